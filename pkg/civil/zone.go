@@ -1,0 +1,195 @@
+package civil
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"sort"
+	"sync"
+	"time"
+)
+
+// ErrZone says that a name is not one of the time zone database's.
+var ErrZone = errors.New("unknown time zone")
+
+// Zone turns wall-clock times of one time zone into instants. It is immutable and may be shared.
+//
+// A wall-clock time that a clock change skips moves forward by as much as the clock did: 02:30 on the day on
+// which 02:00 becomes 03:00 is 03:30. One that a clock change repeats means its first occurrence.
+//
+// The clock changes from 1900 to 3000 are written out when the Zone is made; outside of those years the
+// offset of the nearest of them counts.
+type Zone struct {
+	location *time.Location
+	periods  []period // at least one; ascending
+}
+
+// period is a stretch of time with one offset from UTC, in clock-face seconds of that offset. Only the end
+// is needed to find the period of a wall-clock time, because a repeated hour belongs to the period that
+// ends in it.
+type period struct {
+	from   int64 // the clock shows this when the period begins
+	until  int64 // the clock would show this when the next period begins
+	offset int64 // seconds east of UTC
+}
+
+// NewZone returns the zone of a location. It takes about a millisecond: keep the result, or use [Zones].
+func NewZone(location *time.Location) *Zone {
+	z := &Zone{location: location}
+	at := Beginning.Time().In(location)
+	for horizon := Forever.Time(); ; {
+		_, offset := at.Zone()
+		from, until := bounds(at)
+		local := period{from: from + int64(offset), until: until + int64(offset), offset: int64(offset)}
+		if last := len(z.periods) - 1; last >= 0 && z.periods[last].offset == local.offset {
+			z.periods[last].until = local.until // only the zone's abbreviation changed
+		} else {
+			z.periods = append(z.periods, local)
+		}
+		if at = time.Unix(until, 0).In(location); at.After(horizon) {
+			break
+		}
+	}
+	z.periods[0].from = math.MinInt64
+	z.periods[len(z.periods)-1].until = math.MaxInt64
+	return z
+}
+
+// bounds returns when the offset that is in force at t began and ends, as Unix seconds. An end that does not
+// exist is put outside of every date, yet far enough from the limits of int64 to be calculated with.
+func bounds(t time.Time) (from, until int64) {
+	const never = math.MaxInt64 / 4
+	start, end := t.ZoneBounds()
+	from, until = -never, never
+	if !start.IsZero() {
+		from = start.Unix()
+	}
+	if !end.IsZero() {
+		until = end.Unix()
+	}
+	return from, until
+}
+
+// LoadZone returns the zone of a name of the time zone database, such as Europe/Zurich. The empty name and
+// "Local", which mean UTC and the machine's own zone to package time, are refused like unknown ones. Errors
+// wrap [ErrZone].
+func LoadZone(name string) (*Zone, error) {
+	if name == "" || name == "Local" {
+		return nil, fmt.Errorf("%w %q", ErrZone, name)
+	}
+	location, err := time.LoadLocation(name)
+	if err != nil {
+		return nil, fmt.Errorf("%w %q: %w", ErrZone, name, err)
+	}
+	return NewZone(location), nil
+}
+
+// Name returns the name of the zone in the time zone database.
+func (z *Zone) Name() string { return z.location.String() }
+
+// Unix returns the instant of a wall-clock time in seconds since 1970-01-01T00:00:00Z.
+func (z *Zone) Unix(t DateTime) int64 {
+	local := t.local()
+	i := z.find(local)
+	return local - z.offsetAt(local, i)
+}
+
+// Resolve returns the instant of a wall-clock time, located in the zone.
+func (z *Zone) Resolve(t DateTime) time.Time { return time.Unix(z.Unix(t), 0).In(z.location) }
+
+// Adjust returns what the clock on the wall shows at the instant of t: t itself, or for a time that a clock
+// change skips the time to which it moves.
+func (z *Zone) Adjust(t DateTime) DateTime {
+	local := t.local()
+	i := z.find(local)
+	if !z.skipped(local, i) {
+		return t
+	}
+	return fromLocal(local + z.periods[i].offset - z.periods[i-1].offset)
+}
+
+// Elapsed returns the real seconds from start to end. Between two times on both sides of a clock change that
+// is not their difference on the clock face. It is never negative for an end after start: a stretch that
+// lies wholly inside a skipped hour takes no time.
+func (z *Zone) Elapsed(start, end DateTime) int64 {
+	seconds := z.Unix(end) - z.Unix(start)
+	if seconds < 0 && end.Compare(start) >= 0 {
+		return 0
+	}
+	return seconds
+}
+
+// At returns what calendar and clock on the wall show at an instant.
+func (z *Zone) At(instant time.Time) DateTime {
+	_, offset := instant.In(z.location).Zone()
+	return fromLocal(instant.Unix() + int64(offset))
+}
+
+// Cursor returns a resolver for many wall-clock times that mostly follow one another. It remembers the
+// stretch around the last one in which nothing changes, and so costs two comparisons where [Zone.Unix]
+// searches.
+func (z *Zone) Cursor() Cursor { return Cursor{zone: z, from: 1, until: 0} }
+
+// Cursor is a place in a zone's history; it belongs to one goroutine. The zero Cursor is not usable; see
+// [Zone.Cursor].
+type Cursor struct {
+	zone        *Zone
+	from, until int64 // clock-face seconds that surely have offset
+	offset      int64
+}
+
+// Unix returns the same as [Zone.Unix].
+func (c *Cursor) Unix(t DateTime) int64 {
+	local := t.local()
+	if local >= c.from && local < c.until {
+		return local - c.offset
+	}
+	return c.move(local)
+}
+
+func (c *Cursor) move(local int64) int64 {
+	z := c.zone
+	i := z.find(local)
+	if !z.skipped(local, i) {
+		c.from, c.until, c.offset = z.periods[i].from, z.periods[i].until, z.periods[i].offset
+		if i > 0 {
+			c.from = max(c.from, z.periods[i-1].until) // not the repeated hour
+		}
+	}
+	return local - z.offsetAt(local, i)
+}
+
+// find returns the index of the first period that ends after local: the period of local, or, when local is
+// skipped, the one after the gap.
+func (z *Zone) find(local int64) int {
+	return sort.Search(len(z.periods), func(i int) bool { return local < z.periods[i].until })
+}
+
+// skipped reports whether no clock in the zone ever shows local; i must be find(local).
+func (z *Zone) skipped(local int64, i int) bool { return local < z.periods[i].from }
+
+// offsetAt returns what must be subtracted from local; i must be find(local). Inside a gap the offset before
+// it counts, which is what moves the time forward by the length of the gap.
+func (z *Zone) offsetAt(local int64, i int) int64 {
+	if z.skipped(local, i) {
+		return z.periods[i-1].offset
+	}
+	return z.periods[i].offset
+}
+
+// Zones keeps the zones that were asked for. The zero value is ready, and may be used by many goroutines. It
+// holds at most as many zones as the time zone database has names.
+type Zones struct{ byName sync.Map }
+
+// Get returns the zone of a name; see [LoadZone].
+func (s *Zones) Get(name string) (*Zone, error) {
+	if z, ok := s.byName.Load(name); ok {
+		return z.(*Zone), nil
+	}
+	z, err := LoadZone(name)
+	if err != nil {
+		return nil, err
+	}
+	kept, _ := s.byName.LoadOrStore(name, z)
+	return kept.(*Zone), nil
+}

@@ -1,0 +1,33 @@
+package clock_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+
+	"github.com/rotaloom/rotaloom/pkg/clock"
+)
+
+func TestClocksSpeakUTC(t *testing.T) {
+	t.Parallel()
+	tokyo := time.FixedZone("tokyo", 9*60*60)
+	start := time.Date(2026, 3, 1, 8, 0, 0, 0, tokyo)
+
+	var fake clock.Clock = clock.NewFake(start)
+	assert.Equal(t, time.UTC, fake.Now().Location())
+	assert.True(t, start.Equal(fake.Now()))
+	assert.Equal(t, time.UTC, clock.System{}.Now().Location())
+}
+
+func TestFakeMovesOnlyWhenTold(t *testing.T) {
+	t.Parallel()
+	start := time.Date(2026, 3, 1, 8, 0, 0, 0, time.UTC)
+	fake := clock.NewFake(start)
+
+	assert.Equal(t, start, fake.Now())
+	assert.Equal(t, start.Add(time.Hour), fake.Advance(time.Hour))
+	assert.Equal(t, start.Add(time.Hour), fake.Now())
+	fake.Set(start.AddDate(-1, 0, 0))
+	assert.Equal(t, start.AddDate(-1, 0, 0), fake.Now())
+}

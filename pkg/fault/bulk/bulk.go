@@ -1,0 +1,145 @@
+// Package bulk runs operations that take several items and answer for each
+// of them: all or nothing, or, when the caller asked for partial success, one
+// result per item in the order of the input.
+package bulk
+
+import (
+	"fmt"
+	"net/http"
+
+	"google.golang.org/protobuf/proto"
+	"google.golang.org/protobuf/types/known/anypb"
+
+	commonv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/common/v1"
+
+	"github.com/rotaloom/rotaloom/pkg/fault"
+)
+
+const (
+	messageSome = "Some elements failed. See details.results for each of them."
+	messageAll  = "All elements failed. See details.results for each of them."
+)
+
+// Result is the outcome of one item: a success or an error.
+type Result[I, R proto.Message] struct {
+	// Input is the item as the caller sent it.
+	Input I
+	// Success is the result object; meaningful when Err is nil.
+	Success R
+	// Err says why the item failed, or is nil.
+	Err *fault.Error
+}
+
+// Outcome holds the results of a run in input order.
+type Outcome[I, R proto.Message] struct {
+	Results []Result[I, R]
+	failed  int
+}
+
+// Run calls each for one item after the other.
+//
+// Without partial the first error ends the run and is returned. With partial
+// an error that concerns the item alone (a fault with a status below 500) is
+// kept as its result, and the run goes on; any other error ends the run. When
+// Run returns an error nothing of the run may last: the caller runs it in one
+// transaction, with a savepoint for each item when partial.
+func Run[I, R proto.Message](items []I, partial bool, each func(i int, item I) (R, error)) (*Outcome[I, R], error) {
+	out := &Outcome[I, R]{Results: make([]Result[I, R], 0, len(items))}
+	for i, item := range items {
+		success, err := each(i, item)
+		if err == nil {
+			out.Succeed(item, success)
+			continue
+		}
+		f := fault.FromError(err)
+		if !partial || f.Status >= http.StatusInternalServerError {
+			return nil, err
+		}
+		out.Fail(item, f)
+	}
+	return out, nil
+}
+
+// Succeed adds the result of an item, for operations that work through their
+// items all at once instead of with Run.
+func (o *Outcome[I, R]) Succeed(input I, success R) {
+	o.Results = append(o.Results, Result[I, R]{Input: input, Success: success})
+}
+
+// Fail adds the error of an item.
+func (o *Outcome[I, R]) Fail(input I, err *fault.Error) {
+	o.Results = append(o.Results, Result[I, R]{Input: input, Err: err})
+	o.failed++
+}
+
+// Failed is the number of items that failed.
+func (o *Outcome[I, R]) Failed() int { return o.failed }
+
+// Successes are the results of the items that did not fail, in input order.
+func (o *Outcome[I, R]) Successes() []R {
+	out := make([]R, 0, len(o.Results)-o.failed)
+	for _, r := range o.Results {
+		if r.Err == nil {
+			out = append(out, r.Success)
+		}
+	}
+	return out
+}
+
+// Failure tells how the outcome is answered. Both results are nil when no
+// item failed. When some failed it is the body of a 207 answer; when all did,
+// a 400 error with a body of the same shape.
+func (o *Outcome[I, R]) Failure() (*commonv1.ErrorBody, error) {
+	if o.failed == 0 {
+		return nil, nil
+	}
+	details, err := o.details()
+	if err != nil {
+		return nil, err
+	}
+	if o.failed == len(o.Results) {
+		return nil, fault.Invalid(fault.CodeBulkFailed, messageAll).WithDetails(details)
+	}
+	return &commonv1.ErrorBody{
+		ErrorCode: fault.CodeBulkPartly,
+		Message:   messageSome,
+		Details:   details,
+	}, nil
+}
+
+func (o *Outcome[I, R]) details() (*commonv1.ErrorDetails, error) {
+	details := &commonv1.ErrorDetails{
+		ErrorOffsets: make([]int32, 0, o.failed),
+		Results:      make([]*commonv1.BulkResult, 0, len(o.Results)),
+	}
+	for i, r := range o.Results {
+		result, err := r.pack()
+		if err != nil {
+			return nil, fmt.Errorf("packing result %d: %w", i, err)
+		}
+		if r.Err != nil {
+			details.ErrorOffsets = append(details.ErrorOffsets, int32(i))
+		}
+		details.Results = append(details.Results, result)
+	}
+	return details, nil
+}
+
+func (r Result[I, R]) pack() (*commonv1.BulkResult, error) {
+	if r.Err == nil {
+		success, err := anypb.New(r.Success)
+		return &commonv1.BulkResult{Success: success}, err
+	}
+	input, err := anypb.New(r.Input)
+	if err != nil {
+		return nil, err
+	}
+	body := r.Err.Body()
+	if body.Details == nil {
+		body.Details = &commonv1.ErrorDetails{}
+	} else {
+		body.Details = proto.CloneOf(body.Details)
+	}
+	body.Details.Input = input
+	return &commonv1.BulkResult{Error: body}, nil
+}

@@ -1,0 +1,80 @@
+package fault
+
+// Codes of our own. They are for conditions for which the specified API has
+// no code, and they are never reused for another condition.
+const (
+	// CodeBadRequest (400): the request is malformed in a way that no other
+	// code describes.
+	CodeBadRequest = "WRL-00400"
+	// CodeUnauthenticated (401): the access token is missing, malformed,
+	// expired or not accepted here.
+	CodeUnauthenticated = "WRL-00401"
+	// CodeRevoked (401): the access token was revoked.
+	CodeRevoked = "WRL-00402"
+	// CodeForbidden (403): the operation is not open to this kind of caller,
+	// for example an operation between services called by a user.
+	CodeForbidden = "WRL-00403"
+	// CodeNotFound (404): the path names nothing.
+	CodeNotFound = "WRL-00404"
+	// CodeMethodNotAllowed (405): the path has no such method.
+	CodeMethodNotAllowed = "WRL-00405"
+	// CodeConflict (409): something else stands against the change.
+	CodeConflict = "WRL-00409"
+	// CodeTooLarge (413): the body of the request, or its answer, is too
+	// large.
+	CodeTooLarge = "WRL-00413"
+	// CodeMediaType (415): the content type is not one that is read here.
+	CodeMediaType = "WRL-00415"
+	// CodeHTTPSOnly (403): the request came over plain HTTP.
+	CodeHTTPSOnly = "WRL-00426"
+	// CodeThrottled (429): the caller asks too often.
+	CodeThrottled = "WRL-00429"
+	// CodeCanceled (503): the caller went away before the answer was ready.
+	CodeCanceled = "WRL-00499"
+	// CodeInternal (500): something failed that the caller cannot change.
+	CodeInternal = "WRL-00500"
+	// CodeUnavailable (503): something needed is not there at the moment.
+	CodeUnavailable = "WRL-00503"
+	// CodeDeadline (503): the answer was not ready in time.
+	CodeDeadline = "WRL-00504"
+	// CodeOverloaded (503): as many requests run as are allowed to.
+	CodeOverloaded = "WRL-00505"
+	// CodeIdentityUnavailable (503): the token cannot be checked because the
+	// keys or the revocations are not known well enough.
+	CodeIdentityUnavailable = "WRL-00506"
+)
+
+// Generic codes of the specified API, used by every domain.
+const (
+	// CodeProductLimit (413): employees times days pass a limit.
+	CodeProductLimit = "WFP-90001"
+	// CodeEmployeeLimit (413): too many employees in one request.
+	CodeEmployeeLimit = "WFP-90002"
+	// CodeItemLimit (413): too many items in one request.
+	CodeItemLimit = "WFP-90003"
+	// CodeStale (409): the object was changed since it was read.
+	CodeStale = "WFP-90004"
+	// CodeNotPermitted (403): the caller lacks the permission.
+	CodeNotPermitted = "WFP-90005"
+	// CodeStructure (400): the structure of the JSON does not fit the
+	// property, for example an object where a list is expected.
+	CodeStructure = "WFP-90009"
+	// CodeValue (400): the value cannot be converted to what the property
+	// holds, or is not one that it may have.
+	CodeValue = "WFP-90010"
+	// CodeUnknownProperty (400): the property is not known here.
+	CodeUnknownProperty = "WFP-90011"
+	// CodeNoAccess (403): no access to the control point.
+	CodeNoAccess = "WFP-90012"
+	// CodeDate (400): the text is not a date.
+	CodeDate = "WFP-90100"
+	// CodeTime (400): the text is not a time.
+	CodeTime = "WFP-90101"
+	// CodeInput (400): the input as a whole does not fit, for example a
+	// required property is null or an end lies before its start.
+	CodeInput = "API-10001"
+	// CodeBulkFailed (207, 400): a bulk operation finished with errors.
+	CodeBulkFailed = "WCO-101271"
+	// CodeBulkPartly (207, 400): some elements of a bulk operation failed.
+	CodeBulkPartly = "WCO-101272"
+)

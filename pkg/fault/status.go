@@ -1,0 +1,157 @@
+package fault
+
+import (
+	"context"
+	"errors"
+	"math"
+	"net/http"
+	"time"
+
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
+
+	commonv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/common/v1"
+)
+
+const (
+	messageInternal    = "The server could not complete the request. Give the request id to its operator."
+	messageUnavailable = "The service is not available at the moment. Try again later."
+	messageDeadline    = "The request took too long. Try again later, or ask for less."
+	messageCanceled    = "The request was given up by its caller."
+	messageTooLarge    = "The request or its answer is too large. Split it into several requests."
+
+	// retryAfter is long enough for a restarted service to be back.
+	retryAfter = 5 * time.Second
+)
+
+// GRPCStatus is the form in which the error leaves a service: a status with a
+// Fault as its detail. The cause is left out.
+func (e *Error) GRPCStatus() *status.Status {
+	st := status.New(e.grpcCode(), e.Code+": "+e.Message)
+	detailed, err := st.WithDetails(&commonv1.Fault{
+		ErrorCode:  e.Code,
+		Message:    e.Message,
+		HttpStatus: int32(e.Status),
+		RetryAfter: e.RetrySeconds(),
+		Details:    e.Details,
+		OauthError: e.OAuth,
+	})
+	if err != nil {
+		// The text was not valid UTF-8. The caller then gets the bare status.
+		return status.New(codes.Internal, messageInternal)
+	}
+	return detailed
+}
+
+// RetrySeconds is RetryAfter in whole seconds, rounded up, as the Retry-After
+// header wants it.
+func (e *Error) RetrySeconds() int32 {
+	seconds := math.Ceil(e.RetryAfter.Seconds())
+	return int32(min(max(seconds, 0), math.MaxInt32))
+}
+
+func (e *Error) grpcCode() codes.Code {
+	switch e.Code {
+	case CodeDeadline:
+		return codes.DeadlineExceeded
+	case CodeCanceled:
+		return codes.Canceled
+	}
+	switch e.Status {
+	case http.StatusBadRequest, http.StatusRequestEntityTooLarge, http.StatusUnsupportedMediaType:
+		return codes.InvalidArgument
+	case http.StatusUnauthorized:
+		return codes.Unauthenticated
+	case http.StatusForbidden:
+		return codes.PermissionDenied
+	case http.StatusNotFound:
+		return codes.NotFound
+	case http.StatusConflict:
+		return codes.Aborted
+	case http.StatusTooManyRequests:
+		return codes.ResourceExhausted
+	case http.StatusServiceUnavailable:
+		return codes.Unavailable
+	}
+	if e.Status < http.StatusInternalServerError {
+		return codes.FailedPrecondition
+	}
+	return codes.Internal
+}
+
+// FromError answers the Error in err: err itself when it is one, the Error
+// that another service sent, or a general one. It answers nil for nil.
+func FromError(err error) *Error {
+	if err == nil {
+		return nil
+	}
+	var e *Error
+	if errors.As(err, &e) {
+		return e
+	}
+	// A status comes before a context error: the status of a call that was
+	// given up is exact, while the context error in it is only its text.
+	var st interface{ GRPCStatus() *status.Status }
+	if errors.As(err, &st) {
+		return fromStatusError(st.GRPCStatus(), err)
+	}
+	switch {
+	case errors.Is(err, context.DeadlineExceeded):
+		return deadline().WithCause(err)
+	case errors.Is(err, context.Canceled):
+		return canceled().WithCause(err)
+	}
+	return Internal(err)
+}
+
+// FromStatus answers the Error that a status stands for: the one that the
+// service gave, or, when the status comes from gRPC itself, a general one.
+func FromStatus(st *status.Status) *Error {
+	for _, detail := range st.Details() {
+		if f, ok := detail.(*commonv1.Fault); ok && f.GetErrorCode() != "" {
+			return fromFault(f)
+		}
+	}
+	switch st.Code() {
+	case codes.OK:
+		return nil
+	case codes.DeadlineExceeded:
+		return deadline()
+	case codes.Canceled:
+		return canceled()
+	case codes.Unavailable:
+		return Unavailable(messageUnavailable, retryAfter)
+	case codes.ResourceExhausted:
+		// gRPC itself says this of messages beyond the size limits only.
+		return TooLarge(CodeTooLarge, messageTooLarge)
+	default:
+		return Internal(nil)
+	}
+}
+
+func fromFault(f *commonv1.Fault) *Error {
+	e := New(f.GetErrorCode(), int(f.GetHttpStatus()), f.GetMessage())
+	if e.Status < http.StatusBadRequest || e.Status > 599 {
+		e.Status = http.StatusInternalServerError
+	}
+	e.RetryAfter = time.Duration(f.GetRetryAfter()) * time.Second
+	e.Details = f.GetDetails()
+	e.OAuth = f.GetOauthError()
+	return e
+}
+
+// fromStatusError keeps the text of the status, for the log.
+func fromStatusError(st *status.Status, err error) *Error {
+	if e := FromStatus(st); e != nil {
+		return e.WithCause(err)
+	}
+	return Internal(err)
+}
+
+func deadline() *Error {
+	return New(CodeDeadline, http.StatusServiceUnavailable, messageDeadline).WithRetryAfter(retryAfter)
+}
+
+func canceled() *Error {
+	return New(CodeCanceled, http.StatusServiceUnavailable, messageCanceled).WithRetryAfter(retryAfter)
+}

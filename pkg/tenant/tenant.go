@@ -1,0 +1,46 @@
+// Package tenant carries the tenant of a piece of work in its context.
+//
+// Everything that touches data takes the tenant from here: the explicit
+// "WHERE tenant_id = $1" of every query, and the row-level security behind it,
+// which pkg/pg switches on for each connection that it hands out.
+package tenant
+
+import "context"
+
+// Default is the tenant of an installation that has only one.
+const Default int64 = 1
+
+// scope is what a context says. Zero means nothing, so that a context nobody
+// filled sees nothing.
+type scope struct {
+	id  int64
+	all bool
+}
+
+type key struct{}
+
+// With returns a context for the work of one tenant. Tenants are positive; any
+// other id leaves the context without a tenant, which sees no rows.
+func With(ctx context.Context, id int64) context.Context {
+	return context.WithValue(ctx, key{}, scope{id: max(id, 0)})
+}
+
+// From returns the tenant of the context. It answers false when the context
+// has none, and when it stands for all of them.
+func From(ctx context.Context) (int64, bool) {
+	s, _ := ctx.Value(key{}).(scope)
+	return s.id, s.id > 0
+}
+
+// All returns a context for background work over every tenant. Only the tables
+// of the infrastructure (outbox, dead letters) let such work see their rows;
+// to touch the data of a domain, take the tenants one by one using With.
+func All(ctx context.Context) context.Context {
+	return context.WithValue(ctx, key{}, scope{all: true})
+}
+
+// IsAll tells whether the context stands for every tenant.
+func IsAll(ctx context.Context) bool {
+	s, _ := ctx.Value(key{}).(scope)
+	return s.all
+}

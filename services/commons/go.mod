@@ -1,0 +1,12 @@
+module github.com/rotaloom/rotaloom/services/commons
+
+go 1.26.0
+
+replace github.com/rotaloom/rotaloom/proto => ../../proto
+
+require (
+	github.com/rotaloom/rotaloom/pkg v0.0.0-00010101000000-000000000000
+	github.com/rotaloom/rotaloom/proto v0.0.0-00010101000000-000000000000
+)
+
+replace github.com/rotaloom/rotaloom/pkg => ../../pkg
