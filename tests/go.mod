@@ -9,4 +9,9 @@ require (
 	github.com/rotaloom/rotaloom/proto v0.0.0-00010101000000-000000000000
 )
 
+require (
+	github.com/stretchr/testify v1.12.1 // indirect
+	go.yaml.in/yaml/v3 v3.0.5 // indirect
+)
+
 replace github.com/rotaloom/rotaloom/pkg => ../pkg

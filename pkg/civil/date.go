@@ -1,6 +1,7 @@
 package civil
 
 import (
+	"fmt"
 	"math"
 	"time"
 )
@@ -86,8 +87,13 @@ func (d Date) At(seconds int32) DateTime { return DateTime{Date: d, Seconds: sec
 // Append appends d as YYYY-MM-DD. Years that do not fit into four digits get a sign, as in ISO 8601.
 func (d Date) Append(dst []byte) []byte {
 	year, month, day := d.Civil()
-	dst = appendYear(dst, year)
-	return append(dst, '-', tens(int(month)), ones(int(month)), '-', tens(day), ones(day))
+	if year < 0 || year > 9999 {
+		dst = appendWideYear(dst, year)
+		return append(dst, '-', tens(int(month)), ones(int(month)), '-', tens(day), ones(day))
+	}
+	high, low := year/100, year%100
+	return append(dst, tens(high), ones(high), tens(low), ones(low),
+		'-', tens(int(month)), ones(int(month)), '-', tens(day), ones(day))
 }
 
 // String returns d as YYYY-MM-DD.
@@ -104,24 +110,17 @@ func fromCivil(year, month, day int64) Date {
 	return Date(max(math.MinInt32, min(math.MaxInt32, days)))
 }
 
-func appendYear(dst []byte, year int) []byte {
+func appendWideYear(dst []byte, year int) []byte {
 	if year < 0 {
-		dst, year = append(dst, '-'), -year
-	} else if year > 9999 {
-		dst = append(dst, '+')
+		return fmt.Appendf(dst, "-%04d", -year)
 	}
-	for scale := 1_000_000; scale >= 10_000; scale /= 10 {
-		if year >= scale {
-			dst = append(dst, '0'+byte(year/scale%10))
-		}
-	}
-	high, low := year/100%100, year%100
-	return append(dst, tens(high), ones(high), tens(low), ones(low))
+	return fmt.Appendf(dst, "+%d", year)
 }
 
-func tens(n int) byte { return '0' + byte(n/10) }
+// tens and ones are the two digits of a number below 100. Unsigned, because that divides faster.
+func tens(n int) byte { return '0' + uint8(n)/10 }
 
-func ones(n int) byte { return '0' + byte(n%10) }
+func ones(n int) byte { return '0' + uint8(n)%10 }
 
 func floorDiv(a, b int64) int64 {
 	q := a / b

@@ -34,17 +34,20 @@ func (t DateTime) Append(dst []byte) []byte {
 }
 
 // String returns t as YYYY-MM-DDTHH:MM:SS.
-func (t DateTime) String() string { return string(t.Append(make([]byte, 0, len("2006-01-02T15:04:05")))) }
+func (t DateTime) String() string {
+	return string(t.Append(make([]byte, 0, len("2006-01-02T15:04:05"))))
+}
 
 // Append appends c as HH:MM:SS.
 func (c TimeOfDay) Append(dst []byte) []byte {
-	second := int(c) % 60
-	return append(c.AppendMinutes(dst), ':', tens(second), ones(second))
+	minutes := uint32(c) / 60
+	hour, minute, second := int(minutes/60), int(minutes%60), int(uint32(c)%60)
+	return append(dst, tens(hour), ones(hour), ':', tens(minute), ones(minute), ':', tens(second), ones(second))
 }
 
 // AppendMinutes appends c as HH:MM; seconds are cut.
 func (c TimeOfDay) AppendMinutes(dst []byte) []byte {
-	hour, minute := int(c)/3600, int(c)/60%60
+	hour, minute := int(uint32(c)/3600), int(uint32(c)/60%60)
 	return append(dst, tens(hour), ones(hour), ':', tens(minute), ones(minute))
 }
 

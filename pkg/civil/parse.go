@@ -12,7 +12,9 @@ type ParseError struct {
 }
 
 // Error names the text and the form.
-func (e *ParseError) Error() string { return fmt.Sprintf("%q does not have the form %s", e.Text, e.Form) }
+func (e *ParseError) Error() string {
+	return fmt.Sprintf("%q does not have the form %s", e.Text, e.Form)
+}
 
 const (
 	dateForm     = "YYYY-MM-DD"

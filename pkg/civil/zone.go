@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"path"
 	"sort"
 	"sync"
 	"time"
@@ -36,45 +37,46 @@ type period struct {
 // NewZone returns the zone of a location. It takes about a millisecond: keep the result, or use [Zones].
 func NewZone(location *time.Location) *Zone {
 	z := &Zone{location: location}
-	at := Beginning.Time().In(location)
-	for horizon := Forever.Time(); ; {
+	at := Beginning.AddDays(-2).Time().In(location) // before that day begins anywhere
+	for horizon := Forever.AddDays(2).Time(); at.Before(horizon); at = nextChange(at, horizon) {
 		_, offset := at.Zone()
-		from, until := bounds(at)
-		local := period{from: from + int64(offset), until: until + int64(offset), offset: int64(offset)}
-		if last := len(z.periods) - 1; last >= 0 && z.periods[last].offset == local.offset {
-			z.periods[last].until = local.until // only the zone's abbreviation changed
-		} else {
-			z.periods = append(z.periods, local)
-		}
-		if at = time.Unix(until, 0).In(location); at.After(horizon) {
-			break
-		}
+		z.add(at.Unix(), int64(offset))
 	}
-	z.periods[0].from = math.MinInt64
-	z.periods[len(z.periods)-1].until = math.MaxInt64
 	return z
 }
 
-// bounds returns when the offset that is in force at t began and ends, as Unix seconds. An end that does not
-// exist is put outside of every date, yet far enough from the limits of int64 to be calculated with.
-func bounds(t time.Time) (from, until int64) {
-	const never = math.MaxInt64 / 4
-	start, end := t.ZoneBounds()
-	from, until = -never, never
-	if !start.IsZero() {
-		from = start.Unix()
+// add says that offset is in force from the instant on.
+func (z *Zone) add(instant, offset int64) {
+	next := period{from: instant + offset, until: math.MaxInt64, offset: offset}
+	if last := len(z.periods) - 1; last < 0 {
+		next.from = math.MinInt64
+	} else if z.periods[last].offset == offset {
+		return // only the abbreviation changed, or nothing
+	} else {
+		z.periods[last].until = instant + z.periods[last].offset
 	}
-	if !end.IsZero() {
-		until = end.Unix()
+	z.periods = append(z.periods, next)
+}
+
+// nextChange returns an instant after t up to which the offset of t surely stays in force.
+func nextChange(t, horizon time.Time) time.Time {
+	_, end := t.ZoneBounds()
+	if end.IsZero() {
+		return horizon
 	}
-	return from, until
+	if !end.After(t) {
+		// Where a zone follows a rule for all future years, package time ends the last stretch of each year
+		// 365 days after its first: on 31 December of a leap year that is in the past.
+		return t.AddDate(0, 0, 1)
+	}
+	return end
 }
 
 // LoadZone returns the zone of a name of the time zone database, such as Europe/Zurich. The empty name and
-// "Local", which mean UTC and the machine's own zone to package time, are refused like unknown ones. Errors
-// wrap [ErrZone].
+// "Local", which mean UTC and the machine's own zone to package time, are refused like unknown ones, and so
+// is a second spelling of a name ("Europe//Zurich"). Errors wrap [ErrZone].
 func LoadZone(name string) (*Zone, error) {
-	if name == "" || name == "Local" {
+	if name == "" || name == "Local" || path.Clean(name) != name {
 		return nil, fmt.Errorf("%w %q", ErrZone, name)
 	}
 	location, err := time.LoadLocation(name)

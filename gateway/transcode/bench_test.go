@@ -1,0 +1,129 @@
+package transcode_test
+
+import (
+	"fmt"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"google.golang.org/protobuf/encoding/protojson"
+	"google.golang.org/protobuf/proto"
+
+	"github.com/rotaloom/rotaloom/gateway/transcode"
+	commonv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/common/v1"
+	schedulingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/scheduling/v1"
+)
+
+// schedule is the answer to a question for 500 employees and 30 days: 15,000
+// shifts of three segments.
+func schedule(employees, days int) *schedulingv1.Schedule {
+	shifts := make([]*schedulingv1.Shift, 0, employees*days)
+	for e := range employees {
+		for d := range days {
+			shifts = append(shifts, shift(int64(e+1), d+1))
+		}
+	}
+	return &schedulingv1.Schedule{Shifts: &schedulingv1.ShiftList{Shifts: shifts}}
+}
+
+func shift(employee int64, day int) *schedulingv1.Shift {
+	at := func(hour int) string { return fmt.Sprintf("2025-03-%02dT%02d:00:00", day, hour) }
+	segment := func(kind string, from, to int) *schedulingv1.ShiftSegment {
+		return &schedulingv1.ShiftSegment{
+			StartDateTime:  at(from),
+			EndDateTime:    at(to),
+			SegmentTypeRef: &commonv1.Ref{Id: proto.Int64(2), Qualifier: proto.String(kind)},
+			Type:           kind,
+			OrgJobRef:      &commonv1.Ref{Id: proto.Int64(4711), Qualifier: proto.String("Rotaloom/West/Zurich/Warehouse/Picker")},
+		}
+	}
+	return &schedulingv1.Shift{
+		Id:            proto.Int64(employee<<20 | int64(day)),
+		Employee:      &commonv1.Ref{Id: proto.Int64(employee), Qualifier: proto.String(fmt.Sprintf("N-%06d", employee))},
+		StartDateTime: at(6),
+		EndDateTime:   at(14),
+		Label:         "Early",
+		Generated:     proto.Bool(true),
+		Open:          proto.Bool(false),
+		Locked:        proto.Bool(false),
+		Posted:        proto.Bool(true),
+		Version:       proto.Int64(3),
+		Segments: []*schedulingv1.ShiftSegment{
+			segment("REGULAR_SEGMENT", 6, 10), segment("BREAK_SEGMENT", 10, 11), segment("REGULAR_SEGMENT", 11, 14),
+		},
+	}
+}
+
+func BenchmarkScheduleToJSON(b *testing.B) {
+	message := schedule(500, 30)
+	wire, err := proto.Marshal(message)
+	require.NoError(b, err)
+	plan := transcode.For(message.ProtoReflect().Descriptor())
+	json, err := plan.AppendJSON(nil, wire)
+	require.NoError(b, err)
+
+	b.Run("transcode", func(b *testing.B) {
+		b.SetBytes(int64(len(json)))
+		b.ReportAllocs()
+		for b.Loop() {
+			if json, err = plan.AppendJSON(json[:0], wire); err != nil {
+				b.Fatal(err)
+			}
+		}
+	})
+	b.Run("protojson", func(b *testing.B) {
+		b.SetBytes(int64(len(json)))
+		b.ReportAllocs()
+		for b.Loop() {
+			if _, err := protojson.Marshal(message); err != nil {
+				b.Fatal(err)
+			}
+		}
+	})
+	b.Run("proto.Unmarshal and protojson", func(b *testing.B) {
+		b.SetBytes(int64(len(json)))
+		b.ReportAllocs()
+		for b.Loop() {
+			var m schedulingv1.Schedule
+			if err := proto.Unmarshal(wire, &m); err != nil {
+				b.Fatal(err)
+			}
+			if _, err := protojson.Marshal(&m); err != nil {
+				b.Fatal(err)
+			}
+		}
+	})
+}
+
+func BenchmarkShiftsToWire(b *testing.B) {
+	message := schedule(10, 30).Shifts
+	wire, err := proto.Marshal(message)
+	require.NoError(b, err)
+	plan := transcode.For(message.ProtoReflect().Descriptor())
+	json, err := plan.AppendJSON(nil, wire)
+	require.NoError(b, err)
+	standard, err := protojson.Marshal(message)
+	require.NoError(b, err)
+
+	b.Run("transcode", func(b *testing.B) {
+		b.SetBytes(int64(len(json)))
+		b.ReportAllocs()
+		for b.Loop() {
+			if wire, err = plan.AppendWire(wire[:0], json); err != nil {
+				b.Fatal(err)
+			}
+		}
+	})
+	b.Run("protojson and proto.Marshal", func(b *testing.B) {
+		b.SetBytes(int64(len(standard)))
+		b.ReportAllocs()
+		for b.Loop() {
+			var m schedulingv1.ShiftList
+			if err := protojson.Unmarshal(standard, &m); err != nil {
+				b.Fatal(err)
+			}
+			if _, err := proto.Marshal(&m); err != nil {
+				b.Fatal(err)
+			}
+		}
+	})
+}

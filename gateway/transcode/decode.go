@@ -1,0 +1,354 @@
+package transcode
+
+import (
+	"bytes"
+	"slices"
+	"unicode/utf8"
+
+	"google.golang.org/protobuf/encoding/protowire"
+	"google.golang.org/protobuf/reflect/protoreflect"
+
+	"github.com/rotaloom/rotaloom/pkg/fault"
+)
+
+// AppendWire appends the wire bytes of the message that the JSON stands for.
+//
+// It knows properties by their JSON name and by their proto name, and refuses
+// others with WFP-90011. It refuses a wrong structure (an object where a list
+// is expected) with WFP-90009, and a value that does not fit, or text that is
+// no JSON, with WFP-90010. The error is a *fault.Error that names the path.
+//
+// When a property comes twice, the last value of a scalar wins; objects merge
+// and lists follow one another, as repeated fields do on the wire. The text
+// U+0000 is refused: databases cannot store it.
+func (p *Plan) AppendWire(dst, json []byte) ([]byte, error) {
+	d := decoder{in: json, out: slices.Grow(dst, len(json)/2)}
+	if bad := d.document(p); bad != nil {
+		return dst, bad.fault()
+	}
+	return d.out, nil
+}
+
+// decoder reads one JSON document and writes wire bytes as it goes.
+type decoder struct {
+	in      []byte
+	pos     int
+	out     []byte
+	depth   int
+	scratch []byte // of texts with escapes
+}
+
+func (d *decoder) document(p *Plan) *problem {
+	if !utf8.Valid(d.in) {
+		return problemf(fault.CodeValue, "is no JSON: it is not encoded in UTF-8")
+	}
+	d.space()
+	if d.pos == len(d.in) {
+		return problemf(fault.CodeValue, "is empty: JSON is needed at byte 0")
+	}
+	if bad := d.message(p); bad != nil {
+		return bad
+	}
+	d.space()
+	if d.pos < len(d.in) {
+		return d.syntax("nothing more is expected")
+	}
+	return nil
+}
+
+// message reads the JSON of a message and writes its fields, without tag and
+// length.
+func (d *decoder) message(p *Plan) *problem {
+	d.depth++
+	defer func() { d.depth-- }()
+	if d.depth > maxDepth {
+		return problemf(fault.CodeStructure, "nests more than %d levels deep", maxDepth)
+	}
+	switch p.form {
+	case formBare:
+		return d.value(p.bare)
+	case formValue:
+		return d.anyValue(p)
+	case formAny, formForeign:
+		return problemf(fault.CodeStructure, "cannot be sent, it is only answered")
+	}
+	switch c := d.peek(); c {
+	case '{':
+		return d.object(p.property)
+	case '[':
+		return problemf(fault.CodeStructure, "is a list, but an object is expected")
+	default:
+		return d.notExpected("an object")
+	}
+}
+
+// object reads an object; each gets a property's name, and reads its value.
+// The name is valid until the next text is read.
+func (d *decoder) object(each func(d *decoder, name []byte) *problem) *problem {
+	d.pos++ // {
+	d.space()
+	if d.peek() == '}' {
+		d.pos++
+		return nil
+	}
+	for {
+		if d.peek() != '"' {
+			return d.syntax("the name of a property is expected")
+		}
+		name, bad := d.text()
+		if bad != nil {
+			return bad
+		}
+		d.space()
+		if d.peek() != ':' {
+			return d.syntax("a colon is expected")
+		}
+		d.pos++
+		d.space()
+		if bad := each(d, name); bad != nil {
+			return bad
+		}
+		d.space()
+		switch d.peek() {
+		case ',':
+			d.pos++
+			d.space()
+		case '}':
+			d.pos++
+			return nil
+		default:
+			return d.syntax("a comma or a closing brace is expected")
+		}
+	}
+}
+
+// list reads an array; each reads the item at its position.
+func (d *decoder) list(each func(index int) *problem) *problem {
+	d.pos++ // [
+	d.space()
+	if d.peek() == ']' {
+		d.pos++
+		return nil
+	}
+	for index := 0; ; index++ {
+		if bad := each(index); bad != nil {
+			return bad
+		}
+		d.space()
+		switch d.peek() {
+		case ',':
+			d.pos++
+			d.space()
+		case ']':
+			d.pos++
+			return nil
+		default:
+			return d.syntax("a comma or a closing bracket is expected")
+		}
+	}
+}
+
+// property reads the value of one property of an object.
+func (p *Plan) property(d *decoder, name []byte) *problem {
+	f := p.byName[string(name)]
+	if f == nil {
+		return problemf(fault.CodeUnknownProperty, "is not a property known here").in(shorten(name))
+	}
+	if bad := d.value(f); bad != nil {
+		return bad.in(f.name)
+	}
+	return nil
+}
+
+// value reads whatever belongs to a field and writes it with its tag.
+func (d *decoder) value(f *field) *problem {
+	c := d.peek()
+	switch {
+	case c == 'n' && !f.nullable():
+		return d.null()
+	case f.entry != nil:
+		return d.mapObject(f)
+	case !f.list:
+		return d.element(f)
+	case c != '[':
+		// One value where a list is expected stands for a list of one.
+		return d.element(f)
+	case f.packed:
+		return d.packedList(f)
+	default:
+		return d.list(func(index int) *problem { return d.item(f, index) })
+	}
+}
+
+// nullable reports whether null is a value of the field.
+func (f *field) nullable() bool {
+	return f.message != nil && f.message.form == formValue && !f.list
+}
+
+func (d *decoder) item(f *field, index int) *problem {
+	if d.peek() == 'n' && f.message != nil && f.message.form != formValue {
+		return d.null()
+	}
+	if bad := d.element(f); bad != nil {
+		return bad.at(index)
+	}
+	return nil
+}
+
+func (d *decoder) packedList(f *field) *problem {
+	start := len(d.out)
+	d.out = protowire.AppendTag(d.out, f.number, protowire.BytesType)
+	mark := d.openLength()
+	bad := d.list(func(index int) *problem {
+		bits, bad := d.scalar(f)
+		if bad != nil {
+			return bad.at(index)
+		}
+		d.out = appendBits(d.out, f.wire, bits)
+		return nil
+	})
+	if len(d.out) == mark+1 {
+		d.out = d.out[:start]
+		return bad
+	}
+	d.closeLength(mark)
+	return bad
+}
+
+// element reads one value and writes it with its tag.
+func (d *decoder) element(f *field) *problem {
+	switch f.kind {
+	case protoreflect.MessageKind:
+		d.out = protowire.AppendTag(d.out, f.number, protowire.BytesType)
+		mark := d.openLength()
+		if bad := d.message(f.message); bad != nil {
+			return bad
+		}
+		d.closeLength(mark)
+		return nil
+	case protoreflect.StringKind, protoreflect.BytesKind:
+		text, bad := d.textual(f)
+		if bad != nil {
+			return bad
+		}
+		d.out = protowire.AppendTag(d.out, f.number, protowire.BytesType)
+		d.out = protowire.AppendBytes(d.out, text)
+		return nil
+	}
+	bits, bad := d.scalar(f)
+	if bad != nil {
+		return bad
+	}
+	d.out = protowire.AppendTag(d.out, f.number, f.wire)
+	d.out = appendBits(d.out, f.wire, bits)
+	return nil
+}
+
+// mapObject reads an object whose names are the keys of a map.
+func (d *decoder) mapObject(f *field) *problem {
+	switch d.peek() {
+	case '{':
+	case '[':
+		return problemf(fault.CodeStructure, "is a list, but an object is expected")
+	default:
+		return d.notExpected("an object")
+	}
+	d.depth++
+	defer func() { d.depth-- }()
+	if d.depth > maxDepth {
+		return problemf(fault.CodeStructure, "nests more than %d levels deep", maxDepth)
+	}
+	return d.object(func(d *decoder, name []byte) *problem { return d.mapEntry(f, name) })
+}
+
+func (d *decoder) mapEntry(f *field, name []byte) *problem {
+	label := shorten(name)
+	start := len(d.out)
+	d.out = protowire.AppendTag(d.out, f.number, protowire.BytesType)
+	mark := d.openLength()
+	key := f.entry.key
+	d.out = protowire.AppendTag(d.out, key.number, key.wire)
+	if key.kind == protoreflect.StringKind {
+		d.out = protowire.AppendBytes(d.out, name)
+	} else {
+		bits, bad := key.fromText(name)
+		if bad != nil {
+			return bad.in(label)
+		}
+		d.out = appendBits(d.out, key.wire, bits)
+	}
+	if d.peek() == 'n' && !f.entry.value.nullable() {
+		d.out = d.out[:start]
+		return d.null()
+	}
+	if bad := d.element(f.entry.value); bad != nil {
+		return bad.in(label)
+	}
+	d.closeLength(mark)
+	return nil
+}
+
+// openLength leaves room for a length of one byte, which most values need, and
+// answers where it is.
+func (d *decoder) openLength() int {
+	d.out = append(d.out, 0)
+	return len(d.out) - 1
+}
+
+// closeLength writes the length of what follows the mark, and moves it along
+// when the length takes more than one byte.
+func (d *decoder) closeLength(mark int) {
+	size := len(d.out) - mark - 1
+	if size < 0x80 {
+		d.out[mark] = byte(size)
+		return
+	}
+	more := protowire.SizeVarint(uint64(size)) - 1
+	d.out = append(d.out, make([]byte, more)...)
+	copy(d.out[mark+1+more:], d.out[mark+1:])
+	protowire.AppendVarint(d.out[:mark], uint64(size))
+}
+
+// appendBits writes a scalar without its tag.
+func appendBits(dst []byte, wire protowire.Type, bits uint64) []byte {
+	switch wire {
+	case protowire.Fixed32Type:
+		return protowire.AppendFixed32(dst, uint32(bits))
+	case protowire.Fixed64Type:
+		return protowire.AppendFixed64(dst, bits)
+	default:
+		return protowire.AppendVarint(dst, bits)
+	}
+}
+
+// anyValue reads any JSON as a google.protobuf.Value.
+func (d *decoder) anyValue(p *Plan) *problem {
+	const null, number, text, boolean, object, array = 0, 1, 2, 3, 4, 5
+	switch c := d.peek(); c {
+	case '{':
+		return d.element(p.fields[object])
+	case '[':
+		return d.element(p.fields[array])
+	case '"':
+		return d.element(p.fields[text])
+	case 't', 'f':
+		return d.element(p.fields[boolean])
+	case 'n':
+		d.out = protowire.AppendTag(d.out, p.fields[null].number, protowire.VarintType)
+		d.out = protowire.AppendVarint(d.out, 0)
+		return d.null()
+	default:
+		return d.element(p.fields[number])
+	}
+}
+
+// null steps over the word.
+func (d *decoder) null() *problem { return d.word("null") }
+
+func (d *decoder) word(word string) *problem {
+	if !bytes.HasPrefix(d.in[d.pos:], []byte(word)) {
+		return d.syntax("a value is expected")
+	}
+	d.pos += len(word)
+	return nil
+}

@@ -1,0 +1,257 @@
+package transcode
+
+import (
+	"bytes"
+	"encoding/base64"
+	"math"
+	"strconv"
+	"strings"
+
+	"google.golang.org/protobuf/encoding/protowire"
+	"google.golang.org/protobuf/reflect/protoreflect"
+
+	"github.com/rotaloom/rotaloom/pkg/fault"
+)
+
+// scalar reads a number, a boolean or an enum value, as such or as text, and
+// answers its bits.
+func (d *decoder) scalar(f *field) (uint64, *problem) {
+	switch c := d.peek(); c {
+	case '"':
+		text, bad := d.text()
+		if bad != nil {
+			return 0, bad
+		}
+		return f.fromText(text)
+	case 't', 'f':
+		return d.boolean(f)
+	case 'n':
+		if bad := d.null(); bad != nil {
+			return 0, bad
+		}
+		return 0, problemf(fault.CodeValue, "is null")
+	case '{', '[':
+		return 0, misplaced(c)
+	}
+	number, bad := d.number()
+	if bad != nil {
+		return 0, bad
+	}
+	if f.kind == protoreflect.BoolKind {
+		return 0, problemf(fault.CodeValue, "is a number, but true or false is expected")
+	}
+	return f.fromNumber(number)
+}
+
+func misplaced(c byte) *problem {
+	if c == '{' {
+		return problemf(fault.CodeStructure, "is an object, but a single value is expected")
+	}
+	return problemf(fault.CodeStructure, "is a list, but a single value is expected")
+}
+
+func (d *decoder) boolean(f *field) (uint64, *problem) {
+	word, bits := "false", uint64(0)
+	if d.peek() == 't' {
+		word, bits = "true", 1
+	}
+	if bad := d.word(word); bad != nil {
+		return 0, bad
+	}
+	if f.kind != protoreflect.BoolKind {
+		return 0, problemf(fault.CodeValue, "is %s, but %s is expected", word, f.expected())
+	}
+	return bits, nil
+}
+
+// textual reads a text, or a number whose digits are the text, for a field of
+// text or bytes. The answer is valid until the next text is read.
+func (d *decoder) textual(f *field) ([]byte, *problem) {
+	switch c := d.peek(); c {
+	case '"':
+		text, bad := d.text()
+		if bad != nil || f.kind == protoreflect.StringKind {
+			return text, bad
+		}
+		return fromBase64(text)
+	case 't', 'f', 'n':
+		word := map[byte]string{'t': "true", 'f': "false", 'n': "null"}[c]
+		if bad := d.word(word); bad != nil {
+			return nil, bad
+		}
+		return nil, problemf(fault.CodeValue, "is %s, but a text is expected", word)
+	case '{', '[':
+		return nil, misplaced(c)
+	}
+	number, bad := d.number()
+	if bad == nil && f.kind == protoreflect.BytesKind {
+		return nil, problemf(fault.CodeValue, "is a number, but text in base64 is expected")
+	}
+	return number, bad
+}
+
+// fromBase64 reads both alphabets, with and without padding.
+func fromBase64(text []byte) ([]byte, *problem) {
+	s := strings.NewReplacer("-", "+", "_", "/").Replace(strings.TrimRight(string(text), "="))
+	b, err := base64.RawStdEncoding.DecodeString(s)
+	if err != nil {
+		return nil, problemf(fault.CodeValue, "is no text in base64")
+	}
+	return b, nil
+}
+
+// fromText is the value that a text stands for.
+func (f *field) fromText(text []byte) (uint64, *problem) {
+	switch f.kind {
+	case protoreflect.BoolKind:
+		switch string(text) {
+		case "true":
+			return 1, nil
+		case "false":
+			return 0, nil
+		}
+	case protoreflect.EnumKind:
+		if number, ok := f.enum.byName[string(text)]; ok {
+			return uint64(int64(number)), nil
+		}
+		if number, ok := f.enum.folded[strings.ToLower(string(text))]; ok {
+			return uint64(int64(number)), nil
+		}
+	}
+	if f.kind != protoreflect.BoolKind && isNumber(text) {
+		return f.fromNumber(text)
+	}
+	return 0, problemf(fault.CodeValue, "is %q, but %s is expected", shorten(text), f.expected())
+}
+
+// isNumber reports whether the whole text is a number. Unlike in JSON it may
+// begin with zeros.
+func isNumber(text []byte) bool {
+	d := decoder{in: text}
+	if d.peek() == '-' {
+		d.pos++
+	}
+	for d.peek() == '0' && d.pos+1 < len(text) && text[d.pos+1]-'0' <= 9 {
+		d.pos++
+	}
+	if d.peek() == '-' {
+		return false
+	}
+	_, bad := d.number()
+	return bad == nil && d.pos == len(text)
+}
+
+// fromNumber is the value that a number has in the field's type. An integer
+// loses its fraction.
+func (f *field) fromNumber(number []byte) (uint64, *problem) {
+	switch f.kind {
+	case protoreflect.DoubleKind:
+		if v, err := strconv.ParseFloat(string(number), 64); err == nil {
+			return math.Float64bits(v), nil
+		}
+		return 0, outOfRange(number)
+	case protoreflect.FloatKind:
+		if v, err := strconv.ParseFloat(string(number), 32); err == nil {
+			return uint64(math.Float32bits(float32(v))), nil
+		}
+		return 0, outOfRange(number)
+	}
+	negative, magnitude, ok := integer(number)
+	if !ok || !f.holds(negative, magnitude) {
+		return 0, outOfRange(number)
+	}
+	bits := magnitude
+	if negative {
+		bits = -bits
+	}
+	switch f.kind {
+	case protoreflect.Sint32Kind, protoreflect.Sint64Kind:
+		return protowire.EncodeZigZag(int64(bits)), nil
+	}
+	return bits, nil
+}
+
+func outOfRange(number []byte) *problem {
+	return problemf(fault.CodeValue, "is %s, which is out of range", shorten(number))
+}
+
+// holds reports whether the field's integer type has the value.
+func (f *field) holds(negative bool, magnitude uint64) bool {
+	most, least := uint64(math.MaxInt64), uint64(1)<<63
+	switch f.kind {
+	case protoreflect.Int32Kind, protoreflect.Sint32Kind, protoreflect.Sfixed32Kind, protoreflect.EnumKind:
+		most, least = math.MaxInt32, 1<<31
+	case protoreflect.Uint32Kind, protoreflect.Fixed32Kind:
+		most, least = math.MaxUint32, 0
+	case protoreflect.Uint64Kind, protoreflect.Fixed64Kind:
+		most, least = math.MaxUint64, 0
+	}
+	if negative {
+		return magnitude <= least
+	}
+	return magnitude <= most
+}
+
+// integer cuts the fraction off a number. It answers false when what remains
+// does not fit 64 bits.
+func integer(number []byte) (negative bool, magnitude uint64, ok bool) {
+	if len(number) > 0 && number[0] == '-' {
+		negative = true
+		number = number[1:]
+	}
+	if !bytes.ContainsAny(number, ".eE") {
+		v, err := strconv.ParseUint(string(number), 10, 64)
+		return negative, v, err == nil
+	}
+	digits, point := decimal(number)
+	for len(digits) > 0 && digits[0] == '0' {
+		digits = digits[1:]
+		point--
+	}
+	const most = 20 // digits of the largest 64-bit number
+	switch {
+	case point <= 0 || len(digits) == 0:
+		return negative, 0, true
+	case point > most:
+		return negative, 0, false
+	}
+	if point > len(digits) {
+		digits = append(digits, bytes.Repeat([]byte{'0'}, point-len(digits))...)
+	}
+	v, err := strconv.ParseUint(string(digits[:point]), 10, 64)
+	return negative, v, err == nil
+}
+
+// decimal answers the digits of an unsigned number and how many of them stand
+// before the decimal point, which may be negative or more than there are.
+func decimal(number []byte) (digits []byte, point int) {
+	mantissa, exponent := number, 0
+	if i := bytes.IndexAny(number, "eE"); i >= 0 {
+		mantissa = number[:i]
+		// Beyond this, the value is 0 or far out of range in any case: a
+		// mantissa is at most as long as the body.
+		const limit = 1 << 30
+		e, err := strconv.Atoi(string(number[i+1:]))
+		if err != nil && number[i+1] == '-' {
+			e = -limit
+		} else if err != nil {
+			e = limit
+		}
+		exponent = max(-limit, min(limit, e))
+	}
+	whole, fraction, _ := bytes.Cut(mantissa, []byte{'.'})
+	digits = append(append(digits, whole...), fraction...)
+	return digits, len(whole) + exponent
+}
+
+// expected names what the field holds, for people.
+func (f *field) expected() string {
+	switch f.kind {
+	case protoreflect.BoolKind:
+		return "true or false"
+	case protoreflect.EnumKind:
+		return "one of its names"
+	default:
+		return "a number"
+	}
+}

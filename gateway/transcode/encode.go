@@ -1,0 +1,227 @@
+package transcode
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+
+	"google.golang.org/protobuf/encoding/protowire"
+	"google.golang.org/protobuf/reflect/protoreflect"
+)
+
+var (
+	errMalformed = errors.New("transcode: malformed wire bytes")
+	errDepth     = errors.New("transcode: values nest too deeply")
+	// errUnordered says that the fields do not come in the order in which one
+	// pass can write them. It never leaves the package.
+	errUnordered = errors.New("transcode: fields out of order")
+)
+
+// expansion is how many bytes of JSON one byte of wire usually becomes.
+const expansion = 4
+
+// AppendJSON appends the JSON of a message that is given by its wire bytes.
+// It fails when the bytes are no message, nest too deeply, or hold an Any
+// whose type is not known; what was appended is then of no use.
+func (p *Plan) AppendJSON(dst, wire []byte) ([]byte, error) {
+	return p.appendJSON(slices.Grow(dst, expansion*len(wire)+2), wire, 0)
+}
+
+func (p *Plan) appendJSON(dst, wire []byte, depth int) ([]byte, error) {
+	if depth > maxDepth {
+		return dst, errDepth
+	}
+	switch p.form {
+	case formBare:
+		return p.appendBare(dst, wire, depth)
+	case formAny:
+		return appendAny(dst, wire, depth)
+	case formValue:
+		return p.appendValue(dst, wire, depth)
+	case formForeign:
+		return dst, fmt.Errorf("transcode: %s is not supported", p.name)
+	}
+	if p.failure != nil {
+		if failed := merge(pieces(p.failure, wire)); failed != nil {
+			return p.failure.message.appendJSON(dst, failed, depth+1)
+		}
+	}
+	start := len(dst)
+	dst, err := p.appendOrdered(dst, wire, depth)
+	if err == errUnordered {
+		return p.appendUnordered(dst[:start], wire, depth)
+	}
+	return dst, err
+}
+
+// appendOrdered writes an object in one pass. It relies on what every encoder
+// does: fields come in the order of their numbers, and the items of a list
+// follow one another. It answers errUnordered when that is not so.
+func (p *Plan) appendOrdered(dst, wire []byte, depth int) ([]byte, error) {
+	var (
+		open *field    // the list whose bracket is open
+		last = -1      // index of the last field
+		seen uint64    // oneofs of which a member was written
+		err  error     // of the value
+		v    fieldData // the value
+	)
+	dst = append(dst, '{')
+	for i := 0; i < len(wire); {
+		var f *field
+		if b := wire[i]; b < 0x80 {
+			f = p.lookup(uint64(b))
+			v.wire = protowire.Type(b & 7)
+			i++
+			if f == nil {
+				if i, err = skip(wire, i, uint64(b)); err != nil {
+					return dst, err
+				}
+				continue
+			}
+		} else {
+			tag, n := protowire.ConsumeVarint(wire[i:])
+			if n < 0 {
+				return dst, errMalformed
+			}
+			i += n
+			if f = p.lookup(tag); f == nil {
+				if i, err = skip(wire, i, tag); err != nil {
+					return dst, err
+				}
+				continue
+			}
+			v.wire = protowire.Type(tag & 7)
+		}
+		if i = v.read(wire, i); i < 0 {
+			return dst, errMalformed
+		}
+		if f != open {
+			if f.index <= last {
+				return dst, errUnordered
+			}
+			last = f.index
+			if open != nil {
+				dst = append(dst, ']')
+				open = nil
+			}
+			if f.oneof != 0 {
+				bit := uint64(1) << (f.oneof & 63)
+				if seen&bit != 0 {
+					return dst, errUnordered
+				}
+				seen |= bit
+			}
+			switch {
+			case f.implicit && f.zero(&v):
+				continue
+			case f.entry != nil:
+				if i, dst, err = f.appendMapRun(dst, v.bytes, wire, i, depth); err != nil {
+					return dst, err
+				}
+				continue
+			case f.list && v.wire == protowire.BytesType && f.wire != protowire.BytesType && len(v.bytes) == 0:
+				continue
+			}
+			dst = appendKey(dst, f)
+			if f.list {
+				dst = append(dst, '[')
+				open = f
+			}
+		} else if len(v.bytes) != 0 || v.wire != protowire.BytesType || f.wire == protowire.BytesType {
+			dst = append(dst, ',')
+		}
+		if dst, err = f.appendData(dst, &v, depth); err != nil {
+			return dst, err
+		}
+	}
+	if open != nil {
+		dst = append(dst, ']')
+	}
+	return append(dst, '}'), nil
+}
+
+// appendKey writes the name of a field, after a comma unless it is the first
+// of its object.
+func appendKey(dst []byte, f *field) []byte {
+	if dst[len(dst)-1] == '{' {
+		return append(dst, f.key[1:]...)
+	}
+	return append(dst, f.key...)
+}
+
+// appendData writes one value, or the items of a packed list without their
+// brackets.
+func (f *field) appendData(dst []byte, v *fieldData, depth int) ([]byte, error) {
+	switch f.kind {
+	case protoreflect.StringKind:
+		return appendString(dst, v.bytes), nil
+	case protoreflect.MessageKind:
+		return f.message.appendJSON(dst, v.bytes, depth+1)
+	case protoreflect.BytesKind:
+		return appendBase64(dst, v.bytes), nil
+	}
+	if v.wire == protowire.BytesType {
+		return f.appendPacked(dst, v.bytes)
+	}
+	return f.appendScalar(dst, v.bits), nil
+}
+
+func (f *field) appendPacked(dst, packed []byte) ([]byte, error) {
+	item := fieldData{wire: f.wire}
+	for i := 0; i < len(packed); {
+		if i > 0 {
+			dst = append(dst, ',')
+		}
+		if i = item.read(packed, i); i < 0 {
+			return dst, errMalformed
+		}
+		dst = f.appendScalar(dst, item.bits)
+	}
+	return dst, nil
+}
+
+// appendBare writes the one field that stands for the whole message, or the
+// failure that takes its place. The occurrences of a list need no order
+// relative to other fields.
+func (p *Plan) appendBare(dst, wire []byte, depth int) ([]byte, error) {
+	if p.failure != nil {
+		if failed := merge(pieces(p.failure, wire)); failed != nil {
+			return p.failure.message.appendJSON(dst, failed, depth+1)
+		}
+	}
+	if p.bare.entry != nil {
+		return p.bare.appendMap(dst, pieces(p.bare, wire), depth)
+	}
+	dst = append(dst, '[')
+	var v fieldData
+	for i := 0; i < len(wire); {
+		tag, n := protowire.ConsumeVarint(wire[i:])
+		if n < 0 {
+			return dst, errMalformed
+		}
+		i += n
+		f := p.lookup(tag)
+		if f != p.bare {
+			var err error
+			if i, err = skip(wire, i, tag); err != nil {
+				return dst, err
+			}
+			continue
+		}
+		v.wire = protowire.Type(tag & 7)
+		if i = v.read(wire, i); i < 0 {
+			return dst, errMalformed
+		}
+		if v.wire == protowire.BytesType && f.wire != protowire.BytesType && len(v.bytes) == 0 {
+			continue
+		}
+		if dst[len(dst)-1] != '[' {
+			dst = append(dst, ',')
+		}
+		var err error
+		if dst, err = f.appendData(dst, &v, depth); err != nil {
+			return dst, err
+		}
+	}
+	return append(dst, ']'), nil
+}

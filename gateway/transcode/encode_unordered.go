@@ -1,0 +1,187 @@
+package transcode
+
+import (
+	"bytes"
+
+	"google.golang.org/protobuf/encoding/protowire"
+	"google.golang.org/protobuf/reflect/protoreflect"
+)
+
+// appendUnordered writes an object whose fields come in any order: it collects
+// what belongs to each field first. The last value of a scalar wins, the last
+// member of a oneof wins, the occurrences of a message merge, and those of a
+// list follow one another.
+func (p *Plan) appendUnordered(dst, wire []byte, depth int) ([]byte, error) {
+	found, err := p.collect(wire)
+	if err != nil {
+		return dst, err
+	}
+	dst = append(dst, '{')
+	for i, occurrences := range found {
+		if len(occurrences) == 0 {
+			continue
+		}
+		if dst, err = p.fields[i].appendOccurrences(dst, occurrences, depth); err != nil {
+			return dst, err
+		}
+	}
+	return append(dst, '}'), nil
+}
+
+// collect answers the occurrences of each field, by index.
+func (p *Plan) collect(wire []byte) ([][]fieldData, error) {
+	found := make([][]fieldData, len(p.fields))
+	for i := 0; i < len(wire); {
+		tag, n := protowire.ConsumeVarint(wire[i:])
+		if n < 0 {
+			return nil, errMalformed
+		}
+		i += n
+		f := p.lookup(tag)
+		if f == nil {
+			var err error
+			if i, err = skip(wire, i, tag); err != nil {
+				return nil, err
+			}
+			continue
+		}
+		v := fieldData{wire: protowire.Type(tag & 7)}
+		if i = v.read(wire, i); i < 0 {
+			return nil, errMalformed
+		}
+		if f.oneof != 0 {
+			for _, other := range p.fields {
+				if other.oneof == f.oneof && other != f {
+					found[other.index] = nil
+				}
+			}
+		}
+		found[f.index] = append(found[f.index], v)
+	}
+	return found, nil
+}
+
+func (f *field) appendOccurrences(dst []byte, occurrences []fieldData, depth int) ([]byte, error) {
+	last := occurrences[len(occurrences)-1]
+	switch {
+	case f.entry != nil:
+		return f.appendMap(appendKey(dst, f), values(occurrences), depth)
+	case f.list:
+		return f.appendList(dst, occurrences, depth)
+	case f.kind == protoreflect.MessageKind:
+		last.bytes = merge(values(occurrences))
+	case f.implicit && f.zero(&last):
+		return dst, nil
+	}
+	return f.appendData(appendKey(dst, f), &last, depth)
+}
+
+func (f *field) appendList(dst []byte, occurrences []fieldData, depth int) ([]byte, error) {
+	opened := false
+	for i := range occurrences {
+		v := &occurrences[i]
+		if v.wire == protowire.BytesType && f.wire != protowire.BytesType && len(v.bytes) == 0 {
+			continue
+		}
+		if opened {
+			dst = append(dst, ',')
+		} else {
+			dst = append(appendKey(dst, f), '[')
+			opened = true
+		}
+		var err error
+		if dst, err = f.appendData(dst, v, depth); err != nil {
+			return dst, err
+		}
+	}
+	if opened {
+		dst = append(dst, ']')
+	}
+	return dst, nil
+}
+
+func values(occurrences []fieldData) [][]byte {
+	all := make([][]byte, len(occurrences))
+	for i, v := range occurrences {
+		all[i] = v.bytes
+	}
+	return all
+}
+
+// appendMapRun writes a map whose first entry was just read and whose further
+// entries follow at wire[i:]. It answers where they end.
+func (f *field) appendMapRun(dst, first, wire []byte, i, depth int) (int, []byte, error) {
+	entries := [][]byte{first}
+	tag := protowire.AppendTag(nil, f.number, protowire.BytesType)
+	v := fieldData{wire: protowire.BytesType}
+	for bytes.HasPrefix(wire[i:], tag) {
+		if i = v.read(wire, i+len(tag)); i < 0 {
+			return i, dst, errMalformed
+		}
+		entries = append(entries, v.bytes)
+	}
+	dst, err := f.appendMap(appendKey(dst, f), entries, depth)
+	return i, dst, err
+}
+
+// appendMap writes the entries as an object. The last of several entries with
+// the same key wins.
+func (f *field) appendMap(dst []byte, entries [][]byte, depth int) ([]byte, error) {
+	if depth >= maxDepth {
+		return dst, errDepth
+	}
+	type parts struct{ key, value []fieldData }
+	all := make([]parts, len(entries))
+	last := make(map[string]int, len(entries))
+	for i, e := range entries {
+		found, err := f.message.collect(e)
+		if err != nil {
+			return dst, err
+		}
+		all[i] = parts{found[f.entry.key.index], found[f.entry.value.index]}
+		last[string(f.appendMapKey(nil, all[i].key))] = i
+	}
+	dst = append(dst, '{')
+	for i, e := range all {
+		start := len(dst)
+		if dst[start-1] != '{' {
+			dst = append(dst, ',')
+		}
+		key := len(dst)
+		dst = f.appendMapKey(dst, e.key)
+		if last[string(dst[key:])] != i {
+			dst = dst[:start]
+			continue
+		}
+		var err error
+		if dst, err = f.appendMapValue(append(dst, ':'), e.value, depth); err != nil {
+			return dst, err
+		}
+	}
+	return append(dst, '}'), nil
+}
+
+// appendMapKey writes the key as text, whatever its type.
+func (f *field) appendMapKey(dst []byte, occurrences []fieldData) []byte {
+	var v fieldData
+	if len(occurrences) > 0 {
+		v = occurrences[len(occurrences)-1]
+	}
+	if f.entry.key.kind == protoreflect.StringKind {
+		return appendString(dst, v.bytes)
+	}
+	return append(f.entry.key.appendScalar(append(dst, '"'), v.bits), '"')
+}
+
+// appendMapValue writes the value; one that is absent is zero.
+func (f *field) appendMapValue(dst []byte, occurrences []fieldData, depth int) ([]byte, error) {
+	value := f.entry.value
+	v := fieldData{wire: value.wire}
+	if len(occurrences) > 0 {
+		v = occurrences[len(occurrences)-1]
+	}
+	if value.kind == protoreflect.MessageKind {
+		v.bytes = merge(values(occurrences))
+	}
+	return value.appendData(dst, &v, depth+1)
+}

@@ -1,0 +1,75 @@
+package transcode
+
+import (
+	"fmt"
+
+	"google.golang.org/protobuf/encoding/protowire"
+	"google.golang.org/protobuf/reflect/protoreflect"
+	"google.golang.org/protobuf/reflect/protoregistry"
+	"google.golang.org/protobuf/types/known/anypb"
+)
+
+// appendAny writes the packed message alone. An Any that names no type is an
+// empty object.
+func appendAny(dst, wire []byte, depth int) ([]byte, error) {
+	const urlField, valueField = 1, 2
+	var url, value []byte
+	for i := 0; i < len(wire); {
+		number, t, n := protowire.ConsumeTag(wire[i:])
+		if n < 0 {
+			return dst, errMalformed
+		}
+		i += n
+		if t != protowire.BytesType || number > valueField {
+			var err error
+			if i, err = skip(wire, i, protowire.EncodeTag(number, t)); err != nil {
+				return dst, err
+			}
+			continue
+		}
+		v := fieldData{wire: t}
+		if i = v.read(wire, i); i < 0 {
+			return dst, errMalformed
+		}
+		if number == urlField {
+			url = v.bytes
+		} else {
+			value = v.bytes
+		}
+	}
+	if len(url) == 0 {
+		return append(dst, "{}"...), nil
+	}
+	name := (&anypb.Any{TypeUrl: string(url)}).MessageName()
+	desc, err := protoregistry.GlobalFiles.FindDescriptorByName(name)
+	if err != nil {
+		return dst, fmt.Errorf("transcode: type of Any %q: %w", url, err)
+	}
+	message, ok := desc.(protoreflect.MessageDescriptor)
+	if !ok {
+		return dst, fmt.Errorf("transcode: type of Any %q is no message", url)
+	}
+	return For(message).appendJSON(dst, value, depth+1)
+}
+
+// appendValue writes a google.protobuf.Value: null when nothing is set.
+func (p *Plan) appendValue(dst, wire []byte, depth int) ([]byte, error) {
+	found, err := p.collect(wire)
+	if err != nil {
+		return dst, err
+	}
+	for i, occurrences := range found {
+		if len(occurrences) == 0 {
+			continue
+		}
+		f, v := p.fields[i], occurrences[len(occurrences)-1]
+		if f.kind == protoreflect.EnumKind {
+			break // the null
+		}
+		if f.kind == protoreflect.MessageKind {
+			v.bytes = merge(values(occurrences))
+		}
+		return f.appendData(dst, &v, depth)
+	}
+	return append(dst, "null"...), nil
+}

@@ -1,0 +1,131 @@
+package transcode
+
+import (
+	"encoding/binary"
+
+	"google.golang.org/protobuf/encoding/protowire"
+)
+
+// fieldData is the value of one field as it stands on the wire.
+type fieldData struct {
+	wire  protowire.Type
+	bits  uint64 // of varints and fixed widths
+	bytes []byte // of everything that has a length
+}
+
+// zero reports whether v is what an absent field f has.
+func (f *field) zero(v *fieldData) bool {
+	if v.wire == protowire.BytesType {
+		return len(v.bytes) == 0
+	}
+	return v.bits&f.mask == 0
+}
+
+// read takes the value of type v.wire that starts at b[i:], and answers where
+// it ends, or a negative number when it is cut off or overlong.
+func (v *fieldData) read(b []byte, i int) int {
+	switch v.wire {
+	case protowire.BytesType:
+		if i >= len(b) {
+			return -1
+		}
+		size := uint64(b[i])
+		i++
+		if size >= 0x80 {
+			var n int
+			if size, n = protowire.ConsumeVarint(b[i-1:]); n < 0 {
+				return -1
+			}
+			i += n - 1
+		}
+		if size > uint64(len(b)-i) {
+			return -1
+		}
+		end := i + int(size)
+		v.bytes = b[i:end:end]
+		return end
+	case protowire.VarintType:
+		if i < len(b) && b[i] < 0x80 {
+			v.bits = uint64(b[i])
+			return i + 1
+		}
+		if i > len(b) {
+			return -1
+		}
+		bits, n := protowire.ConsumeVarint(b[i:])
+		if n < 0 {
+			return -1
+		}
+		v.bits = bits
+		return i + n
+	case protowire.Fixed64Type:
+		if len(b)-i < 8 {
+			return -1
+		}
+		v.bits = binary.LittleEndian.Uint64(b[i:])
+		return i + 8
+	case protowire.Fixed32Type:
+		if len(b)-i < 4 {
+			return -1
+		}
+		v.bits = uint64(binary.LittleEndian.Uint32(b[i:]))
+		return i + 4
+	}
+	return -1
+}
+
+// skip steps over a field that is not known, whose tag ends at b[i].
+func skip(b []byte, i int, tag uint64) (int, error) {
+	number, wire := protowire.DecodeTag(tag)
+	if number < protowire.MinValidNumber {
+		return i, errMalformed
+	}
+	n := protowire.ConsumeFieldValue(number, wire, b[i:])
+	if n < 0 {
+		return i, errMalformed
+	}
+	return i + n, nil
+}
+
+// pieces collects the values of a field that has a length, in wire order. It
+// is nil when there is none; bytes that are no message end the search.
+func pieces(f *field, wire []byte) [][]byte {
+	var found [][]byte
+	want := protowire.EncodeTag(f.number, protowire.BytesType)
+	v := fieldData{wire: protowire.BytesType}
+	for i := 0; i < len(wire); {
+		tag, n := protowire.ConsumeVarint(wire[i:])
+		if n < 0 {
+			return found
+		}
+		i += n
+		if tag != want {
+			var err error
+			if i, err = skip(wire, i, tag); err != nil {
+				return found
+			}
+			continue
+		}
+		if i = v.read(wire, i); i < 0 {
+			return found
+		}
+		found = append(found, v.bytes)
+	}
+	return found
+}
+
+// merge joins the occurrences of one message, which is what merging means on
+// the wire. It answers nil for none, and no nil for an empty message.
+func merge(occurrences [][]byte) []byte {
+	switch len(occurrences) {
+	case 0:
+		return nil
+	case 1:
+		return occurrences[0]
+	}
+	joined := []byte{}
+	for _, o := range occurrences {
+		joined = append(joined, o...)
+	}
+	return joined
+}

@@ -1,0 +1,181 @@
+package authn
+
+import (
+	"context"
+	"crypto"
+	"crypto/ed25519"
+	"encoding/base64"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"sync"
+	"time"
+
+	"github.com/go-jose/go-jose/v4"
+	"golang.org/x/sync/singleflight"
+
+	authv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/auth/v1"
+
+	"github.com/rotaloom/rotaloom/pkg/clock"
+)
+
+// ErrUnknownKey says that a token names a key that its issuer does not have.
+var ErrUnknownKey = errors.New("the key of the token is not known")
+
+// KeySource answers the public key with a given id. It answers ErrUnknownKey
+// when there is none; any other error means that it could not find out.
+type KeySource interface {
+	Key(ctx context.Context, kid string) (crypto.PublicKey, error)
+}
+
+// KeyFunc makes a KeySource of a function, for the issuer itself.
+type KeyFunc func(ctx context.Context, kid string) (crypto.PublicKey, error)
+
+// Key calls f.
+func (f KeyFunc) Key(ctx context.Context, kid string) (crypto.PublicKey, error) { return f(ctx, kid) }
+
+// Fetch gets the present key set of an issuer.
+type Fetch func(ctx context.Context) (*jose.JSONWebKeySet, error)
+
+const (
+	// keysMaxAge is how long a key that its issuer withdrew is still taken.
+	keysMaxAge = 5 * time.Minute
+	// keysMinInterval keeps tokens with invented key ids from making us flood
+	// the issuer.
+	keysMinInterval = 5 * time.Second
+	fetchTimeout    = 10 * time.Second
+)
+
+// KeySet is a KeySource that keeps the key set of an issuer. It fetches the
+// set when it is first needed, when it has grown old and when a key is
+// missing, but never twice at a time nor more often than every five seconds.
+// An old set stays in use while the issuer cannot be reached.
+type KeySet struct {
+	fetch  Fetch
+	clock  clock.Clock
+	flight singleflight.Group
+
+	mu      sync.RWMutex
+	keys    map[string]crypto.PublicKey
+	fetched time.Time // when the keys were fetched
+	tried   time.Time // when fetching them was last tried
+	lastErr error
+}
+
+// NewKeySet makes a KeySet; nothing is fetched yet.
+func NewKeySet(fetch Fetch, clk clock.Clock) *KeySet {
+	return &KeySet{fetch: fetch, clock: clk}
+}
+
+// Key answers the key with the given id.
+func (s *KeySet) Key(ctx context.Context, kid string) (crypto.PublicKey, error) {
+	key, fresh := s.lookup(kid)
+	if key != nil && fresh {
+		return key, nil
+	}
+	refreshed := s.refresh(ctx)
+	if key != nil {
+		// Nobody waits for the issuer because a good key has grown old.
+		return key, nil
+	}
+	select {
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	case result := <-refreshed:
+		if key, _ = s.lookup(kid); key != nil {
+			return key, nil
+		}
+		if result.Err != nil {
+			return nil, result.Err
+		}
+		return nil, ErrUnknownKey
+	}
+}
+
+func (s *KeySet) lookup(kid string) (key crypto.PublicKey, fresh bool) {
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	return s.keys[kid], s.clock.Now().Sub(s.fetched) < keysMaxAge
+}
+
+// refresh fetches the set unless that was tried a moment ago, in which case
+// it answers how that ended. The fetch goes on when the caller gives up, for
+// those who wait with it.
+func (s *KeySet) refresh(ctx context.Context) <-chan singleflight.Result {
+	return s.flight.DoChan("", func() (any, error) {
+		s.mu.RLock()
+		tried, lastErr := s.tried, s.lastErr
+		s.mu.RUnlock()
+		if !tried.IsZero() && s.clock.Now().Sub(tried) < keysMinInterval {
+			return nil, lastErr
+		}
+		fetchCtx, cancel := context.WithTimeout(context.WithoutCancel(ctx), fetchTimeout)
+		defer cancel()
+		set, err := s.fetch(fetchCtx)
+		s.keep(set, err)
+		return nil, err
+	})
+}
+
+func (s *KeySet) keep(set *jose.JSONWebKeySet, err error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.tried, s.lastErr = s.clock.Now(), err
+	if err != nil {
+		return
+	}
+	s.keys = make(map[string]crypto.PublicKey, len(set.Keys))
+	for _, key := range set.Keys {
+		if key.Use == "" || key.Use == "sig" {
+			s.keys[key.KeyID] = key.Key
+		}
+	}
+	s.fetched = s.tried
+}
+
+// FetchRPC gets the key set of our own issuer.
+func FetchRPC(client authv1.TokenServiceClient) Fetch {
+	return func(ctx context.Context) (*jose.JSONWebKeySet, error) {
+		answer, err := client.GetKeySet(ctx, &authv1.GetKeySetRequest{})
+		if err != nil {
+			return nil, fmt.Errorf("getting the key set: %w", err)
+		}
+		set := &jose.JSONWebKeySet{}
+		for _, key := range answer.GetKeys() {
+			public, err := base64.RawURLEncoding.DecodeString(key.GetX())
+			if err != nil || key.GetCrv() != "Ed25519" || len(public) != ed25519.PublicKeySize {
+				return nil, fmt.Errorf("key %q is not an Ed25519 key", key.GetKid())
+			}
+			set.Keys = append(set.Keys, jose.JSONWebKey{
+				Key: ed25519.PublicKey(public), KeyID: key.GetKid(), Algorithm: key.GetAlg(), Use: key.GetUse(),
+			})
+		}
+		return set, nil
+	}
+}
+
+// FetchHTTP gets a key set (RFC 7517) from an address.
+func FetchHTTP(client *http.Client, url string) Fetch {
+	const maxBody = 1 << 20
+	return func(ctx context.Context) (*jose.JSONWebKeySet, error) {
+		req, err := http.NewRequestWithContext(ctx, http.MethodGet, url, nil)
+		if err != nil {
+			return nil, fmt.Errorf("getting the key set: %w", err)
+		}
+		resp, err := client.Do(req)
+		if err != nil {
+			return nil, fmt.Errorf("getting the key set: %w", err)
+		}
+		defer resp.Body.Close()
+		if resp.StatusCode != http.StatusOK {
+			return nil, fmt.Errorf("getting the key set: %s", resp.Status)
+		}
+		set := &jose.JSONWebKeySet{}
+		if err := json.NewDecoder(io.LimitReader(resp.Body, maxBody)).Decode(set); err != nil {
+			return nil, fmt.Errorf("reading the key set: %w", err)
+		}
+		return set, nil
+	}
+}

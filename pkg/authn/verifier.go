@@ -1,0 +1,166 @@
+package authn
+
+import (
+	"context"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"net/http"
+	"strings"
+	"time"
+
+	"github.com/go-jose/go-jose/v4"
+
+	"github.com/rotaloom/rotaloom/pkg/clock"
+	"github.com/rotaloom/rotaloom/pkg/fault"
+)
+
+// What a caller learns about a token that is not accepted: not why.
+const (
+	messageMissing = "The operation needs an access token in the Authorization header."
+	messageInvalid = "The access token is not valid, or no longer."
+	messageRevoked = "The access token was revoked."
+	messageCannot  = "Access tokens cannot be checked at the moment. Try again later."
+
+	retryCannot = 5 * time.Second
+
+	// maxToken bounds what is parsed before anything is known about it.
+	maxToken = 16 << 10
+)
+
+// Config says which tokens are accepted.
+type Config struct {
+	// Issuer and Audience that a token must name.
+	Issuer, Audience string
+	// Algorithms that may sign; EdDSA alone when empty.
+	Algorithms []jose.SignatureAlgorithm
+	// Leeway is how far the clocks of issuer and verifier may differ.
+	Leeway time.Duration
+	// CacheSize is how many verified tokens are remembered; 65,536 when 0.
+	CacheSize int
+}
+
+// Revocations knows which tokens were revoked before they expired. It is
+// asked on every request, so it answers from memory. An error means that its
+// view is too old to tell.
+type Revocations interface {
+	// Revoked reports whether the token jti, or its family sid, was revoked.
+	Revoked(jti, sid string) (bool, error)
+}
+
+// NoRevocations revokes nothing.
+type NoRevocations struct{}
+
+// Revoked answers false.
+func (NoRevocations) Revoked(string, string) (bool, error) { return false, nil }
+
+// Verifier tells the principal of an access token. It is safe for concurrent
+// use.
+type Verifier struct {
+	cfg         Config
+	keys        KeySource
+	revocations Revocations
+	clock       clock.Clock
+	cache       *cache
+}
+
+// NewVerifier makes a Verifier.
+func NewVerifier(cfg Config, keys KeySource, revocations Revocations, clk clock.Clock) (*Verifier, error) {
+	if cfg.Issuer == "" || cfg.Audience == "" {
+		return nil, errors.New("a verifier of tokens needs an issuer and an audience")
+	}
+	if len(cfg.Algorithms) == 0 {
+		cfg.Algorithms = []jose.SignatureAlgorithm{jose.EdDSA}
+	}
+	if cfg.CacheSize <= 0 {
+		cfg.CacheSize = 1 << 16
+	}
+	return &Verifier{cfg: cfg, keys: keys, revocations: revocations, clock: clk, cache: newCache(cfg.CacheSize)}, nil
+}
+
+// Verify answers the principal of an access token. Its errors are faults: 401
+// for a token that is not accepted, 503 when that cannot be told.
+func (v *Verifier) Verify(ctx context.Context, token string) (*Principal, error) {
+	if token == "" {
+		return nil, Missing()
+	}
+	if len(token) > maxToken {
+		return nil, invalid(errors.New("the token is too long"))
+	}
+	key := sha256.Sum256([]byte(token))
+	now := v.clock.Now()
+	p, ok := v.cache.get(key, now)
+	if !ok {
+		var err error
+		if p, err = v.verify(ctx, token, now); err != nil {
+			return nil, err
+		}
+		v.cache.put(key, p, p.Expiry.Add(v.cfg.Leeway), now)
+	}
+	return p, v.checkRevoked(p)
+}
+
+func (v *Verifier) checkRevoked(p *Principal) error {
+	revoked, err := v.revocations.Revoked(p.JTI, p.SID)
+	if err != nil {
+		return cannot(fmt.Errorf("revocations: %w", err))
+	}
+	if revoked {
+		return fault.Unauthenticated(fault.CodeRevoked, messageRevoked)
+	}
+	return nil
+}
+
+func (v *Verifier) verify(ctx context.Context, token string, now time.Time) (*Principal, error) {
+	signed, err := jose.ParseSignedCompact(token, v.cfg.Algorithms)
+	if err != nil {
+		return nil, invalid(fmt.Errorf("parsing the token: %w", err))
+	}
+	key, err := v.keys.Key(ctx, signed.Signatures[0].Header.KeyID)
+	if errors.Is(err, ErrUnknownKey) {
+		return nil, invalid(err)
+	}
+	if err != nil {
+		return nil, cannot(fmt.Errorf("keys: %w", err))
+	}
+	payload, err := signed.Verify(key)
+	if err != nil {
+		return nil, invalid(fmt.Errorf("signature: %w", err))
+	}
+	claims, err := parseClaims(payload)
+	if err != nil {
+		return nil, invalid(err)
+	}
+	if err := claims.validate(v.cfg.Issuer, v.cfg.Audience, now, v.cfg.Leeway); err != nil {
+		return nil, invalid(err)
+	}
+	return claims.principal(), nil
+}
+
+// Missing is the error for a call that brings no token.
+func Missing() *fault.Error {
+	return fault.Unauthenticated(fault.CodeUnauthenticated, messageMissing)
+}
+
+func invalid(cause error) *fault.Error {
+	return fault.Unauthenticated(fault.CodeUnauthenticated, messageInvalid).WithCause(cause)
+}
+
+func cannot(cause error) *fault.Error {
+	return fault.New(fault.CodeIdentityUnavailable, http.StatusServiceUnavailable, messageCannot).
+		WithRetryAfter(retryCannot).
+		WithCause(cause)
+}
+
+// TokenOf answers the token in the value of an Authorization header: after
+// the scheme Bearer in any case, or alone. It answers "" for another scheme.
+func TokenOf(authorization string) string {
+	scheme, rest, found := strings.Cut(strings.TrimSpace(authorization), " ")
+	if !found {
+		return scheme
+	}
+	if !strings.EqualFold(scheme, "Bearer") {
+		return ""
+	}
+	return strings.TrimSpace(rest)
+}

@@ -1,0 +1,148 @@
+//go:build unix
+
+package localpg
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// oldest is the first major version that our SQL is written for.
+const oldest = 14
+
+// NotFound is the error of a machine without a usable PostgreSQL server.
+type NotFound struct {
+	// Tried says for each folder that was looked at why it would not do.
+	Tried []string
+}
+
+func (e *NotFound) Error() string {
+	tried := "no folder with its programs"
+	if len(e.Tried) > 0 {
+		tried = strings.Join(e.Tried, "; ")
+	}
+	return fmt.Sprintf("no PostgreSQL server (version %d or newer) was found on this machine: %s. "+
+		"Install one (Debian, Ubuntu: apt-get install postgresql; Fedora: dnf install postgresql-server; "+
+		"macOS: brew install postgresql), name the folder of initdb and postgres, or use a running server by its URL",
+		oldest, tried)
+}
+
+// binaries are the programs of one installation.
+type binaries struct {
+	dir   string
+	major int
+}
+
+func (b binaries) path(program string) string { return filepath.Join(b.dir, program) }
+
+// find returns the first installation that works: the given folder only, or
+// else PATH and the usual places, newest first. A cluster can be run only by
+// the major version that made it, so major, unless 0, is insisted on.
+func find(ctx context.Context, dir string, major int, as owner) (binaries, error) {
+	candidates := []string{dir}
+	if dir == "" {
+		candidates = usualPlaces()
+	}
+	var missing NotFound
+	for _, candidate := range candidates {
+		found, err := inspect(ctx, candidate, as)
+		if err == nil && major != 0 && found.major != major {
+			err = fmt.Errorf("is version %d, and the data was made by version %d", found.major, major)
+		}
+		if err == nil {
+			return found, nil
+		}
+		missing.Tried = append(missing.Tried, candidate+": "+err.Error())
+	}
+	return binaries{}, &missing
+}
+
+// usualPlaces lists the folders that hold an initdb, links resolved: packages
+// put a single program on PATH as a link to where its siblings are.
+func usualPlaces() []string {
+	var dirs []string
+	if path, err := exec.LookPath("initdb"); err == nil {
+		dirs = append(dirs, filepath.Dir(path))
+	}
+	for _, pattern := range []string{
+		"/usr/lib/postgresql/*/bin",         // Debian, Ubuntu
+		"/usr/pgsql-*/bin",                  // packages of postgresql.org for Fedora and RHEL
+		"/usr/libexec/postgresql*",          // Alpine
+		"/opt/homebrew/opt/postgresql*/bin", // macOS on ARM
+		"/usr/local/opt/postgresql*/bin",    // macOS on Intel
+		"/usr/local/pgsql/bin",              // built from source
+	} {
+		found, _ := filepath.Glob(pattern) // Its only error is a malformed pattern.
+		slices.SortFunc(found, func(a, b string) int { return number(b) - number(a) })
+		dirs = append(dirs, found...)
+	}
+	var real []string
+	for _, dir := range dirs {
+		path, err := filepath.EvalSymlinks(filepath.Join(dir, "initdb"))
+		if err == nil && !slices.Contains(real, filepath.Dir(path)) {
+			real = append(real, filepath.Dir(path))
+		}
+	}
+	return real
+}
+
+var digits = regexp.MustCompile(`\d+`)
+
+// number returns the first number in a text, or 0.
+func number(text string) int {
+	n, _ := strconv.Atoi(digits.FindString(text))
+	return n
+}
+
+// inspect checks that the programs of a folder are there, are of one version
+// and have the files that a new cluster is made from.
+func inspect(ctx context.Context, dir string, as owner) (binaries, error) {
+	b := binaries{dir: dir}
+	versions := make([]string, 2)
+	for i, program := range []string{"initdb", "postgres"} {
+		out, err := as.command(ctx, "/", b.path(program), "-V").Output()
+		if err != nil {
+			return b, fmt.Errorf("%s does not run (%w)", program, err)
+		}
+		_, versions[i], _ = strings.Cut(strings.TrimSpace(string(out)), ") ")
+	}
+	if versions[0] != versions[1] {
+		return b, fmt.Errorf("initdb is %q but postgres is %q", versions[0], versions[1])
+	}
+	if b.major = number(versions[0]); b.major < oldest {
+		return b, fmt.Errorf("is version %d", b.major)
+	}
+	// initdb -s prints what it would use and touches nothing.
+	out, err := as.command(ctx, "/", b.path("initdb"), "-s", "-D", "/nonexistent").CombinedOutput()
+	if err != nil {
+		return b, fmt.Errorf("initdb does not run (%w: %s)", err, firstLine(out))
+	}
+	return b, checkShare(string(out))
+}
+
+func checkShare(settings string) error {
+	for line := range strings.Lines(settings) {
+		share, ok := strings.CutPrefix(strings.TrimSpace(line), "share_path=")
+		if !ok {
+			continue
+		}
+		if _, err := os.Stat(filepath.Join(share, "postgres.bki")); err != nil {
+			return fmt.Errorf("its share folder is incomplete (%w)", err)
+		}
+		return nil
+	}
+	return errors.New("initdb does not tell its share folder")
+}
+
+func firstLine(out []byte) string {
+	line, _, _ := strings.Cut(strings.TrimSpace(string(out)), "\n")
+	return line
+}

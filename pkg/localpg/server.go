@@ -1,0 +1,215 @@
+//go:build unix
+
+package localpg
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net/url"
+	"os"
+	"os/exec"
+	"runtime"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+)
+
+// Server is a running PostgreSQL server.
+type Server struct {
+	layout layout
+	cmd    *exec.Cmd
+	lock   *os.File
+	output *output
+	stop   time.Duration
+	// done is closed when the server has ended; exit is valid from then on.
+	done chan struct{}
+	exit error
+}
+
+// Start makes the cluster if there is none, starts its server and returns when
+// it answers. A server left by a parent that was killed is ended first. The
+// context bounds the start only; the server runs until Stop, or until this
+// process ends.
+func Start(ctx context.Context, cfg Config) (_ *Server, err error) {
+	if cfg.Log == nil {
+		cfg.Log = slog.New(slog.DiscardHandler)
+	}
+	ctx, cancel := context.WithTimeout(ctx, positive(cfg.StartTimeout, time.Minute))
+	defer cancel()
+	defer func() {
+		if err != nil {
+			err = fmt.Errorf("localpg: %w", err)
+		}
+	}()
+
+	as, err := pickOwner()
+	if err != nil {
+		return nil, err
+	}
+	where, err := newLayout(cfg.Dir, as)
+	if err != nil {
+		return nil, err
+	}
+	lock, err := where.lock()
+	if err != nil {
+		return nil, err
+	}
+	s := &Server{
+		layout: where, lock: lock, done: make(chan struct{}),
+		output: &output{log: cfg.Log}, stop: positive(cfg.StopTimeout, 20*time.Second),
+	}
+	if err := s.start(ctx, cfg, as); err != nil {
+		return nil, errors.Join(err, s.cleanUp(), lock.Close())
+	}
+	return s, nil
+}
+
+func (s *Server) start(ctx context.Context, cfg Config, as owner) error {
+	if err := as.checkAccess(ctx, s.layout.root); err != nil {
+		return err
+	}
+	major, err := s.layout.major()
+	if err != nil {
+		return err
+	}
+	bin, err := find(ctx, cfg.BinDir, major, as)
+	if err != nil {
+		return err
+	}
+	if err := s.layout.initialize(ctx, bin, as, cfg.Disposable); err != nil {
+		return err
+	}
+	if err := s.layout.endOrphan(ctx); err != nil {
+		return err
+	}
+	s.cmd = as.command(context.WithoutCancel(ctx), s.layout.data, bin.path("postgres"), cfg.arguments(s.layout)...)
+	s.cmd.Stdout, s.cmd.Stderr = s.output, s.output
+	// A child of the server that outlives it must not keep us waiting.
+	s.cmd.WaitDelay = 5 * time.Second
+	lastWill := syscall.SIGINT
+	if cfg.Disposable {
+		lastWill = syscall.SIGQUIT
+	}
+	tieToParent(s.cmd.SysProcAttr, lastWill)
+	if err := s.launch(); err != nil {
+		return err
+	}
+	if err := s.awaitReady(ctx); err != nil {
+		return errors.Join(err, s.end(context.WithoutCancel(ctx)))
+	}
+	return nil
+}
+
+// launch starts the process on a thread of its own that lives as long as the
+// process: the kernel ties a child to the thread that started it, and Go ends
+// and reuses threads as it likes.
+func (s *Server) launch() error {
+	started := make(chan error, 1)
+	go func() {
+		runtime.LockOSThread()
+		defer runtime.UnlockOSThread()
+		err := s.cmd.Start()
+		started <- err
+		if err == nil {
+			s.exit = s.cmd.Wait()
+			close(s.done)
+		}
+	}()
+	return <-started
+}
+
+func (s *Server) awaitReady(ctx context.Context) error {
+	tick := time.NewTicker(10 * time.Millisecond)
+	defer tick.Stop()
+	for {
+		conn, err := pgx.Connect(ctx, s.AdminURL("postgres"))
+		if err == nil {
+			return conn.Close(ctx)
+		}
+		select {
+		case <-s.done:
+			return fmt.Errorf("the server ended while starting: %s", s.output.recent())
+		case <-ctx.Done():
+			return fmt.Errorf("the server did not become ready: %w; it said: %s", err, s.output.recent())
+		case <-tick.C:
+		}
+	}
+}
+
+// Done is closed when the server has ended, by Stop or by itself.
+func (s *Server) Done() <-chan struct{} { return s.done }
+
+// Stop ends the server: open transactions are rolled back and everything is
+// written out. When that takes longer than Config.StopTimeout, or the context
+// ends, it is stopped as in a crash, from which it recovers at the next start.
+func (s *Server) Stop(ctx context.Context) error {
+	if err := s.end(ctx); err != nil {
+		return fmt.Errorf("localpg: stop: %w", err)
+	}
+	_ = s.lock.Close() // Closed already when Stop is repeated.
+	return s.cleanUp()
+}
+
+// end tells the process to end, less and less politely.
+func (s *Server) end(ctx context.Context) error {
+	for _, step := range []struct {
+		signal syscall.Signal
+		wait   time.Duration
+	}{
+		{syscall.SIGINT, s.stop},
+		{syscall.SIGQUIT, 5 * time.Second},
+		{syscall.SIGKILL, 5 * time.Second},
+	} {
+		if err := s.cmd.Process.Signal(step.signal); err != nil && !errors.Is(err, os.ErrProcessDone) {
+			return err
+		}
+		if s.ended(ctx, step.wait) {
+			return nil
+		}
+		ctx = context.WithoutCancel(ctx) // The ways down from here are quick.
+	}
+	return errors.New("the server does not stop")
+}
+
+func (s *Server) ended(ctx context.Context, atMost time.Duration) bool {
+	timer := time.NewTimer(atMost)
+	defer timer.Stop()
+	select {
+	case <-s.done:
+		return true
+	case <-ctx.Done():
+	case <-timer.C:
+	}
+	return false
+}
+
+// cleanUp removes the socket's folder if it lies outside the server's own.
+func (s *Server) cleanUp() error {
+	if strings.HasPrefix(s.layout.socket, s.layout.root) {
+		return nil
+	}
+	return os.RemoveAll(s.layout.socket)
+}
+
+// URL is how the owner of the databases connects to one of them.
+func (s *Server) URL(database string) string { return s.url(database, Role) }
+
+// AdminURL is how the superuser connects to a database; "postgres" always
+// exists.
+func (s *Server) AdminURL(database string) string { return s.url(database, adminRole) }
+
+func (s *Server) url(database, role string) string {
+	query := url.Values{"host": {s.layout.socket}, "port": {port}, "user": {role}, "sslmode": {"disable"}}
+	return "postgres:///" + url.PathEscape(database) + "?" + query.Encode()
+}
+
+func positive(d, otherwise time.Duration) time.Duration {
+	if d > 0 {
+		return d
+	}
+	return otherwise
+}

@@ -1,0 +1,83 @@
+// Package obs is how a running service is observed: log lines that say which
+// request and tenant they belong to, a metrics registry, and a type for texts
+// that must never be shown.
+package obs
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"strings"
+)
+
+// Request identifies a request in the log of every process that it reaches.
+type Request struct {
+	// ID is the request id, as ValidRequestID accepts it.
+	ID string
+	// Traceparent is the W3C trace context in text form, or "".
+	Traceparent string
+}
+
+type requestKey struct{}
+
+// WithRequest answers a context that belongs to the given request.
+func WithRequest(ctx context.Context, r Request) context.Context {
+	return context.WithValue(ctx, requestKey{}, r)
+}
+
+// RequestFrom answers the request that a context belongs to, or the zero
+// Request.
+func RequestFrom(ctx context.Context) Request {
+	r, _ := ctx.Value(requestKey{}).(Request)
+	return r
+}
+
+// NewRequestID makes a request id: a random UUID.
+func NewRequestID() string {
+	hi, lo := rand.Uint64(), rand.Uint64()
+	hi = hi&^0xf000 | 0x4000         // version 4: random
+	lo = lo&^(3<<62) | uint64(2)<<62 // variant 1
+	return fmt.Sprintf("%08x-%04x-%04x-%04x-%012x", hi>>32, hi>>16&0xffff, hi&0xffff, lo>>48, lo&(1<<48-1))
+}
+
+// ValidRequestID reports whether an id that came from outside may be kept: 8
+// to 64 letters, digits, dots, hyphens and underscores.
+func ValidRequestID(id string) bool {
+	if len(id) < 8 || len(id) > 64 {
+		return false
+	}
+	for i := range len(id) {
+		c := id[i]
+		if (c < '0' || c > '9') && (c < 'A' || c > 'Z') && (c < 'a' || c > 'z') && !strings.ContainsRune("._-", rune(c)) {
+			return false
+		}
+	}
+	return true
+}
+
+// ValidTraceparent reports whether text has the form of a W3C traceparent of
+// version 00.
+func ValidTraceparent(text string) bool {
+	if len(text) != 55 || text[:3] != "00-" || text[35] != '-' || text[52] != '-' {
+		return false
+	}
+	return isHex(text[3:35]) && isHex(text[36:52]) && isHex(text[53:])
+}
+
+// TraceID is the trace id of the request, or "".
+func (r Request) TraceID() string {
+	if !ValidTraceparent(r.Traceparent) {
+		return ""
+	}
+	return r.Traceparent[3:35]
+}
+
+func isHex(text string) bool {
+	for i := range len(text) {
+		c := text[i]
+		if (c < '0' || c > '9') && (c < 'a' || c > 'f') {
+			return false
+		}
+	}
+	return true
+}

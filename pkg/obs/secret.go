@@ -1,0 +1,43 @@
+package obs
+
+import (
+	"fmt"
+	"io"
+	"log/slog"
+)
+
+const redacted = "[redacted]"
+
+// Secret is a text that is never shown: whatever prints, logs or encodes it
+// writes "[redacted]". An empty Secret is shown as empty, so that one sees
+// that a setting is missing.
+type Secret string
+
+// Reveal answers the text itself.
+func (s Secret) Reveal() string { return string(s) }
+
+// String hides the text.
+func (s Secret) String() string {
+	if s == "" {
+		return ""
+	}
+	return redacted
+}
+
+// Format hides the text from every verb of fmt.
+func (s Secret) Format(f fmt.State, _ rune) {
+	// A Formatter has nobody to report to; fmt ignores such errors as well.
+	_, _ = io.WriteString(f, s.String())
+}
+
+// LogValue hides the text from slog.
+func (s Secret) LogValue() slog.Value { return slog.StringValue(s.String()) }
+
+// MarshalText hides the text from JSON and other encoders.
+func (s Secret) MarshalText() ([]byte, error) { return []byte(s.String()), nil }
+
+// UnmarshalText reads the text from a flag, a variable or a file.
+func (s *Secret) UnmarshalText(text []byte) error {
+	*s = Secret(text)
+	return nil
+}

@@ -1,0 +1,100 @@
+// Package pg is how services reach PostgreSQL: one place that builds every
+// connection, transactions that are retried when the database asks for it,
+// errors by SQLSTATE and constraint name, and migrations.
+package pg
+
+import (
+	"cmp"
+	"fmt"
+	"log/slog"
+	"net/url"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
+)
+
+// Config says which database a service uses and how hard it may lean on it.
+// Every field but the URL works at its zero value.
+//
+// The tenant of a connection is a setting of its session, so a proxy between
+// the service and PostgreSQL must keep sessions whole: PgBouncer in session
+// mode works, in transaction mode it would mix tenants.
+type Config struct {
+	URL              string        `name:"url" env:"URL" help:"PostgreSQL URL of the service's own database, postgres://user@host/name."`
+	MaxConns         int32         `name:"max-conns" env:"MAX_CONNS" default:"16" help:"Most connections of one process."`
+	MinConns         int32         `name:"min-conns" env:"MIN_CONNS" default:"0" help:"Connections kept open when idle."`
+	ConnLifetime     time.Duration `name:"conn-lifetime" env:"CONN_LIFETIME" default:"1h" help:"Age at which a connection is replaced."`
+	ConnectTimeout   time.Duration `name:"connect-timeout" env:"CONNECT_TIMEOUT" default:"5s" help:"Time that one attempt to connect may take."`
+	StartupWait      time.Duration `name:"startup-wait" env:"STARTUP_WAIT" default:"30s" help:"How long a starting service waits for the database."`
+	StatementTimeout time.Duration `name:"statement-timeout" env:"STATEMENT_TIMEOUT" default:"30s" help:"Time after which the database gives up a statement."`
+}
+
+// LogValue leaves the password out of the log.
+func (c Config) LogValue() slog.Value {
+	return slog.GroupValue(
+		slog.String("url", redact(c.URL)),
+		slog.Int64("max_conns", int64(c.MaxConns)),
+		slog.Duration("statement_timeout", c.StatementTimeout),
+	)
+}
+
+func redact(raw string) string {
+	u, err := url.Parse(raw)
+	if err != nil {
+		return "unreadable"
+	}
+	query := u.Query()
+	if query.Has("password") {
+		query.Set("password", "xxxxx")
+		u.RawQuery = query.Encode()
+	}
+	return u.Redacted()
+}
+
+// poolConfig is the one place where a pool's configuration is built.
+func (c Config) poolConfig() (*pgxpool.Config, error) {
+	if c.URL == "" {
+		return nil, fmt.Errorf("pg: no database URL is set")
+	}
+	pc, err := pgxpool.ParseConfig(c.URL)
+	if err != nil {
+		// pgx keeps the password out of this error.
+		return nil, fmt.Errorf("pg: read database URL: %w", err)
+	}
+	pc.MaxConns = cmp.Or(c.MaxConns, 16)
+	pc.MinConns = c.MinConns
+	pc.MaxConnLifetime = cmp.Or(c.ConnLifetime, time.Hour)
+	// Without jitter, connections opened together are replaced together.
+	pc.MaxConnLifetimeJitter = pc.MaxConnLifetime / 10
+	pc.PingTimeout = cmp.Or(c.ConnectTimeout, 5*time.Second)
+	pc.PrepareConn = setTenant
+	c.connSettings(pc.ConnConfig)
+	return pc, nil
+}
+
+// connConfig is the configuration of a single connection outside any pool,
+// whose statements may take as long as they need.
+func (c Config) connConfig() (*pgx.ConnConfig, error) {
+	pc, err := c.poolConfig()
+	if err != nil {
+		return nil, err
+	}
+	cc := pc.ConnConfig
+	cc.RuntimeParams["statement_timeout"] = "0"
+	cc.RuntimeParams["idle_in_transaction_session_timeout"] = "0"
+	return cc, nil
+}
+
+func (c Config) startupWait() time.Duration { return cmp.Or(c.StartupWait, 30*time.Second) }
+
+func (c Config) connSettings(cc *pgx.ConnConfig) {
+	cc.ConnectTimeout = cmp.Or(c.ConnectTimeout, 5*time.Second)
+	params := cc.RuntimeParams
+	params["timezone"] = "UTC"
+	params["statement_timeout"] = milliseconds(cmp.Or(c.StatementTimeout, 30*time.Second))
+	// A transaction left open would hold back vacuum for the whole database.
+	params["idle_in_transaction_session_timeout"] = milliseconds(cmp.Or(c.StatementTimeout, 30*time.Second))
+}
+
+func milliseconds(d time.Duration) string { return fmt.Sprint(d.Milliseconds()) }

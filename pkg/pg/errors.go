@@ -1,0 +1,103 @@
+package pg
+
+import (
+	"context"
+	"errors"
+	"io"
+	"net"
+	"strings"
+
+	"github.com/jackc/pgx/v5/pgconn"
+)
+
+// SQLSTATEs that the code of services and of this package tells apart.
+const (
+	foreignKeyViolation  = "23503"
+	uniqueViolation      = "23505"
+	checkViolation       = "23514"
+	exclusionViolation   = "23P01"
+	serializationFailure = "40001"
+	deadlockDetected     = "40P01"
+	undefinedTable       = "42P01"
+	tooManyConnections   = "53300"
+	lockNotAvailable     = "55P03"
+	queryCanceled        = "57014"
+	adminShutdown        = "57P01"
+	crashShutdown        = "57P02"
+	cannotConnectNow     = "57P03"
+	connectionException  = "08" // a class
+)
+
+// IsUnique tells whether err is the violation of the named unique constraint
+// or index; of any, when the name is empty.
+func IsUnique(err error, constraint string) bool { return violates(err, uniqueViolation, constraint) }
+
+// IsForeignKey tells whether err is the violation of the named foreign key; of
+// any, when the name is empty.
+func IsForeignKey(err error, constraint string) bool {
+	return violates(err, foreignKeyViolation, constraint)
+}
+
+// IsCheck tells whether err is the violation of the named check; of any, when
+// the name is empty.
+func IsCheck(err error, constraint string) bool { return violates(err, checkViolation, constraint) }
+
+// IsExclusion tells whether err is the violation of the named exclusion
+// constraint; of any, when the name is empty.
+func IsExclusion(err error, constraint string) bool {
+	return violates(err, exclusionViolation, constraint)
+}
+
+func violates(err error, state, constraint string) bool {
+	var pgErr *pgconn.PgError
+	return errors.As(err, &pgErr) && pgErr.Code == state &&
+		(constraint == "" || pgErr.ConstraintName == constraint)
+}
+
+// TimedOut tells whether the database gave a statement up: it ran longer than
+// the statement timeout, or waited longer for a lock than the lock timeout.
+func TimedOut(err error) bool {
+	return hasState(err, queryCanceled, lockNotAvailable)
+}
+
+// Unavailable tells whether err means that the database cannot be reached or
+// is going down or coming up, so that the same request may succeed a little
+// later. What became of a transaction whose commit ended so is unknown.
+func Unavailable(err error) bool {
+	var pgErr *pgconn.PgError
+	if errors.As(err, &pgErr) {
+		return strings.HasPrefix(pgErr.Code, connectionException) ||
+			hasState(err, tooManyConnections, adminShutdown, crashShutdown, cannotConnectNow)
+	}
+	if err == nil || errors.Is(err, context.Canceled) {
+		return false
+	}
+	var connectErr *pgconn.ConnectError
+	if errors.As(err, &connectErr) {
+		return true
+	}
+	if errors.Is(err, context.DeadlineExceeded) {
+		return false // The caller's time is over; it says nothing of the database.
+	}
+	var netErr net.Error
+	return errors.As(err, &netErr) || errors.Is(err, net.ErrClosed) || errors.Is(err, pgconn.ErrConnClosed) ||
+		errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF)
+}
+
+// conflict tells whether running the same transaction again may succeed.
+func conflict(err error) bool {
+	return hasState(err, serializationFailure, deadlockDetected)
+}
+
+func hasState(err error, states ...string) bool {
+	var pgErr *pgconn.PgError
+	if !errors.As(err, &pgErr) {
+		return false
+	}
+	for _, state := range states {
+		if pgErr.Code == state {
+			return true
+		}
+	}
+	return false
+}

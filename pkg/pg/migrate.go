@@ -1,0 +1,149 @@
+package pg
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"io/fs"
+	"log/slog"
+	"time"
+
+	"github.com/jackc/pgx/v5/stdlib"
+	"github.com/pressly/goose/v3"
+)
+
+// Migrations is one ordered set of schema changes. A service has its own and
+// includes those of the building blocks that keep tables in its database; each
+// set counts its versions in a table of its own, so the numbers of one never
+// meet those of another.
+type Migrations struct {
+	// Table is the name of the version table.
+	Table string
+	// FS holds files named "<version>_<what>.sql", in its root.
+	FS fs.FS
+}
+
+// migrateLockWait bounds how long a schema change waits for a table lock. It
+// fails rather than queue behind a long query, because everything else would
+// queue behind it.
+const migrateLockWait = 10 * time.Second
+
+// Migrate brings the database to the newest version of every set, in order.
+// Any number of processes may call it at once: a lock that belongs to the
+// session lets one of them work, and vanishes with it if it dies.
+func Migrate(ctx context.Context, cfg Config, log *slog.Logger, sets ...Migrations) error {
+	cc, err := cfg.connConfig()
+	if err != nil {
+		return err
+	}
+	cc.RuntimeParams["lock_timeout"] = milliseconds(migrateLockWait)
+	db := stdlib.OpenDB(*cc)
+	defer func() { _ = db.Close() }()
+	if err := await(ctx, cfg.startupWait(), log, db.PingContext); err != nil {
+		return fmt.Errorf("pg: connect to migrate: %w", err)
+	}
+	for _, set := range sets {
+		if err := migrateSet(ctx, db, log, set); err != nil {
+			return fmt.Errorf("pg: migrate %s: %w", set.Table, err)
+		}
+	}
+	return nil
+}
+
+func migrateSet(ctx context.Context, db *sql.DB, log *slog.Logger, set Migrations) error {
+	provider, err := goose.NewProvider(goose.DialectPostgres, db, set.FS,
+		goose.WithTableName(set.Table),
+		goose.WithSessionLocker(migrateLock{}),
+		goose.WithDisableGlobalRegistry(true),
+		goose.WithSlog(slog.New(slog.DiscardHandler)),
+	)
+	if err != nil {
+		return err
+	}
+	done, err := provider.Up(ctx)
+	for _, m := range done {
+		log.InfoContext(ctx, "schema migrated", "set", set.Table, "version", m.Source.Version, "duration", m.Duration)
+	}
+	return err
+}
+
+// migrateLock makes migrators wait for each other.
+type migrateLock struct{}
+
+const migrateLockName = "rotaloom migrate"
+
+// SessionLock waits for the lock by asking for it again and again. A session
+// that waits inside the database would hold a snapshot, and CREATE INDEX
+// CONCURRENTLY of the migrator that has the lock waits for all snapshots.
+func (migrateLock) SessionLock(ctx context.Context, conn *sql.Conn) error {
+	for attempt := 1; ; attempt++ {
+		var got bool
+		if err := conn.QueryRowContext(ctx, tryLock, migrateLockName).Scan(&got); err != nil {
+			return fmt.Errorf("take migration lock: %w", err)
+		}
+		if got {
+			return nil
+		}
+		if err := sleep(ctx, backoff(attempt, 20*time.Millisecond, 500*time.Millisecond)); err != nil {
+			return fmt.Errorf("wait for another migrator: %w", err)
+		}
+	}
+}
+
+// SessionUnlock gives the lock back.
+func (migrateLock) SessionUnlock(ctx context.Context, conn *sql.Conn) error {
+	_, err := conn.ExecContext(ctx, unlock, migrateLockName)
+	return err
+}
+
+// SchemaBehind is the error of CheckSchema: the database lacks migrations that
+// this program needs.
+type SchemaBehind struct {
+	Table        string
+	Have, Needed int64
+}
+
+func (e *SchemaBehind) Error() string {
+	return fmt.Sprintf("schema %s is at version %d, this program needs %d: run its migrations", e.Table, e.Have, e.Needed)
+}
+
+// CheckSchema returns a *SchemaBehind unless the database has at least the
+// newest version of every set. A database that is ahead is fine, so programs of
+// the release before keep running, and can restart, while a new one rolls out.
+func CheckSchema(ctx context.Context, db Querier, sets ...Migrations) error {
+	for _, set := range sets {
+		needed, err := newest(set.FS)
+		if err != nil {
+			return fmt.Errorf("pg: read migrations %s: %w", set.Table, err)
+		}
+		var have int64
+		err = db.QueryRow(ctx, "SELECT coalesce(max(version_id), 0) FROM "+set.Table).Scan(&have)
+		if err != nil && !hasState(err, undefinedTable) {
+			return fmt.Errorf("pg: read schema version: %w", err)
+		}
+		if have < needed {
+			return &SchemaBehind{Table: set.Table, Have: have, Needed: needed}
+		}
+	}
+	return nil
+}
+
+func newest(fsys fs.FS) (int64, error) {
+	names, err := fs.Glob(fsys, "*.sql")
+	if err != nil {
+		return 0, err
+	}
+	var version int64
+	for _, name := range names {
+		v, err := goose.NumericComponent(name)
+		if err != nil {
+			return 0, err
+		}
+		version = max(version, v)
+	}
+	if version == 0 {
+		return 0, errors.New("there are none")
+	}
+	return version, nil
+}

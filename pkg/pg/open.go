@@ -1,0 +1,103 @@
+package pg
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"strconv"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
+	"github.com/jackc/pgx/v5/pgxpool"
+
+	"github.com/rotaloom/rotaloom/pkg/tenant"
+)
+
+// Querier is what a store needs of the database: a pool, one of its
+// connections, or a transaction.
+type Querier interface {
+	Exec(ctx context.Context, sql string, args ...any) (pgconn.CommandTag, error)
+	Query(ctx context.Context, sql string, args ...any) (pgx.Rows, error)
+	QueryRow(ctx context.Context, sql string, args ...any) pgx.Row
+	SendBatch(ctx context.Context, b *pgx.Batch) pgx.BatchResults
+	CopyFrom(ctx context.Context, table pgx.Identifier, columns []string, rows pgx.CopyFromSource) (int64, error)
+}
+
+// Open returns a pool on the configured database once it answers. It waits for
+// a database that is away or still starting, at most Config.StartupWait; any
+// other refusal (a wrong password, no such database) is returned at once.
+//
+// Each connection that the pool hands out sees the rows of the tenant in the
+// context it was acquired with, or begun with in the case of a transaction.
+func Open(ctx context.Context, cfg Config, log *slog.Logger) (*pgxpool.Pool, error) {
+	pc, err := cfg.poolConfig()
+	if err != nil {
+		return nil, err
+	}
+	pool, err := pgxpool.NewWithConfig(ctx, pc)
+	if err != nil {
+		return nil, fmt.Errorf("pg: open pool: %w", err)
+	}
+	if err := await(ctx, cfg.startupWait(), log, pool.Ping); err != nil {
+		pool.Close()
+		return nil, fmt.Errorf("pg: connect: %w", err)
+	}
+	return pool, nil
+}
+
+// await calls try until it succeeds, fails for a reason that waiting does not
+// mend, or the time is over.
+func await(ctx context.Context, atMost time.Duration, log *slog.Logger, try func(context.Context) error) error {
+	ctx, cancel := context.WithTimeout(ctx, atMost)
+	defer cancel()
+	for attempt := 1; ; attempt++ {
+		err := try(ctx)
+		if err == nil || !Unavailable(err) {
+			return err
+		}
+		log.WarnContext(ctx, "database is away, trying again", "attempt", attempt, "error", err)
+		if sleep(ctx, backoff(attempt, 50*time.Millisecond, 2*time.Second)) != nil {
+			return err
+		}
+	}
+}
+
+// tenantSetting is what row-level security policies read, and the key under
+// which a connection remembers what it was last set to.
+const tenantSetting = "rotaloom.tenant_id"
+
+// setTenant tells a connection whose rows it may see before it is handed out.
+// The setting belongs to the session and is repeated only when it changes, so
+// that a service that works for one tenant pays nothing.
+func setTenant(ctx context.Context, conn *pgx.Conn) (bool, error) {
+	want := tenantValue(ctx)
+	remembered := conn.PgConn().CustomData()
+	if last, known := remembered[tenantSetting]; known && last == want {
+		return true, nil
+	}
+	// Until the answer is here, what the session is set to is not known.
+	delete(remembered, tenantSetting)
+	_, err := conn.Exec(ctx, "SELECT set_config('"+tenantSetting+"', $1, false)", want)
+	switch {
+	case err == nil:
+		remembered[tenantSetting] = want
+		return true, nil
+	case ctx.Err() == nil && conn.IsClosed():
+		return false, nil // It was dead already: the pool takes another.
+	default:
+		return false, fmt.Errorf("pg: set tenant: %w", err)
+	}
+}
+
+// tenantValue is the setting for a context: one tenant, "*" for all of them,
+// and for a context without a tenant the empty text, which shows no rows.
+func tenantValue(ctx context.Context) string {
+	if id, ok := tenant.From(ctx); ok {
+		return strconv.FormatInt(id, 10)
+	}
+	if tenant.IsAll(ctx) {
+		return "*"
+	}
+	return ""
+}

@@ -1,0 +1,81 @@
+package pg_test
+
+import (
+	"bytes"
+	"log/slog"
+	"net"
+	"net/url"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus/testutil"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/rotaloom/rotaloom/pkg/pg"
+	"github.com/rotaloom/rotaloom/pkg/testkit/pgtest"
+)
+
+func TestOpenWaitsForADatabaseThatIsAway(t *testing.T) {
+	t.Parallel()
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	require.NoError(t, err)
+	require.NoError(t, listener.Close())
+	var said bytes.Buffer
+	log := slog.New(slog.NewTextHandler(&said, nil))
+	cfg := pg.Config{URL: "postgres://me:secret@" + listener.Addr().String() + "/none?sslmode=disable", StartupWait: 300 * time.Millisecond}
+
+	began := time.Now()
+	_, err = pg.Open(t.Context(), cfg, log)
+	require.Error(t, err)
+	assert.GreaterOrEqual(t, time.Since(began), 200*time.Millisecond)
+	assert.GreaterOrEqual(t, strings.Count(said.String(), "trying again"), 2)
+	assert.NotContains(t, said.String()+err.Error(), "secret")
+}
+
+func TestOpenDoesNotWaitForWhatCannotBecomeRight(t *testing.T) {
+	t.Parallel()
+	cfg := pgtest.Config(t)
+	u, err := url.Parse(cfg.URL)
+	require.NoError(t, err)
+	u.Path = "/there_is_no_such_database"
+	cfg.URL = u.String()
+
+	began := time.Now()
+	_, err = pg.Open(t.Context(), cfg, pgtest.Log(t))
+	assert.ErrorContains(t, err, "does not exist")
+	assert.Less(t, time.Since(began), 10*time.Second)
+
+	_, err = pg.Open(t.Context(), pg.Config{}, pgtest.Log(t))
+	assert.ErrorContains(t, err, "no database URL")
+}
+
+func TestConfigIsLoggedWithoutItsPassword(t *testing.T) {
+	t.Parallel()
+	for _, raw := range []string{
+		"postgres://me:secret@host/name",
+		"postgres:///name?host=/run&user=me&password=secret",
+		"host=/run password=secret\x00",
+	} {
+		var said bytes.Buffer
+		slog.New(slog.NewTextHandler(&said, nil)).Info("starting", "database", pg.Config{URL: raw})
+		assert.NotContains(t, said.String(), "secret")
+	}
+}
+
+func TestCollectorReportsThePool(t *testing.T) {
+	t.Parallel()
+	pool := pgtest.New(t)
+	conn, err := pool.Acquire(t.Context())
+	require.NoError(t, err)
+	defer conn.Release()
+
+	assert.NoError(t, testutil.CollectAndCompare(pg.Collector(pool), strings.NewReader(`
+		# HELP rotaloom_pg_pool_connections Connections of the pool by state; max is the configured bound.
+		# TYPE rotaloom_pg_pool_connections gauge
+		rotaloom_pg_pool_connections{state="idle"} 0
+		rotaloom_pg_pool_connections{state="max"} 8
+		rotaloom_pg_pool_connections{state="used"} 1
+	`), "rotaloom_pg_pool_connections"))
+}

@@ -1,0 +1,103 @@
+package policy
+
+import (
+	"fmt"
+	"regexp"
+	"strings"
+
+	"google.golang.org/genproto/googleapis/api/annotations"
+	"google.golang.org/protobuf/proto"
+	"google.golang.org/protobuf/reflect/protoreflect"
+	"google.golang.org/protobuf/reflect/protoregistry"
+)
+
+// ours is the package prefix of the contracts that Audit looks at.
+const ours = "rotaloom."
+
+var permissionForm = regexp.MustCompile(`^[a-z_]+(\.[a-z_]+)+\.(read|write)$`)
+
+// Audit answers what is wrong with our contracts in files (nil: those linked
+// into the program): a missing route, a missing or contradictory policy, an
+// option that cannot be followed. A test holds it to be empty.
+func Audit(files *protoregistry.Files) []string {
+	if files == nil {
+		files = protoregistry.GlobalFiles
+	}
+	var problems []string
+	files.RangeFiles(func(file protoreflect.FileDescriptor) bool {
+		if !strings.HasPrefix(string(file.Package()), ours) {
+			return true
+		}
+		problems = append(problems, auditMessages(file.Messages())...)
+		for i := range file.Services().Len() {
+			methods := file.Services().Get(i).Methods()
+			for j := range methods.Len() {
+				problems = append(problems, auditMethod(methods.Get(j))...)
+			}
+		}
+		return true
+	})
+	return problems
+}
+
+func auditMethod(desc protoreflect.MethodDescriptor) []string {
+	var problems []string
+	report := func(format string, args ...any) {
+		problems = append(problems, string(desc.FullName())+": "+fmt.Sprintf(format, args...))
+	}
+	if desc.IsStreamingClient() || desc.IsStreamingServer() {
+		report("streams are not served")
+	}
+	m, err := compileMethod(desc)
+	if err != nil {
+		report("%v", err)
+		return problems
+	}
+	routed := proto.HasExtension(desc.Options(), annotations.E_Http)
+	switch {
+	case m.Internal && routed:
+		report("an internal method has a route")
+	case !m.Internal && !routed:
+		report("no route (google.api.http)")
+	}
+	switch {
+	case !m.Governed():
+		report("no policy: neither permission nor public nor internal")
+	case count(m.Public, m.Internal, m.Permission != "") > 1:
+		report("permission, public and internal exclude one another")
+	case m.Permission != "" && !permissionForm.MatchString(m.Permission):
+		report("permission %q is not <domain>.<resource>.<read|write>", m.Permission)
+	}
+	return problems
+}
+
+// auditMessages checks the options that name fields.
+func auditMessages(messages protoreflect.MessageDescriptors) []string {
+	var problems []string
+	for i := range messages.Len() {
+		desc := messages.Get(i)
+		opts := messageOptions(desc)
+		if name := opts.GetBareArray(); name != "" {
+			if field := desc.Fields().ByName(protoreflect.Name(name)); field == nil || !field.IsList() {
+				problems = append(problems, fmt.Sprintf("%s: bare_array %q is not a repeated field", desc.FullName(), name))
+			}
+		}
+		if name := opts.GetFailure(); name != "" {
+			if field := desc.Fields().ByName(protoreflect.Name(name)); field == nil || field.Message() == nil {
+				problems = append(problems, fmt.Sprintf("%s: failure %q is not a message field", desc.FullName(), name))
+			}
+		}
+		problems = append(problems, auditMessages(desc.Messages())...)
+	}
+	return problems
+}
+
+func count(conditions ...bool) int {
+	n := 0
+	for _, c := range conditions {
+		if c {
+			n++
+		}
+	}
+	return n
+}

@@ -1,0 +1,105 @@
+package policy
+
+import (
+	"fmt"
+
+	"google.golang.org/protobuf/proto"
+	"google.golang.org/protobuf/reflect/protoreflect"
+
+	optionsv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/options/v1"
+
+	"github.com/rotaloom/rotaloom/pkg/civil"
+	"github.com/rotaloom/rotaloom/pkg/fault"
+)
+
+// A form is how the text of a field must look.
+type form struct {
+	valid func(string) bool
+	code  string
+	// text completes "... is not ".
+	text string
+}
+
+func formOf(f optionsv1.Format) (form, bool) {
+	switch f {
+	case optionsv1.Format_FORMAT_DATE:
+		return form{isDate, fault.CodeDate, "a date of the form YYYY-MM-DD"}, true
+	case optionsv1.Format_FORMAT_DATE_TIME:
+		return form{isDateTime, fault.CodeDate, "a date and time of the form YYYY-MM-DDTHH:MM:SS"}, true
+	case optionsv1.Format_FORMAT_TIME:
+		return form{isTime, fault.CodeTime, "a time of the form HH:MM or HH:MM:SS"}, true
+	default:
+		return form{}, false
+	}
+}
+
+// formatChecks answers one check for each field that has a format.
+func formatChecks(desc protoreflect.MessageDescriptor) ([]check, error) {
+	var checks []check
+	for i := range desc.Fields().Len() {
+		field := desc.Fields().Get(i)
+		form, ok := formOf(fieldOptions(field).GetFormat())
+		if !ok {
+			continue
+		}
+		if field.Kind() != protoreflect.StringKind {
+			return nil, fmt.Errorf("%s has a format but holds no text", field.FullName())
+		}
+		if field.IsList() {
+			checks = append(checks, form.checkEach(field))
+		} else {
+			checks = append(checks, form.check(field))
+		}
+	}
+	return checks, nil
+}
+
+func (f form) check(field protoreflect.FieldDescriptor) check {
+	return func(m protoreflect.Message) *failure {
+		text := m.Get(field).String()
+		if text == "" || f.valid(text) {
+			return nil
+		}
+		return f.failure(text).under(field.JSONName())
+	}
+}
+
+func (f form) checkEach(field protoreflect.FieldDescriptor) check {
+	return func(m protoreflect.Message) *failure {
+		list := m.Get(field).List()
+		for i := range list.Len() {
+			if text := list.Get(i).String(); !f.valid(text) {
+				return f.failure(text).under(fmt.Sprintf("%s[%d]", field.JSONName(), i))
+			}
+		}
+		return nil
+	}
+}
+
+func (f form) failure(text string) *failure {
+	return &failure{fault: func(path string) *fault.Error {
+		return fault.Invalid(f.code, fmt.Sprintf("The value %.40q of %s is not %s.", text, path, f.text))
+	}}
+}
+
+func fieldOptions(field protoreflect.FieldDescriptor) *optionsv1.Field {
+	if !proto.HasExtension(field.Options(), optionsv1.E_Field) {
+		return nil
+	}
+	return proto.GetExtension(field.Options(), optionsv1.E_Field).(*optionsv1.Field)
+}
+
+func isDate(text string) bool {
+	_, err := civil.ParseDate(text)
+	return err == nil
+}
+
+func isDateTime(text string) bool {
+	_, err := civil.ParseDateTime(text)
+	return err == nil
+}
+
+func isTime(text string) bool {
+	_, err := civil.ParseTimeOfDay(text)
+	return err == nil
+}

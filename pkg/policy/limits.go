@@ -1,0 +1,300 @@
+package policy
+
+import (
+	"fmt"
+	"net/http"
+	"strings"
+
+	"google.golang.org/protobuf/proto"
+	"google.golang.org/protobuf/reflect/protoreflect"
+
+	optionsv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/options/v1"
+
+	"github.com/rotaloom/rotaloom/pkg/civil"
+	"github.com/rotaloom/rotaloom/pkg/fault"
+)
+
+// A measure counts one part of what a message asks for. It answers 1 for a
+// part that the message does not name: that part bounds nothing.
+type measure func(m protoreflect.Message) int64
+
+// A limit is a compiled rotaloom.options.v1.Limit.
+type limit struct {
+	max      int64
+	code     string
+	status   int
+	details  bool
+	quantity string
+	// field is where the failure is reported, for limits of a field.
+	field string
+	items measure
+	days  measure
+}
+
+// limitChecks answers one check for each limit of a message type and of its
+// fields.
+func limitChecks(desc protoreflect.MessageDescriptor) ([]check, error) {
+	var checks []check
+	for _, opts := range messageOptions(desc).GetLimits() {
+		l, err := messageLimit(desc, opts)
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", desc.FullName(), err)
+		}
+		checks = append(checks, l.check)
+	}
+	for i := range desc.Fields().Len() {
+		field := desc.Fields().Get(i)
+		opts := fieldOptions(field).GetLimit()
+		if opts == nil {
+			continue
+		}
+		l, err := fieldLimit(field, opts)
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", field.FullName(), err)
+		}
+		checks = append(checks, l.check)
+	}
+	return checks, nil
+}
+
+func (l *limit) check(m protoreflect.Message) *failure {
+	// Items are bounded by the size of a message and days by the calendar, so
+	// the product stays far below what an int64 holds.
+	actual := l.items(m) * l.days(m)
+	if actual <= l.max {
+		return nil
+	}
+	failed := &failure{fault: func(string) *fault.Error { return l.fault(actual) }}
+	return failed.under(l.field)
+}
+
+func (l *limit) fault(actual int64) *fault.Error {
+	e := fault.Newf(l.code, l.status, "Service limits are exceeded: %s in the request: %d, allowed: %d. "+
+		"Split the request into several.", l.quantity, actual, l.max)
+	if l.details {
+		return e.WithLimits(actual, l.max)
+	}
+	return e
+}
+
+func fieldLimit(field protoreflect.FieldDescriptor, opts *optionsv1.Limit) (*limit, error) {
+	if len(opts.GetItems()) > 0 || opts.GetDays() != "" || opts.GetFrom() != "" || opts.GetTo() != "" {
+		return nil, fmt.Errorf("a field's limit names other fields; it belongs to the message")
+	}
+	l, err := newLimit(opts)
+	if err != nil {
+		return nil, err
+	}
+	count := countItems(field)
+	if count == nil {
+		return nil, fmt.Errorf("has a limit but holds no items")
+	}
+	l.items, l.days, l.field = count, one, field.JSONName()
+	l.describe(fault.CodeItemLimit, field.JSONName())
+	return l, nil
+}
+
+func messageLimit(desc protoreflect.MessageDescriptor, opts *optionsv1.Limit) (*limit, error) {
+	l, err := newLimit(opts)
+	if err != nil {
+		return nil, err
+	}
+	if l.items, err = itemsOf(desc, opts.GetItems()); err != nil {
+		return nil, err
+	}
+	if l.days, err = daysOf(desc, opts); err != nil {
+		return nil, err
+	}
+	hasDays := opts.GetDays() != "" || opts.GetFrom() != ""
+	switch items := strings.Join(opts.GetItems(), " + "); {
+	case items != "" && hasDays:
+		l.describe(fault.CodeProductLimit, items+" * days")
+	case hasDays:
+		l.describe(fault.CodeProductLimit, "days")
+	case items != "":
+		l.describe(fault.CodeItemLimit, items)
+	default:
+		return nil, fmt.Errorf("a limit counts nothing")
+	}
+	return l, nil
+}
+
+func newLimit(opts *optionsv1.Limit) (*limit, error) {
+	if opts.GetMax() < 1 {
+		return nil, fmt.Errorf("a limit needs a max above 0")
+	}
+	l := &limit{
+		max:      opts.GetMax(),
+		code:     opts.GetCode(),
+		status:   int(opts.GetStatus()),
+		details:  opts.GetShowDetails(),
+		quantity: opts.GetQuantity(),
+	}
+	if l.status == 0 {
+		l.status = http.StatusRequestEntityTooLarge
+	}
+	return l, nil
+}
+
+// describe fills in what the contract left out.
+func (l *limit) describe(code, quantity string) {
+	if l.code == "" {
+		l.code = code
+	}
+	if l.quantity == "" {
+		l.quantity = quantity
+	}
+}
+
+// itemsOf adds up the items of the named fields.
+func itemsOf(desc protoreflect.MessageDescriptor, names []string) (measure, error) {
+	if len(names) == 0 {
+		return one, nil
+	}
+	counts := make([]measure, len(names))
+	for i, name := range names {
+		field, err := fieldNamed(desc, name)
+		if err != nil {
+			return nil, err
+		}
+		if counts[i] = countItems(field); counts[i] == nil {
+			return nil, fmt.Errorf("%s holds no items", name)
+		}
+	}
+	return func(m protoreflect.Message) int64 {
+		var sum int64
+		for _, count := range counts {
+			sum += count(m)
+		}
+		return max(sum, 1)
+	}, nil
+}
+
+// countItems counts a repeated field, or all lists of a RefList. It answers
+// nil for fields that hold one thing.
+func countItems(field protoreflect.FieldDescriptor) measure {
+	switch {
+	case field.IsMap():
+		return func(m protoreflect.Message) int64 { return int64(m.Get(field).Map().Len()) }
+	case field.IsList():
+		return func(m protoreflect.Message) int64 { return int64(m.Get(field).List().Len()) }
+	case field.Message() == nil:
+		return nil
+	}
+	var lists []measure
+	for i := range field.Message().Fields().Len() {
+		if list := field.Message().Fields().Get(i); list.IsList() {
+			lists = append(lists, countItems(list))
+		}
+	}
+	if len(lists) == 0 {
+		return nil
+	}
+	return func(m protoreflect.Message) int64 {
+		if !m.Has(field) {
+			return 0
+		}
+		var sum int64
+		for _, count := range lists {
+			sum += count(m.Get(field).Message())
+		}
+		return sum
+	}
+}
+
+// daysOf counts the days of a range, both ends included. A message may know
+// two ways to name its days; the longer one counts.
+func daysOf(desc protoreflect.MessageDescriptor, opts *optionsv1.Limit) (measure, error) {
+	days, between := measure(one), measure(one)
+	var err error
+	if opts.GetDays() != "" {
+		if days, err = daysIn(desc, opts.GetDays()); err != nil {
+			return nil, err
+		}
+	}
+	if opts.GetFrom() != "" || opts.GetTo() != "" {
+		if between, err = daysBetween(desc, opts.GetFrom(), opts.GetTo()); err != nil {
+			return nil, err
+		}
+	}
+	return func(m protoreflect.Message) int64 { return max(days(m), between(m)) }, nil
+}
+
+// daysIn counts the days of a field that holds a range of dates.
+func daysIn(desc protoreflect.MessageDescriptor, name string) (measure, error) {
+	field, err := fieldNamed(desc, name)
+	if err != nil {
+		return nil, err
+	}
+	if field.Message() == nil || field.IsList() || field.IsMap() {
+		return nil, fmt.Errorf("%s is not a range of dates", name)
+	}
+	between, err := daysBetween(field.Message(), "start_date", "end_date")
+	if err != nil {
+		return nil, err
+	}
+	return func(m protoreflect.Message) int64 {
+		if !m.Has(field) {
+			return 1
+		}
+		return between(m.Get(field).Message())
+	}, nil
+}
+
+func daysBetween(desc protoreflect.MessageDescriptor, from, to string) (measure, error) {
+	first, err := dateNamed(desc, from)
+	if err != nil {
+		return nil, err
+	}
+	last, err := dateNamed(desc, to)
+	if err != nil {
+		return nil, err
+	}
+	return func(m protoreflect.Message) int64 {
+		a, okFrom := day(m.Get(first).String())
+		b, okTo := day(m.Get(last).String())
+		if !okFrom || !okTo {
+			return 1
+		}
+		return max(int64(b-a)+1, 1)
+	}, nil
+}
+
+// day reads the date of a date or date-time, pulled into the calendar that
+// the product knows.
+func day(text string) (civil.Date, bool) {
+	const date = len("YYYY-MM-DD")
+	if len(text) > date && text[date] == 'T' {
+		text = text[:date]
+	}
+	d, err := civil.ParseDate(text)
+	return d.Clamp(), err == nil
+}
+
+func dateNamed(desc protoreflect.MessageDescriptor, name string) (protoreflect.FieldDescriptor, error) {
+	field, err := fieldNamed(desc, name)
+	if err != nil {
+		return nil, err
+	}
+	if field.Kind() != protoreflect.StringKind || field.IsList() {
+		return nil, fmt.Errorf("%s is not a date", name)
+	}
+	return field, nil
+}
+
+func fieldNamed(desc protoreflect.MessageDescriptor, name string) (protoreflect.FieldDescriptor, error) {
+	field := desc.Fields().ByName(protoreflect.Name(name))
+	if field == nil {
+		return nil, fmt.Errorf("%s has no field %q", desc.FullName(), name)
+	}
+	return field, nil
+}
+
+func one(protoreflect.Message) int64 { return 1 }
+
+func messageOptions(desc protoreflect.MessageDescriptor) *optionsv1.Message {
+	if !proto.HasExtension(desc.Options(), optionsv1.E_Message) {
+		return nil
+	}
+	return proto.GetExtension(desc.Options(), optionsv1.E_Message).(*optionsv1.Message)
+}

@@ -1,0 +1,191 @@
+package policy
+
+import (
+	"strconv"
+
+	"google.golang.org/protobuf/proto"
+	"google.golang.org/protobuf/reflect/protoreflect"
+
+	"github.com/rotaloom/rotaloom/pkg/fault"
+)
+
+// A plan says what to check in a message of one type, and where to look for
+// more below it. Messages below which there is nothing to check have no plan.
+type plan struct {
+	checks []check
+	nested []nested
+}
+
+// A check looks at the fields of one message.
+type check func(m protoreflect.Message) *failure
+
+type nested struct {
+	field protoreflect.FieldDescriptor
+	plan  *plan
+}
+
+// A failure is a broken rule on its way up. The path to it is put together
+// only when there is one.
+type failure struct {
+	path  string
+	fault func(path string) *fault.Error
+}
+
+// checksOf answers the checks of one message type, from its options.
+type checksOf func(desc protoreflect.MessageDescriptor) ([]check, error)
+
+// check answers the fault of the first rule that the message breaks. A nil
+// plan finds nothing.
+func (p *plan) check(msg proto.Message) error {
+	if p == nil {
+		return nil
+	}
+	if failed := p.walk(msg.ProtoReflect()); failed != nil {
+		return failed.fault(failed.path)
+	}
+	return nil
+}
+
+func (p *plan) walk(m protoreflect.Message) *failure {
+	for _, check := range p.checks {
+		if failed := check(m); failed != nil {
+			return failed
+		}
+	}
+	for _, n := range p.nested {
+		if !m.Has(n.field) {
+			continue
+		}
+		if failed := n.walk(m.Get(n.field)); failed != nil {
+			return failed
+		}
+	}
+	return nil
+}
+
+func (n nested) walk(v protoreflect.Value) *failure {
+	switch {
+	case n.field.IsMap():
+		return n.walkMap(v.Map())
+	case n.field.IsList():
+		list := v.List()
+		for i := range list.Len() {
+			if failed := n.plan.walk(list.Get(i).Message()); failed != nil {
+				return failed.under(n.field.JSONName() + "[" + strconv.Itoa(i) + "]")
+			}
+		}
+		return nil
+	}
+	return n.plan.walk(v.Message()).under(n.field.JSONName())
+}
+
+func (n nested) walkMap(entries protoreflect.Map) *failure {
+	var failed *failure
+	entries.Range(func(key protoreflect.MapKey, v protoreflect.Value) bool {
+		failed = n.plan.walk(v.Message()).under(n.field.JSONName() + "." + key.String())
+		return failed == nil
+	})
+	return failed
+}
+
+// under puts a step before the path of a failure.
+func (f *failure) under(step string) *failure {
+	switch {
+	case f == nil:
+		return nil
+	case f.path == "":
+		f.path = step
+	default:
+		f.path = step + "." + f.path
+	}
+	return f
+}
+
+// compile makes the plan of a message type and of all types below it. It
+// answers nil when there is nothing to check.
+func compile(desc protoreflect.MessageDescriptor, of checksOf) (*plan, error) {
+	c := &compiler{of: of, plans: map[protoreflect.FullName]*plan{}}
+	p, err := c.add(desc)
+	if err != nil {
+		return nil, err
+	}
+	c.prune()
+	if p.empty() {
+		return nil, nil
+	}
+	return p, nil
+}
+
+type compiler struct {
+	of    checksOf
+	plans map[protoreflect.FullName]*plan
+}
+
+// add makes the plan of a type once; a type that contains itself finds the
+// plan that is being made.
+func (c *compiler) add(desc protoreflect.MessageDescriptor) (*plan, error) {
+	if p, ok := c.plans[desc.FullName()]; ok {
+		return p, nil
+	}
+	p := &plan{}
+	c.plans[desc.FullName()] = p
+	checks, err := c.of(desc)
+	if err != nil {
+		return nil, err
+	}
+	p.checks = checks
+	for i := range desc.Fields().Len() {
+		field := desc.Fields().Get(i)
+		below := messageBelow(field)
+		if below == nil {
+			continue
+		}
+		sub, err := c.add(below)
+		if err != nil {
+			return nil, err
+		}
+		p.nested = append(p.nested, nested{field: field, plan: sub})
+	}
+	return p, nil
+}
+
+// prune cuts the branches that hold no check. Types may contain each other,
+// so it repeats until nothing changes: a plan lives when it has a check or
+// reaches a plan that lives.
+func (c *compiler) prune() {
+	alive := map[*plan]bool{}
+	for changed := true; changed; {
+		changed = false
+		for _, p := range c.plans {
+			if alive[p] {
+				continue
+			}
+			lives := len(p.checks) > 0
+			for _, n := range p.nested {
+				lives = lives || alive[n.plan]
+			}
+			if lives {
+				alive[p], changed = true, true
+			}
+		}
+	}
+	for _, p := range c.plans {
+		var kept []nested
+		for _, n := range p.nested {
+			if alive[n.plan] {
+				kept = append(kept, n)
+			}
+		}
+		p.nested = kept
+	}
+}
+
+func (p *plan) empty() bool { return len(p.checks) == 0 && len(p.nested) == 0 }
+
+// messageBelow is the type of the messages that a field holds, or nil.
+func messageBelow(field protoreflect.FieldDescriptor) protoreflect.MessageDescriptor {
+	if field.IsMap() {
+		return field.MapValue().Message()
+	}
+	return field.Message()
+}

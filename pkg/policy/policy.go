@@ -1,0 +1,130 @@
+// Package policy reads what a contract says about its operations (the options
+// of rotaloom.options.v1) and holds requests to it. The options are read once
+// per method and compiled, so that a call pays only for what concerns it.
+package policy
+
+import (
+	"fmt"
+	"net/http"
+	"strings"
+	"sync"
+
+	"google.golang.org/protobuf/proto"
+	"google.golang.org/protobuf/reflect/protoreflect"
+	"google.golang.org/protobuf/reflect/protoregistry"
+
+	optionsv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/options/v1"
+)
+
+// Method is the compiled policy of one operation. It is safe for concurrent
+// use.
+type Method struct {
+	// Name is the full method name as gRPC writes it, "/package.Service/Method".
+	Name string
+	// Permission is what the caller needs, or "" for public and internal ones.
+	Permission string
+	// Public says that no access token is needed.
+	Public bool
+	// Internal says that only other services may call it.
+	Internal bool
+	// Throttle is the class of requests that share one rate.
+	Throttle optionsv1.Throttle
+	// SuccessStatus is the HTTP status of a success.
+	SuccessStatus int
+	// OAuthErrors says that errors are written as RFC 6749 asks.
+	OAuthErrors bool
+	// Input describes the request.
+	Input protoreflect.MessageDescriptor
+
+	formats *plan
+	limits  *plan
+}
+
+// Governed reports whether the contract says who may call the method. One
+// that is not governed may not be called by anybody.
+func (m *Method) Governed() bool {
+	return m.Public || m.Internal || m.Permission != ""
+}
+
+// CheckFormats answers a fault that names the first text of the request that
+// does not have the form of a date, date-time or time that its field asks for.
+// An empty text counts as absent.
+func (m *Method) CheckFormats(req proto.Message) error {
+	return m.formats.check(req)
+}
+
+// CheckLimits answers a fault for the first limit that the request passes.
+func (m *Method) CheckLimits(req proto.Message) error {
+	return m.limits.check(req)
+}
+
+// Table finds the policy of methods. It is safe for concurrent use.
+type Table struct {
+	files   *protoregistry.Files
+	methods sync.Map // full method name -> *Method
+}
+
+// NewTable makes a table over the given descriptors; nil means those of the
+// generated code that is linked into the program.
+func NewTable(files *protoregistry.Files) *Table {
+	if files == nil {
+		files = protoregistry.GlobalFiles
+	}
+	return &Table{files: files}
+}
+
+// Method answers the policy of a method by its full name, as gRPC writes it.
+// The error says what is wrong with the contract; it is not for callers.
+func (t *Table) Method(fullMethod string) (*Method, error) {
+	if m, ok := t.methods.Load(fullMethod); ok {
+		return m.(*Method), nil
+	}
+	name := strings.Replace(strings.TrimPrefix(fullMethod, "/"), "/", ".", 1)
+	found, err := t.files.FindDescriptorByName(protoreflect.FullName(name))
+	if err != nil {
+		return nil, fmt.Errorf("no descriptor of %s: %w", fullMethod, err)
+	}
+	desc, ok := found.(protoreflect.MethodDescriptor)
+	if !ok {
+		return nil, fmt.Errorf("%s is not a method", fullMethod)
+	}
+	m, err := compileMethod(desc)
+	if err != nil {
+		return nil, err
+	}
+	kept, _ := t.methods.LoadOrStore(fullMethod, m)
+	return kept.(*Method), nil
+}
+
+func compileMethod(desc protoreflect.MethodDescriptor) (*Method, error) {
+	m := &Method{
+		Name:          fmt.Sprintf("/%s/%s", desc.Parent().FullName(), desc.Name()),
+		SuccessStatus: http.StatusOK,
+		Input:         desc.Input(),
+	}
+	if opts := methodOptions(desc); opts != nil {
+		m.Permission = opts.GetPermission()
+		m.Public = opts.GetPublic()
+		m.Internal = opts.GetInternal()
+		m.Throttle = opts.GetThrottle()
+		m.OAuthErrors = opts.GetOauthErrors()
+		if opts.GetSuccessStatus() != 0 {
+			m.SuccessStatus = int(opts.GetSuccessStatus())
+		}
+	}
+	var err error
+	if m.formats, err = compile(desc.Input(), formatChecks); err != nil {
+		return nil, fmt.Errorf("formats of %s: %w", m.Name, err)
+	}
+	if m.limits, err = compile(desc.Input(), limitChecks); err != nil {
+		return nil, fmt.Errorf("limits of %s: %w", m.Name, err)
+	}
+	return m, nil
+}
+
+func methodOptions(desc protoreflect.MethodDescriptor) *optionsv1.Method {
+	if !proto.HasExtension(desc.Options(), optionsv1.E_Method) {
+		return nil
+	}
+	return proto.GetExtension(desc.Options(), optionsv1.E_Method).(*optionsv1.Method)
+}

@@ -1,0 +1,191 @@
+// Package rpc is how our services are called: one interceptor chain that every
+// call passes, the server and the client connections around it, and a
+// connection that passes the same chain inside one process.
+package rpc
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"buf.build/go/protovalidate"
+	"github.com/prometheus/client_golang/prometheus"
+	"google.golang.org/grpc"
+
+	"github.com/rotaloom/rotaloom/pkg/authn"
+	"github.com/rotaloom/rotaloom/pkg/clock"
+	"github.com/rotaloom/rotaloom/pkg/policy"
+)
+
+// Config bounds the calls of one service. Zero values mean the defaults.
+type Config struct {
+	// Deadline is how long a call may take that brings no deadline; 60 s.
+	Deadline time.Duration `name:"rpc-deadline" default:"60s" help:"Time that a call without a deadline may take."`
+	// MaxDeadline shortens the deadline that a call brings; 5 min.
+	MaxDeadline time.Duration `name:"rpc-max-deadline" default:"5m" help:"Longest time that a call may take."`
+	// MaxInFlight is how many calls run at a time; 1,024. More are refused.
+	MaxInFlight int `name:"rpc-max-in-flight" default:"1024" help:"Number of calls that run at a time."`
+	// MaxRequest and MaxResponse bound messages, in bytes; 8 and 64 MiB.
+	MaxRequest  int `name:"rpc-max-request" default:"8388608" help:"Largest request in bytes."`
+	MaxResponse int `name:"rpc-max-response" default:"67108864" help:"Largest answer in bytes."`
+	// Clients are the names of the certificates that may connect over TLS.
+	Clients []string `name:"rpc-clients" help:"Certificate names of the clients that may connect."`
+	// Services are those of the Clients that are trusted to call for
+	// themselves, without a user. The edge is none of them.
+	Services []string `name:"rpc-services" help:"Certificate names of the clients that may call without a user."`
+}
+
+func (c Config) withDefaults() Config {
+	c.Deadline = orDefault(c.Deadline, time.Minute)
+	c.MaxDeadline = orDefault(c.MaxDeadline, 5*time.Minute)
+	c.MaxInFlight = orDefault(c.MaxInFlight, 1024)
+	c.MaxRequest = orDefault(c.MaxRequest, DefaultMaxRequest)
+	c.MaxResponse = orDefault(c.MaxResponse, DefaultMaxResponse)
+	return c
+}
+
+// Sizes of messages in bytes unless a Config says otherwise.
+const (
+	DefaultMaxRequest  = 8 << 20
+	DefaultMaxResponse = 64 << 20
+)
+
+func orDefault[T int | time.Duration](value, otherwise T) T {
+	if value <= 0 {
+		return otherwise
+	}
+	return value
+}
+
+// Deps are what a chain works with.
+type Deps struct {
+	Log      *slog.Logger
+	Metrics  prometheus.Registerer
+	Verifier *authn.Verifier
+	Clock    clock.Clock
+	// Policies finds the policy of methods; nil means that of the contracts
+	// that are linked into the program.
+	Policies *policy.Table
+}
+
+// Chain is the list of interceptors that every call of one service passes,
+// over the network and in process.
+type Chain struct {
+	cfg       Config
+	log       *slog.Logger
+	verifier  *authn.Verifier
+	clock     clock.Clock
+	policies  *policy.Table
+	validator protovalidate.Validator
+	metrics   *metrics
+	clients   map[string]bool
+	services  map[string]bool
+
+	methods sync.Map // full method name -> *method
+	run     handler
+
+	inFlight atomic.Int64
+	draining atomic.Bool
+	idle     chan struct{}
+}
+
+// A call is one request on its way through the chain.
+type call struct {
+	*method
+	handle grpc.UnaryHandler
+	// principal is set by the step that authenticates.
+	principal *authn.Principal
+	// err is the error before it became a status; it is for the log.
+	err error
+}
+
+// A handler does what is left of a call.
+type handler func(ctx context.Context, c *call, req any) (any, error)
+
+// A step is one interceptor. Steps are composed once, so that passing one
+// costs a function call.
+type step struct {
+	name string
+	wrap func(next handler) handler
+}
+
+// NewChain makes the chain of a service.
+func NewChain(cfg Config, deps Deps) (*Chain, error) {
+	if deps.Log == nil || deps.Metrics == nil || deps.Verifier == nil || deps.Clock == nil {
+		return nil, errors.New("an interceptor chain needs a log, metrics, a verifier and a clock")
+	}
+	if deps.Policies == nil {
+		deps.Policies = policy.NewTable(nil)
+	}
+	validator, err := protovalidate.New()
+	if err != nil {
+		return nil, fmt.Errorf("making the validator: %w", err)
+	}
+	metrics, err := newMetrics(deps.Metrics)
+	if err != nil {
+		return nil, err
+	}
+	ch := &Chain{
+		cfg: cfg.withDefaults(), log: deps.Log, verifier: deps.Verifier, clock: deps.Clock,
+		policies: deps.Policies, validator: validator, metrics: metrics,
+		clients: set(cfg.Clients), services: set(cfg.Services),
+		idle: make(chan struct{}, 1),
+	}
+	ch.run = func(ctx context.Context, c *call, req any) (any, error) { return c.handle(ctx, req) }
+	steps := ch.steps()
+	for i := len(steps) - 1; i >= 0; i-- {
+		ch.run = steps[i].wrap(ch.run)
+	}
+	return ch, nil
+}
+
+// steps is the one list of interceptors, outermost first.
+func (ch *Chain) steps() []step {
+	return []step{
+		{"request id", ch.requestID},
+		{"access log", ch.accessLog},
+		{"metrics", ch.measure},
+		{"recover", ch.recoverPanic},
+		{"fault to status", ch.faultToStatus},
+		{"deadline", ch.deadline},
+		{"in-flight limit", ch.limitInFlight},
+		{"authentication", ch.authenticate},
+		{"authorization", ch.authorize},
+		{"formats", ch.checkFormats},
+		{"limits", ch.checkLimits},
+		{"validation", ch.validate},
+	}
+}
+
+// Unary is the chain as gRPC takes it.
+func (ch *Chain) Unary() grpc.UnaryServerInterceptor {
+	return func(ctx context.Context, req any, info *grpc.UnaryServerInfo, handle grpc.UnaryHandler) (any, error) {
+		return ch.run(ctx, &call{method: ch.method(info.FullMethod), handle: handle}, req)
+	}
+}
+
+// Drain refuses new calls and waits until those that run have ended, or until
+// ctx ends.
+func (ch *Chain) Drain(ctx context.Context) error {
+	ch.draining.Store(true)
+	for ch.inFlight.Load() > 0 {
+		select {
+		case <-ctx.Done():
+			return fmt.Errorf("%d calls still run: %w", ch.inFlight.Load(), ctx.Err())
+		case <-ch.idle:
+		}
+	}
+	return nil
+}
+
+func set(names []string) map[string]bool {
+	out := make(map[string]bool, len(names))
+	for _, name := range names {
+		out[name] = true
+	}
+	return out
+}

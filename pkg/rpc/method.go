@@ -1,0 +1,79 @@
+package rpc
+
+import (
+	"strings"
+	"sync/atomic"
+
+	"buf.build/gen/go/bufbuild/protovalidate/protocolbuffers/go/buf/validate"
+	"github.com/prometheus/client_golang/prometheus"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/protobuf/proto"
+	"google.golang.org/protobuf/reflect/protoreflect"
+
+	"github.com/rotaloom/rotaloom/pkg/policy"
+)
+
+// healthService is the one service without a contract of ours.
+const healthService = "/grpc.health.v1.Health/"
+
+// A method is what the chain knows of one operation; looked up once a call.
+type method struct {
+	name   string
+	policy *policy.Method
+	// err says why there is no policy; such a method is never called.
+	err error
+	// health says that it asks for the health of the service.
+	health bool
+	// rules says that the request type carries validation rules.
+	rules   bool
+	seconds prometheus.Observer
+	codes   [codes.Unauthenticated + 1]atomic.Pointer[prometheus.Counter]
+}
+
+func (ch *Chain) method(name string) *method {
+	if m, ok := ch.methods.Load(name); ok {
+		return m.(*method)
+	}
+	m := &method{name: name, health: strings.HasPrefix(name, healthService)}
+	m.policy, m.err = ch.policies.Method(name)
+	if m.health {
+		m.policy, m.err = &policy.Method{Name: name, Public: true}, nil
+	} else if m.err == nil {
+		m.rules = hasRules(m.policy.Input, map[protoreflect.FullName]bool{})
+	}
+	m.seconds = ch.metrics.seconds.WithLabelValues(name)
+	// gRPC hands on names of registered methods only, so this cannot grow.
+	kept, _ := ch.methods.LoadOrStore(name, m)
+	return kept.(*method)
+}
+
+// hasRules reports whether a message type, or one below it, carries rules of
+// protovalidate.
+func hasRules(desc protoreflect.MessageDescriptor, seen map[protoreflect.FullName]bool) bool {
+	if seen[desc.FullName()] {
+		return false
+	}
+	seen[desc.FullName()] = true
+	if proto.HasExtension(desc.Options(), validate.E_Message) {
+		return true
+	}
+	for i := range desc.Oneofs().Len() {
+		if proto.HasExtension(desc.Oneofs().Get(i).Options(), validate.E_Oneof) {
+			return true
+		}
+	}
+	for i := range desc.Fields().Len() {
+		field := desc.Fields().Get(i)
+		if proto.HasExtension(field.Options(), validate.E_Field) {
+			return true
+		}
+		below := field.Message()
+		if field.IsMap() {
+			below = field.MapValue().Message()
+		}
+		if below != nil && hasRules(below, seen) {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,155 @@
+package rpc
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+
+	"buf.build/go/protovalidate"
+	"google.golang.org/protobuf/proto"
+
+	commonv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/common/v1"
+
+	"github.com/rotaloom/rotaloom/pkg/authn"
+	"github.com/rotaloom/rotaloom/pkg/fault"
+	"github.com/rotaloom/rotaloom/pkg/tenant"
+)
+
+// authenticate finds out who is calling, and for which tenant. A public
+// method is open to everybody, so it does not look at a token either: an old
+// one must not keep a user from logging in.
+func (ch *Chain) authenticate(next handler) handler {
+	return func(ctx context.Context, c *call, req any) (any, error) {
+		if c.err != nil || c.method.err != nil {
+			return nil, fmt.Errorf("no policy: %w", c.method.err)
+		}
+		service, err := ch.peerService(ctx)
+		if err != nil {
+			return nil, err
+		}
+		ask := authn.Call{Service: service, Internal: c.policy.Internal}
+		if service != "" {
+			ask.Tenant = incomingTenant(ctx)
+		}
+		if c.policy.Public {
+			if ask.Tenant > 0 {
+				ctx = tenant.With(ctx, ask.Tenant)
+			}
+			return next(ctx, c, req)
+		}
+		ask.Authorization = incoming(ctx, HeaderAuthorization)
+		p, token, err := authn.Authenticate(ctx, ch.verifier, ask)
+		if err != nil {
+			return nil, err
+		}
+		c.principal = p
+		ctx = authn.With(ctx, p, token)
+		if p.Tenant > 0 {
+			ctx = tenant.With(ctx, p.Tenant)
+		}
+		return next(ctx, c, req)
+	}
+}
+
+func incomingTenant(ctx context.Context) int64 {
+	id, err := strconv.ParseInt(incoming(ctx, HeaderTenant), 10, 64)
+	if err != nil || id < 1 {
+		return 0
+	}
+	return id
+}
+
+// authorize refuses methods that say nothing about who may call them, and
+// callers who were not authenticated.
+func (ch *Chain) authorize(next handler) handler {
+	return func(ctx context.Context, c *call, req any) (any, error) {
+		if !c.policy.Governed() {
+			return nil, fault.Forbidden(fault.CodeForbidden, "The operation is not open to anybody.")
+		}
+		if !c.policy.Public && c.principal == nil {
+			return nil, authn.Missing()
+		}
+		return next(ctx, c, req)
+	}
+}
+
+func (ch *Chain) checkFormats(next handler) handler {
+	return func(ctx context.Context, c *call, req any) (any, error) {
+		if err := c.policy.CheckFormats(req.(proto.Message)); err != nil {
+			return nil, err
+		}
+		return next(ctx, c, req)
+	}
+}
+
+func (ch *Chain) checkLimits(next handler) handler {
+	return func(ctx context.Context, c *call, req any) (any, error) {
+		if err := c.policy.CheckLimits(req.(proto.Message)); err != nil {
+			return nil, err
+		}
+		return next(ctx, c, req)
+	}
+}
+
+// validate holds the request to the value rules of its contract, if it has
+// any.
+func (ch *Chain) validate(next handler) handler {
+	return func(ctx context.Context, c *call, req any) (any, error) {
+		if c.rules {
+			if err := ch.validator.Validate(req.(proto.Message)); err != nil {
+				return nil, violationFault(err)
+			}
+		}
+		return next(ctx, c, req)
+	}
+}
+
+// maxViolations bounds how many broken rules an answer names.
+const maxViolations = 20
+
+// violationFault says which rules a request breaks, without showing the rules
+// themselves. The first one is the error, further ones are its details.
+func violationFault(err error) error {
+	var broken *protovalidate.ValidationError
+	if !errors.As(err, &broken) || len(broken.Violations) == 0 {
+		return fmt.Errorf("validating the request: %w", err)
+	}
+	violations := broken.Violations[:min(len(broken.Violations), maxViolations)]
+	f := fault.Invalid(fault.CodeValue, violationText(violations[0]))
+	if len(violations) == 1 {
+		return f
+	}
+	details := &commonv1.ErrorDetails{}
+	for _, v := range violations[1:] {
+		details.Errors = append(details.Errors, &commonv1.ErrorBody{ErrorCode: fault.CodeValue, Message: violationText(v)})
+	}
+	return f.WithDetails(details)
+}
+
+func violationText(v *protovalidate.Violation) string {
+	path := violationPath(v)
+	if path == "" {
+		return "The request is not valid: " + v.Proto.GetMessage() + "."
+	}
+	return "The value of " + path + " is not valid: " + v.Proto.GetMessage() + "."
+}
+
+// violationPath writes the path as callers know it: by JSON names.
+func violationPath(v *protovalidate.Violation) string {
+	text := protovalidate.FieldPathString(v.Proto.GetField())
+	if v.FieldDescriptor == nil {
+		return text
+	}
+	steps := strings.Split(text, ".")
+	for i, step := range steps {
+		name, rest, indexed := strings.Cut(step, "[")
+		name = jsonName(name)
+		if indexed {
+			name += "[" + rest
+		}
+		steps[i] = name
+	}
+	return strings.Join(steps, ".")
+}

@@ -1,0 +1,119 @@
+package pgtest
+
+import (
+	"context"
+	"crypto/rand"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io/fs"
+	"log/slog"
+	"strings"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
+
+	"github.com/rotaloom/rotaloom/pkg/pg"
+)
+
+// create makes a database for one test and returns its name.
+func (s *server) create(ctx context.Context, sets []pg.Migrations) (string, error) {
+	template := "template1"
+	if len(sets) > 0 {
+		var err error
+		if template, err = s.template(ctx, sets); err != nil {
+			return "", err
+		}
+	}
+	name := "rotaloom_test_" + strings.ToLower(rand.Text()[:12])
+	_, err := s.pool.Exec(ctx, fmt.Sprintf("CREATE DATABASE %s OWNER %s TEMPLATE %s", name, role, template))
+	return name, err
+}
+
+func (s *server) drop(ctx context.Context, name string) error {
+	_, err := s.pool.Exec(ctx, "DROP DATABASE IF EXISTS "+name+" WITH (FORCE)")
+	return err
+}
+
+// template returns the database that has these migrations, made if need be.
+func (s *server) template(ctx context.Context, sets []pg.Migrations) (string, error) {
+	sum, err := fingerprint(sets)
+	if err != nil {
+		return "", err
+	}
+	name := "rotaloom_template_" + sum
+	return name, s.locked(ctx, name, func(conn *pgxpool.Conn) error {
+		var finished bool
+		err := conn.QueryRow(ctx, "SELECT datistemplate FROM pg_database WHERE datname = $1", name).Scan(&finished)
+		if finished || err != nil && !errors.Is(err, pgx.ErrNoRows) {
+			return err
+		}
+		return s.makeTemplate(ctx, conn, name, sets)
+	})
+}
+
+func (s *server) makeTemplate(ctx context.Context, conn *pgxpool.Conn, name string, sets []pg.Migrations) error {
+	for _, sql := range []string{
+		"DROP DATABASE IF EXISTS " + name + " WITH (FORCE)",
+		"CREATE DATABASE " + name + " OWNER " + role,
+	} {
+		if _, err := conn.Exec(ctx, sql); err != nil {
+			return err
+		}
+	}
+	if err := pg.Migrate(ctx, pg.Config{URL: s.url(name)}, slog.New(slog.DiscardHandler), sets...); err != nil {
+		return err
+	}
+	// Whoever is connected to a template stops it from being copied.
+	_, err := conn.Exec(ctx, "ALTER DATABASE "+name+" WITH IS_TEMPLATE true ALLOW_CONNECTIONS false")
+	return err
+}
+
+func (s *server) createRole(ctx context.Context) error {
+	return s.locked(ctx, "role", func(conn *pgxpool.Conn) error {
+		var exists bool
+		err := conn.QueryRow(ctx, "SELECT EXISTS (SELECT FROM pg_roles WHERE rolname = $1)", role).Scan(&exists)
+		if err != nil || exists {
+			return err
+		}
+		_, err = conn.Exec(ctx, fmt.Sprintf(
+			"CREATE ROLE %s LOGIN PASSWORD '%s' NOSUPERUSER NOCREATEDB NOCREATEROLE NOBYPASSRLS", role, password))
+		return err
+	})
+}
+
+// locked runs fn while no other test process runs one under the same name.
+func (s *server) locked(ctx context.Context, name string, fn func(*pgxpool.Conn) error) error {
+	conn, err := s.pool.Acquire(ctx)
+	if err != nil {
+		return err
+	}
+	defer conn.Release()
+	if _, err := conn.Exec(ctx, "SELECT pg_advisory_lock(hashtextextended($1, 0))", "pgtest "+name); err != nil {
+		return err
+	}
+	err = fn(conn)
+	_, unlockErr := conn.Exec(context.WithoutCancel(ctx), "SELECT pg_advisory_unlock_all()")
+	return errors.Join(err, unlockErr)
+}
+
+// fingerprint tells sets of migrations apart by what is in them.
+func fingerprint(sets []pg.Migrations) (string, error) {
+	hash := sha256.New()
+	for _, set := range sets {
+		fmt.Fprintf(hash, "%q\n", set.Table)
+		names, err := fs.Glob(set.FS, "*.sql")
+		if err != nil {
+			return "", err
+		}
+		for _, name := range names {
+			text, err := fs.ReadFile(set.FS, name)
+			if err != nil {
+				return "", err
+			}
+			fmt.Fprintf(hash, "%q %q\n", name, text)
+		}
+	}
+	return hex.EncodeToString(hash.Sum(nil)[:8]), nil
+}

@@ -1,0 +1,167 @@
+// Package definition turns the pattern that a caller describes into the
+// pattern that schedules are computed from: checked, with every template that
+// it names looked up, stored once under the digest of its content, and
+// compiled.
+//
+// A stored pattern never changes. Editing or deleting a template therefore
+// cannot touch what was made from it, and what was compiled from a stored
+// pattern can be kept for as long as there is room.
+package definition
+
+import (
+	"context"
+	"crypto/sha256"
+	"fmt"
+	"time"
+
+	"google.golang.org/protobuf/proto"
+
+	schedulingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/scheduling/v1"
+
+	"github.com/rotaloom/rotaloom/pkg/pg"
+)
+
+// EntriesPerDay is how many entries one day of a cycle may have, every shift,
+// pay code edit, availability and tag counted. The ids of generated entries
+// have room for no more.
+const EntriesPerDay = 16
+
+// Settings bound what a pattern may be, and how many are kept in memory.
+type Settings struct {
+	LongestCycle  int           `name:"longest-cycle" env:"LONGEST_CYCLE" default:"364" help:"Most days of a pattern's cycle."`
+	LongestShift  time.Duration `name:"longest-shift" env:"LONGEST_SHIFT" default:"24h" help:"Longest shift of a template."`
+	CachedEntries int           `name:"cached-entries" env:"CACHED_ENTRIES" default:"131072" help:"Entries of compiled patterns kept in memory."`
+}
+
+// The values of settings that are not set.
+const (
+	defaultLongestCycle  = 364
+	defaultLongestShift  = 24 * time.Hour
+	defaultCachedEntries = 1 << 17
+)
+
+// ShiftSource finds shift templates by id and by name, names compared without
+// case. What does not exist is left out of the answer.
+type ShiftSource interface {
+	Find(ctx context.Context, db pg.Querier, tenantID int64, ids []int64, names []string) ([]*schedulingv1.ShiftTemplate, error)
+}
+
+// PatternSource finds pattern templates in the same way.
+type PatternSource interface {
+	Find(ctx context.Context, db pg.Querier, tenantID int64, ids []int64, names []string) ([]*schedulingv1.SchedulePattern, error)
+}
+
+// Definitions checks, stores and compiles patterns. It may be used from
+// several goroutines.
+type Definitions struct {
+	rules    Rules
+	shifts   ShiftSource
+	patterns PatternSource
+	cache    *cache
+}
+
+// New returns Definitions that look named templates up in the sources.
+func New(settings Settings, shifts ShiftSource, patterns PatternSource) *Definitions {
+	entries := settings.CachedEntries
+	if entries <= 0 {
+		entries = defaultCachedEntries
+	}
+	return &Definitions{
+		rules:    NewRules(settings),
+		shifts:   shifts,
+		patterns: patterns,
+		cache:    newCache(entries),
+	}
+}
+
+// Asked is a pattern as a caller describes it.
+type Asked struct {
+	// Path is where the pattern stands in the request, for error messages:
+	// "schedulePattern".
+	Path string
+	// Pattern is left as it is.
+	Pattern *schedulingv1.SchedulePattern
+}
+
+// Definition is a pattern that is checked and whose templates are looked up.
+type Definition struct {
+	// Pattern is complete: all that it needs stands in it.
+	Pattern *schedulingv1.SchedulePattern
+	// DayCount is the length of the cycle in days.
+	DayCount int32
+
+	body   []byte
+	digest [sha256.Size]byte
+}
+
+// Result is the Definition that was asked for, or why there is none.
+type Result struct {
+	Definition *Definition
+	Err        error
+}
+
+// Resolve checks the patterns, looks up all templates that they name, and
+// returns a result for each. A pattern that has only an id or a name means the
+// pattern template of that id or name. The error is that of the lookup; what is
+// wrong with a pattern is in its result.
+func (d *Definitions) Resolve(ctx context.Context, db pg.Querier, tenantID int64, asked []Asked) ([]Result, error) {
+	results := make([]Result, len(asked))
+	patterns := make([]*schedulingv1.SchedulePattern, len(asked))
+	for i, a := range asked {
+		patterns[i] = proto.CloneOf(a.Pattern)
+	}
+	if err := d.followTemplates(ctx, db, tenantID, asked, patterns, results); err != nil {
+		return nil, err
+	}
+	d.check(asked, patterns, results)
+	if err := d.fillShifts(ctx, db, tenantID, asked, patterns, results); err != nil {
+		return nil, err
+	}
+	for i, pattern := range patterns {
+		if results[i].Err == nil {
+			results[i].Definition, results[i].Err = seal(pattern)
+		}
+	}
+	return results, nil
+}
+
+// Validate checks patterns that are to be kept as pattern templates: as
+// Resolve, but a pattern must stand there itself.
+func (d *Definitions) Validate(ctx context.Context, db pg.Querier, tenantID int64, asked []Asked) ([]error, error) {
+	results := make([]Result, len(asked))
+	patterns := make([]*schedulingv1.SchedulePattern, len(asked))
+	for i, a := range asked {
+		patterns[i] = proto.CloneOf(a.Pattern)
+	}
+	d.check(asked, patterns, results)
+	if err := d.fillShifts(ctx, db, tenantID, asked, patterns, results); err != nil {
+		return nil, err
+	}
+	errs := make([]error, len(asked))
+	for i, result := range results {
+		errs[i] = result.Err
+	}
+	return errs, nil
+}
+
+// check applies the rules that need nothing but the pattern.
+func (d *Definitions) check(asked []Asked, patterns []*schedulingv1.SchedulePattern, results []Result) {
+	for i, pattern := range patterns {
+		if results[i].Err == nil {
+			results[i].Err = d.rules.Pattern(asked[i].Path, pattern)
+		}
+	}
+}
+
+func seal(pattern *schedulingv1.SchedulePattern) (*Definition, error) {
+	body, err := proto.MarshalOptions{Deterministic: true}.Marshal(pattern)
+	if err != nil {
+		return nil, fmt.Errorf("definition: encode pattern: %w", err)
+	}
+	return &Definition{
+		Pattern:  pattern,
+		DayCount: pattern.GetDayCount(),
+		body:     body,
+		digest:   sha256.Sum256(body),
+	}, nil
+}

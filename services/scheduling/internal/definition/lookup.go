@@ -1,0 +1,171 @@
+package definition
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"google.golang.org/protobuf/proto"
+
+	commonv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/common/v1"
+	schedulingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/scheduling/v1"
+
+	"github.com/rotaloom/rotaloom/pkg/pg"
+)
+
+// wanted collects what is to be looked up, each once.
+type wanted struct {
+	ids   map[int64]struct{}
+	names map[string]struct{}
+}
+
+func newWanted() wanted {
+	return wanted{ids: map[int64]struct{}{}, names: map[string]struct{}{}}
+}
+
+func (w wanted) add(id *int64, name string) {
+	if id != nil {
+		w.ids[*id] = struct{}{}
+	} else {
+		w.names[fold(name)] = struct{}{}
+	}
+}
+
+func (w wanted) none() bool { return len(w.ids) == 0 && len(w.names) == 0 }
+
+func (w wanted) lists() (ids []int64, names []string) {
+	for id := range w.ids {
+		ids = append(ids, id)
+	}
+	for name := range w.names {
+		names = append(names, name)
+	}
+	return ids, names
+}
+
+// template is what both kinds of templates have.
+type template interface {
+	proto.Message
+	GetId() int64
+	GetName() string
+}
+
+// found holds templates by id and by name.
+type found[T template] struct {
+	byID   map[int64]T
+	byName map[string]T
+}
+
+func index[T template](list []T) found[T] {
+	f := found[T]{byID: make(map[int64]T, len(list)), byName: make(map[string]T, len(list))}
+	for _, t := range list {
+		f.byID[t.GetId()] = t
+		f.byName[fold(t.GetName())] = t
+	}
+	return f
+}
+
+// get answers the template with the id, or, without an id, with the name.
+func (f found[T]) get(id *int64, name string) (T, bool) {
+	if id != nil {
+		t, ok := f.byID[*id]
+		return t, ok
+	}
+	t, ok := f.byName[fold(name)]
+	return t, ok
+}
+
+func fold(name string) string { return strings.ToLower(name) }
+
+// ref is how messages name a template that was asked for.
+func ref(id *int64, name string) *commonv1.Ref {
+	return &commonv1.Ref{Id: id, Qualifier: &name}
+}
+
+// followTemplates puts pattern templates in the place of patterns that only
+// name one. A start date beside the name stays.
+func (d *Definitions) followTemplates(
+	ctx context.Context, db pg.Querier, tenantID int64,
+	asked []Asked, patterns []*schedulingv1.SchedulePattern, results []Result,
+) error {
+	want := newWanted()
+	for i, p := range patterns {
+		if p == nil {
+			results[i].Err = Missing(asked[i].Path)
+		} else if namesPattern(p) {
+			want.add(p.Id, p.GetName())
+		}
+	}
+	if want.none() {
+		return nil
+	}
+	ids, names := want.lists()
+	list, err := d.patterns.Find(ctx, db, tenantID, ids, names)
+	if err != nil {
+		return fmt.Errorf("definition: find pattern templates: %w", err)
+	}
+	have := index(list)
+	for i, p := range patterns {
+		if p == nil || !namesPattern(p) {
+			continue
+		}
+		t, ok := have.get(p.Id, p.GetName())
+		if !ok {
+			results[i].Err = Unknown(asked[i].Path, "schedule pattern template", ref(p.Id, p.GetName()))
+			continue
+		}
+		patterns[i] = proto.CloneOf(t)
+		if p.GetStartDate() != "" {
+			patterns[i].StartDate = p.GetStartDate()
+		}
+	}
+	return nil
+}
+
+// fillShifts puts shift templates in the place of those that are only named.
+func (d *Definitions) fillShifts(
+	ctx context.Context, db pg.Querier, tenantID int64,
+	asked []Asked, patterns []*schedulingv1.SchedulePattern, results []Result,
+) error {
+	want := newWanted()
+	for i, p := range patterns {
+		if results[i].Err != nil {
+			continue
+		}
+		for _, item := range p.GetItems() {
+			if t := item.GetShiftTemplate(); t != nil && namesShift(t) {
+				want.add(t.Id, t.GetName())
+			}
+		}
+	}
+	if want.none() {
+		return nil
+	}
+	ids, names := want.lists()
+	list, err := d.shifts.Find(ctx, db, tenantID, ids, names)
+	if err != nil {
+		return fmt.Errorf("definition: find shift templates: %w", err)
+	}
+	have := index(list)
+	for i, p := range patterns {
+		if results[i].Err == nil {
+			results[i].Err = fill(asked[i].Path, p, have)
+		}
+	}
+	return nil
+}
+
+func fill(path string, p *schedulingv1.SchedulePattern, have found[*schedulingv1.ShiftTemplate]) error {
+	for i, item := range p.GetItems() {
+		t := item.GetShiftTemplate()
+		if t == nil || !namesShift(t) {
+			continue
+		}
+		stored, ok := have.get(t.Id, t.GetName())
+		if !ok {
+			return Unknown(fmt.Sprintf("%s.items[%d].shiftTemplate", path, i), "shift template", ref(t.Id, t.GetName()))
+		}
+		item.ShiftTemplate = stored
+	}
+	return nil
+}

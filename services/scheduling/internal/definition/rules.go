@@ -1,0 +1,97 @@
+package definition
+
+import (
+	"time"
+
+	commonv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/common/v1"
+
+	"github.com/rotaloom/rotaloom/pkg/civil"
+	"github.com/rotaloom/rotaloom/pkg/fault"
+)
+
+// Anchor is the day on which the times of templates stand. What is past
+// midnight stands on the day after.
+const Anchor = civil.Beginning
+
+// Rules decide what a template and a pattern may be. They bring what they
+// accept into one form, so that equal things have equal bytes, and touch
+// nothing else. They need no database.
+type Rules struct {
+	longestCycle int
+	longestShift int // Seconds.
+}
+
+// NewRules returns the rules with the bounds of the settings.
+func NewRules(settings Settings) Rules {
+	cycle, shift := settings.LongestCycle, settings.LongestShift
+	if cycle <= 0 {
+		cycle = defaultLongestCycle
+	}
+	if shift <= 0 {
+		shift = defaultLongestShift
+	}
+	return Rules{longestCycle: cycle, longestShift: int(shift / time.Second)}
+}
+
+// period is a stretch of time in seconds after the midnight that begins
+// Anchor.
+type period struct{ start, end int }
+
+func (p period) covers(o period) bool { return p.start <= o.start && o.end <= p.end }
+
+// period reads the two times of a template or segment and writes them in their
+// one form. The longest possible stretch begins just before midnight of Anchor.
+func (r Rules) period(path string, start, end *string) (period, error) {
+	var p period
+	for _, field := range []struct {
+		name    string
+		text    *string
+		seconds *int
+	}{
+		{".startDateTime", start, &p.start},
+		{".endDateTime", end, &p.end},
+	} {
+		if *field.text == "" {
+			return period{}, Missing(path + field.name)
+		}
+		seconds, err := r.seconds(path+field.name, *field.text)
+		if err != nil {
+			return period{}, err
+		}
+		*field.seconds = seconds
+		*field.text = Anchor.At(int32(seconds)).String()
+	}
+	if p.end <= p.start {
+		return period{}, Invalid(path+".endDateTime", "must be after startDateTime")
+	}
+	if p.end-p.start > r.longestShift {
+		return period{}, Invalid(path, "must not be longer than %s", time.Duration(r.longestShift)*time.Second)
+	}
+	return p, nil
+}
+
+// shiftPeriod is period for what begins on the day it belongs to.
+func (r Rules) shiftPeriod(path string, start, end *string) (period, error) {
+	p, err := r.period(path, start, end)
+	if err == nil && p.start >= civil.SecondsPerDay {
+		err = Invalid(path+".startDateTime", "must be on %s", Anchor)
+	}
+	return p, err
+}
+
+func (r Rules) seconds(path, text string) (int, error) {
+	at, err := civil.ParseDateTime(text)
+	if err != nil {
+		return 0, fault.Invalid(fault.CodeDate, path+": "+err.Error()+".")
+	}
+	day := int(at.Date) - int(Anchor)
+	if last := 1 + (r.longestShift-1)/civil.SecondsPerDay; day < 0 || day > last {
+		return 0, Invalid(path, "must be anchored on %s, or on %s when past midnight", Anchor, Anchor.AddDays(1))
+	}
+	return day*civil.SecondsPerDay + int(at.Seconds), nil
+}
+
+// named tells whether a ref names something at all.
+func named(ref *commonv1.Ref) bool {
+	return ref != nil && (ref.Id != nil || ref.GetQualifier() != "")
+}

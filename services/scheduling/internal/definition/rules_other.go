@@ -1,0 +1,141 @@
+package definition
+
+import (
+	"fmt"
+	"math"
+
+	commonv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/common/v1"
+	schedulingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/scheduling/v1"
+
+	"github.com/rotaloom/rotaloom/pkg/civil"
+	"github.com/rotaloom/rotaloom/pkg/fault"
+)
+
+// mostDays bounds the days that a pay code edit can stand for.
+const mostDays = 366
+
+// payCodeEdit checks the template of a pay code edit. It needs a pay code, and
+// something that says how much: times, a duration, or an amount of money.
+func (r Rules) payCodeEdit(path string, t *schedulingv1.PayCodeEditTemplate) error {
+	t.SymbolicValue = nil
+	if !named(t.GetPayCode()) {
+		return Missing(path + ".payCode")
+	}
+	hasAmount := t.DurationInTime != nil || t.DurationInDays != nil || t.MoneyAmount != nil
+	switch {
+	case t.GetStartDateTime() == "" && t.GetEndDateTime() == "":
+		if !hasAmount {
+			return Missing(path + ".durationInTime")
+		}
+	case t.GetEndDateTime() == "" && hasAmount:
+		// It begins at a time and takes as long as the amount says.
+		if err := r.begin(path+".startDateTime", &t.StartDateTime); err != nil {
+			return err
+		}
+	default:
+		if _, err := r.shiftPeriod(path, &t.StartDateTime, &t.EndDateTime); err != nil {
+			return err
+		}
+	}
+	return r.amounts(path, t)
+}
+
+func (r Rules) begin(path string, text *string) error {
+	seconds, err := r.seconds(path, *text)
+	if err != nil {
+		return err
+	}
+	if seconds >= civil.SecondsPerDay {
+		return Invalid(path, "must be on %s", Anchor)
+	}
+	*text = Anchor.At(int32(seconds)).String()
+	return nil
+}
+
+func (r Rules) amounts(path string, t *schedulingv1.PayCodeEditTemplate) error {
+	if t.DurationInTime != nil && (t.GetDurationInTime() <= 0 || t.GetDurationInTime() > int64(r.longestShift)) {
+		return Invalid(path+".durationInTime", "must be 1 to %d seconds", r.longestShift)
+	}
+	// The comparison is this way round so that NaN is refused.
+	if t.DurationInDays != nil && !(t.GetDurationInDays() > 0 && t.GetDurationInDays() <= mostDays) {
+		return Invalid(path+".durationInDays", "must be more than 0 and at most %d", mostDays)
+	}
+	for _, amount := range []struct {
+		name  string
+		value *float64
+	}{{".moneyAmount", t.MoneyAmount}, {".overrideAccrualAmount", t.OverrideAccrualAmount}} {
+		if amount.value != nil && (math.IsNaN(*amount.value) || math.IsInf(*amount.value, 0)) {
+			return Invalid(path+amount.name, "must be a number")
+		}
+	}
+	return nil
+}
+
+// availability checks the template of an availability. A segment whose end is
+// not after its start ends on the next day.
+func availability(path string, t *schedulingv1.AvailabilityTemplate) error {
+	if len(t.GetSegments()) == 0 {
+		return Missing(path + ".segments")
+	}
+	for i, segment := range t.GetSegments() {
+		at := fmt.Sprintf("%s.segments[%d]", path, i)
+		if !named(segment.GetAvailabilityType()) {
+			return Missing(at + ".availabilityType")
+		}
+		if err := clockTime(at+".startTime", &segment.StartTime); err != nil {
+			return err
+		}
+		if err := clockTime(at+".endTime", &segment.EndTime); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func clockTime(path string, text *string) error {
+	if *text == "" {
+		return Missing(path)
+	}
+	at, err := civil.ParseTimeOfDay(*text)
+	if err != nil {
+		return fault.Invalid(fault.CodeTime, path+": "+err.Error()+".")
+	}
+	*text = at.String()
+	return nil
+}
+
+// scheduleTag checks the template of a schedule tag. Its times may be left out:
+// the tag then stands for the whole day.
+func (r Rules) scheduleTag(path string, t *schedulingv1.ScheduleTagTemplate) error {
+	if t.GetStartDateTime() != "" || t.GetEndDateTime() != "" {
+		if _, err := r.shiftPeriod(path, &t.StartDateTime, &t.EndDateTime); err != nil {
+			return err
+		}
+	}
+	if len(t.GetSegments()) == 0 {
+		return Missing(path + ".segments")
+	}
+	for i, segment := range t.GetSegments() {
+		at := fmt.Sprintf("%s.segments[%d]", path, i)
+		if !named(segment.GetTagDefinition()) {
+			return Missing(at + ".tagDefinition")
+		}
+		if err := completeType(at+".segmentType", &segment.SegmentType); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// completeType completes the kind of a segment when one is named.
+func completeType(path string, ref **commonv1.Ref) error {
+	if !named(*ref) {
+		return nil
+	}
+	complete, err := segmentType(path, *ref)
+	if err != nil {
+		return err
+	}
+	*ref = complete
+	return nil
+}

@@ -1,0 +1,80 @@
+package definition
+
+import (
+	"fmt"
+
+	schedulingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/scheduling/v1"
+
+	"github.com/rotaloom/rotaloom/pkg/civil"
+	"github.com/rotaloom/rotaloom/pkg/fault"
+)
+
+// namesPattern tells whether a pattern has nothing but the name or the id of a
+// pattern template.
+func namesPattern(p *schedulingv1.SchedulePattern) bool {
+	return (p.Id != nil || p.GetName() != "") && p.DayCount == nil && len(p.GetItems()) == 0
+}
+
+// Pattern checks a pattern whose path in the request is given. Shift templates
+// that are only named are left for the lookup.
+func (r Rules) Pattern(path string, p *schedulingv1.SchedulePattern) error {
+	p.AnchorStartDay = nil
+	switch days := int(p.GetDayCount()); {
+	case p.DayCount == nil:
+		return Missing(path + ".dayCount")
+	case days < 1 || days > r.longestCycle:
+		return Invalid(path+".dayCount", "must be 1 to %d", r.longestCycle)
+	case p.GetTimePeriodType() == nil ||
+		p.GetTimePeriodType().Id == nil && p.GetTimePeriodType().GetName() == "":
+		return Missing(path + ".timePeriodType")
+	case len(p.GetItems()) == 0:
+		return Missing(path + ".items")
+	}
+	if p.GetStartDate() != "" {
+		if _, err := civil.ParseDate(p.GetStartDate()); err != nil {
+			return fault.Invalid(fault.CodeDate, path+".startDate: "+err.Error()+".")
+		}
+	}
+	entries := make([]int, p.GetDayCount()+1)
+	for i, item := range p.GetItems() {
+		at := fmt.Sprintf("%s.items[%d]", path, i)
+		if err := r.item(at, item, p.GetDayCount()); err != nil {
+			return err
+		}
+		entries[item.GetDay()] += len(entriesOf(item))
+		if entries[item.GetDay()] > EntriesPerDay {
+			return Invalid(at, "is more than the %d entries that day %d may have", EntriesPerDay, item.GetDay())
+		}
+	}
+	return nil
+}
+
+func (r Rules) item(path string, item *schedulingv1.SchedulePatternItem, dayCount int32) error {
+	switch {
+	case item.Day == nil:
+		return Missing(path + ".day")
+	case item.GetDay() < 1 || item.GetDay() > dayCount:
+		return Invalid(path+".day", "must be 1 to %d, the dayCount; it is %d", dayCount, item.GetDay())
+	case len(entriesOf(item)) == 0:
+		return Missing(path + ".shiftTemplate, payCodeEditTemplate, availabilityTemplate or scheduleTagTemplate")
+	}
+	if t := item.GetShiftTemplate(); t != nil && !namesShift(t) {
+		if err := r.Shift(path+".shiftTemplate", t); err != nil {
+			return err
+		}
+	}
+	if t := item.GetPayCodeEditTemplate(); t != nil {
+		if err := r.payCodeEdit(path+".payCodeEditTemplate", t); err != nil {
+			return err
+		}
+	}
+	if t := item.GetAvailabilityTemplate(); t != nil {
+		if err := availability(path+".availabilityTemplate", t); err != nil {
+			return err
+		}
+	}
+	if t := item.GetScheduleTagTemplate(); t != nil {
+		return r.scheduleTag(path+".scheduleTagTemplate", t)
+	}
+	return nil
+}

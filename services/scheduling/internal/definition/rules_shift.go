@@ -1,0 +1,78 @@
+package definition
+
+import (
+	"fmt"
+
+	"google.golang.org/protobuf/proto"
+
+	commonv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/common/v1"
+	schedulingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/scheduling/v1"
+)
+
+// regularSegment is the id of the kind of segment that is meant when none is
+// named.
+const regularSegment = 1
+
+// segmentTypes are the kinds of segments, by id less one.
+var segmentTypes = [...]string{"REGULAR_SEGMENT", "BREAK_SEGMENT", "TRANSFER_SEGMENT"}
+
+// namesShift tells whether a shift template has nothing but the name or the id
+// of one that exists.
+func namesShift(t *schedulingv1.ShiftTemplate) bool {
+	return (t.Id != nil || t.GetName() != "") &&
+		t.GetStartDateTime() == "" && t.GetEndDateTime() == "" && len(t.GetSegments()) == 0
+}
+
+// Shift checks a shift template whose path in the request is given. A template
+// without segments gets one that fills it.
+func (r Rules) Shift(path string, t *schedulingv1.ShiftTemplate) error {
+	whole, err := r.shiftPeriod(path, &t.StartDateTime, &t.EndDateTime)
+	if err != nil {
+		return err
+	}
+	if len(t.GetSegments()) == 0 {
+		t.Segments = []*schedulingv1.ShiftTemplateSegment{{
+			StartDateTime: t.GetStartDateTime(),
+			EndDateTime:   t.GetEndDateTime(),
+		}}
+	}
+	before := period{end: whole.start}
+	for i, segment := range t.GetSegments() {
+		at := fmt.Sprintf("%s.segments[%d]", path, i)
+		p, err := r.period(at, &segment.StartDateTime, &segment.EndDateTime)
+		if err != nil {
+			return err
+		}
+		if !whole.covers(p) {
+			return Invalid(at, "must lie inside the shift")
+		}
+		if p.start < before.end {
+			return Invalid(at, "must not begin before the segment ahead of it has ended")
+		}
+		before = p
+		if segment.SegmentType, err = segmentType(at+".segmentType", segment.GetSegmentType()); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// segmentType completes a ref to a kind of segment. The id wins.
+func segmentType(path string, ref *commonv1.Ref) (*commonv1.Ref, error) {
+	id := int64(regularSegment)
+	switch {
+	case ref != nil && ref.Id != nil:
+		id = ref.GetId()
+	case ref.GetQualifier() != "":
+		id = 0
+		for i, name := range segmentTypes {
+			if name == ref.GetQualifier() {
+				id = int64(i + 1)
+			}
+		}
+	}
+	if id < 1 || id > int64(len(segmentTypes)) {
+		return nil, Invalid(path, "must be one of %q", segmentTypes)
+	}
+	return &commonv1.Ref{Id: proto.Int64(id), Qualifier: proto.String(segmentTypes[id-1])}, nil
+}

@@ -1,0 +1,124 @@
+package definition
+
+import (
+	"context"
+	"crypto/sha256"
+	"fmt"
+	"slices"
+
+	"github.com/jackc/pgx/v5"
+	"google.golang.org/protobuf/proto"
+
+	schedulingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/scheduling/v1"
+
+	"github.com/rotaloom/rotaloom/pkg/pg"
+)
+
+// putPatterns stores the patterns that are not there yet and answers the ids
+// of all. A pattern that another transaction stored since the statement began
+// is in neither half of its answer. The patterns come in the order of their
+// digests, so that two transactions with the same new ones wait for each other
+// at the first and never in a circle.
+const putPatterns = `
+WITH given AS (
+    SELECT * FROM unnest($2::bytea[], $3::int[], $4::bytea[]) AS g (digest, day_count, body)
+), known AS (
+    SELECT p.id, p.digest
+    FROM schedule_pattern p JOIN given USING (digest)
+    WHERE p.tenant_id = $1
+), added AS (
+    INSERT INTO schedule_pattern (tenant_id, digest, day_count, body)
+    SELECT $1, digest, day_count, body FROM given
+    WHERE digest NOT IN (SELECT digest FROM known)
+    ON CONFLICT (tenant_id, digest) DO NOTHING
+    RETURNING id, digest
+)
+SELECT id, digest FROM known UNION ALL SELECT id, digest FROM added`
+
+// putRounds bounds how often Put asks. The second round sees what another
+// transaction stored during the first one.
+const putRounds = 3
+
+// Put stores definitions, equal ones once, and returns the pattern id of each,
+// in order. The ids are good when the transaction of db has committed.
+func (d *Definitions) Put(ctx context.Context, db pg.Querier, tenantID int64, definitions []*Definition) ([]int64, error) {
+	ids := make(map[[sha256.Size]byte]int64, len(definitions))
+	for range putRounds {
+		missing := withoutID(definitions, ids)
+		if len(missing) == 0 {
+			break
+		}
+		if err := put(ctx, db, tenantID, missing, ids); err != nil {
+			return nil, fmt.Errorf("definition: store patterns: %w", err)
+		}
+	}
+	out := make([]int64, len(definitions))
+	for i, definition := range definitions {
+		id, ok := ids[definition.digest]
+		if !ok {
+			return nil, fmt.Errorf("definition: pattern %x was not stored", definition.digest)
+		}
+		out[i] = id
+	}
+	return out, nil
+}
+
+// withoutID answers the definitions that have no id yet, each once, in the
+// order of their digests.
+func withoutID(definitions []*Definition, ids map[[sha256.Size]byte]int64) []*Definition {
+	var missing []*Definition
+	for _, definition := range definitions {
+		if _, ok := ids[definition.digest]; !ok {
+			missing = append(missing, definition)
+		}
+	}
+	slices.SortFunc(missing, func(a, b *Definition) int { return slices.Compare(a.digest[:], b.digest[:]) })
+	return slices.CompactFunc(missing, func(a, b *Definition) bool { return a.digest == b.digest })
+}
+
+func put(ctx context.Context, db pg.Querier, tenantID int64, definitions []*Definition, ids map[[sha256.Size]byte]int64) error {
+	digests, bodies := make([][]byte, len(definitions)), make([][]byte, len(definitions))
+	dayCounts := make([]int32, len(definitions))
+	for i, definition := range definitions {
+		digests[i], dayCounts[i], bodies[i] = definition.digest[:], definition.DayCount, definition.body
+	}
+	rows, err := db.Query(ctx, putPatterns, tenantID, digests, dayCounts, bodies)
+	if err != nil {
+		return err
+	}
+	var id int64
+	var digest []byte
+	_, err = pgx.ForEachRow(rows, []any{&id, &digest}, func() error {
+		ids[[sha256.Size]byte(digest)] = id
+		return nil
+	})
+	return err
+}
+
+const loadPatterns = `SELECT id, body FROM schedule_pattern WHERE tenant_id = $1 AND id = ANY($2)`
+
+// load reads stored patterns by id. An id that does not exist is an error:
+// patterns are never deleted.
+func load(ctx context.Context, db pg.Querier, tenantID int64, ids []int64) (map[int64]*schedulingv1.SchedulePattern, error) {
+	rows, err := db.Query(ctx, loadPatterns, tenantID, ids)
+	if err != nil {
+		return nil, err
+	}
+	out := make(map[int64]*schedulingv1.SchedulePattern, len(ids))
+	var id int64
+	var body []byte
+	_, err = pgx.ForEachRow(rows, []any{&id, &body}, func() error {
+		pattern := &schedulingv1.SchedulePattern{}
+		out[id] = pattern
+		return proto.Unmarshal(body, pattern)
+	})
+	if err != nil {
+		return nil, err
+	}
+	for _, id := range ids {
+		if out[id] == nil {
+			return nil, fmt.Errorf("pattern %d is not stored", id)
+		}
+	}
+	return out, nil
+}

@@ -1,0 +1,67 @@
+package named
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	commonv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/common/v1"
+
+	"github.com/rotaloom/rotaloom/pkg/pg"
+	"github.com/rotaloom/rotaloom/services/scheduling/internal/definition"
+)
+
+// List returns all things, or, with a name, the one that has it: a list of one,
+// or of none.
+func (s *Store[T]) List(ctx context.Context, db pg.Querier, tenantID int64, name *string) ([]T, error) {
+	if name == nil {
+		return s.All(ctx, db, tenantID)
+	}
+	return s.Find(ctx, db, tenantID, nil, []string{*name})
+}
+
+// Read returns the things that refs point to, in their order; all of them
+// without refs. The id of a ref wins over its qualifier. Path is where the refs
+// stand in the request.
+func (s *Store[T]) Read(ctx context.Context, db pg.Querier, tenantID int64, path string, refs []*commonv1.Ref) ([]T, error) {
+	if len(refs) == 0 {
+		return s.All(ctx, db, tenantID)
+	}
+	var ids []int64
+	var names []string
+	for i, ref := range refs {
+		switch {
+		case ref.Id != nil:
+			ids = append(ids, ref.GetId())
+		case ref.GetQualifier() != "":
+			names = append(names, ref.GetQualifier())
+		default:
+			return nil, definition.Missing(fmt.Sprintf("%s[%d].id", path, i))
+		}
+	}
+	list, err := s.Find(ctx, db, tenantID, ids, names)
+	if err != nil {
+		return nil, err
+	}
+	return s.inOrder(path, refs, list)
+}
+
+func (s *Store[T]) inOrder(path string, refs []*commonv1.Ref, list []T) ([]T, error) {
+	byID, byName := make(map[int64]T, len(list)), make(map[string]T, len(list))
+	for _, thing := range list {
+		byID[thing.GetId()] = thing
+		byName[strings.ToLower(thing.GetName())] = thing
+	}
+	out := make([]T, 0, len(refs))
+	for i, ref := range refs {
+		thing, ok := byID[ref.GetId()]
+		if ref.Id == nil {
+			thing, ok = byName[strings.ToLower(ref.GetQualifier())]
+		}
+		if !ok {
+			return nil, definition.Unknown(fmt.Sprintf("%s[%d]", path, i), s.kind.What, ref)
+		}
+		out = append(out, thing)
+	}
+	return out, nil
+}

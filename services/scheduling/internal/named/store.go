@@ -1,0 +1,213 @@
+package named
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/jackc/pgx/v5"
+	"google.golang.org/protobuf/proto"
+
+	"github.com/rotaloom/rotaloom/pkg/fault"
+	"github.com/rotaloom/rotaloom/pkg/pg"
+	"github.com/rotaloom/rotaloom/services/scheduling/internal/definition"
+)
+
+// MostListed bounds a list of all things of a kind. It is far above what
+// planners can oversee.
+const MostListed = 10_000
+
+// Store keeps the things of one kind. It has no state of its own.
+type Store[T Thing] struct {
+	kind                                 Kind[T]
+	find, all, insert, replace, deletion string
+}
+
+// NewStore returns the store of a kind.
+func NewStore[T Thing](kind Kind[T]) *Store[T] {
+	sql := func(text string) string { return strings.ReplaceAll(text, "{table}", kind.Table) }
+	return &Store[T]{
+		kind: kind,
+		find: sql(`
+SELECT id, version, body FROM {table} WHERE tenant_id = $1 AND id = ANY($2)
+UNION
+SELECT id, version, body FROM {table}
+WHERE tenant_id = $1 AND lower(name) IN (SELECT lower(n) FROM unnest($3::text[]) AS n)`),
+		all: sql(`
+SELECT id, version, body FROM {table} WHERE tenant_id = $1 ORDER BY lower(name) LIMIT $2`),
+		insert: sql(`
+INSERT INTO {table} (tenant_id, name, body)
+SELECT $1, name, body FROM unnest($2::text[], $3::bytea[]) AS given (name, body)
+ON CONFLICT (tenant_id, lower(name)) DO NOTHING
+RETURNING name, id`),
+		replace: sql(`
+UPDATE {table} SET name = $3, body = $4, version = version + 1, updated_at = now()
+WHERE tenant_id = $1 AND id = $2 AND version = coalesce($5, version)
+RETURNING version`),
+		deletion: sql(`DELETE FROM {table} WHERE tenant_id = $1 AND id = $2`),
+	}
+}
+
+// Find returns the things with these ids, and those with these names, in no
+// order. What does not exist is left out.
+func (s *Store[T]) Find(ctx context.Context, db pg.Querier, tenantID int64, ids []int64, names []string) ([]T, error) {
+	rows, err := db.Query(ctx, s.find, tenantID, ids, storable(names))
+	if err != nil {
+		return nil, fmt.Errorf("%s: find: %w", s.kind.Table, err)
+	}
+	return s.collect(rows)
+}
+
+// All returns all things of the tenant by name. It fails with 413 when there
+// are more than MostListed.
+func (s *Store[T]) All(ctx context.Context, db pg.Querier, tenantID int64) ([]T, error) {
+	rows, err := db.Query(ctx, s.all, tenantID, MostListed+1)
+	if err != nil {
+		return nil, fmt.Errorf("%s: list: %w", s.kind.Table, err)
+	}
+	list, err := s.collect(rows)
+	if err == nil && len(list) > MostListed {
+		err = fault.TooLarge(fault.CodeItemLimit,
+			fmt.Sprintf("There are more than %d %ss. Name those you need.", MostListed, s.kind.What))
+	}
+	return list, err
+}
+
+// Get returns the thing with an id, or a 404.
+func (s *Store[T]) Get(ctx context.Context, db pg.Querier, tenantID, id int64) (T, error) {
+	var none T
+	list, err := s.Find(ctx, db, tenantID, []int64{id}, nil)
+	if err != nil {
+		return none, err
+	}
+	if len(list) == 0 {
+		return none, definition.NotFound(s.kind.What, id)
+	}
+	return list[0], nil
+}
+
+// Insert stores things and returns, in order, what was stored or why it was
+// not: the name is taken, perhaps by an earlier one of the same list.
+func (s *Store[T]) Insert(ctx context.Context, db pg.Querier, tenantID int64, things []T) ([]T, []error, error) {
+	names, bodies := make([]string, len(things)), make([][]byte, len(things))
+	for i, thing := range things {
+		body, err := s.encode(thing)
+		if err != nil {
+			return nil, nil, err
+		}
+		names[i], bodies[i] = thing.GetName(), body
+	}
+	ids := make(map[string]int64, len(things))
+	rows, err := db.Query(ctx, s.insert, tenantID, names, bodies)
+	if err != nil {
+		return nil, nil, fmt.Errorf("%s: insert: %w", s.kind.Table, err)
+	}
+	var name string
+	var id int64
+	_, err = pgx.ForEachRow(rows, []any{&name, &id}, func() error {
+		ids[name] = id
+		return nil
+	})
+	if err != nil {
+		return nil, nil, fmt.Errorf("%s: insert: %w", s.kind.Table, err)
+	}
+	stored, errs := make([]T, len(things)), make([]error, len(things))
+	for i, thing := range things {
+		id, ok := ids[thing.GetName()]
+		if !ok {
+			errs[i] = s.kind.taken(thing.GetName())
+			continue
+		}
+		// Of two with the very same name the first is the one that is stored.
+		delete(ids, thing.GetName())
+		stored[i] = s.filled(thing, id, 1)
+	}
+	return stored, errs, nil
+}
+
+// Replace stores a thing in the place of the one with the id. With a version,
+// the one that is replaced must still have it; without, it may have any.
+func (s *Store[T]) Replace(ctx context.Context, db pg.Querier, tenantID, id int64, thing T, version *int64) (T, error) {
+	var none T
+	body, err := s.encode(thing)
+	if err != nil {
+		return none, err
+	}
+	var now int64
+	err = db.QueryRow(ctx, s.replace, tenantID, id, thing.GetName(), body, version).Scan(&now)
+	switch {
+	case err == nil:
+		return s.filled(thing, id, now), nil
+	case pg.IsUnique(err, s.kind.Table+"_name"):
+		return none, s.kind.taken(thing.GetName())
+	case !errors.Is(err, pgx.ErrNoRows):
+		return none, fmt.Errorf("%s: replace: %w", s.kind.Table, err)
+	}
+	if _, err := s.Get(ctx, db, tenantID, id); err != nil {
+		return none, err
+	}
+	return none, fault.Conflict(fault.CodeStale,
+		fmt.Sprintf("The %s %d was changed since it was read. Read it again.", s.kind.What, id))
+}
+
+// Delete removes the thing with the id, or answers 404.
+func (s *Store[T]) Delete(ctx context.Context, db pg.Querier, tenantID, id int64) error {
+	done, err := db.Exec(ctx, s.deletion, tenantID, id)
+	if err != nil {
+		return fmt.Errorf("%s: delete: %w", s.kind.Table, err)
+	}
+	if done.RowsAffected() == 0 {
+		return definition.NotFound(s.kind.What, id)
+	}
+	return nil
+}
+
+func (s *Store[T]) encode(thing T) ([]byte, error) {
+	bare := proto.CloneOf(thing)
+	s.kind.Strip(bare)
+	body, err := proto.Marshal(bare)
+	if err != nil {
+		return nil, fmt.Errorf("%s: encode: %w", s.kind.Table, err)
+	}
+	return body, nil
+}
+
+// filled is the thing as it is read back.
+func (s *Store[T]) filled(thing T, id, version int64) T {
+	out := proto.CloneOf(thing)
+	s.kind.Strip(out)
+	s.kind.Fill(out, id, version)
+	return out
+}
+
+func (s *Store[T]) collect(rows pgx.Rows) ([]T, error) {
+	var list []T
+	var id, version int64
+	var body []byte
+	_, err := pgx.ForEachRow(rows, []any{&id, &version, &body}, func() error {
+		thing := s.kind.New()
+		if err := proto.Unmarshal(body, thing); err != nil {
+			return err
+		}
+		s.kind.Fill(thing, id, version)
+		list = append(list, thing)
+		return nil
+	})
+	if err != nil {
+		return nil, fmt.Errorf("%s: read: %w", s.kind.Table, err)
+	}
+	return list, nil
+}
+
+// storable leaves out names that the database cannot even compare. Nothing
+// has such a name.
+func storable(names []string) []string {
+	out := make([]string, 0, len(names))
+	for _, name := range names {
+		if !strings.ContainsRune(name, 0) {
+			out = append(out, name)
+		}
+	}
+	return out
+}

@@ -1,0 +1,151 @@
+package projection
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/rotaloom/rotaloom/pkg/civil"
+	timekeepingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/timekeeping/v1"
+	"github.com/rotaloom/rotaloom/services/scheduling/internal/propagation"
+)
+
+const (
+	// The heads lock the employees' lists, in ascending order.
+	upsertHeads = `
+INSERT INTO membership_head (tenant_id, employee_id, version)
+SELECT $1, u.* FROM unnest($2::bigint[], $3::bigint[]) AS u
+ON CONFLICT (tenant_id, employee_id) DO UPDATE SET version = excluded.version
+WHERE excluded.version > membership_head.version
+RETURNING employee_id`
+
+	readMemberships = `
+SELECT employee_id, employment_term_id, from_date - '1970-01-01'::date, to_date - '1970-01-01'::date
+FROM membership WHERE tenant_id = $1 AND employee_id = ANY($2) ORDER BY employee_id, from_date`
+
+	deleteMemberships = `DELETE FROM membership WHERE tenant_id = $1 AND employee_id = ANY($2)`
+
+	insertMemberships = `
+INSERT INTO membership (tenant_id, employee_id, employment_term_id, from_date, to_date)
+SELECT $1, u.employee_id, u.term_id, '1970-01-01'::date + u.from_day, '1970-01-01'::date + u.to_day
+FROM unnest($2::bigint[], $3::bigint[], $4::int[], $5::int[]) AS u (employee_id, term_id, from_day, to_day)`
+)
+
+// membership is one row: an employee is on a term from a day up to, and not
+// including, another. Its days count from 1970-01-01.
+type membership struct {
+	employeeID, termID int64
+	from, to           int32
+}
+
+// applyMemberships replaces the lists of employees by those that are newer than
+// what is known, and starts a propagation for the employees whose list differs.
+func applyMemberships(ctx context.Context, tx pgx.Tx, tenantID int64, lists []*timekeepingv1.PersonMemberships) error {
+	lists = newest(lists, (*timekeepingv1.PersonMemberships).GetPersonId, (*timekeepingv1.PersonMemberships).GetVersion)
+	wanted := make(map[int64][]membership, len(lists))
+	for _, list := range lists {
+		rows, err := parseMemberships(list)
+		if err != nil {
+			return err
+		}
+		wanted[list.GetPersonId()] = rows
+	}
+	accepted, err := acceptLists(ctx, tx, tenantID, lists)
+	if err != nil {
+		return err
+	}
+	known, err := knownMemberships(ctx, tx, tenantID, accepted)
+	if err != nil {
+		return err
+	}
+	changed := slices.DeleteFunc(accepted, func(id int64) bool { return slices.Equal(known[id], wanted[id]) })
+	if len(changed) == 0 {
+		return nil
+	}
+	if err := replaceMemberships(ctx, tx, tenantID, changed, wanted); err != nil {
+		return err
+	}
+	return start(ctx, tx, propagation.Request{Cause: propagation.CauseMembership, EmployeeIDs: changed})
+}
+
+// acceptLists returns the employees whose list is newer than what is known, in
+// ascending order.
+func acceptLists(ctx context.Context, tx pgx.Tx, tenantID int64, lists []*timekeepingv1.PersonMemberships) ([]int64, error) {
+	ids, versions := make([]int64, len(lists)), make([]int64, len(lists))
+	for i, list := range lists {
+		ids[i], versions[i] = list.GetPersonId(), list.GetVersion()
+	}
+	rows, err := tx.Query(ctx, upsertHeads, tenantID, ids, versions)
+	if err != nil {
+		return nil, fmt.Errorf("projection: store membership versions: %w", err)
+	}
+	accepted, err := pgx.CollectRows(rows, pgx.RowTo[int64])
+	if err != nil {
+		return nil, fmt.Errorf("projection: store membership versions: %w", err)
+	}
+	slices.Sort(accepted)
+	return accepted, nil
+}
+
+func knownMemberships(ctx context.Context, tx pgx.Tx, tenantID int64, employeeIDs []int64) (map[int64][]membership, error) {
+	rows, err := tx.Query(ctx, readMemberships, tenantID, employeeIDs)
+	if err != nil {
+		return nil, fmt.Errorf("projection: read memberships: %w", err)
+	}
+	known := make(map[int64][]membership, len(employeeIDs))
+	var m membership
+	_, err = pgx.ForEachRow(rows, []any{&m.employeeID, &m.termID, &m.from, &m.to}, func() error {
+		known[m.employeeID] = append(known[m.employeeID], m)
+		return nil
+	})
+	if err != nil {
+		return nil, fmt.Errorf("projection: read memberships: %w", err)
+	}
+	return known, nil
+}
+
+func replaceMemberships(ctx context.Context, tx pgx.Tx, tenantID int64, employeeIDs []int64, wanted map[int64][]membership) error {
+	var ids, terms []int64
+	var from, to []int32
+	for _, id := range employeeIDs {
+		for _, m := range wanted[id] {
+			ids, terms = append(ids, id), append(terms, m.termID)
+			from, to = append(from, m.from), append(to, m.to)
+		}
+	}
+	batch := &pgx.Batch{}
+	batch.Queue(deleteMemberships, tenantID, employeeIDs)
+	batch.Queue(insertMemberships, tenantID, ids, terms, from, to)
+	if err := tx.SendBatch(ctx, batch).Close(); err != nil {
+		return fmt.Errorf("projection: store memberships: %w", err)
+	}
+	return nil
+}
+
+// parseMemberships returns the rows of a list by ascending first day.
+func parseMemberships(list *timekeepingv1.PersonMemberships) ([]membership, error) {
+	var rows []membership
+	for _, m := range list.GetMemberships() {
+		from, err := civil.ParseDate(m.GetFrom())
+		if err != nil {
+			return nil, fmt.Errorf("projection: memberships of person %d: %w", list.GetPersonId(), err)
+		}
+		to, err := civil.ParseDate(m.GetTo())
+		if err != nil {
+			return nil, fmt.Errorf("projection: memberships of person %d: %w", list.GetPersonId(), err)
+		}
+		days := civil.Range{From: from, To: to}.Clamp()
+		if days.Empty() {
+			continue // It covers no day inside the calendar.
+		}
+		rows = append(rows, membership{
+			employeeID: list.GetPersonId(), termID: m.GetEmploymentTermId(),
+			from: int32(days.From), to: int32(days.To),
+		})
+	}
+	slices.SortFunc(rows, func(a, b membership) int { return cmp.Compare(a.from, b.from) })
+	return rows, nil
+}

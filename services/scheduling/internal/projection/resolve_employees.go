@@ -1,0 +1,160 @@
+package projection
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/rotaloom/rotaloom/pkg/fault"
+	"github.com/rotaloom/rotaloom/pkg/pg"
+	commonv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/common/v1"
+	commonsv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/commons/v1"
+)
+
+const (
+	findEmployees = `
+SELECT u.position, e.id, e.person_number, e.full_name, e.time_zone
+FROM unnest($2::bigint[], $3::int[]) AS u (id, position)
+JOIN employee e ON e.tenant_id = $1 AND e.id = u.id
+UNION ALL
+SELECT u.position, e.id, e.person_number, e.full_name, e.time_zone
+FROM unnest($4::text[], $5::int[]) AS u (person_number, position)
+JOIN employee e ON e.tenant_id = $1 AND e.person_number = u.person_number`
+
+	allEmployees = `
+SELECT id, person_number, full_name, time_zone FROM employee WHERE tenant_id = $1 ORDER BY id`
+)
+
+// Employees returns the employees that refs name, in the same order; the
+// qualifier of an employee is the person number. A ref that names nobody known
+// is the error WFS-103401, one without id and qualifier WFS-103407.
+func (r *Resolver) Employees(ctx context.Context, refs []*commonv1.Ref) ([]Employee, error) {
+	var want wanted
+	for i, ref := range refs {
+		if !want.add(ref, i) {
+			return nil, fault.New(codeEmployeeMissing, http.StatusBadRequest, "An employee is named by neither id nor qualifier.")
+		}
+	}
+	return r.employees(ctx, want, len(refs))
+}
+
+// EmployeesByList returns the employees that a list names, in its order, and
+// for an empty list every employee by ascending id. More than one list in it is
+// the error WFS-111207; the others are those of [Resolver.Employees].
+func (r *Resolver) EmployeesByList(ctx context.Context, list *commonv1.RefList) ([]Employee, error) {
+	ids, numbers, refs := list.GetIds(), list.GetQualifiers(), list.GetRefs()
+	given := 0
+	for _, n := range []int{len(ids), len(numbers), len(refs)} {
+		if n > 0 {
+			given++
+		}
+	}
+	var want wanted
+	switch {
+	case given > 1:
+		return nil, fault.New(codeOneCriterion, http.StatusBadRequest, "Give exactly one of ids, qualifiers and refs.")
+	case given == 0:
+		return r.everyone(ctx)
+	case len(refs) > 0:
+		return r.Employees(ctx, refs)
+	}
+	for i, id := range ids {
+		want.addID(id, i)
+	}
+	for i, number := range numbers {
+		want.addKey(number, i)
+	}
+	return r.employees(ctx, want, len(ids)+len(numbers))
+}
+
+func (r *Resolver) everyone(ctx context.Context) ([]Employee, error) {
+	tenantID, err := tenantOf(ctx)
+	if err != nil {
+		return nil, err
+	}
+	rows, err := r.pool.Query(ctx, allEmployees, tenantID)
+	if err != nil {
+		return nil, fmt.Errorf("projection: read employees: %w", err)
+	}
+	var employees []Employee
+	var e Employee
+	var zone string
+	_, err = pgx.ForEachRow(rows, []any{&e.ID, &e.PersonNumber, &e.FullName, &zone}, func() (err error) {
+		if e.Zone, err = r.zones.Get(zone); err == nil {
+			employees = append(employees, e)
+		}
+		return err
+	})
+	if err != nil {
+		return nil, fmt.Errorf("projection: read employees: %w", err)
+	}
+	return employees, nil
+}
+
+// employees returns the wanted employees at their positions, of which there
+// are count.
+func (r *Resolver) employees(ctx context.Context, want wanted, count int) ([]Employee, error) {
+	tenantID, err := tenantOf(ctx)
+	if err != nil {
+		return nil, err
+	}
+	employees := make([]Employee, count)
+	missing, err := r.knownEmployees(ctx, tenantID, want, employees)
+	if err != nil || missing.empty() {
+		return employees, err
+	}
+	if err := r.fetchEmployees(ctx, tenantID, missing); err != nil {
+		return nil, err
+	}
+	if missing, err = r.knownEmployees(ctx, tenantID, missing, employees); err != nil {
+		return nil, err
+	}
+	if !missing.empty() {
+		return nil, unknownEmployee(&missing)
+	}
+	return employees, nil
+}
+
+// knownEmployees fills employees with those that are known, and returns what
+// is missing. A person number that two employees seem to have is missing.
+func (r *Resolver) knownEmployees(ctx context.Context, tenantID int64, want wanted, employees []Employee) (wanted, error) {
+	rows, err := r.pool.Query(ctx, findEmployees, tenantID, want.ids, want.idPositions, want.keys, want.keyPositions)
+	if err != nil {
+		return wanted{}, fmt.Errorf("projection: find employees: %w", err)
+	}
+	var position int32
+	var e Employee
+	var zone string
+	var suspects []int64
+	matches := make([]int, len(employees))
+	_, err = pgx.ForEachRow(rows, []any{&position, &e.ID, &e.PersonNumber, &e.FullName, &zone}, func() (err error) {
+		if matches[position]++; matches[position] > 1 {
+			suspects = append(suspects, employees[position].ID, e.ID)
+		}
+		e.Zone, err = r.zones.Get(zone)
+		employees[position] = e
+		return err
+	})
+	if err != nil {
+		return wanted{}, fmt.Errorf("projection: find employees: %w", err)
+	}
+	return want.missing(matches, suspects), nil
+}
+
+// fetchEmployees asks commons for persons and keeps what it answers.
+func (r *Resolver) fetchEmployees(ctx context.Context, tenantID int64, missing wanted) error {
+	var states []*commonsv1.PersonState
+	err := missing.ask(func(ids []int64, numbers []string) error {
+		answer, err := r.persons.ResolvePersons(ctx, &commonsv1.ResolvePersonsRequest{Ids: ids, PersonNumbers: numbers})
+		states = append(states, answer.GetPersons()...)
+		return err
+	})
+	if err != nil || len(states) == 0 {
+		return err
+	}
+	return pg.InTx(ctx, r.pool, func(ctx context.Context, tx pgx.Tx) error {
+		return applyPersons(ctx, tx, tenantID, states)
+	})
+}

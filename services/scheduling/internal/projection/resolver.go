@@ -1,0 +1,162 @@
+package projection
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"slices"
+
+	"github.com/jackc/pgx/v5/pgxpool"
+
+	"github.com/rotaloom/rotaloom/pkg/civil"
+	"github.com/rotaloom/rotaloom/pkg/fault"
+	"github.com/rotaloom/rotaloom/pkg/tenant"
+	commonv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/common/v1"
+	commonsv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/commons/v1"
+	timekeepingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/timekeeping/v1"
+)
+
+// Codes of the specified API.
+const (
+	codeTermUnknown     = "WFS-106607"
+	codeEmployeeUnknown = "WFS-103401"
+	codeEmployeeMissing = "WFS-103407"
+	codeOneCriterion    = "WFS-111207"
+)
+
+// mostAsked bounds how many objects one call asks another service for.
+const mostAsked = 1000
+
+// Term is an employment term as scheduling knows it.
+type Term struct {
+	ID   int64
+	Name string
+	// AllowsInheritance says whether its employees get the term's patterns.
+	AllowsInheritance bool
+}
+
+// Employee is a person as scheduling knows them.
+type Employee struct {
+	ID           int64
+	PersonNumber string
+	FullName     string
+	// Zone is where the employee's wall-clock times are.
+	Zone *civil.Zone
+}
+
+// Resolver finds the terms and employees that requests name. What is not
+// known here is asked of the service that owns it, and kept: a caller may name
+// what it created a moment ago, before the event of it has arrived.
+//
+// It must not be used inside a transaction.
+type Resolver struct {
+	pool    *pgxpool.Pool
+	persons commonsv1.PersonServiceClient
+	terms   timekeepingv1.EmploymentTermServiceClient
+	zones   civil.Zones
+}
+
+// NewResolver returns a resolver. The clients call the owning services; the
+// connection under them hands on the tenant of the context.
+func NewResolver(pool *pgxpool.Pool, persons commonsv1.PersonServiceClient, terms timekeepingv1.EmploymentTermServiceClient) *Resolver {
+	return &Resolver{pool: pool, persons: persons, terms: terms}
+}
+
+var errNoTenant = errors.New("projection: the context has no tenant")
+
+func tenantOf(ctx context.Context) (int64, error) {
+	if id, ok := tenant.From(ctx); ok {
+		return id, nil
+	}
+	return 0, errNoTenant
+}
+
+// wanted is what a list of refs asks for: either the id or the key of each, at
+// the positions where they stand. The id of a ref wins over its qualifier.
+type wanted struct {
+	ids          []int64
+	idPositions  []int32
+	keys         []string
+	keyPositions []int32
+	// suspects are objects that seem to share a key. At least one of them has
+	// changed since it was last heard of.
+	suspects []int64
+}
+
+func (w *wanted) addID(id int64, position int) {
+	w.ids, w.idPositions = append(w.ids, id), append(w.idPositions, int32(position))
+}
+
+func (w *wanted) addKey(key string, position int) {
+	w.keys, w.keyPositions = append(w.keys, key), append(w.keyPositions, int32(position))
+}
+
+func (w *wanted) empty() bool { return len(w.ids) == 0 && len(w.keys) == 0 }
+
+// add notes a ref and reports whether it names anything.
+func (w *wanted) add(ref *commonv1.Ref, position int) bool {
+	switch {
+	case ref != nil && ref.Id != nil:
+		w.addID(ref.GetId(), position)
+	case ref.GetQualifier() != "":
+		w.addKey(ref.GetQualifier(), position)
+	default:
+		return false
+	}
+	return true
+}
+
+// missing returns the part of w for which there is not exactly one match at
+// its position.
+func (w *wanted) missing(matches []int, suspects []int64) wanted {
+	rest := wanted{suspects: suspects}
+	for i, position := range w.idPositions {
+		if matches[position] != 1 {
+			rest.addID(w.ids[i], int(position))
+		}
+	}
+	for i, position := range w.keyPositions {
+		if matches[position] != 1 {
+			rest.addKey(w.keys[i], int(position))
+		}
+	}
+	return rest
+}
+
+// first describes one ref that w asks for, for people.
+func (w *wanted) first() string {
+	if len(w.ids) > 0 {
+		return fmt.Sprintf("id %d", w.ids[0])
+	}
+	return fmt.Sprintf("%q", shortened(w.keys[0]))
+}
+
+// ask calls fetch with parts of w that are small enough for one call.
+func (w *wanted) ask(fetch func(ids []int64, keys []string) error) error {
+	ids, keys := slices.Concat(w.ids, w.suspects), w.keys
+	for len(ids) > 0 || len(keys) > 0 {
+		i := min(len(ids), mostAsked)
+		k := min(len(keys), mostAsked-i)
+		if err := fetch(ids[:i], keys[:k]); err != nil {
+			return err
+		}
+		ids, keys = ids[i:], keys[k:]
+	}
+	return nil
+}
+
+// shortened keeps an error from repeating a long text.
+func shortened(text string) string {
+	const longest = 100
+	runes := []rune(text[:min(len(text), 4*longest)])
+	return string(runes[:min(len(runes), longest)])
+}
+
+func unknownTerm(w *wanted) error {
+	return fault.Newf(codeTermUnknown, http.StatusBadRequest, "Employment term not found: %s.", w.first())
+}
+
+func unknownEmployee(w *wanted) error {
+	return fault.Newf(codeEmployeeUnknown, http.StatusBadRequest, "Employee not found: %s.", w.first())
+}

@@ -1,0 +1,43 @@
+package propagation
+
+import "github.com/rotaloom/rotaloom/services/scheduling/internal/serial"
+
+const (
+	// batchEmployees is about how many employees a batch has: enough that the
+	// round trips of its transaction do not count, few enough that others who
+	// wait for its employees wait for milliseconds.
+	batchEmployees = 1000
+	// batchBuckets bounds the locks of a batch whose employees are far apart.
+	batchBuckets = 64
+)
+
+// cut divides ascending employee ids into batches of which no two share a
+// bucket of serial locks, so that the batches of a propagation never wait for
+// each other. The batches are parts of ids.
+func cut(ids []int64) [][]int64 {
+	var batches [][]int64
+	start, buckets := 0, 0
+	for from := 0; from < len(ids); {
+		to := endOfBucket(ids, from)
+		if buckets > 0 && (to-start > batchEmployees || buckets == batchBuckets) {
+			batches = append(batches, ids[start:from])
+			start, buckets = from, 0
+		}
+		buckets++
+		from = to
+	}
+	if start < len(ids) {
+		batches = append(batches, ids[start:])
+	}
+	return batches
+}
+
+// endOfBucket returns the position after the last id in the bucket of ids[from].
+func endOfBucket(ids []int64, from int) int {
+	bucket := serial.Bucket(ids[from])
+	to := from + 1
+	for to < len(ids) && serial.Bucket(ids[to]) == bucket {
+		to++
+	}
+	return to
+}

@@ -1,0 +1,80 @@
+package propagation
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
+
+	"github.com/rotaloom/rotaloom/pkg/fault"
+	"github.com/rotaloom/rotaloom/pkg/tenant"
+	schedulingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/scheduling/v1"
+)
+
+// The reasons why a propagation left days of an employee alone.
+const (
+	reasonLocked   = "LOCKED_DAYS"
+	reasonCutLoose = "CUT_LOOSE_ENTRIES"
+)
+
+// Handler is the PropagationService.
+type Handler struct {
+	schedulingv1.UnsafePropagationServiceServer
+	pool *pgxpool.Pool
+}
+
+var _ schedulingv1.PropagationServiceServer = (*Handler)(nil)
+
+// NewHandler returns the PropagationService on a database.
+func NewHandler(pool *pgxpool.Pool) *Handler { return &Handler{pool: pool} }
+
+const selectPropagation = `
+SELECT cause, state, employees_total, employees_done, spans_written, skipped_locked, skipped_cut_loose,
+    accepted_at, started_at, finished_at, error
+FROM propagation WHERE tenant_id = $1 AND id = $2`
+
+// GetPropagation returns a propagation of the caller's tenant. An unknown id is
+// a 404.
+func (h *Handler) GetPropagation(ctx context.Context, req *schedulingv1.GetPropagationRequest) (*schedulingv1.Propagation, error) {
+	tenantID, ok := tenant.From(ctx)
+	if !ok {
+		return nil, errNoTenant
+	}
+	answer := &schedulingv1.Propagation{Id: req.GetId()}
+	var total, done, spans, locked, cutLoose int64
+	var accepted time.Time
+	var started, finished *time.Time
+	err := h.pool.QueryRow(ctx, selectPropagation, tenantID, req.GetId()).Scan(
+		&answer.Cause, &answer.State, &total, &done, &spans, &locked, &cutLoose,
+		&accepted, &started, &finished, &answer.Error)
+	if errors.Is(err, pgx.ErrNoRows) {
+		return nil, fault.NotFound(fault.CodeNotFound, "There is no propagation with this id.")
+	}
+	if err != nil {
+		return nil, fmt.Errorf("propagation: read: %w", err)
+	}
+	answer.AcceptedAt, answer.StartedAt, answer.FinishedAt = instant(&accepted), instant(started), instant(finished)
+	if started != nil {
+		answer.EmployeesTotal, answer.EmployeesDone, answer.SpansWritten = &total, &done, &spans
+	}
+	answer.Skipped = appendSkipped(answer.Skipped, reasonLocked, locked)
+	answer.Skipped = appendSkipped(answer.Skipped, reasonCutLoose, cutLoose)
+	return answer, nil
+}
+
+func appendSkipped(list []*schedulingv1.SkippedDays, reason string, employees int64) []*schedulingv1.SkippedDays {
+	if employees == 0 {
+		return list
+	}
+	return append(list, &schedulingv1.SkippedDays{Reason: reason, Employees: employees})
+}
+
+func instant(t *time.Time) string {
+	if t == nil {
+		return ""
+	}
+	return t.UTC().Format(time.RFC3339Nano)
+}

@@ -1,0 +1,63 @@
+package propagation
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/rotaloom/rotaloom/pkg/pg"
+	"github.com/rotaloom/rotaloom/pkg/tenant"
+)
+
+// Open is a propagation that has not reached an employee yet.
+type Open struct {
+	ID    int64
+	Cause Cause
+	// State is [StateAccepted], [StateRunning] or [StateFailed].
+	State string
+}
+
+// The first part finds the batches that are not done; the second one those
+// whom a propagation will concern that is not divided into batches yet.
+const selectPending = `
+SELECT e.id, p.id, p.cause, p.state
+FROM propagation p
+JOIN propagation_batch b ON b.tenant_id = p.tenant_id AND b.propagation_id = p.id AND b.done_at IS NULL
+CROSS JOIN LATERAL unnest(b.employee_ids) AS e (id)
+WHERE p.tenant_id = $1 AND p.state <> 'FINISHED' AND e.id = ANY($2)
+UNION
+SELECT m.employee_id, p.id, p.cause, p.state
+FROM propagation p
+JOIN membership m ON m.tenant_id = p.tenant_id AND m.employment_term_id = ANY(p.employment_term_ids)
+WHERE p.tenant_id = $1 AND p.state <> 'FINISHED' AND p.started_at IS NULL AND m.employee_id = ANY($2)
+UNION
+SELECT e.id, p.id, p.cause, p.state
+FROM propagation p
+CROSS JOIN LATERAL unnest(p.employee_ids) AS e (id)
+WHERE p.tenant_id = $1 AND p.state <> 'FINISHED' AND p.started_at IS NULL AND e.id = ANY($2)
+ORDER BY 1, 2`
+
+// Pending returns the propagations that have still to reach employees, oldest
+// first; employees without any are absent. It works for the tenant of ctx.
+func Pending(ctx context.Context, db pg.Querier, employeeIDs []int64) (map[int64][]Open, error) {
+	tenantID, ok := tenant.From(ctx)
+	if !ok {
+		return nil, errNoTenant
+	}
+	rows, err := db.Query(ctx, selectPending, tenantID, employeeIDs)
+	if err != nil {
+		return nil, fmt.Errorf("propagation: read pending: %w", err)
+	}
+	pending := map[int64][]Open{}
+	var employee int64
+	var open Open
+	_, err = pgx.ForEachRow(rows, []any{&employee, &open.ID, &open.Cause, &open.State}, func() error {
+		pending[employee] = append(pending[employee], open)
+		return nil
+	})
+	if err != nil {
+		return nil, fmt.Errorf("propagation: read pending: %w", err)
+	}
+	return pending, nil
+}

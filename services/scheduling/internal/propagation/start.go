@@ -1,0 +1,70 @@
+package propagation
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/rotaloom/rotaloom/pkg/outbox"
+	"github.com/rotaloom/rotaloom/pkg/tenant"
+	schedulingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/scheduling/v1"
+)
+
+// Cause says what kind of change a propagation applies.
+type Cause string
+
+// The causes of propagations.
+const (
+	// CausePattern is a change of pattern assignments.
+	CausePattern Cause = "PATTERN"
+	// CauseInheritance is a term that begins or ceases to pass patterns on.
+	CauseInheritance Cause = "INHERITANCE"
+	// CauseMembership is a change of who is on which term.
+	CauseMembership Cause = "MEMBERSHIP"
+)
+
+// The states of a propagation.
+const (
+	// StateAccepted: stored, the employees are not determined yet.
+	StateAccepted = "ACCEPTED"
+	// StateRunning: the employees are determined, not all are up to date.
+	StateRunning = "RUNNING"
+	// StateFinished: all employees are up to date.
+	StateFinished = "FINISHED"
+	// StateFailed: given up after repeated errors; [Replay] sets it going again.
+	StateFailed = "FAILED"
+)
+
+// Request names a change, and whose schedules it may concern: everybody who is
+// or was on one of the terms, and the employees. Either list may be empty.
+type Request struct {
+	Cause                Cause
+	TermIDs, EmployeeIDs []int64
+}
+
+const insertPropagation = `
+INSERT INTO propagation (tenant_id, cause, employment_term_ids, employee_ids)
+VALUES ($1, $2, coalesce($3::bigint[], '{}'), coalesce($4::bigint[], '{}'))
+RETURNING id`
+
+// Start stores a propagation in the transaction of the change that it applies,
+// and returns its id. It works for the tenant of ctx.
+func Start(ctx context.Context, tx pgx.Tx, req Request) (int64, error) {
+	tenantID, ok := tenant.From(ctx)
+	if !ok {
+		return 0, errNoTenant
+	}
+	var id int64
+	err := tx.QueryRow(ctx, insertPropagation, tenantID, string(req.Cause), req.TermIDs, req.EmployeeIDs).Scan(&id)
+	if err != nil {
+		return 0, fmt.Errorf("propagation: insert: %w", err)
+	}
+	if err := outbox.Append(ctx, tx, &schedulingv1.PropagationRequested{PropagationId: id}); err != nil {
+		return 0, fmt.Errorf("propagation: request: %w", err)
+	}
+	return id, nil
+}
+
+var errNoTenant = errors.New("propagation: the context has no tenant")

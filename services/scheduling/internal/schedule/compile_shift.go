@@ -1,0 +1,93 @@
+package schedule
+
+import (
+	"google.golang.org/protobuf/proto"
+
+	schedulingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/scheduling/v1"
+)
+
+// shiftTemplate compiles a shift. Its times, and those of its segments, are
+// holes.
+func shiftTemplate(t *schedulingv1.ShiftTemplate, mergeBreaks bool) (template, error) {
+	start, end, err := period(t.GetStartDateTime(), t.GetEndDateTime())
+	if err != nil {
+		return template{}, err
+	}
+	out := template{kind: kindShift, start: start, end: end}
+	head := &out.sections[0]
+	head.hole(3, formDateTime, start)
+	head.hole(4, formDateTime, end)
+	flags := &schedulingv1.Shift{
+		Label: t.GetLabel(), Generated: yes, Open: no, Locked: proto.Bool(t.GetLocked()),
+	}
+	if err := head.message(flags); err != nil {
+		return template{}, err
+	}
+	out.lockedAt = int32(len(head.text)) - 1
+	if err := head.message(&schedulingv1.Shift{Posted: no}); err != nil {
+		return template{}, err
+	}
+	stretches, err := stretchesOf(t)
+	if err != nil {
+		return template{}, err
+	}
+	if mergeBreaks {
+		stretches = withoutBreaks(stretches)
+	}
+	tail := &out.sections[2]
+	for i, s := range stretches {
+		segment := t.GetSegments()[s.index]
+		if i == 0 {
+			out.location = segment.GetOrgNode().GetQualifier()
+		}
+		if err := appendSegment(tail, int64(i+1), s, segment); err != nil {
+			return template{}, err
+		}
+	}
+	err = tail.message(&schedulingv1.Shift{CommentNotes: t.GetCommentNotes()})
+	return out, err
+}
+
+func appendSegment(tail *section, id int64, s stretch, segment *schedulingv1.ShiftTemplateSegment) error {
+	var sub section
+	if err := sub.message(&schedulingv1.ShiftSegment{Id: proto.Int64(id)}); err != nil {
+		return err
+	}
+	sub.hole(2, formDateTime, int32(s.start))
+	sub.hole(3, formDateTime, int32(s.end))
+	rest := &schedulingv1.ShiftSegment{
+		SegmentTypeRef:       segment.GetSegmentType(),
+		Type:                 segment.GetSegmentType().GetQualifier(),
+		OrgJobRef:            segment.GetOrgNode(),
+		WorkruleRef:          segment.GetWorkRule(),
+		CostCenter:           segment.GetCostCenter(),
+		LaborCategories:      segment.GetLaborCategories(),
+		TransferString:       segment.GetTransferString(),
+		SkillCertProfileRefs: segment.GetSegmentScProfiles(),
+	}
+	for _, t := range segment.GetSegmentTemplateTags() {
+		rest.SegmentTags = append(rest.SegmentTags, &schedulingv1.SegmentTag{
+			Id: t.Id, Color: t.GetColor(), TagDefinitionRef: t.GetTagDefinitionRef(),
+		})
+	}
+	if err := sub.message(rest); err != nil {
+		return err
+	}
+	tail.nested(12, &sub)
+	return nil
+}
+
+func stretchesOf(t *schedulingv1.ShiftTemplate) ([]stretch, error) {
+	stretches := make([]stretch, len(t.GetSegments()))
+	for i, segment := range t.GetSegments() {
+		start, end, err := period(segment.GetStartDateTime(), segment.GetEndDateTime())
+		if err != nil {
+			return nil, err
+		}
+		stretches[i] = stretch{
+			start: int64(start), end: int64(end), index: i,
+			kind: segment.GetSegmentType().GetQualifier(),
+		}
+	}
+	return stretches, nil
+}

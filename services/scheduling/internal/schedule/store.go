@@ -1,0 +1,184 @@
+package schedule
+
+import (
+	"context"
+	"encoding/binary"
+	"fmt"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/rotaloom/rotaloom/pkg/civil"
+	"github.com/rotaloom/rotaloom/pkg/pg"
+)
+
+const (
+	spanColumns = `employee_id, lane, from_date, to_date, pattern_id, position, assignment_id, inherited, propagation_id`
+	itemColumns = `id, coalesce(employee_id, 0), kind = 'SHIFT', from_day, version, body`
+
+	readSpans = `
+SELECT ` + spanColumns + `
+FROM span WHERE tenant_id = $1 AND employee_id = ANY($2) AND from_date < $4 AND to_date > $3
+ORDER BY employee_id, lane, from_date`
+
+	// The lower bound of from_day keeps the search short: no item is longer.
+	readItems = `
+SELECT ` + itemColumns + `
+FROM schedule_item WHERE tenant_id = $1 AND employee_id = ANY($2)
+AND from_day < $4 AND from_day > $3::date - $5::int AND to_day >= $3 AND NOT deleted
+ORDER BY employee_id`
+
+	// The ids of an employee's generated entries ascend by day, so that the
+	// items that hide those of a window are a range of the primary key,
+	// wherever they were moved to.
+	readHidden = `
+SELECT i.id FROM unnest($2::bigint[], $3::bigint[]) AS r (first, last)
+JOIN schedule_item i ON i.tenant_id = $1 AND i.id BETWEEN r.first AND r.last
+ORDER BY i.id`
+
+	readLocks = `
+SELECT employee_id, id, from_date, to_date
+FROM day_lock WHERE tenant_id = $1 AND employee_id = ANY($2) AND from_date < $4 AND to_date > $3
+ORDER BY employee_id, from_date`
+
+	readOpenShifts = `
+SELECT ` + itemColumns + `
+FROM schedule_item WHERE tenant_id = $1 AND employee_id IS NULL AND kind = 'SHIFT'
+AND from_day < $3 AND from_day > $2::date - $4::int AND to_day >= $2 AND NOT deleted
+ORDER BY from_day, id LIMIT $5`
+)
+
+// LongestItem is how many days a stored item may touch at most.
+const LongestItem = 366
+
+// spanRow is a row of span.
+type spanRow struct {
+	employeeID, patternID, assignmentID, propagationID int64
+	days                                               civil.Range
+	position                                           int32
+	lane                                               int16
+	inherited                                          bool
+}
+
+// itemRow is a row of schedule_item that is not a tombstone.
+type itemRow struct {
+	id, employeeID, version int64
+	shift                   bool
+	day                     civil.Date
+	body                    []byte
+}
+
+// lockRow is a row of day_lock.
+type lockRow struct {
+	employeeID, id int64
+	days           civil.Range
+}
+
+// rows is what the database says of a window, each list by ascending employee.
+type rows struct {
+	spans  []spanRow
+	items  []itemRow
+	hidden []int64 // ids, ascending
+	locks  []lockRow
+	open   []itemRow
+}
+
+// want says what to read.
+type want struct {
+	tenantID  int64
+	employees []int64 // ascending
+	// days is the window; spans, and what hides entries of them, are read
+	// from the days before it on from which entries may reach into it.
+	days     civil.Range
+	lookback int
+	spans    bool
+	open     int // the most open shifts, 0 for none
+}
+
+// binaryFormat makes the answer independent of how statements are prepared.
+var binaryFormat = pgx.QueryResultFormats{pgx.BinaryFormatCode}
+
+// read reads everything in one round trip. Each statement sees what was
+// committed before it began: spans come before items, so that an entry that is
+// cut loose meanwhile is found hidden rather than twice.
+func read(ctx context.Context, db pg.Querier, w want) (rows, error) {
+	var out rows
+	batch := &pgx.Batch{}
+	if w.spans && len(w.employees) > 0 {
+		early := w.days.From.AddDays(-w.lookback)
+		from, first, to := early.Time(), w.days.From.Time(), w.days.To.Time()
+		batch.Queue(readSpans, binaryFormat, w.tenantID, w.employees, from, to).Query(out.scanSpans)
+		batch.Queue(readItems, binaryFormat, w.tenantID, w.employees, first, to, LongestItem).Query(scanItems(&out.items))
+		lows, highs := entryRanges(w.employees, civil.Range{From: early, To: w.days.To})
+		batch.Queue(readHidden, binaryFormat, w.tenantID, lows, highs).Query(out.scanHidden)
+		batch.Queue(readLocks, binaryFormat, w.tenantID, w.employees, from, to).Query(out.scanLocks)
+	}
+	if w.open > 0 {
+		batch.Queue(readOpenShifts, binaryFormat, w.tenantID, w.days.From.Time(), w.days.To.Time(), LongestItem, w.open).
+			Query(scanItems(&out.open))
+	}
+	if batch.Len() == 0 {
+		return out, nil
+	}
+	if err := db.SendBatch(ctx, batch).Close(); err != nil {
+		return rows{}, fmt.Errorf("schedule: read: %w", err)
+	}
+	return out, nil
+}
+
+func (r *rows) scanSpans(rows pgx.Rows) error {
+	r.spans = r.spans[:0]
+	for rows.Next() {
+		v := rows.RawValues()
+		r.spans = append(r.spans, spanRow{
+			employeeID: int8At(v[0]), lane: int16(binary.BigEndian.Uint16(v[1])),
+			days:      civil.Range{From: dateAt(v[2]), To: dateAt(v[3])},
+			patternID: int8At(v[4]), position: int4At(v[5]), assignmentID: int8At(v[6]),
+			inherited: v[7][0] != 0, propagationID: int8At(v[8]),
+		})
+	}
+	return rows.Err()
+}
+
+func scanItems(into *[]itemRow) func(pgx.Rows) error {
+	return func(rows pgx.Rows) error {
+		*into = (*into)[:0]
+		for rows.Next() {
+			v := rows.RawValues()
+			*into = append(*into, itemRow{
+				id: int8At(v[0]), employeeID: int8At(v[1]), shift: v[2][0] != 0,
+				day: dateAt(v[3]), version: int8At(v[4]), body: append([]byte(nil), v[5]...),
+			})
+		}
+		return rows.Err()
+	}
+}
+
+func (r *rows) scanHidden(rows pgx.Rows) error {
+	r.hidden = r.hidden[:0]
+	for rows.Next() {
+		r.hidden = append(r.hidden, int8At(rows.RawValues()[0]))
+	}
+	return rows.Err()
+}
+
+func (r *rows) scanLocks(rows pgx.Rows) error {
+	r.locks = r.locks[:0]
+	for rows.Next() {
+		v := rows.RawValues()
+		r.locks = append(r.locks, lockRow{
+			employeeID: int8At(v[0]), id: int8At(v[1]),
+			days: civil.Range{From: dateAt(v[2]), To: dateAt(v[3])},
+		})
+	}
+	return rows.Err()
+}
+
+func int8At(v []byte) int64 { return int64(binary.BigEndian.Uint64(v)) }
+
+func int4At(v []byte) int32 { return int32(binary.BigEndian.Uint32(v)) }
+
+// dateAt reads PostgreSQL's binary date, which counts from 2000-01-01.
+func dateAt(v []byte) civil.Date {
+	const year2000 civil.Date = 10957
+	return year2000 + civil.Date(int4At(v))
+}

@@ -1,0 +1,56 @@
+// Package serial makes changes of the same employees' schedules wait for each
+// other. Whoever changes spans, locks days or edits entries takes the lock
+// first, and reads what the change depends on only then: each statement of a
+// transaction sees what was committed before it began.
+package serial
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"github.com/jackc/pgx/v5"
+)
+
+// BucketSize is how many consecutive employee ids share a lock. Sharing keeps
+// the number of locks small when the employees are many.
+const BucketSize = 1 << bucketBits
+
+const bucketBits = 10
+
+// The list is evaluated in the order of the array, and the array is ascending:
+// two transactions that want the same buckets meet at the first of them and
+// cannot wait for each other in a circle.
+const lock = `SELECT pg_advisory_xact_lock($1::int4, bucket) FROM unnest($2::int4[]) AS bucket`
+
+// Bucket returns the bucket of an employee.
+func Bucket(employeeID int64) int32 { return int32(employeeID >> bucketBits) }
+
+// Buckets returns the distinct buckets of employees, ascending. The employees
+// may come in any order.
+func Buckets(employeeIDs []int64) []int32 {
+	buckets := make([]int32, 0, min(len(employeeIDs), 64))
+	for _, id := range employeeIDs {
+		// Mostly the ids ascend, so that equal buckets follow one another.
+		if b := Bucket(id); len(buckets) == 0 || buckets[len(buckets)-1] != b {
+			buckets = append(buckets, b)
+		}
+	}
+	slices.Sort(buckets)
+	return slices.Compact(buckets)
+}
+
+// Lock waits until no other transaction holds a bucket of these employees, and
+// holds them until tx ends. It must be the first statement that locks anything
+// which other holders lock as well.
+func Lock(ctx context.Context, tx pgx.Tx, tenantID int64, employeeIDs []int64) error {
+	if _, err := tx.Exec(ctx, lock, int32(tenantID), Buckets(employeeIDs)); err != nil {
+		return fmt.Errorf("serial: lock employees: %w", err)
+	}
+	return nil
+}
+
+// Queue is Lock as the next statement of a batch.
+func Queue(batch *pgx.Batch, tenantID int64, employeeIDs []int64) *pgx.QueuedQuery {
+	return batch.Queue(lock, int32(tenantID), Buckets(employeeIDs))
+}

@@ -1,0 +1,61 @@
+-- +goose Up
+-- What scheduling keeps of other domains' data, fed by their events. A row is
+-- replaced only by one with a larger version, so that repeated and reordered
+-- events are harmless.
+
+-- Persons, of commons.
+CREATE TABLE employee (
+    tenant_id     bigint NOT NULL,
+    id            bigint NOT NULL,
+    person_number text   NOT NULL,
+    full_name     text   NOT NULL,
+    -- IANA name.
+    time_zone     text   NOT NULL,
+    version       bigint NOT NULL,
+    PRIMARY KEY (tenant_id, id)
+);
+CREATE INDEX employee_person_number ON employee (tenant_id, person_number);
+
+-- Employment terms, of timekeeping.
+CREATE TABLE employment_term (
+    tenant_id          bigint  NOT NULL,
+    id                 bigint  NOT NULL,
+    name               text    NOT NULL,
+    allows_inheritance boolean NOT NULL,
+    deleted            boolean NOT NULL,
+    version            bigint  NOT NULL,
+    PRIMARY KEY (tenant_id, id)
+);
+CREATE INDEX employment_term_name ON employment_term (tenant_id, lower(name));
+
+-- Who is on which term, of timekeeping. The head carries the version of all
+-- rows of an employee.
+CREATE TABLE membership_head (
+    tenant_id   bigint NOT NULL,
+    employee_id bigint NOT NULL,
+    version     bigint NOT NULL,
+    PRIMARY KEY (tenant_id, employee_id)
+);
+CREATE TABLE membership (
+    tenant_id          bigint NOT NULL,
+    employee_id        bigint NOT NULL,
+    employment_term_id bigint NOT NULL,
+    -- First day, and the day after the last.
+    from_date          date   NOT NULL,
+    to_date            date   NOT NULL CHECK (to_date > from_date),
+    PRIMARY KEY (tenant_id, employee_id, from_date)
+);
+CREATE INDEX membership_term ON membership (tenant_id, employment_term_id, employee_id);
+
+-- +goose StatementBegin
+DO $$
+DECLARE name text;
+BEGIN
+    FOREACH name IN ARRAY ARRAY['employee', 'employment_term', 'membership_head', 'membership'] LOOP
+        EXECUTE format('ALTER TABLE %I ENABLE ROW LEVEL SECURITY', name);
+        EXECUTE format('ALTER TABLE %I FORCE ROW LEVEL SECURITY', name);
+        EXECUTE format($p$CREATE POLICY tenant ON %I USING
+            (tenant_id = nullif(current_setting('rotaloom.tenant_id', true), '')::bigint)$p$, name);
+    END LOOP;
+END $$;
+-- +goose StatementEnd

@@ -1,0 +1,105 @@
+package seed
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"strings"
+)
+
+// Client calls the public API as any integrator's program would.
+type Client struct {
+	// BaseURL has no slash at its end.
+	BaseURL string
+	HTTP    *http.Client
+	token   string
+}
+
+// Credentials are the six fields of the password grant, without the constant
+// ones.
+type Credentials struct {
+	Username     string `json:"username"`
+	Password     string `json:"password"`
+	ClientID     string `json:"client_id"`
+	ClientSecret string `json:"client_secret"`
+}
+
+// refused is an answer that is not a success.
+type refused struct {
+	status int
+	body   []byte
+}
+
+func (e *refused) Error() string {
+	return fmt.Sprintf("answered %d: %s", e.status, e.body)
+}
+
+// Login gets an access token by the password grant.
+func (c *Client) Login(ctx context.Context, who Credentials) error {
+	form := url.Values{
+		"grant_type":    {"password"},
+		"auth_chain":    {"OAuthLdapService"},
+		"username":      {who.Username},
+		"password":      {who.Password},
+		"client_id":     {who.ClientID},
+		"client_secret": {who.ClientSecret},
+	}
+	request, err := http.NewRequestWithContext(ctx, http.MethodPost,
+		c.BaseURL+"/api/authentication/access_token", strings.NewReader(form.Encode()))
+	if err != nil {
+		return err
+	}
+	request.Header.Set("Content-Type", "application/x-www-form-urlencoded")
+	var answer struct {
+		AccessToken string `json:"access_token"`
+	}
+	if err := c.do(request, &answer); err != nil {
+		return fmt.Errorf("log in: %w", err)
+	}
+	c.token = answer.AccessToken
+	return nil
+}
+
+// call sends body as JSON and decodes the answer into answer, when that is not
+// nil.
+func (c *Client) call(ctx context.Context, method, path string, body, answer any) error {
+	var payload bytes.Buffer
+	if body != nil {
+		if err := json.NewEncoder(&payload).Encode(body); err != nil {
+			return err
+		}
+	}
+	request, err := http.NewRequestWithContext(ctx, method, c.BaseURL+path, &payload)
+	if err != nil {
+		return err
+	}
+	request.Header.Set("Content-Type", "application/json")
+	request.Header.Set("Authorization", "Bearer "+c.token)
+	if err := c.do(request, answer); err != nil {
+		return fmt.Errorf("%s %s: %w", method, path, err)
+	}
+	return nil
+}
+
+func (c *Client) do(request *http.Request, answer any) error {
+	response, err := c.HTTP.Do(request)
+	if err != nil {
+		return err
+	}
+	defer response.Body.Close()
+	body, err := io.ReadAll(response.Body)
+	if err != nil {
+		return err
+	}
+	if response.StatusCode != http.StatusOK && response.StatusCode != http.StatusNoContent {
+		return &refused{status: response.StatusCode, body: body}
+	}
+	if answer == nil {
+		return nil
+	}
+	return json.Unmarshal(body, answer)
+}

@@ -1,0 +1,258 @@
+// Package seed fills a server with a demonstration: rotations that real crews
+// work, an employment term for each, and two thousand persons on them. It
+// speaks the public API only, so it also shows that the API is enough.
+package seed
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"time"
+)
+
+const (
+	persons = 2000
+	// batch is the most persons that one call may name.
+	batch = 100
+	// Every tenth person changes to the next term.
+	changeEvery = 10
+	// changeAfter is the day of the change, chosen to fall into the middle of
+	// every cycle.
+	changeAfter = 45
+)
+
+var timeZones = []string{"Europe/Zurich", "America/New_York", "America/Sao_Paulo", "Asia/Tokyo"}
+
+// Demo creates the demonstration. What an earlier, interrupted run has created
+// is left as it is. The schedules begin on the first Monday of the year of
+// now.
+func Demo(ctx context.Context, c *Client, now time.Time) error {
+	all, err := rotations()
+	if err != nil {
+		return err
+	}
+	start := firstMonday(now.Year())
+	steps := []struct {
+		name string
+		run  func() error
+	}{
+		{"shift templates", func() error { return createShiftTemplates(ctx, c, all) }},
+		{"pattern templates", func() error { return createPatternTemplates(ctx, c, all) }},
+		{"employment terms", func() error { return createTerms(ctx, c, all) }},
+		{"persons", func() error { return createPersons(ctx, c, start) }},
+		{"term assignments", func() error { return assignTerms(ctx, c, all, start) }},
+		{"pattern assignments", func() error { return assignPatterns(ctx, c, all, start) }},
+	}
+	for _, step := range steps {
+		if err := step.run(); err != nil {
+			return fmt.Errorf("seed %s: %w", step.name, err)
+		}
+	}
+	return nil
+}
+
+func firstMonday(year int) time.Time {
+	day := time.Date(year, time.January, 1, 0, 0, 0, 0, time.UTC)
+	for day.Weekday() != time.Monday {
+		day = day.AddDate(0, 0, 1)
+	}
+	return day
+}
+
+func iso(day time.Time) string { return day.Format(time.DateOnly) }
+
+// names answers the names of what a list operation shows.
+func names(ctx context.Context, c *Client, path string) (map[string]bool, error) {
+	var list []struct {
+		Name string `json:"name"`
+	}
+	if err := c.call(ctx, http.MethodGet, path, nil, &list); err != nil {
+		return nil, err
+	}
+	found := make(map[string]bool, len(list))
+	for _, item := range list {
+		found[item.Name] = true
+	}
+	return found, nil
+}
+
+// missing are the items whose name is not there yet.
+func missing(items []object, there map[string]bool) []object {
+	var rest []object
+	for _, item := range items {
+		if name, _ := item["name"].(string); !there[name] {
+			rest = append(rest, item)
+		}
+	}
+	return rest
+}
+
+func createShiftTemplates(ctx context.Context, c *Client, all []rotation) error {
+	const path = "/v1/scheduling/shift_templates"
+	var templates []object
+	for _, r := range all {
+		templates = append(templates, r.shiftTemplates()...)
+	}
+	return createMissing(ctx, c, path, templates)
+}
+
+func createPatternTemplates(ctx context.Context, c *Client, all []rotation) error {
+	const path = "/v1/scheduling/schedule_pattern_templates"
+	var templates []object
+	for _, r := range all {
+		templates = append(templates, r.patternTemplate())
+	}
+	return createMissing(ctx, c, path, templates)
+}
+
+func createMissing(ctx context.Context, c *Client, path string, items []object) error {
+	there, err := names(ctx, c, path)
+	if err != nil {
+		return err
+	}
+	if items = missing(items, there); len(items) == 0 {
+		return nil
+	}
+	return c.call(ctx, http.MethodPost, path+"/multi_create", items, nil)
+}
+
+func createTerms(ctx context.Context, c *Client, all []rotation) error {
+	const path = "/v1/timekeeping/setup/employment_terms"
+	there, err := names(ctx, c, path)
+	if err != nil {
+		return err
+	}
+	for _, r := range all {
+		if there[r.Name] {
+			continue
+		}
+		term := object{
+			"name": r.Name, "isActive": true, "allowsInheritance": true, "processType": "ENFORCE_END_DATE",
+			"versions": object{"employmentTermVersion": []object{
+				{"startDate": "2020-01-01", "endDate": "3000-01-01"},
+			}},
+		}
+		if err := c.call(ctx, http.MethodPost, path, term, nil); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func personNumber(i int) string { return fmt.Sprintf("D-%04d", i+1) }
+
+func createPersons(ctx context.Context, c *Client, start time.Time) error {
+	for from := 0; from < persons; from += batch {
+		var items []object
+		for i := from; i < from+batch; i++ {
+			items = append(items, person(i, start))
+		}
+		err := c.call(ctx, http.MethodPost, "/v1/commons/persons/multi_create", items, nil)
+		if err != nil && !onlyDuplicates(err) {
+			return err
+		}
+	}
+	return nil
+}
+
+func person(i int, start time.Time) object {
+	hired := iso(start.AddDate(-1, 0, 0))
+	return object{
+		"personInformation": object{
+			"person": object{
+				"personNumber": personNumber(i), "firstName": "Demo", "lastName": fmt.Sprintf("Employee %04d", i+1),
+				"hireDate": hired,
+			},
+			"employmentStatusList": []object{{"employmentStatusName": "Active", "effectiveDate": hired}},
+		},
+		"jobAssignment": object{
+			"jobAssignmentDetails": object{"timeZoneName": timeZones[i%len(timeZones)]},
+		},
+	}
+}
+
+// onlyDuplicates reports whether a bulk creation failed for nothing but
+// persons that exist already.
+func onlyDuplicates(err error) bool {
+	var r *refused
+	if !errors.As(err, &r) {
+		return false
+	}
+	var failure struct {
+		Details struct {
+			Results []struct {
+				Error *struct {
+					ErrorCode string `json:"errorCode"`
+				} `json:"error"`
+			} `json:"results"`
+		} `json:"details"`
+	}
+	if json.NewDecoder(bytes.NewReader(r.body)).Decode(&failure) != nil || len(failure.Details.Results) == 0 {
+		return false
+	}
+	for _, result := range failure.Details.Results {
+		if result.Error != nil && result.Error.ErrorCode != "WCO-101247" {
+			return false
+		}
+	}
+	return true
+}
+
+func assignTerms(ctx context.Context, c *Client, all []rotation, start time.Time) error {
+	for from := 0; from < persons; from += batch {
+		var items []object
+		for i := from; i < from+batch; i++ {
+			items = append(items, object{
+				"personIdentity": object{"personNumber": personNumber(i)},
+				"assignments":    assignments(i, all, start),
+			})
+		}
+		path := "/v1/commons/persons/employment_terms/multi_upsert"
+		if err := c.call(ctx, http.MethodPost, path, items, nil); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func assignments(i int, all []rotation, start time.Time) []object {
+	const forever = "3000-01-01"
+	term := func(n int) object { return object{"qualifier": all[n%len(all)].Name} }
+	if i%changeEvery != 0 {
+		return []object{{"employmentTerm": term(i), "effectiveDate": iso(start), "expirationDate": forever}}
+	}
+	change := iso(start.AddDate(0, 0, changeAfter))
+	return []object{
+		{"employmentTerm": term(i), "effectiveDate": iso(start), "expirationDate": change},
+		{"employmentTerm": term(i + 1), "effectiveDate": change, "expirationDate": forever},
+	}
+}
+
+func assignPatterns(ctx context.Context, c *Client, all []rotation, start time.Time) error {
+	const path = "/v1/scheduling/employment_term_schedule_patterns"
+	var creates []object
+	for _, r := range all {
+		ref := object{"qualifier": r.Name}
+		var found struct {
+			Patterns []object `json:"groupSchedulePatterns"`
+		}
+		query := object{"select": "gsp", "where": object{"groups": object{"groupRefs": []object{ref}}}}
+		if err := c.call(ctx, http.MethodPost, path+"/multi_read", query, &found); err != nil {
+			return err
+		}
+		if len(found.Patterns) > 0 {
+			continue
+		}
+		creates = append(creates, object{"override": true, "groupSchedulePattern": object{
+			"groupRef": ref, "startDate": iso(start), "schedulePattern": object{"name": r.Name},
+		}})
+	}
+	if len(creates) == 0 {
+		return nil
+	}
+	body := object{"groupSchedulePatterns": object{"do": object{"groupSchedulePatternCreates": creates}}}
+	return c.call(ctx, http.MethodPost, path+"/apply_create", body, nil)
+}

@@ -1,0 +1,167 @@
+package assignment
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/rotaloom/rotaloom/pkg/civil"
+	"github.com/rotaloom/rotaloom/pkg/pg"
+	commonv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/common/v1"
+	timekeepingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/timekeeping/v1"
+)
+
+// held is what a person has: all assignments, in the order of their days.
+type held struct {
+	version int64
+	list    []membership
+}
+
+// lock answers what the persons have, and keeps others from changing it until
+// the transaction ends. The persons are locked in the order of their ids.
+func lock(ctx context.Context, tx pgx.Tx, tenantID int64, persons []int64) (map[int64]*held, error) {
+	batch := &pgx.Batch{}
+	batch.Queue(`INSERT INTO membership_head (tenant_id, person_id)
+		SELECT $1, q.id FROM unnest($2::bigint[]) AS q (id) ORDER BY q.id
+		ON CONFLICT DO NOTHING`, tenantID, persons)
+	batch.Queue(`SELECT person_id, version FROM membership_head
+		WHERE tenant_id = $1 AND person_id = ANY($2) ORDER BY person_id FOR UPDATE`, tenantID, persons)
+	// A statement of its own: it sees what the holders of the locks committed.
+	batch.Queue(`SELECT person_id, employment_term_id, from_date, to_date FROM membership
+		WHERE tenant_id = $1 AND person_id = ANY($2) ORDER BY person_id, from_date`, tenantID, persons)
+	results := tx.SendBatch(ctx, batch)
+	out, err := readLocked(results, len(persons))
+	if closeErr := results.Close(); err == nil {
+		err = closeErr
+	}
+	if err != nil {
+		return nil, fmt.Errorf("lock assignments: %w", err)
+	}
+	return out, nil
+}
+
+func readLocked(results pgx.BatchResults, n int) (map[int64]*held, error) {
+	out := make(map[int64]*held, n)
+	if _, err := results.Exec(); err != nil {
+		return nil, err
+	}
+	heads, err := results.Query()
+	if err != nil {
+		return nil, err
+	}
+	var id, version int64
+	if _, err := pgx.ForEachRow(heads, []any{&id, &version}, func() error {
+		out[id] = &held{version: version}
+		return nil
+	}); err != nil {
+		return nil, err
+	}
+	rows, err := results.Query()
+	if err != nil {
+		return nil, err
+	}
+	var term int64
+	var from, to time.Time
+	_, err = pgx.ForEachRow(rows, []any{&id, &term, &from, &to}, func() error {
+		out[id].list = append(out[id].list, membership{term, civil.Range{From: civil.FromTime(from), To: civil.FromTime(to)}})
+		return nil
+	})
+	return out, err
+}
+
+// replace writes what the persons, who are locked, now have.
+func replace(ctx context.Context, tx pgx.Tx, tenantID int64, now map[int64]*held) error {
+	var persons, versions, owners, terms []int64
+	var from, to []time.Time
+	for id, h := range now {
+		persons = append(persons, id)
+		versions = append(versions, h.version)
+		for _, m := range h.list {
+			owners, terms = append(owners, id), append(terms, m.term)
+			from, to = append(from, m.days.From.Time()), append(to, m.days.To.Time())
+		}
+	}
+	batch := &pgx.Batch{}
+	batch.Queue(`DELETE FROM membership WHERE tenant_id = $1 AND person_id = ANY($2)`, tenantID, persons)
+	batch.Queue(`INSERT INTO membership (tenant_id, person_id, employment_term_id, from_date, to_date)
+		SELECT $1, q.* FROM unnest($2::bigint[], $3::bigint[], $4::date[], $5::date[]) AS q`,
+		tenantID, owners, terms, from, to)
+	batch.Queue(`UPDATE membership_head h SET version = q.version
+		FROM unnest($2::bigint[], $3::bigint[]) AS q (id, version)
+		WHERE h.tenant_id = $1 AND h.person_id = q.id`, tenantID, persons, versions)
+	if err := tx.SendBatch(ctx, batch).Close(); err != nil {
+		return fmt.Errorf("write assignments: %w", err)
+	}
+	return nil
+}
+
+// term is what assignments need of an employment term.
+type term struct {
+	id   int64
+	name string
+}
+
+// terms finds the employment terms with the given ids and names, and keeps
+// them from being deleted until the transaction ends. Names are compared
+// without case and answered as they were asked for.
+func terms(ctx context.Context, tx pgx.Tx, tenantID int64, ids []int64, names []string) (map[int64]term, map[string]term, error) {
+	byID, byName := map[int64]term{}, map[string]term{}
+	rows, err := tx.Query(ctx, `SELECT coalesce(q.text, ''), t.id, t.name
+		FROM employment_term t
+		LEFT JOIN unnest($3::text[]) AS q (text) ON lower(q.text) = lower(t.name)
+		WHERE t.tenant_id = $1
+		  AND (t.id = ANY($2) OR lower(t.name) = ANY(SELECT lower(n.text) FROM unnest($3::text[]) AS n (text)))
+		ORDER BY t.id FOR KEY SHARE OF t`, tenantID, ids, names)
+	if err != nil {
+		return nil, nil, err
+	}
+	var asked string
+	var t term
+	_, err = pgx.ForEachRow(rows, []any{&asked, &t.id, &t.name}, func() error {
+		byID[t.id] = t
+		if asked != "" {
+			byName[asked] = t
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, nil, fmt.Errorf("find employment terms: %w", err)
+	}
+	return byID, byName, nil
+}
+
+// readAssignments answers the assignments of persons, with the names of the
+// terms, for callers from outside.
+func readAssignments(ctx context.Context, db pg.Querier, tenantID int64, persons []int64) (map[int64][]*timekeepingv1.EmploymentTermAssignment, error) {
+	rows, err := db.Query(ctx, `SELECT m.person_id, t.id, t.name, m.from_date, m.to_date
+		FROM membership m
+		JOIN employment_term t ON t.tenant_id = m.tenant_id AND t.id = m.employment_term_id
+		WHERE m.tenant_id = $1 AND m.person_id = ANY($2) ORDER BY m.person_id, m.from_date`, tenantID, persons)
+	if err != nil {
+		return nil, err
+	}
+	out := make(map[int64][]*timekeepingv1.EmploymentTermAssignment, len(persons))
+	var id int64
+	var t term
+	var from, to time.Time
+	_, err = pgx.ForEachRow(rows, []any{&id, &t.id, &t.name, &from, &to}, func() error {
+		days := civil.Range{From: civil.FromTime(from), To: civil.FromTime(to)}
+		out[id] = append(out[id], t.assignment(days))
+		return nil
+	})
+	if err != nil {
+		return nil, fmt.Errorf("read assignments: %w", err)
+	}
+	return out, nil
+}
+
+// assignment is the wire form of days on the term.
+func (t term) assignment(days civil.Range) *timekeepingv1.EmploymentTermAssignment {
+	return &timekeepingv1.EmploymentTermAssignment{
+		EmploymentTerm: &commonv1.Ref{Id: &t.id, Qualifier: &t.name},
+		EffectiveDate:  days.From.String(),
+		ExpirationDate: days.To.String(),
+	}
+}

@@ -1,0 +1,219 @@
+package assignment
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/rotaloom/rotaloom/pkg/fault"
+	"github.com/rotaloom/rotaloom/pkg/fault/bulk"
+	"github.com/rotaloom/rotaloom/pkg/outbox"
+	"github.com/rotaloom/rotaloom/pkg/pg"
+	"github.com/rotaloom/rotaloom/pkg/tenant"
+	commonv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/common/v1"
+	timekeepingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/timekeeping/v1"
+	"github.com/rotaloom/rotaloom/services/timekeeping/internal/employmentterm"
+	"github.com/rotaloom/rotaloom/services/timekeeping/internal/person"
+)
+
+// item is one element of a request on its way through the operation. Its
+// error is what the caller gets for it.
+type item struct {
+	change
+	who   person.Person
+	fresh []membership
+	err   error
+}
+
+// MultiUpsertEmploymentTermAssignments rewrites the assignments of persons
+// inside the span of each item. Each item succeeds or fails by itself; several
+// items for one person count in their order. The answer holds everything that
+// a person then has, inside the span and outside.
+func (h *Handler) MultiUpsertEmploymentTermAssignments(ctx context.Context, req *timekeepingv1.PersonEmploymentTermsList) (*timekeepingv1.PersonEmploymentTermsList, error) {
+	tenantID, _ := tenant.From(ctx)
+	items := make([]*item, len(req.GetPersons()))
+	for i, in := range req.GetPersons() {
+		items[i] = &item{}
+		items[i].change, items[i].err = readChange(in)
+	}
+	if err := h.findPersons(ctx, tenantID, items); err != nil {
+		return nil, err
+	}
+	if err := h.apply(ctx, tenantID, items); err != nil {
+		return nil, err
+	}
+	h.wake()
+	return h.upserted(ctx, tenantID, req.GetPersons(), items)
+}
+
+func (h *Handler) findPersons(ctx context.Context, tenantID int64, items []*item) error {
+	var keys []person.Key
+	for _, it := range items {
+		if it.err == nil {
+			keys = append(keys, it.person)
+		}
+	}
+	if len(keys) == 0 {
+		return nil
+	}
+	found, err := h.persons.Find(ctx, tenantID, keys)
+	if err != nil {
+		return err
+	}
+	for _, it := range items {
+		if it.err != nil {
+			continue
+		}
+		var known bool
+		if it.who, known = found[it.person]; !known {
+			it.err = it.person.Unknown()
+		}
+	}
+	return nil
+}
+
+// apply writes the changes of all items that are still good in one
+// transaction, with the event that tells of it.
+func (h *Handler) apply(ctx context.Context, tenantID int64, items []*item) error {
+	good := slices.DeleteFunc(slices.Clone(items), func(it *item) bool { return it.err != nil })
+	if len(good) == 0 {
+		return nil
+	}
+	return pg.InTx(ctx, h.pool, func(ctx context.Context, tx pgx.Tx) error {
+		if err := findTerms(ctx, tx, tenantID, good); err != nil {
+			return err
+		}
+		persons := personIDs(good)
+		if len(persons) == 0 {
+			return nil
+		}
+		now, err := lock(ctx, tx, tenantID, persons)
+		if err != nil {
+			return err
+		}
+		changed := rewriteAll(now, good)
+		if len(changed) == 0 {
+			return nil
+		}
+		if err := replace(ctx, tx, tenantID, changed); err != nil {
+			return err
+		}
+		return outbox.Append(ctx, tx, changedEvent(changed))
+	})
+}
+
+// findTerms looks up the terms of the items. An item with an unknown term
+// fails.
+func findTerms(ctx context.Context, tx pgx.Tx, tenantID int64, items []*item) error {
+	var ids []int64
+	var names []string
+	for _, it := range items {
+		for _, t := range it.terms {
+			if t.ref.Id != nil {
+				ids = append(ids, t.ref.GetId())
+			} else {
+				names = append(names, t.ref.GetQualifier())
+			}
+		}
+	}
+	byID, byName, err := terms(ctx, tx, tenantID, ids, names)
+	if err != nil {
+		return err
+	}
+	for _, it := range items {
+		it.fresh, it.err = it.fresh[:0], nil
+		for _, t := range it.terms {
+			known, ok := byID[t.ref.GetId()]
+			if t.ref.Id == nil {
+				known, ok = byName[t.ref.GetQualifier()]
+			}
+			if !ok {
+				it.err = unknownTerm(t.ref)
+				break
+			}
+			it.fresh = append(it.fresh, membership{known.id, t.days})
+		}
+	}
+	return nil
+}
+
+func unknownTerm(ref *commonv1.Ref) *fault.Error {
+	if ref.Id != nil {
+		return fault.Invalid(employmentterm.CodeUnknownID, fmt.Sprintf("There is no employment term with id %d.", ref.GetId()))
+	}
+	return fault.Invalid(employmentterm.CodeUnknownName, fmt.Sprintf("There is no employment term with the name %q.", ref.GetQualifier()))
+}
+
+// personIDs answers the persons of the items that are still good, ascending.
+func personIDs(items []*item) []int64 {
+	var ids []int64
+	for _, it := range items {
+		if it.err == nil {
+			ids = append(ids, it.who.ID)
+		}
+	}
+	slices.Sort(ids)
+	return slices.Compact(ids)
+}
+
+// rewriteAll carries the items out on what the persons have, and answers the
+// persons for whom that makes a difference, each with its next version.
+func rewriteAll(now map[int64]*held, items []*item) map[int64]*held {
+	after := make(map[int64][]membership, len(now))
+	for id, h := range now {
+		after[id] = h.list
+	}
+	for _, it := range items {
+		if it.err == nil {
+			after[it.who.ID] = rewrite(after[it.who.ID], it.span, it.fresh)
+		}
+	}
+	changed := make(map[int64]*held, len(now))
+	for id, h := range now {
+		if !slices.Equal(h.list, after[id]) {
+			changed[id] = &held{version: h.version + 1, list: after[id]}
+		}
+	}
+	return changed
+}
+
+func changedEvent(changed map[int64]*held) *timekeepingv1.MembershipsChanged {
+	event := &timekeepingv1.MembershipsChanged{}
+	for id, h := range changed {
+		event.Persons = append(event.Persons, h.state(id))
+	}
+	slices.SortFunc(event.Persons, func(a, b *timekeepingv1.PersonMemberships) int {
+		return int(a.GetPersonId() - b.GetPersonId())
+	})
+	return event
+}
+
+// state is what other domains keep of a person's assignments.
+func (h *held) state(personID int64) *timekeepingv1.PersonMemberships {
+	out := &timekeepingv1.PersonMemberships{PersonId: personID, Version: h.version}
+	for _, m := range h.list {
+		out.Memberships = append(out.Memberships, &timekeepingv1.Membership{
+			EmploymentTermId: m.term, From: m.days.From.String(), To: m.days.To.String(),
+		})
+	}
+	return out
+}
+
+// upserted answers the request: what the persons have now, or why not.
+func (h *Handler) upserted(ctx context.Context, tenantID int64, inputs []*timekeepingv1.PersonEmploymentTerms, items []*item) (*timekeepingv1.PersonEmploymentTermsList, error) {
+	have, err := readAssignments(ctx, h.pool, tenantID, personIDs(items))
+	if err != nil {
+		return nil, err
+	}
+	out := &bulk.Outcome[*timekeepingv1.PersonEmploymentTerms, *timekeepingv1.PersonEmploymentTerms]{}
+	for i, it := range items {
+		if it.err != nil {
+			out.Fail(inputs[i], fault.FromError(it.err))
+		} else {
+			out.Succeed(inputs[i], wire(it.who, have[it.who.ID]))
+		}
+	}
+	return answer(out)
+}

@@ -1,0 +1,161 @@
+package employmentterm
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
+	"google.golang.org/protobuf/types/known/emptypb"
+
+	"github.com/rotaloom/rotaloom/pkg/fault"
+	"github.com/rotaloom/rotaloom/pkg/outbox"
+	"github.com/rotaloom/rotaloom/pkg/pg"
+	"github.com/rotaloom/rotaloom/pkg/tenant"
+	timekeepingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/timekeeping/v1"
+)
+
+// maxListed bounds the answer of a list without criteria.
+const maxListed = 5000
+
+// Handler serves EmploymentTermService. The interceptors in front of it see to
+// it that the context has a tenant.
+type Handler struct {
+	timekeepingv1.UnsafeEmploymentTermServiceServer
+	pool *pgxpool.Pool
+	// wake tells the relay that there are events to publish.
+	wake func()
+}
+
+// New makes a Handler; wake is called after a commit that left events in the
+// outbox.
+func New(pool *pgxpool.Pool, wake func()) *Handler {
+	return &Handler{pool: pool, wake: wake}
+}
+
+// GetEmploymentTerm answers the term with the id in the path.
+func (h *Handler) GetEmploymentTerm(ctx context.Context, req *timekeepingv1.GetEmploymentTermRequest) (*timekeepingv1.EmploymentTerm, error) {
+	tenantID, _ := tenant.From(ctx)
+	found, err := get(ctx, h.pool, tenantID, req.GetId(), false)
+	if err != nil {
+		return nil, err
+	}
+	return found.term, nil
+}
+
+// CreateEmploymentTerm stores a new term.
+func (h *Handler) CreateEmploymentTerm(ctx context.Context, req *timekeepingv1.EmploymentTerm) (*timekeepingv1.EmploymentTerm, error) {
+	tenantID, _ := tenant.From(ctx)
+	term, err := prepareNew(req)
+	if err != nil {
+		return nil, err
+	}
+	return h.change(ctx, false, func(ctx context.Context, tx pgx.Tx) (row, error) {
+		term.Id = 0
+		return insert(ctx, tx, tenantID, term)
+	})
+}
+
+// UpdateEmploymentTerm replaces the term with the id in the path. What the
+// request leaves out stays.
+func (h *Handler) UpdateEmploymentTerm(ctx context.Context, req *timekeepingv1.UpdateEmploymentTermRequest) (*timekeepingv1.EmploymentTerm, error) {
+	tenantID, _ := tenant.From(ctx)
+	return h.change(ctx, false, func(ctx context.Context, tx pgx.Tx) (row, error) {
+		old, err := get(ctx, tx, tenantID, req.GetId(), true)
+		if err != nil {
+			return row{}, err
+		}
+		term, err := prepareChange(req.GetId(), old.term, req.GetEmploymentTerm())
+		if err != nil {
+			return row{}, err
+		}
+		return update(ctx, tx, tenantID, req.GetId(), term)
+	})
+}
+
+// DeleteEmploymentTerm removes the term with the id in the path. A term that
+// persons are assigned to stays (409).
+func (h *Handler) DeleteEmploymentTerm(ctx context.Context, req *timekeepingv1.DeleteEmploymentTermRequest) (*emptypb.Empty, error) {
+	tenantID, _ := tenant.From(ctx)
+	_, err := h.change(ctx, true, func(ctx context.Context, tx pgx.Tx) (row, error) {
+		return remove(ctx, tx, tenantID, req.GetId())
+	})
+	if err != nil {
+		return nil, err
+	}
+	return &emptypb.Empty{}, nil
+}
+
+// change runs one write and puts its event into the outbox beside it.
+func (h *Handler) change(ctx context.Context, deletes bool, write func(context.Context, pgx.Tx) (row, error)) (*timekeepingv1.EmploymentTerm, error) {
+	var written row
+	err := pg.InTx(ctx, h.pool, func(ctx context.Context, tx pgx.Tx) error {
+		var err error
+		if written, err = write(ctx, tx); err != nil {
+			return err
+		}
+		return outbox.Append(ctx, tx, written.changed(deletes))
+	})
+	if err != nil {
+		return nil, err
+	}
+	h.wake()
+	return written.term, nil
+}
+
+// ListEmploymentTerms answers the term with an id or a name, or all terms in
+// the order of their names.
+func (h *Handler) ListEmploymentTerms(ctx context.Context, req *timekeepingv1.ListEmploymentTermsRequest) (*timekeepingv1.EmploymentTermList, error) {
+	tenantID, _ := tenant.From(ctx)
+	found, err := h.listed(ctx, tenantID, req)
+	if err != nil {
+		return nil, err
+	}
+	out := &timekeepingv1.EmploymentTermList{EmploymentTerms: make([]*timekeepingv1.EmploymentTerm, 0, len(found))}
+	for _, r := range found {
+		if req.AllDetails != nil && !req.GetAllDetails() {
+			short(r.term)
+		}
+		out.EmploymentTerms = append(out.EmploymentTerms, r.term)
+	}
+	return out, nil
+}
+
+func (h *Handler) listed(ctx context.Context, tenantID int64, req *timekeepingv1.ListEmploymentTermsRequest) ([]row, error) {
+	switch {
+	case req.Id != nil:
+		found, err := byIDs(ctx, h.pool, tenantID, []int64{req.GetId()})
+		if err != nil {
+			return nil, err
+		}
+		r, ok := found[req.GetId()]
+		if !ok {
+			return nil, fault.Invalid(CodeUnknownID, fmt.Sprintf("There is no employment term with id %d.", req.GetId()))
+		}
+		return []row{r}, nil
+	case req.GetQualifier() != "":
+		found, err := byNames(ctx, h.pool, tenantID, []string{req.GetQualifier()})
+		if err != nil {
+			return nil, err
+		}
+		r, ok := found[req.GetQualifier()]
+		if !ok {
+			return nil, unknownName(req.GetQualifier())
+		}
+		return []row{r}, nil
+	}
+	found, err := list(ctx, h.pool, tenantID, maxListed+1)
+	if err != nil {
+		return nil, err
+	}
+	if len(found) > maxListed {
+		return nil, fault.New(fault.CodeItemLimit, http.StatusRequestEntityTooLarge,
+			fmt.Sprintf("There are more than %d employment terms. Ask for some of them by multi_read.", maxListed))
+	}
+	return found, nil
+}
+
+func unknownName(name string) *fault.Error {
+	return fault.Invalid(CodeUnknownName, fmt.Sprintf("There is no employment term with the name %q.", name))
+}

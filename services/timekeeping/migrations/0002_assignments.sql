@@ -1,0 +1,56 @@
+-- +goose Up
+-- Who works under which term, and when.
+
+-- For the exclusion constraint below. The extension is a trusted one: the owner
+-- of the database may create it.
+CREATE EXTENSION IF NOT EXISTS btree_gist;
+
+-- What timekeeping keeps of persons, of commons. A row is replaced only by one
+-- with a larger version, so that repeated and reordered events are harmless.
+CREATE TABLE person (
+    tenant_id     bigint NOT NULL,
+    id            bigint NOT NULL,
+    person_number text   NOT NULL,
+    version       bigint NOT NULL,
+    PRIMARY KEY (tenant_id, id)
+);
+CREATE INDEX person_number ON person (tenant_id, person_number);
+
+-- The version of all assignments of a person. Whoever changes them locks this
+-- row first.
+CREATE TABLE membership_head (
+    tenant_id bigint NOT NULL,
+    person_id bigint NOT NULL,
+    version   bigint NOT NULL DEFAULT 0,
+    PRIMARY KEY (tenant_id, person_id)
+);
+
+-- A person has at most one term on a day.
+CREATE TABLE membership (
+    tenant_id          bigint NOT NULL,
+    person_id          bigint NOT NULL,
+    employment_term_id bigint NOT NULL,
+    -- First day, and the day after the last.
+    from_date          date   NOT NULL,
+    to_date            date   NOT NULL CHECK (to_date > from_date),
+    PRIMARY KEY (tenant_id, person_id, from_date),
+    FOREIGN KEY (tenant_id, person_id) REFERENCES membership_head (tenant_id, person_id),
+    CONSTRAINT membership_employment_term
+        FOREIGN KEY (tenant_id, employment_term_id) REFERENCES employment_term (tenant_id, id),
+    CONSTRAINT membership_overlap
+        EXCLUDE USING gist (tenant_id WITH =, person_id WITH =, daterange(from_date, to_date) WITH &&)
+);
+CREATE INDEX membership_term ON membership (tenant_id, employment_term_id, person_id);
+
+-- +goose StatementBegin
+DO $$
+DECLARE name text;
+BEGIN
+    FOREACH name IN ARRAY ARRAY['person', 'membership_head', 'membership'] LOOP
+        EXECUTE format('ALTER TABLE %I ENABLE ROW LEVEL SECURITY', name);
+        EXECUTE format('ALTER TABLE %I FORCE ROW LEVEL SECURITY', name);
+        EXECUTE format($p$CREATE POLICY tenant ON %I USING
+            (tenant_id = nullif(current_setting('rotaloom.tenant_id', true), '')::bigint)$p$, name);
+    END LOOP;
+END $$;
+-- +goose StatementEnd

@@ -1,0 +1,105 @@
+// Package contract runs contract cases: requests and what must be answered,
+// written as data. A case knows nothing but the network, so the same cases
+// hold every way of running the product to the same contract.
+package contract
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"path"
+	"strings"
+	"time"
+
+	"go.yaml.in/yaml/v3"
+)
+
+// Case is a sequence of steps. Later steps may use what earlier ones kept.
+// Cases share one server and run side by side: a case names what it creates
+// with ${unique}.
+type Case struct {
+	// Path of the file, "<domain>/<resource>/<case>".
+	Path string `yaml:"-"`
+	// Name is a sentence that says what holds.
+	Name  string `yaml:"name"`
+	Steps []Step `yaml:"steps"`
+}
+
+// Step is one request with what must be answered.
+type Step struct {
+	// It says what the step shows.
+	It string `yaml:"it"`
+	// Do is the method and the path, "POST /v1/...".
+	Do string `yaml:"do"`
+	// JSON, Form and Body are the request body; at most one is set. Body is
+	// sent as it is.
+	JSON any               `yaml:"json"`
+	Form map[string]string `yaml:"form"`
+	Body string            `yaml:"body"`
+	// Header is added to the request. An empty value removes a header.
+	Header map[string]string `yaml:"header"`
+	// Anonymous leaves the access token out.
+	Anonymous bool `yaml:"anonymous"`
+	// Status that must be answered.
+	Status int `yaml:"status"`
+	// Expect is what the JSON answer must hold: objects may hold more members
+	// than expected, arrays have exactly the expected items. See Match for the
+	// placeholders.
+	Expect any `yaml:"expect"`
+	// Text is the exact answer, where the bytes count.
+	Text *string `yaml:"text"`
+	// ExpectHeader is what headers must hold; "<absent>" and "<any>" work.
+	ExpectHeader map[string]string `yaml:"expectHeader"`
+	// Keep stores parts of the answer, name: path, for later steps. A path is
+	// the names and indexes to a value, "0.groupSchedulePattern.id", or
+	// "header:Content-Location".
+	Keep map[string]string `yaml:"keep"`
+	// Within repeats the request until the answer is as expected, or the time
+	// is over: for what is applied asynchronously.
+	Within time.Duration `yaml:"within"`
+}
+
+// Load reads all cases below the root of files.
+func Load(files fs.FS) ([]Case, error) {
+	var cases []Case
+	err := fs.WalkDir(files, ".", func(name string, entry fs.DirEntry, err error) error {
+		if err != nil || entry.IsDir() || path.Ext(name) != ".yaml" {
+			return err
+		}
+		data, err := fs.ReadFile(files, name)
+		if err != nil {
+			return err
+		}
+		c, err := parse(data)
+		if err != nil {
+			return fmt.Errorf("%s: %w", name, err)
+		}
+		c.Path = strings.TrimSuffix(name, ".yaml")
+		cases = append(cases, c)
+		return nil
+	})
+	return cases, err
+}
+
+func parse(data []byte) (Case, error) {
+	var c Case
+	decoder := yaml.NewDecoder(bytes.NewReader(data))
+	decoder.KnownFields(true)
+	if err := decoder.Decode(&c); err != nil {
+		return c, err
+	}
+	if err := decoder.Decode(new(Case)); !errors.Is(err, io.EOF) {
+		return c, errors.New("a file holds one case")
+	}
+	if c.Name == "" || len(c.Steps) == 0 {
+		return c, errors.New("a case needs a name and steps")
+	}
+	for i, s := range c.Steps {
+		if s.It == "" || s.Status == 0 || len(strings.Fields(s.Do)) != 2 {
+			return c, fmt.Errorf("step %d needs it, do (method and path) and status", i+1)
+		}
+	}
+	return c, nil
+}

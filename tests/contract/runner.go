@@ -1,0 +1,243 @@
+package contract
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"regexp"
+	"strconv"
+	"strings"
+	"sync/atomic"
+	"time"
+)
+
+// Target is a running server.
+type Target struct {
+	// BaseURL has no slash at its end.
+	BaseURL string
+	Client  *http.Client
+	// Token is the access token of a user who may do everything.
+	Token string
+	// Values are at hand in every case as ${name}.
+	Values map[string]string
+}
+
+// interval is the pause between two looks at what is applied asynchronously.
+const interval = 20 * time.Millisecond
+
+var counter atomic.Int64
+
+// Run runs a case and answers the first difference.
+func Run(ctx context.Context, target Target, c Case) error {
+	values := map[string]string{"unique": fmt.Sprintf("%x-%d", time.Now().UnixNano(), counter.Add(1))}
+	for name, value := range target.Values {
+		values[name] = value
+	}
+	for _, step := range c.Steps {
+		if err := runStep(ctx, target, step, values); err != nil {
+			return fmt.Errorf("%s: %w", step.It, err)
+		}
+	}
+	return nil
+}
+
+func runStep(ctx context.Context, target Target, step Step, values map[string]string) error {
+	deadline := time.Now().Add(step.Within)
+	for {
+		err := try(ctx, target, step, values)
+		if err == nil || time.Now().After(deadline) {
+			return err
+		}
+		select {
+		case <-ctx.Done():
+			return fmt.Errorf("%w; last: %w", ctx.Err(), err)
+		case <-time.After(interval):
+		}
+	}
+}
+
+func try(ctx context.Context, target Target, step Step, values map[string]string) error {
+	request, err := newRequest(ctx, target, step, values)
+	if err != nil {
+		return err
+	}
+	response, err := target.Client.Do(request)
+	if err != nil {
+		return err
+	}
+	defer response.Body.Close()
+	body, err := io.ReadAll(response.Body)
+	if err != nil {
+		return err
+	}
+	return check(step, response, body, values)
+}
+
+func newRequest(ctx context.Context, target Target, step Step, values map[string]string) (*http.Request, error) {
+	method, path, _ := strings.Cut(step.Do, " ")
+	body, contentType, err := encode(step, values)
+	if err != nil {
+		return nil, err
+	}
+	request, err := http.NewRequestWithContext(ctx, method, target.BaseURL+fill(path, values), bytes.NewReader(body))
+	if err != nil {
+		return nil, err
+	}
+	if contentType != "" {
+		request.Header.Set("Content-Type", contentType)
+	}
+	if !step.Anonymous {
+		request.Header.Set("Authorization", "Bearer "+target.Token)
+	}
+	for name, value := range step.Header {
+		if value == "" {
+			request.Header.Del(name)
+			continue
+		}
+		request.Header.Set(name, strings.ReplaceAll(fill(value, values), "${token}", target.Token))
+	}
+	return request, nil
+}
+
+func encode(step Step, values map[string]string) (body []byte, contentType string, err error) {
+	switch {
+	case step.JSON != nil:
+		data, err := json.Marshal(step.JSON)
+		if err != nil {
+			return nil, "", err
+		}
+		return []byte(fill(string(data), values)), "application/json", nil
+	case step.Form != nil:
+		form := url.Values{}
+		for name, value := range step.Form {
+			form.Set(name, fill(value, values))
+		}
+		return []byte(form.Encode()), "application/x-www-form-urlencoded", nil
+	case step.Body != "":
+		return []byte(fill(step.Body, values)), "application/json", nil
+	default:
+		return nil, "", nil
+	}
+}
+
+// placeholder is ${name}; "${name:number}" in quotes loses the quotes, so that
+// YAML can hold a JSON number that is known only at run time.
+var placeholder = regexp.MustCompile(`"\$\{(\w+):number\}"|\$\{(\w+)\}`)
+
+func fill(text string, values map[string]string) string {
+	return placeholder.ReplaceAllStringFunc(text, func(found string) string {
+		parts := placeholder.FindStringSubmatch(found)
+		if value, ok := values[parts[1]+parts[2]]; ok {
+			return value
+		}
+		return found
+	})
+}
+
+func check(step Step, response *http.Response, body []byte, values map[string]string) error {
+	if response.StatusCode != step.Status {
+		return fmt.Errorf("status is %d, but must be %d: %s", response.StatusCode, step.Status, cut(body))
+	}
+	for name, want := range step.ExpectHeader {
+		if err := checkHeader(response.Header, name, fill(want, values)); err != nil {
+			return err
+		}
+	}
+	if step.Text != nil && string(body) != fill(*step.Text, values) {
+		return fmt.Errorf("answer is %q, but must be %q", cut(body), *step.Text)
+	}
+	var answer any
+	if step.Expect != nil || len(step.Keep) > 0 {
+		decoder := json.NewDecoder(bytes.NewReader(body))
+		decoder.UseNumber()
+		if err := decoder.Decode(&answer); err != nil && len(body) > 0 {
+			return fmt.Errorf("answer is not JSON: %w: %s", err, cut(body))
+		}
+	}
+	if step.Expect != nil {
+		expected, err := expectation(step.Expect, values)
+		if err != nil {
+			return err
+		}
+		if err := Match(expected, answer); err != nil {
+			return err
+		}
+	}
+	return keep(step.Keep, response.Header, answer, values)
+}
+
+// expectation is a copy of what is expected with the values filled in.
+func expectation(expected any, values map[string]string) (any, error) {
+	data, err := json.Marshal(expected)
+	if err != nil {
+		return nil, err
+	}
+	// The encoder escapes angle brackets, which placeholders begin with; the
+	// decoder turns them back.
+	decoder := json.NewDecoder(strings.NewReader(fill(string(data), values)))
+	decoder.UseNumber()
+	var filled any
+	err = decoder.Decode(&filled)
+	return filled, err
+}
+
+func checkHeader(header http.Header, name, want string) error {
+	got, present := header[http.CanonicalHeaderKey(name)]
+	switch {
+	case want == "<absent>" && present:
+		return fmt.Errorf("header %s is %q, but must be absent", name, got)
+	case want == "<absent>":
+		return nil
+	case !present:
+		return fmt.Errorf("header %s is absent", name)
+	}
+	return match("header "+name, want, strings.Join(got, ", "))
+}
+
+func keep(wanted map[string]string, header http.Header, answer any, values map[string]string) error {
+	for name, path := range wanted {
+		if headerName, ok := strings.CutPrefix(path, "header:"); ok {
+			values[name] = header.Get(headerName)
+			continue
+		}
+		value, err := lookup(answer, path)
+		if err != nil {
+			return err
+		}
+		values[name] = value
+	}
+	return nil
+}
+
+func lookup(answer any, path string) (string, error) {
+	at := answer
+	for _, part := range strings.Split(path, ".") {
+		switch v := at.(type) {
+		case map[string]any:
+			at = v[part]
+		case []any:
+			i, err := strconv.Atoi(part)
+			if err != nil || i < 0 || i >= len(v) {
+				return "", fmt.Errorf("no %s in %s", path, show(answer))
+			}
+			at = v[i]
+		default:
+			return "", fmt.Errorf("no %s in %s", path, show(answer))
+		}
+	}
+	if at == nil {
+		return "", fmt.Errorf("no %s in %s", path, show(answer))
+	}
+	return fmt.Sprint(at), nil
+}
+
+func cut(body []byte) string {
+	if len(body) > 2000 {
+		return string(body[:2000]) + "…"
+	}
+	return string(body)
+}
