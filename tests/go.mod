@@ -12,6 +12,7 @@ require (
 require (
 	github.com/stretchr/testify v1.12.1 // indirect
 	go.yaml.in/yaml/v3 v3.0.5 // indirect
+	golang.org/x/sync v0.24.0 // indirect
 )
 
 replace github.com/rotaloom/rotaloom/pkg => ../pkg

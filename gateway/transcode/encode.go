@@ -42,7 +42,7 @@ func (p *Plan) appendJSON(dst, wire []byte, depth int) ([]byte, error) {
 		return dst, fmt.Errorf("transcode: %s is not supported", p.name)
 	}
 	if p.failure != nil {
-		if failed := merge(pieces(p.failure, wire)); failed != nil {
+		if failed := merge(p.pieces(p.failure, wire)); failed != nil {
 			return p.failure.message.appendJSON(dst, failed, depth+1)
 		}
 	}
@@ -62,73 +62,39 @@ func (p *Plan) appendOrdered(dst, wire []byte, depth int) ([]byte, error) {
 		open *field    // the list whose bracket is open
 		last = -1      // index of the last field
 		seen uint64    // oneofs of which a member was written
-		err  error     // of the value
 		v    fieldData // the value
+		err  error
 	)
 	dst = append(dst, '{')
 	for i := 0; i < len(wire); {
 		var f *field
-		if b := wire[i]; b < 0x80 {
-			f = p.lookup(uint64(b))
-			v.wire = protowire.Type(b & 7)
-			i++
-			if f == nil {
-				if i, err = skip(wire, i, uint64(b)); err != nil {
-					return dst, err
-				}
-				continue
-			}
-		} else {
-			tag, n := protowire.ConsumeVarint(wire[i:])
-			if n < 0 {
-				return dst, errMalformed
-			}
-			i += n
-			if f = p.lookup(tag); f == nil {
-				if i, err = skip(wire, i, tag); err != nil {
-					return dst, err
-				}
-				continue
-			}
-			v.wire = protowire.Type(tag & 7)
-		}
-		if i = v.read(wire, i); i < 0 {
+		if f, i = p.next(wire, i, &v); i < 0 {
 			return dst, errMalformed
 		}
-		if f != open {
-			if f.index <= last {
-				return dst, errUnordered
-			}
-			last = f.index
+		switch {
+		case f == nil:
+			continue
+		case f.index <= last && f != open || seen&f.oneofBit != 0:
+			return dst, errUnordered
+		case f.empty(&v):
+			continue
+		case f == open:
+			dst = append(dst, ',')
+		default:
+			last, seen = f.index, seen|f.oneofBit
 			if open != nil {
-				dst = append(dst, ']')
-				open = nil
+				dst, open = append(dst, ']'), nil
 			}
-			if f.oneof != 0 {
-				bit := uint64(1) << (f.oneof & 63)
-				if seen&bit != 0 {
-					return dst, errUnordered
-				}
-				seen |= bit
-			}
-			switch {
-			case f.implicit && f.zero(&v):
-				continue
-			case f.entry != nil:
+			if f.entry != nil {
 				if i, dst, err = f.appendMapRun(dst, v.bytes, wire, i, depth); err != nil {
 					return dst, err
 				}
 				continue
-			case f.list && v.wire == protowire.BytesType && f.wire != protowire.BytesType && len(v.bytes) == 0:
-				continue
 			}
 			dst = appendKey(dst, f)
 			if f.list {
-				dst = append(dst, '[')
-				open = f
+				dst, open = append(dst, '['), f
 			}
-		} else if len(v.bytes) != 0 || v.wire != protowire.BytesType || f.wire == protowire.BytesType {
-			dst = append(dst, ',')
 		}
 		if dst, err = f.appendData(dst, &v, depth); err != nil {
 			return dst, err
@@ -185,34 +151,21 @@ func (f *field) appendPacked(dst, packed []byte) ([]byte, error) {
 // relative to other fields.
 func (p *Plan) appendBare(dst, wire []byte, depth int) ([]byte, error) {
 	if p.failure != nil {
-		if failed := merge(pieces(p.failure, wire)); failed != nil {
+		if failed := merge(p.pieces(p.failure, wire)); failed != nil {
 			return p.failure.message.appendJSON(dst, failed, depth+1)
 		}
 	}
 	if p.bare.entry != nil {
-		return p.bare.appendMap(dst, pieces(p.bare, wire), depth)
+		return p.bare.appendMap(dst, p.pieces(p.bare, wire), depth)
 	}
 	dst = append(dst, '[')
 	var v fieldData
 	for i := 0; i < len(wire); {
-		tag, n := protowire.ConsumeVarint(wire[i:])
-		if n < 0 {
+		var f *field
+		if f, i = p.next(wire, i, &v); i < 0 {
 			return dst, errMalformed
 		}
-		i += n
-		f := p.lookup(tag)
-		if f != p.bare {
-			var err error
-			if i, err = skip(wire, i, tag); err != nil {
-				return dst, err
-			}
-			continue
-		}
-		v.wire = protowire.Type(tag & 7)
-		if i = v.read(wire, i); i < 0 {
-			return dst, errMalformed
-		}
-		if v.wire == protowire.BytesType && f.wire != protowire.BytesType && len(v.bytes) == 0 {
+		if f != p.bare || f.empty(&v) {
 			continue
 		}
 		if dst[len(dst)-1] != '[' {

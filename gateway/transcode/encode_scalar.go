@@ -84,6 +84,9 @@ func appendString(dst, s []byte) []byte {
 	return append(dst, '"')
 }
 
+// AppendString appends a text as JSON.
+func AppendString(dst []byte, text string) []byte { return appendString(dst, []byte(text)) }
+
 // isPlain reports whether s is ASCII that needs no escape. It looks at eight
 // bytes at a time: a byte's high bit is set by the subtractions exactly when
 // one of its tests (or that of a lower byte) is true.

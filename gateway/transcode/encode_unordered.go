@@ -32,22 +32,13 @@ func (p *Plan) appendUnordered(dst, wire []byte, depth int) ([]byte, error) {
 func (p *Plan) collect(wire []byte) ([][]fieldData, error) {
 	found := make([][]fieldData, len(p.fields))
 	for i := 0; i < len(wire); {
-		tag, n := protowire.ConsumeVarint(wire[i:])
-		if n < 0 {
+		var v fieldData
+		var f *field
+		if f, i = p.next(wire, i, &v); i < 0 {
 			return nil, errMalformed
 		}
-		i += n
-		f := p.lookup(tag)
 		if f == nil {
-			var err error
-			if i, err = skip(wire, i, tag); err != nil {
-				return nil, err
-			}
 			continue
-		}
-		v := fieldData{wire: protowire.Type(tag & 7)}
-		if i = v.read(wire, i); i < 0 {
-			return nil, errMalformed
 		}
 		if f.oneof != 0 {
 			for _, other := range p.fields {
@@ -80,7 +71,7 @@ func (f *field) appendList(dst []byte, occurrences []fieldData, depth int) ([]by
 	opened := false
 	for i := range occurrences {
 		v := &occurrences[i]
-		if v.wire == protowire.BytesType && f.wire != protowire.BytesType && len(v.bytes) == 0 {
+		if f.empty(v) {
 			continue
 		}
 		if opened {

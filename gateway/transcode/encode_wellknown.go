@@ -21,9 +21,8 @@ func appendAny(dst, wire []byte, depth int) ([]byte, error) {
 		}
 		i += n
 		if t != protowire.BytesType || number > valueField {
-			var err error
-			if i, err = skip(wire, i, protowire.EncodeTag(number, t)); err != nil {
-				return dst, err
+			if i = skip(wire, i, protowire.EncodeTag(number, t)); i < 0 {
+				return dst, errMalformed
 			}
 			continue
 		}

@@ -68,8 +68,9 @@ type field struct {
 	mask     uint64         // the bits of a varint that count
 	list     bool
 	packed   bool
-	implicit bool // whether zero means absent
-	oneof    uint // 1 + position of the oneof that it is a member of, or 0
+	implicit bool   // whether zero means absent
+	oneof    int    // 1 + position of the oneof that it is a member of, or 0
+	oneofBit uint64 // stands for the oneof; 64 oneofs later for another one too
 	enum     *enum
 	message  *Plan  // of messages and of map entries
 	entry    *entry // of maps
@@ -151,7 +152,8 @@ func (c compiler) field(fd protoreflect.FieldDescriptor) *field {
 		implicit: fd.Cardinality() != protoreflect.Repeated && !fd.HasPresence(),
 	}
 	if o := fd.ContainingOneof(); o != nil && !o.IsSynthetic() {
-		f.oneof = uint(o.Index()) + 1
+		f.oneof = o.Index() + 1
+		f.oneofBit = 1 << (o.Index() % 64)
 	}
 	if fd.Enum() != nil {
 		f.enum = newEnum(fd.Enum())

@@ -21,6 +21,36 @@ func (f *field) zero(v *fieldData) bool {
 	return v.bits&f.mask == 0
 }
 
+// empty reports whether v shows nothing: a packed list without items, or the
+// zero of a field without presence.
+func (f *field) empty(v *fieldData) bool {
+	if f.implicit {
+		return f.zero(v)
+	}
+	return v.wire != f.wire && len(v.bytes) == 0
+}
+
+// next reads the tag at wire[i:] and the value behind it. It answers the field
+// and where the next one begins, or a negative number when there is no whole
+// value. It answers no field for one that is not known; v is then of no use.
+func (p *Plan) next(wire []byte, i int, v *fieldData) (*field, int) {
+	tag := uint64(wire[i])
+	i++
+	if tag >= 0x80 {
+		var n int
+		if tag, n = protowire.ConsumeVarint(wire[i-1:]); n < 0 {
+			return nil, -1
+		}
+		i += n - 1
+	}
+	f := p.lookup(tag)
+	if f == nil {
+		return nil, skip(wire, i, tag)
+	}
+	v.wire = protowire.Type(tag & 7)
+	return f, v.read(wire, i)
+}
+
 // read takes the value of type v.wire that starts at b[i:], and answers where
 // it ends, or a negative number when it is cut off or overlong.
 func (v *fieldData) read(b []byte, i int) int {
@@ -74,42 +104,33 @@ func (v *fieldData) read(b []byte, i int) int {
 	return -1
 }
 
-// skip steps over a field that is not known, whose tag ends at b[i].
-func skip(b []byte, i int, tag uint64) (int, error) {
+// skip answers where the value ends of a field that is not known, whose tag
+// ends at b[i], or a negative number.
+func skip(b []byte, i int, tag uint64) int {
 	number, wire := protowire.DecodeTag(tag)
 	if number < protowire.MinValidNumber {
-		return i, errMalformed
+		return -1
 	}
 	n := protowire.ConsumeFieldValue(number, wire, b[i:])
 	if n < 0 {
-		return i, errMalformed
+		return -1
 	}
-	return i + n, nil
+	return i + n
 }
 
 // pieces collects the values of a field that has a length, in wire order. It
 // is nil when there is none; bytes that are no message end the search.
-func pieces(f *field, wire []byte) [][]byte {
+func (p *Plan) pieces(wanted *field, wire []byte) [][]byte {
 	var found [][]byte
-	want := protowire.EncodeTag(f.number, protowire.BytesType)
-	v := fieldData{wire: protowire.BytesType}
+	var v fieldData
 	for i := 0; i < len(wire); {
-		tag, n := protowire.ConsumeVarint(wire[i:])
-		if n < 0 {
+		var f *field
+		if f, i = p.next(wire, i, &v); i < 0 {
 			return found
 		}
-		i += n
-		if tag != want {
-			var err error
-			if i, err = skip(wire, i, tag); err != nil {
-				return found
-			}
-			continue
+		if f == wanted {
+			found = append(found, v.bytes)
 		}
-		if i = v.read(wire, i); i < 0 {
-			return found
-		}
-		found = append(found, v.bytes)
 	}
 	return found
 }

@@ -130,35 +130,48 @@ func (z *Zone) At(instant time.Time) DateTime {
 // Cursor returns a resolver for many wall-clock times that mostly follow one another. It remembers the
 // stretch around the last one in which nothing changes, and so costs two comparisons where [Zone.Unix]
 // searches.
-func (z *Zone) Cursor() Cursor { return Cursor{zone: z, from: 1, until: 0} }
+func (z *Zone) Cursor() Cursor { return Cursor{zone: z} }
 
 // Cursor is a place in a zone's history; it belongs to one goroutine. The zero Cursor is not usable; see
 // [Zone.Cursor].
 type Cursor struct {
 	zone        *Zone
-	from, until int64 // clock-face seconds that surely have offset
+	from, until int64 // clock-face seconds from which offset is subtracted
 	offset      int64
 }
 
 // Unix returns the same as [Zone.Unix].
 func (c *Cursor) Unix(t DateTime) int64 {
 	local := t.local()
-	if local >= c.from && local < c.until {
-		return local - c.offset
+	if local < c.from || local >= c.until {
+		c.move(local)
 	}
-	return c.move(local)
+	return local - c.offset
 }
 
-func (c *Cursor) move(local int64) int64 {
+// Interval returns the instants of two wall-clock times of one day, given as seconds after its midnight: the same as
+// two calls of Unix.
+func (c *Cursor) Interval(day Date, start, end int32) (from, until int64) {
+	midnight := int64(day) * SecondsPerDay
+	first, last := midnight+int64(start), midnight+int64(end)
+	if min(first, last) >= c.from && max(first, last) < c.until {
+		return first - c.offset, last - c.offset
+	}
+	return c.Unix(day.At(start)), c.Unix(day.At(end))
+}
+
+// move goes to the stretch of local: a period, without the repeated hour that belongs to the one before, or a gap.
+func (c *Cursor) move(local int64) {
 	z := c.zone
 	i := z.find(local)
-	if !z.skipped(local, i) {
-		c.from, c.until, c.offset = z.periods[i].from, z.periods[i].until, z.periods[i].offset
-		if i > 0 {
-			c.from = max(c.from, z.periods[i-1].until) // not the repeated hour
-		}
+	from, until := z.periods[i].from, z.periods[i].until
+	if i > 0 {
+		from = max(from, z.periods[i-1].until)
 	}
-	return local - z.offsetAt(local, i)
+	if z.skipped(local, i) {
+		from, until = z.periods[i-1].until, z.periods[i].from
+	}
+	c.from, c.until, c.offset = from, until, z.offsetAt(local, i)
 }
 
 // find returns the index of the first period that ends after local: the period of local, or, when local is

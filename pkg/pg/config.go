@@ -6,12 +6,12 @@ package pg
 import (
 	"cmp"
 	"fmt"
-	"log/slog"
-	"net/url"
 	"time"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
+
+	"github.com/rotaloom/rotaloom/pkg/obs"
 )
 
 // Config says which database a service uses and how hard it may lean on it.
@@ -21,7 +21,7 @@ import (
 // the service and PostgreSQL must keep sessions whole: PgBouncer in session
 // mode works, in transaction mode it would mix tenants.
 type Config struct {
-	URL              string        `name:"url" env:"URL" help:"PostgreSQL URL of the service's own database, postgres://user@host/name."`
+	URL              obs.Secret    `name:"url" env:"URL" help:"PostgreSQL URL of the service's own database, postgres://user@host/name."`
 	MaxConns         int32         `name:"max-conns" env:"MAX_CONNS" default:"16" help:"Most connections of one process."`
 	MinConns         int32         `name:"min-conns" env:"MIN_CONNS" default:"0" help:"Connections kept open when idle."`
 	ConnLifetime     time.Duration `name:"conn-lifetime" env:"CONN_LIFETIME" default:"1h" help:"Age at which a connection is replaced."`
@@ -30,34 +30,12 @@ type Config struct {
 	StatementTimeout time.Duration `name:"statement-timeout" env:"STATEMENT_TIMEOUT" default:"30s" help:"Time after which the database gives up a statement."`
 }
 
-// LogValue leaves the password out of the log.
-func (c Config) LogValue() slog.Value {
-	return slog.GroupValue(
-		slog.String("url", redact(c.URL)),
-		slog.Int64("max_conns", int64(c.MaxConns)),
-		slog.Duration("statement_timeout", c.StatementTimeout),
-	)
-}
-
-func redact(raw string) string {
-	u, err := url.Parse(raw)
-	if err != nil {
-		return "unreadable"
-	}
-	query := u.Query()
-	if query.Has("password") {
-		query.Set("password", "xxxxx")
-		u.RawQuery = query.Encode()
-	}
-	return u.Redacted()
-}
-
 // poolConfig is the one place where a pool's configuration is built.
 func (c Config) poolConfig() (*pgxpool.Config, error) {
 	if c.URL == "" {
 		return nil, fmt.Errorf("pg: no database URL is set")
 	}
-	pc, err := pgxpool.ParseConfig(c.URL)
+	pc, err := pgxpool.ParseConfig(c.URL.Reveal())
 	if err != nil {
 		// pgx keeps the password out of this error.
 		return nil, fmt.Errorf("pg: read database URL: %w", err)

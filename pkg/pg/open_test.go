@@ -13,6 +13,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/rotaloom/rotaloom/pkg/obs"
 	"github.com/rotaloom/rotaloom/pkg/pg"
 	"github.com/rotaloom/rotaloom/pkg/testkit/pgtest"
 )
@@ -24,7 +25,7 @@ func TestOpenWaitsForADatabaseThatIsAway(t *testing.T) {
 	require.NoError(t, listener.Close())
 	var said bytes.Buffer
 	log := slog.New(slog.NewTextHandler(&said, nil))
-	cfg := pg.Config{URL: "postgres://me:secret@" + listener.Addr().String() + "/none?sslmode=disable", StartupWait: 300 * time.Millisecond}
+	cfg := pg.Config{URL: obs.Secret("postgres://me:secret@" + listener.Addr().String() + "/none?sslmode=disable"), StartupWait: 300 * time.Millisecond}
 
 	began := time.Now()
 	_, err = pg.Open(t.Context(), cfg, log)
@@ -37,10 +38,10 @@ func TestOpenWaitsForADatabaseThatIsAway(t *testing.T) {
 func TestOpenDoesNotWaitForWhatCannotBecomeRight(t *testing.T) {
 	t.Parallel()
 	cfg := pgtest.Config(t)
-	u, err := url.Parse(cfg.URL)
+	u, err := url.Parse(cfg.URL.Reveal())
 	require.NoError(t, err)
 	u.Path = "/there_is_no_such_database"
-	cfg.URL = u.String()
+	cfg.URL = obs.Secret(u.String())
 
 	began := time.Now()
 	_, err = pg.Open(t.Context(), cfg, pgtest.Log(t))
@@ -53,15 +54,11 @@ func TestOpenDoesNotWaitForWhatCannotBecomeRight(t *testing.T) {
 
 func TestConfigIsLoggedWithoutItsPassword(t *testing.T) {
 	t.Parallel()
-	for _, raw := range []string{
-		"postgres://me:secret@host/name",
-		"postgres:///name?host=/run&user=me&password=secret",
-		"host=/run password=secret\x00",
-	} {
-		var said bytes.Buffer
-		slog.New(slog.NewTextHandler(&said, nil)).Info("starting", "database", pg.Config{URL: raw})
-		assert.NotContains(t, said.String(), "secret")
-	}
+	var said bytes.Buffer
+	cfg := pg.Config{URL: "postgres://me:secret@host/name"}
+	slog.New(slog.NewJSONHandler(&said, nil)).Info("starting", "database", cfg)
+	slog.New(slog.NewTextHandler(&said, nil)).Info("starting", "database", cfg)
+	assert.NotContains(t, said.String(), "secret")
 }
 
 func TestCollectorReportsThePool(t *testing.T) {

@@ -20,8 +20,8 @@ const healthService = "/grpc.health.v1.Health/"
 type method struct {
 	name   string
 	policy *policy.Method
-	// err says why there is no policy; such a method is never called.
-	err error
+	// broken says why there is no policy; such a method is never called.
+	broken error
 	// health says that it asks for the health of the service.
 	health bool
 	// rules says that the request type carries validation rules.
@@ -35,10 +35,10 @@ func (ch *Chain) method(name string) *method {
 		return m.(*method)
 	}
 	m := &method{name: name, health: strings.HasPrefix(name, healthService)}
-	m.policy, m.err = ch.policies.Method(name)
+	m.policy, m.broken = ch.policies.Method(name)
 	if m.health {
-		m.policy, m.err = &policy.Method{Name: name, Public: true}, nil
-	} else if m.err == nil {
+		m.policy, m.broken = &policy.Method{Name: name, Public: true}, nil
+	} else if m.broken == nil {
 		m.rules = hasRules(m.policy.Input, map[protoreflect.FullName]bool{})
 	}
 	m.seconds = ch.metrics.seconds.WithLabelValues(name)
@@ -67,11 +67,7 @@ func hasRules(desc protoreflect.MessageDescriptor, seen map[protoreflect.FullNam
 		if proto.HasExtension(field.Options(), validate.E_Field) {
 			return true
 		}
-		below := field.Message()
-		if field.IsMap() {
-			below = field.MapValue().Message()
-		}
-		if below != nil && hasRules(below, seen) {
+		if below := valueMessage(field); below != nil && hasRules(below, seen) {
 			return true
 		}
 	}

@@ -2,15 +2,10 @@ package rpc
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"strconv"
-	"strings"
 
-	"buf.build/go/protovalidate"
 	"google.golang.org/protobuf/proto"
-
-	commonv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/common/v1"
 
 	"github.com/rotaloom/rotaloom/pkg/authn"
 	"github.com/rotaloom/rotaloom/pkg/fault"
@@ -22,8 +17,8 @@ import (
 // one must not keep a user from logging in.
 func (ch *Chain) authenticate(next handler) handler {
 	return func(ctx context.Context, c *call, req any) (any, error) {
-		if c.err != nil || c.method.err != nil {
-			return nil, fmt.Errorf("no policy: %w", c.method.err)
+		if c.broken != nil {
+			return nil, fmt.Errorf("the contract has no usable policy: %w", c.broken)
 		}
 		service, err := ch.peerService(ctx)
 		if err != nil {
@@ -99,57 +94,9 @@ func (ch *Chain) validate(next handler) handler {
 	return func(ctx context.Context, c *call, req any) (any, error) {
 		if c.rules {
 			if err := ch.validator.Validate(req.(proto.Message)); err != nil {
-				return nil, violationFault(err)
+				return nil, violationFault(c.policy.Input, err)
 			}
 		}
 		return next(ctx, c, req)
 	}
-}
-
-// maxViolations bounds how many broken rules an answer names.
-const maxViolations = 20
-
-// violationFault says which rules a request breaks, without showing the rules
-// themselves. The first one is the error, further ones are its details.
-func violationFault(err error) error {
-	var broken *protovalidate.ValidationError
-	if !errors.As(err, &broken) || len(broken.Violations) == 0 {
-		return fmt.Errorf("validating the request: %w", err)
-	}
-	violations := broken.Violations[:min(len(broken.Violations), maxViolations)]
-	f := fault.Invalid(fault.CodeValue, violationText(violations[0]))
-	if len(violations) == 1 {
-		return f
-	}
-	details := &commonv1.ErrorDetails{}
-	for _, v := range violations[1:] {
-		details.Errors = append(details.Errors, &commonv1.ErrorBody{ErrorCode: fault.CodeValue, Message: violationText(v)})
-	}
-	return f.WithDetails(details)
-}
-
-func violationText(v *protovalidate.Violation) string {
-	path := violationPath(v)
-	if path == "" {
-		return "The request is not valid: " + v.Proto.GetMessage() + "."
-	}
-	return "The value of " + path + " is not valid: " + v.Proto.GetMessage() + "."
-}
-
-// violationPath writes the path as callers know it: by JSON names.
-func violationPath(v *protovalidate.Violation) string {
-	text := protovalidate.FieldPathString(v.Proto.GetField())
-	if v.FieldDescriptor == nil {
-		return text
-	}
-	steps := strings.Split(text, ".")
-	for i, step := range steps {
-		name, rest, indexed := strings.Cut(step, "[")
-		name = jsonName(name)
-		if indexed {
-			name += "[" + rest
-		}
-		steps[i] = name
-	}
-	return strings.Join(steps, ".")
 }

@@ -27,7 +27,7 @@ func (ch *Chain) requestID(next handler) handler {
 		if !obs.ValidRequestID(r.ID) {
 			r.ID = obs.NewRequestID()
 			if err := grpc.SetHeader(ctx, metadata.Pairs(HeaderRequestID, r.ID)); err != nil {
-				return nil, fmt.Errorf("answering the request id: %w", err)
+				ch.log.WarnContext(ctx, "the request id cannot be answered", "error", err)
 			}
 		}
 		return next(obs.WithRequest(ctx, r), c, req)

@@ -11,6 +11,7 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"github.com/rotaloom/rotaloom/pkg/localpg"
+	"github.com/rotaloom/rotaloom/pkg/obs"
 )
 
 // URLVariable names the environment variable with a superuser's URL of a
@@ -82,7 +83,7 @@ func connect(ctx context.Context, raw string, stop func() error) (*server, error
 }
 
 // url is how the services' role connects to a database.
-func (s *server) url(database string) string {
+func (s *server) url(database string) obs.Secret {
 	u := *s.admin
 	u.Path = "/" + database
 	u.User = url.UserPassword(role, password)
@@ -90,7 +91,7 @@ func (s *server) url(database string) string {
 	query.Del("user")
 	query.Del("password")
 	u.RawQuery = query.Encode()
-	return u.String()
+	return obs.Secret(u.String())
 }
 
 func (s *server) close() error {

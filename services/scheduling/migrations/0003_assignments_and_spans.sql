@@ -65,6 +65,8 @@ CREATE TABLE propagation (
     finished_at        timestamptz,
     -- When it last came further, or was last reminded of.
     moved_at           timestamptz NOT NULL DEFAULT now(),
+    -- Reminders since it last came further.
+    reminders          int         NOT NULL DEFAULT 0,
     error              text        NOT NULL DEFAULT '',
     PRIMARY KEY (tenant_id, id)
 );
@@ -95,8 +97,9 @@ CREATE TABLE span (
     from_date      date        NOT NULL,
     to_date        date        NOT NULL,
     pattern_id     bigint      NOT NULL,
-    -- Position in the cycle on from_date, from 0.
+    -- Position in the cycle on from_date, from 0, and the cycle's length.
     position       int         NOT NULL,
+    day_count      int         NOT NULL,
     assignment_id  bigint      NOT NULL,
     -- Whether it came from the employee's term.
     inherited      boolean     NOT NULL,
@@ -115,6 +118,7 @@ CREATE TABLE span_past (
     to_date        date        NOT NULL,
     pattern_id     bigint      NOT NULL,
     position       int         NOT NULL,
+    day_count      int         NOT NULL,
     assignment_id  bigint      NOT NULL,
     inherited      boolean     NOT NULL,
     propagation_id bigint      NOT NULL,

@@ -1,11 +1,10 @@
 // Package definition turns the pattern that a caller describes into the
 // pattern that schedules are computed from: checked, with every template that
-// it names looked up, stored once under the digest of its content, and
-// compiled.
+// it names looked up, and stored once under the digest of its content.
 //
 // A stored pattern never changes. Editing or deleting a template therefore
-// cannot touch what was made from it, and what was compiled from a stored
-// pattern can be kept for as long as there is room.
+// cannot touch what was made from it, and what is derived from a stored pattern
+// is good for as long as it is kept.
 package definition
 
 import (
@@ -21,24 +20,11 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/pg"
 )
 
-// EntriesPerDay is how many entries one day of a cycle may have, every shift,
-// pay code edit, availability and tag counted. The ids of generated entries
-// have room for no more.
-const EntriesPerDay = 16
-
-// Settings bound what a pattern may be, and how many are kept in memory.
+// Settings bound what a pattern may be. Zero values mean the defaults.
 type Settings struct {
-	LongestCycle  int           `name:"longest-cycle" env:"LONGEST_CYCLE" default:"364" help:"Most days of a pattern's cycle."`
-	LongestShift  time.Duration `name:"longest-shift" env:"LONGEST_SHIFT" default:"24h" help:"Longest shift of a template."`
-	CachedEntries int           `name:"cached-entries" env:"CACHED_ENTRIES" default:"131072" help:"Entries of compiled patterns kept in memory."`
+	LongestCycle int           `name:"longest-cycle" env:"LONGEST_CYCLE" default:"364" help:"Most days of a pattern's cycle."`
+	LongestShift time.Duration `name:"longest-shift" env:"LONGEST_SHIFT" default:"24h" help:"Longest shift or pay code edit of a template, at most a week."`
 }
-
-// The values of settings that are not set.
-const (
-	defaultLongestCycle  = 364
-	defaultLongestShift  = 24 * time.Hour
-	defaultCachedEntries = 1 << 17
-)
 
 // ShiftSource finds shift templates by id and by name, names compared without
 // case. What does not exist is left out of the answer.
@@ -51,27 +37,17 @@ type PatternSource interface {
 	Find(ctx context.Context, db pg.Querier, tenantID int64, ids []int64, names []string) ([]*schedulingv1.SchedulePattern, error)
 }
 
-// Definitions checks, stores and compiles patterns. It may be used from
-// several goroutines.
+// Definitions checks and stores patterns. It may be used from several
+// goroutines.
 type Definitions struct {
 	rules    Rules
 	shifts   ShiftSource
 	patterns PatternSource
-	cache    *cache
 }
 
 // New returns Definitions that look named templates up in the sources.
 func New(settings Settings, shifts ShiftSource, patterns PatternSource) *Definitions {
-	entries := settings.CachedEntries
-	if entries <= 0 {
-		entries = defaultCachedEntries
-	}
-	return &Definitions{
-		rules:    NewRules(settings),
-		shifts:   shifts,
-		patterns: patterns,
-		cache:    newCache(entries),
-	}
+	return &Definitions{rules: NewRules(settings), shifts: shifts, patterns: patterns}
 }
 
 // Asked is a pattern as a caller describes it.

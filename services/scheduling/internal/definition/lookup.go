@@ -89,10 +89,8 @@ func (d *Definitions) followTemplates(
 	asked []Asked, patterns []*schedulingv1.SchedulePattern, results []Result,
 ) error {
 	want := newWanted()
-	for i, p := range patterns {
-		if p == nil {
-			results[i].Err = Missing(asked[i].Path)
-		} else if namesPattern(p) {
+	for _, p := range patterns {
+		if p != nil && namesPattern(p) {
 			want.add(p.Id, p.GetName())
 		}
 	}

@@ -7,6 +7,7 @@ import (
 
 	"github.com/rotaloom/rotaloom/pkg/civil"
 	"github.com/rotaloom/rotaloom/pkg/fault"
+	"github.com/rotaloom/rotaloom/services/scheduling/internal/rotation"
 )
 
 // Anchor is the day on which the times of templates stand. What is past
@@ -25,11 +26,13 @@ type Rules struct {
 func NewRules(settings Settings) Rules {
 	cycle, shift := settings.LongestCycle, settings.LongestShift
 	if cycle <= 0 {
-		cycle = defaultLongestCycle
+		cycle = rotation.DefaultMaxDays
 	}
 	if shift <= 0 {
-		shift = defaultLongestShift
+		shift = 24 * time.Hour
 	}
+	// Readers look back no further for what reaches into their window.
+	shift = min(shift, rotation.MaxEntrySeconds*time.Second)
 	return Rules{longestCycle: cycle, longestShift: int(shift / time.Second)}
 }
 
@@ -65,7 +68,7 @@ func (r Rules) period(path string, start, end *string) (period, error) {
 		return period{}, Invalid(path+".endDateTime", "must be after startDateTime")
 	}
 	if p.end-p.start > r.longestShift {
-		return period{}, Invalid(path, "must not be longer than %s", time.Duration(r.longestShift)*time.Second)
+		return period{}, Invalid(path+".endDateTime", "must be at most %s after startDateTime", time.Duration(r.longestShift)*time.Second)
 	}
 	return p, nil
 }

@@ -7,6 +7,7 @@ import (
 
 	"github.com/rotaloom/rotaloom/pkg/civil"
 	"github.com/rotaloom/rotaloom/pkg/fault"
+	"github.com/rotaloom/rotaloom/services/scheduling/internal/rotation"
 )
 
 // namesPattern tells whether a pattern has nothing but the name or the id of a
@@ -18,6 +19,9 @@ func namesPattern(p *schedulingv1.SchedulePattern) bool {
 // Pattern checks a pattern whose path in the request is given. Shift templates
 // that are only named are left for the lookup.
 func (r Rules) Pattern(path string, p *schedulingv1.SchedulePattern) error {
+	if p == nil {
+		return Missing(path)
+	}
 	p.AnchorStartDay = nil
 	switch days := int(p.GetDayCount()); {
 	case p.DayCount == nil:
@@ -41,9 +45,9 @@ func (r Rules) Pattern(path string, p *schedulingv1.SchedulePattern) error {
 		if err := r.item(at, item, p.GetDayCount()); err != nil {
 			return err
 		}
-		entries[item.GetDay()] += len(entriesOf(item))
-		if entries[item.GetDay()] > EntriesPerDay {
-			return Invalid(at, "is more than the %d entries that day %d may have", EntriesPerDay, item.GetDay())
+		entries[item.GetDay()] += entriesOf(item)
+		if entries[item.GetDay()] > rotation.MaxEntriesPerDay {
+			return Invalid(at, "is more than the %d entries that day %d may have", rotation.MaxEntriesPerDay, item.GetDay())
 		}
 	}
 	return nil
@@ -55,7 +59,7 @@ func (r Rules) item(path string, item *schedulingv1.SchedulePatternItem, dayCoun
 		return Missing(path + ".day")
 	case item.GetDay() < 1 || item.GetDay() > dayCount:
 		return Invalid(path+".day", "must be 1 to %d, the dayCount; it is %d", dayCount, item.GetDay())
-	case len(entriesOf(item)) == 0:
+	case entriesOf(item) == 0:
 		return Missing(path + ".shiftTemplate, payCodeEditTemplate, availabilityTemplate or scheduleTagTemplate")
 	}
 	if t := item.GetShiftTemplate(); t != nil && !namesShift(t) {
@@ -77,4 +81,18 @@ func (r Rules) item(path string, item *schedulingv1.SchedulePatternItem, dayCoun
 		return r.scheduleTag(path+".scheduleTagTemplate", t)
 	}
 	return nil
+}
+
+// entriesOf counts what an item puts on its day.
+func entriesOf(item *schedulingv1.SchedulePatternItem) int {
+	entries := 0
+	for _, given := range []bool{
+		item.GetShiftTemplate() != nil, item.GetPayCodeEditTemplate() != nil,
+		item.GetAvailabilityTemplate() != nil, item.GetScheduleTagTemplate() != nil,
+	} {
+		if given {
+			entries++
+		}
+	}
+	return entries
 }

@@ -97,12 +97,13 @@ func put(ctx context.Context, db pg.Querier, tenantID int64, definitions []*Defi
 
 const loadPatterns = `SELECT id, body FROM schedule_pattern WHERE tenant_id = $1 AND id = ANY($2)`
 
-// load reads stored patterns by id. An id that does not exist is an error:
-// patterns are never deleted.
-func load(ctx context.Context, db pg.Querier, tenantID int64, ids []int64) (map[int64]*schedulingv1.SchedulePattern, error) {
+// Patterns returns stored patterns by id, complete: all that they need stands in
+// them. An id that does not exist is an error, because patterns are never
+// deleted.
+func (d *Definitions) Patterns(ctx context.Context, db pg.Querier, tenantID int64, ids []int64) (map[int64]*schedulingv1.SchedulePattern, error) {
 	rows, err := db.Query(ctx, loadPatterns, tenantID, ids)
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("definition: read patterns: %w", err)
 	}
 	out := make(map[int64]*schedulingv1.SchedulePattern, len(ids))
 	var id int64
@@ -113,11 +114,11 @@ func load(ctx context.Context, db pg.Querier, tenantID int64, ids []int64) (map[
 		return proto.Unmarshal(body, pattern)
 	})
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("definition: read patterns: %w", err)
 	}
 	for _, id := range ids {
 		if out[id] == nil {
-			return nil, fmt.Errorf("pattern %d is not stored", id)
+			return nil, fmt.Errorf("definition: pattern %d is not stored", id)
 		}
 	}
 	return out, nil

@@ -78,5 +78,5 @@ func Version(path, text string) (*int64, error) {
 
 // taken is the error for a name that another thing has.
 func (k *Kind[T]) taken(name string) error {
-	return fault.Conflict(fault.CodeConflict, fmt.Sprintf("There is a %s with the name %q already.", k.What, name))
+	return fault.Invalid(definition.CodeInvalid, fmt.Sprintf("There is a %s with the name %q already.", k.What, name))
 }

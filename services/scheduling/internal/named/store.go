@@ -30,10 +30,9 @@ func NewStore[T Thing](kind Kind[T]) *Store[T] {
 	return &Store[T]{
 		kind: kind,
 		find: sql(`
-SELECT id, version, body FROM {table} WHERE tenant_id = $1 AND id = ANY($2)
-UNION
 SELECT id, version, body FROM {table}
-WHERE tenant_id = $1 AND lower(name) IN (SELECT lower(n) FROM unnest($3::text[]) AS n)`),
+WHERE tenant_id = $1
+  AND (id = ANY($2) OR lower(name) = ANY (ARRAY(SELECT lower(n) FROM unnest($3::text[]) AS n)))`),
 		all: sql(`
 SELECT id, version, body FROM {table} WHERE tenant_id = $1 ORDER BY lower(name) LIMIT $2`),
 		insert: sql(`

@@ -10,7 +10,6 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"github.com/rotaloom/rotaloom/pkg/fault"
-	"github.com/rotaloom/rotaloom/pkg/tenant"
 	schedulingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/scheduling/v1"
 )
 
@@ -39,15 +38,15 @@ FROM propagation WHERE tenant_id = $1 AND id = $2`
 // GetPropagation returns a propagation of the caller's tenant. An unknown id is
 // a 404.
 func (h *Handler) GetPropagation(ctx context.Context, req *schedulingv1.GetPropagationRequest) (*schedulingv1.Propagation, error) {
-	tenantID, ok := tenant.From(ctx)
-	if !ok {
-		return nil, errNoTenant
+	tenantID, err := tenantOf(ctx)
+	if err != nil {
+		return nil, err
 	}
 	answer := &schedulingv1.Propagation{Id: req.GetId()}
 	var total, done, spans, locked, cutLoose int64
 	var accepted time.Time
 	var started, finished *time.Time
-	err := h.pool.QueryRow(ctx, selectPropagation, tenantID, req.GetId()).Scan(
+	err = h.pool.QueryRow(ctx, selectPropagation, tenantID, req.GetId()).Scan(
 		&answer.Cause, &answer.State, &total, &done, &spans, &locked, &cutLoose,
 		&accepted, &started, &finished, &answer.Error)
 	if errors.Is(err, pgx.ErrNoRows) {

@@ -7,7 +7,6 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/rotaloom/rotaloom/pkg/pg"
-	"github.com/rotaloom/rotaloom/pkg/tenant"
 )
 
 // Open is a propagation that has not reached an employee yet.
@@ -41,9 +40,9 @@ ORDER BY 1, 2`
 // Pending returns the propagations that have still to reach employees, oldest
 // first; employees without any are absent. It works for the tenant of ctx.
 func Pending(ctx context.Context, db pg.Querier, employeeIDs []int64) (map[int64][]Open, error) {
-	tenantID, ok := tenant.From(ctx)
-	if !ok {
-		return nil, errNoTenant
+	tenantID, err := tenantOf(ctx)
+	if err != nil {
+		return nil, err
 	}
 	rows, err := db.Query(ctx, selectPending, tenantID, employeeIDs)
 	if err != nil {

@@ -50,21 +50,29 @@ VALUES ($1, $2, coalesce($3::bigint[], '{}'), coalesce($4::bigint[], '{}'))
 RETURNING id`
 
 // Start stores a propagation in the transaction of the change that it applies,
-// and returns its id. It works for the tenant of ctx.
+// and returns its id. It works for the tenant of ctx. Wake the outbox relay
+// after the commit.
 func Start(ctx context.Context, tx pgx.Tx, req Request) (int64, error) {
-	tenantID, ok := tenant.From(ctx)
-	if !ok {
-		return 0, errNoTenant
+	tenantID, err := tenantOf(ctx)
+	if err != nil {
+		return 0, err
 	}
 	var id int64
-	err := tx.QueryRow(ctx, insertPropagation, tenantID, string(req.Cause), req.TermIDs, req.EmployeeIDs).Scan(&id)
+	err = tx.QueryRow(ctx, insertPropagation, tenantID, string(req.Cause), req.TermIDs, req.EmployeeIDs).Scan(&id)
 	if err != nil {
 		return 0, fmt.Errorf("propagation: insert: %w", err)
 	}
-	if err := outbox.Append(ctx, tx, &schedulingv1.PropagationRequested{PropagationId: id}); err != nil {
+	if err := outbox.Append(ctx, tx, tenantID, &schedulingv1.PropagationRequested{PropagationId: id}); err != nil {
 		return 0, fmt.Errorf("propagation: request: %w", err)
 	}
 	return id, nil
 }
 
 var errNoTenant = errors.New("propagation: the context has no tenant")
+
+func tenantOf(ctx context.Context) (int64, error) {
+	if id, ok := tenant.From(ctx); ok {
+		return id, nil
+	}
+	return 0, errNoTenant
+}

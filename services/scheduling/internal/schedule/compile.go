@@ -1,15 +1,14 @@
 package schedule
 
 import (
-	"cmp"
 	"fmt"
-	"slices"
 
 	"google.golang.org/protobuf/proto"
 
 	schedulingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/scheduling/v1"
 
 	"github.com/rotaloom/rotaloom/pkg/civil"
+	"github.com/rotaloom/rotaloom/services/scheduling/internal/rotation"
 )
 
 // anchor is the day on which the times of templates stand.
@@ -17,52 +16,34 @@ const anchor = civil.Beginning
 
 // compiled is a pattern ready to be written out for any employee and day.
 type compiled struct {
-	dayCount int32
-	// The templates of the day at position p of the cycle are
-	// templates[first[p]:first[p+1]].
+	// cycle knows the days; the template of its entries is an index of
+	// templates.
+	cycle     *rotation.Pattern
 	templates []template
-	first     []int32
-	// overhang is how many days the longest entry reaches past its own.
-	overhang int32
-}
-
-func (c *compiled) day(position int32) []template {
-	return c.templates[c.first[position]:c.first[position+1]]
 }
 
 // compile makes the templates of a pattern's entries. Breaks are merged into
 // their neighbours when mergeBreaks is set.
-func compile(p *schedulingv1.SchedulePattern, mergeBreaks bool) (*compiled, error) {
-	c := &compiled{dayCount: p.GetDayCount(), first: make([]int32, p.GetDayCount()+1)}
-	items := slices.Clone(p.GetItems())
-	slices.SortStableFunc(items, func(a, b *schedulingv1.SchedulePatternItem) int {
-		return cmp.Compare(a.GetDay(), b.GetDay())
-	})
-	var index uint8
-	for i, item := range items {
-		if day := item.GetDay(); day < 1 || day > c.dayCount {
-			return nil, fmt.Errorf("schedule: item on day %d of a cycle of %d days", day, c.dayCount)
-		}
-		if i == 0 || items[i-1].GetDay() != item.GetDay() {
-			index = 0
-		}
+func compile(id int64, p *schedulingv1.SchedulePattern, mergeBreaks bool) (*compiled, error) {
+	c := &compiled{}
+	var items []rotation.Item
+	for _, item := range p.GetItems() {
 		made, err := templatesOf(item, mergeBreaks)
 		if err != nil {
-			return nil, fmt.Errorf("schedule: item on day %d: %w", item.GetDay(), err)
+			return nil, fmt.Errorf("item on day %d: %w", item.GetDay(), err)
 		}
 		for _, t := range made {
-			t.index = index
-			index++
 			t.finish()
-			c.overhang = max(c.overhang, (t.end-1)/civil.SecondsPerDay)
+			items = append(items, rotation.Item{
+				Day: item.GetDay(), Kind: rotation.Shift + rotation.Kind(t.kind),
+				StartSec: t.start, EndSec: t.end, Template: int32(len(c.templates)),
+			})
 			c.templates = append(c.templates, t)
 		}
-		c.first[item.GetDay()] += int32(len(made))
 	}
-	for p := range c.dayCount {
-		c.first[p+1] += c.first[p]
-	}
-	return c, nil
+	var err error
+	c.cycle, err = rotation.New(id, p.GetDayCount(), p.GetDayCount(), items)
+	return c, err
 }
 
 // templatesOf makes the templates of an item, in the order in which its entries
@@ -112,8 +93,7 @@ func offset(text string) (int32, error) {
 		return 0, err
 	}
 	days := at.Date - anchor
-	const farthest = 366
-	if days < 0 || days > farthest {
+	if days < 0 || days > lookback {
 		return 0, fmt.Errorf("%s is not anchored on %s", text, anchor)
 	}
 	return int32(days)*civil.SecondsPerDay + at.Seconds, nil

@@ -58,7 +58,7 @@ func (p *patterns) get(ctx context.Context, db pg.Querier, tenantID int64, ids [
 		if !ok {
 			return nil, fmt.Errorf("schedule: pattern %d is not stored", id)
 		}
-		if out[i], err = compile(pattern, mergeBreaks); err != nil {
+		if out[i], err = compile(id, pattern, mergeBreaks); err != nil {
 			return nil, fmt.Errorf("schedule: pattern %d: %w", id, err)
 		}
 		p.keep(patternKey{tenantID, id, mergeBreaks}, out[i])

@@ -3,12 +3,14 @@ package schedule
 import (
 	"context"
 	"encoding/binary"
+	"errors"
 	"fmt"
 
 	"github.com/jackc/pgx/v5"
 
 	"github.com/rotaloom/rotaloom/pkg/civil"
 	"github.com/rotaloom/rotaloom/pkg/pg"
+	"github.com/rotaloom/rotaloom/services/scheduling/internal/entryid"
 )
 
 const (
@@ -47,6 +49,10 @@ AND from_day < $3 AND from_day > $2::date - $4::int AND to_day >= $2 AND NOT del
 ORDER BY from_day, id LIMIT $5`
 )
 
+// lookback is how many days before a window spans are read, and what hides
+// their entries: an entry may reach past midnight. No template is longer.
+const lookback = 7
+
 // LongestItem is how many days a stored item may touch at most.
 const LongestItem = 366
 
@@ -55,7 +61,7 @@ type spanRow struct {
 	employeeID, patternID, assignmentID, propagationID int64
 	days                                               civil.Range
 	position                                           int32
-	lane                                               int16
+	lane                                               uint8
 	inherited                                          bool
 }
 
@@ -86,16 +92,13 @@ type rows struct {
 type want struct {
 	tenantID  int64
 	employees []int64 // ascending
-	// days is the window; spans, and what hides entries of them, are read
-	// from the days before it on from which entries may reach into it.
-	days     civil.Range
-	lookback int
-	spans    bool
-	open     int // the most open shifts, 0 for none
+	days      civil.Range
+	open      int // the most open shifts, 0 for none
 }
 
-// binaryFormat makes the answer independent of how statements are prepared.
-var binaryFormat = pgx.QueryResultFormats{pgx.BinaryFormatCode}
+// errNotBinary says that the connection is set to a mode without prepared
+// statements, in which values come as text.
+var errNotBinary = errors.New("schedule: the database connection does not answer in binary form")
 
 // read reads everything in one round trip. Each statement sees what was
 // committed before it began: spans come before items, so that an entry that is
@@ -103,17 +106,21 @@ var binaryFormat = pgx.QueryResultFormats{pgx.BinaryFormatCode}
 func read(ctx context.Context, db pg.Querier, w want) (rows, error) {
 	var out rows
 	batch := &pgx.Batch{}
-	if w.spans && len(w.employees) > 0 {
-		early := w.days.From.AddDays(-w.lookback)
+	if len(w.employees) > 0 {
+		early := w.days.From.AddDays(-lookback)
 		from, first, to := early.Time(), w.days.From.Time(), w.days.To.Time()
-		batch.Queue(readSpans, binaryFormat, w.tenantID, w.employees, from, to).Query(out.scanSpans)
-		batch.Queue(readItems, binaryFormat, w.tenantID, w.employees, first, to, LongestItem).Query(scanItems(&out.items))
-		lows, highs := entryRanges(w.employees, civil.Range{From: early, To: w.days.To})
-		batch.Queue(readHidden, binaryFormat, w.tenantID, lows, highs).Query(out.scanHidden)
-		batch.Queue(readLocks, binaryFormat, w.tenantID, w.employees, from, to).Query(out.scanLocks)
+		batch.Queue(readSpans, w.tenantID, w.employees, from, to).Query(out.scanSpans)
+		batch.Queue(readItems, w.tenantID, w.employees, first, to, LongestItem).Query(scanItems(&out.items))
+		// Generated entries stand inside the calendar, a window may not.
+		lows, highs, err := entryRanges(w.employees, calendar(civil.Range{From: early, To: w.days.To}))
+		if err != nil {
+			return rows{}, err
+		}
+		batch.Queue(readHidden, w.tenantID, lows, highs).Query(out.scanHidden)
+		batch.Queue(readLocks, w.tenantID, w.employees, from, to).Query(out.scanLocks)
 	}
 	if w.open > 0 {
-		batch.Queue(readOpenShifts, binaryFormat, w.tenantID, w.days.From.Time(), w.days.To.Time(), LongestItem, w.open).
+		batch.Queue(readOpenShifts, w.tenantID, w.days.From.Time(), w.days.To.Time(), LongestItem, w.open).
 			Query(scanItems(&out.open))
 	}
 	if batch.Len() == 0 {
@@ -125,12 +132,40 @@ func read(ctx context.Context, db pg.Querier, w want) (rows, error) {
 	return out, nil
 }
 
+// calendar returns the days of a window on which entries can be generated; at
+// least one.
+func calendar(days civil.Range) civil.Range {
+	from := min(days.From.Clamp(), civil.Forever-1)
+	return civil.Range{From: from, To: max(days.To.Clamp(), from+1)}
+}
+
+// entryRanges returns the ids of the first and the last entry that each of the
+// employees can have on the days.
+func entryRanges(employees []int64, days civil.Range) (first, last []int64, err error) {
+	first, last = make([]int64, len(employees)), make([]int64, len(employees))
+	for i, id := range employees {
+		if first[i], err = entryid.Encode(entryid.Entry{Employee: id, Day: days.From}); err != nil {
+			return nil, nil, fmt.Errorf("schedule: %w", err)
+		}
+		last[i], err = entryid.Encode(entryid.Entry{
+			Employee: id, Day: days.To - 1, Lane: entryid.MaxLane, Ordinal: entryid.MaxOrdinal,
+		})
+		if err != nil {
+			return nil, nil, fmt.Errorf("schedule: %w", err)
+		}
+	}
+	return first, last, nil
+}
+
 func (r *rows) scanSpans(rows pgx.Rows) error {
 	r.spans = r.spans[:0]
+	if err := checkBinary(rows); err != nil {
+		return err
+	}
 	for rows.Next() {
 		v := rows.RawValues()
 		r.spans = append(r.spans, spanRow{
-			employeeID: int8At(v[0]), lane: int16(binary.BigEndian.Uint16(v[1])),
+			employeeID: int8At(v[0]), lane: uint8(binary.BigEndian.Uint16(v[1])),
 			days:      civil.Range{From: dateAt(v[2]), To: dateAt(v[3])},
 			patternID: int8At(v[4]), position: int4At(v[5]), assignmentID: int8At(v[6]),
 			inherited: v[7][0] != 0, propagationID: int8At(v[8]),
@@ -142,6 +177,9 @@ func (r *rows) scanSpans(rows pgx.Rows) error {
 func scanItems(into *[]itemRow) func(pgx.Rows) error {
 	return func(rows pgx.Rows) error {
 		*into = (*into)[:0]
+		if err := checkBinary(rows); err != nil {
+			return err
+		}
 		for rows.Next() {
 			v := rows.RawValues()
 			*into = append(*into, itemRow{
@@ -155,6 +193,9 @@ func scanItems(into *[]itemRow) func(pgx.Rows) error {
 
 func (r *rows) scanHidden(rows pgx.Rows) error {
 	r.hidden = r.hidden[:0]
+	if err := checkBinary(rows); err != nil {
+		return err
+	}
 	for rows.Next() {
 		r.hidden = append(r.hidden, int8At(rows.RawValues()[0]))
 	}
@@ -163,6 +204,9 @@ func (r *rows) scanHidden(rows pgx.Rows) error {
 
 func (r *rows) scanLocks(rows pgx.Rows) error {
 	r.locks = r.locks[:0]
+	if err := checkBinary(rows); err != nil {
+		return err
+	}
 	for rows.Next() {
 		v := rows.RawValues()
 		r.locks = append(r.locks, lockRow{
@@ -171,6 +215,15 @@ func (r *rows) scanLocks(rows pgx.Rows) error {
 		})
 	}
 	return rows.Err()
+}
+
+func checkBinary(rows pgx.Rows) error {
+	for _, column := range rows.FieldDescriptions() {
+		if column.Format != pgx.BinaryFormatCode {
+			return errNotBinary
+		}
+	}
+	return nil
 }
 
 func int8At(v []byte) int64 { return int64(binary.BigEndian.Uint64(v)) }

@@ -7,7 +7,8 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/civil"
 )
 
-// kind is the kind of an entry of the schedule.
+// kind is the kind of an entry of the schedule, in the order of
+// [rotation.Kind].
 type kind uint8
 
 const (
@@ -75,7 +76,6 @@ type section struct {
 // between the last two the relations.
 type template struct {
 	kind     kind
-	index    uint8 // place among the entries of its day
 	sections [3]section
 	// lockedAt is where the first section tells whether the entry is locked;
 	// -1 for kinds that do not tell.

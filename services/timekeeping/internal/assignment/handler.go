@@ -11,6 +11,7 @@ import (
 
 	"github.com/rotaloom/rotaloom/pkg/fault"
 	"github.com/rotaloom/rotaloom/pkg/fault/bulk"
+	"github.com/rotaloom/rotaloom/pkg/rpc"
 	"github.com/rotaloom/rotaloom/pkg/tenant"
 	timekeepingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/timekeeping/v1"
 	"github.com/rotaloom/rotaloom/services/timekeeping/internal/person"
@@ -96,7 +97,7 @@ func (h *Handler) MultiReadEmploymentTermAssignments(ctx context.Context, req *t
 			out.Fail(&timekeepingv1.PersonEmploymentTerms{PersonIdentity: identity(key)}, key.Unknown())
 		}
 	}
-	return answer(out)
+	return answer(ctx, out)
 }
 
 // readCriterion answers the persons that a criterion names.
@@ -126,13 +127,13 @@ func readCriterion(c *timekeepingv1.EmployeeCriterion) ([]person.Key, error) {
 }
 
 // answer gives the outcome of an operation on several persons.
-func answer(out *bulk.Outcome[*timekeepingv1.PersonEmploymentTerms, *timekeepingv1.PersonEmploymentTerms]) (*timekeepingv1.PersonEmploymentTermsList, error) {
+func answer(ctx context.Context, out *bulk.Outcome[*timekeepingv1.PersonEmploymentTerms, *timekeepingv1.PersonEmploymentTerms]) (*timekeepingv1.PersonEmploymentTermsList, error) {
 	failure, err := out.Failure()
 	if err != nil {
 		return nil, err
 	}
 	if failure != nil {
-		return &timekeepingv1.PersonEmploymentTermsList{Failure: failure}, nil
+		return &timekeepingv1.PersonEmploymentTermsList{Failure: failure}, rpc.PartialSuccess(ctx)
 	}
 	return &timekeepingv1.PersonEmploymentTermsList{Persons: out.Successes()}, nil
 }

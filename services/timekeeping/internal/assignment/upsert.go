@@ -100,7 +100,7 @@ func (h *Handler) apply(ctx context.Context, tenantID int64, items []*item) erro
 		if err := replace(ctx, tx, tenantID, changed); err != nil {
 			return err
 		}
-		return outbox.Append(ctx, tx, changedEvent(changed))
+		return outbox.Append(ctx, tx, tenantID, changedEvent(changed))
 	})
 }
 
@@ -215,5 +215,5 @@ func (h *Handler) upserted(ctx context.Context, tenantID int64, inputs []*timeke
 			out.Succeed(inputs[i], wire(it.who, have[it.who.ID]))
 		}
 	}
-	return answer(out)
+	return answer(ctx, out)
 }

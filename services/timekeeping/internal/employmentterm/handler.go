@@ -51,7 +51,7 @@ func (h *Handler) CreateEmploymentTerm(ctx context.Context, req *timekeepingv1.E
 	if err != nil {
 		return nil, err
 	}
-	return h.change(ctx, false, func(ctx context.Context, tx pgx.Tx) (row, error) {
+	return h.change(ctx, tenantID, false, func(ctx context.Context, tx pgx.Tx) (row, error) {
 		term.Id = 0
 		return insert(ctx, tx, tenantID, term)
 	})
@@ -61,7 +61,7 @@ func (h *Handler) CreateEmploymentTerm(ctx context.Context, req *timekeepingv1.E
 // request leaves out stays.
 func (h *Handler) UpdateEmploymentTerm(ctx context.Context, req *timekeepingv1.UpdateEmploymentTermRequest) (*timekeepingv1.EmploymentTerm, error) {
 	tenantID, _ := tenant.From(ctx)
-	return h.change(ctx, false, func(ctx context.Context, tx pgx.Tx) (row, error) {
+	return h.change(ctx, tenantID, false, func(ctx context.Context, tx pgx.Tx) (row, error) {
 		old, err := get(ctx, tx, tenantID, req.GetId(), true)
 		if err != nil {
 			return row{}, err
@@ -78,7 +78,7 @@ func (h *Handler) UpdateEmploymentTerm(ctx context.Context, req *timekeepingv1.U
 // persons are assigned to stays (409).
 func (h *Handler) DeleteEmploymentTerm(ctx context.Context, req *timekeepingv1.DeleteEmploymentTermRequest) (*emptypb.Empty, error) {
 	tenantID, _ := tenant.From(ctx)
-	_, err := h.change(ctx, true, func(ctx context.Context, tx pgx.Tx) (row, error) {
+	_, err := h.change(ctx, tenantID, true, func(ctx context.Context, tx pgx.Tx) (row, error) {
 		return remove(ctx, tx, tenantID, req.GetId())
 	})
 	if err != nil {
@@ -88,14 +88,14 @@ func (h *Handler) DeleteEmploymentTerm(ctx context.Context, req *timekeepingv1.D
 }
 
 // change runs one write and puts its event into the outbox beside it.
-func (h *Handler) change(ctx context.Context, deletes bool, write func(context.Context, pgx.Tx) (row, error)) (*timekeepingv1.EmploymentTerm, error) {
+func (h *Handler) change(ctx context.Context, tenantID int64, deletes bool, write func(context.Context, pgx.Tx) (row, error)) (*timekeepingv1.EmploymentTerm, error) {
 	var written row
 	err := pg.InTx(ctx, h.pool, func(ctx context.Context, tx pgx.Tx) error {
 		var err error
 		if written, err = write(ctx, tx); err != nil {
 			return err
 		}
-		return outbox.Append(ctx, tx, written.changed(deletes))
+		return outbox.Append(ctx, tx, tenantID, written.changed(deletes))
 	})
 	if err != nil {
 		return nil, err

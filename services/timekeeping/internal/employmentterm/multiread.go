@@ -8,6 +8,7 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/civil"
 	"github.com/rotaloom/rotaloom/pkg/fault"
 	"github.com/rotaloom/rotaloom/pkg/fault/bulk"
+	"github.com/rotaloom/rotaloom/pkg/rpc"
 	"github.com/rotaloom/rotaloom/pkg/tenant"
 	commonv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/common/v1"
 	timekeepingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/timekeeping/v1"
@@ -56,11 +57,11 @@ func (h *Handler) MultiReadEmploymentTerms(ctx context.Context, req *timekeeping
 		}
 		out.Succeed(w.ref(), r.term)
 	}
-	return answer(out)
+	return answer(ctx, out)
 }
 
 // answer gives the outcome under the umbrella code of employment terms.
-func answer(out *bulk.Outcome[*commonv1.Ref, *timekeepingv1.EmploymentTerm]) (*timekeepingv1.EmploymentTermList, error) {
+func answer(ctx context.Context, out *bulk.Outcome[*commonv1.Ref, *timekeepingv1.EmploymentTerm]) (*timekeepingv1.EmploymentTermList, error) {
 	failure, err := out.Failure()
 	if fault.HasCode(err, fault.CodeBulkFailed) {
 		all := fault.FromError(err)
@@ -71,7 +72,7 @@ func answer(out *bulk.Outcome[*commonv1.Ref, *timekeepingv1.EmploymentTerm]) (*t
 	}
 	if failure != nil {
 		failure.ErrorCode = CodeSome
-		return &timekeepingv1.EmploymentTermList{Failure: failure}, nil
+		return &timekeepingv1.EmploymentTermList{Failure: failure}, rpc.PartialSuccess(ctx)
 	}
 	return &timekeepingv1.EmploymentTermList{EmploymentTerms: out.Successes()}, nil
 }

@@ -58,7 +58,7 @@ func collect(ctx context.Context, db pg.Querier, sql string, args ...any) ([]row
 func get(ctx context.Context, db pg.Querier, tenantID, id int64, forUpdate bool) (row, error) {
 	sql := `SELECT id, version, body FROM employment_term WHERE tenant_id = $1 AND id = $2`
 	if forUpdate {
-		sql += ` FOR UPDATE`
+		sql += ` FOR NO KEY UPDATE`
 	}
 	rows, err := db.Query(ctx, sql, tenantID, id)
 	if err != nil {

@@ -1,0 +1,93 @@
+// Command gateway is the REST edge as a program of its own: it serves the HTTP
+// API over TLS and calls the services over mutual TLS.
+package main
+
+import (
+	"context"
+	"fmt"
+	"net"
+
+	"google.golang.org/grpc"
+
+	"github.com/rotaloom/rotaloom/gateway"
+	"github.com/rotaloom/rotaloom/pkg/boot"
+	"github.com/rotaloom/rotaloom/pkg/clock"
+	"github.com/rotaloom/rotaloom/pkg/rpc"
+)
+
+// settings are those of the program.
+type settings struct {
+	boot.Common
+	gateway.Config
+
+	Listen      string `default:":8443" help:"Address of the HTTPS listener."`
+	ListenPlain string `help:"Address of a listener for trusted proxies that end TLS; none when empty."`
+
+	HTTPS    boot.TLSFiles `embed:"" prefix:"https-"`
+	Services boot.TLSFiles `embed:"" prefix:"services-"`
+
+	AuthTarget        string `default:"dns:///auth:8443" help:"Where the service of the domain auth is."`
+	CommonsTarget     string `default:"dns:///commons:8443" help:"Where the service of the domain commons is."`
+	TimekeepingTarget string `default:"dns:///timekeeping:8443" help:"Where the service of the domain timekeeping is."`
+	SchedulingTarget  string `default:"dns:///scheduling:8443" help:"Where the service of the domain scheduling is."`
+}
+
+func main() {
+	s := &settings{}
+	boot.Main("gateway", "The REST edge of Rotaloom.", s, s.start)
+}
+
+func (s *settings) start(_ context.Context, app *boot.App) error {
+	https, err := boot.LoadCertificates(s.HTTPS, app.Log, clock.System{})
+	if err != nil {
+		return fmt.Errorf("HTTPS: %w", err)
+	}
+	conns, err := s.connect(app)
+	if err != nil {
+		return err
+	}
+	edge, err := gateway.New(s.Config, conns, app.Log)
+	if err != nil {
+		return err
+	}
+	listener, err := net.Listen("tcp", s.Listen)
+	if err != nil {
+		return fmt.Errorf("HTTPS: %w", err)
+	}
+	var plain net.Listener
+	if s.ListenPlain != "" {
+		if plain, err = net.Listen("tcp", s.ListenPlain); err != nil {
+			return fmt.Errorf("plain HTTP: %w", err)
+		}
+	}
+	server := gateway.NewServer(edge, https.HTTPSConfig())
+	app.Go(boot.StageEdge, "edge", func(ctx context.Context) error { return server.Run(ctx, listener, plain) })
+	return nil
+}
+
+// connect makes the connections to the services. They connect with the first
+// call, so the edge starts before what is behind it.
+func (s *settings) connect(app *boot.App) (gateway.Conns, error) {
+	certificates, err := boot.LoadCertificates(s.Services, app.Log, clock.System{})
+	if err != nil {
+		return gateway.Conns{}, fmt.Errorf("services: %w", err)
+	}
+	var conns gateway.Conns
+	for _, d := range []struct {
+		target string
+		conn   *grpc.ClientConnInterface
+	}{
+		{s.AuthTarget, &conns.Auth},
+		{s.CommonsTarget, &conns.Commons},
+		{s.TimekeepingTarget, &conns.Timekeeping},
+		{s.SchedulingTarget, &conns.Scheduling},
+	} {
+		conn, err := rpc.Dial(rpc.DialConfig{Target: d.target, TLS: certificates.ClientConfig()})
+		if err != nil {
+			return gateway.Conns{}, err
+		}
+		app.OnClose("connection to "+d.target, func(context.Context) error { return conn.Close() })
+		*d.conn = conn
+	}
+	return conns, nil
+}

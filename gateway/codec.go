@@ -1,0 +1,77 @@
+package gateway
+
+import (
+	"context"
+	"fmt"
+
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/encoding"
+	"google.golang.org/grpc/mem"
+	"google.golang.org/protobuf/proto"
+)
+
+// Codec is how the edge's messages cross gRPC: their fields stay bytes. What a
+// service receives and sends is ordinary protobuf.
+type Codec struct{}
+
+var _ encoding.CodecV2 = Codec{}
+
+// Name is that of the ordinary codec: on the wire there is no difference.
+func (Codec) Name() string { return "proto" }
+
+// Marshal writes the bytes that a message carries, and then the fields that it
+// has. As the last value of a field wins, what the path says of a request goes
+// before what its body says.
+func (Codec) Marshal(v any) (mem.BufferSlice, error) {
+	m, ok := v.(proto.Message)
+	if !ok {
+		return nil, fmt.Errorf("gateway: %T is no message", v)
+	}
+	r := m.ProtoReflect()
+	carried := r.GetUnknown()
+	size := proto.Size(m)
+	if size == len(carried) {
+		return mem.BufferSlice{mem.SliceBuffer(carried)}, nil
+	}
+	r.SetUnknown(nil)
+	out, err := proto.MarshalOptions{}.MarshalAppend(append(make([]byte, 0, size), carried...), m)
+	r.SetUnknown(carried)
+	if err != nil {
+		return nil, err
+	}
+	return mem.BufferSlice{mem.SliceBuffer(out)}, nil
+}
+
+// Unmarshal puts the bytes into the message as they are. Pooled ones are
+// copied, as the message outlives them.
+func (Codec) Unmarshal(data mem.BufferSlice, v any) error {
+	m, ok := v.(proto.Message)
+	if !ok {
+		return fmt.Errorf("gateway: %T is no message", v)
+	}
+	if len(data) == 1 {
+		if own, ok := data[0].(mem.SliceBuffer); ok {
+			m.ProtoReflect().SetUnknown([]byte(own))
+			return nil
+		}
+	}
+	m.ProtoReflect().SetUnknown(data.Materialize())
+	return nil
+}
+
+// transcodingConn calls with the codec of the edge.
+type transcodingConn struct {
+	conn        grpc.ClientConnInterface
+	answerLimit int
+}
+
+// Invoke makes a call.
+func (c transcodingConn) Invoke(ctx context.Context, method string, args, reply any, opts ...grpc.CallOption) error {
+	opts = append(opts, grpc.ForceCodecV2(Codec{}), grpc.MaxCallRecvMsgSize(c.answerLimit))
+	return c.conn.Invoke(ctx, method, args, reply, opts...)
+}
+
+// NewStream is refused: no route leads to a stream.
+func (c transcodingConn) NewStream(_ context.Context, _ *grpc.StreamDesc, method string, _ ...grpc.CallOption) (grpc.ClientStream, error) {
+	return nil, fmt.Errorf("gateway: %s is a stream", method)
+}

@@ -1,0 +1,220 @@
+package gateway
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"mime"
+	"net/http"
+	"net/url"
+	"runtime/debug"
+	"time"
+
+	"github.com/rotaloom/rotaloom/pkg/fault"
+	"github.com/rotaloom/rotaloom/pkg/obs"
+)
+
+// exchange is one request and its answer. It is the ResponseWriter that the
+// generated code writes to, so it decides what goes out.
+type exchange struct {
+	http.ResponseWriter
+	edge    *Edge
+	method  string
+	path    string // escaped, without the prefix /api
+	request obs.Request
+	began   time.Time
+	ctx     context.Context // of the request, for the log
+
+	route   *route
+	form    bool         // whether the body is a form
+	body    io.Reader    // bounded
+	fault   *fault.Error // what was wrong with the body
+	success int          // status of a success that is not the route's
+	buf     *[]byte      // holds the answer's JSON
+	status  int          // that was written, or 0
+	bytes   int
+	cause   error // of a failure, for the log
+}
+
+type exchangeKey struct{}
+
+func (e *Edge) newExchange(w http.ResponseWriter, r *http.Request) *exchange {
+	x := &exchange{
+		ResponseWriter: w,
+		edge:           e,
+		method:         r.Method,
+		path:           trimAPI(r.URL.EscapedPath()),
+		request:        requestOf(r),
+		began:          time.Now(),
+	}
+	x.ctx = obs.WithRequest(r.Context(), x.request)
+	h := w.Header()
+	h["X-Request-Id"] = []string{x.request.ID}
+	h["Kronos-Tid"] = []string{x.request.ID}
+	h["Strict-Transport-Security"] = []string{"max-age=31536000"}
+	h["X-Content-Type-Options"] = []string{"nosniff"}
+	return x
+}
+
+// checkBody checks the type and the announced size of the body. A request to a
+// route without a body may have none.
+func (x *exchange) checkBody(r *http.Request) *fault.Error {
+	if !x.route.body {
+		x.body = http.NoBody
+		return nil
+	}
+	if r.ContentLength > x.edge.cfg.BodyLimit {
+		return x.tooLarge()
+	}
+	x.body = http.MaxBytesReader(x.ResponseWriter, r.Body, x.edge.cfg.BodyLimit)
+	if encoding := r.Header.Get("Content-Encoding"); encoding != "" && encoding != "identity" {
+		return mediaType("The body must not be encoded (Content-Encoding).")
+	}
+	declared := r.Header.Get("Content-Type")
+	if declared == "" {
+		return nil
+	}
+	kind, _, err := mime.ParseMediaType(declared)
+	switch {
+	case err != nil:
+	case kind == "application/json":
+		return nil
+	case kind == "application/x-www-form-urlencoded" && x.route.policy.OAuthErrors:
+		x.form = true
+		return nil
+	}
+	if x.route.policy.OAuthErrors {
+		return mediaType("The body must be application/x-www-form-urlencoded.")
+	}
+	return mediaType("The body must be application/json.")
+}
+
+func mediaType(message string) *fault.Error {
+	return fault.New(fault.CodeMediaType, http.StatusUnsupportedMediaType, message)
+}
+
+func (x *exchange) tooLarge() *fault.Error {
+	return fault.TooLarge(fault.CodeTooLarge, fmt.Sprintf(
+		"The body is larger than %d bytes. Split it into several requests.", x.edge.cfg.BodyLimit))
+}
+
+// readBody reads the whole body, within its limit.
+func (x *exchange) readBody(into []byte) ([]byte, *fault.Error) {
+	b := into
+	for {
+		if len(b) == cap(b) {
+			b = append(b, 0)[:len(b)]
+		}
+		n, err := x.body.Read(b[len(b):cap(b)])
+		b = b[:len(b)+n]
+		var tooLarge *http.MaxBytesError
+		switch {
+		case err == nil:
+		case errors.Is(err, io.EOF):
+			return b, nil
+		case errors.As(err, &tooLarge):
+			return b, x.tooLarge()
+		default:
+			return b, fault.Invalid(fault.CodeBadRequest, "The body could not be read to its end.").WithCause(err)
+		}
+	}
+}
+
+// forward answers the request as the generated code gets it: with the headers
+// that services may see, and with the query's values already read.
+func (x *exchange) forward(ctx context.Context, r *http.Request, query url.Values) *http.Request {
+	f := r.WithContext(ctx)
+	f.Header = passedHeaders(r, x.edge.trusts(r))
+	f.Body = &body{x}
+	f.Form, f.PostForm = query, url.Values{}
+	if query == nil {
+		f.Form = url.Values{}
+	}
+	return f
+}
+
+// body carries the exchange to the marshaler, which the generated code gives
+// nothing but the body of the request.
+type body struct{ x *exchange }
+
+func (b *body) Read(p []byte) (int, error) { return b.x.body.Read(p) }
+func (b *body) Close() error               { return nil }
+
+// WriteHeader writes the status, once.
+func (x *exchange) WriteHeader(status int) {
+	if x.status != 0 {
+		return
+	}
+	x.status = status
+	x.ResponseWriter.WriteHeader(status)
+}
+
+// Write writes the answer of a success: nothing else writes before the status
+// is known.
+func (x *exchange) Write(p []byte) (int, error) {
+	if x.status == 0 {
+		status := x.successStatus()
+		if status == http.StatusNoContent {
+			x.Header().Del("Content-Type")
+			x.Header().Del("Content-Length")
+		}
+		x.WriteHeader(status)
+	}
+	if x.status == http.StatusNoContent {
+		return len(p), nil
+	}
+	n, err := x.ResponseWriter.Write(p)
+	x.bytes += n
+	if err != nil {
+		// HTTP/2 may still be reading the buffer of a stream that was given up.
+		x.buf = nil
+	}
+	return n, err
+}
+
+func (x *exchange) successStatus() int {
+	switch {
+	case x.success != 0:
+		return x.success
+	case x.route != nil:
+		return x.route.policy.SuccessStatus
+	}
+	return http.StatusOK
+}
+
+// finish ends the exchange, also after a panic.
+func (x *exchange) finish() {
+	if p := recover(); p != nil {
+		x.edge.log.ErrorContext(x.ctx, "panic", "panic", fmt.Sprint(p), "stack", string(debug.Stack()))
+		if x.status != 0 {
+			panic(http.ErrAbortHandler)
+		}
+		x.fail(fault.Internal(fmt.Errorf("panic: %v", p)))
+	}
+	x.edge.bufs.put(x.buf)
+	level := slog.LevelInfo
+	if x.status >= http.StatusInternalServerError {
+		level = slog.LevelError
+	}
+	if x.edge.log.Enabled(x.ctx, level) {
+		x.edge.log.LogAttrs(x.ctx, level, "http", x.attrs()...)
+	}
+}
+
+func (x *exchange) attrs() []slog.Attr {
+	// The path itself is not logged: it may hold names of people.
+	path := ""
+	if x.route != nil {
+		path = x.route.path
+	}
+	attrs := []slog.Attr{
+		slog.String("method", x.method), slog.String("route", path), slog.Int("status", x.status),
+		slog.Int("bytes", x.bytes), slog.Float64("ms", float64(time.Since(x.began).Microseconds())/1000),
+	}
+	if x.cause != nil {
+		attrs = append(attrs, slog.String("error", x.cause.Error()))
+	}
+	return attrs
+}

@@ -1,0 +1,126 @@
+package gateway
+
+import (
+	"context"
+	"net/http"
+	"net/netip"
+	"strings"
+
+	"google.golang.org/grpc/metadata"
+
+	"github.com/rotaloom/rotaloom/pkg/fault"
+	"github.com/rotaloom/rotaloom/pkg/obs"
+	"github.com/rotaloom/rotaloom/pkg/rpc"
+)
+
+const (
+	maxLanguageHeader = 256
+	bearer            = "bearer"
+)
+
+// requestOf takes over a well-formed request id and trace, or makes an id.
+func requestOf(r *http.Request) obs.Request {
+	req := obs.Request{ID: r.Header.Get("X-Request-Id")}
+	if !obs.ValidRequestID(req.ID) {
+		req.ID = obs.NewRequestID()
+	}
+	if trace := r.Header.Get("Traceparent"); obs.ValidTraceparent(trace) {
+		req.Traceparent = trace
+	}
+	return req
+}
+
+// passedHeaders answers the headers that the runtime may see. It passes on
+// the token and the forwarding headers by itself, so those of strangers go.
+func passedHeaders(r *http.Request, trusted bool) http.Header {
+	h := make(http.Header, 4)
+	if token := token(r.Header); token != "" {
+		h["Authorization"] = []string{"Bearer " + token}
+	}
+	if trusted {
+		for _, name := range []string{"X-Forwarded-For", "X-Forwarded-Host"} {
+			if v := r.Header.Values(name); len(v) > 0 {
+				h[name] = v
+			}
+		}
+	}
+	if language := r.Header.Get("Accept-Language"); len(language) <= maxLanguageHeader {
+		h["Accept-Language"] = []string{language}
+	}
+	return h
+}
+
+// token answers the access token of a request, with or without the scheme in
+// front of it, or "" when there is none or more than one.
+func token(h http.Header) string {
+	values := h["Authorization"]
+	if len(values) != 1 {
+		return ""
+	}
+	value := strings.TrimSpace(values[0])
+	if scheme, rest, found := strings.Cut(value, " "); found {
+		value = strings.TrimSpace(rest)
+		if !strings.EqualFold(scheme, bearer) || strings.Contains(value, " ") {
+			return ""
+		}
+	} else if strings.EqualFold(value, bearer) {
+		return ""
+	}
+	return value
+}
+
+// metadataOf is what a service gets to know beside the token.
+func metadataOf(ctx context.Context, r *http.Request) metadata.MD {
+	x, ok := ctx.Value(exchangeKey{}).(*exchange)
+	if !ok {
+		return nil
+	}
+	md := metadata.MD{rpc.HeaderRequestID: {x.request.ID}}
+	if x.request.Traceparent != "" {
+		md[rpc.HeaderTraceparent] = []string{x.request.Traceparent}
+	}
+	if language := r.Header.Get("Accept-Language"); language != "" && printable(language) {
+		md["accept-language"] = []string{language}
+	}
+	return md
+}
+
+// printable reports whether text may be a value of gRPC metadata.
+func printable(text string) bool {
+	for i := range len(text) {
+		if text[i] < ' ' || text[i] > '~' {
+			return false
+		}
+	}
+	return true
+}
+
+// requireHTTPS refuses what did not come over TLS, to us or to a proxy that we
+// trust.
+func (e *Edge) requireHTTPS(r *http.Request) *fault.Error {
+	if r.TLS != nil || e.trusts(r) && strings.EqualFold(r.Header.Get("X-Forwarded-Proto"), "https") {
+		return nil
+	}
+	return httpsOnly()
+}
+
+func httpsOnly() *fault.Error {
+	return fault.Forbidden(fault.CodeHTTPSOnly, "This service is only available over HTTPS.")
+}
+
+// trusts reports whether the request comes from one of the trusted proxies.
+func (e *Edge) trusts(r *http.Request) bool {
+	if len(e.cfg.TrustedProxies) == 0 {
+		return false
+	}
+	from, err := netip.ParseAddrPort(r.RemoteAddr)
+	if err != nil {
+		return false
+	}
+	for _, p := range e.cfg.TrustedProxies {
+		if p.Contains(from.Addr().Unmap()) {
+			return true
+		}
+	}
+	return false
+}

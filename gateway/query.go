@@ -1,0 +1,88 @@
+package gateway
+
+import (
+	"fmt"
+	"net/url"
+	"strings"
+
+	"google.golang.org/protobuf/reflect/protoreflect"
+
+	"github.com/rotaloom/rotaloom/pkg/fault"
+)
+
+// maxQueryDepth bounds how deeply a query parameter may reach into messages.
+const maxQueryDepth = 3
+
+// queryField is a field that a query parameter may set.
+type queryField struct {
+	path string // by proto names, as the generated code takes it
+	desc protoreflect.FieldDescriptor
+}
+
+// queryFields lists the fields of a request that come from the query, by JSON
+// names and by proto names.
+func queryFields(input protoreflect.MessageDescriptor, taken map[protoreflect.Name]bool) map[string]queryField {
+	fields := map[string]queryField{}
+	var add func(desc protoreflect.MessageDescriptor, path, jsonPath string, depth int)
+	add = func(desc protoreflect.MessageDescriptor, path, jsonPath string, depth int) {
+		for i := range desc.Fields().Len() {
+			fd := desc.Fields().Get(i)
+			if depth == 0 && taken[fd.Name()] {
+				continue
+			}
+			name, jsonName := path+string(fd.Name()), jsonPath+fd.JSONName()
+			if fd.Message() == nil {
+				fields[name] = queryField{name, fd}
+				fields[jsonName] = queryField{name, fd}
+			} else if !fd.IsList() && !fd.IsMap() && depth < maxQueryDepth {
+				add(fd.Message(), name+".", jsonName+".", depth+1)
+			}
+		}
+	}
+	add(input, "", "", 0)
+	return fields
+}
+
+// queryValues reads the query and answers its values by the names that the
+// generated code takes. A list may come as several parameters or as one with
+// commas. An unknown parameter is refused as an unknown property is.
+func (r *route) queryValues(raw string) (url.Values, *fault.Error) {
+	if raw == "" {
+		return nil, nil
+	}
+	values, err := url.ParseQuery(raw)
+	if err != nil {
+		return nil, fault.Invalid(fault.CodeValue, "The query of the address has a wrong escape.")
+	}
+	known := make(url.Values, len(values))
+	for name, texts := range values {
+		f, ok := r.query[name]
+		if !ok {
+			return nil, fault.Invalid(fault.CodeUnknownProperty, fmt.Sprintf("%q is not a query parameter known here.", shorten(name)))
+		}
+		if f.desc.IsList() {
+			texts = splitCommas(texts)
+		} else if len(texts)+len(known[f.path]) > 1 {
+			return nil, fault.Invalid(fault.CodeValue, fmt.Sprintf("The query parameter %q comes more than once.", name))
+		}
+		for _, text := range texts {
+			if !parses(f.desc, text) {
+				return nil, fault.Invalid(fault.CodeValue, fmt.Sprintf("The query parameter %q cannot be %q.", name, shorten(text)))
+			}
+		}
+		known[f.path] = append(known[f.path], texts...)
+	}
+	return known, nil
+}
+
+func splitCommas(texts []string) []string {
+	var all []string
+	for _, text := range texts {
+		for _, part := range strings.Split(text, ",") {
+			if part = strings.TrimSpace(part); part != "" {
+				all = append(all, part)
+			}
+		}
+	}
+	return all
+}

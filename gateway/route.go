@@ -1,0 +1,219 @@
+package gateway
+
+import (
+	"fmt"
+	"net/http"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/grpc-ecosystem/grpc-gateway/v2/runtime"
+	"google.golang.org/genproto/googleapis/api/annotations"
+	"google.golang.org/protobuf/proto"
+	"google.golang.org/protobuf/reflect/protoreflect"
+	"google.golang.org/protobuf/reflect/protoregistry"
+
+	"github.com/rotaloom/rotaloom/pkg/fault"
+	"github.com/rotaloom/rotaloom/pkg/policy"
+)
+
+// route is one HTTP rule of the contracts.
+type route struct {
+	method string // of HTTP
+	path   string // as the contract writes it, for the log
+	policy *policy.Method
+	handle runtime.HandlerFunc
+	params []protoreflect.FieldDescriptor // of the path, from left to right
+	query  map[string]queryField          // by every name that a caller may use
+	body   bool                           // whether there is one
+	// bodiless says that the body has nothing that a caller could say.
+	bodiless bool
+}
+
+// addService adds the routes of a service. The generated code hands over its
+// handlers in the order of the methods and of the rules of each method.
+func (rt *router) addService(name string, handlers []runtime.HandlerFunc, policies *policy.Table) error {
+	desc, err := protoregistry.GlobalFiles.FindDescriptorByName(protoreflect.FullName(name))
+	if err != nil {
+		return fmt.Errorf("finding the contract of %s: %w", name, err)
+	}
+	service, ok := desc.(protoreflect.ServiceDescriptor)
+	if !ok {
+		return fmt.Errorf("%s is not a service", name)
+	}
+	for i := range service.Methods().Len() {
+		method := service.Methods().Get(i)
+		for _, rule := range rules(method) {
+			if len(handlers) == 0 {
+				return fmt.Errorf("%s has more routes than generated handlers", name)
+			}
+			if err := rt.addRule(method, rule, handlers[0], policies); err != nil {
+				return fmt.Errorf("route of %s: %w", method.FullName(), err)
+			}
+			handlers = handlers[1:]
+		}
+	}
+	if len(handlers) > 0 {
+		return fmt.Errorf("%s has fewer routes than generated handlers", name)
+	}
+	return nil
+}
+
+// rules answers the HTTP rules of a method, the main one first.
+func rules(method protoreflect.MethodDescriptor) []*annotations.HttpRule {
+	if !proto.HasExtension(method.Options(), annotations.E_Http) {
+		return nil
+	}
+	main := proto.GetExtension(method.Options(), annotations.E_Http).(*annotations.HttpRule)
+	return append([]*annotations.HttpRule{main}, main.GetAdditionalBindings()...)
+}
+
+func (rt *router) addRule(method protoreflect.MethodDescriptor, rule *annotations.HttpRule, handle runtime.HandlerFunc, policies *policy.Table) error {
+	if method.IsStreamingClient() || method.IsStreamingServer() {
+		return fmt.Errorf("streams are not served over HTTP")
+	}
+	p, err := policies.Method(fmt.Sprintf("/%s/%s", method.Parent().FullName(), method.Name()))
+	if err != nil {
+		return err
+	}
+	r := &route{policy: p, handle: handle}
+	r.method, r.path = methodAndPath(rule)
+	segments, err := r.parsePath(method.Input())
+	if err != nil {
+		return err
+	}
+	if err := r.parseBody(method.Input(), rule.GetBody()); err != nil {
+		return err
+	}
+	return rt.add(segments, r)
+}
+
+func methodAndPath(rule *annotations.HttpRule) (method, path string) {
+	switch {
+	case rule.GetGet() != "":
+		return http.MethodGet, rule.GetGet()
+	case rule.GetPost() != "":
+		return http.MethodPost, rule.GetPost()
+	case rule.GetPut() != "":
+		return http.MethodPut, rule.GetPut()
+	case rule.GetDelete() != "":
+		return http.MethodDelete, rule.GetDelete()
+	case rule.GetPatch() != "":
+		return http.MethodPatch, rule.GetPatch()
+	}
+	return rule.GetCustom().GetKind(), rule.GetCustom().GetPath()
+}
+
+// parsePath answers the segments of the path, "" for a parameter. It serves
+// parameters of one whole segment; the contracts need no others.
+func (r *route) parsePath(input protoreflect.MessageDescriptor) ([]string, error) {
+	if !strings.HasPrefix(r.path, "/") || strings.ContainsAny(r.path, "*:=") {
+		return nil, fmt.Errorf("the path %q is of a form that is not served", r.path)
+	}
+	segments := strings.Split(r.path[1:], "/")
+	for i, s := range segments {
+		name, isParam := strings.CutPrefix(s, "{")
+		if !isParam {
+			continue
+		}
+		fd := input.Fields().ByName(protoreflect.Name(strings.TrimSuffix(name, "}")))
+		if fd == nil || fd.IsList() || fd.Message() != nil {
+			return nil, fmt.Errorf("the path %q has a parameter that is no single value of the request", r.path)
+		}
+		r.params = append(r.params, fd)
+		segments[i] = ""
+	}
+	return segments, nil
+}
+
+// parseBody finds out what is in the body; the rest of the request's fields
+// come from the query.
+func (r *route) parseBody(input protoreflect.MessageDescriptor, body string) error {
+	taken := map[protoreflect.Name]bool{}
+	for _, p := range r.params {
+		taken[p.Name()] = true
+	}
+	switch body {
+	case "":
+	case "*":
+		r.body = true
+		r.bodiless = input.Fields().Len() == len(r.params)
+		return nil
+	default:
+		fd := input.Fields().ByName(protoreflect.Name(body))
+		if fd == nil || fd.IsList() || fd.Message() == nil {
+			return fmt.Errorf("the body %q is no message of the request", body)
+		}
+		r.body = true
+		r.bodiless = fd.Message().Fields().Len() == 0
+		taken[fd.Name()] = true
+	}
+	r.query = queryFields(input, taken)
+	return nil
+}
+
+// pathValues answers the parameters of the path as the generated code takes
+// them. A value that no object can have as its id names nothing, so it is a
+// 404.
+func (r *route) pathValues(values []string) (map[string]string, *fault.Error) {
+	if len(r.params) == 0 {
+		return nil, nil
+	}
+	params := make(map[string]string, len(values))
+	for i, fd := range r.params {
+		if !possible(fd, values[i]) {
+			return nil, fault.NotFound(fault.CodeNotFound, fmt.Sprintf("There is no object with the %s %q.", fd.JSONName(), shorten(values[i])))
+		}
+		params[string(fd.Name())] = values[i]
+	}
+	return params, nil
+}
+
+// possible reports whether text can be the value of a path parameter. Zero is
+// no id, and as zero is not sent, the body could put another value in its
+// place.
+func possible(fd protoreflect.FieldDescriptor, text string) bool {
+	if fd.Kind() == protoreflect.StringKind {
+		return text != "" && validText(text)
+	}
+	return text != "" && text[0] != '+' && parses(fd, text) && strings.Trim(text, "-0") != ""
+}
+
+func validText(text string) bool {
+	return utf8.ValidString(text) && strings.IndexByte(text, 0) < 0
+}
+
+// parses reports whether the generated code can read text as the value of a
+// field.
+func parses(fd protoreflect.FieldDescriptor, text string) bool {
+	var err error
+	switch fd.Kind() {
+	case protoreflect.BoolKind:
+		_, err = strconv.ParseBool(text)
+	case protoreflect.Int32Kind, protoreflect.Sint32Kind, protoreflect.Sfixed32Kind:
+		_, err = strconv.ParseInt(text, 10, 32)
+	case protoreflect.Int64Kind, protoreflect.Sint64Kind, protoreflect.Sfixed64Kind:
+		_, err = strconv.ParseInt(text, 10, 64)
+	case protoreflect.Uint32Kind, protoreflect.Fixed32Kind:
+		_, err = strconv.ParseUint(text, 10, 32)
+	case protoreflect.Uint64Kind, protoreflect.Fixed64Kind:
+		_, err = strconv.ParseUint(text, 10, 64)
+	case protoreflect.FloatKind, protoreflect.DoubleKind:
+		_, err = strconv.ParseFloat(text, 64)
+	case protoreflect.EnumKind:
+		return fd.Enum().Values().ByName(protoreflect.Name(text)) != nil
+	case protoreflect.StringKind:
+		return validText(text)
+	default:
+		return false
+	}
+	return err == nil
+}
+
+func shorten(text string) string {
+	const most = 80
+	if len(text) > most {
+		return text[:most] + "..."
+	}
+	return text
+}

@@ -1,0 +1,90 @@
+package boot
+
+import (
+	"context"
+	"sync"
+	"time"
+)
+
+// State is where a program is in its life.
+type State string
+
+// The states of a program.
+const (
+	StateStarting State = "starting"
+	StateReady    State = "ready"
+	StateStopping State = "stopping"
+)
+
+const (
+	// checkLife is how long the outcome of the checks is kept, so that probes
+	// cost the same however many come.
+	checkLife    = 2 * time.Second
+	checkTimeout = 2 * time.Second
+)
+
+// Checks tells whether a program can do its work. It is safe for concurrent
+// use.
+type Checks struct {
+	mu      sync.Mutex
+	state   State
+	checks  []namedCheck
+	failing map[string]string
+	checked time.Time
+}
+
+type namedCheck struct {
+	name  string
+	check func(ctx context.Context) error
+}
+
+// NewChecks makes Checks of a program that is starting.
+func NewChecks() *Checks { return &Checks{state: StateStarting} }
+
+// Add adds a check of something that the program cannot work without. A check
+// has two seconds.
+func (c *Checks) Add(name string, check func(ctx context.Context) error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.checks = append(c.checks, namedCheck{name, check})
+	c.checked = time.Time{}
+}
+
+// SetState sets where the program is in its life.
+func (c *Checks) SetState(state State) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.state = state
+}
+
+// Failing answers the state, and what fails by name. The program is ready
+// when the state is StateReady and nothing fails.
+func (c *Checks) Failing(ctx context.Context) (State, map[string]string) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if time.Since(c.checked) >= checkLife {
+		c.failing = c.run(ctx)
+		c.checked = time.Now()
+	}
+	return c.state, c.failing
+}
+
+// run asks all checks at the same time.
+func (c *Checks) run(ctx context.Context) map[string]string {
+	// One who goes away must not make the checks of the others fail.
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), checkTimeout)
+	defer cancel()
+	errs := make([]error, len(c.checks))
+	var wg sync.WaitGroup
+	for i, check := range c.checks {
+		wg.Go(func() { errs[i] = check.check(ctx) })
+	}
+	wg.Wait()
+	failing := map[string]string{}
+	for i, err := range errs {
+		if err != nil {
+			failing[c.checks[i].name] = err.Error()
+		}
+	}
+	return failing
+}

@@ -1,0 +1,143 @@
+package boot
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"syscall"
+	"time"
+
+	"github.com/alecthomas/kong"
+
+	"github.com/rotaloom/rotaloom/pkg/obs"
+)
+
+// Common are the settings of every program. A program embeds them in its own.
+// Each setting is a flag (--admin-address), or a variable
+// (ROTALOOM_ADMIN_ADDRESS) behind it.
+type Common struct {
+	obs.LogConfig
+
+	AdminAddress string        `default:"127.0.0.1:9090" help:"Address of the listener for probes, metrics and profiles; empty for none."`
+	DrainDelay   time.Duration `default:"0s" help:"Time between not being ready and no longer taking requests."`
+	StopTimeout  time.Duration `default:"20s" help:"Time that the parts of a stage have to stop."`
+}
+
+func (c *Common) common() *Common { return c }
+
+// Settings are the settings of a program: a pointer to a struct that embeds
+// Common, with the tags of kong.
+type Settings interface {
+	common() *Common
+}
+
+// Start builds the parts of a program and adds them to app. It does not wait
+// for anything but what it needs; ctx ends when the program shall stop.
+type Start func(ctx context.Context, app *App) error
+
+// Exit codes of a program.
+const (
+	exitOK     = 0
+	exitFailed = 1
+	exitUsage  = 2
+)
+
+// Main runs a program: it reads the settings, starts the parts and stops them
+// in order at the first SIGINT or SIGTERM. A second one ends the process at
+// once. It does not return.
+func Main(name, description string, settings Settings, start Start) {
+	signals := make(chan os.Signal, 2)
+	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
+	p := program{
+		name: name, description: description, args: os.Args[1:], out: os.Stdout, errs: os.Stderr,
+		signals: signals, exit: os.Exit,
+	}
+	os.Exit(p.run(settings, start))
+}
+
+// program is a run of Main without the process around it.
+type program struct {
+	name, description string
+	args              []string
+	out, errs         io.Writer
+	signals           <-chan os.Signal
+	exit              func(code int)
+}
+
+func (p *program) run(settings Settings, start Start) int {
+	if stop, code := p.parse(settings); stop {
+		return code
+	}
+	if err := p.serve(*settings.common(), start); err != nil {
+		fmt.Fprintf(p.errs, "%s: %v\n", p.name, err)
+		return exitFailed
+	}
+	return exitOK
+}
+
+// parse reads the settings. It reports whether the program ends here, because
+// help was asked for or a setting is wrong.
+func (p *program) parse(settings Settings) (stop bool, code int) {
+	asked := false
+	parser, err := kong.New(settings,
+		kong.Name(p.name), kong.Description(p.description), kong.DefaultEnvars("ROTALOOM"),
+		kong.Writers(p.out, p.errs), kong.Exit(func(int) { asked = true }))
+	if err != nil {
+		fmt.Fprintf(p.errs, "%s: %v\n", p.name, err)
+		return true, exitUsage
+	}
+	_, err = parser.Parse(p.args)
+	if asked {
+		return true, exitOK
+	}
+	if err != nil {
+		fmt.Fprintf(p.errs, "%s: %v\nSee %s --help.\n", p.name, err, p.name)
+		return true, exitUsage
+	}
+	return false, exitOK
+}
+
+func (p *program) serve(cfg Common, start Start) (err error) {
+	log, err := obs.NewLogger(p.errs, cfg.LogConfig)
+	if err != nil {
+		return err
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	defer cancel()
+	finished := make(chan struct{})
+	defer close(finished)
+	go p.watchSignals(cancel, finished)
+
+	app := NewApp(cfg, log, obs.NewRegistry())
+	if cfg.AdminAddress != "" {
+		stop, err := serveAdmin(cfg.AdminAddress, AdminHandler(app.Ready, app.Registry))
+		if err != nil {
+			return err
+		}
+		defer stop()
+	}
+	if err := start(ctx, app); err != nil {
+		return errors.Join(fmt.Errorf("starting: %w", err), app.Close())
+	}
+	return app.Run(ctx)
+}
+
+// watchSignals stops the program at the first signal, and ends it at the
+// second.
+func (p *program) watchSignals(stop func(), finished <-chan struct{}) {
+	for count := 0; ; count++ {
+		select {
+		case <-finished:
+			return
+		case <-p.signals:
+		}
+		if count > 0 {
+			p.exit(exitFailed)
+			return
+		}
+		stop()
+	}
+}

@@ -1,0 +1,197 @@
+package boot
+
+import (
+	"crypto/tls"
+	"crypto/x509"
+	"errors"
+	"fmt"
+	"log/slog"
+	"os"
+	"sync"
+	"time"
+
+	"github.com/rotaloom/rotaloom/pkg/clock"
+)
+
+// TLSFiles names the files of a certificate, its key and the authorities that
+// the other side's certificate must come from, all PEM.
+type TLSFiles struct {
+	Cert string `name:"tls-cert" type:"path" help:"File of the certificate (PEM)."`
+	Key  string `name:"tls-key" type:"path" help:"File of the certificate's private key (PEM)."`
+	CA   string `name:"tls-ca" type:"path" help:"File of the authorities that certificates must come from (PEM)."`
+}
+
+// checkEvery is how often the files are looked at, at most.
+const checkEvery = 10 * time.Second
+
+// Certificates holds the contents of TLSFiles and reads them again when they
+// change. It looks at the files during handshakes, so it needs no goroutine;
+// connections that exist keep what they have. It is safe for concurrent use.
+type Certificates struct {
+	files TLSFiles
+	log   *slog.Logger
+	clock clock.Clock
+
+	mu      sync.Mutex
+	current *material
+	stamp   stamp
+	checked time.Time
+}
+
+type material struct {
+	cert  *tls.Certificate
+	roots *x509.CertPool
+}
+
+// stamp tells whether files changed.
+type stamp struct {
+	cert, key, ca fileStamp
+}
+
+type fileStamp struct {
+	modified time.Time
+	size     int64
+}
+
+// LoadCertificates reads the files. A file that is missing or bad is an error
+// here; later it only means that the old contents stay in use.
+func LoadCertificates(files TLSFiles, log *slog.Logger, clk clock.Clock) (*Certificates, error) {
+	c := &Certificates{files: files, log: log, clock: clk, checked: clk.Now()}
+	var err error
+	if c.stamp, err = files.stamp(); err != nil {
+		return nil, fmt.Errorf("certificates: %w", err)
+	}
+	if c.current, err = files.read(); err != nil {
+		return nil, fmt.Errorf("certificates: %w", err)
+	}
+	return c, nil
+}
+
+// ServerConfig is for a server whose clients need a certificate too (mTLS).
+func (c *Certificates) ServerConfig() *tls.Config {
+	return &tls.Config{
+		MinVersion: tls.VersionTLS13,
+		ClientAuth: tls.RequireAndVerifyClientCert,
+		GetConfigForClient: func(*tls.ClientHelloInfo) (*tls.Config, error) {
+			m := c.get()
+			return &tls.Config{
+				MinVersion:   tls.VersionTLS13,
+				ClientAuth:   tls.RequireAndVerifyClientCert,
+				ClientCAs:    m.roots,
+				Certificates: []tls.Certificate{*m.cert},
+				NextProtos:   []string{"h2"},
+			}, nil
+		},
+	}
+}
+
+// HTTPSConfig is for a server that anybody may connect to.
+func (c *Certificates) HTTPSConfig() *tls.Config {
+	return &tls.Config{
+		MinVersion:     tls.VersionTLS12,
+		NextProtos:     []string{"h2", "http/1.1"},
+		GetCertificate: func(*tls.ClientHelloInfo) (*tls.Certificate, error) { return c.get().cert, nil },
+	}
+}
+
+// ClientConfig is for a client with a certificate of its own. The server's
+// certificate must carry the name that the client connects to.
+func (c *Certificates) ClientConfig() *tls.Config {
+	return &tls.Config{
+		MinVersion:           tls.VersionTLS13,
+		GetClientCertificate: func(*tls.CertificateRequestInfo) (*tls.Certificate, error) { return c.get().cert, nil },
+		// The usual verification knows only authorities that never change.
+		// verifyServer does the same with the present ones.
+		InsecureSkipVerify: true,
+		VerifyConnection:   c.verifyServer,
+	}
+}
+
+func (c *Certificates) verifyServer(state tls.ConnectionState) error {
+	if len(state.PeerCertificates) == 0 {
+		return errors.New("the server has no certificate")
+	}
+	if state.ServerName == "" {
+		return errors.New("the server's name is not known")
+	}
+	intermediates := x509.NewCertPool()
+	for _, cert := range state.PeerCertificates[1:] {
+		intermediates.AddCert(cert)
+	}
+	_, err := state.PeerCertificates[0].Verify(x509.VerifyOptions{
+		Roots:         c.get().roots,
+		Intermediates: intermediates,
+		DNSName:       state.ServerName,
+		KeyUsages:     []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth},
+	})
+	return err
+}
+
+// get answers the present contents, after a look at the files when the last
+// one was a while ago.
+func (c *Certificates) get() *material {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if now := c.clock.Now(); now.Sub(c.checked) >= checkEvery {
+		c.checked = now
+		if err := c.reload(); err != nil {
+			c.log.Error("the changed certificates cannot be used, the old ones stay", "error", err)
+		}
+	}
+	return c.current
+}
+
+func (c *Certificates) reload() error {
+	now, err := c.files.stamp()
+	if err != nil || now == c.stamp {
+		return err
+	}
+	m, err := c.files.read()
+	if err != nil {
+		return err
+	}
+	c.current, c.stamp = m, now
+	c.log.Info("certificates were read again", "cert", c.files.Cert)
+	return nil
+}
+
+func (f TLSFiles) read() (*material, error) {
+	cert, err := tls.LoadX509KeyPair(f.Cert, f.Key)
+	if err != nil {
+		return nil, err
+	}
+	m := &material{cert: &cert}
+	if f.CA == "" {
+		return m, nil
+	}
+	pem, err := os.ReadFile(f.CA)
+	if err != nil {
+		return nil, err
+	}
+	m.roots = x509.NewCertPool()
+	if !m.roots.AppendCertsFromPEM(pem) {
+		return nil, fmt.Errorf("%s holds no certificate", f.CA)
+	}
+	return m, nil
+}
+
+func (f TLSFiles) stamp() (s stamp, err error) {
+	if s.cert, err = stampOf(f.Cert); err != nil {
+		return s, err
+	}
+	if s.key, err = stampOf(f.Key); err != nil {
+		return s, err
+	}
+	if f.CA != "" {
+		s.ca, err = stampOf(f.CA)
+	}
+	return s, err
+}
+
+func stampOf(path string) (fileStamp, error) {
+	info, err := os.Stat(path)
+	if err != nil {
+		return fileStamp{}, err
+	}
+	return fileStamp{info.ModTime(), info.Size()}, nil
+}

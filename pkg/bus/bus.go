@@ -1,0 +1,112 @@
+package bus
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+
+	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nats.go/jetstream"
+	"github.com/prometheus/client_golang/prometheus"
+	"google.golang.org/protobuf/reflect/protoregistry"
+)
+
+// Options is what a Bus is made of. Conn, DeadLetters, Log and Registry are
+// required.
+type Options struct {
+	Conn *nats.Conn
+	// Events are the contracts that streams are derived from; nil means all that
+	// are linked into the program.
+	Events *protoregistry.Files
+	Limits Limits
+	// DeadLetters keeps the messages that consumers gave up.
+	DeadLetters DeadLetters
+	// Transient tells the errors of handlers that say nothing about the message:
+	// the database or a neighbour is away. Such a message is held and tried again
+	// until they are back, however long that takes. nil means that there are none.
+	Transient func(error) bool
+	Log       *slog.Logger
+	Registry  prometheus.Registerer
+}
+
+// Bus is what a service consumes events from.
+type Bus struct {
+	conn      *nats.Conn
+	js        jetstream.JetStream
+	streams   []jetstream.StreamConfig
+	letters   DeadLetters
+	transient func(error) bool
+	log       *slog.Logger
+	metrics   *metrics
+}
+
+// New returns a Bus on a connection, which need not be established yet.
+func New(opts Options) (*Bus, error) {
+	if opts.Events == nil {
+		opts.Events = protoregistry.GlobalFiles
+	}
+	if opts.Transient == nil {
+		opts.Transient = func(error) bool { return false }
+	}
+	streams, err := Streams(opts.Events, opts.Limits)
+	if err != nil {
+		return nil, err
+	}
+	js, err := jetstream.New(opts.Conn)
+	if err != nil {
+		return nil, fmt.Errorf("bus: %w", err)
+	}
+	metrics, err := newMetrics(opts.Registry)
+	if err != nil {
+		return nil, fmt.Errorf("bus: register metrics: %w", err)
+	}
+	return &Bus{
+		conn: opts.Conn, js: js, streams: streams,
+		letters: opts.DeadLetters, transient: opts.Transient, log: opts.Log, metrics: metrics,
+	}, nil
+}
+
+// Conn is the connection of the bus.
+func (b *Bus) Conn() *nats.Conn { return b.conn }
+
+// Permanent marks an error that no repetition mends, such as a payload that
+// cannot be read: the message goes to the dead letters at once.
+func Permanent(err error) error {
+	if err == nil {
+		return nil
+	}
+	return &permanent{err}
+}
+
+type permanent struct{ error }
+
+func (p *permanent) Unwrap() error { return p.error }
+
+func isPermanent(err error) bool {
+	var p *permanent
+	return errors.As(err, &p)
+}
+
+// DeadLetter is a message that a consumer gave up.
+type DeadLetter struct {
+	// ID is given by the store; larger ones came later.
+	ID       int64
+	Consumer string
+	Message  Message
+	// Reason is the last error, cut to a bounded length.
+	Reason string
+}
+
+// DeadLetters keeps messages that consumers gave up until they are replayed.
+// Its methods are called with the context of the message's tenant, or of all
+// tenants when the message has none and for List.
+type DeadLetters interface {
+	// Put keeps a letter. One for the same consumer and message is replaced.
+	Put(ctx context.Context, letter DeadLetter) error
+	// List returns the letters of a consumer with an ID above after, in order,
+	// at most limit of them.
+	List(ctx context.Context, consumer string, after int64, limit int) ([]DeadLetter, error)
+	// Remove forgets a letter.
+	Remove(ctx context.Context, letter DeadLetter) error
+}

@@ -1,0 +1,88 @@
+package bus
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"time"
+
+	"github.com/nats-io/nats.go"
+
+	"github.com/rotaloom/rotaloom/pkg/obs"
+)
+
+// Config says how to reach NATS. Every field but the URL works at its zero
+// value.
+type Config struct {
+	URL         obs.Secret `name:"url" env:"URL" help:"NATS servers, separated by commas: tls://host:4222."`
+	Credentials string     `name:"credentials" env:"CREDENTIALS" type:"path" help:"File with NATS user credentials."`
+	CA          string     `name:"ca" env:"CA" type:"path" help:"File with the certificates that the server's is verified against."`
+	Cert        string     `name:"cert" env:"CERT" type:"path" help:"File with the client certificate."`
+	Key         string     `name:"key" env:"KEY" type:"path" help:"File with the key of the client certificate."`
+}
+
+// Connect returns a connection that is made in the background and made again
+// whenever it is lost, for ever: a service works without NATS, and its events
+// wait in the outbox. What cannot be right at any time (an unreadable
+// certificate, a URL that is none) is an error.
+//
+// The caller drains the connection. More options, such as an in-process server,
+// may be added.
+func Connect(cfg Config, name string, log *slog.Logger, more ...nats.Option) (*nats.Conn, error) {
+	opts := []nats.Option{
+		nats.Name(name),
+		nats.RetryOnFailedConnect(true),
+		nats.MaxReconnects(-1),
+		nats.ReconnectWait(500 * time.Millisecond),
+		nats.ReconnectJitter(250*time.Millisecond, 500*time.Millisecond),
+		nats.PingInterval(20 * time.Second),
+		// Nothing is kept for later by the client: the outbox does that, durably.
+		nats.ReconnectBufSize(-1),
+		nats.ConnectHandler(func(*nats.Conn) { log.Info("NATS connected") }),
+		nats.ReconnectHandler(func(*nats.Conn) { log.Info("NATS connected again") }),
+		nats.DisconnectErrHandler(func(_ *nats.Conn, err error) {
+			if err != nil { // Without one, we closed it ourselves.
+				log.Warn("NATS connection lost", "error", err)
+			}
+		}),
+		nats.ErrorHandler(func(_ *nats.Conn, sub *nats.Subscription, err error) {
+			subject := ""
+			if sub != nil {
+				subject = sub.Subject
+			}
+			log.Warn("NATS reports an error", "subject", subject, "error", err)
+		}),
+	}
+	opts = append(opts, cfg.security()...)
+	conn, err := nats.Connect(cfg.URL.Reveal(), append(opts, more...)...)
+	if err != nil {
+		return nil, fmt.Errorf("bus: connect: %w", err)
+	}
+	return conn, nil
+}
+
+func (c Config) security() []nats.Option {
+	var opts []nats.Option
+	if c.Credentials != "" {
+		opts = append(opts, nats.UserCredentials(c.Credentials))
+	}
+	if c.CA != "" {
+		opts = append(opts, nats.RootCAs(c.CA))
+	}
+	if c.Cert != "" || c.Key != "" {
+		opts = append(opts, nats.ClientCert(c.Cert, c.Key))
+	}
+	return opts
+}
+
+// pause waits, or answers false when the context ends first.
+func pause(ctx context.Context, d time.Duration) bool {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-ctx.Done():
+		return false
+	case <-timer.C:
+		return true
+	}
+}

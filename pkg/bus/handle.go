@@ -1,0 +1,156 @@
+package bus
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"runtime/debug"
+	"time"
+
+	"github.com/nats-io/nats.go/jetstream"
+
+	"github.com/rotaloom/rotaloom/pkg/obs"
+	"github.com/rotaloom/rotaloom/pkg/tenant"
+)
+
+// delivery is a message with what it is answered by.
+type delivery struct {
+	Message
+	raw jetstream.Msg
+}
+
+// handle works on the messages of one hand: in batches by tenant, and alone
+// those that came before, because one of them may be what brought down the
+// batch, or the process, in which it came.
+func (w *workers) handle(hand []jetstream.Msg) {
+	batches := map[int64][]delivery{}
+	for _, raw := range hand {
+		d, err := read(raw)
+		switch {
+		case err != nil:
+			w.bury(d, err)
+		case d.Delivery > w.consumer.MaxDeliver:
+			w.bury(d, errors.New("bus: delivered too often without an answer: handling it may end the process"))
+		case d.Delivery > 1:
+			w.settle([]delivery{d})
+		default:
+			batches[d.Tenant] = append(batches[d.Tenant], d)
+		}
+	}
+	for _, batch := range batches {
+		w.settle(batch)
+	}
+}
+
+func read(raw jetstream.Msg) (delivery, error) {
+	d := delivery{raw: raw, Message: Message{Subject: raw.Subject(), Payload: raw.Data()}}
+	if meta, err := raw.Metadata(); err == nil {
+		d.Delivery, d.Published = int(meta.NumDelivered), meta.Timestamp.UTC()
+	}
+	return d, d.readHeaders(raw.Headers())
+}
+
+// settle handles the messages of one tenant and answers for them.
+func (w *workers) settle(batch []delivery) {
+	err := w.persist(func() error { return w.attempt(batch) })
+	if err == nil {
+		for _, d := range batch {
+			w.answer(d, "done", d.raw.Ack)
+		}
+		return
+	}
+	if len(batch) > 1 {
+		for _, d := range batch {
+			w.settle([]delivery{d})
+		}
+		return
+	}
+	w.settleFailed(batch[0], err)
+}
+
+func (w *workers) settleFailed(d delivery, err error) {
+	log := w.bus.log.With("consumer", w.consumer.Durable, "event", d.Event, "event_id", d.ID, "tenant", d.Tenant, "delivery", d.Delivery)
+	switch {
+	case w.bus.transient(err):
+		// Only a stop ends the patience with these; somebody else goes on with it.
+		w.answer(d, "returned", d.raw.Nak)
+	case isPermanent(err) || d.Delivery >= w.consumer.MaxDeliver:
+		w.bury(d, err)
+	default:
+		delay := w.consumer.delay(d.Delivery)
+		log.WarnContext(w.ctx, "event was not handled and will be tried again", "after", delay, "error", err)
+		w.answer(d, "retried", func() error { return d.raw.NakWithDelay(delay) })
+	}
+}
+
+// bury moves a message to the dead letters.
+func (w *workers) bury(d delivery, cause error) {
+	err := w.persist(func() error { return w.bus.putLetter(w.ctx, w.consumer.Durable, d.Message, cause) })
+	if err != nil {
+		w.bus.log.ErrorContext(w.ctx, "event could not be put among the dead letters", "consumer", w.consumer.Durable, "event_id", d.ID, "error", err)
+		w.answer(d, "retried", func() error { return d.raw.NakWithDelay(w.consumer.delay(d.Delivery)) })
+		return
+	}
+	w.answer(d, "dead", func() error { return d.raw.TermWithReason("dead letter") })
+}
+
+func (w *workers) answer(d delivery, result string, say func() error) {
+	w.held.remove(d.raw)
+	w.bus.metrics.handled.WithLabelValues(w.consumer.Durable, result).Inc()
+	if err := say(); err != nil {
+		w.bus.log.DebugContext(w.ctx, "broker was not told; the event comes again", "consumer", w.consumer.Durable, "event_id", d.ID, "error", err)
+	}
+}
+
+// attempt calls the handler for messages of one tenant.
+func (w *workers) attempt(batch []delivery) error {
+	messages := make([]Message, len(batch))
+	for i, d := range batch {
+		messages[i] = d.Message
+	}
+	began := time.Now()
+	defer func() {
+		w.bus.metrics.duration.WithLabelValues(w.consumer.Durable).Observe(time.Since(began).Seconds())
+	}()
+	return call(w.ctx, w.consumer, messages)
+}
+
+// call runs the handler in the context of the messages' tenant; a panic is an
+// error like others.
+func call(ctx context.Context, c Consumer, messages []Message) (err error) {
+	defer func() {
+		if panicked := recover(); panicked != nil {
+			err = fmt.Errorf("bus: handler panicked: %v\n%s", panicked, debug.Stack())
+		}
+	}()
+	ctx = tenant.With(ctx, messages[0].Tenant)
+	ctx = obs.WithRequest(ctx, messages[0].Request)
+	return c.HandleBatch(ctx, messages)
+}
+
+// The waits between two tries while something that is needed is away.
+const (
+	firstPatience   = 50 * time.Millisecond
+	longestPatience = 5 * time.Second
+)
+
+// persist repeats fn as long as its error is transient, until the session is
+// being stopped.
+func (w *workers) persist(fn func() error) error {
+	wait := firstPatience
+	for {
+		err := fn()
+		if err == nil || !w.bus.transient(err) {
+			return err
+		}
+		w.bus.log.WarnContext(w.ctx, "consumer waits for what it needs", "consumer", w.consumer.Durable, "error", err)
+		timer := time.NewTimer(wait)
+		select {
+		case <-w.stopping:
+			timer.Stop()
+			return err
+		case <-timer.C:
+		}
+		wait = min(2*wait, longestPatience)
+	}
+}

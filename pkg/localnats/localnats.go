@@ -1,0 +1,94 @@
+// Package localnats runs a NATS server with JetStream inside the process. It is
+// for the program that brings everything along, and for tests: a service that
+// is deployed talks to a server elsewhere and must not import this package.
+package localnats
+
+import (
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/nats-io/nats-server/v2/server"
+	"github.com/nats-io/nats.go"
+)
+
+// Config says where the server keeps its streams. Only Dir is required.
+type Config struct {
+	// Dir is the folder of the streams.
+	Dir string
+	// Port is a TCP port on the loopback address; Random picks a free one and 0
+	// opens none, so that only this process can connect.
+	Port int
+	// MaxStore bounds what all streams may take on disk, in bytes; 0 means 16 GB.
+	// It is a bound, not a reservation.
+	MaxStore int64
+	// SyncInterval is how often streams are flushed to the disk; 0 means every
+	// two minutes. What came since the last flush is lost when the machine stops.
+	SyncInterval time.Duration
+}
+
+// Random asks for any free port.
+const Random = server.RANDOM_PORT
+
+// startTimeout bounds the start, in which streams are read and repaired.
+const startTimeout = 30 * time.Second
+
+// Server is a running NATS server.
+type Server struct{ server *server.Server }
+
+// Start returns a server that is ready for connections.
+func Start(cfg Config) (*Server, error) {
+	if cfg.Dir == "" {
+		return nil, errors.New("localnats: no folder is given")
+	}
+	opts := &server.Options{
+		ServerName:         "rotaloom",
+		Host:               "127.0.0.1",
+		Port:               cfg.Port,
+		DontListen:         cfg.Port == 0,
+		JetStream:          true,
+		StoreDir:           cfg.Dir,
+		JetStreamMaxStore:  cfg.MaxStore,
+		JetStreamMaxMemory: 64 << 20,
+		SyncInterval:       cfg.SyncInterval,
+		// The program has its own handler of signals, and its own log.
+		NoSigs: true,
+		NoLog:  true,
+	}
+	if opts.JetStreamMaxStore == 0 {
+		opts.JetStreamMaxStore = 16 << 30
+	}
+	s, err := server.NewServer(opts)
+	if err != nil {
+		return nil, fmt.Errorf("localnats: %w", err)
+	}
+	s.Start()
+	if !s.ReadyForConnections(startTimeout) {
+		s.Shutdown()
+		s.WaitForShutdown()
+		return nil, fmt.Errorf("localnats: the server in %s did not become ready in %s", cfg.Dir, startTimeout)
+	}
+	if !s.JetStreamEnabled() {
+		s.Shutdown()
+		s.WaitForShutdown()
+		return nil, fmt.Errorf("localnats: JetStream does not start in %s", cfg.Dir)
+	}
+	return &Server{server: s}, nil
+}
+
+// URL is where the server listens, or "" without a port.
+func (s *Server) URL() string {
+	if s.server.Addr() == nil {
+		return ""
+	}
+	return "nats://" + s.server.Addr().String()
+}
+
+// InProcess is the option with which this process connects without a socket.
+func (s *Server) InProcess() nats.Option { return nats.InProcessServer(s.server) }
+
+// Stop ends the server and writes everything out. Clients should have drained.
+func (s *Server) Stop() {
+	s.server.Shutdown()
+	s.server.WaitForShutdown()
+}

@@ -1,0 +1,103 @@
+// Package outbox publishes events exactly when the transaction that caused them
+// commits: they are rows of the service's own database first, and a relay
+// carries them to the broker from there. While the broker is away they wait.
+//
+// The package also keeps the dead letters of the service's consumers, which
+// live in the same database.
+package outbox
+
+import (
+	"context"
+	"embed"
+	"fmt"
+	"io/fs"
+
+	"github.com/jackc/pgx/v5"
+	"google.golang.org/protobuf/proto"
+
+	"github.com/rotaloom/rotaloom/pkg/bus"
+	"github.com/rotaloom/rotaloom/pkg/obs"
+	"github.com/rotaloom/rotaloom/pkg/pg"
+)
+
+//go:embed migrations/*.sql
+var migrations embed.FS
+
+// Migrations are the tables of this package. Every service that publishes or
+// consumes events applies them beside its own.
+func Migrations() (pg.Migrations, error) {
+	files, err := fs.Sub(migrations, "migrations")
+	if err != nil {
+		return pg.Migrations{}, fmt.Errorf("outbox: %w", err)
+	}
+	return pg.Migrations{Table: "outbox_version", FS: files}, nil
+}
+
+// MaxEvent is the most bytes that one event may have, well below what brokers
+// accept. A larger one could never leave the outbox.
+const MaxEvent = 512 << 10
+
+const insert = `INSERT INTO outbox (tenant_id, stream, subject, event, payload, request_id, traceparent)
+SELECT $1, e.stream, e.subject, e.event, e.payload, $6, $7
+FROM unnest($2::text[], $3::text[], $4::text[], $5::bytea[]) AS e (stream, subject, event, payload)`
+
+// Append writes events of one tenant, in one statement however many they are.
+// Given the transaction that writes what the events tell, they are published if
+// and only if that commits. The request in the context becomes the cause of the
+// events. Call Relay.Wake after the commit.
+//
+// The tenant must be the one that the connection works for. Messages that are
+// no events, or larger than MaxEvent, are errors.
+func Append(ctx context.Context, db pg.Querier, tenantID int64, events ...proto.Message) error {
+	if len(events) == 0 {
+		return nil
+	}
+	args, err := arguments(ctx, tenantID, events)
+	if err != nil {
+		return err
+	}
+	if _, err := db.Exec(ctx, insert, args...); err != nil {
+		return fmt.Errorf("outbox: append: %w", err)
+	}
+	return nil
+}
+
+// Queue is Append as part of a batch, which the database runs as one transaction
+// in one round trip when it is sent to a pool. The statement has no result.
+func Queue(ctx context.Context, batch *pgx.Batch, tenantID int64, events ...proto.Message) error {
+	if len(events) == 0 {
+		return nil
+	}
+	args, err := arguments(ctx, tenantID, events)
+	if err != nil {
+		return err
+	}
+	batch.Queue(insert, args...)
+	return nil
+}
+
+func arguments(ctx context.Context, tenantID int64, events []proto.Message) ([]any, error) {
+	streams, subjects := make([]string, len(events)), make([]string, len(events))
+	names, payloads := make([]string, len(events)), make([][]byte, len(events))
+	for i, event := range events {
+		descriptor := event.ProtoReflect().Descriptor()
+		subject, err := bus.SubjectOf(descriptor)
+		if err != nil {
+			return nil, fmt.Errorf("outbox: %w", err)
+		}
+		payload, err := proto.Marshal(event)
+		if err != nil {
+			return nil, fmt.Errorf("outbox: encode %s: %w", descriptor.FullName(), err)
+		}
+		if len(payload) > MaxEvent {
+			return nil, fmt.Errorf("outbox: event %s has %d bytes, at most %d are possible", descriptor.FullName(), len(payload), MaxEvent)
+		}
+		if payload == nil {
+			payload = []byte{} // An event without fields is not NULL.
+		}
+		streams[i], subjects[i] = bus.StreamOf(subject), subject
+		names[i], payloads[i] = string(descriptor.FullName()), payload
+	}
+	request := obs.RequestFrom(ctx)
+	return []any{tenantID, streams, subjects, names, payloads, request.ID, request.Traceparent}, nil
+}

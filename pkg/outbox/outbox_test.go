@@ -1,0 +1,141 @@
+package outbox_test
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"testing"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/rotaloom/rotaloom/pkg/bus"
+	"github.com/rotaloom/rotaloom/pkg/obs"
+	"github.com/rotaloom/rotaloom/pkg/outbox"
+	"github.com/rotaloom/rotaloom/pkg/pg"
+	"github.com/rotaloom/rotaloom/pkg/tenant"
+	"github.com/rotaloom/rotaloom/pkg/testkit/testevent"
+)
+
+func TestEventsAreTheTransactions(t *testing.T) {
+	t.Parallel()
+	b := newBundle(t)
+	ctx := tenant.With(t.Context(), 1)
+	never := errors.New("never mind")
+
+	err := pg.InTx(ctx, b.pool, func(ctx context.Context, tx pgx.Tx) error {
+		require.NoError(t, outbox.Append(ctx, tx, 1, b.event("a")))
+		return never
+	})
+	require.ErrorIs(t, err, never)
+	assert.Zero(t, b.count("true"))
+
+	var batch pgx.Batch
+	require.NoError(t, outbox.Queue(ctx, &batch, 1, b.event("a"), b.event("b")))
+	batch.Queue("SELECT 1/0")
+	require.Error(t, b.pool.SendBatch(ctx, &batch).Close())
+	assert.Zero(t, b.count("true"), "a batch is one transaction")
+
+	b.append(1, "a", "b")
+	assert.Equal(t, 2, b.count("sent_at IS NULL"))
+	require.NoError(t, outbox.Append(ctx, b.pool, 1))
+	assert.Equal(t, 2, b.count("true"))
+}
+
+func TestAppendRefusesWhatCouldNotLeave(t *testing.T) {
+	t.Parallel()
+	b := newBundle(t)
+	ctx := tenant.With(t.Context(), 1)
+
+	assert.ErrorContains(t, outbox.Append(ctx, b.pool, 1, testevent.New(t, b.events, testevent.Plain, "a")), "is not an event")
+	assert.ErrorContains(t, outbox.Append(ctx, b.pool, 1, b.event(strings.Repeat("x", outbox.MaxEvent))), "at most")
+	assert.ErrorContains(t, outbox.Append(ctx, b.pool, 2, b.event("a")), "row-level security", "of another tenant")
+	assert.ErrorContains(t, outbox.Append(t.Context(), b.pool, 1, b.event("a")), "row-level security", "of no tenant")
+	assert.Zero(t, b.count("true"))
+}
+
+func TestTenantsSeeTheirOwnEventsOnly(t *testing.T) {
+	t.Parallel()
+	b := newBundle(t)
+	b.append(1, "a")
+	b.append(2, "b", "c")
+	for _, c := range []struct {
+		ctx  context.Context
+		want int
+	}{
+		{tenant.With(t.Context(), 1), 1}, {tenant.With(t.Context(), 2), 2}, {t.Context(), 0}, {tenant.All(t.Context()), 3},
+	} {
+		var n int
+		require.NoError(t, b.pool.QueryRow(c.ctx, "SELECT count(*) FROM outbox").Scan(&n))
+		assert.Equal(t, c.want, n)
+	}
+}
+
+func TestRelayPublishesWithHeaders(t *testing.T) {
+	t.Parallel()
+	b := newBundle(t)
+	const trace = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"
+	ctx := obs.WithRequest(tenant.With(t.Context(), 7), obs.Request{ID: "request-1", Traceparent: trace})
+	require.NoError(t, outbox.Append(ctx, b.pool, 7, b.event("a"), b.event("")))
+	b.relay(quick())
+	b.allSent()
+
+	messages := b.stored()
+	require.Len(t, messages, 2, "an event with no field set is an event")
+	m := messages[0]
+	assert.Equal(t, testevent.ChangedSubject, m.Subject)
+	assert.Equal(t, "7", m.Header.Get(bus.HeaderTenant))
+	assert.Equal(t, testevent.Changed, m.Header.Get(bus.HeaderEvent))
+	assert.Equal(t, "request-1", m.Header.Get(bus.HeaderRequest))
+	assert.Equal(t, trace, m.Header.Get(bus.HeaderTraceparent))
+	assert.Len(t, m.Header.Get(bus.HeaderID), 36)
+	assert.Equal(t, testevent.Payload(t, "a"), m.Data)
+	assert.NotEqual(t, m.Header.Get(bus.HeaderID), messages[1].Header.Get(bus.HeaderID))
+}
+
+func TestDeadLettersLiveInTheDatabase(t *testing.T) {
+	t.Parallel()
+	b := newBundle(t)
+	letters := outbox.NewLetters(b.pool)
+	events := b.bus(prometheus.NewRegistry(), letters)
+	b.relay(quick())
+	b.append(7, "poison")
+
+	mended := make(chan struct{})
+	var got bus.Message
+	reader := bus.Consumer{Durable: "reader", Stream: "TEST", Handle: func(ctx context.Context, m bus.Message) error {
+		select {
+		case <-mended:
+			got = m
+			return nil
+		default:
+			return bus.Permanent(errors.New("cannot digest \xff"))
+		}
+	}}
+	ctx, cancel := context.WithCancel(t.Context())
+	done := make(chan error)
+	go func() { done <- events.Run(ctx, reader) }()
+	list := func(ctx context.Context) []bus.DeadLetter {
+		found, err := letters.List(ctx, "reader", 0, 10)
+		require.NoError(t, err)
+		return found
+	}
+	require.Eventually(t, func() bool { return len(list(tenant.All(t.Context()))) == 1 }, patience, pollEvery)
+	cancel()
+	require.NoError(t, <-done)
+
+	letter := list(tenant.With(t.Context(), 7))[0]
+	assert.Equal(t, "cannot digest ", letter.Reason)
+	assert.Empty(t, list(tenant.With(t.Context(), 8)), "another tenant's")
+	require.NoError(t, letters.Put(tenant.With(t.Context(), 7), letter))
+	assert.Len(t, list(tenant.All(t.Context())), 1, "one for a consumer and event")
+
+	close(mended)
+	taken, refused, err := events.Replay(t.Context(), reader)
+	require.NoError(t, err)
+	assert.Equal(t, [2]int{1, 0}, [2]int{taken, refused})
+	assert.Empty(t, list(tenant.All(t.Context())))
+	assert.Equal(t, letter.Message, got, "exactly what had arrived")
+}

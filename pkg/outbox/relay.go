@@ -1,0 +1,217 @@
+package outbox
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
+	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nats.go/jetstream"
+	"github.com/prometheus/client_golang/prometheus"
+
+	"github.com/rotaloom/rotaloom/pkg/bus"
+	"github.com/rotaloom/rotaloom/pkg/pg"
+	"github.com/rotaloom/rotaloom/pkg/tenant"
+)
+
+// Options is what a relay is made of. The first four are required; the rest
+// works at its zero value.
+type Options struct {
+	Pool     *pgxpool.Pool
+	Bus      *bus.Bus
+	Log      *slog.Logger
+	Registry prometheus.Registerer
+
+	// Batch is how many events are published before their answers are awaited;
+	// 0 means 1,000.
+	Batch int
+	// Poll and IdlePoll are the shortest and the longest wait between two looks
+	// at the table; 0 means 50 ms and 1 s. A wake-up ends any wait.
+	Poll, IdlePoll time.Duration
+	// Keep is how long events stay after they were sent; 0 means 3 minutes. It
+	// should be longer than the broker takes to flush what it stored (2 minutes),
+	// and shorter than bus.DuplicateWindow.
+	Keep time.Duration
+	// Tidy is the interval of comparing with the broker, deleting what was kept
+	// long enough, and measuring; 0 means 10 s.
+	Tidy time.Duration
+	// AckTimeout is how long the broker may take to answer; 0 means 5 s.
+	AckTimeout time.Duration
+}
+
+func (o Options) withDefaults() Options {
+	o.Batch = cmp.Or(o.Batch, 1000)
+	o.Poll = cmp.Or(o.Poll, 50*time.Millisecond)
+	o.IdlePoll = max(cmp.Or(o.IdlePoll, time.Second), o.Poll)
+	o.Keep = cmp.Or(o.Keep, 3*time.Minute)
+	o.Tidy = cmp.Or(o.Tidy, 10*time.Second)
+	o.AckTimeout = cmp.Or(o.AckTimeout, 5*time.Second)
+	return o
+}
+
+// Relay publishes the events of one service's database. Every replica of the
+// service runs one; a lock in the database lets one of them work, and hands
+// over when that one dies. Should two ever work at once, the broker drops what
+// comes twice.
+type Relay struct {
+	opts    Options
+	metrics *metrics
+	wake    chan struct{}
+	// wakeSubject is where a replica that has no work to do passes wake-ups on to
+	// the one that works.
+	wakeSubject string
+}
+
+// NewRelay returns a relay, which works while Run runs.
+func NewRelay(opts Options) (*Relay, error) {
+	metrics, err := newMetrics(opts.Registry)
+	if err != nil {
+		return nil, fmt.Errorf("outbox: register metrics: %w", err)
+	}
+	return &Relay{
+		opts: opts.withDefaults(), metrics: metrics,
+		wake:        make(chan struct{}, 1),
+		wakeSubject: "rotaloom_wake." + opts.Pool.Config().ConnConfig.Database,
+	}, nil
+}
+
+// Wake tells the relay that events were committed. It never waits.
+func (r *Relay) Wake() {
+	select {
+	case r.wake <- struct{}{}:
+	default: // It will look soon anyway.
+	}
+}
+
+// The waits before a relay that had to stop tries again.
+const (
+	standbyWait   = time.Second
+	firstRetry    = 50 * time.Millisecond
+	longestRetry  = 5 * time.Second
+	closeDeadline = time.Second
+)
+
+var errStandby = errors.New("another replica relays")
+
+// Run relays until the context ends and returns nil then. It survives the
+// database and the broker.
+func (r *Relay) Run(ctx context.Context) error {
+	wait := firstRetry
+	for ctx.Err() == nil {
+		err := r.lead(ctx)
+		r.metrics.standby()
+		switch {
+		case ctx.Err() != nil:
+		case errors.Is(err, errStandby):
+			r.standBy(ctx)
+			wait = firstRetry
+		default:
+			r.opts.Log.WarnContext(ctx, "outbox relay is interrupted, starting again", "after", wait, "error", err)
+			r.pause(ctx, wait)
+			wait = min(2*wait, longestRetry)
+		}
+	}
+	return nil
+}
+
+// standBy waits before the next try to become the one that works, and passes
+// wake-ups on meanwhile.
+func (r *Relay) standBy(ctx context.Context) {
+	timer := time.NewTimer(standbyWait)
+	defer timer.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-timer.C:
+			return
+		case <-r.wake:
+			// When it does not arrive, the other one looks within IdlePoll.
+			_ = r.opts.Bus.Conn().Publish(r.wakeSubject, nil)
+		}
+	}
+}
+
+// byIndex makes the statements of this one connection go by their indexes. What
+// the planner knows of a queue is always out of date, and the plans that it then
+// prefers read everything that waits for each batch.
+const byIndex = "SET enable_sort = off; SET enable_seqscan = off; SET enable_bitmapscan = off"
+
+// lead takes the lock and relays until something is wrong with the database.
+func (r *Relay) lead(ctx context.Context) error {
+	conn, err := r.connect(ctx)
+	if err != nil {
+		return err
+	}
+	defer func() {
+		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), closeDeadline)
+		defer cancel()
+		_ = conn.Close(ctx) // With or without a farewell, the lock is given back.
+	}()
+	got, err := pg.TryLock(ctx, conn, "rotaloom outbox relay")
+	if err != nil {
+		return err
+	}
+	if !got {
+		return errStandby
+	}
+	if _, err := conn.Exec(ctx, byIndex); err != nil {
+		return fmt.Errorf("outbox: prepare connection: %w", err)
+	}
+	s, err := r.newShift(conn)
+	if err != nil {
+		return err
+	}
+	defer s.end()
+	r.opts.Log.InfoContext(ctx, "outbox relay is active")
+	return s.run(ctx)
+}
+
+// connect takes a connection out of the pool for good: the lock belongs to it,
+// and everything is done on it, so that a relay that lost its lock, with its
+// connection, can change nothing any more.
+func (r *Relay) connect(ctx context.Context) (*pgx.Conn, error) {
+	conn, err := r.opts.Pool.Acquire(tenant.All(ctx))
+	if err != nil {
+		return nil, fmt.Errorf("outbox: connect: %w", err)
+	}
+	return conn.Hijack(), nil
+}
+
+// newShift prepares the work of a relay that has the lock.
+func (r *Relay) newShift(conn *pgx.Conn) (*shift, error) {
+	broker := r.opts.Bus.Conn()
+	js, err := jetstream.New(broker,
+		jetstream.WithPublishAsyncMaxPending(r.opts.Batch),
+		jetstream.WithPublishAsyncTimeout(r.opts.AckTimeout))
+	if err != nil {
+		return nil, fmt.Errorf("outbox: %w", err)
+	}
+	wake, err := broker.Subscribe(r.wakeSubject, func(*nats.Msg) { r.Wake() })
+	if err != nil {
+		return nil, fmt.Errorf("outbox: listen for wake-ups: %w", err)
+	}
+	return &shift{
+		Relay: r, conn: conn, js: js, wakeups: wake,
+		reconnected: broker.StatusChanged(nats.CONNECTED),
+		highest:     map[string]uint64{},
+	}, nil
+}
+
+// pause waits; a wake-up ends it, and so does the context.
+func (r *Relay) pause(ctx context.Context, d time.Duration) (woken bool) {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-ctx.Done():
+	case <-timer.C:
+	case <-r.wake:
+		return true
+	}
+	return false
+}

@@ -1,0 +1,236 @@
+package outbox
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strconv"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nats.go/jetstream"
+
+	"github.com/rotaloom/rotaloom/pkg/bus"
+)
+
+// shift is the time in which one relay has the lock.
+type shift struct {
+	*Relay
+	conn        *pgx.Conn
+	js          jetstream.JetStream
+	wakeups     *nats.Subscription
+	reconnected chan nats.Status
+
+	// highest is the last sequence that each stream is known to have reached. It
+	// is empty while nothing was compared since the broker came (back).
+	highest map[string]uint64
+	// compared tells whether the broker was compared with the table since then.
+	compared bool
+	tidied   time.Time
+}
+
+func (s *shift) end() {
+	_ = s.wakeups.Unsubscribe() // It fails only when the connection is closed.
+	s.opts.Bus.Conn().RemoveStatusListener(s.reconnected)
+	s.js.CleanupPublisher()
+}
+
+// brokerError is a failure of the broker's side, after which the relay goes on
+// trying. Others end the shift.
+type brokerError struct{ error }
+
+func (e brokerError) Unwrap() error { return e.error }
+
+func (s *shift) run(ctx context.Context) error {
+	idle, away := s.opts.Poll, firstRetry
+	for ctx.Err() == nil {
+		sent, err := s.step(ctx)
+		var broker brokerError
+		switch {
+		case errors.As(err, &broker):
+			s.metrics.failures.Inc()
+			s.opts.Log.WarnContext(ctx, "events wait in the outbox for the broker", "after", away, "error", err)
+			s.compared = false
+			s.await(ctx, away)
+			away = min(2*away, longestRetry)
+			continue
+		case err != nil:
+			return err
+		case sent == s.opts.Batch:
+			idle = s.opts.Poll // There is more.
+		case sent > 0:
+			idle = s.opts.Poll
+			s.pause(ctx, idle)
+		case s.pause(ctx, idle):
+			idle = s.opts.Poll
+		default:
+			idle = min(2*idle, s.opts.IdlePoll)
+		}
+		away = firstRetry
+	}
+	return ctx.Err()
+}
+
+// await waits for the broker to come back, or for the time to be over.
+func (s *shift) await(ctx context.Context, d time.Duration) {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-ctx.Done():
+	case <-timer.C:
+	case <-s.reconnected:
+	}
+}
+
+// step does what is due and publishes one batch, of which it returns the size.
+func (s *shift) step(ctx context.Context) (int, error) {
+	select {
+	case <-s.reconnected:
+		s.compared = false
+	default:
+	}
+	due := time.Since(s.tidied) >= s.opts.Tidy
+	if due {
+		if err := s.measure(ctx); err != nil {
+			return 0, err
+		}
+		s.tidied = time.Now()
+	}
+	if !s.compared {
+		if err := s.opts.Bus.EnsureStreams(ctx); err != nil {
+			return 0, brokerError{err}
+		}
+	}
+	if due || !s.compared {
+		// Before anything else is published, which might hide a loss.
+		if err := s.compare(ctx); err != nil {
+			return 0, err
+		}
+		s.compared = true
+	}
+	if due {
+		if err := s.forget(ctx); err != nil {
+			return 0, err
+		}
+	}
+	return s.publish(ctx)
+}
+
+// row is one event on its way.
+type row struct {
+	id      int64
+	stream  string
+	message *nats.Msg
+}
+
+func (s *shift) unsent(ctx context.Context) ([]row, error) {
+	rows, err := s.conn.Query(ctx, `
+		SELECT id, tenant_id, event_id::text, stream, subject, event, payload, request_id, traceparent
+		FROM outbox WHERE sent_at IS NULL ORDER BY id LIMIT $1`, s.opts.Batch)
+	if err != nil {
+		return nil, fmt.Errorf("outbox: read: %w", err)
+	}
+	found, err := pgx.CollectRows(rows, func(in pgx.CollectableRow) (r row, err error) {
+		var tenantID int64
+		var eventID, subject, event, request, trace string
+		var payload []byte
+		if err := in.Scan(&r.id, &tenantID, &eventID, &r.stream, &subject, &event, &payload, &request, &trace); err != nil {
+			return r, err
+		}
+		r.message = &nats.Msg{Subject: subject, Data: payload, Header: nats.Header{
+			bus.HeaderID:     {eventID},
+			bus.HeaderTenant: {strconv.FormatInt(tenantID, 10)},
+			bus.HeaderEvent:  {event},
+		}}
+		if request != "" {
+			r.message.Header.Set(bus.HeaderRequest, request)
+		}
+		if trace != "" {
+			r.message.Header.Set(bus.HeaderTraceparent, trace)
+		}
+		return r, nil
+	})
+	if err != nil {
+		return nil, fmt.Errorf("outbox: read: %w", err)
+	}
+	return found, nil
+}
+
+// publish sends the next batch and marks what the broker has taken. The order
+// of rows is that of their ids, which is not always that of their commits; a
+// row that appears late is unsent and found all the same.
+func (s *shift) publish(ctx context.Context) (int, error) {
+	rows, err := s.unsent(ctx)
+	if err != nil || len(rows) == 0 {
+		return 0, err
+	}
+	answers := make([]jetstream.PubAckFuture, 0, len(rows))
+	var failure error
+	for _, r := range rows {
+		answer, err := s.js.PublishMsgAsync(r.message, jetstream.WithStallWait(s.opts.AckTimeout))
+		if err != nil {
+			failure = err
+			break
+		}
+		answers = append(answers, answer)
+	}
+	taken := batch{highest: map[string]uint64{}, lost: map[string]bool{}}
+	for i, answer := range answers {
+		select {
+		case ack := <-answer.Ok():
+			taken.add(rows[i], ack, s.highest)
+		case err := <-answer.Err():
+			failure = err
+		case <-ctx.Done(): // What is not marked is sent once more, and dropped by the broker.
+			return 0, ctx.Err()
+		}
+	}
+	if err := s.mark(ctx, taken); err != nil {
+		return 0, err
+	}
+	if failure != nil {
+		return 0, brokerError{fmt.Errorf("outbox: publish: %w", failure)}
+	}
+	return len(rows), nil
+}
+
+// batch is what the broker answered.
+type batch struct {
+	ids     []int64
+	highest map[string]uint64
+	lost    map[string]bool
+}
+
+// add takes an answer. A stream that gives a new message a number it has given
+// before has forgotten what had that number.
+func (b *batch) add(r row, ack *jetstream.PubAck, highest map[string]uint64) {
+	b.ids = append(b.ids, r.id)
+	b.highest[r.stream] = max(b.highest[r.stream], ack.Sequence)
+	if !ack.Duplicate && ack.Sequence <= highest[r.stream] {
+		b.lost[r.stream] = true
+	}
+}
+
+func (s *shift) mark(ctx context.Context, taken batch) error {
+	if len(taken.ids) == 0 {
+		return nil
+	}
+	for stream := range taken.lost {
+		if err := s.unsend(ctx, stream, "its sequence went back"); err != nil {
+			return err
+		}
+		s.highest[stream] = 0
+	}
+	var statements pgx.Batch
+	statements.Queue("UPDATE outbox SET sent_at = clock_timestamp() WHERE sent_at IS NULL AND id = any($1)", taken.ids)
+	for stream, sequence := range taken.highest {
+		s.highest[stream] = max(s.highest[stream], sequence)
+		statements.Queue("UPDATE outbox_stream SET last_sequence = $2 WHERE stream = $1", stream, s.highest[stream])
+	}
+	if err := s.conn.SendBatch(ctx, &statements).Close(); err != nil {
+		return fmt.Errorf("outbox: mark as sent: %w", err)
+	}
+	s.metrics.published.Add(float64(len(taken.ids)))
+	return nil
+}

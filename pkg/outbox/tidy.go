@@ -1,0 +1,141 @@
+package outbox
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/nats-io/nats.go/jetstream"
+)
+
+// The broker writes to its disk every two minutes, so when its machine stops it
+// loses messages that it has answered for. It then comes back with a stream
+// that ends earlier than it did, or with none. Whoever sees that publishes again
+// what was kept; the broker drops what it still has, by the ids.
+
+// known is what the table remembers of a stream.
+type known struct {
+	created  time.Time
+	sequence uint64
+}
+
+// compare finds the streams that lost messages. As a stream is written only by
+// its domain's relay, nothing else can have filled a gap at its end.
+func (s *shift) compare(ctx context.Context) error {
+	remembered, err := s.remembered(ctx)
+	if err != nil {
+		return err
+	}
+	for _, name := range s.opts.Bus.StreamNames() {
+		stream, err := s.js.Stream(ctx, name)
+		if err != nil {
+			return brokerError{fmt.Errorf("outbox: look at stream %s: %w", name, err)}
+		}
+		if err := s.compareStream(ctx, name, stream.CachedInfo(), remembered); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (s *shift) compareStream(ctx context.Context, name string, info *jetstream.StreamInfo, remembered map[string]known) error {
+	// The database keeps microseconds.
+	now := known{created: info.Created.UTC().Truncate(time.Microsecond), sequence: info.State.LastSeq}
+	before, met := remembered[name]
+	var err error
+	switch {
+	case met && !before.created.Equal(now.created):
+		err = s.unsend(ctx, name, "it was made anew")
+	case met && now.sequence < before.sequence:
+		err = s.unsend(ctx, name, "its end is missing")
+	}
+	if err != nil {
+		return err
+	}
+	s.highest[name] = now.sequence
+	if met && before.created.Equal(now.created) && before.sequence == now.sequence {
+		return nil
+	}
+	_, err = s.conn.Exec(ctx, `
+		INSERT INTO outbox_stream (stream, created_at, last_sequence) VALUES ($1, $2, $3)
+		ON CONFLICT (stream) DO UPDATE SET created_at = excluded.created_at, last_sequence = excluded.last_sequence`,
+		name, now.created, now.sequence)
+	if err != nil {
+		return fmt.Errorf("outbox: remember stream %s: %w", name, err)
+	}
+	return nil
+}
+
+func (s *shift) remembered(ctx context.Context) (map[string]known, error) {
+	rows, err := s.conn.Query(ctx, "SELECT stream, created_at, last_sequence FROM outbox_stream")
+	if err != nil {
+		return nil, fmt.Errorf("outbox: read streams: %w", err)
+	}
+	remembered := map[string]known{}
+	var name string
+	var k known
+	_, err = pgx.ForEachRow(rows, []any{&name, &k.created, &k.sequence}, func() error {
+		remembered[name] = k
+		return nil
+	})
+	if err != nil {
+		return nil, fmt.Errorf("outbox: read streams: %w", err)
+	}
+	return remembered, nil
+}
+
+// unsend has everything that was kept for a stream published again.
+func (s *shift) unsend(ctx context.Context, stream, why string) error {
+	tag, err := s.conn.Exec(ctx, "UPDATE outbox SET sent_at = NULL WHERE stream = $1 AND sent_at IS NOT NULL", stream)
+	if err != nil {
+		return fmt.Errorf("outbox: publish again: %w", err)
+	}
+	s.metrics.repeated.Add(float64(tag.RowsAffected()))
+	s.opts.Log.ErrorContext(ctx, "broker lost events, publishing again what was kept",
+		"stream", stream, "reason", why, "events", tag.RowsAffected())
+	return nil
+}
+
+// What one round of deleting does at most, so that publishing goes on.
+const (
+	forgetAtOnce = 5000
+	forgetRounds = 40
+)
+
+// forget deletes what was kept long enough. It follows a comparison with the
+// broker, so it never deletes what turns out to be lost in the same moment.
+func (s *shift) forget(ctx context.Context) error {
+	for range forgetRounds {
+		tag, err := s.conn.Exec(ctx, `
+			DELETE FROM outbox WHERE (tenant_id, id) IN (
+			  SELECT tenant_id, id FROM outbox
+			  WHERE sent_at < clock_timestamp() - $1::bigint * interval '1 millisecond'
+			  ORDER BY sent_at LIMIT $2)`, s.opts.Keep.Milliseconds(), forgetAtOnce)
+		if err != nil {
+			return fmt.Errorf("outbox: forget: %w", err)
+		}
+		if tag.RowsAffected() < forgetAtOnce {
+			return nil
+		}
+	}
+	return nil
+}
+
+// countedAtMost bounds the work of measuring while the broker is away for long.
+const countedAtMost = 100_000
+
+func (s *shift) measure(ctx context.Context) error {
+	var waiting int64
+	var oldest float64
+	err := s.conn.QueryRow(ctx, `
+		SELECT count(*), coalesce(extract(epoch FROM clock_timestamp() - min(created_at)), 0)::float8
+		FROM (SELECT created_at FROM outbox WHERE sent_at IS NULL ORDER BY id LIMIT $1) AS waiting`,
+		countedAtMost).Scan(&waiting, &oldest)
+	if err != nil {
+		return fmt.Errorf("outbox: measure: %w", err)
+	}
+	s.metrics.unsent.Set(float64(waiting))
+	s.metrics.oldest.Set(max(oldest, 0))
+	return nil
+}

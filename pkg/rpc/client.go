@@ -1,0 +1,103 @@
+package rpc
+
+import (
+	"context"
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"strconv"
+	"time"
+
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/backoff"
+	"google.golang.org/grpc/credentials"
+	"google.golang.org/grpc/credentials/insecure"
+	"google.golang.org/grpc/keepalive"
+	"google.golang.org/grpc/metadata"
+
+	"github.com/rotaloom/rotaloom/pkg/authn"
+	"github.com/rotaloom/rotaloom/pkg/fault"
+	"github.com/rotaloom/rotaloom/pkg/obs"
+	"github.com/rotaloom/rotaloom/pkg/tenant"
+)
+
+// DialConfig says how to reach a service. Zero values mean the defaults.
+type DialConfig struct {
+	// Target is a name as gRPC resolves it, "dns:///commons:8443".
+	Target string
+	// TLS holds the client's certificate and the authorities it trusts.
+	TLS *tls.Config
+	// Insecure permits a connection without TLS, for tests on the loopback.
+	Insecure bool
+	// MaxRequest and MaxResponse bound messages, in bytes; 8 and 64 MiB.
+	MaxRequest, MaxResponse int
+}
+
+// Dial makes a connection to a service; it connects with the first call.
+// Calls carry the request id, tenant and token of their context, and their
+// errors are *fault.Error.
+func Dial(cfg DialConfig, opts ...grpc.DialOption) (*grpc.ClientConn, error) {
+	creds := insecure.NewCredentials()
+	switch {
+	case cfg.TLS != nil:
+		creds = credentials.NewTLS(cfg.TLS)
+	case !cfg.Insecure:
+		return nil, errors.New("a connection needs a TLS configuration")
+	}
+	opts = append([]grpc.DialOption{
+		grpc.WithTransportCredentials(creds),
+		grpc.WithUnaryInterceptor(outgoingUnary),
+		grpc.WithDefaultServiceConfig(`{"loadBalancingConfig":[{"round_robin":{}}]}`),
+		grpc.WithDefaultCallOptions(
+			grpc.MaxCallSendMsgSize(orDefault(cfg.MaxRequest, DefaultMaxRequest)),
+			grpc.MaxCallRecvMsgSize(orDefault(cfg.MaxResponse, DefaultMaxResponse)),
+		),
+		grpc.WithKeepaliveParams(keepalive.ClientParameters{Time: pingEvery, Timeout: pingTimeout}),
+		grpc.WithConnectParams(grpc.ConnectParams{
+			Backoff:           backoff.Config{BaseDelay: 100 * time.Millisecond, Multiplier: 1.6, Jitter: 0.2, MaxDelay: 5 * time.Second},
+			MinConnectTimeout: 5 * time.Second,
+		}),
+	}, opts...)
+	conn, err := grpc.NewClient(cfg.Target, opts...)
+	if err != nil {
+		return nil, fmt.Errorf("connecting to %s: %w", cfg.Target, err)
+	}
+	return conn, nil
+}
+
+func outgoingUnary(ctx context.Context, method string, req, reply any, conn *grpc.ClientConn, invoke grpc.UnaryInvoker, opts ...grpc.CallOption) error {
+	ctx = metadata.NewOutgoingContext(ctx, outgoing(ctx))
+	return clientError(invoke(ctx, method, req, reply, conn, opts...))
+}
+
+// outgoing answers the metadata of a call: what its context holds already,
+// and what the work of the context hands on.
+func outgoing(ctx context.Context) metadata.MD {
+	md, ok := metadata.FromOutgoingContext(ctx)
+	if !ok {
+		md = make(metadata.MD, 4)
+	}
+	add := func(name, value string) {
+		if _, ok := md[name]; !ok && value != "" {
+			md[name] = []string{value}
+		}
+	}
+	request := obs.RequestFrom(ctx)
+	add(HeaderRequestID, request.ID)
+	add(HeaderTraceparent, request.Traceparent)
+	if token := authn.Token(ctx); token != "" {
+		add(HeaderAuthorization, "Bearer "+token)
+	}
+	if id, ok := tenant.From(ctx); ok {
+		add(HeaderTenant, strconv.FormatInt(id, 10))
+	}
+	return md
+}
+
+// clientError makes an error of the other side ours again.
+func clientError(err error) error {
+	if err == nil {
+		return nil
+	}
+	return fault.FromError(err)
+}

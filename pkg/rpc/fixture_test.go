@@ -1,0 +1,193 @@
+package rpc_test
+
+import (
+	"bytes"
+	"context"
+	"crypto"
+	"crypto/ed25519"
+	"crypto/rand"
+	"crypto/tls"
+	"encoding/json"
+	"log/slog"
+	"net"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/go-jose/go-jose/v4"
+	"github.com/go-jose/go-jose/v4/jwt"
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	"go.uber.org/goleak"
+	"google.golang.org/grpc"
+	"google.golang.org/protobuf/proto"
+	"google.golang.org/protobuf/reflect/protoregistry"
+
+	"github.com/rotaloom/rotaloom/pkg/authn"
+	"github.com/rotaloom/rotaloom/pkg/boot"
+	"github.com/rotaloom/rotaloom/pkg/clock"
+	"github.com/rotaloom/rotaloom/pkg/obs"
+	"github.com/rotaloom/rotaloom/pkg/policy"
+	"github.com/rotaloom/rotaloom/pkg/policy/policytest"
+	"github.com/rotaloom/rotaloom/pkg/rpc"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+// fixture is the echo service behind its chain, and the ways to reach it.
+type fixture struct {
+	files    *protoregistry.Files
+	echo     *echo
+	chain    *rpc.Chain
+	log      *logBuffer
+	registry *prometheus.Registry
+	token    string
+	// edge and trusted are connections of the edge and of a trusted service.
+	edge, trusted grpc.ClientConnInterface
+	// stop ends the server; only over the network.
+	stop func()
+}
+
+// transports are the ways to reach a service; every case runs on both.
+var transports = map[string]func(tb testing.TB, f *fixture, cfg rpc.Config){
+	"network":    overNetwork,
+	"in process": inProcess,
+}
+
+func eachTransport(t *testing.T, cfg rpc.Config, run func(t *testing.T, f *fixture)) {
+	t.Helper()
+	for name := range transports {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			run(t, newFixture(t, name, cfg))
+		})
+	}
+}
+
+func newFixture(tb testing.TB, transport string, cfg rpc.Config) *fixture {
+	tb.Helper()
+	cfg.Clients, cfg.Services = []string{"edge"}, []string{"scheduling"}
+	files := policytest.Files(tb, contract)
+	f := &fixture{files: files, echo: newEcho(tb, files), log: &logBuffer{}, registry: prometheus.NewRegistry()}
+	verifier, token := identity(tb)
+	f.token = token
+	log := slog.New(obs.NewHandler(slog.NewJSONHandler(f.log, nil)))
+	var err error
+	f.chain, err = rpc.NewChain(cfg, rpc.Deps{
+		Log: log, Metrics: f.registry, Verifier: verifier, Clock: clock.System{}, Policies: policy.NewTable(files),
+	})
+	require.NoError(tb, err)
+	transports[transport](tb, f, cfg)
+	return f
+}
+
+// identity makes a verifier, and a token of tenant 7 that it accepts.
+func identity(tb testing.TB) (*authn.Verifier, string) {
+	tb.Helper()
+	public, private, err := ed25519.GenerateKey(rand.Reader)
+	require.NoError(tb, err)
+	keys := authn.KeyFunc(func(context.Context, string) (crypto.PublicKey, error) { return public, nil })
+	verifier, err := authn.NewVerifier(authn.Config{Issuer: "test", Audience: "rotaloom"}, keys, authn.NoRevocations{}, clock.System{})
+	require.NoError(tb, err)
+	signer, err := jose.NewSigner(jose.SigningKey{Algorithm: jose.EdDSA, Key: private}, nil)
+	require.NoError(tb, err)
+	claims := authn.Claims{
+		Claims: jwt.Claims{Issuer: "test", Subject: "ada", Audience: jwt.Audience{"rotaloom"}, ID: "1", Expiry: jwt.NewNumericDate(time.Now().Add(time.Hour))},
+		Tenant: 7,
+	}
+	token, err := claims.Sign(signer)
+	require.NoError(tb, err)
+	return verifier, token
+}
+
+func inProcess(_ testing.TB, f *fixture, _ rpc.Config) {
+	local := rpc.NewLocal(f.chain)
+	local.RegisterService(f.echo.describe(), f.echo)
+	f.edge, f.trusted, f.stop = local, local.Conn("scheduling", nil), func() {}
+}
+
+func overNetwork(tb testing.TB, f *fixture, _ rpc.Config) {
+	tb.Helper()
+	ca, err := boot.OpenLocalCA(tb.TempDir(), time.Now())
+	require.NoError(tb, err)
+	server, err := rpc.NewServer(f.chain, certificates(tb, ca, "echo").ServerConfig(), false)
+	require.NoError(tb, err)
+	server.RegisterService(f.echo.describe(), f.echo)
+
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	require.NoError(tb, err)
+	ctx, stop := context.WithCancel(context.Background())
+	served := make(chan error, 1)
+	go func() { served <- server.Run(ctx, listener, 5*time.Second) }()
+	f.stop = sync.OnceFunc(func() {
+		stop()
+		assert.NoError(tb, <-served)
+	})
+	tb.Cleanup(f.stop)
+	f.edge = dial(tb, listener, certificates(tb, ca, "edge").ClientConfig())
+	f.trusted = dial(tb, listener, certificates(tb, ca, "scheduling").ClientConfig())
+}
+
+func certificates(tb testing.TB, ca *boot.LocalCA, name string) *boot.Certificates {
+	tb.Helper()
+	files, err := ca.Issue(name)
+	require.NoError(tb, err)
+	certs, err := boot.LoadCertificates(files, slog.New(slog.DiscardHandler), clock.System{})
+	require.NoError(tb, err)
+	return certs
+}
+
+func dial(tb testing.TB, listener net.Listener, cfg *tls.Config) *grpc.ClientConn {
+	tb.Helper()
+	conn, err := rpc.Dial(rpc.DialConfig{Target: listener.Addr().String(), TLS: cfg})
+	require.NoError(tb, err)
+	tb.Cleanup(func() { assert.NoError(tb, conn.Close()) })
+	return conn
+}
+
+// user answers a context of work in the name of the user.
+func (f *fixture) user(ctx context.Context) context.Context {
+	return authn.With(ctx, &authn.Principal{Subject: "ada", Tenant: 7}, f.token)
+}
+
+// ask calls a method with an Ask in text form, and answers the Ask it got.
+func (f *fixture) ask(tb testing.TB, ctx context.Context, conn grpc.ClientConnInterface, method, text string, opts ...grpc.CallOption) (proto.Message, error) {
+	tb.Helper()
+	reply := askOf(tb, f.files, "")
+	err := conn.Invoke(ctx, method, askOf(tb, f.files, text), reply, opts...)
+	return reply, err
+}
+
+// logBuffer is a log that a test reads.
+type logBuffer struct {
+	mu  sync.Mutex
+	out bytes.Buffer
+}
+
+func (b *logBuffer) Write(line []byte) (int, error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.out.Write(line)
+}
+
+func (b *logBuffer) String() string {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.out.String()
+}
+
+// lines answers the lines with a given text.
+func (b *logBuffer) lines(tb testing.TB, msg string) []map[string]any {
+	tb.Helper()
+	var out []map[string]any
+	for text := range strings.Lines(b.String()) {
+		var line map[string]any
+		require.NoError(tb, json.Unmarshal([]byte(text), &line), text)
+		if line["msg"] == msg {
+			out = append(out, line)
+		}
+	}
+	return out
+}

@@ -1,0 +1,68 @@
+package rpc
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"strconv"
+
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/metadata"
+)
+
+// Names of metadata that travel with requests.
+const (
+	// HeaderAuthorization carries the access token of the user.
+	HeaderAuthorization = "authorization"
+	// HeaderRequestID carries the request id, and answers it when the
+	// service had to make one.
+	HeaderRequestID = "x-request-id"
+	// HeaderTraceparent carries the W3C trace context.
+	HeaderTraceparent = "traceparent"
+	// HeaderTenant carries the tenant for which a service works. It is
+	// believed only from trusted services, and only without a token.
+	HeaderTenant = "rotaloom-tenant"
+)
+
+// Names of metadata that travel with answers, for the edge.
+const (
+	// HeaderHTTPStatus carries the HTTP status of a success that is not the
+	// usual one of its method.
+	HeaderHTTPStatus = "rotaloom-http-status"
+	// HeaderContentLocation carries the path of a resource that tells how
+	// the work that the request started goes on.
+	HeaderContentLocation = "content-location"
+)
+
+// SetHTTPStatus sets the HTTP status of a success, for example 202.
+func SetHTTPStatus(ctx context.Context, code int) error {
+	return setHeader(ctx, HeaderHTTPStatus, strconv.Itoa(code))
+}
+
+// PartialSuccess says that some items of a bulk request failed: HTTP status
+// 207, whose body is the failure of the response message.
+func PartialSuccess(ctx context.Context) error {
+	return SetHTTPStatus(ctx, http.StatusMultiStatus)
+}
+
+// SetContentLocation names the resource that tells how the work goes on that
+// the request started.
+func SetContentLocation(ctx context.Context, path string) error {
+	return setHeader(ctx, HeaderContentLocation, path)
+}
+
+func setHeader(ctx context.Context, name, value string) error {
+	if err := grpc.SetHeader(ctx, metadata.Pairs(name, value)); err != nil {
+		return fmt.Errorf("setting the header %s: %w", name, err)
+	}
+	return nil
+}
+
+// incoming answers the first value of a header of the request, or "".
+func incoming(ctx context.Context, name string) string {
+	values := metadata.ValueFromIncomingContext(ctx, name)
+	if len(values) == 0 {
+		return ""
+	}
+	return values[0]
+}

@@ -1,0 +1,197 @@
+package rpc
+
+import (
+	"context"
+	"fmt"
+	"reflect"
+	"sync"
+
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/encoding"
+	protocodec "google.golang.org/grpc/encoding/proto"
+	"google.golang.org/grpc/mem"
+	"google.golang.org/grpc/metadata"
+	"google.golang.org/grpc/peer"
+	"google.golang.org/grpc/status"
+	"google.golang.org/protobuf/proto"
+)
+
+// Local serves a chain inside the process. Services register with it as with
+// a gRPC server, and it is a connection to them. A call passes the chain and
+// is encoded and decoded as over the network: neither side sees the other's
+// messages, context values or errors. Only the goroutine is the same, so a
+// call returns when its handler does.
+type Local struct {
+	LocalConn
+
+	chain *Chain
+	unary grpc.UnaryServerInterceptor
+
+	mu      sync.RWMutex
+	methods map[string]localMethod
+}
+
+type localMethod struct {
+	impl   any
+	handle grpc.MethodHandler
+	stream bool
+}
+
+// LocalConn is a connection to a Local. It is safe for concurrent use.
+type LocalConn struct {
+	local *Local
+	codec encoding.CodecV2
+	peer  *peer.Peer
+}
+
+var (
+	_ grpc.ServiceRegistrar    = (*Local)(nil)
+	_ grpc.ClientConnInterface = (*Local)(nil)
+	_ grpc.ClientConnInterface = (*LocalConn)(nil)
+)
+
+// NewLocal makes a Local without services. As a connection it speaks for
+// nobody in particular, as the edge does.
+func NewLocal(chain *Chain) *Local {
+	l := &Local{chain: chain, unary: chain.Unary(), methods: map[string]localMethod{}}
+	l.LocalConn = *l.Conn("", nil)
+	return l
+}
+
+// Conn makes a further connection: for a trusted service, which may then call
+// for itself without a user, or for nobody in particular when service is "".
+// A nil codec means that of protobuf messages.
+func (l *Local) Conn(service string, codec encoding.CodecV2) *LocalConn {
+	if codec == nil {
+		codec = encoding.GetCodecV2(protocodec.Name)
+	}
+	return &LocalConn{
+		local: l,
+		codec: codec,
+		peer:  &peer.Peer{Addr: localAddr{}, LocalAddr: localAddr{}, AuthInfo: localAuth{service}},
+	}
+}
+
+// RegisterService adds a service, as grpc.Server does. It panics when impl
+// does not implement the service, which generated code makes impossible.
+func (l *Local) RegisterService(desc *grpc.ServiceDesc, impl any) {
+	if want := reflect.TypeOf(desc.HandlerType).Elem(); !reflect.TypeOf(impl).Implements(want) {
+		panic(fmt.Sprintf("rpc: %T is no %s", impl, want))
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for _, m := range desc.Methods {
+		l.methods["/"+desc.ServiceName+"/"+m.MethodName] = localMethod{impl: impl, handle: m.Handler}
+	}
+	for _, s := range desc.Streams {
+		l.methods["/"+desc.ServiceName+"/"+s.StreamName] = localMethod{stream: true}
+	}
+}
+
+// Invoke calls a method. Its errors are *fault.Error, as those of Dial's
+// connections.
+func (c *LocalConn) Invoke(ctx context.Context, method string, args, reply any, opts ...grpc.CallOption) error {
+	o := callOptions{codec: c.codec, maxResponse: DefaultMaxResponse}
+	if err := o.read(opts); err != nil {
+		return clientError(err)
+	}
+	err := c.invoke(ctx, method, args, reply, &o)
+	for _, finish := range o.onFinish {
+		finish(err)
+	}
+	return clientError(err)
+}
+
+// NewStream refuses: our contracts have no streams.
+func (c *LocalConn) NewStream(_ context.Context, _ *grpc.StreamDesc, method string, _ ...grpc.CallOption) (grpc.ClientStream, error) {
+	return nil, clientError(status.Error(codes.Unimplemented, "streams are not served: "+method))
+}
+
+func (c *LocalConn) invoke(ctx context.Context, method string, args, reply any, o *callOptions) error {
+	if err := ctx.Err(); err != nil {
+		return status.FromContextError(err).Err()
+	}
+	c.local.mu.RLock()
+	m, ok := c.local.methods[method]
+	c.local.mu.RUnlock()
+	if !ok || m.stream {
+		return status.Error(codes.Unimplemented, "unknown method "+method)
+	}
+	request, err := o.codec.Marshal(args)
+	if err != nil {
+		return status.Errorf(codes.Internal, "encoding the request: %v", err)
+	}
+	defer request.Free()
+
+	stream := &localStream{method: method}
+	answer, err := m.handle(m.impl, c.serverContext(ctx, stream), c.decoder(request), c.local.unary)
+	o.answer(stream, c.peer)
+	if ctxErr := ctx.Err(); ctxErr != nil {
+		// Over the network the client would not have waited.
+		return status.FromContextError(ctxErr).Err()
+	}
+	if err != nil {
+		return wireError(err)
+	}
+	return c.reply(answer, reply, o)
+}
+
+// serverContext is what the other side sees of a call: its end and its
+// metadata, and nothing else of the caller's context.
+func (c *LocalConn) serverContext(ctx context.Context, stream *localStream) context.Context {
+	md := outgoing(ctx)
+	var server context.Context = detached{ctx}
+	server = peer.NewContext(server, c.peer)
+	server = metadata.NewIncomingContext(server, md)
+	return grpc.NewContextWithServerTransportStream(server, stream)
+}
+
+// decoder reads the request into the message that the handler makes.
+func (c *LocalConn) decoder(request mem.BufferSlice) func(any) error {
+	return func(into any) error {
+		if limit := c.local.chain.cfg.MaxRequest; request.Len() > limit {
+			return status.Errorf(codes.ResourceExhausted, "request of %d bytes, at most %d are read", request.Len(), limit)
+		}
+		msg, ok := into.(proto.Message)
+		if !ok {
+			return status.Errorf(codes.Internal, "%T is no message", into)
+		}
+		buf := request.MaterializeToBuffer(mem.DefaultBufferPool())
+		defer buf.Free()
+		if err := proto.Unmarshal(buf.ReadOnlyData(), msg); err != nil {
+			return status.Errorf(codes.Internal, "decoding the request: %v", err)
+		}
+		return nil
+	}
+}
+
+// reply hands the bytes of an answer to the caller's codec. They are not
+// pooled, so a codec that keeps them needs no copy.
+func (c *LocalConn) reply(answer, reply any, o *callOptions) error {
+	msg, ok := answer.(proto.Message)
+	if !ok {
+		return status.Errorf(codes.Internal, "%T is no message", answer)
+	}
+	data, err := proto.Marshal(msg)
+	if err != nil {
+		return status.Errorf(codes.Internal, "encoding the answer: %v", err)
+	}
+	if limit := min(c.local.chain.cfg.MaxResponse, o.maxResponse); len(data) > limit {
+		return status.Errorf(codes.ResourceExhausted, "answer of %d bytes, at most %d are sent", len(data), limit)
+	}
+	if err := o.codec.Unmarshal(mem.BufferSlice{mem.SliceBuffer(data)}, reply); err != nil {
+		return status.Errorf(codes.Internal, "decoding the answer: %v", err)
+	}
+	return nil
+}
+
+// wireError answers an error as it would arrive over the network: a status
+// and nothing behind it.
+func wireError(err error) error {
+	st, ok := status.FromError(err)
+	if !ok {
+		st = status.FromContextError(err)
+	}
+	return st.Err()
+}

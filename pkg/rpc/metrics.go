@@ -1,0 +1,58 @@
+package rpc
+
+import (
+	"fmt"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"google.golang.org/grpc/codes"
+)
+
+type metrics struct {
+	calls    *prometheus.CounterVec
+	seconds  *prometheus.HistogramVec
+	inFlight prometheus.Gauge
+	panics   prometheus.Counter
+}
+
+func newMetrics(registry prometheus.Registerer) (*metrics, error) {
+	m := &metrics{
+		calls: prometheus.NewCounterVec(prometheus.CounterOpts{
+			Name: "rotaloom_rpc_calls_total",
+			Help: "Calls that ended, by method and gRPC code.",
+		}, []string{"method", "code"}),
+		seconds: prometheus.NewHistogramVec(prometheus.HistogramOpts{
+			Name:    "rotaloom_rpc_seconds",
+			Help:    "Time that calls took.",
+			Buckets: []float64{.0005, .001, .0025, .005, .01, .025, .05, .1, .25, .5, 1, 2.5, 5, 10, 30, 60},
+		}, []string{"method"}),
+		inFlight: prometheus.NewGauge(prometheus.GaugeOpts{
+			Name: "rotaloom_rpc_in_flight",
+			Help: "Calls that run.",
+		}),
+		panics: prometheus.NewCounter(prometheus.CounterOpts{
+			Name: "rotaloom_rpc_panics_total",
+			Help: "Calls that panicked.",
+		}),
+	}
+	for _, c := range []prometheus.Collector{m.calls, m.seconds, m.inFlight, m.panics} {
+		if err := registry.Register(c); err != nil {
+			return nil, fmt.Errorf("registering the metrics of calls: %w", err)
+		}
+	}
+	return m, nil
+}
+
+// count counts a call. The counter of a method and code is looked up by its
+// labels only the first time.
+func (m *metrics) count(of *method, code codes.Code) {
+	if int(code) >= len(of.codes) {
+		code = codes.Unknown
+	}
+	counter := of.codes[code].Load()
+	if counter == nil {
+		c := m.calls.WithLabelValues(of.name, code.String())
+		counter = &c
+		of.codes[code].Store(counter)
+	}
+	(*counter).Inc()
+}

@@ -1,0 +1,107 @@
+package rpc
+
+import (
+	"context"
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"net"
+	"time"
+
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/credentials"
+	"google.golang.org/grpc/health"
+	healthv1 "google.golang.org/grpc/health/grpc_health_v1"
+	"google.golang.org/grpc/keepalive"
+	"google.golang.org/grpc/status"
+)
+
+const (
+	// maxAge makes clients connect again now and then, so that calls spread
+	// over replicas that came later.
+	maxAge      = 30 * time.Minute
+	maxAgeGrace = 5 * time.Minute
+	maxIdle     = 15 * time.Minute
+
+	pingEvery   = 30 * time.Second
+	pingTimeout = 10 * time.Second
+
+	maxStreams = 1024
+)
+
+// Server serves a chain over the network.
+type Server struct {
+	*grpc.Server
+	// Health is what the gRPC health service answers.
+	Health *health.Server
+	chain  *Chain
+}
+
+// NewServer makes a server whose calls pass the chain. The TLS configuration
+// must ask for client certificates; without one the server refuses to be made
+// unless insecure is set, which is for tests on the loopback.
+func NewServer(chain *Chain, tlsConfig *tls.Config, insecure bool) (*Server, error) {
+	opts := []grpc.ServerOption{
+		grpc.UnaryInterceptor(chain.Unary()),
+		grpc.StreamInterceptor(refuseStreams),
+		grpc.MaxRecvMsgSize(chain.cfg.MaxRequest),
+		grpc.MaxSendMsgSize(chain.cfg.MaxResponse),
+		grpc.MaxConcurrentStreams(maxStreams),
+		grpc.KeepaliveParams(keepalive.ServerParameters{
+			MaxConnectionIdle:     maxIdle,
+			MaxConnectionAge:      maxAge,
+			MaxConnectionAgeGrace: maxAgeGrace,
+			Time:                  pingEvery,
+			Timeout:               pingTimeout,
+		}),
+		grpc.KeepaliveEnforcementPolicy(keepalive.EnforcementPolicy{
+			MinTime:             pingEvery / 2,
+			PermitWithoutStream: true,
+		}),
+	}
+	switch {
+	case tlsConfig != nil:
+		if err := checkTLS(tlsConfig); err != nil {
+			return nil, err
+		}
+		opts = append(opts, grpc.Creds(credentials.NewTLS(tlsConfig)))
+	case !insecure:
+		return nil, errors.New("a server needs a TLS configuration")
+	}
+	s := &Server{Server: grpc.NewServer(opts...), Health: health.NewServer(), chain: chain}
+	healthv1.RegisterHealthServer(s.Server, s.Health)
+	return s, nil
+}
+
+func checkTLS(cfg *tls.Config) error {
+	if cfg.MinVersion < tls.VersionTLS13 {
+		return errors.New("the TLS configuration of a server must ask for TLS 1.3")
+	}
+	if cfg.ClientAuth != tls.RequireAndVerifyClientCert {
+		return errors.New("the TLS configuration of a server must ask for client certificates")
+	}
+	return nil
+}
+
+// Run serves a listener until ctx ends. It then lets the calls that run come
+// to their end for at most grace, and cuts off those that do not.
+func (s *Server) Run(ctx context.Context, listener net.Listener, grace time.Duration) error {
+	served := make(chan error, 1)
+	go func() { served <- s.Serve(listener) }()
+	select {
+	case err := <-served:
+		return fmt.Errorf("serving %s: %w", listener.Addr(), err)
+	case <-ctx.Done():
+	}
+	s.Health.Shutdown()
+	cut := time.AfterFunc(grace, s.Stop)
+	defer cut.Stop()
+	s.GracefulStop()
+	return <-served
+}
+
+// refuseStreams is the chain of streams: our contracts have none.
+func refuseStreams(_ any, _ grpc.ServerStream, info *grpc.StreamServerInfo, _ grpc.StreamHandler) error {
+	return status.Error(codes.Unimplemented, "streams are not served: "+info.FullMethod)
+}

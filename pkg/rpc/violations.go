@@ -1,0 +1,97 @@
+package rpc
+
+import (
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+
+	"buf.build/gen/go/bufbuild/protovalidate/protocolbuffers/go/buf/validate"
+	"buf.build/go/protovalidate"
+	"google.golang.org/protobuf/reflect/protoreflect"
+
+	commonv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/common/v1"
+
+	"github.com/rotaloom/rotaloom/pkg/fault"
+)
+
+// maxViolations bounds how many broken rules an answer names.
+const maxViolations = 20
+
+// violationFault says which rules a request breaks, without showing the rules
+// themselves. The first one is the error, further ones are its details.
+func violationFault(input protoreflect.MessageDescriptor, err error) error {
+	var broken *protovalidate.ValidationError
+	if !errors.As(err, &broken) || len(broken.Violations) == 0 {
+		return fmt.Errorf("validating the request: %w", err)
+	}
+	violations := broken.Violations[:min(len(broken.Violations), maxViolations)]
+	f := fault.Invalid(fault.CodeValue, violationText(input, violations[0]))
+	if len(violations) == 1 {
+		return f
+	}
+	details := &commonv1.ErrorDetails{}
+	for _, v := range violations[1:] {
+		details.Errors = append(details.Errors, &commonv1.ErrorBody{
+			ErrorCode: fault.CodeValue,
+			Message:   violationText(input, v),
+		})
+	}
+	return f.WithDetails(details)
+}
+
+func violationText(input protoreflect.MessageDescriptor, v *protovalidate.Violation) string {
+	what := v.Proto.GetMessage()
+	if what == "" {
+		what = "it breaks the rule " + v.Proto.GetRuleId()
+	}
+	path := jsonPath(input, v.Proto.GetField().GetElements())
+	if path == "" {
+		return "The request is not valid: " + what + "."
+	}
+	return "The value of " + path + " is not valid: " + what + "."
+}
+
+// jsonPath writes a path by the names that callers know.
+func jsonPath(desc protoreflect.MessageDescriptor, elements []*validate.FieldPathElement) string {
+	var path strings.Builder
+	for _, element := range elements {
+		name := element.GetFieldName()
+		if desc != nil {
+			if field := desc.Fields().ByName(protoreflect.Name(name)); field != nil {
+				name, desc = field.JSONName(), valueMessage(field)
+			}
+		}
+		if path.Len() > 0 {
+			path.WriteByte('.')
+		}
+		path.WriteString(name)
+		path.WriteString(subscript(element))
+	}
+	return path.String()
+}
+
+func subscript(element *validate.FieldPathElement) string {
+	switch element.WhichSubscript() {
+	case validate.FieldPathElement_Index_case:
+		return "[" + strconv.FormatUint(element.GetIndex(), 10) + "]"
+	case validate.FieldPathElement_StringKey_case:
+		return "." + element.GetStringKey()
+	case validate.FieldPathElement_IntKey_case:
+		return "." + strconv.FormatInt(element.GetIntKey(), 10)
+	case validate.FieldPathElement_UintKey_case:
+		return "." + strconv.FormatUint(element.GetUintKey(), 10)
+	case validate.FieldPathElement_BoolKey_case:
+		return "." + strconv.FormatBool(element.GetBoolKey())
+	default:
+		return ""
+	}
+}
+
+// valueMessage is the type of the messages that a field holds, or nil.
+func valueMessage(field protoreflect.FieldDescriptor) protoreflect.MessageDescriptor {
+	if field.IsMap() {
+		return field.MapValue().Message()
+	}
+	return field.Message()
+}

@@ -1,0 +1,72 @@
+package auth
+
+import (
+	"context"
+	"crypto/sha256"
+	"fmt"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/rotaloom/rotaloom/pkg/obs"
+	"github.com/rotaloom/rotaloom/pkg/pg"
+	"github.com/rotaloom/rotaloom/pkg/tenant"
+)
+
+// AdministratorProfile is the access profile that may do everything.
+const AdministratorProfile = "Administrator"
+
+// Bootstrap is what an empty installation needs before anybody can log in.
+type Bootstrap struct {
+	TenantName string
+	// TenantHost is the host name of the tenant's users, or "" for all.
+	TenantHost string
+	// Username and Password of the first administrator.
+	Username string
+	Password obs.Secret
+	// ClientID and ClientSecret of the first client. The secret is long and
+	// random.
+	ClientID     string
+	ClientSecret obs.Secret
+}
+
+// EnsureBootstrap makes the default tenant with an administrator and a client.
+// What is there already stays as it is, so repeating it changes nothing.
+func (s *Service) EnsureBootstrap(ctx context.Context, b Bootstrap) error {
+	ctx = tenant.With(ctx, tenant.Default)
+	known, err := s.knowsUser(ctx, b.Username)
+	if err != nil {
+		return fmt.Errorf("bootstrap: %w", err)
+	}
+	hash := ""
+	if !known {
+		if hash, err = s.hasher.Hash(ctx, b.Password.Reveal()); err != nil {
+			return fmt.Errorf("bootstrap: %w", err)
+		}
+	}
+	secret := sha256.Sum256([]byte(b.ClientSecret.Reveal()))
+	err = pg.InTx(ctx, s.pool, func(ctx context.Context, tx pgx.Tx) error {
+		batch := &pgx.Batch{}
+		batch.Queue(`INSERT INTO tenant (id, name, host) VALUES ($1, $2, nullif($3, ''))
+			ON CONFLICT DO NOTHING`, tenant.Default, b.TenantName, b.TenantHost)
+		batch.Queue(`INSERT INTO access_profile (tenant_id, name, permissions) VALUES ($1, $2, '{*}')
+			ON CONFLICT DO NOTHING`, tenant.Default, AdministratorProfile)
+		batch.Queue(`INSERT INTO client (tenant_id, client_id, secret_hash) VALUES ($1, $2, $3)
+			ON CONFLICT DO NOTHING`, tenant.Default, b.ClientID, secret[:])
+		if !known {
+			batch.Queue(`INSERT INTO app_user (tenant_id, username, password_hash, access_profile) VALUES ($1, $2, $3, $4)
+				ON CONFLICT DO NOTHING`, tenant.Default, b.Username, hash, AdministratorProfile)
+		}
+		return tx.SendBatch(ctx, batch).Close()
+	})
+	if err != nil {
+		return fmt.Errorf("bootstrap: %w", err)
+	}
+	return nil
+}
+
+func (s *Service) knowsUser(ctx context.Context, name string) (bool, error) {
+	var known bool
+	err := s.pool.QueryRow(ctx, `SELECT EXISTS (SELECT FROM app_user
+		WHERE tenant_id = $1 AND lower(username) = lower($2))`, tenant.Default, name).Scan(&known)
+	return known, err
+}

@@ -1,0 +1,231 @@
+package token
+
+import (
+	"context"
+	"crypto/ed25519"
+	"crypto/rand"
+	"encoding/base64"
+	"fmt"
+	"log/slog"
+	"net"
+	"time"
+
+	"github.com/go-jose/go-jose/v4"
+	"github.com/go-jose/go-jose/v4/jwt"
+	"github.com/jackc/pgx/v5/pgxpool"
+	"google.golang.org/grpc/metadata"
+
+	"github.com/rotaloom/rotaloom/pkg/authn"
+	"github.com/rotaloom/rotaloom/pkg/clock"
+	"github.com/rotaloom/rotaloom/pkg/tenant"
+	authv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/auth/v1"
+	"github.com/rotaloom/rotaloom/services/auth/internal/password"
+	"github.com/rotaloom/rotaloom/services/auth/internal/signing"
+)
+
+const (
+	// scope is what the reference product grants to everybody.
+	scope = "givenName mail nonce openid profile sn uid"
+	// refreshLife is how long a refresh token can be used.
+	refreshLife = 7 * 24 * time.Hour
+	sweepEvery  = 10 * time.Minute
+	sweepBatch  = 10000
+	// hostHeader carries the host name that the edge was called by.
+	hostHeader = "x-forwarded-host"
+)
+
+// Config of tokens.
+type Config struct {
+	// Issuer and Audience that access tokens name.
+	Issuer, Audience string
+	// Life of an access token.
+	Life time.Duration
+}
+
+// Deps are what tokens need of others.
+type Deps struct {
+	Pool   *pgxpool.Pool
+	Keys   *signing.Keys
+	Hasher *password.Hasher
+	Log    *slog.Logger
+	Clock  clock.Clock
+	// Permissions are all that the contracts name; profiles choose from them.
+	Permissions []string
+}
+
+// Handler serves TokenService.
+type Handler struct {
+	authv1.UnsafeTokenServiceServer
+	cfg Config
+	Deps
+}
+
+// New makes a Handler.
+func New(cfg Config, deps Deps) *Handler { return &Handler{cfg: cfg, Deps: deps} }
+
+// IssueToken answers tokens for a password, or an access token for a refresh
+// token. Errors are those of RFC 6749.
+func (h *Handler) IssueToken(ctx context.Context, req *authv1.IssueTokenRequest) (*authv1.IssueTokenResponse, error) {
+	if err := check(req); err != nil {
+		return nil, err
+	}
+	tenantID, err := tenantOf(ctx, h.Pool, hostOf(ctx), tenant.Default)
+	if err != nil {
+		return nil, err
+	}
+	ctx = tenant.With(ctx, tenantID)
+	c, err := clientWith(ctx, h.Pool, tenantID, req.GetClientId(), req.GetClientSecret())
+	switch {
+	case err != nil:
+		return nil, err
+	case c == nil:
+		return nil, invalidClient()
+	case req.GetGrantType() == grantPassword && !c.passwordGrant, req.GetGrantType() == grantRefresh && !c.refreshGrant:
+		return nil, unauthorizedClient()
+	case req.GetGrantType() == grantPassword:
+		return h.byPassword(ctx, tenantID, c, req)
+	}
+	return h.byRefreshToken(ctx, tenantID, c, req)
+}
+
+func (h *Handler) byPassword(ctx context.Context, tenantID int64, c *client, req *authv1.IssueTokenRequest) (*authv1.IssueTokenResponse, error) {
+	u, err := userNamed(ctx, h.Pool, tenantID, req.GetUsername())
+	if err != nil {
+		return nil, err
+	}
+	hash := ""
+	if u != nil {
+		hash = u.hash
+	}
+	// An unknown user costs as much time as a wrong password.
+	right, err := h.Hasher.Matches(ctx, hash, req.GetPassword())
+	if err != nil {
+		return nil, err
+	}
+	if !right {
+		return nil, invalidGrant()
+	}
+	now := h.Clock.Now()
+	refresh := rand.Text() + rand.Text()
+	f := family{sid: rand.Text(), expiresAt: now.Add(refreshLife)}
+	answer, err := h.issue(ctx, tenantID, c, u, f, req.GetNonce())
+	if err != nil {
+		return nil, err
+	}
+	if err := insertFamily(ctx, h.Pool, tenantID, u.id, c.id, refresh, f, now); err != nil {
+		return nil, err
+	}
+	answer.RefreshToken = refresh
+	return answer, nil
+}
+
+func (h *Handler) byRefreshToken(ctx context.Context, tenantID int64, c *client, req *authv1.IssueTokenRequest) (*authv1.IssueTokenResponse, error) {
+	u, f, err := refreshed(ctx, h.Pool, tenantID, c.id, req.GetRefreshToken(), h.Clock.Now())
+	if err != nil {
+		return nil, err
+	}
+	if u == nil {
+		return nil, invalidGrant()
+	}
+	return h.issue(ctx, tenantID, c, u, f, req.GetNonce())
+}
+
+// issue signs the tokens for a user.
+func (h *Handler) issue(ctx context.Context, tenantID int64, c *client, u *user, f family, nonce string) (*authv1.IssueTokenResponse, error) {
+	signer, err := h.Keys.Signer(ctx)
+	if err != nil {
+		return nil, err
+	}
+	now := h.Clock.Now()
+	common := jwt.Claims{
+		Issuer:   h.cfg.Issuer,
+		Subject:  u.name,
+		IssuedAt: jwt.NewNumericDate(now),
+		Expiry:   jwt.NewNumericDate(now.Add(h.cfg.Life)),
+	}
+	access := authn.Claims{
+		Claims: common, Tenant: tenantID, PersonID: u.personID, Client: c.id,
+		Scope: scope, Permissions: expand(u.granted, h.Permissions), SID: f.sid,
+	}
+	access.Audience, access.ID = jwt.Audience{h.cfg.Audience}, rand.Text()
+	accessToken, err := access.Sign(signer)
+	if err != nil {
+		return nil, err
+	}
+	idToken, err := signIDToken(signer, common, c.id, nonce)
+	if err != nil {
+		return nil, err
+	}
+	return &authv1.IssueTokenResponse{
+		AccessToken: accessToken,
+		Scope:       scope,
+		IdToken:     idToken,
+		TokenType:   "Bearer",
+		ExpiresIn:   int32(h.cfg.Life / time.Second),
+	}, nil
+}
+
+// signIDToken makes an OpenID Connect id token. It names neither tenant nor
+// token id, so it is no access token anywhere.
+func signIDToken(signer jose.Signer, claims jwt.Claims, clientID, nonce string) (string, error) {
+	claims.Audience = jwt.Audience{clientID}
+	openID := struct {
+		jwt.Claims
+		Nonce string `json:"nonce,omitempty"`
+	}{claims, nonce}
+	token, err := jwt.Signed(signer).Claims(openID).Serialize()
+	if err != nil {
+		return "", fmt.Errorf("sign id token: %w", err)
+	}
+	return token, nil
+}
+
+// GetKeySet answers the public keys that verify tokens.
+func (h *Handler) GetKeySet(ctx context.Context, _ *authv1.GetKeySetRequest) (*authv1.GetKeySetResponse, error) {
+	set, err := h.Keys.Public(ctx)
+	if err != nil {
+		return nil, err
+	}
+	out := &authv1.GetKeySetResponse{}
+	for _, key := range set.Keys {
+		public, ok := key.Key.(ed25519.PublicKey)
+		if !ok {
+			return nil, fmt.Errorf("key %s is a %T", key.KeyID, key.Key)
+		}
+		out.Keys = append(out.Keys, &authv1.JSONWebKey{
+			Kty: "OKP", Crv: "Ed25519", X: base64.RawURLEncoding.EncodeToString(public),
+			Kid: key.KeyID, Alg: key.Algorithm, Use: key.Use,
+		})
+	}
+	return out, nil
+}
+
+// Run removes expired families now and then until ctx ends.
+func (h *Handler) Run(ctx context.Context) error {
+	ticker := time.NewTicker(sweepEvery)
+	defer ticker.Stop()
+	for {
+		if _, err := sweepFamilies(ctx, h.Pool, h.Clock.Now(), sweepBatch); err != nil && ctx.Err() == nil {
+			h.Log.WarnContext(ctx, "expired token families could not be removed", "error", err)
+		}
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-ticker.C:
+		}
+	}
+}
+
+// hostOf answers the host name that the caller used, without port, or "". It
+// only chooses whose users are asked for the password.
+func hostOf(ctx context.Context) string {
+	values := metadata.ValueFromIncomingContext(ctx, hostHeader)
+	if len(values) == 0 || len(values[0]) > 255 {
+		return ""
+	}
+	host, _, err := net.SplitHostPort(values[0])
+	if err != nil {
+		return values[0]
+	}
+	return host
+}

@@ -1,0 +1,27 @@
+package token
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+)
+
+func TestExpand(t *testing.T) {
+	t.Parallel()
+	all := []string{"commons.person.read", "commons.person.write", "scheduling.shift.read"}
+	for name, c := range map[string]struct{ grants, want []string }{
+		"nothing":           {nil, nil},
+		"everything":        {[]string{"*"}, all},
+		"one":               {[]string{"commons.person.read"}, all[:1]},
+		"a domain":          {[]string{"commons.*"}, all[:2]},
+		"all reading":       {[]string{"*.read"}, []string{all[0], all[2]}},
+		"one granted twice": {[]string{"commons.*", "commons.person.read"}, all[:2]},
+		"a dot is a dot":    {[]string{"commons.person_read"}, nil},
+		"no such thing":     {[]string{"payroll.*"}, nil},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			assert.Equal(t, c.want, expand(c.grants, all))
+		})
+	}
+}

@@ -1,0 +1,82 @@
+// Package token issues access tokens by OAuth 2.0 and publishes the keys that
+// verify them.
+package token
+
+import (
+	"fmt"
+	"net/http"
+
+	"github.com/rotaloom/rotaloom/pkg/fault"
+	authv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/auth/v1"
+)
+
+const (
+	grantPassword = "password"
+	grantRefresh  = "refresh_token"
+	// authChain is the one chain of user stores that there is.
+	authChain = "OAuthLdapService"
+	// maxField bounds each field of the form, in bytes.
+	maxField = 4096
+)
+
+// The errors of RFC 6749, section 5.2.
+func invalidRequest(message string) *fault.Error {
+	return fault.Invalid(fault.CodeBadRequest, message).WithOAuth("invalid_request")
+}
+
+func unsupportedGrant(grant string) *fault.Error {
+	return fault.Invalid(fault.CodeBadRequest, fmt.Sprintf("The grant_type %q is not supported.", grant)).
+		WithOAuth("unsupported_grant_type")
+}
+
+func invalidClient() *fault.Error {
+	return fault.New(fault.CodeUnauthenticated, http.StatusUnauthorized, "The client is not known, or its secret is wrong.").
+		WithOAuth("invalid_client")
+}
+
+func unauthorizedClient() *fault.Error {
+	return fault.Invalid(fault.CodeBadRequest, "The client may not use this grant_type.").WithOAuth("unauthorized_client")
+}
+
+// invalidGrant says the same of a wrong password as of an unknown user.
+func invalidGrant() *fault.Error {
+	return fault.Invalid(fault.CodeBadRequest, "The supplied credentials or grant are not valid.").WithOAuth("invalid_grant")
+}
+
+// check refuses a form that is not one of the two grants with all its fields.
+func check(req *authv1.IssueTokenRequest) error {
+	fields := []struct{ name, value string }{
+		{"client_id", req.GetClientId()},
+		{"client_secret", req.GetClientSecret()},
+		{"auth_chain", req.GetAuthChain()},
+	}
+	switch req.GetGrantType() {
+	case "":
+		return invalidRequest("The field grant_type is missing.")
+	case grantPassword:
+		fields = append(fields, struct{ name, value string }{"username", req.GetUsername()},
+			struct{ name, value string }{"password", req.GetPassword()})
+	case grantRefresh:
+		fields = append(fields, struct{ name, value string }{"refresh_token", req.GetRefreshToken()})
+	default:
+		if len(req.GetGrantType()) > 100 {
+			return invalidRequest("The field grant_type is too long.")
+		}
+		return unsupportedGrant(req.GetGrantType())
+	}
+	for _, f := range fields {
+		if f.value == "" {
+			return invalidRequest("The field " + f.name + " is missing.")
+		}
+		if len(f.value) > maxField {
+			return invalidRequest("The field " + f.name + " is too long.")
+		}
+	}
+	if len(req.GetNonce()) > maxField {
+		return invalidRequest("The field nonce is too long.")
+	}
+	if req.GetAuthChain() != authChain {
+		return invalidRequest("The field auth_chain must be " + authChain + ".")
+	}
+	return nil
+}

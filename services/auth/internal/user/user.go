@@ -1,0 +1,175 @@
+// Package user keeps the built-in user store: the credentials behind the names
+// that log in.
+package user
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"strings"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
+	"golang.org/x/sync/errgroup"
+	"google.golang.org/protobuf/types/known/emptypb"
+
+	"github.com/rotaloom/rotaloom/pkg/fault"
+	"github.com/rotaloom/rotaloom/pkg/pg"
+	"github.com/rotaloom/rotaloom/pkg/tenant"
+	authv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/auth/v1"
+	commonv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/common/v1"
+	"github.com/rotaloom/rotaloom/services/auth/internal/password"
+)
+
+const (
+	// maxUsers bounds the users of one call.
+	maxUsers = 1000
+	// maxText bounds user names and profile names, in bytes.
+	maxText = 1000
+)
+
+// Handler serves UserService.
+type Handler struct {
+	authv1.UnsafeUserServiceServer
+	pool   *pgxpool.Pool
+	hasher *password.Hasher
+}
+
+// New makes a Handler.
+func New(pool *pgxpool.Pool, hasher *password.Hasher) *Handler {
+	return &Handler{pool: pool, hasher: hasher}
+}
+
+// PutUsers creates or replaces users, all or none. When user names belong to
+// others, or are there twice, the error's details.error-offsets say which.
+func (h *Handler) PutUsers(ctx context.Context, req *authv1.PutUsersRequest) (*emptypb.Empty, error) {
+	tenantID, ok := tenant.From(ctx)
+	if !ok {
+		return nil, fault.Invalid(fault.CodeBadRequest, "The call has no tenant.")
+	}
+	users := req.GetUsers()
+	if err := check(users); err != nil {
+		return nil, err
+	}
+	// Hashing is slow. Names that are taken are found before, and again by the
+	// database.
+	if err := h.refuseTaken(ctx, tenantID, users); err != nil {
+		return nil, err
+	}
+	hashes, err := h.hash(ctx, users)
+	if err != nil {
+		return nil, err
+	}
+	err = pg.InTx(ctx, h.pool, func(ctx context.Context, tx pgx.Tx) error {
+		return put(ctx, tx, tenantID, users, hashes)
+	})
+	if pg.IsUnique(err, "app_user_username") {
+		if known := h.refuseTaken(ctx, tenantID, users); known != nil {
+			return nil, known
+		}
+	}
+	if err != nil {
+		return nil, err
+	}
+	return &emptypb.Empty{}, nil
+}
+
+// DeleteUsers removes the users of persons. Unknown ones are ignored.
+func (h *Handler) DeleteUsers(ctx context.Context, req *authv1.DeleteUsersRequest) (*emptypb.Empty, error) {
+	tenantID, _ := tenant.From(ctx)
+	if _, err := h.pool.Exec(ctx, `DELETE FROM app_user WHERE tenant_id = $1 AND person_id = ANY($2)`,
+		tenantID, req.GetPersonIds()); err != nil {
+		return nil, fmt.Errorf("remove users: %w", err)
+	}
+	return &emptypb.Empty{}, nil
+}
+
+func check(users []*authv1.User) error {
+	if len(users) > maxUsers {
+		return fault.Invalid(fault.CodeBadRequest, fmt.Sprintf("%d users are more than the allowed %d.", len(users), maxUsers))
+	}
+	persons := make(map[int64]bool, len(users))
+	for i, u := range users {
+		switch {
+		case u.GetPersonId() <= 0 || persons[u.GetPersonId()]:
+			return fault.Invalid(fault.CodeBadRequest, fmt.Sprintf("User %d needs a person of its own.", i))
+		case strings.TrimSpace(u.GetUsername()) == "":
+			return fault.Invalid(fault.CodeBadRequest, fmt.Sprintf("User %d needs a name.", i))
+		case len(u.GetUsername()) > maxText || len(u.GetAccessProfile()) > maxText || strings.ContainsRune(u.GetUsername()+u.GetAccessProfile(), 0):
+			return fault.Invalid(fault.CodeBadRequest, fmt.Sprintf("User %d has a text that cannot be stored.", i))
+		}
+		persons[u.GetPersonId()] = true
+	}
+	return nil
+}
+
+// refuseTaken answers the fault that names all users whose names belong to
+// others, in the store or before them in the list.
+func (h *Handler) refuseTaken(ctx context.Context, tenantID int64, users []*authv1.User) error {
+	names, persons := columns(users)
+	rows, err := h.pool.Query(ctx, `WITH q AS (
+			SELECT lower(u.name) AS name, u.person, u.at
+			FROM unnest($2::text[], $3::bigint[]) WITH ORDINALITY AS u (name, person, at))
+		SELECT (q.at - 1)::int FROM q
+		WHERE EXISTS (SELECT FROM q before WHERE before.name = q.name AND before.at < q.at)
+		   OR EXISTS (SELECT FROM app_user o WHERE o.tenant_id = $1 AND lower(o.username) = q.name
+		              AND o.person_id IS DISTINCT FROM q.person)
+		ORDER BY q.at`, tenantID, names, persons)
+	if err != nil {
+		return err
+	}
+	offsets, err := pgx.CollectRows(rows, pgx.RowTo[int32])
+	if err != nil {
+		return fmt.Errorf("look for user names: %w", err)
+	}
+	if len(offsets) == 0 {
+		return nil
+	}
+	return fault.New(fault.CodeConflict, http.StatusConflict, "Somebody else has the user name.").
+		WithDetails(&commonv1.ErrorDetails{ErrorOffsets: offsets})
+}
+
+// hash answers the hashes of the passwords, "" where there is none.
+func (h *Handler) hash(ctx context.Context, users []*authv1.User) ([]string, error) {
+	hashes := make([]string, len(users))
+	group, ctx := errgroup.WithContext(ctx)
+	group.SetLimit(h.hasher.Concurrency())
+	for i, u := range users {
+		if u.GetPassword() == "" {
+			continue
+		}
+		group.Go(func() error {
+			var err error
+			hashes[i], err = h.hasher.Hash(ctx, u.GetPassword())
+			return err
+		})
+	}
+	return hashes, group.Wait()
+}
+
+func put(ctx context.Context, db pg.Querier, tenantID int64, users []*authv1.User, hashes []string) error {
+	names, persons := columns(users)
+	profiles := make([]string, len(users))
+	for i, u := range users {
+		profiles[i] = u.GetAccessProfile()
+	}
+	_, err := db.Exec(ctx, `INSERT INTO app_user AS u (tenant_id, person_id, username, password_hash, access_profile)
+		SELECT $1, q.person, q.name, q.hash, q.profile
+		FROM unnest($2::bigint[], $3::text[], $4::text[], $5::text[]) AS q (person, name, hash, profile)
+		ORDER BY q.person
+		ON CONFLICT (tenant_id, person_id) DO UPDATE
+		SET username = excluded.username, access_profile = excluded.access_profile,
+		    password_hash = coalesce(nullif(excluded.password_hash, ''), u.password_hash), updated_at = now()`,
+		tenantID, persons, names, hashes, profiles)
+	if err != nil {
+		return fmt.Errorf("store users: %w", err)
+	}
+	return nil
+}
+
+func columns(users []*authv1.User) (names []string, persons []int64) {
+	for _, u := range users {
+		names, persons = append(names, u.GetUsername()), append(persons, u.GetPersonId())
+	}
+	return names, persons
+}

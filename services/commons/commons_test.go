@@ -1,0 +1,438 @@
+package commons_test
+
+import (
+	"context"
+	"crypto"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	"google.golang.org/protobuf/proto"
+	"google.golang.org/protobuf/types/known/emptypb"
+
+	"github.com/rotaloom/rotaloom/pkg/authn"
+	"github.com/rotaloom/rotaloom/pkg/clock"
+	"github.com/rotaloom/rotaloom/pkg/fault"
+	"github.com/rotaloom/rotaloom/pkg/rpc"
+	"github.com/rotaloom/rotaloom/pkg/tenant"
+	"github.com/rotaloom/rotaloom/pkg/testkit/natstest"
+	"github.com/rotaloom/rotaloom/pkg/testkit/pgtest"
+	authv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/auth/v1"
+	commonv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/common/v1"
+	commonsv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/commons/v1"
+	"github.com/rotaloom/rotaloom/services/commons"
+)
+
+// users stands for auth, another domain: it keeps accounts, refuses names that
+// are taken, and can be made to fail.
+type users struct {
+	authv1.UnimplementedUserServiceServer
+	mu       sync.Mutex
+	accounts map[int64]*authv1.User
+	putErr   error
+	// afterPut runs when accounts were stored.
+	afterPut func()
+}
+
+func (u *users) PutUsers(_ context.Context, req *authv1.PutUsersRequest) (*emptypb.Empty, error) {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	if u.putErr != nil {
+		return nil, u.putErr
+	}
+	var taken []int32
+	for i, asked := range req.GetUsers() {
+		for _, known := range u.accounts {
+			if strings.EqualFold(known.GetUsername(), asked.GetUsername()) && known.GetPersonId() != asked.GetPersonId() {
+				taken = append(taken, int32(i))
+			}
+		}
+	}
+	if taken != nil {
+		return nil, fault.Conflict(fault.CodeConflict, "taken").WithDetails(&commonv1.ErrorDetails{ErrorOffsets: taken})
+	}
+	for _, asked := range req.GetUsers() {
+		u.accounts[asked.GetPersonId()] = asked
+	}
+	if u.afterPut != nil {
+		u.afterPut()
+	}
+	return &emptypb.Empty{}, nil
+}
+
+func (u *users) DeleteUsers(_ context.Context, req *authv1.DeleteUsersRequest) (*emptypb.Empty, error) {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	for _, id := range req.GetPersonIds() {
+		delete(u.accounts, id)
+	}
+	return &emptypb.Empty{}, nil
+}
+
+func (u *users) names() []string {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	var out []string
+	for _, a := range u.accounts {
+		out = append(out, a.GetUsername())
+	}
+	slices.Sort(out)
+	return out
+}
+
+// bench is the service with everything around it but a network.
+type bench struct {
+	pool    *pgxpool.Pool
+	users   *users
+	service *commons.Service
+	persons commonsv1.PersonServiceClient
+}
+
+func newBench(t *testing.T) *bench {
+	t.Helper()
+	sets, err := commons.Migrations()
+	require.NoError(t, err)
+	b := &bench{pool: pgtest.New(t, sets...), users: &users{accounts: map[int64]*authv1.User{}}}
+	present := clock.NewFake(time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC))
+	nobody := authn.KeyFunc(func(context.Context, string) (crypto.PublicKey, error) { return nil, authn.ErrUnknownKey })
+	verifier, err := authn.NewVerifier(authn.Config{Issuer: "x", Audience: "x"}, nobody, authn.NoRevocations{}, present)
+	require.NoError(t, err)
+	serve := func() *rpc.Local {
+		chain, err := rpc.NewChain(rpc.Config{}, rpc.Deps{
+			Log: pgtest.Log(t), Metrics: prometheus.NewRegistry(), Verifier: verifier, Clock: present,
+		})
+		require.NoError(t, err)
+		return rpc.NewLocal(chain)
+	}
+	auth, local := serve(), serve()
+	authv1.RegisterUserServiceServer(auth, b.users)
+	b.service, err = commons.New(t.Context(), commons.Config{DefaultTimeZone: "Europe/Zurich"}, commons.Deps{
+		Pool: b.pool, NATS: natstest.New(t).Conn(), Auth: auth.Conn("commons", nil),
+		Log: pgtest.Log(t), Registry: prometheus.NewRegistry(), Clock: present,
+	})
+	require.NoError(t, err)
+	b.service.Register(local)
+	b.persons = commonsv1.NewPersonServiceClient(local.Conn("test", nil))
+	return b
+}
+
+func inTenant(t *testing.T, id int64) context.Context { return tenant.With(t.Context(), id) }
+
+func ada(change ...func(*commonsv1.Person)) *commonsv1.Person {
+	p := &commonsv1.Person{
+		PersonInformation: &commonsv1.PersonInformation{
+			Person: &commonsv1.PersonDetails{PersonNumber: "N-0412", FirstName: "Ada", LastName: "Okafor", HireDate: "2021-05-03"},
+			EmploymentStatusList: []*commonsv1.EmploymentStatus{
+				{EmploymentStatusName: "active"},
+				{EmploymentStatusName: "Terminated", EffectiveDate: "2026-06-01"},
+			},
+			UserAccountStatusList:     []*commonsv1.UserAccountStatus{{UserAccountStatusName: "Active", EffectiveDate: "2021-05-03"}},
+			BadgeAssignments:          []*commonsv1.BadgeAssignment{{BadgeNumber: "77"}, {BadgeNumber: "78"}},
+			AccessAssignment:          &commonsv1.AccessAssignment{AccessProfileName: "Default"},
+			PersonLicenseTypes:        []*commonsv1.PersonLicenseType{{LicenseTypeName: "Hourly Timekeeping", ActiveFlag: proto.Bool(true)}},
+			PersonAuthenticationTypes: []*commonsv1.PersonAuthenticationType{{AuthenticationTypeName: "Basic", ActiveFlag: proto.Bool(true)}},
+		},
+		JobAssignment: &commonsv1.JobAssignment{
+			JobAssignmentDetails: &commonsv1.JobAssignmentDetails{PayRuleName: "Full time", TimeZoneName: "Eastern"},
+			PrimaryLaborAccounts: []*commonsv1.PrimaryLaborAccount{{OrganizationPath: "Acme/East/Store 12/Clerk"}},
+			BaseWageRates:        []*commonsv1.BaseWageRate{{HourlyRate: 21.5, EffectiveDate: "2021-05-03", ExpirationDate: "2024-01-01"}},
+			ScheduleGroupName:    "Clerks",
+		},
+		User: &commonsv1.UserInformation{UserAccount: &commonsv1.UserAccount{
+			UserName: "aokafor", UserPassword: "hush-hush", AccountLocked: proto.Bool(true),
+		}},
+	}
+	for _, c := range change {
+		c(p)
+	}
+	return p
+}
+
+// plain is a person with nothing that is not needed.
+func plain(number string, change ...func(*commonsv1.Person)) *commonsv1.Person {
+	p := &commonsv1.Person{PersonInformation: &commonsv1.PersonInformation{
+		Person: &commonsv1.PersonDetails{PersonNumber: number, FirstName: "First", LastName: "Last"},
+	}}
+	for _, c := range change {
+		c(p)
+	}
+	return p
+}
+
+func withUser(name string) func(*commonsv1.Person) {
+	return func(p *commonsv1.Person) {
+		p.User = &commonsv1.UserInformation{UserAccount: &commonsv1.UserAccount{UserName: name, UserPassword: "hush-hush"}}
+	}
+}
+
+func TestCreatePerson(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	ctx := inTenant(t, 1)
+	created, err := b.persons.CreatePerson(ctx, ada(func(p *commonsv1.Person) {
+		p.PersonIdentity = &commonsv1.PersonIdentity{RequestItemId: proto.Int64(5)}
+	}))
+	require.NoError(t, err)
+	id := created.GetPersonIdentity().GetPersonKey()
+	assert.Positive(t, id)
+	assert.Equal(t, "N-0412", created.GetPersonIdentity().GetPersonNumber())
+	assert.EqualValues(t, 5, created.GetPersonIdentity().GetRequestItemId())
+	assert.Equal(t, "Okafor, Ada", created.GetPersonInformation().GetPerson().GetFullName())
+	assert.Empty(t, created.GetUser().GetUserAccount().GetUserPassword())
+
+	read, err := b.persons.GetPerson(ctx, &commonsv1.GetPersonRequest{PersonId: id})
+	require.NoError(t, err)
+	created.PersonIdentity.RequestItemId = nil
+	assert.Empty(t, diff(created, read), "what is read is what the creation answered")
+
+	statuses := read.GetPersonInformation().GetEmploymentStatusList()
+	require.Len(t, statuses, 2)
+	assert.Equal(t, []string{"Active", "2021-05-03", "2026-06-01"},
+		[]string{statuses[0].GetEmploymentStatusName(), statuses[0].GetEffectiveDate(), statuses[0].GetExpirationDate()})
+	assert.Equal(t, "3000-01-01", statuses[1].GetExpirationDate())
+	assert.Equal(t, "Eastern", read.GetJobAssignment().GetJobAssignmentDetails().GetTimeZoneName(), "as it was given")
+
+	resolved, err := b.persons.ResolvePersons(ctx, &commonsv1.ResolvePersonsRequest{PersonNumbers: []string{"N-0412", "n-0412"}})
+	require.NoError(t, err)
+	want := &commonsv1.PersonState{
+		PersonId: id, PersonNumber: "N-0412", FullName: "Okafor, Ada", TimeZone: "America/New_York", Version: 1, HireDate: "2021-05-03",
+	}
+	require.Len(t, resolved.GetPersons(), 1)
+	assert.Empty(t, diff(want, resolved.GetPersons()[0]))
+	events := b.events(t)
+	require.Len(t, events, 1)
+	assert.Empty(t, diff(&commonsv1.PersonsChanged{Persons: []*commonsv1.PersonState{want}}, events[0]))
+
+	account := b.users.accounts[id]
+	require.NotNil(t, account)
+	assert.Equal(t, []string{"aokafor", "hush-hush", "Default"}, []string{account.GetUsername(), account.GetPassword(), account.GetAccessProfile()})
+	var leaks int
+	require.NoError(t, b.pool.QueryRow(ctx, `SELECT (SELECT count(*) FROM person WHERE position('hush-hush'::bytea IN body) > 0)
+		+ (SELECT count(*) FROM outbox WHERE position('hush-hush'::bytea IN payload) > 0)`).Scan(&leaks))
+	assert.Zero(t, leaks, "the password is nowhere in our database")
+
+	_, err = b.persons.CreatePerson(ctx, ada())
+	assert.True(t, fault.HasCode(err, "WCO-101247"), err)
+	_, err = b.persons.GetPerson(ctx, &commonsv1.GetPersonRequest{PersonId: id + 1})
+	assert.True(t, fault.HasCode(err, "WCO-101263") && fault.HasStatus(err, 404), err)
+	_, err = b.persons.GetPerson(inTenant(t, 2), &commonsv1.GetPersonRequest{PersonId: id})
+	assert.True(t, fault.HasStatus(err, 404), "another tenant's person")
+}
+
+func TestMultiCreatePersons(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	ctx := inTenant(t, 1)
+	_, err := b.persons.CreatePerson(ctx, plain("old", withUser("old.user")))
+	require.NoError(t, err)
+
+	list := &commonsv1.PersonList{Persons: []*commonsv1.Person{
+		plain("a", withUser("a.user")),
+		plain("old"),
+		plain("b", func(p *commonsv1.Person) { p.PersonInformation.Person.LastName = "" }),
+		plain("a"),
+		plain("c", withUser("OLD.USER")),
+		plain("d"),
+	}}
+	answer, err := b.persons.MultiCreatePersons(ctx, list)
+	require.NoError(t, err)
+	assert.Empty(t, answer.GetPersons())
+	failure := answer.GetFailure()
+	assert.Equal(t, []int32{1, 2, 3, 4}, failure.GetDetails().GetErrorOffsets())
+	results := failure.GetDetails().GetResults()
+	require.Len(t, results, 6)
+	for i, code := range []string{"", "WCO-101247", "WCO-101231", "WCO-101247", "WCO-101247", ""} {
+		assert.Equal(t, code, results[i].GetError().GetErrorCode(), i)
+	}
+	assert.Contains(t, results[2].GetError().GetMessage(), "personInformation.person.lastName")
+	assert.Contains(t, results[4].GetError().GetMessage(), "user.userAccount.userName")
+	assert.NotContains(t, failure.String(), "hush-hush")
+	echoed := &commonsv1.Person{}
+	require.NoError(t, results[4].GetError().GetDetails().GetInput().UnmarshalTo(echoed))
+	assert.Equal(t, "c", echoed.GetPersonInformation().GetPerson().GetPersonNumber())
+
+	assert.Equal(t, []string{"a.user", "old.user"}, b.users.names())
+	assert.Zero(t, b.intents(t))
+	events := b.events(t)
+	require.Len(t, events, 2, "one event for each transaction")
+	assert.Len(t, events[1].GetPersons(), 2)
+
+	t.Run("when all fail the answer is 400", func(t *testing.T) {
+		_, err := b.persons.MultiCreatePersons(ctx, &commonsv1.PersonList{Persons: []*commonsv1.Person{plain("old"), plain("a")}})
+		assert.True(t, fault.HasCode(err, "WCO-101271") && fault.HasStatus(err, 400), err)
+		assert.Len(t, fault.FromError(err).Details.GetResults(), 2)
+	})
+	t.Run("more than a hundred are refused", func(t *testing.T) {
+		many := &commonsv1.PersonList{}
+		for i := range 101 {
+			many.Persons = append(many.Persons, plain(fmt.Sprint("m", i)))
+		}
+		_, err := b.persons.MultiCreatePersons(ctx, many)
+		require.True(t, fault.HasCode(err, "WCO-101207") && fault.HasStatus(err, 413), err)
+		many.Persons = many.Persons[:100]
+		answer, err := b.persons.MultiCreatePersons(ctx, many)
+		require.NoError(t, err)
+		assert.Len(t, answer.GetPersons(), 100)
+	})
+}
+
+func TestAccountsOfFailedCreations(t *testing.T) {
+	t.Parallel()
+	t.Run("auth is away", func(t *testing.T) {
+		t.Parallel()
+		b := newBench(t)
+		b.users.putErr = fault.Unavailable("away", time.Second)
+		_, err := b.persons.CreatePerson(inTenant(t, 1), ada())
+		assert.True(t, fault.HasStatus(err, 503), err)
+		assert.Zero(t, b.intents(t))
+		assert.Empty(t, b.events(t))
+	})
+	t.Run("somebody takes the number after the account was made", func(t *testing.T) {
+		t.Parallel()
+		b := newBench(t)
+		ctx := inTenant(t, 1)
+		b.users.afterPut = func() {
+			_, err := b.pool.Exec(ctx, `INSERT INTO person (tenant_id, id, person_number, full_name, time_zone, body)
+				VALUES (1, 900000, 'N-0412', 'x', 'UTC', '')`)
+			assert.NoError(t, err)
+		}
+		_, err := b.persons.CreatePerson(ctx, ada())
+		assert.True(t, fault.HasCode(err, "WCO-101247"), err)
+		assert.Empty(t, b.users.names(), "the account was taken back")
+		assert.Zero(t, b.intents(t))
+	})
+	t.Run("the transaction fails", func(t *testing.T) {
+		t.Parallel()
+		b := newBench(t)
+		ctx := inTenant(t, 1)
+		_, err := b.pool.Exec(ctx, `ALTER TABLE outbox ADD CONSTRAINT full_disk CHECK (false)`)
+		require.NoError(t, err)
+		_, err = b.persons.CreatePerson(ctx, ada())
+		assert.True(t, fault.HasStatus(err, 500), err)
+		assert.Empty(t, b.users.names())
+		assert.Zero(t, b.intents(t))
+	})
+	t.Run("the sweep takes back what a crash left", func(t *testing.T) {
+		t.Parallel()
+		b := newBench(t)
+		ctx := inTenant(t, 1)
+		b.users.accounts[7] = &authv1.User{PersonId: 7, Username: "old"}
+		b.users.accounts[8] = &authv1.User{PersonId: 8, Username: "fresh"}
+		_, err := b.pool.Exec(ctx, `INSERT INTO account_intent (tenant_id, person_id, created_at)
+			VALUES (1, 7, now() - interval '1 hour'), (1, 8, now())`)
+		require.NoError(t, err)
+		running, stop := context.WithCancel(t.Context())
+		done := make(chan error, 1)
+		go func() { done <- b.service.Run(running) }()
+		assert.Eventually(t, func() bool { return b.intents(t) == 1 }, 10*time.Second, 5*time.Millisecond)
+		assert.Equal(t, []string{"fresh"}, b.users.names(), "a request may still be at work on the fresh one")
+		stop()
+		assert.NoError(t, <-done)
+	})
+}
+
+func TestMultiReadBasePersons(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	ctx := inTenant(t, 1)
+	made, err := b.persons.MultiCreatePersons(ctx, &commonsv1.PersonList{Persons: []*commonsv1.Person{plain("x"), ada()}})
+	require.NoError(t, err)
+	require.Len(t, made.GetPersons(), 2)
+	read := func(key string, change func(*commonsv1.PersonWhere), values ...string) (*commonsv1.BasePersonList, error) {
+		where := &commonsv1.PersonWhere{Employees: &commonsv1.PersonCriterion{Key: key, Values: values}}
+		if change != nil {
+			change(where)
+		}
+		return b.persons.MultiReadBasePersons(ctx, &commonsv1.MultiReadPersonsRequest{Where: where})
+	}
+	answer, err := read("PersonNumber", nil, "N-0412", "x", "N-0412")
+	require.NoError(t, err)
+	require.Len(t, answer.GetPersons(), 3)
+	assert.Equal(t, "Okafor, Ada (N-0412)", answer.GetPersons()[0].GetDisplayName())
+	assert.Equal(t, "x", answer.GetPersons()[1].GetPersonNumber())
+
+	answer, err = read("personid", nil, fmt.Sprint(made.GetPersons()[0].GetPersonIdentity().GetPersonKey()), "999999")
+	require.NoError(t, err)
+	assert.Equal(t, []int32{1}, answer.GetFailure().GetDetails().GetErrorOffsets())
+	assert.Equal(t, "WCO-101263", answer.GetFailure().GetDetails().GetResults()[1].GetError().GetErrorCode())
+
+	answer, err = read("personnumber", func(w *commonsv1.PersonWhere) {
+		w.OnlyActivePerson, w.SnapshotDate = proto.Bool(true), "2026-06-01"
+	}, "N-0412", "x")
+	require.NoError(t, err)
+	require.Len(t, answer.GetPersons(), 1, "one is terminated on that day")
+
+	for name, c := range map[string]struct {
+		key    string
+		values []string
+		code   string
+	}{
+		"bad key":     {"badge", []string{"1"}, "WCO-101203"},
+		"no values":   {"personid", nil, "WCO-101202"},
+		"empty value": {"personnumber", []string{""}, "WCO-101202"},
+		"no id":       {"personid", []string{"x"}, "WCO-101202"},
+		"all unknown": {"personnumber", []string{"y"}, "WCO-101271"},
+		"too many":    {"personnumber", slices.Repeat([]string{"x"}, 101), "WCO-101207"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			_, err := read(c.key, nil, c.values...)
+			assert.True(t, fault.HasCode(err, c.code), err)
+		})
+	}
+}
+
+func TestTenantsAreApart(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	for _, id := range []int64{1, 2} {
+		_, err := b.persons.CreatePerson(inTenant(t, id), ada())
+		require.NoError(t, err, "person numbers are unique in a tenant only")
+	}
+	// No WHERE: what stands between tenants here is the row-level security.
+	for _, table := range []string{"person", "employment_status", "user_account_status", "badge_assignment", "primary_labor_account", "base_wage_rate"} {
+		var one, two, none int
+		for ctx, into := range map[context.Context]*int{inTenant(t, 1): &one, inTenant(t, 2): &two, t.Context(): &none} {
+			require.NoError(t, b.pool.QueryRow(ctx, `SELECT count(DISTINCT tenant_id) FROM `+table).Scan(into))
+		}
+		assert.Equal(t, []int{1, 1, 0}, []int{one, two, none}, table)
+	}
+}
+
+// events answers what the outbox holds, oldest first.
+func (b *bench) events(t *testing.T) []*commonsv1.PersonsChanged {
+	t.Helper()
+	rows, err := b.pool.Query(tenant.All(t.Context()), `SELECT payload FROM outbox WHERE subject = 'rotaloom.commons.person.changed' ORDER BY id`)
+	require.NoError(t, err)
+	payloads, err := pgx.CollectRows(rows, pgx.RowTo[[]byte])
+	require.NoError(t, err)
+	var out []*commonsv1.PersonsChanged
+	for _, payload := range payloads {
+		event := &commonsv1.PersonsChanged{}
+		require.NoError(t, proto.Unmarshal(payload, event))
+		out = append(out, event)
+	}
+	return out
+}
+
+func (b *bench) intents(t *testing.T) int {
+	t.Helper()
+	var n int
+	require.NoError(t, b.pool.QueryRow(tenant.All(t.Context()), `SELECT count(*) FROM account_intent`).Scan(&n))
+	return n
+}
+
+// diff says how two messages differ, or "".
+func diff(want, got proto.Message) string {
+	if proto.Equal(want, got) {
+		return ""
+	}
+	return fmt.Sprintf("want %v\ngot  %v", want, got)
+}

@@ -1,0 +1,65 @@
+package person
+
+import (
+	"context"
+	"log/slog"
+
+	"github.com/jackc/pgx/v5/pgxpool"
+
+	"github.com/rotaloom/rotaloom/pkg/civil"
+	"github.com/rotaloom/rotaloom/pkg/clock"
+	"github.com/rotaloom/rotaloom/pkg/tenant"
+	authv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/auth/v1"
+	commonsv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/commons/v1"
+)
+
+// Config of persons.
+type Config struct {
+	// DefaultTimeZone is the IANA name for persons without a time zone.
+	DefaultTimeZone string
+}
+
+// Deps are what persons need of others.
+type Deps struct {
+	Pool  *pgxpool.Pool
+	Users authv1.UserServiceClient
+	Log   *slog.Logger
+	Clock clock.Clock
+	// Wake tells the relay that there are events to publish.
+	Wake func()
+}
+
+// Handler serves PersonService. The interceptors in front of it see to it that
+// the context has a tenant.
+type Handler struct {
+	commonsv1.UnsafePersonServiceServer
+	pool     *pgxpool.Pool
+	rules    *rules
+	accounts *accounts
+	clock    clock.Clock
+	wake     func()
+}
+
+// New makes a Handler. An unknown default time zone is an error.
+func New(cfg Config, deps Deps) (*Handler, error) {
+	zones := &civil.Zones{}
+	if _, err := zones.Get(cfg.DefaultTimeZone); err != nil {
+		return nil, err
+	}
+	return &Handler{
+		pool:     deps.Pool,
+		rules:    &rules{zones: zones, defaultZone: cfg.DefaultTimeZone},
+		accounts: &accounts{pool: deps.Pool, users: deps.Users, log: deps.Log},
+		clock:    deps.Clock,
+		wake:     deps.Wake,
+	}, nil
+}
+
+// Run does the work that no request asks for, until ctx ends.
+func (h *Handler) Run(ctx context.Context) error { return h.accounts.run(ctx) }
+
+// GetPerson answers the person with the id in the path.
+func (h *Handler) GetPerson(ctx context.Context, req *commonsv1.GetPersonRequest) (*commonsv1.Person, error) {
+	tenantID, _ := tenant.From(ctx)
+	return read(ctx, h.pool, tenantID, req.GetPersonId())
+}

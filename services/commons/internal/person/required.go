@@ -1,0 +1,94 @@
+package person
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/rotaloom/rotaloom/pkg/fault"
+	commonsv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/commons/v1"
+)
+
+// property is a required property: where it is, and whether it is there.
+type property struct {
+	path    string
+	present bool
+}
+
+func text(path, value string) property { return property{path, strings.TrimSpace(value) != ""} }
+
+func flag(path string, value *bool) property { return property{path, value != nil} }
+
+// checkRequired refuses a person who lacks a required property, naming the
+// first that is missing by its path.
+func checkRequired(p *commonsv1.Person) error {
+	details := p.GetPersonInformation().GetPerson()
+	required := []property{
+		text("personInformation.person.personNumber", details.GetPersonNumber()),
+		text("personInformation.person.firstName", details.GetFirstName()),
+		text("personInformation.person.lastName", details.GetLastName()),
+	}
+	required = append(required, requiredInformation(p.GetPersonInformation())...)
+	required = append(required, requiredElsewhere(p)...)
+	for _, r := range required {
+		if !r.present {
+			return fault.Invalid(CodeMissing, "The required property "+r.path+" is missing.")
+		}
+	}
+	return nil
+}
+
+func requiredInformation(info *commonsv1.PersonInformation) []property {
+	var out []property
+	at := func(list string, i int, name string) string {
+		return fmt.Sprintf("personInformation.%s[%d].%s", list, i, name)
+	}
+	for i, s := range info.GetEmploymentStatusList() {
+		out = append(out, text(at("employmentStatusList", i, "employmentStatusName"), s.GetEmploymentStatusName()))
+	}
+	for i, s := range info.GetUserAccountStatusList() {
+		out = append(out, text(at("userAccountStatusList", i, "userAccountStatusName"), s.GetUserAccountStatusName()))
+	}
+	for i, b := range info.GetBadgeAssignments() {
+		out = append(out, text(at("badgeAssignments", i, "badgeNumber"), b.GetBadgeNumber()))
+	}
+	for i, e := range info.GetEmailAddresses() {
+		out = append(out, text(at("emailAddresses", i, "contactTypeName"), e.GetContactTypeName()))
+	}
+	for i, t := range info.GetTelephoneNumbers() {
+		out = append(out, text(at("telephoneNumbers", i, "contactTypeName"), t.GetContactTypeName()))
+	}
+	for i, a := range info.GetPostalAddresses() {
+		out = append(out, text(at("postalAddresses", i, "contactTypeName"), a.GetContactTypeName()))
+	}
+	for i, c := range info.GetCustomDataList() {
+		out = append(out, text(at("customDataList", i, "customDataTypeName"), c.GetCustomDataTypeName()))
+	}
+	for i, c := range info.GetCustomDateList() {
+		out = append(out, text(at("customDateList", i, "customDateTypeName"), c.GetCustomDateTypeName()),
+			text(at("customDateList", i, "date"), c.GetDate()))
+	}
+	for i, l := range info.GetPersonLicenseTypes() {
+		out = append(out, text(at("personLicenseTypes", i, "licenseTypeName"), l.GetLicenseTypeName()),
+			flag(at("personLicenseTypes", i, "activeFlag"), l.ActiveFlag))
+	}
+	for i, a := range info.GetPersonAuthenticationTypes() {
+		out = append(out, text(at("personAuthenticationTypes", i, "authenticationTypeName"), a.GetAuthenticationTypeName()),
+			flag(at("personAuthenticationTypes", i, "activeFlag"), a.ActiveFlag))
+	}
+	return out
+}
+
+func requiredElsewhere(p *commonsv1.Person) []property {
+	var out []property
+	for i, a := range p.GetJobAssignment().GetPrimaryLaborAccounts() {
+		out = append(out, text(fmt.Sprintf("jobAssignment.primaryLaborAccounts[%d].organizationPath", i), a.GetOrganizationPath()))
+	}
+	if user := p.GetUser(); user != nil {
+		out = append(out, property{"user.userAccount", user.GetUserAccount() != nil},
+			text("user.userAccount.userName", user.GetUserAccount().GetUserName()))
+		if currency := user.GetUserCurrency(); currency != nil {
+			out = append(out, text("user.userCurrency.currencyCode", currency.GetCurrencyCode()))
+		}
+	}
+	return out
+}

@@ -1,0 +1,116 @@
+package person
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	"google.golang.org/protobuf/proto"
+
+	"github.com/rotaloom/rotaloom/pkg/civil"
+	"github.com/rotaloom/rotaloom/pkg/fault"
+	commonsv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/commons/v1"
+)
+
+func newRules() *rules { return &rules{zones: &civil.Zones{}, defaultZone: "UTC"} }
+
+func valid() *commonsv1.Person {
+	return &commonsv1.Person{
+		PersonInformation: &commonsv1.PersonInformation{
+			Person: &commonsv1.PersonDetails{PersonNumber: "1", FirstName: "Ada", LastName: "Okafor", HireDate: "2021-05-03"},
+		},
+		JobAssignment: &commonsv1.JobAssignment{JobAssignmentDetails: &commonsv1.JobAssignmentDetails{}},
+	}
+}
+
+func TestPrepareRefuses(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		change func(*commonsv1.Person)
+		code   string
+		path   string
+	}{
+		"nothing":          {func(p *commonsv1.Person) { p.PersonInformation = nil }, CodeMissing, "personInformation.person.personNumber"},
+		"blank first name": {func(p *commonsv1.Person) { p.PersonInformation.Person.FirstName = " " }, CodeMissing, "person.firstName"},
+		"status without a name": {func(p *commonsv1.Person) {
+			p.PersonInformation.EmploymentStatusList = []*commonsv1.EmploymentStatus{{}}
+		}, CodeMissing, "employmentStatusList[0].employmentStatusName"},
+		"unknown status": {func(p *commonsv1.Person) {
+			p.PersonInformation.EmploymentStatusList = []*commonsv1.EmploymentStatus{{EmploymentStatusName: "Asleep"}}
+		}, CodeBadValue, "employmentStatusList[0]"},
+		"licence without a flag": {func(p *commonsv1.Person) {
+			p.PersonInformation.PersonLicenseTypes = []*commonsv1.PersonLicenseType{{LicenseTypeName: "x"}}
+		}, CodeMissing, "personLicenseTypes[0].activeFlag"},
+		"user without an account": {func(p *commonsv1.Person) { p.User = &commonsv1.UserInformation{} }, CodeMissing, "user.userAccount"},
+		"account without a name": {func(p *commonsv1.Person) {
+			p.User = &commonsv1.UserInformation{UserAccount: &commonsv1.UserAccount{}}
+		}, CodeMissing, "user.userAccount.userName"},
+		"unknown time zone":   {func(p *commonsv1.Person) { p.JobAssignment.JobAssignmentDetails.TimeZoneName = "Middle Earth" }, CodeBadValue, "timeZoneName"},
+		"zone of the machine": {func(p *commonsv1.Person) { p.JobAssignment.JobAssignmentDetails.TimeZoneName = "Local" }, CodeBadValue, "timeZoneName"},
+		"two identities": {func(p *commonsv1.Person) {
+			p.PersonIdentity = &commonsv1.PersonIdentity{PersonKey: proto.Int64(1), PersonNumber: proto.String("1")}
+		}, CodeManyIdentities, "personIdentity"},
+		"long number":       {func(p *commonsv1.Person) { p.PersonInformation.Person.PersonNumber = strings.Repeat("x", 251) }, CodeTooLong, "personNumber"},
+		"control character": {func(p *commonsv1.Person) { p.PersonInformation.Person.LastName = "a\x00b" }, CodeBadValue, "lastName"},
+		"bad hire date":     {func(p *commonsv1.Person) { p.PersonInformation.Person.HireDate = "3.5.2021" }, fault.CodeDate, "hireDate"},
+		"end before start": {func(p *commonsv1.Person) {
+			p.JobAssignment.BaseWageRates = []*commonsv1.BaseWageRate{{EffectiveDate: "2022-01-02", ExpirationDate: "2022-01-02"}}
+		}, CodeDates, "baseWageRates[0]"},
+		"two at a time": {func(p *commonsv1.Person) {
+			p.JobAssignment.BaseWageRates = []*commonsv1.BaseWageRate{
+				{EffectiveDate: "2022-01-02", ExpirationDate: "2023-01-02"}, {EffectiveDate: "2022-12-31"}}
+		}, CodeDates, "overlap"},
+		"negative wage": {func(p *commonsv1.Person) {
+			p.JobAssignment.BaseWageRates = []*commonsv1.BaseWageRate{{HourlyRate: -1}}
+		}, CodeBadValue, "hourlyRate"},
+		"endless list": {func(p *commonsv1.Person) {
+			p.JobAssignment.BaseWageRates = make([]*commonsv1.BaseWageRate, maxList+1)
+		}, CodeBadValue, "baseWageRates"},
+		"the same badge twice": {func(p *commonsv1.Person) {
+			p.PersonInformation.BadgeAssignments = []*commonsv1.BadgeAssignment{{BadgeNumber: "7"}, {BadgeNumber: "7"}}
+		}, CodeDates, "badgeAssignments[1]"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			p := valid()
+			c.change(p)
+			_, err := newRules().prepare(p)
+			require.Error(t, err)
+			assert.True(t, fault.HasCode(err, c.code), err)
+			assert.Contains(t, err.Error(), c.path)
+		})
+	}
+}
+
+func TestPrepareFillsIn(t *testing.T) {
+	t.Parallel()
+	in := valid()
+	in.JobAssignment.PrimaryLaborAccounts = []*commonsv1.PrimaryLaborAccount{
+		{OrganizationPath: "b", EffectiveDate: "2025-01-01"}, {OrganizationPath: "a"},
+	}
+	d, err := newRules().prepare(in)
+	require.NoError(t, err)
+	accounts := d.person.GetJobAssignment().GetPrimaryLaborAccounts()
+	assert.Equal(t, []string{"2025-01-01", "3000-01-01"}, []string{accounts[0].GetEffectiveDate(), accounts[0].GetExpirationDate()})
+	assert.Equal(t, []string{"2021-05-03", "2025-01-01"}, []string{accounts[1].GetEffectiveDate(), accounts[1].GetExpirationDate()},
+		"from the day of hire to the start of the next one")
+	assert.Empty(t, in.GetJobAssignment().GetPrimaryLaborAccounts()[1].GetEffectiveDate(), "the request stays as it was")
+	assert.Nil(t, d.account)
+}
+
+func TestZoneName(t *testing.T) {
+	t.Parallel()
+	zones := &civil.Zones{}
+	for name, want := range map[string]string{
+		"Europe/Zurich": "Europe/Zurich", "Eastern": "America/New_York", "pacific": "America/Los_Angeles", "UTC": "UTC",
+	} {
+		got, ok := zoneName(zones, name)
+		assert.True(t, ok, name)
+		assert.Equal(t, want, got)
+	}
+	for short, iana := range shortZones {
+		_, err := zones.Get(iana)
+		assert.NoError(t, err, short)
+	}
+}

@@ -1,0 +1,115 @@
+-- +goose Up
+-- Persons, and what is effective-dated about them. Ids stay below 2^25, because
+-- others pack them into ids of their own.
+
+CREATE SEQUENCE person_id MAXVALUE 33554431;
+
+CREATE TABLE person (
+    tenant_id     bigint      NOT NULL,
+    id            bigint      NOT NULL,
+    person_number text        NOT NULL,
+    full_name     text        NOT NULL,
+    -- IANA name.
+    time_zone     text        NOT NULL,
+    hire_date     date,
+    -- Grows with every change; the version of the person's events.
+    version       bigint      NOT NULL DEFAULT 1,
+    -- rotaloom.commons.v1.Person without what the tables below hold, and
+    -- without a password.
+    body          bytea       NOT NULL,
+    created_at    timestamptz NOT NULL DEFAULT now(),
+    updated_at    timestamptz NOT NULL DEFAULT now(),
+    PRIMARY KEY (tenant_id, id)
+);
+CREATE UNIQUE INDEX person_number ON person (tenant_id, person_number);
+
+-- Persons whose user accounts are being created: written before auth is asked,
+-- removed by the transaction that creates the persons. What stays behind a
+-- crash tells which accounts have no person.
+CREATE TABLE account_intent (
+    tenant_id  bigint      NOT NULL,
+    person_id  bigint      NOT NULL,
+    created_at timestamptz NOT NULL DEFAULT now(),
+    PRIMARY KEY (tenant_id, person_id)
+);
+CREATE INDEX account_intent_age ON account_intent (created_at);
+
+-- In all tables below: the first day, and the day after the last.
+
+CREATE TABLE employment_status (
+    tenant_id bigint NOT NULL,
+    person_id bigint NOT NULL,
+    from_date date   NOT NULL,
+    to_date   date   NOT NULL CHECK (to_date > from_date),
+    -- Active, Inactive or Terminated.
+    status    text   NOT NULL,
+    PRIMARY KEY (tenant_id, person_id, from_date),
+    FOREIGN KEY (tenant_id, person_id) REFERENCES person (tenant_id, id) ON DELETE CASCADE
+);
+
+CREATE TABLE user_account_status (
+    tenant_id bigint NOT NULL,
+    person_id bigint NOT NULL,
+    from_date date   NOT NULL,
+    to_date   date   NOT NULL CHECK (to_date > from_date),
+    -- Active, Inactive or Terminated.
+    status    text   NOT NULL,
+    PRIMARY KEY (tenant_id, person_id, from_date),
+    FOREIGN KEY (tenant_id, person_id) REFERENCES person (tenant_id, id) ON DELETE CASCADE
+);
+
+CREATE TABLE primary_labor_account (
+    tenant_id           bigint NOT NULL,
+    person_id           bigint NOT NULL,
+    from_date           date   NOT NULL,
+    to_date             date   NOT NULL CHECK (to_date > from_date),
+    organization_path   text   NOT NULL,
+    labor_category_name text   NOT NULL,
+    PRIMARY KEY (tenant_id, person_id, from_date),
+    FOREIGN KEY (tenant_id, person_id) REFERENCES person (tenant_id, id) ON DELETE CASCADE
+);
+CREATE INDEX primary_labor_account_path ON primary_labor_account (tenant_id, organization_path);
+
+CREATE TABLE base_wage_rate (
+    tenant_id   bigint           NOT NULL,
+    person_id   bigint           NOT NULL,
+    from_date   date             NOT NULL,
+    to_date     date             NOT NULL CHECK (to_date > from_date),
+    hourly_rate double precision NOT NULL,
+    PRIMARY KEY (tenant_id, person_id, from_date),
+    FOREIGN KEY (tenant_id, person_id) REFERENCES person (tenant_id, id) ON DELETE CASCADE
+);
+
+-- A person may carry several badges at a time.
+CREATE TABLE badge_assignment (
+    tenant_id    bigint NOT NULL,
+    person_id    bigint NOT NULL,
+    badge_number text   NOT NULL,
+    from_date    date   NOT NULL,
+    to_date      date   NOT NULL CHECK (to_date > from_date),
+    PRIMARY KEY (tenant_id, person_id, badge_number, from_date),
+    FOREIGN KEY (tenant_id, person_id) REFERENCES person (tenant_id, id) ON DELETE CASCADE
+);
+CREATE INDEX badge_assignment_number ON badge_assignment (tenant_id, badge_number);
+
+-- +goose StatementBegin
+DO $$
+DECLARE name text;
+BEGIN
+    FOREACH name IN ARRAY ARRAY['person', 'employment_status', 'user_account_status',
+                                'primary_labor_account', 'base_wage_rate', 'badge_assignment'] LOOP
+        EXECUTE format('ALTER TABLE %I ENABLE ROW LEVEL SECURITY', name);
+        EXECUTE format('ALTER TABLE %I FORCE ROW LEVEL SECURITY', name);
+        EXECUTE format($p$CREATE POLICY tenant ON %I USING
+            (tenant_id = nullif(current_setting('rotaloom.tenant_id', true), '')::bigint)$p$, name);
+    END LOOP;
+END $$;
+-- +goose StatementEnd
+
+-- The sweep looks for old intents of all tenants.
+ALTER TABLE account_intent ENABLE ROW LEVEL SECURITY;
+ALTER TABLE account_intent FORCE ROW LEVEL SECURITY;
+CREATE POLICY tenant ON account_intent USING
+    (tenant_id::text = current_setting('rotaloom.tenant_id', true));
+CREATE POLICY sweep ON account_intent FOR SELECT USING
+    (current_setting('rotaloom.tenant_id', true) = '*');

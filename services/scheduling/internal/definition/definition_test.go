@@ -1,0 +1,174 @@
+package definition_test
+
+import (
+	"context"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	"google.golang.org/protobuf/proto"
+
+	schedulingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/scheduling/v1"
+
+	"github.com/rotaloom/rotaloom/pkg/pg"
+	"github.com/rotaloom/rotaloom/pkg/tenant"
+	"github.com/rotaloom/rotaloom/services/scheduling/internal/definition"
+	"github.com/rotaloom/rotaloom/services/scheduling/internal/named"
+	"github.com/rotaloom/rotaloom/services/scheduling/internal/patterntemplate"
+	"github.com/rotaloom/rotaloom/services/scheduling/internal/schedtest"
+	"github.com/rotaloom/rotaloom/services/scheduling/internal/shifttemplate"
+)
+
+type world struct {
+	*schedtest.Env
+	*definition.Definitions
+	shifts   *shifttemplate.Store
+	patterns *patterntemplate.Store
+}
+
+func newWorld(t *testing.T) *world {
+	t.Helper()
+	w := &world{Env: schedtest.New(t), shifts: shifttemplate.NewStore(), patterns: patterntemplate.NewStore()}
+	w.Definitions = definition.New(definition.Settings{}, w.shifts, w.patterns)
+	return w
+}
+
+func add[T named.Thing](t *testing.T, w *world, store *named.Store[T], thing T) T {
+	t.Helper()
+	stored, err := store.CreateOne(w.Ctx, w.Pool, tenant.Default, thing)
+	require.NoError(t, err)
+	return stored
+}
+
+func (w *world) resolve(t *testing.T, patterns ...*schedulingv1.SchedulePattern) []definition.Result {
+	t.Helper()
+	asked := make([]definition.Asked, len(patterns))
+	for i, p := range patterns {
+		asked[i] = definition.Asked{Path: "p", Pattern: p}
+	}
+	results, err := w.Resolve(w.Ctx, w.Pool, tenant.Default, asked)
+	require.NoError(t, err)
+	require.Len(t, results, len(patterns))
+	return results
+}
+
+func TestResolveLooksTemplatesUp(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	stored := early()
+	stored.Name = "Early"
+	stored = add(t, w, w.shifts, stored)
+	rota := pattern(2, item(2, &schedulingv1.ShiftTemplate{Name: "Early"}))
+	rota.Name, rota.StartDate = "Rota", "2025-01-06"
+	rota = add(t, w, w.patterns, rota)
+
+	byName := pattern(7, item(1, &schedulingv1.ShiftTemplate{Name: "EARLY"}), item(2, early()))
+	byID := pattern(7, item(1, &schedulingv1.ShiftTemplate{Id: stored.Id, Name: "whatever"}))
+	given := proto.CloneOf(byName)
+	results := w.resolve(t,
+		byName, byID,
+		pattern(7, item(1, &schedulingv1.ShiftTemplate{Name: "Late"})),
+		pattern(7, item(1, &schedulingv1.ShiftTemplate{Id: proto.Int64(99), Name: "Early"})),
+		&schedulingv1.SchedulePattern{Name: "rota"},
+		&schedulingv1.SchedulePattern{Id: rota.Id, StartDate: "2025-02-03"},
+		&schedulingv1.SchedulePattern{Name: "Rota of nobody"},
+		&schedulingv1.SchedulePattern{Name: "nul\x00"},
+		nil,
+	)
+	for _, i := range []int{0, 1, 4, 5} {
+		require.NoError(t, results[i].Err, i)
+	}
+	assert.True(t, proto.Equal(given, byName), "what was asked stays as it was")
+	assert.True(t, proto.Equal(stored, results[0].Definition.Pattern.GetItems()[0].GetShiftTemplate()))
+	assert.True(t, proto.Equal(stored, results[1].Definition.Pattern.GetItems()[0].GetShiftTemplate()))
+	requireRefused(t, results[2].Err, definition.CodeUnknown, `"Late" (p.items[0].shiftTemplate)`)
+	requireRefused(t, results[3].Err, definition.CodeUnknown, "id 99")
+	assert.Equal(t, int32(2), results[4].Definition.DayCount)
+	assert.Equal(t, "2025-01-06", results[4].Definition.Pattern.GetStartDate())
+	assert.True(t, proto.Equal(stored, results[4].Definition.Pattern.GetItems()[0].GetShiftTemplate()))
+	assert.Equal(t, "2025-02-03", results[5].Definition.Pattern.GetStartDate(), "a start date beside the name stays")
+	requireRefused(t, results[6].Err, definition.CodeUnknown, `"Rota of nobody" (p)`)
+	requireRefused(t, results[7].Err, definition.CodeUnknown, "p")
+	requireRefused(t, results[8].Err, definition.CodeMissing, "p")
+}
+
+func TestPutStoresEqualPatternsOnce(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	named := pattern(7, item(1, early()))
+	named.Name = "Named"
+	results := w.resolve(t, pattern(7, item(1, early())), named, pattern(7, item(1, early())))
+	definitions := make([]*definition.Definition, len(results))
+	for i, r := range results {
+		require.NoError(t, r.Err)
+		definitions[i] = r.Definition
+	}
+	first, err := w.Put(w.Ctx, w.Pool, tenant.Default, definitions)
+	require.NoError(t, err)
+	assert.Equal(t, first[0], first[2])
+	assert.NotEqual(t, first[0], first[1])
+	again, err := w.Put(w.Ctx, w.Pool, tenant.Default, definitions[1:])
+	require.NoError(t, err)
+	assert.Equal(t, first[1:], again)
+	assert.Equal(t, map[string]int{"schedule_pattern": 2}, w.Rows(t, "schedule_pattern"))
+
+	read, err := w.Patterns(w.Ctx, w.Pool, tenant.Default, first)
+	require.NoError(t, err)
+	assert.True(t, proto.Equal(definitions[1].Pattern, read[first[1]]))
+	_, err = w.Patterns(w.Ctx, w.Pool, tenant.Default, []int64{first[0], 999})
+	require.ErrorContains(t, err, "999")
+}
+
+func TestPutOfTheSamePatternsAtOnce(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	var patterns []*schedulingv1.SchedulePattern
+	for i := range 20 {
+		p := pattern(7, item(1, early()))
+		p.Name = strings.Repeat("x", i)
+		patterns = append(patterns, p)
+	}
+	var definitions []*definition.Definition
+	for _, r := range w.resolve(t, patterns...) {
+		definitions = append(definitions, r.Definition)
+	}
+	const writers = 6
+	ids := make([][]int64, writers)
+	var group sync.WaitGroup
+	for i := range writers {
+		group.Go(func() {
+			mine := definitions
+			if i%2 == 1 { // Another order must not end in a deadlock.
+				mine = make([]*definition.Definition, len(definitions))
+				for k, d := range definitions {
+					mine[len(definitions)-1-k] = d
+				}
+			}
+			assert.NoError(t, pg.InTx(w.Ctx, w.Pool, func(ctx context.Context, tx pgx.Tx) error {
+				var err error
+				ids[i], err = w.Put(ctx, tx, tenant.Default, mine)
+				return err
+			}))
+		})
+	}
+	group.Wait()
+	assert.Equal(t, map[string]int{"schedule_pattern": 20}, w.Rows(t, "schedule_pattern"))
+	for i := range writers {
+		assert.ElementsMatch(t, ids[0], ids[i])
+	}
+}
+
+func TestTenantsDoNotShare(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	stored := early()
+	stored.Name = "Early"
+	add(t, w, w.shifts, stored)
+	asked := []definition.Asked{{Path: "p", Pattern: pattern(7, item(1, &schedulingv1.ShiftTemplate{Name: "Early"}))}}
+	results, err := w.Resolve(tenant.With(t.Context(), 2), w.Pool, 2, asked)
+	require.NoError(t, err)
+	requireRefused(t, results[0].Err, definition.CodeUnknown, "Early")
+}

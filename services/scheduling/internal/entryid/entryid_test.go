@@ -1,0 +1,100 @@
+package entryid_test
+
+import (
+	"math"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/rotaloom/rotaloom/pkg/civil"
+	"github.com/rotaloom/rotaloom/services/scheduling/internal/entryid"
+)
+
+func TestLayout(t *testing.T) {
+	t.Parallel()
+	id, err := entryid.Encode(entryid.Entry{Employee: 1, Day: civil.Beginning, Lane: 0, Ordinal: 0})
+	require.NoError(t, err)
+	assert.Equal(t, int64(1)<<52|1<<27, id)
+
+	id, err = entryid.Encode(entryid.Entry{Employee: 3, Day: civil.Beginning + 5, Lane: 9, Ordinal: 7})
+	require.NoError(t, err)
+	assert.Equal(t, int64(1)<<52|3<<27|5<<8|9<<4|7, id)
+
+	id, err = entryid.Encode(entryid.Entry{
+		Employee: entryid.MaxEmployee, Day: civil.Forever - 1, Lane: entryid.MaxLane, Ordinal: entryid.MaxOrdinal,
+	})
+	require.NoError(t, err)
+	assert.Less(t, id, int64(1)<<53)
+	assert.Equal(t, id, int64(float64(id)), "a double holds it")
+}
+
+func TestThereAndBack(t *testing.T) {
+	t.Parallel()
+	random := rand.New(rand.NewPCG(3, 4))
+	for range 100_000 {
+		e := entryid.Entry{
+			Employee: 1 + random.Int64N(entryid.MaxEmployee), Day: civil.Beginning + civil.Date(random.Int32N(int32(civil.Forever-civil.Beginning))),
+			Lane: uint8(random.UintN(16)), Ordinal: uint8(random.UintN(16)),
+		}
+		id, err := entryid.Encode(e)
+		require.NoError(t, err)
+		back, err := entryid.Decode(id)
+		require.NoError(t, err)
+		if !entryid.IsGenerated(id) || back != e {
+			require.FailNow(t, "another entry came back", "%+v, %+v", e, back)
+		}
+	}
+}
+
+func TestEncodeRefuses(t *testing.T) {
+	t.Parallel()
+	good := entryid.Entry{Employee: 207, Day: civil.Of(2026, 1, 5), Lane: 8, Ordinal: 1}
+	for name, spoil := range map[string]func(*entryid.Entry){
+		"no employee":       func(e *entryid.Entry) { e.Employee = 0 },
+		"negative employee": func(e *entryid.Entry) { e.Employee = -1 },
+		"large employee":    func(e *entryid.Entry) { e.Employee = 1 << 25 },
+		"before all days":   func(e *entryid.Entry) { e.Day = civil.Beginning - 1 },
+		"after all days":    func(e *entryid.Entry) { e.Day = civil.Forever },
+		"far after":         func(e *entryid.Entry) { e.Day = math.MaxInt32 },
+		"lane":              func(e *entryid.Entry) { e.Lane = 16 },
+		"ordinal":           func(e *entryid.Entry) { e.Ordinal = 16 },
+	} {
+		bad := good
+		spoil(&bad)
+		_, err := entryid.Encode(bad)
+		assert.ErrorIs(t, err, entryid.ErrRange, name)
+	}
+}
+
+func FuzzDecode(f *testing.F) {
+	for _, seed := range []int64{
+		0, -1, 1, 1 << 51, 1<<52 - 1, 1 << 52, 1<<52 | 1<<27, 1<<53 - 1, 1 << 53, 1<<53 | 1<<52 | 1<<27, math.MinInt64, math.MaxInt64,
+		math.MinInt64 | 1<<52 | 1<<27,
+	} {
+		f.Add(seed)
+	}
+	f.Fuzz(func(t *testing.T, id int64) {
+		e, err := entryid.Decode(id)
+		if err != nil {
+			require.ErrorIs(t, err, entryid.ErrNotGenerated)
+			require.Zero(t, e)
+			return
+		}
+		require.True(t, entryid.IsGenerated(id))
+		back, err := entryid.Encode(e)
+		require.NoError(t, err)
+		require.Equal(t, id, back)
+	})
+}
+
+func BenchmarkEncode(b *testing.B) {
+	b.ReportAllocs()
+	e := entryid.Entry{Employee: 207, Day: 20000, Lane: 8, Ordinal: 1}
+	for range b.N {
+		if _, err := entryid.Encode(e); err != nil {
+			b.Fatal(err)
+		}
+	}
+}

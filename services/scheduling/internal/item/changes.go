@@ -1,0 +1,43 @@
+package item
+
+import (
+	"context"
+	"slices"
+
+	"github.com/jackc/pgx/v5"
+
+	schedulingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/scheduling/v1"
+
+	"github.com/rotaloom/rotaloom/pkg/civil"
+	"github.com/rotaloom/rotaloom/pkg/outbox"
+)
+
+// changes collects whose schedules a transaction has changed, and when.
+type changes struct {
+	employees []int64
+	from, to  civil.Date
+}
+
+// add notes the days of an entry, the last one included. Open shifts are on
+// nobody's schedule.
+func (c *changes) add(employeeID int64, from, to civil.Date) {
+	if employeeID == 0 {
+		return
+	}
+	if len(c.employees) == 0 {
+		c.from, c.to = from, to
+	}
+	c.employees = append(c.employees, employeeID)
+	c.from, c.to = min(c.from, from), max(c.to, to)
+}
+
+// publish appends the event of the changes.
+func (c *changes) publish(ctx context.Context, tx pgx.Tx, tenantID int64) error {
+	if len(c.employees) == 0 {
+		return nil
+	}
+	slices.Sort(c.employees)
+	return outbox.Append(ctx, tx, tenantID, &schedulingv1.ScheduleChanged{
+		EmployeeIds: slices.Compact(c.employees), From: c.from.String(), To: c.to.String(),
+	})
+}

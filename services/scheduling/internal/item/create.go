@@ -1,0 +1,154 @@
+package item
+
+import (
+	"context"
+	"net/http"
+
+	"github.com/jackc/pgx/v5"
+
+	commonv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/common/v1"
+
+	"github.com/rotaloom/rotaloom/pkg/fault"
+	"github.com/rotaloom/rotaloom/pkg/fault/bulk"
+	"github.com/rotaloom/rotaloom/pkg/pg"
+	"github.com/rotaloom/rotaloom/services/scheduling/internal/projection"
+	"github.com/rotaloom/rotaloom/services/scheduling/internal/serial"
+)
+
+// create stores new entries: all or none, or, with partial, those that can be.
+func (f *family[M]) create(ctx context.Context, sent []M, partial bool) (*bulk.Outcome[M, M], error) {
+	tenantID, err := tenantOf(ctx)
+	if err != nil {
+		return nil, err
+	}
+	drafts := make([]*draft, len(sent))
+	failed := make([]error, len(sent))
+	employees := f.employeesNamed(ctx, sent, failed)
+	for i, m := range sent {
+		if failed[i] == nil {
+			drafts[i], failed[i] = f.draft(m, employees[i])
+		}
+		if failed[i] != nil && !(partial && concernsItem(failed[i])) {
+			return nil, failed[i]
+		}
+	}
+	var rows []row
+	err = pg.InTx(ctx, f.Pool, func(ctx context.Context, tx pgx.Tx) error {
+		refused := make([]error, len(sent)) // a repeated run starts anew
+		copy(refused, failed)
+		var err error
+		if rows, err = f.insert(ctx, tx, tenantID, drafts, refused, partial); err == nil {
+			copy(failed, refused)
+		}
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	f.Wake()
+	return f.outcome(sent, drafts, rows, failed)
+}
+
+// insert stores the drafts that no lock stands against. The rows answer to the
+// drafts; what failed has none.
+func (f *family[M]) insert(ctx context.Context, tx pgx.Tx, tenantID int64, drafts []*draft, failed []error, partial bool) ([]row, error) {
+	places := make([]place, len(drafts))
+	var employees []int64
+	for i, d := range drafts {
+		if failed[i] == nil && d.employee != nil {
+			places[i] = place{d.employeeID(), d.occupies}
+			employees = append(employees, d.employeeID())
+		}
+	}
+	if err := serial.Lock(ctx, tx, tenantID, employees); err != nil {
+		return nil, err
+	}
+	locked, err := locks(ctx, tx, tenantID, places)
+	if err != nil {
+		return nil, err
+	}
+	for i, day := range locked {
+		failed[i] = lockedDay(places[i].employeeID, day)
+	}
+	for _, err := range failed {
+		if err != nil && !partial {
+			return nil, err
+		}
+	}
+	ids, err := newIDs(ctx, tx, len(drafts))
+	if err != nil {
+		return nil, err
+	}
+	rows := make([]row, len(drafts))
+	var stored []row
+	var news changes
+	for i, d := range drafts {
+		if failed[i] != nil {
+			continue
+		}
+		rows[i] = row{id: ids[i], employeeID: d.employeeID(), from: d.from, to: d.to, version: 1, body: d.body}
+		stored = append(stored, rows[i])
+		news.add(d.employeeID(), d.from, d.to)
+	}
+	if err := put(ctx, tx, tenantID, f.kind, stored); err != nil {
+		return nil, err
+	}
+	return rows, news.publish(ctx, tx, tenantID)
+}
+
+func (f *family[M]) outcome(sent []M, drafts []*draft, rows []row, failed []error) (*bulk.Outcome[M, M], error) {
+	out := &bulk.Outcome[M, M]{}
+	for i, m := range sent {
+		if failed[i] != nil {
+			out.Fail(m, fault.FromError(failed[i]))
+			continue
+		}
+		made, err := f.decode(&rows[i], drafts[i].employee)
+		if err != nil {
+			return nil, err
+		}
+		out.Succeed(m, made)
+	}
+	return out, nil
+}
+
+// employeesNamed returns the employee of each entry, nil where none is named.
+// Only when one of them is unknown are they looked up one by one, to find out
+// which.
+func (f *family[M]) employeesNamed(ctx context.Context, sent []M, failed []error) []*projection.Employee {
+	out := make([]*projection.Employee, len(sent))
+	var refs []*commonv1.Ref
+	var positions []int
+	for i, m := range sent {
+		if ref := m.GetEmployee(); ref != nil {
+			refs, positions = append(refs, ref), append(positions, i)
+		}
+	}
+	if len(refs) == 0 {
+		return out
+	}
+	if found, err := f.Directory.Employees(ctx, refs); err == nil {
+		for k, i := range positions {
+			out[i] = &found[k]
+		}
+		return out
+	}
+	for k, i := range positions {
+		found, err := f.Directory.Employees(ctx, refs[k:k+1])
+		if err != nil {
+			failed[i] = err
+			if !concernsItem(err) {
+				return out
+			}
+			continue
+		}
+		out[i] = &found[0]
+	}
+	return out
+}
+
+// concernsItem tells whether an error is about an item, as opposed to the whole
+// request.
+func concernsItem(err error) bool {
+	return fault.FromError(err).Status < http.StatusInternalServerError
+}

@@ -1,0 +1,69 @@
+package item
+
+import (
+	"math"
+
+	"google.golang.org/protobuf/proto"
+
+	commonv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/common/v1"
+	schedulingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/scheduling/v1"
+
+	"github.com/rotaloom/rotaloom/pkg/civil"
+	"github.com/rotaloom/rotaloom/services/scheduling/internal/projection"
+)
+
+// draft is an entry that was checked, ready to be stored.
+type draft struct {
+	employee *projection.Employee // nil for an open shift
+	// from and to are the first and last day that it touches.
+	from, to civil.Date
+	// occupies are the days that must not be locked.
+	occupies civil.Range
+	body     []byte
+}
+
+func (d *draft) employeeID() int64 {
+	if d.employee == nil {
+		return 0
+	}
+	return d.employee.ID
+}
+
+// encode writes a message so that equal ones have equal bytes.
+func encode(m proto.Message) ([]byte, error) {
+	return proto.MarshalOptions{Deterministic: true}.Marshal(m)
+}
+
+// refOf is how answers name an employee; nil for an open shift.
+func refOf(e *projection.Employee) *commonv1.Ref {
+	if e == nil {
+		return nil
+	}
+	return &commonv1.Ref{Id: proto.Int64(e.ID), Qualifier: proto.String(e.PersonNumber)}
+}
+
+// named tells whether a ref names something at all.
+func named(ref *commonv1.Ref) bool {
+	return ref != nil && (ref.GetId() != 0 || ref.GetQualifier() != "")
+}
+
+// ownRelations are the relations of an entry without those that only its
+// pattern gave it: what somebody changed follows no pattern.
+func ownRelations(list []*schedulingv1.Relation) []*schedulingv1.Relation {
+	var kept []*schedulingv1.Relation
+	for _, r := range list {
+		if r.GetType() != "FROM_PATTERNITEM_TO_ITEM" && r.GetType() != "FROM_GROUPITEM_TO_ITEM" {
+			kept = append(kept, r)
+		}
+	}
+	return kept
+}
+
+func finite(values ...*float64) bool {
+	for _, v := range values {
+		if v != nil && (math.IsNaN(*v) || math.IsInf(*v, 0)) {
+			return false
+		}
+	}
+	return true
+}

@@ -1,0 +1,92 @@
+package item
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/jackc/pgx/v5/pgxpool"
+	"google.golang.org/protobuf/proto"
+
+	commonv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/common/v1"
+
+	"github.com/rotaloom/rotaloom/pkg/civil"
+	"github.com/rotaloom/rotaloom/pkg/tenant"
+	"github.com/rotaloom/rotaloom/services/scheduling/internal/projection"
+	"github.com/rotaloom/rotaloom/services/scheduling/internal/schedule"
+)
+
+// Directory finds the employees that requests name, as
+// [projection.Resolver.Employees] does.
+type Directory interface {
+	Employees(ctx context.Context, refs []*commonv1.Ref) ([]projection.Employee, error)
+}
+
+// Settings bound what may be entered.
+type Settings struct {
+	LongestShift time.Duration `name:"longest-entered-shift" env:"LONGEST_ENTERED_SHIFT" default:"24h" help:"Longest shift that may be entered by hand."`
+}
+
+// Deps is what the handlers work with.
+type Deps struct {
+	Pool      *pgxpool.Pool
+	Directory Directory
+	Reader    *schedule.Reader
+	// Wake is called after a change was committed that has an event.
+	Wake     func()
+	Settings Settings
+}
+
+const defaultLongestShift = 24 * time.Hour
+
+func (d Deps) longestShift() time.Duration {
+	if d.Settings.LongestShift <= 0 {
+		return defaultLongestShift
+	}
+	return d.Settings.LongestShift
+}
+
+// entry is a message of one of the two kinds.
+type entry interface {
+	proto.Message
+	GetEmployee() *commonv1.Ref
+	GetId() int64
+	GetVersion() int64
+}
+
+// family is what shifts and pay code edits have in common, with what they
+// differ in.
+type family[M entry] struct {
+	Deps
+	kind string
+	what string // "shift", for messages
+	// draft checks an entry as it was sent.
+	draft func(sent M, employee *projection.Employee) (*draft, error)
+	// make returns an empty entry; fill gives it what is not in its body.
+	make func() M
+	fill func(m M, id int64, employee *projection.Employee, version int64, locked bool)
+	// version is the version that the caller read, nil if not said.
+	version func(sent M) *int64
+	// generated tells whether a generated entry is of this kind, and shows it.
+	generated func(g *schedule.Generated) bool
+	show      func(g *schedule.Generated, zone *civil.Zone) (M, error)
+}
+
+var errNoTenant = errors.New("item: the context has no tenant")
+
+func tenantOf(ctx context.Context) (int64, error) {
+	if id, ok := tenant.From(ctx); ok {
+		return id, nil
+	}
+	return 0, errNoTenant
+}
+
+// decode returns the entry of a stored row.
+func (f *family[M]) decode(r *row, employee *projection.Employee) (M, error) {
+	m := f.make()
+	if err := proto.Unmarshal(r.body, m); err != nil {
+		return m, err
+	}
+	f.fill(m, r.id, employee, r.version, r.locked)
+	return m, nil
+}

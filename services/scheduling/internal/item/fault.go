@@ -1,0 +1,51 @@
+package item
+
+import (
+	"fmt"
+	"net/http"
+
+	"github.com/rotaloom/rotaloom/pkg/fault"
+)
+
+// Codes of the specified API.
+const (
+	// CodeEmployeeMissing (400): a pay code edit names no employee.
+	CodeEmployeeMissing = "WFS-103407"
+	// CodePayCodeEdit (400): a pay code edit is not one that can be kept.
+	CodePayCodeEdit = "WFS-101309"
+	// CodeUnknown (400, 404): what was named is not in the database.
+	CodeUnknown = "WFS-109101"
+	// CodeMissing (400): something that is needed was not given.
+	CodeMissing = "WFS-111201"
+	// CodeOtherID (400): the id in the body is not the one in the path.
+	CodeOtherID = "WFS-111209"
+)
+
+// Codes of our own.
+const (
+	// CodeLockedDay (400): the day is locked; its schedule no longer changes.
+	CodeLockedDay = "WRL-30401"
+	// CodeShiftLength (400): the shift is longer than the setting allows.
+	CodeShiftLength = "WRL-30402"
+)
+
+func invalidShift(path, format string, args ...any) error {
+	return fault.Invalid(fault.CodeInput, path+" "+fmt.Sprintf(format, args...)+".")
+}
+
+func invalidEdit(path, format string, args ...any) error {
+	return fault.Invalid(CodePayCodeEdit, path+" "+fmt.Sprintf(format, args...)+".")
+}
+
+func notFound(status int, what string, id int64) error {
+	return fault.Newf(CodeUnknown, status, "There is no %s with the id %d.", what, id)
+}
+
+func stale(what string, id, current int64) error {
+	return fault.Conflict(fault.CodeStale,
+		fmt.Sprintf("The %s %d was changed meanwhile; its version is %d. Read it again.", what, id, current))
+}
+
+func lockedDay(employeeID int64, day fmt.Stringer) error {
+	return fault.Newf(CodeLockedDay, http.StatusBadRequest, "The day %s of employee %d is locked.", day, employeeID)
+}

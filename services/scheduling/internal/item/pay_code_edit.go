@@ -1,0 +1,118 @@
+package item
+
+import (
+	"cmp"
+	"net/http"
+	"regexp"
+
+	"google.golang.org/protobuf/proto"
+
+	schedulingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/scheduling/v1"
+
+	"github.com/rotaloom/rotaloom/pkg/civil"
+	"github.com/rotaloom/rotaloom/pkg/fault"
+	"github.com/rotaloom/rotaloom/services/scheduling/internal/projection"
+	"github.com/rotaloom/rotaloom/services/scheduling/internal/schedule"
+)
+
+// draftPayCodeEdit checks a pay code edit as it was sent and brings it into the
+// form in which it is stored.
+func draftPayCodeEdit(sent *schedulingv1.PayCodeEdit, employee *projection.Employee) (*draft, error) {
+	edit := proto.CloneOf(sent)
+	if employee == nil {
+		return nil, fault.Invalid(CodeEmployeeMissing, "employee is missing.")
+	}
+	if !named(edit.GetPayCodeRef()) {
+		return nil, invalidEdit("payCodeRef", "must not be missing")
+	}
+	days, err := editDays(edit)
+	if err != nil {
+		return nil, err
+	}
+	if err := checkAmount(edit); err != nil {
+		return nil, err
+	}
+	edit.StartDate, edit.EndDate = days.From.String(), days.To.AddDays(-1).String()
+	edit.Id, edit.Employee, edit.Version = nil, nil, nil
+	edit.Generated, edit.Deleted = proto.Bool(false), proto.Bool(false)
+	edit.Locked = proto.Bool(edit.GetLocked())
+	edit.Posted = proto.Bool(edit.GetPosted())
+	edit.Relations = ownRelations(edit.GetRelations())
+	body, err := encode(edit)
+	if err != nil {
+		return nil, err
+	}
+	return &draft{employee: employee, from: days.From, to: days.To - 1, occupies: days, body: body}, nil
+}
+
+// editDays reads the days of a pay code edit, of which the last is included. One
+// without an end is for its first day.
+func editDays(edit *schedulingv1.PayCodeEdit) (civil.Range, error) {
+	if edit.GetStartDate() == "" {
+		return civil.Range{}, invalidEdit("startDate", "must not be missing")
+	}
+	first, err := editDate("startDate", edit.GetStartDate())
+	if err != nil {
+		return civil.Range{}, err
+	}
+	last, err := editDate("endDate", cmp.Or(edit.GetEndDate(), edit.GetStartDate()))
+	if err != nil {
+		return civil.Range{}, err
+	}
+	days := civil.Through(first, last)
+	switch {
+	case days.Empty():
+		return civil.Range{}, invalidEdit("endDate", "must not be before startDate")
+	case days.Days() > schedule.LongestItem:
+		return civil.Range{}, invalidEdit("endDate", "must not be more than %d days from startDate", schedule.LongestItem)
+	}
+	return days, nil
+}
+
+func editDate(path, text string) (civil.Date, error) {
+	d, err := civil.ParseDate(text)
+	if err != nil {
+		return 0, fault.Invalid(fault.CodeDate, path+": "+err.Error()+".")
+	}
+	if d < civil.Beginning || d >= civil.Forever {
+		return 0, invalidEdit(path, "must be from %s and before %s", civil.Beginning, civil.Forever)
+	}
+	return d, nil
+}
+
+// hoursAndMinutes is a duration, which may be longer than a day.
+var hoursAndMinutes = regexp.MustCompile(`^\d{1,4}:[0-5]\d$`)
+
+// checkAmount checks that the edit says how much: by two times, a duration, an
+// amount of money or a symbolic value.
+func checkAmount(edit *schedulingv1.PayCodeEdit) error {
+	for path, text := range map[string]*string{
+		"startTime": &edit.StartTime, "endTime": &edit.EndTime, "unavailabilityStartTime": &edit.UnavailabilityStartTime,
+	} {
+		if *text == "" {
+			continue
+		}
+		at, err := civil.ParseTimeOfDay(*text)
+		if err != nil {
+			return fault.Invalid(fault.CodeTime, path+": "+err.Error()+".")
+		}
+		*text = at.String()
+	}
+	for path, text := range map[string]string{
+		"durationInMinutes": edit.GetDurationInMinutes(), "unavailabilityInMinutes": edit.GetUnavailabilityInMinutes(),
+	} {
+		if text != "" && !hoursAndMinutes.MatchString(text) {
+			return fault.Newf(fault.CodeTime, http.StatusBadRequest, "%s: %.20q does not have the form HH:mm.", path, text)
+		}
+	}
+	if !finite(edit.DurationInDays, edit.MoneyAmount, edit.OverrideAccrualAmount, edit.UnavailabilityAmount) {
+		return invalidEdit("Amounts", "must be numbers")
+	}
+	hasTimes := edit.GetStartTime() != "" && edit.GetEndTime() != ""
+	hasAmount := edit.DurationInTime != nil || edit.DurationInDays != nil || edit.GetDurationInMinutes() != "" ||
+		edit.MoneyAmount != nil || edit.GetMoneyCurrencyAmount() != nil || named(edit.GetSymbolicValueRef())
+	if !hasTimes && !hasAmount {
+		return invalidEdit("A duration, an amount of money, or startTime with endTime", "must be given")
+	}
+	return nil
+}

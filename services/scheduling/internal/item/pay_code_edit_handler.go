@@ -1,0 +1,92 @@
+package item
+
+import (
+	"context"
+	"net/http"
+
+	"google.golang.org/protobuf/proto"
+	"google.golang.org/protobuf/types/known/emptypb"
+
+	schedulingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/scheduling/v1"
+
+	"github.com/rotaloom/rotaloom/pkg/civil"
+	"github.com/rotaloom/rotaloom/pkg/fault"
+	"github.com/rotaloom/rotaloom/services/scheduling/internal/projection"
+	"github.com/rotaloom/rotaloom/services/scheduling/internal/schedule"
+)
+
+// PayCodeEdits serves PayCodeEditService.
+type PayCodeEdits struct {
+	schedulingv1.UnsafePayCodeEditServiceServer
+
+	edits *family[*schedulingv1.PayCodeEdit]
+}
+
+var _ schedulingv1.PayCodeEditServiceServer = (*PayCodeEdits)(nil)
+
+// NewPayCodeEdits returns the handler of PayCodeEditService.
+func NewPayCodeEdits(deps Deps) *PayCodeEdits {
+	return &PayCodeEdits{edits: &family[*schedulingv1.PayCodeEdit]{
+		Deps: deps, kind: kindPayCodeEdit, what: "pay code edit",
+		draft:     draftPayCodeEdit,
+		make:      func() *schedulingv1.PayCodeEdit { return &schedulingv1.PayCodeEdit{} },
+		fill:      fillPayCodeEdit,
+		version:   func(sent *schedulingv1.PayCodeEdit) *int64 { return sent.Version },
+		generated: (*schedule.Generated).IsPayCodeEdit,
+		show: func(g *schedule.Generated, zone *civil.Zone) (*schedulingv1.PayCodeEdit, error) {
+			return g.PayCodeEdit(zone)
+		},
+	}}
+}
+
+func fillPayCodeEdit(e *schedulingv1.PayCodeEdit, id int64, employee *projection.Employee, version int64, locked bool) {
+	e.Id, e.Version, e.Employee = proto.Int64(id), proto.Int64(version), refOf(employee)
+	e.Locked = proto.Bool(locked || e.GetLocked())
+}
+
+// GetPayCodeEdit returns one pay code edit.
+func (h *PayCodeEdits) GetPayCodeEdit(ctx context.Context, req *schedulingv1.GetPayCodeEditRequest) (*schedulingv1.PayCodeEdit, error) {
+	return h.edits.readOne(ctx, req.GetId(), http.StatusNotFound)
+}
+
+// UpdatePayCodeEdit replaces one pay code edit.
+func (h *PayCodeEdits) UpdatePayCodeEdit(ctx context.Context, req *schedulingv1.UpdatePayCodeEditRequest) (*schedulingv1.PayCodeEdit, error) {
+	return h.edits.update(ctx, req.GetId(), req.GetPayCodeEdit())
+}
+
+// DeletePayCodeEdit deletes one pay code edit.
+func (h *PayCodeEdits) DeletePayCodeEdit(ctx context.Context, req *schedulingv1.DeletePayCodeEditRequest) (*emptypb.Empty, error) {
+	return &emptypb.Empty{}, h.edits.remove(ctx, []int64{req.GetId()}, http.StatusNotFound)
+}
+
+// CreatePayCodeEdit creates one pay code edit.
+func (h *PayCodeEdits) CreatePayCodeEdit(ctx context.Context, req *schedulingv1.PayCodeEdit) (*schedulingv1.PayCodeEditList, error) {
+	return h.create(ctx, []*schedulingv1.PayCodeEdit{req}, false)
+}
+
+// MultiCreatePayCodeEdits creates pay code edits, all or none; with partial
+// success those that can be.
+func (h *PayCodeEdits) MultiCreatePayCodeEdits(ctx context.Context, req *schedulingv1.MultiCreatePayCodeEditsRequest) (*schedulingv1.PayCodeEditList, error) {
+	return h.create(ctx, req.GetBody().GetPayCodeEdits(), req.GetPartialSuccess())
+}
+
+func (h *PayCodeEdits) create(ctx context.Context, sent []*schedulingv1.PayCodeEdit, partial bool) (*schedulingv1.PayCodeEditList, error) {
+	if len(sent) == 0 {
+		return nil, fault.Invalid(CodeMissing, "No pay code edit was sent.")
+	}
+	out, err := h.edits.create(ctx, sent, partial)
+	if err != nil {
+		return nil, err
+	}
+	failure, err := out.Failure()
+	return &schedulingv1.PayCodeEditList{PayCodeEdits: out.Successes(), Failure: failure}, err
+}
+
+// MultiDeletePayCodeEdits deletes pay code edits, all or none.
+func (h *PayCodeEdits) MultiDeletePayCodeEdits(ctx context.Context, req *schedulingv1.MultiDeletePayCodeEditsRequest) (*emptypb.Empty, error) {
+	ids := req.GetWhere().GetPayCodeEditIds()
+	if len(ids) == 0 {
+		return nil, fault.Invalid(CodeMissing, "where.payCodeEditIds is missing.")
+	}
+	return &emptypb.Empty{}, h.edits.remove(ctx, ids, unknownInBody)
+}

@@ -1,0 +1,141 @@
+package item
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+
+	"google.golang.org/protobuf/proto"
+
+	commonv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/common/v1"
+
+	"github.com/rotaloom/rotaloom/pkg/pg"
+	"github.com/rotaloom/rotaloom/services/scheduling/internal/projection"
+	"github.com/rotaloom/rotaloom/services/scheduling/internal/schedule"
+)
+
+// known is an entry that exists: a row, or one that a pattern generates.
+type known struct {
+	row       *row
+	generated *schedule.Generated
+}
+
+func (k known) employeeID() int64 {
+	if k.row != nil {
+		return k.row.employeeID
+	}
+	return k.generated.EmployeeID
+}
+
+func (k known) version() int64 {
+	if k.row != nil {
+		return k.row.version
+	}
+	return k.generated.Version
+}
+
+// lookUp returns the entries of this kind that exist, by id.
+func (f *family[M]) lookUp(ctx context.Context, db pg.Querier, tenantID int64, ids []int64) (map[int64]known, error) {
+	rows, err := find(ctx, db, tenantID, ids)
+	if err != nil {
+		return nil, err
+	}
+	out := make(map[int64]known, len(ids))
+	var others []int64
+	for _, id := range ids {
+		switch r := rows[id]; {
+		case r == nil:
+			others = append(others, id)
+		case !r.deleted && r.kind == f.kind:
+			out[id] = known{row: r}
+		}
+	}
+	generated, err := f.Reader.Generated(ctx, db, tenantID, others)
+	if err != nil {
+		return nil, err
+	}
+	for id, g := range generated {
+		if f.generated(g) {
+			out[id] = known{generated: g}
+		}
+	}
+	return out, nil
+}
+
+// read returns the entries of the ids, by id. What does not exist is absent.
+func (f *family[M]) read(ctx context.Context, ids []int64) (map[int64]M, error) {
+	tenantID, err := tenantOf(ctx)
+	if err != nil {
+		return nil, err
+	}
+	found, err := f.lookUp(ctx, f.Pool, tenantID, ids)
+	if err != nil {
+		return nil, err
+	}
+	employees, err := f.employeesOf(ctx, found)
+	if err != nil {
+		return nil, err
+	}
+	out := make(map[int64]M, len(found))
+	for id, k := range found {
+		employee := employees[k.employeeID()]
+		if out[id], err = f.present(k, employee); err != nil {
+			return nil, fmt.Errorf("item: entry %d: %w", id, err)
+		}
+	}
+	return out, nil
+}
+
+// present returns an entry as answers show it.
+func (f *family[M]) present(k known, employee *projection.Employee) (M, error) {
+	if k.row != nil {
+		return f.decode(k.row, employee)
+	}
+	m, err := f.show(k.generated, employee.Zone)
+	if err == nil {
+		f.fill(m, k.generated.ID, employee, k.generated.Version, k.generated.Locked)
+	}
+	return m, err
+}
+
+// employeesOf returns the employees of entries, by id.
+func (f *family[M]) employeesOf(ctx context.Context, found map[int64]known) (map[int64]*projection.Employee, error) {
+	out := map[int64]*projection.Employee{}
+	var refs []*commonv1.Ref
+	for _, k := range found {
+		id := k.employeeID()
+		if _, asked := out[id]; id != 0 && !asked {
+			out[id] = nil
+			refs = append(refs, &commonv1.Ref{Id: proto.Int64(id)})
+		}
+	}
+	if len(refs) == 0 {
+		return out, nil
+	}
+	employees, err := f.Directory.Employees(ctx, refs)
+	if err != nil {
+		return nil, err
+	}
+	for i := range employees {
+		out[employees[i].ID] = &employees[i]
+	}
+	return out, nil
+}
+
+// readOne returns one entry, or the error with the given status when there is
+// none.
+func (f *family[M]) readOne(ctx context.Context, id int64, status int) (M, error) {
+	found, err := f.read(ctx, []int64{id})
+	if err != nil {
+		var none M
+		return none, err
+	}
+	if m, ok := found[id]; ok {
+		return m, nil
+	}
+	var none M
+	return none, notFound(status, f.what, id)
+}
+
+// unknownInBody is the status for an id that stands in a request's body.
+const unknownInBody = http.StatusBadRequest

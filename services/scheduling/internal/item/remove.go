@@ -1,0 +1,78 @@
+package item
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/rotaloom/rotaloom/pkg/pg"
+	"github.com/rotaloom/rotaloom/services/scheduling/internal/entryid"
+)
+
+// remove deletes entries, all or none. What hides a generated entry, and a
+// generated entry itself, becomes a tombstone. An id that names nothing is an
+// error with the given status.
+func (f *family[M]) remove(ctx context.Context, ids []int64, unknown int) error {
+	tenantID, err := tenantOf(ctx)
+	if err != nil {
+		return err
+	}
+	ids = slices.Clone(ids)
+	slices.Sort(ids)
+	ids = slices.Compact(ids)
+	err = pg.InTx(ctx, f.Pool, func(ctx context.Context, tx pgx.Tx) error {
+		found, err := f.lockEntries(ctx, tx, tenantID, ids, nil)
+		if err != nil {
+			return err
+		}
+		for _, id := range ids {
+			if _, ok := found[id]; !ok {
+				return notFound(unknown, f.what, id)
+			}
+		}
+		return f.delete(ctx, tx, tenantID, ids, found)
+	})
+	if err != nil {
+		return err
+	}
+	f.Wake()
+	return nil
+}
+
+func (f *family[M]) delete(ctx context.Context, tx pgx.Tx, tenantID int64, ids []int64, found map[int64]known) error {
+	var places []place
+	var tombstones []row
+	var gone []int64
+	var news changes
+	for _, id := range ids {
+		k := found[id]
+		p := f.placeOf(k)
+		places = append(places, p)
+		news.add(p.employeeID, p.days.From, p.days.To-1)
+		if k.row != nil && !k.row.hides {
+			gone = append(gone, id)
+			continue
+		}
+		at, err := entryid.Decode(id)
+		if err != nil {
+			return fmt.Errorf("item: %w", err)
+		}
+		tombstones = append(tombstones, row{
+			id: id, employeeID: at.Employee, from: at.Day, to: at.Day, hides: true, deleted: true, version: k.version() + 1,
+		})
+	}
+	if err := unlocked(ctx, tx, tenantID, places); err != nil {
+		return err
+	}
+	if len(gone) > 0 {
+		if _, err := tx.Exec(ctx, deleteRows, tenantID, gone); err != nil {
+			return fmt.Errorf("item: delete: %w", err)
+		}
+	}
+	if err := put(ctx, tx, tenantID, f.kind, tombstones); err != nil {
+		return err
+	}
+	return news.publish(ctx, tx, tenantID)
+}

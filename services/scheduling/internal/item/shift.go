@@ -1,0 +1,151 @@
+package item
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"time"
+
+	"google.golang.org/protobuf/proto"
+
+	commonv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/common/v1"
+	schedulingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/scheduling/v1"
+
+	"github.com/rotaloom/rotaloom/pkg/civil"
+	"github.com/rotaloom/rotaloom/pkg/fault"
+	"github.com/rotaloom/rotaloom/services/scheduling/internal/projection"
+)
+
+// segmentTypes are the kinds of segments, by id less one.
+var segmentTypes = [...]string{"REGULAR_SEGMENT", "BREAK_SEGMENT", "TRANSFER_SEGMENT"}
+
+// period is a stretch of wall-clock time.
+type period struct{ start, end civil.DateTime }
+
+// draftShift checks a shift as it was sent and brings it into the form in which
+// it is stored. The employee is nil for an open shift, whose times belong to no
+// zone. The longest shift is a length on the clock face.
+func draftShift(sent *schedulingv1.Shift, employee *projection.Employee, longest time.Duration) (*draft, error) {
+	shift := proto.CloneOf(sent)
+	var zone *civil.Zone
+	if employee != nil {
+		zone = employee.Zone
+	}
+	whole, err := readPeriod("", shift.GetStartDateTime(), shift.GetEndDateTime(), zone)
+	if err != nil {
+		return nil, err
+	}
+	if seconds(whole) > int64(longest/time.Second) {
+		return nil, fault.Invalid(CodeShiftLength, fmt.Sprintf("The shift is longer than %s.", longest))
+	}
+	if err := completeSegments(shift, whole, zone); err != nil {
+		return nil, err
+	}
+	shift.StartDateTime, shift.EndDateTime = whole.start.String(), whole.end.String()
+	shift.Id, shift.Employee, shift.Version, shift.Deleted, shift.OnCall = nil, nil, nil, nil, nil
+	shift.Generated = proto.Bool(false)
+	shift.Open = proto.Bool(employee == nil)
+	shift.Locked = proto.Bool(shift.GetLocked())
+	shift.Posted = proto.Bool(shift.GetPosted())
+	shift.Relations = ownRelations(shift.GetRelations())
+	body, err := encode(shift)
+	if err != nil {
+		return nil, err
+	}
+	from := whole.start.Date
+	last, _ := civil.DateTime{Date: whole.end.Date, Seconds: whole.end.Seconds - 1}.Clock()
+	return &draft{
+		employee: employee, from: from, to: last, body: body,
+		occupies: civil.Range{From: from, To: from + 1}, // it belongs to the day it starts
+	}, nil
+}
+
+// completeSegments checks the segments and puts them in order. A shift without
+// any gets one that fills it.
+func completeSegments(shift *schedulingv1.Shift, whole period, zone *civil.Zone) error {
+	if len(shift.GetSegments()) == 0 {
+		shift.Segments = []*schedulingv1.ShiftSegment{{
+			StartDateTime: whole.start.String(), EndDateTime: whole.end.String(),
+		}}
+	}
+	periods := make(map[*schedulingv1.ShiftSegment]period, len(shift.GetSegments()))
+	for i, segment := range shift.GetSegments() {
+		path := fmt.Sprintf("segments[%d].", i)
+		p, err := readPeriod(path, segment.GetStartDateTime(), segment.GetEndDateTime(), zone)
+		if err != nil {
+			return err
+		}
+		if p.start.Compare(whole.start) < 0 || p.end.Compare(whole.end) > 0 {
+			return invalidShift(path+"startDateTime, endDateTime", "must lie inside the shift")
+		}
+		if segment.SegmentTypeRef, err = segmentType(path, segment); err != nil {
+			return err
+		}
+		segment.Type = segment.GetSegmentTypeRef().GetQualifier()
+		segment.StartDateTime, segment.EndDateTime = p.start.String(), p.end.String()
+		periods[segment] = p
+	}
+	slices.SortStableFunc(shift.Segments, func(a, b *schedulingv1.ShiftSegment) int {
+		return periods[a].start.Compare(periods[b].start)
+	})
+	for i, segment := range shift.GetSegments() {
+		if i > 0 && periods[segment].start.Compare(periods[shift.Segments[i-1]].end) < 0 {
+			return invalidShift("segments", "must not overlap")
+		}
+		segment.Id = proto.Int64(int64(i + 1))
+	}
+	return nil
+}
+
+// segmentType completes the kind of a segment, which is named by a ref, whose
+// id wins, or by the flat type.
+func segmentType(path string, segment *schedulingv1.ShiftSegment) (*commonv1.Ref, error) {
+	id := segment.GetSegmentTypeRef().GetId()
+	name := cmp.Or(segment.GetSegmentTypeRef().GetQualifier(), segment.GetType(), segmentTypes[0])
+	if id == 0 {
+		id = int64(slices.Index(segmentTypes[:], name)) + 1
+	}
+	if id < 1 || id > int64(len(segmentTypes)) {
+		return nil, invalidShift(path+"segmentTypeRef", "must be one of %q", segmentTypes)
+	}
+	return &commonv1.Ref{Id: proto.Int64(id), Qualifier: proto.String(segmentTypes[id-1])}, nil
+}
+
+// readPeriod reads two times. One that a clock change of the zone skips moves
+// forward.
+func readPeriod(path, start, end string, zone *civil.Zone) (period, error) {
+	from, err := readTime(path+"startDateTime", start, zone)
+	if err != nil {
+		return period{}, err
+	}
+	to, err := readTime(path+"endDateTime", end, zone)
+	if err != nil {
+		return period{}, err
+	}
+	if to.Compare(from) <= 0 {
+		return period{}, invalidShift(path+"endDateTime", "must be after startDateTime")
+	}
+	return period{from, to}, nil
+}
+
+func readTime(path, text string, zone *civil.Zone) (civil.DateTime, error) {
+	if text == "" {
+		return civil.DateTime{}, invalidShift(path, "must not be missing")
+	}
+	at, err := civil.ParseDateTime(text)
+	if err != nil {
+		return civil.DateTime{}, fault.Invalid(fault.CodeDate, path+": "+err.Error()+".")
+	}
+	if at.Date < civil.Beginning || at.Date >= civil.Forever {
+		return civil.DateTime{}, invalidShift(path, "must be from %s and before %s", civil.Beginning, civil.Forever)
+	}
+	if zone != nil {
+		at = zone.Adjust(at)
+	}
+	return at, nil
+}
+
+// seconds is the length of a period on the clock face.
+func seconds(p period) int64 {
+	return int64(p.end.Date-p.start.Date)*civil.SecondsPerDay + int64(p.end.Seconds) - int64(p.start.Seconds)
+}

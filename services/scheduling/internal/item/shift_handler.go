@@ -1,0 +1,122 @@
+package item
+
+import (
+	"context"
+	"net/http"
+
+	"google.golang.org/protobuf/proto"
+	"google.golang.org/protobuf/types/known/emptypb"
+
+	commonv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/common/v1"
+	schedulingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/scheduling/v1"
+
+	"github.com/rotaloom/rotaloom/pkg/civil"
+	"github.com/rotaloom/rotaloom/pkg/fault"
+	"github.com/rotaloom/rotaloom/pkg/fault/bulk"
+	"github.com/rotaloom/rotaloom/services/scheduling/internal/projection"
+	"github.com/rotaloom/rotaloom/services/scheduling/internal/schedule"
+)
+
+// Shifts serves ShiftService.
+type Shifts struct {
+	schedulingv1.UnsafeShiftServiceServer
+
+	shifts *family[*schedulingv1.Shift]
+}
+
+var _ schedulingv1.ShiftServiceServer = (*Shifts)(nil)
+
+// NewShifts returns the handler of ShiftService.
+func NewShifts(deps Deps) *Shifts {
+	longest := deps.longestShift()
+	return &Shifts{shifts: &family[*schedulingv1.Shift]{
+		Deps: deps, kind: kindShift, what: "shift",
+		draft: func(sent *schedulingv1.Shift, employee *projection.Employee) (*draft, error) {
+			return draftShift(sent, employee, longest)
+		},
+		make:      func() *schedulingv1.Shift { return &schedulingv1.Shift{} },
+		fill:      fillShift,
+		version:   func(sent *schedulingv1.Shift) *int64 { return sent.Version },
+		generated: (*schedule.Generated).IsShift,
+		show: func(g *schedule.Generated, zone *civil.Zone) (*schedulingv1.Shift, error) {
+			return g.Shift(zone)
+		},
+	}}
+}
+
+func fillShift(s *schedulingv1.Shift, id int64, employee *projection.Employee, version int64, locked bool) {
+	s.Id, s.Version, s.Employee = proto.Int64(id), proto.Int64(version), refOf(employee)
+	s.Locked = proto.Bool(locked || s.GetLocked())
+}
+
+// GetShift returns one shift. The contract of the operation says 400 for an
+// unknown id, where others say 404.
+func (h *Shifts) GetShift(ctx context.Context, req *schedulingv1.GetShiftRequest) (*schedulingv1.Shift, error) {
+	return h.shifts.readOne(ctx, req.GetId(), http.StatusBadRequest)
+}
+
+// UpdateShift replaces one shift. One without an employee becomes open.
+func (h *Shifts) UpdateShift(ctx context.Context, req *schedulingv1.UpdateShiftRequest) (*schedulingv1.Shift, error) {
+	return h.shifts.update(ctx, req.GetId(), req.GetShift())
+}
+
+// DeleteShift deletes one shift.
+func (h *Shifts) DeleteShift(ctx context.Context, req *schedulingv1.DeleteShiftRequest) (*emptypb.Empty, error) {
+	return &emptypb.Empty{}, h.shifts.remove(ctx, []int64{req.GetId()}, http.StatusNotFound)
+}
+
+// CreateShift creates one shift.
+func (h *Shifts) CreateShift(ctx context.Context, req *schedulingv1.Shift) (*schedulingv1.ShiftList, error) {
+	return h.create(ctx, []*schedulingv1.Shift{req}, false)
+}
+
+// MultiCreateShifts creates shifts, all or none; with partial success those
+// that can be.
+func (h *Shifts) MultiCreateShifts(ctx context.Context, req *schedulingv1.MultiCreateShiftsRequest) (*schedulingv1.ShiftList, error) {
+	return h.create(ctx, req.GetBody().GetShifts(), req.GetPartialSuccess())
+}
+
+func (h *Shifts) create(ctx context.Context, sent []*schedulingv1.Shift, partial bool) (*schedulingv1.ShiftList, error) {
+	if len(sent) == 0 {
+		return nil, fault.Invalid(CodeMissing, "No shift was sent.")
+	}
+	out, err := h.shifts.create(ctx, sent, partial)
+	if err != nil {
+		return nil, err
+	}
+	failure, err := out.Failure()
+	return &schedulingv1.ShiftList{Shifts: out.Successes(), Failure: failure}, err
+}
+
+// MultiReadShifts returns shifts in the order of the ids. Ids that name nothing
+// are failures among the results.
+func (h *Shifts) MultiReadShifts(ctx context.Context, req *schedulingv1.MultiReadShiftsRequest) (*schedulingv1.ShiftList, error) {
+	ids := req.GetWhere().GetShiftIds()
+	if len(ids) == 0 {
+		return nil, fault.Invalid(CodeMissing, "where.shiftIds is missing.")
+	}
+	found, err := h.shifts.read(ctx, ids)
+	if err != nil {
+		return nil, err
+	}
+	out := &bulk.Outcome[*commonv1.Ref, *schedulingv1.Shift]{}
+	for _, id := range ids {
+		asked := &commonv1.Ref{Id: proto.Int64(id)}
+		if shift, ok := found[id]; ok {
+			out.Succeed(asked, shift)
+			continue
+		}
+		out.Fail(asked, fault.FromError(notFound(unknownInBody, "shift", id)))
+	}
+	failure, err := out.Failure()
+	return &schedulingv1.ShiftList{Shifts: out.Successes(), Failure: failure}, err
+}
+
+// MultiDeleteShifts deletes shifts, all or none.
+func (h *Shifts) MultiDeleteShifts(ctx context.Context, req *schedulingv1.MultiDeleteShiftsRequest) (*emptypb.Empty, error) {
+	ids := req.GetWhere().GetShiftIds()
+	if len(ids) == 0 {
+		return nil, fault.Invalid(CodeMissing, "where.shiftIds is missing.")
+	}
+	return &emptypb.Empty{}, h.shifts.remove(ctx, ids, unknownInBody)
+}

@@ -1,0 +1,156 @@
+package item
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/rotaloom/rotaloom/pkg/civil"
+	"github.com/rotaloom/rotaloom/pkg/pg"
+	"github.com/rotaloom/rotaloom/services/scheduling/internal/entryid"
+)
+
+// The kinds of items, as they are stored.
+const (
+	kindShift       = "SHIFT"
+	kindPayCodeEdit = "PAY_CODE_EDIT"
+)
+
+// row is a row of schedule_item. Dates count from 1970-01-01.
+type row struct {
+	id, employeeID int64 // 0 for an open shift
+	kind           string
+	from, to       civil.Date
+	hides          bool // a generated entry
+	deleted        bool // a tombstone
+	version        int64
+	body           []byte
+	locked         bool // its first day is; read only
+}
+
+const (
+	readRows = `
+SELECT i.id, coalesce(i.employee_id, 0), i.kind, i.from_day - '1970-01-01'::date, i.to_day - '1970-01-01'::date,
+       i.hides_day IS NOT NULL, i.deleted, i.version, i.body,
+       EXISTS (SELECT FROM day_lock l WHERE l.tenant_id = $1 AND l.employee_id = i.employee_id
+               AND l.from_date <= i.from_day AND l.to_date > i.from_day)
+FROM schedule_item i WHERE i.tenant_id = $1 AND i.id = ANY($2)`
+
+	nextIDs = `SELECT nextval('schedule_item_id') FROM generate_series(1, $1)`
+
+	insertRows = `
+INSERT INTO schedule_item (tenant_id, id, employee_id, kind, from_day, to_day, hides_day, deleted, version, body)
+SELECT $1, u.id, nullif(u.employee_id, 0), $10, u.from_day, u.to_day, u.hides_day, u.deleted, u.version, u.body
+FROM unnest($2::bigint[], $3::bigint[], $4::date[], $5::date[], $6::date[], $7::boolean[], $8::bigint[], $9::bytea[])
+     AS u (id, employee_id, from_day, to_day, hides_day, deleted, version, body)
+ON CONFLICT (tenant_id, id) DO UPDATE SET
+    employee_id = excluded.employee_id, from_day = excluded.from_day, to_day = excluded.to_day,
+    deleted = excluded.deleted, version = excluded.version, body = excluded.body, updated_at = now()`
+
+	deleteRows = `DELETE FROM schedule_item WHERE tenant_id = $1 AND id = ANY($2)`
+
+	firstLocked = `
+SELECT u.ordinal, greatest(l.from_date, u.from_day) - '1970-01-01'::date
+FROM unnest($2::bigint[], $3::date[], $4::date[]) WITH ORDINALITY AS u (employee_id, from_day, to_day, ordinal)
+JOIN day_lock l ON l.tenant_id = $1 AND l.employee_id = u.employee_id AND l.from_date < u.to_day AND l.to_date > u.from_day
+ORDER BY u.ordinal, 2`
+)
+
+// find returns the rows of the ids, by id; tombstones are among them.
+func find(ctx context.Context, db pg.Querier, tenantID int64, ids []int64) (map[int64]*row, error) {
+	found, err := db.Query(ctx, readRows, tenantID, ids)
+	if err != nil {
+		return nil, fmt.Errorf("item: read: %w", err)
+	}
+	rows := make(map[int64]*row, len(ids))
+	var r row
+	_, err = pgx.ForEachRow(found, []any{
+		&r.id, &r.employeeID, &r.kind, (*int32)(&r.from), (*int32)(&r.to), &r.hides, &r.deleted, &r.version, &r.body, &r.locked,
+	}, func() error {
+		kept := r
+		kept.body = append([]byte(nil), r.body...)
+		rows[r.id] = &kept
+		return nil
+	})
+	if err != nil {
+		return nil, fmt.Errorf("item: read: %w", err)
+	}
+	return rows, nil
+}
+
+// newIDs returns ids for new items, ascending.
+func newIDs(ctx context.Context, tx pgx.Tx, count int) ([]int64, error) {
+	rows, err := tx.Query(ctx, nextIDs, count)
+	if err != nil {
+		return nil, fmt.Errorf("item: make ids: %w", err)
+	}
+	ids, err := pgx.CollectRows(rows, pgx.RowTo[int64])
+	if err != nil {
+		return nil, fmt.Errorf("item: make ids: %w", err)
+	}
+	return ids, nil
+}
+
+// put stores the rows, of one kind, in place of those with the same ids.
+func put(ctx context.Context, tx pgx.Tx, tenantID int64, kind string, rows []row) error {
+	if len(rows) == 0 {
+		return nil
+	}
+	n := len(rows)
+	ids, employees, versions := make([]int64, n), make([]int64, n), make([]int64, n)
+	from, to, hides := make([]time.Time, n), make([]time.Time, n), make([]*time.Time, n)
+	deleted, bodies := make([]bool, n), make([][]byte, n)
+	for i := range rows {
+		r := &rows[i]
+		ids[i], employees[i], versions[i], deleted[i] = r.id, r.employeeID, r.version, r.deleted
+		from[i], to[i], bodies[i] = r.from.Time(), r.to.Time(), append([]byte{}, r.body...)
+		if r.hides {
+			entry, err := entryid.Decode(r.id)
+			if err != nil {
+				return fmt.Errorf("item: %w", err)
+			}
+			day := entry.Day.Time()
+			hides[i] = &day
+		}
+	}
+	_, err := tx.Exec(ctx, insertRows, tenantID, ids, employees, from, to, hides, deleted, versions, bodies, kind)
+	if err != nil {
+		return fmt.Errorf("item: store: %w", err)
+	}
+	return nil
+}
+
+// locks returns for each of the entries the first day it occupies that is
+// locked, by its position; those that touch no lock are absent.
+func locks(ctx context.Context, db pg.Querier, tenantID int64, places []place) (map[int]civil.Date, error) {
+	employees := make([]int64, len(places))
+	from, to := make([]time.Time, len(places)), make([]time.Time, len(places))
+	for i, p := range places {
+		employees[i], from[i], to[i] = p.employeeID, p.days.From.Time(), p.days.To.Time()
+	}
+	rows, err := db.Query(ctx, firstLocked, tenantID, employees, from, to)
+	if err != nil {
+		return nil, fmt.Errorf("item: read locks: %w", err)
+	}
+	locked := map[int]civil.Date{}
+	var ordinal int
+	var day civil.Date
+	_, err = pgx.ForEachRow(rows, []any{&ordinal, (*int32)(&day)}, func() error {
+		if _, known := locked[ordinal-1]; !known {
+			locked[ordinal-1] = day
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, fmt.Errorf("item: read locks: %w", err)
+	}
+	return locked, nil
+}
+
+// place is the days that an entry occupies on an employee's schedule.
+type place struct {
+	employeeID int64 // 0 for an open shift, which no lock concerns
+	days       civil.Range
+}

@@ -1,0 +1,129 @@
+package item
+
+import (
+	"context"
+	"net/http"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/rotaloom/rotaloom/pkg/civil"
+	"github.com/rotaloom/rotaloom/pkg/fault"
+	"github.com/rotaloom/rotaloom/pkg/pg"
+	"github.com/rotaloom/rotaloom/services/scheduling/internal/serial"
+)
+
+// update replaces an entry. A generated one is cut loose: an item with its id
+// takes its place.
+func (f *family[M]) update(ctx context.Context, id int64, sent M) (M, error) {
+	var none M
+	tenantID, err := tenantOf(ctx)
+	if err != nil {
+		return none, err
+	}
+	if inBody := sent.GetId(); inBody != 0 && inBody != id {
+		return none, fault.Newf(CodeOtherID, http.StatusBadRequest, "The id in the body, %d, is not the one in the path, %d.", inBody, id)
+	}
+	failed := make([]error, 1)
+	employee := f.employeesNamed(ctx, []M{sent}, failed)[0]
+	if failed[0] != nil {
+		return none, failed[0]
+	}
+	d, err := f.draft(sent, employee)
+	if err != nil {
+		return none, err
+	}
+	var updated row
+	err = pg.InTx(ctx, f.Pool, func(ctx context.Context, tx pgx.Tx) error {
+		old, err := f.lockEntries(ctx, tx, tenantID, []int64{id}, []int64{d.employeeID()})
+		if err != nil {
+			return err
+		}
+		was, ok := old[id]
+		if !ok {
+			return notFound(http.StatusNotFound, f.what, id)
+		}
+		if version := f.version(sent); version != nil && *version != was.version() {
+			return stale(f.what, id, was.version())
+		}
+		updated, err = f.replace(ctx, tx, tenantID, id, was, d)
+		return err
+	})
+	if err != nil {
+		return none, err
+	}
+	f.Wake()
+	return f.decode(&updated, employee)
+}
+
+func (f *family[M]) replace(ctx context.Context, tx pgx.Tx, tenantID, id int64, was known, d *draft) (row, error) {
+	before := f.placeOf(was)
+	if err := unlocked(ctx, tx, tenantID, []place{before, {d.employeeID(), d.occupies}}); err != nil {
+		return row{}, err
+	}
+	updated := row{
+		id: id, employeeID: d.employeeID(), from: d.from, to: d.to,
+		hides: was.row == nil || was.row.hides, version: was.version() + 1, body: d.body,
+	}
+	if err := put(ctx, tx, tenantID, f.kind, []row{updated}); err != nil {
+		return row{}, err
+	}
+	var news changes
+	news.add(before.employeeID, before.days.From, before.days.To-1)
+	news.add(d.employeeID(), d.from, d.to)
+	return updated, news.publish(ctx, tx, tenantID)
+}
+
+// lockEntries makes the transaction the only one that changes the schedules of
+// the entries' employees and of the others, and returns the entries that exist,
+// by id.
+func (f *family[M]) lockEntries(ctx context.Context, tx pgx.Tx, tenantID int64, ids, others []int64) (map[int64]known, error) {
+	seen, err := f.lookUp(ctx, tx, tenantID, ids)
+	if err != nil {
+		return nil, err
+	}
+	employees := others
+	for _, k := range seen {
+		employees = append(employees, k.employeeID())
+	}
+	if err := serial.Lock(ctx, tx, tenantID, employees); err != nil {
+		return nil, err
+	}
+	// Only what is read from here on stays as it is.
+	found, err := f.lookUp(ctx, tx, tenantID, ids)
+	if err != nil {
+		return nil, err
+	}
+	for id, k := range found {
+		if before, ok := seen[id]; !ok || before.employeeID() != k.employeeID() {
+			return nil, stale(f.what, id, k.version())
+		}
+	}
+	return found, nil
+}
+
+// placeOf returns the days that an entry occupies: those of a pay code edit,
+// and the one on which a shift starts.
+func (f *family[M]) placeOf(k known) place {
+	if k.row == nil {
+		return place{k.generated.EmployeeID, civil.Range{From: k.generated.Day, To: k.generated.Day + 1}}
+	}
+	days := civil.Range{From: k.row.from, To: k.row.from + 1}
+	if f.kind == kindPayCodeEdit {
+		days.To = k.row.to + 1
+	}
+	return place{k.row.employeeID, days}
+}
+
+// unlocked refuses the change of days of which one is locked.
+func unlocked(ctx context.Context, tx pgx.Tx, tenantID int64, places []place) error {
+	locked, err := locks(ctx, tx, tenantID, places)
+	if err != nil {
+		return err
+	}
+	for i, p := range places {
+		if day, ok := locked[i]; ok {
+			return lockedDay(p.employeeID, day)
+		}
+	}
+	return nil
+}

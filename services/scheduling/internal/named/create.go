@@ -1,0 +1,80 @@
+package named
+
+import (
+	"context"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
+
+	"github.com/rotaloom/rotaloom/pkg/fault"
+	"github.com/rotaloom/rotaloom/pkg/fault/bulk"
+	"github.com/rotaloom/rotaloom/pkg/pg"
+)
+
+// New is a thing that a caller wants stored.
+type New[T Thing] struct {
+	// Input is the thing as the caller sent it.
+	Input T
+	// Thing is what is stored.
+	Thing T
+	// Err says why it is not stored, or is nil.
+	Err error
+}
+
+// Create stores new things and returns the outcome of each. Without partial
+// either all are stored or none, and the first error is returned.
+func (s *Store[T]) Create(ctx context.Context, pool *pgxpool.Pool, tenantID int64, list []New[T], partial bool) (*bulk.Outcome[T, T], error) {
+	if err := firstError(list); err != nil && !partial {
+		return nil, err
+	}
+	var outcome *bulk.Outcome[T, T]
+	err := pg.InTx(ctx, pool, func(ctx context.Context, tx pgx.Tx) error {
+		good := make([]T, 0, len(list))
+		for _, n := range list {
+			if n.Err == nil {
+				good = append(good, n.Thing)
+			}
+		}
+		stored, errs, err := s.Insert(ctx, tx, tenantID, good)
+		if err != nil {
+			return err
+		}
+		outcome = &bulk.Outcome[T, T]{}
+		for _, n := range list {
+			err := n.Err
+			var success T
+			if err == nil {
+				success, err = stored[0], errs[0]
+				stored, errs = stored[1:], errs[1:]
+			}
+			if err == nil {
+				outcome.Succeed(n.Input, success)
+			} else if partial {
+				outcome.Fail(n.Input, fault.FromError(err))
+			} else {
+				return err
+			}
+		}
+		return nil
+	})
+	return outcome, err
+}
+
+// CreateOne stores one new thing.
+func (s *Store[T]) CreateOne(ctx context.Context, pool *pgxpool.Pool, tenantID int64, thing T) (T, error) {
+	outcome, err := s.Create(ctx, pool, tenantID, []New[T]{{Input: thing, Thing: thing}}, false)
+	if err != nil {
+		var none T
+		return none, err
+	}
+	return outcome.Successes()[0], nil
+}
+
+func firstError[T Thing](list []New[T]) error {
+	for _, n := range list {
+		if n.Err != nil {
+			return n.Err
+		}
+	}
+	return nil
+}

@@ -1,0 +1,190 @@
+package patterntemplate
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/jackc/pgx/v5/pgxpool"
+	"google.golang.org/protobuf/types/known/emptypb"
+
+	commonv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/common/v1"
+	schedulingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/scheduling/v1"
+
+	"github.com/rotaloom/rotaloom/pkg/fault"
+	"github.com/rotaloom/rotaloom/pkg/rpc"
+	"github.com/rotaloom/rotaloom/pkg/tenant"
+	"github.com/rotaloom/rotaloom/services/scheduling/internal/definition"
+	"github.com/rotaloom/rotaloom/services/scheduling/internal/named"
+)
+
+// path is where a template stands in the request for one.
+const path = "schedulePattern"
+
+// Handler answers the calls of SchedulePatternTemplateService.
+type Handler struct {
+	schedulingv1.UnsafeSchedulePatternTemplateServiceServer
+
+	pool        *pgxpool.Pool
+	store       *Store
+	definitions *definition.Definitions
+}
+
+var _ schedulingv1.SchedulePatternTemplateServiceServer = (*Handler)(nil)
+
+// New returns a Handler that keeps templates in the database of the pool.
+func New(pool *pgxpool.Pool, store *Store, definitions *definition.Definitions) *Handler {
+	return &Handler{pool: pool, store: store, definitions: definitions}
+}
+
+// tenantOf is the tenant of a call. A call without one works for a tenant that
+// has nothing.
+func tenantOf(ctx context.Context) int64 {
+	id, _ := tenant.From(ctx)
+	return id
+}
+
+// GetSchedulePatternTemplate answers one template, or 404.
+func (h *Handler) GetSchedulePatternTemplate(ctx context.Context, req *schedulingv1.GetSchedulePatternTemplateRequest) (*schedulingv1.SchedulePattern, error) {
+	return h.store.Get(ctx, h.pool, tenantOf(ctx), req.GetId())
+}
+
+// UpdateSchedulePatternTemplate replaces the template with the id in the path,
+// or, without one, with the name in the query.
+func (h *Handler) UpdateSchedulePatternTemplate(ctx context.Context, req *schedulingv1.UpdateSchedulePatternTemplateRequest) (*schedulingv1.SchedulePattern, error) {
+	id, err := h.find(ctx, req.GetId(), req.Name)
+	if err != nil {
+		return nil, err
+	}
+	given := req.GetSchedulePattern()
+	if err := named.CheckID(id, idOf(given)); err != nil {
+		return nil, err
+	}
+	list, err := h.prepare(ctx, []*schedulingv1.SchedulePattern{given}, []string{path})
+	if err != nil {
+		return nil, err
+	}
+	if list[0].Err != nil {
+		return nil, list[0].Err
+	}
+	return h.store.Replace(ctx, h.pool, tenantOf(ctx), id, given, nil)
+}
+
+// DeleteSchedulePatternTemplate deletes the template with the id in the path,
+// or, without one, with the name in the query.
+func (h *Handler) DeleteSchedulePatternTemplate(ctx context.Context, req *schedulingv1.DeleteSchedulePatternTemplateRequest) (*emptypb.Empty, error) {
+	id, err := h.find(ctx, req.GetId(), req.Name)
+	if err != nil {
+		return nil, err
+	}
+	if err := h.store.Delete(ctx, h.pool, tenantOf(ctx), id); err != nil {
+		return nil, err
+	}
+	return &emptypb.Empty{}, nil
+}
+
+// find answers the id of the template that is meant. A path with an id answers
+// 404 when it names nothing, which the store does; a name is a parameter.
+func (h *Handler) find(ctx context.Context, id int64, name *string) (int64, error) {
+	if id != 0 {
+		return id, nil
+	}
+	if name == nil || *name == "" {
+		return 0, definition.Missing("name")
+	}
+	list, err := h.store.List(ctx, h.pool, tenantOf(ctx), name)
+	if err != nil {
+		return 0, err
+	}
+	if len(list) == 0 {
+		return 0, definition.Unknown("name", "schedule pattern template", &commonv1.Ref{Qualifier: name})
+	}
+	return list[0].GetId(), nil
+}
+
+// ListSchedulePatternTemplates answers all templates, or the one with the given
+// name in a list of one; the list is empty when there is none.
+func (h *Handler) ListSchedulePatternTemplates(ctx context.Context, req *schedulingv1.ListSchedulePatternTemplatesRequest) (*schedulingv1.SchedulePatternList, error) {
+	list, err := h.store.List(ctx, h.pool, tenantOf(ctx), req.Name)
+	if err != nil {
+		return nil, err
+	}
+	// Details are shown unless they are declined.
+	if req.AllDetails != nil && !req.GetAllDetails() {
+		for i, p := range list {
+			list[i] = short(p)
+		}
+	}
+	return &schedulingv1.SchedulePatternList{SchedulePatterns: list}, nil
+}
+
+// CreateSchedulePatternTemplate stores a new template. An id in the body is
+// ignored.
+func (h *Handler) CreateSchedulePatternTemplate(ctx context.Context, given *schedulingv1.SchedulePattern) (*schedulingv1.SchedulePattern, error) {
+	list, err := h.prepare(ctx, []*schedulingv1.SchedulePattern{given}, []string{path})
+	if err != nil {
+		return nil, err
+	}
+	if list[0].Err != nil {
+		return nil, list[0].Err
+	}
+	return h.store.CreateOne(ctx, h.pool, tenantOf(ctx), given)
+}
+
+// MultiCreateSchedulePatternTemplates stores new templates, all or, with
+// partial success, those that can be.
+func (h *Handler) MultiCreateSchedulePatternTemplates(ctx context.Context, req *schedulingv1.MultiCreateSchedulePatternTemplatesRequest) (*schedulingv1.SchedulePatternList, error) {
+	given := req.GetBody().GetSchedulePatterns()
+	if len(given) == 0 {
+		return nil, fault.Invalid(definition.CodeNothing, "At least one schedule pattern is needed.")
+	}
+	paths := make([]string, len(given))
+	for i := range given {
+		paths[i] = fmt.Sprintf("%ss[%d]", path, i)
+	}
+	list, err := h.prepare(ctx, given, paths)
+	if err != nil {
+		return nil, err
+	}
+	outcome, err := h.store.Create(ctx, h.pool, tenantOf(ctx), list, req.GetPartialSuccess())
+	if err != nil {
+		return nil, err
+	}
+	failure, err := outcome.Failure()
+	if err != nil {
+		return nil, err
+	}
+	if failure != nil {
+		return &schedulingv1.SchedulePatternList{Failure: failure}, rpc.PartialSuccess(ctx)
+	}
+	return &schedulingv1.SchedulePatternList{SchedulePatterns: outcome.Successes()}, nil
+}
+
+// MultiReadSchedulePatternTemplates answers the templates that are named, in
+// the order of the names; all when none are.
+func (h *Handler) MultiReadSchedulePatternTemplates(ctx context.Context, req *schedulingv1.MultiReadSchedulePatternTemplatesRequest) (*schedulingv1.SchedulePatternList, error) {
+	list, err := h.store.Read(ctx, h.pool, tenantOf(ctx), "refs", req.GetRefs())
+	if err != nil {
+		return nil, err
+	}
+	return &schedulingv1.SchedulePatternList{SchedulePatterns: list}, nil
+}
+
+// prepare checks templates: each has a name, and could be assigned as it is.
+func (h *Handler) prepare(ctx context.Context, given []*schedulingv1.SchedulePattern, paths []string) ([]named.New[*schedulingv1.SchedulePattern], error) {
+	asked := make([]definition.Asked, len(given))
+	for i, p := range given {
+		asked[i] = definition.Asked{Path: paths[i], Pattern: p}
+	}
+	errs, err := h.definitions.Validate(ctx, h.pool, tenantOf(ctx), asked)
+	if err != nil {
+		return nil, err
+	}
+	list := make([]named.New[*schedulingv1.SchedulePattern], len(given))
+	for i, p := range given {
+		if err := named.CheckName(paths[i], p.GetName()); err != nil {
+			errs[i] = err
+		}
+		list[i] = named.New[*schedulingv1.SchedulePattern]{Input: p, Thing: p, Err: errs[i]}
+	}
+	return list, nil
+}

@@ -1,0 +1,47 @@
+// Package patterntemplate keeps schedule pattern templates: named patterns that
+// assignments start from. An assignment holds a copy, so that changing or
+// deleting a template never touches one.
+package patterntemplate
+
+import (
+	"google.golang.org/protobuf/proto"
+
+	schedulingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/scheduling/v1"
+
+	"github.com/rotaloom/rotaloom/services/scheduling/internal/named"
+)
+
+// Store keeps pattern templates as they were given: a shift template that one
+// of them names is looked up anew each time a pattern is made from it.
+type Store = named.Store[*schedulingv1.SchedulePattern]
+
+// NewStore returns the store of pattern templates.
+func NewStore() *Store {
+	return named.NewStore(named.Kind[*schedulingv1.SchedulePattern]{
+		What:  "schedule pattern template",
+		Table: "schedule_pattern_template",
+		New:   func() *schedulingv1.SchedulePattern { return &schedulingv1.SchedulePattern{} },
+		Strip: func(p *schedulingv1.SchedulePattern) { p.Id, p.AnchorStartDay, p.Deleted = nil, nil, nil },
+		Fill:  func(p *schedulingv1.SchedulePattern, id, _ int64) { p.Id = proto.Int64(id) },
+	})
+}
+
+// short is a template as a list shows it that was asked for without details.
+func short(p *schedulingv1.SchedulePattern) *schedulingv1.SchedulePattern {
+	return &schedulingv1.SchedulePattern{
+		Id:              p.Id,
+		Name:            p.GetName(),
+		Description:     p.GetDescription(),
+		DayCount:        p.DayCount,
+		TimePeriodType:  p.GetTimePeriodType(),
+		SystemGenerated: p.SystemGenerated,
+	}
+}
+
+// idOf is the id in a body, or nil.
+func idOf(p *schedulingv1.SchedulePattern) *int64 {
+	if p == nil {
+		return nil
+	}
+	return p.Id
+}

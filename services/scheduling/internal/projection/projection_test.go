@@ -1,0 +1,137 @@
+package projection
+
+import (
+	"context"
+	"slices"
+	"strings"
+	"sync/atomic"
+	"testing"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
+	"github.com/stretchr/testify/require"
+	"google.golang.org/grpc"
+
+	"github.com/rotaloom/rotaloom/pkg/outbox"
+	"github.com/rotaloom/rotaloom/pkg/pg"
+	"github.com/rotaloom/rotaloom/pkg/tenant"
+	"github.com/rotaloom/rotaloom/pkg/testkit/pgtest"
+	commonsv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/commons/v1"
+	timekeepingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/timekeeping/v1"
+	"github.com/rotaloom/rotaloom/services/scheduling/migrations"
+)
+
+func TestMain(m *testing.M) { pgtest.Main(m) }
+
+// world is a database, and the services that own what is projected into it.
+type world struct {
+	t    *testing.T
+	ctx  context.Context
+	pool *pgxpool.Pool
+	*Resolver
+	commons     *fakeCommons
+	timekeeping *fakeTimekeeping
+}
+
+func newWorld(t *testing.T) *world {
+	t.Parallel()
+	events, err := outbox.Migrations()
+	require.NoError(t, err)
+	pool := pgtest.New(t, events, pg.Migrations{Table: "scheduling_version", FS: migrations.FS})
+	w := &world{
+		t: t, ctx: tenant.With(t.Context(), tenant.Default), pool: pool,
+		commons: &fakeCommons{}, timekeeping: &fakeTimekeeping{},
+	}
+	w.Resolver = NewResolver(pool, w.commons, w.timekeeping)
+	return w
+}
+
+func (w *world) inTx(fn func(ctx context.Context, tx pgx.Tx) error) {
+	w.t.Helper()
+	require.NoError(w.t, pg.InTx(w.ctx, w.pool, fn))
+}
+
+func (w *world) persons(states ...*commonsv1.PersonState) {
+	w.t.Helper()
+	w.inTx(func(ctx context.Context, tx pgx.Tx) error { return applyPersons(ctx, tx, tenant.Default, states) })
+}
+
+func (w *world) terms(states ...*timekeepingv1.EmploymentTermChanged) {
+	w.t.Helper()
+	w.inTx(func(ctx context.Context, tx pgx.Tx) error { return applyTerms(ctx, tx, tenant.Default, states) })
+}
+
+func (w *world) memberships(lists ...*timekeepingv1.PersonMemberships) {
+	w.t.Helper()
+	w.inTx(func(ctx context.Context, tx pgx.Tx) error { return applyMemberships(ctx, tx, tenant.Default, lists) })
+}
+
+// propagation is what was started.
+type started struct {
+	Cause        string
+	Terms, Staff []int64
+}
+
+// started returns the propagations that were started, oldest first.
+func (w *world) started() []started {
+	w.t.Helper()
+	rows, err := w.pool.Query(w.ctx, `
+SELECT cause, employment_term_ids, employee_ids FROM propagation WHERE tenant_id = 1 ORDER BY id`)
+	require.NoError(w.t, err)
+	list, err := pgx.CollectRows(rows, pgx.RowToStructByPos[started])
+	require.NoError(w.t, err)
+	return list
+}
+
+func person(id, version int64, number string) *commonsv1.PersonState {
+	return &commonsv1.PersonState{
+		PersonId: id, Version: version, PersonNumber: number, FullName: "Name of " + number, TimeZone: "Europe/Zurich",
+	}
+}
+
+func term(id, version int64, name string, inherits bool) *timekeepingv1.EmploymentTermChanged {
+	return &timekeepingv1.EmploymentTermChanged{Id: id, Version: version, Name: name, AllowsInheritance: inherits}
+}
+
+func on(person, version int64, memberships ...*timekeepingv1.Membership) *timekeepingv1.PersonMemberships {
+	return &timekeepingv1.PersonMemberships{PersonId: person, Version: version, Memberships: memberships}
+}
+
+func days(term int64, from, to string) *timekeepingv1.Membership {
+	return &timekeepingv1.Membership{EmploymentTermId: term, From: from, To: to}
+}
+
+type fakeCommons struct {
+	commonsv1.PersonServiceClient
+	persons []*commonsv1.PersonState
+	calls   atomic.Int32
+}
+
+func (f *fakeCommons) ResolvePersons(_ context.Context, req *commonsv1.ResolvePersonsRequest, _ ...grpc.CallOption) (*commonsv1.ResolvePersonsResponse, error) {
+	f.calls.Add(1)
+	answer := &commonsv1.ResolvePersonsResponse{}
+	for _, p := range f.persons {
+		if slices.Contains(req.GetIds(), p.GetPersonId()) || slices.Contains(req.GetPersonNumbers(), p.GetPersonNumber()) {
+			answer.Persons = append(answer.Persons, p)
+		}
+	}
+	return answer, nil
+}
+
+type fakeTimekeeping struct {
+	timekeepingv1.EmploymentTermServiceClient
+	terms []*timekeepingv1.EmploymentTermChanged
+	calls atomic.Int32
+}
+
+func (f *fakeTimekeeping) ResolveEmploymentTerms(_ context.Context, req *timekeepingv1.ResolveEmploymentTermsRequest, _ ...grpc.CallOption) (*timekeepingv1.ResolveEmploymentTermsResponse, error) {
+	f.calls.Add(1)
+	answer := &timekeepingv1.ResolveEmploymentTermsResponse{}
+	for _, t := range f.terms {
+		named := slices.ContainsFunc(req.GetNames(), func(name string) bool { return strings.EqualFold(name, t.GetName()) })
+		if named || slices.Contains(req.GetIds(), t.GetId()) {
+			answer.EmploymentTerms = append(answer.EmploymentTerms, t)
+		}
+	}
+	return answer, nil
+}

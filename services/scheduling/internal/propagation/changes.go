@@ -1,0 +1,133 @@
+package propagation
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/rotaloom/rotaloom/pkg/civil"
+	"github.com/rotaloom/rotaloom/services/scheduling/internal/rotation"
+	"github.com/rotaloom/rotaloom/services/scheduling/internal/span"
+)
+
+// changes is what must be written to bring employees up to date, in columns as
+// the database takes them.
+type changes struct {
+	removed struct {
+		employees []int64
+		lanes     []int16
+		from      []int32
+	}
+	added struct {
+		employees, patterns, assignments []int64
+		lanes                            []int16
+		from, to, positions, dayCounts   []int32
+		inherited                        []bool
+	}
+	employees []int64     // whose schedule changes, ascending
+	days      civil.Range // from the first to the last changed day
+	// Employees for whom days were left alone.
+	locked, cutLoose int64
+
+	resolver, unlocked span.Resolver
+	ranges             []civil.Range
+}
+
+// compute fills c with the changes for employees, whose ids ascend.
+func (c *changes) compute(s *state, employeeIDs []int64) error {
+	c.reset()
+	for _, employee := range employeeIDs {
+		in := s.next(employee)
+		hidden := s.hidden.next(employee)
+		wanted, err := c.resolver.Resolve(in)
+		if err != nil {
+			return fmt.Errorf("propagation: employee %d: %w", employee, err)
+		}
+		if len(in.Locks) > 0 {
+			if err := c.countLocked(in, wanted); err != nil {
+				return fmt.Errorf("propagation: employee %d: %w", employee, err)
+			}
+		}
+		if removed, added := c.resolver.Diff(in.Current, wanted); len(removed)+len(added) > 0 {
+			c.add(employee, removed, added, hidden)
+		}
+	}
+	return nil
+}
+
+func (c *changes) reset() {
+	c.removed.employees, c.removed.lanes, c.removed.from = c.removed.employees[:0], c.removed.lanes[:0], c.removed.from[:0]
+	a := &c.added
+	a.employees, a.patterns, a.assignments = a.employees[:0], a.patterns[:0], a.assignments[:0]
+	a.lanes, a.inherited = a.lanes[:0], a.inherited[:0]
+	a.from, a.to, a.positions, a.dayCounts = a.from[:0], a.to[:0], a.positions[:0], a.dayCounts[:0]
+	c.employees, c.days, c.locked, c.cutLoose = c.employees[:0], civil.Range{}, 0, 0
+}
+
+// countLocked counts an employee who would have got something else without the
+// locked days.
+func (c *changes) countLocked(in span.Input, wanted []span.Span) error {
+	in.Locks = nil
+	free, err := c.unlocked.Resolve(in)
+	if err != nil {
+		return err
+	}
+	if !slices.Equal(free, wanted) {
+		c.locked++
+	}
+	return nil
+}
+
+func (c *changes) add(employee int64, removed, added []span.Span, hidden []civil.Date) {
+	for i := range removed {
+		r := &c.removed
+		r.employees, r.lanes = append(r.employees, employee), append(r.lanes, int16(removed[i].Lane))
+		r.from = append(r.from, int32(removed[i].From))
+	}
+	for i := range added {
+		a, s := &c.added, &added[i]
+		a.employees, a.patterns = append(a.employees, employee), append(a.patterns, s.PatternID)
+		a.assignments, a.lanes = append(a.assignments, s.AssignmentID), append(a.lanes, int16(s.Lane))
+		a.from, a.to = append(a.from, int32(s.From)), append(a.to, int32(s.To))
+		a.positions, a.dayCounts = append(a.positions, s.Position), append(a.dayCounts, s.DayCount)
+		a.inherited = append(a.inherited, s.Inherited)
+	}
+	c.ranges = appendChanged(appendChanged(c.ranges[:0], removed, added), added, removed)
+	if len(c.ranges) > 0 {
+		c.employees = append(c.employees, employee)
+	}
+	for _, r := range c.ranges {
+		if c.days.Empty() {
+			c.days = r
+		}
+		c.days = civil.Range{From: min(c.days.From, r.From), To: max(c.days.To, r.To)}
+	}
+	if slices.ContainsFunc(hidden, func(day civil.Date) bool {
+		return slices.ContainsFunc(c.ranges, func(r civil.Range) bool { return r.Contains(day) })
+	}) {
+		c.cutLoose++
+	}
+}
+
+// appendChanged appends the days of spans on which no span of others generates
+// the same: a span that only becomes shorter changes the days that it loses.
+func appendChanged(dst []civil.Range, spans, others []span.Span) []civil.Range {
+	var same []civil.Range
+	for _, s := range spans {
+		same = same[:0]
+		for _, o := range others {
+			if generatesSame(s, o) {
+				same = append(same, s.Days().Intersect(o.Days()))
+			}
+		}
+		dst = civil.AppendDifference(dst, []civil.Range{s.Days()}, civil.Normalise(same))
+	}
+	return dst
+}
+
+// generatesSame reports whether two spans generate the same entries on the days
+// that they share.
+func generatesSame(a, b span.Span) bool {
+	return a.Lane == b.Lane && a.AssignmentID == b.AssignmentID && a.Inherited == b.Inherited &&
+		a.PatternID == b.PatternID && a.DayCount == b.DayCount &&
+		b.Position == rotation.Position(a.From, a.Position, b.From, a.DayCount)
+}

@@ -1,0 +1,16 @@
+// Package propagation applies changes of assignments, terms and memberships to
+// the schedules of the employees whom they concern.
+//
+// Whoever stores such a change calls [Start] in the same transaction. The
+// planner then divides the employees into batches, and workers bring the
+// batches up to date: each in one transaction that reads everything which
+// decides its employees' spans as it is then, and writes the spans that differ.
+// So a message is only a hint that there may be something to do. It does no
+// harm when it comes twice, late or in another order, and a worker that dies
+// leaves nothing half done. What the broker loses the sweep finds in the
+// database and asks for again.
+//
+// A change that is committed before a worker has taken the lock of its
+// employees is seen by this worker; one that is committed later starts a
+// propagation whose workers see it. Either way the last worker sees all.
+package propagation

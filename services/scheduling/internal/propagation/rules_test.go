@@ -1,0 +1,237 @@
+package propagation
+
+import (
+	"slices"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	"google.golang.org/protobuf/proto"
+
+	"github.com/rotaloom/rotaloom/pkg/fault"
+	"github.com/rotaloom/rotaloom/pkg/tenant"
+	schedulingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/scheduling/v1"
+	"github.com/rotaloom/rotaloom/services/scheduling/internal/serial"
+)
+
+func TestPropagationAppliesAnAssignment(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.term(5)
+	w.members(5, "2026-01-01", "3000-01-01", ids(1, 3)...)
+	w.members(5, "2026-02-01", "2026-03-01", 4)
+	w.members(6, "2026-01-01", "3000-01-01", 9)
+	w.assign(assignment{id: 50, term: 5, from: "2026-01-05"})
+	id := w.start(Request{Cause: CausePattern, TermIDs: []int64{5}})
+
+	before := w.get(id)
+	assert.Equal(t, "ACCEPTED", before.GetState())
+	assert.Equal(t, "PATTERN", before.GetCause())
+	assert.Nil(t, before.EmployeesTotal, "not known yet")
+	w.apply(id)
+
+	assert.Equal(t, []string{"2026-01-05..3000-01-01 pattern 7 at 0"}, w.spans(1))
+	assert.Equal(t, []string{"2026-02-01..2026-03-01 pattern 7 at 6"}, w.spans(4))
+	assert.Empty(t, w.spans(9), "not on the term")
+	after := w.get(id)
+	assert.Equal(t, "FINISHED", after.GetState())
+	assert.Equal(t, []int64{4, 4, 4}, []int64{after.GetEmployeesTotal(), after.GetEmployeesDone(), after.GetSpansWritten()})
+	assert.NotEmpty(t, after.GetStartedAt())
+	assert.NotEmpty(t, after.GetFinishedAt())
+	assert.Empty(t, after.GetSkipped())
+	w.requireVerified()
+
+	changed := w.changed()
+	require.Len(t, changed, 1)
+	assert.Equal(t, ids(1, 4), changed[0].GetEmployeeIds())
+	assert.Equal(t, []string{"2026-01-05", "2999-12-31"}, []string{changed[0].GetFrom(), changed[0].GetTo()})
+	assert.Equal(t, id, changed[0].GetPropagationId())
+
+	w.apply(w.start(Request{Cause: CausePattern, TermIDs: []int64{5}}))
+	assert.Len(t, w.changed(), 1, "nothing has changed since")
+	assert.Zero(t, w.count("SELECT count(*) FROM span_past"))
+}
+
+// changed returns the events about changed schedules that were written.
+func (w *world) changed() []*schedulingv1.ScheduleChanged {
+	w.t.Helper()
+	rows, err := w.pool.Query(w.ctx, "SELECT payload FROM outbox WHERE event LIKE '%ScheduleChanged' ORDER BY id")
+	require.NoError(w.t, err)
+	defer rows.Close()
+	var list []*schedulingv1.ScheduleChanged
+	for rows.Next() {
+		event := &schedulingv1.ScheduleChanged{}
+		require.NoError(w.t, proto.Unmarshal(rows.RawValues()[0], event))
+		list = append(list, event)
+	}
+	require.NoError(w.t, rows.Err())
+	return list
+}
+
+func TestReplacedSpansArePast(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.term(5)
+	w.members(5, "2026-01-01", "3000-01-01", 1)
+	w.assign(assignment{id: 50, term: 5, from: "2026-01-05"})
+	w.apply(w.start(Request{Cause: CausePattern, TermIDs: []int64{5}}))
+	w.assign(assignment{id: 51, term: 5, from: "2026-06-01", pattern: 14, override: true})
+	id := w.start(Request{Cause: CausePattern, TermIDs: []int64{5}})
+	w.apply(id)
+	assert.Equal(t, []string{
+		"2026-01-05..2026-06-01 pattern 7 at 0", "2026-06-01..3000-01-01 pattern 14 at 0",
+	}, w.spans(1))
+	assert.Equal(t, 1, w.count(`SELECT count(*) FROM span_past WHERE pattern_id = 7 AND from_date = '2026-01-05'
+		AND to_date = '3000-01-01' AND believed_from < believed_until`))
+	assert.Equal(t, int64(2), w.get(id).GetSpansWritten())
+	changed := w.changed()
+	assert.Equal(t, "2026-06-01", changed[1].GetFrom(), "the days before have the same entries as before")
+	w.requireVerified()
+}
+
+func TestLockedDaysStay(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.term(5)
+	w.members(5, "2026-01-01", "3000-01-01", 1, 2, 3)
+	w.assign(assignment{id: 50, term: 5, from: "2026-01-05", to: "2026-07-01"})
+	w.apply(w.start(Request{Cause: CausePattern, TermIDs: []int64{5}}))
+	w.lock(1, "2026-02-01", "2026-02-08")
+	w.lock(2, "2027-01-01", "2027-02-01") // free days, locked as such
+	w.lock(3, "2030-01-01", "2030-02-01")
+	w.assign(assignment{id: 51, term: 5, from: "2026-01-05", to: "2028-01-01", pattern: 14, override: true})
+	id := w.start(Request{Cause: CausePattern, TermIDs: []int64{5}})
+	w.apply(id)
+	assert.Equal(t, []string{
+		"2026-01-05..2026-02-01 pattern 14 at 0", "2026-02-01..2026-02-08 pattern 7 at 6",
+		"2026-02-08..2028-01-01 pattern 14 at 6",
+	}, w.spans(1))
+	assert.Equal(t, []string{
+		"2026-01-05..2027-01-01 pattern 14 at 0", "2027-02-01..2028-01-01 pattern 14 at 0",
+	}, w.spans(2))
+	skipped := w.get(id).GetSkipped()
+	require.Len(t, skipped, 1)
+	assert.Equal(t, "LOCKED_DAYS", skipped[0].GetReason())
+	assert.Equal(t, int64(2), skipped[0].GetEmployees(), "nothing was to change on the locked days of the third")
+	w.requireVerified()
+}
+
+func TestCutLooseEntriesAreCounted(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.term(5)
+	w.members(5, "2026-01-01", "3000-01-01", 1, 2)
+	w.assign(assignment{id: 50, term: 5, from: "2026-01-05"})
+	w.apply(w.start(Request{Cause: CausePattern, TermIDs: []int64{5}}))
+	for employee, day := range map[int64]string{1: "2026-03-02", 2: "2026-08-03"} {
+		w.exec(`INSERT INTO schedule_item (tenant_id, id, employee_id, kind, from_day, to_day, hides_day, body)
+			VALUES (1, $1, $1, 'SHIFT', $2, $2, $2, '')`, employee, day)
+	}
+	w.assign(assignment{id: 51, term: 5, from: "2026-07-01", pattern: 14, override: true})
+	id := w.start(Request{Cause: CausePattern, TermIDs: []int64{5}})
+	w.apply(id)
+	skipped := w.get(id).GetSkipped()
+	require.Len(t, skipped, 1)
+	assert.Equal(t, "CUT_LOOSE_ENTRIES", skipped[0].GetReason())
+	assert.Equal(t, int64(1), skipped[0].GetEmployees(), "the other one's lies before the change")
+}
+
+// Who has left a term, or is on one that ceased to pass patterns on, loses what
+// came from it.
+func TestWhatIsNoLongerInheritedGoes(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.term(5)
+	w.members(5, "2026-01-01", "3000-01-01", 1, 2)
+	w.assign(assignment{id: 50, term: 5, from: "2026-01-05"})
+	w.assign(assignment{id: 60, employee: 2, from: "2026-01-05", pattern: 3, lane: 8})
+	w.apply(w.start(Request{Cause: CausePattern, TermIDs: []int64{5}}))
+	assert.Len(t, w.spans(2), 2)
+
+	w.exec("DELETE FROM membership WHERE employee_id = 1")
+	w.apply(w.start(Request{Cause: CausePattern, TermIDs: []int64{5}}))
+	assert.Empty(t, w.spans(1), "found by the spans")
+
+	w.exec("UPDATE employment_term SET allows_inheritance = false")
+	w.apply(w.start(Request{Cause: CauseInheritance, TermIDs: []int64{5}}))
+	assert.Equal(t, []string{"2026-01-05..3000-01-01 pattern 3 at 0"}, w.spans(2))
+	w.requireVerified()
+}
+
+func TestNobodyConcerned(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	id := w.start(Request{Cause: CausePattern, TermIDs: []int64{5}})
+	w.apply(id)
+	assert.Equal(t, "FINISHED", w.get(id).GetState())
+	assert.Equal(t, int64(0), w.get(id).GetEmployeesTotal())
+}
+
+func TestPending(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.term(5)
+	w.members(5, "2026-01-01", "3000-01-01", 1, 2000)
+	accepted := w.start(Request{Cause: CausePattern, TermIDs: []int64{5}})
+	other := w.start(Request{Cause: CauseMembership, EmployeeIDs: []int64{3}})
+	pending := func() map[int64][]Open {
+		found, err := Pending(w.ctx, w.pool, []int64{1, 3, 4, 2000})
+		require.NoError(t, err)
+		return found
+	}
+	ofTerm := Open{ID: accepted, Cause: CausePattern, State: StateAccepted}
+	ofThree := Open{ID: other, Cause: CauseMembership, State: StateAccepted}
+	assert.Equal(t, map[int64][]Open{1: {ofTerm}, 2000: {ofTerm}, 3: {ofThree}}, pending())
+
+	p := w.propagator(Config{})
+	require.NoError(t, p.plan(w.ctx, accepted))
+	w.exec("UPDATE propagation_batch SET employee_ids = '{1}' WHERE batch = 0")
+	w.exec("INSERT INTO propagation_batch (tenant_id, propagation_id, batch, employee_ids) VALUES (1, $1, 1, '{2000}')", accepted)
+	w.exec("UPDATE propagation SET batches_total = 2 WHERE id = $1", accepted)
+	require.NoError(t, p.work(w.ctx, accepted, 0))
+	ofTerm.State = StateRunning
+	assert.Equal(t, map[int64][]Open{2000: {ofTerm}, 3: {ofThree}}, pending(), "the batch of 1 is done")
+	require.NoError(t, p.work(w.ctx, accepted, 1))
+	w.apply(other)
+	assert.Empty(t, pending())
+}
+
+func TestPropagationsOfOthersAreUnknown(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	id := w.start(Request{Cause: CausePattern, TermIDs: []int64{5}})
+	for _, ctx := range []int64{testTenant, 2} {
+		unknown := id
+		if ctx == testTenant {
+			unknown++
+		}
+		_, err := NewHandler(w.pool).GetPropagation(tenant.With(t.Context(), ctx), &schedulingv1.GetPropagationRequest{Id: unknown})
+		assert.True(t, fault.HasStatus(err, 404) && fault.HasCode(err, fault.CodeNotFound), "%v", err)
+	}
+}
+
+func TestCut(t *testing.T) {
+	t.Parallel()
+	assert.Empty(t, cut(nil))
+	sparse := make([]int64, 0, 300)
+	for i := range int64(300) {
+		sparse = append(sparse, 5000*i)
+	}
+	for name, list := range map[string][]int64{"dense": ids(1, 10_000), "two": ids(1023, 1024), "sparse": sparse} {
+		batches := cut(list)
+		assert.Equal(t, list, slices.Concat(batches...), name)
+		owner := map[int32]int{}
+		for i, batch := range batches {
+			assert.LessOrEqual(t, len(batch), serial.BucketSize, name)
+			buckets := serial.Buckets(batch)
+			assert.LessOrEqual(t, len(buckets), batchBuckets, name)
+			for _, bucket := range buckets {
+				_, shared := owner[bucket]
+				assert.False(t, shared, "%s: bucket %d is in two batches", name, bucket)
+				owner[bucket] = i
+			}
+		}
+	}
+	assert.Len(t, cut(ids(1, 10_000)), 10)
+	assert.Len(t, cut(ids(1020, 1030)), 1, "small parts of buckets share a batch")
+}

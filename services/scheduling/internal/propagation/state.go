@@ -1,0 +1,198 @@
+package propagation
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/rotaloom/rotaloom/pkg/civil"
+	"github.com/rotaloom/rotaloom/pkg/pg"
+	"github.com/rotaloom/rotaloom/services/scheduling/internal/serial"
+	"github.com/rotaloom/rotaloom/services/scheduling/internal/span"
+)
+
+// Days are read as numbers of days since 1970-01-01, the form of civil.Date.
+const (
+	readMemberships = `
+SELECT m.employee_id, m.employment_term_id, m.from_date - '1970-01-01'::date, m.to_date - '1970-01-01'::date
+FROM membership m
+JOIN employment_term t ON t.tenant_id = m.tenant_id AND t.id = m.employment_term_id
+WHERE m.tenant_id = $1 AND m.employee_id = ANY($2) AND t.allows_inheritance AND NOT t.deleted
+ORDER BY m.employee_id`
+
+	assignmentColumns = `id, seq, coalesce(employment_term_id, 0), from_date - '1970-01-01'::date, to_date - '1970-01-01'::date,
+    pattern_id, day_count, anchor - '1970-01-01'::date, start_date_offset, override, lane`
+
+	readOwnAssignments = `
+SELECT employee_id, ` + assignmentColumns + `
+FROM pattern_assignment WHERE tenant_id = $1 AND employee_id = ANY($2) AND believed_until = 'infinity'
+ORDER BY employee_id`
+
+	readTermAssignments = `
+SELECT employment_term_id, ` + assignmentColumns + `
+FROM pattern_assignment WHERE tenant_id = $1 AND employment_term_id = ANY($2) AND believed_until = 'infinity'
+ORDER BY employment_term_id`
+
+	readLocks = `
+SELECT employee_id, from_date - '1970-01-01'::date, to_date - '1970-01-01'::date
+FROM day_lock WHERE tenant_id = $1 AND employee_id = ANY($2) ORDER BY employee_id`
+
+	readSpans = `
+SELECT employee_id, from_date - '1970-01-01'::date, to_date - '1970-01-01'::date, position, day_count, pattern_id,
+    assignment_id, lane, inherited
+FROM span WHERE tenant_id = $1 AND employee_id = ANY($2) ORDER BY employee_id`
+
+	readHidden = `
+SELECT employee_id, hides_day - '1970-01-01'::date
+FROM schedule_item WHERE tenant_id = $1 AND employee_id = ANY($2) AND hides_day IS NOT NULL ORDER BY employee_id`
+)
+
+// state is everything that decides the spans of some employees, and the spans
+// that they have.
+type state struct {
+	memberships list[span.Membership] // only of terms that pass patterns on
+	own         list[span.Assignment]
+	byTerm      list[span.Assignment] // by term
+	locks       list[civil.Range]
+	spans       list[span.Span]
+	hidden      list[civil.Date] // days on which people changed what was generated
+
+	terms    []int64
+	gathered []span.Assignment
+}
+
+// load reads the state of employees, whose ids ascend. With lock it first waits
+// for everybody who is changing it; without, db must be a transaction with one
+// view of the database.
+func (s *state) load(ctx context.Context, db pg.Querier, tenantID int64, employeeIDs []int64, lock bool) error {
+	batch := &pgx.Batch{}
+	if lock {
+		serial.Queue(batch, tenantID, employeeIDs)
+	}
+	batch.Queue(readMemberships, tenantID, employeeIDs).Query(s.scanMemberships)
+	batch.Queue(readOwnAssignments, tenantID, employeeIDs).Query(scanAssignments(&s.own))
+	batch.Queue(readLocks, tenantID, employeeIDs).Query(s.scanLocks)
+	batch.Queue(readSpans, tenantID, employeeIDs).Query(s.scanSpans)
+	batch.Queue(readHidden, tenantID, employeeIDs).Query(s.scanHidden)
+	if err := db.SendBatch(ctx, batch).Close(); err != nil {
+		return fmt.Errorf("propagation: read state: %w", err)
+	}
+	s.collectTerms()
+	rows, err := db.Query(ctx, readTermAssignments, tenantID, s.terms)
+	if err == nil {
+		err = scanAssignments(&s.byTerm)(rows)
+	}
+	if err != nil {
+		return fmt.Errorf("propagation: read assignments: %w", err)
+	}
+	return nil
+}
+
+// collectTerms lists the terms that employees are on.
+func (s *state) collectTerms() {
+	s.terms = s.terms[:0]
+	for i := range s.memberships.values {
+		if id := s.memberships.values[i].TermID; len(s.terms) == 0 || s.terms[len(s.terms)-1] != id {
+			s.terms = append(s.terms, id)
+		}
+	}
+	slices.Sort(s.terms)
+	s.terms = slices.Compact(s.terms)
+}
+
+// next returns what decides the spans of an employee, until the next call. The
+// employees that it is asked for must ascend.
+func (s *state) next(employeeID int64) span.Input {
+	in := span.Input{
+		Memberships: s.memberships.next(employeeID),
+		Assignments: s.own.next(employeeID),
+		Locks:       s.locks.next(employeeID),
+		Current:     s.spans.next(employeeID),
+	}
+	if len(in.Memberships) == 1 && len(in.Assignments) == 0 {
+		in.Assignments = s.byTerm.of(in.Memberships[0].TermID)
+		return in
+	}
+	s.gathered = append(s.gathered[:0], in.Assignments...)
+	for i, m := range in.Memberships {
+		before := in.Memberships[:i]
+		if !slices.ContainsFunc(before, func(b span.Membership) bool { return b.TermID == m.TermID }) {
+			s.gathered = append(s.gathered, s.byTerm.of(m.TermID)...)
+		}
+	}
+	in.Assignments = s.gathered
+	return in
+}
+
+func (s *state) scanMemberships(rows pgx.Rows) error {
+	s.memberships.reset()
+	var employee, term int64
+	var from, to int32
+	_, err := pgx.ForEachRow(rows, []any{&employee, &term, &from, &to}, func() error {
+		s.memberships.add(employee, span.Membership{TermID: term, Days: days(from, to), Inherits: true})
+		return nil
+	})
+	return err
+}
+
+func scanAssignments(into *list[span.Assignment]) func(pgx.Rows) error {
+	return func(rows pgx.Rows) error {
+		into.reset()
+		var owner int64
+		var a span.Assignment
+		var from, to, anchor int32
+		var lane int16
+		_, err := pgx.ForEachRow(rows, []any{
+			&owner, &a.ID, &a.Seq, &a.TermID, &from, &to, &a.PatternID, &a.DayCount, &anchor, &a.Offset, &a.Override, &lane,
+		}, func() error {
+			a.From, a.To, a.Anchor, a.Lane = civil.Date(from), civil.Date(to), civil.Date(anchor), uint8(lane)
+			into.add(owner, a)
+			return nil
+		})
+		return err
+	}
+}
+
+func (s *state) scanLocks(rows pgx.Rows) error {
+	s.locks.reset()
+	var employee int64
+	var from, to int32
+	_, err := pgx.ForEachRow(rows, []any{&employee, &from, &to}, func() error {
+		s.locks.add(employee, days(from, to))
+		return nil
+	})
+	return err
+}
+
+func (s *state) scanSpans(rows pgx.Rows) error {
+	s.spans.reset()
+	var employee int64
+	var row span.Span
+	var from, to int32
+	var lane int16
+	_, err := pgx.ForEachRow(rows, []any{
+		&employee, &from, &to, &row.Position, &row.DayCount, &row.PatternID, &row.AssignmentID, &lane, &row.Inherited,
+	}, func() error {
+		row.From, row.To, row.Lane = civil.Date(from), civil.Date(to), uint8(lane)
+		s.spans.add(employee, row)
+		return nil
+	})
+	return err
+}
+
+func (s *state) scanHidden(rows pgx.Rows) error {
+	s.hidden.reset()
+	var employee int64
+	var day int32
+	_, err := pgx.ForEachRow(rows, []any{&employee, &day}, func() error {
+		s.hidden.add(employee, civil.Date(day))
+		return nil
+	})
+	return err
+}
+
+func days(from, to int32) civil.Range {
+	return civil.Range{From: civil.Date(from), To: civil.Date(to)}
+}

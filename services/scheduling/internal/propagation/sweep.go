@@ -1,0 +1,164 @@
+package propagation
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/rotaloom/rotaloom/pkg/outbox"
+	"github.com/rotaloom/rotaloom/pkg/pg"
+	"github.com/rotaloom/rotaloom/pkg/tenant"
+	schedulingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/scheduling/v1"
+)
+
+const (
+	// mostReminders bounds the propagations of one sweep, and the batches asked
+	// for at once of each. The next sweep goes on.
+	mostReminders = 1000
+
+	lockSweep = `SELECT pg_try_advisory_xact_lock(hashtextextended('rotaloom propagation sweep', 0))`
+
+	countOpen = `
+SELECT state, count(*) FROM propagation WHERE state <> 'FINISHED' GROUP BY state`
+
+	// Each reminder doubles the wait, up to 64 times: while the broker is away,
+	// reminders only pile up in the outbox.
+	overdue = `state IN ('ACCEPTED', 'RUNNING') AND
+    moved_at < clock_timestamp() - make_interval(secs => $1 * power(2, least(reminders, 6)))`
+
+	selectOverdue = `
+SELECT tenant_id, id FROM propagation WHERE state <> 'FINISHED' AND ` + overdue + ` ORDER BY moved_at LIMIT $2`
+
+	// A propagation whose row is locked is being worked on.
+	claimOverdue = `
+SELECT state FROM propagation WHERE tenant_id = $2 AND id = $3 AND ` + overdue + ` FOR UPDATE SKIP LOCKED`
+
+	selectOpenBatches = `
+SELECT batch FROM propagation_batch WHERE tenant_id = $1 AND propagation_id = $2 AND done_at IS NULL
+ORDER BY batch LIMIT $3`
+
+	markReminded = `
+UPDATE propagation SET moved_at = clock_timestamp(), reminders = reminders + 1 WHERE tenant_id = $1 AND id = $2`
+)
+
+func (p *Propagator) runSweep(ctx context.Context) error {
+	tick := time.NewTicker(p.cfg.SweepEvery)
+	defer tick.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-tick.C:
+			if _, err := p.Sweep(ctx); err != nil && ctx.Err() == nil {
+				p.log.WarnContext(ctx, "sweep of propagations failed and will be repeated", "error", err)
+			}
+		}
+	}
+}
+
+type propagationKey struct{ TenantID, ID int64 }
+
+// Sweep asks again for what propagations of any tenant wait for that stand
+// still, and returns how many those are. While another process sweeps, it does
+// nothing.
+func (p *Propagator) Sweep(ctx context.Context) (int, error) {
+	reminded := 0
+	// The transaction holds the lock while the others work, and writes nothing.
+	err := pg.InTx(tenant.All(ctx), p.pool, func(all context.Context, tx pgx.Tx) error {
+		reminded = 0
+		var mine bool
+		if err := tx.QueryRow(all, lockSweep).Scan(&mine); err != nil || !mine {
+			return err
+		}
+		if err := p.countOpen(all, tx); err != nil {
+			return err
+		}
+		rows, err := tx.Query(all, selectOverdue, p.cfg.SweepAfter.Seconds(), mostReminders)
+		if err != nil {
+			return err
+		}
+		keys, err := pgx.CollectRows(rows, pgx.RowToStructByPos[propagationKey])
+		if err != nil {
+			return err
+		}
+		for _, key := range keys {
+			did, err := p.remind(tenant.With(ctx, key.TenantID), key)
+			if err != nil {
+				return err
+			}
+			if did {
+				reminded++
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		return reminded, fmt.Errorf("propagation: sweep: %w", err)
+	}
+	if reminded > 0 {
+		p.wake()
+		p.log.WarnContext(ctx, "propagations stood still and were asked for again", "count", reminded)
+	}
+	return reminded, nil
+}
+
+func (p *Propagator) countOpen(ctx context.Context, tx pgx.Tx) error {
+	rows, err := tx.Query(ctx, countOpen)
+	if err != nil {
+		return err
+	}
+	counts := map[string]int64{StateAccepted: 0, StateRunning: 0, StateFailed: 0}
+	var state string
+	var count int64
+	_, err = pgx.ForEachRow(rows, []any{&state, &count}, func() error {
+		counts[state] = count
+		return nil
+	})
+	for state, count := range counts {
+		p.metrics.open.WithLabelValues(state).Set(float64(count))
+	}
+	return err
+}
+
+// remind asks again for what one propagation waits for, unless it has come
+// further in the meantime.
+func (p *Propagator) remind(ctx context.Context, key propagationKey) (bool, error) {
+	did := false
+	err := pg.InTx(ctx, p.pool, func(ctx context.Context, tx pgx.Tx) error {
+		did = false
+		var state string
+		err := tx.QueryRow(ctx, claimOverdue, p.cfg.SweepAfter.Seconds(), key.TenantID, key.ID).Scan(&state)
+		if errors.Is(err, pgx.ErrNoRows) {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		did = true
+		if err := request(ctx, tx, key, state == StateAccepted); err != nil {
+			return err
+		}
+		_, err = tx.Exec(ctx, markReminded, key.TenantID, key.ID)
+		return err
+	})
+	return did, err
+}
+
+// request asks for the planning of a propagation, or for its open batches.
+func request(ctx context.Context, tx pgx.Tx, key propagationKey, planning bool) error {
+	if planning {
+		return outbox.Append(ctx, tx, key.TenantID, &schedulingv1.PropagationRequested{PropagationId: key.ID})
+	}
+	rows, err := tx.Query(ctx, selectOpenBatches, key.TenantID, key.ID, mostReminders)
+	if err != nil {
+		return err
+	}
+	numbers, err := pgx.CollectRows(rows, pgx.RowTo[int32])
+	if err != nil {
+		return err
+	}
+	return requestBatches(ctx, tx, key, numbers)
+}

@@ -1,0 +1,313 @@
+package propagation
+
+import (
+	"context"
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/stretchr/testify/require"
+
+	"github.com/rotaloom/rotaloom/pkg/bus"
+	"github.com/rotaloom/rotaloom/pkg/civil"
+	"github.com/rotaloom/rotaloom/pkg/outbox"
+	"github.com/rotaloom/rotaloom/pkg/pg"
+	"github.com/rotaloom/rotaloom/pkg/tenant"
+	"github.com/rotaloom/rotaloom/pkg/testkit/natstest"
+	"github.com/rotaloom/rotaloom/pkg/testkit/pgtest"
+	schedulingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/scheduling/v1"
+	"github.com/rotaloom/rotaloom/services/scheduling/internal/span"
+	"github.com/rotaloom/rotaloom/services/scheduling/migrations"
+)
+
+func TestMain(m *testing.M) { pgtest.Main(m) }
+
+const (
+	testTenant = tenant.Default
+	// patience is how long a test waits for what should take milliseconds.
+	patience = 20 * time.Second
+)
+
+// world is the database of scheduling with what tests put into it.
+type world struct {
+	t    testing.TB
+	ctx  context.Context
+	cfg  pg.Config
+	pool *pgxpool.Pool
+}
+
+func newWorld(t testing.TB) *world {
+	events, err := outbox.Migrations()
+	require.NoError(t, err)
+	w := &world{t: t, ctx: tenant.With(t.Context(), testTenant)}
+	w.cfg = pgtest.Config(t, events, pg.Migrations{Table: "scheduling_version", FS: migrations.FS})
+	w.pool = w.open()
+	w.exec(`INSERT INTO schedule_pattern (tenant_id, id, digest, day_count, body)
+		SELECT 1, n, int4send(n), n, '' FROM generate_series(1, 20) AS n`)
+	return w
+}
+
+// open returns another pool, such as another process has.
+func (w *world) open() *pgxpool.Pool {
+	w.t.Helper()
+	pool, err := pg.Open(w.ctx, w.cfg, pgtest.Log(w.t))
+	require.NoError(w.t, err)
+	w.t.Cleanup(pool.Close)
+	return pool
+}
+
+func (w *world) exec(sql string, args ...any) {
+	w.t.Helper()
+	_, err := w.pool.Exec(w.ctx, sql, args...)
+	require.NoError(w.t, err)
+}
+
+func (w *world) count(sql string, args ...any) int {
+	w.t.Helper()
+	var n int
+	require.NoError(w.t, w.pool.QueryRow(w.ctx, sql, args...).Scan(&n))
+	return n
+}
+
+// term makes a term that passes patterns on.
+func (w *world) term(id int64) {
+	w.t.Helper()
+	w.exec(`INSERT INTO employment_term (tenant_id, id, name, allows_inheritance, deleted, version)
+		VALUES (1, $1, $2, true, false, 1)`, id, fmt.Sprint("Term ", id))
+}
+
+// members puts employees on a term.
+func (w *world) members(term int64, from, to string, employees ...int64) {
+	w.t.Helper()
+	w.exec(`INSERT INTO membership (tenant_id, employee_id, employment_term_id, from_date, to_date)
+		SELECT 1, unnest($1::bigint[]), $2, $3, $4`, employees, term, from, to)
+}
+
+// assignment is what [world.assign] stores. Zero values: of a term, on pattern
+// 7 with as many days, until forever, lane 0, above what is there.
+type assignment struct {
+	id, term, employee int64
+	from, to           string
+	pattern            int
+	override           bool
+	lane               int
+}
+
+func (w *world) assign(a assignment) { assign(w.t, w.ctx, w.pool, a) }
+
+func assign(t testing.TB, ctx context.Context, db pg.Querier, a assignment) {
+	t.Helper()
+	if a.pattern == 0 {
+		a.pattern = 7
+	}
+	if a.to == "" {
+		a.to = "3000-01-01"
+	}
+	_, err := db.Exec(ctx, `
+INSERT INTO pattern_assignment (tenant_id, id, version, employment_term_id, employee_id, from_date, to_date, pattern_id,
+    day_count, anchor, start_date_offset, override, lane, seq, propagation_id)
+VALUES (1, $1, 1, nullif($2::bigint, 0), nullif($3::bigint, 0), $4::text::date, $5::text::date, $6::int, $6::int, $4::text::date, 0, $7, $8,
+    nextval('pattern_assignment_seq'), 0)`, a.id, a.term, a.employee, a.from, a.to, a.pattern, a.override, a.lane)
+	require.NoError(t, err)
+}
+
+func (w *world) lock(employee int64, from, to string) {
+	w.t.Helper()
+	w.exec(`INSERT INTO day_lock (tenant_id, employee_id, from_date, to_date) VALUES (1, $1, $2, $3)`, employee, from, to)
+}
+
+// start starts a propagation.
+func (w *world) start(req Request) int64 {
+	w.t.Helper()
+	var id int64
+	require.NoError(w.t, pg.InTx(w.ctx, w.pool, func(ctx context.Context, tx pgx.Tx) (err error) {
+		id, err = Start(ctx, tx, req)
+		return err
+	}))
+	return id
+}
+
+func (w *world) state(id int64) string {
+	var state string
+	require.NoError(w.t, w.pool.QueryRow(w.ctx, "SELECT state FROM propagation WHERE tenant_id = 1 AND id = $1", id).Scan(&state))
+	return state
+}
+
+func (w *world) get(id int64) *schedulingv1.Propagation {
+	w.t.Helper()
+	answer, err := NewHandler(w.pool).GetPropagation(w.ctx, &schedulingv1.GetPropagationRequest{Id: id})
+	require.NoError(w.t, err)
+	return answer
+}
+
+func (w *world) await(what string, reached func() bool) {
+	w.t.Helper()
+	require.Eventually(w.t, reached, patience, 5*time.Millisecond, what)
+}
+
+func (w *world) awaitState(id int64, state string) {
+	w.t.Helper()
+	w.await(fmt.Sprintf("propagation %d is %s", id, state), func() bool { return w.state(id) == state })
+}
+
+// spans returns the stored spans of an employee in a short form.
+func (w *world) spans(employee int64) []string {
+	w.t.Helper()
+	rows, err := w.pool.Query(w.ctx, `
+		SELECT from_date || '..' || to_date || ' pattern ' || pattern_id || ' at ' || position FROM span
+		WHERE tenant_id = 1 AND employee_id = $1 ORDER BY from_date, lane`, employee)
+	require.NoError(w.t, err)
+	list, err := pgx.CollectRows(rows, pgx.RowTo[string])
+	require.NoError(w.t, err)
+	return list
+}
+
+// propagator returns one that is not running.
+func (w *world) propagator(cfg Config) *Propagator {
+	w.t.Helper()
+	p, err := New(Options{
+		Pool: w.pool, Wake: func() {}, Log: pgtest.Log(w.t), Registry: prometheus.NewRegistry(), Config: cfg,
+	})
+	require.NoError(w.t, err)
+	return p
+}
+
+// apply plans and works on a propagation without a broker.
+func (w *world) apply(id int64) {
+	w.t.Helper()
+	p := w.propagator(Config{})
+	require.NoError(w.t, p.plan(w.ctx, id))
+	for batch := range w.count("SELECT batches_total FROM propagation WHERE id = $1", id) {
+		require.NoError(w.t, p.work(w.ctx, id, int32(batch)))
+	}
+}
+
+// process is a running replica of the service: relay, planner, worker, sweep.
+type process struct {
+	*Propagator
+	relay *outbox.Relay
+	stop  func()
+}
+
+func (w *world) run(server *natstest.Server, cfg Config) *process {
+	w.t.Helper()
+	pool, log, registry := w.open(), pgtest.Log(w.t), prometheus.NewRegistry()
+	b, err := bus.New(bus.Options{
+		Conn: server.Conn(), DeadLetters: outbox.NewLetters(pool), Transient: pg.Unavailable, Log: log, Registry: registry,
+	})
+	require.NoError(w.t, err)
+	relay, err := outbox.NewRelay(outbox.Options{
+		Pool: pool, Bus: b, Log: log, Registry: registry, Poll: 5 * time.Millisecond, IdlePoll: 20 * time.Millisecond,
+	})
+	require.NoError(w.t, err)
+	p, err := New(Options{Pool: pool, Bus: b, Wake: relay.Wake, Log: log, Registry: registry, Config: cfg})
+	require.NoError(w.t, err)
+	p.backoff = []time.Duration{time.Millisecond}
+
+	ctx, cancel := context.WithCancel(w.t.Context())
+	done := make(chan error, 2)
+	go func() { done <- p.Run(ctx) }()
+	go func() { done <- relay.Run(ctx) }()
+	running := true
+	proc := &process{Propagator: p, relay: relay, stop: func() {
+		if !running {
+			return
+		}
+		running = false
+		cancel()
+		for range 2 {
+			require.NoError(w.t, <-done)
+		}
+	}}
+	w.t.Cleanup(proc.stop)
+	return proc
+}
+
+// requireVerified compares the spans with what follows from the tables, which
+// it reads in its own way.
+func (w *world) requireVerified() {
+	w.t.Helper()
+	report, err := Verify(w.ctx, w.pool, testTenant)
+	require.NoError(w.t, err)
+	require.Zero(w.t, report.Unfinished)
+	require.Empty(w.t, report.Differences)
+	seen := 0
+	for _, employee := range w.employees() {
+		in := w.input(employee)
+		want, err := span.Resolve(in)
+		require.NoError(w.t, err)
+		require.Equal(w.t, append([]span.Span(nil), want...), in.Current, "employee %d", employee)
+		seen += len(want)
+	}
+	require.Equal(w.t, seen, report.Spans)
+}
+
+func (w *world) employees() []int64 {
+	rows, err := w.pool.Query(w.ctx, `
+		SELECT employee_id FROM membership UNION SELECT employee_id FROM span
+		UNION SELECT employee_id FROM pattern_assignment WHERE employee_id IS NOT NULL ORDER BY 1`)
+	require.NoError(w.t, err)
+	ids, err := pgx.CollectRows(rows, pgx.RowTo[int64])
+	require.NoError(w.t, err)
+	return ids
+}
+
+func (w *world) input(employee int64) (in span.Input) {
+	in.Memberships = collect(w, `
+SELECT employment_term_id, from_date, to_date,
+    (SELECT t.allows_inheritance AND NOT t.deleted FROM employment_term t WHERE t.id = m.employment_term_id)
+FROM membership m WHERE employee_id = $1`, employee, func(row pgx.CollectableRow) (m span.Membership, err error) {
+		var from, to time.Time
+		var inherits *bool
+		err = row.Scan(&m.TermID, &from, &to, &inherits)
+		m.Days, m.Inherits = civil.Range{From: civil.FromTime(from), To: civil.FromTime(to)}, inherits != nil && *inherits
+		return m, err
+	})
+	in.Assignments = collect(w, `
+SELECT id, seq, coalesce(employment_term_id, 0), from_date, to_date, pattern_id, day_count, anchor, start_date_offset, override, lane
+FROM pattern_assignment a WHERE believed_until = 'infinity' AND (employee_id = $1 OR employment_term_id IN (
+    SELECT m.employment_term_id FROM membership m WHERE m.employee_id = $1))`, employee,
+		func(row pgx.CollectableRow) (a span.Assignment, err error) {
+			var from, to, anchor time.Time
+			err = row.Scan(&a.ID, &a.Seq, &a.TermID, &from, &to, &a.PatternID, &a.DayCount, &anchor, &a.Offset, &a.Override, &a.Lane)
+			a.From, a.To, a.Anchor = civil.FromTime(from), civil.FromTime(to), civil.FromTime(anchor)
+			return a, err
+		})
+	in.Locks = collect(w, "SELECT from_date, to_date FROM day_lock WHERE employee_id = $1", employee,
+		func(row pgx.CollectableRow) (civil.Range, error) {
+			var from, to time.Time
+			err := row.Scan(&from, &to)
+			return civil.Range{From: civil.FromTime(from), To: civil.FromTime(to)}, err
+		})
+	in.Current = collect(w, `
+SELECT from_date, to_date, position, day_count, pattern_id, assignment_id, lane, inherited
+FROM span WHERE employee_id = $1 ORDER BY from_date, lane`, employee,
+		func(row pgx.CollectableRow) (s span.Span, err error) {
+			var from, to time.Time
+			err = row.Scan(&from, &to, &s.Position, &s.DayCount, &s.PatternID, &s.AssignmentID, &s.Lane, &s.Inherited)
+			s.From, s.To = civil.FromTime(from), civil.FromTime(to)
+			return s, err
+		})
+	return in
+}
+
+func collect[T any](w *world, sql string, employee int64, scan pgx.RowToFunc[T]) []T {
+	w.t.Helper()
+	rows, err := w.pool.Query(w.ctx, sql, employee)
+	require.NoError(w.t, err)
+	list, err := pgx.AppendRows([]T(nil), rows, scan)
+	require.NoError(w.t, err)
+	return list
+}
+
+// ids returns the numbers from first to last.
+func ids(first, last int64) []int64 {
+	list := make([]int64, 0, last-first+1)
+	for id := first; id <= last; id++ {
+		list = append(list, id)
+	}
+	return list
+}

@@ -1,0 +1,74 @@
+// Package schedtest runs handlers of this service as callers reach them:
+// through the whole interceptor chain, on a database of the test's own.
+package schedtest
+
+import (
+	"context"
+	"crypto"
+	"errors"
+	"testing"
+
+	"github.com/jackc/pgx/v5/pgxpool"
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/stretchr/testify/require"
+	"google.golang.org/grpc"
+
+	"github.com/rotaloom/rotaloom/pkg/authn"
+	"github.com/rotaloom/rotaloom/pkg/clock"
+	"github.com/rotaloom/rotaloom/pkg/outbox"
+	"github.com/rotaloom/rotaloom/pkg/pg"
+	"github.com/rotaloom/rotaloom/pkg/rpc"
+	"github.com/rotaloom/rotaloom/pkg/tenant"
+	"github.com/rotaloom/rotaloom/pkg/testkit/pgtest"
+	"github.com/rotaloom/rotaloom/services/scheduling/migrations"
+)
+
+// caller is the service in whose name tests call. It needs no token.
+const caller = "test"
+
+// Env is where handlers are tested.
+type Env struct {
+	// Pool is the database, with the schema of the service.
+	Pool *pgxpool.Pool
+	// Ctx is for work of the default tenant.
+	Ctx context.Context
+	// Local takes the handlers.
+	Local *rpc.Local
+}
+
+// New makes an Env for one test.
+func New(t testing.TB) *Env {
+	t.Helper()
+	events, err := outbox.Migrations()
+	require.NoError(t, err)
+	noKeys := authn.KeyFunc(func(context.Context, string) (crypto.PublicKey, error) {
+		return nil, errors.New("tests have no tokens")
+	})
+	verifier, err := authn.NewVerifier(authn.Config{Issuer: "test", Audience: "test"}, noKeys, authn.NoRevocations{}, clock.System{})
+	require.NoError(t, err)
+	chain, err := rpc.NewChain(rpc.Config{Services: []string{caller}}, rpc.Deps{
+		Log: pgtest.Log(t), Metrics: prometheus.NewRegistry(), Verifier: verifier, Clock: clock.System{},
+	})
+	require.NoError(t, err)
+	return &Env{
+		Pool:  pgtest.New(t, events, pg.Migrations{Table: "scheduling_version", FS: migrations.FS}),
+		Ctx:   tenant.With(t.Context(), tenant.Default),
+		Local: rpc.NewLocal(chain),
+	}
+}
+
+// Conn is a connection to the handlers, for calls in the name of the tenant of
+// their context.
+func (e *Env) Conn() grpc.ClientConnInterface { return e.Local.Conn(caller, nil) }
+
+// Rows counts the rows of the tables.
+func (e *Env) Rows(t testing.TB, tables ...string) map[string]int {
+	t.Helper()
+	counts := make(map[string]int, len(tables))
+	for _, table := range tables {
+		var n int
+		require.NoError(t, e.Pool.QueryRow(e.Ctx, "SELECT count(*) FROM "+table).Scan(&n))
+		counts[table] = n
+	}
+	return counts
+}

@@ -1,0 +1,174 @@
+package schedule
+
+import (
+	"fmt"
+	"slices"
+
+	"google.golang.org/protobuf/encoding/protowire"
+	"google.golang.org/protobuf/proto"
+
+	commonv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/common/v1"
+	schedulingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/scheduling/v1"
+
+	"github.com/rotaloom/rotaloom/pkg/civil"
+	"github.com/rotaloom/rotaloom/services/scheduling/internal/entryid"
+	"github.com/rotaloom/rotaloom/services/scheduling/internal/rotation"
+)
+
+// entry is one entry of the answer before it is written.
+type entry struct {
+	template  *template
+	id        int64
+	version   int64
+	start     int64 // clock-face seconds since 1970-01-01, for sorting
+	employee  int32 // index; -1 for an open shift
+	relations int32 // index; -1 when they stand in the template
+	day       civil.Date
+	locked    bool // its day is
+}
+
+// book holds what a window shows, expanded.
+type book struct {
+	days    civil.Range
+	persons []person
+	// entries are listed by kind; open shifts are apart.
+	entries   [kinds][]entry
+	open      []entry
+	relations [][]byte // the relations field of generated entries, without its tag
+	locks     []lockRow
+}
+
+// expansion is the work of putting a book together.
+type expansion struct {
+	*book
+	query     *query
+	needed    [kinds]bool
+	relatedTo map[relation]int32
+}
+
+type relation struct {
+	assignmentID int64
+	inherited    bool
+}
+
+// expand puts together what the rows say of each employee. Rows and persons
+// ascend by employee; patterns[i] belongs to the span i.
+func expand(q *query, persons []person, rows rows, patterns []*compiled) (*book, error) {
+	e := &expansion{
+		book: &book{days: q.days, persons: persons}, query: q, relatedTo: map[relation]int32{},
+	}
+	for k := range kinds {
+		e.needed[k] = q.needs(k)
+	}
+	var spanAt, itemAt, hiddenAt, lockAt int
+	for i := range persons {
+		id := persons[i].id
+		hidden := take(rows.hidden, &hiddenAt, employeeOf, id)
+		locks := take(rows.locks, &lockAt, func(l *lockRow) int64 { return l.employeeID }, id)
+		spans := take(rows.spans, &spanAt, func(s *spanRow) int64 { return s.employeeID }, id)
+		for k := range spans {
+			if err := e.span(&spans[k], patterns[spanAt-len(spans)+k], int32(i), hidden, locks); err != nil {
+				return nil, err
+			}
+		}
+		items := take(rows.items, &itemAt, func(r *itemRow) int64 { return r.employeeID }, id)
+		if err := e.items(items, int32(i), locks); err != nil {
+			return nil, err
+		}
+	}
+	e.locks = rows.locks
+	return e.book, e.openShifts(rows.open)
+}
+
+// take returns the rows of an employee from *at on, and moves *at behind them.
+func take[R any](list []R, at *int, employee func(*R) int64, id int64) []R {
+	for *at < len(list) && employee(&list[*at]) < id {
+		*at++
+	}
+	first := *at
+	for *at < len(list) && employee(&list[*at]) == id {
+		*at++
+	}
+	return list[first:*at]
+}
+
+// employeeOf returns the employee of a generated entry's id.
+func employeeOf(id *int64) int64 {
+	e, _ := entryid.Decode(*id) // ids outside of the ranges that were read do not come up
+	return e.Employee
+}
+
+// span adds the entries of a span that touch the window.
+func (e *expansion) span(s *spanRow, pattern *compiled, employee int32, hidden []int64, locks []lockRow) error {
+	relations, err := e.related(s)
+	if err != nil {
+		return err
+	}
+	at := entryid.Entry{Employee: s.employeeID, Lane: s.lane}
+	run := rotation.Run{Days: s.days, Position: s.position}
+	for day, found := range pattern.cycle.Entries(run, e.days) {
+		k := kind(found.Kind - rotation.Shift)
+		if !e.needed[k] || day < e.days.From && k == kindShift && e.query.excludeOvernight {
+			continue
+		}
+		at.Day, at.Ordinal = day, found.Ordinal
+		id, err := entryid.Encode(at)
+		if err != nil {
+			return fmt.Errorf("schedule: span of employee %d: %w", s.employeeID, err)
+		}
+		if isHidden(hidden, id) {
+			continue
+		}
+		e.entries[k] = append(e.entries[k], entry{
+			template: &pattern.templates[found.Template], id: id, version: s.propagationID,
+			start:    int64(day)*civil.SecondsPerDay + int64(found.StartSec),
+			employee: employee, relations: relations, day: day, locked: isLocked(locks, day),
+		})
+	}
+	return nil
+}
+
+func isHidden(hidden []int64, id int64) bool {
+	if len(hidden) == 0 {
+		return false
+	}
+	_, found := slices.BinarySearch(hidden, id)
+	return found
+}
+
+func isLocked(locks []lockRow, day civil.Date) bool {
+	for i := range locks {
+		if locks[i].days.Contains(day) {
+			return true
+		}
+	}
+	return false
+}
+
+// related returns the index of the relations of a span's entries.
+func (e *expansion) related(s *spanRow) (int32, error) {
+	key := relation{s.assignmentID, s.inherited}
+	if index, ok := e.relatedTo[key]; ok {
+		return index, nil
+	}
+	field, err := key.field()
+	if err != nil {
+		return 0, err
+	}
+	index := int32(len(e.relations))
+	e.relations = append(e.relations, field)
+	e.relatedTo[key] = index
+	return index, nil
+}
+
+// field returns the relation as a message with its length before it.
+func (r relation) field() ([]byte, error) {
+	out := &schedulingv1.Relation{
+		Type: "FROM_PATTERNITEM_TO_ITEM", Active: yes, From: &commonv1.Ref{Id: proto.Int64(r.assignmentID)},
+	}
+	if r.inherited {
+		out.Type = "FROM_GROUPITEM_TO_ITEM"
+	}
+	text, err := proto.Marshal(out)
+	return protowire.AppendBytes(nil, text), err
+}

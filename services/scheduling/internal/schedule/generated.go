@@ -1,0 +1,163 @@
+package schedule
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"google.golang.org/protobuf/proto"
+
+	schedulingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/scheduling/v1"
+
+	"github.com/rotaloom/rotaloom/pkg/civil"
+	"github.com/rotaloom/rotaloom/pkg/pg"
+	"github.com/rotaloom/rotaloom/services/scheduling/internal/entryid"
+)
+
+// Generated is an entry that a pattern puts on an employee's schedule and that
+// nobody has touched.
+type Generated struct {
+	ID, EmployeeID int64
+	// Day is the day that the entry belongs to; Locked tells whether it is.
+	Day    civil.Date
+	Locked bool
+	// Version is that of the span that generates the entry.
+	Version int64
+
+	kind     kind
+	template *template
+	relation relation
+}
+
+// The span of each slot, unless somebody touched its entry.
+const readSlots = `
+SELECT r.id, EXISTS (SELECT FROM day_lock l WHERE l.tenant_id = $1 AND l.employee_id = r.employee_id
+                     AND l.from_date <= r.day AND l.to_date > r.day),
+       s.pattern_id, s.from_date - '1970-01-01'::date, s.to_date - '1970-01-01'::date,
+       s.position, s.assignment_id, s.inherited, s.propagation_id
+FROM unnest($2::bigint[], $3::bigint[], $4::date[], $5::int[]) AS r (id, employee_id, day, lane)
+JOIN span s ON s.tenant_id = $1 AND s.employee_id = r.employee_id AND s.lane = r.lane
+           AND s.from_date <= r.day AND s.to_date > r.day
+WHERE NOT EXISTS (SELECT FROM schedule_item i WHERE i.tenant_id = $1 AND i.id = r.id)`
+
+// Generated returns the generated entries of the ids, by id. Those that no
+// pattern generates, and those that somebody has touched, are absent.
+func (r *Reader) Generated(ctx context.Context, db pg.Querier, tenantID int64, ids []int64) (map[int64]*Generated, error) {
+	slots, err := readSlotsOf(ctx, db, tenantID, ids)
+	if err != nil || len(slots) == 0 {
+		return nil, err
+	}
+	patternIDs := make([]int64, len(slots))
+	for i := range slots {
+		patternIDs[i] = slots[i].span.patternID
+	}
+	patterns, err := r.patterns.get(ctx, db, tenantID, patternIDs, false)
+	if err != nil {
+		return nil, err
+	}
+	out := make(map[int64]*Generated, len(slots))
+	for i := range slots {
+		if made := slots[i].generate(patterns[i]); made != nil {
+			out[made.ID] = made
+		}
+	}
+	return out, nil
+}
+
+// slot is where a generated entry stands, with the span that may generate it.
+type slot struct {
+	id     int64
+	at     entryid.Entry
+	locked bool
+	span   spanRow
+}
+
+func readSlotsOf(ctx context.Context, db pg.Querier, tenantID int64, ids []int64) ([]slot, error) {
+	var wanted, employees []int64
+	var days []time.Time
+	var lanes []int32
+	for _, id := range ids {
+		at, err := entryid.Decode(id)
+		if err != nil {
+			continue
+		}
+		wanted, employees = append(wanted, id), append(employees, at.Employee)
+		days, lanes = append(days, at.Day.Time()), append(lanes, int32(at.Lane))
+	}
+	if len(wanted) == 0 {
+		return nil, nil
+	}
+	rows, err := db.Query(ctx, readSlots, tenantID, wanted, employees, days, lanes)
+	if err != nil {
+		return nil, fmt.Errorf("schedule: read spans of entries: %w", err)
+	}
+	var slots []slot
+	var s slot
+	_, err = pgx.ForEachRow(rows, []any{
+		&s.id, &s.locked, &s.span.patternID, (*int32)(&s.span.days.From), (*int32)(&s.span.days.To),
+		&s.span.position, &s.span.assignmentID, &s.span.inherited, &s.span.propagationID,
+	}, func() error {
+		s.at, err = entryid.Decode(s.id)
+		slots = append(slots, s)
+		return err
+	})
+	if err != nil {
+		return nil, fmt.Errorf("schedule: read spans of entries: %w", err)
+	}
+	return slots, nil
+}
+
+// generate returns the entry of the slot, or nil when the pattern has none
+// there.
+func (s *slot) generate(pattern *compiled) *Generated {
+	day := pattern.cycle.Day(pattern.cycle.Position(s.span.days.From, s.span.position, s.at.Day))
+	if int(s.at.Ordinal) >= len(day) {
+		return nil
+	}
+	t := &pattern.templates[day[s.at.Ordinal].Template]
+	return &Generated{
+		ID: s.id, EmployeeID: s.at.Employee, Day: s.at.Day, Locked: s.locked, Version: s.span.propagationID,
+		kind: t.kind, template: t, relation: relation{s.span.assignmentID, s.span.inherited},
+	}
+}
+
+// IsShift tells whether the entry is a shift.
+func (g *Generated) IsShift() bool { return g.kind == kindShift }
+
+// IsPayCodeEdit tells whether the entry is a pay code edit.
+func (g *Generated) IsPayCodeEdit() bool { return g.kind == kindPayCodeEdit }
+
+// Shift returns the entry, without its employee, whose wall-clock times are in
+// the zone.
+func (g *Generated) Shift(zone *civil.Zone) (*schedulingv1.Shift, error) {
+	out := &schedulingv1.Shift{}
+	err := g.decode(zone, out)
+	out.Employee = nil
+	return out, err
+}
+
+// PayCodeEdit returns the entry, without its employee, whose wall-clock times
+// are in the zone.
+func (g *Generated) PayCodeEdit(zone *civil.Zone) (*schedulingv1.PayCodeEdit, error) {
+	out := &schedulingv1.PayCodeEdit{}
+	err := g.decode(zone, out)
+	out.Employee = nil
+	return out, err
+}
+
+// emptyMessage stands where the employee is left out: a message of length 0.
+var emptyMessage = []byte{0}
+
+func (g *Generated) decode(zone *civil.Zone, into proto.Message) error {
+	relations, err := g.relation.field()
+	if err != nil {
+		return err
+	}
+	days := civil.Range{From: g.Day, To: g.Day + 1}
+	w := &writer{dates: datesOf(days), book: &book{
+		persons: []person{{ref: emptyMessage, zone: changesOf(zone, days)}}, relations: [][]byte{relations},
+	}}
+	w.entry(&entry{template: g.template, id: g.ID, version: g.Version, day: g.Day, locked: g.Locked})
+	return proto.Unmarshal(w.out, into)
+}

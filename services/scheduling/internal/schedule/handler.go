@@ -1,0 +1,102 @@
+package schedule
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/jackc/pgx/v5/pgxpool"
+
+	commonv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/common/v1"
+	schedulingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/scheduling/v1"
+
+	"github.com/rotaloom/rotaloom/pkg/tenant"
+	"github.com/rotaloom/rotaloom/services/scheduling/internal/projection"
+)
+
+// Directory finds the employees that requests name, as
+// [projection.Resolver.EmployeesByList] does.
+type Directory interface {
+	EmployeesByList(ctx context.Context, list *commonv1.RefList) ([]projection.Employee, error)
+}
+
+// Handler serves ScheduleService.
+type Handler struct {
+	schedulingv1.UnsafeScheduleServiceServer
+
+	pool      *pgxpool.Pool
+	reader    *Reader
+	directory Directory
+}
+
+var _ schedulingv1.ScheduleServiceServer = (*Handler)(nil)
+
+// New returns the handler of ScheduleService.
+func New(pool *pgxpool.Pool, reader *Reader, directory Directory) *Handler {
+	return &Handler{pool: pool, reader: reader, directory: directory}
+}
+
+var errNoTenant = errors.New("schedule: the context has no tenant")
+
+// MultiReadSchedule reads the schedules of employees. The answer carries its
+// fields as bytes.
+func (h *Handler) MultiReadSchedule(ctx context.Context, req *schedulingv1.MultiReadScheduleRequest) (*schedulingv1.Schedule, error) {
+	q, err := parse(req)
+	if err != nil {
+		return nil, err
+	}
+	return h.answer(ctx, q)
+}
+
+// GetSchedule reads the schedule of one employee. The answer carries its fields
+// as bytes.
+func (h *Handler) GetSchedule(ctx context.Context, req *schedulingv1.GetScheduleRequest) (*schedulingv1.Schedule, error) {
+	q, err := parseGet(req)
+	if err != nil {
+		return nil, err
+	}
+	return h.answer(ctx, q)
+}
+
+func (h *Handler) answer(ctx context.Context, q *query) (*schedulingv1.Schedule, error) {
+	tenantID, ok := tenant.From(ctx)
+	if !ok {
+		return nil, errNoTenant
+	}
+	employees, err := h.employees(ctx, tenantID, q)
+	if err != nil {
+		return nil, err
+	}
+	fields, err := h.reader.read(ctx, tenantID, q, employees)
+	if err != nil {
+		return nil, err
+	}
+	out := &schedulingv1.Schedule{}
+	out.ProtoReflect().SetUnknown(fields)
+	return out, nil
+}
+
+const countEmployees = `SELECT count(*) FROM employee WHERE tenant_id = $1`
+
+// employees returns those whose schedule is asked for. An empty list means
+// every employee: how many they are is checked before they are read.
+func (h *Handler) employees(ctx context.Context, tenantID int64, q *query) ([]projection.Employee, error) {
+	if !namesNobody(q.employees) {
+		return h.directory.EmployeesByList(ctx, q.employees)
+	}
+	if q.onlyOpen() {
+		return nil, nil
+	}
+	var count int
+	if err := h.pool.QueryRow(ctx, countEmployees, tenantID).Scan(&count); err != nil {
+		return nil, fmt.Errorf("schedule: count employees: %w", err)
+	}
+	if err := checkEmployeeDays(count, q.days.Days()); err != nil {
+		return nil, err
+	}
+	return h.directory.EmployeesByList(ctx, q.employees)
+}
+
+func namesNobody(list *commonv1.RefList) bool {
+	return len(list.GetIds()) == 0 && len(list.GetQualifiers()) == 0 && len(list.GetRefs()) == 0
+}

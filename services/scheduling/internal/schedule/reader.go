@@ -1,0 +1,99 @@
+package schedule
+
+import (
+	"context"
+	"net/http"
+	"slices"
+
+	"github.com/jackc/pgx/v5/pgxpool"
+
+	"github.com/rotaloom/rotaloom/pkg/fault"
+	"github.com/rotaloom/rotaloom/services/scheduling/internal/projection"
+)
+
+const (
+	// mostEmployeeDays bounds one reading: employees multiplied by days. The
+	// contract bounds the employees that a request names; a request that names
+	// none is bounded here.
+	mostEmployeeDays = 56_000
+	// mostOpenShifts bounds the open shifts of one reading.
+	mostOpenShifts = 56_000
+)
+
+// Reader puts schedules together. It may be used from several goroutines.
+type Reader struct {
+	pool     *pgxpool.Pool
+	patterns *patterns
+}
+
+// NewReader returns a reader of the schedules in a database.
+func NewReader(pool *pgxpool.Pool, source PatternSource) *Reader {
+	return &Reader{pool: pool, patterns: newPatterns(source)}
+}
+
+// read returns the fields of the Schedule that is asked for, of the employees.
+func (r *Reader) read(ctx context.Context, tenantID int64, q *query, employees []projection.Employee) ([]byte, error) {
+	persons := newPersons(employees, q.days)
+	w := want{tenantID: tenantID, days: q.days}
+	if !q.onlyOpen() {
+		if err := checkEmployeeDays(len(persons), q.days.Days()); err != nil {
+			return nil, err
+		}
+		w.employees = idsOf(persons)
+	}
+	if q.selected&selectOpen != 0 {
+		w.open = mostOpenShifts + 1
+	}
+	rows, err := read(ctx, r.pool, w)
+	if err != nil {
+		return nil, err
+	}
+	if len(rows.open) > mostOpenShifts {
+		return nil, tooMany("open shifts", int64(len(rows.open)), mostOpenShifts)
+	}
+	patterns, err := r.patternsOf(ctx, tenantID, rows.spans, q.excludeBreaks)
+	if err != nil {
+		return nil, err
+	}
+	book, err := expand(q, persons, rows, patterns)
+	if err != nil {
+		return nil, err
+	}
+	return writeAnswer(q, book), nil
+}
+
+// patternsOf returns the pattern of each span.
+func (r *Reader) patternsOf(ctx context.Context, tenantID int64, spans []spanRow, mergeBreaks bool) ([]*compiled, error) {
+	ids := make([]int64, len(spans))
+	for i := range spans {
+		ids[i] = spans[i].patternID
+	}
+	distinct := slices.Clone(ids)
+	slices.Sort(distinct)
+	distinct = slices.Compact(distinct)
+	found, err := r.patterns.get(ctx, r.pool, tenantID, distinct, mergeBreaks)
+	if err != nil {
+		return nil, err
+	}
+	out := make([]*compiled, len(spans))
+	for i, id := range ids {
+		at, _ := slices.BinarySearch(distinct, id)
+		out[i] = found[at]
+	}
+	return out, nil
+}
+
+// checkEmployeeDays refuses what is more than one reading may be.
+func checkEmployeeDays(employees, days int) error {
+	if actual := int64(employees) * int64(days); actual > mostEmployeeDays {
+		return tooMany("employees * days", actual, mostEmployeeDays)
+	}
+	return nil
+}
+
+// tooMany is the error that the contract's limits give.
+func tooMany(quantity string, actual, allowed int64) error {
+	return fault.Newf(fault.CodeProductLimit, http.StatusRequestEntityTooLarge,
+		"Service limits are exceeded: %s in the request: %d, allowed: %d. Split the request into several.",
+		quantity, actual, allowed).WithLimits(actual, allowed)
+}

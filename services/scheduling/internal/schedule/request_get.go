@@ -1,0 +1,72 @@
+package schedule
+
+import (
+	"fmt"
+	"net/http"
+
+	commonv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/common/v1"
+	schedulingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/scheduling/v1"
+
+	"github.com/rotaloom/rotaloom/pkg/civil"
+	"github.com/rotaloom/rotaloom/pkg/fault"
+)
+
+// parseGet reads the request for one employee. Its last day is not included;
+// equal dates still mean that one day.
+func parseGet(req *schedulingv1.GetScheduleRequest) (*query, error) {
+	q := &query{
+		excludeOvernight: req.GetExcludeOvernightShiftsOnStartDate(),
+		excludeBreaks:    req.GetExcludeBreaks(),
+	}
+	var err error
+	if q.selected, err = parseSelect(req.GetSelect()); err != nil {
+		return nil, err
+	}
+	if q.orders, err = parseOrder(req.GetOrderBy()); err != nil {
+		return nil, err
+	}
+	employee := &commonv1.Ref{Id: req.EmployeeId, Qualifier: req.PersonNumber}
+	hyperfind := &commonv1.Ref{Id: req.HyperfindId, Qualifier: req.HyperfindName}
+	location := &commonv1.Ref{Id: req.LocationId, Qualifier: req.LocationPath}
+	if err := exactlyOne("query", "employee_id or person_number, hyperfind_id or hyperfind_name, and location_id or location_path",
+		given(employee), given(hyperfind), given(location)); err != nil {
+		return nil, err
+	}
+	if q.days, err = parseGetDays(req); err != nil {
+		return nil, err
+	}
+	switch {
+	case given(hyperfind):
+		return nil, fault.Newf(codeBadReference, http.StatusBadRequest, "Hyperfind query not found: %s.", describe(hyperfind))
+	case given(location):
+		return nil, fault.Newf(codeUnknownOrgNode, http.StatusBadRequest, "Location not found: %s.", describe(location))
+	}
+	q.employees = &commonv1.RefList{Refs: []*commonv1.Ref{employee}}
+	return q, nil
+}
+
+func parseGetDays(req *schedulingv1.GetScheduleRequest) (civil.Range, error) {
+	period := &commonv1.Ref{Id: req.SymbolicPeriodId, Qualifier: req.SymbolicPeriodName}
+	if given(period) {
+		if req.GetStartDate() != "" || req.GetEndDate() != "" {
+			return civil.Range{}, bothForms("query", "symbolic_period_id or symbolic_period_name", "start_date and end_date")
+		}
+		return civil.Range{}, noPeriod(period)
+	}
+	first, end, err := parseDates("start_date", req.GetStartDate(), "end_date", req.GetEndDate())
+	if err != nil {
+		return civil.Range{}, err
+	}
+	return civil.Range{From: first, To: max(end, first.AddDays(1))}, nil
+}
+
+// given tells whether a ref names something.
+func given(ref *commonv1.Ref) bool { return ref.Id != nil || ref.GetQualifier() != "" }
+
+// describe names what a ref points to, for messages.
+func describe(ref *commonv1.Ref) string {
+	if ref.Id != nil {
+		return fmt.Sprintf("id %d", ref.GetId())
+	}
+	return fmt.Sprintf("%.100q", ref.GetQualifier())
+}

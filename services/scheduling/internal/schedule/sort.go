@@ -1,0 +1,55 @@
+package schedule
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+)
+
+// order is one of the orders in which entries are wanted.
+type order uint8
+
+const (
+	byEmployee order = iota
+	byStart
+	byEnd
+	byLocation
+)
+
+// defaultOrder is the order when none is asked for.
+var defaultOrder = []order{byEmployee, byStart}
+
+// sortEntries puts entries in order. What the wanted orders leave open is
+// decided by employee, start and id.
+func sortEntries(entries []entry, orders []order) {
+	if len(orders) == 0 {
+		orders = defaultOrder
+	}
+	compare := func(a, b entry) int {
+		for _, o := range orders {
+			if c := o.compare(&a, &b); c != 0 {
+				return c
+			}
+		}
+		return cmp.Or(cmp.Compare(a.employee, b.employee), cmp.Compare(a.start, b.start), cmp.Compare(a.id, b.id))
+	}
+	if !slices.IsSortedFunc(entries, compare) {
+		slices.SortFunc(entries, compare)
+	}
+}
+
+func (o order) compare(a, b *entry) int {
+	switch o {
+	case byEmployee:
+		return cmp.Compare(a.employee, b.employee)
+	case byStart:
+		return cmp.Compare(a.start, b.start)
+	case byEnd:
+		return cmp.Compare(a.end(), b.end())
+	default:
+		return strings.Compare(a.template.location, b.template.location)
+	}
+}
+
+// end is when the entry ends, in the seconds of its start.
+func (e *entry) end() int64 { return e.start + int64(e.template.end-e.template.start) }

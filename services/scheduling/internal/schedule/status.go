@@ -1,0 +1,91 @@
+package schedule
+
+import (
+	"context"
+
+	"google.golang.org/protobuf/proto"
+
+	commonv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/common/v1"
+	schedulingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/scheduling/v1"
+
+	"github.com/rotaloom/rotaloom/pkg/civil"
+	"github.com/rotaloom/rotaloom/pkg/tenant"
+	"github.com/rotaloom/rotaloom/services/scheduling/internal/projection"
+	"github.com/rotaloom/rotaloom/services/scheduling/internal/propagation"
+)
+
+// What is told of an employee's schedule.
+const (
+	statusInProgress = "IN_PROGRESS"
+	statusCompleted  = "COMPLETED"
+)
+
+// MultiReadScheduleStatus tells for each employee which propagations have not
+// reached the schedule yet.
+func (h *Handler) MultiReadScheduleStatus(ctx context.Context, req *schedulingv1.MultiReadScheduleStatusRequest) (*schedulingv1.ScheduleStatus, error) {
+	tenantID, ok := tenant.From(ctx)
+	if !ok {
+		return nil, errNoTenant
+	}
+	w := req.GetWhere()
+	if err := exactlyOne("where", "employees and hyperFind", w.GetEmployees() != nil, w.GetHyperFind() != nil); err != nil {
+		return nil, err
+	}
+	if w.GetHyperFind() != nil {
+		return nil, refuseHyperFind("where.hyperFind", w.GetHyperFind())
+	}
+	q := &query{selected: selectAll}
+	var err error
+	if q.employees, q.days, err = parseEmployees("where.employees", w.GetEmployees()); err != nil {
+		return nil, err
+	}
+	employees, err := h.employees(ctx, tenantID, q)
+	if err != nil {
+		return nil, err
+	}
+	ids := make([]int64, len(employees))
+	for i := range employees {
+		ids[i] = employees[i].ID
+	}
+	pending, err := propagation.Pending(ctx, h.pool, ids)
+	if err != nil {
+		return nil, err
+	}
+	list := make([]*schedulingv1.EmployeeStatus, len(employees))
+	for i := range employees {
+		list[i] = employeeStatus(&employees[i], pending[employees[i].ID], q.days)
+	}
+	return &schedulingv1.ScheduleStatus{
+		EmployeeStatus: &schedulingv1.EmployeeStatusList{EmployeeStatus: list},
+	}, nil
+}
+
+// employeeStatus tells what is open for an employee. A propagation may change
+// any day, so its dates are those that were asked for.
+func employeeStatus(e *projection.Employee, open []propagation.Open, days civil.Range) *schedulingv1.EmployeeStatus {
+	status := &schedulingv1.EmployeeStatus{
+		Employee: &commonv1.Ref{Id: proto.Int64(e.ID), Qualifier: proto.String(e.PersonNumber)},
+		Status:   statusCompleted,
+	}
+	for _, p := range open {
+		status.Status = statusInProgress
+		status.ProcessingStatus = append(status.ProcessingStatus, &schedulingv1.ProcessingStatus{
+			ProcessingType: processingType(p.Cause),
+			Blocking:       proto.Bool(false),
+			StartDate:      days.From.String(),
+			EndDate:        days.To.AddDays(-1).String(),
+		})
+	}
+	return status
+}
+
+func processingType(cause propagation.Cause) *schedulingv1.ProcessingType {
+	id, name := int64(1), "Applying a schedule pattern"
+	switch cause {
+	case propagation.CauseInheritance:
+		id, name = 2, "Applying the inheritance of an employment term"
+	case propagation.CauseMembership:
+		id, name = 3, "Applying a change of employment terms"
+	}
+	return &schedulingv1.ProcessingType{Id: proto.Int64(id), LocalizedName: name}
+}

@@ -1,0 +1,112 @@
+package schedule
+
+import (
+	"google.golang.org/protobuf/encoding/protowire"
+
+	"github.com/rotaloom/rotaloom/pkg/civil"
+)
+
+// writer appends the answer's bytes. Sizes are known before anything is
+// written, so that the buffer is made once.
+type writer struct {
+	*book
+	out   []byte
+	dates dateTexts
+}
+
+// size is the length of an entry's message.
+func (w *writer) size(e *entry) int {
+	n := 1 + protowire.SizeVarint(uint64(e.id)) + int(e.template.size)
+	n += len(versionTags[e.template.kind]) + protowire.SizeVarint(uint64(e.version))
+	if e.employee >= 0 {
+		n += 1 + len(w.persons[e.employee].ref)
+	}
+	if e.relations >= 0 {
+		n += len(relationTags[e.template.kind]) + len(w.relations[e.relations])
+	}
+	return n
+}
+
+// listSize is the length of a list message with the entries as its field 1.
+func (w *writer) listSize(entries []entry) int {
+	total := 0
+	for i := range entries {
+		total += 1 + protowire.SizeBytes(w.size(&entries[i]))
+	}
+	return total
+}
+
+// list appends a field that holds the list of the entries; size is its
+// listSize.
+func (w *writer) list(field protowire.Number, entries []entry, size int) {
+	w.out = protowire.AppendTag(w.out, field, protowire.BytesType)
+	w.out = protowire.AppendVarint(w.out, uint64(size))
+	for i := range entries {
+		w.out = append(w.out, byte(protowire.EncodeTag(1, protowire.BytesType)))
+		w.out = protowire.AppendVarint(w.out, uint64(w.size(&entries[i])))
+		w.entry(&entries[i])
+	}
+}
+
+// entry appends the message of an entry.
+func (w *writer) entry(e *entry) {
+	t := e.template
+	w.out = append(w.out, byte(protowire.EncodeTag(fieldID, protowire.VarintType)))
+	w.out = protowire.AppendVarint(w.out, uint64(e.id))
+	if e.employee >= 0 {
+		w.out = append(w.out, byte(protowire.EncodeTag(fieldEmployee, protowire.BytesType)))
+		w.out = append(w.out, w.persons[e.employee].ref...)
+	}
+	var at [len(t.sections)]int
+	at[0] = w.section(e, &t.sections[0])
+	if e.locked && t.lockedAt >= 0 {
+		w.out[at[0]+int(t.lockedAt)] = 1
+	}
+	w.out = append(w.out, versionTags[t.kind]...)
+	w.out = protowire.AppendVarint(w.out, uint64(e.version))
+	at[1] = w.section(e, &t.sections[1])
+	if e.relations >= 0 {
+		w.out = append(w.out, relationTags[t.kind]...)
+		w.out = append(w.out, w.relations[e.relations]...)
+	}
+	at[2] = w.section(e, &t.sections[2])
+	if e.employee >= 0 && e.relations >= 0 && w.persons[e.employee].zone.touches(e.day, t.lastDay) {
+		w.adjust(e, at)
+	}
+}
+
+// section appends a part of an entry with the dates of its day, and returns
+// where it begins.
+func (w *writer) section(e *entry, s *section) int {
+	at := len(w.out)
+	w.out = append(w.out, s.text...)
+	for _, h := range s.holes {
+		if h.form != formClock {
+			copy(w.out[at+int(h.at):], w.dates.of(e.day+civil.Date(h.day)))
+		}
+	}
+	return at
+}
+
+// dateTexts holds the texts of the dates around a window.
+type dateTexts struct {
+	first civil.Date
+	text  []byte
+}
+
+// datesOf makes the texts of the dates of a window and of those around it that
+// entries reach.
+func datesOf(days civil.Range) dateTexts {
+	d := dateTexts{first: days.From.AddDays(-lookback)}
+	last := days.To.AddDays(lookback)
+	d.text = make([]byte, 0, dateLen*int(last-d.first+1))
+	for day := d.first; day <= last; day++ {
+		d.text = day.Append(d.text)
+	}
+	return d
+}
+
+func (d dateTexts) of(day civil.Date) []byte {
+	at := dateLen * int(day-d.first)
+	return d.text[at : at+dateLen]
+}

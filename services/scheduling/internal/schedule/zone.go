@@ -1,0 +1,46 @@
+package schedule
+
+import "github.com/rotaloom/rotaloom/pkg/civil"
+
+// zoneDays knows on which days of a window a zone's clock may skip a time.
+type zoneDays struct {
+	zone  *civil.Zone
+	first civil.Date
+	near  []bool
+}
+
+// changesOf returns the days of a window, with those before and after it that
+// entries reach, on which the clock of a zone changes; nil when there are none.
+// The neighbours of such a day count as well: a clock may change at midnight.
+func changesOf(zone *civil.Zone, days civil.Range) *zoneDays {
+	first, last := days.From.AddDays(-lookback-1), days.To.AddDays(lookback+1)
+	found := false
+	near := make([]bool, last-first+1)
+	for day := first; day <= last; day++ {
+		if zone.Elapsed(day.At(0), day.AddDays(1).At(0)) == civil.SecondsPerDay {
+			continue
+		}
+		found = true
+		for d := max(first, day-1); d <= min(last, day+1); d++ {
+			near[d-first] = true
+		}
+	}
+	if !found {
+		return nil
+	}
+	return &zoneDays{zone: zone, first: first, near: near}
+}
+
+// touches tells whether a clock change is near one of the days from day to
+// days later.
+func (z *zoneDays) touches(day civil.Date, days int32) bool {
+	if z == nil {
+		return false
+	}
+	for d := day; d <= day.AddDays(int(days)); d++ {
+		if i := int(d - z.first); i >= 0 && i < len(z.near) && z.near[i] {
+			return true
+		}
+	}
+	return false
+}

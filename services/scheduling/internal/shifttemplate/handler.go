@@ -1,0 +1,160 @@
+package shifttemplate
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/jackc/pgx/v5/pgxpool"
+	"google.golang.org/protobuf/types/known/emptypb"
+
+	commonv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/common/v1"
+	schedulingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/scheduling/v1"
+
+	"github.com/rotaloom/rotaloom/pkg/fault"
+	"github.com/rotaloom/rotaloom/pkg/rpc"
+	"github.com/rotaloom/rotaloom/pkg/tenant"
+	"github.com/rotaloom/rotaloom/services/scheduling/internal/definition"
+	"github.com/rotaloom/rotaloom/services/scheduling/internal/named"
+)
+
+// path is where a template stands in the request for one.
+const path = "shiftTemplate"
+
+// Handler answers the calls of ShiftTemplateService.
+type Handler struct {
+	schedulingv1.UnsafeShiftTemplateServiceServer
+
+	pool  *pgxpool.Pool
+	store *Store
+	rules definition.Rules
+}
+
+var _ schedulingv1.ShiftTemplateServiceServer = (*Handler)(nil)
+
+// New returns a Handler that keeps templates in the database of the pool.
+func New(pool *pgxpool.Pool, store *Store, rules definition.Rules) *Handler {
+	return &Handler{pool: pool, store: store, rules: rules}
+}
+
+// tenantOf is the tenant of a call. A call without one works for a tenant that
+// has nothing.
+func tenantOf(ctx context.Context) int64 {
+	id, _ := tenant.From(ctx)
+	return id
+}
+
+// GetShiftTemplate answers one template, or 404.
+func (h *Handler) GetShiftTemplate(ctx context.Context, req *schedulingv1.GetShiftTemplateRequest) (*schedulingv1.ShiftTemplate, error) {
+	return h.store.Get(ctx, h.pool, tenantOf(ctx), req.GetId())
+}
+
+// UpdateShiftTemplate replaces a template. A version in the body must be the
+// one that is stored; without a version whatever is stored is replaced.
+func (h *Handler) UpdateShiftTemplate(ctx context.Context, req *schedulingv1.UpdateShiftTemplateRequest) (*schedulingv1.ShiftTemplate, error) {
+	given := req.GetShiftTemplate()
+	if given == nil {
+		given = &schedulingv1.ShiftTemplate{}
+	}
+	if err := named.CheckID(req.GetId(), given.Id); err != nil {
+		return nil, err
+	}
+	version, err := named.Version(path, given.GetVersion())
+	if err != nil {
+		return nil, err
+	}
+	template, err := prepare(h.rules, path, given)
+	if err != nil {
+		return nil, err
+	}
+	return h.store.Replace(ctx, h.pool, tenantOf(ctx), req.GetId(), template, version)
+}
+
+// DeleteShiftTemplate deletes a template, or answers 404.
+func (h *Handler) DeleteShiftTemplate(ctx context.Context, req *schedulingv1.DeleteShiftTemplateRequest) (*emptypb.Empty, error) {
+	if err := h.store.Delete(ctx, h.pool, tenantOf(ctx), req.GetId()); err != nil {
+		return nil, err
+	}
+	return &emptypb.Empty{}, nil
+}
+
+// ListShiftTemplates answers all templates, or the one with the given name in
+// a list of one; the list is empty when there is none.
+func (h *Handler) ListShiftTemplates(ctx context.Context, req *schedulingv1.ListShiftTemplatesRequest) (*schedulingv1.ShiftTemplateList, error) {
+	list, err := h.store.List(ctx, h.pool, tenantOf(ctx), req.Name)
+	if err != nil {
+		return nil, err
+	}
+	return &schedulingv1.ShiftTemplateList{ShiftTemplates: list}, nil
+}
+
+// CreateShiftTemplate stores a new template. An id or a version in the body is
+// ignored.
+func (h *Handler) CreateShiftTemplate(ctx context.Context, given *schedulingv1.ShiftTemplate) (*schedulingv1.ShiftTemplate, error) {
+	template, err := prepare(h.rules, path, given)
+	if err != nil {
+		return nil, err
+	}
+	return h.store.CreateOne(ctx, h.pool, tenantOf(ctx), template)
+}
+
+// MultiCreateShiftTemplates stores new templates, all or, with partial success,
+// those that can be.
+func (h *Handler) MultiCreateShiftTemplates(ctx context.Context, req *schedulingv1.MultiCreateShiftTemplatesRequest) (*schedulingv1.ShiftTemplateList, error) {
+	given := req.GetBody().GetShiftTemplates()
+	if len(given) == 0 {
+		return nil, fault.Invalid(definition.CodeNothing, "At least one shift template is needed.")
+	}
+	list := make([]named.New[*schedulingv1.ShiftTemplate], len(given))
+	for i, t := range given {
+		prepared, err := prepare(h.rules, fmt.Sprintf("%ss[%d]", path, i), t)
+		list[i] = named.New[*schedulingv1.ShiftTemplate]{Input: t, Thing: prepared, Err: err}
+	}
+	outcome, err := h.store.Create(ctx, h.pool, tenantOf(ctx), list, req.GetPartialSuccess())
+	if err != nil {
+		return nil, err
+	}
+	failure, err := outcome.Failure()
+	if err != nil {
+		return nil, err
+	}
+	if failure != nil {
+		return &schedulingv1.ShiftTemplateList{Failure: failure}, rpc.PartialSuccess(ctx)
+	}
+	return &schedulingv1.ShiftTemplateList{ShiftTemplates: outcome.Successes()}, nil
+}
+
+// MultiReadShiftTemplates answers the templates that are named, in the order of
+// the names; all when none are.
+func (h *Handler) MultiReadShiftTemplates(ctx context.Context, req *schedulingv1.MultiReadShiftTemplatesRequest) (*schedulingv1.ShiftTemplateList, error) {
+	refs, err := oneList(req.GetWhere().GetRefs().GetTemplateRefs())
+	if err != nil {
+		return nil, err
+	}
+	list, err := h.store.Read(ctx, h.pool, tenantOf(ctx), "where.refs.templateRefs", refs)
+	if err != nil {
+		return nil, err
+	}
+	return &schedulingv1.ShiftTemplateList{ShiftTemplates: list}, nil
+}
+
+// oneList is the one list of a RefList that has items, as refs.
+func oneList(list *commonv1.RefList) ([]*commonv1.Ref, error) {
+	given := 0
+	for _, n := range []int{len(list.GetIds()), len(list.GetQualifiers()), len(list.GetRefs())} {
+		if n > 0 {
+			given++
+		}
+	}
+	if given > 1 {
+		return nil, fault.Invalid(definition.CodeOnlyOne,
+			"where.refs.templateRefs takes only one of ids, qualifiers and refs.")
+	}
+	refs := list.GetRefs()
+	for _, id := range list.GetIds() {
+		refs = append(refs, &commonv1.Ref{Id: &id})
+	}
+	for _, name := range list.GetQualifiers() {
+		refs = append(refs, &commonv1.Ref{Qualifier: &name})
+	}
+	return refs, nil
+}

@@ -1,0 +1,216 @@
+package shifttemplate_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/metadata"
+	"google.golang.org/protobuf/proto"
+
+	commonv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/common/v1"
+	schedulingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/scheduling/v1"
+
+	"github.com/rotaloom/rotaloom/pkg/fault"
+	"github.com/rotaloom/rotaloom/pkg/rpc"
+	"github.com/rotaloom/rotaloom/pkg/tenant"
+	"github.com/rotaloom/rotaloom/services/scheduling/internal/definition"
+	"github.com/rotaloom/rotaloom/services/scheduling/internal/schedtest"
+	"github.com/rotaloom/rotaloom/services/scheduling/internal/shifttemplate"
+)
+
+type world struct {
+	*schedtest.Env
+	client schedulingv1.ShiftTemplateServiceClient
+}
+
+func newWorld(t *testing.T) *world {
+	t.Helper()
+	env := schedtest.New(t)
+	rules := definition.NewRules(definition.Settings{})
+	schedulingv1.RegisterShiftTemplateServiceServer(env.Local, shifttemplate.New(env.Pool, shifttemplate.NewStore(), rules))
+	return &world{Env: env, client: schedulingv1.NewShiftTemplateServiceClient(env.Conn())}
+}
+
+func template(name string) *schedulingv1.ShiftTemplate {
+	return &schedulingv1.ShiftTemplate{Name: name, StartDateTime: "1900-01-01T06:00:00", EndDateTime: "1900-01-01T14:00:00"}
+}
+
+func (w *world) create(t *testing.T, name string) *schedulingv1.ShiftTemplate {
+	t.Helper()
+	created, err := w.client.CreateShiftTemplate(w.Ctx, template(name))
+	require.NoError(t, err)
+	return created
+}
+
+func requireFault(t *testing.T, err error, code string, status int) *fault.Error {
+	t.Helper()
+	require.Error(t, err)
+	f := fault.FromError(err)
+	require.Equal(t, code, f.Code, f.Message)
+	require.Equal(t, status, f.Status)
+	return f
+}
+
+func names(list *schedulingv1.ShiftTemplateList) []string {
+	out := []string{}
+	for _, s := range list.GetShiftTemplates() {
+		out = append(out, s.GetName())
+	}
+	return out
+}
+
+func TestLifeOfAShiftTemplate(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	created := w.create(t, "Early")
+	assert.Equal(t, "1", created.GetVersion())
+	require.Len(t, created.GetSegments(), 1)
+
+	read, err := w.client.GetShiftTemplate(w.Ctx, &schedulingv1.GetShiftTemplateRequest{Id: created.GetId()})
+	require.NoError(t, err)
+	assert.True(t, proto.Equal(created, read))
+
+	changed := template("early bird")
+	changed.Version = "1"
+	update := &schedulingv1.UpdateShiftTemplateRequest{Id: created.GetId(), ShiftTemplate: changed}
+	updated, err := w.client.UpdateShiftTemplate(w.Ctx, update)
+	require.NoError(t, err)
+	assert.Equal(t, "2", updated.GetVersion())
+	_, err = w.client.UpdateShiftTemplate(w.Ctx, update)
+	requireFault(t, err, fault.CodeStale, 409)
+
+	list, err := w.client.ListShiftTemplates(w.Ctx, &schedulingv1.ListShiftTemplatesRequest{Name: proto.String("EARLY BIRD")})
+	require.NoError(t, err)
+	assert.Equal(t, []string{"early bird"}, names(list))
+	list, err = w.client.ListShiftTemplates(w.Ctx, &schedulingv1.ListShiftTemplatesRequest{Name: proto.String("Early")})
+	require.NoError(t, err)
+	assert.Empty(t, list.GetShiftTemplates())
+
+	_, err = w.client.DeleteShiftTemplate(w.Ctx, &schedulingv1.DeleteShiftTemplateRequest{Id: created.GetId()})
+	require.NoError(t, err)
+	_, err = w.client.DeleteShiftTemplate(w.Ctx, &schedulingv1.DeleteShiftTemplateRequest{Id: created.GetId()})
+	requireFault(t, err, definition.CodeUnknown, 404)
+	_, err = w.client.GetShiftTemplate(w.Ctx, &schedulingv1.GetShiftTemplateRequest{Id: created.GetId()})
+	requireFault(t, err, definition.CodeUnknown, 404)
+	_, err = w.client.UpdateShiftTemplate(w.Ctx, update)
+	requireFault(t, err, definition.CodeUnknown, 404)
+}
+
+func TestShiftTemplateIsRefused(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	early, late := w.create(t, "Early"), w.create(t, "Late")
+	before := w.Rows(t, "shift_template")
+	noStart := template("Other")
+	noStart.StartDateTime = ""
+	otherID := template("Other")
+	otherID.Id = late.Id
+	noVersion := template("Other")
+	noVersion.Version = "first"
+	cases := []struct {
+		name   string
+		update bool
+		given  *schedulingv1.ShiftTemplate
+		code   string
+	}{
+		{"without name", false, template(" "), definition.CodeMissing},
+		{"with a name that is too long", false, template(strings.Repeat("ä", 251)), definition.CodeInvalid},
+		{"with a control character in the name", false, template("a\x00b"), definition.CodeInvalid},
+		{"with a name that is taken in another case", false, template("EARLY"), definition.CodeInvalid},
+		{"without start", false, noStart, definition.CodeMissing},
+		{"with another id in the body", true, otherID, definition.CodeOtherID},
+		{"with a name that another one has", true, template("late"), definition.CodeInvalid},
+		{"with a version that is no number", true, noVersion, definition.CodeInvalid},
+		{"without anything", true, nil, definition.CodeMissing},
+	}
+	for _, c := range cases {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			var err error
+			if c.update {
+				_, err = w.client.UpdateShiftTemplate(w.Ctx, &schedulingv1.UpdateShiftTemplateRequest{Id: early.GetId(), ShiftTemplate: c.given})
+			} else {
+				_, err = w.client.CreateShiftTemplate(w.Ctx, c.given)
+			}
+			requireFault(t, err, c.code, 400)
+			assert.Equal(t, before, w.Rows(t, "shift_template"))
+		})
+	}
+}
+
+func TestMultiCreateShiftTemplates(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.create(t, "Early")
+	bad := &schedulingv1.MultiCreateShiftTemplatesRequest{Body: &schedulingv1.ShiftTemplateList{
+		ShiftTemplates: []*schedulingv1.ShiftTemplate{template("Late"), template("early"), template(""), template("late"), template("Late")},
+	}}
+	_, err := w.client.MultiCreateShiftTemplates(w.Ctx, bad)
+	requireFault(t, err, definition.CodeMissing, 400)
+	assert.Equal(t, 1, w.Rows(t, "shift_template")["shift_template"], "all or nothing")
+	bad.GetBody().GetShiftTemplates()[2].Name = "Night"
+	_, err = w.client.MultiCreateShiftTemplates(w.Ctx, bad)
+	requireFault(t, err, definition.CodeInvalid, 400)
+	assert.Equal(t, 1, w.Rows(t, "shift_template")["shift_template"], "all or nothing")
+
+	bad.PartialSuccess = proto.Bool(true)
+	var header metadata.MD
+	list, err := w.client.MultiCreateShiftTemplates(w.Ctx, bad, grpc.Header(&header))
+	require.NoError(t, err)
+	assert.Equal(t, []string{"207"}, header.Get(rpc.HeaderHTTPStatus))
+	assert.Equal(t, []int32{1, 3, 4}, list.GetFailure().GetDetails().GetErrorOffsets())
+	input := &schedulingv1.ShiftTemplate{}
+	require.NoError(t, list.GetFailure().GetDetails().GetResults()[1].GetError().GetDetails().GetInput().UnmarshalTo(input))
+	assert.True(t, proto.Equal(template("early"), input), "the input as it was sent")
+	assert.Equal(t, 3, w.Rows(t, "shift_template")["shift_template"])
+
+	_, err = w.client.MultiCreateShiftTemplates(w.Ctx, bad)
+	f := requireFault(t, err, fault.CodeBulkFailed, 400)
+	assert.Len(t, f.Details.GetResults(), 5)
+
+	good := &schedulingv1.MultiCreateShiftTemplatesRequest{Body: &schedulingv1.ShiftTemplateList{
+		ShiftTemplates: []*schedulingv1.ShiftTemplate{template("B"), template("A")},
+	}}
+	list, err = w.client.MultiCreateShiftTemplates(w.Ctx, good)
+	require.NoError(t, err)
+	assert.Equal(t, []string{"B", "A"}, names(list))
+	_, err = w.client.MultiCreateShiftTemplates(w.Ctx, &schedulingv1.MultiCreateShiftTemplatesRequest{})
+	requireFault(t, err, definition.CodeNothing, 400)
+}
+
+func TestMultiReadShiftTemplates(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	late, early := w.create(t, "Late"), w.create(t, "Early")
+	read := func(refs *commonv1.RefList) (*schedulingv1.ShiftTemplateList, error) {
+		return w.client.MultiReadShiftTemplates(w.Ctx, &schedulingv1.MultiReadShiftTemplatesRequest{
+			Where: &schedulingv1.ShiftTemplateWhere{Refs: &schedulingv1.ShiftTemplateRefs{TemplateRefs: refs}},
+		})
+	}
+	for _, c := range []struct {
+		refs *commonv1.RefList
+		want []string
+	}{
+		{nil, []string{"Early", "Late"}},
+		{&commonv1.RefList{Ids: []int64{late.GetId(), early.GetId()}}, []string{"Late", "Early"}},
+		{&commonv1.RefList{Qualifiers: []string{"late"}}, []string{"Late"}},
+		{&commonv1.RefList{Refs: []*commonv1.Ref{{Id: early.Id, Qualifier: proto.String("Late")}}}, []string{"Early"}},
+	} {
+		list, err := read(c.refs)
+		require.NoError(t, err)
+		assert.Equal(t, c.want, names(list))
+	}
+	_, err := read(&commonv1.RefList{Ids: []int64{1}, Qualifiers: []string{"Late"}})
+	requireFault(t, err, definition.CodeOnlyOne, 400)
+	_, err = read(&commonv1.RefList{Qualifiers: []string{"Night"}})
+	requireFault(t, err, definition.CodeUnknown, 400)
+	_, err = read(&commonv1.RefList{Refs: []*commonv1.Ref{{}}})
+	requireFault(t, err, definition.CodeMissing, 400)
+
+	list, err := w.client.ListShiftTemplates(tenant.With(t.Context(), 2), &schedulingv1.ListShiftTemplatesRequest{})
+	require.NoError(t, err)
+	assert.Empty(t, list.GetShiftTemplates(), "another tenant sees nothing")
+}

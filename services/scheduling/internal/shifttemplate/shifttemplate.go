@@ -1,0 +1,43 @@
+// Package shifttemplate keeps shift templates: named shifts that patterns are
+// built from. Patterns and schedules hold copies of them, so that changing or
+// deleting one touches neither.
+package shifttemplate
+
+import (
+	"strconv"
+
+	"google.golang.org/protobuf/proto"
+
+	schedulingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/scheduling/v1"
+
+	"github.com/rotaloom/rotaloom/services/scheduling/internal/definition"
+	"github.com/rotaloom/rotaloom/services/scheduling/internal/named"
+)
+
+// Store keeps shift templates. Patterns look them up there.
+type Store = named.Store[*schedulingv1.ShiftTemplate]
+
+// NewStore returns the store of shift templates.
+func NewStore() *Store {
+	return named.NewStore(named.Kind[*schedulingv1.ShiftTemplate]{
+		What:  "shift template",
+		Table: "shift_template",
+		New:   func() *schedulingv1.ShiftTemplate { return &schedulingv1.ShiftTemplate{} },
+		Strip: func(t *schedulingv1.ShiftTemplate) { t.Id, t.Version, t.Deleted = nil, "", nil },
+		Fill: func(t *schedulingv1.ShiftTemplate, id, version int64) {
+			t.Id, t.Version = proto.Int64(id), strconv.FormatInt(version, 10)
+		},
+	})
+}
+
+// prepare checks a template and returns it in the form in which it is stored.
+func prepare(rules definition.Rules, path string, given *schedulingv1.ShiftTemplate) (*schedulingv1.ShiftTemplate, error) {
+	if given == nil {
+		return nil, definition.Missing(path)
+	}
+	t := proto.CloneOf(given)
+	if err := named.CheckName(path, t.GetName()); err != nil {
+		return nil, err
+	}
+	return t, rules.Shift(path, t)
+}

@@ -1,0 +1,33 @@
+package span
+
+import "slices"
+
+// Diff returns which spans must go and which must come to turn current into wanted. Both results are empty when
+// nothing changes; they are ordered by first day and lane.
+func Diff(current, wanted []Span) (removed, added []Span) {
+	var r Resolver
+	return r.Diff(current, wanted)
+}
+
+// Diff is the function [Diff]. Its results are valid until the next call of this method.
+func (r *Resolver) Diff(current, wanted []Span) (removed, added []Span) {
+	r.removed, r.added = r.removed[:0], r.added[:0]
+	r.current = append(r.current[:0], current...)
+	r.wanted = append(r.wanted[:0], wanted...)
+	slices.SortFunc(r.current, compare)
+	slices.SortFunc(r.wanted, compare)
+	have, want := r.current, r.wanted
+	for len(have) > 0 && len(want) > 0 {
+		switch c := compare(have[0], want[0]); {
+		case c < 0:
+			r.removed, have = append(r.removed, have[0]), have[1:]
+		case c > 0:
+			r.added, want = append(r.added, want[0]), want[1:]
+		default:
+			have, want = have[1:], want[1:]
+		}
+	}
+	r.removed = append(r.removed, have...)
+	r.added = append(r.added, want...)
+	return r.removed, r.added
+}

@@ -1,0 +1,159 @@
+package termpattern
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"google.golang.org/protobuf/proto"
+
+	commonv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/common/v1"
+	schedulingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/scheduling/v1"
+
+	"github.com/rotaloom/rotaloom/pkg/civil"
+	"github.com/rotaloom/rotaloom/pkg/pg"
+	"github.com/rotaloom/rotaloom/pkg/rpc"
+	"github.com/rotaloom/rotaloom/services/scheduling/internal/definition"
+	"github.com/rotaloom/rotaloom/services/scheduling/internal/span"
+)
+
+// layers are the assignments that hold now, by term.
+type layers map[int64][]span.Assignment
+
+func newLayers(list []assignment) layers {
+	l := layers{}
+	for i := range list {
+		l.put(&list[i])
+	}
+	return l
+}
+
+func (l layers) put(a *assignment) { l[a.termID] = append(l[a.termID], a.layer()) }
+
+// drop takes an assignment out.
+func (l layers) drop(a *assignment) {
+	l[a.termID] = slices.DeleteFunc(l[a.termID], func(other span.Assignment) bool { return other.ID == a.id })
+}
+
+// lane chooses the lane of an assignment that is not in l. It refuses one for
+// which there is no room: the ids of entries tell apart no more.
+func (l layers) lane(path string, a *assignment) (uint8, error) {
+	lane, err := span.LaneFor(l[a.termID], a.layer())
+	if err != nil {
+		return 0, definition.Invalid(path, "lies on days for which the employment term has too many schedule patterns already").WithCause(err)
+	}
+	return lane, nil
+}
+
+// store writes edits, whose parts are numbered, and starts their propagation.
+// It returns 0 when there is nothing to write. What was there stays readable as
+// it was: versions are ended, never changed.
+func (h *Handler) store(ctx context.Context, tx pgx.Tx, tenantID int64, at time.Time, edits []edit) (int64, error) {
+	var terms, ended []int64
+	var parts []assignment
+	for i := range edits {
+		e := &edits[i]
+		if !e.changes() {
+			continue
+		}
+		if e.before.id != 0 {
+			ended = append(ended, e.before.id)
+			terms = append(terms, e.before.termID)
+		}
+		for _, a := range e.after {
+			parts = append(parts, a)
+			terms = append(terms, a.termID)
+		}
+	}
+	if len(terms) == 0 {
+		return 0, nil
+	}
+	slices.Sort(terms)
+	propagationID, err := h.deps.Start(ctx, tx, slices.Compact(terms))
+	if err != nil {
+		return 0, fmt.Errorf("termpattern: start propagation: %w", err)
+	}
+	if err := end(ctx, tx, tenantID, at, ended); err != nil {
+		return 0, err
+	}
+	return propagationID, insert(ctx, tx, tenantID, propagationID, at, parts)
+}
+
+// announce tells the caller where to watch a propagation, and the relay that
+// there is something to publish. It is called after the commit.
+func (h *Handler) announce(ctx context.Context, propagationID int64) error {
+	if propagationID == 0 {
+		return nil
+	}
+	h.deps.Wake()
+	return rpc.SetContentLocation(ctx, fmt.Sprintf("/v1/scheduling/propagations/%d", propagationID))
+}
+
+// describe answers the result of each edit.
+func (h *Handler) describe(ctx context.Context, db pg.Querier, tenantID int64, edits []edit) ([]*schedulingv1.GroupSchedulePatternResult, error) {
+	var patternIDs []int64
+	concerns := make([]concern, len(edits))
+	for i := range edits {
+		concerns[i] = edits[i].concern()
+		if len(edits[i].after) > 0 {
+			patternIDs = append(patternIDs, edits[i].after[edits[i].shown].patternID)
+		}
+	}
+	patterns, err := h.deps.Definitions.Patterns(ctx, db, tenantID, patternIDs)
+	if err != nil {
+		return nil, err
+	}
+	locked, err := lockedNotices(ctx, db, tenantID, concerns)
+	if err != nil {
+		return nil, err
+	}
+	results := make([]*schedulingv1.GroupSchedulePatternResult, len(edits))
+	for i := range edits {
+		results[i] = edits[i].result(patterns, locked[i])
+	}
+	return results, nil
+}
+
+// concern is the stretch of days that an edit is about.
+func (e *edit) concern() concern {
+	days, termID := e.before.days, e.before.termID
+	for i, a := range e.after {
+		if e.before.id == 0 && i == 0 {
+			days, termID = a.days, a.termID
+		}
+		days = civil.Range{From: min(days.From, a.days.From), To: max(days.To, a.days.To)}
+	}
+	return concern{termID: termID, days: days}
+}
+
+func (e *edit) result(patterns map[int64]*schedulingv1.SchedulePattern, locked string) *schedulingv1.GroupSchedulePatternResult {
+	result := &schedulingv1.GroupSchedulePatternResult{Status: proto.Bool(true)}
+	about := e.before
+	switch {
+	case len(e.after) == 0:
+		result.GroupSchedulePattern = &schedulingv1.GroupSchedulePattern{
+			Id:       proto.Int64(about.id),
+			GroupRef: &commonv1.Ref{Id: proto.Int64(about.termID), Qualifier: proto.String(about.termName)},
+		}
+		result.Exceptions = append(result.Exceptions, "The schedule pattern was removed.")
+	default:
+		about = e.after[e.shown]
+		result.GroupSchedulePattern = about.message(patterns[about.patternID])
+	}
+	switch {
+	case !e.changes():
+		result.Exceptions = append(result.Exceptions, "Nothing had to be changed.")
+	case len(e.after) == 2 && e.shown == 0:
+		rest := e.after[1]
+		result.Exceptions = append(result.Exceptions,
+			fmt.Sprintf("The days from %s on go on as the schedule pattern assignment %d.", rest.days.From, rest.id))
+	}
+	if !about.inherits {
+		result.Exceptions = append(result.Exceptions, noticeInheritance)
+	} else if locked != "" {
+		result.Exceptions = append(result.Exceptions, locked)
+	}
+	return result
+}

@@ -1,0 +1,226 @@
+package termpattern
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	commonv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/common/v1"
+	schedulingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/scheduling/v1"
+
+	"github.com/rotaloom/rotaloom/pkg/civil"
+	"github.com/rotaloom/rotaloom/pkg/fault"
+	"github.com/rotaloom/rotaloom/pkg/fault/bulk"
+	"github.com/rotaloom/rotaloom/pkg/pg"
+	"github.com/rotaloom/rotaloom/services/scheduling/internal/definition"
+)
+
+// creation is one create of a request on its way into the database.
+type creation struct {
+	path       string
+	input      *schedulingv1.GroupSchedulePatternCreate
+	made       assignment
+	definition *definition.Definition
+	err        error
+}
+
+// ApplyCreateEmploymentTermSchedulePatterns assigns patterns to terms, all or,
+// with partial success, those that can be. It starts one propagation for all.
+func (h *Handler) ApplyCreateEmploymentTermSchedulePatterns(ctx context.Context, req *schedulingv1.ApplyCreateGroupSchedulePatternsRequest) (*schedulingv1.GroupSchedulePatternResults, error) {
+	body, partial := req.GetBody(), req.GetPartialSuccess()
+	inputs := body.GetGroupSchedulePatterns().GetDo().GetGroupSchedulePatternCreates()
+	if len(inputs) == 0 {
+		return nil, fault.Invalid(definition.CodeNothing, "groupSchedulePatterns.do.groupSchedulePatternCreates needs at least one element.")
+	}
+	list := make([]creation, len(inputs))
+	for i, input := range inputs {
+		list[i] = readCreation(i, input)
+	}
+	if err := h.complete(ctx, list, partial); err != nil {
+		return nil, err
+	}
+	outcome, propagationID, err := h.create(ctx, list, partial)
+	if err != nil {
+		return nil, err
+	}
+	if err := h.announce(ctx, propagationID); err != nil {
+		return nil, err
+	}
+	withInput := body.GetOptions().GetDetailedPartialSuccess() || body.GetFormatForTransactionAssistant()
+	return answer(ctx, outcome, withInput, asTheyAre)
+}
+
+// readCreation reads what a create says by itself.
+func readCreation(i int, input *schedulingv1.GroupSchedulePatternCreate) creation {
+	c := creation{path: fmt.Sprintf("groupSchedulePatternCreates[%d].groupSchedulePattern", i), input: input}
+	c.made, c.err = readAssignment(c.path, input.GetGroupSchedulePattern())
+	c.made.override = input.GetOverride()
+	return c
+}
+
+func readAssignment(path string, g *schedulingv1.GroupSchedulePattern) (assignment, error) {
+	switch {
+	case g == nil:
+		return assignment{}, definition.Missing(path)
+	case !named(g.GetGroupRef()):
+		return assignment{}, definition.Missing(path + ".groupRef")
+	}
+	from, err := neededDate(path+".startDate", g.GetStartDate())
+	if err != nil {
+		return assignment{}, err
+	}
+	to, err := parseEnd(path+".endDate", g.GetEndDate())
+	if err != nil {
+		return assignment{}, err
+	}
+	a := assignment{days: civil.Range{From: from, To: to}, offset: g.GetStartDateOffset()}
+	if err := checkDays(path, a.days); err != nil {
+		return assignment{}, err
+	}
+	if g.GetSchedulePattern() == nil {
+		return assignment{}, definition.Missing(path + ".schedulePattern")
+	}
+	return a, nil
+}
+
+// named tells whether a ref names something at all.
+func named(ref *commonv1.Ref) bool {
+	return ref != nil && (ref.Id != nil || ref.GetQualifier() != "")
+}
+
+// complete finds the terms and the templates that the creates name. Without
+// partial the first error ends it.
+func (h *Handler) complete(ctx context.Context, list []creation, partial bool) error {
+	if err := firstError(list, partial); err != nil {
+		return err
+	}
+	var good []*creation
+	var refs []*commonv1.Ref
+	var asked []definition.Asked
+	for i := range list {
+		if c := &list[i]; c.err == nil {
+			good = append(good, c)
+			g := c.input.GetGroupSchedulePattern()
+			refs = append(refs, g.GetGroupRef())
+			asked = append(asked, definition.Asked{Path: c.path + ".schedulePattern", Pattern: g.GetSchedulePattern()})
+		}
+	}
+	terms, errs, err := h.findTerms(ctx, refs, partial)
+	if err != nil {
+		return err
+	}
+	definitions, err := h.deps.Definitions.Resolve(ctx, h.deps.Pool, tenantOf(ctx), asked)
+	if err != nil {
+		return err
+	}
+	for i, c := range good {
+		if c.err = errs[i]; c.err == nil {
+			c.err = definitions[i].Err
+		}
+		if c.err != nil {
+			continue
+		}
+		c.made.termID, c.made.termName, c.made.inherits = terms[i].ID, terms[i].Name, terms[i].AllowsInheritance
+		c.definition = definitions[i].Definition
+		c.made.dayCount = c.definition.DayCount
+		if c.made.anchor, err = anchorOf(c.definition.Pattern, c.made.days.From); err != nil {
+			return err
+		}
+	}
+	return firstError(list, partial)
+}
+
+// firstError is the error that ends a request without partial success.
+func firstError(list []creation, partial bool) error {
+	for i := range list {
+		if list[i].err != nil && !partial {
+			return list[i].err
+		}
+	}
+	return nil
+}
+
+// create stores those of the creates that have no error yet.
+func (h *Handler) create(ctx context.Context, list []creation, partial bool) (*bulk.Outcome[*schedulingv1.GroupSchedulePatternCreate, result], int64, error) {
+	var outcome *bulk.Outcome[*schedulingv1.GroupSchedulePatternCreate, result]
+	var propagationID int64
+	tenantID := tenantOf(ctx)
+	err := pg.InTx(ctx, h.deps.Pool, func(ctx context.Context, tx pgx.Tx) error {
+		edits, errs, at, err := h.place(ctx, tx, tenantID, list)
+		if err != nil {
+			return err
+		}
+		outcome = &bulk.Outcome[*schedulingv1.GroupSchedulePatternCreate, result]{}
+		described, err := h.describe(ctx, tx, tenantID, edits)
+		if err != nil {
+			return err
+		}
+		for i := range list {
+			switch {
+			case errs[i] == nil:
+				outcome.Succeed(list[i].input, described[0])
+				described = described[1:]
+			case partial:
+				outcome.Fail(list[i].input, fault.FromError(errs[i]))
+			default:
+				return errs[i]
+			}
+		}
+		propagationID, err = h.store(ctx, tx, tenantID, at, edits)
+		return err
+	})
+	return outcome, propagationID, err
+}
+
+// place finds room for new assignments among those that hold now. It returns
+// what is to be stored, an error for each create that is not, and the time of
+// the change.
+func (h *Handler) place(ctx context.Context, tx pgx.Tx, tenantID int64, list []creation) ([]edit, []error, time.Time, error) {
+	errs := make([]error, len(list))
+	var positions []int
+	var edits []edit
+	var terms []int64
+	var definitions []*definition.Definition
+	window := civil.Range{From: civil.Forever, To: civil.Beginning}
+	for i := range list {
+		c := &list[i]
+		if errs[i] = c.err; c.err != nil {
+			continue
+		}
+		positions = append(positions, i)
+		edits = append(edits, edit{after: []assignment{c.made}})
+		terms = append(terms, c.made.termID)
+		definitions = append(definitions, c.definition)
+		window = civil.Range{From: min(window.From, c.made.days.From), To: max(window.To, c.made.days.To)}
+	}
+	if err := lock(ctx, tx, tenantID, terms); err != nil {
+		return nil, nil, time.Time{}, err
+	}
+	now, err := current(ctx, tx, tenantID, terms, window)
+	if err != nil {
+		return nil, nil, time.Time{}, err
+	}
+	at, err := number(ctx, tx, edits)
+	if err != nil {
+		return nil, nil, time.Time{}, err
+	}
+	layers := newLayers(now)
+	placed, used := edits[:0], definitions[:0]
+	for k, i := range positions {
+		made := &edits[k].after[0]
+		if made.lane, errs[i] = layers.lane(list[i].path, made); errs[i] == nil {
+			layers.put(made)
+			placed, used = append(placed, edits[k]), append(used, definitions[k])
+		}
+	}
+	patternIDs, err := h.deps.Definitions.Put(ctx, tx, tenantID, used)
+	if err != nil {
+		return nil, nil, time.Time{}, err
+	}
+	for k, id := range patternIDs {
+		placed[k].after[0].patternID = id
+	}
+	return placed, errs, at, nil
+}

@@ -1,0 +1,129 @@
+package termpattern
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"google.golang.org/protobuf/proto"
+
+	schedulingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/scheduling/v1"
+
+	"github.com/rotaloom/rotaloom/pkg/civil"
+	"github.com/rotaloom/rotaloom/pkg/pg"
+)
+
+// selectHistory reads every version of the assignments of terms that had a day
+// of the window, with what became of its propagation. Rows are in the order in
+// which versions were believed.
+const selectHistory = `
+SELECT a.id, a.version, a.employment_term_id, a.from_date, a.to_date, a.pattern_id, a.override,
+       a.believed_from, nullif(a.believed_until, 'infinity'),
+       EXISTS (SELECT FROM pattern_assignment n
+               WHERE n.tenant_id = a.tenant_id AND n.id = a.id AND n.version = a.version + 1),
+       a.propagation_id, coalesce(p.state, ''), coalesce(p.employees_done, 0),
+       coalesce(p.skipped_locked, 0), coalesce(p.skipped_cut_loose, 0), p.finished_at
+FROM pattern_assignment a
+LEFT JOIN propagation p ON p.tenant_id = a.tenant_id AND p.id = a.propagation_id
+WHERE a.tenant_id = $1 AND a.employment_term_id = ANY($2) AND a.from_date < $4 AND a.to_date > $3
+ORDER BY a.employment_term_id, a.id, a.version LIMIT $5`
+
+// version is a version of an assignment, and what became of it.
+type version struct {
+	id, termID, patternID int64
+	number                int32
+	days                  civil.Range
+	override              bool
+	// The change that made it, and the one that ended it.
+	from  time.Time
+	until *time.Time
+	// continued tells whether another version took its place.
+	continued bool
+
+	propagationID     int64
+	state             string
+	employees         int64
+	locked, cutLoose  int64
+	propagationFinish *time.Time
+}
+
+func history(ctx context.Context, db pg.Querier, tenantID int64, termIDs []int64, window civil.Range) ([]*schedulingv1.GroupSchedulePatternHistory, error) {
+	rows, err := db.Query(ctx, selectHistory, tenantID, termIDs, window.From.Time(), window.To.Time(), mostRead+1)
+	if err != nil {
+		return nil, fmt.Errorf("termpattern: read history: %w", err)
+	}
+	var list []*schedulingv1.GroupSchedulePatternHistory
+	var v version
+	var from, to time.Time
+	_, err = pgx.ForEachRow(rows, []any{
+		&v.id, &v.number, &v.termID, &from, &to, &v.patternID, &v.override, &v.from, &v.until, &v.continued,
+		&v.propagationID, &v.state, &v.employees, &v.locked, &v.cutLoose, &v.propagationFinish,
+	}, func() error {
+		v.days = civil.Range{From: civil.FromTime(from), To: civil.FromTime(to)}
+		row, err := v.message()
+		list = append(list, row)
+		return err
+	})
+	if err != nil {
+		return nil, fmt.Errorf("termpattern: read history: %w", err)
+	}
+	return list, checkRead(len(list))
+}
+
+// versionBits is how many bits of a history id hold the version. With 53 bits
+// altogether the id stays exact for clients that keep numbers as doubles.
+const versionBits = 20
+
+const failed = "FAILED"
+
+func (v *version) message() (*schedulingv1.GroupSchedulePatternHistory, error) {
+	report, err := json.Marshal(v.report())
+	if err != nil {
+		return nil, err
+	}
+	told := v.from
+	if v.propagationFinish != nil {
+		told = *v.propagationFinish
+	}
+	return &schedulingv1.GroupSchedulePatternHistory{
+		Id:                     proto.Int64(v.id<<versionBits | int64(v.number)),
+		GroupId:                proto.Int64(v.termID),
+		GroupSchedulePatternId: proto.Int64(v.id),
+		Error:                  proto.Bool(v.state == failed),
+		Report:                 string(report),
+		ReportDate:             civil.FromTime(told.UTC()).String(),
+		TransactionDateTime:    moment(v.from),
+	}, nil
+}
+
+// report says what the version was, what its propagation did, and how it ended.
+func (v *version) report() []string {
+	adds := "adds to"
+	if v.override {
+		adds = "replaces"
+	}
+	lines := []string{fmt.Sprintf("Version %d has %s; its pattern %d %s what lies below.",
+		v.number, daysText(v.days), v.patternID, adds)}
+	if v.state != "" {
+		lines = append(lines, fmt.Sprintf("Propagation %d is %s for %d employees.", v.propagationID, v.state, v.employees))
+	}
+	if v.locked > 0 {
+		lines = append(lines, fmt.Sprintf("Locked days of %d employees were left alone.", v.locked))
+	}
+	if v.cutLoose > 0 {
+		lines = append(lines, fmt.Sprintf("Entries of %d employees that were changed by hand were left alone.", v.cutLoose))
+	}
+	if v.until != nil {
+		ended := "removed"
+		if v.continued {
+			ended = fmt.Sprintf("replaced by version %d", v.number+1)
+		}
+		lines = append(lines, fmt.Sprintf("It was %s on %s.", ended, moment(*v.until)))
+	}
+	return lines
+}
+
+// moment is an instant on the clocks of UTC, exact to the second.
+func moment(at time.Time) string { return at.UTC().Format("2006-01-02T15:04:05") }

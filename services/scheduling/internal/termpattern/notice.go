@@ -1,0 +1,66 @@
+package termpattern
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/rotaloom/rotaloom/pkg/civil"
+	"github.com/rotaloom/rotaloom/pkg/pg"
+)
+
+// mostExamined bounds how many memberships are looked at to tell a planner of
+// locked days. The propagation counts them exactly.
+const mostExamined = 20_000
+
+const noticeInheritance = "The employment term does not allow inheritance: the pattern does not reach schedules until it does."
+
+// countLocked counts the employees of terms who have locked days in the range
+// that belongs to the term. The outermost EXISTS spares tenants without locks
+// the rest.
+const countLocked = `
+WITH change AS (
+    SELECT * FROM unnest($2::bigint[], $3::date[], $4::date[]) WITH ORDINALITY AS c (term, from_date, to_date, n)
+), member AS (
+    SELECT c.n, m.employee_id, greatest(c.from_date, m.from_date) AS from_date, least(c.to_date, m.to_date) AS to_date
+    FROM change c
+    JOIN membership m ON m.tenant_id = $1 AND m.employment_term_id = c.term
+                     AND m.from_date < c.to_date AND m.to_date > c.from_date
+    LIMIT $5
+)
+SELECT m.n, count(DISTINCT m.employee_id)
+FROM member m
+WHERE EXISTS (SELECT FROM day_lock WHERE tenant_id = $1)
+  AND EXISTS (SELECT FROM day_lock l WHERE l.tenant_id = $1 AND l.employee_id = m.employee_id
+                                       AND l.from_date < m.to_date AND l.to_date > m.from_date)
+GROUP BY m.n`
+
+// concern is a range of days of a term that a change is about.
+type concern struct {
+	termID int64
+	days   civil.Range
+}
+
+// lockedNotices answers for each concern what to tell about locked days, or "".
+func lockedNotices(ctx context.Context, db pg.Querier, tenantID int64, concerns []concern) ([]string, error) {
+	terms, from, to := make([]int64, len(concerns)), make([]time.Time, len(concerns)), make([]time.Time, len(concerns))
+	for i, c := range concerns {
+		terms[i], from[i], to[i] = c.termID, c.days.From.Time(), c.days.To.Time()
+	}
+	rows, err := db.Query(ctx, countLocked, tenantID, terms, from, to, mostExamined)
+	if err != nil {
+		return nil, fmt.Errorf("termpattern: count locked days: %w", err)
+	}
+	notices := make([]string, len(concerns))
+	var n, employees int64
+	_, err = pgx.ForEachRow(rows, []any{&n, &employees}, func() error {
+		notices[n-1] = fmt.Sprintf("Days are locked for at least %d of the term's employees and are left alone.", employees)
+		return nil
+	})
+	if err != nil {
+		return nil, fmt.Errorf("termpattern: count locked days: %w", err)
+	}
+	return notices, nil
+}

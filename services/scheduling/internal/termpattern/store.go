@@ -1,0 +1,203 @@
+package termpattern
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/rotaloom/rotaloom/pkg/civil"
+	"github.com/rotaloom/rotaloom/pkg/fault"
+	"github.com/rotaloom/rotaloom/pkg/pg"
+)
+
+// lockTerms makes changes of the same terms wait for each other, until the
+// transaction ends. What is read afterwards is then what the one before left.
+// Locking the rows themselves would not do: the version that it waited for is
+// gone, and the one that replaced it was not there when the statement began.
+// The keys are taken in ascending order, so that nobody waits in a circle.
+const lockTerms = `
+SELECT pg_advisory_xact_lock(key) FROM (
+    SELECT DISTINCT hashint8extended(term, $1) AS key FROM unnest($2::bigint[]) AS term ORDER BY key
+) AS keys`
+
+func lock(ctx context.Context, tx pgx.Tx, tenantID int64, termIDs []int64) error {
+	if _, err := tx.Exec(ctx, lockTerms, tenantID, termIDs); err != nil {
+		return fmt.Errorf("termpattern: lock terms: %w", err)
+	}
+	return nil
+}
+
+// selectTerms finds the terms of assignments. An assignment never moves to
+// another term.
+const selectTerms = `
+SELECT DISTINCT employment_term_id FROM pattern_assignment
+WHERE tenant_id = $1 AND id = ANY($2) AND employment_term_id IS NOT NULL AND believed_until = 'infinity'`
+
+func termsOf(ctx context.Context, db pg.Querier, tenantID int64, ids []int64) ([]int64, error) {
+	rows, err := db.Query(ctx, selectTerms, tenantID, ids)
+	if err != nil {
+		return nil, fmt.Errorf("termpattern: find terms: %w", err)
+	}
+	terms, err := pgx.CollectRows(rows, pgx.RowTo[int64])
+	if err != nil {
+		return nil, fmt.Errorf("termpattern: find terms: %w", err)
+	}
+	return terms, nil
+}
+
+// selectCurrent reads what holds now: one assignment, or those of terms that
+// overlap with a window.
+const selectCurrent = `
+SELECT a.id, a.version, a.employment_term_id, coalesce(t.name, ''),
+       coalesce(t.allows_inheritance, true), a.from_date, a.to_date, a.pattern_id, a.day_count,
+       a.anchor, a.start_date_offset, a.override, a.lane, a.seq, coalesce(p.state = 'FINISHED', false)
+FROM pattern_assignment a
+LEFT JOIN employment_term t ON t.tenant_id = a.tenant_id AND t.id = a.employment_term_id
+LEFT JOIN propagation p ON p.tenant_id = a.tenant_id AND p.id = a.propagation_id
+WHERE a.tenant_id = $1 AND a.believed_until = 'infinity' AND `
+
+const (
+	selectOne    = selectCurrent + `a.employment_term_id IS NOT NULL AND a.id = $2`
+	selectWindow = selectCurrent + `a.employment_term_id = ANY($2) AND a.from_date < $4 AND a.to_date > $3
+ORDER BY a.employment_term_id, a.from_date, a.id LIMIT $5`
+)
+
+// one reads an assignment by id; the list is empty when there is none.
+func one(ctx context.Context, db pg.Querier, tenantID, id int64) ([]assignment, error) {
+	rows, err := db.Query(ctx, selectOne, tenantID, id)
+	return collect(rows, err)
+}
+
+// mostRead bounds how many assignments, or versions of them, one request reads.
+const mostRead = 50_000
+
+// current reads the assignments of terms that have a day of the window, by term
+// and first day.
+func current(ctx context.Context, db pg.Querier, tenantID int64, termIDs []int64, window civil.Range) ([]assignment, error) {
+	rows, err := db.Query(ctx, selectWindow, tenantID, termIDs, window.From.Time(), window.To.Time(), mostRead+1)
+	list, err := collect(rows, err)
+	if err == nil {
+		err = checkRead(len(list))
+	}
+	return list, err
+}
+
+func checkRead(n int) error {
+	if n <= mostRead {
+		return nil
+	}
+	return fault.TooLarge(fault.CodeItemLimit,
+		fmt.Sprintf("More than %d assignments are concerned. Name fewer employment terms.", mostRead))
+}
+
+func collect(rows pgx.Rows, err error) ([]assignment, error) {
+	if err != nil {
+		return nil, fmt.Errorf("termpattern: read assignments: %w", err)
+	}
+	var list []assignment
+	var a assignment
+	var from, to, anchor time.Time
+	_, err = pgx.ForEachRow(rows, []any{
+		&a.id, &a.version, &a.termID, &a.termName, &a.inherits, &from, &to, &a.patternID, &a.dayCount,
+		&anchor, &a.offset, &a.override, &a.lane, &a.seq, &a.applied,
+	}, func() error {
+		a.days = civil.Range{From: civil.FromTime(from), To: civil.FromTime(to)}
+		a.anchor = civil.FromTime(anchor)
+		list = append(list, a)
+		return nil
+	})
+	if err != nil {
+		return nil, fmt.Errorf("termpattern: read assignments: %w", err)
+	}
+	return list, nil
+}
+
+// drawNumbers answers the time of a change, and as many new ids and places in
+// the order of decisions as it needs. It is asked under the locks of the terms:
+// the time at which the transaction began may lie before the change that it
+// waited for.
+const drawNumbers = `
+SELECT clock_timestamp(),
+       ARRAY(SELECT nextval('pattern_assignment_id') FROM generate_series(1, $1)),
+       ARRAY(SELECT nextval('pattern_assignment_seq') FROM generate_series(1, $2))`
+
+// number gives ids and places to what has none yet, and the next version to
+// everything that changes. It returns the time of the change.
+func number(ctx context.Context, tx pgx.Tx, edits []edit) (time.Time, error) {
+	var newIDs, newSeqs []*int64
+	for i := range edits {
+		if !edits[i].changes() {
+			continue
+		}
+		for k := range edits[i].after {
+			a := &edits[i].after[k]
+			a.applied = false
+			a.version++
+			if a.id == 0 {
+				a.version = 1
+				newIDs = append(newIDs, &a.id)
+			}
+			if a.seq == 0 {
+				newSeqs = append(newSeqs, &a.seq)
+			}
+		}
+	}
+	var at time.Time
+	var ids, seqs []int64
+	if err := tx.QueryRow(ctx, drawNumbers, len(newIDs), len(newSeqs)).Scan(&at, &ids, &seqs); err != nil {
+		return time.Time{}, fmt.Errorf("termpattern: draw numbers: %w", err)
+	}
+	for i, into := range newIDs {
+		*into = ids[i]
+	}
+	for i, into := range newSeqs {
+		*into = seqs[i]
+	}
+	return at, nil
+}
+
+const endVersions = `
+UPDATE pattern_assignment SET believed_until = $3
+WHERE tenant_id = $1 AND id = ANY($2) AND believed_until = 'infinity'`
+
+// end closes the current versions of assignments. What they said stays.
+func end(ctx context.Context, tx pgx.Tx, tenantID int64, at time.Time, ids []int64) error {
+	done, err := tx.Exec(ctx, endVersions, tenantID, ids, at)
+	if err == nil && done.RowsAffected() != int64(len(ids)) {
+		err = fmt.Errorf("%d of %d versions were current", done.RowsAffected(), len(ids))
+	}
+	if err != nil {
+		return fmt.Errorf("termpattern: end versions: %w", err)
+	}
+	return nil
+}
+
+const insertVersions = `
+INSERT INTO pattern_assignment (
+    tenant_id, propagation_id, believed_from, id, version, employment_term_id, from_date, to_date,
+    pattern_id, day_count, anchor, start_date_offset, override, lane, seq)
+SELECT $1, $2, $3, v.*
+FROM unnest($4::bigint[], $5::int[], $6::bigint[], $7::date[], $8::date[], $9::bigint[], $10::int[], $11::date[],
+            $12::int[], $13::boolean[], $14::smallint[], $15::bigint[]) AS v`
+
+// insert stores versions of assignments.
+func insert(ctx context.Context, tx pgx.Tx, tenantID, propagationID int64, at time.Time, list []assignment) error {
+	n := len(list)
+	ids, terms, patterns, seqs := make([]int64, n), make([]int64, n), make([]int64, n), make([]int64, n)
+	versions, dayCounts, offsets := make([]int32, n), make([]int32, n), make([]int32, n)
+	from, to, anchors := make([]time.Time, n), make([]time.Time, n), make([]time.Time, n)
+	overrides, lanes := make([]bool, n), make([]int16, n)
+	for i, a := range list {
+		ids[i], versions[i], terms[i], patterns[i], seqs[i] = a.id, a.version, a.termID, a.patternID, a.seq
+		from[i], to[i], anchors[i] = a.days.From.Time(), a.days.To.Time(), a.anchor.Time()
+		dayCounts[i], offsets[i], overrides[i], lanes[i] = a.dayCount, a.offset, a.override, int16(a.lane)
+	}
+	_, err := tx.Exec(ctx, insertVersions, tenantID, propagationID, at, ids, versions, terms, from, to,
+		patterns, dayCounts, anchors, offsets, overrides, lanes, seqs)
+	if err != nil {
+		return fmt.Errorf("termpattern: insert versions: %w", err)
+	}
+	return nil
+}

@@ -1,0 +1,148 @@
+package termpattern
+
+import (
+	"net/http"
+	"slices"
+
+	commonv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/common/v1"
+	schedulingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/scheduling/v1"
+
+	"github.com/rotaloom/rotaloom/pkg/civil"
+	"github.com/rotaloom/rotaloom/pkg/fault"
+	"github.com/rotaloom/rotaloom/services/scheduling/internal/definition"
+)
+
+// update is the one block of an apply_update request.
+type update struct {
+	// ids are the assignments that it names.
+	ids []int64
+	// refs are the terms that removeByGroups names instead, and window the days
+	// that it takes away.
+	refs   []*commonv1.Ref
+	window civil.Range
+	// given is the assignment whose pattern replaces others, and path where it
+	// stands. Nil when the block brings no pattern.
+	given *schedulingv1.GroupSchedulePattern
+	path  string
+	// apply makes the edit of one assignment. The replacement is that of given.
+	apply func(a assignment, r *replacement) (edit, error)
+}
+
+// readUpdate reads the block of a request and checks what needs no database.
+func readUpdate(body *schedulingv1.ApplyUpdateGroupSchedulePatterns) (*update, error) {
+	blocks := 0
+	for _, given := range []bool{
+		body.GetRecreate() != nil, body.GetUpdateAsOfDate() != nil, body.GetUpdateEndDate() != nil,
+		body.GetRemove() != nil, body.GetRemoveByGroups() != nil,
+	} {
+		if given {
+			blocks++
+		}
+	}
+	const names = "recreate, updateAsOfDate, updateEndDate, remove and removeByGroups"
+	switch {
+	case blocks == 0:
+		return nil, fault.New(definition.CodeNothing, http.StatusBadRequest, "One of "+names+" is needed.")
+	case blocks > 1:
+		return nil, fault.New(definition.CodeOnlyOne, http.StatusBadRequest, "Only one of "+names+" can be given.")
+	case body.GetRecreate() != nil:
+		return readRecreate(body.GetRecreate())
+	case body.GetUpdateAsOfDate() != nil:
+		return readAsOfDate(body.GetUpdateAsOfDate())
+	case body.GetUpdateEndDate() != nil:
+		return readEndDate(body.GetUpdateEndDate())
+	case body.GetRemove() != nil:
+		return readRemove(body.GetRemove())
+	default:
+		return readRemoveByGroups(body.GetRemoveByGroups())
+	}
+}
+
+func readRecreate(block *schedulingv1.RecreateGroupSchedulePatterns) (*update, error) {
+	const path = "recreate.do.groupSchedulePattern"
+	u := &update{given: block.GetDo().GetGroupSchedulePattern(), path: path}
+	u.apply = func(a assignment, r *replacement) (edit, error) { return recreate(path, a, r) }
+	return u, u.named("recreate", block.GetWhere())
+}
+
+func readAsOfDate(block *schedulingv1.UpdateGroupSchedulePatternsAsOfDate) (*update, error) {
+	u := &update{given: block.GetDo().GetGroupSchedulePattern(), path: "updateAsOfDate.do.groupSchedulePattern"}
+	date, err := neededDate("updateAsOfDate.do.date", block.GetDo().GetDate())
+	if err != nil {
+		return nil, err
+	}
+	u.apply = func(a assignment, r *replacement) (edit, error) { return asOf("updateAsOfDate.do", a, date, r) }
+	return u, u.named("updateAsOfDate", block.GetWhere())
+}
+
+func readEndDate(block *schedulingv1.UpdateGroupSchedulePatternsEndDate) (*update, error) {
+	const path = "updateEndDate.do"
+	to, err := parseEnd(path+".date", block.GetDo().GetDate())
+	if err != nil {
+		return nil, err
+	}
+	u := &update{apply: func(a assignment, _ *replacement) (edit, error) { return endOn(path, a, to) }}
+	return u, u.named("updateEndDate", block.GetWhere())
+}
+
+func readRemove(block *schedulingv1.RemoveGroupSchedulePatterns) (*update, error) {
+	days, err := removedDays("remove.do", block.GetDo())
+	if err != nil {
+		return nil, err
+	}
+	u := &update{apply: func(a assignment, _ *replacement) (edit, error) { return without(a, days), nil }}
+	return u, u.named("remove", block.GetWhere())
+}
+
+func readRemoveByGroups(block *schedulingv1.RemoveGroupSchedulePatternsByGroups) (*update, error) {
+	const path = "removeByGroups.where.groupRefs"
+	days, err := removedDays("removeByGroups.do", block.GetDo())
+	if err != nil {
+		return nil, err
+	}
+	refs := block.GetWhere().GetGroupRefs()
+	if len(refs) == 0 || slices.ContainsFunc(refs, func(ref *commonv1.Ref) bool { return !named(ref) }) {
+		return nil, definition.Missing(path)
+	}
+	return &update{refs: refs, window: days}, nil
+}
+
+// named notes the assignments that a block names, and checks that the pattern
+// that it brings is there.
+func (u *update) named(block string, where *schedulingv1.GroupSchedulePatternIds) error {
+	path := block + ".where.groupSchedulePatternIds"
+	u.ids = where.GetGroupSchedulePatternIds()
+	if len(u.ids) == 0 {
+		return definition.Missing(path)
+	}
+	sorted := slices.Sorted(slices.Values(u.ids))
+	if len(slices.Compact(sorted)) != len(u.ids) {
+		return definition.Invalid(path, "must name each assignment once")
+	}
+	switch {
+	case u.path == "":
+		return nil
+	case u.given == nil:
+		return definition.Missing(u.path)
+	case u.given.GetSchedulePattern() == nil:
+		return definition.Missing(u.path + ".schedulePattern")
+	}
+	return nil
+}
+
+// removedDays reads a range of days, both included. Without an end all days
+// from the start on are meant.
+func removedDays(path string, do *schedulingv1.RemovedDays) (civil.Range, error) {
+	from, err := neededDate(path+".startDate", do.GetStartDate())
+	if err != nil {
+		return civil.Range{}, err
+	}
+	to, err := parseEnd(path+".endDate", do.GetEndDate())
+	if err != nil {
+		return civil.Range{}, err
+	}
+	if to <= from {
+		return civil.Range{}, fault.New(codeEnd, http.StatusBadRequest, path+".endDate must not be before startDate.")
+	}
+	return civil.Range{From: from, To: to}, nil
+}

@@ -1,0 +1,249 @@
+// Package launch starts the product as its users do: it builds the binaries
+// and runs them as processes of their own.
+package launch
+
+import (
+	"context"
+	"crypto/tls"
+	"crypto/x509"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/rotaloom/rotaloom/tests/contract"
+)
+
+const (
+	startTimeout = 3 * time.Minute
+	stopTimeout  = 15 * time.Second
+	look         = 20 * time.Millisecond
+)
+
+// Ready is what the all-in-one process writes when it answers.
+type Ready struct {
+	BaseURL     string `json:"baseUrl"`
+	CAFile      string `json:"caFile"`
+	Tenant      string `json:"tenant"`
+	Credentials struct {
+		Username     string `json:"username"`
+		Password     string `json:"password"`
+		ClientID     string `json:"client_id"`
+		ClientSecret string `json:"client_secret"`
+	} `json:"credentials"`
+}
+
+var builds = struct {
+	sync.Mutex
+	done map[string]error
+}{done: map[string]error{}}
+
+// Root is the folder of the repository.
+func Root(t testing.TB) string {
+	t.Helper()
+	_, file, _, ok := runtime.Caller(0)
+	require.True(t, ok)
+	return filepath.Dir(filepath.Dir(filepath.Dir(file)))
+}
+
+// Build builds a command of the workspace, "services/standalone/cmd/rotaloom",
+// and answers the path of the binary.
+func Build(t testing.TB, command string) string {
+	t.Helper()
+	binary := filepath.Join(Root(t), "bin", "test", filepath.Base(command))
+	builds.Lock()
+	defer builds.Unlock()
+	err, done := builds.done[command]
+	if !done {
+		build := exec.Command("go", "build", "-o", binary, "./"+command)
+		build.Dir = Root(t)
+		out, buildErr := build.CombinedOutput()
+		if buildErr != nil {
+			err = fmt.Errorf("build %s: %w\n%s", command, buildErr, out)
+		}
+		builds.done[command] = err
+	}
+	require.NoError(t, err)
+	return binary
+}
+
+// Process is a running binary.
+type Process struct {
+	*exec.Cmd
+	// Log is the file that its output goes to.
+	Log    string
+	exited chan struct{}
+}
+
+// Start runs a binary and ends it with the test.
+func Start(t testing.TB, binary string, env []string, args ...string) *Process {
+	t.Helper()
+	log, err := os.CreateTemp(t.TempDir(), filepath.Base(binary)+"-*.log")
+	require.NoError(t, err)
+	p := &Process{Cmd: exec.Command(binary, args...), Log: log.Name(), exited: make(chan struct{})}
+	p.Stdout, p.Stderr = log, log
+	p.Env = append(os.Environ(), env...)
+	require.NoError(t, p.Cmd.Start())
+	go func() {
+		defer close(p.exited)
+		defer log.Close()
+		_ = p.Wait() // How it ended is read from ProcessState.
+	}()
+	t.Cleanup(func() {
+		p.Stop(t)
+		if t.Failed() {
+			t.Logf("%s wrote:\n%s", binary, p.output())
+		}
+	})
+	return p
+}
+
+// Kill ends the process at once, as a crash would.
+func (p *Process) Kill(t testing.TB) {
+	t.Helper()
+	_ = p.Process.Signal(syscall.SIGKILL) // It may have ended by itself.
+	<-p.exited
+}
+
+// Stop asks the process to end and waits until it has.
+func (p *Process) Stop(t testing.TB) {
+	t.Helper()
+	_ = p.Process.Signal(syscall.SIGTERM) // It may have ended by itself.
+	select {
+	case <-p.exited:
+	case <-time.After(stopTimeout):
+		p.Kill(t)
+		t.Errorf("%s did not stop within %s", p.Path, stopTimeout)
+	}
+}
+
+// Exited is closed when the process has ended.
+func (p *Process) Exited() <-chan struct{} { return p.exited }
+
+// ExitCode is the code that the process has ended with.
+func (p *Process) ExitCode() int {
+	<-p.exited
+	return p.ProcessState.ExitCode()
+}
+
+func (p *Process) output() string {
+	data, err := os.ReadFile(p.Log)
+	if err != nil {
+		return err.Error()
+	}
+	const most = 20_000
+	if len(data) > most {
+		data = data[len(data)-most:]
+	}
+	return string(data)
+}
+
+// Output is what the process has written so far, its end when that is long.
+func (p *Process) Output() string { return p.output() }
+
+// Await looks until the condition holds, or fails the test.
+func Await(t testing.TB, timeout time.Duration, what string, holds func() bool) {
+	t.Helper()
+	deadline := time.Now().Add(timeout)
+	for !holds() {
+		if time.Now().After(deadline) {
+			t.Fatalf("%s: not within %s", what, timeout)
+		}
+		time.Sleep(look) // The pause between two looks.
+	}
+}
+
+// Server is an all-in-one process that answers.
+type Server struct {
+	*Process
+	Ready
+	// Client trusts the server's certificate.
+	Client   *http.Client
+	StateDir string
+}
+
+// Standalone starts the all-in-one process on a free port with a state folder
+// of its own, and waits until it answers.
+func Standalone(t testing.TB, args ...string) *Server {
+	t.Helper()
+	return StandaloneIn(t, t.TempDir(), nil, args...)
+}
+
+// StandaloneIn is Standalone with a state folder, and with additions to the
+// environment.
+func StandaloneIn(t testing.TB, stateDir string, env []string, args ...string) *Server {
+	t.Helper()
+	binary := Build(t, "services/standalone/cmd/rotaloom")
+	readyFile := filepath.Join(stateDir, "ready.json")
+	require.NoError(t, removeIfThere(readyFile))
+	all := append([]string{"serve", "--listen", "127.0.0.1:0", "--state-dir", stateDir}, args...)
+	s := &Server{Process: Start(t, binary, env, all...), StateDir: stateDir}
+	Await(t, startTimeout, "ready.json", func() bool {
+		select {
+		case <-s.Exited():
+			t.Fatalf("the server ended with %d:\n%s", s.ExitCode(), s.Output())
+		default:
+		}
+		data, err := os.ReadFile(readyFile)
+		return err == nil && json.Unmarshal(data, &s.Ready) == nil
+	})
+	s.Client = Client(t, s.CAFile)
+	return s
+}
+
+func removeIfThere(path string) error {
+	if err := os.Remove(path); err != nil && !errors.Is(err, os.ErrNotExist) {
+		return err
+	}
+	return nil
+}
+
+// Client is an HTTP client that trusts the authority in caFile.
+func Client(t testing.TB, caFile string) *http.Client {
+	t.Helper()
+	pem, err := os.ReadFile(caFile)
+	require.NoError(t, err)
+	roots := x509.NewCertPool()
+	require.True(t, roots.AppendCertsFromPEM(pem))
+	transport := &http.Transport{
+		TLSClientConfig:     &tls.Config{RootCAs: roots, MinVersion: tls.VersionTLS12},
+		MaxIdleConnsPerHost: 32,
+		DisableCompression:  true,
+	}
+	t.Cleanup(transport.CloseIdleConnections)
+	return &http.Client{Transport: transport, Timeout: time.Minute}
+}
+
+// Target logs in and answers the server as a target of contract cases.
+func (s *Server) Target(t testing.TB) contract.Target {
+	t.Helper()
+	return Login(t, s.Client, s.Ready)
+}
+
+// Login gets a token for the credentials and answers the target of contract
+// cases.
+func Login(t testing.TB, client *http.Client, ready Ready) contract.Target {
+	t.Helper()
+	target := contract.Target{BaseURL: ready.BaseURL, Client: client, Values: map[string]string{
+		"username":      ready.Credentials.Username,
+		"password":      ready.Credentials.Password,
+		"client_id":     ready.Credentials.ClientID,
+		"client_secret": ready.Credentials.ClientSecret,
+	}}
+	ctx, cancel := context.WithTimeout(t.Context(), startTimeout)
+	defer cancel()
+	token, err := contract.Login(ctx, target)
+	require.NoError(t, err)
+	target.Token = token
+	return target
+}
