@@ -48,7 +48,7 @@ func (r maker) message(desc protoreflect.MessageDescriptor, depth int) proto.Mes
 	bare := messageOption(desc).GetBareArray()
 	for i := range desc.Fields().Len() {
 		fd := desc.Fields().Get(i)
-		if r.IntN(3) == 0 || fd.Message() != nil && !fd.IsMap() && depth > 3 {
+		if r.IntN(3) < min(depth+1, 2) || fd.Message() != nil && !fd.IsMap() && depth > 3 {
 			continue
 		}
 		if r.request && (bare != "" && string(fd.Name()) != bare || isAny(fd) || messageOption(desc).GetFailure() == string(fd.Name())) {

@@ -41,7 +41,7 @@ func TestDateEdges(t *testing.T) {
 func TestDateAgainstPackageTime(t *testing.T) {
 	t.Parallel()
 	var buffer []byte
-	first, last := civil.Of(1599, 1, 1), civil.Of(3201, 1, 1)
+	first, last := civil.Of(1799, 1, 1), civil.Of(3005, 1, 1)
 	want := first.Time()
 	for d := first; d < last; d++ {
 		year, month, dayOfMonth := d.Civil()
@@ -62,7 +62,7 @@ func TestDateAgainstPackageTime(t *testing.T) {
 
 func TestDateOfTheWholeType(t *testing.T) {
 	t.Parallel()
-	for d := int64(math.MinInt32); d <= math.MaxInt32; d += 99_991 {
+	for d := int64(math.MinInt32); d <= math.MaxInt32; d += 299_993 {
 		year, month, dayOfMonth := civil.Date(d).Civil()
 		want := time.Unix(d*86400, 0).UTC()
 		require.Equal(t, [3]int{want.Year(), int(want.Month()), want.Day()}, [3]int{year, int(month), dayOfMonth})

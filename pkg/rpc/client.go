@@ -10,7 +10,6 @@ import (
 
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/backoff"
-	"google.golang.org/grpc/credentials"
 	"google.golang.org/grpc/credentials/insecure"
 	"google.golang.org/grpc/keepalive"
 	"google.golang.org/grpc/metadata"
@@ -25,8 +24,9 @@ import (
 type DialConfig struct {
 	// Target is a name as gRPC resolves it, "dns:///commons:8443".
 	Target string
-	// TLS holds the client's certificate and the authorities it trusts.
-	TLS *tls.Config
+	// TLS answers the client's certificate and the authorities it trusts. It
+	// is called for each connection, so that changed certificates are used.
+	TLS func() *tls.Config
 	// Insecure permits a connection without TLS, for tests on the loopback.
 	Insecure bool
 	// MaxRequest and MaxResponse bound messages, in bytes; 8 and 64 MiB.
@@ -40,7 +40,7 @@ func Dial(cfg DialConfig, opts ...grpc.DialOption) (*grpc.ClientConn, error) {
 	creds := insecure.NewCredentials()
 	switch {
 	case cfg.TLS != nil:
-		creds = credentials.NewTLS(cfg.TLS)
+		creds = clientTLS{cfg.TLS}
 	case !cfg.Insecure:
 		return nil, errors.New("a connection needs a TLS configuration")
 	}

@@ -126,8 +126,8 @@ func overNetwork(tb testing.TB, f *fixture, _ rpc.Config) {
 		assert.NoError(tb, <-served)
 	})
 	tb.Cleanup(f.stop)
-	f.edge = dial(tb, listener, certificates(tb, ca, "edge").ClientConfig())
-	f.trusted = dial(tb, listener, certificates(tb, ca, "scheduling").ClientConfig())
+	f.edge = dial(tb, listener, certificates(tb, ca, "edge").ClientConfig)
+	f.trusted = dial(tb, listener, certificates(tb, ca, "scheduling").ClientConfig)
 }
 
 func certificates(tb testing.TB, ca *boot.LocalCA, name string) *boot.Certificates {
@@ -139,7 +139,7 @@ func certificates(tb testing.TB, ca *boot.LocalCA, name string) *boot.Certificat
 	return certs
 }
 
-func dial(tb testing.TB, listener net.Listener, cfg *tls.Config) *grpc.ClientConn {
+func dial(tb testing.TB, listener net.Listener, cfg func() *tls.Config) *grpc.ClientConn {
 	tb.Helper()
 	conn, err := rpc.Dial(rpc.DialConfig{Target: listener.Addr().String(), TLS: cfg})
 	require.NoError(tb, err)

@@ -82,7 +82,7 @@ func (s *settings) connect(app *boot.App) (gateway.Conns, error) {
 		{s.TimekeepingTarget, &conns.Timekeeping},
 		{s.SchedulingTarget, &conns.Scheduling},
 	} {
-		conn, err := rpc.Dial(rpc.DialConfig{Target: d.target, TLS: certificates.ClientConfig()})
+		conn, err := rpc.Dial(rpc.DialConfig{Target: d.target, TLS: certificates.ClientConfig})
 		if err != nil {
 			return gateway.Conns{}, err
 		}

@@ -175,8 +175,10 @@ BEGIN
                                 'schedule_item', 'day_lock'] LOOP
         EXECUTE format('ALTER TABLE %I ENABLE ROW LEVEL SECURITY', name);
         EXECUTE format('ALTER TABLE %I FORCE ROW LEVEL SECURITY', name);
+        -- In a subquery the setting is read once for a statement, not for each row
+        -- that it writes.
         EXECUTE format($p$CREATE POLICY tenant ON %I USING
-            (tenant_id = nullif(current_setting('rotaloom.tenant_id', true), '')::bigint)$p$, name);
+            (tenant_id = (SELECT nullif(current_setting('rotaloom.tenant_id', true), '')::bigint))$p$, name);
     END LOOP;
 END $$;
 -- +goose StatementEnd

@@ -56,6 +56,7 @@ func (h *Handler) MultiCreatePersons(ctx context.Context, req *commonsv1.PersonL
 		return nil, err
 	}
 	if failure != nil {
+		failure.ErrorCode = fault.CodeBulkFailed // What operations on persons say.
 		return &commonsv1.PersonList{Failure: failure}, rpc.PartialSuccess(ctx)
 	}
 	return &commonsv1.PersonList{Persons: out.Successes()}, nil

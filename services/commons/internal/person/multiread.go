@@ -70,6 +70,7 @@ func (h *Handler) MultiReadBasePersons(ctx context.Context, req *commonsv1.Multi
 		return nil, err
 	}
 	if failure != nil {
+		failure.ErrorCode = fault.CodeBulkFailed // What operations on persons say.
 		return &commonsv1.BasePersonList{Failure: failure}, rpc.PartialSuccess(ctx)
 	}
 	return &commonsv1.BasePersonList{Persons: out.Successes()}, nil

@@ -13,41 +13,70 @@ import (
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/span"
 )
 
-// Days are read as numbers of days since 1970-01-01, the form of civil.Date.
+// The employees of a batch are mostly consecutive, and are read by ranges of
+// ids: the lists of values that one would write otherwise are searched from
+// their beginning for each row once the plan of a statement is kept. Days are
+// read as numbers of days since 1970-01-01, the form of civil.Date.
 const (
+	inRanges = `unnest($2::bigint[], $3::bigint[]) AS r (first, last)`
+
 	readMemberships = `
 SELECT m.employee_id, m.employment_term_id, m.from_date - '1970-01-01'::date, m.to_date - '1970-01-01'::date
-FROM membership m
-JOIN employment_term t ON t.tenant_id = m.tenant_id AND t.id = m.employment_term_id
-WHERE m.tenant_id = $1 AND m.employee_id = ANY($2) AND t.allows_inheritance AND NOT t.deleted
+FROM ` + inRanges + `
+JOIN membership m ON m.tenant_id = $1 AND m.employee_id BETWEEN r.first AND r.last
+JOIN employment_term t ON t.tenant_id = $1 AND t.id = m.employment_term_id AND t.allows_inheritance AND NOT t.deleted
 ORDER BY m.employee_id`
 
-	assignmentColumns = `id, seq, coalesce(employment_term_id, 0), from_date - '1970-01-01'::date, to_date - '1970-01-01'::date,
-    pattern_id, day_count, anchor - '1970-01-01'::date, start_date_offset, override, lane`
+	assignmentColumns = `a.id, a.seq, coalesce(a.employment_term_id, 0), a.from_date - '1970-01-01'::date, a.to_date - '1970-01-01'::date,
+    a.pattern_id, a.day_count, a.anchor - '1970-01-01'::date, a.start_date_offset, a.override, a.lane`
 
 	readOwnAssignments = `
-SELECT employee_id, ` + assignmentColumns + `
-FROM pattern_assignment WHERE tenant_id = $1 AND employee_id = ANY($2) AND believed_until = 'infinity'
-ORDER BY employee_id`
+SELECT a.employee_id, ` + assignmentColumns + `
+FROM ` + inRanges + `
+JOIN pattern_assignment a ON a.tenant_id = $1 AND a.employee_id BETWEEN r.first AND r.last AND a.believed_until = 'infinity'
+ORDER BY a.employee_id`
 
 	readTermAssignments = `
-SELECT employment_term_id, ` + assignmentColumns + `
-FROM pattern_assignment WHERE tenant_id = $1 AND employment_term_id = ANY($2) AND believed_until = 'infinity'
-ORDER BY employment_term_id`
+SELECT a.employment_term_id, ` + assignmentColumns + `
+FROM pattern_assignment a
+WHERE a.tenant_id = $1 AND a.employment_term_id = ANY($2) AND a.believed_until = 'infinity'
+ORDER BY a.employment_term_id`
 
 	readLocks = `
-SELECT employee_id, from_date - '1970-01-01'::date, to_date - '1970-01-01'::date
-FROM day_lock WHERE tenant_id = $1 AND employee_id = ANY($2) ORDER BY employee_id`
+SELECT l.employee_id, l.from_date - '1970-01-01'::date, l.to_date - '1970-01-01'::date
+FROM ` + inRanges + `
+JOIN day_lock l ON l.tenant_id = $1 AND l.employee_id BETWEEN r.first AND r.last
+ORDER BY l.employee_id`
 
 	readSpans = `
-SELECT employee_id, from_date - '1970-01-01'::date, to_date - '1970-01-01'::date, position, day_count, pattern_id,
-    assignment_id, lane, inherited
-FROM span WHERE tenant_id = $1 AND employee_id = ANY($2) ORDER BY employee_id`
+SELECT s.employee_id, s.from_date - '1970-01-01'::date, s.to_date - '1970-01-01'::date, s.position, s.day_count, s.pattern_id,
+    s.assignment_id, s.lane, s.inherited
+FROM ` + inRanges + `
+JOIN span s ON s.tenant_id = $1 AND s.employee_id BETWEEN r.first AND r.last
+ORDER BY s.employee_id`
 
 	readHidden = `
-SELECT employee_id, hides_day - '1970-01-01'::date
-FROM schedule_item WHERE tenant_id = $1 AND employee_id = ANY($2) AND hides_day IS NOT NULL ORDER BY employee_id`
+SELECT i.employee_id, i.hides_day - '1970-01-01'::date
+FROM ` + inRanges + `
+JOIN schedule_item i ON i.tenant_id = $1 AND i.employee_id BETWEEN r.first AND r.last AND i.hides_day IS NOT NULL
+ORDER BY i.employee_id`
 )
+
+// widestGap is how many ids of others a range may step over.
+const widestGap = 32
+
+// ranges returns ranges, with both ends, that hold ascending ids and few
+// others.
+func ranges(ids []int64) (first, last []int64) {
+	for _, id := range ids {
+		if n := len(last); n > 0 && id-last[n-1] <= widestGap {
+			last[n-1] = id
+		} else {
+			first, last = append(first, id), append(last, id)
+		}
+	}
+	return first, last
+}
 
 // state is everything that decides the spans of some employees, and the spans
 // that they have.
@@ -71,11 +100,12 @@ func (s *state) load(ctx context.Context, db pg.Querier, tenantID int64, employe
 	if lock {
 		serial.Queue(batch, tenantID, employeeIDs)
 	}
-	batch.Queue(readMemberships, tenantID, employeeIDs).Query(s.scanMemberships)
-	batch.Queue(readOwnAssignments, tenantID, employeeIDs).Query(scanAssignments(&s.own))
-	batch.Queue(readLocks, tenantID, employeeIDs).Query(s.scanLocks)
-	batch.Queue(readSpans, tenantID, employeeIDs).Query(s.scanSpans)
-	batch.Queue(readHidden, tenantID, employeeIDs).Query(s.scanHidden)
+	first, last := ranges(employeeIDs)
+	batch.Queue(readMemberships, tenantID, first, last).Query(s.scanMemberships)
+	batch.Queue(readOwnAssignments, tenantID, first, last).Query(scanAssignments(&s.own))
+	batch.Queue(readLocks, tenantID, first, last).Query(s.scanLocks)
+	batch.Queue(readSpans, tenantID, first, last).Query(s.scanSpans)
+	batch.Queue(readHidden, tenantID, first, last).Query(s.scanHidden)
 	if err := db.SendBatch(ctx, batch).Close(); err != nil {
 		return fmt.Errorf("propagation: read state: %w", err)
 	}

@@ -7,19 +7,19 @@ import (
 
 	"github.com/jackc/pgx/v5/pgxpool"
 	"github.com/stretchr/testify/require"
+	"google.golang.org/grpc"
 	"google.golang.org/protobuf/proto"
 
 	commonv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/common/v1"
+	commonsv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/commons/v1"
 	schedulingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/scheduling/v1"
 
 	"github.com/rotaloom/rotaloom/pkg/civil"
-	"github.com/rotaloom/rotaloom/pkg/pg"
-	"github.com/rotaloom/rotaloom/pkg/tenant"
-	"github.com/rotaloom/rotaloom/pkg/testkit/pgtest"
+	"github.com/rotaloom/rotaloom/services/scheduling/internal/definition"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/entryid"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/projection"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/schedule"
-	"github.com/rotaloom/rotaloom/services/scheduling/migrations"
+	"github.com/rotaloom/rotaloom/services/scheduling/internal/schedtest"
 )
 
 const tenantID = 1
@@ -30,36 +30,27 @@ type fixture struct {
 	ctx     context.Context
 	pool    *pgxpool.Pool
 	handler *schedule.Handler
+	client  schedulingv1.ScheduleServiceClient // calls handler through the chain
 	reader  *schedule.Reader
 }
 
 func newFixture(t testing.TB) *fixture {
 	t.Helper()
-	pool := pgtest.New(t, pg.Migrations{Table: "scheduling_version", FS: migrations.FS})
-	reader := schedule.NewReader(pool, storedPatterns{})
+	env := schedtest.New(t)
+	reader := schedule.NewReader(env.Pool, definition.New(definition.Settings{}, nil, nil))
+	handler := schedule.New(env.Pool, reader, projection.NewResolver(env.Pool, nobody{}, nil))
+	schedulingv1.RegisterScheduleServiceServer(env.Local, handler)
 	return &fixture{
-		t: t, ctx: tenant.With(t.Context(), tenantID), pool: pool, reader: reader,
-		handler: schedule.New(pool, reader, projection.NewResolver(pool, nil, nil)),
+		t: t, ctx: env.Ctx, pool: env.Pool, reader: reader, handler: handler,
+		client: schedulingv1.NewScheduleServiceClient(env.Conn()),
 	}
 }
 
-// storedPatterns reads patterns from their table.
-type storedPatterns struct{}
+// nobody knows no person that is not projected.
+type nobody struct{ commonsv1.PersonServiceClient }
 
-func (storedPatterns) Patterns(ctx context.Context, db pg.Querier, tenantID int64, ids []int64) (map[int64]*schedulingv1.SchedulePattern, error) {
-	out := map[int64]*schedulingv1.SchedulePattern{}
-	for _, id := range ids {
-		var body []byte
-		err := db.QueryRow(ctx, "SELECT body FROM schedule_pattern WHERE tenant_id = $1 AND id = $2", tenantID, id).Scan(&body)
-		if err != nil {
-			return nil, err
-		}
-		out[id] = &schedulingv1.SchedulePattern{}
-		if err := proto.Unmarshal(body, out[id]); err != nil {
-			return nil, err
-		}
-	}
-	return out, nil
+func (nobody) ResolvePersons(context.Context, *commonsv1.ResolvePersonsRequest, ...grpc.CallOption) (*commonsv1.ResolvePersonsResponse, error) {
+	return &commonsv1.ResolvePersonsResponse{}, nil
 }
 
 func (f *fixture) exec(sql string, args ...any) {
@@ -135,14 +126,15 @@ func (f *fixture) tombstone(id, employee int64, day string) {
 		VALUES ($1, $2, $3, 'SHIFT', $4, $4, $4, true, '')`, tenantID, id, employee, day)
 }
 
-// read sends the answer over a wire and returns what a client decodes.
+// read returns what a client decodes.
 func (f *fixture) read(req *schedulingv1.MultiReadScheduleRequest) *schedulingv1.Schedule {
 	f.t.Helper()
-	answer, err := f.handler.MultiReadSchedule(f.ctx, req)
+	answer, err := f.client.MultiReadSchedule(f.ctx, req)
 	require.NoError(f.t, err)
 	return decode(f.t, answer)
 }
 
+// decode returns the message that is on the wire.
 func decode(t testing.TB, answer *schedulingv1.Schedule) *schedulingv1.Schedule {
 	t.Helper()
 	wire, err := proto.Marshal(answer)

@@ -36,9 +36,12 @@ func (g *generator) cycle(id int64) cycle {
 	c := cycle{id: id, days: int32(1 + g.IntN(10))}
 	for range 1 + g.IntN(8) {
 		start := g.Int32N(86400)
+		end := start + 1 + g.Int32N(reach*86400-86400)
+		if g.chance(30) {
+			end += 86400 - 1 - (end-1)%86400 // to the next midnight
+		}
 		c.items = append(c.items, rotation.Item{
-			Day: 1 + g.Int32N(c.days), Kind: rotation.Kind(1 + g.IntN(4)), StartSec: start, EndSec: start + 1 + g.Int32N(reach*86400-86400),
-			Template: g.Int32N(1000),
+			Day: 1 + g.Int32N(c.days), Kind: rotation.Kind(1 + g.IntN(4)), StartSec: start, EndSec: end, Template: g.Int32N(1000),
 		})
 	}
 	return c

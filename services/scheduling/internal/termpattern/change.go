@@ -16,6 +16,7 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/pg"
 	"github.com/rotaloom/rotaloom/pkg/rpc"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/definition"
+	"github.com/rotaloom/rotaloom/services/scheduling/internal/propagation"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/span"
 )
 
@@ -50,7 +51,7 @@ func (l layers) lane(path string, a *assignment) (uint8, error) {
 // store writes edits, whose parts are numbered, and starts their propagation.
 // It returns 0 when there is nothing to write. What was there stays readable as
 // it was: versions are ended, never changed.
-func (h *Handler) store(ctx context.Context, tx pgx.Tx, tenantID int64, at time.Time, edits []edit) (int64, error) {
+func store(ctx context.Context, tx pgx.Tx, tenantID int64, at time.Time, edits []edit) (int64, error) {
 	var terms, ended []int64
 	var parts []assignment
 	for i := range edits {
@@ -71,9 +72,10 @@ func (h *Handler) store(ctx context.Context, tx pgx.Tx, tenantID int64, at time.
 		return 0, nil
 	}
 	slices.Sort(terms)
-	propagationID, err := h.deps.Start(ctx, tx, slices.Compact(terms))
+	request := propagation.Request{Cause: propagation.CausePattern, TermIDs: slices.Compact(terms)}
+	propagationID, err := propagation.Start(ctx, tx, request)
 	if err != nil {
-		return 0, fmt.Errorf("termpattern: start propagation: %w", err)
+		return 0, err
 	}
 	if err := end(ctx, tx, tenantID, at, ended); err != nil {
 		return 0, err

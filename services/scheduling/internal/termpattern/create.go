@@ -168,7 +168,7 @@ func (h *Handler) create(ctx context.Context, list []creation, partial bool) (*b
 				return errs[i]
 			}
 		}
-		propagationID, err = h.store(ctx, tx, tenantID, at, edits)
+		propagationID, err = store(ctx, tx, tenantID, at, edits)
 		return err
 	})
 	return outcome, propagationID, err

@@ -13,6 +13,7 @@ import (
 
 	"github.com/rotaloom/rotaloom/pkg/civil"
 	"github.com/rotaloom/rotaloom/pkg/pg"
+	"github.com/rotaloom/rotaloom/services/scheduling/internal/propagation"
 )
 
 // selectHistory reads every version of the assignments of terms that had a day
@@ -76,8 +77,6 @@ func history(ctx context.Context, db pg.Querier, tenantID int64, termIDs []int64
 // altogether the id stays exact for clients that keep numbers as doubles.
 const versionBits = 20
 
-const failed = "FAILED"
-
 func (v *version) message() (*schedulingv1.GroupSchedulePatternHistory, error) {
 	report, err := json.Marshal(v.report())
 	if err != nil {
@@ -91,7 +90,7 @@ func (v *version) message() (*schedulingv1.GroupSchedulePatternHistory, error) {
 		Id:                     proto.Int64(v.id<<versionBits | int64(v.number)),
 		GroupId:                proto.Int64(v.termID),
 		GroupSchedulePatternId: proto.Int64(v.id),
-		Error:                  proto.Bool(v.state == failed),
+		Error:                  proto.Bool(v.state == propagation.StateFailed),
 		Report:                 string(report),
 		ReportDate:             civil.FromTime(told.UTC()).String(),
 		TransactionDateTime:    moment(v.from),

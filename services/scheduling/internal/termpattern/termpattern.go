@@ -10,7 +10,6 @@ package termpattern
 import (
 	"context"
 
-	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	commonv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/common/v1"
@@ -36,16 +35,11 @@ type Resolver interface {
 	Terms(ctx context.Context, refs []*commonv1.Ref) ([]projection.Term, error)
 }
 
-// Start stores the propagation of a change of these terms in the transaction of
-// the change, and returns its id.
-type Start func(ctx context.Context, tx pgx.Tx, termIDs []int64) (int64, error)
-
 // Deps are what a Handler works with.
 type Deps struct {
 	Pool        *pgxpool.Pool
 	Definitions *definition.Definitions
 	Terms       Resolver
-	Start       Start
 	// Wake tells the outbox relay that there is something to publish. It is
 	// called after the commit.
 	Wake func()

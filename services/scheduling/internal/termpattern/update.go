@@ -269,7 +269,7 @@ func (h *Handler) finish(ctx context.Context, tx pgx.Tx, tenantID int64, edits [
 	if err != nil {
 		return nil, 0, err
 	}
-	propagationID, err := h.store(ctx, tx, tenantID, at, edits)
+	propagationID, err := store(ctx, tx, tenantID, at, edits)
 	if err != nil {
 		return nil, 0, err
 	}

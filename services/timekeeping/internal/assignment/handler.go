@@ -133,6 +133,7 @@ func answer(ctx context.Context, out *bulk.Outcome[*timekeepingv1.PersonEmployme
 		return nil, err
 	}
 	if failure != nil {
+		failure.ErrorCode = fault.CodeBulkFailed // What operations on persons say.
 		return &timekeepingv1.PersonEmploymentTermsList{Failure: failure}, rpc.PartialSuccess(ctx)
 	}
 	return &timekeepingv1.PersonEmploymentTermsList{Persons: out.Successes()}, nil

@@ -75,7 +75,7 @@ func (h *Handler) UpdateEmploymentTerm(ctx context.Context, req *timekeepingv1.U
 }
 
 // DeleteEmploymentTerm removes the term with the id in the path. A term that
-// persons are assigned to stays (409).
+// persons are assigned to stays.
 func (h *Handler) DeleteEmploymentTerm(ctx context.Context, req *timekeepingv1.DeleteEmploymentTermRequest) (*emptypb.Empty, error) {
 	tenantID, _ := tenant.From(ctx)
 	_, err := h.change(ctx, tenantID, true, func(ctx context.Context, tx pgx.Tx) (row, error) {

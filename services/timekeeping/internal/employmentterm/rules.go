@@ -42,6 +42,8 @@ const (
 	CodeSeveral = "WTK-82614"
 	// CodeUnknownName (400): no term has the name.
 	CodeUnknownName = "WTK-82615"
+	// CodeInUse (400): persons are assigned to the term.
+	CodeInUse = "WRL-20401"
 )
 
 const (

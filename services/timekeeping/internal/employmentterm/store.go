@@ -173,7 +173,7 @@ func remove(ctx context.Context, db pg.Querier, tenantID, id int64) (row, error)
 	case errors.Is(err, pgx.ErrNoRows):
 		return row{}, fault.NotFound(CodeUnknownID, fmt.Sprintf("There is no employment term with id %d.", id))
 	case pg.IsForeignKey(err, "membership_employment_term"):
-		return row{}, fault.Conflict(fault.CodeConflict,
+		return row{}, fault.Invalid(CodeInUse,
 			fmt.Sprintf("Persons are assigned to employment term %d. Remove their assignments first.", id)).WithCause(err)
 	}
 	return r, err

@@ -1,0 +1,121 @@
+package serve
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"net"
+	"time"
+
+	"github.com/jackc/pgx/v5/pgxpool"
+	"github.com/nats-io/nats.go"
+	"github.com/prometheus/client_golang/prometheus"
+	"google.golang.org/grpc"
+
+	"github.com/rotaloom/rotaloom/pkg/authn"
+	"github.com/rotaloom/rotaloom/pkg/boot"
+	"github.com/rotaloom/rotaloom/pkg/bus"
+	"github.com/rotaloom/rotaloom/pkg/clock"
+	"github.com/rotaloom/rotaloom/pkg/obs"
+	"github.com/rotaloom/rotaloom/pkg/pg"
+	"github.com/rotaloom/rotaloom/pkg/rpc"
+	authv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/auth/v1"
+)
+
+// grace is how long calls that run may take when the program stops.
+const grace = 5 * time.Second
+
+// Settings are those that the programs of all services have.
+type Settings struct {
+	boot.Common
+	boot.TLSFiles
+	rpc.Config
+
+	Listen   string     `default:":8443" help:"Address of the gRPC listener."`
+	Database pg.Config  `embed:"" prefix:"database-" envprefix:"ROTALOOM_DATABASE_"`
+	NATS     bus.Config `embed:"" prefix:"nats-" envprefix:"ROTALOOM_NATS_"`
+}
+
+// Tokens say whose access tokens a service accepts.
+type Tokens struct {
+	TokenIssuer   string `default:"rotaloom" help:"Issuer that tokens must name."`
+	TokenAudience string `default:"rotaloom" help:"Audience that access tokens must name."`
+	AuthTarget    string `default:"dns:///auth:8443" help:"Where the auth service is."`
+}
+
+// Verification is how access tokens are verified.
+func (t Tokens) Verification() authn.Config {
+	return authn.Config{Issuer: t.TokenIssuer, Audience: t.TokenAudience}
+}
+
+// Program is a service's own program while it starts.
+type Program struct {
+	App      *boot.App
+	Name     string
+	Log      *slog.Logger
+	Registry prometheus.Registerer
+
+	settings     *Settings
+	certificates *boot.Certificates
+}
+
+// NewProgram begins the program of the service name.
+func NewProgram(app *boot.App, settings *Settings, name string) (*Program, error) {
+	certificates, err := boot.LoadCertificates(settings.TLSFiles, app.Log, clock.System{})
+	if err != nil {
+		return nil, err
+	}
+	return &Program{
+		App: app, Name: name, Log: app.Log, Registry: obs.ForService(app.Registry, name),
+		settings: settings, certificates: certificates,
+	}, nil
+}
+
+// Database brings the service's database up to date and opens it.
+func (p *Program) Database(ctx context.Context, sets ...pg.Migrations) (*pgxpool.Pool, error) {
+	return Database(ctx, p.App, p.settings.Database, p.Registry, p.Log, sets...)
+}
+
+// Broker connects to NATS.
+func (p *Program) Broker() (*nats.Conn, error) {
+	return Broker(p.App, p.settings.NATS, p.Name, p.Log)
+}
+
+// Dial connects to another service, which sees this one by its certificate.
+func (p *Program) Dial(target string) (grpc.ClientConnInterface, error) {
+	conn, err := rpc.Dial(rpc.DialConfig{Target: target, TLS: p.certificates.ClientConfig})
+	if err != nil {
+		return nil, err
+	}
+	p.App.OnClose("connection to "+target, func(context.Context) error { return conn.Close() })
+	return conn, nil
+}
+
+// Keys are the keys of the auth service, by which tokens are verified.
+func (p *Program) Keys(target string) (authn.KeySource, error) {
+	conn, err := p.Dial(target)
+	if err != nil {
+		return nil, err
+	}
+	return authn.NewKeySet(authn.FetchRPC(authv1.NewTokenServiceClient(conn)), clock.System{}), nil
+}
+
+// Serve listens, and makes the service part of the program.
+func (p *Program) Serve(s Service, tokens authn.Config, keys authn.KeySource) error {
+	chain, err := Chain(p.settings.Config, tokens, keys, p.Log, p.Registry)
+	if err != nil {
+		return err
+	}
+	server, err := rpc.NewServer(chain, p.certificates.ServerConfig(), false)
+	if err != nil {
+		return err
+	}
+	s.Register(server)
+	listener, err := net.Listen("tcp", p.settings.Listen)
+	if err != nil {
+		return fmt.Errorf("listen: %w", err)
+	}
+	p.App.Go(boot.StageServers, "server", func(ctx context.Context) error { return server.Run(ctx, listener, grace) })
+	Add(p.App, p.Name, s)
+	return nil
+}

@@ -1,0 +1,88 @@
+// Package serve puts a service together with what it needs: its database, the
+// broker, and the chain of interceptors before it. The programs of the
+// services and the all-in-one program share it, and differ only in where the
+// connections lead.
+package serve
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+
+	"github.com/jackc/pgx/v5/pgxpool"
+	"github.com/nats-io/nats.go"
+	"github.com/prometheus/client_golang/prometheus"
+	"google.golang.org/grpc"
+
+	"github.com/rotaloom/rotaloom/pkg/authn"
+	"github.com/rotaloom/rotaloom/pkg/boot"
+	"github.com/rotaloom/rotaloom/pkg/bus"
+	"github.com/rotaloom/rotaloom/pkg/clock"
+	"github.com/rotaloom/rotaloom/pkg/pg"
+	"github.com/rotaloom/rotaloom/pkg/rpc"
+)
+
+// Service is what every domain's service offers.
+type Service interface {
+	// Register adds the operations to a server.
+	Register(server grpc.ServiceRegistrar)
+	// Run does the work that no request asks for, until ctx ends.
+	Run(ctx context.Context) error
+	// Check says why the service cannot do its work, or nil.
+	Check(ctx context.Context) error
+}
+
+// relayer is a service with an outbox.
+type relayer interface {
+	Relay(ctx context.Context) error
+}
+
+// Add makes a service part of a program: its work, its outbox and its
+// readiness.
+func Add(app *boot.App, name string, s Service) {
+	app.Go(boot.StageConsumers, name, s.Run)
+	if r, ok := s.(relayer); ok {
+		app.Go(boot.StageRelay, name+" relay", r.Relay)
+	}
+	app.Ready.Add(name, s.Check)
+}
+
+// Database brings a service's database up to date and opens it. It is closed
+// with the program.
+func Database(ctx context.Context, app *boot.App, cfg pg.Config, registry prometheus.Registerer, log *slog.Logger, sets ...pg.Migrations) (*pgxpool.Pool, error) {
+	if err := pg.Migrate(ctx, cfg, log, sets...); err != nil {
+		return nil, fmt.Errorf("database: %w", err)
+	}
+	pool, err := pg.Open(ctx, cfg, log)
+	if err != nil {
+		return nil, fmt.Errorf("database: %w", err)
+	}
+	app.OnClose("database", func(context.Context) error { pool.Close(); return nil })
+	return pool, registry.Register(pg.Collector(pool))
+}
+
+// Broker connects to NATS. The connection is drained with the program.
+func Broker(app *boot.App, cfg bus.Config, name string, log *slog.Logger, more ...nats.Option) (*nats.Conn, error) {
+	conn, err := bus.Connect(cfg, name, log, more...)
+	if err != nil {
+		return nil, fmt.Errorf("broker: %w", err)
+	}
+	app.OnClose("broker", func(context.Context) error {
+		if !conn.IsConnected() {
+			conn.Close()
+			return nil
+		}
+		return conn.Drain()
+	})
+	return conn, nil
+}
+
+// Chain makes the interceptors of a service that accepts tokens of one
+// issuer, whose keys come from keys.
+func Chain(cfg rpc.Config, tokens authn.Config, keys authn.KeySource, log *slog.Logger, registry prometheus.Registerer) (*rpc.Chain, error) {
+	verifier, err := authn.NewVerifier(tokens, keys, authn.NoRevocations{}, clock.System{})
+	if err != nil {
+		return nil, err
+	}
+	return rpc.NewChain(cfg, rpc.Deps{Log: log, Metrics: registry, Verifier: verifier, Clock: clock.System{}})
+}

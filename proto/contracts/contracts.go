@@ -1,0 +1,11 @@
+// Package contracts links every contract into a program that needs to know
+// them all: which permissions there are, which events, which routes.
+package contracts
+
+import (
+	// Each registers its descriptors.
+	_ "github.com/rotaloom/rotaloom/proto/gen/rotaloom/auth/v1"
+	_ "github.com/rotaloom/rotaloom/proto/gen/rotaloom/commons/v1"
+	_ "github.com/rotaloom/rotaloom/proto/gen/rotaloom/scheduling/v1"
+	_ "github.com/rotaloom/rotaloom/proto/gen/rotaloom/timekeeping/v1"
+)

@@ -1,0 +1,62 @@
+// Command auth is the auth service as a program of its own.
+package main
+
+import (
+	"context"
+
+	"github.com/rotaloom/rotaloom/pkg/authn"
+	"github.com/rotaloom/rotaloom/pkg/boot"
+	"github.com/rotaloom/rotaloom/pkg/clock"
+	"github.com/rotaloom/rotaloom/pkg/obs"
+	"github.com/rotaloom/rotaloom/pkg/policy"
+	"github.com/rotaloom/rotaloom/pkg/serve"
+	_ "github.com/rotaloom/rotaloom/proto/contracts" // Every permission.
+	"github.com/rotaloom/rotaloom/services/auth"
+)
+
+type settings struct {
+	serve.Settings
+	auth.Config `envprefix:"ROTALOOM_"`
+
+	Bootstrap bootstrap `embed:"" prefix:"bootstrap-" envprefix:"ROTALOOM_BOOTSTRAP_"`
+}
+
+// bootstrap is what an empty installation begins with.
+type bootstrap struct {
+	Username     string     `env:"USERNAME" help:"Name of the first administrator; nothing is made without one."`
+	Password     obs.Secret `env:"PASSWORD" help:"Password of the first administrator."`
+	ClientID     string     `env:"CLIENT_ID" help:"Id of the first client."`
+	ClientSecret obs.Secret `env:"CLIENT_SECRET" help:"Secret of the first client."`
+}
+
+func main() {
+	s := &settings{}
+	boot.Main("auth", "The auth service of Rotaloom.", s, s.start)
+}
+
+func (s *settings) start(ctx context.Context, app *boot.App) error {
+	program, err := serve.NewProgram(app, &s.Settings, "auth")
+	if err != nil {
+		return err
+	}
+	pool, err := program.Database(ctx, auth.Migrations()...)
+	if err != nil {
+		return err
+	}
+	service, err := auth.New(ctx, s.Config, auth.Deps{
+		Pool: pool, Log: program.Log, Clock: clock.System{}, Permissions: policy.NewTable(nil).Permissions(),
+	})
+	if err != nil {
+		return err
+	}
+	if b := s.Bootstrap; b.Username != "" {
+		err := service.EnsureBootstrap(ctx, auth.Bootstrap{
+			TenantName: "default", Username: b.Username, Password: b.Password,
+			ClientID: b.ClientID, ClientSecret: b.ClientSecret,
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return program.Serve(service, authn.Config{Issuer: s.Issuer, Audience: s.Audience}, service)
+}

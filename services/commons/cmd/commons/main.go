@@ -1,0 +1,57 @@
+// Command commons is the commons service as a program of its own.
+package main
+
+import (
+	"context"
+
+	"github.com/rotaloom/rotaloom/pkg/boot"
+	"github.com/rotaloom/rotaloom/pkg/clock"
+	"github.com/rotaloom/rotaloom/pkg/serve"
+	"github.com/rotaloom/rotaloom/services/commons"
+)
+
+type settings struct {
+	serve.Settings
+	serve.Tokens
+	commons.Config `envprefix:"ROTALOOM_"`
+}
+
+func main() {
+	s := &settings{}
+	boot.Main("commons", "The commons service of Rotaloom.", s, s.start)
+}
+
+func (s *settings) start(ctx context.Context, app *boot.App) error {
+	program, err := serve.NewProgram(app, &s.Settings, "commons")
+	if err != nil {
+		return err
+	}
+	sets, err := commons.Migrations()
+	if err != nil {
+		return err
+	}
+	pool, err := program.Database(ctx, sets...)
+	if err != nil {
+		return err
+	}
+	broker, err := program.Broker()
+	if err != nil {
+		return err
+	}
+	auth, err := program.Dial(s.AuthTarget)
+	if err != nil {
+		return err
+	}
+	service, err := commons.New(ctx, s.Config, commons.Deps{
+		Pool: pool, NATS: broker, Auth: auth,
+		Log: program.Log, Registry: program.Registry, Clock: clock.System{},
+	})
+	if err != nil {
+		return err
+	}
+	keys, err := program.Keys(s.AuthTarget)
+	if err != nil {
+		return err
+	}
+	return program.Serve(service, s.Verification(), keys)
+}

@@ -1,0 +1,51 @@
+// Command propagator applies changes of rotations to schedules. Any number of
+// replicas share the work.
+package main
+
+import (
+	"context"
+
+	"github.com/rotaloom/rotaloom/pkg/boot"
+	"github.com/rotaloom/rotaloom/pkg/bus"
+	"github.com/rotaloom/rotaloom/pkg/obs"
+	"github.com/rotaloom/rotaloom/pkg/pg"
+	"github.com/rotaloom/rotaloom/pkg/serve"
+	"github.com/rotaloom/rotaloom/services/scheduling"
+)
+
+type settings struct {
+	boot.Common
+	scheduling.Config `envprefix:"ROTALOOM_"`
+
+	Database pg.Config  `embed:"" prefix:"database-" envprefix:"ROTALOOM_DATABASE_"`
+	NATS     bus.Config `embed:"" prefix:"nats-" envprefix:"ROTALOOM_NATS_"`
+}
+
+func main() {
+	s := &settings{}
+	boot.Main("propagator", "The propagation worker of Rotaloom.", s, s.start)
+}
+
+func (s *settings) start(ctx context.Context, app *boot.App) error {
+	registry := obs.ForService(app.Registry, "propagator")
+	sets, err := scheduling.Migrations()
+	if err != nil {
+		return err
+	}
+	pool, err := serve.Database(ctx, app, s.Database, registry, app.Log, sets...)
+	if err != nil {
+		return err
+	}
+	broker, err := serve.Broker(app, s.NATS, "propagator", app.Log)
+	if err != nil {
+		return err
+	}
+	propagator, err := scheduling.NewPropagator(s.Config, scheduling.Deps{
+		Pool: pool, NATS: broker, Log: app.Log, Registry: registry,
+	})
+	if err != nil {
+		return err
+	}
+	serve.Add(app, "propagator", propagator)
+	return nil
+}

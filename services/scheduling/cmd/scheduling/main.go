@@ -1,0 +1,72 @@
+// Command scheduling is the scheduling service as a program of its own. The
+// propagator runs inside it unless that is switched off.
+package main
+
+import (
+	"context"
+
+	"github.com/rotaloom/rotaloom/pkg/boot"
+	"github.com/rotaloom/rotaloom/pkg/serve"
+	"github.com/rotaloom/rotaloom/services/scheduling"
+)
+
+type settings struct {
+	serve.Settings
+	serve.Tokens
+	scheduling.Config `envprefix:"ROTALOOM_"`
+
+	CommonsTarget     string `default:"dns:///commons:8443" help:"Where the commons service is."`
+	TimekeepingTarget string `default:"dns:///timekeeping:8443" help:"Where the timekeeping service is."`
+	Propagate         bool   `default:"true" negatable:"" help:"Apply changes to schedules in this process."`
+}
+
+func main() {
+	s := &settings{}
+	boot.Main("scheduling", "The scheduling service of Rotaloom.", s, s.start)
+}
+
+func (s *settings) start(ctx context.Context, app *boot.App) error {
+	program, err := serve.NewProgram(app, &s.Settings, "scheduling")
+	if err != nil {
+		return err
+	}
+	service, err := s.service(ctx, program)
+	if err != nil {
+		return err
+	}
+	keys, err := program.Keys(s.AuthTarget)
+	if err != nil {
+		return err
+	}
+	if s.Propagate {
+		return program.Serve(service.WithPropagator(), s.Verification(), keys)
+	}
+	return program.Serve(service, s.Verification(), keys)
+}
+
+func (s *settings) service(ctx context.Context, program *serve.Program) (*scheduling.Service, error) {
+	sets, err := scheduling.Migrations()
+	if err != nil {
+		return nil, err
+	}
+	pool, err := program.Database(ctx, sets...)
+	if err != nil {
+		return nil, err
+	}
+	broker, err := program.Broker()
+	if err != nil {
+		return nil, err
+	}
+	commons, err := program.Dial(s.CommonsTarget)
+	if err != nil {
+		return nil, err
+	}
+	timekeeping, err := program.Dial(s.TimekeepingTarget)
+	if err != nil {
+		return nil, err
+	}
+	return scheduling.New(ctx, s.Config, scheduling.Deps{
+		Pool: pool, NATS: broker, Commons: commons, Timekeeping: timekeeping,
+		Log: program.Log, Registry: program.Registry,
+	})
+}

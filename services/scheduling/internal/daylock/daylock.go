@@ -1,0 +1,91 @@
+// Package daylock freezes days of employees' schedules: propagations keep what
+// is there, and edits are refused.
+package daylock
+
+import (
+	"cmp"
+	"net/http"
+	"slices"
+
+	schedulingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/scheduling/v1"
+
+	"github.com/rotaloom/rotaloom/pkg/civil"
+	"github.com/rotaloom/rotaloom/pkg/fault"
+)
+
+// Codes of the specified API.
+const (
+	codeNoStartDate     = "WFS-103907"
+	codeNoEndDate       = "WFS-103908"
+	codeEmployeeMissing = "WFS-103407"
+	codeMissing         = "WFS-111201"
+	codeDateOrder       = "WFS-111203"
+)
+
+// lock is a row of day_lock. The locks of an employee neither overlap nor
+// touch.
+type lock struct {
+	id, employeeID int64
+	days           civil.Range
+}
+
+// windowOf reads the days that shall be locked, of which the last is included.
+func windowOf(where *schedulingv1.DayLocksWhere) (civil.Range, error) {
+	if where == nil {
+		return civil.Range{}, fault.Invalid(codeMissing, "forEmployees.where is missing.")
+	}
+	if where.GetStartDate() == "" {
+		return civil.Range{}, fault.Invalid(codeNoStartDate, "forEmployees.where.startDate is missing.")
+	}
+	if where.GetEndDate() == "" {
+		return civil.Range{}, fault.Invalid(codeNoEndDate, "forEmployees.where.endDate is missing.")
+	}
+	first, err := parseDate("startDate", where.GetStartDate())
+	if err != nil {
+		return civil.Range{}, err
+	}
+	last, err := parseDate("endDate", where.GetEndDate())
+	if err != nil {
+		return civil.Range{}, err
+	}
+	if last < first {
+		return civil.Range{}, fault.Newf(codeDateOrder, http.StatusBadRequest,
+			"forEmployees.where.endDate %s is before startDate %s.", last, first)
+	}
+	return civil.Through(first, last), nil
+}
+
+func parseDate(name, text string) (civil.Date, error) {
+	d, err := civil.ParseDate(text)
+	if err != nil {
+		return 0, fault.Invalid(fault.CodeDate, "forEmployees.where."+name+": "+err.Error()+".")
+	}
+	return d.Clamp(), nil
+}
+
+// plan is what becomes of an employee's locks.
+type plan struct {
+	keep  lock    // id 0 for a new one
+	wider bool    // whether keep must be written
+	drop  []int64 // ids of locks that keep takes in
+}
+
+// join plans the lock of an employee's days. The locks that meet the days, or
+// touch them, become one with them.
+func join(employeeID int64, days civil.Range, existing []lock) plan {
+	p := plan{keep: lock{employeeID: employeeID, days: days}, wider: true}
+	if len(existing) == 0 {
+		return p
+	}
+	slices.SortFunc(existing, func(a, b lock) int { return cmp.Compare(a.id, b.id) })
+	p.keep.id = existing[0].id
+	for i, l := range existing {
+		p.keep.days.From = min(p.keep.days.From, l.days.From)
+		p.keep.days.To = max(p.keep.days.To, l.days.To)
+		if i > 0 {
+			p.drop = append(p.drop, l.id)
+		}
+	}
+	p.wider = p.keep.days != existing[0].days
+	return p
+}

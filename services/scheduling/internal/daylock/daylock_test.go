@@ -1,0 +1,142 @@
+package daylock_test
+
+import (
+	"context"
+	"fmt"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	"google.golang.org/grpc"
+	"google.golang.org/protobuf/proto"
+
+	commonv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/common/v1"
+	commonsv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/commons/v1"
+	schedulingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/scheduling/v1"
+
+	"github.com/rotaloom/rotaloom/pkg/fault"
+	"github.com/rotaloom/rotaloom/services/scheduling/internal/daylock"
+	"github.com/rotaloom/rotaloom/services/scheduling/internal/projection"
+	"github.com/rotaloom/rotaloom/services/scheduling/internal/schedtest"
+)
+
+// nobody knows no person that is not projected.
+type nobody struct{ commonsv1.PersonServiceClient }
+
+func (nobody) ResolvePersons(context.Context, *commonsv1.ResolvePersonsRequest, ...grpc.CallOption) (*commonsv1.ResolvePersonsResponse, error) {
+	return &commonsv1.ResolvePersonsResponse{}, nil
+}
+
+type fixture struct {
+	*schedtest.Env
+
+	t     *testing.T
+	locks schedulingv1.DayLockServiceClient
+	woken int
+}
+
+func newFixture(t *testing.T) *fixture {
+	t.Helper()
+	env := schedtest.New(t)
+	f := &fixture{Env: env, t: t, locks: schedulingv1.NewDayLockServiceClient(env.Conn())}
+	handler := daylock.New(env.Pool, projection.NewResolver(env.Pool, nobody{}, nil), func() { f.woken++ })
+	schedulingv1.RegisterDayLockServiceServer(env.Local, handler)
+	_, err := env.Pool.Exec(env.Ctx, "INSERT INTO employee VALUES (1, 1, 'P1', 'One', 'UTC', 1), (1, 2, 'P2', 'Two', 'UTC', 1)")
+	require.NoError(t, err)
+	return f
+}
+
+func (f *fixture) apply(first, last string, employees ...int64) (*schedulingv1.ApplyCreateDayLocksResponse, error) {
+	return f.locks.ApplyCreateDayLocks(f.Ctx, &schedulingv1.ApplyCreateDayLocksRequest{ForEmployees: &schedulingv1.DayLocksForEmployees{
+		Where: &schedulingv1.DayLocksWhere{EmployeeRefs: &commonv1.RefList{Ids: employees}, StartDate: first, EndDate: last},
+	}})
+}
+
+// applied returns the locks of the answer as "<employee> <start> <end>".
+func (f *fixture) applied(first, last string, employees ...int64) []string {
+	f.t.Helper()
+	answer, err := f.apply(first, last, employees...)
+	require.NoError(f.t, err)
+	var out []string
+	for _, l := range answer.GetLocks().GetLocks() {
+		out = append(out, fmt.Sprintf("%s %s %s", l.GetEmployee().GetQualifier(), l.GetStartDateTime(), l.GetEndDateTime()))
+	}
+	return out
+}
+
+// stored returns the rows as "<employee> <from> <to>".
+func (f *fixture) stored() []string {
+	f.t.Helper()
+	rows, err := f.Pool.Query(f.Ctx, "SELECT employee_id || ' ' || from_date || ' ' || to_date FROM day_lock ORDER BY employee_id, from_date")
+	require.NoError(f.t, err)
+	defer rows.Close()
+	var out []string
+	for rows.Next() {
+		var text string
+		require.NoError(f.t, rows.Scan(&text))
+		out = append(out, text)
+	}
+	require.NoError(f.t, rows.Err())
+	return out
+}
+
+func TestLocksAreOneForEachEmployee(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t)
+	answer, err := f.apply("2025-03-03", "2025-03-09", 2, 1, 2)
+	require.NoError(t, err)
+	require.Len(t, answer.GetLocks().GetLocks(), 2)
+	want := &schedulingv1.DayLock{
+		Id: answer.GetLocks().GetLocks()[0].Id, Employee: &commonv1.Ref{Id: proto.Int64(2), Qualifier: proto.String("P2")},
+		StartDateTime: "2025-03-03T00:00:00", EndDateTime: "2025-03-10T00:00:00",
+		Generated: proto.Bool(false), Posted: proto.Bool(false), Deleted: proto.Bool(false), Version: proto.Int64(1),
+	}
+	assert.Equal(t, want.String(), answer.GetLocks().GetLocks()[0].String())
+	assert.NotZero(t, want.GetId())
+	assert.NotEqual(t, want.GetId(), answer.GetLocks().GetLocks()[1].GetId())
+	assert.Equal(t, []string{"1 2025-03-03 2025-03-10", "2 2025-03-03 2025-03-10"}, f.stored())
+	assert.Equal(t, 1, f.Rows(t, "outbox")["outbox"])
+	assert.Equal(t, 1, f.woken)
+
+	again, err := f.apply("2025-03-03", "2025-03-09", 2, 1, 2)
+	require.NoError(t, err)
+	assert.Equal(t, answer.String(), again.String(), "locking locked days changes nothing")
+	assert.Equal(t, 1, f.Rows(t, "outbox")["outbox"])
+}
+
+func TestLocksMerge(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t)
+	f.applied("2025-03-03", "2025-03-05", 1)
+	f.applied("2025-03-10", "2025-03-12", 1)
+	f.applied("2025-03-20", "2025-03-21", 1)
+	assert.Equal(t, []string{"P1 2025-03-03T00:00:00 2025-03-06T00:00:00"}, f.applied("2025-03-04", "2025-03-04", 1), "it was locked already")
+	assert.Equal(t, []string{"P1 2025-03-03T00:00:00 2025-03-13T00:00:00", "P2 2025-03-05T00:00:00 2025-03-10T00:00:00"},
+		f.applied("2025-03-05", "2025-03-09", 1, 2), "it meets one and touches the other")
+	assert.Equal(t, []string{"1 2025-03-03 2025-03-13", "1 2025-03-20 2025-03-22", "2 2025-03-05 2025-03-10"}, f.stored())
+	f.applied("2025-03-01", "2025-03-31", 1)
+	assert.Equal(t, []string{"1 2025-03-01 2025-04-01", "2 2025-03-05 2025-03-10"}, f.stored())
+}
+
+func TestRefusedLocks(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t)
+	for code, try := range map[string]func() error{
+		"WFS-103907": func() error { _, err := f.apply("", "2025-03-09", 1); return err },
+		"WFS-103908": func() error { _, err := f.apply("2025-03-09", "", 1); return err },
+		"WFS-111203": func() error { _, err := f.apply("2025-03-09", "2025-03-08", 1); return err },
+		"WFS-103407": func() error { _, err := f.apply("2025-03-09", "2025-03-09"); return err },
+		"WFS-103401": func() error { _, err := f.apply("2025-03-09", "2025-03-09", 1, 99); return err },
+		"WFS-111201": func() error {
+			_, err := f.locks.ApplyCreateDayLocks(f.Ctx, &schedulingv1.ApplyCreateDayLocksRequest{})
+			return err
+		},
+	} {
+		refused := fault.FromError(try())
+		if assert.NotNil(t, refused, code) {
+			assert.Equal(t, code, refused.Code)
+			assert.Equal(t, 400, refused.Status)
+		}
+	}
+	assert.Empty(t, f.stored())
+}

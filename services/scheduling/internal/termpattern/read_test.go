@@ -1,0 +1,153 @@
+package termpattern_test
+
+import (
+	"flag"
+	"os"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	"google.golang.org/protobuf/encoding/protojson"
+	"google.golang.org/protobuf/proto"
+
+	commonv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/common/v1"
+	schedulingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/scheduling/v1"
+
+	"github.com/rotaloom/rotaloom/pkg/fault"
+	"github.com/rotaloom/rotaloom/pkg/tenant"
+	"github.com/rotaloom/rotaloom/services/scheduling/internal/definition"
+)
+
+var update = flag.Bool("update", false, "write the golden files")
+
+func (w *world) read(names []string, groups *schedulingv1.GroupSchedulePatternGroups) (*schedulingv1.MultiReadGroupSchedulePatternsResponse, error) {
+	return w.client.MultiReadEmploymentTermSchedulePatterns(w.Ctx, &schedulingv1.MultiReadGroupSchedulePatternsRequest{
+		Body: &schedulingv1.MultiReadGroupSchedulePatterns{
+			Select: names, Where: &schedulingv1.GroupSchedulePatternWhere{Groups: groups},
+		},
+	})
+}
+
+func groups(start, end string, refs ...*commonv1.Ref) *schedulingv1.GroupSchedulePatternGroups {
+	return &schedulingv1.GroupSchedulePatternGroups{GroupRefs: refs, StartDate: start, EndDate: end}
+}
+
+func TestMultiRead(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.create(t, assigned(office, "2025-02-01", ""))
+	w.create(t, assigned(warehouse, "2025-03-03", "2025-03-31"))
+	w.create(t, assigned(warehouse, "2025-01-01", "2025-01-31"))
+	both := []*commonv1.Ref{term(office), {Qualifier: proto.String("WAREHOUSE")}}
+	for _, c := range []struct {
+		start, end string
+		want       []string
+	}{
+		{"", "", []string{"2025-01-01..2025-01-31", "2025-03-03..2025-03-31", "2025-02-01.."}},
+		{"2025-01-31", "2025-01-31", []string{"2025-01-01..2025-01-31"}},
+		{"2025-02-01", "2025-03-02", []string{"2025-02-01.."}},
+		{"2025-03-31", "", []string{"2025-03-03..2025-03-31", "2025-02-01.."}},
+		{"3000-01-01", "3000-01-01", []string{"2025-02-01.."}},
+		{"", "2024-12-31", []string{}},
+	} {
+		answer, err := w.read(nil, groups(c.start, c.end, both...))
+		require.NoError(t, err)
+		assert.Equal(t, c.want, ranges(answer.GetGroupSchedulePatterns().GetGroupSchedulePatterns()), c)
+		require.NotNil(t, answer.GetGroupSchedulePatternHistories(), "everything is selected")
+		assert.Len(t, answer.GetGroupSchedulePatternHistories().GetHistories(), len(c.want))
+	}
+	for _, names := range [][]string{{"GSP"}, {"gsp", "History"}, {""}} {
+		_, err := w.read(names, groups("", "", both...))
+		requireFault(t, err, definition.CodeInvalid, 400, "select")
+	}
+	_, err := w.read(nil, groups("", ""))
+	requireFault(t, err, definition.CodeNothing, 400, "groupRefs")
+	_, err = w.read(nil, groups("", "", term(office), term(99)))
+	requireFault(t, err, "WFS-106607", 400, "99")
+	_, err = w.read(nil, groups("2025-03-02", "2025-03-01", both...))
+	requireFault(t, err, "WFS-111203", 400, "endDate")
+	_, err = w.read(nil, groups("2025-3-2", "", both...))
+	requireFault(t, err, fault.CodeDate, 400, "startDate")
+}
+
+func TestPopulatedThroughDateFollowsThePropagation(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	made := w.create(t, assigned(warehouse, "2025-03-03", "2025-03-31"))
+	populated := func() string {
+		g, err := w.client.GetEmploymentTermSchedulePattern(w.Ctx, &schedulingv1.GetEmploymentTermSchedulePatternRequest{Id: made.GetId()})
+		require.NoError(t, err)
+		return g.GetPopulatedThroughDate()
+	}
+	for state, want := range map[string]string{"ACCEPTED": "2025-03-02", "RUNNING": "2025-03-02", "FINISHED": "2025-03-31", "FAILED": "2025-03-02"} {
+		w.exec(t, `UPDATE propagation SET state = $1 WHERE tenant_id = 1`, state)
+		assert.Equal(t, want, populated(), state)
+	}
+	w.exec(t, `UPDATE propagation SET state = 'FINISHED' WHERE tenant_id = 1`)
+	_, _, err := w.update(ending("", made.GetId()), false)
+	require.NoError(t, err)
+	assert.Equal(t, "2025-03-02", populated(), "a change begins anew")
+}
+
+func TestHistoryTellsWhatWas(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	made := w.create(t, assigned(warehouse, "2025-03-03", ""))
+	over := &schedulingv1.GroupSchedulePatternCreate{Override: proto.Bool(true), GroupSchedulePattern: assigned(warehouse, "2025-07-01", "2025-07-31")}
+	_, err := w.client.ApplyCreateEmploymentTermSchedulePatterns(w.Ctx, creation(over))
+	require.NoError(t, err)
+	_, _, err = w.update(recreating(bare(14), made.GetId()), false)
+	require.NoError(t, err)
+	_, _, err = w.update(removing("2025-05-01", "2025-05-31", made.GetId()), false)
+	require.NoError(t, err)
+	_, err = w.client.DeleteEmploymentTermSchedulePattern(w.Ctx, &schedulingv1.DeleteEmploymentTermSchedulePatternRequest{Id: made.GetId()})
+	require.NoError(t, err)
+	// What the database and the propagation would have written, at known times.
+	w.exec(t, `UPDATE pattern_assignment SET
+    believed_from = timestamptz '2025-01-01 08:00:00Z' + propagation_id * interval '1 day',
+    believed_until = CASE WHEN believed_until < 'infinity' THEN timestamptz '2025-01-09 09:00:00Z' ELSE 'infinity' END`)
+	w.exec(t, `UPDATE propagation SET state = 'FINISHED', employees_done = 12, skipped_locked = id % 2, finished_at = accepted_at`)
+	w.exec(t, `UPDATE propagation SET finished_at = '2025-02-01 00:00:00Z'`)
+	w.exec(t, `UPDATE propagation SET state = 'FAILED', skipped_cut_loose = 3, error = 'secret' WHERE id = 2`)
+
+	answer, err := w.read([]string{"history"}, groups("", "", term(warehouse)))
+	require.NoError(t, err)
+	assert.Nil(t, answer.GetGroupSchedulePatterns())
+	got, err := protojson.Marshal(answer)
+	require.NoError(t, err)
+	const golden = "testdata/history.json"
+	if *update {
+		require.NoError(t, os.WriteFile(golden, []byte(protojson.Format(answer)+"\n"), 0o644))
+	}
+	want, err := os.ReadFile(golden)
+	require.NoError(t, err)
+	assert.JSONEq(t, string(want), string(got))
+
+	var ids []int64
+	for _, h := range answer.GetGroupSchedulePatternHistories().GetHistories() {
+		assert.NotContains(t, ids, h.GetId())
+		assert.Less(t, h.GetId(), int64(1)<<53)
+		ids = append(ids, h.GetId())
+	}
+}
+
+func TestBuilder(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	builder, err := w.client.GetPatternBuilder(w.Ctx, &schedulingv1.GetPatternBuilderRequest{})
+	require.NoError(t, err)
+	assert.True(t, proto.Equal(&schedulingv1.PatternBuilder{GovernedDays: proto.Int32(60)}, builder))
+}
+
+func TestAnotherTenantSeesNothing(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	made := w.create(t, assigned(warehouse, "2025-03-03", ""))
+	other := tenant.With(t.Context(), 2)
+	_, err := w.client.GetEmploymentTermSchedulePattern(other, &schedulingv1.GetEmploymentTermSchedulePatternRequest{Id: made.GetId()})
+	requireFault(t, err, definition.CodeUnknown, 404, "")
+	_, err = w.client.DeleteEmploymentTermSchedulePattern(other, &schedulingv1.DeleteEmploymentTermSchedulePatternRequest{Id: made.GetId()})
+	requireFault(t, err, definition.CodeUnknown, 404, "")
+	_, err = w.client.ApplyCreateEmploymentTermSchedulePatterns(other, creation(adding(assigned(warehouse, "2025-03-03", ""))))
+	requireFault(t, err, "WFS-106607", 400, "")
+}

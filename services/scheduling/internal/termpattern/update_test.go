@@ -1,0 +1,330 @@
+package termpattern_test
+
+import (
+	"fmt"
+	"sync"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/metadata"
+	"google.golang.org/protobuf/proto"
+	"google.golang.org/protobuf/types/known/wrapperspb"
+
+	commonv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/common/v1"
+	schedulingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/scheduling/v1"
+
+	"github.com/rotaloom/rotaloom/pkg/fault"
+	"github.com/rotaloom/rotaloom/pkg/rpc"
+	"github.com/rotaloom/rotaloom/services/scheduling/internal/definition"
+)
+
+type body = schedulingv1.ApplyUpdateGroupSchedulePatterns
+
+func recreating(g *schedulingv1.GroupSchedulePattern, list ...int64) *body {
+	return &body{Recreate: &schedulingv1.RecreateGroupSchedulePatterns{
+		Where: ids(list...), Do: &schedulingv1.RecreateGroupSchedulePattern{GroupSchedulePattern: g},
+	}}
+}
+
+func asOf(date string, g *schedulingv1.GroupSchedulePattern, list ...int64) *body {
+	return &body{UpdateAsOfDate: &schedulingv1.UpdateGroupSchedulePatternsAsOfDate{
+		Where: ids(list...), Do: &schedulingv1.UpdateGroupSchedulePatternAsOfDate{Date: date, GroupSchedulePattern: g},
+	}}
+}
+
+func ending(date string, list ...int64) *body {
+	return &body{UpdateEndDate: &schedulingv1.UpdateGroupSchedulePatternsEndDate{
+		Where: ids(list...), Do: &schedulingv1.UpdateGroupSchedulePatternEndDate{Date: date},
+	}}
+}
+
+func removing(start, end string, list ...int64) *body {
+	return &body{Remove: &schedulingv1.RemoveGroupSchedulePatterns{
+		Where: ids(list...), Do: &schedulingv1.RemovedDays{StartDate: start, EndDate: end},
+	}}
+}
+
+func removingOf(start, end string, refs ...*commonv1.Ref) *body {
+	return &body{RemoveByGroups: &schedulingv1.RemoveGroupSchedulePatternsByGroups{
+		Where: &schedulingv1.GroupRefs{GroupRefs: refs}, Do: &schedulingv1.RemovedDays{StartDate: start, EndDate: end},
+	}}
+}
+
+// bare is an assignment that only brings a pattern.
+func bare(days int32) *schedulingv1.GroupSchedulePattern {
+	return &schedulingv1.GroupSchedulePattern{SchedulePattern: rota(days)}
+}
+
+func TestRecreateKeepsTheID(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	made := w.create(t, assigned(warehouse, "2025-03-03", "2025-03-31"))
+	given := bare(14)
+	given.GroupRef = term(warehouse)
+	answer, header, err := w.update(recreating(given, made.GetId()), false)
+	require.NoError(t, err)
+	w.requirePropagation(t, header, warehouse)
+	require.Len(t, answer.GetResults(), 1)
+	got := answer.GetResults()[0].GetGroupSchedulePattern()
+	assert.Equal(t, made.GetId(), got.GetId())
+	assert.Equal(t, "2025-03-31", got.GetEndDate())
+	assert.Equal(t, int32(14), got.GetSchedulePattern().GetDayCount())
+	assert.True(t, proto.Equal(got, w.held(t, warehouse)[0]))
+
+	var versions []string
+	require.NoError(t, w.Pool.QueryRow(w.Ctx, `
+SELECT array_agg(version || ' ' || day_count || ' ' || (believed_until = 'infinity') ORDER BY version) FROM pattern_assignment`).Scan(&versions))
+	assert.Equal(t, []string{"1 7 false", "2 14 true"}, versions, "what was is kept")
+	var touching, later bool
+	require.NoError(t, w.Pool.QueryRow(w.Ctx, `
+SELECT a.believed_until = b.believed_from, b.seq > a.seq FROM pattern_assignment a, pattern_assignment b WHERE a.version = 1 AND b.version = 2`).Scan(&touching, &later))
+	assert.True(t, touching, "one is believed until the other is")
+	assert.True(t, later, "it is a new decision")
+}
+
+func TestUpdateAsOfDateAndEndDate(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	made := w.create(t, assigned(warehouse, "2025-03-03", ""))
+	answer, _, err := w.update(asOf("2025-06-02", bare(14), made.GetId()), false)
+	require.NoError(t, err)
+	got := answer.GetResults()[0].GetGroupSchedulePattern()
+	assert.NotEqual(t, made.GetId(), got.GetId())
+	assert.Equal(t, "2025-06-02", got.GetStartDate())
+	held := w.held(t, warehouse)
+	assert.Equal(t, []string{"2025-03-03..2025-06-01", "2025-06-02.."}, ranges(held))
+	assert.Equal(t, made.GetId(), held[0].GetId())
+
+	answer, header, err := w.update(ending("2025-12-31", got.GetId()), false)
+	require.NoError(t, err)
+	w.requirePropagation(t, header, warehouse)
+	assert.Equal(t, "2025-12-31", answer.GetResults()[0].GetGroupSchedulePattern().GetEndDate())
+
+	before := w.Rows(t, tables...)
+	answer, header, err = w.update(ending("2025-12-31", got.GetId()), false)
+	require.NoError(t, err)
+	assert.Equal(t, []string{"Nothing had to be changed."}, answer.GetResults()[0].GetExceptions())
+	assert.Empty(t, header.Get(rpc.HeaderContentLocation))
+	assert.Equal(t, before, w.Rows(t, tables...))
+
+	for _, open := range []string{"", "3000-01-01"} {
+		answer, _, err = w.update(ending(open, got.GetId()), false)
+		require.NoError(t, err)
+		assert.Empty(t, answer.GetResults()[0].GetGroupSchedulePattern().GetEndDate())
+	}
+}
+
+func TestRemoveDays(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	split := w.create(t, assigned(warehouse, "2025-03-03", "2025-12-31"))
+	gone := w.create(t, assigned(office, "2025-04-01", "2025-04-10"))
+	spared := w.create(t, assigned(office, "2026-01-01", ""))
+	answer, header, err := w.update(removing("2025-04-01", "2025-04-30", split.GetId(), gone.GetId(), spared.GetId()), false)
+	require.NoError(t, err)
+	w.requirePropagation(t, header, warehouse, office)
+	results := answer.GetResults()
+	require.Len(t, results, 3, "one for each id")
+	held := w.held(t, warehouse)
+	assert.Equal(t, []string{"2025-03-03..2025-03-31", "2025-05-01..2025-12-31"}, ranges(held))
+	assert.Equal(t, split.GetId(), held[0].GetId())
+	assert.True(t, proto.Equal(held[0], results[0].GetGroupSchedulePattern()))
+	assert.Equal(t, []string{fmt.Sprintf("The days from 2025-05-01 on go on as the schedule pattern assignment %d.", held[1].GetId())}, results[0].GetExceptions())
+	assert.Equal(t, gone.GetId(), results[1].GetGroupSchedulePattern().GetId())
+	assert.Empty(t, results[1].GetGroupSchedulePattern().GetStartDate())
+	assert.Equal(t, []string{"2026-01-01.."}, ranges(w.held(t, office)))
+
+	_, err = w.client.GetEmploymentTermSchedulePattern(w.Ctx, &schedulingv1.GetEmploymentTermSchedulePatternRequest{Id: gone.GetId()})
+	requireFault(t, err, definition.CodeUnknown, 404, "")
+	assert.Equal(t, 5, w.Rows(t, "pattern_assignment")["pattern_assignment"], "nothing was deleted")
+	var anchors int
+	require.NoError(t, w.Pool.QueryRow(w.Ctx, `SELECT count(DISTINCT anchor) FROM pattern_assignment WHERE employment_term_id = 55`).Scan(&anchors))
+	assert.Equal(t, 1, anchors, "the cycle goes on")
+
+	_, _, err = w.update(removing("2025-05-10", "", held[1].GetId()), false)
+	require.NoError(t, err)
+	assert.Equal(t, []string{"2025-03-03..2025-03-31", "2025-05-01..2025-05-09"}, ranges(w.held(t, warehouse)))
+}
+
+func TestRemoveByGroups(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.create(t, assigned(warehouse, "2025-03-03", "2025-12-31"))
+	w.create(t, assigned(warehouse, "2025-09-10", "2025-09-20"))
+	w.create(t, assigned(office, "2025-09-10", "2025-09-20"))
+	answer, header, err := w.update(removingOf("2025-09-01", "2025-09-30", &commonv1.Ref{Qualifier: proto.String("Warehouse")}, term(warehouse)), false)
+	require.NoError(t, err)
+	w.requirePropagation(t, header, warehouse)
+	assert.Len(t, answer.GetResults(), 2)
+	assert.Equal(t, []string{"2025-03-03..2025-08-31", "2025-10-01..2025-12-31"}, ranges(w.held(t, warehouse)))
+	assert.Equal(t, []string{"2025-09-10..2025-09-20"}, ranges(w.held(t, office)))
+
+	before := w.Rows(t, tables...)
+	answer, _, err = w.update(removingOf("2025-09-01", "2025-09-30", term(warehouse)), false)
+	require.NoError(t, err)
+	assert.Empty(t, answer.GetResults())
+	_, _, err = w.update(removingOf("2025-01-01", "", term(office), term(99)), false)
+	requireFault(t, err, "WFS-106607", 400, "99")
+	assert.Equal(t, before, w.Rows(t, tables...))
+
+	answer, header, err = w.update(removingOf("2025-01-01", "", term(99), term(office)), true)
+	require.NoError(t, err)
+	w.requirePropagation(t, header, office)
+	details := answer.GetFailure().GetDetails()
+	assert.Equal(t, []int32{0}, details.GetErrorOffsets())
+	list := &schedulingv1.GroupSchedulePatternResults{}
+	require.NoError(t, details.GetResults()[1].GetSuccess().UnmarshalTo(list))
+	assert.Len(t, list.GetResults(), 1)
+	assert.Empty(t, w.held(t, office))
+}
+
+func TestApplyUpdateRefuses(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	made := w.create(t, assigned(warehouse, "2025-03-03", "2025-03-31"))
+	before := w.Rows(t, tables...)
+	id := made.GetId()
+	elsewhere := bare(7)
+	elsewhere.GroupRef = term(office)
+	nowhere := bare(7)
+	nowhere.GroupRef = term(99)
+	short := bare(7)
+	short.EndDate = "2025-03-03"
+	badDate := bare(7)
+	badDate.StartDate = "tomorrow"
+	noItems := bare(7)
+	noItems.SchedulePattern.Items = nil
+	cases := []struct {
+		name   string
+		body   *body
+		code   string
+		status int
+		text   string
+	}{
+		{"no block", &body{}, definition.CodeNothing, 400, "recreate"},
+		{"two blocks", &body{UpdateEndDate: ending("", id).GetUpdateEndDate(), Remove: removing("2025-03-03", "", id).GetRemove()}, definition.CodeOnlyOne, 400, "remove"},
+		{"no id", recreating(bare(7)), definition.CodeMissing, 400, "recreate.where.groupSchedulePatternIds"},
+		{"an id twice", ending("", id, id), definition.CodeInvalid, 400, "updateEndDate.where.groupSchedulePatternIds"},
+		{"an id that does not exist", ending("", 99), definition.CodeUnknown, 404, "99"},
+		{"an id that exists and one that does not", ending("2025-03-20", id, 99), definition.CodeUnknown, 400, "99"},
+		{"no assignment", recreating(nil, id), definition.CodeMissing, 400, "recreate.do.groupSchedulePattern"},
+		{"no pattern", asOf("2025-03-10", &schedulingv1.GroupSchedulePattern{}, id), definition.CodeMissing, 400, "updateAsOfDate.do.groupSchedulePattern.schedulePattern"},
+		{"an empty pattern", recreating(noItems, id), definition.CodeMissing, 400, "recreate.do.groupSchedulePattern.schedulePattern.items"},
+		{"another term", recreating(elsewhere, id), definition.CodeInvalid, 400, "groupRef"},
+		{"an unknown term", recreating(nowhere, id), "WFS-106607", 400, "99"},
+		{"an end on the start", recreating(short, id), "WFS-100904", 400, "endDate"},
+		{"a start that is no date", recreating(badDate, id), fault.CodeDate, 400, "startDate"},
+		{"no date", asOf("", bare(7), id), definition.CodeMissing, 400, "updateAsOfDate.do.date"},
+		{"a date before the assignment", asOf("2025-03-02", bare(7), id), definition.CodeInvalid, 400, "updateAsOfDate.do.date"},
+		{"a date after the assignment", asOf("2025-04-01", bare(7), id), definition.CodeInvalid, 400, "updateAsOfDate.do.date"},
+		{"an end before the assignment", ending("2025-03-02", id), "WFS-100904", 400, "updateEndDate.do.date"},
+		{"no start of removal", removing("", "2025-03-10", id), definition.CodeMissing, 400, "remove.do.startDate"},
+		{"an end of removal before its start", removing("2025-03-10", "2025-03-09", id), "WFS-100904", 400, "remove.do.endDate"},
+		{"no term", removingOf("2025-03-10", ""), definition.CodeMissing, 400, "removeByGroups.where.groupRefs"},
+		{"an empty term", removingOf("2025-03-10", "", &commonv1.Ref{}), definition.CodeMissing, 400, "removeByGroups.where.groupRefs"},
+	}
+	for _, c := range cases {
+		t.Run(c.name, func(t *testing.T) {
+			_, _, err := w.update(c.body, false)
+			requireFault(t, err, c.code, c.status, c.text)
+			assert.Equal(t, before, w.Rows(t, tables...), "nothing was changed")
+		})
+	}
+	t.Run("with partial success everything that fails", func(t *testing.T) {
+		_, _, err := w.update(recreating(bare(9), 98, 99), true)
+		f := requireFault(t, err, fault.CodeBulkFailed, 400, "")
+		assert.Equal(t, []int32{0, 1}, f.Details.GetErrorOffsets())
+		assert.Equal(t, before, w.Rows(t, tables...), "not even the pattern is stored")
+	})
+	assert.True(t, proto.Equal(made, w.held(t, warehouse)[0]))
+}
+
+func TestApplyUpdateWithPartialSuccess(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	long := w.create(t, assigned(warehouse, "2025-03-03", ""))
+	late := w.create(t, assigned(office, "2026-01-01", ""))
+	b := ending("2025-12-31", late.GetId(), long.GetId(), 99)
+	b.Options = &schedulingv1.PartialSuccessOptions{DetailedPartialSuccess: proto.Bool(true)}
+	answer, header, err := w.update(b, true)
+	require.NoError(t, err)
+	w.requirePropagation(t, header, warehouse)
+	details := answer.GetFailure().GetDetails()
+	assert.Equal(t, []int32{0, 2}, details.GetErrorOffsets())
+	input := &wrapperspb.Int64Value{}
+	require.NoError(t, details.GetResults()[0].GetError().GetDetails().GetInput().UnmarshalTo(input))
+	assert.Equal(t, late.GetId(), input.GetValue())
+	assert.Equal(t, []string{"2025-03-03..2025-12-31"}, ranges(w.held(t, warehouse)))
+	assert.Equal(t, []string{"2026-01-01.."}, ranges(w.held(t, office)))
+}
+
+func TestAnAssignmentMayNotGrowWhereThereIsNoRoom(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	early := w.create(t, assigned(warehouse, "2025-01-01", "2025-01-31"))
+	var creates []*schedulingv1.GroupSchedulePatternCreate
+	for range 8 {
+		creates = append(creates, adding(assigned(warehouse, "2025-03-03", "2025-03-31")))
+	}
+	_, err := w.client.ApplyCreateEmploymentTermSchedulePatterns(w.Ctx, creation(creates...))
+	require.NoError(t, err)
+	_, _, err = w.update(ending("2025-02-28", early.GetId()), false)
+	require.NoError(t, err)
+	_, _, err = w.update(ending("2025-03-10", early.GetId()), false)
+	requireFault(t, err, definition.CodeInvalid, 400, "too many schedule patterns")
+}
+
+func TestDelete(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	made := w.create(t, assigned(warehouse, "2025-03-03", ""))
+	var header metadata.MD
+	_, err := w.client.DeleteEmploymentTermSchedulePattern(w.Ctx, &schedulingv1.DeleteEmploymentTermSchedulePatternRequest{Id: made.GetId()}, grpc.Header(&header))
+	require.NoError(t, err)
+	w.requirePropagation(t, header, warehouse)
+	assert.Empty(t, w.held(t, warehouse))
+	before := w.Rows(t, tables...)
+	_, err = w.client.DeleteEmploymentTermSchedulePattern(w.Ctx, &schedulingv1.DeleteEmploymentTermSchedulePatternRequest{Id: made.GetId()})
+	requireFault(t, err, definition.CodeUnknown, 404, "")
+	assert.Equal(t, before, w.Rows(t, tables...))
+}
+
+// Each of many changes at once must see what the one before it left: had one
+// of them worked on an old version, days would overlap or be lost.
+func TestUpdatesAtOnce(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	first := w.create(t, assigned(warehouse, "2025-01-01", "2025-12-31"))
+	second := w.create(t, assigned(office, "2025-01-01", "2025-12-31"))
+	const months = 10
+	var group sync.WaitGroup
+	for i := range months {
+		group.Go(func() {
+			both := []int64{first.GetId(), second.GetId()}
+			if i%2 == 1 { // Another order must not end in a deadlock.
+				both[0], both[1] = both[1], both[0]
+			}
+			end := fmt.Sprintf("2025-%02d-15", 12-i)
+			_, _, err := w.update(ending(end, both...), false)
+			assert.NoError(t, err)
+		})
+		group.Go(func() {
+			_, err := w.client.ApplyCreateEmploymentTermSchedulePatterns(w.Ctx, creation(adding(assigned(office, fmt.Sprintf("2026-%02d-01", i+1), fmt.Sprintf("2026-%02d-20", i+1)))))
+			assert.NoError(t, err)
+		})
+	}
+	group.Wait()
+	assert.Len(t, w.held(t, warehouse), 1)
+	assert.Len(t, w.held(t, office), 1+months)
+	var broken int
+	require.NoError(t, w.Pool.QueryRow(w.Ctx, `
+SELECT count(*) FROM pattern_assignment a
+LEFT JOIN pattern_assignment n ON n.tenant_id = a.tenant_id AND n.id = a.id AND n.version = a.version + 1
+WHERE a.believed_until <> coalesce(n.believed_from, 'infinity') OR a.believed_from >= a.believed_until`).Scan(&broken))
+	assert.Zero(t, broken, "versions follow one another without gap or overlap")
+	rows := w.Rows(t, "pattern_assignment", "propagation")
+	assert.Equal(t, 2+months+2*months, rows["pattern_assignment"])
+	assert.Equal(t, 2+2*months, rows["propagation"])
+}

@@ -1,0 +1,181 @@
+package termpattern_test
+
+import (
+	"context"
+	"sync/atomic"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/metadata"
+	"google.golang.org/protobuf/proto"
+
+	commonv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/common/v1"
+	schedulingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/scheduling/v1"
+	timekeepingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/timekeeping/v1"
+
+	"github.com/rotaloom/rotaloom/pkg/fault"
+	"github.com/rotaloom/rotaloom/pkg/rpc"
+	"github.com/rotaloom/rotaloom/pkg/tenant"
+	"github.com/rotaloom/rotaloom/services/scheduling/internal/definition"
+	"github.com/rotaloom/rotaloom/services/scheduling/internal/patterntemplate"
+	"github.com/rotaloom/rotaloom/services/scheduling/internal/projection"
+	"github.com/rotaloom/rotaloom/services/scheduling/internal/schedtest"
+	"github.com/rotaloom/rotaloom/services/scheduling/internal/shifttemplate"
+	"github.com/rotaloom/rotaloom/services/scheduling/internal/termpattern"
+)
+
+// The terms that are there. The closed one does not allow inheritance.
+const (
+	warehouse = 55
+	office    = 56
+	closed    = 57
+)
+
+// tables are all that a change could write to.
+var tables = []string{"schedule_pattern", "pattern_assignment", "propagation", "outbox"}
+
+// timekeeping knows no terms but those that scheduling knows already.
+type timekeeping struct {
+	timekeepingv1.EmploymentTermServiceClient
+}
+
+func (timekeeping) ResolveEmploymentTerms(context.Context, *timekeepingv1.ResolveEmploymentTermsRequest, ...grpc.CallOption) (*timekeepingv1.ResolveEmploymentTermsResponse, error) {
+	return &timekeepingv1.ResolveEmploymentTermsResponse{}, nil
+}
+
+type world struct {
+	*schedtest.Env
+	client schedulingv1.EmploymentTermSchedulePatternServiceClient
+	woken  atomic.Int32
+}
+
+func newWorld(t *testing.T) *world {
+	t.Helper()
+	w := &world{Env: schedtest.New(t)}
+	shifts, patterns := shifttemplate.NewStore(), patterntemplate.NewStore()
+	handler := termpattern.New(termpattern.Settings{}, termpattern.Deps{
+		Pool:        w.Pool,
+		Definitions: definition.New(definition.Settings{}, shifts, patterns),
+		Terms:       projection.NewResolver(w.Pool, nil, timekeeping{}),
+		Wake:        func() { w.woken.Add(1) },
+	})
+	schedulingv1.RegisterEmploymentTermSchedulePatternServiceServer(w.Local, handler)
+	w.client = schedulingv1.NewEmploymentTermSchedulePatternServiceClient(w.Conn())
+	w.exec(t, `INSERT INTO employment_term (tenant_id, id, name, allows_inheritance, deleted, version)
+VALUES (1, 55, 'Warehouse', true, false, 1), (1, 56, 'Office', true, false, 1), (1, 57, 'Closed', false, false, 1)`)
+	_, err := shifts.CreateOne(w.Ctx, w.Pool, tenant.Default, &schedulingv1.ShiftTemplate{
+		Name: "Early", StartDateTime: "1900-01-01T06:00:00", EndDateTime: "1900-01-01T14:00:00",
+	})
+	require.NoError(t, err)
+	_, err = patterns.CreateOne(w.Ctx, w.Pool, tenant.Default, rota(28))
+	require.NoError(t, err)
+	return w
+}
+
+func (w *world) exec(t *testing.T, sql string, args ...any) {
+	t.Helper()
+	_, err := w.Pool.Exec(w.Ctx, sql, args...)
+	require.NoError(t, err)
+}
+
+// rota is a pattern of a number of days, named "Rota".
+func rota(days int32) *schedulingv1.SchedulePattern {
+	return &schedulingv1.SchedulePattern{
+		Name: "Rota", DayCount: proto.Int32(days), TimePeriodType: &schedulingv1.TimePeriodType{Name: "Weekly"},
+		Items: []*schedulingv1.SchedulePatternItem{
+			{Day: proto.Int32(1), ShiftTemplate: &schedulingv1.ShiftTemplate{Name: "Early"}},
+		},
+	}
+}
+
+func term(id int64) *commonv1.Ref { return &commonv1.Ref{Id: proto.Int64(id)} }
+
+func assigned(termID int64, start, end string) *schedulingv1.GroupSchedulePattern {
+	return &schedulingv1.GroupSchedulePattern{GroupRef: term(termID), StartDate: start, EndDate: end, SchedulePattern: rota(7)}
+}
+
+func creation(creates ...*schedulingv1.GroupSchedulePatternCreate) *schedulingv1.ApplyCreateGroupSchedulePatternsRequest {
+	return &schedulingv1.ApplyCreateGroupSchedulePatternsRequest{Body: &schedulingv1.ApplyCreateGroupSchedulePatterns{
+		GroupSchedulePatterns: &schedulingv1.GroupSchedulePatternCreation{
+			Do: &schedulingv1.GroupSchedulePatternCreates{GroupSchedulePatternCreates: creates},
+		},
+	}}
+}
+
+func adding(g *schedulingv1.GroupSchedulePattern) *schedulingv1.GroupSchedulePatternCreate {
+	return &schedulingv1.GroupSchedulePatternCreate{GroupSchedulePattern: g}
+}
+
+// create makes one assignment and answers it.
+func (w *world) create(t *testing.T, g *schedulingv1.GroupSchedulePattern) *schedulingv1.GroupSchedulePattern {
+	t.Helper()
+	answer, err := w.client.ApplyCreateEmploymentTermSchedulePatterns(w.Ctx, creation(adding(g)))
+	require.NoError(t, err)
+	require.Len(t, answer.GetResults(), 1)
+	return answer.GetResults()[0].GetGroupSchedulePattern()
+}
+
+// update applies a block and answers what it says, and its headers.
+func (w *world) update(body *schedulingv1.ApplyUpdateGroupSchedulePatterns, partial bool) (*schedulingv1.GroupSchedulePatternResults, metadata.MD, error) {
+	var header metadata.MD
+	answer, err := w.client.ApplyUpdateEmploymentTermSchedulePatterns(w.Ctx,
+		&schedulingv1.ApplyUpdateGroupSchedulePatternsRequest{Body: body, PartialSuccess: &partial}, grpc.Header(&header))
+	return answer, header, err
+}
+
+// held are the assignments of a term that hold now, as "id start..end".
+func (w *world) held(t *testing.T, termID int64) []*schedulingv1.GroupSchedulePattern {
+	t.Helper()
+	answer, err := w.client.MultiReadEmploymentTermSchedulePatterns(w.Ctx, &schedulingv1.MultiReadGroupSchedulePatternsRequest{
+		Body: &schedulingv1.MultiReadGroupSchedulePatterns{
+			Select: []string{"gsp"},
+			Where: &schedulingv1.GroupSchedulePatternWhere{Groups: &schedulingv1.GroupSchedulePatternGroups{
+				GroupRefs: []*commonv1.Ref{term(termID)},
+			}},
+		},
+	})
+	require.NoError(t, err)
+	require.NotNil(t, answer.GetGroupSchedulePatterns())
+	require.Nil(t, answer.GetGroupSchedulePatternHistories())
+	return answer.GetGroupSchedulePatterns().GetGroupSchedulePatterns()
+}
+
+// ranges are the days of assignments.
+func ranges(list []*schedulingv1.GroupSchedulePattern) []string {
+	out := []string{}
+	for _, g := range list {
+		out = append(out, g.GetStartDate()+".."+g.GetEndDate())
+	}
+	return out
+}
+
+func ids(list ...int64) *schedulingv1.GroupSchedulePatternIds {
+	return &schedulingv1.GroupSchedulePatternIds{GroupSchedulePatternIds: list}
+}
+
+func requireFault(t *testing.T, err error, code string, status int, text string) *fault.Error {
+	t.Helper()
+	require.Error(t, err)
+	f := fault.FromError(err)
+	require.Equal(t, code, f.Code, f.Message)
+	require.Equal(t, status, f.Status)
+	require.Contains(t, f.Message, text)
+	return f
+}
+
+// requirePropagation checks that an answer names the newest propagation, that
+// it concerns the terms, and that the relay was woken.
+func (w *world) requirePropagation(t *testing.T, header metadata.MD, terms ...int64) {
+	t.Helper()
+	var location string
+	var concerned []int64
+	require.NoError(t, w.Pool.QueryRow(w.Ctx, `
+SELECT '/v1/scheduling/propagations/' || id, employment_term_ids FROM propagation ORDER BY id DESC LIMIT 1`).Scan(&location, &concerned))
+	assert.Equal(t, []string{location}, header.Get(rpc.HeaderContentLocation))
+	assert.Equal(t, terms, concerned)
+	rows := w.Rows(t, "propagation", "outbox")
+	assert.Equal(t, rows["propagation"], rows["outbox"])
+	assert.EqualValues(t, rows["propagation"], w.woken.Load())
+}

@@ -1,0 +1,23 @@
+// Command rotaloom runs the whole product in one process: every service, the
+// REST edge, a NATS server and a private PostgreSQL.
+package main
+
+import (
+	"context"
+	_ "time/tzdata" // Time zones must not depend on the machine.
+
+	"github.com/rotaloom/rotaloom/pkg/boot"
+	"github.com/rotaloom/rotaloom/services/standalone/internal/node"
+)
+
+type settings struct {
+	boot.Common
+
+	Serve node.Config `cmd:"" help:"Serve the API."`
+}
+
+func main() {
+	s := &settings{}
+	boot.Main("rotaloom", "Workforce management: schedules for any number of people.", s,
+		func(ctx context.Context, app *boot.App) error { return node.Start(ctx, s.Serve, app) })
+}

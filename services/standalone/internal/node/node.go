@@ -1,0 +1,160 @@
+// Package node puts the whole product together in one process. It differs from
+// the services' own programs only in where the connections lead: calls pass
+// the same interceptors and are encoded as over the network.
+package node
+
+import (
+	"context"
+	"crypto/tls"
+	"crypto/x509"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"os"
+	"time"
+
+	"github.com/rotaloom/rotaloom/gateway"
+	"github.com/rotaloom/rotaloom/pkg/boot"
+	"github.com/rotaloom/rotaloom/pkg/bus"
+	"github.com/rotaloom/rotaloom/pkg/clock"
+	"github.com/rotaloom/rotaloom/services/auth"
+	"github.com/rotaloom/rotaloom/services/commons"
+	"github.com/rotaloom/rotaloom/services/scheduling"
+	"github.com/rotaloom/rotaloom/services/standalone/internal/privatepg"
+	"github.com/rotaloom/rotaloom/services/standalone/internal/seed"
+	"github.com/rotaloom/rotaloom/services/standalone/internal/state"
+	"github.com/rotaloom/rotaloom/services/timekeeping"
+)
+
+const (
+	tenantName = "default"
+	// drainTimeout is how long calls that run may take when the process stops.
+	drainTimeout = 3 * time.Second
+)
+
+// Config says how the process runs. Every field but Listen and StateDir works
+// at its zero value.
+type Config struct {
+	Listen   string `default:"127.0.0.1:8443" help:"Address of the HTTPS listener; port 0 takes a free one."`
+	StateDir string `default:".state" type:"path" help:"Folder of everything that outlives the process."`
+	Demo     bool   `help:"Create a demonstration through the API at the first start."`
+
+	Database privatepg.Config `embed:"" prefix:"database-" envprefix:"ROTALOOM_DATABASE_"`
+	NATS     bus.Config       `embed:"" prefix:"nats-" envprefix:"ROTALOOM_NATS_"`
+
+	Edge        gateway.Config     `embed:""`
+	Auth        auth.Config        `embed:"" envprefix:"ROTALOOM_"`
+	Commons     commons.Config     `embed:"" prefix:"commons-" envprefix:"ROTALOOM_COMMONS_"`
+	Timekeeping timekeeping.Config `embed:"" prefix:"timekeeping-" envprefix:"ROTALOOM_TIMEKEEPING_"`
+	Scheduling  scheduling.Config  `embed:"" prefix:"scheduling-" envprefix:"ROTALOOM_SCHEDULING_"`
+}
+
+// Start builds the process. What can be wrong with the surroundings (a port in
+// use, no PostgreSQL, a folder of another version) is an error here.
+func Start(ctx context.Context, cfg Config, app *boot.App) error {
+	folder, err := state.Open(cfg.StateDir)
+	if err != nil {
+		return err
+	}
+	app.OnClose("state folder", func(context.Context) error { return folder.Close() })
+	listener, err := net.Listen("tcp", cfg.Listen)
+	if err != nil {
+		return err
+	}
+	app.OnClose("listener", func(context.Context) error { return closeListener(listener) })
+	credentials, err := folder.Credentials()
+	if err != nil {
+		return err
+	}
+	conns, err := startServices(ctx, cfg, app, folder, credentials)
+	if err != nil {
+		return err
+	}
+	return serveEdge(cfg, app, conns, listener, folder, credentials)
+}
+
+// closeListener closes a listener that the server may have closed already.
+func closeListener(l net.Listener) error {
+	if err := l.Close(); err != nil && !errors.Is(err, net.ErrClosed) {
+		return err
+	}
+	return nil
+}
+
+// serveEdge makes the edge part of the process, and what follows when it
+// answers.
+func serveEdge(cfg Config, app *boot.App, conns gateway.Conns, listener net.Listener, folder *state.Folder, credentials state.Credentials) error {
+	ca, err := boot.OpenLocalCA(folder.Path("tls"), time.Now())
+	if err != nil {
+		return err
+	}
+	files, err := ca.Issue("localhost")
+	if err != nil {
+		return err
+	}
+	certificates, err := boot.LoadCertificates(files, app.Log, clock.System{})
+	if err != nil {
+		return err
+	}
+	edge, err := gateway.New(cfg.Edge, conns, app.Log)
+	if err != nil {
+		return err
+	}
+	server := gateway.NewServer(edge, certificates.HTTPSConfig())
+	app.Go(boot.StageEdge, "edge", func(ctx context.Context) error { return server.Run(ctx, listener, nil) })
+	ready := state.Ready{
+		BaseURL: "https://" + address(listener), CAFile: files.CA, Tenant: tenantName, Credentials: credentials,
+	}
+	app.Go(boot.StageEdge, "announcement", func(ctx context.Context) error {
+		return announce(ctx, cfg, app, folder, ready)
+	})
+	return nil
+}
+
+// address is where clients on this machine reach the listener.
+func address(l net.Listener) string {
+	tcp, ok := l.Addr().(*net.TCPAddr)
+	if ok && tcp.IP.IsUnspecified() {
+		return fmt.Sprintf("localhost:%d", tcp.Port)
+	}
+	return l.Addr().String()
+}
+
+// announce tells the world that the server answers, after the demonstration
+// was created when that is wanted. It stays until ctx ends, as a part must.
+func announce(ctx context.Context, cfg Config, app *boot.App, folder *state.Folder, ready state.Ready) error {
+	if cfg.Demo && !folder.Seeded() {
+		if err := createDemo(ctx, folder, ready); err != nil {
+			return err
+		}
+		app.Log.Info("demonstration created")
+	}
+	if err := folder.WriteReady(ready); err != nil {
+		return err
+	}
+	app.Log.Info("serving", "url", ready.BaseURL, "ready_file", folder.Path("ready.json"))
+	<-ctx.Done()
+	return folder.RemoveReady()
+}
+
+func createDemo(ctx context.Context, folder *state.Folder, ready state.Ready) error {
+	pem, err := os.ReadFile(ready.CAFile)
+	if err != nil {
+		return err
+	}
+	roots := x509.NewCertPool()
+	if !roots.AppendCertsFromPEM(pem) {
+		return fmt.Errorf("%s holds no certificate", ready.CAFile)
+	}
+	transport := &http.Transport{TLSClientConfig: &tls.Config{RootCAs: roots, MinVersion: tls.VersionTLS13}}
+	defer transport.CloseIdleConnections()
+	client := &seed.Client{BaseURL: ready.BaseURL, HTTP: &http.Client{Transport: transport, Timeout: time.Minute}}
+	if err := client.Login(ctx, seed.Credentials(ready.Credentials)); err != nil {
+		return err
+	}
+	if err := seed.Demo(ctx, client, time.Now()); err != nil {
+		return err
+	}
+	return folder.MarkSeeded()
+}

@@ -1,0 +1,85 @@
+// Package privatepg gives every service of the all-in-one program its database:
+// on a private PostgreSQL server in the state folder, or on one that is named.
+package privatepg
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net/url"
+
+	"github.com/rotaloom/rotaloom/pkg/localpg"
+	"github.com/rotaloom/rotaloom/pkg/obs"
+)
+
+// Config says which server is used. At its zero value that is a private one,
+// with the programs found on the machine.
+type Config struct {
+	URL    obs.Secret `name:"url" env:"URL" help:"URL of a PostgreSQL server to use instead of a private one. It needs a database rotaloom_<service> for each service; the database named in the URL is not used."`
+	BinDir string     `name:"bin-dir" env:"BIN_DIR" type:"path" help:"Folder of initdb and postgres, when they are not found by themselves."`
+}
+
+// Databases are the databases of the services.
+type Databases struct {
+	names map[string]obs.Secret
+	// local is nil when the server is not ours.
+	local *localpg.Server
+}
+
+// Start starts the private server in dir, if it is to be used, with a database
+// for each service. Stop ends it; so does the end of this process.
+func Start(ctx context.Context, cfg Config, dir string, log *slog.Logger, services ...string) (*Databases, error) {
+	if cfg.URL != "" {
+		return given(cfg.URL, services)
+	}
+	server, err := localpg.Start(ctx, localpg.Config{Dir: dir, BinDir: cfg.BinDir, Log: log})
+	if err != nil {
+		return nil, fmt.Errorf("start the private PostgreSQL: %w", err)
+	}
+	d := &Databases{local: server, names: map[string]obs.Secret{}}
+	var databases []string
+	for _, service := range services {
+		databases = append(databases, name(service))
+		d.names[service] = obs.Secret(server.URL(name(service)))
+	}
+	if err := server.EnsureDatabases(ctx, databases...); err != nil {
+		return nil, errors.Join(err, server.Stop(context.WithoutCancel(ctx)))
+	}
+	return d, nil
+}
+
+func name(service string) string { return "rotaloom_" + service }
+
+func given(raw obs.Secret, services []string) (*Databases, error) {
+	u, err := url.Parse(raw.Reveal())
+	if err != nil || u.Scheme != "postgres" && u.Scheme != "postgresql" {
+		return nil, errors.New("the database URL is not of the form postgres://user@host")
+	}
+	d := &Databases{names: map[string]obs.Secret{}}
+	for _, service := range services {
+		u.Path = "/" + name(service)
+		d.names[service] = obs.Secret(u.String())
+	}
+	return d, nil
+}
+
+// URL is how a service connects to its database.
+func (d *Databases) URL(service string) obs.Secret { return d.names[service] }
+
+// Done is closed when the private server has ended, by Stop or by itself. It is
+// nil, and so never ready, when the server is not ours.
+func (d *Databases) Done() <-chan struct{} {
+	if d.local == nil {
+		return nil
+	}
+	return d.local.Done()
+}
+
+// Stop ends the private server, orderly unless the context ends first.
+func (d *Databases) Stop(ctx context.Context) error {
+	if d.local == nil {
+		return nil
+	}
+	return d.local.Stop(ctx)
+}

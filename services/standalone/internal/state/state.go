@@ -1,0 +1,139 @@
+// Package state is the folder in which the all-in-one program keeps what must
+// outlive it: databases, streams, certificates and the first credentials.
+package state
+
+import (
+	"crypto/rand"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+)
+
+// layout is the version of the folder's layout. A program reads the folder of
+// its own layout only.
+const layout = "rotaloom-state 1"
+
+// Folder is an open state folder. One process has it at a time.
+type Folder struct {
+	Dir  string
+	lock *os.File
+}
+
+// Open makes the folder if it is not there and takes it for this process. The
+// lock ends with the process, however it ends.
+func Open(dir string) (*Folder, error) {
+	dir, err := filepath.Abs(dir)
+	if err != nil {
+		return nil, err
+	}
+	if err := os.MkdirAll(dir, 0o711); err != nil {
+		return nil, fmt.Errorf("state folder: %w", err)
+	}
+	lock, err := os.OpenFile(filepath.Join(dir, "lock"), os.O_CREATE|os.O_RDWR, 0o600)
+	if err != nil {
+		return nil, fmt.Errorf("state folder: %w", err)
+	}
+	if err := syscall.Flock(int(lock.Fd()), syscall.LOCK_EX|syscall.LOCK_NB); err != nil {
+		return nil, errors.Join(fmt.Errorf("the state folder %s is in use by another process", dir), lock.Close())
+	}
+	f := &Folder{Dir: dir, lock: lock}
+	if err := f.checkLayout(); err != nil {
+		return nil, errors.Join(err, f.Close())
+	}
+	return f, errors.Join(os.RemoveAll(f.readyFile()))
+}
+
+// checkLayout writes the layout of a new folder, and refuses another one.
+func (f *Folder) checkLayout() error {
+	path := filepath.Join(f.Dir, "VERSION")
+	data, err := os.ReadFile(path)
+	if errors.Is(err, os.ErrNotExist) {
+		return os.WriteFile(path, []byte(layout+"\n"), 0o644)
+	}
+	if err != nil {
+		return fmt.Errorf("state folder: %w", err)
+	}
+	if found := strings.TrimSpace(string(data)); found != layout {
+		return fmt.Errorf("the state folder %s is of another version (%q, this program reads %q): use another folder", f.Dir, found, layout)
+	}
+	return nil
+}
+
+// Path is the path of something in the folder.
+func (f *Folder) Path(name string) string { return filepath.Join(f.Dir, name) }
+
+// Close lets other processes have the folder.
+func (f *Folder) Close() error { return f.lock.Close() }
+
+// Credentials let the first administrator log in.
+type Credentials struct {
+	Username     string `json:"username"`
+	Password     string `json:"password"`
+	ClientID     string `json:"client_id"`
+	ClientSecret string `json:"client_secret"`
+}
+
+// Credentials answers those of this folder, which are made at random the first
+// time. Only the owner of the folder can read them.
+func (f *Folder) Credentials() (Credentials, error) {
+	path := f.Path("credentials.json")
+	data, err := os.ReadFile(path)
+	if errors.Is(err, os.ErrNotExist) {
+		return f.makeCredentials(path)
+	}
+	var c Credentials
+	if err == nil {
+		err = json.Unmarshal(data, &c)
+	}
+	if err != nil {
+		return c, fmt.Errorf("credentials: %w", err)
+	}
+	return c, nil
+}
+
+func (f *Folder) makeCredentials(path string) (Credentials, error) {
+	c := Credentials{Username: "admin", Password: rand.Text(), ClientID: "local", ClientSecret: rand.Text()}
+	return c, writeJSON(path, c)
+}
+
+// Ready is what programs need to call a server that answers.
+type Ready struct {
+	BaseURL     string      `json:"baseUrl"`
+	CAFile      string      `json:"caFile"`
+	Tenant      string      `json:"tenant"`
+	Credentials Credentials `json:"credentials"`
+}
+
+func (f *Folder) readyFile() string { return f.Path("ready.json") }
+
+// WriteReady tells that the server answers. The file appears whole.
+func (f *Folder) WriteReady(r Ready) error { return writeJSON(f.readyFile(), r) }
+
+// RemoveReady tells that the server no longer answers.
+func (f *Folder) RemoveReady() error { return os.RemoveAll(f.readyFile()) }
+
+// Seeded reports whether the demonstration was created.
+func (f *Folder) Seeded() bool {
+	_, err := os.Stat(f.Path("demo"))
+	return err == nil
+}
+
+// MarkSeeded remembers that the demonstration was created.
+func (f *Folder) MarkSeeded() error { return os.WriteFile(f.Path("demo"), nil, 0o600) }
+
+// writeJSON writes a file that appears whole, readable by its owner alone.
+func writeJSON(path string, v any) error {
+	data, err := json.MarshalIndent(v, "", "  ")
+	if err != nil {
+		return err
+	}
+	part := path + ".part"
+	if err := os.WriteFile(part, append(data, '\n'), 0o600); err != nil {
+		return err
+	}
+	return os.Rename(part, path)
+}

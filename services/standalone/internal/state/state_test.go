@@ -1,0 +1,60 @@
+package state
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+func TestFolderBelongsToOneProcess(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	first, err := Open(dir)
+	require.NoError(t, err)
+	_, err = Open(dir)
+	require.ErrorContains(t, err, "in use by another process")
+	require.NoError(t, first.Close())
+	again, err := Open(dir)
+	require.NoError(t, err)
+	require.NoError(t, again.Close())
+}
+
+func TestFolderOfAnotherVersionIsRefused(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	require.NoError(t, os.WriteFile(filepath.Join(dir, "VERSION"), []byte("rotaloom-state 99\n"), 0o600))
+	_, err := Open(dir)
+	require.ErrorContains(t, err, "another version")
+}
+
+func TestCredentialsStay(t *testing.T) {
+	t.Parallel()
+	folder, err := Open(t.TempDir())
+	require.NoError(t, err)
+	t.Cleanup(func() { require.NoError(t, folder.Close()) })
+	made, err := folder.Credentials()
+	require.NoError(t, err)
+	require.NotEmpty(t, made.Password)
+	require.NotEqual(t, made.Password, made.ClientSecret)
+	again, err := folder.Credentials()
+	require.NoError(t, err)
+	require.Equal(t, made, again)
+	info, err := os.Stat(folder.Path("credentials.json"))
+	require.NoError(t, err)
+	require.Equal(t, os.FileMode(0o600), info.Mode().Perm())
+}
+
+func TestReadyFileGoesWithTheNextStart(t *testing.T) {
+	t.Parallel()
+	folder, err := Open(t.TempDir())
+	require.NoError(t, err)
+	require.NoError(t, folder.WriteReady(Ready{BaseURL: "https://127.0.0.1:1"}))
+	require.FileExists(t, folder.Path("ready.json"))
+	require.NoError(t, folder.Close())
+	again, err := Open(folder.Dir)
+	require.NoError(t, err)
+	require.NoFileExists(t, folder.Path("ready.json"))
+	require.NoError(t, again.Close())
+}

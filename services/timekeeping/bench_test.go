@@ -1,0 +1,149 @@
+package timekeeping_test
+
+import (
+	"context"
+	"crypto"
+	"fmt"
+	"testing"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	"google.golang.org/protobuf/proto"
+
+	"github.com/rotaloom/rotaloom/pkg/authn"
+	"github.com/rotaloom/rotaloom/pkg/clock"
+	"github.com/rotaloom/rotaloom/pkg/fault"
+	"github.com/rotaloom/rotaloom/pkg/rpc"
+	"github.com/rotaloom/rotaloom/pkg/tenant"
+	"github.com/rotaloom/rotaloom/pkg/testkit/natstest"
+	"github.com/rotaloom/rotaloom/pkg/testkit/pgtest"
+	commonv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/common/v1"
+	commonsv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/commons/v1"
+	timekeepingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/timekeeping/v1"
+	"github.com/rotaloom/rotaloom/services/timekeeping"
+)
+
+// persons stands for commons, another domain: it knows the persons with the
+// ids 1 to 200, whose person numbers are "P1" to "P200".
+type persons struct {
+	commonsv1.UnimplementedPersonServiceServer
+	asked int
+}
+
+func (p *persons) ResolvePersons(_ context.Context, req *commonsv1.ResolvePersonsRequest) (*commonsv1.ResolvePersonsResponse, error) {
+	p.asked++
+	out := &commonsv1.ResolvePersonsResponse{}
+	add := func(id int64) {
+		if id >= 1 && id <= 200 {
+			out.Persons = append(out.Persons, &commonsv1.PersonState{PersonId: id, PersonNumber: fmt.Sprint("P", id), Version: 1})
+		}
+	}
+	for _, id := range req.GetIds() {
+		add(id)
+	}
+	for _, number := range req.GetPersonNumbers() {
+		var id int64
+		if _, err := fmt.Sscanf(number, "P%d", &id); err == nil {
+			add(id)
+		}
+	}
+	return out, nil
+}
+
+// bench is the service with everything around it but a network.
+type bench struct {
+	pool        *pgxpool.Pool
+	nats        *natstest.Server
+	commons     *persons
+	service     *timekeeping.Service
+	terms       timekeepingv1.EmploymentTermServiceClient
+	assignments timekeepingv1.EmploymentTermAssignmentServiceClient
+}
+
+func newBench(t *testing.T) *bench {
+	t.Helper()
+	sets, err := timekeeping.Migrations()
+	require.NoError(t, err)
+	b := &bench{pool: pgtest.New(t, sets...), nats: natstest.New(t), commons: &persons{}}
+	nobody := authn.KeyFunc(func(context.Context, string) (crypto.PublicKey, error) { return nil, authn.ErrUnknownKey })
+	verifier, err := authn.NewVerifier(authn.Config{Issuer: "x", Audience: "x"}, nobody, authn.NoRevocations{}, clock.System{})
+	require.NoError(t, err)
+	serve := func() *rpc.Local {
+		chain, err := rpc.NewChain(rpc.Config{}, rpc.Deps{
+			Log: pgtest.Log(t), Metrics: prometheus.NewRegistry(), Verifier: verifier, Clock: clock.System{},
+		})
+		require.NoError(t, err)
+		return rpc.NewLocal(chain)
+	}
+	commons, local := serve(), serve()
+	commonsv1.RegisterPersonServiceServer(commons, b.commons)
+	b.service, err = timekeeping.New(t.Context(), timekeeping.Config{}, timekeeping.Deps{
+		Pool: b.pool, NATS: b.nats.Conn(), Commons: commons.Conn("timekeeping", nil),
+		Log: pgtest.Log(t), Registry: prometheus.NewRegistry(),
+	})
+	require.NoError(t, err)
+	b.service.Register(local)
+	b.terms = timekeepingv1.NewEmploymentTermServiceClient(local.Conn("test", nil))
+	b.assignments = timekeepingv1.NewEmploymentTermAssignmentServiceClient(local.Conn("test", nil))
+	return b
+}
+
+func inTenant(t *testing.T, id int64) context.Context { return tenant.With(t.Context(), id) }
+
+func newTerm(name string, change ...func(*timekeepingv1.EmploymentTerm)) *timekeepingv1.EmploymentTerm {
+	term := &timekeepingv1.EmploymentTerm{
+		Name: name, IsActive: proto.Bool(true), AllowsInheritance: proto.Bool(true), ProcessType: "ENFORCE_END_DATE",
+		Versions: &timekeepingv1.EmploymentTermVersions{EmploymentTermVersion: []*timekeepingv1.EmploymentTermVersion{{
+			StartDate: "2024-01-01", EndDate: "3000-01-01",
+			PayRule: &commonv1.Ref{Id: proto.Int64(4), Qualifier: proto.String("Hourly"), Name: proto.String("Hourly")},
+		}}},
+	}
+	for _, c := range change {
+		c(term)
+	}
+	return term
+}
+
+// createTerm stores a term and answers its id.
+func (b *bench) createTerm(t *testing.T, ctx context.Context, name string) int64 {
+	t.Helper()
+	term, err := b.terms.CreateEmploymentTerm(ctx, newTerm(name))
+	require.NoError(t, err)
+	return term.GetId()
+}
+
+// events answers those of one kind that the outbox holds, oldest first.
+func events[T proto.Message](t *testing.T, b *bench) []T {
+	t.Helper()
+	var kind T
+	rows, err := b.pool.Query(tenant.All(t.Context()), `SELECT payload FROM outbox WHERE event = $1 ORDER BY id`,
+		string(kind.ProtoReflect().Descriptor().FullName()))
+	require.NoError(t, err)
+	payloads, err := pgx.CollectRows(rows, pgx.RowTo[[]byte])
+	require.NoError(t, err)
+	var out []T
+	for _, payload := range payloads {
+		event := kind.ProtoReflect().New().Interface().(T)
+		require.NoError(t, proto.Unmarshal(payload, event))
+		out = append(out, event)
+	}
+	return out
+}
+
+func assertCode(t *testing.T, err error, status int, code string) {
+	t.Helper()
+	require.Error(t, err)
+	f := fault.FromError(err)
+	assert.Equal(t, code, f.Code, f.Message)
+	assert.Equal(t, status, f.Status)
+}
+
+func assertSame(t *testing.T, want, got proto.Message) {
+	t.Helper()
+	if !proto.Equal(want, got) {
+		assert.Fail(t, "messages differ", "want %v\ngot  %v", want, got)
+	}
+}

@@ -1,0 +1,57 @@
+// Command timekeeping is the timekeeping service as a program of its own.
+package main
+
+import (
+	"context"
+
+	"github.com/rotaloom/rotaloom/pkg/boot"
+	"github.com/rotaloom/rotaloom/pkg/serve"
+	"github.com/rotaloom/rotaloom/services/timekeeping"
+)
+
+type settings struct {
+	serve.Settings
+	serve.Tokens
+	timekeeping.Config `envprefix:"ROTALOOM_"`
+
+	CommonsTarget string `default:"dns:///commons:8443" help:"Where the commons service is."`
+}
+
+func main() {
+	s := &settings{}
+	boot.Main("timekeeping", "The timekeeping service of Rotaloom.", s, s.start)
+}
+
+func (s *settings) start(ctx context.Context, app *boot.App) error {
+	program, err := serve.NewProgram(app, &s.Settings, "timekeeping")
+	if err != nil {
+		return err
+	}
+	sets, err := timekeeping.Migrations()
+	if err != nil {
+		return err
+	}
+	pool, err := program.Database(ctx, sets...)
+	if err != nil {
+		return err
+	}
+	broker, err := program.Broker()
+	if err != nil {
+		return err
+	}
+	commons, err := program.Dial(s.CommonsTarget)
+	if err != nil {
+		return err
+	}
+	service, err := timekeeping.New(ctx, s.Config, timekeeping.Deps{
+		Pool: pool, NATS: broker, Commons: commons, Log: program.Log, Registry: program.Registry,
+	})
+	if err != nil {
+		return err
+	}
+	keys, err := program.Keys(s.AuthTarget)
+	if err != nil {
+		return err
+	}
+	return program.Serve(service, s.Verification(), keys)
+}

@@ -1,0 +1,156 @@
+package timekeeping_test
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	"google.golang.org/protobuf/proto"
+
+	commonv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/common/v1"
+	timekeepingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/timekeeping/v1"
+)
+
+func TestEmploymentTermLife(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	ctx := inTenant(t, 1)
+	created, err := b.terms.CreateEmploymentTerm(ctx, newTerm("Warehouse 38h"))
+	require.NoError(t, err)
+	id := created.GetId()
+	want := newTerm("Warehouse 38h")
+	want.Id = id
+	assertSame(t, want, created)
+	read, err := b.terms.GetEmploymentTerm(ctx, &timekeepingv1.GetEmploymentTermRequest{Id: id})
+	require.NoError(t, err)
+	assertSame(t, created, read)
+
+	_, err = b.terms.CreateEmploymentTerm(ctx, newTerm("WAREHOUSE 38H"))
+	assertCode(t, err, 400, "WTK-82604")
+
+	// A body that says little changes little.
+	updated, err := b.terms.UpdateEmploymentTerm(ctx, &timekeepingv1.UpdateEmploymentTermRequest{
+		Id: id, EmploymentTerm: &timekeepingv1.EmploymentTerm{AllowsInheritance: proto.Bool(false)},
+	})
+	require.NoError(t, err)
+	want.AllowsInheritance = proto.Bool(false)
+	assertSame(t, want, updated)
+	for _, body := range map[string]*timekeepingv1.EmploymentTerm{
+		"another id":   newTerm("Warehouse 38h", func(term *timekeepingv1.EmploymentTerm) { term.Id = id + 1 }),
+		"another name": newTerm("Office"),
+	} {
+		_, err := b.terms.UpdateEmploymentTerm(ctx, &timekeepingv1.UpdateEmploymentTermRequest{Id: id, EmploymentTerm: body})
+		assertCode(t, err, 400, "WTK-82607")
+	}
+
+	_, err = b.terms.DeleteEmploymentTerm(ctx, &timekeepingv1.DeleteEmploymentTermRequest{Id: id})
+	require.NoError(t, err)
+	_, err = b.terms.GetEmploymentTerm(ctx, &timekeepingv1.GetEmploymentTermRequest{Id: id})
+	assertCode(t, err, 404, "WTK-82600")
+	_, err = b.terms.DeleteEmploymentTerm(ctx, &timekeepingv1.DeleteEmploymentTermRequest{Id: id})
+	assertCode(t, err, 404, "WTK-82600")
+	_, err = b.terms.UpdateEmploymentTerm(ctx, &timekeepingv1.UpdateEmploymentTermRequest{Id: id, EmploymentTerm: newTerm("x")})
+	assertCode(t, err, 404, "WTK-82600")
+
+	told := events[*timekeepingv1.EmploymentTermChanged](t, b)
+	require.Len(t, told, 3, "failed changes tell nothing")
+	for i, event := range []*timekeepingv1.EmploymentTermChanged{
+		{Id: id, Name: "Warehouse 38h", AllowsInheritance: true, Version: 1},
+		{Id: id, Name: "Warehouse 38h", Version: 2},
+		{Id: id, Name: "Warehouse 38h", Deleted: true, Version: 3},
+	} {
+		assertSame(t, event, told[i])
+	}
+}
+
+func TestListEmploymentTerms(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	ctx := inTenant(t, 1)
+	second, first := b.createTerm(t, ctx, "b"), b.createTerm(t, ctx, "A")
+	b.createTerm(t, inTenant(t, 2), "another tenant's")
+
+	all, err := b.terms.ListEmploymentTerms(ctx, &timekeepingv1.ListEmploymentTermsRequest{})
+	require.NoError(t, err)
+	require.Len(t, all.GetEmploymentTerms(), 2)
+	assert.Equal(t, first, all.GetEmploymentTerms()[0].GetId(), "in the order of the names")
+	assert.NotNil(t, all.GetEmploymentTerms()[0].GetVersions())
+
+	short, err := b.terms.ListEmploymentTerms(ctx, &timekeepingv1.ListEmploymentTermsRequest{
+		Qualifier: proto.String("B"), AllDetails: proto.Bool(false),
+	})
+	require.NoError(t, err)
+	require.Len(t, short.GetEmploymentTerms(), 1)
+	assert.Equal(t, second, short.GetEmploymentTerms()[0].GetId())
+	assert.Nil(t, short.GetEmploymentTerms()[0].GetVersions())
+
+	_, err = b.terms.ListEmploymentTerms(ctx, &timekeepingv1.ListEmploymentTermsRequest{Id: proto.Int64(999), Qualifier: proto.String("A")})
+	assertCode(t, err, 400, "WTK-82600")
+	_, err = b.terms.ListEmploymentTerms(ctx, &timekeepingv1.ListEmploymentTermsRequest{Qualifier: proto.String("x")})
+	assertCode(t, err, 400, "WTK-82615")
+}
+
+func TestMultiReadEmploymentTerms(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	ctx := inTenant(t, 1)
+	id := b.createTerm(t, ctx, "One")
+	_, err := b.terms.CreateEmploymentTerm(ctx, newTerm("Two", func(term *timekeepingv1.EmploymentTerm) {
+		term.PersistentId = "two-1"
+		term.Versions.EmploymentTermVersion = []*timekeepingv1.EmploymentTermVersion{
+			{StartDate: "2025-01-01", EndDate: "3000-01-01"}, {StartDate: "2024-01-01", EndDate: "2025-01-01"},
+		}
+	}))
+	require.NoError(t, err)
+	read := func(list *timekeepingv1.EmploymentTermRefList, change ...func(*timekeepingv1.EmploymentTermWhere)) (*timekeepingv1.EmploymentTermList, error) {
+		where := &timekeepingv1.EmploymentTermWhere{EmploymentTerms: list}
+		for _, c := range change {
+			c(where)
+		}
+		return b.terms.MultiReadEmploymentTerms(ctx, &timekeepingv1.MultiReadEmploymentTermsRequest{Where: where})
+	}
+	names := func(list *timekeepingv1.EmploymentTermList) []string {
+		var out []string
+		for _, term := range list.GetEmploymentTerms() {
+			out = append(out, term.GetName())
+		}
+		return out
+	}
+
+	answer, err := read(&timekeepingv1.EmploymentTermRefList{Qualifiers: []string{"two", "ONE", "two"}})
+	require.NoError(t, err)
+	assert.Equal(t, []string{"Two", "One", "Two"}, names(answer), "in the order asked for")
+	answer, err = read(&timekeepingv1.EmploymentTermRefList{Refs: []*commonv1.Ref{
+		{Id: &id, Qualifier: proto.String("no such name")}, {Qualifier: proto.String("Two")},
+	}})
+	require.NoError(t, err)
+	assert.Equal(t, []string{"One", "Two"}, names(answer), "the id wins")
+
+	answer, err = read(&timekeepingv1.EmploymentTermRefList{PersistentIds: []string{"two-1"}}, func(w *timekeepingv1.EmploymentTermWhere) {
+		w.StartDate, w.EndDate = "2024-12-01", "2024-12-31"
+	})
+	require.NoError(t, err)
+	versions := answer.GetEmploymentTerms()[0].GetVersions().GetEmploymentTermVersion()
+	require.Len(t, versions, 1)
+	assert.Equal(t, "2024-01-01", versions[0].GetStartDate())
+
+	answer, err = read(&timekeepingv1.EmploymentTermRefList{Ids: []int64{999, id}})
+	require.NoError(t, err)
+	assert.Equal(t, "WTK-82612", answer.GetFailure().GetErrorCode())
+	assert.Equal(t, []int32{0}, answer.GetFailure().GetDetails().GetErrorOffsets())
+	assert.Equal(t, "WTK-82609", answer.GetFailure().GetDetails().GetResults()[0].GetError().GetErrorCode())
+
+	_, err = read(&timekeepingv1.EmploymentTermRefList{PersistentIds: []string{"x"}})
+	assertCode(t, err, 400, "WTK-82612")
+	_, err = read(&timekeepingv1.EmploymentTermRefList{})
+	assertCode(t, err, 400, "WTK-82613")
+	_, err = read(&timekeepingv1.EmploymentTermRefList{Ids: []int64{id}, Qualifiers: []string{"One"}})
+	assertCode(t, err, 400, "WTK-82614")
+	_, err = read(&timekeepingv1.EmploymentTermRefList{Qualifiers: []string{"One", "x"}})
+	assertCode(t, err, 400, "WTK-82615")
+
+	resolved, err := b.terms.ResolveEmploymentTerms(ctx, &timekeepingv1.ResolveEmploymentTermsRequest{Ids: []int64{id, 999}, Names: []string{"TWO", "x"}})
+	require.NoError(t, err)
+	require.Len(t, resolved.GetEmploymentTerms(), 2)
+	assertSame(t, &timekeepingv1.EmploymentTermChanged{Id: id, Name: "One", AllowsInheritance: true, Version: 1}, resolved.GetEmploymentTerms()[0])
+}
