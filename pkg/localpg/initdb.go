@@ -33,13 +33,13 @@ func (l layout) initdb(ctx context.Context, bin binaries, as owner, locale strin
 	if err := os.RemoveAll(unfinished); err != nil {
 		return err
 	}
-	args := []string{"-D", unfinished, "-U", adminRole, "--auth=trust", "--encoding=UTF8", "--locale=" + locale, "--no-instructions"}
+	args := []string{"-D", l.door.path(unfinished), "-U", adminRole, "--auth=trust", "--encoding=UTF8", "--locale=" + locale, "--no-instructions"}
 	if disposable {
 		args = append(args, "--no-sync")
 	} else {
 		args = append(args, "--data-checksums")
 	}
-	if out, err := as.command(ctx, l.root, bin.path("initdb"), args...).CombinedOutput(); err != nil {
+	if out, err := l.door.command(ctx, as, l.root, bin.path("initdb"), args...).CombinedOutput(); err != nil {
 		return fmt.Errorf("initdb with locale %s: %w: %s", locale, err, out)
 	}
 	return os.Rename(unfinished, l.data)

@@ -20,6 +20,7 @@ type layout struct {
 	root   string // all of it, absolute and free of links
 	data   string // the cluster
 	socket string // the folder of the unix socket
+	door   *door  // how the server's user gets to root
 }
 
 // maxSocketPath is the longest path of a unix socket on all systems.

@@ -73,17 +73,3 @@ func (o owner) makeDir(dir string) error {
 	}
 	return os.Chmod(dir, 0o700)
 }
-
-// checkAccess makes sure that the owner can reach a folder through its
-// parents, which for root's own folders is not so.
-func (o owner) checkAccess(ctx context.Context, dir string) error {
-	if !o.switched {
-		return nil
-	}
-	// Trying answers for every kind of permission.
-	if err := o.command(ctx, "/", "/bin/sh", "-c", `cd -- "$1"`, "sh", dir).Run(); err != nil {
-		return fmt.Errorf("PostgreSQL runs as user %s, because this program runs as root, and that user cannot enter %s: "+
-			"choose a folder whose parents everybody may enter", o.name, dir)
-	}
-	return nil
-}

@@ -68,10 +68,11 @@ func Start(ctx context.Context, cfg Config) (_ *Server, err error) {
 	return s, nil
 }
 
-func (s *Server) start(ctx context.Context, cfg Config, as owner) error {
-	if err := as.checkAccess(ctx, s.layout.root); err != nil {
+func (s *Server) start(ctx context.Context, cfg Config, as owner) (err error) {
+	if s.layout.door, err = openDoor(ctx, s.layout.root, as); err != nil {
 		return err
 	}
+	defer func() { err = errors.Join(err, s.layout.door.close()) }()
 	major, err := s.layout.major()
 	if err != nil {
 		return err
@@ -86,7 +87,7 @@ func (s *Server) start(ctx context.Context, cfg Config, as owner) error {
 	if err := s.layout.endOrphan(ctx); err != nil {
 		return err
 	}
-	s.cmd = as.command(context.WithoutCancel(ctx), s.layout.data, bin.path("postgres"), cfg.arguments(s.layout)...)
+	s.cmd = s.layout.door.command(context.WithoutCancel(ctx), as, s.layout.data, bin.path("postgres"), cfg.arguments(s.layout)...)
 	s.cmd.Stdout, s.cmd.Stderr = s.output, s.output
 	// A child of the server that outlives it must not keep us waiting.
 	s.cmd.WaitDelay = 5 * time.Second

@@ -101,6 +101,8 @@ type call struct {
 	principal *authn.Principal
 	// err is the error before it became a status; it is for the log.
 	err error
+	// took is how long the call took, once it has ended.
+	took time.Duration
 }
 
 // A handler does what is left of a call.

@@ -2,7 +2,6 @@ package rpc_test
 
 import (
 	"context"
-	"net"
 	"testing"
 	"time"
 
@@ -16,7 +15,6 @@ import (
 
 	commonv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/common/v1"
 
-	"github.com/rotaloom/rotaloom/pkg/boot"
 	"github.com/rotaloom/rotaloom/pkg/fault"
 	"github.com/rotaloom/rotaloom/pkg/obs"
 	"github.com/rotaloom/rotaloom/pkg/rpc"
@@ -331,67 +329,8 @@ func TestStreamsAreRefused(t *testing.T) {
 	})
 }
 
-func TestStrangersMayNotConnect(t *testing.T) {
-	t.Parallel()
-	f := newFixture(t, "network", rpc.Config{})
-	target := f.edge.(*grpc.ClientConn).Target()
-	listener := fixedAddress(target)
-
-	// Another authority's certificate does not get through the handshake.
-	other, err := boot.OpenLocalCA(t.TempDir(), time.Now())
-	require.NoError(t, err)
-	conn := dial(t, listener, certificates(t, other, "edge").ClientConfig)
-	_, err = f.ask(t, f.user(t.Context()), conn, openMethod, "")
-	assert.Equal(t, fault.CodeUnavailable, fault.FromError(err).Code)
-	assert.Nil(t, f.echo.metadata())
-}
-
-func TestClientsMustBeOnTheList(t *testing.T) {
-	t.Parallel()
-	ca, err := boot.OpenLocalCA(t.TempDir(), time.Now())
-	require.NoError(t, err)
-	f := newFixture(t, "in process", rpc.Config{})
-	server, err := rpc.NewServer(f.chain, certificates(t, ca, "echo").ServerConfig(), false)
-	require.NoError(t, err)
-	server.RegisterService(f.echo.describe(), f.echo)
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	require.NoError(t, err)
-	ctx, stop := context.WithCancel(context.Background())
-	served := make(chan error, 1)
-	go func() { served <- server.Run(ctx, listener, time.Second) }()
-	defer func() { stop(); assert.NoError(t, <-served) }()
-
-	conn := dial(t, listener, certificates(t, ca, "stranger").ClientConfig)
-	_, err = f.ask(t, f.user(t.Context()), conn, openMethod, "")
-	assert.Equal(t, fault.CodeForbidden, fault.FromError(err).Code)
-	assert.Nil(t, f.echo.metadata(), "the handler was not called")
-}
-
-func TestNothingIsServedWithoutTLSByAccident(t *testing.T) {
-	t.Parallel()
-	f := newFixture(t, "in process", rpc.Config{})
-	_, err := rpc.NewServer(f.chain, nil, false)
-	require.Error(t, err)
-	_, err = rpc.Dial(rpc.DialConfig{Target: "localhost:1"})
-	require.Error(t, err)
-	ca, err := boot.OpenLocalCA(t.TempDir(), time.Now())
-	require.NoError(t, err)
-	_, err = rpc.NewServer(f.chain, certificates(t, ca, "echo").HTTPSConfig(), false)
-	require.Error(t, err, "a configuration that does not ask for client certificates")
-	_, err = rpc.NewServer(f.chain, nil, true)
-	require.NoError(t, err)
-}
-
 func TestChainNeedsItsDeps(t *testing.T) {
 	t.Parallel()
 	_, err := rpc.NewChain(rpc.Config{}, rpc.Deps{})
 	require.Error(t, err)
 }
-
-type fixedAddress string
-
-func (a fixedAddress) Accept() (net.Conn, error) { return nil, net.ErrClosed }
-func (a fixedAddress) Close() error              { return nil }
-func (a fixedAddress) Addr() net.Addr            { return a }
-func (a fixedAddress) Network() string           { return "tcp" }
-func (a fixedAddress) String() string            { return string(a) }

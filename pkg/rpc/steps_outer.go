@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
+	"net/http"
 	"runtime/debug"
 	"time"
 
@@ -37,29 +38,28 @@ func (ch *Chain) requestID(next handler) handler {
 // accessLog writes one line per call. Probes are written at debug only.
 func (ch *Chain) accessLog(next handler) handler {
 	return func(ctx context.Context, c *call, req any) (any, error) {
-		began := time.Now()
 		resp, err := next(ctx, c, req)
 		level := slog.LevelInfo
 		if c.health {
 			level = slog.LevelDebug
 		}
 		f := fault.FromError(c.err)
-		if f != nil && f.Status >= 500 && f.Code != fault.CodeCanceled {
+		if f != nil && f.Status >= http.StatusInternalServerError && f.Code != fault.CodeCanceled {
 			level = slog.LevelError
 		}
 		if ch.log.Enabled(ctx, level) {
-			ch.log.LogAttrs(ctx, level, "rpc", c.attrs(err, f, time.Since(began))...)
+			ch.log.LogAttrs(ctx, level, "rpc", c.attrs(err, f)...)
 		}
 		return resp, err
 	}
 }
 
-func (c *call) attrs(err error, f *fault.Error, took time.Duration) []slog.Attr {
+func (c *call) attrs(err error, f *fault.Error) []slog.Attr {
 	attrs := make([]slog.Attr, 0, 9)
 	attrs = append(attrs,
 		slog.String("method", c.name),
 		slog.String("code", status.Code(err).String()),
-		slog.Float64("ms", float64(took.Microseconds())/1000),
+		slog.Float64("ms", float64(c.took.Microseconds())/1000),
 	)
 	if p := c.principal; p != nil {
 		// The handler's context knows the tenant; that of this line does not.
@@ -84,7 +84,8 @@ func (ch *Chain) measure(next handler) handler {
 		ch.metrics.inFlight.Inc()
 		resp, err := next(ctx, c, req)
 		ch.metrics.inFlight.Dec()
-		c.seconds.Observe(time.Since(began).Seconds())
+		c.took = time.Since(began)
+		c.seconds.Observe(c.took.Seconds())
 		ch.metrics.count(c.method, status.Code(err))
 		return resp, err
 	}
@@ -148,7 +149,7 @@ func (ch *Chain) limitInFlight(next handler) handler {
 		}
 		defer ch.leave()
 		if ch.inFlight.Add(1) > int64(ch.cfg.MaxInFlight) {
-			return nil, fault.New(fault.CodeOverloaded, 503, "The service is busy. Try again in a moment.").WithRetryAfter(retry)
+			return nil, fault.New(fault.CodeOverloaded, http.StatusServiceUnavailable, "The service is busy. Try again in a moment.").WithRetryAfter(retry)
 		}
 		if ch.draining.Load() {
 			return nil, fault.Unavailable("The service is stopping. Try again in a moment.", retry)

@@ -2,6 +2,7 @@ package auth_test
 
 import (
 	"context"
+	"strings"
 	"testing"
 	"time"
 
@@ -191,6 +192,8 @@ func TestTokenErrors(t *testing.T) {
 		"another chain":     {passwordGrant(func(r *authv1.IssueTokenRequest) { r.AuthChain = "Other" }), 400, "invalid_request"},
 		"no username":       {passwordGrant(func(r *authv1.IssueTokenRequest) { r.Username = "" }), 400, "invalid_request"},
 		"no password":       {passwordGrant(func(r *authv1.IssueTokenRequest) { r.Password = "" }), 400, "invalid_request"},
+		"a zero character":  {passwordGrant(func(r *authv1.IssueTokenRequest) { r.Username = "a\x00" }), 400, "invalid_request"},
+		"a long field":      {passwordGrant(func(r *authv1.IssueTokenRequest) { r.Password = strings.Repeat("x", 5000) }), 400, "invalid_request"},
 		"unknown client":    {passwordGrant(func(r *authv1.IssueTokenRequest) { r.ClientId = "x" }), 401, "invalid_client"},
 		"wrong secret":      {passwordGrant(func(r *authv1.IssueTokenRequest) { r.ClientSecret = "x" }), 401, "invalid_client"},
 		"unknown user":      {passwordGrant(func(r *authv1.IssueTokenRequest) { r.Username = "nobody" }), 400, "invalid_grant"},

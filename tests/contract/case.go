@@ -97,9 +97,28 @@ func parse(data []byte) (Case, error) {
 		return c, errors.New("a case needs a name and steps")
 	}
 	for i, s := range c.Steps {
+		c.Steps[i].JSON, c.Steps[i].Expect = plainDates(s.JSON), plainDates(s.Expect)
 		if s.It == "" || s.Status == 0 || len(strings.Fields(s.Do)) != 2 {
 			return c, fmt.Errorf("step %d needs it, do (method and path) and status", i+1)
 		}
 	}
 	return c, nil
+}
+
+// plainDates turns the dates that YAML recognises back into the text that was
+// written.
+func plainDates(v any) any {
+	switch v := v.(type) {
+	case map[string]any:
+		for k := range v {
+			v[k] = plainDates(v[k])
+		}
+	case []any:
+		for i := range v {
+			v[i] = plainDates(v[i])
+		}
+	case time.Time:
+		return v.Format(time.DateOnly)
+	}
+	return v
 }

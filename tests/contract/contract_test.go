@@ -15,6 +15,12 @@ func TestStandalone(t *testing.T) {
 	runAll(t, launch.Standalone(t).Target(t))
 }
 
+func TestSeparateProcesses(t *testing.T) {
+	t.Parallel()
+	deployment := launch.Deployed(t)
+	runAll(t, launch.Login(t, deployment.Client, deployment.Ready))
+}
+
 func runAll(t *testing.T, target contract.Target) {
 	t.Helper()
 	all, err := contract.Load(cases.FS)

@@ -5,6 +5,7 @@ package token
 import (
 	"fmt"
 	"net/http"
+	"strings"
 
 	"github.com/rotaloom/rotaloom/pkg/fault"
 	authv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/auth/v1"
@@ -70,6 +71,9 @@ func check(req *authv1.IssueTokenRequest) error {
 		}
 		if len(f.value) > maxField {
 			return invalidRequest("The field " + f.name + " is too long.")
+		}
+		if strings.ContainsRune(f.value, 0) {
+			return invalidRequest("The field " + f.name + " holds a character that no text has.")
 		}
 	}
 	if len(req.GetNonce()) > maxField {

@@ -7,56 +7,49 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/fault"
 )
 
-// dated is an element of an effective-dated list: a pointer to the two dates
-// of its message, effective included, expiration excluded.
-type dated struct {
-	effective, expiration *string
-}
-
-// settleDates fills in the dates that a caller left out and refuses those that
-// disagree. An element begins on first unless it says otherwise, and ends
-// where the next one begins, or never. With single, the list has at most one
-// element for a day.
-func settleDates(path string, list []dated, first civil.Date, single bool) error {
-	ranges := make([]civil.Range, len(list))
-	for i, d := range list {
-		r, err := readDates(fmt.Sprintf("%s[%d]", path, i), d, first)
+// settleDates fills in the dates that a caller left out of a list and refuses
+// those that disagree. An element begins on first unless it says otherwise. It
+// ends never, or, in a list with one element for a day, where the next begins.
+func settleDates(l list, elements []element, first civil.Date) error {
+	ranges := make([]civil.Range, len(elements))
+	for i, e := range elements {
+		r, err := readDates(fmt.Sprintf("%s[%d]", l.path, i), e, first)
 		if err != nil {
 			return err
 		}
 		ranges[i] = r
 	}
-	for i, d := range list {
-		if single && *d.expiration == "" {
+	for i, e := range elements {
+		if l.single && *e.expiration == "" {
 			ranges[i].To = nextStart(ranges, ranges[i].From)
 		}
 		if ranges[i].Empty() {
-			return fault.Invalid(CodeDates, fmt.Sprintf("%s[%d]: expirationDate %s is not after effectiveDate %s.", path, i, ranges[i].To, ranges[i].From))
+			return fault.Invalid(CodeDates, fmt.Sprintf("%s[%d]: expirationDate %s is not after effectiveDate %s.", l.path, i, ranges[i].To, ranges[i].From))
 		}
 	}
 	for i := range ranges {
 		for j := range i {
-			if single && ranges[i].Overlaps(ranges[j]) {
-				return fault.Invalid(CodeDates, fmt.Sprintf("%s[%d] and %s[%d] overlap.", path, j, path, i))
+			if l.single && ranges[i].Overlaps(ranges[j]) {
+				return fault.Invalid(CodeDates, fmt.Sprintf("%s[%d] and %s[%d] overlap.", l.path, j, l.path, i))
 			}
 		}
 	}
-	for i, d := range list {
-		*d.effective, *d.expiration = ranges[i].From.String(), ranges[i].To.String()
+	for i, e := range elements {
+		*e.effective, *e.expiration = ranges[i].From.String(), ranges[i].To.String()
 	}
 	return nil
 }
 
-func readDates(path string, d dated, first civil.Date) (civil.Range, error) {
+func readDates(path string, e element, first civil.Date) (civil.Range, error) {
 	r := civil.Range{From: first, To: civil.Forever}
 	var err error
-	if *d.effective != "" {
-		if r.From, err = civil.ParseDate(*d.effective); err != nil {
+	if *e.effective != "" {
+		if r.From, err = civil.ParseDate(*e.effective); err != nil {
 			return r, fault.Invalid(fault.CodeDate, fmt.Sprintf("%s.effectiveDate: %s.", path, err))
 		}
 	}
-	if *d.expiration != "" {
-		if r.To, err = civil.ParseDate(*d.expiration); err != nil {
+	if *e.expiration != "" {
+		if r.To, err = civil.ParseDate(*e.expiration); err != nil {
 			return r, fault.Invalid(fault.CodeDate, fmt.Sprintf("%s.expirationDate: %s.", path, err))
 		}
 	}

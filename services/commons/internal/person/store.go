@@ -2,6 +2,7 @@ package person
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"time"
 
@@ -9,6 +10,7 @@ import (
 	"google.golang.org/protobuf/proto"
 
 	"github.com/rotaloom/rotaloom/pkg/civil"
+	"github.com/rotaloom/rotaloom/pkg/fault"
 	"github.com/rotaloom/rotaloom/pkg/pg"
 	commonsv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/commons/v1"
 )
@@ -103,14 +105,13 @@ func insertPersons(ctx context.Context, db pg.Querier, tenantID int64, persons [
 }
 
 // stored answers what the body of a person's row holds: the message without
-// what is computed or lies in tables of its own.
+// what is computed or lies in tables of its own. A part of which nothing is
+// left stays there, empty, for the lists to come back to.
 func stored(p *commonsv1.Person) *commonsv1.Person {
 	out := proto.CloneOf(p)
 	out.PersonIdentity = nil
-	info := out.GetPersonInformation()
-	info.EmploymentStatusList, info.UserAccountStatusList, info.BadgeAssignments = nil, nil, nil
-	if job := out.GetJobAssignment(); job != nil {
-		job.PrimaryLaborAccounts, job.BaseWageRates = nil, nil
+	for _, l := range lists() {
+		l.clear(out)
 	}
 	return out
 }
@@ -124,20 +125,48 @@ func dateOrNull(text string) *time.Time {
 	return &t
 }
 
-// insertDated stores the effective-dated parts of persons who have none yet.
-func insertDated(ctx context.Context, tx pgx.Tx, tenantID int64, persons []newPerson) error {
+// read answers everything that is known of a person.
+func read(ctx context.Context, db pg.Querier, tenantID, id int64) (*commonsv1.Person, error) {
 	batch := &pgx.Batch{}
-	for _, table := range datedTables {
-		columns := table.collect(persons)
-		if len(columns.persons) > 0 {
-			batch.Queue(table.insert, append([]any{tenantID, columns.persons, columns.from, columns.to}, columns.values...)...)
+	batch.Queue(`SELECT body FROM person WHERE tenant_id = $1 AND id = $2`, tenantID, id)
+	for _, l := range lists() {
+		batch.Queue(l.readSQL(), tenantID, id)
+	}
+	results := db.SendBatch(ctx, batch)
+	p, err := readBatch(results, id)
+	if closeErr := results.Close(); err == nil {
+		err = closeErr
+	}
+	return p, err
+}
+
+func readBatch(results pgx.BatchResults, id int64) (*commonsv1.Person, error) {
+	var body []byte
+	err := results.QueryRow().Scan(&body)
+	if errors.Is(err, pgx.ErrNoRows) {
+		return nil, fault.NotFound(CodeUnknown, fmt.Sprintf("There is no person with the id %d.", id))
+	}
+	if err != nil {
+		return nil, err
+	}
+	p := &commonsv1.Person{}
+	if err := proto.Unmarshal(body, p); err != nil {
+		return nil, fmt.Errorf("decode person %d: %w", id, err)
+	}
+	for _, l := range lists() {
+		rows, err := results.Query()
+		if err != nil {
+			return nil, err
+		}
+		if err := l.readInto(rows, p); err != nil {
+			return nil, fmt.Errorf("read %s of person %d: %w", l.table, id, err)
 		}
 	}
-	if batch.Len() == 0 {
-		return nil
-	}
-	if err := tx.SendBatch(ctx, batch).Close(); err != nil {
-		return fmt.Errorf("store effective-dated parts: %w", err)
-	}
-	return nil
+	p.PersonIdentity = identity(id, p.GetPersonInformation().GetPerson().GetPersonNumber())
+	return p, nil
+}
+
+// identity is how answers name a person.
+func identity(id int64, number string) *commonsv1.PersonIdentity {
+	return &commonsv1.PersonIdentity{PersonKey: &id, PersonNumber: &number}
 }

@@ -94,7 +94,7 @@ func (r Rules) seconds(path, text string) (int, error) {
 	return day*civil.SecondsPerDay + int(at.Seconds), nil
 }
 
-// named tells whether a ref names something at all.
-func named(ref *commonv1.Ref) bool {
+// Named tells whether a ref names something at all.
+func Named(ref *commonv1.Ref) bool {
 	return ref != nil && (ref.Id != nil || ref.GetQualifier() != "")
 }

@@ -18,7 +18,7 @@ const mostDays = 366
 // something that says how much: times, a duration, or an amount of money.
 func (r Rules) payCodeEdit(path string, t *schedulingv1.PayCodeEditTemplate) error {
 	t.SymbolicValue = nil
-	if !named(t.GetPayCode()) {
+	if !Named(t.GetPayCode()) {
 		return Missing(path + ".payCode")
 	}
 	hasAmount := t.DurationInTime != nil || t.DurationInDays != nil || t.MoneyAmount != nil
@@ -79,7 +79,7 @@ func availability(path string, t *schedulingv1.AvailabilityTemplate) error {
 	}
 	for i, segment := range t.GetSegments() {
 		at := fmt.Sprintf("%s.segments[%d]", path, i)
-		if !named(segment.GetAvailabilityType()) {
+		if !Named(segment.GetAvailabilityType()) {
 			return Missing(at + ".availabilityType")
 		}
 		if err := clockTime(at+".startTime", &segment.StartTime); err != nil {
@@ -117,7 +117,7 @@ func (r Rules) scheduleTag(path string, t *schedulingv1.ScheduleTagTemplate) err
 	}
 	for i, segment := range t.GetSegments() {
 		at := fmt.Sprintf("%s.segments[%d]", path, i)
-		if !named(segment.GetTagDefinition()) {
+		if !Named(segment.GetTagDefinition()) {
 			return Missing(at + ".tagDefinition")
 		}
 		if err := completeType(at+".segmentType", &segment.SegmentType); err != nil {
@@ -129,7 +129,7 @@ func (r Rules) scheduleTag(path string, t *schedulingv1.ScheduleTagTemplate) err
 
 // completeType completes the kind of a segment when one is named.
 func completeType(path string, ref **commonv1.Ref) error {
-	if !named(*ref) {
+	if !Named(*ref) {
 		return nil
 	}
 	complete, err := segmentType(path, *ref)

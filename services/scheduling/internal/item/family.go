@@ -51,7 +51,6 @@ type entry interface {
 	proto.Message
 	GetEmployee() *commonv1.Ref
 	GetId() int64
-	GetVersion() int64
 }
 
 // family is what shifts and pay code edits have in common, with what they

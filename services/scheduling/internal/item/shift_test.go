@@ -83,15 +83,17 @@ func TestRefusedShifts(t *testing.T) {
 		code  string
 		spoil func(*schedulingv1.Shift)
 	}{
-		"no start":            {"API-10001", func(s *schedulingv1.Shift) { s.StartDateTime = "" }},
-		"no end":              {"API-10001", func(s *schedulingv1.Shift) { s.EndDateTime = "" }},
-		"end at start":        {"API-10001", func(s *schedulingv1.Shift) { s.EndDateTime = s.StartDateTime }},
-		"too long":            {"WRL-30402", func(s *schedulingv1.Shift) { s.EndDateTime = "2025-02-04T08:00:01" }},
-		"no date":             {"WFP-90100", func(s *schedulingv1.Shift) { s.StartDateTime = "2025-02-30T08:00:00" }},
-		"before all days":     {"API-10001", func(s *schedulingv1.Shift) { s.StartDateTime = "1899-12-31T08:00:00" }},
-		"unknown employee":    {"WFS-103401", func(s *schedulingv1.Shift) { s.Employee = person(99) }},
-		"empty employee":      {"WFS-103407", func(s *schedulingv1.Shift) { s.Employee = &commonv1.Ref{} }},
-		"locked day":          {"WRL-30401", func(s *schedulingv1.Shift) { s.StartDateTime, s.EndDateTime = "2025-02-10T08:00:00", "2025-02-10T09:00:00" }},
+		"no start":         {"API-10001", func(s *schedulingv1.Shift) { s.StartDateTime = "" }},
+		"no end":           {"API-10001", func(s *schedulingv1.Shift) { s.EndDateTime = "" }},
+		"end at start":     {"API-10001", func(s *schedulingv1.Shift) { s.EndDateTime = s.StartDateTime }},
+		"too long":         {"WRL-30402", func(s *schedulingv1.Shift) { s.EndDateTime = "2025-02-04T08:00:01" }},
+		"no date":          {"WFP-90100", func(s *schedulingv1.Shift) { s.StartDateTime = "2025-02-30T08:00:00" }},
+		"before all days":  {"API-10001", func(s *schedulingv1.Shift) { s.StartDateTime = "1899-12-31T08:00:00" }},
+		"unknown employee": {"WFS-103401", func(s *schedulingv1.Shift) { s.Employee = person(99) }},
+		"empty employee":   {"WFS-103407", func(s *schedulingv1.Shift) { s.Employee = &commonv1.Ref{} }},
+		"locked day": {"WRL-30401", func(s *schedulingv1.Shift) {
+			s.StartDateTime, s.EndDateTime = "2025-02-10T08:00:00", "2025-02-10T09:00:00"
+		}},
 		"segment outside":     {"API-10001", segment("07:59", "09:00", "")},
 		"segment after":       {"API-10001", segment("08:00", "16:01", "")},
 		"segment backwards":   {"API-10001", segment("09:00", "08:30", "")},

@@ -8,6 +8,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
+	"github.com/rotaloom/rotaloom/pkg/bus"
 	"github.com/rotaloom/rotaloom/pkg/civil"
 	timekeepingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/timekeeping/v1"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/propagation"
@@ -125,17 +126,22 @@ func replaceMemberships(ctx context.Context, tx pgx.Tx, tenantID int64, employee
 	return nil
 }
 
+// unreadable is the error for a list that no repetition mends.
+func unreadable(list *timekeepingv1.PersonMemberships, err error) error {
+	return bus.Permanent(fmt.Errorf("projection: memberships of person %d: %w", list.GetPersonId(), err))
+}
+
 // parseMemberships returns the rows of a list by ascending first day.
 func parseMemberships(list *timekeepingv1.PersonMemberships) ([]membership, error) {
 	var rows []membership
 	for _, m := range list.GetMemberships() {
 		from, err := civil.ParseDate(m.GetFrom())
 		if err != nil {
-			return nil, fmt.Errorf("projection: memberships of person %d: %w", list.GetPersonId(), err)
+			return nil, unreadable(list, err)
 		}
 		to, err := civil.ParseDate(m.GetTo())
 		if err != nil {
-			return nil, fmt.Errorf("projection: memberships of person %d: %w", list.GetPersonId(), err)
+			return nil, unreadable(list, err)
 		}
 		days := civil.Range{From: from, To: to}.Clamp()
 		if days.Empty() {

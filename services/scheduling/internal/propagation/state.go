@@ -14,52 +14,52 @@ import (
 )
 
 // The employees of a batch are mostly consecutive, and are read by ranges of
-// ids: the lists of values that one would write otherwise are searched from
-// their beginning for each row once the plan of a statement is kept. Days are
-// read as numbers of days since 1970-01-01, the form of civil.Date.
+// ids: a list of ids would be searched from its beginning for every row once
+// the plan of the statement is kept. OFFSET 0 keeps each range a search of its
+// own in the index, also while the database has no statistics yet. Days are read
+// as numbers of days since 1970-01-01, the form of civil.Date.
 const (
-	inRanges = `unnest($2::bigint[], $3::bigint[]) AS r (first, last)`
+	overRanges = `
+FROM unnest($2::bigint[], $3::bigint[]) AS r (first, last)
+CROSS JOIN LATERAL (`
 
 	readMemberships = `
-SELECT m.employee_id, m.employment_term_id, m.from_date - '1970-01-01'::date, m.to_date - '1970-01-01'::date
-FROM ` + inRanges + `
-JOIN membership m ON m.tenant_id = $1 AND m.employee_id BETWEEN r.first AND r.last
-JOIN employment_term t ON t.tenant_id = $1 AND t.id = m.employment_term_id AND t.allows_inheritance AND NOT t.deleted
-ORDER BY m.employee_id`
+SELECT m.employee_id, m.employment_term_id, m.from_date - '1970-01-01'::date, m.to_date - '1970-01-01'::date` + overRanges + `
+    SELECT * FROM membership WHERE tenant_id = $1 AND employee_id BETWEEN r.first AND r.last OFFSET 0
+) AS m ORDER BY m.employee_id`
 
 	assignmentColumns = `a.id, a.seq, coalesce(a.employment_term_id, 0), a.from_date - '1970-01-01'::date, a.to_date - '1970-01-01'::date,
     a.pattern_id, a.day_count, a.anchor - '1970-01-01'::date, a.start_date_offset, a.override, a.lane`
 
 	readOwnAssignments = `
-SELECT a.employee_id, ` + assignmentColumns + `
-FROM ` + inRanges + `
-JOIN pattern_assignment a ON a.tenant_id = $1 AND a.employee_id BETWEEN r.first AND r.last AND a.believed_until = 'infinity'
-ORDER BY a.employee_id`
+SELECT a.employee_id, ` + assignmentColumns + overRanges + `
+    SELECT * FROM pattern_assignment
+    WHERE tenant_id = $1 AND employee_id BETWEEN r.first AND r.last AND believed_until = 'infinity' OFFSET 0
+) AS a ORDER BY a.employee_id`
 
 	readTermAssignments = `
 SELECT a.employment_term_id, ` + assignmentColumns + `
-FROM pattern_assignment a
-WHERE a.tenant_id = $1 AND a.employment_term_id = ANY($2) AND a.believed_until = 'infinity'
+FROM employment_term t
+JOIN pattern_assignment a ON a.tenant_id = $1 AND a.employment_term_id = t.id AND a.believed_until = 'infinity'
+WHERE t.tenant_id = $1 AND t.id = ANY($2) AND t.allows_inheritance AND NOT t.deleted
 ORDER BY a.employment_term_id`
 
 	readLocks = `
-SELECT l.employee_id, l.from_date - '1970-01-01'::date, l.to_date - '1970-01-01'::date
-FROM ` + inRanges + `
-JOIN day_lock l ON l.tenant_id = $1 AND l.employee_id BETWEEN r.first AND r.last
-ORDER BY l.employee_id`
+SELECT l.employee_id, l.from_date - '1970-01-01'::date, l.to_date - '1970-01-01'::date` + overRanges + `
+    SELECT * FROM day_lock WHERE tenant_id = $1 AND employee_id BETWEEN r.first AND r.last OFFSET 0
+) AS l ORDER BY l.employee_id`
 
 	readSpans = `
 SELECT s.employee_id, s.from_date - '1970-01-01'::date, s.to_date - '1970-01-01'::date, s.position, s.day_count, s.pattern_id,
-    s.assignment_id, s.lane, s.inherited
-FROM ` + inRanges + `
-JOIN span s ON s.tenant_id = $1 AND s.employee_id BETWEEN r.first AND r.last
-ORDER BY s.employee_id`
+    s.assignment_id, s.lane, s.inherited` + overRanges + `
+    SELECT * FROM span WHERE tenant_id = $1 AND employee_id BETWEEN r.first AND r.last OFFSET 0
+) AS s ORDER BY s.employee_id`
 
 	readHidden = `
-SELECT i.employee_id, i.hides_day - '1970-01-01'::date
-FROM ` + inRanges + `
-JOIN schedule_item i ON i.tenant_id = $1 AND i.employee_id BETWEEN r.first AND r.last AND i.hides_day IS NOT NULL
-ORDER BY i.employee_id`
+SELECT i.employee_id, i.hides_day - '1970-01-01'::date` + overRanges + `
+    SELECT employee_id, hides_day FROM schedule_item
+    WHERE tenant_id = $1 AND employee_id BETWEEN r.first AND r.last AND hides_day IS NOT NULL OFFSET 0
+) AS i ORDER BY i.employee_id`
 )
 
 // widestGap is how many ids of others a range may step over.
@@ -81,9 +81,9 @@ func ranges(ids []int64) (first, last []int64) {
 // state is everything that decides the spans of some employees, and the spans
 // that they have.
 type state struct {
-	memberships list[span.Membership] // only of terms that pass patterns on
+	memberships list[span.Membership]
 	own         list[span.Assignment]
-	byTerm      list[span.Assignment] // by term
+	byTerm      list[span.Assignment] // by term, if it passes its patterns on
 	locks       list[civil.Range]
 	spans       list[span.Span]
 	hidden      list[civil.Date] // days on which people changed what was generated
@@ -161,6 +161,7 @@ func (s *state) scanMemberships(rows pgx.Rows) error {
 	var employee, term int64
 	var from, to int32
 	_, err := pgx.ForEachRow(rows, []any{&employee, &term, &from, &to}, func() error {
+		// Of a term that does not pass its patterns on, no assignments are read.
 		s.memberships.add(employee, span.Membership{TermID: term, Days: days(from, to), Inherits: true})
 		return nil
 	})

@@ -21,12 +21,13 @@ UPDATE propagation_batch SET done_at = clock_timestamp()
 WHERE tenant_id = $1 AND propagation_id = $2 AND batch = $3 AND done_at IS NULL
 RETURNING employee_ids`
 
+	// The range of employees keeps the search small whatever the plan is.
 	moveToPast = `
 WITH gone AS (
     DELETE FROM span s
     USING unnest($2::bigint[], $3::smallint[], $4::int[]) AS u (employee_id, lane, from_day)
     WHERE s.tenant_id = $1 AND s.employee_id = u.employee_id AND s.lane = u.lane
-        AND s.from_date = '1970-01-01'::date + u.from_day
+        AND s.from_date = '1970-01-01'::date + u.from_day AND s.employee_id BETWEEN $5 AND $6
     RETURNING s.*
 )
 INSERT INTO span_past (tenant_id, employee_id, lane, from_date, to_date, pattern_id, position, day_count,
@@ -87,7 +88,10 @@ func (p *Propagator) work(ctx context.Context, id int64, number int32) error {
 	d := p.takeDesk()
 	defer p.giveDesk(d)
 	began, spans, done := time.Now(), 0, false
-	err = pg.InTx(ctx, p.pool, func(ctx context.Context, tx pgx.Tx) error {
+	// Whatever the database's default is: each statement must see what was
+	// committed while the lock was waited for.
+	fresh := pgx.TxOptions{IsoLevel: pgx.ReadCommitted}
+	err = pg.InTxWith(ctx, p.pool, fresh, func(ctx context.Context, tx pgx.Tx) error {
 		spans, done = 0, false
 		employees, open, err := claim(ctx, tx, tenantID, id, number)
 		if err != nil || !open {
@@ -128,7 +132,8 @@ func claim(ctx context.Context, tx pgx.Tx, tenantID, id int64, number int32) ([]
 func (c *changes) write(ctx context.Context, tx pgx.Tx, tenantID, id int64, employees int) error {
 	batch := &pgx.Batch{}
 	if r := &c.removed; len(r.employees) > 0 {
-		batch.Queue(moveToPast, tenantID, r.employees, r.lanes, r.from)
+		first, last := r.employees[0], r.employees[len(r.employees)-1]
+		batch.Queue(moveToPast, tenantID, r.employees, r.lanes, r.from, first, last)
 	}
 	if a := &c.added; len(a.employees) > 0 {
 		batch.Queue(insertSpans, tenantID, id, a.employees, a.lanes, a.from, a.to, a.patterns, a.positions, a.dayCounts,

@@ -20,6 +20,7 @@ type compiled struct {
 	// templates.
 	cycle     *rotation.Pattern
 	templates []template
+	perCycle  [kinds]int // templates of each kind
 }
 
 // compile makes the templates of a pattern's entries. Breaks are merged into
@@ -39,6 +40,7 @@ func compile(id int64, p *schedulingv1.SchedulePattern, mergeBreaks bool) (*comp
 				StartSec: t.start, EndSec: t.end, Template: int32(len(c.templates)),
 			})
 			c.templates = append(c.templates, t)
+			c.perCycle[t.kind]++
 		}
 	}
 	var err error

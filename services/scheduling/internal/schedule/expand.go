@@ -60,6 +60,7 @@ func expand(q *query, persons []person, rows rows, patterns []*compiled) (*book,
 	for k := range kinds {
 		e.needed[k] = q.needs(k)
 	}
+	e.reserve(rows.spans, patterns)
 	var spanAt, itemAt, hiddenAt, lockAt int
 	for i := range persons {
 		id := persons[i].id
@@ -78,6 +79,24 @@ func expand(q *query, persons []person, rows rows, patterns []*compiled) (*book,
 	}
 	e.locks = rows.locks
 	return e.book, e.openShifts(rows.open)
+}
+
+// reserve makes room for the entries of spans, so that the lists are not copied
+// while they grow.
+func (e *expansion) reserve(spans []spanRow, patterns []*compiled) {
+	var room [kinds]int
+	for i := range spans {
+		days, cycle := spans[i].days.Intersect(e.days).Days(), patterns[i].cycle
+		for k, perCycle := range patterns[i].perCycle {
+			if e.needed[k] {
+				// Some more than the share of the days: they may be the busy ones.
+				room[k] += days*perCycle/int(cycle.DayCount()) + 2
+			}
+		}
+	}
+	for k := range room {
+		e.entries[k] = make([]entry, 0, room[k])
+	}
 }
 
 // take returns the rows of an employee from *at on, and moves *at behind them.

@@ -18,8 +18,8 @@ import (
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/definition"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/entryid"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/projection"
-	"github.com/rotaloom/rotaloom/services/scheduling/internal/schedule"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/schedtest"
+	"github.com/rotaloom/rotaloom/services/scheduling/internal/schedule"
 )
 
 const tenantID = 1
@@ -72,7 +72,8 @@ func (f *fixture) pattern(p *schedulingv1.SchedulePattern) int64 {
 	require.NoError(f.t, err)
 	var id int64
 	err = f.pool.QueryRow(f.ctx, `INSERT INTO schedule_pattern (tenant_id, digest, day_count, body)
-		VALUES ($1, sha256($3), $2, $3) RETURNING id`, tenantID, p.GetDayCount(), body).Scan(&id)
+		VALUES ($1, sha256($3), $2, $3)
+		ON CONFLICT (tenant_id, digest) DO UPDATE SET day_count = excluded.day_count RETURNING id`, tenantID, p.GetDayCount(), body).Scan(&id)
 	require.NoError(f.t, err)
 	return id
 }

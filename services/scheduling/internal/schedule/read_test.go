@@ -9,6 +9,9 @@ import (
 
 	commonv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/common/v1"
 	schedulingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/scheduling/v1"
+
+	"github.com/rotaloom/rotaloom/pkg/fault"
+	"github.com/rotaloom/rotaloom/pkg/tenant"
 )
 
 func TestGeneratedEntriesInFull(t *testing.T) {
@@ -199,6 +202,14 @@ func TestTenantsAreApart(t *testing.T) {
 	f := newFixture(t)
 	f.employee(1, "UTC")
 	f.span(span{employee: 1, from: "2025-03-01", to: "2025-03-04", pattern: f.pattern(cycle(1, shift(1, "08:00", "16:00")))})
-	_, err := f.handler.MultiReadSchedule(t.Context(), window("2025-03-02", "2025-03-02", nil, 1))
+	assert.Len(t, f.read(window("2025-03-02", "2025-03-02", onlyShifts())).GetShifts().GetShifts(), 1)
+
+	other := tenant.With(t.Context(), tenantID+1)
+	answer, err := f.client.MultiReadSchedule(other, window("2025-03-02", "2025-03-02", onlyShifts()))
+	require.NoError(t, err)
+	assert.Empty(t, decode(t, answer).GetShifts().GetShifts())
+	_, err = f.client.MultiReadSchedule(other, window("2025-03-02", "2025-03-02", onlyShifts(), 1))
+	assert.True(t, fault.HasCode(fault.FromError(err), "WFS-103401"))
+	_, err = f.handler.MultiReadSchedule(t.Context(), window("2025-03-02", "2025-03-02", nil, 1))
 	assert.ErrorContains(t, err, "tenant")
 }

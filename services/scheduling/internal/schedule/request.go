@@ -253,7 +253,7 @@ func parseSelect(names []string) (selection, error) {
 	}
 	var selected selection
 	for _, name := range names {
-		part := part(name)
+		part := partNamed(name)
 		if part == 0 {
 			return 0, fault.Newf(codeInvalidValue, http.StatusBadRequest, "select: %.40q is not known.", name)
 		}
@@ -262,7 +262,7 @@ func parseSelect(names []string) (selection, error) {
 	return selected, nil
 }
 
-func part(name string) selection {
+func partNamed(name string) selection {
 	switch strings.ToUpper(name) {
 	case "SHIFTS":
 		return selectShifts

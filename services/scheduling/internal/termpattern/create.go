@@ -64,7 +64,7 @@ func readAssignment(path string, g *schedulingv1.GroupSchedulePattern) (assignme
 	switch {
 	case g == nil:
 		return assignment{}, definition.Missing(path)
-	case !named(g.GetGroupRef()):
+	case !definition.Named(g.GetGroupRef()):
 		return assignment{}, definition.Missing(path + ".groupRef")
 	}
 	from, err := neededDate(path+".startDate", g.GetStartDate())
@@ -83,11 +83,6 @@ func readAssignment(path string, g *schedulingv1.GroupSchedulePattern) (assignme
 		return assignment{}, definition.Missing(path + ".schedulePattern")
 	}
 	return a, nil
-}
-
-// named tells whether a ref names something at all.
-func named(ref *commonv1.Ref) bool {
-	return ref != nil && (ref.Id != nil || ref.GetQualifier() != "")
 }
 
 // complete finds the terms and the templates that the creates name. Without

@@ -126,7 +126,7 @@ func (h *Handler) replacement(ctx context.Context, u *update) (*bringing, error)
 	if err := u.readDates(&b.replacement); err != nil {
 		return nil, err
 	}
-	if ref := u.given.GetGroupRef(); named(ref) {
+	if ref := u.given.GetGroupRef(); definition.Named(ref) {
 		terms, _, err := h.findTerms(ctx, []*commonv1.Ref{ref}, false)
 		if err != nil {
 			return nil, err
@@ -251,7 +251,7 @@ func (u *update) one(a assignment, b *bringing, layers layers) (edit, error) {
 		// Its lane stays, so that entries keep their ids. There must be one free,
 		// though, on the days that are new.
 		if e.grows() {
-			if _, err := layers.lane(u.path, part); err != nil {
+			if _, err := layers.lane(fmt.Sprintf("The %s %d", what, a.id), part); err != nil {
 				layers.put(&a)
 				return edit{}, err
 			}

@@ -101,7 +101,7 @@ func readRemoveByGroups(block *schedulingv1.RemoveGroupSchedulePatternsByGroups)
 		return nil, err
 	}
 	refs := block.GetWhere().GetGroupRefs()
-	if len(refs) == 0 || slices.ContainsFunc(refs, func(ref *commonv1.Ref) bool { return !named(ref) }) {
+	if len(refs) == 0 || slices.ContainsFunc(refs, func(ref *commonv1.Ref) bool { return !definition.Named(ref) }) {
 		return nil, definition.Missing(path)
 	}
 	return &update{refs: refs, window: days}, nil

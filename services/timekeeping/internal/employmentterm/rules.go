@@ -50,8 +50,10 @@ const (
 	enforceEndDate       = "ENFORCE_END_DATE"
 	enforceBeyondEndDate = "ENFORCE_BEYOND_END_DATE"
 
-	// maxText bounds names, descriptions and persistent ids, in characters.
-	maxText = 250
+	// maxText bounds names and persistent ids, maxDescription descriptions, in
+	// characters.
+	maxText        = 250
+	maxDescription = 2000
 	// maxVersions is the service limit of a term.
 	maxVersions = 200
 )
@@ -107,12 +109,14 @@ func check(term *timekeepingv1.EmploymentTerm) error {
 	if strings.TrimSpace(term.GetName()) == "" {
 		return fault.Invalid(CodeIncomplete, "The employment term needs a name.")
 	}
-	for property, text := range map[string]string{
-		"name": term.GetName(), "description": term.GetDescription(), "persistentId": term.GetPersistentId(),
-	} {
-		if err := checkText(property, text); err != nil {
-			return err
-		}
+	if err := checkText("name", term.GetName()); err != nil {
+		return err
+	}
+	if err := checkText("persistentId", term.GetPersistentId()); err != nil {
+		return err
+	}
+	if utf8.RuneCountInString(term.GetDescription()) > maxDescription {
+		return fault.Invalid(CodeInvalid, fmt.Sprintf("description is longer than %d characters.", maxDescription))
 	}
 	switch term.GetProcessType() {
 	case enforceEndDate, enforceBeyondEndDate:

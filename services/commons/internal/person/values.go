@@ -19,15 +19,9 @@ var statuses = []string{active, "Inactive", "Terminated"}
 // the lists.
 func checkTexts(p *commonsv1.Person) error {
 	info, job := p.GetPersonInformation(), p.GetJobAssignment()
-	for path, n := range map[string]int{
-		"personInformation.employmentStatusList":  len(info.GetEmploymentStatusList()),
-		"personInformation.userAccountStatusList": len(info.GetUserAccountStatusList()),
-		"personInformation.badgeAssignments":      len(info.GetBadgeAssignments()),
-		"jobAssignment.primaryLaborAccounts":      len(job.GetPrimaryLaborAccounts()),
-		"jobAssignment.baseWageRates":             len(job.GetBaseWageRates()),
-	} {
-		if n > maxList {
-			return fault.Invalid(CodeBadValue, fmt.Sprintf("%s has %d elements, more than the allowed %d.", path, n, maxList))
+	for _, l := range lists() {
+		if n := len(l.elements(p)); n > maxList {
+			return fault.Invalid(CodeBadValue, fmt.Sprintf("%s has %d elements, more than the allowed %d.", l.path, n, maxList))
 		}
 	}
 	type bounded struct {
@@ -70,43 +64,23 @@ func settle(p *commonsv1.Person) error {
 		first = hired.Clamp()
 		info.Person.HireDate = first.String()
 	}
-	var employment, accounts, badges, labor, wages []dated
 	for i, s := range info.GetEmploymentStatusList() {
 		if err := settleStatus(fmt.Sprintf("personInformation.employmentStatusList[%d].employmentStatusName", i), &s.EmploymentStatusName); err != nil {
 			return err
 		}
-		employment = append(employment, dated{&s.EffectiveDate, &s.ExpirationDate})
 	}
 	for i, s := range info.GetUserAccountStatusList() {
 		if err := settleStatus(fmt.Sprintf("personInformation.userAccountStatusList[%d].userAccountStatusName", i), &s.UserAccountStatusName); err != nil {
 			return err
 		}
-		accounts = append(accounts, dated{&s.EffectiveDate, &s.ExpirationDate})
-	}
-	for _, b := range info.GetBadgeAssignments() {
-		badges = append(badges, dated{&b.EffectiveDate, &b.ExpirationDate})
-	}
-	for _, a := range job.GetPrimaryLaborAccounts() {
-		labor = append(labor, dated{&a.EffectiveDate, &a.ExpirationDate})
 	}
 	for i, w := range job.GetBaseWageRates() {
 		if w.GetHourlyRate() < 0 || math.IsNaN(w.GetHourlyRate()) || math.IsInf(w.GetHourlyRate(), 0) {
 			return fault.Invalid(CodeBadValue, fmt.Sprintf("jobAssignment.baseWageRates[%d].hourlyRate is not a rate.", i))
 		}
-		wages = append(wages, dated{&w.EffectiveDate, &w.ExpirationDate})
 	}
-	for _, list := range []struct {
-		path   string
-		list   []dated
-		single bool
-	}{
-		{"personInformation.employmentStatusList", employment, true},
-		{"personInformation.userAccountStatusList", accounts, true},
-		{"personInformation.badgeAssignments", badges, false},
-		{"jobAssignment.primaryLaborAccounts", labor, true},
-		{"jobAssignment.baseWageRates", wages, true},
-	} {
-		if err := settleDates(list.path, list.list, first, list.single); err != nil {
+	for _, l := range lists() {
+		if err := settleDates(l, l.elements(p), first); err != nil {
 			return err
 		}
 	}

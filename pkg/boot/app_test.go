@@ -1,0 +1,181 @@
+package boot_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"net/http"
+	"net/http/httptest"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/rotaloom/rotaloom/pkg/boot"
+	"github.com/rotaloom/rotaloom/pkg/obs"
+)
+
+// journal writes down what happens, in order.
+type journal struct {
+	mu    sync.Mutex
+	lines []string
+}
+
+func (j *journal) add(line string) {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	j.lines = append(j.lines, line)
+}
+
+func (j *journal) all() []string {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	return append([]string(nil), j.lines...)
+}
+
+func newApp(stopTimeout time.Duration) *boot.App {
+	return boot.NewApp(boot.Common{StopTimeout: stopTimeout}, quiet, prometheus.NewRegistry())
+}
+
+func state(t *testing.T, app *boot.App) boot.State {
+	t.Helper()
+	s, _ := app.Ready.Failing(t.Context())
+	return s
+}
+
+func TestPartsStopInOrder(t *testing.T) {
+	t.Parallel()
+	app, j := newApp(5*time.Second), &journal{}
+	part := func(stage boot.Stage, name string) {
+		app.Go(stage, name, func(ctx context.Context) error {
+			<-ctx.Done()
+			j.add(name + " " + string(state(t, app)))
+			return ctx.Err()
+		})
+	}
+	part(boot.StageRelay, "relay")
+	part(boot.StageServers, "server")
+	part(boot.StageEdge, "edge")
+	part(boot.StageConsumers, "consumer")
+	for _, name := range []string{"pool", "nats"} {
+		app.OnClose(name, func(context.Context) error { j.add(name); return nil })
+	}
+	assert.Equal(t, boot.StateStarting, state(t, app))
+	ctx, cancel := context.WithCancel(t.Context())
+	done := make(chan error, 1)
+	go func() { done <- app.Run(ctx) }()
+	require.Eventually(t, func() bool { return state(t, app) == boot.StateReady }, 5*time.Second, time.Millisecond)
+	cancel()
+	require.NoError(t, <-done)
+	assert.Equal(t, []string{"edge stopping", "consumer stopping", "server stopping", "relay stopping", "nats", "pool"}, j.all())
+}
+
+func TestAPartThatEndsStopsTheProgram(t *testing.T) {
+	t.Parallel()
+	broken := errors.New("broken")
+	for _, err := range []error{broken, nil} {
+		app, j := newApp(5*time.Second), &journal{}
+		app.Go(boot.StageServers, "server", func(ctx context.Context) error {
+			<-ctx.Done()
+			j.add("server")
+			return nil
+		})
+		app.Go(boot.StageEdge, "edge", func(context.Context) error { return err })
+		app.OnClose("pool", func(context.Context) error { j.add("pool"); return errors.New("pool is stuck") })
+		got := app.Run(t.Context())
+		require.ErrorContains(t, got, "edge ended")
+		require.ErrorContains(t, got, "closing pool: pool is stuck")
+		if err != nil {
+			require.ErrorIs(t, got, broken)
+		}
+		assert.Equal(t, []string{"server", "pool"}, j.all())
+	}
+}
+
+func TestStoppingIsBounded(t *testing.T) {
+	t.Parallel()
+	app, j := newApp(20*time.Millisecond), &journal{}
+	release, ended := make(chan struct{}), make(chan struct{})
+	app.Go(boot.StageEdge, "stubborn", func(context.Context) error {
+		defer close(ended)
+		<-release
+		return nil
+	})
+	app.Go(boot.StageEdge, "failing", func(ctx context.Context) error {
+		<-ctx.Done()
+		return errors.New("cannot stop")
+	})
+	app.Go(boot.StageRelay, "relay", func(ctx context.Context) error {
+		<-ctx.Done()
+		j.add("relay")
+		return ctx.Err()
+	})
+	app.OnClose("slow", func(ctx context.Context) error { <-ctx.Done(); return ctx.Err() })
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	err := app.Run(ctx)
+	require.ErrorContains(t, err, "stopping stubborn: not done after 20ms")
+	require.ErrorContains(t, err, "stopping failing: cannot stop")
+	require.ErrorContains(t, err, "closing slow")
+	assert.Equal(t, []string{"relay"}, j.all(), "the others stop nevertheless")
+	close(release)
+	<-ended
+}
+
+func TestAdminListener(t *testing.T) {
+	t.Parallel()
+	ready, registry := boot.NewChecks(), obs.NewRegistry()
+	server := httptest.NewServer(boot.AdminHandler(ready, registry))
+	defer server.Close()
+	get := func(path string) (int, map[string]any) {
+		resp, err := server.Client().Get(server.URL + path)
+		require.NoError(t, err)
+		defer resp.Body.Close()
+		var body map[string]any
+		_ = json.NewDecoder(resp.Body).Decode(&body)
+		return resp.StatusCode, body
+	}
+	code, _ := get("/livez")
+	assert.Equal(t, http.StatusOK, code)
+	code, body := get("/readyz")
+	assert.Equal(t, http.StatusServiceUnavailable, code)
+	assert.Equal(t, "starting", body["state"])
+
+	ready.SetState(boot.StateReady)
+	code, _ = get("/readyz")
+	assert.Equal(t, http.StatusOK, code)
+
+	ready.Add("database", func(context.Context) error { return errors.New("no route to host") })
+	ready.Add("schema", func(context.Context) error { return nil })
+	code, body = get("/readyz")
+	assert.Equal(t, http.StatusServiceUnavailable, code)
+	assert.Equal(t, map[string]any{"database": "no route to host"}, body["failing"])
+
+	for _, path := range []string{"/metrics", "/debug/pprof/", "/debug/pprof/goroutine"} {
+		code, _ = get(path)
+		assert.Equal(t, http.StatusOK, code, path)
+	}
+	code, _ = get("/nothing")
+	assert.Equal(t, http.StatusNotFound, code)
+}
+
+func TestChecksAreAskedOnceForMany(t *testing.T) {
+	t.Parallel()
+	ready, asked := boot.NewChecks(), 0
+	ready.Add("database", func(ctx context.Context) error {
+		asked++
+		_, bounded := ctx.Deadline()
+		assert.True(t, bounded)
+		return ctx.Err()
+	})
+	gone, cancel := context.WithCancel(t.Context())
+	cancel()
+	for range 10 {
+		_, failing := ready.Failing(gone)
+		assert.Empty(t, failing, "one who goes away does not make it fail")
+	}
+	assert.Equal(t, 1, asked)
+}

@@ -1,0 +1,117 @@
+package rpc_test
+
+import (
+	"context"
+	"net"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	"google.golang.org/grpc"
+	healthv1 "google.golang.org/grpc/health/grpc_health_v1"
+
+	"github.com/rotaloom/rotaloom/pkg/boot"
+	"github.com/rotaloom/rotaloom/pkg/fault"
+	"github.com/rotaloom/rotaloom/pkg/rpc"
+)
+
+func TestHealthNeedsNoToken(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t, "network", rpc.Config{})
+	answer, err := healthv1.NewHealthClient(f.edge).Check(t.Context(), &healthv1.HealthCheckRequest{})
+	require.NoError(t, err)
+	assert.Equal(t, healthv1.HealthCheckResponse_SERVING, answer.GetStatus())
+	f.stop()
+	assert.Empty(t, f.log.lines(t, "rpc"), "probes do not fill the log")
+}
+
+func TestAStoppingServerLetsCallsEnd(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t, "network", rpc.Config{})
+	ended := make(chan error, 1)
+	go func() {
+		_, err := f.ask(t, f.user(t.Context()), f.edge, askMethod, `mode: "wait"`)
+		ended <- err
+	}()
+	<-f.echo.entered
+	stopped := make(chan struct{})
+	go func() {
+		defer close(stopped)
+		f.stop()
+	}()
+	// New calls are refused while the old one still runs.
+	require.Eventually(t, func() bool {
+		ctx, cancel := context.WithTimeout(f.user(t.Context()), time.Second)
+		defer cancel()
+		_, err := f.ask(t, ctx, f.edge, askMethod, "")
+		return fault.HasStatus(err, 503)
+	}, 5*time.Second, time.Millisecond)
+	select {
+	case <-stopped:
+		t.Fatal("the server stopped under a call")
+	default:
+	}
+	close(f.echo.release)
+	require.NoError(t, <-ended)
+	<-stopped
+}
+
+func TestStrangersMayNotConnect(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t, "network", rpc.Config{})
+	target := f.edge.(*grpc.ClientConn).Target()
+	listener := fixedAddress(target)
+
+	// Another authority's certificate does not get through the handshake.
+	other, err := boot.OpenLocalCA(t.TempDir(), time.Now())
+	require.NoError(t, err)
+	conn := dial(t, listener, certificates(t, other, "edge").ClientConfig)
+	_, err = f.ask(t, f.user(t.Context()), conn, openMethod, "")
+	assert.Equal(t, fault.CodeUnavailable, fault.FromError(err).Code)
+	assert.Nil(t, f.echo.metadata())
+}
+
+func TestClientsMustBeOnTheList(t *testing.T) {
+	t.Parallel()
+	ca, err := boot.OpenLocalCA(t.TempDir(), time.Now())
+	require.NoError(t, err)
+	f := newFixture(t, "in process", rpc.Config{})
+	server, err := rpc.NewServer(f.chain, certificates(t, ca, "echo").ServerConfig(), false)
+	require.NoError(t, err)
+	server.RegisterService(f.echo.describe(), f.echo)
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	require.NoError(t, err)
+	ctx, stop := context.WithCancel(context.Background())
+	served := make(chan error, 1)
+	go func() { served <- server.Run(ctx, listener, time.Second) }()
+	defer func() { stop(); assert.NoError(t, <-served) }()
+
+	conn := dial(t, listener, certificates(t, ca, "stranger").ClientConfig)
+	_, err = f.ask(t, f.user(t.Context()), conn, openMethod, "")
+	assert.Equal(t, fault.CodeForbidden, fault.FromError(err).Code)
+	assert.Nil(t, f.echo.metadata(), "the handler was not called")
+}
+
+func TestNothingIsServedWithoutTLSByAccident(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t, "in process", rpc.Config{})
+	_, err := rpc.NewServer(f.chain, nil, false)
+	require.Error(t, err)
+	_, err = rpc.Dial(rpc.DialConfig{Target: "localhost:1"})
+	require.Error(t, err)
+	ca, err := boot.OpenLocalCA(t.TempDir(), time.Now())
+	require.NoError(t, err)
+	_, err = rpc.NewServer(f.chain, certificates(t, ca, "echo").HTTPSConfig(), false)
+	require.Error(t, err, "a configuration that does not ask for client certificates")
+	_, err = rpc.NewServer(f.chain, nil, true)
+	require.NoError(t, err)
+}
+
+type fixedAddress string
+
+func (a fixedAddress) Accept() (net.Conn, error) { return nil, net.ErrClosed }
+func (a fixedAddress) Close() error              { return nil }
+func (a fixedAddress) Addr() net.Addr            { return a }
+func (a fixedAddress) Network() string           { return "tcp" }
+func (a fixedAddress) String() string            { return string(a) }

@@ -1,0 +1,81 @@
+package projection
+
+import (
+	"context"
+	"strconv"
+	"testing"
+	"time"
+
+	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nats.go/jetstream"
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	"google.golang.org/protobuf/proto"
+
+	"github.com/rotaloom/rotaloom/pkg/bus"
+	"github.com/rotaloom/rotaloom/pkg/outbox"
+	"github.com/rotaloom/rotaloom/pkg/pg"
+	"github.com/rotaloom/rotaloom/pkg/tenant"
+	"github.com/rotaloom/rotaloom/pkg/testkit/natstest"
+	"github.com/rotaloom/rotaloom/pkg/testkit/pgtest"
+	commonsv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/commons/v1"
+	timekeepingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/timekeeping/v1"
+)
+
+// What other services publish arrives in the projections, newest state last,
+// whatever the order; a message that cannot be read does not hold up the rest.
+func TestConsumersKeepTheProjections(t *testing.T) {
+	w := newWorld(t)
+	conn := natstest.New(t).Conn()
+	b, err := bus.New(bus.Options{
+		Conn: conn, DeadLetters: outbox.NewLetters(w.pool), Transient: pg.Unavailable,
+		Log: pgtest.Log(t), Registry: prometheus.NewRegistry(),
+	})
+	require.NoError(t, err)
+	require.NoError(t, b.EnsureStreams(t.Context()))
+	publish(t, conn, &commonsv1.PersonsChanged{Persons: []*commonsv1.PersonState{person(7, 2, "P7b"), person(8, 1, "P8")}})
+	publish(t, conn, &commonsv1.PersonsChanged{Persons: []*commonsv1.PersonState{person(7, 1, "P7a")}})
+	publish(t, conn, term(5, 2, "Five", true))
+	publish(t, conn, term(5, 1, "Five", false))
+	publish(t, conn, &timekeepingv1.MembershipsChanged{Persons: []*timekeepingv1.PersonMemberships{on(9, 1, days(5, "bad", "3000-01-01"))}})
+	publish(t, conn, &timekeepingv1.MembershipsChanged{Persons: []*timekeepingv1.PersonMemberships{
+		on(7, 2, days(5, "2026-01-01", "3000-01-01")), on(8, 1, days(5, "2026-01-01", "3000-01-01")),
+	}})
+
+	ctx, cancel := context.WithCancel(t.Context())
+	done := make(chan error, 1)
+	go func() { done <- b.Run(ctx, Consumers(w.pool, func() {})...) }()
+	require.Eventually(t, func() bool {
+		var people, members, begun, dead int
+		err := w.pool.QueryRow(w.ctx, `SELECT (SELECT count(*) FROM employee), (SELECT count(*) FROM membership),
+			(SELECT count(*) FROM propagation), (SELECT count(*) FROM dead_letter)`).Scan(&people, &members, &begun, &dead)
+		return err == nil && people == 2 && members == 2 && begun == 2 && dead == 1
+	}, 20*time.Second, 5*time.Millisecond)
+	cancel()
+	require.NoError(t, <-done)
+
+	found, err := w.EmployeesByList(w.ctx, nil)
+	require.NoError(t, err)
+	assert.Equal(t, []string{"P7b", "P8"}, numbers(found))
+	assert.ElementsMatch(t, []started{
+		{"INHERITANCE", []int64{5}, []int64{}},
+		{"MEMBERSHIP", []int64{}, []int64{7, 8}},
+	}, w.started())
+}
+
+func publish(t *testing.T, conn *nats.Conn, event proto.Message) {
+	t.Helper()
+	js, err := jetstream.New(conn)
+	require.NoError(t, err)
+	descriptor := event.ProtoReflect().Descriptor()
+	subject, err := bus.SubjectOf(descriptor)
+	require.NoError(t, err)
+	payload, err := proto.Marshal(event)
+	require.NoError(t, err)
+	_, err = js.PublishMsg(t.Context(), &nats.Msg{Subject: subject, Data: payload, Header: nats.Header{
+		bus.HeaderTenant: {strconv.FormatInt(tenant.Default, 10)}, bus.HeaderEvent: {string(descriptor.FullName())},
+		bus.HeaderID: {nats.NewInbox()},
+	}})
+	require.NoError(t, err)
+}

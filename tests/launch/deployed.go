@@ -1,0 +1,175 @@
+package launch
+
+import (
+	"context"
+	"fmt"
+	"net"
+	"net/http"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/rotaloom/rotaloom/pkg/boot"
+	"github.com/rotaloom/rotaloom/pkg/localnats"
+	"github.com/rotaloom/rotaloom/pkg/localpg"
+)
+
+// programs are the services in the order in which they call each other, with
+// those that may call them.
+var programs = []struct {
+	name    string
+	command string
+	clients []string
+}{
+	{"auth", "services/auth/cmd/auth", []string{"gateway", "commons", "timekeeping", "scheduling"}},
+	{"commons", "services/commons/cmd/commons", []string{"gateway", "timekeeping", "scheduling"}},
+	{"timekeeping", "services/timekeeping/cmd/timekeeping", []string{"gateway", "scheduling"}},
+	{"scheduling", "services/scheduling/cmd/scheduling", []string{"gateway"}},
+}
+
+// Deployment is the product as separate processes that speak mTLS, with a
+// PostgreSQL server and a NATS server of their own.
+type Deployment struct {
+	Ready
+	Client *http.Client
+	// Services are the processes by name; "propagator" and "gateway" too.
+	Services map[string]*Process
+	Postgres *localpg.Server
+	// DatabaseURL is the URL of a service's database.
+	DatabaseURL func(service string) string
+
+	propagator func() *Process
+	natsDir    string
+	nats       *localnats.Server
+	natsPort   int
+}
+
+// Deployed starts every program as a process of its own, and waits until the
+// edge lets the first administrator in.
+func Deployed(t testing.TB) *Deployment {
+	t.Helper()
+	d := &Deployment{Services: map[string]*Process{}, natsDir: t.TempDir(), natsPort: freePort(t)}
+	d.startPostgres(t)
+	d.StartNATS(t)
+	t.Cleanup(func() { d.StopNATS() })
+
+	tls := t.TempDir()
+	ca, err := boot.OpenLocalCA(tls, time.Now())
+	require.NoError(t, err)
+	d.CAFile = filepath.Join(tls, "ca.pem")
+	d.Credentials.Username, d.Credentials.Password = "admin", "a password for tests only"
+	d.Credentials.ClientID, d.Credentials.ClientSecret = "tests", "a secret for tests only"
+
+	targets := map[string]string{}
+	for _, p := range programs {
+		targets[p.name] = fmt.Sprintf("127.0.0.1:%d", freePort(t))
+	}
+	env := d.environment(targets)
+	for _, p := range programs {
+		args := append(certificate(t, ca, p.name),
+			"--listen", targets[p.name],
+			"--database-url", d.DatabaseURL(p.name),
+			"--rpc-clients", strings.Join(p.clients, ","),
+			"--rpc-services", strings.Join(p.clients[1:], ","))
+		if p.name == "scheduling" {
+			args = append(args, "--no-propagate")
+		}
+		if p.name != "auth" {
+			args = append(args, "--nats-url", d.natsURL())
+		}
+		d.Services[p.name] = Start(t, Build(t, p.command), env, args...)
+	}
+	d.propagator = func() *Process {
+		return Start(t, Build(t, "services/scheduling/cmd/propagator"), env,
+			"--database-url", d.DatabaseURL("scheduling"), "--nats-url", d.natsURL())
+	}
+	d.StartPropagator()
+	d.startGateway(t, ca, env)
+	return d
+}
+
+// environment are the settings that programs share.
+func (d *Deployment) environment(targets map[string]string) []string {
+	env := []string{
+		"ROTALOOM_ADMIN_ADDRESS=",
+		"ROTALOOM_BOOTSTRAP_USERNAME=" + d.Credentials.Username,
+		"ROTALOOM_BOOTSTRAP_PASSWORD=" + d.Credentials.Password,
+		"ROTALOOM_BOOTSTRAP_CLIENT_ID=" + d.Credentials.ClientID,
+		"ROTALOOM_BOOTSTRAP_CLIENT_SECRET=" + d.Credentials.ClientSecret,
+	}
+	for name, target := range targets {
+		env = append(env, fmt.Sprintf("ROTALOOM_%s_TARGET=%s", strings.ToUpper(name), target))
+	}
+	return env
+}
+
+func certificate(t testing.TB, ca *boot.LocalCA, name string) []string {
+	t.Helper()
+	files, err := ca.Issue(name)
+	require.NoError(t, err)
+	return []string{"--tls-cert", files.Cert, "--tls-key", files.Key, "--tls-ca", files.CA}
+}
+
+func (d *Deployment) startPostgres(t testing.TB) {
+	t.Helper()
+	server, err := localpg.Start(t.Context(), localpg.Config{Dir: filepath.Join(t.TempDir(), "pg"), Disposable: true})
+	require.NoError(t, err)
+	t.Cleanup(func() { require.NoError(t, server.Stop(context.Background())) })
+	d.Postgres = server
+	for _, p := range programs {
+		require.NoError(t, server.EnsureDatabases(t.Context(), p.name))
+	}
+	d.DatabaseURL = server.URL
+}
+
+func (d *Deployment) natsURL() string { return fmt.Sprintf("nats://127.0.0.1:%d", d.natsPort) }
+
+// StartNATS starts the broker, with the streams that it had.
+func (d *Deployment) StartNATS(t testing.TB) {
+	t.Helper()
+	server, err := localnats.Start(localnats.Config{Dir: d.natsDir, Port: d.natsPort})
+	require.NoError(t, err)
+	d.nats = server
+}
+
+// StopNATS takes the broker away.
+func (d *Deployment) StopNATS() {
+	if d.nats != nil {
+		d.nats.Stop()
+		d.nats = nil
+	}
+}
+
+// StartPropagator starts a propagation worker.
+func (d *Deployment) StartPropagator() { d.Services["propagator"] = d.propagator() }
+
+func (d *Deployment) startGateway(t testing.TB, ca *boot.LocalCA, env []string) {
+	t.Helper()
+	https, err := ca.Issue("localhost")
+	require.NoError(t, err)
+	internal, err := ca.Issue("gateway")
+	require.NoError(t, err)
+	listen := fmt.Sprintf("127.0.0.1:%d", freePort(t))
+	d.Services["gateway"] = Start(t, Build(t, "gateway/cmd/gateway"), env, "--listen", listen,
+		"--https-tls-cert", https.Cert, "--https-tls-key", https.Key,
+		"--services-tls-cert", internal.Cert, "--services-tls-key", internal.Key, "--services-tls-ca", internal.CA)
+	d.BaseURL = "https://" + listen
+	d.Client = Client(t, d.CAFile)
+	Await(t, startTimeout, "the edge lets the administrator in", func() bool {
+		return !t.Failed() && LoginWorks(t, d.Client, d.Ready)
+	})
+}
+
+// freePort is a port that nobody listens on at the moment. The programs take
+// addresses, not listeners, so somebody else could be faster; the kernel hands
+// out each port once before it repeats.
+func freePort(t testing.TB) int {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	require.NoError(t, err)
+	defer l.Close()
+	return l.Addr().(*net.TCPAddr).Port
+}
