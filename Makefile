@@ -10,6 +10,53 @@ buf     = $(shell GOWORK=off go -C tools/buf tool -n buf)
 help: ## List the targets.
 	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
+.PHONY: run
+run: build postgres ## Serve everything on https://127.0.0.1:8443, with a demonstration.
+	bin/rotaloom serve --demo --listen 127.0.0.1:8443 --state-dir .state --log-format text --log-level warn
+
+.PHONY: build
+build: ## Build every binary into bin/.
+	go build -o bin/ ./gateway/cmd/... ./services/auth/cmd/... ./services/commons/cmd/... \
+		./services/timekeeping/cmd/... ./services/scheduling/cmd/... ./services/standalone/cmd/...
+
+.PHONY: postgres
+postgres: ## Install PostgreSQL's server package when it is missing.
+	@tools/need-postgres.sh
+
+.PHONY: test
+test: postgres ## Run all tests but the long fault runs.
+	go run ./pkg/testkit/cmd/withpg go test work
+
+.PHONY: contract
+contract: postgres ## Run the contract cases, in one process and in separate ones.
+	go test -count=1 ./tests/contract/... ./tests/rotation/...
+
+.PHONY: faults
+faults: postgres ## Kill, stop and restart things while changes are applied; the long form.
+	ROTALOOM_FAULTS=long go test -count=1 -timeout 30m ./tests/faults/...
+
+.PHONY: race
+race: postgres ## Run the tests of the building blocks and services with the race detector.
+	go run ./pkg/testkit/cmd/withpg go test -race -short ./pkg/... ./gateway/... ./services/auth/... \
+		./services/commons/... ./services/timekeeping/... ./services/scheduling/... ./services/standalone/...
+
+.PHONY: bench
+bench: build postgres ## Print the figures that README quotes, as ratios of one run.
+	go run ./tests/cmd/bench
+
+.PHONY: lint
+lint: ## Vet Go, check it with staticcheck, and lint the contracts.
+	go vet work
+	$(shell GOWORK=off go -C tools/lint tool -n staticcheck) $(addsuffix /...,$(modules))
+	GOWORK=off $(buf) lint
+
+.PHONY: verify
+verify: generate lint ## Check that generation, formatting and tidiness leave no difference.
+	@test -z "$$(gofmt -l $$(git ls-files '*.go' ':!proto/gen'))" || { gofmt -l $$(git ls-files '*.go' ':!proto/gen'); exit 1; }
+	GOWORK=off $(buf) format -d --exit-code proto/api
+	@for m in $(modules); do (cd $$m && GOWORK=off go mod tidy -diff) || exit 1; done
+	@test -z "$$(git status --porcelain proto/gen)" || { git status --porcelain proto/gen; exit 1; }
+
 .PHONY: generate
 generate: ## Generate Go, gateway and OpenAPI from the contracts in proto/api.
 	cd proto && GOWORK=off go run ./cmd/printprotos third_party

@@ -55,7 +55,8 @@ func (h *Shifts) GetShift(ctx context.Context, req *schedulingv1.GetShiftRequest
 	return h.shifts.readOne(ctx, req.GetId(), http.StatusBadRequest)
 }
 
-// UpdateShift replaces one shift. One without an employee becomes open.
+// UpdateShift replaces one shift. Sent without an employee it stays with the one
+// that has it, so that a client may leave out what it does not change.
 func (h *Shifts) UpdateShift(ctx context.Context, req *schedulingv1.UpdateShiftRequest) (*schedulingv1.Shift, error) {
 	return h.shifts.update(ctx, req.GetId(), req.GetShift())
 }

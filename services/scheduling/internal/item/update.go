@@ -5,15 +5,20 @@ import (
 	"net/http"
 
 	"github.com/jackc/pgx/v5"
+	"google.golang.org/protobuf/proto"
+
+	commonv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/common/v1"
 
 	"github.com/rotaloom/rotaloom/pkg/civil"
 	"github.com/rotaloom/rotaloom/pkg/fault"
 	"github.com/rotaloom/rotaloom/pkg/pg"
+	"github.com/rotaloom/rotaloom/services/scheduling/internal/projection"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/serial"
 )
 
 // update replaces an entry. A generated one is cut loose: an item with its id
-// takes its place.
+// takes its place. An entry that is sent without an employee stays with the one
+// that it has.
 func (f *family[M]) update(ctx context.Context, id int64, sent M) (M, error) {
 	var none M
 	tenantID, err := tenantOf(ctx)
@@ -23,10 +28,9 @@ func (f *family[M]) update(ctx context.Context, id int64, sent M) (M, error) {
 	if inBody := sent.GetId(); inBody != 0 && inBody != id {
 		return none, fault.Newf(CodeOtherID, http.StatusBadRequest, "The id in the body, %d, is not the one in the path, %d.", inBody, id)
 	}
-	failed := make([]error, 1)
-	employee := f.employeesNamed(ctx, []M{sent}, failed)[0]
-	if failed[0] != nil {
-		return none, failed[0]
+	employee, err := f.employeeAfter(ctx, tenantID, id, sent)
+	if err != nil {
+		return none, err
 	}
 	d, err := f.draft(sent, employee)
 	if err != nil {
@@ -42,6 +46,9 @@ func (f *family[M]) update(ctx context.Context, id int64, sent M) (M, error) {
 		if !ok {
 			return notFound(http.StatusNotFound, f.what, id)
 		}
+		if sent.GetEmployee() == nil && was.employeeID() != d.employeeID() {
+			return stale(f.what, id, was.version()) // Somebody moved it meanwhile.
+		}
 		if version := f.version(sent); version != nil && *version != was.version() {
 			return stale(f.what, id, was.version())
 		}
@@ -53,6 +60,31 @@ func (f *family[M]) update(ctx context.Context, id int64, sent M) (M, error) {
 	}
 	f.Wake()
 	return f.decode(&updated, employee)
+}
+
+// employeeAfter returns the employee whose entry it is after an update: the one
+// that is named, or the one that has it; nil for an open shift.
+func (f *family[M]) employeeAfter(ctx context.Context, tenantID, id int64, sent M) (*projection.Employee, error) {
+	ref := sent.GetEmployee()
+	if ref == nil {
+		found, err := f.lookUp(ctx, f.Pool, tenantID, []int64{id})
+		if err != nil {
+			return nil, err
+		}
+		was, ok := found[id]
+		if !ok {
+			return nil, notFound(http.StatusNotFound, f.what, id)
+		}
+		if was.employeeID() == 0 {
+			return nil, nil
+		}
+		ref = &commonv1.Ref{Id: proto.Int64(was.employeeID())}
+	}
+	employees, err := f.Directory.Employees(ctx, []*commonv1.Ref{ref})
+	if err != nil {
+		return nil, err
+	}
+	return &employees[0], nil
 }
 
 func (f *family[M]) replace(ctx context.Context, tx pgx.Tx, tenantID, id int64, was known, d *draft) (row, error) {
