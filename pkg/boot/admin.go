@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"log/slog"
 	"net"
 	"net/http"
 	"net/http/pprof"
@@ -51,11 +52,12 @@ func writeReadiness(w http.ResponseWriter, r *http.Request, ready *Checks) {
 }
 
 // serveAdmin serves until stop is called.
-func serveAdmin(address string, handler http.Handler) (stop func(), err error) {
+func serveAdmin(address string, handler http.Handler, log *slog.Logger) (stop func(), err error) {
 	listener, err := net.Listen("tcp", address)
 	if err != nil {
 		return nil, fmt.Errorf("admin listener: %w", err)
 	}
+	log.Info("admin listener", "address", listener.Addr().String())
 	server := &http.Server{Handler: handler, ReadHeaderTimeout: adminHeaderTimeout}
 	served := make(chan struct{})
 	go func() {

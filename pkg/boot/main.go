@@ -7,6 +7,7 @@ import (
 	"io"
 	"os"
 	"os/signal"
+	"strings"
 	"syscall"
 	"time"
 
@@ -21,7 +22,7 @@ import (
 type Common struct {
 	obs.LogConfig
 
-	AdminAddress string        `default:"127.0.0.1:9090" help:"Address of the listener for probes, metrics and profiles; empty for none."`
+	AdminAddress string        `default:"127.0.0.1:0" help:"Address of the listener for probes, metrics and profiles; port 0 takes a free one, empty means none."`
 	DrainDelay   time.Duration `default:"0s" help:"Time between not being ready and no longer taking requests."`
 	StopTimeout  time.Duration `default:"20s" help:"Time that the parts of a stage have to stop."`
 }
@@ -68,36 +69,53 @@ type program struct {
 }
 
 func (p *program) run(settings Settings, start Start) int {
-	if stop, code := p.parse(settings); stop {
+	parsed, code := p.parse(settings)
+	if parsed == nil {
 		return code
 	}
-	if err := p.serve(*settings.common(), start); err != nil {
-		fmt.Fprintf(p.errs, "%s: %v\n", p.name, err)
+	var err error
+	if task := taskOf(parsed); task != nil {
+		err = p.do(*settings.common(), task)
+	} else {
+		err = p.serve(*settings.common(), start)
+	}
+	if err != nil {
+		fmt.Fprintf(p.errs, "%s: %s\n", p.name, oneLine(err))
 		return exitFailed
 	}
 	return exitOK
 }
 
-// parse reads the settings. It reports whether the program ends here, because
+// oneLine is the text of an error as the last line of a program: those of
+// drivers, and several joined ones, have more.
+func oneLine(err error) string {
+	lines := strings.FieldsFunc(err.Error(), func(r rune) bool { return r == '\n' })
+	for i := range lines {
+		lines[i] = strings.TrimSpace(lines[i])
+	}
+	return strings.ReplaceAll(strings.Join(lines, "; "), ":; ", ": ")
+}
+
+// parse reads the settings. It answers nil when the program ends here, because
 // help was asked for or a setting is wrong.
-func (p *program) parse(settings Settings) (stop bool, code int) {
+func (p *program) parse(settings Settings) (parsed *kong.Context, code int) {
 	asked := false
 	parser, err := kong.New(settings,
 		kong.Name(p.name), kong.Description(p.description), kong.DefaultEnvars("ROTALOOM"),
 		kong.Writers(p.out, p.errs), kong.Exit(func(int) { asked = true }))
 	if err != nil {
 		fmt.Fprintf(p.errs, "%s: %v\n", p.name, err)
-		return true, exitUsage
+		return nil, exitUsage
 	}
-	_, err = parser.Parse(p.args)
+	parsed, err = parser.Parse(p.args)
 	if asked {
-		return true, exitOK
+		return nil, exitOK
 	}
 	if err != nil {
 		fmt.Fprintf(p.errs, "%s: %v\nSee %s --help.\n", p.name, err, p.name)
-		return true, exitUsage
+		return nil, exitUsage
 	}
-	return false, exitOK
+	return parsed, exitOK
 }
 
 func (p *program) serve(cfg Common, start Start) (err error) {
@@ -113,7 +131,7 @@ func (p *program) serve(cfg Common, start Start) (err error) {
 
 	app := NewApp(cfg, log, obs.NewRegistry())
 	if cfg.AdminAddress != "" {
-		stop, err := serveAdmin(cfg.AdminAddress, AdminHandler(app.Ready, app.Registry))
+		stop, err := serveAdmin(cfg.AdminAddress, AdminHandler(app.Ready, app.Registry), log)
 		if err != nil {
 			return err
 		}

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"log/slog"
 	"net/http"
 	"os"
 	"regexp"
@@ -99,11 +100,11 @@ func TestProgramThatCannotStartClosesWhatItOpened(t *testing.T) {
 	p, closed := newProgram("--color=red"), false
 	code := p.run(&testSettings{}, func(_ context.Context, app *App) error {
 		app.OnClose("pool", func(context.Context) error { closed = true; return nil })
-		return errors.New("no database")
+		return errors.Join(errors.New("no database:\n\tnobody listens"), errors.New("no broker"))
 	})
 	assert.Equal(t, exitFailed, code)
 	assert.True(t, closed)
-	assert.Contains(t, p.errs.String(), "starting: no database")
+	assert.Equal(t, "rotaloom-test: starting: no database: nobody listens; no broker\n", p.errs.String())
 }
 
 func TestSettings(t *testing.T) {
@@ -139,10 +140,10 @@ func TestSettingsFromTheEnvironment(t *testing.T) {
 
 func TestAdminListenerServesWhileTheProgramRuns(t *testing.T) {
 	t.Parallel()
-	stop, err := serveAdmin("127.0.0.1:0", http.NotFoundHandler())
+	stop, err := serveAdmin("127.0.0.1:0", http.NotFoundHandler(), slog.New(slog.DiscardHandler))
 	require.NoError(t, err)
 	stop()
-	_, err = serveAdmin("256.0.0.1:0", http.NotFoundHandler())
+	_, err = serveAdmin("256.0.0.1:0", http.NotFoundHandler(), slog.New(slog.DiscardHandler))
 	require.Error(t, err)
 
 	p := newProgram("--color=red")

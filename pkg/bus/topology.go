@@ -88,11 +88,33 @@ func stream(name string, limits Limits) jetstream.StreamConfig {
 // their configuration. Any number of processes may do so at once.
 func (b *Bus) EnsureStreams(ctx context.Context) error {
 	for _, cfg := range b.streams {
-		if _, err := b.js.CreateOrUpdateStream(ctx, cfg); err != nil {
-			return fmt.Errorf("bus: ensure stream %s: %w", cfg.Name, err)
+		if _, err := b.bring(ctx, cfg); err != nil {
+			return err
 		}
 	}
 	return nil
+}
+
+// bring creates a stream, or changes one that is configured otherwise. A stream
+// that is as it should be is left alone: an update costs the server work, and
+// every consumer's session comes here.
+func (b *Bus) bring(ctx context.Context, cfg jetstream.StreamConfig) (jetstream.Stream, error) {
+	stream, err := b.js.Stream(ctx, cfg.Name)
+	if err == nil && configured(stream.CachedInfo().Config, cfg) {
+		return stream, nil
+	}
+	if stream, err = b.js.CreateOrUpdateStream(ctx, cfg); err != nil {
+		return nil, fmt.Errorf("bus: ensure stream %s: %w", cfg.Name, err)
+	}
+	return stream, nil
+}
+
+// configured tells whether a stream has what we set of a configuration. The
+// server fills in the rest.
+func configured(has, want jetstream.StreamConfig) bool {
+	return slices.Equal(has.Subjects, want.Subjects) && has.Storage == want.Storage &&
+		has.Retention == want.Retention && has.Discard == want.Discard && has.MaxAge == want.MaxAge &&
+		has.MaxBytes == want.MaxBytes && has.Replicas == want.Replicas && has.Duplicates == want.Duplicates
 }
 
 // ensureStream is EnsureStreams for one of them.
@@ -101,11 +123,7 @@ func (b *Bus) ensureStream(ctx context.Context, name string) (jetstream.Stream, 
 	if at < 0 {
 		return nil, fmt.Errorf("bus: no event of this program belongs to a stream %q", name)
 	}
-	stream, err := b.js.CreateOrUpdateStream(ctx, b.streams[at])
-	if err != nil {
-		return nil, fmt.Errorf("bus: ensure stream %s: %w", name, err)
-	}
-	return stream, nil
+	return b.bring(ctx, b.streams[at])
 }
 
 func isEvent(message protoreflect.MessageDescriptor) bool {

@@ -18,6 +18,7 @@ import (
 
 	"github.com/rotaloom/rotaloom/pkg/authn"
 	"github.com/rotaloom/rotaloom/pkg/clock"
+	"github.com/rotaloom/rotaloom/pkg/fault"
 	"github.com/rotaloom/rotaloom/pkg/policy"
 )
 
@@ -70,6 +71,9 @@ type Deps struct {
 	// Policies finds the policy of methods; nil means that of the contracts
 	// that are linked into the program.
 	Policies *policy.Table
+	// Explain makes a fault of an error that is none, or answers nil, as for
+	// every error when Explain is nil: callers then see a bare 500.
+	Explain func(error) *fault.Error
 }
 
 // Chain is the list of interceptors that every call of one service passes,
@@ -81,6 +85,7 @@ type Chain struct {
 	clock     clock.Clock
 	policies  *policy.Table
 	validator protovalidate.Validator
+	explain   func(error) *fault.Error
 	metrics   *metrics
 	clients   map[string]bool
 	services  map[string]bool
@@ -127,13 +132,16 @@ func NewChain(cfg Config, deps Deps) (*Chain, error) {
 	if err != nil {
 		return nil, fmt.Errorf("making the validator: %w", err)
 	}
+	if deps.Explain == nil {
+		deps.Explain = func(error) *fault.Error { return nil }
+	}
 	metrics, err := newMetrics(deps.Metrics)
 	if err != nil {
 		return nil, err
 	}
 	ch := &Chain{
 		cfg: cfg.withDefaults(), log: deps.Log, verifier: deps.Verifier, clock: deps.Clock,
-		policies: deps.Policies, validator: validator, metrics: metrics,
+		policies: deps.Policies, validator: validator, explain: deps.Explain, metrics: metrics,
 		clients: set(cfg.Clients), services: set(cfg.Services),
 		idle: make(chan struct{}, 1),
 	}

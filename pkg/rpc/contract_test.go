@@ -3,6 +3,7 @@ package rpc_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"sync"
 	"testing"
 	"time"
@@ -79,7 +80,10 @@ type echo struct {
 	got metadata.MD
 }
 
-var errSecret = errors.New("password of the database is hunter2")
+var (
+	errSecret = errors.New("password of the database is hunter2")
+	errAway   = errors.New("the database is away")
+)
 
 func (e *echo) ask(ctx context.Context, req any) (any, error) {
 	msg := req.(protoreflect.ProtoMessage).ProtoReflect()
@@ -92,6 +96,8 @@ func (e *echo) ask(ctx context.Context, req any) (any, error) {
 		return nil, fault.Conflict("WFP-90004", "It was changed.").WithLimits(2, 1).WithCause(errSecret)
 	case "error":
 		return nil, errSecret
+	case "away":
+		return nil, fmt.Errorf("%w: %w", errSecret, errAway)
 	case "panic":
 		panic(errSecret)
 	case "headers":

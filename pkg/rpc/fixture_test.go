@@ -8,6 +8,7 @@ import (
 	"crypto/rand"
 	"crypto/tls"
 	"encoding/json"
+	"errors"
 	"log/slog"
 	"net"
 	"strings"
@@ -28,6 +29,7 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/authn"
 	"github.com/rotaloom/rotaloom/pkg/boot"
 	"github.com/rotaloom/rotaloom/pkg/clock"
+	"github.com/rotaloom/rotaloom/pkg/fault"
 	"github.com/rotaloom/rotaloom/pkg/obs"
 	"github.com/rotaloom/rotaloom/pkg/policy"
 	"github.com/rotaloom/rotaloom/pkg/policy/policytest"
@@ -77,6 +79,12 @@ func newFixture(tb testing.TB, transport string, cfg rpc.Config) *fixture {
 	var err error
 	f.chain, err = rpc.NewChain(cfg, rpc.Deps{
 		Log: log, Metrics: f.registry, Verifier: verifier, Clock: clock.System{}, Policies: policy.NewTable(files),
+		Explain: func(err error) *fault.Error {
+			if errors.Is(err, errAway) {
+				return fault.Unavailable("Away.", time.Second).WithCause(err)
+			}
+			return nil
+		},
 	})
 	require.NoError(tb, err)
 	transports[transport](tb, f, cfg)

@@ -37,6 +37,7 @@ func TestCalls(t *testing.T) {
 		{name: "a plain call", method: askMethod, ask: `mode: "echo" short_name: "short"`},
 		{name: "a fault crosses as it is", method: askMethod, ask: `mode: "fault"`, code: "WFP-90004", status: 409, message: "It was changed."},
 		{name: "another error is hidden", method: askMethod, ask: `mode: "error"`, code: fault.CodeInternal, status: 500, message: "request id"},
+		{name: "an error that can be explained is", method: askMethod, ask: `mode: "away"`, code: fault.CodeUnavailable, status: 503, message: "Away."},
 		{name: "a panic is hidden", method: askMethod, ask: `mode: "panic"`, code: fault.CodeInternal, status: 500, message: "request id"},
 		{name: "a call without a token", method: askMethod, anybody: true, code: fault.CodeUnauthenticated, status: 401, message: "needs an access token"},
 		{name: "a public call without a token", method: openMethod, anybody: true},

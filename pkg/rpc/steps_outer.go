@@ -2,6 +2,7 @@ package rpc
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"log/slog"
 	"net/http"
@@ -114,13 +115,25 @@ func (ch *Chain) faultToStatus(next handler) handler {
 		if err == nil {
 			return resp, nil
 		}
-		c.err = err
-		st := fault.FromError(err).GRPCStatus()
+		c.err = ch.explained(err)
+		st := fault.FromError(c.err).GRPCStatus()
 		if st.Code() == codes.OK {
 			st = fault.Internal(err).GRPCStatus()
 		}
 		return nil, st.Err()
 	}
+}
+
+// explained answers err, or the fault that it amounts to.
+func (ch *Chain) explained(err error) error {
+	var f *fault.Error
+	if errors.As(err, &f) {
+		return err
+	}
+	if f = ch.explain(err); f != nil {
+		return f
+	}
+	return err
 }
 
 // deadline gives every call an end.

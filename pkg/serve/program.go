@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5/pgxpool"
-	"github.com/nats-io/nats.go"
 	"github.com/prometheus/client_golang/prometheus"
 	"google.golang.org/grpc"
 
@@ -43,11 +42,6 @@ type Tokens struct {
 	AuthTarget    string `default:"dns:///auth:8443" help:"Where the auth service is."`
 }
 
-// Verification is how access tokens are verified.
-func (t Tokens) Verification() authn.Config {
-	return authn.Config{Issuer: t.TokenIssuer, Audience: t.TokenAudience}
-}
-
 // Program is a service's own program while it starts.
 type Program struct {
 	App      *boot.App
@@ -76,9 +70,15 @@ func (p *Program) Database(ctx context.Context, sets ...pg.Migrations) (*pgxpool
 	return Database(ctx, p.App, p.settings.Database, p.Registry, p.Log, sets...)
 }
 
-// Broker connects to NATS.
-func (p *Program) Broker() (*nats.Conn, error) {
-	return Broker(p.App, p.settings.NATS, p.Name, p.Log)
+// Engines opens the service's database, brought up to date, and the broker.
+func (p *Program) Engines(ctx context.Context, sets ...pg.Migrations) (Engines, error) {
+	e := Engines{Log: p.Log, Registry: p.Registry}
+	var err error
+	if e.Pool, err = p.Database(ctx, sets...); err != nil {
+		return e, err
+	}
+	e.NATS, err = Broker(p.App, p.settings.NATS, p.Name, p.Log)
+	return e, err
 }
 
 // Dial connects to another service, which sees this one by its certificate.
@@ -91,17 +91,19 @@ func (p *Program) Dial(target string) (grpc.ClientConnInterface, error) {
 	return conn, nil
 }
 
-// Keys are the keys of the auth service, by which tokens are verified.
-func (p *Program) Keys(target string) (authn.KeySource, error) {
-	conn, err := p.Dial(target)
+// Serve listens, and makes the service part of the program. Tokens are verified
+// by the keys of the auth service.
+func (p *Program) Serve(s Service, t Tokens) error {
+	conn, err := p.Dial(t.AuthTarget)
 	if err != nil {
-		return nil, err
+		return err
 	}
-	return authn.NewKeySet(authn.FetchRPC(authv1.NewTokenServiceClient(conn)), clock.System{}), nil
+	keys := authn.NewKeySet(authn.FetchRPC(authv1.NewTokenServiceClient(conn)), clock.System{})
+	return p.ServeWith(s, authn.Config{Issuer: t.TokenIssuer, Audience: t.TokenAudience}, keys)
 }
 
-// Serve listens, and makes the service part of the program.
-func (p *Program) Serve(s Service, tokens authn.Config, keys authn.KeySource) error {
+// ServeWith is Serve with keys of one's own, for the auth service itself.
+func (p *Program) ServeWith(s Service, tokens authn.Config, keys authn.KeySource) error {
 	chain, err := Chain(p.settings.Config, tokens, keys, p.Log, p.Registry)
 	if err != nil {
 		return err

@@ -84,5 +84,7 @@ func Chain(cfg rpc.Config, tokens authn.Config, keys authn.KeySource, log *slog.
 	if err != nil {
 		return nil, err
 	}
-	return rpc.NewChain(cfg, rpc.Deps{Log: log, Metrics: registry, Verifier: verifier, Clock: clock.System{}})
+	return rpc.NewChain(cfg, rpc.Deps{
+		Log: log, Metrics: registry, Verifier: verifier, Clock: clock.System{}, Explain: pg.Fault,
+	})
 }

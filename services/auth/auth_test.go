@@ -9,7 +9,6 @@ import (
 	"github.com/go-jose/go-jose/v4"
 	"github.com/go-jose/go-jose/v4/jwt"
 	"github.com/jackc/pgx/v5/pgxpool"
-	"github.com/prometheus/client_golang/prometheus"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 	"google.golang.org/grpc/metadata"
@@ -20,6 +19,7 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/rpc"
 	"github.com/rotaloom/rotaloom/pkg/tenant"
 	"github.com/rotaloom/rotaloom/pkg/testkit/pgtest"
+	"github.com/rotaloom/rotaloom/pkg/testkit/rpctest"
 	authv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/auth/v1"
 	"github.com/rotaloom/rotaloom/services/auth"
 )
@@ -55,13 +55,10 @@ func newBench(t *testing.T) *bench {
 		Permissions: []string{"commons.person.read", "commons.person.write", "scheduling.schedule.read"},
 	})
 	require.NoError(t, err)
-	b.verifier, err = authn.NewVerifier(authn.Config{Issuer: "rotaloom", Audience: "rotaloom"}, b.service, authn.NoRevocations{}, b.clock)
+	tokens := authn.Config{Issuer: "rotaloom", Audience: "rotaloom"}
+	b.verifier, err = authn.NewVerifier(tokens, b.service, authn.NoRevocations{}, b.clock)
 	require.NoError(t, err)
-	chain, err := rpc.NewChain(rpc.Config{}, rpc.Deps{
-		Log: pgtest.Log(t), Metrics: prometheus.NewRegistry(), Verifier: b.verifier, Clock: b.clock,
-	})
-	require.NoError(t, err)
-	local := rpc.NewLocal(chain)
+	local := rpctest.LocalWith(t, tokens, b.service, b.clock)
 	b.service.Register(local)
 	b.edge = local.Conn("", nil)
 	b.tokens = authv1.NewTokenServiceClient(b.edge)

@@ -2,7 +2,6 @@ package commons_test
 
 import (
 	"context"
-	"crypto"
 	"fmt"
 	"slices"
 	"strings"
@@ -18,13 +17,13 @@ import (
 	"google.golang.org/protobuf/proto"
 	"google.golang.org/protobuf/types/known/emptypb"
 
-	"github.com/rotaloom/rotaloom/pkg/authn"
 	"github.com/rotaloom/rotaloom/pkg/clock"
 	"github.com/rotaloom/rotaloom/pkg/fault"
-	"github.com/rotaloom/rotaloom/pkg/rpc"
+	"github.com/rotaloom/rotaloom/pkg/serve"
 	"github.com/rotaloom/rotaloom/pkg/tenant"
 	"github.com/rotaloom/rotaloom/pkg/testkit/natstest"
 	"github.com/rotaloom/rotaloom/pkg/testkit/pgtest"
+	"github.com/rotaloom/rotaloom/pkg/testkit/rpctest"
 	authv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/auth/v1"
 	commonv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/common/v1"
 	commonsv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/commons/v1"
@@ -102,21 +101,13 @@ func newBench(t *testing.T) *bench {
 	require.NoError(t, err)
 	b := &bench{pool: pgtest.New(t, sets...), users: &users{accounts: map[int64]*authv1.User{}}}
 	present := clock.NewFake(time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC))
-	nobody := authn.KeyFunc(func(context.Context, string) (crypto.PublicKey, error) { return nil, authn.ErrUnknownKey })
-	verifier, err := authn.NewVerifier(authn.Config{Issuer: "x", Audience: "x"}, nobody, authn.NoRevocations{}, present)
-	require.NoError(t, err)
-	serve := func() *rpc.Local {
-		chain, err := rpc.NewChain(rpc.Config{}, rpc.Deps{
-			Log: pgtest.Log(t), Metrics: prometheus.NewRegistry(), Verifier: verifier, Clock: present,
-		})
-		require.NoError(t, err)
-		return rpc.NewLocal(chain)
-	}
-	auth, local := serve(), serve()
+	auth, local := rpctest.Local(t), rpctest.Local(t)
 	authv1.RegisterUserServiceServer(auth, b.users)
 	b.service, err = commons.New(t.Context(), commons.Config{DefaultTimeZone: "Europe/Zurich"}, commons.Deps{
-		Pool: b.pool, NATS: natstest.New(t).Conn(), Auth: auth.Conn("commons", nil),
-		Log: pgtest.Log(t), Registry: prometheus.NewRegistry(), Clock: present,
+		Engines: serve.Engines{
+			Pool: b.pool, NATS: natstest.New(t).Conn(), Log: pgtest.Log(t), Registry: prometheus.NewRegistry(),
+		},
+		Auth: auth.Conn("commons", nil), Clock: present,
 	})
 	require.NoError(t, err)
 	b.service.Register(local)

@@ -5,35 +5,35 @@ import (
 
 	"google.golang.org/grpc"
 
+	"github.com/rotaloom/rotaloom/pkg/serve"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/propagation"
 )
 
 // Propagator applies changes of rotations to the schedules that they concern.
-// Any number of processes may run one.
+// Any number of processes may run one. It needs no other service.
 type Propagator struct {
-	*base
+	*serve.Core
 	worker *propagation.Propagator
 }
 
-// NewPropagator makes a propagator without the rest of the service. It needs
-// no connections to other services.
-func NewPropagator(cfg Config, deps Deps) (*Propagator, error) {
-	b, err := newBase(cfg, deps)
+// NewPropagator makes a propagator.
+func NewPropagator(cfg Config, engines serve.Engines) (*Propagator, error) {
+	sets, err := Migrations()
 	if err != nil {
 		return nil, err
 	}
-	return newPropagator(b, cfg, deps)
-}
-
-func newPropagator(b *base, cfg Config, deps Deps) (*Propagator, error) {
+	core, err := serve.NewCore(engines, cfg.Streams, sets)
+	if err != nil {
+		return nil, err
+	}
 	worker, err := propagation.New(propagation.Options{
-		Pool: deps.Pool, Bus: b.events, Wake: b.relay.Wake, Log: deps.Log, Registry: deps.Registry,
+		Pool: engines.Pool, Bus: core.Events, Wake: core.Wake, Log: engines.Log, Registry: engines.Registry,
 		Config: cfg.Propagation,
 	})
 	if err != nil {
 		return nil, err
 	}
-	return &Propagator{base: b, worker: worker}, nil
+	return &Propagator{Core: core, worker: worker}, nil
 }
 
 // Register adds nothing: a propagator is only told by events.

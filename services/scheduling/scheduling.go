@@ -4,19 +4,14 @@ package scheduling
 
 import (
 	"context"
-	"log/slog"
-	"net/http"
 
 	"github.com/jackc/pgx/v5/pgxpool"
-	"github.com/nats-io/nats.go"
-	"github.com/prometheus/client_golang/prometheus"
 	"golang.org/x/sync/errgroup"
 	"google.golang.org/grpc"
 
 	"github.com/rotaloom/rotaloom/pkg/bus"
-	"github.com/rotaloom/rotaloom/pkg/fault"
-	"github.com/rotaloom/rotaloom/pkg/outbox"
 	"github.com/rotaloom/rotaloom/pkg/pg"
+	"github.com/rotaloom/rotaloom/pkg/serve"
 	commonsv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/commons/v1"
 	schedulingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/scheduling/v1"
 	timekeepingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/timekeeping/v1"
@@ -44,22 +39,20 @@ type Config struct {
 
 // Deps are what the service works with.
 type Deps struct {
-	// Pool is on the service's own database, whose schema is that of
-	// Migrations.
-	Pool *pgxpool.Pool
-	NATS *nats.Conn
+	serve.Engines
 	// Commons and Timekeeping lead to those services, which trust this one.
 	Commons     grpc.ClientConnInterface
 	Timekeeping grpc.ClientConnInterface
-	Log         *slog.Logger
-	Registry    prometheus.Registerer
 }
 
 // Service is the scheduling service.
 type Service struct {
-	*base
+	*serve.Core
+	// Propagator applies changes to schedules. It runs here or in a process of
+	// its own.
 	Propagator *Propagator
 
+	pool             *pgxpool.Pool
 	shiftTemplates   *shifttemplate.Handler
 	patternTemplates *patterntemplate.Handler
 	termPatterns     *termpattern.Handler
@@ -70,73 +63,37 @@ type Service struct {
 	propagations     *propagation.Handler
 }
 
-// base is what the service and its propagator have in common.
-type base struct {
-	pool   *pgxpool.Pool
-	sets   []pg.Migrations
-	events *bus.Bus
-	relay  *outbox.Relay
-}
-
 // Migrations answers the schema that the service needs.
 func Migrations() ([]pg.Migrations, error) {
-	events, err := outbox.Migrations()
-	return []pg.Migrations{events, {Table: "scheduling_version", FS: migrations.FS}}, err
+	return serve.Migrations("scheduling_version", migrations.FS)
 }
 
 // New makes the service. It touches neither the database nor the broker.
 func New(_ context.Context, cfg Config, deps Deps) (*Service, error) {
-	b, err := newBase(cfg, deps)
+	propagator, err := NewPropagator(cfg, deps.Engines)
 	if err != nil {
 		return nil, err
 	}
-	propagator, err := newPropagator(b, cfg, deps)
-	if err != nil {
-		return nil, err
-	}
+	core := propagator.Core
 	resolver := projection.NewResolver(deps.Pool,
 		commonsv1.NewPersonServiceClient(deps.Commons), timekeepingv1.NewEmploymentTermServiceClient(deps.Timekeeping))
 	shiftTemplates, patternTemplates := shifttemplate.NewStore(), patterntemplate.NewStore()
 	definitions := definition.New(cfg.Patterns, shiftTemplates, patternTemplates)
 	reader := schedule.NewReader(deps.Pool, definitions)
-	items := item.Deps{Pool: deps.Pool, Directory: resolver, Reader: reader, Wake: b.relay.Wake, Settings: cfg.Items}
+	items := item.Deps{Pool: deps.Pool, Directory: resolver, Reader: reader, Wake: core.Wake, Settings: cfg.Items}
 	return &Service{
-		base: b, Propagator: propagator,
+		Core: core, Propagator: propagator, pool: deps.Pool,
 		shiftTemplates:   shifttemplate.New(deps.Pool, shiftTemplates, definition.NewRules(cfg.Patterns)),
 		patternTemplates: patterntemplate.New(deps.Pool, patternTemplates, definitions),
 		termPatterns: termpattern.New(cfg.Builder, termpattern.Deps{
-			Pool: deps.Pool, Definitions: definitions, Terms: resolver, Wake: b.relay.Wake,
+			Pool: deps.Pool, Definitions: definitions, Terms: resolver, Wake: core.Wake,
 		}),
 		schedules:    schedule.New(deps.Pool, reader, resolver),
 		shifts:       item.NewShifts(items),
 		payCodeEdits: item.NewPayCodeEdits(items),
-		dayLocks:     daylock.New(deps.Pool, resolver, b.relay.Wake),
+		dayLocks:     daylock.New(deps.Pool, resolver, core.Wake),
 		propagations: propagation.NewHandler(deps.Pool),
 	}, nil
-}
-
-func newBase(cfg Config, deps Deps) (*base, error) {
-	sets, err := Migrations()
-	if err != nil {
-		return nil, err
-	}
-	events, err := bus.New(bus.Options{
-		Conn: deps.NATS, Limits: cfg.Streams, DeadLetters: outbox.NewLetters(deps.Pool),
-		Transient: transient, Log: deps.Log, Registry: deps.Registry,
-	})
-	if err != nil {
-		return nil, err
-	}
-	relay, err := outbox.NewRelay(outbox.Options{Pool: deps.Pool, Bus: events, Log: deps.Log, Registry: deps.Registry})
-	if err != nil {
-		return nil, err
-	}
-	return &base{pool: deps.Pool, sets: sets, events: events, relay: relay}, nil
-}
-
-// transient tells the errors that say nothing about an event.
-func transient(err error) bool {
-	return pg.Unavailable(err) || fault.HasStatus(err, http.StatusServiceUnavailable)
 }
 
 // Register adds the service's operations to a server.
@@ -154,17 +111,7 @@ func (s *Service) Register(server grpc.ServiceRegistrar) {
 // Run keeps the projections of other domains' data until ctx ends. The
 // propagator runs beside it, here or in a process of its own.
 func (s *Service) Run(ctx context.Context) error {
-	return s.events.Run(ctx, projection.Consumers(s.pool, s.relay.Wake)...)
-}
-
-// Relay publishes what the service leaves in its outbox, until ctx ends. It is
-// the last to stop.
-func (b *base) Relay(ctx context.Context) error { return b.relay.Run(ctx) }
-
-// Check says why the service cannot do its work, or nil. That the broker is
-// away is no reason: events wait.
-func (b *base) Check(ctx context.Context) error {
-	return pg.CheckSchema(ctx, b.pool, b.sets...)
+	return s.Events.Run(ctx, projection.Consumers(s.pool, s.Wake)...)
 }
 
 // WithPropagator is the service with its propagator in the same process.

@@ -2,7 +2,6 @@ package timekeeping_test
 
 import (
 	"context"
-	"crypto"
 	"fmt"
 	"testing"
 
@@ -13,13 +12,12 @@ import (
 	"github.com/stretchr/testify/require"
 	"google.golang.org/protobuf/proto"
 
-	"github.com/rotaloom/rotaloom/pkg/authn"
-	"github.com/rotaloom/rotaloom/pkg/clock"
 	"github.com/rotaloom/rotaloom/pkg/fault"
-	"github.com/rotaloom/rotaloom/pkg/rpc"
+	"github.com/rotaloom/rotaloom/pkg/serve"
 	"github.com/rotaloom/rotaloom/pkg/tenant"
 	"github.com/rotaloom/rotaloom/pkg/testkit/natstest"
 	"github.com/rotaloom/rotaloom/pkg/testkit/pgtest"
+	"github.com/rotaloom/rotaloom/pkg/testkit/rpctest"
 	commonv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/common/v1"
 	commonsv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/commons/v1"
 	timekeepingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/timekeeping/v1"
@@ -68,21 +66,13 @@ func newBench(t *testing.T) *bench {
 	sets, err := timekeeping.Migrations()
 	require.NoError(t, err)
 	b := &bench{pool: pgtest.New(t, sets...), nats: natstest.New(t), commons: &persons{}}
-	nobody := authn.KeyFunc(func(context.Context, string) (crypto.PublicKey, error) { return nil, authn.ErrUnknownKey })
-	verifier, err := authn.NewVerifier(authn.Config{Issuer: "x", Audience: "x"}, nobody, authn.NoRevocations{}, clock.System{})
-	require.NoError(t, err)
-	serve := func() *rpc.Local {
-		chain, err := rpc.NewChain(rpc.Config{}, rpc.Deps{
-			Log: pgtest.Log(t), Metrics: prometheus.NewRegistry(), Verifier: verifier, Clock: clock.System{},
-		})
-		require.NoError(t, err)
-		return rpc.NewLocal(chain)
-	}
-	commons, local := serve(), serve()
+	commons, local := rpctest.Local(t), rpctest.Local(t)
 	commonsv1.RegisterPersonServiceServer(commons, b.commons)
 	b.service, err = timekeeping.New(t.Context(), timekeeping.Config{}, timekeeping.Deps{
-		Pool: b.pool, NATS: b.nats.Conn(), Commons: commons.Conn("timekeeping", nil),
-		Log: pgtest.Log(t), Registry: prometheus.NewRegistry(),
+		Engines: serve.Engines{
+			Pool: b.pool, NATS: b.nats.Conn(), Log: pgtest.Log(t), Registry: prometheus.NewRegistry(),
+		},
+		Commons: commons.Conn("timekeeping", nil),
 	})
 	require.NoError(t, err)
 	b.service.Register(local)

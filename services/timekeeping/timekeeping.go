@@ -4,18 +4,13 @@ package timekeeping
 
 import (
 	"context"
-	"log/slog"
-	"net/http"
 
 	"github.com/jackc/pgx/v5/pgxpool"
-	"github.com/nats-io/nats.go"
-	"github.com/prometheus/client_golang/prometheus"
 	"google.golang.org/grpc"
 
 	"github.com/rotaloom/rotaloom/pkg/bus"
-	"github.com/rotaloom/rotaloom/pkg/fault"
-	"github.com/rotaloom/rotaloom/pkg/outbox"
 	"github.com/rotaloom/rotaloom/pkg/pg"
+	"github.com/rotaloom/rotaloom/pkg/serve"
 	commonsv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/commons/v1"
 	timekeepingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/timekeeping/v1"
 	"github.com/rotaloom/rotaloom/services/timekeeping/internal/assignment"
@@ -32,30 +27,23 @@ type Config struct {
 
 // Deps are what the service works with.
 type Deps struct {
-	// Pool is on the service's own database, whose schema is that of
-	// Migrations.
-	Pool *pgxpool.Pool
-	NATS *nats.Conn
+	serve.Engines
 	// Commons leads to the commons service, which trusts this one.
-	Commons  grpc.ClientConnInterface
-	Log      *slog.Logger
-	Registry prometheus.Registerer
+	Commons grpc.ClientConnInterface
 }
 
 // Service is the timekeeping service.
 type Service struct {
+	*serve.Core
+
 	pool        *pgxpool.Pool
-	sets        []pg.Migrations
-	events      *bus.Bus
-	relay       *outbox.Relay
 	terms       *employmentterm.Handler
 	assignments *assignment.Handler
 }
 
 // Migrations answers the schema that the service needs.
 func Migrations() ([]pg.Migrations, error) {
-	events, err := outbox.Migrations()
-	return []pg.Migrations{events, {Table: "timekeeping_version", FS: migrations.FS}}, err
+	return serve.Migrations("timekeeping_version", migrations.FS)
 }
 
 // New makes the service. It touches neither the database nor the broker.
@@ -64,28 +52,16 @@ func New(_ context.Context, cfg Config, deps Deps) (*Service, error) {
 	if err != nil {
 		return nil, err
 	}
-	events, err := bus.New(bus.Options{
-		Conn: deps.NATS, Limits: cfg.Streams, DeadLetters: outbox.NewLetters(deps.Pool),
-		Transient: transient, Log: deps.Log, Registry: deps.Registry,
-	})
-	if err != nil {
-		return nil, err
-	}
-	relay, err := outbox.NewRelay(outbox.Options{Pool: deps.Pool, Bus: events, Log: deps.Log, Registry: deps.Registry})
+	core, err := serve.NewCore(deps.Engines, cfg.Streams, sets)
 	if err != nil {
 		return nil, err
 	}
 	persons := person.NewDirectory(deps.Pool, commonsv1.NewPersonServiceClient(deps.Commons))
 	return &Service{
-		pool: deps.Pool, sets: sets, events: events, relay: relay,
-		terms:       employmentterm.New(deps.Pool, relay.Wake),
-		assignments: assignment.New(deps.Pool, persons, relay.Wake),
+		Core: core, pool: deps.Pool,
+		terms:       employmentterm.New(deps.Pool, core.Wake),
+		assignments: assignment.New(deps.Pool, persons, core.Wake),
 	}, nil
-}
-
-// transient tells the errors that say nothing about an event.
-func transient(err error) bool {
-	return pg.Unavailable(err) || fault.HasStatus(err, http.StatusServiceUnavailable)
 }
 
 // Register adds the service's operations to a server.
@@ -96,15 +72,5 @@ func (s *Service) Register(server grpc.ServiceRegistrar) {
 
 // Run consumes the events of other domains until ctx ends.
 func (s *Service) Run(ctx context.Context) error {
-	return s.events.Run(ctx, person.Consumer(s.pool))
-}
-
-// Relay publishes what the service leaves in its outbox, until ctx ends. It is
-// the last to stop.
-func (s *Service) Relay(ctx context.Context) error { return s.relay.Run(ctx) }
-
-// Check says why the service cannot do its work, or nil. That the broker is
-// away is no reason: events wait.
-func (s *Service) Check(ctx context.Context) error {
-	return pg.CheckSchema(ctx, s.pool, s.sets...)
+	return s.Events.Run(ctx, person.Consumer(s.pool))
 }

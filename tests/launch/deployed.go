@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"net"
 	"net/http"
+	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -41,18 +42,23 @@ type Deployment struct {
 	// DatabaseURL is the URL of a service's database.
 	DatabaseURL func(service string) string
 
-	propagator func() *Process
-	natsDir    string
-	nats       *localnats.Server
-	natsPort   int
+	starts   map[string]func() *Process
+	pg       localpg.Config
+	natsDir  string
+	nats     *localnats.Server
+	natsPort int
 }
 
 // Deployed starts every program as a process of its own, and waits until the
-// edge lets the first administrator in.
-func Deployed(t testing.TB) *Deployment {
+// edge lets the first administrator in. Settings, "ROTALOOM_NAME=value", are
+// those of all programs.
+func Deployed(t testing.TB, settings ...string) *Deployment {
 	t.Helper()
-	d := &Deployment{Services: map[string]*Process{}, natsDir: t.TempDir(), natsPort: freePort(t)}
-	d.startPostgres(t)
+	d := &Deployment{
+		Services: map[string]*Process{}, starts: map[string]func() *Process{},
+		natsDir: t.TempDir(), natsPort: freePort(t),
+	}
+	d.createDatabases(t)
 	d.StartNATS(t)
 	t.Cleanup(func() { d.StopNATS() })
 
@@ -67,7 +73,7 @@ func Deployed(t testing.TB) *Deployment {
 	for _, p := range programs {
 		targets[p.name] = fmt.Sprintf("127.0.0.1:%d", freePort(t))
 	}
-	env := d.environment(targets)
+	env := append(d.environment(targets), settings...)
 	for _, p := range programs {
 		args := append(certificate(t, ca, p.name),
 			"--listen", targets[p.name],
@@ -80,16 +86,23 @@ func Deployed(t testing.TB) *Deployment {
 		if p.name != "auth" {
 			args = append(args, "--nats-url", d.natsURL())
 		}
-		d.Services[p.name] = Start(t, Build(t, p.command), env, args...)
+		d.program(t, p.name, p.command, env, args...)
 	}
-	d.propagator = func() *Process {
-		return Start(t, Build(t, "services/scheduling/cmd/propagator"), env,
-			"--database-url", d.DatabaseURL("scheduling"), "--nats-url", d.natsURL())
-	}
-	d.StartPropagator()
+	d.program(t, "propagator", "services/scheduling/cmd/propagator", env,
+		"--database-url", d.DatabaseURL("scheduling"), "--nats-url", d.natsURL())
 	d.startGateway(t, ca, env)
 	return d
 }
+
+// program starts a program, and remembers how.
+func (d *Deployment) program(t testing.TB, name, command string, env []string, args ...string) {
+	t.Helper()
+	d.starts[name] = func() *Process { return Start(t, Build(t, command), env, args...) }
+	d.Start(name)
+}
+
+// Start starts a program that was ended, as it was started first.
+func (d *Deployment) Start(name string) { d.Services[name] = d.starts[name]() }
 
 // environment are the settings that programs share.
 func (d *Deployment) environment(targets map[string]string) []string {
@@ -113,16 +126,34 @@ func certificate(t testing.TB, ca *boot.LocalCA, name string) []string {
 	return []string{"--tls-cert", files.Cert, "--tls-key", files.Key, "--tls-ca", files.CA}
 }
 
-func (d *Deployment) startPostgres(t testing.TB) {
+func (d *Deployment) createDatabases(t testing.TB) {
 	t.Helper()
-	server, err := localpg.Start(t.Context(), localpg.Config{Dir: filepath.Join(t.TempDir(), "pg"), Disposable: true})
-	require.NoError(t, err)
-	t.Cleanup(func() { require.NoError(t, server.Stop(context.Background())) })
-	d.Postgres = server
+	d.pg = localpg.Config{Dir: filepath.Join(t.TempDir(), "pg"), Disposable: true}
+	d.StartPostgres(t)
+	t.Cleanup(func() { d.StopPostgres(t) })
 	for _, p := range programs {
-		require.NoError(t, server.EnsureDatabases(t.Context(), p.name))
+		require.NoError(t, d.Postgres.EnsureDatabases(t.Context(), p.name))
 	}
-	d.DatabaseURL = server.URL
+	d.DatabaseURL = d.Postgres.URL
+}
+
+// StartPostgres starts the database server, with the data that it had.
+func (d *Deployment) StartPostgres(t testing.TB) {
+	t.Helper()
+	server, err := localpg.Start(t.Context(), d.pg)
+	require.NoError(t, err)
+	d.Postgres = server
+}
+
+// StopPostgres takes the database server away, in the orderly way that ends
+// all sessions at once.
+func (d *Deployment) StopPostgres(t testing.TB) {
+	t.Helper()
+	if d.Postgres == nil {
+		return
+	}
+	require.NoError(t, d.Postgres.Stop(context.Background()))
+	d.Postgres = nil
 }
 
 func (d *Deployment) natsURL() string { return fmt.Sprintf("nats://127.0.0.1:%d", d.natsPort) }
@@ -143,8 +174,12 @@ func (d *Deployment) StopNATS() {
 	}
 }
 
-// StartPropagator starts a propagation worker.
-func (d *Deployment) StartPropagator() { d.Services["propagator"] = d.propagator() }
+// WipeNATS makes a broker that was stopped forget everything.
+func (d *Deployment) WipeNATS(t testing.TB) {
+	t.Helper()
+	require.Nil(t, d.nats, "the broker runs")
+	require.NoError(t, os.RemoveAll(d.natsDir))
+}
 
 func (d *Deployment) startGateway(t testing.TB, ca *boot.LocalCA, env []string) {
 	t.Helper()
@@ -153,7 +188,7 @@ func (d *Deployment) startGateway(t testing.TB, ca *boot.LocalCA, env []string) 
 	internal, err := ca.Issue("gateway")
 	require.NoError(t, err)
 	listen := fmt.Sprintf("127.0.0.1:%d", freePort(t))
-	d.Services["gateway"] = Start(t, Build(t, "gateway/cmd/gateway"), env, "--listen", listen,
+	d.program(t, "gateway", "gateway/cmd/gateway", env, "--listen", listen,
 		"--https-tls-cert", https.Cert, "--https-tls-key", https.Key,
 		"--services-tls-cert", internal.Cert, "--services-tls-key", internal.Key, "--services-tls-ca", internal.CA)
 	d.BaseURL = "https://" + listen

@@ -3,6 +3,7 @@
 package launch
 
 import (
+	"bytes"
 	"context"
 	"crypto/tls"
 	"crypto/x509"
@@ -66,16 +67,50 @@ func Build(t testing.TB, command string) string {
 	defer builds.Unlock()
 	err, done := builds.done[command]
 	if !done {
-		build := exec.Command("go", "build", "-o", binary, "./"+command)
-		build.Dir = Root(t)
-		out, buildErr := build.CombinedOutput()
-		if buildErr != nil {
-			err = fmt.Errorf("build %s: %w\n%s", command, buildErr, out)
-		}
+		err = build(Root(t), command, binary)
 		builds.done[command] = err
 	}
 	require.NoError(t, err)
 	return binary
+}
+
+// build waits for other processes that build: they might write a binary that
+// this one is about to run.
+func build(root, command, binary string) error {
+	if err := os.MkdirAll(filepath.Dir(binary), 0o755); err != nil {
+		return err
+	}
+	lock, err := os.Create(filepath.Join(filepath.Dir(binary), ".lock"))
+	if err != nil {
+		return err
+	}
+	defer lock.Close()
+	if err := syscall.Flock(int(lock.Fd()), syscall.LOCK_EX); err != nil {
+		return err
+	}
+	cmd := exec.Command("go", "build", "-o", binary, "./"+command)
+	cmd.Dir = root
+	if out, err := cmd.CombinedOutput(); err != nil {
+		return fmt.Errorf("build %s: %w\n%s", command, err, out)
+	}
+	return nil
+}
+
+// Run runs a binary to its end, within a minute, and answers what it wrote and
+// its exit code.
+func Run(t testing.TB, binary string, env []string, args ...string) (stdout, stderr string, code int) {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	var out, errs bytes.Buffer
+	cmd := exec.CommandContext(ctx, binary, args...)
+	cmd.Env, cmd.Stdout, cmd.Stderr = append(os.Environ(), env...), &out, &errs
+	err := cmd.Run()
+	var exit *exec.ExitError
+	if err != nil && !errors.As(err, &exit) {
+		require.NoError(t, err)
+	}
+	return out.String(), errs.String(), cmd.ProcessState.ExitCode()
 }
 
 // Process is a running binary.

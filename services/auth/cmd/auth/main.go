@@ -58,5 +58,5 @@ func (s *settings) start(ctx context.Context, app *boot.App) error {
 			return err
 		}
 	}
-	return program.Serve(service, authn.Config{Issuer: s.Issuer, Audience: s.Audience}, service)
+	return program.ServeWith(service, authn.Config{Issuer: s.Issuer, Audience: s.Audience}, service)
 }

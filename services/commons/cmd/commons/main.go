@@ -30,11 +30,7 @@ func (s *settings) start(ctx context.Context, app *boot.App) error {
 	if err != nil {
 		return err
 	}
-	pool, err := program.Database(ctx, sets...)
-	if err != nil {
-		return err
-	}
-	broker, err := program.Broker()
+	engines, err := program.Engines(ctx, sets...)
 	if err != nil {
 		return err
 	}
@@ -42,16 +38,9 @@ func (s *settings) start(ctx context.Context, app *boot.App) error {
 	if err != nil {
 		return err
 	}
-	service, err := commons.New(ctx, s.Config, commons.Deps{
-		Pool: pool, NATS: broker, Auth: auth,
-		Log: program.Log, Registry: program.Registry, Clock: clock.System{},
-	})
+	service, err := commons.New(ctx, s.Config, commons.Deps{Engines: engines, Auth: auth, Clock: clock.System{}})
 	if err != nil {
 		return err
 	}
-	keys, err := program.Keys(s.AuthTarget)
-	if err != nil {
-		return err
-	}
-	return program.Serve(service, s.Verification(), keys)
+	return program.Serve(service, s.Tokens)
 }

@@ -34,14 +34,10 @@ func (s *settings) start(ctx context.Context, app *boot.App) error {
 	if err != nil {
 		return err
 	}
-	keys, err := program.Keys(s.AuthTarget)
-	if err != nil {
-		return err
-	}
 	if s.Propagate {
-		return program.Serve(service.WithPropagator(), s.Verification(), keys)
+		return program.Serve(service.WithPropagator(), s.Tokens)
 	}
-	return program.Serve(service, s.Verification(), keys)
+	return program.Serve(service, s.Tokens)
 }
 
 func (s *settings) service(ctx context.Context, program *serve.Program) (*scheduling.Service, error) {
@@ -49,11 +45,7 @@ func (s *settings) service(ctx context.Context, program *serve.Program) (*schedu
 	if err != nil {
 		return nil, err
 	}
-	pool, err := program.Database(ctx, sets...)
-	if err != nil {
-		return nil, err
-	}
-	broker, err := program.Broker()
+	engines, err := program.Engines(ctx, sets...)
 	if err != nil {
 		return nil, err
 	}
@@ -65,8 +57,5 @@ func (s *settings) service(ctx context.Context, program *serve.Program) (*schedu
 	if err != nil {
 		return nil, err
 	}
-	return scheduling.New(ctx, s.Config, scheduling.Deps{
-		Pool: pool, NATS: broker, Commons: commons, Timekeeping: timekeeping,
-		Log: program.Log, Registry: program.Registry,
-	})
+	return scheduling.New(ctx, s.Config, scheduling.Deps{Engines: engines, Commons: commons, Timekeeping: timekeeping})
 }

@@ -4,22 +4,18 @@ package schedtest
 
 import (
 	"context"
-	"crypto"
-	"errors"
 	"testing"
 
 	"github.com/jackc/pgx/v5/pgxpool"
-	"github.com/prometheus/client_golang/prometheus"
 	"github.com/stretchr/testify/require"
 	"google.golang.org/grpc"
 
-	"github.com/rotaloom/rotaloom/pkg/authn"
-	"github.com/rotaloom/rotaloom/pkg/clock"
 	"github.com/rotaloom/rotaloom/pkg/outbox"
 	"github.com/rotaloom/rotaloom/pkg/pg"
 	"github.com/rotaloom/rotaloom/pkg/rpc"
 	"github.com/rotaloom/rotaloom/pkg/tenant"
 	"github.com/rotaloom/rotaloom/pkg/testkit/pgtest"
+	"github.com/rotaloom/rotaloom/pkg/testkit/rpctest"
 	"github.com/rotaloom/rotaloom/services/scheduling/migrations"
 )
 
@@ -41,19 +37,10 @@ func New(t testing.TB) *Env {
 	t.Helper()
 	events, err := outbox.Migrations()
 	require.NoError(t, err)
-	noKeys := authn.KeyFunc(func(context.Context, string) (crypto.PublicKey, error) {
-		return nil, errors.New("tests have no tokens")
-	})
-	verifier, err := authn.NewVerifier(authn.Config{Issuer: "test", Audience: "test"}, noKeys, authn.NoRevocations{}, clock.System{})
-	require.NoError(t, err)
-	chain, err := rpc.NewChain(rpc.Config{Services: []string{caller}}, rpc.Deps{
-		Log: pgtest.Log(t), Metrics: prometheus.NewRegistry(), Verifier: verifier, Clock: clock.System{},
-	})
-	require.NoError(t, err)
 	return &Env{
 		Pool:  pgtest.New(t, events, pg.Migrations{Table: "scheduling_version", FS: migrations.FS}),
 		Ctx:   tenant.With(t.Context(), tenant.Default),
-		Local: rpc.NewLocal(chain),
+		Local: rpctest.Local(t),
 	}
 }
 

@@ -2,11 +2,6 @@ package node
 
 import (
 	"context"
-	"log/slog"
-
-	"github.com/jackc/pgx/v5/pgxpool"
-	"github.com/nats-io/nats.go"
-	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/rotaloom/rotaloom/gateway"
 	"github.com/rotaloom/rotaloom/pkg/authn"
@@ -81,31 +76,24 @@ func (h *house) startEngines(ctx context.Context, folder *state.Folder) (err err
 	return nil
 }
 
-// room is what one service works with.
-type room struct {
-	pool     *pgxpool.Pool
-	broker   *nats.Conn
-	log      *slog.Logger
-	registry prometheus.Registerer
-}
-
-func (h *house) room(ctx context.Context, name string, sets []pg.Migrations) (*room, error) {
-	r := &room{log: h.app.Log.With("service", name), registry: obs.ForService(h.app.Registry, name)}
+// engines opens what one service works with.
+func (h *house) engines(ctx context.Context, name string, sets []pg.Migrations) (serve.Engines, error) {
+	e := serve.Engines{Log: h.app.Log.With("service", name), Registry: obs.ForService(h.app.Registry, name)}
 	var err error
-	r.pool, err = serve.Database(ctx, h.app, pg.Config{URL: h.databases.URL(name)}, r.registry, r.log, sets...)
+	e.Pool, err = serve.Database(ctx, h.app, pg.Config{URL: h.databases.URL(name)}, e.Registry, e.Log, sets...)
 	if err != nil {
-		return nil, err
+		return e, err
 	}
-	if r.broker, err = h.broker.Connect(name); err != nil {
-		return nil, err
+	if e.NATS, err = h.broker.Connect(name); err != nil {
+		return e, err
 	}
-	h.app.OnClose("connection to NATS", func(context.Context) error { return r.broker.Drain() })
-	return r, nil
+	h.app.OnClose("connection to NATS", func(context.Context) error { return e.NATS.Drain() })
+	return e, nil
 }
 
 // open makes a service part of the process, and answers the way to it.
-func (h *house) open(name string, r *room, s serve.Service) (*rpc.Local, error) {
-	chain, err := serve.Chain(rpc.Config{}, h.tokens, h.keys, r.log, r.registry)
+func (h *house) open(name string, e serve.Engines, s serve.Service) (*rpc.Local, error) {
+	chain, err := serve.Chain(rpc.Config{}, h.tokens, h.keys, e.Log, e.Registry)
 	if err != nil {
 		return nil, err
 	}
@@ -122,12 +110,12 @@ func (h *house) open(name string, r *room, s serve.Service) (*rpc.Local, error) 
 }
 
 func (h *house) startAuth(ctx context.Context, credentials state.Credentials) (*rpc.Local, error) {
-	r, err := h.room(ctx, "auth", auth.Migrations())
+	e, err := h.engines(ctx, "auth", auth.Migrations())
 	if err != nil {
 		return nil, err
 	}
 	service, err := auth.New(ctx, h.cfg.Auth, auth.Deps{
-		Pool: r.pool, Log: r.log, Clock: clock.System{}, Permissions: policy.NewTable(nil).Permissions(),
+		Pool: e.Pool, Log: e.Log, Clock: clock.System{}, Permissions: policy.NewTable(nil).Permissions(),
 	})
 	if err != nil {
 		return nil, err
@@ -141,7 +129,7 @@ func (h *house) startAuth(ctx context.Context, credentials state.Credentials) (*
 		return nil, err
 	}
 	h.keys = service
-	return h.open("auth", r, service)
+	return h.open("auth", e, service)
 }
 
 func (h *house) startCommons(ctx context.Context, authService *rpc.Local) (*rpc.Local, error) {
@@ -149,18 +137,17 @@ func (h *house) startCommons(ctx context.Context, authService *rpc.Local) (*rpc.
 	if err != nil {
 		return nil, err
 	}
-	r, err := h.room(ctx, "commons", sets)
+	e, err := h.engines(ctx, "commons", sets)
 	if err != nil {
 		return nil, err
 	}
 	service, err := commons.New(ctx, h.cfg.Commons, commons.Deps{
-		Pool: r.pool, NATS: r.broker, Auth: authService.Conn("commons", nil),
-		Log: r.log, Registry: r.registry, Clock: clock.System{},
+		Engines: e, Auth: authService.Conn("commons", nil), Clock: clock.System{},
 	})
 	if err != nil {
 		return nil, err
 	}
-	return h.open("commons", r, service)
+	return h.open("commons", e, service)
 }
 
 func (h *house) startTimekeeping(ctx context.Context, commonsService *rpc.Local) (*rpc.Local, error) {
@@ -168,18 +155,17 @@ func (h *house) startTimekeeping(ctx context.Context, commonsService *rpc.Local)
 	if err != nil {
 		return nil, err
 	}
-	r, err := h.room(ctx, "timekeeping", sets)
+	e, err := h.engines(ctx, "timekeeping", sets)
 	if err != nil {
 		return nil, err
 	}
 	service, err := timekeeping.New(ctx, h.cfg.Timekeeping, timekeeping.Deps{
-		Pool: r.pool, NATS: r.broker, Commons: commonsService.Conn("timekeeping", nil),
-		Log: r.log, Registry: r.registry,
+		Engines: e, Commons: commonsService.Conn("timekeeping", nil),
 	})
 	if err != nil {
 		return nil, err
 	}
-	return h.open("timekeeping", r, service)
+	return h.open("timekeeping", e, service)
 }
 
 func (h *house) startScheduling(ctx context.Context, commonsService, timekeepingService *rpc.Local) (*rpc.Local, error) {
@@ -187,17 +173,15 @@ func (h *house) startScheduling(ctx context.Context, commonsService, timekeeping
 	if err != nil {
 		return nil, err
 	}
-	r, err := h.room(ctx, "scheduling", sets)
+	e, err := h.engines(ctx, "scheduling", sets)
 	if err != nil {
 		return nil, err
 	}
 	service, err := scheduling.New(ctx, h.cfg.Scheduling, scheduling.Deps{
-		Pool: r.pool, NATS: r.broker,
-		Commons: commonsService.Conn("scheduling", nil), Timekeeping: timekeepingService.Conn("scheduling", nil),
-		Log: r.log, Registry: r.registry,
+		Engines: e, Commons: commonsService.Conn("scheduling", nil), Timekeeping: timekeepingService.Conn("scheduling", nil),
 	})
 	if err != nil {
 		return nil, err
 	}
-	return h.open("scheduling", r, service.WithPropagator())
+	return h.open("scheduling", e, service.WithPropagator())
 }

@@ -31,11 +31,7 @@ func (s *settings) start(ctx context.Context, app *boot.App) error {
 	if err != nil {
 		return err
 	}
-	pool, err := program.Database(ctx, sets...)
-	if err != nil {
-		return err
-	}
-	broker, err := program.Broker()
+	engines, err := program.Engines(ctx, sets...)
 	if err != nil {
 		return err
 	}
@@ -43,15 +39,9 @@ func (s *settings) start(ctx context.Context, app *boot.App) error {
 	if err != nil {
 		return err
 	}
-	service, err := timekeeping.New(ctx, s.Config, timekeeping.Deps{
-		Pool: pool, NATS: broker, Commons: commons, Log: program.Log, Registry: program.Registry,
-	})
+	service, err := timekeeping.New(ctx, s.Config, timekeeping.Deps{Engines: engines, Commons: commons})
 	if err != nil {
 		return err
 	}
-	keys, err := program.Keys(s.AuthTarget)
-	if err != nil {
-		return err
-	}
-	return program.Serve(service, s.Verification(), keys)
+	return program.Serve(service, s.Tokens)
 }

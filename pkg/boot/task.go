@@ -1,0 +1,42 @@
+package boot
+
+import (
+	"context"
+	"io"
+	"log/slog"
+
+	"github.com/alecthomas/kong"
+
+	"github.com/rotaloom/rotaloom/pkg/obs"
+)
+
+// Task is a command of a program that does one thing and ends, such as a check
+// that an operator asks for. Any other command makes the program serve.
+type Task interface {
+	// Do does it, and prints what there is to say to out. ctx ends at the first
+	// SIGINT or SIGTERM. An error is printed, and the exit code is 1.
+	Do(ctx context.Context, log *slog.Logger, out io.Writer) error
+}
+
+// taskOf answers the task that the arguments chose, or nil.
+func taskOf(parsed *kong.Context) Task {
+	chosen := parsed.Selected()
+	if chosen == nil {
+		return nil
+	}
+	task, _ := chosen.Target.Addr().Interface().(Task)
+	return task
+}
+
+func (p *program) do(cfg Common, task Task) error {
+	log, err := obs.NewLogger(p.errs, cfg.LogConfig)
+	if err != nil {
+		return err
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	defer cancel()
+	finished := make(chan struct{})
+	defer close(finished)
+	go p.watchSignals(cancel, finished)
+	return task.Do(ctx, log, p.out)
+}

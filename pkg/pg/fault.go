@@ -1,0 +1,32 @@
+package pg
+
+import (
+	"time"
+
+	"github.com/rotaloom/rotaloom/pkg/fault"
+)
+
+const (
+	messageAway = "The service cannot reach its data at the moment. Try again in a moment."
+	messageSlow = "The request took too long. Try again later, or ask for less."
+	messageBusy = "Others changed the same data at the same time. Try again in a moment."
+
+	// awayRetry is about what a database needs to restart.
+	awayRetry = 5 * time.Second
+	busyRetry = time.Second
+)
+
+// Fault answers what a caller is told of an error that says nothing about the
+// request but that it came at a bad moment: the database is away, gave the
+// statement up, or met too many competitors. It answers nil for all others.
+func Fault(err error) *fault.Error {
+	switch {
+	case Unavailable(err):
+		return fault.Unavailable(messageAway, awayRetry).WithCause(err)
+	case conflict(err):
+		return fault.Unavailable(messageBusy, busyRetry).WithCause(err)
+	case TimedOut(err):
+		return fault.Unavailable(messageSlow, awayRetry).WithCause(err)
+	}
+	return nil
+}

@@ -1,0 +1,79 @@
+package serve
+
+import (
+	"context"
+	"io/fs"
+	"log/slog"
+	"net/http"
+
+	"github.com/jackc/pgx/v5/pgxpool"
+	"github.com/nats-io/nats.go"
+	"github.com/prometheus/client_golang/prometheus"
+
+	"github.com/rotaloom/rotaloom/pkg/bus"
+	"github.com/rotaloom/rotaloom/pkg/fault"
+	"github.com/rotaloom/rotaloom/pkg/outbox"
+	"github.com/rotaloom/rotaloom/pkg/pg"
+)
+
+// Engines are what every service that has events works with.
+type Engines struct {
+	// Pool is on the service's own database.
+	Pool     *pgxpool.Pool
+	NATS     *nats.Conn
+	Log      *slog.Logger
+	Registry prometheus.Registerer
+}
+
+// Core is what services that have events have in common. They embed it.
+type Core struct {
+	// Events is what the service consumes from.
+	Events *bus.Bus
+
+	pool  *pgxpool.Pool
+	sets  []pg.Migrations
+	relay *outbox.Relay
+}
+
+// Migrations answers the schema of a service with events: that of its own,
+// whose versions are kept in the named table, and that of the outbox.
+func Migrations(table string, own fs.FS) ([]pg.Migrations, error) {
+	events, err := outbox.Migrations()
+	return []pg.Migrations{events, {Table: table, FS: own}}, err
+}
+
+// NewCore makes the core of a service. It touches neither the database nor the
+// broker.
+func NewCore(e Engines, streams bus.Limits, sets []pg.Migrations) (*Core, error) {
+	events, err := bus.New(bus.Options{
+		Conn: e.NATS, Limits: streams, DeadLetters: outbox.NewLetters(e.Pool),
+		Transient: transient, Log: e.Log, Registry: e.Registry,
+	})
+	if err != nil {
+		return nil, err
+	}
+	relay, err := outbox.NewRelay(outbox.Options{Pool: e.Pool, Bus: events, Log: e.Log, Registry: e.Registry})
+	if err != nil {
+		return nil, err
+	}
+	return &Core{Events: events, pool: e.Pool, sets: sets, relay: relay}, nil
+}
+
+// transient tells the errors that say nothing about an event: the database or a
+// neighbour is away.
+func transient(err error) bool {
+	return pg.Unavailable(err) || fault.HasStatus(err, http.StatusServiceUnavailable)
+}
+
+// Wake tells the outbox that events were committed.
+func (c *Core) Wake() { c.relay.Wake() }
+
+// Relay publishes what the service leaves in its outbox, until ctx ends. It is
+// the last to stop.
+func (c *Core) Relay(ctx context.Context) error { return c.relay.Run(ctx) }
+
+// Check says why the service cannot do its work, or nil. That the broker is
+// away is no reason: events wait.
+func (c *Core) Check(ctx context.Context) error {
+	return pg.CheckSchema(ctx, c.pool, c.sets...)
+}

@@ -1,0 +1,91 @@
+package bench
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+
+	"github.com/rotaloom/rotaloom/tests/launch"
+)
+
+// goBench runs the Go benchmarks of a package whose names match the pattern as
+// often as there are rounds, one process each, and answers their metrics as
+// "name/metric". The benchmarks bring their floors along.
+func goBench(h *host, o Options, module, pkg, pattern, benchtime string) (map[string]sample, error) {
+	dir := filepath.Join(launch.Root(h), module)
+	binary := filepath.Join(h.TempDir(), "bench.test")
+	if out, err := command(h.ctx, dir, "go", "test", "-c", "-o", binary, pkg); err != nil {
+		return nil, fmt.Errorf("%w\n%s", err, out)
+	}
+	metrics := map[string]sample{}
+	for range o.Rounds {
+		out, err := command(h.ctx, filepath.Join(dir, pkg), binary,
+			"-test.run", "^$", "-test.bench", pattern, "-test.benchtime", benchtime)
+		if err != nil {
+			return nil, fmt.Errorf("%w\n%s", err, out)
+		}
+		if err := collect(metrics, out); err != nil {
+			return nil, err
+		}
+	}
+	return metrics, nil
+}
+
+func command(ctx context.Context, dir, name string, args ...string) ([]byte, error) {
+	c := exec.CommandContext(ctx, name, args...)
+	c.Dir = dir
+	return c.CombinedOutput()
+}
+
+// collect adds the metrics of the lines "BenchmarkName-8  7  123 ns/op  4 MB/s".
+func collect(metrics map[string]sample, out []byte) error {
+	for line := range bytes.Lines(out) {
+		fields := strings.Fields(string(line))
+		if len(fields) < 4 || !strings.HasPrefix(fields[0], "Benchmark") {
+			continue
+		}
+		name := fields[0]
+		if at := strings.LastIndexByte(name, '-'); at > 0 {
+			name = name[:at]
+		}
+		for i := 2; i+1 < len(fields); i += 2 {
+			v, err := strconv.ParseFloat(fields[i], 64)
+			if err != nil {
+				return fmt.Errorf("%s: %w", bytes.TrimSpace(line), err)
+			}
+			key := name + "/" + fields[i+1]
+			metrics[key] = append(metrics[key], v)
+		}
+	}
+	return nil
+}
+
+// worker compares what the workers write with a COPY of the same rows.
+func worker(h *host, o Options) ([]figure, error) {
+	const name = "BenchmarkWorker/first-spans/2-workers"
+	m, err := goBench(h, o, "services/scheduling", "./internal/propagation", "^BenchmarkWorker$/^first-spans$/^2-workers$", "3x")
+	if err != nil {
+		return nil, err
+	}
+	return []figure{{
+		name: spans, unit: "spans/s", atLeast: 0.5, measured: m[name+"/spans/s"], floor: m[name+"/copied-spans/s"],
+		note: "two workers, against one COPY of the same rows",
+	}}, nil
+}
+
+// transcoding compares the edge's JSON of a schedule with protojson's.
+func transcoding(h *host, o Options) ([]figure, error) {
+	const name = "BenchmarkScheduleToJSON/"
+	m, err := goBench(h, o, "gateway", "./transcode", "^BenchmarkScheduleToJSON$", "5x")
+	if err != nil {
+		return nil, err
+	}
+	return []figure{{
+		name: toJSON, unit: "MB/s", atLeast: 8, measured: m[name+"transcode/MB/s"], floor: m[name+"protojson/MB/s"],
+		note: "15,000 shifts, against protojson.Marshal of the same message",
+	}}, nil
+}

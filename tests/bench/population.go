@@ -1,0 +1,58 @@
+package bench
+
+import (
+	"fmt"
+	"os"
+	"strings"
+	"time"
+
+	"github.com/rotaloom/rotaloom/tests/launch"
+	"github.com/rotaloom/rotaloom/tests/scenario"
+)
+
+const population100k = 100_000
+
+// population measures the memory that the all-in-one process, without
+// PostgreSQL, took at most while as many employees were created and then given
+// a pattern.
+func population(h *host, o Options) ([]figure, error) {
+	if o.Short {
+		h.Logf("left out by -short")
+		return nil, nil
+	}
+	server := launch.Standalone(h, "--log-level", "warn")
+	api := scenario.API{Target: server.Target(h)}
+	began := time.Now()
+	crew, err := scenario.NewCrew(h.ctx, api, population100k, from)
+	if err != nil {
+		return nil, err
+	}
+	setUp := time.Since(began)
+	began = time.Now()
+	if _, err := change(h.ctx, api, crew, "", false); err != nil {
+		return nil, err
+	}
+	applied := time.Since(began)
+	peak, err := peakMemory(server.Process.Process.Pid)
+	return []figure{{
+		name: memory, unit: "MiB", measured: sample{peak}, atMost: 1024,
+		note: fmt.Sprintf("peak while 100,000 employees were created (%.0f/s) and a change applied to them (%.1f s)",
+			population100k/setUp.Seconds(), applied.Seconds()),
+	}}, err
+}
+
+// peakMemory is the most memory that a process has taken so far, in MiB.
+func peakMemory(pid int) (float64, error) {
+	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
+	if err != nil {
+		return 0, err
+	}
+	for line := range strings.Lines(string(text)) {
+		if value, ok := strings.CutPrefix(line, "VmHWM:"); ok {
+			var kib float64
+			_, err := fmt.Sscanf(value, "%f kB", &kib)
+			return kib / 1024, err
+		}
+	}
+	return 0, fmt.Errorf("process %d does not tell its memory", pid)
+}

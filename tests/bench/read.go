@@ -1,0 +1,131 @@
+package bench
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"slices"
+	"time"
+
+	"github.com/rotaloom/rotaloom/tests/scenario"
+)
+
+const (
+	readPath = "/v1/scheduling/schedule/multi_read"
+	// The window that is read: employees x days.
+	readEmployees = 500
+	readFirst     = "2026-03-01"
+	readLast      = "2026-03-30"
+	// readsARound is how many reads the p50 of a round is taken of.
+	readsARound = 15
+)
+
+// reader reads the same window again and again over one connection.
+type reader struct {
+	client *http.Client
+	url    string
+	token  string
+	body   []byte
+	answer bytes.Buffer
+}
+
+func newReader(client *http.Client, baseURL, token string, employees []int64) (*reader, error) {
+	body, err := json.Marshal(scenario.ReadRequest(employees, readFirst, readLast))
+	return &reader{client: client, url: baseURL + readPath, token: token, body: body}, err
+}
+
+// read reads the window once. The answer stays until the next time.
+func (r *reader) read(ctx context.Context) error {
+	request, err := http.NewRequestWithContext(ctx, http.MethodPost, r.url, bytes.NewReader(r.body))
+	if err != nil {
+		return err
+	}
+	request.Header.Set("Authorization", "Bearer "+r.token)
+	request.Header.Set("Content-Type", "application/json")
+	response, err := r.client.Do(request)
+	if err != nil {
+		return err
+	}
+	defer response.Body.Close()
+	r.answer.Reset()
+	// Without ReadFrom, whose way depends on what the buffer has room for.
+	if _, err := io.CopyBuffer(struct{ io.Writer }{&r.answer}, struct{ io.Reader }{response.Body}, make([]byte, 64<<10)); err != nil {
+		return err
+	}
+	if response.StatusCode != http.StatusOK {
+		return fmt.Errorf("%s answered %d: %.200s", r.url, response.StatusCode, r.answer.Bytes())
+	}
+	return nil
+}
+
+// p50 is the median time of the reads of a round, in milliseconds.
+func (r *reader) p50(ctx context.Context, _ int) (float64, error) {
+	times := make(sample, readsARound)
+	for i := range times {
+		began := time.Now()
+		if err := r.read(ctx); err != nil {
+			return 0, err
+		}
+		times[i] = milliseconds(time.Since(began))
+	}
+	return times.median(), nil
+}
+
+// scattered picks members of a crew, evenly.
+func scattered(crew *scenario.Crew) []int64 {
+	ids := make([]int64, readEmployees)
+	for i := range ids {
+		ids[i] = crew.Persons[i*len(crew.Persons)/readEmployees]
+	}
+	slices.Sort(ids)
+	return ids
+}
+
+// target is what the yardstick stands beside.
+type target struct {
+	api scenario.API
+	// postgres is the URL of the same database server for its superuser, with
+	// %s for the name of the database.
+	postgres string
+	// tlsDir is the folder of the authority that the target's certificate is of.
+	tlsDir string
+}
+
+// readFigure compares schedule reads of a crew with those of the yardstick, on
+// the same database server.
+func readFigure(h *host, o Options, name string, t target, crew *scenario.Crew) (figure, error) {
+	f := figure{name: name, unit: "ms", atMost: 1, note: "p50; 500 employees x 30 days"}
+	if _, err := change(h.ctx, t.api, crew, "", true); err != nil {
+		return f, err
+	}
+	product, err := newReader(t.api.Client, t.api.BaseURL, t.api.Token, scattered(crew))
+	if err != nil {
+		return f, err
+	}
+	if err := product.read(h.ctx); err != nil {
+		return f, err
+	}
+	base, err := startYardstick(h, t, crew, product.answer.Bytes())
+	if err != nil {
+		return f, err
+	}
+	floor, err := newReader(t.api.Client, base, "", scattered(crew))
+	if err != nil {
+		return f, err
+	}
+	if err := floor.read(h.ctx); err != nil {
+		return f, err
+	}
+	if !bytes.Equal(product.answer.Bytes(), floor.answer.Bytes()) {
+		return f, fmt.Errorf("the yardstick answers other bytes:\n%.700s\n%.700s", floor.answer.Bytes(), product.answer.Bytes())
+	}
+	samples, err := interleave(h.ctx, o.Rounds, product.p50, floor.p50)
+	if err != nil {
+		return f, err
+	}
+	f.measured, f.floor = samples[0], samples[1]
+	return f, nil
+}

@@ -1,0 +1,146 @@
+package bench
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"net"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/rotaloom/rotaloom/pkg/boot"
+	"github.com/rotaloom/rotaloom/tests/launch"
+	"github.com/rotaloom/rotaloom/tests/scenario"
+)
+
+// yardstickTables hold shifts as one would store them without spans. Segments
+// are five bytes each: kind, first and last minute of the day.
+const yardstickTables = `
+CREATE TABLE employee (id bigint PRIMARY KEY, person_number text NOT NULL);
+CREATE TABLE shift (
+    employee_id bigint, day date, id bigint NOT NULL, start_minute smallint NOT NULL, end_minute smallint NOT NULL,
+    label text NOT NULL, version bigint NOT NULL, assignment_id bigint NOT NULL, segments bytea NOT NULL,
+    PRIMARY KEY (employee_id, day)
+);
+CREATE TEMPORARY TABLE shown (employee_id bigint, day date, id bigint);`
+
+// fillShifts gives every employee a shift on each of three months, those that
+// the product shows with the ids that it shows.
+const fillShifts = `
+INSERT INTO shift
+SELECT e.id, d, coalesce(s.id, 0), 480, 990, $1, $2, $3, $4
+FROM employee e CROSS JOIN generate_series('2026-02-01'::date, '2026-04-30', '1 day') AS d
+LEFT JOIN shown s ON s.employee_id = e.id AND s.day = d
+ORDER BY e.id, d`
+
+// segments are those of everyDay.
+var segments = []byte{1, 480 >> 8, 480 & 0xff, 720 >> 8, 720 & 0xff, 2, 720 >> 8, 720 & 0xff, 750 >> 8, 750 & 0xff, 1, 750 >> 8, 750 & 0xff, 990 >> 8, 990 & 0xff}
+
+// startYardstick stores what an answer of the product shows one row a shift,
+// with rows of the rest of the crew around them, and starts the process that
+// reads it. It answers the process's URL.
+func startYardstick(h *host, t target, crew *scenario.Crew, answer []byte) (string, error) {
+	if err := fillYardstick(h.ctx, t, crew, answer); err != nil {
+		return "", fmt.Errorf("the yardstick's tables: %w", err)
+	}
+	ca, err := boot.OpenLocalCA(t.tlsDir, time.Now())
+	if err != nil {
+		return "", err
+	}
+	files, err := ca.Issue("localhost")
+	if err != nil {
+		return "", err
+	}
+	address, err := freeAddress()
+	if err != nil {
+		return "", err
+	}
+	launch.Start(h, launch.Build(h, "tests/cmd/yardstick"), nil,
+		"-listen", address, "-database-url", fmt.Sprintf(t.postgres, "yardstick"), "-cert", files.Cert, "-key", files.Key)
+	launch.Await(h, 10*time.Second, "the yardstick listens", func() bool {
+		conn, err := net.Dial("tcp", address)
+		if err == nil {
+			conn.Close()
+		}
+		return err == nil
+	})
+	return "https://" + address, nil
+}
+
+func freeAddress() (string, error) {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		return "", err
+	}
+	return l.Addr().String(), l.Close()
+}
+
+// shownShift is what the yardstick stores of a shift.
+type shownShift struct {
+	scenario.ShiftOf
+	Version   int64
+	Relations []struct{ From struct{ ID int64 } }
+}
+
+func fillYardstick(ctx context.Context, t target, crew *scenario.Crew, answer []byte) error {
+	var shown struct{ Shifts []shownShift }
+	if err := json.Unmarshal(answer, &shown); err != nil {
+		return err
+	}
+	if len(shown.Shifts) == 0 {
+		return fmt.Errorf("the product shows no shifts")
+	}
+	if err := execute(ctx, fmt.Sprintf(t.postgres, "postgres"), "CREATE DATABASE yardstick"); err != nil {
+		return err
+	}
+	conn, err := pgx.Connect(ctx, fmt.Sprintf(t.postgres, "yardstick"))
+	if err != nil {
+		return err
+	}
+	defer conn.Close(ctx)
+	if _, err := conn.Exec(ctx, yardstickTables); err != nil {
+		return err
+	}
+	if err := copyShown(ctx, conn, crew, shown.Shifts); err != nil {
+		return err
+	}
+	first := shown.Shifts[0]
+	_, err = conn.Exec(ctx, fillShifts, first.Label, first.Version, first.Relations[0].From.ID, segments)
+	if err != nil {
+		return err
+	}
+	_, err = conn.Exec(ctx, "VACUUM (ANALYZE) employee, shift")
+	return err
+}
+
+// copyShown stores the employees, and the ids of the shifts that are shown.
+func copyShown(ctx context.Context, conn *pgx.Conn, crew *scenario.Crew, shifts []shownShift) error {
+	numbers := map[int64]string{}
+	for _, s := range shifts {
+		numbers[s.Employee.ID] = s.Employee.Qualifier
+	}
+	_, err := conn.CopyFrom(ctx, pgx.Identifier{"employee"}, []string{"id", "person_number"},
+		pgx.CopyFromSlice(len(crew.Persons), func(i int) ([]any, error) {
+			return []any{crew.Persons[i], numbers[crew.Persons[i]]}, nil
+		}))
+	if err != nil {
+		return err
+	}
+	_, err = conn.CopyFrom(ctx, pgx.Identifier{"shown"}, []string{"employee_id", "day", "id"},
+		pgx.CopyFromSlice(len(shifts), func(i int) ([]any, error) {
+			day, err := time.Parse(time.DateOnly, shifts[i].StartDateTime[:len(time.DateOnly)])
+			return []any{shifts[i].Employee.ID, day, shifts[i].ID}, err
+		}))
+	return err
+}
+
+func execute(ctx context.Context, url, sql string) error {
+	conn, err := pgx.Connect(ctx, url)
+	if err != nil {
+		return err
+	}
+	defer conn.Close(ctx)
+	_, err = conn.Exec(ctx, sql)
+	return err
+}

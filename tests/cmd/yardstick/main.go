@@ -1,0 +1,83 @@
+// Command yardstick is the floor of schedule reading: one handler behind TLS
+// that selects shifts, stored one row each, and writes them as JSON by hand. It
+// has no tokens, no limits, no time zones and no rules.
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"flag"
+	"fmt"
+	"log/slog"
+	"net"
+	"net/http"
+	"os"
+
+	"github.com/jackc/pgx/v5/pgxpool"
+
+	"github.com/rotaloom/rotaloom/pkg/boot"
+	"github.com/rotaloom/rotaloom/pkg/clock"
+)
+
+func main() {
+	if err := run(context.Background()); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
+}
+
+func run(ctx context.Context) error {
+	var files boot.TLSFiles
+	listen := flag.String("listen", "127.0.0.1:0", "address of the HTTPS listener")
+	database := flag.String("database-url", "", "URL of the database with the shifts")
+	chunk := flag.Int("chunk", 64<<10, "bytes that are written at once")
+	flag.StringVar(&files.Cert, "cert", "", "file with the certificate")
+	flag.StringVar(&files.Key, "key", "", "file with its key")
+	flag.Parse()
+	pool, err := pgxpool.New(ctx, *database)
+	if err != nil {
+		return err
+	}
+	defer pool.Close()
+	// The same TLS settings as those of the edge.
+	certificates, err := boot.LoadCertificates(files, slog.Default(), clock.System{})
+	if err != nil {
+		return err
+	}
+	listener, err := net.Listen("tcp", *listen)
+	if err != nil {
+		return err
+	}
+	server := &http.Server{Handler: &handler{pool: pool, chunk: *chunk}, TLSConfig: certificates.HTTPSConfig()}
+	return server.ServeTLS(listener, "", "")
+}
+
+type handler struct {
+	pool  *pgxpool.Pool
+	chunk int
+}
+
+// request is what the handler reads of the body of a schedule read.
+type request struct {
+	Where struct {
+		Employees struct {
+			EmployeeRefs struct{ IDs []int64 }
+			StartDate    string
+			EndDate      string
+		}
+	}
+}
+
+// ServeHTTP answers the shifts of employees on days.
+func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	var req request
+	if err := json.NewDecoder(r.Body).Decode(&req); err != nil {
+		http.Error(w, err.Error(), http.StatusBadRequest)
+		return
+	}
+	w.Header().Set("Content-Type", "application/json;charset=utf-8")
+	if err := h.write(r.Context(), w, &req); err != nil {
+		slog.Error("shifts", "error", err)
+		panic(http.ErrAbortHandler)
+	}
+}
