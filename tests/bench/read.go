@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"runtime"
 	"slices"
 	"time"
 
@@ -61,17 +62,29 @@ func (r *reader) read(ctx context.Context) error {
 	return nil
 }
 
-// p50 is the median time of the reads of a round, in milliseconds.
-func (r *reader) p50(ctx context.Context, _ int) (float64, error) {
-	times := make(sample, readsARound)
-	for i := range times {
-		began := time.Now()
-		if err := r.read(ctx); err != nil {
-			return 0, err
+// alternate reads by all readers in turns, and answers the p50 of each round in
+// milliseconds.
+func alternate(ctx context.Context, rounds int, readers ...*reader) ([]sample, error) {
+	p50 := make([]sample, len(readers))
+	for round := range rounds + 1 {
+		runtime.GC()
+		times := make([]sample, len(readers))
+		for range readsARound {
+			for i, r := range readers {
+				began := time.Now()
+				if err := r.read(ctx); err != nil {
+					return nil, err
+				}
+				times[i] = append(times[i], milliseconds(time.Since(began)))
+			}
 		}
-		times[i] = milliseconds(time.Since(began))
+		for i := range readers {
+			if round > 0 {
+				p50[i] = append(p50[i], times[i].median())
+			}
+		}
 	}
-	return times.median(), nil
+	return p50, nil
 }
 
 // scattered picks members of a crew, evenly.
@@ -122,7 +135,7 @@ func readFigure(h *host, o Options, name string, t target, crew *scenario.Crew) 
 	if !bytes.Equal(product.answer.Bytes(), floor.answer.Bytes()) {
 		return f, fmt.Errorf("the yardstick answers other bytes:\n%.700s\n%.700s", floor.answer.Bytes(), product.answer.Bytes())
 	}
-	samples, err := interleave(h.ctx, o.Rounds, product.p50, floor.p50)
+	samples, err := alternate(h.ctx, o.Rounds, product, floor)
 	if err != nil {
 		return f, err
 	}

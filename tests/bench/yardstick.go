@@ -23,13 +23,13 @@ CREATE TABLE shift (
     label text NOT NULL, version bigint NOT NULL, assignment_id bigint NOT NULL, segments bytea NOT NULL,
     PRIMARY KEY (employee_id, day)
 );
-CREATE TEMPORARY TABLE shown (employee_id bigint, day date, id bigint);`
+CREATE TEMPORARY TABLE shown (employee_id bigint, day date, id bigint, version bigint);`
 
 // fillShifts gives every employee a shift on each of three months, those that
-// the product shows with the ids that it shows.
+// the product shows with the ids and versions that it shows.
 const fillShifts = `
 INSERT INTO shift
-SELECT e.id, d, coalesce(s.id, 0), 480, 990, $1, $2, $3, $4
+SELECT e.id, d, coalesce(s.id, 0), 480, 990, $1, coalesce(s.version, 0), $2, $3
 FROM employee e CROSS JOIN generate_series('2026-02-01'::date, '2026-04-30', '1 day') AS d
 LEFT JOIN shown s ON s.employee_id = e.id AND s.day = d
 ORDER BY e.id, d`
@@ -106,7 +106,7 @@ func fillYardstick(ctx context.Context, t target, crew *scenario.Crew, answer []
 		return err
 	}
 	first := shown.Shifts[0]
-	_, err = conn.Exec(ctx, fillShifts, first.Label, first.Version, first.Relations[0].From.ID, segments)
+	_, err = conn.Exec(ctx, fillShifts, first.Label, first.Relations[0].From.ID, segments)
 	if err != nil {
 		return err
 	}
@@ -127,10 +127,10 @@ func copyShown(ctx context.Context, conn *pgx.Conn, crew *scenario.Crew, shifts 
 	if err != nil {
 		return err
 	}
-	_, err = conn.CopyFrom(ctx, pgx.Identifier{"shown"}, []string{"employee_id", "day", "id"},
+	_, err = conn.CopyFrom(ctx, pgx.Identifier{"shown"}, []string{"employee_id", "day", "id", "version"},
 		pgx.CopyFromSlice(len(shifts), func(i int) ([]any, error) {
 			day, err := time.Parse(time.DateOnly, shifts[i].StartDateTime[:len(time.DateOnly)])
-			return []any{shifts[i].Employee.ID, day, shifts[i].ID}, err
+			return []any{shifts[i].Employee.ID, day, shifts[i].ID, shifts[i].Version}, err
 		}))
 	return err
 }

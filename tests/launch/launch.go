@@ -105,6 +105,8 @@ func Run(t testing.TB, binary string, env []string, args ...string) (stdout, std
 	var out, errs bytes.Buffer
 	cmd := exec.CommandContext(ctx, binary, args...)
 	cmd.Env, cmd.Stdout, cmd.Stderr = append(os.Environ(), env...), &out, &errs
+	// What the binary leaves running must not keep us waiting.
+	cmd.WaitDelay = time.Second
 	err := cmd.Run()
 	var exit *exec.ExitError
 	if err != nil && !errors.As(err, &exit) {
