@@ -81,13 +81,15 @@ func (x *exchange) allow(n *noRoute) {
 	}
 }
 
-// fail answers an error.
+// fail answers an error. When a part of a success was written already, all that
+// is left is to cut the answer off, so that nobody takes it for whole.
 func (x *exchange) fail(f *fault.Error) {
 	x.cause = f
-	status := f.Status
-	if f.Code == fault.CodeDeadline {
-		status = http.StatusGatewayTimeout
+	if x.status != 0 {
+		x.cut = true
+		return
 	}
+	status := f.Status
 	h := x.Header()
 	h.Set("Content-Type", contentType)
 	h.Del("Content-Length")
@@ -108,9 +110,7 @@ func (x *exchange) fail(f *fault.Error) {
 	}
 	h.Set("Content-Length", strconv.Itoa(len(body)))
 	x.WriteHeader(status)
-	if x.status == status {
-		_, _ = x.Write(body)
-	}
+	_, _ = x.Write(body)
 }
 
 func noStore(h http.Header) {

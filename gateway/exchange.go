@@ -34,6 +34,7 @@ type exchange struct {
 	success int          // status of a success that is not the route's
 	buf     *[]byte      // holds the answer's JSON
 	status  int          // that was written, or 0
+	cut     bool         // whether the answer must not end as if it were whole
 	bytes   int
 	cause   error // of a failure, for the log
 }
@@ -188,18 +189,18 @@ func (x *exchange) successStatus() int {
 func (x *exchange) finish() {
 	if p := recover(); p != nil {
 		x.edge.log.ErrorContext(x.ctx, "panic", "panic", fmt.Sprint(p), "stack", string(debug.Stack()))
-		if x.status != 0 {
-			panic(http.ErrAbortHandler)
-		}
 		x.fail(fault.Internal(fmt.Errorf("panic: %v", p)))
 	}
 	x.edge.bufs.put(x.buf)
 	level := slog.LevelInfo
-	if x.status >= http.StatusInternalServerError {
+	if x.status >= http.StatusInternalServerError || x.cut && x.ctx.Err() == nil {
 		level = slog.LevelError
 	}
 	if x.edge.log.Enabled(x.ctx, level) {
 		x.edge.log.LogAttrs(x.ctx, level, "http", x.attrs()...)
+	}
+	if x.cut {
+		panic(http.ErrAbortHandler)
 	}
 }
 

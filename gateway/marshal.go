@@ -22,14 +22,19 @@ var _ runtime.Marshaler = marshaler{}
 // ContentType is that of every answer.
 func (marshaler) ContentType(any) string { return contentType }
 
-// Marshal answers the JSON of a message. The bytes of an answer are only valid
-// until its exchange ends.
+// Marshal answers the JSON of a message. Of an answer it is the last part: what
+// comes before was written by then. Its bytes are only valid until its exchange
+// ends.
 func (marshaler) Marshal(v any) ([]byte, error) {
 	switch v := v.(type) {
 	case answer:
 		return v.marshal()
 	case proto.Message:
-		return appendMessage(nil, v)
+		wire, err := wireOf(v)
+		if err != nil {
+			return nil, err
+		}
+		return planOf(v).AppendJSON(nil, wire)
 	}
 	return nil, fmt.Errorf("%T is no message", v)
 }
@@ -38,27 +43,30 @@ func (a answer) marshal() ([]byte, error) {
 	if a.x.successStatus() == http.StatusNoContent {
 		return nil, nil
 	}
-	buf := a.x.edge.bufs.get()
-	b, err := appendMessage((*buf)[:0], a.m)
+	wire, err := wireOf(a.m)
 	if err != nil {
 		return nil, err
 	}
-	*buf = b
-	a.x.buf = buf
-	return b, nil
+	a.x.buf = a.x.edge.bufs.get()
+	last, err := planOf(a.m).StreamJSON((*a.x.buf)[:0], wire, a.x)
+	if err == nil && a.x.buf != nil {
+		*a.x.buf = last
+	}
+	return last, err
 }
 
-// appendMessage appends the JSON of a message whose bytes are in its unknown
-// fields, which it has instead of known ones or beside them.
-func appendMessage(dst []byte, m proto.Message) ([]byte, error) {
+// wireOf answers the bytes of a message, which are in its unknown fields: it has
+// them instead of known ones or beside them.
+func wireOf(m proto.Message) ([]byte, error) {
 	wire := []byte(m.ProtoReflect().GetUnknown())
-	if proto.Size(m) != len(wire) {
-		var err error
-		if wire, err = proto.Marshal(m); err != nil {
-			return dst, err
-		}
+	if proto.Size(m) == len(wire) {
+		return wire, nil
 	}
-	return transcode.For(m.ProtoReflect().Descriptor()).AppendJSON(dst, wire)
+	return proto.Marshal(m)
+}
+
+func planOf(m proto.Message) *transcode.Plan {
+	return transcode.For(m.ProtoReflect().Descriptor())
 }
 
 // Unmarshal reads JSON into the unknown fields of a message.
@@ -67,7 +75,7 @@ func (marshaler) Unmarshal(data []byte, v any) error {
 	if !ok {
 		return fmt.Errorf("%T is no message", v)
 	}
-	wire, err := transcode.For(m.ProtoReflect().Descriptor()).AppendWire(nil, data)
+	wire, err := planOf(m).AppendWire(nil, data)
 	if err != nil {
 		return err
 	}
@@ -115,7 +123,7 @@ func (x *exchange) decode(v any) *fault.Error {
 	if bad != nil {
 		return bad
 	}
-	plan := transcode.For(m.ProtoReflect().Descriptor())
+	plan := planOf(m)
 	var wire []byte
 	var err error
 	switch {

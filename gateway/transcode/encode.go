@@ -3,6 +3,7 @@ package transcode
 import (
 	"errors"
 	"fmt"
+	"io"
 	"slices"
 
 	"google.golang.org/protobuf/encoding/protowire"
@@ -24,32 +25,54 @@ const expansion = 4
 // It fails when the bytes are no message, nest too deeply, or hold an Any
 // whose type is not known; what was appended is then of no use.
 func (p *Plan) AppendJSON(dst, wire []byte) ([]byte, error) {
-	return p.appendJSON(slices.Grow(dst, expansion*len(wire)+2), wire, 0)
+	return p.start(slices.Grow(dst, expansion*len(wire)+2), wire, nil)
 }
 
-func (p *Plan) appendJSON(dst, wire []byte, depth int) ([]byte, error) {
-	if depth > maxDepth {
+func (p *Plan) start(dst, wire []byte, out io.Writer) ([]byte, error) {
+	m := takeMemo(len(wire))
+	defer m.give()
+	return p.appendJSON(dst, wire, place{memo: m, out: out})
+}
+
+// place is where a value stands: what it is nested in.
+type place struct {
+	depth  int
+	inItem bool      // of a list
+	memo   *memo     // of items of lists in there, or nil
+	out    io.Writer // takes parts between the items of lists, or nil
+}
+
+func (at place) deeper() place {
+	at.depth++
+	return at
+}
+
+func (p *Plan) appendJSON(dst, wire []byte, at place) ([]byte, error) {
+	if at.depth > maxDepth {
 		return dst, errDepth
 	}
 	switch p.form {
 	case formBare:
-		return p.appendBare(dst, wire, depth)
+		return p.appendBare(dst, wire, at)
 	case formAny:
-		return appendAny(dst, wire, depth)
+		return appendAny(dst, wire, at)
 	case formValue:
-		return p.appendValue(dst, wire, depth)
+		return p.appendValue(dst, wire, at)
 	case formForeign:
 		return dst, fmt.Errorf("transcode: %s is not supported", p.name)
 	}
 	if p.failure != nil {
 		if failed := merge(p.pieces(p.failure, wire)); failed != nil {
-			return p.failure.message.appendJSON(dst, failed, depth+1)
+			return p.failure.message.appendJSON(dst, failed, at.deeper())
 		}
 	}
+	if at.out != nil && !p.ordered(wire) {
+		at.out = nil // What was written cannot be taken back.
+	}
 	start := len(dst)
-	dst, err := p.appendOrdered(dst, wire, depth)
+	dst, err := p.appendOrdered(dst, wire, at)
 	if err == errUnordered {
-		return p.appendUnordered(dst[:start], wire, depth)
+		return p.appendUnordered(dst[:start], wire, at)
 	}
 	return dst, err
 }
@@ -57,7 +80,7 @@ func (p *Plan) appendJSON(dst, wire []byte, depth int) ([]byte, error) {
 // appendOrdered writes an object in one pass. It relies on what every encoder
 // does: fields come in the order of their numbers, and the items of a list
 // follow one another. It answers errUnordered when that is not so.
-func (p *Plan) appendOrdered(dst, wire []byte, depth int) ([]byte, error) {
+func (p *Plan) appendOrdered(dst, wire []byte, at place) ([]byte, error) {
 	var (
 		open *field    // the list whose bracket is open
 		last = -1      // index of the last field
@@ -86,7 +109,7 @@ func (p *Plan) appendOrdered(dst, wire []byte, depth int) ([]byte, error) {
 				dst, open = append(dst, ']'), nil
 			}
 			if f.entry != nil {
-				if i, dst, err = f.appendMapRun(dst, v.bytes, wire, i, depth); err != nil {
+				if i, dst, err = f.appendMapRun(dst, v.bytes, wire, i, at); err != nil {
 					return dst, err
 				}
 				continue
@@ -96,7 +119,7 @@ func (p *Plan) appendOrdered(dst, wire []byte, depth int) ([]byte, error) {
 				dst, open = append(dst, '['), f
 			}
 		}
-		if dst, err = f.appendData(dst, &v, depth); err != nil {
+		if dst, err = f.appendData(dst, &v, at); err != nil {
 			return dst, err
 		}
 	}
@@ -117,12 +140,15 @@ func appendKey(dst []byte, f *field) []byte {
 
 // appendData writes one value, or the items of a packed list without their
 // brackets.
-func (f *field) appendData(dst []byte, v *fieldData, depth int) ([]byte, error) {
+func (f *field) appendData(dst []byte, v *fieldData, at place) ([]byte, error) {
 	switch f.kind {
 	case protoreflect.StringKind:
 		return appendString(dst, v.bytes), nil
 	case protoreflect.MessageKind:
-		return f.message.appendJSON(dst, v.bytes, depth+1)
+		if f.list {
+			return f.appendItem(dst, v.bytes, at)
+		}
+		return f.message.appendJSON(dst, v.bytes, at.deeper())
 	case protoreflect.BytesKind:
 		return appendBase64(dst, v.bytes), nil
 	}
@@ -149,14 +175,14 @@ func (f *field) appendPacked(dst, packed []byte) ([]byte, error) {
 // appendBare writes the one field that stands for the whole message, or the
 // failure that takes its place. The occurrences of a list need no order
 // relative to other fields.
-func (p *Plan) appendBare(dst, wire []byte, depth int) ([]byte, error) {
+func (p *Plan) appendBare(dst, wire []byte, at place) ([]byte, error) {
 	if p.failure != nil {
 		if failed := merge(p.pieces(p.failure, wire)); failed != nil {
-			return p.failure.message.appendJSON(dst, failed, depth+1)
+			return p.failure.message.appendJSON(dst, failed, at.deeper())
 		}
 	}
 	if p.bare.entry != nil {
-		return p.bare.appendMap(dst, p.pieces(p.bare, wire), depth)
+		return p.bare.appendMap(dst, p.pieces(p.bare, wire), at)
 	}
 	dst = append(dst, '[')
 	var v fieldData
@@ -172,7 +198,7 @@ func (p *Plan) appendBare(dst, wire []byte, depth int) ([]byte, error) {
 			dst = append(dst, ',')
 		}
 		var err error
-		if dst, err = f.appendData(dst, &v, depth); err != nil {
+		if dst, err = f.appendData(dst, &v, at); err != nil {
 			return dst, err
 		}
 	}

@@ -11,7 +11,7 @@ import (
 // what belongs to each field first. The last value of a scalar wins, the last
 // member of a oneof wins, the occurrences of a message merge, and those of a
 // list follow one another.
-func (p *Plan) appendUnordered(dst, wire []byte, depth int) ([]byte, error) {
+func (p *Plan) appendUnordered(dst, wire []byte, at place) ([]byte, error) {
 	found, err := p.collect(wire)
 	if err != nil {
 		return dst, err
@@ -21,7 +21,7 @@ func (p *Plan) appendUnordered(dst, wire []byte, depth int) ([]byte, error) {
 		if len(occurrences) == 0 {
 			continue
 		}
-		if dst, err = p.fields[i].appendOccurrences(dst, occurrences, depth); err != nil {
+		if dst, err = p.fields[i].appendOccurrences(dst, occurrences, at); err != nil {
 			return dst, err
 		}
 	}
@@ -52,22 +52,22 @@ func (p *Plan) collect(wire []byte) ([][]fieldData, error) {
 	return found, nil
 }
 
-func (f *field) appendOccurrences(dst []byte, occurrences []fieldData, depth int) ([]byte, error) {
+func (f *field) appendOccurrences(dst []byte, occurrences []fieldData, at place) ([]byte, error) {
 	last := occurrences[len(occurrences)-1]
 	switch {
 	case f.entry != nil:
-		return f.appendMap(appendKey(dst, f), values(occurrences), depth)
+		return f.appendMap(appendKey(dst, f), values(occurrences), at)
 	case f.list:
-		return f.appendList(dst, occurrences, depth)
+		return f.appendList(dst, occurrences, at)
 	case f.kind == protoreflect.MessageKind:
 		last.bytes = merge(values(occurrences))
 	case f.implicit && f.zero(&last):
 		return dst, nil
 	}
-	return f.appendData(appendKey(dst, f), &last, depth)
+	return f.appendData(appendKey(dst, f), &last, at)
 }
 
-func (f *field) appendList(dst []byte, occurrences []fieldData, depth int) ([]byte, error) {
+func (f *field) appendList(dst []byte, occurrences []fieldData, at place) ([]byte, error) {
 	opened := false
 	for i := range occurrences {
 		v := &occurrences[i]
@@ -81,7 +81,7 @@ func (f *field) appendList(dst []byte, occurrences []fieldData, depth int) ([]by
 			opened = true
 		}
 		var err error
-		if dst, err = f.appendData(dst, v, depth); err != nil {
+		if dst, err = f.appendData(dst, v, at); err != nil {
 			return dst, err
 		}
 	}
@@ -101,7 +101,7 @@ func values(occurrences []fieldData) [][]byte {
 
 // appendMapRun writes a map whose first entry was just read and whose further
 // entries follow at wire[i:]. It answers where they end.
-func (f *field) appendMapRun(dst, first, wire []byte, i, depth int) (int, []byte, error) {
+func (f *field) appendMapRun(dst, first, wire []byte, i int, at place) (int, []byte, error) {
 	entries := [][]byte{first}
 	tag := protowire.AppendTag(nil, f.number, protowire.BytesType)
 	v := fieldData{wire: protowire.BytesType}
@@ -111,16 +111,17 @@ func (f *field) appendMapRun(dst, first, wire []byte, i, depth int) (int, []byte
 		}
 		entries = append(entries, v.bytes)
 	}
-	dst, err := f.appendMap(appendKey(dst, f), entries, depth)
+	dst, err := f.appendMap(appendKey(dst, f), entries, at)
 	return i, dst, err
 }
 
 // appendMap writes the entries as an object. The last of several entries with
 // the same key wins.
-func (f *field) appendMap(dst []byte, entries [][]byte, depth int) ([]byte, error) {
-	if depth >= maxDepth {
+func (f *field) appendMap(dst []byte, entries [][]byte, at place) ([]byte, error) {
+	if at.depth >= maxDepth {
 		return dst, errDepth
 	}
+	at.out = nil // An entry that another one replaces is taken back.
 	type parts struct{ key, value []fieldData }
 	all := make([]parts, len(entries))
 	last := make(map[string]int, len(entries))
@@ -145,7 +146,7 @@ func (f *field) appendMap(dst []byte, entries [][]byte, depth int) ([]byte, erro
 			continue
 		}
 		var err error
-		if dst, err = f.appendMapValue(append(dst, ':'), e.value, depth); err != nil {
+		if dst, err = f.appendMapValue(append(dst, ':'), e.value, at); err != nil {
 			return dst, err
 		}
 	}
@@ -165,7 +166,7 @@ func (f *field) appendMapKey(dst []byte, occurrences []fieldData) []byte {
 }
 
 // appendMapValue writes the value; one that is absent is zero.
-func (f *field) appendMapValue(dst []byte, occurrences []fieldData, depth int) ([]byte, error) {
+func (f *field) appendMapValue(dst []byte, occurrences []fieldData, at place) ([]byte, error) {
 	value := f.entry.value
 	v := fieldData{wire: value.wire}
 	if len(occurrences) > 0 {
@@ -174,5 +175,5 @@ func (f *field) appendMapValue(dst []byte, occurrences []fieldData, depth int) (
 	if value.kind == protoreflect.MessageKind {
 		v.bytes = merge(values(occurrences))
 	}
-	return value.appendData(dst, &v, depth+1)
+	return value.appendData(dst, &v, at.deeper())
 }

@@ -11,7 +11,7 @@ import (
 
 // appendAny writes the packed message alone. An Any that names no type is an
 // empty object.
-func appendAny(dst, wire []byte, depth int) ([]byte, error) {
+func appendAny(dst, wire []byte, at place) ([]byte, error) {
 	const urlField, valueField = 1, 2
 	var url, value []byte
 	for i := 0; i < len(wire); {
@@ -48,11 +48,11 @@ func appendAny(dst, wire []byte, depth int) ([]byte, error) {
 	if !ok {
 		return dst, fmt.Errorf("transcode: type of Any %q is no message", url)
 	}
-	return For(message).appendJSON(dst, value, depth+1)
+	return For(message).appendJSON(dst, value, at.deeper())
 }
 
 // appendValue writes a google.protobuf.Value: null when nothing is set.
-func (p *Plan) appendValue(dst, wire []byte, depth int) ([]byte, error) {
+func (p *Plan) appendValue(dst, wire []byte, at place) ([]byte, error) {
 	found, err := p.collect(wire)
 	if err != nil {
 		return dst, err
@@ -68,7 +68,7 @@ func (p *Plan) appendValue(dst, wire []byte, depth int) ([]byte, error) {
 		if f.kind == protoreflect.MessageKind {
 			v.bytes = merge(values(occurrences))
 		}
-		return f.appendData(dst, &v, depth)
+		return f.appendData(dst, &v, at)
 	}
 	return append(dst, "null"...), nil
 }

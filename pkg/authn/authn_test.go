@@ -176,8 +176,8 @@ type revocations struct {
 	err     error
 }
 
-func (r *revocations) Revoked(jti, sid string) (bool, error) {
-	return r.revoked[jti] || r.revoked[sid], r.err
+func (r *revocations) Revoked(_ context.Context, p *authn.Principal) (bool, error) {
+	return r.revoked[p.JTI] || r.revoked[p.SID], r.err
 }
 
 func TestRevocationsAreAskedEveryTime(t *testing.T) {

@@ -44,15 +44,16 @@ type Config struct {
 // asked on every request, so it answers from memory. An error means that its
 // view is too old to tell.
 type Revocations interface {
-	// Revoked reports whether the token jti, or its family sid, was revoked.
-	Revoked(jti, sid string) (bool, error)
+	// Revoked reports whether the principal's token, or the family that it is
+	// of, was revoked.
+	Revoked(ctx context.Context, p *Principal) (bool, error)
 }
 
 // NoRevocations revokes nothing.
 type NoRevocations struct{}
 
 // Revoked answers false.
-func (NoRevocations) Revoked(string, string) (bool, error) { return false, nil }
+func (NoRevocations) Revoked(context.Context, *Principal) (bool, error) { return false, nil }
 
 // Verifier tells the principal of an access token. It is safe for concurrent
 // use.
@@ -97,7 +98,7 @@ func (v *Verifier) Verify(ctx context.Context, token string) (*Principal, error)
 		}
 		v.cache.put(key, p, p.Expiry.Add(v.cfg.Leeway), now)
 	}
-	return p, v.checkRevoked(p)
+	return p, v.checkRevoked(ctx, p)
 }
 
 // hash is the SHA-256 of a token. Tokens of the usual length are hashed on
@@ -107,8 +108,8 @@ func hash(token string) [sha256.Size]byte {
 	return sha256.Sum256(append(usual[:0], token...))
 }
 
-func (v *Verifier) checkRevoked(p *Principal) error {
-	revoked, err := v.revocations.Revoked(p.JTI, p.SID)
+func (v *Verifier) checkRevoked(ctx context.Context, p *Principal) error {
+	revoked, err := v.revocations.Revoked(ctx, p)
 	if err != nil {
 		return cannot(fmt.Errorf("revocations: %w", err))
 	}

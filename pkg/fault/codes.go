@@ -35,7 +35,7 @@ const (
 	CodeInternal = "WRL-00500"
 	// CodeUnavailable (503): something needed is not there at the moment.
 	CodeUnavailable = "WRL-00503"
-	// CodeDeadline (503): the answer was not ready in time.
+	// CodeDeadline (504): the answer was not ready in time.
 	CodeDeadline = "WRL-00504"
 	// CodeOverloaded (503): as many requests run as are allowed to.
 	CodeOverloaded = "WRL-00505"

@@ -71,10 +71,10 @@ func TestFromErrorMapsWhatIsNoFault(t *testing.T) {
 		retry bool
 	}{
 		{"an unknown error", errors.New("relation shift does not exist"), fault.CodeInternal, 500, false},
-		{"an expired context", fmt.Errorf("reading: %w", context.DeadlineExceeded), fault.CodeDeadline, 503, true},
+		{"an expired context", fmt.Errorf("reading: %w", context.DeadlineExceeded), fault.CodeDeadline, 504, true},
 		{"a cancelled context", context.Canceled, fault.CodeCanceled, 503, true},
 		{"an unreachable service", status.Error(codes.Unavailable, "dial tcp 10.0.0.1"), fault.CodeUnavailable, 503, true},
-		{"a deadline on the wire", status.Error(codes.DeadlineExceeded, "x"), fault.CodeDeadline, 503, true},
+		{"a deadline on the wire", status.Error(codes.DeadlineExceeded, "x"), fault.CodeDeadline, 504, true},
 		{"a cancellation on the wire", status.Error(codes.Canceled, "x"), fault.CodeCanceled, 503, true},
 		{"a message beyond the size limit", status.Error(codes.ResourceExhausted, "x"), fault.CodeTooLarge, 413, false},
 		{"any other status", status.Error(codes.Unimplemented, "x"), fault.CodeInternal, 500, false},

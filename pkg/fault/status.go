@@ -149,7 +149,7 @@ func fromStatusError(st *status.Status, err error) *Error {
 }
 
 func deadline() *Error {
-	return New(CodeDeadline, http.StatusServiceUnavailable, messageDeadline).WithRetryAfter(retryAfter)
+	return New(CodeDeadline, http.StatusGatewayTimeout, messageDeadline).WithRetryAfter(retryAfter)
 }
 
 func canceled() *Error {

@@ -2,6 +2,7 @@ package policy
 
 import (
 	"strconv"
+	"strings"
 
 	"google.golang.org/protobuf/proto"
 	"google.golang.org/protobuf/reflect/protoreflect"
@@ -35,15 +36,21 @@ type failure struct {
 type checksOf func(desc protoreflect.MessageDescriptor) ([]check, error)
 
 // check answers the fault of the first rule that the message breaks. A nil
-// plan finds nothing.
-func (p *plan) check(msg proto.Message) error {
+// plan finds nothing. The body is the JSON name of the field that the body of
+// the HTTP request fills: callers do not know it, so paths do not name it.
+func (p *plan) check(msg proto.Message, body string) error {
 	if p == nil {
 		return nil
 	}
-	if failed := p.walk(msg.ProtoReflect()); failed != nil {
-		return failed.fault(failed.path)
+	failed := p.walk(msg.ProtoReflect())
+	if failed == nil {
+		return nil
 	}
-	return nil
+	path := failed.path
+	if below, found := strings.CutPrefix(path, body+"."); found && body != "" {
+		path = below
+	}
+	return failed.fault(path)
 }
 
 func (p *plan) walk(m protoreflect.Message) *failure {

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"sync"
 
+	"google.golang.org/genproto/googleapis/api/annotations"
 	"google.golang.org/protobuf/proto"
 	"google.golang.org/protobuf/reflect/protoreflect"
 	"google.golang.org/protobuf/reflect/protoregistry"
@@ -36,6 +37,9 @@ type Method struct {
 	// Input describes the request.
 	Input protoreflect.MessageDescriptor
 
+	// body is the JSON name of the field that holds the body of the HTTP
+	// request, or "" when the whole request is the body.
+	body    string
 	formats *plan
 	limits  *plan
 }
@@ -50,12 +54,12 @@ func (m *Method) Governed() bool {
 // does not have the form of a date, date-time or time that its field asks for.
 // An empty text counts as absent.
 func (m *Method) CheckFormats(req proto.Message) error {
-	return m.formats.check(req)
+	return m.formats.check(req, m.body)
 }
 
 // CheckLimits answers a fault for the first limit that the request passes.
 func (m *Method) CheckLimits(req proto.Message) error {
-	return m.limits.check(req)
+	return m.limits.check(req, m.body)
 }
 
 // Table finds the policy of methods. It is safe for concurrent use.
@@ -110,6 +114,12 @@ func compileMethod(desc protoreflect.MethodDescriptor) (*Method, error) {
 		m.OAuthErrors = opts.GetOauthErrors()
 		if opts.GetSuccessStatus() != 0 {
 			m.SuccessStatus = int(opts.GetSuccessStatus())
+		}
+	}
+	if proto.HasExtension(desc.Options(), annotations.E_Http) {
+		rule := proto.GetExtension(desc.Options(), annotations.E_Http).(*annotations.HttpRule)
+		if field := desc.Input().Fields().ByName(protoreflect.Name(rule.GetBody())); field != nil {
+			m.body = field.JSONName()
 		}
 	}
 	var err error

@@ -58,6 +58,8 @@ service {
   name: "Reads"
   method { name: "Read" input_type: ".rotaloom.policytest.v1.Read" output_type: ".rotaloom.policytest.v1.Plain"
     options { [rotaloom.options.v1.method] { permission: "test.thing.read" throttle: THROTTLE_BULK_READ success_status: 204 oauth_errors: true } } }
+  method { name: "Change" input_type: ".rotaloom.policytest.v1.Read" output_type: ".rotaloom.policytest.v1.Plain"
+    options { [google.api.http] { post: "/x" body: "range" } } }
   method { name: "Plain" input_type: ".rotaloom.policytest.v1.Plain" output_type: ".rotaloom.policytest.v1.Plain" }
 }`
 
@@ -192,6 +194,20 @@ func TestFormats(t *testing.T) {
 			assert.Equal(t, 400, f.Status)
 			assert.Contains(t, f.Message, " of "+c.path+" is not ")
 		})
+	}
+}
+
+func TestPathsDoNotNameTheFieldOfTheBody(t *testing.T) {
+	t.Parallel()
+	files := policytest.Files(t, contract)
+	m := method(t, files, "/rotaloom.policytest.v1.Reads/Change")
+	for req, path := range map[string]string{
+		`range { start_date: "x" }`: "startDate",
+		`shifts { start_at: "x" }`:  "shifts[0].startDateTime",
+	} {
+		err := m.CheckFormats(policytest.Message(t, files, readMessage, req))
+		require.Error(t, err)
+		assert.Contains(t, fault.FromError(err).Message, " of "+path+" is not ")
 	}
 }
 

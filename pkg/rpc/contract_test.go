@@ -52,6 +52,8 @@ service {
     options { [rotaloom.options.v1.method] { public: true } } }
   method { name: "Inside" input_type: ".rotaloom.rpctest.v1.Ask" output_type: ".rotaloom.rpctest.v1.Ask"
     options { [rotaloom.options.v1.method] { internal: true } } }
+  method { name: "Write" input_type: ".rotaloom.rpctest.v1.Ask" output_type: ".rotaloom.rpctest.v1.Ask"
+    options { [rotaloom.options.v1.method] { permission: "test.thing.write" } } }
   method { name: "Forgotten" input_type: ".rotaloom.rpctest.v1.Ask" output_type: ".rotaloom.rpctest.v1.Ask" }
   method { name: "Small" input_type: ".rotaloom.common.v1.Ref" output_type: ".rotaloom.common.v1.Ref"
     options { [rotaloom.options.v1.method] { permission: "test.thing.read" } } }
@@ -62,6 +64,7 @@ const (
 	askMethod       = "/" + service + "/Ask"
 	openMethod      = "/" + service + "/Open"
 	insideMethod    = "/" + service + "/Inside"
+	writeMethod     = "/" + service + "/Write"
 	forgottenMethod = "/" + service + "/Forgotten"
 	smallMethod     = "/" + service + "/Small"
 	unknownMethod   = "/" + service + "/Unknown"
@@ -164,7 +167,7 @@ func (e *echo) metadata() metadata.MD {
 // describe is what generated code would be.
 func (e *echo) describe() *grpc.ServiceDesc {
 	desc := &grpc.ServiceDesc{ServiceName: service, HandlerType: (*any)(nil)}
-	for _, name := range []string{"Ask", "Open", "Inside", "Forgotten"} {
+	for _, name := range []string{"Ask", "Open", "Inside", "Write", "Forgotten"} {
 		desc.Methods = append(desc.Methods, method(name, func() proto.Message { return dynamicpb.NewMessage(e.desc) }, e.ask))
 	}
 	desc.Methods = append(desc.Methods, method("Small", func() proto.Message { return &commonv1.Ref{} },

@@ -91,7 +91,8 @@ func newFixture(tb testing.TB, transport string, cfg rpc.Config) *fixture {
 	return f
 }
 
-// identity makes a verifier, and a token of tenant 7 that it accepts.
+// identity makes a verifier, and a token of tenant 7 that it accepts, which
+// permits to read things.
 func identity(tb testing.TB) (*authn.Verifier, string) {
 	tb.Helper()
 	public, private, err := ed25519.GenerateKey(rand.Reader)
@@ -103,7 +104,7 @@ func identity(tb testing.TB) (*authn.Verifier, string) {
 	require.NoError(tb, err)
 	claims := authn.Claims{
 		Claims: jwt.Claims{Issuer: "test", Subject: "ada", Audience: jwt.Audience{"rotaloom"}, ID: "1", Expiry: jwt.NewNumericDate(time.Now().Add(time.Hour))},
-		Tenant: 7,
+		Tenant: 7, Permissions: []string{"test.thing.read"},
 	}
 	token, err := claims.Sign(signer)
 	require.NoError(tb, err)

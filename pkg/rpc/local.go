@@ -173,9 +173,13 @@ func (c *LocalConn) reply(answer, reply any, o *callOptions) error {
 	if !ok {
 		return status.Errorf(codes.Internal, "%T is no message", answer)
 	}
-	data, err := proto.Marshal(msg)
-	if err != nil {
-		return status.Errorf(codes.Internal, "encoding the answer: %v", err)
+	// A handler may have written the bytes itself; those need no copy.
+	data := []byte(msg.ProtoReflect().GetUnknown())
+	if proto.Size(msg) != len(data) {
+		var err error
+		if data, err = proto.Marshal(msg); err != nil {
+			return status.Errorf(codes.Internal, "encoding the answer: %v", err)
+		}
 	}
 	if limit := min(c.local.chain.cfg.MaxResponse, o.maxResponse); len(data) > limit {
 		return status.Errorf(codes.ResourceExhausted, "answer of %d bytes, at most %d are sent", len(data), limit)

@@ -56,8 +56,10 @@ func incomingTenant(ctx context.Context) int64 {
 	return id
 }
 
-// authorize refuses methods that say nothing about who may call them, and
-// callers who were not authenticated.
+// authorize refuses methods that say nothing about who may call them, callers
+// who were not authenticated, and users without the method's permission. What a
+// trusted service calls in the name of a user is part of an operation that the
+// user was permitted.
 func (ch *Chain) authorize(next handler) handler {
 	return func(ctx context.Context, c *call, req any) (any, error) {
 		if !c.policy.Governed() {
@@ -65,6 +67,9 @@ func (ch *Chain) authorize(next handler) handler {
 		}
 		if !c.policy.Public && c.principal == nil {
 			return nil, authn.Missing()
+		}
+		if need := c.policy.Permission; need != "" && c.principal.Service == "" && !c.principal.Has(need) {
+			return nil, fault.Forbidden(fault.CodeNoAccess, "The operation needs the permission "+need+", which your access profile does not give.")
 		}
 		return next(ctx, c, req)
 	}

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5/pgxpool"
+	"github.com/nats-io/nats.go"
 	"github.com/prometheus/client_golang/prometheus"
 	"google.golang.org/grpc"
 
@@ -17,6 +18,7 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/clock"
 	"github.com/rotaloom/rotaloom/pkg/obs"
 	"github.com/rotaloom/rotaloom/pkg/pg"
+	"github.com/rotaloom/rotaloom/pkg/revocation"
 	"github.com/rotaloom/rotaloom/pkg/rpc"
 	authv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/auth/v1"
 )
@@ -40,6 +42,8 @@ type Tokens struct {
 	TokenIssuer   string `default:"rotaloom" help:"Issuer that tokens must name."`
 	TokenAudience string `default:"rotaloom" help:"Audience that access tokens must name."`
 	AuthTarget    string `default:"dns:///auth:8443" help:"Where the auth service is."`
+
+	Revocations revocation.Config `embed:""`
 }
 
 // Program is a service's own program while it starts.
@@ -92,19 +96,24 @@ func (p *Program) Dial(target string) (grpc.ClientConnInterface, error) {
 }
 
 // Serve listens, and makes the service part of the program. Tokens are verified
-// by the keys of the auth service.
-func (p *Program) Serve(s Service, t Tokens) error {
+// by the keys of the auth service, which also says which were revoked.
+func (p *Program) Serve(s Service, t Tokens, broker *nats.Conn) error {
 	conn, err := p.Dial(t.AuthTarget)
 	if err != nil {
 		return err
 	}
+	revocations, err := Revocations(p.App, t.Revocations, conn, broker, p.Log)
+	if err != nil {
+		return err
+	}
 	keys := authn.NewKeySet(authn.FetchRPC(authv1.NewTokenServiceClient(conn)), clock.System{})
-	return p.ServeWith(s, authn.Config{Issuer: t.TokenIssuer, Audience: t.TokenAudience}, keys)
+	return p.ServeWith(s, authn.Config{Issuer: t.TokenIssuer, Audience: t.TokenAudience}, keys, revocations)
 }
 
-// ServeWith is Serve with keys of one's own, for the auth service itself.
-func (p *Program) ServeWith(s Service, tokens authn.Config, keys authn.KeySource) error {
-	chain, err := Chain(p.settings.Config, tokens, keys, p.Log, p.Registry)
+// ServeWith is Serve with keys and revocations of one's own, for the auth
+// service itself.
+func (p *Program) ServeWith(s Service, tokens authn.Config, keys authn.KeySource, revocations authn.Revocations) error {
+	chain, err := Chain(p.settings.Config, tokens, keys, revocations, p.Log, p.Registry)
 	if err != nil {
 		return err
 	}

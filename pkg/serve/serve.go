@@ -19,7 +19,9 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/bus"
 	"github.com/rotaloom/rotaloom/pkg/clock"
 	"github.com/rotaloom/rotaloom/pkg/pg"
+	"github.com/rotaloom/rotaloom/pkg/revocation"
 	"github.com/rotaloom/rotaloom/pkg/rpc"
+	authv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/auth/v1"
 )
 
 // Service is what every domain's service offers.
@@ -77,10 +79,23 @@ func Broker(app *boot.App, cfg bus.Config, name string, log *slog.Logger, more .
 	return conn, nil
 }
 
+// Revocations makes the program's view of the tokens that the auth service
+// revoked, and keeps it up to date.
+func Revocations(app *boot.App, cfg revocation.Config, auth grpc.ClientConnInterface, broker *nats.Conn, log *slog.Logger) (*revocation.View, error) {
+	view, err := revocation.New(cfg, revocation.Deps{
+		Auth: authv1.NewRevocationServiceClient(auth), NATS: broker, Clock: clock.System{}, Log: log,
+	})
+	if err != nil {
+		return nil, err
+	}
+	app.Go(boot.StageRelay, "revocations", view.Run)
+	return view, nil
+}
+
 // Chain makes the interceptors of a service that accepts tokens of one
-// issuer, whose keys come from keys.
-func Chain(cfg rpc.Config, tokens authn.Config, keys authn.KeySource, log *slog.Logger, registry prometheus.Registerer) (*rpc.Chain, error) {
-	verifier, err := authn.NewVerifier(tokens, keys, authn.NoRevocations{}, clock.System{})
+// issuer, whose keys come from keys, but for those that were revoked.
+func Chain(cfg rpc.Config, tokens authn.Config, keys authn.KeySource, revocations authn.Revocations, log *slog.Logger, registry prometheus.Registerer) (*rpc.Chain, error) {
+	verifier, err := authn.NewVerifier(tokens, keys, revocations, clock.System{})
 	if err != nil {
 		return nil, err
 	}

@@ -12,6 +12,8 @@ import (
 
 	"github.com/go-jose/go-jose/v4"
 	"github.com/jackc/pgx/v5/pgxpool"
+	"github.com/nats-io/nats.go"
+	"golang.org/x/sync/errgroup"
 	"google.golang.org/grpc"
 
 	"github.com/rotaloom/rotaloom/pkg/authn"
@@ -19,6 +21,7 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/pg"
 	authv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/auth/v1"
 	"github.com/rotaloom/rotaloom/services/auth/internal/password"
+	"github.com/rotaloom/rotaloom/services/auth/internal/revoked"
 	"github.com/rotaloom/rotaloom/services/auth/internal/signing"
 	"github.com/rotaloom/rotaloom/services/auth/internal/token"
 	"github.com/rotaloom/rotaloom/services/auth/internal/user"
@@ -35,13 +38,23 @@ type Config struct {
 	HashTime        uint32        `name:"password-time" default:"2" help:"Passes of one password hash."`
 	HashConcurrency int           `name:"password-concurrency" default:"0" help:"Password hashes at a time; 0 for one per processor."`
 	HashQueue       int           `name:"password-queue" default:"256" help:"Log-ins that may wait for their password hash."`
+	// PublicURL is where clients reach the edge.
+	PublicURL           string `name:"public-url" help:"Where clients reach the edge, https://host, for OpenID discovery; the host name of each request when empty."`
+	RefreshWithoutChain bool   `name:"refresh-without-chain" help:"Accept refresh requests without auth_chain."`
+	ClientCredentials   bool   `name:"client-credentials" help:"Serve the grant client_credentials to the clients that may use it."`
+	// RevocationReplicas is how many NATS servers keep the bucket of revoked
+	// tokens.
+	RevocationReplicas int `name:"revocation-replicas" default:"1" help:"NATS servers that keep the list of revoked tokens: 3 in a cluster."`
 }
 
 // Deps are what the service works with.
 type Deps struct {
 	// Pool is on the service's own database, whose schema is that of
 	// Migrations.
-	Pool  *pgxpool.Pool
+	Pool *pgxpool.Pool
+	// NATS is where other processes learn of revocations at once; without it
+	// they learn of them by asking.
+	NATS  *nats.Conn
 	Log   *slog.Logger
 	Clock clock.Clock
 	// Permissions are all that the contracts name. Access profiles choose from
@@ -51,10 +64,14 @@ type Deps struct {
 
 // Service is the auth service.
 type Service struct {
-	pool      *pgxpool.Pool
-	hasher    *password.Hasher
-	tokens    *token.Handler
-	users     *user.Handler
+	pool        *pgxpool.Pool
+	hasher      *password.Hasher
+	tokens      *token.Handler
+	users       *user.Handler
+	revocations *revoked.Handler
+	revoked     *revoked.Store
+	// publisher is nil without NATS.
+	publisher *revoked.Publisher
 	keySource *authn.KeySet
 }
 
@@ -65,38 +82,59 @@ func Migrations() []pg.Migrations {
 
 // New makes the service. It does not touch the database.
 func New(_ context.Context, cfg Config, deps Deps) (*Service, error) {
+	cfg = cfg.withDefaults()
 	params := password.DefaultParams
 	params.Memory = cmp.Or(cfg.HashMemory, params.Memory)
 	params.Time = cmp.Or(cfg.HashTime, params.Time)
-	hasher, err := password.New(params, cmp.Or(cfg.HashConcurrency, runtime.GOMAXPROCS(0)), cmp.Or(cfg.HashQueue, 256))
+	hasher, err := password.New(params, cfg.HashConcurrency, cfg.HashQueue)
 	if err != nil {
 		return nil, err
 	}
-	life := cmp.Or(cfg.TokenLife, 30*time.Minute)
-	keys, err := signing.New(deps.Pool, deps.Clock, life)
+	keys, err := signing.New(deps.Pool, deps.Clock, cfg.TokenLife)
 	if err != nil {
 		return nil, err
 	}
-	return &Service{
-		pool:   deps.Pool,
-		hasher: hasher,
-		tokens: token.New(
-			token.Config{Issuer: cmp.Or(cfg.Issuer, "rotaloom"), Audience: cmp.Or(cfg.Audience, "rotaloom"), Life: life},
-			token.Deps{
-				Pool: deps.Pool, Keys: keys, Hasher: hasher, Log: deps.Log, Clock: deps.Clock,
-				Permissions: deps.Permissions,
-			}),
-		users: user.New(deps.Pool, hasher),
-		keySource: authn.NewKeySet(func(ctx context.Context) (*jose.JSONWebKeySet, error) {
-			return keys.Public(ctx)
-		}, deps.Clock),
-	}, nil
+	s := &Service{pool: deps.Pool, hasher: hasher, revoked: revoked.NewStore(deps.Pool, deps.Clock, deps.Log)}
+	s.keySource = authn.NewKeySet(func(ctx context.Context) (*jose.JSONWebKeySet, error) {
+		return keys.Public(ctx)
+	}, deps.Clock)
+	// Whether a token is ours does not depend on whether it was revoked.
+	ours, err := authn.NewVerifier(cfg.tokens(), s.keySource, authn.NoRevocations{}, deps.Clock)
+	if err != nil {
+		return nil, err
+	}
+	s.tokens = token.New(
+		token.Config{
+			Issuer: cfg.Issuer, Audience: cfg.Audience, Life: cfg.TokenLife, PublicURL: cfg.PublicURL,
+			RefreshWithoutChain: cfg.RefreshWithoutChain, ClientCredentials: cfg.ClientCredentials,
+		},
+		token.Deps{
+			Pool: deps.Pool, Keys: keys, Hasher: hasher, Log: deps.Log, Clock: deps.Clock,
+			Permissions: deps.Permissions, Verifier: ours, Revoked: s.revoked,
+		})
+	s.users = user.New(deps.Pool, hasher, deps.Clock, s.revoked, deps.Permissions)
+	s.revocations = revoked.NewHandler(s.revoked)
+	if deps.NATS != nil {
+		s.publisher = revoked.NewPublisher(s.revoked, deps.NATS, cfg.TokenLife, cfg.RevocationReplicas, deps.Log)
+	}
+	return s, nil
 }
+
+func (c Config) withDefaults() Config {
+	c.Issuer, c.Audience = cmp.Or(c.Issuer, "rotaloom"), cmp.Or(c.Audience, "rotaloom")
+	c.TokenLife = cmp.Or(c.TokenLife, 30*time.Minute)
+	c.HashConcurrency = cmp.Or(c.HashConcurrency, runtime.GOMAXPROCS(0))
+	c.HashQueue = cmp.Or(c.HashQueue, 256)
+	return c
+}
+
+func (c Config) tokens() authn.Config { return authn.Config{Issuer: c.Issuer, Audience: c.Audience} }
 
 // Register adds the service's operations to a server.
 func (s *Service) Register(server grpc.ServiceRegistrar) {
 	authv1.RegisterTokenServiceServer(server, s.tokens)
 	authv1.RegisterUserServiceServer(server, s.users)
+	authv1.RegisterRevocationServiceServer(server, s.revocations)
 }
 
 // Key answers a public key by its id, so that the service verifies tokens by
@@ -105,8 +143,22 @@ func (s *Service) Key(ctx context.Context, kid string) (crypto.PublicKey, error)
 	return s.keySource.Key(ctx, kid)
 }
 
+// Revoked reports whether the principal's token was revoked, by the rows
+// themselves. Service is the authn.Revocations of its own process.
+func (s *Service) Revoked(ctx context.Context, p *authn.Principal) (bool, error) {
+	return s.revoked.Revoked(ctx, p)
+}
+
 // Run does the work that no request asks for, until ctx ends.
-func (s *Service) Run(ctx context.Context) error { return s.tokens.Run(ctx) }
+func (s *Service) Run(ctx context.Context) error {
+	group, ctx := errgroup.WithContext(ctx)
+	group.Go(func() error { return s.tokens.Run(ctx) })
+	group.Go(func() error { return s.revoked.Run(ctx) })
+	if s.publisher != nil {
+		group.Go(func() error { return s.publisher.Run(ctx) })
+	}
+	return group.Wait()
+}
 
 // Check says why the service cannot do its work, or nil.
 func (s *Service) Check(ctx context.Context) error {

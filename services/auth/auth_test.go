@@ -39,10 +39,18 @@ type bench struct {
 	verifier *authn.Verifier
 	tokens   authv1.TokenServiceClient
 	users    authv1.UserServiceClient
+	local    *rpc.Local
 	edge     *rpc.LocalConn
 }
 
+var tokens = authn.Config{Issuer: "rotaloom", Audience: "rotaloom"}
+
 func newBench(t *testing.T) *bench {
+	t.Helper()
+	return newBenchWith(t, auth.Config{})
+}
+
+func newBenchWith(t *testing.T, cfg auth.Config) *bench {
 	t.Helper()
 	b := &bench{
 		pool:  pgtest.New(t, auth.Migrations()...),
@@ -50,21 +58,27 @@ func newBench(t *testing.T) *bench {
 	}
 	var err error
 	// Few rounds: the tests are about what is hashed, not how hard.
-	b.service, err = auth.New(t.Context(), auth.Config{HashMemory: 64, HashTime: 1}, auth.Deps{
+	cfg.HashMemory, cfg.HashTime = 64, 1
+	b.service, err = auth.New(t.Context(), cfg, auth.Deps{
 		Pool: b.pool, Log: pgtest.Log(t), Clock: b.clock,
 		Permissions: []string{"commons.person.read", "commons.person.write", "scheduling.schedule.read"},
 	})
 	require.NoError(t, err)
-	tokens := authn.Config{Issuer: "rotaloom", Audience: "rotaloom"}
-	b.verifier, err = authn.NewVerifier(tokens, b.service, authn.NoRevocations{}, b.clock)
-	require.NoError(t, err)
-	local := rpctest.LocalWith(t, tokens, b.service, b.clock)
-	b.service.Register(local)
-	b.edge = local.Conn("", nil)
+	b.verifier = verifierWith(t, b.service, b.service, b.clock)
+	b.local = rpctest.LocalWith(t, tokens, b.service, b.clock)
+	b.service.Register(b.local)
+	b.edge = b.local.Conn("", nil)
 	b.tokens = authv1.NewTokenServiceClient(b.edge)
-	b.users = authv1.NewUserServiceClient(local.Conn("commons", nil))
+	b.users = authv1.NewUserServiceClient(b.local.Conn("commons", nil))
 	require.NoError(t, b.service.EnsureBootstrap(t.Context(), bootstrap()))
 	return b
+}
+
+func verifierWith(t *testing.T, keys authn.KeySource, revocations authn.Revocations, clk clock.Clock) *authn.Verifier {
+	t.Helper()
+	verifier, err := authn.NewVerifier(tokens, keys, revocations, clk)
+	require.NoError(t, err)
+	return verifier
 }
 
 func bootstrap() auth.Bootstrap {

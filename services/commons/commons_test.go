@@ -16,6 +16,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"google.golang.org/protobuf/proto"
 	"google.golang.org/protobuf/types/known/emptypb"
+	"google.golang.org/protobuf/types/known/structpb"
 
 	"github.com/rotaloom/rotaloom/pkg/clock"
 	"github.com/rotaloom/rotaloom/pkg/fault"
@@ -133,13 +134,22 @@ func ada(change ...func(*commonsv1.Person)) *commonsv1.Person {
 		},
 		JobAssignment: &commonsv1.JobAssignment{
 			JobAssignmentDetails: &commonsv1.JobAssignmentDetails{PayRuleName: "Full time", TimeZoneName: "Eastern"},
-			PrimaryLaborAccounts: []*commonsv1.PrimaryLaborAccount{{OrganizationPath: "Acme/East/Store 12/Clerk"}},
-			BaseWageRates:        []*commonsv1.BaseWageRate{{HourlyRate: 21.5, EffectiveDate: "2021-05-03", ExpirationDate: "2024-01-01"}},
-			ScheduleGroupName:    "Clerks",
+			PrimaryLaborAccounts: []*commonsv1.PrimaryLaborAccount{{
+				OrganizationPath: "Acme/East/Store 12/Clerk",
+				OrgPathByCriteria: &commonsv1.OrganizationCriteria{OrgNodes: []*commonsv1.OrganizationCriterion{
+					{Attribute: "name", LocationType: &commonv1.Ref{Qualifier: proto.String("Store")}, Value: "Store 12"},
+				}},
+			}},
+			BaseWageRates:     []*commonsv1.BaseWageRate{{HourlyRate: 21.5, EffectiveDate: "2021-05-03", ExpirationDate: "2024-01-01"}},
+			ScheduleGroupName: "Clerks",
 		},
 		User: &commonsv1.UserInformation{UserAccount: &commonsv1.UserAccount{
 			UserName: "aokafor", UserPassword: "hush-hush", AccountLocked: proto.Bool(true),
+		}, PasswordHistories: []*commonsv1.PasswordHistory{{Password: "hush-hush"}}},
+		GdapAssignments: []*commonsv1.GroupDataAccess{{
+			GdapName: "All stores", Role: "MANAGER_ROLE", DefaultSwitch: proto.Bool(true), EffectiveDate: "2025-01-01", ExpirationDate: "3000-01-01",
 		}},
+		Positions: []*structpb.Struct{{Fields: map[string]*structpb.Value{"name": structpb.NewStringValue("Clerk")}}},
 	}
 	for _, c := range change {
 		c(p)

@@ -45,6 +45,9 @@ func (h *host) apart(f func()) {
 	<-done
 }
 
+// Name is that of the program.
+func (h *host) Name() string { return "bench" }
+
 // Context ends with the program.
 func (h *host) Context() context.Context { return h.ctx }
 

@@ -6,72 +6,67 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/rotaloom/rotaloom/tests/scenario"
 )
 
-// The propagator is killed while it applies a change, again and again. Each
+// The propagator is killed while it applies changes, again and again. Each
 // change reaches every employee exactly once.
-func TestPropagatorIsKilledAtRandomMoments(t *testing.T) {
-	size, kills := shortOrLong(2000, 10_000), shortOrLong(5, 20)
+func TestPropagatorIsKilled(t *testing.T) {
 	w := newWorld(t, "ROTALOOM_PROPAGATION_CONCURRENCY=1")
-	crew := w.crew(size)
-	rotations := []rotation{first, second}
-	assigned := w.assign(crew, rotations[0])
-	w.finish(assigned.Propagation, size)
-	undisturbed := w.undisturbed(func() string { return w.recreate(crew, assigned.ID, rotations[1]).Propagation }, size)
-
+	crew := w.crew(shortOrLong(2000, 10_000))
+	assigned := w.assign(crew, first)
+	w.finish(assigned.Propagation, len(crew.Persons))
 	seed := uint64(time.Now().UnixNano())
+	t.Logf("%d employees, seed %d", len(crew.Persons), seed)
 	random := rand.New(rand.NewPCG(seed, 0))
-	t.Logf("%d employees, an undisturbed change takes %s, seed %d", size, undisturbed, seed)
+
+	w.killAtRandomMoments(crew, assigned.ID, random, shortOrLong(5, 20))
+	w.killWhileChangesPileUp(crew, assigned.ID, random, shortOrLong(5, 20))
+}
+
+// killAtRandomMoments lets a change recover from each kill before the next one.
+// A kill counts when work was going on.
+func (w *world) killAtRandomMoments(crew *scenario.Crew, id int64, random *rand.Rand, kills int) {
+	size, rotations := len(crew.Persons), []rotation{first, second}
+	began := time.Now()
+	w.finish(w.recreate(crew, id, second).Propagation, size)
+	undisturbed := time.Since(began)
+	w.t.Logf("an undisturbed change takes %s", undisturbed)
+
 	hits, change := 0, 0
 	for ; hits < kills; change++ {
-		require.Less(t, change, 4*kills, "the moments are never while work is going on")
-		applied := w.recreate(crew, assigned.ID, rotations[change%2])
-		time.Sleep(time.Duration(random.Int64N(int64(undisturbed)))) // The moment of the crash.
-		w.Services["propagator"].Kill(t)
+		require.Less(w.t, change, 4*kills, "the moments are never while work is going on")
+		applied := w.recreate(crew, id, rotations[change%2])
+		time.Sleep(time.Duration(random.Int64N(int64(undisturbed)))) // Until the crash.
+		w.Services["propagator"].Kill(w.t)
 		p, ok := w.propagation(applied.Propagation)
-		require.True(t, ok)
+		require.True(w.t, ok)
+		killed := time.Now()
 		w.Start("propagator")
+		w.finish(applied.Propagation, size)
 		if p.State != "FINISHED" {
 			hits++
-			t.Logf("killed with %d of %d employees done (%s)", p.EmployeesDone, size, p.State)
-			began := time.Now()
-			w.finish(applied.Propagation, size)
-			t.Logf("recovered %s later", time.Since(began))
+			w.t.Logf("killed with %d employees done (%s), all done %s later", p.EmployeesDone, p.State, time.Since(killed))
 		}
-		w.finish(applied.Propagation, size)
 	}
-	t.Logf("%d kills hit work, of %d", hits, change)
-	w.verify(size)
+	w.t.Logf("%d of %d kills came while work was going on", hits, change)
+	w.verify()
 	w.requireShifts(rotations[(change-1)%2], sample(crew.Persons, 50))
 }
 
-// undisturbed measures how long a change takes.
-func (w *world) undisturbed(change func() string, employees int) time.Duration {
-	began := time.Now()
-	w.finish(change(), employees)
-	return time.Since(began)
-}
-
-// Changes pile up while the propagator dies under them; in the end the last one
-// holds.
-func TestPropagatorIsKilledWhileChangesPileUp(t *testing.T) {
-	size, kills := shortOrLong(1000, 5000), shortOrLong(5, 20)
-	w := newWorld(t)
-	crew := w.crew(size)
-	assigned := w.assign(crew, first)
-	open := []string{assigned.Propagation}
-	seed := uint64(time.Now().UnixNano())
-	random := rand.New(rand.NewPCG(seed, 0))
-	t.Logf("seed %d", seed)
+// killWhileChangesPileUp waits for nothing: in the end the last change holds.
+func (w *world) killWhileChangesPileUp(crew *scenario.Crew, id int64, random *rand.Rand, kills int) {
+	var open []string
 	for range kills {
-		open = append(open, w.recreate(crew, assigned.ID, second).Propagation, w.recreate(crew, assigned.ID, first).Propagation)
-		time.Sleep(time.Duration(random.Int64N(int64(400 * time.Millisecond)))) // The moment of the crash.
-		w.Services["propagator"].Kill(t)
+		open = append(open, w.recreate(crew, id, second).Propagation, w.recreate(crew, id, first).Propagation)
+		time.Sleep(time.Duration(random.Int64N(int64(500 * time.Millisecond)))) // Until the crash.
+		w.Services["propagator"].Kill(w.t)
 		w.Start("propagator")
 	}
 	for _, path := range open {
-		w.finish(path, size)
+		w.finish(path, len(crew.Persons))
 	}
-	w.verify(size)
+	w.verify()
 	w.requireShifts(first, sample(crew.Persons, 50))
 }

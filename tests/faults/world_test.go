@@ -3,6 +3,7 @@ package faults
 import (
 	"context"
 	"errors"
+	"maps"
 	"net/http"
 	"os"
 	"path/filepath"
@@ -43,7 +44,7 @@ type world struct {
 func newWorld(t *testing.T, settings ...string) *world {
 	t.Helper()
 	// Whoever waits for a sweep waits for seconds, not for minutes.
-	settings = append(settings, "ROTALOOM_PROPAGATION_SWEEP_EVERY=250ms", "ROTALOOM_PROPAGATION_SWEEP_AFTER=2s")
+	settings = append(settings, "ROTALOOM_LOG_LEVEL=warn", "ROTALOOM_PROPAGATION_SWEEP_EVERY=250ms", "ROTALOOM_PROPAGATION_SWEEP_AFTER=1s")
 	d := launch.Deployed(t, settings...)
 	return &world{Deployment: d, t: t, ctx: t.Context(), api: scenario.API{Target: launch.Login(t, d.Client, d.Ready)}}
 }
@@ -63,10 +64,12 @@ func (w *world) assign(crew *scenario.Crew, r rotation) scenario.Assignment {
 	return a
 }
 
-func (w *world) recreate(crew *scenario.Crew, id int64, r rotation) scenario.Assignment {
+func (w *world) recreate(crew *scenario.Crew, id int64, r rotation) (a scenario.Assignment) {
 	w.t.Helper()
-	a, err := crew.Recreate(w.ctx, w.api, id, r.pattern(), monday)
-	require.NoError(w.t, err)
+	w.retry("the pattern is replaced", func() (err error) {
+		a, err = crew.Recreate(w.ctx, w.api, id, r.pattern(), monday)
+		return err
+	})
 	require.NotEmpty(w.t, a.Propagation)
 	return a
 }
@@ -82,18 +85,24 @@ func (w *world) propagation(path string) (p scenario.Propagation, ok bool) {
 	return p, true
 }
 
-// finish waits until a propagation has reached everybody, each of them once.
-func (w *world) finish(path string, employees int) scenario.Propagation {
+// finish waits until a propagation has reached that many employees, each of
+// them once.
+func (w *world) finish(path string, employees int) {
 	w.t.Helper()
-	var p scenario.Propagation
+	p := w.finishAny(path)
+	require.EqualValues(w.t, employees, p.EmployeesTotal)
+}
+
+// finishAny waits until a propagation has reached everybody whom it concerns.
+func (w *world) finishAny(path string) (p scenario.Propagation) {
+	w.t.Helper()
 	launch.Await(w.t, patience, path+" finishes", func() bool {
 		var ok bool
 		p, ok = w.propagation(path)
 		require.NotEqual(w.t, "FAILED", p.State, p.Error)
 		return ok && p.State == "FINISHED"
 	})
-	require.EqualValues(w.t, employees, p.EmployeesTotal)
-	require.EqualValues(w.t, employees, p.EmployeesDone, "each employee counts once")
+	require.Equal(w.t, p.EmployeesTotal, p.EmployeesDone, "each employee counts once")
 	return p
 }
 
@@ -103,26 +112,48 @@ func isAway(err error) bool {
 	return errors.As(err, &refused) && refused.Status == http.StatusServiceUnavailable
 }
 
-// verify has the operator's command compare what is stored with the rules.
-func (w *world) verify(employees int) {
+// verify waits until all propagations have finished, and has the operator's
+// command compare what is stored with the rules.
+func (w *world) verify() {
 	w.t.Helper()
 	propagator := filepath.Join(launch.Root(w.t), "bin", "test", "propagator")
-	out, errs, code := launch.Run(w.t, propagator, nil, "verify", "--database-url", w.DatabaseURL("scheduling"))
-	require.Zero(w.t, code, "%s%s", out, errs)
-	require.Contains(w.t, out, " 0 differ; 0 propagations have not finished")
-	w.t.Log("verify: ", strings.TrimSpace(out))
-	require.Regexp(w.t, `^\d+ employees with \d+ spans`, out)
-	_ = employees
+	launch.Await(w.t, patience, "all propagations have finished", func() bool {
+		out, errs, code := launch.Run(w.t, propagator, nil, "verify", "--database-url", w.DatabaseURL("scheduling"))
+		if !strings.Contains(out, "; 0 propagations have not finished") {
+			return false
+		}
+		require.Zero(w.t, code, "%s%s", out, errs)
+		require.Contains(w.t, out, ": 0 differ;")
+		w.t.Log(strings.TrimSpace(out))
+		return true
+	})
 }
 
-// requireShifts compares what the schedules of employees show on four weeks
-// with what the rotation says.
+// The days that are looked at.
+const lookFrom, lookTo = "2026-03-02", "2026-03-29"
+
+// requireShifts compares what the schedules of employees show with what the
+// rotation says.
 func (w *world) requireShifts(r rotation, employees []int64) {
 	w.t.Helper()
-	const from, to = "2026-03-02", "2026-03-29"
-	shifts, err := scenario.ReadShifts(w.ctx, w.api, employees, from, to)
+	shifts, err := scenario.ReadShifts(w.ctx, w.api, employees, lookFrom, lookTo)
 	require.NoError(w.t, err)
-	require.Equal(w.t, r.expected(employees, from, to), shown(shifts))
+	require.Equal(w.t, r.expected(employees, lookFrom, lookTo), shown(shifts))
+}
+
+// awaitShifts waits until the schedules of employees show what the rotation
+// says.
+func (w *world) awaitShifts(r rotation, employees []int64) {
+	w.t.Helper()
+	expected := r.expected(employees, lookFrom, lookTo)
+	launch.Await(w.t, patience, "the schedules show the rotation", func() bool {
+		shifts, err := scenario.ReadShifts(w.ctx, w.api, employees, lookFrom, lookTo)
+		if isAway(err) {
+			return false
+		}
+		require.NoError(w.t, err)
+		return maps.Equal(expected, shown(shifts))
+	})
 }
 
 // sample picks employees from everywhere in a list.
@@ -132,4 +163,16 @@ func sample(employees []int64, size int) []int64 {
 		picked = append(picked, employees[i*len(employees)/min(size, len(employees))])
 	}
 	return picked
+}
+
+// retry repeats a call while the answer is that something will be back soon.
+func (w *world) retry(what string, call func() error) {
+	w.t.Helper()
+	launch.Await(w.t, patience, what, func() bool {
+		err := call()
+		if !isAway(err) {
+			require.NoError(w.t, err)
+		}
+		return err == nil
+	})
 }

@@ -49,8 +49,8 @@ type Deployment struct {
 	natsPort int
 }
 
-// Deployed starts every program as a process of its own, and waits until the
-// edge lets the first administrator in. Settings, "ROTALOOM_NAME=value", are
+// Deployed starts every program as a process of its own, and waits until all of
+// them answer and the first administrator is let in. Settings, "ROTALOOM_NAME=value", are
 // those of all programs.
 func Deployed(t testing.TB, settings ...string) *Deployment {
 	t.Helper()
@@ -77,14 +77,11 @@ func Deployed(t testing.TB, settings ...string) *Deployment {
 	for _, p := range programs {
 		args := append(certificate(t, ca, p.name),
 			"--listen", targets[p.name],
-			"--database-url", d.DatabaseURL(p.name),
+			"--database-url", d.DatabaseURL(p.name), "--nats-url", d.natsURL(),
 			"--rpc-clients", strings.Join(p.clients, ","),
 			"--rpc-services", strings.Join(p.clients[1:], ","))
 		if p.name == "scheduling" {
 			args = append(args, "--no-propagate")
-		}
-		if p.name != "auth" {
-			args = append(args, "--nats-url", d.natsURL())
 		}
 		d.program(t, p.name, p.command, env, args...)
 	}
@@ -196,6 +193,22 @@ func (d *Deployment) startGateway(t testing.TB, ca *boot.LocalCA, env []string) 
 	Await(t, startTimeout, "the edge lets the administrator in", func() bool {
 		return !t.Failed() && LoginWorks(t, d.Client, d.Ready)
 	})
+	for _, path := range []string{
+		"/v1/commons/persons/1", "/v1/timekeeping/setup/employment_terms/1", "/v1/scheduling/shift_templates/1",
+	} {
+		Await(t, startTimeout, path+" is answered", func() bool { return d.answers(path) })
+	}
+}
+
+// answers reports whether the service behind a path is there, to whom nobody has
+// said who is asking.
+func (d *Deployment) answers(path string) bool {
+	response, err := d.Client.Get(d.BaseURL + path)
+	if err != nil {
+		return false
+	}
+	defer response.Body.Close()
+	return response.StatusCode == http.StatusUnauthorized
 }
 
 // freePort is a port that nobody listens on at the moment. The programs take

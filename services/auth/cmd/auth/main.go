@@ -39,12 +39,12 @@ func (s *settings) start(ctx context.Context, app *boot.App) error {
 	if err != nil {
 		return err
 	}
-	pool, err := program.Database(ctx, auth.Migrations()...)
+	engines, err := program.Engines(ctx, auth.Migrations()...)
 	if err != nil {
 		return err
 	}
 	service, err := auth.New(ctx, s.Config, auth.Deps{
-		Pool: pool, Log: program.Log, Clock: clock.System{}, Permissions: policy.NewTable(nil).Permissions(),
+		Pool: engines.Pool, NATS: engines.NATS, Log: program.Log, Clock: clock.System{}, Permissions: policy.NewTable(nil).Permissions(),
 	})
 	if err != nil {
 		return err
@@ -58,5 +58,5 @@ func (s *settings) start(ctx context.Context, app *boot.App) error {
 			return err
 		}
 	}
-	return program.ServeWith(service, authn.Config{Issuer: s.Issuer, Audience: s.Audience}, service)
+	return program.ServeWith(service, authn.Config{Issuer: s.Issuer, Audience: s.Audience}, service, service)
 }

@@ -17,9 +17,10 @@ import (
 
 	"github.com/rotaloom/rotaloom/pkg/authn"
 	"github.com/rotaloom/rotaloom/pkg/clock"
-	"github.com/rotaloom/rotaloom/pkg/tenant"
 	authv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/auth/v1"
 	"github.com/rotaloom/rotaloom/services/auth/internal/password"
+	"github.com/rotaloom/rotaloom/services/auth/internal/profile"
+	"github.com/rotaloom/rotaloom/services/auth/internal/revoked"
 	"github.com/rotaloom/rotaloom/services/auth/internal/signing"
 )
 
@@ -40,6 +41,21 @@ type Config struct {
 	Issuer, Audience string
 	// Life of an access token.
 	Life time.Duration
+	// PublicURL is where clients reach the edge; the host name of each request
+	// when it is empty.
+	PublicURL string
+	// RefreshWithoutChain lets a refresh leave auth_chain out.
+	RefreshWithoutChain bool
+	// ClientCredentials serves that grant to the clients that may use it.
+	ClientCredentials bool
+}
+
+// grants are the names of the grants that are served.
+func (c Config) grants() []string {
+	if c.ClientCredentials {
+		return []string{grantPassword, grantRefresh, grantClient}
+	}
+	return []string{grantPassword, grantRefresh}
 }
 
 // Deps are what tokens need of others.
@@ -51,6 +67,9 @@ type Deps struct {
 	Clock  clock.Clock
 	// Permissions are all that the contracts name; profiles choose from them.
 	Permissions []string
+	// Verifier tells which tokens are ours, revoked or not.
+	Verifier *authn.Verifier
+	Revoked  *revoked.Store
 }
 
 // Handler serves TokenService.
@@ -66,30 +85,25 @@ func New(cfg Config, deps Deps) *Handler { return &Handler{cfg: cfg, Deps: deps}
 // IssueToken answers tokens for a password, or an access token for a refresh
 // token. Errors are those of RFC 6749.
 func (h *Handler) IssueToken(ctx context.Context, req *authv1.IssueTokenRequest) (*authv1.IssueTokenResponse, error) {
-	if err := check(req); err != nil {
+	if err := h.cfg.check(req); err != nil {
 		return nil, err
 	}
-	tenantID, err := tenantOf(ctx, h.Pool, hostOf(ctx), tenant.Default)
-	if err != nil {
-		return nil, err
-	}
-	ctx = tenant.With(ctx, tenantID)
-	c, err := clientWith(ctx, h.Pool, tenantID, req.GetClientId(), req.GetClientSecret())
+	ctx, c, err := h.client(ctx, req.GetClientId(), req.GetClientSecret())
 	switch {
 	case err != nil:
 		return nil, err
-	case c == nil:
-		return nil, invalidClient()
-	case req.GetGrantType() == grantPassword && !c.passwordGrant, req.GetGrantType() == grantRefresh && !c.refreshGrant:
+	case !c.may(req.GetGrantType()):
 		return nil, unauthorizedClient()
 	case req.GetGrantType() == grantPassword:
-		return h.byPassword(ctx, tenantID, c, req)
+		return h.byPassword(ctx, c, req)
+	case req.GetGrantType() == grantClient:
+		return h.byClient(ctx, c)
 	}
-	return h.byRefreshToken(ctx, tenantID, c, req)
+	return h.byRefreshToken(ctx, c, req)
 }
 
-func (h *Handler) byPassword(ctx context.Context, tenantID int64, c *client, req *authv1.IssueTokenRequest) (*authv1.IssueTokenResponse, error) {
-	u, err := userNamed(ctx, h.Pool, tenantID, req.GetUsername())
+func (h *Handler) byPassword(ctx context.Context, c *client, req *authv1.IssueTokenRequest) (*authv1.IssueTokenResponse, error) {
+	u, err := userNamed(ctx, h.Pool, c.tenantID, req.GetUsername())
 	if err != nil {
 		return nil, err
 	}
@@ -107,61 +121,81 @@ func (h *Handler) byPassword(ctx context.Context, tenantID int64, c *client, req
 	}
 	now := h.Clock.Now()
 	refresh := rand.Text() + rand.Text()
-	f := family{sid: rand.Text(), expiresAt: now.Add(refreshLife)}
-	answer, err := h.issue(ctx, tenantID, c, u, f, req.GetNonce())
+	f := family{sid: rand.Text(), expiresAt: now.Add(refreshLife), accessUntil: now.Add(h.cfg.Life)}
+	answer, err := h.issue(ctx, c, u, f, now, req.GetNonce())
 	if err != nil {
 		return nil, err
 	}
-	if err := insertFamily(ctx, h.Pool, tenantID, u.id, c.id, refresh, f, now); err != nil {
+	if err := insertFamily(ctx, h.Pool, c.tenantID, u.id, c.id, refresh, f, now); err != nil {
 		return nil, err
 	}
 	answer.RefreshToken = refresh
 	return answer, nil
 }
 
-func (h *Handler) byRefreshToken(ctx context.Context, tenantID int64, c *client, req *authv1.IssueTokenRequest) (*authv1.IssueTokenResponse, error) {
-	u, f, err := refreshed(ctx, h.Pool, tenantID, c.id, req.GetRefreshToken(), h.Clock.Now())
+func (h *Handler) byRefreshToken(ctx context.Context, c *client, req *authv1.IssueTokenRequest) (*authv1.IssueTokenResponse, error) {
+	now := h.Clock.Now()
+	u, f, err := refreshed(ctx, h.Pool, c.tenantID, c.id, req.GetRefreshToken(), now, now.Add(h.cfg.Life))
 	if err != nil {
 		return nil, err
 	}
 	if u == nil {
 		return nil, invalidGrant()
 	}
-	return h.issue(ctx, tenantID, c, u, f, req.GetNonce())
+	return h.issue(ctx, c, u, f, now, req.GetNonce())
 }
 
-// issue signs the tokens for a user.
-func (h *Handler) issue(ctx context.Context, tenantID int64, c *client, u *user, f family, nonce string) (*authv1.IssueTokenResponse, error) {
+// byClient answers an access token for a client's own work: no refresh token,
+// since the client can ask again, and no id token, since there is no user.
+func (h *Handler) byClient(ctx context.Context, c *client) (*authv1.IssueTokenResponse, error) {
+	granted, err := profile.Named(ctx, h.Pool, c.tenantID, c.profile)
+	if err != nil {
+		return nil, err
+	}
 	signer, err := h.Keys.Signer(ctx)
 	if err != nil {
 		return nil, err
 	}
-	now := h.Clock.Now()
-	common := jwt.Claims{
-		Issuer:   h.cfg.Issuer,
-		Subject:  u.name,
-		IssuedAt: jwt.NewNumericDate(now),
-		Expiry:   jwt.NewNumericDate(now.Add(h.cfg.Life)),
-	}
-	access := authn.Claims{
-		Claims: common, Tenant: tenantID, PersonID: u.personID, Client: c.id,
-		Scope: scope, Permissions: expand(u.granted, h.Permissions), SID: f.sid,
-	}
-	access.Audience, access.ID = jwt.Audience{h.cfg.Audience}, rand.Text()
-	accessToken, err := access.Sign(signer)
+	return h.answer(signer, h.claims(c, c.id, h.Clock.Now()), granted)
+}
+
+// issue signs the tokens for a user.
+func (h *Handler) issue(ctx context.Context, c *client, u *user, f family, now time.Time, nonce string) (*authv1.IssueTokenResponse, error) {
+	signer, err := h.Keys.Signer(ctx)
 	if err != nil {
 		return nil, err
 	}
-	idToken, err := signIDToken(signer, common, c.id, nonce)
+	claims := h.claims(c, u.name, now)
+	claims.PersonID, claims.SID = u.personID, f.sid
+	answer, err := h.answer(signer, claims, u.granted)
+	if err != nil {
+		return nil, err
+	}
+	answer.IdToken, err = signIDToken(signer, claims.Claims, c.id, nonce)
+	return answer, err
+}
+
+// claims are those that the tokens of all grants have.
+func (h *Handler) claims(c *client, subject string, now time.Time) authn.Claims {
+	return authn.Claims{
+		Claims: jwt.Claims{
+			Issuer: h.cfg.Issuer, Subject: subject,
+			IssuedAt: jwt.NewNumericDate(now), Expiry: jwt.NewNumericDate(now.Add(h.cfg.Life)),
+		},
+		Tenant: c.tenantID, Client: c.id, Scope: scope,
+	}
+}
+
+// answer signs an access token with what a profile grants.
+func (h *Handler) answer(signer jose.Signer, claims authn.Claims, granted []string) (*authv1.IssueTokenResponse, error) {
+	claims.Audience, claims.ID = jwt.Audience{h.cfg.Audience}, rand.Text()
+	claims.Permissions = profile.Expand(granted, h.Permissions)
+	token, err := claims.Sign(signer)
 	if err != nil {
 		return nil, err
 	}
 	return &authv1.IssueTokenResponse{
-		AccessToken: accessToken,
-		Scope:       scope,
-		IdToken:     idToken,
-		TokenType:   "Bearer",
-		ExpiresIn:   int32(h.cfg.Life / time.Second),
+		AccessToken: token, Scope: scope, TokenType: "Bearer", ExpiresIn: int32(h.cfg.Life / time.Second),
 	}, nil
 }
 
@@ -219,13 +253,21 @@ func (h *Handler) Run(ctx context.Context) error {
 // hostOf answers the host name that the caller used, without port, or "". It
 // only chooses whose users are asked for the password.
 func hostOf(ctx context.Context) string {
-	values := metadata.ValueFromIncomingContext(ctx, hostHeader)
-	if len(values) == 0 || len(values[0]) > 255 {
+	value := forwardedHost(ctx)
+	if len(value) > maxHost {
 		return ""
 	}
-	host, _, err := net.SplitHostPort(values[0])
+	host, _, err := net.SplitHostPort(value)
 	if err != nil {
-		return values[0]
+		return value
 	}
 	return host
+}
+
+// forwardedHost answers the host that the caller used as it came, or "".
+func forwardedHost(ctx context.Context) string {
+	if values := metadata.ValueFromIncomingContext(ctx, hostHeader); len(values) > 0 {
+		return values[0]
+	}
+	return ""
 }

@@ -5,6 +5,7 @@ package token
 import (
 	"fmt"
 	"net/http"
+	"slices"
 	"strings"
 
 	"github.com/rotaloom/rotaloom/pkg/fault"
@@ -14,6 +15,7 @@ import (
 const (
 	grantPassword = "password"
 	grantRefresh  = "refresh_token"
+	grantClient   = "client_credentials"
 	// authChain is the one chain of user stores that there is.
 	authChain = "OAuthLdapService"
 	// maxField bounds each field of the form, in bytes.
@@ -44,27 +46,50 @@ func invalidGrant() *fault.Error {
 	return fault.Invalid(fault.CodeBadRequest, "The supplied credentials or grant are not valid.").WithOAuth("invalid_grant")
 }
 
-// check refuses a form that is not one of the two grants with all its fields.
-func check(req *authv1.IssueTokenRequest) error {
-	fields := []struct{ name, value string }{
-		{"client_id", req.GetClientId()},
-		{"client_secret", req.GetClientSecret()},
-		{"auth_chain", req.GetAuthChain()},
-	}
-	switch req.GetGrantType() {
-	case "":
+// notOwned is the error for a token that was issued to another client, for
+// which RFC 6749 has this name.
+func notOwned() *fault.Error {
+	return fault.Invalid(fault.CodeBadRequest, "The token was issued to another client.").WithOAuth("invalid_grant")
+}
+
+// check refuses a form that is not one of the grants with all its fields.
+func (c Config) check(req *authv1.IssueTokenRequest) error {
+	grant := req.GetGrantType()
+	switch {
+	case grant == "":
 		return invalidRequest("The field grant_type is missing.")
-	case grantPassword:
-		fields = append(fields, struct{ name, value string }{"username", req.GetUsername()},
-			struct{ name, value string }{"password", req.GetPassword()})
-	case grantRefresh:
-		fields = append(fields, struct{ name, value string }{"refresh_token", req.GetRefreshToken()})
-	default:
-		if len(req.GetGrantType()) > 100 {
-			return invalidRequest("The field grant_type is too long.")
-		}
-		return unsupportedGrant(req.GetGrantType())
+	case len(grant) > 100:
+		return invalidRequest("The field grant_type is too long.")
+	case !slices.Contains(c.grants(), grant):
+		return unsupportedGrant(grant)
 	}
+	fields := []field{{"client_id", req.GetClientId()}, {"client_secret", req.GetClientSecret()}}
+	chain := grant == grantPassword || grant == grantRefresh && !c.RefreshWithoutChain
+	if chain {
+		fields = append(fields, field{"auth_chain", req.GetAuthChain()})
+	}
+	switch grant {
+	case grantPassword:
+		fields = append(fields, field{"username", req.GetUsername()}, field{"password", req.GetPassword()})
+	case grantRefresh:
+		fields = append(fields, field{"refresh_token", req.GetRefreshToken()})
+	}
+	if err := checkFields(fields); err != nil {
+		return err
+	}
+	if len(req.GetNonce()) > maxField {
+		return invalidRequest("The field nonce is too long.")
+	}
+	if req.GetAuthChain() != authChain && (chain || req.GetAuthChain() != "") {
+		return invalidRequest("The field auth_chain must be " + authChain + ".")
+	}
+	return nil
+}
+
+// field is a required field of a form.
+type field struct{ name, value string }
+
+func checkFields(fields []field) error {
 	for _, f := range fields {
 		if f.value == "" {
 			return invalidRequest("The field " + f.name + " is missing.")
@@ -75,12 +100,6 @@ func check(req *authv1.IssueTokenRequest) error {
 		if strings.ContainsRune(f.value, 0) {
 			return invalidRequest("The field " + f.name + " holds a character that no text has.")
 		}
-	}
-	if len(req.GetNonce()) > maxField {
-		return invalidRequest("The field nonce is too long.")
-	}
-	if req.GetAuthChain() != authChain {
-		return invalidRequest("The field auth_chain must be " + authChain + ".")
 	}
 	return nil
 }

@@ -33,17 +33,29 @@ func tenantOf(ctx context.Context, db pg.Querier, host string, otherwise int64) 
 
 // client is an application that users log in with.
 type client struct {
-	id                          string
-	passwordGrant, refreshGrant bool
+	tenantID int64
+	id       string
+	// profile is the access profile of the client's own work.
+	profile string
+
+	passwordGrant, refreshGrant, clientGrant bool
+}
+
+// may reports whether a grant is switched on for the client.
+func (c *client) may(grant string) bool {
+	return map[string]bool{
+		grantPassword: c.passwordGrant, grantRefresh: c.refreshGrant, grantClient: c.clientGrant,
+	}[grant]
 }
 
 // clientWith answers the client with an id and a secret, or nil.
 func clientWith(ctx context.Context, db pg.Querier, tenantID int64, id, secret string) (*client, error) {
-	c := &client{id: id}
+	c := &client{tenantID: tenantID, id: id}
 	var hash []byte
 	var enabled bool
-	err := db.QueryRow(ctx, `SELECT secret_hash, enabled, password_grant, refresh_grant FROM client
-		WHERE tenant_id = $1 AND client_id = $2`, tenantID, id).Scan(&hash, &enabled, &c.passwordGrant, &c.refreshGrant)
+	err := db.QueryRow(ctx, `SELECT secret_hash, enabled, password_grant, refresh_grant, client_grant, access_profile FROM client
+		WHERE tenant_id = $1 AND client_id = $2`, tenantID, id).Scan(
+		&hash, &enabled, &c.passwordGrant, &c.refreshGrant, &c.clientGrant, &c.profile)
 	if err != nil && !errors.Is(err, pgx.ErrNoRows) {
 		return nil, fmt.Errorf("find client: %w", err)
 	}
@@ -88,14 +100,16 @@ func scanUser(row pgx.Row, more ...any) (*user, error) {
 
 // family is the tokens that one log-in leads to.
 type family struct {
-	sid       string
-	expiresAt time.Time
+	sid string
+	// expiresAt ends the refresh token, and accessUntil the last access token
+	// that was issued so far.
+	expiresAt, accessUntil time.Time
 }
 
 func insertFamily(ctx context.Context, db pg.Querier, tenantID, userID int64, clientID, refreshToken string, f family, now time.Time) error {
 	hash := sha256.Sum256([]byte(refreshToken))
-	_, err := db.Exec(ctx, `INSERT INTO token_family (tenant_id, sid, user_id, client_id, refresh_hash, created_at, expires_at)
-		VALUES ($1, $2, $3, $4, $5, $6, $7)`, tenantID, f.sid, userID, clientID, hash[:], now, f.expiresAt)
+	_, err := db.Exec(ctx, `INSERT INTO token_family (tenant_id, sid, user_id, client_id, refresh_hash, created_at, expires_at, access_until)
+		VALUES ($1, $2, $3, $4, $5, $6, $7, $8)`, tenantID, f.sid, userID, clientID, hash[:], now, f.expiresAt, f.accessUntil)
 	if err != nil {
 		return fmt.Errorf("store token family: %w", err)
 	}
@@ -103,14 +117,19 @@ func insertFamily(ctx context.Context, db pg.Querier, tenantID, userID int64, cl
 }
 
 // refreshed answers the user and the family of a refresh token that the client
-// may still use, or nil.
-func refreshed(ctx context.Context, db pg.Querier, tenantID int64, clientID, refreshToken string, now time.Time) (*user, family, error) {
+// may still use, or nil, and notes how long the access token lives that is made
+// of it. The note is what a revocation goes by: it waits for this statement, or
+// this statement finds nothing.
+func refreshed(ctx context.Context, db pg.Querier, tenantID int64, clientID, refreshToken string, now, accessUntil time.Time) (*user, family, error) {
 	hash := sha256.Sum256([]byte(refreshToken))
 	var f family
-	u, err := scanUser(db.QueryRow(ctx, `SELECT u.*, f.sid, f.expires_at FROM token_family f
-		JOIN LATERAL (`+selectUser+` WHERE u.tenant_id = $1 AND u.id = f.user_id) u ON true
-		WHERE f.tenant_id = $1 AND f.refresh_hash = $2 AND f.client_id = $3 AND f.expires_at > $4`,
-		tenantID, hash[:], clientID, now), &f.sid, &f.expiresAt)
+	u, err := scanUser(db.QueryRow(ctx, `WITH f AS (
+			UPDATE token_family SET access_until = greatest(access_until, $5)
+			WHERE tenant_id = $1 AND refresh_hash = $2 AND client_id = $3 AND expires_at > $4
+			RETURNING user_id, sid, expires_at, access_until)
+		SELECT u.*, f.sid, f.expires_at, f.access_until FROM f
+		JOIN LATERAL (`+selectUser+` WHERE u.tenant_id = $1 AND u.id = f.user_id) u ON true`,
+		tenantID, hash[:], clientID, now, accessUntil), &f.sid, &f.expiresAt, &f.accessUntil)
 	return u, f, err
 }
 

@@ -13,12 +13,14 @@ import (
 	"golang.org/x/sync/errgroup"
 	"google.golang.org/protobuf/types/known/emptypb"
 
+	"github.com/rotaloom/rotaloom/pkg/clock"
 	"github.com/rotaloom/rotaloom/pkg/fault"
 	"github.com/rotaloom/rotaloom/pkg/pg"
 	"github.com/rotaloom/rotaloom/pkg/tenant"
 	authv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/auth/v1"
 	commonv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/common/v1"
 	"github.com/rotaloom/rotaloom/services/auth/internal/password"
+	"github.com/rotaloom/rotaloom/services/auth/internal/revoked"
 )
 
 const (
@@ -33,14 +35,20 @@ type Handler struct {
 	authv1.UnsafeUserServiceServer
 	pool   *pgxpool.Pool
 	hasher *password.Hasher
+	clock  clock.Clock
+	// revoked is told of the tokens that end with their users.
+	revoked *revoked.Store
+	// permissions are all that the contracts name.
+	permissions []string
 }
 
 // New makes a Handler.
-func New(pool *pgxpool.Pool, hasher *password.Hasher) *Handler {
-	return &Handler{pool: pool, hasher: hasher}
+func New(pool *pgxpool.Pool, hasher *password.Hasher, clk clock.Clock, store *revoked.Store, permissions []string) *Handler {
+	return &Handler{pool: pool, hasher: hasher, clock: clk, revoked: store, permissions: permissions}
 }
 
-// PutUsers creates or replaces users, all or none. When user names belong to
+// PutUsers creates or replaces users, all or none. Nobody gets an access profile
+// that permits more than the caller may do. When user names belong to
 // others, or are there twice, the error's details.error-offsets say which.
 func (h *Handler) PutUsers(ctx context.Context, req *authv1.PutUsersRequest) (*emptypb.Empty, error) {
 	tenantID, ok := tenant.From(ctx)
@@ -49,6 +57,9 @@ func (h *Handler) PutUsers(ctx context.Context, req *authv1.PutUsersRequest) (*e
 	}
 	users := req.GetUsers()
 	if err := check(users); err != nil {
+		return nil, err
+	}
+	if err := h.refuseEscalation(ctx, tenantID, users); err != nil {
 		return nil, err
 	}
 	// Hashing is slow. Names that are taken are found before, and again by the
@@ -74,13 +85,22 @@ func (h *Handler) PutUsers(ctx context.Context, req *authv1.PutUsersRequest) (*e
 	return &emptypb.Empty{}, nil
 }
 
-// DeleteUsers removes the users of persons. Unknown ones are ignored.
+// DeleteUsers removes the users of persons, and ends their tokens. Unknown ones
+// are ignored.
 func (h *Handler) DeleteUsers(ctx context.Context, req *authv1.DeleteUsersRequest) (*emptypb.Empty, error) {
 	tenantID, _ := tenant.From(ctx)
-	if _, err := h.pool.Exec(ctx, `DELETE FROM app_user WHERE tenant_id = $1 AND person_id = ANY($2)`,
-		tenantID, req.GetPersonIds()); err != nil {
+	err := pg.InTx(ctx, h.pool, func(ctx context.Context, tx pgx.Tx) error {
+		if err := revoked.Persons(ctx, tx, tenantID, req.GetPersonIds(), h.clock.Now()); err != nil {
+			return err
+		}
+		_, err := tx.Exec(ctx, `DELETE FROM app_user WHERE tenant_id = $1 AND person_id = ANY($2)`,
+			tenantID, req.GetPersonIds())
+		return err
+	})
+	if err != nil {
 		return nil, fmt.Errorf("remove users: %w", err)
 	}
+	h.revoked.Published()
 	return &emptypb.Empty{}, nil
 }
 

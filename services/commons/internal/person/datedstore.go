@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5"
+	"google.golang.org/protobuf/proto"
 
 	"github.com/rotaloom/rotaloom/pkg/civil"
 	commonsv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/commons/v1"
@@ -16,7 +17,11 @@ import (
 func insertDated(ctx context.Context, tx pgx.Tx, tenantID int64, persons []newPerson) error {
 	batch := &pgx.Batch{}
 	for _, l := range lists() {
-		if args, some := l.rows(tenantID, persons); some {
+		args, some, err := l.rows(tenantID, persons)
+		if err != nil {
+			return err
+		}
+		if some {
 			batch.Queue(l.insertSQL(), args...)
 		}
 	}
@@ -40,7 +45,7 @@ func (l list) insertSQL() string {
 }
 
 // rows answers the arguments of insertSQL, and whether there is any row.
-func (l list) rows(tenantID int64, persons []newPerson) (args []any, some bool) {
+func (l list) rows(tenantID int64, persons []newPerson) (args []any, some bool, err error) {
 	var ids []int64
 	var from, to []time.Time
 	values := make([]columnValues, len(l.columns))
@@ -49,7 +54,9 @@ func (l list) rows(tenantID int64, persons []newPerson) (args []any, some bool) 
 			ids = append(ids, p.id)
 			from, to = append(from, dateOf(*e.effective)), append(to, dateOf(*e.expiration))
 			for i, value := range e.values {
-				values[i].add(value)
+				if err := values[i].add(value); err != nil {
+					return nil, false, fmt.Errorf("encode %s: %w", l.path, err)
+				}
 			}
 		}
 	}
@@ -57,29 +64,64 @@ func (l list) rows(tenantID int64, persons []newPerson) (args []any, some bool) 
 	for _, v := range values {
 		args = append(args, v.slice())
 	}
-	return args, len(ids) > 0
+	return args, len(ids) > 0, nil
 }
 
 // columnValues collects the values of one column.
 type columnValues struct {
 	texts   []string
 	numbers []float64
+	blobs   [][]byte
 }
 
-func (c *columnValues) add(value any) {
+func (c *columnValues) add(value any) error {
 	switch v := value.(type) {
 	case *string:
 		c.texts = append(c.texts, *v)
 	case *float64:
 		c.numbers = append(c.numbers, *v)
+	case criteria:
+		blob, err := v.bytes()
+		if err != nil {
+			return err
+		}
+		c.blobs = append(c.blobs, blob)
 	}
+	return nil
 }
 
 func (c *columnValues) slice() any {
-	if c.numbers != nil {
+	switch {
+	case c.numbers != nil:
 		return c.numbers
+	case c.blobs != nil:
+		return c.blobs
 	}
 	return c.texts
+}
+
+// criteria is the place of a message that is kept as bytes; NULL when there is
+// none.
+type criteria struct {
+	at **commonsv1.OrganizationCriteria
+}
+
+func (c criteria) bytes() ([]byte, error) {
+	if *c.at == nil {
+		return nil, nil
+	}
+	return proto.Marshal(*c.at)
+}
+
+// Scan takes over what is read from the database.
+func (c criteria) Scan(source any) error {
+	blob, ok := source.([]byte)
+	if !ok || blob == nil {
+		*c.at = nil
+		return nil
+	}
+	*c.at = &commonsv1.OrganizationCriteria{}
+	return proto.Unmarshal(blob, *c.at)
 }
 
 // dateOf answers a date that the rules let through.

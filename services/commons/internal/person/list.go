@@ -26,7 +26,7 @@ type column struct{ name, array string }
 // date is included, its expiration excluded.
 type element struct {
 	effective, expiration *string
-	// values are in the order of the columns: *string or *float64.
+	// values are in the order of the columns: *string, *float64 or criteria.
 	values []any
 }
 
@@ -54,10 +54,12 @@ func lists() []list {
 				return element{&b.EffectiveDate, &b.ExpirationDate, []any{&b.BadgeNumber}}
 			}),
 		listOf("jobAssignment.primaryLaborAccounts", "primary_labor_account", true,
-			[]column{{"organization_path", "text[]"}, {"labor_category_name", "text[]"}},
+			[]column{{"organization_path", "text[]"}, {"labor_category_name", "text[]"}, {"path_criteria", "bytea[]"}},
 			func(p *commonsv1.Person) *[]*commonsv1.PrimaryLaborAccount { return &job(p).PrimaryLaborAccounts },
 			func(a *commonsv1.PrimaryLaborAccount) element {
-				return element{&a.EffectiveDate, &a.ExpirationDate, []any{&a.OrganizationPath, &a.LaborCategoryName}}
+				return element{&a.EffectiveDate, &a.ExpirationDate, []any{
+					&a.OrganizationPath, &a.LaborCategoryName, criteria{&a.OrgPathByCriteria},
+				}}
 			}),
 		listOf("jobAssignment.baseWageRates", "base_wage_rate", true,
 			[]column{{"hourly_rate", "float8[]"}},

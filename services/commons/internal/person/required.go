@@ -75,13 +75,26 @@ func requiredInformation(info *commonsv1.PersonInformation) []property {
 		out = append(out, text(at("personAuthenticationTypes", i, "authenticationTypeName"), a.GetAuthenticationTypeName()),
 			flag(at("personAuthenticationTypes", i, "activeFlag"), a.ActiveFlag))
 	}
+	for i, a := range info.GetAnalyticsLaborTypeList() {
+		out = append(out, text(at("analyticsLaborTypeList", i, "analyticsLaborTypeName"), a.GetAnalyticsLaborTypeName()))
+	}
+	for i, a := range info.GetApproverList() {
+		out = append(out, property{at("approverList", i, "approveLevel"), a.ApproveLevel != nil},
+			text(at("approverList", i, "fullName"), a.GetFullName()))
+	}
+	for i, e := range info.GetExpectedHoursList() {
+		out = append(out, text(at("expectedHoursList", i, "timePeriodTypeName"), e.GetTimePeriodTypeName()))
+	}
 	return out
 }
 
 func requiredElsewhere(p *commonsv1.Person) []property {
-	var out []property
-	for i, a := range p.GetJobAssignment().GetPrimaryLaborAccounts() {
-		out = append(out, text(fmt.Sprintf("jobAssignment.primaryLaborAccounts[%d].organizationPath", i), a.GetOrganizationPath()))
+	out := requiredJob(p.GetJobAssignment())
+	for i, g := range p.GetGdapAssignments() {
+		at := fmt.Sprintf("gdapAssignments[%d].", i)
+		out = append(out, text(at+"gdapName", g.GetGdapName()), text(at+"role", g.GetRole()),
+			flag(at+"defaultSwitch", g.DefaultSwitch), text(at+"effectiveDate", g.GetEffectiveDate()),
+			text(at+"expirationDate", g.GetExpirationDate()))
 	}
 	if user := p.GetUser(); user != nil {
 		out = append(out, property{"user.userAccount", user.GetUserAccount() != nil},
@@ -89,6 +102,27 @@ func requiredElsewhere(p *commonsv1.Person) []property {
 		if currency := user.GetUserCurrency(); currency != nil {
 			out = append(out, text("user.userCurrency.currencyCode", currency.GetCurrencyCode()))
 		}
+	}
+	return out
+}
+
+func requiredJob(job *commonsv1.JobAssignment) []property {
+	var out []property
+	for i, a := range job.GetPrimaryLaborAccounts() {
+		at := fmt.Sprintf("jobAssignment.primaryLaborAccounts[%d].", i)
+		out = append(out, text(at+"organizationPath", a.GetOrganizationPath()))
+		if by := a.GetOrgPathByCriteria(); by != nil {
+			out = append(out, property{at + "orgPathByCriteria.orgNodes", len(by.GetOrgNodes()) > 0})
+			for k, node := range by.GetOrgNodes() {
+				at := fmt.Sprintf("%sorgPathByCriteria.orgNodes[%d].", at, k)
+				out = append(out, text(at+"attribute", node.GetAttribute()),
+					property{at + "locationType", node.GetLocationType() != nil}, text(at+"value", node.GetValue()))
+			}
+		}
+	}
+	for i, o := range job.GetPersonalOvertimeAssignments() {
+		at := fmt.Sprintf("jobAssignment.personalOvertimeAssignments[%d].", i)
+		out = append(out, property{at + "overtimeLevel", o.OvertimeLevel != nil}, text(at+"overtimeTypeName", o.GetOvertimeTypeName()))
 	}
 	return out
 }

@@ -28,10 +28,14 @@ const (
 	CodeDates = "WCO-101233"
 	// CodeNotUnique (400): somebody else has the value already.
 	CodeNotUnique = "WCO-101247"
+	// CodeCombination (400): properties that do not go together here.
+	CodeCombination = "WCO-101236"
 	// CodeTooLong (400): a text is too long.
 	CodeTooLong = "WCO-101250"
 	// CodeManyIdentities (400): a person is named by several properties.
 	CodeManyIdentities = "WCO-101261"
+	// CodeNoApprover (400): the approvers do not begin with level 1.
+	CodeNoApprover = "WCO-101294"
 	// CodeUnknown (400; 404 on a path with an id): there is no such person, or
 	// the caller may not see them.
 	CodeUnknown = "WCO-101263"
@@ -88,6 +92,12 @@ func (r *rules) prepare(in *commonsv1.Person) (*draft, error) {
 	if err := checkTexts(person); err != nil {
 		return nil, err
 	}
+	if err := refuseTerms(person); err != nil {
+		return nil, err
+	}
+	if err := checkParts(person); err != nil {
+		return nil, err
+	}
 	if name := person.GetJobAssignment().GetJobAssignmentDetails().GetTimeZoneName(); name != "" {
 		var ok bool
 		if d.zone, ok = zoneName(r.zones, name); !ok {
@@ -110,7 +120,10 @@ func checkIdentity(id *commonsv1.PersonIdentity) error {
 		return nil
 	}
 	n := 0
-	for _, given := range []bool{id.PersonKey != nil, id.PersonNumber != nil, id.EmployeeKey != nil, id.UserKey != nil, id.UserName != nil} {
+	for _, given := range []bool{
+		id.PersonKey != nil, id.PersonNumber != nil, id.EmployeeKey != nil, id.UserKey != nil, id.UserName != nil,
+		id.BadgeNumber != nil, id.Aoid != nil || id.Coid != nil,
+	} {
 		if given {
 			n++
 		}
@@ -121,8 +134,8 @@ func checkIdentity(id *commonsv1.PersonIdentity) error {
 	return nil
 }
 
-// takeAccount answers the user account of a person and wipes the password from
-// the message.
+// takeAccount answers the user account of a person and wipes from the message
+// the passwords, and what only the server can say of an account.
 func takeAccount(person *commonsv1.Person) *account {
 	given := person.GetUser().GetUserAccount()
 	if given == nil {
@@ -133,17 +146,22 @@ func takeAccount(person *commonsv1.Person) *account {
 		password:      given.GetUserPassword(),
 		accessProfile: person.GetPersonInformation().GetAccessAssignment().GetAccessProfileName(),
 	}
-	given.UserPassword = ""
+	given.UserPassword, given.AccountLocked, given.MfaRequired, given.ConsecutiveBadLogons = "", nil, nil, nil
+	given.LockoutResetDateTime, given.PasswordUpdatedDateTime = "", ""
+	person.User.PasswordHistories = nil
 	return a
 }
 
 // withoutPassword answers the person as it may be shown.
 func withoutPassword(in *commonsv1.Person) *commonsv1.Person {
-	if in.GetUser().GetUserAccount().GetUserPassword() == "" {
+	if in.GetUser().GetUserAccount().GetUserPassword() == "" && len(in.GetUser().GetPasswordHistories()) == 0 {
 		return in
 	}
 	out := proto.CloneOf(in)
-	out.User.UserAccount.UserPassword = ""
+	out.User.PasswordHistories = nil
+	if out.User.UserAccount != nil {
+		out.User.UserAccount.UserPassword = ""
+	}
 	return out
 }
 

@@ -7,6 +7,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 	"google.golang.org/protobuf/proto"
+	"google.golang.org/protobuf/types/known/structpb"
 
 	"github.com/rotaloom/rotaloom/pkg/civil"
 	"github.com/rotaloom/rotaloom/pkg/fault"
@@ -67,6 +68,39 @@ func TestPrepareRefuses(t *testing.T) {
 		"endless list": {func(p *commonsv1.Person) {
 			p.JobAssignment.BaseWageRates = make([]*commonsv1.BaseWageRate, maxList+1)
 		}, CodeBadValue, "baseWageRates"},
+		"a term": {func(p *commonsv1.Person) {
+			p.JobAssignment.EmploymentTermAssignments = []*commonsv1.TermAssignment{{Name: "38h", StartDate: "2021-05-03"}}
+		}, CodeCombination, "/v1/commons/persons/employment_terms/multi_upsert"},
+		"a term of a position": {func(p *commonsv1.Person) {
+			position, _ := structpb.NewStruct(map[string]any{"employmentTermAssignments": []any{map[string]any{"name": "38h"}}})
+			p.Positions = []*structpb.Struct{position}
+		}, CodeCombination, "positions[0].employmentTermAssignments[0]"},
+		"approvers without level 1": {func(p *commonsv1.Person) {
+			p.PersonInformation.ApproverList = []*commonsv1.Approver{{ApproveLevel: proto.Int32(2), FullName: "Boss"}}
+		}, CodeNoApprover, "approverList"},
+		"an approver without a name": {func(p *commonsv1.Person) {
+			p.PersonInformation.ApproverList = []*commonsv1.Approver{{ApproveLevel: proto.Int32(1)}}
+		}, CodeMissing, "approverList[0].fullName"},
+		"hours of no period": {func(p *commonsv1.Person) {
+			p.PersonInformation.ExpectedHoursList = []*commonsv1.ExpectedHours{{TimePeriodTypeName: "Yearly"}}
+		}, CodeBadValue, "expectedHoursList[0].timePeriodTypeName"},
+		"access without dates": {func(p *commonsv1.Person) {
+			p.GdapAssignments = []*commonsv1.GroupDataAccess{{GdapName: "All", Role: "manager_role", DefaultSwitch: proto.Bool(true)}}
+		}, CodeMissing, "gdapAssignments[0].effectiveDate"},
+		"access of no role": {func(p *commonsv1.Person) {
+			p.GdapAssignments = []*commonsv1.GroupDataAccess{{GdapName: "All", Role: "king", DefaultSwitch: proto.Bool(true), EffectiveDate: "2025-01-01", ExpirationDate: "3000-01-01"}}
+		}, CodeBadValue, "gdapAssignments[0].role"},
+		"an end before the start": {func(p *commonsv1.Person) {
+			p.PersonInformation.PersonAccessAssignments = []*commonsv1.PersonAccessAssignment{{EffectiveDate: "2025-01-02", ExpirationDate: "2025-01-01"}}
+		}, CodeDates, "personAccessAssignments[0]"},
+		"criteria of no node": {func(p *commonsv1.Person) {
+			p.JobAssignment.PrimaryLaborAccounts = []*commonsv1.PrimaryLaborAccount{{OrganizationPath: "a", OrgPathByCriteria: &commonsv1.OrganizationCriteria{}}}
+		}, CodeMissing, "orgPathByCriteria.orgNodes"},
+		"too many addresses": {func(p *commonsv1.Person) {
+			for range maxList + 1 {
+				p.PersonInformation.EmailAddresses = append(p.PersonInformation.EmailAddresses, &commonsv1.EmailAddress{ContactTypeName: "Work"})
+			}
+		}, CodeBadValue, "emailAddresses"},
 		"the same badge twice": {func(p *commonsv1.Person) {
 			p.PersonInformation.BadgeAssignments = []*commonsv1.BadgeAssignment{{BadgeNumber: "7"}, {BadgeNumber: "7"}}
 		}, CodeDates, "badgeAssignments[1]"},
@@ -97,6 +131,25 @@ func TestPrepareFillsIn(t *testing.T) {
 		"from the day of hire to the start of the next one")
 	assert.Empty(t, in.GetJobAssignment().GetPrimaryLaborAccounts()[1].GetEffectiveDate(), "the request stays as it was")
 	assert.Nil(t, d.account)
+}
+
+func TestPrepareWipesWhatOnlyTheServerSays(t *testing.T) {
+	t.Parallel()
+	in := valid()
+	in.JobAssignment.EmploymentTermAssignments = []*commonsv1.TermAssignment{{StartDate: "2021-05-03"}}
+	in.User = &commonsv1.UserInformation{
+		UserAccount: &commonsv1.UserAccount{
+			UserName: "ada", UserPassword: "hush-hush", AccountLocked: proto.Bool(true), MfaRequired: proto.Bool(true),
+			ConsecutiveBadLogons: proto.Int32(3), LockoutResetDateTime: "2021-01-01T00:00:00", PasswordUpdatedDateTime: "2021-01-01T00:00:00",
+		},
+		PasswordHistories: []*commonsv1.PasswordHistory{{Password: "hush-hush"}},
+	}
+	d, err := newRules().prepare(in)
+	require.NoError(t, err, "an empty name takes a new person off nothing")
+	assert.Empty(t, d.person.GetJobAssignment().GetEmploymentTermAssignments())
+	assert.True(t, proto.Equal(&commonsv1.UserInformation{UserAccount: &commonsv1.UserAccount{UserName: "ada"}}, d.person.GetUser()), d.person.GetUser())
+	assert.Equal(t, "hush-hush", d.account.password)
+	assert.NotContains(t, withoutPassword(in).String(), "hush-hush")
 }
 
 func TestZoneName(t *testing.T) {

@@ -30,25 +30,25 @@ func (s *settings) start(ctx context.Context, app *boot.App) error {
 	if err != nil {
 		return err
 	}
-	service, err := s.service(ctx, program)
+	sets, err := scheduling.Migrations()
+	if err != nil {
+		return err
+	}
+	engines, err := program.Engines(ctx, sets...)
+	if err != nil {
+		return err
+	}
+	service, err := s.service(ctx, program, engines)
 	if err != nil {
 		return err
 	}
 	if s.Propagate {
-		return program.Serve(service.WithPropagator(), s.Tokens)
+		return program.Serve(service.WithPropagator(), s.Tokens, engines.NATS)
 	}
-	return program.Serve(service, s.Tokens)
+	return program.Serve(service, s.Tokens, engines.NATS)
 }
 
-func (s *settings) service(ctx context.Context, program *serve.Program) (*scheduling.Service, error) {
-	sets, err := scheduling.Migrations()
-	if err != nil {
-		return nil, err
-	}
-	engines, err := program.Engines(ctx, sets...)
-	if err != nil {
-		return nil, err
-	}
+func (s *settings) service(ctx context.Context, program *serve.Program, engines serve.Engines) (*scheduling.Service, error) {
 	commons, err := program.Dial(s.CommonsTarget)
 	if err != nil {
 		return nil, err

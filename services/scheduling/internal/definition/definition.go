@@ -95,7 +95,7 @@ func (d *Definitions) Resolve(ctx context.Context, db pg.Querier, tenantID int64
 	}
 	for i, pattern := range patterns {
 		if results[i].Err == nil {
-			results[i].Definition, results[i].Err = seal(pattern)
+			results[i].Definition, results[i].Err = seal(asked[i].Path, pattern)
 		}
 	}
 	return results, nil
@@ -129,7 +129,10 @@ func (d *Definitions) check(asked []Asked, patterns []*schedulingv1.SchedulePatt
 	}
 }
 
-func seal(pattern *schedulingv1.SchedulePattern) (*Definition, error) {
+func seal(path string, pattern *schedulingv1.SchedulePattern) (*Definition, error) {
+	if size := proto.Size(pattern); size > mostPatternBytes {
+		return nil, Invalid(path, "must not be larger than %d bytes with all its templates; it has %d", mostPatternBytes, size)
+	}
 	body, err := proto.MarshalOptions{Deterministic: true}.Marshal(pattern)
 	if err != nil {
 		return nil, fmt.Errorf("definition: encode pattern: %w", err)

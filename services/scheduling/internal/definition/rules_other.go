@@ -3,6 +3,8 @@ package definition
 import (
 	"fmt"
 	"math"
+	"slices"
+	"strings"
 
 	commonv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/common/v1"
 	schedulingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/scheduling/v1"
@@ -120,22 +122,22 @@ func (r Rules) scheduleTag(path string, t *schedulingv1.ScheduleTagTemplate) err
 		if !Named(segment.GetTagDefinition()) {
 			return Missing(at + ".tagDefinition")
 		}
-		if err := completeType(at+".segmentType", &segment.SegmentType); err != nil {
+		if err := tagType(at+".segmentType", segment.GetSegmentType()); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// completeType completes the kind of a segment when one is named.
-func completeType(path string, ref **commonv1.Ref) error {
-	if !Named(*ref) {
+// tagTypes are the kinds of a schedule tag's segments.
+var tagTypes = []string{"ON_CALL_SHIFT", "SCHEDULE_TAG", "PREDICTIVE_TAG"}
+
+// tagType checks the kind of a tag's segment, if one is named. An id is taken
+// as it is: the specified API does not say which ids there are.
+func tagType(path string, ref *commonv1.Ref) error {
+	name := ref.GetQualifier()
+	if name == "" || ref.Id != nil || slices.Contains(tagTypes, name) || slices.Contains(segmentTypes[:], name) {
 		return nil
 	}
-	complete, err := segmentType(path, *ref)
-	if err != nil {
-		return err
-	}
-	*ref = complete
-	return nil
+	return Invalid(path, "must be one of %s", strings.Join(tagTypes, ", "))
 }

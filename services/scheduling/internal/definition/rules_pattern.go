@@ -10,6 +10,10 @@ import (
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/rotation"
 )
 
+// mostPatternBytes bounds a pattern with all templates in it. It is kept in
+// memory while schedules are read.
+const mostPatternBytes = 2 << 20
+
 // namesPattern tells whether a pattern has nothing but the name or the id of a
 // pattern template.
 func namesPattern(p *schedulingv1.SchedulePattern) bool {

@@ -2,6 +2,7 @@ package definition
 
 import (
 	"fmt"
+	"strings"
 
 	"google.golang.org/protobuf/proto"
 
@@ -13,8 +14,12 @@ import (
 // named.
 const regularSegment = 1
 
-// segmentTypes are the kinds of segments, by id less one.
+// segmentTypes are the kinds of a shift's segments, by id less one.
 var segmentTypes = [...]string{"REGULAR_SEGMENT", "BREAK_SEGMENT", "TRANSFER_SEGMENT"}
+
+// mostTemplateBytes bounds a shift template with all that is in it. Patterns
+// hold copies of it, as many as a cycle has days.
+const mostTemplateBytes = 16 << 10
 
 // namesShift tells whether a shift template has nothing but the name or the id
 // of one that exists.
@@ -26,6 +31,9 @@ func namesShift(t *schedulingv1.ShiftTemplate) bool {
 // Shift checks a shift template whose path in the request is given. A template
 // without segments gets one that fills it.
 func (r Rules) Shift(path string, t *schedulingv1.ShiftTemplate) error {
+	if proto.Size(t) > mostTemplateBytes {
+		return Invalid(path, "must not be larger than %d bytes", mostTemplateBytes)
+	}
 	whole, err := r.shiftPeriod(path, &t.StartDateTime, &t.EndDateTime)
 	if err != nil {
 		return err
@@ -72,7 +80,7 @@ func segmentType(path string, ref *commonv1.Ref) (*commonv1.Ref, error) {
 		}
 	}
 	if id < 1 || id > int64(len(segmentTypes)) {
-		return nil, Invalid(path, "must be one of %q", segmentTypes)
+		return nil, Invalid(path, "must be one of %s", strings.Join(segmentTypes[:], ", "))
 	}
 	return &commonv1.Ref{Id: proto.Int64(id), Qualifier: proto.String(segmentTypes[id-1])}, nil
 }

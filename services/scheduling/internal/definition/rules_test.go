@@ -2,6 +2,7 @@ package definition_test
 
 import (
 	"math"
+	"strings"
 	"testing"
 	"time"
 
@@ -198,6 +199,9 @@ func TestPatternRules(t *testing.T) {
 		{"an availability at a bad time", available(&schedulingv1.AvailabilityTemplateSegment{AvailabilityType: name("Unavailable"), StartTime: "25:00", EndTime: "12:00"}), fault.CodeTime, "segments[0].startTime"},
 
 		{"a tag for the whole day", tagged(&schedulingv1.ScheduleTagTemplate{Segments: []*schedulingv1.ScheduleTagTemplateSegment{{TagDefinition: name("On call")}}}), "", ""},
+		{"a tag of its kind", tagged(&schedulingv1.ScheduleTagTemplate{Segments: []*schedulingv1.ScheduleTagTemplateSegment{{TagDefinition: name("x"), SegmentType: name("ON_CALL_SHIFT")}}}), "", ""},
+		{"a tag of no known kind", tagged(&schedulingv1.ScheduleTagTemplate{Segments: []*schedulingv1.ScheduleTagTemplateSegment{{TagDefinition: name("x"), SegmentType: name("NOPE")}}}), definition.CodeInvalid, "segments[0].segmentType"},
+		{"a shift of much text", pattern(7, item(1, &schedulingv1.ShiftTemplate{Label: strings.Repeat("x", 20_000), StartDateTime: early().StartDateTime, EndDateTime: early().EndDateTime})), definition.CodeInvalid, "p.items[0].shiftTemplate"},
 		{"a tag that is none", tagged(&schedulingv1.ScheduleTagTemplate{Segments: []*schedulingv1.ScheduleTagTemplateSegment{{}}}), definition.CodeMissing, "segments[0].tagDefinition"},
 		{"a tag without segments", tagged(&schedulingv1.ScheduleTagTemplate{}), definition.CodeMissing, "scheduleTagTemplate.segments"},
 		{"a tag with one time", tagged(&schedulingv1.ScheduleTagTemplate{StartDateTime: "1900-01-01T08:00:00"}), definition.CodeMissing, "endDateTime"},

@@ -2,6 +2,7 @@ package item
 
 import (
 	"math"
+	"net/http"
 
 	"google.golang.org/protobuf/proto"
 
@@ -9,6 +10,7 @@ import (
 	schedulingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/scheduling/v1"
 
 	"github.com/rotaloom/rotaloom/pkg/civil"
+	"github.com/rotaloom/rotaloom/pkg/fault"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/projection"
 )
 
@@ -29,8 +31,16 @@ func (d *draft) employeeID() int64 {
 	return d.employee.ID
 }
 
-// encode writes a message so that equal ones have equal bytes.
+// mostEntryBytes bounds an entry with all that is in it: reads hold many.
+const mostEntryBytes = 16 << 10
+
+// encode writes a message so that equal ones have equal bytes. It refuses one
+// that is too large.
 func encode(m proto.Message) ([]byte, error) {
+	if size := proto.Size(m); size > mostEntryBytes {
+		return nil, fault.Newf(fault.CodeInput, http.StatusBadRequest,
+			"The entry has %d bytes, more than the allowed %d. Shorten its texts and notes.", size, mostEntryBytes)
+	}
 	return proto.MarshalOptions{Deterministic: true}.Marshal(m)
 }
 

@@ -80,6 +80,9 @@ func editDate(path, text string) (civil.Date, error) {
 	return d, nil
 }
 
+// longestDuration bounds the duration of a pay code edit, in seconds.
+const longestDuration = schedule.LongestItem * civil.SecondsPerDay
+
 // hoursAndMinutes is a duration, which may be longer than a day.
 var hoursAndMinutes = regexp.MustCompile(`^\d{1,4}:[0-5]\d$`)
 
@@ -107,6 +110,13 @@ func checkAmount(edit *schedulingv1.PayCodeEdit) error {
 	}
 	if !finite(edit.DurationInDays, edit.MoneyAmount, edit.OverrideAccrualAmount, edit.UnavailabilityAmount) {
 		return invalidEdit("Amounts", "must be numbers")
+	}
+	if edit.DurationInTime != nil && (edit.GetDurationInTime() < 0 || edit.GetDurationInTime() > longestDuration) {
+		return invalidEdit("durationInTime", "must be 0 to %d seconds", longestDuration)
+	}
+	// The comparison is this way round so that NaN is refused.
+	if edit.DurationInDays != nil && !(edit.GetDurationInDays() >= 0 && edit.GetDurationInDays() <= schedule.LongestItem) {
+		return invalidEdit("durationInDays", "must be 0 to %d", schedule.LongestItem)
 	}
 	hasTimes := edit.GetStartTime() != "" && edit.GetEndTime() != ""
 	hasAmount := edit.DurationInTime != nil || edit.DurationInDays != nil || edit.GetDurationInMinutes() != "" ||

@@ -11,6 +11,7 @@ import (
 
 	"github.com/rotaloom/rotaloom/pkg/civil"
 	"github.com/rotaloom/rotaloom/pkg/fault"
+	"github.com/rotaloom/rotaloom/pkg/rpc"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/projection"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/schedule"
 )
@@ -79,7 +80,13 @@ func (h *PayCodeEdits) create(ctx context.Context, sent []*schedulingv1.PayCodeE
 		return nil, err
 	}
 	failure, err := out.Failure()
-	return &schedulingv1.PayCodeEditList{PayCodeEdits: out.Successes(), Failure: failure}, err
+	switch {
+	case err != nil:
+		return nil, err
+	case failure != nil:
+		return &schedulingv1.PayCodeEditList{Failure: failure}, rpc.PartialSuccess(ctx)
+	}
+	return &schedulingv1.PayCodeEditList{PayCodeEdits: out.Successes()}, nil
 }
 
 // MultiDeletePayCodeEdits deletes pay code edits, all or none.

@@ -2,14 +2,19 @@ package item_test
 
 import (
 	"math"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/metadata"
 	"google.golang.org/protobuf/proto"
 
 	commonv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/common/v1"
 	schedulingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/scheduling/v1"
+
+	"github.com/rotaloom/rotaloom/pkg/rpc"
 )
 
 func TestPayCodeEditLifecycle(t *testing.T) {
@@ -76,6 +81,10 @@ func TestRefusedPayCodeEdits(t *testing.T) {
 		"end first":        {"WFS-101309", func(e *schedulingv1.PayCodeEdit) { e.EndDate = "2025-03-02" }},
 		"too long":         {"WFS-101309", func(e *schedulingv1.PayCodeEdit) { e.EndDate = "2026-03-04" }},
 		"no amount":        {"WFS-101309", func(e *schedulingv1.PayCodeEdit) { e.DurationInDays, e.StartTime = nil, "08:00" }},
+		"a negative time":  {"WFS-101309", func(e *schedulingv1.PayCodeEdit) { e.DurationInTime = proto.Int64(-1) }},
+		"years of time":    {"WFS-101309", func(e *schedulingv1.PayCodeEdit) { e.DurationInTime = proto.Int64(367 * 86400) }},
+		"years of days":    {"WFS-101309", func(e *schedulingv1.PayCodeEdit) { e.DurationInDays = proto.Float64(1e300) }},
+		"too much text":    {"API-10001", func(e *schedulingv1.PayCodeEdit) { e.TransferString = strings.Repeat("x", 20_000) }},
 		"no number":        {"WFS-101309", func(e *schedulingv1.PayCodeEdit) { e.MoneyAmount = proto.Float64(math.NaN()) }},
 		"no duration":      {"WFP-90101", func(e *schedulingv1.PayCodeEdit) { e.DurationInMinutes = "8h" }},
 		"no time":          {"WFP-90101", func(e *schedulingv1.PayCodeEdit) { e.EndTime = "25:00" }},
@@ -89,11 +98,13 @@ func TestRefusedPayCodeEdits(t *testing.T) {
 	}
 	good := newEdit(2, "2025-03-03", "2025-03-03")
 	good.DurationInDays, good.DurationInMinutes = nil, "38:30"
+	var header metadata.MD
 	got, err := f.edits.MultiCreatePayCodeEdits(f.Ctx, &schedulingv1.MultiCreatePayCodeEditsRequest{
 		Body:           &schedulingv1.NewPayCodeEdits{PayCodeEdits: []*schedulingv1.PayCodeEdit{{Employee: person(2)}, good}},
 		PartialSuccess: proto.Bool(true),
-	})
+	}, grpc.Header(&header))
 	require.NoError(t, err)
+	assert.Equal(t, []string{"207"}, header.Get(rpc.HeaderHTTPStatus))
 	assert.Equal(t, []int32{0}, got.GetFailure().GetDetails().GetErrorOffsets())
 	_, err = f.edits.MultiCreatePayCodeEdits(f.Ctx, &schedulingv1.MultiCreatePayCodeEditsRequest{})
 	refused(t, err, "WFS-111201", 400)

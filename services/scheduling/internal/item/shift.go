@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"google.golang.org/protobuf/proto"
@@ -36,7 +37,7 @@ func draftShift(sent *schedulingv1.Shift, employee *projection.Employee, longest
 		return nil, err
 	}
 	if seconds(whole) > int64(longest/time.Second) {
-		return nil, fault.Invalid(CodeShiftLength, fmt.Sprintf("The shift is longer than %s.", longest))
+		return nil, fault.Invalid(CodeShiftLength, fmt.Sprintf("endDateTime must be at most %s after startDateTime.", longest))
 	}
 	if err := completeSegments(shift, whole, zone); err != nil {
 		return nil, err
@@ -106,7 +107,7 @@ func segmentType(path string, segment *schedulingv1.ShiftSegment) (*commonv1.Ref
 		id = int64(slices.Index(segmentTypes[:], name)) + 1
 	}
 	if id < 1 || id > int64(len(segmentTypes)) {
-		return nil, invalidShift(path+"segmentTypeRef", "must be one of %q", segmentTypes)
+		return nil, invalidShift(path+"segmentTypeRef", "must be one of %s", strings.Join(segmentTypes[:], ", "))
 	}
 	return &commonv1.Ref{Id: proto.Int64(id), Qualifier: proto.String(segmentTypes[id-1])}, nil
 }

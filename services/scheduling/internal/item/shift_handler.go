@@ -13,6 +13,7 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/civil"
 	"github.com/rotaloom/rotaloom/pkg/fault"
 	"github.com/rotaloom/rotaloom/pkg/fault/bulk"
+	"github.com/rotaloom/rotaloom/pkg/rpc"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/projection"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/schedule"
 )
@@ -85,8 +86,19 @@ func (h *Shifts) create(ctx context.Context, sent []*schedulingv1.Shift, partial
 	if err != nil {
 		return nil, err
 	}
-	failure, err := out.Failure()
-	return &schedulingv1.ShiftList{Shifts: out.Successes(), Failure: failure}, err
+	return shiftList(ctx, out.Failure, out.Successes())
+}
+
+// shiftList answers the outcome of an operation on several shifts.
+func shiftList(ctx context.Context, failed func() (*commonv1.ErrorBody, error), shifts []*schedulingv1.Shift) (*schedulingv1.ShiftList, error) {
+	failure, err := failed()
+	switch {
+	case err != nil:
+		return nil, err
+	case failure != nil:
+		return &schedulingv1.ShiftList{Failure: failure}, rpc.PartialSuccess(ctx)
+	}
+	return &schedulingv1.ShiftList{Shifts: shifts}, nil
 }
 
 // MultiReadShifts returns shifts in the order of the ids. Ids that name nothing
@@ -109,8 +121,7 @@ func (h *Shifts) MultiReadShifts(ctx context.Context, req *schedulingv1.MultiRea
 		}
 		out.Fail(asked, fault.FromError(notFound(unknownInBody, "shift", id)))
 	}
-	failure, err := out.Failure()
-	return &schedulingv1.ShiftList{Shifts: out.Successes(), Failure: failure}, err
+	return shiftList(ctx, out.Failure, out.Successes())
 }
 
 // MultiDeleteShifts deletes shifts, all or none.

@@ -5,10 +5,14 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/metadata"
 	"google.golang.org/protobuf/proto"
 
 	commonv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/common/v1"
 	schedulingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/scheduling/v1"
+
+	"github.com/rotaloom/rotaloom/pkg/rpc"
 )
 
 func TestCreateAndReadShift(t *testing.T) {
@@ -137,8 +141,11 @@ func TestMultiCreateShifts(t *testing.T) {
 	assert.Zero(t, f.Rows(t, "schedule_item")["schedule_item"], "all or none")
 	assert.Empty(t, f.events())
 
-	got, err := f.shifts.MultiCreateShifts(f.Ctx, &schedulingv1.MultiCreateShiftsRequest{Body: list, PartialSuccess: proto.Bool(true)})
+	var header metadata.MD
+	got, err := f.shifts.MultiCreateShifts(f.Ctx,
+		&schedulingv1.MultiCreateShiftsRequest{Body: list, PartialSuccess: proto.Bool(true)}, grpc.Header(&header))
 	require.NoError(t, err)
+	assert.Equal(t, []string{"207"}, header.Get(rpc.HeaderHTTPStatus))
 	details := got.GetFailure().GetDetails()
 	assert.Equal(t, []int32{1, 2, 4}, details.GetErrorOffsets())
 	require.Len(t, details.GetResults(), 5)
@@ -169,12 +176,16 @@ func TestMultiReadAndMultiDeleteShifts(t *testing.T) {
 	made, err := f.shifts.CreateShift(f.Ctx, newShift(2, "2025-03-03T08:00", "2025-03-03T16:00"))
 	require.NoError(t, err)
 	hand, generated := made.GetShifts()[0].GetId(), entryID(t, 1, "2025-03-03", 0)
+	var header metadata.MD
 	read := func(ids ...int64) (*schedulingv1.ShiftList, error) {
-		return f.shifts.MultiReadShifts(f.Ctx, &schedulingv1.MultiReadShiftsRequest{Where: &schedulingv1.ReadShiftsWhere{ShiftIds: ids}})
+		header = nil
+		return f.shifts.MultiReadShifts(f.Ctx,
+			&schedulingv1.MultiReadShiftsRequest{Where: &schedulingv1.ReadShiftsWhere{ShiftIds: ids}}, grpc.Header(&header))
 	}
 	got, err := read(generated, hand)
 	require.NoError(t, err)
 	assert.Nil(t, got.GetFailure())
+	assert.Empty(t, header.Get(rpc.HeaderHTTPStatus))
 	require.Len(t, got.GetShifts(), 2)
 	assert.Equal(t, generated, got.GetShifts()[0].GetId(), "in the order that was asked for")
 	assert.Equal(t, "P1", got.GetShifts()[0].GetEmployee().GetQualifier())
@@ -182,6 +193,7 @@ func TestMultiReadAndMultiDeleteShifts(t *testing.T) {
 	got, err = read(hand, 999, entryID(t, 1, "2025-03-03", 1))
 	require.NoError(t, err)
 	assert.Equal(t, []int32{1, 2}, got.GetFailure().GetDetails().GetErrorOffsets(), "a pay code edit is no shift")
+	assert.Equal(t, []string{"207"}, header.Get(rpc.HeaderHTTPStatus))
 	_, err = read(999)
 	refused(t, err, "WCO-101271", 400)
 	_, err = read()

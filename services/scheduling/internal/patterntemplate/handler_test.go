@@ -63,7 +63,8 @@ func TestLifeOfAPatternTemplate(t *testing.T) {
 	created, err := w.client.CreateSchedulePatternTemplate(w.Ctx, given)
 	require.NoError(t, err)
 	want := rota("Rota")
-	want.Id = created.Id
+	want.Id, want.AnchorStartDay = created.Id, proto.Int64(1)
+	want.Deleted, want.SystemGenerated = proto.Bool(false), proto.Bool(false)
 	assert.True(t, proto.Equal(want, created), "as it was given, without what is read only")
 	read, err := w.client.GetSchedulePatternTemplate(w.Ctx, &schedulingv1.GetSchedulePatternTemplateRequest{Id: created.GetId()})
 	require.NoError(t, err)
@@ -72,7 +73,7 @@ func TestLifeOfAPatternTemplate(t *testing.T) {
 	list, err := w.client.ListSchedulePatternTemplates(w.Ctx, &schedulingv1.ListSchedulePatternTemplatesRequest{AllDetails: proto.Bool(false)})
 	require.NoError(t, err)
 	require.Len(t, list.GetSchedulePatterns(), 1)
-	want.Items = nil
+	want.Items, want.AnchorStartDay, want.Deleted = nil, nil, nil
 	assert.True(t, proto.Equal(want, list.GetSchedulePatterns()[0]))
 
 	changed := rota("Rota 2")

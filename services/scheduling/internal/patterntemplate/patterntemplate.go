@@ -15,6 +15,10 @@ import (
 // of them names is looked up anew each time a pattern is made from it.
 type Store = named.Store[*schedulingv1.SchedulePattern]
 
+// anchorStartDay is the first weekday of pattern weeks, counted from Sunday as
+// 1. It would come from a locale policy; nothing is computed from it.
+const anchorStartDay = 1
+
 // NewStore returns the store of pattern templates.
 func NewStore() *Store {
 	return named.NewStore(named.Kind[*schedulingv1.SchedulePattern]{
@@ -22,7 +26,10 @@ func NewStore() *Store {
 		Table: "schedule_pattern_template",
 		New:   func() *schedulingv1.SchedulePattern { return &schedulingv1.SchedulePattern{} },
 		Strip: func(p *schedulingv1.SchedulePattern) { p.Id, p.AnchorStartDay, p.Deleted = nil, nil, nil },
-		Fill:  func(p *schedulingv1.SchedulePattern, id, _ int64) { p.Id = proto.Int64(id) },
+		Fill: func(p *schedulingv1.SchedulePattern, id, _ int64) {
+			p.Id, p.AnchorStartDay = proto.Int64(id), proto.Int64(anchorStartDay)
+			p.Deleted, p.SystemGenerated = proto.Bool(false), proto.Bool(p.GetSystemGenerated())
+		},
 	})
 }
 

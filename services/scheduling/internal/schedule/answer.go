@@ -3,11 +3,13 @@ package schedule
 import (
 	"bytes"
 	"cmp"
+	"fmt"
 	"slices"
 
 	"google.golang.org/protobuf/encoding/protowire"
 
 	"github.com/rotaloom/rotaloom/pkg/civil"
+	"github.com/rotaloom/rotaloom/pkg/fault"
 )
 
 // Numbers of the fields of Schedule.
@@ -26,9 +28,13 @@ const (
 	answerJobs
 )
 
+// mostAnswerBytes bounds an answer, which is refused before it is put
+// together. It is what the edge takes.
+const mostAnswerBytes = 64 << 20
+
 // writeAnswer writes the book as the fields of a Schedule, with a list, perhaps
 // empty, for each selected part.
-func writeAnswer(q *query, b *book) []byte {
+func writeAnswer(q *query, b *book) ([]byte, error) {
 	w := &writer{book: b, dates: datesOf(b.days)}
 	lists := []struct {
 		part    selection
@@ -66,10 +72,14 @@ func writeAnswer(q *query, b *book) []byte {
 		case answerEmployees:
 			l.other = w.employees()
 		default:
-			sortEntries(l.entries, q.orders)
+			sortEntries(l.entries, q.orders, b.persons)
 		}
 		l.size = len(l.other) + w.listSize(l.entries)
 		total += 1 + protowire.SizeBytes(l.size)
+	}
+	if total > mostAnswerBytes {
+		return nil, fault.TooLarge(fault.CodeTooLarge, fmt.Sprintf(
+			"The answer would have %d bytes, more than the allowed %d. Ask for fewer employees or days.", total, mostAnswerBytes))
 	}
 	w.out = make([]byte, 0, total)
 	for i := range lists {
@@ -80,7 +90,7 @@ func writeAnswer(q *query, b *book) []byte {
 		w.list(l.field, l.entries, l.size)
 		w.out = append(w.out, l.other...)
 	}
-	return w.out
+	return w.out, nil
 }
 
 // openSummary counts the open shifts of each day and job.
@@ -171,11 +181,12 @@ func (w *writer) scheduleDays() []byte {
 		size += days * (1 + protowire.SizeBytes(scheduleDaySize(&w.persons[i])))
 	}
 	out := make([]byte, 0, size)
+	order := asAsked(w.persons)
 	for day := range days {
 		text := w.dates.of(w.days.From.AddDays(day))
-		for i := range w.persons {
+		for _, i := range order {
 			p := &w.persons[i]
-			flags := has[i*days+day]
+			flags := has[int(i)*days+day]
 			out = protowire.AppendTag(out, 1, protowire.BytesType)
 			out = protowire.AppendVarint(out, uint64(scheduleDaySize(p)))
 			out = protowire.AppendTag(out, 1, protowire.BytesType)
@@ -197,7 +208,7 @@ func (w *writer) employees() []byte {
 		size += 1 + len(w.persons[i].ref)
 	}
 	out := make([]byte, 0, size)
-	for i := range w.persons {
+	for _, i := range asAsked(w.persons) {
 		out = protowire.AppendTag(out, 1, protowire.BytesType)
 		out = append(out, w.persons[i].ref...)
 	}

@@ -79,24 +79,22 @@ func (h *Handler) answer(ctx context.Context, q *query) (*schedulingv1.Schedule,
 const countEmployees = `SELECT count(*) FROM employee WHERE tenant_id = $1`
 
 // employees returns those whose schedule is asked for. An empty list means
-// every employee: how many they are is checked before they are read.
+// every employee. How many they are is checked before they are looked up.
 func (h *Handler) employees(ctx context.Context, tenantID int64, q *query) ([]projection.Employee, error) {
-	if !namesNobody(q.employees) {
+	count := len(q.employees.GetIds()) + len(q.employees.GetQualifiers()) + len(q.employees.GetRefs())
+	if q.onlyOpen() {
+		if count == 0 {
+			return nil, nil
+		}
 		return h.directory.EmployeesByList(ctx, q.employees)
 	}
-	if q.onlyOpen() {
-		return nil, nil
-	}
-	var count int
-	if err := h.pool.QueryRow(ctx, countEmployees, tenantID).Scan(&count); err != nil {
-		return nil, fmt.Errorf("schedule: count employees: %w", err)
+	if count == 0 {
+		if err := h.pool.QueryRow(ctx, countEmployees, tenantID).Scan(&count); err != nil {
+			return nil, fmt.Errorf("schedule: count employees: %w", err)
+		}
 	}
 	if err := checkEmployeeDays(count, q.days.Days()); err != nil {
 		return nil, err
 	}
 	return h.directory.EmployeesByList(ctx, q.employees)
-}
-
-func namesNobody(list *commonv1.RefList) bool {
-	return len(list.GetIds()) == 0 && len(list.GetQualifiers()) == 0 && len(list.GetRefs()) == 0
 }

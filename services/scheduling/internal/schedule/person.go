@@ -12,9 +12,10 @@ import (
 
 // person is an employee whose schedule is read.
 type person struct {
-	id   int64
-	ref  []byte // the ref as a message, with its length before it
-	zone *zoneDays
+	id    int64
+	asked int32  // position among those that were asked for
+	ref   []byte // the ref as a message, with its length before it
+	zone  *zoneDays
 }
 
 // newPersons returns the employees as persons, each once, by ascending id.
@@ -35,10 +36,23 @@ func newPersons(employees []projection.Employee, days civil.Range) []person {
 		}
 		at := len(refs)
 		refs = appendRef(refs, e)
-		persons[i] = person{id: e.ID, ref: refs[at:len(refs):len(refs)], zone: zone}
+		persons[i] = person{id: e.ID, asked: int32(i), ref: refs[at:len(refs):len(refs)], zone: zone}
 	}
-	slices.SortFunc(persons, func(a, b person) int { return cmp.Compare(a.id, b.id) })
+	slices.SortFunc(persons, func(a, b person) int {
+		return cmp.Or(cmp.Compare(a.id, b.id), cmp.Compare(a.asked, b.asked))
+	})
 	return slices.CompactFunc(persons, func(a, b person) bool { return a.id == b.id })
+}
+
+// asAsked returns the indexes of persons in the order in which they were asked
+// for.
+func asAsked(persons []person) []int32 {
+	order := make([]int32, len(persons))
+	for i := range order {
+		order[i] = int32(i)
+	}
+	slices.SortFunc(order, func(a, b int32) int { return cmp.Compare(persons[a].asked, persons[b].asked) })
+	return order
 }
 
 func idsOf(persons []person) []int64 {

@@ -1,7 +1,9 @@
 package schedule_test
 
 import (
+	"context"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -195,6 +197,26 @@ func TestSpansThatEndAtForever(t *testing.T) {
 	assert.Equal(t, []string{"P1 1900-01-01T22:00:00", "P1 1900-01-02T22:00:00"}, starts(got.GetShifts()))
 	got = f.read(window("2999-12-31", "3000-01-01", onlyShifts(), 1))
 	assert.Equal(t, []string{"P1 2999-12-30T22:00:00", "P1 2999-12-31T22:00:00"}, starts(got.GetShifts()))
+}
+
+// A read that is given up while the database works on it is an error, and gives
+// its connection back.
+func TestReadThatIsGivenUp(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t)
+	f.employee(1, "UTC")
+	blocker, err := f.pool.Begin(f.ctx)
+	require.NoError(t, err)
+	defer func() { assert.NoError(t, blocker.Rollback(f.ctx)) }()
+	f.read(window("2025-03-02", "2025-03-02", onlyShifts(), 1)) // The other connection knows the statements.
+	_, err = blocker.Exec(f.ctx, "LOCK TABLE span")
+	require.NoError(t, err)
+
+	ctx, cancel := context.WithTimeout(f.ctx, 50*time.Millisecond)
+	defer cancel()
+	_, err = f.handler.MultiReadSchedule(ctx, window("2025-03-02", "2025-03-02", onlyShifts(), 1))
+	require.ErrorIs(t, err, context.DeadlineExceeded)
+	assert.Eventually(t, func() bool { return f.pool.Stat().AcquiredConns() == 1 }, 10*time.Second, time.Millisecond, "that of the lock")
 }
 
 func TestTenantsAreApart(t *testing.T) {

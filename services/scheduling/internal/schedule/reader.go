@@ -12,9 +12,7 @@ import (
 )
 
 const (
-	// mostEmployeeDays bounds one reading: employees multiplied by days. The
-	// contract bounds the employees that a request names; a request that names
-	// none is bounded here.
+	// mostEmployeeDays bounds one reading: employees multiplied by days.
 	mostEmployeeDays = 56_000
 	// mostOpenShifts bounds the open shifts of one reading.
 	mostOpenShifts = 56_000
@@ -59,7 +57,7 @@ func (r *Reader) read(ctx context.Context, tenantID int64, q *query, employees [
 	if err != nil {
 		return nil, err
 	}
-	return writeAnswer(q, book), nil
+	return writeAnswer(q, book)
 }
 
 // patternsOf returns the pattern of each span.

@@ -2,6 +2,7 @@ package schedule_test
 
 import (
 	"fmt"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -150,6 +151,39 @@ func TestLimitIsExact(t *testing.T) {
 	assert.Empty(t, open.GetOpenShifts().GetShifts(), "open shifts alone are not bounded by employees")
 }
 
+func TestAnswersAreBounded(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t)
+	f.employee(1, "UTC")
+	large := shift(1, "08:00", "16:00")
+	large.ShiftTemplate.Label = strings.Repeat("x", 100_000)
+	f.span(span{employee: 1, from: "2025-03-01", to: "2030-03-01", pattern: f.pattern(cycle(1, large))})
+	assert.Len(t, f.read(window("2025-03-01", "2025-03-10", onlyShifts(), 1)).GetShifts().GetShifts(), 10)
+
+	_, err := f.client.MultiReadSchedule(f.ctx, window("2025-03-01", "2027-03-01", onlyShifts(), 1))
+	refused := fault.FromError(err)
+	assert.Equal(t, 413, refused.Status)
+	assert.Equal(t, fault.CodeTooLarge, refused.Code)
+}
+
+func TestEmployeesComeAsAsked(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t)
+	for id := range int64(3) {
+		f.employee(id+1, "UTC")
+	}
+	got := f.read(window("2025-03-01", "2025-03-01", []string{"EMPLOYEES", "SCHEDULEDAYS"}, 3, 1, 2, 3))
+	var employees, days []int64
+	for _, e := range got.GetEmployees().GetEmployees() {
+		employees = append(employees, e.GetId())
+	}
+	for _, d := range got.GetScheduleDayList().GetDays() {
+		days = append(days, d.GetEmployee().GetId())
+	}
+	assert.Equal(t, []int64{3, 1, 2}, employees)
+	assert.Equal(t, []int64{3, 1, 2}, days)
+}
+
 func TestOrders(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
@@ -163,7 +197,7 @@ func TestOrders(t *testing.T) {
 	f.span(span{employee: 1, from: "2025-03-01", to: "2025-03-03", pattern: f.pattern(cycle(1, job("08:00", "20:00", "B"), job("06:00", "07:00", "C")))})
 	f.span(span{employee: 2, from: "2025-03-01", to: "2025-03-03", pattern: f.pattern(cycle(1, job("07:00", "15:00", "A")))})
 	for order, want := range map[string][]string{
-		"":          {"P1 06:00", "P1 08:00", "P1 06:00", "P1 08:00", "P2 07:00", "P2 07:00"},
+		"":          {"P2 07:00", "P2 07:00", "P1 06:00", "P1 08:00", "P1 06:00", "P1 08:00"}, // as asked
 		"employees": {"P1 06:00", "P1 08:00", "P1 06:00", "P1 08:00", "P2 07:00", "P2 07:00"},
 		"STARTDATE": {"P1 06:00", "P2 07:00", "P1 08:00", "P1 06:00", "P2 07:00", "P1 08:00"},
 		"ENDDATE":   {"P1 06:00", "P2 07:00", "P1 08:00", "P1 06:00", "P2 07:00", "P1 08:00"},

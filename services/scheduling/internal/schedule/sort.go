@@ -11,23 +11,24 @@ type order uint8
 
 const (
 	byEmployee order = iota
+	byAsked
 	byStart
 	byEnd
 	byLocation
 )
 
 // defaultOrder is the order when none is asked for.
-var defaultOrder = []order{byEmployee, byStart}
+var defaultOrder = []order{byAsked, byStart}
 
 // sortEntries puts entries in order. What the wanted orders leave open is
 // decided by employee, start and id.
-func sortEntries(entries []entry, orders []order) {
+func sortEntries(entries []entry, orders []order, persons []person) {
 	if len(orders) == 0 {
 		orders = defaultOrder
 	}
 	compare := func(a, b entry) int {
 		for _, o := range orders {
-			if c := o.compare(&a, &b); c != 0 {
+			if c := o.compare(&a, &b, persons); c != 0 {
 				return c
 			}
 		}
@@ -38,10 +39,15 @@ func sortEntries(entries []entry, orders []order) {
 	}
 }
 
-func (o order) compare(a, b *entry) int {
+func (o order) compare(a, b *entry, persons []person) int {
 	switch o {
 	case byEmployee:
 		return cmp.Compare(a.employee, b.employee)
+	case byAsked:
+		if a.employee == b.employee {
+			return 0 // Open shifts have no employee.
+		}
+		return cmp.Compare(persons[a.employee].asked, persons[b.employee].asked)
 	case byStart:
 		return cmp.Compare(a.start, b.start)
 	case byEnd:

@@ -15,6 +15,7 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/tenant"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/definition"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/named"
+	"github.com/rotaloom/rotaloom/services/scheduling/internal/projection"
 )
 
 // path is where a template stands in the request for one.
@@ -24,16 +25,26 @@ const path = "shiftTemplate"
 type Handler struct {
 	schedulingv1.UnsafeShiftTemplateServiceServer
 
-	pool  *pgxpool.Pool
-	store *Store
-	rules definition.Rules
+	pool      *pgxpool.Pool
+	store     *Store
+	rules     definition.Rules
+	directory Directory
+}
+
+// codeNoEmployee (400): a criterion names no employee.
+const codeNoEmployee = "WFS-103407"
+
+// Directory finds the employees that requests name, as
+// [projection.Resolver.Employees] does.
+type Directory interface {
+	Employees(ctx context.Context, refs []*commonv1.Ref) ([]projection.Employee, error)
 }
 
 var _ schedulingv1.ShiftTemplateServiceServer = (*Handler)(nil)
 
 // New returns a Handler that keeps templates in the database of the pool.
-func New(pool *pgxpool.Pool, store *Store, rules definition.Rules) *Handler {
-	return &Handler{pool: pool, store: store, rules: rules}
+func New(pool *pgxpool.Pool, store *Store, rules definition.Rules, directory Directory) *Handler {
+	return &Handler{pool: pool, store: store, rules: rules, directory: directory}
 }
 
 // tenantOf is the tenant of a call. A call without one works for a tenant that
@@ -124,8 +135,19 @@ func (h *Handler) MultiCreateShiftTemplates(ctx context.Context, req *scheduling
 }
 
 // MultiReadShiftTemplates answers the templates that are named, in the order of
-// the names; all when none are.
+// the names; all when none are. All are open to every employee.
 func (h *Handler) MultiReadShiftTemplates(ctx context.Context, req *schedulingv1.MultiReadShiftTemplatesRequest) (*schedulingv1.ShiftTemplateList, error) {
+	if employee := req.GetWhere().GetEmployee(); employee != nil {
+		if req.GetWhere().GetRefs() != nil {
+			return nil, fault.Invalid(definition.CodeOnlyOne, "where takes only one of refs and employee.")
+		}
+		if !definition.Named(employee.GetEmployeeRef()) {
+			return nil, fault.Invalid(codeNoEmployee, "where.employee.employeeRef is missing.")
+		}
+		if _, err := h.directory.Employees(ctx, []*commonv1.Ref{employee.GetEmployeeRef()}); err != nil {
+			return nil, err
+		}
+	}
 	refs, err := oneList(req.GetWhere().GetRefs().GetTemplateRefs())
 	if err != nil {
 		return nil, err

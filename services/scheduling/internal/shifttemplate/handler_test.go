@@ -1,6 +1,7 @@
 package shifttemplate_test
 
 import (
+	"context"
 	"strings"
 	"testing"
 
@@ -11,12 +12,14 @@ import (
 	"google.golang.org/protobuf/proto"
 
 	commonv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/common/v1"
+	commonsv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/commons/v1"
 	schedulingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/scheduling/v1"
 
 	"github.com/rotaloom/rotaloom/pkg/fault"
 	"github.com/rotaloom/rotaloom/pkg/rpc"
 	"github.com/rotaloom/rotaloom/pkg/tenant"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/definition"
+	"github.com/rotaloom/rotaloom/services/scheduling/internal/projection"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/schedtest"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/shifttemplate"
 )
@@ -30,8 +33,15 @@ func newWorld(t *testing.T) *world {
 	t.Helper()
 	env := schedtest.New(t)
 	rules := definition.NewRules(definition.Settings{})
-	schedulingv1.RegisterShiftTemplateServiceServer(env.Local, shifttemplate.New(env.Pool, shifttemplate.NewStore(), rules))
+	schedulingv1.RegisterShiftTemplateServiceServer(env.Local, shifttemplate.New(env.Pool, shifttemplate.NewStore(), rules, projection.NewResolver(env.Pool, nobody{}, nil)))
 	return &world{Env: env, client: schedulingv1.NewShiftTemplateServiceClient(env.Conn())}
+}
+
+// nobody knows no person that is not projected.
+type nobody struct{ commonsv1.PersonServiceClient }
+
+func (nobody) ResolvePersons(context.Context, *commonsv1.ResolvePersonsRequest, ...grpc.CallOption) (*commonsv1.ResolvePersonsResponse, error) {
+	return &commonsv1.ResolvePersonsResponse{}, nil
 }
 
 func template(name string) *schedulingv1.ShiftTemplate {
@@ -209,6 +219,23 @@ func TestMultiReadShiftTemplates(t *testing.T) {
 	requireFault(t, err, definition.CodeUnknown, 400)
 	_, err = read(&commonv1.RefList{Refs: []*commonv1.Ref{{}}})
 	requireFault(t, err, definition.CodeMissing, 400)
+
+	_, err = w.Pool.Exec(w.Ctx, "INSERT INTO employee VALUES (1, 7, 'P7', 'Seven', 'UTC', 1)")
+	require.NoError(t, err)
+	open := func(employee *commonv1.Ref, refs *schedulingv1.ShiftTemplateRefs) (*schedulingv1.ShiftTemplateList, error) {
+		return w.client.MultiReadShiftTemplates(w.Ctx, &schedulingv1.MultiReadShiftTemplatesRequest{Where: &schedulingv1.ShiftTemplateWhere{
+			Employee: &schedulingv1.ShiftTemplateEmployee{EmployeeRef: employee}, Refs: refs,
+		}})
+	}
+	all, err := open(&commonv1.Ref{Qualifier: proto.String("P7")}, nil)
+	require.NoError(t, err)
+	assert.Equal(t, []string{"Early", "Late"}, names(all), "all are open to every employee")
+	_, err = open(&commonv1.Ref{Id: proto.Int64(99)}, nil)
+	requireFault(t, err, "WFS-103401", 400)
+	_, err = open(nil, nil)
+	requireFault(t, err, "WFS-103407", 400)
+	_, err = open(&commonv1.Ref{Id: proto.Int64(7)}, &schedulingv1.ShiftTemplateRefs{})
+	requireFault(t, err, definition.CodeOnlyOne, 400)
 
 	list, err := w.client.ListShiftTemplates(tenant.With(t.Context(), 2), &schedulingv1.ListShiftTemplatesRequest{})
 	require.NoError(t, err)

@@ -26,6 +26,8 @@ func NewStore() *Store {
 		Strip: func(t *schedulingv1.ShiftTemplate) { t.Id, t.Version, t.Deleted = nil, "", nil },
 		Fill: func(t *schedulingv1.ShiftTemplate, id, version int64) {
 			t.Id, t.Version = proto.Int64(id), strconv.FormatInt(version, 10)
+			t.Deleted = proto.Bool(false)
+			t.Locked, t.SystemGenerated = proto.Bool(t.GetLocked()), proto.Bool(t.GetSystemGenerated())
 		},
 	})
 }

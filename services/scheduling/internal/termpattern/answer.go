@@ -49,7 +49,9 @@ func asTheyAre(list results) results { return list }
 func dropInputs(details *commonv1.ErrorDetails) {
 	for _, r := range details.GetResults() {
 		if d := r.GetError().GetDetails(); d != nil {
-			d.Input = nil
+			if d.Input = nil; proto.Size(d) == 0 {
+				r.Error.Details = nil
+			}
 		}
 	}
 }

@@ -18,6 +18,7 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/boot"
 	"github.com/rotaloom/rotaloom/pkg/bus"
 	"github.com/rotaloom/rotaloom/pkg/clock"
+	"github.com/rotaloom/rotaloom/pkg/revocation"
 	"github.com/rotaloom/rotaloom/services/auth"
 	"github.com/rotaloom/rotaloom/services/commons"
 	"github.com/rotaloom/rotaloom/services/scheduling"
@@ -43,7 +44,9 @@ type Config struct {
 	Database privatepg.Config `embed:"" prefix:"database-" envprefix:"ROTALOOM_DATABASE_"`
 	NATS     bus.Config       `embed:"" prefix:"nats-" envprefix:"ROTALOOM_NATS_"`
 
-	Edge        gateway.Config     `embed:""`
+	Edge        gateway.Config    `embed:""`
+	Revocations revocation.Config `embed:"" envprefix:"ROTALOOM_"`
+
 	Auth        auth.Config        `embed:"" envprefix:"ROTALOOM_"`
 	Commons     commons.Config     `embed:"" prefix:"commons-" envprefix:"ROTALOOM_COMMONS_"`
 	Timekeeping timekeeping.Config `embed:"" prefix:"timekeeping-" envprefix:"ROTALOOM_TIMEKEEPING_"`

@@ -28,8 +28,10 @@ type house struct {
 	databases *privatepg.Databases
 	broker    *natsd.Broker
 	tokens    authn.Config
-	// keys verify tokens: those of the auth service in this process.
-	keys authn.KeySource
+	// keys verify tokens, and revocations says which ended: those of the auth
+	// service in this process.
+	keys        authn.KeySource
+	revocations authn.Revocations
 }
 
 // startServices starts the database and the broker, and makes the services
@@ -93,7 +95,7 @@ func (h *house) engines(ctx context.Context, name string, sets []pg.Migrations) 
 
 // open makes a service part of the process, and answers the way to it.
 func (h *house) open(name string, e serve.Engines, s serve.Service) (*rpc.Local, error) {
-	chain, err := serve.Chain(rpc.Config{}, h.tokens, h.keys, e.Log, e.Registry)
+	chain, err := serve.Chain(rpc.Config{}, h.tokens, h.keys, h.revocations, e.Log, e.Registry)
 	if err != nil {
 		return nil, err
 	}
@@ -115,7 +117,7 @@ func (h *house) startAuth(ctx context.Context, credentials state.Credentials) (*
 		return nil, err
 	}
 	service, err := auth.New(ctx, h.cfg.Auth, auth.Deps{
-		Pool: e.Pool, Log: e.Log, Clock: clock.System{}, Permissions: policy.NewTable(nil).Permissions(),
+		Pool: e.Pool, NATS: e.NATS, Log: e.Log, Clock: clock.System{}, Permissions: policy.NewTable(nil).Permissions(),
 	})
 	if err != nil {
 		return nil, err
@@ -128,8 +130,15 @@ func (h *house) startAuth(ctx context.Context, credentials state.Credentials) (*
 	if err != nil {
 		return nil, err
 	}
-	h.keys = service
-	return h.open("auth", e, service)
+	h.keys, h.revocations = service, service
+	local, err := h.open("auth", e, service)
+	if err != nil {
+		return nil, err
+	}
+	// The other services know of revocations as they do in processes of their
+	// own.
+	h.revocations, err = serve.Revocations(h.app, h.cfg.Revocations, local.Conn("standalone", nil), e.NATS, h.app.Log)
+	return local, err
 }
 
 func (h *house) startCommons(ctx context.Context, authService *rpc.Local) (*rpc.Local, error) {

@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"net/url"
 
 	"github.com/rotaloom/rotaloom/pkg/localpg"
 	"github.com/rotaloom/rotaloom/pkg/obs"
@@ -16,7 +15,7 @@ import (
 // Config says which server is used. At its zero value that is a private one,
 // with the programs found on the machine.
 type Config struct {
-	URL    obs.Secret `name:"url" env:"URL" help:"URL of a PostgreSQL server to use instead of a private one. It needs a database rotaloom_<service> for each service; the database named in the URL is not used."`
+	URL    obs.Secret `name:"url" env:"URL" help:"URL of a PostgreSQL server to use instead of a private one. The databases rotaloom_<service> are made when they are missing and the role may create them."`
 	BinDir string     `name:"bin-dir" env:"BIN_DIR" type:"path" help:"Folder of initdb and postgres, when they are not found by themselves."`
 }
 
@@ -27,11 +26,11 @@ type Databases struct {
 	local *localpg.Server
 }
 
-// Start starts the private server in dir, if it is to be used, with a database
-// for each service. Stop ends it; so does the end of this process.
+// Start starts the private server in dir, unless one is named, and sees to a
+// database for each service. Stop ends it; so does the end of this process.
 func Start(ctx context.Context, cfg Config, dir string, log *slog.Logger, services ...string) (*Databases, error) {
 	if cfg.URL != "" {
-		return given(cfg.URL, services)
+		return given(ctx, cfg.URL, log, services)
 	}
 	server, err := localpg.Start(ctx, localpg.Config{Dir: dir, BinDir: cfg.BinDir, Log: log})
 	if err != nil {
@@ -50,19 +49,6 @@ func Start(ctx context.Context, cfg Config, dir string, log *slog.Logger, servic
 }
 
 func name(service string) string { return "rotaloom_" + service }
-
-func given(raw obs.Secret, services []string) (*Databases, error) {
-	u, err := url.Parse(raw.Reveal())
-	if err != nil || u.Scheme != "postgres" && u.Scheme != "postgresql" {
-		return nil, errors.New("the database URL is not of the form postgres://user@host")
-	}
-	d := &Databases{names: map[string]obs.Secret{}}
-	for _, service := range services {
-		u.Path = "/" + name(service)
-		d.names[service] = obs.Secret(u.String())
-	}
-	return d, nil
-}
 
 // URL is how a service connects to its database.
 func (d *Databases) URL(service string) obs.Secret { return d.names[service] }

@@ -9,7 +9,6 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/rotaloom/rotaloom/pkg/obs"
 	"github.com/rotaloom/rotaloom/pkg/pg"
 	"github.com/rotaloom/rotaloom/pkg/testkit/pgtest"
 	"github.com/rotaloom/rotaloom/services/standalone/internal/privatepg"
@@ -34,17 +33,4 @@ func TestEveryServiceHasItsDatabase(t *testing.T) {
 		_, err = pool.Exec(t.Context(), "CREATE TABLE mine ()")
 		assert.NoError(t, err, "the service owns its database")
 	}
-}
-
-func TestGivenServerIsUsed(t *testing.T) {
-	t.Parallel()
-	cfg := privatepg.Config{URL: "postgres://me:pw@host:5433/anything?sslmode=require"}
-	databases, err := privatepg.Start(t.Context(), cfg, "", pgtest.Log(t), "one")
-	require.NoError(t, err)
-	assert.Equal(t, obs.Secret("postgres://me:pw@host:5433/rotaloom_one?sslmode=require"), databases.URL("one"))
-	assert.Nil(t, databases.Done())
-	assert.NoError(t, databases.Stop(t.Context()))
-
-	_, err = privatepg.Start(t.Context(), privatepg.Config{URL: "host=elsewhere"}, "", pgtest.Log(t), "one")
-	assert.Error(t, err)
 }

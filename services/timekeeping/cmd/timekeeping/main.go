@@ -43,5 +43,5 @@ func (s *settings) start(ctx context.Context, app *boot.App) error {
 	if err != nil {
 		return err
 	}
-	return program.Serve(service, s.Tokens)
+	return program.Serve(service, s.Tokens, engines.NATS)
 }

@@ -212,7 +212,10 @@ func (h *Handler) upserted(ctx context.Context, tenantID int64, inputs []*timeke
 		if it.err != nil {
 			out.Fail(inputs[i], fault.FromError(it.err))
 		} else {
-			out.Succeed(inputs[i], wire(it.who, have[it.who.ID]))
+			made := wire(it.who, have[it.who.ID])
+			made.PersonIdentity.RequestItemId = inputs[i].GetPersonIdentity().RequestItemId
+			made.AssignmentSpan = inputs[i].GetAssignmentSpan()
+			out.Succeed(inputs[i], made)
 		}
 	}
 	return answer(ctx, out)

@@ -218,6 +218,277 @@ func (x *IssueTokenResponse) GetExpiresIn() int32 {
 	return 0
 }
 
+// RevokeTokenRequest holds the form fields, all of them required. JSON names
+// are those of the form.
+type RevokeTokenRequest struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// An access token or a refresh token that the client owns.
+	Token         string `protobuf:"bytes,1,opt,name=token,proto3" json:"token,omitempty"`
+	ClientId      string `protobuf:"bytes,2,opt,name=client_id,proto3" json:"client_id,omitempty"`
+	ClientSecret  string `protobuf:"bytes,3,opt,name=client_secret,proto3" json:"client_secret,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *RevokeTokenRequest) Reset() {
+	*x = RevokeTokenRequest{}
+	mi := &file_rotaloom_auth_v1_token_proto_msgTypes[2]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *RevokeTokenRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*RevokeTokenRequest) ProtoMessage() {}
+
+func (x *RevokeTokenRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_rotaloom_auth_v1_token_proto_msgTypes[2]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use RevokeTokenRequest.ProtoReflect.Descriptor instead.
+func (*RevokeTokenRequest) Descriptor() ([]byte, []int) {
+	return file_rotaloom_auth_v1_token_proto_rawDescGZIP(), []int{2}
+}
+
+func (x *RevokeTokenRequest) GetToken() string {
+	if x != nil {
+		return x.Token
+	}
+	return ""
+}
+
+func (x *RevokeTokenRequest) GetClientId() string {
+	if x != nil {
+		return x.ClientId
+	}
+	return ""
+}
+
+func (x *RevokeTokenRequest) GetClientSecret() string {
+	if x != nil {
+		return x.ClientSecret
+	}
+	return ""
+}
+
+type RevokeTokenResponse struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *RevokeTokenResponse) Reset() {
+	*x = RevokeTokenResponse{}
+	mi := &file_rotaloom_auth_v1_token_proto_msgTypes[3]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *RevokeTokenResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*RevokeTokenResponse) ProtoMessage() {}
+
+func (x *RevokeTokenResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_rotaloom_auth_v1_token_proto_msgTypes[3]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use RevokeTokenResponse.ProtoReflect.Descriptor instead.
+func (*RevokeTokenResponse) Descriptor() ([]byte, []int) {
+	return file_rotaloom_auth_v1_token_proto_rawDescGZIP(), []int{3}
+}
+
+type GetOpenIDConfigurationRequest struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *GetOpenIDConfigurationRequest) Reset() {
+	*x = GetOpenIDConfigurationRequest{}
+	mi := &file_rotaloom_auth_v1_token_proto_msgTypes[4]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *GetOpenIDConfigurationRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*GetOpenIDConfigurationRequest) ProtoMessage() {}
+
+func (x *GetOpenIDConfigurationRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_rotaloom_auth_v1_token_proto_msgTypes[4]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use GetOpenIDConfigurationRequest.ProtoReflect.Descriptor instead.
+func (*GetOpenIDConfigurationRequest) Descriptor() ([]byte, []int) {
+	return file_rotaloom_auth_v1_token_proto_rawDescGZIP(), []int{4}
+}
+
+// GetOpenIDConfigurationResponse has the members of the two standards that
+// apply here.
+type GetOpenIDConfigurationResponse struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// What tokens name as "iss".
+	Issuer             string   `protobuf:"bytes,1,opt,name=issuer,proto3" json:"issuer,omitempty"`
+	TokenEndpoint      string   `protobuf:"bytes,2,opt,name=token_endpoint,proto3" json:"token_endpoint,omitempty"`
+	RevocationEndpoint string   `protobuf:"bytes,3,opt,name=revocation_endpoint,proto3" json:"revocation_endpoint,omitempty"`
+	JwksUri            string   `protobuf:"bytes,4,opt,name=jwks_uri,proto3" json:"jwks_uri,omitempty"`
+	ScopesSupported    []string `protobuf:"bytes,5,rep,name=scopes_supported,proto3" json:"scopes_supported,omitempty"`
+	// There is no authorization endpoint, so only "none".
+	ResponseTypesSupported                 []string `protobuf:"bytes,6,rep,name=response_types_supported,proto3" json:"response_types_supported,omitempty"`
+	GrantTypesSupported                    []string `protobuf:"bytes,7,rep,name=grant_types_supported,proto3" json:"grant_types_supported,omitempty"`
+	SubjectTypesSupported                  []string `protobuf:"bytes,8,rep,name=subject_types_supported,proto3" json:"subject_types_supported,omitempty"`
+	IdTokenSigningAlgValuesSupported       []string `protobuf:"bytes,9,rep,name=id_token_signing_alg_values_supported,proto3" json:"id_token_signing_alg_values_supported,omitempty"`
+	TokenEndpointAuthMethodsSupported      []string `protobuf:"bytes,10,rep,name=token_endpoint_auth_methods_supported,proto3" json:"token_endpoint_auth_methods_supported,omitempty"`
+	RevocationEndpointAuthMethodsSupported []string `protobuf:"bytes,11,rep,name=revocation_endpoint_auth_methods_supported,proto3" json:"revocation_endpoint_auth_methods_supported,omitempty"`
+	ClaimsSupported                        []string `protobuf:"bytes,12,rep,name=claims_supported,proto3" json:"claims_supported,omitempty"`
+	unknownFields                          protoimpl.UnknownFields
+	sizeCache                              protoimpl.SizeCache
+}
+
+func (x *GetOpenIDConfigurationResponse) Reset() {
+	*x = GetOpenIDConfigurationResponse{}
+	mi := &file_rotaloom_auth_v1_token_proto_msgTypes[5]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *GetOpenIDConfigurationResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*GetOpenIDConfigurationResponse) ProtoMessage() {}
+
+func (x *GetOpenIDConfigurationResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_rotaloom_auth_v1_token_proto_msgTypes[5]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use GetOpenIDConfigurationResponse.ProtoReflect.Descriptor instead.
+func (*GetOpenIDConfigurationResponse) Descriptor() ([]byte, []int) {
+	return file_rotaloom_auth_v1_token_proto_rawDescGZIP(), []int{5}
+}
+
+func (x *GetOpenIDConfigurationResponse) GetIssuer() string {
+	if x != nil {
+		return x.Issuer
+	}
+	return ""
+}
+
+func (x *GetOpenIDConfigurationResponse) GetTokenEndpoint() string {
+	if x != nil {
+		return x.TokenEndpoint
+	}
+	return ""
+}
+
+func (x *GetOpenIDConfigurationResponse) GetRevocationEndpoint() string {
+	if x != nil {
+		return x.RevocationEndpoint
+	}
+	return ""
+}
+
+func (x *GetOpenIDConfigurationResponse) GetJwksUri() string {
+	if x != nil {
+		return x.JwksUri
+	}
+	return ""
+}
+
+func (x *GetOpenIDConfigurationResponse) GetScopesSupported() []string {
+	if x != nil {
+		return x.ScopesSupported
+	}
+	return nil
+}
+
+func (x *GetOpenIDConfigurationResponse) GetResponseTypesSupported() []string {
+	if x != nil {
+		return x.ResponseTypesSupported
+	}
+	return nil
+}
+
+func (x *GetOpenIDConfigurationResponse) GetGrantTypesSupported() []string {
+	if x != nil {
+		return x.GrantTypesSupported
+	}
+	return nil
+}
+
+func (x *GetOpenIDConfigurationResponse) GetSubjectTypesSupported() []string {
+	if x != nil {
+		return x.SubjectTypesSupported
+	}
+	return nil
+}
+
+func (x *GetOpenIDConfigurationResponse) GetIdTokenSigningAlgValuesSupported() []string {
+	if x != nil {
+		return x.IdTokenSigningAlgValuesSupported
+	}
+	return nil
+}
+
+func (x *GetOpenIDConfigurationResponse) GetTokenEndpointAuthMethodsSupported() []string {
+	if x != nil {
+		return x.TokenEndpointAuthMethodsSupported
+	}
+	return nil
+}
+
+func (x *GetOpenIDConfigurationResponse) GetRevocationEndpointAuthMethodsSupported() []string {
+	if x != nil {
+		return x.RevocationEndpointAuthMethodsSupported
+	}
+	return nil
+}
+
+func (x *GetOpenIDConfigurationResponse) GetClaimsSupported() []string {
+	if x != nil {
+		return x.ClaimsSupported
+	}
+	return nil
+}
+
 type GetKeySetRequest struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	unknownFields protoimpl.UnknownFields
@@ -226,7 +497,7 @@ type GetKeySetRequest struct {
 
 func (x *GetKeySetRequest) Reset() {
 	*x = GetKeySetRequest{}
-	mi := &file_rotaloom_auth_v1_token_proto_msgTypes[2]
+	mi := &file_rotaloom_auth_v1_token_proto_msgTypes[6]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -238,7 +509,7 @@ func (x *GetKeySetRequest) String() string {
 func (*GetKeySetRequest) ProtoMessage() {}
 
 func (x *GetKeySetRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_auth_v1_token_proto_msgTypes[2]
+	mi := &file_rotaloom_auth_v1_token_proto_msgTypes[6]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -251,7 +522,7 @@ func (x *GetKeySetRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetKeySetRequest.ProtoReflect.Descriptor instead.
 func (*GetKeySetRequest) Descriptor() ([]byte, []int) {
-	return file_rotaloom_auth_v1_token_proto_rawDescGZIP(), []int{2}
+	return file_rotaloom_auth_v1_token_proto_rawDescGZIP(), []int{6}
 }
 
 type GetKeySetResponse struct {
@@ -263,7 +534,7 @@ type GetKeySetResponse struct {
 
 func (x *GetKeySetResponse) Reset() {
 	*x = GetKeySetResponse{}
-	mi := &file_rotaloom_auth_v1_token_proto_msgTypes[3]
+	mi := &file_rotaloom_auth_v1_token_proto_msgTypes[7]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -275,7 +546,7 @@ func (x *GetKeySetResponse) String() string {
 func (*GetKeySetResponse) ProtoMessage() {}
 
 func (x *GetKeySetResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_auth_v1_token_proto_msgTypes[3]
+	mi := &file_rotaloom_auth_v1_token_proto_msgTypes[7]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -288,7 +559,7 @@ func (x *GetKeySetResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetKeySetResponse.ProtoReflect.Descriptor instead.
 func (*GetKeySetResponse) Descriptor() ([]byte, []int) {
-	return file_rotaloom_auth_v1_token_proto_rawDescGZIP(), []int{3}
+	return file_rotaloom_auth_v1_token_proto_rawDescGZIP(), []int{7}
 }
 
 func (x *GetKeySetResponse) GetKeys() []*JSONWebKey {
@@ -314,7 +585,7 @@ type JSONWebKey struct {
 
 func (x *JSONWebKey) Reset() {
 	*x = JSONWebKey{}
-	mi := &file_rotaloom_auth_v1_token_proto_msgTypes[4]
+	mi := &file_rotaloom_auth_v1_token_proto_msgTypes[8]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -326,7 +597,7 @@ func (x *JSONWebKey) String() string {
 func (*JSONWebKey) ProtoMessage() {}
 
 func (x *JSONWebKey) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_auth_v1_token_proto_msgTypes[4]
+	mi := &file_rotaloom_auth_v1_token_proto_msgTypes[8]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -339,7 +610,7 @@ func (x *JSONWebKey) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use JSONWebKey.ProtoReflect.Descriptor instead.
 func (*JSONWebKey) Descriptor() ([]byte, []int) {
-	return file_rotaloom_auth_v1_token_proto_rawDescGZIP(), []int{4}
+	return file_rotaloom_auth_v1_token_proto_rawDescGZIP(), []int{8}
 }
 
 func (x *JSONWebKey) GetKty() string {
@@ -412,7 +683,27 @@ const file_rotaloom_auth_v1_token_proto_rawDesc = "" +
 	"token_type\x12\x1e\n" +
 	"\n" +
 	"expires_in\x18\x06 \x01(\x05R\n" +
-	"expires_in\"\x12\n" +
+	"expires_in\"n\n" +
+	"\x12RevokeTokenRequest\x12\x14\n" +
+	"\x05token\x18\x01 \x01(\tR\x05token\x12\x1c\n" +
+	"\tclient_id\x18\x02 \x01(\tR\tclient_id\x12$\n" +
+	"\rclient_secret\x18\x03 \x01(\tR\rclient_secret\"\x15\n" +
+	"\x13RevokeTokenResponse\"\x1f\n" +
+	"\x1dGetOpenIDConfigurationRequest\"\xbe\x05\n" +
+	"\x1eGetOpenIDConfigurationResponse\x12\x16\n" +
+	"\x06issuer\x18\x01 \x01(\tR\x06issuer\x12&\n" +
+	"\x0etoken_endpoint\x18\x02 \x01(\tR\x0etoken_endpoint\x120\n" +
+	"\x13revocation_endpoint\x18\x03 \x01(\tR\x13revocation_endpoint\x12\x1a\n" +
+	"\bjwks_uri\x18\x04 \x01(\tR\bjwks_uri\x12*\n" +
+	"\x10scopes_supported\x18\x05 \x03(\tR\x10scopes_supported\x12:\n" +
+	"\x18response_types_supported\x18\x06 \x03(\tR\x18response_types_supported\x124\n" +
+	"\x15grant_types_supported\x18\a \x03(\tR\x15grant_types_supported\x128\n" +
+	"\x17subject_types_supported\x18\b \x03(\tR\x17subject_types_supported\x12T\n" +
+	"%id_token_signing_alg_values_supported\x18\t \x03(\tR%id_token_signing_alg_values_supported\x12T\n" +
+	"%token_endpoint_auth_methods_supported\x18\n" +
+	" \x03(\tR%token_endpoint_auth_methods_supported\x12^\n" +
+	"*revocation_endpoint_auth_methods_supported\x18\v \x03(\tR*revocation_endpoint_auth_methods_supported\x12*\n" +
+	"\x10claims_supported\x18\f \x03(\tR\x10claims_supported\"\x12\n" +
 	"\x10GetKeySetRequest\"E\n" +
 	"\x11GetKeySetResponse\x120\n" +
 	"\x04keys\x18\x01 \x03(\v2\x1c.rotaloom.auth.v1.JSONWebKeyR\x04keys\"t\n" +
@@ -423,10 +714,12 @@ const file_rotaloom_auth_v1_token_proto_rawDesc = "" +
 	"\x01x\x18\x03 \x01(\tR\x01x\x12\x10\n" +
 	"\x03kid\x18\x04 \x01(\tR\x03kid\x12\x10\n" +
 	"\x03alg\x18\x05 \x01(\tR\x03alg\x12\x10\n" +
-	"\x03use\x18\x06 \x01(\tR\x03use2\xb1\x02\n" +
+	"\x03use\x18\x06 \x01(\tR\x03use2\x89\x05\n" +
 	"\fTokenService\x12\x8e\x01\n" +
 	"\n" +
-	"IssueToken\x12#.rotaloom.auth.v1.IssueTokenRequest\x1a$.rotaloom.auth.v1.IssueTokenResponse\"5\xa2\xbb\x18\x06\x10\x01\x18\x05(\x01\x82\xd3\xe4\x93\x02%:\x01*\" /api/authentication/access_token\x12\x8f\x01\n" +
+	"IssueToken\x12#.rotaloom.auth.v1.IssueTokenRequest\x1a$.rotaloom.auth.v1.IssueTokenResponse\"5\xa2\xbb\x18\x06\x10\x01\x18\x05(\x01\x82\xd3\xe4\x93\x02%:\x01*\" /api/authentication/access_token\x12\x91\x01\n" +
+	"\vRevokeToken\x12$.rotaloom.auth.v1.RevokeTokenRequest\x1a%.rotaloom.auth.v1.RevokeTokenResponse\"5\xa2\xbb\x18\x06\x10\x01\x18\x05(\x01\x82\xd3\xe4\x93\x02%:\x01*\" /api/authentication/token/revoke\x12\xc1\x01\n" +
+	"\x16GetOpenIDConfiguration\x12/.rotaloom.auth.v1.GetOpenIDConfigurationRequest\x1a0.rotaloom.auth.v1.GetOpenIDConfigurationResponse\"D\xa2\xbb\x18\x04\x10\x01\x18\x01\x82\xd3\xe4\x93\x026\x124/api/authentication/.well-known/openid-configuration\x12\x8f\x01\n" +
 	"\tGetKeySet\x12\".rotaloom.auth.v1.GetKeySetRequest\x1a#.rotaloom.auth.v1.GetKeySetResponse\"9\xa2\xbb\x18\x04\x10\x01\x18\x01\x82\xd3\xe4\x93\x02+\x12)/api/authentication/.well-known/jwks.jsonB\xc4\x01\n" +
 	"\x14com.rotaloom.auth.v1B\n" +
 	"TokenProtoP\x01Z>github.com/rotaloom/rotaloom/proto/gen/rotaloom/auth/v1;authv1\xa2\x02\x03RAX\xaa\x02\x10Rotaloom.Auth.V1\xca\x02\x10Rotaloom\\Auth\\V1\xe2\x02\x1cRotaloom\\Auth\\V1\\GPBMetadata\xea\x02\x12Rotaloom::Auth::V1b\x06proto3"
@@ -443,22 +736,30 @@ func file_rotaloom_auth_v1_token_proto_rawDescGZIP() []byte {
 	return file_rotaloom_auth_v1_token_proto_rawDescData
 }
 
-var file_rotaloom_auth_v1_token_proto_msgTypes = make([]protoimpl.MessageInfo, 5)
+var file_rotaloom_auth_v1_token_proto_msgTypes = make([]protoimpl.MessageInfo, 9)
 var file_rotaloom_auth_v1_token_proto_goTypes = []any{
-	(*IssueTokenRequest)(nil),  // 0: rotaloom.auth.v1.IssueTokenRequest
-	(*IssueTokenResponse)(nil), // 1: rotaloom.auth.v1.IssueTokenResponse
-	(*GetKeySetRequest)(nil),   // 2: rotaloom.auth.v1.GetKeySetRequest
-	(*GetKeySetResponse)(nil),  // 3: rotaloom.auth.v1.GetKeySetResponse
-	(*JSONWebKey)(nil),         // 4: rotaloom.auth.v1.JSONWebKey
+	(*IssueTokenRequest)(nil),              // 0: rotaloom.auth.v1.IssueTokenRequest
+	(*IssueTokenResponse)(nil),             // 1: rotaloom.auth.v1.IssueTokenResponse
+	(*RevokeTokenRequest)(nil),             // 2: rotaloom.auth.v1.RevokeTokenRequest
+	(*RevokeTokenResponse)(nil),            // 3: rotaloom.auth.v1.RevokeTokenResponse
+	(*GetOpenIDConfigurationRequest)(nil),  // 4: rotaloom.auth.v1.GetOpenIDConfigurationRequest
+	(*GetOpenIDConfigurationResponse)(nil), // 5: rotaloom.auth.v1.GetOpenIDConfigurationResponse
+	(*GetKeySetRequest)(nil),               // 6: rotaloom.auth.v1.GetKeySetRequest
+	(*GetKeySetResponse)(nil),              // 7: rotaloom.auth.v1.GetKeySetResponse
+	(*JSONWebKey)(nil),                     // 8: rotaloom.auth.v1.JSONWebKey
 }
 var file_rotaloom_auth_v1_token_proto_depIdxs = []int32{
-	4, // 0: rotaloom.auth.v1.GetKeySetResponse.keys:type_name -> rotaloom.auth.v1.JSONWebKey
+	8, // 0: rotaloom.auth.v1.GetKeySetResponse.keys:type_name -> rotaloom.auth.v1.JSONWebKey
 	0, // 1: rotaloom.auth.v1.TokenService.IssueToken:input_type -> rotaloom.auth.v1.IssueTokenRequest
-	2, // 2: rotaloom.auth.v1.TokenService.GetKeySet:input_type -> rotaloom.auth.v1.GetKeySetRequest
-	1, // 3: rotaloom.auth.v1.TokenService.IssueToken:output_type -> rotaloom.auth.v1.IssueTokenResponse
-	3, // 4: rotaloom.auth.v1.TokenService.GetKeySet:output_type -> rotaloom.auth.v1.GetKeySetResponse
-	3, // [3:5] is the sub-list for method output_type
-	1, // [1:3] is the sub-list for method input_type
+	2, // 2: rotaloom.auth.v1.TokenService.RevokeToken:input_type -> rotaloom.auth.v1.RevokeTokenRequest
+	4, // 3: rotaloom.auth.v1.TokenService.GetOpenIDConfiguration:input_type -> rotaloom.auth.v1.GetOpenIDConfigurationRequest
+	6, // 4: rotaloom.auth.v1.TokenService.GetKeySet:input_type -> rotaloom.auth.v1.GetKeySetRequest
+	1, // 5: rotaloom.auth.v1.TokenService.IssueToken:output_type -> rotaloom.auth.v1.IssueTokenResponse
+	3, // 6: rotaloom.auth.v1.TokenService.RevokeToken:output_type -> rotaloom.auth.v1.RevokeTokenResponse
+	5, // 7: rotaloom.auth.v1.TokenService.GetOpenIDConfiguration:output_type -> rotaloom.auth.v1.GetOpenIDConfigurationResponse
+	7, // 8: rotaloom.auth.v1.TokenService.GetKeySet:output_type -> rotaloom.auth.v1.GetKeySetResponse
+	5, // [5:9] is the sub-list for method output_type
+	1, // [1:5] is the sub-list for method input_type
 	1, // [1:1] is the sub-list for extension type_name
 	1, // [1:1] is the sub-list for extension extendee
 	0, // [0:1] is the sub-list for field type_name
@@ -475,7 +776,7 @@ func file_rotaloom_auth_v1_token_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_rotaloom_auth_v1_token_proto_rawDesc), len(file_rotaloom_auth_v1_token_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   5,
+			NumMessages:   9,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

@@ -21,20 +21,28 @@ import (
 const _ = grpc.SupportPackageIsVersion9
 
 const (
-	TokenService_IssueToken_FullMethodName = "/rotaloom.auth.v1.TokenService/IssueToken"
-	TokenService_GetKeySet_FullMethodName  = "/rotaloom.auth.v1.TokenService/GetKeySet"
+	TokenService_IssueToken_FullMethodName             = "/rotaloom.auth.v1.TokenService/IssueToken"
+	TokenService_RevokeToken_FullMethodName            = "/rotaloom.auth.v1.TokenService/RevokeToken"
+	TokenService_GetOpenIDConfiguration_FullMethodName = "/rotaloom.auth.v1.TokenService/GetOpenIDConfiguration"
+	TokenService_GetKeySet_FullMethodName              = "/rotaloom.auth.v1.TokenService/GetKeySet"
 )
 
 // TokenServiceClient is the client API for TokenService service.
 //
 // For semantics around ctx use and closing/ending streaming RPCs, please refer to https://pkg.go.dev/google.golang.org/grpc/?tab=doc#ClientConn.NewStream.
 //
-// TokenService issues access tokens by OAuth 2.0 and publishes the keys that
-// verify them.
+// TokenService issues and revokes tokens by OAuth 2.0 and publishes the keys
+// that verify them.
 type TokenServiceClient interface {
 	// Issues an access token for a password (password grant) or for a refresh
 	// token (refresh_token grant). The body is a form.
 	IssueToken(ctx context.Context, in *IssueTokenRequest, opts ...grpc.CallOption) (*IssueTokenResponse, error)
+	// Revokes an access token, or a refresh token with every access token made
+	// by it (RFC 7009). An unknown token counts as revoked. The body is a form.
+	RevokeToken(ctx context.Context, in *RevokeTokenRequest, opts ...grpc.CallOption) (*RevokeTokenResponse, error)
+	// Says where tokens are issued, revoked and verified (OpenID Connect
+	// Discovery 1.0, RFC 8414).
+	GetOpenIDConfiguration(ctx context.Context, in *GetOpenIDConfigurationRequest, opts ...grpc.CallOption) (*GetOpenIDConfigurationResponse, error)
 	// Retrieves the public keys that verify access tokens (RFC 7517).
 	GetKeySet(ctx context.Context, in *GetKeySetRequest, opts ...grpc.CallOption) (*GetKeySetResponse, error)
 }
@@ -57,6 +65,26 @@ func (c *tokenServiceClient) IssueToken(ctx context.Context, in *IssueTokenReque
 	return out, nil
 }
 
+func (c *tokenServiceClient) RevokeToken(ctx context.Context, in *RevokeTokenRequest, opts ...grpc.CallOption) (*RevokeTokenResponse, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(RevokeTokenResponse)
+	err := c.cc.Invoke(ctx, TokenService_RevokeToken_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
+func (c *tokenServiceClient) GetOpenIDConfiguration(ctx context.Context, in *GetOpenIDConfigurationRequest, opts ...grpc.CallOption) (*GetOpenIDConfigurationResponse, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(GetOpenIDConfigurationResponse)
+	err := c.cc.Invoke(ctx, TokenService_GetOpenIDConfiguration_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
 func (c *tokenServiceClient) GetKeySet(ctx context.Context, in *GetKeySetRequest, opts ...grpc.CallOption) (*GetKeySetResponse, error) {
 	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
 	out := new(GetKeySetResponse)
@@ -71,12 +99,18 @@ func (c *tokenServiceClient) GetKeySet(ctx context.Context, in *GetKeySetRequest
 // All implementations must embed UnimplementedTokenServiceServer
 // for forward compatibility.
 //
-// TokenService issues access tokens by OAuth 2.0 and publishes the keys that
-// verify them.
+// TokenService issues and revokes tokens by OAuth 2.0 and publishes the keys
+// that verify them.
 type TokenServiceServer interface {
 	// Issues an access token for a password (password grant) or for a refresh
 	// token (refresh_token grant). The body is a form.
 	IssueToken(context.Context, *IssueTokenRequest) (*IssueTokenResponse, error)
+	// Revokes an access token, or a refresh token with every access token made
+	// by it (RFC 7009). An unknown token counts as revoked. The body is a form.
+	RevokeToken(context.Context, *RevokeTokenRequest) (*RevokeTokenResponse, error)
+	// Says where tokens are issued, revoked and verified (OpenID Connect
+	// Discovery 1.0, RFC 8414).
+	GetOpenIDConfiguration(context.Context, *GetOpenIDConfigurationRequest) (*GetOpenIDConfigurationResponse, error)
 	// Retrieves the public keys that verify access tokens (RFC 7517).
 	GetKeySet(context.Context, *GetKeySetRequest) (*GetKeySetResponse, error)
 	mustEmbedUnimplementedTokenServiceServer()
@@ -91,6 +125,12 @@ type UnimplementedTokenServiceServer struct{}
 
 func (UnimplementedTokenServiceServer) IssueToken(context.Context, *IssueTokenRequest) (*IssueTokenResponse, error) {
 	return nil, status.Error(codes.Unimplemented, "method IssueToken not implemented")
+}
+func (UnimplementedTokenServiceServer) RevokeToken(context.Context, *RevokeTokenRequest) (*RevokeTokenResponse, error) {
+	return nil, status.Error(codes.Unimplemented, "method RevokeToken not implemented")
+}
+func (UnimplementedTokenServiceServer) GetOpenIDConfiguration(context.Context, *GetOpenIDConfigurationRequest) (*GetOpenIDConfigurationResponse, error) {
+	return nil, status.Error(codes.Unimplemented, "method GetOpenIDConfiguration not implemented")
 }
 func (UnimplementedTokenServiceServer) GetKeySet(context.Context, *GetKeySetRequest) (*GetKeySetResponse, error) {
 	return nil, status.Error(codes.Unimplemented, "method GetKeySet not implemented")
@@ -134,6 +174,42 @@ func _TokenService_IssueToken_Handler(srv interface{}, ctx context.Context, dec 
 	return interceptor(ctx, in, info, handler)
 }
 
+func _TokenService_RevokeToken_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(RevokeTokenRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(TokenServiceServer).RevokeToken(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: TokenService_RevokeToken_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(TokenServiceServer).RevokeToken(ctx, req.(*RevokeTokenRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
+func _TokenService_GetOpenIDConfiguration_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(GetOpenIDConfigurationRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(TokenServiceServer).GetOpenIDConfiguration(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: TokenService_GetOpenIDConfiguration_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(TokenServiceServer).GetOpenIDConfiguration(ctx, req.(*GetOpenIDConfigurationRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
 func _TokenService_GetKeySet_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
 	in := new(GetKeySetRequest)
 	if err := dec(in); err != nil {
@@ -162,6 +238,14 @@ var TokenService_ServiceDesc = grpc.ServiceDesc{
 		{
 			MethodName: "IssueToken",
 			Handler:    _TokenService_IssueToken_Handler,
+		},
+		{
+			MethodName: "RevokeToken",
+			Handler:    _TokenService_RevokeToken_Handler,
+		},
+		{
+			MethodName: "GetOpenIDConfiguration",
+			Handler:    _TokenService_GetOpenIDConfiguration_Handler,
 		},
 		{
 			MethodName: "GetKeySet",

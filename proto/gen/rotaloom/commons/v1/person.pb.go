@@ -14,6 +14,7 @@ import (
 	_ "google.golang.org/genproto/googleapis/api/annotations"
 	protoreflect "google.golang.org/protobuf/reflect/protoreflect"
 	protoimpl "google.golang.org/protobuf/runtime/protoimpl"
+	structpb "google.golang.org/protobuf/types/known/structpb"
 	reflect "reflect"
 	sync "sync"
 	unsafe "unsafe"
@@ -647,8 +648,11 @@ type Person struct {
 	PersonInformation *PersonInformation     `protobuf:"bytes,2,opt,name=person_information,json=personInformation,proto3" json:"person_information,omitempty"`
 	JobAssignment     *JobAssignment         `protobuf:"bytes,3,opt,name=job_assignment,json=jobAssignment,proto3" json:"job_assignment,omitempty"`
 	User              *UserInformation       `protobuf:"bytes,4,opt,name=user,proto3" json:"user,omitempty"`
-	unknownFields     protoimpl.UnknownFields
-	sizeCache         protoimpl.SizeCache
+	GdapAssignments   []*GroupDataAccess     `protobuf:"bytes,5,rep,name=gdap_assignments,json=gdapAssignments,proto3" json:"gdap_assignments,omitempty"`
+	// Kept and shown as they are sent.
+	Positions     []*structpb.Struct `protobuf:"bytes,6,rep,name=positions,proto3" json:"positions,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
 }
 
 func (x *Person) Reset() {
@@ -709,6 +713,20 @@ func (x *Person) GetUser() *UserInformation {
 	return nil
 }
 
+func (x *Person) GetGdapAssignments() []*GroupDataAccess {
+	if x != nil {
+		return x.GdapAssignments
+	}
+	return nil
+}
+
+func (x *Person) GetPositions() []*structpb.Struct {
+	if x != nil {
+		return x.Positions
+	}
+	return nil
+}
+
 // PersonIdentity names a person by exactly one property.
 type PersonIdentity struct {
 	state        protoimpl.MessageState `protogen:"open.v1"`
@@ -718,9 +736,17 @@ type PersonIdentity struct {
 	UserKey      *int64                 `protobuf:"varint,4,opt,name=user_key,json=userKey,proto3,oneof" json:"user_key,omitempty"`
 	UserName     *string                `protobuf:"bytes,5,opt,name=user_name,json=userName,proto3,oneof" json:"user_name,omitempty"`
 	// The caller's marker for an item of a batch.
-	RequestItemId *int64 `protobuf:"varint,6,opt,name=request_item_id,json=requestItemId,proto3,oneof" json:"request_item_id,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
+	RequestItemId *int64  `protobuf:"varint,6,opt,name=request_item_id,json=requestItemId,proto3,oneof" json:"request_item_id,omitempty"`
+	BadgeNumber   *string `protobuf:"bytes,7,opt,name=badge_number,json=badgeNumber,proto3,oneof" json:"badge_number,omitempty"`
+	// Of the badge number.
+	EffectiveDate string `protobuf:"bytes,8,opt,name=effective_date,json=effectiveDate,proto3" json:"effective_date,omitempty"`
+	EffectiveTime string `protobuf:"bytes,9,opt,name=effective_time,json=effectiveTime,proto3" json:"effective_time,omitempty"`
+	// A pair.
+	Aoid            *string          `protobuf:"bytes,10,opt,name=aoid,proto3,oneof" json:"aoid,omitempty"`
+	Coid            *string          `protobuf:"bytes,11,opt,name=coid,proto3,oneof" json:"coid,omitempty"`
+	HyperFindFilter *structpb.Struct `protobuf:"bytes,12,opt,name=hyper_find_filter,json=hyperFindFilter,proto3" json:"hyper_find_filter,omitempty"`
+	unknownFields   protoimpl.UnknownFields
+	sizeCache       protoimpl.SizeCache
 }
 
 func (x *PersonIdentity) Reset() {
@@ -795,22 +821,73 @@ func (x *PersonIdentity) GetRequestItemId() int64 {
 	return 0
 }
 
+func (x *PersonIdentity) GetBadgeNumber() string {
+	if x != nil && x.BadgeNumber != nil {
+		return *x.BadgeNumber
+	}
+	return ""
+}
+
+func (x *PersonIdentity) GetEffectiveDate() string {
+	if x != nil {
+		return x.EffectiveDate
+	}
+	return ""
+}
+
+func (x *PersonIdentity) GetEffectiveTime() string {
+	if x != nil {
+		return x.EffectiveTime
+	}
+	return ""
+}
+
+func (x *PersonIdentity) GetAoid() string {
+	if x != nil && x.Aoid != nil {
+		return *x.Aoid
+	}
+	return ""
+}
+
+func (x *PersonIdentity) GetCoid() string {
+	if x != nil && x.Coid != nil {
+		return *x.Coid
+	}
+	return ""
+}
+
+func (x *PersonIdentity) GetHyperFindFilter() *structpb.Struct {
+	if x != nil {
+		return x.HyperFindFilter
+	}
+	return nil
+}
+
 type PersonInformation struct {
-	state                     protoimpl.MessageState      `protogen:"open.v1"`
-	Person                    *PersonDetails              `protobuf:"bytes,1,opt,name=person,proto3" json:"person,omitempty"`
-	EmploymentStatusList      []*EmploymentStatus         `protobuf:"bytes,2,rep,name=employment_status_list,json=employmentStatusList,proto3" json:"employment_status_list,omitempty"`
-	UserAccountStatusList     []*UserAccountStatus        `protobuf:"bytes,3,rep,name=user_account_status_list,json=userAccountStatusList,proto3" json:"user_account_status_list,omitempty"`
-	BadgeAssignments          []*BadgeAssignment          `protobuf:"bytes,4,rep,name=badge_assignments,json=badgeAssignments,proto3" json:"badge_assignments,omitempty"`
-	EmailAddresses            []*EmailAddress             `protobuf:"bytes,5,rep,name=email_addresses,json=emailAddresses,proto3" json:"email_addresses,omitempty"`
-	TelephoneNumbers          []*TelephoneNumber          `protobuf:"bytes,6,rep,name=telephone_numbers,json=telephoneNumbers,proto3" json:"telephone_numbers,omitempty"`
-	PostalAddresses           []*PostalAddress            `protobuf:"bytes,7,rep,name=postal_addresses,json=postalAddresses,proto3" json:"postal_addresses,omitempty"`
-	CustomDataList            []*CustomData               `protobuf:"bytes,8,rep,name=custom_data_list,json=customDataList,proto3" json:"custom_data_list,omitempty"`
-	CustomDateList            []*CustomDate               `protobuf:"bytes,9,rep,name=custom_date_list,json=customDateList,proto3" json:"custom_date_list,omitempty"`
-	AccessAssignment          *AccessAssignment           `protobuf:"bytes,10,opt,name=access_assignment,json=accessAssignment,proto3" json:"access_assignment,omitempty"`
-	PersonLicenseTypes        []*PersonLicenseType        `protobuf:"bytes,11,rep,name=person_license_types,json=personLicenseTypes,proto3" json:"person_license_types,omitempty"`
-	PersonAuthenticationTypes []*PersonAuthenticationType `protobuf:"bytes,12,rep,name=person_authentication_types,json=personAuthenticationTypes,proto3" json:"person_authentication_types,omitempty"`
-	unknownFields             protoimpl.UnknownFields
-	sizeCache                 protoimpl.SizeCache
+	state                      protoimpl.MessageState      `protogen:"open.v1"`
+	Person                     *PersonDetails              `protobuf:"bytes,1,opt,name=person,proto3" json:"person,omitempty"`
+	EmploymentStatusList       []*EmploymentStatus         `protobuf:"bytes,2,rep,name=employment_status_list,json=employmentStatusList,proto3" json:"employment_status_list,omitempty"`
+	UserAccountStatusList      []*UserAccountStatus        `protobuf:"bytes,3,rep,name=user_account_status_list,json=userAccountStatusList,proto3" json:"user_account_status_list,omitempty"`
+	BadgeAssignments           []*BadgeAssignment          `protobuf:"bytes,4,rep,name=badge_assignments,json=badgeAssignments,proto3" json:"badge_assignments,omitempty"`
+	EmailAddresses             []*EmailAddress             `protobuf:"bytes,5,rep,name=email_addresses,json=emailAddresses,proto3" json:"email_addresses,omitempty"`
+	TelephoneNumbers           []*TelephoneNumber          `protobuf:"bytes,6,rep,name=telephone_numbers,json=telephoneNumbers,proto3" json:"telephone_numbers,omitempty"`
+	PostalAddresses            []*PostalAddress            `protobuf:"bytes,7,rep,name=postal_addresses,json=postalAddresses,proto3" json:"postal_addresses,omitempty"`
+	CustomDataList             []*CustomData               `protobuf:"bytes,8,rep,name=custom_data_list,json=customDataList,proto3" json:"custom_data_list,omitempty"`
+	CustomDateList             []*CustomDate               `protobuf:"bytes,9,rep,name=custom_date_list,json=customDateList,proto3" json:"custom_date_list,omitempty"`
+	AccessAssignment           *AccessAssignment           `protobuf:"bytes,10,opt,name=access_assignment,json=accessAssignment,proto3" json:"access_assignment,omitempty"`
+	PersonLicenseTypes         []*PersonLicenseType        `protobuf:"bytes,11,rep,name=person_license_types,json=personLicenseTypes,proto3" json:"person_license_types,omitempty"`
+	PersonAuthenticationTypes  []*PersonAuthenticationType `protobuf:"bytes,12,rep,name=person_authentication_types,json=personAuthenticationTypes,proto3" json:"person_authentication_types,omitempty"`
+	ExpectedHoursList          []*ExpectedHours            `protobuf:"bytes,13,rep,name=expected_hours_list,json=expectedHoursList,proto3" json:"expected_hours_list,omitempty"`
+	PersonAccessAssignments    []*PersonAccessAssignment   `protobuf:"bytes,14,rep,name=person_access_assignments,json=personAccessAssignments,proto3" json:"person_access_assignments,omitempty"`
+	AnalyticsLaborTypeList     []*AnalyticsLaborType       `protobuf:"bytes,15,rep,name=analytics_labor_type_list,json=analyticsLaborTypeList,proto3" json:"analytics_labor_type_list,omitempty"`
+	ApproverList               []*Approver                 `protobuf:"bytes,16,rep,name=approver_list,json=approverList,proto3" json:"approver_list,omitempty"`
+	PurposeAssignments         []*PurposeAssignment        `protobuf:"bytes,17,rep,name=purpose_assignments,json=purposeAssignments,proto3" json:"purpose_assignments,omitempty"`
+	EmployeeCurrencyAssignment *EmployeeCurrency           `protobuf:"bytes,18,opt,name=employee_currency_assignment,json=employeeCurrencyAssignment,proto3" json:"employee_currency_assignment,omitempty"`
+	// Kept and shown as they are sent.
+	WorkEmployee  *structpb.Struct `protobuf:"bytes,19,opt,name=work_employee,json=workEmployee,proto3" json:"work_employee,omitempty"`
+	KpassAccount  *structpb.Struct `protobuf:"bytes,20,opt,name=kpass_account,json=kpassAccount,proto3" json:"kpass_account,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
 }
 
 func (x *PersonInformation) Reset() {
@@ -927,6 +1004,62 @@ func (x *PersonInformation) GetPersonAuthenticationTypes() []*PersonAuthenticati
 	return nil
 }
 
+func (x *PersonInformation) GetExpectedHoursList() []*ExpectedHours {
+	if x != nil {
+		return x.ExpectedHoursList
+	}
+	return nil
+}
+
+func (x *PersonInformation) GetPersonAccessAssignments() []*PersonAccessAssignment {
+	if x != nil {
+		return x.PersonAccessAssignments
+	}
+	return nil
+}
+
+func (x *PersonInformation) GetAnalyticsLaborTypeList() []*AnalyticsLaborType {
+	if x != nil {
+		return x.AnalyticsLaborTypeList
+	}
+	return nil
+}
+
+func (x *PersonInformation) GetApproverList() []*Approver {
+	if x != nil {
+		return x.ApproverList
+	}
+	return nil
+}
+
+func (x *PersonInformation) GetPurposeAssignments() []*PurposeAssignment {
+	if x != nil {
+		return x.PurposeAssignments
+	}
+	return nil
+}
+
+func (x *PersonInformation) GetEmployeeCurrencyAssignment() *EmployeeCurrency {
+	if x != nil {
+		return x.EmployeeCurrencyAssignment
+	}
+	return nil
+}
+
+func (x *PersonInformation) GetWorkEmployee() *structpb.Struct {
+	if x != nil {
+		return x.WorkEmployee
+	}
+	return nil
+}
+
+func (x *PersonInformation) GetKpassAccount() *structpb.Struct {
+	if x != nil {
+		return x.KpassAccount
+	}
+	return nil
+}
+
 type PersonDetails struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	PersonNumber  string                 `protobuf:"bytes,1,opt,name=person_number,json=personNumber,proto3" json:"person_number,omitempty"`
@@ -935,19 +1068,23 @@ type PersonDetails struct {
 	MiddleInitial string                 `protobuf:"bytes,4,opt,name=middle_initial,json=middleInitial,proto3" json:"middle_initial,omitempty"`
 	ShortName     string                 `protobuf:"bytes,5,opt,name=short_name,json=shortName,proto3" json:"short_name,omitempty"`
 	// Computed when read: "Last, First".
-	FullName                     string   `protobuf:"bytes,6,opt,name=full_name,json=fullName,proto3" json:"full_name,omitempty"`
-	PhoneticFullName             string   `protobuf:"bytes,7,opt,name=phonetic_full_name,json=phoneticFullName,proto3" json:"phonetic_full_name,omitempty"`
-	RomanizedFullName            string   `protobuf:"bytes,8,opt,name=romanized_full_name,json=romanizedFullName,proto3" json:"romanized_full_name,omitempty"`
-	BirthDate                    string   `protobuf:"bytes,9,opt,name=birth_date,json=birthDate,proto3" json:"birth_date,omitempty"`
-	HireDate                     string   `protobuf:"bytes,10,opt,name=hire_date,json=hireDate,proto3" json:"hire_date,omitempty"`
-	AccrualProfileName           string   `protobuf:"bytes,11,opt,name=accrual_profile_name,json=accrualProfileName,proto3" json:"accrual_profile_name,omitempty"`
-	AccrualProfileEffectiveDate  string   `protobuf:"bytes,12,opt,name=accrual_profile_effective_date,json=accrualProfileEffectiveDate,proto3" json:"accrual_profile_effective_date,omitempty"`
-	EmployeeStandardHours        *float64 `protobuf:"fixed64,13,opt,name=employee_standard_hours,json=employeeStandardHours,proto3,oneof" json:"employee_standard_hours,omitempty"`
-	FullTimeStandardHours        *float64 `protobuf:"fixed64,14,opt,name=full_time_standard_hours,json=fullTimeStandardHours,proto3,oneof" json:"full_time_standard_hours,omitempty"`
-	FullTimePercentage           *float64 `protobuf:"fixed64,15,opt,name=full_time_percentage,json=fullTimePercentage,proto3,oneof" json:"full_time_percentage,omitempty"`
-	FingerRequiredFlag           *bool    `protobuf:"varint,16,opt,name=finger_required_flag,json=fingerRequiredFlag,proto3,oneof" json:"finger_required_flag,omitempty"`
-	FaceRequiredFlag             *bool    `protobuf:"varint,17,opt,name=face_required_flag,json=faceRequiredFlag,proto3,oneof" json:"face_required_flag,omitempty"`
-	HasKmailNotificationDelivery *bool    `protobuf:"varint,18,opt,name=has_kmail_notification_delivery,json=hasKmailNotificationDelivery,proto3,oneof" json:"has_kmail_notification_delivery,omitempty"`
+	FullName                     string                 `protobuf:"bytes,6,opt,name=full_name,json=fullName,proto3" json:"full_name,omitempty"`
+	PhoneticFullName             string                 `protobuf:"bytes,7,opt,name=phonetic_full_name,json=phoneticFullName,proto3" json:"phonetic_full_name,omitempty"`
+	RomanizedFullName            string                 `protobuf:"bytes,8,opt,name=romanized_full_name,json=romanizedFullName,proto3" json:"romanized_full_name,omitempty"`
+	BirthDate                    string                 `protobuf:"bytes,9,opt,name=birth_date,json=birthDate,proto3" json:"birth_date,omitempty"`
+	HireDate                     string                 `protobuf:"bytes,10,opt,name=hire_date,json=hireDate,proto3" json:"hire_date,omitempty"`
+	AccrualProfileName           string                 `protobuf:"bytes,11,opt,name=accrual_profile_name,json=accrualProfileName,proto3" json:"accrual_profile_name,omitempty"`
+	AccrualProfileEffectiveDate  string                 `protobuf:"bytes,12,opt,name=accrual_profile_effective_date,json=accrualProfileEffectiveDate,proto3" json:"accrual_profile_effective_date,omitempty"`
+	EmployeeStandardHours        *float64               `protobuf:"fixed64,13,opt,name=employee_standard_hours,json=employeeStandardHours,proto3,oneof" json:"employee_standard_hours,omitempty"`
+	FullTimeStandardHours        *float64               `protobuf:"fixed64,14,opt,name=full_time_standard_hours,json=fullTimeStandardHours,proto3,oneof" json:"full_time_standard_hours,omitempty"`
+	FullTimePercentage           *float64               `protobuf:"fixed64,15,opt,name=full_time_percentage,json=fullTimePercentage,proto3,oneof" json:"full_time_percentage,omitempty"`
+	FingerRequiredFlag           *bool                  `protobuf:"varint,16,opt,name=finger_required_flag,json=fingerRequiredFlag,proto3,oneof" json:"finger_required_flag,omitempty"`
+	FaceRequiredFlag             *bool                  `protobuf:"varint,17,opt,name=face_required_flag,json=faceRequiredFlag,proto3,oneof" json:"face_required_flag,omitempty"`
+	HasKmailNotificationDelivery *bool                  `protobuf:"varint,18,opt,name=has_kmail_notification_delivery,json=hasKmailNotificationDelivery,proto3,oneof" json:"has_kmail_notification_delivery,omitempty"`
+	AccrualProfileEndDate        string                 `protobuf:"bytes,19,opt,name=accrual_profile_end_date,json=accrualProfileEndDate,proto3" json:"accrual_profile_end_date,omitempty"`
+	FullTimeEquivalencies        []*FullTimeEquivalency `protobuf:"bytes,20,rep,name=full_time_equivalencies,json=fullTimeEquivalencies,proto3" json:"full_time_equivalencies,omitempty"`
+	ManagerSignoffThruDateTime   string                 `protobuf:"bytes,21,opt,name=manager_signoff_thru_date_time,json=managerSignoffThruDateTime,proto3" json:"manager_signoff_thru_date_time,omitempty"`
+	PayrollLockoutThruDateTime   string                 `protobuf:"bytes,22,opt,name=payroll_lockout_thru_date_time,json=payrollLockoutThruDateTime,proto3" json:"payroll_lockout_thru_date_time,omitempty"`
 	unknownFields                protoimpl.UnknownFields
 	sizeCache                    protoimpl.SizeCache
 }
@@ -1108,6 +1245,110 @@ func (x *PersonDetails) GetHasKmailNotificationDelivery() bool {
 	return false
 }
 
+func (x *PersonDetails) GetAccrualProfileEndDate() string {
+	if x != nil {
+		return x.AccrualProfileEndDate
+	}
+	return ""
+}
+
+func (x *PersonDetails) GetFullTimeEquivalencies() []*FullTimeEquivalency {
+	if x != nil {
+		return x.FullTimeEquivalencies
+	}
+	return nil
+}
+
+func (x *PersonDetails) GetManagerSignoffThruDateTime() string {
+	if x != nil {
+		return x.ManagerSignoffThruDateTime
+	}
+	return ""
+}
+
+func (x *PersonDetails) GetPayrollLockoutThruDateTime() string {
+	if x != nil {
+		return x.PayrollLockoutThruDateTime
+	}
+	return ""
+}
+
+type FullTimeEquivalency struct {
+	state                 protoimpl.MessageState `protogen:"open.v1"`
+	EffectiveDate         string                 `protobuf:"bytes,1,opt,name=effective_date,json=effectiveDate,proto3" json:"effective_date,omitempty"`
+	ExpirationDate        string                 `protobuf:"bytes,2,opt,name=expiration_date,json=expirationDate,proto3" json:"expiration_date,omitempty"`
+	EmployeeStandardHours *float64               `protobuf:"fixed64,3,opt,name=employee_standard_hours,json=employeeStandardHours,proto3,oneof" json:"employee_standard_hours,omitempty"`
+	FullTimeStandardHours *float64               `protobuf:"fixed64,4,opt,name=full_time_standard_hours,json=fullTimeStandardHours,proto3,oneof" json:"full_time_standard_hours,omitempty"`
+	FullTimePercentage    *float64               `protobuf:"fixed64,5,opt,name=full_time_percentage,json=fullTimePercentage,proto3,oneof" json:"full_time_percentage,omitempty"`
+	unknownFields         protoimpl.UnknownFields
+	sizeCache             protoimpl.SizeCache
+}
+
+func (x *FullTimeEquivalency) Reset() {
+	*x = FullTimeEquivalency{}
+	mi := &file_rotaloom_commons_v1_person_proto_msgTypes[15]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *FullTimeEquivalency) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*FullTimeEquivalency) ProtoMessage() {}
+
+func (x *FullTimeEquivalency) ProtoReflect() protoreflect.Message {
+	mi := &file_rotaloom_commons_v1_person_proto_msgTypes[15]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use FullTimeEquivalency.ProtoReflect.Descriptor instead.
+func (*FullTimeEquivalency) Descriptor() ([]byte, []int) {
+	return file_rotaloom_commons_v1_person_proto_rawDescGZIP(), []int{15}
+}
+
+func (x *FullTimeEquivalency) GetEffectiveDate() string {
+	if x != nil {
+		return x.EffectiveDate
+	}
+	return ""
+}
+
+func (x *FullTimeEquivalency) GetExpirationDate() string {
+	if x != nil {
+		return x.ExpirationDate
+	}
+	return ""
+}
+
+func (x *FullTimeEquivalency) GetEmployeeStandardHours() float64 {
+	if x != nil && x.EmployeeStandardHours != nil {
+		return *x.EmployeeStandardHours
+	}
+	return 0
+}
+
+func (x *FullTimeEquivalency) GetFullTimeStandardHours() float64 {
+	if x != nil && x.FullTimeStandardHours != nil {
+		return *x.FullTimeStandardHours
+	}
+	return 0
+}
+
+func (x *FullTimeEquivalency) GetFullTimePercentage() float64 {
+	if x != nil && x.FullTimePercentage != nil {
+		return *x.FullTimePercentage
+	}
+	return 0
+}
+
 type EmploymentStatus struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Active, Inactive or Terminated.
@@ -1120,7 +1361,7 @@ type EmploymentStatus struct {
 
 func (x *EmploymentStatus) Reset() {
 	*x = EmploymentStatus{}
-	mi := &file_rotaloom_commons_v1_person_proto_msgTypes[15]
+	mi := &file_rotaloom_commons_v1_person_proto_msgTypes[16]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1132,7 +1373,7 @@ func (x *EmploymentStatus) String() string {
 func (*EmploymentStatus) ProtoMessage() {}
 
 func (x *EmploymentStatus) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_commons_v1_person_proto_msgTypes[15]
+	mi := &file_rotaloom_commons_v1_person_proto_msgTypes[16]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1145,7 +1386,7 @@ func (x *EmploymentStatus) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use EmploymentStatus.ProtoReflect.Descriptor instead.
 func (*EmploymentStatus) Descriptor() ([]byte, []int) {
-	return file_rotaloom_commons_v1_person_proto_rawDescGZIP(), []int{15}
+	return file_rotaloom_commons_v1_person_proto_rawDescGZIP(), []int{16}
 }
 
 func (x *EmploymentStatus) GetEmploymentStatusName() string {
@@ -1180,7 +1421,7 @@ type UserAccountStatus struct {
 
 func (x *UserAccountStatus) Reset() {
 	*x = UserAccountStatus{}
-	mi := &file_rotaloom_commons_v1_person_proto_msgTypes[16]
+	mi := &file_rotaloom_commons_v1_person_proto_msgTypes[17]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1192,7 +1433,7 @@ func (x *UserAccountStatus) String() string {
 func (*UserAccountStatus) ProtoMessage() {}
 
 func (x *UserAccountStatus) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_commons_v1_person_proto_msgTypes[16]
+	mi := &file_rotaloom_commons_v1_person_proto_msgTypes[17]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1205,7 +1446,7 @@ func (x *UserAccountStatus) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use UserAccountStatus.ProtoReflect.Descriptor instead.
 func (*UserAccountStatus) Descriptor() ([]byte, []int) {
-	return file_rotaloom_commons_v1_person_proto_rawDescGZIP(), []int{16}
+	return file_rotaloom_commons_v1_person_proto_rawDescGZIP(), []int{17}
 }
 
 func (x *UserAccountStatus) GetUserAccountStatusName() string {
@@ -1240,7 +1481,7 @@ type BadgeAssignment struct {
 
 func (x *BadgeAssignment) Reset() {
 	*x = BadgeAssignment{}
-	mi := &file_rotaloom_commons_v1_person_proto_msgTypes[17]
+	mi := &file_rotaloom_commons_v1_person_proto_msgTypes[18]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1252,7 +1493,7 @@ func (x *BadgeAssignment) String() string {
 func (*BadgeAssignment) ProtoMessage() {}
 
 func (x *BadgeAssignment) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_commons_v1_person_proto_msgTypes[17]
+	mi := &file_rotaloom_commons_v1_person_proto_msgTypes[18]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1265,7 +1506,7 @@ func (x *BadgeAssignment) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use BadgeAssignment.ProtoReflect.Descriptor instead.
 func (*BadgeAssignment) Descriptor() ([]byte, []int) {
-	return file_rotaloom_commons_v1_person_proto_rawDescGZIP(), []int{17}
+	return file_rotaloom_commons_v1_person_proto_rawDescGZIP(), []int{18}
 }
 
 func (x *BadgeAssignment) GetBadgeNumber() string {
@@ -1300,7 +1541,7 @@ type EmailAddress struct {
 
 func (x *EmailAddress) Reset() {
 	*x = EmailAddress{}
-	mi := &file_rotaloom_commons_v1_person_proto_msgTypes[18]
+	mi := &file_rotaloom_commons_v1_person_proto_msgTypes[19]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1312,7 +1553,7 @@ func (x *EmailAddress) String() string {
 func (*EmailAddress) ProtoMessage() {}
 
 func (x *EmailAddress) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_commons_v1_person_proto_msgTypes[18]
+	mi := &file_rotaloom_commons_v1_person_proto_msgTypes[19]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1325,7 +1566,7 @@ func (x *EmailAddress) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use EmailAddress.ProtoReflect.Descriptor instead.
 func (*EmailAddress) Descriptor() ([]byte, []int) {
-	return file_rotaloom_commons_v1_person_proto_rawDescGZIP(), []int{18}
+	return file_rotaloom_commons_v1_person_proto_rawDescGZIP(), []int{19}
 }
 
 func (x *EmailAddress) GetContactTypeName() string {
@@ -1360,7 +1601,7 @@ type TelephoneNumber struct {
 
 func (x *TelephoneNumber) Reset() {
 	*x = TelephoneNumber{}
-	mi := &file_rotaloom_commons_v1_person_proto_msgTypes[19]
+	mi := &file_rotaloom_commons_v1_person_proto_msgTypes[20]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1372,7 +1613,7 @@ func (x *TelephoneNumber) String() string {
 func (*TelephoneNumber) ProtoMessage() {}
 
 func (x *TelephoneNumber) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_commons_v1_person_proto_msgTypes[19]
+	mi := &file_rotaloom_commons_v1_person_proto_msgTypes[20]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1385,7 +1626,7 @@ func (x *TelephoneNumber) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use TelephoneNumber.ProtoReflect.Descriptor instead.
 func (*TelephoneNumber) Descriptor() ([]byte, []int) {
-	return file_rotaloom_commons_v1_person_proto_rawDescGZIP(), []int{19}
+	return file_rotaloom_commons_v1_person_proto_rawDescGZIP(), []int{20}
 }
 
 func (x *TelephoneNumber) GetContactTypeName() string {
@@ -1423,7 +1664,7 @@ type PostalAddress struct {
 
 func (x *PostalAddress) Reset() {
 	*x = PostalAddress{}
-	mi := &file_rotaloom_commons_v1_person_proto_msgTypes[20]
+	mi := &file_rotaloom_commons_v1_person_proto_msgTypes[21]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1435,7 +1676,7 @@ func (x *PostalAddress) String() string {
 func (*PostalAddress) ProtoMessage() {}
 
 func (x *PostalAddress) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_commons_v1_person_proto_msgTypes[20]
+	mi := &file_rotaloom_commons_v1_person_proto_msgTypes[21]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1448,7 +1689,7 @@ func (x *PostalAddress) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PostalAddress.ProtoReflect.Descriptor instead.
 func (*PostalAddress) Descriptor() ([]byte, []int) {
-	return file_rotaloom_commons_v1_person_proto_rawDescGZIP(), []int{20}
+	return file_rotaloom_commons_v1_person_proto_rawDescGZIP(), []int{21}
 }
 
 func (x *PostalAddress) GetContactTypeName() string {
@@ -1503,7 +1744,7 @@ type CustomData struct {
 
 func (x *CustomData) Reset() {
 	*x = CustomData{}
-	mi := &file_rotaloom_commons_v1_person_proto_msgTypes[21]
+	mi := &file_rotaloom_commons_v1_person_proto_msgTypes[22]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1515,7 +1756,7 @@ func (x *CustomData) String() string {
 func (*CustomData) ProtoMessage() {}
 
 func (x *CustomData) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_commons_v1_person_proto_msgTypes[21]
+	mi := &file_rotaloom_commons_v1_person_proto_msgTypes[22]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1528,7 +1769,7 @@ func (x *CustomData) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CustomData.ProtoReflect.Descriptor instead.
 func (*CustomData) Descriptor() ([]byte, []int) {
-	return file_rotaloom_commons_v1_person_proto_rawDescGZIP(), []int{21}
+	return file_rotaloom_commons_v1_person_proto_rawDescGZIP(), []int{22}
 }
 
 func (x *CustomData) GetCustomDataTypeName() string {
@@ -1555,7 +1796,7 @@ type CustomDate struct {
 
 func (x *CustomDate) Reset() {
 	*x = CustomDate{}
-	mi := &file_rotaloom_commons_v1_person_proto_msgTypes[22]
+	mi := &file_rotaloom_commons_v1_person_proto_msgTypes[23]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1567,7 +1808,7 @@ func (x *CustomDate) String() string {
 func (*CustomDate) ProtoMessage() {}
 
 func (x *CustomDate) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_commons_v1_person_proto_msgTypes[22]
+	mi := &file_rotaloom_commons_v1_person_proto_msgTypes[23]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1580,7 +1821,7 @@ func (x *CustomDate) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CustomDate.ProtoReflect.Descriptor instead.
 func (*CustomDate) Descriptor() ([]byte, []int) {
-	return file_rotaloom_commons_v1_person_proto_rawDescGZIP(), []int{22}
+	return file_rotaloom_commons_v1_person_proto_rawDescGZIP(), []int{23}
 }
 
 func (x *CustomDate) GetCustomDateTypeName() string {
@@ -1593,6 +1834,428 @@ func (x *CustomDate) GetCustomDateTypeName() string {
 func (x *CustomDate) GetDate() string {
 	if x != nil {
 		return x.Date
+	}
+	return ""
+}
+
+type ExpectedHours struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Daily, Weekly or Pay Period, in any case.
+	TimePeriodTypeName string `protobuf:"bytes,1,opt,name=time_period_type_name,json=timePeriodTypeName,proto3" json:"time_period_type_name,omitempty"`
+	// Hours, as text.
+	Quantity      string `protobuf:"bytes,2,opt,name=quantity,proto3" json:"quantity,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ExpectedHours) Reset() {
+	*x = ExpectedHours{}
+	mi := &file_rotaloom_commons_v1_person_proto_msgTypes[24]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ExpectedHours) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ExpectedHours) ProtoMessage() {}
+
+func (x *ExpectedHours) ProtoReflect() protoreflect.Message {
+	mi := &file_rotaloom_commons_v1_person_proto_msgTypes[24]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ExpectedHours.ProtoReflect.Descriptor instead.
+func (*ExpectedHours) Descriptor() ([]byte, []int) {
+	return file_rotaloom_commons_v1_person_proto_rawDescGZIP(), []int{24}
+}
+
+func (x *ExpectedHours) GetTimePeriodTypeName() string {
+	if x != nil {
+		return x.TimePeriodTypeName
+	}
+	return ""
+}
+
+func (x *ExpectedHours) GetQuantity() string {
+	if x != nil {
+		return x.Quantity
+	}
+	return ""
+}
+
+// PersonAccessAssignment says from day to day what a person may see and where
+// they may be transferred to.
+type PersonAccessAssignment struct {
+	state                                             protoimpl.MessageState `protogen:"open.v1"`
+	EffectiveDate                                     string                 `protobuf:"bytes,1,opt,name=effective_date,json=effectiveDate,proto3" json:"effective_date,omitempty"`
+	ExpirationDate                                    string                 `protobuf:"bytes,2,opt,name=expiration_date,json=expirationDate,proto3" json:"expiration_date,omitempty"`
+	HomeHyperFindQueryName                            string                 `protobuf:"bytes,3,opt,name=home_hyper_find_query_name,json=homeHyperFindQueryName,proto3" json:"home_hyper_find_query_name,omitempty"`
+	ManagerEmployeeGroupName                          string                 `protobuf:"bytes,4,opt,name=manager_employee_group_name,json=managerEmployeeGroupName,proto3" json:"manager_employee_group_name,omitempty"`
+	ManagerTransferOrganizationSetName                string                 `protobuf:"bytes,5,opt,name=manager_transfer_organization_set_name,json=managerTransferOrganizationSetName,proto3" json:"manager_transfer_organization_set_name,omitempty"`
+	ManagerTransferOrganizationSetEffectiveDate       string                 `protobuf:"bytes,6,opt,name=manager_transfer_organization_set_effective_date,json=managerTransferOrganizationSetEffectiveDate,proto3" json:"manager_transfer_organization_set_effective_date,omitempty"`
+	ManagerTransferOrganizationSetExpirationDate      string                 `protobuf:"bytes,7,opt,name=manager_transfer_organization_set_expiration_date,json=managerTransferOrganizationSetExpirationDate,proto3" json:"manager_transfer_organization_set_expiration_date,omitempty"`
+	ProfessionalTransferOrganizationSetName           string                 `protobuf:"bytes,8,opt,name=professional_transfer_organization_set_name,json=professionalTransferOrganizationSetName,proto3" json:"professional_transfer_organization_set_name,omitempty"`
+	ProfessionalTransferOrganizationSetEffectiveDate  string                 `protobuf:"bytes,9,opt,name=professional_transfer_organization_set_effective_date,json=professionalTransferOrganizationSetEffectiveDate,proto3" json:"professional_transfer_organization_set_effective_date,omitempty"`
+	ProfessionalTransferOrganizationSetExpirationDate string                 `protobuf:"bytes,10,opt,name=professional_transfer_organization_set_expiration_date,json=professionalTransferOrganizationSetExpirationDate,proto3" json:"professional_transfer_organization_set_expiration_date,omitempty"`
+	EmpMgrTransferOrganizationSetName                 string                 `protobuf:"bytes,11,opt,name=emp_mgr_transfer_organization_set_name,json=empMgrTransferOrganizationSetName,proto3" json:"emp_mgr_transfer_organization_set_name,omitempty"`
+	EmpMgrTransferOrganizationSetEffectiveDate        string                 `protobuf:"bytes,12,opt,name=emp_mgr_transfer_organization_set_effective_date,json=empMgrTransferOrganizationSetEffectiveDate,proto3" json:"emp_mgr_transfer_organization_set_effective_date,omitempty"`
+	EmpMgrTransferOrganizationSetExpirationDate       string                 `protobuf:"bytes,13,opt,name=emp_mgr_transfer_organization_set_expiration_date,json=empMgrTransferOrganizationSetExpirationDate,proto3" json:"emp_mgr_transfer_organization_set_expiration_date,omitempty"`
+	unknownFields                                     protoimpl.UnknownFields
+	sizeCache                                         protoimpl.SizeCache
+}
+
+func (x *PersonAccessAssignment) Reset() {
+	*x = PersonAccessAssignment{}
+	mi := &file_rotaloom_commons_v1_person_proto_msgTypes[25]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *PersonAccessAssignment) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*PersonAccessAssignment) ProtoMessage() {}
+
+func (x *PersonAccessAssignment) ProtoReflect() protoreflect.Message {
+	mi := &file_rotaloom_commons_v1_person_proto_msgTypes[25]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use PersonAccessAssignment.ProtoReflect.Descriptor instead.
+func (*PersonAccessAssignment) Descriptor() ([]byte, []int) {
+	return file_rotaloom_commons_v1_person_proto_rawDescGZIP(), []int{25}
+}
+
+func (x *PersonAccessAssignment) GetEffectiveDate() string {
+	if x != nil {
+		return x.EffectiveDate
+	}
+	return ""
+}
+
+func (x *PersonAccessAssignment) GetExpirationDate() string {
+	if x != nil {
+		return x.ExpirationDate
+	}
+	return ""
+}
+
+func (x *PersonAccessAssignment) GetHomeHyperFindQueryName() string {
+	if x != nil {
+		return x.HomeHyperFindQueryName
+	}
+	return ""
+}
+
+func (x *PersonAccessAssignment) GetManagerEmployeeGroupName() string {
+	if x != nil {
+		return x.ManagerEmployeeGroupName
+	}
+	return ""
+}
+
+func (x *PersonAccessAssignment) GetManagerTransferOrganizationSetName() string {
+	if x != nil {
+		return x.ManagerTransferOrganizationSetName
+	}
+	return ""
+}
+
+func (x *PersonAccessAssignment) GetManagerTransferOrganizationSetEffectiveDate() string {
+	if x != nil {
+		return x.ManagerTransferOrganizationSetEffectiveDate
+	}
+	return ""
+}
+
+func (x *PersonAccessAssignment) GetManagerTransferOrganizationSetExpirationDate() string {
+	if x != nil {
+		return x.ManagerTransferOrganizationSetExpirationDate
+	}
+	return ""
+}
+
+func (x *PersonAccessAssignment) GetProfessionalTransferOrganizationSetName() string {
+	if x != nil {
+		return x.ProfessionalTransferOrganizationSetName
+	}
+	return ""
+}
+
+func (x *PersonAccessAssignment) GetProfessionalTransferOrganizationSetEffectiveDate() string {
+	if x != nil {
+		return x.ProfessionalTransferOrganizationSetEffectiveDate
+	}
+	return ""
+}
+
+func (x *PersonAccessAssignment) GetProfessionalTransferOrganizationSetExpirationDate() string {
+	if x != nil {
+		return x.ProfessionalTransferOrganizationSetExpirationDate
+	}
+	return ""
+}
+
+func (x *PersonAccessAssignment) GetEmpMgrTransferOrganizationSetName() string {
+	if x != nil {
+		return x.EmpMgrTransferOrganizationSetName
+	}
+	return ""
+}
+
+func (x *PersonAccessAssignment) GetEmpMgrTransferOrganizationSetEffectiveDate() string {
+	if x != nil {
+		return x.EmpMgrTransferOrganizationSetEffectiveDate
+	}
+	return ""
+}
+
+func (x *PersonAccessAssignment) GetEmpMgrTransferOrganizationSetExpirationDate() string {
+	if x != nil {
+		return x.EmpMgrTransferOrganizationSetExpirationDate
+	}
+	return ""
+}
+
+type AnalyticsLaborType struct {
+	state                  protoimpl.MessageState `protogen:"open.v1"`
+	AnalyticsLaborTypeName string                 `protobuf:"bytes,1,opt,name=analytics_labor_type_name,json=analyticsLaborTypeName,proto3" json:"analytics_labor_type_name,omitempty"`
+	EffectiveDate          string                 `protobuf:"bytes,2,opt,name=effective_date,json=effectiveDate,proto3" json:"effective_date,omitempty"`
+	ExpirationDate         string                 `protobuf:"bytes,3,opt,name=expiration_date,json=expirationDate,proto3" json:"expiration_date,omitempty"`
+	unknownFields          protoimpl.UnknownFields
+	sizeCache              protoimpl.SizeCache
+}
+
+func (x *AnalyticsLaborType) Reset() {
+	*x = AnalyticsLaborType{}
+	mi := &file_rotaloom_commons_v1_person_proto_msgTypes[26]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *AnalyticsLaborType) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*AnalyticsLaborType) ProtoMessage() {}
+
+func (x *AnalyticsLaborType) ProtoReflect() protoreflect.Message {
+	mi := &file_rotaloom_commons_v1_person_proto_msgTypes[26]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use AnalyticsLaborType.ProtoReflect.Descriptor instead.
+func (*AnalyticsLaborType) Descriptor() ([]byte, []int) {
+	return file_rotaloom_commons_v1_person_proto_rawDescGZIP(), []int{26}
+}
+
+func (x *AnalyticsLaborType) GetAnalyticsLaborTypeName() string {
+	if x != nil {
+		return x.AnalyticsLaborTypeName
+	}
+	return ""
+}
+
+func (x *AnalyticsLaborType) GetEffectiveDate() string {
+	if x != nil {
+		return x.EffectiveDate
+	}
+	return ""
+}
+
+func (x *AnalyticsLaborType) GetExpirationDate() string {
+	if x != nil {
+		return x.ExpirationDate
+	}
+	return ""
+}
+
+type Approver struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// From 1 on, without a gap.
+	ApproveLevel *int32 `protobuf:"varint,1,opt,name=approve_level,json=approveLevel,proto3,oneof" json:"approve_level,omitempty"`
+	FullName     string `protobuf:"bytes,2,opt,name=full_name,json=fullName,proto3" json:"full_name,omitempty"`
+	PersonNumber string `protobuf:"bytes,3,opt,name=person_number,json=personNumber,proto3" json:"person_number,omitempty"`
+	// Days.
+	DueDateAmount *int32 `protobuf:"varint,4,opt,name=due_date_amount,json=dueDateAmount,proto3,oneof" json:"due_date_amount,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Approver) Reset() {
+	*x = Approver{}
+	mi := &file_rotaloom_commons_v1_person_proto_msgTypes[27]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Approver) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Approver) ProtoMessage() {}
+
+func (x *Approver) ProtoReflect() protoreflect.Message {
+	mi := &file_rotaloom_commons_v1_person_proto_msgTypes[27]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Approver.ProtoReflect.Descriptor instead.
+func (*Approver) Descriptor() ([]byte, []int) {
+	return file_rotaloom_commons_v1_person_proto_rawDescGZIP(), []int{27}
+}
+
+func (x *Approver) GetApproveLevel() int32 {
+	if x != nil && x.ApproveLevel != nil {
+		return *x.ApproveLevel
+	}
+	return 0
+}
+
+func (x *Approver) GetFullName() string {
+	if x != nil {
+		return x.FullName
+	}
+	return ""
+}
+
+func (x *Approver) GetPersonNumber() string {
+	if x != nil {
+		return x.PersonNumber
+	}
+	return ""
+}
+
+func (x *Approver) GetDueDateAmount() int32 {
+	if x != nil && x.DueDateAmount != nil {
+		return *x.DueDateAmount
+	}
+	return 0
+}
+
+type PurposeAssignment struct {
+	state               protoimpl.MessageState `protogen:"open.v1"`
+	Purpose             string                 `protobuf:"bytes,1,opt,name=purpose,proto3" json:"purpose,omitempty"`
+	RequestReviewerList string                 `protobuf:"bytes,2,opt,name=request_reviewer_list,json=requestReviewerList,proto3" json:"request_reviewer_list,omitempty"`
+	unknownFields       protoimpl.UnknownFields
+	sizeCache           protoimpl.SizeCache
+}
+
+func (x *PurposeAssignment) Reset() {
+	*x = PurposeAssignment{}
+	mi := &file_rotaloom_commons_v1_person_proto_msgTypes[28]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *PurposeAssignment) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*PurposeAssignment) ProtoMessage() {}
+
+func (x *PurposeAssignment) ProtoReflect() protoreflect.Message {
+	mi := &file_rotaloom_commons_v1_person_proto_msgTypes[28]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use PurposeAssignment.ProtoReflect.Descriptor instead.
+func (*PurposeAssignment) Descriptor() ([]byte, []int) {
+	return file_rotaloom_commons_v1_person_proto_rawDescGZIP(), []int{28}
+}
+
+func (x *PurposeAssignment) GetPurpose() string {
+	if x != nil {
+		return x.Purpose
+	}
+	return ""
+}
+
+func (x *PurposeAssignment) GetRequestReviewerList() string {
+	if x != nil {
+		return x.RequestReviewerList
+	}
+	return ""
+}
+
+type EmployeeCurrency struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	CurrencyCode  string                 `protobuf:"bytes,1,opt,name=currency_code,json=currencyCode,proto3" json:"currency_code,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *EmployeeCurrency) Reset() {
+	*x = EmployeeCurrency{}
+	mi := &file_rotaloom_commons_v1_person_proto_msgTypes[29]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *EmployeeCurrency) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*EmployeeCurrency) ProtoMessage() {}
+
+func (x *EmployeeCurrency) ProtoReflect() protoreflect.Message {
+	mi := &file_rotaloom_commons_v1_person_proto_msgTypes[29]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use EmployeeCurrency.ProtoReflect.Descriptor instead.
+func (*EmployeeCurrency) Descriptor() ([]byte, []int) {
+	return file_rotaloom_commons_v1_person_proto_rawDescGZIP(), []int{29}
+}
+
+func (x *EmployeeCurrency) GetCurrencyCode() string {
+	if x != nil {
+		return x.CurrencyCode
 	}
 	return ""
 }
@@ -1611,19 +2274,30 @@ type AccessAssignment struct {
 	AvailabilityPatternName string                 `protobuf:"bytes,10,opt,name=availability_pattern_name,json=availabilityPatternName,proto3" json:"availability_pattern_name,omitempty"`
 	ApprovalMethodName      string                 `protobuf:"bytes,11,opt,name=approval_method_name,json=approvalMethodName,proto3" json:"approval_method_name,omitempty"`
 	// The reference product writes this name with a small f.
-	ApproveOvertimeflag             *bool  `protobuf:"varint,12,opt,name=approve_overtimeflag,json=approveOvertimeflag,proto3,oneof" json:"approve_overtimeflag,omitempty"`
-	TransferEmployeeFlag            *bool  `protobuf:"varint,13,opt,name=transfer_employee_flag,json=transferEmployeeFlag,proto3,oneof" json:"transfer_employee_flag,omitempty"`
-	HyperFindScheduleVisibilityName string `protobuf:"bytes,14,opt,name=hyper_find_schedule_visibility_name,json=hyperFindScheduleVisibilityName,proto3" json:"hyper_find_schedule_visibility_name,omitempty"`
-	ReportName                      string `protobuf:"bytes,15,opt,name=report_name,json=reportName,proto3" json:"report_name,omitempty"`
-	TimeEntryTypeName               string `protobuf:"bytes,16,opt,name=time_entry_type_name,json=timeEntryTypeName,proto3" json:"time_entry_type_name,omitempty"`
-	TimeEntryTypeEffectiveDate      string `protobuf:"bytes,17,opt,name=time_entry_type_effective_date,json=timeEntryTypeEffectiveDate,proto3" json:"time_entry_type_effective_date,omitempty"`
-	unknownFields                   protoimpl.UnknownFields
-	sizeCache                       protoimpl.SizeCache
+	ApproveOvertimeflag                  *bool              `protobuf:"varint,12,opt,name=approve_overtimeflag,json=approveOvertimeflag,proto3,oneof" json:"approve_overtimeflag,omitempty"`
+	TransferEmployeeFlag                 *bool              `protobuf:"varint,13,opt,name=transfer_employee_flag,json=transferEmployeeFlag,proto3,oneof" json:"transfer_employee_flag,omitempty"`
+	HyperFindScheduleVisibilityName      string             `protobuf:"bytes,14,opt,name=hyper_find_schedule_visibility_name,json=hyperFindScheduleVisibilityName,proto3" json:"hyper_find_schedule_visibility_name,omitempty"`
+	ReportName                           string             `protobuf:"bytes,15,opt,name=report_name,json=reportName,proto3" json:"report_name,omitempty"`
+	TimeEntryTypeName                    string             `protobuf:"bytes,16,opt,name=time_entry_type_name,json=timeEntryTypeName,proto3" json:"time_entry_type_name,omitempty"`
+	TimeEntryTypeEffectiveDate           string             `protobuf:"bytes,17,opt,name=time_entry_type_effective_date,json=timeEntryTypeEffectiveDate,proto3" json:"time_entry_type_effective_date,omitempty"`
+	EffectiveDatedTimeEntryMethods       []*TimeEntryMethod `protobuf:"bytes,18,rep,name=effective_dated_time_entry_methods,json=effectiveDatedTimeEntryMethods,proto3" json:"effective_dated_time_entry_methods,omitempty"`
+	ManagerPayCodeName                   string             `protobuf:"bytes,19,opt,name=manager_pay_code_name,json=managerPayCodeName,proto3" json:"manager_pay_code_name,omitempty"`
+	ManagerViewPayCodeName               string             `protobuf:"bytes,20,opt,name=manager_view_pay_code_name,json=managerViewPayCodeName,proto3" json:"manager_view_pay_code_name,omitempty"`
+	ManagerWorkRuleName                  string             `protobuf:"bytes,21,opt,name=manager_work_rule_name,json=managerWorkRuleName,proto3" json:"manager_work_rule_name,omitempty"`
+	ManagerLaborCategoryProfileName      string             `protobuf:"bytes,22,opt,name=manager_labor_category_profile_name,json=managerLaborCategoryProfileName,proto3" json:"manager_labor_category_profile_name,omitempty"`
+	ProfessionalPayCodeName              string             `protobuf:"bytes,23,opt,name=professional_pay_code_name,json=professionalPayCodeName,proto3" json:"professional_pay_code_name,omitempty"`
+	ProfessionalWorkRuleName             string             `protobuf:"bytes,24,opt,name=professional_work_rule_name,json=professionalWorkRuleName,proto3" json:"professional_work_rule_name,omitempty"`
+	ProfessionalLaborCategoryProfileName string             `protobuf:"bytes,25,opt,name=professional_labor_category_profile_name,json=professionalLaborCategoryProfileName,proto3" json:"professional_labor_category_profile_name,omitempty"`
+	EmployeeLaborCategoryProfileName     string             `protobuf:"bytes,26,opt,name=employee_labor_category_profile_name,json=employeeLaborCategoryProfileName,proto3" json:"employee_labor_category_profile_name,omitempty"`
+	MgrEmplLaborCategoryProfileName      string             `protobuf:"bytes,27,opt,name=mgr_empl_labor_category_profile_name,json=mgrEmplLaborCategoryProfileName,proto3" json:"mgr_empl_labor_category_profile_name,omitempty"`
+	ForecastingCategoryProfileName       string             `protobuf:"bytes,28,opt,name=forecasting_category_profile_name,json=forecastingCategoryProfileName,proto3" json:"forecasting_category_profile_name,omitempty"`
+	unknownFields                        protoimpl.UnknownFields
+	sizeCache                            protoimpl.SizeCache
 }
 
 func (x *AccessAssignment) Reset() {
 	*x = AccessAssignment{}
-	mi := &file_rotaloom_commons_v1_person_proto_msgTypes[23]
+	mi := &file_rotaloom_commons_v1_person_proto_msgTypes[30]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1635,7 +2309,7 @@ func (x *AccessAssignment) String() string {
 func (*AccessAssignment) ProtoMessage() {}
 
 func (x *AccessAssignment) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_commons_v1_person_proto_msgTypes[23]
+	mi := &file_rotaloom_commons_v1_person_proto_msgTypes[30]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1648,7 +2322,7 @@ func (x *AccessAssignment) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use AccessAssignment.ProtoReflect.Descriptor instead.
 func (*AccessAssignment) Descriptor() ([]byte, []int) {
-	return file_rotaloom_commons_v1_person_proto_rawDescGZIP(), []int{23}
+	return file_rotaloom_commons_v1_person_proto_rawDescGZIP(), []int{30}
 }
 
 func (x *AccessAssignment) GetAccessProfileName() string {
@@ -1770,6 +2444,151 @@ func (x *AccessAssignment) GetTimeEntryTypeEffectiveDate() string {
 	return ""
 }
 
+func (x *AccessAssignment) GetEffectiveDatedTimeEntryMethods() []*TimeEntryMethod {
+	if x != nil {
+		return x.EffectiveDatedTimeEntryMethods
+	}
+	return nil
+}
+
+func (x *AccessAssignment) GetManagerPayCodeName() string {
+	if x != nil {
+		return x.ManagerPayCodeName
+	}
+	return ""
+}
+
+func (x *AccessAssignment) GetManagerViewPayCodeName() string {
+	if x != nil {
+		return x.ManagerViewPayCodeName
+	}
+	return ""
+}
+
+func (x *AccessAssignment) GetManagerWorkRuleName() string {
+	if x != nil {
+		return x.ManagerWorkRuleName
+	}
+	return ""
+}
+
+func (x *AccessAssignment) GetManagerLaborCategoryProfileName() string {
+	if x != nil {
+		return x.ManagerLaborCategoryProfileName
+	}
+	return ""
+}
+
+func (x *AccessAssignment) GetProfessionalPayCodeName() string {
+	if x != nil {
+		return x.ProfessionalPayCodeName
+	}
+	return ""
+}
+
+func (x *AccessAssignment) GetProfessionalWorkRuleName() string {
+	if x != nil {
+		return x.ProfessionalWorkRuleName
+	}
+	return ""
+}
+
+func (x *AccessAssignment) GetProfessionalLaborCategoryProfileName() string {
+	if x != nil {
+		return x.ProfessionalLaborCategoryProfileName
+	}
+	return ""
+}
+
+func (x *AccessAssignment) GetEmployeeLaborCategoryProfileName() string {
+	if x != nil {
+		return x.EmployeeLaborCategoryProfileName
+	}
+	return ""
+}
+
+func (x *AccessAssignment) GetMgrEmplLaborCategoryProfileName() string {
+	if x != nil {
+		return x.MgrEmplLaborCategoryProfileName
+	}
+	return ""
+}
+
+func (x *AccessAssignment) GetForecastingCategoryProfileName() string {
+	if x != nil {
+		return x.ForecastingCategoryProfileName
+	}
+	return ""
+}
+
+type TimeEntryMethod struct {
+	state                           protoimpl.MessageState `protogen:"open.v1"`
+	TimeEntryTypeName               string                 `protobuf:"bytes,1,opt,name=time_entry_type_name,json=timeEntryTypeName,proto3" json:"time_entry_type_name,omitempty"`
+	TimeEntryActivityTrackingStatus string                 `protobuf:"bytes,2,opt,name=time_entry_activity_tracking_status,json=timeEntryActivityTrackingStatus,proto3" json:"time_entry_activity_tracking_status,omitempty"`
+	EffectiveDate                   string                 `protobuf:"bytes,3,opt,name=effective_date,json=effectiveDate,proto3" json:"effective_date,omitempty"`
+	ExpirationDate                  string                 `protobuf:"bytes,4,opt,name=expiration_date,json=expirationDate,proto3" json:"expiration_date,omitempty"`
+	unknownFields                   protoimpl.UnknownFields
+	sizeCache                       protoimpl.SizeCache
+}
+
+func (x *TimeEntryMethod) Reset() {
+	*x = TimeEntryMethod{}
+	mi := &file_rotaloom_commons_v1_person_proto_msgTypes[31]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *TimeEntryMethod) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*TimeEntryMethod) ProtoMessage() {}
+
+func (x *TimeEntryMethod) ProtoReflect() protoreflect.Message {
+	mi := &file_rotaloom_commons_v1_person_proto_msgTypes[31]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use TimeEntryMethod.ProtoReflect.Descriptor instead.
+func (*TimeEntryMethod) Descriptor() ([]byte, []int) {
+	return file_rotaloom_commons_v1_person_proto_rawDescGZIP(), []int{31}
+}
+
+func (x *TimeEntryMethod) GetTimeEntryTypeName() string {
+	if x != nil {
+		return x.TimeEntryTypeName
+	}
+	return ""
+}
+
+func (x *TimeEntryMethod) GetTimeEntryActivityTrackingStatus() string {
+	if x != nil {
+		return x.TimeEntryActivityTrackingStatus
+	}
+	return ""
+}
+
+func (x *TimeEntryMethod) GetEffectiveDate() string {
+	if x != nil {
+		return x.EffectiveDate
+	}
+	return ""
+}
+
+func (x *TimeEntryMethod) GetExpirationDate() string {
+	if x != nil {
+		return x.ExpirationDate
+	}
+	return ""
+}
+
 type PersonLicenseType struct {
 	state           protoimpl.MessageState `protogen:"open.v1"`
 	LicenseTypeName string                 `protobuf:"bytes,1,opt,name=license_type_name,json=licenseTypeName,proto3" json:"license_type_name,omitempty"`
@@ -1780,7 +2599,7 @@ type PersonLicenseType struct {
 
 func (x *PersonLicenseType) Reset() {
 	*x = PersonLicenseType{}
-	mi := &file_rotaloom_commons_v1_person_proto_msgTypes[24]
+	mi := &file_rotaloom_commons_v1_person_proto_msgTypes[32]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1792,7 +2611,7 @@ func (x *PersonLicenseType) String() string {
 func (*PersonLicenseType) ProtoMessage() {}
 
 func (x *PersonLicenseType) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_commons_v1_person_proto_msgTypes[24]
+	mi := &file_rotaloom_commons_v1_person_proto_msgTypes[32]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1805,7 +2624,7 @@ func (x *PersonLicenseType) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PersonLicenseType.ProtoReflect.Descriptor instead.
 func (*PersonLicenseType) Descriptor() ([]byte, []int) {
-	return file_rotaloom_commons_v1_person_proto_rawDescGZIP(), []int{24}
+	return file_rotaloom_commons_v1_person_proto_rawDescGZIP(), []int{32}
 }
 
 func (x *PersonLicenseType) GetLicenseTypeName() string {
@@ -1832,7 +2651,7 @@ type PersonAuthenticationType struct {
 
 func (x *PersonAuthenticationType) Reset() {
 	*x = PersonAuthenticationType{}
-	mi := &file_rotaloom_commons_v1_person_proto_msgTypes[25]
+	mi := &file_rotaloom_commons_v1_person_proto_msgTypes[33]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1844,7 +2663,7 @@ func (x *PersonAuthenticationType) String() string {
 func (*PersonAuthenticationType) ProtoMessage() {}
 
 func (x *PersonAuthenticationType) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_commons_v1_person_proto_msgTypes[25]
+	mi := &file_rotaloom_commons_v1_person_proto_msgTypes[33]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1857,7 +2676,7 @@ func (x *PersonAuthenticationType) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PersonAuthenticationType.ProtoReflect.Descriptor instead.
 func (*PersonAuthenticationType) Descriptor() ([]byte, []int) {
-	return file_rotaloom_commons_v1_person_proto_rawDescGZIP(), []int{25}
+	return file_rotaloom_commons_v1_person_proto_rawDescGZIP(), []int{33}
 }
 
 func (x *PersonAuthenticationType) GetAuthenticationTypeName() string {
@@ -1880,13 +2699,21 @@ type JobAssignment struct {
 	PrimaryLaborAccounts []*PrimaryLaborAccount `protobuf:"bytes,2,rep,name=primary_labor_accounts,json=primaryLaborAccounts,proto3" json:"primary_labor_accounts,omitempty"`
 	BaseWageRates        []*BaseWageRate        `protobuf:"bytes,3,rep,name=base_wage_rates,json=baseWageRates,proto3" json:"base_wage_rates,omitempty"`
 	ScheduleGroupName    string                 `protobuf:"bytes,4,opt,name=schedule_group_name,json=scheduleGroupName,proto3" json:"schedule_group_name,omitempty"`
-	unknownFields        protoimpl.UnknownFields
-	sizeCache            protoimpl.SizeCache
+	// Who works under which term is kept by timekeeping, which stands above this
+	// service: a term that is named here is refused, with the operation to use.
+	EmploymentTermAssignments            []*TermAssignment                   `protobuf:"bytes,5,rep,name=employment_term_assignments,json=employmentTermAssignments,proto3" json:"employment_term_assignments,omitempty"`
+	PersonalOvertimeAssignments          []*PersonalOvertimeAssignment       `protobuf:"bytes,6,rep,name=personal_overtime_assignments,json=personalOvertimeAssignments,proto3" json:"personal_overtime_assignments,omitempty"`
+	PredictiveSchedulingEligibilityList  []*PredictiveSchedulingEligibility  `protobuf:"bytes,7,rep,name=predictive_scheduling_eligibility_list,json=predictiveSchedulingEligibilityList,proto3" json:"predictive_scheduling_eligibility_list,omitempty"`
+	PredictiveSchedulingRuleOverrideList []*PredictiveSchedulingRuleOverride `protobuf:"bytes,8,rep,name=predictive_scheduling_rule_override_list,json=predictiveSchedulingRuleOverrideList,proto3" json:"predictive_scheduling_rule_override_list,omitempty"`
+	UseMultipleAssignmentsFlag           *bool                               `protobuf:"varint,9,opt,name=use_multiple_assignments_flag,json=useMultipleAssignmentsFlag,proto3,oneof" json:"use_multiple_assignments_flag,omitempty"`
+	HasPersonalOvertimeFlag              *bool                               `protobuf:"varint,10,opt,name=has_personal_overtime_flag,json=hasPersonalOvertimeFlag,proto3,oneof" json:"has_personal_overtime_flag,omitempty"`
+	unknownFields                        protoimpl.UnknownFields
+	sizeCache                            protoimpl.SizeCache
 }
 
 func (x *JobAssignment) Reset() {
 	*x = JobAssignment{}
-	mi := &file_rotaloom_commons_v1_person_proto_msgTypes[26]
+	mi := &file_rotaloom_commons_v1_person_proto_msgTypes[34]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1898,7 +2725,7 @@ func (x *JobAssignment) String() string {
 func (*JobAssignment) ProtoMessage() {}
 
 func (x *JobAssignment) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_commons_v1_person_proto_msgTypes[26]
+	mi := &file_rotaloom_commons_v1_person_proto_msgTypes[34]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1911,7 +2738,7 @@ func (x *JobAssignment) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use JobAssignment.ProtoReflect.Descriptor instead.
 func (*JobAssignment) Descriptor() ([]byte, []int) {
-	return file_rotaloom_commons_v1_person_proto_rawDescGZIP(), []int{26}
+	return file_rotaloom_commons_v1_person_proto_rawDescGZIP(), []int{34}
 }
 
 func (x *JobAssignment) GetJobAssignmentDetails() *JobAssignmentDetails {
@@ -1942,6 +2769,322 @@ func (x *JobAssignment) GetScheduleGroupName() string {
 	return ""
 }
 
+func (x *JobAssignment) GetEmploymentTermAssignments() []*TermAssignment {
+	if x != nil {
+		return x.EmploymentTermAssignments
+	}
+	return nil
+}
+
+func (x *JobAssignment) GetPersonalOvertimeAssignments() []*PersonalOvertimeAssignment {
+	if x != nil {
+		return x.PersonalOvertimeAssignments
+	}
+	return nil
+}
+
+func (x *JobAssignment) GetPredictiveSchedulingEligibilityList() []*PredictiveSchedulingEligibility {
+	if x != nil {
+		return x.PredictiveSchedulingEligibilityList
+	}
+	return nil
+}
+
+func (x *JobAssignment) GetPredictiveSchedulingRuleOverrideList() []*PredictiveSchedulingRuleOverride {
+	if x != nil {
+		return x.PredictiveSchedulingRuleOverrideList
+	}
+	return nil
+}
+
+func (x *JobAssignment) GetUseMultipleAssignmentsFlag() bool {
+	if x != nil && x.UseMultipleAssignmentsFlag != nil {
+		return *x.UseMultipleAssignmentsFlag
+	}
+	return false
+}
+
+func (x *JobAssignment) GetHasPersonalOvertimeFlag() bool {
+	if x != nil && x.HasPersonalOvertimeFlag != nil {
+		return *x.HasPersonalOvertimeFlag
+	}
+	return false
+}
+
+type TermAssignment struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Empty takes the person off the term.
+	Name              string `protobuf:"bytes,1,opt,name=name,proto3" json:"name,omitempty"`
+	StartDate         string `protobuf:"bytes,2,opt,name=start_date,json=startDate,proto3" json:"start_date,omitempty"`
+	EndDate           string `protobuf:"bytes,3,opt,name=end_date,json=endDate,proto3" json:"end_date,omitempty"`
+	OriginalStartDate string `protobuf:"bytes,4,opt,name=original_start_date,json=originalStartDate,proto3" json:"original_start_date,omitempty"`
+	unknownFields     protoimpl.UnknownFields
+	sizeCache         protoimpl.SizeCache
+}
+
+func (x *TermAssignment) Reset() {
+	*x = TermAssignment{}
+	mi := &file_rotaloom_commons_v1_person_proto_msgTypes[35]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *TermAssignment) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*TermAssignment) ProtoMessage() {}
+
+func (x *TermAssignment) ProtoReflect() protoreflect.Message {
+	mi := &file_rotaloom_commons_v1_person_proto_msgTypes[35]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use TermAssignment.ProtoReflect.Descriptor instead.
+func (*TermAssignment) Descriptor() ([]byte, []int) {
+	return file_rotaloom_commons_v1_person_proto_rawDescGZIP(), []int{35}
+}
+
+func (x *TermAssignment) GetName() string {
+	if x != nil {
+		return x.Name
+	}
+	return ""
+}
+
+func (x *TermAssignment) GetStartDate() string {
+	if x != nil {
+		return x.StartDate
+	}
+	return ""
+}
+
+func (x *TermAssignment) GetEndDate() string {
+	if x != nil {
+		return x.EndDate
+	}
+	return ""
+}
+
+func (x *TermAssignment) GetOriginalStartDate() string {
+	if x != nil {
+		return x.OriginalStartDate
+	}
+	return ""
+}
+
+type PersonalOvertimeAssignment struct {
+	state            protoimpl.MessageState `protogen:"open.v1"`
+	OvertimeLevel    *int32                 `protobuf:"varint,1,opt,name=overtime_level,json=overtimeLevel,proto3,oneof" json:"overtime_level,omitempty"`
+	OvertimeTypeName string                 `protobuf:"bytes,2,opt,name=overtime_type_name,json=overtimeTypeName,proto3" json:"overtime_type_name,omitempty"`
+	EffectiveDate    string                 `protobuf:"bytes,3,opt,name=effective_date,json=effectiveDate,proto3" json:"effective_date,omitempty"`
+	ExpirationDate   string                 `protobuf:"bytes,4,opt,name=expiration_date,json=expirationDate,proto3" json:"expiration_date,omitempty"`
+	StopOvertimeFlag *bool                  `protobuf:"varint,5,opt,name=stop_overtime_flag,json=stopOvertimeFlag,proto3,oneof" json:"stop_overtime_flag,omitempty"`
+	// Kept and shown as it is sent.
+	PersonalOvertimeRule *structpb.Value `protobuf:"bytes,6,opt,name=personal_overtime_rule,json=personalOvertimeRule,proto3" json:"personal_overtime_rule,omitempty"`
+	unknownFields        protoimpl.UnknownFields
+	sizeCache            protoimpl.SizeCache
+}
+
+func (x *PersonalOvertimeAssignment) Reset() {
+	*x = PersonalOvertimeAssignment{}
+	mi := &file_rotaloom_commons_v1_person_proto_msgTypes[36]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *PersonalOvertimeAssignment) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*PersonalOvertimeAssignment) ProtoMessage() {}
+
+func (x *PersonalOvertimeAssignment) ProtoReflect() protoreflect.Message {
+	mi := &file_rotaloom_commons_v1_person_proto_msgTypes[36]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use PersonalOvertimeAssignment.ProtoReflect.Descriptor instead.
+func (*PersonalOvertimeAssignment) Descriptor() ([]byte, []int) {
+	return file_rotaloom_commons_v1_person_proto_rawDescGZIP(), []int{36}
+}
+
+func (x *PersonalOvertimeAssignment) GetOvertimeLevel() int32 {
+	if x != nil && x.OvertimeLevel != nil {
+		return *x.OvertimeLevel
+	}
+	return 0
+}
+
+func (x *PersonalOvertimeAssignment) GetOvertimeTypeName() string {
+	if x != nil {
+		return x.OvertimeTypeName
+	}
+	return ""
+}
+
+func (x *PersonalOvertimeAssignment) GetEffectiveDate() string {
+	if x != nil {
+		return x.EffectiveDate
+	}
+	return ""
+}
+
+func (x *PersonalOvertimeAssignment) GetExpirationDate() string {
+	if x != nil {
+		return x.ExpirationDate
+	}
+	return ""
+}
+
+func (x *PersonalOvertimeAssignment) GetStopOvertimeFlag() bool {
+	if x != nil && x.StopOvertimeFlag != nil {
+		return *x.StopOvertimeFlag
+	}
+	return false
+}
+
+func (x *PersonalOvertimeAssignment) GetPersonalOvertimeRule() *structpb.Value {
+	if x != nil {
+		return x.PersonalOvertimeRule
+	}
+	return nil
+}
+
+type PredictiveSchedulingEligibility struct {
+	state          protoimpl.MessageState `protogen:"open.v1"`
+	IsEligible     *bool                  `protobuf:"varint,1,opt,name=is_eligible,json=isEligible,proto3,oneof" json:"is_eligible,omitempty"`
+	EffectiveDate  string                 `protobuf:"bytes,2,opt,name=effective_date,json=effectiveDate,proto3" json:"effective_date,omitempty"`
+	ExpirationDate string                 `protobuf:"bytes,3,opt,name=expiration_date,json=expirationDate,proto3" json:"expiration_date,omitempty"`
+	unknownFields  protoimpl.UnknownFields
+	sizeCache      protoimpl.SizeCache
+}
+
+func (x *PredictiveSchedulingEligibility) Reset() {
+	*x = PredictiveSchedulingEligibility{}
+	mi := &file_rotaloom_commons_v1_person_proto_msgTypes[37]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *PredictiveSchedulingEligibility) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*PredictiveSchedulingEligibility) ProtoMessage() {}
+
+func (x *PredictiveSchedulingEligibility) ProtoReflect() protoreflect.Message {
+	mi := &file_rotaloom_commons_v1_person_proto_msgTypes[37]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use PredictiveSchedulingEligibility.ProtoReflect.Descriptor instead.
+func (*PredictiveSchedulingEligibility) Descriptor() ([]byte, []int) {
+	return file_rotaloom_commons_v1_person_proto_rawDescGZIP(), []int{37}
+}
+
+func (x *PredictiveSchedulingEligibility) GetIsEligible() bool {
+	if x != nil && x.IsEligible != nil {
+		return *x.IsEligible
+	}
+	return false
+}
+
+func (x *PredictiveSchedulingEligibility) GetEffectiveDate() string {
+	if x != nil {
+		return x.EffectiveDate
+	}
+	return ""
+}
+
+func (x *PredictiveSchedulingEligibility) GetExpirationDate() string {
+	if x != nil {
+		return x.ExpirationDate
+	}
+	return ""
+}
+
+type PredictiveSchedulingRuleOverride struct {
+	state                    protoimpl.MessageState `protogen:"open.v1"`
+	PredictiveSchedulingRule string                 `protobuf:"bytes,1,opt,name=predictive_scheduling_rule,json=predictiveSchedulingRule,proto3" json:"predictive_scheduling_rule,omitempty"`
+	EffectiveDate            string                 `protobuf:"bytes,2,opt,name=effective_date,json=effectiveDate,proto3" json:"effective_date,omitempty"`
+	ExpirationDate           string                 `protobuf:"bytes,3,opt,name=expiration_date,json=expirationDate,proto3" json:"expiration_date,omitempty"`
+	unknownFields            protoimpl.UnknownFields
+	sizeCache                protoimpl.SizeCache
+}
+
+func (x *PredictiveSchedulingRuleOverride) Reset() {
+	*x = PredictiveSchedulingRuleOverride{}
+	mi := &file_rotaloom_commons_v1_person_proto_msgTypes[38]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *PredictiveSchedulingRuleOverride) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*PredictiveSchedulingRuleOverride) ProtoMessage() {}
+
+func (x *PredictiveSchedulingRuleOverride) ProtoReflect() protoreflect.Message {
+	mi := &file_rotaloom_commons_v1_person_proto_msgTypes[38]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use PredictiveSchedulingRuleOverride.ProtoReflect.Descriptor instead.
+func (*PredictiveSchedulingRuleOverride) Descriptor() ([]byte, []int) {
+	return file_rotaloom_commons_v1_person_proto_rawDescGZIP(), []int{38}
+}
+
+func (x *PredictiveSchedulingRuleOverride) GetPredictiveSchedulingRule() string {
+	if x != nil {
+		return x.PredictiveSchedulingRule
+	}
+	return ""
+}
+
+func (x *PredictiveSchedulingRuleOverride) GetEffectiveDate() string {
+	if x != nil {
+		return x.EffectiveDate
+	}
+	return ""
+}
+
+func (x *PredictiveSchedulingRuleOverride) GetExpirationDate() string {
+	if x != nil {
+		return x.ExpirationDate
+	}
+	return ""
+}
+
 type JobAssignmentDetails struct {
 	state                  protoimpl.MessageState `protogen:"open.v1"`
 	PayRuleName            string                 `protobuf:"bytes,1,opt,name=pay_rule_name,json=payRuleName,proto3" json:"pay_rule_name,omitempty"`
@@ -1950,20 +3093,24 @@ type JobAssignmentDetails struct {
 	SupervisorName         string                 `protobuf:"bytes,4,opt,name=supervisor_name,json=supervisorName,proto3" json:"supervisor_name,omitempty"`
 	// An IANA name ("Europe/Zurich") or one of the reference product's short
 	// names ("Eastern").
-	TimeZoneName          string   `protobuf:"bytes,5,opt,name=time_zone_name,json=timeZoneName,proto3" json:"time_zone_name,omitempty"`
-	WorkerTypeName        string   `protobuf:"bytes,6,opt,name=worker_type_name,json=workerTypeName,proto3" json:"worker_type_name,omitempty"`
-	DeviceGroupName       string   `protobuf:"bytes,7,opt,name=device_group_name,json=deviceGroupName,proto3" json:"device_group_name,omitempty"`
-	DeviceProfileName     string   `protobuf:"bytes,8,opt,name=device_profile_name,json=deviceProfileName,proto3" json:"device_profile_name,omitempty"`
-	BaseWageHourly        *float64 `protobuf:"fixed64,9,opt,name=base_wage_hourly,json=baseWageHourly,proto3,oneof" json:"base_wage_hourly,omitempty"`
-	BaseWageEffectiveDate string   `protobuf:"bytes,10,opt,name=base_wage_effective_date,json=baseWageEffectiveDate,proto3" json:"base_wage_effective_date,omitempty"`
-	SeniorityRankDate     string   `protobuf:"bytes,11,opt,name=seniority_rank_date,json=seniorityRankDate,proto3" json:"seniority_rank_date,omitempty"`
-	unknownFields         protoimpl.UnknownFields
-	sizeCache             protoimpl.SizeCache
+	TimeZoneName                       string   `protobuf:"bytes,5,opt,name=time_zone_name,json=timeZoneName,proto3" json:"time_zone_name,omitempty"`
+	WorkerTypeName                     string   `protobuf:"bytes,6,opt,name=worker_type_name,json=workerTypeName,proto3" json:"worker_type_name,omitempty"`
+	DeviceGroupName                    string   `protobuf:"bytes,7,opt,name=device_group_name,json=deviceGroupName,proto3" json:"device_group_name,omitempty"`
+	DeviceProfileName                  string   `protobuf:"bytes,8,opt,name=device_profile_name,json=deviceProfileName,proto3" json:"device_profile_name,omitempty"`
+	BaseWageHourly                     *float64 `protobuf:"fixed64,9,opt,name=base_wage_hourly,json=baseWageHourly,proto3,oneof" json:"base_wage_hourly,omitempty"`
+	BaseWageEffectiveDate              string   `protobuf:"bytes,10,opt,name=base_wage_effective_date,json=baseWageEffectiveDate,proto3" json:"base_wage_effective_date,omitempty"`
+	SeniorityRankDate                  string   `protobuf:"bytes,11,opt,name=seniority_rank_date,json=seniorityRankDate,proto3" json:"seniority_rank_date,omitempty"`
+	TeletimeIpEmployee                 *bool    `protobuf:"varint,12,opt,name=teletime_ip_employee,json=teletimeIPEmployee,proto3,oneof" json:"teletime_ip_employee,omitempty"`
+	TeletimeIpChangePasswordIsRequired *bool    `protobuf:"varint,13,opt,name=teletime_ip_change_password_is_required,json=teletimeIPChangePasswordIsRequired,proto3,oneof" json:"teletime_ip_change_password_is_required,omitempty"`
+	TeletimeIpId                       string   `protobuf:"bytes,14,opt,name=teletime_ip_id,json=teletimeIPId,proto3" json:"teletime_ip_id,omitempty"`
+	TeletimeIpProfileName              string   `protobuf:"bytes,15,opt,name=teletime_ip_profile_name,json=teletimeIPProfileName,proto3" json:"teletime_ip_profile_name,omitempty"`
+	unknownFields                      protoimpl.UnknownFields
+	sizeCache                          protoimpl.SizeCache
 }
 
 func (x *JobAssignmentDetails) Reset() {
 	*x = JobAssignmentDetails{}
-	mi := &file_rotaloom_commons_v1_person_proto_msgTypes[27]
+	mi := &file_rotaloom_commons_v1_person_proto_msgTypes[39]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1975,7 +3122,7 @@ func (x *JobAssignmentDetails) String() string {
 func (*JobAssignmentDetails) ProtoMessage() {}
 
 func (x *JobAssignmentDetails) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_commons_v1_person_proto_msgTypes[27]
+	mi := &file_rotaloom_commons_v1_person_proto_msgTypes[39]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1988,7 +3135,7 @@ func (x *JobAssignmentDetails) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use JobAssignmentDetails.ProtoReflect.Descriptor instead.
 func (*JobAssignmentDetails) Descriptor() ([]byte, []int) {
-	return file_rotaloom_commons_v1_person_proto_rawDescGZIP(), []int{27}
+	return file_rotaloom_commons_v1_person_proto_rawDescGZIP(), []int{39}
 }
 
 func (x *JobAssignmentDetails) GetPayRuleName() string {
@@ -2068,19 +3215,50 @@ func (x *JobAssignmentDetails) GetSeniorityRankDate() string {
 	return ""
 }
 
+func (x *JobAssignmentDetails) GetTeletimeIpEmployee() bool {
+	if x != nil && x.TeletimeIpEmployee != nil {
+		return *x.TeletimeIpEmployee
+	}
+	return false
+}
+
+func (x *JobAssignmentDetails) GetTeletimeIpChangePasswordIsRequired() bool {
+	if x != nil && x.TeletimeIpChangePasswordIsRequired != nil {
+		return *x.TeletimeIpChangePasswordIsRequired
+	}
+	return false
+}
+
+func (x *JobAssignmentDetails) GetTeletimeIpId() string {
+	if x != nil {
+		return x.TeletimeIpId
+	}
+	return ""
+}
+
+func (x *JobAssignmentDetails) GetTeletimeIpProfileName() string {
+	if x != nil {
+		return x.TeletimeIpProfileName
+	}
+	return ""
+}
+
 type PrimaryLaborAccount struct {
 	state             protoimpl.MessageState `protogen:"open.v1"`
 	OrganizationPath  string                 `protobuf:"bytes,1,opt,name=organization_path,json=organizationPath,proto3" json:"organization_path,omitempty"`
 	LaborCategoryName string                 `protobuf:"bytes,2,opt,name=labor_category_name,json=laborCategoryName,proto3" json:"labor_category_name,omitempty"`
 	EffectiveDate     string                 `protobuf:"bytes,3,opt,name=effective_date,json=effectiveDate,proto3" json:"effective_date,omitempty"`
 	ExpirationDate    string                 `protobuf:"bytes,4,opt,name=expiration_date,json=expirationDate,proto3" json:"expiration_date,omitempty"`
+	// Another way to name the job. The organization path decides and is needed
+	// beside it; the criteria are kept and shown.
+	OrgPathByCriteria *OrganizationCriteria `protobuf:"bytes,5,opt,name=org_path_by_criteria,json=orgPathByCriteria,proto3" json:"org_path_by_criteria,omitempty"`
 	unknownFields     protoimpl.UnknownFields
 	sizeCache         protoimpl.SizeCache
 }
 
 func (x *PrimaryLaborAccount) Reset() {
 	*x = PrimaryLaborAccount{}
-	mi := &file_rotaloom_commons_v1_person_proto_msgTypes[28]
+	mi := &file_rotaloom_commons_v1_person_proto_msgTypes[40]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2092,7 +3270,7 @@ func (x *PrimaryLaborAccount) String() string {
 func (*PrimaryLaborAccount) ProtoMessage() {}
 
 func (x *PrimaryLaborAccount) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_commons_v1_person_proto_msgTypes[28]
+	mi := &file_rotaloom_commons_v1_person_proto_msgTypes[40]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2105,7 +3283,7 @@ func (x *PrimaryLaborAccount) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PrimaryLaborAccount.ProtoReflect.Descriptor instead.
 func (*PrimaryLaborAccount) Descriptor() ([]byte, []int) {
-	return file_rotaloom_commons_v1_person_proto_rawDescGZIP(), []int{28}
+	return file_rotaloom_commons_v1_person_proto_rawDescGZIP(), []int{40}
 }
 
 func (x *PrimaryLaborAccount) GetOrganizationPath() string {
@@ -2136,6 +3314,125 @@ func (x *PrimaryLaborAccount) GetExpirationDate() string {
 	return ""
 }
 
+func (x *PrimaryLaborAccount) GetOrgPathByCriteria() *OrganizationCriteria {
+	if x != nil {
+		return x.OrgPathByCriteria
+	}
+	return nil
+}
+
+type OrganizationCriteria struct {
+	state         protoimpl.MessageState   `protogen:"open.v1"`
+	MatchFullPath *bool                    `protobuf:"varint,1,opt,name=match_full_path,json=matchFullPath,proto3,oneof" json:"match_full_path,omitempty"`
+	OrgNodes      []*OrganizationCriterion `protobuf:"bytes,2,rep,name=org_nodes,json=orgNodes,proto3" json:"org_nodes,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *OrganizationCriteria) Reset() {
+	*x = OrganizationCriteria{}
+	mi := &file_rotaloom_commons_v1_person_proto_msgTypes[41]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *OrganizationCriteria) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*OrganizationCriteria) ProtoMessage() {}
+
+func (x *OrganizationCriteria) ProtoReflect() protoreflect.Message {
+	mi := &file_rotaloom_commons_v1_person_proto_msgTypes[41]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use OrganizationCriteria.ProtoReflect.Descriptor instead.
+func (*OrganizationCriteria) Descriptor() ([]byte, []int) {
+	return file_rotaloom_commons_v1_person_proto_rawDescGZIP(), []int{41}
+}
+
+func (x *OrganizationCriteria) GetMatchFullPath() bool {
+	if x != nil && x.MatchFullPath != nil {
+		return *x.MatchFullPath
+	}
+	return false
+}
+
+func (x *OrganizationCriteria) GetOrgNodes() []*OrganizationCriterion {
+	if x != nil {
+		return x.OrgNodes
+	}
+	return nil
+}
+
+type OrganizationCriterion struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Attribute     string                 `protobuf:"bytes,1,opt,name=attribute,proto3" json:"attribute,omitempty"`
+	LocationType  *v1.Ref                `protobuf:"bytes,2,opt,name=location_type,json=locationType,proto3" json:"location_type,omitempty"`
+	Value         string                 `protobuf:"bytes,3,opt,name=value,proto3" json:"value,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *OrganizationCriterion) Reset() {
+	*x = OrganizationCriterion{}
+	mi := &file_rotaloom_commons_v1_person_proto_msgTypes[42]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *OrganizationCriterion) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*OrganizationCriterion) ProtoMessage() {}
+
+func (x *OrganizationCriterion) ProtoReflect() protoreflect.Message {
+	mi := &file_rotaloom_commons_v1_person_proto_msgTypes[42]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use OrganizationCriterion.ProtoReflect.Descriptor instead.
+func (*OrganizationCriterion) Descriptor() ([]byte, []int) {
+	return file_rotaloom_commons_v1_person_proto_rawDescGZIP(), []int{42}
+}
+
+func (x *OrganizationCriterion) GetAttribute() string {
+	if x != nil {
+		return x.Attribute
+	}
+	return ""
+}
+
+func (x *OrganizationCriterion) GetLocationType() *v1.Ref {
+	if x != nil {
+		return x.LocationType
+	}
+	return nil
+}
+
+func (x *OrganizationCriterion) GetValue() string {
+	if x != nil {
+		return x.Value
+	}
+	return ""
+}
+
 type BaseWageRate struct {
 	state          protoimpl.MessageState `protogen:"open.v1"`
 	HourlyRate     float64                `protobuf:"fixed64,1,opt,name=hourly_rate,json=hourlyRate,proto3" json:"hourly_rate,omitempty"`
@@ -2147,7 +3444,7 @@ type BaseWageRate struct {
 
 func (x *BaseWageRate) Reset() {
 	*x = BaseWageRate{}
-	mi := &file_rotaloom_commons_v1_person_proto_msgTypes[29]
+	mi := &file_rotaloom_commons_v1_person_proto_msgTypes[43]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2159,7 +3456,7 @@ func (x *BaseWageRate) String() string {
 func (*BaseWageRate) ProtoMessage() {}
 
 func (x *BaseWageRate) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_commons_v1_person_proto_msgTypes[29]
+	mi := &file_rotaloom_commons_v1_person_proto_msgTypes[43]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2172,7 +3469,7 @@ func (x *BaseWageRate) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use BaseWageRate.ProtoReflect.Descriptor instead.
 func (*BaseWageRate) Descriptor() ([]byte, []int) {
-	return file_rotaloom_commons_v1_person_proto_rawDescGZIP(), []int{29}
+	return file_rotaloom_commons_v1_person_proto_rawDescGZIP(), []int{43}
 }
 
 func (x *BaseWageRate) GetHourlyRate() float64 {
@@ -2197,16 +3494,18 @@ func (x *BaseWageRate) GetExpirationDate() string {
 }
 
 type UserInformation struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	UserAccount   *UserAccount           `protobuf:"bytes,1,opt,name=user_account,json=userAccount,proto3" json:"user_account,omitempty"`
-	UserCurrency  *UserCurrency          `protobuf:"bytes,2,opt,name=user_currency,json=userCurrency,proto3" json:"user_currency,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
+	state        protoimpl.MessageState `protogen:"open.v1"`
+	UserAccount  *UserAccount           `protobuf:"bytes,1,opt,name=user_account,json=userAccount,proto3" json:"user_account,omitempty"`
+	UserCurrency *UserCurrency          `protobuf:"bytes,2,opt,name=user_currency,json=userCurrency,proto3" json:"user_currency,omitempty"`
+	// Accepted and without effect. Never come back.
+	PasswordHistories []*PasswordHistory `protobuf:"bytes,3,rep,name=password_histories,json=passwordHistories,proto3" json:"password_histories,omitempty"`
+	unknownFields     protoimpl.UnknownFields
+	sizeCache         protoimpl.SizeCache
 }
 
 func (x *UserInformation) Reset() {
 	*x = UserInformation{}
-	mi := &file_rotaloom_commons_v1_person_proto_msgTypes[30]
+	mi := &file_rotaloom_commons_v1_person_proto_msgTypes[44]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2218,7 +3517,7 @@ func (x *UserInformation) String() string {
 func (*UserInformation) ProtoMessage() {}
 
 func (x *UserInformation) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_commons_v1_person_proto_msgTypes[30]
+	mi := &file_rotaloom_commons_v1_person_proto_msgTypes[44]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2231,7 +3530,7 @@ func (x *UserInformation) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use UserInformation.ProtoReflect.Descriptor instead.
 func (*UserInformation) Descriptor() ([]byte, []int) {
-	return file_rotaloom_commons_v1_person_proto_rawDescGZIP(), []int{30}
+	return file_rotaloom_commons_v1_person_proto_rawDescGZIP(), []int{44}
 }
 
 func (x *UserInformation) GetUserAccount() *UserAccount {
@@ -2248,6 +3547,65 @@ func (x *UserInformation) GetUserCurrency() *UserCurrency {
 	return nil
 }
 
+func (x *UserInformation) GetPasswordHistories() []*PasswordHistory {
+	if x != nil {
+		return x.PasswordHistories
+	}
+	return nil
+}
+
+type PasswordHistory struct {
+	state             protoimpl.MessageState `protogen:"open.v1"`
+	EffectiveDateTime string                 `protobuf:"bytes,1,opt,name=effective_date_time,json=effectiveDateTime,proto3" json:"effective_date_time,omitempty"`
+	Password          string                 `protobuf:"bytes,2,opt,name=password,proto3" json:"password,omitempty"`
+	unknownFields     protoimpl.UnknownFields
+	sizeCache         protoimpl.SizeCache
+}
+
+func (x *PasswordHistory) Reset() {
+	*x = PasswordHistory{}
+	mi := &file_rotaloom_commons_v1_person_proto_msgTypes[45]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *PasswordHistory) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*PasswordHistory) ProtoMessage() {}
+
+func (x *PasswordHistory) ProtoReflect() protoreflect.Message {
+	mi := &file_rotaloom_commons_v1_person_proto_msgTypes[45]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use PasswordHistory.ProtoReflect.Descriptor instead.
+func (*PasswordHistory) Descriptor() ([]byte, []int) {
+	return file_rotaloom_commons_v1_person_proto_rawDescGZIP(), []int{45}
+}
+
+func (x *PasswordHistory) GetEffectiveDateTime() string {
+	if x != nil {
+		return x.EffectiveDateTime
+	}
+	return ""
+}
+
+func (x *PasswordHistory) GetPassword() string {
+	if x != nil {
+		return x.Password
+	}
+	return ""
+}
+
 type UserAccount struct {
 	state    protoimpl.MessageState `protogen:"open.v1"`
 	UserName string                 `protobuf:"bytes,1,opt,name=user_name,json=userName,proto3" json:"user_name,omitempty"`
@@ -2258,13 +3616,18 @@ type UserAccount struct {
 	ClockOnlyUser      *bool  `protobuf:"varint,5,opt,name=clock_only_user,json=clockOnlyUser,proto3,oneof" json:"clock_only_user,omitempty"`
 	// Accepted and without effect since release 2024.R1.
 	AccountLocked *bool `protobuf:"varint,6,opt,name=account_locked,json=accountLocked,proto3,oneof" json:"account_locked,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
+	// Read only in the reference product: accepted and without effect.
+	MfaRequired             *bool  `protobuf:"varint,7,opt,name=mfa_required,json=mfaRequired,proto3,oneof" json:"mfa_required,omitempty"`
+	ConsecutiveBadLogons    *int32 `protobuf:"varint,8,opt,name=consecutive_bad_logons,json=consecutiveBadLogons,proto3,oneof" json:"consecutive_bad_logons,omitempty"`
+	LockoutResetDateTime    string `protobuf:"bytes,9,opt,name=lockout_reset_date_time,json=lockoutResetDateTime,proto3" json:"lockout_reset_date_time,omitempty"`
+	PasswordUpdatedDateTime string `protobuf:"bytes,10,opt,name=password_updated_date_time,json=passwordUpdatedDateTime,proto3" json:"password_updated_date_time,omitempty"`
+	unknownFields           protoimpl.UnknownFields
+	sizeCache               protoimpl.SizeCache
 }
 
 func (x *UserAccount) Reset() {
 	*x = UserAccount{}
-	mi := &file_rotaloom_commons_v1_person_proto_msgTypes[31]
+	mi := &file_rotaloom_commons_v1_person_proto_msgTypes[46]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2276,7 +3639,7 @@ func (x *UserAccount) String() string {
 func (*UserAccount) ProtoMessage() {}
 
 func (x *UserAccount) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_commons_v1_person_proto_msgTypes[31]
+	mi := &file_rotaloom_commons_v1_person_proto_msgTypes[46]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2289,7 +3652,7 @@ func (x *UserAccount) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use UserAccount.ProtoReflect.Descriptor instead.
 func (*UserAccount) Descriptor() ([]byte, []int) {
-	return file_rotaloom_commons_v1_person_proto_rawDescGZIP(), []int{31}
+	return file_rotaloom_commons_v1_person_proto_rawDescGZIP(), []int{46}
 }
 
 func (x *UserAccount) GetUserName() string {
@@ -2334,6 +3697,34 @@ func (x *UserAccount) GetAccountLocked() bool {
 	return false
 }
 
+func (x *UserAccount) GetMfaRequired() bool {
+	if x != nil && x.MfaRequired != nil {
+		return *x.MfaRequired
+	}
+	return false
+}
+
+func (x *UserAccount) GetConsecutiveBadLogons() int32 {
+	if x != nil && x.ConsecutiveBadLogons != nil {
+		return *x.ConsecutiveBadLogons
+	}
+	return 0
+}
+
+func (x *UserAccount) GetLockoutResetDateTime() string {
+	if x != nil {
+		return x.LockoutResetDateTime
+	}
+	return ""
+}
+
+func (x *UserAccount) GetPasswordUpdatedDateTime() string {
+	if x != nil {
+		return x.PasswordUpdatedDateTime
+	}
+	return ""
+}
+
 type UserCurrency struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	CurrencyCode  string                 `protobuf:"bytes,1,opt,name=currency_code,json=currencyCode,proto3" json:"currency_code,omitempty"`
@@ -2343,7 +3734,7 @@ type UserCurrency struct {
 
 func (x *UserCurrency) Reset() {
 	*x = UserCurrency{}
-	mi := &file_rotaloom_commons_v1_person_proto_msgTypes[32]
+	mi := &file_rotaloom_commons_v1_person_proto_msgTypes[47]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2355,7 +3746,7 @@ func (x *UserCurrency) String() string {
 func (*UserCurrency) ProtoMessage() {}
 
 func (x *UserCurrency) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_commons_v1_person_proto_msgTypes[32]
+	mi := &file_rotaloom_commons_v1_person_proto_msgTypes[47]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2368,7 +3759,7 @@ func (x *UserCurrency) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use UserCurrency.ProtoReflect.Descriptor instead.
 func (*UserCurrency) Descriptor() ([]byte, []int) {
-	return file_rotaloom_commons_v1_person_proto_rawDescGZIP(), []int{32}
+	return file_rotaloom_commons_v1_person_proto_rawDescGZIP(), []int{47}
 }
 
 func (x *UserCurrency) GetCurrencyCode() string {
@@ -2378,11 +3769,106 @@ func (x *UserCurrency) GetCurrencyCode() string {
 	return ""
 }
 
+// GroupDataAccess lets a person see a group's data, as a manager or as an
+// employee.
+type GroupDataAccess struct {
+	state    protoimpl.MessageState `protogen:"open.v1"`
+	GdapName string                 `protobuf:"bytes,1,opt,name=gdap_name,json=gdapName,proto3" json:"gdap_name,omitempty"`
+	// manager_role or employee_role, in any case.
+	Role                   string `protobuf:"bytes,2,opt,name=role,proto3" json:"role,omitempty"`
+	DefaultSwitch          *bool  `protobuf:"varint,3,opt,name=default_switch,json=defaultSwitch,proto3,oneof" json:"default_switch,omitempty"`
+	EffectiveDate          string `protobuf:"bytes,4,opt,name=effective_date,json=effectiveDate,proto3" json:"effective_date,omitempty"`
+	ExpirationDate         string `protobuf:"bytes,5,opt,name=expiration_date,json=expirationDate,proto3" json:"expiration_date,omitempty"`
+	OriginalEffectiveDate  string `protobuf:"bytes,6,opt,name=original_effective_date,json=originalEffectiveDate,proto3" json:"original_effective_date,omitempty"`
+	OriginalExpirationDate string `protobuf:"bytes,7,opt,name=original_expiration_date,json=originalExpirationDate,proto3" json:"original_expiration_date,omitempty"`
+	unknownFields          protoimpl.UnknownFields
+	sizeCache              protoimpl.SizeCache
+}
+
+func (x *GroupDataAccess) Reset() {
+	*x = GroupDataAccess{}
+	mi := &file_rotaloom_commons_v1_person_proto_msgTypes[48]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *GroupDataAccess) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*GroupDataAccess) ProtoMessage() {}
+
+func (x *GroupDataAccess) ProtoReflect() protoreflect.Message {
+	mi := &file_rotaloom_commons_v1_person_proto_msgTypes[48]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use GroupDataAccess.ProtoReflect.Descriptor instead.
+func (*GroupDataAccess) Descriptor() ([]byte, []int) {
+	return file_rotaloom_commons_v1_person_proto_rawDescGZIP(), []int{48}
+}
+
+func (x *GroupDataAccess) GetGdapName() string {
+	if x != nil {
+		return x.GdapName
+	}
+	return ""
+}
+
+func (x *GroupDataAccess) GetRole() string {
+	if x != nil {
+		return x.Role
+	}
+	return ""
+}
+
+func (x *GroupDataAccess) GetDefaultSwitch() bool {
+	if x != nil && x.DefaultSwitch != nil {
+		return *x.DefaultSwitch
+	}
+	return false
+}
+
+func (x *GroupDataAccess) GetEffectiveDate() string {
+	if x != nil {
+		return x.EffectiveDate
+	}
+	return ""
+}
+
+func (x *GroupDataAccess) GetExpirationDate() string {
+	if x != nil {
+		return x.ExpirationDate
+	}
+	return ""
+}
+
+func (x *GroupDataAccess) GetOriginalEffectiveDate() string {
+	if x != nil {
+		return x.OriginalEffectiveDate
+	}
+	return ""
+}
+
+func (x *GroupDataAccess) GetOriginalExpirationDate() string {
+	if x != nil {
+		return x.OriginalExpirationDate
+	}
+	return ""
+}
+
 var File_rotaloom_commons_v1_person_proto protoreflect.FileDescriptor
 
 const file_rotaloom_commons_v1_person_proto_rawDesc = "" +
 	"\n" +
-	" rotaloom/commons/v1/person.proto\x12\x13rotaloom.commons.v1\x1a\x1cgoogle/api/annotations.proto\x1a\x1erotaloom/common/v1/fault.proto\x1a!rotaloom/options/v1/options.proto\"/\n" +
+	" rotaloom/commons/v1/person.proto\x12\x13rotaloom.commons.v1\x1a\x1cgoogle/api/annotations.proto\x1a\x1cgoogle/protobuf/struct.proto\x1a\x1erotaloom/common/v1/fault.proto\x1a\x1crotaloom/common/v1/ref.proto\x1a!rotaloom/options/v1/options.proto\"/\n" +
 	"\x10GetPersonRequest\x12\x1b\n" +
 	"\tperson_id\x18\x01 \x01(\x03R\bpersonId\"\xba\x01\n" +
 	"\n" +
@@ -2430,12 +3916,14 @@ const file_rotaloom_commons_v1_person_proto_rawDesc = "" +
 	"\thire_date\x18\x06 \x01(\tR\bhireDate\"s\n" +
 	"\x0ePersonsChanged\x12:\n" +
 	"\apersons\x18\x01 \x03(\v2 .rotaloom.commons.v1.PersonStateR\apersons:%\xaa\xbb\x18!\n" +
-	"\x1frotaloom.commons.person.changed\"\xb2\x02\n" +
+	"\x1frotaloom.commons.person.changed\"\xba\x03\n" +
 	"\x06Person\x12L\n" +
 	"\x0fperson_identity\x18\x01 \x01(\v2#.rotaloom.commons.v1.PersonIdentityR\x0epersonIdentity\x12U\n" +
 	"\x12person_information\x18\x02 \x01(\v2&.rotaloom.commons.v1.PersonInformationR\x11personInformation\x12I\n" +
 	"\x0ejob_assignment\x18\x03 \x01(\v2\".rotaloom.commons.v1.JobAssignmentR\rjobAssignment\x128\n" +
-	"\x04user\x18\x04 \x01(\v2$.rotaloom.commons.v1.UserInformationR\x04user\"\xd6\x02\n" +
+	"\x04user\x18\x04 \x01(\v2$.rotaloom.commons.v1.UserInformationR\x04user\x12O\n" +
+	"\x10gdap_assignments\x18\x05 \x03(\v2$.rotaloom.commons.v1.GroupDataAccessR\x0fgdapAssignments\x125\n" +
+	"\tpositions\x18\x06 \x03(\v2\x17.google.protobuf.StructR\tpositions\"\xf6\x04\n" +
 	"\x0ePersonIdentity\x12\"\n" +
 	"\n" +
 	"person_key\x18\x01 \x01(\x03H\x00R\tpersonKey\x88\x01\x01\x12(\n" +
@@ -2443,14 +3931,24 @@ const file_rotaloom_commons_v1_person_proto_rawDesc = "" +
 	"\femployee_key\x18\x03 \x01(\x03H\x02R\vemployeeKey\x88\x01\x01\x12\x1e\n" +
 	"\buser_key\x18\x04 \x01(\x03H\x03R\auserKey\x88\x01\x01\x12 \n" +
 	"\tuser_name\x18\x05 \x01(\tH\x04R\buserName\x88\x01\x01\x12+\n" +
-	"\x0frequest_item_id\x18\x06 \x01(\x03H\x05R\rrequestItemId\x88\x01\x01B\r\n" +
+	"\x0frequest_item_id\x18\x06 \x01(\x03H\x05R\rrequestItemId\x88\x01\x01\x12&\n" +
+	"\fbadge_number\x18\a \x01(\tH\x06R\vbadgeNumber\x88\x01\x01\x12-\n" +
+	"\x0eeffective_date\x18\b \x01(\tB\x06\xa2\xbb\x18\x02\x10\x01R\reffectiveDate\x12-\n" +
+	"\x0eeffective_time\x18\t \x01(\tB\x06\xa2\xbb\x18\x02\x10\x03R\reffectiveTime\x12\x17\n" +
+	"\x04aoid\x18\n" +
+	" \x01(\tH\aR\x04aoid\x88\x01\x01\x12\x17\n" +
+	"\x04coid\x18\v \x01(\tH\bR\x04coid\x88\x01\x01\x12C\n" +
+	"\x11hyper_find_filter\x18\f \x01(\v2\x17.google.protobuf.StructR\x0fhyperFindFilterB\r\n" +
 	"\v_person_keyB\x10\n" +
 	"\x0e_person_numberB\x0f\n" +
 	"\r_employee_keyB\v\n" +
 	"\t_user_keyB\f\n" +
 	"\n" +
 	"_user_nameB\x12\n" +
-	"\x10_request_item_id\"\x81\b\n" +
+	"\x10_request_item_idB\x0f\n" +
+	"\r_badge_numberB\a\n" +
+	"\x05_aoidB\a\n" +
+	"\x05_coid\"\xa4\r\n" +
 	"\x11PersonInformation\x12:\n" +
 	"\x06person\x18\x01 \x01(\v2\".rotaloom.commons.v1.PersonDetailsR\x06person\x12[\n" +
 	"\x16employment_status_list\x18\x02 \x03(\v2%.rotaloom.commons.v1.EmploymentStatusR\x14employmentStatusList\x12_\n" +
@@ -2464,7 +3962,16 @@ const file_rotaloom_commons_v1_person_proto_rawDesc = "" +
 	"\x11access_assignment\x18\n" +
 	" \x01(\v2%.rotaloom.commons.v1.AccessAssignmentR\x10accessAssignment\x12X\n" +
 	"\x14person_license_types\x18\v \x03(\v2&.rotaloom.commons.v1.PersonLicenseTypeR\x12personLicenseTypes\x12m\n" +
-	"\x1bperson_authentication_types\x18\f \x03(\v2-.rotaloom.commons.v1.PersonAuthenticationTypeR\x19personAuthenticationTypes\"\x8a\b\n" +
+	"\x1bperson_authentication_types\x18\f \x03(\v2-.rotaloom.commons.v1.PersonAuthenticationTypeR\x19personAuthenticationTypes\x12R\n" +
+	"\x13expected_hours_list\x18\r \x03(\v2\".rotaloom.commons.v1.ExpectedHoursR\x11expectedHoursList\x12g\n" +
+	"\x19person_access_assignments\x18\x0e \x03(\v2+.rotaloom.commons.v1.PersonAccessAssignmentR\x17personAccessAssignments\x12b\n" +
+	"\x19analytics_labor_type_list\x18\x0f \x03(\v2'.rotaloom.commons.v1.AnalyticsLaborTypeR\x16analyticsLaborTypeList\x12B\n" +
+	"\rapprover_list\x18\x10 \x03(\v2\x1d.rotaloom.commons.v1.ApproverR\fapproverList\x12W\n" +
+	"\x13purpose_assignments\x18\x11 \x03(\v2&.rotaloom.commons.v1.PurposeAssignmentR\x12purposeAssignments\x12g\n" +
+	"\x1cemployee_currency_assignment\x18\x12 \x01(\v2%.rotaloom.commons.v1.EmployeeCurrencyR\x1aemployeeCurrencyAssignment\x12<\n" +
+	"\rwork_employee\x18\x13 \x01(\v2\x17.google.protobuf.StructR\fworkEmployee\x12<\n" +
+	"\rkpass_account\x18\x14 \x01(\v2\x17.google.protobuf.StructR\fkpassAccount\"\xc5\n" +
+	"\n" +
 	"\rPersonDetails\x12#\n" +
 	"\rperson_number\x18\x01 \x01(\tR\fpersonNumber\x12\x1d\n" +
 	"\n" +
@@ -2487,13 +3994,26 @@ const file_rotaloom_commons_v1_person_proto_rawDesc = "" +
 	"\x14full_time_percentage\x18\x0f \x01(\x01H\x02R\x12fullTimePercentage\x88\x01\x01\x125\n" +
 	"\x14finger_required_flag\x18\x10 \x01(\bH\x03R\x12fingerRequiredFlag\x88\x01\x01\x121\n" +
 	"\x12face_required_flag\x18\x11 \x01(\bH\x04R\x10faceRequiredFlag\x88\x01\x01\x12J\n" +
-	"\x1fhas_kmail_notification_delivery\x18\x12 \x01(\bH\x05R\x1chasKmailNotificationDelivery\x88\x01\x01B\x1a\n" +
+	"\x1fhas_kmail_notification_delivery\x18\x12 \x01(\bH\x05R\x1chasKmailNotificationDelivery\x88\x01\x01\x12?\n" +
+	"\x18accrual_profile_end_date\x18\x13 \x01(\tB\x06\xa2\xbb\x18\x02\x10\x01R\x15accrualProfileEndDate\x12`\n" +
+	"\x17full_time_equivalencies\x18\x14 \x03(\v2(.rotaloom.commons.v1.FullTimeEquivalencyR\x15fullTimeEquivalencies\x12J\n" +
+	"\x1emanager_signoff_thru_date_time\x18\x15 \x01(\tB\x06\xa2\xbb\x18\x02\x10\x02R\x1amanagerSignoffThruDateTime\x12J\n" +
+	"\x1epayroll_lockout_thru_date_time\x18\x16 \x01(\tB\x06\xa2\xbb\x18\x02\x10\x02R\x1apayrollLockoutThruDateTimeB\x1a\n" +
 	"\x18_employee_standard_hoursB\x1b\n" +
 	"\x19_full_time_standard_hoursB\x17\n" +
 	"\x15_full_time_percentageB\x17\n" +
 	"\x15_finger_required_flagB\x15\n" +
 	"\x13_face_required_flagB\"\n" +
-	" _has_kmail_notification_delivery\"\xa8\x01\n" +
+	" _has_kmail_notification_delivery\"\xf9\x02\n" +
+	"\x13FullTimeEquivalency\x12-\n" +
+	"\x0eeffective_date\x18\x01 \x01(\tB\x06\xa2\xbb\x18\x02\x10\x01R\reffectiveDate\x12/\n" +
+	"\x0fexpiration_date\x18\x02 \x01(\tB\x06\xa2\xbb\x18\x02\x10\x01R\x0eexpirationDate\x12;\n" +
+	"\x17employee_standard_hours\x18\x03 \x01(\x01H\x00R\x15employeeStandardHours\x88\x01\x01\x12<\n" +
+	"\x18full_time_standard_hours\x18\x04 \x01(\x01H\x01R\x15fullTimeStandardHours\x88\x01\x01\x125\n" +
+	"\x14full_time_percentage\x18\x05 \x01(\x01H\x02R\x12fullTimePercentage\x88\x01\x01B\x1a\n" +
+	"\x18_employee_standard_hoursB\x1b\n" +
+	"\x19_full_time_standard_hoursB\x17\n" +
+	"\x15_full_time_percentage\"\xa8\x01\n" +
 	"\x10EmploymentStatus\x124\n" +
 	"\x16employment_status_name\x18\x01 \x01(\tR\x14employmentStatusName\x12-\n" +
 	"\x0eeffective_date\x18\x02 \x01(\tB\x06\xa2\xbb\x18\x02\x10\x01R\reffectiveDate\x12/\n" +
@@ -2531,7 +4051,41 @@ const file_rotaloom_commons_v1_person_proto_rawDesc = "" +
 	"\n" +
 	"CustomDate\x121\n" +
 	"\x15custom_date_type_name\x18\x01 \x01(\tR\x12customDateTypeName\x12\x1a\n" +
-	"\x04date\x18\x02 \x01(\tB\x06\xa2\xbb\x18\x02\x10\x01R\x04date\"\xe2\a\n" +
+	"\x04date\x18\x02 \x01(\tB\x06\xa2\xbb\x18\x02\x10\x01R\x04date\"^\n" +
+	"\rExpectedHours\x121\n" +
+	"\x15time_period_type_name\x18\x01 \x01(\tR\x12timePeriodTypeName\x12\x1a\n" +
+	"\bquantity\x18\x02 \x01(\tR\bquantity\"\xaa\t\n" +
+	"\x16PersonAccessAssignment\x12-\n" +
+	"\x0eeffective_date\x18\x01 \x01(\tB\x06\xa2\xbb\x18\x02\x10\x01R\reffectiveDate\x12/\n" +
+	"\x0fexpiration_date\x18\x02 \x01(\tB\x06\xa2\xbb\x18\x02\x10\x01R\x0eexpirationDate\x12:\n" +
+	"\x1ahome_hyper_find_query_name\x18\x03 \x01(\tR\x16homeHyperFindQueryName\x12=\n" +
+	"\x1bmanager_employee_group_name\x18\x04 \x01(\tR\x18managerEmployeeGroupName\x12R\n" +
+	"&manager_transfer_organization_set_name\x18\x05 \x01(\tR\"managerTransferOrganizationSetName\x12m\n" +
+	"0manager_transfer_organization_set_effective_date\x18\x06 \x01(\tB\x06\xa2\xbb\x18\x02\x10\x01R+managerTransferOrganizationSetEffectiveDate\x12o\n" +
+	"1manager_transfer_organization_set_expiration_date\x18\a \x01(\tB\x06\xa2\xbb\x18\x02\x10\x01R,managerTransferOrganizationSetExpirationDate\x12\\\n" +
+	"+professional_transfer_organization_set_name\x18\b \x01(\tR'professionalTransferOrganizationSetName\x12w\n" +
+	"5professional_transfer_organization_set_effective_date\x18\t \x01(\tB\x06\xa2\xbb\x18\x02\x10\x01R0professionalTransferOrganizationSetEffectiveDate\x12y\n" +
+	"6professional_transfer_organization_set_expiration_date\x18\n" +
+	" \x01(\tB\x06\xa2\xbb\x18\x02\x10\x01R1professionalTransferOrganizationSetExpirationDate\x12Q\n" +
+	"&emp_mgr_transfer_organization_set_name\x18\v \x01(\tR!empMgrTransferOrganizationSetName\x12l\n" +
+	"0emp_mgr_transfer_organization_set_effective_date\x18\f \x01(\tB\x06\xa2\xbb\x18\x02\x10\x01R*empMgrTransferOrganizationSetEffectiveDate\x12n\n" +
+	"1emp_mgr_transfer_organization_set_expiration_date\x18\r \x01(\tB\x06\xa2\xbb\x18\x02\x10\x01R+empMgrTransferOrganizationSetExpirationDate\"\xaf\x01\n" +
+	"\x12AnalyticsLaborType\x129\n" +
+	"\x19analytics_labor_type_name\x18\x01 \x01(\tR\x16analyticsLaborTypeName\x12-\n" +
+	"\x0eeffective_date\x18\x02 \x01(\tB\x06\xa2\xbb\x18\x02\x10\x01R\reffectiveDate\x12/\n" +
+	"\x0fexpiration_date\x18\x03 \x01(\tB\x06\xa2\xbb\x18\x02\x10\x01R\x0eexpirationDate\"\xc9\x01\n" +
+	"\bApprover\x12(\n" +
+	"\rapprove_level\x18\x01 \x01(\x05H\x00R\fapproveLevel\x88\x01\x01\x12\x1b\n" +
+	"\tfull_name\x18\x02 \x01(\tR\bfullName\x12#\n" +
+	"\rperson_number\x18\x03 \x01(\tR\fpersonNumber\x12+\n" +
+	"\x0fdue_date_amount\x18\x04 \x01(\x05H\x01R\rdueDateAmount\x88\x01\x01B\x10\n" +
+	"\x0e_approve_levelB\x12\n" +
+	"\x10_due_date_amount\"a\n" +
+	"\x11PurposeAssignment\x12\x18\n" +
+	"\apurpose\x18\x01 \x01(\tR\apurpose\x122\n" +
+	"\x15request_reviewer_list\x18\x02 \x01(\tR\x13requestReviewerList\"7\n" +
+	"\x10EmployeeCurrency\x12#\n" +
+	"\rcurrency_code\x18\x01 \x01(\tR\fcurrencyCode\"\x84\x0e\n" +
 	"\x10AccessAssignment\x12.\n" +
 	"\x13access_profile_name\x18\x01 \x01(\tR\x11accessProfileName\x126\n" +
 	"\x17preference_profile_name\x18\x02 \x01(\tR\x15preferenceProfileName\x12:\n" +
@@ -2551,9 +4105,25 @@ const file_rotaloom_commons_v1_person_proto_rawDesc = "" +
 	"\vreport_name\x18\x0f \x01(\tR\n" +
 	"reportName\x12/\n" +
 	"\x14time_entry_type_name\x18\x10 \x01(\tR\x11timeEntryTypeName\x12J\n" +
-	"\x1etime_entry_type_effective_date\x18\x11 \x01(\tB\x06\xa2\xbb\x18\x02\x10\x01R\x1atimeEntryTypeEffectiveDateB\x17\n" +
+	"\x1etime_entry_type_effective_date\x18\x11 \x01(\tB\x06\xa2\xbb\x18\x02\x10\x01R\x1atimeEntryTypeEffectiveDate\x12p\n" +
+	"\"effective_dated_time_entry_methods\x18\x12 \x03(\v2$.rotaloom.commons.v1.TimeEntryMethodR\x1eeffectiveDatedTimeEntryMethods\x121\n" +
+	"\x15manager_pay_code_name\x18\x13 \x01(\tR\x12managerPayCodeName\x12:\n" +
+	"\x1amanager_view_pay_code_name\x18\x14 \x01(\tR\x16managerViewPayCodeName\x123\n" +
+	"\x16manager_work_rule_name\x18\x15 \x01(\tR\x13managerWorkRuleName\x12L\n" +
+	"#manager_labor_category_profile_name\x18\x16 \x01(\tR\x1fmanagerLaborCategoryProfileName\x12;\n" +
+	"\x1aprofessional_pay_code_name\x18\x17 \x01(\tR\x17professionalPayCodeName\x12=\n" +
+	"\x1bprofessional_work_rule_name\x18\x18 \x01(\tR\x18professionalWorkRuleName\x12V\n" +
+	"(professional_labor_category_profile_name\x18\x19 \x01(\tR$professionalLaborCategoryProfileName\x12N\n" +
+	"$employee_labor_category_profile_name\x18\x1a \x01(\tR employeeLaborCategoryProfileName\x12M\n" +
+	"$mgr_empl_labor_category_profile_name\x18\x1b \x01(\tR\x1fmgrEmplLaborCategoryProfileName\x12I\n" +
+	"!forecasting_category_profile_name\x18\x1c \x01(\tR\x1eforecastingCategoryProfileNameB\x17\n" +
 	"\x15_approve_overtimeflagB\x19\n" +
-	"\x17_transfer_employee_flag\"u\n" +
+	"\x17_transfer_employee_flag\"\xf0\x01\n" +
+	"\x0fTimeEntryMethod\x12/\n" +
+	"\x14time_entry_type_name\x18\x01 \x01(\tR\x11timeEntryTypeName\x12L\n" +
+	"#time_entry_activity_tracking_status\x18\x02 \x01(\tR\x1ftimeEntryActivityTrackingStatus\x12-\n" +
+	"\x0eeffective_date\x18\x03 \x01(\tB\x06\xa2\xbb\x18\x02\x10\x01R\reffectiveDate\x12/\n" +
+	"\x0fexpiration_date\x18\x04 \x01(\tB\x06\xa2\xbb\x18\x02\x10\x01R\x0eexpirationDate\"u\n" +
 	"\x11PersonLicenseType\x12*\n" +
 	"\x11license_type_name\x18\x01 \x01(\tR\x0flicenseTypeName\x12$\n" +
 	"\vactive_flag\x18\x02 \x01(\bH\x00R\n" +
@@ -2563,12 +4133,46 @@ const file_rotaloom_commons_v1_person_proto_rawDesc = "" +
 	"\x18authentication_type_name\x18\x01 \x01(\tR\x16authenticationTypeName\x12$\n" +
 	"\vactive_flag\x18\x02 \x01(\bH\x00R\n" +
 	"activeFlag\x88\x01\x01B\x0e\n" +
-	"\f_active_flag\"\xcb\x02\n" +
+	"\f_active_flag\"\x8c\b\n" +
 	"\rJobAssignment\x12_\n" +
 	"\x16job_assignment_details\x18\x01 \x01(\v2).rotaloom.commons.v1.JobAssignmentDetailsR\x14jobAssignmentDetails\x12^\n" +
 	"\x16primary_labor_accounts\x18\x02 \x03(\v2(.rotaloom.commons.v1.PrimaryLaborAccountR\x14primaryLaborAccounts\x12I\n" +
 	"\x0fbase_wage_rates\x18\x03 \x03(\v2!.rotaloom.commons.v1.BaseWageRateR\rbaseWageRates\x12.\n" +
-	"\x13schedule_group_name\x18\x04 \x01(\tR\x11scheduleGroupName\"\xc5\x04\n" +
+	"\x13schedule_group_name\x18\x04 \x01(\tR\x11scheduleGroupName\x12c\n" +
+	"\x1bemployment_term_assignments\x18\x05 \x03(\v2#.rotaloom.commons.v1.TermAssignmentR\x19employmentTermAssignments\x12s\n" +
+	"\x1dpersonal_overtime_assignments\x18\x06 \x03(\v2/.rotaloom.commons.v1.PersonalOvertimeAssignmentR\x1bpersonalOvertimeAssignments\x12\x89\x01\n" +
+	"&predictive_scheduling_eligibility_list\x18\a \x03(\v24.rotaloom.commons.v1.PredictiveSchedulingEligibilityR#predictiveSchedulingEligibilityList\x12\x8d\x01\n" +
+	"(predictive_scheduling_rule_override_list\x18\b \x03(\v25.rotaloom.commons.v1.PredictiveSchedulingRuleOverrideR$predictiveSchedulingRuleOverrideList\x12F\n" +
+	"\x1duse_multiple_assignments_flag\x18\t \x01(\bH\x00R\x1auseMultipleAssignmentsFlag\x88\x01\x01\x12@\n" +
+	"\x1ahas_personal_overtime_flag\x18\n" +
+	" \x01(\bH\x01R\x17hasPersonalOvertimeFlag\x88\x01\x01B \n" +
+	"\x1e_use_multiple_assignments_flagB\x1d\n" +
+	"\x1b_has_personal_overtime_flag\"\xa6\x01\n" +
+	"\x0eTermAssignment\x12\x12\n" +
+	"\x04name\x18\x01 \x01(\tR\x04name\x12%\n" +
+	"\n" +
+	"start_date\x18\x02 \x01(\tB\x06\xa2\xbb\x18\x02\x10\x01R\tstartDate\x12!\n" +
+	"\bend_date\x18\x03 \x01(\tB\x06\xa2\xbb\x18\x02\x10\x01R\aendDate\x126\n" +
+	"\x13original_start_date\x18\x04 \x01(\tB\x06\xa2\xbb\x18\x02\x10\x01R\x11originalStartDate\"\x81\x03\n" +
+	"\x1aPersonalOvertimeAssignment\x12*\n" +
+	"\x0eovertime_level\x18\x01 \x01(\x05H\x00R\rovertimeLevel\x88\x01\x01\x12,\n" +
+	"\x12overtime_type_name\x18\x02 \x01(\tR\x10overtimeTypeName\x12-\n" +
+	"\x0eeffective_date\x18\x03 \x01(\tB\x06\xa2\xbb\x18\x02\x10\x01R\reffectiveDate\x12/\n" +
+	"\x0fexpiration_date\x18\x04 \x01(\tB\x06\xa2\xbb\x18\x02\x10\x01R\x0eexpirationDate\x121\n" +
+	"\x12stop_overtime_flag\x18\x05 \x01(\bH\x01R\x10stopOvertimeFlag\x88\x01\x01\x12L\n" +
+	"\x16personal_overtime_rule\x18\x06 \x01(\v2\x16.google.protobuf.ValueR\x14personalOvertimeRuleB\x11\n" +
+	"\x0f_overtime_levelB\x15\n" +
+	"\x13_stop_overtime_flag\"\xb7\x01\n" +
+	"\x1fPredictiveSchedulingEligibility\x12$\n" +
+	"\vis_eligible\x18\x01 \x01(\bH\x00R\n" +
+	"isEligible\x88\x01\x01\x12-\n" +
+	"\x0eeffective_date\x18\x02 \x01(\tB\x06\xa2\xbb\x18\x02\x10\x01R\reffectiveDate\x12/\n" +
+	"\x0fexpiration_date\x18\x03 \x01(\tB\x06\xa2\xbb\x18\x02\x10\x01R\x0eexpirationDateB\x0e\n" +
+	"\f_is_eligible\"\xc0\x01\n" +
+	" PredictiveSchedulingRuleOverride\x12<\n" +
+	"\x1apredictive_scheduling_rule\x18\x01 \x01(\tR\x18predictiveSchedulingRule\x12-\n" +
+	"\x0eeffective_date\x18\x02 \x01(\tB\x06\xa2\xbb\x18\x02\x10\x01R\reffectiveDate\x12/\n" +
+	"\x0fexpiration_date\x18\x03 \x01(\tB\x06\xa2\xbb\x18\x02\x10\x01R\x0eexpirationDate\"\xfa\x06\n" +
 	"\x14JobAssignmentDetails\x12\"\n" +
 	"\rpay_rule_name\x18\x01 \x01(\tR\vpayRuleName\x12=\n" +
 	"\x17pay_rule_effective_date\x18\x02 \x01(\tB\x06\xa2\xbb\x18\x02\x10\x01R\x14payRuleEffectiveDate\x128\n" +
@@ -2581,33 +4185,68 @@ const file_rotaloom_commons_v1_person_proto_rawDesc = "" +
 	"\x10base_wage_hourly\x18\t \x01(\x01H\x00R\x0ebaseWageHourly\x88\x01\x01\x12?\n" +
 	"\x18base_wage_effective_date\x18\n" +
 	" \x01(\tB\x06\xa2\xbb\x18\x02\x10\x01R\x15baseWageEffectiveDate\x126\n" +
-	"\x13seniority_rank_date\x18\v \x01(\tB\x06\xa2\xbb\x18\x02\x10\x01R\x11seniorityRankDateB\x13\n" +
-	"\x11_base_wage_hourly\"\xd2\x01\n" +
+	"\x13seniority_rank_date\x18\v \x01(\tB\x06\xa2\xbb\x18\x02\x10\x01R\x11seniorityRankDate\x125\n" +
+	"\x14teletime_ip_employee\x18\f \x01(\bH\x01R\x12teletimeIPEmployee\x88\x01\x01\x12X\n" +
+	"'teletime_ip_change_password_is_required\x18\r \x01(\bH\x02R\"teletimeIPChangePasswordIsRequired\x88\x01\x01\x12$\n" +
+	"\x0eteletime_ip_id\x18\x0e \x01(\tR\fteletimeIPId\x127\n" +
+	"\x18teletime_ip_profile_name\x18\x0f \x01(\tR\x15teletimeIPProfileNameB\x13\n" +
+	"\x11_base_wage_hourlyB\x17\n" +
+	"\x15_teletime_ip_employeeB*\n" +
+	"(_teletime_ip_change_password_is_required\"\xae\x02\n" +
 	"\x13PrimaryLaborAccount\x12+\n" +
 	"\x11organization_path\x18\x01 \x01(\tR\x10organizationPath\x12.\n" +
 	"\x13labor_category_name\x18\x02 \x01(\tR\x11laborCategoryName\x12-\n" +
 	"\x0eeffective_date\x18\x03 \x01(\tB\x06\xa2\xbb\x18\x02\x10\x01R\reffectiveDate\x12/\n" +
-	"\x0fexpiration_date\x18\x04 \x01(\tB\x06\xa2\xbb\x18\x02\x10\x01R\x0eexpirationDate\"\x8f\x01\n" +
+	"\x0fexpiration_date\x18\x04 \x01(\tB\x06\xa2\xbb\x18\x02\x10\x01R\x0eexpirationDate\x12Z\n" +
+	"\x14org_path_by_criteria\x18\x05 \x01(\v2).rotaloom.commons.v1.OrganizationCriteriaR\x11orgPathByCriteria\"\xa0\x01\n" +
+	"\x14OrganizationCriteria\x12+\n" +
+	"\x0fmatch_full_path\x18\x01 \x01(\bH\x00R\rmatchFullPath\x88\x01\x01\x12G\n" +
+	"\torg_nodes\x18\x02 \x03(\v2*.rotaloom.commons.v1.OrganizationCriterionR\borgNodesB\x12\n" +
+	"\x10_match_full_path\"\x89\x01\n" +
+	"\x15OrganizationCriterion\x12\x1c\n" +
+	"\tattribute\x18\x01 \x01(\tR\tattribute\x12<\n" +
+	"\rlocation_type\x18\x02 \x01(\v2\x17.rotaloom.common.v1.RefR\flocationType\x12\x14\n" +
+	"\x05value\x18\x03 \x01(\tR\x05value\"\x8f\x01\n" +
 	"\fBaseWageRate\x12\x1f\n" +
 	"\vhourly_rate\x18\x01 \x01(\x01R\n" +
 	"hourlyRate\x12-\n" +
 	"\x0eeffective_date\x18\x02 \x01(\tB\x06\xa2\xbb\x18\x02\x10\x01R\reffectiveDate\x12/\n" +
-	"\x0fexpiration_date\x18\x03 \x01(\tB\x06\xa2\xbb\x18\x02\x10\x01R\x0eexpirationDate\"\x9e\x01\n" +
+	"\x0fexpiration_date\x18\x03 \x01(\tB\x06\xa2\xbb\x18\x02\x10\x01R\x0eexpirationDate\"\xf3\x01\n" +
 	"\x0fUserInformation\x12C\n" +
 	"\fuser_account\x18\x01 \x01(\v2 .rotaloom.commons.v1.UserAccountR\vuserAccount\x12F\n" +
-	"\ruser_currency\x18\x02 \x01(\v2!.rotaloom.commons.v1.UserCurrencyR\fuserCurrency\"\xcd\x02\n" +
+	"\ruser_currency\x18\x02 \x01(\v2!.rotaloom.commons.v1.UserCurrencyR\fuserCurrency\x12S\n" +
+	"\x12password_histories\x18\x03 \x03(\v2$.rotaloom.commons.v1.PasswordHistoryR\x11passwordHistories\"e\n" +
+	"\x0fPasswordHistory\x126\n" +
+	"\x13effective_date_time\x18\x01 \x01(\tB\x06\xa2\xbb\x18\x02\x10\x02R\x11effectiveDateTime\x12\x1a\n" +
+	"\bpassword\x18\x02 \x01(\tR\bpassword\"\xe0\x04\n" +
 	"\vUserAccount\x12\x1b\n" +
 	"\tuser_name\x18\x01 \x01(\tR\buserName\x12#\n" +
 	"\ruser_password\x18\x02 \x01(\tR\fuserPassword\x12,\n" +
 	"\x12logon_profile_name\x18\x03 \x01(\tR\x10logonProfileName\x125\n" +
 	"\x14password_update_flag\x18\x04 \x01(\bH\x00R\x12passwordUpdateFlag\x88\x01\x01\x12+\n" +
 	"\x0fclock_only_user\x18\x05 \x01(\bH\x01R\rclockOnlyUser\x88\x01\x01\x12*\n" +
-	"\x0eaccount_locked\x18\x06 \x01(\bH\x02R\raccountLocked\x88\x01\x01B\x17\n" +
+	"\x0eaccount_locked\x18\x06 \x01(\bH\x02R\raccountLocked\x88\x01\x01\x12&\n" +
+	"\fmfa_required\x18\a \x01(\bH\x03R\vmfaRequired\x88\x01\x01\x129\n" +
+	"\x16consecutive_bad_logons\x18\b \x01(\x05H\x04R\x14consecutiveBadLogons\x88\x01\x01\x12=\n" +
+	"\x17lockout_reset_date_time\x18\t \x01(\tB\x06\xa2\xbb\x18\x02\x10\x02R\x14lockoutResetDateTime\x12C\n" +
+	"\x1apassword_updated_date_time\x18\n" +
+	" \x01(\tB\x06\xa2\xbb\x18\x02\x10\x02R\x17passwordUpdatedDateTimeB\x17\n" +
 	"\x15_password_update_flagB\x12\n" +
 	"\x10_clock_only_userB\x11\n" +
-	"\x0f_account_locked\"3\n" +
+	"\x0f_account_lockedB\x0f\n" +
+	"\r_mfa_requiredB\x19\n" +
+	"\x17_consecutive_bad_logons\"3\n" +
 	"\fUserCurrency\x12#\n" +
-	"\rcurrency_code\x18\x01 \x01(\tR\fcurrencyCode2\x82\x06\n" +
+	"\rcurrency_code\x18\x01 \x01(\tR\fcurrencyCode\"\xe3\x02\n" +
+	"\x0fGroupDataAccess\x12\x1b\n" +
+	"\tgdap_name\x18\x01 \x01(\tR\bgdapName\x12\x12\n" +
+	"\x04role\x18\x02 \x01(\tR\x04role\x12*\n" +
+	"\x0edefault_switch\x18\x03 \x01(\bH\x00R\rdefaultSwitch\x88\x01\x01\x12-\n" +
+	"\x0eeffective_date\x18\x04 \x01(\tB\x06\xa2\xbb\x18\x02\x10\x01R\reffectiveDate\x12/\n" +
+	"\x0fexpiration_date\x18\x05 \x01(\tB\x06\xa2\xbb\x18\x02\x10\x01R\x0eexpirationDate\x12>\n" +
+	"\x17original_effective_date\x18\x06 \x01(\tB\x06\xa2\xbb\x18\x02\x10\x01R\x15originalEffectiveDate\x12@\n" +
+	"\x18original_expiration_date\x18\a \x01(\tB\x06\xa2\xbb\x18\x02\x10\x01R\x16originalExpirationDateB\x11\n" +
+	"\x0f_default_switch2\x82\x06\n" +
 	"\rPersonService\x12\x93\x01\n" +
 	"\tGetPerson\x12%.rotaloom.commons.v1.GetPersonRequest\x1a\x1b.rotaloom.commons.v1.Person\"B\xa2\xbb\x18\x17\n" +
 	"\x13commons.person.read\x18\x01\x82\xd3\xe4\x93\x02!\x12\x1f/v1/commons/persons/{person_id}\x12\x84\x01\n" +
@@ -2632,88 +4271,129 @@ func file_rotaloom_commons_v1_person_proto_rawDescGZIP() []byte {
 	return file_rotaloom_commons_v1_person_proto_rawDescData
 }
 
-var file_rotaloom_commons_v1_person_proto_msgTypes = make([]protoimpl.MessageInfo, 33)
+var file_rotaloom_commons_v1_person_proto_msgTypes = make([]protoimpl.MessageInfo, 49)
 var file_rotaloom_commons_v1_person_proto_goTypes = []any{
-	(*GetPersonRequest)(nil),         // 0: rotaloom.commons.v1.GetPersonRequest
-	(*PersonList)(nil),               // 1: rotaloom.commons.v1.PersonList
-	(*MultiReadPersonsRequest)(nil),  // 2: rotaloom.commons.v1.MultiReadPersonsRequest
-	(*PersonWhere)(nil),              // 3: rotaloom.commons.v1.PersonWhere
-	(*PersonCriterion)(nil),          // 4: rotaloom.commons.v1.PersonCriterion
-	(*BasePersonList)(nil),           // 5: rotaloom.commons.v1.BasePersonList
-	(*BasePerson)(nil),               // 6: rotaloom.commons.v1.BasePerson
-	(*ResolvePersonsRequest)(nil),    // 7: rotaloom.commons.v1.ResolvePersonsRequest
-	(*ResolvePersonsResponse)(nil),   // 8: rotaloom.commons.v1.ResolvePersonsResponse
-	(*PersonState)(nil),              // 9: rotaloom.commons.v1.PersonState
-	(*PersonsChanged)(nil),           // 10: rotaloom.commons.v1.PersonsChanged
-	(*Person)(nil),                   // 11: rotaloom.commons.v1.Person
-	(*PersonIdentity)(nil),           // 12: rotaloom.commons.v1.PersonIdentity
-	(*PersonInformation)(nil),        // 13: rotaloom.commons.v1.PersonInformation
-	(*PersonDetails)(nil),            // 14: rotaloom.commons.v1.PersonDetails
-	(*EmploymentStatus)(nil),         // 15: rotaloom.commons.v1.EmploymentStatus
-	(*UserAccountStatus)(nil),        // 16: rotaloom.commons.v1.UserAccountStatus
-	(*BadgeAssignment)(nil),          // 17: rotaloom.commons.v1.BadgeAssignment
-	(*EmailAddress)(nil),             // 18: rotaloom.commons.v1.EmailAddress
-	(*TelephoneNumber)(nil),          // 19: rotaloom.commons.v1.TelephoneNumber
-	(*PostalAddress)(nil),            // 20: rotaloom.commons.v1.PostalAddress
-	(*CustomData)(nil),               // 21: rotaloom.commons.v1.CustomData
-	(*CustomDate)(nil),               // 22: rotaloom.commons.v1.CustomDate
-	(*AccessAssignment)(nil),         // 23: rotaloom.commons.v1.AccessAssignment
-	(*PersonLicenseType)(nil),        // 24: rotaloom.commons.v1.PersonLicenseType
-	(*PersonAuthenticationType)(nil), // 25: rotaloom.commons.v1.PersonAuthenticationType
-	(*JobAssignment)(nil),            // 26: rotaloom.commons.v1.JobAssignment
-	(*JobAssignmentDetails)(nil),     // 27: rotaloom.commons.v1.JobAssignmentDetails
-	(*PrimaryLaborAccount)(nil),      // 28: rotaloom.commons.v1.PrimaryLaborAccount
-	(*BaseWageRate)(nil),             // 29: rotaloom.commons.v1.BaseWageRate
-	(*UserInformation)(nil),          // 30: rotaloom.commons.v1.UserInformation
-	(*UserAccount)(nil),              // 31: rotaloom.commons.v1.UserAccount
-	(*UserCurrency)(nil),             // 32: rotaloom.commons.v1.UserCurrency
-	(*v1.ErrorBody)(nil),             // 33: rotaloom.common.v1.ErrorBody
+	(*GetPersonRequest)(nil),                 // 0: rotaloom.commons.v1.GetPersonRequest
+	(*PersonList)(nil),                       // 1: rotaloom.commons.v1.PersonList
+	(*MultiReadPersonsRequest)(nil),          // 2: rotaloom.commons.v1.MultiReadPersonsRequest
+	(*PersonWhere)(nil),                      // 3: rotaloom.commons.v1.PersonWhere
+	(*PersonCriterion)(nil),                  // 4: rotaloom.commons.v1.PersonCriterion
+	(*BasePersonList)(nil),                   // 5: rotaloom.commons.v1.BasePersonList
+	(*BasePerson)(nil),                       // 6: rotaloom.commons.v1.BasePerson
+	(*ResolvePersonsRequest)(nil),            // 7: rotaloom.commons.v1.ResolvePersonsRequest
+	(*ResolvePersonsResponse)(nil),           // 8: rotaloom.commons.v1.ResolvePersonsResponse
+	(*PersonState)(nil),                      // 9: rotaloom.commons.v1.PersonState
+	(*PersonsChanged)(nil),                   // 10: rotaloom.commons.v1.PersonsChanged
+	(*Person)(nil),                           // 11: rotaloom.commons.v1.Person
+	(*PersonIdentity)(nil),                   // 12: rotaloom.commons.v1.PersonIdentity
+	(*PersonInformation)(nil),                // 13: rotaloom.commons.v1.PersonInformation
+	(*PersonDetails)(nil),                    // 14: rotaloom.commons.v1.PersonDetails
+	(*FullTimeEquivalency)(nil),              // 15: rotaloom.commons.v1.FullTimeEquivalency
+	(*EmploymentStatus)(nil),                 // 16: rotaloom.commons.v1.EmploymentStatus
+	(*UserAccountStatus)(nil),                // 17: rotaloom.commons.v1.UserAccountStatus
+	(*BadgeAssignment)(nil),                  // 18: rotaloom.commons.v1.BadgeAssignment
+	(*EmailAddress)(nil),                     // 19: rotaloom.commons.v1.EmailAddress
+	(*TelephoneNumber)(nil),                  // 20: rotaloom.commons.v1.TelephoneNumber
+	(*PostalAddress)(nil),                    // 21: rotaloom.commons.v1.PostalAddress
+	(*CustomData)(nil),                       // 22: rotaloom.commons.v1.CustomData
+	(*CustomDate)(nil),                       // 23: rotaloom.commons.v1.CustomDate
+	(*ExpectedHours)(nil),                    // 24: rotaloom.commons.v1.ExpectedHours
+	(*PersonAccessAssignment)(nil),           // 25: rotaloom.commons.v1.PersonAccessAssignment
+	(*AnalyticsLaborType)(nil),               // 26: rotaloom.commons.v1.AnalyticsLaborType
+	(*Approver)(nil),                         // 27: rotaloom.commons.v1.Approver
+	(*PurposeAssignment)(nil),                // 28: rotaloom.commons.v1.PurposeAssignment
+	(*EmployeeCurrency)(nil),                 // 29: rotaloom.commons.v1.EmployeeCurrency
+	(*AccessAssignment)(nil),                 // 30: rotaloom.commons.v1.AccessAssignment
+	(*TimeEntryMethod)(nil),                  // 31: rotaloom.commons.v1.TimeEntryMethod
+	(*PersonLicenseType)(nil),                // 32: rotaloom.commons.v1.PersonLicenseType
+	(*PersonAuthenticationType)(nil),         // 33: rotaloom.commons.v1.PersonAuthenticationType
+	(*JobAssignment)(nil),                    // 34: rotaloom.commons.v1.JobAssignment
+	(*TermAssignment)(nil),                   // 35: rotaloom.commons.v1.TermAssignment
+	(*PersonalOvertimeAssignment)(nil),       // 36: rotaloom.commons.v1.PersonalOvertimeAssignment
+	(*PredictiveSchedulingEligibility)(nil),  // 37: rotaloom.commons.v1.PredictiveSchedulingEligibility
+	(*PredictiveSchedulingRuleOverride)(nil), // 38: rotaloom.commons.v1.PredictiveSchedulingRuleOverride
+	(*JobAssignmentDetails)(nil),             // 39: rotaloom.commons.v1.JobAssignmentDetails
+	(*PrimaryLaborAccount)(nil),              // 40: rotaloom.commons.v1.PrimaryLaborAccount
+	(*OrganizationCriteria)(nil),             // 41: rotaloom.commons.v1.OrganizationCriteria
+	(*OrganizationCriterion)(nil),            // 42: rotaloom.commons.v1.OrganizationCriterion
+	(*BaseWageRate)(nil),                     // 43: rotaloom.commons.v1.BaseWageRate
+	(*UserInformation)(nil),                  // 44: rotaloom.commons.v1.UserInformation
+	(*PasswordHistory)(nil),                  // 45: rotaloom.commons.v1.PasswordHistory
+	(*UserAccount)(nil),                      // 46: rotaloom.commons.v1.UserAccount
+	(*UserCurrency)(nil),                     // 47: rotaloom.commons.v1.UserCurrency
+	(*GroupDataAccess)(nil),                  // 48: rotaloom.commons.v1.GroupDataAccess
+	(*v1.ErrorBody)(nil),                     // 49: rotaloom.common.v1.ErrorBody
+	(*structpb.Struct)(nil),                  // 50: google.protobuf.Struct
+	(*structpb.Value)(nil),                   // 51: google.protobuf.Value
+	(*v1.Ref)(nil),                           // 52: rotaloom.common.v1.Ref
 }
 var file_rotaloom_commons_v1_person_proto_depIdxs = []int32{
 	11, // 0: rotaloom.commons.v1.PersonList.persons:type_name -> rotaloom.commons.v1.Person
-	33, // 1: rotaloom.commons.v1.PersonList.failure:type_name -> rotaloom.common.v1.ErrorBody
+	49, // 1: rotaloom.commons.v1.PersonList.failure:type_name -> rotaloom.common.v1.ErrorBody
 	3,  // 2: rotaloom.commons.v1.MultiReadPersonsRequest.where:type_name -> rotaloom.commons.v1.PersonWhere
 	4,  // 3: rotaloom.commons.v1.PersonWhere.employees:type_name -> rotaloom.commons.v1.PersonCriterion
 	6,  // 4: rotaloom.commons.v1.BasePersonList.persons:type_name -> rotaloom.commons.v1.BasePerson
-	33, // 5: rotaloom.commons.v1.BasePersonList.failure:type_name -> rotaloom.common.v1.ErrorBody
+	49, // 5: rotaloom.commons.v1.BasePersonList.failure:type_name -> rotaloom.common.v1.ErrorBody
 	9,  // 6: rotaloom.commons.v1.ResolvePersonsResponse.persons:type_name -> rotaloom.commons.v1.PersonState
 	9,  // 7: rotaloom.commons.v1.PersonsChanged.persons:type_name -> rotaloom.commons.v1.PersonState
 	12, // 8: rotaloom.commons.v1.Person.person_identity:type_name -> rotaloom.commons.v1.PersonIdentity
 	13, // 9: rotaloom.commons.v1.Person.person_information:type_name -> rotaloom.commons.v1.PersonInformation
-	26, // 10: rotaloom.commons.v1.Person.job_assignment:type_name -> rotaloom.commons.v1.JobAssignment
-	30, // 11: rotaloom.commons.v1.Person.user:type_name -> rotaloom.commons.v1.UserInformation
-	14, // 12: rotaloom.commons.v1.PersonInformation.person:type_name -> rotaloom.commons.v1.PersonDetails
-	15, // 13: rotaloom.commons.v1.PersonInformation.employment_status_list:type_name -> rotaloom.commons.v1.EmploymentStatus
-	16, // 14: rotaloom.commons.v1.PersonInformation.user_account_status_list:type_name -> rotaloom.commons.v1.UserAccountStatus
-	17, // 15: rotaloom.commons.v1.PersonInformation.badge_assignments:type_name -> rotaloom.commons.v1.BadgeAssignment
-	18, // 16: rotaloom.commons.v1.PersonInformation.email_addresses:type_name -> rotaloom.commons.v1.EmailAddress
-	19, // 17: rotaloom.commons.v1.PersonInformation.telephone_numbers:type_name -> rotaloom.commons.v1.TelephoneNumber
-	20, // 18: rotaloom.commons.v1.PersonInformation.postal_addresses:type_name -> rotaloom.commons.v1.PostalAddress
-	21, // 19: rotaloom.commons.v1.PersonInformation.custom_data_list:type_name -> rotaloom.commons.v1.CustomData
-	22, // 20: rotaloom.commons.v1.PersonInformation.custom_date_list:type_name -> rotaloom.commons.v1.CustomDate
-	23, // 21: rotaloom.commons.v1.PersonInformation.access_assignment:type_name -> rotaloom.commons.v1.AccessAssignment
-	24, // 22: rotaloom.commons.v1.PersonInformation.person_license_types:type_name -> rotaloom.commons.v1.PersonLicenseType
-	25, // 23: rotaloom.commons.v1.PersonInformation.person_authentication_types:type_name -> rotaloom.commons.v1.PersonAuthenticationType
-	27, // 24: rotaloom.commons.v1.JobAssignment.job_assignment_details:type_name -> rotaloom.commons.v1.JobAssignmentDetails
-	28, // 25: rotaloom.commons.v1.JobAssignment.primary_labor_accounts:type_name -> rotaloom.commons.v1.PrimaryLaborAccount
-	29, // 26: rotaloom.commons.v1.JobAssignment.base_wage_rates:type_name -> rotaloom.commons.v1.BaseWageRate
-	31, // 27: rotaloom.commons.v1.UserInformation.user_account:type_name -> rotaloom.commons.v1.UserAccount
-	32, // 28: rotaloom.commons.v1.UserInformation.user_currency:type_name -> rotaloom.commons.v1.UserCurrency
-	0,  // 29: rotaloom.commons.v1.PersonService.GetPerson:input_type -> rotaloom.commons.v1.GetPersonRequest
-	11, // 30: rotaloom.commons.v1.PersonService.CreatePerson:input_type -> rotaloom.commons.v1.Person
-	1,  // 31: rotaloom.commons.v1.PersonService.MultiCreatePersons:input_type -> rotaloom.commons.v1.PersonList
-	2,  // 32: rotaloom.commons.v1.PersonService.MultiReadBasePersons:input_type -> rotaloom.commons.v1.MultiReadPersonsRequest
-	7,  // 33: rotaloom.commons.v1.PersonService.ResolvePersons:input_type -> rotaloom.commons.v1.ResolvePersonsRequest
-	11, // 34: rotaloom.commons.v1.PersonService.GetPerson:output_type -> rotaloom.commons.v1.Person
-	11, // 35: rotaloom.commons.v1.PersonService.CreatePerson:output_type -> rotaloom.commons.v1.Person
-	1,  // 36: rotaloom.commons.v1.PersonService.MultiCreatePersons:output_type -> rotaloom.commons.v1.PersonList
-	5,  // 37: rotaloom.commons.v1.PersonService.MultiReadBasePersons:output_type -> rotaloom.commons.v1.BasePersonList
-	8,  // 38: rotaloom.commons.v1.PersonService.ResolvePersons:output_type -> rotaloom.commons.v1.ResolvePersonsResponse
-	34, // [34:39] is the sub-list for method output_type
-	29, // [29:34] is the sub-list for method input_type
-	29, // [29:29] is the sub-list for extension type_name
-	29, // [29:29] is the sub-list for extension extendee
-	0,  // [0:29] is the sub-list for field type_name
+	34, // 10: rotaloom.commons.v1.Person.job_assignment:type_name -> rotaloom.commons.v1.JobAssignment
+	44, // 11: rotaloom.commons.v1.Person.user:type_name -> rotaloom.commons.v1.UserInformation
+	48, // 12: rotaloom.commons.v1.Person.gdap_assignments:type_name -> rotaloom.commons.v1.GroupDataAccess
+	50, // 13: rotaloom.commons.v1.Person.positions:type_name -> google.protobuf.Struct
+	50, // 14: rotaloom.commons.v1.PersonIdentity.hyper_find_filter:type_name -> google.protobuf.Struct
+	14, // 15: rotaloom.commons.v1.PersonInformation.person:type_name -> rotaloom.commons.v1.PersonDetails
+	16, // 16: rotaloom.commons.v1.PersonInformation.employment_status_list:type_name -> rotaloom.commons.v1.EmploymentStatus
+	17, // 17: rotaloom.commons.v1.PersonInformation.user_account_status_list:type_name -> rotaloom.commons.v1.UserAccountStatus
+	18, // 18: rotaloom.commons.v1.PersonInformation.badge_assignments:type_name -> rotaloom.commons.v1.BadgeAssignment
+	19, // 19: rotaloom.commons.v1.PersonInformation.email_addresses:type_name -> rotaloom.commons.v1.EmailAddress
+	20, // 20: rotaloom.commons.v1.PersonInformation.telephone_numbers:type_name -> rotaloom.commons.v1.TelephoneNumber
+	21, // 21: rotaloom.commons.v1.PersonInformation.postal_addresses:type_name -> rotaloom.commons.v1.PostalAddress
+	22, // 22: rotaloom.commons.v1.PersonInformation.custom_data_list:type_name -> rotaloom.commons.v1.CustomData
+	23, // 23: rotaloom.commons.v1.PersonInformation.custom_date_list:type_name -> rotaloom.commons.v1.CustomDate
+	30, // 24: rotaloom.commons.v1.PersonInformation.access_assignment:type_name -> rotaloom.commons.v1.AccessAssignment
+	32, // 25: rotaloom.commons.v1.PersonInformation.person_license_types:type_name -> rotaloom.commons.v1.PersonLicenseType
+	33, // 26: rotaloom.commons.v1.PersonInformation.person_authentication_types:type_name -> rotaloom.commons.v1.PersonAuthenticationType
+	24, // 27: rotaloom.commons.v1.PersonInformation.expected_hours_list:type_name -> rotaloom.commons.v1.ExpectedHours
+	25, // 28: rotaloom.commons.v1.PersonInformation.person_access_assignments:type_name -> rotaloom.commons.v1.PersonAccessAssignment
+	26, // 29: rotaloom.commons.v1.PersonInformation.analytics_labor_type_list:type_name -> rotaloom.commons.v1.AnalyticsLaborType
+	27, // 30: rotaloom.commons.v1.PersonInformation.approver_list:type_name -> rotaloom.commons.v1.Approver
+	28, // 31: rotaloom.commons.v1.PersonInformation.purpose_assignments:type_name -> rotaloom.commons.v1.PurposeAssignment
+	29, // 32: rotaloom.commons.v1.PersonInformation.employee_currency_assignment:type_name -> rotaloom.commons.v1.EmployeeCurrency
+	50, // 33: rotaloom.commons.v1.PersonInformation.work_employee:type_name -> google.protobuf.Struct
+	50, // 34: rotaloom.commons.v1.PersonInformation.kpass_account:type_name -> google.protobuf.Struct
+	15, // 35: rotaloom.commons.v1.PersonDetails.full_time_equivalencies:type_name -> rotaloom.commons.v1.FullTimeEquivalency
+	31, // 36: rotaloom.commons.v1.AccessAssignment.effective_dated_time_entry_methods:type_name -> rotaloom.commons.v1.TimeEntryMethod
+	39, // 37: rotaloom.commons.v1.JobAssignment.job_assignment_details:type_name -> rotaloom.commons.v1.JobAssignmentDetails
+	40, // 38: rotaloom.commons.v1.JobAssignment.primary_labor_accounts:type_name -> rotaloom.commons.v1.PrimaryLaborAccount
+	43, // 39: rotaloom.commons.v1.JobAssignment.base_wage_rates:type_name -> rotaloom.commons.v1.BaseWageRate
+	35, // 40: rotaloom.commons.v1.JobAssignment.employment_term_assignments:type_name -> rotaloom.commons.v1.TermAssignment
+	36, // 41: rotaloom.commons.v1.JobAssignment.personal_overtime_assignments:type_name -> rotaloom.commons.v1.PersonalOvertimeAssignment
+	37, // 42: rotaloom.commons.v1.JobAssignment.predictive_scheduling_eligibility_list:type_name -> rotaloom.commons.v1.PredictiveSchedulingEligibility
+	38, // 43: rotaloom.commons.v1.JobAssignment.predictive_scheduling_rule_override_list:type_name -> rotaloom.commons.v1.PredictiveSchedulingRuleOverride
+	51, // 44: rotaloom.commons.v1.PersonalOvertimeAssignment.personal_overtime_rule:type_name -> google.protobuf.Value
+	41, // 45: rotaloom.commons.v1.PrimaryLaborAccount.org_path_by_criteria:type_name -> rotaloom.commons.v1.OrganizationCriteria
+	42, // 46: rotaloom.commons.v1.OrganizationCriteria.org_nodes:type_name -> rotaloom.commons.v1.OrganizationCriterion
+	52, // 47: rotaloom.commons.v1.OrganizationCriterion.location_type:type_name -> rotaloom.common.v1.Ref
+	46, // 48: rotaloom.commons.v1.UserInformation.user_account:type_name -> rotaloom.commons.v1.UserAccount
+	47, // 49: rotaloom.commons.v1.UserInformation.user_currency:type_name -> rotaloom.commons.v1.UserCurrency
+	45, // 50: rotaloom.commons.v1.UserInformation.password_histories:type_name -> rotaloom.commons.v1.PasswordHistory
+	0,  // 51: rotaloom.commons.v1.PersonService.GetPerson:input_type -> rotaloom.commons.v1.GetPersonRequest
+	11, // 52: rotaloom.commons.v1.PersonService.CreatePerson:input_type -> rotaloom.commons.v1.Person
+	1,  // 53: rotaloom.commons.v1.PersonService.MultiCreatePersons:input_type -> rotaloom.commons.v1.PersonList
+	2,  // 54: rotaloom.commons.v1.PersonService.MultiReadBasePersons:input_type -> rotaloom.commons.v1.MultiReadPersonsRequest
+	7,  // 55: rotaloom.commons.v1.PersonService.ResolvePersons:input_type -> rotaloom.commons.v1.ResolvePersonsRequest
+	11, // 56: rotaloom.commons.v1.PersonService.GetPerson:output_type -> rotaloom.commons.v1.Person
+	11, // 57: rotaloom.commons.v1.PersonService.CreatePerson:output_type -> rotaloom.commons.v1.Person
+	1,  // 58: rotaloom.commons.v1.PersonService.MultiCreatePersons:output_type -> rotaloom.commons.v1.PersonList
+	5,  // 59: rotaloom.commons.v1.PersonService.MultiReadBasePersons:output_type -> rotaloom.commons.v1.BasePersonList
+	8,  // 60: rotaloom.commons.v1.PersonService.ResolvePersons:output_type -> rotaloom.commons.v1.ResolvePersonsResponse
+	56, // [56:61] is the sub-list for method output_type
+	51, // [51:56] is the sub-list for method input_type
+	51, // [51:51] is the sub-list for extension type_name
+	51, // [51:51] is the sub-list for extension extendee
+	0,  // [0:51] is the sub-list for field type_name
 }
 
 func init() { file_rotaloom_commons_v1_person_proto_init() }
@@ -2724,20 +4404,27 @@ func file_rotaloom_commons_v1_person_proto_init() {
 	file_rotaloom_commons_v1_person_proto_msgTypes[3].OneofWrappers = []any{}
 	file_rotaloom_commons_v1_person_proto_msgTypes[12].OneofWrappers = []any{}
 	file_rotaloom_commons_v1_person_proto_msgTypes[14].OneofWrappers = []any{}
-	file_rotaloom_commons_v1_person_proto_msgTypes[18].OneofWrappers = []any{}
+	file_rotaloom_commons_v1_person_proto_msgTypes[15].OneofWrappers = []any{}
 	file_rotaloom_commons_v1_person_proto_msgTypes[19].OneofWrappers = []any{}
-	file_rotaloom_commons_v1_person_proto_msgTypes[23].OneofWrappers = []any{}
-	file_rotaloom_commons_v1_person_proto_msgTypes[24].OneofWrappers = []any{}
-	file_rotaloom_commons_v1_person_proto_msgTypes[25].OneofWrappers = []any{}
+	file_rotaloom_commons_v1_person_proto_msgTypes[20].OneofWrappers = []any{}
 	file_rotaloom_commons_v1_person_proto_msgTypes[27].OneofWrappers = []any{}
-	file_rotaloom_commons_v1_person_proto_msgTypes[31].OneofWrappers = []any{}
+	file_rotaloom_commons_v1_person_proto_msgTypes[30].OneofWrappers = []any{}
+	file_rotaloom_commons_v1_person_proto_msgTypes[32].OneofWrappers = []any{}
+	file_rotaloom_commons_v1_person_proto_msgTypes[33].OneofWrappers = []any{}
+	file_rotaloom_commons_v1_person_proto_msgTypes[34].OneofWrappers = []any{}
+	file_rotaloom_commons_v1_person_proto_msgTypes[36].OneofWrappers = []any{}
+	file_rotaloom_commons_v1_person_proto_msgTypes[37].OneofWrappers = []any{}
+	file_rotaloom_commons_v1_person_proto_msgTypes[39].OneofWrappers = []any{}
+	file_rotaloom_commons_v1_person_proto_msgTypes[41].OneofWrappers = []any{}
+	file_rotaloom_commons_v1_person_proto_msgTypes[46].OneofWrappers = []any{}
+	file_rotaloom_commons_v1_person_proto_msgTypes[48].OneofWrappers = []any{}
 	type x struct{}
 	out := protoimpl.TypeBuilder{
 		File: protoimpl.DescBuilder{
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_rotaloom_commons_v1_person_proto_rawDesc), len(file_rotaloom_commons_v1_person_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   33,
+			NumMessages:   49,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

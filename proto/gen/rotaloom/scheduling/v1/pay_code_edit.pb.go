@@ -438,13 +438,26 @@ type PayCodeEdit struct {
 	// Read only.
 	Deleted *bool `protobuf:"varint,26,opt,name=deleted,proto3,oneof" json:"deleted,omitempty"`
 	// Optimistic lock: a stale value is refused with 409.
-	Version              *int64             `protobuf:"varint,27,opt,name=version,proto3,oneof" json:"version,omitempty"`
-	Position             *v1.Ref            `protobuf:"bytes,28,opt,name=position,proto3" json:"position,omitempty"`
-	CommentNotes         []*CommentNote     `protobuf:"bytes,29,rep,name=comment_notes,json=commentNotes,proto3" json:"comment_notes,omitempty"`
-	Relations            []*Relation        `protobuf:"bytes,30,rep,name=relations,proto3" json:"relations,omitempty"`
-	PayCodeEditRelations []*structpb.Struct `protobuf:"bytes,31,rep,name=pay_code_edit_relations,json=payCodeEditRelations,proto3" json:"pay_code_edit_relations,omitempty"`
-	unknownFields        protoimpl.UnknownFields
-	sizeCache            protoimpl.SizeCache
+	Version                    *int64             `protobuf:"varint,27,opt,name=version,proto3,oneof" json:"version,omitempty"`
+	Position                   *v1.Ref            `protobuf:"bytes,28,opt,name=position,proto3" json:"position,omitempty"`
+	CommentNotes               []*CommentNote     `protobuf:"bytes,29,rep,name=comment_notes,json=commentNotes,proto3" json:"comment_notes,omitempty"`
+	Relations                  []*Relation        `protobuf:"bytes,30,rep,name=relations,proto3" json:"relations,omitempty"`
+	PayCodeEditRelations       []*structpb.Struct `protobuf:"bytes,31,rep,name=pay_code_edit_relations,json=payCodeEditRelations,proto3" json:"pay_code_edit_relations,omitempty"`
+	WorkruleRef                *v1.Ref            `protobuf:"bytes,32,opt,name=workrule_ref,json=workruleRef,proto3" json:"workrule_ref,omitempty"`
+	TransferOrgJob             *bool              `protobuf:"varint,33,opt,name=transfer_org_job,json=transferOrgJob,proto3,oneof" json:"transfer_org_job,omitempty"`
+	TransferWorkrule           *bool              `protobuf:"varint,34,opt,name=transfer_workrule,json=transferWorkrule,proto3,oneof" json:"transfer_workrule,omitempty"`
+	TransferCostCenter         *bool              `protobuf:"varint,35,opt,name=transfer_cost_center,json=transferCostCenter,proto3,oneof" json:"transfer_cost_center,omitempty"`
+	TransferLaborCategories    *bool              `protobuf:"varint,36,opt,name=transfer_labor_categories,json=transferLaborCategories,proto3,oneof" json:"transfer_labor_categories,omitempty"`
+	UserEnteredOrgJob          *bool              `protobuf:"varint,37,opt,name=user_entered_org_job,json=userEnteredOrgJob,proto3,oneof" json:"user_entered_org_job,omitempty"`
+	UserEnteredWorkrule        *bool              `protobuf:"varint,38,opt,name=user_entered_workrule,json=userEnteredWorkrule,proto3,oneof" json:"user_entered_workrule,omitempty"`
+	UserEnteredCostCenter      *bool              `protobuf:"varint,39,opt,name=user_entered_cost_center,json=userEnteredCostCenter,proto3,oneof" json:"user_entered_cost_center,omitempty"`
+	UserEnteredLaborCategories *bool              `protobuf:"varint,40,opt,name=user_entered_labor_categories,json=userEnteredLaborCategories,proto3,oneof" json:"user_entered_labor_categories,omitempty"`
+	PrimaryOrgJobRef           *v1.Ref            `protobuf:"bytes,41,opt,name=primary_org_job_ref,json=primaryOrgJobRef,proto3" json:"primary_org_job_ref,omitempty"`
+	PrimaryWorkruleRef         *v1.Ref            `protobuf:"bytes,42,opt,name=primary_workrule_ref,json=primaryWorkruleRef,proto3" json:"primary_workrule_ref,omitempty"`
+	PrimaryCostCenter          *CostCenterEntry   `protobuf:"bytes,43,opt,name=primary_cost_center,json=primaryCostCenter,proto3" json:"primary_cost_center,omitempty"`
+	PrimaryLaborCategories     *LaborCategories   `protobuf:"bytes,44,opt,name=primary_labor_categories,json=primaryLaborCategories,proto3" json:"primary_labor_categories,omitempty"`
+	unknownFields              protoimpl.UnknownFields
+	sizeCache                  protoimpl.SizeCache
 }
 
 func (x *PayCodeEdit) Reset() {
@@ -694,6 +707,97 @@ func (x *PayCodeEdit) GetPayCodeEditRelations() []*structpb.Struct {
 	return nil
 }
 
+func (x *PayCodeEdit) GetWorkruleRef() *v1.Ref {
+	if x != nil {
+		return x.WorkruleRef
+	}
+	return nil
+}
+
+func (x *PayCodeEdit) GetTransferOrgJob() bool {
+	if x != nil && x.TransferOrgJob != nil {
+		return *x.TransferOrgJob
+	}
+	return false
+}
+
+func (x *PayCodeEdit) GetTransferWorkrule() bool {
+	if x != nil && x.TransferWorkrule != nil {
+		return *x.TransferWorkrule
+	}
+	return false
+}
+
+func (x *PayCodeEdit) GetTransferCostCenter() bool {
+	if x != nil && x.TransferCostCenter != nil {
+		return *x.TransferCostCenter
+	}
+	return false
+}
+
+func (x *PayCodeEdit) GetTransferLaborCategories() bool {
+	if x != nil && x.TransferLaborCategories != nil {
+		return *x.TransferLaborCategories
+	}
+	return false
+}
+
+func (x *PayCodeEdit) GetUserEnteredOrgJob() bool {
+	if x != nil && x.UserEnteredOrgJob != nil {
+		return *x.UserEnteredOrgJob
+	}
+	return false
+}
+
+func (x *PayCodeEdit) GetUserEnteredWorkrule() bool {
+	if x != nil && x.UserEnteredWorkrule != nil {
+		return *x.UserEnteredWorkrule
+	}
+	return false
+}
+
+func (x *PayCodeEdit) GetUserEnteredCostCenter() bool {
+	if x != nil && x.UserEnteredCostCenter != nil {
+		return *x.UserEnteredCostCenter
+	}
+	return false
+}
+
+func (x *PayCodeEdit) GetUserEnteredLaborCategories() bool {
+	if x != nil && x.UserEnteredLaborCategories != nil {
+		return *x.UserEnteredLaborCategories
+	}
+	return false
+}
+
+func (x *PayCodeEdit) GetPrimaryOrgJobRef() *v1.Ref {
+	if x != nil {
+		return x.PrimaryOrgJobRef
+	}
+	return nil
+}
+
+func (x *PayCodeEdit) GetPrimaryWorkruleRef() *v1.Ref {
+	if x != nil {
+		return x.PrimaryWorkruleRef
+	}
+	return nil
+}
+
+func (x *PayCodeEdit) GetPrimaryCostCenter() *CostCenterEntry {
+	if x != nil {
+		return x.PrimaryCostCenter
+	}
+	return nil
+}
+
+func (x *PayCodeEdit) GetPrimaryLaborCategories() *LaborCategories {
+	if x != nil {
+		return x.PrimaryLaborCategories
+	}
+	return nil
+}
+
 type CurrencyAmount struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	Amount        string                 `protobuf:"bytes,1,opt,name=amount,proto3" json:"amount,omitempty"`
@@ -774,7 +878,7 @@ const file_rotaloom_scheduling_v1_pay_code_edit_proto_rawDesc = "" +
 	"\x0fPayCodeEditList\x12I\n" +
 	"\x0epay_code_edits\x18\x01 \x03(\v2#.rotaloom.scheduling.v1.PayCodeEditR\fpayCodeEdits\x127\n" +
 	"\afailure\x18\x02 \x01(\v2\x1d.rotaloom.common.v1.ErrorBodyR\afailure:\x1d\xa2\xbb\x18\x19\n" +
-	"\x0epay_code_edits\x12\afailure\"\x99\x0e\n" +
+	"\x0epay_code_edits\x12\afailure\"\xc6\x16\n" +
 	"\vPayCodeEdit\x12\x13\n" +
 	"\x02id\x18\x01 \x01(\x03H\x00R\x02id\x88\x01\x01\x123\n" +
 	"\bemployee\x18\x02 \x01(\v2\x17.rotaloom.common.v1.RefR\bemployee\x129\n" +
@@ -812,7 +916,20 @@ const file_rotaloom_scheduling_v1_pay_code_edit_proto_rawDesc = "" +
 	"\bposition\x18\x1c \x01(\v2\x17.rotaloom.common.v1.RefR\bposition\x12H\n" +
 	"\rcomment_notes\x18\x1d \x03(\v2#.rotaloom.scheduling.v1.CommentNoteR\fcommentNotes\x12>\n" +
 	"\trelations\x18\x1e \x03(\v2 .rotaloom.scheduling.v1.RelationR\trelations\x12N\n" +
-	"\x17pay_code_edit_relations\x18\x1f \x03(\v2\x17.google.protobuf.StructR\x14payCodeEditRelationsB\x05\n" +
+	"\x17pay_code_edit_relations\x18\x1f \x03(\v2\x17.google.protobuf.StructR\x14payCodeEditRelations\x12:\n" +
+	"\fworkrule_ref\x18  \x01(\v2\x17.rotaloom.common.v1.RefR\vworkruleRef\x12-\n" +
+	"\x10transfer_org_job\x18! \x01(\bH\fR\x0etransferOrgJob\x88\x01\x01\x120\n" +
+	"\x11transfer_workrule\x18\" \x01(\bH\rR\x10transferWorkrule\x88\x01\x01\x125\n" +
+	"\x14transfer_cost_center\x18# \x01(\bH\x0eR\x12transferCostCenter\x88\x01\x01\x12?\n" +
+	"\x19transfer_labor_categories\x18$ \x01(\bH\x0fR\x17transferLaborCategories\x88\x01\x01\x124\n" +
+	"\x14user_entered_org_job\x18% \x01(\bH\x10R\x11userEnteredOrgJob\x88\x01\x01\x127\n" +
+	"\x15user_entered_workrule\x18& \x01(\bH\x11R\x13userEnteredWorkrule\x88\x01\x01\x12<\n" +
+	"\x18user_entered_cost_center\x18' \x01(\bH\x12R\x15userEnteredCostCenter\x88\x01\x01\x12F\n" +
+	"\x1duser_entered_labor_categories\x18( \x01(\bH\x13R\x1auserEnteredLaborCategories\x88\x01\x01\x12F\n" +
+	"\x13primary_org_job_ref\x18) \x01(\v2\x17.rotaloom.common.v1.RefR\x10primaryOrgJobRef\x12I\n" +
+	"\x14primary_workrule_ref\x18* \x01(\v2\x17.rotaloom.common.v1.RefR\x12primaryWorkruleRef\x12W\n" +
+	"\x13primary_cost_center\x18+ \x01(\v2'.rotaloom.scheduling.v1.CostCenterEntryR\x11primaryCostCenter\x12a\n" +
+	"\x18primary_labor_categories\x18, \x01(\v2'.rotaloom.scheduling.v1.LaborCategoriesR\x16primaryLaborCategoriesB\x05\n" +
 	"\x03_idB\x13\n" +
 	"\x11_duration_in_timeB\x13\n" +
 	"\x11_duration_in_daysB\x0f\n" +
@@ -827,7 +944,15 @@ const file_rotaloom_scheduling_v1_pay_code_edit_proto_rawDesc = "" +
 	"\n" +
 	"\b_deletedB\n" +
 	"\n" +
-	"\b_version\"D\n" +
+	"\b_versionB\x13\n" +
+	"\x11_transfer_org_jobB\x14\n" +
+	"\x12_transfer_workruleB\x17\n" +
+	"\x15_transfer_cost_centerB\x1c\n" +
+	"\x1a_transfer_labor_categoriesB\x17\n" +
+	"\x15_user_entered_org_jobB\x18\n" +
+	"\x16_user_entered_workruleB\x1b\n" +
+	"\x19_user_entered_cost_centerB \n" +
+	"\x1e_user_entered_labor_categories\"D\n" +
 	"\x0eCurrencyAmount\x12\x16\n" +
 	"\x06amount\x18\x01 \x01(\tR\x06amount\x12\x1a\n" +
 	"\bcurrency\x18\x02 \x01(\tR\bcurrency2\xc4\t\n" +
@@ -897,23 +1022,28 @@ var file_rotaloom_scheduling_v1_pay_code_edit_proto_depIdxs = []int32{
 	14, // 14: rotaloom.scheduling.v1.PayCodeEdit.comment_notes:type_name -> rotaloom.scheduling.v1.CommentNote
 	15, // 15: rotaloom.scheduling.v1.PayCodeEdit.relations:type_name -> rotaloom.scheduling.v1.Relation
 	16, // 16: rotaloom.scheduling.v1.PayCodeEdit.pay_code_edit_relations:type_name -> google.protobuf.Struct
-	0,  // 17: rotaloom.scheduling.v1.PayCodeEditService.GetPayCodeEdit:input_type -> rotaloom.scheduling.v1.GetPayCodeEditRequest
-	1,  // 18: rotaloom.scheduling.v1.PayCodeEditService.UpdatePayCodeEdit:input_type -> rotaloom.scheduling.v1.UpdatePayCodeEditRequest
-	2,  // 19: rotaloom.scheduling.v1.PayCodeEditService.DeletePayCodeEdit:input_type -> rotaloom.scheduling.v1.DeletePayCodeEditRequest
-	8,  // 20: rotaloom.scheduling.v1.PayCodeEditService.CreatePayCodeEdit:input_type -> rotaloom.scheduling.v1.PayCodeEdit
-	3,  // 21: rotaloom.scheduling.v1.PayCodeEditService.MultiCreatePayCodeEdits:input_type -> rotaloom.scheduling.v1.MultiCreatePayCodeEditsRequest
-	5,  // 22: rotaloom.scheduling.v1.PayCodeEditService.MultiDeletePayCodeEdits:input_type -> rotaloom.scheduling.v1.MultiDeletePayCodeEditsRequest
-	8,  // 23: rotaloom.scheduling.v1.PayCodeEditService.GetPayCodeEdit:output_type -> rotaloom.scheduling.v1.PayCodeEdit
-	8,  // 24: rotaloom.scheduling.v1.PayCodeEditService.UpdatePayCodeEdit:output_type -> rotaloom.scheduling.v1.PayCodeEdit
-	17, // 25: rotaloom.scheduling.v1.PayCodeEditService.DeletePayCodeEdit:output_type -> google.protobuf.Empty
-	7,  // 26: rotaloom.scheduling.v1.PayCodeEditService.CreatePayCodeEdit:output_type -> rotaloom.scheduling.v1.PayCodeEditList
-	7,  // 27: rotaloom.scheduling.v1.PayCodeEditService.MultiCreatePayCodeEdits:output_type -> rotaloom.scheduling.v1.PayCodeEditList
-	17, // 28: rotaloom.scheduling.v1.PayCodeEditService.MultiDeletePayCodeEdits:output_type -> google.protobuf.Empty
-	23, // [23:29] is the sub-list for method output_type
-	17, // [17:23] is the sub-list for method input_type
-	17, // [17:17] is the sub-list for extension type_name
-	17, // [17:17] is the sub-list for extension extendee
-	0,  // [0:17] is the sub-list for field type_name
+	11, // 17: rotaloom.scheduling.v1.PayCodeEdit.workrule_ref:type_name -> rotaloom.common.v1.Ref
+	11, // 18: rotaloom.scheduling.v1.PayCodeEdit.primary_org_job_ref:type_name -> rotaloom.common.v1.Ref
+	11, // 19: rotaloom.scheduling.v1.PayCodeEdit.primary_workrule_ref:type_name -> rotaloom.common.v1.Ref
+	12, // 20: rotaloom.scheduling.v1.PayCodeEdit.primary_cost_center:type_name -> rotaloom.scheduling.v1.CostCenterEntry
+	13, // 21: rotaloom.scheduling.v1.PayCodeEdit.primary_labor_categories:type_name -> rotaloom.scheduling.v1.LaborCategories
+	0,  // 22: rotaloom.scheduling.v1.PayCodeEditService.GetPayCodeEdit:input_type -> rotaloom.scheduling.v1.GetPayCodeEditRequest
+	1,  // 23: rotaloom.scheduling.v1.PayCodeEditService.UpdatePayCodeEdit:input_type -> rotaloom.scheduling.v1.UpdatePayCodeEditRequest
+	2,  // 24: rotaloom.scheduling.v1.PayCodeEditService.DeletePayCodeEdit:input_type -> rotaloom.scheduling.v1.DeletePayCodeEditRequest
+	8,  // 25: rotaloom.scheduling.v1.PayCodeEditService.CreatePayCodeEdit:input_type -> rotaloom.scheduling.v1.PayCodeEdit
+	3,  // 26: rotaloom.scheduling.v1.PayCodeEditService.MultiCreatePayCodeEdits:input_type -> rotaloom.scheduling.v1.MultiCreatePayCodeEditsRequest
+	5,  // 27: rotaloom.scheduling.v1.PayCodeEditService.MultiDeletePayCodeEdits:input_type -> rotaloom.scheduling.v1.MultiDeletePayCodeEditsRequest
+	8,  // 28: rotaloom.scheduling.v1.PayCodeEditService.GetPayCodeEdit:output_type -> rotaloom.scheduling.v1.PayCodeEdit
+	8,  // 29: rotaloom.scheduling.v1.PayCodeEditService.UpdatePayCodeEdit:output_type -> rotaloom.scheduling.v1.PayCodeEdit
+	17, // 30: rotaloom.scheduling.v1.PayCodeEditService.DeletePayCodeEdit:output_type -> google.protobuf.Empty
+	7,  // 31: rotaloom.scheduling.v1.PayCodeEditService.CreatePayCodeEdit:output_type -> rotaloom.scheduling.v1.PayCodeEditList
+	7,  // 32: rotaloom.scheduling.v1.PayCodeEditService.MultiCreatePayCodeEdits:output_type -> rotaloom.scheduling.v1.PayCodeEditList
+	17, // 33: rotaloom.scheduling.v1.PayCodeEditService.MultiDeletePayCodeEdits:output_type -> google.protobuf.Empty
+	28, // [28:34] is the sub-list for method output_type
+	22, // [22:28] is the sub-list for method input_type
+	22, // [22:22] is the sub-list for extension type_name
+	22, // [22:22] is the sub-list for extension extendee
+	0,  // [0:22] is the sub-list for field type_name
 }
 
 func init() { file_rotaloom_scheduling_v1_pay_code_edit_proto_init() }

@@ -215,7 +215,9 @@ func (x *ScheduleWhere) GetExcludeBreaks() bool {
 }
 
 // EmployeeSchedules holds one of the dialects: employees with dateRange, or
-// employeeRefs with startDate and endDate.
+// employeeRefs with startDate and endDate. The limit of 56,000 employee days
+// (413, WFP-90001) is the handler's: it does not hold when only open shifts are
+// selected, and it counts everybody when nobody is named.
 type EmployeeSchedules struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	Employees     *v1.RefList            `protobuf:"bytes,1,opt,name=employees,proto3" json:"employees,omitempty"`
@@ -385,6 +387,7 @@ type LocationSchedules struct {
 	EndDate                 string                 `protobuf:"bytes,5,opt,name=end_date,json=endDate,proto3" json:"end_date,omitempty"`
 	IncludeEmployeeTransfer *bool                  `protobuf:"varint,6,opt,name=include_employee_transfer,json=includeEmployeeTransfer,proto3,oneof" json:"include_employee_transfer,omitempty"`
 	IncludeCoverageSpans    *bool                  `protobuf:"varint,7,opt,name=include_coverage_spans,json=includeCoverageSpans,proto3,oneof" json:"include_coverage_spans,omitempty"`
+	WorkloadSpans           []*WorkloadSpan        `protobuf:"bytes,8,rep,name=workload_spans,json=workloadSpans,proto3" json:"workload_spans,omitempty"`
 	unknownFields           protoimpl.UnknownFields
 	sizeCache               protoimpl.SizeCache
 }
@@ -468,6 +471,98 @@ func (x *LocationSchedules) GetIncludeCoverageSpans() bool {
 	return false
 }
 
+func (x *LocationSchedules) GetWorkloadSpans() []*WorkloadSpan {
+	if x != nil {
+		return x.WorkloadSpans
+	}
+	return nil
+}
+
+type WorkloadSpan struct {
+	state             protoimpl.MessageState `protogen:"open.v1"`
+	WorkloadSpanId    *int64                 `protobuf:"varint,1,opt,name=workload_span_id,json=workloadSpanId,proto3,oneof" json:"workload_span_id,omitempty"`
+	WorkloadSpanSetId *int64                 `protobuf:"varint,2,opt,name=workload_span_set_id,json=workloadSpanSetId,proto3,oneof" json:"workload_span_set_id,omitempty"`
+	Name              string                 `protobuf:"bytes,3,opt,name=name,proto3" json:"name,omitempty"`
+	StartTime         string                 `protobuf:"bytes,4,opt,name=start_time,json=startTime,proto3" json:"start_time,omitempty"`
+	EndTime           string                 `protobuf:"bytes,5,opt,name=end_time,json=endTime,proto3" json:"end_time,omitempty"`
+	// STANDARD_SHIFT, SCHEDULE_ZONE or INTERVAL.
+	WorkloadSpanType string `protobuf:"bytes,6,opt,name=workload_span_type,json=workloadSpanType,proto3" json:"workload_span_type,omitempty"`
+	unknownFields    protoimpl.UnknownFields
+	sizeCache        protoimpl.SizeCache
+}
+
+func (x *WorkloadSpan) Reset() {
+	*x = WorkloadSpan{}
+	mi := &file_rotaloom_scheduling_v1_schedule_proto_msgTypes[6]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *WorkloadSpan) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*WorkloadSpan) ProtoMessage() {}
+
+func (x *WorkloadSpan) ProtoReflect() protoreflect.Message {
+	mi := &file_rotaloom_scheduling_v1_schedule_proto_msgTypes[6]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use WorkloadSpan.ProtoReflect.Descriptor instead.
+func (*WorkloadSpan) Descriptor() ([]byte, []int) {
+	return file_rotaloom_scheduling_v1_schedule_proto_rawDescGZIP(), []int{6}
+}
+
+func (x *WorkloadSpan) GetWorkloadSpanId() int64 {
+	if x != nil && x.WorkloadSpanId != nil {
+		return *x.WorkloadSpanId
+	}
+	return 0
+}
+
+func (x *WorkloadSpan) GetWorkloadSpanSetId() int64 {
+	if x != nil && x.WorkloadSpanSetId != nil {
+		return *x.WorkloadSpanSetId
+	}
+	return 0
+}
+
+func (x *WorkloadSpan) GetName() string {
+	if x != nil {
+		return x.Name
+	}
+	return ""
+}
+
+func (x *WorkloadSpan) GetStartTime() string {
+	if x != nil {
+		return x.StartTime
+	}
+	return ""
+}
+
+func (x *WorkloadSpan) GetEndTime() string {
+	if x != nil {
+		return x.EndTime
+	}
+	return ""
+}
+
+func (x *WorkloadSpan) GetWorkloadSpanType() string {
+	if x != nil {
+		return x.WorkloadSpanType
+	}
+	return ""
+}
+
 type GetScheduleRequest struct {
 	state     protoimpl.MessageState `protogen:"open.v1"`
 	Select    []string               `protobuf:"bytes,1,rep,name=select,proto3" json:"select,omitempty"`
@@ -491,7 +586,7 @@ type GetScheduleRequest struct {
 
 func (x *GetScheduleRequest) Reset() {
 	*x = GetScheduleRequest{}
-	mi := &file_rotaloom_scheduling_v1_schedule_proto_msgTypes[6]
+	mi := &file_rotaloom_scheduling_v1_schedule_proto_msgTypes[7]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -503,7 +598,7 @@ func (x *GetScheduleRequest) String() string {
 func (*GetScheduleRequest) ProtoMessage() {}
 
 func (x *GetScheduleRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_scheduling_v1_schedule_proto_msgTypes[6]
+	mi := &file_rotaloom_scheduling_v1_schedule_proto_msgTypes[7]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -516,7 +611,7 @@ func (x *GetScheduleRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetScheduleRequest.ProtoReflect.Descriptor instead.
 func (*GetScheduleRequest) Descriptor() ([]byte, []int) {
-	return file_rotaloom_scheduling_v1_schedule_proto_rawDescGZIP(), []int{6}
+	return file_rotaloom_scheduling_v1_schedule_proto_rawDescGZIP(), []int{7}
 }
 
 func (x *GetScheduleRequest) GetSelect() []string {
@@ -638,7 +733,7 @@ type Schedule struct {
 
 func (x *Schedule) Reset() {
 	*x = Schedule{}
-	mi := &file_rotaloom_scheduling_v1_schedule_proto_msgTypes[7]
+	mi := &file_rotaloom_scheduling_v1_schedule_proto_msgTypes[8]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -650,7 +745,7 @@ func (x *Schedule) String() string {
 func (*Schedule) ProtoMessage() {}
 
 func (x *Schedule) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_scheduling_v1_schedule_proto_msgTypes[7]
+	mi := &file_rotaloom_scheduling_v1_schedule_proto_msgTypes[8]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -663,7 +758,7 @@ func (x *Schedule) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Schedule.ProtoReflect.Descriptor instead.
 func (*Schedule) Descriptor() ([]byte, []int) {
-	return file_rotaloom_scheduling_v1_schedule_proto_rawDescGZIP(), []int{7}
+	return file_rotaloom_scheduling_v1_schedule_proto_rawDescGZIP(), []int{8}
 }
 
 func (x *Schedule) GetShifts() *ShiftList {
@@ -760,7 +855,7 @@ type OpenShiftsSummary struct {
 
 func (x *OpenShiftsSummary) Reset() {
 	*x = OpenShiftsSummary{}
-	mi := &file_rotaloom_scheduling_v1_schedule_proto_msgTypes[8]
+	mi := &file_rotaloom_scheduling_v1_schedule_proto_msgTypes[9]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -772,7 +867,7 @@ func (x *OpenShiftsSummary) String() string {
 func (*OpenShiftsSummary) ProtoMessage() {}
 
 func (x *OpenShiftsSummary) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_scheduling_v1_schedule_proto_msgTypes[8]
+	mi := &file_rotaloom_scheduling_v1_schedule_proto_msgTypes[9]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -785,7 +880,7 @@ func (x *OpenShiftsSummary) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use OpenShiftsSummary.ProtoReflect.Descriptor instead.
 func (*OpenShiftsSummary) Descriptor() ([]byte, []int) {
-	return file_rotaloom_scheduling_v1_schedule_proto_rawDescGZIP(), []int{8}
+	return file_rotaloom_scheduling_v1_schedule_proto_rawDescGZIP(), []int{9}
 }
 
 func (x *OpenShiftsSummary) GetTotalCount() int32 {
@@ -813,7 +908,7 @@ type OpenShiftCount struct {
 
 func (x *OpenShiftCount) Reset() {
 	*x = OpenShiftCount{}
-	mi := &file_rotaloom_scheduling_v1_schedule_proto_msgTypes[9]
+	mi := &file_rotaloom_scheduling_v1_schedule_proto_msgTypes[10]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -825,7 +920,7 @@ func (x *OpenShiftCount) String() string {
 func (*OpenShiftCount) ProtoMessage() {}
 
 func (x *OpenShiftCount) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_scheduling_v1_schedule_proto_msgTypes[9]
+	mi := &file_rotaloom_scheduling_v1_schedule_proto_msgTypes[10]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -838,7 +933,7 @@ func (x *OpenShiftCount) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use OpenShiftCount.ProtoReflect.Descriptor instead.
 func (*OpenShiftCount) Descriptor() ([]byte, []int) {
-	return file_rotaloom_scheduling_v1_schedule_proto_rawDescGZIP(), []int{9}
+	return file_rotaloom_scheduling_v1_schedule_proto_rawDescGZIP(), []int{10}
 }
 
 func (x *OpenShiftCount) GetDate() string {
@@ -871,7 +966,7 @@ type LeaveEditList struct {
 
 func (x *LeaveEditList) Reset() {
 	*x = LeaveEditList{}
-	mi := &file_rotaloom_scheduling_v1_schedule_proto_msgTypes[10]
+	mi := &file_rotaloom_scheduling_v1_schedule_proto_msgTypes[11]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -883,7 +978,7 @@ func (x *LeaveEditList) String() string {
 func (*LeaveEditList) ProtoMessage() {}
 
 func (x *LeaveEditList) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_scheduling_v1_schedule_proto_msgTypes[10]
+	mi := &file_rotaloom_scheduling_v1_schedule_proto_msgTypes[11]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -896,7 +991,7 @@ func (x *LeaveEditList) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use LeaveEditList.ProtoReflect.Descriptor instead.
 func (*LeaveEditList) Descriptor() ([]byte, []int) {
-	return file_rotaloom_scheduling_v1_schedule_proto_rawDescGZIP(), []int{10}
+	return file_rotaloom_scheduling_v1_schedule_proto_rawDescGZIP(), []int{11}
 }
 
 func (x *LeaveEditList) GetLeaveEdits() []*LeaveEdit {
@@ -918,7 +1013,7 @@ type LeaveEdit struct {
 
 func (x *LeaveEdit) Reset() {
 	*x = LeaveEdit{}
-	mi := &file_rotaloom_scheduling_v1_schedule_proto_msgTypes[11]
+	mi := &file_rotaloom_scheduling_v1_schedule_proto_msgTypes[12]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -930,7 +1025,7 @@ func (x *LeaveEdit) String() string {
 func (*LeaveEdit) ProtoMessage() {}
 
 func (x *LeaveEdit) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_scheduling_v1_schedule_proto_msgTypes[11]
+	mi := &file_rotaloom_scheduling_v1_schedule_proto_msgTypes[12]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -943,7 +1038,7 @@ func (x *LeaveEdit) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use LeaveEdit.ProtoReflect.Descriptor instead.
 func (*LeaveEdit) Descriptor() ([]byte, []int) {
-	return file_rotaloom_scheduling_v1_schedule_proto_rawDescGZIP(), []int{11}
+	return file_rotaloom_scheduling_v1_schedule_proto_rawDescGZIP(), []int{12}
 }
 
 func (x *LeaveEdit) GetId() int64 {
@@ -983,7 +1078,7 @@ type AvailabilityList struct {
 
 func (x *AvailabilityList) Reset() {
 	*x = AvailabilityList{}
-	mi := &file_rotaloom_scheduling_v1_schedule_proto_msgTypes[12]
+	mi := &file_rotaloom_scheduling_v1_schedule_proto_msgTypes[13]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -995,7 +1090,7 @@ func (x *AvailabilityList) String() string {
 func (*AvailabilityList) ProtoMessage() {}
 
 func (x *AvailabilityList) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_scheduling_v1_schedule_proto_msgTypes[12]
+	mi := &file_rotaloom_scheduling_v1_schedule_proto_msgTypes[13]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1008,7 +1103,7 @@ func (x *AvailabilityList) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use AvailabilityList.ProtoReflect.Descriptor instead.
 func (*AvailabilityList) Descriptor() ([]byte, []int) {
-	return file_rotaloom_scheduling_v1_schedule_proto_rawDescGZIP(), []int{12}
+	return file_rotaloom_scheduling_v1_schedule_proto_rawDescGZIP(), []int{13}
 }
 
 func (x *AvailabilityList) GetAvailabilities() []*Availability {
@@ -1034,7 +1129,7 @@ type Availability struct {
 
 func (x *Availability) Reset() {
 	*x = Availability{}
-	mi := &file_rotaloom_scheduling_v1_schedule_proto_msgTypes[13]
+	mi := &file_rotaloom_scheduling_v1_schedule_proto_msgTypes[14]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1046,7 +1141,7 @@ func (x *Availability) String() string {
 func (*Availability) ProtoMessage() {}
 
 func (x *Availability) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_scheduling_v1_schedule_proto_msgTypes[13]
+	mi := &file_rotaloom_scheduling_v1_schedule_proto_msgTypes[14]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1059,7 +1154,7 @@ func (x *Availability) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Availability.ProtoReflect.Descriptor instead.
 func (*Availability) Descriptor() ([]byte, []int) {
-	return file_rotaloom_scheduling_v1_schedule_proto_rawDescGZIP(), []int{13}
+	return file_rotaloom_scheduling_v1_schedule_proto_rawDescGZIP(), []int{14}
 }
 
 func (x *Availability) GetId() int64 {
@@ -1132,7 +1227,7 @@ type AvailabilitySegment struct {
 
 func (x *AvailabilitySegment) Reset() {
 	*x = AvailabilitySegment{}
-	mi := &file_rotaloom_scheduling_v1_schedule_proto_msgTypes[14]
+	mi := &file_rotaloom_scheduling_v1_schedule_proto_msgTypes[15]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1144,7 +1239,7 @@ func (x *AvailabilitySegment) String() string {
 func (*AvailabilitySegment) ProtoMessage() {}
 
 func (x *AvailabilitySegment) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_scheduling_v1_schedule_proto_msgTypes[14]
+	mi := &file_rotaloom_scheduling_v1_schedule_proto_msgTypes[15]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1157,7 +1252,7 @@ func (x *AvailabilitySegment) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use AvailabilitySegment.ProtoReflect.Descriptor instead.
 func (*AvailabilitySegment) Descriptor() ([]byte, []int) {
-	return file_rotaloom_scheduling_v1_schedule_proto_rawDescGZIP(), []int{14}
+	return file_rotaloom_scheduling_v1_schedule_proto_rawDescGZIP(), []int{15}
 }
 
 func (x *AvailabilitySegment) GetId() int64 {
@@ -1197,7 +1292,7 @@ type HolidayList struct {
 
 func (x *HolidayList) Reset() {
 	*x = HolidayList{}
-	mi := &file_rotaloom_scheduling_v1_schedule_proto_msgTypes[15]
+	mi := &file_rotaloom_scheduling_v1_schedule_proto_msgTypes[16]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1209,7 +1304,7 @@ func (x *HolidayList) String() string {
 func (*HolidayList) ProtoMessage() {}
 
 func (x *HolidayList) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_scheduling_v1_schedule_proto_msgTypes[15]
+	mi := &file_rotaloom_scheduling_v1_schedule_proto_msgTypes[16]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1222,7 +1317,7 @@ func (x *HolidayList) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use HolidayList.ProtoReflect.Descriptor instead.
 func (*HolidayList) Descriptor() ([]byte, []int) {
-	return file_rotaloom_scheduling_v1_schedule_proto_rawDescGZIP(), []int{15}
+	return file_rotaloom_scheduling_v1_schedule_proto_rawDescGZIP(), []int{16}
 }
 
 func (x *HolidayList) GetHolidays() []*ScheduledHoliday {
@@ -1246,7 +1341,7 @@ type ScheduledHoliday struct {
 
 func (x *ScheduledHoliday) Reset() {
 	*x = ScheduledHoliday{}
-	mi := &file_rotaloom_scheduling_v1_schedule_proto_msgTypes[16]
+	mi := &file_rotaloom_scheduling_v1_schedule_proto_msgTypes[17]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1258,7 +1353,7 @@ func (x *ScheduledHoliday) String() string {
 func (*ScheduledHoliday) ProtoMessage() {}
 
 func (x *ScheduledHoliday) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_scheduling_v1_schedule_proto_msgTypes[16]
+	mi := &file_rotaloom_scheduling_v1_schedule_proto_msgTypes[17]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1271,7 +1366,7 @@ func (x *ScheduledHoliday) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ScheduledHoliday.ProtoReflect.Descriptor instead.
 func (*ScheduledHoliday) Descriptor() ([]byte, []int) {
-	return file_rotaloom_scheduling_v1_schedule_proto_rawDescGZIP(), []int{16}
+	return file_rotaloom_scheduling_v1_schedule_proto_rawDescGZIP(), []int{17}
 }
 
 func (x *ScheduledHoliday) GetId() int64 {
@@ -1325,7 +1420,7 @@ type ScheduleTagList struct {
 
 func (x *ScheduleTagList) Reset() {
 	*x = ScheduleTagList{}
-	mi := &file_rotaloom_scheduling_v1_schedule_proto_msgTypes[17]
+	mi := &file_rotaloom_scheduling_v1_schedule_proto_msgTypes[18]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1337,7 +1432,7 @@ func (x *ScheduleTagList) String() string {
 func (*ScheduleTagList) ProtoMessage() {}
 
 func (x *ScheduleTagList) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_scheduling_v1_schedule_proto_msgTypes[17]
+	mi := &file_rotaloom_scheduling_v1_schedule_proto_msgTypes[18]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1350,7 +1445,7 @@ func (x *ScheduleTagList) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ScheduleTagList.ProtoReflect.Descriptor instead.
 func (*ScheduleTagList) Descriptor() ([]byte, []int) {
-	return file_rotaloom_scheduling_v1_schedule_proto_rawDescGZIP(), []int{17}
+	return file_rotaloom_scheduling_v1_schedule_proto_rawDescGZIP(), []int{18}
 }
 
 func (x *ScheduleTagList) GetScheduleTags() []*ScheduleTag {
@@ -1380,7 +1475,7 @@ type ScheduleTag struct {
 
 func (x *ScheduleTag) Reset() {
 	*x = ScheduleTag{}
-	mi := &file_rotaloom_scheduling_v1_schedule_proto_msgTypes[18]
+	mi := &file_rotaloom_scheduling_v1_schedule_proto_msgTypes[19]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1392,7 +1487,7 @@ func (x *ScheduleTag) String() string {
 func (*ScheduleTag) ProtoMessage() {}
 
 func (x *ScheduleTag) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_scheduling_v1_schedule_proto_msgTypes[18]
+	mi := &file_rotaloom_scheduling_v1_schedule_proto_msgTypes[19]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1405,7 +1500,7 @@ func (x *ScheduleTag) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ScheduleTag.ProtoReflect.Descriptor instead.
 func (*ScheduleTag) Descriptor() ([]byte, []int) {
-	return file_rotaloom_scheduling_v1_schedule_proto_rawDescGZIP(), []int{18}
+	return file_rotaloom_scheduling_v1_schedule_proto_rawDescGZIP(), []int{19}
 }
 
 func (x *ScheduleTag) GetId() int64 {
@@ -1508,7 +1603,7 @@ type ScheduleTagSegment struct {
 
 func (x *ScheduleTagSegment) Reset() {
 	*x = ScheduleTagSegment{}
-	mi := &file_rotaloom_scheduling_v1_schedule_proto_msgTypes[19]
+	mi := &file_rotaloom_scheduling_v1_schedule_proto_msgTypes[20]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1520,7 +1615,7 @@ func (x *ScheduleTagSegment) String() string {
 func (*ScheduleTagSegment) ProtoMessage() {}
 
 func (x *ScheduleTagSegment) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_scheduling_v1_schedule_proto_msgTypes[19]
+	mi := &file_rotaloom_scheduling_v1_schedule_proto_msgTypes[20]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1533,7 +1628,7 @@ func (x *ScheduleTagSegment) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ScheduleTagSegment.ProtoReflect.Descriptor instead.
 func (*ScheduleTagSegment) Descriptor() ([]byte, []int) {
-	return file_rotaloom_scheduling_v1_schedule_proto_rawDescGZIP(), []int{19}
+	return file_rotaloom_scheduling_v1_schedule_proto_rawDescGZIP(), []int{20}
 }
 
 func (x *ScheduleTagSegment) GetId() int64 {
@@ -1601,7 +1696,7 @@ type ScheduleDayList struct {
 
 func (x *ScheduleDayList) Reset() {
 	*x = ScheduleDayList{}
-	mi := &file_rotaloom_scheduling_v1_schedule_proto_msgTypes[20]
+	mi := &file_rotaloom_scheduling_v1_schedule_proto_msgTypes[21]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1613,7 +1708,7 @@ func (x *ScheduleDayList) String() string {
 func (*ScheduleDayList) ProtoMessage() {}
 
 func (x *ScheduleDayList) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_scheduling_v1_schedule_proto_msgTypes[20]
+	mi := &file_rotaloom_scheduling_v1_schedule_proto_msgTypes[21]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1626,7 +1721,7 @@ func (x *ScheduleDayList) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ScheduleDayList.ProtoReflect.Descriptor instead.
 func (*ScheduleDayList) Descriptor() ([]byte, []int) {
-	return file_rotaloom_scheduling_v1_schedule_proto_rawDescGZIP(), []int{20}
+	return file_rotaloom_scheduling_v1_schedule_proto_rawDescGZIP(), []int{21}
 }
 
 func (x *ScheduleDayList) GetDays() []*ScheduleDay {
@@ -1649,7 +1744,7 @@ type ScheduleDay struct {
 
 func (x *ScheduleDay) Reset() {
 	*x = ScheduleDay{}
-	mi := &file_rotaloom_scheduling_v1_schedule_proto_msgTypes[21]
+	mi := &file_rotaloom_scheduling_v1_schedule_proto_msgTypes[22]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1661,7 +1756,7 @@ func (x *ScheduleDay) String() string {
 func (*ScheduleDay) ProtoMessage() {}
 
 func (x *ScheduleDay) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_scheduling_v1_schedule_proto_msgTypes[21]
+	mi := &file_rotaloom_scheduling_v1_schedule_proto_msgTypes[22]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1674,7 +1769,7 @@ func (x *ScheduleDay) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ScheduleDay.ProtoReflect.Descriptor instead.
 func (*ScheduleDay) Descriptor() ([]byte, []int) {
-	return file_rotaloom_scheduling_v1_schedule_proto_rawDescGZIP(), []int{21}
+	return file_rotaloom_scheduling_v1_schedule_proto_rawDescGZIP(), []int{22}
 }
 
 func (x *ScheduleDay) GetEmployee() *v1.Ref {
@@ -1721,7 +1816,7 @@ type EmployeeRefList struct {
 
 func (x *EmployeeRefList) Reset() {
 	*x = EmployeeRefList{}
-	mi := &file_rotaloom_scheduling_v1_schedule_proto_msgTypes[22]
+	mi := &file_rotaloom_scheduling_v1_schedule_proto_msgTypes[23]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1733,7 +1828,7 @@ func (x *EmployeeRefList) String() string {
 func (*EmployeeRefList) ProtoMessage() {}
 
 func (x *EmployeeRefList) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_scheduling_v1_schedule_proto_msgTypes[22]
+	mi := &file_rotaloom_scheduling_v1_schedule_proto_msgTypes[23]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1746,7 +1841,7 @@ func (x *EmployeeRefList) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use EmployeeRefList.ProtoReflect.Descriptor instead.
 func (*EmployeeRefList) Descriptor() ([]byte, []int) {
-	return file_rotaloom_scheduling_v1_schedule_proto_rawDescGZIP(), []int{22}
+	return file_rotaloom_scheduling_v1_schedule_proto_rawDescGZIP(), []int{23}
 }
 
 func (x *EmployeeRefList) GetEmployees() []*v1.Ref {
@@ -1765,7 +1860,7 @@ type ExpandedJobList struct {
 
 func (x *ExpandedJobList) Reset() {
 	*x = ExpandedJobList{}
-	mi := &file_rotaloom_scheduling_v1_schedule_proto_msgTypes[23]
+	mi := &file_rotaloom_scheduling_v1_schedule_proto_msgTypes[24]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1777,7 +1872,7 @@ func (x *ExpandedJobList) String() string {
 func (*ExpandedJobList) ProtoMessage() {}
 
 func (x *ExpandedJobList) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_scheduling_v1_schedule_proto_msgTypes[23]
+	mi := &file_rotaloom_scheduling_v1_schedule_proto_msgTypes[24]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1790,7 +1885,7 @@ func (x *ExpandedJobList) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ExpandedJobList.ProtoReflect.Descriptor instead.
 func (*ExpandedJobList) Descriptor() ([]byte, []int) {
-	return file_rotaloom_scheduling_v1_schedule_proto_rawDescGZIP(), []int{23}
+	return file_rotaloom_scheduling_v1_schedule_proto_rawDescGZIP(), []int{24}
 }
 
 func (x *ExpandedJobList) GetJobs() []*ExpandedJob {
@@ -1811,7 +1906,7 @@ type ExpandedJob struct {
 
 func (x *ExpandedJob) Reset() {
 	*x = ExpandedJob{}
-	mi := &file_rotaloom_scheduling_v1_schedule_proto_msgTypes[24]
+	mi := &file_rotaloom_scheduling_v1_schedule_proto_msgTypes[25]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1823,7 +1918,7 @@ func (x *ExpandedJob) String() string {
 func (*ExpandedJob) ProtoMessage() {}
 
 func (x *ExpandedJob) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_scheduling_v1_schedule_proto_msgTypes[24]
+	mi := &file_rotaloom_scheduling_v1_schedule_proto_msgTypes[25]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1836,7 +1931,7 @@ func (x *ExpandedJob) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ExpandedJob.ProtoReflect.Descriptor instead.
 func (*ExpandedJob) Descriptor() ([]byte, []int) {
-	return file_rotaloom_scheduling_v1_schedule_proto_rawDescGZIP(), []int{24}
+	return file_rotaloom_scheduling_v1_schedule_proto_rawDescGZIP(), []int{25}
 }
 
 func (x *ExpandedJob) GetId() int64 {
@@ -1870,7 +1965,7 @@ type MultiReadScheduleStatusRequest struct {
 
 func (x *MultiReadScheduleStatusRequest) Reset() {
 	*x = MultiReadScheduleStatusRequest{}
-	mi := &file_rotaloom_scheduling_v1_schedule_proto_msgTypes[25]
+	mi := &file_rotaloom_scheduling_v1_schedule_proto_msgTypes[26]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1882,7 +1977,7 @@ func (x *MultiReadScheduleStatusRequest) String() string {
 func (*MultiReadScheduleStatusRequest) ProtoMessage() {}
 
 func (x *MultiReadScheduleStatusRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_scheduling_v1_schedule_proto_msgTypes[25]
+	mi := &file_rotaloom_scheduling_v1_schedule_proto_msgTypes[26]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1895,7 +1990,7 @@ func (x *MultiReadScheduleStatusRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use MultiReadScheduleStatusRequest.ProtoReflect.Descriptor instead.
 func (*MultiReadScheduleStatusRequest) Descriptor() ([]byte, []int) {
-	return file_rotaloom_scheduling_v1_schedule_proto_rawDescGZIP(), []int{25}
+	return file_rotaloom_scheduling_v1_schedule_proto_rawDescGZIP(), []int{26}
 }
 
 func (x *MultiReadScheduleStatusRequest) GetSelect() []string {
@@ -1922,7 +2017,7 @@ type ScheduleStatusWhere struct {
 
 func (x *ScheduleStatusWhere) Reset() {
 	*x = ScheduleStatusWhere{}
-	mi := &file_rotaloom_scheduling_v1_schedule_proto_msgTypes[26]
+	mi := &file_rotaloom_scheduling_v1_schedule_proto_msgTypes[27]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1934,7 +2029,7 @@ func (x *ScheduleStatusWhere) String() string {
 func (*ScheduleStatusWhere) ProtoMessage() {}
 
 func (x *ScheduleStatusWhere) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_scheduling_v1_schedule_proto_msgTypes[26]
+	mi := &file_rotaloom_scheduling_v1_schedule_proto_msgTypes[27]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1947,7 +2042,7 @@ func (x *ScheduleStatusWhere) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ScheduleStatusWhere.ProtoReflect.Descriptor instead.
 func (*ScheduleStatusWhere) Descriptor() ([]byte, []int) {
-	return file_rotaloom_scheduling_v1_schedule_proto_rawDescGZIP(), []int{26}
+	return file_rotaloom_scheduling_v1_schedule_proto_rawDescGZIP(), []int{27}
 }
 
 func (x *ScheduleStatusWhere) GetEmployees() *EmployeeSchedules {
@@ -1973,7 +2068,7 @@ type ScheduleStatus struct {
 
 func (x *ScheduleStatus) Reset() {
 	*x = ScheduleStatus{}
-	mi := &file_rotaloom_scheduling_v1_schedule_proto_msgTypes[27]
+	mi := &file_rotaloom_scheduling_v1_schedule_proto_msgTypes[28]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1985,7 +2080,7 @@ func (x *ScheduleStatus) String() string {
 func (*ScheduleStatus) ProtoMessage() {}
 
 func (x *ScheduleStatus) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_scheduling_v1_schedule_proto_msgTypes[27]
+	mi := &file_rotaloom_scheduling_v1_schedule_proto_msgTypes[28]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1998,7 +2093,7 @@ func (x *ScheduleStatus) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ScheduleStatus.ProtoReflect.Descriptor instead.
 func (*ScheduleStatus) Descriptor() ([]byte, []int) {
-	return file_rotaloom_scheduling_v1_schedule_proto_rawDescGZIP(), []int{27}
+	return file_rotaloom_scheduling_v1_schedule_proto_rawDescGZIP(), []int{28}
 }
 
 func (x *ScheduleStatus) GetEmployeeStatus() *EmployeeStatusList {
@@ -2017,7 +2112,7 @@ type EmployeeStatusList struct {
 
 func (x *EmployeeStatusList) Reset() {
 	*x = EmployeeStatusList{}
-	mi := &file_rotaloom_scheduling_v1_schedule_proto_msgTypes[28]
+	mi := &file_rotaloom_scheduling_v1_schedule_proto_msgTypes[29]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2029,7 +2124,7 @@ func (x *EmployeeStatusList) String() string {
 func (*EmployeeStatusList) ProtoMessage() {}
 
 func (x *EmployeeStatusList) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_scheduling_v1_schedule_proto_msgTypes[28]
+	mi := &file_rotaloom_scheduling_v1_schedule_proto_msgTypes[29]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2042,7 +2137,7 @@ func (x *EmployeeStatusList) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use EmployeeStatusList.ProtoReflect.Descriptor instead.
 func (*EmployeeStatusList) Descriptor() ([]byte, []int) {
-	return file_rotaloom_scheduling_v1_schedule_proto_rawDescGZIP(), []int{28}
+	return file_rotaloom_scheduling_v1_schedule_proto_rawDescGZIP(), []int{29}
 }
 
 func (x *EmployeeStatusList) GetEmployeeStatus() []*EmployeeStatus {
@@ -2065,7 +2160,7 @@ type EmployeeStatus struct {
 
 func (x *EmployeeStatus) Reset() {
 	*x = EmployeeStatus{}
-	mi := &file_rotaloom_scheduling_v1_schedule_proto_msgTypes[29]
+	mi := &file_rotaloom_scheduling_v1_schedule_proto_msgTypes[30]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2077,7 +2172,7 @@ func (x *EmployeeStatus) String() string {
 func (*EmployeeStatus) ProtoMessage() {}
 
 func (x *EmployeeStatus) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_scheduling_v1_schedule_proto_msgTypes[29]
+	mi := &file_rotaloom_scheduling_v1_schedule_proto_msgTypes[30]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2090,7 +2185,7 @@ func (x *EmployeeStatus) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use EmployeeStatus.ProtoReflect.Descriptor instead.
 func (*EmployeeStatus) Descriptor() ([]byte, []int) {
-	return file_rotaloom_scheduling_v1_schedule_proto_rawDescGZIP(), []int{29}
+	return file_rotaloom_scheduling_v1_schedule_proto_rawDescGZIP(), []int{30}
 }
 
 func (x *EmployeeStatus) GetEmployee() *v1.Ref {
@@ -2126,7 +2221,7 @@ type ProcessingStatus struct {
 
 func (x *ProcessingStatus) Reset() {
 	*x = ProcessingStatus{}
-	mi := &file_rotaloom_scheduling_v1_schedule_proto_msgTypes[30]
+	mi := &file_rotaloom_scheduling_v1_schedule_proto_msgTypes[31]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2138,7 +2233,7 @@ func (x *ProcessingStatus) String() string {
 func (*ProcessingStatus) ProtoMessage() {}
 
 func (x *ProcessingStatus) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_scheduling_v1_schedule_proto_msgTypes[30]
+	mi := &file_rotaloom_scheduling_v1_schedule_proto_msgTypes[31]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2151,7 +2246,7 @@ func (x *ProcessingStatus) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ProcessingStatus.ProtoReflect.Descriptor instead.
 func (*ProcessingStatus) Descriptor() ([]byte, []int) {
-	return file_rotaloom_scheduling_v1_schedule_proto_rawDescGZIP(), []int{30}
+	return file_rotaloom_scheduling_v1_schedule_proto_rawDescGZIP(), []int{31}
 }
 
 func (x *ProcessingStatus) GetProcessingType() *ProcessingType {
@@ -2192,7 +2287,7 @@ type ProcessingType struct {
 
 func (x *ProcessingType) Reset() {
 	*x = ProcessingType{}
-	mi := &file_rotaloom_scheduling_v1_schedule_proto_msgTypes[31]
+	mi := &file_rotaloom_scheduling_v1_schedule_proto_msgTypes[32]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2204,7 +2299,7 @@ func (x *ProcessingType) String() string {
 func (*ProcessingType) ProtoMessage() {}
 
 func (x *ProcessingType) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_scheduling_v1_schedule_proto_msgTypes[31]
+	mi := &file_rotaloom_scheduling_v1_schedule_proto_msgTypes[32]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2217,7 +2312,7 @@ func (x *ProcessingType) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ProcessingType.ProtoReflect.Descriptor instead.
 func (*ProcessingType) Descriptor() ([]byte, []int) {
-	return file_rotaloom_scheduling_v1_schedule_proto_rawDescGZIP(), []int{31}
+	return file_rotaloom_scheduling_v1_schedule_proto_rawDescGZIP(), []int{32}
 }
 
 func (x *ProcessingType) GetId() int64 {
@@ -2253,7 +2348,7 @@ const file_rotaloom_scheduling_v1_schedule_proto_rawDesc = "" +
 	"hyper_find\x18\x02 \x01(\v2*.rotaloom.scheduling.v1.HyperFindSchedulesR\thyperFind\x12G\n" +
 	"\tlocations\x18\x03 \x01(\v2).rotaloom.scheduling.v1.LocationSchedulesR\tlocations\x12*\n" +
 	"\x0eexclude_breaks\x18\x04 \x01(\bH\x00R\rexcludeBreaks\x88\x01\x01B\x11\n" +
-	"\x0f_exclude_breaks\"\x82\x03\n" +
+	"\x0f_exclude_breaks\"\x98\x02\n" +
 	"\x11EmployeeSchedules\x129\n" +
 	"\temployees\x18\x01 \x01(\v2\x1b.rotaloom.common.v1.RefListR\temployees\x12<\n" +
 	"\n" +
@@ -2261,9 +2356,7 @@ const file_rotaloom_scheduling_v1_schedule_proto_rawDesc = "" +
 	"\remployee_refs\x18\x03 \x01(\v2\x1b.rotaloom.common.v1.RefListR\femployeeRefs\x12%\n" +
 	"\n" +
 	"start_date\x18\x04 \x01(\tB\x06\xa2\xbb\x18\x02\x10\x01R\tstartDate\x12!\n" +
-	"\bend_date\x18\x05 \x01(\tB\x06\xa2\xbb\x18\x02\x10\x01R\aendDate:h\xa2\xbb\x18d\x1ab\b\xc0\xb5\x03\x12\tWFP-90001\x18\x9d\x03 \x01*\temployees*\remployee_refs2\n" +
-	"date_range:\n" +
-	"start_dateB\bend_dateJ\x10employees * days\"\xf2\x02\n" +
+	"\bend_date\x18\x05 \x01(\tB\x06\xa2\xbb\x18\x02\x10\x01R\aendDate\"\xf2\x02\n" +
 	"\x12HyperFindSchedules\x126\n" +
 	"\n" +
 	"hyper_find\x18\x01 \x01(\v2\x17.rotaloom.common.v1.RefR\thyperFind\x12<\n" +
@@ -2274,7 +2367,7 @@ const file_rotaloom_scheduling_v1_schedule_proto_rawDesc = "" +
 	"start_date\x18\x04 \x01(\tB\x06\xa2\xbb\x18\x02\x10\x01R\tstartDate\x12!\n" +
 	"\bend_date\x18\x05 \x01(\tB\x06\xa2\xbb\x18\x02\x10\x01R\aendDate\x12?\n" +
 	"\x19include_employee_transfer\x18\x06 \x01(\bH\x00R\x17includeEmployeeTransfer\x88\x01\x01B\x1c\n" +
-	"\x1a_include_employee_transfer\"\xcd\x03\n" +
+	"\x1a_include_employee_transfer\"\x9a\x04\n" +
 	"\x11LocationSchedules\x129\n" +
 	"\tlocations\x18\x01 \x01(\v2\x1b.rotaloom.common.v1.RefListR\tlocations\x12<\n" +
 	"\n" +
@@ -2284,9 +2377,20 @@ const file_rotaloom_scheduling_v1_schedule_proto_rawDesc = "" +
 	"start_date\x18\x04 \x01(\tB\x06\xa2\xbb\x18\x02\x10\x01R\tstartDate\x12!\n" +
 	"\bend_date\x18\x05 \x01(\tB\x06\xa2\xbb\x18\x02\x10\x01R\aendDate\x12?\n" +
 	"\x19include_employee_transfer\x18\x06 \x01(\bH\x00R\x17includeEmployeeTransfer\x88\x01\x01\x129\n" +
-	"\x16include_coverage_spans\x18\a \x01(\bH\x01R\x14includeCoverageSpans\x88\x01\x01B\x1c\n" +
+	"\x16include_coverage_spans\x18\a \x01(\bH\x01R\x14includeCoverageSpans\x88\x01\x01\x12K\n" +
+	"\x0eworkload_spans\x18\b \x03(\v2$.rotaloom.scheduling.v1.WorkloadSpanR\rworkloadSpansB\x1c\n" +
 	"\x1a_include_employee_transferB\x19\n" +
-	"\x17_include_coverage_spans\"\xc9\x06\n" +
+	"\x17_include_coverage_spans\"\xad\x02\n" +
+	"\fWorkloadSpan\x12-\n" +
+	"\x10workload_span_id\x18\x01 \x01(\x03H\x00R\x0eworkloadSpanId\x88\x01\x01\x124\n" +
+	"\x14workload_span_set_id\x18\x02 \x01(\x03H\x01R\x11workloadSpanSetId\x88\x01\x01\x12\x12\n" +
+	"\x04name\x18\x03 \x01(\tR\x04name\x12%\n" +
+	"\n" +
+	"start_time\x18\x04 \x01(\tB\x06\xa2\xbb\x18\x02\x10\x03R\tstartTime\x12!\n" +
+	"\bend_time\x18\x05 \x01(\tB\x06\xa2\xbb\x18\x02\x10\x03R\aendTime\x12,\n" +
+	"\x12workload_span_type\x18\x06 \x01(\tR\x10workloadSpanTypeB\x13\n" +
+	"\x11_workload_span_idB\x17\n" +
+	"\x15_workload_span_set_id\"\xc9\x06\n" +
 	"\x12GetScheduleRequest\x12\x16\n" +
 	"\x06select\x18\x01 \x03(\tR\x06select\x12%\n" +
 	"\n" +
@@ -2503,7 +2607,7 @@ func file_rotaloom_scheduling_v1_schedule_proto_rawDescGZIP() []byte {
 	return file_rotaloom_scheduling_v1_schedule_proto_rawDescData
 }
 
-var file_rotaloom_scheduling_v1_schedule_proto_msgTypes = make([]protoimpl.MessageInfo, 32)
+var file_rotaloom_scheduling_v1_schedule_proto_msgTypes = make([]protoimpl.MessageInfo, 33)
 var file_rotaloom_scheduling_v1_schedule_proto_goTypes = []any{
 	(*MultiReadScheduleRequest)(nil),       // 0: rotaloom.scheduling.v1.MultiReadScheduleRequest
 	(*MultiReadOptions)(nil),               // 1: rotaloom.scheduling.v1.MultiReadOptions
@@ -2511,42 +2615,43 @@ var file_rotaloom_scheduling_v1_schedule_proto_goTypes = []any{
 	(*EmployeeSchedules)(nil),              // 3: rotaloom.scheduling.v1.EmployeeSchedules
 	(*HyperFindSchedules)(nil),             // 4: rotaloom.scheduling.v1.HyperFindSchedules
 	(*LocationSchedules)(nil),              // 5: rotaloom.scheduling.v1.LocationSchedules
-	(*GetScheduleRequest)(nil),             // 6: rotaloom.scheduling.v1.GetScheduleRequest
-	(*Schedule)(nil),                       // 7: rotaloom.scheduling.v1.Schedule
-	(*OpenShiftsSummary)(nil),              // 8: rotaloom.scheduling.v1.OpenShiftsSummary
-	(*OpenShiftCount)(nil),                 // 9: rotaloom.scheduling.v1.OpenShiftCount
-	(*LeaveEditList)(nil),                  // 10: rotaloom.scheduling.v1.LeaveEditList
-	(*LeaveEdit)(nil),                      // 11: rotaloom.scheduling.v1.LeaveEdit
-	(*AvailabilityList)(nil),               // 12: rotaloom.scheduling.v1.AvailabilityList
-	(*Availability)(nil),                   // 13: rotaloom.scheduling.v1.Availability
-	(*AvailabilitySegment)(nil),            // 14: rotaloom.scheduling.v1.AvailabilitySegment
-	(*HolidayList)(nil),                    // 15: rotaloom.scheduling.v1.HolidayList
-	(*ScheduledHoliday)(nil),               // 16: rotaloom.scheduling.v1.ScheduledHoliday
-	(*ScheduleTagList)(nil),                // 17: rotaloom.scheduling.v1.ScheduleTagList
-	(*ScheduleTag)(nil),                    // 18: rotaloom.scheduling.v1.ScheduleTag
-	(*ScheduleTagSegment)(nil),             // 19: rotaloom.scheduling.v1.ScheduleTagSegment
-	(*ScheduleDayList)(nil),                // 20: rotaloom.scheduling.v1.ScheduleDayList
-	(*ScheduleDay)(nil),                    // 21: rotaloom.scheduling.v1.ScheduleDay
-	(*EmployeeRefList)(nil),                // 22: rotaloom.scheduling.v1.EmployeeRefList
-	(*ExpandedJobList)(nil),                // 23: rotaloom.scheduling.v1.ExpandedJobList
-	(*ExpandedJob)(nil),                    // 24: rotaloom.scheduling.v1.ExpandedJob
-	(*MultiReadScheduleStatusRequest)(nil), // 25: rotaloom.scheduling.v1.MultiReadScheduleStatusRequest
-	(*ScheduleStatusWhere)(nil),            // 26: rotaloom.scheduling.v1.ScheduleStatusWhere
-	(*ScheduleStatus)(nil),                 // 27: rotaloom.scheduling.v1.ScheduleStatus
-	(*EmployeeStatusList)(nil),             // 28: rotaloom.scheduling.v1.EmployeeStatusList
-	(*EmployeeStatus)(nil),                 // 29: rotaloom.scheduling.v1.EmployeeStatus
-	(*ProcessingStatus)(nil),               // 30: rotaloom.scheduling.v1.ProcessingStatus
-	(*ProcessingType)(nil),                 // 31: rotaloom.scheduling.v1.ProcessingType
-	(*v1.RefList)(nil),                     // 32: rotaloom.common.v1.RefList
-	(*v1.DateRange)(nil),                   // 33: rotaloom.common.v1.DateRange
-	(*v1.Ref)(nil),                         // 34: rotaloom.common.v1.Ref
-	(*ShiftList)(nil),                      // 35: rotaloom.scheduling.v1.ShiftList
-	(*PayCodeEditList)(nil),                // 36: rotaloom.scheduling.v1.PayCodeEditList
-	(*DayLockList)(nil),                    // 37: rotaloom.scheduling.v1.DayLockList
-	(*Relation)(nil),                       // 38: rotaloom.scheduling.v1.Relation
-	(*CommentNote)(nil),                    // 39: rotaloom.scheduling.v1.CommentNote
-	(*CostCenterEntry)(nil),                // 40: rotaloom.scheduling.v1.CostCenterEntry
-	(*LaborCategories)(nil),                // 41: rotaloom.scheduling.v1.LaborCategories
+	(*WorkloadSpan)(nil),                   // 6: rotaloom.scheduling.v1.WorkloadSpan
+	(*GetScheduleRequest)(nil),             // 7: rotaloom.scheduling.v1.GetScheduleRequest
+	(*Schedule)(nil),                       // 8: rotaloom.scheduling.v1.Schedule
+	(*OpenShiftsSummary)(nil),              // 9: rotaloom.scheduling.v1.OpenShiftsSummary
+	(*OpenShiftCount)(nil),                 // 10: rotaloom.scheduling.v1.OpenShiftCount
+	(*LeaveEditList)(nil),                  // 11: rotaloom.scheduling.v1.LeaveEditList
+	(*LeaveEdit)(nil),                      // 12: rotaloom.scheduling.v1.LeaveEdit
+	(*AvailabilityList)(nil),               // 13: rotaloom.scheduling.v1.AvailabilityList
+	(*Availability)(nil),                   // 14: rotaloom.scheduling.v1.Availability
+	(*AvailabilitySegment)(nil),            // 15: rotaloom.scheduling.v1.AvailabilitySegment
+	(*HolidayList)(nil),                    // 16: rotaloom.scheduling.v1.HolidayList
+	(*ScheduledHoliday)(nil),               // 17: rotaloom.scheduling.v1.ScheduledHoliday
+	(*ScheduleTagList)(nil),                // 18: rotaloom.scheduling.v1.ScheduleTagList
+	(*ScheduleTag)(nil),                    // 19: rotaloom.scheduling.v1.ScheduleTag
+	(*ScheduleTagSegment)(nil),             // 20: rotaloom.scheduling.v1.ScheduleTagSegment
+	(*ScheduleDayList)(nil),                // 21: rotaloom.scheduling.v1.ScheduleDayList
+	(*ScheduleDay)(nil),                    // 22: rotaloom.scheduling.v1.ScheduleDay
+	(*EmployeeRefList)(nil),                // 23: rotaloom.scheduling.v1.EmployeeRefList
+	(*ExpandedJobList)(nil),                // 24: rotaloom.scheduling.v1.ExpandedJobList
+	(*ExpandedJob)(nil),                    // 25: rotaloom.scheduling.v1.ExpandedJob
+	(*MultiReadScheduleStatusRequest)(nil), // 26: rotaloom.scheduling.v1.MultiReadScheduleStatusRequest
+	(*ScheduleStatusWhere)(nil),            // 27: rotaloom.scheduling.v1.ScheduleStatusWhere
+	(*ScheduleStatus)(nil),                 // 28: rotaloom.scheduling.v1.ScheduleStatus
+	(*EmployeeStatusList)(nil),             // 29: rotaloom.scheduling.v1.EmployeeStatusList
+	(*EmployeeStatus)(nil),                 // 30: rotaloom.scheduling.v1.EmployeeStatus
+	(*ProcessingStatus)(nil),               // 31: rotaloom.scheduling.v1.ProcessingStatus
+	(*ProcessingType)(nil),                 // 32: rotaloom.scheduling.v1.ProcessingType
+	(*v1.RefList)(nil),                     // 33: rotaloom.common.v1.RefList
+	(*v1.DateRange)(nil),                   // 34: rotaloom.common.v1.DateRange
+	(*v1.Ref)(nil),                         // 35: rotaloom.common.v1.Ref
+	(*ShiftList)(nil),                      // 36: rotaloom.scheduling.v1.ShiftList
+	(*PayCodeEditList)(nil),                // 37: rotaloom.scheduling.v1.PayCodeEditList
+	(*DayLockList)(nil),                    // 38: rotaloom.scheduling.v1.DayLockList
+	(*Relation)(nil),                       // 39: rotaloom.scheduling.v1.Relation
+	(*CommentNote)(nil),                    // 40: rotaloom.scheduling.v1.CommentNote
+	(*CostCenterEntry)(nil),                // 41: rotaloom.scheduling.v1.CostCenterEntry
+	(*LaborCategories)(nil),                // 42: rotaloom.scheduling.v1.LaborCategories
 }
 var file_rotaloom_scheduling_v1_schedule_proto_depIdxs = []int32{
 	1,  // 0: rotaloom.scheduling.v1.MultiReadScheduleRequest.multi_read_options:type_name -> rotaloom.scheduling.v1.MultiReadOptions
@@ -2554,73 +2659,74 @@ var file_rotaloom_scheduling_v1_schedule_proto_depIdxs = []int32{
 	3,  // 2: rotaloom.scheduling.v1.ScheduleWhere.employees:type_name -> rotaloom.scheduling.v1.EmployeeSchedules
 	4,  // 3: rotaloom.scheduling.v1.ScheduleWhere.hyper_find:type_name -> rotaloom.scheduling.v1.HyperFindSchedules
 	5,  // 4: rotaloom.scheduling.v1.ScheduleWhere.locations:type_name -> rotaloom.scheduling.v1.LocationSchedules
-	32, // 5: rotaloom.scheduling.v1.EmployeeSchedules.employees:type_name -> rotaloom.common.v1.RefList
-	33, // 6: rotaloom.scheduling.v1.EmployeeSchedules.date_range:type_name -> rotaloom.common.v1.DateRange
-	32, // 7: rotaloom.scheduling.v1.EmployeeSchedules.employee_refs:type_name -> rotaloom.common.v1.RefList
-	34, // 8: rotaloom.scheduling.v1.HyperFindSchedules.hyper_find:type_name -> rotaloom.common.v1.Ref
-	33, // 9: rotaloom.scheduling.v1.HyperFindSchedules.date_range:type_name -> rotaloom.common.v1.DateRange
-	34, // 10: rotaloom.scheduling.v1.HyperFindSchedules.hyper_find_ref:type_name -> rotaloom.common.v1.Ref
-	32, // 11: rotaloom.scheduling.v1.LocationSchedules.locations:type_name -> rotaloom.common.v1.RefList
-	33, // 12: rotaloom.scheduling.v1.LocationSchedules.date_range:type_name -> rotaloom.common.v1.DateRange
-	32, // 13: rotaloom.scheduling.v1.LocationSchedules.location_refs:type_name -> rotaloom.common.v1.RefList
-	35, // 14: rotaloom.scheduling.v1.Schedule.shifts:type_name -> rotaloom.scheduling.v1.ShiftList
-	35, // 15: rotaloom.scheduling.v1.Schedule.open_shifts:type_name -> rotaloom.scheduling.v1.ShiftList
-	8,  // 16: rotaloom.scheduling.v1.Schedule.open_shifts_summary:type_name -> rotaloom.scheduling.v1.OpenShiftsSummary
-	36, // 17: rotaloom.scheduling.v1.Schedule.pay_code_edits:type_name -> rotaloom.scheduling.v1.PayCodeEditList
-	10, // 18: rotaloom.scheduling.v1.Schedule.leave_edits:type_name -> rotaloom.scheduling.v1.LeaveEditList
-	12, // 19: rotaloom.scheduling.v1.Schedule.availabilities:type_name -> rotaloom.scheduling.v1.AvailabilityList
-	15, // 20: rotaloom.scheduling.v1.Schedule.holidays:type_name -> rotaloom.scheduling.v1.HolidayList
-	37, // 21: rotaloom.scheduling.v1.Schedule.day_locks:type_name -> rotaloom.scheduling.v1.DayLockList
-	17, // 22: rotaloom.scheduling.v1.Schedule.schedule_tags:type_name -> rotaloom.scheduling.v1.ScheduleTagList
-	20, // 23: rotaloom.scheduling.v1.Schedule.schedule_day_list:type_name -> rotaloom.scheduling.v1.ScheduleDayList
-	22, // 24: rotaloom.scheduling.v1.Schedule.employees:type_name -> rotaloom.scheduling.v1.EmployeeRefList
-	23, // 25: rotaloom.scheduling.v1.Schedule.expanded_jobs:type_name -> rotaloom.scheduling.v1.ExpandedJobList
-	9,  // 26: rotaloom.scheduling.v1.OpenShiftsSummary.counts_by_date:type_name -> rotaloom.scheduling.v1.OpenShiftCount
-	34, // 27: rotaloom.scheduling.v1.OpenShiftCount.org_job:type_name -> rotaloom.common.v1.Ref
-	11, // 28: rotaloom.scheduling.v1.LeaveEditList.leave_edits:type_name -> rotaloom.scheduling.v1.LeaveEdit
-	34, // 29: rotaloom.scheduling.v1.LeaveEdit.employee:type_name -> rotaloom.common.v1.Ref
-	13, // 30: rotaloom.scheduling.v1.AvailabilityList.availabilities:type_name -> rotaloom.scheduling.v1.Availability
-	34, // 31: rotaloom.scheduling.v1.Availability.employee:type_name -> rotaloom.common.v1.Ref
-	14, // 32: rotaloom.scheduling.v1.Availability.segments:type_name -> rotaloom.scheduling.v1.AvailabilitySegment
-	38, // 33: rotaloom.scheduling.v1.Availability.relations:type_name -> rotaloom.scheduling.v1.Relation
-	34, // 34: rotaloom.scheduling.v1.AvailabilitySegment.availability_type:type_name -> rotaloom.common.v1.Ref
-	16, // 35: rotaloom.scheduling.v1.HolidayList.holidays:type_name -> rotaloom.scheduling.v1.ScheduledHoliday
-	34, // 36: rotaloom.scheduling.v1.ScheduledHoliday.employee:type_name -> rotaloom.common.v1.Ref
-	34, // 37: rotaloom.scheduling.v1.ScheduledHoliday.holiday:type_name -> rotaloom.common.v1.Ref
-	18, // 38: rotaloom.scheduling.v1.ScheduleTagList.schedule_tags:type_name -> rotaloom.scheduling.v1.ScheduleTag
-	34, // 39: rotaloom.scheduling.v1.ScheduleTag.employee:type_name -> rotaloom.common.v1.Ref
-	19, // 40: rotaloom.scheduling.v1.ScheduleTag.segments:type_name -> rotaloom.scheduling.v1.ScheduleTagSegment
-	38, // 41: rotaloom.scheduling.v1.ScheduleTag.relations:type_name -> rotaloom.scheduling.v1.Relation
-	39, // 42: rotaloom.scheduling.v1.ScheduleTag.comment_notes:type_name -> rotaloom.scheduling.v1.CommentNote
-	34, // 43: rotaloom.scheduling.v1.ScheduleTagSegment.segment_type:type_name -> rotaloom.common.v1.Ref
-	34, // 44: rotaloom.scheduling.v1.ScheduleTagSegment.tag_definition_ref:type_name -> rotaloom.common.v1.Ref
-	34, // 45: rotaloom.scheduling.v1.ScheduleTagSegment.org_job_ref:type_name -> rotaloom.common.v1.Ref
-	34, // 46: rotaloom.scheduling.v1.ScheduleTagSegment.workrule_ref:type_name -> rotaloom.common.v1.Ref
-	40, // 47: rotaloom.scheduling.v1.ScheduleTagSegment.cost_center:type_name -> rotaloom.scheduling.v1.CostCenterEntry
-	41, // 48: rotaloom.scheduling.v1.ScheduleTagSegment.labor_categories:type_name -> rotaloom.scheduling.v1.LaborCategories
-	21, // 49: rotaloom.scheduling.v1.ScheduleDayList.days:type_name -> rotaloom.scheduling.v1.ScheduleDay
-	34, // 50: rotaloom.scheduling.v1.ScheduleDay.employee:type_name -> rotaloom.common.v1.Ref
-	34, // 51: rotaloom.scheduling.v1.EmployeeRefList.employees:type_name -> rotaloom.common.v1.Ref
-	24, // 52: rotaloom.scheduling.v1.ExpandedJobList.jobs:type_name -> rotaloom.scheduling.v1.ExpandedJob
-	26, // 53: rotaloom.scheduling.v1.MultiReadScheduleStatusRequest.where:type_name -> rotaloom.scheduling.v1.ScheduleStatusWhere
-	3,  // 54: rotaloom.scheduling.v1.ScheduleStatusWhere.employees:type_name -> rotaloom.scheduling.v1.EmployeeSchedules
-	4,  // 55: rotaloom.scheduling.v1.ScheduleStatusWhere.hyper_find:type_name -> rotaloom.scheduling.v1.HyperFindSchedules
-	28, // 56: rotaloom.scheduling.v1.ScheduleStatus.employee_status:type_name -> rotaloom.scheduling.v1.EmployeeStatusList
-	29, // 57: rotaloom.scheduling.v1.EmployeeStatusList.employee_status:type_name -> rotaloom.scheduling.v1.EmployeeStatus
-	34, // 58: rotaloom.scheduling.v1.EmployeeStatus.employee:type_name -> rotaloom.common.v1.Ref
-	30, // 59: rotaloom.scheduling.v1.EmployeeStatus.processing_status:type_name -> rotaloom.scheduling.v1.ProcessingStatus
-	31, // 60: rotaloom.scheduling.v1.ProcessingStatus.processing_type:type_name -> rotaloom.scheduling.v1.ProcessingType
-	0,  // 61: rotaloom.scheduling.v1.ScheduleService.MultiReadSchedule:input_type -> rotaloom.scheduling.v1.MultiReadScheduleRequest
-	6,  // 62: rotaloom.scheduling.v1.ScheduleService.GetSchedule:input_type -> rotaloom.scheduling.v1.GetScheduleRequest
-	25, // 63: rotaloom.scheduling.v1.ScheduleService.MultiReadScheduleStatus:input_type -> rotaloom.scheduling.v1.MultiReadScheduleStatusRequest
-	7,  // 64: rotaloom.scheduling.v1.ScheduleService.MultiReadSchedule:output_type -> rotaloom.scheduling.v1.Schedule
-	7,  // 65: rotaloom.scheduling.v1.ScheduleService.GetSchedule:output_type -> rotaloom.scheduling.v1.Schedule
-	27, // 66: rotaloom.scheduling.v1.ScheduleService.MultiReadScheduleStatus:output_type -> rotaloom.scheduling.v1.ScheduleStatus
-	64, // [64:67] is the sub-list for method output_type
-	61, // [61:64] is the sub-list for method input_type
-	61, // [61:61] is the sub-list for extension type_name
-	61, // [61:61] is the sub-list for extension extendee
-	0,  // [0:61] is the sub-list for field type_name
+	33, // 5: rotaloom.scheduling.v1.EmployeeSchedules.employees:type_name -> rotaloom.common.v1.RefList
+	34, // 6: rotaloom.scheduling.v1.EmployeeSchedules.date_range:type_name -> rotaloom.common.v1.DateRange
+	33, // 7: rotaloom.scheduling.v1.EmployeeSchedules.employee_refs:type_name -> rotaloom.common.v1.RefList
+	35, // 8: rotaloom.scheduling.v1.HyperFindSchedules.hyper_find:type_name -> rotaloom.common.v1.Ref
+	34, // 9: rotaloom.scheduling.v1.HyperFindSchedules.date_range:type_name -> rotaloom.common.v1.DateRange
+	35, // 10: rotaloom.scheduling.v1.HyperFindSchedules.hyper_find_ref:type_name -> rotaloom.common.v1.Ref
+	33, // 11: rotaloom.scheduling.v1.LocationSchedules.locations:type_name -> rotaloom.common.v1.RefList
+	34, // 12: rotaloom.scheduling.v1.LocationSchedules.date_range:type_name -> rotaloom.common.v1.DateRange
+	33, // 13: rotaloom.scheduling.v1.LocationSchedules.location_refs:type_name -> rotaloom.common.v1.RefList
+	6,  // 14: rotaloom.scheduling.v1.LocationSchedules.workload_spans:type_name -> rotaloom.scheduling.v1.WorkloadSpan
+	36, // 15: rotaloom.scheduling.v1.Schedule.shifts:type_name -> rotaloom.scheduling.v1.ShiftList
+	36, // 16: rotaloom.scheduling.v1.Schedule.open_shifts:type_name -> rotaloom.scheduling.v1.ShiftList
+	9,  // 17: rotaloom.scheduling.v1.Schedule.open_shifts_summary:type_name -> rotaloom.scheduling.v1.OpenShiftsSummary
+	37, // 18: rotaloom.scheduling.v1.Schedule.pay_code_edits:type_name -> rotaloom.scheduling.v1.PayCodeEditList
+	11, // 19: rotaloom.scheduling.v1.Schedule.leave_edits:type_name -> rotaloom.scheduling.v1.LeaveEditList
+	13, // 20: rotaloom.scheduling.v1.Schedule.availabilities:type_name -> rotaloom.scheduling.v1.AvailabilityList
+	16, // 21: rotaloom.scheduling.v1.Schedule.holidays:type_name -> rotaloom.scheduling.v1.HolidayList
+	38, // 22: rotaloom.scheduling.v1.Schedule.day_locks:type_name -> rotaloom.scheduling.v1.DayLockList
+	18, // 23: rotaloom.scheduling.v1.Schedule.schedule_tags:type_name -> rotaloom.scheduling.v1.ScheduleTagList
+	21, // 24: rotaloom.scheduling.v1.Schedule.schedule_day_list:type_name -> rotaloom.scheduling.v1.ScheduleDayList
+	23, // 25: rotaloom.scheduling.v1.Schedule.employees:type_name -> rotaloom.scheduling.v1.EmployeeRefList
+	24, // 26: rotaloom.scheduling.v1.Schedule.expanded_jobs:type_name -> rotaloom.scheduling.v1.ExpandedJobList
+	10, // 27: rotaloom.scheduling.v1.OpenShiftsSummary.counts_by_date:type_name -> rotaloom.scheduling.v1.OpenShiftCount
+	35, // 28: rotaloom.scheduling.v1.OpenShiftCount.org_job:type_name -> rotaloom.common.v1.Ref
+	12, // 29: rotaloom.scheduling.v1.LeaveEditList.leave_edits:type_name -> rotaloom.scheduling.v1.LeaveEdit
+	35, // 30: rotaloom.scheduling.v1.LeaveEdit.employee:type_name -> rotaloom.common.v1.Ref
+	14, // 31: rotaloom.scheduling.v1.AvailabilityList.availabilities:type_name -> rotaloom.scheduling.v1.Availability
+	35, // 32: rotaloom.scheduling.v1.Availability.employee:type_name -> rotaloom.common.v1.Ref
+	15, // 33: rotaloom.scheduling.v1.Availability.segments:type_name -> rotaloom.scheduling.v1.AvailabilitySegment
+	39, // 34: rotaloom.scheduling.v1.Availability.relations:type_name -> rotaloom.scheduling.v1.Relation
+	35, // 35: rotaloom.scheduling.v1.AvailabilitySegment.availability_type:type_name -> rotaloom.common.v1.Ref
+	17, // 36: rotaloom.scheduling.v1.HolidayList.holidays:type_name -> rotaloom.scheduling.v1.ScheduledHoliday
+	35, // 37: rotaloom.scheduling.v1.ScheduledHoliday.employee:type_name -> rotaloom.common.v1.Ref
+	35, // 38: rotaloom.scheduling.v1.ScheduledHoliday.holiday:type_name -> rotaloom.common.v1.Ref
+	19, // 39: rotaloom.scheduling.v1.ScheduleTagList.schedule_tags:type_name -> rotaloom.scheduling.v1.ScheduleTag
+	35, // 40: rotaloom.scheduling.v1.ScheduleTag.employee:type_name -> rotaloom.common.v1.Ref
+	20, // 41: rotaloom.scheduling.v1.ScheduleTag.segments:type_name -> rotaloom.scheduling.v1.ScheduleTagSegment
+	39, // 42: rotaloom.scheduling.v1.ScheduleTag.relations:type_name -> rotaloom.scheduling.v1.Relation
+	40, // 43: rotaloom.scheduling.v1.ScheduleTag.comment_notes:type_name -> rotaloom.scheduling.v1.CommentNote
+	35, // 44: rotaloom.scheduling.v1.ScheduleTagSegment.segment_type:type_name -> rotaloom.common.v1.Ref
+	35, // 45: rotaloom.scheduling.v1.ScheduleTagSegment.tag_definition_ref:type_name -> rotaloom.common.v1.Ref
+	35, // 46: rotaloom.scheduling.v1.ScheduleTagSegment.org_job_ref:type_name -> rotaloom.common.v1.Ref
+	35, // 47: rotaloom.scheduling.v1.ScheduleTagSegment.workrule_ref:type_name -> rotaloom.common.v1.Ref
+	41, // 48: rotaloom.scheduling.v1.ScheduleTagSegment.cost_center:type_name -> rotaloom.scheduling.v1.CostCenterEntry
+	42, // 49: rotaloom.scheduling.v1.ScheduleTagSegment.labor_categories:type_name -> rotaloom.scheduling.v1.LaborCategories
+	22, // 50: rotaloom.scheduling.v1.ScheduleDayList.days:type_name -> rotaloom.scheduling.v1.ScheduleDay
+	35, // 51: rotaloom.scheduling.v1.ScheduleDay.employee:type_name -> rotaloom.common.v1.Ref
+	35, // 52: rotaloom.scheduling.v1.EmployeeRefList.employees:type_name -> rotaloom.common.v1.Ref
+	25, // 53: rotaloom.scheduling.v1.ExpandedJobList.jobs:type_name -> rotaloom.scheduling.v1.ExpandedJob
+	27, // 54: rotaloom.scheduling.v1.MultiReadScheduleStatusRequest.where:type_name -> rotaloom.scheduling.v1.ScheduleStatusWhere
+	3,  // 55: rotaloom.scheduling.v1.ScheduleStatusWhere.employees:type_name -> rotaloom.scheduling.v1.EmployeeSchedules
+	4,  // 56: rotaloom.scheduling.v1.ScheduleStatusWhere.hyper_find:type_name -> rotaloom.scheduling.v1.HyperFindSchedules
+	29, // 57: rotaloom.scheduling.v1.ScheduleStatus.employee_status:type_name -> rotaloom.scheduling.v1.EmployeeStatusList
+	30, // 58: rotaloom.scheduling.v1.EmployeeStatusList.employee_status:type_name -> rotaloom.scheduling.v1.EmployeeStatus
+	35, // 59: rotaloom.scheduling.v1.EmployeeStatus.employee:type_name -> rotaloom.common.v1.Ref
+	31, // 60: rotaloom.scheduling.v1.EmployeeStatus.processing_status:type_name -> rotaloom.scheduling.v1.ProcessingStatus
+	32, // 61: rotaloom.scheduling.v1.ProcessingStatus.processing_type:type_name -> rotaloom.scheduling.v1.ProcessingType
+	0,  // 62: rotaloom.scheduling.v1.ScheduleService.MultiReadSchedule:input_type -> rotaloom.scheduling.v1.MultiReadScheduleRequest
+	7,  // 63: rotaloom.scheduling.v1.ScheduleService.GetSchedule:input_type -> rotaloom.scheduling.v1.GetScheduleRequest
+	26, // 64: rotaloom.scheduling.v1.ScheduleService.MultiReadScheduleStatus:input_type -> rotaloom.scheduling.v1.MultiReadScheduleStatusRequest
+	8,  // 65: rotaloom.scheduling.v1.ScheduleService.MultiReadSchedule:output_type -> rotaloom.scheduling.v1.Schedule
+	8,  // 66: rotaloom.scheduling.v1.ScheduleService.GetSchedule:output_type -> rotaloom.scheduling.v1.Schedule
+	28, // 67: rotaloom.scheduling.v1.ScheduleService.MultiReadScheduleStatus:output_type -> rotaloom.scheduling.v1.ScheduleStatus
+	65, // [65:68] is the sub-list for method output_type
+	62, // [62:65] is the sub-list for method input_type
+	62, // [62:62] is the sub-list for extension type_name
+	62, // [62:62] is the sub-list for extension extendee
+	0,  // [0:62] is the sub-list for field type_name
 }
 
 func init() { file_rotaloom_scheduling_v1_schedule_proto_init() }
@@ -2637,24 +2743,25 @@ func file_rotaloom_scheduling_v1_schedule_proto_init() {
 	file_rotaloom_scheduling_v1_schedule_proto_msgTypes[4].OneofWrappers = []any{}
 	file_rotaloom_scheduling_v1_schedule_proto_msgTypes[5].OneofWrappers = []any{}
 	file_rotaloom_scheduling_v1_schedule_proto_msgTypes[6].OneofWrappers = []any{}
-	file_rotaloom_scheduling_v1_schedule_proto_msgTypes[8].OneofWrappers = []any{}
-	file_rotaloom_scheduling_v1_schedule_proto_msgTypes[11].OneofWrappers = []any{}
-	file_rotaloom_scheduling_v1_schedule_proto_msgTypes[13].OneofWrappers = []any{}
+	file_rotaloom_scheduling_v1_schedule_proto_msgTypes[7].OneofWrappers = []any{}
+	file_rotaloom_scheduling_v1_schedule_proto_msgTypes[9].OneofWrappers = []any{}
+	file_rotaloom_scheduling_v1_schedule_proto_msgTypes[12].OneofWrappers = []any{}
 	file_rotaloom_scheduling_v1_schedule_proto_msgTypes[14].OneofWrappers = []any{}
-	file_rotaloom_scheduling_v1_schedule_proto_msgTypes[16].OneofWrappers = []any{}
-	file_rotaloom_scheduling_v1_schedule_proto_msgTypes[18].OneofWrappers = []any{}
+	file_rotaloom_scheduling_v1_schedule_proto_msgTypes[15].OneofWrappers = []any{}
+	file_rotaloom_scheduling_v1_schedule_proto_msgTypes[17].OneofWrappers = []any{}
 	file_rotaloom_scheduling_v1_schedule_proto_msgTypes[19].OneofWrappers = []any{}
-	file_rotaloom_scheduling_v1_schedule_proto_msgTypes[21].OneofWrappers = []any{}
-	file_rotaloom_scheduling_v1_schedule_proto_msgTypes[24].OneofWrappers = []any{}
-	file_rotaloom_scheduling_v1_schedule_proto_msgTypes[30].OneofWrappers = []any{}
+	file_rotaloom_scheduling_v1_schedule_proto_msgTypes[20].OneofWrappers = []any{}
+	file_rotaloom_scheduling_v1_schedule_proto_msgTypes[22].OneofWrappers = []any{}
+	file_rotaloom_scheduling_v1_schedule_proto_msgTypes[25].OneofWrappers = []any{}
 	file_rotaloom_scheduling_v1_schedule_proto_msgTypes[31].OneofWrappers = []any{}
+	file_rotaloom_scheduling_v1_schedule_proto_msgTypes[32].OneofWrappers = []any{}
 	type x struct{}
 	out := protoimpl.TypeBuilder{
 		File: protoimpl.DescBuilder{
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_rotaloom_scheduling_v1_schedule_proto_rawDesc), len(file_rotaloom_scheduling_v1_schedule_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   32,
+			NumMessages:   33,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

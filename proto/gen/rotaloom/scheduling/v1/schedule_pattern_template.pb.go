@@ -188,8 +188,8 @@ func (x *DeleteSchedulePatternTemplateRequest) GetName() string {
 type ListSchedulePatternTemplatesRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	Name  *string                `protobuf:"bytes,1,opt,name=name,proto3,oneof" json:"name,omitempty"`
-	// Without it only id, name, dayCount, timePeriodType, systemGenerated and
-	// description are shown.
+	// false shows only id, name, dayCount, timePeriodType, systemGenerated and
+	// description; true, the default, shows everything.
 	AllDetails    *bool `protobuf:"varint,2,opt,name=all_details,json=allDetails,proto3,oneof" json:"all_details,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache

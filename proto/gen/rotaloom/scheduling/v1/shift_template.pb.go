@@ -307,9 +307,12 @@ func (x *MultiReadShiftTemplatesRequest) GetWhere() *ShiftTemplateWhere {
 	return nil
 }
 
+// ShiftTemplateWhere names templates by at most one of its criteria.
 type ShiftTemplateWhere struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Refs          *ShiftTemplateRefs     `protobuf:"bytes,1,opt,name=refs,proto3" json:"refs,omitempty"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	Refs  *ShiftTemplateRefs     `protobuf:"bytes,1,opt,name=refs,proto3" json:"refs,omitempty"`
+	// The templates that are open to an employee: all of them.
+	Employee      *ShiftTemplateEmployee `protobuf:"bytes,2,opt,name=employee,proto3" json:"employee,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -351,6 +354,57 @@ func (x *ShiftTemplateWhere) GetRefs() *ShiftTemplateRefs {
 	return nil
 }
 
+func (x *ShiftTemplateWhere) GetEmployee() *ShiftTemplateEmployee {
+	if x != nil {
+		return x.Employee
+	}
+	return nil
+}
+
+type ShiftTemplateEmployee struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	EmployeeRef   *v1.Ref                `protobuf:"bytes,1,opt,name=employee_ref,json=employeeRef,proto3" json:"employee_ref,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ShiftTemplateEmployee) Reset() {
+	*x = ShiftTemplateEmployee{}
+	mi := &file_rotaloom_scheduling_v1_shift_template_proto_msgTypes[7]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ShiftTemplateEmployee) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ShiftTemplateEmployee) ProtoMessage() {}
+
+func (x *ShiftTemplateEmployee) ProtoReflect() protoreflect.Message {
+	mi := &file_rotaloom_scheduling_v1_shift_template_proto_msgTypes[7]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ShiftTemplateEmployee.ProtoReflect.Descriptor instead.
+func (*ShiftTemplateEmployee) Descriptor() ([]byte, []int) {
+	return file_rotaloom_scheduling_v1_shift_template_proto_rawDescGZIP(), []int{7}
+}
+
+func (x *ShiftTemplateEmployee) GetEmployeeRef() *v1.Ref {
+	if x != nil {
+		return x.EmployeeRef
+	}
+	return nil
+}
+
 type ShiftTemplateRefs struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	TemplateRefs  *v1.RefList            `protobuf:"bytes,1,opt,name=template_refs,json=templateRefs,proto3" json:"template_refs,omitempty"`
@@ -360,7 +414,7 @@ type ShiftTemplateRefs struct {
 
 func (x *ShiftTemplateRefs) Reset() {
 	*x = ShiftTemplateRefs{}
-	mi := &file_rotaloom_scheduling_v1_shift_template_proto_msgTypes[7]
+	mi := &file_rotaloom_scheduling_v1_shift_template_proto_msgTypes[8]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -372,7 +426,7 @@ func (x *ShiftTemplateRefs) String() string {
 func (*ShiftTemplateRefs) ProtoMessage() {}
 
 func (x *ShiftTemplateRefs) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_scheduling_v1_shift_template_proto_msgTypes[7]
+	mi := &file_rotaloom_scheduling_v1_shift_template_proto_msgTypes[8]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -385,7 +439,7 @@ func (x *ShiftTemplateRefs) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ShiftTemplateRefs.ProtoReflect.Descriptor instead.
 func (*ShiftTemplateRefs) Descriptor() ([]byte, []int) {
-	return file_rotaloom_scheduling_v1_shift_template_proto_rawDescGZIP(), []int{7}
+	return file_rotaloom_scheduling_v1_shift_template_proto_rawDescGZIP(), []int{8}
 }
 
 func (x *ShiftTemplateRefs) GetTemplateRefs() *v1.RefList {
@@ -405,7 +459,7 @@ type ShiftTemplateList struct {
 
 func (x *ShiftTemplateList) Reset() {
 	*x = ShiftTemplateList{}
-	mi := &file_rotaloom_scheduling_v1_shift_template_proto_msgTypes[8]
+	mi := &file_rotaloom_scheduling_v1_shift_template_proto_msgTypes[9]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -417,7 +471,7 @@ func (x *ShiftTemplateList) String() string {
 func (*ShiftTemplateList) ProtoMessage() {}
 
 func (x *ShiftTemplateList) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_scheduling_v1_shift_template_proto_msgTypes[8]
+	mi := &file_rotaloom_scheduling_v1_shift_template_proto_msgTypes[9]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -430,7 +484,7 @@ func (x *ShiftTemplateList) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ShiftTemplateList.ProtoReflect.Descriptor instead.
 func (*ShiftTemplateList) Descriptor() ([]byte, []int) {
-	return file_rotaloom_scheduling_v1_shift_template_proto_rawDescGZIP(), []int{8}
+	return file_rotaloom_scheduling_v1_shift_template_proto_rawDescGZIP(), []int{9}
 }
 
 func (x *ShiftTemplateList) GetShiftTemplates() []*ShiftTemplate {
@@ -470,7 +524,7 @@ type ShiftTemplate struct {
 
 func (x *ShiftTemplate) Reset() {
 	*x = ShiftTemplate{}
-	mi := &file_rotaloom_scheduling_v1_shift_template_proto_msgTypes[9]
+	mi := &file_rotaloom_scheduling_v1_shift_template_proto_msgTypes[10]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -482,7 +536,7 @@ func (x *ShiftTemplate) String() string {
 func (*ShiftTemplate) ProtoMessage() {}
 
 func (x *ShiftTemplate) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_scheduling_v1_shift_template_proto_msgTypes[9]
+	mi := &file_rotaloom_scheduling_v1_shift_template_proto_msgTypes[10]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -495,7 +549,7 @@ func (x *ShiftTemplate) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ShiftTemplate.ProtoReflect.Descriptor instead.
 func (*ShiftTemplate) Descriptor() ([]byte, []int) {
-	return file_rotaloom_scheduling_v1_shift_template_proto_rawDescGZIP(), []int{9}
+	return file_rotaloom_scheduling_v1_shift_template_proto_rawDescGZIP(), []int{10}
 }
 
 func (x *ShiftTemplate) GetId() int64 {
@@ -605,7 +659,7 @@ type ShiftTemplateSegment struct {
 
 func (x *ShiftTemplateSegment) Reset() {
 	*x = ShiftTemplateSegment{}
-	mi := &file_rotaloom_scheduling_v1_shift_template_proto_msgTypes[10]
+	mi := &file_rotaloom_scheduling_v1_shift_template_proto_msgTypes[11]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -617,7 +671,7 @@ func (x *ShiftTemplateSegment) String() string {
 func (*ShiftTemplateSegment) ProtoMessage() {}
 
 func (x *ShiftTemplateSegment) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_scheduling_v1_shift_template_proto_msgTypes[10]
+	mi := &file_rotaloom_scheduling_v1_shift_template_proto_msgTypes[11]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -630,7 +684,7 @@ func (x *ShiftTemplateSegment) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ShiftTemplateSegment.ProtoReflect.Descriptor instead.
 func (*ShiftTemplateSegment) Descriptor() ([]byte, []int) {
-	return file_rotaloom_scheduling_v1_shift_template_proto_rawDescGZIP(), []int{10}
+	return file_rotaloom_scheduling_v1_shift_template_proto_rawDescGZIP(), []int{11}
 }
 
 func (x *ShiftTemplateSegment) GetId() int64 {
@@ -728,7 +782,7 @@ type SegmentTemplateTag struct {
 
 func (x *SegmentTemplateTag) Reset() {
 	*x = SegmentTemplateTag{}
-	mi := &file_rotaloom_scheduling_v1_shift_template_proto_msgTypes[11]
+	mi := &file_rotaloom_scheduling_v1_shift_template_proto_msgTypes[12]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -740,7 +794,7 @@ func (x *SegmentTemplateTag) String() string {
 func (*SegmentTemplateTag) ProtoMessage() {}
 
 func (x *SegmentTemplateTag) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_scheduling_v1_shift_template_proto_msgTypes[11]
+	mi := &file_rotaloom_scheduling_v1_shift_template_proto_msgTypes[12]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -753,7 +807,7 @@ func (x *SegmentTemplateTag) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SegmentTemplateTag.ProtoReflect.Descriptor instead.
 func (*SegmentTemplateTag) Descriptor() ([]byte, []int) {
-	return file_rotaloom_scheduling_v1_shift_template_proto_rawDescGZIP(), []int{11}
+	return file_rotaloom_scheduling_v1_shift_template_proto_rawDescGZIP(), []int{12}
 }
 
 func (x *SegmentTemplateTag) GetId() int64 {
@@ -797,9 +851,12 @@ const file_rotaloom_scheduling_v1_shift_template_proto_rawDesc = "" +
 	"\x0fpartial_success\x18\x02 \x01(\bH\x00R\x0epartialSuccess\x88\x01\x01B\x12\n" +
 	"\x10_partial_success\"b\n" +
 	"\x1eMultiReadShiftTemplatesRequest\x12@\n" +
-	"\x05where\x18\x01 \x01(\v2*.rotaloom.scheduling.v1.ShiftTemplateWhereR\x05where\"S\n" +
+	"\x05where\x18\x01 \x01(\v2*.rotaloom.scheduling.v1.ShiftTemplateWhereR\x05where\"\x9e\x01\n" +
 	"\x12ShiftTemplateWhere\x12=\n" +
-	"\x04refs\x18\x01 \x01(\v2).rotaloom.scheduling.v1.ShiftTemplateRefsR\x04refs\"U\n" +
+	"\x04refs\x18\x01 \x01(\v2).rotaloom.scheduling.v1.ShiftTemplateRefsR\x04refs\x12I\n" +
+	"\bemployee\x18\x02 \x01(\v2-.rotaloom.scheduling.v1.ShiftTemplateEmployeeR\bemployee\"S\n" +
+	"\x15ShiftTemplateEmployee\x12:\n" +
+	"\femployee_ref\x18\x01 \x01(\v2\x17.rotaloom.common.v1.RefR\vemployeeRef\"U\n" +
 	"\x11ShiftTemplateRefs\x12@\n" +
 	"\rtemplate_refs\x18\x01 \x01(\v2\x1b.rotaloom.common.v1.RefListR\ftemplateRefs\"\xe8\x01\n" +
 	"\x11ShiftTemplateList\x12z\n" +
@@ -877,7 +934,7 @@ func file_rotaloom_scheduling_v1_shift_template_proto_rawDescGZIP() []byte {
 	return file_rotaloom_scheduling_v1_shift_template_proto_rawDescData
 }
 
-var file_rotaloom_scheduling_v1_shift_template_proto_msgTypes = make([]protoimpl.MessageInfo, 12)
+var file_rotaloom_scheduling_v1_shift_template_proto_msgTypes = make([]protoimpl.MessageInfo, 13)
 var file_rotaloom_scheduling_v1_shift_template_proto_goTypes = []any{
 	(*GetShiftTemplateRequest)(nil),          // 0: rotaloom.scheduling.v1.GetShiftTemplateRequest
 	(*UpdateShiftTemplateRequest)(nil),       // 1: rotaloom.scheduling.v1.UpdateShiftTemplateRequest
@@ -886,56 +943,59 @@ var file_rotaloom_scheduling_v1_shift_template_proto_goTypes = []any{
 	(*MultiCreateShiftTemplatesRequest)(nil), // 4: rotaloom.scheduling.v1.MultiCreateShiftTemplatesRequest
 	(*MultiReadShiftTemplatesRequest)(nil),   // 5: rotaloom.scheduling.v1.MultiReadShiftTemplatesRequest
 	(*ShiftTemplateWhere)(nil),               // 6: rotaloom.scheduling.v1.ShiftTemplateWhere
-	(*ShiftTemplateRefs)(nil),                // 7: rotaloom.scheduling.v1.ShiftTemplateRefs
-	(*ShiftTemplateList)(nil),                // 8: rotaloom.scheduling.v1.ShiftTemplateList
-	(*ShiftTemplate)(nil),                    // 9: rotaloom.scheduling.v1.ShiftTemplate
-	(*ShiftTemplateSegment)(nil),             // 10: rotaloom.scheduling.v1.ShiftTemplateSegment
-	(*SegmentTemplateTag)(nil),               // 11: rotaloom.scheduling.v1.SegmentTemplateTag
-	(*v1.RefList)(nil),                       // 12: rotaloom.common.v1.RefList
-	(*v1.ErrorBody)(nil),                     // 13: rotaloom.common.v1.ErrorBody
-	(*CommentNote)(nil),                      // 14: rotaloom.scheduling.v1.CommentNote
-	(*v1.Ref)(nil),                           // 15: rotaloom.common.v1.Ref
-	(*CostCenterEntry)(nil),                  // 16: rotaloom.scheduling.v1.CostCenterEntry
-	(*LaborCategories)(nil),                  // 17: rotaloom.scheduling.v1.LaborCategories
-	(*emptypb.Empty)(nil),                    // 18: google.protobuf.Empty
+	(*ShiftTemplateEmployee)(nil),            // 7: rotaloom.scheduling.v1.ShiftTemplateEmployee
+	(*ShiftTemplateRefs)(nil),                // 8: rotaloom.scheduling.v1.ShiftTemplateRefs
+	(*ShiftTemplateList)(nil),                // 9: rotaloom.scheduling.v1.ShiftTemplateList
+	(*ShiftTemplate)(nil),                    // 10: rotaloom.scheduling.v1.ShiftTemplate
+	(*ShiftTemplateSegment)(nil),             // 11: rotaloom.scheduling.v1.ShiftTemplateSegment
+	(*SegmentTemplateTag)(nil),               // 12: rotaloom.scheduling.v1.SegmentTemplateTag
+	(*v1.Ref)(nil),                           // 13: rotaloom.common.v1.Ref
+	(*v1.RefList)(nil),                       // 14: rotaloom.common.v1.RefList
+	(*v1.ErrorBody)(nil),                     // 15: rotaloom.common.v1.ErrorBody
+	(*CommentNote)(nil),                      // 16: rotaloom.scheduling.v1.CommentNote
+	(*CostCenterEntry)(nil),                  // 17: rotaloom.scheduling.v1.CostCenterEntry
+	(*LaborCategories)(nil),                  // 18: rotaloom.scheduling.v1.LaborCategories
+	(*emptypb.Empty)(nil),                    // 19: google.protobuf.Empty
 }
 var file_rotaloom_scheduling_v1_shift_template_proto_depIdxs = []int32{
-	9,  // 0: rotaloom.scheduling.v1.UpdateShiftTemplateRequest.shift_template:type_name -> rotaloom.scheduling.v1.ShiftTemplate
-	8,  // 1: rotaloom.scheduling.v1.MultiCreateShiftTemplatesRequest.body:type_name -> rotaloom.scheduling.v1.ShiftTemplateList
+	10, // 0: rotaloom.scheduling.v1.UpdateShiftTemplateRequest.shift_template:type_name -> rotaloom.scheduling.v1.ShiftTemplate
+	9,  // 1: rotaloom.scheduling.v1.MultiCreateShiftTemplatesRequest.body:type_name -> rotaloom.scheduling.v1.ShiftTemplateList
 	6,  // 2: rotaloom.scheduling.v1.MultiReadShiftTemplatesRequest.where:type_name -> rotaloom.scheduling.v1.ShiftTemplateWhere
-	7,  // 3: rotaloom.scheduling.v1.ShiftTemplateWhere.refs:type_name -> rotaloom.scheduling.v1.ShiftTemplateRefs
-	12, // 4: rotaloom.scheduling.v1.ShiftTemplateRefs.template_refs:type_name -> rotaloom.common.v1.RefList
-	9,  // 5: rotaloom.scheduling.v1.ShiftTemplateList.shift_templates:type_name -> rotaloom.scheduling.v1.ShiftTemplate
-	13, // 6: rotaloom.scheduling.v1.ShiftTemplateList.failure:type_name -> rotaloom.common.v1.ErrorBody
-	14, // 7: rotaloom.scheduling.v1.ShiftTemplate.comment_notes:type_name -> rotaloom.scheduling.v1.CommentNote
-	10, // 8: rotaloom.scheduling.v1.ShiftTemplate.segments:type_name -> rotaloom.scheduling.v1.ShiftTemplateSegment
-	15, // 9: rotaloom.scheduling.v1.ShiftTemplateSegment.segment_type:type_name -> rotaloom.common.v1.Ref
-	15, // 10: rotaloom.scheduling.v1.ShiftTemplateSegment.org_node:type_name -> rotaloom.common.v1.Ref
-	15, // 11: rotaloom.scheduling.v1.ShiftTemplateSegment.work_rule:type_name -> rotaloom.common.v1.Ref
-	16, // 12: rotaloom.scheduling.v1.ShiftTemplateSegment.cost_center:type_name -> rotaloom.scheduling.v1.CostCenterEntry
-	17, // 13: rotaloom.scheduling.v1.ShiftTemplateSegment.labor_categories:type_name -> rotaloom.scheduling.v1.LaborCategories
-	15, // 14: rotaloom.scheduling.v1.ShiftTemplateSegment.segment_sc_profiles:type_name -> rotaloom.common.v1.Ref
-	11, // 15: rotaloom.scheduling.v1.ShiftTemplateSegment.segment_template_tags:type_name -> rotaloom.scheduling.v1.SegmentTemplateTag
-	15, // 16: rotaloom.scheduling.v1.SegmentTemplateTag.tag_definition_ref:type_name -> rotaloom.common.v1.Ref
-	0,  // 17: rotaloom.scheduling.v1.ShiftTemplateService.GetShiftTemplate:input_type -> rotaloom.scheduling.v1.GetShiftTemplateRequest
-	1,  // 18: rotaloom.scheduling.v1.ShiftTemplateService.UpdateShiftTemplate:input_type -> rotaloom.scheduling.v1.UpdateShiftTemplateRequest
-	2,  // 19: rotaloom.scheduling.v1.ShiftTemplateService.DeleteShiftTemplate:input_type -> rotaloom.scheduling.v1.DeleteShiftTemplateRequest
-	3,  // 20: rotaloom.scheduling.v1.ShiftTemplateService.ListShiftTemplates:input_type -> rotaloom.scheduling.v1.ListShiftTemplatesRequest
-	9,  // 21: rotaloom.scheduling.v1.ShiftTemplateService.CreateShiftTemplate:input_type -> rotaloom.scheduling.v1.ShiftTemplate
-	4,  // 22: rotaloom.scheduling.v1.ShiftTemplateService.MultiCreateShiftTemplates:input_type -> rotaloom.scheduling.v1.MultiCreateShiftTemplatesRequest
-	5,  // 23: rotaloom.scheduling.v1.ShiftTemplateService.MultiReadShiftTemplates:input_type -> rotaloom.scheduling.v1.MultiReadShiftTemplatesRequest
-	9,  // 24: rotaloom.scheduling.v1.ShiftTemplateService.GetShiftTemplate:output_type -> rotaloom.scheduling.v1.ShiftTemplate
-	9,  // 25: rotaloom.scheduling.v1.ShiftTemplateService.UpdateShiftTemplate:output_type -> rotaloom.scheduling.v1.ShiftTemplate
-	18, // 26: rotaloom.scheduling.v1.ShiftTemplateService.DeleteShiftTemplate:output_type -> google.protobuf.Empty
-	8,  // 27: rotaloom.scheduling.v1.ShiftTemplateService.ListShiftTemplates:output_type -> rotaloom.scheduling.v1.ShiftTemplateList
-	9,  // 28: rotaloom.scheduling.v1.ShiftTemplateService.CreateShiftTemplate:output_type -> rotaloom.scheduling.v1.ShiftTemplate
-	8,  // 29: rotaloom.scheduling.v1.ShiftTemplateService.MultiCreateShiftTemplates:output_type -> rotaloom.scheduling.v1.ShiftTemplateList
-	8,  // 30: rotaloom.scheduling.v1.ShiftTemplateService.MultiReadShiftTemplates:output_type -> rotaloom.scheduling.v1.ShiftTemplateList
-	24, // [24:31] is the sub-list for method output_type
-	17, // [17:24] is the sub-list for method input_type
-	17, // [17:17] is the sub-list for extension type_name
-	17, // [17:17] is the sub-list for extension extendee
-	0,  // [0:17] is the sub-list for field type_name
+	8,  // 3: rotaloom.scheduling.v1.ShiftTemplateWhere.refs:type_name -> rotaloom.scheduling.v1.ShiftTemplateRefs
+	7,  // 4: rotaloom.scheduling.v1.ShiftTemplateWhere.employee:type_name -> rotaloom.scheduling.v1.ShiftTemplateEmployee
+	13, // 5: rotaloom.scheduling.v1.ShiftTemplateEmployee.employee_ref:type_name -> rotaloom.common.v1.Ref
+	14, // 6: rotaloom.scheduling.v1.ShiftTemplateRefs.template_refs:type_name -> rotaloom.common.v1.RefList
+	10, // 7: rotaloom.scheduling.v1.ShiftTemplateList.shift_templates:type_name -> rotaloom.scheduling.v1.ShiftTemplate
+	15, // 8: rotaloom.scheduling.v1.ShiftTemplateList.failure:type_name -> rotaloom.common.v1.ErrorBody
+	16, // 9: rotaloom.scheduling.v1.ShiftTemplate.comment_notes:type_name -> rotaloom.scheduling.v1.CommentNote
+	11, // 10: rotaloom.scheduling.v1.ShiftTemplate.segments:type_name -> rotaloom.scheduling.v1.ShiftTemplateSegment
+	13, // 11: rotaloom.scheduling.v1.ShiftTemplateSegment.segment_type:type_name -> rotaloom.common.v1.Ref
+	13, // 12: rotaloom.scheduling.v1.ShiftTemplateSegment.org_node:type_name -> rotaloom.common.v1.Ref
+	13, // 13: rotaloom.scheduling.v1.ShiftTemplateSegment.work_rule:type_name -> rotaloom.common.v1.Ref
+	17, // 14: rotaloom.scheduling.v1.ShiftTemplateSegment.cost_center:type_name -> rotaloom.scheduling.v1.CostCenterEntry
+	18, // 15: rotaloom.scheduling.v1.ShiftTemplateSegment.labor_categories:type_name -> rotaloom.scheduling.v1.LaborCategories
+	13, // 16: rotaloom.scheduling.v1.ShiftTemplateSegment.segment_sc_profiles:type_name -> rotaloom.common.v1.Ref
+	12, // 17: rotaloom.scheduling.v1.ShiftTemplateSegment.segment_template_tags:type_name -> rotaloom.scheduling.v1.SegmentTemplateTag
+	13, // 18: rotaloom.scheduling.v1.SegmentTemplateTag.tag_definition_ref:type_name -> rotaloom.common.v1.Ref
+	0,  // 19: rotaloom.scheduling.v1.ShiftTemplateService.GetShiftTemplate:input_type -> rotaloom.scheduling.v1.GetShiftTemplateRequest
+	1,  // 20: rotaloom.scheduling.v1.ShiftTemplateService.UpdateShiftTemplate:input_type -> rotaloom.scheduling.v1.UpdateShiftTemplateRequest
+	2,  // 21: rotaloom.scheduling.v1.ShiftTemplateService.DeleteShiftTemplate:input_type -> rotaloom.scheduling.v1.DeleteShiftTemplateRequest
+	3,  // 22: rotaloom.scheduling.v1.ShiftTemplateService.ListShiftTemplates:input_type -> rotaloom.scheduling.v1.ListShiftTemplatesRequest
+	10, // 23: rotaloom.scheduling.v1.ShiftTemplateService.CreateShiftTemplate:input_type -> rotaloom.scheduling.v1.ShiftTemplate
+	4,  // 24: rotaloom.scheduling.v1.ShiftTemplateService.MultiCreateShiftTemplates:input_type -> rotaloom.scheduling.v1.MultiCreateShiftTemplatesRequest
+	5,  // 25: rotaloom.scheduling.v1.ShiftTemplateService.MultiReadShiftTemplates:input_type -> rotaloom.scheduling.v1.MultiReadShiftTemplatesRequest
+	10, // 26: rotaloom.scheduling.v1.ShiftTemplateService.GetShiftTemplate:output_type -> rotaloom.scheduling.v1.ShiftTemplate
+	10, // 27: rotaloom.scheduling.v1.ShiftTemplateService.UpdateShiftTemplate:output_type -> rotaloom.scheduling.v1.ShiftTemplate
+	19, // 28: rotaloom.scheduling.v1.ShiftTemplateService.DeleteShiftTemplate:output_type -> google.protobuf.Empty
+	9,  // 29: rotaloom.scheduling.v1.ShiftTemplateService.ListShiftTemplates:output_type -> rotaloom.scheduling.v1.ShiftTemplateList
+	10, // 30: rotaloom.scheduling.v1.ShiftTemplateService.CreateShiftTemplate:output_type -> rotaloom.scheduling.v1.ShiftTemplate
+	9,  // 31: rotaloom.scheduling.v1.ShiftTemplateService.MultiCreateShiftTemplates:output_type -> rotaloom.scheduling.v1.ShiftTemplateList
+	9,  // 32: rotaloom.scheduling.v1.ShiftTemplateService.MultiReadShiftTemplates:output_type -> rotaloom.scheduling.v1.ShiftTemplateList
+	26, // [26:33] is the sub-list for method output_type
+	19, // [19:26] is the sub-list for method input_type
+	19, // [19:19] is the sub-list for extension type_name
+	19, // [19:19] is the sub-list for extension extendee
+	0,  // [0:19] is the sub-list for field type_name
 }
 
 func init() { file_rotaloom_scheduling_v1_shift_template_proto_init() }
@@ -946,16 +1006,16 @@ func file_rotaloom_scheduling_v1_shift_template_proto_init() {
 	file_rotaloom_scheduling_v1_labor_proto_init()
 	file_rotaloom_scheduling_v1_shift_template_proto_msgTypes[3].OneofWrappers = []any{}
 	file_rotaloom_scheduling_v1_shift_template_proto_msgTypes[4].OneofWrappers = []any{}
-	file_rotaloom_scheduling_v1_shift_template_proto_msgTypes[9].OneofWrappers = []any{}
 	file_rotaloom_scheduling_v1_shift_template_proto_msgTypes[10].OneofWrappers = []any{}
 	file_rotaloom_scheduling_v1_shift_template_proto_msgTypes[11].OneofWrappers = []any{}
+	file_rotaloom_scheduling_v1_shift_template_proto_msgTypes[12].OneofWrappers = []any{}
 	type x struct{}
 	out := protoimpl.TypeBuilder{
 		File: protoimpl.DescBuilder{
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_rotaloom_scheduling_v1_shift_template_proto_rawDesc), len(file_rotaloom_scheduling_v1_shift_template_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   12,
+			NumMessages:   13,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

@@ -171,7 +171,8 @@ type ListEmploymentTermsRequest struct {
 	state     protoimpl.MessageState `protogen:"open.v1"`
 	Id        *int64                 `protobuf:"varint,1,opt,name=id,proto3,oneof" json:"id,omitempty"`
 	Qualifier *string                `protobuf:"bytes,2,opt,name=qualifier,proto3,oneof" json:"qualifier,omitempty"`
-	// Without it only id, name, description and the flags are shown.
+	// false shows only id, name, description and the flags; true, the default,
+	// shows everything.
 	AllDetails    *bool `protobuf:"varint,3,opt,name=all_details,json=allDetails,proto3,oneof" json:"all_details,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -276,9 +277,10 @@ type EmploymentTermWhere struct {
 	state           protoimpl.MessageState `protogen:"open.v1"`
 	EmploymentTerms *EmploymentTermRefList `protobuf:"bytes,1,opt,name=employment_terms,json=employmentTerms,proto3" json:"employment_terms,omitempty"`
 	// Only versions that overlap the dates, both included, are shown.
-	StartDate     string `protobuf:"bytes,2,opt,name=start_date,json=startDate,proto3" json:"start_date,omitempty"`
-	EndDate       string `protobuf:"bytes,3,opt,name=end_date,json=endDate,proto3" json:"end_date,omitempty"`
-	AllDetails    *bool  `protobuf:"varint,4,opt,name=all_details,json=allDetails,proto3,oneof" json:"all_details,omitempty"`
+	StartDate string `protobuf:"bytes,2,opt,name=start_date,json=startDate,proto3" json:"start_date,omitempty"`
+	EndDate   string `protobuf:"bytes,3,opt,name=end_date,json=endDate,proto3" json:"end_date,omitempty"`
+	// As in ListEmploymentTermsRequest.
+	AllDetails    *bool `protobuf:"varint,4,opt,name=all_details,json=allDetails,proto3,oneof" json:"all_details,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }

@@ -371,10 +371,12 @@ func (x *PersonEmploymentTerms) GetAssignments() []*EmploymentTermAssignment {
 
 // EmployeeIdentity names a person by exactly one property in requests.
 type EmployeeIdentity struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	PersonKey     *int64                 `protobuf:"varint,1,opt,name=person_key,json=personKey,proto3,oneof" json:"person_key,omitempty"`
-	PersonNumber  *string                `protobuf:"bytes,2,opt,name=person_number,json=personNumber,proto3,oneof" json:"person_number,omitempty"`
-	EmployeeKey   *int64                 `protobuf:"varint,3,opt,name=employee_key,json=employeeKey,proto3,oneof" json:"employee_key,omitempty"`
+	state        protoimpl.MessageState `protogen:"open.v1"`
+	PersonKey    *int64                 `protobuf:"varint,1,opt,name=person_key,json=personKey,proto3,oneof" json:"person_key,omitempty"`
+	PersonNumber *string                `protobuf:"bytes,2,opt,name=person_number,json=personNumber,proto3,oneof" json:"person_number,omitempty"`
+	EmployeeKey  *int64                 `protobuf:"varint,3,opt,name=employee_key,json=employeeKey,proto3,oneof" json:"employee_key,omitempty"`
+	// The caller's marker for an item of a batch; the answer repeats it.
+	RequestItemId *int64 `protobuf:"varint,4,opt,name=request_item_id,json=requestItemId,proto3,oneof" json:"request_item_id,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -426,6 +428,13 @@ func (x *EmployeeIdentity) GetPersonNumber() string {
 func (x *EmployeeIdentity) GetEmployeeKey() int64 {
 	if x != nil && x.EmployeeKey != nil {
 		return *x.EmployeeKey
+	}
+	return 0
+}
+
+func (x *EmployeeIdentity) GetRequestItemId() int64 {
+	if x != nil && x.RequestItemId != nil {
+		return *x.RequestItemId
 	}
 	return 0
 }
@@ -866,15 +875,17 @@ const file_rotaloom_timekeeping_v1_employment_term_assignment_proto_rawDesc = ""
 	"\x15PersonEmploymentTerms\x12R\n" +
 	"\x0fperson_identity\x18\x01 \x01(\v2).rotaloom.timekeeping.v1.EmployeeIdentityR\x0epersonIdentity\x12P\n" +
 	"\x0fassignment_span\x18\x02 \x01(\v2'.rotaloom.timekeeping.v1.AssignmentSpanR\x0eassignmentSpan\x12S\n" +
-	"\vassignments\x18\x03 \x03(\v21.rotaloom.timekeeping.v1.EmploymentTermAssignmentR\vassignments\"\xba\x01\n" +
+	"\vassignments\x18\x03 \x03(\v21.rotaloom.timekeeping.v1.EmploymentTermAssignmentR\vassignments\"\xfb\x01\n" +
 	"\x10EmployeeIdentity\x12\"\n" +
 	"\n" +
 	"person_key\x18\x01 \x01(\x03H\x00R\tpersonKey\x88\x01\x01\x12(\n" +
 	"\rperson_number\x18\x02 \x01(\tH\x01R\fpersonNumber\x88\x01\x01\x12&\n" +
-	"\femployee_key\x18\x03 \x01(\x03H\x02R\vemployeeKey\x88\x01\x01B\r\n" +
+	"\femployee_key\x18\x03 \x01(\x03H\x02R\vemployeeKey\x88\x01\x01\x12+\n" +
+	"\x0frequest_item_id\x18\x04 \x01(\x03H\x03R\rrequestItemId\x88\x01\x01B\r\n" +
 	"\v_person_keyB\x10\n" +
 	"\x0e_person_numberB\x0f\n" +
-	"\r_employee_key\"H\n" +
+	"\r_employee_keyB\x12\n" +
+	"\x10_request_item_id\"H\n" +
 	"\x0eAssignmentSpan\x12\x1c\n" +
 	"\x05start\x18\x01 \x01(\tB\x06\xa2\xbb\x18\x02\x10\x01R\x05start\x12\x18\n" +
 	"\x03end\x18\x02 \x01(\tB\x06\xa2\xbb\x18\x02\x10\x01R\x03end\"\xbc\x01\n" +

@@ -1,0 +1,86 @@
+package revocation
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strconv"
+	"time"
+
+	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nats.go/jetstream"
+)
+
+const (
+	// bucket is the key-value bucket that the auth service fills and every
+	// process watches.
+	bucket = "REVOCATIONS"
+	// maxBytes bounds the bucket: about half a million revocations. What does
+	// not fit is found by asking auth.
+	maxBytes = 64 << 20
+)
+
+// TokenKey is the key of one access token, by its id.
+func TokenKey(jti string) string { return "j." + jti }
+
+// FamilyKey is the key of all access tokens of one log-in.
+func FamilyKey(sid string) string { return "s." + sid }
+
+// Bucket is the bucket as its filler sees it.
+type Bucket struct {
+	kv jetstream.KeyValue
+	// Created tells one bucket from another that took its place.
+	Created time.Time
+}
+
+// EnsureBucket makes the bucket when it is missing. Entries leave it after the
+// given life, which must be longer than that of any access token.
+func EnsureBucket(ctx context.Context, conn *nats.Conn, life time.Duration, replicas int) (*Bucket, error) {
+	js, err := jetstream.New(conn)
+	if err != nil {
+		return nil, fmt.Errorf("revocations: %w", err)
+	}
+	kv, err := js.CreateOrUpdateKeyValue(ctx, jetstream.KeyValueConfig{
+		Bucket: bucket, Description: "Access tokens that ended before their time.",
+		TTL: life, MaxBytes: maxBytes, Storage: jetstream.FileStorage, Replicas: replicas,
+	})
+	if err != nil {
+		return nil, fmt.Errorf("revocations: make the bucket: %w", err)
+	}
+	created, err := createdAt(ctx, kv)
+	if err != nil {
+		return nil, err
+	}
+	return &Bucket{kv: kv, Created: created}, nil
+}
+
+// Put adds a revocation. Repeating it is harmless.
+func (b *Bucket) Put(ctx context.Context, key string, expiresAt time.Time) error {
+	if _, err := b.kv.PutString(ctx, key, strconv.FormatInt(expiresAt.Unix(), 10)); err != nil {
+		return fmt.Errorf("revocations: put: %w", err)
+	}
+	return nil
+}
+
+// StillThere reports an error unless the bucket is there and the same.
+func (b *Bucket) StillThere(ctx context.Context) error {
+	created, err := createdAt(ctx, b.kv)
+	if err == nil && !created.Equal(b.Created) {
+		err = errReplaced
+	}
+	return err
+}
+
+var errReplaced = errors.New("revocations: another bucket took the place of the one before")
+
+func createdAt(ctx context.Context, kv jetstream.KeyValue) (time.Time, error) {
+	status, err := kv.Status(ctx)
+	if err != nil {
+		return time.Time{}, fmt.Errorf("revocations: look at the bucket: %w", err)
+	}
+	of, ok := status.(*jetstream.KeyValueBucketStatus)
+	if !ok {
+		return time.Time{}, fmt.Errorf("revocations: a status of type %T", status)
+	}
+	return of.StreamInfo().Created, nil
+}

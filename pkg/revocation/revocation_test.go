@@ -1,0 +1,217 @@
+package revocation_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	"go.uber.org/goleak"
+	"google.golang.org/grpc"
+
+	"github.com/rotaloom/rotaloom/pkg/authn"
+	"github.com/rotaloom/rotaloom/pkg/clock"
+	"github.com/rotaloom/rotaloom/pkg/revocation"
+	"github.com/rotaloom/rotaloom/pkg/testkit/natstest"
+	authv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/auth/v1"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+var start = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
+
+// auth is an auth service whose list a test writes. Pages have two items.
+type auth struct {
+	mu    sync.Mutex
+	keys  []string
+	away  bool
+	asked int
+	// slow is called in the middle of an answer.
+	slow func()
+}
+
+func (a *auth) ListRevocations(_ context.Context, req *authv1.ListRevocationsRequest, _ ...grpc.CallOption) (*authv1.ListRevocationsResponse, error) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.asked++
+	if a.away {
+		return nil, errors.New("away")
+	}
+	if a.slow != nil {
+		a.slow()
+	}
+	from := max(req.GetSince(), req.GetAfter().GetVersion())
+	answer := &authv1.ListRevocationsResponse{Horizon: int64(len(a.keys))}
+	for i := from; i < int64(len(a.keys)); i++ {
+		if i == from+2 {
+			answer.Next = &authv1.RevocationPosition{Version: i}
+			break
+		}
+		answer.Revocations = append(answer.Revocations, &authv1.Revocation{Key: a.keys[i], ExpiresAt: start.Add(time.Hour).Unix()})
+	}
+	return answer, nil
+}
+
+func (a *auth) set(change func()) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	change()
+}
+
+type bench struct {
+	auth  *auth
+	nats  *natstest.Server
+	clock *clock.Fake
+	view  *revocation.View
+}
+
+func newBench(t *testing.T) *bench {
+	t.Helper()
+	b := &bench{auth: &auth{}, nats: natstest.New(t), clock: clock.NewFake(start)}
+	var err error
+	b.view, err = revocation.New(revocation.Config{Staleness: 30 * time.Second}, revocation.Deps{
+		Auth: b.auth, NATS: b.nats.Conn(), Clock: b.clock, Log: slog.New(slog.DiscardHandler),
+	})
+	require.NoError(t, err)
+	return b
+}
+
+func token(jti, sid string) *authn.Principal { return &authn.Principal{JTI: jti, SID: sid} }
+
+func TestAViewAsksBeforeItAnswers(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	for i := range 7 {
+		b.auth.keys = append(b.auth.keys, revocation.TokenKey(fmt.Sprint(i)))
+	}
+	b.auth.keys = append(b.auth.keys, revocation.FamilyKey("f"))
+	for name, c := range map[string]struct {
+		p    *authn.Principal
+		want bool
+	}{
+		"a token":               {token("6", "g"), true},
+		"a token of the family": {token("x", "f"), true},
+		"another":               {token("x", "g"), false},
+		"one without a family":  {token("x", ""), false},
+		"a family named so":     {token("f", "6"), false},
+	} {
+		got, err := b.view.Revoked(t.Context(), c.p)
+		require.NoError(t, err, name)
+		assert.Equal(t, c.want, got, name)
+	}
+	assert.Equal(t, 4, b.auth.asked, "one round of four pages")
+	assert.Equal(t, 8, b.view.Len())
+}
+
+func TestAViewThatIsTooOldRefuses(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	_, err := b.view.Revoked(t.Context(), token("a", "f"))
+	require.NoError(t, err)
+
+	b.auth.set(func() { b.auth.away, b.auth.keys = true, []string{revocation.TokenKey("a")} })
+	b.clock.Advance(30 * time.Second)
+	revoked, err := b.view.Revoked(t.Context(), token("a", "f"))
+	require.NoError(t, err)
+	assert.False(t, revoked, "within the bound it may not know yet")
+
+	b.clock.Advance(time.Millisecond)
+	_, err = b.view.Revoked(t.Context(), token("a", "f"))
+	require.Error(t, err)
+	asked := b.auth.asked
+	_, err = b.view.Revoked(t.Context(), token("b", "f"))
+	require.Error(t, err)
+	assert.Equal(t, asked, b.auth.asked, "requests do not flood an auth service that is away")
+
+	b.auth.set(func() { b.auth.away = false })
+	b.clock.Advance(time.Second)
+	revoked, err = b.view.Revoked(t.Context(), token("a", "f"))
+	require.NoError(t, err)
+	assert.True(t, revoked)
+
+	b.auth.set(func() { b.auth.away = true })
+	b.clock.Advance(time.Minute)
+	revoked, err = b.view.Revoked(t.Context(), token("a", "f"))
+	require.NoError(t, err)
+	assert.True(t, revoked, "what is known to be revoked stays so")
+	b.clock.Advance(-10 * time.Minute)
+	_, err = b.view.Revoked(t.Context(), token("b", "f"))
+	assert.Error(t, err, "a clock that was set back confirms nothing")
+}
+
+func TestAnAnswerThatComesTooLateConfirmsNothing(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	b.auth.slow = func() { b.clock.Advance(31 * time.Second) }
+	_, err := b.view.Revoked(t.Context(), token("a", "f"))
+	assert.Error(t, err)
+}
+
+func TestExpiredRevocationsAreForgotten(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	b.auth.keys = []string{revocation.TokenKey("a")}
+	_, err := b.view.Revoked(t.Context(), token("x", ""))
+	require.NoError(t, err)
+	require.Equal(t, 1, b.view.Len())
+	b.clock.Advance(time.Hour + time.Second)
+	_, err = b.view.Revoked(t.Context(), token("x", ""))
+	require.NoError(t, err)
+	assert.Zero(t, b.view.Len())
+}
+
+func TestTheBucketIsWatchedAlsoWhenItIsReplaced(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	ctx, stop := context.WithCancel(t.Context())
+	ended := make(chan error, 1)
+	go func() { ended <- b.view.Run(ctx) }()
+	defer func() {
+		stop()
+		assert.NoError(t, <-ended)
+	}()
+	conn := b.nats.Conn()
+	b.put(t, conn.IsConnected, "a")
+	b.nats.Stop()
+	b.nats.Wipe()
+	b.nats.Start()
+	b.put(t, conn.IsConnected, "b")
+}
+
+// put puts a revocation into a bucket, which it makes, and waits until the view
+// knows it.
+func (b *bench) put(t *testing.T, connected func() bool, jti string) {
+	t.Helper()
+	require.Eventually(t, connected, 10*time.Second, 5*time.Millisecond)
+	bucket, err := revocation.EnsureBucket(t.Context(), b.nats.Conn(), time.Hour, 1)
+	require.NoError(t, err)
+	require.NoError(t, bucket.Put(t.Context(), revocation.TokenKey(jti), start.Add(time.Hour)))
+	require.Eventually(t, func() bool {
+		revoked, err := b.view.Revoked(t.Context(), token(jti, ""))
+		return err == nil && revoked
+	}, 20*time.Second, 5*time.Millisecond, jti)
+}
+
+func BenchmarkRevoked(b *testing.B) {
+	server := natstest.New(b)
+	a := &auth{}
+	for i := range 10_000 {
+		a.keys = append(a.keys, revocation.TokenKey(fmt.Sprintf("%026d", i)))
+	}
+	view, err := revocation.New(revocation.Config{}, revocation.Deps{
+		Auth: a, NATS: server.Conn(), Clock: clock.NewFake(start), Log: slog.New(slog.DiscardHandler),
+	})
+	require.NoError(b, err)
+	p := token("ABCDEFGHIJKLMNOPQRSTUVWXYZ", "ABCDEFGHIJKLMNOPQRSTUVWXYZ")
+	b.ReportAllocs()
+	for b.Loop() {
+		if revoked, err := view.Revoked(b.Context(), p); revoked || err != nil {
+			b.Fatal(revoked, err)
+		}
+	}
+}

@@ -1,0 +1,98 @@
+package revocation
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	authv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/auth/v1"
+)
+
+// ask asks auth regularly until ctx ends.
+func (v *View) ask(ctx context.Context) {
+	ticker := time.NewTicker(max(v.staleness/rounds, time.Millisecond))
+	defer ticker.Stop()
+	working := true
+	for {
+		err := v.refresh(ctx)
+		switch {
+		case ctx.Err() != nil:
+			return
+		case err != nil && working:
+			v.log.WarnContext(ctx, "revocations are not confirmed; tokens are refused when that lasts", "bound", v.staleness, "error", err)
+		case err == nil && !working:
+			v.log.InfoContext(ctx, "revocations are confirmed again")
+		}
+		working = err == nil
+		select {
+		case <-ctx.Done():
+			return
+		case <-ticker.C:
+		}
+	}
+}
+
+// refresh makes a round, or waits for the one that is under way, or answers how
+// the last one ended when it failed a moment ago. The round goes on when the
+// caller gives up, for those who wait with it.
+func (v *View) refresh(ctx context.Context) error {
+	done := v.flight.DoChan("", func() (any, error) {
+		now := v.clock.Now()
+		if v.failed != nil && now.Sub(v.tried) < retryAfter {
+			return nil, v.failed
+		}
+		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), roundTimeout)
+		defer cancel()
+		v.tried = now
+		v.failed = v.round(ctx, now)
+		return nil, v.failed
+	})
+	select {
+	case <-ctx.Done():
+		return ctx.Err()
+	case result := <-done:
+		return result.Err
+	}
+}
+
+// round reads what was revoked since the round before.
+func (v *View) round(ctx context.Context, began time.Time) error {
+	req := &authv1.ListRevocationsRequest{Since: v.since}
+	var horizon int64
+	for {
+		answer, err := v.auth.ListRevocations(ctx, req)
+		if err != nil {
+			return fmt.Errorf("ask auth for revocations: %w", err)
+		}
+		for _, r := range answer.GetRevocations() {
+			v.add(r.GetKey(), time.Unix(r.GetExpiresAt(), 0))
+		}
+		if req.GetAfter() == nil {
+			horizon = answer.GetHorizon()
+		}
+		if answer.GetNext() == nil {
+			break
+		}
+		req.After = answer.GetNext()
+	}
+	v.since = horizon
+	v.confirm(began)
+	return nil
+}
+
+// confirm notes that the view was complete at a time, and forgets what can no
+// longer matter.
+func (v *View) confirm(at time.Time) {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	v.confirmed = at
+	if at.Sub(v.swept) < sweepEvery {
+		return
+	}
+	v.swept = at
+	for key, until := range v.until {
+		if until.Before(at) {
+			delete(v.until, key)
+		}
+	}
+}

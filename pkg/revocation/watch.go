@@ -1,0 +1,103 @@
+package revocation
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strconv"
+	"time"
+
+	"github.com/nats-io/nats.go/jetstream"
+)
+
+const (
+	// checkEvery is how often a watcher looks whether its bucket is still the
+	// one that everybody uses, and checkTimeout how long that may take.
+	checkEvery   = 2 * time.Second
+	checkTimeout = time.Second
+	rewatchAfter = 250 * time.Millisecond
+)
+
+var errEnded = errors.New("revocations: the watch ended")
+
+// watch follows the bucket until ctx ends. It only makes revocations known
+// sooner: what it misses is found by the rounds.
+func (v *View) watch(ctx context.Context) {
+	for ctx.Err() == nil {
+		if err := v.watchOnce(ctx); err != nil && ctx.Err() == nil {
+			v.log.DebugContext(ctx, "revocations are not watched at the moment", "error", err)
+		}
+		select {
+		case <-ctx.Done():
+		case <-time.After(rewatchAfter):
+		}
+	}
+}
+
+// watchOnce follows the bucket as long as it is the same one.
+func (v *View) watchOnce(ctx context.Context) error {
+	js, err := jetstream.New(v.conn)
+	if err != nil {
+		return fmt.Errorf("revocations: %w", err)
+	}
+	b, err := openBucket(ctx, js)
+	if err != nil {
+		return err
+	}
+	watcher, err := b.kv.WatchAll(ctx, jetstream.IgnoreDeletes())
+	if err != nil {
+		return fmt.Errorf("revocations: watch: %w", err)
+	}
+	defer func() { _ = watcher.Stop() }() // The connection may be gone.
+	check := time.NewTicker(checkEvery)
+	defer check.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return nil
+		case entry, ok := <-watcher.Updates():
+			if !ok {
+				return errEnded
+			}
+			v.take(entry)
+		case <-check.C:
+			if err := b.check(ctx); err != nil {
+				return err
+			}
+		}
+	}
+}
+
+func openBucket(ctx context.Context, js jetstream.JetStream) (*Bucket, error) {
+	ctx, cancel := context.WithTimeout(ctx, checkTimeout)
+	defer cancel()
+	kv, err := js.KeyValue(ctx, bucket)
+	if err != nil {
+		return nil, fmt.Errorf("revocations: find the bucket: %w", err)
+	}
+	created, err := createdAt(ctx, kv)
+	if err != nil {
+		return nil, err
+	}
+	return &Bucket{kv: kv, Created: created}, nil
+}
+
+func (b *Bucket) check(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, checkTimeout)
+	defer cancel()
+	return b.StillThere(ctx)
+}
+
+// take adds an entry of the bucket; nil marks the end of those that were there
+// already.
+func (v *View) take(entry jetstream.KeyValueEntry) {
+	if entry == nil {
+		return
+	}
+	seconds, err := strconv.ParseInt(string(entry.Value()), 10, 64)
+	if err != nil {
+		v.log.Warn("an entry of the bucket of revocations cannot be read", "key", entry.Key())
+		return
+	}
+	v.add(entry.Key(), time.Unix(seconds, 0))
+}

@@ -1,0 +1,41 @@
+package revoked
+
+import (
+	"context"
+
+	authv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/auth/v1"
+)
+
+// pageSize bounds one answer, which then has at most some 400 KB.
+const pageSize = 10_000
+
+// Handler serves RevocationService.
+type Handler struct {
+	authv1.UnsafeRevocationServiceServer
+	store *Store
+	page  int
+}
+
+// NewHandler makes a Handler.
+func NewHandler(store *Store) *Handler { return &Handler{store: store, page: pageSize} }
+
+// ListRevocations answers a page of the revocations of all tenants.
+func (h *Handler) ListRevocations(ctx context.Context, req *authv1.ListRevocationsRequest) (*authv1.ListRevocationsResponse, error) {
+	version, key := req.GetSince(), ""
+	if after := req.GetAfter(); after != nil {
+		version, key = after.GetVersion(), after.GetKey()
+	}
+	rows, horizon, err := h.store.page(ctx, version, key, h.page)
+	if err != nil {
+		return nil, err
+	}
+	answer := &authv1.ListRevocationsResponse{Horizon: horizon}
+	for _, r := range rows {
+		answer.Revocations = append(answer.Revocations, &authv1.Revocation{Key: r.key, ExpiresAt: r.expires.Unix() + 1})
+	}
+	if len(rows) == h.page {
+		last := rows[len(rows)-1]
+		answer.Next = &authv1.RevocationPosition{Version: last.version, Key: last.key}
+	}
+	return answer, nil
+}

@@ -1,0 +1,75 @@
+package token
+
+import (
+	"context"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"net/http"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/rotaloom/rotaloom/pkg/fault"
+	"github.com/rotaloom/rotaloom/pkg/tenant"
+	authv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/auth/v1"
+)
+
+// RevokeToken ends an access token, or a refresh token and the access tokens
+// that were made by it (RFC 7009). A token that is not known, or no longer good,
+// needs no ending, which is a success.
+func (h *Handler) RevokeToken(ctx context.Context, req *authv1.RevokeTokenRequest) (*authv1.RevokeTokenResponse, error) {
+	err := checkFields([]field{
+		{"token", req.GetToken()}, {"client_id", req.GetClientId()}, {"client_secret", req.GetClientSecret()},
+	})
+	if err != nil {
+		return nil, err
+	}
+	ctx, c, err := h.client(ctx, req.GetClientId(), req.GetClientSecret())
+	if err != nil {
+		return nil, err
+	}
+	p, err := h.Verifier.Verify(ctx, req.GetToken())
+	switch {
+	case err == nil && (p.Tenant != c.tenantID || p.Client != c.id):
+		return nil, notOwned()
+	case err == nil:
+		err = h.Revoked.Token(ctx, c.tenantID, p.JTI, p.Expiry)
+	case fault.HasStatus(err, http.StatusUnauthorized):
+		err = h.revokeRefreshToken(ctx, c, req.GetToken())
+	}
+	if err != nil {
+		return nil, err
+	}
+	return &authv1.RevokeTokenResponse{}, nil
+}
+
+func (h *Handler) revokeRefreshToken(ctx context.Context, c *client, token string) error {
+	hash := sha256.Sum256([]byte(token))
+	var owner string
+	err := h.Pool.QueryRow(ctx, `SELECT client_id FROM token_family WHERE tenant_id = $1 AND refresh_hash = $2`,
+		c.tenantID, hash[:]).Scan(&owner)
+	switch {
+	case errors.Is(err, pgx.ErrNoRows):
+		return nil
+	case err != nil:
+		return fmt.Errorf("find token family: %w", err)
+	case owner != c.id:
+		return notOwned()
+	}
+	return h.Revoked.Family(ctx, c.tenantID, hash[:])
+}
+
+// client answers the client that makes a request, and a context for the work in
+// its tenant, which is that of the host name.
+func (h *Handler) client(ctx context.Context, id, secret string) (context.Context, *client, error) {
+	tenantID, err := tenantOf(ctx, h.Pool, hostOf(ctx), tenant.Default)
+	if err != nil {
+		return ctx, nil, err
+	}
+	ctx = tenant.With(ctx, tenantID)
+	c, err := clientWith(ctx, h.Pool, tenantID, id, secret)
+	if err == nil && c == nil {
+		err = invalidClient()
+	}
+	return ctx, c, err
+}

@@ -1,0 +1,32 @@
+-- +goose Up
+-- Tokens that ended before their time.
+
+-- When the last access token of the family expires that was issued so far.
+-- Families from before this migration get a time that is surely later.
+ALTER TABLE token_family ADD COLUMN access_until timestamptz NOT NULL DEFAULT now() + interval '45 days';
+ALTER TABLE token_family ALTER COLUMN access_until DROP DEFAULT;
+
+CREATE TABLE revocation (
+    tenant_id  bigint      NOT NULL REFERENCES tenant (id),
+    -- 'j.' and the id of an access token, or 's.' and the id of a family.
+    key        text        NOT NULL COLLATE "C",
+    -- The transaction that wrote the row. Readers go on from the oldest one
+    -- that had not ended when they read, so they miss no late commit.
+    version    bigint      NOT NULL DEFAULT pg_current_xact_id()::text::bigint,
+    created_at timestamptz NOT NULL,
+    -- When the last token that the row concerns expires by itself.
+    expires_at timestamptz NOT NULL,
+    PRIMARY KEY (tenant_id, key)
+);
+CREATE INDEX revocation_version ON revocation (version, key);
+CREATE INDEX revocation_age ON revocation (expires_at);
+
+-- Every process learns of the revocations of all tenants.
+ALTER TABLE revocation ENABLE ROW LEVEL SECURITY;
+ALTER TABLE revocation FORCE ROW LEVEL SECURITY;
+CREATE POLICY tenant ON revocation USING
+    (tenant_id::text = current_setting('rotaloom.tenant_id', true));
+CREATE POLICY publish ON revocation FOR SELECT USING
+    (current_setting('rotaloom.tenant_id', true) = '*');
+CREATE POLICY sweep ON revocation FOR DELETE USING
+    (current_setting('rotaloom.tenant_id', true) = '*');

@@ -1,0 +1,93 @@
+package auth_test
+
+import (
+	"context"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/rotaloom/rotaloom/pkg/authn"
+	"github.com/rotaloom/rotaloom/pkg/fault"
+	"github.com/rotaloom/rotaloom/pkg/tenant"
+	authv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/auth/v1"
+)
+
+// as answers a context for what commons does in the name of a user.
+func (b *bench) as(t *testing.T, name, password string) context.Context {
+	t.Helper()
+	answer, err := b.tokens.IssueToken(t.Context(), passwordGrant(func(r *authv1.IssueTokenRequest) { r.Username, r.Password = name, password }))
+	require.NoError(t, err)
+	p, err := b.verifier.Verify(t.Context(), answer.GetAccessToken())
+	require.NoError(t, err)
+	return authn.With(t.Context(), p, answer.GetAccessToken())
+}
+
+func TestEveryTenantHasTheProfiles(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	_, err := b.pool.Exec(tenant.With(t.Context(), 2), `INSERT INTO tenant (id, name, host) VALUES (2, 'Two', 'two.example')`)
+	require.NoError(t, err)
+	for _, id := range []int64{tenant.Default, 2} {
+		var names []string
+		require.NoError(t, b.pool.QueryRow(tenant.With(t.Context(), id),
+			`SELECT array_agg(name ORDER BY name) FROM access_profile WHERE tenant_id = $1 AND name <> 'Administrator'`, id).Scan(&names))
+		assert.Equal(t, []string{"Employee", "Integration", "Manager", "Payroll", "Scheduler", "Super", "Timekeeper"}, names)
+	}
+}
+
+func TestNobodyGivesMoreThanTheyHave(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	ctx := tenant.With(t.Context(), tenant.Default)
+	_, err := b.pool.Exec(ctx, `INSERT INTO access_profile (tenant_id, name, permissions) VALUES
+		(1, 'Clerk', '{commons.person.write}'), (1, 'All of today', '{commons.*, scheduling.*}')`)
+	require.NoError(t, err)
+	_, err = b.users.PutUsers(ctx, &authv1.PutUsersRequest{Users: []*authv1.User{
+		{PersonId: 11, Username: "clerk", Password: "pw", AccessProfile: "Clerk"},
+		{PersonId: 12, Username: "today", Password: "pw", AccessProfile: "All of today"},
+		{PersonId: 13, Username: "boss", Password: "pw", AccessProfile: "Super"},
+	}})
+	require.NoError(t, err, "a service by itself may")
+
+	put := func(ctx context.Context, u *authv1.User) error {
+		_, err := b.users.PutUsers(ctx, &authv1.PutUsersRequest{Users: []*authv1.User{{PersonId: 20, Username: "good"}, u}})
+		return err
+	}
+	admin, clerk, today := b.as(t, adminName, adminPassword), b.as(t, "clerk", "pw"), b.as(t, "today", "pw")
+	for name, c := range map[string]struct {
+		ctx     context.Context
+		user    *authv1.User
+		refused string
+	}{
+		"an administrator gives anything":  {admin, &authv1.User{PersonId: 31, Username: "a", AccessProfile: "Administrator"}, ""},
+		"a clerk gives their own profile":  {clerk, &authv1.User{PersonId: 32, Username: "b", AccessProfile: "Clerk"}, ""},
+		"a clerk gives nothing":            {clerk, &authv1.User{PersonId: 33, Username: "c", AccessProfile: "Employee"}, ""},
+		"a profile that does not exist":    {clerk, &authv1.User{PersonId: 34, Username: "d", AccessProfile: "None"}, ""},
+		"a clerk makes no administrator":   {clerk, &authv1.User{PersonId: 35, Username: "e", AccessProfile: "Administrator"}, "*"},
+		"a clerk makes no scheduler":       {clerk, &authv1.User{PersonId: 36, Username: "f", AccessProfile: "Scheduler"}, "commons.person.read"},
+		"a clerk takes no account over":    {clerk, &authv1.User{PersonId: 13, Username: "boss", Password: "mine", AccessProfile: "Clerk"}, "*"},
+		"all of today is not all for ever": {today, &authv1.User{PersonId: 37, Username: "g", AccessProfile: "Super"}, "*"},
+	} {
+		err := put(c.ctx, c.user)
+		if c.refused == "" {
+			assert.NoError(t, err, name)
+			continue
+		}
+		require.True(t, fault.HasCode(err, fault.CodeNoAccess), "%s: %v", name, err)
+		assert.True(t, fault.HasStatus(err, 403), name)
+		assert.Contains(t, fault.FromError(err).Message, c.refused+",", name)
+	}
+	b.as(t, "boss", "pw") // Their password is what it was.
+
+	t.Run("a profile that became smaller counts at once, and so does a token that has less", func(t *testing.T) {
+		_, err := b.pool.Exec(ctx, `UPDATE access_profile SET permissions = '{commons.person.read}' WHERE name = 'Clerk'`)
+		require.NoError(t, err)
+		_, err = b.pool.Exec(ctx, `INSERT INTO access_profile (tenant_id, name, permissions) VALUES (1, 'Writer', '{commons.person.write}')`)
+		require.NoError(t, err)
+		err = put(clerk, &authv1.User{PersonId: 38, Username: "h", AccessProfile: "Writer"})
+		assert.True(t, fault.HasCode(err, fault.CodeNoAccess), err)
+		err = put(clerk, &authv1.User{PersonId: 38, Username: "h", AccessProfile: "Clerk"})
+		assert.True(t, fault.HasCode(err, fault.CodeNoAccess), err)
+	})
+}

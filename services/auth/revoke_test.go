@@ -1,0 +1,335 @@
+package auth_test
+
+import (
+	"context"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	"google.golang.org/grpc/metadata"
+
+	"github.com/rotaloom/rotaloom/pkg/clock"
+	"github.com/rotaloom/rotaloom/pkg/fault"
+	"github.com/rotaloom/rotaloom/pkg/revocation"
+	"github.com/rotaloom/rotaloom/pkg/tenant"
+	"github.com/rotaloom/rotaloom/pkg/testkit/natstest"
+	"github.com/rotaloom/rotaloom/pkg/testkit/pgtest"
+	"github.com/rotaloom/rotaloom/pkg/testkit/rpctest"
+	authv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/auth/v1"
+	"github.com/rotaloom/rotaloom/services/auth"
+)
+
+func (b *bench) login(t *testing.T) *authv1.IssueTokenResponse {
+	t.Helper()
+	answer, err := b.tokens.IssueToken(t.Context(), passwordGrant())
+	require.NoError(t, err)
+	return answer
+}
+
+func (b *bench) refresh(t *testing.T, refreshToken string) string {
+	t.Helper()
+	answer, err := b.tokens.IssueToken(t.Context(), refreshGrant(refreshToken))
+	require.NoError(t, err)
+	return answer.GetAccessToken()
+}
+
+func (b *bench) revoke(t *testing.T, token string) {
+	t.Helper()
+	_, err := b.tokens.RevokeToken(t.Context(), revokeRequest(token))
+	require.NoError(t, err)
+}
+
+func revokeRequest(token string) *authv1.RevokeTokenRequest {
+	return &authv1.RevokeTokenRequest{Token: token, ClientId: clientID, ClientSecret: clientSecret}
+}
+
+func (b *bench) good(t *testing.T, accessToken string) bool {
+	t.Helper()
+	_, err := b.verifier.Verify(t.Context(), accessToken)
+	if err != nil {
+		require.True(t, fault.HasStatus(err, 401), err)
+	}
+	return err == nil
+}
+
+// The rules 1 to 5 of tokens' lives; the sixth is for their owners.
+func TestTokenLives(t *testing.T) {
+	t.Parallel()
+	t.Run("an access token is good until expires_in seconds have elapsed", func(t *testing.T) {
+		t.Parallel()
+		b := newBench(t)
+		answer := b.login(t)
+		b.clock.Advance(time.Duration(answer.GetExpiresIn())*time.Second - time.Second)
+		assert.True(t, b.good(t, answer.GetAccessToken()))
+		b.clock.Advance(2 * time.Second)
+		assert.False(t, b.good(t, answer.GetAccessToken()))
+	})
+	t.Run("a refresh token makes access tokens for seven days", func(t *testing.T) {
+		t.Parallel()
+		b := newBench(t)
+		answer := b.login(t)
+		for range 6 {
+			b.clock.Advance(24 * time.Hour)
+			assert.True(t, b.good(t, b.refresh(t, answer.GetRefreshToken())))
+		}
+		b.clock.Advance(24 * time.Hour)
+		_, err := b.tokens.IssueToken(t.Context(), refreshGrant(answer.GetRefreshToken()))
+		assertOAuth(t, err, 400, "invalid_grant")
+	})
+	t.Run("revoking an access token leaves its refresh token", func(t *testing.T) {
+		t.Parallel()
+		b := newBench(t)
+		answer := b.login(t)
+		b.revoke(t, answer.GetAccessToken())
+		assert.False(t, b.good(t, answer.GetAccessToken()))
+		assert.True(t, b.good(t, b.refresh(t, answer.GetRefreshToken())))
+	})
+	t.Run("revoking a refresh token ends every access token made by it", func(t *testing.T) {
+		t.Parallel()
+		b := newBench(t)
+		answer := b.login(t)
+		made := []string{answer.GetAccessToken(), b.refresh(t, answer.GetRefreshToken())}
+		b.clock.Advance(20 * time.Minute)
+		made = append(made, b.refresh(t, answer.GetRefreshToken()))
+		b.revoke(t, answer.GetRefreshToken())
+		for i, token := range made {
+			assert.False(t, b.good(t, token), i)
+		}
+		_, err := b.tokens.IssueToken(t.Context(), refreshGrant(answer.GetRefreshToken()))
+		assertOAuth(t, err, 400, "invalid_grant")
+		b.clock.Advance(29 * time.Minute)
+		assert.False(t, b.good(t, made[2]), "until the last of them would have expired")
+	})
+	t.Run("another grant of the same user lives on", func(t *testing.T) {
+		t.Parallel()
+		b := newBench(t)
+		one, two := b.login(t), b.login(t)
+		b.revoke(t, one.GetRefreshToken())
+		assert.False(t, b.good(t, one.GetAccessToken()))
+		assert.True(t, b.good(t, two.GetAccessToken()))
+		assert.True(t, b.good(t, b.refresh(t, two.GetRefreshToken())))
+	})
+}
+
+func TestRevokeErrors(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	answer := b.login(t)
+	other := bootstrap()
+	other.ClientID, other.ClientSecret = "client-2", "client-secret-2"
+	require.NoError(t, b.service.EnsureBootstrap(t.Context(), other))
+
+	for name, c := range map[string]struct {
+		change func(*authv1.RevokeTokenRequest)
+		status int
+		err    string
+	}{
+		"no token":       {func(r *authv1.RevokeTokenRequest) { r.Token = "" }, 400, "invalid_request"},
+		"no client":      {func(r *authv1.RevokeTokenRequest) { r.ClientId = "" }, 400, "invalid_request"},
+		"no secret":      {func(r *authv1.RevokeTokenRequest) { r.ClientSecret = "" }, 400, "invalid_request"},
+		"a long token":   {func(r *authv1.RevokeTokenRequest) { r.Token = string(make([]byte, 5000)) }, 400, "invalid_request"},
+		"unknown client": {func(r *authv1.RevokeTokenRequest) { r.ClientId = "x" }, 401, "invalid_client"},
+		"wrong secret":   {func(r *authv1.RevokeTokenRequest) { r.ClientSecret = "x" }, 401, "invalid_client"},
+		"another client's access token": {func(r *authv1.RevokeTokenRequest) {
+			r.ClientId, r.ClientSecret = "client-2", "client-secret-2"
+		}, 400, "invalid_grant"},
+		"another client's refresh token": {func(r *authv1.RevokeTokenRequest) {
+			r.ClientId, r.ClientSecret, r.Token = "client-2", "client-secret-2", answer.GetRefreshToken()
+		}, 400, "invalid_grant"},
+	} {
+		req := revokeRequest(answer.GetAccessToken())
+		c.change(req)
+		_, err := b.tokens.RevokeToken(t.Context(), req)
+		assert.NotNil(t, err, name)
+		assertOAuth(t, err, c.status, c.err)
+	}
+	assert.True(t, b.good(t, answer.GetAccessToken()), "nothing was revoked")
+	b.refresh(t, answer.GetRefreshToken())
+
+	for name, token := range map[string]string{"unknown": "x", "an id token": answer.GetIdToken()} {
+		_, err := b.tokens.RevokeToken(t.Context(), revokeRequest(token))
+		assert.NoError(t, err, name)
+	}
+	for range 2 {
+		b.revoke(t, answer.GetRefreshToken())
+		b.revoke(t, answer.GetAccessToken())
+	}
+	b.clock.Advance(time.Hour)
+	b.revoke(t, answer.GetAccessToken()) // An expired one is as good as unknown.
+}
+
+func TestTokensEndWithTheirUser(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	ctx := tenant.With(t.Context(), tenant.Default)
+	_, err := b.users.PutUsers(ctx, &authv1.PutUsersRequest{Users: []*authv1.User{{PersonId: 11, Username: "ada", Password: "pw"}}})
+	require.NoError(t, err)
+	answer, err := b.tokens.IssueToken(t.Context(), passwordGrant(func(r *authv1.IssueTokenRequest) { r.Username, r.Password = "ada", "pw" }))
+	require.NoError(t, err)
+	require.True(t, b.good(t, answer.GetAccessToken()))
+	_, err = b.users.DeleteUsers(ctx, &authv1.DeleteUsersRequest{PersonIds: []int64{11}})
+	require.NoError(t, err)
+	assert.False(t, b.good(t, answer.GetAccessToken()))
+}
+
+// Two who refresh and revoke at the same time leave no token behind that works.
+func TestRevocationWinsOverRefresh(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	for range 20 {
+		answer := b.login(t)
+		made := make(chan string, 1)
+		go func() {
+			defer close(made)
+			if answer, err := b.tokens.IssueToken(context.WithoutCancel(t.Context()), refreshGrant(answer.GetRefreshToken())); err == nil {
+				made <- answer.GetAccessToken()
+			}
+		}()
+		b.revoke(t, answer.GetRefreshToken())
+		if token, ok := <-made; ok {
+			assert.False(t, b.good(t, token))
+		}
+	}
+}
+
+func TestRevocationsAreListedOnceEach(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	list := authv1.NewRevocationServiceClient(b.local.Conn("scheduling", nil))
+	first := b.login(t)
+	b.revoke(t, first.GetAccessToken())
+	all, err := list.ListRevocations(t.Context(), &authv1.ListRevocationsRequest{})
+	require.NoError(t, err)
+	require.Len(t, all.GetRevocations(), 1)
+	assert.Nil(t, all.GetNext())
+
+	b.revoke(t, first.GetRefreshToken())
+	later, err := list.ListRevocations(t.Context(), &authv1.ListRevocationsRequest{Since: all.GetHorizon()})
+	require.NoError(t, err)
+	assert.Contains(t, later.GetRevocations()[len(later.GetRevocations())-1].GetKey(), "s.")
+
+	restored, err := list.ListRevocations(t.Context(), &authv1.ListRevocationsRequest{Since: later.GetHorizon() + 1_000_000})
+	require.NoError(t, err)
+	assert.Len(t, restored.GetRevocations(), 2, "a horizon that was never reached counts as none")
+
+	next, err := list.ListRevocations(t.Context(), &authv1.ListRevocationsRequest{
+		After: &authv1.RevocationPosition{Version: later.GetHorizon(), Key: "z"},
+	})
+	require.NoError(t, err)
+	assert.Empty(t, next.GetRevocations())
+
+	b.clock.Advance(time.Hour)
+	none, err := list.ListRevocations(t.Context(), &authv1.ListRevocationsRequest{})
+	require.NoError(t, err)
+	assert.Empty(t, none.GetRevocations(), "an expired token needs no revocation")
+
+	_, err = authv1.NewRevocationServiceClient(b.edge).ListRevocations(t.Context(), &authv1.ListRevocationsRequest{})
+	assert.True(t, fault.HasStatus(err, 403), "closed to the edge")
+}
+
+// Another process knows of a revocation by the bucket while auth cannot be
+// asked; whatever the broker forgets is put again.
+func TestRevocationsArePublished(t *testing.T) {
+	t.Parallel()
+	server := natstest.New(t)
+	pool := pgtest.New(t, auth.Migrations()...)
+	service, err := auth.New(t.Context(), auth.Config{HashMemory: 64, HashTime: 1}, auth.Deps{
+		Pool: pool, NATS: server.Conn(), Log: pgtest.Log(t), Clock: clock.System{},
+	})
+	require.NoError(t, err)
+	require.NoError(t, service.EnsureBootstrap(t.Context(), bootstrap()))
+	local := rpctest.LocalWith(t, tokens, service, clock.System{})
+	service.Register(local)
+	b := &bench{service: service, tokens: authv1.NewTokenServiceClient(local)}
+	runWith(t, service.Run)
+
+	open := func() *bench {
+		view, err := revocation.New(revocation.Config{Staleness: time.Hour}, revocation.Deps{
+			Auth: authv1.NewRevocationServiceClient(local.Conn("scheduling", nil)), NATS: server.Conn(), Clock: clock.System{}, Log: pgtest.Log(t),
+		})
+		require.NoError(t, err)
+		runWith(t, view.Run)
+		other := *b
+		other.verifier = verifierWith(t, service, view, clock.System{})
+		return &other
+	}
+	other := open()
+	answer, second := b.login(t), b.login(t)
+	require.True(t, other.good(t, answer.GetAccessToken()))
+	b.revoke(t, answer.GetAccessToken())
+	// The view asks again in ten minutes only, so this came by the bucket.
+	require.Eventually(t, func() bool { return !other.good(t, answer.GetAccessToken()) }, 10*time.Second, 5*time.Millisecond)
+
+	server.Stop()
+	b.revoke(t, second.GetRefreshToken())
+	server.Wipe()
+	server.Start()
+	require.Eventually(t, func() bool { return !other.good(t, second.GetAccessToken()) }, 20*time.Second, 20*time.Millisecond)
+	assert.False(t, open().good(t, answer.GetAccessToken()))
+}
+
+func runWith(t *testing.T, run func(context.Context) error) {
+	t.Helper()
+	ctx, stop := context.WithCancel(context.Background())
+	ended := make(chan error, 1)
+	go func() { ended <- run(ctx) }()
+	t.Cleanup(func() {
+		stop()
+		assert.NoError(t, <-ended)
+	})
+}
+
+func TestClientsWorkForThemselves(t *testing.T) {
+	t.Parallel()
+	b := newBenchWith(t, auth.Config{ClientCredentials: true, RefreshWithoutChain: true})
+	ask := &authv1.IssueTokenRequest{GrantType: "client_credentials", ClientId: clientID, ClientSecret: clientSecret}
+	_, err := b.tokens.IssueToken(t.Context(), ask)
+	assertOAuth(t, err, 400, "unauthorized_client")
+
+	_, err = b.pool.Exec(tenant.With(t.Context(), tenant.Default),
+		`UPDATE client SET client_grant = true, access_profile = 'Scheduler'`)
+	require.NoError(t, err)
+	answer, err := b.tokens.IssueToken(t.Context(), ask)
+	require.NoError(t, err)
+	assert.Empty(t, answer.GetRefreshToken())
+	assert.Empty(t, answer.GetIdToken())
+	p, err := b.verifier.Verify(t.Context(), answer.GetAccessToken())
+	require.NoError(t, err)
+	assert.Equal(t, clientID, p.Subject)
+	assert.Zero(t, p.PersonID)
+	assert.Equal(t, []string{"commons.person.read", "scheduling.schedule.read"}, p.Permissions)
+	b.revoke(t, answer.GetAccessToken())
+	assert.False(t, b.good(t, answer.GetAccessToken()))
+
+	t.Run("a refresh may leave the chain out when that is set", func(t *testing.T) {
+		refresh := refreshGrant(b.login(t).GetRefreshToken(), func(r *authv1.IssueTokenRequest) { r.AuthChain = "" })
+		_, err := b.tokens.IssueToken(t.Context(), refresh)
+		require.NoError(t, err)
+		refresh.AuthChain = "Other"
+		_, err = b.tokens.IssueToken(t.Context(), refresh)
+		assertOAuth(t, err, 400, "invalid_request")
+	})
+}
+
+func TestDiscovery(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	called := func(host string) context.Context {
+		return metadata.AppendToOutgoingContext(t.Context(), "x-forwarded-host", host)
+	}
+	found, err := b.tokens.GetOpenIDConfiguration(called("api.example:8443"), &authv1.GetOpenIDConfigurationRequest{})
+	require.NoError(t, err)
+	assert.Equal(t, "rotaloom", found.GetIssuer())
+	assert.Equal(t, "https://api.example:8443/api/authentication/token/revoke", found.GetRevocationEndpoint())
+	assert.Equal(t, []string{"password", "refresh_token"}, found.GetGrantTypesSupported())
+	for _, host := range []string{"", "a/b", "evil.example?x"} {
+		_, err := b.tokens.GetOpenIDConfiguration(called(host), &authv1.GetOpenIDConfigurationRequest{})
+		assert.True(t, fault.HasStatus(err, 400), host)
+	}
+	set := newBenchWith(t, auth.Config{PublicURL: "https://rota.example/", ClientCredentials: true})
+	found, err = set.tokens.GetOpenIDConfiguration(called("evil.example"), &authv1.GetOpenIDConfigurationRequest{})
+	require.NoError(t, err)
+	assert.Equal(t, "https://rota.example/api/authentication/access_token", found.GetTokenEndpoint())
+	assert.Contains(t, found.GetGrantTypesSupported(), "client_credentials")
+}

@@ -1,0 +1,165 @@
+package privatepg
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net/url"
+	"strings"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/rotaloom/rotaloom/pkg/localpg"
+	"github.com/rotaloom/rotaloom/pkg/obs"
+	"github.com/rotaloom/rotaloom/pkg/pg"
+)
+
+const (
+	// startupWait is how long a server that is still starting is waited for.
+	startupWait = 30 * time.Second
+	retryAfter  = 250 * time.Millisecond
+	// afterwards bounds the farewell to the server.
+	afterwards = 2 * time.Second
+)
+
+// given prepares a server that is not ours: it makes the databases that are
+// missing, and answers how the services connect.
+//
+// Row-level security keeps tenants apart, and it does not hold for superusers.
+// With the URL of one, the services work as a role without privileges, which is
+// made for them and owns the databases.
+func given(ctx context.Context, raw obs.Secret, log *slog.Logger, services []string) (*Databases, error) {
+	u, err := url.Parse(raw.Reveal())
+	if err != nil || u.Scheme != "postgres" && u.Scheme != "postgresql" {
+		return nil, errors.New("the database URL is not of the form postgres://user@host")
+	}
+	conn, err := connect(ctx, u, log)
+	if err != nil {
+		return nil, fmt.Errorf("connect to the database server: %w", err)
+	}
+	defer func() {
+		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), afterwards)
+		defer cancel()
+		_ = conn.Close(ctx)
+	}()
+	role, err := workingRole(ctx, conn)
+	if err != nil {
+		return nil, err
+	}
+	if role == localpg.Role {
+		query := u.Query()
+		query.Set("role", role)
+		u.RawQuery = query.Encode()
+	}
+	if err := ensureDatabases(ctx, conn, role, services); err != nil {
+		return nil, err
+	}
+	d := &Databases{names: map[string]obs.Secret{}}
+	for _, service := range services {
+		u.Path = "/" + name(service)
+		d.names[service] = obs.Secret(u.String())
+	}
+	return d, nil
+}
+
+// connect connects to the database that the URL names, or to postgres.
+func connect(ctx context.Context, u *url.URL, log *slog.Logger) (*pgx.Conn, error) {
+	maintenance := *u
+	if strings.Trim(u.Path, "/") == "" {
+		maintenance.Path = "/postgres"
+	}
+	ctx, cancel := context.WithTimeout(ctx, startupWait)
+	defer cancel()
+	for {
+		conn, err := pgx.Connect(ctx, maintenance.String())
+		if err == nil || !pg.Unavailable(err) {
+			return conn, err
+		}
+		log.Warn("database server is away, trying again", "error", err)
+		select {
+		case <-ctx.Done():
+			return nil, err
+		case <-time.After(retryAfter):
+		}
+	}
+}
+
+// workingRole answers the role as which the services work: that of the
+// connection, or our own in place of a superuser.
+func workingRole(ctx context.Context, conn *pgx.Conn) (string, error) {
+	var role string
+	var super, bypasses bool
+	err := conn.QueryRow(ctx, `SELECT rolname::text, rolsuper, rolbypassrls FROM pg_roles WHERE rolname = current_user`).
+		Scan(&role, &super, &bypasses)
+	switch {
+	case err != nil:
+		return "", fmt.Errorf("read the role of the database URL: %w", err)
+	case super:
+		return localpg.Role, ensureRole(ctx, conn)
+	case bypasses:
+		return "", fmt.Errorf("the role %s of the database URL bypasses row-level security, which keeps tenants apart: "+
+			"take BYPASSRLS from it, or name another role", role)
+	}
+	return role, nil
+}
+
+// ensureRole makes our role. One that is there already must be as weak as ours.
+func ensureRole(ctx context.Context, conn *pgx.Conn) error {
+	var strong bool
+	err := conn.QueryRow(ctx, "SELECT rolsuper OR rolbypassrls FROM pg_roles WHERE rolname = $1", localpg.Role).Scan(&strong)
+	if errors.Is(err, pgx.ErrNoRows) {
+		_, err = conn.Exec(ctx, "CREATE ROLE "+localpg.Role+" NOLOGIN NOSUPERUSER NOCREATEDB NOCREATEROLE NOBYPASSRLS")
+	}
+	if err != nil {
+		return fmt.Errorf("make the role %s: %w", localpg.Role, err)
+	}
+	if strong {
+		return fmt.Errorf("the role %s of the database server bypasses row-level security, which keeps tenants apart", localpg.Role)
+	}
+	return nil
+}
+
+// ensureDatabases makes the databases that are missing, if the connection may.
+func ensureDatabases(ctx context.Context, conn *pgx.Conn, role string, services []string) error {
+	owners, err := owners(ctx, conn, services)
+	if err != nil {
+		return err
+	}
+	for _, service := range services {
+		database := name(service)
+		owner, exists := owners[database]
+		switch {
+		case exists && role == localpg.Role && owner != role:
+			return fmt.Errorf("the database %s belongs to %s, but the services work as %s: give it away "+
+				"(ALTER DATABASE ... OWNER TO %s, and its tables), or use a URL without a superuser", database, owner, role, role)
+		case exists:
+			continue
+		}
+		_, err := conn.Exec(ctx, "CREATE DATABASE "+pgx.Identifier{database}.Sanitize()+" OWNER "+pgx.Identifier{role}.Sanitize())
+		if err != nil {
+			return fmt.Errorf("make the missing database %s, which needs a role with CREATEDB: %w", database, err)
+		}
+	}
+	return nil
+}
+
+// owners answers who owns the databases that exist.
+func owners(ctx context.Context, conn *pgx.Conn, services []string) (map[string]string, error) {
+	var databases []string
+	for _, service := range services {
+		databases = append(databases, name(service))
+	}
+	rows, err := conn.Query(ctx, "SELECT datname::text, pg_get_userbyid(datdba)::text FROM pg_database WHERE datname = ANY($1)", databases)
+	if err != nil {
+		return nil, fmt.Errorf("look for the databases: %w", err)
+	}
+	found := map[string]string{}
+	var database, owner string
+	_, err = pgx.ForEachRow(rows, []any{&database, &owner}, func() error {
+		found[database] = owner
+		return nil
+	})
+	return found, err
+}

@@ -1,0 +1,54 @@
+package faults
+
+import (
+	"fmt"
+	"net/http"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/rotaloom/rotaloom/tests/launch"
+)
+
+const (
+	dayBefore = "2026-01-04" // monday
+	forever   = "3000-01-01"
+)
+
+// Without the broker changes are accepted, and applied when it is back; also
+// when it has forgotten all that it ever had.
+func TestBrokerIsAway(t *testing.T) {
+	w := newWorld(t)
+	for _, forgets := range []bool{false, true} {
+		crew := w.crew(300)
+		late := w.crew(100) // who change to crew's term while nobody is told
+		before := w.assign(crew, second)
+		w.put(crew.TermID, late.Persons[:50])
+		w.StopNATS() // before all of that was told
+
+		w.put(crew.TermID, late.Persons[50:])
+		applied := w.recreate(crew, before.ID, first)
+		p, ok := w.propagation(applied.Propagation)
+		require.True(t, ok)
+		require.Equal(t, "ACCEPTED", p.State)
+		require.Equal(t, dayBefore, w.populatedThrough(before.ID))
+
+		if forgets {
+			w.WipeNATS(t)
+		}
+		w.StartNATS(t)
+		launch.Await(t, patience, "the change is applied", func() bool { return w.populatedThrough(before.ID) == forever })
+		all := append(sample(crew.Persons, 50), late.Persons...)
+		w.awaitShifts(first, all)
+		w.verify()
+	}
+}
+
+// populatedThrough is the day to which an assignment shows on all schedules.
+func (w *world) populatedThrough(id int64) string {
+	w.t.Helper()
+	var answer struct{ PopulatedThroughDate string }
+	_, err := w.api.Call(w.ctx, http.MethodGet, fmt.Sprint(patterns, "/", id), nil, &answer)
+	require.NoError(w.t, err)
+	return answer.PopulatedThroughDate
+}

@@ -1,0 +1,175 @@
+// Package identity tests who is let in, with every program as a process of its
+// own.
+package identity
+
+import (
+	"encoding/json"
+	"io"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/rotaloom/rotaloom/tests/launch"
+)
+
+const (
+	// effective is how soon a revocation holds everywhere.
+	effective = time.Second
+	// bound is the staleness that the test sets.
+	bound = 3 * time.Second
+	// pause is that between two looks at whether a token still works.
+	pause = 5 * time.Millisecond
+)
+
+// services has an operation of each service that takes tokens.
+var services = map[string]string{
+	"commons":     "/v1/commons/persons/1",
+	"timekeeping": "/v1/timekeeping/setup/employment_terms",
+	"scheduling":  "/v1/scheduling/employment_term_schedule_patterns/builder",
+}
+
+type world struct {
+	*launch.Deployment
+	t *testing.T
+}
+
+func newWorld(t *testing.T) *world {
+	t.Helper()
+	return &world{launch.Deployed(t, "ROTALOOM_REVOCATION_STALENESS="+bound.String(), "ROTALOOM_LOG_LEVEL=warn"), t}
+}
+
+// post sends a form and answers the JSON object.
+func (w *world) post(path string, form url.Values) (int, map[string]any) {
+	w.t.Helper()
+	form.Set("client_id", w.Credentials.ClientID)
+	form.Set("client_secret", w.Credentials.ClientSecret)
+	response, err := w.Client.PostForm(w.BaseURL+path, form)
+	require.NoError(w.t, err)
+	defer response.Body.Close()
+	var answer map[string]any
+	require.NoError(w.t, json.NewDecoder(response.Body).Decode(&answer))
+	return response.StatusCode, answer
+}
+
+func (w *world) login() (access, refresh string) {
+	w.t.Helper()
+	status, answer := w.post("/api/authentication/access_token", url.Values{
+		"grant_type": {"password"}, "auth_chain": {"OAuthLdapService"},
+		"username": {w.Credentials.Username}, "password": {w.Credentials.Password},
+	})
+	require.Equal(w.t, http.StatusOK, status, answer)
+	return answer["access_token"].(string), answer["refresh_token"].(string)
+}
+
+func (w *world) revoke(token string) {
+	w.t.Helper()
+	status, answer := w.post("/api/authentication/token/revoke", url.Values{"token": {token}})
+	require.Equal(w.t, http.StatusOK, status, answer)
+}
+
+// call answers the status and the Retry-After of an operation of a service.
+func (w *world) call(service, token string) (int, string) {
+	w.t.Helper()
+	request, err := http.NewRequestWithContext(w.t.Context(), http.MethodGet, w.BaseURL+services[service], nil)
+	require.NoError(w.t, err)
+	request.Header.Set("Authorization", token)
+	response, err := w.Client.Do(request)
+	require.NoError(w.t, err)
+	defer response.Body.Close()
+	_, err = io.Copy(io.Discard, response.Body)
+	require.NoError(w.t, err)
+	return response.StatusCode, response.Header.Get("Retry-After")
+}
+
+// accepted reports whether a service lets the token in, whatever it answers
+// then.
+func (w *world) accepted(service, token string) bool {
+	w.t.Helper()
+	status, _ := w.call(service, token)
+	return status != http.StatusUnauthorized && status != http.StatusServiceUnavailable
+}
+
+// refusedAfter answers how long after a moment each service refuses the token.
+func (w *world) refusedAfter(since time.Time, token string, within time.Duration) map[string]time.Duration {
+	w.t.Helper()
+	took := map[string]time.Duration{}
+	for len(took) < len(services) {
+		for name := range services {
+			if _, done := took[name]; !done && !w.accepted(name, token) {
+				took[name] = time.Since(since)
+			}
+		}
+		require.Less(w.t, time.Since(since), within, "refused by %v only", took)
+		time.Sleep(pause) // Between two looks.
+	}
+	return took
+}
+
+func TestRevocationsHoldEverywhereWithinASecond(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	slowest := map[string][]time.Duration{}
+	for range 20 {
+		access, refresh := w.login()
+		for name := range services {
+			require.True(t, w.accepted(name, access), name)
+		}
+		token := access
+		if len(slowest["commons"])%2 == 1 {
+			token = refresh
+		}
+		w.revoke(token)
+		for name, took := range w.refusedAfter(time.Now(), access, effective) {
+			slowest[name] = append(slowest[name], took)
+		}
+	}
+	for name, took := range slowest {
+		slices.Sort(took)
+		t.Logf("%s refuses a revoked token after %s (median), %s (slowest of %d)",
+			name, took[len(took)/2].Round(time.Microsecond), took[len(took)-1].Round(time.Microsecond), len(took))
+	}
+}
+
+func TestRevocationsWithoutTheBroker(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	access, _ := w.login()
+	kept, _ := w.login()
+	for name := range services {
+		require.True(t, w.accepted(name, access), name)
+	}
+	w.StopNATS()
+	w.revoke(access)
+	for name, took := range w.refusedAfter(time.Now(), access, bound) {
+		t.Logf("%s refuses a revoked token %s after the revocation while NATS is away; the bound is %s",
+			name, took.Round(time.Millisecond), bound)
+	}
+	for name := range services {
+		assert.True(t, w.accepted(name, kept), "%s still lets others in", name)
+	}
+
+	// Nobody can tell any more which tokens are good.
+	w.Services["auth"].Stop(t)
+	stopped := time.Now()
+	for name, took := range w.refusedAfter(stopped, kept, bound+2*time.Second) {
+		t.Logf("%s refuses all tokens %s after auth is gone, too", name, took.Round(time.Millisecond))
+		status, retry := w.call(name, kept)
+		assert.Equal(t, http.StatusServiceUnavailable, status, name)
+		assert.NotEmpty(t, strings.TrimSpace(retry), name)
+		status, _ = w.call(name, access)
+		assert.Equal(t, http.StatusUnauthorized, status, "%s: what was revoked stays so", name)
+	}
+
+	w.StartNATS(t)
+	w.Start("auth")
+	for name := range services {
+		launch.Await(t, time.Minute, name+" lets others in again", func() bool { return w.accepted(name, kept) })
+		assert.False(t, w.accepted(name, access), name)
+	}
+}
