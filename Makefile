@@ -23,8 +23,12 @@ build: ## Build every binary into bin/.
 postgres: ## Install PostgreSQL's server package when it is missing.
 	@tools/need-postgres.sh
 
+.PHONY: slapd
+slapd: ## Install OpenLDAP's server package, for tests, when it is missing.
+	@tools/need-slapd.sh
+
 .PHONY: test
-test: postgres ## Run all tests but the long fault runs.
+test: postgres slapd ## Run all tests but the long fault runs.
 	go run ./pkg/testkit/cmd/withpg go test work
 
 .PHONY: contract
@@ -36,7 +40,7 @@ faults: postgres ## Kill, stop and restart things while changes are applied; the
 	ROTALOOM_FAULTS=long go test -count=1 -timeout 30m ./tests/faults/...
 
 .PHONY: race
-race: postgres ## Run the tests of the building blocks and services with the race detector.
+race: postgres slapd ## Run the tests of the building blocks and services with the race detector.
 	go run ./pkg/testkit/cmd/withpg go test -race -short ./pkg/... ./gateway/... ./services/auth/... \
 		./services/commons/... ./services/timekeeping/... ./services/scheduling/... ./services/standalone/...
 

@@ -20,8 +20,9 @@ const (
 	idleTimeout    = 3 * time.Minute
 	maxHeaderBytes = 32 << 10
 	maxStreams     = 128
-	// drain is how long requests that run may take when the server stops.
-	drain = 15 * time.Second
+	// drain is how long requests that run may take when the server stops. The
+	// whole process must have ended within the 10 s that containers are given.
+	drain = 4 * time.Second
 	// grace is what reading and writing may take beyond the time that the
 	// request itself may take.
 	grace = time.Minute

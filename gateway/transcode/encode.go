@@ -38,7 +38,7 @@ func (p *Plan) start(dst, wire []byte, out io.Writer) ([]byte, error) {
 type place struct {
 	depth  int
 	inItem bool      // of a list
-	memo   *memo     // of items of lists in there, or nil
+	memo   *memo     // or nil
 	out    io.Writer // takes parts between the items of lists, or nil
 }
 

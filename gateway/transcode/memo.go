@@ -4,40 +4,53 @@ import (
 	"bytes"
 	"hash/maphash"
 	"sync"
+
+	"google.golang.org/protobuf/encoding/protowire"
 )
 
 // Bounds of a memo, and of what it is used for.
 const (
 	memoSlots = 1 << 12
-	memoText  = 1 << 20 // bytes of JSON
-	// Shorter items are written sooner than they are found.
-	shortestItem = 12
-	longestItem  = 1 << 10
+	memoText  = 2 << 20 // bytes of JSON
+	// Shorter pieces are written sooner than they are found.
+	shortestPiece = 12
+	longestPiece  = 1 << 12
 	// memoFrom is the size of messages in bytes from which on a memo is worth
 	// its set-up.
 	memoFrom = 1 << 14
-	// patience is how many items may be new before there must be as many known
+	// patience is how many pieces may be new before there must be as many known
 	// ones.
 	patience = 1 << 10
+	// headFields are the numbers of fields that tell the items of a list apart:
+	// an id, and whom it belongs to.
+	headFields protowire.Number = 2
 )
 
-// memo remembers the JSON of the items of lists in a message, which repeat
-// themselves: everybody who works the same shift has the same segments.
+// memo remembers the JSON of pieces of a message, which repeats itself:
+// everybody who works the same shift on a day has the same times and segments.
+// There are two kinds of pieces: what follows the head of an item of a list,
+// and the items of lists in there.
 type memo struct {
 	seed  maphash.Seed
-	slots [memoSlots]remembered
+	slots [memoSlots]piece
 	text  []byte
-	// known and unknown count items; useless is set when too few were known.
-	known, unknown int
-	useless        bool
+	rests tally
+	items tally
 }
 
-// remembered is the JSON of one item.
-type remembered struct {
-	field *field
-	wire  []byte // part of the message
-	json  []byte // part of the memo's text
+// piece is a remembered piece.
+type piece struct {
+	plan *Plan
+	rest bool   // whether it is the rest of an item
+	wire []byte // part of the message
+	json []byte // part of the memo's text
 }
+
+// tally counts the pieces of one kind.
+type tally struct{ known, unknown int }
+
+// useless reports whether too few were known for looking on.
+func (t *tally) useless() bool { return t.unknown > patience && t.unknown > t.known }
 
 var memos = sync.Pool{New: func() any {
 	return &memo{seed: maphash.MakeSeed(), text: make([]byte, 0, memoText)}
@@ -58,33 +71,113 @@ func (m *memo) give() {
 		return
 	}
 	clear(m.slots[:])
-	m.text, m.known, m.unknown, m.useless = m.text[:0], 0, 0, false
+	m.text, m.rests, m.items = m.text[:0], tally{}, tally{}
 	memos.Put(m)
 }
 
-// appendItem writes one message of a list that stands in an item of another
-// list: the items of outer lists are not looked for, as each has an id of its
-// own.
-func (m *memo) appendItem(dst []byte, f *field, wire []byte, inside place) ([]byte, error) {
-	if m == nil || m.useless || len(wire) < shortestItem || len(wire) > longestItem {
-		return f.message.appendJSON(dst, wire, inside)
+// find answers the place of a piece, and whether it is known. There is no place
+// for what is not worth one.
+func (m *memo) find(p *Plan, rest bool, wire []byte) (*piece, bool) {
+	t := m.tally(rest)
+	if len(wire) < shortestPiece || len(wire) > longestPiece || t.useless() {
+		return nil, false
 	}
 	slot := &m.slots[maphash.Bytes(m.seed, wire)%memoSlots]
-	if slot.field == f && bytes.Equal(slot.wire, wire) {
-		m.known++
+	known := slot.plan == p && slot.rest == rest && bytes.Equal(slot.wire, wire)
+	if known {
+		t.known++
+	} else {
+		t.unknown++
+	}
+	return slot, known
+}
+
+func (m *memo) tally(rest bool) *tally {
+	if rest {
+		return &m.rests
+	}
+	return &m.items
+}
+
+// keep remembers the JSON of a piece, as long as there is room.
+func (m *memo) keep(slot *piece, p *Plan, rest bool, wire, json []byte) {
+	if len(m.text)+len(json) > cap(m.text) {
+		return
+	}
+	from := len(m.text)
+	m.text = append(m.text, json...)
+	*slot = piece{p, rest, wire, m.text[from:]}
+}
+
+// appendInner writes one message of a list that stands in an item of another
+// list.
+func (m *memo) appendInner(dst []byte, p *Plan, wire []byte, inside place) ([]byte, error) {
+	if m == nil {
+		return p.appendJSON(dst, wire, inside)
+	}
+	slot, known := m.find(p, false, wire)
+	if known {
 		return append(dst, slot.json...), nil
 	}
 	start := len(dst)
-	dst, err := f.message.appendJSON(dst, wire, inside)
-	if err != nil {
-		return dst, err
+	dst, err := p.appendJSON(dst, wire, inside)
+	if err == nil && slot != nil {
+		m.keep(slot, p, false, wire, dst[start:])
 	}
-	m.unknown++
-	m.useless = m.unknown > patience && m.unknown > m.known
-	if json := dst[start:]; len(m.text)+len(json) <= cap(m.text) {
-		from := len(m.text)
-		m.text = append(m.text, json...)
-		*slot = remembered{f, wire, m.text[from:]}
+	return dst, err
+}
+
+// appendOuter writes one message of a list that is in no other: as two objects,
+// the head and the rest, that are joined. It writes them as one where that is
+// not possible.
+func (m *memo) appendOuter(dst []byte, p *Plan, wire []byte, inside place) ([]byte, error) {
+	if m == nil || !p.parts || m.rests.useless() {
+		return p.appendJSON(dst, wire, inside)
+	}
+	head, rest := parts(wire)
+	start := len(dst)
+	dst, err := p.appendOrdered(dst, head, inside)
+	end := len(dst) - 1
+	if err != nil || end == start+1 {
+		return p.appendJSON(dst[:start], wire, inside)
+	}
+	slot, known := m.find(p, true, rest)
+	if known {
+		return append(dst[:end], slot.json...), nil
+	}
+	dst, err = p.appendOrdered(dst[:end], rest, inside)
+	if err != nil || len(dst) == end+len("{}") {
+		return p.appendJSON(dst[:start], wire, inside)
+	}
+	dst[end] = ','
+	if slot != nil {
+		m.keep(slot, p, true, rest, dst[end:])
 	}
 	return dst, nil
+}
+
+// parts divides a message after the fields of its head that it begins with.
+func parts(wire []byte) (head, rest []byte) {
+	for i := 0; i < len(wire); {
+		number, _, n := protowire.ConsumeField(wire[i:])
+		if n < 0 || number > headFields {
+			return wire[:i], wire[i:]
+		}
+		i += n
+	}
+	return wire, nil
+}
+
+// hasParts reports whether messages of the plan can be written in two parts: an
+// object in which the fields of the head do not depend on others.
+func (p *Plan) hasParts() bool {
+	if p.form != formObject || p.failure != nil {
+		return false
+	}
+	for _, f := range p.fields {
+		if f.number <= headFields && f.oneof != 0 {
+			return false
+		}
+	}
+	return true
 }

@@ -44,6 +44,7 @@ type Plan struct {
 	byName  map[string]*field // by JSON name and by proto name
 	bare    *field            // the field that is the whole JSON, or nil
 	failure *field            // the field that is the whole JSON if present, or nil
+	parts   bool              // whether it can be written in two parts
 }
 
 // form tells message types apart whose JSON is not an object of their fields.
@@ -119,6 +120,7 @@ func (c compiler) plan(desc protoreflect.MessageDescriptor) *Plan {
 	}
 	p.indexNames(desc)
 	p.bareFields(desc)
+	p.parts = p.hasParts()
 	return p
 }
 

@@ -22,9 +22,9 @@ func (f *field) appendItem(dst, wire []byte, at place) ([]byte, error) {
 	inside := at.deeper()
 	inside.inItem, inside.out = true, nil
 	if at.inItem {
-		return at.memo.appendItem(dst, f, wire, inside)
+		return at.memo.appendInner(dst, f.message, wire, inside)
 	}
-	dst, err := f.message.appendJSON(dst, wire, inside)
+	dst, err := at.memo.appendOuter(dst, f.message, wire, inside)
 	if err != nil || at.out == nil || len(dst) < partSize {
 		return dst, err
 	}

@@ -20,11 +20,17 @@ const oldest = 14
 
 // NotFound is the error of a machine without a usable PostgreSQL server.
 type NotFound struct {
+	// Named tells that only the folder in Config.BinDir was looked at.
+	Named bool
 	// Tried says for each folder that was looked at why it would not do.
 	Tried []string
 }
 
 func (e *NotFound) Error() string {
+	if e.Named {
+		return fmt.Sprintf("the folder that is named for PostgreSQL's programs holds no usable ones (version %d or newer): %s. "+
+			"Name the folder of initdb and postgres, or none to have them looked for", oldest, strings.Join(e.Tried, "; "))
+	}
 	tried := "no folder with its programs"
 	if len(e.Tried) > 0 {
 		tried = strings.Join(e.Tried, "; ")
@@ -51,7 +57,7 @@ func find(ctx context.Context, dir string, major int, as owner) (binaries, error
 	if dir == "" {
 		candidates = usualPlaces()
 	}
-	var missing NotFound
+	missing := NotFound{Named: dir != ""}
 	for _, candidate := range candidates {
 		found, err := inspect(ctx, candidate, as)
 		if err == nil && major != 0 && found.major != major {

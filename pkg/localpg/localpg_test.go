@@ -209,7 +209,7 @@ func TestMissingServerIsExplained(t *testing.T) {
 	_, err := localpg.Start(t.Context(), localpg.Config{Dir: folder(t), BinDir: lone})
 	var missing *localpg.NotFound
 	require.ErrorAs(t, err, &missing)
-	assert.ErrorContains(t, err, "apt-get install postgresql")
+	assert.ErrorContains(t, err, "Name the folder of initdb and postgres")
 	assert.ErrorContains(t, err, lone)
 }
 

@@ -20,6 +20,8 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/clock"
 	"github.com/rotaloom/rotaloom/pkg/pg"
 	authv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/auth/v1"
+	"github.com/rotaloom/rotaloom/services/auth/internal/directory"
+	"github.com/rotaloom/rotaloom/services/auth/internal/guard"
 	"github.com/rotaloom/rotaloom/services/auth/internal/password"
 	"github.com/rotaloom/rotaloom/services/auth/internal/revoked"
 	"github.com/rotaloom/rotaloom/services/auth/internal/signing"
@@ -31,13 +33,15 @@ import (
 // Config is what can be set of the service. Every field works at its zero
 // value.
 type Config struct {
-	Issuer          string        `name:"token-issuer" default:"rotaloom" help:"Issuer that tokens name."`
-	Audience        string        `name:"token-audience" default:"rotaloom" help:"Audience that access tokens name."`
-	TokenLife       time.Duration `name:"token-life" default:"30m" help:"Lifetime of access tokens."`
-	HashMemory      uint32        `name:"password-memory" default:"19456" help:"Memory of one password hash in KiB."`
-	HashTime        uint32        `name:"password-time" default:"2" help:"Passes of one password hash."`
-	HashConcurrency int           `name:"password-concurrency" default:"0" help:"Password hashes at a time; 0 for one per processor."`
-	HashQueue       int           `name:"password-queue" default:"256" help:"Log-ins that may wait for their password hash."`
+	Issuer          string           `name:"token-issuer" default:"rotaloom" help:"Issuer that tokens name."`
+	Audience        string           `name:"token-audience" default:"rotaloom" help:"Audience that access tokens name."`
+	TokenLife       time.Duration    `name:"token-life" default:"30m" help:"Lifetime of access tokens."`
+	HashMemory      uint32           `name:"password-memory" default:"19456" help:"Memory of one password hash in KiB."`
+	HashTime        uint32           `name:"password-time" default:"2" help:"Passes of one password hash."`
+	HashConcurrency int              `name:"password-concurrency" default:"0" help:"Password hashes at a time; 0 for one per processor."`
+	HashQueue       int              `name:"password-queue" default:"256" help:"Log-ins that may wait for their password hash."`
+	Guard           guard.Config     `embed:""`
+	Directory       directory.Config `embed:""`
 	// PublicURL is where clients reach the edge.
 	PublicURL           string `name:"public-url" help:"Where clients reach the edge, https://host, for OpenID discovery; the host name of each request when empty."`
 	RefreshWithoutChain bool   `name:"refresh-without-chain" help:"Accept refresh requests without auth_chain."`
@@ -70,6 +74,7 @@ type Service struct {
 	users       *user.Handler
 	revocations *revoked.Handler
 	revoked     *revoked.Store
+	guard       *guard.Guard
 	// publisher is nil without NATS.
 	publisher *revoked.Publisher
 	keySource *authn.KeySet
@@ -103,6 +108,11 @@ func New(_ context.Context, cfg Config, deps Deps) (*Service, error) {
 	if err != nil {
 		return nil, err
 	}
+	ldap, err := directory.New(cfg.Directory)
+	if err != nil {
+		return nil, err
+	}
+	s.guard = guard.New(cfg.Guard, deps.Pool, deps.Clock, deps.Log)
 	s.tokens = token.New(
 		token.Config{
 			Issuer: cfg.Issuer, Audience: cfg.Audience, Life: cfg.TokenLife, PublicURL: cfg.PublicURL,
@@ -110,7 +120,7 @@ func New(_ context.Context, cfg Config, deps Deps) (*Service, error) {
 		},
 		token.Deps{
 			Pool: deps.Pool, Keys: keys, Hasher: hasher, Log: deps.Log, Clock: deps.Clock,
-			Permissions: deps.Permissions, Verifier: ours, Revoked: s.revoked,
+			Permissions: deps.Permissions, Verifier: ours, Revoked: s.revoked, Guard: s.guard, Directory: ldap,
 		})
 	s.users = user.New(deps.Pool, hasher, deps.Clock, s.revoked, deps.Permissions)
 	s.revocations = revoked.NewHandler(s.revoked)
@@ -154,6 +164,7 @@ func (s *Service) Run(ctx context.Context) error {
 	group, ctx := errgroup.WithContext(ctx)
 	group.Go(func() error { return s.tokens.Run(ctx) })
 	group.Go(func() error { return s.revoked.Run(ctx) })
+	group.Go(func() error { return s.guard.Run(ctx) })
 	if s.publisher != nil {
 		group.Go(func() error { return s.publisher.Run(ctx) })
 	}

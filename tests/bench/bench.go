@@ -7,6 +7,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"net/url"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -81,6 +82,15 @@ func Run(ctx context.Context, out io.Writer, o Options) (bool, error) {
 	return write(out, figures)
 }
 
+// privatePostgres is how the superuser reaches the private server of an
+// all-in-one process.
+func privatePostgres(stateDir string) func(string) string {
+	query := url.Values{
+		"host": {filepath.Join(stateDir, "postgresql", "run")}, "port": {"5432"}, "user": {"postgres"}, "sslmode": {"disable"},
+	}
+	return func(database string) string { return "postgres:///" + database + "?" + query.Encode() }
+}
+
 // crewSize is 10,000, or fewer for a short run.
 func (o Options) crewSize() int {
 	if o.Short {
@@ -109,10 +119,7 @@ func standalone(h *host, o Options) ([]figure, error) {
 			}
 		}
 		if o.wants(readStandalone) {
-			t := target{
-				api: api, tlsDir: filepath.Dir(server.CAFile),
-				postgres: "postgres:///%s?host=" + filepath.Join(server.StateDir, "postgresql", "run") + "&port=5432&user=postgres&sslmode=disable",
-			}
+			t := target{api: api, tlsDir: filepath.Dir(server.CAFile), postgres: privatePostgres(server.StateDir)}
 			if err := add(readFigure(h, o, readStandalone, t, crew)); err != nil {
 				return nil, err
 			}

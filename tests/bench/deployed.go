@@ -23,7 +23,7 @@ func deployed(h *host, o Options) ([]figure, error) {
 	if err := execute(h.ctx, d.Postgres.AdminURL("scheduling"), "VACUUM (ANALYZE)"); err != nil {
 		return nil, fmt.Errorf("statistics: %w", err)
 	}
-	t := target{api: api, tlsDir: filepath.Dir(d.CAFile), postgres: d.Postgres.AdminURL("%s")}
+	t := target{api: api, tlsDir: filepath.Dir(d.CAFile), postgres: d.Postgres.AdminURL}
 	f, err := readFigure(h, o, readDeployed, t, crew)
 	return []figure{f}, err
 }

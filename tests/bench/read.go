@@ -100,9 +100,8 @@ func scattered(crew *scenario.Crew) []int64 {
 // target is what the yardstick stands beside.
 type target struct {
 	api scenario.API
-	// postgres is the URL of the same database server for its superuser, with
-	// %s for the name of the database.
-	postgres string
+	// postgres is the URL of a database of the same server for its superuser.
+	postgres func(database string) string
 	// tlsDir is the folder of the authority that the target's certificate is of.
 	tlsDir string
 }

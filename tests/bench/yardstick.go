@@ -57,7 +57,7 @@ func startYardstick(h *host, t target, crew *scenario.Crew, answer []byte) (stri
 		return "", err
 	}
 	launch.Start(h, launch.Build(h, "tests/cmd/yardstick"), nil,
-		"-listen", address, "-database-url", fmt.Sprintf(t.postgres, "yardstick"), "-cert", files.Cert, "-key", files.Key)
+		"-listen", address, "-database-url", t.postgres("yardstick"), "-cert", files.Cert, "-key", files.Key)
 	launch.Await(h, 10*time.Second, "the yardstick listens", func() bool {
 		conn, err := net.Dial("tcp", address)
 		if err == nil {
@@ -91,10 +91,10 @@ func fillYardstick(ctx context.Context, t target, crew *scenario.Crew, answer []
 	if len(shown.Shifts) == 0 {
 		return fmt.Errorf("the product shows no shifts")
 	}
-	if err := execute(ctx, fmt.Sprintf(t.postgres, "postgres"), "CREATE DATABASE yardstick"); err != nil {
+	if err := execute(ctx, t.postgres("postgres"), "CREATE DATABASE yardstick"); err != nil {
 		return err
 	}
-	conn, err := pgx.Connect(ctx, fmt.Sprintf(t.postgres, "yardstick"))
+	conn, err := pgx.Connect(ctx, t.postgres("yardstick"))
 	if err != nil {
 		return err
 	}

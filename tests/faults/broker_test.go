@@ -20,9 +20,8 @@ const (
 func TestBrokerIsAway(t *testing.T) {
 	w := newWorld(t)
 	for _, forgets := range []bool{false, true} {
-		crew := w.crew(300)
+		crew, before := w.working(300, second)
 		late := w.crew(100) // who change to crew's term while nobody is told
-		before := w.assign(crew, second)
 		w.put(crew.TermID, late.Persons[:50])
 		w.StopNATS() // before all of that was told
 

@@ -26,9 +26,8 @@ const builder = patterns + "/builder" // needs no database
 // accepted is lost, and no restart of ours is needed.
 func TestDatabaseIsAway(t *testing.T) {
 	w := newWorld(t)
-	crew, joining := w.crew(500), w.crew(50)
-	assigned := w.assign(crew, first)
-	w.finish(assigned.Propagation, 500)
+	joining := w.crew(50)
+	crew, assigned := w.working(500, first)
 	rotations := []rotation{second, first}
 	for round := range shortOrLong(2, 10) {
 		r := rotations[round%2]

@@ -14,9 +14,7 @@ import (
 // change reaches every employee exactly once.
 func TestPropagatorIsKilled(t *testing.T) {
 	w := newWorld(t, "ROTALOOM_PROPAGATION_CONCURRENCY=1")
-	crew := w.crew(shortOrLong(2000, 10_000))
-	assigned := w.assign(crew, first)
-	w.finish(assigned.Propagation, len(crew.Persons))
+	crew, assigned := w.working(shortOrLong(2000, 10_000), first)
 	seed := uint64(time.Now().UnixNano())
 	t.Logf("%d employees, seed %d", len(crew.Persons), seed)
 	random := rand.New(rand.NewPCG(seed, 0))

@@ -16,8 +16,7 @@ import (
 func TestLaterChangeHolds(t *testing.T) {
 	w := newWorld(t)
 	size := shortOrLong(1000, 5000)
-	crew := w.crew(size)
-	assigned := w.assign(crew, first)
+	crew, assigned := w.working(size, first)
 	traffic := w.traffic(crew)
 	defer traffic.stop()
 	rotations := []rotation{first, second}

@@ -10,9 +10,8 @@ import (
 // from the change follows all the same.
 func TestServicesAreKilledAfterAcceptedChanges(t *testing.T) {
 	w := newWorld(t)
-	crew, other := w.crew(200), w.crew(50)
-	assigned := w.assign(crew, first)
-	w.finish(assigned.Propagation, 200)
+	other := w.crew(50)
+	crew, assigned := w.working(200, first)
 	rotations := []rotation{second, first}
 	for round := range shortOrLong(2, 20) {
 		r := rotations[round%2]

@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -62,6 +63,22 @@ func (w *world) assign(crew *scenario.Crew, r rotation) scenario.Assignment {
 	require.NoError(w.t, err)
 	require.NotEmpty(w.t, a.Propagation)
 	return a
+}
+
+// working is a crew of which everybody works a rotation, as the schedule shows.
+// Who works is known by then wherever it must be.
+func (w *world) working(size int, r rotation) (*scenario.Crew, scenario.Assignment) {
+	w.t.Helper()
+	crew := w.crew(size)
+	assigned := w.assign(crew, r)
+	for persons := range slices.Chunk(crew.Persons, 200) {
+		launch.Await(w.t, patience, "everybody works on monday", func() bool {
+			shifts, err := scenario.ReadShifts(w.ctx, w.api, persons, monday, monday)
+			require.NoError(w.t, err)
+			return len(shifts) == len(persons)
+		})
+	}
+	return crew, assigned
 }
 
 func (w *world) recreate(crew *scenario.Crew, id int64, r rotation) (a scenario.Assignment) {

@@ -18,6 +18,8 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/authn"
 	"github.com/rotaloom/rotaloom/pkg/clock"
 	authv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/auth/v1"
+	"github.com/rotaloom/rotaloom/services/auth/internal/directory"
+	"github.com/rotaloom/rotaloom/services/auth/internal/guard"
 	"github.com/rotaloom/rotaloom/services/auth/internal/password"
 	"github.com/rotaloom/rotaloom/services/auth/internal/profile"
 	"github.com/rotaloom/rotaloom/services/auth/internal/revoked"
@@ -70,6 +72,9 @@ type Deps struct {
 	// Verifier tells which tokens are ours, revoked or not.
 	Verifier *authn.Verifier
 	Revoked  *revoked.Store
+	Guard    *guard.Guard
+	// Directory is nil when there is none.
+	Directory *directory.Directory
 }
 
 // Handler serves TokenService.
@@ -103,21 +108,9 @@ func (h *Handler) IssueToken(ctx context.Context, req *authv1.IssueTokenRequest)
 }
 
 func (h *Handler) byPassword(ctx context.Context, c *client, req *authv1.IssueTokenRequest) (*authv1.IssueTokenResponse, error) {
-	u, err := userNamed(ctx, h.Pool, c.tenantID, req.GetUsername())
+	u, err := h.userWith(ctx, c, req.GetUsername(), req.GetPassword())
 	if err != nil {
 		return nil, err
-	}
-	hash := ""
-	if u != nil {
-		hash = u.hash
-	}
-	// An unknown user costs as much time as a wrong password.
-	right, err := h.Hasher.Matches(ctx, hash, req.GetPassword())
-	if err != nil {
-		return nil, err
-	}
-	if !right {
-		return nil, invalidGrant()
 	}
 	now := h.Clock.Now()
 	refresh := rand.Text() + rand.Text()

@@ -68,8 +68,11 @@ func (h *Handler) client(ctx context.Context, id, secret string) (context.Contex
 	}
 	ctx = tenant.With(ctx, tenantID)
 	c, err := clientWith(ctx, h.Pool, tenantID, id, secret)
-	if err == nil && c == nil {
-		err = invalidClient()
+	if err != nil || c != nil {
+		return ctx, c, err
 	}
-	return ctx, c, err
+	if err := h.Guard.ClientFailed(ctx, tenantID, addressOf(ctx)); err != nil {
+		return ctx, nil, err
+	}
+	return ctx, nil, invalidClient()
 }

@@ -44,16 +44,16 @@ func given(ctx context.Context, raw obs.Secret, log *slog.Logger, services []str
 		defer cancel()
 		_ = conn.Close(ctx)
 	}()
-	role, err := workingRole(ctx, conn)
+	as, err := workingRole(ctx, conn)
 	if err != nil {
 		return nil, err
 	}
-	if role == localpg.Role {
+	if as.assumed {
 		query := u.Query()
-		query.Set("role", role)
+		query.Set("role", as.role)
 		u.RawQuery = query.Encode()
 	}
-	if err := ensureDatabases(ctx, conn, role, services); err != nil {
+	if err := ensureDatabases(ctx, conn, as, services); err != nil {
 		return nil, err
 	}
 	d := &Databases{names: map[string]obs.Secret{}}
@@ -86,23 +86,30 @@ func connect(ctx context.Context, u *url.URL, log *slog.Logger) (*pgx.Conn, erro
 	}
 }
 
-// workingRole answers the role as which the services work: that of the
-// connection, or our own in place of a superuser.
-func workingRole(ctx context.Context, conn *pgx.Conn) (string, error) {
+// working is the role as which the services work.
+type working struct {
+	role string
+	// assumed tells that it is ours, in place of a superuser's.
+	assumed bool
+}
+
+// workingRole answers the role of the connection, or ours in place of a
+// superuser's.
+func workingRole(ctx context.Context, conn *pgx.Conn) (working, error) {
 	var role string
 	var super, bypasses bool
 	err := conn.QueryRow(ctx, `SELECT rolname::text, rolsuper, rolbypassrls FROM pg_roles WHERE rolname = current_user`).
 		Scan(&role, &super, &bypasses)
 	switch {
 	case err != nil:
-		return "", fmt.Errorf("read the role of the database URL: %w", err)
+		return working{}, fmt.Errorf("read the role of the database URL: %w", err)
 	case super:
-		return localpg.Role, ensureRole(ctx, conn)
+		return working{localpg.Role, true}, ensureRole(ctx, conn)
 	case bypasses:
-		return "", fmt.Errorf("the role %s of the database URL bypasses row-level security, which keeps tenants apart: "+
+		return working{}, fmt.Errorf("the role %s of the database URL bypasses row-level security, which keeps tenants apart: "+
 			"take BYPASSRLS from it, or name another role", role)
 	}
-	return role, nil
+	return working{role: role}, nil
 }
 
 // ensureRole makes our role. One that is there already must be as weak as ours.
@@ -122,7 +129,7 @@ func ensureRole(ctx context.Context, conn *pgx.Conn) error {
 }
 
 // ensureDatabases makes the databases that are missing, if the connection may.
-func ensureDatabases(ctx context.Context, conn *pgx.Conn, role string, services []string) error {
+func ensureDatabases(ctx context.Context, conn *pgx.Conn, as working, services []string) error {
 	owners, err := owners(ctx, conn, services)
 	if err != nil {
 		return err
@@ -131,13 +138,13 @@ func ensureDatabases(ctx context.Context, conn *pgx.Conn, role string, services 
 		database := name(service)
 		owner, exists := owners[database]
 		switch {
-		case exists && role == localpg.Role && owner != role:
-			return fmt.Errorf("the database %s belongs to %s, but the services work as %s: give it away "+
-				"(ALTER DATABASE ... OWNER TO %s, and its tables), or use a URL without a superuser", database, owner, role, role)
+		case exists && as.assumed && owner != as.role:
+			return fmt.Errorf("the database %s belongs to %s, but in place of a superuser the services work as %s: "+
+				"give it and its tables to that role, or let the database URL name %s", database, owner, as.role, owner)
 		case exists:
 			continue
 		}
-		_, err := conn.Exec(ctx, "CREATE DATABASE "+pgx.Identifier{database}.Sanitize()+" OWNER "+pgx.Identifier{role}.Sanitize())
+		_, err := conn.Exec(ctx, "CREATE DATABASE "+pgx.Identifier{database}.Sanitize()+" OWNER "+pgx.Identifier{as.role}.Sanitize())
 		if err != nil {
 			return fmt.Errorf("make the missing database %s, which needs a role with CREATEDB: %w", database, err)
 		}

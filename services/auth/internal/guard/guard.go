@@ -1,0 +1,231 @@
+// Package guard slows down whoever guesses passwords: failures are counted by
+// user name and by address, and a name that fails too often in a row is locked.
+// Names of users who do not exist are treated like the others, so that nobody
+// learns which do.
+package guard
+
+import (
+	"cmp"
+	"context"
+	"crypto/sha256"
+	"fmt"
+	"log/slog"
+	"net/netip"
+	"strings"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
+
+	"github.com/rotaloom/rotaloom/pkg/clock"
+	"github.com/rotaloom/rotaloom/pkg/fault"
+	"github.com/rotaloom/rotaloom/pkg/tenant"
+)
+
+// Config says how many failures are too many. Its zero value means the
+// defaults.
+type Config struct {
+	UserFailures    int           `name:"login-user-failures" default:"10" help:"Failed log-ins of one user name within the window, after which more are refused until it ends."`
+	AddressFailures int           `name:"login-address-failures" default:"200" help:"Failed log-ins from one address within the window, after which more are refused until it ends."`
+	Window          time.Duration `name:"login-window" default:"1m" help:"Window in which failed log-ins are counted."`
+	LockAfter       int           `name:"login-lock-after" default:"50" help:"Failed log-ins of one user name in a row that lock it."`
+	LockFor         time.Duration `name:"login-lock-for" default:"30m" help:"How long a user name stays locked, and how long failures are remembered."`
+}
+
+func (c Config) withDefaults() Config {
+	c.UserFailures = cmp.Or(c.UserFailures, 10)
+	c.AddressFailures = cmp.Or(c.AddressFailures, 200)
+	c.Window = cmp.Or(c.Window, time.Minute)
+	c.LockAfter = cmp.Or(c.LockAfter, 50)
+	c.LockFor = cmp.Or(c.LockFor, 30*time.Minute)
+	return c
+}
+
+const (
+	sweepEvery = time.Minute
+	sweepBatch = 50_000
+)
+
+// Guard counts failures in the database, which all replicas share. It is safe
+// for concurrent use.
+type Guard struct {
+	cfg   Config
+	pool  *pgxpool.Pool
+	clock clock.Clock
+	log   *slog.Logger
+}
+
+// New makes a Guard.
+func New(cfg Config, pool *pgxpool.Pool, clk clock.Clock, log *slog.Logger) *Guard {
+	return &Guard{cfg: cfg.withDefaults(), pool: pool, clock: clk, log: log}
+}
+
+// Attempt is one log-in.
+type Attempt struct {
+	guard    *Guard
+	tenantID int64
+	// user and address are what is counted; address is nil when it is unknown.
+	user, address []byte
+	// Locked says that the attempt fails whatever the password is.
+	Locked bool
+}
+
+// Begin begins the log-in of a user from an address, which may be "". It
+// answers 429 when either has failed too often.
+func (g *Guard) Begin(ctx context.Context, tenantID int64, name, address string) (*Attempt, error) {
+	a := &Attempt{guard: g, tenantID: tenantID, user: userKey(name), address: addressKey(address)}
+	return a, a.look(ctx)
+}
+
+// look reads whether the attempt may go on.
+func (a *Attempt) look(ctx context.Context) error {
+	rows, err := a.guard.pool.Query(ctx, `SELECT key = $2, failures, window_ends, coalesce(locked_until, '-infinity') > $4
+		FROM login_failure WHERE tenant_id = $1 AND key IN ($2, $3)`, a.tenantID, a.user, a.address, a.guard.clock.Now())
+	if err != nil {
+		return fmt.Errorf("look for failed log-ins: %w", err)
+	}
+	found, err := pgx.CollectRows(rows, pgx.RowToStructByPos[counted])
+	if err != nil {
+		return fmt.Errorf("look for failed log-ins: %w", err)
+	}
+	a.Locked = false
+	for _, c := range found {
+		a.Locked = a.Locked || c.OfUser && c.Locked
+	}
+	for _, c := range found {
+		// Of a locked name nothing more is said.
+		if c.Failures >= a.guard.limit(c.OfUser) && !(c.OfUser && a.Locked) {
+			if err := a.guard.wait(c.WindowEnds); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// counted is what the database knows of a name or an address.
+type counted struct {
+	OfUser     bool
+	Failures   int
+	WindowEnds time.Time
+	Locked     bool
+}
+
+// Failed counts a wrong password. It answers 429 when others failed at the same
+// time, and there were too many together.
+func (a *Attempt) Failed(ctx context.Context) error {
+	keys := [][]byte{a.user, a.address}
+	if a.Locked {
+		keys = keys[1:]
+	}
+	return a.guard.count(ctx, a.tenantID, a.user, keys)
+}
+
+// Succeeded forgets the failures of the user. It answers false, or 429, when
+// the password was right but came after too many that were not.
+func (a *Attempt) Succeeded(ctx context.Context) (bool, error) {
+	if err := a.look(ctx); err != nil || a.Locked {
+		return false, err
+	}
+	_, err := a.guard.pool.Exec(ctx, `DELETE FROM login_failure WHERE tenant_id = $1 AND key = $2`, a.tenantID, a.user)
+	if err != nil {
+		return false, fmt.Errorf("forget failed log-ins: %w", err)
+	}
+	return true, nil
+}
+
+// ClientFailed counts a wrong client secret against an address.
+func (g *Guard) ClientFailed(ctx context.Context, tenantID int64, address string) error {
+	return g.count(ctx, tenantID, nil, [][]byte{addressKey(address)})
+}
+
+// count adds a failure to each key; nil keys are left out. user is the one of
+// them that can be locked.
+func (g *Guard) count(ctx context.Context, tenantID int64, user []byte, keys [][]byte) error {
+	now := g.clock.Now()
+	rows, err := g.pool.Query(ctx, `INSERT INTO login_failure AS f (tenant_id, key, failures, window_ends, streak, locked_until, forget_at)
+		SELECT $1, k, 1, $5, 1, CASE WHEN k = $3 AND $6 <= 1 THEN $7::timestamptz END, greatest($5, $7)
+		FROM unnest($2::bytea[]) k WHERE k IS NOT NULL ORDER BY k
+		ON CONFLICT (tenant_id, key) DO UPDATE SET
+			failures = CASE WHEN f.window_ends > $4 THEN f.failures + 1 ELSE 1 END,
+			window_ends = CASE WHEN f.window_ends > $4 THEN f.window_ends ELSE excluded.window_ends END,
+			streak = CASE WHEN f.forget_at > $4 THEN f.streak + 1 ELSE 1 END,
+			locked_until = CASE WHEN f.key = $3 AND f.streak + 1 >= $6 THEN $7 ELSE f.locked_until END,
+			forget_at = excluded.forget_at
+		RETURNING f.key IS NOT DISTINCT FROM $3, f.failures, f.window_ends, coalesce(f.locked_until, '-infinity') > $4`,
+		tenantID, keys, user, now, now.Add(g.cfg.Window), g.cfg.LockAfter, now.Add(g.cfg.LockFor))
+	if err != nil {
+		return fmt.Errorf("count failed log-in: %w", err)
+	}
+	found, err := pgx.CollectRows(rows, pgx.RowToStructByPos[counted])
+	if err != nil {
+		return fmt.Errorf("count failed log-in: %w", err)
+	}
+	for _, c := range found {
+		if c.OfUser && c.Locked {
+			g.log.WarnContext(ctx, "a user name is locked after too many failed log-ins", "until", now.Add(g.cfg.LockFor))
+		} else if c.Failures > g.limit(c.OfUser) {
+			return g.wait(c.WindowEnds)
+		}
+	}
+	return nil
+}
+
+func (g *Guard) limit(ofUser bool) int {
+	if ofUser {
+		return g.cfg.UserFailures
+	}
+	return g.cfg.AddressFailures
+}
+
+// wait is the error until a time; nil when that is over. RFC 6749 has no name
+// for it; of those that token endpoints have, that of RFC 8628 says what to do.
+func (g *Guard) wait(until time.Time) error {
+	left := until.Sub(g.clock.Now())
+	if left <= 0 {
+		return nil
+	}
+	return fault.TooMany("Too many log-ins failed. Try again later.", left).WithOAuth("slow_down")
+}
+
+// Run forgets what no longer matters, of all tenants, until ctx ends.
+func (g *Guard) Run(ctx context.Context) error {
+	ticker := time.NewTicker(sweepEvery)
+	defer ticker.Stop()
+	for {
+		_, err := g.pool.Exec(tenant.All(ctx), `DELETE FROM login_failure WHERE (tenant_id, key) IN (
+			SELECT tenant_id, key FROM login_failure WHERE forget_at <= $1 LIMIT $2)`, g.clock.Now(), sweepBatch)
+		if err != nil && ctx.Err() == nil {
+			g.log.WarnContext(ctx, "failed log-ins could not be forgotten", "error", err)
+		}
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-ticker.C:
+		}
+	}
+}
+
+// userKey takes names for the same that any store of users may take for the
+// same: a directory ignores case and repeated spaces.
+func userKey(name string) []byte {
+	sum := sha256.Sum256([]byte("user:" + strings.ToLower(strings.ToUpper(strings.Join(strings.Fields(name), " ")))))
+	return sum[:]
+}
+
+// addressKey counts a network of IPv6 as one address: it is what one customer
+// gets.
+func addressKey(address string) []byte {
+	if address == "" {
+		return nil
+	}
+	if ip, err := netip.ParseAddr(address); err == nil {
+		ip = ip.Unmap().WithZone("")
+		address = ip.String()
+		if ip.Is6() {
+			address = netip.PrefixFrom(ip, 64).Masked().String()
+		}
+	}
+	sum := sha256.Sum256([]byte("address:" + address))
+	return sum[:]
+}

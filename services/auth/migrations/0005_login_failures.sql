@@ -1,0 +1,28 @@
+-- +goose Up
+-- Log-ins that failed, by user name (of users who exist and of those who do
+-- not) and by address.
+CREATE TABLE login_failure (
+    tenant_id    bigint      NOT NULL REFERENCES tenant (id),
+    -- SHA-256 of the name or the address.
+    key          bytea       NOT NULL,
+    -- Failures in the window that ends then.
+    failures     integer     NOT NULL,
+    window_ends  timestamptz NOT NULL,
+    -- Failures since the last success.
+    streak       integer     NOT NULL,
+    locked_until timestamptz,
+    -- Nothing above matters after this.
+    forget_at    timestamptz NOT NULL,
+    PRIMARY KEY (tenant_id, key)
+);
+CREATE INDEX login_failure_age ON login_failure (forget_at);
+
+-- What can be forgotten is removed of all tenants together.
+ALTER TABLE login_failure ENABLE ROW LEVEL SECURITY;
+ALTER TABLE login_failure FORCE ROW LEVEL SECURITY;
+CREATE POLICY tenant ON login_failure USING
+    (tenant_id::text = current_setting('rotaloom.tenant_id', true));
+CREATE POLICY sweep_read ON login_failure FOR SELECT USING
+    (current_setting('rotaloom.tenant_id', true) = '*');
+CREATE POLICY sweep ON login_failure FOR DELETE USING
+    (current_setting('rotaloom.tenant_id', true) = '*');

@@ -1,0 +1,124 @@
+package operation
+
+import (
+	"context"
+	"crypto/tls"
+	"fmt"
+	"net/http"
+	"path/filepath"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/rotaloom/rotaloom/tests/launch"
+	"github.com/rotaloom/rotaloom/tests/scenario"
+)
+
+// stopWithin is what containers are given before they are killed.
+const stopWithin = 10 * time.Second
+
+// stop asks the server to end, and requires that it does in time.
+func stop(t *testing.T, server *launch.Server) {
+	t.Helper()
+	began := time.Now()
+	require.NoError(t, server.Process.Process.Signal(syscall.SIGTERM))
+	select {
+	case <-server.Exited():
+		t.Logf("stopped within %s", time.Since(began))
+	case <-time.After(stopWithin):
+		t.Fatalf("still there after %s", stopWithin)
+	}
+	require.NoFileExists(t, filepath.Join(server.StateDir, "ready.json"))
+}
+
+func TestStopsWhenIdle(t *testing.T) {
+	t.Parallel()
+	server := launch.Standalone(t)
+	require.True(t, launch.LoginWorks(t, server.Client, server.Ready), "ready.json appears when the server answers")
+	stop(t, server)
+	require.Zero(t, server.ExitCode(), server.Output())
+}
+
+// Requests that run are answered, new ones are refused, and a propagation that
+// was not finished goes on with the next start.
+func TestStopsWhileThereIsWork(t *testing.T) {
+	t.Parallel()
+	server := launch.Standalone(t)
+	api := scenario.API{Target: server.Target(t)}
+	crew, assigned := working(t, api, 500)
+
+	var callers sync.WaitGroup
+	stopped := make(chan struct{})
+	for range 4 {
+		callers.Go(func() {
+			for {
+				select {
+				case <-stopped:
+					return
+				default:
+				}
+				_, err := scenario.ReadShifts(t.Context(), api, crew.Persons[:50], day, day)
+				if err != nil {
+					assert.NoError(t, refusedWhileStopping(err))
+					return
+				}
+			}
+		})
+	}
+	applied, err := crew.Recreate(t.Context(), api, assigned.ID, late, day)
+	require.NoError(t, err)
+	stop(t, server)
+	close(stopped)
+	callers.Wait()
+	require.Zero(t, server.ExitCode(), server.Output())
+
+	again := launch.StandaloneIn(t, server.StateDir, inAHurry)
+	api = scenario.API{Target: again.Target(t)}
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	p, err := scenario.Finish(ctx, api, applied.Propagation)
+	require.NoError(t, err)
+	require.EqualValues(t, 500, p.EmployeesDone)
+	shifts, err := scenario.ReadShifts(t.Context(), api, crew.Persons[:1], day, day)
+	require.NoError(t, err)
+	require.Len(t, shifts, 1)
+	require.Equal(t, day+"T14:00:00", shifts[0].StartDateTime)
+}
+
+// refusedWhileStopping answers nil when a request was not let in any more, and
+// otherwise what went wrong with it.
+func refusedWhileStopping(err error) error {
+	text := err.Error()
+	for _, fine := range []string{"connection refused", "answered 503", "EOF", "connection reset", "GOAWAY", "server closed", "closed network connection"} {
+		if strings.Contains(text, fine) {
+			return nil
+		}
+	}
+	return err
+}
+
+// Somebody who does not send the rest of a request holds nothing up.
+func TestStopsWhileARequestHangs(t *testing.T) {
+	t.Parallel()
+	server := launch.Standalone(t)
+	target := server.Target(t)
+	conn, err := tls.Dial("tcp", strings.TrimPrefix(server.BaseURL, "https://"), tlsConfig(server))
+	require.NoError(t, err)
+	defer conn.Close()
+	_, err = fmt.Fprintf(conn, "POST /v1/scheduling/schedule/multi_read HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer %s\r\n"+
+		"Content-Type: application/json\r\nContent-Length: 100\r\n\r\n{", target.Token)
+	require.NoError(t, err)
+	// A second request over another connection is answered, so the first one was
+	// let in.
+	require.True(t, launch.LoginWorks(t, server.Client, server.Ready))
+	stop(t, server)
+}
+
+func tlsConfig(server *launch.Server) *tls.Config {
+	return server.Client.Transport.(*http.Transport).TLSClientConfig.Clone()
+}
