@@ -33,10 +33,20 @@ type DialConfig struct {
 	MaxRequest, MaxResponse int
 }
 
+// A schedule is some megabytes: with these windows it comes without waiting for
+// the receiver again and again, which bounds what waits for a slow one.
+const (
+	streamWindow = 4 << 20
+	connWindow   = 16 << 20
+	// bufferSize is what one read or write of the operating system moves.
+	bufferSize = 128 << 10
+)
+
 // Dial makes a connection to a service; it connects with the first call.
 // Calls carry the request id, tenant and token of their context, and their
 // errors are *fault.Error.
 func Dial(cfg DialConfig, opts ...grpc.DialOption) (*grpc.ClientConn, error) {
+	registerCompressor()
 	creds := insecure.NewCredentials()
 	switch {
 	case cfg.TLS != nil:
@@ -52,6 +62,9 @@ func Dial(cfg DialConfig, opts ...grpc.DialOption) (*grpc.ClientConn, error) {
 			grpc.MaxCallSendMsgSize(orDefault(cfg.MaxRequest, DefaultMaxRequest)),
 			grpc.MaxCallRecvMsgSize(orDefault(cfg.MaxResponse, DefaultMaxResponse)),
 		),
+		grpc.WithInitialWindowSize(streamWindow),
+		grpc.WithInitialConnWindowSize(connWindow),
+		grpc.WithReadBufferSize(bufferSize),
 		grpc.WithKeepaliveParams(keepalive.ClientParameters{Time: pingEvery, Timeout: pingTimeout}),
 		grpc.WithConnectParams(grpc.ConnectParams{
 			Backoff:           backoff.Config{BaseDelay: 100 * time.Millisecond, Multiplier: 1.6, Jitter: 0.2, MaxDelay: 5 * time.Second},

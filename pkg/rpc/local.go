@@ -173,9 +173,8 @@ func (c *LocalConn) reply(answer, reply any, o *callOptions) error {
 	if !ok {
 		return status.Errorf(codes.Internal, "%T is no message", answer)
 	}
-	// A handler may have written the bytes itself; those need no copy.
-	data := []byte(msg.ProtoReflect().GetUnknown())
-	if proto.Size(msg) != len(data) {
+	data := carriedBytes(msg)
+	if data == nil {
 		var err error
 		if data, err = proto.Marshal(msg); err != nil {
 			return status.Errorf(codes.Internal, "encoding the answer: %v", err)

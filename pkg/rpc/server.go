@@ -42,12 +42,15 @@ type Server struct {
 // must ask for client certificates; without one the server refuses to be made
 // unless insecure is set, which is for tests on the loopback.
 func NewServer(chain *Chain, tlsConfig *tls.Config, insecure bool) (*Server, error) {
+	registerCompressor()
 	opts := []grpc.ServerOption{
-		grpc.UnaryInterceptor(chain.Unary()),
+		grpc.ChainUnaryInterceptor(compressLarge, chain.Unary()),
 		grpc.StreamInterceptor(refuseStreams),
 		grpc.MaxRecvMsgSize(chain.cfg.MaxRequest),
 		grpc.MaxSendMsgSize(chain.cfg.MaxResponse),
 		grpc.MaxConcurrentStreams(maxStreams),
+		grpc.WriteBufferSize(bufferSize),
+		grpc.ForceServerCodecV2(newCarrying()),
 		grpc.KeepaliveParams(keepalive.ServerParameters{
 			MaxConnectionIdle:     maxIdle,
 			MaxConnectionAge:      maxAge,
