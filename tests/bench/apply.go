@@ -22,16 +22,17 @@ func applyFigure(h *host, o Options, name string, api scenario.API, crew *scenar
 func windowFigure(h *host, o Options, api scenario.API) (figure, error) {
 	size := o.crewSize() / 2
 	f := figure{name: window, unit: "s", atMost: 1.1, note: fmt.Sprintf("10 years against 30 days, %d employees, until FINISHED", size)}
+	ends := [2]string{"2036-01-04", "2026-02-03"}
 	var crews [2]*scenario.Crew
 	for i := range crews {
 		var err error
-		if crews[i], err = scenario.NewCrew(h.ctx, api, size, from); err != nil {
+		if crews[i], err = hire(h.ctx, api, size, ends[i]); err != nil {
 			return f, err
 		}
 	}
 	// Each crew keeps its window, so that each round replaces as much as the other.
 	samples, err := interleave(h.ctx, 2*o.Rounds+1,
-		changing(api, crews[0], "2036-01-04", false), changing(api, crews[1], "2026-02-03", false))
+		changing(api, crews[0], ends[0], false), changing(api, crews[1], ends[1], false))
 	if err == nil {
 		f.measured, f.floor = samples[0], samples[1]
 	}

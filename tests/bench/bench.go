@@ -109,7 +109,7 @@ func standalone(h *host, o Options) ([]figure, error) {
 		return err
 	}
 	if o.wants(applyLarge) || o.wants(readStandalone) {
-		crew, err := scenario.NewCrew(h.ctx, api, o.crewSize(), from)
+		crew, err := hire(h.ctx, api, o.crewSize(), "")
 		if err != nil {
 			return nil, err
 		}
@@ -126,7 +126,7 @@ func standalone(h *host, o Options) ([]figure, error) {
 		}
 	}
 	if o.wants(applySmall) {
-		crew, err := scenario.NewCrew(h.ctx, api, 1_000, from)
+		crew, err := hire(h.ctx, api, 1_000, "")
 		if err != nil {
 			return nil, err
 		}

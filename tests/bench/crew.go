@@ -12,8 +12,10 @@ import (
 const (
 	// from is the day from which crews and patterns are there.
 	from = "2026-01-05"
-	// shownDay is the day that is read to see a change.
+	// shownDay is the day that is read to see a change, firstDay one that is in
+	// every window.
 	shownDay = "2026-03-04"
+	firstDay = "2026-01-06"
 )
 
 // everyDay is a pattern of a fortnight with a shift of three segments on each
@@ -31,6 +33,48 @@ func everyDay(label string) scenario.Object {
 		segment("REGULAR_SEGMENT", "12:30", "16:30"),
 	}
 	return scenario.Pattern("AAAAAAAAAAAAAA", map[string]scenario.Object{"A": shift})
+}
+
+// settleTimeout bounds how long a crew takes to arrive in scheduling.
+const settleTimeout = 2 * time.Minute
+
+// hire creates a crew and gives it a pattern to a day, "" for no end. It waits
+// until everybody's schedule shows it: who is on a term comes to scheduling as
+// events, and what is measured later begins when these have been worked off.
+func hire(ctx context.Context, api scenario.API, size int, to string) (*scenario.Crew, error) {
+	crew, err := scenario.NewCrew(ctx, api, size, from)
+	if err != nil {
+		return nil, err
+	}
+	label := scenario.Unique("bench")
+	if _, err := crew.Assign(ctx, api, everyDay(label), from, to, 0); err != nil {
+		return nil, err
+	}
+	ctx, cancel := context.WithTimeout(ctx, settleTimeout)
+	defer cancel()
+	return crew, settled(ctx, api, crew, label)
+}
+
+// settled waits until each of a crew is read with a shift of the label.
+func settled(ctx context.Context, api scenario.API, crew *scenario.Crew, label string) error {
+	const most = 10_000 // of one reading
+	for first := 0; first < len(crew.Persons); {
+		some := crew.Persons[first:min(first+most, len(crew.Persons))]
+		_, answer, err := api.Bytes(ctx, "POST", readPath, scenario.ReadRequest(some, firstDay, firstDay))
+		if err != nil {
+			return err
+		}
+		if showsAll(answer, some, label) == nil {
+			first += most
+			continue
+		}
+		select {
+		case <-ctx.Done():
+			return fmt.Errorf("a crew of %d is not in scheduling: %w", len(crew.Persons), ctx.Err())
+		case <-time.After(50 * time.Millisecond): // the pause between two looks
+		}
+	}
+	return nil
 }
 
 // change puts another pattern on a crew, and answers how long it took from its

@@ -12,11 +12,8 @@ import (
 func deployed(h *host, o Options) ([]figure, error) {
 	d := launch.Deployed(h)
 	api := scenario.API{Target: launch.Login(h, d.Client, d.Ready)}
-	crew, err := scenario.NewCrew(h.ctx, api, o.crewSize(), from)
+	crew, err := hire(h.ctx, api, o.crewSize(), "")
 	if err != nil {
-		return nil, err
-	}
-	if _, err := change(h.ctx, api, crew, "", true); err != nil {
 		return nil, err
 	}
 	// This database server is one for tests, which does not do so by itself.

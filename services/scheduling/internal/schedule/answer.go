@@ -87,7 +87,9 @@ func writeAnswer(q *query, b *book) ([]byte, error) {
 		if q.selected&l.part == 0 {
 			continue
 		}
-		w.list(l.field, l.entries, l.size)
+		if err := w.list(l.field, l.entries, l.size); err != nil {
+			return nil, err
+		}
 		w.out = append(w.out, l.other...)
 	}
 	return w.out, nil

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/jackc/pgx/v5/pgxpool"
 
@@ -63,17 +64,41 @@ func (h *Handler) answer(ctx context.Context, q *query) (*schedulingv1.Schedule,
 	if !ok {
 		return nil, errNoTenant
 	}
-	employees, err := h.employees(ctx, tenantID, q)
+	persons, rows, err := h.read(ctx, tenantID, q)
 	if err != nil {
 		return nil, err
 	}
-	fields, err := h.reader.read(ctx, tenantID, q, employees)
+	fields, err := h.reader.fields(ctx, tenantID, q, persons, rows)
 	if err != nil {
 		return nil, err
 	}
 	out := &schedulingv1.Schedule{}
 	out.ProtoReflect().SetUnknown(fields)
 	return out, nil
+}
+
+// read finds the employees and what is stored of them. When the request names
+// them by id, it does both at the same time.
+func (h *Handler) read(ctx context.Context, tenantID int64, q *query) (persons []person, stored rows, err error) {
+	find := func() error {
+		employees, err := h.employees(ctx, tenantID, q)
+		persons = newPersons(employees, q.days)
+		return err
+	}
+	load := func(ids []int64) (err error) {
+		stored, err = h.reader.rows(ctx, tenantID, q, ids)
+		return err
+	}
+	ids := q.employees.GetIds()
+	if len(ids) > 0 && checkEmployeeDays(len(ids), q.days.Days()) == nil {
+		sorted := slices.Sorted(slices.Values(ids))
+		err = both(find, func() error { return load(slices.Compact(sorted)) })
+		return persons, stored, err
+	}
+	if err = find(); err == nil {
+		err = load(idsOf(persons))
+	}
+	return persons, stored, err
 }
 
 const countEmployees = `SELECT count(*) FROM employee WHERE tenant_id = $1`

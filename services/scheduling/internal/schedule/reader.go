@@ -8,7 +8,6 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"github.com/rotaloom/rotaloom/pkg/fault"
-	"github.com/rotaloom/rotaloom/services/scheduling/internal/projection"
 )
 
 const (
@@ -29,23 +28,22 @@ func NewReader(pool *pgxpool.Pool, source PatternSource) *Reader {
 	return &Reader{pool: pool, patterns: newPatterns(source)}
 }
 
-// read returns the fields of the Schedule that is asked for, of the employees.
-func (r *Reader) read(ctx context.Context, tenantID int64, q *query, employees []projection.Employee) ([]byte, error) {
-	persons := newPersons(employees, q.days)
+// rows reads what is stored of the Schedule that is asked for, of the employees
+// with the ids.
+func (r *Reader) rows(ctx context.Context, tenantID int64, q *query, ids []int64) (rows, error) {
 	w := want{tenantID: tenantID, days: q.days}
 	if !q.onlyOpen() {
-		if err := checkEmployeeDays(len(persons), q.days.Days()); err != nil {
-			return nil, err
-		}
-		w.employees = idsOf(persons)
+		w.employees = ids
 	}
 	if q.selected&selectOpen != 0 {
 		w.open = mostOpenShifts + 1
 	}
-	rows, err := read(ctx, r.pool, w)
-	if err != nil {
-		return nil, err
-	}
+	return read(ctx, r.pool, w)
+}
+
+// fields returns the fields of the Schedule that is asked for, of the persons;
+// rows are theirs.
+func (r *Reader) fields(ctx context.Context, tenantID int64, q *query, persons []person, rows rows) ([]byte, error) {
 	if len(rows.open) > mostOpenShifts {
 		return nil, tooMany("open shifts", int64(len(rows.open)), mostOpenShifts)
 	}

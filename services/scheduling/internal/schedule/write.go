@@ -37,10 +37,31 @@ func (w *writer) listSize(entries []entry) int {
 }
 
 // list appends a field that holds the list of the entries; size is its
-// listSize.
-func (w *writer) list(field protowire.Number, entries []entry, size int) {
+// listSize, for which there is room. As the place of every entry follows from
+// the sizes, two processors share a long list.
+func (w *writer) list(field protowire.Number, entries []entry, size int) error {
 	w.out = protowire.AppendTag(w.out, field, protowire.BytesType)
 	w.out = protowire.AppendVarint(w.out, uint64(size))
+	if len(entries) < longList {
+		w.items(entries)
+		return nil
+	}
+	half := len(entries) / 2
+	middle := len(w.out) + w.listSize(entries[:half])
+	end := middle + w.listSize(entries[half:])
+	other := &writer{book: w.book, dates: w.dates, out: w.out[middle:middle:end]}
+	err := both(
+		func() error { w.items(entries[:half]); return nil },
+		func() error { other.items(entries[half:]); return nil })
+	w.out = w.out[:end]
+	return err
+}
+
+// longList is how many entries are worth a second processor.
+const longList = 2000
+
+// items appends the items of a list.
+func (w *writer) items(entries []entry) {
 	for i := range entries {
 		w.out = append(w.out, byte(protowire.EncodeTag(1, protowire.BytesType)))
 		w.out = protowire.AppendVarint(w.out, uint64(w.size(&entries[i])))
