@@ -29,7 +29,9 @@ slapd: ## Install OpenLDAP's server package, for tests, when it is missing.
 
 .PHONY: test
 test: postgres slapd ## Run all tests but the long fault runs.
-	go run ./pkg/testkit/cmd/withpg go test work
+	go run ./pkg/testkit/cmd/withpg go test $(addsuffix /...,$(filter-out %/tests,$(modules)))
+	# These build and run binaries, which the cache of test results does not see.
+	go test -count=1 ./tests/...
 
 .PHONY: contract
 contract: postgres ## Run the contract cases, in one process and in separate ones.
