@@ -193,22 +193,27 @@ func (d *Deployment) startGateway(t testing.TB, ca *boot.LocalCA, env []string) 
 	Await(t, startTimeout, "the edge lets the administrator in", func() bool {
 		return !t.Failed() && LoginWorks(t, d.Client, d.Ready)
 	})
+	token := Login(t, d.Client, d.Ready).Token
 	for _, path := range []string{
 		"/v1/commons/persons/1", "/v1/timekeeping/setup/employment_terms/1", "/v1/scheduling/shift_templates/1",
 	} {
-		Await(t, startTimeout, path+" is answered", func() bool { return d.answers(path) })
+		Await(t, startTimeout, path+" is answered", func() bool { return d.answers(path, token) })
 	}
 }
 
-// answers reports whether the service behind a path is there, to whom nobody has
-// said who is asking.
-func (d *Deployment) answers(path string) bool {
-	response, err := d.Client.Get(d.BaseURL + path)
+// answers reports whether the service behind a path does its work.
+func (d *Deployment) answers(path, token string) bool {
+	request, err := http.NewRequest(http.MethodGet, d.BaseURL+path, nil)
+	if err != nil {
+		return false
+	}
+	request.Header.Set("Authorization", "Bearer "+token)
+	response, err := d.Client.Do(request)
 	if err != nil {
 		return false
 	}
 	defer response.Body.Close()
-	return response.StatusCode == http.StatusUnauthorized
+	return response.StatusCode < http.StatusInternalServerError
 }
 
 // freePort is a port that nobody listens on at the moment. The programs take
