@@ -25,6 +25,7 @@ var defaultOrder = []order{byAsked, byStart}
 func sortEntries(entries []entry, orders []order, persons []person) {
 	if len(orders) == 0 {
 		orders = defaultOrder
+		gather(entries, persons)
 	}
 	compare := func(a, b entry) int {
 		for _, o := range orders {
@@ -36,6 +37,30 @@ func sortEntries(entries []entry, orders []order, persons []person) {
 	}
 	if !slices.IsSortedFunc(entries, compare) {
 		slices.SortFunc(entries, compare)
+	}
+}
+
+// gather brings the entries of each person together, in the order in which the
+// persons were asked for, and leaves them as they are among themselves. Entries
+// come by person and day, so that mostly no more sorting is needed.
+func gather(entries []entry, persons []person) {
+	inOrder := func(a, b entry) int { return byAsked.compare(&a, &b, persons) }
+	if slices.IsSortedFunc(entries, inOrder) {
+		return
+	}
+	count := make([]int, len(persons))
+	for i := range entries {
+		count[entries[i].employee]++
+	}
+	next := make([]int, len(persons)) // where the next entry of a person goes
+	at := 0
+	for _, person := range asAsked(persons) {
+		next[person] = at
+		at += count[person]
+	}
+	for _, e := range slices.Clone(entries) {
+		entries[next[e.employee]] = e
+		next[e.employee]++
 	}
 }
 
