@@ -47,14 +47,11 @@ func (a answer) marshal() ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	r := relay{to: a.x, bufs: &a.x.edge.bufs}
-	defer func() { _ = r.end() }() // also after a panic
-	buf := a.x.edge.bufs.get()
-	last, err := planOf(a.m).StreamJSON((*buf)[:0], wire, r.flush)
-	if failed := r.end(); failed != nil {
-		return nil, failed
+	a.x.buf = a.x.edge.bufs.get()
+	last, err := planOf(a.m).StreamJSON((*a.x.buf)[:0], wire, a.x)
+	if err == nil && a.x.buf != nil {
+		*a.x.buf = last
 	}
-	a.x.buf = &last
 	return last, err
 }
 

@@ -3,6 +3,7 @@ package transcode
 import (
 	"errors"
 	"fmt"
+	"io"
 	"slices"
 
 	"google.golang.org/protobuf/encoding/protowire"
@@ -27,18 +28,18 @@ func (p *Plan) AppendJSON(dst, wire []byte) ([]byte, error) {
 	return p.start(slices.Grow(dst, expansion*len(wire)+2), wire, nil)
 }
 
-func (p *Plan) start(dst, wire []byte, flush Flush) ([]byte, error) {
+func (p *Plan) start(dst, wire []byte, out io.Writer) ([]byte, error) {
 	m := takeMemo(len(wire))
 	defer m.give()
-	return p.appendJSON(dst, wire, place{memo: m, flush: flush})
+	return p.appendJSON(dst, wire, place{memo: m, out: out})
 }
 
 // place is where a value stands: what it is nested in.
 type place struct {
 	depth  int
-	inItem bool  // of a list
-	memo   *memo // or nil
-	flush  Flush // takes parts between the items of lists, or nil
+	inItem bool      // of a list
+	memo   *memo     // or nil
+	out    io.Writer // takes parts between the items of lists, or nil
 }
 
 func (at place) deeper() place {
@@ -65,8 +66,8 @@ func (p *Plan) appendJSON(dst, wire []byte, at place) ([]byte, error) {
 			return p.failure.message.appendJSON(dst, failed, at.deeper())
 		}
 	}
-	if at.flush != nil && !p.ordered(wire) {
-		at.flush = nil // What was written cannot be taken back.
+	if at.out != nil && !p.ordered(wire) {
+		at.out = nil // What was written cannot be taken back.
 	}
 	start := len(dst)
 	dst, err := p.appendOrdered(dst, wire, at)

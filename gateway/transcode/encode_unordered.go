@@ -121,7 +121,7 @@ func (f *field) appendMap(dst []byte, entries [][]byte, at place) ([]byte, error
 	if at.depth >= maxDepth {
 		return dst, errDepth
 	}
-	at.flush = nil // An entry that another one replaces is taken back.
+	at.out = nil // An entry that another one replaces is taken back.
 	type parts struct{ key, value []fieldData }
 	all := make([]parts, len(entries))
 	last := make(map[string]int, len(entries))

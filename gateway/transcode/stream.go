@@ -1,41 +1,39 @@
 package transcode
 
-import "slices"
+import (
+	"io"
+	"slices"
+)
 
-// PartSize is about how many bytes of JSON a part has: few enough that they are
-// still in the processor's cache when they are written out.
-const PartSize = 64 << 10
+// partSize is how many bytes of JSON are written out at once: few enough that
+// they are still in the processor's cache.
+const partSize = 64 << 10
 
-// Flush takes a part over, and answers the buffer to go on with, which may be
-// the same once the part is written.
-type Flush func(part []byte) (next []byte, err error)
-
-// StreamJSON hands the JSON of a message to flush in parts, the first of them
-// in dst behind what is there, and answers the last one. Of a message of less
-// than a part it is the only one. It fails as AppendJSON does, also after parts
-// were flushed.
-func (p *Plan) StreamJSON(dst, wire []byte, flush Flush) ([]byte, error) {
-	return p.start(slices.Grow(dst, min(expansion*len(wire)+2, 2*PartSize)), wire, flush)
+// StreamJSON writes the JSON of a message to w in parts, while it goes on
+// appending to dst, and answers the last part, which the caller must write. A
+// message of less than a part is not written at all. It fails as AppendJSON
+// does, also after parts were written.
+func (p *Plan) StreamJSON(dst, wire []byte, w io.Writer) ([]byte, error) {
+	return p.start(slices.Grow(dst, min(expansion*len(wire)+2, 2*partSize)), wire, w)
 }
 
 // appendItem writes one message of a list.
 func (f *field) appendItem(dst, wire []byte, at place) ([]byte, error) {
 	inside := at.deeper()
-	inside.inItem, inside.flush = true, nil
+	inside.inItem, inside.out = true, nil
 	if at.inItem {
 		return at.memo.appendInner(dst, f.message, wire, inside)
 	}
 	dst, err := at.memo.appendOuter(dst, f.message, wire, inside)
-	if err != nil || at.flush == nil || len(dst) < PartSize {
+	if err != nil || at.out == nil || len(dst) < partSize {
 		return dst, err
 	}
 	// What comes next looks at the last byte.
-	last := dst[len(dst)-1]
-	next, err := at.flush(dst[:len(dst)-1])
-	if err != nil {
+	last := len(dst) - 1
+	if _, err := at.out.Write(dst[:last]); err != nil {
 		return dst, err
 	}
-	return append(next[:0], last), nil
+	return append(dst[:0], dst[last]), nil
 }
 
 // ordered reports whether one pass can write the fields.

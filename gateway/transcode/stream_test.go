@@ -19,23 +19,19 @@ import (
 func stream(t *testing.T, m proto.Message, wire []byte) (parts int, text []byte) {
 	t.Helper()
 	var out recorder
-	last, err := transcode.For(m.ProtoReflect().Descriptor()).StreamJSON(nil, wire, out.flush)
+	last, err := transcode.For(m.ProtoReflect().Descriptor()).StreamJSON(nil, wire, &out)
 	require.NoError(t, err)
-	return out.parts, append(out.text, last...)
+	return out.writes, append(out.Bytes(), last...)
 }
 
-// recorder keeps what is flushed. It answers another buffer each time, and
-// spoils the one that it has taken over.
 type recorder struct {
-	parts int
-	text  []byte
+	bytes.Buffer
+	writes int
 }
 
-func (r *recorder) flush(part []byte) ([]byte, error) {
-	r.parts++
-	r.text = append(r.text, part...)
-	clear(part)
-	return make([]byte, 3), nil
+func (r *recorder) Write(p []byte) (int, error) {
+	r.writes++
+	return r.Buffer.Write(p)
 }
 
 func TestStreamedJSONEqualsProtojson(t *testing.T) {
@@ -144,13 +140,17 @@ func TestMessagesThatAreCutOff(t *testing.T) {
 	}
 }
 
-func TestStreamEndsWhenAPartFails(t *testing.T) {
+type broken struct{}
+
+var errBroken = errors.New("broken")
+
+func (broken) Write([]byte) (int, error) { return 0, errBroken }
+
+func TestStreamEndsWithItsWriter(t *testing.T) {
 	t.Parallel()
 	m := schedule(60, 30)
 	wire, err := proto.Marshal(m)
 	require.NoError(t, err)
-	broken := errors.New("broken")
-	_, err = transcode.For(m.ProtoReflect().Descriptor()).StreamJSON(nil, wire,
-		func([]byte) ([]byte, error) { return nil, broken })
-	require.ErrorIs(t, err, broken)
+	_, err = transcode.For(m.ProtoReflect().Descriptor()).StreamJSON(nil, wire, broken{})
+	require.ErrorIs(t, err, errBroken)
 }

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"net/http"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -36,10 +37,12 @@ func TestBrokerIsAway(t *testing.T) {
 			w.WipeNATS(t)
 		}
 		w.StartNATS(t)
+		back := time.Now()
 		launch.Await(t, patience, "the change is applied", func() bool { return w.populatedThrough(before.ID) == forever })
 		all := append(sample(crew.Persons, 50), late.Persons...)
 		w.awaitShifts(first, all)
 		w.verify()
+		t.Logf("all is applied %s after the broker is back", time.Since(back))
 	}
 }
 

@@ -104,8 +104,11 @@ func (r *Resolver) employees(ctx context.Context, want wanted, count int) ([]Emp
 	}
 	employees := make([]Employee, count)
 	missing, err := r.knownEmployees(ctx, tenantID, want, employees)
-	if err != nil || missing.empty() {
-		return employees, err
+	if err != nil {
+		return nil, err
+	}
+	if missing.empty() {
+		return employees, nil
 	}
 	if err := r.fetchEmployees(ctx, tenantID, missing); err != nil {
 		return nil, err

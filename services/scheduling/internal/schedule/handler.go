@@ -82,8 +82,11 @@ func (h *Handler) answer(ctx context.Context, q *query) (*schedulingv1.Schedule,
 func (h *Handler) read(ctx context.Context, tenantID int64, q *query) (persons []person, stored rows, err error) {
 	find := func() error {
 		employees, err := h.employees(ctx, tenantID, q)
+		if err != nil {
+			return err
+		}
 		persons = newPersons(employees, q.days)
-		return err
+		return nil
 	}
 	load := func(ids []int64) (err error) {
 		stored, err = h.reader.rows(ctx, tenantID, q, ids)

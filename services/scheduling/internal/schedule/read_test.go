@@ -200,23 +200,31 @@ func TestSpansThatEndAtForever(t *testing.T) {
 }
 
 // A read that is given up while the database works on it is an error, and gives
-// its connection back.
+// its connections back.
 func TestReadThatIsGivenUp(t *testing.T) {
 	t.Parallel()
-	f := newFixture(t)
-	f.employee(1, "UTC")
-	blocker, err := f.pool.Begin(f.ctx)
-	require.NoError(t, err)
-	defer func() { assert.NoError(t, blocker.Rollback(f.ctx)) }()
-	f.read(window("2025-03-02", "2025-03-02", onlyShifts(), 1)) // The other connection knows the statements.
-	_, err = blocker.Exec(f.ctx, "LOCK TABLE span")
-	require.NoError(t, err)
+	for _, table := range []string{"span", "employee"} {
+		f := newFixture(t)
+		f.employee(1, "UTC")
+		assert.ErrorIs(t, f.readLocked(table), context.DeadlineExceeded, table)
+		assert.Eventually(t, func() bool { return f.pool.Stat().AcquiredConns() == 0 }, 10*time.Second, time.Millisecond)
+	}
+}
 
+// readLocked reads employee 1 for a moment while a table is locked.
+func (f *fixture) readLocked(table string) error {
+	f.t.Helper()
+	request := window("2025-03-02", "2025-03-02", onlyShifts(), 1)
+	blocker, err := f.pool.Begin(f.ctx)
+	require.NoError(f.t, err)
+	defer func() { assert.NoError(f.t, blocker.Rollback(f.ctx)) }()
+	f.read(request) // The other connections know the statements.
+	_, err = blocker.Exec(f.ctx, "LOCK TABLE "+table)
+	require.NoError(f.t, err)
 	ctx, cancel := context.WithTimeout(f.ctx, 50*time.Millisecond)
 	defer cancel()
-	_, err = f.handler.MultiReadSchedule(ctx, window("2025-03-02", "2025-03-02", onlyShifts(), 1))
-	require.ErrorIs(t, err, context.DeadlineExceeded)
-	assert.Eventually(t, func() bool { return f.pool.Stat().AcquiredConns() == 1 }, 10*time.Second, time.Millisecond, "that of the lock")
+	_, err = f.handler.MultiReadSchedule(ctx, request)
+	return err
 }
 
 func TestTenantsAreApart(t *testing.T) {
