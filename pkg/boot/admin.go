@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"log/slog"
 	"net"
 	"net/http"
 	"net/http/pprof"
@@ -51,13 +50,12 @@ func writeReadiness(w http.ResponseWriter, r *http.Request, ready *Checks) {
 	}{state, failing})
 }
 
-// serveAdmin serves until stop is called.
-func serveAdmin(address string, handler http.Handler, log *slog.Logger) (stop func(), err error) {
+// serveAdmin serves until stop is called, and answers where.
+func serveAdmin(address string, handler http.Handler) (at net.Addr, stop func(), err error) {
 	listener, err := net.Listen("tcp", address)
 	if err != nil {
-		return nil, fmt.Errorf("admin listener: %w", err)
+		return nil, nil, fmt.Errorf("admin listener: %w", err)
 	}
-	log.Info("admin listener", "address", listener.Addr().String())
 	server := &http.Server{Handler: handler, ReadHeaderTimeout: adminHeaderTimeout}
 	served := make(chan struct{})
 	go func() {
@@ -65,7 +63,7 @@ func serveAdmin(address string, handler http.Handler, log *slog.Logger) (stop fu
 		// It ends when it is stopped; the listener works until then.
 		_ = server.Serve(listener)
 	}()
-	return func() {
+	return listener.Addr(), func() {
 		ctx, cancel := context.WithTimeout(context.Background(), adminStopTimeout)
 		defer cancel()
 		if err := server.Shutdown(ctx); errors.Is(err, context.DeadlineExceeded) {

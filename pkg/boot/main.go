@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net"
 	"os"
 	"os/signal"
 	"strings"
@@ -130,15 +131,21 @@ func (p *program) serve(cfg Common, start Start) (err error) {
 	go p.watchSignals(cancel, finished)
 
 	app := NewApp(cfg, log, obs.NewRegistry())
+	var admin net.Addr
 	if cfg.AdminAddress != "" {
-		stop, err := serveAdmin(cfg.AdminAddress, AdminHandler(app.Ready, app.Registry), log)
+		at, stop, err := serveAdmin(cfg.AdminAddress, AdminHandler(app.Ready, app.Registry))
 		if err != nil {
 			return err
 		}
 		defer stop()
+		admin = at
 	}
 	if err := start(ctx, app); err != nil {
 		return errors.Join(fmt.Errorf("starting: %w", err), app.Close())
+	}
+	if admin != nil {
+		// Not before: a start that fails says why in one line.
+		log.Info("admin listener", "address", admin.String())
 	}
 	return app.Run(ctx)
 }

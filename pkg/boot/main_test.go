@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"errors"
-	"log/slog"
 	"net/http"
 	"os"
 	"regexp"
@@ -140,10 +139,11 @@ func TestSettingsFromTheEnvironment(t *testing.T) {
 
 func TestAdminListenerServesWhileTheProgramRuns(t *testing.T) {
 	t.Parallel()
-	stop, err := serveAdmin("127.0.0.1:0", http.NotFoundHandler(), slog.New(slog.DiscardHandler))
+	at, stop, err := serveAdmin("127.0.0.1:0", http.NotFoundHandler())
 	require.NoError(t, err)
+	assert.NotEmpty(t, at.String())
 	stop()
-	_, err = serveAdmin("256.0.0.1:0", http.NotFoundHandler(), slog.New(slog.DiscardHandler))
+	_, _, err = serveAdmin("256.0.0.1:0", http.NotFoundHandler())
 	require.Error(t, err)
 
 	p := newProgram("--color=red")
