@@ -67,6 +67,9 @@ type transcodingConn struct {
 
 // Invoke makes a call.
 func (c transcodingConn) Invoke(ctx context.Context, method string, args, reply any, opts ...grpc.CallOption) error {
+	if x, ok := ctx.Value(exchangeKey{}).(*exchange); ok {
+		ctx = x.withParts(ctx)
+	}
 	opts = append(opts, grpc.ForceCodecV2(Codec{}), grpc.MaxCallRecvMsgSize(c.answerLimit))
 	return c.conn.Invoke(ctx, method, args, reply, opts...)
 }

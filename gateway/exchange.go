@@ -12,6 +12,7 @@ import (
 	"runtime/debug"
 	"time"
 
+	"github.com/rotaloom/rotaloom/gateway/transcode"
 	"github.com/rotaloom/rotaloom/pkg/fault"
 	"github.com/rotaloom/rotaloom/pkg/obs"
 )
@@ -28,13 +29,15 @@ type exchange struct {
 	ctx     context.Context // of the request, for the log
 
 	route   *route
-	form    bool         // whether the body is a form
-	body    io.Reader    // bounded
-	fault   *fault.Error // what was wrong with the body
-	success int          // status of a success that is not the route's
-	buf     *[]byte      // holds the answer's JSON
-	status  int          // that was written, or 0
-	cut     bool         // whether the answer must not end as if it were whole
+	form    bool              // whether the body is a form
+	body    io.Reader         // bounded
+	fault   *fault.Error      // what was wrong with the body
+	success int               // status of a success that is not the route's
+	buf     *[]byte           // holds the answer's JSON
+	joined  *transcode.Joined // writes an answer that comes in parts
+	taken   int               // bytes of its parts
+	status  int               // that was written, or 0
+	cut     bool              // whether the answer must not end as if it were whole
 	bytes   int
 	cause   error // of a failure, for the log
 }
@@ -190,6 +193,9 @@ func (x *exchange) finish() {
 	if p := recover(); p != nil {
 		x.edge.log.ErrorContext(x.ctx, "panic", "panic", fmt.Sprint(p), "stack", string(debug.Stack()))
 		x.fail(fault.Internal(fmt.Errorf("panic: %v", p)))
+	}
+	if x.joined != nil {
+		x.joined.Close()
 	}
 	x.edge.bufs.put(x.buf)
 	level := slog.LevelInfo

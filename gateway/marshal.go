@@ -43,6 +43,9 @@ func (a answer) marshal() ([]byte, error) {
 	if a.x.successStatus() == http.StatusNoContent {
 		return nil, nil
 	}
+	if a.x.joined != nil {
+		return a.x.lastPart(), nil
+	}
 	wire, err := wireOf(a.m)
 	if err != nil {
 		return nil, err

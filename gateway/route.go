@@ -77,6 +77,9 @@ func (rt *router) addRule(method protoreflect.MethodDescriptor, rule *annotation
 		return err
 	}
 	r := &route{policy: p, handle: handle}
+	if err := r.checkParts(); err != nil {
+		return err
+	}
 	r.method, r.path = methodAndPath(rule)
 	segments, err := r.parsePath(method.Input())
 	if err != nil {

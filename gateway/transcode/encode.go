@@ -13,6 +13,7 @@ import (
 var (
 	errMalformed = errors.New("transcode: malformed wire bytes")
 	errDepth     = errors.New("transcode: values nest too deeply")
+	errFailure   = errors.New("transcode: a failure among the items of a list")
 	// errUnordered says that the fields do not come in the order in which one
 	// pass can write them. It never leaves the package.
 	errUnordered = errors.New("transcode: fields out of order")
@@ -184,12 +185,25 @@ func (p *Plan) appendBare(dst, wire []byte, at place) ([]byte, error) {
 	if p.bare.entry != nil {
 		return p.bare.appendMap(dst, p.pieces(p.bare, wire), at)
 	}
-	dst = append(dst, '[')
+	dst, err := p.appendItems(append(dst, '['), wire, at)
+	return append(dst, ']'), err
+}
+
+// isBareList reports whether the items of a list stand for the whole message,
+// unless it holds a failure.
+func (p *Plan) isBareList() bool { return p.form == formBare && p.bare.entry == nil }
+
+// appendItems writes the items of the list that stands for the whole message,
+// after those that stand behind the open bracket. A failure has no place there.
+func (p *Plan) appendItems(dst, wire []byte, at place) ([]byte, error) {
 	var v fieldData
 	for i := 0; i < len(wire); {
 		var f *field
 		if f, i = p.next(wire, i, &v); i < 0 {
 			return dst, errMalformed
+		}
+		if f != nil && f == p.failure {
+			return dst, errFailure
 		}
 		if f != p.bare || f.empty(&v) {
 			continue
@@ -202,5 +216,5 @@ func (p *Plan) appendBare(dst, wire []byte, at place) ([]byte, error) {
 			return dst, err
 		}
 	}
-	return append(dst, ']'), nil
+	return dst, nil
 }

@@ -11,7 +11,7 @@ import (
 // Bounds of a memo, and of what it is used for.
 const (
 	memoSlots = 1 << 12
-	memoText  = 2 << 20 // bytes of JSON
+	memoText  = 2 << 20 // bytes of pieces and their JSON
 	// Shorter pieces are written sooner than they are found.
 	shortestPiece = 12
 	longestPiece  = 1 << 12
@@ -33,7 +33,7 @@ const (
 type memo struct {
 	seed  maphash.Seed
 	slots [memoSlots]piece
-	text  []byte
+	text  []byte // of the pieces
 	rests tally
 	items tally
 }
@@ -42,8 +42,8 @@ type memo struct {
 type piece struct {
 	plan *Plan
 	rest bool   // whether it is the rest of an item
-	wire []byte // part of the message
-	json []byte // part of the memo's text
+	wire []byte // as the message has it
+	json []byte
 }
 
 // tally counts the pieces of one kind.
@@ -99,14 +99,17 @@ func (m *memo) tally(rest bool) *tally {
 	return &m.items
 }
 
-// keep remembers the JSON of a piece, as long as there is room.
+// keep remembers the JSON of a piece, as long as there is room. Both are copied:
+// the memory of a part of a message is used for the next one.
 func (m *memo) keep(slot *piece, p *Plan, rest bool, wire, json []byte) {
-	if len(m.text)+len(json) > cap(m.text) {
+	if len(m.text)+len(wire)+len(json) > cap(m.text) {
 		return
 	}
 	from := len(m.text)
+	m.text = append(m.text, wire...)
+	middle := len(m.text)
 	m.text = append(m.text, json...)
-	*slot = piece{p, rest, wire, m.text[from:]}
+	*slot = piece{p, rest, m.text[from:middle], m.text[middle:]}
 }
 
 // appendInner writes one message of a list that stands in an item of another

@@ -51,6 +51,7 @@ const (
 // in order at the first SIGINT or SIGTERM. A second one ends the process at
 // once. It does not return.
 func Main(name, description string, settings Settings, start Start) {
+	tuneCollector()
 	signals := make(chan os.Signal, 2)
 	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
 	p := program{

@@ -32,10 +32,12 @@ type Method struct {
 	Throttle optionsv1.Throttle
 	// SuccessStatus is the HTTP status of a success.
 	SuccessStatus int
+	// Parts says that the answer may come in parts, which merge into it.
+	Parts bool
 	// OAuthErrors says that errors are written as RFC 6749 asks.
 	OAuthErrors bool
-	// Input describes the request.
-	Input protoreflect.MessageDescriptor
+	// Input describes the request, Output the answer.
+	Input, Output protoreflect.MessageDescriptor
 
 	// body is the JSON name of the field that holds the body of the HTTP
 	// request, or "" when the whole request is the body.
@@ -105,12 +107,14 @@ func compileMethod(desc protoreflect.MethodDescriptor) (*Method, error) {
 		Name:          fmt.Sprintf("/%s/%s", desc.Parent().FullName(), desc.Name()),
 		SuccessStatus: http.StatusOK,
 		Input:         desc.Input(),
+		Output:        desc.Output(),
 	}
 	if opts := methodOptions(desc); opts != nil {
 		m.Permission = opts.GetPermission()
 		m.Public = opts.GetPublic()
 		m.Internal = opts.GetInternal()
 		m.Throttle = opts.GetThrottle()
+		m.Parts = opts.GetParts()
 		m.OAuthErrors = opts.GetOauthErrors()
 		if opts.GetSuccessStatus() != 0 {
 			m.SuccessStatus = int(opts.GetSuccessStatus())

@@ -79,7 +79,11 @@ func Dial(cfg DialConfig, opts ...grpc.DialOption) (*grpc.ClientConn, error) {
 }
 
 func outgoingUnary(ctx context.Context, method string, req, reply any, conn *grpc.ClientConn, invoke grpc.UnaryInvoker, opts ...grpc.CallOption) error {
+	take := takerOf(ctx)
 	ctx = metadata.NewOutgoingContext(ctx, outgoing(ctx))
+	if take != nil {
+		return clientError(outgoingParts(ctx, take, method, req, conn, opts))
+	}
 	return clientError(invoke(ctx, method, req, reply, conn, opts...))
 }
 

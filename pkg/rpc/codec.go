@@ -15,6 +15,9 @@ func newCarrying() carrying { return carrying{encoding.GetCodecV2(protocodec.Nam
 
 // Marshal encodes a message.
 func (c carrying) Marshal(v any) (mem.BufferSlice, error) {
+	if part, ok := v.(packed); ok {
+		return mem.BufferSlice{mem.SliceBuffer(part)}, nil
+	}
 	if m, ok := v.(proto.Message); ok {
 		if carried := carriedBytes(m); carried != nil {
 			return mem.BufferSlice{mem.SliceBuffer(carried)}, nil

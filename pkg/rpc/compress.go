@@ -79,9 +79,17 @@ func (r *decompressing) Read(p []byte) (int, error) {
 // compressLarge has large answers compressed when the client can read them.
 func compressLarge(ctx context.Context, req any, _ *grpc.UnaryServerInfo, handle grpc.UnaryHandler) (any, error) {
 	resp, err := handle(ctx, req)
-	if m, ok := resp.(proto.Message); ok && err == nil && proto.Size(m) >= compressFrom {
-		// Its only error is that the client cannot.
-		_ = grpc.SetSendCompressor(ctx, compressorName)
+	if err == nil {
+		compressIfLarge(ctx, resp)
 	}
 	return resp, err
+}
+
+// compressIfLarge has what is sent compressed, of which the answer is the first.
+func compressIfLarge(ctx context.Context, answer any) {
+	if m, ok := answer.(proto.Message); ok && proto.Size(m) >= compressFrom {
+		// Its only error is that the client cannot, or that a part was sent
+		// before.
+		_ = grpc.SetSendCompressor(ctx, compressorName)
+	}
 }

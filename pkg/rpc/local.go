@@ -20,8 +20,8 @@ import (
 // Local serves a chain inside the process. Services register with it as with
 // a gRPC server, and it is a connection to them. A call passes the chain and
 // is encoded and decoded as over the network: neither side sees the other's
-// messages, context values or errors. Only the goroutine is the same, so a
-// call returns when its handler does.
+// messages, context values or errors. A call returns when its handler does; it
+// runs in the same goroutine, unless the answer comes in parts.
 type Local struct {
 	LocalConn
 
@@ -125,7 +125,12 @@ func (c *LocalConn) invoke(ctx context.Context, method string, args, reply any, 
 	defer request.Free()
 
 	stream := &localStream{method: method}
-	answer, err := m.handle(m.impl, c.serverContext(ctx, stream), c.decoder(request), c.local.unary)
+	var answer any
+	if take := takerOf(ctx); take != nil {
+		err = c.invokeParts(ctx, take, m, request, stream, o)
+	} else {
+		answer, err = m.handle(m.impl, c.serverContext(ctx, stream), c.decoder(request), c.local.unary)
+	}
 	o.answer(stream, c.peer)
 	if ctxErr := ctx.Err(); ctxErr != nil {
 		// Over the network the client would not have waited.
@@ -133,6 +138,9 @@ func (c *LocalConn) invoke(ctx context.Context, method string, args, reply any, 
 	}
 	if err != nil {
 		return wireError(err)
+	}
+	if answer == nil {
+		return nil
 	}
 	return c.reply(answer, reply, o)
 }
@@ -169,24 +177,33 @@ func (c *LocalConn) decoder(request mem.BufferSlice) func(any) error {
 // reply hands the bytes of an answer to the caller's codec. They are not
 // pooled, so a codec that keeps them needs no copy.
 func (c *LocalConn) reply(answer, reply any, o *callOptions) error {
-	msg, ok := answer.(proto.Message)
-	if !ok {
-		return status.Errorf(codes.Internal, "%T is no message", answer)
-	}
-	data := carriedBytes(msg)
-	if data == nil {
-		var err error
-		if data, err = proto.Marshal(msg); err != nil {
-			return status.Errorf(codes.Internal, "encoding the answer: %v", err)
-		}
-	}
-	if limit := min(c.local.chain.cfg.MaxResponse, o.maxResponse); len(data) > limit {
-		return status.Errorf(codes.ResourceExhausted, "answer of %d bytes, at most %d are sent", len(data), limit)
+	data, err := c.fields(answer, o)
+	if err != nil {
+		return err
 	}
 	if err := o.codec.Unmarshal(mem.BufferSlice{mem.SliceBuffer(data)}, reply); err != nil {
 		return status.Errorf(codes.Internal, "decoding the answer: %v", err)
 	}
 	return nil
+}
+
+// fields answers the bytes of an answer.
+func (c *LocalConn) fields(answer any, o *callOptions) ([]byte, error) {
+	msg, ok := answer.(proto.Message)
+	if !ok {
+		return nil, status.Errorf(codes.Internal, "%T is no message", answer)
+	}
+	data := carriedBytes(msg)
+	if data == nil {
+		var err error
+		if data, err = proto.Marshal(msg); err != nil {
+			return nil, status.Errorf(codes.Internal, "encoding the answer: %v", err)
+		}
+	}
+	if limit := min(c.local.chain.cfg.MaxResponse, o.maxResponse); len(data) > limit {
+		return nil, status.Errorf(codes.ResourceExhausted, "answer of %d bytes, at most %d are sent", len(data), limit)
+	}
+	return data, nil
 }
 
 // wireError answers an error as it would arrive over the network: a status

@@ -36,6 +36,8 @@ type Server struct {
 	// Health is what the gRPC health service answers.
 	Health *health.Server
 	chain  *Chain
+	// parts are the methods that are served as streams.
+	parts map[string]bool
 }
 
 // NewServer makes a server whose calls pass the chain. The TLS configuration
@@ -43,9 +45,10 @@ type Server struct {
 // unless insecure is set, which is for tests on the loopback.
 func NewServer(chain *Chain, tlsConfig *tls.Config, insecure bool) (*Server, error) {
 	registerCompressor()
+	parts := map[string]bool{}
 	opts := []grpc.ServerOption{
 		grpc.ChainUnaryInterceptor(compressLarge, chain.Unary()),
-		grpc.StreamInterceptor(refuseStreams),
+		grpc.StreamInterceptor(onlyParts(parts)),
 		grpc.MaxRecvMsgSize(chain.cfg.MaxRequest),
 		grpc.MaxSendMsgSize(chain.cfg.MaxResponse),
 		grpc.MaxConcurrentStreams(maxStreams),
@@ -72,7 +75,7 @@ func NewServer(chain *Chain, tlsConfig *tls.Config, insecure bool) (*Server, err
 	case !insecure:
 		return nil, errors.New("a server needs a TLS configuration")
 	}
-	s := &Server{Server: grpc.NewServer(opts...), Health: health.NewServer(), chain: chain}
+	s := &Server{Server: grpc.NewServer(opts...), Health: health.NewServer(), chain: chain, parts: parts}
 	healthv1.RegisterHealthServer(s.Server, s.Health)
 	return s, nil
 }
@@ -104,7 +107,18 @@ func (s *Server) Run(ctx context.Context, listener net.Listener, grace time.Dura
 	return <-served
 }
 
-// refuseStreams is the chain of streams: our contracts have none.
-func refuseStreams(_ any, _ grpc.ServerStream, info *grpc.StreamServerInfo, _ grpc.StreamHandler) error {
-	return status.Error(codes.Unimplemented, "streams are not served: "+info.FullMethod)
+// RegisterService adds a service; it must happen before Run.
+func (s *Server) RegisterService(desc *grpc.ServiceDesc, impl any) {
+	s.Server.RegisterService(s.inParts(desc), impl)
+}
+
+// onlyParts is the chain of streams: our contracts have none but answers in
+// parts, which pass the chain of calls.
+func onlyParts(parts map[string]bool) grpc.StreamServerInterceptor {
+	return func(impl any, stream grpc.ServerStream, info *grpc.StreamServerInfo, handle grpc.StreamHandler) error {
+		if !parts[info.FullMethod] {
+			return status.Error(codes.Unimplemented, "streams are not served: "+info.FullMethod)
+		}
+		return handle(impl, stream)
+	}
 }

@@ -3,6 +3,7 @@ package schedule
 import (
 	"bytes"
 	"cmp"
+	"context"
 	"fmt"
 	"slices"
 
@@ -10,6 +11,7 @@ import (
 
 	"github.com/rotaloom/rotaloom/pkg/civil"
 	"github.com/rotaloom/rotaloom/pkg/fault"
+	"github.com/rotaloom/rotaloom/pkg/rpc"
 )
 
 // Numbers of the fields of Schedule.
@@ -33,15 +35,15 @@ const (
 const mostAnswerBytes = 64 << 20
 
 // writeAnswer writes the book as the fields of a Schedule, with a list, perhaps
-// empty, for each selected part.
-func writeAnswer(q *query, b *book) ([]byte, error) {
+// empty, for each selected part. When the caller takes parts, it sends those of
+// long lists ahead and returns the rest.
+func writeAnswer(ctx context.Context, q *query, b *book) ([]byte, error) {
 	w := &writer{book: b, dates: datesOf(b.days)}
 	lists := []struct {
 		part    selection
 		field   protowire.Number
 		entries []entry
 		other   []byte // a list that is not made of entries
-		size    int
 	}{
 		{part: selectShifts, field: answerShifts, entries: b.entries[kindShift]},
 		{part: selectOpenShifts, field: answerOpenShifts, entries: b.open},
@@ -74,23 +76,25 @@ func writeAnswer(q *query, b *book) ([]byte, error) {
 		default:
 			sortEntries(l.entries, q.orders, b.persons)
 		}
-		l.size = len(l.other) + w.listSize(l.entries)
-		total += 1 + protowire.SizeBytes(l.size)
+		total += 1 + protowire.SizeBytes(len(l.other)+w.listSize(l.entries))
 	}
 	if total > mostAnswerBytes {
 		return nil, fault.TooLarge(fault.CodeTooLarge, fmt.Sprintf(
 			"The answer would have %d bytes, more than the allowed %d. Ask for fewer employees or days.", total, mostAnswerBytes))
 	}
-	w.out = make([]byte, 0, total)
+	if rpc.TakesParts(ctx) {
+		w.send = func(fields []byte) ([]byte, error) { return rpc.SendPart(ctx, fields) }
+	} else {
+		w.out = make([]byte, 0, total)
+	}
 	for i := range lists {
 		l := &lists[i]
 		if q.selected&l.part == 0 {
 			continue
 		}
-		if err := w.list(l.field, l.entries, l.size); err != nil {
+		if err := w.list(l.field, l.entries, l.other); err != nil {
 			return nil, err
 		}
-		w.out = append(w.out, l.other...)
 	}
 	return w.out, nil
 }

@@ -55,7 +55,7 @@ func (r *Reader) fields(ctx context.Context, tenantID int64, q *query, persons [
 	if err != nil {
 		return nil, err
 	}
-	return writeAnswer(q, book)
+	return writeAnswer(ctx, q, book)
 }
 
 // patternsOf returns the pattern of each span.

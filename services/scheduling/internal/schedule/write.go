@@ -1,6 +1,8 @@
 package schedule
 
 import (
+	"slices"
+
 	"google.golang.org/protobuf/encoding/protowire"
 
 	"github.com/rotaloom/rotaloom/pkg/civil"
@@ -12,6 +14,9 @@ type writer struct {
 	*book
 	out   []byte
 	dates dateTexts
+	// send takes parts of the answer and returns a buffer for the next one; it
+	// is nil when the answer must be whole.
+	send func(fields []byte) (next []byte, err error)
 }
 
 // size is the length of an entry's message.
@@ -36,29 +41,33 @@ func (w *writer) listSize(entries []entry) int {
 	return total
 }
 
-// list appends a field that holds the list of the entries; size is its
-// listSize, for which there is room. As the place of every entry follows from
-// the sizes, two processors share a long list.
-func (w *writer) list(field protowire.Number, entries []entry, size int) error {
-	w.out = protowire.AppendTag(w.out, field, protowire.BytesType)
-	w.out = protowire.AppendVarint(w.out, uint64(size))
-	if len(entries) < longList {
-		w.items(entries)
-		return nil
+// partEntries is how many entries are sent ahead at a time: so few that the
+// caller soon has something to do.
+const partEntries = 400
+
+// list appends a field that holds the list of the entries and the bytes of
+// other ones, perhaps in parts.
+func (w *writer) list(field protowire.Number, entries []entry, other []byte) error {
+	for w.send != nil && len(entries) > partEntries {
+		w.piece(field, entries[:partEntries], nil)
+		var err error
+		if w.out, err = w.send(w.out); err != nil {
+			return err
+		}
+		entries = entries[partEntries:]
 	}
-	half := len(entries) / 2
-	middle := len(w.out) + w.listSize(entries[:half])
-	end := middle + w.listSize(entries[half:])
-	other := &writer{book: w.book, dates: w.dates, out: w.out[middle:middle:end]}
-	err := both(
-		func() error { w.items(entries[:half]); return nil },
-		func() error { other.items(entries[half:]); return nil })
-	w.out = w.out[:end]
-	return err
+	w.piece(field, entries, other)
+	return nil
 }
 
-// longList is how many entries are worth a second processor.
-const longList = 2000
+func (w *writer) piece(field protowire.Number, entries []entry, other []byte) {
+	size := len(other) + w.listSize(entries)
+	w.out = slices.Grow(w.out, 1+protowire.SizeBytes(size))
+	w.out = protowire.AppendTag(w.out, field, protowire.BytesType)
+	w.out = protowire.AppendVarint(w.out, uint64(size))
+	w.items(entries)
+	w.out = append(w.out, other...)
+}
 
 // items appends the items of a list.
 func (w *writer) items(entries []entry) {

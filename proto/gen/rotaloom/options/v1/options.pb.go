@@ -160,7 +160,12 @@ type Method struct {
 	// Whether errors are written as RFC 6749 section 5.2 asks.
 	OauthErrors bool `protobuf:"varint,5,opt,name=oauth_errors,json=oauthErrors,proto3" json:"oauth_errors,omitempty"`
 	// Whether the operation is called by other services only. It has no route.
-	Internal      bool `protobuf:"varint,6,opt,name=internal,proto3" json:"internal,omitempty"`
+	Internal bool `protobuf:"varint,6,opt,name=internal,proto3" json:"internal,omitempty"`
+	// Whether the answer may come in parts to callers that take them: messages
+	// that, one after another, merge into the answer. Their fields come in the
+	// order of their numbers, so that the edge can write JSON while parts still
+	// arrive.
+	Parts         bool `protobuf:"varint,7,opt,name=parts,proto3" json:"parts,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -233,6 +238,13 @@ func (x *Method) GetOauthErrors() bool {
 func (x *Method) GetInternal() bool {
 	if x != nil {
 		return x.Internal
+	}
+	return false
+}
+
+func (x *Method) GetParts() bool {
+	if x != nil {
+		return x.Parts
 	}
 	return false
 }
@@ -584,7 +596,7 @@ var File_rotaloom_options_v1_options_proto protoreflect.FileDescriptor
 
 const file_rotaloom_options_v1_options_proto_rawDesc = "" +
 	"\n" +
-	"!rotaloom/options/v1/options.proto\x12\x13rotaloom.options.v1\x1a google/protobuf/descriptor.proto\"\xe1\x01\n" +
+	"!rotaloom/options/v1/options.proto\x12\x13rotaloom.options.v1\x1a google/protobuf/descriptor.proto\"\xf7\x01\n" +
 	"\x06Method\x12\x1e\n" +
 	"\n" +
 	"permission\x18\x01 \x01(\tR\n" +
@@ -593,7 +605,8 @@ const file_rotaloom_options_v1_options_proto_rawDesc = "" +
 	"\bthrottle\x18\x03 \x01(\x0e2\x1d.rotaloom.options.v1.ThrottleR\bthrottle\x12%\n" +
 	"\x0esuccess_status\x18\x04 \x01(\x05R\rsuccessStatus\x12!\n" +
 	"\foauth_errors\x18\x05 \x01(\bR\voauthErrors\x12\x1a\n" +
-	"\binternal\x18\x06 \x01(\bR\binternal\"\xd2\x01\n" +
+	"\binternal\x18\x06 \x01(\bR\binternal\x12\x14\n" +
+	"\x05parts\x18\a \x01(\bR\x05parts\"\xd2\x01\n" +
 	"\x05Limit\x12\x10\n" +
 	"\x03max\x18\x01 \x01(\x03R\x03max\x12\x12\n" +
 	"\x04code\x18\x02 \x01(\tR\x04code\x12\x16\n" +

@@ -2585,10 +2585,10 @@ const file_rotaloom_scheduling_v1_schedule_proto_rawDesc = "" +
 	"\x0eProcessingType\x12\x13\n" +
 	"\x02id\x18\x01 \x01(\x03H\x00R\x02id\x88\x01\x01\x12%\n" +
 	"\x0elocalized_name\x18\x02 \x01(\tR\rlocalizedNameB\x05\n" +
-	"\x03_id2\xbb\x04\n" +
-	"\x0fScheduleService\x12\xb6\x01\n" +
-	"\x11MultiReadSchedule\x120.rotaloom.scheduling.v1.MultiReadScheduleRequest\x1a .rotaloom.scheduling.v1.Schedule\"M\xa2\xbb\x18\x1c\n" +
-	"\x18scheduling.schedule.read\x18\x02\x82\xd3\xe4\x93\x02':\x01*\"\"/v1/scheduling/schedule/multi_read\x12\x9c\x01\n" +
+	"\x03_id2\xbd\x04\n" +
+	"\x0fScheduleService\x12\xb8\x01\n" +
+	"\x11MultiReadSchedule\x120.rotaloom.scheduling.v1.MultiReadScheduleRequest\x1a .rotaloom.scheduling.v1.Schedule\"O\xa2\xbb\x18\x1e\n" +
+	"\x18scheduling.schedule.read\x18\x028\x01\x82\xd3\xe4\x93\x02':\x01*\"\"/v1/scheduling/schedule/multi_read\x12\x9c\x01\n" +
 	"\vGetSchedule\x12*.rotaloom.scheduling.v1.GetScheduleRequest\x1a .rotaloom.scheduling.v1.Schedule\"?\xa2\xbb\x18\x1c\n" +
 	"\x18scheduling.schedule.read\x18\x01\x82\xd3\xe4\x93\x02\x19\x12\x17/v1/scheduling/schedule\x12\xcf\x01\n" +
 	"\x17MultiReadScheduleStatus\x126.rotaloom.scheduling.v1.MultiReadScheduleStatusRequest\x1a&.rotaloom.scheduling.v1.ScheduleStatus\"T\xa2\xbb\x18\x1c\n" +

@@ -1,0 +1,205 @@
+package gateway
+
+import (
+	"context"
+	"crypto"
+	"crypto/ed25519"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/go-jose/go-jose/v4"
+	"github.com/go-jose/go-jose/v4/jwt"
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	"google.golang.org/grpc"
+	"google.golang.org/protobuf/proto"
+
+	"github.com/rotaloom/rotaloom/pkg/authn"
+	"github.com/rotaloom/rotaloom/pkg/clock"
+	"github.com/rotaloom/rotaloom/pkg/fault"
+	"github.com/rotaloom/rotaloom/pkg/rpc"
+	schedulingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/scheduling/v1"
+)
+
+const schedulePath = "/v1/scheduling/schedule/multi_read"
+
+// schedules answers reads in parts of the test's choice; the last one is what
+// the method returns. A failure comes in place of the last part.
+type schedules struct {
+	schedulingv1.UnimplementedScheduleServiceServer
+	parts   []*schedulingv1.Schedule
+	failure error
+}
+
+func (s *schedules) MultiReadSchedule(ctx context.Context, _ *schedulingv1.MultiReadScheduleRequest) (*schedulingv1.Schedule, error) {
+	if !rpc.TakesParts(ctx) {
+		return nil, errors.New("the edge takes no parts")
+	}
+	last := len(s.parts) - 1
+	for _, part := range s.parts[:last] {
+		wire, err := proto.Marshal(part)
+		if err != nil {
+			return nil, err
+		}
+		if _, err := rpc.SendPart(ctx, wire); err != nil {
+			return nil, err
+		}
+	}
+	return s.parts[last], s.failure
+}
+
+// shiftsOf is a schedule of some shifts.
+func shiftsOf(from, to int) *schedulingv1.Schedule {
+	list := &schedulingv1.ShiftList{}
+	for i := from; i < to; i++ {
+		list.Shifts = append(list.Shifts, &schedulingv1.Shift{Id: proto.Int64(int64(i)), Label: fmt.Sprint("shift ", i)})
+	}
+	return &schedulingv1.Schedule{Shifts: list}
+}
+
+// overBoth runs a test on an edge that calls in process, and on one that calls
+// over the network.
+func overBoth(t *testing.T, s *schedules, run func(t *testing.T, client *http.Client, base, token string)) {
+	t.Helper()
+	for _, name := range []string{"in process", "network"} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			chain, token := tokenChain(t)
+			var conn grpc.ClientConnInterface
+			if name == "network" {
+				conn = dialChain(t, chain, s)
+			} else {
+				local := rpc.NewLocal(chain)
+				schedulingv1.RegisterScheduleServiceServer(local, s)
+				conn = local
+			}
+			edge, err := New(Config{}, all(conn), discard())
+			require.NoError(t, err)
+			front := httptest.NewTLSServer(edge)
+			t.Cleanup(front.Close)
+			run(t, front.Client(), front.URL, token)
+		})
+	}
+}
+
+// tokenChain makes a chain, and a token that it lets read schedules.
+func tokenChain(t *testing.T) (*rpc.Chain, string) {
+	t.Helper()
+	public, private, err := ed25519.GenerateKey(nil)
+	require.NoError(t, err)
+	keys := authn.KeyFunc(func(context.Context, string) (crypto.PublicKey, error) { return public, nil })
+	verifier, err := authn.NewVerifier(authn.Config{Issuer: "test", Audience: "rotaloom"}, keys, authn.NoRevocations{}, clock.System{})
+	require.NoError(t, err)
+	signer, err := jose.NewSigner(jose.SigningKey{Algorithm: jose.EdDSA, Key: private}, nil)
+	require.NoError(t, err)
+	claims := authn.Claims{
+		Claims: jwt.Claims{Issuer: "test", Subject: "ada", Audience: jwt.Audience{"rotaloom"}, ID: "1", Expiry: jwt.NewNumericDate(time.Now().Add(time.Hour))},
+		Tenant: 7, Permissions: []string{"scheduling.schedule.read"},
+	}
+	token, err := claims.Sign(signer)
+	require.NoError(t, err)
+	chain, err := rpc.NewChain(rpc.Config{}, rpc.Deps{Log: discard(), Metrics: prometheus.NewRegistry(), Verifier: verifier, Clock: clock.System{}})
+	require.NoError(t, err)
+	return chain, token
+}
+
+func dialChain(t *testing.T, chain *rpc.Chain, s *schedules) *grpc.ClientConn {
+	t.Helper()
+	server, err := rpc.NewServer(chain, nil, true)
+	require.NoError(t, err)
+	schedulingv1.RegisterScheduleServiceServer(server, s)
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	require.NoError(t, err)
+	ctx, stop := context.WithCancel(context.Background())
+	served := make(chan error, 1)
+	go func() { served <- server.Run(ctx, listener, time.Second) }()
+	conn, err := rpc.Dial(rpc.DialConfig{Target: listener.Addr().String(), Insecure: true})
+	require.NoError(t, err)
+	t.Cleanup(func() {
+		assert.NoError(t, conn.Close())
+		stop()
+		assert.NoError(t, <-served)
+	})
+	return conn
+}
+
+func scheduleRequest(t *testing.T, base, token string) *http.Request {
+	t.Helper()
+	r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, base+schedulePath, strings.NewReader(`{}`))
+	require.NoError(t, err)
+	r.Header.Set("Authorization", token)
+	return r
+}
+
+func TestAnswersInPartsAreJoined(t *testing.T) {
+	t.Parallel()
+	s := &schedules{parts: []*schedulingv1.Schedule{
+		shiftsOf(0, 2000), shiftsOf(2000, 2001), shiftsOf(2001, 5000),
+		{OpenShifts: &schedulingv1.ShiftList{}, DayLocks: &schedulingv1.DayLockList{}},
+	}}
+	overBoth(t, s, func(t *testing.T, client *http.Client, base, token string) {
+		re := send(t, client, scheduleRequest(t, base, token))
+		require.Equal(t, http.StatusOK, re.status, re.body)
+		assert.Equal(t, contentType, re.header.Get("Content-Type"))
+		var got struct {
+			Shifts []struct {
+				ID    int
+				Label string
+			}
+			OpenShifts, DayLocks []any
+		}
+		require.NoError(t, json.Unmarshal([]byte(re.body), &got))
+		require.Len(t, got.Shifts, 5000)
+		for i, shift := range got.Shifts {
+			require.Equal(t, i, shift.ID)
+			require.Equal(t, fmt.Sprint("shift ", i), shift.Label)
+		}
+		assert.NotNil(t, got.OpenShifts)
+		assert.NotNil(t, got.DayLocks)
+	})
+}
+
+func TestAnswerOfOneSmallPart(t *testing.T) {
+	t.Parallel()
+	s := &schedules{parts: []*schedulingv1.Schedule{shiftsOf(1, 2)}}
+	overBoth(t, s, func(t *testing.T, client *http.Client, base, token string) {
+		re := send(t, client, scheduleRequest(t, base, token))
+		assert.Equal(t, http.StatusOK, re.status)
+		assert.JSONEq(t, `{"shifts":[{"id":1,"label":"shift 1"}]}`, re.body)
+		assert.NotEmpty(t, re.header.Get("Content-Length"))
+	})
+}
+
+// An error before anything was written is an error as any other; after that the
+// answer must not look whole.
+func TestAnswersInPartsThatFail(t *testing.T) {
+	t.Parallel()
+	failure := fault.Invalid("WRL-1", "Wrong.")
+	early := &schedules{parts: []*schedulingv1.Schedule{shiftsOf(0, 3), {}}, failure: failure}
+	overBoth(t, early, func(t *testing.T, client *http.Client, base, token string) {
+		re := send(t, client, scheduleRequest(t, base, token))
+		assert.Equal(t, http.StatusBadRequest, re.status)
+		assert.JSONEq(t, `{"errorCode":"WRL-1","message":"Wrong."}`, re.body)
+	})
+	late := &schedules{parts: []*schedulingv1.Schedule{shiftsOf(0, 5000), {}}, failure: failure}
+	overBoth(t, late, func(t *testing.T, client *http.Client, base, token string) {
+		response, err := client.Do(scheduleRequest(t, base, token))
+		require.NoError(t, err)
+		defer response.Body.Close()
+		_, err = io.ReadAll(response.Body)
+		require.Error(t, err, "the answer is cut off")
+	})
+	unordered := &schedules{parts: []*schedulingv1.Schedule{{OpenShifts: &schedulingv1.ShiftList{}}, shiftsOf(0, 1)}}
+	overBoth(t, unordered, func(t *testing.T, client *http.Client, base, token string) {
+		assert.Equal(t, http.StatusInternalServerError, send(t, client, scheduleRequest(t, base, token)).status)
+	})
+}

@@ -1,0 +1,119 @@
+package transcode_test
+
+import (
+	"bytes"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	"google.golang.org/protobuf/encoding/protowire"
+	"google.golang.org/protobuf/proto"
+
+	"github.com/rotaloom/rotaloom/gateway/transcode"
+	commonv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/common/v1"
+	schedulingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/scheduling/v1"
+)
+
+// divide cuts a message into parts at random: between its fields, and within
+// those that hold a list.
+func divide(random *rand.Rand, wire []byte) [][]byte {
+	var parts [][]byte
+	var part []byte
+	cut := func() {
+		if random.IntN(3) == 0 {
+			parts = append(parts, part)
+			part = nil
+		}
+	}
+	for len(wire) > 0 {
+		number, _, n := protowire.ConsumeField(wire)
+		_, _, tag := protowire.ConsumeTag(wire)
+		list, _ := protowire.ConsumeBytes(wire[tag:n])
+		wire = wire[n:]
+		for {
+			size := 0
+			for range random.IntN(40) {
+				if size < len(list) {
+					_, _, item := protowire.ConsumeField(list[size:])
+					size += item
+				}
+			}
+			part = protowire.AppendTag(part, number, protowire.BytesType)
+			part = protowire.AppendBytes(part, list[:size])
+			cut()
+			if list = list[size:]; len(list) == 0 {
+				break
+			}
+		}
+	}
+	return append(parts, part)
+}
+
+// join answers what a message in parts is written as. The memory of each part
+// is spoilt as soon as it was added.
+func join(t *testing.T, m proto.Message, parts [][]byte) ([]byte, error) {
+	t.Helper()
+	var out bytes.Buffer
+	j := transcode.For(m.ProtoReflect().Descriptor()).Join(nil, &out)
+	defer j.Close()
+	memory := make([]byte, 0, 1<<20)
+	for _, part := range parts {
+		memory = append(memory[:0], part...)
+		if err := j.Add(memory); err != nil {
+			return nil, err
+		}
+		for i := range memory {
+			memory[i] = 0xff
+		}
+	}
+	return append(out.Bytes(), j.End()...), nil
+}
+
+func TestJoinedPartsEqualProtojson(t *testing.T) {
+	t.Parallel()
+	for seed := range uint64(20) {
+		random := rand.New(rand.NewPCG(seed, 2))
+		m := schedule(30, 14)
+		for range random.IntN(50) {
+			distort(random, m.Shifts.Shifts[random.IntN(len(m.Shifts.Shifts))])
+		}
+		m.OpenShifts, m.DayLocks = &schedulingv1.ShiftList{}, &schedulingv1.DayLockList{}
+		wire, err := proto.Marshal(m)
+		require.NoError(t, err)
+		parts := divide(random, wire)
+		assert.Greater(t, len(parts), 1)
+		text, err := join(t, m, parts)
+		require.NoError(t, err)
+		require.Equal(t, expected(t, m), decode(t, text))
+	}
+}
+
+func TestJoiningNothing(t *testing.T) {
+	t.Parallel()
+	text, err := join(t, &schedulingv1.Schedule{}, nil)
+	require.NoError(t, err)
+	assert.JSONEq(t, `{}`, string(text))
+}
+
+func TestPartsThatCannotBeJoined(t *testing.T) {
+	t.Parallel()
+	marshal := func(m proto.Message) []byte {
+		wire, err := proto.Marshal(m)
+		require.NoError(t, err)
+		return wire
+	}
+	shifts := marshal(&schedulingv1.Schedule{Shifts: &schedulingv1.ShiftList{Shifts: []*schedulingv1.Shift{{Label: "a"}}}})
+	open := marshal(&schedulingv1.Schedule{OpenShifts: &schedulingv1.ShiftList{}})
+	failed := marshal(&schedulingv1.Schedule{Shifts: &schedulingv1.ShiftList{Failure: &commonv1.ErrorBody{ErrorCode: "x"}}})
+	for name, parts := range map[string][][]byte{
+		"a field that comes back":      {shifts, open, shifts},
+		"a part that is cut off":       {shifts[:len(shifts)-1]},
+		"a failure in place of a list": {shifts, failed},
+	} {
+		_, err := join(t, &schedulingv1.Schedule{}, parts)
+		assert.Error(t, err, name)
+	}
+	_, err := join(t, &schedulingv1.ShiftList{}, [][]byte{nil})
+	assert.Error(t, err, "a message that is a list itself")
+}

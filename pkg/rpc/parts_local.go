@@ -1,0 +1,62 @@
+package rpc
+
+import (
+	"context"
+
+	"google.golang.org/grpc/mem"
+)
+
+// waitingParts is how many parts wait for a reader in the same process.
+const waitingParts = 4
+
+// invokeParts calls a method in a goroutine of its own, and hands its answer on
+// while it is being made.
+func (c *LocalConn) invokeParts(ctx context.Context, take TakePart, m localMethod, request mem.BufferSlice, stream *localStream, o *callOptions) error {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	waiting := make(chan []byte, waitingParts)
+	// One part is being made and one being read.
+	used := make(chan []byte, waitingParts+2)
+	send := func(fields []byte) (next []byte, err error) {
+		select {
+		case waiting <- fields:
+		case <-ctx.Done():
+			return nil, ctx.Err()
+		}
+		select {
+		case next = <-used:
+		default:
+		}
+		return next, nil
+	}
+	var failed error
+	go func() {
+		defer close(waiting)
+		server := context.WithValue(c.serverContext(ctx, stream), senderKey{}, sendPart(send))
+		answer, err := m.handle(m.impl, server, c.decoder(request), c.local.unary)
+		if err == nil {
+			var rest []byte
+			if rest, err = c.fields(answer, o); err == nil {
+				_, err = send(rest)
+			}
+		}
+		failed = err
+	}()
+	var refused error
+	for fields := range waiting {
+		if refused != nil {
+			continue
+		}
+		if refused = take(fields); refused != nil {
+			cancel()
+		}
+		select {
+		case used <- fields[:0]:
+		default:
+		}
+	}
+	if refused != nil {
+		return refused
+	}
+	return failed
+}

@@ -1,0 +1,146 @@
+package rpc
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+
+	"github.com/klauspost/compress/s2"
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/encoding"
+	"google.golang.org/grpc/mem"
+	"google.golang.org/grpc/metadata"
+	"google.golang.org/grpc/status"
+	"google.golang.org/protobuf/proto"
+)
+
+// headerParts says in a request that the caller takes packed parts, and in the
+// answer that they are. gRPC's own compression makes copies on both sides that
+// cost as much as the packing.
+const (
+	headerParts = "rotaloom-parts"
+	packing     = "s2"
+)
+
+// packed is a part on its way: one block of S2.
+type packed []byte
+
+// packer sends the parts of one answer.
+type packer struct {
+	stream  grpc.ServerStream
+	sent    bool
+	scratch []byte
+}
+
+func (p *packer) send(fields []byte) ([]byte, error) {
+	if !p.sent {
+		p.sent = true
+		if err := p.stream.SetHeader(metadata.Pairs(headerParts, packing)); err != nil {
+			return nil, fmt.Errorf("setting the header %s: %w", headerParts, err)
+		}
+	}
+	if most := s2.MaxEncodedLen(len(fields)); most > cap(p.scratch) {
+		p.scratch = make([]byte, most)
+	}
+	block := s2.Encode(p.scratch[:cap(p.scratch)], fields)
+	// The transport keeps what it sends.
+	return fields[:0], p.stream.SendMsg(packed(bytes.Clone(block)))
+}
+
+// sendLast sends what the method returned.
+func (p *packer) sendLast(answer any) error {
+	msg, ok := answer.(proto.Message)
+	if !ok {
+		return status.Errorf(codes.Internal, "%T is no message", answer)
+	}
+	fields := carriedBytes(msg)
+	if fields == nil {
+		var err error
+		if fields, err = proto.Marshal(msg); err != nil {
+			return status.Errorf(codes.Internal, "encoding the answer: %v", err)
+		}
+	}
+	_, err := p.send(fields)
+	return err
+}
+
+// outgoingParts calls a method and hands its answer on as it arrives.
+func outgoingParts(ctx context.Context, take TakePart, method string, args any, conn *grpc.ClientConn, opts []grpc.CallOption) error {
+	// What is left of a call that ends here is given up.
+	ctx, cancel := context.WithCancel(metadata.AppendToOutgoingContext(ctx, headerParts, packing))
+	defer cancel()
+	stream, err := conn.NewStream(ctx, &grpc.StreamDesc{ServerStreams: true}, method, withPartsCodec(opts)...)
+	if err != nil {
+		return err
+	}
+	// A call that ended already says why when its answer is read.
+	if err := stream.SendMsg(args); err != nil && !errors.Is(err, io.EOF) {
+		return err
+	}
+	if err := stream.CloseSend(); err != nil {
+		return err
+	}
+	header, err := stream.Header()
+	if err != nil {
+		return err
+	}
+	part := &received{packed: slices.Equal(header.Get(headerParts), []string{packing})}
+	for {
+		switch err := stream.RecvMsg(part); {
+		case errors.Is(err, io.EOF):
+			return nil
+		case err != nil:
+			return err
+		}
+		if err := take(part.fields); err != nil {
+			return err
+		}
+	}
+}
+
+// received is the part that was received last.
+type received struct {
+	packed bool
+	fields []byte
+}
+
+// partsCodec is a codec that knows received parts.
+type partsCodec struct{ encoding.CodecV2 }
+
+// withPartsCodec puts a partsCodec in the place of the call's codec.
+func withPartsCodec(opts []grpc.CallOption) []grpc.CallOption {
+	var codec encoding.CodecV2 = newCarrying()
+	for _, opt := range opts {
+		if forced, ok := opt.(grpc.ForceCodecV2CallOption); ok {
+			codec = forced.CodecV2
+		}
+	}
+	return append(slices.Clip(opts), grpc.ForceCodecV2(partsCodec{codec}))
+}
+
+// Unmarshal unpacks a part into the memory of the part before.
+func (c partsCodec) Unmarshal(data mem.BufferSlice, v any) error {
+	part, ok := v.(*received)
+	if !ok {
+		return c.CodecV2.Unmarshal(data, v)
+	}
+	buf := data.MaterializeToBuffer(mem.DefaultBufferPool())
+	defer buf.Free()
+	if !part.packed {
+		part.fields = append(part.fields[:0], buf.ReadOnlyData()...)
+		return nil
+	}
+	size, err := s2.DecodedLen(buf.ReadOnlyData())
+	if err != nil {
+		return fmt.Errorf("unpacking a part: %w", err)
+	}
+	if size > DefaultMaxResponse {
+		return fmt.Errorf("a part of %d bytes, at most %d are read", size, DefaultMaxResponse)
+	}
+	part.fields, err = s2.Decode(part.fields[:cap(part.fields)], buf.ReadOnlyData())
+	return err
+}

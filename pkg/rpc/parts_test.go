@@ -1,0 +1,148 @@
+package rpc_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	"google.golang.org/protobuf/proto"
+	"google.golang.org/protobuf/reflect/protoreflect"
+	"google.golang.org/protobuf/types/dynamicpb"
+
+	"github.com/rotaloom/rotaloom/pkg/fault"
+	"github.com/rotaloom/rotaloom/pkg/rpc"
+)
+
+// long is a word that makes a part large enough to be worth packing.
+var long = strings.Repeat("and so on ", 2000)
+
+// tell says ten words, in a part each when the caller takes parts. The mode is
+// where it fails.
+func (e *echo) tell(ctx context.Context, req any) (any, error) {
+	mode := req.(protoreflect.ProtoMessage).ProtoReflect().Get(e.desc.Fields().ByName("mode")).String()
+	answer := dynamicpb.NewMessage(e.desc)
+	var buf []byte
+	for i := range 10 {
+		if mode == fmt.Sprint("fail at ", i) {
+			return nil, fault.Conflict("WFP-90004", "It was changed.")
+		}
+		e.say(answer, fmt.Sprint(i, " ", long))
+		if i == 9 || !rpc.TakesParts(ctx) {
+			continue
+		}
+		fields, err := proto.MarshalOptions{}.MarshalAppend(buf, answer)
+		if err != nil {
+			return nil, err
+		}
+		if buf, err = rpc.SendPart(ctx, fields); err != nil {
+			return nil, err
+		}
+		answer = dynamicpb.NewMessage(e.desc)
+	}
+	return answer, nil
+}
+
+func (f *fixture) said(tb testing.TB, wire []byte) []string {
+	tb.Helper()
+	m := dynamicpb.NewMessage(f.echo.desc)
+	require.NoError(tb, proto.Unmarshal(wire, m))
+	list := m.Get(f.echo.desc.Fields().ByName("said")).List()
+	words := make([]string, list.Len())
+	for i := range words {
+		words[i] = list.Get(i).String()
+	}
+	return words
+}
+
+func story() []string {
+	words := make([]string, 10)
+	for i := range words {
+		words[i] = fmt.Sprint(i, " ", long)
+	}
+	return words
+}
+
+func TestAnswersComeInParts(t *testing.T) {
+	t.Parallel()
+	eachTransport(t, rpc.Config{}, func(t *testing.T, f *fixture) {
+		var joined []byte
+		parts := 0
+		ctx := rpc.WithParts(f.user(t.Context()), func(fields []byte) error {
+			parts++
+			joined = append(joined, fields...)
+			return nil
+		})
+		reply, err := f.ask(t, ctx, f.edge, tellMethod, "")
+		require.NoError(t, err)
+		assert.Equal(t, 10, parts)
+		assert.Equal(t, story(), f.said(t, joined))
+		assert.Zero(t, proto.Size(reply))
+	})
+}
+
+// A caller that takes no parts gets the same answer as one message.
+func TestAnswersComeWholeToOthers(t *testing.T) {
+	t.Parallel()
+	eachTransport(t, rpc.Config{}, func(t *testing.T, f *fixture) {
+		reply, err := f.ask(t, f.user(t.Context()), f.edge, tellMethod, "")
+		require.NoError(t, err)
+		wire, err := proto.Marshal(reply)
+		require.NoError(t, err)
+		assert.Equal(t, story(), f.said(t, wire))
+	})
+}
+
+// A method without parts answers a caller that would take them in one.
+func TestAMethodWithoutPartsAnswersInOne(t *testing.T) {
+	t.Parallel()
+	eachTransport(t, rpc.Config{}, func(t *testing.T, f *fixture) {
+		var answers [][]byte
+		ctx := rpc.WithParts(f.user(t.Context()), func(fields []byte) error {
+			answers = append(answers, append([]byte(nil), fields...))
+			return nil
+		})
+		_, err := f.ask(t, ctx, f.edge, askMethod, `said: "a" said: "b"`)
+		require.NoError(t, err)
+		require.Len(t, answers, 1)
+		assert.Equal(t, []string{"a", "b"}, f.said(t, answers[0]))
+	})
+}
+
+func TestAnswersInPartsThatFail(t *testing.T) {
+	t.Parallel()
+	eachTransport(t, rpc.Config{}, func(t *testing.T, f *fixture) {
+		for mode, want := range map[string]int{"fail at 0": 0, "fail at 5": 5} {
+			parts := 0
+			ctx := rpc.WithParts(f.user(t.Context()), func([]byte) error { parts++; return nil })
+			_, err := f.ask(t, ctx, f.edge, tellMethod, `mode: "`+mode+`"`)
+			assert.True(t, fault.HasCode(err, "WFP-90004"), "%v", err)
+			assert.Equal(t, want, parts)
+		}
+		_, err := f.ask(t, rpc.WithParts(t.Context(), func([]byte) error { return nil }), f.edge, tellMethod, "")
+		assert.True(t, fault.HasCode(err, fault.CodeUnauthenticated), "%v", err)
+	})
+}
+
+// A caller that has enough ends the call.
+func TestATakerThatFailsEndsTheCall(t *testing.T) {
+	t.Parallel()
+	eachTransport(t, rpc.Config{}, func(t *testing.T, f *fixture) {
+		enough := errors.New("enough")
+		taken := 0
+		ctx := rpc.WithParts(f.user(t.Context()), func([]byte) error { taken++; return enough })
+		_, err := f.ask(t, ctx, f.edge, tellMethod, "")
+		require.Error(t, err)
+		assert.Equal(t, 1, taken)
+	})
+}
+
+func TestPartsNeedACallerThatTakesThem(t *testing.T) {
+	t.Parallel()
+	_, err := rpc.SendPart(t.Context(), nil)
+	require.Error(t, err)
+	assert.False(t, rpc.TakesParts(t.Context()))
+}
