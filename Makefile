@@ -17,7 +17,7 @@ run: build postgres ## Serve everything on https://127.0.0.1:8443, with a demons
 .PHONY: build
 build: ## Build every binary into bin/.
 	go build -o bin/ ./gateway/cmd/... ./services/auth/cmd/... ./services/commons/cmd/... \
-		./services/timekeeping/cmd/... ./services/scheduling/cmd/... ./services/standalone/cmd/...
+		./services/timekeeping/cmd/... ./services/scheduling/cmd/... ./services/platform/cmd/... ./services/standalone/cmd/...
 
 .PHONY: postgres
 postgres: ## Install PostgreSQL's server package when it is missing.
@@ -39,12 +39,12 @@ contract: postgres ## Run the contract cases, in one process and in separate one
 
 .PHONY: faults
 faults: postgres ## Kill, stop and restart things while changes are applied; the long form.
-	ROTALOOM_FAULTS=long go test -count=1 -timeout 30m ./tests/faults/...
+	ROTALOOM_FAULTS=long go test -count=1 -timeout 30m ./tests/faults/... ./tests/overload/...
 
 .PHONY: race
 race: postgres slapd ## Run the tests of the building blocks and services with the race detector.
 	go run ./pkg/testkit/cmd/withpg go test -race -short ./pkg/... ./gateway/... ./services/auth/... \
-		./services/commons/... ./services/timekeeping/... ./services/scheduling/... ./services/standalone/...
+		./services/commons/... ./services/timekeeping/... ./services/scheduling/... ./services/platform/... ./services/standalone/...
 
 .PHONY: bench
 bench: build postgres ## Print the figures that README quotes, as ratios of one run.

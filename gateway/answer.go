@@ -85,6 +85,9 @@ func (x *exchange) allow(n *noRoute) {
 // is left is to cut the answer off, so that nobody takes it for whole.
 func (x *exchange) fail(f *fault.Error) {
 	x.cause = f
+	if x.keyed.holds() {
+		x.keyed.drop()
+	}
 	if x.status != 0 {
 		x.cut = true
 		return

@@ -25,6 +25,7 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/rpc"
 	authv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/auth/v1"
 	commonv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/common/v1"
+	platformv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/platform/v1"
 	schedulingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/scheduling/v1"
 )
 
@@ -34,6 +35,7 @@ type fakes struct {
 	schedulingv1.UnimplementedShiftServiceServer
 	patterns
 	tokens
+	keys *keyBook
 
 	updateShift  func(context.Context, *schedulingv1.UpdateShiftRequest) (*schedulingv1.Shift, error)
 	deleteShift  func(context.Context, *schedulingv1.DeleteShiftRequest) (*emptypb.Empty, error)
@@ -83,25 +85,42 @@ func (s *tokens) IssueToken(ctx context.Context, r *authv1.IssueTokenRequest) (*
 // serve starts an edge over the fakes, on TLS, and answers it.
 func serve(t *testing.T, cfg Config, f *fakes) *httptest.Server {
 	t.Helper()
+	front, _ := serveEdge(t, cfg, f)
+	return front
+}
+
+// serveEdge is serve for tests that look into the edge.
+func serveEdge(t *testing.T, cfg Config, f *fakes) (*httptest.Server, *Edge) {
+	t.Helper()
+	edge, err := New(cfg, connsTo(t, f), discard())
+	require.NoError(t, err)
+	front := httptest.NewUnstartedServer(edge)
+	front.EnableHTTP2 = true
+	front.StartTLS()
+	t.Cleanup(front.Close)
+	return front, edge
+}
+
+// connsTo answers connections to the fakes.
+func connsTo(t *testing.T, f *fakes) Conns {
+	t.Helper()
 	listener := bufconn.Listen(1 << 20)
 	server := grpc.NewServer()
 	schedulingv1.RegisterShiftServiceServer(server, f)
 	schedulingv1.RegisterEmploymentTermSchedulePatternServiceServer(server, &f.patterns)
 	authv1.RegisterTokenServiceServer(server, &f.tokens)
+	if f.keys != nil {
+		platformv1.RegisterIdempotencyServiceServer(server, f.keys)
+	}
 	go func() { _ = server.Serve(listener) }()
 	t.Cleanup(server.Stop)
 	conn, err := grpc.NewClient("passthrough:///bufconn", grpc.WithTransportCredentials(insecure.NewCredentials()),
 		grpc.WithContextDialer(func(ctx context.Context, _ string) (net.Conn, error) { return listener.DialContext(ctx) }))
 	require.NoError(t, err)
 	t.Cleanup(func() { _ = conn.Close() })
-
-	edge, err := New(cfg, all(conn), discard())
-	require.NoError(t, err)
-	front := httptest.NewUnstartedServer(edge)
-	front.EnableHTTP2 = true
-	front.StartTLS()
-	t.Cleanup(front.Close)
-	return front
+	conns := all(conn)
+	conns.Own = conn
+	return conns
 }
 
 // reply is what a client gets.

@@ -31,6 +31,8 @@ type exchange struct {
 	route   *route
 	form    bool              // whether the body is a form
 	body    io.Reader         // bounded
+	text    *[]byte           // holds the body
+	held    int64             // bytes of the body that count as held
 	fault   *fault.Error      // what was wrong with the body
 	success int               // status of a success that is not the route's
 	buf     *[]byte           // holds the answer's JSON
@@ -39,7 +41,9 @@ type exchange struct {
 	status  int               // that was written, or 0
 	cut     bool              // whether the answer must not end as if it were whole
 	bytes   int
-	cause   error // of a failure, for the log
+	paced   time.Time // when the time of the next bytes was bounded
+	cause   error     // of a failure, for the log
+	keyed   *keyed    // of a request with an Idempotency-Key, or nil
 }
 
 type exchangeKey struct{}
@@ -121,7 +125,7 @@ func (x *exchange) readBody(into []byte) ([]byte, *fault.Error) {
 		case errors.As(err, &tooLarge):
 			return b, x.tooLarge()
 		default:
-			return b, fault.Invalid(fault.CodeBadRequest, "The body could not be read to its end.").WithCause(err)
+			return b, x.unread(err)
 		}
 	}
 }
@@ -152,7 +156,9 @@ func (x *exchange) WriteHeader(status int) {
 		return
 	}
 	x.status = status
-	x.ResponseWriter.WriteHeader(status)
+	if !x.keyed.holds() {
+		x.ResponseWriter.WriteHeader(status)
+	}
 }
 
 // Write writes the answer of a success: nothing else writes before the status
@@ -169,7 +175,10 @@ func (x *exchange) Write(p []byte) (int, error) {
 	if x.status == http.StatusNoContent {
 		return len(p), nil
 	}
-	n, err := x.ResponseWriter.Write(p)
+	if x.keyed.take(p) {
+		return len(p), nil
+	}
+	n, err := x.writePaced(p)
 	x.bytes += n
 	if err != nil {
 		// HTTP/2 may still be reading the buffer of a stream that was given up.
@@ -193,11 +202,14 @@ func (x *exchange) finish() {
 	if p := recover(); p != nil {
 		x.edge.log.ErrorContext(x.ctx, "panic", "panic", fmt.Sprint(p), "stack", string(debug.Stack()))
 		x.fail(fault.Internal(fmt.Errorf("panic: %v", p)))
+		x.keyed.end()
 	}
 	if x.joined != nil {
 		x.joined.Close()
 	}
 	x.edge.bufs.put(x.buf)
+	x.edge.bufs.put(x.text)
+	x.edge.bodies.Add(-x.held)
 	level := slog.LevelInfo
 	if x.status >= http.StatusInternalServerError || x.cut && x.ctx.Err() == nil {
 		level = slog.LevelError

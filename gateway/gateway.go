@@ -14,13 +14,17 @@ import (
 	"log/slog"
 	"net/http"
 	"net/netip"
+	"net/url"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"github.com/grpc-ecosystem/grpc-gateway/v2/runtime"
 	"google.golang.org/grpc"
 
+	"github.com/rotaloom/rotaloom/gateway/throttle"
 	"github.com/rotaloom/rotaloom/pkg/policy"
+	platformv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/platform/v1"
 )
 
 // Config bounds and tunes the edge. Zero values mean the defaults.
@@ -33,10 +37,38 @@ type Config struct {
 	// Timeout is how long a request may take, the reading of its body
 	// included; 60 s.
 	Timeout time.Duration `name:"request-timeout" default:"60s" help:"Time that a request may take."`
+	// HeaderTimeout is how long the headers of a request may take; 10 s.
+	HeaderTimeout time.Duration `name:"header-timeout" default:"10s" help:"Time that the headers of a request may take."`
+	// StallTimeout is how long a client may send nothing of a body that it
+	// began, or take nothing of its answer; 10 s.
+	StallTimeout time.Duration `name:"stall-timeout" default:"10s" help:"Time for which a client may send or take nothing."`
+	// MaxConnections is how many connections are open at a time; 10,000. More wait
+	// until others end.
+	MaxConnections int `name:"max-connections" default:"10000" help:"Connections that are open at a time; more wait."`
+	// MaxInFlight is how many requests run at a time; 64 for each processor.
+	// As many token requests run beside them.
+	MaxInFlight int `name:"max-in-flight" help:"Number of requests that run at a time; 64 for each processor when absent."`
+	// MaxQueue is how many requests wait for a place among those that run;
+	// twice their number. More are refused with 503.
+	MaxQueue int `name:"max-queue" help:"Number of requests that wait; twice as many as run when absent."`
+	// QueueWait is how long a request waits, at most; 1 s.
+	QueueWait time.Duration `name:"queue-wait" default:"1s" help:"Time that a request waits for others, before it is refused."`
+	// BodyMemory bounds the bodies that are held at a time, in bytes; 256 of
+	// the largest size.
+	BodyMemory int64 `name:"body-memory" help:"Bytes of request bodies that are held at a time; 256 times the body limit when absent."`
+	// KeptAnswer is the size of the largest answer that is remembered for an
+	// Idempotency-Key, in bytes; 256 KiB.
+	KeptAnswer int `name:"idempotency-answer-limit" default:"262144" help:"Largest answer in bytes that is remembered for an Idempotency-Key."`
 	// TrustedProxies are the addresses whose X-Forwarded-Proto: https is
 	// believed when a request comes over plain HTTP. Without them, and that is
 	// the default, only TLS is served.
 	TrustedProxies []netip.Prefix `name:"trusted-proxies" help:"Addresses (CIDR) of proxies that end TLS in front of the edge."`
+	// Throttle holds clients to their rates; off at its zero value.
+	Throttle throttle.Config `embed:""`
+	// TokenIssuer and TokenAudience are what tokens name, by which clients are
+	// known that shall be held to their rates.
+	TokenIssuer   string `kong:"-"`
+	TokenAudience string `kong:"-"`
 }
 
 func (c Config) withDefaults() Config {
@@ -49,7 +81,20 @@ func (c Config) withDefaults() Config {
 	if c.Timeout <= 0 {
 		c.Timeout = time.Minute
 	}
-	return c
+	if c.HeaderTimeout <= 0 {
+		c.HeaderTimeout = 10 * time.Second
+	}
+	if c.StallTimeout <= 0 {
+		c.StallTimeout = 10 * time.Second
+	}
+	if c.KeptAnswer <= 0 {
+		c.KeptAnswer = 256 << 10
+	}
+	if c.MaxConnections <= 0 {
+		c.MaxConnections = maxConnections
+	}
+	c.KeptAnswer = min(c.KeptAnswer, maxKeptAnswer)
+	return c.withInFlight()
 }
 
 // Conns are the connections to the services, one for each domain. A
@@ -60,6 +105,10 @@ type Conns struct {
 	Commons     grpc.ClientConnInterface
 	Timekeeping grpc.ClientConnInterface
 	Scheduling  grpc.ClientConnInterface
+	Platform    grpc.ClientConnInterface
+	// Own leads to platform too, for what the edge asks for itself: operations
+	// between services, which no user may call.
+	Own grpc.ClientConnInterface
 }
 
 // Edge serves the HTTP API. It is an http.Handler and safe for concurrent use.
@@ -67,13 +116,25 @@ type Edge struct {
 	cfg    Config
 	log    *slog.Logger
 	routes router
+	gates  gates
 	bufs   buffers
+	rates  *rates       // nil when nobody is throttled
+	bodies atomic.Int64 // bytes of the bodies that are held
+	keys   platformv1.IdempotencyServiceClient
 }
 
 // New makes an edge over the services. It fails when a contract describes a
 // route that the edge cannot serve, or when a connection is missing.
 func New(cfg Config, conns Conns, log *slog.Logger) (*Edge, error) {
-	return newEdge(cfg, domains(conns), log)
+	e, err := newEdge(cfg, domains(conns), log)
+	if err != nil {
+		return nil, err
+	}
+	if conns.Own != nil {
+		e.keys = platformv1.NewIdempotencyServiceClient(conns.Own)
+	}
+	e.rates, err = newRates(e.cfg, conns, log)
+	return e, err
 }
 
 func newEdge(cfg Config, domains []domain, log *slog.Logger) (*Edge, error) {
@@ -81,6 +142,7 @@ func newEdge(cfg Config, domains []domain, log *slog.Logger) (*Edge, error) {
 		return nil, errors.New("an edge needs a log")
 	}
 	e := &Edge{cfg: cfg.withDefaults(), log: log}
+	e.gates = newGates(e.cfg)
 	policies := policy.NewTable(nil)
 	// The runtime's mux is what the generated handlers work with. Its own
 	// routing is not used: it tries the pattern that was registered last first,
@@ -133,12 +195,16 @@ func (e *Edge) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	route, values, f := e.routes.find(x.method, x.path)
+	x.route = route
+	if refused := e.admit(x, r); refused != nil {
+		x.fail(refused)
+		return
+	}
 	if f != nil {
 		x.allow(f)
 		x.fail(f.fault)
 		return
 	}
-	x.route = route
 	params, bad := route.pathValues(values)
 	if bad != nil {
 		x.fail(bad)
@@ -153,9 +219,29 @@ func (e *Edge) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		x.fail(bad)
 		return
 	}
-	ctx, cancel := context.WithTimeout(context.WithValue(x.ctx, exchangeKey{}, x), e.cfg.Timeout)
+	if bad := x.readAhead(); bad != nil {
+		x.fail(bad)
+		return
+	}
+	x.carryOut(r, form, params)
+}
+
+// carryOut calls the service, as soon as there is a place, unless the request
+// was answered before.
+func (x *exchange) carryOut(r *http.Request, form url.Values, params map[string]string) {
+	gate := x.edge.gates.of(x.route)
+	if bad := gate.enter(r.Context()); bad != nil {
+		x.fail(bad)
+		return
+	}
+	defer gate.leave()
+	ctx, cancel := context.WithDeadline(context.WithValue(x.workContext(r), exchangeKey{}, x), x.began.Add(x.edge.cfg.Timeout))
 	defer cancel()
-	route.handle(x, x.forward(ctx, r, form), params)
+	if !x.claimKey(ctx, r) {
+		return
+	}
+	x.route.handle(x, x.forward(ctx, r, form), params)
+	x.keyed.end()
 }
 
 // trimAPI takes the prefix /api off a path, under which existing clients call

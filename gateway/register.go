@@ -8,6 +8,7 @@ import (
 
 	authv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/auth/v1"
 	commonsv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/commons/v1"
+	platformv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/platform/v1"
 	schedulingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/scheduling/v1"
 	timekeepingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/timekeeping/v1"
 )
@@ -45,13 +46,28 @@ func domains(c Conns) []domain {
 	return []domain{
 		{"auth", c.Auth, []service{
 			generated(&authv1.TokenService_ServiceDesc, authv1.NewTokenServiceClient, authv1.RegisterTokenServiceHandlerClient),
+			generated(&authv1.AccessProfileService_ServiceDesc, authv1.NewAccessProfileServiceClient, authv1.RegisterAccessProfileServiceHandlerClient),
+			generated(&authv1.ClientService_ServiceDesc, authv1.NewClientServiceClient, authv1.RegisterClientServiceHandlerClient),
+			generated(&authv1.IdentityProviderService_ServiceDesc, authv1.NewIdentityProviderServiceClient, authv1.RegisterIdentityProviderServiceHandlerClient),
+			generated(&authv1.AuditEventService_ServiceDesc, authv1.NewAuditEventServiceClient, authv1.RegisterAuditEventServiceHandlerClient),
 		}},
 		{"commons", c.Commons, []service{
+			generated(&commonsv1.NewHireService_ServiceDesc, commonsv1.NewNewHireServiceClient, commonsv1.RegisterNewHireServiceHandlerClient),
 			generated(&commonsv1.PersonService_ServiceDesc, commonsv1.NewPersonServiceClient, commonsv1.RegisterPersonServiceHandlerClient),
+			generated(&commonsv1.JobService_ServiceDesc, commonsv1.NewJobServiceClient, commonsv1.RegisterJobServiceHandlerClient),
+			generated(&commonsv1.LocationService_ServiceDesc, commonsv1.NewLocationServiceClient, commonsv1.RegisterLocationServiceHandlerClient),
+			generated(&commonsv1.LocationTypeService_ServiceDesc, commonsv1.NewLocationTypeServiceClient, commonsv1.RegisterLocationTypeServiceHandlerClient),
+			generated(&commonsv1.LocationSetService_ServiceDesc, commonsv1.NewLocationSetServiceClient, commonsv1.RegisterLocationSetServiceHandlerClient),
+			generated(&commonsv1.HyperfindService_ServiceDesc, commonsv1.NewHyperfindServiceClient, commonsv1.RegisterHyperfindServiceHandlerClient),
+			generated(&commonsv1.HyperfindProfileService_ServiceDesc, commonsv1.NewHyperfindProfileServiceClient, commonsv1.RegisterHyperfindProfileServiceHandlerClient),
+			generated(&commonsv1.SymbolicPeriodService_ServiceDesc, commonsv1.NewSymbolicPeriodServiceClient, commonsv1.RegisterSymbolicPeriodServiceHandlerClient),
 		}},
 		{"timekeeping", c.Timekeeping, []service{
 			generated(&timekeepingv1.EmploymentTermService_ServiceDesc, timekeepingv1.NewEmploymentTermServiceClient, timekeepingv1.RegisterEmploymentTermServiceHandlerClient),
 			generated(&timekeepingv1.EmploymentTermAssignmentService_ServiceDesc, timekeepingv1.NewEmploymentTermAssignmentServiceClient, timekeepingv1.RegisterEmploymentTermAssignmentServiceHandlerClient),
+			generated(&timekeepingv1.LeaveCaseService_ServiceDesc, timekeepingv1.NewLeaveCaseServiceClient, timekeepingv1.RegisterLeaveCaseServiceHandlerClient),
+			generated(&timekeepingv1.LeaveEditService_ServiceDesc, timekeepingv1.NewLeaveEditServiceClient, timekeepingv1.RegisterLeaveEditServiceHandlerClient),
+			generated(&timekeepingv1.LeaveSetupService_ServiceDesc, timekeepingv1.NewLeaveSetupServiceClient, timekeepingv1.RegisterLeaveSetupServiceHandlerClient),
 		}},
 		{"scheduling", c.Scheduling, []service{
 			generated(&schedulingv1.DayLockService_ServiceDesc, schedulingv1.NewDayLockServiceClient, schedulingv1.RegisterDayLockServiceHandlerClient),
@@ -62,6 +78,12 @@ func domains(c Conns) []domain {
 			generated(&schedulingv1.ScheduleService_ServiceDesc, schedulingv1.NewScheduleServiceClient, schedulingv1.RegisterScheduleServiceHandlerClient),
 			generated(&schedulingv1.ShiftService_ServiceDesc, schedulingv1.NewShiftServiceClient, schedulingv1.RegisterShiftServiceHandlerClient),
 			generated(&schedulingv1.ShiftTemplateService_ServiceDesc, schedulingv1.NewShiftTemplateServiceClient, schedulingv1.RegisterShiftTemplateServiceHandlerClient),
+		}},
+		{"platform", c.Platform, []service{
+			generated(&platformv1.DataService_ServiceDesc, platformv1.NewDataServiceClient, platformv1.RegisterDataServiceHandlerClient),
+			generated(&platformv1.DataDictionaryService_ServiceDesc, platformv1.NewDataDictionaryServiceClient, platformv1.RegisterDataDictionaryServiceHandlerClient),
+			generated(&platformv1.LimitService_ServiceDesc, platformv1.NewLimitServiceClient, platformv1.RegisterLimitServiceHandlerClient),
+			generated(&platformv1.RateLimitService_ServiceDesc, platformv1.NewRateLimitServiceClient, platformv1.RegisterRateLimitServiceHandlerClient),
 		}},
 	}
 }

@@ -16,10 +16,12 @@ import (
 
 // Bounds of a connection, whatever is asked over it.
 const (
-	headerTimeout  = 10 * time.Second
 	idleTimeout    = 3 * time.Minute
 	maxHeaderBytes = 32 << 10
 	maxStreams     = 128
+	// pingAfter is how long a connection of HTTP/2 is silent before its client
+	// is asked whether it is there.
+	pingAfter = 30 * time.Second
 	// drain is how long requests that run may take when the server stops. The
 	// whole process must have ended within the 10 s that containers are given.
 	drain = 4 * time.Second
@@ -29,25 +31,39 @@ const (
 )
 
 // Server serves an edge on listeners.
-type Server struct{ http *http.Server }
+type Server struct {
+	http   *http.Server
+	log    *slog.Logger
+	drain  time.Duration
+	places *places
+}
 
 // NewServer makes the server of an edge. The certificate comes from config,
 // whose version is raised to TLS 1.2 when it allows older ones.
 func NewServer(e *Edge, config *tls.Config) *Server {
 	config = config.Clone()
 	config.MinVersion = max(config.MinVersion, tls.VersionTLS12)
-	return &Server{&http.Server{
+	s := &Server{log: e.log, drain: drain, places: newPlaces(e.cfg.MaxConnections), http: &http.Server{
 		Handler:           e,
 		TLSConfig:         config,
-		ReadHeaderTimeout: headerTimeout,
+		ReadHeaderTimeout: e.cfg.HeaderTimeout,
 		ReadTimeout:       e.cfg.Timeout + grace,
 		WriteTimeout:      e.cfg.Timeout + grace,
 		IdleTimeout:       idleTimeout,
 		MaxHeaderBytes:    maxHeaderBytes,
-		HTTP2:             &http.HTTP2Config{MaxConcurrentStreams: maxStreams},
+		HTTP2: &http.HTTP2Config{
+			MaxConcurrentStreams: maxStreams,
+			SendPingTimeout:      pingAfter,
+			PingTimeout:          e.cfg.StallTimeout,
+			WriteByteTimeout:     e.cfg.StallTimeout,
+		},
 		// Handshakes that fail are the doing of strangers, not of the edge.
 		ErrorLog: log.New(logWriter{e.log}, "", 0),
 	}}
+	// While somebody waits for a place, connections that rest are ended, and the
+	// others after their next answer.
+	s.places.full = func(full bool) { s.http.SetKeepAlivesEnabled(!full) }
+	return s
 }
 
 // Run serves HTTPS, and plain HTTP for trusted proxies when plain is not nil,
@@ -64,20 +80,26 @@ func (s *Server) Run(ctx context.Context, https, plain net.Listener) error {
 		return errors.Join(err, s.http.Close())
 	case <-ctx.Done():
 	}
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), drain)
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), s.drain)
 	defer cancel()
-	return s.Shutdown(ctx)
+	err := s.Shutdown(ctx)
+	if errors.Is(err, context.DeadlineExceeded) {
+		// That a request was slow is no failure of a server that was asked to stop.
+		s.log.Warn("requests that ran were cut off", "after", s.drain.String())
+		return nil
+	}
+	return err
 }
 
 // Serve serves HTTPS until Shutdown. Plain HTTP is refused with an error body.
 func (s *Server) Serve(l net.Listener) error {
-	return closed(s.http.ServeTLS(refuser{l}, "", ""))
+	return closed(s.http.ServeTLS(refuser{s.places.on(l)}, "", ""))
 }
 
 // ServePlain serves plain HTTP until Shutdown. The edge refuses it but from
 // trusted proxies.
 func (s *Server) ServePlain(l net.Listener) error {
-	return closed(s.http.Serve(l))
+	return closed(s.http.Serve(s.places.on(l)))
 }
 
 func closed(err error) error {

@@ -23,9 +23,14 @@ import (
 // address and a client that trusts it.
 func listen(t *testing.T, serve func(*Server, net.Listener) error) (string, *http.Client) {
 	t.Helper()
+	return listenWith(t, Config{}, all(&recorder{}), serve)
+}
+
+func listenWith(t *testing.T, cfg Config, conns Conns, serve func(*Server, net.Listener) error) (string, *http.Client) {
+	t.Helper()
 	donor := httptest.NewTLSServer(http.NotFoundHandler())
 	t.Cleanup(donor.Close)
-	edge, err := New(Config{}, all(&recorder{}), discard())
+	edge, err := New(cfg, conns, discard())
 	require.NoError(t, err)
 	server := NewServer(edge, &tls.Config{Certificates: donor.TLS.Certificates, MinVersion: tls.VersionTLS10})
 	l, err := net.Listen("tcp", "127.0.0.1:0")
@@ -136,4 +141,34 @@ func TestHeadersOfAHugeRequestAreRefused(t *testing.T) {
 	b, err := io.ReadAll(conn)
 	require.NoError(t, err)
 	assert.Contains(t, string(b), "431")
+}
+
+// A request that does not end is cut off, and that is no failure of the server.
+func TestRunCutsOffWhatDoesNotEnd(t *testing.T) {
+	t.Parallel()
+	entered := make(chan struct{})
+	donor := httptest.NewTLSServer(http.NotFoundHandler())
+	t.Cleanup(donor.Close)
+	edge, err := New(Config{}, all(&recorder{}), discard())
+	require.NoError(t, err)
+	server := NewServer(edge, donor.TLS)
+	server.drain = 10 * time.Millisecond
+	server.http.Handler = http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+		close(entered)
+		<-r.Context().Done()
+	})
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	require.NoError(t, err)
+	ctx, stop := context.WithCancel(t.Context())
+	done := make(chan error, 1)
+	go func() { done <- server.Run(ctx, l, nil) }()
+	failed := make(chan error, 1)
+	go func() {
+		_, err := donor.Client().Get("https://" + l.Addr().String())
+		failed <- err
+	}()
+	<-entered
+	stop()
+	require.NoError(t, <-done)
+	require.Error(t, <-failed)
 }

@@ -24,6 +24,9 @@ type Principal struct {
 	Scope string
 	// Permissions that the token grants.
 	Permissions []string
+	// Rows says whose data the token shows: a rows.Scope. Nothing means the
+	// least, the caller's own.
+	Rows string
 	// JTI and SID identify the token, and the family of tokens it is of.
 	JTI, SID string
 	// Expiry is when the token ends.

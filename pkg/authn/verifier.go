@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/go-jose/go-jose/v4"
+	"golang.org/x/sync/singleflight"
 
 	"github.com/rotaloom/rotaloom/pkg/clock"
 	"github.com/rotaloom/rotaloom/pkg/fault"
@@ -38,6 +39,9 @@ type Config struct {
 	Leeway time.Duration
 	// CacheSize is how many verified tokens are remembered; 65,536 when 0.
 	CacheSize int
+	// Exchange answers our token for one of another issuer. Without it such
+	// tokens are refused.
+	Exchange Exchange
 }
 
 // Revocations knows which tokens were revoked before they expired. It is
@@ -63,6 +67,7 @@ type Verifier struct {
 	revocations Revocations
 	clock       clock.Clock
 	cache       *cache
+	exchanges   singleflight.Group
 }
 
 // NewVerifier makes a Verifier.
@@ -91,9 +96,17 @@ func (v *Verifier) Verify(ctx context.Context, token string) (*Principal, error)
 	key := hash(token)
 	now := v.clock.Now()
 	p, ok := v.cache.get(key, now)
+	if ok && p == nil {
+		return nil, invalid(errRefused)
+	}
 	if !ok {
 		var err error
-		if p, err = v.verify(ctx, token, now); err != nil {
+		if v.foreign(token) {
+			p, err = v.exchange(ctx, token, key, now)
+		} else {
+			p, err = v.verify(ctx, token, now)
+		}
+		if err != nil {
 			return nil, err
 		}
 		v.cache.put(key, p, p.Expiry.Add(v.cfg.Leeway), now)

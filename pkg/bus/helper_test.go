@@ -101,7 +101,8 @@ func (b *bundle) settled(durable string) {
 	b.t.Helper()
 	require.Eventually(b.t, func() bool {
 		info := b.state(durable)
-		return info.NumPending == 0 && info.NumAckPending == 0
+		// A consumer that was just made may not have counted what waits for it.
+		return info.Delivered.Consumer > 0 && info.NumPending == 0 && info.NumAckPending == 0
 	}, patience, 5*time.Millisecond)
 }
 

@@ -18,6 +18,8 @@ const (
 	CodeNotFound = "WRL-00404"
 	// CodeMethodNotAllowed (405): the path has no such method.
 	CodeMethodNotAllowed = "WRL-00405"
+	// CodeSlow (408): the body of the request did not come in time.
+	CodeSlow = "WRL-00408"
 	// CodeConflict (409): something else stands against the change.
 	CodeConflict = "WRL-00409"
 	// CodeTooLarge (413): the body of the request, or its answer, is too
@@ -25,6 +27,16 @@ const (
 	CodeTooLarge = "WRL-00413"
 	// CodeMediaType (415): the content type is not one that is read here.
 	CodeMediaType = "WRL-00415"
+	// CodeKey (400): the Idempotency-Key has not the form of one.
+	CodeKey = "WRL-00420"
+	// CodeKeyReused (422): the Idempotency-Key was used for another request.
+	CodeKeyReused = "WRL-00422"
+	// CodeKeyRunning (409): the first request with the Idempotency-Key still
+	// runs.
+	CodeKeyRunning = "WRL-00423"
+	// CodeAnswerNotKept (409): the request with the Idempotency-Key was carried
+	// out, and its answer was too large to be given again.
+	CodeAnswerNotKept = "WRL-00424"
 	// CodeHTTPSOnly (403): the request came over plain HTTP.
 	CodeHTTPSOnly = "WRL-00426"
 	// CodeThrottled (429): the caller asks too often.

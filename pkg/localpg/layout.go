@@ -47,13 +47,22 @@ func newLayout(dir string, as owner) (layout, error) {
 	if root, err = filepath.EvalSymlinks(root); err != nil {
 		return layout{}, err
 	}
-	l := layout{root: root, data: filepath.Join(root, "data"), socket: filepath.Join(root, "run")}
-	if len(l.socket)+len("/.s.PGSQL."+port) <= maxSocketPath {
+	l := layout{root: root, data: filepath.Join(root, "data"), socket: socketOf(root)}
+	if strings.HasPrefix(l.socket, root) {
 		return l, as.makeDir(l.socket)
 	}
-	sum := sha256.Sum256([]byte(root))
-	l.socket = filepath.Join(os.TempDir(), "rotaloom-"+hex.EncodeToString(sum[:8]))
 	return l, as.makeSharedDir(l.socket)
+}
+
+// socketOf is the folder of the unix socket: in root, unless its path would be too
+// long.
+func socketOf(root string) string {
+	inside := filepath.Join(root, "run")
+	if len(inside)+len("/.s.PGSQL."+port) <= maxSocketPath {
+		return inside
+	}
+	sum := sha256.Sum256([]byte(root))
+	return filepath.Join(os.TempDir(), "rotaloom-"+hex.EncodeToString(sum[:8]))
 }
 
 // makeSharedDir is makeDir in a folder where others may write too: it takes

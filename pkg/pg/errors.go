@@ -12,6 +12,7 @@ import (
 
 // SQLSTATEs that the code of services and of this package tells apart.
 const (
+	notNullViolation     = "23502"
 	foreignKeyViolation  = "23503"
 	uniqueViolation      = "23505"
 	checkViolation       = "23514"
@@ -46,6 +47,12 @@ func IsCheck(err error, constraint string) bool { return violates(err, checkViol
 // constraint; of any, when the name is empty.
 func IsExclusion(err error, constraint string) bool {
 	return violates(err, exclusionViolation, constraint)
+}
+
+// IsNull tells whether err says that the named column would have no value.
+func IsNull(err error, column string) bool {
+	var pgErr *pgconn.PgError
+	return errors.As(err, &pgErr) && pgErr.Code == notNullViolation && pgErr.ColumnName == column
 }
 
 func violates(err error, state, constraint string) bool {
@@ -88,6 +95,10 @@ func Unavailable(err error) bool {
 func conflict(err error) bool {
 	return hasState(err, serializationFailure, deadlockDetected)
 }
+
+// Conflicted reports whether a statement outside InTx was given up because of
+// another one, so that it makes sense to repeat it.
+func Conflicted(err error) bool { return conflict(err) }
 
 func hasState(err error, states ...string) bool {
 	var pgErr *pgconn.PgError

@@ -21,7 +21,8 @@ const txAttempts = 5
 // transaction is rolled back and run again, a bounded number of times. So fn
 // must be safe to run more than once: it sets, and does not add to, what it
 // captured, and does nothing that a rollback would not undo. It makes no calls
-// to other services, publishes nothing and does not sleep.
+// to other services, publishes nothing and does not sleep. A Rider in the context
+// is taken along.
 func InTx(ctx context.Context, pool *pgxpool.Pool, fn func(ctx context.Context, tx pgx.Tx) error) error {
 	return InTxWith(ctx, pool, pgx.TxOptions{}, fn)
 }
@@ -29,7 +30,7 @@ func InTx(ctx context.Context, pool *pgxpool.Pool, fn func(ctx context.Context, 
 // InTxWith is InTx with a chosen isolation level or access mode.
 func InTxWith(ctx context.Context, pool *pgxpool.Pool, opts pgx.TxOptions, fn func(ctx context.Context, tx pgx.Tx) error) error {
 	for attempt := 1; ; attempt++ {
-		err := pgx.BeginTxFunc(ctx, pool, opts, func(tx pgx.Tx) error { return fn(ctx, tx) })
+		err := once(ctx, pool, opts, func(tx pgx.Tx) error { return fn(ctx, tx) })
 		if err == nil || !conflict(err) {
 			return err
 		}

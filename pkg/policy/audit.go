@@ -62,9 +62,9 @@ func auditMethod(desc protoreflect.MethodDescriptor) []string {
 	}
 	switch {
 	case !m.Governed():
-		report("no policy: neither permission nor public nor internal")
-	case count(m.Public, m.Internal, m.Permission != "") > 1:
-		report("permission, public and internal exclude one another")
+		report("no policy: neither permission nor everybody nor public nor internal")
+	case count(m.Public, m.Internal, m.Everybody, m.Permission != "") > 1:
+		report("permission, everybody, public and internal exclude one another")
 	case m.Permission != "" && !permissionForm.MatchString(m.Permission):
 		report("permission %q is not <domain>.<resource>.<read|write>", m.Permission)
 	}

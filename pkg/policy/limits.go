@@ -34,13 +34,26 @@ type limit struct {
 // limitChecks answers one check for each limit of a message type and of its
 // fields.
 func limitChecks(desc protoreflect.MessageDescriptor) ([]check, error) {
+	limits, err := limitsOf(desc)
+	if err != nil {
+		return nil, err
+	}
 	var checks []check
+	for _, l := range limits {
+		checks = append(checks, l.check)
+	}
+	return checks, nil
+}
+
+// limitsOf answers the limits of a message type and of its fields.
+func limitsOf(desc protoreflect.MessageDescriptor) ([]*limit, error) {
+	var limits []*limit
 	for _, opts := range messageOptions(desc).GetLimits() {
 		l, err := messageLimit(desc, opts)
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", desc.FullName(), err)
 		}
-		checks = append(checks, l.check)
+		limits = append(limits, l)
 	}
 	for i := range desc.Fields().Len() {
 		field := desc.Fields().Get(i)
@@ -52,9 +65,9 @@ func limitChecks(desc protoreflect.MessageDescriptor) ([]check, error) {
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", field.FullName(), err)
 		}
-		checks = append(checks, l.check)
+		limits = append(limits, l)
 	}
-	return checks, nil
+	return limits, nil
 }
 
 func (l *limit) check(m protoreflect.Message) *failure {

@@ -26,6 +26,8 @@ type Method struct {
 	Permission string
 	// Public says that no access token is needed.
 	Public bool
+	// Everybody says that every valid access token is good.
+	Everybody bool
 	// Internal says that only other services may call it.
 	Internal bool
 	// Throttle is the class of requests that share one rate.
@@ -34,6 +36,8 @@ type Method struct {
 	SuccessStatus int
 	// Parts says that the answer may come in parts, which merge into it.
 	Parts bool
+	// Confidential says that the request or the answer holds secrets.
+	Confidential bool
 	// OAuthErrors says that errors are written as RFC 6749 asks.
 	OAuthErrors bool
 	// Input describes the request, Output the answer.
@@ -49,7 +53,7 @@ type Method struct {
 // Governed reports whether the contract says who may call the method. One
 // that is not governed may not be called by anybody.
 func (m *Method) Governed() bool {
-	return m.Public || m.Internal || m.Permission != ""
+	return m.Public || m.Internal || m.Everybody || m.Permission != ""
 }
 
 // CheckFormats answers a fault that names the first text of the request that
@@ -112,9 +116,11 @@ func compileMethod(desc protoreflect.MethodDescriptor) (*Method, error) {
 	if opts := methodOptions(desc); opts != nil {
 		m.Permission = opts.GetPermission()
 		m.Public = opts.GetPublic()
+		m.Everybody = opts.GetEverybody()
 		m.Internal = opts.GetInternal()
 		m.Throttle = opts.GetThrottle()
 		m.Parts = opts.GetParts()
+		m.Confidential = opts.GetConfidential()
 		m.OAuthErrors = opts.GetOauthErrors()
 		if opts.GetSuccessStatus() != 0 {
 			m.SuccessStatus = int(opts.GetSuccessStatus())

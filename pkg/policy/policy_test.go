@@ -235,6 +235,8 @@ func TestAuditNamesEveryProblem(t *testing.T) {
 	cases := []struct{ message, field, method, problem string }{
 		{"", "", good, ""},
 		{"", "", `options { [rotaloom.options.v1.method] { internal: true } }`, ""},
+		{"", "", `options { ` + route + ` [rotaloom.options.v1.method] { everybody: true } }`, ""},
+		{"", "", `options { ` + route + ` [rotaloom.options.v1.method] { everybody: true public: true } }`, "exclude one another"},
 		{"", "", `options { [rotaloom.options.v1.method] { public: true } }`, "no route"},
 		{"", "", `options { ` + route + ` }`, "no policy"},
 		{"", "", `options { ` + route + ` [rotaloom.options.v1.method] { internal: true } }`, "has a route"},

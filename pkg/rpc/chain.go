@@ -38,6 +38,10 @@ type Config struct {
 	// Services are those of the Clients that are trusted to call for
 	// themselves, without a user. The edge is none of them.
 	Services []string `name:"rpc-services" help:"Certificate names of the clients that may call without a user."`
+	// Edges are those of the Clients that call operations between services for
+	// themselves. What else they call, they call for the user who asks them: it
+	// needs that user's token and permission.
+	Edges []string `name:"rpc-edges" help:"Certificate names of the edges, which call for users, and operations between services for themselves."`
 }
 
 func (c Config) withDefaults() Config {
@@ -74,6 +78,8 @@ type Deps struct {
 	// Explain makes a fault of an error that is none, or answers nil, as for
 	// every error when Explain is nil: callers then see a bare 500.
 	Explain func(error) *fault.Error
+	// Audit keeps who made the calls that write; nil keeps nothing.
+	Audit Audit
 }
 
 // Chain is the list of interceptors that every call of one service passes,
@@ -86,9 +92,11 @@ type Chain struct {
 	policies  *policy.Table
 	validator protovalidate.Validator
 	explain   func(error) *fault.Error
+	audited   Audit
 	metrics   *metrics
 	clients   map[string]bool
 	services  map[string]bool
+	edges     map[string]bool
 
 	methods sync.Map // full method name -> *method
 	run     handler
@@ -141,8 +149,8 @@ func NewChain(cfg Config, deps Deps) (*Chain, error) {
 	}
 	ch := &Chain{
 		cfg: cfg.withDefaults(), log: deps.Log, verifier: deps.Verifier, clock: deps.Clock,
-		policies: deps.Policies, validator: validator, explain: deps.Explain, metrics: metrics,
-		clients: set(cfg.Clients), services: set(cfg.Services),
+		policies: deps.Policies, validator: validator, explain: deps.Explain, audited: deps.Audit, metrics: metrics,
+		clients: set(cfg.Clients), services: set(cfg.Services), edges: set(cfg.Edges),
 		idle: make(chan struct{}, 1),
 	}
 	ch.run = func(ctx context.Context, c *call, req any) (any, error) { return c.handle(ctx, req) }
@@ -168,6 +176,7 @@ func (ch *Chain) steps() []step {
 		{"formats", ch.checkFormats},
 		{"limits", ch.checkLimits},
 		{"validation", ch.validate},
+		{"audit", ch.audit},
 	}
 }
 

@@ -70,7 +70,7 @@ func eachTransport(t *testing.T, cfg rpc.Config, run func(t *testing.T, f *fixtu
 
 func newFixture(tb testing.TB, transport string, cfg rpc.Config) *fixture {
 	tb.Helper()
-	cfg.Clients, cfg.Services = []string{"edge"}, []string{"scheduling"}
+	cfg.Clients, cfg.Services = append(cfg.Clients, "edge"), append(cfg.Services, "scheduling")
 	files := policytest.Files(tb, contract)
 	f := &fixture{files: files, echo: newEcho(tb, files), log: &logBuffer{}, registry: prometheus.NewRegistry()}
 	verifier, token := identity(tb)

@@ -73,7 +73,8 @@ func outgoingParts(ctx context.Context, take TakePart, method string, args any, 
 	// What is left of a call that ends here is given up.
 	ctx, cancel := context.WithCancel(metadata.AppendToOutgoingContext(ctx, headerParts, packing))
 	defer cancel()
-	stream, err := conn.NewStream(ctx, &grpc.StreamDesc{ServerStreams: true}, method, withPartsCodec(opts)...)
+	opts, metadataOf := partsOptions(opts)
+	stream, err := conn.NewStream(ctx, &grpc.StreamDesc{ServerStreams: true}, method, opts...)
 	if err != nil {
 		return err
 	}
@@ -92,6 +93,7 @@ func outgoingParts(ctx context.Context, take TakePart, method string, args any, 
 	for {
 		switch err := stream.RecvMsg(part); {
 		case errors.Is(err, io.EOF):
+			metadataOf(header, stream.Trailer())
 			return nil
 		case err != nil:
 			return err
@@ -111,15 +113,32 @@ type received struct {
 // partsCodec is a codec that knows received parts.
 type partsCodec struct{ encoding.CodecV2 }
 
-// withPartsCodec puts a partsCodec in the place of the call's codec.
-func withPartsCodec(opts []grpc.CallOption) []grpc.CallOption {
+// partsOptions answers the options of a call with a partsCodec around the call's
+// codec, and a function that hands out the metadata of the answer: gRPC would
+// do so in a goroutine of its own, perhaps after a call that was given up.
+func partsOptions(opts []grpc.CallOption) (kept []grpc.CallOption, handOut func(header, trailer metadata.MD)) {
 	var codec encoding.CodecV2 = newCarrying()
+	var headers, trailers []*metadata.MD
 	for _, opt := range opts {
-		if forced, ok := opt.(grpc.ForceCodecV2CallOption); ok {
-			codec = forced.CodecV2
+		switch opt := opt.(type) {
+		case grpc.ForceCodecV2CallOption:
+			codec = opt.CodecV2
+		case grpc.HeaderCallOption:
+			headers = append(headers, opt.HeaderAddr)
+		case grpc.TrailerCallOption:
+			trailers = append(trailers, opt.TrailerAddr)
+		default:
+			kept = append(kept, opt)
 		}
 	}
-	return append(slices.Clip(opts), grpc.ForceCodecV2(partsCodec{codec}))
+	return append(kept, grpc.ForceCodecV2(partsCodec{codec})), func(header, trailer metadata.MD) {
+		for _, at := range headers {
+			*at = header
+		}
+		for _, at := range trailers {
+			*at = trailer
+		}
+	}
 }
 
 // Unmarshal unpacks a part into the memory of the part before.

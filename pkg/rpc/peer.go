@@ -10,9 +10,10 @@ import (
 )
 
 // peerService answers the name of the trusted service at the other end of the
-// connection, or "" when there is none. Over TLS it refuses clients that are
-// not on the list.
-func (ch *Chain) peerService(ctx context.Context) (string, error) {
+// connection, or "" when there is none. An edge is one only where no user can
+// be behind it, in operations between services. Over TLS it refuses clients
+// that are not on the list.
+func (ch *Chain) peerService(ctx context.Context, internal bool) (string, error) {
 	p, ok := peer.FromContext(ctx)
 	if !ok {
 		return "", nil
@@ -21,7 +22,7 @@ func (ch *Chain) peerService(ctx context.Context) (string, error) {
 	case localAuth:
 		return auth.service, nil
 	case credentials.TLSInfo:
-		return ch.certificateService(auth)
+		return ch.certificateService(auth, internal)
 	default:
 		return "", nil
 	}
@@ -29,14 +30,14 @@ func (ch *Chain) peerService(ctx context.Context) (string, error) {
 
 // certificateService looks for the names of a client certificate, which the
 // handshake has verified, in the lists.
-func (ch *Chain) certificateService(info credentials.TLSInfo) (string, error) {
+func (ch *Chain) certificateService(info credentials.TLSInfo, internal bool) (string, error) {
 	known := false
 	if chains := info.State.VerifiedChains; len(chains) > 0 {
 		for _, name := range chains[0][0].DNSNames {
-			if ch.services[name] {
+			if ch.services[name] || internal && ch.edges[name] {
 				return name, nil
 			}
-			known = known || ch.clients[name]
+			known = known || ch.clients[name] || ch.edges[name]
 		}
 	}
 	if !known {

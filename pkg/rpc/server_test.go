@@ -93,6 +93,21 @@ func TestClientsMustBeOnTheList(t *testing.T) {
 	assert.Nil(t, f.echo.metadata(), "the handler was not called")
 }
 
+// An edge speaks for whoever asks it, so it is a service only where no user can
+// be behind a call.
+func TestAnEdgeIsAServiceBetweenServicesOnly(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t, "network", rpc.Config{Edges: []string{"edge"}})
+	_, err := f.ask(t, t.Context(), f.edge, insideMethod, "")
+	require.NoError(t, err)
+	_, err = f.ask(t, f.user(t.Context()), f.edge, askMethod, "")
+	require.NoError(t, err)
+	_, err = f.ask(t, t.Context(), f.edge, askMethod, "")
+	assert.True(t, fault.HasStatus(err, 401), "nobody asks")
+	_, err = f.ask(t, f.user(t.Context()), f.edge, writeMethod, "")
+	assert.True(t, fault.HasCode(err, fault.CodeNoAccess), "the user is not permitted")
+}
+
 func TestNothingIsServedWithoutTLSByAccident(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t, "in process", rpc.Config{})

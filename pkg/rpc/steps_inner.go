@@ -20,7 +20,7 @@ func (ch *Chain) authenticate(next handler) handler {
 		if c.broken != nil {
 			return nil, fmt.Errorf("the contract has no usable policy: %w", c.broken)
 		}
-		service, err := ch.peerService(ctx)
+		service, err := ch.peerService(ctx, c.policy.Internal)
 		if err != nil {
 			return nil, err
 		}

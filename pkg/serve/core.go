@@ -10,6 +10,7 @@ import (
 	"github.com/nats-io/nats.go"
 	"github.com/prometheus/client_golang/prometheus"
 
+	"github.com/rotaloom/rotaloom/pkg/audit"
 	"github.com/rotaloom/rotaloom/pkg/bus"
 	"github.com/rotaloom/rotaloom/pkg/fault"
 	"github.com/rotaloom/rotaloom/pkg/outbox"
@@ -36,10 +37,11 @@ type Core struct {
 }
 
 // Migrations answers the schema of a service with events: that of its own,
-// whose versions are kept in the named table, and that of the outbox.
+// whose versions are kept in the named table, and those of the outbox and of the
+// audit trail.
 func Migrations(table string, own fs.FS) ([]pg.Migrations, error) {
 	events, err := outbox.Migrations()
-	return []pg.Migrations{events, {Table: table, FS: own}}, err
+	return []pg.Migrations{events, audit.Migrations(), {Table: table, FS: own}}, err
 }
 
 // NewCore makes the core of a service. It touches neither the database nor the

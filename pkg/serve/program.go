@@ -12,6 +12,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 	"google.golang.org/grpc"
 
+	"github.com/rotaloom/rotaloom/pkg/audit"
 	"github.com/rotaloom/rotaloom/pkg/authn"
 	"github.com/rotaloom/rotaloom/pkg/boot"
 	"github.com/rotaloom/rotaloom/pkg/bus"
@@ -35,6 +36,8 @@ type Settings struct {
 	Listen   string     `default:":8443" help:"Address of the gRPC listener."`
 	Database pg.Config  `embed:"" prefix:"database-" envprefix:"ROTALOOM_DATABASE_"`
 	NATS     bus.Config `embed:"" prefix:"nats-" envprefix:"ROTALOOM_NATS_"`
+
+	Audit audit.Config `embed:""`
 }
 
 // Tokens say whose access tokens a service accepts.
@@ -71,7 +74,11 @@ func NewProgram(app *boot.App, settings *Settings, name string) (*Program, error
 
 // Database brings the service's database up to date and opens it.
 func (p *Program) Database(ctx context.Context, sets ...pg.Migrations) (*pgxpool.Pool, error) {
-	return Database(ctx, p.App, p.settings.Database, p.Registry, p.Log, sets...)
+	pool, err := Database(ctx, p.App, p.settings.Database, p.Registry, p.Log, sets...)
+	if err == nil {
+		Trail(p.App, p.settings.Audit, pool, p.Log)
+	}
+	return pool, err
 }
 
 // Engines opens the service's database, brought up to date, and the broker.
@@ -107,7 +114,11 @@ func (p *Program) Serve(s Service, t Tokens, broker *nats.Conn) error {
 		return err
 	}
 	keys := authn.NewKeySet(authn.FetchRPC(authv1.NewTokenServiceClient(conn)), clock.System{})
-	return p.ServeWith(s, authn.Config{Issuer: t.TokenIssuer, Audience: t.TokenAudience}, keys, revocations)
+	tokens := authn.Config{
+		Issuer: t.TokenIssuer, Audience: t.TokenAudience,
+		Exchange: authn.ExchangeRPC(authv1.NewFederationServiceClient(conn)),
+	}
+	return p.ServeWith(s, tokens, keys, revocations)
 }
 
 // ServeWith is Serve with keys and revocations of one's own, for the auth

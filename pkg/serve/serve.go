@@ -14,6 +14,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 	"google.golang.org/grpc"
 
+	"github.com/rotaloom/rotaloom/pkg/audit"
 	"github.com/rotaloom/rotaloom/pkg/authn"
 	"github.com/rotaloom/rotaloom/pkg/boot"
 	"github.com/rotaloom/rotaloom/pkg/bus"
@@ -63,6 +64,11 @@ func Database(ctx context.Context, app *boot.App, cfg pg.Config, registry promet
 	return pool, registry.Register(pg.Collector(pool))
 }
 
+// Trail removes the audit events of a service that are too old.
+func Trail(app *boot.App, cfg audit.Config, pool *pgxpool.Pool, log *slog.Logger) {
+	app.Go(boot.StageConsumers, "audit trail", audit.NewSweeper(cfg, pool, clock.System{}, log).Run)
+}
+
 // Broker connects to NATS. The connection is drained with the program.
 func Broker(app *boot.App, cfg bus.Config, name string, log *slog.Logger, more ...nats.Option) (*nats.Conn, error) {
 	conn, err := bus.Connect(cfg, name, log, more...)
@@ -100,6 +106,6 @@ func Chain(cfg rpc.Config, tokens authn.Config, keys authn.KeySource, revocation
 		return nil, err
 	}
 	return rpc.NewChain(cfg, rpc.Deps{
-		Log: log, Metrics: registry, Verifier: verifier, Clock: clock.System{}, Explain: pg.Fault,
+		Log: log, Metrics: registry, Verifier: verifier, Clock: clock.System{}, Explain: pg.Fault, Audit: audit.Begin,
 	})
 }

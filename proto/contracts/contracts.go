@@ -6,6 +6,8 @@ import (
 	// Each registers its descriptors.
 	_ "github.com/rotaloom/rotaloom/proto/gen/rotaloom/auth/v1"
 	_ "github.com/rotaloom/rotaloom/proto/gen/rotaloom/commons/v1"
+	_ "github.com/rotaloom/rotaloom/proto/gen/rotaloom/data/v1"
+	_ "github.com/rotaloom/rotaloom/proto/gen/rotaloom/platform/v1"
 	_ "github.com/rotaloom/rotaloom/proto/gen/rotaloom/scheduling/v1"
 	_ "github.com/rotaloom/rotaloom/proto/gen/rotaloom/timekeeping/v1"
 )

@@ -16,14 +16,20 @@ import (
 	"golang.org/x/sync/errgroup"
 	"google.golang.org/grpc"
 
+	"github.com/rotaloom/rotaloom/pkg/audit"
 	"github.com/rotaloom/rotaloom/pkg/authn"
 	"github.com/rotaloom/rotaloom/pkg/clock"
 	"github.com/rotaloom/rotaloom/pkg/pg"
 	authv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/auth/v1"
+	"github.com/rotaloom/rotaloom/services/auth/internal/auditevent"
+	"github.com/rotaloom/rotaloom/services/auth/internal/client"
 	"github.com/rotaloom/rotaloom/services/auth/internal/directory"
+	"github.com/rotaloom/rotaloom/services/auth/internal/federation"
 	"github.com/rotaloom/rotaloom/services/auth/internal/guard"
 	"github.com/rotaloom/rotaloom/services/auth/internal/password"
+	"github.com/rotaloom/rotaloom/services/auth/internal/profile"
 	"github.com/rotaloom/rotaloom/services/auth/internal/revoked"
+	"github.com/rotaloom/rotaloom/services/auth/internal/scopes"
 	"github.com/rotaloom/rotaloom/services/auth/internal/signing"
 	"github.com/rotaloom/rotaloom/services/auth/internal/token"
 	"github.com/rotaloom/rotaloom/services/auth/internal/user"
@@ -42,6 +48,8 @@ type Config struct {
 	HashQueue       int              `name:"password-queue" default:"256" help:"Log-ins that may wait for their password hash."`
 	Guard           guard.Config     `embed:""`
 	Directory       directory.Config `embed:""`
+	// Federation says how identity providers are reached.
+	Federation federation.Config `embed:""`
 	// PublicURL is where clients reach the edge.
 	PublicURL           string `name:"public-url" help:"Where clients reach the edge, https://host, for OpenID discovery; the host name of each request when empty."`
 	RefreshWithoutChain bool   `name:"refresh-without-chain" help:"Accept refresh requests without auth_chain."`
@@ -69,9 +77,15 @@ type Deps struct {
 // Service is the auth service.
 type Service struct {
 	pool        *pgxpool.Pool
+	log         *slog.Logger
+	clock       clock.Clock
 	hasher      *password.Hasher
 	tokens      *token.Handler
+	federation  *federation.Handler
 	users       *user.Handler
+	profiles    *profile.Handler
+	clients     *client.Handler
+	trail       *auditevent.Handler
 	revocations *revoked.Handler
 	revoked     *revoked.Store
 	guard       *guard.Guard
@@ -82,7 +96,7 @@ type Service struct {
 
 // Migrations answers the schema that the service needs.
 func Migrations() []pg.Migrations {
-	return []pg.Migrations{{Table: "auth_version", FS: migrations.FS}}
+	return []pg.Migrations{audit.Migrations(), {Table: "auth_version", FS: migrations.FS}}
 }
 
 // New makes the service. It does not touch the database.
@@ -99,7 +113,7 @@ func New(_ context.Context, cfg Config, deps Deps) (*Service, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &Service{pool: deps.Pool, hasher: hasher, revoked: revoked.NewStore(deps.Pool, deps.Clock, deps.Log)}
+	s := &Service{pool: deps.Pool, log: deps.Log, clock: deps.Clock, hasher: hasher, revoked: revoked.NewStore(deps.Pool, deps.Clock, deps.Log)}
 	s.keySource = authn.NewKeySet(func(ctx context.Context) (*jose.JSONWebKeySet, error) {
 		return keys.Public(ctx)
 	}, deps.Clock)
@@ -112,7 +126,14 @@ func New(_ context.Context, cfg Config, deps Deps) (*Service, error) {
 	if err != nil {
 		return nil, err
 	}
+	s.federation, err = federation.New(cfg.Federation, federation.Deps{
+		Pool: deps.Pool, Clock: deps.Clock, Log: deps.Log, Issuer: cfg.Issuer,
+	})
+	if err != nil {
+		return nil, err
+	}
 	s.guard = guard.New(cfg.Guard, deps.Pool, deps.Clock, deps.Log)
+	catalog := scopes.NewCatalog(deps.Permissions)
 	s.tokens = token.New(
 		token.Config{
 			Issuer: cfg.Issuer, Audience: cfg.Audience, Life: cfg.TokenLife, PublicURL: cfg.PublicURL,
@@ -120,9 +141,14 @@ func New(_ context.Context, cfg Config, deps Deps) (*Service, error) {
 		},
 		token.Deps{
 			Pool: deps.Pool, Keys: keys, Hasher: hasher, Log: deps.Log, Clock: deps.Clock,
-			Permissions: deps.Permissions, Verifier: ours, Revoked: s.revoked, Guard: s.guard, Directory: ldap,
+			Scopes: catalog, Verifier: ours, Revoked: s.revoked, Guard: s.guard, Directory: ldap, Federation: s.federation,
 		})
 	s.users = user.New(deps.Pool, hasher, deps.Clock, s.revoked, deps.Permissions)
+	s.profiles = profile.NewHandler(deps.Pool, deps.Clock, s.revoked, deps.Permissions)
+	s.clients = client.New(client.Deps{
+		Pool: deps.Pool, Clock: deps.Clock, Revoked: s.revoked, Scopes: catalog, Permissions: deps.Permissions,
+	})
+	s.trail = auditevent.New(deps.Pool)
 	s.revocations = revoked.NewHandler(s.revoked)
 	if deps.NATS != nil {
 		s.publisher = revoked.NewPublisher(s.revoked, deps.NATS, cfg.TokenLife, cfg.RevocationReplicas, deps.Log)
@@ -143,7 +169,12 @@ func (c Config) tokens() authn.Config { return authn.Config{Issuer: c.Issuer, Au
 // Register adds the service's operations to a server.
 func (s *Service) Register(server grpc.ServiceRegistrar) {
 	authv1.RegisterTokenServiceServer(server, s.tokens)
+	authv1.RegisterFederationServiceServer(server, s.tokens)
+	authv1.RegisterIdentityProviderServiceServer(server, s.federation)
 	authv1.RegisterUserServiceServer(server, s.users)
+	authv1.RegisterAccessProfileServiceServer(server, s.profiles)
+	authv1.RegisterClientServiceServer(server, s.clients)
+	authv1.RegisterAuditEventServiceServer(server, s.trail)
 	authv1.RegisterRevocationServiceServer(server, s.revocations)
 }
 
@@ -159,12 +190,19 @@ func (s *Service) Revoked(ctx context.Context, p *authn.Principal) (bool, error)
 	return s.revoked.Revoked(ctx, p)
 }
 
+// Exchange answers our token for one of an identity provider, so that the
+// service accepts these without asking itself. It is an authn.Exchange.
+func (s *Service) Exchange(ctx context.Context, token string) (string, error) {
+	return s.tokens.Exchange(ctx, token)
+}
+
 // Run does the work that no request asks for, until ctx ends.
 func (s *Service) Run(ctx context.Context) error {
 	group, ctx := errgroup.WithContext(ctx)
 	group.Go(func() error { return s.tokens.Run(ctx) })
 	group.Go(func() error { return s.revoked.Run(ctx) })
 	group.Go(func() error { return s.guard.Run(ctx) })
+	group.Go(func() error { return s.users.Run(ctx, s.log) })
 	if s.publisher != nil {
 		group.Go(func() error { return s.publisher.Run(ctx) })
 	}

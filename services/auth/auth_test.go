@@ -50,7 +50,13 @@ func newBench(t *testing.T) *bench {
 	return newBenchWith(t, auth.Config{})
 }
 
-func newBenchWith(t *testing.T, cfg auth.Config) *bench {
+func newBenchWith(t testing.TB, cfg auth.Config) *bench {
+	t.Helper()
+	return makeBench(t, cfg, "commons.person.read", "commons.person.write", "scheduling.schedule.read")
+}
+
+// makeBench makes a bench that knows some permissions.
+func makeBench(t testing.TB, cfg auth.Config, permissions ...string) *bench {
 	t.Helper()
 	b := &bench{
 		pool:  pgtest.New(t, auth.Migrations()...),
@@ -61,7 +67,7 @@ func newBenchWith(t *testing.T, cfg auth.Config) *bench {
 	cfg.HashMemory, cfg.HashTime = 64, 1
 	b.service, err = auth.New(t.Context(), cfg, auth.Deps{
 		Pool: b.pool, Log: pgtest.Log(t), Clock: b.clock,
-		Permissions: []string{"commons.person.read", "commons.person.write", "scheduling.schedule.read"},
+		Permissions: permissions,
 	})
 	require.NoError(t, err)
 	b.verifier = verifierWith(t, b.service, b.service, b.clock)
@@ -74,7 +80,7 @@ func newBenchWith(t *testing.T, cfg auth.Config) *bench {
 	return b
 }
 
-func verifierWith(t *testing.T, keys authn.KeySource, revocations authn.Revocations, clk clock.Clock) *authn.Verifier {
+func verifierWith(t testing.TB, keys authn.KeySource, revocations authn.Revocations, clk clock.Clock) *authn.Verifier {
 	t.Helper()
 	verifier, err := authn.NewVerifier(tokens, keys, revocations, clk)
 	require.NoError(t, err)

@@ -67,6 +67,6 @@ func (s *Service) EnsureBootstrap(ctx context.Context, b Bootstrap) error {
 func (s *Service) knowsUser(ctx context.Context, name string) (bool, error) {
 	var known bool
 	err := s.pool.QueryRow(ctx, `SELECT EXISTS (SELECT FROM app_user
-		WHERE tenant_id = $1 AND lower(username) = lower($2))`, tenant.Default, name).Scan(&known)
+		WHERE tenant_id = $1 AND username_key = lower($2))`, tenant.Default, name).Scan(&known)
 	return known, err
 }

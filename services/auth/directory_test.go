@@ -150,20 +150,22 @@ func TestDirectory(t *testing.T) {
 				return b.tokens.IssueToken(t.Context(), passwordGrant(func(r *authv1.IssueTokenRequest) { r.Username, r.Password = name, password }))
 			}
 			for typed, want := range map[string]struct {
-				name        string
-				permissions []string
+				name string
+				// rows tells the profiles Scheduler and Employee apart.
+				rows string
 			}{
-				"ada":             {"ada", []string{"commons.person.read", "scheduling.schedule.read"}},
-				"ADA@example.org": {"ada", []string{"commons.person.read", "scheduling.schedule.read"}},
-				"nils":            {"nils", nil},
-				"star*":           {"star*", []string{"commons.person.read", "scheduling.schedule.read"}},
+				"ada":             {"ada", "all"},
+				"ADA@example.org": {"ada", "all"},
+				"nils":            {"nils", "own"},
+				"star*":           {"star*", "all"},
 			} {
 				answer, err := login(typed, "ldap-"+want.name)
 				require.NoError(t, err, typed)
 				p, err := b.verifier.Verify(t.Context(), answer.GetAccessToken())
 				require.NoError(t, err)
 				assert.Equal(t, want.name, p.Subject, typed)
-				assert.Equal(t, want.permissions, p.Permissions, typed)
+				assert.Equal(t, want.rows, p.Rows, typed)
+				assert.Equal(t, []string{"commons.person.read", "scheduling.schedule.read"}, p.Permissions, typed)
 				b.refresh(t, answer.GetRefreshToken())
 			}
 			for name, c := range map[string]struct{ user, password string }{
@@ -195,7 +197,7 @@ func TestDirectory(t *testing.T) {
 		p, err := b.verifier.Verify(t.Context(), answer.GetAccessToken())
 		require.NoError(t, err)
 		assert.EqualValues(t, 7, p.PersonID)
-		assert.Empty(t, p.Permissions, "the groups decide")
+		assert.Equal(t, "own", p.Rows, "the groups decide")
 	})
 	t.Run("another tenant has nothing to do with it", func(t *testing.T) {
 		cfg := s.config(s.secure)

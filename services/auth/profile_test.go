@@ -62,7 +62,7 @@ func TestNobodyGivesMoreThanTheyHave(t *testing.T) {
 	}{
 		"an administrator gives anything":  {admin, &authv1.User{PersonId: 31, Username: "a", AccessProfile: "Administrator"}, ""},
 		"a clerk gives their own profile":  {clerk, &authv1.User{PersonId: 32, Username: "b", AccessProfile: "Clerk"}, ""},
-		"a clerk gives nothing":            {clerk, &authv1.User{PersonId: 33, Username: "c", AccessProfile: "Employee"}, ""},
+		"a clerk makes no employee":        {clerk, &authv1.User{PersonId: 33, Username: "c", AccessProfile: "Employee"}, "commons.person.read"},
 		"a profile that does not exist":    {clerk, &authv1.User{PersonId: 34, Username: "d", AccessProfile: "None"}, ""},
 		"a clerk makes no administrator":   {clerk, &authv1.User{PersonId: 35, Username: "e", AccessProfile: "Administrator"}, "*"},
 		"a clerk makes no scheduler":       {clerk, &authv1.User{PersonId: 36, Username: "f", AccessProfile: "Scheduler"}, "commons.person.read"},

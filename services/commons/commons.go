@@ -5,15 +5,27 @@ import (
 	"cmp"
 	"context"
 
+	"golang.org/x/sync/errgroup"
 	"google.golang.org/grpc"
 
 	"github.com/rotaloom/rotaloom/pkg/bus"
 	"github.com/rotaloom/rotaloom/pkg/clock"
+	"github.com/rotaloom/rotaloom/pkg/dataelement"
 	"github.com/rotaloom/rotaloom/pkg/pg"
+	"github.com/rotaloom/rotaloom/pkg/rows"
 	"github.com/rotaloom/rotaloom/pkg/serve"
 	authv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/auth/v1"
 	commonsv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/commons/v1"
+	datav1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/data/v1"
+	"github.com/rotaloom/rotaloom/services/commons/internal/dataprovider"
+	"github.com/rotaloom/rotaloom/services/commons/internal/employeegroup"
+	"github.com/rotaloom/rotaloom/services/commons/internal/hyperfind"
+	"github.com/rotaloom/rotaloom/services/commons/internal/job"
+	"github.com/rotaloom/rotaloom/services/commons/internal/location"
+	"github.com/rotaloom/rotaloom/services/commons/internal/locationset"
+	"github.com/rotaloom/rotaloom/services/commons/internal/locationtype"
 	"github.com/rotaloom/rotaloom/services/commons/internal/person"
+	"github.com/rotaloom/rotaloom/services/commons/internal/symbolicperiod"
 	"github.com/rotaloom/rotaloom/services/commons/migrations"
 )
 
@@ -22,6 +34,9 @@ import (
 type Config struct {
 	DefaultTimeZone string     `name:"default-time-zone" default:"UTC" help:"Time zone, as IANA calls it, of persons who have none of their own."`
 	Streams         bus.Limits `embed:"" prefix:"stream-" envprefix:"STREAM_"`
+	// Hyperfind bounds what queries over persons may cost.
+	Hyperfind hyperfind.Config      `embed:"" prefix:"hyperfind-" envprefix:"HYPERFIND_"`
+	PayPeriod symbolicperiod.Config `embed:"" prefix:"pay-period-" envprefix:"PAY_PERIOD_"`
 }
 
 // Deps are what the service works with.
@@ -36,7 +51,20 @@ type Deps struct {
 type Service struct {
 	*serve.Core
 
-	persons *person.Handler
+	persons       *person.Handler
+	groups        *employeegroup.Handler
+	jobs          *job.Handler
+	locations     *location.Handler
+	locationTypes *locationtype.Handler
+	locationSets  *locationset.Handler
+
+	hyperfinds        *hyperfind.Handler
+	hyperfindProfiles *hyperfind.Profiles
+	symbolicPeriods   *symbolicperiod.Handler
+	consumers         []bus.Consumer
+
+	data     *dataelement.Server
+	dataRows *dataprovider.Finder
 }
 
 // Migrations answers the schema that the service needs.
@@ -54,22 +82,59 @@ func New(_ context.Context, cfg Config, deps Deps) (*Service, error) {
 	if err != nil {
 		return nil, err
 	}
+	groups := employeegroup.New(deps.Pool, deps.Clock)
+	rules := rows.New(deps.Clock, groups)
 	persons, err := person.New(
 		person.Config{DefaultTimeZone: cmp.Or(cfg.DefaultTimeZone, "UTC")},
 		person.Deps{
 			Pool: deps.Pool, Users: authv1.NewUserServiceClient(deps.Auth),
+			Rows: rules, Groups: groups,
 			Log: deps.Log, Clock: deps.Clock, Wake: core.Wake,
 		})
 	if err != nil {
 		return nil, err
 	}
-	return &Service{Core: core, persons: persons}, nil
+	cfg.PayPeriod.Zone = cfg.DefaultTimeZone
+	periods, err := symbolicperiod.New(cfg.PayPeriod, deps.Pool, rules, deps.Clock)
+	if err != nil {
+		return nil, err
+	}
+	return &Service{
+		Core: core, persons: persons, groups: employeegroup.NewHandler(groups),
+		jobs:          job.New(deps.Pool, deps.Clock, location.Job),
+		locations:     location.New(deps.Pool, deps.Clock),
+		locationTypes: locationtype.New(deps.Pool),
+		locationSets:  locationset.New(deps.Pool, deps.Clock),
+
+		hyperfinds:        hyperfind.New(deps.Pool, hyperfind.NewFinder(cfg.Hyperfind, deps.Pool), rules, periods),
+		hyperfindProfiles: hyperfind.NewProfiles(deps.Pool),
+		symbolicPeriods:   periods,
+		consumers:         hyperfind.Consumers(deps.Pool),
+
+		data: dataprovider.NewServer(deps.Pool), dataRows: dataprovider.NewFinder(deps.Pool, rules),
+	}, nil
 }
 
 // Register adds the service's operations to a server.
 func (s *Service) Register(server grpc.ServiceRegistrar) {
 	commonsv1.RegisterPersonServiceServer(server, s.persons)
+	commonsv1.RegisterNewHireServiceServer(server, s.persons.NewHires())
+	commonsv1.RegisterEmployeeGroupServiceServer(server, s.groups)
+	commonsv1.RegisterJobServiceServer(server, s.jobs)
+	commonsv1.RegisterLocationServiceServer(server, s.locations)
+	commonsv1.RegisterLocationTypeServiceServer(server, s.locationTypes)
+	commonsv1.RegisterLocationSetServiceServer(server, s.locationSets)
+	commonsv1.RegisterHyperfindServiceServer(server, s.hyperfinds)
+	commonsv1.RegisterHyperfindProfileServiceServer(server, s.hyperfindProfiles)
+	commonsv1.RegisterSymbolicPeriodServiceServer(server, s.symbolicPeriods)
+	datav1.RegisterDataProviderServiceServer(server, s.data)
+	datav1.RegisterDataRowServiceServer(server, s.dataRows)
 }
 
 // Run does the work that no request asks for, until ctx ends.
-func (s *Service) Run(ctx context.Context) error { return s.persons.Run(ctx) }
+func (s *Service) Run(ctx context.Context) error {
+	group, ctx := errgroup.WithContext(ctx)
+	group.Go(func() error { return s.persons.Run(ctx) })
+	group.Go(func() error { return s.Events.Run(ctx, append(s.consumers, s.persons.Consumer())...) })
+	return group.Wait()
+}

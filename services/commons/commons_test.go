@@ -37,6 +37,7 @@ type users struct {
 	authv1.UnimplementedUserServiceServer
 	mu       sync.Mutex
 	accounts map[int64]*authv1.User
+	lockouts map[int64]*authv1.UserLockout
 	putErr   error
 	// afterPut runs when accounts were stored.
 	afterPut func()
@@ -77,6 +78,22 @@ func (u *users) DeleteUsers(_ context.Context, req *authv1.DeleteUsersRequest) (
 	return &emptypb.Empty{}, nil
 }
 
+func (u *users) LockOutUsers(_ context.Context, req *authv1.LockOutUsersRequest) (*emptypb.Empty, error) {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	for _, l := range req.GetUsers() {
+		u.lockouts[l.GetPersonId()] = l
+	}
+	return &emptypb.Empty{}, nil
+}
+
+// lockout answers what was told of a person, or nil.
+func (u *users) lockout(person int64) *authv1.UserLockout {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	return u.lockouts[person]
+}
+
 func (u *users) names() []string {
 	u.mu.Lock()
 	defer u.mu.Unlock()
@@ -100,7 +117,7 @@ func newBench(t *testing.T) *bench {
 	t.Helper()
 	sets, err := commons.Migrations()
 	require.NoError(t, err)
-	b := &bench{pool: pgtest.New(t, sets...), users: &users{accounts: map[int64]*authv1.User{}}}
+	b := &bench{pool: pgtest.New(t, sets...), users: &users{accounts: map[int64]*authv1.User{}, lockouts: map[int64]*authv1.UserLockout{}}}
 	present := clock.NewFake(time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC))
 	auth, local := rpctest.Local(t), rpctest.Local(t)
 	authv1.RegisterUserServiceServer(auth, b.users)
@@ -205,6 +222,8 @@ func TestCreatePerson(t *testing.T) {
 	require.NoError(t, err)
 	want := &commonsv1.PersonState{
 		PersonId: id, PersonNumber: "N-0412", FullName: "Okafor, Ada", TimeZone: "America/New_York", Version: 1, HireDate: "2021-05-03",
+		Terminated: []*commonsv1.PersonDays{{From: "2026-06-01", To: "3000-01-01"}},
+		LockedOut:  []*commonsv1.PersonDays{{From: "2026-06-01", To: "3000-01-01"}},
 	}
 	require.Len(t, resolved.GetPersons(), 1)
 	assert.Empty(t, diff(want, resolved.GetPersons()[0]))

@@ -10,11 +10,16 @@ import (
 	"google.golang.org/grpc"
 
 	"github.com/rotaloom/rotaloom/pkg/bus"
+	"github.com/rotaloom/rotaloom/pkg/clock"
+	"github.com/rotaloom/rotaloom/pkg/dataelement"
 	"github.com/rotaloom/rotaloom/pkg/pg"
+	"github.com/rotaloom/rotaloom/pkg/rows"
 	"github.com/rotaloom/rotaloom/pkg/serve"
 	commonsv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/commons/v1"
+	datav1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/data/v1"
 	schedulingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/scheduling/v1"
 	timekeepingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/timekeeping/v1"
+	"github.com/rotaloom/rotaloom/services/scheduling/internal/dataprovider"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/daylock"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/definition"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/item"
@@ -53,6 +58,7 @@ type Service struct {
 	Propagator *Propagator
 
 	pool             *pgxpool.Pool
+	leave            projection.LeaveSource
 	shiftTemplates   *shifttemplate.Handler
 	patternTemplates *patterntemplate.Handler
 	termPatterns     *termpattern.Handler
@@ -61,6 +67,7 @@ type Service struct {
 	payCodeEdits     *item.PayCodeEdits
 	dayLocks         *daylock.Handler
 	propagations     *propagation.Handler
+	data             *dataelement.Server
 }
 
 // Migrations answers the schema that the service needs.
@@ -76,13 +83,15 @@ func New(_ context.Context, cfg Config, deps Deps) (*Service, error) {
 	}
 	core := propagator.Core
 	resolver := projection.NewResolver(deps.Pool,
-		commonsv1.NewPersonServiceClient(deps.Commons), timekeepingv1.NewEmploymentTermServiceClient(deps.Timekeeping))
+		commonsv1.NewPersonServiceClient(deps.Commons), timekeepingv1.NewEmploymentTermServiceClient(deps.Timekeeping),
+		rows.New(clock.System{}, rows.NewGroups(commonsv1.NewEmployeeGroupServiceClient(deps.Commons))))
 	shiftTemplates, patternTemplates := shifttemplate.NewStore(), patterntemplate.NewStore()
 	definitions := definition.New(cfg.Patterns, shiftTemplates, patternTemplates)
 	reader := schedule.NewReader(deps.Pool, definitions)
 	items := item.Deps{Pool: deps.Pool, Directory: resolver, Reader: reader, Wake: core.Wake, Settings: cfg.Items}
 	return &Service{
 		Core: core, Propagator: propagator, pool: deps.Pool,
+		leave:            timekeepingv1.NewLeaveEditServiceClient(deps.Timekeeping),
 		shiftTemplates:   shifttemplate.New(deps.Pool, shiftTemplates, definition.NewRules(cfg.Patterns), resolver),
 		patternTemplates: patterntemplate.New(deps.Pool, patternTemplates, definitions),
 		termPatterns: termpattern.New(cfg.Builder, termpattern.Deps{
@@ -93,6 +102,7 @@ func New(_ context.Context, cfg Config, deps Deps) (*Service, error) {
 		payCodeEdits: item.NewPayCodeEdits(items),
 		dayLocks:     daylock.New(deps.Pool, resolver, core.Wake),
 		propagations: propagation.NewHandler(deps.Pool),
+		data:         dataprovider.NewServer(reader),
 	}, nil
 }
 
@@ -106,12 +116,13 @@ func (s *Service) Register(server grpc.ServiceRegistrar) {
 	schedulingv1.RegisterPayCodeEditServiceServer(server, s.payCodeEdits)
 	schedulingv1.RegisterDayLockServiceServer(server, s.dayLocks)
 	schedulingv1.RegisterPropagationServiceServer(server, s.propagations)
+	datav1.RegisterDataProviderServiceServer(server, s.data)
 }
 
 // Run keeps the projections of other domains' data until ctx ends. The
 // propagator runs beside it, here or in a process of its own.
 func (s *Service) Run(ctx context.Context) error {
-	return s.Events.Run(ctx, projection.Consumers(s.pool, s.Wake)...)
+	return s.Events.Run(ctx, projection.Consumers(s.pool, s.Wake, s.leave)...)
 }
 
 // WithPropagator is the service with its propagator in the same process.

@@ -9,8 +9,10 @@ require (
 	github.com/nats-io/nats.go v1.55.0
 	github.com/rotaloom/rotaloom/gateway v0.0.0-00010101000000-000000000000
 	github.com/rotaloom/rotaloom/pkg v0.0.0
+	github.com/rotaloom/rotaloom/proto v0.0.0
 	github.com/rotaloom/rotaloom/services/auth v0.0.0-00010101000000-000000000000
 	github.com/rotaloom/rotaloom/services/commons v0.0.0-00010101000000-000000000000
+	github.com/rotaloom/rotaloom/services/platform v0.0.0-00010101000000-000000000000
 	github.com/rotaloom/rotaloom/services/scheduling v0.0.0-00010101000000-000000000000
 	github.com/rotaloom/rotaloom/services/timekeeping v0.0.0-00010101000000-000000000000
 	github.com/stretchr/testify v1.12.1
@@ -49,7 +51,6 @@ require (
 	github.com/prometheus/client_model v0.6.3 // indirect
 	github.com/prometheus/common v0.72.0 // indirect
 	github.com/prometheus/procfs v0.22.0 // indirect
-	github.com/rotaloom/rotaloom/proto v0.0.0 // indirect
 	github.com/sethvargo/go-retry v0.4.0 // indirect
 	go.uber.org/goleak v1.3.0 // indirect
 	go.uber.org/multierr v1.11.0 // indirect
@@ -78,3 +79,5 @@ replace github.com/rotaloom/rotaloom/services/commons => ../../services/commons
 replace github.com/rotaloom/rotaloom/services/timekeeping => ../../services/timekeeping
 
 replace github.com/rotaloom/rotaloom/services/scheduling => ../../services/scheduling
+
+replace github.com/rotaloom/rotaloom/services/platform => ../../services/platform

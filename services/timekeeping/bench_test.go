@@ -36,7 +36,8 @@ func (p *persons) ResolvePersons(_ context.Context, req *commonsv1.ResolvePerson
 	out := &commonsv1.ResolvePersonsResponse{}
 	add := func(id int64) {
 		if id >= 1 && id <= 200 {
-			out.Persons = append(out.Persons, &commonsv1.PersonState{PersonId: id, PersonNumber: fmt.Sprint("P", id), Version: 1})
+			out.Persons = append(out.Persons, &commonsv1.PersonState{PersonId: id, PersonNumber: fmt.Sprint("P", id), Version: 1,
+				FullName: fmt.Sprint("Person ", id), HireDate: "2020-01-01", TimeZone: "Europe/Zurich"})
 		}
 	}
 	for _, id := range req.GetIds() {
@@ -59,6 +60,8 @@ type bench struct {
 	service     *timekeeping.Service
 	terms       timekeepingv1.EmploymentTermServiceClient
 	assignments timekeepingv1.EmploymentTermAssignmentServiceClient
+	leaveCases  timekeepingv1.LeaveCaseServiceClient
+	leaveEdits  timekeepingv1.LeaveEditServiceClient
 }
 
 func newBench(t *testing.T) *bench {
@@ -78,6 +81,8 @@ func newBench(t *testing.T) *bench {
 	b.service.Register(local)
 	b.terms = timekeepingv1.NewEmploymentTermServiceClient(local.Conn("test", nil))
 	b.assignments = timekeepingv1.NewEmploymentTermAssignmentServiceClient(local.Conn("test", nil))
+	b.leaveCases = timekeepingv1.NewLeaveCaseServiceClient(local.Conn("test", nil))
+	b.leaveEdits = timekeepingv1.NewLeaveEditServiceClient(local.Conn("test", nil))
 	return b
 }
 

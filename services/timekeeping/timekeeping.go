@@ -9,12 +9,20 @@ import (
 	"google.golang.org/grpc"
 
 	"github.com/rotaloom/rotaloom/pkg/bus"
+	"github.com/rotaloom/rotaloom/pkg/clock"
+	"github.com/rotaloom/rotaloom/pkg/dataelement"
 	"github.com/rotaloom/rotaloom/pkg/pg"
+	"github.com/rotaloom/rotaloom/pkg/rows"
 	"github.com/rotaloom/rotaloom/pkg/serve"
 	commonsv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/commons/v1"
+	datav1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/data/v1"
 	timekeepingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/timekeeping/v1"
 	"github.com/rotaloom/rotaloom/services/timekeeping/internal/assignment"
+	"github.com/rotaloom/rotaloom/services/timekeeping/internal/dataprovider"
 	"github.com/rotaloom/rotaloom/services/timekeeping/internal/employmentterm"
+	"github.com/rotaloom/rotaloom/services/timekeeping/internal/leavecase"
+	"github.com/rotaloom/rotaloom/services/timekeeping/internal/leaveedit"
+	"github.com/rotaloom/rotaloom/services/timekeeping/internal/leavesetup"
 	"github.com/rotaloom/rotaloom/services/timekeeping/internal/person"
 	"github.com/rotaloom/rotaloom/services/timekeeping/migrations"
 )
@@ -39,6 +47,10 @@ type Service struct {
 	pool        *pgxpool.Pool
 	terms       *employmentterm.Handler
 	assignments *assignment.Handler
+	leaveCases  *leavecase.Handler
+	leaveEdits  *leaveedit.Handler
+	leaveSetup  *leavesetup.Handler
+	data        *dataelement.Server
 }
 
 // Migrations answers the schema that the service needs.
@@ -56,11 +68,16 @@ func New(_ context.Context, cfg Config, deps Deps) (*Service, error) {
 	if err != nil {
 		return nil, err
 	}
-	persons := person.NewDirectory(deps.Pool, commonsv1.NewPersonServiceClient(deps.Commons))
+	rules := rows.New(clock.System{}, rows.NewGroups(commonsv1.NewEmployeeGroupServiceClient(deps.Commons)))
+	persons := person.NewDirectory(deps.Pool, commonsv1.NewPersonServiceClient(deps.Commons), rules)
 	return &Service{
 		Core: core, pool: deps.Pool,
 		terms:       employmentterm.New(deps.Pool, core.Wake),
 		assignments: assignment.New(deps.Pool, persons, core.Wake),
+		leaveCases:  leavecase.New(deps.Pool, persons, leaveedit.OfCases{}, core.Wake),
+		leaveEdits:  leaveedit.New(deps.Pool, persons, core.Wake),
+		leaveSetup:  leavesetup.New(),
+		data:        dataprovider.NewServer(deps.Pool),
 	}, nil
 }
 
@@ -68,9 +85,13 @@ func New(_ context.Context, cfg Config, deps Deps) (*Service, error) {
 func (s *Service) Register(server grpc.ServiceRegistrar) {
 	timekeepingv1.RegisterEmploymentTermServiceServer(server, s.terms)
 	timekeepingv1.RegisterEmploymentTermAssignmentServiceServer(server, s.assignments)
+	timekeepingv1.RegisterLeaveCaseServiceServer(server, s.leaveCases)
+	timekeepingv1.RegisterLeaveEditServiceServer(server, s.leaveEdits)
+	timekeepingv1.RegisterLeaveSetupServiceServer(server, s.leaveSetup)
+	datav1.RegisterDataProviderServiceServer(server, s.data)
 }
 
 // Run consumes the events of other domains until ctx ends.
 func (s *Service) Run(ctx context.Context) error {
-	return s.Events.Run(ctx, person.Consumer(s.pool))
+	return s.Events.Run(ctx, person.Consumer(s.pool, s.assignments.Terminate))
 }

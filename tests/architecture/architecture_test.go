@@ -23,8 +23,9 @@ var allowed = map[string][]string{
 	"services/commons":     {"proto", "pkg"},
 	"services/timekeeping": {"proto", "pkg"},
 	"services/scheduling":  {"proto", "pkg"},
+	"services/platform":    {"proto", "pkg"},
 	"services/standalone": {
-		"proto", "pkg", "gateway", "services/auth", "services/commons", "services/timekeeping", "services/scheduling",
+		"proto", "pkg", "gateway", "services/auth", "services/commons", "services/timekeeping", "services/scheduling", "services/platform",
 	},
 	"tests": {"proto", "pkg"},
 }

@@ -47,7 +47,11 @@ var groups = []group{
 	{[]string{readDeployed}, deployed},
 	{[]string{spans}, worker},
 	{[]string{toJSON}, transcoding},
+	{[]string{authorise}, authorising},
+	{[]string{passwordGrants, refreshGrants}, grants},
 	{[]string{memory}, population},
+	{[]string{hyperfind, persons}, companyFigures},
+	{[]string{largeAnswer}, largeAnswers},
 }
 
 // Names of the figures.
@@ -60,6 +64,12 @@ const (
 	spans          = "spans"
 	toJSON         = "json"
 	memory         = "memory"
+	passwordGrants = "password-grants"
+	refreshGrants  = "refresh-grants"
+	authorise      = "authorise"
+	hyperfind      = "hyperfind"
+	persons        = "persons"
+	largeAnswer    = "large-answers"
 )
 
 // Run measures, prints the table and reports whether every bar is met.
@@ -91,6 +101,15 @@ func privatePostgres(stateDir string) func(string) string {
 	return func(database string) string { return "postgres:///" + database + "?" + query.Encode() }
 }
 
+// standaloneTarget starts the all-in-one process.
+func standaloneTarget(h *host, o Options) target {
+	server := launch.Standalone(h, "--log-level", "warn", "--admin-address", o.Profiles)
+	return target{
+		api:    scenario.API{Target: server.Target(h)},
+		tlsDir: filepath.Dir(server.CAFile), postgres: privatePostgres(server.StateDir), databases: "rotaloom_",
+	}
+}
+
 // crewSize is 10,000, or fewer for a short run.
 func (o Options) crewSize() int {
 	if o.Short {
@@ -101,8 +120,8 @@ func (o Options) crewSize() int {
 
 // standalone measures on the all-in-one process.
 func standalone(h *host, o Options) ([]figure, error) {
-	server := launch.Standalone(h, "--log-level", "warn", "--admin-address", o.Profiles)
-	api := scenario.API{Target: server.Target(h)}
+	t := standaloneTarget(h, o)
+	api := t.api
 	var figures []figure
 	add := func(f figure, err error) error {
 		figures = append(figures, f)
@@ -119,7 +138,6 @@ func standalone(h *host, o Options) ([]figure, error) {
 			}
 		}
 		if o.wants(readStandalone) {
-			t := target{api: api, tlsDir: filepath.Dir(server.CAFile), postgres: privatePostgres(server.StateDir)}
 			if err := add(readFigure(h, o, readStandalone, t, crew)); err != nil {
 				return nil, err
 			}

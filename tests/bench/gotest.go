@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"fmt"
+	"os"
 	"os/exec"
 	"path/filepath"
 	"strconv"
@@ -14,16 +15,17 @@ import (
 
 // goBench runs the Go benchmarks of a package whose names match the pattern as
 // often as there are rounds, one process each, and answers their metrics as
-// "name/metric". The benchmarks bring their floors along.
-func goBench(h *host, o Options, module, pkg, pattern, benchtime string) (map[string]sample, error) {
+// "name/metric". The benchmarks bring their floors along; env is added to their
+// environment.
+func goBench(h *host, o Options, module, pkg, pattern, benchtime string, env ...string) (map[string]sample, error) {
 	dir := filepath.Join(launch.Root(h), module)
 	binary := filepath.Join(h.TempDir(), "bench.test")
-	if out, err := command(h.ctx, dir, "go", "test", "-c", "-o", binary, pkg); err != nil {
+	if out, err := command(h.ctx, dir, nil, "go", "test", "-c", "-o", binary, pkg); err != nil {
 		return nil, fmt.Errorf("%w\n%s", err, out)
 	}
 	metrics := map[string]sample{}
 	for range o.Rounds {
-		out, err := command(h.ctx, filepath.Join(dir, pkg), binary,
+		out, err := command(h.ctx, filepath.Join(dir, pkg), env, binary,
 			"-test.run", "^$", "-test.bench", pattern, "-test.benchtime", benchtime)
 		if err != nil {
 			return nil, fmt.Errorf("%w\n%s", err, out)
@@ -35,9 +37,9 @@ func goBench(h *host, o Options, module, pkg, pattern, benchtime string) (map[st
 	return metrics, nil
 }
 
-func command(ctx context.Context, dir, name string, args ...string) ([]byte, error) {
+func command(ctx context.Context, dir string, env []string, name string, args ...string) ([]byte, error) {
 	c := exec.CommandContext(ctx, name, args...)
-	c.Dir = dir
+	c.Dir, c.Env = dir, append(os.Environ(), env...)
 	return c.CombinedOutput()
 }
 
@@ -87,5 +89,18 @@ func transcoding(h *host, o Options) ([]figure, error) {
 	return []figure{{
 		name: toJSON, unit: "MB/s", atLeast: 8, measured: m[name+"MB/s"], floor: m[name+"protojson-MB/s"],
 		note: "15,000 shifts, against protojson.Marshal of the same message",
+	}}, nil
+}
+
+// authorising measures what a GET costs more because its caller is
+// authenticated, authorised and held to a rate.
+func authorising(h *host, o Options) ([]figure, error) {
+	m, err := goBench(h, o, "gateway", ".", "^BenchmarkAuthorise$", "20x")
+	if err != nil {
+		return nil, err
+	}
+	return []figure{{
+		name: authorise, unit: "µs", atMost: 30, measured: m["BenchmarkAuthorise/added-µs"],
+		note: "processor time of a GET, against a public one that is not throttled",
 	}}, nil
 }

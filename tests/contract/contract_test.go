@@ -1,6 +1,7 @@
 package contract_test
 
 import (
+	"sync"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -18,17 +19,35 @@ func TestStandalone(t *testing.T) {
 func TestSeparateProcesses(t *testing.T) {
 	t.Parallel()
 	deployment := launch.Deployed(t)
-	runAll(t, launch.Login(t, deployment.Client, deployment.Ready))
+	var ran *passed
+	t.Run("cases", func(t *testing.T) { ran = runAll(t, launch.Login(t, deployment.Client, deployment.Ready)) })
+	requireAudited(t, deployment, ran.cases)
 }
 
-func runAll(t *testing.T, target contract.Target) {
+// passed are the cases that ran to their end.
+type passed struct {
+	mu    sync.Mutex
+	cases []contract.Case
+}
+
+func (p *passed) add(c contract.Case) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.cases = append(p.cases, c)
+}
+
+// runAll starts the cases, which have run when t has ended.
+func runAll(t *testing.T, target contract.Target) *passed {
 	t.Helper()
 	all, err := contract.Load(cases.FS)
 	require.NoError(t, err)
+	p := &passed{}
 	for _, c := range all {
 		t.Run(c.Path, func(t *testing.T) {
 			t.Parallel()
 			require.NoError(t, contract.Run(t.Context(), target, c), c.Name)
+			p.add(c)
 		})
 	}
+	return p
 }

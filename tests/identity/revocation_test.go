@@ -32,6 +32,7 @@ var services = map[string]string{
 	"commons":     "/v1/commons/persons/1",
 	"timekeeping": "/v1/timekeeping/setup/employment_terms",
 	"scheduling":  "/v1/scheduling/employment_term_schedule_patterns/builder",
+	"platform":    "/v1/platform/rate_limits",
 }
 
 type world struct {

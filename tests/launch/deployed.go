@@ -25,10 +25,11 @@ var programs = []struct {
 	command string
 	clients []string
 }{
-	{"auth", "services/auth/cmd/auth", []string{"gateway", "commons", "timekeeping", "scheduling"}},
-	{"commons", "services/commons/cmd/commons", []string{"gateway", "timekeeping", "scheduling"}},
-	{"timekeeping", "services/timekeeping/cmd/timekeeping", []string{"gateway", "scheduling"}},
-	{"scheduling", "services/scheduling/cmd/scheduling", []string{"gateway"}},
+	{"auth", "services/auth/cmd/auth", []string{"gateway", "commons", "timekeeping", "scheduling", "platform"}},
+	{"commons", "services/commons/cmd/commons", []string{"gateway", "timekeeping", "scheduling", "platform"}},
+	{"timekeeping", "services/timekeeping/cmd/timekeeping", []string{"gateway", "scheduling", "platform"}},
+	{"scheduling", "services/scheduling/cmd/scheduling", []string{"gateway", "platform"}},
+	{"platform", "services/platform/cmd/platform", []string{"gateway"}},
 }
 
 // Deployment is the product as separate processes that speak mTLS, with a
@@ -43,6 +44,8 @@ type Deployment struct {
 	DatabaseURL func(service string) string
 
 	starts   map[string]func() *Process
+	ca       *boot.LocalCA
+	env      []string
 	pg       localpg.Config
 	natsDir  string
 	nats     *localnats.Server
@@ -80,6 +83,9 @@ func Deployed(t testing.TB, settings ...string) *Deployment {
 			"--database-url", d.DatabaseURL(p.name), "--nats-url", d.natsURL(),
 			"--rpc-clients", strings.Join(p.clients, ","),
 			"--rpc-services", strings.Join(p.clients[1:], ","))
+		if p.name == "platform" {
+			args = append(args, "--rpc-edges", "gateway")
+		}
 		if p.name == "scheduling" {
 			args = append(args, "--no-propagate")
 		}
@@ -87,7 +93,8 @@ func Deployed(t testing.TB, settings ...string) *Deployment {
 	}
 	d.program(t, "propagator", "services/scheduling/cmd/propagator", env,
 		"--database-url", d.DatabaseURL("scheduling"), "--nats-url", d.natsURL())
-	d.startGateway(t, ca, env)
+	d.ca, d.env = ca, env
+	d.startGateway(t)
 	return d
 }
 
@@ -178,17 +185,24 @@ func (d *Deployment) WipeNATS(t testing.TB) {
 	require.NoError(t, os.RemoveAll(d.natsDir))
 }
 
-func (d *Deployment) startGateway(t testing.TB, ca *boot.LocalCA, env []string) {
+// Edge starts one more edge, and answers its URL. A call may be made as soon as
+// it listens.
+func (d *Deployment) Edge(t testing.TB, name string) string {
 	t.Helper()
-	https, err := ca.Issue("localhost")
+	https, err := d.ca.Issue("localhost")
 	require.NoError(t, err)
-	internal, err := ca.Issue("gateway")
+	internal, err := d.ca.Issue("gateway")
 	require.NoError(t, err)
 	listen := fmt.Sprintf("127.0.0.1:%d", freePort(t))
-	d.program(t, "gateway", "gateway/cmd/gateway", env, "--listen", listen,
+	d.program(t, name, "gateway/cmd/gateway", d.env, "--listen", listen,
 		"--https-tls-cert", https.Cert, "--https-tls-key", https.Key,
 		"--services-tls-cert", internal.Cert, "--services-tls-key", internal.Key, "--services-tls-ca", internal.CA)
-	d.BaseURL = "https://" + listen
+	return "https://" + listen
+}
+
+func (d *Deployment) startGateway(t testing.TB) {
+	t.Helper()
+	d.BaseURL = d.Edge(t, "gateway")
 	d.Client = Client(t, d.CAFile)
 	Await(t, startTimeout, "the edge lets the administrator in", func() bool {
 		return !t.Failed() && LoginWorks(t, d.Client, d.Ready)
@@ -196,6 +210,7 @@ func (d *Deployment) startGateway(t testing.TB, ca *boot.LocalCA, env []string) 
 	token := Login(t, d.Client, d.Ready).Token
 	for _, path := range []string{
 		"/v1/commons/persons/1", "/v1/timekeeping/setup/employment_terms/1", "/v1/scheduling/shift_templates/1",
+		"/v1/platform/rate_limits",
 	} {
 		Await(t, startTimeout, path+" is answered", func() bool { return d.answers(path, token) })
 	}

@@ -26,10 +26,14 @@ type settings struct {
 	HTTPS    boot.TLSFiles `embed:"" prefix:"https-"`
 	Services boot.TLSFiles `embed:"" prefix:"services-"`
 
+	TokenIssuer   string `default:"rotaloom" help:"Issuer that tokens must name."`
+	TokenAudience string `default:"rotaloom" help:"Audience that access tokens must name."`
+
 	AuthTarget        string `default:"dns:///auth:8443" help:"Where the service of the domain auth is."`
 	CommonsTarget     string `default:"dns:///commons:8443" help:"Where the service of the domain commons is."`
 	TimekeepingTarget string `default:"dns:///timekeeping:8443" help:"Where the service of the domain timekeeping is."`
 	SchedulingTarget  string `default:"dns:///scheduling:8443" help:"Where the service of the domain scheduling is."`
+	PlatformTarget    string `default:"dns:///platform:8443" help:"Where the service of the domain platform is."`
 }
 
 func main() {
@@ -46,6 +50,7 @@ func (s *settings) start(_ context.Context, app *boot.App) error {
 	if err != nil {
 		return err
 	}
+	s.Config.TokenIssuer, s.Config.TokenAudience = s.TokenIssuer, s.TokenAudience
 	edge, err := gateway.New(s.Config, conns, app.Log)
 	if err != nil {
 		return err
@@ -81,6 +86,7 @@ func (s *settings) connect(app *boot.App) (gateway.Conns, error) {
 		{s.CommonsTarget, &conns.Commons},
 		{s.TimekeepingTarget, &conns.Timekeeping},
 		{s.SchedulingTarget, &conns.Scheduling},
+		{s.PlatformTarget, &conns.Platform},
 	} {
 		conn, err := rpc.Dial(rpc.DialConfig{Target: d.target, TLS: certificates.ClientConfig})
 		if err != nil {
@@ -89,5 +95,6 @@ func (s *settings) connect(app *boot.App) (gateway.Conns, error) {
 		app.OnClose("connection to "+d.target, func(context.Context) error { return conn.Close() })
 		*d.conn = conn
 	}
+	conns.Own = conns.Platform
 	return conns, nil
 }

@@ -1,4 +1,5 @@
-// Command auth is the auth service as a program of its own.
+// Command auth is the auth service as a program of its own. The commands of tenant
+// are for operators.
 package main
 
 import (
@@ -19,6 +20,9 @@ type settings struct {
 	auth.Config `envprefix:"ROTALOOM_"`
 
 	Bootstrap bootstrap `embed:"" prefix:"bootstrap-" envprefix:"ROTALOOM_BOOTSTRAP_"`
+
+	Serve  struct{} `cmd:"" default:"1" help:"Serve. This is what happens without a command."`
+	Tenant tenants  `cmd:"" help:"Make, list and switch tenants."`
 }
 
 // bootstrap is what an empty installation begins with.
@@ -31,6 +35,7 @@ type bootstrap struct {
 
 func main() {
 	s := &settings{}
+	s.Tenant.of(s)
 	boot.Main("auth", "The auth service of Rotaloom.", s, s.start)
 }
 
@@ -58,5 +63,5 @@ func (s *settings) start(ctx context.Context, app *boot.App) error {
 			return err
 		}
 	}
-	return program.ServeWith(service, authn.Config{Issuer: s.Issuer, Audience: s.Audience}, service, service)
+	return program.ServeWith(service, authn.Config{Issuer: s.Issuer, Audience: s.Audience, Exchange: service.Exchange}, service, service)
 }

@@ -9,52 +9,62 @@ import (
 
 	"github.com/rotaloom/rotaloom/pkg/authn"
 	"github.com/rotaloom/rotaloom/pkg/pg"
+	"github.com/rotaloom/rotaloom/pkg/rows"
+	"github.com/rotaloom/rotaloom/services/auth/internal/revoked"
 )
 
-// Profile is a function access profile.
+// Profile is a function access profile. The zero Profile permits nothing.
 type Profile struct {
 	Name string
 	// Grants are permissions, "*" standing for any text.
 	Grants []string
+	// Rows says whose data its users see.
+	Rows rows.Scope
 }
 
-// Named answers what the profile with a name grants; nothing when there is no
-// such profile.
-func Named(ctx context.Context, db pg.Querier, tenantID int64, name string) ([]string, error) {
-	found, err := query(ctx, db, `SELECT name, permissions FROM access_profile
-		WHERE tenant_id = $1 AND name = $2`, tenantID, name)
+// Named answers the profile with a name; one that permits nothing when there is
+// no such profile.
+func Named(ctx context.Context, db pg.Querier, tenantID int64, name string) (Profile, error) {
+	found, err := query(ctx, db, `WHERE tenant_id = $1 AND name = $2`, tenantID, name)
 	if err != nil || len(found) == 0 {
+		return Profile{}, err
+	}
+	return found[0], nil
+}
+
+// byName answers those of the profiles with names that there are.
+func byName(ctx context.Context, db pg.Querier, tenantID int64, names []string) (map[string]Profile, error) {
+	found, err := query(ctx, db, `WHERE tenant_id = $1 AND name = ANY($2)`, tenantID, names)
+	if err != nil {
 		return nil, err
 	}
-	return found[0].Grants, nil
-}
-
-// Concerned answers the profiles with names, and those that the users of
-// persons have now.
-func Concerned(ctx context.Context, db pg.Querier, tenantID int64, names []string, persons []int64) ([]Profile, error) {
-	return query(ctx, db, `SELECT name, permissions FROM access_profile
-		WHERE tenant_id = $1 AND (name = ANY($2) OR name IN
-			(SELECT access_profile FROM app_user WHERE tenant_id = $1 AND person_id = ANY($3)))
-		ORDER BY name`, tenantID, names, persons)
+	out := make(map[string]Profile, len(found))
+	for _, p := range found {
+		out[p.Name] = p
+	}
+	return out, nil
 }
 
 // OfCaller answers what the profile of a principal grants now. A principal whom
 // the store does not know has what its token says.
 func OfCaller(ctx context.Context, db pg.Querier, p *authn.Principal) ([]string, error) {
-	// Only the token of a user is of a family: a client has no refresh token.
-	source := `SELECT access_profile FROM app_user WHERE tenant_id = $1 AND lower(username) = lower($2)`
-	if p.SID == "" {
+	held, err := heldBy(ctx, db, p)
+	return held.Grants, err
+}
+
+func heldBy(ctx context.Context, db pg.Querier, p *authn.Principal) (Profile, error) {
+	source := `SELECT access_profile FROM app_user WHERE tenant_id = $1 AND username_key = lower($2)`
+	if revoked.OwnWork(p.SID) {
 		source = `SELECT access_profile FROM client WHERE tenant_id = $1 AND client_id = $2`
 	}
-	found, err := query(ctx, db, `SELECT name, permissions FROM access_profile
-		WHERE tenant_id = $1 AND name IN (`+source+`)`, p.Tenant, p.Subject)
+	found, err := query(ctx, db, `WHERE tenant_id = $1 AND name IN (`+source+`)`, p.Tenant, p.Subject)
 	if err != nil {
-		return nil, err
+		return Profile{}, err
 	}
 	if len(found) == 0 {
-		return p.Permissions, nil
+		return Profile{Grants: p.Permissions, Rows: rows.Scope(p.Rows)}, nil
 	}
-	return found[0].Grants, nil
+	return found[0], nil
 }
 
 // Beyond answers the first of some grants that goes beyond those that somebody
@@ -69,12 +79,13 @@ func Beyond(grants, held []string) string {
 	return ""
 }
 
-func query(ctx context.Context, db pg.Querier, sql string, args ...any) ([]Profile, error) {
-	rows, err := db.Query(ctx, sql, args...)
+// query answers the profiles that a condition chooses.
+func query(ctx context.Context, db pg.Querier, where string, args ...any) ([]Profile, error) {
+	result, err := db.Query(ctx, `SELECT name, permissions, row_scope FROM access_profile `+where, args...)
 	if err != nil {
 		return nil, fmt.Errorf("find access profiles: %w", err)
 	}
-	found, err := pgx.CollectRows(rows, pgx.RowToStructByPos[Profile])
+	found, err := pgx.CollectRows(result, pgx.RowToStructByPos[Profile])
 	if err != nil {
 		return nil, fmt.Errorf("find access profiles: %w", err)
 	}

@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/rotaloom/rotaloom/pkg/audit"
 	"github.com/rotaloom/rotaloom/pkg/clock"
 	"github.com/rotaloom/rotaloom/pkg/pg"
 	"github.com/rotaloom/rotaloom/pkg/tenant"
@@ -21,7 +22,7 @@ func TestMain(m *testing.M) { pgtest.Main(m) }
 
 func newHandler(t *testing.T, page int) (*Handler, *pgxpool.Pool) {
 	t.Helper()
-	pool := pgtest.New(t, pg.Migrations{Table: "auth_version", FS: migrations.FS})
+	pool := pgtest.New(t, audit.Migrations(), pg.Migrations{Table: "auth_version", FS: migrations.FS})
 	for _, id := range []int64{1, 2} {
 		_, err := pool.Exec(tenant.With(t.Context(), id), `INSERT INTO tenant (id, name, host) VALUES ($1::bigint, 'T', $1::text)`, id)
 		require.NoError(t, err)
@@ -31,7 +32,7 @@ func newHandler(t *testing.T, page int) (*Handler, *pgxpool.Pool) {
 
 func (h *Handler) revoke(t *testing.T, tenantID int64, jti string) {
 	t.Helper()
-	require.NoError(t, h.store.Token(tenant.With(t.Context(), tenantID), tenantID, jti, time.Now().Add(time.Hour)))
+	require.NoError(t, h.store.Token(tenant.With(t.Context(), tenantID), audit.Event{Tenant: tenantID, At: time.Now()}, jti, time.Now().Add(time.Hour)))
 }
 
 // round is what a process does to learn of everything.

@@ -6,11 +6,13 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
+	"strconv"
 	"time"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
 
+	"github.com/rotaloom/rotaloom/pkg/audit"
 	"github.com/rotaloom/rotaloom/pkg/authn"
 	"github.com/rotaloom/rotaloom/pkg/clock"
 	"github.com/rotaloom/rotaloom/pkg/pg"
@@ -37,10 +39,11 @@ func NewStore(pool *pgxpool.Pool, clk clock.Clock, log *slog.Logger) *Store {
 	return &Store{pool: pool, clock: clk, log: log, wake: make(chan struct{}, 1)}
 }
 
-// Token revokes one access token, which expires by itself at a time.
-func (s *Store) Token(ctx context.Context, tenantID int64, jti string, expires time.Time) error {
-	_, err := s.pool.Exec(ctx, `INSERT INTO revocation (tenant_id, key, created_at, expires_at)
-		VALUES ($1, $2, $3, $4) ON CONFLICT DO NOTHING`, tenantID, revocation.TokenKey(jti), s.clock.Now(), expires)
+// Token revokes one access token, which expires by itself at a time, and stores
+// the event of it.
+func (s *Store) Token(ctx context.Context, e audit.Event, jti string, expires time.Time) error {
+	err := e.WriteWith(ctx, s.pool, `INSERT INTO revocation (tenant_id, key, created_at, expires_at)
+		VALUES ($1, $2, $3, $4) ON CONFLICT DO NOTHING`, e.Tenant, revocation.TokenKey(jti), s.clock.Now(), expires)
 	if err != nil {
 		return fmt.Errorf("revoke token: %w", err)
 	}
@@ -49,10 +52,10 @@ func (s *Store) Token(ctx context.Context, tenantID int64, jti string, expires t
 }
 
 // Family revokes a refresh token, given by its hash, and all access tokens that
-// were made by it. There may be none.
-func (s *Store) Family(ctx context.Context, tenantID int64, refreshHash []byte) error {
-	_, err := s.pool.Exec(ctx, endFamilies+` WHERE tenant_id = $1 AND refresh_hash = $3`+endedRows,
-		tenantID, s.clock.Now(), refreshHash)
+// were made by it, and stores the event of it. There may be none.
+func (s *Store) Family(ctx context.Context, e audit.Event, refreshHash []byte) error {
+	err := e.WriteWith(ctx, s.pool, endFamilies+` WHERE tenant_id = $1 AND refresh_hash = $3`+endedRows,
+		e.Tenant, s.clock.Now(), refreshHash)
 	if err != nil {
 		return fmt.Errorf("revoke token family: %w", err)
 	}
@@ -60,13 +63,30 @@ func (s *Store) Family(ctx context.Context, tenantID int64, refreshHash []byte) 
 	return nil
 }
 
+// FederatedSID is the family of all tokens of identity providers that mean a
+// user.
+func FederatedSID(userID int64) string { return "u-" + strconv.FormatInt(userID, 10) }
+
+// federatedUntil is for how long the tokens of identity providers are revoked
+// whose user is removed: for longer than others remember them.
+const federatedUntil = 10 * time.Minute
+
 // Persons revokes all tokens of the users of persons, in the transaction that
 // removes the users. The caller calls Published when it has committed.
 func Persons(ctx context.Context, tx pg.Querier, tenantID int64, persons []int64, now time.Time) error {
+	if err := lockUsers(ctx, tx, tenantID, persons); err != nil {
+		return err
+	}
 	_, err := tx.Exec(ctx, endFamilies+` WHERE tenant_id = $1 AND user_id IN
 		(SELECT id FROM app_user WHERE tenant_id = $1 AND person_id = ANY($3))`+endedRows, tenantID, now, persons)
 	if err != nil {
 		return fmt.Errorf("revoke tokens of users: %w", err)
+	}
+	_, err = tx.Exec(ctx, `INSERT INTO revocation (tenant_id, key, created_at, expires_at)
+		SELECT $1, 's.u-' || id, $2, $4 FROM app_user WHERE tenant_id = $1 AND person_id = ANY($3)
+		ON CONFLICT DO NOTHING`, tenantID, now, persons, now.Add(federatedUntil))
+	if err != nil {
+		return fmt.Errorf("revoke tokens of identity providers: %w", err)
 	}
 	return nil
 }

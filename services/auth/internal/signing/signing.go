@@ -38,6 +38,7 @@ type key struct {
 	id       string
 	public   ed25519.PublicKey
 	private  ed25519.PrivateKey
+	signer   jose.Signer
 	notAfter time.Time
 }
 
@@ -56,8 +57,13 @@ func (k *Keys) Signer(ctx context.Context) (jose.Signer, error) {
 	if err != nil {
 		return nil, err
 	}
-	opts := (&jose.SignerOptions{}).WithType("JWT").WithHeader(jose.HeaderKey("kid"), current.id)
-	signer, err := jose.NewSigner(jose.SigningKey{Algorithm: jose.EdDSA, Key: current.private}, opts)
+	return current.signer, nil
+}
+
+// signerOf makes the signer of a key. It is safe for concurrent use.
+func signerOf(k *key) (jose.Signer, error) {
+	opts := (&jose.SignerOptions{}).WithType("JWT").WithHeader(jose.HeaderKey("kid"), k.id)
+	signer, err := jose.NewSigner(jose.SigningKey{Algorithm: jose.EdDSA, Key: k.private}, opts)
 	if err != nil {
 		return nil, fmt.Errorf("make signer: %w", err)
 	}
@@ -90,6 +96,9 @@ func (k *Keys) signingKey(ctx context.Context) (*key, error) {
 	}
 	current, err := k.ensure(ctx, until)
 	if err != nil {
+		return nil, err
+	}
+	if current.signer, err = signerOf(current); err != nil {
 		return nil, err
 	}
 	k.current = current

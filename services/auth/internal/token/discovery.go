@@ -30,7 +30,7 @@ func (h *Handler) GetOpenIDConfiguration(ctx context.Context, _ *authv1.GetOpenI
 		TokenEndpoint:                          base + "/access_token",
 		RevocationEndpoint:                     base + "/token/revoke",
 		JwksUri:                                base + "/.well-known/jwks.json",
-		ScopesSupported:                        strings.Fields(scope),
+		ScopesSupported:                        h.Scopes.Supported(),
 		ResponseTypesSupported:                 []string{"none"},
 		GrantTypesSupported:                    h.cfg.grants(),
 		SubjectTypesSupported:                  []string{"public"},

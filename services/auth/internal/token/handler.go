@@ -5,6 +5,7 @@ import (
 	"crypto/ed25519"
 	"crypto/rand"
 	"encoding/base64"
+	"errors"
 	"fmt"
 	"log/slog"
 	"net"
@@ -17,22 +18,26 @@ import (
 
 	"github.com/rotaloom/rotaloom/pkg/authn"
 	"github.com/rotaloom/rotaloom/pkg/clock"
+	"github.com/rotaloom/rotaloom/pkg/fault"
 	authv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/auth/v1"
 	"github.com/rotaloom/rotaloom/services/auth/internal/directory"
+	"github.com/rotaloom/rotaloom/services/auth/internal/federation"
 	"github.com/rotaloom/rotaloom/services/auth/internal/guard"
 	"github.com/rotaloom/rotaloom/services/auth/internal/password"
 	"github.com/rotaloom/rotaloom/services/auth/internal/profile"
 	"github.com/rotaloom/rotaloom/services/auth/internal/revoked"
+	"github.com/rotaloom/rotaloom/services/auth/internal/scopes"
 	"github.com/rotaloom/rotaloom/services/auth/internal/signing"
 )
 
 const (
-	// scope is what the reference product grants to everybody.
-	scope = "givenName mail nonce openid profile sn uid"
 	// refreshLife is how long a refresh token can be used.
 	refreshLife = 7 * 24 * time.Hour
 	sweepEvery  = 10 * time.Minute
 	sweepBatch  = 10000
+	// maxRepeats is how often a log-in is made again because somebody changed what
+	// it goes by.
+	maxRepeats = 2
 	// hostHeader carries the host name that the edge was called by.
 	hostHeader = "x-forwarded-host"
 )
@@ -67,21 +72,27 @@ type Deps struct {
 	Hasher *password.Hasher
 	Log    *slog.Logger
 	Clock  clock.Clock
-	// Permissions are all that the contracts name; profiles choose from them.
-	Permissions []string
+	// Scopes knows what scopes mean.
+	Scopes *scopes.Catalog
 	// Verifier tells which tokens are ours, revoked or not.
 	Verifier *authn.Verifier
 	Revoked  *revoked.Store
 	Guard    *guard.Guard
 	// Directory is nil when there is none.
 	Directory *directory.Directory
+	// Federation knows whom the tokens of identity providers mean.
+	Federation *federation.Handler
 }
 
-// Handler serves TokenService.
+// Handler serves TokenService and FederationService.
 type Handler struct {
 	authv1.UnsafeTokenServiceServer
+	authv1.UnsafeFederationServiceServer
 	cfg Config
 	Deps
+	hosts     hosts
+	refreshes refreshes
+	seen      seen
 }
 
 // New makes a Handler.
@@ -93,6 +104,28 @@ func (h *Handler) IssueToken(ctx context.Context, req *authv1.IssueTokenRequest)
 	if err := h.cfg.check(req); err != nil {
 		return nil, err
 	}
+	answer, err := h.byGrant(ctx, req)
+	for range maxRepeats {
+		if !errors.Is(err, errOutdated) {
+			break
+		}
+		answer, err = h.byGrant(ctx, req)
+	}
+	if errors.Is(err, errOutdated) {
+		err = fault.Unavailable("What the log-in goes by is being changed. Try again.", time.Second).WithCause(err).WithOAuth("temporarily_unavailable")
+	}
+	if err != nil {
+		h.refused(ctx, req, err)
+	}
+	return answer, err
+}
+
+func (h *Handler) byGrant(ctx context.Context, req *authv1.IssueTokenRequest) (*authv1.IssueTokenResponse, error) {
+	if req.GetGrantType() == grantRefresh {
+		if answer, err := h.refresh(ctx, req); answer != nil || err != nil {
+			return answer, err
+		}
+	}
 	ctx, c, err := h.client(ctx, req.GetClientId(), req.GetClientSecret())
 	switch {
 	case err != nil:
@@ -102,46 +135,42 @@ func (h *Handler) IssueToken(ctx context.Context, req *authv1.IssueTokenRequest)
 	case req.GetGrantType() == grantPassword:
 		return h.byPassword(ctx, c, req)
 	case req.GetGrantType() == grantClient:
-		return h.byClient(ctx, c)
+		return h.byClient(ctx, c, req)
 	}
-	return h.byRefreshToken(ctx, c, req)
+	return nil, invalidGrant()
 }
 
 func (h *Handler) byPassword(ctx context.Context, c *client, req *authv1.IssueTokenRequest) (*authv1.IssueTokenResponse, error) {
+	granted, ok := h.Scopes.Of(c.scopes).Asked(req.GetScope())
+	if !ok {
+		return nil, invalidScope()
+	}
 	u, err := h.userWith(ctx, c, req.GetUsername(), req.GetPassword())
 	if err != nil {
 		return nil, err
 	}
 	now := h.Clock.Now()
 	refresh := rand.Text() + rand.Text()
-	f := family{sid: rand.Text(), expiresAt: now.Add(refreshLife), accessUntil: now.Add(h.cfg.Life)}
-	answer, err := h.issue(ctx, c, u, f, now, req.GetNonce())
+	f := family{sid: rand.Text(), expiresAt: now.Add(refreshLife), accessUntil: now.Add(h.cfg.Life), scope: req.GetScope()}
+	answer, err := h.issue(ctx, c, u, f, granted, now, req.GetNonce())
 	if err != nil {
 		return nil, err
 	}
-	if err := insertFamily(ctx, h.Pool, c.tenantID, u.id, c.id, refresh, f, now); err != nil {
+	if err := insertFamily(ctx, h.Pool, h.loggedIn(c, u, f.sid), c, u, refresh, f, now); err != nil {
 		return nil, err
 	}
 	answer.RefreshToken = refresh
 	return answer, nil
 }
 
-func (h *Handler) byRefreshToken(ctx context.Context, c *client, req *authv1.IssueTokenRequest) (*authv1.IssueTokenResponse, error) {
-	now := h.Clock.Now()
-	u, f, err := refreshed(ctx, h.Pool, c.tenantID, c.id, req.GetRefreshToken(), now, now.Add(h.cfg.Life))
-	if err != nil {
-		return nil, err
-	}
-	if u == nil {
-		return nil, invalidGrant()
-	}
-	return h.issue(ctx, c, u, f, now, req.GetNonce())
-}
-
 // byClient answers an access token for a client's own work: no refresh token,
 // since the client can ask again, and no id token, since there is no user.
-func (h *Handler) byClient(ctx context.Context, c *client) (*authv1.IssueTokenResponse, error) {
-	granted, err := profile.Named(ctx, h.Pool, c.tenantID, c.profile)
+func (h *Handler) byClient(ctx context.Context, c *client, req *authv1.IssueTokenRequest) (*authv1.IssueTokenResponse, error) {
+	granted, ok := h.Scopes.Of(c.scopes).Asked(req.GetScope())
+	if !ok {
+		return nil, invalidScope()
+	}
+	own, err := profile.Named(ctx, h.Pool, c.tenantID, c.profile)
 	if err != nil {
 		return nil, err
 	}
@@ -149,18 +178,24 @@ func (h *Handler) byClient(ctx context.Context, c *client) (*authv1.IssueTokenRe
 	if err != nil {
 		return nil, err
 	}
-	return h.answer(signer, h.claims(c, c.id, h.Clock.Now()), granted)
+	// It is nobody's log-in, but the client's own.
+	if err := h.loggedIn(c, &user{}, "").Write(ctx, h.Pool); err != nil {
+		return nil, err
+	}
+	claims := h.claims(c, c.id, h.Clock.Now())
+	claims.SID = c.ownSID
+	return h.answer(signer, claims, own, granted)
 }
 
 // issue signs the tokens for a user.
-func (h *Handler) issue(ctx context.Context, c *client, u *user, f family, now time.Time, nonce string) (*authv1.IssueTokenResponse, error) {
+func (h *Handler) issue(ctx context.Context, c *client, u *user, f family, granted scopes.Granted, now time.Time, nonce string) (*authv1.IssueTokenResponse, error) {
 	signer, err := h.Keys.Signer(ctx)
 	if err != nil {
 		return nil, err
 	}
 	claims := h.claims(c, u.name, now)
 	claims.PersonID, claims.SID = u.personID, f.sid
-	answer, err := h.answer(signer, claims, u.granted)
+	answer, err := h.answer(signer, claims, u.profile, granted)
 	if err != nil {
 		return nil, err
 	}
@@ -175,20 +210,25 @@ func (h *Handler) claims(c *client, subject string, now time.Time) authn.Claims 
 			Issuer: h.cfg.Issuer, Subject: subject,
 			IssuedAt: jwt.NewNumericDate(now), Expiry: jwt.NewNumericDate(now.Add(h.cfg.Life)),
 		},
-		Tenant: c.tenantID, Client: c.id, Scope: scope,
+		Tenant: c.tenantID, Client: c.id,
 	}
 }
 
-// answer signs an access token with what a profile grants.
-func (h *Handler) answer(signer jose.Signer, claims authn.Claims, granted []string) (*authv1.IssueTokenResponse, error) {
+// permit writes into claims what a profile permits within a scope.
+func permit(claims *authn.Claims, p profile.Profile, granted scopes.Granted) {
+	claims.Permissions, claims.Rows, claims.Scope = granted.Permissions(p.Grants), string(p.Rows), granted.Text()
+}
+
+// answer signs an access token with what a profile permits within a scope.
+func (h *Handler) answer(signer jose.Signer, claims authn.Claims, p profile.Profile, granted scopes.Granted) (*authv1.IssueTokenResponse, error) {
 	claims.Audience, claims.ID = jwt.Audience{h.cfg.Audience}, rand.Text()
-	claims.Permissions = profile.Expand(granted, h.Permissions)
+	permit(&claims, p, granted)
 	token, err := claims.Sign(signer)
 	if err != nil {
 		return nil, err
 	}
 	return &authv1.IssueTokenResponse{
-		AccessToken: token, Scope: scope, TokenType: "Bearer", ExpiresIn: int32(h.cfg.Life / time.Second),
+		AccessToken: token, Scope: claims.Scope, TokenType: "Bearer", ExpiresIn: int32(h.cfg.Life / time.Second),
 	}, nil
 }
 
@@ -200,7 +240,7 @@ func signIDToken(signer jose.Signer, claims jwt.Claims, clientID, nonce string) 
 		jwt.Claims
 		Nonce string `json:"nonce,omitempty"`
 	}{claims, nonce}
-	token, err := jwt.Signed(signer).Claims(openID).Serialize()
+	token, err := authn.Sign(signer, openID)
 	if err != nil {
 		return "", fmt.Errorf("sign id token: %w", err)
 	}

@@ -20,7 +20,7 @@ func (h *Handler) userWith(ctx context.Context, c *client, name, password string
 	if err != nil {
 		return nil, err
 	}
-	if u == nil || attempt.Locked {
+	if u == nil || u.lockedOut || attempt.Locked {
 		if err := attempt.Failed(ctx); err != nil {
 			return nil, err
 		}
@@ -72,7 +72,7 @@ func (h *Handler) checked(ctx context.Context, tenantID int64, name, password st
 func adopt(ctx context.Context, db pg.Querier, tenantID int64, found *directory.User) (*user, error) {
 	_, err := db.Exec(ctx, `INSERT INTO app_user AS u (tenant_id, username, password_hash, access_profile)
 		VALUES ($1, $2, '', $3)
-		ON CONFLICT (tenant_id, lower(username)) DO UPDATE SET access_profile = excluded.access_profile, updated_at = now()
+		ON CONFLICT (tenant_id, username_key) DO UPDATE SET access_profile = excluded.access_profile, updated_at = now()
 		WHERE u.password_hash = '' AND excluded.access_profile NOT IN ('', u.access_profile)`,
 		tenantID, found.Name, found.Profile)
 	if err != nil {

@@ -20,6 +20,8 @@ const (
 	authChain = "OAuthLdapService"
 	// maxField bounds each field of the form, in bytes.
 	maxField = 4096
+	// maxScope bounds the scope, which is part of tokens.
+	maxScope = 1000
 )
 
 // The errors of RFC 6749, section 5.2.
@@ -44,6 +46,12 @@ func unauthorizedClient() *fault.Error {
 // invalidGrant says the same of a wrong password as of an unknown user.
 func invalidGrant() *fault.Error {
 	return fault.Invalid(fault.CodeBadRequest, "The supplied credentials or grant are not valid.").WithOAuth("invalid_grant")
+}
+
+// invalidScope is the error for a scope of which nothing can be granted.
+func invalidScope() *fault.Error {
+	return fault.Invalid(fault.CodeBadRequest, "The client may do nothing of what the scope names, or there is no such scope.").
+		WithOAuth("invalid_scope")
 }
 
 // notOwned is the error for a token that was issued to another client, for
@@ -79,6 +87,9 @@ func (c Config) check(req *authv1.IssueTokenRequest) error {
 	}
 	if len(req.GetNonce()) > maxField {
 		return invalidRequest("The field nonce is too long.")
+	}
+	if len(req.GetScope()) > maxScope || strings.ContainsRune(req.GetScope(), 0) {
+		return invalidRequest("The field scope is too long, or holds a character that no text has.")
 	}
 	if req.GetAuthChain() != authChain && (chain || req.GetAuthChain() != "") {
 		return invalidRequest("The field auth_chain must be " + authChain + ".")

@@ -9,6 +9,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
+	"github.com/rotaloom/rotaloom/pkg/authn"
 	"github.com/rotaloom/rotaloom/pkg/fault"
 	"github.com/rotaloom/rotaloom/pkg/tenant"
 	authv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/auth/v1"
@@ -33,9 +34,9 @@ func (h *Handler) RevokeToken(ctx context.Context, req *authv1.RevokeTokenReques
 	case err == nil && (p.Tenant != c.tenantID || p.Client != c.id):
 		return nil, notOwned()
 	case err == nil:
-		err = h.Revoked.Token(ctx, c.tenantID, p.JTI, p.Expiry)
+		err = h.Revoked.Token(ctx, h.revocationOf(c, p.Subject, p.JTI), p.JTI, p.Expiry)
 	case fault.HasStatus(err, http.StatusUnauthorized):
-		err = h.revokeRefreshToken(ctx, c, req.GetToken())
+		err = h.revokeOther(ctx, c, req.GetToken())
 	}
 	if err != nil {
 		return nil, err
@@ -43,11 +44,24 @@ func (h *Handler) RevokeToken(ctx context.Context, req *authv1.RevokeTokenReques
 	return &authv1.RevokeTokenResponse{}, nil
 }
 
+// revokeOther ends a token that is no access token of ours: one of an identity
+// provider, which any client of the tenant may end that has it, or a refresh
+// token.
+func (h *Handler) revokeOther(ctx context.Context, c *client, token string) error {
+	if authn.IssuerOf(token) != "" {
+		if done, err := h.revokeFederated(ctx, c, token); done || err != nil {
+			return err
+		}
+	}
+	return h.revokeRefreshToken(ctx, c, token)
+}
+
 func (h *Handler) revokeRefreshToken(ctx context.Context, c *client, token string) error {
 	hash := sha256.Sum256([]byte(token))
-	var owner string
-	err := h.Pool.QueryRow(ctx, `SELECT client_id FROM token_family WHERE tenant_id = $1 AND refresh_hash = $2`,
-		c.tenantID, hash[:]).Scan(&owner)
+	var owner, sid, userName string
+	err := h.Pool.QueryRow(ctx, `SELECT f.client_id, f.sid, u.username FROM token_family f
+		JOIN app_user u ON u.tenant_id = f.tenant_id AND u.id = f.user_id
+		WHERE f.tenant_id = $1 AND f.refresh_hash = $2`, c.tenantID, hash[:]).Scan(&owner, &sid, &userName)
 	switch {
 	case errors.Is(err, pgx.ErrNoRows):
 		return nil
@@ -56,13 +70,13 @@ func (h *Handler) revokeRefreshToken(ctx context.Context, c *client, token strin
 	case owner != c.id:
 		return notOwned()
 	}
-	return h.Revoked.Family(ctx, c.tenantID, hash[:])
+	return h.Revoked.Family(ctx, h.revocationOf(c, userName, sid), hash[:])
 }
 
 // client answers the client that makes a request, and a context for the work in
 // its tenant, which is that of the host name.
 func (h *Handler) client(ctx context.Context, id, secret string) (context.Context, *client, error) {
-	tenantID, err := tenantOf(ctx, h.Pool, hostOf(ctx), tenant.Default)
+	tenantID, err := h.tenantOf(ctx)
 	if err != nil {
 		return ctx, nil, err
 	}

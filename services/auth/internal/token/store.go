@@ -6,12 +6,12 @@ import (
 	"crypto/subtle"
 	"errors"
 	"fmt"
-	"time"
 
 	"github.com/jackc/pgx/v5"
 
 	"github.com/rotaloom/rotaloom/pkg/pg"
 	"github.com/rotaloom/rotaloom/pkg/tenant"
+	"github.com/rotaloom/rotaloom/services/auth/internal/profile"
 )
 
 // tenantOf answers the tenant whose users call under a host name, and
@@ -31,12 +31,25 @@ func tenantOf(ctx context.Context, db pg.Querier, host string, otherwise int64) 
 	return id, nil
 }
 
+// tenantDisabled reports whether an operator switched a tenant off.
+func tenantDisabled(ctx context.Context, db pg.Querier, id int64) (bool, error) {
+	var disabled bool
+	err := db.QueryRow(ctx, `SELECT disabled_at IS NOT NULL FROM tenant WHERE id = $1`, id).Scan(&disabled)
+	if err != nil {
+		return false, fmt.Errorf("find tenant: %w", err)
+	}
+	return disabled, nil
+}
+
 // client is an application that users log in with.
 type client struct {
 	tenantID int64
 	id       string
-	// profile is the access profile of the client's own work.
-	profile string
+	// profile is the access profile of the client's own work, and ownSID the family
+	// of its tokens.
+	profile, ownSID string
+	// scopes narrow what is done by the client's tokens; none do not.
+	scopes []string
 
 	passwordGrant, refreshGrant, clientGrant bool
 }
@@ -48,14 +61,16 @@ func (c *client) may(grant string) bool {
 	}[grant]
 }
 
-// clientWith answers the client with an id and a secret, or nil.
+// clientWith answers the client with an id and a secret, or nil. A tenant that is
+// switched off has no clients.
 func clientWith(ctx context.Context, db pg.Querier, tenantID int64, id, secret string) (*client, error) {
 	c := &client{tenantID: tenantID, id: id}
 	var hash []byte
 	var enabled bool
-	err := db.QueryRow(ctx, `SELECT secret_hash, enabled, password_grant, refresh_grant, client_grant, access_profile FROM client
-		WHERE tenant_id = $1 AND client_id = $2`, tenantID, id).Scan(
-		&hash, &enabled, &c.passwordGrant, &c.refreshGrant, &c.clientGrant, &c.profile)
+	err := db.QueryRow(ctx, `SELECT c.secret_hash, c.enabled, c.password_grant, c.refresh_grant, c.client_grant, c.access_profile, c.scopes, c.own_sid
+		FROM client c JOIN tenant t ON t.id = c.tenant_id AND t.disabled_at IS NULL
+		WHERE c.tenant_id = $1 AND c.client_id = $2`, tenantID, id).Scan(
+		&hash, &enabled, &c.passwordGrant, &c.refreshGrant, &c.clientGrant, &c.profile, &c.scopes, &c.ownSID)
 	if err != nil && !errors.Is(err, pgx.ErrNoRows) {
 		return nil, fmt.Errorf("find client: %w", err)
 	}
@@ -72,23 +87,26 @@ type user struct {
 	personID int64
 	name     string
 	hash     string
-	// granted are the permissions of the user's profile, "*" standing for any
-	// text.
-	granted []string
+	profile  profile.Profile
+	// lockedOut says that commons does not let the person log in now.
+	lockedOut bool
 }
 
-const selectUser = `SELECT u.id, coalesce(u.person_id, 0), u.username, u.password_hash, coalesce(p.permissions, '{}')
+const selectUser = `SELECT u.id, coalesce(u.person_id, 0), u.username, u.password_hash,
+		u.access_profile, coalesce(p.permissions, '{}') AS permissions, coalesce(p.row_scope, 'own') AS row_scope, u.locked_out
 	FROM app_user u
 	LEFT JOIN access_profile p ON p.tenant_id = u.tenant_id AND p.name = u.access_profile`
 
+const byName = ` WHERE u.tenant_id = $1 AND u.username_key = lower($2)`
+
 // userNamed answers the user with a name, compared without case, or nil.
 func userNamed(ctx context.Context, db pg.Querier, tenantID int64, name string) (*user, error) {
-	return scanUser(db.QueryRow(ctx, selectUser+` WHERE u.tenant_id = $1 AND lower(u.username) = lower($2)`, tenantID, name))
+	return scanUser(db.QueryRow(ctx, selectUser+byName, tenantID, name))
 }
 
 func scanUser(row pgx.Row, more ...any) (*user, error) {
 	u := &user{}
-	err := row.Scan(append([]any{&u.id, &u.personID, &u.name, &u.hash, &u.granted}, more...)...)
+	err := row.Scan(append([]any{&u.id, &u.personID, &u.name, &u.hash, &u.profile.Name, &u.profile.Grants, &u.profile.Rows, &u.lockedOut}, more...)...)
 	if errors.Is(err, pgx.ErrNoRows) {
 		return nil, nil
 	}
@@ -96,50 +114,4 @@ func scanUser(row pgx.Row, more ...any) (*user, error) {
 		return nil, fmt.Errorf("find user: %w", err)
 	}
 	return u, nil
-}
-
-// family is the tokens that one log-in leads to.
-type family struct {
-	sid string
-	// expiresAt ends the refresh token, and accessUntil the last access token
-	// that was issued so far.
-	expiresAt, accessUntil time.Time
-}
-
-func insertFamily(ctx context.Context, db pg.Querier, tenantID, userID int64, clientID, refreshToken string, f family, now time.Time) error {
-	hash := sha256.Sum256([]byte(refreshToken))
-	_, err := db.Exec(ctx, `INSERT INTO token_family (tenant_id, sid, user_id, client_id, refresh_hash, created_at, expires_at, access_until)
-		VALUES ($1, $2, $3, $4, $5, $6, $7, $8)`, tenantID, f.sid, userID, clientID, hash[:], now, f.expiresAt, f.accessUntil)
-	if err != nil {
-		return fmt.Errorf("store token family: %w", err)
-	}
-	return nil
-}
-
-// refreshed answers the user and the family of a refresh token that the client
-// may still use, or nil, and notes how long the access token lives that is made
-// of it. The note is what a revocation goes by: it waits for this statement, or
-// this statement finds nothing.
-func refreshed(ctx context.Context, db pg.Querier, tenantID int64, clientID, refreshToken string, now, accessUntil time.Time) (*user, family, error) {
-	hash := sha256.Sum256([]byte(refreshToken))
-	var f family
-	u, err := scanUser(db.QueryRow(ctx, `WITH f AS (
-			UPDATE token_family SET access_until = greatest(access_until, $5)
-			WHERE tenant_id = $1 AND refresh_hash = $2 AND client_id = $3 AND expires_at > $4
-			RETURNING user_id, sid, expires_at, access_until)
-		SELECT u.*, f.sid, f.expires_at, f.access_until FROM f
-		JOIN LATERAL (`+selectUser+` WHERE u.tenant_id = $1 AND u.id = f.user_id) u ON true`,
-		tenantID, hash[:], clientID, now, accessUntil), &f.sid, &f.expiresAt, &f.accessUntil)
-	return u, f, err
-}
-
-// sweepFamilies removes families that are over, of all tenants, at most limit
-// of them, and answers how many it found.
-func sweepFamilies(ctx context.Context, db pg.Querier, now time.Time, limit int) (int64, error) {
-	done, err := db.Exec(tenant.All(ctx), `DELETE FROM token_family WHERE (tenant_id, sid) IN (
-		SELECT tenant_id, sid FROM token_family WHERE expires_at <= $1 LIMIT $2)`, now, limit)
-	if err != nil {
-		return 0, fmt.Errorf("remove token families: %w", err)
-	}
-	return done.RowsAffected(), nil
 }

@@ -2,45 +2,55 @@ package user
 
 import (
 	"context"
-	"fmt"
 
-	"github.com/rotaloom/rotaloom/pkg/authn"
 	"github.com/rotaloom/rotaloom/pkg/fault"
+	"github.com/rotaloom/rotaloom/pkg/pg"
 	authv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/auth/v1"
+	commonv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/common/v1"
 	"github.com/rotaloom/rotaloom/services/auth/internal/profile"
+	"github.com/rotaloom/rotaloom/services/auth/internal/revoked"
 )
 
 // refuseEscalation keeps callers from giving others more than they may do
-// themselves, and from taking over, by a new password, the account of somebody
-// who may do more. A service that works for nobody in particular may do all.
+// themselves, and from taking over, by a new password, or removing the account of
+// somebody who may do more. A service that works for nobody in particular may do all.
+// The error says which users it concerns, in details.error-offsets, and why, in
+// details.results, which has an entry for each user.
 func (h *Handler) refuseEscalation(ctx context.Context, tenantID int64, users []*authv1.User) error {
-	caller, ok := authn.From(ctx)
-	if !ok || caller.IsService() {
-		return nil
-	}
-	names := make([]string, len(users))
+	given := make([]profile.Given, len(users))
 	for i, u := range users {
-		names[i] = u.GetAccessProfile()
+		given[i] = profile.Given{PersonID: u.GetPersonId(), Profile: u.GetAccessProfile()}
 	}
-	_, persons := columns(users)
-	concerned, err := profile.Concerned(ctx, h.pool, tenantID, names, persons)
-	if err != nil || len(concerned) == 0 {
-		return err
-	}
-	held, err := profile.OfCaller(ctx, h.pool, caller)
+	refused, err := profile.RefuseGiven(ctx, h.pool, tenantID, h.permissions, given)
 	if err != nil {
 		return err
 	}
-	for _, p := range concerned {
-		beyond := profile.Beyond(p.Grants, held)
-		// The token may say less than the caller's profile.
-		if beyond == "" {
-			beyond = profile.Beyond(profile.Expand(p.Grants, h.permissions), caller.Permissions)
+	var first *fault.Error
+	details := &commonv1.ErrorDetails{Results: make([]*commonv1.BulkResult, len(users))}
+	for i, f := range refused {
+		details.Results[i] = &commonv1.BulkResult{}
+		if f == nil {
+			continue
 		}
-		if beyond != "" {
-			return fault.Forbidden(fault.CodeNoAccess, fmt.Sprintf(
-				"The access profile %q permits %s, which you may not do yourself.", p.Name, beyond))
+		if first == nil {
+			first = f
 		}
+		details.ErrorOffsets = append(details.ErrorOffsets, int32(i))
+		details.Results[i].Error = &commonv1.ErrorBody{ErrorCode: f.Code, Message: f.Message}
 	}
-	return nil
+	if first == nil {
+		return nil
+	}
+	return fault.Forbidden(first.Code, first.Message).WithDetails(details)
+}
+
+// endOtherProfiles ends the tokens of users who are about to get another access
+// profile: what their tokens say would no longer be so.
+func (h *Handler) endOtherProfiles(ctx context.Context, tx pg.Querier, tenantID int64, users []*authv1.User) error {
+	_, persons := columns(users)
+	profiles := make([]string, len(users))
+	for i, u := range users {
+		profiles[i] = u.GetAccessProfile()
+	}
+	return revoked.OtherProfiles(ctx, tx, tenantID, persons, profiles, h.clock.Now())
 }

@@ -48,8 +48,9 @@ func New(pool *pgxpool.Pool, hasher *password.Hasher, clk clock.Clock, store *re
 }
 
 // PutUsers creates or replaces users, all or none. Nobody gets an access profile
-// that permits more than the caller may do. When user names belong to
-// others, or are there twice, the error's details.error-offsets say which.
+// that permits more than the caller may do, and whoever gets another profile
+// must log in again. When user names belong to others, or are there twice, and
+// when profiles are refused, the error's details.error-offsets say which.
 func (h *Handler) PutUsers(ctx context.Context, req *authv1.PutUsersRequest) (*emptypb.Empty, error) {
 	tenantID, ok := tenant.From(ctx)
 	if !ok {
@@ -72,6 +73,9 @@ func (h *Handler) PutUsers(ctx context.Context, req *authv1.PutUsersRequest) (*e
 		return nil, err
 	}
 	err = pg.InTx(ctx, h.pool, func(ctx context.Context, tx pgx.Tx) error {
+		if err := h.endOtherProfiles(ctx, tx, tenantID, users); err != nil {
+			return err
+		}
 		return put(ctx, tx, tenantID, users, hashes)
 	})
 	if pg.IsUnique(err, "app_user_username") {
@@ -82,13 +86,22 @@ func (h *Handler) PutUsers(ctx context.Context, req *authv1.PutUsersRequest) (*e
 	if err != nil {
 		return nil, err
 	}
+	h.revoked.Published()
 	return &emptypb.Empty{}, nil
 }
 
-// DeleteUsers removes the users of persons, and ends their tokens. Unknown ones
-// are ignored.
+// DeleteUsers removes the users of persons, all or none, and ends their tokens.
+// Unknown ones are ignored. Nobody removes the user of somebody who may do more than
+// they; details.error-offsets say which those are.
 func (h *Handler) DeleteUsers(ctx context.Context, req *authv1.DeleteUsersRequest) (*emptypb.Empty, error) {
 	tenantID, _ := tenant.From(ctx)
+	users := make([]*authv1.User, len(req.GetPersonIds()))
+	for i, id := range req.GetPersonIds() {
+		users[i] = &authv1.User{PersonId: id}
+	}
+	if err := h.refuseEscalation(ctx, tenantID, users); err != nil {
+		return nil, err
+	}
 	err := pg.InTx(ctx, h.pool, func(ctx context.Context, tx pgx.Tx) error {
 		if err := revoked.Persons(ctx, tx, tenantID, req.GetPersonIds(), h.clock.Now()); err != nil {
 			return err
@@ -115,7 +128,7 @@ func check(users []*authv1.User) error {
 			return fault.Invalid(fault.CodeBadRequest, fmt.Sprintf("User %d needs a person of its own.", i))
 		case strings.TrimSpace(u.GetUsername()) == "":
 			return fault.Invalid(fault.CodeBadRequest, fmt.Sprintf("User %d needs a name.", i))
-		case len(u.GetUsername()) > maxText || len(u.GetAccessProfile()) > maxText || strings.ContainsRune(u.GetUsername()+u.GetAccessProfile(), 0):
+		case len(u.GetUsername()) > maxText || len(u.GetAccessProfile()) > maxText || len(u.GetPersonNumber()) > maxText || strings.ContainsRune(u.GetUsername()+u.GetAccessProfile()+u.GetPersonNumber(), 0):
 			return fault.Invalid(fault.CodeBadRequest, fmt.Sprintf("User %d has a text that cannot be stored.", i))
 		}
 		persons[u.GetPersonId()] = true
@@ -132,7 +145,7 @@ func (h *Handler) refuseTaken(ctx context.Context, tenantID int64, users []*auth
 			FROM unnest($2::text[], $3::bigint[]) WITH ORDINALITY AS u (name, person, at))
 		SELECT (q.at - 1)::int FROM q
 		WHERE EXISTS (SELECT FROM q before WHERE before.name = q.name AND before.at < q.at)
-		   OR EXISTS (SELECT FROM app_user o WHERE o.tenant_id = $1 AND lower(o.username) = q.name
+		   OR EXISTS (SELECT FROM app_user o WHERE o.tenant_id = $1 AND o.username_key = q.name
 		              AND o.person_id IS DISTINCT FROM q.person)
 		ORDER BY q.at`, tenantID, names, persons)
 	if err != nil {
@@ -169,18 +182,19 @@ func (h *Handler) hash(ctx context.Context, users []*authv1.User) ([]string, err
 
 func put(ctx context.Context, db pg.Querier, tenantID int64, users []*authv1.User, hashes []string) error {
 	names, persons := columns(users)
-	profiles := make([]string, len(users))
+	profiles, numbers := make([]string, len(users)), make([]string, len(users))
 	for i, u := range users {
-		profiles[i] = u.GetAccessProfile()
+		profiles[i], numbers[i] = u.GetAccessProfile(), u.GetPersonNumber()
 	}
-	_, err := db.Exec(ctx, `INSERT INTO app_user AS u (tenant_id, person_id, username, password_hash, access_profile)
-		SELECT $1, q.person, q.name, q.hash, q.profile
-		FROM unnest($2::bigint[], $3::text[], $4::text[], $5::text[]) AS q (person, name, hash, profile)
+	_, err := db.Exec(ctx, `INSERT INTO app_user AS u (tenant_id, person_id, username, password_hash, access_profile, person_number)
+		SELECT $1, q.person, q.name, q.hash, q.profile, q.number
+		FROM unnest($2::bigint[], $3::text[], $4::text[], $5::text[], $6::text[]) AS q (person, name, hash, profile, number)
 		ORDER BY q.person
 		ON CONFLICT (tenant_id, person_id) DO UPDATE
 		SET username = excluded.username, access_profile = excluded.access_profile,
+		    person_number = coalesce(nullif(excluded.person_number, ''), u.person_number),
 		    password_hash = coalesce(nullif(excluded.password_hash, ''), u.password_hash), updated_at = now()`,
-		tenantID, persons, names, hashes, profiles)
+		tenantID, persons, names, hashes, profiles, numbers)
 	if err != nil {
 		return fmt.Errorf("store users: %w", err)
 	}

@@ -36,17 +36,18 @@ type accounts struct {
 	log   *slog.Logger
 }
 
-// open creates the accounts of the items and answers the ids of the persons
-// that then have one. An item whose account auth refuses fails.
+// open creates and changes the accounts of the items and answers the ids of the
+// persons who got one. An item whose account auth refuses fails. An account that
+// was changed stays so when the person cannot be stored; the caller, who is told
+// that, tries again.
 func (a *accounts) open(ctx context.Context, tenantID int64, items []*item) ([]int64, error) {
-	ids := withAccount(items)
-	if len(ids) == 0 {
-		return nil, nil
-	}
-	_, err := a.pool.Exec(ctx, `INSERT INTO account_intent (tenant_id, person_id)
-		SELECT $1, unnest($2::bigint[])`, tenantID, ids)
-	if err != nil {
-		return nil, fmt.Errorf("note the intention to create accounts: %w", err)
+	ids := withNewAccount(items)
+	if len(ids) > 0 {
+		_, err := a.pool.Exec(ctx, `INSERT INTO account_intent (tenant_id, person_id)
+			SELECT $1, unnest($2::bigint[]) ON CONFLICT (tenant_id, person_id) DO UPDATE SET created_at = now()`, tenantID, ids)
+		if err != nil {
+			return nil, fmt.Errorf("note the intention to create accounts: %w", err)
+		}
 	}
 	if err := a.put(ctx, items); err != nil {
 		a.undo(ctx, tenantID, ids)
@@ -56,10 +57,11 @@ func (a *accounts) open(ctx context.Context, tenantID int64, items []*item) ([]i
 }
 
 // put asks auth for all accounts at once. Auth refuses all of them when it
-// refuses one, and says which, so the others are asked for again. Only two who
-// create the same names at once need more than one repetition.
+// refuses one, and says which, so the others are asked for again: first without
+// those whose profile it refuses, then without those whose name is taken. Only
+// two who create the same names at once need more repetitions.
 func (a *accounts) put(ctx context.Context, items []*item) error {
-	const attempts = 3
+	const attempts = 4
 	for range attempts {
 		var asked []*item
 		req := &authv1.PutUsersRequest{}
@@ -68,7 +70,7 @@ func (a *accounts) put(ctx context.Context, items []*item) error {
 				asked = append(asked, it)
 				req.Users = append(req.Users, &authv1.User{
 					PersonId: it.id, Username: it.account.userName,
-					Password: it.account.password, AccessProfile: it.account.accessProfile,
+					Password: it.account.password, AccessProfile: it.account.accessProfile, PersonNumber: it.number(),
 				})
 			}
 		}
@@ -85,8 +87,7 @@ func (a *accounts) put(ctx context.Context, items []*item) error {
 		}
 		for _, i := range offsets {
 			if int(i) < len(asked) {
-				asked[i].err = fault.Invalid(CodeNotUnique,
-					fmt.Sprintf("user.userAccount.userName: %q is not unique.", asked[i].account.userName)).WithCause(err)
+				asked[i].err = refusedAccount(asked[i], err, int(i))
 			}
 		}
 	}
@@ -196,10 +197,11 @@ func (a *accounts) run(ctx context.Context) error {
 	}
 }
 
-func withAccount(items []*item) []int64 {
+// withNewAccount answers the persons whose account auth does not have yet.
+func withNewAccount(items []*item) []int64 {
 	var ids []int64
 	for _, it := range good(items) {
-		if it.account != nil {
+		if it.account != nil && !it.account.known {
 			ids = append(ids, it.id)
 		}
 	}

@@ -5,12 +5,15 @@ import (
 	"log/slog"
 
 	"github.com/jackc/pgx/v5/pgxpool"
+	"golang.org/x/sync/errgroup"
 
 	"github.com/rotaloom/rotaloom/pkg/civil"
 	"github.com/rotaloom/rotaloom/pkg/clock"
+	"github.com/rotaloom/rotaloom/pkg/rows"
 	"github.com/rotaloom/rotaloom/pkg/tenant"
 	authv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/auth/v1"
 	commonsv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/commons/v1"
+	"github.com/rotaloom/rotaloom/services/commons/internal/employeegroup"
 )
 
 // Config of persons.
@@ -23,8 +26,11 @@ type Config struct {
 type Deps struct {
 	Pool  *pgxpool.Pool
 	Users authv1.UserServiceClient
-	Log   *slog.Logger
-	Clock clock.Clock
+	// Rows say whom callers may see, and Groups whose employee group is which.
+	Rows   *rows.Rules
+	Groups *employeegroup.Groups
+	Log    *slog.Logger
+	Clock  clock.Clock
 	// Wake tells the relay that there are events to publish.
 	Wake func()
 }
@@ -36,6 +42,7 @@ type Handler struct {
 	pool     *pgxpool.Pool
 	rules    *rules
 	accounts *accounts
+	rows     rowRules
 	clock    clock.Clock
 	wake     func()
 }
@@ -50,16 +57,33 @@ func New(cfg Config, deps Deps) (*Handler, error) {
 		pool:     deps.Pool,
 		rules:    &rules{zones: zones, defaultZone: cfg.DefaultTimeZone},
 		accounts: &accounts{pool: deps.Pool, users: deps.Users, log: deps.Log},
+		rows:     rowRules{rules: deps.Rows, groups: deps.Groups},
 		clock:    deps.Clock,
 		wake:     deps.Wake,
 	}, nil
 }
 
 // Run does the work that no request asks for, until ctx ends.
-func (h *Handler) Run(ctx context.Context) error { return h.accounts.run(ctx) }
+func (h *Handler) Run(ctx context.Context) error {
+	group, ctx := errgroup.WithContext(ctx)
+	group.Go(func() error { return h.accounts.run(ctx) })
+	group.Go(func() error { return layouts{pool: h.pool, log: h.accounts.log}.run(ctx) })
+	return group.Wait()
+}
 
 // GetPerson answers the person with the id in the path.
 func (h *Handler) GetPerson(ctx context.Context, req *commonsv1.GetPersonRequest) (*commonsv1.Person, error) {
 	tenantID, _ := tenant.From(ctx)
-	return read(ctx, h.pool, tenantID, req.GetPersonId())
+	if err := h.rows.refuseUnseen(ctx, req.GetPersonId()); err != nil {
+		return nil, err
+	}
+	persons, err := load(ctx, h.pool, tenantID, []int64{req.GetPersonId()})
+	if err != nil {
+		return nil, err
+	}
+	p := persons[req.GetPersonId()]
+	if p == nil {
+		return nil, unknownInPath(req.GetPersonId())
+	}
+	return p.show(p.id, h.today()), nil
 }

@@ -3,9 +3,10 @@ package person
 import (
 	"context"
 	"fmt"
+	"maps"
+	"slices"
 	"strconv"
 	"strings"
-	"time"
 
 	"github.com/jackc/pgx/v5"
 
@@ -16,15 +17,6 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/tenant"
 	commonsv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/commons/v1"
 )
-
-// maxResolved bounds ids and numbers of one call between services.
-const maxResolved = 10000
-
-// key names a person: by id, or by person number when the id is 0.
-type key struct {
-	id     int64
-	number string
-}
 
 // base is the short form of a person.
 type base struct {
@@ -41,18 +33,19 @@ type base struct {
 // out when only active ones are asked for.
 func (h *Handler) MultiReadBasePersons(ctx context.Context, req *commonsv1.MultiReadPersonsRequest) (*commonsv1.BasePersonList, error) {
 	tenantID, _ := tenant.From(ctx)
-	keys, err := readCriterion(req.GetWhere().GetEmployees())
+	day, err := h.snapshot(req.GetWhere())
 	if err != nil {
 		return nil, err
 	}
-	day := civil.FromTime(h.clock.Now())
-	if text := req.GetWhere().GetSnapshotDate(); text != "" {
-		if day, err = civil.ParseDate(text); err != nil {
-			return nil, fault.Invalid(fault.CodeDate, "where.snapshotDate: "+err.Error())
-		}
-	}
-	found, err := h.bases(ctx, tenantID, keys, day.Clamp())
+	keys, err := readCriterion(req.GetWhere().GetEmployees(), day)
 	if err != nil {
+		return nil, err
+	}
+	found, err := h.bases(ctx, tenantID, keys, day)
+	if err != nil {
+		return nil, err
+	}
+	if err := h.rows.hideUnseen(ctx, found); err != nil {
 		return nil, err
 	}
 	out := &bulk.Outcome[*commonsv1.PersonIdentity, *commonsv1.BasePerson]{}
@@ -76,21 +69,17 @@ func (h *Handler) MultiReadBasePersons(ctx context.Context, req *commonsv1.Multi
 	return &commonsv1.BasePersonList{Persons: out.Successes()}, nil
 }
 
+// bases answers the short forms of the persons that keys name.
 func (h *Handler) bases(ctx context.Context, tenantID int64, keys []key, day civil.Date) (map[key]base, error) {
-	var ids []int64
-	var numbers []string
-	for _, k := range keys {
-		if k.id != 0 {
-			ids = append(ids, k.id)
-		} else {
-			numbers = append(numbers, k.number)
-		}
+	ids, err := find(ctx, h.pool, tenantID, keys)
+	if err != nil {
+		return nil, err
 	}
 	rows, err := h.pool.Query(ctx, `SELECT p.id, p.person_number, p.full_name,
-			coalesce((SELECT bool_or(s.status = $5 AND s.from_date <= $4 AND s.to_date > $4)
+			coalesce((SELECT bool_or(s.status = $4 AND s.from_date <= $3 AND s.to_date > $3)
 			          FROM employment_status s WHERE s.tenant_id = $1 AND s.person_id = p.id), true)
-		FROM person p WHERE p.tenant_id = $1 AND (p.id = ANY($2) OR p.person_number = ANY($3))`,
-		tenantID, ids, numbers, day.Time(), active)
+		FROM person p WHERE p.tenant_id = $1 AND p.id = ANY($2)`,
+		tenantID, slices.Collect(maps.Values(ids)), day.Time(), active)
 	if err != nil {
 		return nil, err
 	}
@@ -98,52 +87,85 @@ func (h *Handler) bases(ctx context.Context, tenantID int64, keys []key, day civ
 	if err != nil {
 		return nil, fmt.Errorf("read persons: %w", err)
 	}
-	found := make(map[key]base, 2*len(list))
+	byID := make(map[int64]base, len(list))
 	for _, b := range list {
-		found[key{id: b.ID}], found[key{number: b.Number}] = b, b
+		byID[b.ID] = b
+	}
+	found := make(map[key]base, len(keys))
+	for k, id := range ids {
+		if b, ok := byID[id]; ok {
+			found[k] = b
+		}
 	}
 	return found, nil
 }
 
-// readCriterion answers the persons that a criterion names.
-func readCriterion(c *commonsv1.PersonCriterion) ([]key, error) {
-	kind := strings.ToLower(c.GetKey())
-	if kind != "personid" && kind != "personnumber" {
-		return nil, fault.Invalid(CodeKey, fmt.Sprintf("where.employees.key %q is neither personid nor personnumber.", c.GetKey()))
+// readCriterion answers the persons that a criterion names. A badge names who
+// carries it on the day.
+func readCriterion(c *commonsv1.PersonCriterion, on civil.Date) ([]key, error) {
+	if len(c.GetMultiKey()) > 0 || len(c.GetMultiKeyValues()) > 0 {
+		return readPairs(c)
+	}
+	make, known := map[string]func(string) key{
+		"personnumber":     func(v string) key { return key{number: v} },
+		"username":         func(v string) key { return key{user: strings.ToLower(v)} },
+		"useremailaddress": func(v string) key { return key{email: strings.ToLower(v)} },
+		"badgenumber":      func(v string) key { return key{badge: v, day: on} },
+		// A person has one assignment, and is one employee and one user: all
+		// of them have the person's id.
+		"personid": keyOfID, "employeeid": keyOfID, "jobassignmentid": keyOfID, "useraccountid": keyOfID,
+	}[strings.ToLower(c.GetKey())]
+	if !known {
+		return nil, fault.Invalid(CodeKey, fmt.Sprintf("where.employees.key %q is none of personid, personnumber, "+
+			"jobassignmentid, username, useraccountid, badgenumber, useremailaddress.", c.GetKey()))
 	}
 	if len(c.GetValues()) == 0 {
 		return nil, fault.Invalid(CodeValues, "where.employees.values is empty.")
 	}
-	keys := make([]key, 0, len(c.GetValues()))
+	var keys []key
 	for _, value := range c.GetValues() {
 		if value == "" {
 			return nil, fault.Invalid(CodeValues, "where.employees.values has an empty value.")
 		}
-		if kind == "personnumber" {
-			keys = append(keys, key{number: value})
-			continue
-		}
-		id, err := strconv.ParseInt(value, 10, 64)
-		if err != nil || id <= 0 {
+		k := make(value)
+		if k == (key{}) {
 			return nil, fault.Invalid(CodeValues, fmt.Sprintf("where.employees.values: %q is not the id of a person.", value))
 		}
-		keys = append(keys, key{id: id})
+		keys = append(keys, k)
 	}
 	return keys, nil
 }
 
-func (k key) unknown() *fault.Error {
-	if k.id != 0 {
-		return fault.Invalid(CodeUnknown, fmt.Sprintf("There is no person with the id %d.", k.id))
+// keyOfID answers the key with an id, and none for a text that is no id.
+func keyOfID(text string) key {
+	id, err := strconv.ParseInt(text, 10, 64)
+	if err != nil || id <= 0 {
+		return key{}
 	}
-	return fault.Invalid(CodeUnknown, fmt.Sprintf("There is no person with the person number %q.", k.number))
+	return key{id: id}
 }
 
-func (k key) identity() *commonsv1.PersonIdentity {
-	if k.id != 0 {
-		return &commonsv1.PersonIdentity{PersonKey: &k.id}
+// readPairs answers the persons that pairs of keys name.
+func readPairs(c *commonsv1.PersonCriterion) ([]key, error) {
+	if c.GetKey() != "" {
+		return nil, fault.Invalid(CodeKeys, "where.employees has both key and multi_key.")
 	}
-	return &commonsv1.PersonIdentity{PersonNumber: &k.number}
+	names := c.GetMultiKey()
+	if len(names) != 2 || !strings.EqualFold(names[0], "aoid") || !strings.EqualFold(names[1], "coid") {
+		return nil, fault.Invalid(CodeMultiKey, `where.employees.multi_key: only ["aoid", "coid"] is known here.`)
+	}
+	if len(c.GetMultiKeyValues()) == 0 {
+		return nil, fault.Invalid(CodeValues, "where.employees.multi_key_values is empty.")
+	}
+	var keys []key
+	for _, pair := range c.GetMultiKeyValues() {
+		values := pair.GetValues()
+		if len(values) != 2 || values[0].GetStringValue() == "" || values[1].GetStringValue() == "" {
+			return nil, fault.Invalid(CodeValues, "where.employees.multi_key_values needs an aoid and a coid in each element.")
+		}
+		keys = append(keys, key{external: [2]string{values[0].GetStringValue(), values[1].GetStringValue()}})
+	}
+	return keys, nil
 }
 
 func (b base) wire() *commonsv1.BasePerson {
@@ -153,34 +175,4 @@ func (b base) wire() *commonsv1.BasePerson {
 		FullName:     b.FullName,
 		DisplayName:  fmt.Sprintf("%s (%s)", b.FullName, b.Number),
 	}
-}
-
-// ResolvePersons answers what other domains keep of persons. Unknown ones are
-// left out.
-func (h *Handler) ResolvePersons(ctx context.Context, req *commonsv1.ResolvePersonsRequest) (*commonsv1.ResolvePersonsResponse, error) {
-	tenantID, _ := tenant.From(ctx)
-	if n := len(req.GetIds()) + len(req.GetPersonNumbers()); n > maxResolved {
-		return nil, fault.Invalid(fault.CodeBadRequest, fmt.Sprintf("%d persons are more than the allowed %d.", n, maxResolved))
-	}
-	rows, err := h.pool.Query(ctx, `SELECT id, person_number, full_name, time_zone, version, hire_date FROM person
-		WHERE tenant_id = $1 AND (id = ANY($2) OR person_number = ANY($3)) ORDER BY id`,
-		tenantID, req.GetIds(), req.GetPersonNumbers())
-	if err != nil {
-		return nil, err
-	}
-	out := &commonsv1.ResolvePersonsResponse{}
-	out.Persons, err = pgx.CollectRows(rows, scanState)
-	return out, err
-}
-
-func scanState(row pgx.CollectableRow) (*commonsv1.PersonState, error) {
-	s := &commonsv1.PersonState{}
-	var hired *time.Time
-	if err := row.Scan(&s.PersonId, &s.PersonNumber, &s.FullName, &s.TimeZone, &s.Version, &hired); err != nil {
-		return nil, fmt.Errorf("read person: %w", err)
-	}
-	if hired != nil {
-		s.HireDate = civil.FromTime(*hired).String()
-	}
-	return s, nil
 }

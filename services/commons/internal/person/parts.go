@@ -62,9 +62,6 @@ func checkParts(p *commonsv1.Person) error {
 	if err := checkApprovers(info.GetApproverList()); err != nil {
 		return err
 	}
-	if err := checkLengths(p); err != nil {
-		return err
-	}
 	for _, s := range spans(p) {
 		if err := s.check(); err != nil {
 			return err
@@ -89,24 +86,25 @@ func checkApprovers(list []*commonsv1.Approver) error {
 	return nil
 }
 
-// checkLengths bounds the lists that are kept with the person.
-func checkLengths(p *commonsv1.Person) error {
-	info, job := p.GetPersonInformation(), p.GetJobAssignment()
-	for path, n := range map[string]int{
-		"personInformation.emailAddresses":          len(info.GetEmailAddresses()),
-		"personInformation.telephoneNumbers":        len(info.GetTelephoneNumbers()),
-		"personInformation.postalAddresses":         len(info.GetPostalAddresses()),
-		"personInformation.customDataList":          len(info.GetCustomDataList()),
-		"personInformation.customDateList":          len(info.GetCustomDateList()),
-		"personInformation.expectedHoursList":       len(info.GetExpectedHoursList()),
-		"personInformation.personAccessAssignments": len(info.GetPersonAccessAssignments()),
-		"personInformation.analyticsLaborTypeList":  len(info.GetAnalyticsLaborTypeList()),
-		"personInformation.approverList":            len(info.GetApproverList()),
-		"personInformation.purposeAssignments":      len(info.GetPurposeAssignments()),
-		"jobAssignment.personalOvertimeAssignments": len(job.GetPersonalOvertimeAssignments()),
-		"gdapAssignments":                           len(p.GetGdapAssignments()),
-		"positions":                                 len(p.GetPositions()),
-	} {
+// checkLengths bounds the lists of a person.
+func checkLengths(r *record) error {
+	info, job := r.person.GetPersonInformation(), r.person.GetJobAssignment()
+	lengths := map[string]int{
+		"personInformation.telephoneNumbers":             len(info.GetTelephoneNumbers()),
+		"personInformation.postalAddresses":              len(info.GetPostalAddresses()),
+		"personInformation.expectedHoursList":            len(info.GetExpectedHoursList()),
+		"personInformation.personLicenseTypes":           len(info.GetPersonLicenseTypes()),
+		"personInformation.analyticsLaborTypeList":       len(info.GetAnalyticsLaborTypeList()),
+		"personInformation.approverList":                 len(info.GetApproverList()),
+		"personInformation.purposeAssignments":           len(info.GetPurposeAssignments()),
+		"personInformation.person.fullTimeEquivalencies": len(info.GetPerson().GetFullTimeEquivalencies()),
+		"jobAssignment.personalOvertimeAssignments":      len(job.GetPersonalOvertimeAssignments()),
+		"positions": len(r.person.GetPositions()),
+	}
+	for _, l := range lists() {
+		lengths[l.path] = len(l.elements(r))
+	}
+	for path, n := range lengths {
 		if n > maxList {
 			return fault.Invalid(CodeBadValue, fmt.Sprintf("%s has %d elements, more than the allowed %d.", path, n, maxList))
 		}

@@ -21,14 +21,34 @@ func flag(path string, value *bool) property { return property{path, value != ni
 // checkRequired refuses a person who lacks a required property, naming the
 // first that is missing by its path.
 func checkRequired(p *commonsv1.Person) error {
+	if err := checkRequiredOnce(p); err != nil {
+		return err
+	}
+	return checkRequiredParts(p)
+}
+
+// checkRequiredOnce looks at what a person has once, and keeps when only other
+// properties are changed.
+func checkRequiredOnce(p *commonsv1.Person) error {
 	details := p.GetPersonInformation().GetPerson()
 	required := []property{
 		text("personInformation.person.personNumber", details.GetPersonNumber()),
 		text("personInformation.person.firstName", details.GetFirstName()),
 		text("personInformation.person.lastName", details.GetLastName()),
 	}
-	required = append(required, requiredInformation(p.GetPersonInformation())...)
-	required = append(required, requiredElsewhere(p)...)
+	if user := p.GetUser(); user != nil {
+		required = append(required, property{"user.userAccount", user.GetUserAccount() != nil},
+			text("user.userAccount.userName", user.GetUserAccount().GetUserName()))
+	}
+	return missing(required)
+}
+
+// checkRequiredParts looks at what the parts need that were sent.
+func checkRequiredParts(p *commonsv1.Person) error {
+	return missing(append(requiredInformation(p.GetPersonInformation()), requiredElsewhere(p)...))
+}
+
+func missing(required []property) error {
 	for _, r := range required {
 		if !r.present {
 			return fault.Invalid(CodeMissing, "The required property "+r.path+" is missing.")
@@ -96,12 +116,8 @@ func requiredElsewhere(p *commonsv1.Person) []property {
 			flag(at+"defaultSwitch", g.DefaultSwitch), text(at+"effectiveDate", g.GetEffectiveDate()),
 			text(at+"expirationDate", g.GetExpirationDate()))
 	}
-	if user := p.GetUser(); user != nil {
-		out = append(out, property{"user.userAccount", user.GetUserAccount() != nil},
-			text("user.userAccount.userName", user.GetUserAccount().GetUserName()))
-		if currency := user.GetUserCurrency(); currency != nil {
-			out = append(out, text("user.userCurrency.currencyCode", currency.GetCurrencyCode()))
-		}
+	if currency := p.GetUser().GetUserCurrency(); currency != nil {
+		out = append(out, text("user.userCurrency.currencyCode", currency.GetCurrencyCode()))
 	}
 	return out
 }

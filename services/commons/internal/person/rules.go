@@ -20,6 +20,12 @@ const (
 	CodeValues = "WCO-101202"
 	// CodeKey (400): the key of a criterion is not one that is known here.
 	CodeKey = "WCO-101203"
+	// CodeSnapshot (400): a snapshot date is no date.
+	CodeSnapshot = "WCO-101204"
+	// CodeMultiKey (400): the keys of a criterion do not go together here.
+	CodeMultiKey = "WCO-101221"
+	// CodeKeys (400): a criterion has both kinds of keys.
+	CodeKeys = "WCO-101314"
 	// CodeMissing (400): a property that is required is missing.
 	CodeMissing = "WCO-101231"
 	// CodeBadValue (400): a property has a value that it may not have.
@@ -28,12 +34,21 @@ const (
 	CodeDates = "WCO-101233"
 	// CodeNotUnique (400): somebody else has the value already.
 	CodeNotUnique = "WCO-101247"
+	// CodeNotAuthorised (403): the caller may not do this to the person, who
+	// is beyond what the caller sees.
+	CodeNotAuthorised = "WCO-101240"
 	// CodeCombination (400): properties that do not go together here.
 	CodeCombination = "WCO-101236"
 	// CodeTooLong (400): a text is too long.
 	CodeTooLong = "WCO-101250"
 	// CodeManyIdentities (400): a person is named by several properties.
 	CodeManyIdentities = "WCO-101261"
+	// CodeNoIdentity (400): a person who is to be changed is not named.
+	CodeNoIdentity = "WCO-101262"
+	// CodeBadge (400): somebody else carries the badge on some of the days.
+	CodeBadge = "WCO-101502"
+	// CodeChanged (409): others change the same persons all the time.
+	CodeChanged = "WCO-101513"
 	// CodeNoApprover (400): the approvers do not begin with level 1.
 	CodeNoApprover = "WCO-101294"
 	// CodeUnknown (400; 404 on a path with an id): there is no such person, or
@@ -44,33 +59,33 @@ const (
 const (
 	// maxText bounds names and numbers, in characters.
 	maxText = 250
-	// maxPath bounds the paths of organizations, in characters.
-	maxPath = 2000
+	// maxPath bounds the paths of organizations, in characters. An index holds
+	// them, and its entries have less than 2,700 bytes.
+	maxPath = 650
+	// maxCategory bounds labor categories, in characters.
+	maxCategory = 2000
 	// maxList bounds each list of a person.
 	maxList = 250
 )
 
 // draft is a person that passed the rules and waits to be stored.
 type draft struct {
-	// person is the message as it is answered: dates settled, full name
-	// computed, no password. It has no id yet.
-	person *commonsv1.Person
+	// record is the person as they will be: dates settled, full name computed,
+	// no password. A new person has no id yet.
+	*record
 	// zone is the IANA name of the person's time zone.
 	zone string
-	// account is the user account to create, or nil; its person id is 0.
+	// account is the user account to create or to change, or nil; its person id
+	// is 0.
 	account *account
 }
 
 // account is what auth needs to let a person log in.
 type account struct {
 	userName, password, accessProfile string
+	// known says that auth has the account already.
+	known bool
 }
-
-func (d *draft) details() *commonsv1.PersonDetails {
-	return d.person.GetPersonInformation().GetPerson()
-}
-
-func (d *draft) number() string { return d.details().GetPersonNumber() }
 
 // rules checks persons.
 type rules struct {
@@ -84,33 +99,54 @@ func (r *rules) prepare(in *commonsv1.Person) (*draft, error) {
 	if err := checkIdentity(in.GetPersonIdentity()); err != nil {
 		return nil, err
 	}
-	person := proto.CloneOf(in)
-	d := &draft{person: person, zone: r.defaultZone}
-	if err := checkRequired(person); err != nil {
+	d := &draft{record: &record{person: proto.CloneOf(in)}}
+	d.aoid, d.coid = in.GetPersonIdentity().GetAoid(), in.GetPersonIdentity().GetCoid()
+	if err := checkRequired(d.person); err != nil {
 		return nil, err
 	}
-	if err := checkTexts(person); err != nil {
+	if err := checkSent(d.record); err != nil {
 		return nil, err
 	}
-	if err := refuseTerms(person); err != nil {
+	first := civil.Beginning
+	if hired, err := civil.ParseDate(d.details().GetHireDate()); err == nil {
+		first = hired.Clamp()
+	}
+	if err := settle(d.record, first); err != nil {
 		return nil, err
 	}
-	if err := checkParts(person); err != nil {
-		return nil, err
+	for _, l := range lists() {
+		l.put(d.record, l.kept(join(l.entries(d.record))))
 	}
-	if name := person.GetJobAssignment().GetJobAssignmentDetails().GetTimeZoneName(); name != "" {
+	d.account = takeAccount(d.person)
+	return d, r.complete(d)
+}
+
+// checkSent checks what a caller sent of a person, new or not.
+func checkSent(r *record) error {
+	if err := checkTexts(r); err != nil {
+		return err
+	}
+	if err := refuseTerms(r.person); err != nil {
+		return err
+	}
+	return checkParts(r.person)
+}
+
+// complete checks a person as a whole and computes what follows from the rest.
+func (r *rules) complete(d *draft) error {
+	if err := checkLengths(d.record); err != nil {
+		return err
+	}
+	d.zone = r.defaultZone
+	if name := jobDetailsOf(d.record).GetTimeZoneName(); name != "" {
 		var ok bool
 		if d.zone, ok = zoneName(r.zones, name); !ok {
-			return nil, fault.Invalid(CodeBadValue, fmt.Sprintf("jobAssignment.jobAssignmentDetails.timeZoneName: %q is not a time zone.", name))
+			return fault.Invalid(CodeBadValue, fmt.Sprintf("jobAssignment.jobAssignmentDetails.timeZoneName: %q is not a time zone.", name))
 		}
-	}
-	if err := settle(person); err != nil {
-		return nil, err
 	}
 	details := d.details()
 	details.FullName = details.GetLastName() + ", " + details.GetFirstName()
-	d.account = takeAccount(person)
-	return d, nil
+	return nil
 }
 
 // checkIdentity refuses an identity with several properties. When a person is
@@ -130,6 +166,9 @@ func checkIdentity(id *commonsv1.PersonIdentity) error {
 	}
 	if n > 1 {
 		return fault.Invalid(CodeManyIdentities, "personIdentity has more than one property that names a person.")
+	}
+	if (id.GetAoid() == "") != (id.GetCoid() == "") {
+		return fault.Invalid(CodeCombination, "personIdentity.aoid and personIdentity.coid go together.")
 	}
 	return nil
 }

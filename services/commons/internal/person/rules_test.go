@@ -126,9 +126,9 @@ func TestPrepareFillsIn(t *testing.T) {
 	d, err := newRules().prepare(in)
 	require.NoError(t, err)
 	accounts := d.person.GetJobAssignment().GetPrimaryLaborAccounts()
-	assert.Equal(t, []string{"2025-01-01", "3000-01-01"}, []string{accounts[0].GetEffectiveDate(), accounts[0].GetExpirationDate()})
-	assert.Equal(t, []string{"2021-05-03", "2025-01-01"}, []string{accounts[1].GetEffectiveDate(), accounts[1].GetExpirationDate()},
-		"from the day of hire to the start of the next one")
+	assert.Equal(t, []string{"2021-05-03", "2025-01-01"}, []string{accounts[0].GetEffectiveDate(), accounts[0].GetExpirationDate()},
+		"from the day of hire to the start of the next one, in order")
+	assert.Equal(t, []string{"2025-01-01", "3000-01-01"}, []string{accounts[1].GetEffectiveDate(), accounts[1].GetExpirationDate()})
 	assert.Empty(t, in.GetJobAssignment().GetPrimaryLaborAccounts()[1].GetEffectiveDate(), "the request stays as it was")
 	assert.Nil(t, d.account)
 }

@@ -9,28 +9,25 @@ import (
 	"github.com/jackc/pgx/v5"
 	"google.golang.org/protobuf/proto"
 
-	"github.com/rotaloom/rotaloom/pkg/civil"
-	"github.com/rotaloom/rotaloom/pkg/fault"
 	"github.com/rotaloom/rotaloom/pkg/pg"
-	commonsv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/commons/v1"
 )
+
+// layout is how rows of persons are written now: what has columns or tables is
+// not in the body.
+const layout = 1
+
+// errStale says that somebody changed a person, or took a name or a badge,
+// between the reading and the writing. The operation begins again.
+var errStale = errors.New("somebody else was faster")
 
 // newPerson is a draft that has its id.
 type newPerson struct {
 	*draft
 	id int64
-}
-
-// state is what other domains keep of the person.
-func (p newPerson) state() *commonsv1.PersonState {
-	return &commonsv1.PersonState{
-		PersonId:     p.id,
-		PersonNumber: p.number(),
-		FullName:     p.details().GetFullName(),
-		TimeZone:     p.zone,
-		Version:      1,
-		HireDate:     p.details().GetHireDate(),
-	}
+	// old is what the person was; nil when they are new.
+	old *stored
+	// hire is what is kept of their hiring, or nil.
+	hire *hire
 }
 
 // newIDs takes ids for new persons. An id that is not used is lost.
@@ -46,17 +43,18 @@ func newIDs(ctx context.Context, db pg.Querier, n int) ([]int64, error) {
 	return ids, nil
 }
 
-// taken answers which of the person numbers belong to somebody.
-func taken(ctx context.Context, db pg.Querier, tenantID int64, numbers []string) (map[string]bool, error) {
-	rows, err := db.Query(ctx, `SELECT person_number FROM person
+// taken answers who has the person numbers.
+func taken(ctx context.Context, db pg.Querier, tenantID int64, numbers []string) (map[string]int64, error) {
+	rows, err := db.Query(ctx, `SELECT person_number, id FROM person
 		WHERE tenant_id = $1 AND person_number = ANY($2)`, tenantID, numbers)
 	if err != nil {
 		return nil, err
 	}
-	out := map[string]bool{}
+	out := map[string]int64{}
 	var number string
-	if _, err := pgx.ForEachRow(rows, []any{&number}, func() error {
-		out[number] = true
+	var id int64
+	if _, err := pgx.ForEachRow(rows, []any{&number, &id}, func() error {
+		out[number] = id
 		return nil
 	}); err != nil {
 		return nil, fmt.Errorf("look for person numbers: %w", err)
@@ -64,109 +62,209 @@ func taken(ctx context.Context, db pg.Querier, tenantID int64, numbers []string)
 	return out, nil
 }
 
-// insertPersons stores persons and answers the ids of those that are now
-// there. One whose number somebody took in the meantime is missing.
-func insertPersons(ctx context.Context, db pg.Querier, tenantID int64, persons []newPerson) (map[int64]bool, error) {
-	var (
-		ids                   []int64
-		numbers, names, zones []string
-		hired                 []*time.Time
-		bodies                [][]byte
-	)
-	for _, p := range persons {
-		body, err := proto.MarshalOptions{Deterministic: true}.Marshal(stored(p.person))
-		if err != nil {
-			return nil, fmt.Errorf("encode person: %w", err)
+// write stores persons, new and changed ones, in few statements however many
+// they are. Somebody who is in the way is errStale.
+func write(ctx context.Context, tx pgx.Tx, tenantID int64, persons []newPerson) error {
+	if err := lockUnchanged(ctx, tx, tenantID, persons); err != nil {
+		return err
+	}
+	batch := &pgx.Batch{}
+	if err := queuePersons(batch, tenantID, persons); err != nil {
+		return err
+	}
+	for _, l := range lists() {
+		var replaced []int64
+		var fresh []owned
+		for _, p := range persons {
+			entries := l.entries(p.record)
+			if p.old != nil {
+				if same(l.entries(p.old.record), entries) && p.old.layout == layout {
+					continue
+				}
+				replaced = append(replaced, p.id)
+			}
+			fresh = append(fresh, owned{p.id, entries})
 		}
-		ids, numbers = append(ids, p.id), append(numbers, p.number())
-		names, zones = append(names, p.details().GetFullName()), append(zones, p.zone)
-		hired, bodies = append(hired, dateOrNull(p.details().GetHireDate())), append(bodies, body)
+		if err := l.queueLists(batch, tenantID, replaced, fresh); err != nil {
+			return err
+		}
 	}
-	// In the order of the numbers, so that two who store the same persons at
-	// once do not wait for each other in a circle.
-	rows, err := db.Query(ctx, `INSERT INTO person (tenant_id, id, person_number, full_name, time_zone, hire_date, body)
-		SELECT $1, q.* FROM unnest($2::bigint[], $3::text[], $4::text[], $5::text[], $6::date[], $7::bytea[])
-			AS q (id, number, name, zone, hired, body)
-		ORDER BY q.number
-		ON CONFLICT (tenant_id, person_number) DO NOTHING RETURNING id`,
-		tenantID, ids, numbers, names, zones, hired, bodies)
+	queueHires(batch, tenantID, persons)
+	err := tx.SendBatch(ctx, batch).Close()
+	if pg.IsUnique(err, "") || pg.IsExclusion(err, "") {
+		return errors.Join(errStale, err)
+	}
 	if err != nil {
-		return nil, err
+		return fmt.Errorf("store persons: %w", err)
 	}
-	done := make(map[int64]bool, len(persons))
-	var id int64
-	if _, err := pgx.ForEachRow(rows, []any{&id}, func() error {
-		done[id] = true
+	return nil
+}
+
+// lockUnchanged locks the persons who are there already, in the order of their
+// ids. One who is not what they were is errStale.
+func lockUnchanged(ctx context.Context, tx pgx.Tx, tenantID int64, persons []newPerson) error {
+	versions := map[int64]int64{}
+	var ids []int64
+	for _, p := range persons {
+		if p.old != nil {
+			versions[p.id] = p.old.version
+			ids = append(ids, p.id)
+		}
+	}
+	if len(ids) == 0 {
+		return nil
+	}
+	rows, err := tx.Query(ctx, `SELECT id, version FROM person
+		WHERE tenant_id = $1 AND id = ANY($2) ORDER BY id FOR NO KEY UPDATE`, tenantID, ids)
+	if err != nil {
+		return err
+	}
+	var id, version int64
+	if _, err := pgx.ForEachRow(rows, []any{&id, &version}, func() error {
+		if versions[id] == version {
+			delete(versions, id)
+		}
 		return nil
 	}); err != nil {
-		return nil, fmt.Errorf("store persons: %w", err)
+		return fmt.Errorf("lock persons: %w", err)
 	}
-	return done, nil
+	if len(versions) > 0 {
+		return errStale
+	}
+	return nil
 }
 
-// stored answers what the body of a person's row holds: the message without
-// what is computed or lies in tables of its own. A part of which nothing is
-// left stays there, empty, for the lists to come back to.
-func stored(p *commonsv1.Person) *commonsv1.Person {
-	out := proto.CloneOf(p)
-	out.PersonIdentity = nil
-	for _, l := range lists() {
-		l.clear(out)
+// queuePersons adds the statements for the rows of the persons themselves.
+func queuePersons(batch *pgx.Batch, tenantID int64, persons []newPerson) error {
+	var fresh, changed, renamed []newPerson
+	for _, p := range persons {
+		switch {
+		case p.old == nil:
+			fresh = append(fresh, p)
+			continue
+		case p.old.number() != p.number():
+			renamed = append(renamed, p)
+		}
+		changed = append(changed, p)
 	}
-	return out
+	for _, part := range []struct {
+		persons []newPerson
+		sql     func([]scalar) string
+	}{{fresh, insertPersonSQL}, {changed, updatePersonSQL}} {
+		if len(part.persons) == 0 {
+			continue
+		}
+		all := scalars()
+		args, err := personColumns(tenantID, part.persons, all)
+		if err != nil {
+			return err
+		}
+		batch.Queue(part.sql(all), args...)
+	}
+	queueRenames(batch, tenantID, renamed)
+	return nil
 }
 
-func dateOrNull(text string) *time.Time {
-	day, err := civil.ParseDate(text)
-	if err != nil {
-		return nil
+// queueRenames makes those whose manager got another number name that one.
+func queueRenames(batch *pgx.Batch, tenantID int64, renamed []newPerson) {
+	if len(renamed) == 0 {
+		return
 	}
-	t := day.Time()
-	return &t
+	var before, after []string
+	for _, p := range renamed {
+		before, after = append(before, p.old.number()), append(after, p.number())
+	}
+	batch.Queue(`UPDATE person p SET supervisor_person_number = q.after, version = p.version + 1, updated_at = now()
+		FROM unnest($2::text[], $3::text[]) AS q (before, after)
+		WHERE p.tenant_id = $1 AND p.supervisor_person_number = q.before AND p.supervisor_person_number <> ''`,
+		tenantID, before, after)
 }
 
-// read answers everything that is known of a person.
-func read(ctx context.Context, db pg.Querier, tenantID, id int64) (*commonsv1.Person, error) {
-	batch := &pgx.Batch{}
-	batch.Queue(`SELECT body FROM person WHERE tenant_id = $1 AND id = $2`, tenantID, id)
-	for _, l := range lists() {
-		batch.Queue(l.readSQL(), tenantID, id)
+// personColumns answers the arguments of insertPersonSQL and updatePersonSQL.
+func personColumns(tenantID int64, persons []newPerson, all []scalar) ([]any, error) {
+	var ids []int64
+	var names, zones []string
+	var bodies [][]byte
+	values := make([]columnValues, len(all))
+	for i, s := range all {
+		values[i].kind = s.kind
 	}
-	results := db.SendBatch(ctx, batch)
-	p, err := readBatch(results, id)
-	if closeErr := results.Close(); err == nil {
-		err = closeErr
-	}
-	return p, err
-}
-
-func readBatch(results pgx.BatchResults, id int64) (*commonsv1.Person, error) {
-	var body []byte
-	err := results.QueryRow().Scan(&body)
-	if errors.Is(err, pgx.ErrNoRows) {
-		return nil, fault.NotFound(CodeUnknown, fmt.Sprintf("There is no person with the id %d.", id))
-	}
-	if err != nil {
-		return nil, err
-	}
-	p := &commonsv1.Person{}
-	if err := proto.Unmarshal(body, p); err != nil {
-		return nil, fmt.Errorf("decode person %d: %w", id, err)
-	}
-	for _, l := range lists() {
-		rows, err := results.Query()
+	for _, p := range persons {
+		for i, s := range all {
+			if s.kind == "date" {
+				values[i].days = append(values[i].days, dateOrNull(*s.at(p.record)))
+			} else {
+				values[i].texts = append(values[i].texts, *s.at(p.record))
+			}
+		}
+		body, err := p.body()
 		if err != nil {
 			return nil, err
 		}
-		if err := l.readInto(rows, p); err != nil {
-			return nil, fmt.Errorf("read %s of person %d: %w", l.table, id, err)
-		}
+		ids, bodies = append(ids, p.id), append(bodies, body)
+		names, zones = append(names, p.details().GetFullName()), append(zones, p.zone)
 	}
-	p.PersonIdentity = identity(id, p.GetPersonInformation().GetPerson().GetPersonNumber())
-	return p, nil
+	args := []any{tenantID, ids, names, zones, bodies, layout}
+	for _, v := range values {
+		args = append(args, v.slice())
+	}
+	return args, nil
 }
 
-// identity is how answers name a person.
-func identity(id int64, number string) *commonsv1.PersonIdentity {
-	return &commonsv1.PersonIdentity{PersonKey: &id, PersonNumber: &number}
+func insertPersonSQL(all []scalar) string {
+	names, arrays := "", ""
+	for i, s := range all {
+		names += ", " + s.column
+		arrays += fmt.Sprintf(", $%d::%s[]", i+7, s.kind)
+	}
+	// In the order of the numbers, so that two who store the same persons at
+	// once do not wait for each other in a circle.
+	return fmt.Sprintf(`INSERT INTO person (tenant_id, layout, id, full_name, time_zone, body%[1]s)
+		SELECT $1, $6, q.* FROM unnest($2::bigint[], $3::text[], $4::text[], $5::bytea[]%[2]s)
+			AS q (id, full_name, time_zone, body%[1]s)
+		ORDER BY q.person_number`, names, arrays)
+}
+
+func updatePersonSQL(all []scalar) string {
+	names, arrays, sets := "", "", ""
+	for i, s := range all {
+		names += ", " + s.column
+		arrays += fmt.Sprintf(", $%d::%s[]", i+7, s.kind)
+		sets += fmt.Sprintf(", %[1]s = q.%[1]s", s.column)
+	}
+	return fmt.Sprintf(`UPDATE person p SET layout = $6, version = p.version + 1, updated_at = now(),
+			full_name = q.full_name, time_zone = q.time_zone, body = q.body%[3]s
+		FROM unnest($2::bigint[], $3::text[], $4::text[], $5::bytea[]%[2]s)
+			AS q (id, full_name, time_zone, body%[1]s)
+		WHERE p.tenant_id = $1 AND p.id = q.id`, names, arrays, sets)
+}
+
+// body answers the bytes of what nobody searches: the message without what is
+// computed or has columns or tables. A part of which nothing is left stays
+// there, empty, for the rest to come back to.
+func (r *record) body() ([]byte, error) {
+	out := r.clone()
+	out.person.PersonIdentity = nil
+	detailsOf(out).FullName = ""
+	out.hideCurrent()
+	for _, l := range lists() {
+		l.clear(out)
+	}
+	for _, s := range scalars() {
+		*s.at(out) = ""
+	}
+	body, err := proto.MarshalOptions{Deterministic: true}.Marshal(out.person)
+	if err != nil {
+		return nil, fmt.Errorf("encode person: %w", err)
+	}
+	return body, nil
+}
+
+// dateOrNull answers a date that may be missing.
+func dateOrNull(text string) *time.Time {
+	if text == "" {
+		return nil
+	}
+	t := dateOf(text)
+	return &t
 }

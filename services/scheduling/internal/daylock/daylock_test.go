@@ -39,7 +39,7 @@ func newFixture(t *testing.T) *fixture {
 	t.Helper()
 	env := schedtest.New(t)
 	f := &fixture{Env: env, t: t, locks: schedulingv1.NewDayLockServiceClient(env.Conn())}
-	handler := daylock.New(env.Pool, projection.NewResolver(env.Pool, nobody{}, nil), func() { f.woken++ })
+	handler := daylock.New(env.Pool, projection.NewResolver(env.Pool, nobody{}, nil, nil), func() { f.woken++ })
 	schedulingv1.RegisterDayLockServiceServer(env.Local, handler)
 	_, err := env.Pool.Exec(env.Ctx, "INSERT INTO employee VALUES (1, 1, 'P1', 'One', 'UTC', 1), (1, 2, 'P2', 'Two', 'UTC', 1)")
 	require.NoError(t, err)

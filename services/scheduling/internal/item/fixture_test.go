@@ -46,7 +46,7 @@ func newFixture(t *testing.T) *fixture {
 		edits:    schedulingv1.NewPayCodeEditServiceClient(env.Conn()),
 		schedule: schedulingv1.NewScheduleServiceClient(env.Conn()),
 	}
-	directory := projection.NewResolver(env.Pool, nobody{}, nil)
+	directory := projection.NewResolver(env.Pool, nobody{}, nil, nil)
 	reader := schedule.NewReader(env.Pool, definition.New(definition.Settings{}, nil, nil))
 	deps := item.Deps{Pool: env.Pool, Directory: directory, Reader: reader, Wake: func() { f.woken.Add(1) }}
 	schedulingv1.RegisterShiftServiceServer(env.Local, item.NewShifts(deps))

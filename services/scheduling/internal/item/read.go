@@ -10,6 +10,7 @@ import (
 	commonv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/common/v1"
 
 	"github.com/rotaloom/rotaloom/pkg/pg"
+	"github.com/rotaloom/rotaloom/pkg/rows"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/projection"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/schedule"
 )
@@ -34,16 +35,17 @@ func (k known) version() int64 {
 	return k.generated.Version
 }
 
-// lookUp returns the entries of this kind that exist, by id.
-func (f *family[M]) lookUp(ctx context.Context, db pg.Querier, tenantID int64, ids []int64) (map[int64]known, error) {
-	rows, err := find(ctx, db, tenantID, ids)
+// lookUp returns the entries of this kind that exist for the caller, by id:
+// open ones, and those of employees whom the caller may see.
+func (f *family[M]) lookUp(ctx context.Context, db pg.Querier, tenantID int64, visible rows.Set, ids []int64) (map[int64]known, error) {
+	stored, err := find(ctx, db, tenantID, ids)
 	if err != nil {
 		return nil, err
 	}
 	out := make(map[int64]known, len(ids))
 	var others []int64
 	for _, id := range ids {
-		switch r := rows[id]; {
+		switch r := stored[id]; {
 		case r == nil:
 			others = append(others, id)
 		case !r.deleted && r.kind == f.kind:
@@ -59,6 +61,11 @@ func (f *family[M]) lookUp(ctx context.Context, db pg.Querier, tenantID int64, i
 			out[id] = known{generated: g}
 		}
 	}
+	for id, k := range out {
+		if employee := k.employeeID(); employee != 0 && !visible.Has(employee) {
+			delete(out, id)
+		}
+	}
 	return out, nil
 }
 
@@ -68,7 +75,11 @@ func (f *family[M]) read(ctx context.Context, ids []int64) (map[int64]M, error) 
 	if err != nil {
 		return nil, err
 	}
-	found, err := f.lookUp(ctx, f.Pool, tenantID, ids)
+	visible, err := f.Directory.Visible(ctx)
+	if err != nil {
+		return nil, err
+	}
+	found, err := f.lookUp(ctx, f.Pool, tenantID, visible, ids)
 	if err != nil {
 		return nil, err
 	}

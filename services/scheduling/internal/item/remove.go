@@ -19,11 +19,15 @@ func (f *family[M]) remove(ctx context.Context, ids []int64, unknown int) error 
 	if err != nil {
 		return err
 	}
+	visible, err := f.Directory.Visible(ctx)
+	if err != nil {
+		return err
+	}
 	ids = slices.Clone(ids)
 	slices.Sort(ids)
 	ids = slices.Compact(ids)
 	err = pg.InTx(ctx, f.Pool, func(ctx context.Context, tx pgx.Tx) error {
-		found, err := f.lockEntries(ctx, tx, tenantID, ids, nil)
+		found, err := f.lockEntries(ctx, tx, tenantID, visible, ids, nil)
 		if err != nil {
 			return err
 		}

@@ -12,6 +12,7 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/civil"
 	"github.com/rotaloom/rotaloom/pkg/fault"
 	"github.com/rotaloom/rotaloom/pkg/pg"
+	"github.com/rotaloom/rotaloom/pkg/rows"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/projection"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/serial"
 )
@@ -28,7 +29,11 @@ func (f *family[M]) update(ctx context.Context, id int64, sent M) (M, error) {
 	if inBody := sent.GetId(); inBody != 0 && inBody != id {
 		return none, fault.Newf(CodeOtherID, http.StatusBadRequest, "The id in the body, %d, is not the one in the path, %d.", inBody, id)
 	}
-	employee, err := f.employeeAfter(ctx, tenantID, id, sent)
+	visible, err := f.Directory.Visible(ctx)
+	if err != nil {
+		return none, err
+	}
+	employee, err := f.employeeAfter(ctx, tenantID, visible, id, sent)
 	if err != nil {
 		return none, err
 	}
@@ -38,7 +43,7 @@ func (f *family[M]) update(ctx context.Context, id int64, sent M) (M, error) {
 	}
 	var updated row
 	err = pg.InTx(ctx, f.Pool, func(ctx context.Context, tx pgx.Tx) error {
-		old, err := f.lockEntries(ctx, tx, tenantID, []int64{id}, []int64{d.employeeID()})
+		old, err := f.lockEntries(ctx, tx, tenantID, visible, []int64{id}, []int64{d.employeeID()})
 		if err != nil {
 			return err
 		}
@@ -64,10 +69,10 @@ func (f *family[M]) update(ctx context.Context, id int64, sent M) (M, error) {
 
 // employeeAfter returns the employee whose entry it is after an update: the one
 // that is named, or the one that has it; nil for an open shift.
-func (f *family[M]) employeeAfter(ctx context.Context, tenantID, id int64, sent M) (*projection.Employee, error) {
+func (f *family[M]) employeeAfter(ctx context.Context, tenantID int64, visible rows.Set, id int64, sent M) (*projection.Employee, error) {
 	ref := sent.GetEmployee()
 	if ref == nil {
-		found, err := f.lookUp(ctx, f.Pool, tenantID, []int64{id})
+		found, err := f.lookUp(ctx, f.Pool, tenantID, visible, []int64{id})
 		if err != nil {
 			return nil, err
 		}
@@ -108,8 +113,8 @@ func (f *family[M]) replace(ctx context.Context, tx pgx.Tx, tenantID, id int64, 
 // lockEntries makes the transaction the only one that changes the schedules of
 // the entries' employees and of the others, and returns the entries that exist,
 // by id.
-func (f *family[M]) lockEntries(ctx context.Context, tx pgx.Tx, tenantID int64, ids, others []int64) (map[int64]known, error) {
-	seen, err := f.lookUp(ctx, tx, tenantID, ids)
+func (f *family[M]) lockEntries(ctx context.Context, tx pgx.Tx, tenantID int64, visible rows.Set, ids, others []int64) (map[int64]known, error) {
+	seen, err := f.lookUp(ctx, tx, tenantID, visible, ids)
 	if err != nil {
 		return nil, err
 	}
@@ -121,7 +126,7 @@ func (f *family[M]) lockEntries(ctx context.Context, tx pgx.Tx, tenantID int64, 
 		return nil, err
 	}
 	// Only what is read from here on stays as it is.
-	found, err := f.lookUp(ctx, tx, tenantID, ids)
+	found, err := f.lookUp(ctx, tx, tenantID, visible, ids)
 	if err != nil {
 		return nil, err
 	}

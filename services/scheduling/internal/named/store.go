@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
 	"google.golang.org/protobuf/proto"
 
 	"github.com/rotaloom/rotaloom/pkg/fault"
@@ -127,14 +128,13 @@ func (s *Store[T]) Insert(ctx context.Context, db pg.Querier, tenantID int64, th
 
 // Replace stores a thing in the place of the one with the id. With a version,
 // the one that is replaced must still have it; without, it may have any.
-func (s *Store[T]) Replace(ctx context.Context, db pg.Querier, tenantID, id int64, thing T, version *int64) (T, error) {
+func (s *Store[T]) Replace(ctx context.Context, pool *pgxpool.Pool, tenantID, id int64, thing T, version *int64) (T, error) {
 	var none T
 	body, err := s.encode(thing)
 	if err != nil {
 		return none, err
 	}
-	var now int64
-	err = db.QueryRow(ctx, s.replace, tenantID, id, thing.GetName(), body, version).Scan(&now)
+	now, err := pg.WriteRow(ctx, pool, pgx.RowTo[int64], s.replace, tenantID, id, thing.GetName(), body, version)
 	switch {
 	case err == nil:
 		return s.filled(thing, id, now), nil
@@ -143,7 +143,7 @@ func (s *Store[T]) Replace(ctx context.Context, db pg.Querier, tenantID, id int6
 	case !errors.Is(err, pgx.ErrNoRows):
 		return none, fmt.Errorf("%s: replace: %w", s.kind.Table, err)
 	}
-	if _, err := s.Get(ctx, db, tenantID, id); err != nil {
+	if _, err := s.Get(ctx, pool, tenantID, id); err != nil {
 		return none, err
 	}
 	return none, fault.Conflict(fault.CodeStale,
@@ -151,13 +151,13 @@ func (s *Store[T]) Replace(ctx context.Context, db pg.Querier, tenantID, id int6
 }
 
 // Delete removes the thing with the id, or answers 404.
-func (s *Store[T]) Delete(ctx context.Context, db pg.Querier, tenantID, id int64) error {
-	done, err := db.Exec(ctx, s.deletion, tenantID, id)
+func (s *Store[T]) Delete(ctx context.Context, pool *pgxpool.Pool, tenantID, id int64) error {
+	err := pg.ExecOne(ctx, pool, s.deletion, tenantID, id)
+	if errors.Is(err, pgx.ErrNoRows) {
+		return definition.NotFound(s.kind.What, id)
+	}
 	if err != nil {
 		return fmt.Errorf("%s: delete: %w", s.kind.Table, err)
-	}
-	if done.RowsAffected() == 0 {
-		return definition.NotFound(s.kind.What, id)
 	}
 	return nil
 }

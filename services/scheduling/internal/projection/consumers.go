@@ -15,8 +15,9 @@ import (
 
 // Consumers are the consumers that keep the projections. Each takes the events
 // that wait in one transaction, which also starts the propagations that follow
-// from them; wake tells the outbox relay of those.
-func Consumers(pool *pgxpool.Pool, wake func()) []bus.Consumer {
+// from them; wake tells the outbox relay of those. Leave edits that were missed
+// are asked of their source.
+func Consumers(pool *pgxpool.Pool, wake func(), leave LeaveSource) []bus.Consumer {
 	return []bus.Consumer{
 		consumer("scheduling-persons", "COMMONS", "rotaloom.commons.person.changed",
 			store(pool, wake, (*commonsv1.PersonsChanged).GetPersons, applyPersons)),
@@ -24,6 +25,8 @@ func Consumers(pool *pgxpool.Pool, wake func()) []bus.Consumer {
 			store(pool, wake, itself, applyTerms)),
 		consumer("scheduling-memberships", "TIMEKEEPING", "rotaloom.timekeeping.membership.changed",
 			store(pool, wake, (*timekeepingv1.MembershipsChanged).GetPersons, applyMemberships)),
+		consumer("scheduling-leave-edits", "TIMEKEEPING", "rotaloom.timekeeping.leave_edit.changed",
+			leaveEdits(pool, wake, leave)),
 	}
 }
 

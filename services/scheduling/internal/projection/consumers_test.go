@@ -45,7 +45,7 @@ func TestConsumersKeepTheProjections(t *testing.T) {
 
 	ctx, cancel := context.WithCancel(t.Context())
 	done := make(chan error, 1)
-	go func() { done <- b.Run(ctx, Consumers(w.pool, func() {})...) }()
+	go func() { done <- b.Run(ctx, Consumers(w.pool, func() {}, w.leave)...) }()
 	require.Eventually(t, func() bool {
 		var people, members, begun, dead int
 		err := w.pool.QueryRow(w.ctx, `SELECT (SELECT count(*) FROM employee), (SELECT count(*) FROM membership),

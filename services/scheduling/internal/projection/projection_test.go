@@ -31,6 +31,7 @@ type world struct {
 	*Resolver
 	commons     *fakeCommons
 	timekeeping *fakeTimekeeping
+	leave       *fakeLeave
 }
 
 func newWorld(t *testing.T) *world {
@@ -40,9 +41,9 @@ func newWorld(t *testing.T) *world {
 	pool := pgtest.New(t, events, pg.Migrations{Table: "scheduling_version", FS: migrations.FS})
 	w := &world{
 		t: t, ctx: tenant.With(t.Context(), tenant.Default), pool: pool,
-		commons: &fakeCommons{}, timekeeping: &fakeTimekeeping{},
+		commons: &fakeCommons{}, timekeeping: &fakeTimekeeping{}, leave: &fakeLeave{},
 	}
-	w.Resolver = NewResolver(pool, w.commons, w.timekeeping)
+	w.Resolver = NewResolver(pool, w.commons, w.timekeeping, nil)
 	return w
 }
 

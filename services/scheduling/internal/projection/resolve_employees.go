@@ -9,6 +9,7 @@ import (
 
 	"github.com/rotaloom/rotaloom/pkg/fault"
 	"github.com/rotaloom/rotaloom/pkg/pg"
+	"github.com/rotaloom/rotaloom/pkg/rows"
 	commonv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/common/v1"
 	commonsv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/commons/v1"
 )
@@ -27,11 +28,17 @@ CROSS JOIN LATERAL (SELECT * FROM employee WHERE tenant_id = $1 AND person_numbe
 
 	allEmployees = `
 SELECT id, person_number, full_name, time_zone FROM employee WHERE tenant_id = $1 ORDER BY id`
+
+	countEmployees = `SELECT count(*) FROM employee WHERE tenant_id = $1`
+
+	someEmployees = `
+SELECT id, person_number, full_name, time_zone FROM employee WHERE tenant_id = $1 AND id = ANY($2) ORDER BY id`
 )
 
 // Employees returns the employees that refs name, in the same order; the
-// qualifier of an employee is the person number. A ref that names nobody known
-// is the error WFS-103401, one without id and qualifier WFS-103407.
+// qualifier of an employee is the person number. A ref that names nobody whom
+// the caller may see is the error WFS-103401, one without id and qualifier
+// WFS-103407.
 func (r *Resolver) Employees(ctx context.Context, refs []*commonv1.Ref) ([]Employee, error) {
 	var want wanted
 	for i, ref := range refs {
@@ -43,7 +50,7 @@ func (r *Resolver) Employees(ctx context.Context, refs []*commonv1.Ref) ([]Emplo
 }
 
 // EmployeesByList returns the employees that a list names, in its order, and
-// for an empty list every employee by ascending id. More than one list in it is
+// for an empty list every employee whom the caller may see, by ascending id. More than one list in it is
 // the error WFS-111207; the others are those of [Resolver.Employees].
 func (r *Resolver) EmployeesByList(ctx context.Context, list *commonv1.RefList) ([]Employee, error) {
 	ids, numbers, refs := list.GetIds(), list.GetQualifiers(), list.GetRefs()
@@ -71,12 +78,41 @@ func (r *Resolver) EmployeesByList(ctx context.Context, list *commonv1.RefList) 
 	return r.employees(ctx, want, len(ids)+len(numbers))
 }
 
+// CountEmployees returns how many employees an empty list stands for.
+func (r *Resolver) CountEmployees(ctx context.Context) (int, error) {
+	tenantID, err := tenantOf(ctx)
+	if err != nil {
+		return 0, err
+	}
+	visible, err := r.rules.Visible(ctx)
+	if err != nil || !visible.All() {
+		return len(visible.IDs()), err
+	}
+	var count int
+	if err := r.pool.QueryRow(ctx, countEmployees, tenantID).Scan(&count); err != nil {
+		return 0, fmt.Errorf("projection: count employees: %w", err)
+	}
+	return count, nil
+}
+
+// Visible returns the employees whom the caller may see, for what is found in
+// another way than by naming them.
+func (r *Resolver) Visible(ctx context.Context) (rows.Set, error) { return r.rules.Visible(ctx) }
+
 func (r *Resolver) everyone(ctx context.Context) ([]Employee, error) {
 	tenantID, err := tenantOf(ctx)
 	if err != nil {
 		return nil, err
 	}
-	rows, err := r.pool.Query(ctx, allEmployees, tenantID)
+	visible, err := r.rules.Visible(ctx)
+	if err != nil {
+		return nil, err
+	}
+	sql, args := allEmployees, []any{tenantID}
+	if !visible.All() {
+		sql, args = someEmployees, append(args, visible.IDs())
+	}
+	rows, err := r.pool.Query(ctx, sql, args...)
 	if err != nil {
 		return nil, fmt.Errorf("projection: read employees: %w", err)
 	}
@@ -102,8 +138,12 @@ func (r *Resolver) employees(ctx context.Context, want wanted, count int) ([]Emp
 	if err != nil {
 		return nil, err
 	}
+	visible, err := r.rules.Visible(ctx)
+	if err != nil {
+		return nil, err
+	}
 	employees := make([]Employee, count)
-	missing, err := r.knownEmployees(ctx, tenantID, want, employees)
+	missing, err := r.knownEmployees(ctx, tenantID, visible, want, employees)
 	if err != nil {
 		return nil, err
 	}
@@ -113,7 +153,7 @@ func (r *Resolver) employees(ctx context.Context, want wanted, count int) ([]Emp
 	if err := r.fetchEmployees(ctx, tenantID, missing); err != nil {
 		return nil, err
 	}
-	if missing, err = r.knownEmployees(ctx, tenantID, missing, employees); err != nil {
+	if missing, err = r.knownEmployees(ctx, tenantID, visible, missing, employees); err != nil {
 		return nil, err
 	}
 	if !missing.empty() {
@@ -122,10 +162,11 @@ func (r *Resolver) employees(ctx context.Context, want wanted, count int) ([]Emp
 	return employees, nil
 }
 
-// knownEmployees fills employees with those that are known, and returns what
-// is missing. A person number that two employees seem to have is missing.
-func (r *Resolver) knownEmployees(ctx context.Context, tenantID int64, want wanted, employees []Employee) (wanted, error) {
-	rows, err := r.pool.Query(ctx, findEmployees, tenantID, want.ids, want.idPositions, want.keys, want.keyPositions)
+// knownEmployees fills employees with those that are known and visible, and
+// returns what is missing. A person number that two employees seem to have is
+// missing.
+func (r *Resolver) knownEmployees(ctx context.Context, tenantID int64, visible rows.Set, want wanted, employees []Employee) (wanted, error) {
+	found, err := r.pool.Query(ctx, findEmployees, tenantID, want.ids, want.idPositions, want.keys, want.keyPositions)
 	if err != nil {
 		return wanted{}, fmt.Errorf("projection: find employees: %w", err)
 	}
@@ -134,7 +175,10 @@ func (r *Resolver) knownEmployees(ctx context.Context, tenantID int64, want want
 	var zone string
 	var suspects []int64
 	matches := make([]int, len(employees))
-	_, err = pgx.ForEachRow(rows, []any{&position, &e.ID, &e.PersonNumber, &e.FullName, &zone}, func() (err error) {
+	_, err = pgx.ForEachRow(found, []any{&position, &e.ID, &e.PersonNumber, &e.FullName, &zone}, func() (err error) {
+		if !visible.Has(e.ID) {
+			return nil // As unknown as one that is not there, and as long to find out.
+		}
 		if matches[position]++; matches[position] > 1 {
 			suspects = append(suspects, employees[position].ID, e.ID)
 		}
@@ -159,7 +203,7 @@ func (r *Resolver) fetchEmployees(ctx context.Context, tenantID int64, missing w
 	if err != nil || len(states) == 0 {
 		return err
 	}
-	return pg.InTx(ctx, r.pool, func(ctx context.Context, tx pgx.Tx) error {
+	return pg.InTx(pg.WithoutRider(ctx), r.pool, func(ctx context.Context, tx pgx.Tx) error {
 		return applyPersons(ctx, tx, tenantID, states)
 	})
 }

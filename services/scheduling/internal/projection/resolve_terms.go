@@ -87,7 +87,7 @@ func (r *Resolver) fetchTerms(ctx context.Context, tenantID int64, missing wante
 	if err != nil || len(states) == 0 {
 		return err
 	}
-	return pg.InTx(ctx, r.pool, func(ctx context.Context, tx pgx.Tx) error {
+	return pg.InTx(pg.WithoutRider(ctx), r.pool, func(ctx context.Context, tx pgx.Tx) error {
 		return applyTerms(ctx, tx, tenantID, states)
 	})
 }

@@ -11,6 +11,7 @@ import (
 
 	"github.com/rotaloom/rotaloom/pkg/civil"
 	"github.com/rotaloom/rotaloom/pkg/fault"
+	"github.com/rotaloom/rotaloom/pkg/rows"
 	"github.com/rotaloom/rotaloom/pkg/tenant"
 	commonv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/common/v1"
 	commonsv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/commons/v1"
@@ -54,13 +55,15 @@ type Resolver struct {
 	pool    *pgxpool.Pool
 	persons commonsv1.PersonServiceClient
 	terms   timekeepingv1.EmploymentTermServiceClient
+	rules   *rows.Rules
 	zones   civil.Zones
 }
 
 // NewResolver returns a resolver. The clients call the owning services; the
-// connection under them hands on the tenant of the context.
-func NewResolver(pool *pgxpool.Pool, persons commonsv1.PersonServiceClient, terms timekeepingv1.EmploymentTermServiceClient) *Resolver {
-	return &Resolver{pool: pool, persons: persons, terms: terms}
+// connection under them hands on the tenant of the context. The rules say which
+// employees callers may see; the others are as good as unknown.
+func NewResolver(pool *pgxpool.Pool, persons commonsv1.PersonServiceClient, terms timekeepingv1.EmploymentTermServiceClient, rules *rows.Rules) *Resolver {
+	return &Resolver{pool: pool, persons: persons, terms: terms, rules: rules}
 }
 
 var errNoTenant = errors.New("projection: the context has no tenant")

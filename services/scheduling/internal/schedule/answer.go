@@ -49,7 +49,7 @@ func writeAnswer(ctx context.Context, q *query, b *book) ([]byte, error) {
 		{part: selectOpenShifts, field: answerOpenShifts, entries: b.open},
 		{part: selectOpenSummary, field: answerOpenSummary},
 		{part: selectPayCodeEdits, field: answerPayCodeEdits, entries: b.entries[kindPayCodeEdit]},
-		{part: selectLeaveEdits, field: answerLeaveEdits},
+		{part: selectLeaveEdits, field: answerLeaveEdits, entries: b.entries[kindLeaveEdit]},
 		{part: selectAvailabilities, field: answerAvailabilities, entries: b.entries[kindAvailability]},
 		{part: selectHolidays, field: answerHolidays},
 		{part: selectDayLocks, field: answerDayLocks},

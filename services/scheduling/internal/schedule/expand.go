@@ -61,12 +61,13 @@ func expand(q *query, persons []person, rows rows, patterns []*compiled) (*book,
 		e.needed[k] = q.needs(k)
 	}
 	e.reserve(rows.spans, patterns)
-	var spanAt, itemAt, hiddenAt, lockAt int
+	var spanAt, itemAt, hiddenAt, lockAt, leaveAt int
 	for i := range persons {
 		id := persons[i].id
 		hidden := take(rows.hidden, &hiddenAt, employeeOf, id)
 		locks := take(rows.locks, &lockAt, func(l *lockRow) int64 { return l.employeeID }, id)
 		spans := take(rows.spans, &spanAt, func(s *spanRow) int64 { return s.employeeID }, id)
+		first := len(e.entries[kindShift])
 		for k := range spans {
 			if err := e.span(&spans[k], patterns[spanAt-len(spans)+k], int32(i), hidden, locks); err != nil {
 				return nil, err
@@ -74,6 +75,10 @@ func expand(q *query, persons []person, rows rows, patterns []*compiled) (*book,
 		}
 		items := take(rows.items, &itemAt, func(r *itemRow) int64 { return r.employeeID }, id)
 		if err := e.items(items, int32(i), locks); err != nil {
+			return nil, err
+		}
+		leave := take(rows.leave, &leaveAt, func(r *leaveRow) int64 { return r.employeeID }, id)
+		if err := e.leave(leave, first, int32(i), locks); err != nil {
 			return nil, err
 		}
 	}

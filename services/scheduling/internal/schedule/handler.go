@@ -3,7 +3,6 @@ package schedule
 import (
 	"context"
 	"errors"
-	"fmt"
 	"slices"
 
 	"github.com/jackc/pgx/v5/pgxpool"
@@ -15,10 +14,12 @@ import (
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/projection"
 )
 
-// Directory finds the employees that requests name, as
-// [projection.Resolver.EmployeesByList] does.
+// Directory finds the employees that requests name, of those whom the caller
+// may see, as [projection.Resolver] does.
 type Directory interface {
 	EmployeesByList(ctx context.Context, list *commonv1.RefList) ([]projection.Employee, error)
+	// CountEmployees says how many an empty list stands for.
+	CountEmployees(ctx context.Context) (int, error)
 }
 
 // Handler serves ScheduleService.
@@ -78,10 +79,11 @@ func (h *Handler) answer(ctx context.Context, q *query) (*schedulingv1.Schedule,
 }
 
 // read finds the employees and what is stored of them. When the request names
-// them by id, it does both at the same time.
+// them by id, it does both at the same time: rows of somebody whom the caller
+// may not see are dropped with the error that finding them ends with.
 func (h *Handler) read(ctx context.Context, tenantID int64, q *query) (persons []person, stored rows, err error) {
 	find := func() error {
-		employees, err := h.employees(ctx, tenantID, q)
+		employees, err := h.employees(ctx, q)
 		if err != nil {
 			return err
 		}
@@ -104,11 +106,10 @@ func (h *Handler) read(ctx context.Context, tenantID int64, q *query) (persons [
 	return persons, stored, err
 }
 
-const countEmployees = `SELECT count(*) FROM employee WHERE tenant_id = $1`
-
 // employees returns those whose schedule is asked for. An empty list means
-// every employee. How many they are is checked before they are looked up.
-func (h *Handler) employees(ctx context.Context, tenantID int64, q *query) ([]projection.Employee, error) {
+// every employee whom the caller may see. How many they are is checked before
+// they are looked up.
+func (h *Handler) employees(ctx context.Context, q *query) ([]projection.Employee, error) {
 	count := len(q.employees.GetIds()) + len(q.employees.GetQualifiers()) + len(q.employees.GetRefs())
 	if q.onlyOpen() {
 		if count == 0 {
@@ -117,8 +118,9 @@ func (h *Handler) employees(ctx context.Context, tenantID int64, q *query) ([]pr
 		return h.directory.EmployeesByList(ctx, q.employees)
 	}
 	if count == 0 {
-		if err := h.pool.QueryRow(ctx, countEmployees, tenantID).Scan(&count); err != nil {
-			return nil, fmt.Errorf("schedule: count employees: %w", err)
+		var err error
+		if count, err = h.directory.CountEmployees(ctx); err != nil {
+			return nil, err
 		}
 	}
 	if err := checkEmployeeDays(count, q.days.Days()); err != nil {

@@ -16,12 +16,14 @@ import (
 const (
 	shiftStart, shiftEnd   = 3, 4
 	editEndDate, editStart = 5, 6
+	leaveEndDate           = 4
+	leaveStart             = 5
 )
 
 var (
-	versionFields  = [kinds]protowire.Number{10, 27, 6, 9}
-	relationFields = [kinds]protowire.Number{11, 30, 8, 11}
-	lockedFields   = [kinds]protowire.Number{8, 23, 0, 0}
+	versionFields  = [kinds]protowire.Number{10, 27, 6, 9, 19}
+	relationFields = [kinds]protowire.Number{11, 30, 8, 11, 20}
+	lockedFields   = [kinds]protowire.Number{8, 23, 0, 0, 15}
 )
 
 // items adds what people entered for an employee. The statement that read the
@@ -136,13 +138,13 @@ func (t *template) note(number protowire.Number, text []byte, day civil.Date) er
 		} else {
 			t.end = seconds
 		}
-	case t.kind == kindPayCodeEdit && number == editStart:
+	case t.kind == kindPayCodeEdit && number == editStart, t.kind == kindLeaveEdit && number == leaveStart:
 		clock, err := civil.ParseTimeOfDay(text)
 		if err != nil {
 			return err
 		}
 		t.start = int32(clock)
-	case t.kind == kindPayCodeEdit && number == editEndDate:
+	case t.kind == kindPayCodeEdit && number == editEndDate, t.kind == kindLeaveEdit && number == leaveEndDate:
 		last, err := civil.ParseDate(text)
 		if err != nil {
 			return err

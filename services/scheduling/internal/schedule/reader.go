@@ -35,6 +35,7 @@ func (r *Reader) rows(ctx context.Context, tenantID int64, q *query, ids []int64
 	if !q.onlyOpen() {
 		w.employees = ids
 	}
+	w.leave = q.needs(kindShift) || q.needs(kindLeaveEdit)
 	if q.selected&selectOpen != 0 {
 		w.open = mostOpenShifts + 1
 	}

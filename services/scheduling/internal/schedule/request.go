@@ -66,6 +66,7 @@ func (q *query) needs(k kind) bool {
 		kindPayCodeEdit:  selectPayCodeEdits | selectDays,
 		kindAvailability: selectAvailabilities,
 		kindTag:          selectTags,
+		kindLeaveEdit:    selectLeaveEdits,
 	}[k]
 	return q.selected&part != 0
 }

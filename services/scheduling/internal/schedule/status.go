@@ -23,8 +23,7 @@ const (
 // MultiReadScheduleStatus tells for each employee which propagations have not
 // reached the schedule yet.
 func (h *Handler) MultiReadScheduleStatus(ctx context.Context, req *schedulingv1.MultiReadScheduleStatusRequest) (*schedulingv1.ScheduleStatus, error) {
-	tenantID, ok := tenant.From(ctx)
-	if !ok {
+	if _, ok := tenant.From(ctx); !ok {
 		return nil, errNoTenant
 	}
 	w := req.GetWhere()
@@ -39,7 +38,7 @@ func (h *Handler) MultiReadScheduleStatus(ctx context.Context, req *schedulingv1
 	if q.employees, q.days, err = parseEmployees("where.employees", w.GetEmployees()); err != nil {
 		return nil, err
 	}
-	employees, err := h.employees(ctx, tenantID, q)
+	employees, err := h.employees(ctx, q)
 	if err != nil {
 		return nil, err
 	}

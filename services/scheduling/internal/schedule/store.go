@@ -45,6 +45,15 @@ SELECT employee_id, id, from_date, to_date
 FROM day_lock WHERE tenant_id = $1 AND employee_id = ANY($2) AND from_date < $4 AND to_date > $3
 ORDER BY employee_id, from_date`
 
+	// As with spans. From the lookback on: leave may cover the beginning of a
+	// shift that reaches into the window.
+	readLeave = `
+SELECT l.id, l.employee_id, l.version, l.from_day, l.to_day, l.body
+FROM unnest($2::bigint[]) AS e (employee) CROSS JOIN LATERAL (
+    SELECT * FROM leave_edit WHERE tenant_id = $1 AND employee_id = e.employee
+    AND from_day < $4 AND from_day > $3::date - $5::int AND to_day >= $3 OFFSET 0
+) AS l ORDER BY l.employee_id, l.from_day, l.id`
+
 	readOpenShifts = `
 SELECT ` + itemColumns + `
 FROM schedule_item WHERE tenant_id = $1 AND employee_id IS NULL AND kind = 'SHIFT'
@@ -76,6 +85,12 @@ type itemRow struct {
 	body                    []byte
 }
 
+// leaveRow is a row of leave_edit. Its body lacks what the body of an item lacks.
+type leaveRow struct {
+	itemRow
+	last civil.Date
+}
+
 // lockRow is a row of day_lock.
 type lockRow struct {
 	employeeID, id int64
@@ -88,6 +103,7 @@ type rows struct {
 	items  []itemRow
 	hidden []int64 // ids, ascending
 	locks  []lockRow
+	leave  []leaveRow // by employee and day
 	open   []itemRow
 }
 
@@ -96,6 +112,7 @@ type want struct {
 	tenantID  int64
 	employees []int64 // ascending
 	days      civil.Range
+	leave     bool
 	open      int // the most open shifts, 0 for none
 }
 
@@ -121,6 +138,9 @@ func read(ctx context.Context, db pg.Querier, w want) (rows, error) {
 		}
 		batch.Queue(readHidden, w.tenantID, lows, highs).Query(out.scanHidden)
 		batch.Queue(readLocks, w.tenantID, w.employees, from, to).Query(out.scanLocks)
+		if w.leave {
+			batch.Queue(readLeave, w.tenantID, w.employees, from, to, LongestItem).Query(out.scanLeave)
+		}
 	}
 	if w.open > 0 {
 		batch.Queue(readOpenShifts, w.tenantID, w.days.From.Time(), w.days.To.Time(), LongestItem, w.open).
@@ -216,6 +236,21 @@ func (r *rows) scanLocks(rows pgx.Rows) error {
 			employeeID: int8At(v[0]), id: int8At(v[1]),
 			days: civil.Range{From: dateAt(v[2]), To: dateAt(v[3])},
 		})
+	}
+	return rows.Err()
+}
+
+func (r *rows) scanLeave(rows pgx.Rows) error {
+	r.leave = r.leave[:0]
+	if err := checkBinary(rows); err != nil {
+		return err
+	}
+	for rows.Next() {
+		v := rows.RawValues()
+		r.leave = append(r.leave, leaveRow{last: dateAt(v[4]), itemRow: itemRow{
+			id: int8At(v[0]), employeeID: int8At(v[1]), version: int8At(v[2]), day: dateAt(v[3]),
+			body: append([]byte(nil), v[5]...),
+		}})
 	}
 	return rows.Err()
 }

@@ -7,8 +7,8 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/civil"
 )
 
-// kind is the kind of an entry of the schedule, in the order of
-// [rotation.Kind].
+// kind is the kind of an entry of the schedule; those that patterns generate
+// come in the order of [rotation.Kind].
 type kind uint8
 
 const (
@@ -16,6 +16,8 @@ const (
 	kindPayCodeEdit
 	kindAvailability
 	kindTag
+	// Leave edits are never generated.
+	kindLeaveEdit
 	kinds
 )
 
@@ -29,11 +31,11 @@ const (
 var (
 	versionTags = [kinds][]byte{
 		tag(10, protowire.VarintType), tag(27, protowire.VarintType),
-		tag(6, protowire.VarintType), tag(9, protowire.VarintType),
+		tag(6, protowire.VarintType), tag(9, protowire.VarintType), tag(19, protowire.VarintType),
 	}
 	relationTags = [kinds][]byte{
 		tag(11, protowire.BytesType), tag(30, protowire.BytesType),
-		tag(8, protowire.BytesType), tag(11, protowire.BytesType),
+		tag(8, protowire.BytesType), tag(11, protowire.BytesType), tag(20, protowire.BytesType),
 	}
 )
 

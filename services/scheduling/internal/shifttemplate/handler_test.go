@@ -33,7 +33,7 @@ func newWorld(t *testing.T) *world {
 	t.Helper()
 	env := schedtest.New(t)
 	rules := definition.NewRules(definition.Settings{})
-	schedulingv1.RegisterShiftTemplateServiceServer(env.Local, shifttemplate.New(env.Pool, shifttemplate.NewStore(), rules, projection.NewResolver(env.Pool, nobody{}, nil)))
+	schedulingv1.RegisterShiftTemplateServiceServer(env.Local, shifttemplate.New(env.Pool, shifttemplate.NewStore(), rules, projection.NewResolver(env.Pool, nobody{}, nil, nil)))
 	return &world{Env: env, client: schedulingv1.NewShiftTemplateServiceClient(env.Conn())}
 }
 

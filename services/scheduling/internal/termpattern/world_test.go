@@ -58,7 +58,7 @@ func newWorld(t *testing.T) *world {
 	handler := termpattern.New(termpattern.Settings{}, termpattern.Deps{
 		Pool:        w.Pool,
 		Definitions: definition.New(definition.Settings{}, shifts, patterns),
-		Terms:       projection.NewResolver(w.Pool, nil, timekeeping{}),
+		Terms:       projection.NewResolver(w.Pool, nil, timekeeping{}, nil),
 		Wake:        func() { w.woken.Add(1) },
 	})
 	schedulingv1.RegisterEmploymentTermSchedulePatternServiceServer(w.Local, handler)

@@ -13,7 +13,8 @@ import (
 type settings struct {
 	boot.Common
 
-	Serve node.Config `cmd:"" help:"Serve the API."`
+	Serve  node.Config  `cmd:"" help:"Serve the API."`
+	Tenant node.Tenants `cmd:"" help:"Make, list and switch tenants, while the API is served."`
 }
 
 func main() {

@@ -15,12 +15,14 @@ import (
 	"time"
 
 	"github.com/rotaloom/rotaloom/gateway"
+	"github.com/rotaloom/rotaloom/pkg/audit"
 	"github.com/rotaloom/rotaloom/pkg/boot"
 	"github.com/rotaloom/rotaloom/pkg/bus"
 	"github.com/rotaloom/rotaloom/pkg/clock"
 	"github.com/rotaloom/rotaloom/pkg/revocation"
 	"github.com/rotaloom/rotaloom/services/auth"
 	"github.com/rotaloom/rotaloom/services/commons"
+	"github.com/rotaloom/rotaloom/services/platform"
 	"github.com/rotaloom/rotaloom/services/scheduling"
 	"github.com/rotaloom/rotaloom/services/standalone/internal/privatepg"
 	"github.com/rotaloom/rotaloom/services/standalone/internal/seed"
@@ -46,11 +48,13 @@ type Config struct {
 
 	Edge        gateway.Config    `embed:""`
 	Revocations revocation.Config `embed:"" envprefix:"ROTALOOM_"`
+	Audit       audit.Config      `embed:"" envprefix:"ROTALOOM_"`
 
 	Auth        auth.Config        `embed:"" envprefix:"ROTALOOM_"`
 	Commons     commons.Config     `embed:"" prefix:"commons-" envprefix:"ROTALOOM_COMMONS_"`
 	Timekeeping timekeeping.Config `embed:"" prefix:"timekeeping-" envprefix:"ROTALOOM_TIMEKEEPING_"`
 	Scheduling  scheduling.Config  `embed:"" prefix:"scheduling-" envprefix:"ROTALOOM_SCHEDULING_"`
+	Platform    platform.Config    `embed:"" prefix:"platform-" envprefix:"ROTALOOM_PLATFORM_"`
 }
 
 // Start builds the process. What can be wrong with the surroundings (a port in
@@ -100,6 +104,7 @@ func serveEdge(cfg Config, app *boot.App, conns gateway.Conns, listener net.List
 	if err != nil {
 		return err
 	}
+	cfg.Edge.TokenIssuer, cfg.Edge.TokenAudience = cfg.Auth.Issuer, cfg.Auth.Audience
 	edge, err := gateway.New(cfg.Edge, conns, app.Log)
 	if err != nil {
 		return err

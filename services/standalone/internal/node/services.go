@@ -12,8 +12,10 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/policy"
 	"github.com/rotaloom/rotaloom/pkg/rpc"
 	"github.com/rotaloom/rotaloom/pkg/serve"
+	authv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/auth/v1"
 	"github.com/rotaloom/rotaloom/services/auth"
 	"github.com/rotaloom/rotaloom/services/commons"
+	"github.com/rotaloom/rotaloom/services/platform"
 	"github.com/rotaloom/rotaloom/services/scheduling"
 	"github.com/rotaloom/rotaloom/services/standalone/internal/natsd"
 	"github.com/rotaloom/rotaloom/services/standalone/internal/privatepg"
@@ -58,14 +60,19 @@ func startServices(ctx context.Context, cfg Config, app *boot.App, folder *state
 	if err != nil {
 		return conns, err
 	}
+	platformService, err := h.startPlatform(ctx, commonsService, timekeepingService, schedulingService)
+	if err != nil {
+		return conns, err
+	}
 	return gateway.Conns{
 		Auth: authService, Commons: commonsService, Timekeeping: timekeepingService, Scheduling: schedulingService,
+		Platform: platformService, Own: platformService.Conn("gateway", nil),
 	}, nil
 }
 
 func (h *house) startEngines(ctx context.Context, folder *state.Folder) (err error) {
 	h.databases, err = privatepg.Start(ctx, h.cfg.Database, folder.Path("postgresql"), h.app.Log.With("part", "postgresql"),
-		"auth", "commons", "timekeeping", "scheduling")
+		"auth", "commons", "timekeeping", "scheduling", "platform")
 	if err != nil {
 		return err
 	}
@@ -86,6 +93,7 @@ func (h *house) engines(ctx context.Context, name string, sets []pg.Migrations) 
 	if err != nil {
 		return e, err
 	}
+	serve.Trail(h.app, h.cfg.Audit, e.Pool, e.Log)
 	if e.NATS, err = h.broker.Connect(name); err != nil {
 		return e, err
 	}
@@ -106,7 +114,11 @@ func (h *house) open(name string, e serve.Engines, s serve.Service) (*rpc.Local,
 		<-ctx.Done()
 		drain, cancel := context.WithTimeout(context.WithoutCancel(ctx), drainTimeout)
 		defer cancel()
-		return chain.Drain(drain)
+		if err := chain.Drain(drain); err != nil {
+			// Their requests were cut off, which is no failure of the process.
+			h.app.Log.Warn("calls that ran were left", "service", name, "error", err)
+		}
+		return nil
 	})
 	return local, nil
 }
@@ -130,13 +142,14 @@ func (h *house) startAuth(ctx context.Context, credentials state.Credentials) (*
 	if err != nil {
 		return nil, err
 	}
-	h.keys, h.revocations = service, service
+	h.keys, h.revocations, h.tokens.Exchange = service, service, service.Exchange
 	local, err := h.open("auth", e, service)
 	if err != nil {
 		return nil, err
 	}
-	// The other services know of revocations as they do in processes of their
-	// own.
+	// The other services know of revocations, and of identity providers, as they
+	// do in processes of their own.
+	h.tokens.Exchange = authn.ExchangeRPC(authv1.NewFederationServiceClient(local.Conn("standalone", nil)))
 	h.revocations, err = serve.Revocations(h.app, h.cfg.Revocations, local.Conn("standalone", nil), e.NATS, h.app.Log)
 	return local, err
 }
@@ -193,4 +206,21 @@ func (h *house) startScheduling(ctx context.Context, commonsService, timekeeping
 		return nil, err
 	}
 	return h.open("scheduling", e, service.WithPropagator())
+}
+
+func (h *house) startPlatform(ctx context.Context, commonsService, timekeepingService, schedulingService *rpc.Local) (*rpc.Local, error) {
+	e, err := h.engines(ctx, "platform", platform.Migrations())
+	if err != nil {
+		return nil, err
+	}
+	cfg := h.cfg.Platform
+	cfg.BodyBytes = h.cfg.Edge.BodyLimit
+	service, err := platform.New(ctx, cfg, platform.Deps{
+		Pool: e.Pool, Log: e.Log, Commons: commonsService.Conn("platform", nil),
+		Timekeeping: timekeepingService.Conn("platform", nil), Scheduling: schedulingService.Conn("platform", nil),
+	})
+	if err != nil {
+		return nil, err
+	}
+	return h.open("platform", e, service)
 }

@@ -48,6 +48,20 @@ func Start(ctx context.Context, cfg Config, dir string, log *slog.Logger, servic
 	return d, nil
 }
 
+// Running answers how to connect to the database of a service that another process
+// works with, which runs the private server in dir unless one is named.
+func Running(ctx context.Context, cfg Config, dir string, log *slog.Logger, service string) (obs.Secret, error) {
+	if cfg.URL != "" {
+		d, err := given(ctx, cfg.URL, log, []string{service})
+		if err != nil {
+			return "", err
+		}
+		return d.URL(service), nil
+	}
+	url, err := localpg.RunningURL(dir, name(service))
+	return obs.Secret(url), err
+}
+
 func name(service string) string { return "rotaloom_" + service }
 
 // URL is how a service connects to its database.

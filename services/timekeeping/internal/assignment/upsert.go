@@ -93,6 +93,9 @@ func (h *Handler) apply(ctx context.Context, tenantID int64, items []*item) erro
 		if err != nil {
 			return err
 		}
+		if err := refuseTerminated(ctx, tx, tenantID, good); err != nil {
+			return err
+		}
 		changed := rewriteAll(now, good)
 		if len(changed) == 0 {
 			return nil

@@ -8,8 +8,9 @@ import (
 	commonsv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/commons/v1"
 )
 
-// Consumer keeps the projection up to date with the events of commons.
-func Consumer(db pg.Querier) bus.Consumer {
+// Consumer keeps the projection up to date with the events of commons, and then
+// hands the states on to next.
+func Consumer(db pg.Querier, next func(ctx context.Context, tenantID int64, states []*commonsv1.PersonState) error) bus.Consumer {
 	return bus.Consumer{
 		Durable:  "timekeeping_person",
 		Stream:   "COMMONS",
@@ -24,7 +25,10 @@ func Consumer(db pg.Querier) bus.Consumer {
 				states = append(states, event.GetPersons()...)
 			}
 			// A batch holds the events of one tenant.
-			return Apply(ctx, db, messages[0].Tenant, states)
+			if err := Apply(ctx, db, messages[0].Tenant, states); err != nil {
+				return err
+			}
+			return next(ctx, messages[0].Tenant, states)
 		},
 	}
 }

@@ -4,14 +4,19 @@
 package person
 
 import (
+	"cmp"
 	"context"
 	"fmt"
+	"slices"
+	"time"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
 
+	"github.com/rotaloom/rotaloom/pkg/civil"
 	"github.com/rotaloom/rotaloom/pkg/fault"
 	"github.com/rotaloom/rotaloom/pkg/pg"
+	"github.com/rotaloom/rotaloom/pkg/rows"
 	commonsv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/commons/v1"
 )
 
@@ -21,8 +26,13 @@ const CodeUnknown = "WCO-101263"
 
 // Person is what timekeeping knows of a person.
 type Person struct {
-	ID     int64
-	Number string
+	ID       int64
+	Number   string
+	FullName string
+	// TimeZone is the IANA name of the zone of the person's wall-clock times.
+	TimeZone string
+	// HireDate is nil when commons knows none.
+	HireDate *time.Time
 }
 
 // Key names a person: by id, or by person number when the id is 0.
@@ -43,44 +53,81 @@ func (k Key) Unknown() *fault.Error {
 type Directory struct {
 	pool    *pgxpool.Pool
 	commons commonsv1.PersonServiceClient
+	rows    *rows.Rules
 }
 
 // NewDirectory makes a Directory over the projection in the pool's database.
-func NewDirectory(pool *pgxpool.Pool, commons commonsv1.PersonServiceClient) *Directory {
-	return &Directory{pool: pool, commons: commons}
+// The rules say whom callers may see.
+func NewDirectory(pool *pgxpool.Pool, commons commonsv1.PersonServiceClient, rules *rows.Rules) *Directory {
+	return &Directory{pool: pool, commons: commons, rows: rules}
 }
 
-// Find answers the persons that the keys name; unknown ones are missing from
-// the answer. It may call commons, so it has no place in a transaction.
+// Find answers the persons that the keys name; unknown ones, and those whom the
+// caller may not see, are missing from the answer. It may call commons, so it
+// has no place in a transaction.
 func (d *Directory) Find(ctx context.Context, tenantID int64, keys []Key) (map[Key]Person, error) {
+	visible, err := d.rows.Visible(ctx)
+	if err != nil {
+		return nil, err
+	}
+	found, err := d.find(ctx, tenantID, keys)
+	if err != nil {
+		return nil, err
+	}
+	for key, p := range found {
+		if !visible.Has(p.ID) {
+			delete(found, key)
+		}
+	}
+	return found, nil
+}
+
+// Visible answers whom the caller may see, for what is found in another way than
+// by person. It has no place in a transaction either.
+func (d *Directory) Visible(ctx context.Context) (rows.Set, error) { return d.rows.Visible(ctx) }
+
+// find is Find of everybody.
+func (d *Directory) find(ctx context.Context, tenantID int64, keys []Key) (map[Key]Person, error) {
 	found := make(map[Key]Person, len(keys))
 	if err := d.fromProjection(ctx, tenantID, keys, found); err != nil {
 		return nil, err
 	}
+	missing := slices.DeleteFunc(slices.Clone(keys), func(key Key) bool {
+		_, known := found[key]
+		return known
+	})
+	for part := range slices.Chunk(missing, mostAsked) {
+		if err := d.fromCommons(ctx, tenantID, part, found); err != nil {
+			return nil, err
+		}
+	}
+	return found, nil
+}
+
+// mostAsked is how many persons one call asks for.
+const mostAsked = 1000
+
+// fromCommons asks commons for persons, and keeps what it answers.
+func (d *Directory) fromCommons(ctx context.Context, tenantID int64, keys []Key, found map[Key]Person) error {
 	var ask commonsv1.ResolvePersonsRequest
 	for _, key := range keys {
-		switch _, known := found[key]; {
-		case known:
-		case key.ID != 0:
+		if key.ID != 0 {
 			ask.Ids = append(ask.Ids, key.ID)
-		default:
+		} else {
 			ask.PersonNumbers = append(ask.PersonNumbers, key.Number)
 		}
 	}
-	if len(ask.GetIds())+len(ask.GetPersonNumbers()) == 0 {
-		return found, nil
-	}
 	answer, err := d.commons.ResolvePersons(ctx, &ask)
 	if err != nil {
-		return nil, fmt.Errorf("find persons in commons: %w", err)
+		return fmt.Errorf("find persons in commons: %w", err)
 	}
 	if err := Apply(ctx, d.pool, tenantID, answer.GetPersons()); err != nil {
-		return nil, err
+		return err
 	}
 	for _, p := range answer.GetPersons() {
-		add(found, Person{ID: p.GetPersonId(), Number: p.GetPersonNumber()})
+		add(found, fromState(p))
 	}
-	return found, nil
+	return nil
 }
 
 func (d *Directory) fromProjection(ctx context.Context, tenantID int64, keys []Key, found map[Key]Person) error {
@@ -93,7 +140,7 @@ func (d *Directory) fromProjection(ctx context.Context, tenantID int64, keys []K
 			numbers = append(numbers, key.Number)
 		}
 	}
-	rows, err := d.pool.Query(ctx, `SELECT id, person_number FROM person
+	rows, err := d.pool.Query(ctx, `SELECT id, person_number, full_name, time_zone, hire_date FROM person
 		WHERE tenant_id = $1 AND (id = ANY($2) OR person_number = ANY($3))`, tenantID, ids, numbers)
 	if err != nil {
 		return err
@@ -106,6 +153,21 @@ func (d *Directory) fromProjection(ctx context.Context, tenantID int64, keys []K
 		add(found, p)
 	}
 	return nil
+}
+
+// defaultZone is the zone of a person for whom commons knows none.
+const defaultZone = "UTC"
+
+func fromState(s *commonsv1.PersonState) Person {
+	p := Person{
+		ID: s.GetPersonId(), Number: s.GetPersonNumber(), FullName: s.GetFullName(),
+		TimeZone: cmp.Or(s.GetTimeZone(), defaultZone),
+	}
+	if day, err := civil.ParseDate(s.GetHireDate()); err == nil {
+		hired := day.Time()
+		p.HireDate = &hired
+	}
+	return p
 }
 
 // add makes a person findable by both kinds of key.
@@ -124,21 +186,25 @@ func Apply(ctx context.Context, db pg.Querier, tenantID int64, states []*commons
 		}
 	}
 	var ids, versions []int64
-	var numbers []string
+	var numbers, names, zones []string
+	var hired []*time.Time
 	for _, s := range newest {
-		ids = append(ids, s.GetPersonId())
-		numbers = append(numbers, s.GetPersonNumber())
-		versions = append(versions, s.GetVersion())
+		p := fromState(s)
+		ids, versions = append(ids, p.ID), append(versions, s.GetVersion())
+		numbers, names, zones = append(numbers, p.Number), append(names, p.FullName), append(zones, p.TimeZone)
+		hired = append(hired, p.HireDate)
 	}
 	// In the order of the ids, so that two who apply the same states at once
 	// do not wait for each other in a circle.
-	_, err := db.Exec(ctx, `INSERT INTO person AS p (tenant_id, id, person_number, version)
-		SELECT $1, q.id, q.number, q.version
-		FROM unnest($2::bigint[], $3::text[], $4::bigint[]) AS q (id, number, version)
+	_, err := db.Exec(ctx, `INSERT INTO person AS p (tenant_id, id, person_number, full_name, time_zone, hire_date, version)
+		SELECT $1, q.id, q.number, q.name, q.zone, q.hired, q.version
+		FROM unnest($2::bigint[], $3::text[], $4::text[], $5::text[], $6::date[], $7::bigint[])
+			AS q (id, number, name, zone, hired, version)
 		ORDER BY q.id
 		ON CONFLICT (tenant_id, id) DO UPDATE
-		SET person_number = excluded.person_number, version = excluded.version
-		WHERE excluded.version > p.version`, tenantID, ids, numbers, versions)
+		SET person_number = excluded.person_number, full_name = excluded.full_name,
+		    time_zone = excluded.time_zone, hire_date = excluded.hire_date, version = excluded.version
+		WHERE excluded.version > p.version`, tenantID, ids, numbers, names, zones, hired, versions)
 	if err != nil {
 		return fmt.Errorf("apply persons: %w", err)
 	}

@@ -40,7 +40,10 @@ type IssueTokenRequest struct {
 	// Refresh grant only.
 	RefreshToken string `protobuf:"bytes,7,opt,name=refresh_token,proto3" json:"refresh_token,omitempty"`
 	// Optional OpenID Connect nonce, echoed in the id_token.
-	Nonce         string `protobuf:"bytes,8,opt,name=nonce,proto3" json:"nonce,omitempty"`
+	Nonce string `protobuf:"bytes,8,opt,name=nonce,proto3" json:"nonce,omitempty"`
+	// Optional, space-separated: what the token may do, at most what the client
+	// may. Permissions, "*" standing for any text, or names of groups of them.
+	Scope         string `protobuf:"bytes,9,opt,name=scope,proto3" json:"scope,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -127,6 +130,13 @@ func (x *IssueTokenRequest) GetRefreshToken() string {
 func (x *IssueTokenRequest) GetNonce() string {
 	if x != nil {
 		return x.Nonce
+	}
+	return ""
+}
+
+func (x *IssueTokenRequest) GetScope() string {
+	if x != nil {
+		return x.Scope
 	}
 	return ""
 }
@@ -659,7 +669,7 @@ var File_rotaloom_auth_v1_token_proto protoreflect.FileDescriptor
 
 const file_rotaloom_auth_v1_token_proto_rawDesc = "" +
 	"\n" +
-	"\x1crotaloom/auth/v1/token.proto\x12\x10rotaloom.auth.v1\x1a\x1cgoogle/api/annotations.proto\x1a!rotaloom/options/v1/options.proto\"\x8b\x02\n" +
+	"\x1crotaloom/auth/v1/token.proto\x12\x10rotaloom.auth.v1\x1a\x1cgoogle/api/annotations.proto\x1a!rotaloom/options/v1/options.proto\"\xa1\x02\n" +
 	"\x11IssueTokenRequest\x12\x1e\n" +
 	"\n" +
 	"grant_type\x18\x01 \x01(\tR\n" +
@@ -672,7 +682,8 @@ const file_rotaloom_auth_v1_token_proto_rawDesc = "" +
 	"\busername\x18\x05 \x01(\tR\busername\x12\x1a\n" +
 	"\bpassword\x18\x06 \x01(\tR\bpassword\x12$\n" +
 	"\rrefresh_token\x18\a \x01(\tR\rrefresh_token\x12\x14\n" +
-	"\x05nonce\x18\b \x01(\tR\x05nonce\"\xd0\x01\n" +
+	"\x05nonce\x18\b \x01(\tR\x05nonce\x12\x14\n" +
+	"\x05scope\x18\t \x01(\tR\x05scope\"\xd0\x01\n" +
 	"\x12IssueTokenResponse\x12\"\n" +
 	"\faccess_token\x18\x01 \x01(\tR\faccess_token\x12$\n" +
 	"\rrefresh_token\x18\x02 \x01(\tR\rrefresh_token\x12\x14\n" +

@@ -25,6 +25,168 @@ const (
 	_ = protoimpl.EnforceVersion(protoimpl.MaxVersion - 20)
 )
 
+type LockOutUsersRequest struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Users         []*UserLockout         `protobuf:"bytes,1,rep,name=users,proto3" json:"users,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *LockOutUsersRequest) Reset() {
+	*x = LockOutUsersRequest{}
+	mi := &file_rotaloom_auth_v1_user_proto_msgTypes[0]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *LockOutUsersRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*LockOutUsersRequest) ProtoMessage() {}
+
+func (x *LockOutUsersRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_rotaloom_auth_v1_user_proto_msgTypes[0]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use LockOutUsersRequest.ProtoReflect.Descriptor instead.
+func (*LockOutUsersRequest) Descriptor() ([]byte, []int) {
+	return file_rotaloom_auth_v1_user_proto_rawDescGZIP(), []int{0}
+}
+
+func (x *LockOutUsersRequest) GetUsers() []*UserLockout {
+	if x != nil {
+		return x.Users
+	}
+	return nil
+}
+
+// UserLockout says when a person may not log in, whether they have a user
+// account or not.
+type UserLockout struct {
+	state    protoimpl.MessageState `protogen:"open.v1"`
+	PersonId int64                  `protobuf:"varint,1,opt,name=person_id,json=personId,proto3" json:"person_id,omitempty"`
+	// Grows with every change of the person. What is older than what is known
+	// changes nothing.
+	Version int64 `protobuf:"varint,2,opt,name=version,proto3" json:"version,omitempty"`
+	// Ascending, apart from each other.
+	Periods       []*LockoutPeriod `protobuf:"bytes,3,rep,name=periods,proto3" json:"periods,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *UserLockout) Reset() {
+	*x = UserLockout{}
+	mi := &file_rotaloom_auth_v1_user_proto_msgTypes[1]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *UserLockout) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*UserLockout) ProtoMessage() {}
+
+func (x *UserLockout) ProtoReflect() protoreflect.Message {
+	mi := &file_rotaloom_auth_v1_user_proto_msgTypes[1]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use UserLockout.ProtoReflect.Descriptor instead.
+func (*UserLockout) Descriptor() ([]byte, []int) {
+	return file_rotaloom_auth_v1_user_proto_rawDescGZIP(), []int{1}
+}
+
+func (x *UserLockout) GetPersonId() int64 {
+	if x != nil {
+		return x.PersonId
+	}
+	return 0
+}
+
+func (x *UserLockout) GetVersion() int64 {
+	if x != nil {
+		return x.Version
+	}
+	return 0
+}
+
+func (x *UserLockout) GetPeriods() []*LockoutPeriod {
+	if x != nil {
+		return x.Periods
+	}
+	return nil
+}
+
+// LockoutPeriod is in seconds since 1970, the end excluded.
+type LockoutPeriod struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	From          int64                  `protobuf:"varint,1,opt,name=from,proto3" json:"from,omitempty"`
+	To            int64                  `protobuf:"varint,2,opt,name=to,proto3" json:"to,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *LockoutPeriod) Reset() {
+	*x = LockoutPeriod{}
+	mi := &file_rotaloom_auth_v1_user_proto_msgTypes[2]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *LockoutPeriod) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*LockoutPeriod) ProtoMessage() {}
+
+func (x *LockoutPeriod) ProtoReflect() protoreflect.Message {
+	mi := &file_rotaloom_auth_v1_user_proto_msgTypes[2]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use LockoutPeriod.ProtoReflect.Descriptor instead.
+func (*LockoutPeriod) Descriptor() ([]byte, []int) {
+	return file_rotaloom_auth_v1_user_proto_rawDescGZIP(), []int{2}
+}
+
+func (x *LockoutPeriod) GetFrom() int64 {
+	if x != nil {
+		return x.From
+	}
+	return 0
+}
+
+func (x *LockoutPeriod) GetTo() int64 {
+	if x != nil {
+		return x.To
+	}
+	return 0
+}
+
 type PutUsersRequest struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	Users         []*User                `protobuf:"bytes,1,rep,name=users,proto3" json:"users,omitempty"`
@@ -34,7 +196,7 @@ type PutUsersRequest struct {
 
 func (x *PutUsersRequest) Reset() {
 	*x = PutUsersRequest{}
-	mi := &file_rotaloom_auth_v1_user_proto_msgTypes[0]
+	mi := &file_rotaloom_auth_v1_user_proto_msgTypes[3]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -46,7 +208,7 @@ func (x *PutUsersRequest) String() string {
 func (*PutUsersRequest) ProtoMessage() {}
 
 func (x *PutUsersRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_auth_v1_user_proto_msgTypes[0]
+	mi := &file_rotaloom_auth_v1_user_proto_msgTypes[3]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -59,7 +221,7 @@ func (x *PutUsersRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PutUsersRequest.ProtoReflect.Descriptor instead.
 func (*PutUsersRequest) Descriptor() ([]byte, []int) {
-	return file_rotaloom_auth_v1_user_proto_rawDescGZIP(), []int{0}
+	return file_rotaloom_auth_v1_user_proto_rawDescGZIP(), []int{3}
 }
 
 func (x *PutUsersRequest) GetUsers() []*User {
@@ -78,13 +240,15 @@ type User struct {
 	Password string `protobuf:"bytes,3,opt,name=password,proto3" json:"password,omitempty"`
 	// Name of the function access profile.
 	AccessProfile string `protobuf:"bytes,4,opt,name=access_profile,json=accessProfile,proto3" json:"access_profile,omitempty"`
+	// Number of the person, by which identity providers may name the user.
+	PersonNumber  string `protobuf:"bytes,5,opt,name=person_number,json=personNumber,proto3" json:"person_number,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
 func (x *User) Reset() {
 	*x = User{}
-	mi := &file_rotaloom_auth_v1_user_proto_msgTypes[1]
+	mi := &file_rotaloom_auth_v1_user_proto_msgTypes[4]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -96,7 +260,7 @@ func (x *User) String() string {
 func (*User) ProtoMessage() {}
 
 func (x *User) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_auth_v1_user_proto_msgTypes[1]
+	mi := &file_rotaloom_auth_v1_user_proto_msgTypes[4]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -109,7 +273,7 @@ func (x *User) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use User.ProtoReflect.Descriptor instead.
 func (*User) Descriptor() ([]byte, []int) {
-	return file_rotaloom_auth_v1_user_proto_rawDescGZIP(), []int{1}
+	return file_rotaloom_auth_v1_user_proto_rawDescGZIP(), []int{4}
 }
 
 func (x *User) GetPersonId() int64 {
@@ -140,6 +304,13 @@ func (x *User) GetAccessProfile() string {
 	return ""
 }
 
+func (x *User) GetPersonNumber() string {
+	if x != nil {
+		return x.PersonNumber
+	}
+	return ""
+}
+
 type DeleteUsersRequest struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	PersonIds     []int64                `protobuf:"varint,1,rep,packed,name=person_ids,json=personIds,proto3" json:"person_ids,omitempty"`
@@ -149,7 +320,7 @@ type DeleteUsersRequest struct {
 
 func (x *DeleteUsersRequest) Reset() {
 	*x = DeleteUsersRequest{}
-	mi := &file_rotaloom_auth_v1_user_proto_msgTypes[2]
+	mi := &file_rotaloom_auth_v1_user_proto_msgTypes[5]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -161,7 +332,7 @@ func (x *DeleteUsersRequest) String() string {
 func (*DeleteUsersRequest) ProtoMessage() {}
 
 func (x *DeleteUsersRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_auth_v1_user_proto_msgTypes[2]
+	mi := &file_rotaloom_auth_v1_user_proto_msgTypes[5]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -174,7 +345,7 @@ func (x *DeleteUsersRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use DeleteUsersRequest.ProtoReflect.Descriptor instead.
 func (*DeleteUsersRequest) Descriptor() ([]byte, []int) {
-	return file_rotaloom_auth_v1_user_proto_rawDescGZIP(), []int{2}
+	return file_rotaloom_auth_v1_user_proto_rawDescGZIP(), []int{5}
 }
 
 func (x *DeleteUsersRequest) GetPersonIds() []int64 {
@@ -188,19 +359,30 @@ var File_rotaloom_auth_v1_user_proto protoreflect.FileDescriptor
 
 const file_rotaloom_auth_v1_user_proto_rawDesc = "" +
 	"\n" +
-	"\x1brotaloom/auth/v1/user.proto\x12\x10rotaloom.auth.v1\x1a\x1bgoogle/protobuf/empty.proto\x1a!rotaloom/options/v1/options.proto\"?\n" +
+	"\x1brotaloom/auth/v1/user.proto\x12\x10rotaloom.auth.v1\x1a\x1bgoogle/protobuf/empty.proto\x1a!rotaloom/options/v1/options.proto\"J\n" +
+	"\x13LockOutUsersRequest\x123\n" +
+	"\x05users\x18\x01 \x03(\v2\x1d.rotaloom.auth.v1.UserLockoutR\x05users\"\x7f\n" +
+	"\vUserLockout\x12\x1b\n" +
+	"\tperson_id\x18\x01 \x01(\x03R\bpersonId\x12\x18\n" +
+	"\aversion\x18\x02 \x01(\x03R\aversion\x129\n" +
+	"\aperiods\x18\x03 \x03(\v2\x1f.rotaloom.auth.v1.LockoutPeriodR\aperiods\"3\n" +
+	"\rLockoutPeriod\x12\x12\n" +
+	"\x04from\x18\x01 \x01(\x03R\x04from\x12\x0e\n" +
+	"\x02to\x18\x02 \x01(\x03R\x02to\"?\n" +
 	"\x0fPutUsersRequest\x12,\n" +
-	"\x05users\x18\x01 \x03(\v2\x16.rotaloom.auth.v1.UserR\x05users\"\x82\x01\n" +
+	"\x05users\x18\x01 \x03(\v2\x16.rotaloom.auth.v1.UserR\x05users\"\xa7\x01\n" +
 	"\x04User\x12\x1b\n" +
 	"\tperson_id\x18\x01 \x01(\x03R\bpersonId\x12\x1a\n" +
 	"\busername\x18\x02 \x01(\tR\busername\x12\x1a\n" +
 	"\bpassword\x18\x03 \x01(\tR\bpassword\x12%\n" +
-	"\x0eaccess_profile\x18\x04 \x01(\tR\raccessProfile\"3\n" +
+	"\x0eaccess_profile\x18\x04 \x01(\tR\raccessProfile\x12#\n" +
+	"\rperson_number\x18\x05 \x01(\tR\fpersonNumber\"3\n" +
 	"\x12DeleteUsersRequest\x12\x1d\n" +
 	"\n" +
-	"person_ids\x18\x01 \x03(\x03R\tpersonIds2\xb5\x01\n" +
+	"person_ids\x18\x01 \x03(\x03R\tpersonIds2\x8e\x02\n" +
 	"\vUserService\x12O\n" +
-	"\bPutUsers\x12!.rotaloom.auth.v1.PutUsersRequest\x1a\x16.google.protobuf.Empty\"\b\xa2\xbb\x18\x04\x18\x030\x01\x12U\n" +
+	"\bPutUsers\x12!.rotaloom.auth.v1.PutUsersRequest\x1a\x16.google.protobuf.Empty\"\b\xa2\xbb\x18\x04\x18\x030\x01\x12W\n" +
+	"\fLockOutUsers\x12%.rotaloom.auth.v1.LockOutUsersRequest\x1a\x16.google.protobuf.Empty\"\b\xa2\xbb\x18\x04\x18\x030\x01\x12U\n" +
 	"\vDeleteUsers\x12$.rotaloom.auth.v1.DeleteUsersRequest\x1a\x16.google.protobuf.Empty\"\b\xa2\xbb\x18\x04\x18\x030\x01B\xc3\x01\n" +
 	"\x14com.rotaloom.auth.v1B\tUserProtoP\x01Z>github.com/rotaloom/rotaloom/proto/gen/rotaloom/auth/v1;authv1\xa2\x02\x03RAX\xaa\x02\x10Rotaloom.Auth.V1\xca\x02\x10Rotaloom\\Auth\\V1\xe2\x02\x1cRotaloom\\Auth\\V1\\GPBMetadata\xea\x02\x12Rotaloom::Auth::V1b\x06proto3"
 
@@ -216,24 +398,31 @@ func file_rotaloom_auth_v1_user_proto_rawDescGZIP() []byte {
 	return file_rotaloom_auth_v1_user_proto_rawDescData
 }
 
-var file_rotaloom_auth_v1_user_proto_msgTypes = make([]protoimpl.MessageInfo, 3)
+var file_rotaloom_auth_v1_user_proto_msgTypes = make([]protoimpl.MessageInfo, 6)
 var file_rotaloom_auth_v1_user_proto_goTypes = []any{
-	(*PutUsersRequest)(nil),    // 0: rotaloom.auth.v1.PutUsersRequest
-	(*User)(nil),               // 1: rotaloom.auth.v1.User
-	(*DeleteUsersRequest)(nil), // 2: rotaloom.auth.v1.DeleteUsersRequest
-	(*emptypb.Empty)(nil),      // 3: google.protobuf.Empty
+	(*LockOutUsersRequest)(nil), // 0: rotaloom.auth.v1.LockOutUsersRequest
+	(*UserLockout)(nil),         // 1: rotaloom.auth.v1.UserLockout
+	(*LockoutPeriod)(nil),       // 2: rotaloom.auth.v1.LockoutPeriod
+	(*PutUsersRequest)(nil),     // 3: rotaloom.auth.v1.PutUsersRequest
+	(*User)(nil),                // 4: rotaloom.auth.v1.User
+	(*DeleteUsersRequest)(nil),  // 5: rotaloom.auth.v1.DeleteUsersRequest
+	(*emptypb.Empty)(nil),       // 6: google.protobuf.Empty
 }
 var file_rotaloom_auth_v1_user_proto_depIdxs = []int32{
-	1, // 0: rotaloom.auth.v1.PutUsersRequest.users:type_name -> rotaloom.auth.v1.User
-	0, // 1: rotaloom.auth.v1.UserService.PutUsers:input_type -> rotaloom.auth.v1.PutUsersRequest
-	2, // 2: rotaloom.auth.v1.UserService.DeleteUsers:input_type -> rotaloom.auth.v1.DeleteUsersRequest
-	3, // 3: rotaloom.auth.v1.UserService.PutUsers:output_type -> google.protobuf.Empty
-	3, // 4: rotaloom.auth.v1.UserService.DeleteUsers:output_type -> google.protobuf.Empty
-	3, // [3:5] is the sub-list for method output_type
-	1, // [1:3] is the sub-list for method input_type
-	1, // [1:1] is the sub-list for extension type_name
-	1, // [1:1] is the sub-list for extension extendee
-	0, // [0:1] is the sub-list for field type_name
+	1, // 0: rotaloom.auth.v1.LockOutUsersRequest.users:type_name -> rotaloom.auth.v1.UserLockout
+	2, // 1: rotaloom.auth.v1.UserLockout.periods:type_name -> rotaloom.auth.v1.LockoutPeriod
+	4, // 2: rotaloom.auth.v1.PutUsersRequest.users:type_name -> rotaloom.auth.v1.User
+	3, // 3: rotaloom.auth.v1.UserService.PutUsers:input_type -> rotaloom.auth.v1.PutUsersRequest
+	0, // 4: rotaloom.auth.v1.UserService.LockOutUsers:input_type -> rotaloom.auth.v1.LockOutUsersRequest
+	5, // 5: rotaloom.auth.v1.UserService.DeleteUsers:input_type -> rotaloom.auth.v1.DeleteUsersRequest
+	6, // 6: rotaloom.auth.v1.UserService.PutUsers:output_type -> google.protobuf.Empty
+	6, // 7: rotaloom.auth.v1.UserService.LockOutUsers:output_type -> google.protobuf.Empty
+	6, // 8: rotaloom.auth.v1.UserService.DeleteUsers:output_type -> google.protobuf.Empty
+	6, // [6:9] is the sub-list for method output_type
+	3, // [3:6] is the sub-list for method input_type
+	3, // [3:3] is the sub-list for extension type_name
+	3, // [3:3] is the sub-list for extension extendee
+	0, // [0:3] is the sub-list for field type_name
 }
 
 func init() { file_rotaloom_auth_v1_user_proto_init() }
@@ -247,7 +436,7 @@ func file_rotaloom_auth_v1_user_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_rotaloom_auth_v1_user_proto_rawDesc), len(file_rotaloom_auth_v1_user_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   3,
+			NumMessages:   6,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

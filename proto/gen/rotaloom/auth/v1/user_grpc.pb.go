@@ -22,8 +22,9 @@ import (
 const _ = grpc.SupportPackageIsVersion9
 
 const (
-	UserService_PutUsers_FullMethodName    = "/rotaloom.auth.v1.UserService/PutUsers"
-	UserService_DeleteUsers_FullMethodName = "/rotaloom.auth.v1.UserService/DeleteUsers"
+	UserService_PutUsers_FullMethodName     = "/rotaloom.auth.v1.UserService/PutUsers"
+	UserService_LockOutUsers_FullMethodName = "/rotaloom.auth.v1.UserService/LockOutUsers"
+	UserService_DeleteUsers_FullMethodName  = "/rotaloom.auth.v1.UserService/DeleteUsers"
 )
 
 // UserServiceClient is the client API for UserService service.
@@ -36,6 +37,9 @@ type UserServiceClient interface {
 	// Creates or replaces the user accounts of persons, all or none. Repeating
 	// it is harmless.
 	PutUsers(ctx context.Context, in *PutUsersRequest, opts ...grpc.CallOption) (*emptypb.Empty, error)
+	// Replaces what is known of when persons may not log in. When such a time
+	// begins, their tokens end.
+	LockOutUsers(ctx context.Context, in *LockOutUsersRequest, opts ...grpc.CallOption) (*emptypb.Empty, error)
 	// Removes the user accounts of persons; unknown ones are ignored.
 	DeleteUsers(ctx context.Context, in *DeleteUsersRequest, opts ...grpc.CallOption) (*emptypb.Empty, error)
 }
@@ -52,6 +56,16 @@ func (c *userServiceClient) PutUsers(ctx context.Context, in *PutUsersRequest, o
 	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
 	out := new(emptypb.Empty)
 	err := c.cc.Invoke(ctx, UserService_PutUsers_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
+func (c *userServiceClient) LockOutUsers(ctx context.Context, in *LockOutUsersRequest, opts ...grpc.CallOption) (*emptypb.Empty, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(emptypb.Empty)
+	err := c.cc.Invoke(ctx, UserService_LockOutUsers_FullMethodName, in, out, cOpts...)
 	if err != nil {
 		return nil, err
 	}
@@ -78,6 +92,9 @@ type UserServiceServer interface {
 	// Creates or replaces the user accounts of persons, all or none. Repeating
 	// it is harmless.
 	PutUsers(context.Context, *PutUsersRequest) (*emptypb.Empty, error)
+	// Replaces what is known of when persons may not log in. When such a time
+	// begins, their tokens end.
+	LockOutUsers(context.Context, *LockOutUsersRequest) (*emptypb.Empty, error)
 	// Removes the user accounts of persons; unknown ones are ignored.
 	DeleteUsers(context.Context, *DeleteUsersRequest) (*emptypb.Empty, error)
 	mustEmbedUnimplementedUserServiceServer()
@@ -92,6 +109,9 @@ type UnimplementedUserServiceServer struct{}
 
 func (UnimplementedUserServiceServer) PutUsers(context.Context, *PutUsersRequest) (*emptypb.Empty, error) {
 	return nil, status.Error(codes.Unimplemented, "method PutUsers not implemented")
+}
+func (UnimplementedUserServiceServer) LockOutUsers(context.Context, *LockOutUsersRequest) (*emptypb.Empty, error) {
+	return nil, status.Error(codes.Unimplemented, "method LockOutUsers not implemented")
 }
 func (UnimplementedUserServiceServer) DeleteUsers(context.Context, *DeleteUsersRequest) (*emptypb.Empty, error) {
 	return nil, status.Error(codes.Unimplemented, "method DeleteUsers not implemented")
@@ -135,6 +155,24 @@ func _UserService_PutUsers_Handler(srv interface{}, ctx context.Context, dec fun
 	return interceptor(ctx, in, info, handler)
 }
 
+func _UserService_LockOutUsers_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(LockOutUsersRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(UserServiceServer).LockOutUsers(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: UserService_LockOutUsers_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(UserServiceServer).LockOutUsers(ctx, req.(*LockOutUsersRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
 func _UserService_DeleteUsers_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
 	in := new(DeleteUsersRequest)
 	if err := dec(in); err != nil {
@@ -163,6 +201,10 @@ var UserService_ServiceDesc = grpc.ServiceDesc{
 		{
 			MethodName: "PutUsers",
 			Handler:    _UserService_PutUsers_Handler,
+		},
+		{
+			MethodName: "LockOutUsers",
+			Handler:    _UserService_LockOutUsers_Handler,
 		},
 		{
 			MethodName: "DeleteUsers",

@@ -14,6 +14,8 @@ import (
 	_ "google.golang.org/genproto/googleapis/api/annotations"
 	protoreflect "google.golang.org/protobuf/reflect/protoreflect"
 	protoimpl "google.golang.org/protobuf/runtime/protoimpl"
+	emptypb "google.golang.org/protobuf/types/known/emptypb"
+	structpb "google.golang.org/protobuf/types/known/structpb"
 	reflect "reflect"
 	sync "sync"
 	unsafe "unsafe"
@@ -70,6 +72,235 @@ func (x *GetPersonRequest) GetPersonId() int64 {
 	return 0
 }
 
+type UpdatePersonRequest struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	PersonId      int64                  `protobuf:"varint,1,opt,name=person_id,json=personId,proto3" json:"person_id,omitempty"`
+	Person        *Person                `protobuf:"bytes,2,opt,name=person,proto3" json:"person,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *UpdatePersonRequest) Reset() {
+	*x = UpdatePersonRequest{}
+	mi := &file_rotaloom_commons_v1_person_proto_msgTypes[1]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *UpdatePersonRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*UpdatePersonRequest) ProtoMessage() {}
+
+func (x *UpdatePersonRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_rotaloom_commons_v1_person_proto_msgTypes[1]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use UpdatePersonRequest.ProtoReflect.Descriptor instead.
+func (*UpdatePersonRequest) Descriptor() ([]byte, []int) {
+	return file_rotaloom_commons_v1_person_proto_rawDescGZIP(), []int{1}
+}
+
+func (x *UpdatePersonRequest) GetPersonId() int64 {
+	if x != nil {
+		return x.PersonId
+	}
+	return 0
+}
+
+func (x *UpdatePersonRequest) GetPerson() *Person {
+	if x != nil {
+		return x.Person
+	}
+	return nil
+}
+
+type DeletePersonRequest struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	PersonId      int64                  `protobuf:"varint,1,opt,name=person_id,json=personId,proto3" json:"person_id,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *DeletePersonRequest) Reset() {
+	*x = DeletePersonRequest{}
+	mi := &file_rotaloom_commons_v1_person_proto_msgTypes[2]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *DeletePersonRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*DeletePersonRequest) ProtoMessage() {}
+
+func (x *DeletePersonRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_rotaloom_commons_v1_person_proto_msgTypes[2]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use DeletePersonRequest.ProtoReflect.Descriptor instead.
+func (*DeletePersonRequest) Descriptor() ([]byte, []int) {
+	return file_rotaloom_commons_v1_person_proto_rawDescGZIP(), []int{2}
+}
+
+func (x *DeletePersonRequest) GetPersonId() int64 {
+	if x != nil {
+		return x.PersonId
+	}
+	return 0
+}
+
+type GetCurrentUserInfoRequest struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *GetCurrentUserInfoRequest) Reset() {
+	*x = GetCurrentUserInfoRequest{}
+	mi := &file_rotaloom_commons_v1_person_proto_msgTypes[3]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *GetCurrentUserInfoRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*GetCurrentUserInfoRequest) ProtoMessage() {}
+
+func (x *GetCurrentUserInfoRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_rotaloom_commons_v1_person_proto_msgTypes[3]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use GetCurrentUserInfoRequest.ProtoReflect.Descriptor instead.
+func (*GetCurrentUserInfoRequest) Descriptor() ([]byte, []int) {
+	return file_rotaloom_commons_v1_person_proto_rawDescGZIP(), []int{3}
+}
+
+type PersonDeletionList struct {
+	state   protoimpl.MessageState `protogen:"open.v1"`
+	Persons []*PersonDeletion      `protobuf:"bytes,1,rep,name=persons,proto3" json:"persons,omitempty"`
+	// Set when some or all items failed.
+	Failure       *v1.ErrorBody `protobuf:"bytes,2,opt,name=failure,proto3" json:"failure,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *PersonDeletionList) Reset() {
+	*x = PersonDeletionList{}
+	mi := &file_rotaloom_commons_v1_person_proto_msgTypes[4]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *PersonDeletionList) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*PersonDeletionList) ProtoMessage() {}
+
+func (x *PersonDeletionList) ProtoReflect() protoreflect.Message {
+	mi := &file_rotaloom_commons_v1_person_proto_msgTypes[4]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use PersonDeletionList.ProtoReflect.Descriptor instead.
+func (*PersonDeletionList) Descriptor() ([]byte, []int) {
+	return file_rotaloom_commons_v1_person_proto_rawDescGZIP(), []int{4}
+}
+
+func (x *PersonDeletionList) GetPersons() []*PersonDeletion {
+	if x != nil {
+		return x.Persons
+	}
+	return nil
+}
+
+func (x *PersonDeletionList) GetFailure() *v1.ErrorBody {
+	if x != nil {
+		return x.Failure
+	}
+	return nil
+}
+
+type PersonDeletion struct {
+	state          protoimpl.MessageState `protogen:"open.v1"`
+	PersonIdentity *PersonIdentity        `protobuf:"bytes,1,opt,name=person_identity,json=personIdentity,proto3" json:"person_identity,omitempty"`
+	unknownFields  protoimpl.UnknownFields
+	sizeCache      protoimpl.SizeCache
+}
+
+func (x *PersonDeletion) Reset() {
+	*x = PersonDeletion{}
+	mi := &file_rotaloom_commons_v1_person_proto_msgTypes[5]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *PersonDeletion) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*PersonDeletion) ProtoMessage() {}
+
+func (x *PersonDeletion) ProtoReflect() protoreflect.Message {
+	mi := &file_rotaloom_commons_v1_person_proto_msgTypes[5]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use PersonDeletion.ProtoReflect.Descriptor instead.
+func (*PersonDeletion) Descriptor() ([]byte, []int) {
+	return file_rotaloom_commons_v1_person_proto_rawDescGZIP(), []int{5}
+}
+
+func (x *PersonDeletion) GetPersonIdentity() *PersonIdentity {
+	if x != nil {
+		return x.PersonIdentity
+	}
+	return nil
+}
+
 type PersonList struct {
 	state   protoimpl.MessageState `protogen:"open.v1"`
 	Persons []*Person              `protobuf:"bytes,1,rep,name=persons,proto3" json:"persons,omitempty"`
@@ -81,7 +312,7 @@ type PersonList struct {
 
 func (x *PersonList) Reset() {
 	*x = PersonList{}
-	mi := &file_rotaloom_commons_v1_person_proto_msgTypes[1]
+	mi := &file_rotaloom_commons_v1_person_proto_msgTypes[6]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -93,7 +324,7 @@ func (x *PersonList) String() string {
 func (*PersonList) ProtoMessage() {}
 
 func (x *PersonList) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_commons_v1_person_proto_msgTypes[1]
+	mi := &file_rotaloom_commons_v1_person_proto_msgTypes[6]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -106,7 +337,7 @@ func (x *PersonList) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PersonList.ProtoReflect.Descriptor instead.
 func (*PersonList) Descriptor() ([]byte, []int) {
-	return file_rotaloom_commons_v1_person_proto_rawDescGZIP(), []int{1}
+	return file_rotaloom_commons_v1_person_proto_rawDescGZIP(), []int{6}
 }
 
 func (x *PersonList) GetPersons() []*Person {
@@ -132,7 +363,7 @@ type MultiReadPersonsRequest struct {
 
 func (x *MultiReadPersonsRequest) Reset() {
 	*x = MultiReadPersonsRequest{}
-	mi := &file_rotaloom_commons_v1_person_proto_msgTypes[2]
+	mi := &file_rotaloom_commons_v1_person_proto_msgTypes[7]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -144,7 +375,7 @@ func (x *MultiReadPersonsRequest) String() string {
 func (*MultiReadPersonsRequest) ProtoMessage() {}
 
 func (x *MultiReadPersonsRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_commons_v1_person_proto_msgTypes[2]
+	mi := &file_rotaloom_commons_v1_person_proto_msgTypes[7]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -157,7 +388,7 @@ func (x *MultiReadPersonsRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use MultiReadPersonsRequest.ProtoReflect.Descriptor instead.
 func (*MultiReadPersonsRequest) Descriptor() ([]byte, []int) {
-	return file_rotaloom_commons_v1_person_proto_rawDescGZIP(), []int{2}
+	return file_rotaloom_commons_v1_person_proto_rawDescGZIP(), []int{7}
 }
 
 func (x *MultiReadPersonsRequest) GetWhere() *PersonWhere {
@@ -171,16 +402,28 @@ type PersonWhere struct {
 	state     protoimpl.MessageState `protogen:"open.v1"`
 	Employees *PersonCriterion       `protobuf:"bytes,1,opt,name=employees,proto3" json:"employees,omitempty"`
 	// YYYY-MM-DD.
-	SnapshotDate      string `protobuf:"bytes,2,opt,name=snapshot_date,json=snapshotDate,proto3" json:"snapshot_date,omitempty"`
-	OnlyActivePerson  *bool  `protobuf:"varint,3,opt,name=only_active_person,json=onlyActivePerson,proto3,oneof" json:"only_active_person,omitempty"`
-	IsEmployeeAllowed *bool  `protobuf:"varint,4,opt,name=is_employee_allowed,json=isEmployeeAllowed,proto3,oneof" json:"is_employee_allowed,omitempty"`
-	unknownFields     protoimpl.UnknownFields
-	sizeCache         protoimpl.SizeCache
+	SnapshotDate     string `protobuf:"bytes,2,opt,name=snapshot_date,json=snapshotDate,proto3" json:"snapshot_date,omitempty"`
+	OnlyActivePerson *bool  `protobuf:"varint,3,opt,name=only_active_person,json=onlyActivePerson,proto3,oneof" json:"only_active_person,omitempty"`
+	// Accepted and without effect: every person may be asked for.
+	IsEmployeeAllowed *bool `protobuf:"varint,4,opt,name=is_employee_allowed,json=isEmployeeAllowed,proto3,oneof" json:"is_employee_allowed,omitempty"`
+	// accrual, device, employee, scheduling or timekeeping, in any case; all of
+	// them when absent. Extensions only.
+	ExtensionType string `protobuf:"bytes,5,opt,name=extension_type,json=extensionType,proto3" json:"extension_type,omitempty"`
+	// A day as well, with a time that has no effect: "2025-02-01 08:00:00".
+	SnapshotDateTime string `protobuf:"bytes,6,opt,name=snapshot_date_time,json=snapshotDateTime,proto3" json:"snapshot_date_time,omitempty"`
+	// Whether timekeeping extensions carry wages; they do unless it is false.
+	IncludeBaseWages *bool `protobuf:"varint,7,opt,name=include_base_wages,json=includeBaseWages,proto3,oneof" json:"include_base_wages,omitempty"`
+	// Accepted and without effect: accrual policies are not kept here.
+	IncludeAccrualPolicyDetails *bool `protobuf:"varint,8,opt,name=include_accrual_policy_details,json=includeAccrualPolicyDetails,proto3,oneof" json:"include_accrual_policy_details,omitempty"`
+	// Accepted and without effect: the persons are named.
+	HyperFindFilter *structpb.Struct `protobuf:"bytes,9,opt,name=hyper_find_filter,json=hyperFindFilter,proto3" json:"hyper_find_filter,omitempty"`
+	unknownFields   protoimpl.UnknownFields
+	sizeCache       protoimpl.SizeCache
 }
 
 func (x *PersonWhere) Reset() {
 	*x = PersonWhere{}
-	mi := &file_rotaloom_commons_v1_person_proto_msgTypes[3]
+	mi := &file_rotaloom_commons_v1_person_proto_msgTypes[8]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -192,7 +435,7 @@ func (x *PersonWhere) String() string {
 func (*PersonWhere) ProtoMessage() {}
 
 func (x *PersonWhere) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_commons_v1_person_proto_msgTypes[3]
+	mi := &file_rotaloom_commons_v1_person_proto_msgTypes[8]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -205,7 +448,7 @@ func (x *PersonWhere) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PersonWhere.ProtoReflect.Descriptor instead.
 func (*PersonWhere) Descriptor() ([]byte, []int) {
-	return file_rotaloom_commons_v1_person_proto_rawDescGZIP(), []int{3}
+	return file_rotaloom_commons_v1_person_proto_rawDescGZIP(), []int{8}
 }
 
 func (x *PersonWhere) GetEmployees() *PersonCriterion {
@@ -236,18 +479,57 @@ func (x *PersonWhere) GetIsEmployeeAllowed() bool {
 	return false
 }
 
+func (x *PersonWhere) GetExtensionType() string {
+	if x != nil {
+		return x.ExtensionType
+	}
+	return ""
+}
+
+func (x *PersonWhere) GetSnapshotDateTime() string {
+	if x != nil {
+		return x.SnapshotDateTime
+	}
+	return ""
+}
+
+func (x *PersonWhere) GetIncludeBaseWages() bool {
+	if x != nil && x.IncludeBaseWages != nil {
+		return *x.IncludeBaseWages
+	}
+	return false
+}
+
+func (x *PersonWhere) GetIncludeAccrualPolicyDetails() bool {
+	if x != nil && x.IncludeAccrualPolicyDetails != nil {
+		return *x.IncludeAccrualPolicyDetails
+	}
+	return false
+}
+
+func (x *PersonWhere) GetHyperFindFilter() *structpb.Struct {
+	if x != nil {
+		return x.HyperFindFilter
+	}
+	return nil
+}
+
 type PersonCriterion struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// personid or personnumber, in any case.
-	Key           string   `protobuf:"bytes,1,opt,name=key,proto3" json:"key,omitempty"`
-	Values        []string `protobuf:"bytes,2,rep,name=values,proto3" json:"values,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
+	// personid, employeeid, personnumber, jobassignmentid, username,
+	// useraccountid, badgenumber or useremailaddress, in any case.
+	Key    string   `protobuf:"bytes,1,opt,name=key,proto3" json:"key,omitempty"`
+	Values []string `protobuf:"bytes,2,rep,name=values,proto3" json:"values,omitempty"`
+	// Instead of key and values: the pair aoid and coid.
+	MultiKey       []string              `protobuf:"bytes,3,rep,name=multi_key,proto3" json:"multi_key,omitempty"`
+	MultiKeyValues []*structpb.ListValue `protobuf:"bytes,4,rep,name=multi_key_values,proto3" json:"multi_key_values,omitempty"`
+	unknownFields  protoimpl.UnknownFields
+	sizeCache      protoimpl.SizeCache
 }
 
 func (x *PersonCriterion) Reset() {
 	*x = PersonCriterion{}
-	mi := &file_rotaloom_commons_v1_person_proto_msgTypes[4]
+	mi := &file_rotaloom_commons_v1_person_proto_msgTypes[9]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -259,7 +541,7 @@ func (x *PersonCriterion) String() string {
 func (*PersonCriterion) ProtoMessage() {}
 
 func (x *PersonCriterion) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_commons_v1_person_proto_msgTypes[4]
+	mi := &file_rotaloom_commons_v1_person_proto_msgTypes[9]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -272,7 +554,7 @@ func (x *PersonCriterion) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PersonCriterion.ProtoReflect.Descriptor instead.
 func (*PersonCriterion) Descriptor() ([]byte, []int) {
-	return file_rotaloom_commons_v1_person_proto_rawDescGZIP(), []int{4}
+	return file_rotaloom_commons_v1_person_proto_rawDescGZIP(), []int{9}
 }
 
 func (x *PersonCriterion) GetKey() string {
@@ -289,6 +571,601 @@ func (x *PersonCriterion) GetValues() []string {
 	return nil
 }
 
+func (x *PersonCriterion) GetMultiKey() []string {
+	if x != nil {
+		return x.MultiKey
+	}
+	return nil
+}
+
+func (x *PersonCriterion) GetMultiKeyValues() []*structpb.ListValue {
+	if x != nil {
+		return x.MultiKeyValues
+	}
+	return nil
+}
+
+type MultiReadPersonExtensionsRequest struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	Where *PersonWhere           `protobuf:"bytes,1,opt,name=where,proto3" json:"where,omitempty"`
+	// Accepted and without effect: every person has their one assignment.
+	ReturnUnassignedEmployees *bool `protobuf:"varint,2,opt,name=return_unassigned_employees,json=returnUnassignedEmployees,proto3,oneof" json:"return_unassigned_employees,omitempty"`
+	FailOnNoAssignment        *bool `protobuf:"varint,3,opt,name=fail_on_no_assignment,json=failOnNoAssignment,proto3,oneof" json:"fail_on_no_assignment,omitempty"`
+	unknownFields             protoimpl.UnknownFields
+	sizeCache                 protoimpl.SizeCache
+}
+
+func (x *MultiReadPersonExtensionsRequest) Reset() {
+	*x = MultiReadPersonExtensionsRequest{}
+	mi := &file_rotaloom_commons_v1_person_proto_msgTypes[10]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *MultiReadPersonExtensionsRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*MultiReadPersonExtensionsRequest) ProtoMessage() {}
+
+func (x *MultiReadPersonExtensionsRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_rotaloom_commons_v1_person_proto_msgTypes[10]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use MultiReadPersonExtensionsRequest.ProtoReflect.Descriptor instead.
+func (*MultiReadPersonExtensionsRequest) Descriptor() ([]byte, []int) {
+	return file_rotaloom_commons_v1_person_proto_rawDescGZIP(), []int{10}
+}
+
+func (x *MultiReadPersonExtensionsRequest) GetWhere() *PersonWhere {
+	if x != nil {
+		return x.Where
+	}
+	return nil
+}
+
+func (x *MultiReadPersonExtensionsRequest) GetReturnUnassignedEmployees() bool {
+	if x != nil && x.ReturnUnassignedEmployees != nil {
+		return *x.ReturnUnassignedEmployees
+	}
+	return false
+}
+
+func (x *MultiReadPersonExtensionsRequest) GetFailOnNoAssignment() bool {
+	if x != nil && x.FailOnNoAssignment != nil {
+		return *x.FailOnNoAssignment
+	}
+	return false
+}
+
+type ApplyReadPersonsRequest struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	Where *ApplyReadPersonsWhere `protobuf:"bytes,1,opt,name=where,proto3" json:"where,omitempty"`
+	// Page, from 0 on.
+	Index *int64 `protobuf:"varint,2,opt,name=index,proto3,oneof" json:"index,omitempty"`
+	// Persons in a page, 10,000 at most and when absent.
+	Count         *int64 `protobuf:"varint,3,opt,name=count,proto3,oneof" json:"count,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ApplyReadPersonsRequest) Reset() {
+	*x = ApplyReadPersonsRequest{}
+	mi := &file_rotaloom_commons_v1_person_proto_msgTypes[11]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ApplyReadPersonsRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ApplyReadPersonsRequest) ProtoMessage() {}
+
+func (x *ApplyReadPersonsRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_rotaloom_commons_v1_person_proto_msgTypes[11]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ApplyReadPersonsRequest.ProtoReflect.Descriptor instead.
+func (*ApplyReadPersonsRequest) Descriptor() ([]byte, []int) {
+	return file_rotaloom_commons_v1_person_proto_rawDescGZIP(), []int{11}
+}
+
+func (x *ApplyReadPersonsRequest) GetWhere() *ApplyReadPersonsWhere {
+	if x != nil {
+		return x.Where
+	}
+	return nil
+}
+
+func (x *ApplyReadPersonsRequest) GetIndex() int64 {
+	if x != nil && x.Index != nil {
+		return *x.Index
+	}
+	return 0
+}
+
+func (x *ApplyReadPersonsRequest) GetCount() int64 {
+	if x != nil && x.Count != nil {
+		return *x.Count
+	}
+	return 0
+}
+
+type ApplyReadPersonsWhere struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Not Applicable, Active, Inactive or Terminated, in any case, on the
+	// snapshot date. Not Applicable is the status of who has none.
+	EmploymentStatus  string `protobuf:"bytes,1,opt,name=employment_status,json=employmentStatus,proto3" json:"employment_status,omitempty"`
+	UserAccountStatus string `protobuf:"bytes,2,opt,name=user_account_status,json=userAccountStatus,proto3" json:"user_account_status,omitempty"`
+	// YYYY-MM-DD; today when absent.
+	SnapshotDate       string `protobuf:"bytes,3,opt,name=snapshot_date,json=snapshotDate,proto3" json:"snapshot_date,omitempty"`
+	ReturnPersonIdOnly *bool  `protobuf:"varint,4,opt,name=return_person_id_only,json=returnPersonIdOnly,proto3,oneof" json:"return_person_id_only,omitempty"`
+	// aoid: only persons without one.
+	MissingExternalIdType string `protobuf:"bytes,5,opt,name=missing_external_id_type,json=missingExternalIdType,proto3" json:"missing_external_id_type,omitempty"`
+	// Only persons who were changed in it, in UTC, both ends included.
+	DateRange     *DateTimeRange `protobuf:"bytes,6,opt,name=date_range,json=dateRange,proto3" json:"date_range,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ApplyReadPersonsWhere) Reset() {
+	*x = ApplyReadPersonsWhere{}
+	mi := &file_rotaloom_commons_v1_person_proto_msgTypes[12]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ApplyReadPersonsWhere) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ApplyReadPersonsWhere) ProtoMessage() {}
+
+func (x *ApplyReadPersonsWhere) ProtoReflect() protoreflect.Message {
+	mi := &file_rotaloom_commons_v1_person_proto_msgTypes[12]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ApplyReadPersonsWhere.ProtoReflect.Descriptor instead.
+func (*ApplyReadPersonsWhere) Descriptor() ([]byte, []int) {
+	return file_rotaloom_commons_v1_person_proto_rawDescGZIP(), []int{12}
+}
+
+func (x *ApplyReadPersonsWhere) GetEmploymentStatus() string {
+	if x != nil {
+		return x.EmploymentStatus
+	}
+	return ""
+}
+
+func (x *ApplyReadPersonsWhere) GetUserAccountStatus() string {
+	if x != nil {
+		return x.UserAccountStatus
+	}
+	return ""
+}
+
+func (x *ApplyReadPersonsWhere) GetSnapshotDate() string {
+	if x != nil {
+		return x.SnapshotDate
+	}
+	return ""
+}
+
+func (x *ApplyReadPersonsWhere) GetReturnPersonIdOnly() bool {
+	if x != nil && x.ReturnPersonIdOnly != nil {
+		return *x.ReturnPersonIdOnly
+	}
+	return false
+}
+
+func (x *ApplyReadPersonsWhere) GetMissingExternalIdType() string {
+	if x != nil {
+		return x.MissingExternalIdType
+	}
+	return ""
+}
+
+func (x *ApplyReadPersonsWhere) GetDateRange() *DateTimeRange {
+	if x != nil {
+		return x.DateRange
+	}
+	return nil
+}
+
+type DateTimeRange struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	StartDateTime string                 `protobuf:"bytes,1,opt,name=start_date_time,json=startDateTime,proto3" json:"start_date_time,omitempty"`
+	EndDateTime   string                 `protobuf:"bytes,2,opt,name=end_date_time,json=endDateTime,proto3" json:"end_date_time,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *DateTimeRange) Reset() {
+	*x = DateTimeRange{}
+	mi := &file_rotaloom_commons_v1_person_proto_msgTypes[13]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *DateTimeRange) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*DateTimeRange) ProtoMessage() {}
+
+func (x *DateTimeRange) ProtoReflect() protoreflect.Message {
+	mi := &file_rotaloom_commons_v1_person_proto_msgTypes[13]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use DateTimeRange.ProtoReflect.Descriptor instead.
+func (*DateTimeRange) Descriptor() ([]byte, []int) {
+	return file_rotaloom_commons_v1_person_proto_rawDescGZIP(), []int{13}
+}
+
+func (x *DateTimeRange) GetStartDateTime() string {
+	if x != nil {
+		return x.StartDateTime
+	}
+	return ""
+}
+
+func (x *DateTimeRange) GetEndDateTime() string {
+	if x != nil {
+		return x.EndDateTime
+	}
+	return ""
+}
+
+type PersonPage struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Number of records on this page, as text.
+	TotalElements *string         `protobuf:"bytes,1,opt,name=total_elements,json=totalElements,proto3,oneof" json:"total_elements,omitempty"`
+	Records       []*PersonRecord `protobuf:"bytes,2,rep,name=records,proto3" json:"records,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *PersonPage) Reset() {
+	*x = PersonPage{}
+	mi := &file_rotaloom_commons_v1_person_proto_msgTypes[14]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *PersonPage) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*PersonPage) ProtoMessage() {}
+
+func (x *PersonPage) ProtoReflect() protoreflect.Message {
+	mi := &file_rotaloom_commons_v1_person_proto_msgTypes[14]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use PersonPage.ProtoReflect.Descriptor instead.
+func (*PersonPage) Descriptor() ([]byte, []int) {
+	return file_rotaloom_commons_v1_person_proto_rawDescGZIP(), []int{14}
+}
+
+func (x *PersonPage) GetTotalElements() string {
+	if x != nil && x.TotalElements != nil {
+		return *x.TotalElements
+	}
+	return ""
+}
+
+func (x *PersonPage) GetRecords() []*PersonRecord {
+	if x != nil {
+		return x.Records
+	}
+	return nil
+}
+
+type PersonRecord struct {
+	state             protoimpl.MessageState `protogen:"open.v1"`
+	PersonId          int64                  `protobuf:"varint,1,opt,name=person_id,json=personId,proto3" json:"person_id,omitempty"`
+	PersonNumber      string                 `protobuf:"bytes,2,opt,name=person_number,json=personNumber,proto3" json:"person_number,omitempty"`
+	FirstName         string                 `protobuf:"bytes,3,opt,name=first_name,json=firstName,proto3" json:"first_name,omitempty"`
+	LastName          string                 `protobuf:"bytes,4,opt,name=last_name,json=lastName,proto3" json:"last_name,omitempty"`
+	EmploymentStatus  string                 `protobuf:"bytes,5,opt,name=employment_status,json=employmentStatus,proto3" json:"employment_status,omitempty"`
+	UserAccountStatus string                 `protobuf:"bytes,6,opt,name=user_account_status,json=userAccountStatus,proto3" json:"user_account_status,omitempty"`
+	unknownFields     protoimpl.UnknownFields
+	sizeCache         protoimpl.SizeCache
+}
+
+func (x *PersonRecord) Reset() {
+	*x = PersonRecord{}
+	mi := &file_rotaloom_commons_v1_person_proto_msgTypes[15]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *PersonRecord) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*PersonRecord) ProtoMessage() {}
+
+func (x *PersonRecord) ProtoReflect() protoreflect.Message {
+	mi := &file_rotaloom_commons_v1_person_proto_msgTypes[15]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use PersonRecord.ProtoReflect.Descriptor instead.
+func (*PersonRecord) Descriptor() ([]byte, []int) {
+	return file_rotaloom_commons_v1_person_proto_rawDescGZIP(), []int{15}
+}
+
+func (x *PersonRecord) GetPersonId() int64 {
+	if x != nil {
+		return x.PersonId
+	}
+	return 0
+}
+
+func (x *PersonRecord) GetPersonNumber() string {
+	if x != nil {
+		return x.PersonNumber
+	}
+	return ""
+}
+
+func (x *PersonRecord) GetFirstName() string {
+	if x != nil {
+		return x.FirstName
+	}
+	return ""
+}
+
+func (x *PersonRecord) GetLastName() string {
+	if x != nil {
+		return x.LastName
+	}
+	return ""
+}
+
+func (x *PersonRecord) GetEmploymentStatus() string {
+	if x != nil {
+		return x.EmploymentStatus
+	}
+	return ""
+}
+
+func (x *PersonRecord) GetUserAccountStatus() string {
+	if x != nil {
+		return x.UserAccountStatus
+	}
+	return ""
+}
+
+type CurrentUserInfo struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Absent for users who are no persons.
+	EmployeeId    int64                `protobuf:"varint,1,opt,name=employee_id,json=employeeId,proto3" json:"employee_id,omitempty"`
+	PersonNumber  string               `protobuf:"bytes,2,opt,name=person_number,json=personNumber,proto3" json:"person_number,omitempty"`
+	FirstName     string               `protobuf:"bytes,3,opt,name=first_name,json=firstName,proto3" json:"first_name,omitempty"`
+	LastName      string               `protobuf:"bytes,4,opt,name=last_name,json=lastName,proto3" json:"last_name,omitempty"`
+	MiddleInitial string               `protobuf:"bytes,5,opt,name=middle_initial,json=middleInitial,proto3" json:"middle_initial,omitempty"`
+	UserName      string               `protobuf:"bytes,6,opt,name=user_name,json=userName,proto3" json:"user_name,omitempty"`
+	UserLocale    string               `protobuf:"bytes,7,opt,name=user_locale,json=userLocale,proto3" json:"user_locale,omitempty"`
+	TimeZone      *CurrentUserTimeZone `protobuf:"bytes,8,opt,name=time_zone,json=timeZone,proto3" json:"time_zone,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *CurrentUserInfo) Reset() {
+	*x = CurrentUserInfo{}
+	mi := &file_rotaloom_commons_v1_person_proto_msgTypes[16]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *CurrentUserInfo) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*CurrentUserInfo) ProtoMessage() {}
+
+func (x *CurrentUserInfo) ProtoReflect() protoreflect.Message {
+	mi := &file_rotaloom_commons_v1_person_proto_msgTypes[16]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use CurrentUserInfo.ProtoReflect.Descriptor instead.
+func (*CurrentUserInfo) Descriptor() ([]byte, []int) {
+	return file_rotaloom_commons_v1_person_proto_rawDescGZIP(), []int{16}
+}
+
+func (x *CurrentUserInfo) GetEmployeeId() int64 {
+	if x != nil {
+		return x.EmployeeId
+	}
+	return 0
+}
+
+func (x *CurrentUserInfo) GetPersonNumber() string {
+	if x != nil {
+		return x.PersonNumber
+	}
+	return ""
+}
+
+func (x *CurrentUserInfo) GetFirstName() string {
+	if x != nil {
+		return x.FirstName
+	}
+	return ""
+}
+
+func (x *CurrentUserInfo) GetLastName() string {
+	if x != nil {
+		return x.LastName
+	}
+	return ""
+}
+
+func (x *CurrentUserInfo) GetMiddleInitial() string {
+	if x != nil {
+		return x.MiddleInitial
+	}
+	return ""
+}
+
+func (x *CurrentUserInfo) GetUserName() string {
+	if x != nil {
+		return x.UserName
+	}
+	return ""
+}
+
+func (x *CurrentUserInfo) GetUserLocale() string {
+	if x != nil {
+		return x.UserLocale
+	}
+	return ""
+}
+
+func (x *CurrentUserInfo) GetTimeZone() *CurrentUserTimeZone {
+	if x != nil {
+		return x.TimeZone
+	}
+	return nil
+}
+
+type CurrentUserTimeZone struct {
+	state      protoimpl.MessageState `protogen:"open.v1"`
+	TimeZoneId *int64                 `protobuf:"varint,1,opt,name=time_zone_id,json=timeZoneId,proto3,oneof" json:"time_zone_id,omitempty"`
+	// IANA name.
+	DisplayName string `protobuf:"bytes,2,opt,name=display_name,json=displayName,proto3" json:"display_name,omitempty"`
+	// Abbreviation that holds now, "CET".
+	ShortName string `protobuf:"bytes,3,opt,name=short_name,json=shortName,proto3" json:"short_name,omitempty"`
+	// Difference to UTC that holds now, "+01:00".
+	GmtOffset     string `protobuf:"bytes,4,opt,name=gmt_offset,json=gmtOffset,proto3" json:"gmt_offset,omitempty"`
+	DateFormat    string `protobuf:"bytes,5,opt,name=date_format,json=dateFormat,proto3" json:"date_format,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *CurrentUserTimeZone) Reset() {
+	*x = CurrentUserTimeZone{}
+	mi := &file_rotaloom_commons_v1_person_proto_msgTypes[17]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *CurrentUserTimeZone) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*CurrentUserTimeZone) ProtoMessage() {}
+
+func (x *CurrentUserTimeZone) ProtoReflect() protoreflect.Message {
+	mi := &file_rotaloom_commons_v1_person_proto_msgTypes[17]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use CurrentUserTimeZone.ProtoReflect.Descriptor instead.
+func (*CurrentUserTimeZone) Descriptor() ([]byte, []int) {
+	return file_rotaloom_commons_v1_person_proto_rawDescGZIP(), []int{17}
+}
+
+func (x *CurrentUserTimeZone) GetTimeZoneId() int64 {
+	if x != nil && x.TimeZoneId != nil {
+		return *x.TimeZoneId
+	}
+	return 0
+}
+
+func (x *CurrentUserTimeZone) GetDisplayName() string {
+	if x != nil {
+		return x.DisplayName
+	}
+	return ""
+}
+
+func (x *CurrentUserTimeZone) GetShortName() string {
+	if x != nil {
+		return x.ShortName
+	}
+	return ""
+}
+
+func (x *CurrentUserTimeZone) GetGmtOffset() string {
+	if x != nil {
+		return x.GmtOffset
+	}
+	return ""
+}
+
+func (x *CurrentUserTimeZone) GetDateFormat() string {
+	if x != nil {
+		return x.DateFormat
+	}
+	return ""
+}
+
 type BasePersonList struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	Persons       []*BasePerson          `protobuf:"bytes,1,rep,name=persons,proto3" json:"persons,omitempty"`
@@ -299,7 +1176,7 @@ type BasePersonList struct {
 
 func (x *BasePersonList) Reset() {
 	*x = BasePersonList{}
-	mi := &file_rotaloom_commons_v1_person_proto_msgTypes[5]
+	mi := &file_rotaloom_commons_v1_person_proto_msgTypes[18]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -311,7 +1188,7 @@ func (x *BasePersonList) String() string {
 func (*BasePersonList) ProtoMessage() {}
 
 func (x *BasePersonList) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_commons_v1_person_proto_msgTypes[5]
+	mi := &file_rotaloom_commons_v1_person_proto_msgTypes[18]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -324,7 +1201,7 @@ func (x *BasePersonList) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use BasePersonList.ProtoReflect.Descriptor instead.
 func (*BasePersonList) Descriptor() ([]byte, []int) {
-	return file_rotaloom_commons_v1_person_proto_rawDescGZIP(), []int{5}
+	return file_rotaloom_commons_v1_person_proto_rawDescGZIP(), []int{18}
 }
 
 func (x *BasePersonList) GetPersons() []*BasePerson {
@@ -354,7 +1231,7 @@ type BasePerson struct {
 
 func (x *BasePerson) Reset() {
 	*x = BasePerson{}
-	mi := &file_rotaloom_commons_v1_person_proto_msgTypes[6]
+	mi := &file_rotaloom_commons_v1_person_proto_msgTypes[19]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -366,7 +1243,7 @@ func (x *BasePerson) String() string {
 func (*BasePerson) ProtoMessage() {}
 
 func (x *BasePerson) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_commons_v1_person_proto_msgTypes[6]
+	mi := &file_rotaloom_commons_v1_person_proto_msgTypes[19]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -379,7 +1256,7 @@ func (x *BasePerson) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use BasePerson.ProtoReflect.Descriptor instead.
 func (*BasePerson) Descriptor() ([]byte, []int) {
-	return file_rotaloom_commons_v1_person_proto_rawDescGZIP(), []int{6}
+	return file_rotaloom_commons_v1_person_proto_rawDescGZIP(), []int{19}
 }
 
 func (x *BasePerson) GetPersonId() int64 {
@@ -420,7 +1297,7 @@ type ResolvePersonsRequest struct {
 
 func (x *ResolvePersonsRequest) Reset() {
 	*x = ResolvePersonsRequest{}
-	mi := &file_rotaloom_commons_v1_person_proto_msgTypes[7]
+	mi := &file_rotaloom_commons_v1_person_proto_msgTypes[20]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -432,7 +1309,7 @@ func (x *ResolvePersonsRequest) String() string {
 func (*ResolvePersonsRequest) ProtoMessage() {}
 
 func (x *ResolvePersonsRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_commons_v1_person_proto_msgTypes[7]
+	mi := &file_rotaloom_commons_v1_person_proto_msgTypes[20]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -445,7 +1322,7 @@ func (x *ResolvePersonsRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ResolvePersonsRequest.ProtoReflect.Descriptor instead.
 func (*ResolvePersonsRequest) Descriptor() ([]byte, []int) {
-	return file_rotaloom_commons_v1_person_proto_rawDescGZIP(), []int{7}
+	return file_rotaloom_commons_v1_person_proto_rawDescGZIP(), []int{20}
 }
 
 func (x *ResolvePersonsRequest) GetIds() []int64 {
@@ -471,7 +1348,7 @@ type ResolvePersonsResponse struct {
 
 func (x *ResolvePersonsResponse) Reset() {
 	*x = ResolvePersonsResponse{}
-	mi := &file_rotaloom_commons_v1_person_proto_msgTypes[8]
+	mi := &file_rotaloom_commons_v1_person_proto_msgTypes[21]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -483,7 +1360,7 @@ func (x *ResolvePersonsResponse) String() string {
 func (*ResolvePersonsResponse) ProtoMessage() {}
 
 func (x *ResolvePersonsResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_commons_v1_person_proto_msgTypes[8]
+	mi := &file_rotaloom_commons_v1_person_proto_msgTypes[21]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -496,7 +1373,7 @@ func (x *ResolvePersonsResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ResolvePersonsResponse.ProtoReflect.Descriptor instead.
 func (*ResolvePersonsResponse) Descriptor() ([]byte, []int) {
-	return file_rotaloom_commons_v1_person_proto_rawDescGZIP(), []int{8}
+	return file_rotaloom_commons_v1_person_proto_rawDescGZIP(), []int{21}
 }
 
 func (x *ResolvePersonsResponse) GetPersons() []*PersonState {
@@ -517,14 +1394,22 @@ type PersonState struct {
 	// Grows with every change of the person.
 	Version int64 `protobuf:"varint,5,opt,name=version,proto3" json:"version,omitempty"`
 	// YYYY-MM-DD, empty when unknown.
-	HireDate      string `protobuf:"bytes,6,opt,name=hire_date,json=hireDate,proto3" json:"hire_date,omitempty"`
+	HireDate string `protobuf:"bytes,6,opt,name=hire_date,json=hireDate,proto3" json:"hire_date,omitempty"`
+	// The days on which the person's employment is terminated, ascending.
+	Terminated []*PersonDays `protobuf:"bytes,7,rep,name=terminated,proto3" json:"terminated,omitempty"`
+	// The days on which the person may not log in, ascending: their user account
+	// is not active, or their employment is terminated.
+	LockedOut []*PersonDays `protobuf:"bytes,8,rep,name=locked_out,json=lockedOut,proto3" json:"locked_out,omitempty"`
+	// Whether the person is no more. Nobody has their id again. The person number
+	// is empty, since somebody else may have it.
+	Deleted       bool `protobuf:"varint,9,opt,name=deleted,proto3" json:"deleted,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
 func (x *PersonState) Reset() {
 	*x = PersonState{}
-	mi := &file_rotaloom_commons_v1_person_proto_msgTypes[9]
+	mi := &file_rotaloom_commons_v1_person_proto_msgTypes[22]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -536,7 +1421,7 @@ func (x *PersonState) String() string {
 func (*PersonState) ProtoMessage() {}
 
 func (x *PersonState) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_commons_v1_person_proto_msgTypes[9]
+	mi := &file_rotaloom_commons_v1_person_proto_msgTypes[22]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -549,7 +1434,7 @@ func (x *PersonState) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PersonState.ProtoReflect.Descriptor instead.
 func (*PersonState) Descriptor() ([]byte, []int) {
-	return file_rotaloom_commons_v1_person_proto_rawDescGZIP(), []int{9}
+	return file_rotaloom_commons_v1_person_proto_rawDescGZIP(), []int{22}
 }
 
 func (x *PersonState) GetPersonId() int64 {
@@ -594,6 +1479,82 @@ func (x *PersonState) GetHireDate() string {
 	return ""
 }
 
+func (x *PersonState) GetTerminated() []*PersonDays {
+	if x != nil {
+		return x.Terminated
+	}
+	return nil
+}
+
+func (x *PersonState) GetLockedOut() []*PersonDays {
+	if x != nil {
+		return x.LockedOut
+	}
+	return nil
+}
+
+func (x *PersonState) GetDeleted() bool {
+	if x != nil {
+		return x.Deleted
+	}
+	return false
+}
+
+// PersonDays are days in the person's time zone.
+type PersonDays struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// First day, YYYY-MM-DD.
+	From string `protobuf:"bytes,1,opt,name=from,proto3" json:"from,omitempty"`
+	// The day after the last, YYYY-MM-DD; 3000-01-01 means open.
+	To            string `protobuf:"bytes,2,opt,name=to,proto3" json:"to,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *PersonDays) Reset() {
+	*x = PersonDays{}
+	mi := &file_rotaloom_commons_v1_person_proto_msgTypes[23]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *PersonDays) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*PersonDays) ProtoMessage() {}
+
+func (x *PersonDays) ProtoReflect() protoreflect.Message {
+	mi := &file_rotaloom_commons_v1_person_proto_msgTypes[23]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use PersonDays.ProtoReflect.Descriptor instead.
+func (*PersonDays) Descriptor() ([]byte, []int) {
+	return file_rotaloom_commons_v1_person_proto_rawDescGZIP(), []int{23}
+}
+
+func (x *PersonDays) GetFrom() string {
+	if x != nil {
+		return x.From
+	}
+	return ""
+}
+
+func (x *PersonDays) GetTo() string {
+	if x != nil {
+		return x.To
+	}
+	return ""
+}
+
 // PersonsChanged carries the whole new state of the persons that one
 // transaction created or changed.
 type PersonsChanged struct {
@@ -605,7 +1566,7 @@ type PersonsChanged struct {
 
 func (x *PersonsChanged) Reset() {
 	*x = PersonsChanged{}
-	mi := &file_rotaloom_commons_v1_person_proto_msgTypes[10]
+	mi := &file_rotaloom_commons_v1_person_proto_msgTypes[24]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -617,7 +1578,7 @@ func (x *PersonsChanged) String() string {
 func (*PersonsChanged) ProtoMessage() {}
 
 func (x *PersonsChanged) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_commons_v1_person_proto_msgTypes[10]
+	mi := &file_rotaloom_commons_v1_person_proto_msgTypes[24]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -630,7 +1591,7 @@ func (x *PersonsChanged) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PersonsChanged.ProtoReflect.Descriptor instead.
 func (*PersonsChanged) Descriptor() ([]byte, []int) {
-	return file_rotaloom_commons_v1_person_proto_rawDescGZIP(), []int{10}
+	return file_rotaloom_commons_v1_person_proto_rawDescGZIP(), []int{24}
 }
 
 func (x *PersonsChanged) GetPersons() []*PersonState {
@@ -644,9 +1605,23 @@ var File_rotaloom_commons_v1_person_proto protoreflect.FileDescriptor
 
 const file_rotaloom_commons_v1_person_proto_rawDesc = "" +
 	"\n" +
-	" rotaloom/commons/v1/person.proto\x12\x13rotaloom.commons.v1\x1a\x1cgoogle/api/annotations.proto\x1a\x1erotaloom/common/v1/fault.proto\x1a'rotaloom/commons/v1/person_record.proto\x1a!rotaloom/options/v1/options.proto\"/\n" +
+	" rotaloom/commons/v1/person.proto\x12\x13rotaloom.commons.v1\x1a\x1cgoogle/api/annotations.proto\x1a\x1bgoogle/protobuf/empty.proto\x1a\x1cgoogle/protobuf/struct.proto\x1a\x1erotaloom/common/v1/fault.proto\x1a\x1crotaloom/common/v1/ref.proto\x1a*rotaloom/commons/v1/person_extension.proto\x1a'rotaloom/commons/v1/person_record.proto\x1a!rotaloom/options/v1/options.proto\"/\n" +
 	"\x10GetPersonRequest\x12\x1b\n" +
-	"\tperson_id\x18\x01 \x01(\x03R\bpersonId\"\xba\x01\n" +
+	"\tperson_id\x18\x01 \x01(\x03R\bpersonId\"g\n" +
+	"\x13UpdatePersonRequest\x12\x1b\n" +
+	"\tperson_id\x18\x01 \x01(\x03R\bpersonId\x123\n" +
+	"\x06person\x18\x02 \x01(\v2\x1b.rotaloom.commons.v1.PersonR\x06person\"2\n" +
+	"\x13DeletePersonRequest\x12\x1b\n" +
+	"\tperson_id\x18\x01 \x01(\x03R\bpersonId\"\x1b\n" +
+	"\x19GetCurrentUserInfoRequest\"\xca\x01\n" +
+	"\x12PersonDeletionList\x12c\n" +
+	"\apersons\x18\x01 \x03(\v2#.rotaloom.commons.v1.PersonDeletionB$\xa2\xbb\x18 \n" +
+	"\x1e\bd\x12\n" +
+	"WCO-101207\x18\x9d\x03 \x01J\temployeesR\apersons\x127\n" +
+	"\afailure\x18\x02 \x01(\v2\x1d.rotaloom.common.v1.ErrorBodyR\afailure:\x16\xa2\xbb\x18\x12\n" +
+	"\apersons\x12\afailure\"^\n" +
+	"\x0ePersonDeletion\x12L\n" +
+	"\x0fperson_identity\x18\x01 \x01(\v2#.rotaloom.commons.v1.PersonIdentityR\x0epersonIdentity\"\xba\x01\n" +
 	"\n" +
 	"PersonList\x12[\n" +
 	"\apersons\x18\x01 \x03(\v2\x1b.rotaloom.commons.v1.PersonB$\xa2\xbb\x18 \n" +
@@ -655,19 +1630,90 @@ const file_rotaloom_commons_v1_person_proto_rawDesc = "" +
 	"\afailure\x18\x02 \x01(\v2\x1d.rotaloom.common.v1.ErrorBodyR\afailure:\x16\xa2\xbb\x18\x12\n" +
 	"\apersons\x12\afailure\"Q\n" +
 	"\x17MultiReadPersonsRequest\x126\n" +
-	"\x05where\x18\x01 \x01(\v2 .rotaloom.commons.v1.PersonWhereR\x05where\"\x95\x02\n" +
+	"\x05where\x18\x01 \x01(\v2 .rotaloom.commons.v1.PersonWhereR\x05where\"\xe6\x04\n" +
 	"\vPersonWhere\x12B\n" +
 	"\temployees\x18\x01 \x01(\v2$.rotaloom.commons.v1.PersonCriterionR\temployees\x12+\n" +
 	"\rsnapshot_date\x18\x02 \x01(\tB\x06\xa2\xbb\x18\x02\x10\x01R\fsnapshotDate\x121\n" +
 	"\x12only_active_person\x18\x03 \x01(\bH\x00R\x10onlyActivePerson\x88\x01\x01\x123\n" +
-	"\x13is_employee_allowed\x18\x04 \x01(\bH\x01R\x11isEmployeeAllowed\x88\x01\x01B\x15\n" +
+	"\x13is_employee_allowed\x18\x04 \x01(\bH\x01R\x11isEmployeeAllowed\x88\x01\x01\x12%\n" +
+	"\x0eextension_type\x18\x05 \x01(\tR\rextensionType\x12,\n" +
+	"\x12snapshot_date_time\x18\x06 \x01(\tR\x10snapshotDateTime\x121\n" +
+	"\x12include_base_wages\x18\a \x01(\bH\x02R\x10includeBaseWages\x88\x01\x01\x12H\n" +
+	"\x1einclude_accrual_policy_details\x18\b \x01(\bH\x03R\x1bincludeAccrualPolicyDetails\x88\x01\x01\x12C\n" +
+	"\x11hyper_find_filter\x18\t \x01(\v2\x17.google.protobuf.StructR\x0fhyperFindFilterB\x15\n" +
 	"\x13_only_active_personB\x16\n" +
-	"\x14_is_employee_allowed\"a\n" +
+	"\x14_is_employee_allowedB\x15\n" +
+	"\x13_include_base_wagesB!\n" +
+	"\x1f_include_accrual_policy_details\"\xed\x01\n" +
 	"\x0fPersonCriterion\x12\x10\n" +
 	"\x03key\x18\x01 \x01(\tR\x03key\x12<\n" +
 	"\x06values\x18\x02 \x03(\tB$\xa2\xbb\x18 \n" +
 	"\x1e\bd\x12\n" +
-	"WCO-101207\x18\x9d\x03 \x01J\temployeesR\x06values\"\x9c\x01\n" +
+	"WCO-101207\x18\x9d\x03 \x01J\temployeesR\x06values\x12\x1c\n" +
+	"\tmulti_key\x18\x03 \x03(\tR\tmulti_key\x12l\n" +
+	"\x10multi_key_values\x18\x04 \x03(\v2\x1a.google.protobuf.ListValueB$\xa2\xbb\x18 \n" +
+	"\x1e\bd\x12\n" +
+	"WCO-101207\x18\x9d\x03 \x01J\temployeesR\x10multi_key_values\"\x91\x02\n" +
+	" MultiReadPersonExtensionsRequest\x126\n" +
+	"\x05where\x18\x01 \x01(\v2 .rotaloom.commons.v1.PersonWhereR\x05where\x12C\n" +
+	"\x1breturn_unassigned_employees\x18\x02 \x01(\bH\x00R\x19returnUnassignedEmployees\x88\x01\x01\x126\n" +
+	"\x15fail_on_no_assignment\x18\x03 \x01(\bH\x01R\x12failOnNoAssignment\x88\x01\x01B\x1e\n" +
+	"\x1c_return_unassigned_employeesB\x18\n" +
+	"\x16_fail_on_no_assignment\"\xa5\x01\n" +
+	"\x17ApplyReadPersonsRequest\x12@\n" +
+	"\x05where\x18\x01 \x01(\v2*.rotaloom.commons.v1.ApplyReadPersonsWhereR\x05where\x12\x19\n" +
+	"\x05index\x18\x02 \x01(\x03H\x00R\x05index\x88\x01\x01\x12\x19\n" +
+	"\x05count\x18\x03 \x01(\x03H\x01R\x05count\x88\x01\x01B\b\n" +
+	"\x06_indexB\b\n" +
+	"\x06_count\"\xef\x02\n" +
+	"\x15ApplyReadPersonsWhere\x12+\n" +
+	"\x11employment_status\x18\x01 \x01(\tR\x10employmentStatus\x12.\n" +
+	"\x13user_account_status\x18\x02 \x01(\tR\x11userAccountStatus\x12+\n" +
+	"\rsnapshot_date\x18\x03 \x01(\tB\x06\xa2\xbb\x18\x02\x10\x01R\fsnapshotDate\x126\n" +
+	"\x15return_person_id_only\x18\x04 \x01(\bH\x00R\x12returnPersonIdOnly\x88\x01\x01\x127\n" +
+	"\x18missing_external_id_type\x18\x05 \x01(\tR\x15missingExternalIdType\x12A\n" +
+	"\n" +
+	"date_range\x18\x06 \x01(\v2\".rotaloom.commons.v1.DateTimeRangeR\tdateRangeB\x18\n" +
+	"\x16_return_person_id_only\"k\n" +
+	"\rDateTimeRange\x12.\n" +
+	"\x0fstart_date_time\x18\x01 \x01(\tB\x06\xa2\xbb\x18\x02\x10\x02R\rstartDateTime\x12*\n" +
+	"\rend_date_time\x18\x02 \x01(\tB\x06\xa2\xbb\x18\x02\x10\x02R\vendDateTime\"\x88\x01\n" +
+	"\n" +
+	"PersonPage\x12*\n" +
+	"\x0etotal_elements\x18\x01 \x01(\tH\x00R\rtotalElements\x88\x01\x01\x12;\n" +
+	"\arecords\x18\x02 \x03(\v2!.rotaloom.commons.v1.PersonRecordR\arecordsB\x11\n" +
+	"\x0f_total_elements\"\xe9\x01\n" +
+	"\fPersonRecord\x12\x1b\n" +
+	"\tperson_id\x18\x01 \x01(\x03R\bpersonId\x12#\n" +
+	"\rperson_number\x18\x02 \x01(\tR\fpersonNumber\x12\x1d\n" +
+	"\n" +
+	"first_name\x18\x03 \x01(\tR\tfirstName\x12\x1b\n" +
+	"\tlast_name\x18\x04 \x01(\tR\blastName\x12+\n" +
+	"\x11employment_status\x18\x05 \x01(\tR\x10employmentStatus\x12.\n" +
+	"\x13user_account_status\x18\x06 \x01(\tR\x11userAccountStatus\"\xbf\x02\n" +
+	"\x0fCurrentUserInfo\x12\x1f\n" +
+	"\vemployee_id\x18\x01 \x01(\x03R\n" +
+	"employeeId\x12#\n" +
+	"\rperson_number\x18\x02 \x01(\tR\fpersonNumber\x12\x1d\n" +
+	"\n" +
+	"first_name\x18\x03 \x01(\tR\tfirstName\x12\x1b\n" +
+	"\tlast_name\x18\x04 \x01(\tR\blastName\x12%\n" +
+	"\x0emiddle_initial\x18\x05 \x01(\tR\rmiddleInitial\x12\x1b\n" +
+	"\tuser_name\x18\x06 \x01(\tR\buserName\x12\x1f\n" +
+	"\vuser_locale\x18\a \x01(\tR\n" +
+	"userLocale\x12E\n" +
+	"\ttime_zone\x18\b \x01(\v2(.rotaloom.commons.v1.CurrentUserTimeZoneR\btimeZone\"\xcf\x01\n" +
+	"\x13CurrentUserTimeZone\x12%\n" +
+	"\ftime_zone_id\x18\x01 \x01(\x03H\x00R\n" +
+	"timeZoneId\x88\x01\x01\x12!\n" +
+	"\fdisplay_name\x18\x02 \x01(\tR\vdisplayName\x12\x1d\n" +
+	"\n" +
+	"short_name\x18\x03 \x01(\tR\tshortName\x12\x1d\n" +
+	"\n" +
+	"gmt_offset\x18\x04 \x01(\tR\tgmtOffset\x12\x1f\n" +
+	"\vdate_format\x18\x05 \x01(\tR\n" +
+	"dateFormatB\x0f\n" +
+	"\r_time_zone_id\"\x9c\x01\n" +
 	"\x0eBasePersonList\x129\n" +
 	"\apersons\x18\x01 \x03(\v2\x1f.rotaloom.commons.v1.BasePersonR\apersons\x127\n" +
 	"\afailure\x18\x02 \x01(\v2\x1d.rotaloom.common.v1.ErrorBodyR\afailure:\x16\xa2\xbb\x18\x12\n" +
@@ -682,24 +1728,53 @@ const file_rotaloom_commons_v1_person_proto_rawDesc = "" +
 	"\x03ids\x18\x01 \x03(\x03R\x03ids\x12%\n" +
 	"\x0eperson_numbers\x18\x02 \x03(\tR\rpersonNumbers\"T\n" +
 	"\x16ResolvePersonsResponse\x12:\n" +
-	"\apersons\x18\x01 \x03(\v2 .rotaloom.commons.v1.PersonStateR\apersons\"\xc0\x01\n" +
+	"\apersons\x18\x01 \x03(\v2 .rotaloom.commons.v1.PersonStateR\apersons\"\xdb\x02\n" +
 	"\vPersonState\x12\x1b\n" +
 	"\tperson_id\x18\x01 \x01(\x03R\bpersonId\x12#\n" +
 	"\rperson_number\x18\x02 \x01(\tR\fpersonNumber\x12\x1b\n" +
 	"\tfull_name\x18\x03 \x01(\tR\bfullName\x12\x1b\n" +
 	"\ttime_zone\x18\x04 \x01(\tR\btimeZone\x12\x18\n" +
 	"\aversion\x18\x05 \x01(\x03R\aversion\x12\x1b\n" +
-	"\thire_date\x18\x06 \x01(\tR\bhireDate\"s\n" +
+	"\thire_date\x18\x06 \x01(\tR\bhireDate\x12?\n" +
+	"\n" +
+	"terminated\x18\a \x03(\v2\x1f.rotaloom.commons.v1.PersonDaysR\n" +
+	"terminated\x12>\n" +
+	"\n" +
+	"locked_out\x18\b \x03(\v2\x1f.rotaloom.commons.v1.PersonDaysR\tlockedOut\x12\x18\n" +
+	"\adeleted\x18\t \x01(\bR\adeleted\"0\n" +
+	"\n" +
+	"PersonDays\x12\x12\n" +
+	"\x04from\x18\x01 \x01(\tR\x04from\x12\x0e\n" +
+	"\x02to\x18\x02 \x01(\tR\x02to\"s\n" +
 	"\x0ePersonsChanged\x12:\n" +
 	"\apersons\x18\x01 \x03(\v2 .rotaloom.commons.v1.PersonStateR\apersons:%\xaa\xbb\x18!\n" +
-	"\x1frotaloom.commons.person.changed2\x82\x06\n" +
+	"\x1frotaloom.commons.person.changed2\xb1\x13\n" +
 	"\rPersonService\x12\x93\x01\n" +
 	"\tGetPerson\x12%.rotaloom.commons.v1.GetPersonRequest\x1a\x1b.rotaloom.commons.v1.Person\"B\xa2\xbb\x18\x17\n" +
 	"\x13commons.person.read\x18\x01\x82\xd3\xe4\x93\x02!\x12\x1f/v1/commons/persons/{person_id}\x12\x84\x01\n" +
 	"\fCreatePerson\x12\x1b.rotaloom.commons.v1.Person\x1a\x1b.rotaloom.commons.v1.Person\":\xa2\xbb\x18\x18\n" +
 	"\x14commons.person.write\x18\x03\x82\xd3\xe4\x93\x02\x18:\x01*\"\x13/v1/commons/persons\x12\x9f\x01\n" +
 	"\x12MultiCreatePersons\x12\x1f.rotaloom.commons.v1.PersonList\x1a\x1f.rotaloom.commons.v1.PersonList\"G\xa2\xbb\x18\x18\n" +
-	"\x14commons.person.write\x18\x04\x82\xd3\xe4\x93\x02%:\x01*\" /v1/commons/persons/multi_create\x12\xbc\x01\n" +
+	"\x14commons.person.write\x18\x04\x82\xd3\xe4\x93\x02%:\x01*\" /v1/commons/persons/multi_create\x12\xa2\x01\n" +
+	"\fUpdatePerson\x12(.rotaloom.commons.v1.UpdatePersonRequest\x1a\x1b.rotaloom.commons.v1.Person\"K\xa2\xbb\x18\x18\n" +
+	"\x14commons.person.write\x18\x03\x82\xd3\xe4\x93\x02):\x06person\x1a\x1f/v1/commons/persons/{person_id}\x12\x98\x01\n" +
+	"\fDeletePerson\x12(.rotaloom.commons.v1.DeletePersonRequest\x1a\x16.google.protobuf.Empty\"F\xa2\xbb\x18\x1b\n" +
+	"\x14commons.person.write\x18\x03 \xcc\x01\x82\xd3\xe4\x93\x02!*\x1f/v1/commons/persons/{person_id}\x12\x9f\x01\n" +
+	"\x12MultiUpdatePersons\x12\x1f.rotaloom.commons.v1.PersonList\x1a\x1f.rotaloom.commons.v1.PersonList\"G\xa2\xbb\x18\x18\n" +
+	"\x14commons.person.write\x18\x04\x82\xd3\xe4\x93\x02%:\x01*\" /v1/commons/persons/multi_update\x12\x9f\x01\n" +
+	"\x12MultiUpsertPersons\x12\x1f.rotaloom.commons.v1.PersonList\x1a\x1f.rotaloom.commons.v1.PersonList\"G\xa2\xbb\x18\x18\n" +
+	"\x14commons.person.write\x18\x04\x82\xd3\xe4\x93\x02%:\x01*\" /v1/commons/persons/multi_upsert\x12\xb2\x01\n" +
+	"\x12MultiDeletePersons\x12'.rotaloom.commons.v1.PersonDeletionList\x1a'.rotaloom.commons.v1.PersonDeletionList\"J\xa2\xbb\x18\x1b\n" +
+	"\x14commons.person.write\x18\x04 \xcc\x01\x82\xd3\xe4\x93\x02%:\x01*\" /v1/commons/persons/multi_delete\x12\xa7\x01\n" +
+	"\x10MultiReadPersons\x12,.rotaloom.commons.v1.MultiReadPersonsRequest\x1a\x1f.rotaloom.commons.v1.PersonList\"D\xa2\xbb\x18\x17\n" +
+	"\x13commons.person.read\x18\x02\x82\xd3\xe4\x93\x02#:\x01*\"\x1e/v1/commons/persons/multi_read\x12\xab\x01\n" +
+	"\x13MultiReadPersonRefs\x12,.rotaloom.commons.v1.MultiReadPersonsRequest\x1a\x1b.rotaloom.common.v1.RefList\"I\xa2\xbb\x18\x17\n" +
+	"\x13commons.person.read\x18\x02\x82\xd3\xe4\x93\x02(:\x01*\"#/v1/commons/persons/refs/multi_read\x12\xcd\x01\n" +
+	"\x19MultiReadPersonExtensions\x125.rotaloom.commons.v1.MultiReadPersonExtensionsRequest\x1a(.rotaloom.commons.v1.PersonExtensionList\"O\xa2\xbb\x18\x17\n" +
+	"\x13commons.person.read\x18\x02\x82\xd3\xe4\x93\x02.:\x01*\")/v1/commons/persons/extensions/multi_read\x12\xa7\x01\n" +
+	"\x10ApplyReadPersons\x12,.rotaloom.commons.v1.ApplyReadPersonsRequest\x1a\x1f.rotaloom.commons.v1.PersonPage\"D\xa2\xbb\x18\x17\n" +
+	"\x13commons.person.read\x18\x02\x82\xd3\xe4\x93\x02#:\x01*\"\x1e/v1/commons/persons/apply_read\x12\xa1\x01\n" +
+	"\x12GetCurrentUserInfo\x12..rotaloom.commons.v1.GetCurrentUserInfoRequest\x1a$.rotaloom.commons.v1.CurrentUserInfo\"5\xa2\xbb\x18\x04\x18\x01H\x01\x82\xd3\xe4\x93\x02'\x12%/v1/commons/persons/current_user_info\x12\xbc\x01\n" +
 	"\x14MultiReadBasePersons\x12,.rotaloom.commons.v1.MultiReadPersonsRequest\x1a#.rotaloom.commons.v1.BasePersonList\"Q\xa2\xbb\x18\x17\n" +
 	"\x13commons.person.read\x18\x02\x82\xd3\xe4\x93\x020:\x01*\"+/v1/commons/persons/base_persons/multi_read\x12s\n" +
 	"\x0eResolvePersons\x12*.rotaloom.commons.v1.ResolvePersonsRequest\x1a+.rotaloom.commons.v1.ResolvePersonsResponse\"\b\xa2\xbb\x18\x04\x18\x010\x01B\xda\x01\n" +
@@ -717,46 +1792,99 @@ func file_rotaloom_commons_v1_person_proto_rawDescGZIP() []byte {
 	return file_rotaloom_commons_v1_person_proto_rawDescData
 }
 
-var file_rotaloom_commons_v1_person_proto_msgTypes = make([]protoimpl.MessageInfo, 11)
+var file_rotaloom_commons_v1_person_proto_msgTypes = make([]protoimpl.MessageInfo, 25)
 var file_rotaloom_commons_v1_person_proto_goTypes = []any{
-	(*GetPersonRequest)(nil),        // 0: rotaloom.commons.v1.GetPersonRequest
-	(*PersonList)(nil),              // 1: rotaloom.commons.v1.PersonList
-	(*MultiReadPersonsRequest)(nil), // 2: rotaloom.commons.v1.MultiReadPersonsRequest
-	(*PersonWhere)(nil),             // 3: rotaloom.commons.v1.PersonWhere
-	(*PersonCriterion)(nil),         // 4: rotaloom.commons.v1.PersonCriterion
-	(*BasePersonList)(nil),          // 5: rotaloom.commons.v1.BasePersonList
-	(*BasePerson)(nil),              // 6: rotaloom.commons.v1.BasePerson
-	(*ResolvePersonsRequest)(nil),   // 7: rotaloom.commons.v1.ResolvePersonsRequest
-	(*ResolvePersonsResponse)(nil),  // 8: rotaloom.commons.v1.ResolvePersonsResponse
-	(*PersonState)(nil),             // 9: rotaloom.commons.v1.PersonState
-	(*PersonsChanged)(nil),          // 10: rotaloom.commons.v1.PersonsChanged
-	(*Person)(nil),                  // 11: rotaloom.commons.v1.Person
-	(*v1.ErrorBody)(nil),            // 12: rotaloom.common.v1.ErrorBody
+	(*GetPersonRequest)(nil),                 // 0: rotaloom.commons.v1.GetPersonRequest
+	(*UpdatePersonRequest)(nil),              // 1: rotaloom.commons.v1.UpdatePersonRequest
+	(*DeletePersonRequest)(nil),              // 2: rotaloom.commons.v1.DeletePersonRequest
+	(*GetCurrentUserInfoRequest)(nil),        // 3: rotaloom.commons.v1.GetCurrentUserInfoRequest
+	(*PersonDeletionList)(nil),               // 4: rotaloom.commons.v1.PersonDeletionList
+	(*PersonDeletion)(nil),                   // 5: rotaloom.commons.v1.PersonDeletion
+	(*PersonList)(nil),                       // 6: rotaloom.commons.v1.PersonList
+	(*MultiReadPersonsRequest)(nil),          // 7: rotaloom.commons.v1.MultiReadPersonsRequest
+	(*PersonWhere)(nil),                      // 8: rotaloom.commons.v1.PersonWhere
+	(*PersonCriterion)(nil),                  // 9: rotaloom.commons.v1.PersonCriterion
+	(*MultiReadPersonExtensionsRequest)(nil), // 10: rotaloom.commons.v1.MultiReadPersonExtensionsRequest
+	(*ApplyReadPersonsRequest)(nil),          // 11: rotaloom.commons.v1.ApplyReadPersonsRequest
+	(*ApplyReadPersonsWhere)(nil),            // 12: rotaloom.commons.v1.ApplyReadPersonsWhere
+	(*DateTimeRange)(nil),                    // 13: rotaloom.commons.v1.DateTimeRange
+	(*PersonPage)(nil),                       // 14: rotaloom.commons.v1.PersonPage
+	(*PersonRecord)(nil),                     // 15: rotaloom.commons.v1.PersonRecord
+	(*CurrentUserInfo)(nil),                  // 16: rotaloom.commons.v1.CurrentUserInfo
+	(*CurrentUserTimeZone)(nil),              // 17: rotaloom.commons.v1.CurrentUserTimeZone
+	(*BasePersonList)(nil),                   // 18: rotaloom.commons.v1.BasePersonList
+	(*BasePerson)(nil),                       // 19: rotaloom.commons.v1.BasePerson
+	(*ResolvePersonsRequest)(nil),            // 20: rotaloom.commons.v1.ResolvePersonsRequest
+	(*ResolvePersonsResponse)(nil),           // 21: rotaloom.commons.v1.ResolvePersonsResponse
+	(*PersonState)(nil),                      // 22: rotaloom.commons.v1.PersonState
+	(*PersonDays)(nil),                       // 23: rotaloom.commons.v1.PersonDays
+	(*PersonsChanged)(nil),                   // 24: rotaloom.commons.v1.PersonsChanged
+	(*Person)(nil),                           // 25: rotaloom.commons.v1.Person
+	(*v1.ErrorBody)(nil),                     // 26: rotaloom.common.v1.ErrorBody
+	(*PersonIdentity)(nil),                   // 27: rotaloom.commons.v1.PersonIdentity
+	(*structpb.Struct)(nil),                  // 28: google.protobuf.Struct
+	(*structpb.ListValue)(nil),               // 29: google.protobuf.ListValue
+	(*emptypb.Empty)(nil),                    // 30: google.protobuf.Empty
+	(*v1.RefList)(nil),                       // 31: rotaloom.common.v1.RefList
+	(*PersonExtensionList)(nil),              // 32: rotaloom.commons.v1.PersonExtensionList
 }
 var file_rotaloom_commons_v1_person_proto_depIdxs = []int32{
-	11, // 0: rotaloom.commons.v1.PersonList.persons:type_name -> rotaloom.commons.v1.Person
-	12, // 1: rotaloom.commons.v1.PersonList.failure:type_name -> rotaloom.common.v1.ErrorBody
-	3,  // 2: rotaloom.commons.v1.MultiReadPersonsRequest.where:type_name -> rotaloom.commons.v1.PersonWhere
-	4,  // 3: rotaloom.commons.v1.PersonWhere.employees:type_name -> rotaloom.commons.v1.PersonCriterion
-	6,  // 4: rotaloom.commons.v1.BasePersonList.persons:type_name -> rotaloom.commons.v1.BasePerson
-	12, // 5: rotaloom.commons.v1.BasePersonList.failure:type_name -> rotaloom.common.v1.ErrorBody
-	9,  // 6: rotaloom.commons.v1.ResolvePersonsResponse.persons:type_name -> rotaloom.commons.v1.PersonState
-	9,  // 7: rotaloom.commons.v1.PersonsChanged.persons:type_name -> rotaloom.commons.v1.PersonState
-	0,  // 8: rotaloom.commons.v1.PersonService.GetPerson:input_type -> rotaloom.commons.v1.GetPersonRequest
-	11, // 9: rotaloom.commons.v1.PersonService.CreatePerson:input_type -> rotaloom.commons.v1.Person
-	1,  // 10: rotaloom.commons.v1.PersonService.MultiCreatePersons:input_type -> rotaloom.commons.v1.PersonList
-	2,  // 11: rotaloom.commons.v1.PersonService.MultiReadBasePersons:input_type -> rotaloom.commons.v1.MultiReadPersonsRequest
-	7,  // 12: rotaloom.commons.v1.PersonService.ResolvePersons:input_type -> rotaloom.commons.v1.ResolvePersonsRequest
-	11, // 13: rotaloom.commons.v1.PersonService.GetPerson:output_type -> rotaloom.commons.v1.Person
-	11, // 14: rotaloom.commons.v1.PersonService.CreatePerson:output_type -> rotaloom.commons.v1.Person
-	1,  // 15: rotaloom.commons.v1.PersonService.MultiCreatePersons:output_type -> rotaloom.commons.v1.PersonList
-	5,  // 16: rotaloom.commons.v1.PersonService.MultiReadBasePersons:output_type -> rotaloom.commons.v1.BasePersonList
-	8,  // 17: rotaloom.commons.v1.PersonService.ResolvePersons:output_type -> rotaloom.commons.v1.ResolvePersonsResponse
-	13, // [13:18] is the sub-list for method output_type
-	8,  // [8:13] is the sub-list for method input_type
-	8,  // [8:8] is the sub-list for extension type_name
-	8,  // [8:8] is the sub-list for extension extendee
-	0,  // [0:8] is the sub-list for field type_name
+	25, // 0: rotaloom.commons.v1.UpdatePersonRequest.person:type_name -> rotaloom.commons.v1.Person
+	5,  // 1: rotaloom.commons.v1.PersonDeletionList.persons:type_name -> rotaloom.commons.v1.PersonDeletion
+	26, // 2: rotaloom.commons.v1.PersonDeletionList.failure:type_name -> rotaloom.common.v1.ErrorBody
+	27, // 3: rotaloom.commons.v1.PersonDeletion.person_identity:type_name -> rotaloom.commons.v1.PersonIdentity
+	25, // 4: rotaloom.commons.v1.PersonList.persons:type_name -> rotaloom.commons.v1.Person
+	26, // 5: rotaloom.commons.v1.PersonList.failure:type_name -> rotaloom.common.v1.ErrorBody
+	8,  // 6: rotaloom.commons.v1.MultiReadPersonsRequest.where:type_name -> rotaloom.commons.v1.PersonWhere
+	9,  // 7: rotaloom.commons.v1.PersonWhere.employees:type_name -> rotaloom.commons.v1.PersonCriterion
+	28, // 8: rotaloom.commons.v1.PersonWhere.hyper_find_filter:type_name -> google.protobuf.Struct
+	29, // 9: rotaloom.commons.v1.PersonCriterion.multi_key_values:type_name -> google.protobuf.ListValue
+	8,  // 10: rotaloom.commons.v1.MultiReadPersonExtensionsRequest.where:type_name -> rotaloom.commons.v1.PersonWhere
+	12, // 11: rotaloom.commons.v1.ApplyReadPersonsRequest.where:type_name -> rotaloom.commons.v1.ApplyReadPersonsWhere
+	13, // 12: rotaloom.commons.v1.ApplyReadPersonsWhere.date_range:type_name -> rotaloom.commons.v1.DateTimeRange
+	15, // 13: rotaloom.commons.v1.PersonPage.records:type_name -> rotaloom.commons.v1.PersonRecord
+	17, // 14: rotaloom.commons.v1.CurrentUserInfo.time_zone:type_name -> rotaloom.commons.v1.CurrentUserTimeZone
+	19, // 15: rotaloom.commons.v1.BasePersonList.persons:type_name -> rotaloom.commons.v1.BasePerson
+	26, // 16: rotaloom.commons.v1.BasePersonList.failure:type_name -> rotaloom.common.v1.ErrorBody
+	22, // 17: rotaloom.commons.v1.ResolvePersonsResponse.persons:type_name -> rotaloom.commons.v1.PersonState
+	23, // 18: rotaloom.commons.v1.PersonState.terminated:type_name -> rotaloom.commons.v1.PersonDays
+	23, // 19: rotaloom.commons.v1.PersonState.locked_out:type_name -> rotaloom.commons.v1.PersonDays
+	22, // 20: rotaloom.commons.v1.PersonsChanged.persons:type_name -> rotaloom.commons.v1.PersonState
+	0,  // 21: rotaloom.commons.v1.PersonService.GetPerson:input_type -> rotaloom.commons.v1.GetPersonRequest
+	25, // 22: rotaloom.commons.v1.PersonService.CreatePerson:input_type -> rotaloom.commons.v1.Person
+	6,  // 23: rotaloom.commons.v1.PersonService.MultiCreatePersons:input_type -> rotaloom.commons.v1.PersonList
+	1,  // 24: rotaloom.commons.v1.PersonService.UpdatePerson:input_type -> rotaloom.commons.v1.UpdatePersonRequest
+	2,  // 25: rotaloom.commons.v1.PersonService.DeletePerson:input_type -> rotaloom.commons.v1.DeletePersonRequest
+	6,  // 26: rotaloom.commons.v1.PersonService.MultiUpdatePersons:input_type -> rotaloom.commons.v1.PersonList
+	6,  // 27: rotaloom.commons.v1.PersonService.MultiUpsertPersons:input_type -> rotaloom.commons.v1.PersonList
+	4,  // 28: rotaloom.commons.v1.PersonService.MultiDeletePersons:input_type -> rotaloom.commons.v1.PersonDeletionList
+	7,  // 29: rotaloom.commons.v1.PersonService.MultiReadPersons:input_type -> rotaloom.commons.v1.MultiReadPersonsRequest
+	7,  // 30: rotaloom.commons.v1.PersonService.MultiReadPersonRefs:input_type -> rotaloom.commons.v1.MultiReadPersonsRequest
+	10, // 31: rotaloom.commons.v1.PersonService.MultiReadPersonExtensions:input_type -> rotaloom.commons.v1.MultiReadPersonExtensionsRequest
+	11, // 32: rotaloom.commons.v1.PersonService.ApplyReadPersons:input_type -> rotaloom.commons.v1.ApplyReadPersonsRequest
+	3,  // 33: rotaloom.commons.v1.PersonService.GetCurrentUserInfo:input_type -> rotaloom.commons.v1.GetCurrentUserInfoRequest
+	7,  // 34: rotaloom.commons.v1.PersonService.MultiReadBasePersons:input_type -> rotaloom.commons.v1.MultiReadPersonsRequest
+	20, // 35: rotaloom.commons.v1.PersonService.ResolvePersons:input_type -> rotaloom.commons.v1.ResolvePersonsRequest
+	25, // 36: rotaloom.commons.v1.PersonService.GetPerson:output_type -> rotaloom.commons.v1.Person
+	25, // 37: rotaloom.commons.v1.PersonService.CreatePerson:output_type -> rotaloom.commons.v1.Person
+	6,  // 38: rotaloom.commons.v1.PersonService.MultiCreatePersons:output_type -> rotaloom.commons.v1.PersonList
+	25, // 39: rotaloom.commons.v1.PersonService.UpdatePerson:output_type -> rotaloom.commons.v1.Person
+	30, // 40: rotaloom.commons.v1.PersonService.DeletePerson:output_type -> google.protobuf.Empty
+	6,  // 41: rotaloom.commons.v1.PersonService.MultiUpdatePersons:output_type -> rotaloom.commons.v1.PersonList
+	6,  // 42: rotaloom.commons.v1.PersonService.MultiUpsertPersons:output_type -> rotaloom.commons.v1.PersonList
+	4,  // 43: rotaloom.commons.v1.PersonService.MultiDeletePersons:output_type -> rotaloom.commons.v1.PersonDeletionList
+	6,  // 44: rotaloom.commons.v1.PersonService.MultiReadPersons:output_type -> rotaloom.commons.v1.PersonList
+	31, // 45: rotaloom.commons.v1.PersonService.MultiReadPersonRefs:output_type -> rotaloom.common.v1.RefList
+	32, // 46: rotaloom.commons.v1.PersonService.MultiReadPersonExtensions:output_type -> rotaloom.commons.v1.PersonExtensionList
+	14, // 47: rotaloom.commons.v1.PersonService.ApplyReadPersons:output_type -> rotaloom.commons.v1.PersonPage
+	16, // 48: rotaloom.commons.v1.PersonService.GetCurrentUserInfo:output_type -> rotaloom.commons.v1.CurrentUserInfo
+	18, // 49: rotaloom.commons.v1.PersonService.MultiReadBasePersons:output_type -> rotaloom.commons.v1.BasePersonList
+	21, // 50: rotaloom.commons.v1.PersonService.ResolvePersons:output_type -> rotaloom.commons.v1.ResolvePersonsResponse
+	36, // [36:51] is the sub-list for method output_type
+	21, // [21:36] is the sub-list for method input_type
+	21, // [21:21] is the sub-list for extension type_name
+	21, // [21:21] is the sub-list for extension extendee
+	0,  // [0:21] is the sub-list for field type_name
 }
 
 func init() { file_rotaloom_commons_v1_person_proto_init() }
@@ -764,15 +1892,21 @@ func file_rotaloom_commons_v1_person_proto_init() {
 	if File_rotaloom_commons_v1_person_proto != nil {
 		return
 	}
+	file_rotaloom_commons_v1_person_extension_proto_init()
 	file_rotaloom_commons_v1_person_record_proto_init()
-	file_rotaloom_commons_v1_person_proto_msgTypes[3].OneofWrappers = []any{}
+	file_rotaloom_commons_v1_person_proto_msgTypes[8].OneofWrappers = []any{}
+	file_rotaloom_commons_v1_person_proto_msgTypes[10].OneofWrappers = []any{}
+	file_rotaloom_commons_v1_person_proto_msgTypes[11].OneofWrappers = []any{}
+	file_rotaloom_commons_v1_person_proto_msgTypes[12].OneofWrappers = []any{}
+	file_rotaloom_commons_v1_person_proto_msgTypes[14].OneofWrappers = []any{}
+	file_rotaloom_commons_v1_person_proto_msgTypes[17].OneofWrappers = []any{}
 	type x struct{}
 	out := protoimpl.TypeBuilder{
 		File: protoimpl.DescBuilder{
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_rotaloom_commons_v1_person_proto_rawDesc), len(file_rotaloom_commons_v1_person_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   11,
+			NumMessages:   25,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

@@ -10,9 +10,11 @@ package commonsv1
 
 import (
 	context "context"
+	v1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/common/v1"
 	grpc "google.golang.org/grpc"
 	codes "google.golang.org/grpc/codes"
 	status "google.golang.org/grpc/status"
+	emptypb "google.golang.org/protobuf/types/known/emptypb"
 )
 
 // This is a compile-time assertion to ensure that this generated file
@@ -21,11 +23,21 @@ import (
 const _ = grpc.SupportPackageIsVersion9
 
 const (
-	PersonService_GetPerson_FullMethodName            = "/rotaloom.commons.v1.PersonService/GetPerson"
-	PersonService_CreatePerson_FullMethodName         = "/rotaloom.commons.v1.PersonService/CreatePerson"
-	PersonService_MultiCreatePersons_FullMethodName   = "/rotaloom.commons.v1.PersonService/MultiCreatePersons"
-	PersonService_MultiReadBasePersons_FullMethodName = "/rotaloom.commons.v1.PersonService/MultiReadBasePersons"
-	PersonService_ResolvePersons_FullMethodName       = "/rotaloom.commons.v1.PersonService/ResolvePersons"
+	PersonService_GetPerson_FullMethodName                 = "/rotaloom.commons.v1.PersonService/GetPerson"
+	PersonService_CreatePerson_FullMethodName              = "/rotaloom.commons.v1.PersonService/CreatePerson"
+	PersonService_MultiCreatePersons_FullMethodName        = "/rotaloom.commons.v1.PersonService/MultiCreatePersons"
+	PersonService_UpdatePerson_FullMethodName              = "/rotaloom.commons.v1.PersonService/UpdatePerson"
+	PersonService_DeletePerson_FullMethodName              = "/rotaloom.commons.v1.PersonService/DeletePerson"
+	PersonService_MultiUpdatePersons_FullMethodName        = "/rotaloom.commons.v1.PersonService/MultiUpdatePersons"
+	PersonService_MultiUpsertPersons_FullMethodName        = "/rotaloom.commons.v1.PersonService/MultiUpsertPersons"
+	PersonService_MultiDeletePersons_FullMethodName        = "/rotaloom.commons.v1.PersonService/MultiDeletePersons"
+	PersonService_MultiReadPersons_FullMethodName          = "/rotaloom.commons.v1.PersonService/MultiReadPersons"
+	PersonService_MultiReadPersonRefs_FullMethodName       = "/rotaloom.commons.v1.PersonService/MultiReadPersonRefs"
+	PersonService_MultiReadPersonExtensions_FullMethodName = "/rotaloom.commons.v1.PersonService/MultiReadPersonExtensions"
+	PersonService_ApplyReadPersons_FullMethodName          = "/rotaloom.commons.v1.PersonService/ApplyReadPersons"
+	PersonService_GetCurrentUserInfo_FullMethodName        = "/rotaloom.commons.v1.PersonService/GetCurrentUserInfo"
+	PersonService_MultiReadBasePersons_FullMethodName      = "/rotaloom.commons.v1.PersonService/MultiReadBasePersons"
+	PersonService_ResolvePersons_FullMethodName            = "/rotaloom.commons.v1.PersonService/ResolvePersons"
 )
 
 // PersonServiceClient is the client API for PersonService service.
@@ -41,6 +53,31 @@ type PersonServiceClient interface {
 	// Creates up to 100 persons. Each succeeds or fails by itself: 207 when some
 	// failed.
 	MultiCreatePersons(ctx context.Context, in *PersonList, opts ...grpc.CallOption) (*PersonList, error)
+	// Changes what is sent of a person, and nothing else.
+	UpdatePerson(ctx context.Context, in *UpdatePersonRequest, opts ...grpc.CallOption) (*Person, error)
+	// Deletes a person, their user account, and whatever others keep of them.
+	DeletePerson(ctx context.Context, in *DeletePersonRequest, opts ...grpc.CallOption) (*emptypb.Empty, error)
+	// Changes up to 100 persons, each named by its personIdentity: what is sent
+	// of them, and nothing else. Each succeeds or fails by itself: 207 when some
+	// failed.
+	MultiUpdatePersons(ctx context.Context, in *PersonList, opts ...grpc.CallOption) (*PersonList, error)
+	// Changes the persons that are named by their personIdentity, and creates
+	// those without one, up to 100 together. Each succeeds or fails by itself:
+	// 207 when some failed.
+	MultiUpsertPersons(ctx context.Context, in *PersonList, opts ...grpc.CallOption) (*PersonList, error)
+	// Deletes up to 100 persons. Each succeeds or fails by itself: 207 when some
+	// failed.
+	MultiDeletePersons(ctx context.Context, in *PersonDeletionList, opts ...grpc.CallOption) (*PersonDeletionList, error)
+	// Retrieves everything about up to 100 persons, in the order asked for.
+	MultiReadPersons(ctx context.Context, in *MultiReadPersonsRequest, opts ...grpc.CallOption) (*PersonList, error)
+	// Retrieves references to up to 100 persons, in the order asked for.
+	MultiReadPersonRefs(ctx context.Context, in *MultiReadPersonsRequest, opts ...grpc.CallOption) (*v1.RefList, error)
+	// Retrieves an extension of up to 100 persons, or all of their extensions.
+	MultiReadPersonExtensions(ctx context.Context, in *MultiReadPersonExtensionsRequest, opts ...grpc.CallOption) (*PersonExtensionList, error)
+	// Retrieves a page of all persons, in the order of their ids.
+	ApplyReadPersons(ctx context.Context, in *ApplyReadPersonsRequest, opts ...grpc.CallOption) (*PersonPage, error)
+	// Retrieves who is calling.
+	GetCurrentUserInfo(ctx context.Context, in *GetCurrentUserInfoRequest, opts ...grpc.CallOption) (*CurrentUserInfo, error)
 	// Retrieves the short form of up to 100 persons, in the order asked for.
 	MultiReadBasePersons(ctx context.Context, in *MultiReadPersonsRequest, opts ...grpc.CallOption) (*BasePersonList, error)
 	// Finds persons for another service by ids or person numbers. Unknown ones
@@ -86,6 +123,106 @@ func (c *personServiceClient) MultiCreatePersons(ctx context.Context, in *Person
 	return out, nil
 }
 
+func (c *personServiceClient) UpdatePerson(ctx context.Context, in *UpdatePersonRequest, opts ...grpc.CallOption) (*Person, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(Person)
+	err := c.cc.Invoke(ctx, PersonService_UpdatePerson_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
+func (c *personServiceClient) DeletePerson(ctx context.Context, in *DeletePersonRequest, opts ...grpc.CallOption) (*emptypb.Empty, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(emptypb.Empty)
+	err := c.cc.Invoke(ctx, PersonService_DeletePerson_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
+func (c *personServiceClient) MultiUpdatePersons(ctx context.Context, in *PersonList, opts ...grpc.CallOption) (*PersonList, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(PersonList)
+	err := c.cc.Invoke(ctx, PersonService_MultiUpdatePersons_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
+func (c *personServiceClient) MultiUpsertPersons(ctx context.Context, in *PersonList, opts ...grpc.CallOption) (*PersonList, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(PersonList)
+	err := c.cc.Invoke(ctx, PersonService_MultiUpsertPersons_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
+func (c *personServiceClient) MultiDeletePersons(ctx context.Context, in *PersonDeletionList, opts ...grpc.CallOption) (*PersonDeletionList, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(PersonDeletionList)
+	err := c.cc.Invoke(ctx, PersonService_MultiDeletePersons_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
+func (c *personServiceClient) MultiReadPersons(ctx context.Context, in *MultiReadPersonsRequest, opts ...grpc.CallOption) (*PersonList, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(PersonList)
+	err := c.cc.Invoke(ctx, PersonService_MultiReadPersons_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
+func (c *personServiceClient) MultiReadPersonRefs(ctx context.Context, in *MultiReadPersonsRequest, opts ...grpc.CallOption) (*v1.RefList, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(v1.RefList)
+	err := c.cc.Invoke(ctx, PersonService_MultiReadPersonRefs_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
+func (c *personServiceClient) MultiReadPersonExtensions(ctx context.Context, in *MultiReadPersonExtensionsRequest, opts ...grpc.CallOption) (*PersonExtensionList, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(PersonExtensionList)
+	err := c.cc.Invoke(ctx, PersonService_MultiReadPersonExtensions_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
+func (c *personServiceClient) ApplyReadPersons(ctx context.Context, in *ApplyReadPersonsRequest, opts ...grpc.CallOption) (*PersonPage, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(PersonPage)
+	err := c.cc.Invoke(ctx, PersonService_ApplyReadPersons_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
+func (c *personServiceClient) GetCurrentUserInfo(ctx context.Context, in *GetCurrentUserInfoRequest, opts ...grpc.CallOption) (*CurrentUserInfo, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(CurrentUserInfo)
+	err := c.cc.Invoke(ctx, PersonService_GetCurrentUserInfo_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
 func (c *personServiceClient) MultiReadBasePersons(ctx context.Context, in *MultiReadPersonsRequest, opts ...grpc.CallOption) (*BasePersonList, error) {
 	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
 	out := new(BasePersonList)
@@ -119,6 +256,31 @@ type PersonServiceServer interface {
 	// Creates up to 100 persons. Each succeeds or fails by itself: 207 when some
 	// failed.
 	MultiCreatePersons(context.Context, *PersonList) (*PersonList, error)
+	// Changes what is sent of a person, and nothing else.
+	UpdatePerson(context.Context, *UpdatePersonRequest) (*Person, error)
+	// Deletes a person, their user account, and whatever others keep of them.
+	DeletePerson(context.Context, *DeletePersonRequest) (*emptypb.Empty, error)
+	// Changes up to 100 persons, each named by its personIdentity: what is sent
+	// of them, and nothing else. Each succeeds or fails by itself: 207 when some
+	// failed.
+	MultiUpdatePersons(context.Context, *PersonList) (*PersonList, error)
+	// Changes the persons that are named by their personIdentity, and creates
+	// those without one, up to 100 together. Each succeeds or fails by itself:
+	// 207 when some failed.
+	MultiUpsertPersons(context.Context, *PersonList) (*PersonList, error)
+	// Deletes up to 100 persons. Each succeeds or fails by itself: 207 when some
+	// failed.
+	MultiDeletePersons(context.Context, *PersonDeletionList) (*PersonDeletionList, error)
+	// Retrieves everything about up to 100 persons, in the order asked for.
+	MultiReadPersons(context.Context, *MultiReadPersonsRequest) (*PersonList, error)
+	// Retrieves references to up to 100 persons, in the order asked for.
+	MultiReadPersonRefs(context.Context, *MultiReadPersonsRequest) (*v1.RefList, error)
+	// Retrieves an extension of up to 100 persons, or all of their extensions.
+	MultiReadPersonExtensions(context.Context, *MultiReadPersonExtensionsRequest) (*PersonExtensionList, error)
+	// Retrieves a page of all persons, in the order of their ids.
+	ApplyReadPersons(context.Context, *ApplyReadPersonsRequest) (*PersonPage, error)
+	// Retrieves who is calling.
+	GetCurrentUserInfo(context.Context, *GetCurrentUserInfoRequest) (*CurrentUserInfo, error)
 	// Retrieves the short form of up to 100 persons, in the order asked for.
 	MultiReadBasePersons(context.Context, *MultiReadPersonsRequest) (*BasePersonList, error)
 	// Finds persons for another service by ids or person numbers. Unknown ones
@@ -142,6 +304,36 @@ func (UnimplementedPersonServiceServer) CreatePerson(context.Context, *Person) (
 }
 func (UnimplementedPersonServiceServer) MultiCreatePersons(context.Context, *PersonList) (*PersonList, error) {
 	return nil, status.Error(codes.Unimplemented, "method MultiCreatePersons not implemented")
+}
+func (UnimplementedPersonServiceServer) UpdatePerson(context.Context, *UpdatePersonRequest) (*Person, error) {
+	return nil, status.Error(codes.Unimplemented, "method UpdatePerson not implemented")
+}
+func (UnimplementedPersonServiceServer) DeletePerson(context.Context, *DeletePersonRequest) (*emptypb.Empty, error) {
+	return nil, status.Error(codes.Unimplemented, "method DeletePerson not implemented")
+}
+func (UnimplementedPersonServiceServer) MultiUpdatePersons(context.Context, *PersonList) (*PersonList, error) {
+	return nil, status.Error(codes.Unimplemented, "method MultiUpdatePersons not implemented")
+}
+func (UnimplementedPersonServiceServer) MultiUpsertPersons(context.Context, *PersonList) (*PersonList, error) {
+	return nil, status.Error(codes.Unimplemented, "method MultiUpsertPersons not implemented")
+}
+func (UnimplementedPersonServiceServer) MultiDeletePersons(context.Context, *PersonDeletionList) (*PersonDeletionList, error) {
+	return nil, status.Error(codes.Unimplemented, "method MultiDeletePersons not implemented")
+}
+func (UnimplementedPersonServiceServer) MultiReadPersons(context.Context, *MultiReadPersonsRequest) (*PersonList, error) {
+	return nil, status.Error(codes.Unimplemented, "method MultiReadPersons not implemented")
+}
+func (UnimplementedPersonServiceServer) MultiReadPersonRefs(context.Context, *MultiReadPersonsRequest) (*v1.RefList, error) {
+	return nil, status.Error(codes.Unimplemented, "method MultiReadPersonRefs not implemented")
+}
+func (UnimplementedPersonServiceServer) MultiReadPersonExtensions(context.Context, *MultiReadPersonExtensionsRequest) (*PersonExtensionList, error) {
+	return nil, status.Error(codes.Unimplemented, "method MultiReadPersonExtensions not implemented")
+}
+func (UnimplementedPersonServiceServer) ApplyReadPersons(context.Context, *ApplyReadPersonsRequest) (*PersonPage, error) {
+	return nil, status.Error(codes.Unimplemented, "method ApplyReadPersons not implemented")
+}
+func (UnimplementedPersonServiceServer) GetCurrentUserInfo(context.Context, *GetCurrentUserInfoRequest) (*CurrentUserInfo, error) {
+	return nil, status.Error(codes.Unimplemented, "method GetCurrentUserInfo not implemented")
 }
 func (UnimplementedPersonServiceServer) MultiReadBasePersons(context.Context, *MultiReadPersonsRequest) (*BasePersonList, error) {
 	return nil, status.Error(codes.Unimplemented, "method MultiReadBasePersons not implemented")
@@ -224,6 +416,186 @@ func _PersonService_MultiCreatePersons_Handler(srv interface{}, ctx context.Cont
 	return interceptor(ctx, in, info, handler)
 }
 
+func _PersonService_UpdatePerson_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(UpdatePersonRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(PersonServiceServer).UpdatePerson(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: PersonService_UpdatePerson_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(PersonServiceServer).UpdatePerson(ctx, req.(*UpdatePersonRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
+func _PersonService_DeletePerson_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(DeletePersonRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(PersonServiceServer).DeletePerson(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: PersonService_DeletePerson_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(PersonServiceServer).DeletePerson(ctx, req.(*DeletePersonRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
+func _PersonService_MultiUpdatePersons_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(PersonList)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(PersonServiceServer).MultiUpdatePersons(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: PersonService_MultiUpdatePersons_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(PersonServiceServer).MultiUpdatePersons(ctx, req.(*PersonList))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
+func _PersonService_MultiUpsertPersons_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(PersonList)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(PersonServiceServer).MultiUpsertPersons(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: PersonService_MultiUpsertPersons_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(PersonServiceServer).MultiUpsertPersons(ctx, req.(*PersonList))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
+func _PersonService_MultiDeletePersons_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(PersonDeletionList)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(PersonServiceServer).MultiDeletePersons(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: PersonService_MultiDeletePersons_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(PersonServiceServer).MultiDeletePersons(ctx, req.(*PersonDeletionList))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
+func _PersonService_MultiReadPersons_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(MultiReadPersonsRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(PersonServiceServer).MultiReadPersons(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: PersonService_MultiReadPersons_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(PersonServiceServer).MultiReadPersons(ctx, req.(*MultiReadPersonsRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
+func _PersonService_MultiReadPersonRefs_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(MultiReadPersonsRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(PersonServiceServer).MultiReadPersonRefs(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: PersonService_MultiReadPersonRefs_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(PersonServiceServer).MultiReadPersonRefs(ctx, req.(*MultiReadPersonsRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
+func _PersonService_MultiReadPersonExtensions_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(MultiReadPersonExtensionsRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(PersonServiceServer).MultiReadPersonExtensions(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: PersonService_MultiReadPersonExtensions_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(PersonServiceServer).MultiReadPersonExtensions(ctx, req.(*MultiReadPersonExtensionsRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
+func _PersonService_ApplyReadPersons_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(ApplyReadPersonsRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(PersonServiceServer).ApplyReadPersons(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: PersonService_ApplyReadPersons_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(PersonServiceServer).ApplyReadPersons(ctx, req.(*ApplyReadPersonsRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
+func _PersonService_GetCurrentUserInfo_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(GetCurrentUserInfoRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(PersonServiceServer).GetCurrentUserInfo(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: PersonService_GetCurrentUserInfo_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(PersonServiceServer).GetCurrentUserInfo(ctx, req.(*GetCurrentUserInfoRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
 func _PersonService_MultiReadBasePersons_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
 	in := new(MultiReadPersonsRequest)
 	if err := dec(in); err != nil {
@@ -278,6 +650,46 @@ var PersonService_ServiceDesc = grpc.ServiceDesc{
 		{
 			MethodName: "MultiCreatePersons",
 			Handler:    _PersonService_MultiCreatePersons_Handler,
+		},
+		{
+			MethodName: "UpdatePerson",
+			Handler:    _PersonService_UpdatePerson_Handler,
+		},
+		{
+			MethodName: "DeletePerson",
+			Handler:    _PersonService_DeletePerson_Handler,
+		},
+		{
+			MethodName: "MultiUpdatePersons",
+			Handler:    _PersonService_MultiUpdatePersons_Handler,
+		},
+		{
+			MethodName: "MultiUpsertPersons",
+			Handler:    _PersonService_MultiUpsertPersons_Handler,
+		},
+		{
+			MethodName: "MultiDeletePersons",
+			Handler:    _PersonService_MultiDeletePersons_Handler,
+		},
+		{
+			MethodName: "MultiReadPersons",
+			Handler:    _PersonService_MultiReadPersons_Handler,
+		},
+		{
+			MethodName: "MultiReadPersonRefs",
+			Handler:    _PersonService_MultiReadPersonRefs_Handler,
+		},
+		{
+			MethodName: "MultiReadPersonExtensions",
+			Handler:    _PersonService_MultiReadPersonExtensions_Handler,
+		},
+		{
+			MethodName: "ApplyReadPersons",
+			Handler:    _PersonService_ApplyReadPersons_Handler,
+		},
+		{
+			MethodName: "GetCurrentUserInfo",
+			Handler:    _PersonService_GetCurrentUserInfo_Handler,
 		},
 		{
 			MethodName: "MultiReadBasePersons",

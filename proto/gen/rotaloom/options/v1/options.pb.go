@@ -146,8 +146,8 @@ func (Format) EnumDescriptor() ([]byte, []int) {
 	return file_rotaloom_options_v1_options_proto_rawDescGZIP(), []int{1}
 }
 
-// Method is the policy of one operation. A method has either a permission or
-// is public; a test fails for one that has neither.
+// Method is the policy of one operation. A method has either a permission, or
+// is open to everybody, or is public; a test fails for one that has neither.
 type Method struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The permission that the caller needs, "<domain>.<resource>.<read|write>".
@@ -165,7 +165,13 @@ type Method struct {
 	// that, one after another, merge into the answer. Their fields come in the
 	// order of their numbers, so that the edge can write JSON while parts still
 	// arrive.
-	Parts         bool `protobuf:"varint,7,opt,name=parts,proto3" json:"parts,omitempty"`
+	Parts bool `protobuf:"varint,7,opt,name=parts,proto3" json:"parts,omitempty"`
+	// Whether the request or the answer holds secrets, so that nothing of it may
+	// be kept for an Idempotency-Key.
+	Confidential bool `protobuf:"varint,8,opt,name=confidential,proto3" json:"confidential,omitempty"`
+	// Whether everybody with a valid access token may call it, whatever their
+	// permissions.
+	Everybody     bool `protobuf:"varint,9,opt,name=everybody,proto3" json:"everybody,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -245,6 +251,20 @@ func (x *Method) GetInternal() bool {
 func (x *Method) GetParts() bool {
 	if x != nil {
 		return x.Parts
+	}
+	return false
+}
+
+func (x *Method) GetConfidential() bool {
+	if x != nil {
+		return x.Confidential
+	}
+	return false
+}
+
+func (x *Method) GetEverybody() bool {
+	if x != nil {
+		return x.Everybody
 	}
 	return false
 }
@@ -596,7 +616,7 @@ var File_rotaloom_options_v1_options_proto protoreflect.FileDescriptor
 
 const file_rotaloom_options_v1_options_proto_rawDesc = "" +
 	"\n" +
-	"!rotaloom/options/v1/options.proto\x12\x13rotaloom.options.v1\x1a google/protobuf/descriptor.proto\"\xf7\x01\n" +
+	"!rotaloom/options/v1/options.proto\x12\x13rotaloom.options.v1\x1a google/protobuf/descriptor.proto\"\xb9\x02\n" +
 	"\x06Method\x12\x1e\n" +
 	"\n" +
 	"permission\x18\x01 \x01(\tR\n" +
@@ -606,7 +626,9 @@ const file_rotaloom_options_v1_options_proto_rawDesc = "" +
 	"\x0esuccess_status\x18\x04 \x01(\x05R\rsuccessStatus\x12!\n" +
 	"\foauth_errors\x18\x05 \x01(\bR\voauthErrors\x12\x1a\n" +
 	"\binternal\x18\x06 \x01(\bR\binternal\x12\x14\n" +
-	"\x05parts\x18\a \x01(\bR\x05parts\"\xd2\x01\n" +
+	"\x05parts\x18\a \x01(\bR\x05parts\x12\"\n" +
+	"\fconfidential\x18\b \x01(\bR\fconfidential\x12\x1c\n" +
+	"\teverybody\x18\t \x01(\bR\teverybody\"\xd2\x01\n" +
 	"\x05Limit\x12\x10\n" +
 	"\x03max\x18\x01 \x01(\x03R\x03max\x12\x12\n" +
 	"\x04code\x18\x02 \x01(\tR\x04code\x12\x16\n" +

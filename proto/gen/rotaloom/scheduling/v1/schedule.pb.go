@@ -1001,14 +1001,34 @@ func (x *LeaveEditList) GetLeaveEdits() []*LeaveEdit {
 	return nil
 }
 
+// LeaveEdit is leave of timekeeping as it stands on the schedule. One without
+// times takes its time from the first shift of its day.
 type LeaveEdit struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Id            *int64                 `protobuf:"varint,1,opt,name=id,proto3,oneof" json:"id,omitempty"`
-	Employee      *v1.Ref                `protobuf:"bytes,2,opt,name=employee,proto3" json:"employee,omitempty"`
-	StartDate     string                 `protobuf:"bytes,3,opt,name=start_date,json=startDate,proto3" json:"start_date,omitempty"`
-	EndDate       string                 `protobuf:"bytes,4,opt,name=end_date,json=endDate,proto3" json:"end_date,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
+	state     protoimpl.MessageState `protogen:"open.v1"`
+	Id        *int64                 `protobuf:"varint,1,opt,name=id,proto3,oneof" json:"id,omitempty"`
+	Employee  *v1.Ref                `protobuf:"bytes,2,opt,name=employee,proto3" json:"employee,omitempty"`
+	StartDate string                 `protobuf:"bytes,3,opt,name=start_date,json=startDate,proto3" json:"start_date,omitempty"`
+	// The day on which it ends.
+	EndDate   string `protobuf:"bytes,4,opt,name=end_date,json=endDate,proto3" json:"end_date,omitempty"`
+	StartTime string `protobuf:"bytes,5,opt,name=start_time,json=startTime,proto3" json:"start_time,omitempty"`
+	EndTime   string `protobuf:"bytes,6,opt,name=end_time,json=endTime,proto3" json:"end_time,omitempty"`
+	// Seconds.
+	DurationInTime                 *int64                      `protobuf:"varint,7,opt,name=duration_in_time,json=durationInTime,proto3,oneof" json:"duration_in_time,omitempty"`
+	LeaveCase                      *v1.Ref                     `protobuf:"bytes,8,opt,name=leave_case,json=leaveCase,proto3" json:"leave_case,omitempty"`
+	LeaveCaseCode                  string                      `protobuf:"bytes,9,opt,name=leave_case_code,json=leaveCaseCode,proto3" json:"leave_case_code,omitempty"`
+	LeaveCaseStatus                string                      `protobuf:"bytes,10,opt,name=leave_case_status,json=leaveCaseStatus,proto3" json:"leave_case_status,omitempty"`
+	LeaveCaseOfContinuousFrequency *bool                       `protobuf:"varint,11,opt,name=leave_case_of_continuous_frequency,json=leaveCaseOfContinuousFrequency,proto3,oneof" json:"leave_case_of_continuous_frequency,omitempty"`
+	PaidSegment                    *LeaveEditSegment           `protobuf:"bytes,12,opt,name=paid_segment,json=paidSegment,proto3" json:"paid_segment,omitempty"`
+	TrackingSegment                *LeaveEditSegment           `protobuf:"bytes,13,opt,name=tracking_segment,json=trackingSegment,proto3" json:"tracking_segment,omitempty"`
+	OverrideSegments               []*LeaveEditOverrideSegment `protobuf:"bytes,14,rep,name=override_segments,json=overrideSegments,proto3" json:"override_segments,omitempty"`
+	Locked                         *bool                       `protobuf:"varint,15,opt,name=locked,proto3,oneof" json:"locked,omitempty"`
+	Posted                         *bool                       `protobuf:"varint,16,opt,name=posted,proto3,oneof" json:"posted,omitempty"`
+	Generated                      *bool                       `protobuf:"varint,17,opt,name=generated,proto3,oneof" json:"generated,omitempty"`
+	Deleted                        *bool                       `protobuf:"varint,18,opt,name=deleted,proto3,oneof" json:"deleted,omitempty"`
+	Version                        *int64                      `protobuf:"varint,19,opt,name=version,proto3,oneof" json:"version,omitempty"`
+	Relations                      []*Relation                 `protobuf:"bytes,20,rep,name=relations,proto3" json:"relations,omitempty"`
+	unknownFields                  protoimpl.UnknownFields
+	sizeCache                      protoimpl.SizeCache
 }
 
 func (x *LeaveEdit) Reset() {
@@ -1069,6 +1089,241 @@ func (x *LeaveEdit) GetEndDate() string {
 	return ""
 }
 
+func (x *LeaveEdit) GetStartTime() string {
+	if x != nil {
+		return x.StartTime
+	}
+	return ""
+}
+
+func (x *LeaveEdit) GetEndTime() string {
+	if x != nil {
+		return x.EndTime
+	}
+	return ""
+}
+
+func (x *LeaveEdit) GetDurationInTime() int64 {
+	if x != nil && x.DurationInTime != nil {
+		return *x.DurationInTime
+	}
+	return 0
+}
+
+func (x *LeaveEdit) GetLeaveCase() *v1.Ref {
+	if x != nil {
+		return x.LeaveCase
+	}
+	return nil
+}
+
+func (x *LeaveEdit) GetLeaveCaseCode() string {
+	if x != nil {
+		return x.LeaveCaseCode
+	}
+	return ""
+}
+
+func (x *LeaveEdit) GetLeaveCaseStatus() string {
+	if x != nil {
+		return x.LeaveCaseStatus
+	}
+	return ""
+}
+
+func (x *LeaveEdit) GetLeaveCaseOfContinuousFrequency() bool {
+	if x != nil && x.LeaveCaseOfContinuousFrequency != nil {
+		return *x.LeaveCaseOfContinuousFrequency
+	}
+	return false
+}
+
+func (x *LeaveEdit) GetPaidSegment() *LeaveEditSegment {
+	if x != nil {
+		return x.PaidSegment
+	}
+	return nil
+}
+
+func (x *LeaveEdit) GetTrackingSegment() *LeaveEditSegment {
+	if x != nil {
+		return x.TrackingSegment
+	}
+	return nil
+}
+
+func (x *LeaveEdit) GetOverrideSegments() []*LeaveEditOverrideSegment {
+	if x != nil {
+		return x.OverrideSegments
+	}
+	return nil
+}
+
+func (x *LeaveEdit) GetLocked() bool {
+	if x != nil && x.Locked != nil {
+		return *x.Locked
+	}
+	return false
+}
+
+func (x *LeaveEdit) GetPosted() bool {
+	if x != nil && x.Posted != nil {
+		return *x.Posted
+	}
+	return false
+}
+
+func (x *LeaveEdit) GetGenerated() bool {
+	if x != nil && x.Generated != nil {
+		return *x.Generated
+	}
+	return false
+}
+
+func (x *LeaveEdit) GetDeleted() bool {
+	if x != nil && x.Deleted != nil {
+		return *x.Deleted
+	}
+	return false
+}
+
+func (x *LeaveEdit) GetVersion() int64 {
+	if x != nil && x.Version != nil {
+		return *x.Version
+	}
+	return 0
+}
+
+func (x *LeaveEdit) GetRelations() []*Relation {
+	if x != nil {
+		return x.Relations
+	}
+	return nil
+}
+
+type LeaveEditSegment struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	Id    *int64                 `protobuf:"varint,1,opt,name=id,proto3,oneof" json:"id,omitempty"`
+	// Seconds.
+	DurationInTime *int64 `protobuf:"varint,2,opt,name=duration_in_time,json=durationInTime,proto3,oneof" json:"duration_in_time,omitempty"`
+	// FULL_DAY, HALF_DAY or nothing.
+	SymbolicValue string `protobuf:"bytes,3,opt,name=symbolic_value,json=symbolicValue,proto3" json:"symbolic_value,omitempty"`
+	Overridden    *bool  `protobuf:"varint,4,opt,name=overridden,proto3,oneof" json:"overridden,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *LeaveEditSegment) Reset() {
+	*x = LeaveEditSegment{}
+	mi := &file_rotaloom_scheduling_v1_schedule_proto_msgTypes[13]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *LeaveEditSegment) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*LeaveEditSegment) ProtoMessage() {}
+
+func (x *LeaveEditSegment) ProtoReflect() protoreflect.Message {
+	mi := &file_rotaloom_scheduling_v1_schedule_proto_msgTypes[13]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use LeaveEditSegment.ProtoReflect.Descriptor instead.
+func (*LeaveEditSegment) Descriptor() ([]byte, []int) {
+	return file_rotaloom_scheduling_v1_schedule_proto_rawDescGZIP(), []int{13}
+}
+
+func (x *LeaveEditSegment) GetId() int64 {
+	if x != nil && x.Id != nil {
+		return *x.Id
+	}
+	return 0
+}
+
+func (x *LeaveEditSegment) GetDurationInTime() int64 {
+	if x != nil && x.DurationInTime != nil {
+		return *x.DurationInTime
+	}
+	return 0
+}
+
+func (x *LeaveEditSegment) GetSymbolicValue() string {
+	if x != nil {
+		return x.SymbolicValue
+	}
+	return ""
+}
+
+func (x *LeaveEditSegment) GetOverridden() bool {
+	if x != nil && x.Overridden != nil {
+		return *x.Overridden
+	}
+	return false
+}
+
+type LeaveEditOverrideSegment struct {
+	state     protoimpl.MessageState `protogen:"open.v1"`
+	LeaveType *v1.Ref                `protobuf:"bytes,1,opt,name=leave_type,json=leaveType,proto3" json:"leave_type,omitempty"`
+	// Seconds.
+	DurationInTime *int64 `protobuf:"varint,2,opt,name=duration_in_time,json=durationInTime,proto3,oneof" json:"duration_in_time,omitempty"`
+	unknownFields  protoimpl.UnknownFields
+	sizeCache      protoimpl.SizeCache
+}
+
+func (x *LeaveEditOverrideSegment) Reset() {
+	*x = LeaveEditOverrideSegment{}
+	mi := &file_rotaloom_scheduling_v1_schedule_proto_msgTypes[14]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *LeaveEditOverrideSegment) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*LeaveEditOverrideSegment) ProtoMessage() {}
+
+func (x *LeaveEditOverrideSegment) ProtoReflect() protoreflect.Message {
+	mi := &file_rotaloom_scheduling_v1_schedule_proto_msgTypes[14]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use LeaveEditOverrideSegment.ProtoReflect.Descriptor instead.
+func (*LeaveEditOverrideSegment) Descriptor() ([]byte, []int) {
+	return file_rotaloom_scheduling_v1_schedule_proto_rawDescGZIP(), []int{14}
+}
+
+func (x *LeaveEditOverrideSegment) GetLeaveType() *v1.Ref {
+	if x != nil {
+		return x.LeaveType
+	}
+	return nil
+}
+
+func (x *LeaveEditOverrideSegment) GetDurationInTime() int64 {
+	if x != nil && x.DurationInTime != nil {
+		return *x.DurationInTime
+	}
+	return 0
+}
+
 type AvailabilityList struct {
 	state          protoimpl.MessageState `protogen:"open.v1"`
 	Availabilities []*Availability        `protobuf:"bytes,1,rep,name=availabilities,proto3" json:"availabilities,omitempty"`
@@ -1078,7 +1333,7 @@ type AvailabilityList struct {
 
 func (x *AvailabilityList) Reset() {
 	*x = AvailabilityList{}
-	mi := &file_rotaloom_scheduling_v1_schedule_proto_msgTypes[13]
+	mi := &file_rotaloom_scheduling_v1_schedule_proto_msgTypes[15]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1090,7 +1345,7 @@ func (x *AvailabilityList) String() string {
 func (*AvailabilityList) ProtoMessage() {}
 
 func (x *AvailabilityList) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_scheduling_v1_schedule_proto_msgTypes[13]
+	mi := &file_rotaloom_scheduling_v1_schedule_proto_msgTypes[15]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1103,7 +1358,7 @@ func (x *AvailabilityList) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use AvailabilityList.ProtoReflect.Descriptor instead.
 func (*AvailabilityList) Descriptor() ([]byte, []int) {
-	return file_rotaloom_scheduling_v1_schedule_proto_rawDescGZIP(), []int{13}
+	return file_rotaloom_scheduling_v1_schedule_proto_rawDescGZIP(), []int{15}
 }
 
 func (x *AvailabilityList) GetAvailabilities() []*Availability {
@@ -1129,7 +1384,7 @@ type Availability struct {
 
 func (x *Availability) Reset() {
 	*x = Availability{}
-	mi := &file_rotaloom_scheduling_v1_schedule_proto_msgTypes[14]
+	mi := &file_rotaloom_scheduling_v1_schedule_proto_msgTypes[16]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1141,7 +1396,7 @@ func (x *Availability) String() string {
 func (*Availability) ProtoMessage() {}
 
 func (x *Availability) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_scheduling_v1_schedule_proto_msgTypes[14]
+	mi := &file_rotaloom_scheduling_v1_schedule_proto_msgTypes[16]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1154,7 +1409,7 @@ func (x *Availability) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Availability.ProtoReflect.Descriptor instead.
 func (*Availability) Descriptor() ([]byte, []int) {
-	return file_rotaloom_scheduling_v1_schedule_proto_rawDescGZIP(), []int{14}
+	return file_rotaloom_scheduling_v1_schedule_proto_rawDescGZIP(), []int{16}
 }
 
 func (x *Availability) GetId() int64 {
@@ -1227,7 +1482,7 @@ type AvailabilitySegment struct {
 
 func (x *AvailabilitySegment) Reset() {
 	*x = AvailabilitySegment{}
-	mi := &file_rotaloom_scheduling_v1_schedule_proto_msgTypes[15]
+	mi := &file_rotaloom_scheduling_v1_schedule_proto_msgTypes[17]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1239,7 +1494,7 @@ func (x *AvailabilitySegment) String() string {
 func (*AvailabilitySegment) ProtoMessage() {}
 
 func (x *AvailabilitySegment) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_scheduling_v1_schedule_proto_msgTypes[15]
+	mi := &file_rotaloom_scheduling_v1_schedule_proto_msgTypes[17]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1252,7 +1507,7 @@ func (x *AvailabilitySegment) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use AvailabilitySegment.ProtoReflect.Descriptor instead.
 func (*AvailabilitySegment) Descriptor() ([]byte, []int) {
-	return file_rotaloom_scheduling_v1_schedule_proto_rawDescGZIP(), []int{15}
+	return file_rotaloom_scheduling_v1_schedule_proto_rawDescGZIP(), []int{17}
 }
 
 func (x *AvailabilitySegment) GetId() int64 {
@@ -1292,7 +1547,7 @@ type HolidayList struct {
 
 func (x *HolidayList) Reset() {
 	*x = HolidayList{}
-	mi := &file_rotaloom_scheduling_v1_schedule_proto_msgTypes[16]
+	mi := &file_rotaloom_scheduling_v1_schedule_proto_msgTypes[18]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1304,7 +1559,7 @@ func (x *HolidayList) String() string {
 func (*HolidayList) ProtoMessage() {}
 
 func (x *HolidayList) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_scheduling_v1_schedule_proto_msgTypes[16]
+	mi := &file_rotaloom_scheduling_v1_schedule_proto_msgTypes[18]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1317,7 +1572,7 @@ func (x *HolidayList) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use HolidayList.ProtoReflect.Descriptor instead.
 func (*HolidayList) Descriptor() ([]byte, []int) {
-	return file_rotaloom_scheduling_v1_schedule_proto_rawDescGZIP(), []int{16}
+	return file_rotaloom_scheduling_v1_schedule_proto_rawDescGZIP(), []int{18}
 }
 
 func (x *HolidayList) GetHolidays() []*ScheduledHoliday {
@@ -1341,7 +1596,7 @@ type ScheduledHoliday struct {
 
 func (x *ScheduledHoliday) Reset() {
 	*x = ScheduledHoliday{}
-	mi := &file_rotaloom_scheduling_v1_schedule_proto_msgTypes[17]
+	mi := &file_rotaloom_scheduling_v1_schedule_proto_msgTypes[19]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1353,7 +1608,7 @@ func (x *ScheduledHoliday) String() string {
 func (*ScheduledHoliday) ProtoMessage() {}
 
 func (x *ScheduledHoliday) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_scheduling_v1_schedule_proto_msgTypes[17]
+	mi := &file_rotaloom_scheduling_v1_schedule_proto_msgTypes[19]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1366,7 +1621,7 @@ func (x *ScheduledHoliday) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ScheduledHoliday.ProtoReflect.Descriptor instead.
 func (*ScheduledHoliday) Descriptor() ([]byte, []int) {
-	return file_rotaloom_scheduling_v1_schedule_proto_rawDescGZIP(), []int{17}
+	return file_rotaloom_scheduling_v1_schedule_proto_rawDescGZIP(), []int{19}
 }
 
 func (x *ScheduledHoliday) GetId() int64 {
@@ -1420,7 +1675,7 @@ type ScheduleTagList struct {
 
 func (x *ScheduleTagList) Reset() {
 	*x = ScheduleTagList{}
-	mi := &file_rotaloom_scheduling_v1_schedule_proto_msgTypes[18]
+	mi := &file_rotaloom_scheduling_v1_schedule_proto_msgTypes[20]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1432,7 +1687,7 @@ func (x *ScheduleTagList) String() string {
 func (*ScheduleTagList) ProtoMessage() {}
 
 func (x *ScheduleTagList) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_scheduling_v1_schedule_proto_msgTypes[18]
+	mi := &file_rotaloom_scheduling_v1_schedule_proto_msgTypes[20]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1445,7 +1700,7 @@ func (x *ScheduleTagList) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ScheduleTagList.ProtoReflect.Descriptor instead.
 func (*ScheduleTagList) Descriptor() ([]byte, []int) {
-	return file_rotaloom_scheduling_v1_schedule_proto_rawDescGZIP(), []int{18}
+	return file_rotaloom_scheduling_v1_schedule_proto_rawDescGZIP(), []int{20}
 }
 
 func (x *ScheduleTagList) GetScheduleTags() []*ScheduleTag {
@@ -1475,7 +1730,7 @@ type ScheduleTag struct {
 
 func (x *ScheduleTag) Reset() {
 	*x = ScheduleTag{}
-	mi := &file_rotaloom_scheduling_v1_schedule_proto_msgTypes[19]
+	mi := &file_rotaloom_scheduling_v1_schedule_proto_msgTypes[21]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1487,7 +1742,7 @@ func (x *ScheduleTag) String() string {
 func (*ScheduleTag) ProtoMessage() {}
 
 func (x *ScheduleTag) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_scheduling_v1_schedule_proto_msgTypes[19]
+	mi := &file_rotaloom_scheduling_v1_schedule_proto_msgTypes[21]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1500,7 +1755,7 @@ func (x *ScheduleTag) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ScheduleTag.ProtoReflect.Descriptor instead.
 func (*ScheduleTag) Descriptor() ([]byte, []int) {
-	return file_rotaloom_scheduling_v1_schedule_proto_rawDescGZIP(), []int{19}
+	return file_rotaloom_scheduling_v1_schedule_proto_rawDescGZIP(), []int{21}
 }
 
 func (x *ScheduleTag) GetId() int64 {
@@ -1603,7 +1858,7 @@ type ScheduleTagSegment struct {
 
 func (x *ScheduleTagSegment) Reset() {
 	*x = ScheduleTagSegment{}
-	mi := &file_rotaloom_scheduling_v1_schedule_proto_msgTypes[20]
+	mi := &file_rotaloom_scheduling_v1_schedule_proto_msgTypes[22]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1615,7 +1870,7 @@ func (x *ScheduleTagSegment) String() string {
 func (*ScheduleTagSegment) ProtoMessage() {}
 
 func (x *ScheduleTagSegment) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_scheduling_v1_schedule_proto_msgTypes[20]
+	mi := &file_rotaloom_scheduling_v1_schedule_proto_msgTypes[22]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1628,7 +1883,7 @@ func (x *ScheduleTagSegment) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ScheduleTagSegment.ProtoReflect.Descriptor instead.
 func (*ScheduleTagSegment) Descriptor() ([]byte, []int) {
-	return file_rotaloom_scheduling_v1_schedule_proto_rawDescGZIP(), []int{20}
+	return file_rotaloom_scheduling_v1_schedule_proto_rawDescGZIP(), []int{22}
 }
 
 func (x *ScheduleTagSegment) GetId() int64 {
@@ -1696,7 +1951,7 @@ type ScheduleDayList struct {
 
 func (x *ScheduleDayList) Reset() {
 	*x = ScheduleDayList{}
-	mi := &file_rotaloom_scheduling_v1_schedule_proto_msgTypes[21]
+	mi := &file_rotaloom_scheduling_v1_schedule_proto_msgTypes[23]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1708,7 +1963,7 @@ func (x *ScheduleDayList) String() string {
 func (*ScheduleDayList) ProtoMessage() {}
 
 func (x *ScheduleDayList) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_scheduling_v1_schedule_proto_msgTypes[21]
+	mi := &file_rotaloom_scheduling_v1_schedule_proto_msgTypes[23]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1721,7 +1976,7 @@ func (x *ScheduleDayList) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ScheduleDayList.ProtoReflect.Descriptor instead.
 func (*ScheduleDayList) Descriptor() ([]byte, []int) {
-	return file_rotaloom_scheduling_v1_schedule_proto_rawDescGZIP(), []int{21}
+	return file_rotaloom_scheduling_v1_schedule_proto_rawDescGZIP(), []int{23}
 }
 
 func (x *ScheduleDayList) GetDays() []*ScheduleDay {
@@ -1744,7 +1999,7 @@ type ScheduleDay struct {
 
 func (x *ScheduleDay) Reset() {
 	*x = ScheduleDay{}
-	mi := &file_rotaloom_scheduling_v1_schedule_proto_msgTypes[22]
+	mi := &file_rotaloom_scheduling_v1_schedule_proto_msgTypes[24]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1756,7 +2011,7 @@ func (x *ScheduleDay) String() string {
 func (*ScheduleDay) ProtoMessage() {}
 
 func (x *ScheduleDay) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_scheduling_v1_schedule_proto_msgTypes[22]
+	mi := &file_rotaloom_scheduling_v1_schedule_proto_msgTypes[24]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1769,7 +2024,7 @@ func (x *ScheduleDay) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ScheduleDay.ProtoReflect.Descriptor instead.
 func (*ScheduleDay) Descriptor() ([]byte, []int) {
-	return file_rotaloom_scheduling_v1_schedule_proto_rawDescGZIP(), []int{22}
+	return file_rotaloom_scheduling_v1_schedule_proto_rawDescGZIP(), []int{24}
 }
 
 func (x *ScheduleDay) GetEmployee() *v1.Ref {
@@ -1816,7 +2071,7 @@ type EmployeeRefList struct {
 
 func (x *EmployeeRefList) Reset() {
 	*x = EmployeeRefList{}
-	mi := &file_rotaloom_scheduling_v1_schedule_proto_msgTypes[23]
+	mi := &file_rotaloom_scheduling_v1_schedule_proto_msgTypes[25]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1828,7 +2083,7 @@ func (x *EmployeeRefList) String() string {
 func (*EmployeeRefList) ProtoMessage() {}
 
 func (x *EmployeeRefList) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_scheduling_v1_schedule_proto_msgTypes[23]
+	mi := &file_rotaloom_scheduling_v1_schedule_proto_msgTypes[25]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1841,7 +2096,7 @@ func (x *EmployeeRefList) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use EmployeeRefList.ProtoReflect.Descriptor instead.
 func (*EmployeeRefList) Descriptor() ([]byte, []int) {
-	return file_rotaloom_scheduling_v1_schedule_proto_rawDescGZIP(), []int{23}
+	return file_rotaloom_scheduling_v1_schedule_proto_rawDescGZIP(), []int{25}
 }
 
 func (x *EmployeeRefList) GetEmployees() []*v1.Ref {
@@ -1860,7 +2115,7 @@ type ExpandedJobList struct {
 
 func (x *ExpandedJobList) Reset() {
 	*x = ExpandedJobList{}
-	mi := &file_rotaloom_scheduling_v1_schedule_proto_msgTypes[24]
+	mi := &file_rotaloom_scheduling_v1_schedule_proto_msgTypes[26]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1872,7 +2127,7 @@ func (x *ExpandedJobList) String() string {
 func (*ExpandedJobList) ProtoMessage() {}
 
 func (x *ExpandedJobList) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_scheduling_v1_schedule_proto_msgTypes[24]
+	mi := &file_rotaloom_scheduling_v1_schedule_proto_msgTypes[26]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1885,7 +2140,7 @@ func (x *ExpandedJobList) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ExpandedJobList.ProtoReflect.Descriptor instead.
 func (*ExpandedJobList) Descriptor() ([]byte, []int) {
-	return file_rotaloom_scheduling_v1_schedule_proto_rawDescGZIP(), []int{24}
+	return file_rotaloom_scheduling_v1_schedule_proto_rawDescGZIP(), []int{26}
 }
 
 func (x *ExpandedJobList) GetJobs() []*ExpandedJob {
@@ -1906,7 +2161,7 @@ type ExpandedJob struct {
 
 func (x *ExpandedJob) Reset() {
 	*x = ExpandedJob{}
-	mi := &file_rotaloom_scheduling_v1_schedule_proto_msgTypes[25]
+	mi := &file_rotaloom_scheduling_v1_schedule_proto_msgTypes[27]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1918,7 +2173,7 @@ func (x *ExpandedJob) String() string {
 func (*ExpandedJob) ProtoMessage() {}
 
 func (x *ExpandedJob) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_scheduling_v1_schedule_proto_msgTypes[25]
+	mi := &file_rotaloom_scheduling_v1_schedule_proto_msgTypes[27]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1931,7 +2186,7 @@ func (x *ExpandedJob) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ExpandedJob.ProtoReflect.Descriptor instead.
 func (*ExpandedJob) Descriptor() ([]byte, []int) {
-	return file_rotaloom_scheduling_v1_schedule_proto_rawDescGZIP(), []int{25}
+	return file_rotaloom_scheduling_v1_schedule_proto_rawDescGZIP(), []int{27}
 }
 
 func (x *ExpandedJob) GetId() int64 {
@@ -1965,7 +2220,7 @@ type MultiReadScheduleStatusRequest struct {
 
 func (x *MultiReadScheduleStatusRequest) Reset() {
 	*x = MultiReadScheduleStatusRequest{}
-	mi := &file_rotaloom_scheduling_v1_schedule_proto_msgTypes[26]
+	mi := &file_rotaloom_scheduling_v1_schedule_proto_msgTypes[28]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1977,7 +2232,7 @@ func (x *MultiReadScheduleStatusRequest) String() string {
 func (*MultiReadScheduleStatusRequest) ProtoMessage() {}
 
 func (x *MultiReadScheduleStatusRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_scheduling_v1_schedule_proto_msgTypes[26]
+	mi := &file_rotaloom_scheduling_v1_schedule_proto_msgTypes[28]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1990,7 +2245,7 @@ func (x *MultiReadScheduleStatusRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use MultiReadScheduleStatusRequest.ProtoReflect.Descriptor instead.
 func (*MultiReadScheduleStatusRequest) Descriptor() ([]byte, []int) {
-	return file_rotaloom_scheduling_v1_schedule_proto_rawDescGZIP(), []int{26}
+	return file_rotaloom_scheduling_v1_schedule_proto_rawDescGZIP(), []int{28}
 }
 
 func (x *MultiReadScheduleStatusRequest) GetSelect() []string {
@@ -2017,7 +2272,7 @@ type ScheduleStatusWhere struct {
 
 func (x *ScheduleStatusWhere) Reset() {
 	*x = ScheduleStatusWhere{}
-	mi := &file_rotaloom_scheduling_v1_schedule_proto_msgTypes[27]
+	mi := &file_rotaloom_scheduling_v1_schedule_proto_msgTypes[29]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2029,7 +2284,7 @@ func (x *ScheduleStatusWhere) String() string {
 func (*ScheduleStatusWhere) ProtoMessage() {}
 
 func (x *ScheduleStatusWhere) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_scheduling_v1_schedule_proto_msgTypes[27]
+	mi := &file_rotaloom_scheduling_v1_schedule_proto_msgTypes[29]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2042,7 +2297,7 @@ func (x *ScheduleStatusWhere) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ScheduleStatusWhere.ProtoReflect.Descriptor instead.
 func (*ScheduleStatusWhere) Descriptor() ([]byte, []int) {
-	return file_rotaloom_scheduling_v1_schedule_proto_rawDescGZIP(), []int{27}
+	return file_rotaloom_scheduling_v1_schedule_proto_rawDescGZIP(), []int{29}
 }
 
 func (x *ScheduleStatusWhere) GetEmployees() *EmployeeSchedules {
@@ -2068,7 +2323,7 @@ type ScheduleStatus struct {
 
 func (x *ScheduleStatus) Reset() {
 	*x = ScheduleStatus{}
-	mi := &file_rotaloom_scheduling_v1_schedule_proto_msgTypes[28]
+	mi := &file_rotaloom_scheduling_v1_schedule_proto_msgTypes[30]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2080,7 +2335,7 @@ func (x *ScheduleStatus) String() string {
 func (*ScheduleStatus) ProtoMessage() {}
 
 func (x *ScheduleStatus) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_scheduling_v1_schedule_proto_msgTypes[28]
+	mi := &file_rotaloom_scheduling_v1_schedule_proto_msgTypes[30]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2093,7 +2348,7 @@ func (x *ScheduleStatus) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ScheduleStatus.ProtoReflect.Descriptor instead.
 func (*ScheduleStatus) Descriptor() ([]byte, []int) {
-	return file_rotaloom_scheduling_v1_schedule_proto_rawDescGZIP(), []int{28}
+	return file_rotaloom_scheduling_v1_schedule_proto_rawDescGZIP(), []int{30}
 }
 
 func (x *ScheduleStatus) GetEmployeeStatus() *EmployeeStatusList {
@@ -2112,7 +2367,7 @@ type EmployeeStatusList struct {
 
 func (x *EmployeeStatusList) Reset() {
 	*x = EmployeeStatusList{}
-	mi := &file_rotaloom_scheduling_v1_schedule_proto_msgTypes[29]
+	mi := &file_rotaloom_scheduling_v1_schedule_proto_msgTypes[31]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2124,7 +2379,7 @@ func (x *EmployeeStatusList) String() string {
 func (*EmployeeStatusList) ProtoMessage() {}
 
 func (x *EmployeeStatusList) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_scheduling_v1_schedule_proto_msgTypes[29]
+	mi := &file_rotaloom_scheduling_v1_schedule_proto_msgTypes[31]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2137,7 +2392,7 @@ func (x *EmployeeStatusList) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use EmployeeStatusList.ProtoReflect.Descriptor instead.
 func (*EmployeeStatusList) Descriptor() ([]byte, []int) {
-	return file_rotaloom_scheduling_v1_schedule_proto_rawDescGZIP(), []int{29}
+	return file_rotaloom_scheduling_v1_schedule_proto_rawDescGZIP(), []int{31}
 }
 
 func (x *EmployeeStatusList) GetEmployeeStatus() []*EmployeeStatus {
@@ -2160,7 +2415,7 @@ type EmployeeStatus struct {
 
 func (x *EmployeeStatus) Reset() {
 	*x = EmployeeStatus{}
-	mi := &file_rotaloom_scheduling_v1_schedule_proto_msgTypes[30]
+	mi := &file_rotaloom_scheduling_v1_schedule_proto_msgTypes[32]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2172,7 +2427,7 @@ func (x *EmployeeStatus) String() string {
 func (*EmployeeStatus) ProtoMessage() {}
 
 func (x *EmployeeStatus) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_scheduling_v1_schedule_proto_msgTypes[30]
+	mi := &file_rotaloom_scheduling_v1_schedule_proto_msgTypes[32]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2185,7 +2440,7 @@ func (x *EmployeeStatus) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use EmployeeStatus.ProtoReflect.Descriptor instead.
 func (*EmployeeStatus) Descriptor() ([]byte, []int) {
-	return file_rotaloom_scheduling_v1_schedule_proto_rawDescGZIP(), []int{30}
+	return file_rotaloom_scheduling_v1_schedule_proto_rawDescGZIP(), []int{32}
 }
 
 func (x *EmployeeStatus) GetEmployee() *v1.Ref {
@@ -2221,7 +2476,7 @@ type ProcessingStatus struct {
 
 func (x *ProcessingStatus) Reset() {
 	*x = ProcessingStatus{}
-	mi := &file_rotaloom_scheduling_v1_schedule_proto_msgTypes[31]
+	mi := &file_rotaloom_scheduling_v1_schedule_proto_msgTypes[33]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2233,7 +2488,7 @@ func (x *ProcessingStatus) String() string {
 func (*ProcessingStatus) ProtoMessage() {}
 
 func (x *ProcessingStatus) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_scheduling_v1_schedule_proto_msgTypes[31]
+	mi := &file_rotaloom_scheduling_v1_schedule_proto_msgTypes[33]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2246,7 +2501,7 @@ func (x *ProcessingStatus) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ProcessingStatus.ProtoReflect.Descriptor instead.
 func (*ProcessingStatus) Descriptor() ([]byte, []int) {
-	return file_rotaloom_scheduling_v1_schedule_proto_rawDescGZIP(), []int{31}
+	return file_rotaloom_scheduling_v1_schedule_proto_rawDescGZIP(), []int{33}
 }
 
 func (x *ProcessingStatus) GetProcessingType() *ProcessingType {
@@ -2287,7 +2542,7 @@ type ProcessingType struct {
 
 func (x *ProcessingType) Reset() {
 	*x = ProcessingType{}
-	mi := &file_rotaloom_scheduling_v1_schedule_proto_msgTypes[32]
+	mi := &file_rotaloom_scheduling_v1_schedule_proto_msgTypes[34]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2299,7 +2554,7 @@ func (x *ProcessingType) String() string {
 func (*ProcessingType) ProtoMessage() {}
 
 func (x *ProcessingType) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_scheduling_v1_schedule_proto_msgTypes[32]
+	mi := &file_rotaloom_scheduling_v1_schedule_proto_msgTypes[34]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2312,7 +2567,7 @@ func (x *ProcessingType) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ProcessingType.ProtoReflect.Descriptor instead.
 func (*ProcessingType) Descriptor() ([]byte, []int) {
-	return file_rotaloom_scheduling_v1_schedule_proto_rawDescGZIP(), []int{32}
+	return file_rotaloom_scheduling_v1_schedule_proto_rawDescGZIP(), []int{34}
 }
 
 func (x *ProcessingType) GetId() int64 {
@@ -2448,14 +2703,58 @@ const file_rotaloom_scheduling_v1_schedule_proto_rawDesc = "" +
 	"\rLeaveEditList\x12B\n" +
 	"\vleave_edits\x18\x01 \x03(\v2!.rotaloom.scheduling.v1.LeaveEditR\n" +
 	"leaveEdits:\x11\xa2\xbb\x18\r\n" +
-	"\vleave_edits\"\x96\x01\n" +
+	"\vleave_edits\"\xb0\b\n" +
 	"\tLeaveEdit\x12\x13\n" +
 	"\x02id\x18\x01 \x01(\x03H\x00R\x02id\x88\x01\x01\x123\n" +
 	"\bemployee\x18\x02 \x01(\v2\x17.rotaloom.common.v1.RefR\bemployee\x12\x1d\n" +
 	"\n" +
 	"start_date\x18\x03 \x01(\tR\tstartDate\x12\x19\n" +
-	"\bend_date\x18\x04 \x01(\tR\aendDateB\x05\n" +
-	"\x03_id\"v\n" +
+	"\bend_date\x18\x04 \x01(\tR\aendDate\x12\x1d\n" +
+	"\n" +
+	"start_time\x18\x05 \x01(\tR\tstartTime\x12\x19\n" +
+	"\bend_time\x18\x06 \x01(\tR\aendTime\x12-\n" +
+	"\x10duration_in_time\x18\a \x01(\x03H\x01R\x0edurationInTime\x88\x01\x01\x126\n" +
+	"\n" +
+	"leave_case\x18\b \x01(\v2\x17.rotaloom.common.v1.RefR\tleaveCase\x12&\n" +
+	"\x0fleave_case_code\x18\t \x01(\tR\rleaveCaseCode\x12*\n" +
+	"\x11leave_case_status\x18\n" +
+	" \x01(\tR\x0fleaveCaseStatus\x12O\n" +
+	"\"leave_case_of_continuous_frequency\x18\v \x01(\bH\x02R\x1eleaveCaseOfContinuousFrequency\x88\x01\x01\x12K\n" +
+	"\fpaid_segment\x18\f \x01(\v2(.rotaloom.scheduling.v1.LeaveEditSegmentR\vpaidSegment\x12S\n" +
+	"\x10tracking_segment\x18\r \x01(\v2(.rotaloom.scheduling.v1.LeaveEditSegmentR\x0ftrackingSegment\x12]\n" +
+	"\x11override_segments\x18\x0e \x03(\v20.rotaloom.scheduling.v1.LeaveEditOverrideSegmentR\x10overrideSegments\x12\x1b\n" +
+	"\x06locked\x18\x0f \x01(\bH\x03R\x06locked\x88\x01\x01\x12\x1b\n" +
+	"\x06posted\x18\x10 \x01(\bH\x04R\x06posted\x88\x01\x01\x12!\n" +
+	"\tgenerated\x18\x11 \x01(\bH\x05R\tgenerated\x88\x01\x01\x12\x1d\n" +
+	"\adeleted\x18\x12 \x01(\bH\x06R\adeleted\x88\x01\x01\x12\x1d\n" +
+	"\aversion\x18\x13 \x01(\x03H\aR\aversion\x88\x01\x01\x12>\n" +
+	"\trelations\x18\x14 \x03(\v2 .rotaloom.scheduling.v1.RelationR\trelationsB\x05\n" +
+	"\x03_idB\x13\n" +
+	"\x11_duration_in_timeB%\n" +
+	"#_leave_case_of_continuous_frequencyB\t\n" +
+	"\a_lockedB\t\n" +
+	"\a_postedB\f\n" +
+	"\n" +
+	"_generatedB\n" +
+	"\n" +
+	"\b_deletedB\n" +
+	"\n" +
+	"\b_version\"\xcd\x01\n" +
+	"\x10LeaveEditSegment\x12\x13\n" +
+	"\x02id\x18\x01 \x01(\x03H\x00R\x02id\x88\x01\x01\x12-\n" +
+	"\x10duration_in_time\x18\x02 \x01(\x03H\x01R\x0edurationInTime\x88\x01\x01\x12%\n" +
+	"\x0esymbolic_value\x18\x03 \x01(\tR\rsymbolicValue\x12#\n" +
+	"\n" +
+	"overridden\x18\x04 \x01(\bH\x02R\n" +
+	"overridden\x88\x01\x01B\x05\n" +
+	"\x03_idB\x13\n" +
+	"\x11_duration_in_timeB\r\n" +
+	"\v_overridden\"\x96\x01\n" +
+	"\x18LeaveEditOverrideSegment\x126\n" +
+	"\n" +
+	"leave_type\x18\x01 \x01(\v2\x17.rotaloom.common.v1.RefR\tleaveType\x12-\n" +
+	"\x10duration_in_time\x18\x02 \x01(\x03H\x00R\x0edurationInTime\x88\x01\x01B\x13\n" +
+	"\x11_duration_in_time\"v\n" +
 	"\x10AvailabilityList\x12L\n" +
 	"\x0eavailabilities\x18\x01 \x03(\v2$.rotaloom.scheduling.v1.AvailabilityR\x0eavailabilities:\x14\xa2\xbb\x18\x10\n" +
 	"\x0eavailabilities\"\x83\x03\n" +
@@ -2607,7 +2906,7 @@ func file_rotaloom_scheduling_v1_schedule_proto_rawDescGZIP() []byte {
 	return file_rotaloom_scheduling_v1_schedule_proto_rawDescData
 }
 
-var file_rotaloom_scheduling_v1_schedule_proto_msgTypes = make([]protoimpl.MessageInfo, 33)
+var file_rotaloom_scheduling_v1_schedule_proto_msgTypes = make([]protoimpl.MessageInfo, 35)
 var file_rotaloom_scheduling_v1_schedule_proto_goTypes = []any{
 	(*MultiReadScheduleRequest)(nil),       // 0: rotaloom.scheduling.v1.MultiReadScheduleRequest
 	(*MultiReadOptions)(nil),               // 1: rotaloom.scheduling.v1.MultiReadOptions
@@ -2622,36 +2921,38 @@ var file_rotaloom_scheduling_v1_schedule_proto_goTypes = []any{
 	(*OpenShiftCount)(nil),                 // 10: rotaloom.scheduling.v1.OpenShiftCount
 	(*LeaveEditList)(nil),                  // 11: rotaloom.scheduling.v1.LeaveEditList
 	(*LeaveEdit)(nil),                      // 12: rotaloom.scheduling.v1.LeaveEdit
-	(*AvailabilityList)(nil),               // 13: rotaloom.scheduling.v1.AvailabilityList
-	(*Availability)(nil),                   // 14: rotaloom.scheduling.v1.Availability
-	(*AvailabilitySegment)(nil),            // 15: rotaloom.scheduling.v1.AvailabilitySegment
-	(*HolidayList)(nil),                    // 16: rotaloom.scheduling.v1.HolidayList
-	(*ScheduledHoliday)(nil),               // 17: rotaloom.scheduling.v1.ScheduledHoliday
-	(*ScheduleTagList)(nil),                // 18: rotaloom.scheduling.v1.ScheduleTagList
-	(*ScheduleTag)(nil),                    // 19: rotaloom.scheduling.v1.ScheduleTag
-	(*ScheduleTagSegment)(nil),             // 20: rotaloom.scheduling.v1.ScheduleTagSegment
-	(*ScheduleDayList)(nil),                // 21: rotaloom.scheduling.v1.ScheduleDayList
-	(*ScheduleDay)(nil),                    // 22: rotaloom.scheduling.v1.ScheduleDay
-	(*EmployeeRefList)(nil),                // 23: rotaloom.scheduling.v1.EmployeeRefList
-	(*ExpandedJobList)(nil),                // 24: rotaloom.scheduling.v1.ExpandedJobList
-	(*ExpandedJob)(nil),                    // 25: rotaloom.scheduling.v1.ExpandedJob
-	(*MultiReadScheduleStatusRequest)(nil), // 26: rotaloom.scheduling.v1.MultiReadScheduleStatusRequest
-	(*ScheduleStatusWhere)(nil),            // 27: rotaloom.scheduling.v1.ScheduleStatusWhere
-	(*ScheduleStatus)(nil),                 // 28: rotaloom.scheduling.v1.ScheduleStatus
-	(*EmployeeStatusList)(nil),             // 29: rotaloom.scheduling.v1.EmployeeStatusList
-	(*EmployeeStatus)(nil),                 // 30: rotaloom.scheduling.v1.EmployeeStatus
-	(*ProcessingStatus)(nil),               // 31: rotaloom.scheduling.v1.ProcessingStatus
-	(*ProcessingType)(nil),                 // 32: rotaloom.scheduling.v1.ProcessingType
-	(*v1.RefList)(nil),                     // 33: rotaloom.common.v1.RefList
-	(*v1.DateRange)(nil),                   // 34: rotaloom.common.v1.DateRange
-	(*v1.Ref)(nil),                         // 35: rotaloom.common.v1.Ref
-	(*ShiftList)(nil),                      // 36: rotaloom.scheduling.v1.ShiftList
-	(*PayCodeEditList)(nil),                // 37: rotaloom.scheduling.v1.PayCodeEditList
-	(*DayLockList)(nil),                    // 38: rotaloom.scheduling.v1.DayLockList
-	(*Relation)(nil),                       // 39: rotaloom.scheduling.v1.Relation
-	(*CommentNote)(nil),                    // 40: rotaloom.scheduling.v1.CommentNote
-	(*CostCenterEntry)(nil),                // 41: rotaloom.scheduling.v1.CostCenterEntry
-	(*LaborCategories)(nil),                // 42: rotaloom.scheduling.v1.LaborCategories
+	(*LeaveEditSegment)(nil),               // 13: rotaloom.scheduling.v1.LeaveEditSegment
+	(*LeaveEditOverrideSegment)(nil),       // 14: rotaloom.scheduling.v1.LeaveEditOverrideSegment
+	(*AvailabilityList)(nil),               // 15: rotaloom.scheduling.v1.AvailabilityList
+	(*Availability)(nil),                   // 16: rotaloom.scheduling.v1.Availability
+	(*AvailabilitySegment)(nil),            // 17: rotaloom.scheduling.v1.AvailabilitySegment
+	(*HolidayList)(nil),                    // 18: rotaloom.scheduling.v1.HolidayList
+	(*ScheduledHoliday)(nil),               // 19: rotaloom.scheduling.v1.ScheduledHoliday
+	(*ScheduleTagList)(nil),                // 20: rotaloom.scheduling.v1.ScheduleTagList
+	(*ScheduleTag)(nil),                    // 21: rotaloom.scheduling.v1.ScheduleTag
+	(*ScheduleTagSegment)(nil),             // 22: rotaloom.scheduling.v1.ScheduleTagSegment
+	(*ScheduleDayList)(nil),                // 23: rotaloom.scheduling.v1.ScheduleDayList
+	(*ScheduleDay)(nil),                    // 24: rotaloom.scheduling.v1.ScheduleDay
+	(*EmployeeRefList)(nil),                // 25: rotaloom.scheduling.v1.EmployeeRefList
+	(*ExpandedJobList)(nil),                // 26: rotaloom.scheduling.v1.ExpandedJobList
+	(*ExpandedJob)(nil),                    // 27: rotaloom.scheduling.v1.ExpandedJob
+	(*MultiReadScheduleStatusRequest)(nil), // 28: rotaloom.scheduling.v1.MultiReadScheduleStatusRequest
+	(*ScheduleStatusWhere)(nil),            // 29: rotaloom.scheduling.v1.ScheduleStatusWhere
+	(*ScheduleStatus)(nil),                 // 30: rotaloom.scheduling.v1.ScheduleStatus
+	(*EmployeeStatusList)(nil),             // 31: rotaloom.scheduling.v1.EmployeeStatusList
+	(*EmployeeStatus)(nil),                 // 32: rotaloom.scheduling.v1.EmployeeStatus
+	(*ProcessingStatus)(nil),               // 33: rotaloom.scheduling.v1.ProcessingStatus
+	(*ProcessingType)(nil),                 // 34: rotaloom.scheduling.v1.ProcessingType
+	(*v1.RefList)(nil),                     // 35: rotaloom.common.v1.RefList
+	(*v1.DateRange)(nil),                   // 36: rotaloom.common.v1.DateRange
+	(*v1.Ref)(nil),                         // 37: rotaloom.common.v1.Ref
+	(*ShiftList)(nil),                      // 38: rotaloom.scheduling.v1.ShiftList
+	(*PayCodeEditList)(nil),                // 39: rotaloom.scheduling.v1.PayCodeEditList
+	(*DayLockList)(nil),                    // 40: rotaloom.scheduling.v1.DayLockList
+	(*Relation)(nil),                       // 41: rotaloom.scheduling.v1.Relation
+	(*CommentNote)(nil),                    // 42: rotaloom.scheduling.v1.CommentNote
+	(*CostCenterEntry)(nil),                // 43: rotaloom.scheduling.v1.CostCenterEntry
+	(*LaborCategories)(nil),                // 44: rotaloom.scheduling.v1.LaborCategories
 }
 var file_rotaloom_scheduling_v1_schedule_proto_depIdxs = []int32{
 	1,  // 0: rotaloom.scheduling.v1.MultiReadScheduleRequest.multi_read_options:type_name -> rotaloom.scheduling.v1.MultiReadOptions
@@ -2659,74 +2960,80 @@ var file_rotaloom_scheduling_v1_schedule_proto_depIdxs = []int32{
 	3,  // 2: rotaloom.scheduling.v1.ScheduleWhere.employees:type_name -> rotaloom.scheduling.v1.EmployeeSchedules
 	4,  // 3: rotaloom.scheduling.v1.ScheduleWhere.hyper_find:type_name -> rotaloom.scheduling.v1.HyperFindSchedules
 	5,  // 4: rotaloom.scheduling.v1.ScheduleWhere.locations:type_name -> rotaloom.scheduling.v1.LocationSchedules
-	33, // 5: rotaloom.scheduling.v1.EmployeeSchedules.employees:type_name -> rotaloom.common.v1.RefList
-	34, // 6: rotaloom.scheduling.v1.EmployeeSchedules.date_range:type_name -> rotaloom.common.v1.DateRange
-	33, // 7: rotaloom.scheduling.v1.EmployeeSchedules.employee_refs:type_name -> rotaloom.common.v1.RefList
-	35, // 8: rotaloom.scheduling.v1.HyperFindSchedules.hyper_find:type_name -> rotaloom.common.v1.Ref
-	34, // 9: rotaloom.scheduling.v1.HyperFindSchedules.date_range:type_name -> rotaloom.common.v1.DateRange
-	35, // 10: rotaloom.scheduling.v1.HyperFindSchedules.hyper_find_ref:type_name -> rotaloom.common.v1.Ref
-	33, // 11: rotaloom.scheduling.v1.LocationSchedules.locations:type_name -> rotaloom.common.v1.RefList
-	34, // 12: rotaloom.scheduling.v1.LocationSchedules.date_range:type_name -> rotaloom.common.v1.DateRange
-	33, // 13: rotaloom.scheduling.v1.LocationSchedules.location_refs:type_name -> rotaloom.common.v1.RefList
+	35, // 5: rotaloom.scheduling.v1.EmployeeSchedules.employees:type_name -> rotaloom.common.v1.RefList
+	36, // 6: rotaloom.scheduling.v1.EmployeeSchedules.date_range:type_name -> rotaloom.common.v1.DateRange
+	35, // 7: rotaloom.scheduling.v1.EmployeeSchedules.employee_refs:type_name -> rotaloom.common.v1.RefList
+	37, // 8: rotaloom.scheduling.v1.HyperFindSchedules.hyper_find:type_name -> rotaloom.common.v1.Ref
+	36, // 9: rotaloom.scheduling.v1.HyperFindSchedules.date_range:type_name -> rotaloom.common.v1.DateRange
+	37, // 10: rotaloom.scheduling.v1.HyperFindSchedules.hyper_find_ref:type_name -> rotaloom.common.v1.Ref
+	35, // 11: rotaloom.scheduling.v1.LocationSchedules.locations:type_name -> rotaloom.common.v1.RefList
+	36, // 12: rotaloom.scheduling.v1.LocationSchedules.date_range:type_name -> rotaloom.common.v1.DateRange
+	35, // 13: rotaloom.scheduling.v1.LocationSchedules.location_refs:type_name -> rotaloom.common.v1.RefList
 	6,  // 14: rotaloom.scheduling.v1.LocationSchedules.workload_spans:type_name -> rotaloom.scheduling.v1.WorkloadSpan
-	36, // 15: rotaloom.scheduling.v1.Schedule.shifts:type_name -> rotaloom.scheduling.v1.ShiftList
-	36, // 16: rotaloom.scheduling.v1.Schedule.open_shifts:type_name -> rotaloom.scheduling.v1.ShiftList
+	38, // 15: rotaloom.scheduling.v1.Schedule.shifts:type_name -> rotaloom.scheduling.v1.ShiftList
+	38, // 16: rotaloom.scheduling.v1.Schedule.open_shifts:type_name -> rotaloom.scheduling.v1.ShiftList
 	9,  // 17: rotaloom.scheduling.v1.Schedule.open_shifts_summary:type_name -> rotaloom.scheduling.v1.OpenShiftsSummary
-	37, // 18: rotaloom.scheduling.v1.Schedule.pay_code_edits:type_name -> rotaloom.scheduling.v1.PayCodeEditList
+	39, // 18: rotaloom.scheduling.v1.Schedule.pay_code_edits:type_name -> rotaloom.scheduling.v1.PayCodeEditList
 	11, // 19: rotaloom.scheduling.v1.Schedule.leave_edits:type_name -> rotaloom.scheduling.v1.LeaveEditList
-	13, // 20: rotaloom.scheduling.v1.Schedule.availabilities:type_name -> rotaloom.scheduling.v1.AvailabilityList
-	16, // 21: rotaloom.scheduling.v1.Schedule.holidays:type_name -> rotaloom.scheduling.v1.HolidayList
-	38, // 22: rotaloom.scheduling.v1.Schedule.day_locks:type_name -> rotaloom.scheduling.v1.DayLockList
-	18, // 23: rotaloom.scheduling.v1.Schedule.schedule_tags:type_name -> rotaloom.scheduling.v1.ScheduleTagList
-	21, // 24: rotaloom.scheduling.v1.Schedule.schedule_day_list:type_name -> rotaloom.scheduling.v1.ScheduleDayList
-	23, // 25: rotaloom.scheduling.v1.Schedule.employees:type_name -> rotaloom.scheduling.v1.EmployeeRefList
-	24, // 26: rotaloom.scheduling.v1.Schedule.expanded_jobs:type_name -> rotaloom.scheduling.v1.ExpandedJobList
+	15, // 20: rotaloom.scheduling.v1.Schedule.availabilities:type_name -> rotaloom.scheduling.v1.AvailabilityList
+	18, // 21: rotaloom.scheduling.v1.Schedule.holidays:type_name -> rotaloom.scheduling.v1.HolidayList
+	40, // 22: rotaloom.scheduling.v1.Schedule.day_locks:type_name -> rotaloom.scheduling.v1.DayLockList
+	20, // 23: rotaloom.scheduling.v1.Schedule.schedule_tags:type_name -> rotaloom.scheduling.v1.ScheduleTagList
+	23, // 24: rotaloom.scheduling.v1.Schedule.schedule_day_list:type_name -> rotaloom.scheduling.v1.ScheduleDayList
+	25, // 25: rotaloom.scheduling.v1.Schedule.employees:type_name -> rotaloom.scheduling.v1.EmployeeRefList
+	26, // 26: rotaloom.scheduling.v1.Schedule.expanded_jobs:type_name -> rotaloom.scheduling.v1.ExpandedJobList
 	10, // 27: rotaloom.scheduling.v1.OpenShiftsSummary.counts_by_date:type_name -> rotaloom.scheduling.v1.OpenShiftCount
-	35, // 28: rotaloom.scheduling.v1.OpenShiftCount.org_job:type_name -> rotaloom.common.v1.Ref
+	37, // 28: rotaloom.scheduling.v1.OpenShiftCount.org_job:type_name -> rotaloom.common.v1.Ref
 	12, // 29: rotaloom.scheduling.v1.LeaveEditList.leave_edits:type_name -> rotaloom.scheduling.v1.LeaveEdit
-	35, // 30: rotaloom.scheduling.v1.LeaveEdit.employee:type_name -> rotaloom.common.v1.Ref
-	14, // 31: rotaloom.scheduling.v1.AvailabilityList.availabilities:type_name -> rotaloom.scheduling.v1.Availability
-	35, // 32: rotaloom.scheduling.v1.Availability.employee:type_name -> rotaloom.common.v1.Ref
-	15, // 33: rotaloom.scheduling.v1.Availability.segments:type_name -> rotaloom.scheduling.v1.AvailabilitySegment
-	39, // 34: rotaloom.scheduling.v1.Availability.relations:type_name -> rotaloom.scheduling.v1.Relation
-	35, // 35: rotaloom.scheduling.v1.AvailabilitySegment.availability_type:type_name -> rotaloom.common.v1.Ref
-	17, // 36: rotaloom.scheduling.v1.HolidayList.holidays:type_name -> rotaloom.scheduling.v1.ScheduledHoliday
-	35, // 37: rotaloom.scheduling.v1.ScheduledHoliday.employee:type_name -> rotaloom.common.v1.Ref
-	35, // 38: rotaloom.scheduling.v1.ScheduledHoliday.holiday:type_name -> rotaloom.common.v1.Ref
-	19, // 39: rotaloom.scheduling.v1.ScheduleTagList.schedule_tags:type_name -> rotaloom.scheduling.v1.ScheduleTag
-	35, // 40: rotaloom.scheduling.v1.ScheduleTag.employee:type_name -> rotaloom.common.v1.Ref
-	20, // 41: rotaloom.scheduling.v1.ScheduleTag.segments:type_name -> rotaloom.scheduling.v1.ScheduleTagSegment
-	39, // 42: rotaloom.scheduling.v1.ScheduleTag.relations:type_name -> rotaloom.scheduling.v1.Relation
-	40, // 43: rotaloom.scheduling.v1.ScheduleTag.comment_notes:type_name -> rotaloom.scheduling.v1.CommentNote
-	35, // 44: rotaloom.scheduling.v1.ScheduleTagSegment.segment_type:type_name -> rotaloom.common.v1.Ref
-	35, // 45: rotaloom.scheduling.v1.ScheduleTagSegment.tag_definition_ref:type_name -> rotaloom.common.v1.Ref
-	35, // 46: rotaloom.scheduling.v1.ScheduleTagSegment.org_job_ref:type_name -> rotaloom.common.v1.Ref
-	35, // 47: rotaloom.scheduling.v1.ScheduleTagSegment.workrule_ref:type_name -> rotaloom.common.v1.Ref
-	41, // 48: rotaloom.scheduling.v1.ScheduleTagSegment.cost_center:type_name -> rotaloom.scheduling.v1.CostCenterEntry
-	42, // 49: rotaloom.scheduling.v1.ScheduleTagSegment.labor_categories:type_name -> rotaloom.scheduling.v1.LaborCategories
-	22, // 50: rotaloom.scheduling.v1.ScheduleDayList.days:type_name -> rotaloom.scheduling.v1.ScheduleDay
-	35, // 51: rotaloom.scheduling.v1.ScheduleDay.employee:type_name -> rotaloom.common.v1.Ref
-	35, // 52: rotaloom.scheduling.v1.EmployeeRefList.employees:type_name -> rotaloom.common.v1.Ref
-	25, // 53: rotaloom.scheduling.v1.ExpandedJobList.jobs:type_name -> rotaloom.scheduling.v1.ExpandedJob
-	27, // 54: rotaloom.scheduling.v1.MultiReadScheduleStatusRequest.where:type_name -> rotaloom.scheduling.v1.ScheduleStatusWhere
-	3,  // 55: rotaloom.scheduling.v1.ScheduleStatusWhere.employees:type_name -> rotaloom.scheduling.v1.EmployeeSchedules
-	4,  // 56: rotaloom.scheduling.v1.ScheduleStatusWhere.hyper_find:type_name -> rotaloom.scheduling.v1.HyperFindSchedules
-	29, // 57: rotaloom.scheduling.v1.ScheduleStatus.employee_status:type_name -> rotaloom.scheduling.v1.EmployeeStatusList
-	30, // 58: rotaloom.scheduling.v1.EmployeeStatusList.employee_status:type_name -> rotaloom.scheduling.v1.EmployeeStatus
-	35, // 59: rotaloom.scheduling.v1.EmployeeStatus.employee:type_name -> rotaloom.common.v1.Ref
-	31, // 60: rotaloom.scheduling.v1.EmployeeStatus.processing_status:type_name -> rotaloom.scheduling.v1.ProcessingStatus
-	32, // 61: rotaloom.scheduling.v1.ProcessingStatus.processing_type:type_name -> rotaloom.scheduling.v1.ProcessingType
-	0,  // 62: rotaloom.scheduling.v1.ScheduleService.MultiReadSchedule:input_type -> rotaloom.scheduling.v1.MultiReadScheduleRequest
-	7,  // 63: rotaloom.scheduling.v1.ScheduleService.GetSchedule:input_type -> rotaloom.scheduling.v1.GetScheduleRequest
-	26, // 64: rotaloom.scheduling.v1.ScheduleService.MultiReadScheduleStatus:input_type -> rotaloom.scheduling.v1.MultiReadScheduleStatusRequest
-	8,  // 65: rotaloom.scheduling.v1.ScheduleService.MultiReadSchedule:output_type -> rotaloom.scheduling.v1.Schedule
-	8,  // 66: rotaloom.scheduling.v1.ScheduleService.GetSchedule:output_type -> rotaloom.scheduling.v1.Schedule
-	28, // 67: rotaloom.scheduling.v1.ScheduleService.MultiReadScheduleStatus:output_type -> rotaloom.scheduling.v1.ScheduleStatus
-	65, // [65:68] is the sub-list for method output_type
-	62, // [62:65] is the sub-list for method input_type
-	62, // [62:62] is the sub-list for extension type_name
-	62, // [62:62] is the sub-list for extension extendee
-	0,  // [0:62] is the sub-list for field type_name
+	37, // 30: rotaloom.scheduling.v1.LeaveEdit.employee:type_name -> rotaloom.common.v1.Ref
+	37, // 31: rotaloom.scheduling.v1.LeaveEdit.leave_case:type_name -> rotaloom.common.v1.Ref
+	13, // 32: rotaloom.scheduling.v1.LeaveEdit.paid_segment:type_name -> rotaloom.scheduling.v1.LeaveEditSegment
+	13, // 33: rotaloom.scheduling.v1.LeaveEdit.tracking_segment:type_name -> rotaloom.scheduling.v1.LeaveEditSegment
+	14, // 34: rotaloom.scheduling.v1.LeaveEdit.override_segments:type_name -> rotaloom.scheduling.v1.LeaveEditOverrideSegment
+	41, // 35: rotaloom.scheduling.v1.LeaveEdit.relations:type_name -> rotaloom.scheduling.v1.Relation
+	37, // 36: rotaloom.scheduling.v1.LeaveEditOverrideSegment.leave_type:type_name -> rotaloom.common.v1.Ref
+	16, // 37: rotaloom.scheduling.v1.AvailabilityList.availabilities:type_name -> rotaloom.scheduling.v1.Availability
+	37, // 38: rotaloom.scheduling.v1.Availability.employee:type_name -> rotaloom.common.v1.Ref
+	17, // 39: rotaloom.scheduling.v1.Availability.segments:type_name -> rotaloom.scheduling.v1.AvailabilitySegment
+	41, // 40: rotaloom.scheduling.v1.Availability.relations:type_name -> rotaloom.scheduling.v1.Relation
+	37, // 41: rotaloom.scheduling.v1.AvailabilitySegment.availability_type:type_name -> rotaloom.common.v1.Ref
+	19, // 42: rotaloom.scheduling.v1.HolidayList.holidays:type_name -> rotaloom.scheduling.v1.ScheduledHoliday
+	37, // 43: rotaloom.scheduling.v1.ScheduledHoliday.employee:type_name -> rotaloom.common.v1.Ref
+	37, // 44: rotaloom.scheduling.v1.ScheduledHoliday.holiday:type_name -> rotaloom.common.v1.Ref
+	21, // 45: rotaloom.scheduling.v1.ScheduleTagList.schedule_tags:type_name -> rotaloom.scheduling.v1.ScheduleTag
+	37, // 46: rotaloom.scheduling.v1.ScheduleTag.employee:type_name -> rotaloom.common.v1.Ref
+	22, // 47: rotaloom.scheduling.v1.ScheduleTag.segments:type_name -> rotaloom.scheduling.v1.ScheduleTagSegment
+	41, // 48: rotaloom.scheduling.v1.ScheduleTag.relations:type_name -> rotaloom.scheduling.v1.Relation
+	42, // 49: rotaloom.scheduling.v1.ScheduleTag.comment_notes:type_name -> rotaloom.scheduling.v1.CommentNote
+	37, // 50: rotaloom.scheduling.v1.ScheduleTagSegment.segment_type:type_name -> rotaloom.common.v1.Ref
+	37, // 51: rotaloom.scheduling.v1.ScheduleTagSegment.tag_definition_ref:type_name -> rotaloom.common.v1.Ref
+	37, // 52: rotaloom.scheduling.v1.ScheduleTagSegment.org_job_ref:type_name -> rotaloom.common.v1.Ref
+	37, // 53: rotaloom.scheduling.v1.ScheduleTagSegment.workrule_ref:type_name -> rotaloom.common.v1.Ref
+	43, // 54: rotaloom.scheduling.v1.ScheduleTagSegment.cost_center:type_name -> rotaloom.scheduling.v1.CostCenterEntry
+	44, // 55: rotaloom.scheduling.v1.ScheduleTagSegment.labor_categories:type_name -> rotaloom.scheduling.v1.LaborCategories
+	24, // 56: rotaloom.scheduling.v1.ScheduleDayList.days:type_name -> rotaloom.scheduling.v1.ScheduleDay
+	37, // 57: rotaloom.scheduling.v1.ScheduleDay.employee:type_name -> rotaloom.common.v1.Ref
+	37, // 58: rotaloom.scheduling.v1.EmployeeRefList.employees:type_name -> rotaloom.common.v1.Ref
+	27, // 59: rotaloom.scheduling.v1.ExpandedJobList.jobs:type_name -> rotaloom.scheduling.v1.ExpandedJob
+	29, // 60: rotaloom.scheduling.v1.MultiReadScheduleStatusRequest.where:type_name -> rotaloom.scheduling.v1.ScheduleStatusWhere
+	3,  // 61: rotaloom.scheduling.v1.ScheduleStatusWhere.employees:type_name -> rotaloom.scheduling.v1.EmployeeSchedules
+	4,  // 62: rotaloom.scheduling.v1.ScheduleStatusWhere.hyper_find:type_name -> rotaloom.scheduling.v1.HyperFindSchedules
+	31, // 63: rotaloom.scheduling.v1.ScheduleStatus.employee_status:type_name -> rotaloom.scheduling.v1.EmployeeStatusList
+	32, // 64: rotaloom.scheduling.v1.EmployeeStatusList.employee_status:type_name -> rotaloom.scheduling.v1.EmployeeStatus
+	37, // 65: rotaloom.scheduling.v1.EmployeeStatus.employee:type_name -> rotaloom.common.v1.Ref
+	33, // 66: rotaloom.scheduling.v1.EmployeeStatus.processing_status:type_name -> rotaloom.scheduling.v1.ProcessingStatus
+	34, // 67: rotaloom.scheduling.v1.ProcessingStatus.processing_type:type_name -> rotaloom.scheduling.v1.ProcessingType
+	0,  // 68: rotaloom.scheduling.v1.ScheduleService.MultiReadSchedule:input_type -> rotaloom.scheduling.v1.MultiReadScheduleRequest
+	7,  // 69: rotaloom.scheduling.v1.ScheduleService.GetSchedule:input_type -> rotaloom.scheduling.v1.GetScheduleRequest
+	28, // 70: rotaloom.scheduling.v1.ScheduleService.MultiReadScheduleStatus:input_type -> rotaloom.scheduling.v1.MultiReadScheduleStatusRequest
+	8,  // 71: rotaloom.scheduling.v1.ScheduleService.MultiReadSchedule:output_type -> rotaloom.scheduling.v1.Schedule
+	8,  // 72: rotaloom.scheduling.v1.ScheduleService.GetSchedule:output_type -> rotaloom.scheduling.v1.Schedule
+	30, // 73: rotaloom.scheduling.v1.ScheduleService.MultiReadScheduleStatus:output_type -> rotaloom.scheduling.v1.ScheduleStatus
+	71, // [71:74] is the sub-list for method output_type
+	68, // [68:71] is the sub-list for method input_type
+	68, // [68:68] is the sub-list for extension type_name
+	68, // [68:68] is the sub-list for extension extendee
+	0,  // [0:68] is the sub-list for field type_name
 }
 
 func init() { file_rotaloom_scheduling_v1_schedule_proto_init() }
@@ -2746,22 +3053,24 @@ func file_rotaloom_scheduling_v1_schedule_proto_init() {
 	file_rotaloom_scheduling_v1_schedule_proto_msgTypes[7].OneofWrappers = []any{}
 	file_rotaloom_scheduling_v1_schedule_proto_msgTypes[9].OneofWrappers = []any{}
 	file_rotaloom_scheduling_v1_schedule_proto_msgTypes[12].OneofWrappers = []any{}
+	file_rotaloom_scheduling_v1_schedule_proto_msgTypes[13].OneofWrappers = []any{}
 	file_rotaloom_scheduling_v1_schedule_proto_msgTypes[14].OneofWrappers = []any{}
-	file_rotaloom_scheduling_v1_schedule_proto_msgTypes[15].OneofWrappers = []any{}
+	file_rotaloom_scheduling_v1_schedule_proto_msgTypes[16].OneofWrappers = []any{}
 	file_rotaloom_scheduling_v1_schedule_proto_msgTypes[17].OneofWrappers = []any{}
 	file_rotaloom_scheduling_v1_schedule_proto_msgTypes[19].OneofWrappers = []any{}
-	file_rotaloom_scheduling_v1_schedule_proto_msgTypes[20].OneofWrappers = []any{}
+	file_rotaloom_scheduling_v1_schedule_proto_msgTypes[21].OneofWrappers = []any{}
 	file_rotaloom_scheduling_v1_schedule_proto_msgTypes[22].OneofWrappers = []any{}
-	file_rotaloom_scheduling_v1_schedule_proto_msgTypes[25].OneofWrappers = []any{}
-	file_rotaloom_scheduling_v1_schedule_proto_msgTypes[31].OneofWrappers = []any{}
-	file_rotaloom_scheduling_v1_schedule_proto_msgTypes[32].OneofWrappers = []any{}
+	file_rotaloom_scheduling_v1_schedule_proto_msgTypes[24].OneofWrappers = []any{}
+	file_rotaloom_scheduling_v1_schedule_proto_msgTypes[27].OneofWrappers = []any{}
+	file_rotaloom_scheduling_v1_schedule_proto_msgTypes[33].OneofWrappers = []any{}
+	file_rotaloom_scheduling_v1_schedule_proto_msgTypes[34].OneofWrappers = []any{}
 	type x struct{}
 	out := protoimpl.TypeBuilder{
 		File: protoimpl.DescBuilder{
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_rotaloom_scheduling_v1_schedule_proto_rawDesc), len(file_rotaloom_scheduling_v1_schedule_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   33,
+			NumMessages:   35,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

@@ -1,0 +1,410 @@
+package gateway
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/metadata"
+	"google.golang.org/protobuf/proto"
+	"google.golang.org/protobuf/reflect/protoreflect"
+	"google.golang.org/protobuf/types/known/emptypb"
+
+	"github.com/rotaloom/rotaloom/pkg/fault"
+	"github.com/rotaloom/rotaloom/pkg/rpc"
+	platformv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/platform/v1"
+	schedulingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/scheduling/v1"
+)
+
+// keyBook is the service that remembers keys, with nothing but a map.
+type keyBook struct {
+	platformv1.UnimplementedIdempotencyServiceServer
+	mu    sync.Mutex
+	rows  map[string]*keyRow
+	user  string
+	count int64
+	// settled gets a word for each key that is settled.
+	settled chan string
+	broken  bool
+}
+
+type keyRow struct {
+	fingerprint []byte
+	attempt     int64
+	answer      *platformv1.KeptAnswer
+}
+
+func (b *keyBook) ClaimIdempotencyKey(ctx context.Context, r *platformv1.ClaimIdempotencyKeyRequest) (*platformv1.ClaimIdempotencyKeyResponse, error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if md, _ := metadata.FromIncomingContext(ctx); len(md.Get("authorization")) == 1 {
+		b.user = md.Get("authorization")[0]
+	}
+	row := b.rows[r.GetOperation()+r.GetKey()]
+	switch {
+	case row == nil:
+		b.count++
+		b.rows[r.GetOperation()+r.GetKey()] = &keyRow{fingerprint: r.GetFingerprint(), attempt: b.count}
+		return &platformv1.ClaimIdempotencyKeyResponse{Attempt: b.count}, nil
+	case !bytes.Equal(row.fingerprint, r.GetFingerprint()):
+		return nil, fault.New(fault.CodeKeyReused, http.StatusUnprocessableEntity, "Reused.").GRPCStatus().Err()
+	case row.answer == nil:
+		return nil, fault.Conflict(fault.CodeKeyRunning, "Runs.").GRPCStatus().Err()
+	}
+	return &platformv1.ClaimIdempotencyKeyResponse{Answer: row.answer}, nil
+}
+
+func (b *keyBook) SettleIdempotencyKey(_ context.Context, r *platformv1.SettleIdempotencyKeyRequest) (*emptypb.Empty, error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	defer func() { b.settled <- r.GetKey() }()
+	if b.broken {
+		return nil, fault.Unavailable("Away.", 0).GRPCStatus().Err()
+	}
+	if row := b.rows[r.GetOperation()+r.GetKey()]; row.attempt == r.GetAttempt() {
+		row.answer = r.GetAnswer()
+		if row.answer == nil {
+			delete(b.rows, r.GetOperation()+r.GetKey())
+		}
+	}
+	return &emptypb.Empty{}, nil
+}
+
+// serveKeys starts an edge over the fakes that remembers keys.
+func serveKeys(t *testing.T, cfg Config, f *fakes) (*httptest.Server, *keyBook) {
+	t.Helper()
+	book := &keyBook{rows: map[string]*keyRow{}, settled: make(chan string, 100)}
+	f.keys = book
+	front, _ := serveEdge(t, cfg, f)
+	return front, book
+}
+
+// counting creates shifts whose answer says how often it was asked.
+func counting(also func(context.Context, *schedulingv1.Shift) error) (*fakes, func() int) {
+	var mu sync.Mutex
+	calls := 0
+	f := &fakes{createShifts: func(ctx context.Context, s *schedulingv1.Shift) (*schedulingv1.ShiftList, error) {
+		mu.Lock()
+		calls++
+		n := calls
+		mu.Unlock()
+		if err := also(ctx, s); err != nil {
+			return nil, err
+		}
+		list := &schedulingv1.ShiftList{Shifts: []*schedulingv1.Shift{{Id: proto.Int64(int64(n)), Label: s.GetLabel()}}}
+		return list, rpc.SetContentLocation(ctx, fmt.Sprint("/v1/things/", n))
+	}}
+	return f, func() int {
+		mu.Lock()
+		defer mu.Unlock()
+		return calls
+	}
+}
+
+func nothingElse(context.Context, *schedulingv1.Shift) error { return nil }
+
+func userCall(t *testing.T, s *httptest.Server, method, path, body string, headers ...string) reply {
+	t.Helper()
+	return call(t, s, method, path, body, append(headers, "Authorization", "abc")...)
+}
+
+func TestARequestThatComesAgainGetsTheFirstAnswer(t *testing.T) {
+	t.Parallel()
+	f, calls := counting(nothingElse)
+	s, book := serveKeys(t, Config{}, f)
+	first := userCall(t, s, "POST", shiftsPath, `{"label":"a"}`, headerKey, `"k-1"`)
+	require.Equal(t, 200, first.status, first.body)
+	assert.Equal(t, "/v1/things/1", first.header.Get("Content-Location"))
+	assert.Empty(t, first.header.Get(headerReplayed))
+	assert.Equal(t, "Bearer abc", book.user, "keys are claimed in the name of the user")
+
+	again := userCall(t, s, "POST", "/api"+shiftsPath, `{"label":"a"}`, headerKey, "k-1")
+	assert.Equal(t, first.status, again.status)
+	assert.Equal(t, first.body, again.body)
+	for _, name := range []string{"Content-Location", "Content-Type", "Content-Length"} {
+		assert.Equal(t, first.header.Get(name), again.header.Get(name), name)
+	}
+	assert.Equal(t, "true", again.header.Get(headerReplayed))
+	assert.NotEqual(t, first.header.Get("X-Request-Id"), again.header.Get("X-Request-Id"))
+	assert.Equal(t, 1, calls())
+
+	for name, other := range map[string]reply{
+		"another body":  userCall(t, s, "POST", shiftsPath, `{"label":"b"}`, headerKey, "k-1"),
+		"another query": userCall(t, s, "POST", shiftsPath+"?", `{"label":"a" }`, headerKey, "k-1"),
+	} {
+		assert.Equal(t, 422, other.status, name)
+		assert.Contains(t, other.body, fault.CodeKeyReused)
+	}
+	assert.Equal(t, 401, call(t, s, "POST", shiftsPath, `{"label":"a"}`, headerKey, "k-1").status, "without a token")
+	assert.Equal(t, 200, userCall(t, s, "POST", shiftsPath, `{"label":"a"}`).status, "without a key")
+	assert.Equal(t, 200, userCall(t, s, "POST", shiftsPath, `{"label":"a"}`, headerKey, "k-2").status)
+	assert.Equal(t, 3, calls())
+}
+
+func TestARequestThatRunsIsNotCarriedOutTwice(t *testing.T) {
+	t.Parallel()
+	entered, gone := make(chan struct{}), make(chan struct{})
+	f, calls := counting(func(context.Context, *schedulingv1.Shift) error {
+		entered <- struct{}{}
+		<-gone
+		return nil
+	})
+	s, _ := serveKeys(t, Config{}, f)
+	first := make(chan reply, 1)
+	go func() { first <- userCall(t, s, "POST", shiftsPath, `{}`, headerKey, "k") }()
+	<-entered
+	re := userCall(t, s, "POST", shiftsPath, `{}`, headerKey, "k")
+	assert.Equal(t, 409, re.status)
+	assert.Contains(t, re.body, fault.CodeKeyRunning)
+	assert.Equal(t, "1", re.header.Get("Retry-After"))
+	close(gone)
+	assert.Equal(t, 200, (<-first).status)
+	assert.Equal(t, 1, calls())
+}
+
+// The client loses its connection, which is why there are keys at all.
+func TestARequestGoesOnWhenItsClientHasGone(t *testing.T) {
+	t.Parallel()
+	entered, goOn := make(chan struct{}), make(chan struct{})
+	f, calls := counting(func(ctx context.Context, _ *schedulingv1.Shift) error {
+		entered <- struct{}{}
+		<-goOn
+		return ctx.Err()
+	})
+	s, book := serveKeys(t, Config{}, f)
+	ctx, cancel := context.WithCancel(t.Context())
+	lost := make(chan error, 1)
+	go func() {
+		r, err := http.NewRequestWithContext(ctx, "POST", s.URL+shiftsPath, strings.NewReader(`{"label":"a"}`))
+		if err == nil {
+			r.Header.Set(headerKey, "k")
+			r.Header.Set("Authorization", "abc")
+			_, err = s.Client().Do(r)
+		}
+		lost <- err
+	}()
+	<-entered
+	cancel()
+	require.Error(t, <-lost)
+	close(goOn)
+	<-book.settled
+	re := userCall(t, s, "POST", shiftsPath, `{"label":"a"}`, headerKey, "k")
+	assert.Equal(t, 200, re.status)
+	assert.JSONEq(t, `[{"id":1,"label":"a"}]`, re.body)
+	assert.Equal(t, 1, calls())
+}
+
+func TestWhatIsRemembered(t *testing.T) {
+	t.Parallel()
+	for _, test := range []struct {
+		err  *fault.Error
+		kept bool
+	}{
+		{fault.Invalid("WRL-1", "Wrong."), true},
+		{fault.NotFound("WRL-1", "Nothing."), true},
+		{fault.Conflict(fault.CodeStale, "Changed."), true},
+		{fault.New("WRL-1", 422, "No."), true},
+		{fault.TooLarge(fault.CodeItemLimit, "Many."), true},
+		{fault.Unauthenticated(fault.CodeUnauthenticated, "Who?"), false},
+		{fault.Forbidden(fault.CodeNoAccess, "No."), false},
+		{fault.TooMany("Often.", 0), false},
+		{fault.Unavailable("Away.", 0), false},
+		{fault.Internal(nil), false},
+		{fault.New(fault.CodeDeadline, 504, "Late."), false},
+	} {
+		f, calls := counting(func(context.Context, *schedulingv1.Shift) error { return test.err.GRPCStatus().Err() })
+		s, _ := serveKeys(t, Config{}, f)
+		first := userCall(t, s, "POST", shiftsPath, `{}`, headerKey, "k")
+		again := userCall(t, s, "POST", shiftsPath, `{}`, headerKey, "k")
+		assert.Equal(t, test.err.Status, first.status)
+		assert.Equal(t, first.status, again.status)
+		assert.Equal(t, first.body, again.body)
+		assert.Equal(t, test.kept, calls() == 1, "%d: %d calls", test.err.Status, calls())
+		assert.Equal(t, test.kept, again.header.Get(headerReplayed) == "true")
+	}
+}
+
+func TestOnlySmallAnswersAreKept(t *testing.T) {
+	t.Parallel()
+	calls := 0
+	f := &fakes{createShifts: func(ctx context.Context, _ *schedulingv1.Shift) (*schedulingv1.ShiftList, error) {
+		calls++
+		return manyShifts(), rpc.SetContentLocation(ctx, "/v1/here")
+	}}
+	s, _ := serveKeys(t, Config{KeptAnswer: 100}, f)
+	first := userCall(t, s, "POST", shiftsPath, `{}`, headerKey, "k")
+	require.Equal(t, 200, first.status)
+	assert.Greater(t, len(first.body), 100_000, "the answer is whole")
+	again := userCall(t, s, "POST", shiftsPath, `{}`, headerKey, "k")
+	assert.Equal(t, 409, again.status)
+	assert.Contains(t, again.body, fault.CodeAnswerNotKept)
+	assert.Contains(t, again.body, "status 200")
+	assert.Equal(t, "/v1/here", again.header.Get("Content-Location"))
+	assert.Equal(t, 1, calls)
+}
+
+func TestAnswersWithoutABodyAreKept(t *testing.T) {
+	t.Parallel()
+	calls := 0
+	f := &fakes{deleteShift: func(context.Context, *schedulingv1.DeleteShiftRequest) (*emptypb.Empty, error) {
+		calls++
+		return &emptypb.Empty{}, nil
+	}}
+	s, _ := serveKeys(t, Config{}, f)
+	for range 2 {
+		re := userCall(t, s, "DELETE", shiftsPath+"/7", "", headerKey, "k")
+		assert.Equal(t, 204, re.status)
+		assert.Empty(t, re.body)
+		assert.Empty(t, re.header.Get("Content-Type"))
+	}
+	assert.Equal(t, 422, userCall(t, s, "DELETE", shiftsPath+"/8", "", headerKey, "k").status, "another shift")
+	assert.Equal(t, 1, calls)
+}
+
+func TestAnAnswerThatCannotBeKeptIsGiven(t *testing.T) {
+	t.Parallel()
+	f, calls := counting(nothingElse)
+	s, book := serveKeys(t, Config{}, f)
+	book.broken = true
+	assert.Equal(t, 200, userCall(t, s, "POST", shiftsPath, `{}`, headerKey, "k").status)
+	assert.Equal(t, 409, userCall(t, s, "POST", shiftsPath, `{}`, headerKey, "k").status)
+	assert.Equal(t, 1, calls())
+}
+
+func TestARequestWithAKeyThatPanicsGivesItBack(t *testing.T) {
+	t.Parallel()
+	book := &keyBook{rows: map[string]*keyRow{}, settled: make(chan string, 10)}
+	own := &inner{book: book}
+	conns := all(&panicking{})
+	conns.Own = own
+	edge, err := New(Config{}, conns, discard())
+	require.NoError(t, err)
+	w := httptest.NewRecorder()
+	r := request("POST", shiftsPath, `{}`)
+	r.Header.Set(headerKey, "k")
+	r.Header.Set("Authorization", "abc")
+	edge.ServeHTTP(w, r)
+	assert.Equal(t, 500, w.Code)
+	assert.Contains(t, w.Body.String(), fault.CodeInternal)
+	assert.Empty(t, book.rows)
+}
+
+// inner calls the book without a network.
+type inner struct {
+	recorder
+	book *keyBook
+}
+
+func (i *inner) Invoke(ctx context.Context, _ string, args, reply any, _ ...grpc.CallOption) error {
+	var answer proto.Message
+	var err error
+	switch r := args.(type) {
+	case *platformv1.ClaimIdempotencyKeyRequest:
+		answer, err = i.book.ClaimIdempotencyKey(ctx, r)
+	case *platformv1.SettleIdempotencyKeyRequest:
+		answer, err = i.book.SettleIdempotencyKey(ctx, r)
+	}
+	if err == nil {
+		proto.Merge(reply.(proto.Message), answer)
+	}
+	return err
+}
+
+func TestFormOfKeys(t *testing.T) {
+	t.Parallel()
+	for value, want := range map[string]string{
+		`8e03978e-40d5-43dd-bc93-6894a57f9324`:   "8e03978e-40d5-43dd-bc93-6894a57f9324",
+		`"8e03978e-40d5-43dd-bc93-6894a57f9324"`: "8e03978e-40d5-43dd-bc93-6894a57f9324",
+		`"with spaces, and \"more\\\""`:          `with spaces, and "more\"`,
+		strings.Repeat("x", 255):                 strings.Repeat("x", 255),
+		"":                                       "",
+		`""`:                                     "",
+		`"`:                                      "",
+		`"a`:                                     "",
+		`a"`:                                     "",
+		`"a\n"`:                                  "",
+		`"a\`:                                    "",
+		`"a"b"`:                                  "",
+		`"a";p=1`:                                "",
+		"a b":                                    "",
+		"a,b":                                    "",
+		"ä":                                      "",
+		"\"\x01\"":                               "",
+		strings.Repeat("x", 256):                 "",
+	} {
+		got, bad := idempotencyKey(http.Header{headerKey: {value}})
+		assert.Equal(t, want, got, "%q", value)
+		assert.Equal(t, want == "", bad != nil, "%q", value)
+	}
+	_, bad := idempotencyKey(http.Header{headerKey: {"a", "b"}})
+	assert.NotNil(t, bad)
+
+	f, calls := counting(nothingElse)
+	s, _ := serveKeys(t, Config{}, f)
+	re := userCall(t, s, "POST", shiftsPath, `{}`, headerKey, "a b")
+	assert.Equal(t, 400, re.status)
+	assert.Contains(t, re.body, fault.CodeKey)
+	assert.Zero(t, calls())
+}
+
+func TestReadsIgnoreKeys(t *testing.T) {
+	t.Parallel()
+	s, book := serveKeys(t, Config{}, &fakes{getShift: func(context.Context, *schedulingv1.GetShiftRequest) (*schedulingv1.Shift, error) {
+		return &schedulingv1.Shift{}, nil
+	}})
+	assert.Equal(t, 200, userCall(t, s, "GET", shiftsPath+"/7", "", headerKey, "a b").status)
+	assert.Empty(t, book.rows)
+}
+
+// Every operation that writes takes a key, and none that answers a secret. The
+// silent ones take secrets in messages that they answer without them.
+func TestOperationsThatTakeKeys(t *testing.T) {
+	t.Parallel()
+	edge, err := New(Config{}, all(&recorder{}), discard())
+	require.NoError(t, err)
+	taken := 0
+	var look func(*node)
+	look = func(n *node) {
+		for _, r := range n.routes {
+			writes := strings.HasSuffix(r.policy.Permission, ".write")
+			silent := strings.Contains(r.policy.Name, ".PersonService/") || strings.HasSuffix(r.policy.Name, "/UpdateClient")
+			assert.False(t, hasSecret(r.policy.Output, 3) && r.takesKey() && !silent, "%s answers a secret: it must be confidential", r.policy.Name)
+			assert.Equal(t, writes && !r.policy.Confidential, r.takesKey(), "%s %s", r.method, r.policy.Name)
+			if r.takesKey() {
+				taken++
+			}
+		}
+		for _, next := range n.literals {
+			look(next)
+		}
+		if n.param != nil {
+			look(n.param)
+		}
+	}
+	look(&edge.routes.root)
+	assert.Greater(t, taken, 15)
+}
+
+// hasSecret reports whether a message may hold a secret, by the names of its
+// fields.
+func hasSecret(m protoreflect.MessageDescriptor, depth int) bool {
+	for i := range m.Fields().Len() {
+		f := m.Fields().Get(i)
+		name := string(f.Name())
+		if strings.HasSuffix(name, "secret") || strings.HasSuffix(name, "password") || strings.HasSuffix(name, "_token") {
+			return true
+		}
+		if f.Message() != nil && depth > 0 && hasSecret(f.Message(), depth-1) {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,123 @@
+package gateway
+
+import (
+	"bytes"
+	"errors"
+	"io"
+	"net/http"
+	"os"
+	"time"
+
+	"github.com/rotaloom/rotaloom/pkg/fault"
+)
+
+// A client may be slow, but not for as long as it likes: the next bytes of a
+// body must come, and the next bytes of an answer must be taken, within the
+// stall timeout. What a body or an answer may take as a whole is bounded too.
+
+const (
+	// writePiece is what must be taken within one stall timeout.
+	writePiece = 64 << 10
+	// rearm is how old a deadline gets before it is set anew. Setting one for
+	// each read would cost more than the reads.
+	rearm = time.Second
+)
+
+// readAhead reads the body before the request takes a slot, so that no slow
+// client holds one.
+func (x *exchange) readAhead() *fault.Error {
+	if x.body == http.NoBody || x.body == nil {
+		return nil
+	}
+	x.text = x.edge.bufs.get()
+	from := &pacedBody{x: x, rest: x.body, control: http.NewResponseController(x.ResponseWriter)}
+	x.body = from
+	text, bad := x.readBody((*x.text)[:0])
+	*x.text = text
+	if bad != nil {
+		return bad
+	}
+	from.disarm()
+	x.body = bytes.NewReader(text)
+	return nil
+}
+
+// pacedBody is a body that must come in time, and for which there must be
+// memory.
+type pacedBody struct {
+	x       *exchange
+	rest    io.Reader
+	control *http.ResponseController
+	armed   time.Time
+}
+
+var errBodyMemory = errors.New("too many bodies at a time")
+
+func (b *pacedBody) Read(p []byte) (int, error) {
+	b.arm()
+	n, err := b.rest.Read(p)
+	b.x.held += int64(n)
+	if b.x.edge.bodies.Add(int64(n)) > b.x.edge.cfg.BodyMemory {
+		return n, errBodyMemory
+	}
+	return n, err
+}
+
+func (b *pacedBody) arm() {
+	now := time.Now()
+	if now.Sub(b.armed) < min(rearm, b.x.edge.cfg.StallTimeout/4) {
+		return
+	}
+	b.armed = now
+	until := now.Add(b.x.edge.cfg.StallTimeout)
+	if end := b.x.began.Add(b.x.edge.cfg.Timeout); end.Before(until) {
+		until = end
+	}
+	// A response writer that cannot do it has no connection that could be slow.
+	_ = b.control.SetReadDeadline(until)
+}
+
+// disarm takes the deadline away: the server goes on reading, to notice that
+// the client has gone.
+func (b *pacedBody) disarm() { _ = b.control.SetReadDeadline(time.Time{}) }
+
+// unread answers what a caller gets whose body could not be read.
+func (x *exchange) unread(err error) *fault.Error {
+	switch {
+	case errors.Is(err, errBodyMemory):
+		return overloaded()
+	case errors.Is(err, os.ErrDeadlineExceeded):
+		x.Header().Set("Connection", "close")
+		return fault.New(fault.CodeSlow, http.StatusRequestTimeout, "The body did not come in time. Send it again, faster.").WithCause(err)
+	}
+	return fault.Invalid(fault.CodeBadRequest, "The body could not be read to its end.").WithCause(err)
+}
+
+// writePaced writes a part of an answer. Small answers go out at once, or the
+// bounds of the connection hold for them.
+func (x *exchange) writePaced(p []byte) (n int, err error) {
+	if x.bytes+len(p) <= writePiece {
+		return x.ResponseWriter.Write(p)
+	}
+	control := http.NewResponseController(x.ResponseWriter)
+	for n < len(p) && err == nil {
+		x.pace(control)
+		var wrote int
+		wrote, err = x.ResponseWriter.Write(p[n:min(n+writePiece, len(p))])
+		n += wrote
+	}
+	return n, err
+}
+
+func (x *exchange) pace(control *http.ResponseController) {
+	now := time.Now()
+	if now.Sub(x.paced) < min(rearm, x.edge.cfg.StallTimeout/4) {
+		return
+	}
+	x.paced = now
+	until := now.Add(x.edge.cfg.StallTimeout)
+	if end := x.began.Add(x.edge.cfg.Timeout + grace); end.Before(until) {
+		until = end
+	}
+	_ = control.SetWriteDeadline(until)
+}

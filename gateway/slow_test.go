@@ -1,0 +1,184 @@
+package gateway
+
+import (
+	"bufio"
+	"context"
+	"crypto/tls"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	"google.golang.org/protobuf/proto"
+
+	"github.com/rotaloom/rotaloom/pkg/fault"
+	schedulingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/scheduling/v1"
+)
+
+// short are bounds that a test can wait for.
+var short = Config{HeaderTimeout: 300 * time.Millisecond, StallTimeout: 300 * time.Millisecond, MaxInFlight: 1, MaxQueue: 1}
+
+// line opens a connection of HTTP/1.1 that the test writes to by hand.
+func line(t *testing.T, address string, client *http.Client) *tls.Conn {
+	t.Helper()
+	config := client.Transport.(*http.Transport).TLSClientConfig.Clone()
+	config.NextProtos = []string{"http/1.1"}
+	conn, err := tls.Dial("tcp", address, config)
+	require.NoError(t, err)
+	t.Cleanup(func() { _ = conn.Close() })
+	require.NoError(t, conn.SetDeadline(time.Now().Add(20*time.Second)))
+	return conn
+}
+
+func TestSlowHandshakesEnd(t *testing.T) {
+	t.Parallel()
+	address, _ := listenWith(t, short, all(&recorder{}), (*Server).Serve)
+	for name, first := range map[string]string{"nothing": "", "a part of a greeting": "\x16\x03\x01", "a part of plain HTTP": "GET /v1"} {
+		conn, err := net.Dial("tcp", address)
+		require.NoError(t, err)
+		defer func() { _ = conn.Close() }()
+		require.NoError(t, conn.SetDeadline(time.Now().Add(20*time.Second)))
+		_, err = io.WriteString(conn, first)
+		require.NoError(t, err)
+		_, err = io.ReadAll(conn)
+		assert.False(t, isTimeout(err), "the server ends a connection that brings %s", name)
+	}
+}
+
+func TestSlowHeadersEnd(t *testing.T) {
+	t.Parallel()
+	address, client := listenWith(t, short, all(&recorder{}), (*Server).Serve)
+	conn := line(t, address, client)
+	_, err := io.WriteString(conn, "GET "+shiftsPath+"/7 HTTP/1.1\r\nHost: x\r\nX-Slow:")
+	require.NoError(t, err)
+	_, err = io.ReadAll(conn)
+	assert.False(t, isTimeout(err), "the server ends the connection")
+}
+
+// A body that does not come to its end is refused, and keeps nobody else out
+// meanwhile: the edge has one place here.
+func TestSlowBodiesHoldNoPlace(t *testing.T) {
+	t.Parallel()
+	f := &fakes{createShifts: func(context.Context, *schedulingv1.Shift) (*schedulingv1.ShiftList, error) {
+		return &schedulingv1.ShiftList{}, nil
+	}}
+	cfg := short
+	cfg.StallTimeout = 700 * time.Millisecond
+	address, client := listenWith(t, cfg, connsTo(t, f), (*Server).Serve)
+	var slow []*tls.Conn
+	for range 5 {
+		conn := line(t, address, client)
+		_, err := fmt.Fprintf(conn, "POST %s HTTP/1.1\r\nHost: x\r\nContent-Length: 100\r\n\r\n{", shiftsPath)
+		require.NoError(t, err)
+		slow = append(slow, conn)
+	}
+	resp, err := client.Post("https://"+address+shiftsPath, "application/json", strings.NewReader("{}"))
+	require.NoError(t, err)
+	require.NoError(t, resp.Body.Close())
+	assert.Equal(t, http.StatusOK, resp.StatusCode)
+
+	for _, conn := range slow {
+		resp, err := http.ReadResponse(bufio.NewReader(conn), nil)
+		require.NoError(t, err)
+		b, err := io.ReadAll(resp.Body)
+		require.NoError(t, err)
+		assert.Equal(t, http.StatusRequestTimeout, resp.StatusCode)
+		assert.Contains(t, string(b), fault.CodeSlow)
+		assert.True(t, resp.Close)
+		_, err = conn.Read(make([]byte, 1))
+		assert.ErrorIs(t, err, io.EOF)
+	}
+}
+
+func TestSlowBodiesOfHTTP2End(t *testing.T) {
+	t.Parallel()
+	address, client := listenWith(t, short, all(&recorder{}), (*Server).Serve)
+	body, writer := io.Pipe()
+	t.Cleanup(func() { _ = writer.Close() })
+	r, err := http.NewRequestWithContext(t.Context(), "POST", "https://"+address+shiftsPath, body)
+	require.NoError(t, err)
+	re := send(t, client, r)
+	assert.Equal(t, http.StatusRequestTimeout, re.status)
+	assert.Contains(t, re.body, fault.CodeSlow)
+}
+
+// A body may be slow as long as it goes on.
+func TestBodiesThatGoOnAreRead(t *testing.T) {
+	t.Parallel()
+	var got string
+	f := &fakes{createShifts: func(_ context.Context, r *schedulingv1.Shift) (*schedulingv1.ShiftList, error) {
+		got = r.GetLabel()
+		return &schedulingv1.ShiftList{}, nil
+	}}
+	address, client := listenWith(t, short, connsTo(t, f), (*Server).Serve)
+	body, writer := io.Pipe()
+	go func() {
+		_, _ = io.WriteString(writer, `{"label":"`)
+		ticker := time.NewTicker(short.StallTimeout / 3)
+		defer ticker.Stop()
+		for range 6 {
+			<-ticker.C
+			_, _ = io.WriteString(writer, "x")
+		}
+		_, _ = io.WriteString(writer, `"}`)
+		_ = writer.Close()
+	}()
+	resp, err := client.Post("https://"+address+shiftsPath, "application/json", body)
+	require.NoError(t, err)
+	require.NoError(t, resp.Body.Close())
+	assert.Equal(t, http.StatusOK, resp.StatusCode)
+	assert.Equal(t, "xxxxxx", got)
+}
+
+// A client that does not take its answer loses it, and its place goes to
+// others.
+func TestSlowReadersLoseTheirPlace(t *testing.T) {
+	t.Parallel()
+	f := &fakes{
+		createShifts: func(context.Context, *schedulingv1.Shift) (*schedulingv1.ShiftList, error) {
+			list := &schedulingv1.ShiftList{}
+			for range 200 {
+				list.Shifts = append(list.Shifts, &schedulingv1.Shift{Label: strings.Repeat("long ", 40_000)})
+			}
+			return list, nil
+		},
+		getShift: func(context.Context, *schedulingv1.GetShiftRequest) (*schedulingv1.Shift, error) {
+			return &schedulingv1.Shift{Id: proto.Int64(7)}, nil
+		},
+	}
+	for _, version := range []int{1, 2} {
+		t.Run(fmt.Sprint("HTTP/", version), func(t *testing.T) {
+			t.Parallel()
+			address, client := listenWith(t, short, connsTo(t, f), (*Server).Serve)
+			slow := client.Transport.(*http.Transport).Clone()
+			t.Cleanup(slow.CloseIdleConnections)
+			if version == 1 {
+				slow.ForceAttemptHTTP2 = false
+				slow.TLSClientConfig.NextProtos = []string{"http/1.1"}
+			}
+			resp, err := (&http.Client{Transport: slow}).Post("https://"+address+shiftsPath, "application/json", strings.NewReader("{}"))
+			require.NoError(t, err)
+			defer func() { _ = resp.Body.Close() }()
+			require.Equal(t, version, resp.ProtoMajor)
+			require.Equal(t, http.StatusOK, resp.StatusCode)
+			until(t, "others are served", func() bool {
+				other, err := client.Get("https://" + address + shiftsPath + "/7")
+				require.NoError(t, err)
+				require.NoError(t, other.Body.Close())
+				return other.StatusCode == http.StatusOK
+			})
+			_, err = io.Copy(io.Discard, resp.Body)
+			assert.Error(t, err, "the answer does not look whole")
+		})
+	}
+}
+
+func isTimeout(err error) bool {
+	timeout, ok := err.(net.Error)
+	return ok && timeout.Timeout()
+}

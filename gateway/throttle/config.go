@@ -1,0 +1,77 @@
+// Package throttle holds callers to their rates. The one that counts is the
+// platform service; an edge leases small parts of each caller's allowance from
+// it, ahead of need and in the background, so that admitting a request costs
+// neither a call nor a wait while a caller stays below its rate. A request is
+// admitted by exactly one leased part, however many edges there are.
+package throttle
+
+import (
+	"time"
+
+	optionsv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/options/v1"
+
+	"github.com/rotaloom/rotaloom/pkg/ratelimit"
+)
+
+// Config says whether and how an edge throttles. The zero value does not.
+type Config struct {
+	Enabled bool `name:"throttle" default:"true" negatable:"" help:"Hold clients to their rates."`
+	// Replicas divide the rates among the edges while the platform service
+	// cannot be reached.
+	Replicas int `name:"throttle-replicas" default:"3" help:"Number of edges, which divide the rates among them while the platform service cannot be reached."`
+	// Callers bounds the memory: so many callers times classes are remembered.
+	Callers int `name:"throttle-callers" default:"65536" help:"Callers whose rates are remembered."`
+}
+
+func (c Config) withDefaults() Config {
+	if c.Replicas <= 0 {
+		c.Replicas = 3
+	}
+	if c.Callers <= 0 {
+		c.Callers = 1 << 16
+	}
+	return c
+}
+
+// Key names an allowance.
+type Key struct {
+	// Tenant of the caller, or 0 for one who is not known yet.
+	Tenant int64
+	// Caller is the OAuth client, or the address of a caller without one.
+	Caller string
+	Class  optionsv1.Throttle
+}
+
+// Decision says whether a request is admitted, and what the caller may know.
+type Decision struct {
+	Admitted bool
+	// Policy is the caller's rate, Left how many requests are left of it, as
+	// far as this edge knows.
+	Policy ratelimit.Policy
+	Left   int64
+	// RetryAfter is when a refused caller is admitted again, at the earliest.
+	RetryAfter time.Duration
+
+	fields *fields
+}
+
+const (
+	// leaseLife is after how long a lease is renewed with the next request, so
+	// that changed rates come to be known.
+	leaseLife = 5 * time.Second
+	// idle is after how long without a request a lease is given back.
+	idle = 2 * time.Second
+	// forgetAfter is after how long a caller without requests is forgotten.
+	forgetAfter = 5 * time.Minute
+	// askTimeout bounds a question to the platform service, and how long a
+	// request waits for its answer.
+	askTimeout = time.Second
+	// retryDown is how long after a failure the platform service is not asked.
+	retryDown = 500 * time.Millisecond
+	// maxFlights bounds the questions that run at a time.
+	maxFlights = 256
+
+	// Parts of the burst: the smallest and the largest lease.
+	leaseMin = 50
+	leaseMax = 8
+)

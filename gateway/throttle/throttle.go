@@ -1,0 +1,245 @@
+package throttle
+
+import (
+	"context"
+	"hash/maphash"
+	"log/slog"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/rotaloom/rotaloom/pkg/ratelimit"
+	"github.com/rotaloom/rotaloom/pkg/tenant"
+	platformv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/platform/v1"
+)
+
+// shards keep concurrent requests of different callers from waiting for one
+// lock.
+const shards = 32
+
+// Throttler decides about requests. It is safe for concurrent use.
+type Throttler struct {
+	cfg    Config
+	client platformv1.RateLimitServiceClient
+	log    *slog.Logger
+	began  time.Time
+	seed   maphash.Seed
+	shards [shards]shard
+
+	flights  chan struct{} // holds one for each question that runs
+	failing  atomic.Bool   // whether the last question failed
+	downTill atomic.Int64  // no question before
+	sweeping atomic.Bool   // whether a sweep is due
+}
+
+type shard struct {
+	mu      sync.RWMutex
+	buckets map[Key]*bucket
+}
+
+// New makes a Throttler that asks the platform service through client.
+func New(cfg Config, client platformv1.RateLimitServiceClient, log *slog.Logger) *Throttler {
+	cfg = cfg.withDefaults()
+	t := &Throttler{
+		cfg: cfg, client: client, log: log, began: time.Now(), seed: maphash.MakeSeed(),
+		flights: make(chan struct{}, maxFlights),
+	}
+	for i := range t.shards {
+		t.shards[i].buckets = map[Key]*bucket{}
+	}
+	return t
+}
+
+// now is the time since the start: one that never goes back.
+func (t *Throttler) now() time.Duration { return time.Since(t.began) }
+
+// Take decides about one request. It waits only for a caller who uses leases
+// up faster than new ones come, and never longer than a second.
+func (t *Throttler) Take(ctx context.Context, key Key) Decision {
+	b := t.bucket(key)
+	now := t.now()
+	b.used.Store(int64(now))
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	for {
+		if b.lease > 0 {
+			b.lease--
+			if b.lease < b.want/2 || now-b.asked > leaseLife {
+				t.ask(b, now)
+			}
+			return b.admit(now)
+		}
+		if t.failing.Load() {
+			t.ask(b, now)
+			return b.fallBack(now, t.cfg.Replicas)
+		}
+		if now < b.pausedTill {
+			return b.refuse(b.pausedTill - now)
+		}
+		if b.trusted(now) {
+			b.debt++
+			t.ask(b, now)
+			return b.admit(now)
+		}
+		t.ask(b, now)
+		if b.flight == nil || !b.await(ctx) {
+			return b.fallBack(t.now(), t.cfg.Replicas)
+		}
+		now = t.now()
+	}
+}
+
+// bucket finds or makes what is known of a caller.
+func (t *Throttler) bucket(key Key) *bucket {
+	s := &t.shards[maphash.Comparable(t.seed, key)%shards]
+	s.mu.RLock()
+	b := s.buckets[key]
+	s.mu.RUnlock()
+	if b != nil {
+		return b
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if b = s.buckets[key]; b != nil {
+		return b
+	}
+	if len(s.buckets) >= max(t.cfg.Callers/shards, 1) {
+		s.makeRoom()
+	}
+	b = newBucket(key)
+	s.buckets[key] = b
+	return b
+}
+
+// makeRoom forgets the one that was not used for longest among a few, taken as
+// the map gives them.
+func (s *shard) makeRoom() {
+	const looks = 16
+	var oldest *bucket
+	seen := 0
+	for _, b := range s.buckets {
+		if oldest == nil || b.lastUsed() < oldest.lastUsed() {
+			oldest = b
+		}
+		if seen++; seen == looks {
+			break
+		}
+	}
+	delete(s.buckets, oldest.key)
+}
+
+// ask renews the caller's lease in the background, unless that is being done,
+// or makes no sense yet. The caller holds the bucket.
+func (t *Throttler) ask(b *bucket, now time.Duration) {
+	if b.flight != nil || now < b.pausedTill || now < time.Duration(t.downTill.Load()) {
+		return
+	}
+	select {
+	case t.flights <- struct{}{}:
+	default:
+		return // As many run as may: the next request asks.
+	}
+	req := &platformv1.LeaseRateRequest{
+		Caller: b.key.Caller, Throttle: b.key.Class, Spent: b.debt, Wanted: max(b.want, b.waiting),
+	}
+	if b.lease > req.Wanted {
+		req.Wanted = 0 // Only what holds is asked for.
+	}
+	b.debt, b.flight = 0, make(chan struct{})
+	go func() {
+		defer func() { <-t.flights }()
+		answer, err := t.lease(b.key, req)
+		b.mu.Lock()
+		defer b.mu.Unlock()
+		close(b.flight)
+		b.flight = nil
+		t.note(err)
+		if err == nil {
+			b.settle(t.now(), req, answer)
+			t.sweepLater()
+		}
+	}()
+}
+
+func (t *Throttler) lease(key Key, req *platformv1.LeaseRateRequest) (*platformv1.LeaseRateResponse, error) {
+	ctx, cancel := context.WithTimeout(context.Background(), askTimeout)
+	defer cancel()
+	if key.Tenant > 0 {
+		ctx = tenant.With(ctx, key.Tenant)
+	}
+	return t.client.LeaseRate(ctx, req)
+}
+
+// note remembers whether the platform service answers.
+func (t *Throttler) note(err error) {
+	if err == nil {
+		if t.failing.Swap(false) {
+			t.log.Info("rates are counted for all edges again")
+		}
+		return
+	}
+	t.downTill.Store(int64(t.now() + retryDown))
+	if !t.failing.Swap(true) {
+		t.log.Warn("the platform service does not count rates: each edge holds callers to its part", "replicas", t.cfg.Replicas, "error", err)
+	}
+}
+
+// sweepLater lets leases that are not used be given back.
+func (t *Throttler) sweepLater() {
+	if !t.sweeping.Swap(true) {
+		time.AfterFunc(idle/2, t.sweep)
+	}
+}
+
+// sweep gives back the leases of callers who are silent, and forgets those who
+// are for long.
+func (t *Throttler) sweep() {
+	t.sweeping.Store(false)
+	now, left := t.now(), false
+	for i := range t.shards {
+		s := &t.shards[i]
+		s.mu.Lock()
+		var silent []*bucket
+		for key, b := range s.buckets {
+			switch age := now - b.lastUsed(); {
+			case age > forgetAfter:
+				delete(s.buckets, key)
+			case age > idle:
+				silent = append(silent, b)
+			default:
+				left = true
+			}
+		}
+		s.mu.Unlock()
+		for _, b := range silent {
+			t.giveBack(b, now)
+		}
+	}
+	if left {
+		t.sweepLater()
+	}
+}
+
+// giveBack returns what a silent caller has leased and not used. When the
+// allowance is full by now there is nothing to return it to.
+func (t *Throttler) giveBack(b *bucket, now time.Duration) {
+	b.mu.Lock()
+	returned, spent := b.lease, b.debt
+	full := b.remaining+int64(b.policy.Rate*(now-b.asked).Seconds()) >= b.policy.Burst
+	if b.flight != nil || now-b.lastUsed() <= idle {
+		b.mu.Unlock()
+		return
+	}
+	b.lease, b.debt = 0, 0
+	b.mu.Unlock()
+	if full && spent == 0 || returned+spent == 0 || t.failing.Load() {
+		return
+	}
+	_, err := t.lease(b.key, &platformv1.LeaseRateRequest{
+		Caller: b.key.Caller, Throttle: b.key.Class, Returned: returned, Spent: spent,
+	})
+	t.note(err)
+}
+
+// standard is the rate of a caller of whom nothing is known yet.
+var standard = ratelimit.Standard()

@@ -1,0 +1,148 @@
+package gateway
+
+import (
+	"context"
+	"crypto/ed25519"
+	"encoding/base64"
+	"net/http/httptest"
+	"net/netip"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/go-jose/go-jose/v4"
+	"github.com/go-jose/go-jose/v4/jwt"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	"google.golang.org/grpc"
+
+	"github.com/rotaloom/rotaloom/gateway/throttle"
+	"github.com/rotaloom/rotaloom/pkg/authn"
+	"github.com/rotaloom/rotaloom/pkg/tenant"
+	authv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/auth/v1"
+	platformv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/platform/v1"
+)
+
+// keyring is an auth service that knows one key.
+type keyring struct {
+	recorder
+	public ed25519.PublicKey
+}
+
+func (k *keyring) Invoke(ctx context.Context, method string, args, reply any, opts ...grpc.CallOption) error {
+	if set, ok := reply.(*authv1.GetKeySetResponse); ok {
+		set.Keys = []*authv1.JSONWebKey{{
+			Kty: "OKP", Crv: "Ed25519", Kid: "key-1", Use: "sig", Alg: "EdDSA",
+			X: base64.RawURLEncoding.EncodeToString(k.public),
+		}}
+		return nil
+	}
+	return k.recorder.Invoke(ctx, method, args, reply, opts...)
+}
+
+// counter is a platform service that gives nobody more than one request.
+type counter struct {
+	recorder
+	mu    sync.Mutex
+	asked map[throttle.Key]int
+}
+
+func (c *counter) Invoke(ctx context.Context, method string, args, reply any, opts ...grpc.CallOption) error {
+	req, ok := args.(*platformv1.LeaseRateRequest)
+	if !ok {
+		return c.recorder.Invoke(ctx, method, args, reply, opts...)
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	id, _ := tenant.From(ctx)
+	c.asked[throttle.Key{Tenant: id, Caller: req.GetCaller(), Class: req.GetThrottle()}]++
+	answer := reply.(*platformv1.LeaseRateResponse)
+	answer.Rate, answer.Burst, answer.RetryAfterMs = 0.1, 1, 10_000
+	return nil
+}
+
+func (c *counter) callers() []string {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	var out []string
+	for key := range c.asked {
+		out = append(out, key.Class.String()+" "+key.Caller)
+	}
+	return out
+}
+
+type throttled struct {
+	t       *testing.T
+	edge    *Edge
+	counter *counter
+	token   string
+}
+
+func newThrottled(t *testing.T) *throttled {
+	t.Helper()
+	public, private, err := ed25519.GenerateKey(nil)
+	require.NoError(t, err)
+	signer, err := jose.NewSigner(jose.SigningKey{Algorithm: jose.EdDSA, Key: jose.JSONWebKey{Key: private, KeyID: "key-1"}}, nil)
+	require.NoError(t, err)
+	claims := authn.Claims{
+		Claims: jwt.Claims{Issuer: "test", Subject: "ada", Audience: jwt.Audience{"test"}, ID: "1", Expiry: jwt.NewNumericDate(time.Now().Add(time.Hour))},
+		Tenant: 7, Client: "loader",
+	}
+	f := &throttled{t: t, counter: &counter{asked: map[throttle.Key]int{}}}
+	f.token, err = claims.Sign(signer)
+	require.NoError(t, err)
+	conns := all(&recorder{})
+	conns.Auth, conns.Platform, conns.Own = &keyring{public: public}, f.counter, f.counter
+	f.edge, err = New(Config{
+		TrustedProxies: []netip.Prefix{netip.MustParsePrefix("192.0.2.0/24")},
+		TokenIssuer:    "test", TokenAudience: "test", Throttle: throttle.Config{Enabled: true},
+	}, conns, discard())
+	require.NoError(t, err)
+	return f
+}
+
+// ask asks from an address until the caller is refused, and answers the refusal.
+func (f *throttled) ask(method, path, token, address, forwarded string) *httptest.ResponseRecorder {
+	f.t.Helper()
+	var w *httptest.ResponseRecorder
+	require.Eventually(f.t, func() bool {
+		r := request(method, path, "")
+		r.RemoteAddr = address
+		if token != "" {
+			r.Header.Set("Authorization", token)
+		}
+		if forwarded != "" {
+			r.Header.Set("X-Forwarded-For", forwarded)
+			r.Header.Set("X-Forwarded-Proto", "https")
+		}
+		w = httptest.NewRecorder()
+		f.edge.ServeHTTP(w, r)
+		assert.NotEmpty(f.t, w.Header().Get("RateLimit-Policy"), "every answer says how often")
+		return w.Code == 429
+	}, 10*time.Second, time.Millisecond)
+	return w
+}
+
+func TestCallersHaveTheirOwnRates(t *testing.T) {
+	t.Parallel()
+	f := newThrottled(t)
+	const patterns = "/v1/scheduling/employment_term_schedule_patterns"
+	w := f.ask("GET", patterns+"/12", "Bearer "+f.token, "203.0.113.1:1", "")
+	assert.Equal(t, "10", w.Header().Get("Retry-After"))
+	assert.Equal(t, `"read";r=0;t=10`, w.Header().Get("RateLimit"))
+	assert.Equal(t, `"read";q=1;w=10`, w.Header().Get("RateLimit-Policy"))
+	assert.Contains(t, w.Body.String(), `"errorCode":"WRL-00429"`)
+
+	f.ask("DELETE", patterns+"/12", f.token, "203.0.113.1:1", "")
+	f.ask("GET", "/v1/nothing", "Bearer wrong", "203.0.113.1:1", "")
+	f.ask("GET", patterns+"/12", "", "[2001:db8:1:2:3::4]:1", "")
+	f.ask("GET", patterns+"/12", "", "192.0.2.1:1", "198.51.100.7, 198.51.100.8")
+	f.ask("GET", patterns+"/12", "", "203.0.113.2:1", "198.51.100.9")
+	w = f.ask("POST", "/api/authentication/access_token", "Bearer "+f.token, "203.0.113.1:1", "")
+	assert.Contains(t, w.Body.String(), `"error":"slow_down"`)
+	assert.ElementsMatch(t, []string{
+		"THROTTLE_READ loader", "THROTTLE_BULK_WRITE loader", "THROTTLE_READ address:203.0.113.1",
+		"THROTTLE_READ address:2001:db8:1:2::", "THROTTLE_READ address:198.51.100.8",
+		"THROTTLE_READ address:203.0.113.2", "THROTTLE_LOGIN address:203.0.113.1",
+	}, f.counter.callers())
+}

@@ -1,0 +1,126 @@
+package audit
+
+import (
+	"context"
+	"errors"
+	"testing"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/rotaloom/rotaloom/pkg/authn"
+	"github.com/rotaloom/rotaloom/pkg/obs"
+	"github.com/rotaloom/rotaloom/pkg/pg"
+	"github.com/rotaloom/rotaloom/pkg/policy"
+	"github.com/rotaloom/rotaloom/pkg/tenant"
+	"github.com/rotaloom/rotaloom/pkg/testkit/pgtest"
+	authv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/auth/v1"
+)
+
+const (
+	writes = "/rotaloom.auth.v1.IdentityProviderService/DeleteIdentityProvider"
+	reads  = "/rotaloom.auth.v1.IdentityProviderService/GetIdentityProvider"
+	inside = "/rotaloom.auth.v1.UserService/PutUsers"
+)
+
+// begin answers the context of a call of a method by ada.
+func begin(t *testing.T, method string) context.Context {
+	t.Helper()
+	m, err := policy.NewTable(nil).Method(method)
+	require.NoError(t, err)
+	ctx := obs.WithRequest(tenant.With(t.Context(), 1), obs.Request{ID: "request-1"})
+	return Begin(ctx, m, &authn.Principal{Tenant: 1, Subject: "ada", PersonID: 11, Client: "web"},
+		&authv1.DeleteIdentityProviderRequest{Id: 42})
+}
+
+func newPool(t *testing.T) *pgxpool.Pool {
+	t.Helper()
+	return pgtest.New(t, Migrations())
+}
+
+func events(t *testing.T, pool *pgxpool.Pool) []Event {
+	t.Helper()
+	rows, err := pool.Query(tenant.With(t.Context(), 1), `SELECT tenant_id, occurred_at, user_name, person_id, client_id, service,
+		operation, objects, request_id, outcome FROM audit_event WHERE tenant_id = 1 ORDER BY id`)
+	require.NoError(t, err)
+	found, err := pgx.CollectRows(rows, pgx.RowToStructByPos[Event])
+	require.NoError(t, err)
+	return found
+}
+
+// write is a transaction that would write something.
+func write(ctx context.Context, pool *pgxpool.Pool, err error) error {
+	return pg.InTx(ctx, pool, func(ctx context.Context, tx pgx.Tx) error {
+		Object(ctx, 43)
+		if _, execErr := tx.Exec(ctx, `SELECT 1`); execErr != nil {
+			return execErr
+		}
+		return err
+	})
+}
+
+func TestAWriteIsCommittedWithItsRow(t *testing.T) {
+	t.Parallel()
+	pool := newPool(t)
+	ctx := begin(t, writes)
+	failed := errors.New("failed")
+	require.ErrorIs(t, write(ctx, pool, failed), failed)
+	assert.Empty(t, events(t, pool), "nothing was committed")
+	require.NoError(t, write(pg.WithoutRider(ctx), pool, nil))
+	assert.Empty(t, events(t, pool), "not what the request is about")
+	require.NoError(t, write(ctx, pool, nil))
+	require.NoError(t, write(ctx, pool, nil), "the second transaction of the request")
+
+	found := events(t, pool)
+	require.Len(t, found, 1)
+	assert.WithinDuration(t, time.Now(), found[0].At, time.Minute)
+	found[0].At = time.Time{}
+	assert.Equal(t, Event{
+		Tenant: 1, User: "ada", PersonID: 11, Client: "web", Operation: writes[1:],
+		Objects: []string{"42", "43"}, RequestID: "request-1", Outcome: OK,
+	}, found[0])
+}
+
+func TestAWriteWhoseRowCannotBeStoredIsNoWrite(t *testing.T) {
+	t.Parallel()
+	pool := newPool(t)
+	ctx := tenant.With(begin(t, writes), 2) // A row of another tenant.
+	require.Error(t, write(ctx, pool, nil))
+	assert.Empty(t, events(t, pool))
+	require.NoError(t, write(begin(t, writes), pool, nil), "the connection is whole")
+}
+
+func TestOnlyWritesAreKept(t *testing.T) {
+	t.Parallel()
+	pool := newPool(t)
+	require.NoError(t, write(begin(t, reads), pool, nil))
+	assert.Empty(t, events(t, pool))
+	require.NoError(t, write(begin(t, inside), pool, nil))
+	assert.Len(t, events(t, pool), 1, "a write between services")
+	ctx := begin(t, writes)
+	require.NoError(t, pg.InTxWith(ctx, pool, pgx.TxOptions{AccessMode: pgx.ReadOnly}, func(context.Context, pgx.Tx) error { return nil }))
+	assert.Len(t, events(t, pool), 1, "a transaction that cannot write")
+}
+
+func TestOldEventsGo(t *testing.T) {
+	t.Parallel()
+	pool := newPool(t)
+	ctx, now := tenant.With(t.Context(), 1), time.Now()
+	for age := range 5 {
+		e := Event{Tenant: 1, At: now.Add(-time.Duration(age) * time.Hour), Operation: "login", Outcome: OK}
+		require.NoError(t, e.Write(ctx, pool))
+	}
+	n, err := sweep(t.Context(), pool, now.Add(-90*time.Minute), 2)
+	require.NoError(t, err)
+	assert.EqualValues(t, 2, n, "a batch")
+	n, err = sweep(t.Context(), pool, now.Add(-90*time.Minute), 2)
+	require.NoError(t, err)
+	assert.EqualValues(t, 1, n)
+	assert.Len(t, events(t, pool), 2)
+	_, err = pool.Exec(ctx, `DELETE FROM audit_event`)
+	require.NoError(t, err)
+	assert.Len(t, events(t, pool), 2, "a tenant removes nothing")
+}

@@ -1,0 +1,65 @@
+package audit
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"log/slog"
+	"time"
+
+	"github.com/jackc/pgx/v5/pgxpool"
+
+	"github.com/rotaloom/rotaloom/pkg/clock"
+	"github.com/rotaloom/rotaloom/pkg/pg"
+	"github.com/rotaloom/rotaloom/pkg/tenant"
+)
+
+const (
+	defaultRetention = 400 * 24 * time.Hour
+	sweepEvery       = 10 * time.Minute
+	sweepBatch       = 50_000
+)
+
+// Config says how long events are kept. Its zero value means the default.
+type Config struct {
+	Retention time.Duration `name:"audit-retention" default:"9600h" help:"How long audit events are kept."`
+}
+
+// Sweeper removes events that are too old.
+type Sweeper struct {
+	retention time.Duration
+	pool      *pgxpool.Pool
+	clock     clock.Clock
+	log       *slog.Logger
+}
+
+// NewSweeper makes a Sweeper.
+func NewSweeper(cfg Config, pool *pgxpool.Pool, clk clock.Clock, log *slog.Logger) *Sweeper {
+	return &Sweeper{retention: cmp.Or(cfg.Retention, defaultRetention), pool: pool, clock: clk, log: log}
+}
+
+// Run sweeps now and then until ctx ends.
+func (s *Sweeper) Run(ctx context.Context) error {
+	ticker := time.NewTicker(sweepEvery)
+	defer ticker.Stop()
+	for {
+		if _, err := sweep(ctx, s.pool, s.clock.Now().Add(-s.retention), sweepBatch); err != nil && ctx.Err() == nil {
+			s.log.WarnContext(ctx, "old audit events could not be removed", "error", err)
+		}
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-ticker.C:
+		}
+	}
+}
+
+// sweep removes at most limit events from before a time, of all tenants.
+func sweep(ctx context.Context, db pg.Querier, before time.Time, limit int) (int64, error) {
+	done, err := db.Exec(tenant.All(ctx), `DELETE FROM audit_event WHERE (tenant_id, occurred_at, id) IN (
+		SELECT tenant_id, occurred_at, id FROM audit_event WHERE occurred_at < $1 LIMIT $2)`, before, limit)
+	if err != nil {
+		return 0, fmt.Errorf("remove old audit events: %w", err)
+	}
+	return done.RowsAffected(), nil
+}

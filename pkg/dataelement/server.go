@@ -1,0 +1,60 @@
+package dataelement
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/rotaloom/rotaloom/pkg/fault"
+	datav1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/data/v1"
+)
+
+// mostRows bounds the rows of one reading.
+const mostRows = 10_000
+
+// Provider is a [Table] of whatever rows.
+type Provider interface {
+	Describe() *datav1.DataProvider
+	Read(ctx context.Context, req *datav1.ReadDataElementsRequest) ([]*datav1.DataColumn, error)
+}
+
+// Server serves the providers of a domain.
+type Server struct {
+	datav1.UnsafeDataProviderServiceServer
+
+	described *datav1.DescribeDataElementsResponse
+	providers map[string]Provider
+}
+
+var _ datav1.DataProviderServiceServer = (*Server)(nil)
+
+// NewServer makes the service of some providers.
+func NewServer(providers ...Provider) *Server {
+	s := &Server{described: &datav1.DescribeDataElementsResponse{}, providers: map[string]Provider{}}
+	for _, p := range providers {
+		d := p.Describe()
+		s.described.Providers = append(s.described.Providers, d)
+		s.providers[d.GetName()] = p
+	}
+	return s
+}
+
+// DescribeDataElements answers the providers.
+func (s *Server) DescribeDataElements(context.Context, *datav1.DescribeDataElementsRequest) (*datav1.DescribeDataElementsResponse, error) {
+	return s.described, nil
+}
+
+// ReadDataElements reads elements of one provider.
+func (s *Server) ReadDataElements(ctx context.Context, req *datav1.ReadDataElementsRequest) (*datav1.ReadDataElementsResponse, error) {
+	p, known := s.providers[req.GetProvider()]
+	if !known {
+		return nil, fault.Invalid(fault.CodeBadRequest, fmt.Sprintf("There is no data provider %.40q here.", req.GetProvider()))
+	}
+	if n := len(req.GetRowIds()); n > mostRows {
+		return nil, fault.Invalid(fault.CodeBadRequest, fmt.Sprintf("%d rows are more than the allowed %d.", n, mostRows))
+	}
+	columns, err := p.Read(ctx, req)
+	if err != nil {
+		return nil, err
+	}
+	return &datav1.ReadDataElementsResponse{Columns: columns}, nil
+}

@@ -1,0 +1,196 @@
+package dataelement
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/rotaloom/rotaloom/pkg/civil"
+	"github.com/rotaloom/rotaloom/pkg/fault"
+	datav1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/data/v1"
+)
+
+// CodeLimit (413): a request passes the limit of a provider.
+const CodeLimit = "WRL-60401"
+
+// mostCells bounds the values of one answer: elements * rows * periods. Of the
+// longest texts that elements have they stay below the memory of one request.
+const mostCells = 250_000
+
+// Property is a parameter of an element. It must be given.
+type Property struct{ Key, Doc string }
+
+// At is what an element is asked for.
+type At struct {
+	// Days is the period. What holds on a day is told of its last day.
+	Days civil.Range
+	// Properties are those of the element, by key.
+	Properties map[string]string
+}
+
+// Last is the last day of the period.
+func (a At) Last() civil.Date { return a.Days.To - 1 }
+
+// Entry is an element: everything there is to say of it. R is what a provider
+// loads of a row.
+type Entry[R any] struct {
+	Key, Label, Doc string
+	Type            Type
+	Categories      []string
+	Properties      []Property
+	// Series says that the value depends on the period; otherwise a row has one
+	// value, that of all days asked for.
+	Series bool
+	// Needs says what must be loaded, in bits of the provider's own.
+	Needs uint64
+	// Value answers that of a row.
+	Value func(row *R, at At) Value
+}
+
+// Table is a provider of elements. Its fields are not changed after it is used.
+type Table[R any] struct {
+	// Name is that of the provider.
+	Name string
+	// Permission is what callers need to read its elements.
+	Permission string
+	Kind       datav1.RowKind
+	Entries    []Entry[R]
+	// MostRowDays bounds one reading: rows multiplied by days.
+	MostRowDays int64
+	// Load answers what is known of the rows with the ids, in their order; nil
+	// where nothing is known. Needs is what the elements need, joined.
+	Load func(ctx context.Context, ids []int64, days civil.Range, needs uint64) ([]*R, error)
+}
+
+// Describe answers what there is to say of the provider.
+func (t *Table[R]) Describe() *datav1.DataProvider {
+	out := &datav1.DataProvider{Name: t.Name, Permission: t.Permission, RowKind: t.Kind}
+	for i := range t.Entries {
+		e := &t.Entries[i]
+		element := &datav1.DataElement{
+			Key: e.Key, Label: e.Label, Description: e.Doc, Type: e.Type, Categories: e.Categories, Series: e.Series,
+		}
+		for _, p := range e.Properties {
+			element.Properties = append(element.Properties, &datav1.DataElementProperty{Key: p.Key, Description: p.Doc})
+		}
+		out.Elements = append(out.Elements, element)
+	}
+	return out
+}
+
+// Read reads elements, in the order asked for.
+func (t *Table[R]) Read(ctx context.Context, req *datav1.ReadDataElementsRequest) ([]*datav1.DataColumn, error) {
+	periods, err := periodsOf(req.GetBounds())
+	if err != nil {
+		return nil, err
+	}
+	entries, needs, err := t.selected(req.GetElements())
+	if err != nil {
+		return nil, err
+	}
+	days := civil.Range{From: periods[0].From, To: periods[len(periods)-1].To}
+	if err := t.checkLimits(int64(len(req.GetRowIds())), int64(days.Days()), cells(entries, len(req.GetRowIds()), len(periods))); err != nil {
+		return nil, err
+	}
+	rows, err := t.Load(ctx, req.GetRowIds(), days, needs)
+	if err != nil {
+		return nil, err
+	}
+	out := make([]*datav1.DataColumn, len(entries))
+	for i, e := range entries {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
+		out[i] = e.column(rows, periods, days, req.GetElements()[i].GetProperties())
+	}
+	return out, nil
+}
+
+func (t *Table[R]) selected(asked []*datav1.DataSelection) ([]*Entry[R], uint64, error) {
+	byKey := make(map[string]*Entry[R], len(t.Entries))
+	for i := range t.Entries {
+		byKey[t.Entries[i].Key] = &t.Entries[i]
+	}
+	var needs uint64
+	out := make([]*Entry[R], len(asked))
+	for i, s := range asked {
+		e, known := byKey[s.GetKey()]
+		if !known {
+			return nil, 0, fault.Invalid(fault.CodeBadRequest, fmt.Sprintf("%s has no element %.100q.", t.Name, s.GetKey()))
+		}
+		out[i] = e
+		needs |= e.Needs
+	}
+	return out, needs, nil
+}
+
+func (t *Table[R]) checkLimits(rows, days, cells int64) error {
+	if rows*days > t.MostRowDays {
+		return tooMuch(t.Name, nounOf(t.Kind)+" * days", rows*days, t.MostRowDays)
+	}
+	if cells > mostCells {
+		return tooMuch(t.Name, "values", cells, mostCells)
+	}
+	return nil
+}
+
+func tooMuch(provider, quantity string, actual, most int64) error {
+	return fault.TooLarge(CodeLimit, fmt.Sprintf(
+		"The service limit of the data provider %s is exceeded: %s: %d, allowed: %d. Split the request into several.",
+		provider, quantity, actual, most)).WithLimits(actual, most)
+}
+
+func nounOf(kind datav1.RowKind) string {
+	if kind == datav1.RowKind_ROW_KIND_LOCATION {
+		return "locations"
+	}
+	return "employees"
+}
+
+// cells counts the values of an answer.
+func cells[R any](entries []*Entry[R], rows, periods int) int64 {
+	var n int64
+	for _, e := range entries {
+		if e.Series {
+			n += int64(rows) * int64(periods)
+		} else {
+			n += int64(rows)
+		}
+	}
+	return n
+}
+
+func periodsOf(bounds []int32) ([]civil.Range, error) {
+	if len(bounds) < 2 {
+		return nil, fault.Invalid(fault.CodeBadRequest, "bounds needs at least two days.")
+	}
+	out := make([]civil.Range, len(bounds)-1)
+	for i := range out {
+		out[i] = civil.Range{From: civil.Date(bounds[i]), To: civil.Date(bounds[i+1])}
+		if out[i].Empty() {
+			return nil, fault.Invalid(fault.CodeBadRequest, "bounds must ascend.")
+		}
+	}
+	return out, nil
+}
+
+// column evaluates the element for rows. A value of another type than the
+// element's is left out.
+func (e *Entry[R]) column(rows []*R, periods []civil.Range, days civil.Range, properties map[string]string) *datav1.DataColumn {
+	if !e.Series {
+		periods = []civil.Range{days}
+	}
+	c := column{out: &datav1.DataColumn{}}
+	for _, row := range rows {
+		for _, period := range periods {
+			var v Value
+			if row != nil {
+				v = e.Value(row, At{Days: period, Properties: properties})
+			}
+			if v.made != e.Type {
+				v = Value{}
+			}
+			c.add(v)
+		}
+	}
+	return c.out
+}

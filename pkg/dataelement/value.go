@@ -1,0 +1,97 @@
+package dataelement
+
+import (
+	"github.com/rotaloom/rotaloom/pkg/civil"
+	datav1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/data/v1"
+)
+
+// Type is the kind of the values of an element.
+type Type = datav1.DataType
+
+// The types of elements.
+const (
+	String   = datav1.DataType_DATA_TYPE_STRING
+	Number   = datav1.DataType_DATA_TYPE_NUMBER
+	Long     = datav1.DataType_DATA_TYPE_LONG
+	Boolean  = datav1.DataType_DATA_TYPE_BOOLEAN
+	Date     = datav1.DataType_DATA_TYPE_DATE
+	DateTime = datav1.DataType_DATA_TYPE_DATETIME
+	Time     = datav1.DataType_DATA_TYPE_TIME
+)
+
+// Value is one value of an element; the zero Value says that there is none. The
+// function that makes it must fit the type of the element.
+type Value struct {
+	text    string
+	number  float64
+	integer int64
+	made    Type
+}
+
+// Text is the value of a String; an empty text is none.
+func Text(s string) Value {
+	if s == "" {
+		return Value{}
+	}
+	return Value{text: s, made: String}
+}
+
+// Decimal is the value of a Number.
+func Decimal(f float64) Value { return Value{number: f, made: Number} }
+
+// Whole is the value of a Long.
+func Whole(n int64) Value { return Value{integer: n, made: Long} }
+
+// Truth is the value of a Boolean.
+func Truth(b bool) Value {
+	v := Value{made: Boolean}
+	if b {
+		v.integer = 1
+	}
+	return v
+}
+
+// Day is the value of a Date.
+func Day(d civil.Date) Value { return Value{integer: int64(d), made: Date} }
+
+// Moment is the value of a DateTime, in clock-face seconds since the midnight of
+// 1970-01-01.
+func Moment(seconds int64) Value { return Value{integer: seconds, made: DateTime} }
+
+// Clock is the value of a Time, in seconds since midnight.
+func Clock(seconds int64) Value { return Value{integer: seconds, made: Time} }
+
+// None reports whether there is no value.
+func (v Value) None() bool { return v.made == datav1.DataType_DATA_TYPE_UNSPECIFIED }
+
+// Type answers what the value was made as.
+func (v Value) Type() Type { return v.made }
+
+// column collects values.
+type column struct {
+	out   *datav1.DataColumn
+	count int
+}
+
+func (c *column) add(v Value) {
+	if c.count%8 == 0 {
+		c.out.Present = append(c.out.Present, 0)
+	}
+	if !v.None() {
+		c.out.Present[c.count/8] |= 1 << (c.count % 8)
+		switch v.made {
+		case String:
+			c.out.Texts = append(c.out.Texts, v.text)
+		case Number:
+			c.out.Numbers = append(c.out.Numbers, v.number)
+		default:
+			c.out.Integers = append(c.out.Integers, v.integer)
+		}
+	}
+	c.count++
+}
+
+// Present reports whether a column has the value at a position.
+func Present(c *datav1.DataColumn, at int) bool {
+	return at/8 < len(c.GetPresent()) && c.GetPresent()[at/8]&(1<<(at%8)) != 0
+}

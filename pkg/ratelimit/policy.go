@@ -1,0 +1,128 @@
+// Package ratelimit holds what the edge and the service that counts must agree
+// on: what a rate is, which classes of operations there are, and the rates that
+// hold when nobody has set others.
+package ratelimit
+
+import (
+	"fmt"
+	"math"
+	"strconv"
+	"strings"
+
+	optionsv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/options/v1"
+)
+
+// Bounds of what can be set. A rate is so many requests per second, a burst so
+// many requests.
+const (
+	MinRate  = 0.01
+	MaxRate  = 1_000_000
+	MaxBurst = 10_000_000
+)
+
+// Policy is a token bucket: an allowance that grows by Rate requests a second
+// up to Burst, and of which each request takes one.
+type Policy struct {
+	Rate  float64
+	Burst int64
+}
+
+// String writes the policy as UnmarshalText reads it: "200/400".
+func (p Policy) String() string {
+	return strconv.FormatFloat(p.Rate, 'f', -1, 64) + "/" + strconv.FormatInt(p.Burst, 10)
+}
+
+// UnmarshalText reads "rate/burst", the rate in requests per second and the
+// burst in requests.
+func (p *Policy) UnmarshalText(text []byte) error {
+	rate, burst, found := strings.Cut(string(text), "/")
+	var err error
+	if p.Rate, err = strconv.ParseFloat(rate, 64); err != nil || !found {
+		return fmt.Errorf("%q is not <requests per second>/<burst>, for example 200/400", text)
+	}
+	if p.Burst, err = strconv.ParseInt(burst, 10, 64); err != nil {
+		return fmt.Errorf("%q is not <requests per second>/<burst>, for example 200/400", text)
+	}
+	return p.Check()
+}
+
+// Check says what is wrong with a policy, or nil.
+func (p Policy) Check() error {
+	if !(p.Rate >= MinRate && p.Rate <= MaxRate) {
+		return fmt.Errorf("the rate must be from %g to %d requests per second", MinRate, MaxRate)
+	}
+	if p.Burst < 1 || p.Burst > MaxBurst {
+		return fmt.Errorf("the burst must be from 1 to %d requests", MaxBurst)
+	}
+	return nil
+}
+
+// Window is how many seconds an empty bucket takes to fill, rounded up.
+func (p Policy) Window() int64 {
+	return max(int64(math.Ceil(float64(p.Burst)/p.Rate)), 1)
+}
+
+// Defaults are the rates of an installation, each of them for every client of
+// every tenant. What counts as ordinary: a loader that writes or reads as fast
+// as it can from a few connections.
+type Defaults struct {
+	Read      Policy `name:"rate-read" default:"5000/10000" help:"Rate of the class read for each client: requests per second/burst."`
+	BulkRead  Policy `name:"rate-bulk-read" default:"1000/2000" help:"Rate of the class bulk_read for each client."`
+	Write     Policy `name:"rate-write" default:"2000/4000" help:"Rate of the class write for each client."`
+	BulkWrite Policy `name:"rate-bulk-write" default:"1000/2000" help:"Rate of the class bulk_write for each client."`
+	Login     Policy `name:"rate-login" default:"500/1000" help:"Rate of the class login for each address."`
+}
+
+// Standard are the default Defaults.
+func Standard() Defaults {
+	return Defaults{
+		Read: Policy{5000, 10000}, BulkRead: Policy{1000, 2000},
+		Write: Policy{2000, 4000}, BulkWrite: Policy{1000, 2000}, Login: Policy{500, 1000},
+	}
+}
+
+// Of answers the rate of a class.
+func (d Defaults) Of(class optionsv1.Throttle) Policy {
+	set, standard := d.of(class), Standard()
+	if set == (Policy{}) {
+		return standard.of(class)
+	}
+	return set
+}
+
+func (d Defaults) of(class optionsv1.Throttle) Policy {
+	switch class {
+	case optionsv1.Throttle_THROTTLE_BULK_READ:
+		return d.BulkRead
+	case optionsv1.Throttle_THROTTLE_WRITE:
+		return d.Write
+	case optionsv1.Throttle_THROTTLE_BULK_WRITE:
+		return d.BulkWrite
+	case optionsv1.Throttle_THROTTLE_LOGIN:
+		return d.Login
+	default:
+		return d.Read
+	}
+}
+
+const prefix = "THROTTLE_"
+
+// Name is how callers know a class: "bulk_read".
+func Name(class optionsv1.Throttle) string {
+	return strings.ToLower(strings.TrimPrefix(class.String(), prefix))
+}
+
+// Class finds a class by its name.
+func Class(name string) (optionsv1.Throttle, bool) {
+	value, ok := optionsv1.Throttle_value[prefix+strings.ToUpper(name)]
+	class := optionsv1.Throttle(value)
+	return class, ok && class != optionsv1.Throttle_THROTTLE_UNSPECIFIED && Name(class) == name
+}
+
+// Classes are all classes, in their order.
+func Classes() []optionsv1.Throttle {
+	return []optionsv1.Throttle{
+		optionsv1.Throttle_THROTTLE_READ, optionsv1.Throttle_THROTTLE_BULK_READ,
+		optionsv1.Throttle_THROTTLE_WRITE, optionsv1.Throttle_THROTTLE_BULK_WRITE, optionsv1.Throttle_THROTTLE_LOGIN,
+	}
+}

@@ -1,0 +1,34 @@
+package ratelimit_test
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/rotaloom/rotaloom/pkg/ratelimit"
+	optionsv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/options/v1"
+)
+
+func TestPoliciesAreReadAsTheyAreWritten(t *testing.T) {
+	t.Parallel()
+	for _, class := range ratelimit.Classes() {
+		want := ratelimit.Standard().Of(class)
+		var read ratelimit.Policy
+		require.NoError(t, read.UnmarshalText([]byte(want.String())))
+		assert.Equal(t, want, read)
+		assert.Equal(t, want, ratelimit.Defaults{}.Of(class), "nothing set")
+		found, ok := ratelimit.Class(ratelimit.Name(class))
+		assert.True(t, ok)
+		assert.Equal(t, class, found)
+	}
+	for _, bad := range []string{"", "5", "5/", "/5", "x/5", "5/x", "0/5", "-1/5", "NaN/5", "5/0", "5/1.5", "1e9/5"} {
+		assert.Error(t, new(ratelimit.Policy).UnmarshalText([]byte(bad)), bad)
+	}
+	for _, bad := range []string{"", "Read", "unspecified", "reading"} {
+		_, ok := ratelimit.Class(bad)
+		assert.False(t, ok, bad)
+	}
+	set := ratelimit.Defaults{Login: ratelimit.Policy{Rate: 0.3, Burst: 1}}
+	assert.EqualValues(t, 4, set.Of(optionsv1.Throttle_THROTTLE_LOGIN).Window(), "rounded up")
+}

@@ -1,0 +1,38 @@
+package rows
+
+import (
+	"context"
+
+	"github.com/rotaloom/rotaloom/pkg/authn"
+	commonsv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/commons/v1"
+)
+
+// Groups is the Source of employee groups, which commons keeps. It concerns
+// callers with the scope Group.
+type Groups struct {
+	client commonsv1.EmployeeGroupServiceClient
+}
+
+// NewGroups makes the Source that asks commons.
+func NewGroups(client commonsv1.EmployeeGroupServiceClient) Groups { return Groups{client} }
+
+// Persons answers the members of the principal's employee group.
+func (g Groups) Persons(ctx context.Context, p *authn.Principal) ([]int64, error) {
+	if Scope(p.Rows) != Group {
+		return nil, nil
+	}
+	var ids []int64
+	req := &commonsv1.ListEmployeeGroupMembersRequest{PersonId: p.PersonID}
+	for {
+		answer, err := g.client.ListEmployeeGroupMembers(ctx, req)
+		if err != nil {
+			return nil, err
+		}
+		page := answer.GetPersonIds()
+		ids = append(ids, page...)
+		if !answer.GetMore() || len(page) == 0 {
+			return ids, nil
+		}
+		req.AfterPersonId = page[len(page)-1]
+	}
+}

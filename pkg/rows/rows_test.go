@@ -1,0 +1,148 @@
+package rows_test
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	"google.golang.org/grpc"
+
+	commonsv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/commons/v1"
+
+	"github.com/rotaloom/rotaloom/pkg/authn"
+	"github.com/rotaloom/rotaloom/pkg/clock"
+	"github.com/rotaloom/rotaloom/pkg/rows"
+)
+
+// source is a Source that a test sets, and that counts.
+type source struct {
+	mu    sync.Mutex
+	ids   []int64
+	err   error
+	asked int
+}
+
+func (s *source) Persons(context.Context, *authn.Principal) ([]int64, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.asked++
+	return s.ids, s.err
+}
+
+func as(t *testing.T, p authn.Principal) context.Context {
+	t.Helper()
+	return authn.With(t.Context(), &p, "")
+}
+
+func TestVisible(t *testing.T) {
+	t.Parallel()
+	more := &source{ids: []int64{9, 4, 9}}
+	rules := rows.New(clock.System{}, &source{}, more)
+	for name, c := range map[string]struct {
+		ctx  context.Context
+		want rows.Set
+	}{
+		"nobody in particular":           {t.Context(), rows.Everybody()},
+		"a service for itself":           {as(t, authn.Principal{Service: "scheduling"}), rows.Everybody()},
+		"a service for a user":           {as(t, authn.Principal{Subject: "a", PersonID: 7, Rows: "own", Service: "scheduling"}), rows.Persons(4, 7, 9)},
+		"somebody who sees everybody":    {as(t, authn.Principal{Subject: "a", PersonID: 7, Rows: "all"}), rows.Everybody()},
+		"somebody who sees more":         {as(t, authn.Principal{Subject: "a", PersonID: 7, Rows: "group"}), rows.Persons(4, 7, 9)},
+		"somebody who is no person":      {as(t, authn.Principal{Subject: "a", Rows: "group"}), rows.Set{}},
+		"a token that does not say":      {as(t, authn.Principal{Subject: "a"}), rows.Set{}},
+		"a token that says what is none": {as(t, authn.Principal{Subject: "a", PersonID: 7, Rows: "ALL"}), rows.Persons(4, 7, 9)},
+	} {
+		got, err := rules.Visible(c.ctx)
+		require.NoError(t, err, name)
+		assert.Equal(t, c.want, got, name)
+	}
+
+	var none *rows.Rules
+	got, err := none.Visible(as(t, authn.Principal{Subject: "a", PersonID: 7, Rows: "group"}))
+	require.NoError(t, err)
+	assert.Equal(t, rows.Persons(7), got, "without a source there is no group")
+}
+
+func TestSet(t *testing.T) {
+	t.Parallel()
+	set := rows.Persons(5, 3, 5)
+	assert.Equal(t, []int64{3, 5}, set.IDs())
+	assert.True(t, set.Has(3) && set.Has(5) && !set.Has(4) && !set.All())
+	assert.True(t, rows.Everybody().Has(4) && rows.Everybody().All())
+	assert.False(t, rows.Set{}.Has(0))
+}
+
+func TestVisibleIsRememberedForAMoment(t *testing.T) {
+	t.Parallel()
+	s, clk := &source{ids: []int64{1}}, clock.NewFake(time.Now())
+	rules := rows.New(clk, s)
+	lead := authn.Principal{Tenant: 1, Subject: "a", PersonID: 7, Rows: "group"}
+	visible := func(p authn.Principal) rows.Set {
+		t.Helper()
+		got, err := rules.Visible(as(t, p))
+		require.NoError(t, err)
+		return got
+	}
+	visible(lead)
+	s.ids = []int64{2}
+	assert.True(t, visible(lead).Has(1))
+	assert.Equal(t, 1, s.asked)
+	elsewhere := lead
+	elsewhere.Tenant = 2
+	assert.False(t, visible(elsewhere).Has(1), "another tenant's person with the same id")
+	clk.Advance(5 * time.Second)
+	assert.False(t, visible(lead).Has(1))
+	assert.Equal(t, 3, s.asked)
+
+	clk.Advance(5 * time.Second)
+	s.err = errors.New("down")
+	_, err := rules.Visible(as(t, lead))
+	require.ErrorIs(t, err, s.err, "nobody is shown when it cannot be told")
+}
+
+func TestScopes(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		text string
+		want rows.Scope
+		ok   bool
+	}{{"", rows.Own, true}, {"GROUP", rows.Group, true}, {"all", rows.All, true}, {"none", "none", false}} {
+		got, ok := rows.ParseScope(c.text)
+		assert.Equal(t, c.want, got)
+		assert.Equal(t, c.ok, ok, c.text)
+	}
+	assert.True(t, rows.Own.Within(rows.Own) && rows.Own.Within(rows.Group) && rows.Group.Within(rows.All))
+	assert.False(t, rows.All.Within(rows.Group) || rows.Group.Within(rows.Own) || rows.Group.Within(""))
+	assert.True(t, rows.Own.Within(""))
+}
+
+// pages answers a group in pages of two.
+type pages struct {
+	commonsv1.EmployeeGroupServiceClient
+	ids []int64
+}
+
+func (p pages) ListEmployeeGroupMembers(_ context.Context, req *commonsv1.ListEmployeeGroupMembersRequest, _ ...grpc.CallOption) (*commonsv1.ListEmployeeGroupMembersResponse, error) {
+	answer := &commonsv1.ListEmployeeGroupMembersResponse{}
+	for _, id := range p.ids {
+		if id > req.GetAfterPersonId() && len(answer.PersonIds) < 2 {
+			answer.PersonIds = append(answer.PersonIds, id)
+		}
+	}
+	answer.More = len(answer.PersonIds) == 2
+	return answer, nil
+}
+
+func TestGroups(t *testing.T) {
+	t.Parallel()
+	groups := rows.NewGroups(pages{ids: []int64{1, 2, 3, 4, 5}})
+	ids, err := groups.Persons(t.Context(), &authn.Principal{PersonID: 7, Rows: "group"})
+	require.NoError(t, err)
+	assert.Equal(t, []int64{1, 2, 3, 4, 5}, ids)
+	ids, err = groups.Persons(t.Context(), &authn.Principal{PersonID: 7, Rows: "own"})
+	require.NoError(t, err)
+	assert.Empty(t, ids)
+}

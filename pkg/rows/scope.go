@@ -1,0 +1,73 @@
+// Package rows says whose data a caller may see. Permissions say what somebody
+// may do; the row rules say to whose rows. A service asks for the [Set] of a
+// context where it resolves the persons that a request names, and treats
+// whoever is not in it as unknown.
+package rows
+
+import (
+	"slices"
+	"strings"
+)
+
+// Scope is how far somebody sees. It stands in the access token.
+type Scope string
+
+// The scopes, from the narrowest to the widest.
+const (
+	// Own is the caller alone.
+	Own Scope = "own"
+	// Group is the caller and the members of the caller's employee group.
+	Group Scope = "group"
+	// All is everybody in the tenant.
+	All Scope = "all"
+)
+
+var order = []Scope{Own, Group, All}
+
+// ParseScope reads a scope in any case. Nothing means Own.
+func ParseScope(text string) (Scope, bool) {
+	if text == "" {
+		return Own, true
+	}
+	s := Scope(strings.ToLower(text))
+	return s, slices.Contains(order, s)
+}
+
+// Within reports whether whoever sees as far as other sees all that s shows.
+// What is no scope counts as Own.
+func (s Scope) Within(other Scope) bool {
+	return slices.Index(order, s) <= max(slices.Index(order, other), 0)
+}
+
+// Set is the persons that a caller may see. The zero Set is nobody. Sets are
+// shared and never changed.
+type Set struct {
+	all bool
+	ids []int64
+}
+
+// Everybody is the Set of all persons.
+func Everybody() Set { return Set{all: true} }
+
+// Persons is the Set of some persons.
+func Persons(ids ...int64) Set {
+	sorted := slices.Clone(ids)
+	slices.Sort(sorted)
+	return Set{ids: slices.Compact(sorted)}
+}
+
+// All reports whether the set has everybody in it.
+func (s Set) All() bool { return s.all }
+
+// Has reports whether a person is in the set.
+func (s Set) Has(id int64) bool {
+	if s.all {
+		return true
+	}
+	_, found := slices.BinarySearch(s.ids, id)
+	return found
+}
+
+// IDs answers the persons in the set by ascending id. It has no meaning when
+// All is true. The caller must not change it.
+func (s Set) IDs() []int64 { return s.ids }

@@ -1,0 +1,91 @@
+package pgtest
+
+import (
+	"context"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
+	"github.com/stretchr/testify/require"
+)
+
+// Statements are the different ones that ran on a pool, with the arguments of
+// the first time.
+type Statements struct {
+	mu   sync.Mutex
+	args map[string][]any
+}
+
+// Recorded answers another pool on the same database, and the statements that
+// run on it. So a test learns the plans of what really runs.
+func Recorded(t testing.TB, pool *pgxpool.Pool) (*pgxpool.Pool, *Statements) {
+	t.Helper()
+	s := &Statements{args: map[string][]any{}}
+	cfg := pool.Config()
+	cfg.ConnConfig.Tracer = s
+	recorded, err := pgxpool.NewWithConfig(t.Context(), cfg)
+	require.NoError(t, err)
+	t.Cleanup(recorded.Close)
+	return recorded, s
+}
+
+// TraceQueryStart takes down a statement.
+func (s *Statements) TraceQueryStart(ctx context.Context, _ *pgx.Conn, data pgx.TraceQueryStartData) context.Context {
+	s.add(data.SQL, data.Args)
+	return ctx
+}
+
+// TraceQueryEnd does nothing.
+func (s *Statements) TraceQueryEnd(context.Context, *pgx.Conn, pgx.TraceQueryEndData) {}
+
+// TraceBatchStart takes down the statements of a batch.
+func (s *Statements) TraceBatchStart(ctx context.Context, _ *pgx.Conn, data pgx.TraceBatchStartData) context.Context {
+	for _, q := range data.Batch.QueuedQueries {
+		s.add(q.SQL, q.Arguments)
+	}
+	return ctx
+}
+
+// TraceBatchQuery does nothing.
+func (s *Statements) TraceBatchQuery(context.Context, *pgx.Conn, pgx.TraceBatchQueryData) {}
+
+// TraceBatchEnd does nothing.
+func (s *Statements) TraceBatchEnd(context.Context, *pgx.Conn, pgx.TraceBatchEndData) {}
+
+func (s *Statements) add(sql string, args []any) {
+	command, _, _ := strings.Cut(strings.TrimSpace(sql), " ")
+	switch command {
+	case "SELECT", "WITH", "INSERT", "UPDATE", "DELETE": // What has a plan.
+	default:
+		return
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if _, known := s.args[sql]; !known {
+		s.args[sql] = args
+	}
+}
+
+// Plans answers the plan of each statement so far that reads or writes one of
+// the tables, as the pool makes it for the tenant of ctx.
+func (s *Statements) Plans(t testing.TB, ctx context.Context, pool *pgxpool.Pool, tables ...string) map[string]string {
+	t.Helper()
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	plans := map[string]string{}
+	for sql, args := range s.args {
+		rows, err := pool.Query(ctx, "EXPLAIN "+sql, args...)
+		require.NoError(t, err, sql)
+		lines, err := pgx.CollectRows(rows, pgx.RowTo[string])
+		require.NoError(t, err, sql)
+		plan := strings.Join(lines, "\n")
+		for _, table := range tables {
+			if strings.Contains(plan, " "+table+" ") {
+				plans[sql] = plan
+			}
+		}
+	}
+	return plans
+}

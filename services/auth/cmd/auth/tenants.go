@@ -1,0 +1,52 @@
+package main
+
+import (
+	"context"
+	"io"
+	"log/slog"
+
+	"github.com/rotaloom/rotaloom/pkg/clock"
+	"github.com/rotaloom/rotaloom/pkg/pg"
+	"github.com/rotaloom/rotaloom/services/auth"
+)
+
+// tenants are the commands of operators.
+type tenants struct {
+	Create  task[auth.CreateTenantCommand, *auth.CreateTenantCommand]   `cmd:"" help:"Make a tenant with an administrator and a client, and print their secrets, which nothing shows again."`
+	List    task[auth.ListTenantsCommand, *auth.ListTenantsCommand]     `cmd:"" help:"List the tenants."`
+	Disable task[auth.DisableTenantCommand, *auth.DisableTenantCommand] `cmd:"" help:"Let nobody of a tenant log in, and end its tokens. Its data stays."`
+	Enable  task[auth.EnableTenantCommand, *auth.EnableTenantCommand]   `cmd:"" help:"Let the users of a tenant log in again."`
+}
+
+// of tells the commands the settings of the program.
+func (t *tenants) of(s *settings) {
+	t.Create.settings, t.List.settings, t.Disable.settings, t.Enable.settings = s, s, s, s
+}
+
+// task is a command that works on the service's database, beside the programs that
+// serve.
+type task[C any, P interface {
+	*C
+	auth.Operation
+}] struct {
+	Command C `embed:""`
+
+	settings *settings `kong:"-"`
+}
+
+// Do does what the command says.
+func (t *task[C, P]) Do(ctx context.Context, log *slog.Logger, out io.Writer) error {
+	pool, err := pg.Open(ctx, t.settings.Database, log)
+	if err != nil {
+		return err
+	}
+	defer pool.Close()
+	service, err := auth.New(ctx, t.settings.Config, auth.Deps{Pool: pool, Log: log, Clock: clock.System{}})
+	if err != nil {
+		return err
+	}
+	if err := service.Check(ctx); err != nil {
+		return err
+	}
+	return P(&t.Command).Operate(ctx, service, out)
+}

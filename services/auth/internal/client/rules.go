@@ -1,0 +1,82 @@
+// Package client keeps OAuth clients: the applications that users log in with,
+// or that work for themselves.
+package client
+
+import (
+	"fmt"
+	"regexp"
+
+	"google.golang.org/protobuf/proto"
+
+	"github.com/rotaloom/rotaloom/pkg/fault"
+	authv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/auth/v1"
+	"github.com/rotaloom/rotaloom/services/auth/internal/scopes"
+)
+
+const (
+	// maxScopes bounds the scopes of a client, which are part of its tokens.
+	maxScopes = 50
+	// maxProfile bounds the name of an access profile, in bytes.
+	maxProfile = 1000
+	// maxClients bounds the clients of a tenant.
+	maxClients = 1000
+)
+
+var idForm = regexp.MustCompile(`^[A-Za-z0-9._~-]{1,100}$`)
+
+// settings are what can be set of a client.
+type settings struct {
+	ID                                                string
+	Enabled, PasswordGrant, RefreshGrant, ClientGrant bool
+	Profile                                           string
+	Scopes                                            []string
+}
+
+// read checks a client that was sent.
+func read(id string, sent *authv1.Client, catalog *scopes.Catalog) (settings, error) {
+	s := settings{
+		ID: id, Enabled: orTrue(sent.GetEnabled(), sent == nil || sent.Enabled == nil),
+		PasswordGrant: orTrue(sent.GetPasswordGrant(), sent == nil || sent.PasswordGrant == nil),
+		RefreshGrant:  orTrue(sent.GetRefreshGrant(), sent == nil || sent.RefreshGrant == nil),
+		ClientGrant:   sent.GetClientGrant(), Profile: sent.GetAccessProfile(), Scopes: []string{},
+	}
+	switch {
+	case !idForm.MatchString(id):
+		return s, fault.Invalid(fault.CodeBadRequest, "clientId must have 1 to 100 characters out of letters, digits and -._~.")
+	case sent.GetClientSecret() != "":
+		return s, fault.Invalid(fault.CodeBadRequest, "clientSecret is made by the server. Leave it out.")
+	case len(s.Profile) > maxProfile:
+		return s, fault.Invalid(fault.CodeBadRequest, "accessProfile is too long.")
+	case s.ClientGrant && s.Profile == "":
+		return s, fault.Invalid(fault.CodeBadRequest, "A client with clientGrant needs an accessProfile for its own work.")
+	case len(sent.GetScopes()) > maxScopes:
+		return s, fault.Invalid(fault.CodeBadRequest, fmt.Sprintf("scopes has more than the allowed %d elements. Use patterns.", maxScopes))
+	}
+	for i, scope := range sent.GetScopes() {
+		if !catalog.Known(scope) {
+			return s, fault.Invalid(fault.CodeBadRequest, fmt.Sprintf("scopes[%d] is neither a permission, nor a pattern or a group of permissions.", i))
+		}
+		s.Scopes = append(s.Scopes, scope)
+	}
+	return s, nil
+}
+
+func orTrue(value, absent bool) bool { return value || absent }
+
+// loses reports whether tokens that were issued by the settings before may do
+// something that the settings after do not let tokens do.
+func loses(before, after settings, catalog *scopes.Catalog) bool {
+	return before.Enabled && !after.Enabled || before.RefreshGrant && !after.RefreshGrant ||
+		before.PasswordGrant && !after.PasswordGrant || catalog.Narrower(before.Scopes, after.Scopes)
+}
+
+// answer is a client as answers show it; secret is "" but in the answer that
+// made it.
+func (s settings) answer(secret string) *authv1.Client {
+	return &authv1.Client{
+		ClientId: s.ID, ClientSecret: secret,
+		Enabled: proto.Bool(s.Enabled), PasswordGrant: proto.Bool(s.PasswordGrant),
+		RefreshGrant: proto.Bool(s.RefreshGrant), ClientGrant: proto.Bool(s.ClientGrant),
+		AccessProfile: s.Profile, Scopes: s.Scopes,
+	}
+}

@@ -1,0 +1,61 @@
+package client
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/rotaloom/rotaloom/pkg/fault"
+	"github.com/rotaloom/rotaloom/pkg/pg"
+)
+
+// find answers the clients that a condition chooses.
+func find(ctx context.Context, db pg.Querier, where string, args ...any) ([]settings, error) {
+	rows, err := db.Query(ctx, `SELECT client_id, enabled, password_grant, refresh_grant, client_grant, access_profile, scopes
+		FROM client `+where, args...)
+	if err != nil {
+		return nil, fmt.Errorf("find clients: %w", err)
+	}
+	found, err := pgx.CollectRows(rows, pgx.RowToStructByPos[settings])
+	if err != nil {
+		return nil, fmt.Errorf("find clients: %w", err)
+	}
+	return found, nil
+}
+
+// one answers the client with an id, or 404.
+func one(ctx context.Context, db pg.Querier, tenantID int64, id, lock string) (settings, error) {
+	found, err := find(ctx, db, `WHERE tenant_id = $1 AND client_id = $2 `+lock, tenantID, id)
+	if err != nil {
+		return settings{}, err
+	}
+	if len(found) == 0 {
+		return settings{}, fault.NotFound(fault.CodeNotFound, "There is no client with this id.")
+	}
+	return found[0], nil
+}
+
+// insert stores a new client and reports whether there was room for it.
+func insert(ctx context.Context, db pg.Querier, tenantID int64, s settings, secretHash []byte) (bool, error) {
+	done, err := db.Exec(ctx, `INSERT INTO client (tenant_id, client_id, secret_hash, enabled, password_grant, refresh_grant,
+			client_grant, access_profile, scopes)
+		SELECT $1, $2, $3, $4, $5, $6, $7, $8, $9 WHERE (SELECT count(*) FROM client WHERE tenant_id = $1) < $10
+		ON CONFLICT DO NOTHING`,
+		tenantID, s.ID, secretHash, s.Enabled, s.PasswordGrant, s.RefreshGrant, s.ClientGrant, s.Profile, s.Scopes, maxClients)
+	if err != nil {
+		return false, fmt.Errorf("store client: %w", err)
+	}
+	return done.RowsAffected() == 1, nil
+}
+
+func update(ctx context.Context, db pg.Querier, tenantID int64, s settings) error {
+	_, err := db.Exec(ctx, `UPDATE client SET enabled = $3, password_grant = $4, refresh_grant = $5, client_grant = $6,
+			access_profile = $7, scopes = $8
+		WHERE tenant_id = $1 AND client_id = $2`,
+		tenantID, s.ID, s.Enabled, s.PasswordGrant, s.RefreshGrant, s.ClientGrant, s.Profile, s.Scopes)
+	if err != nil {
+		return fmt.Errorf("store client: %w", err)
+	}
+	return nil
+}

@@ -1,0 +1,165 @@
+package federation
+
+import (
+	"context"
+	"log/slog"
+	"net/http"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
+	"google.golang.org/protobuf/types/known/emptypb"
+
+	"github.com/rotaloom/rotaloom/pkg/audit"
+	"github.com/rotaloom/rotaloom/pkg/authn"
+	"github.com/rotaloom/rotaloom/pkg/clock"
+	"github.com/rotaloom/rotaloom/pkg/fault"
+	"github.com/rotaloom/rotaloom/pkg/pg"
+	authv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/auth/v1"
+	"github.com/rotaloom/rotaloom/services/auth/internal/profile"
+)
+
+// Deps are what federation needs of others.
+type Deps struct {
+	Pool  *pgxpool.Pool
+	Clock clock.Clock
+	Log   *slog.Logger
+	// Issuer of our own tokens, which no provider may have.
+	Issuer string
+}
+
+// Handler serves IdentityProviderService, and identifies users by the tokens of
+// providers.
+type Handler struct {
+	authv1.UnsafeIdentityProviderServiceServer
+	Deps
+	cfg  Config
+	keys *keySets
+}
+
+// New makes a Handler. It fetches nothing.
+func New(cfg Config, deps Deps) (*Handler, error) {
+	client, err := cfg.client()
+	if err != nil {
+		return nil, err
+	}
+	return &Handler{cfg: cfg, Deps: deps, keys: newKeySets(cfg, client, deps.Clock)}, nil
+}
+
+// ListIdentityProviders answers the providers of the caller's tenant.
+func (h *Handler) ListIdentityProviders(ctx context.Context, _ *authv1.ListIdentityProvidersRequest) (*authv1.IdentityProviderList, error) {
+	found, err := ofTenant(ctx, h.Pool, tenantOf(ctx), 0)
+	if err != nil {
+		return nil, err
+	}
+	out := &authv1.IdentityProviderList{}
+	for _, p := range found {
+		out.Providers = append(out.Providers, p.answer())
+	}
+	return out, nil
+}
+
+// GetIdentityProvider answers one provider.
+func (h *Handler) GetIdentityProvider(ctx context.Context, req *authv1.GetIdentityProviderRequest) (*authv1.IdentityProvider, error) {
+	if req.GetId() < 1 {
+		return nil, notFound()
+	}
+	found, err := ofTenant(ctx, h.Pool, tenantOf(ctx), req.GetId())
+	if err != nil {
+		return nil, err
+	}
+	if len(found) == 0 {
+		return nil, notFound()
+	}
+	return found[0].answer(), nil
+}
+
+// CreateIdentityProvider adds a provider to the caller's tenant.
+func (h *Handler) CreateIdentityProvider(ctx context.Context, req *authv1.IdentityProvider) (*authv1.IdentityProvider, error) {
+	return h.write(ctx, req, func(ctx context.Context, tx pgx.Tx, p *provider) error {
+		stored, err := insert(ctx, tx, tenantOf(ctx), p, h.Clock.Now())
+		if err == nil && !stored {
+			err = fault.Conflict(fault.CodeConflict, "The tenant has as many identity providers as it may have. Delete one first.")
+		}
+		audit.Object(ctx, p.id)
+		return err
+	})
+}
+
+// UpdateIdentityProvider replaces a provider.
+func (h *Handler) UpdateIdentityProvider(ctx context.Context, req *authv1.UpdateIdentityProviderRequest) (*authv1.IdentityProvider, error) {
+	return h.write(ctx, req.GetProvider(), func(ctx context.Context, tx pgx.Tx, p *provider) error {
+		p.id = req.GetId()
+		found, err := update(ctx, tx, tenantOf(ctx), p, h.Clock.Now())
+		if err == nil && !found {
+			err = notFound()
+		}
+		return err
+	})
+}
+
+// DeleteIdentityProvider removes a provider.
+func (h *Handler) DeleteIdentityProvider(ctx context.Context, req *authv1.DeleteIdentityProviderRequest) (*emptypb.Empty, error) {
+	if err := h.refuseLesser(ctx); err != nil {
+		return nil, err
+	}
+	err := pg.InTx(ctx, h.Pool, func(ctx context.Context, tx pgx.Tx) error {
+		found, err := remove(ctx, tx, tenantOf(ctx), req.GetId())
+		if err == nil && !found {
+			err = notFound()
+		}
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	return &emptypb.Empty{}, nil
+}
+
+// write stores what a request describes, by store.
+func (h *Handler) write(ctx context.Context, req *authv1.IdentityProvider, store func(context.Context, pgx.Tx, *provider) error) (*authv1.IdentityProvider, error) {
+	if err := h.refuseLesser(ctx); err != nil {
+		return nil, err
+	}
+	p, err := h.read(req)
+	if err != nil {
+		return nil, err
+	}
+	if p.issuer == h.Issuer {
+		return nil, invalid("issuer is that of this server's own tokens.")
+	}
+	err = pg.InTx(ctx, h.Pool, func(ctx context.Context, tx pgx.Tx) error { return store(ctx, tx, p) })
+	if pg.IsUnique(err, "identity_provider_issuer") {
+		return nil, fault.Conflict(fault.CodeConflict, "There is an identity provider with this issuer and audience already.").WithCause(err)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return p.answer(), nil
+}
+
+// refuseLesser refuses callers who may not do everything: by a provider of their
+// own they could be anybody.
+func (h *Handler) refuseLesser(ctx context.Context) error {
+	caller, ok := authn.From(ctx)
+	if !ok {
+		return authn.Missing()
+	}
+	held, err := profile.OfCaller(ctx, h.Pool, caller)
+	if err != nil {
+		return err
+	}
+	if profile.Beyond([]string{"*"}, held) != "" {
+		return fault.New(fault.CodeNoAccess, http.StatusForbidden,
+			"Identity providers decide who anybody is, so only somebody whose access profile permits everything may change them.")
+	}
+	return nil
+}
+
+func tenantOf(ctx context.Context) int64 {
+	p, _ := authn.From(ctx)
+	return p.Tenant
+}
+
+func notFound() *fault.Error {
+	return fault.NotFound(fault.CodeNotFound, "There is no identity provider with this id.")
+}

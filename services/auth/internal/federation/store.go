@@ -1,0 +1,94 @@
+package federation
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/rotaloom/rotaloom/pkg/pg"
+	"github.com/rotaloom/rotaloom/pkg/tenant"
+)
+
+const selectProvider = `SELECT tenant_id, id, name, issuer, audience, user_claim, user_match, profile_claim,
+	profile_values, profile_names, algorithms, clock_skew, enabled FROM identity_provider`
+
+func scanProvider(row pgx.CollectableRow) (*provider, error) {
+	p := &provider{}
+	err := row.Scan(&p.tenantID, &p.id, &p.name, &p.issuer, &p.audience, &p.userClaim, &p.userMatch, &p.profileClaim,
+		&p.profileValues, &p.profileNames, &p.algorithms, &p.skew, &p.enabled)
+	return p, err
+}
+
+func providers(ctx context.Context, db pg.Querier, where string, args ...any) ([]*provider, error) {
+	rows, err := db.Query(ctx, selectProvider+where, args...)
+	if err != nil {
+		return nil, fmt.Errorf("find identity providers: %w", err)
+	}
+	found, err := pgx.CollectRows(rows, scanProvider)
+	if err != nil {
+		return nil, fmt.Errorf("find identity providers: %w", err)
+	}
+	return found, nil
+}
+
+// ofTenant answers the providers of a tenant: the one with an id, or all when
+// that is 0.
+func ofTenant(ctx context.Context, db pg.Querier, tenantID, id int64) ([]*provider, error) {
+	return providers(ctx, db, ` WHERE tenant_id = $1 AND ($2::bigint = 0 OR id = $2) ORDER BY id LIMIT $3`, tenantID, id, maxProviders)
+}
+
+// byIssuer answers the provider whose token names the issuer and, among others
+// maybe, the audience; nil when there is none, or more than one fits.
+func byIssuer(ctx context.Context, db pg.Querier, issuer string, audience []string) (*provider, error) {
+	found, err := providers(tenant.All(ctx), db, ` WHERE issuer = $1 AND audience = ANY($2) AND enabled LIMIT 2`, issuer, audience)
+	if err != nil || len(found) != 1 {
+		return nil, err
+	}
+	return found[0], nil
+}
+
+// insert stores a provider. It answers false when the tenant has as many as it
+// may.
+func insert(ctx context.Context, tx pgx.Tx, tenantID int64, p *provider, now time.Time) (bool, error) {
+	// One at a time counts.
+	if _, err := tx.Exec(ctx, `SELECT FROM tenant WHERE id = $1 FOR UPDATE`, tenantID); err != nil {
+		return false, fmt.Errorf("lock tenant: %w", err)
+	}
+	err := tx.QueryRow(ctx, `INSERT INTO identity_provider (tenant_id, name, issuer, audience, user_claim, user_match,
+			profile_claim, profile_values, profile_names, algorithms, clock_skew, enabled, created_at, updated_at)
+		SELECT $1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $13
+		WHERE (SELECT count(*) FROM identity_provider WHERE tenant_id = $1) < $14
+		RETURNING id`, tenantID, p.name, p.issuer, p.audience, p.userClaim, p.userMatch,
+		p.profileClaim, p.profileValues, p.profileNames, p.algorithms, p.skew, p.enabled, now, maxProviders).Scan(&p.id)
+	if errors.Is(err, pgx.ErrNoRows) {
+		return false, nil
+	}
+	if err != nil {
+		return false, fmt.Errorf("store identity provider: %w", err)
+	}
+	return true, nil
+}
+
+// update replaces the provider with the id, and answers false when there is none.
+func update(ctx context.Context, tx pgx.Tx, tenantID int64, p *provider, now time.Time) (bool, error) {
+	done, err := tx.Exec(ctx, `UPDATE identity_provider SET name = $3, issuer = $4, audience = $5, user_claim = $6,
+			user_match = $7, profile_claim = $8, profile_values = $9, profile_names = $10, algorithms = $11,
+			clock_skew = $12, enabled = $13, updated_at = $14
+		WHERE tenant_id = $1 AND id = $2`, tenantID, p.id, p.name, p.issuer, p.audience, p.userClaim, p.userMatch,
+		p.profileClaim, p.profileValues, p.profileNames, p.algorithms, p.skew, p.enabled, now)
+	if err != nil {
+		return false, fmt.Errorf("store identity provider: %w", err)
+	}
+	return done.RowsAffected() == 1, nil
+}
+
+func remove(ctx context.Context, tx pgx.Tx, tenantID, id int64) (bool, error) {
+	done, err := tx.Exec(ctx, `DELETE FROM identity_provider WHERE tenant_id = $1 AND id = $2`, tenantID, id)
+	if err != nil {
+		return false, fmt.Errorf("remove identity provider: %w", err)
+	}
+	return done.RowsAffected() == 1, nil
+}

@@ -1,0 +1,113 @@
+package profile
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/rotaloom/rotaloom/pkg/authn"
+	"github.com/rotaloom/rotaloom/pkg/fault"
+	"github.com/rotaloom/rotaloom/pkg/pg"
+	"github.com/rotaloom/rotaloom/pkg/rows"
+)
+
+// Bounds are what a caller may give to others: no more than they have.
+type Bounds struct {
+	// free says that there are none: a service works for nobody in particular.
+	free   bool
+	held   Profile
+	caller *authn.Principal
+	// all are the permissions that the contracts name.
+	all []string
+}
+
+// BoundsOf answers those of the caller of a context.
+func BoundsOf(ctx context.Context, db pg.Querier, all []string) (Bounds, error) {
+	caller, ok := authn.From(ctx)
+	if !ok || caller.IsService() {
+		return Bounds{free: true}, nil
+	}
+	held, err := heldBy(ctx, db, caller)
+	return Bounds{held: held, caller: caller, all: all}, err
+}
+
+// Refuse answers why the caller may not give a profile, or nil. What counts is
+// both the caller's profile as it is now and the token, which may say less.
+func (b Bounds) Refuse(p Profile) *fault.Error {
+	if b.free {
+		return nil
+	}
+	beyond := Beyond(p.Grants, b.held.Grants)
+	if beyond == "" {
+		beyond = Beyond(Expand(p.Grants, b.all), b.caller.Permissions)
+	}
+	if beyond != "" {
+		return fault.Forbidden(fault.CodeNoAccess, fmt.Sprintf(
+			"The access profile %q permits %s, which you may not do yourself.", p.Name, beyond))
+	}
+	// A profile that permits nothing shows nobody.
+	if len(p.Grants) > 0 && !(p.Rows.Within(b.held.Rows) && p.Rows.Within(rows.Scope(b.caller.Rows))) {
+		return fault.Forbidden(fault.CodeNoAccess, fmt.Sprintf(
+			"The access profile %q shows the data of more persons than you see yourself.", p.Name))
+	}
+	return nil
+}
+
+// Given is a profile that a person is to have.
+type Given struct {
+	PersonID int64
+	Profile  string
+}
+
+// RefuseGiven answers for each what Refuse answers for the profile, and for the
+// one that the person's user has now: nobody takes the account over of somebody
+// who may do more.
+func RefuseGiven(ctx context.Context, db pg.Querier, tenantID int64, all []string, given []Given) ([]*fault.Error, error) {
+	refused := make([]*fault.Error, len(given))
+	bounds, err := BoundsOf(ctx, db, all)
+	if err != nil || bounds.free || len(given) == 0 {
+		return refused, err
+	}
+	persons, names := make([]int64, len(given)), make([]string, len(given))
+	for i, g := range given {
+		persons[i], names[i] = g.PersonID, g.Profile
+	}
+	present, err := presentOf(ctx, db, tenantID, persons)
+	if err != nil {
+		return nil, err
+	}
+	for _, name := range present {
+		names = append(names, name)
+	}
+	profiles, err := byName(ctx, db, tenantID, names)
+	if err != nil {
+		return nil, err
+	}
+	verdicts := make(map[string]*fault.Error, len(profiles))
+	for name, p := range profiles {
+		verdicts[name] = bounds.Refuse(p)
+	}
+	for i, g := range given {
+		if refused[i] = verdicts[g.Profile]; refused[i] == nil {
+			refused[i] = verdicts[present[g.PersonID]]
+		}
+	}
+	return refused, nil
+}
+
+// presentOf answers the profiles that the users of persons have now.
+func presentOf(ctx context.Context, db pg.Querier, tenantID int64, persons []int64) (map[int64]string, error) {
+	result, err := db.Query(ctx, `SELECT person_id, access_profile FROM app_user
+		WHERE tenant_id = $1 AND person_id = ANY($2)`, tenantID, persons)
+	if err != nil {
+		return nil, fmt.Errorf("find users: %w", err)
+	}
+	out := map[int64]string{}
+	var id int64
+	var name string
+	if _, err := pgx.ForEachRow(result, []any{&id, &name}, func() error { out[id] = name; return nil }); err != nil {
+		return nil, fmt.Errorf("find users: %w", err)
+	}
+	return out, nil
+}

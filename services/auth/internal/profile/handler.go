@@ -1,0 +1,186 @@
+package profile
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
+	"google.golang.org/protobuf/types/known/emptypb"
+
+	"github.com/rotaloom/rotaloom/pkg/clock"
+	"github.com/rotaloom/rotaloom/pkg/fault"
+	"github.com/rotaloom/rotaloom/pkg/pg"
+	"github.com/rotaloom/rotaloom/pkg/tenant"
+	authv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/auth/v1"
+	"github.com/rotaloom/rotaloom/services/auth/internal/revoked"
+)
+
+// Handler serves AccessProfileService. The interceptors in front of it see to
+// it that the context has a tenant.
+type Handler struct {
+	authv1.UnsafeAccessProfileServiceServer
+	pool    *pgxpool.Pool
+	clock   clock.Clock
+	revoked *revoked.Store
+	// permissions are all that the contracts name.
+	permissions []string
+}
+
+// NewHandler makes a Handler.
+func NewHandler(pool *pgxpool.Pool, clk clock.Clock, store *revoked.Store, permissions []string) *Handler {
+	return &Handler{pool: pool, clock: clk, revoked: store, permissions: permissions}
+}
+
+// ListAccessProfiles answers the tenant's profiles by name.
+func (h *Handler) ListAccessProfiles(ctx context.Context, _ *authv1.ListAccessProfilesRequest) (*authv1.AccessProfileList, error) {
+	tenantID, _ := tenant.From(ctx)
+	found, err := query(ctx, h.pool, `WHERE tenant_id = $1 ORDER BY name`, tenantID)
+	if err != nil {
+		return nil, err
+	}
+	out := &authv1.AccessProfileList{}
+	for _, p := range found {
+		out.AccessProfiles = append(out.AccessProfiles, p.answer())
+	}
+	return out, nil
+}
+
+// GetAccessProfile answers one profile.
+func (h *Handler) GetAccessProfile(ctx context.Context, req *authv1.GetAccessProfileRequest) (*authv1.AccessProfile, error) {
+	tenantID, _ := tenant.From(ctx)
+	p, err := one(ctx, h.pool, tenantID, req.GetName(), "")
+	if err != nil {
+		return nil, err
+	}
+	return p.answer(), nil
+}
+
+// one answers the profile with a name, or 404.
+func one(ctx context.Context, db pg.Querier, tenantID int64, name, lock string) (Profile, error) {
+	found, err := query(ctx, db, `WHERE tenant_id = $1 AND name = $2 `+lock, tenantID, name)
+	if err != nil {
+		return Profile{}, err
+	}
+	if len(found) == 0 {
+		return Profile{}, fault.NotFound(fault.CodeNotFound, "There is no access profile with this name.")
+	}
+	return found[0], nil
+}
+
+// CreateAccessProfile adds a profile, which permits no more than the caller may
+// do.
+func (h *Handler) CreateAccessProfile(ctx context.Context, req *authv1.AccessProfile) (*authv1.AccessProfile, error) {
+	tenantID, _ := tenant.From(ctx)
+	p, err := read(req.GetName(), req, h.permissions)
+	if err != nil {
+		return nil, err
+	}
+	bounds, err := BoundsOf(ctx, h.pool, h.permissions)
+	if err != nil {
+		return nil, err
+	}
+	if refused := bounds.Refuse(p); refused != nil {
+		return nil, refused
+	}
+	err = pg.InTx(ctx, h.pool, func(ctx context.Context, tx pgx.Tx) error { return insert(ctx, tx, tenantID, p) })
+	if err != nil {
+		return nil, err
+	}
+	return p.answer(), nil
+}
+
+func insert(ctx context.Context, db pg.Querier, tenantID int64, p Profile) error {
+	done, err := db.Exec(ctx, `INSERT INTO access_profile (tenant_id, name, permissions, row_scope)
+		SELECT $1, $2, $3, $4 WHERE (SELECT count(*) FROM access_profile WHERE tenant_id = $1) < $5
+		ON CONFLICT DO NOTHING`, tenantID, p.Name, p.Grants, p.Rows, maxProfiles)
+	if err != nil {
+		return fmt.Errorf("store access profile: %w", err)
+	}
+	if done.RowsAffected() == 0 {
+		return fault.Conflict(fault.CodeConflict, fmt.Sprintf("There is an access profile with this name, or there are already %d.", maxProfiles))
+	}
+	return nil
+}
+
+// UpdateAccessProfile replaces what a profile permits. Nobody changes one that
+// permits more than they may do, neither before nor after.
+func (h *Handler) UpdateAccessProfile(ctx context.Context, req *authv1.UpdateAccessProfileRequest) (*authv1.AccessProfile, error) {
+	tenantID, _ := tenant.From(ctx)
+	sent := req.GetAccessProfile()
+	if sent.GetName() != "" && sent.GetName() != req.GetName() {
+		return nil, fault.Invalid(fault.CodeBadRequest, "name is not the one in the path. Profiles are not renamed.")
+	}
+	p, err := read(req.GetName(), sent, h.permissions)
+	if err != nil {
+		return nil, err
+	}
+	err = h.change(ctx, tenantID, p.Name, func(ctx context.Context, tx pgx.Tx, before Profile, bounds Bounds) error {
+		if slices.Contains(fixed, p.Name) {
+			return fault.Conflict(fault.CodeConflict, "This access profile always permits everything. Make another one.")
+		}
+		if refused := bounds.Refuse(p); refused != nil {
+			return refused
+		}
+		if loses(before, p) {
+			if err := revoked.Profile(ctx, tx, tenantID, p.Name, h.clock.Now()); err != nil {
+				return err
+			}
+		}
+		_, err := tx.Exec(ctx, `UPDATE access_profile SET permissions = $3, row_scope = $4
+			WHERE tenant_id = $1 AND name = $2`, tenantID, p.Name, p.Grants, p.Rows)
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	return p.answer(), nil
+}
+
+// DeleteAccessProfile removes a profile that nobody has.
+func (h *Handler) DeleteAccessProfile(ctx context.Context, req *authv1.DeleteAccessProfileRequest) (*emptypb.Empty, error) {
+	tenantID, _ := tenant.From(ctx)
+	err := h.change(ctx, tenantID, req.GetName(), func(ctx context.Context, tx pgx.Tx, p Profile, _ Bounds) error {
+		if slices.Contains(startedWith, p.Name) {
+			return fault.Conflict(fault.CodeConflict, "Every tenant has this access profile. It cannot be deleted.")
+		}
+		var used bool
+		err := tx.QueryRow(ctx, `SELECT EXISTS (SELECT FROM app_user WHERE tenant_id = $1 AND access_profile = $2)
+			OR EXISTS (SELECT FROM client WHERE tenant_id = $1 AND access_profile = $2)`, tenantID, p.Name).Scan(&used)
+		if err != nil {
+			return fmt.Errorf("look for users of an access profile: %w", err)
+		}
+		if used {
+			return fault.Conflict(fault.CodeConflict, "Users or clients have this access profile. Give them another one first.")
+		}
+		_, err = tx.Exec(ctx, `DELETE FROM access_profile WHERE tenant_id = $1 AND name = $2`, tenantID, p.Name)
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	return &emptypb.Empty{}, nil
+}
+
+// change runs do on a profile that the caller may change, as it is now.
+func (h *Handler) change(ctx context.Context, tenantID int64, name string, do func(context.Context, pgx.Tx, Profile, Bounds) error) error {
+	bounds, err := BoundsOf(ctx, h.pool, h.permissions)
+	if err != nil {
+		return err
+	}
+	err = pg.InTx(ctx, h.pool, func(ctx context.Context, tx pgx.Tx) error {
+		before, err := one(ctx, tx, tenantID, name, "FOR UPDATE")
+		if err != nil {
+			return err
+		}
+		if refused := bounds.Refuse(before); refused != nil {
+			return refused
+		}
+		return do(ctx, tx, before, bounds)
+	})
+	if err == nil {
+		h.revoked.Published()
+	}
+	return err
+}

@@ -1,0 +1,70 @@
+package profile
+
+import (
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/rotaloom/rotaloom/pkg/fault"
+	"github.com/rotaloom/rotaloom/pkg/rows"
+	authv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/auth/v1"
+)
+
+const (
+	// maxName bounds the name of a profile, in characters.
+	maxName = 100
+	// maxGrants bounds the permissions and patterns of a profile.
+	maxGrants = 200
+	// maxProfiles bounds the profiles of a tenant.
+	maxProfiles = 1000
+)
+
+// startedWith are the profiles that every tenant starts with.
+var startedWith = []string{"Super", "Administrator", "Manager", "Scheduler", "Timekeeper", "Payroll", "Integration", "Employee"}
+
+// fixed are those that nobody changes, so that there is always a way in.
+var fixed = startedWith[:2]
+
+var grantForm = regexp.MustCompile(`^[a-z0-9_.*]{1,200}$`)
+
+// read checks a profile that was sent.
+func read(name string, sent *authv1.AccessProfile, all []string) (Profile, error) {
+	p := Profile{Name: name, Grants: []string{}}
+	if name == "" || strings.TrimSpace(name) != name || utf8.RuneCountInString(name) > maxName ||
+		strings.ContainsFunc(name, func(r rune) bool { return r == '/' || r == utf8.RuneError || unicode.IsControl(r) }) {
+		return p, fault.Invalid(fault.CodeBadRequest, fmt.Sprintf("name must have 1 to %d characters, none of them a slash, and no space around them.", maxName))
+	}
+	if len(sent.GetPermissions()) > maxGrants {
+		return p, fault.Invalid(fault.CodeBadRequest, fmt.Sprintf("permissions has more than the allowed %d elements. Use patterns.", maxGrants))
+	}
+	for i, grant := range sent.GetPermissions() {
+		// A pattern may wait for permissions of a later version.
+		if !grantForm.MatchString(grant) || !strings.Contains(grant, "*") && !slices.Contains(all, grant) {
+			return p, fault.Invalid(fault.CodeBadRequest, fmt.Sprintf("permissions[%d] is neither a permission nor a pattern of permissions.", i))
+		}
+		p.Grants = append(p.Grants, grant)
+	}
+	scope, ok := rows.ParseScope(sent.GetRowScope())
+	if !ok {
+		return p, fault.Invalid(fault.CodeBadRequest, "rowScope is none of ALL, GROUP and OWN.")
+	}
+	p.Rows = scope
+	return p, nil
+}
+
+// loses reports whether somebody loses something when one profile takes the
+// place of another.
+func loses(before, after Profile) bool {
+	return Beyond(before.Grants, after.Grants) != "" || !before.Rows.Within(after.Rows)
+}
+
+// answer is a profile as answers show it.
+func (p Profile) answer() *authv1.AccessProfile {
+	builtIn := slices.Contains(startedWith, p.Name)
+	return &authv1.AccessProfile{
+		Name: p.Name, Permissions: p.Grants, RowScope: strings.ToUpper(string(p.Rows)), BuiltIn: &builtIn,
+	}
+}

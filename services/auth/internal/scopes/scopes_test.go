@@ -1,0 +1,88 @@
+package scopes
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+)
+
+const usual = "givenName mail nonce openid profile sn uid"
+
+var all = []string{
+	"commons.person.read", "commons.person.write",
+	"scheduling.schedule.read", "scheduling.schedule.write", "scheduling.shift_template.read",
+}
+
+func TestGranted(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		client      []string
+		asked       string
+		text        string
+		permissions []string
+	}{
+		"nobody says anything":            {nil, "", usual, all},
+		"only about the user":             {nil, "openid profile", "openid profile", all},
+		"a habit":                         {nil, "openid email", "openid", all},
+		"a habit and no more":             {nil, "email", "*", all},
+		"a narrow client":                 {[]string{"scheduling"}, "", usual + " scheduling", all[2:]},
+		"a narrow request":                {nil, "openid commons.person.read", "openid commons.person.read", all[:1]},
+		"a request within the client":     {[]string{"scheduling.*"}, "scheduling.schedule.read", "scheduling.schedule.read", all[2:3]},
+		"a client within the request":     {[]string{"scheduling.schedule.read"}, "scheduling", "scheduling.schedule.read", all[2:3]},
+		"two that overlap":                {[]string{"scheduling"}, "read", "scheduling.schedule.read scheduling.shift_template.read", []string{all[2], all[4]}},
+		"more than the client may":        {[]string{"read"}, "commons.person.read commons.person.write", "commons.person.read", all[:1]},
+		"everything, said twice":          {nil, "* *", "*", all},
+		"a scope that nobody knows":       {nil, "openid commons.persn.read", "", nil},
+		"nothing in common":               {[]string{"scheduling"}, "commons", "", nil},
+		"a client with a scope that went": {[]string{"payroll"}, "", usual + " payroll", nil},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			granted, ok := NewCatalog(all).Of(c.client).Asked(c.asked)
+			assert.Equal(t, c.text != "", ok)
+			if ok {
+				assert.Equal(t, c.text, granted.Text())
+				assert.Equal(t, c.permissions, granted.Permissions([]string{"*"}))
+			}
+		})
+	}
+}
+
+func TestAskedAgain(t *testing.T) {
+	t.Parallel()
+	first, ok := NewCatalog(all).Of(nil).Asked("openid read")
+	assert.True(t, ok)
+	for asked, text := range map[string]string{
+		"":                         "openid read",
+		"commons.person.read mail": "commons.person.read", // mail was not granted before.
+		"commons":                  "commons.person.read",
+		"write":                    "",
+	} {
+		again, ok := first.Asked(asked)
+		assert.Equal(t, text != "", ok, asked)
+		if ok {
+			assert.Equal(t, text, again.Text())
+		}
+	}
+}
+
+func TestNarrower(t *testing.T) {
+	t.Parallel()
+	c := NewCatalog(all)
+	assert.False(t, c.Narrower(nil, nil))
+	assert.False(t, c.Narrower([]string{"scheduling.schedule.read"}, []string{"read"}))
+	assert.False(t, c.Narrower([]string{"read"}, nil))
+	assert.True(t, c.Narrower(nil, []string{"read"}))
+	assert.True(t, c.Narrower([]string{"read", "write"}, []string{"read"}))
+}
+
+func TestKnown(t *testing.T) {
+	t.Parallel()
+	c := NewCatalog(all)
+	for _, good := range []string{"read", "scheduling", "*", "payroll.*", "commons.person.read"} {
+		assert.True(t, c.Known(good), good)
+	}
+	for _, bad := range []string{"", "openid", "payroll", "commons.person.raed", "a b", "Read", "(.*"} {
+		assert.False(t, c.Known(bad), bad)
+	}
+}

@@ -1,0 +1,132 @@
+package token
+
+import (
+	"context"
+	"net/http"
+	"sync"
+	"time"
+
+	"github.com/rotaloom/rotaloom/pkg/audit"
+	"github.com/rotaloom/rotaloom/pkg/fault"
+	"github.com/rotaloom/rotaloom/pkg/tenant"
+	authv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/auth/v1"
+	"github.com/rotaloom/rotaloom/services/auth/internal/federation"
+)
+
+// What the audit trail calls what is done here.
+const (
+	auditLogin      = "login"
+	auditRefresh    = "refresh"
+	auditRevocation = "revocation"
+)
+
+// loggedIn is the event of a log-in.
+func (h *Handler) loggedIn(c *client, u *user, sid string) audit.Event {
+	return audit.Event{
+		Tenant: c.tenantID, At: h.Clock.Now(), User: u.name, PersonID: u.personID, Client: c.id,
+		Operation: auditLogin, Objects: objects(sid), Outcome: audit.OK,
+	}
+}
+
+func objects(id string) []string {
+	if id == "" {
+		return nil
+	}
+	return []string{id}
+}
+
+// refused keeps that a log-in or a refresh was refused. What was asked too often,
+// or is no request at all, is left to the access log: otherwise anybody could fill
+// the disk. Names are kept of users and clients who exist; others may be passwords
+// in the wrong field.
+func (h *Handler) refused(ctx context.Context, req *authv1.IssueTokenRequest, cause error) {
+	f := fault.FromError(cause)
+	if f.OAuth == "" || f.OAuth == "invalid_request" || f.OAuth == "unsupported_grant_type" ||
+		f.Status == http.StatusTooManyRequests || f.Status >= http.StatusInternalServerError {
+		return
+	}
+	e := audit.Event{At: h.Clock.Now(), Operation: auditLogin, Outcome: f.OAuth}
+	if req.GetGrantType() == grantRefresh {
+		e.Operation = auditRefresh
+	}
+	var err error
+	if e.Tenant, err = h.tenantOf(ctx); err == nil {
+		ctx = tenant.With(ctx, e.Tenant)
+		err = h.Pool.QueryRow(ctx, `SELECT
+			coalesce((SELECT client_id FROM client WHERE tenant_id = $1 AND client_id = $2), ''),
+			coalesce((SELECT username FROM app_user WHERE tenant_id = $1 AND username_key = lower($3)), '')`,
+			e.Tenant, req.GetClientId(), req.GetUsername()).Scan(&e.Client, &e.User)
+	}
+	if err == nil {
+		err = e.Write(ctx, h.Pool)
+	}
+	if err != nil {
+		h.Log.ErrorContext(ctx, "a refused log-in could not be written to the audit trail", "error", err)
+	}
+}
+
+// revocationOf is the event of a revocation, of an access token, a family, or a
+// token of an identity provider.
+func (h *Handler) revocationOf(c *client, userName string, id string) audit.Event {
+	return audit.Event{
+		Tenant: c.tenantID, At: h.Clock.Now(), User: userName, Client: c.id,
+		Operation: auditRevocation, Objects: []string{id}, Outcome: audit.OK,
+	}
+}
+
+// auditExchange keeps, once for each token, how it fared with a user whom an
+// identity provider has named; nil when there is none who may log in.
+func (h *Handler) auditExchange(ctx context.Context, who *federation.Identified, u *user) error {
+	now := h.Clock.Now()
+	e := h.loggedIn(providerClient(who), &user{}, who.ID)
+	if u == nil {
+		e.Outcome = "unknown_or_locked_user"
+	} else {
+		e.User, e.PersonID = u.name, u.personID
+	}
+	key := who.ID + e.Outcome
+	if !h.seen.first(key, who.End, now) {
+		return nil
+	}
+	err := e.Write(ctx, h.Pool)
+	if err != nil {
+		h.seen.forget(key)
+	}
+	return err
+}
+
+// maxSeen bounds the tokens that are remembered; when more are seen, some are
+// kept twice in the trail.
+const maxSeen = 50_000
+
+// seen remembers what has been kept already.
+type seen struct {
+	mu    sync.Mutex
+	until map[string]time.Time
+}
+
+// first reports whether a key comes for the first time.
+func (s *seen) first(key string, until, now time.Time) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if now.Before(s.until[key]) {
+		return false
+	}
+	if s.until == nil {
+		s.until = map[string]time.Time{}
+	}
+	for other, end := range s.until {
+		if len(s.until) < maxSeen && now.Before(end) {
+			break
+		}
+		delete(s.until, other)
+	}
+	s.until[key] = until
+	return true
+}
+
+func (s *seen) forget(key string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	delete(s.until, key)
+}

@@ -1,0 +1,60 @@
+package token
+
+import (
+	"context"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/rotaloom/rotaloom/pkg/audit"
+	"github.com/rotaloom/rotaloom/pkg/pg"
+	"github.com/rotaloom/rotaloom/pkg/tenant"
+)
+
+// family is the tokens that one log-in leads to.
+type family struct {
+	sid string
+	// expiresAt ends the refresh token, and accessUntil the last access token
+	// that was issued so far.
+	expiresAt, accessUntil time.Time
+	// scope is what the log-in asked for.
+	scope string
+}
+
+// errOutdated says that what a log-in goes by was changed while it was made, so that
+// its tokens would say what is no longer so.
+var errOutdated = errors.New("the user, their profile, the client or the tenant was changed during the log-in")
+
+// insertFamily stores the family of a log-in, and the event of it, provided that
+// what its tokens say is so still. The rows stay locked until it is there: whoever
+// changes one of them meanwhile waits, and then finds the family and ends it.
+func insertFamily(ctx context.Context, db pg.Querier, e audit.Event, c *client, u *user, refreshToken string, f family, now time.Time) error {
+	hash := sha256.Sum256([]byte(refreshToken))
+	err := e.WriteWith(ctx, db, `WITH p AS (SELECT permissions, row_scope FROM access_profile WHERE tenant_id = $1 AND name = $10 FOR SHARE)
+		INSERT INTO token_family (tenant_id, sid, user_id, client_id, refresh_hash, created_at, expires_at, access_until, scope)
+		VALUES ($1, $2, (SELECT u.id FROM app_user u
+			JOIN client c ON c.tenant_id = u.tenant_id AND c.client_id = $4
+			JOIN tenant t ON t.id = u.tenant_id
+			WHERE u.tenant_id = $1 AND u.id = $3 AND NOT u.locked_out AND u.access_profile = $10
+				AND coalesce((SELECT permissions FROM p), '{}') = $11 AND coalesce((SELECT row_scope FROM p), 'own') = $12
+				AND c.enabled AND c.password_grant AND c.scopes = $13 AND t.disabled_at IS NULL
+			FOR SHARE OF u, c, t), $4, $5, $6, $7, $8, $9)`,
+		e.Tenant, f.sid, u.id, e.Client, hash[:], now, f.expiresAt, f.accessUntil, f.scope,
+		u.profile.Name, u.profile.Grants, u.profile.Rows, c.scopes)
+	if pg.IsNull(err, "user_id") {
+		return errOutdated
+	}
+	return err
+}
+
+// sweepFamilies removes families that are over, of all tenants, at most limit
+// of them, and answers how many it found.
+func sweepFamilies(ctx context.Context, db pg.Querier, now time.Time, limit int) (int64, error) {
+	done, err := db.Exec(tenant.All(ctx), `DELETE FROM token_family WHERE (tenant_id, sid) IN (
+		SELECT tenant_id, sid FROM token_family WHERE expires_at <= $1 LIMIT $2)`, now, limit)
+	if err != nil {
+		return 0, fmt.Errorf("remove token families: %w", err)
+	}
+	return done.RowsAffected(), nil
+}

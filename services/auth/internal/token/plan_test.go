@@ -1,0 +1,44 @@
+package token
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/rotaloom/rotaloom/pkg/pg"
+	"github.com/rotaloom/rotaloom/pkg/tenant"
+	"github.com/rotaloom/rotaloom/pkg/testkit/pgtest"
+	"github.com/rotaloom/rotaloom/services/auth/migrations"
+)
+
+func TestMain(m *testing.M) { pgtest.Main(m) }
+
+// A user among many is found by the index, as the role of the service, which
+// row-level security concerns, and without regard to case.
+func TestUsersAreFoundByTheirIndex(t *testing.T) {
+	t.Parallel()
+	pool := pgtest.New(t, pg.Migrations{Table: "auth_version", FS: migrations.FS})
+	ctx := tenant.With(t.Context(), tenant.Default)
+	for _, sql := range []string{
+		`INSERT INTO tenant (id, name) VALUES (1, 'default')`,
+		`INSERT INTO app_user (tenant_id, username, password_hash, access_profile)
+			SELECT 1, 'User' || g, '', 'Employee' FROM generate_series(1, 20000) g`,
+		`ANALYZE app_user`,
+	} {
+		_, err := pool.Exec(ctx, sql)
+		require.NoError(t, err)
+	}
+	rows, err := pool.Query(ctx, `EXPLAIN `+selectUser+byName, tenant.Default, "uSER7")
+	require.NoError(t, err)
+	plan, err := pgx.CollectRows(rows, pgx.RowTo[string])
+	require.NoError(t, err)
+	text := strings.Join(plan, "\n")
+	assert.Contains(t, text, "app_user_username_key")
+	assert.Contains(t, text, "username_key = ")
+	found, err := userNamed(ctx, pool, tenant.Default, "uSER7")
+	require.NoError(t, err)
+	assert.Equal(t, "User7", found.name)
+}

@@ -1,0 +1,209 @@
+package token
+
+import (
+	"context"
+	"crypto/sha256"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/rotaloom/rotaloom/pkg/pg"
+	"github.com/rotaloom/rotaloom/pkg/tenant"
+	authv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/auth/v1"
+)
+
+const (
+	// maxTogether bounds the refreshes of one statement, and maxUnderWay the
+	// statements of a tenant at a time.
+	maxTogether    = 128
+	maxUnderWay    = 1
+	refreshTimeout = 10 * time.Second
+)
+
+// refresh answers an access token for a refresh token. It answers nil when that
+// cannot be used: then the steps of the other grants find out why.
+func (h *Handler) refresh(ctx context.Context, req *authv1.IssueTokenRequest) (*authv1.IssueTokenResponse, error) {
+	tenantID, err := h.tenantOf(ctx)
+	if err != nil {
+		return nil, err
+	}
+	now := h.Clock.Now()
+	key := refreshKey{
+		client: req.GetClientId(), secret: sha256.Sum256([]byte(req.GetClientSecret())), token: sha256.Sum256([]byte(req.GetRefreshToken())),
+	}
+	u, err := h.refreshes.use(ctx, h, tenantID, key)
+	if err != nil || u == nil || u.lockedOut {
+		return nil, err
+	}
+	granted, ok := h.Scopes.Of(u.scopes).Asked(u.family.scope)
+	if ok {
+		granted, ok = granted.Asked(req.GetScope())
+	}
+	if !ok {
+		return nil, invalidScope()
+	}
+	c := &client{tenantID: tenantID, id: req.GetClientId()}
+	return h.issue(tenant.With(ctx, tenantID), c, u.user, u.family, granted, now, req.GetNonce())
+}
+
+// refreshKey is what a client shows to get another access token; hashes, so that
+// they can be looked up.
+type refreshKey struct {
+	client        string
+	secret, token [sha256.Size]byte
+}
+
+// refreshedUser is whom a refresh token is of, and what its client may do.
+type refreshedUser struct {
+	*user
+	family family
+	scopes []string
+}
+
+// refreshes are those that wait for the database. Those of a tenant that come
+// while enough statements are under way go together by the next one, so that many
+// cost little more than one, and one waits for nobody.
+type refreshes struct {
+	mu    sync.Mutex
+	lines map[int64]*line
+}
+
+// line is what waits for a tenant. There is one while statements are under way.
+type line struct {
+	underWay int
+	next     *together
+}
+
+// together is what goes by one statement.
+type together struct {
+	keys []refreshKey
+	// done is closed when users, of the keys, and err are there.
+	done  chan struct{}
+	users map[refreshKey]*refreshedUser
+	err   error
+}
+
+func newTogether() *together { return &together{done: make(chan struct{})} }
+
+// use answers the user of a refresh token that the client may use, or nil.
+func (r *refreshes) use(ctx context.Context, h *Handler, tenantID int64, key refreshKey) (*refreshedUser, error) {
+	mine, first := r.join(tenantID, key)
+	if mine == nil {
+		return h.useAlone(ctx, tenantID, key)
+	}
+	if first {
+		go r.work(context.WithoutCancel(ctx), h, tenantID, mine)
+	}
+	select {
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	case <-mine.done:
+	}
+	if pg.Conflicted(mine.err) {
+		return h.useAlone(ctx, tenantID, key)
+	}
+	return mine.users[key], mine.err
+}
+
+// join answers what a key goes with, and whether the caller starts it; nil when
+// too many wait.
+func (r *refreshes) join(tenantID int64, key refreshKey) (mine *together, first bool) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	l := r.lines[tenantID]
+	if l == nil {
+		if r.lines == nil {
+			r.lines = map[int64]*line{}
+		}
+		l = &line{next: newTogether()}
+		r.lines[tenantID] = l
+	}
+	mine = l.next
+	if len(mine.keys) >= maxTogether {
+		return nil, false
+	}
+	// Of the same token twice in a statement the second would find nothing.
+	if !slices.Contains(mine.keys, key) {
+		mine.keys = append(mine.keys, key)
+	}
+	if l.underWay < maxUnderWay {
+		l.underWay++
+		l.next = newTogether()
+		return mine, true
+	}
+	return mine, false
+}
+
+// work does what waits for a tenant until nothing does.
+func (r *refreshes) work(ctx context.Context, h *Handler, tenantID int64, next *together) {
+	for next != nil {
+		h.useTogether(ctx, tenantID, next)
+		next = r.leave(tenantID)
+	}
+}
+
+// leave answers what a worker does next, or nil.
+func (r *refreshes) leave(tenantID int64) *together {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	l := r.lines[tenantID]
+	if next := l.next; len(next.keys) > 0 {
+		l.next = newTogether()
+		return next
+	}
+	if l.underWay--; l.underWay == 0 {
+		delete(r.lines, tenantID)
+	}
+	return nil
+}
+
+func (h *Handler) useTogether(ctx context.Context, tenantID int64, t *together) {
+	defer close(t.done)
+	ctx, cancel := context.WithTimeout(ctx, refreshTimeout)
+	defer cancel()
+	now := h.Clock.Now()
+	t.users, t.err = refreshed(tenant.With(ctx, tenantID), h.Pool, tenantID, t.keys, now, now.Add(h.cfg.Life))
+}
+
+func (h *Handler) useAlone(ctx context.Context, tenantID int64, key refreshKey) (*refreshedUser, error) {
+	t := &together{keys: []refreshKey{key}, done: make(chan struct{})}
+	h.useTogether(ctx, tenantID, t)
+	return t.users[key], t.err
+}
+
+// refreshed answers the users of refresh tokens that the clients may use, and notes
+// how long the access tokens live that are made of them. The note is what a
+// revocation goes by: it waits for this statement, or this statement finds nothing.
+func refreshed(ctx context.Context, db pg.Querier, tenantID int64, keys []refreshKey, now, accessUntil time.Time) (map[refreshKey]*refreshedUser, error) {
+	tokens, clients, secrets := make([][]byte, len(keys)), make([]string, len(keys)), make([][]byte, len(keys))
+	for i := range keys {
+		tokens[i], clients[i], secrets[i] = keys[i].token[:], keys[i].client, keys[i].secret[:]
+	}
+	// IS NOT DISTINCT FROM is for the planner: a token says which row is meant,
+	// and a client could mean many.
+	rows, err := db.Query(ctx, `WITH f AS (
+			UPDATE token_family t SET access_until = greatest(t.access_until, $6)
+			FROM unnest($2::bytea[], $3::text[], $4::bytea[]) WITH ORDINALITY AS q (token, client, secret, at)
+			JOIN client c ON c.tenant_id = $1 AND c.client_id = q.client AND c.secret_hash = q.secret AND c.enabled AND c.refresh_grant
+			WHERE t.tenant_id = $1 AND t.refresh_hash = q.token AND t.client_id IS NOT DISTINCT FROM q.client AND t.expires_at > $5
+			RETURNING q.at, t.user_id, t.sid, t.expires_at, t.access_until, t.scope, c.scopes)
+		SELECT u.*, f.at, f.sid, f.expires_at, f.access_until, f.scope, f.scopes FROM f
+		JOIN LATERAL (`+selectUser+` WHERE u.tenant_id = $1 AND u.id = f.user_id) u ON true`,
+		tenantID, tokens, clients, secrets, now, accessUntil)
+	if err != nil {
+		return nil, err
+	}
+	users := make(map[refreshKey]*refreshedUser, len(keys))
+	_, err = pgx.CollectRows(rows, func(row pgx.CollectableRow) (struct{}, error) {
+		u, at := &refreshedUser{}, int64(0)
+		var err error
+		u.user, err = scanUser(row, &at, &u.family.sid, &u.family.expiresAt, &u.family.accessUntil, &u.family.scope, &u.scopes)
+		if err == nil {
+			users[keys[at-1]] = u
+		}
+		return struct{}{}, err
+	})
+	return users, err
+}

@@ -1,0 +1,146 @@
+package user
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"google.golang.org/protobuf/types/known/emptypb"
+
+	"github.com/rotaloom/rotaloom/pkg/fault"
+	"github.com/rotaloom/rotaloom/pkg/pg"
+	"github.com/rotaloom/rotaloom/pkg/tenant"
+	authv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/auth/v1"
+	"github.com/rotaloom/rotaloom/services/auth/internal/revoked"
+)
+
+const (
+	// lockoutEvery and lockoutBatch bound what the sweep costs, and how late a
+	// lockout may begin.
+	lockoutEvery = 15 * time.Second
+	lockoutBatch = 1000
+)
+
+// LockOutUsers replaces what is known of when persons may not log in. What
+// holds now takes effect at once.
+func (h *Handler) LockOutUsers(ctx context.Context, req *authv1.LockOutUsersRequest) (*emptypb.Empty, error) {
+	tenantID, ok := tenant.From(ctx)
+	if !ok {
+		return nil, fault.Invalid(fault.CodeBadRequest, "The call has no tenant.")
+	}
+	if n := len(req.GetUsers()); n > maxUsers {
+		return nil, fault.Invalid(fault.CodeBadRequest, fmt.Sprintf("%d users are more than the allowed %d.", n, maxUsers))
+	}
+	var persons, versions, owners, from, to []int64
+	for _, u := range req.GetUsers() {
+		persons, versions = append(persons, u.GetPersonId()), append(versions, u.GetVersion())
+		for _, p := range u.GetPeriods() {
+			owners, from, to = append(owners, u.GetPersonId()), append(from, p.GetFrom()), append(to, p.GetTo())
+		}
+	}
+	err := pg.InTx(ctx, h.pool, func(ctx context.Context, tx pgx.Tx) error {
+		_, err := tx.Exec(ctx, `INSERT INTO account_lockout AS l (tenant_id, person_id, version, periods)
+			SELECT $1, q.person, q.version, coalesce(p.periods, '{}')
+			FROM unnest($2::bigint[], $3::bigint[]) AS q (person, version)
+			LEFT JOIN (SELECT person, range_agg(tstzrange(to_timestamp(first), to_timestamp(last))) AS periods
+				FROM unnest($4::bigint[], $5::bigint[], $6::bigint[]) AS u (person, first, last) GROUP BY person) p USING (person)
+			ORDER BY q.person
+			ON CONFLICT (tenant_id, person_id) DO UPDATE SET version = excluded.version, periods = excluded.periods
+			WHERE excluded.version > l.version`, tenantID, persons, versions, owners, from, to)
+		if err != nil {
+			return err
+		}
+		return h.settleLockouts(ctx, tx, tenantID, persons)
+	})
+	if err != nil {
+		return nil, fmt.Errorf("lock users out: %w", err)
+	}
+	h.revoked.Published()
+	return &emptypb.Empty{}, nil
+}
+
+// settleLockouts makes what holds now true of users, ends the tokens of those
+// who are locked out, and notes when to look again.
+func (h *Handler) settleLockouts(ctx context.Context, tx pgx.Tx, tenantID int64, persons []int64) error {
+	now := h.clock.Now()
+	if _, err := tx.Exec(ctx, `WITH due AS (
+			SELECT person_id, (SELECT min(b.at) FROM unnest(periods) p, LATERAL (VALUES (lower(p)), (upper(p))) b (at) WHERE b.at > $3) AS next_at
+			FROM account_lockout WHERE tenant_id = $1 AND person_id = ANY($2) ORDER BY person_id FOR UPDATE)
+		UPDATE account_lockout l SET next_at = due.next_at FROM due
+		WHERE l.tenant_id = $1 AND l.person_id = due.person_id`, tenantID, persons, now); err != nil {
+		return err
+	}
+	rows, err := tx.Query(ctx, `UPDATE app_user u SET locked_out = NOT u.locked_out, updated_at = now() FROM account_lockout l
+		WHERE u.tenant_id = $1 AND u.person_id = ANY($2) AND l.tenant_id = $1 AND l.person_id = u.person_id
+		  AND u.locked_out <> (l.periods @> $3::timestamptz) RETURNING u.person_id, u.locked_out`, tenantID, persons, now)
+	if err != nil {
+		return err
+	}
+	var ended []int64
+	var id int64
+	var out bool
+	if _, err := pgx.ForEachRow(rows, []any{&id, &out}, func() error {
+		if out {
+			ended = append(ended, id)
+		}
+		return nil
+	}); err != nil {
+		return err
+	}
+	return revoked.Persons(ctx, tx, tenantID, ended, now)
+}
+
+// SweepLockouts makes the lockouts true whose time has come, of all tenants, and
+// answers how many persons it looked at: never more than lockoutBatch.
+func (h *Handler) SweepLockouts(ctx context.Context) (int, error) {
+	rows, err := h.pool.Query(tenant.All(ctx), `SELECT tenant_id, array_agg(person_id) FROM (
+			SELECT tenant_id, person_id FROM account_lockout WHERE next_at <= $1 ORDER BY next_at LIMIT $2) due
+		GROUP BY tenant_id`, h.clock.Now(), lockoutBatch)
+	if err != nil {
+		return 0, err
+	}
+	type due struct {
+		Tenant  int64
+		Persons []int64
+	}
+	all, err := pgx.CollectRows(rows, pgx.RowToStructByPos[due])
+	if err != nil {
+		return 0, fmt.Errorf("find lockouts: %w", err)
+	}
+	n := 0
+	var failed error
+	for _, d := range all {
+		n += len(d.Persons)
+		err := pg.InTx(tenant.With(ctx, d.Tenant), h.pool, func(ctx context.Context, tx pgx.Tx) error {
+			return h.settleLockouts(ctx, tx, d.Tenant, d.Persons)
+		})
+		failed = errors.Join(failed, err)
+	}
+	if n > 0 {
+		h.revoked.Published()
+	}
+	return n, failed
+}
+
+// Run begins and ends lockouts when their time comes, until ctx ends.
+func (h *Handler) Run(ctx context.Context, log *slog.Logger) error {
+	ticker := time.NewTicker(lockoutEvery)
+	defer ticker.Stop()
+	for {
+		n, err := h.SweepLockouts(ctx)
+		if err != nil && ctx.Err() == nil {
+			log.WarnContext(ctx, "lockouts that are due could not be settled", "error", err)
+		}
+		if err == nil && n >= lockoutBatch {
+			continue
+		}
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-ticker.C:
+		}
+	}
+}

@@ -1,0 +1,86 @@
+package auth
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"text/tabwriter"
+	"time"
+)
+
+// Operation is what an operator asks for by a command of a program. Out is told
+// what came of it.
+type Operation interface {
+	Operate(ctx context.Context, s *Service, out io.Writer) error
+}
+
+// CreateTenantCommand makes a tenant.
+type CreateTenantCommand struct {
+	Name     string `arg:"" help:"Name of the tenant."`
+	Host     string `required:"" help:"Host name by which the tenant's users call."`
+	Username string `name:"admin" default:"admin" help:"Name of the tenant's administrator."`
+	ClientID string `default:"local" help:"Id of the tenant's first client."`
+}
+
+// Operate prints the tenant with its secrets, once.
+func (c *CreateTenantCommand) Operate(ctx context.Context, s *Service, out io.Writer) error {
+	made, err := s.CreateTenant(ctx, NewTenant{Name: c.Name, Host: c.Host, Username: c.Username, ClientID: c.ClientID})
+	if err != nil {
+		return err
+	}
+	_, err = fmt.Fprintf(out, "tenant: %d\nhost: %s\nusername: %s\npassword: %s\nclient_id: %s\nclient_secret: %s\n",
+		made.ID, made.Host, made.Username, made.Password.Reveal(), made.ClientID, made.ClientSecret.Reveal())
+	return err
+}
+
+// ListTenantsCommand lists the tenants.
+type ListTenantsCommand struct{}
+
+// Operate prints a line for each.
+func (c *ListTenantsCommand) Operate(ctx context.Context, s *Service, out io.Writer) error {
+	tenants, err := s.ListTenants(ctx)
+	if err != nil {
+		return err
+	}
+	table := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(table, "tenant\thost\tstate\tname")
+	for _, t := range tenants {
+		host, state := t.Host, "enabled"
+		if host == "" {
+			host = "(all others)"
+		}
+		if t.DisabledAt != nil {
+			state = "disabled since " + t.DisabledAt.UTC().Format(time.RFC3339)
+		}
+		fmt.Fprintf(table, "%d\t%s\t%s\t%s\n", t.ID, host, state, t.Name)
+	}
+	return table.Flush()
+}
+
+// DisableTenantCommand switches a tenant off.
+type DisableTenantCommand struct {
+	ID int64 `arg:"" help:"Number of the tenant, as list shows it."`
+}
+
+// Operate says that it is done.
+func (c *DisableTenantCommand) Operate(ctx context.Context, s *Service, out io.Writer) error {
+	if err := s.DisableTenant(ctx, c.ID); err != nil {
+		return err
+	}
+	_, err := fmt.Fprintf(out, "tenant %d is disabled\n", c.ID)
+	return err
+}
+
+// EnableTenantCommand switches a tenant on again.
+type EnableTenantCommand struct {
+	ID int64 `arg:"" help:"Number of the tenant, as list shows it."`
+}
+
+// Operate says that it is done.
+func (c *EnableTenantCommand) Operate(ctx context.Context, s *Service, out io.Writer) error {
+	if err := s.EnableTenant(ctx, c.ID); err != nil {
+		return err
+	}
+	_, err := fmt.Fprintf(out, "tenant %d is enabled\n", c.ID)
+	return err
+}

@@ -1,0 +1,164 @@
+package auth
+
+import (
+	"context"
+	"crypto/rand"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"regexp"
+	"strings"
+	"time"
+	"unicode"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/rotaloom/rotaloom/pkg/obs"
+	"github.com/rotaloom/rotaloom/pkg/pg"
+	"github.com/rotaloom/rotaloom/pkg/tenant"
+	"github.com/rotaloom/rotaloom/services/auth/internal/revoked"
+)
+
+// Tenant is one of those that share an installation.
+type Tenant struct {
+	ID   int64
+	Name string
+	// Host is the host name by which its users call, "" for all other names.
+	Host string
+	// DisabledAt is when it was switched off; nil while it is not.
+	DisabledAt *time.Time
+}
+
+// NewTenant says how a tenant begins.
+type NewTenant struct {
+	Name, Host string
+	// Username of the first administrator, and ClientID of the first client.
+	Username, ClientID string
+}
+
+// Made is a tenant that was made, with the secrets that nothing shows again.
+type Made struct {
+	Tenant
+	Username, ClientID     string
+	Password, ClientSecret obs.Secret
+}
+
+const (
+	// maxTenantName bounds the name of a tenant, in bytes.
+	maxTenantName = 200
+	// maxUsername bounds the name of its administrator, in bytes.
+	maxUsername = 200
+)
+
+var (
+	hostForm     = regexp.MustCompile(`^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?(\.[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?)*$`)
+	clientIDForm = regexp.MustCompile(`^[A-Za-z0-9._~-]{1,100}$`)
+)
+
+func (n NewTenant) check() error {
+	switch {
+	case !printable(n.Name, maxTenantName):
+		return errors.New("a tenant needs a name of 1 to 200 characters, without spaces around it")
+	case len(n.Host) > 253 || !hostForm.MatchString(n.Host):
+		return errors.New("a tenant needs a host name of its own, without a port, such as example.org")
+	case !printable(n.Username, maxUsername):
+		return errors.New("the administrator needs a name of 1 to 200 characters, without spaces around it")
+	case !clientIDForm.MatchString(n.ClientID):
+		return errors.New("the client id must have 1 to 100 characters out of letters, digits and -._~")
+	}
+	return nil
+}
+
+func printable(text string, most int) bool {
+	return text != "" && len(text) <= most && strings.TrimSpace(text) == text &&
+		strings.ToValidUTF8(text, "") == text && !strings.ContainsFunc(text, unicode.IsControl)
+}
+
+// CreateTenant makes a tenant with an administrator and a client, whose secrets it
+// chooses. It is for operators: nobody calls it over the network.
+func (s *Service) CreateTenant(ctx context.Context, n NewTenant) (Made, error) {
+	n.Host = strings.ToLower(n.Host)
+	made := Made{
+		Tenant: Tenant{Name: n.Name, Host: n.Host}, Username: n.Username, ClientID: n.ClientID,
+		Password: obs.Secret(rand.Text()), ClientSecret: obs.Secret(rand.Text() + rand.Text()),
+	}
+	if err := n.check(); err != nil {
+		return made, err
+	}
+	hash, err := s.hasher.Hash(ctx, made.Password.Reveal())
+	if err != nil {
+		return made, fmt.Errorf("create tenant: %w", err)
+	}
+	// Row-level security lets nobody write a tenant whose number they do not say
+	// before.
+	err = s.pool.QueryRow(ctx, `SELECT nextval(pg_get_serial_sequence('tenant', 'id'))`).Scan(&made.ID)
+	if err != nil {
+		return made, fmt.Errorf("create tenant: %w", err)
+	}
+	secret := sha256.Sum256([]byte(made.ClientSecret.Reveal()))
+	err = pg.InTx(tenant.With(ctx, made.ID), s.pool, func(ctx context.Context, tx pgx.Tx) error {
+		batch := &pgx.Batch{}
+		batch.Queue(`INSERT INTO tenant (id, name, host) VALUES ($1, $2, $3)`, made.ID, n.Name, n.Host)
+		batch.Queue(`INSERT INTO access_profile (tenant_id, name, permissions) VALUES ($1, $2, '{*}')
+			ON CONFLICT DO NOTHING`, made.ID, AdministratorProfile)
+		batch.Queue(`INSERT INTO client (tenant_id, client_id, secret_hash) VALUES ($1, $2, $3)`, made.ID, n.ClientID, secret[:])
+		batch.Queue(`INSERT INTO app_user (tenant_id, username, password_hash, access_profile) VALUES ($1, $2, $3, $4)`,
+			made.ID, n.Username, hash, AdministratorProfile)
+		return tx.SendBatch(ctx, batch).Close()
+	})
+	if pg.IsUnique(err, "tenant_host") {
+		return made, fmt.Errorf("another tenant has the host name %s", n.Host)
+	}
+	if err != nil {
+		return made, fmt.Errorf("create tenant: %w", err)
+	}
+	return made, nil
+}
+
+// ListTenants answers all tenants by number.
+func (s *Service) ListTenants(ctx context.Context) ([]Tenant, error) {
+	rows, err := s.pool.Query(tenant.All(ctx), `SELECT id, name, coalesce(host, ''), disabled_at FROM tenant ORDER BY id`)
+	if err != nil {
+		return nil, fmt.Errorf("list tenants: %w", err)
+	}
+	found, err := pgx.CollectRows(rows, pgx.RowToStructByPos[Tenant])
+	if err != nil {
+		return nil, fmt.Errorf("list tenants: %w", err)
+	}
+	return found, nil
+}
+
+// DisableTenant keeps everybody of a tenant from logging in, and ends its tokens.
+// Its data stays.
+func (s *Service) DisableTenant(ctx context.Context, id int64) error {
+	now := s.clock.Now()
+	err := s.switchTenant(ctx, id, &now, func(ctx context.Context, tx pgx.Tx) error {
+		return revoked.Tenant(ctx, tx, id, now)
+	})
+	if err == nil {
+		s.revoked.Published()
+	}
+	return err
+}
+
+// EnableTenant lets a tenant in again. Its users have to log in.
+func (s *Service) EnableTenant(ctx context.Context, id int64) error {
+	return s.switchTenant(ctx, id, nil, func(context.Context, pgx.Tx) error { return nil })
+}
+
+func (s *Service) switchTenant(ctx context.Context, id int64, disabledAt *time.Time, then func(context.Context, pgx.Tx) error) error {
+	err := pg.InTx(tenant.With(ctx, id), s.pool, func(ctx context.Context, tx pgx.Tx) error {
+		done, err := tx.Exec(ctx, `UPDATE tenant SET disabled_at = $2 WHERE id = $1`, id, disabledAt)
+		if err != nil {
+			return err
+		}
+		if done.RowsAffected() == 0 {
+			return errors.New("there is no such tenant")
+		}
+		return then(ctx, tx)
+	})
+	if err != nil {
+		return fmt.Errorf("tenant %d: %w", id, err)
+	}
+	return nil
+}

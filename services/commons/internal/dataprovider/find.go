@@ -1,0 +1,142 @@
+package dataprovider
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
+
+	"github.com/rotaloom/rotaloom/pkg/civil"
+	"github.com/rotaloom/rotaloom/pkg/dataelement"
+	"github.com/rotaloom/rotaloom/pkg/fault"
+	"github.com/rotaloom/rotaloom/pkg/rows"
+	"github.com/rotaloom/rotaloom/pkg/tenant"
+	datav1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/data/v1"
+	locations "github.com/rotaloom/rotaloom/services/commons/internal/location"
+)
+
+// mostFound bounds the rows that one call looks for.
+const mostFound = 10_000
+
+// NewServer makes the service of the providers of commons.
+func NewServer(pool *pgxpool.Pool) *dataelement.Server {
+	return dataelement.NewServer(newPeople(pool), newLocations(pool))
+}
+
+// Finder serves DataRowService.
+type Finder struct {
+	datav1.UnsafeDataRowServiceServer
+
+	pool  *pgxpool.Pool
+	rules *rows.Rules
+}
+
+var _ datav1.DataRowServiceServer = (*Finder)(nil)
+
+// NewFinder makes the service that knows rows. The rules say whom callers see.
+func NewFinder(pool *pgxpool.Pool, rules *rows.Rules) *Finder {
+	return &Finder{pool: pool, rules: rules}
+}
+
+// FindDataRows finds employees or locations, in the order asked for.
+func (f *Finder) FindDataRows(ctx context.Context, req *datav1.FindDataRowsRequest) (*datav1.FindDataRowsResponse, error) {
+	if n := len(req.GetRows()); n > mostFound {
+		return nil, fault.Invalid(fault.CodeBadRequest, fmt.Sprintf("%d rows are more than the allowed %d.", n, mostFound))
+	}
+	day, err := civil.ParseDate(req.GetDay())
+	if err != nil {
+		return nil, fault.Invalid(fault.CodeDate, "day: "+err.Error()+".")
+	}
+	var found *known
+	if req.GetRowKind() == datav1.RowKind_ROW_KIND_LOCATION {
+		found, err = f.locations(ctx, req.GetRows(), day)
+	} else {
+		found, err = f.employees(ctx, req.GetRows())
+	}
+	if err != nil {
+		return nil, err
+	}
+	out := &datav1.FindDataRowsResponse{Rows: make([]*datav1.DataRow, len(req.GetRows()))}
+	for i, asked := range req.GetRows() {
+		out.Rows[i] = found.row(asked)
+	}
+	return out, nil
+}
+
+// known is what was found.
+type known struct {
+	qualifiers map[int64]string
+	ids        map[string]int64
+}
+
+func (k *known) row(asked *datav1.DataRow) *datav1.DataRow {
+	id := asked.GetId()
+	if id == 0 {
+		id = k.ids[asked.GetQualifier()]
+	}
+	if qualifier, there := k.qualifiers[id]; there {
+		return &datav1.DataRow{Id: id, Qualifier: qualifier}
+	}
+	return &datav1.DataRow{}
+}
+
+// names splits what is asked for.
+func names(asked []*datav1.DataRow) (ids []int64, qualifiers []string) {
+	for _, row := range asked {
+		if row.GetId() != 0 {
+			ids = append(ids, row.GetId())
+		} else {
+			qualifiers = append(qualifiers, row.GetQualifier())
+		}
+	}
+	return ids, qualifiers
+}
+
+func (f *Finder) employees(ctx context.Context, asked []*datav1.DataRow) (*known, error) {
+	tenantID, _ := tenant.From(ctx)
+	visible, err := f.rules.Visible(ctx)
+	if err != nil {
+		return nil, err
+	}
+	ids, numbers := names(asked)
+	rows, err := f.pool.Query(ctx, `SELECT id, person_number, person_number FROM person
+		WHERE tenant_id = $1 AND (id = ANY($2) OR person_number = ANY($3))`, tenantID, ids, numbers)
+	if err != nil {
+		return nil, err
+	}
+	return collect(rows, visible.Has)
+}
+
+func (f *Finder) locations(ctx context.Context, asked []*datav1.DataRow, day civil.Date) (*known, error) {
+	tenantID, _ := tenant.From(ctx)
+	ids, paths := names(asked)
+	rows, err := f.pool.Query(ctx, `
+		SELECT l.id, coalesce(`+locations.PathSQL("$1", "l.id", "$4::date")+`, ''), '' FROM location l WHERE l.tenant_id = $1 AND l.id = ANY($2)
+		UNION ALL SELECT named.id, named.path, named.path
+		FROM (SELECT `+locations.AtSQL("$1", "asked.path", "$4::date")+` AS id, asked.path
+			FROM (SELECT DISTINCT unnest($3::text[]) AS path) AS asked) AS named WHERE named.id IS NOT NULL`,
+		tenantID, ids, paths, day.Time())
+	if err != nil {
+		return nil, err
+	}
+	return collect(rows, func(int64) bool { return true })
+}
+
+// collect reads rows of an id, its qualifier and the qualifier that was asked
+// for.
+func collect(rows pgx.Rows, seen func(int64) bool) (*known, error) {
+	out := &known{qualifiers: map[int64]string{}, ids: map[string]int64{}}
+	var id int64
+	var qualifier, asked string
+	_, err := pgx.ForEachRow(rows, []any{&id, &qualifier, &asked}, func() error {
+		if seen(id) {
+			out.qualifiers[id], out.ids[asked] = qualifier, id
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, fmt.Errorf("look for rows: %w", err)
+	}
+	return out, nil
+}

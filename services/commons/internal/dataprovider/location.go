@@ -1,0 +1,156 @@
+package dataprovider
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
+	"google.golang.org/protobuf/proto"
+
+	"github.com/rotaloom/rotaloom/pkg/civil"
+	"github.com/rotaloom/rotaloom/pkg/dataelement"
+	"github.com/rotaloom/rotaloom/pkg/tenant"
+	commonsv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/commons/v1"
+	datav1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/data/v1"
+	locations "github.com/rotaloom/rotaloom/services/commons/internal/location"
+)
+
+// What elements of LOCATION may need.
+const (
+	needChildren uint64 = 1 << iota
+	needHeads
+)
+
+// mostLocationDays is the service limit of LOCATION: that of information access
+// itself.
+const mostLocationDays = 300 * 365
+
+// location is what is loaded of a location.
+type location struct {
+	id           int64
+	persistentID string
+	versions     []version
+	children     int64
+	heads        int64
+}
+
+// version is what holds of a location from day to day, and where it stands.
+type version struct {
+	days                         civil.Range
+	name, externalID, kind, job  string
+	path, parentName, parentPath string
+	parentID                     *int64
+	depth                        int32
+	since, until                 civil.Date
+	body                         *commonsv1.Location
+}
+
+func (l *location) on(day civil.Date) *version {
+	i := slices.IndexFunc(l.versions, func(v version) bool { return v.days.Contains(day) })
+	if i < 0 {
+		return nil
+	}
+	return &l.versions[i]
+}
+
+func newLocations(pool *pgxpool.Pool) *dataelement.Table[location] {
+	return &dataelement.Table[location]{
+		Name: "LOCATION", Permission: "commons.location.read", Kind: datav1.RowKind_ROW_KIND_LOCATION,
+		MostRowDays: mostLocationDays, Load: locationLoader{pool}.load, Entries: locationElements(),
+	}
+}
+
+// A version of a location, cut where its path changes.
+const readVersions = `
+SELECT v.location_id, l.persistent_id, greatest(v.from_date, p.from_date) - '1970-01-01'::date, least(v.to_date, p.to_date) - '1970-01-01'::date,
+       v.name, coalesce(v.external_id, ''), coalesce(t.name, ''), coalesce(j.name, ''), p.path, coalesce(above.name, ''),
+       left(p.path, greatest(0, length(p.path) - length(v.name) - 1)), v.parent_id, p.depth,
+       v.from_date - '1970-01-01'::date, v.to_date - '1970-01-01'::date, v.body
+FROM location_version v
+JOIN location l ON l.tenant_id = v.tenant_id AND l.id = v.location_id
+JOIN location_path p ON p.tenant_id = v.tenant_id AND p.location_id = v.location_id
+     AND p.from_date < least(v.to_date, $4) AND p.to_date > greatest(v.from_date, $3)
+LEFT JOIN location_type t ON t.tenant_id = v.tenant_id AND t.id = v.type_id
+LEFT JOIN LATERAL (SELECT name FROM job_version WHERE tenant_id = $1 AND job_id = v.job_id ORDER BY from_date DESC LIMIT 1) j ON true
+LEFT JOIN LATERAL (SELECT name FROM location_version WHERE tenant_id = $1 AND location_id = v.parent_id
+     AND from_date < least(v.to_date, p.to_date) ORDER BY from_date DESC LIMIT 1) above ON true
+WHERE v.tenant_id = $1 AND v.location_id = ANY($2) AND v.from_date < $4 AND v.to_date > $3
+ORDER BY v.location_id, 3`
+
+// How many locations stand right below, on the day.
+const countChildren = `
+SELECT parent_id, count(*) FROM location_version
+WHERE tenant_id = $1 AND parent_id = ANY($2) AND from_date <= $3 AND to_date > $3 GROUP BY parent_id`
+
+// How many persons have their primary job there or below, on the day.
+func countHeads() string {
+	return `SELECT asked.id, (SELECT count(DISTINCT a.person_id) FROM primary_labor_account a
+		WHERE a.tenant_id = $1 AND a.from_date <= $3 AND a.to_date > $3
+		  AND a.organization_path IN (SELECT path FROM ` + locations.PathsBelowSQL("$1", "ARRAY[asked.id]", "$3::date") + ` AS names))
+		FROM unnest($2::bigint[]) AS asked (id)`
+}
+
+// locationLoader reads locations, whatever their number, in one round trip.
+type locationLoader struct{ pool *pgxpool.Pool }
+
+func (l locationLoader) load(ctx context.Context, ids []int64, days civil.Range, needs uint64) ([]*location, error) {
+	tenantID, _ := tenant.From(ctx)
+	found := make(map[int64]*location, len(ids))
+	batch := &pgx.Batch{}
+	batch.Queue(readVersions, tenantID, ids, days.From.Time(), days.To.Time()).
+		Query(func(rows pgx.Rows) error { return scanVersions(rows, found) })
+	last := (days.To - 1).Time()
+	if needs&needChildren != 0 {
+		batch.Queue(countChildren, tenantID, ids, last).Query(counts(found, func(l *location) *int64 { return &l.children }))
+	}
+	if needs&needHeads != 0 {
+		batch.Queue(countHeads(), tenantID, ids, last).Query(counts(found, func(l *location) *int64 { return &l.heads }))
+	}
+	if err := l.pool.SendBatch(ctx, batch).Close(); err != nil {
+		return nil, fmt.Errorf("read locations: %w", err)
+	}
+	out := make([]*location, len(ids))
+	for i, id := range ids {
+		out[i] = found[id]
+	}
+	return out, nil
+}
+
+func scanVersions(rows pgx.Rows, found map[int64]*location) error {
+	for rows.Next() {
+		var id int64
+		var persistentID string
+		var body []byte
+		v := version{body: &commonsv1.Location{}}
+		if err := rows.Scan(&id, &persistentID, (*int32)(&v.days.From), (*int32)(&v.days.To), &v.name, &v.externalID, &v.kind, &v.job,
+			&v.path, &v.parentName, &v.parentPath, &v.parentID, &v.depth,
+			(*int32)(&v.since), (*int32)(&v.until), &body); err != nil {
+			return err
+		}
+		if err := proto.Unmarshal(body, v.body); err != nil {
+			return fmt.Errorf("location %d: %w", id, err)
+		}
+		l := found[id]
+		if l == nil {
+			l = &location{id: id, persistentID: persistentID}
+			found[id] = l
+		}
+		l.versions = append(l.versions, v)
+	}
+	return rows.Err()
+}
+
+func counts(found map[int64]*location, place func(*location) *int64) func(pgx.Rows) error {
+	return func(rows pgx.Rows) error {
+		var id, n int64
+		_, err := pgx.ForEachRow(rows, []any{&id, &n}, func() error {
+			if l := found[id]; l != nil {
+				*place(l) = n
+			}
+			return nil
+		})
+		return err
+	}
+}

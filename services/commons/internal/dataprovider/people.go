@@ -1,0 +1,173 @@
+package dataprovider
+
+import (
+	"slices"
+
+	"github.com/jackc/pgx/v5/pgxpool"
+
+	"github.com/rotaloom/rotaloom/pkg/civil"
+	"github.com/rotaloom/rotaloom/pkg/dataelement"
+	commonsv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/commons/v1"
+	datav1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/data/v1"
+)
+
+// What elements of PEOPLE may need. Each dated list is a bit; its number is its
+// place in lists.
+const (
+	needStatus uint64 = 1 << iota
+	needAccount
+	needLabor
+	needWage
+	needBadge
+	needPayRule
+	needTimeEntry
+	needAccess
+	needGroups
+	needCustomData
+	needCustomDate
+	needEmail
+	needManager
+	needBody
+)
+
+// mostPeopleDays is the service limit of PEOPLE: that of information access
+// itself.
+const mostPeopleDays = 500 * 365
+
+// person is what is loaded of a person.
+type person struct {
+	id                        int64
+	number, fullName          string
+	texts                     [personTexts]string
+	hired, born, senior       *int32
+	managerName               *string
+	body                      *commonsv1.Person
+	status, account, labor    []dated
+	wage, badge, payRule      []dated
+	timeEntry, access, groups []dated
+	customData, customDate    []dated
+	email                     []dated
+}
+
+// The texts of a person's row, in the order of personColumns.
+const (
+	textFirstName = iota
+	textLastName
+	textMiddleInitial
+	textShortName
+	textTimeZone
+	textWorkerType
+	textSupervisor
+	textScheduleGroup
+	textDeviceGroup
+	textUserName
+	textLogonProfile
+	textAccessProfile
+	textPreferenceProfile
+	textNotificationProfile
+	textLocalePolicy
+	textDelegateProfile
+	textAOID
+	textCOID
+	personTexts
+)
+
+// dated is an element of a list of a person, with what holds on its days. What
+// has no days holds on all.
+type dated struct {
+	days   civil.Range
+	texts  [5]string
+	amount float64
+}
+
+// on answers what holds on a day; nil when nothing does.
+func on(list []dated, day civil.Date) *dated {
+	i := slices.IndexFunc(list, func(d dated) bool { return d.days.Contains(day) })
+	if i < 0 {
+		return nil
+	}
+	return &list[i]
+}
+
+// named answers the element whose first text is the name.
+func named(list []dated, name string) *dated {
+	i := slices.IndexFunc(list, func(d dated) bool { return d.texts[0] == name })
+	if i < 0 {
+		return nil
+	}
+	return &list[i]
+}
+
+func newPeople(pool *pgxpool.Pool) *dataelement.Table[person] {
+	return &dataelement.Table[person]{
+		Name: "PEOPLE", Permission: "commons.person.read", Kind: datav1.RowKind_ROW_KIND_EMPLOYEE,
+		MostRowDays: mostPeopleDays, Load: peopleLoader{pool}.load,
+		Entries: slices.Concat(commonElements(), identityElements(), employmentElements(), accessElements(), hoursElements(), contactElements()),
+	}
+}
+
+type (
+	entry = dataelement.Entry[person]
+	at    = dataelement.At
+	value = dataelement.Value
+)
+
+var (
+	employee   = []string{"EMPLOYEE"}
+	employment = []string{"EMPLOYEE", "EMPLOYMENT"}
+	accessRule = []string{"EMPLOYEE", "ACCESS"}
+	contact    = []string{"EMPLOYEE", "CONTACT"}
+)
+
+// column is an element that is a text of the person's row.
+func column(key, label, doc string, categories []string, text int) entry {
+	return entry{Key: key, Label: label, Doc: doc, Type: dataelement.String, Categories: categories,
+		Value: func(p *person, _ at) value { return dataelement.Text(p.texts[text]) }}
+}
+
+// textOn is an element that is a text of what holds on the last day.
+func textOn(key, label, doc string, categories []string, need uint64, list func(*person) []dated, text int) entry {
+	return entry{Key: key, Label: label, Doc: doc, Type: dataelement.String, Categories: categories, Series: true, Needs: need,
+		Value: func(p *person, at at) value {
+			if d := on(list(p), at.Last()); d != nil {
+				return dataelement.Text(d.texts[text])
+			}
+			return value{}
+		}}
+}
+
+// sinceOn and untilOn are elements that are the first and the last day of what
+// holds on the last day.
+func sinceOn(key, label, doc string, categories []string, need uint64, list func(*person) []dated) entry {
+	return dayOn(key, label, doc, categories, need, list, func(d *dated) civil.Date { return d.days.From })
+}
+
+func untilOn(key, label, doc string, categories []string, need uint64, list func(*person) []dated) entry {
+	return dayOn(key, label, doc, categories, need, list, func(d *dated) civil.Date { return lastDay(d.days) })
+}
+
+func dayOn(key, label, doc string, categories []string, need uint64, list func(*person) []dated, day func(*dated) civil.Date) entry {
+	return entry{Key: key, Label: label, Doc: doc, Type: dataelement.Date, Categories: categories, Series: true, Needs: need,
+		Value: func(p *person, at at) value {
+			if d := on(list(p), at.Last()); d != nil {
+				return dataelement.Day(day(d))
+			}
+			return value{}
+		}}
+}
+
+// lastDay answers the last day that belongs to a range, forever for one without
+// end.
+func lastDay(days civil.Range) civil.Date {
+	if days.To >= civil.Forever {
+		return civil.Forever
+	}
+	return days.To - 1
+}
+
+func dayOf(days *int32) value {
+	if days == nil {
+		return value{}
+	}
+	return dataelement.Day(civil.Date(*days))
+}

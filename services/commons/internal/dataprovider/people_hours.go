@@ -1,0 +1,148 @@
+package dataprovider
+
+import (
+	"strconv"
+	"strings"
+
+	"github.com/rotaloom/rotaloom/pkg/civil"
+	"github.com/rotaloom/rotaloom/pkg/dataelement"
+	commonsv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/commons/v1"
+)
+
+func hoursElements() []entry {
+	expected := func(key, label, period string) entry {
+		return entry{Key: key, Label: label, Doc: "The hours that the person is expected to work.", Type: dataelement.Number,
+			Categories: employment, Needs: needBody, Value: func(p *person, _ at) value { return expectedHours(p.body, period) }}
+	}
+	detail := func(key, label, doc string, amount func(*commonsv1.PersonDetails) *float64) entry {
+		return entry{Key: key, Label: label, Doc: doc, Type: dataelement.Number, Categories: employment, Needs: needBody,
+			Value: func(p *person, _ at) value {
+				if d := p.body.GetPersonInformation().GetPerson(); d != nil && amount(d) != nil {
+					return dataelement.Decimal(*amount(d))
+				}
+				return value{}
+			}}
+	}
+	day := func(key, label, doc string, text func(*commonsv1.PersonDetails) string) entry {
+		return entry{Key: key, Label: label, Doc: doc, Type: dataelement.Date, Categories: employment, Needs: needBody,
+			Value: func(p *person, _ at) value { return parsedDay(text(p.body.GetPersonInformation().GetPerson())) }}
+	}
+	flag := func(key, label, doc string, of func(*commonsv1.PersonDetails) *bool) entry {
+		return entry{Key: key, Label: label, Doc: doc, Type: dataelement.Boolean, Categories: employment, Needs: needBody,
+			Value: func(p *person, _ at) value {
+				if d := p.body.GetPersonInformation().GetPerson(); d != nil {
+					return truth(of(d))
+				}
+				return value{}
+			}}
+	}
+	moment := func(key, label, doc string, text func(*commonsv1.PersonDetails) string) entry {
+		return entry{Key: key, Label: label, Doc: doc, Type: dataelement.DateTime, Categories: employment, Needs: needBody,
+			Value: func(p *person, _ at) value { return parsedMoment(text(p.body.GetPersonInformation().GetPerson())) }}
+	}
+	return []entry{
+		expected("PEOPLE_EXPECTED_DAILY_HOURS", "Expected daily hours", "DAILY"),
+		expected("PEOPLE_EXPECTED_WEEKLY_HOURS", "Expected weekly hours", "WEEKLY"),
+		expected("PEOPLE_EXPECTED_PAYPERIOD_HOURS", "Expected hours of a pay period", "PAY PERIOD"),
+		detail("PEOPLE_EMPLOYEE_STANDARD_HOURS", "Standard hours", "The standard hours of the person.",
+			func(d *commonsv1.PersonDetails) *float64 { return d.EmployeeStandardHours }),
+		detail("PEOPLE_FULL_TIME_STANDARD_HOURS", "Full time hours", "The standard hours of full time.",
+			func(d *commonsv1.PersonDetails) *float64 { return d.FullTimeStandardHours }),
+		detail("PEOPLE_FULL_TIME_PERCENTAGE", "Full time percentage", "The standard hours as a percentage of full time.",
+			func(d *commonsv1.PersonDetails) *float64 { return d.FullTimePercentage }),
+		{Key: "PEOPLE_ACCRUAL_PROFILE_NAME", Label: "Accrual profile", Doc: "The accrual profile.", Type: dataelement.String, Categories: employment, Needs: needBody,
+			Value: func(p *person, _ at) value {
+				return dataelement.Text(p.body.GetPersonInformation().GetPerson().GetAccrualProfileName())
+			}},
+		day("PEOPLE_ACCRUAL_EFFECTIVE_DATE", "Accrual profile since", "The first day of the accrual profile.", (*commonsv1.PersonDetails).GetAccrualProfileEffectiveDate),
+		day("PEOPLE_ACCRUAL_EXPIRATION_DATE", "Accrual profile until", "The end of the accrual profile.", (*commonsv1.PersonDetails).GetAccrualProfileEndDate),
+		{Key: "PEOPLE_ASSIGNED_CURRENCY", Label: "Currency", Doc: "The currency that the person is paid in.", Type: dataelement.String, Categories: employment, Needs: needBody,
+			Value: func(p *person, _ at) value {
+				return dataelement.Text(p.body.GetPersonInformation().GetEmployeeCurrencyAssignment().GetCurrencyCode())
+			}},
+		flag("PEOPLE_FINGERSCAN_REQUIRED", "Finger scan required", "Whether devices ask for a finger.",
+			func(d *commonsv1.PersonDetails) *bool { return d.FingerRequiredFlag }),
+		flag("PEOPLE_FACESCAN_REQUIRED", "Face scan required", "Whether devices ask for a face.",
+			func(d *commonsv1.PersonDetails) *bool { return d.FaceRequiredFlag }),
+		moment("PEOPLE_MANAGER_SIGNOFF_THRU", "Signed off through", "Through when a manager has signed off.", (*commonsv1.PersonDetails).GetManagerSignoffThruDateTime),
+		moment("PEOPLE_PAYROLL_LOCKOUT_THRU", "Locked for payroll through", "Through when payroll has locked the time.", (*commonsv1.PersonDetails).GetPayrollLockoutThruDateTime),
+	}
+}
+
+func expectedHours(body *commonsv1.Person, period string) value {
+	for _, e := range body.GetPersonInformation().GetExpectedHoursList() {
+		if strings.EqualFold(e.GetTimePeriodTypeName(), period) {
+			if hours, err := strconv.ParseFloat(e.GetQuantity(), 64); err == nil {
+				return dataelement.Decimal(hours)
+			}
+		}
+	}
+	return value{}
+}
+
+func parsedDay(text string) value {
+	if day, err := civil.ParseDate(text); err == nil {
+		return dataelement.Day(day)
+	}
+	return value{}
+}
+
+func parsedMoment(text string) value {
+	if moment, err := civil.ParseDateTime(text); err == nil {
+		return dataelement.Moment(int64(moment.Date)*civil.SecondsPerDay + int64(moment.Seconds))
+	}
+	return value{}
+}
+
+func contactElements() []entry {
+	out := []entry{
+		{Key: "PEOPLE_EMAIL", Label: "Email", Doc: "The email address; that of work when there are several.", Type: dataelement.String, Categories: contact, Needs: needEmail,
+			Value: func(p *person, _ at) value {
+				if d := named(p.email, "Work"); d != nil {
+					return dataelement.Text(d.texts[1])
+				}
+				if len(p.email) > 0 {
+					return dataelement.Text(p.email[0].texts[1])
+				}
+				return value{}
+			}},
+		{Key: "PEOPLE_PHONE_NUMBER", Label: "Phone number", Doc: "A phone number.", Type: dataelement.String, Categories: contact, Needs: needBody,
+			Properties: []dataelement.Property{{Key: "TYPE", Doc: "The contact type, \"Phone 1\"."}},
+			Value: func(p *person, at at) value {
+				for _, t := range p.body.GetPersonInformation().GetTelephoneNumbers() {
+					if strings.EqualFold(t.GetContactTypeName(), at.Properties["TYPE"]) {
+						return dataelement.Text(t.GetPhoneNumber())
+					}
+				}
+				return value{}
+			}},
+	}
+	for _, part := range []struct {
+		key, label string
+		of         func(*commonsv1.PostalAddress) string
+	}{
+		{"CITY", "City", (*commonsv1.PostalAddress).GetCity},
+		{"COUNTRY", "Country", (*commonsv1.PostalAddress).GetCountry},
+		{"STATE", "State", (*commonsv1.PostalAddress).GetState},
+		{"STREET", "Street", (*commonsv1.PostalAddress).GetStreet},
+		{"ZIPCODE", "Postal code", (*commonsv1.PostalAddress).GetPostalCode},
+	} {
+		out = append(out, addressElement(part.key, part.label, "Home", part.of), addressElement(part.key, part.label, "Work", part.of))
+	}
+	return out
+}
+
+func addressElement(key, label, kind string, part func(*commonsv1.PostalAddress) string) entry {
+	return entry{
+		Key: "PEOPLE_ADDRESS_" + key + "_" + strings.ToUpper(kind), Label: label + ", " + strings.ToLower(kind),
+		Doc: "Of the address with the contact type " + kind + ".", Type: dataelement.String, Categories: contact, Needs: needBody,
+		Value: func(p *person, _ at) value {
+			for _, a := range p.body.GetPersonInformation().GetPostalAddresses() {
+				if strings.EqualFold(a.GetContactTypeName(), kind) {
+					return dataelement.Text(part(a))
+				}
+			}
+			return value{}
+		},
+	}
+}

@@ -1,0 +1,148 @@
+package dataprovider
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
+	"google.golang.org/protobuf/proto"
+
+	"github.com/rotaloom/rotaloom/pkg/civil"
+	"github.com/rotaloom/rotaloom/pkg/tenant"
+	commonsv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/commons/v1"
+)
+
+// personColumns are the columns of a person's texts, in their order.
+const personColumns = `p.first_name, p.last_name, p.middle_initial, p.short_name, p.time_zone, p.worker_type_name,
+	p.supervisor_person_number, p.schedule_group_name, p.device_group_name, p.user_name, p.logon_profile_name,
+	p.access_profile_name, p.preference_profile_name, p.notification_profile_name, p.locale_policy_name,
+	p.delegate_profile_name, p.aoid, p.coid`
+
+// list is a table with something dated about persons.
+type list struct {
+	need  uint64
+	table string
+	// from and to bound the days; texts and amount are the values.
+	from, to, amount string
+	texts            []string
+	of               func(*person) *[]dated
+}
+
+// lists are the tables that elements of PEOPLE are made of.
+func lists() []list {
+	of := func(need uint64, table string, at func(*person) *[]dated, texts ...string) list {
+		return list{need: need, table: table, from: "from_date", to: "to_date", amount: "0::float8", texts: texts, of: at}
+	}
+	// always is a list whose elements hold on all days.
+	always := func(l list) list {
+		l.from, l.to = "'1900-01-01'::date", "'3000-01-01'::date"
+		return l
+	}
+	wage := of(needWage, "base_wage_rate", func(p *person) *[]dated { return &p.wage })
+	wage.amount = "hourly_rate"
+	custom := of(needCustomDate, "custom_date", func(p *person) *[]dated { return &p.customDate }, "type_name")
+	custom.from, custom.to = "date", "date + 1"
+	return []list{
+		of(needStatus, "employment_status", func(p *person) *[]dated { return &p.status }, "status"),
+		of(needAccount, "user_account_status", func(p *person) *[]dated { return &p.account }, "status"),
+		of(needLabor, "primary_labor_account", func(p *person) *[]dated { return &p.labor }, "organization_path", "labor_category_name"),
+		wage,
+		of(needBadge, "badge_assignment", func(p *person) *[]dated { return &p.badge }, "badge_number"),
+		of(needPayRule, "pay_rule_assignment", func(p *person) *[]dated { return &p.payRule }, "pay_rule_name"),
+		of(needTimeEntry, "time_entry_method", func(p *person) *[]dated { return &p.timeEntry }, "time_entry_type_name"),
+		of(needAccess, "person_access_assignment", func(p *person) *[]dated { return &p.access }, "home_hyper_find_query_name",
+			"manager_employee_group_name", "manager_transfer_set_name", "professional_transfer_set_name", "emp_mgr_transfer_set_name"),
+		of(needGroups, "gdap_assignment", func(p *person) *[]dated { return &p.groups }, "gdap_name"),
+		always(of(needCustomData, "custom_data", func(p *person) *[]dated { return &p.customData }, "type_name", "text")),
+		custom,
+		always(of(needEmail, "email_address", func(p *person) *[]dated { return &p.email }, "contact_type_name", "address")),
+	}
+}
+
+// sql reads the list of persons, on the days from $3 to before $4.
+func (l list) sql() string {
+	days := " AND from_date < $4 AND to_date > $3"
+	if l.from != "from_date" {
+		days = " AND $3::date IS NOT NULL AND $4::date IS NOT NULL"
+	}
+	texts := append(append([]string{}, l.texts...), "''", "''", "''", "''", "''")[:5]
+	return fmt.Sprintf(`SELECT person_id, %s - '1970-01-01'::date, %s - '1970-01-01'::date, %s, %s
+		FROM %s WHERE tenant_id = $1 AND person_id = ANY($2)%s ORDER BY person_id, 2, 4`,
+		l.from, l.to, strings.Join(texts, ", "), l.amount, l.table, days)
+}
+
+func personSQL(needs uint64) string {
+	body, manager, join := "NULL::bytea", "NULL::text", ""
+	if needs&needBody != 0 {
+		body = "p.body"
+	}
+	if needs&needManager != 0 {
+		manager = "m.full_name"
+		join = ` LEFT JOIN person m ON m.tenant_id = p.tenant_id AND m.person_number = p.supervisor_person_number AND p.supervisor_person_number <> ''`
+	}
+	return `SELECT p.id, p.person_number, p.full_name, p.hire_date - '1970-01-01'::date, p.birth_date - '1970-01-01'::date,
+		p.seniority_rank_date - '1970-01-01'::date, ` + body + `, ` + manager + `, ` + personColumns + `
+		FROM person p` + join + ` WHERE p.tenant_id = $1 AND p.id = ANY($2)`
+}
+
+// peopleLoader reads persons, whatever their number, in one round trip.
+type peopleLoader struct{ pool *pgxpool.Pool }
+
+func (l peopleLoader) load(ctx context.Context, ids []int64, days civil.Range, needs uint64) ([]*person, error) {
+	tenantID, _ := tenant.From(ctx)
+	found := make(map[int64]*person, len(ids))
+	batch := &pgx.Batch{}
+	batch.Queue(personSQL(needs), tenantID, ids).Query(func(rows pgx.Rows) error { return scanPersons(rows, found) })
+	for _, list := range lists() {
+		if needs&list.need != 0 {
+			batch.Queue(list.sql(), tenantID, ids, days.From.Time(), days.To.Time()).
+				Query(func(rows pgx.Rows) error { return list.scan(rows, found) })
+		}
+	}
+	if err := l.pool.SendBatch(ctx, batch).Close(); err != nil {
+		return nil, fmt.Errorf("read persons: %w", err)
+	}
+	out := make([]*person, len(ids))
+	for i, id := range ids {
+		out[i] = found[id]
+	}
+	return out, nil
+}
+
+func scanPersons(rows pgx.Rows, found map[int64]*person) error {
+	for rows.Next() {
+		p := &person{}
+		var body []byte
+		places := []any{&p.id, &p.number, &p.fullName, &p.hired, &p.born, &p.senior, &body, &p.managerName}
+		for i := range p.texts {
+			places = append(places, &p.texts[i])
+		}
+		if err := rows.Scan(places...); err != nil {
+			return err
+		}
+		p.body = &commonsv1.Person{}
+		if err := proto.Unmarshal(body, p.body); err != nil {
+			return fmt.Errorf("person %d: %w", p.id, err)
+		}
+		found[p.id] = p
+	}
+	return rows.Err()
+}
+
+func (l list) scan(rows pgx.Rows, found map[int64]*person) error {
+	for rows.Next() {
+		var id int64
+		var d dated
+		if err := rows.Scan(&id, (*int32)(&d.days.From), (*int32)(&d.days.To),
+			&d.texts[0], &d.texts[1], &d.texts[2], &d.texts[3], &d.texts[4], &d.amount); err != nil {
+			return err
+		}
+		if p := found[id]; p != nil {
+			into := l.of(p)
+			*into = append(*into, d)
+		}
+	}
+	return rows.Err()
+}

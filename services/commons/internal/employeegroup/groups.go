@@ -1,0 +1,125 @@
+// Package employeegroup knows whom managers may see: their employee groups.
+package employeegroup
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
+	"google.golang.org/protobuf/proto"
+
+	"github.com/rotaloom/rotaloom/pkg/authn"
+	"github.com/rotaloom/rotaloom/pkg/civil"
+	"github.com/rotaloom/rotaloom/pkg/clock"
+	"github.com/rotaloom/rotaloom/pkg/rows"
+	commonsv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/commons/v1"
+)
+
+// Groups finds employee groups. A person's group is named by the
+// managerEmployeeGroupName of their personAccessAssignments that holds today:
+// an organization path, to which all belong whose primary labor account of
+// today is at that path or below it. Who has no such name has no group.
+type Groups struct {
+	pool  *pgxpool.Pool
+	clock clock.Clock
+}
+
+var _ rows.Source = (*Groups)(nil)
+
+// New makes Groups over the persons in the pool's database.
+func New(pool *pgxpool.Pool, clk clock.Clock) *Groups { return &Groups{pool: pool, clock: clk} }
+
+// Path is an organization path that names a group; "" names nobody.
+type Path string
+
+// Contains reports whether an organization path is that of the group or below
+// it.
+func (p Path) Contains(organizationPath string) bool {
+	return p != "" && (organizationPath == string(p) || strings.HasPrefix(organizationPath, string(p)+"/"))
+}
+
+// PathOf answers the group of a person today, "" when they have none.
+func (g *Groups) PathOf(ctx context.Context, tenantID, personID int64) (Path, error) {
+	var name *string
+	var body []byte
+	err := g.pool.QueryRow(ctx, `SELECT p.body, a.manager_employee_group_name FROM person p
+		LEFT JOIN person_access_assignment a ON a.tenant_id = p.tenant_id AND a.person_id = p.id
+		     AND a.from_date <= $3 AND a.to_date > $3
+		WHERE p.tenant_id = $1 AND p.id = $2`, tenantID, personID, g.today().Time()).Scan(&body, &name)
+	switch {
+	case errors.Is(err, pgx.ErrNoRows):
+		return "", nil
+	case err != nil:
+		return "", fmt.Errorf("read employee group: %w", err)
+	case name != nil:
+		return Named(*name), nil
+	}
+	// Persons who have not been written since the table is there have their
+	// assignments in the body.
+	p := &commonsv1.Person{}
+	if err := proto.Unmarshal(body, p); err != nil {
+		return "", fmt.Errorf("decode person %d: %w", personID, err)
+	}
+	return pathOn(p.GetPersonInformation().GetPersonAccessAssignments(), g.today()), nil
+}
+
+func (g *Groups) today() civil.Date { return civil.FromTime(g.clock.Now()) }
+
+// pathOn answers the group that assignments give on a day. Their first day is
+// included, their last excluded; a date that is not there bounds nothing.
+func pathOn(assignments []*commonsv1.PersonAccessAssignment, day civil.Date) Path {
+	found := Path("")
+	for _, a := range assignments {
+		from, err := civil.ParseDate(a.GetEffectiveDate())
+		if a.GetEffectiveDate() != "" && (err != nil || from > day) {
+			continue
+		}
+		to, err := civil.ParseDate(a.GetExpirationDate())
+		if a.GetExpirationDate() != "" && (err != nil || to <= day) {
+			continue
+		}
+		if path := Named(a.GetManagerEmployeeGroupName()); path != "" {
+			found = path
+		}
+	}
+	return found
+}
+
+// Named answers the group that a managerEmployeeGroupName names.
+func Named(name string) Path { return Path(strings.TrimRight(strings.TrimSpace(name), "/")) }
+
+// Persons answers the members of a principal's group, whom the principal then
+// sees.
+func (g *Groups) Persons(ctx context.Context, p *authn.Principal) ([]int64, error) {
+	if rows.Scope(p.Rows) != rows.Group {
+		return nil, nil
+	}
+	return g.members(ctx, p.Tenant, p.PersonID, 0, nil)
+}
+
+// members answers the members of a person's group behind an id, by ascending
+// id, at most limit of them unless it is nil.
+func (g *Groups) members(ctx context.Context, tenantID, personID, after int64, limit *int) ([]int64, error) {
+	path, err := g.PathOf(ctx, tenantID, personID)
+	if err != nil || path == "" {
+		return nil, err
+	}
+	// "0" is the character after "/": between the two is everything below the
+	// path, which an index by bytes finds.
+	found, err := g.pool.Query(ctx, `SELECT DISTINCT person_id FROM primary_labor_account
+		WHERE tenant_id = $1 AND from_date <= $2 AND to_date > $2 AND person_id > $6
+		  AND (organization_path = $3 OR (organization_path ~>=~ $4 AND organization_path ~<~ $5))
+		ORDER BY person_id LIMIT $7`,
+		tenantID, g.today().Time(), string(path), string(path)+"/", string(path)+"0", after, limit)
+	if err != nil {
+		return nil, fmt.Errorf("read members of an employee group: %w", err)
+	}
+	ids, err := pgx.CollectRows(found, pgx.RowTo[int64])
+	if err != nil {
+		return nil, fmt.Errorf("read members of an employee group: %w", err)
+	}
+	return ids, nil
+}

@@ -1,0 +1,36 @@
+package employeegroup
+
+import (
+	"context"
+
+	"github.com/rotaloom/rotaloom/pkg/tenant"
+	commonsv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/commons/v1"
+)
+
+// pageSize bounds the members in one answer.
+const pageSize = 10_000
+
+// Handler serves EmployeeGroupService.
+type Handler struct {
+	commonsv1.UnsafeEmployeeGroupServiceServer
+	groups *Groups
+	page   int
+}
+
+// NewHandler makes a Handler.
+func NewHandler(groups *Groups) *Handler { return &Handler{groups: groups, page: pageSize} }
+
+// ListEmployeeGroupMembers answers a page of the members of a person's group.
+func (h *Handler) ListEmployeeGroupMembers(ctx context.Context, req *commonsv1.ListEmployeeGroupMembersRequest) (*commonsv1.ListEmployeeGroupMembersResponse, error) {
+	tenantID, _ := tenant.From(ctx)
+	limit := h.page + 1
+	ids, err := h.groups.members(ctx, tenantID, req.GetPersonId(), req.GetAfterPersonId(), &limit)
+	if err != nil {
+		return nil, err
+	}
+	answer := &commonsv1.ListEmployeeGroupMembersResponse{PersonIds: ids}
+	if len(ids) > h.page {
+		answer.PersonIds, answer.More = ids[:h.page], true
+	}
+	return answer, nil
+}

@@ -1,0 +1,45 @@
+package hyperfind
+
+import (
+	"google.golang.org/protobuf/proto"
+
+	commonsv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/commons/v1"
+)
+
+// Names of visibilities and usage types, as they are answered.
+const (
+	visibilityPublic   = "Public"
+	visibilityPersonal = "Personal"
+	usageHome          = "Home"
+	usageRegular       = "Regular"
+)
+
+// firstOwnID is the least id of a query that is a row.
+const firstOwnID = 1000
+
+// builtIn are the queries that every tenant has. Whom they show is up to the
+// row rules of the caller, so "home" is where the caller manages.
+func builtIn() []*query {
+	active := &commonsv1.HyperfindFilter{Key: "EMPLOYMENT_STATUS", Operator: "EQUAL_TO", Values: []string{"Active"}}
+	located := &commonsv1.HyperfindFilter{Key: keyLocation, Operator: "IS_NOT_NULL"}
+	return []*query{
+		standard(1, "All Home", "all-home", "Who is employed and has a primary job.", active, located),
+		standard(2, "All Home and Transferred-in", "all-home-and-transferred-in",
+			"Who is employed, whether or not they have a primary job.", active),
+	}
+}
+
+func standard(id int64, name, persistentID, description string, filters ...*commonsv1.HyperfindFilter) *query {
+	return &query{public: true, HyperfindQuery: &commonsv1.HyperfindQuery{
+		Id: proto.Int64(id), Name: proto.String(name), Description: proto.String(description),
+		Visibility: visibility(true), UsageType: usageRegular, PersistentId: persistentID,
+		Constraints: &commonsv1.HyperfindConstraints{Comparator: "AND", Filters: filters},
+	}}
+}
+
+func visibility(public bool) *commonsv1.HyperfindVisibility {
+	if public {
+		return &commonsv1.HyperfindVisibility{Id: proto.Int64(1), Name: visibilityPublic}
+	}
+	return &commonsv1.HyperfindVisibility{Id: proto.Int64(2), Name: visibilityPersonal}
+}

@@ -1,0 +1,101 @@
+package hyperfind
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/rotaloom/rotaloom/pkg/civil"
+)
+
+// mostCounted bounds what a statement answers, and how exactly an error can say
+// how many were found. It is far above every threshold, so that the planner
+// plans for the whole answer.
+const mostCounted = 1_000_000
+
+// compiler writes the statement of a query.
+type compiler struct {
+	args []any
+	with []string
+	// names counts the subqueries, each of which gets a name.
+	names int
+	// from and to are the parameters of the first day and of the day after the
+	// last; last is that of the last day.
+	from, to, last string
+}
+
+// tenantParameter is that of the tenant, the first in all statements.
+const tenantParameter = "$1"
+
+// statement answers SQL for the persons of a query on some days: their ids,
+// numbers and full names, by ascending id. With visible, only of those.
+func statement(tenantID int64, root *node, days civil.Range, visible []int64) (sql string, args []any) {
+	c := &compiler{}
+	c.arg(tenantID)
+	c.from, c.to, c.last = c.arg(days.From.Time()), c.arg(days.To.Time()), c.arg((days.To - 1).Time())
+	where := []string{"p.tenant_id = " + tenantParameter,
+		// Every parameter needs a type, whatever the conditions use of them.
+		fmt.Sprintf("%s::date < %s::date AND %s::date IS NOT NULL", c.from, c.to, c.last)}
+	if len(root.parts) > 0 || root.condition != nil {
+		where = append(where, c.holds(root, "p.id"))
+	}
+	if visible != nil {
+		where = append(where, "p.id = ANY("+c.arg(visible)+")")
+	}
+	if len(c.with) > 0 {
+		sql = "WITH " + strings.Join(c.with, ", ") + " "
+	}
+	return sql + "SELECT p.id, p.person_number, p.full_name FROM person p WHERE " + strings.Join(where, " AND ") +
+		fmt.Sprintf(" ORDER BY p.id LIMIT %d", mostCounted), c.args
+}
+
+// arg adds an argument and answers its parameter.
+func (c *compiler) arg(value any) string {
+	c.args = append(c.args, value)
+	return fmt.Sprintf("$%d", len(c.args))
+}
+
+func (c *compiler) name(prefix string) string {
+	c.names++
+	return fmt.Sprintf("%s%d", prefix, c.names)
+}
+
+// holds answers a condition in SQL that a node holds for an id.
+func (c *compiler) holds(n *node, id string) string {
+	switch {
+	case n.condition == nil && !n.any:
+		parts := make([]string, len(n.parts))
+		for i, part := range n.parts {
+			parts[i] = c.holds(part, id)
+		}
+		return strings.Join(parts, " AND ")
+	case n.bounded():
+		return fmt.Sprintf("%s IN (%s)", id, c.list(n))
+	default:
+		// What is not bounded leaves somebody out who can be listed.
+		out := c.name("o")
+		return fmt.Sprintf("NOT EXISTS (SELECT FROM (%s) AS %s WHERE %[2]s.id = %s)", c.list(not(n)), out, id)
+	}
+}
+
+// list answers a query in SQL for the ids of the persons of a bounded node,
+// perhaps several times each.
+func (c *compiler) list(n *node) string {
+	switch {
+	case n.condition != nil:
+		return n.condition.sql(c)
+	case n.any:
+		parts := make([]string, len(n.parts))
+		for i, part := range n.parts {
+			parts[i] = c.list(part)
+		}
+		return strings.Join(parts, " UNION ALL ")
+	}
+	first := slices.IndexFunc(n.parts, (*node).bounded)
+	from := c.name("s")
+	sql := fmt.Sprintf("SELECT %s.id FROM (%s) AS %[1]s", from, c.list(n.parts[first]))
+	if rest := slices.Delete(slices.Clone(n.parts), first, first+1); len(rest) > 0 {
+		sql += " WHERE " + c.holds(all(rest...), from+".id")
+	}
+	return sql
+}

@@ -1,0 +1,217 @@
+package hyperfind
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/rotaloom/rotaloom/pkg/civil"
+	"github.com/rotaloom/rotaloom/services/commons/internal/location"
+)
+
+// condition is a comparison that is not negated.
+type condition struct {
+	key
+	operator
+	// texts, dates, or ids and names are what is compared with.
+	texts []string
+	dates []civil.Date
+	ids   []int64
+	names []string
+	// typeName is that of a custom field.
+	typeName string
+	// alone says that what lies below a location does not count.
+	alone bool
+	// days replace those of the question; with whole, the value must hold on
+	// all of them.
+	days  *civil.Range
+	whole bool
+}
+
+// persons is the condition of being one of some persons.
+func persons(ids []int64) *node {
+	return leaf(condition{key: key{kind: text, table: "person", column: "id"}, operator: in, ids: ids})
+}
+
+// sql answers a query for the ids of the persons for whom the condition holds.
+func (k *condition) sql(c *compiler) string {
+	if k.kind == reference {
+		switch k.name {
+		case keyLocation:
+			return k.atLocation(c)
+		case keyJob:
+			return k.inJob(c)
+		case keyTerm:
+			return k.onTerm(c)
+		default:
+			return k.managed(c)
+		}
+	}
+	id := "person_id"
+	if k.table == "person" {
+		id = "id"
+	}
+	where := []string{"t.tenant_id = " + tenantParameter}
+	if k.kind == customText || k.kind == customDate {
+		where = append(where, "t.type_name = "+c.arg(k.typeName))
+	}
+	if k.optional {
+		where = append(where, "t."+k.column+" <> ''")
+	}
+	if compared := k.compare(c, "t."+k.column); compared != "" {
+		where = append(where, compared)
+	}
+	if k.kind == datedText {
+		where = append(where, k.held(c, "t"))
+	}
+	return fmt.Sprintf("SELECT t.%s AS id FROM %s AS t WHERE %s", id, k.table, strings.Join(where, " AND "))
+}
+
+// held says that a row of what is dated concerns the days.
+func (k *condition) held(c *compiler, row string) string {
+	from, to := c.from, c.to
+	if k.days != nil {
+		from, to = c.arg(k.days.From.Time()), c.arg(k.days.To.Time())
+	}
+	if k.whole {
+		return fmt.Sprintf("%s.from_date <= %s AND %[1]s.to_date >= %[3]s", row, from, to)
+	}
+	return fmt.Sprintf("%s.from_date < %s AND %[1]s.to_date > %[3]s", row, to, from)
+}
+
+// compare compares a column with the values, "" when any value will do.
+func (k *condition) compare(c *compiler, column string) string {
+	switch {
+	case k.operator == isNotNull && k.kind == date:
+		return column + " IS NOT NULL"
+	case k.operator == isNotNull:
+		return ""
+	case k.ids != nil:
+		return column + " = ANY(" + c.arg(k.ids) + ")"
+	case k.kind == date || k.kind == customDate:
+		return k.compareDates(c, column)
+	case k.operator == startsWith:
+		// What begins with a text is followed by it and the last character.
+		first, last := c.arg(k.texts[0]), c.arg(k.texts[0]+"\U0010FFFF")
+		if k.folded {
+			first, last = "lower("+first+")", "lower("+last+")"
+		}
+		from, to, _ := strings.Cut(k.prefix, " ")
+		return fmt.Sprintf("%s %s %s AND %[1]s %[4]s %[5]s", column, from, first, to, last)
+	case k.folded:
+		// One text, which the planner folds, so that it knows the values.
+		return fmt.Sprintf(`%s = ANY(string_to_array(lower(%s), E'\x01'))`, column, c.arg(strings.Join(k.texts, "\x01")))
+	default:
+		return column + " = ANY(" + c.arg(k.texts) + ")"
+	}
+}
+
+func (k *condition) compareDates(c *compiler, column string) string {
+	given := make([]time.Time, len(k.dates))
+	for i, d := range k.dates {
+		given[i] = d.Time()
+	}
+	switch k.operator {
+	case in:
+		return column + " = ANY(" + c.arg(given) + ")"
+	case between:
+		return column + " BETWEEN " + c.arg(given[0]) + " AND " + c.arg(given[1])
+	}
+	sign := map[operator]string{less: "<", lessEqual: "<=", more: ">", moreEqual: ">="}[k.operator]
+	return column + " " + sign + " " + c.arg(given[0])
+}
+
+// anyOf is what an id is compared with: the ids, and those of the names, which a
+// query for them finds. Without names the planner knows the ids.
+func (k *condition) anyOf(c *compiler, named func(names string) string) string {
+	ids := c.arg(k.ids)
+	if len(k.names) == 0 {
+		return "ANY(" + ids + "::bigint[])"
+	}
+	return "ANY(" + ids + "::bigint[] || ARRAY(" + named(c.arg(k.names)) + "))"
+}
+
+// onTerm finds who is on one of the terms, or on any.
+func (k *condition) onTerm(c *compiler) string {
+	where := ""
+	if k.operator == in {
+		where = " AND m.employment_term_id = " + k.anyOf(c, func(names string) string {
+			return "SELECT n.id FROM employment_term n WHERE n.tenant_id = $1 AND n.name = ANY(" + names + ") AND NOT n.deleted"
+		})
+	}
+	return "SELECT m.person_id AS id FROM membership m WHERE m.tenant_id = " + tenantParameter + where + " AND " + k.held(c, "m")
+}
+
+// managed finds whose manager is one of the persons, or known at all.
+func (k *condition) managed(c *compiler) string {
+	where := ""
+	if k.operator == in {
+		where = fmt.Sprintf(" AND t.supervisor_person_number = ANY(%s::text[] || ARRAY(SELECT n.person_number FROM person n"+
+			" WHERE n.tenant_id = %s AND n.id = ANY(%s)))", c.arg(k.names), tenantParameter, c.arg(k.ids))
+	}
+	return "SELECT t.id FROM person t WHERE t.tenant_id = " + tenantParameter + " AND t.supervisor_person_number <> ''" + where
+}
+
+// names is SQL for a table of the paths that name a location, with the days on
+// which they do, of those that begin before a day: up to the day from which the
+// path is another one's. See package location. OFFSET makes the planner look
+// up each location, however many it takes them for.
+func names(location, before string) string {
+	return fmt.Sprintf(`(SELECT had.path, had.from_date, (SELECT coalesce(min(later.from_date), 'infinity') FROM location_path later
+			WHERE later.tenant_id = $1 AND later.path = had.path AND later.from_date > had.from_date) AS to_date
+		FROM location_path had WHERE had.tenant_id = $1 AND had.location_id = %s AND had.from_date < %s OFFSET 0)`, location, before)
+}
+
+// employed answers a query for the persons whose primary job is at a path that
+// the table names, on one of its days. The array makes the planner look the
+// paths up, however many it takes them for.
+func employed(table string, held string) string {
+	return fmt.Sprintf(`SELECT a.person_id AS id FROM primary_labor_account a JOIN %s AS n
+		ON n.path = a.organization_path AND n.from_date < a.to_date AND n.to_date > a.from_date
+		WHERE a.tenant_id = $1 AND a.organization_path = ANY(ARRAY(SELECT path FROM %[1]s)) AND %[2]s`, table, held)
+}
+
+// atLocation finds whose primary job is one of the locations or below them, or
+// any that is known.
+func (k *condition) atLocation(c *compiler) string {
+	if k.operator == isNotNull {
+		return "SELECT a.person_id AS id FROM primary_labor_account a WHERE a.tenant_id = $1 AND " + k.held(c, "a")
+	}
+	name, below := c.name("places"), "below.lineage >= top.lineage AND below.lineage < top.lineage_end"
+	if k.alone {
+		below = "below.lineage = top.lineage"
+	}
+	tops := k.anyOf(c, func(paths string) string {
+		return "SELECT " + location.AtSQL(tenantParameter, "asked.path", c.last) + " FROM unnest(" + paths + "::text[]) AS asked(path)"
+	})
+	sql := fmt.Sprintf(`%s AS MATERIALIZED (SELECT name.path, greatest(name.from_date, top.from_date, below.from_date) AS from_date,
+		       least(name.to_date, top.to_date, below.to_date) AS to_date
+		FROM location_path top
+		JOIN location_path below ON below.tenant_id = $1 AND %s
+		     AND below.from_date < least(top.to_date, %[3]s) AND below.to_date > greatest(top.from_date, %[4]s)
+		CROSS JOIN LATERAL %[5]s AS name
+		WHERE top.tenant_id = $1 AND top.from_date < %[3]s AND top.to_date > %[4]s AND top.location_id = %[6]s
+		  AND name.to_date > greatest(top.from_date, below.from_date, %[4]s))`,
+		name, below, c.to, c.from, names("below.location_id", "least(top.to_date, below.to_date, "+c.to+")"), tops)
+	c.with = append(c.with, sql)
+	return employed(name, k.held(c, "a"))
+}
+
+// inJob finds whose primary job is a location of one of the jobs, or of any.
+func (k *condition) inJob(c *compiler) string {
+	name, jobs := c.name("places"), "v.job_id IS NOT NULL"
+	if k.operator == in {
+		jobs = "v.job_id = " + k.anyOf(c, func(names string) string {
+			return "SELECT j.job_id FROM job_version j WHERE j.tenant_id = $1 AND j.name = ANY(" + names +
+				") AND j.from_date < " + c.to + " AND j.to_date > " + c.from
+		})
+	}
+	c.with = append(c.with, fmt.Sprintf(`%s AS MATERIALIZED (SELECT name.path, greatest(name.from_date, v.from_date) AS from_date,
+		       least(name.to_date, v.to_date) AS to_date
+		FROM location_version v
+		CROSS JOIN LATERAL %s AS name
+		WHERE v.tenant_id = $1 AND v.from_date < %[3]s AND v.to_date > %[4]s AND %[5]s
+		  AND name.to_date > greatest(v.from_date, %[4]s))`,
+		name, names("v.location_id", "least(v.to_date, "+c.to+")"), c.to, c.from, jobs))
+	return employed(name, k.held(c, "a"))
+}

@@ -1,0 +1,228 @@
+package hyperfind
+
+import (
+	"context"
+
+	"fmt"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/rotaloom/rotaloom/pkg/civil"
+	"github.com/rotaloom/rotaloom/pkg/fault"
+	"github.com/rotaloom/rotaloom/pkg/rows"
+	commonv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/common/v1"
+	commonsv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/commons/v1"
+	"github.com/rotaloom/rotaloom/services/commons/internal/location"
+	"github.com/rotaloom/rotaloom/services/commons/internal/structure"
+)
+
+// How many persons an answer holds when the request does not say, and at most.
+const (
+	usualThreshold = 3500
+	mostThreshold  = 50_000
+)
+
+// ExecuteHyperfind finds the persons of a stored query, of locations or of a
+// list whom the caller may see. The answer carries its fields as bytes.
+func (h *Handler) ExecuteHyperfind(ctx context.Context, req *commonsv1.ExecuteHyperfindRequest) (*commonsv1.HyperfindAnswer, error) {
+	days, err := h.days(ctx, req.GetDateRange())
+	if err != nil {
+		return nil, err
+	}
+	limit, err := threshold(req.Threshold)
+	if err != nil {
+		return nil, err
+	}
+	visible, err := h.rules.Visible(ctx)
+	if err != nil {
+		return nil, err
+	}
+	root, err := h.selected(ctx, req, days, visible)
+	if err != nil {
+		return nil, err
+	}
+	if req.GetIsEmployee() {
+		payRule, _ := keyNamed("PAY_RULE")
+		root = all(root, leaf(condition{key: payRule, operator: isNotNull}))
+	}
+	return h.answer(ctx, root, days, visible, limit)
+}
+
+// TestHyperfindQuery finds the persons of a query that is not stored.
+func (h *Handler) TestHyperfindQuery(ctx context.Context, req *commonsv1.TestHyperfindQueryRequest) (*commonsv1.HyperfindAnswer, error) {
+	days, err := h.days(ctx, req.GetDateRange())
+	if err != nil {
+		return nil, err
+	}
+	limit, err := threshold(req.Threshold)
+	if err != nil {
+		return nil, err
+	}
+	root, err := read(req.GetConstraints())
+	if err != nil {
+		return nil, err
+	}
+	visible, err := h.rules.Visible(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return h.answer(ctx, root, days, visible, limit)
+}
+
+func (h *Handler) answer(ctx context.Context, root *node, days civil.Range, visible rows.Set, limit int) (*commonsv1.HyperfindAnswer, error) {
+	var only []int64
+	if !visible.All() {
+		only = append([]int64{}, visible.IDs()...)
+	}
+	a := &answer{limit: limit}
+	if err := h.finder.run(ctx, structure.Tenant(ctx), root, days, only, a.add); err != nil {
+		return nil, err
+	}
+	switch {
+	case a.count <= limit:
+		return a.message(), nil
+	case a.count > mostThreshold:
+		return nil, fault.TooLarge(CodeMost, fmt.Sprintf("Service limits are exceeded: employees in the response: %d, allowed: %d. "+
+			"Ask for fewer.", a.count, mostThreshold)).WithLimits(int64(a.count), mostThreshold)
+	}
+	return nil, fault.Invalid(CodeTooMany, fmt.Sprintf("%d employees are found, more than the threshold of %d. "+
+		"Ask for fewer, or with a higher threshold, up to %d.", a.count, limit, mostThreshold)).WithLimits(int64(a.count), int64(limit))
+}
+
+func threshold(given *int64) (int, error) {
+	switch {
+	case given == nil:
+		return usualThreshold, nil
+	case *given < 1:
+		return 0, fault.Invalid(fault.CodeValue, "threshold must be at least 1.")
+	case *given > mostThreshold:
+		return 0, fault.TooLarge(CodeMost, fmt.Sprintf("Service limits are exceeded: threshold in the request: %d, allowed: %d.",
+			*given, mostThreshold)).WithLimits(*given, mostThreshold)
+	}
+	return int(*given), nil
+}
+
+// days answers the days of a request.
+func (h *Handler) days(ctx context.Context, given *commonv1.DateRange) (civil.Range, error) {
+	if given.GetSymbolicPeriod() != nil {
+		return h.periods.Days(ctx, given.GetSymbolicPeriod())
+	}
+	if given.GetStartDate() == "" || given.GetEndDate() == "" {
+		return civil.Range{}, fault.Invalid(CodeNoDays, "dateRange needs startDate and endDate, or a symbolicPeriod.")
+	}
+	first, err := structure.Day("dateRange.startDate", given.GetStartDate())
+	if err != nil {
+		return civil.Range{}, err
+	}
+	last, err := structure.Day("dateRange.endDate", given.GetEndDate())
+	if err != nil {
+		return civil.Range{}, err
+	}
+	if last < first {
+		return civil.Range{}, fault.Invalid(fault.CodeInput, "dateRange.endDate is before startDate.")
+	}
+	return civil.Through(first, last), nil
+}
+
+// selected answers whom the request is about.
+func (h *Handler) selected(ctx context.Context, req *commonsv1.ExecuteHyperfindRequest, days civil.Range, visible rows.Set) (*node, error) {
+	given := 0
+	for _, is := range []bool{req.GetHyperfind() != nil, len(req.GetLocations()) > 0, len(req.GetPersons()) > 0} {
+		if is {
+			given++
+		}
+	}
+	switch {
+	case given == 0:
+		return nil, fault.Invalid(CodeNoSelector, "The request needs one of hyperfind, locations and persons.")
+	case given > 1:
+		return nil, fault.Invalid(CodeSelectors, "hyperfind, locations and persons exclude each other. Give one of them.")
+	case req.GetHyperfind() != nil:
+		return h.stored(ctx, req)
+	case len(req.GetLocations()) > 0:
+		return h.atLocations(ctx, req, days)
+	default:
+		return h.listed(ctx, req.GetPersons(), visible)
+	}
+}
+
+func (h *Handler) stored(ctx context.Context, req *commonsv1.ExecuteHyperfindRequest) (*node, error) {
+	q, err := find(ctx, h.pool, structure.Tenant(ctx), req.GetHyperfind(), caller(ctx))
+	if err != nil {
+		return nil, err
+	}
+	if req.GetValidateAccessForPrivateHf() && !q.public && q.owner != caller(ctx) {
+		return nil, fault.Forbidden(CodePrivate, "The query is a personal one of somebody else.")
+	}
+	return read(q.GetConstraints())
+}
+
+// atLocations answers whose primary job is at one of the locations or below on
+// some day, but for those whose employment has ended by the last day, or, when
+// the request asks for those as well, by the first.
+func (h *Handler) atLocations(ctx context.Context, req *commonsv1.ExecuteHyperfindRequest, days civil.Range) (*node, error) {
+	for i, ref := range req.GetLocations() {
+		if ref.Id == nil && ref.GetQualifier() == "" {
+			return nil, fault.Invalid(CodeUnknownLocations, fmt.Sprintf("locations[%d] needs an id or a qualifier.", i))
+		}
+	}
+	ids, err := location.Resolve(ctx, h.pool, structure.Tenant(ctx), req.GetLocations(), days.To-1)
+	if fault.HasCode(err, structure.CodeUnknown) {
+		return nil, fault.Invalid(CodeUnknownLocations, fault.FromError(err).Message)
+	}
+	if err != nil {
+		return nil, err
+	}
+	at, _ := keyNamed(keyLocation)
+	status, _ := keyNamed("EMPLOYMENT_STATUS")
+	ended := condition{key: status, operator: in, texts: []string{"Terminated"}, days: &civil.Range{From: days.To - 1, To: days.To}}
+	if req.GetIncludeTerminatedInRangeForLocations() {
+		ended.days, ended.whole = &days, true
+	}
+	return all(leaf(condition{key: at, operator: in, ids: ids, names: []string{}}), not(leaf(ended))), nil
+}
+
+// listed answers the persons of a list. One whom the caller may not see is
+// unknown.
+func (h *Handler) listed(ctx context.Context, refs []*commonv1.Ref, visible rows.Set) (*node, error) {
+	var ids []int64
+	var numbers []string
+	for i, ref := range refs {
+		switch {
+		case ref.Id != nil:
+			ids = append(ids, ref.GetId())
+		case ref.GetQualifier() != "":
+			numbers = append(numbers, ref.GetQualifier())
+		default:
+			return nil, fault.Invalid(CodeUnknownPersons, fmt.Sprintf("persons[%d] needs an id or a qualifier.", i))
+		}
+	}
+	found, err := h.pool.Query(ctx, `SELECT id, NULL FROM person WHERE tenant_id = $1 AND id = ANY($2)
+		UNION ALL SELECT id, person_number FROM person WHERE tenant_id = $1 AND person_number = ANY($3)`,
+		structure.Tenant(ctx), ids, numbers)
+	if err != nil {
+		return nil, err
+	}
+	known, numbered := map[int64]bool{}, map[string]bool{}
+	there := []int64{}
+	var id int64
+	var number *string
+	if _, err := pgx.ForEachRow(found, []any{&id, &number}, func() error {
+		if !visible.Has(id) {
+			return nil
+		}
+		there = append(there, id)
+		if known[id] = true; number != nil {
+			numbered[*number] = true
+		}
+		return nil
+	}); err != nil {
+		return nil, fmt.Errorf("look for persons: %w", err)
+	}
+	for _, ref := range refs {
+		if ref.Id != nil && !known[ref.GetId()] || ref.Id == nil && !numbered[ref.GetQualifier()] {
+			return nil, fault.Invalid(CodeUnknownPersons, fmt.Sprintf("There is no person with %s.", structure.Text(ref)))
+		}
+	}
+	return persons(there), nil
+}

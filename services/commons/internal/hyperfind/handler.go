@@ -1,0 +1,212 @@
+package hyperfind
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
+	"google.golang.org/protobuf/proto"
+	"google.golang.org/protobuf/types/known/emptypb"
+
+	"github.com/rotaloom/rotaloom/pkg/audit"
+	"github.com/rotaloom/rotaloom/pkg/authn"
+	"github.com/rotaloom/rotaloom/pkg/civil"
+	"github.com/rotaloom/rotaloom/pkg/fault"
+	"github.com/rotaloom/rotaloom/pkg/pg"
+	"github.com/rotaloom/rotaloom/pkg/rows"
+	commonv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/common/v1"
+	commonsv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/commons/v1"
+	"github.com/rotaloom/rotaloom/services/commons/internal/structure"
+)
+
+// longestDescription bounds descriptions, in characters.
+const longestDescription = 1000
+
+// Periods tells which days symbolic periods stand for.
+type Periods interface {
+	// Days answers the days of the period that a reference names, on the
+	// caller's today.
+	Days(ctx context.Context, ref *commonv1.Ref) (civil.Range, error)
+}
+
+// Handler serves HyperfindService.
+type Handler struct {
+	commonsv1.UnsafeHyperfindServiceServer
+
+	pool    *pgxpool.Pool
+	finder  *Finder
+	rules   *rows.Rules
+	periods Periods
+}
+
+var _ commonsv1.HyperfindServiceServer = (*Handler)(nil)
+
+// New makes a Handler. The rules say whom callers may see.
+func New(pool *pgxpool.Pool, finder *Finder, rules *rows.Rules, periods Periods) *Handler {
+	return &Handler{pool: pool, finder: finder, rules: rules, periods: periods}
+}
+
+// caller is the user name of the caller; "" for a service.
+func caller(ctx context.Context) string {
+	p, ok := authn.From(ctx)
+	if !ok {
+		return ""
+	}
+	return p.Subject
+}
+
+// CreateHyperfindQuery stores a new query, which is the caller's.
+func (h *Handler) CreateHyperfindQuery(ctx context.Context, given *commonsv1.HyperfindQuery) (*commonsv1.HyperfindQuery, error) {
+	if given.Id != nil {
+		return nil, invalid("id", "must not be sent with a new query")
+	}
+	q, constraints, err := checked(given)
+	if err != nil {
+		return nil, err
+	}
+	q.owner = caller(ctx)
+	if q.PersistentId == "" {
+		q.PersistentId = structure.NewPersistentID()
+	}
+	tenantID := structure.Tenant(ctx)
+	var created *query
+	err = pg.InTx(ctx, h.pool, func(ctx context.Context, tx pgx.Tx) error {
+		if err := lock(ctx, tx, tenantID); err != nil {
+			return err
+		}
+		id, err := insert(ctx, tx, tenantID, q, constraints)
+		if err != nil {
+			return err
+		}
+		audit.Object(ctx, id)
+		created, err = byID(ctx, tx, tenantID, id, q.owner)
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	return created.HyperfindQuery, nil
+}
+
+// UpdateHyperfindQuery replaces a query, but for its owner and its persistent
+// id.
+func (h *Handler) UpdateHyperfindQuery(ctx context.Context, req *commonsv1.UpdateHyperfindQueryRequest) (*commonsv1.HyperfindQuery, error) {
+	if id := req.GetQuery().Id; id != nil && *id != req.GetId() {
+		return nil, invalid("id", "is not the one in the path")
+	}
+	q, constraints, err := checked(req.GetQuery())
+	if err != nil {
+		return nil, err
+	}
+	q.Id = &req.Id
+	tenantID := structure.Tenant(ctx)
+	var updated *query
+	err = pg.InTx(ctx, h.pool, func(ctx context.Context, tx pgx.Tx) error {
+		if err := changeable(ctx, tx, tenantID, req.GetId()); err != nil {
+			return err
+		}
+		if err := update(ctx, tx, tenantID, q, constraints); err != nil {
+			return err
+		}
+		updated, err = byID(ctx, tx, tenantID, req.GetId(), caller(ctx))
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	return updated.HyperfindQuery, nil
+}
+
+// DeleteHyperfindQuery deletes a query.
+func (h *Handler) DeleteHyperfindQuery(ctx context.Context, req *commonsv1.DeleteHyperfindQueryRequest) (*emptypb.Empty, error) {
+	tenantID := structure.Tenant(ctx)
+	return &emptypb.Empty{}, pg.InTx(ctx, h.pool, func(ctx context.Context, tx pgx.Tx) error {
+		if err := changeable(ctx, tx, tenantID, req.GetId()); err != nil {
+			return err
+		}
+		return remove(ctx, tx, tenantID, req.GetId())
+	})
+}
+
+// changeable locks the tenant's queries and checks that the caller may change
+// one of them.
+func changeable(ctx context.Context, tx pgx.Tx, tenantID, id int64) error {
+	if err := lock(ctx, tx, tenantID); err != nil {
+		return err
+	}
+	q, err := byID(ctx, tx, tenantID, id, caller(ctx))
+	if err != nil {
+		return err
+	}
+	// Public queries belong to all who may write: their creators may leave.
+	if q.GetId() < firstOwnID {
+		return fault.Invalid(CodeBuiltIn, fmt.Sprintf("%q is built in and cannot be changed.", q.GetName()))
+	}
+	return nil
+}
+
+// checked checks a query that was sent, and answers it as it is stored.
+func checked(given *commonsv1.HyperfindQuery) (*query, []byte, error) {
+	q := &query{HyperfindQuery: proto.CloneOf(given)}
+	name := given.GetName()
+	switch {
+	case given == nil || strings.TrimSpace(name) == "":
+		return nil, nil, invalid("name", "is missing")
+	case strings.TrimSpace(name) != name || strings.ContainsRune(name, 0) || utf8.RuneCountInString(name) > structure.LongestName:
+		return nil, nil, invalid("name", "must have at most %d characters, and no space at its ends", structure.LongestName)
+	case isBuiltIn(name):
+		return nil, nil, fault.Invalid(CodeTaken, fmt.Sprintf("%q is the name of a built-in query. Choose another.", name))
+	case utf8.RuneCountInString(given.GetDescription()) > longestDescription || strings.ContainsRune(given.GetDescription(), 0):
+		return nil, nil, invalid("description", "must have at most %d characters", longestDescription)
+	case len(given.GetPersistentId()) > structure.LongestName || strings.ContainsRune(given.GetPersistentId(), 0):
+		return nil, nil, invalid("persistentId", "must have at most %d characters", structure.LongestName)
+	case len(given.GetInclusiveExclusivefilterType()) > structure.LongestName || strings.ContainsRune(given.GetInclusiveExclusivefilterType(), 0):
+		return nil, nil, invalid("inclusiveExclusivefilterType", "must have at most %d characters", structure.LongestName)
+	}
+	var err error
+	if q.public, err = isPublic(given.GetVisibility()); err != nil {
+		return nil, nil, err
+	}
+	if q.UsageType, err = usageType(given.GetUsageType(), usageRegular); err != nil {
+		return nil, nil, err
+	}
+	if q.UsageType == "" {
+		return nil, nil, fault.Invalid(CodeUsageType, "usageType must be Home or Regular.")
+	}
+	if _, err := read(given.GetConstraints()); err != nil {
+		return nil, nil, err
+	}
+	constraints, err := proto.Marshal(given.GetConstraints())
+	if constraints == nil {
+		constraints = []byte{}
+	}
+	return q, constraints, err
+}
+
+func isPublic(v *commonsv1.HyperfindVisibility) (bool, error) {
+	switch {
+	case v == nil, v.GetId() == 1, v.Id == nil && strings.EqualFold(v.GetName(), visibilityPublic):
+		return true, nil
+	case v.GetId() == 2, v.Id == nil && strings.EqualFold(v.GetName(), visibilityPersonal):
+		return false, nil
+	}
+	return false, invalid("visibility", "must be Public (1) or Personal (2)")
+}
+
+// usageType reads a usage type in any case; "" stands for all of them.
+func usageType(given, otherwise string) (string, error) {
+	switch strings.ToUpper(given) {
+	case "":
+		return otherwise, nil
+	case "HOME":
+		return usageHome, nil
+	case "REGULAR":
+		return usageRegular, nil
+	case "ALL":
+		return "", nil
+	}
+	return "", fault.Invalid(CodeUsageType, "usage_type must be Home, Regular or All.")
+}

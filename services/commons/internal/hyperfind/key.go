@@ -1,0 +1,130 @@
+package hyperfind
+
+import "slices"
+
+// operator is how a condition compares. Negated operators of requests become
+// negated nodes, and EQUAL_TO is IN with one value.
+type operator string
+
+const (
+	in         operator = "IN"
+	startsWith operator = "STARTS_WITH"
+	less       operator = "LESS_THAN"
+	lessEqual  operator = "LESS_THAN_OR_EQUAL_TO"
+	more       operator = "GREATER_THAN"
+	moreEqual  operator = "GREATER_THAN_OR_EQUAL_TO"
+	between    operator = "BETWEEN"
+	isNotNull  operator = "IS_NOT_NULL"
+)
+
+// operators are those of requests: which one they are of ours, and whether they
+// negate it.
+func operators() map[string]struct {
+	operator
+	negated bool
+} {
+	return map[string]struct {
+		operator
+		negated bool
+	}{
+		"EQUAL_TO": {in, false}, "NOT_EQUAL_TO": {in, true}, "IN": {in, false}, "NOT_IN": {in, true},
+		"STARTS_WITH": {startsWith, false}, "NOT_STARTS": {startsWith, true},
+		"LESS_THAN": {less, false}, "LESS_THAN_OR_EQUAL_TO": {lessEqual, false},
+		"GREATER_THAN": {more, false}, "GREATER_THAN_OR_EQUAL_TO": {moreEqual, false},
+		"BETWEEN": {between, false}, "NOT_BETWEEN": {between, true},
+		"IS_NULL": {isNotNull, true}, "IS_NOT_NULL": {isNotNull, false},
+	}
+}
+
+// kind is what a key compares.
+type kind int
+
+const (
+	// text is a text of the person that never depends on the day.
+	text kind = iota
+	// date is a date of the person.
+	date
+	// datedText is a text that holds from day to day.
+	datedText
+	// customText and customDate are the person's values of a named type.
+	customText
+	customDate
+	// reference is something with an id and a name.
+	reference
+)
+
+// key is what a condition is on, and where that is stored.
+type key struct {
+	name string
+	kind kind
+	// table and column hold the value; empty for references.
+	table, column string
+	// folded says that the column holds the text in lower case.
+	folded bool
+	// pattern says that an index finds the beginning of the text: by the bytes
+	// of a column with the collation C, or by a pattern operator class.
+	prefix string
+	// values are the only ones that there are; nil when all are possible.
+	values []string
+	// optional says that the empty text stands for no value.
+	optional bool
+}
+
+// How the beginning of a text is found.
+const (
+	byCollation = ">= <"
+	byPattern   = "~>=~ ~<~"
+)
+
+// keys are all that a condition can be on.
+func keys() []key {
+	statuses := []string{"Active", "Inactive", "Terminated"}
+	return []key{
+		{name: "PERSON_NUMBER", kind: text, table: "person", column: "person_number", prefix: byPattern},
+		{name: "FIRST_NAME", kind: text, table: "person", column: "first_name_key", folded: true, prefix: byCollation},
+		{name: "LAST_NAME", kind: text, table: "person", column: "last_name_key", folded: true, prefix: byCollation},
+		{name: "FULL_NAME", kind: text, table: "person", column: "full_name_key", folded: true, prefix: byCollation},
+		{name: "WORKER_TYPE", kind: text, table: "person", column: "worker_type_name", optional: true},
+		{name: "HIRE_DATE", kind: date, table: "person", column: "hire_date"},
+		{name: "EMPLOYMENT_STATUS", kind: datedText, table: "employment_status", column: "status", values: statuses},
+		{name: "USER_ACCOUNT_STATUS", kind: datedText, table: "user_account_status", column: "status", values: statuses},
+		{name: "PAY_RULE", kind: datedText, table: "pay_rule_assignment", column: "pay_rule_name"},
+		{name: "BADGE", kind: datedText, table: "badge_assignment", column: "badge_number"},
+		{name: "ORGANIZATION_PATH", kind: datedText, table: "primary_labor_account", column: "organization_path", prefix: byPattern},
+		{name: "CUSTOM_FIELD", kind: customText, table: "custom_data", column: "text", prefix: byPattern},
+		{name: "CUSTOM_DATE", kind: customDate, table: "custom_date", column: "date"},
+		{name: keyLocation, kind: reference},
+		{name: keyJob, kind: reference},
+		{name: keyTerm, kind: reference},
+		{name: keyManager, kind: reference},
+	}
+}
+
+// Names of the keys that refer to something.
+const (
+	keyLocation = "LOCATION"
+	keyJob      = "JOB"
+	keyTerm     = "EMPLOYMENT_TERM"
+	keyManager  = "MANAGER"
+)
+
+func keyNamed(name string) (key, bool) {
+	all := keys()
+	i := slices.IndexFunc(all, func(k key) bool { return k.name == name })
+	if i < 0 {
+		return key{}, false
+	}
+	return all[i], true
+}
+
+// operators are those that the key has.
+func (k *key) operators() []operator {
+	switch {
+	case k.kind == date || k.kind == customDate:
+		return []operator{in, less, lessEqual, more, moreEqual, between, isNotNull}
+	case k.prefix != "":
+		return []operator{in, startsWith, isNotNull}
+	default:
+		return []operator{in, isNotNull}
+	}
+}

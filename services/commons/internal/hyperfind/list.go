@@ -1,0 +1,157 @@
+package hyperfind
+
+import (
+	"context"
+	"fmt"
+
+	"google.golang.org/protobuf/proto"
+
+	"github.com/rotaloom/rotaloom/pkg/fault"
+	"github.com/rotaloom/rotaloom/pkg/fault/bulk"
+	"github.com/rotaloom/rotaloom/pkg/rpc"
+	commonv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/common/v1"
+	commonsv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/commons/v1"
+	"github.com/rotaloom/rotaloom/services/commons/internal/structure"
+)
+
+// ListHyperfindQueries answers the queries that the caller may use.
+func (h *Handler) ListHyperfindQueries(ctx context.Context, req *commonsv1.ListHyperfindQueriesRequest) (*commonsv1.HyperfindQueryList, error) {
+	usage, err := usageType(req.GetUsageType(), "")
+	if err != nil {
+		return nil, err
+	}
+	user := caller(ctx)
+	found, err := list(ctx, h.pool, structure.Tenant(ctx), &user)
+	return answered(found, usage, req.GetAllDetails()), err
+}
+
+// ListPublicHyperfindQueries answers the public queries.
+func (h *Handler) ListPublicHyperfindQueries(ctx context.Context, req *commonsv1.ListPublicHyperfindQueriesRequest) (*commonsv1.HyperfindQueryList, error) {
+	found, err := list(ctx, h.pool, structure.Tenant(ctx), nil)
+	return answered(found, "", req.GetAllDetails()), err
+}
+
+func answered(found []*query, usage string, details bool) *commonsv1.HyperfindQueryList {
+	items := &commonsv1.HyperfindQueryItems{}
+	for _, q := range found {
+		if usage == "" || q.GetUsageType() == usage {
+			items.Queries = append(items.Queries, q.shown(details))
+		}
+	}
+	return &commonsv1.HyperfindQueryList{HyperfindQueries: items}
+}
+
+// shown is the query as it is answered: without details, without constraints.
+func (q *query) shown(details bool) *commonsv1.HyperfindQuery {
+	if !details {
+		q.Constraints = nil
+	}
+	return q.HyperfindQuery
+}
+
+// GetHyperfindQuery answers one query, or 404.
+func (h *Handler) GetHyperfindQuery(ctx context.Context, req *commonsv1.GetHyperfindQueryRequest) (*commonsv1.HyperfindQuery, error) {
+	usage, err := usageType(req.GetUsageType(), "")
+	if err != nil {
+		return nil, err
+	}
+	q, err := byID(ctx, h.pool, structure.Tenant(ctx), req.GetId(), caller(ctx))
+	if err != nil {
+		return nil, err
+	}
+	if usage != "" && q.GetUsageType() != usage {
+		return nil, fault.NotFound(CodeNotFound, fmt.Sprintf("The query with the id %d is not of the usage type %s.", req.GetId(), usage))
+	}
+	return q.shown(req.GetAllDetails()), nil
+}
+
+// MultiReadHyperfindQueries answers queries in the order asked for: with 207
+// when some are unknown, or not for the caller.
+func (h *Handler) MultiReadHyperfindQueries(ctx context.Context, req *commonsv1.MultiReadHyperfindQueriesRequest) (*commonsv1.HyperfindQueryList, error) {
+	where := req.GetWhere()
+	usage, err := usageType(where.GetUsageType(), "")
+	if err != nil {
+		return nil, err
+	}
+	match, err := matchers(where.GetHyperFindQuery())
+	if err != nil {
+		return nil, err
+	}
+	user := caller(ctx)
+	known, err := list(ctx, h.pool, structure.Tenant(ctx), &user)
+	if err != nil {
+		return nil, err
+	}
+	out := &bulk.Outcome[*commonv1.Ref, *commonsv1.HyperfindQuery]{}
+	for _, m := range match {
+		var found *commonsv1.HyperfindQuery
+		for _, q := range known {
+			if m.is(q) && (usage == "" || q.GetUsageType() == usage) {
+				found = proto.CloneOf(q.HyperfindQuery)
+			}
+		}
+		switch {
+		case found == nil:
+			out.Fail(m.ref, fault.Invalid(CodeNone, fmt.Sprintf("There is no hyperfind query with %s.", structure.Text(m.ref))))
+			continue
+		case !where.GetAllDetails():
+			found.Constraints = nil
+		}
+		out.Succeed(m.ref, found)
+	}
+	if out.Failed() == len(out.Results) {
+		return nil, fault.NotFound(CodeNone, "There are no such hyperfind queries.")
+	}
+	failure, err := out.Failure()
+	if err != nil {
+		return nil, err
+	}
+	if failure != nil {
+		failure.ErrorCode = CodeSome
+		return &commonsv1.HyperfindQueryList{Failure: failure}, rpc.PartialSuccess(ctx)
+	}
+	return &commonsv1.HyperfindQueryList{HyperfindQueries: &commonsv1.HyperfindQueryItems{Queries: out.Successes()}}, nil
+}
+
+// matcher recognises the query that is asked for. Of a public query and one of
+// the caller's own with the same name, that is the caller's, which list answers
+// last.
+type matcher struct {
+	ref *commonv1.Ref
+	is  func(*query) bool
+}
+
+func matchers(refs *commonsv1.HyperfindQueryRefs) ([]matcher, error) {
+	kinds := 0
+	for _, n := range []int{len(refs.GetIds()), len(refs.GetQualifiers()), len(refs.GetPersistentIds()), len(refs.GetRefs())} {
+		if n > 0 {
+			kinds++
+		}
+	}
+	if kinds != 1 {
+		return nil, fault.Invalid(CodeWhere, "where.hyperFindQuery needs exactly one of ids, qualifiers, persistentIds and refs.")
+	}
+	var out []matcher
+	for _, id := range refs.GetPersistentIds() {
+		out = append(out, matcher{&commonv1.Ref{Qualifier: &id}, func(q *query) bool { return q.GetPersistentId() == id }})
+	}
+	all := refs.GetRefs()
+	for _, id := range refs.GetIds() {
+		all = append(all, &commonv1.Ref{Id: &id})
+	}
+	for _, name := range refs.GetQualifiers() {
+		all = append(all, &commonv1.Ref{Qualifier: &name})
+	}
+	for i, ref := range all {
+		if ref.Id == nil && ref.GetQualifier() == "" {
+			return nil, fault.Invalid(CodeWhere, fmt.Sprintf("where.hyperFindQuery.refs[%d] needs an id or a qualifier.", i))
+		}
+		out = append(out, matcher{ref, func(q *query) bool {
+			if ref.Id != nil {
+				return q.GetId() == ref.GetId()
+			}
+			return q.GetName() == ref.GetQualifier()
+		}})
+	}
+	return out, nil
+}

@@ -1,0 +1,167 @@
+package hyperfind
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/jackc/pgx/v5"
+	"google.golang.org/protobuf/proto"
+
+	"github.com/rotaloom/rotaloom/pkg/fault"
+	"github.com/rotaloom/rotaloom/pkg/pg"
+	commonv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/common/v1"
+	commonsv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/commons/v1"
+	"github.com/rotaloom/rotaloom/services/commons/internal/structure"
+)
+
+// How many queries there may be.
+const (
+	mostPublic   = 1000
+	mostPersonal = 100 // of one user
+)
+
+// query is a stored query.
+type query struct {
+	*commonsv1.HyperfindQuery
+	public bool
+	// owner is the user name of who created it; "" when it is built in.
+	owner string
+}
+
+// seenBy reports whether a user may see what the query says.
+func (q *query) seenBy(user string) bool { return q.public || q.owner == user }
+
+const columns = `id, name, description, owner, public, home, persistent_id, filter_type, constraints`
+
+func scan(row pgx.CollectableRow) (*query, error) {
+	q := &query{HyperfindQuery: &commonsv1.HyperfindQuery{
+		Id: new(int64), Name: new(string), Description: new(string), UsageType: usageRegular,
+		Constraints: &commonsv1.HyperfindConstraints{},
+	}}
+	var home bool
+	var constraints []byte
+	if err := row.Scan(q.Id, q.Name, q.Description, &q.owner, &q.public, &home, &q.PersistentId,
+		&q.InclusiveExclusivefilterType, &constraints); err != nil {
+		return nil, err
+	}
+	q.Visibility = visibility(q.public)
+	if home {
+		q.UsageType = usageHome
+	}
+	if err := proto.Unmarshal(constraints, q.Constraints); err != nil {
+		return nil, fmt.Errorf("decode query %d: %w", q.GetId(), err)
+	}
+	return q, nil
+}
+
+// list answers the queries that a user sees, built-in ones first, then by name;
+// only public ones without a user.
+func list(ctx context.Context, db pg.Querier, tenantID int64, user *string) ([]*query, error) {
+	rows, err := db.Query(ctx, `SELECT `+columns+` FROM hyperfind_query WHERE tenant_id = $1 AND (public OR owner = $2)
+		ORDER BY name, public DESC LIMIT $3`, tenantID, user, mostPublic+mostPersonal)
+	if err != nil {
+		return nil, err
+	}
+	found, err := pgx.CollectRows(rows, scan)
+	return append(builtIn(), found...), err
+}
+
+// find answers the query that a reference names: by id whoever owns it, by name
+// one of the user's own before a public one. An unknown one is a fault.
+func find(ctx context.Context, db pg.Querier, tenantID int64, ref *commonv1.Ref, user string) (*query, error) {
+	if ref.Id == nil && ref.GetQualifier() == "" {
+		return nil, fault.Invalid(CodeUnknownQuery, "hyperfind needs an id or a qualifier.")
+	}
+	for _, q := range builtIn() {
+		if ref.Id != nil && q.GetId() == ref.GetId() || ref.Id == nil && q.GetName() == ref.GetQualifier() {
+			return q, nil
+		}
+	}
+	rows, err := db.Query(ctx, `SELECT `+columns+` FROM hyperfind_query
+		WHERE tenant_id = $1 AND (id = $2 OR $2 IS NULL AND name = $3 AND (public OR owner = $4))
+		ORDER BY public LIMIT 1`, tenantID, ref.Id, ref.GetQualifier(), user)
+	if err != nil {
+		return nil, err
+	}
+	q, err := pgx.CollectExactlyOneRow(rows, scan)
+	if errors.Is(err, pgx.ErrNoRows) {
+		return nil, fault.Invalid(CodeUnknownQuery, fmt.Sprintf("There is no hyperfind query with %s.", structure.Text(ref)))
+	}
+	return q, err
+}
+
+// byID answers a query that a user sees; 404 when there is none, and 403 when it
+// belongs to somebody else.
+func byID(ctx context.Context, db pg.Querier, tenantID, id int64, user string) (*query, error) {
+	q, err := find(ctx, db, tenantID, &commonv1.Ref{Id: &id}, user)
+	switch {
+	case fault.HasCode(err, CodeUnknownQuery):
+		return nil, fault.NotFound(CodeNotFound, fmt.Sprintf("There is no hyperfind query with the id %d.", id))
+	case err != nil:
+		return nil, err
+	case !q.seenBy(user):
+		return nil, fault.Forbidden(CodeNotYours, "The query is a personal one of somebody else.")
+	}
+	return q, nil
+}
+
+// lock makes changes of a tenant's queries come one after another, until the
+// transaction ends.
+func lock(ctx context.Context, tx pgx.Tx, tenantID int64) error {
+	_, err := tx.Exec(ctx, `SELECT pg_advisory_xact_lock(hashtextextended($1, 0))`, fmt.Sprintf("hyperfind queries %d", tenantID))
+	return err
+}
+
+// insert stores a new query. The tenant's queries must be locked.
+func insert(ctx context.Context, tx pgx.Tx, tenantID int64, q *query, constraints []byte) (id int64, err error) {
+	var there int
+	if err := tx.QueryRow(ctx, `SELECT count(*) FROM hyperfind_query WHERE tenant_id = $1 AND public = $2 AND (public OR owner = $3)`,
+		tenantID, q.public, q.owner).Scan(&there); err != nil {
+		return 0, err
+	}
+	most := mostPersonal
+	if q.public {
+		most = mostPublic
+	}
+	if there >= most {
+		return 0, fault.TooLarge(CodeFull, fmt.Sprintf("There are %d queries already, as many as may be. Delete some first.", there)).
+			WithLimits(int64(there)+1, int64(most))
+	}
+	err = tx.QueryRow(ctx, `INSERT INTO hyperfind_query (tenant_id, name, description, owner, public, home, persistent_id, filter_type, constraints)
+		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9) RETURNING id`,
+		tenantID, q.GetName(), q.GetDescription(), q.owner, q.public, q.GetUsageType() == usageHome, q.GetPersistentId(),
+		q.GetInclusiveExclusivefilterType(), constraints).Scan(&id)
+	return id, taken(err)
+}
+
+// update replaces a query. Its owner and its persistent id stay.
+func update(ctx context.Context, tx pgx.Tx, tenantID int64, q *query, constraints []byte) error {
+	_, err := tx.Exec(ctx, `UPDATE hyperfind_query SET name = $3, description = $4, public = $5, home = $6, filter_type = $7,
+		constraints = $8, updated_at = now() WHERE tenant_id = $1 AND id = $2`,
+		tenantID, q.GetId(), q.GetName(), q.GetDescription(), q.public, q.GetUsageType() == usageHome,
+		q.GetInclusiveExclusivefilterType(), constraints)
+	return taken(err)
+}
+
+func remove(ctx context.Context, tx pgx.Tx, tenantID, id int64) error {
+	batch := &pgx.Batch{}
+	batch.Queue(`DELETE FROM hyperfind_profile_query WHERE tenant_id = $1 AND query_id = $2`, tenantID, id)
+	batch.Queue(`DELETE FROM hyperfind_query WHERE tenant_id = $1 AND id = $2`, tenantID, id)
+	return tx.SendBatch(ctx, batch).Close()
+}
+
+func taken(err error) error {
+	for _, index := range []string{"hyperfind_query_name", "hyperfind_query_own_name", "hyperfind_query_persistent_id", "hyperfind_profile_name"} {
+		if pg.IsUnique(err, index) {
+			return fault.Invalid(CodeTaken, "Another one has the name, or the persistentId. Choose another.")
+		}
+	}
+	return err
+}
+
+// isBuiltIn reports whether a built-in query has the name.
+func isBuiltIn(name string) bool {
+	return slices.ContainsFunc(builtIn(), func(q *query) bool { return q.GetName() == name })
+}

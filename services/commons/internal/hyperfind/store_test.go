@@ -1,0 +1,200 @@
+package hyperfind
+
+import (
+	"context"
+	"strconv"
+	"testing"
+	"time"
+
+	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nats.go/jetstream"
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	"google.golang.org/protobuf/proto"
+
+	"github.com/rotaloom/rotaloom/pkg/authn"
+	"github.com/rotaloom/rotaloom/pkg/bus"
+	"github.com/rotaloom/rotaloom/pkg/civil"
+	"github.com/rotaloom/rotaloom/pkg/clock"
+	"github.com/rotaloom/rotaloom/pkg/fault"
+	"github.com/rotaloom/rotaloom/pkg/outbox"
+	"github.com/rotaloom/rotaloom/pkg/pg"
+	"github.com/rotaloom/rotaloom/pkg/rows"
+	"github.com/rotaloom/rotaloom/pkg/tenant"
+	"github.com/rotaloom/rotaloom/pkg/testkit/natstest"
+	commonv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/common/v1"
+	commonsv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/commons/v1"
+	timekeepingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/timekeeping/v1"
+
+	"github.com/rotaloom/rotaloom/pkg/testkit/pgtest"
+)
+
+func TestPersonalQueries(t *testing.T) {
+	t.Parallel()
+	pool := newPool(t)
+	h := New(pool, NewFinder(Config{}, pool), rows.New(clock.System{}), nil)
+	as := func(user string) context.Context {
+		return authn.With(tenant.With(t.Context(), 1), &authn.Principal{Tenant: 1, Subject: user, Rows: "all"}, "")
+	}
+	public := &commonsv1.HyperfindQuery{Name: proto.String("Mine"), Constraints: &commonsv1.HyperfindConstraints{
+		Filters: []*commonsv1.HyperfindFilter{{Key: "BADGE", Operator: "IS_NOT_NULL"}},
+	}}
+	_, err := h.CreateHyperfindQuery(as("ann"), public)
+	require.NoError(t, err)
+	own, err := h.CreateHyperfindQuery(as("ann"), &commonsv1.HyperfindQuery{Name: proto.String("Mine"), Visibility: &commonsv1.HyperfindVisibility{Name: "personal"}})
+	require.NoError(t, err)
+	assert.Equal(t, int64(2), own.GetVisibility().GetId())
+	_, err = h.CreateHyperfindQuery(as("ann"), &commonsv1.HyperfindQuery{Name: proto.String("All Home")})
+	assert.True(t, fault.HasCode(err, CodeTaken), err)
+
+	byName := &commonv1.Ref{Qualifier: proto.String("Mine")}
+	q, err := find(as("ann"), pool, 1, byName, "ann")
+	require.NoError(t, err)
+	assert.Equal(t, own.GetId(), q.GetId(), "a name is that of one's own query first")
+	q, err = find(as("bob"), pool, 1, byName, "bob")
+	require.NoError(t, err)
+	assert.NotEqual(t, own.GetId(), q.GetId())
+
+	read := func(user string) (*commonsv1.HyperfindQueryList, error) {
+		return h.MultiReadHyperfindQueries(as(user), &commonsv1.MultiReadHyperfindQueriesRequest{Where: &commonsv1.HyperfindQueryWhere{
+			HyperFindQuery: &commonsv1.HyperfindQueryRefs{Qualifiers: []string{"Mine"}},
+		}})
+	}
+	list, err := read("ann")
+	require.NoError(t, err)
+	assert.Equal(t, own.GetId(), list.GetHyperfindQueries().GetQueries()[0].GetId())
+
+	for _, refused := range []error{
+		second(h.GetHyperfindQuery(as("bob"), &commonsv1.GetHyperfindQueryRequest{Id: own.GetId()})),
+		second(h.UpdateHyperfindQuery(as("bob"), &commonsv1.UpdateHyperfindQueryRequest{Id: own.GetId(), Query: public})),
+		second(h.DeleteHyperfindQuery(as("bob"), &commonsv1.DeleteHyperfindQueryRequest{Id: own.GetId()})),
+	} {
+		assert.True(t, fault.HasCode(refused, CodeNotYours) && fault.HasStatus(refused, 403), refused)
+	}
+	execute := &commonsv1.ExecuteHyperfindRequest{
+		Hyperfind: &commonv1.Ref{Id: own.Id}, DateRange: &commonv1.DateRange{StartDate: "2026-01-01", EndDate: "2026-01-01"},
+	}
+	_, err = h.ExecuteHyperfind(as("bob"), execute)
+	require.NoError(t, err)
+	execute.ValidateAccessForPrivateHf = proto.Bool(true)
+	_, err = h.ExecuteHyperfind(as("bob"), execute)
+	assert.True(t, fault.HasCode(err, CodePrivate) && fault.HasStatus(err, 403), err)
+	_, err = h.ExecuteHyperfind(as("ann"), execute)
+	require.NoError(t, err)
+
+	_, err = pool.Exec(as("ann"), `INSERT INTO hyperfind_query (tenant_id, name, owner, public, home, persistent_id, constraints)
+		SELECT 1, n, 'ann', false, false, n, '' FROM generate_series(1, 98) AS n`)
+	require.NoError(t, err)
+	for n, fits := range []bool{true, false} {
+		_, err = h.CreateHyperfindQuery(as("ann"), &commonsv1.HyperfindQuery{
+			Name: proto.String("Last " + strconv.Itoa(n)), Visibility: &commonsv1.HyperfindVisibility{Id: proto.Int64(2)},
+		})
+		assert.Equal(t, fits, err == nil, err)
+		assert.Equal(t, !fits, fault.HasCode(err, CodeFull), err)
+	}
+}
+
+func second[T any](_ T, err error) error { return err }
+
+func TestQueriesThatAreRefused(t *testing.T) {
+	t.Parallel()
+	deep := &commonsv1.HyperfindConstraints{Filters: []*commonsv1.HyperfindFilter{{Key: "BADGE", Operator: "IS_NULL"}}}
+	for range mostDepth {
+		deep = &commonsv1.HyperfindConstraints{Filters: []*commonsv1.HyperfindFilter{{Constraints: deep}}}
+	}
+	wide := &commonsv1.HyperfindConstraints{}
+	for range mostFilters + 1 {
+		wide.Filters = append(wide.Filters, &commonsv1.HyperfindFilter{Key: "BADGE", Operator: "IS_NULL"})
+	}
+	one := func(f *commonsv1.HyperfindFilter) *commonsv1.HyperfindConstraints {
+		return &commonsv1.HyperfindConstraints{Filters: []*commonsv1.HyperfindFilter{f}}
+	}
+	for want, constraints := range map[string]*commonsv1.HyperfindConstraints{
+		"deeper than 8 levels": deep, "more than 100 filters": wide, "comparator must be": {Comparator: "XOR"},
+		"filters must not be empty":  one(&commonsv1.HyperfindFilter{Constraints: &commonsv1.HyperfindConstraints{}}),
+		"either key or constraints":  one(&commonsv1.HyperfindFilter{Key: "BADGE", Constraints: wide}),
+		"not one that BADGE has":     one(&commonsv1.HyperfindFilter{Key: "BADGE", Operator: "STARTS_WITH", Values: []string{"7"}}),
+		"needs exactly 2 values":     one(&commonsv1.HyperfindFilter{Key: "HIRE_DATE", Operator: "BETWEEN", Values: []string{"2020-01-01"}}),
+		"needs exactly 1 values":     one(&commonsv1.HyperfindFilter{Key: "BADGE", Operator: "EQUAL_TO", Values: []string{"1", "2"}}),
+		"needs no values":            one(&commonsv1.HyperfindFilter{Key: "BADGE", Operator: "IS_NULL", Values: []string{"1"}}),
+		"must be a date":             one(&commonsv1.HyperfindFilter{Key: "HIRE_DATE", Operator: "EQUAL_TO", Values: []string{"soon"}}),
+		"must be one of Active":      one(&commonsv1.HyperfindFilter{Key: "EMPLOYMENT_STATUS", Operator: "EQUAL_TO", Values: []string{"Gone"}}),
+		"must name the custom field": one(&commonsv1.HyperfindFilter{Key: "CUSTOM_FIELD", Operator: "EQUAL_TO", Values: []string{"x"}}),
+		"give refs":                  one(&commonsv1.HyperfindFilter{Key: "LOCATION", Operator: "EQUAL_TO", Values: []string{"x"}}),
+		"needs an id or a qualifier": one(&commonsv1.HyperfindFilter{Key: "JOB", Operator: "EQUAL_TO", Refs: []*commonv1.Ref{{}}}),
+		"includeDescendants is for":  one(&commonsv1.HyperfindFilter{Key: "BADGE", Operator: "IS_NULL", IncludeDescendants: proto.Bool(true)}),
+		"without control characters": one(&commonsv1.HyperfindFilter{Key: "LAST_NAME", Operator: "IN", Values: []string{"a\x01b"}}),
+	} {
+		_, err := read(constraints)
+		assert.ErrorContains(t, err, want)
+		assert.True(t, fault.HasCode(err, CodeQuery), want)
+	}
+}
+
+// What timekeeping publishes is what is found, newest state last, whatever the
+// order.
+func TestMembershipsArrive(t *testing.T) {
+	t.Parallel()
+	pool := newPool(t)
+	ctx := tenant.With(t.Context(), tenant.Default)
+	conn := natstest.New(t).Conn()
+	b, err := bus.New(bus.Options{
+		Conn: conn, DeadLetters: outbox.NewLetters(pool), Transient: pg.Unavailable, Log: pgtest.Log(t), Registry: prometheus.NewRegistry(),
+	})
+	require.NoError(t, err)
+	require.NoError(t, b.EnsureStreams(t.Context()))
+	on := func(person, version int64, from, to string) proto.Message {
+		return &timekeepingv1.MembershipsChanged{Persons: []*timekeepingv1.PersonMemberships{{
+			PersonId: person, Version: version, Memberships: []*timekeepingv1.Membership{{EmploymentTermId: 5, From: from, To: to}},
+		}}}
+	}
+	for _, event := range []proto.Message{
+		&timekeepingv1.EmploymentTermChanged{Id: 5, Version: 2, Name: "Five"}, &timekeepingv1.EmploymentTermChanged{Id: 5, Version: 1, Name: "Old"},
+		on(7, 2, "2026-01-01", "2026-02-01"), on(7, 1, "2020-01-01", "3000-01-01"), on(8, 1, "bad", "3000-01-01"), on(9, 1, "2026-01-31", "9999-12-31"),
+	} {
+		publish(t, conn, event)
+	}
+	_, err = pool.Exec(ctx, `INSERT INTO person (tenant_id, id, person_number, full_name, time_zone, body) SELECT $1, n, n, n, 'UTC', '' FROM generate_series(7, 9) AS n`, tenant.Default)
+	require.NoError(t, err)
+	running, cancel := context.WithCancel(t.Context())
+	done := make(chan error, 1)
+	go func() { done <- b.Run(running, Consumers(pool)...) }()
+	finder := NewFinder(Config{}, pool)
+	root, err := read(&commonsv1.HyperfindConstraints{Filters: []*commonsv1.HyperfindFilter{
+		{Key: keyTerm, Operator: "EQUAL_TO", Refs: []*commonv1.Ref{{Qualifier: proto.String("Five")}}},
+	}})
+	require.NoError(t, err)
+	found := func(day civil.Date) []int64 {
+		var ids []int64
+		assert.NoError(t, finder.run(ctx, tenant.Default, root, civil.Through(day, day), nil, func(id int64, _, _ []byte) { ids = append(ids, id) }))
+		return ids
+	}
+	last := civil.Of(2026, time.January, 31)
+	require.Eventually(t, func() bool {
+		var dead int
+		err := pool.QueryRow(ctx, `SELECT count(*) FROM dead_letter`).Scan(&dead)
+		return err == nil && dead == 1 && len(found(last)) == 2
+	}, 20*time.Second, 5*time.Millisecond)
+	cancel()
+	require.NoError(t, <-done)
+	assert.Equal(t, []int64{7}, found(last-1))
+	assert.Equal(t, []int64{7, 9}, found(last))
+	assert.Equal(t, []int64{9}, found(last+1))
+	assert.Empty(t, found(civil.Of(2025, time.June, 1)), "an older list is not taken")
+}
+
+func publish(t *testing.T, conn *nats.Conn, event proto.Message) {
+	t.Helper()
+	js, err := jetstream.New(conn)
+	require.NoError(t, err)
+	descriptor := event.ProtoReflect().Descriptor()
+	subject, err := bus.SubjectOf(descriptor)
+	require.NoError(t, err)
+	payload, err := proto.Marshal(event)
+	require.NoError(t, err)
+	_, err = js.PublishMsg(t.Context(), &nats.Msg{Subject: subject, Data: payload, Header: nats.Header{
+		bus.HeaderTenant: {strconv.FormatInt(tenant.Default, 10)}, bus.HeaderEvent: {string(descriptor.FullName())}, bus.HeaderID: {nats.NewInbox()},
+	}})
+	require.NoError(t, err)
+}

@@ -1,0 +1,168 @@
+// Package job keeps jobs: what people do, from day to day.
+package job
+
+import (
+	"context"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
+	"google.golang.org/protobuf/types/known/emptypb"
+
+	"github.com/rotaloom/rotaloom/pkg/civil"
+	"github.com/rotaloom/rotaloom/pkg/clock"
+	"github.com/rotaloom/rotaloom/pkg/fault"
+	"github.com/rotaloom/rotaloom/pkg/pg"
+	commonv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/common/v1"
+	commonsv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/commons/v1"
+	"github.com/rotaloom/rotaloom/services/commons/internal/structure"
+	"github.com/rotaloom/rotaloom/services/commons/internal/timeline"
+)
+
+// Locations answers the id of the job of a location on a day; 0 when the
+// location has none.
+type Locations func(ctx context.Context, db pg.Querier, tenantID int64, ref *commonv1.Ref, day civil.Date) (int64, error)
+
+// Handler serves JobService.
+type Handler struct {
+	commonsv1.UnsafeJobServiceServer
+
+	pool      *pgxpool.Pool
+	clock     clock.Clock
+	locations Locations
+}
+
+// New makes a Handler.
+func New(pool *pgxpool.Pool, clk clock.Clock, locations Locations) *Handler {
+	return &Handler{pool: pool, clock: clk, locations: locations}
+}
+
+// today is the day on which questions without a date are answered, in UTC.
+func (h *Handler) today() civil.Date { return civil.FromTime(h.clock.Now()) }
+
+// FindJob answers the job that has a name on a date, or 404.
+func (h *Handler) FindJob(ctx context.Context, req *commonsv1.FindJobRequest) (*commonsv1.Job, error) {
+	id, day, err := find(ctx, h.pool, req)
+	if err != nil {
+		return nil, err
+	}
+	return on(ctx, h.pool, structure.Tenant(ctx), id, day)
+}
+
+// CreateJob stores a new job.
+func (h *Handler) CreateJob(ctx context.Context, given *commonsv1.Job) (*commonsv1.Job, error) {
+	if given.Id != nil {
+		return nil, fault.Invalid(structure.CodeIDGiven, "id must not be sent with a new job.")
+	}
+	days, err := structure.Days(given.GetEffectiveDate(), given.GetExpirationDate())
+	if err != nil {
+		return nil, err
+	}
+	if given.Name == nil {
+		return nil, structure.Missing("name")
+	}
+	if err := check(given); err != nil {
+		return nil, err
+	}
+	var created *commonsv1.Job
+	err = pg.InTx(ctx, h.pool, func(ctx context.Context, tx pgx.Tx) error {
+		id, err := insert(ctx, tx, structure.Tenant(ctx), given.GetPersistentId())
+		if err != nil {
+			return err
+		}
+		versions := []timeline.Piece[version]{{Days: days, Value: version{}.changed(given)}}
+		if err := replace(ctx, tx, structure.Tenant(ctx), id, versions); err != nil {
+			return err
+		}
+		created, err = on(ctx, tx, structure.Tenant(ctx), id, days.From)
+		return err
+	})
+	return created, err
+}
+
+// UpdateJob changes what is sent of a job on some of its days, on all of them
+// when no dates are sent, and answers the first revision that was changed.
+func (h *Handler) UpdateJob(ctx context.Context, req *commonsv1.UpdateJobRequest) (*commonsv1.Job, error) {
+	given := req.GetJob()
+	if given == nil {
+		given = &commonsv1.Job{}
+	}
+	if err := structure.CheckID(req.GetJobId(), given.Id); err != nil {
+		return nil, err
+	}
+	days, err := structure.Days(given.GetEffectiveDate(), given.GetExpirationDate())
+	if err != nil {
+		return nil, err
+	}
+	if err := check(given); err != nil {
+		return nil, err
+	}
+	var changed *commonsv1.Job
+	err = pg.InTx(ctx, h.pool, func(ctx context.Context, tx pgx.Tx) error {
+		versions, err := history(ctx, tx, structure.Tenant(ctx), req.GetJobId())
+		if err != nil {
+			return err
+		}
+		first := max(days.From, versions[0].Days.From)
+		if _, ok := timeline.On(versions, first); !ok || first >= days.To {
+			return notThen(req.GetJobId(), first)
+		}
+		if given.EffectiveDate != "" && days.From < versions[0].Days.From {
+			return notThen(req.GetJobId(), days.From)
+		}
+		versions = timeline.Change(versions, days, func(v version) version { return v.changed(given) })
+		if err := replace(ctx, tx, structure.Tenant(ctx), req.GetJobId(), versions); err != nil {
+			return err
+		}
+		changed, err = on(ctx, tx, structure.Tenant(ctx), req.GetJobId(), first)
+		return err
+	})
+	return changed, err
+}
+
+// GetJob answers a job as it is on a date.
+func (h *Handler) GetJob(ctx context.Context, req *commonsv1.GetJobRequest) (*commonsv1.Job, error) {
+	day, err := structure.DayOr("date", req.GetDate(), h.today())
+	if err != nil {
+		return nil, err
+	}
+	return on(ctx, h.pool, structure.Tenant(ctx), req.GetJobId(), day)
+}
+
+// DeleteJob deletes a job with all its days. One that a location has stays.
+func (h *Handler) DeleteJob(ctx context.Context, req *commonsv1.DeleteJobRequest) (*emptypb.Empty, error) {
+	if err := remove(ctx, h.pool, structure.Tenant(ctx), req.GetJobId()); err != nil {
+		return nil, err
+	}
+	return &emptypb.Empty{}, nil
+}
+
+// DeleteJobByName deletes the job that has a name on a date.
+func (h *Handler) DeleteJobByName(ctx context.Context, req *commonsv1.FindJobRequest) (*emptypb.Empty, error) {
+	id, _, err := find(ctx, h.pool, req)
+	if err != nil {
+		return nil, err
+	}
+	return h.DeleteJob(ctx, &commonsv1.DeleteJobRequest{JobId: id})
+}
+
+// ReadLocationJob answers the job of a location on a date; none when the
+// location has none.
+func (h *Handler) ReadLocationJob(ctx context.Context, req *commonsv1.ReadLocationJobRequest) (*commonsv1.LocationJob, error) {
+	asked := req.GetForLocation()
+	if asked == nil {
+		return nil, structure.Missing("forLocation")
+	}
+	day, err := structure.Day("forLocation.date", asked.GetDate())
+	if err != nil {
+		return nil, err
+	}
+	if err := structure.CheckRef("forLocation.locationRef", asked.GetLocationRef()); err != nil {
+		return nil, err
+	}
+	id, err := h.locations(ctx, h.pool, structure.Tenant(ctx), asked.GetLocationRef(), day)
+	if err != nil || id == 0 {
+		return &commonsv1.LocationJob{}, err
+	}
+	found, err := on(ctx, h.pool, structure.Tenant(ctx), id, day)
+	return &commonsv1.LocationJob{Job: found}, err
+}

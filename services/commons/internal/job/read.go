@@ -1,0 +1,208 @@
+package job
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/rotaloom/rotaloom/pkg/civil"
+	"github.com/rotaloom/rotaloom/pkg/fault"
+	"github.com/rotaloom/rotaloom/pkg/fault/bulk"
+	"github.com/rotaloom/rotaloom/pkg/pg"
+	"github.com/rotaloom/rotaloom/pkg/rpc"
+	commonv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/common/v1"
+	commonsv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/commons/v1"
+	"github.com/rotaloom/rotaloom/services/commons/internal/structure"
+)
+
+// most bounds the jobs of an answer.
+const most = 5000
+
+// MultiReadJobs answers the jobs that hold on a day, or every revision that
+// holds on a day of a span, by name and then by date.
+func (h *Handler) MultiReadJobs(ctx context.Context, req *commonsv1.MultiReadJobsRequest) (*commonsv1.JobList, error) {
+	asked, err := criterion(req.GetWhere())
+	if err != nil {
+		return nil, err
+	}
+	since, err := structure.Since(req.GetMultiReadOptions())
+	if err != nil {
+		return nil, err
+	}
+	var ids []int64
+	if asked.refs != nil {
+		if ids, err = Resolve(ctx, h.pool, structure.Tenant(ctx), asked.refs, asked.revision); err != nil {
+			return nil, err
+		}
+	}
+	list, err := during(ctx, h.pool, structure.Tenant(ctx), ids, asked.days, since)
+	if err != nil {
+		return nil, err
+	}
+	if since == nil {
+		err = present(list, ids, asked.days)
+	}
+	return &commonsv1.JobList{Jobs: list}, err
+}
+
+// question is what a criterion asks for: the jobs that are named, all when none
+// are, on some days. Names are read on the day of the revision.
+type question struct {
+	refs     []*commonv1.Ref
+	days     civil.Range
+	revision civil.Date
+}
+
+func criterion(where *commonsv1.JobWhere) (question, error) {
+	given := 0
+	for _, is := range []bool{where.GetForDate() != nil, where.GetSpan() != nil, where.GetAllJobsBySpan() != nil} {
+		if is {
+			given++
+		}
+	}
+	if given != 1 {
+		return question{}, fault.Invalid(structure.CodeOneCriterion,
+			"where needs exactly one of forDate, span and allJobsBySpan.")
+	}
+	switch {
+	case where.GetForDate() != nil:
+		day, err := structure.Day("where.forDate.date", where.GetForDate().GetDate())
+		return question{days: civil.Through(day, day)}, err
+	case where.GetAllJobsBySpan() != nil:
+		days, err := structure.Span("where.allJobsBySpan", where.GetAllJobsBySpan().GetStartDate(), where.GetAllJobsBySpan().GetEndDate())
+		return question{days: days}, err
+	default:
+		return spanCriterion(where.GetSpan())
+	}
+}
+
+func spanCriterion(span *commonsv1.JobsSpan) (question, error) {
+	var q question
+	var err error
+	if q.days, err = structure.Span("where.span", span.GetStartDate(), span.GetEndDate()); err != nil {
+		return q, err
+	}
+	if q.revision, err = structure.DayOr("where.span.revisionDate", span.GetRevisionDate(), q.days.From); err != nil {
+		return q, err
+	}
+	q.refs, err = structure.OneOrMore("where.span.job", span.GetJobRef(), span.GetJobRefs())
+	return q, err
+}
+
+// present checks that every job that was named holds on some day of the span.
+func present(list []*commonsv1.Job, ids []int64, days civil.Range) error {
+	found := make(map[int64]bool, len(list))
+	for _, j := range list {
+		found[j.GetId()] = true
+	}
+	for _, id := range ids {
+		if !found[id] {
+			return fault.Invalid(structure.CodeJobNotInSpan,
+				fmt.Sprintf("The job with the id %d is not there between %s and %s.", id, days.From, days.To.AddDays(-1)))
+		}
+	}
+	return nil
+}
+
+// during answers the revisions of jobs that hold on some of the days; of all
+// jobs when ids is nil, and only what was changed since a time, if one is
+// given. More than an answer may hold are a fault.
+func during(ctx context.Context, db pg.Querier, tenantID int64, ids []int64, days civil.Range, since *time.Time) ([]*commonsv1.Job, error) {
+	const condition = ` WHERE v.tenant_id = $1 AND ($2::bigint[] IS NULL OR v.job_id = ANY($2))
+		AND v.from_date < $4 AND v.to_date > $3 AND ($5::timestamptz IS NULL OR v.updated_at >= $5)`
+	rows, err := db.Query(ctx, `SELECT `+columns+joined+condition+`
+		ORDER BY v.name, v.from_date LIMIT $6`, tenantID, ids, days.From.Time(), days.To.Time(), since, most+1)
+	if err != nil {
+		return nil, err
+	}
+	list, err := pgx.CollectRows(rows, scan)
+	if err != nil || len(list) <= most {
+		return list, err
+	}
+	var actual int
+	if err := db.QueryRow(ctx, `SELECT count(*) FROM job_version v`+condition, tenantID, ids,
+		days.From.Time(), days.To.Time(), since).Scan(&actual); err != nil {
+		return nil, err
+	}
+	return nil, structure.TooMany("jobs", actual, most)
+}
+
+// GetJobByExternalId answers the job that has an external id on a date, or 404.
+func (h *Handler) GetJobByExternalId(ctx context.Context, req *commonsv1.GetJobByExternalIdRequest) (*commonv1.Ref, error) {
+	day, err := structure.DayOr("date", req.GetDate(), h.today())
+	if err != nil {
+		return nil, err
+	}
+	found, err := byExternalID(ctx, h.pool, structure.Tenant(ctx), []string{req.GetExternalId()}, day)
+	if err != nil {
+		return nil, err
+	}
+	if ref, ok := found[req.GetExternalId()]; ok {
+		return ref, nil
+	}
+	return nil, fault.NotFound(structure.CodeUnknownJob, noExternal(req.GetExternalId(), day))
+}
+
+// MultiReadJobExternalIds answers the jobs that have external ids on a date, in
+// the order asked for.
+func (h *Handler) MultiReadJobExternalIds(ctx context.Context, req *commonsv1.MultiReadJobExternalIdsRequest) (*commonsv1.JobExternalIdMappings, error) {
+	day, err := structure.Day("where.date", req.GetWhere().GetDate())
+	if err != nil {
+		return nil, err
+	}
+	asked := req.GetWhere().GetExternalIds()
+	if len(asked) == 0 {
+		return nil, structure.Missing("where.externalIds")
+	}
+	found, err := byExternalID(ctx, h.pool, structure.Tenant(ctx), asked, day)
+	if err != nil {
+		return nil, err
+	}
+	out := &bulk.Outcome[*commonsv1.JobExternalIdMapping, *commonsv1.JobExternalIdMapping]{}
+	for _, externalID := range asked {
+		mapping := &commonsv1.JobExternalIdMapping{ExternalId: externalID, GenericJob: found[externalID]}
+		if mapping.GenericJob == nil {
+			out.Fail(mapping, fault.Invalid(structure.CodeUnknownJob, noExternal(externalID, day)))
+		} else {
+			out.Succeed(mapping, mapping)
+		}
+	}
+	failure, err := out.Failure()
+	if err != nil {
+		return nil, err
+	}
+	if failure != nil {
+		return &commonsv1.JobExternalIdMappings{Failure: failure}, rpc.PartialSuccess(ctx)
+	}
+	return &commonsv1.JobExternalIdMappings{Mappings: out.Successes()}, nil
+}
+
+func noExternal(externalID string, day civil.Date) string {
+	return fmt.Sprintf("There is no job with the externalId %q on %s.", externalID, day)
+}
+
+// byExternalID answers jobs by their external ids. When several have one, the
+// oldest is meant.
+func byExternalID(ctx context.Context, db pg.Querier, tenantID int64, externalIDs []string, day civil.Date) (map[string]*commonv1.Ref, error) {
+	rows, err := db.Query(ctx, `SELECT external_id, job_id, name FROM job_version
+		WHERE tenant_id = $1 AND external_id = ANY($2) AND external_id IS NOT NULL AND from_date <= $3 AND to_date > $3
+		ORDER BY job_id DESC`, tenantID, externalIDs, day.Time())
+	if err != nil {
+		return nil, err
+	}
+	out := map[string]*commonv1.Ref{}
+	var id int64
+	var externalID, name string
+	_, err = pgx.ForEachRow(rows, []any{&externalID, &id, &name}, func() error {
+		out[externalID] = ref(id, name)
+		return nil
+	})
+	return out, err
+}
+
+// MultiReadJobPersistentIds answers the ids of jobs by their persistent ids.
+func (h *Handler) MultiReadJobPersistentIds(ctx context.Context, req *commonsv1.MultiReadPersistentIdsRequest) (*commonsv1.PersistentIdMappings, error) {
+	return structure.PersistentIDs(ctx, h.pool, "job", req.GetWhere().GetPersistentIds(), structure.CodeUnknownJob)
+}

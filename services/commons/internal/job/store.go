@@ -1,0 +1,202 @@
+package job
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
+	"google.golang.org/protobuf/proto"
+
+	"github.com/rotaloom/rotaloom/pkg/civil"
+	"github.com/rotaloom/rotaloom/pkg/fault"
+	"github.com/rotaloom/rotaloom/pkg/pg"
+	commonv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/common/v1"
+	commonsv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/commons/v1"
+	"github.com/rotaloom/rotaloom/services/commons/internal/structure"
+	"github.com/rotaloom/rotaloom/services/commons/internal/timeline"
+)
+
+// columns are what scan reads, of job j and its version v.
+const columns = `j.id, v.name, v.full_name, v.description, v.code, v.color, v.display_order,
+	v.from_date, v.to_date, v.first_revision, v.last_revision, v.external_id, j.persistent_id`
+
+const joined = ` FROM job_version v JOIN job j ON j.tenant_id = v.tenant_id AND j.id = v.job_id `
+
+func scan(row pgx.CollectableRow) (*commonsv1.Job, error) {
+	j := &commonsv1.Job{
+		Id: new(int64), Name: new(string), FullName: new(string), Description: new(string), Code: new(string),
+		Color: new(string), DisplayOrder: new(string), FirstRevision: new(bool), LastRevision: new(bool),
+	}
+	var from, to time.Time
+	err := row.Scan(j.Id, j.Name, j.FullName, j.Description, j.Code, j.Color, j.DisplayOrder,
+		&from, &to, j.FirstRevision, j.LastRevision, &j.ExternalId, &j.PersistentId)
+	j.EffectiveDate, j.ExpirationDate = civil.FromTime(from).String(), civil.FromTime(to).String()
+	for _, text := range []**string{&j.FullName, &j.Description, &j.Code, &j.Color, &j.DisplayOrder} {
+		if **text == "" {
+			*text = nil
+		}
+	}
+	return j, err
+}
+
+// on answers a job as it is on a day: 404 when there is no such job, and 400
+// when it is not there on the day.
+func on(ctx context.Context, db pg.Querier, tenantID, id int64, day civil.Date) (*commonsv1.Job, error) {
+	rows, err := db.Query(ctx, `SELECT `+columns+joined+`
+		WHERE v.tenant_id = $1 AND v.job_id = $2 AND v.from_date <= $3 AND v.to_date > $3`, tenantID, id, day.Time())
+	if err != nil {
+		return nil, err
+	}
+	found, err := pgx.CollectExactlyOneRow(rows, scan)
+	if !errors.Is(err, pgx.ErrNoRows) {
+		return found, err
+	}
+	var exists bool
+	if err := db.QueryRow(ctx, `SELECT EXISTS (SELECT FROM job WHERE tenant_id = $1 AND id = $2)`, tenantID, id).Scan(&exists); err != nil {
+		return nil, err
+	}
+	if !exists {
+		return nil, unknown(id)
+	}
+	return nil, notThen(id, day)
+}
+
+// find answers the id of the job that a request names.
+func find(ctx context.Context, db pg.Querier, req *commonsv1.FindJobRequest) (int64, civil.Date, error) {
+	if req.GetName() == "" {
+		return 0, 0, structure.Missing("name")
+	}
+	day, err := structure.Day("date", req.GetDate())
+	if err != nil {
+		return 0, 0, err
+	}
+	ids, err := Resolve(ctx, db, structure.Tenant(ctx), []*commonv1.Ref{{Qualifier: &req.Name}}, day)
+	if fault.HasCode(err, structure.CodeUnknownJob) {
+		err = fault.NotFound(structure.CodeUnknownJob, fmt.Sprintf("There is no job with the name %q on %s.", req.GetName(), day))
+	}
+	if err != nil {
+		return 0, 0, err
+	}
+	return ids[0], day, nil
+}
+
+// Resolve answers the ids of the jobs that references name, in their order. A
+// qualifier is the name on the day; an id wins over it and may be that of a job
+// of any day. An unknown job is a fault with the status 400.
+func Resolve(ctx context.Context, db pg.Querier, tenantID int64, refs []*commonv1.Ref, day civil.Date) ([]int64, error) {
+	var ids []int64
+	var names []string
+	for _, ref := range refs {
+		if ref.Id != nil {
+			ids = append(ids, ref.GetId())
+		} else {
+			names = append(names, ref.GetQualifier())
+		}
+	}
+	rows, err := db.Query(ctx, `SELECT id, NULL::text FROM job WHERE tenant_id = $1 AND id = ANY($2)
+		UNION ALL SELECT job_id, name FROM job_version
+		WHERE tenant_id = $1 AND name = ANY($3) AND from_date <= $4 AND to_date > $4`, tenantID, ids, names, day.Time())
+	if err != nil {
+		return nil, err
+	}
+	known, named := map[int64]bool{}, map[string]int64{}
+	var id int64
+	var name *string
+	if _, err := pgx.ForEachRow(rows, []any{&id, &name}, func() error {
+		if name == nil {
+			known[id] = true
+		} else {
+			named[*name] = id
+		}
+		return nil
+	}); err != nil {
+		return nil, fmt.Errorf("look for jobs: %w", err)
+	}
+	out := make([]int64, len(refs))
+	for i, ref := range refs {
+		id, ok := named[ref.GetQualifier()]
+		if ref.Id != nil {
+			id, ok = ref.GetId(), known[ref.GetId()]
+		}
+		if !ok {
+			return nil, fault.Invalid(structure.CodeUnknownJob, fmt.Sprintf("There is no job with %s on %s.", structure.Text(ref), day))
+		}
+		out[i] = id
+	}
+	return out, nil
+}
+
+func insert(ctx context.Context, db pg.Querier, tenantID int64, persistentID string) (id int64, err error) {
+	err = db.QueryRow(ctx, `INSERT INTO job (tenant_id, persistent_id) VALUES ($1, $2) RETURNING id`,
+		tenantID, cmp.Or(persistentID, structure.NewPersistentID())).Scan(&id)
+	if pg.IsUnique(err, "job_persistent_id") {
+		err = fault.Invalid(structure.CodeTaken, fmt.Sprintf("Another job has the persistentId %q.", persistentID))
+	}
+	return id, err
+}
+
+// history answers all versions of a job in order, or 404. It locks the job, so
+// that changes come one after another.
+func history(ctx context.Context, db pg.Querier, tenantID, id int64) ([]timeline.Piece[version], error) {
+	var locked int64
+	err := db.QueryRow(ctx, `SELECT id FROM job WHERE tenant_id = $1 AND id = $2 FOR NO KEY UPDATE`, tenantID, id).Scan(&locked)
+	if errors.Is(err, pgx.ErrNoRows) {
+		return nil, unknown(id)
+	}
+	if err != nil {
+		return nil, err
+	}
+	rows, err := db.Query(ctx, `SELECT from_date, to_date, name, full_name, description, code, color, display_order, external_id, updated_at
+		FROM job_version WHERE tenant_id = $1 AND job_id = $2 ORDER BY from_date`, tenantID, id)
+	if err != nil {
+		return nil, err
+	}
+	return pgx.CollectRows(rows, func(row pgx.CollectableRow) (timeline.Piece[version], error) {
+		var from, to time.Time
+		var v version
+		err := row.Scan(&from, &to, &v.name, &v.fullName, &v.description, &v.code, &v.color, &v.displayOrder, &v.externalID, &v.updatedAt)
+		return timeline.Piece[version]{Days: civil.Range{From: civil.FromTime(from), To: civil.FromTime(to)}, Value: v}, err
+	})
+}
+
+// replace stores the versions of a job instead of those that are there. What
+// did not change keeps the time of its last change.
+func replace(ctx context.Context, db pg.Querier, tenantID, id int64, versions []timeline.Piece[version]) error {
+	batch := &pgx.Batch{}
+	batch.Queue(`DELETE FROM job_version WHERE tenant_id = $1 AND job_id = $2`, tenantID, id)
+	for i, v := range versions {
+		batch.Queue(`INSERT INTO job_version (tenant_id, job_id, from_date, to_date, name, full_name, description, code,
+				color, display_order, external_id, first_revision, last_revision, updated_at)
+			VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, coalesce($14, now()))`,
+			tenantID, id, v.Days.From.Time(), v.Days.To.Time(), v.Value.name, v.Value.fullName, v.Value.description,
+			v.Value.code, v.Value.color, v.Value.displayOrder, v.Value.externalID, i == 0, i == len(versions)-1, v.Value.updatedAt)
+	}
+	err := db.SendBatch(ctx, batch).Close()
+	if pg.IsExclusion(err, "job_version_name") {
+		return fault.New(structure.CodeTaken, http.StatusBadRequest, "Another job has this name on some of the days.")
+	}
+	return err
+}
+
+// remove deletes a job, or answers 404; 400 when a location has it.
+func remove(ctx context.Context, pool *pgxpool.Pool, tenantID, id int64) error {
+	err := pg.ExecOne(ctx, pool, `DELETE FROM job WHERE tenant_id = $1 AND id = $2`, tenantID, id)
+	switch {
+	case pg.IsForeignKey(err, ""):
+		return fault.Invalid(structure.CodeInUse,
+			fmt.Sprintf("The job with the id %d is that of a location. Take it off its locations first.", id))
+	case errors.Is(err, pgx.ErrNoRows):
+		return unknown(id)
+	}
+	return err
+}
+
+// ref is how answers name a job.
+func ref(id int64, name string) *commonv1.Ref {
+	return &commonv1.Ref{Id: &id, Qualifier: proto.String(name)}
+}

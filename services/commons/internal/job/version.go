@@ -1,0 +1,74 @@
+package job
+
+import (
+	"fmt"
+	"net/http"
+	"time"
+	"unicode/utf8"
+
+	"github.com/rotaloom/rotaloom/pkg/civil"
+	"github.com/rotaloom/rotaloom/pkg/fault"
+	commonsv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/commons/v1"
+	"github.com/rotaloom/rotaloom/services/commons/internal/structure"
+)
+
+// longestText bounds texts that are not names, in characters.
+const longestText = 1000
+
+// version is what a job says on some days.
+type version struct {
+	name, fullName, description, code, color, displayOrder string
+	externalID                                             *string
+	// updatedAt is when this was said; nil for now.
+	updatedAt *time.Time
+}
+
+// changed answers the version with what is sent of a job.
+func (v version) changed(given *commonsv1.Job) version {
+	for into, value := range map[*string]*string{
+		&v.name: given.Name, &v.fullName: given.FullName, &v.description: given.Description,
+		&v.code: given.Code, &v.color: given.Color, &v.displayOrder: given.DisplayOrder,
+	} {
+		if value != nil {
+			*into = *value
+		}
+	}
+	if given.ExternalId != nil {
+		v.externalID = nil
+		if *given.ExternalId != "" {
+			v.externalID = given.ExternalId
+		}
+	}
+	v.updatedAt = nil
+	return v
+}
+
+// check checks what is sent of a job.
+func check(given *commonsv1.Job) error {
+	if given.Name != nil {
+		if err := structure.CheckName("name", given.GetName()); err != nil {
+			return err
+		}
+	}
+	for path, text := range map[string]string{
+		"fullName": given.GetFullName(), "description": given.GetDescription(), "code": given.GetCode(),
+		"color": given.GetColor(), "displayOrder": given.GetDisplayOrder(),
+		"externalId": given.GetExternalId(), "persistentId": given.GetPersistentId(),
+	} {
+		if utf8.RuneCountInString(text) > longestText {
+			return structure.Invalid(path, "must have at most %d characters", longestText)
+		}
+	}
+	return nil
+}
+
+// unknown is the error for a job that is not there at all.
+func unknown(id int64) *fault.Error {
+	return fault.NotFound(structure.CodeUnknownJob, fmt.Sprintf("There is no job with the id %d.", id))
+}
+
+// notThen is the error for a job that is not there on a day.
+func notThen(id int64, day civil.Date) *fault.Error {
+	return fault.New(structure.CodeJobNotThen, http.StatusBadRequest,
+		fmt.Sprintf("The job with the id %d is not there on %s.", id, day))
+}

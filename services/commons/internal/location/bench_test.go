@@ -1,0 +1,79 @@
+package location_test
+
+import (
+	"context"
+	"testing"
+	"time"
+
+	"github.com/jackc/pgx/v5/pgxpool"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/rotaloom/rotaloom/pkg/clock"
+	"github.com/rotaloom/rotaloom/pkg/fault"
+	"github.com/rotaloom/rotaloom/pkg/serve"
+	"github.com/rotaloom/rotaloom/pkg/tenant"
+	"github.com/rotaloom/rotaloom/pkg/testkit/pgtest"
+	commonv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/common/v1"
+	commonsv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/commons/v1"
+	"github.com/rotaloom/rotaloom/services/commons/internal/location"
+	"github.com/rotaloom/rotaloom/services/commons/migrations"
+)
+
+type bench struct {
+	*location.Handler
+	pool *pgxpool.Pool
+}
+
+func newBench(t *testing.T) bench {
+	t.Helper()
+	sets, err := serve.Migrations("commons_version", migrations.FS)
+	require.NoError(t, err)
+	pool := pgtest.New(t, sets...)
+	return bench{location.New(pool, clock.NewFake(time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC))), pool}
+}
+
+func inTenant(t *testing.T) context.Context { return tenant.With(t.Context(), 1) }
+
+func byPath(path string) *commonv1.Ref { return &commonv1.Ref{Qualifier: &path} }
+
+// has creates a location below the one with a path, at the top for "".
+func (b bench) has(t *testing.T, parent, name string, change ...func(*commonsv1.Location)) int64 {
+	t.Helper()
+	l := &commonsv1.Location{Name: &name}
+	if parent != "" {
+		l.ParentNodeRef = byPath(parent)
+	}
+	for _, c := range change {
+		c(l)
+	}
+	made, err := b.CreateLocation(inTenant(t), l)
+	require.NoError(t, err)
+	return made.GetNodeId()
+}
+
+// paths answers the paths of an answer.
+func paths(list *commonsv1.LocationList) []string {
+	out := []string{}
+	for _, l := range list.GetLocations() {
+		out = append(out, l.GetOrgPath())
+	}
+	return out
+}
+
+func (b bench) reads(t *testing.T, where *commonsv1.LocationWhere) []string {
+	t.Helper()
+	list, err := b.MultiReadLocations(inTenant(t), &commonsv1.MultiReadLocationsRequest{Where: where})
+	require.NoError(t, err)
+	return paths(list)
+}
+
+func (b bench) below(t *testing.T, ref *commonv1.Ref, day string) []string {
+	t.Helper()
+	return b.reads(t, &commonsv1.LocationWhere{DescendantsOf: &commonsv1.LocationsOf{Context: "ORG", Date: day, LocationRef: ref}})
+}
+
+func refused(t *testing.T, err error, code string) {
+	t.Helper()
+	assert.True(t, fault.HasCode(err, code), "%v must have the code %s", err, code)
+}

@@ -1,0 +1,222 @@
+package location
+
+import (
+	"cmp"
+	"context"
+	"strings"
+
+	"github.com/rotaloom/rotaloom/pkg/civil"
+	"github.com/rotaloom/rotaloom/pkg/fault"
+	commonv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/common/v1"
+	commonsv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/commons/v1"
+	"github.com/rotaloom/rotaloom/services/commons/internal/locationtype"
+	"github.com/rotaloom/rotaloom/services/commons/internal/structure"
+)
+
+// question is what a criterion asks for.
+type question struct {
+	kind kind
+	days civil.Range
+	// ids are the locations, or the set, that the criterion starts from.
+	ids []int64
+	// text is that of a query.
+	text string
+	// types are those of the locations that are answered; nil for all. Below
+	// locations of stop types nothing is answered.
+	types, stop []int64
+}
+
+// kind is a way to ask for locations.
+type kind int
+
+const (
+	byName kind = iota
+	byPath
+	top
+	descendants
+	children
+	ancestors
+	parent
+	ofSet
+	belowSet
+	listed
+)
+
+// read reads the one criterion of a request.
+func (h *Handler) read(ctx context.Context, where *commonsv1.LocationWhere) (question, error) {
+	given, read := 0, func() (question, error) { return question{}, nil }
+	for _, c := range []struct {
+		is   bool
+		read func() (question, error)
+	}{
+		{where.GetQuery() != nil, func() (question, error) { return readQuery(where.GetQuery()) }},
+		{where.GetDescendantsOf() != nil, func() (question, error) {
+			return h.readOf(ctx, "where.descendantsOf", descendants, where.GetDescendantsOf())
+		}},
+		{where.GetDescendantsOfDuring() != nil, func() (question, error) {
+			return h.readDuring(ctx, "where.descendantsOfDuring", descendants, where.GetDescendantsOfDuring())
+		}},
+		{where.GetChildrenOf() != nil, func() (question, error) {
+			return h.readOf(ctx, "where.childrenOf", children, where.GetChildrenOf())
+		}},
+		{where.GetChildrenOfDuring() != nil, func() (question, error) {
+			return h.readDuring(ctx, "where.childrenOfDuring", children, where.GetChildrenOfDuring())
+		}},
+		{where.GetAncestorsOf() != nil, func() (question, error) {
+			return h.readOf(ctx, "where.ancestorsOf", ancestors, where.GetAncestorsOf())
+		}},
+		{where.GetParentOf() != nil, func() (question, error) {
+			return h.readOf(ctx, "where.parentOf", parent, where.GetParentOf())
+		}},
+		{where.GetLocationSet() != nil, func() (question, error) { return h.readSet(ctx, where.GetLocationSet()) }},
+		{where.GetLocationsSpan() != nil, func() (question, error) { return h.readSpan(ctx, where.GetLocationsSpan()) }},
+	} {
+		if c.is {
+			given, read = given+1, c.read
+		}
+	}
+	if given != 1 {
+		return question{}, fault.Invalid(structure.CodeOneCriterion, "where needs exactly one of query, descendantsOf, "+
+			"descendantsOfDuring, childrenOf, childrenOfDuring, ancestorsOf, parentOf, locationSet and locationsSpan.")
+	}
+	return read()
+}
+
+func readQuery(query *commonsv1.LocationQuery) (question, error) {
+	q := question{text: query.GetQ()}
+	if err := checkContext("where.query.context", query.GetContext()); err != nil {
+		return q, err
+	}
+	day, err := structure.Day("where.query.date", query.GetDate())
+	if err != nil {
+		return q, err
+	}
+	q.days = civil.Through(day, day)
+	switch {
+	case q.text == "":
+		return q, structure.Missing("where.query.q")
+	case q.text == "/":
+		q.kind = top
+	case strings.Contains(q.text, "/"):
+		q.kind, q.text = byPath, strings.Trim(q.text, "/")
+	}
+	switch query.GetOrgMapGroupContext() {
+	case "", "MANAGER_GROUP", "MANAGER_TRANSFER_GROUP", "EMPLOYEE_TRANSFER_GROUP", "EMPLOYEE_MGR_TRANSFER_GROUP":
+		return q, nil
+	}
+	return q, structure.Invalid("where.query.orgMapGroupContext", "is none of MANAGER_GROUP, MANAGER_TRANSFER_GROUP, "+
+		"EMPLOYEE_TRANSFER_GROUP and EMPLOYEE_MGR_TRANSFER_GROUP")
+}
+
+func (h *Handler) readOf(ctx context.Context, path string, kind kind, of *commonsv1.LocationsOf) (question, error) {
+	q := question{kind: kind}
+	if err := checkContext(path+".context", of.GetContext()); err != nil {
+		return q, err
+	}
+	day, err := structure.Day(path+".date", of.GetDate())
+	if err != nil {
+		return q, err
+	}
+	q.days = civil.Through(day, day)
+	several := of.GetLocationRefs()
+	if kind != children && several != nil {
+		return q, structure.Invalid(path+".locationRefs", "belongs to childrenOf")
+	}
+	if q.ids, err = h.start(ctx, path, of.GetLocationRef(), several, day); err != nil {
+		return q, err
+	}
+	q.types, err = h.types(ctx, path+".includeLocationTypes", of.GetIncludeLocationTypes())
+	return q, err
+}
+
+func (h *Handler) readDuring(ctx context.Context, path string, kind kind, of *commonsv1.LocationsOfDuring) (question, error) {
+	q := question{kind: kind}
+	err := checkContext(path+".context", of.GetContext())
+	if err != nil {
+		return q, err
+	}
+	if q.days, err = structure.Span(path, of.GetStartDate(), of.GetEndDate()); err != nil {
+		return q, err
+	}
+	if q.ids, err = h.start(ctx, path, of.GetLocationRef(), of.GetLocationRefs(), q.days.From); err != nil {
+		return q, err
+	}
+	if q.types, err = h.types(ctx, path+".includeLocationTypes", of.GetIncludeLocationTypes()); err != nil {
+		return q, err
+	}
+	q.stop, err = h.types(ctx, path+".stopTraversal", of.GetStopTraversal())
+	return q, err
+}
+
+func (h *Handler) readSet(ctx context.Context, of *commonsv1.LocationsOfSet) (question, error) {
+	const path = "where.locationSet"
+	q := question{kind: ofSet}
+	err := checkContext(path+".context", of.GetContext())
+	if err != nil {
+		return q, err
+	}
+	if span := of.GetSpan(); span != nil {
+		q.days, err = structure.Span(path+".span", span.GetStart(), span.GetEnd())
+	} else {
+		var day civil.Date
+		day, err = structure.Day(path+".date", of.GetDate())
+		q.days = civil.Through(day, day)
+	}
+	if err != nil {
+		return q, err
+	}
+	if err := structure.CheckRef(path+".locationSetRef", of.GetLocationSetRef()); err != nil {
+		return q, err
+	}
+	id, err := setID(ctx, h.pool, structure.Tenant(ctx), of.GetLocationSetRef())
+	if err != nil {
+		return q, err
+	}
+	q.ids = []int64{id}
+	if q.types, err = h.types(ctx, path+".expandToLocationTypes", of.GetExpandToLocationTypes()); err != nil {
+		return q, err
+	}
+	if q.types != nil {
+		q.kind = belowSet
+	}
+	return q, nil
+}
+
+func (h *Handler) readSpan(ctx context.Context, span *commonsv1.LocationsSpan) (question, error) {
+	const path = "where.locationsSpan"
+	q := question{kind: listed}
+	err := checkContext(path+".context", span.GetContext())
+	if err != nil {
+		return q, err
+	}
+	if q.days, err = structure.Span(path, span.GetStartDate(), span.GetEndDate()); err != nil {
+		return q, err
+	}
+	revision, err := structure.DayOr(path+".revisionDate", span.GetRevisionDate(), q.days.From)
+	if err != nil {
+		return q, err
+	}
+	q.ids, err = h.start(ctx, path, span.GetLocationRef(), span.GetLocationRefs(), revision)
+	return q, err
+}
+
+// start answers the locations that a criterion starts from.
+func (h *Handler) start(ctx context.Context, path string, one *commonv1.Ref, several *commonv1.RefList, day civil.Date) ([]int64, error) {
+	refs, err := structure.OneOrMore(path+".location", one, several)
+	if err != nil {
+		return nil, err
+	}
+	return Resolve(ctx, h.pool, structure.Tenant(ctx), refs, day)
+}
+
+// types answers the ids of location types; nil without a list.
+func (h *Handler) types(ctx context.Context, path string, list *commonv1.RefList) ([]int64, error) {
+	if cmp.Or(len(list.GetIds()), len(list.GetQualifiers()), len(list.GetRefs())) == 0 {
+		return nil, nil
+	}
+	refs, err := structure.Refs(path, list)
+	if err != nil {
+		return nil, err
+	}
+	return locationtype.Resolve(ctx, h.pool, structure.Tenant(ctx), refs)
+}

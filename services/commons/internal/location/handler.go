@@ -1,0 +1,223 @@
+// Package location keeps locations: the tree of places, and of jobs at places,
+// from day to day. What people enter are versions of a location, with its
+// parent; where a location stands is computed from them and stored, so that a
+// subtree of any day is a range of an index.
+package location
+
+import (
+	"context"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
+	"google.golang.org/protobuf/types/known/emptypb"
+
+	"github.com/rotaloom/rotaloom/pkg/civil"
+	"github.com/rotaloom/rotaloom/pkg/clock"
+	"github.com/rotaloom/rotaloom/pkg/fault"
+	"github.com/rotaloom/rotaloom/pkg/fault/bulk"
+	"github.com/rotaloom/rotaloom/pkg/pg"
+	"github.com/rotaloom/rotaloom/pkg/rpc"
+	commonv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/common/v1"
+	commonsv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/commons/v1"
+	"github.com/rotaloom/rotaloom/services/commons/internal/structure"
+)
+
+// Handler serves LocationService.
+type Handler struct {
+	commonsv1.UnsafeLocationServiceServer
+
+	pool  *pgxpool.Pool
+	clock clock.Clock
+}
+
+// New makes a Handler.
+func New(pool *pgxpool.Pool, clk clock.Clock) *Handler { return &Handler{pool: pool, clock: clk} }
+
+// today is the day on which questions without a date are answered, in UTC.
+func (h *Handler) today() civil.Date { return civil.FromTime(h.clock.Now()) }
+
+// FindLocation answers the location that has a path on a date, or 404.
+func (h *Handler) FindLocation(ctx context.Context, req *commonsv1.FindLocationRequest) (*commonsv1.Location, error) {
+	if err := checkContext("context", req.GetContext()); err != nil {
+		return nil, err
+	}
+	if req.GetPath() == "" {
+		return nil, structure.Missing("path")
+	}
+	day, err := structure.Day("date", req.GetDate())
+	if err != nil {
+		return nil, err
+	}
+	ids, err := Resolve(ctx, h.pool, structure.Tenant(ctx), []*commonv1.Ref{{Qualifier: &req.Path}}, day)
+	if fault.HasCode(err, structure.CodeUnknown) {
+		return nil, fault.NotFound(structure.CodeUnknown, fault.FromError(err).Message)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return on(ctx, h.pool, structure.Tenant(ctx), ids[0], day)
+}
+
+// GetLocation answers a location as it is on a date.
+func (h *Handler) GetLocation(ctx context.Context, req *commonsv1.GetLocationRequest) (*commonsv1.Location, error) {
+	if req.GetContext() != "" {
+		if err := checkContext("context", req.GetContext()); err != nil {
+			return nil, err
+		}
+	}
+	day, err := structure.DayOr("date", req.GetDate(), h.today())
+	if err != nil {
+		return nil, err
+	}
+	return on(ctx, h.pool, structure.Tenant(ctx), req.GetId(), day)
+}
+
+// CreateLocation stores a new location.
+func (h *Handler) CreateLocation(ctx context.Context, given *commonsv1.Location) (*commonsv1.Location, error) {
+	list, err := h.write(ctx, []*commonsv1.Location{given}, false, create)
+	if err != nil {
+		return nil, err
+	}
+	return list.GetLocations()[0], nil
+}
+
+// MultiCreateLocations stores new locations in the order given, so that one may
+// lie below another of the same request: all or, with partial success, those
+// that can be.
+func (h *Handler) MultiCreateLocations(ctx context.Context, req *commonsv1.WriteLocationsRequest) (*commonsv1.LocationList, error) {
+	return h.write(ctx, req.GetBody().GetLocations(), req.GetPartialSuccess(), create)
+}
+
+// MultiUpdateLocations changes what is sent of locations on some of their days,
+// on all of them when no dates are sent: of all locations or, with partial
+// success, of those that can be.
+func (h *Handler) MultiUpdateLocations(ctx context.Context, req *commonsv1.WriteLocationsRequest) (*commonsv1.LocationList, error) {
+	return h.write(ctx, req.GetBody().GetLocations(), req.GetPartialSuccess(), update)
+}
+
+// writer writes what is sent of a location and answers the location as it is
+// on the first day that was written.
+type writer func(ctx context.Context, tx pgx.Tx, tenantID int64, given *commonsv1.Location) (*commonsv1.Location, error)
+
+func (h *Handler) write(ctx context.Context, given []*commonsv1.Location, partial bool, one writer) (*commonsv1.LocationList, error) {
+	if len(given) == 0 {
+		return nil, structure.Missing("A location")
+	}
+	var outcome *bulk.Outcome[*commonsv1.Location, *commonsv1.Location]
+	err := pg.InTx(ctx, h.pool, func(ctx context.Context, tx pgx.Tx) error {
+		tenantID := structure.Tenant(ctx)
+		err := lock(ctx, tx, tenantID)
+		if err != nil {
+			return err
+		}
+		outcome, err = bulk.Run(given, partial, func(_ int, item *commonsv1.Location) (*commonsv1.Location, error) {
+			if !partial {
+				return one(ctx, tx, tenantID, item)
+			}
+			var written *commonsv1.Location
+			err := pgx.BeginFunc(ctx, tx, func(tx pgx.Tx) (err error) {
+				written, err = one(ctx, tx, tenantID, item)
+				return err
+			})
+			return written, err
+		})
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	failure, err := outcome.Failure()
+	if err != nil {
+		return nil, err
+	}
+	if failure != nil {
+		return &commonsv1.LocationList{Failure: failure}, rpc.PartialSuccess(ctx)
+	}
+	return &commonsv1.LocationList{Locations: outcome.Successes()}, nil
+}
+
+// MoveLocations puts locations below another parent on the days from a date on.
+// What lies below them goes with them, and the days before stay as they were.
+func (h *Handler) MoveLocations(ctx context.Context, req *commonsv1.MoveLocationsRequest) (*commonsv1.LocationList, error) {
+	refs, err := structure.Refs("locationRefs", req.GetLocationRefs())
+	if err != nil {
+		return nil, err
+	}
+	if req.GetEffectiveDate() == "" {
+		return nil, structure.Missing("effectiveDate")
+	}
+	days, err := structure.Days(req.GetEffectiveDate(), req.GetExpirationDate())
+	if err != nil {
+		return nil, err
+	}
+	out := &commonsv1.LocationList{}
+	err = pg.InTx(ctx, h.pool, func(ctx context.Context, tx pgx.Tx) error {
+		out.Locations = nil
+		tenantID := structure.Tenant(ctx)
+		if err := lock(ctx, tx, tenantID); err != nil {
+			return err
+		}
+		parent, err := optional(ctx, tx, tenantID, "parentNodeRef", req.GetParentNodeRef(), days.From)
+		if err != nil {
+			return err
+		}
+		ids, err := Resolve(ctx, tx, tenantID, refs, days.From)
+		if err != nil {
+			return err
+		}
+		for _, id := range ids {
+			moved, err := change(ctx, tx, tenantID, id, days, true, func(v version) version {
+				v.parentID, v.updatedAt = parent, nil
+				return v
+			})
+			if err != nil {
+				return err
+			}
+			out.Locations = append(out.Locations, moved)
+		}
+		return nil
+	})
+	return out, err
+}
+
+// MultiDeleteLocations ends locations on a date, or deletes them with all their
+// days: all or none. What lies deepest goes first, so that a request may name a
+// location and what lies below it.
+func (h *Handler) MultiDeleteLocations(ctx context.Context, req *commonsv1.MultiDeleteLocationsRequest) (*emptypb.Empty, error) {
+	refs, err := structure.Refs("where.locations", req.GetWhere().GetLocations())
+	if err != nil {
+		return nil, err
+	}
+	day, err := structure.DayOr("where.effectiveDate", req.GetWhere().GetEffectiveDate(), civil.Beginning)
+	if err != nil {
+		return nil, err
+	}
+	names := day
+	if req.GetWhere().GetEffectiveDate() == "" {
+		names = h.today()
+	}
+	return &emptypb.Empty{}, pg.InTx(ctx, h.pool, func(ctx context.Context, tx pgx.Tx) error {
+		tenantID := structure.Tenant(ctx)
+		if err := lock(ctx, tx, tenantID); err != nil {
+			return err
+		}
+		ids, err := Resolve(ctx, tx, tenantID, refs, names)
+		if err != nil {
+			return err
+		}
+		rows, err := tx.Query(ctx, `SELECT location_id FROM location_path WHERE tenant_id = $1 AND location_id = ANY($2)
+			GROUP BY location_id ORDER BY max(depth) DESC, location_id`, tenantID, ids)
+		if err != nil {
+			return err
+		}
+		if ids, err = pgx.CollectRows(rows, pgx.RowTo[int64]); err != nil {
+			return err
+		}
+		for _, id := range ids {
+			if err := end(ctx, tx, tenantID, id, day); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}

@@ -1,0 +1,273 @@
+package location_test
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"google.golang.org/protobuf/proto"
+	"pgregory.net/rapid"
+
+	"github.com/rotaloom/rotaloom/pkg/civil"
+	"github.com/rotaloom/rotaloom/pkg/tenant"
+	commonv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/common/v1"
+	commonsv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/commons/v1"
+	"github.com/rotaloom/rotaloom/services/commons/internal/location"
+)
+
+// span is the number of days that the model knows.
+const span = 10
+
+func dayOf(d int) civil.Date { return civil.Of(2026, 1, 1).AddDays(d) }
+
+// state is what the model says of a location on a day.
+type state struct {
+	there  bool
+	parent int64 // 0 at the top
+	name   string
+}
+
+// model is a tree that is written down for each day.
+type model map[int64][span]state
+
+func (m model) clone() model {
+	out := model{}
+	for id, days := range m {
+		out[id] = days
+	}
+	return out
+}
+
+// path answers the path of a location on a day, and the ids on the way. It is
+// not ok when there is no way to the top.
+func (m model) path(id int64, d int) (path string, line []int64, ok bool) {
+	for at := id; at != 0; at = m[at][d].parent {
+		if !m[at][d].there || len(line) == 12 {
+			return "", nil, false
+		}
+		line = append(line, at)
+		path = "/" + m[at][d].name + path
+	}
+	return path[1:], line, true
+}
+
+// valid tells whether every day is a tree without two of the same path.
+func (m model) valid() bool {
+	for d := range span {
+		taken := map[string]bool{}
+		for id := range m {
+			if !m[id][d].there {
+				continue
+			}
+			path, _, ok := m.path(id, d)
+			if !ok || taken[path] {
+				return false
+			}
+			taken[path] = true
+		}
+	}
+	return true
+}
+
+// named answers who has a path on a day, or had it last before.
+func (m model) named(path string, day int) int64 {
+	for d := day; d >= 0; d-- {
+		for id := range m {
+			if m[id][d].there {
+				if p, _, _ := m.path(id, d); p == path {
+					return id
+				}
+			}
+		}
+	}
+	return 0
+}
+
+// run is a model beside the real thing.
+type run struct {
+	*rapid.T
+	bench
+	ctx   context.Context
+	model model
+	paths map[string]bool
+}
+
+func (r *run) ids() []int64 {
+	out := []int64{0}
+	for id := range r.model {
+		out = append(out, id)
+	}
+	slices.Sort(out)
+	return out
+}
+
+// apply compares the outcome of a change with that in the model.
+func (r *run) apply(next model, mayChange bool, change func() error) {
+	err := change()
+	want := mayChange && next.valid()
+	if (err == nil) != want {
+		r.Fatalf("must succeed: %v, but the outcome is %v", want, err)
+	}
+	if err == nil {
+		r.model = next
+	}
+}
+
+func (r *run) step() {
+	ids := r.ids()
+	id := rapid.SampledFrom(ids).Draw(r.T, "location")
+	parent := rapid.SampledFrom(ids).Draw(r.T, "parent")
+	name := rapid.SampledFrom([]string{"a", "b", "c"}).Draw(r.T, "name")
+	from := rapid.IntRange(0, span-1).Draw(r.T, "from")
+	to := rapid.IntRange(from+1, span).Draw(r.T, "to")
+	kind := rapid.IntRange(0, 5).Draw(r.T, "kind")
+	dates := func(l *commonsv1.Location) *commonsv1.Location {
+		l.EffectiveDate, l.ExpirationDate = dayOf(from).String(), dayOf(to).String()
+		if to == span {
+			l.ExpirationDate = ""
+		}
+		return l
+	}
+	next := r.model.clone()
+	set := func(id int64, change func(*state)) {
+		days := next[id]
+		for d := from; d < to; d++ {
+			if days[d].there {
+				change(&days[d])
+			}
+		}
+		next[id] = days
+	}
+	var ref *commonv1.Ref
+	if parent != 0 {
+		ref = &commonv1.Ref{Id: &parent}
+	}
+	switch {
+	case id == 0 || kind == 0:
+		var days [span]state
+		for d := from; d < to; d++ {
+			days[d] = state{true, parent, name}
+		}
+		made, err := r.CreateLocation(r.ctx, dates(&commonsv1.Location{Name: &name, ParentNodeRef: ref}))
+		// Not created, it has a number for the comparison all the same.
+		next[cmp.Or(made.GetNodeId(), -1)] = days
+		r.apply(next, true, func() error { return err })
+	case kind == 1:
+		set(id, func(s *state) { s.name = name })
+		r.apply(next, r.model[id][from].there, func() error {
+			_, err := r.MultiUpdateLocations(r.ctx, &commonsv1.WriteLocationsRequest{Body: &commonsv1.LocationList{
+				Locations: []*commonsv1.Location{dates(&commonsv1.Location{NodeId: &id, Name: proto.String(name)})},
+			}})
+			return err
+		})
+	case kind == 2:
+		days := next[id]
+		for d := from; d < span; d++ {
+			days[d] = state{}
+		}
+		if next[id] = days; days == [span]state{} {
+			delete(next, id)
+		}
+		r.apply(next, true, func() error {
+			_, err := r.MultiDeleteLocations(r.ctx, &commonsv1.MultiDeleteLocationsRequest{Where: &commonsv1.LocationDeletion{
+				Locations: &commonv1.RefList{Ids: []int64{id}}, EffectiveDate: dayOf(from).String(),
+			}})
+			return err
+		})
+	default:
+		set(id, func(s *state) { s.parent = parent })
+		r.apply(next, r.model[id][from].there, func() error {
+			move := dates(&commonsv1.Location{})
+			_, err := r.MoveLocations(r.ctx, &commonsv1.MoveLocationsRequest{
+				LocationRefs: &commonv1.RefList{Ids: []int64{id}}, ParentNodeRef: ref,
+				EffectiveDate: move.EffectiveDate, ExpirationDate: move.ExpirationDate,
+			})
+			return err
+		})
+	}
+}
+
+// compare compares every place of every day, and who has which path.
+func (r *run) compare() {
+	rows, err := r.pool.Query(r.ctx, `SELECT location_id, from_date - '2026-01-01'::date, least(to_date - '2026-01-01'::date, $2), depth, lineage, path
+		FROM location_path WHERE tenant_id = $1`, structureTenant(r.ctx), span)
+	require.NoError(r, err)
+	got := map[string]string{}
+	for rows.Next() {
+		var id int64
+		var from, to, depth int
+		var lineage, path string
+		require.NoError(r, rows.Scan(&id, &from, &to, &depth, &lineage, &path))
+		for d := from; d < to; d++ {
+			got[fmt.Sprintf("%d on %d", id, d)] = fmt.Sprint(depth, " ", lineage, " ", path)
+		}
+	}
+	require.NoError(r, rows.Err())
+	want := map[string]string{}
+	for id, days := range r.model {
+		for d, s := range days {
+			if !s.there {
+				continue
+			}
+			path, line, _ := r.model.path(id, d)
+			lineage := "."
+			for _, at := range slices.Backward(line) {
+				lineage += fmt.Sprint(at, ".")
+			}
+			want[fmt.Sprintf("%d on %d", id, d)] = fmt.Sprint(len(line), " ", lineage, " ", path)
+			r.paths[path] = true
+		}
+	}
+	require.Equal(r, want, got)
+	day := rapid.IntRange(0, span-1).Draw(r.T, "day")
+	for path := range r.paths {
+		var id *int64
+		require.NoError(r, r.pool.QueryRow(r.ctx, `SELECT `+location.AtSQL("$1", "$2", "$3"), structureTenant(r.ctx), path, dayOf(day).Time()).Scan(&id))
+		found := int64(0)
+		if id != nil {
+			found = *id
+		}
+		require.Equal(r, r.model.named(path, day), found, "who has %s on day %d", path, day)
+	}
+	r.compareNames(day)
+}
+
+// compareNames compares what names a location or what lies below it on a day.
+func (r *run) compareNames(day int) {
+	top := rapid.SampledFrom(r.ids()).Draw(r.T, "top")
+	names, err := location.Names(r.ctx, r.pool, structureTenant(r.ctx), []int64{top}, dayOf(day))
+	require.NoError(r, err)
+	want := []string{}
+	for path := range r.paths {
+		id := r.model.named(path, day)
+		if id == 0 || !r.model[id][day].there {
+			continue
+		}
+		if _, line, _ := r.model.path(id, day); slices.Contains(line, top) {
+			want = append(want, path)
+		}
+	}
+	require.ElementsMatch(r, want, names, "below %d on day %d", top, day)
+}
+
+func structureTenant(ctx context.Context) int64 {
+	id, _ := tenant.From(ctx)
+	return id
+}
+
+func TestTheTreeComparedWithAModel(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	tenants := int64(1000)
+	rapid.Check(t, func(t *rapid.T) {
+		tenants++
+		r := &run{T: t, bench: b, ctx: tenant.With(context.Background(), tenants), model: model{}, paths: map[string]bool{}}
+		for range rapid.IntRange(10, 40).Draw(t, "steps") {
+			r.step()
+		}
+		r.compare()
+	})
+}

@@ -1,0 +1,289 @@
+package location
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/rotaloom/rotaloom/pkg/civil"
+	"github.com/rotaloom/rotaloom/pkg/fault"
+	"github.com/rotaloom/rotaloom/pkg/fault/bulk"
+	"github.com/rotaloom/rotaloom/pkg/pg"
+	"github.com/rotaloom/rotaloom/pkg/rpc"
+	commonv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/common/v1"
+	commonsv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/commons/v1"
+	"github.com/rotaloom/rotaloom/services/commons/internal/structure"
+)
+
+// most bounds the locations of an answer.
+const most = 10_000
+
+// MultiReadLocations answers locations by exactly one criterion, by path and
+// then by date. A criterion for a span answers every version that holds on one
+// of its days, with the last path that it has there.
+func (h *Handler) MultiReadLocations(ctx context.Context, req *commonsv1.MultiReadLocationsRequest) (*commonsv1.LocationList, error) {
+	q, err := h.read(ctx, req.GetWhere())
+	if err != nil {
+		return nil, err
+	}
+	since, err := structure.Since(req.GetMultiReadOptions())
+	if err != nil {
+		return nil, err
+	}
+	list, err := answer(ctx, h.pool, structure.Tenant(ctx), q, since)
+	if err != nil {
+		return nil, err
+	}
+	out := &commonsv1.LocationList{Locations: make([]*commonsv1.Location, 0, len(list))}
+	for _, f := range list {
+		if req.GetMultiReadOptions().GetIncludeOrgPathDetails() {
+			f.OrgPathHierarchy = hierarchy(f)
+		}
+		out.Locations = append(out.Locations, f.Location)
+	}
+	return out, nil
+}
+
+// answer answers a question: 413 for more than an answer may hold.
+func answer(ctx context.Context, db pg.Querier, tenantID int64, q question, since *time.Time) ([]found, error) {
+	if q.kind == ancestors || q.kind == parent {
+		if err := q.climb(ctx, db, tenantID); err != nil {
+			return nil, err
+		}
+	}
+	where, args := q.sql(tenantID, since)
+	rows, err := db.Query(ctx, `SELECT `+columns+where+` ORDER BY p.path, v.from_date, p.from_date LIMIT `+strconv.Itoa(most+1), args...)
+	if err != nil {
+		return nil, err
+	}
+	list, err := pgx.CollectRows(rows, scan)
+	if err != nil {
+		return nil, fmt.Errorf("read locations: %w", err)
+	}
+	if len(list) > most {
+		var actual int
+		if err := db.QueryRow(ctx, `SELECT count(*)`+where, args...).Scan(&actual); err != nil {
+			return nil, err
+		}
+		return nil, structure.TooMany("locations", actual, most)
+	}
+	return q.stopped(lastPaths(list)), nil
+}
+
+// climb turns the question for what is above locations into one for the
+// locations themselves.
+func (q *question) climb(ctx context.Context, db pg.Querier, tenantID int64) error {
+	rows, err := db.Query(ctx, `SELECT lineage FROM location_path
+		WHERE tenant_id = $1 AND location_id = ANY($2) AND from_date < $4 AND to_date > $3`,
+		tenantID, q.ids, q.days.From.Time(), q.days.To.Time())
+	if err != nil {
+		return err
+	}
+	lineages, err := pgx.CollectRows(rows, pgx.RowTo[string])
+	if err != nil {
+		return err
+	}
+	if len(lineages) == 0 {
+		return notThen(q.ids[0], q.days.From)
+	}
+	above := ids(lineages[0])
+	above = above[:len(above)-1]
+	if q.kind == parent && len(above) > 1 {
+		above = above[len(above)-1:]
+	}
+	q.kind, q.ids = listed, above
+	return nil
+}
+
+// sql answers the FROM and WHERE of a question and its arguments.
+func (q *question) sql(tenantID int64, since *time.Time) (string, []any) {
+	types := q.types
+	if q.stop != nil {
+		types = nil // What stops is not always what is answered.
+	}
+	args := []any{tenantID, q.days.From.Time(), q.days.To.Time(), types, since}
+	from, condition, arg := q.source()
+	if arg != nil {
+		args = append(args, arg)
+	}
+	return from + joins + ` WHERE p.tenant_id = $1 AND p.from_date < $3 AND p.to_date > $2
+		AND v.from_date < $3 AND v.to_date > $2 AND ($4::bigint[] IS NULL OR v.type_id = ANY($4))
+		AND ($5::timestamptz IS NULL OR v.updated_at >= $5) AND ` + condition, args
+}
+
+// source answers where the places p of a question come from, what holds for
+// them, and the argument $6 of that.
+func (q *question) source() (from, condition string, arg any) {
+	const places = ` FROM location_path p`
+	const subtrees = ` FROM location_path above JOIN location_path p ON p.tenant_id = $1 AND p.lineage < above.lineage_end`
+	const same = ` AND above.tenant_id = $1 AND above.from_date < $3 AND above.to_date > $2
+		AND p.from_date < above.to_date AND p.to_date > above.from_date`
+	switch q.kind {
+	case byName:
+		return places, `v.name_key >= lower($6) AND v.name_key < lower($6) || U&'\+10FFFF'`, q.text
+	case byPath:
+		return places, `p.path = $6`, q.text
+	case top:
+		return places, `v.parent_id IS NULL`, nil
+	case descendants:
+		return subtrees, `p.lineage > above.lineage AND above.location_id = ANY($6)` + same, q.ids
+	case children:
+		return places, `v.parent_id = ANY($6)`, q.ids
+	case ofSet:
+		return places, `p.location_id IN (SELECT location_id FROM location_set_location WHERE tenant_id = $1 AND set_id = ANY($6))`, q.ids
+	case belowSet:
+		return subtrees, `p.lineage >= above.lineage AND above.location_id IN
+			(SELECT location_id FROM location_set_location WHERE tenant_id = $1 AND set_id = ANY($6))` + same, q.ids
+	default:
+		return places, `p.location_id = ANY($6)`, q.ids
+	}
+}
+
+// lastPaths keeps one of several rows of one version: that of its last path.
+func lastPaths(list []found) []found {
+	type key struct {
+		id   int64
+		from string
+	}
+	at := make(map[key]int, len(list))
+	out := list[:0]
+	for _, f := range list {
+		k := key{f.GetNodeId(), f.EffectiveDate}
+		if i, ok := at[k]; ok {
+			if out[i].placeFrom.Before(f.placeFrom) {
+				out[i] = f
+			}
+			continue
+		}
+		at[k] = len(out)
+		out = append(out, f)
+	}
+	return out
+}
+
+// stopped leaves out what lies below locations of the stop types, and what is
+// not of the types that are asked for.
+func (q *question) stopped(list []found) []found {
+	if q.stop == nil {
+		return list
+	}
+	stops := map[int64]bool{}
+	for _, f := range list {
+		if slices.Contains(q.stop, f.GetOrgNodeTypeRef().GetId()) {
+			stops[f.GetNodeId()] = true
+		}
+	}
+	return slices.DeleteFunc(list, func(f found) bool {
+		line := ids(f.lineage)
+		below := slices.ContainsFunc(line[:len(line)-1], func(id int64) bool { return stops[id] })
+		return below || q.types != nil && !slices.Contains(q.types, f.GetOrgNodeTypeRef().GetId())
+	})
+}
+
+// ids are those of a lineage, from the top down.
+func ids(lineage string) []int64 {
+	var out []int64
+	for _, text := range strings.Split(strings.Trim(lineage, "."), ".") {
+		if id, err := strconv.ParseInt(text, 10, 64); err == nil {
+			out = append(out, id)
+		}
+	}
+	return out
+}
+
+// hierarchy is a lineage with the names of a path.
+func hierarchy(f found) []*commonv1.Ref {
+	var out []*commonv1.Ref
+	end := 0
+	for _, id := range ids(f.lineage) {
+		if next := strings.IndexByte(f.OrgPath[end:], '/'); next >= 0 {
+			end += next
+		} else {
+			end = len(f.OrgPath)
+		}
+		path := f.OrgPath[:end]
+		out = append(out, named(&id, &path))
+		end = min(end+1, len(f.OrgPath))
+	}
+	return out
+}
+
+// setID answers the id of the set that a reference names; of several with the
+// same name that which is the oldest.
+func setID(ctx context.Context, db pg.Querier, tenantID int64, ref *commonv1.Ref) (id int64, err error) {
+	if ref.Id != nil {
+		err = db.QueryRow(ctx, `SELECT id FROM location_set WHERE tenant_id = $1 AND id = $2`, tenantID, ref.GetId()).Scan(&id)
+	} else {
+		err = db.QueryRow(ctx, `SELECT id FROM location_set WHERE tenant_id = $1 AND name = $2 ORDER BY id LIMIT 1`,
+			tenantID, ref.GetQualifier()).Scan(&id)
+	}
+	if errors.Is(err, pgx.ErrNoRows) {
+		err = fault.Invalid(structure.CodeUnknown, fmt.Sprintf("There is no location set with %s.", structure.Text(ref)))
+	}
+	return id, err
+}
+
+// MultiReadLocationExternalIds answers the locations that have external ids on a
+// date, in the order asked for.
+func (h *Handler) MultiReadLocationExternalIds(ctx context.Context, req *commonsv1.MultiReadLocationExternalIdsRequest) (*commonsv1.LocationExternalIdMappings, error) {
+	day, err := structure.Day("where.date", req.GetWhere().GetDate())
+	if err != nil {
+		return nil, err
+	}
+	asked := req.GetWhere().GetExternalIds()
+	if len(asked) == 0 {
+		return nil, structure.Missing("where.externalIds")
+	}
+	refs, err := byExternalID(ctx, h.pool, structure.Tenant(ctx), asked, day)
+	if err != nil {
+		return nil, err
+	}
+	out := &bulk.Outcome[*commonsv1.LocationExternalIdMapping, *commonsv1.LocationExternalIdMapping]{}
+	for _, externalID := range asked {
+		mapping := &commonsv1.LocationExternalIdMapping{ExternalId: externalID, LocationRef: refs[externalID]}
+		if mapping.LocationRef == nil {
+			out.Fail(mapping, fault.Invalid(structure.CodeUnknown, fmt.Sprintf("There is no location with the externalId %q on %s.", externalID, day)))
+		} else {
+			out.Succeed(mapping, mapping)
+		}
+	}
+	failure, err := out.Failure()
+	if err != nil {
+		return nil, err
+	}
+	if failure != nil {
+		return &commonsv1.LocationExternalIdMappings{Failure: failure}, rpc.PartialSuccess(ctx)
+	}
+	return &commonsv1.LocationExternalIdMappings{Mappings: out.Successes()}, nil
+}
+
+// byExternalID answers locations by their external ids. When several have one,
+// the oldest is meant.
+func byExternalID(ctx context.Context, db pg.Querier, tenantID int64, externalIDs []string, day civil.Date) (map[string]*commonv1.Ref, error) {
+	rows, err := db.Query(ctx, `SELECT v.external_id, v.location_id, `+PathSQL("$1", "v.location_id", "$3")+`
+		FROM location_version v WHERE v.tenant_id = $1 AND v.external_id = ANY($2) AND v.external_id IS NOT NULL
+		  AND v.from_date <= $3 AND v.to_date > $3 ORDER BY v.location_id DESC`, tenantID, externalIDs, day.Time())
+	if err != nil {
+		return nil, err
+	}
+	out := map[string]*commonv1.Ref{}
+	var id int64
+	var externalID, path string
+	_, err = pgx.ForEachRow(rows, []any{&externalID, &id, &path}, func() error {
+		out[externalID] = &commonv1.Ref{Id: new(id), Qualifier: new(path)}
+		return nil
+	})
+	return out, err
+}
+
+// MultiReadLocationPersistentIds answers the ids of locations by their
+// persistent ids.
+func (h *Handler) MultiReadLocationPersistentIds(ctx context.Context, req *commonsv1.MultiReadPersistentIdsRequest) (*commonsv1.PersistentIdMappings, error) {
+	return structure.PersistentIDs(ctx, h.pool, "location", req.GetWhere().GetPersistentIds(), structure.CodeUnknown)
+}

@@ -1,0 +1,160 @@
+package location
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"google.golang.org/protobuf/proto"
+
+	"github.com/rotaloom/rotaloom/pkg/civil"
+	"github.com/rotaloom/rotaloom/pkg/fault"
+	"github.com/rotaloom/rotaloom/pkg/pg"
+	commonsv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/commons/v1"
+	"github.com/rotaloom/rotaloom/services/commons/internal/structure"
+	"github.com/rotaloom/rotaloom/services/commons/internal/timeline"
+)
+
+// version is what is said of a location on some days.
+type version struct {
+	parentID, typeID, jobID *int64
+	name                    string
+	externalID              *string
+	// body is a Location without what the fields above hold.
+	body *commonsv1.Location
+	// updatedAt is when this was said; nil for now.
+	updatedAt *time.Time
+}
+
+func insert(ctx context.Context, tx pgx.Tx, tenantID int64, persistentID string) (id int64, err error) {
+	err = tx.QueryRow(ctx, `INSERT INTO location (tenant_id, persistent_id) VALUES ($1, $2) RETURNING id`,
+		tenantID, cmp.Or(persistentID, structure.NewPersistentID())).Scan(&id)
+	if pg.IsUnique(err, "location_persistent_id") {
+		err = fault.Invalid(structure.CodeTaken, fmt.Sprintf("Another location has the persistentId %q.", persistentID))
+	}
+	return id, err
+}
+
+// history answers all versions of a location in order; none when there is no
+// such location.
+func history(ctx context.Context, db pg.Querier, tenantID, id int64) ([]timeline.Piece[version], error) {
+	rows, err := db.Query(ctx, `SELECT from_date, to_date, parent_id, type_id, job_id, name, external_id, body, updated_at
+		FROM location_version WHERE tenant_id = $1 AND location_id = $2 ORDER BY from_date`, tenantID, id)
+	if err != nil {
+		return nil, err
+	}
+	return pgx.CollectRows(rows, func(row pgx.CollectableRow) (timeline.Piece[version], error) {
+		var from, to time.Time
+		v := version{body: &commonsv1.Location{}}
+		var body []byte
+		err := row.Scan(&from, &to, &v.parentID, &v.typeID, &v.jobID, &v.name, &v.externalID, &body, &v.updatedAt)
+		if err == nil {
+			err = proto.Unmarshal(body, v.body)
+		}
+		return timeline.Piece[version]{Days: civil.Range{From: civil.FromTime(from), To: civil.FromTime(to)}, Value: v}, err
+	})
+}
+
+// replace stores the versions of a location instead of those that are there.
+// What did not change keeps the time of its last change.
+func replace(ctx context.Context, tx pgx.Tx, tenantID, id int64, versions []timeline.Piece[version]) error {
+	batch := &pgx.Batch{}
+	batch.Queue(`DELETE FROM location_version WHERE tenant_id = $1 AND location_id = $2`, tenantID, id)
+	for i, v := range versions {
+		body, err := proto.MarshalOptions{Deterministic: true}.Marshal(v.Value.body)
+		if err != nil {
+			return fmt.Errorf("encode location: %w", err)
+		}
+		batch.Queue(`INSERT INTO location_version (tenant_id, location_id, from_date, to_date, parent_id, type_id, job_id,
+				name, external_id, body, first_revision, last_revision, updated_at)
+			VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, coalesce($13, now()))`,
+			tenantID, id, v.Days.From.Time(), v.Days.To.Time(), v.Value.parentID, v.Value.typeID, v.Value.jobID,
+			v.Value.name, v.Value.externalID, body, i == 0, i == len(versions)-1, v.Value.updatedAt)
+	}
+	return tx.SendBatch(ctx, batch).Close()
+}
+
+// columns are what scan reads: of a location l, its version v, its place p, and
+// what its references are called on the day when the version begins to hold in
+// what was asked for.
+const columns = `l.id, l.persistent_id, v.from_date, v.to_date, v.first_revision, v.last_revision, v.parent_id, v.name,
+	v.external_id, v.body, p.path, p.lineage, p.from_date, v.type_id, t.name, v.job_id,
+	(SELECT j.name FROM job_version j WHERE j.tenant_id = $1 AND j.job_id = v.job_id
+	   AND j.from_date <= greatest(v.from_date, p.from_date) AND j.to_date > greatest(v.from_date, p.from_date))`
+
+// joins bring the versions that hold while a place p is held.
+const joins = ` JOIN location_version v ON v.tenant_id = $1 AND v.location_id = p.location_id
+	     AND v.from_date < p.to_date AND v.to_date > p.from_date
+	JOIN location l ON l.tenant_id = $1 AND l.id = p.location_id
+	LEFT JOIN location_type t ON t.tenant_id = $1 AND t.id = v.type_id `
+
+// found is a location as it is answered, and what is not.
+type found struct {
+	*commonsv1.Location
+	lineage string
+	// placeFrom is the first day on which it has its path.
+	placeFrom time.Time
+}
+
+func scan(row pgx.CollectableRow) (found, error) {
+	f := found{Location: &commonsv1.Location{}}
+	var from, to time.Time
+	var body []byte
+	var id int64
+	var parent, typeID, jobID *int64
+	var name, persistentID, path string
+	var typeName, jobName, externalID *string
+	var first, last bool
+	if err := row.Scan(&id, &persistentID, &from, &to, &first, &last, &parent, &name, &externalID, &body,
+		&path, &f.lineage, &f.placeFrom, &typeID, &typeName, &jobID, &jobName); err != nil {
+		return f, err
+	}
+	if err := proto.Unmarshal(body, f.Location); err != nil {
+		return f, fmt.Errorf("decode location %d: %w", id, err)
+	}
+	f.NodeId, f.Name, f.PersistentId, f.OrgPath = &id, &name, persistentID, path
+	f.EffectiveDate, f.ExpirationDate = civil.FromTime(from).String(), civil.FromTime(to).String()
+	f.FirstRevision, f.LastRevision, f.ExternalId = &first, &last, externalID
+	f.ParentNodeRef = named(parent, parentPath(path, name))
+	f.OrgNodeTypeRef, f.GenericJobRef = named(typeID, typeName), named(jobID, jobName)
+	return f, nil
+}
+
+// parentPath is a path without its last name; nil at the top.
+func parentPath(path, name string) *string {
+	if len(path) <= len(name) {
+		return nil
+	}
+	parent := path[:len(path)-len(name)-1]
+	return &parent
+}
+
+// on answers a location as it is on a day: 404 when there is no such location,
+// and 400 when it is not there on the day.
+func on(ctx context.Context, db pg.Querier, tenantID, id int64, day civil.Date) (*commonsv1.Location, error) {
+	rows, err := db.Query(ctx, `SELECT `+columns+` FROM location_path p`+joins+`
+		WHERE p.tenant_id = $1 AND p.location_id = $2 AND p.from_date <= $3 AND p.to_date > $3
+		  AND v.from_date <= $3 AND v.to_date > $3`, tenantID, id, day.Time())
+	if err != nil {
+		return nil, err
+	}
+	f, err := pgx.CollectExactlyOneRow(rows, scan)
+	if !errors.Is(err, pgx.ErrNoRows) {
+		return f.Location, err
+	}
+	var exists bool
+	if err := db.QueryRow(ctx, `SELECT EXISTS (SELECT FROM location WHERE tenant_id = $1 AND id = $2)`, tenantID, id).Scan(&exists); err != nil {
+		return nil, err
+	}
+	if !exists {
+		return nil, fault.NotFound(structure.CodeUnknown, fmt.Sprintf("There is no location with the id %d.", id))
+	}
+	return nil, notThen(id, day)
+}
+
+func notThen(id int64, day civil.Date) *fault.Error {
+	return fault.Invalid(structure.CodeNotThen, fmt.Sprintf("The location with the id %d is not there on %s.", id, day))
+}

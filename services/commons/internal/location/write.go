@@ -1,0 +1,228 @@
+package location
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/jackc/pgx/v5"
+	"google.golang.org/protobuf/proto"
+
+	"github.com/rotaloom/rotaloom/pkg/civil"
+	"github.com/rotaloom/rotaloom/pkg/fault"
+	commonv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/common/v1"
+	commonsv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/commons/v1"
+	"github.com/rotaloom/rotaloom/services/commons/internal/job"
+	"github.com/rotaloom/rotaloom/services/commons/internal/locationtype"
+	"github.com/rotaloom/rotaloom/services/commons/internal/structure"
+	"github.com/rotaloom/rotaloom/services/commons/internal/timeline"
+)
+
+// longestText bounds texts that are not names, in characters.
+const longestText = 1000
+
+// create stores a new location.
+func create(ctx context.Context, tx pgx.Tx, tenantID int64, given *commonsv1.Location) (*commonsv1.Location, error) {
+	if given.NodeId != nil {
+		return nil, fault.Invalid(structure.CodeIDGiven, "nodeId must not be sent with a new location.")
+	}
+	if given.Name == nil {
+		return nil, structure.Missing("name")
+	}
+	days, err := structure.Days(given.GetEffectiveDate(), given.GetExpirationDate())
+	if err != nil {
+		return nil, err
+	}
+	say, err := sent(ctx, tx, tenantID, given, days.From)
+	if err != nil {
+		return nil, err
+	}
+	id, err := insert(ctx, tx, tenantID, given.GetPersistentId())
+	if err != nil {
+		return nil, err
+	}
+	versions := []timeline.Piece[version]{{Days: days, Value: say(version{body: &commonsv1.Location{}})}}
+	if err := replace(ctx, tx, tenantID, id, versions); err != nil {
+		return nil, err
+	}
+	if err := place(ctx, tx, tenantID, id, days); err != nil {
+		return nil, err
+	}
+	return on(ctx, tx, tenantID, id, days.From)
+}
+
+// update changes what is sent of a location.
+func update(ctx context.Context, tx pgx.Tx, tenantID int64, given *commonsv1.Location) (*commonsv1.Location, error) {
+	if given.NodeId == nil {
+		return nil, structure.Missing("nodeId")
+	}
+	days, err := structure.Days(given.GetEffectiveDate(), given.GetExpirationDate())
+	if err != nil {
+		return nil, err
+	}
+	say, err := sent(ctx, tx, tenantID, given, days.From)
+	if err != nil {
+		return nil, err
+	}
+	moves := given.Name != nil || given.ParentNodeRef != nil
+	return change(ctx, tx, tenantID, given.GetNodeId(), days, moves, say)
+}
+
+// change changes a location on the days on which it is there, and answers it as
+// it is on the first of them. A range that begins before the location does must
+// begin at the beginning of time. With moves, it and what lies below it are put
+// where they stand now.
+func change(ctx context.Context, tx pgx.Tx, tenantID, id int64, days civil.Range, moves bool, say func(version) version) (*commonsv1.Location, error) {
+	versions, err := history(ctx, tx, tenantID, id)
+	if err != nil {
+		return nil, err
+	}
+	if len(versions) == 0 {
+		return nil, fault.Invalid(structure.CodeUnknown, fmt.Sprintf("There is no location with the id %d.", id))
+	}
+	life := civil.Range{From: versions[0].Days.From, To: versions[len(versions)-1].Days.To}
+	if days.From != civil.Beginning && !life.Contains(days.From) {
+		return nil, notThen(id, days.From)
+	}
+	if days = days.Intersect(life); days.Empty() {
+		return nil, notThen(id, days.From)
+	}
+	if err := replace(ctx, tx, tenantID, id, timeline.Change(versions, days, say)); err != nil {
+		return nil, err
+	}
+	if moves {
+		if err := place(ctx, tx, tenantID, id, days); err != nil {
+			return nil, err
+		}
+	}
+	return on(ctx, tx, tenantID, id, days.From)
+}
+
+// sent answers what is sent of a location as a change of a version. Paths and
+// names in references are read on a day.
+func sent(ctx context.Context, tx pgx.Tx, tenantID int64, given *commonsv1.Location, day civil.Date) (func(version) version, error) {
+	if err := check(given); err != nil {
+		return nil, err
+	}
+	parent, err := optional(ctx, tx, tenantID, "parentNodeRef", given.GetParentNodeRef(), day)
+	if err != nil {
+		return nil, err
+	}
+	var typeID, jobID *int64
+	if r := given.GetOrgNodeTypeRef(); r != nil {
+		if typeID, err = one(r, "orgNodeTypeRef", func(refs []*commonv1.Ref) ([]int64, error) {
+			return locationtype.Resolve(ctx, tx, tenantID, refs)
+		}); err != nil {
+			return nil, err
+		}
+	}
+	if r := given.GetGenericJobRef(); r != nil {
+		if jobID, err = one(r, "genericJobRef", func(refs []*commonv1.Ref) ([]int64, error) {
+			return job.Resolve(ctx, tx, tenantID, refs, day)
+		}); err != nil {
+			return nil, err
+		}
+	}
+	return func(v version) version {
+		v.updatedAt = nil
+		if given.Name != nil {
+			v.name = given.GetName()
+		}
+		for into, id := range map[**int64]*int64{&v.parentID: parent, &v.typeID: typeID, &v.jobID: jobID} {
+			if id != nil {
+				*into = id
+			}
+		}
+		if given.ExternalId != nil {
+			v.externalID = nil
+			if *given.ExternalId != "" {
+				v.externalID = given.ExternalId
+			}
+		}
+		body := proto.CloneOf(v.body)
+		proto.Merge(body, rest(given))
+		v.body = body
+		return v
+	}, nil
+}
+
+// rest is what the body of a row holds of a location.
+func rest(given *commonsv1.Location) *commonsv1.Location {
+	return &commonsv1.Location{
+		FullName: given.FullName, Description: given.Description, Address: given.Address, Color: given.Color,
+		CostCenterRef: given.CostCenterRef, CurrencyRef: given.CurrencyRef, TimezoneRef: given.TimezoneRef,
+		Transferable: given.Transferable, DirectWorkPercent: given.DirectWorkPercent, IndirectWorkPercent: given.IndirectWorkPercent,
+	}
+}
+
+// optional answers the location that a reference names on a day; nil without
+// one.
+func optional(ctx context.Context, tx pgx.Tx, tenantID int64, path string, ref *commonv1.Ref, day civil.Date) (*int64, error) {
+	if ref == nil {
+		return nil, nil
+	}
+	return one(ref, path, func(refs []*commonv1.Ref) ([]int64, error) {
+		return Resolve(ctx, tx, tenantID, refs, day)
+	})
+}
+
+// one resolves one reference.
+func one(ref *commonv1.Ref, path string, resolve func([]*commonv1.Ref) ([]int64, error)) (*int64, error) {
+	if err := structure.CheckRef(path, ref); err != nil {
+		return nil, err
+	}
+	ids, err := resolve([]*commonv1.Ref{ref})
+	if err != nil {
+		return nil, err
+	}
+	return &ids[0], nil
+}
+
+// named is how answers name what an id and a qualifier stand for; nil without
+// an id.
+func named(id *int64, qualifier *string) *commonv1.Ref {
+	if id == nil {
+		return nil
+	}
+	return &commonv1.Ref{Id: id, Qualifier: qualifier}
+}
+
+// check checks what is sent of a location.
+func check(given *commonsv1.Location) error {
+	if given.Name != nil {
+		if err := structure.CheckName("name", given.GetName()); err != nil {
+			return err
+		}
+		if strings.Contains(given.GetName(), "/") {
+			return structure.Invalid("name", "must not have a slash, which stands between the names of a path")
+		}
+	}
+	for path, text := range map[string]string{
+		"fullName": given.GetFullName(), "description": given.GetDescription(), "address": given.GetAddress(),
+		"color": given.GetColor(), "externalId": given.GetExternalId(), "persistentId": given.GetPersistentId(),
+	} {
+		if utf8.RuneCountInString(text) > longestText {
+			return structure.Invalid(path, "must have at most %d characters", longestText)
+		}
+	}
+	for path, percent := range map[string]int32{
+		"directWorkPercent": given.GetDirectWorkPercent(), "indirectWorkPercent": given.GetIndirectWorkPercent(),
+	} {
+		if percent < 0 || percent > 100 {
+			return structure.Invalid(path, "must be from 0 to 100")
+		}
+	}
+	return nil
+}
+
+// checkContext checks the name of a structure. One tree serves both.
+func checkContext(path, text string) error {
+	switch text {
+	case "":
+		return structure.Missing(path)
+	case "ORG", "FORECAST":
+		return nil
+	}
+	return structure.Invalid(path, "must be ORG or FORECAST")
+}

@@ -1,0 +1,203 @@
+// Package locationset keeps named groups of locations.
+package locationset
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
+	"google.golang.org/protobuf/types/known/emptypb"
+
+	"github.com/rotaloom/rotaloom/pkg/civil"
+	"github.com/rotaloom/rotaloom/pkg/clock"
+	"github.com/rotaloom/rotaloom/pkg/fault"
+	"github.com/rotaloom/rotaloom/pkg/fault/bulk"
+	"github.com/rotaloom/rotaloom/pkg/pg"
+	"github.com/rotaloom/rotaloom/pkg/rpc"
+	commonv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/common/v1"
+	commonsv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/commons/v1"
+	"github.com/rotaloom/rotaloom/services/commons/internal/location"
+	"github.com/rotaloom/rotaloom/services/commons/internal/structure"
+)
+
+// Handler serves LocationSetService.
+type Handler struct {
+	commonsv1.UnsafeLocationSetServiceServer
+
+	pool  *pgxpool.Pool
+	clock clock.Clock
+}
+
+// New makes a Handler.
+func New(pool *pgxpool.Pool, clk clock.Clock) *Handler { return &Handler{pool: pool, clock: clk} }
+
+// today is the day on which questions without a date are answered, in UTC.
+func (h *Handler) today() civil.Date { return civil.FromTime(h.clock.Now()) }
+
+// types are the kinds of sets, by their ids.
+func types() []string {
+	return []string{1: "MANAGER_GROUP", 2: "MANAGER_TRANSFER_GROUP", 3: "EMPLOYEE_TRANSFER_GROUP", 4: "EMPLOYEE_MGR_TRANSFER_GROUP"}
+}
+
+func checkType(id int32) error {
+	if id < 1 || int(id) >= len(types()) {
+		return structure.Invalid("typeId", "must be from 1 to %d", len(types())-1)
+	}
+	return nil
+}
+
+// CreateLocationSet stores a new set. The paths of its locations are read
+// today.
+func (h *Handler) CreateLocationSet(ctx context.Context, given *commonsv1.LocationSet) (*commonsv1.LocationSet, error) {
+	if given.Id != nil {
+		return nil, fault.Invalid(structure.CodeIDGiven, "id must not be sent with a new location set.")
+	}
+	if given.TypeId == nil {
+		return nil, structure.Missing("typeId")
+	}
+	var created *commonsv1.LocationSet
+	err := pg.InTx(ctx, h.pool, func(ctx context.Context, tx pgx.Tx) error {
+		id, err := insert(ctx, tx, structure.Tenant(ctx), &commonsv1.LocationSetChange{
+			Name: given.GetName(), TypeId: given.TypeId, Description: &given.Description, IncludeAllEnabled: given.IncludeAllEnabled,
+		}, given.GetPersistentId())
+		if err != nil {
+			return err
+		}
+		if err := h.change(ctx, tx, id, given.GetNodeRefs(), nil, h.today()); err != nil {
+			return err
+		}
+		created, err = get(ctx, tx, structure.Tenant(ctx), id, h.today())
+		return err
+	})
+	return created, err
+}
+
+// change adds and removes locations of a set.
+func (h *Handler) change(ctx context.Context, tx pgx.Tx, id int64, add, remove []*commonv1.Ref, day civil.Date) error {
+	tenantID := structure.Tenant(ctx)
+	for i, refs := range [][]*commonv1.Ref{remove, add} {
+		for k, ref := range refs {
+			if err := structure.CheckRef(fmt.Sprintf("location %d of the set", k+1), ref); err != nil {
+				return err
+			}
+		}
+		ids, err := location.Resolve(ctx, tx, tenantID, refs, day)
+		if err != nil {
+			return err
+		}
+		sql := `DELETE FROM location_set_location WHERE tenant_id = $1 AND set_id = $2 AND location_id = ANY($3)`
+		if i == 1 {
+			sql = `INSERT INTO location_set_location (tenant_id, set_id, location_id)
+				SELECT $1, $2, unnest($3::bigint[]) ON CONFLICT DO NOTHING`
+		}
+		if _, err := tx.Exec(ctx, sql, tenantID, id, ids); err != nil {
+			return err
+		}
+	}
+	var size int
+	if err := tx.QueryRow(ctx, `SELECT count(*) FROM location_set_location WHERE tenant_id = $1 AND set_id = $2`, tenantID, id).Scan(&size); err != nil {
+		return err
+	}
+	if size > mostLocations {
+		return fault.TooLarge(structure.CodeTooMany, fmt.Sprintf("The set would have %d locations, but at most %d are allowed.", size, mostLocations)).
+			WithLimits(int64(size), mostLocations)
+	}
+	return nil
+}
+
+// DeleteLocationSet deletes a set, or answers 404.
+func (h *Handler) DeleteLocationSet(ctx context.Context, req *commonsv1.DeleteLocationSetRequest) (*emptypb.Empty, error) {
+	err := pg.ExecOne(ctx, h.pool, `DELETE FROM location_set WHERE tenant_id = $1 AND id = $2`, structure.Tenant(ctx), req.GetId())
+	if errors.Is(err, pgx.ErrNoRows) {
+		err = notFound(req.GetId())
+	}
+	return &emptypb.Empty{}, err
+}
+
+// MultiDeleteLocationSets deletes sets, all or none.
+func (h *Handler) MultiDeleteLocationSets(ctx context.Context, req *commonsv1.MultiDeleteLocationSetsRequest) (*emptypb.Empty, error) {
+	refs, err := structure.Refs("where", req.GetWhere())
+	if err != nil {
+		return nil, err
+	}
+	return &emptypb.Empty{}, pg.InTx(ctx, h.pool, func(ctx context.Context, tx pgx.Tx) error {
+		for _, ref := range refs {
+			tag, err := tx.Exec(ctx, `DELETE FROM location_set WHERE tenant_id = $1
+				AND (id = $2 OR $2 IS NULL AND name = $3)`, structure.Tenant(ctx), ref.Id, ref.GetQualifier())
+			if err != nil {
+				return err
+			}
+			if tag.RowsAffected() == 0 {
+				return fault.Invalid(structure.CodeUnknown, fmt.Sprintf("There is no location set with %s.", structure.Text(ref)))
+			}
+		}
+		return nil
+	})
+}
+
+// UpsertLocationSets creates sets and changes those that are there. Each
+// succeeds or fails by itself.
+func (h *Handler) UpsertLocationSets(ctx context.Context, req *commonsv1.LocationSetChangeList) (*commonsv1.LocationSetList, error) {
+	if len(req.GetChanges()) == 0 {
+		return nil, structure.Missing("A location set")
+	}
+	var outcome *bulk.Outcome[*commonsv1.LocationSetChange, *commonsv1.LocationSet]
+	err := pg.InTx(ctx, h.pool, func(ctx context.Context, tx pgx.Tx) error {
+		var err error
+		outcome, err = bulk.Run(req.GetChanges(), true, func(_ int, c *commonsv1.LocationSetChange) (*commonsv1.LocationSet, error) {
+			var set *commonsv1.LocationSet
+			err := pgx.BeginFunc(ctx, tx, func(tx pgx.Tx) (err error) {
+				set, err = h.upsert(ctx, tx, c)
+				return err
+			})
+			return set, err
+		})
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	failure, err := outcome.Failure()
+	if err != nil {
+		return nil, err
+	}
+	if failure != nil {
+		return &commonsv1.LocationSetList{Failure: failure}, rpc.PartialSuccess(ctx)
+	}
+	return &commonsv1.LocationSetList{LocationSets: outcome.Successes()}, nil
+}
+
+func (h *Handler) upsert(ctx context.Context, tx pgx.Tx, c *commonsv1.LocationSetChange) (*commonsv1.LocationSet, error) {
+	tenantID := structure.Tenant(ctx)
+	day, err := structure.DayOr("effectiveOnDate", c.GetEffectiveOnDate(), h.today())
+	if err != nil {
+		return nil, err
+	}
+	if c.TypeId == nil {
+		return nil, structure.Missing("typeId")
+	}
+	id, err := same(ctx, tx, tenantID, c)
+	if err != nil {
+		return nil, err
+	}
+	switch {
+	case id != 0:
+		err = replace(ctx, tx, tenantID, id, c)
+	case c.Id != nil:
+		err = fault.New(structure.CodeUnknown, http.StatusBadRequest, fmt.Sprintf("There is no location set with the id %d.", c.GetId()))
+	case len(c.GetAddNodeRefs()) == 0:
+		err = structure.Missing("addNodeRefs")
+	default:
+		id, err = insert(ctx, tx, tenantID, c, "")
+	}
+	if err != nil {
+		return nil, err
+	}
+	if err := h.change(ctx, tx, id, c.GetAddNodeRefs(), c.GetRemoveNodeRefs(), day); err != nil {
+		return nil, err
+	}
+	return get(ctx, tx, tenantID, id, day)
+}

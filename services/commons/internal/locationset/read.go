@@ -1,0 +1,226 @@
+package locationset
+
+import (
+	"context"
+	"slices"
+	"strings"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/rotaloom/rotaloom/pkg/civil"
+	"github.com/rotaloom/rotaloom/pkg/fault"
+	commonsv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/commons/v1"
+	"github.com/rotaloom/rotaloom/services/commons/internal/structure"
+)
+
+// ListLocationSets answers all sets by name, with their locations when all
+// details are asked for.
+func (h *Handler) ListLocationSets(ctx context.Context, req *commonsv1.ListLocationSetsRequest) (*commonsv1.LocationSetList, error) {
+	q := question{details: req.GetAllDetails()}
+	err := checkContext(req.GetContext())
+	if err != nil {
+		return nil, err
+	}
+	if q.day, err = structure.DayOr("date", req.GetDate(), h.today()); err != nil {
+		return nil, err
+	}
+	list, _, err := h.answer(ctx, q, 0, most)
+	return &commonsv1.LocationSetList{LocationSets: list}, err
+}
+
+// GetLocationSet answers one set with its locations as they are on a date.
+func (h *Handler) GetLocationSet(ctx context.Context, req *commonsv1.GetLocationSetRequest) (*commonsv1.LocationSet, error) {
+	if err := checkContext(req.GetContext()); err != nil {
+		return nil, err
+	}
+	day, err := structure.DayOr("date", req.GetDate(), h.today())
+	if err != nil {
+		return nil, err
+	}
+	return get(ctx, h.pool, structure.Tenant(ctx), req.GetId(), day)
+}
+
+// MultiReadLocationSets answers sets by name.
+func (h *Handler) MultiReadLocationSets(ctx context.Context, req *commonsv1.MultiReadLocationSetsRequest) (*commonsv1.LocationSetList, error) {
+	if req.Index != nil || req.Count != nil {
+		return nil, fault.Invalid(fault.CodeUnknownProperty, "index and count belong to /v2/commons/location_sets/multi_read.")
+	}
+	q, err := h.read(req.GetWhere())
+	if err != nil {
+		return nil, err
+	}
+	list, total, err := h.answer(ctx, q, 0, most)
+	if err == nil && total > most {
+		err = structure.TooMany("location sets", total, most)
+	}
+	return &commonsv1.LocationSetList{LocationSets: list}, err
+}
+
+// PageLocationSets answers one page of sets, and how many there are.
+func (h *Handler) PageLocationSets(ctx context.Context, req *commonsv1.MultiReadLocationSetsRequest) (*commonsv1.LocationSetPage, error) {
+	q, err := h.read(req.GetWhere())
+	if err != nil {
+		return nil, err
+	}
+	count := int32(most)
+	if req.Count != nil {
+		count = req.GetCount()
+	}
+	if count < 1 || count > most {
+		return nil, structure.Invalid("count", "must be from 1 to %d", most)
+	}
+	if req.GetIndex() < 0 {
+		return nil, structure.Invalid("index", "must not be negative")
+	}
+	list, total, err := h.answer(ctx, q, int(req.GetIndex()), int(count))
+	return &commonsv1.LocationSetPage{Records: list, TotalElements: new(int32(total))}, err
+}
+
+// question is what a read asks for.
+type question struct {
+	day                 civil.Date
+	ids                 []int64
+	names, persistentID []string
+	types               []int16
+	begins              string
+	details, jobs, tree bool
+	// some says that ids, names or persistent ids are given.
+	some bool
+}
+
+func (h *Handler) read(where *commonsv1.LocationSetWhere) (question, error) {
+	q := question{
+		details: where.GetAllDetails(), jobs: where.GetExpandJobs(), tree: where.GetReturnOnlyNodeRefsTree(), begins: where.GetQuery(),
+	}
+	var err error
+	if where.GetContext() == "" {
+		return q, structure.Missing("where.context")
+	}
+	if err = checkContext(where.GetContext()); err != nil {
+		return q, err
+	}
+	if q.day, err = structure.Day("where.date", where.GetDate()); err != nil {
+		return q, err
+	}
+	if err := q.refs(where.GetLocationSets()); err != nil {
+		return q, err
+	}
+	return q, q.ofTypes(where.GetTypes())
+}
+
+func (q *question) refs(refs *commonsv1.LocationSetRefs) error {
+	kinds := 0
+	for _, n := range []int{len(refs.GetIds()), len(refs.GetQualifiers()), len(refs.GetPersistentIds()), len(refs.GetRefs())} {
+		if n > 0 {
+			kinds++
+		}
+	}
+	if refs != nil && kinds != 1 {
+		return fault.Invalid(structure.CodeNoList, "where.locationSets needs exactly one of ids, qualifiers, persistentIds and refs.")
+	}
+	q.some = kinds == 1
+	q.ids, q.names, q.persistentID = refs.GetIds(), refs.GetQualifiers(), refs.GetPersistentIds()
+	for _, ref := range refs.GetRefs() {
+		if err := structure.CheckRef("where.locationSets.refs", ref); err != nil {
+			return err
+		}
+		if ref.Id != nil {
+			q.ids = append(q.ids, ref.GetId())
+		} else {
+			q.names = append(q.names, ref.GetQualifier())
+		}
+	}
+	return nil
+}
+
+func (q *question) ofTypes(given *commonsv1.LocationSetTypes) error {
+	for _, id := range given.GetIds() {
+		if err := checkType(int32(min(id, 1<<30))); err != nil {
+			return err
+		}
+		q.types = append(q.types, int16(id))
+	}
+	for _, name := range given.GetQualifiers() {
+		id := slices.Index(types(), name)
+		if id < 1 {
+			return structure.Invalid("where.types.qualifiers", "has %q, which is none of %s", name, strings.Join(types()[1:], ", "))
+		}
+		q.types = append(q.types, int16(id))
+	}
+	return nil
+}
+
+// answer answers sets by name and how many there are in all. An unknown set is
+// left out.
+func (h *Handler) answer(ctx context.Context, q question, skip, count int) ([]*commonsv1.LocationSet, int, error) {
+	const where = ` FROM location_set WHERE tenant_id = $1
+		AND (NOT $2 OR id = ANY($3) OR name = ANY($4) OR persistent_id = ANY($5))
+		AND ($6::smallint[] IS NULL OR type_id = ANY($6)) AND lower(left(name, length($7))) = lower($7)`
+	args := []any{structure.Tenant(ctx), q.some, q.ids, q.names, q.persistentID, q.types, q.begins}
+	var total int
+	if err := h.pool.QueryRow(ctx, `SELECT count(*)`+where, args...).Scan(&total); err != nil {
+		return nil, 0, err
+	}
+	rows, err := h.pool.Query(ctx, `SELECT `+columns+where+` ORDER BY name, type_id, id OFFSET $8 LIMIT $9`, append(args, skip, count)...)
+	if err != nil {
+		return nil, 0, err
+	}
+	list, err := pgx.CollectRows(rows, scan)
+	if err != nil {
+		return nil, 0, err
+	}
+	if !q.details {
+		for i, s := range list {
+			list[i] = &commonsv1.LocationSet{Id: s.Id, Name: s.Name, PersistentId: s.PersistentId}
+		}
+		return list, total, nil
+	}
+	if err := fill(ctx, h.pool, structure.Tenant(ctx), list, q.day); err != nil {
+		return nil, 0, err
+	}
+	for _, s := range list {
+		if q.jobs {
+			if err := expandJobs(ctx, h.pool, structure.Tenant(ctx), s, q.day); err != nil {
+				return nil, 0, err
+			}
+		}
+		if q.tree {
+			s.NodeRefsTree, s.NodeRefs = tree(s), nil
+		}
+	}
+	return list, total, nil
+}
+
+// tree answers the locations of a set, each below the nearest one above it that
+// is in the set too.
+func tree(set *commonsv1.LocationSet) *commonsv1.LocationSetNode {
+	root := &commonsv1.LocationSetNode{NodeName: set.GetName()}
+	byPath := make(map[string]*commonsv1.LocationSetNode, len(set.GetNodeRefs()))
+	paths := make([]string, len(set.GetNodeRefs()))
+	for i, ref := range set.GetNodeRefs() {
+		paths[i] = ref.GetQualifier()
+		byPath[paths[i]] = &commonsv1.LocationSetNode{Id: ref.Id, NodeName: paths[i][strings.LastIndexByte(paths[i], '/')+1:]}
+	}
+	for _, path := range paths {
+		above := root
+		for end := strings.LastIndexByte(path, '/'); end > 0; end = strings.LastIndexByte(path[:end], '/') {
+			if n, ok := byPath[path[:end]]; ok {
+				above = n
+				break
+			}
+		}
+		above.Children = append(above.Children, byPath[path])
+	}
+	if len(root.Children) == 1 {
+		return root.Children[0]
+	}
+	return root
+}
+
+func checkContext(text string) error {
+	switch text {
+	case "", "ORG", "FORECAST":
+		return nil
+	}
+	return structure.Invalid("context", "must be ORG or FORECAST")
+}

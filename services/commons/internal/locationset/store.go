@@ -1,0 +1,181 @@
+package locationset
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"time"
+	"unicode/utf8"
+
+	"github.com/jackc/pgx/v5"
+	"google.golang.org/protobuf/proto"
+
+	"github.com/rotaloom/rotaloom/pkg/civil"
+	"github.com/rotaloom/rotaloom/pkg/fault"
+	"github.com/rotaloom/rotaloom/pkg/pg"
+	commonv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/common/v1"
+	commonsv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/commons/v1"
+	"github.com/rotaloom/rotaloom/services/commons/internal/location"
+	"github.com/rotaloom/rotaloom/services/commons/internal/structure"
+)
+
+const (
+	// most bounds the sets of an answer.
+	most = 1000
+	// mostLocations bounds the locations of a set, and of all sets of an
+	// answer.
+	mostLocations = 10_000
+	// longestText bounds descriptions, in characters.
+	longestText = 1000
+)
+
+const columns = `id, name, description, type_id, include_all_enabled, persistent_id, version, updated_at`
+
+func scan(row pgx.CollectableRow) (*commonsv1.LocationSet, error) {
+	s := &commonsv1.LocationSet{
+		Id: new(int64), TypeId: new(int32), IncludeAllEnabled: new(bool), GoldData: new(bool), VersionCount: new(int64),
+	}
+	var updated time.Time
+	err := row.Scan(s.Id, &s.Name, &s.Description, s.TypeId, s.IncludeAllEnabled, &s.PersistentId, s.VersionCount, &updated)
+	s.UpdateDateTime = updated.UTC().Format("2006-01-02T15:04:05")
+	return s, err
+}
+
+func check(c *commonsv1.LocationSetChange) error {
+	if err := structure.CheckName("name", c.GetName()); err != nil {
+		return err
+	}
+	if utf8.RuneCountInString(c.GetDescription()) > longestText {
+		return structure.Invalid("description", "must have at most %d characters", longestText)
+	}
+	return checkType(c.GetTypeId())
+}
+
+func insert(ctx context.Context, tx pgx.Tx, tenantID int64, c *commonsv1.LocationSetChange, persistentID string) (id int64, err error) {
+	if err := check(c); err != nil {
+		return 0, err
+	}
+	if utf8.RuneCountInString(persistentID) > structure.LongestName {
+		return 0, structure.Invalid("persistentId", "must have at most %d characters", structure.LongestName)
+	}
+	err = tx.QueryRow(ctx, `INSERT INTO location_set (tenant_id, name, description, type_id, include_all_enabled, persistent_id)
+		VALUES ($1, $2, $3, $4, $5, $6) RETURNING id`, tenantID, c.GetName(), c.GetDescription(), c.GetTypeId(),
+		c.GetIncludeAllEnabled(), cmp.Or(persistentID, structure.NewPersistentID())).Scan(&id)
+	return id, taken(err, c.GetName())
+}
+
+func taken(err error, name string) error {
+	if pg.IsUnique(err, "location_set_name") {
+		return fault.Invalid(structure.CodeTaken, fmt.Sprintf("There is a location set of this type with the name %q already.", name))
+	}
+	if pg.IsUnique(err, "location_set_persistent_id") {
+		return fault.Invalid(structure.CodeTaken, "Another location set has this persistentId.")
+	}
+	return err
+}
+
+// same answers the id of the set that is to be changed, 0 when there is none.
+// It stays locked until the transaction ends.
+func same(ctx context.Context, tx pgx.Tx, tenantID int64, c *commonsv1.LocationSetChange) (id int64, err error) {
+	err = tx.QueryRow(ctx, `SELECT id FROM location_set WHERE tenant_id = $1
+		AND (id = $2 OR $2 IS NULL AND name = $3 AND type_id = $4) FOR UPDATE`, tenantID, c.Id, c.GetName(), c.GetTypeId()).Scan(&id)
+	if errors.Is(err, pgx.ErrNoRows) {
+		err = nil
+	}
+	return id, err
+}
+
+// replace changes what is sent of a set that is there. With a version it must
+// be the one that is stored.
+func replace(ctx context.Context, tx pgx.Tx, tenantID, id int64, c *commonsv1.LocationSetChange) error {
+	if err := check(c); err != nil {
+		return err
+	}
+	tag, err := tx.Exec(ctx, `UPDATE location_set SET name = $3, type_id = $4, description = coalesce($5, description),
+			include_all_enabled = coalesce($6, include_all_enabled), version = version + 1, updated_at = now()
+		WHERE tenant_id = $1 AND id = $2 AND version = coalesce($7, version)`,
+		tenantID, id, c.GetName(), c.GetTypeId(), c.Description, c.IncludeAllEnabled, c.VersionCount)
+	if err == nil && tag.RowsAffected() == 0 {
+		return fault.Conflict(fault.CodeStale, "The location set was changed since it was read. Read it again.")
+	}
+	return taken(err, c.GetName())
+}
+
+func notFound(id int64) *fault.Error {
+	return fault.NotFound(structure.CodeUnknown, fmt.Sprintf("There is no location set with the id %d.", id))
+}
+
+// get answers one set with its locations as they are on a day, or 404.
+func get(ctx context.Context, db pg.Querier, tenantID, id int64, day civil.Date) (*commonsv1.LocationSet, error) {
+	rows, err := db.Query(ctx, `SELECT `+columns+` FROM location_set WHERE tenant_id = $1 AND id = $2`, tenantID, id)
+	if err != nil {
+		return nil, err
+	}
+	set, err := pgx.CollectExactlyOneRow(rows, scan)
+	if errors.Is(err, pgx.ErrNoRows) {
+		return nil, notFound(id)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return set, fill(ctx, db, tenantID, []*commonsv1.LocationSet{set}, day)
+}
+
+// fill puts in the locations of sets, by their paths on a day. A location that
+// is not there on the day is left out.
+func fill(ctx context.Context, db pg.Querier, tenantID int64, sets []*commonsv1.LocationSet, day civil.Date) error {
+	byID := make(map[int64]*commonsv1.LocationSet, len(sets))
+	ids := make([]int64, len(sets))
+	for i, s := range sets {
+		byID[s.GetId()], ids[i] = s, s.GetId()
+	}
+	rows, err := db.Query(ctx, `SELECT s.set_id, s.location_id, p.path FROM location_set_location s
+		JOIN location_path p ON p.tenant_id = $1 AND p.location_id = s.location_id AND p.from_date <= $3 AND p.to_date > $3
+		WHERE s.tenant_id = $1 AND s.set_id = ANY($2) ORDER BY p.path LIMIT $4`, tenantID, ids, day.Time(), mostLocations+1)
+	if err != nil {
+		return err
+	}
+	var setID, locationID int64
+	var path string
+	n := 0
+	_, err = pgx.ForEachRow(rows, []any{&setID, &locationID, &path}, func() error {
+		s := byID[setID]
+		s.NodeRefs = append(s.NodeRefs, &commonv1.Ref{Id: new(locationID), Qualifier: new(path)})
+		n++
+		return nil
+	})
+	if err == nil && n > mostLocations {
+		err = structure.TooMany("locations", n, mostLocations)
+	}
+	return err
+}
+
+// expandJobs puts in the jobs at the locations of a set: those of the locations
+// right below that have one.
+func expandJobs(ctx context.Context, db pg.Querier, tenantID int64, set *commonsv1.LocationSet, day civil.Date) error {
+	ids := make([]int64, len(set.GetNodeRefs()))
+	at := make(map[int64]*commonsv1.LocationSetJobs, len(ids))
+	for i, ref := range set.GetNodeRefs() {
+		ids[i], at[ref.GetId()] = ref.GetId(), &commonsv1.LocationSetJobs{Node: ref}
+		set.NodeJobs = append(set.NodeJobs, at[ref.GetId()])
+	}
+	rows, err := db.Query(ctx, `SELECT v.parent_id, v.location_id, `+location.PathSQL("$1", "v.location_id", "$3")+`
+		FROM location_version v WHERE v.tenant_id = $1 AND v.parent_id = ANY($2) AND v.job_id IS NOT NULL
+		  AND v.from_date <= $3 AND v.to_date > $3 ORDER BY v.location_id LIMIT $4`, tenantID, ids, day.Time(), mostLocations+1)
+	if err != nil {
+		return err
+	}
+	var parent, id int64
+	var path string
+	n := 0
+	_, err = pgx.ForEachRow(rows, []any{&parent, &id, &path}, func() error {
+		at[parent].Jobs = append(at[parent].Jobs, &commonv1.Ref{Id: new(id), Qualifier: proto.String(path)})
+		n++
+		return nil
+	})
+	if err == nil && n > mostLocations {
+		err = structure.TooMany("jobs", n, mostLocations)
+	}
+	return err
+}

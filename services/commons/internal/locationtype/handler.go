@@ -1,0 +1,246 @@
+// Package locationtype keeps the kinds of locations.
+package locationtype
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"unicode/utf8"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
+	"google.golang.org/protobuf/types/known/emptypb"
+
+	"github.com/rotaloom/rotaloom/pkg/fault"
+	"github.com/rotaloom/rotaloom/pkg/fault/bulk"
+	"github.com/rotaloom/rotaloom/pkg/pg"
+	"github.com/rotaloom/rotaloom/pkg/rpc"
+	commonv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/common/v1"
+	commonsv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/commons/v1"
+	"github.com/rotaloom/rotaloom/services/commons/internal/structure"
+)
+
+const (
+	// most bounds the types of a tenant, and so the list of them.
+	most = 1000
+	// longestText bounds descriptions, in characters.
+	longestText = 1000
+)
+
+// Handler serves LocationTypeService.
+type Handler struct {
+	commonsv1.UnsafeLocationTypeServiceServer
+
+	pool *pgxpool.Pool
+}
+
+// New makes a Handler.
+func New(pool *pgxpool.Pool) *Handler { return &Handler{pool: pool} }
+
+const columns = `id, name, nullif(description, ''), display_order, persistent_id`
+
+func scan(row pgx.CollectableRow) (*commonsv1.LocationType, error) {
+	t := &commonsv1.LocationType{Id: new(int64), Name: new(string), DisplayOrder: new(int32)}
+	return t, row.Scan(t.Id, t.Name, &t.Description, t.DisplayOrder, &t.PersistentId)
+}
+
+// ListLocationTypes answers all types in their display order.
+func (h *Handler) ListLocationTypes(ctx context.Context, req *commonsv1.ListLocationTypesRequest) (*commonsv1.LocationTypeList, error) {
+	switch req.GetContext() {
+	case "", "ORG", "FORECAST":
+	default:
+		return nil, structure.Invalid("context", "must be ORG or FORECAST")
+	}
+	rows, err := h.pool.Query(ctx, `SELECT `+columns+` FROM location_type WHERE tenant_id = $1 ORDER BY display_order, name LIMIT $2`,
+		structure.Tenant(ctx), most)
+	if err != nil {
+		return nil, err
+	}
+	list, err := pgx.CollectRows(rows, scan)
+	return &commonsv1.LocationTypeList{LocationTypes: list}, err
+}
+
+// GetLocationType answers one type, or 404.
+func (h *Handler) GetLocationType(ctx context.Context, req *commonsv1.GetLocationTypeRequest) (*commonsv1.LocationType, error) {
+	rows, err := h.pool.Query(ctx, `SELECT `+columns+` FROM location_type WHERE tenant_id = $1 AND id = $2`,
+		structure.Tenant(ctx), req.GetId())
+	if err != nil {
+		return nil, err
+	}
+	return exactlyOne(rows, req.GetId())
+}
+
+func exactlyOne(rows pgx.Rows, id int64) (*commonsv1.LocationType, error) {
+	t, err := pgx.CollectExactlyOneRow(rows, scan)
+	if errors.Is(err, pgx.ErrNoRows) {
+		return nil, notFound(id)
+	}
+	return t, err
+}
+
+func notFound(id int64) *fault.Error {
+	return fault.NotFound(structure.CodeUnknown, fmt.Sprintf("There is no location type with the id %d.", id))
+}
+
+// MultiReadLocationTypes answers types in the order asked for: with 207 when
+// some are unknown.
+func (h *Handler) MultiReadLocationTypes(ctx context.Context, req *commonsv1.MultiReadLocationTypesRequest) (*commonsv1.LocationTypeList, error) {
+	refs, err := structure.Refs("where", req.GetWhere())
+	if err != nil {
+		return nil, err
+	}
+	find, err := look(ctx, h.pool, structure.Tenant(ctx), refs)
+	if err != nil {
+		return nil, err
+	}
+	out := &bulk.Outcome[*commonv1.Ref, *commonsv1.LocationType]{}
+	for _, ref := range refs {
+		if t := find(ref); t != nil {
+			out.Succeed(ref, t)
+		} else {
+			out.Fail(ref, unknown(ref))
+		}
+	}
+	failure, err := out.Failure()
+	if err != nil {
+		return nil, err
+	}
+	if failure != nil {
+		return &commonsv1.LocationTypeList{Failure: failure}, rpc.PartialSuccess(ctx)
+	}
+	return &commonsv1.LocationTypeList{LocationTypes: out.Successes()}, nil
+}
+
+// CreateLocationType stores a new type.
+func (h *Handler) CreateLocationType(ctx context.Context, given *commonsv1.LocationType) (*commonsv1.LocationType, error) {
+	if given.Id != nil {
+		return nil, fault.Invalid(structure.CodeIDGiven, "id must not be sent with a new location type.")
+	}
+	if given.Name == nil {
+		return nil, structure.Missing("name")
+	}
+	if err := check(given); err != nil {
+		return nil, err
+	}
+	t, err := pg.WriteRow(ctx, h.pool, scan, `INSERT INTO location_type (tenant_id, name, description, display_order, persistent_id)
+		SELECT $1, $2, $3, $4, $5 WHERE (SELECT count(*) FROM location_type WHERE tenant_id = $1) < $6 RETURNING `+columns,
+		structure.Tenant(ctx), given.GetName(), given.GetDescription(), given.GetDisplayOrder(),
+		cmp.Or(given.GetPersistentId(), structure.NewPersistentID()), most)
+	if errors.Is(err, pgx.ErrNoRows) {
+		return nil, fault.TooLarge(structure.CodeTooMany, fmt.Sprintf("There are %d location types already, and no more may be.", most))
+	}
+	return t, taken(err, given.GetName())
+}
+
+// UpdateLocationType changes what is sent of a type.
+func (h *Handler) UpdateLocationType(ctx context.Context, req *commonsv1.UpdateLocationTypeRequest) (*commonsv1.LocationType, error) {
+	given := req.GetLocationType()
+	if given == nil {
+		given = &commonsv1.LocationType{}
+	}
+	if err := structure.CheckID(req.GetId(), given.Id); err != nil {
+		return nil, err
+	}
+	if err := check(given); err != nil {
+		return nil, err
+	}
+	t, err := pg.WriteRow(ctx, h.pool, scan, `UPDATE location_type SET name = coalesce($3, name), description = coalesce($4, description),
+			display_order = coalesce($5, display_order), version = version + 1, updated_at = now()
+		WHERE tenant_id = $1 AND id = $2 RETURNING `+columns,
+		structure.Tenant(ctx), req.GetId(), given.Name, given.Description, given.DisplayOrder)
+	if errors.Is(err, pgx.ErrNoRows) {
+		return nil, notFound(req.GetId())
+	}
+	return t, taken(err, given.GetName())
+}
+
+// DeleteLocationType deletes a type, or answers 404; 400 when a location has it
+// on any day.
+func (h *Handler) DeleteLocationType(ctx context.Context, req *commonsv1.DeleteLocationTypeRequest) (*emptypb.Empty, error) {
+	err := pg.ExecOne(ctx, h.pool, `DELETE FROM location_type WHERE tenant_id = $1 AND id = $2`, structure.Tenant(ctx), req.GetId())
+	switch {
+	case pg.IsForeignKey(err, ""):
+		return nil, fault.Invalid(structure.CodeInUse, "Locations have this type. Give them another one first.")
+	case errors.Is(err, pgx.ErrNoRows):
+		return nil, notFound(req.GetId())
+	}
+	return &emptypb.Empty{}, err
+}
+
+func check(given *commonsv1.LocationType) error {
+	if given.Name != nil {
+		if err := structure.CheckName("name", given.GetName()); err != nil {
+			return err
+		}
+	}
+	if utf8.RuneCountInString(given.GetDescription()) > longestText {
+		return structure.Invalid("description", "must have at most %d characters", longestText)
+	}
+	if utf8.RuneCountInString(given.GetPersistentId()) > structure.LongestName {
+		return structure.Invalid("persistentId", "must have at most %d characters", structure.LongestName)
+	}
+	return nil
+}
+
+func taken(err error, name string) error {
+	if pg.IsUnique(err, "location_type_name") {
+		return fault.Invalid(structure.CodeTaken, fmt.Sprintf("There is a location type with the name %q already.", name))
+	}
+	return err
+}
+
+func unknown(ref *commonv1.Ref) *fault.Error {
+	return fault.Invalid(structure.CodeUnknown, fmt.Sprintf("There is no location type with %s.", structure.Text(ref)))
+}
+
+// Resolve answers the ids of the types that references name, in their order. An
+// unknown type is a fault with the status 400.
+func Resolve(ctx context.Context, db pg.Querier, tenantID int64, refs []*commonv1.Ref) ([]int64, error) {
+	find, err := look(ctx, db, tenantID, refs)
+	if err != nil {
+		return nil, err
+	}
+	ids := make([]int64, len(refs))
+	for i, ref := range refs {
+		t := find(ref)
+		if t == nil {
+			return nil, unknown(ref)
+		}
+		ids[i] = t.GetId()
+	}
+	return ids, nil
+}
+
+// look answers a function that finds the type that one of the references names;
+// nil when there is none.
+func look(ctx context.Context, db pg.Querier, tenantID int64, refs []*commonv1.Ref) (func(*commonv1.Ref) *commonsv1.LocationType, error) {
+	var ids []int64
+	var names []string
+	for _, ref := range refs {
+		if ref.Id != nil {
+			ids = append(ids, ref.GetId())
+		} else {
+			names = append(names, ref.GetQualifier())
+		}
+	}
+	rows, err := db.Query(ctx, `SELECT `+columns+` FROM location_type WHERE tenant_id = $1 AND (id = ANY($2) OR name = ANY($3))`,
+		tenantID, ids, names)
+	if err != nil {
+		return nil, err
+	}
+	list, err := pgx.CollectRows(rows, scan)
+	if err != nil {
+		return nil, fmt.Errorf("look for location types: %w", err)
+	}
+	byID, byName := map[int64]*commonsv1.LocationType{}, map[string]*commonsv1.LocationType{}
+	for _, t := range list {
+		byID[t.GetId()], byName[t.GetName()] = t, t
+	}
+	return func(ref *commonv1.Ref) *commonsv1.LocationType {
+		if ref.Id != nil {
+			return byID[ref.GetId()]
+		}
+		return byName[ref.GetQualifier()]
+	}, nil
+}

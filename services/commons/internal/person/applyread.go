@@ -1,0 +1,179 @@
+package person
+
+import (
+	"context"
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"google.golang.org/protobuf/proto"
+
+	"github.com/rotaloom/rotaloom/pkg/civil"
+	"github.com/rotaloom/rotaloom/pkg/fault"
+	commonsv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/commons/v1"
+)
+
+// maxPage is the most persons of a page.
+const maxPage = 10000
+
+// notApplicable is the status of who has none.
+const notApplicable = "Not Applicable"
+
+// Error codes of apply_read.
+const (
+	// CodeEmploymentStatus and CodeAccountStatus (400): there is no such status.
+	CodeEmploymentStatus = "WCO-101724"
+	CodeAccountStatus    = "WCO-101725"
+	// CodeIndex and CodeCount (400): not a page, or not a number of persons.
+	CodeIndex = "WCO-101726"
+	CodeCount = "WCO-101727"
+	// CodePageTooLarge (413): more persons than a page may have.
+	CodePageTooLarge = "WCO-101338"
+)
+
+// pageQuery is what apply_read asks the database for.
+type pageQuery struct {
+	employment, account string
+	day                 civil.Date
+	withoutAoid         bool
+	changedFrom         *time.Time
+	changedTo           *time.Time
+	limit, offset       int64
+	idsOnly             bool
+}
+
+// ApplyReadPersons answers a page of the persons whom the caller may see, in the
+// order of their ids.
+func (h *Handler) ApplyReadPersons(ctx context.Context, req *commonsv1.ApplyReadPersonsRequest) (*commonsv1.PersonPage, error) {
+	q, err := h.pageQuery(req)
+	if err != nil {
+		return nil, err
+	}
+	visible, err := h.rows.rules.Visible(ctx)
+	if err != nil {
+		return nil, err
+	}
+	// NULL stands for everybody, and no ids for nobody.
+	var seen []int64
+	if !visible.All() {
+		seen = append([]int64{}, visible.IDs()...)
+	}
+	records, err := h.page(ctx, q, seen)
+	if err != nil {
+		return nil, err
+	}
+	return &commonsv1.PersonPage{TotalElements: proto.String(strconv.Itoa(len(records))), Records: records}, nil
+}
+
+func (h *Handler) pageQuery(req *commonsv1.ApplyReadPersonsRequest) (pageQuery, error) {
+	where := req.GetWhere()
+	q := pageQuery{day: h.today(), limit: maxPage, idsOnly: where.GetReturnPersonIdOnly()}
+	var err error
+	if q.employment, err = pageStatus("employmentStatus", where.GetEmploymentStatus(), CodeEmploymentStatus); err != nil {
+		return q, err
+	}
+	if q.account, err = pageStatus("userAccountStatus", where.GetUserAccountStatus(), CodeAccountStatus); err != nil {
+		return q, err
+	}
+	if text := where.GetSnapshotDate(); text != "" {
+		if q.day, err = civil.ParseDate(text); err != nil {
+			return q, fault.Invalid(fault.CodeDate, "where.snapshotDate: "+err.Error())
+		}
+		q.day = q.day.Clamp()
+	}
+	switch kind := where.GetMissingExternalIdType(); {
+	case strings.EqualFold(kind, "aoid"):
+		q.withoutAoid = true
+	case kind != "":
+		return q, fault.Invalid(CodeBadValue, fmt.Sprintf("where.missingExternalIdType: %.40q is not aoid.", kind))
+	}
+	if q.changedFrom, q.changedTo, err = changedIn(where.GetDateRange()); err != nil {
+		return q, err
+	}
+	return q, q.setPage(req)
+}
+
+// setPage reads which page is asked for.
+func (q *pageQuery) setPage(req *commonsv1.ApplyReadPersonsRequest) error {
+	if req.Count != nil {
+		q.limit = req.GetCount()
+	}
+	switch {
+	case q.limit > maxPage:
+		return fault.TooLarge(CodePageTooLarge, fmt.Sprintf("count %d is more than the %d persons that a page may have.", q.limit, maxPage)).
+			WithLimits(q.limit, maxPage)
+	case q.limit <= 0:
+		return fault.Invalid(CodeCount, fmt.Sprintf("count %d is not a number of persons from 1 to %d.", q.limit, maxPage))
+	case req.GetIndex() < 0 || req.GetIndex() > 1<<40:
+		return fault.Invalid(CodeIndex, fmt.Sprintf("index %d is not the number of a page, which are counted from 0.", req.GetIndex()))
+	}
+	q.offset = req.GetIndex() * q.limit
+	return nil
+}
+
+func pageStatus(name, given, code string) (string, error) {
+	if given == "" {
+		return "", nil
+	}
+	for _, status := range append([]string{notApplicable}, statuses...) {
+		if strings.EqualFold(given, status) {
+			return status, nil
+		}
+	}
+	return "", fault.Invalid(code, fmt.Sprintf("where.%s: %.40q is none of %s, %s.", name, given, notApplicable, strings.Join(statuses, ", ")))
+}
+
+func changedIn(r *commonsv1.DateTimeRange) (from, to *time.Time, err error) {
+	read := func(name, text string) (*time.Time, error) {
+		if text == "" {
+			return nil, nil
+		}
+		at, err := time.Parse("2006-01-02T15:04:05", text)
+		if err != nil {
+			return nil, fault.Invalid(fault.CodeDate, fmt.Sprintf("where.dateRange.%s: %.40q is not a date with a time.", name, text))
+		}
+		return &at, nil
+	}
+	if from, err = read("startDateTime", r.GetStartDateTime()); err != nil {
+		return nil, nil, err
+	}
+	if to, err = read("endDateTime", r.GetEndDateTime()); err != nil {
+		return nil, nil, err
+	}
+	if from != nil && to != nil && from.After(*to) {
+		return nil, nil, fault.Invalid("WCO-101228", "where.dateRange: startDateTime is after endDateTime.")
+	}
+	return from, to, nil
+}
+
+func (h *Handler) page(ctx context.Context, q pageQuery, seen []int64) ([]*commonsv1.PersonRecord, error) {
+	rows, err := h.pool.Query(ctx, `SELECT p.id, p.person_number, p.first_name, p.last_name, coalesce(e.status, ''), coalesce(u.status, '')
+		FROM person p
+		LEFT JOIN employment_status e ON e.tenant_id = $1 AND e.person_id = p.id AND e.from_date <= $2 AND e.to_date > $2
+		LEFT JOIN user_account_status u ON u.tenant_id = $1 AND u.person_id = p.id AND u.from_date <= $2 AND u.to_date > $2
+		WHERE p.tenant_id = $1
+		  AND ($3 = '' OR coalesce(e.status, $5) = $3) AND ($4 = '' OR coalesce(u.status, $5) = $4)
+		  AND (NOT $6 OR p.aoid = '')
+		  AND ($7::timestamptz IS NULL OR p.updated_at >= $7) AND ($8::timestamptz IS NULL OR p.updated_at <= $8)
+		  AND ($9::bigint[] IS NULL OR p.id = ANY($9))
+		ORDER BY p.id LIMIT $10 OFFSET $11`,
+		tenantOf(ctx), q.day.Time(), q.employment, q.account, notApplicable, q.withoutAoid,
+		q.changedFrom, q.changedTo, seen, q.limit, q.offset)
+	if err != nil {
+		return nil, err
+	}
+	records, err := pgx.CollectRows(rows, func(row pgx.CollectableRow) (*commonsv1.PersonRecord, error) {
+		r := &commonsv1.PersonRecord{}
+		err := row.Scan(&r.PersonId, &r.PersonNumber, &r.FirstName, &r.LastName, &r.EmploymentStatus, &r.UserAccountStatus)
+		if q.idsOnly {
+			r = &commonsv1.PersonRecord{PersonId: r.PersonId}
+		}
+		return r, err
+	})
+	if err != nil {
+		return nil, fmt.Errorf("read a page of persons: %w", err)
+	}
+	return records, nil
+}

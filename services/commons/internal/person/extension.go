@@ -1,0 +1,146 @@
+package person
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/rotaloom/rotaloom/pkg/civil"
+	"github.com/rotaloom/rotaloom/pkg/fault"
+	"github.com/rotaloom/rotaloom/pkg/fault/bulk"
+	"github.com/rotaloom/rotaloom/pkg/rpc"
+	commonsv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/commons/v1"
+)
+
+// CodeExtension (400): there is no such extension.
+const CodeExtension = "WCO-101201"
+
+// extensions are the names of the extensions.
+var extensions = []string{"accrual", "device", "employee", "scheduling", "timekeeping"}
+
+// view is a person on a snapshot date, with what an extension needs of others.
+type view struct {
+	*stored
+	day civil.Date
+	// wages says whether wages are shown.
+	wages bool
+	// manager is the person's, or nil when nobody has that number.
+	manager *base
+}
+
+// MultiReadPersonExtensions answers an extension of each person, or all of them,
+// in the order asked for. Unknown persons fail by themselves.
+func (h *Handler) MultiReadPersonExtensions(ctx context.Context, req *commonsv1.MultiReadPersonExtensionsRequest) (*commonsv1.PersonExtensionList, error) {
+	where := req.GetWhere()
+	kind := strings.ToLower(where.GetExtensionType())
+	if kind != "" && !slices.Contains(extensions, kind) {
+		return nil, fault.Invalid(CodeExtension, fmt.Sprintf("where.extensionType: %.40q is none of %s.", where.GetExtensionType(), strings.Join(extensions, ", ")))
+	}
+	var views []*view
+	out := &bulk.Outcome[*commonsv1.PersonIdentity, *commonsv1.PersonExtension]{}
+	err := h.each(ctx, where, func(day civil.Date, k key, p *stored) {
+		if p == nil {
+			out.Fail(k.identity(), k.unknown())
+			return
+		}
+		v := &view{stored: p, day: day, wages: where.IncludeBaseWages == nil || where.GetIncludeBaseWages()}
+		p.showCurrent(day)
+		views = append(views, v)
+		out.Succeed(nil, &commonsv1.PersonExtension{})
+	})
+	if err != nil {
+		return nil, err
+	}
+	if err := h.findManagers(ctx, views); err != nil {
+		return nil, err
+	}
+	for i, made := range out.Successes() {
+		views[i].extend(made, kind)
+	}
+	failure, err := out.Failure()
+	if err != nil {
+		return nil, err
+	}
+	if failure != nil {
+		failure.ErrorCode = fault.CodeBulkFailed // What operations on persons say.
+		return &commonsv1.PersonExtensionList{Failure: failure}, rpc.PartialSuccess(ctx)
+	}
+	return &commonsv1.PersonExtensionList{Extensions: out.Successes()}, nil
+}
+
+// findManagers finds the managers of persons by their numbers.
+func (h *Handler) findManagers(ctx context.Context, views []*view) error {
+	var keys []key
+	for _, v := range views {
+		if number := jobDetailsOf(v.record).GetSupervisorPersonNumber(); number != "" {
+			keys = append(keys, key{number: number})
+		}
+	}
+	if len(keys) == 0 {
+		return nil
+	}
+	found, err := h.bases(ctx, tenantOf(ctx), keys, h.today())
+	if err != nil {
+		return err
+	}
+	for _, v := range views {
+		if b, ok := found[key{number: jobDetailsOf(v.record).GetSupervisorPersonNumber()}]; ok {
+			v.manager = &b
+		}
+	}
+	return nil
+}
+
+// extend fills in the extension of a kind, or all of them.
+func (v *view) extend(out *commonsv1.PersonExtension, kind string) {
+	switch kind {
+	case "employee":
+		out.EmployeeExtension = v.employee()
+	case "timekeeping":
+		out.TimekeepingExtension = v.timekeeping()
+	case "scheduling":
+		out.SchedulingExtension = v.scheduling()
+	case "accrual":
+		out.AccrualExtension = v.accrual()
+	case "device":
+		out.DeviceExtension = v.device()
+	default:
+		out.AllExtension = &commonsv1.AllExtension{
+			PersonId: v.id, PersonNumber: v.number(), SnapShotDate: v.day.String(),
+			EmployeeExtension: v.employee(), TimekeepingExtension: v.timekeeping(), SchedulingExtension: v.scheduling(),
+			AccrualExtension: v.accrual(), DeviceExtension: v.device(),
+		}
+	}
+}
+
+func (v *view) active() *bool {
+	is := v.activeOn(v.day)
+	return &is
+}
+
+func (v *view) badges() []*commonsv1.ExtensionBadge {
+	return each(v.person.GetPersonInformation().GetBadgeAssignments(), func(b *commonsv1.BadgeAssignment) *commonsv1.ExtensionBadge {
+		return &commonsv1.ExtensionBadge{BadgeNumber: b.GetBadgeNumber(), EffectiveDate: b.GetEffectiveDate(), ExpirationDate: b.GetExpirationDate()}
+	})
+}
+
+// each answers what fn makes of the elements of a list.
+func each[A, B any](list []A, fn func(A) B) []B {
+	var out []B
+	for _, a := range list {
+		out = append(out, fn(a))
+	}
+	return out
+}
+
+// onDay answers the elements of a list that hold on a day.
+func onDay[M dated](list []M, day civil.Date) []M {
+	var out []M
+	for _, m := range list {
+		if rangeOf(datesOf(m)).Contains(day) {
+			out = append(out, m)
+		}
+	}
+	return out
+}

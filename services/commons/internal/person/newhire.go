@@ -1,0 +1,174 @@
+package person
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/jackc/pgx/v5"
+	"google.golang.org/protobuf/proto"
+	"google.golang.org/protobuf/types/known/structpb"
+
+	"github.com/rotaloom/rotaloom/pkg/fault"
+	"github.com/rotaloom/rotaloom/pkg/fault/bulk"
+	"github.com/rotaloom/rotaloom/pkg/rpc"
+	commonsv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/commons/v1"
+)
+
+// NewHires serves NewHireService.
+type NewHires struct {
+	commonsv1.UnsafeNewHireServiceServer
+	persons *Handler
+}
+
+// NewHires answers the server of NewHireService over the same persons.
+func (h *Handler) NewHires() *NewHires { return &NewHires{persons: h} }
+
+// hire is what is kept of a new hire beside the person.
+type hire struct {
+	allowances
+	body []byte
+}
+
+// CreateNewHires creates persons with their assignments, each of whom succeeds
+// or fails by itself.
+func (n *NewHires) CreateNewHires(ctx context.Context, req *commonsv1.NewHireList) (*commonsv1.NewHireList, error) {
+	hires := make([]*hire, len(req.GetEmployees()))
+	failed := make([]error, len(hires))
+	var persons []*commonsv1.Person
+	var kept []*hire
+	var at []int
+	for i, in := range req.GetEmployees() {
+		if hires[i], failed[i] = readHire(in); failed[i] == nil {
+			hired := in.GetHireDate()
+			if hired == "" {
+				hired = n.persons.today().String()
+			}
+			persons, kept, at = append(persons, personOf(in, hired)), append(kept, hires[i]), append(at, i)
+		}
+	}
+	if err := n.number(ctx, persons); err != nil {
+		return nil, err
+	}
+	items, err := n.persons.writeWith(ctx, persons, creates, kept)
+	if err != nil {
+		return nil, err
+	}
+	made := make([]*item, len(hires))
+	for i, it := range items {
+		made[at[i]], failed[at[i]] = it, it.err
+	}
+	out := &bulk.Outcome[*commonsv1.NewHire, *commonsv1.NewHire]{}
+	for i, in := range req.GetEmployees() {
+		shown := withoutSecrets(in)
+		if failed[i] != nil {
+			out.Fail(shown, fault.FromError(failed[i]))
+			continue
+		}
+		shown.PersonId, shown.EmployeeNumber = made[i].id, made[i].number()
+		out.Succeed(nil, shown)
+	}
+	failure, err := out.Failure()
+	if err != nil {
+		return nil, err
+	}
+	if failure != nil {
+		failure.ErrorCode = fault.CodeBulkFailed // What operations on persons say.
+		return &commonsv1.NewHireList{Failure: failure}, rpc.PartialSuccess(ctx)
+	}
+	return &commonsv1.NewHireList{Employees: out.Successes()}, nil
+}
+
+// readHire checks what is particular to a new hire.
+func readHire(in *commonsv1.NewHire) (*hire, error) {
+	if err := checkNewHire(in); err != nil {
+		return nil, err
+	}
+	amounts, err := readAllowances(in)
+	if err != nil {
+		return nil, err
+	}
+	rest := withoutSecrets(in)
+	rest.ResidentStateTotalAllowancesClaimedCurrencyAmount, rest.WorkStateTotalAllowancesClaimedCurrencyAmount = nil, nil
+	body, err := proto.MarshalOptions{Deterministic: true}.Marshal(rest)
+	if err != nil {
+		return nil, fmt.Errorf("encode new hire: %w", err)
+	}
+	return &hire{amounts, body}, nil
+}
+
+// withoutSecrets answers a new hire as they may be kept and shown.
+func withoutSecrets(in *commonsv1.NewHire) *commonsv1.NewHire {
+	out := proto.CloneOf(in)
+	out.Ssn, out.DirectDeposits, out.PersonId = "", nil, 0
+	return out
+}
+
+// number gives a person number to those who have none.
+func (n *NewHires) number(ctx context.Context, persons []*commonsv1.Person) error {
+	var without []*commonsv1.PersonDetails
+	for _, p := range persons {
+		if details := p.GetPersonInformation().GetPerson(); details.GetPersonNumber() == "" {
+			without = append(without, details)
+		}
+	}
+	if len(without) == 0 {
+		return nil
+	}
+	ids, err := newIDs(ctx, n.persons.pool, len(without))
+	for i, id := range ids {
+		without[i].PersonNumber = fmt.Sprintf("E%08d", id)
+	}
+	return err
+}
+
+// queueHires adds the statement that keeps what the persons' hiring told.
+func queueHires(batch *pgx.Batch, tenantID int64, persons []newPerson) {
+	var ids []int64
+	var resident, work []*int64
+	var bodies [][]byte
+	for _, p := range persons {
+		if p.hire != nil {
+			ids, bodies = append(ids, p.id), append(bodies, p.hire.body)
+			resident, work = append(resident, p.hire.resident), append(work, p.hire.work)
+		}
+	}
+	if len(ids) > 0 {
+		batch.Queue(`INSERT INTO new_hire (tenant_id, person_id, resident_state_allowances, work_state_allowances, body)
+			SELECT $1, q.* FROM unnest($2::bigint[], $3::bigint[], $4::bigint[], $5::bytea[]) AS q`, tenantID, ids, resident, work, bodies)
+	}
+}
+
+// GetNewHire answers what the hiring of the person with the id in the path told.
+func (n *NewHires) GetNewHire(ctx context.Context, req *commonsv1.GetNewHireRequest) (*commonsv1.NewHire, error) {
+	id := req.GetPersonId()
+	if err := n.persons.rows.refuseUnseen(ctx, id); err != nil {
+		return nil, err
+	}
+	var body []byte
+	var number string
+	var resident, work *int64
+	err := n.persons.pool.QueryRow(ctx, `SELECT p.person_number, n.resident_state_allowances, n.work_state_allowances, n.body
+		FROM new_hire n JOIN person p ON p.tenant_id = n.tenant_id AND p.id = n.person_id
+		WHERE n.tenant_id = $1 AND n.person_id = $2`, tenantOf(ctx), id).Scan(&number, &resident, &work, &body)
+	if errors.Is(err, pgx.ErrNoRows) {
+		return nil, unknownInPath(id)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("read new hire: %w", err)
+	}
+	out := &commonsv1.NewHire{}
+	if err := proto.Unmarshal(body, out); err != nil {
+		return nil, fmt.Errorf("decode new hire %d: %w", id, err)
+	}
+	out.PersonId, out.EmployeeNumber = id, number
+	out.ResidentStateTotalAllowancesClaimedCurrencyAmount, out.WorkStateTotalAllowancesClaimedCurrencyAmount = amountOf(resident), amountOf(work)
+	return out, nil
+}
+
+func amountOf(amount *int64) *structpb.Value {
+	if amount == nil {
+		return nil
+	}
+	return structpb.NewNumberValue(float64(*amount))
+}

@@ -1,0 +1,110 @@
+package person
+
+import (
+	"context"
+	"fmt"
+
+	"google.golang.org/protobuf/proto"
+
+	"github.com/rotaloom/rotaloom/pkg/fault"
+	"github.com/rotaloom/rotaloom/pkg/fault/bulk"
+	"github.com/rotaloom/rotaloom/pkg/rpc"
+	commonsv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/commons/v1"
+)
+
+// CreatePerson creates one person, and their user account when one is given.
+func (h *Handler) CreatePerson(ctx context.Context, req *commonsv1.Person) (*commonsv1.Person, error) {
+	return h.writeOne(ctx, req, creates)
+}
+
+// UpdatePerson changes what is sent of the person with the id in the path.
+func (h *Handler) UpdatePerson(ctx context.Context, req *commonsv1.UpdatePersonRequest) (*commonsv1.Person, error) {
+	id := req.GetPersonId()
+	if asked := req.GetPerson().GetPersonIdentity(); named(asked) {
+		// Another way to name the person of the path, or a mistake.
+		k, err := readIdentity(asked, h.today())
+		if err != nil {
+			return nil, err
+		}
+		known, err := h.known(ctx, tenantOf(ctx), []key{k})
+		if err != nil {
+			return nil, err
+		}
+		if p := known[k]; p == nil || p.id != id {
+			return nil, fault.Invalid(CodeCombination, fmt.Sprintf("personIdentity does not name the person %d of the path.", id))
+		}
+	}
+	in := &commonsv1.Person{}
+	if req.GetPerson() != nil {
+		in = proto.CloneOf(req.GetPerson())
+	}
+	asked := in.GetPersonIdentity().GetRequestItemId()
+	in.PersonIdentity = &commonsv1.PersonIdentity{PersonKey: &id}
+	if asked != 0 {
+		in.PersonIdentity.RequestItemId = &asked
+	}
+	out, err := h.writeOne(ctx, in, changes)
+	if fault.HasCode(err, CodeUnknown) {
+		return nil, unknownInPath(id)
+	}
+	return out, err
+}
+
+func (h *Handler) writeOne(ctx context.Context, in *commonsv1.Person, m mode) (*commonsv1.Person, error) {
+	items, err := h.write(ctx, []*commonsv1.Person{in}, m)
+	if err != nil {
+		return nil, err
+	}
+	if items[0].err != nil {
+		return nil, items[0].err
+	}
+	return items[0].answer(in, h.today()), nil
+}
+
+// MultiCreatePersons creates persons, each of which succeeds or fails by
+// itself.
+func (h *Handler) MultiCreatePersons(ctx context.Context, req *commonsv1.PersonList) (*commonsv1.PersonList, error) {
+	return h.writeMany(ctx, req, creates)
+}
+
+// MultiUpdatePersons changes what is sent of persons, each of whom succeeds or
+// fails by itself.
+func (h *Handler) MultiUpdatePersons(ctx context.Context, req *commonsv1.PersonList) (*commonsv1.PersonList, error) {
+	return h.writeMany(ctx, req, changes)
+}
+
+// MultiUpsertPersons changes the persons who are named and creates the others,
+// each of whom succeeds or fails by itself.
+func (h *Handler) MultiUpsertPersons(ctx context.Context, req *commonsv1.PersonList) (*commonsv1.PersonList, error) {
+	return h.writeMany(ctx, req, upserts)
+}
+
+func (h *Handler) writeMany(ctx context.Context, req *commonsv1.PersonList, m mode) (*commonsv1.PersonList, error) {
+	items, err := h.write(ctx, req.GetPersons(), m)
+	if err != nil {
+		return nil, err
+	}
+	out := &bulk.Outcome[*commonsv1.Person, *commonsv1.Person]{}
+	for i, in := range req.GetPersons() {
+		if items[i].err != nil {
+			// The caller gets back what failed, and must not get a password.
+			out.Fail(withoutPassword(in), fault.FromError(items[i].err))
+		} else {
+			out.Succeed(nil, items[i].answer(in, h.today()))
+		}
+	}
+	return personList(ctx, out)
+}
+
+// personList answers the outcome of an operation on several persons.
+func personList[I proto.Message](ctx context.Context, out *bulk.Outcome[I, *commonsv1.Person]) (*commonsv1.PersonList, error) {
+	failure, err := out.Failure()
+	if err != nil {
+		return nil, err
+	}
+	if failure != nil {
+		failure.ErrorCode = fault.CodeBulkFailed // What operations on persons say.
+		return &commonsv1.PersonList{Failure: failure}, rpc.PartialSuccess(ctx)
+	}
+	return &commonsv1.PersonList{Persons: out.Successes()}, nil
+}

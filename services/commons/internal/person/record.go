@@ -1,0 +1,109 @@
+package person
+
+import (
+	"github.com/rotaloom/rotaloom/pkg/civil"
+	commonsv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/commons/v1"
+)
+
+// record is everything that is kept of a person: the message, and what the
+// message has no list for.
+type record struct {
+	person *commonsv1.Person
+	// payRules are the rules from day to day. The message shows one of them.
+	payRules []*payRule
+	// aoid and coid are the pair of names that another system gave.
+	aoid, coid string
+}
+
+type payRule struct{ name, effective, expiration string }
+
+func (r *record) details() *commonsv1.PersonDetails {
+	return r.person.GetPersonInformation().GetPerson()
+}
+
+func (r *record) number() string { return r.details().GetPersonNumber() }
+
+// spread moves what callers give as one value with a first day into the lists
+// that keep such values from day to day. A list that was given as well decides.
+func (r *record) spread() {
+	if job := r.person.GetJobAssignment().GetJobAssignmentDetails(); job != nil {
+		if job.GetPayRuleName() != "" {
+			r.payRules = append(r.payRules, &payRule{name: job.GetPayRuleName(), effective: job.GetPayRuleEffectiveDate()})
+		}
+		if rates := &r.person.JobAssignment.BaseWageRates; job.BaseWageHourly != nil && len(*rates) == 0 {
+			*rates = append(*rates, &commonsv1.BaseWageRate{
+				HourlyRate: job.GetBaseWageHourly(), EffectiveDate: job.GetBaseWageEffectiveDate(),
+			})
+		}
+	}
+	if access := r.person.GetPersonInformation().GetAccessAssignment(); access.GetTimeEntryTypeName() != "" {
+		if methods := &access.EffectiveDatedTimeEntryMethods; len(*methods) == 0 {
+			*methods = append(*methods, &commonsv1.TimeEntryMethod{
+				TimeEntryTypeName: access.GetTimeEntryTypeName(), EffectiveDate: access.GetTimeEntryTypeEffectiveDate(),
+			})
+		}
+	}
+	r.hideCurrent()
+}
+
+// hideCurrent clears the values that showCurrent fills in.
+func (r *record) hideCurrent() {
+	if job := r.person.GetJobAssignment().GetJobAssignmentDetails(); job != nil {
+		job.PayRuleName, job.PayRuleEffectiveDate = "", ""
+		job.BaseWageHourly, job.BaseWageEffectiveDate = nil, ""
+	}
+	if access := r.person.GetPersonInformation().GetAccessAssignment(); access != nil {
+		access.TimeEntryTypeName, access.TimeEntryTypeEffectiveDate = "", ""
+	}
+}
+
+// showCurrent fills in, from the lists, what the message shows as one value:
+// what holds on a day, or else what comes next.
+func (r *record) showCurrent(day civil.Date) {
+	r.hideCurrent()
+	if job := r.person.GetJobAssignment().GetJobAssignmentDetails(); job != nil {
+		if rule := current(r.payRules, day, func(p *payRule) (string, string) { return p.effective, p.expiration }); rule != nil {
+			job.PayRuleName, job.PayRuleEffectiveDate = rule.name, rule.effective
+		}
+		if rate := current(r.person.JobAssignment.BaseWageRates, day, datesOf[*commonsv1.BaseWageRate]); rate != nil {
+			job.BaseWageHourly, job.BaseWageEffectiveDate = &rate.HourlyRate, rate.EffectiveDate
+		}
+	}
+	if access := r.person.GetPersonInformation().GetAccessAssignment(); access != nil {
+		if method := current(access.EffectiveDatedTimeEntryMethods, day, datesOf[*commonsv1.TimeEntryMethod]); method != nil {
+			access.TimeEntryTypeName, access.TimeEntryTypeEffectiveDate = method.TimeEntryTypeName, method.EffectiveDate
+		}
+	}
+}
+
+func datesOf[M dated](m M) (from, to string) { return m.GetEffectiveDate(), m.GetExpirationDate() }
+
+// current answers the element of a settled list that holds on a day, or the
+// first that begins later, or nil.
+func current[M any](list []*M, day civil.Date, dates func(*M) (string, string)) *M {
+	var next *M
+	var begins civil.Date
+	for _, m := range list {
+		days := rangeOf(dates(m))
+		if days.Contains(day) {
+			return m
+		}
+		if days.From > day && (next == nil || days.From < begins) {
+			next, begins = m, days.From
+		}
+	}
+	return next
+}
+
+// rangeOf answers the range of dates that the rules let through.
+func rangeOf(from, to string) civil.Range {
+	first, err := civil.ParseDate(from)
+	if err != nil {
+		first = civil.Beginning
+	}
+	end, err := civil.ParseDate(to)
+	if err != nil {
+		end = civil.Forever
+	}
+	return civil.Range{From: first, To: end}
+}

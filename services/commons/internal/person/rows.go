@@ -1,0 +1,138 @@
+package person
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"slices"
+
+	"google.golang.org/protobuf/proto"
+
+	"github.com/rotaloom/rotaloom/pkg/authn"
+	"github.com/rotaloom/rotaloom/pkg/fault"
+	"github.com/rotaloom/rotaloom/pkg/rows"
+	commonsv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/commons/v1"
+	"github.com/rotaloom/rotaloom/services/commons/internal/employeegroup"
+)
+
+// Row rules: whom the caller sees, and where the caller may put persons. Who is
+// not seen does not exist for the caller.
+type rowRules struct {
+	rules  *rows.Rules
+	groups *employeegroup.Groups
+}
+
+// refuseUnseen answers the error for an unknown person when the caller may not
+// see the one with the id.
+func (r rowRules) refuseUnseen(ctx context.Context, id int64) error {
+	visible, err := r.rules.Visible(ctx)
+	if err != nil || visible.Has(id) {
+		return err
+	}
+	return unknownInPath(id)
+}
+
+func unknownInPath(id int64) *fault.Error {
+	return fault.NotFound(CodeUnknown, fmt.Sprintf("There is no person with the id %d.", id))
+}
+
+// hideUnseen takes the persons away whom the caller may not see.
+func (r rowRules) hideUnseen(ctx context.Context, found map[key]base) error {
+	visible, err := r.rules.Visible(ctx)
+	if err != nil {
+		return err
+	}
+	for k, b := range found {
+		if !visible.Has(b.ID) {
+			delete(found, k)
+		}
+	}
+	return nil
+}
+
+// reach is where the caller may put persons, and whose manager they may make
+// them.
+type reach struct {
+	everywhere bool
+	group      employeegroup.Path
+}
+
+// reach answers that of the caller.
+func (r rowRules) reach(ctx context.Context) (reach, error) {
+	p, ok := authn.From(ctx)
+	switch {
+	case !ok || p.IsService() || rows.Scope(p.Rows) == rows.All:
+		return reach{everywhere: true}, nil
+	case rows.Scope(p.Rows) != rows.Group:
+		return reach{}, nil
+	}
+	path, err := r.groups.PathOf(ctx, p.Tenant, p.PersonID)
+	return reach{group: path}, err
+}
+
+// admit refuses a person whom the caller would not see, or who would see more
+// than the caller: their primary labor accounts must be in the caller's employee
+// group, and so must the group that they get.
+func (r reach) admit(p *commonsv1.Person) error { return r.admitChange(p, nil) }
+
+// admitChange is admit for somebody who was there before: only what differs from
+// then counts.
+func (r reach) admitChange(p, before *commonsv1.Person) error {
+	if r.everywhere {
+		return nil
+	}
+	accounts := p.GetJobAssignment().GetPrimaryLaborAccounts()
+	if before == nil && (r.group == "" || len(accounts) == 0) {
+		return notAuthorised("You may write only persons who work in your employee group, and name their primary labor account.")
+	}
+	for _, a := range changed(accounts, before.GetJobAssignment().GetPrimaryLaborAccounts()) {
+		if !r.group.Contains(a.GetOrganizationPath()) {
+			return notAuthorised(fmt.Sprintf("The organizationPath %q is not in your employee group.", a.GetOrganizationPath()))
+		}
+	}
+	for _, a := range changed(p.GetPersonInformation().GetPersonAccessAssignments(), before.GetPersonInformation().GetPersonAccessAssignments()) {
+		given := employeegroup.Named(a.GetManagerEmployeeGroupName())
+		if given != "" && !r.group.Contains(string(given)) {
+			return notAuthorised(fmt.Sprintf("The managerEmployeeGroupName %q goes beyond your employee group.", given))
+		}
+	}
+	return nil
+}
+
+// changed answers the elements of a list that an older one does not have.
+func changed[M proto.Message](list, before []M) []M {
+	return slices.DeleteFunc(slices.Clone(list), func(m M) bool {
+		return slices.ContainsFunc(before, func(b M) bool { return proto.Equal(m, b) })
+	})
+}
+
+func notAuthorised(message string) *fault.Error {
+	return fault.New(CodeNotAuthorised, http.StatusForbidden, message)
+}
+
+// refuseBeyondReach fails the items that the caller may not write.
+func (h *Handler) refuseBeyondReach(ctx context.Context, items []*item) error {
+	reach, err := h.rows.reach(ctx)
+	if err != nil {
+		return err
+	}
+	for _, it := range good(items) {
+		var before *commonsv1.Person
+		if it.old != nil {
+			before = it.old.person
+		}
+		it.err = reach.admitChange(it.person, before)
+	}
+	return nil
+}
+
+// refusedAccount is the error of an item whose user account auth refused.
+func refusedAccount(it *item, err error, position int) error {
+	f := fault.FromError(err)
+	if results := f.Details.GetResults(); position < len(results) && results[position].GetError() != nil {
+		own := results[position].GetError()
+		return fault.New(own.GetErrorCode(), f.Status, own.GetMessage()).WithCause(err)
+	}
+	return fault.Invalid(CodeNotUnique,
+		fmt.Sprintf("user.userAccount.userName: %q is not unique.", it.account.userName)).WithCause(err)
+}

@@ -1,0 +1,59 @@
+package person
+
+import (
+	"github.com/rotaloom/rotaloom/pkg/civil"
+	commonsv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/commons/v1"
+)
+
+// state is what other domains keep of the person.
+func (p newPerson) state() *commonsv1.PersonState {
+	version := int64(1)
+	if p.old != nil {
+		version = p.old.version + 1
+	}
+	return stateOf(p.record, p.id, p.zone, version)
+}
+
+func stateOf(r *record, id int64, zone string, version int64) *commonsv1.PersonState {
+	return &commonsv1.PersonState{
+		PersonId:     id,
+		PersonNumber: r.number(),
+		FullName:     r.details().GetFullName(),
+		TimeZone:     zone,
+		Version:      version,
+		HireDate:     r.details().GetHireDate(),
+		Terminated:   wireDays(r.terminated()),
+		LockedOut:    wireDays(r.lockedOut()),
+	}
+}
+
+// terminated answers the days on which the employment is terminated.
+func (r *record) terminated() []civil.Range {
+	var out []civil.Range
+	for _, s := range r.person.GetPersonInformation().GetEmploymentStatusList() {
+		if s.GetEmploymentStatusName() == terminated {
+			out = append(out, rangeOf(datesOf(s)))
+		}
+	}
+	return civil.Normalise(out)
+}
+
+// lockedOut answers the days on which the person may not log in. Days for which
+// nothing is said of the user account are no reason.
+func (r *record) lockedOut() []civil.Range {
+	out := r.terminated()
+	for _, s := range r.person.GetPersonInformation().GetUserAccountStatusList() {
+		if s.GetUserAccountStatusName() != active {
+			out = append(out, rangeOf(datesOf(s)))
+		}
+	}
+	return civil.Normalise(out)
+}
+
+func wireDays(ranges []civil.Range) []*commonsv1.PersonDays {
+	var out []*commonsv1.PersonDays
+	for _, r := range ranges {
+		out = append(out, &commonsv1.PersonDays{From: r.From.String(), To: r.To.String()})
+	}
+	return out
+}

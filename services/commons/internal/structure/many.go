@@ -1,0 +1,91 @@
+package structure
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
+	"google.golang.org/protobuf/types/known/anypb"
+
+	"github.com/rotaloom/rotaloom/pkg/fault"
+	"github.com/rotaloom/rotaloom/pkg/fault/bulk"
+	"github.com/rotaloom/rotaloom/pkg/rpc"
+	commonv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/common/v1"
+	commonsv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/commons/v1"
+)
+
+// Since reads the time, in UTC, since which what is answered was changed; nil
+// without one.
+func Since(options *commonsv1.MultiReadOptions) (*time.Time, error) {
+	if options.GetModifiedSince() == "" {
+		return nil, nil
+	}
+	at, err := time.Parse("2006-01-02T15:04:05", options.GetModifiedSince())
+	if err != nil {
+		return nil, fault.Invalid(fault.CodeTime, "multiReadOptions.modifiedSince must have the form YYYY-MM-DDTHH:MM:SS.")
+	}
+	return &at, nil
+}
+
+// OneOrMore answers what is named by one reference or by a list, of which
+// exactly one is given. Path is that of the reference without "Ref".
+func OneOrMore(path string, one *commonv1.Ref, several *commonv1.RefList) ([]*commonv1.Ref, error) {
+	switch {
+	case one != nil && several != nil:
+		return nil, fault.Invalid(CodeNoList, fmt.Sprintf("%sRef and %[1]sRefs exclude each other.", path))
+	case several != nil:
+		return Refs(path+"Refs", several)
+	}
+	if err := CheckRef(path+"Ref", one); err != nil {
+		return nil, err
+	}
+	return []*commonv1.Ref{one}, nil
+}
+
+// PersistentIDs answers the ids of rows of a table by their persistent ids, in
+// the order asked for: with 207 when some are unknown, and an error with the
+// code when all are. The table is a name of ours, never of a caller.
+func PersistentIDs(ctx context.Context, pool *pgxpool.Pool, table string, asked []string, code string) (*commonsv1.PersistentIdMappings, error) {
+	if len(asked) == 0 {
+		return nil, Missing("where.persistentIds")
+	}
+	rows, err := pool.Query(ctx, `SELECT persistent_id, id FROM `+table+` WHERE tenant_id = $1 AND persistent_id = ANY($2)`,
+		Tenant(ctx), asked)
+	if err != nil {
+		return nil, err
+	}
+	found := map[string]int64{}
+	var persistentID string
+	var id int64
+	if _, err := pgx.ForEachRow(rows, []any{&persistentID, &id}, func() error {
+		found[persistentID] = id
+		return nil
+	}); err != nil {
+		return nil, err
+	}
+	out := &bulk.Outcome[*commonsv1.PersistentIdMapping, *commonsv1.PersistentIdMapping]{}
+	details := &commonv1.ErrorDetails{}
+	for _, persistentID := range asked {
+		mapping := &commonsv1.PersistentIdMapping{NodeId: found[persistentID], PersistentId: persistentID}
+		if mapping.NodeId == 0 {
+			out.Fail(mapping, fault.Invalid(code, fmt.Sprintf("There is nothing with the persistentId %q.", persistentID)))
+			continue
+		}
+		out.Succeed(mapping, mapping)
+		success, err := anypb.New(mapping)
+		if err != nil {
+			return nil, err
+		}
+		details.Results = append(details.Results, &commonv1.BulkResult{Success: success})
+	}
+	failure, err := out.Failure()
+	if err != nil {
+		return nil, err
+	}
+	if failure != nil {
+		return &commonsv1.PersistentIdMappings{Failure: failure}, rpc.PartialSuccess(ctx)
+	}
+	return &commonsv1.PersistentIdMappings{Message: "All elements succeeded.", Details: details}, nil
+}

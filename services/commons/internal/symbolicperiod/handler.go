@@ -1,0 +1,324 @@
+package symbolicperiod
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
+	"google.golang.org/protobuf/types/known/structpb"
+
+	"github.com/rotaloom/rotaloom/pkg/authn"
+	"github.com/rotaloom/rotaloom/pkg/civil"
+	"github.com/rotaloom/rotaloom/pkg/clock"
+	"github.com/rotaloom/rotaloom/pkg/fault"
+	"github.com/rotaloom/rotaloom/pkg/rows"
+	commonv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/common/v1"
+	commonsv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/commons/v1"
+	"github.com/rotaloom/rotaloom/services/commons/internal/structure"
+)
+
+// Codes of ours, with status 400, but for the first, which the specified API
+// has for the same condition elsewhere.
+const (
+	// CodeUnknown: there is no such period.
+	CodeUnknown = "WCO-106019"
+	// CodeWhere: where does not name exactly one subject, or no period.
+	CodeWhere = "WRL-10311"
+	// CodeType (404 in a path): there is no such type.
+	CodeType = "WRL-10312"
+	// CodeSubject: the person or location of where is unknown.
+	CodeSubject = "WRL-10313"
+)
+
+// Config is what can be set of periods. Every field works at its zero value.
+type Config struct {
+	Anchor string `name:"anchor" env:"ANCHOR" default:"2025-02-02" help:"First day of some pay period. Weeks begin on its weekday."`
+	Days   int    `name:"days" env:"DAYS" default:"14" help:"Days in a pay period."`
+	// Zone is set by the service: the time zone of tenants.
+	Zone string `kong:"-"`
+}
+
+// Handler serves SymbolicPeriodService.
+type Handler struct {
+	commonsv1.UnsafeSymbolicPeriodServiceServer
+
+	pool     *pgxpool.Pool
+	rules    *rows.Rules
+	clock    clock.Clock
+	calendar Calendar
+	zone     *time.Location
+}
+
+var _ commonsv1.SymbolicPeriodServiceServer = (*Handler)(nil)
+
+// New makes a Handler. The rules say whose today callers may ask for.
+func New(cfg Config, pool *pgxpool.Pool, rules *rows.Rules, clk clock.Clock) (*Handler, error) {
+	anchor, err := civil.ParseDate(cmp.Or(cfg.Anchor, "2025-02-02"))
+	if err != nil {
+		return nil, fmt.Errorf("pay period anchor: %w", err)
+	}
+	days := cmp.Or(cfg.Days, 14)
+	if days < 1 || days > 365 {
+		return nil, fmt.Errorf("a pay period of %d days: it has 1 to 365", days)
+	}
+	zone, err := time.LoadLocation(cmp.Or(cfg.Zone, "UTC"))
+	if err != nil {
+		return nil, fmt.Errorf("time zone of tenants: %w", err)
+	}
+	return &Handler{pool: pool, rules: rules, clock: clk, calendar: NewCalendar(anchor, days), zone: zone}, nil
+}
+
+// Days answers the days of the period that a reference names, on the caller's
+// today.
+func (h *Handler) Days(ctx context.Context, ref *commonv1.Ref) (civil.Range, error) {
+	period, known := Named(ref.GetQualifier())
+	text := fmt.Sprintf("%q", ref.GetQualifier())
+	if ref.Id != nil {
+		period, known = ByID(ref.GetId())
+		text = fmt.Sprint(ref.GetId())
+	}
+	if !known {
+		return civil.Range{}, unknown(text)
+	}
+	today, err := h.callersToday(ctx)
+	return period.Days(h.calendar, today), err
+}
+
+func unknown(text string) error {
+	return fault.Invalid(CodeUnknown, fmt.Sprintf("There is no symbolic period %s. GET /v1/commons/symbolicperiod lists them.", text))
+}
+
+// ListSymbolicPeriods answers all periods.
+func (h *Handler) ListSymbolicPeriods(ctx context.Context, _ *commonsv1.ListSymbolicPeriodsRequest) (*commonsv1.SymbolicPeriodList, error) {
+	return h.list(ctx, "")
+}
+
+// ListSymbolicPeriodsOfType answers the periods of one type, or 404.
+func (h *Handler) ListSymbolicPeriodsOfType(ctx context.Context, req *commonsv1.ListSymbolicPeriodsOfTypeRequest) (*commonsv1.SymbolicPeriodList, error) {
+	of, err := typeNamed(req.GetPeriodTypeId())
+	if err != nil {
+		return nil, fault.NotFound(CodeType, fault.FromError(err).Message)
+	}
+	return h.list(ctx, of)
+}
+
+func typeNamed(text string) (string, error) {
+	for _, t := range types() {
+		if strings.EqualFold(t, text) {
+			return t, nil
+		}
+	}
+	return "", fault.Invalid(CodeType, fmt.Sprintf("There is no type %q of periods. There are %s.", text, strings.Join(types(), ", ")))
+}
+
+// list answers the periods of a type, or all for "".
+func (h *Handler) list(ctx context.Context, of string) (*commonsv1.SymbolicPeriodList, error) {
+	today, err := h.callersToday(ctx)
+	if err != nil {
+		return nil, err
+	}
+	out := &commonsv1.SymbolicPeriodList{}
+	ofType := map[string]int64{}
+	for i, p := range All() {
+		order, inType := int64(i), ofType[p.Type]
+		ofType[p.Type]++
+		if of != "" && of != p.Type {
+			continue
+		}
+		out.Periods = append(out.Periods, &commonsv1.SymbolicPeriod{
+			Id: &p.ID, SymbolicId: p.Qualifier, Name: p.Name, Type: p.Type, SortOrder: &order, TypeSortOrder: &inType,
+			DateSpan: span(p.Days(h.calendar, today)),
+		})
+	}
+	return out, nil
+}
+
+func span(days civil.Range) *commonsv1.SymbolicPeriodSpan {
+	first, last := days.From.String(), (days.To - 1).String()
+	return &commonsv1.SymbolicPeriodSpan{StartDate: first, EndDate: last, Begin: first, End: last}
+}
+
+// ListSymbolicPeriodTypes answers the types of periods.
+func (h *Handler) ListSymbolicPeriodTypes(context.Context, *commonsv1.ListSymbolicPeriodTypesRequest) (*commonsv1.SymbolicPeriodTypeList, error) {
+	out := &commonsv1.SymbolicPeriodTypeList{}
+	for _, t := range types() {
+		out.Types = append(out.Types, &commonsv1.SymbolicPeriodType{Id: t, Name: t[:1] + strings.ToLower(t[1:])})
+	}
+	return out, nil
+}
+
+// ReadSymbolicPeriodsOfTypes answers the periods of each type.
+func (h *Handler) ReadSymbolicPeriodsOfTypes(ctx context.Context, req *commonsv1.ReadSymbolicPeriodsOfTypesRequest) (*structpb.Struct, error) {
+	out := map[string]any{}
+	for _, id := range req.GetTypeIds() {
+		of, err := typeNamed(id)
+		if err != nil {
+			return nil, err
+		}
+		found, err := h.list(ctx, of)
+		if err != nil {
+			return nil, err
+		}
+		list := make([]any, len(found.GetPeriods()))
+		for i, p := range found.GetPeriods() {
+			list[i] = map[string]any{
+				"id": p.GetId(), "symbolicId": p.GetSymbolicId(), "name": p.GetName(), "type": p.GetType(),
+				"sortOrder": p.GetSortOrder(), "typeSortOrder": p.GetTypeSortOrder(), "dateSpan": object(p.GetDateSpan()),
+			}
+		}
+		out[of] = list
+	}
+	return structpb.NewStruct(out)
+}
+
+func object(s *commonsv1.SymbolicPeriodSpan) map[string]any {
+	return map[string]any{"startDate": s.GetStartDate(), "endDate": s.GetEndDate(), "begin": s.GetBegin(), "end": s.GetEnd()}
+}
+
+// ReadSymbolicPeriod answers the days of one period.
+func (h *Handler) ReadSymbolicPeriod(ctx context.Context, req *commonsv1.ReadSymbolicPeriodRequest) (*commonsv1.SymbolicPeriodSpan, error) {
+	where := req.GetWhere()
+	asked := question{text: where.GetSymbolicPeriodId(), day: where.GetPayPeriodRequest().GetRefDate()}
+	if ref := where.GetPayPeriodRequest().GetSymbolicPeriod(); asked.text == "" && ref != nil {
+		if asked.text = ref.GetQualifier(); ref.Id != nil {
+			asked.text = fmt.Sprint(ref.GetId())
+		}
+	}
+	if asked.text == "" {
+		return nil, fault.Invalid(CodeWhere, "where needs a symbolicPeriodId, or a payPeriodRequest with a symbolicPeriod.")
+	}
+	today, err := h.today(ctx, where)
+	if err != nil {
+		return nil, err
+	}
+	return asked.answer(h.calendar, today)
+}
+
+// MultiReadSymbolicPeriods answers the days of several periods, by what they
+// were asked by.
+func (h *Handler) MultiReadSymbolicPeriods(ctx context.Context, req *commonsv1.MultiReadSymbolicPeriodsRequest) (*structpb.Struct, error) {
+	var asked []question
+	for _, text := range req.GetSymbolicPeriodIds() {
+		asked = append(asked, question{text: text})
+	}
+	if len(asked) > 0 == (len(req.GetSymbolicRequestParams()) > 0) {
+		return nil, fault.Invalid(CodeWhere, "Exactly one of symbolicPeriodIds and symbolicRequestParams is needed.")
+	}
+	for _, p := range req.GetSymbolicRequestParams() {
+		asked = append(asked, question{text: p.GetSymbolicPeriodId(), day: p.GetRefDate()})
+	}
+	today, err := h.today(ctx, req.GetWhere())
+	if err != nil {
+		return nil, err
+	}
+	out := map[string]any{}
+	for _, q := range asked {
+		found, err := q.answer(h.calendar, today)
+		if err != nil {
+			return nil, err
+		}
+		out[q.text] = object(found)
+	}
+	return structpb.NewStruct(out)
+}
+
+// question asks for a period, on another day than today when one is given.
+type question struct{ text, day string }
+
+func (q question) answer(c Calendar, today civil.Date) (*commonsv1.SymbolicPeriodSpan, error) {
+	period, known := Named(q.text)
+	if !known {
+		return nil, unknown(fmt.Sprintf("%q", q.text))
+	}
+	today, err := structure.DayOr("refDate", q.day, today)
+	if err != nil {
+		return nil, err
+	}
+	return span(period.Days(c, today)), nil
+}
+
+// today answers the day that it is for the subject of where.
+func (h *Handler) today(ctx context.Context, where *commonsv1.SymbolicPeriodWhere) (civil.Date, error) {
+	given := 0
+	for _, is := range []bool{where.GetCurrentUser(), where.GetCurrentTenant(), where.GetEmployeeId() != 0, where.GetLocationId() != 0, where.GetPersonNumber() != ""} {
+		if is {
+			given++
+		}
+	}
+	if given != 1 {
+		return 0, fault.Invalid(CodeWhere, "where needs exactly one of currentUser, currentTenant, employeeId, locationId and personNumber.")
+	}
+	switch {
+	case where.GetCurrentUser():
+		return h.callersToday(ctx)
+	case where.GetEmployeeId() != 0 || where.GetPersonNumber() != "":
+		return h.personsToday(ctx, where)
+	case where.GetLocationId() != 0:
+		var there bool
+		if err := h.pool.QueryRow(ctx, `SELECT EXISTS (SELECT FROM location WHERE tenant_id = $1 AND id = $2)`,
+			structure.Tenant(ctx), where.GetLocationId()).Scan(&there); err != nil {
+			return 0, err
+		}
+		if !there {
+			return 0, fault.Invalid(CodeSubject, fmt.Sprintf("There is no location with the id %d.", where.GetLocationId()))
+		}
+	}
+	return h.in(h.zone), nil
+}
+
+func (h *Handler) in(zone *time.Location) civil.Date { return civil.FromTime(h.clock.Now().In(zone)) }
+
+// callersToday answers the day that it is for the caller: where they are, or in
+// the tenant's time zone when they are no person.
+func (h *Handler) callersToday(ctx context.Context) (civil.Date, error) {
+	caller, ok := authn.From(ctx)
+	if !ok || caller.PersonID == 0 {
+		return h.in(h.zone), nil
+	}
+	_, zone, err := h.person(ctx, caller.PersonID, "")
+	return h.in(zone), err
+}
+
+// personsToday answers the day that it is for a person whom the caller may see.
+func (h *Handler) personsToday(ctx context.Context, where *commonsv1.SymbolicPeriodWhere) (civil.Date, error) {
+	visible, err := h.rules.Visible(ctx)
+	if err != nil {
+		return 0, err
+	}
+	id, zone, err := h.person(ctx, where.GetEmployeeId(), where.GetPersonNumber())
+	if err != nil {
+		return 0, err
+	}
+	if id == 0 || !visible.Has(id) {
+		return 0, fault.Invalid(CodeSubject, "There is no such person.")
+	}
+	return h.in(zone), nil
+}
+
+// person answers the id and the time zone of a person, by id, or by number when
+// the id is 0; the id is 0 when there is none.
+func (h *Handler) person(ctx context.Context, id int64, number string) (int64, *time.Location, error) {
+	var name string
+	key, value := "id", any(id)
+	if id == 0 {
+		key, value = "person_number", number
+	}
+	err := h.pool.QueryRow(ctx, `SELECT id, time_zone FROM person WHERE tenant_id = $1 AND `+key+` = $2`,
+		structure.Tenant(ctx), value).Scan(&id, &name)
+	if errors.Is(err, pgx.ErrNoRows) {
+		return 0, h.zone, nil
+	}
+	if err != nil {
+		return 0, h.zone, err
+	}
+	zone, err := time.LoadLocation(name)
+	if err != nil {
+		zone = h.zone
+	}
+	return id, zone, nil
+}

@@ -1,0 +1,135 @@
+// Package symbolicperiod knows the names of days that move with today: "the
+// current pay period", "the last thirty days".
+package symbolicperiod
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/rotaloom/rotaloom/pkg/civil"
+)
+
+// Calendar says where periods begin. The zero Calendar is of no use; see
+// [NewCalendar].
+type Calendar struct {
+	// anchor is the first day of a pay period; all have the same length.
+	anchor  civil.Date
+	payDays int
+	week    time.Weekday
+}
+
+// NewCalendar makes a Calendar whose pay periods have some days, at least one,
+// and begin on the anchor, before and after it. Weeks begin on the anchor's
+// weekday.
+func NewCalendar(anchor civil.Date, payDays int) Calendar {
+	return Calendar{anchor: anchor, payDays: max(payDays, 1), week: anchor.Weekday()}
+}
+
+// Types of periods.
+const (
+	Timekeeping = "TIMEKEEPING"
+	Scheduling  = "SCHEDULING"
+	Common      = "COMMON"
+	Custom      = "CUSTOM"
+)
+
+// types are all types, in their order.
+func types() []string { return []string{Timekeeping, Scheduling, Common, Custom} }
+
+// Period is a symbolic period.
+type Period struct {
+	ID int64
+	// Qualifier names it, in any case.
+	Qualifier, Name, Type string
+	days                  func(c Calendar, today civil.Date) civil.Range
+}
+
+// Days answers the days that the period stands for.
+func (p Period) Days(c Calendar, today civil.Date) civil.Range { return p.days(c, today) }
+
+// All are all periods, by id.
+func All() []Period {
+	return []Period{
+		{0, "Previous_Payperiod", "Previous Pay Period", Timekeeping, payPeriod(-1)},
+		{1, "Current_Payperiod", "Current Pay Period", Timekeeping, payPeriod(0)},
+		{2, "Next_Payperiod", "Next Pay Period", Timekeeping, payPeriod(1)},
+		{3, "Previous_Scheduled_Period", "Previous Schedule Period", Scheduling, payPeriod(-1)},
+		{4, "Current_Scheduled_Period", "Current Schedule Period", Scheduling, payPeriod(0)},
+		{5, "Next_Scheduled_Period", "Next Schedule Period", Scheduling, payPeriod(1)},
+		{6, "Today", "Today", Common, around(0, 0)},
+		{7, "Yesterday", "Yesterday", Common, around(-1, -1)},
+		{8, "Tomorrow", "Tomorrow", Common, around(1, 1)},
+		{9, "Yesterday_Today_Tomorrow", "Yesterday, Today, Tomorrow", Common, around(-1, 1)},
+		{10, "Yesterday_Plus_Six_Days", "Yesterday plus 6 days", Common, around(-1, 5)},
+		{11, "Last_Week", "Last Week", Common, week(-1)},
+		{12, "Current_Week", "Current Week", Common, week(0)},
+		{13, "Next_Week", "Next Week", Common, week(1)},
+		{14, "Week_to_Date", "Week to Date", Common, weekToDate},
+		{15, "Last_Thirty_Days", "Last 30 Days", Common, around(-30, -1)},
+		{16, "Last_Ninety_Days", "Last 90 Days", Common, around(-90, -1)},
+		{17, "Last_Month", "Last Month", Common, month(-1)},
+		{18, "Current_Month", "Current Month", Common, month(0)},
+		{19, "Next_Month", "Next Month", Common, month(1)},
+	}
+}
+
+// Named answers the period whose id, as text, or qualifier is given.
+func Named(text string) (Period, bool) {
+	id, err := strconv.ParseInt(text, 10, 64)
+	return find(func(p Period) bool { return err == nil && p.ID == id || strings.EqualFold(p.Qualifier, text) })
+}
+
+// ByID answers the period with an id.
+func ByID(id int64) (Period, bool) { return find(func(p Period) bool { return p.ID == id }) }
+
+func find(is func(Period) bool) (Period, bool) {
+	all := All()
+	i := slices.IndexFunc(all, is)
+	if i < 0 {
+		return Period{}, false
+	}
+	return all[i], true
+}
+
+// around is the days from today plus first to today plus last.
+func around(first, last int) func(Calendar, civil.Date) civil.Range {
+	return func(_ Calendar, today civil.Date) civil.Range {
+		return civil.Through(today.AddDays(first), today.AddDays(last))
+	}
+}
+
+// payPeriod is a pay period, counted from that of today.
+func payPeriod(n int) func(Calendar, civil.Date) civil.Range {
+	return func(c Calendar, today civil.Date) civil.Range {
+		length := c.payDays
+		into := (int(today-c.anchor)%length + length) % length
+		first := today.AddDays(n*length - into)
+		return civil.Range{From: first, To: first.AddDays(length)}
+	}
+}
+
+// week is a week, counted from that of today.
+func week(n int) func(Calendar, civil.Date) civil.Range {
+	return func(c Calendar, today civil.Date) civil.Range {
+		first := firstOfWeek(c, today).AddDays(7 * n)
+		return civil.Range{From: first, To: first.AddDays(7)}
+	}
+}
+
+func weekToDate(c Calendar, today civil.Date) civil.Range {
+	return civil.Through(firstOfWeek(c, today), today)
+}
+
+func firstOfWeek(c Calendar, today civil.Date) civil.Date {
+	return today.AddDays(-((int(today.Weekday()) - int(c.week) + 7) % 7))
+}
+
+// month is a month, counted from that of today.
+func month(n int) func(Calendar, civil.Date) civil.Range {
+	return func(_ Calendar, today civil.Date) civil.Range {
+		y, m, _ := today.Civil()
+		return civil.Range{From: civil.Of(y, m+time.Month(n), 1), To: civil.Of(y, m+time.Month(n+1), 1)}
+	}
+}

@@ -1,0 +1,55 @@
+// Package timeline changes what holds from day to day.
+package timeline
+
+import "github.com/rotaloom/rotaloom/pkg/civil"
+
+// Piece says what holds on some days.
+type Piece[V any] struct {
+	Days  civil.Range
+	Value V
+}
+
+// Change answers the pieces with change applied on the given days, and as they
+// were on all others. Days on which there is no piece stay without one. The
+// pieces given must be in order and apart; those answered are.
+func Change[V any](pieces []Piece[V], days civil.Range, change func(V) V) []Piece[V] {
+	out := make([]Piece[V], 0, len(pieces)+2)
+	for _, p := range pieces {
+		if !p.Days.Overlaps(days) {
+			out = append(out, p)
+			continue
+		}
+		inside := p.Days.Intersect(days)
+		out = add(out, civil.Range{From: p.Days.From, To: inside.From}, p.Value)
+		out = add(out, inside, change(p.Value))
+		out = add(out, civil.Range{From: inside.To, To: p.Days.To}, p.Value)
+	}
+	return out
+}
+
+// EndOn answers the pieces without the day and all that follow it.
+func EndOn[V any](pieces []Piece[V], day civil.Date) []Piece[V] {
+	out := make([]Piece[V], 0, len(pieces))
+	for _, p := range pieces {
+		out = add(out, civil.Range{From: p.Days.From, To: min(p.Days.To, day)}, p.Value)
+	}
+	return out
+}
+
+// On answers the value that holds on a day.
+func On[V any](pieces []Piece[V], day civil.Date) (V, bool) {
+	for _, p := range pieces {
+		if p.Days.Contains(day) {
+			return p.Value, true
+		}
+	}
+	var none V
+	return none, false
+}
+
+func add[V any](out []Piece[V], days civil.Range, value V) []Piece[V] {
+	if days.Empty() {
+		return out
+	}
+	return append(out, Piece[V]{days, value})
+}

@@ -1,0 +1,50 @@
+package timeline
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"pgregory.net/rapid"
+
+	"github.com/rotaloom/rotaloom/pkg/civil"
+)
+
+// last is the end of the days that the test looks at.
+const last = 40
+
+func naive(pieces []Piece[int]) [last]int {
+	var out [last]int
+	for d := range out {
+		out[d], _ = On(pieces, civil.Date(d))
+	}
+	return out
+}
+
+func TestChangesComparedWithDays(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(t *rapid.T) {
+		pieces := []Piece[int]{{civil.Range{From: 2, To: 30}, 1}}
+		want := naive(pieces)
+		for step := range rapid.IntRange(1, 8).Draw(t, "steps") {
+			from := rapid.IntRange(0, last-1).Draw(t, "from")
+			if rapid.IntRange(0, 9).Draw(t, "end") == 0 {
+				pieces = EndOn(pieces, civil.Date(from))
+				clear(want[from:])
+			} else {
+				to := rapid.IntRange(from, last).Draw(t, "to")
+				value := step + 2
+				pieces = Change(pieces, civil.Range{From: civil.Date(from), To: civil.Date(to)}, func(int) int { return value })
+				for d := from; d < to; d++ {
+					if want[d] != 0 {
+						want[d] = value
+					}
+				}
+			}
+			assert.Equal(t, want, naive(pieces))
+			for i, p := range pieces {
+				assert.False(t, p.Days.Empty())
+				assert.True(t, i == 0 || pieces[i-1].Days.To <= p.Days.From, "in order and apart")
+			}
+		}
+	})
+}

@@ -1,0 +1,210 @@
+-- +goose Up
+-- What persons are searched by: columns and rows of their own instead of a
+-- place in the body.
+
+-- For the exclusion constraints. The extension is a trusted one: the owner of
+-- the database may create it.
+CREATE EXTENSION IF NOT EXISTS btree_gist;
+
+-- Values that do not change from day to day. Empty text and NULL mean that
+-- nothing is known. What stands here is not in the body of a row with layout 1;
+-- a row with layout 0 was written before and has everything in its body.
+ALTER TABLE person
+    ADD COLUMN layout                    smallint NOT NULL DEFAULT 0,
+    ADD COLUMN first_name                text     NOT NULL DEFAULT '',
+    ADD COLUMN last_name                 text     NOT NULL DEFAULT '',
+    ADD COLUMN middle_initial            text     NOT NULL DEFAULT '',
+    ADD COLUMN short_name                text     NOT NULL DEFAULT '',
+    ADD COLUMN birth_date                date,
+    ADD COLUMN seniority_rank_date       date,
+    ADD COLUMN worker_type_name          text     NOT NULL DEFAULT '',
+    -- The manager, who need not be known (yet).
+    ADD COLUMN supervisor_person_number  text     NOT NULL DEFAULT '',
+    ADD COLUMN schedule_group_name       text     NOT NULL DEFAULT '',
+    ADD COLUMN device_group_name         text     NOT NULL DEFAULT '',
+    -- Empty without a user account, which auth keeps.
+    ADD COLUMN user_name                 text     NOT NULL DEFAULT '',
+    ADD COLUMN logon_profile_name        text     NOT NULL DEFAULT '',
+    ADD COLUMN access_profile_name       text     NOT NULL DEFAULT '',
+    ADD COLUMN preference_profile_name   text     NOT NULL DEFAULT '',
+    ADD COLUMN notification_profile_name text     NOT NULL DEFAULT '',
+    ADD COLUMN locale_policy_name        text     NOT NULL DEFAULT '',
+    ADD COLUMN delegate_profile_name     text     NOT NULL DEFAULT '',
+    -- Names that another system gave the person, a pair.
+    ADD COLUMN aoid                      text     NOT NULL DEFAULT '',
+    ADD COLUMN coid                      text     NOT NULL DEFAULT '';
+
+-- A column, because behind row-level security the planner uses no index on an
+-- expression: lower() might leak what it is given, says its declaration.
+ALTER TABLE person ADD COLUMN user_name_key text GENERATED ALWAYS AS (lower(user_name)) STORED;
+CREATE INDEX person_hire_date  ON person (tenant_id, hire_date);
+CREATE INDEX person_worker_type ON person (tenant_id, worker_type_name) WHERE worker_type_name <> '';
+CREATE INDEX person_supervisor ON person (tenant_id, supervisor_person_number) WHERE supervisor_person_number <> '';
+CREATE INDEX person_user_name  ON person (tenant_id, user_name_key) WHERE user_name_key <> '';
+CREATE UNIQUE INDEX person_aoid ON person (tenant_id, aoid, coid) WHERE aoid <> '';
+
+-- In all tables with dates: the first day, and the day after the last.
+
+CREATE TABLE pay_rule_assignment (
+    tenant_id     bigint NOT NULL,
+    person_id     bigint NOT NULL,
+    from_date     date   NOT NULL,
+    to_date       date   NOT NULL CHECK (to_date > from_date),
+    pay_rule_name text   NOT NULL,
+    PRIMARY KEY (tenant_id, person_id, from_date),
+    FOREIGN KEY (tenant_id, person_id) REFERENCES person (tenant_id, id) ON DELETE CASCADE
+);
+
+CREATE TABLE time_entry_method (
+    tenant_id                bigint NOT NULL,
+    person_id                bigint NOT NULL,
+    from_date                date   NOT NULL,
+    to_date                  date   NOT NULL CHECK (to_date > from_date),
+    time_entry_type_name     text   NOT NULL,
+    activity_tracking_status text   NOT NULL,
+    PRIMARY KEY (tenant_id, person_id, from_date),
+    FOREIGN KEY (tenant_id, person_id) REFERENCES person (tenant_id, id) ON DELETE CASCADE
+);
+
+-- What a person may see and where they may be transferred to.
+CREATE TABLE person_access_assignment (
+    tenant_id                               bigint NOT NULL,
+    person_id                               bigint NOT NULL,
+    from_date                               date   NOT NULL,
+    to_date                                 date   NOT NULL CHECK (to_date > from_date),
+    home_hyper_find_query_name              text   NOT NULL,
+    manager_employee_group_name             text   NOT NULL,
+    manager_transfer_set_name               text   NOT NULL,
+    manager_transfer_set_from               date,
+    manager_transfer_set_to                 date,
+    professional_transfer_set_name          text   NOT NULL,
+    professional_transfer_set_from          date,
+    professional_transfer_set_to            date,
+    emp_mgr_transfer_set_name               text   NOT NULL,
+    emp_mgr_transfer_set_from               date,
+    emp_mgr_transfer_set_to                 date,
+    PRIMARY KEY (tenant_id, person_id, from_date),
+    FOREIGN KEY (tenant_id, person_id) REFERENCES person (tenant_id, id) ON DELETE CASCADE
+);
+
+-- Group data access. A person may have several at a time.
+CREATE TABLE gdap_assignment (
+    tenant_id          bigint  NOT NULL,
+    person_id          bigint  NOT NULL,
+    from_date          date    NOT NULL,
+    to_date            date    NOT NULL CHECK (to_date > from_date),
+    gdap_name          text    NOT NULL,
+    -- manager_role or employee_role.
+    role               text    NOT NULL,
+    default_switch     boolean NOT NULL,
+    original_from_date date,
+    original_to_date   date,
+    PRIMARY KEY (tenant_id, person_id, gdap_name, role, from_date),
+    FOREIGN KEY (tenant_id, person_id) REFERENCES person (tenant_id, id) ON DELETE CASCADE
+);
+
+CREATE TABLE custom_data (
+    tenant_id bigint NOT NULL,
+    person_id bigint NOT NULL,
+    type_name text   NOT NULL,
+    text      text   NOT NULL,
+    PRIMARY KEY (tenant_id, person_id, type_name),
+    FOREIGN KEY (tenant_id, person_id) REFERENCES person (tenant_id, id) ON DELETE CASCADE
+);
+CREATE INDEX custom_data_text ON custom_data (tenant_id, type_name, text text_pattern_ops);
+
+CREATE TABLE custom_date (
+    tenant_id bigint NOT NULL,
+    person_id bigint NOT NULL,
+    type_name text   NOT NULL,
+    date      date   NOT NULL,
+    PRIMARY KEY (tenant_id, person_id, type_name),
+    FOREIGN KEY (tenant_id, person_id) REFERENCES person (tenant_id, id) ON DELETE CASCADE
+);
+CREATE INDEX custom_date_date ON custom_date (tenant_id, type_name, date);
+
+CREATE TABLE email_address (
+    tenant_id         bigint  NOT NULL,
+    person_id         bigint  NOT NULL,
+    contact_type_name text    NOT NULL,
+    address           text    NOT NULL,
+    address_key       text    NOT NULL GENERATED ALWAYS AS (lower(address)) STORED,
+    -- NULL when the caller did not say.
+    notification      boolean,
+    PRIMARY KEY (tenant_id, person_id, contact_type_name),
+    FOREIGN KEY (tenant_id, person_id) REFERENCES person (tenant_id, id) ON DELETE CASCADE
+);
+CREATE INDEX email_address_address ON email_address (tenant_id, address_key);
+
+-- Who had a value in a range of days: value first, then the days.
+CREATE INDEX employment_status_value ON employment_status (tenant_id, status, from_date, to_date) INCLUDE (person_id);
+CREATE INDEX user_account_status_value ON user_account_status (tenant_id, status, from_date, to_date) INCLUDE (person_id);
+CREATE INDEX pay_rule_assignment_value ON pay_rule_assignment (tenant_id, pay_rule_name, from_date, to_date) INCLUDE (person_id);
+CREATE INDEX person_access_assignment_group ON person_access_assignment (tenant_id, manager_employee_group_name, from_date)
+    WHERE manager_employee_group_name <> '';
+CREATE INDEX gdap_assignment_value ON gdap_assignment (tenant_id, gdap_name, from_date);
+-- Patterns: a path begins with the path of what it is in.
+DROP INDEX primary_labor_account_path;
+CREATE INDEX primary_labor_account_path
+    ON primary_labor_account (tenant_id, organization_path text_pattern_ops, from_date, to_date) INCLUDE (person_id);
+
+-- A badge that several persons carry at a time stays with the one who was
+-- created first; before this migration nothing refused that. The owner of a
+-- table sees all tenants only while its policies are not forced upon them.
+ALTER TABLE badge_assignment NO FORCE ROW LEVEL SECURITY;
+DELETE FROM badge_assignment late USING badge_assignment first
+WHERE first.tenant_id = late.tenant_id AND first.badge_number = late.badge_number
+  AND daterange(first.from_date, first.to_date) && daterange(late.from_date, late.to_date)
+  AND (first.person_id, first.from_date) < (late.person_id, late.from_date);
+ALTER TABLE badge_assignment FORCE ROW LEVEL SECURITY;
+
+ALTER TABLE employment_status ADD CONSTRAINT employment_status_overlap
+    EXCLUDE USING gist (tenant_id WITH =, person_id WITH =, daterange(from_date, to_date) WITH &&);
+ALTER TABLE user_account_status ADD CONSTRAINT user_account_status_overlap
+    EXCLUDE USING gist (tenant_id WITH =, person_id WITH =, daterange(from_date, to_date) WITH &&);
+ALTER TABLE primary_labor_account ADD CONSTRAINT primary_labor_account_overlap
+    EXCLUDE USING gist (tenant_id WITH =, person_id WITH =, daterange(from_date, to_date) WITH &&);
+ALTER TABLE base_wage_rate ADD CONSTRAINT base_wage_rate_overlap
+    EXCLUDE USING gist (tenant_id WITH =, person_id WITH =, daterange(from_date, to_date) WITH &&);
+ALTER TABLE pay_rule_assignment ADD CONSTRAINT pay_rule_assignment_overlap
+    EXCLUDE USING gist (tenant_id WITH =, person_id WITH =, daterange(from_date, to_date) WITH &&);
+ALTER TABLE time_entry_method ADD CONSTRAINT time_entry_method_overlap
+    EXCLUDE USING gist (tenant_id WITH =, person_id WITH =, daterange(from_date, to_date) WITH &&);
+ALTER TABLE person_access_assignment ADD CONSTRAINT person_access_assignment_overlap
+    EXCLUDE USING gist (tenant_id WITH =, person_id WITH =, daterange(from_date, to_date) WITH &&);
+ALTER TABLE gdap_assignment ADD CONSTRAINT gdap_assignment_overlap
+    EXCLUDE USING gist (tenant_id WITH =, person_id WITH =, hashtextextended(role || gdap_name, 0) WITH =, daterange(from_date, to_date) WITH &&);
+-- A badge is one person's at a time. Hashes, because a GiST index of texts costs
+-- several times as much to write; two texts with one hash are not to be expected.
+ALTER TABLE badge_assignment ADD CONSTRAINT badge_assignment_overlap
+    EXCLUDE USING gist (tenant_id WITH =, hashtextextended(badge_number, 0) WITH =, daterange(from_date, to_date) WITH &&);
+
+-- +goose StatementBegin
+DO $$
+DECLARE name text;
+BEGIN
+    FOREACH name IN ARRAY ARRAY['pay_rule_assignment', 'time_entry_method', 'person_access_assignment',
+                                'gdap_assignment', 'custom_data', 'custom_date', 'email_address'] LOOP
+        EXECUTE format('ALTER TABLE %I ENABLE ROW LEVEL SECURITY', name);
+        EXECUTE format('ALTER TABLE %I FORCE ROW LEVEL SECURITY', name);
+        EXECUTE format($p$CREATE POLICY tenant ON %I USING
+            (tenant_id = nullif(current_setting('rotaloom.tenant_id', true), '')::bigint)$p$, name);
+    END LOOP;
+END $$;
+-- +goose StatementEnd
+
+-- Persons whose rows are to be written anew, of all tenants.
+CREATE TABLE old_layout (
+    tenant_id bigint NOT NULL,
+    person_id bigint NOT NULL,
+    PRIMARY KEY (tenant_id, person_id)
+);
+ALTER TABLE person NO FORCE ROW LEVEL SECURITY;
+INSERT INTO old_layout (tenant_id, person_id) SELECT tenant_id, id FROM person;
+ALTER TABLE person FORCE ROW LEVEL SECURITY;
+ALTER TABLE old_layout ENABLE ROW LEVEL SECURITY;
+ALTER TABLE old_layout FORCE ROW LEVEL SECURITY;
+CREATE POLICY tenant ON old_layout USING
+    (tenant_id::text = current_setting('rotaloom.tenant_id', true));
+CREATE POLICY sweep ON old_layout FOR SELECT USING
+    (current_setting('rotaloom.tenant_id', true) = '*');

@@ -1,0 +1,20 @@
+-- +goose Up
+-- What the hiring of a person told that is nobody's but payroll's. No social
+-- security number and no bank account is kept.
+CREATE TABLE new_hire (
+    tenant_id                 bigint      NOT NULL,
+    person_id                 bigint      NOT NULL,
+    -- Iowa: allowances claimed, in whole currency units; NULL when not given.
+    resident_state_allowances bigint      CHECK (resident_state_allowances BETWEEN 0 AND 9999999999),
+    work_state_allowances     bigint      CHECK (work_state_allowances BETWEEN 0 AND 9999999999),
+    -- rotaloom.commons.v1.NewHire without the two.
+    body                      bytea       NOT NULL,
+    created_at                timestamptz NOT NULL DEFAULT now(),
+    PRIMARY KEY (tenant_id, person_id),
+    FOREIGN KEY (tenant_id, person_id) REFERENCES person (tenant_id, id) ON DELETE CASCADE
+);
+
+ALTER TABLE new_hire ENABLE ROW LEVEL SECURITY;
+ALTER TABLE new_hire FORCE ROW LEVEL SECURITY;
+CREATE POLICY tenant ON new_hire USING
+    (tenant_id = nullif(current_setting('rotaloom.tenant_id', true), '')::bigint);

@@ -1,0 +1,59 @@
+// Command platform is the platform service as a program of its own.
+package main
+
+import (
+	"context"
+
+	"google.golang.org/grpc"
+
+	"github.com/rotaloom/rotaloom/pkg/boot"
+	"github.com/rotaloom/rotaloom/pkg/serve"
+	_ "github.com/rotaloom/rotaloom/proto/contracts" // Every limit.
+	"github.com/rotaloom/rotaloom/services/platform"
+)
+
+type settings struct {
+	serve.Settings
+	serve.Tokens
+	platform.Config `envprefix:"ROTALOOM_"`
+
+	// BodyLimit is set as that of the edge.
+	BodyLimit int64 `default:"1048576" help:"Largest request body that the edge accepts, in bytes; shown to callers."`
+
+	CommonsTarget     string `default:"dns:///commons:8443" help:"Where the commons service is."`
+	TimekeepingTarget string `default:"dns:///timekeeping:8443" help:"Where the timekeeping service is."`
+	SchedulingTarget  string `default:"dns:///scheduling:8443" help:"Where the scheduling service is."`
+}
+
+func main() {
+	s := &settings{}
+	boot.Main("platform", "The platform service of Rotaloom.", s, s.start)
+}
+
+func (s *settings) start(ctx context.Context, app *boot.App) error {
+	program, err := serve.NewProgram(app, &s.Settings, "platform")
+	if err != nil {
+		return err
+	}
+	engines, err := program.Engines(ctx, platform.Migrations()...)
+	if err != nil {
+		return err
+	}
+	s.BodyBytes = s.BodyLimit
+	deps := platform.Deps{Pool: engines.Pool, Log: engines.Log}
+	for _, to := range []struct {
+		target string
+		conn   *grpc.ClientConnInterface
+	}{{s.CommonsTarget, &deps.Commons}, {s.TimekeepingTarget, &deps.Timekeeping}, {s.SchedulingTarget, &deps.Scheduling}} {
+		conn, err := program.Dial(to.target)
+		if err != nil {
+			return err
+		}
+		*to.conn = conn
+	}
+	service, err := platform.New(ctx, s.Config, deps)
+	if err != nil {
+		return err
+	}
+	return program.Serve(service, s.Tokens, engines.NATS)
+}

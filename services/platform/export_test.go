@@ -1,0 +1,15 @@
+package platform
+
+import (
+	"context"
+
+	"github.com/jackc/pgx/v5/pgxpool"
+
+	"github.com/rotaloom/rotaloom/pkg/ratelimit"
+	rates "github.com/rotaloom/rotaloom/services/platform/internal/ratelimit"
+)
+
+// Sweep removes allowances that nobody has used for long.
+func Sweep(ctx context.Context, pool *pgxpool.Pool) error {
+	return rates.NewStore(pool, ratelimit.Defaults{}).Sweep(ctx)
+}

@@ -1,0 +1,267 @@
+package dataaccess
+
+import (
+	"strconv"
+
+	"google.golang.org/protobuf/encoding/protowire"
+	"google.golang.org/protobuf/proto"
+	"google.golang.org/protobuf/types/known/structpb"
+
+	"github.com/rotaloom/rotaloom/pkg/civil"
+	"github.com/rotaloom/rotaloom/pkg/dataelement"
+	platformv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/platform/v1"
+)
+
+// Numbers of the fields that are written as bytes: a large answer is as many
+// attributes as a thousand rows have columns, and no message is built for one.
+const (
+	answerData = 2
+
+	nodeKey, nodeCoreKey, nodeAttributes, nodeChildren = 1, 2, 3, 4
+	nodeSummaries, nodeRootEntity, nodeCustom          = 5, 6, 7
+
+	listItems = 1 // of the messages that are bare lists
+
+	attributeKey, attributeAlias, attributeRaw, attributeValue = 1, 2, 3, 4
+)
+
+// writer appends nodes as bytes.
+type writer struct {
+	*result
+	grid bool
+	// scratch is where a node is made before its length is known.
+	scratch []byte
+}
+
+func appendBytes(dst []byte, field protowire.Number, value []byte) []byte {
+	return protowire.AppendBytes(protowire.AppendTag(dst, field, protowire.BytesType), value)
+}
+
+func appendText(dst []byte, field protowire.Number, value string) []byte {
+	return protowire.AppendString(protowire.AppendTag(dst, field, protowire.BytesType), value)
+}
+
+// root appends the field data of the answer: the nodes of a page, and what is
+// said of all.
+func (w *writer) root(dst []byte, page []int32, totals bool) ([]byte, error) {
+	if w.nothing() {
+		return appendBytes(dst, answerData, nil), nil
+	}
+	key, err := proto.Marshal(&structpb.Struct{Fields: map[string]*structpb.Value{"ROOT": structpb.NewStringValue("-1")}})
+	if err != nil {
+		return nil, err
+	}
+	summaries := &platformv1.DataSummaries{}
+	if totals {
+		summaries.Summaries = w.shownTotals()
+	}
+	summary, err := proto.Marshal(summaries)
+	if err != nil {
+		return nil, err
+	}
+	var children []byte
+	for _, node := range page {
+		children = w.child(children, w.table, node)
+	}
+	body := appendBytes(appendBytes(nil, nodeKey, key), nodeCoreKey, nil)
+	body = appendBytes(body, nodeAttributes, nil)
+	body = appendBytes(body, nodeChildren, children)
+	body = appendBytes(body, nodeSummaries, summary)
+	body = appendText(body, nodeRootEntity, "ROOT")
+	body = appendBytes(body, nodeCustom, nil)
+	return appendBytes(dst, answerData, body), nil
+}
+
+// child appends a node to a list of children.
+func (w *writer) child(dst []byte, t *table, node int32) []byte {
+	var members []byte
+	if t.groups != nil && !w.grid {
+		for _, member := range t.groups[node].members {
+			members = w.child(members, t.rows, member)
+		}
+	}
+	body := w.scratch[:0]
+	var entity string
+	if t.groups != nil {
+		body, entity = w.groupKey(body, node), "GROUP"
+	} else {
+		body, entity = w.rowKey(body, node)
+	}
+	body = w.attributes(body, t, node)
+	body = appendBytes(body, nodeChildren, members)
+	body = appendBytes(body, nodeSummaries, nil)
+	body = appendText(body, nodeRootEntity, entity)
+	body = appendBytes(body, nodeCustom, nil)
+	w.scratch = body
+	return appendBytes(dst, listItems, body)
+}
+
+// rowKey appends which row and which period a node is.
+func (w *writer) rowKey(dst []byte, node int32) ([]byte, string) {
+	periods := int32(len(w.bounds) - 1)
+	if !w.view.series {
+		periods = 1
+	}
+	row := w.rows[node/periods]
+	id := strconv.FormatInt(row.GetId(), 10)
+	entity, core := "PEOPLE", "EMP"
+	if !w.view.ofEmployees() {
+		entity, core = "LOCATION", "ORG"
+	}
+	key, coreKey := appendEntry(nil, entity, appendTextValue(nil, id)), appendEntry(nil, core, refValue(id, row.GetQualifier()))
+	if w.view.series {
+		at := node % periods
+		days := civil.Range{From: civil.Date(w.bounds[at]), To: civil.Date(w.bounds[at+1])}
+		day := days.From.String()
+		key = appendEntry(key, "DAY", appendTextValue(nil, day))
+		coreKey = appendEntry(coreKey, "DAY", refValue(day, w.label.label(days)))
+	}
+	return appendBytes(appendBytes(dst, nodeKey, key), nodeCoreKey, coreKey), entity
+}
+
+// groupKey appends what tells a group from others: its number.
+func (w *writer) groupKey(dst []byte, node int32) []byte {
+	key := appendEntry(nil, "GROUP", appendTextValue(nil, strconv.Itoa(int(node))))
+	return appendBytes(appendBytes(dst, nodeKey, key), nodeCoreKey, nil)
+}
+
+// Fields of google.protobuf.Struct and Value.
+const (
+	structFields         = 1
+	entryKey, entryValue = 1, 2
+	textValue, treeValue = 3, 5
+)
+
+func appendEntry(dst []byte, name string, value []byte) []byte {
+	return appendBytes(dst, structFields, appendBytes(appendText(nil, entryKey, name), entryValue, value))
+}
+
+func appendTextValue(dst []byte, text string) []byte { return appendText(dst, textValue, text) }
+
+// refValue is {id, qualifier}.
+func refValue(id, qualifier string) []byte {
+	fields := appendEntry(nil, "id", appendTextValue(nil, id))
+	if qualifier != "" {
+		fields = appendEntry(fields, "qualifier", appendTextValue(nil, qualifier))
+	}
+	return appendBytes(nil, treeValue, fields)
+}
+
+// attributes appends the values of a node.
+func (w *writer) attributes(dst []byte, t *table, node int32) []byte {
+	columns := t.columns
+	if t.groups == nil {
+		columns = columns[:w.shown]
+	}
+	var list, body, text []byte
+	for _, c := range columns {
+		body = appendText(body[:0], attributeKey, c.key)
+		if c.alias != nil {
+			body = appendText(body, attributeAlias, *c.alias)
+		}
+		if cell := t.cell(c, node); c.failed == "" && c.there[cell] {
+			text = c.appendRaw(text[:0], cell)
+			body = appendBytes(body, attributeRaw, text)
+			text = c.appendValue(text[:0], cell)
+			body = appendBytes(body, attributeValue, text)
+		}
+		list = appendBytes(list, listItems, body)
+	}
+	return appendBytes(dst, nodeAttributes, list)
+}
+
+// shownTotals are the totals of what is shown.
+func (w *writer) shownTotals() []*platformv1.DataSummary {
+	if w.table.groups != nil {
+		return w.table.totals(w.table.columns)
+	}
+	return w.table.totals(w.table.columns[:w.shown])
+}
+
+// totals says of each column how many values it has, and what they add up to.
+func (t *table) totals(columns []*column) []*platformv1.DataSummary {
+	var out []*platformv1.DataSummary
+	for _, c := range columns {
+		if c.failed != "" {
+			continue
+		}
+		var count int64
+		var sum, least, most float64
+		for _, node := range t.nodes {
+			cell := t.cell(c, node)
+			if !c.there[cell] {
+				continue
+			}
+			if count++; c.numeric() {
+				v := c.number(cell)
+				if count == 1 {
+					least, most = v, v
+				}
+				sum, least, most = sum+v, min(least, v), max(most, v)
+			}
+		}
+		s := &platformv1.DataSummary{Key: c.key, Count: strconv.FormatInt(count, 10)}
+		if c.numeric() && count > 0 {
+			text := func(f float64) *string { return proto.String(string(appendNumber(nil, f))) }
+			s.Min, s.Max, s.Sum, s.Avg = text(least), text(most), text(sum), text(sum/float64(count))
+		}
+		out = append(out, s)
+	}
+	return out
+}
+
+// nothing reports whether no element that is shown could be read.
+func (r *result) nothing() bool {
+	shown := r.table.columns
+	if r.table.groups == nil {
+		shown = shown[:r.shown]
+	}
+	for _, c := range shown {
+		if c.failed == "" {
+			return false
+		}
+	}
+	return true
+}
+
+// errorsOf names the elements that could not be read, with the reason of each.
+func (r *result) errorsOf() []*platformv1.DataError {
+	var detail []*platformv1.DataErrorDetail
+	seen := map[string]bool{}
+	for _, c := range r.read {
+		if c.failed != "" && !seen[c.key] {
+			seen[c.key] = true
+			detail = append(detail, &platformv1.DataErrorDetail{DataElement: &platformv1.DataElementName{Key: c.key}, Message: c.failed})
+		}
+	}
+	if detail == nil {
+		return nil
+	}
+	return []*platformv1.DataError{{
+		Code: CodeProvider, Message: "Some data could not be retrieved. The details name the data elements and the reasons.", Detail: detail,
+	}}
+}
+
+// size estimates how many bytes the result takes in memory.
+func (r *result) size() int {
+	n := 1024 + 64*len(r.rows)
+	tables := []*table{r.table}
+	if r.table.rows != nil {
+		tables = append(tables, r.table.rows)
+	}
+	for _, t := range tables {
+		n += 4 * len(t.nodes)
+		for _, g := range t.groups {
+			n += 32 + 4*len(g.members)
+		}
+		for _, c := range t.columns {
+			n += len(c.there) + 16*len(c.texts) + 8*len(c.numbers) + 8*len(c.integers)
+			if c.kind == dataelement.String {
+				for _, text := range c.texts {
+					n += len(text)
+				}
+			}
+		}
+	}
+	return n
+}

@@ -1,0 +1,134 @@
+package dataaccess
+
+import (
+	"context"
+	"maps"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/rotaloom/rotaloom/pkg/clock"
+	"github.com/rotaloom/rotaloom/pkg/fault"
+	datav1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/data/v1"
+)
+
+const (
+	// describedFor is how long what a service said of its providers is believed.
+	describedFor = time.Minute
+	// describeWithin bounds the wait for that.
+	describeWithin = 5 * time.Second
+)
+
+// provider is a provider with the service that has it.
+type provider struct {
+	*datav1.DataProvider
+	client datav1.DataProviderServiceClient
+}
+
+// element is a data element with its provider.
+type element struct {
+	*datav1.DataElement
+	provider *provider
+}
+
+// catalogue knows the elements of all services. It asks each of them now and
+// then; a service that does not answer keeps the elements it had.
+type catalogue struct {
+	clients []datav1.DataProviderServiceClient
+	clock   clock.Clock
+
+	mu     sync.Mutex
+	known  []described // of each client
+	merged *elements
+}
+
+type described struct {
+	providers []*datav1.DataProvider
+	until     time.Time
+}
+
+// elements are all that are known. It is never changed.
+type elements struct {
+	byKey     map[string]*element
+	providers []*provider
+	// missing says that a service has never said what it has.
+	missing bool
+}
+
+func newCatalogue(clk clock.Clock, clients ...datav1.DataProviderServiceClient) *catalogue {
+	return &catalogue{clients: clients, clock: clk, known: make([]described, len(clients))}
+}
+
+// elements answers what is known now.
+func (c *catalogue) elements(ctx context.Context) *elements {
+	c.mu.Lock()
+	now, stale := c.clock.Now(), []int(nil)
+	for i := range c.known {
+		if !now.Before(c.known[i].until) {
+			stale = append(stale, i)
+		}
+	}
+	merged := c.merged
+	c.mu.Unlock()
+	if len(stale) == 0 && merged != nil {
+		return merged
+	}
+	return c.refresh(ctx, stale)
+}
+
+// refresh asks the services again, side by side.
+func (c *catalogue) refresh(ctx context.Context, stale []int) *elements {
+	ctx, cancel := context.WithTimeout(ctx, describeWithin)
+	defer cancel()
+	answers := make([][]*datav1.DataProvider, len(stale))
+	var running sync.WaitGroup
+	for k, i := range stale {
+		running.Go(func() {
+			if answer, err := c.clients[i].DescribeDataElements(ctx, &datav1.DescribeDataElementsRequest{}); err == nil {
+				answers[k] = answer.GetProviders()
+			}
+		})
+	}
+	running.Wait()
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for k, i := range stale {
+		if answers[k] != nil {
+			c.known[i] = described{providers: answers[k], until: c.clock.Now().Add(describedFor)}
+		}
+	}
+	c.merged = c.merge()
+	return c.merged
+}
+
+func (c *catalogue) merge() *elements {
+	out := &elements{byKey: map[string]*element{}}
+	for i, d := range c.known {
+		out.missing = out.missing || d.providers == nil
+		for _, p := range d.providers {
+			of := &provider{DataProvider: p, client: c.clients[i]}
+			out.providers = append(out.providers, of)
+			for _, e := range p.GetElements() {
+				out.byKey[e.GetKey()] = &element{DataElement: e, provider: of}
+			}
+		}
+	}
+	return out
+}
+
+// find answers the element with a key.
+func (e *elements) find(key string) (*element, error) {
+	if found := e.byKey[key]; found != nil {
+		return found, nil
+	}
+	if e.missing {
+		return nil, fault.Unavailable("Not all data providers can be reached at the moment, so that it cannot be told which data elements there are.", 5*time.Second)
+	}
+	return nil, invalid(CodeBadRequest, "There is no data element %q. GET /v1/commons/data_dictionary/data_elements lists them.", shortened(key))
+}
+
+// all answers the elements by key.
+func (e *elements) all() []*element {
+	return slices.SortedFunc(maps.Values(e.byKey), func(a, b *element) int { return strings.Compare(a.GetKey(), b.GetKey()) })
+}

@@ -1,0 +1,91 @@
+package dataaccess
+
+import (
+	"fmt"
+	"net/http"
+
+	"github.com/rotaloom/rotaloom/pkg/fault"
+)
+
+// Codes of the specified API, with status 400 where nothing else is said.
+const (
+	// CodeNoDates: neither dates nor a symbolic period.
+	CodeNoDates = "WCO-106001"
+	// CodeDateOrder: the start is after the end.
+	CodeDateOrder = "WCO-106003"
+	// CodeBadRequest: something else is wrong with the request.
+	CodeBadRequest = "WCO-106015"
+	// CodeNoEmployee: a person number names nobody.
+	CodeNoEmployee = "WCO-106017"
+	// CodeNoPeriod: there is no such symbolic period.
+	CodeNoPeriod = "WCO-106019"
+	// CodeIncrement: there is no such time increment.
+	CodeIncrement = "WCO-106029"
+	// CodeNoLocation: a path names no location.
+	CodeNoLocation = "WCO-106032"
+	// CodeNoFrom: from is missing.
+	CodeNoFrom = "WCO-106151"
+	// CodeNoSet: neither employees nor a hyperfind, or no locations.
+	CodeNoSet = "WCO-106153"
+	// CodeNoView: the view is missing.
+	CodeNoView = "WCO-106154"
+	// CodeNoStructure: a location id names none.
+	CodeNoStructure = "WCO-106162"
+	// CodeUnreadable: a named employee cannot be read.
+	CodeUnreadable = "WCO-106163"
+	// CodePage: the page index is too high.
+	CodePage = "WCO-106176"
+	// CodeBadSet: the hyperfind or the saved locations cannot be used.
+	CodeBadSet = "WCO-106178"
+	// CodeProperty: a property of a column is missing or wrong.
+	CodeProperty = "WCO-106179"
+	// CodeHyperfind: the hyperfind is bad.
+	CodeHyperfind = "WCO-106204"
+	// CodeDays: the range is longer than 365 days.
+	CodeDays = "WCO-112010"
+	// CodeEmployees (413): more than 500 employees.
+	CodeEmployees = "WCO-106194"
+	// CodeLocations (413): more than 300 locations.
+	CodeLocations = "WCO-106195"
+	// CodeProvider (in an answer with 200): elements of a provider could not be
+	// read.
+	CodeProvider = "WFM-COMMON-1234"
+)
+
+// The limits of one request.
+const (
+	mostDays      = 365
+	mostEmployees = 500
+	mostLocations = 300
+)
+
+func invalid(code, format string, args ...any) *fault.Error {
+	return fault.Newf(code, http.StatusBadRequest, format, args...)
+}
+
+func tooManyDays(days int) *fault.Error {
+	return invalid(CodeDays, "Service limits are exceeded: days in the request: %d, allowed: %d. Split the range.", days, mostDays).
+		WithLimits(int64(days), mostDays)
+}
+
+func tooManyEmployees(n int) *fault.Error {
+	return tooMany(CodeEmployees, "employees", n, mostEmployees)
+}
+
+func tooManyLocations(n int) *fault.Error {
+	return tooMany(CodeLocations, "locations", n, mostLocations)
+}
+
+func tooMany(code, what string, actual, most int) *fault.Error {
+	return fault.TooLarge(code, fmt.Sprintf("Service limits are exceeded: %s in the request: %d, allowed: %d. Split the request into several.",
+		what, actual, most)).WithLimits(int64(actual), int64(most))
+}
+
+// shortened keeps an error from repeating a long text.
+func shortened(text string) string {
+	const longest = 100
+	if runes := []rune(text); len(runes) > longest {
+		return string(runes[:longest])
+	}
+	return text
+}

@@ -1,0 +1,201 @@
+package dataaccess
+
+import (
+	"context"
+	"maps"
+	"slices"
+	"strings"
+
+	"google.golang.org/protobuf/proto"
+
+	"github.com/rotaloom/rotaloom/pkg/dataelement"
+	datav1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/data/v1"
+	platformv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/platform/v1"
+)
+
+// Dictionary serves DataDictionaryService.
+type Dictionary struct {
+	platformv1.UnsafeDataDictionaryServiceServer
+
+	catalogue *catalogue
+}
+
+var _ platformv1.DataDictionaryServiceServer = (*Dictionary)(nil)
+
+// ListDataElements answers all elements, by key.
+func (d *Dictionary) ListDataElements(ctx context.Context, _ *platformv1.ListDataElementsRequest) (*platformv1.DataElementDefinitionList, error) {
+	out := &platformv1.DataElementDefinitionList{}
+	for _, e := range d.catalogue.elements(ctx).all() {
+		out.Elements = append(out.Elements, e.definition())
+	}
+	return out, nil
+}
+
+// MultiReadDataElements answers elements by their keys.
+func (d *Dictionary) MultiReadDataElements(ctx context.Context, req *platformv1.MultiReadDataElementsRequest) (*platformv1.DataElementDefinitionList, error) {
+	known := d.catalogue.elements(ctx)
+	out := &platformv1.DataElementDefinitionList{}
+	for _, key := range req.GetKeys() {
+		e, err := known.find(key)
+		if err != nil {
+			return nil, err
+		}
+		out.Elements = append(out.Elements, e.definition())
+	}
+	return out, nil
+}
+
+// MultiUpsertDataElements confirms definitions, and refuses those that are not
+// what is known.
+func (d *Dictionary) MultiUpsertDataElements(ctx context.Context, req *platformv1.DataElementDefinitionList) (*platformv1.DataElementDefinitionList, error) {
+	known := d.catalogue.elements(ctx)
+	out := &platformv1.DataElementDefinitionList{}
+	for _, asked := range req.GetElements() {
+		e, err := known.find(asked.GetKey())
+		if err != nil {
+			return nil, err
+		}
+		definition := e.definition()
+		// What is not sent stays.
+		same := proto.CloneOf(definition)
+		if proto.Merge(same, withoutLists(asked)); !proto.Equal(same, definition) || !sameLists(asked, definition) {
+			return nil, invalid(CodeBadRequest, "The definition of %s is part of the product and cannot be changed.", asked.GetKey())
+		}
+		out.Elements = append(out.Elements, definition)
+	}
+	return out, nil
+}
+
+// withoutLists is a definition without its lists, which a merge would lengthen.
+func withoutLists(d *platformv1.DataElementDefinition) *platformv1.DataElementDefinition {
+	out := proto.CloneOf(d)
+	out.Categories, out.CellLevelActions, out.Properties = nil, nil, nil
+	if m := out.GetMetadata(); m != nil {
+		m.Views, m.Facp, m.Licenses = nil, nil, nil
+	}
+	return out
+}
+
+// sameLists reports whether the lists that are sent are those of a definition.
+func sameLists(asked, known *platformv1.DataElementDefinition) bool {
+	sent := proto.CloneOf(asked)
+	if sent.Metadata == nil {
+		sent.Metadata = &platformv1.DataElementMetadata{}
+	}
+	equal := func(a, b []string) bool { return len(a) == 0 || slices.Equal(a, b) }
+	return equal(sent.Categories, known.Categories) && equal(sent.CellLevelActions, known.CellLevelActions) &&
+		(len(sent.Metadata.Views) == 0 || slices.Equal(sent.Metadata.Views, known.Metadata.Views)) &&
+		equal(sent.Metadata.Facp, known.Metadata.Facp) && equal(sent.Metadata.Licenses, known.Metadata.Licenses) &&
+		(len(sent.Properties) == 0 || slices.EqualFunc(sent.Properties, known.Properties, func(a, b *platformv1.DataProperty) bool { return proto.Equal(a, b) }))
+}
+
+// ListDataLocationTypes answers nothing: rows of locations are not rolled up.
+func (d *Dictionary) ListDataLocationTypes(context.Context, *platformv1.ListDataLocationTypesRequest) (*platformv1.DataLocationTypeList, error) {
+	return &platformv1.DataLocationTypeList{}, nil
+}
+
+// ListDataTimeIncrements answers the increments of time series.
+func (d *Dictionary) ListDataTimeIncrements(context.Context, *platformv1.ListDataTimeIncrementsRequest) (*platformv1.DataTimeIncrementList, error) {
+	out := &platformv1.DataTimeIncrementList{}
+	for i, name := range incrementNames {
+		made := &platformv1.DataTimeIncrement{TimeIncrement: name}
+		forms := labelForms()
+		for _, form := range slices.Sorted(maps.Keys(forms)) {
+			if slices.Contains(forms[form], increment(i)) {
+				made.Formatters = append(made.Formatters, string(form))
+			}
+		}
+		out.TimeIncrements = append(out.TimeIncrements, made)
+	}
+	return out, nil
+}
+
+// GetDataDictionaryMetadata answers what elements are made of.
+func (d *Dictionary) GetDataDictionaryMetadata(ctx context.Context, req *platformv1.GetDataDictionaryMetadataRequest) (*platformv1.DataDictionaryMetadata, error) {
+	if req.GetSelect() == "" {
+		return nil, invalid(CodeBadRequest, "select is missing.")
+	}
+	known := d.catalogue.elements(ctx)
+	out := &platformv1.DataDictionaryMetadata{}
+	for name := range strings.SplitSeq(req.GetSelect(), ",") {
+		if !known.describe(out, strings.ToLower(strings.TrimSpace(name))) {
+			return nil, invalid(CodeBadRequest, "select: %q is none of dataTypes, views, sortingPolicies, roundingpolicies, "+
+				"formattingPolicies, categories, dataProviders, entityDefinitions.", shortened(name))
+		}
+	}
+	return out, nil
+}
+
+// describe adds a part to the answer, and reports whether there is one of the
+// name.
+func (e *elements) describe(out *platformv1.DataDictionaryMetadata, name string) bool {
+	collect := func(of func(*platformv1.DataElementDefinition) []string) *platformv1.DataNames {
+		names := map[string]bool{}
+		for _, one := range e.byKey {
+			for _, n := range of(one.definition()) {
+				names[n] = true
+			}
+		}
+		return &platformv1.DataNames{Names: slices.Sorted(maps.Keys(names))}
+	}
+	switch name {
+	case "datatypes":
+		out.DataTypes = collect(func(d *platformv1.DataElementDefinition) []string { return []string{d.GetMetadata().GetDataType()} })
+	case "views":
+		out.Views = &platformv1.DataViews{}
+		for _, v := range views() {
+			out.Views.Views = append(out.Views.Views, &platformv1.DataView{Id: proto.Int32(v.number), Name: v.name})
+		}
+	case "sortingpolicies":
+		out.SortingPolicies = collect(func(d *platformv1.DataElementDefinition) []string {
+			return []string{d.GetMetadata().GetDisplayPolicy().GetSort()}
+		})
+	case "roundingpolicies":
+		out.RoundingPolicies = &platformv1.DataNames{Names: []string{roundHalfUp}}
+	case "formattingpolicies":
+		out.FormattingPolicies = &platformv1.DataNames{Names: []string{formatDefault}}
+	case "categories":
+		out.Categories = collect(func(d *platformv1.DataElementDefinition) []string { return d.GetCategories() })
+	case "dataproviders":
+		out.DataProviders = collect(func(d *platformv1.DataElementDefinition) []string { return []string{d.GetDataProvider()} })
+	case "entitydefinitions":
+		out.EntityDefinitions = collect(func(d *platformv1.DataElementDefinition) []string { return []string{d.GetMetadata().GetEntity()} })
+	default:
+		return false
+	}
+	return true
+}
+
+const (
+	formatDefault = "DEFAULT"
+	roundHalfUp   = "HALF_UP"
+)
+
+// definition says what there is to say of an element.
+func (e *element) definition() *platformv1.DataElementDefinition {
+	of := e.GetType()
+	kind := strings.TrimPrefix(of.String(), "DATA_TYPE_")
+	entity, number := "PEOPLE", int32(0)
+	if e.provider.GetRowKind() == datav1.RowKind_ROW_KIND_LOCATION {
+		entity, number = "LOCATION", 1
+	}
+	meta := &platformv1.DataElementMetadata{
+		DataType: kind, Views: []int32{number, number + 2}, Entity: entity,
+		DisplayPolicy: &platformv1.DataDisplayPolicy{Sort: kind + "_SORT", Format: formatDefault},
+	}
+	if of == dataelement.Number {
+		meta.DisplayPolicy.Round, meta.DisplayPolicy.Scale = roundHalfUp, proto.Int32(2)
+	}
+	if of == dataelement.Number || of == dataelement.Long {
+		meta.Summarizable = proto.Bool(true)
+	}
+	out := &platformv1.DataElementDefinition{
+		Key: e.GetKey(), Label: e.GetLabel(), Description: e.GetDescription(), Active: proto.Bool(true), Deprecated: proto.Bool(false),
+		Categories: e.GetCategories(), DataProvider: e.provider.GetName(), Metadata: meta,
+	}
+	for _, p := range e.GetProperties() {
+		meta.Parameterized = proto.Bool(true)
+		out.Properties = append(out.Properties, &platformv1.DataProperty{Key: p.GetKey(), Value: p.GetDescription()})
+	}
+	return out
+}

@@ -1,0 +1,205 @@
+package dataaccess
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/rotaloom/rotaloom/pkg/civil"
+	"github.com/rotaloom/rotaloom/pkg/dataelement"
+	platformv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/platform/v1"
+)
+
+// filter keeps the cells of a column that fit.
+type filter struct {
+	column *column
+	// fits decides about a value; absent about a cell without one.
+	fits   func(cell int32) bool
+	absent bool
+}
+
+func (f *filter) keeps(cell int32) bool {
+	if !f.column.there[cell] {
+		return f.absent
+	}
+	return f.fits(cell)
+}
+
+// arity is how many values an operator takes: from least to most.
+type arity struct{ least, most int }
+
+const manyValues = 1000
+
+// newFilter reads a filter. Whether there is a value, IS_NULL, IS_NOT_NULL and
+// ALL tell; a cell without one fits no other operator.
+func newFilter(path string, f *platformv1.DataFilter, c *column) (*filter, error) {
+	values := f.GetValues()
+	if len(f.GetRawValues()) > 0 {
+		values = f.GetRawValues()
+	}
+	operator := strings.ToUpper(f.GetOperator())
+	out := &filter{column: c, absent: operator == "IS_NULL" || operator == "ALL"}
+	takes, make := out.operator(operator)
+	if make == nil {
+		return nil, invalid(CodeBadRequest, "%s: the operator %q is not one of the type of %s.", path, shortened(f.GetOperator()), c.key)
+	}
+	if len(values) < takes.least || len(values) > takes.most {
+		return nil, invalid(CodeBadRequest, "%s: %s does not take %d values.", path, operator, len(values))
+	}
+	var err error
+	out.fits, err = make(values)
+	if err != nil {
+		return nil, invalid(CodeBadRequest, "%s: %s", path, err)
+	}
+	return out, nil
+}
+
+// making makes the test of an operator from its values.
+type making func(values []string) (func(cell int32) bool, error)
+
+func (f *filter) operator(name string) (arity, making) {
+	always := func(is bool) making {
+		return func([]string) (func(int32) bool, error) { return func(int32) bool { return is }, nil }
+	}
+	switch name {
+	case "IS_NULL":
+		return arity{0, 1}, always(false)
+	case "IS_NOT_NULL":
+		return arity{0, 1}, always(true)
+	}
+	switch f.column.kind {
+	case dataelement.Boolean:
+		return arity{0, 0}, f.boolean(name)
+	case dataelement.String:
+		return f.text(name)
+	default:
+		return f.ordered(name)
+	}
+}
+
+func (f *filter) boolean(name string) making {
+	c := f.column
+	test := func(fits func(int32) bool) making {
+		return func([]string) (func(int32) bool, error) { return fits, nil }
+	}
+	switch name {
+	case "ALL":
+		return test(func(int32) bool { return true })
+	case "YES":
+		return test(func(cell int32) bool { return c.integers[cell] != 0 })
+	case "NO":
+		return test(func(cell int32) bool { return c.integers[cell] == 0 })
+	}
+	return nil
+}
+
+// text makes the operators of texts, which take no notice of case.
+func (f *filter) text(name string) (arity, making) {
+	c := f.column
+	one := func(fits func(text, value string) bool) (arity, making) {
+		return arity{1, 1}, func(values []string) (func(int32) bool, error) {
+			value := strings.ToLower(values[0])
+			return func(cell int32) bool { return fits(strings.ToLower(c.texts[cell]), value) }, nil
+		}
+	}
+	several := func(takes arity, fits func(text string, values []string) bool) (arity, making) {
+		return takes, func(values []string) (func(int32) bool, error) {
+			lower := make([]string, len(values))
+			for i, v := range values {
+				lower[i] = strings.ToLower(v)
+			}
+			return func(cell int32) bool { return fits(strings.ToLower(c.texts[cell]), lower) }, nil
+		}
+	}
+	between := func(text string, v []string) bool { return v[0] <= text && text <= v[1] }
+	among := func(text string, v []string) bool { return slices.Contains(v, text) }
+	switch name {
+	case "EQUAL_TO":
+		return one(func(text, value string) bool { return text == value })
+	case "NOT_EQUAL_TO":
+		return one(func(text, value string) bool { return text != value })
+	case "STARTS_WITH":
+		return one(strings.HasPrefix)
+	case "NOT_STARTS":
+		return one(func(text, value string) bool { return !strings.HasPrefix(text, value) })
+	case "LIKE":
+		return one(like)
+	case "NOT_LIKE":
+		return one(func(text, value string) bool { return !like(text, value) })
+	case "IN":
+		return several(arity{1, manyValues}, among)
+	case "NOT_IN":
+		return several(arity{1, manyValues}, func(text string, v []string) bool { return !among(text, v) })
+	case "BETWEEN":
+		return several(arity{2, 2}, between)
+	case "NOT_BETWEEN":
+		return several(arity{2, 2}, func(text string, v []string) bool { return !between(text, v) })
+	}
+	return arity{}, nil
+}
+
+// like reports whether a text contains a value, whose per cent signs stand for
+// anything.
+func like(text, value string) bool {
+	for part := range strings.SplitSeq(value, "%") {
+		at := strings.Index(text, part)
+		if at < 0 {
+			return false
+		}
+		text = text[at+len(part):]
+	}
+	return true
+}
+
+// ordered makes the operators of numbers, dates and times.
+func (f *filter) ordered(name string) (arity, making) {
+	tests := map[string]struct {
+		takes int
+		fits  func(value float64, bounds []float64) bool
+	}{
+		"EQUAL_TO":                 {1, func(v float64, b []float64) bool { return v == b[0] }},
+		"NOT_EQUAL_TO":             {1, func(v float64, b []float64) bool { return v != b[0] }},
+		"GREATER_THAN":             {1, func(v float64, b []float64) bool { return v > b[0] }},
+		"LESS_THAN":                {1, func(v float64, b []float64) bool { return v < b[0] }},
+		"GREATER_THAN_OR_EQUAL_TO": {1, func(v float64, b []float64) bool { return v >= b[0] }},
+		"LESS_THAN_OR_EQUAL_TO":    {1, func(v float64, b []float64) bool { return v <= b[0] }},
+		"BETWEEN":                  {2, func(v float64, b []float64) bool { return b[0] <= v && v <= b[1] }},
+		"NOT_BETWEEN":              {2, func(v float64, b []float64) bool { return v < b[0] || b[1] < v }},
+	}
+	test, known := tests[name]
+	if !known {
+		return arity{}, nil
+	}
+	c := f.column
+	return arity{test.takes, test.takes}, func(values []string) (func(int32) bool, error) {
+		bounds := make([]float64, len(values))
+		for i, text := range values {
+			v, err := parseOrdered(c.kind, text)
+			if err != nil {
+				return nil, err
+			}
+			bounds[i] = v
+		}
+		return func(cell int32) bool { return test.fits(c.number(cell), bounds) }, nil
+	}
+}
+
+// parseOrdered reads a value in its neutral form.
+func parseOrdered(kind dataelement.Type, text string) (float64, error) {
+	switch kind {
+	case dataelement.Date:
+		day, err := civil.ParseDate(text)
+		return float64(day), err
+	case dataelement.DateTime:
+		at, err := civil.ParseDateTime(text)
+		return float64(at.Date)*civil.SecondsPerDay + float64(at.Seconds), err
+	case dataelement.Time:
+		clock, err := civil.ParseTimeOfDay(text)
+		return float64(clock), err
+	}
+	v, err := strconv.ParseFloat(text, 64)
+	if err != nil {
+		return 0, invalid(CodeBadRequest, "%q is no number.", shortened(text))
+	}
+	return v, nil
+}

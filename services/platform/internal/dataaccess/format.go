@@ -1,0 +1,67 @@
+package dataaccess
+
+import (
+	"math"
+	"strconv"
+
+	"github.com/rotaloom/rotaloom/pkg/civil"
+	"github.com/rotaloom/rotaloom/pkg/dataelement"
+)
+
+// appendRaw appends the neutral form of a value.
+func (c *column) appendRaw(dst []byte, cell int32) []byte {
+	switch c.kind {
+	case dataelement.String:
+		return append(dst, c.texts[cell]...)
+	case dataelement.Number:
+		return appendNumber(dst, c.numbers[cell])
+	case dataelement.Boolean:
+		return strconv.AppendBool(dst, c.integers[cell] != 0)
+	case dataelement.Date:
+		return civil.Date(c.integers[cell]).Append(dst)
+	case dataelement.DateTime:
+		return momentOf(c.integers[cell]).Append(dst)
+	case dataelement.Time:
+		return civil.TimeOfDay(c.integers[cell]).Append(dst)
+	}
+	return strconv.AppendInt(dst, c.integers[cell], 10)
+}
+
+// appendValue appends the form for people: that of the reference product's first
+// locale.
+func (c *column) appendValue(dst []byte, cell int32) []byte {
+	switch c.kind {
+	case dataelement.Number:
+		return appendNumber(dst, math.Round(c.numbers[cell]*100)/100)
+	case dataelement.Date:
+		return civil.Date(c.integers[cell]).Time().AppendFormat(dst, "1/02/2006")
+	case dataelement.DateTime:
+		at := momentOf(c.integers[cell])
+		return appendClock(append(at.Date.Time().AppendFormat(dst, "1/02/2006"), ' '), int64(at.Seconds))
+	case dataelement.Time:
+		return appendClock(dst, c.integers[cell])
+	}
+	return c.appendRaw(dst, cell)
+}
+
+func appendNumber(dst []byte, f float64) []byte { return strconv.AppendFloat(dst, f, 'f', -1, 64) }
+
+// appendClock appends a time of day as "3:04 PM".
+func appendClock(dst []byte, seconds int64) []byte {
+	hour, minute := seconds/3600%24, seconds/60%60
+	dst = strconv.AppendInt(dst, (hour+11)%12+1, 10)
+	dst = append(dst, ':', byte('0'+minute/10), byte('0'+minute%10), ' ')
+	if hour < 12 {
+		return append(dst, "AM"...)
+	}
+	return append(dst, "PM"...)
+}
+
+// momentOf is the date and time of clock-face seconds since 1970-01-01.
+func momentOf(seconds int64) civil.DateTime {
+	day := seconds / civil.SecondsPerDay
+	if seconds%civil.SecondsPerDay < 0 {
+		day--
+	}
+	return civil.Date(day).At(int32(seconds - day*civil.SecondsPerDay))
+}

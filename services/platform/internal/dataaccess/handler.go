@@ -1,0 +1,228 @@
+package dataaccess
+
+import (
+	"context"
+	"crypto/rand"
+	"crypto/sha256"
+	"fmt"
+	"log/slog"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"google.golang.org/grpc"
+	"google.golang.org/protobuf/proto"
+
+	"github.com/rotaloom/rotaloom/pkg/authn"
+	"github.com/rotaloom/rotaloom/pkg/clock"
+	"github.com/rotaloom/rotaloom/pkg/tenant"
+	commonsv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/commons/v1"
+	datav1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/data/v1"
+	platformv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/platform/v1"
+)
+
+// Config is what can be set. Every field works at its zero value.
+type Config struct {
+	ProviderTimeout time.Duration `default:"20s" help:"How long information access waits for a data provider before it answers without it."`
+	CacheFor        time.Duration `default:"5m" help:"How long information access keeps a result."`
+	CacheBytes      int           `default:"67108864" help:"Memory that kept results of information access may take, about, in bytes."`
+}
+
+func (c Config) withDefaults() Config {
+	if c.ProviderTimeout <= 0 {
+		c.ProviderTimeout = 20 * time.Second
+	}
+	if c.CacheFor <= 0 {
+		c.CacheFor = 5 * time.Minute
+	}
+	if c.CacheBytes <= 0 {
+		c.CacheBytes = 64 << 20
+	}
+	return c
+}
+
+// Deps are what information access works with.
+type Deps struct {
+	// Commons, Timekeeping and Scheduling lead to the services with providers.
+	Commons, Timekeeping, Scheduling grpc.ClientConnInterface
+	Log                              *slog.Logger
+	Clock                            clock.Clock
+}
+
+// Handler serves DataService.
+type Handler struct {
+	platformv1.UnsafeDataServiceServer
+
+	catalogue *catalogue
+	finder    finder
+	reader    reader
+	cache     *cache
+	clock     clock.Clock
+	cacheFor  time.Duration
+}
+
+var _ platformv1.DataServiceServer = (*Handler)(nil)
+
+// New makes the service. It calls nobody.
+func New(cfg Config, deps Deps) *Handler {
+	cfg = cfg.withDefaults()
+	return &Handler{
+		catalogue: newCatalogue(deps.Clock, datav1.NewDataProviderServiceClient(deps.Commons),
+			datav1.NewDataProviderServiceClient(deps.Timekeeping), datav1.NewDataProviderServiceClient(deps.Scheduling)),
+		finder: finder{
+			rows:       datav1.NewDataRowServiceClient(deps.Commons),
+			hyperfinds: commonsv1.NewHyperfindServiceClient(deps.Commons),
+			periods:    commonsv1.NewSymbolicPeriodServiceClient(deps.Commons),
+		},
+		reader: reader{within: cfg.ProviderTimeout, log: deps.Log},
+		cache:  newCache(deps.Clock, cfg.CacheBytes), clock: deps.Clock, cacheFor: cfg.CacheFor,
+	}
+}
+
+// Dictionary makes the service that describes the elements.
+func (h *Handler) Dictionary() *Dictionary { return &Dictionary{catalogue: h.catalogue} }
+
+// MultiReadData reads data elements. The answer carries its nodes as bytes.
+func (h *Handler) MultiReadData(ctx context.Context, req *platformv1.MultiReadDataRequest) (*platformv1.DataAnswer, error) {
+	q, err := parse(req)
+	if err != nil {
+		return nil, err
+	}
+	digest, err := digestOf(q.digestible())
+	if err != nil {
+		return nil, err
+	}
+	options := req.GetOptions()
+	tag := options.GetRequestTag()
+	tagged := tag != ""
+	if !tagged {
+		tag = newUUID()
+	}
+	key := keyOf(ctx, tag, options.GetSecondaryRequestTag())
+	var r *result
+	kept := true
+	if tagged && !options.GetRefresh() {
+		r = h.cache.get(key, digest)
+	}
+	if r == nil {
+		if r, err = h.read(ctx, q); err != nil {
+			return nil, err
+		}
+		r.digest = digest
+		// What is incomplete is read anew the next time.
+		kept = r.errorsOf() == nil && h.cache.put(key, r)
+	}
+	return h.answer(q, r, tag, kept)
+}
+
+// read does what a request asks for.
+func (h *Handler) read(ctx context.Context, q *query) (*result, error) {
+	if err := h.finder.resolveDays(ctx, q); err != nil {
+		return nil, err
+	}
+	rows, err := h.finder.find(ctx, q)
+	if err != nil {
+		return nil, err
+	}
+	known := h.catalogue.elements(ctx)
+	p, err := newPlan(q, known)
+	if err != nil {
+		return nil, err
+	}
+	shape, err := newShape(q, p, known)
+	if err != nil {
+		return nil, err
+	}
+	bounds := []int32{int32(q.days.From), int32(q.days.To)}
+	if q.view.series {
+		bounds = q.increment.bounds(q.days)
+	}
+	if err := h.reader.read(ctx, p.columns, rows, bounds); err != nil {
+		return nil, err
+	}
+	table, err := shape.apply(newTable(p.columns, len(rows), len(bounds)-1), q)
+	if err != nil {
+		return nil, err
+	}
+	now := h.clock.Now()
+	r := &result{
+		view: q.view, label: q.label, rows: rows, bounds: bounds, table: table, read: p.columns, shown: p.shown,
+		metadataKey: newUUID(), readAt: now, expires: now.Add(h.cacheFor),
+	}
+	r.bytes = r.size()
+	return r, nil
+}
+
+// answer writes a page of a result.
+func (h *Handler) answer(q *query, r *result, tag string, kept bool) (*platformv1.DataAnswer, error) {
+	page, err := pageOf(r.table.nodes, q)
+	if err != nil {
+		return nil, err
+	}
+	total := strconv.Itoa(len(r.table.nodes))
+	out := &platformv1.DataAnswer{Metadata: &platformv1.DataMetadata{
+		LastRefreshed: timeText(r.readAt), NumNodes: strconv.Itoa(len(page)), MetadataKey: r.metadataKey, CacheKey: tag,
+		TotalNodes: total, TotalElements: total, Errors: r.errorsOf(),
+	}}
+	if kept {
+		out.Metadata.CacheExpirationTime = timeText(r.expires)
+	} else {
+		out.Metadata.NotCached = proto.Bool(true)
+	}
+	w := &writer{result: r, grid: strings.EqualFold(q.GetOptions().GetResponseType(), "GRID")}
+	if r.nothing() {
+		out.Metadata.NumNodes, out.Metadata.TotalNodes, out.Metadata.TotalElements = "0", "0", "0"
+	}
+	data, err := w.root(nil, page, q.GetOptions().GetIncludeColumnTotals())
+	if err != nil {
+		return nil, err
+	}
+	out.ProtoReflect().SetUnknown(data)
+	return out, nil
+}
+
+// pageOf answers the nodes of the page that is asked for. The first page is
+// there even when it is empty.
+func pageOf(nodes []int32, q *query) ([]int32, error) {
+	if q.Count == nil {
+		if q.GetIndex() > 0 {
+			return nil, invalid(CodePage, "index: there is one page, because count is missing.")
+		}
+		return nodes, nil
+	}
+	count, total := q.GetCount(), int64(len(nodes))
+	pages := max(1, (total-1)/count+1)
+	if q.GetIndex() >= pages {
+		return nil, invalid(CodePage, "index: %d is too high. Pages are 0 to %d.", q.GetIndex(), pages-1)
+	}
+	first := q.GetIndex() * count
+	return nodes[first : first+min(count, total-first)], nil
+}
+
+func timeText(t time.Time) string { return t.UTC().Format("2006-01-02T15:04:05.000Z07:00") }
+
+func digestOf(m proto.Message) ([32]byte, error) {
+	text, err := proto.MarshalOptions{Deterministic: true}.Marshal(m)
+	return sha256.Sum256(text), err
+}
+
+// keyOf is the key of a tag of the caller.
+func keyOf(ctx context.Context, tag, further string) cacheKey {
+	tenantID, _ := tenant.From(ctx)
+	key := cacheKey{tenant: tenantID, tag: tag, further: further}
+	if caller, ok := authn.From(ctx); ok {
+		key.subject = caller.Subject
+		permissions := slices.Sorted(slices.Values(caller.Permissions))
+		key.rights = sha256.Sum256([]byte(strings.Join(append(permissions, caller.Rows, strconv.FormatInt(caller.PersonID, 10)), "\x00")))
+	}
+	return key
+}
+
+// newUUID makes up a name, as RFC 9562 writes random ones.
+func newUUID() string {
+	var b [16]byte
+	_, _ = rand.Read(b[:]) // It never fails.
+	b[6], b[8] = b[6]&0x0f|0x40, b[8]&0x3f|0x80
+	return fmt.Sprintf("%x-%x-%x-%x-%x", b[:4], b[4:6], b[6:8], b[8:10], b[10:])
+}

@@ -1,0 +1,111 @@
+package dataaccess
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/rotaloom/rotaloom/pkg/civil"
+)
+
+// increment is the length of the periods of a time series.
+type increment uint8
+
+const (
+	byDay increment = iota
+	byWeek
+	byMonth
+	byQuarter
+)
+
+var incrementNames = [...]string{byDay: "DAY", byWeek: "WEEK", byMonth: "MONTH", byQuarter: "QUARTER"}
+
+func parseIncrement(text string) (increment, error) {
+	if text == "" {
+		return byDay, nil
+	}
+	for i, name := range incrementNames {
+		if strings.EqualFold(text, name) {
+			return increment(i), nil
+		}
+	}
+	return 0, invalid(CodeIncrement, "timeIncrement: %q is none of %s.", shortened(text), strings.Join(incrementNames[:], ", "))
+}
+
+// bounds cuts days into periods: the first days of all, and the day after the
+// last.
+func (i increment) bounds(days civil.Range) []int32 {
+	out := []int32{int32(days.From)}
+	for at := i.next(days.From); at < days.To; at = i.next(at) {
+		out = append(out, int32(at))
+	}
+	return append(out, int32(days.To))
+}
+
+// next answers the first day of the period after that of a day.
+func (i increment) next(d civil.Date) civil.Date {
+	year, month, _ := d.Civil()
+	switch i {
+	case byWeek:
+		return d.AddDays(7 - int(d.Weekday()))
+	case byMonth:
+		return civil.FromTime(time.Date(year, month+1, 1, 0, 0, 0, 0, time.UTC))
+	case byQuarter:
+		return civil.FromTime(time.Date(year, month+3-(month-1)%3, 1, 0, 0, 0, 0, time.UTC))
+	default:
+		return d + 1
+	}
+}
+
+// labelForm is how a period is written for people.
+type labelForm string
+
+// labelForms are all forms, with the increments that they fit best.
+func labelForms() map[labelForm][]increment {
+	all := []increment{byDay, byWeek, byMonth, byQuarter}
+	return map[labelForm][]increment{
+		"DAY_OF_WEEK": {byDay}, "LONG_DATE": {byDay}, "DAY_OF_WEEK_LONGDATE": {byDay},
+		"WEEK_NUMBER": {byWeek}, "WEEK_NUMBER_LONG_DATERANGE": {byWeek}, "LONG_DATERANGE": all,
+		"MONTH_NAME": {byMonth}, "MONTH_SHORTNAME": {byMonth}, "MONTH_LONG_DATERANGE": {byMonth}, "QUARTER_NAME": {byQuarter},
+	}
+}
+
+func parseLabelForm(text string) (labelForm, error) {
+	form := labelForm(strings.ToUpper(text))
+	if _, known := labelForms()[form]; form != "" && !known {
+		return "", invalid(CodeBadRequest, "options.timeIncrementFormat: %q is not known.", shortened(text))
+	}
+	return form, nil
+}
+
+// label writes a period.
+func (f labelForm) label(days civil.Range) string {
+	first, last := days.From.Time(), (days.To - 1).Time()
+	_, week := first.ISOWeek()
+	span := longDate(first) + " - " + longDate(last)
+	switch f {
+	case "DAY_OF_WEEK":
+		return first.Weekday().String()
+	case "DAY_OF_WEEK_LONGDATE":
+		return first.Weekday().String() + " " + longDate(first)
+	case "WEEK_NUMBER":
+		return fmt.Sprintf("Week %d", week)
+	case "WEEK_NUMBER_LONG_DATERANGE":
+		return fmt.Sprintf("Week %d %s", week, span)
+	case "LONG_DATERANGE":
+		return span
+	case "MONTH_NAME":
+		return first.Month().String()
+	case "MONTH_SHORTNAME":
+		return first.Format("Jan")
+	case "MONTH_LONG_DATERANGE":
+		return first.Month().String() + " " + span
+	case "QUARTER_NAME":
+		return fmt.Sprintf("Q%d %d", (int(first.Month())+2)/3, first.Year())
+	}
+	return longDate(first)
+}
+
+// longDate is a date as people of the reference product's first locale write
+// it.
+func longDate(t time.Time) string { return t.Format("1/02/2006") }

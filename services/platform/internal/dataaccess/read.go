@@ -1,0 +1,129 @@
+package dataaccess
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"maps"
+	"runtime/debug"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/rotaloom/rotaloom/pkg/authn"
+	"github.com/rotaloom/rotaloom/pkg/fault"
+	datav1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/data/v1"
+)
+
+// reader asks providers.
+type reader struct {
+	// within bounds the wait for a provider.
+	within time.Duration
+	log    *slog.Logger
+}
+
+// read fills columns for rows and periods. All providers are asked at the same
+// time; the columns of one that fails say why.
+func (r reader) read(ctx context.Context, columns []*column, rows []*datav1.DataRow, bounds []int32) error {
+	ids := make([]int64, len(rows))
+	for i := range rows {
+		ids[i] = rows[i].GetId()
+	}
+	asked := map[*provider][]*column{}
+	for _, c := range columns {
+		asked[c.element.provider] = append(asked[c.element.provider], c)
+	}
+	var running sync.WaitGroup
+	for p, own := range asked {
+		running.Go(func() {
+			if err := r.ask(ctx, p, own, ids, bounds); err != nil {
+				r.fail(ctx, p, own, err)
+			}
+		})
+	}
+	running.Wait()
+	// Who asked went away: that is no failure of the providers.
+	return ctx.Err()
+}
+
+func (r reader) ask(ctx context.Context, p *provider, columns []*column, ids []int64, bounds []int32) (err error) {
+	defer func() {
+		if crash := recover(); crash != nil {
+			err = fmt.Errorf("dataaccess: panic: %v\n%s", crash, debug.Stack())
+		}
+	}()
+	if err := permitted(ctx, p); err != nil {
+		return err
+	}
+	ctx, cancel := context.WithTimeout(ctx, r.within)
+	defer cancel()
+	req := &datav1.ReadDataElementsRequest{Provider: p.GetName(), RowIds: ids, Bounds: bounds}
+	places, at := make([]int, len(columns)), map[string]int{}
+	for i, c := range columns {
+		name := c.name()
+		if _, there := at[name]; !there {
+			at[name] = len(req.Elements)
+			req.Elements = append(req.Elements, &datav1.DataSelection{Key: c.key, Properties: c.properties})
+		}
+		places[i] = at[name]
+	}
+	answer, err := p.client.ReadDataElements(ctx, req)
+	if err != nil {
+		return err
+	}
+	if len(answer.GetColumns()) != len(req.Elements) {
+		return fmt.Errorf("dataaccess: %s answered %d columns of %d", p.GetName(), len(answer.GetColumns()), len(req.Elements))
+	}
+	for i, c := range columns {
+		cells := len(ids)
+		if c.series {
+			cells *= len(bounds) - 1
+		}
+		c.fill(answer.GetColumns()[places[i]], cells)
+	}
+	return nil
+}
+
+// name tells what the column asks for: the same element with the same
+// properties is read once.
+func (c *column) name() string {
+	if len(c.properties) == 0 {
+		return c.key
+	}
+	var out strings.Builder
+	out.WriteString(c.key)
+	for _, key := range slices.Sorted(maps.Keys(c.properties)) {
+		fmt.Fprintf(&out, "\x00%s\x00%s", key, c.properties[key])
+	}
+	return out.String()
+}
+
+// permitted refuses callers who may not read what the provider has, by its own
+// domain's permission.
+func permitted(ctx context.Context, p *provider) error {
+	caller, ok := authn.From(ctx)
+	if !ok || caller.IsService() || p.GetPermission() == "" || caller.Has(p.GetPermission()) {
+		return nil
+	}
+	return fault.Forbidden(fault.CodeNotPermitted, fmt.Sprintf("You need the permission %s.", p.GetPermission()))
+}
+
+// fail makes columns say why they have no values.
+func (r reader) fail(ctx context.Context, p *provider, columns []*column, err error) {
+	f := fault.FromError(err)
+	reason := f.Message
+	switch {
+	case errors.Is(err, context.DeadlineExceeded) || f.Code == fault.CodeDeadline:
+		reason = fmt.Sprintf("The data provider %s did not answer in time.", p.GetName())
+	case f.Status >= 500:
+		reason = fmt.Sprintf("The data provider %s cannot be reached at the moment.", p.GetName())
+		if ctx.Err() == nil {
+			r.log.WarnContext(ctx, "a data provider failed", "provider", p.GetName(), "error", err)
+		}
+	}
+	for _, c := range columns {
+		c.failed = reason
+	}
+}

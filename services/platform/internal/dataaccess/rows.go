@@ -1,0 +1,145 @@
+package dataaccess
+
+import (
+	"context"
+	"strconv"
+
+	"google.golang.org/protobuf/proto"
+
+	"github.com/rotaloom/rotaloom/pkg/civil"
+	"github.com/rotaloom/rotaloom/pkg/fault"
+	commonv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/common/v1"
+	commonsv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/commons/v1"
+	datav1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/data/v1"
+)
+
+// mostHyperfind is the most persons that an execution of a hyperfind may find:
+// enough to say how many too many they are.
+const mostHyperfind = 50_000
+
+// finder finds the rows of a request in commons.
+type finder struct {
+	rows       datav1.DataRowServiceClient
+	hyperfinds commonsv1.HyperfindServiceClient
+	periods    commonsv1.SymbolicPeriodServiceClient
+}
+
+// resolveDays finds the days of a symbolic period.
+func (f finder) resolveDays(ctx context.Context, q *query) error {
+	if q.period == nil {
+		return nil
+	}
+	where := &commonsv1.SymbolicPeriodWhere{CurrentTenant: proto.Bool(true), SymbolicPeriodId: q.period.Qualifier}
+	if q.period.Id != nil {
+		where.SymbolicPeriodId = proto.String(strconv.FormatInt(q.period.GetId(), 10))
+	}
+	span, err := f.periods.ReadSymbolicPeriod(ctx, &commonsv1.ReadSymbolicPeriodRequest{Where: where})
+	if err != nil {
+		return refused(err, CodeNoPeriod, "The symbolic period cannot be used: ")
+	}
+	first, err := civil.ParseDate(span.GetStartDate())
+	if err != nil {
+		return err
+	}
+	last, err := civil.ParseDate(span.GetEndDate())
+	if err != nil {
+		return err
+	}
+	q.days, err = checkedDays(first, last)
+	return err
+}
+
+// find answers the rows of a request, each once, in the order asked for.
+func (f finder) find(ctx context.Context, q *query) ([]*datav1.DataRow, error) {
+	if q.hyperfind != nil {
+		return f.execute(ctx, q)
+	}
+	refs := distinct(q.refs, func(r *datav1.DataRow) row { return row{r.GetId(), r.GetQualifier()} })
+	if err := q.checkCount(len(refs)); err != nil {
+		return nil, err
+	}
+	found, err := f.rows.FindDataRows(ctx, &datav1.FindDataRowsRequest{RowKind: q.view.kind, Rows: refs, Day: (q.days.To - 1).String()})
+	if err != nil {
+		return nil, err
+	}
+	for i, r := range found.GetRows() {
+		if r.GetId() == 0 {
+			return nil, q.unknown(refs[i])
+		}
+	}
+	return distinct(found.GetRows(), func(r *datav1.DataRow) row { return row{id: r.GetId()} }), nil
+}
+
+// row is what tells rows apart.
+type row struct {
+	id        int64
+	qualifier string
+}
+
+func distinct(list []*datav1.DataRow, key func(*datav1.DataRow) row) []*datav1.DataRow {
+	seen := make(map[row]bool, len(list))
+	var out []*datav1.DataRow
+	for _, r := range list {
+		if k := key(r); !seen[k] {
+			seen[k] = true
+			out = append(out, r)
+		}
+	}
+	return out
+}
+
+func (q *query) checkCount(n int) error {
+	switch {
+	case q.view.ofEmployees() && n > mostEmployees:
+		return tooManyEmployees(n)
+	case !q.view.ofEmployees() && n > mostLocations:
+		return tooManyLocations(n)
+	}
+	return nil
+}
+
+func (q *query) unknown(asked *datav1.DataRow) error {
+	switch {
+	case q.view.ofEmployees() && asked.GetId() != 0:
+		return invalid(CodeUnreadable, "There is no employee with the id %d.", max(0, asked.GetId()))
+	case q.view.ofEmployees():
+		return invalid(CodeNoEmployee, "There is no employee with the person number %q.", shortened(asked.GetQualifier()))
+	case asked.GetId() != 0:
+		return invalid(CodeNoStructure, "There is no location with the id %d.", max(0, asked.GetId()))
+	}
+	return invalid(CodeNoLocation, "There is no location with the path %q on the last day.", shortened(asked.GetQualifier()))
+}
+
+// execute answers the persons of a hyperfind, whom the caller may see.
+func (f finder) execute(ctx context.Context, q *query) ([]*datav1.DataRow, error) {
+	answer, err := f.hyperfinds.ExecuteHyperfind(ctx, &commonsv1.ExecuteHyperfindRequest{
+		Hyperfind: q.hyperfind, Threshold: proto.Int64(mostHyperfind),
+		DateRange: &commonv1.DateRange{StartDate: q.days.From.String(), EndDate: (q.days.To - 1).String()},
+	})
+	if err != nil {
+		code := CodeHyperfind
+		if q.hyperfind.Id != nil {
+			code = CodeBadSet
+		}
+		return nil, refused(err, code, "The hyperfind cannot be used: ")
+	}
+	refs := answer.GetResult().GetRefs().GetRefs()
+	if err := q.checkCount(len(refs)); err != nil {
+		return nil, err
+	}
+	out := make([]*datav1.DataRow, len(refs))
+	for i, ref := range refs {
+		out[i] = &datav1.DataRow{Id: ref.GetId(), Qualifier: ref.GetQualifier()}
+	}
+	return out, nil
+}
+
+// refused gives a refusal of another service a code of this one. Whatever is no
+// refusal of the request stays what it is.
+func refused(err error, code, text string) error {
+	f := fault.FromError(err)
+	if f.Status != 400 && f.Status != 404 {
+		return err
+	}
+	return invalid(code, "%s%s", text, f.Message).WithCause(err)
+}

@@ -1,0 +1,213 @@
+package idempotency
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/rotaloom/rotaloom/pkg/authn"
+	"github.com/rotaloom/rotaloom/pkg/clock"
+	"github.com/rotaloom/rotaloom/pkg/fault"
+	"github.com/rotaloom/rotaloom/pkg/pg"
+	"github.com/rotaloom/rotaloom/pkg/tenant"
+	"github.com/rotaloom/rotaloom/pkg/testkit/pgtest"
+	platformv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/platform/v1"
+	"github.com/rotaloom/rotaloom/services/platform/migrations"
+)
+
+const lease = time.Minute
+
+func newHandler(t *testing.T, cfg Config) (*Handler, *clock.Fake) {
+	t.Helper()
+	clk := clock.NewFake(time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC))
+	pool := pgtest.New(t, pg.Migrations{Table: "platform_version", FS: migrations.FS})
+	return New(cfg, pool, clk, pgtest.Log(t)), clk
+}
+
+// as is a context for the calls of a user.
+func as(t *testing.T, tenantID int64, client, user string) context.Context {
+	t.Helper()
+	p := &authn.Principal{Tenant: tenantID, Client: client, Subject: user}
+	return tenant.With(authn.With(t.Context(), p, ""), tenantID)
+}
+
+func request(operation, key string, fingerprint byte) *platformv1.ClaimIdempotencyKeyRequest {
+	return &platformv1.ClaimIdempotencyKeyRequest{
+		Operation: operation, Key: key, Fingerprint: bytes.Repeat([]byte{fingerprint}, 32), LeaseMs: lease.Milliseconds(),
+	}
+}
+
+func (h *Handler) settle(ctx context.Context, operation, key string, attempt int64, a *platformv1.KeptAnswer) error {
+	_, err := h.SettleIdempotencyKey(ctx, &platformv1.SettleIdempotencyKeyRequest{
+		Operation: operation, Key: key, Attempt: attempt, Answer: a,
+	})
+	return err
+}
+
+func answer(body string) *platformv1.KeptAnswer {
+	return &platformv1.KeptAnswer{Status: 200, ContentLocation: "/v1/x/1", Body: []byte(body)}
+}
+
+func TestTheFirstAnswerIsGivenAgain(t *testing.T) {
+	t.Parallel()
+	h, clk := newHandler(t, Config{})
+	ctx := as(t, 1, "c", "u")
+	first, err := h.ClaimIdempotencyKey(ctx, request("/a", "k", 1))
+	require.NoError(t, err)
+	require.Nil(t, first.GetAnswer())
+
+	_, err = h.ClaimIdempotencyKey(ctx, request("/a", "k", 1))
+	assert.True(t, fault.HasCode(err, fault.CodeKeyRunning), "%v", err)
+	assert.True(t, fault.HasStatus(err, 409))
+	_, err = h.ClaimIdempotencyKey(ctx, request("/a", "k", 2))
+	assert.True(t, fault.HasCode(err, fault.CodeKeyReused), "%v", err)
+	assert.True(t, fault.HasStatus(err, 422))
+
+	require.NoError(t, h.settle(ctx, "/a", "k", first.GetAttempt()+1, answer("another claim's")))
+	require.NoError(t, h.settle(ctx, "/a", "k", first.GetAttempt(), answer("{}")))
+	require.NoError(t, h.settle(ctx, "/a", "k", first.GetAttempt(), nil), "what is kept stays")
+	again, err := h.ClaimIdempotencyKey(ctx, request("/a", "k", 1))
+	require.NoError(t, err)
+	assert.EqualValues(t, 200, again.GetAnswer().GetStatus())
+	assert.Equal(t, "/v1/x/1", again.GetAnswer().GetContentLocation())
+	assert.Equal(t, "{}", string(again.GetAnswer().GetBody()))
+	_, err = h.ClaimIdempotencyKey(ctx, request("/a", "k", 2))
+	assert.True(t, fault.HasCode(err, fault.CodeKeyReused))
+
+	clk.Advance(24 * time.Hour)
+	fresh, err := h.ClaimIdempotencyKey(ctx, request("/a", "k", 2))
+	require.NoError(t, err)
+	assert.Nil(t, fresh.GetAnswer(), "the key has expired")
+}
+
+func TestKeysBelongToTheirCallers(t *testing.T) {
+	t.Parallel()
+	h, _ := newHandler(t, Config{})
+	for i, other := range []struct {
+		ctx       context.Context
+		operation string
+	}{
+		{as(t, 1, "c", "u"), "/a"}, {as(t, 2, "c", "u"), "/a"}, {as(t, 1, "c2", "u"), "/a"},
+		{as(t, 1, "c", "u2"), "/a"}, {as(t, 1, "c", "u"), "/b"}, {as(t, 1, "cu", ""), "/a"},
+	} {
+		got, err := h.ClaimIdempotencyKey(other.ctx, request(other.operation, "k", byte(i)))
+		require.NoError(t, err, i)
+		require.NoError(t, h.settle(other.ctx, other.operation, "k", got.GetAttempt(), answer(fmt.Sprint(i))))
+	}
+	got, err := h.ClaimIdempotencyKey(as(t, 2, "c", "u"), request("/a", "k", 1))
+	require.NoError(t, err)
+	assert.Equal(t, "1", string(got.GetAnswer().GetBody()))
+
+	service := authn.With(tenant.With(t.Context(), 1), &authn.Principal{Service: "commons", Tenant: 1}, "")
+	_, err = h.ClaimIdempotencyKey(service, request("/a", "k", 1))
+	assert.ErrorIs(t, err, errNoUser)
+}
+
+func TestAKeyThatWasGivenBackIsFree(t *testing.T) {
+	t.Parallel()
+	h, _ := newHandler(t, Config{})
+	ctx := as(t, 1, "c", "u")
+	first, err := h.ClaimIdempotencyKey(ctx, request("/a", "k", 1))
+	require.NoError(t, err)
+	require.NoError(t, h.settle(ctx, "/a", "k", first.GetAttempt(), nil))
+	second, err := h.ClaimIdempotencyKey(ctx, request("/a", "k", 2))
+	require.NoError(t, err)
+	assert.Nil(t, second.GetAnswer())
+	assert.NotEqual(t, first.GetAttempt(), second.GetAttempt())
+}
+
+// Whoever carried the request out has died, or has lost the platform: after the
+// lease the same request may be carried out again, and what the first one would
+// have said is not taken any more.
+func TestARequestThatDiedMayComeAgain(t *testing.T) {
+	t.Parallel()
+	h, clk := newHandler(t, Config{})
+	ctx := as(t, 1, "c", "u")
+	first, err := h.ClaimIdempotencyKey(ctx, request("/a", "k", 1))
+	require.NoError(t, err)
+	clk.Advance(lease)
+	_, err = h.ClaimIdempotencyKey(ctx, request("/a", "k", 2))
+	assert.True(t, fault.HasCode(err, fault.CodeKeyReused), "another request may not")
+	second, err := h.ClaimIdempotencyKey(ctx, request("/a", "k", 1))
+	require.NoError(t, err)
+	require.NoError(t, h.settle(ctx, "/a", "k", first.GetAttempt(), answer("late")))
+	require.NoError(t, h.settle(ctx, "/a", "k", second.GetAttempt(), answer("right")))
+	got, err := h.ClaimIdempotencyKey(ctx, request("/a", "k", 1))
+	require.NoError(t, err)
+	assert.Equal(t, "right", string(got.GetAnswer().GetBody()))
+}
+
+func TestOneOfManyClaimsWins(t *testing.T) {
+	t.Parallel()
+	h, _ := newHandler(t, Config{})
+	ctx := as(t, 1, "c", "u")
+	var wg sync.WaitGroup
+	won := make(chan int64, 32)
+	for range cap(won) {
+		wg.Go(func() {
+			got, err := h.ClaimIdempotencyKey(ctx, request("/a", "k", 1))
+			if err == nil {
+				won <- got.GetAttempt()
+			} else {
+				assert.True(t, fault.HasCode(err, fault.CodeKeyRunning), "%v", err)
+			}
+		})
+	}
+	wg.Wait()
+	assert.Len(t, won, 1)
+}
+
+func TestKeysAreSwept(t *testing.T) {
+	t.Parallel()
+	h, clk := newHandler(t, Config{Keep: time.Hour, KeysPerClient: 3})
+	count := func() (n int) {
+		require.NoError(t, h.store.pool.QueryRow(tenant.All(t.Context()), "SELECT count(*) FROM idempotency_key").Scan(&n))
+		return n
+	}
+	add := func(ctx context.Context, key string) {
+		got, err := h.ClaimIdempotencyKey(ctx, request("/a", key, 1))
+		require.NoError(t, err)
+		require.NoError(t, h.settle(ctx, "/a", key, got.GetAttempt(), answer(key)))
+	}
+	all := tenant.All(t.Context())
+	for i := range 5 {
+		add(as(t, 1, "crowded", "u"), fmt.Sprint(i))
+		clk.Advance(time.Second)
+	}
+	add(as(t, 2, "c", "u"), "k")
+	_, err := h.ClaimIdempotencyKey(as(t, 1, "crowded", "u"), request("/a", "runs", 1))
+	require.NoError(t, err)
+
+	require.NoError(t, h.sweep(all, false))
+	require.Equal(t, 7, count(), "nothing has expired")
+	require.NoError(t, h.sweep(all, true))
+	require.Equal(t, 4, count(), "three of one client and one of another")
+	got, err := h.ClaimIdempotencyKey(as(t, 1, "crowded", "u"), request("/a", "4", 1))
+	require.NoError(t, err)
+	assert.Equal(t, "4", string(got.GetAnswer().GetBody()), "the oldest went")
+
+	clk.Advance(2 * time.Hour)
+	require.NoError(t, h.sweep(all, false))
+	assert.Zero(t, count())
+}
+
+// Row-level security alone keeps the tenants apart.
+func TestTenantsSeeTheirOwnKeysOnly(t *testing.T) {
+	t.Parallel()
+	h, _ := newHandler(t, Config{})
+	_, err := h.ClaimIdempotencyKey(as(t, 1, "c", "u"), request("/a", "k", 1))
+	require.NoError(t, err)
+	for id, want := range map[int64]int{1: 1, 2: 0} {
+		var n int
+		require.NoError(t, h.store.pool.QueryRow(tenant.With(t.Context(), id), "SELECT count(*) FROM idempotency_key").Scan(&n))
+		assert.Equal(t, want, n)
+	}
+	_, err = h.store.pool.Exec(tenant.With(t.Context(), 2), "INSERT INTO idempotency_key (tenant_id, id, client_id, fingerprint, attempt, lease_until, expires_at) VALUES (1, 'x', '', '', 1, now(), now())")
+	assert.Error(t, err)
+}

@@ -1,0 +1,139 @@
+package idempotency
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
+
+	platformv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/platform/v1"
+)
+
+type store struct{ pool *pgxpool.Pool }
+
+// claim is a request that wants a key.
+type claim struct {
+	key
+	fingerprint                []byte
+	attempt                    int64
+	now, leaseUntil, expiresAt time.Time
+}
+
+// claimed is what stands against a claim.
+type claimed struct {
+	sameRequest bool
+	// answer is nil while the request runs.
+	answer *platformv1.KeptAnswer
+}
+
+// claimAttempts bounds how often a key is given back between the two looks of
+// a claim.
+const claimAttempts = 3
+
+// claim takes the key for a request, or answers what stands against it. A key
+// that has expired is free; one whose request died is free for the same request.
+func (s store) claim(ctx context.Context, c claim) (*claimed, error) {
+	for range claimAttempts {
+		tag, err := s.pool.Exec(ctx, `
+			INSERT INTO idempotency_key AS k (tenant_id, id, client_id, fingerprint, attempt, lease_until, expires_at)
+			VALUES ($1, $2, $3, $4, $5, $6, $7)
+			ON CONFLICT (tenant_id, id) DO UPDATE SET
+				fingerprint = excluded.fingerprint, attempt = excluded.attempt, lease_until = excluded.lease_until,
+				expires_at = excluded.expires_at, status = NULL, content_location = '', body = '', body_omitted = false
+			WHERE k.tenant_id = $1 AND (k.expires_at <= $8 OR
+				k.status IS NULL AND k.lease_until <= $8 AND k.fingerprint = excluded.fingerprint)`,
+			c.tenantID, c.id, c.client, c.fingerprint, c.attempt, c.leaseUntil, c.expiresAt, c.now)
+		if err != nil {
+			return nil, fmt.Errorf("claim an idempotency key: %w", err)
+		}
+		if tag.RowsAffected() == 1 {
+			return nil, nil
+		}
+		found, err := s.find(ctx, c)
+		if !errors.Is(err, pgx.ErrNoRows) {
+			return found, err
+		}
+	}
+	return &claimed{sameRequest: true}, nil
+}
+
+func (s store) find(ctx context.Context, c claim) (*claimed, error) {
+	var (
+		fingerprint []byte
+		status      *int32
+		answer      platformv1.KeptAnswer
+	)
+	err := s.pool.QueryRow(ctx, `
+		SELECT fingerprint, status, content_location, body, body_omitted FROM idempotency_key
+		WHERE tenant_id = $1 AND id = $2`, c.tenantID, c.id).
+		Scan(&fingerprint, &status, &answer.ContentLocation, &answer.Body, &answer.BodyOmitted)
+	if err != nil {
+		return nil, fmt.Errorf("find an idempotency key: %w", err)
+	}
+	found := &claimed{sameRequest: bytes.Equal(fingerprint, c.fingerprint)}
+	if status != nil {
+		answer.Status = *status
+		found.answer = &answer
+	}
+	return found, nil
+}
+
+// keep keeps the answer to the request of a claim.
+func (s store) keep(ctx context.Context, k key, attempt int64, a *platformv1.KeptAnswer, expiresAt time.Time) error {
+	body := a.GetBody()
+	if body == nil {
+		body = []byte{}
+	}
+	_, err := s.pool.Exec(ctx, `
+		UPDATE idempotency_key SET status = $4, content_location = $5, body = $6, body_omitted = $7, expires_at = $8
+		WHERE tenant_id = $1 AND id = $2 AND attempt = $3 AND status IS NULL`,
+		k.tenantID, k.id, attempt, a.GetStatus(), a.GetContentLocation(), body, a.GetBodyOmitted(), expiresAt)
+	if err != nil {
+		return fmt.Errorf("keep an answer: %w", err)
+	}
+	return nil
+}
+
+// giveBack frees the key of a claim.
+func (s store) giveBack(ctx context.Context, k key, attempt int64) error {
+	_, err := s.pool.Exec(ctx, `
+		DELETE FROM idempotency_key WHERE tenant_id = $1 AND id = $2 AND attempt = $3 AND status IS NULL`,
+		k.tenantID, k.id, attempt)
+	if err != nil {
+		return fmt.Errorf("give an idempotency key back: %w", err)
+	}
+	return nil
+}
+
+// sweep removes at most limit keys of all tenants that have expired, and
+// answers how many.
+func (s store) sweep(ctx context.Context, now time.Time, limit int) (int64, error) {
+	tag, err := s.pool.Exec(ctx, `DELETE FROM idempotency_key WHERE (tenant_id, id) IN (
+		SELECT tenant_id, id FROM idempotency_key WHERE expires_at <= $1 LIMIT $2)`, now, limit)
+	if err != nil {
+		return 0, fmt.Errorf("remove expired idempotency keys: %w", err)
+	}
+	return tag.RowsAffected(), nil
+}
+
+// trim removes the oldest answers of clients that have more keys than most, of
+// all tenants. Requests that run keep theirs.
+func (s store) trim(ctx context.Context, most int) error {
+	_, err := s.pool.Exec(ctx, `
+		DELETE FROM idempotency_key d USING (
+			SELECT tenant_id, client_id FROM idempotency_key GROUP BY tenant_id, client_id HAVING count(*) > $1
+		) crowded CROSS JOIN LATERAL (
+			SELECT id FROM idempotency_key k
+			WHERE k.tenant_id = crowded.tenant_id AND k.client_id = crowded.client_id
+			ORDER BY expires_at DESC OFFSET $1
+		) old
+		WHERE d.tenant_id = crowded.tenant_id AND d.id = old.id AND d.status IS NOT NULL`, most)
+	if err != nil {
+		return fmt.Errorf("remove the idempotency keys of clients that have too many: %w", err)
+	}
+	return nil
+}

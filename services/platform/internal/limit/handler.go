@@ -1,0 +1,90 @@
+// Package limit tells callers every limit that applies to them. The limits of
+// the operations are read from the contracts, where they are enforced from.
+package limit
+
+import (
+	"context"
+	"fmt"
+
+	"google.golang.org/protobuf/proto"
+
+	"github.com/rotaloom/rotaloom/pkg/authn"
+	"github.com/rotaloom/rotaloom/pkg/policy"
+	"github.com/rotaloom/rotaloom/pkg/ratelimit"
+	optionsv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/options/v1"
+	platformv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/platform/v1"
+	rates "github.com/rotaloom/rotaloom/services/platform/internal/ratelimit"
+)
+
+// headerBytes is what the edge accepts of headers; it is no setting.
+const headerBytes = 32 << 10
+
+// Handler answers the calls of LimitService.
+type Handler struct {
+	platformv1.UnsafeLimitServiceServer
+
+	rates      *rates.Store
+	operations []*platformv1.OperationLimit
+	classes    map[optionsv1.Throttle][]string
+	request    *platformv1.RequestLimits
+}
+
+var _ platformv1.LimitServiceServer = (*Handler)(nil)
+
+// New makes a Handler. It knows the operations of the contracts that are linked
+// into the program. bodyBytes is the largest body that the edge accepts.
+func New(store *rates.Store, bodyBytes int64) (*Handler, error) {
+	operations, err := policy.NewTable(nil).Operations()
+	if err != nil {
+		return nil, fmt.Errorf("reading the limits of the contracts: %w", err)
+	}
+	h := &Handler{
+		rates: store, classes: map[optionsv1.Throttle][]string{},
+		request: &platformv1.RequestLimits{BodyBytes: bodyBytes, HeaderBytes: headerBytes},
+	}
+	for _, o := range operations {
+		h.classes[o.Throttle] = append(h.classes[o.Throttle], o.Route)
+		for _, b := range o.Limits {
+			h.operations = append(h.operations, &platformv1.OperationLimit{
+				Operation: o.Route, Counted: b.Counted, Property: b.Property,
+				Maximum: b.Max, ErrorCode: b.Code, Status: int32(b.Status),
+			})
+		}
+	}
+	return h, nil
+}
+
+// GetLimits answers every limit that applies to the caller.
+func (h *Handler) GetLimits(ctx context.Context, _ *platformv1.GetLimitsRequest) (*platformv1.Limits, error) {
+	answer := &platformv1.Limits{Operations: h.operations, Request: h.request}
+	for _, class := range ratelimit.Classes() {
+		rate, err := h.rate(ctx, class)
+		if err != nil {
+			return nil, err
+		}
+		answer.Rates = append(answer.Rates, rate)
+	}
+	return answer, nil
+}
+
+func (h *Handler) rate(ctx context.Context, class optionsv1.Throttle) (*platformv1.RateAllowance, error) {
+	var client string
+	if p, ok := authn.From(ctx); ok {
+		client = p.Client
+	}
+	p, origin, err := h.rates.Rate(ctx, class, client)
+	if err != nil {
+		return nil, err
+	}
+	r := &platformv1.RateAllowance{
+		ThrottleClass: ratelimit.Name(class), Rate: p.Rate, Burst: p.Burst,
+		Origin: string(origin), CountedBy: "CLIENT", Operations: h.classes[class],
+	}
+	if class == optionsv1.Throttle_THROTTLE_LOGIN {
+		r.CountedBy = "ADDRESS"
+		return r, nil
+	}
+	left, err := h.rates.Remaining(ctx, class, client, p)
+	r.Remaining = proto.Int64(left)
+	return r, err
+}

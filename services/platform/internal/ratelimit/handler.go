@@ -1,0 +1,203 @@
+// Package ratelimit keeps the rates at which clients may call, and is the one
+// place that counts what they use: the edges lease parts of each allowance from
+// it.
+package ratelimit
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"math"
+	"net/http"
+	"time"
+
+	"google.golang.org/protobuf/proto"
+	"google.golang.org/protobuf/types/known/emptypb"
+
+	"github.com/rotaloom/rotaloom/pkg/fault"
+	"github.com/rotaloom/rotaloom/pkg/ratelimit"
+	"github.com/rotaloom/rotaloom/pkg/tenant"
+	optionsv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/options/v1"
+	platformv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/platform/v1"
+)
+
+// maxRates bounds how many rates a tenant sets.
+const maxRates = 10_000
+
+// Handler answers the calls of RateLimitService.
+type Handler struct {
+	platformv1.UnsafeRateLimitServiceServer
+
+	store *Store
+	log   *slog.Logger
+}
+
+var _ platformv1.RateLimitServiceServer = (*Handler)(nil)
+
+// New makes a Handler.
+func New(store *Store, log *slog.Logger) *Handler { return &Handler{store: store, log: log} }
+
+// Run removes what is no longer needed, until ctx ends.
+func (h *Handler) Run(ctx context.Context) error {
+	ctx = tenant.All(ctx)
+	ticker := time.NewTicker(sweepEvery)
+	defer ticker.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-ticker.C:
+			if err := h.store.Sweep(ctx); err != nil && ctx.Err() == nil {
+				h.log.WarnContext(ctx, "sweeping allowances", "error", err)
+			}
+		}
+	}
+}
+
+// LeaseRate settles what an edge has let through, and gives it more.
+func (h *Handler) LeaseRate(ctx context.Context, req *platformv1.LeaseRateRequest) (*platformv1.LeaseRateResponse, error) {
+	l := lease{
+		caller: req.GetCaller(), class: req.GetThrottle(),
+		spent: req.GetSpent(), returned: req.GetReturned(), wanted: req.GetWanted(),
+	}
+	policy, _, err := h.store.Rate(ctx, l.class, l.caller)
+	if err != nil {
+		return nil, err
+	}
+	tenantID, known := tenant.From(ctx)
+	if l.tenantID = tenantID; !known {
+		ctx = tenant.All(ctx) // The rows of callers who are not known yet.
+	}
+	tokens, granted, err := h.store.take(ctx, l, policy)
+	if err != nil {
+		return nil, err
+	}
+	answer := &platformv1.LeaseRateResponse{
+		Granted: granted, Remaining: max(int64(tokens), 0), Rate: policy.Rate, Burst: policy.Burst,
+	}
+	if granted < l.wanted {
+		answer.RetryAfterMs = waitFor(tokens, policy.Rate)
+	}
+	return answer, nil
+}
+
+// pause is for how long an edge that was given less than it wanted does not ask
+// again, so that many refused requests make few questions.
+const pause = 25 * time.Millisecond
+
+// waitFor is how many milliseconds an allowance takes to hold a request.
+func waitFor(tokens, rate float64) int64 {
+	wait := math.Ceil(1000 * (1 - tokens) / rate)
+	return max(int64(wait), pause.Milliseconds())
+}
+
+// ListRateLimits answers what the tenant has set.
+func (h *Handler) ListRateLimits(ctx context.Context, _ *platformv1.ListRateLimitsRequest) (*platformv1.RateLimitList, error) {
+	tenantID, _ := tenant.From(ctx)
+	rows, err := h.store.list(ctx, tenantID)
+	if err != nil {
+		return nil, err
+	}
+	list := &platformv1.RateLimitList{}
+	for _, row := range rows {
+		origin := Client
+		if row.client == "" {
+			origin = Tenant
+		}
+		list.RateLimits = append(list.RateLimits, shown(row.key, row.policy, origin))
+	}
+	return list, nil
+}
+
+// GetRateLimit answers the rate that holds for a class, or for a client of it.
+func (h *Handler) GetRateLimit(ctx context.Context, req *platformv1.GetRateLimitRequest) (*platformv1.RateLimit, error) {
+	k, err := keyOf(req.GetThrottleClass(), req.GetClientId())
+	if err != nil {
+		return nil, err
+	}
+	policy, origin, err := h.store.Rate(ctx, k.class, k.client)
+	if err != nil {
+		return nil, err
+	}
+	return shown(k, policy, origin), nil
+}
+
+// PutRateLimit sets a rate.
+func (h *Handler) PutRateLimit(ctx context.Context, req *platformv1.PutRateLimitRequest) (*platformv1.RateLimit, error) {
+	k, err := settableKey(req.GetThrottleClass(), req.GetClientId())
+	if err != nil {
+		return nil, err
+	}
+	policy := ratelimit.Policy{Rate: req.GetRateLimit().GetRate(), Burst: req.GetRateLimit().GetBurst()}
+	if err := policy.Check(); err != nil {
+		return nil, fault.Invalid(codeRate, "The rate limit does not fit: "+err.Error()+".")
+	}
+	tenantID, _ := tenant.From(ctx)
+	set, err := h.store.put(ctx, tenantID, k, policy)
+	if err != nil {
+		return nil, err
+	}
+	if !set {
+		return nil, fault.Newf(codeTooMany, http.StatusConflict,
+			"There are %d rate limits already. Remove those of clients that are gone.", maxRates)
+	}
+	origin := Client
+	if k.client == "" {
+		origin = Tenant
+	}
+	return shown(k, policy, origin), nil
+}
+
+// DeleteRateLimit takes a rate back.
+func (h *Handler) DeleteRateLimit(ctx context.Context, req *platformv1.DeleteRateLimitRequest) (*emptypb.Empty, error) {
+	k, err := settableKey(req.GetThrottleClass(), req.GetClientId())
+	if err != nil {
+		return nil, err
+	}
+	tenantID, _ := tenant.From(ctx)
+	removed, err := h.store.remove(ctx, tenantID, k)
+	if err != nil {
+		return nil, err
+	}
+	if !removed {
+		return nil, fault.NotFound(fault.CodeNotFound, "No rate limit is set there.")
+	}
+	return &emptypb.Empty{}, nil
+}
+
+// Codes of our own.
+const (
+	// codeRate (400): a rate or burst is out of bounds.
+	codeRate = "WRL-60001"
+	// codeTooMany (409): the tenant has as many rate limits as it may.
+	codeTooMany = "WRL-60002"
+	// codeByAddress (400): the class is counted by address, before the tenant is
+	// known, so only the installation sets its rate.
+	codeByAddress = "WRL-60003"
+)
+
+func keyOf(class, client string) (key, error) {
+	found, ok := ratelimit.Class(class)
+	if !ok {
+		return key{}, fault.NotFound(fault.CodeNotFound,
+			fmt.Sprintf("There is no throttling class %.40q. Use read, bulk_read, write, bulk_write or login.", class))
+	}
+	return key{found, client}, nil
+}
+
+func settableKey(class, client string) (key, error) {
+	k, err := keyOf(class, client)
+	if err == nil && k.class == optionsv1.Throttle_THROTTLE_LOGIN {
+		return k, fault.Invalid(codeByAddress, "The class login is counted by address, before the tenant is known. "+
+			"Its rate is a setting of the installation (rate-login).")
+	}
+	return k, err
+}
+
+func shown(k key, p ratelimit.Policy, origin Origin) *platformv1.RateLimit {
+	r := &platformv1.RateLimit{ThrottleClass: ratelimit.Name(k.class), Rate: p.Rate, Burst: p.Burst, Origin: string(origin)}
+	if k.client != "" {
+		r.ClientId = proto.String(k.client)
+	}
+	return r
+}

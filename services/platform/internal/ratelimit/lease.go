@@ -1,0 +1,71 @@
+package ratelimit
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/rotaloom/rotaloom/pkg/ratelimit"
+	optionsv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/options/v1"
+)
+
+// lease is what an edge settles and asks for.
+type lease struct {
+	tenantID int64 // 0 for callers who are not known yet
+	caller   string
+	class    optionsv1.Throttle
+	// spent was let through without a lease, returned was leased and not used.
+	spent, returned, wanted int64
+}
+
+// takeTokens settles a lease in one statement, which the database repeats by
+// itself behind a competitor: the row is locked while it is computed. All time
+// is that of the database, so the clocks of the edges do not matter.
+//
+// What was let through without a lease may push the allowance below zero, down
+// to a burst: it is paid back by the requests that are refused later.
+const takeTokens = `
+	INSERT INTO rate_bucket AS b (tenant_id, caller, throttle, tokens, granted, updated_at)
+	VALUES ($1, $2, $3,
+		greatest(-$5::float8, $5 - $6) - greatest(0, least($8, floor($5 - $6))),
+		greatest(0, least($8, floor($5 - $6))), clock_timestamp())
+	ON CONFLICT (tenant_id, caller, throttle) DO UPDATE SET (tokens, granted, updated_at) = (
+		SELECT settled.tokens - given.n, given.n, grown.at
+		FROM (SELECT greatest(clock_timestamp(), b.updated_at) AS at) AS grown,
+			LATERAL (SELECT greatest(-$5::float8, least($5, least($5, b.tokens
+				+ $4 * extract(epoch FROM grown.at - b.updated_at)::float8) - $6 + $7)) AS tokens) AS settled,
+			LATERAL (SELECT greatest(0, least($8, floor(settled.tokens))) AS n) AS given)
+	RETURNING tokens, granted`
+
+// take settles a lease, and answers what is left and what is granted.
+func (s *Store) take(ctx context.Context, l lease, p ratelimit.Policy) (tokens float64, granted int64, err error) {
+	err = s.pool.QueryRow(ctx, takeTokens, l.tenantID, l.caller, int16(l.class), p.Rate,
+		float64(p.Burst), float64(l.spent), float64(l.returned), float64(l.wanted)).Scan(&tokens, &granted)
+	if err != nil {
+		return 0, 0, fmt.Errorf("lease rate: %w", err)
+	}
+	return tokens, granted, nil
+}
+
+const (
+	sweepEvery = time.Minute
+	// keepFor is how long an allowance that nobody uses is kept; by then the
+	// slowest that is reasonable is full again.
+	keepFor    = time.Hour
+	sweepBatch = 50_000
+)
+
+// Sweep removes allowances that nobody has used for long.
+func (s *Store) Sweep(ctx context.Context) error {
+	for {
+		tag, err := s.pool.Exec(ctx, `DELETE FROM rate_bucket WHERE (tenant_id, caller, throttle) IN
+			(SELECT tenant_id, caller, throttle FROM rate_bucket WHERE updated_at < clock_timestamp() - $1::interval LIMIT $2)`,
+			keepFor, sweepBatch)
+		if err != nil {
+			return fmt.Errorf("remove old allowances: %w", err)
+		}
+		if tag.RowsAffected() < sweepBatch {
+			return nil
+		}
+	}
+}

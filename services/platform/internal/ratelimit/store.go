@@ -1,0 +1,179 @@
+package ratelimit
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
+
+	"github.com/rotaloom/rotaloom/pkg/pg"
+	"github.com/rotaloom/rotaloom/pkg/ratelimit"
+	"github.com/rotaloom/rotaloom/pkg/tenant"
+	optionsv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/options/v1"
+)
+
+const (
+	// rememberFor is how long what a tenant has set is used without asking the
+	// database.
+	rememberFor = time.Second
+	// maxRemembered bounds for how many tenants that is done.
+	maxRemembered = 4096
+)
+
+// Origin says for whom a rate was set.
+type Origin string
+
+// The origins, from the narrowest to the widest.
+const (
+	Client       Origin = "CLIENT"
+	Tenant       Origin = "TENANT"
+	Installation Origin = "INSTALLATION"
+)
+
+// Store keeps rates and allowances. It is safe for concurrent use.
+type Store struct {
+	pool     *pgxpool.Pool
+	defaults ratelimit.Defaults
+
+	mu         sync.Mutex
+	remembered map[int64]remembered
+}
+
+type remembered struct {
+	at    time.Time
+	rates map[key]ratelimit.Policy
+}
+
+// key names a rate of a tenant; the client is "" for that of all others.
+type key struct {
+	class  optionsv1.Throttle
+	client string
+}
+
+// setRate is a row of rate_limit.
+type setRate struct {
+	key
+	policy ratelimit.Policy
+}
+
+// NewStore makes a Store.
+func NewStore(pool *pgxpool.Pool, defaults ratelimit.Defaults) *Store {
+	return &Store{pool: pool, defaults: defaults, remembered: map[int64]remembered{}}
+}
+
+// Rate answers the rate of a client, and who it was set for. Without a tenant
+// it is that of the installation.
+func (s *Store) Rate(ctx context.Context, class optionsv1.Throttle, client string) (ratelimit.Policy, Origin, error) {
+	tenantID, ok := tenant.From(ctx)
+	if !ok {
+		return s.defaults.Of(class), Installation, nil
+	}
+	rates, err := s.ratesOf(ctx, tenantID)
+	if err != nil {
+		return ratelimit.Policy{}, "", err
+	}
+	if p, ok := rates[key{class, client}]; ok && client != "" {
+		return p, Client, nil
+	}
+	if p, ok := rates[key{class, ""}]; ok {
+		return p, Tenant, nil
+	}
+	return s.defaults.Of(class), Installation, nil
+}
+
+// ratesOf answers what a tenant has set, as it was at most a second ago.
+func (s *Store) ratesOf(ctx context.Context, tenantID int64) (map[key]ratelimit.Policy, error) {
+	s.mu.Lock()
+	known, ok := s.remembered[tenantID]
+	s.mu.Unlock()
+	if ok && time.Since(known.at) < rememberFor {
+		return known.rates, nil
+	}
+	known = remembered{at: time.Now(), rates: map[key]ratelimit.Policy{}}
+	rows, err := s.list(ctx, tenantID)
+	if err != nil {
+		return nil, err
+	}
+	for _, row := range rows {
+		known.rates[row.key] = row.policy
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if len(s.remembered) >= maxRemembered {
+		clear(s.remembered)
+	}
+	s.remembered[tenantID] = known
+	return known.rates, nil
+}
+
+// forget makes this process see a change of its own at once.
+func (s *Store) forget(tenantID int64) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	delete(s.remembered, tenantID)
+}
+
+func (s *Store) list(ctx context.Context, tenantID int64) ([]setRate, error) {
+	rows, err := s.pool.Query(ctx, `SELECT throttle, client_id, rate, burst FROM rate_limit
+		WHERE tenant_id = $1 ORDER BY throttle, client_id`, tenantID)
+	if err != nil {
+		return nil, fmt.Errorf("list rate limits: %w", err)
+	}
+	return pgx.CollectRows(rows, func(row pgx.CollectableRow) (setRate, error) {
+		var r setRate
+		err := row.Scan(&r.class, &r.client, &r.policy.Rate, &r.policy.Burst)
+		return r, err
+	})
+}
+
+// put sets a rate, unless the tenant has as many as it may.
+func (s *Store) put(ctx context.Context, tenantID int64, k key, p ratelimit.Policy) (bool, error) {
+	defer s.forget(tenantID)
+	err := pg.ExecOne(ctx, s.pool, `INSERT INTO rate_limit (tenant_id, throttle, client_id, rate, burst)
+		SELECT $1, $2, $3, $4, $5
+		WHERE (SELECT count(*) FROM rate_limit WHERE tenant_id = $1 AND (throttle, client_id) <> ($2, $3)) < $6
+		ON CONFLICT (tenant_id, throttle, client_id)
+		DO UPDATE SET rate = excluded.rate, burst = excluded.burst, updated_at = now()`,
+		tenantID, int16(k.class), k.client, p.Rate, p.Burst, maxRates)
+	if errors.Is(err, pgx.ErrNoRows) {
+		return false, nil
+	}
+	if err != nil {
+		return false, fmt.Errorf("set rate limit: %w", err)
+	}
+	return true, nil
+}
+
+// remove takes a rate back, and reports whether there was one.
+func (s *Store) remove(ctx context.Context, tenantID int64, k key) (bool, error) {
+	defer s.forget(tenantID)
+	err := pg.ExecOne(ctx, s.pool, `DELETE FROM rate_limit WHERE tenant_id = $1 AND throttle = $2 AND client_id = $3`,
+		tenantID, int16(k.class), k.client)
+	if errors.Is(err, pgx.ErrNoRows) {
+		return false, nil
+	}
+	if err != nil {
+		return false, fmt.Errorf("remove rate limit: %w", err)
+	}
+	return true, nil
+}
+
+// Remaining answers how many requests a caller has left.
+func (s *Store) Remaining(ctx context.Context, class optionsv1.Throttle, caller string, p ratelimit.Policy) (int64, error) {
+	tenantID, _ := tenant.From(ctx)
+	var tokens float64
+	err := s.pool.QueryRow(ctx, `SELECT least($4, tokens + $5 * greatest(0, extract(epoch FROM clock_timestamp() - updated_at)::float8))
+		FROM rate_bucket WHERE tenant_id = $1 AND caller = $2 AND throttle = $3`,
+		tenantID, caller, int16(class), float64(p.Burst), p.Rate).Scan(&tokens)
+	if errors.Is(err, pgx.ErrNoRows) {
+		return p.Burst, nil
+	}
+	if err != nil {
+		return 0, fmt.Errorf("read allowance: %w", err)
+	}
+	return max(int64(tokens), 0), nil
+}

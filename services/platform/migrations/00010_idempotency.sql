@@ -1,0 +1,34 @@
+-- +goose Up
+-- What was answered to requests with an Idempotency-Key.
+CREATE TABLE idempotency_key (
+    tenant_id        bigint      NOT NULL,
+    -- SHA-256 of client, user, operation and key. The key itself is not kept:
+    -- with it the fingerprint could be compared with guessed requests.
+    id               bytea       NOT NULL,
+    client_id        text        NOT NULL,
+    -- HMAC-SHA256 of the request, by the key.
+    fingerprint      bytea       NOT NULL,
+    -- The claim that may settle the key.
+    attempt          bigint      NOT NULL,
+    -- The request is taken for dead when it has not been settled by then.
+    lease_until      timestamptz NOT NULL,
+    expires_at       timestamptz NOT NULL,
+    -- NULL while the request runs.
+    status           smallint,
+    content_location text        NOT NULL DEFAULT '',
+    body             bytea       NOT NULL DEFAULT '',
+    body_omitted     boolean     NOT NULL DEFAULT false,
+    PRIMARY KEY (tenant_id, id)
+);
+CREATE INDEX idempotency_key_client ON idempotency_key (tenant_id, client_id, expires_at);
+CREATE INDEX idempotency_key_age ON idempotency_key (expires_at);
+
+ALTER TABLE idempotency_key ENABLE ROW LEVEL SECURITY;
+ALTER TABLE idempotency_key FORCE ROW LEVEL SECURITY;
+CREATE POLICY tenant ON idempotency_key USING
+    (tenant_id::text = current_setting('rotaloom.tenant_id', true));
+-- Expired keys of all tenants are removed together.
+CREATE POLICY sweep_read ON idempotency_key FOR SELECT USING
+    (current_setting('rotaloom.tenant_id', true) = '*');
+CREATE POLICY sweep ON idempotency_key FOR DELETE USING
+    (current_setting('rotaloom.tenant_id', true) = '*');

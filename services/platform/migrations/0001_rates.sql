@@ -1,0 +1,41 @@
+-- +goose Up
+-- What tenants set of the rates at which their clients may call.
+CREATE TABLE rate_limit (
+    tenant_id  bigint           NOT NULL,
+    -- rotaloom.options.v1.Throttle.
+    throttle   smallint         NOT NULL,
+    -- '' for each client that has no rate of its own.
+    client_id  text             NOT NULL,
+    -- Requests per second.
+    rate       double precision NOT NULL CHECK (rate > 0),
+    burst      bigint           NOT NULL CHECK (burst > 0),
+    created_at timestamptz      NOT NULL DEFAULT now(),
+    updated_at timestamptz      NOT NULL DEFAULT now(),
+    PRIMARY KEY (tenant_id, throttle, client_id)
+);
+ALTER TABLE rate_limit ENABLE ROW LEVEL SECURITY;
+ALTER TABLE rate_limit FORCE ROW LEVEL SECURITY;
+CREATE POLICY tenant ON rate_limit USING
+    (tenant_id = nullif(current_setting('rotaloom.tenant_id', true), '')::bigint);
+
+-- What callers have left of their rates. After a crash everybody begins with a
+-- full allowance, so the rows need no log; a caller without a row has one too.
+CREATE UNLOGGED TABLE rate_bucket (
+    -- 0 for callers who are not known yet.
+    tenant_id  bigint           NOT NULL,
+    -- The client, or the address of callers without one.
+    caller     text             NOT NULL,
+    throttle   smallint         NOT NULL,
+    -- Requests that were left at the time; below 0 when more were let through
+    -- than there were.
+    tokens     double precision NOT NULL,
+    -- What the last lease was given.
+    granted    bigint           NOT NULL,
+    updated_at timestamptz      NOT NULL,
+    -- No other index, so that a lease changes its row in place.
+    PRIMARY KEY (tenant_id, caller, throttle)
+) WITH (fillfactor = 50);
+ALTER TABLE rate_bucket ENABLE ROW LEVEL SECURITY;
+ALTER TABLE rate_bucket FORCE ROW LEVEL SECURITY;
+CREATE POLICY tenant ON rate_bucket USING
+    (current_setting('rotaloom.tenant_id', true) IN ('*', tenant_id::text));

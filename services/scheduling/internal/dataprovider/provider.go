@@ -1,0 +1,63 @@
+// Package dataprovider serves the data elements of schedules to information
+// access: the provider SCH. What it answers is computed from spans and items
+// when it is asked for, by the reader of schedules; nothing is stored for it.
+package dataprovider
+
+import (
+	"context"
+
+	"github.com/rotaloom/rotaloom/pkg/civil"
+	"github.com/rotaloom/rotaloom/pkg/dataelement"
+	"github.com/rotaloom/rotaloom/pkg/tenant"
+	datav1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/data/v1"
+	"github.com/rotaloom/rotaloom/services/scheduling/internal/schedule"
+)
+
+// mostEmployeeDays is the service limit of SCH, that of reading schedules.
+const mostEmployeeDays = 56_000
+
+// plan is what is loaded of an employee.
+type plan struct {
+	entries []schedule.Outline
+	locked  []civil.Range
+}
+
+// NewServer makes the service of the provider.
+func NewServer(reader *schedule.Reader) *dataelement.Server {
+	return dataelement.NewServer(newTable(reader))
+}
+
+func newTable(reader *schedule.Reader) *dataelement.Table[plan] {
+	return &dataelement.Table[plan]{
+		Name: "SCH", Permission: "scheduling.schedule.read", Kind: datav1.RowKind_ROW_KIND_EMPLOYEE,
+		MostRowDays: mostEmployeeDays, Entries: elements(),
+		Load: func(ctx context.Context, ids []int64, days civil.Range, _ uint64) ([]*plan, error) {
+			tenantID, _ := tenant.From(ctx)
+			entries, locked, err := reader.OutlinesOf(ctx, tenantID, ids, days)
+			if err != nil {
+				return nil, err
+			}
+			out := make([]*plan, len(ids))
+			for i, id := range ids {
+				out[i] = &plan{entries: entries[id], locked: locked[id]}
+			}
+			return out, nil
+		},
+	}
+}
+
+// of answers the entries of a kind that belong to the days.
+func (p *plan) of(kind schedule.OutlineKind, days civil.Range) func(yield func(*schedule.Outline) bool) {
+	return func(yield func(*schedule.Outline) bool) {
+		for i := range p.entries {
+			if e := &p.entries[i]; e.Kind == kind && days.Contains(e.Day) && !yield(e) {
+				return
+			}
+		}
+	}
+}
+
+// shifts answers the shifts of the days.
+func (p *plan) shifts(days civil.Range) func(yield func(*schedule.Outline) bool) {
+	return p.of(schedule.OutlineShift, days)
+}

@@ -1,0 +1,183 @@
+package schedule
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+
+	"google.golang.org/protobuf/proto"
+
+	schedulingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/scheduling/v1"
+
+	"github.com/rotaloom/rotaloom/pkg/civil"
+)
+
+// leave adds the leave edits of an employee, whose shifts stand from the first
+// one on, and takes from the shifts what they cover (docs/decisions, 28).
+func (e *expansion) leave(rows []leaveRow, first int, employee int32, locks []lockRow) error {
+	if len(rows) == 0 {
+		return nil
+	}
+	for i := range rows {
+		row := &rows[i]
+		if !e.needed[kindLeaveEdit] || row.last < e.days.From {
+			continue
+		}
+		added, err := e.item(&row.itemRow, kindLeaveEdit)
+		if err != nil {
+			return err
+		}
+		added.employee, added.locked = employee, isLocked(locks, row.day)
+		e.entries[kindLeaveEdit] = append(e.entries[kindLeaveEdit], added)
+	}
+	shifts := e.entries[kindShift][first:]
+	if len(shifts) == 0 {
+		return nil
+	}
+	timed, days, err := leaveOf(rows)
+	if err != nil {
+		return err
+	}
+	gone, err := e.gone(shifts, timed, days)
+	if err != nil {
+		return err
+	}
+	kept := shifts[:0]
+	for i := range shifts {
+		left, err := e.masked(&shifts[i], gone)
+		if err != nil {
+			return err
+		}
+		if left {
+			kept = append(kept, shifts[i])
+		}
+	}
+	e.entries[kindShift] = e.entries[kindShift][:first+len(kept)]
+	return nil
+}
+
+// gone returns what leave takes of an employee's time.
+func (e *expansion) gone(shifts []entry, timed []stint, days map[civil.Date]dayLeave) ([]stint, error) {
+	for day, taken := range days {
+		var ofDay []*entry
+		for i := range shifts {
+			if shifts[i].day == day {
+				ofDay = append(ofDay, &shifts[i])
+			}
+		}
+		slices.SortFunc(ofDay, func(a, b *entry) int { return cmp.Or(cmp.Compare(a.start, b.start), cmp.Compare(a.id, b.id)) })
+		pieces := make([][]stretch, len(ofDay))
+		for i, s := range ofDay {
+			shift, err := e.shift(s)
+			if err != nil {
+				return nil, err
+			}
+			if pieces[i], err = piecesOf(shift); err != nil {
+				return nil, err
+			}
+		}
+		timed = append(timed, taken.take(pieces)...)
+	}
+	return merged(timed), nil
+}
+
+// masked takes from a shift what is gone, and tells whether anything is left.
+func (e *expansion) masked(s *entry, gone []stint) (bool, error) {
+	touched := slices.ContainsFunc(gone, func(g stint) bool { return g.start < s.end() && g.end > s.start })
+	if !touched {
+		return true, nil
+	}
+	shift, err := e.shift(s)
+	if err != nil {
+		return false, err
+	}
+	if left, err := cut(shift, gone); err != nil || !left {
+		return false, err
+	}
+	shift.Id, shift.Employee, shift.Version = nil, nil, nil
+	body, err := proto.MarshalOptions{Deterministic: true}.Marshal(shift)
+	if err != nil {
+		return false, err
+	}
+	t, err := storedTemplate(body, kindShift, s.day)
+	if err != nil {
+		return false, fmt.Errorf("schedule: shift %d: %w", s.id, err)
+	}
+	// The relations stand in the template now, and clock changes are settled.
+	s.template, s.relations = t, -1
+	s.start = int64(s.day)*civil.SecondsPerDay + int64(t.start)
+	return true, nil
+}
+
+// shift returns a shift as a message.
+func (e *expansion) shift(s *entry) (*schedulingv1.Shift, error) {
+	w := &writer{book: e.book, dates: datesOf(civil.Range{From: s.day, To: s.day + 1})}
+	w.entry(s)
+	shift := &schedulingv1.Shift{}
+	if err := proto.Unmarshal(w.out, shift); err != nil {
+		return nil, fmt.Errorf("schedule: shift %d: %w", s.id, err)
+	}
+	return shift, nil
+}
+
+// piecesOf returns the segments of a shift, which is its own when it has none.
+func piecesOf(shift *schedulingv1.Shift) ([]stretch, error) {
+	whole, err := stretchOf(shift.GetStartDateTime(), shift.GetEndDateTime())
+	if err != nil || len(shift.GetSegments()) == 0 {
+		return []stretch{whole}, err
+	}
+	pieces := make([]stretch, len(shift.GetSegments()))
+	for i, s := range shift.GetSegments() {
+		if pieces[i], err = stretchOf(s.GetStartDateTime(), s.GetEndDateTime()); err != nil {
+			return nil, err
+		}
+		pieces[i].kind, pieces[i].index = s.GetSegmentTypeRef().GetQualifier(), i
+	}
+	return pieces, nil
+}
+
+func stretchOf(start, end string) (stretch, error) {
+	from, err := civil.ParseDateTime(start)
+	if err != nil {
+		return stretch{}, err
+	}
+	to, err := civil.ParseDateTime(end)
+	return stretch{start: seconds(from), end: seconds(to)}, err
+}
+
+// cut takes from a shift what is gone, and tells whether work is left. A shift
+// does not begin or end with a break.
+func cut(shift *schedulingv1.Shift, gone []stint) (bool, error) {
+	pieces, err := piecesOf(shift)
+	if err != nil {
+		return false, err
+	}
+	var left []stretch
+	for _, p := range pieces {
+		for _, s := range (stint{p.start, p.end}).without(gone) {
+			p.start, p.end = s.start, s.end
+			left = append(left, p)
+		}
+	}
+	for len(left) > 0 && left[0].kind == breakSegment {
+		left = left[1:]
+	}
+	for len(left) > 0 && left[len(left)-1].kind == breakSegment {
+		left = left[:len(left)-1]
+	}
+	if len(left) == 0 {
+		return false, nil
+	}
+	shift.StartDateTime, shift.EndDateTime = clockText(left[0].start), clockText(left[len(left)-1].end)
+	if len(shift.GetSegments()) == 0 {
+		return true, nil
+	}
+	segments := make([]*schedulingv1.ShiftSegment, len(left))
+	for i, p := range left {
+		segments[i] = proto.CloneOf(shift.GetSegments()[p.index])
+		segments[i].Id = proto.Int64(int64(i + 1))
+		segments[i].StartDateTime, segments[i].EndDateTime = clockText(p.start), clockText(p.end)
+	}
+	shift.Segments = segments
+	return true, nil
+}

@@ -1,0 +1,248 @@
+package schedule
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+
+	"github.com/jackc/pgx/v5"
+	"google.golang.org/protobuf/proto"
+
+	schedulingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/scheduling/v1"
+
+	"github.com/rotaloom/rotaloom/pkg/civil"
+	"github.com/rotaloom/rotaloom/services/scheduling/internal/projection"
+)
+
+// OutlineKind is what an Outline is one of.
+type OutlineKind uint8
+
+// The kinds of outlines.
+const (
+	OutlineShift OutlineKind = iota
+	OutlinePayCodeEdit
+	OutlineLeaveEdit
+)
+
+// Outline is an entry of a schedule as sums are made of it: when it is, and how
+// long. Leave has been taken from shifts.
+type Outline struct {
+	Kind OutlineKind
+	// Day is the day that the entry belongs to.
+	Day civil.Date
+	// Start and End are clock-face seconds since 1970-01-01.
+	Start, End int64
+	// Seconds are those of work without breaks, elapsed, or the amount of a pay
+	// code edit or a leave edit.
+	Seconds int64
+	// Breaks are the seconds of breaks.
+	Breaks int64
+	// Jobs are the seconds of a shift by the path of the job, "" for none.
+	Jobs []JobSeconds
+	// Label is that of a shift, or the pay code of an edit.
+	Label             string
+	Locked, Generated bool
+}
+
+// JobSeconds is work on a job.
+type JobSeconds struct {
+	Path    string
+	Seconds int64
+}
+
+// OutlinesOf answers the entries of employees that belong to the days, by
+// employee and start, and the locked days of each. It does not ask who may see
+// them.
+func (r *Reader) OutlinesOf(ctx context.Context, tenantID int64, ids []int64, days civil.Range) (map[int64][]Outline, map[int64][]civil.Range, error) {
+	q := &query{selected: selectShifts | selectPayCodeEdits | selectLeaveEdits, days: days, excludeOvernight: true}
+	sorted := slices.Compact(slices.Sorted(slices.Values(ids)))
+	persons, err := r.zonedPersons(ctx, tenantID, sorted, days)
+	if err != nil {
+		return nil, nil, err
+	}
+	stored, err := r.rows(ctx, tenantID, q, idsOf(persons))
+	if err != nil {
+		return nil, nil, err
+	}
+	patterns, err := r.patternsOf(ctx, tenantID, stored.spans, false)
+	if err != nil {
+		return nil, nil, err
+	}
+	book, err := expand(q, persons, stored, patterns)
+	if err != nil {
+		return nil, nil, err
+	}
+	out, err := (&outliner{book: book, shapes: map[*template]*shape{}}).outlines()
+	if err != nil {
+		return nil, nil, err
+	}
+	locked := map[int64][]civil.Range{}
+	for _, l := range book.locks {
+		locked[l.employeeID] = append(locked[l.employeeID], l.days)
+	}
+	return out, locked, nil
+}
+
+// zonedPersons answers the employees with the ids, which ascend, that are known
+// here. The others have no schedule.
+func (r *Reader) zonedPersons(ctx context.Context, tenantID int64, ids []int64, days civil.Range) ([]person, error) {
+	found, err := r.pool.Query(ctx, `SELECT id, time_zone FROM employee WHERE tenant_id = $1 AND id = ANY($2) ORDER BY id`, tenantID, ids)
+	if err != nil {
+		return nil, fmt.Errorf("schedule: read employees: %w", err)
+	}
+	var zones civil.Zones
+	var employees []projection.Employee
+	var id int64
+	var name string
+	if _, err := pgx.ForEachRow(found, []any{&id, &name}, func() error {
+		zone, err := zones.Get(name)
+		employees = append(employees, projection.Employee{ID: id, Zone: zone})
+		return err
+	}); err != nil {
+		return nil, fmt.Errorf("schedule: read employees: %w", err)
+	}
+	return newPersons(employees, days), nil
+}
+
+// outliner makes outlines. Entries of the same template share what was found out
+// of it.
+type outliner struct {
+	*book
+	shapes map[*template]*shape
+}
+
+// shape is what outlines of the same template have in common. Times are seconds
+// after the midnight of the entry's day.
+type shape struct {
+	pieces  []stretch
+	jobs    []string
+	seconds int64
+	label   string
+	// generated says that a pattern made the entry, leave taken or not.
+	generated bool
+}
+
+func (o *outliner) outlines() (map[int64][]Outline, error) {
+	out := make(map[int64][]Outline, len(o.persons))
+	for k, kind := range map[kind]OutlineKind{kindShift: OutlineShift, kindPayCodeEdit: OutlinePayCodeEdit, kindLeaveEdit: OutlineLeaveEdit} {
+		for i := range o.entries[k] {
+			e := &o.entries[k][i]
+			if !o.days.Contains(e.day) {
+				continue
+			}
+			made, err := o.outline(e, kind)
+			if err != nil {
+				return nil, fmt.Errorf("schedule: entry %d: %w", e.id, err)
+			}
+			id := o.persons[e.employee].id
+			out[id] = append(out[id], made)
+		}
+	}
+	for _, list := range out {
+		slices.SortStableFunc(list, func(a, b Outline) int { return cmp.Compare(a.Start, b.Start) })
+	}
+	return out, nil
+}
+
+func (o *outliner) outline(e *entry, kind OutlineKind) (Outline, error) {
+	s, err := o.shapeOf(e)
+	if err != nil {
+		return Outline{}, err
+	}
+	out := Outline{
+		Kind: kind, Day: e.day, Start: e.start, End: e.end(), Label: s.label,
+		Locked: e.locked, Generated: s.generated, Seconds: s.seconds,
+	}
+	if kind != OutlineShift {
+		return out, nil
+	}
+	zone := o.persons[e.employee].zone
+	midnight := int64(e.day) * civil.SecondsPerDay
+	for i, p := range s.pieces {
+		seconds := zone.elapsed(midnight+p.start, midnight+p.end)
+		if p.kind == breakSegment {
+			out.Breaks += seconds
+			continue
+		}
+		out.Seconds += seconds
+		at := slices.IndexFunc(out.Jobs, func(j JobSeconds) bool { return j.Path == s.jobs[i] })
+		if at < 0 {
+			at = len(out.Jobs)
+			out.Jobs = append(out.Jobs, JobSeconds{Path: s.jobs[i]})
+		}
+		out.Jobs[at].Seconds += seconds
+	}
+	return out, nil
+}
+
+// elapsed answers the real seconds between two times, given in clock-face
+// seconds since 1970-01-01.
+func (z *zoneDays) elapsed(start, end int64) int64 {
+	day := civil.Date(start / civil.SecondsPerDay)
+	if !z.touches(day, int32(end/civil.SecondsPerDay)-int32(day)) {
+		return end - start
+	}
+	return z.zone.Elapsed(clockOf(start), clockOf(end))
+}
+
+func clockOf(seconds int64) civil.DateTime {
+	return civil.Date(seconds / civil.SecondsPerDay).At(int32(seconds % civil.SecondsPerDay))
+}
+
+// shapeOf finds out what the template of an entry says.
+func (o *outliner) shapeOf(e *entry) (*shape, error) {
+	if s := o.shapes[e.template]; s != nil {
+		return s, nil
+	}
+	var text []byte
+	for i := range e.template.sections {
+		text = append(text, e.template.sections[i].text...)
+	}
+	s := &shape{}
+	var err error
+	switch e.template.kind {
+	case kindShift:
+		err = s.shift(e, text)
+	case kindPayCodeEdit:
+		edit := &schedulingv1.PayCodeEdit{}
+		if err = proto.Unmarshal(text, edit); err == nil {
+			s.seconds, s.label, s.generated = edit.GetDurationInTime(), edit.GetPayCodeRef().GetQualifier(), edit.GetGenerated()
+		}
+	default:
+		edit := &schedulingv1.LeaveEdit{}
+		if err = proto.Unmarshal(text, edit); err == nil {
+			s.seconds, s.label = edit.GetDurationInTime(), edit.GetLeaveCaseCode()
+		}
+	}
+	o.shapes[e.template] = s
+	return s, err
+}
+
+// shift reads the segments. The times of a generated shift stand on 1970-01-01,
+// those of an entered one on its days.
+func (s *shape) shift(e *entry, text []byte) error {
+	shift := &schedulingv1.Shift{}
+	if err := proto.Unmarshal(text, shift); err != nil {
+		return err
+	}
+	s.label, s.generated = shift.GetLabel(), shift.GetGenerated()
+	var base int64
+	if len(e.template.sections[0].holes) == 0 {
+		base = int64(e.day) * civil.SecondsPerDay
+	}
+	pieces, err := piecesOf(shift)
+	if err != nil {
+		return err
+	}
+	for i, p := range pieces {
+		p.start, p.end = p.start-base, p.end-base
+		s.pieces = append(s.pieces, p)
+		job := ""
+		if i < len(shift.GetSegments()) {
+			job = shift.GetSegments()[i].GetOrgJobRef().GetQualifier()
+		}
+		s.jobs = append(s.jobs, job)
+	}
+	return nil
+}

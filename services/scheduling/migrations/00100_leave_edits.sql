@@ -1,0 +1,35 @@
+-- +goose Up
+-- Leave edits, of timekeeping, fed by its events. The head carries the version
+-- of an employee's history: only the step that follows it is applied.
+CREATE TABLE leave_edit_head (
+    tenant_id   bigint NOT NULL,
+    employee_id bigint NOT NULL,
+    version     bigint NOT NULL DEFAULT 0,
+    PRIMARY KEY (tenant_id, employee_id)
+);
+CREATE TABLE leave_edit (
+    tenant_id   bigint NOT NULL,
+    id          bigint NOT NULL,
+    employee_id bigint NOT NULL,
+    -- First and last day that it touches.
+    from_day    date   NOT NULL,
+    to_day      date   NOT NULL CHECK (to_day >= from_day),
+    version     bigint NOT NULL,
+    -- rotaloom.scheduling.v1.LeaveEdit without id, employee and version.
+    body        bytea  NOT NULL,
+    PRIMARY KEY (tenant_id, id)
+);
+CREATE INDEX leave_edit_employee ON leave_edit (tenant_id, employee_id, from_day);
+
+-- +goose StatementBegin
+DO $$
+DECLARE name text;
+BEGIN
+    FOREACH name IN ARRAY ARRAY['leave_edit_head', 'leave_edit'] LOOP
+        EXECUTE format('ALTER TABLE %I ENABLE ROW LEVEL SECURITY', name);
+        EXECUTE format('ALTER TABLE %I FORCE ROW LEVEL SECURITY', name);
+        EXECUTE format($p$CREATE POLICY tenant ON %I USING
+            (tenant_id = (SELECT nullif(current_setting('rotaloom.tenant_id', true), '')::bigint))$p$, name);
+    END LOOP;
+END $$;
+-- +goose StatementEnd

@@ -1,0 +1,54 @@
+package node
+
+import (
+	"context"
+	"io"
+	"log/slog"
+	"path/filepath"
+
+	"github.com/rotaloom/rotaloom/pkg/clock"
+	"github.com/rotaloom/rotaloom/pkg/pg"
+	"github.com/rotaloom/rotaloom/services/auth"
+	"github.com/rotaloom/rotaloom/services/standalone/internal/privatepg"
+)
+
+// Tenants are the commands of operators. They work on the database of a process
+// that serves.
+type Tenants struct {
+	Create  task[auth.CreateTenantCommand, *auth.CreateTenantCommand]   `cmd:"" help:"Make a tenant with an administrator and a client, and print their secrets, which nothing shows again."`
+	List    task[auth.ListTenantsCommand, *auth.ListTenantsCommand]     `cmd:"" help:"List the tenants."`
+	Disable task[auth.DisableTenantCommand, *auth.DisableTenantCommand] `cmd:"" help:"Let nobody of a tenant log in, and end its tokens. Its data stays."`
+	Enable  task[auth.EnableTenantCommand, *auth.EnableTenantCommand]   `cmd:"" help:"Let the users of a tenant log in again."`
+}
+
+// task is one of them.
+type task[C any, P interface {
+	*C
+	auth.Operation
+}] struct {
+	Command  C                `embed:""`
+	StateDir string           `default:".state" type:"path" help:"State folder of the process that serves."`
+	Database privatepg.Config `embed:"" prefix:"database-" envprefix:"ROTALOOM_DATABASE_"`
+	Auth     auth.Config      `embed:"" envprefix:"ROTALOOM_"`
+}
+
+// Do does what the command says.
+func (t *task[C, P]) Do(ctx context.Context, log *slog.Logger, out io.Writer) error {
+	url, err := privatepg.Running(ctx, t.Database, filepath.Join(t.StateDir, "postgresql"), log, "auth")
+	if err != nil {
+		return err
+	}
+	pool, err := pg.Open(ctx, pg.Config{URL: url}, log)
+	if err != nil {
+		return err
+	}
+	defer pool.Close()
+	service, err := auth.New(ctx, t.Auth, auth.Deps{Pool: pool, Log: log, Clock: clock.System{}})
+	if err != nil {
+		return err
+	}
+	if err := service.Check(ctx); err != nil {
+		return err
+	}
+	return P(&t.Command).Operate(ctx, service, out)
+}

@@ -1,0 +1,247 @@
+package leavecase
+
+import (
+	"context"
+	"strings"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/rotaloom/rotaloom/pkg/civil"
+	"github.com/rotaloom/rotaloom/pkg/fault"
+	"github.com/rotaloom/rotaloom/pkg/fault/bulk"
+	"github.com/rotaloom/rotaloom/pkg/pg"
+	"github.com/rotaloom/rotaloom/pkg/rpc"
+	"github.com/rotaloom/rotaloom/pkg/tenant"
+	commonv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/common/v1"
+	timekeepingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/timekeeping/v1"
+	"github.com/rotaloom/rotaloom/services/timekeeping/internal/leavesetup"
+	"github.com/rotaloom/rotaloom/services/timekeeping/internal/person"
+)
+
+// MostRead bounds the cases or edits of one answer. As many employee days may be
+// asked for.
+const MostRead = 84_000
+
+// MultiCreateLeaveCases stores new cases: all or none, or those that are good.
+func (h *Handler) MultiCreateLeaveCases(ctx context.Context, req *timekeepingv1.MultiCreateLeaveCasesRequest) (*timekeepingv1.LeaveCaseList, error) {
+	tenantID, _ := tenant.From(ctx)
+	inputs := req.GetBody().GetLeaveCases()
+	if len(inputs) == 0 {
+		return nil, fault.Invalid(CodeEmptyBody, "The body is empty.")
+	}
+	known, err := h.employeesOf(ctx, tenantID, inputs)
+	if err != nil {
+		return nil, err
+	}
+	var out *bulk.Outcome[*timekeepingv1.LeaveCase, *timekeepingv1.LeaveCase]
+	err = pg.InTx(ctx, h.pool, func(ctx context.Context, tx pgx.Tx) (err error) {
+		out, err = bulk.Run(inputs, req.GetPartialSuccess(), func(_ int, in *timekeepingv1.LeaveCase) (*timekeepingv1.LeaveCase, error) {
+			d, who, err := h.draft(ctx, tenantID, in, known)
+			if err != nil {
+				return nil, err
+			}
+			var id int64
+			// A savepoint: a code that is taken must not end the transaction.
+			err = pgx.BeginFunc(ctx, tx, func(tx pgx.Tx) (err error) {
+				id, err = insert(ctx, tx, tenantID, who.ID, d)
+				return err
+			})
+			if err != nil {
+				return nil, err
+			}
+			return made(id, who, d).wire(), nil
+		})
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	failure, err := out.Failure()
+	if err != nil {
+		return nil, err
+	}
+	if failure != nil {
+		return &timekeepingv1.LeaveCaseList{Failure: failure}, rpc.PartialSuccess(ctx)
+	}
+	return &timekeepingv1.LeaveCaseList{LeaveCases: out.Successes()}, nil
+}
+
+// employeesOf finds the employees of new cases at once.
+func (h *Handler) employeesOf(ctx context.Context, tenantID int64, inputs []*timekeepingv1.LeaveCase) (map[person.Key]person.Person, error) {
+	var keys []person.Key
+	for _, in := range inputs {
+		if key, err := keyOf(employeeRef(in)); err == nil {
+			keys = append(keys, key)
+		}
+	}
+	return h.persons.Find(ctx, tenantID, keys)
+}
+
+// MultiReadLeaveCases answers the cases that refs name, in their order, or
+// those of employees that touch a range of days.
+func (h *Handler) MultiReadLeaveCases(ctx context.Context, req *timekeepingv1.MultiReadLeaveCasesRequest) (*timekeepingv1.LeaveCaseList, error) {
+	tenantID, _ := tenant.From(ctx)
+	status, err := statusFilter(req.GetCaseStatus())
+	if err != nil {
+		return nil, err
+	}
+	found, err := h.criteria(ctx, tenantID, req)
+	if err != nil {
+		return nil, err
+	}
+	out := &timekeepingv1.LeaveCaseList{}
+	for _, c := range found {
+		if status == nil || c.StatusID() == status.ID {
+			out.LeaveCases = append(out.LeaveCases, c.wire())
+		}
+	}
+	return out, nil
+}
+
+func (h *Handler) criteria(ctx context.Context, tenantID int64, req *timekeepingv1.MultiReadLeaveCasesRequest) ([]*Case, error) {
+	if len(req.GetLeaveCases()) > 0 {
+		if req.GetEmployees() != nil || req.GetDateRange() != nil {
+			return nil, fault.Invalid(fault.CodeInput, "Give either leaveCases, or employees with dateRange.")
+		}
+		visible, err := h.persons.Visible(ctx)
+		if err != nil {
+			return nil, err
+		}
+		return Find(ctx, h.pool, tenantID, visible, req.GetLeaveCases(), false)
+	}
+	employees, err := Employees(ctx, h.persons, tenantID, req.GetEmployees())
+	if err != nil {
+		return nil, err
+	}
+	days, err := Days(req.GetDateRange())
+	if err != nil {
+		return nil, err
+	}
+	found, err := OfEmployees(ctx, h.pool, tenantID, employees, days, MostRead+1)
+	if err == nil && len(found) > MostRead {
+		return nil, tooMany("leave cases", MostRead)
+	}
+	return found, err
+}
+
+func statusFilter(ref *commonv1.Ref) (*leavesetup.Entry, error) {
+	if ref == nil {
+		return nil, nil
+	}
+	if !names(ref) {
+		return nil, fault.Invalid(CodeStatusIDMissing, "caseStatus needs an id or a qualifier.")
+	}
+	found, ok := leavesetup.Statuses().Find(ref)
+	if !ok {
+		return nil, fault.Invalid(CodeStatusUnknown, "caseStatus is not known: "+Describe(ref)+".")
+	}
+	return &found, nil
+}
+
+// Employees answers the ids of the employees that a list names, each once.
+func Employees(ctx context.Context, persons *person.Directory, tenantID int64, list *commonv1.RefList) ([]int64, error) {
+	refs := append([]*commonv1.Ref(nil), list.GetRefs()...)
+	for _, id := range list.GetIds() {
+		refs = append(refs, &commonv1.Ref{Id: &id})
+	}
+	for _, number := range list.GetQualifiers() {
+		refs = append(refs, &commonv1.Ref{Qualifier: &number})
+	}
+	if len(refs) == 0 {
+		return nil, fault.Invalid(CodeEmployeesEmpty, "employees is empty.")
+	}
+	keys := make([]person.Key, len(refs))
+	for i, ref := range refs {
+		var err error
+		if keys[i], err = keyOf(ref); err != nil {
+			return nil, err
+		}
+	}
+	found, err := persons.Find(ctx, tenantID, keys)
+	if err != nil {
+		return nil, err
+	}
+	seen := make(map[int64]bool, len(keys))
+	var ids []int64
+	for _, key := range keys {
+		who, ok := found[key]
+		if !ok {
+			return nil, unknownEmployee(key)
+		}
+		if !seen[who.ID] {
+			seen[who.ID] = true
+			ids = append(ids, who.ID)
+		}
+	}
+	return ids, nil
+}
+
+// Days answers the days of a range, of which both dates are included.
+func Days(r *commonv1.DateRange) (civil.Range, error) {
+	switch {
+	case r == nil:
+		return civil.Range{}, missing(CodeRangeMissing, "dateRange")
+	case r.GetSymbolicPeriod() != nil:
+		return civil.Range{}, fault.Invalid(fault.CodeInput, "Symbolic periods are not known here. Give startDate and endDate.")
+	case r.GetStartDate() == "":
+		return civil.Range{}, missing(CodeRangeStartMissing, "dateRange.startDate")
+	case r.GetEndDate() == "":
+		return civil.Range{}, missing(CodeRangeEndMissing, "dateRange.endDate")
+	}
+	first, err := civil.ParseDate(r.GetStartDate())
+	if err != nil {
+		return civil.Range{}, fault.Invalid(fault.CodeDate, "dateRange.startDate: "+err.Error()+".")
+	}
+	last, err := civil.ParseDate(r.GetEndDate())
+	if err != nil {
+		return civil.Range{}, fault.Invalid(fault.CodeDate, "dateRange.endDate: "+err.Error()+".")
+	}
+	days := civil.Through(first, last)
+	if days.Empty() {
+		return civil.Range{}, fault.Invalid(CodeStartAfterEnd, "dateRange.endDate is before startDate.")
+	}
+	return days.Clamp(), nil
+}
+
+// employeeRef names the employee of a case; it names nobody when there is none.
+func employeeRef(in *timekeepingv1.LeaveCase) *commonv1.Ref {
+	if in.GetEmployee() == nil {
+		return &commonv1.Ref{}
+	}
+	return &commonv1.Ref{Id: in.GetEmployee().Id, Qualifier: in.GetEmployee().Qualifier}
+}
+
+func keyOf(ref *commonv1.Ref) (person.Key, error) {
+	switch {
+	case ref.Id != nil && ref.GetId() != 0:
+		return person.Key{ID: ref.GetId()}, nil
+	case ref.Id == nil && ref.GetQualifier() != "":
+		return person.Key{Number: ref.GetQualifier()}, nil
+	}
+	return person.Key{}, fault.Invalid(CodeEmployeeIDMissing, "An employee needs an id or a qualifier.")
+}
+
+func unknownEmployee(key person.Key) *fault.Error {
+	return fault.Invalid(CodeEmployeeUnknown, key.Unknown().Message)
+}
+
+// Unknown is the error for a ref that names no case.
+func Unknown(ref *commonv1.Ref) *fault.Error {
+	return fault.Invalid(CodeCaseUnknown, "There is no leave case with "+describeCase(ref)+".")
+}
+
+func describeCase(ref *commonv1.Ref) string {
+	if ref.Id != nil {
+		return "the " + Describe(ref)
+	}
+	return "the code " + Describe(ref)
+}
+
+func named(found []*Case, ref *commonv1.Ref) *Case {
+	for _, c := range found {
+		if ref.Id != nil && c.ID == ref.GetId() || ref.Id == nil && strings.EqualFold(c.Code(), ref.GetQualifier()) {
+			return c
+		}
+	}
+	return nil
+}

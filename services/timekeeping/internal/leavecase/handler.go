@@ -1,0 +1,300 @@
+package leavecase
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
+	"google.golang.org/protobuf/proto"
+	"google.golang.org/protobuf/types/known/emptypb"
+
+	"github.com/rotaloom/rotaloom/pkg/civil"
+	"github.com/rotaloom/rotaloom/pkg/fault"
+	"github.com/rotaloom/rotaloom/pkg/pg"
+	"github.com/rotaloom/rotaloom/pkg/tenant"
+	commonv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/common/v1"
+	timekeepingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/timekeeping/v1"
+	"github.com/rotaloom/rotaloom/services/timekeeping/internal/person"
+)
+
+// Edits are the leave edits of cases. The methods that change them work in the
+// transaction that has locked the cases.
+type Edits interface {
+	// Days answers those that the edits of a case touch, empty without edits.
+	Days(ctx context.Context, db pg.Querier, tenantID, caseID int64) (civil.Range, error)
+	// Retell tells other domains anew of the edits of a case, which show some
+	// of what the case says.
+	Retell(ctx context.Context, tx pgx.Tx, tenantID int64, c *Case) error
+	// DeleteAll deletes the edits of cases.
+	DeleteAll(ctx context.Context, tx pgx.Tx, tenantID int64, cases []*Case) error
+}
+
+// Handler serves LeaveCaseService. The interceptors in front of it see to it
+// that the context has a tenant.
+type Handler struct {
+	timekeepingv1.UnsafeLeaveCaseServiceServer
+	pool    *pgxpool.Pool
+	persons *person.Directory
+	edits   Edits
+	// wake tells the relay that there are events to publish.
+	wake func()
+}
+
+// New makes a Handler; wake is called after a commit that may have left events
+// in the outbox.
+func New(pool *pgxpool.Pool, persons *person.Directory, edits Edits, wake func()) *Handler {
+	return &Handler{pool: pool, persons: persons, edits: edits, wake: wake}
+}
+
+// GetLeaveCase answers the case with the id in the path.
+func (h *Handler) GetLeaveCase(ctx context.Context, req *timekeepingv1.GetLeaveCaseRequest) (*timekeepingv1.LeaveCase, error) {
+	out, err := h.one(ctx, &commonv1.Ref{Id: &req.Id})
+	if fault.HasCode(err, CodeCaseUnknown) {
+		return nil, fault.NotFound(CodeCaseUnknown, fault.FromError(err).Message)
+	}
+	return out, err
+}
+
+// FindLeaveCase answers the case with an id, or with a code.
+func (h *Handler) FindLeaveCase(ctx context.Context, req *timekeepingv1.FindLeaveCaseRequest) (*timekeepingv1.LeaveCase, error) {
+	tenantID, _ := tenant.From(ctx)
+	switch {
+	case req.LeaveCaseId != nil:
+		return h.one(ctx, &commonv1.Ref{Id: req.LeaveCaseId})
+	case req.GetCode() == "":
+		return nil, fault.Invalid(CodeCaseMissing, "Name the leave case by the parameter leave_case_id or code.")
+	}
+	found, err := collect(ctx, h.pool, `c.code = $2`, tenantID, req.GetCode())
+	if err != nil {
+		return nil, err
+	}
+	visible, err := h.persons.Visible(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if len(found) == 1 && visible.Has(found[0].EmployeeID) {
+		return found[0].wire(), nil
+	}
+	return h.one(ctx, &commonv1.Ref{Qualifier: req.Code})
+}
+
+func (h *Handler) one(ctx context.Context, ref *commonv1.Ref) (*timekeepingv1.LeaveCase, error) {
+	tenantID, _ := tenant.From(ctx)
+	visible, err := h.persons.Visible(ctx)
+	if err != nil {
+		return nil, err
+	}
+	found, err := Find(ctx, h.pool, tenantID, visible, []*commonv1.Ref{ref}, false)
+	if err != nil {
+		return nil, err
+	}
+	return found[0].wire(), nil
+}
+
+// CreateLeaveCase stores a new case.
+func (h *Handler) CreateLeaveCase(ctx context.Context, req *timekeepingv1.LeaveCase) (*timekeepingv1.LeaveCase, error) {
+	tenantID, _ := tenant.From(ctx)
+	d, who, err := h.draft(ctx, tenantID, req, nil)
+	if err != nil {
+		return nil, err
+	}
+	var id int64
+	err = pg.InTx(ctx, h.pool, func(ctx context.Context, tx pgx.Tx) (err error) {
+		id, err = insert(ctx, tx, tenantID, who.ID, d)
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	return made(id, who, d).wire(), nil
+}
+
+func made(id int64, who person.Person, d *draft) *Case {
+	return &Case{
+		ID: id, EmployeeID: who.ID, Days: d.days, number: who.Number, fullName: who.FullName,
+		timeZone: who.TimeZone, body: d.body,
+	}
+}
+
+// draft checks a case that is to be created. The persons of several cases may
+// have been found before.
+func (h *Handler) draft(ctx context.Context, tenantID int64, in *timekeepingv1.LeaveCase, known map[person.Key]person.Person) (*draft, person.Person, error) {
+	if proto.Equal(in, &timekeepingv1.LeaveCase{}) {
+		return nil, person.Person{}, fault.Invalid(CodeEmptyBody, "The body is empty.")
+	}
+	if in.Id != nil {
+		return nil, person.Person{}, fault.Invalid(fault.CodeInput, "A new leave case must not have an id.")
+	}
+	if in.GetEmployee() == nil {
+		return nil, person.Person{}, missing(CodeEmployeeMissing, "employee")
+	}
+	key, err := keyOf(employeeRef(in))
+	if err != nil {
+		return nil, person.Person{}, err
+	}
+	if known == nil {
+		if known, err = h.persons.Find(ctx, tenantID, []person.Key{key}); err != nil {
+			return nil, person.Person{}, err
+		}
+	}
+	who, ok := known[key]
+	if !ok {
+		return nil, person.Person{}, unknownEmployee(key)
+	}
+	d, err := newDraft(in, who)
+	return d, who, err
+}
+
+// UpdateLeaveCase changes the case with the id in the body. What is left out
+// stays, and so does the employee.
+func (h *Handler) UpdateLeaveCase(ctx context.Context, req *timekeepingv1.LeaveCase) (*timekeepingv1.LeaveCase, error) {
+	tenantID, _ := tenant.From(ctx)
+	if proto.Equal(req, &timekeepingv1.LeaveCase{}) {
+		return nil, fault.Invalid(CodeEmptyBody, "The body is empty.")
+	}
+	if req.Id == nil {
+		return nil, fault.Invalid(CodeCaseMissing, "The body needs the id of the leave case.")
+	}
+	ref := &commonv1.Ref{Id: req.Id}
+	visible, err := h.persons.Visible(ctx)
+	if err != nil {
+		return nil, err
+	}
+	before, err := Find(ctx, h.pool, tenantID, visible, []*commonv1.Ref{ref}, false)
+	if err != nil {
+		return nil, err
+	}
+	who, err := h.sameEmployee(ctx, tenantID, before[0], req)
+	if err != nil {
+		return nil, err
+	}
+	var after *Case
+	err = pg.InTx(ctx, h.pool, func(ctx context.Context, tx pgx.Tx) error {
+		found, err := Find(ctx, tx, tenantID, visible, []*commonv1.Ref{ref}, true)
+		if err != nil {
+			return err
+		}
+		after, err = h.change(ctx, tx, tenantID, found[0], req, who)
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	h.wake()
+	return after.wire(), nil
+}
+
+func (h *Handler) change(ctx context.Context, tx pgx.Tx, tenantID int64, old *Case, req *timekeepingv1.LeaveCase, who person.Person) (*Case, error) {
+	d, err := changedDraft(req, old, who)
+	if err != nil {
+		return nil, err
+	}
+	taken, err := h.edits.Days(ctx, tx, tenantID, old.ID)
+	switch {
+	case err != nil:
+		return nil, err
+	case !taken.Empty() && taken.From < d.days.From:
+		return nil, fault.Invalid(CodeEditsBeforeStart, fmt.Sprintf("There are leave edits before %s: from %s on.", d.days.From, taken.From))
+	case !taken.Empty() && taken.To > d.days.To:
+		return nil, fault.Invalid(CodeEditsAfterEnd, fmt.Sprintf("There are leave edits after endDate: until %s.", taken.To.AddDays(-1)))
+	}
+	if err := update(ctx, tx, tenantID, old.ID, d); err != nil {
+		return nil, err
+	}
+	after := made(old.ID, who, d)
+	if after.Code() == old.Code() && after.StatusID() == old.StatusID() && after.FrequencyID() == old.FrequencyID() {
+		return after, nil
+	}
+	return after, h.edits.Retell(ctx, tx, tenantID, after)
+}
+
+// sameEmployee answers the employee of a case, who must be the one that the
+// request names, if it names one.
+func (h *Handler) sameEmployee(ctx context.Context, tenantID int64, c *Case, req *timekeepingv1.LeaveCase) (person.Person, error) {
+	key := person.Key{ID: c.EmployeeID}
+	keys := []person.Key{key}
+	if req.GetEmployee() != nil {
+		other, err := keyOf(employeeRef(req))
+		if err != nil {
+			return person.Person{}, err
+		}
+		keys = append(keys, other)
+	}
+	found, err := h.persons.Find(ctx, tenantID, keys)
+	if err != nil {
+		return person.Person{}, err
+	}
+	for _, k := range keys {
+		who, ok := found[k]
+		switch {
+		case !ok:
+			return person.Person{}, unknownEmployee(k)
+		case who.ID != c.EmployeeID:
+			return person.Person{}, fault.Invalid(fault.CodeInput, "A leave case keeps its employee. Create another case for another employee.")
+		}
+	}
+	return found[key], nil
+}
+
+// DeleteLeaveCase deletes the case that the body names.
+func (h *Handler) DeleteLeaveCase(ctx context.Context, req *timekeepingv1.DeleteLeaveCaseRequest) (*emptypb.Empty, error) {
+	if req.GetLeaveCase() == nil {
+		return nil, fault.Invalid(CodeCaseMissing, "The body must name the leave case.")
+	}
+	return h.delete(ctx, []*commonv1.Ref{req.GetLeaveCase()}, req.GetDeleteEdits())
+}
+
+// MultiDeleteLeaveCases deletes cases, all or none.
+func (h *Handler) MultiDeleteLeaveCases(ctx context.Context, req *timekeepingv1.MultiDeleteLeaveCasesRequest) (*emptypb.Empty, error) {
+	if len(req.GetLeaveCases()) == 0 {
+		return nil, fault.Invalid(CodeCaseMissing, "leaveCases is empty.")
+	}
+	return h.delete(ctx, req.GetLeaveCases(), req.GetDeleteEdits())
+}
+
+func (h *Handler) delete(ctx context.Context, refs []*commonv1.Ref, withEdits bool) (*emptypb.Empty, error) {
+	tenantID, _ := tenant.From(ctx)
+	visible, err := h.persons.Visible(ctx)
+	if err != nil {
+		return nil, err
+	}
+	err = pg.InTx(ctx, h.pool, func(ctx context.Context, tx pgx.Tx) error {
+		cases, err := Find(ctx, tx, tenantID, visible, refs, true)
+		if err != nil {
+			return err
+		}
+		ids := make([]int64, len(cases))
+		for i, c := range cases {
+			ids[i] = c.ID
+			if withEdits {
+				continue
+			}
+			taken, err := h.edits.Days(ctx, tx, tenantID, c.ID)
+			if err != nil {
+				return err
+			}
+			if !taken.Empty() {
+				return fault.Invalid(CodeHasEdits, fmt.Sprintf("Leave case %s has leave edits. Delete them first, or with it.", c.Code()))
+			}
+		}
+		if withEdits {
+			if err := h.edits.DeleteAll(ctx, tx, tenantID, cases); err != nil {
+				return err
+			}
+		}
+		return remove(ctx, tx, tenantID, ids)
+	})
+	if err != nil {
+		return nil, err
+	}
+	h.wake()
+	return &emptypb.Empty{}, nil
+}
+
+// tooMany is the error for an answer that would be too long.
+func tooMany(what string, allowed int) *fault.Error {
+	return fault.New(fault.CodeItemLimit, http.StatusRequestEntityTooLarge,
+		fmt.Sprintf("There are more than %d %s. Ask for fewer employees or days.", allowed, what))
+}

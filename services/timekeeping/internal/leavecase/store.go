@@ -1,0 +1,225 @@
+package leavecase
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"google.golang.org/protobuf/proto"
+
+	"github.com/rotaloom/rotaloom/pkg/civil"
+	"github.com/rotaloom/rotaloom/pkg/fault"
+	"github.com/rotaloom/rotaloom/pkg/pg"
+	"github.com/rotaloom/rotaloom/pkg/rows"
+	commonv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/common/v1"
+	timekeepingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/timekeeping/v1"
+	"github.com/rotaloom/rotaloom/services/timekeeping/internal/leavesetup"
+)
+
+// Case is a stored leave case.
+type Case struct {
+	ID         int64
+	EmployeeID int64
+	// Days are those from startDate up to and including endDate.
+	Days civil.Range
+
+	number, fullName, timeZone string
+	body                       *timekeepingv1.LeaveCase
+}
+
+// TimeZone is the IANA name of the zone of the employee's wall-clock times.
+func (c *Case) TimeZone() string { return c.timeZone }
+
+// Code is the case code.
+func (c *Case) Code() string { return c.body.GetCaseCode() }
+
+// StatusID and FrequencyID are those of the lists in leavesetup.
+func (c *Case) StatusID() int64 { return c.body.GetStatus().GetId() }
+
+// FrequencyID says how the leave is taken.
+func (c *Case) FrequencyID() int64 { return c.body.GetFrequency().GetId() }
+
+// Body holds what the case says of itself; it must not be changed.
+func (c *Case) Body() *timekeepingv1.LeaveCase { return c.body }
+
+// Ref names the case in answers.
+func (c *Case) Ref() *commonv1.Ref {
+	return &commonv1.Ref{Id: proto.Int64(c.ID), Qualifier: proto.String(c.Code()), Name: proto.String(c.Code())}
+}
+
+// Employee names the case's employee in answers.
+func (c *Case) Employee() *timekeepingv1.LeaveEmployee {
+	return &timekeepingv1.LeaveEmployee{Id: &c.EmployeeID, Qualifier: &c.number, Name: &c.number, FullName: &c.fullName}
+}
+
+// Closed is the error for a change of a case that is closed.
+func (c *Case) Closed() *fault.Error {
+	return fault.Invalid(CodeClosed, fmt.Sprintf("Leave case %s is closed. Open it first.", c.Code()))
+}
+
+// CheckOpen refuses a case that takes no leave edits.
+func (c *Case) CheckOpen() error {
+	switch c.StatusID() {
+	case leavesetup.StatusClosed:
+		return c.Closed()
+	case leavesetup.StatusSubmitted:
+		return fault.Invalid(CodeSubmitted, fmt.Sprintf("Leave case %s is submitted, but not open yet.", c.Code()))
+	}
+	return nil
+}
+
+// wire is the case as answers show it.
+func (c *Case) wire() *timekeepingv1.LeaveCase {
+	out := proto.CloneOf(c.body)
+	out.Id, out.Employee, out.EmployeeFullName = proto.Int64(c.ID), c.Employee(), c.fullName
+	out.DisplayCaseCode, out.LongCaseCode = c.Code(), c.Code()+" "+c.body.GetReason().GetName()
+	return out
+}
+
+const selectCases = `
+SELECT c.id, c.employee_id, c.from_date, c.to_date, c.body,
+       coalesce(p.person_number, ''), coalesce(p.full_name, ''), coalesce(p.time_zone, 'UTC')
+FROM leave_case c LEFT JOIN person p ON p.tenant_id = c.tenant_id AND p.id = c.employee_id
+WHERE c.tenant_id = $1 AND `
+
+func scanCase(row pgx.CollectableRow) (*Case, error) {
+	c := &Case{body: &timekeepingv1.LeaveCase{}}
+	var from, to time.Time
+	var body []byte
+	if err := row.Scan(&c.ID, &c.EmployeeID, &from, &to, &body, &c.number, &c.fullName, &c.timeZone); err != nil {
+		return nil, err
+	}
+	c.Days = civil.Range{From: civil.FromTime(from), To: civil.FromTime(to)}
+	if err := proto.Unmarshal(body, c.body); err != nil {
+		return nil, fmt.Errorf("decode leave case %d: %w", c.ID, err)
+	}
+	return c, nil
+}
+
+func collect(ctx context.Context, db pg.Querier, where string, args ...any) ([]*Case, error) {
+	found, err := db.Query(ctx, selectCases+where, args...)
+	if err != nil {
+		return nil, fmt.Errorf("read leave cases: %w", err)
+	}
+	cases, err := pgx.CollectRows(found, scanCase)
+	if err != nil {
+		return nil, fmt.Errorf("read leave cases: %w", err)
+	}
+	return cases, nil
+}
+
+// ByIDs answers the cases with the ids; unknown ones are missing.
+func ByIDs(ctx context.Context, db pg.Querier, tenantID int64, ids []int64) (map[int64]*Case, error) {
+	found, err := collect(ctx, db, `c.id = ANY($2)`, tenantID, ids)
+	if err != nil {
+		return nil, err
+	}
+	out := make(map[int64]*Case, len(found))
+	for _, c := range found {
+		out[c.ID] = c
+	}
+	return out, nil
+}
+
+// OfEmployees answers the cases of employees that touch the days, by employee
+// and start; at most limit.
+func OfEmployees(ctx context.Context, db pg.Querier, tenantID int64, employees []int64, days civil.Range, limit int) ([]*Case, error) {
+	// Each employee is a search of its own in the index: OFFSET 0 keeps it so
+	// before there are statistics.
+	return collect(ctx, db, `c.id = ANY(ARRAY(
+    SELECT x.id FROM unnest($2::bigint[]) AS e (employee) CROSS JOIN LATERAL (
+        SELECT id FROM leave_case
+        WHERE tenant_id = $1 AND employee_id = e.employee AND from_date < $4 AND to_date > $3 OFFSET 0
+    ) AS x)) ORDER BY c.employee_id, c.from_date, c.id LIMIT $5`, tenantID, employees, days.From.Time(), days.To.Time(), limit)
+}
+
+// Find answers the cases that refs name, in their order. Those of employees who
+// are not visible are unknown. Inside a transaction, lock keeps others from
+// changing them until it ends.
+func Find(ctx context.Context, db pg.Querier, tenantID int64, visible rows.Set, refs []*commonv1.Ref, lock bool) ([]*Case, error) {
+	var ids []int64
+	var codes []string
+	for _, ref := range refs {
+		switch {
+		case ref.Id != nil:
+			ids = append(ids, ref.GetId())
+		case ref.GetQualifier() != "":
+			codes = append(codes, ref.GetQualifier())
+		default:
+			return nil, fault.Invalid(CodeCaseIDMissing, "A leave case is named by neither id nor qualifier.")
+		}
+	}
+	// The array is made first, so that both kinds of name are searches in an index.
+	where := `c.id = ANY(ARRAY(
+    SELECT unnest($2::bigint[]) UNION ALL
+    SELECT x.id FROM unnest($3::text[]) AS q (code) JOIN leave_case x ON x.tenant_id = $1 AND lower(x.case_code) = lower(q.code)
+)) ORDER BY c.id`
+	if lock {
+		where += ` FOR UPDATE OF c`
+	}
+	found, err := collect(ctx, db, where, tenantID, ids, codes)
+	if err != nil {
+		return nil, err
+	}
+	out := make([]*Case, len(refs))
+	for i, ref := range refs {
+		if out[i] = named(found, ref); out[i] == nil || !visible.Has(out[i].EmployeeID) {
+			return nil, Unknown(ref)
+		}
+	}
+	return out, nil
+}
+
+func insert(ctx context.Context, db pg.Querier, tenantID, employeeID int64, d *draft) (int64, error) {
+	var id int64
+	if err := db.QueryRow(ctx, `SELECT nextval('leave_case_id')`).Scan(&id); err != nil {
+		return 0, fmt.Errorf("number a leave case: %w", err)
+	}
+	if d.body.GetCaseCode() == "" {
+		year, _, _ := d.days.From.Civil()
+		d.body.CaseCode = fmt.Sprintf("%d-%04d", year, id)
+	}
+	body, err := proto.Marshal(d.body)
+	if err != nil {
+		return 0, fmt.Errorf("encode leave case: %w", err)
+	}
+	_, err = db.Exec(ctx, `
+INSERT INTO leave_case (tenant_id, id, employee_id, case_code, code, status_id, from_date, to_date, body)
+VALUES ($1, $2, $3, $4, nullif($5, ''), $6, $7, $8, $9)`,
+		tenantID, id, employeeID, d.body.GetCaseCode(), d.body.GetCode(), d.body.GetStatus().GetId(),
+		d.days.From.Time(), d.days.To.Time(), body)
+	return id, taken(err, d.body)
+}
+
+func update(ctx context.Context, db pg.Querier, tenantID, id int64, d *draft) error {
+	body, err := proto.Marshal(d.body)
+	if err != nil {
+		return fmt.Errorf("encode leave case: %w", err)
+	}
+	_, err = db.Exec(ctx, `
+UPDATE leave_case SET case_code = $3, code = nullif($4, ''), status_id = $5, from_date = $6, to_date = $7, body = $8, updated_at = now()
+WHERE tenant_id = $1 AND id = $2`,
+		tenantID, id, d.body.GetCaseCode(), d.body.GetCode(), d.body.GetStatus().GetId(),
+		d.days.From.Time(), d.days.To.Time(), body)
+	return taken(err, d.body)
+}
+
+func remove(ctx context.Context, db pg.Querier, tenantID int64, ids []int64) error {
+	if _, err := db.Exec(ctx, `DELETE FROM leave_case WHERE tenant_id = $1 AND id = ANY($2)`, tenantID, ids); err != nil {
+		return fmt.Errorf("delete leave cases: %w", err)
+	}
+	return nil
+}
+
+func taken(err error, body *timekeepingv1.LeaveCase) error {
+	switch {
+	case err == nil:
+		return nil
+	case pg.IsUnique(err, "leave_case_case_code"):
+		return fault.Invalid(CodeNotUnique, fmt.Sprintf("Another leave case has the caseCode %q.", body.GetCaseCode())).WithCause(err)
+	case pg.IsUnique(err, "leave_case_code"):
+		return fault.Invalid(CodeNotUnique, fmt.Sprintf("Another leave case has the code %q.", body.GetCode())).WithCause(err)
+	}
+	return fmt.Errorf("store leave case: %w", err)
+}

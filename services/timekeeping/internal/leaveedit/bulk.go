@@ -1,0 +1,212 @@
+package leaveedit
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"slices"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"google.golang.org/protobuf/proto"
+	"google.golang.org/protobuf/types/known/emptypb"
+
+	"github.com/rotaloom/rotaloom/pkg/civil"
+	"github.com/rotaloom/rotaloom/pkg/fault"
+	"github.com/rotaloom/rotaloom/pkg/tenant"
+	timekeepingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/timekeeping/v1"
+	"github.com/rotaloom/rotaloom/services/timekeeping/internal/leavecase"
+	"github.com/rotaloom/rotaloom/services/timekeeping/internal/leavesetup"
+)
+
+// Ways to search.
+const (
+	byCaseDates      = "BY_START_AND_END_DATES"
+	byRetrievalDates = "BY_RETRIEVAL_DATES"
+	byEditDates      = "BY_LEAVE_EDIT_DATES"
+	byAllOfCase      = "BY_LEAVE_CASE_DATES"
+)
+
+// MultiDeleteLeaveEdits deletes edits of one case: by ids, on dates, or from a
+// date on.
+func (h *Handler) MultiDeleteLeaveEdits(ctx context.Context, req *timekeepingv1.MultiDeleteLeaveEditsRequest) (*emptypb.Empty, error) {
+	if req.GetLeaveCase() == nil {
+		return nil, fault.Invalid(leavecase.CodeCaseMissing, "leaveCase is missing.")
+	}
+	given := 0
+	for _, is := range []bool{len(req.GetLeaveEditIds()) > 0, len(req.GetDates()) > 0, req.GetStartDate() != ""} {
+		if is {
+			given++
+		}
+	}
+	switch {
+	case given == 0:
+		return nil, fault.Invalid(CodeEditsEmpty, "Name the leave edits by leaveEditIds, dates or startDate.")
+	case given > 1:
+		return nil, fault.Invalid(fault.CodeInput, "Give exactly one of leaveEditIds, dates and startDate.")
+	}
+	tenantID, _ := tenant.From(ctx)
+	return h.delete(ctx, req.GetLeaveCase(), func(ctx context.Context, tx pgx.Tx, c *leavecase.Case) ([]int64, error) {
+		if ids := req.GetLeaveEditIds(); len(ids) > 0 {
+			_, err := h.own(ctx, tx, tenantID, c, ids)
+			return ids, err
+		}
+		return chosen(ctx, tx, tenantID, c, req)
+	})
+}
+
+// chosen answers the edits of a case on the dates of a request, or from its date
+// on.
+func chosen(ctx context.Context, tx pgx.Tx, tenantID int64, c *leavecase.Case, req *timekeepingv1.MultiDeleteLeaveEditsRequest) ([]int64, error) {
+	var dates []time.Time
+	for _, text := range req.GetDates() {
+		day, err := civil.ParseDate(text)
+		if err != nil {
+			return nil, fault.Invalid(fault.CodeDate, "dates: "+err.Error()+".")
+		}
+		dates = append(dates, day.Time())
+	}
+	from := civil.Forever
+	if req.GetStartDate() != "" {
+		var err error
+		if from, err = civil.ParseDate(req.GetStartDate()); err != nil {
+			return nil, fault.Invalid(fault.CodeDate, "startDate: "+err.Error()+".")
+		}
+	}
+	rows, err := tx.Query(ctx, `SELECT id FROM leave_edit
+		WHERE tenant_id = $1 AND leave_case_id = $2 AND (from_day = ANY($3) OR from_day >= $4) ORDER BY id`,
+		tenantID, c.ID, dates, from.Time())
+	if err != nil {
+		return nil, fmt.Errorf("find leave edits: %w", err)
+	}
+	ids, err := pgx.CollectRows(rows, pgx.RowTo[int64])
+	if err != nil {
+		return nil, fmt.Errorf("find leave edits: %w", err)
+	}
+	return ids, nil
+}
+
+// MultiReadLeaveEdits answers the edits of employees, with totals.
+func (h *Handler) MultiReadLeaveEdits(ctx context.Context, req *timekeepingv1.MultiReadLeaveEditsRequest) (*timekeepingv1.LeaveEditsRead, error) {
+	tenantID, _ := tenant.From(ctx)
+	if err := oneOf("leaveCaseSearchType", req.GetLeaveCaseSearchType(), byCaseDates, byRetrievalDates); err != nil {
+		return nil, err
+	}
+	if err := oneOf("leaveEditSearchTypeEnum", req.GetLeaveEditSearchTypeEnum(), byEditDates, byAllOfCase); err != nil {
+		return nil, err
+	}
+	employees, err := leavecase.Employees(ctx, h.persons, tenantID, req.GetEmployees())
+	if err != nil {
+		return nil, err
+	}
+	days, err := leavecase.Days(req.GetDateRange())
+	if err != nil {
+		return nil, err
+	}
+	rows, err := h.search(ctx, tenantID, req, employees, days)
+	if err != nil {
+		return nil, err
+	}
+	cases, err := leavecase.ByIDs(ctx, h.pool, tenantID, casesOf(rows))
+	if err != nil {
+		return nil, err
+	}
+	return read(rows, cases), nil
+}
+
+// search answers the edits that are asked for. Every edit lies inside its case,
+// so that an edit in the range is always one of a case that touches it.
+func (h *Handler) search(ctx context.Context, tenantID int64, req *timekeepingv1.MultiReadLeaveEditsRequest, employees []int64, days civil.Range) ([]row, error) {
+	all := req.GetLeaveEditSearchTypeEnum() == byAllOfCase
+	var rows []row
+	var err error
+	if !all || req.GetLeaveCaseSearchType() == byRetrievalDates {
+		if rows, err = ofEmployees(ctx, h.pool, tenantID, employees, days, leavecase.MostRead+1); err != nil {
+			return nil, err
+		}
+	}
+	if all {
+		ids := casesOf(rows)
+		if req.GetLeaveCaseSearchType() != byRetrievalDates {
+			cases, err := leavecase.OfEmployees(ctx, h.pool, tenantID, employees, days, leavecase.MostRead+1)
+			if err != nil {
+				return nil, err
+			}
+			for _, c := range cases {
+				ids = append(ids, c.ID)
+			}
+		}
+		if rows, err = ofCases(ctx, h.pool, tenantID, ids, leavecase.MostRead+1); err != nil {
+			return nil, err
+		}
+	}
+	if len(rows) > leavecase.MostRead {
+		return nil, fault.New(fault.CodeItemLimit, http.StatusRequestEntityTooLarge,
+			fmt.Sprintf("There are more than %d leave edits. Ask for fewer employees or days.", leavecase.MostRead))
+	}
+	return rows, nil
+}
+
+func oneOf(name, value string, allowed ...string) error {
+	if value == "" || slices.Contains(allowed, value) {
+		return nil
+	}
+	return fault.Newf(fault.CodeValue, http.StatusBadRequest, "%s %.50q is not one of %v.", name, value, allowed)
+}
+
+func casesOf(rows []row) []int64 {
+	ids := make([]int64, len(rows))
+	for i, r := range rows {
+		ids[i] = r.caseID
+	}
+	slices.Sort(ids)
+	return slices.Compact(ids)
+}
+
+// read puts an answer together. Totals of cases come in the order of the edits.
+func read(rows []row, cases map[int64]*leavecase.Case) *timekeepingv1.LeaveEditsRead {
+	out := &timekeepingv1.LeaveEditsRead{
+		Totals:   noTotals(),
+		Metadata: &timekeepingv1.LeaveEditsMetadata{PaidLabel: "Paid", TrackingLabel: "Tracking"},
+	}
+	byCase := map[int64]*timekeepingv1.LeaveTotals{}
+	for _, r := range rows {
+		c, ok := cases[r.caseID]
+		if !ok {
+			continue // It went between the two statements.
+		}
+		totals := byCase[c.ID]
+		if totals == nil {
+			totals = noTotals()
+			byCase[c.ID] = totals
+			out.LeaveCaseTotals = append(out.LeaveCaseTotals, &timekeepingv1.LeaveCaseTotals{LeaveCase: c.Ref(), Totals: totals})
+		}
+		count(totals, r, c)
+		count(out.Totals, r, c)
+		out.LeaveEdits = append(out.LeaveEdits, r.wire(c))
+	}
+	return out
+}
+
+func noTotals() *timekeepingv1.LeaveTotals {
+	zero := func() *int64 { return proto.Int64(0) }
+	return &timekeepingv1.LeaveTotals{
+		PaidEdits: zero(), PaidContinuousEdits: zero(), PaidIntermittentEdits: zero(),
+		TrackingEdits: zero(), TrackingContinuousEdits: zero(), TrackingIntermittentEdits: zero(),
+	}
+}
+
+// count adds an edit's amounts to totals.
+func count(t *timekeepingv1.LeaveTotals, r row, c *leavecase.Case) {
+	paid, tracked := r.body.GetPaidSegment().GetAmountInSeconds(), r.body.GetTrackingSegment().GetAmountInSeconds()
+	*t.PaidEdits += paid
+	*t.TrackingEdits += tracked
+	switch c.FrequencyID() {
+	case leavesetup.FrequencyContinuous:
+		*t.PaidContinuousEdits += paid
+		*t.TrackingContinuousEdits += tracked
+	case leavesetup.FrequencyIntermittent:
+		*t.PaidIntermittentEdits += paid
+		*t.TrackingIntermittentEdits += tracked
+	}
+}

@@ -1,0 +1,273 @@
+package leaveedit
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
+	"google.golang.org/protobuf/types/known/emptypb"
+
+	"github.com/rotaloom/rotaloom/pkg/civil"
+	"github.com/rotaloom/rotaloom/pkg/fault"
+	"github.com/rotaloom/rotaloom/pkg/pg"
+	"github.com/rotaloom/rotaloom/pkg/tenant"
+	commonv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/common/v1"
+	timekeepingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/timekeeping/v1"
+	"github.com/rotaloom/rotaloom/services/timekeeping/internal/leavecase"
+	"github.com/rotaloom/rotaloom/services/timekeeping/internal/leavesetup"
+	"github.com/rotaloom/rotaloom/services/timekeeping/internal/person"
+)
+
+// Handler serves LeaveEditService. The interceptors in front of it see to it
+// that the context has a tenant.
+type Handler struct {
+	timekeepingv1.UnsafeLeaveEditServiceServer
+	pool    *pgxpool.Pool
+	persons *person.Directory
+	zones   civil.Zones
+	// wake tells the relay that there are events to publish.
+	wake func()
+}
+
+// New makes a Handler; wake is called after a commit that left events in the
+// outbox.
+func New(pool *pgxpool.Pool, persons *person.Directory, wake func()) *Handler {
+	return &Handler{pool: pool, persons: persons, wake: wake}
+}
+
+// CreateLeaveEdits stores edits of one case, all or none.
+func (h *Handler) CreateLeaveEdits(ctx context.Context, req *timekeepingv1.CreateLeaveEditsRequest) (*timekeepingv1.LeaveEditList, error) {
+	if req.GetLeaveCase() == nil {
+		return nil, fault.Invalid(leavecase.CodeCaseMissing, "leaveCase is missing.")
+	}
+	if len(req.GetLeaveEdits()) == 0 {
+		return nil, fault.Invalid(CodeEditsEmpty, "leaveEdits is empty.")
+	}
+	var clock *civil.TimeOfDay
+	if req.GetStartTime() != "" {
+		at, err := civil.ParseTimeOfDay(req.GetStartTime())
+		if err != nil {
+			return nil, fault.Invalid(fault.CodeTime, "startTime: "+err.Error()+".")
+		}
+		clock = &at
+	}
+	return h.store(ctx, req.GetLeaveCase(), req.GetLeaveEdits(), clock)
+}
+
+// store writes edits of a case, new ones and changed ones.
+func (h *Handler) store(ctx context.Context, ref *commonv1.Ref, edits []*timekeepingv1.LeaveEdit, clock *civil.TimeOfDay) (*timekeepingv1.LeaveEditList, error) {
+	tenantID, _ := tenant.From(ctx)
+	out := &timekeepingv1.LeaveEditList{}
+	err := h.inCase(ctx, tenantID, ref, func(ctx context.Context, tx pgx.Tx, c *leavecase.Case) error {
+		rows, err := h.rows(ctx, tx, tenantID, c, edits, clock)
+		if err != nil {
+			return err
+		}
+		if err := put(ctx, tx, tenantID, c, rows); err != nil {
+			return err
+		}
+		out.LeaveEdits = make([]*timekeepingv1.LeaveEdit, len(rows))
+		for i, r := range rows {
+			out.LeaveEdits[i] = r.wire(c)
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
+// inCase runs a change of the edits of a case, which must be open.
+func (h *Handler) inCase(ctx context.Context, tenantID int64, ref *commonv1.Ref, change func(context.Context, pgx.Tx, *leavecase.Case) error) error {
+	visible, err := h.persons.Visible(ctx)
+	if err != nil {
+		return err
+	}
+	err = pg.InTx(ctx, h.pool, func(ctx context.Context, tx pgx.Tx) error {
+		found, err := leavecase.Find(ctx, tx, tenantID, visible, []*commonv1.Ref{ref}, true)
+		if err != nil {
+			return err
+		}
+		if err := found[0].CheckOpen(); err != nil {
+			return err
+		}
+		return change(ctx, tx, found[0])
+	})
+	if err == nil {
+		h.wake()
+	}
+	return err
+}
+
+// rows checks edits of a case, which is locked, and makes rows of them.
+func (h *Handler) rows(ctx context.Context, tx pgx.Tx, tenantID int64, c *leavecase.Case, edits []*timekeepingv1.LeaveEdit, clock *civil.TimeOfDay) ([]row, error) {
+	zone, err := h.zones.Get(c.TimeZone())
+	if err != nil {
+		return nil, err
+	}
+	drafts := make([]*draft, len(edits))
+	var changed []int64
+	fresh := 0
+	for i, edit := range edits {
+		if drafts[i], err = newDraft(edit, clock, c, zone); err != nil {
+			return nil, err
+		}
+		if edit.Id != nil {
+			changed = append(changed, edit.GetId())
+		} else {
+			fresh++
+		}
+	}
+	if _, err := h.own(ctx, tx, tenantID, c, changed); err != nil {
+		return nil, err
+	}
+	if err := room(ctx, tx, tenantID, c, fresh); err != nil {
+		return nil, err
+	}
+	if err := number(ctx, tx, drafts); err != nil {
+		return nil, err
+	}
+	rows := make([]row, len(drafts))
+	for i, d := range drafts {
+		rows[i] = row{id: d.id, caseID: c.ID, employeeID: c.EmployeeID, first: d.first, last: d.last, body: d.body}
+	}
+	return rows, nil
+}
+
+// own answers the edits with the ids, which must be the case's, each once.
+func (h *Handler) own(ctx context.Context, db pg.Querier, tenantID int64, c *leavecase.Case, ids []int64) (map[int64]row, error) {
+	if len(ids) == 0 {
+		return nil, nil
+	}
+	found, err := byIDs(ctx, db, tenantID, ids)
+	if err != nil {
+		return nil, err
+	}
+	seen := make(map[int64]bool, len(ids))
+	for _, id := range ids {
+		r, ok := found[id]
+		switch {
+		case !ok:
+			return nil, unknown(id)
+		case r.caseID != c.ID:
+			return nil, fault.Invalid(CodeOtherCase, fmt.Sprintf("Leave edit %d does not belong to leave case %s.", id, c.Code()))
+		case seen[id]:
+			return nil, fault.Invalid(fault.CodeInput, fmt.Sprintf("Leave edit %d is named twice.", id))
+		}
+		seen[id] = true
+	}
+	return found, nil
+}
+
+// room refuses more edits than a case may have.
+func room(ctx context.Context, tx pgx.Tx, tenantID int64, c *leavecase.Case, fresh int) error {
+	if fresh == 0 {
+		return nil
+	}
+	var have int
+	err := tx.QueryRow(ctx, `SELECT count(*) FROM leave_edit WHERE tenant_id = $1 AND leave_case_id = $2`, tenantID, c.ID).Scan(&have)
+	if err != nil {
+		return fmt.Errorf("count leave edits: %w", err)
+	}
+	if have+fresh > MostOfCase {
+		return tooMuch("A leave case has at most %d leave edits.", MostOfCase)
+	}
+	return nil
+}
+
+func unknown(id int64) *fault.Error {
+	return fault.Invalid(CodeUnknown, fmt.Sprintf("There is no leave edit with the id %d.", id))
+}
+
+// find answers the edit with the id in a path, and its case.
+func (h *Handler) find(ctx context.Context, tenantID, id int64) (row, *leavecase.Case, error) {
+	visible, err := h.persons.Visible(ctx)
+	if err != nil {
+		return row{}, nil, err
+	}
+	found, err := byIDs(ctx, h.pool, tenantID, []int64{id})
+	if err != nil {
+		return row{}, nil, err
+	}
+	r, ok := found[id]
+	if !ok || !visible.Has(r.employeeID) {
+		return row{}, nil, fault.NotFound(CodeUnknown, unknown(id).Message)
+	}
+	cases, err := leavecase.ByIDs(ctx, h.pool, tenantID, []int64{r.caseID})
+	if err != nil {
+		return row{}, nil, err
+	}
+	c, ok := cases[r.caseID]
+	if !ok { // It went between the two statements.
+		return row{}, nil, fault.NotFound(CodeUnknown, unknown(id).Message)
+	}
+	return r, c, nil
+}
+
+// GetLeaveEdit answers the edit with the id in the path.
+func (h *Handler) GetLeaveEdit(ctx context.Context, req *timekeepingv1.GetLeaveEditRequest) (*timekeepingv1.LeaveEdit, error) {
+	tenantID, _ := tenant.From(ctx)
+	r, c, err := h.find(ctx, tenantID, req.GetId())
+	if err != nil {
+		return nil, err
+	}
+	return r.wire(c), nil
+}
+
+// UpdateLeaveEdit replaces the edit with the id in the path.
+func (h *Handler) UpdateLeaveEdit(ctx context.Context, req *timekeepingv1.UpdateLeaveEditRequest) (*timekeepingv1.LeaveEdit, error) {
+	tenantID, _ := tenant.From(ctx)
+	_, c, err := h.find(ctx, tenantID, req.GetId())
+	if err != nil {
+		return nil, err
+	}
+	edit := req.GetLeaveEdit()
+	if edit == nil {
+		edit = &timekeepingv1.LeaveEdit{}
+	}
+	if edit.Id != nil && edit.GetId() != req.GetId() {
+		return nil, fault.Invalid(fault.CodeInput, "The id in the body differs from the id in the path.")
+	}
+	edit.Id = &req.Id
+	stored, err := h.store(ctx, c.Ref(), []*timekeepingv1.LeaveEdit{edit}, nil)
+	if err != nil {
+		return nil, err
+	}
+	return stored.GetLeaveEdits()[0], nil
+}
+
+// DeleteLeaveEdit deletes the edit with the id in the path.
+func (h *Handler) DeleteLeaveEdit(ctx context.Context, req *timekeepingv1.DeleteLeaveEditRequest) (*emptypb.Empty, error) {
+	tenantID, _ := tenant.From(ctx)
+	_, c, err := h.find(ctx, tenantID, req.GetId())
+	if err != nil {
+		return nil, err
+	}
+	return h.delete(ctx, c.Ref(), func(ctx context.Context, tx pgx.Tx, c *leavecase.Case) ([]int64, error) {
+		_, err := h.own(ctx, tx, tenantID, c, []int64{req.GetId()})
+		return []int64{req.GetId()}, err
+	})
+}
+
+// delete deletes the edits of a case that choose answers.
+func (h *Handler) delete(ctx context.Context, ref *commonv1.Ref, choose func(context.Context, pgx.Tx, *leavecase.Case) ([]int64, error)) (*emptypb.Empty, error) {
+	tenantID, _ := tenant.From(ctx)
+	err := h.inCase(ctx, tenantID, ref, func(ctx context.Context, tx pgx.Tx, c *leavecase.Case) error {
+		ids, err := choose(ctx, tx, c)
+		if err != nil {
+			return err
+		}
+		return remove(ctx, tx, tenantID, c, ids)
+	})
+	if err != nil {
+		return nil, err
+	}
+	return &emptypb.Empty{}, nil
+}
+
+func seconds(n int64) time.Duration { return time.Duration(n) * time.Second }
+
+func isContinuous(c *leavecase.Case) bool { return c.FrequencyID() == leavesetup.FrequencyContinuous }

@@ -1,0 +1,219 @@
+// Package leaveedit keeps leave edits: the time that employees take of their
+// leave cases.
+package leaveedit
+
+import (
+	"fmt"
+	"net/http"
+
+	"google.golang.org/protobuf/proto"
+
+	"github.com/rotaloom/rotaloom/pkg/civil"
+	"github.com/rotaloom/rotaloom/pkg/fault"
+	timekeepingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/timekeeping/v1"
+	"github.com/rotaloom/rotaloom/services/timekeeping/internal/leavecase"
+)
+
+const (
+	fullDay = "FULL_DAY"
+	halfDay = "HALF_DAY"
+
+	// longest is how many days an edit may touch.
+	longest = 366
+	// maxOverrides bounds the override segments of an edit, maxPayCode the names
+	// of a pay code in bytes. Events carry them.
+	maxOverrides = 10
+	maxPayCode   = 250
+)
+
+// Positions of the segments of an edit, which are their ids.
+const (
+	paidSegment = iota + 1
+	trackingSegment
+	firstOverride
+)
+
+// draft is an edit that was checked against its case. Its body is stored as it
+// is.
+type draft struct {
+	id          int64 // of the edit that it changes; 0 for a new one
+	first, last civil.Date
+	body        *timekeepingv1.LeaveEdit
+}
+
+// newDraft checks an edit as it was sent. Edits without a start of their own
+// begin at clock, unless that is nil.
+func newDraft(sent *timekeepingv1.LeaveEdit, clock *civil.TimeOfDay, c *leavecase.Case, zone *civil.Zone) (*draft, error) {
+	body := proto.CloneOf(sent)
+	if err := checkSegments(body); err != nil {
+		return nil, err
+	}
+	day, err := dayOf(body)
+	if err != nil {
+		return nil, err
+	}
+	d := &draft{id: sent.GetId(), first: day, last: day, body: body}
+	if err := d.times(day, clock, zone); err != nil {
+		return nil, err
+	}
+	if days := civil.Through(d.first, d.last); !c.Days.Covers(days) {
+		return nil, fault.Invalid(CodeOutsideCase, fmt.Sprintf("The leave edit from %s to %s lies outside of leave case %s, from %s to %s.",
+			d.first, d.last, c.Code(), c.Days.From, c.Days.To.AddDays(-1)))
+	}
+	body.Date = day.String()
+	body.Id, body.LeaveCase, body.LeaveCaseShortName, body.Employee = nil, nil, "", nil
+	body.Category, body.Reason, body.Frequency, body.InMemory = nil, nil, nil, nil
+	return d, nil
+}
+
+// dayOf answers the day that an edit belongs to.
+func dayOf(body *timekeepingv1.LeaveEdit) (civil.Date, error) {
+	var start civil.Date
+	if body.GetStartDateTime() != "" {
+		at, err := civil.ParseDateTime(body.GetStartDateTime())
+		if err != nil {
+			return 0, fault.Invalid(fault.CodeDate, "startDateTime: "+err.Error()+".")
+		}
+		start = at.Date
+		if body.GetDate() == "" {
+			return start, nil
+		}
+	}
+	if body.GetDate() == "" {
+		return 0, fault.Invalid(CodeDateMissing, "date is missing.")
+	}
+	day, err := civil.ParseDate(body.GetDate())
+	if err != nil {
+		return 0, fault.Invalid(fault.CodeDate, "date: "+err.Error()+".")
+	}
+	if body.GetStartDateTime() != "" && start != day {
+		return 0, fault.Invalid(fault.CodeInput, fmt.Sprintf("startDateTime is on %s, but date says %s.", start, day))
+	}
+	return day, nil
+}
+
+// times settles when the edit begins and ends, and the days that it touches.
+func (d *draft) times(day civil.Date, clock *civil.TimeOfDay, zone *civil.Zone) error {
+	body := d.body
+	symbolic := body.GetPaidSegment().GetSymbolicValue() != "" || body.GetTrackingSegment().GetSymbolicValue() != ""
+	var start civil.DateTime
+	switch {
+	case body.GetStartDateTime() != "":
+		at, err := civil.ParseDateTime(body.GetStartDateTime())
+		if err != nil {
+			return fault.Invalid(fault.CodeDate, "startDateTime: "+err.Error()+".")
+		}
+		start = at
+	case clock != nil && !symbolic:
+		start = day.At(int32(*clock))
+	case body.GetEndDateTime() != "":
+		return fault.Invalid(CodeStartMissing, "endDateTime needs a startDateTime, or a startTime.")
+	default:
+		return nil
+	}
+	start = zone.Adjust(start)
+	amount := max(body.GetPaidSegment().GetAmountInSeconds(), body.GetTrackingSegment().GetAmountInSeconds())
+	end := zone.At(zone.Resolve(start).Add(seconds(amount)))
+	switch {
+	case body.GetEndDateTime() != "":
+		at, err := civil.ParseDateTime(body.GetEndDateTime())
+		if err != nil {
+			return fault.Invalid(fault.CodeDate, "endDateTime: "+err.Error()+".")
+		}
+		end = zone.Adjust(at)
+	case symbolic:
+		return fault.Invalid(fault.CodeInput, "A symbolicValue with a startDateTime needs an endDateTime.")
+	}
+	if end.Compare(start) < 0 {
+		return fault.Invalid(leavecase.CodeStartAfterEnd, "endDateTime is before startDateTime.")
+	}
+	lastMoment, _ := civil.DateTime{Date: end.Date, Seconds: end.Seconds - 1}.Clock()
+	d.last = max(day, lastMoment)
+	if civil.Through(d.first, d.last).Days() > longest {
+		return tooMuch("A leave edit touches more than %d days.", longest)
+	}
+	body.StartDateTime, body.EndDateTime = withMilliseconds(start), withMilliseconds(end)
+	return nil
+}
+
+// withMilliseconds is the form in which answers show times. Schedules are exact
+// to the second.
+func withMilliseconds(t civil.DateTime) string { return t.String() + ".000" }
+
+func checkSegments(body *timekeepingv1.LeaveEdit) error {
+	if body.PaidSegment == nil {
+		return fault.Invalid(CodePaidMissing, "paidSegment is missing.")
+	}
+	if body.TrackingSegment == nil {
+		return fault.Invalid(CodeTrackingMissing, "trackingSegment is missing.")
+	}
+	for i, s := range []*timekeepingv1.LeaveSegment{body.PaidSegment, body.TrackingSegment} {
+		name := []string{"paidSegment", "trackingSegment"}[i]
+		switch s.GetSymbolicValue() {
+		case "":
+			if err := checkAmount(name, s.AmountInSeconds); err != nil {
+				return err
+			}
+		case fullDay, halfDay:
+			if s.AmountInSeconds == nil {
+				s.AmountInSeconds = proto.Int64(0)
+			}
+			if err := checkAmount(name, s.AmountInSeconds); err != nil {
+				return err
+			}
+		default:
+			return fault.Newf(fault.CodeValue, http.StatusBadRequest, "%s.symbolicValue %.50q is neither %s nor %s.", name, s.GetSymbolicValue(), fullDay, halfDay)
+		}
+		s.Id, s.Overridden = proto.Int64(int64(paidSegment+i)), proto.Bool(s.GetOverridden())
+	}
+	return checkOverrides(body.GetOverrideSegments())
+}
+
+func checkOverrides(segments []*timekeepingv1.LeaveOverrideSegment) error {
+	if len(segments) > maxOverrides {
+		return tooMuch("A leave edit has more than %d override segments.", maxOverrides)
+	}
+	type key struct {
+		id   int64
+		name string
+	}
+	seen := map[key]bool{}
+	for i, s := range segments {
+		code := s.GetPayCode()
+		if code == nil || code.Id == nil && code.GetQualifier() == "" {
+			return fault.Invalid(CodeTypeMissing, fmt.Sprintf("overrideSegments[%d].payCode is missing.", i))
+		}
+		if len(code.GetQualifier())+len(code.GetName())+len(code.GetLocalizedQualifier()) > maxPayCode {
+			return tooMuch("The names of a pay code have more than %d bytes.", maxPayCode)
+		}
+		k := key{id: code.GetId()}
+		if code.Id == nil {
+			k.name = code.GetQualifier()
+		}
+		if seen[k] {
+			return fault.Invalid(CodeTypeRepeated, fmt.Sprintf("overrideSegments[%d] repeats a pay code.", i))
+		}
+		seen[k] = true
+		if err := checkAmount(fmt.Sprintf("overrideSegments[%d]", i), s.AmountInSeconds); err != nil {
+			return err
+		}
+		s.Id = proto.Int64(int64(firstOverride + i))
+	}
+	return nil
+}
+
+func checkAmount(name string, amount *int64) error {
+	switch {
+	case amount == nil:
+		return fault.Invalid(CodeAmountMissing, name+".amountInSeconds is missing.")
+	case *amount < 0:
+		return fault.Invalid(CodeAmountNegative, name+".amountInSeconds is negative.")
+	case *amount > longest*civil.SecondsPerDay:
+		return tooMuch(name+".amountInSeconds is more than %d days.", longest)
+	}
+	return nil
+}
+
+func tooMuch(format string, allowed int) *fault.Error {
+	return fault.Newf(CodeTooMuch, http.StatusBadRequest, format, allowed)
+}

@@ -1,0 +1,14 @@
+-- +goose Up
+-- The days on which a person's employment is terminated, of commons: no term
+-- holds on them. Persons without such days have no row.
+CREATE TABLE termination (
+    tenant_id bigint         NOT NULL,
+    person_id bigint         NOT NULL,
+    days      datemultirange NOT NULL,
+    PRIMARY KEY (tenant_id, person_id)
+);
+
+ALTER TABLE termination ENABLE ROW LEVEL SECURITY;
+ALTER TABLE termination FORCE ROW LEVEL SECURITY;
+CREATE POLICY tenant ON termination USING
+    (tenant_id = nullif(current_setting('rotaloom.tenant_id', true), '')::bigint);

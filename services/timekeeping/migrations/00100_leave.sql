@@ -1,0 +1,73 @@
+-- +goose Up
+-- Leave: cases, and the time that is taken of them.
+
+-- What leave needs to know of persons. Who is known without it is forgotten:
+-- commons is asked again for whoever is missing.
+TRUNCATE person;
+ALTER TABLE person
+    ADD COLUMN full_name text NOT NULL DEFAULT '',
+    -- IANA name.
+    ADD COLUMN time_zone text NOT NULL DEFAULT 'UTC',
+    ADD COLUMN hire_date date;
+
+CREATE SEQUENCE leave_case_id;
+CREATE TABLE leave_case (
+    tenant_id   bigint      NOT NULL,
+    id          bigint      NOT NULL,
+    employee_id bigint      NOT NULL,
+    case_code   text        NOT NULL,
+    -- The code of another system.
+    code        text,
+    status_id   bigint      NOT NULL,
+    -- First day, and the day after the last.
+    from_date   date        NOT NULL,
+    to_date     date        NOT NULL CHECK (to_date > from_date),
+    -- rotaloom.timekeeping.v1.LeaveCase without id and employee.
+    body        bytea       NOT NULL,
+    created_at  timestamptz NOT NULL DEFAULT now(),
+    updated_at  timestamptz NOT NULL DEFAULT now(),
+    PRIMARY KEY (tenant_id, id)
+);
+CREATE UNIQUE INDEX leave_case_case_code ON leave_case (tenant_id, lower(case_code));
+CREATE UNIQUE INDEX leave_case_code ON leave_case (tenant_id, code);
+CREATE INDEX leave_case_employee ON leave_case (tenant_id, employee_id, from_date);
+
+-- The version of all leave edits of an employee. Whoever changes them locks
+-- this row, after the case.
+CREATE TABLE leave_edit_head (
+    tenant_id   bigint NOT NULL,
+    employee_id bigint NOT NULL,
+    version     bigint NOT NULL DEFAULT 0,
+    PRIMARY KEY (tenant_id, employee_id)
+);
+
+CREATE SEQUENCE leave_edit_id MAXVALUE 4503599627370495;
+CREATE TABLE leave_edit (
+    tenant_id     bigint NOT NULL,
+    id            bigint NOT NULL,
+    leave_case_id bigint NOT NULL,
+    employee_id   bigint NOT NULL,
+    -- First and last day that it touches. It belongs to the first.
+    from_day      date   NOT NULL,
+    to_day        date   NOT NULL CHECK (to_day >= from_day),
+    version       bigint NOT NULL,
+    -- rotaloom.timekeeping.v1.LeaveEdit without id and what comes from the case.
+    body          bytea  NOT NULL,
+    PRIMARY KEY (tenant_id, id),
+    FOREIGN KEY (tenant_id, leave_case_id) REFERENCES leave_case (tenant_id, id)
+);
+CREATE INDEX leave_edit_case ON leave_edit (tenant_id, leave_case_id, from_day);
+CREATE INDEX leave_edit_employee ON leave_edit (tenant_id, employee_id, from_day);
+
+-- +goose StatementBegin
+DO $$
+DECLARE name text;
+BEGIN
+    FOREACH name IN ARRAY ARRAY['leave_case', 'leave_edit_head', 'leave_edit'] LOOP
+        EXECUTE format('ALTER TABLE %I ENABLE ROW LEVEL SECURITY', name);
+        EXECUTE format('ALTER TABLE %I FORCE ROW LEVEL SECURITY', name);
+        EXECUTE format($p$CREATE POLICY tenant ON %I USING
+            (tenant_id = (SELECT nullif(current_setting('rotaloom.tenant_id', true), '')::bigint))$p$, name);
+    END LOOP;
+END $$;
+-- +goose StatementEnd

@@ -1,0 +1,56 @@
+package timekeeping_test
+
+import (
+	"context"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	"google.golang.org/grpc"
+	"google.golang.org/protobuf/proto"
+
+	"github.com/rotaloom/rotaloom/pkg/authn"
+	"github.com/rotaloom/rotaloom/pkg/fault"
+	"github.com/rotaloom/rotaloom/pkg/tenant"
+	"github.com/rotaloom/rotaloom/pkg/testkit/pgtest"
+	commonsv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/commons/v1"
+	timekeepingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/timekeeping/v1"
+	"github.com/rotaloom/rotaloom/services/timekeeping"
+	"github.com/rotaloom/rotaloom/services/timekeeping/internal/assignment"
+	"github.com/rotaloom/rotaloom/services/timekeeping/internal/person"
+)
+
+// nobodyElse knows no person that is not projected.
+type nobodyElse struct{ commonsv1.PersonServiceClient }
+
+func (nobodyElse) ResolvePersons(context.Context, *commonsv1.ResolvePersonsRequest, ...grpc.CallOption) (*commonsv1.ResolvePersonsResponse, error) {
+	return &commonsv1.ResolvePersonsResponse{}, nil
+}
+
+func TestTermsOfOthersAreThoseOfNobody(t *testing.T) {
+	t.Parallel()
+	sets, err := timekeeping.Migrations()
+	require.NoError(t, err)
+	pool := pgtest.New(t, sets...)
+	handler := assignment.New(pool, person.NewDirectory(pool, nobodyElse{}, nil), func() {})
+	ctx := inTenant(t, tenant.Default)
+	require.NoError(t, person.Apply(ctx, pool, tenant.Default, []*commonsv1.PersonState{
+		{PersonId: 1, PersonNumber: "P1", Version: 1}, {PersonId: 2, PersonNumber: "P2", Version: 1},
+	}))
+	own := authn.With(ctx, &authn.Principal{Tenant: tenant.Default, Subject: "one", PersonID: 1, Rows: "own"}, "")
+
+	_, err = handler.GetEmploymentTermAssignments(own, &timekeepingv1.GetEmploymentTermAssignmentsRequest{PersonId: 1})
+	require.NoError(t, err)
+	_, err = handler.GetEmploymentTermAssignments(own, &timekeepingv1.GetEmploymentTermAssignmentsRequest{PersonId: 2})
+	_, same := handler.GetEmploymentTermAssignments(own, &timekeepingv1.GetEmploymentTermAssignmentsRequest{PersonId: 99})
+	assert.True(t, fault.HasCode(err, person.CodeUnknown), err)
+	assert.Equal(t, strings.Replace(fault.FromError(same).Error(), "99", "2", 1), fault.FromError(err).Error())
+	_, err = handler.FindEmploymentTermAssignments(own, &timekeepingv1.FindEmploymentTermAssignmentsRequest{PersonNumber: "P2"})
+	assert.True(t, fault.HasCode(err, person.CodeUnknown), err)
+	_, err = handler.MultiUpsertEmploymentTermAssignments(own, &timekeepingv1.PersonEmploymentTermsList{Persons: []*timekeepingv1.PersonEmploymentTerms{
+		{PersonIdentity: &timekeepingv1.EmployeeIdentity{PersonNumber: proto.String("P2")}},
+	}})
+	require.Error(t, err)
+	assert.Equal(t, person.CodeUnknown, fault.FromError(err).Details.GetResults()[0].GetError().GetErrorCode())
+}

@@ -1,0 +1,69 @@
+package contract_test
+
+import (
+	"context"
+	"net/http"
+	"strings"
+	"testing"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/rotaloom/rotaloom/pkg/policy"
+	"github.com/rotaloom/rotaloom/tests/contract"
+	"github.com/rotaloom/rotaloom/tests/launch"
+)
+
+// requireAudited holds that every operation that writes, and succeeded in one of
+// the cases, left an audit row in the database of its service.
+func requireAudited(t *testing.T, d *launch.Deployment, ran []contract.Case) {
+	t.Helper()
+	policies := policy.NewTable(nil)
+	kept := map[string]map[string]bool{}
+	for o := range succeeded(ran) {
+		at := strings.LastIndexByte(o.Name, '.')
+		operation := o.Name[:at] + "/" + o.Name[at+1:]
+		method, err := policies.Method("/" + operation)
+		require.NoError(t, err)
+		if !method.Writes() {
+			continue
+		}
+		domain := strings.Split(operation, ".")[1]
+		if kept[domain] == nil {
+			kept[domain] = audited(t, d.Postgres.AdminURL(domain))
+		}
+		assert.True(t, kept[domain][operation], "%s writes without an audit row", operation)
+	}
+}
+
+// succeeded answers the operations of which the cases show a success.
+func succeeded(ran []contract.Case) map[*contract.Operation]bool {
+	operations, found := contract.Operations(), map[*contract.Operation]bool{}
+	for _, c := range ran {
+		for _, step := range c.Steps {
+			if o, _ := contract.Called(operations, step); o != nil && step.Status < http.StatusBadRequest {
+				found[o] = true
+			}
+		}
+	}
+	return found
+}
+
+// audited answers the operations that a database has rows of.
+func audited(t *testing.T, url string) map[string]bool {
+	t.Helper()
+	ctx := context.Background()
+	conn, err := pgx.Connect(ctx, url)
+	require.NoError(t, err)
+	defer func() { assert.NoError(t, conn.Close(ctx)) }()
+	rows, err := conn.Query(ctx, `SELECT DISTINCT operation FROM audit_event WHERE outcome = 'ok'`)
+	require.NoError(t, err)
+	names, err := pgx.CollectRows(rows, pgx.RowTo[string])
+	require.NoError(t, err)
+	found := make(map[string]bool, len(names))
+	for _, name := range names {
+		found[name] = true
+	}
+	return found
+}

@@ -1,0 +1,100 @@
+package contract
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"maps"
+	"net/http"
+	"regexp"
+	"strings"
+	"time"
+)
+
+// Asked is a step with the values that were at hand for it.
+type Asked struct {
+	Case   string
+	Step   Step
+	Values map[string]string
+}
+
+// Record runs a case as Run does, and answers its steps with their values. Steps
+// that last tells, and those behind them, are not run.
+func Record(ctx context.Context, target Target, c Case, last func(Step) bool) ([]Asked, error) {
+	values := map[string]string{"unique": fmt.Sprintf("%x-%d", time.Now().UnixNano(), counter.Add(1))}
+	maps.Copy(values, target.Values)
+	var asked []Asked
+	stopped := false
+	for _, step := range c.Steps {
+		stopped = stopped || last(step)
+		asked = append(asked, Asked{Case: c.Path, Step: step, Values: maps.Clone(values)})
+		if stopped {
+			continue
+		}
+		if err := runStep(ctx, target, step, values); err != nil {
+			return nil, fmt.Errorf("%s: %w", step.It, err)
+		}
+	}
+	return asked, nil
+}
+
+// Answer is what was answered to a step.
+type Answer struct {
+	Status int
+	Header http.Header
+	Body   []byte
+}
+
+// Send sends a step once, to a host name, and answers whatever is answered.
+func Send(ctx context.Context, target Target, host string, asked Asked) (Answer, error) {
+	request, err := newRequest(ctx, target, asked.Step, asked.Values)
+	if err != nil {
+		return Answer{}, err
+	}
+	request.Host = host
+	response, err := target.Client.Do(request)
+	if err != nil {
+		return Answer{}, err
+	}
+	defer response.Body.Close()
+	body, err := io.ReadAll(response.Body)
+	return Answer{Status: response.StatusCode, Header: response.Header, Body: body}, err
+}
+
+// named finds what a step names by ${name}.
+var named = regexp.MustCompile(`\$\{(\w+)(:number)?\}`)
+
+// Names answers the values that a text names.
+func Names(text string) []string {
+	var names []string
+	for _, found := range named.FindAllStringSubmatch(text, -1) {
+		names = append(names, found[1])
+	}
+	return names
+}
+
+// Text is all of a step in which values may be named.
+func (a Asked) Text() string {
+	var b strings.Builder
+	fmt.Fprint(&b, a.Step.Do, " ", a.Step.JSON, " ", a.Step.Form, " ", a.Step.Body)
+	for name, value := range a.Step.Header {
+		if name != "Authorization" {
+			fmt.Fprint(&b, " ", value)
+		}
+	}
+	return b.String()
+}
+
+// Filled is Text with the values.
+func (a Asked) Filled() string {
+	return named.ReplaceAllStringFunc(a.Text(), func(found string) string {
+		return a.Values[named.FindStringSubmatch(found)[1]]
+	})
+}
+
+// Called answers the operation that is called, and the route by which it is.
+func (a Asked) Called(operations []*Operation) (*Operation, *Route) {
+	step := a.Step
+	step.Do = fill(step.Do, a.Values)
+	return Called(operations, step)
+}

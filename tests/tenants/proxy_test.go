@@ -1,0 +1,113 @@
+package tenants
+
+import (
+	"bytes"
+	"encoding/binary"
+	"io"
+	"net"
+	"regexp"
+	"sync"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// explicit is how statements say whose rows they mean.
+var explicit = regexp.MustCompile(`\b(\w+\.)?tenant_id = (\$\d+)`)
+
+// proxy stands between the product and its database, and takes from every statement
+// the condition that says whose rows are meant.
+type proxy struct {
+	address, socket string
+
+	mu sync.Mutex
+	// weakened are the statements that lost their condition.
+	weakened map[string]bool
+}
+
+// newProxy makes a proxy before a unix socket, which ends with the test.
+func newProxy(t *testing.T, socket string) *proxy {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	require.NoError(t, err)
+	p := &proxy{address: l.Addr().String(), socket: socket, weakened: map[string]bool{}}
+	var open sync.WaitGroup
+	open.Go(func() {
+		for {
+			client, err := l.Accept()
+			if err != nil {
+				return
+			}
+			open.Go(func() { p.pass(client) })
+		}
+	})
+	t.Cleanup(func() {
+		_ = l.Close()
+		open.Wait()
+	})
+	return p
+}
+
+// pass passes what a client and the database say to each other until one of them
+// ends.
+func (p *proxy) pass(client net.Conn) {
+	defer client.Close()
+	server, err := net.Dial("unix", p.socket)
+	if err != nil {
+		return
+	}
+	var answers sync.WaitGroup
+	answers.Go(func() {
+		_, _ = io.Copy(client, server) // It ends with the connection.
+		_ = client.Close()
+	})
+	_ = p.weaken(client, server) // So does this.
+	_ = server.Close()
+	answers.Wait()
+}
+
+// weaken passes the messages of a client. The first has no type.
+func (p *proxy) weaken(client io.Reader, server io.Writer) error {
+	for first := true; ; first = false {
+		header := make([]byte, 5)
+		if first {
+			header = header[:4]
+		}
+		if _, err := io.ReadFull(client, header); err != nil {
+			return err
+		}
+		length := header[len(header)-4:]
+		body := make([]byte, binary.BigEndian.Uint32(length)-4)
+		if _, err := io.ReadFull(client, body); err != nil {
+			return err
+		}
+		if !first && header[0] == 'P' {
+			body = p.parse(body)
+			binary.BigEndian.PutUint32(length, uint32(len(body)+4))
+		}
+		if _, err := server.Write(append(header, body...)); err != nil {
+			return err
+		}
+	}
+}
+
+// parse takes the conditions from a message that prepares a statement: its name, the
+// statement, and the types of parameters. These must still be used.
+func (p *proxy) parse(body []byte) []byte {
+	name, rest, _ := bytes.Cut(body, []byte{0})
+	sql, types, _ := bytes.Cut(rest, []byte{0})
+	without := explicit.ReplaceAll(sql, []byte("(${1}tenant_id = $2 OR true)"))
+	if !bytes.Equal(sql, without) {
+		p.mu.Lock()
+		p.weakened[string(sql)] = true
+		p.mu.Unlock()
+	}
+	return bytes.Join([][]byte{name, without, types}, []byte{0})
+}
+
+// count is how many statements lost their condition.
+func (p *proxy) count() int {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return len(p.weakened)
+}

@@ -1,0 +1,319 @@
+package tenants
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"net/http"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/rotaloom/rotaloom/tests/contract"
+)
+
+// nowhere gives names to what is nowhere: for every id, name and secret of a tenant
+// another one, of the same form.
+type nowhere struct {
+	names map[string]string
+	next  int
+}
+
+var (
+	digits  = regexp.MustCompile(`^\d+$`)
+	uniques = regexp.MustCompile(`[0-9a-f]{16}-\d+`)
+	aPath   = regexp.MustCompile(`^/v\d/.*/(\d+)$`)
+)
+
+// Ids of the owner lie in a range of their own, so that they are known wherever they
+// come to light, and those of others above it. Nobody has firstNowhere, nor what
+// follows.
+const (
+	ownedFrom    = 7_100_000
+	ownedTo      = 7_199_999
+	othersFrom   = 7_500_000
+	firstNowhere = 8_100_000_000_000_000
+)
+
+var (
+	ids      = regexp.MustCompile(`\d{7,}`)
+	ownedIDs = regexp.MustCompile(`\b71\d{5}\b`)
+)
+
+func (n *nowhere) of(value string) string {
+	if other, known := n.names[value]; known {
+		return other
+	}
+	other := value
+	switch {
+	case digits.MatchString(value):
+		n.next++
+		other = fmt.Sprint(firstNowhere + n.next)
+	case aPath.MatchString(value):
+		id := aPath.FindStringSubmatch(value)[1]
+		other = strings.TrimSuffix(value, id) + n.of(id)
+	case uniques.MatchString(value):
+		other = uniques.ReplaceAllStringFunc(value, func(u string) string { return "f" + u[1:] })
+	case len(value) > 20: // A secret or a token.
+		other = strings.Repeat("z", len(value)-4) + fmt.Sprintf("%04d", len(n.names))
+	}
+	n.names[value] = other
+	return other
+}
+
+// as answers what a tenant asks in place of another: by its own credentials, and by
+// what the other called its objects, which each may change.
+func (m member) as(asked contract.Asked, operation *contract.Operation, each func(string) string) contract.Asked {
+	values := maps.Clone(asked.Values)
+	for name, value := range values {
+		values[name] = each(value)
+	}
+	if operation != nil && strings.Contains(operation.Name, "IdentityProviderService") {
+		// An installation has an issuer with an audience only once: by them it knows
+		// whose token it sees. So these names are the only ones that tenants share.
+		values["unique"] = "of-" + m.host
+	}
+	maps.Copy(values, m.Values)
+	asked.Values = values
+	if strings.Contains(asked.Step.Header["Authorization"], "${") {
+		// Who it is that asks is not what is tried here.
+		asked.Step.Header = maps.Clone(asked.Step.Header)
+		delete(asked.Step.Header, "Authorization")
+	}
+	return asked
+}
+
+func (m member) send(t *testing.T, asked contract.Asked) contract.Answer {
+	t.Helper()
+	answer, err := contract.Send(t.Context(), m.Target, m.host, asked)
+	require.NoError(t, err, asked.Step.Do)
+	own := !asked.Step.Anonymous && asked.Step.Header["Authorization"] == ""
+	if _, removed := asked.Step.Header["Authorization"]; own && !removed {
+		require.NotEqual(t, http.StatusUnauthorized, answer.Status, "%s is let in", m.host)
+	}
+	require.NotEqual(t, http.StatusTooManyRequests, answer.Status, asked.Step.Do)
+	require.Less(t, answer.Status, 500, "%s: %s", asked.Step.Do, answer.Body)
+	return answer
+}
+
+// complete reports whether all that a step names is known.
+func complete(asked contract.Asked) bool {
+	for _, name := range contract.Names(asked.Text()) {
+		if _, known := asked.Values[name]; !known && name != "token" {
+			return false
+		}
+	}
+	return true
+}
+
+// replayed is a comparison of two tenants that differ in nothing but what they call
+// things by.
+type replayed struct {
+	t *testing.T
+	// other calls them by what the owner has, and blank by what is nowhere.
+	other, blank member
+	nowhere      *nowhere
+	operations   []*contract.Operation
+	tried        map[*contract.Route]bool
+	// said are the names of the owner that other has said already.
+	said        map[string]bool
+	differences int
+}
+
+// replay lets one tenant ask for everything that the owner asked for, by the
+// owner's ids and names, and another for the same by ids and names that are nowhere.
+// Both must be answered the same, and nothing of the owner may come to light.
+func replay(t *testing.T, owned []contract.Asked, other, blank member) {
+	t.Helper()
+	r := &replayed{
+		t: t, other: other, blank: blank, nowhere: &nowhere{names: map[string]string{}},
+		operations: contract.Operations(), tried: map[*contract.Route]bool{}, said: map[string]bool{},
+	}
+	// Backwards, names mean what the owner has; forwards, also what the tenant has
+	// made itself.
+	for _, asked := range slices.Backward(owned) {
+		r.ask(asked)
+	}
+	for _, asked := range owned {
+		r.ask(asked)
+	}
+	for _, o := range r.operations {
+		for _, route := range o.Routes {
+			assert.True(t, r.tried[route], "%s of %s was not tried with what another tenant has: it needs a contract case that makes one before it deletes any", route, o.Name)
+		}
+	}
+}
+
+func (r *replayed) ask(asked contract.Asked) {
+	r.t.Helper()
+	if !complete(asked) {
+		return
+	}
+	operation, route := asked.Called(r.operations)
+	r.tried[route] = true
+	mine := r.other.as(asked, operation, func(value string) string { return value })
+	theirs := r.blank.as(asked, operation, r.nowhere.of)
+	for _, u := range uniques.FindAllString(mine.Filled(), -1) {
+		r.said[u] = true
+	}
+	what := fmt.Sprintf("%s: %s: %s", asked.Case, asked.Step.It, asked.Step.Do)
+	var got, want contract.Answer
+	difference := ""
+	// What was asked for before may take a moment until it is applied.
+	for deadline := time.Now().Add(patience); ; time.Sleep(look) {
+		got, want = r.other.send(r.t, mine), r.blank.send(r.t, theirs)
+		difference = r.compare(got, want, asked)
+		if difference == "" || !reads(asked.Step) || time.Now().After(deadline) {
+			break
+		}
+	}
+	r.tellsNothing(what, mine, got)
+	if r.ownsID(asked) && asked.Step.Status < 400 {
+		assert.GreaterOrEqual(r.t, got.Status, 400, "%s: %s", what, got.Body)
+		if !strings.HasPrefix(asked.Step.Do, "P") && !notFound400[operation.Name] {
+			assert.Equal(r.t, http.StatusNotFound, got.Status, "%s: %s", what, got.Body)
+		}
+	}
+	if operation != nil && operation.Name == "rotaloom.auth.v1.TokenService.RevokeToken" {
+		// Whoever has a token may learn that it is one.
+		assert.Contains(r.t, []int{200, 400, 401}, got.Status)
+		return
+	}
+	if difference != "" {
+		r.differences++
+		assert.Fail(r.t, "the answers differ", "%s: %s\nby what another tenant has: %d %.1500s\nby what is nowhere:        %d %.1500s",
+			what, difference, got.Status, got.Body, want.Status, want.Body)
+	}
+	require.Less(r.t, r.differences, 40)
+}
+
+const (
+	// patience is how long two answers may differ, and look the pause between two
+	// looks.
+	patience = 5 * time.Second
+	look     = 50 * time.Millisecond
+)
+
+// notFound400 are the operations that by their contract answer 400 when there is no
+// such thing.
+var notFound400 = map[string]bool{"rotaloom.scheduling.v1.ShiftService.GetShift": true}
+
+// reads tells the steps that can be repeated.
+func reads(step contract.Step) bool {
+	return strings.HasPrefix(step.Do, "GET ") || strings.Contains(step.Do, "read") || strings.Contains(step.Do, "execute")
+}
+
+// tellsNothing looks for what only the owner knows.
+func (r *replayed) tellsNothing(what string, asked contract.Asked, got contract.Answer) {
+	r.t.Helper()
+	body := string(got.Body)
+	for _, u := range uniques.FindAllString(body, -1) {
+		assert.True(r.t, r.said[u], "%s: tells the name %s of another tenant", what, u)
+	}
+	sent := asked.Filled()
+	for _, id := range ownedIDs.FindAllString(body+got.Header.Get("Content-Location"), -1) {
+		assert.Contains(r.t, sent, id, "%s: tells an id of another tenant: %.500s", what, body)
+	}
+}
+
+// ownsID reports whether the path of a step has the id of something that the owner
+// made.
+func (r *replayed) ownsID(asked contract.Asked) bool {
+	path, _, _ := strings.Cut(asked.Step.Do, "?")
+	for _, name := range contract.Names(path) {
+		if digits.MatchString(asked.Values[name]) {
+			return true
+		}
+	}
+	return false
+}
+
+// compare says where two answers differ but for the names of things, and for what
+// the server chose itself. It is "" when they do not.
+func (r *replayed) compare(got, want contract.Answer, asked contract.Asked) string {
+	if got.Status != want.Status {
+		return "the status"
+	}
+	if (got.Header.Get("Content-Location") == "") != (want.Header.Get("Content-Location") == "") {
+		return "the header Content-Location"
+	}
+	mine := strings.ReplaceAll(string(got.Body), r.other.host, r.blank.host)
+	text := string(want.Body)
+	for _, value := range asked.Values {
+		if other := r.nowhere.names[value]; other != "" && other != value {
+			text = strings.ReplaceAll(text, other, value)
+		}
+	}
+	// Names of other cases are there, too: in lists.
+	text = uniques.ReplaceAllStringFunc(text, func(u string) string {
+		if u[0] == 'f' {
+			return "1" + u[1:]
+		}
+		return u
+	})
+	var a, b any
+	if json.Unmarshal([]byte(mine), &a) != nil || json.Unmarshal([]byte(text), &b) != nil {
+		if mine != text {
+			return "the body"
+		}
+		return ""
+	}
+	return differ("", "", a, b)
+}
+
+var (
+	// chosen are the members whose values the server chooses, or a clock.
+	chosen = regexp.MustCompile(`(?i)(token|secret|^x|kid|^next|requestId|remaining|objects|persistentId)$`)
+	random = regexp.MustCompile(`^([A-Z2-7]{26}|[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12})$`)
+	times  = regexp.MustCompile(`^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d`)
+)
+
+func differ(path, key string, a, b any) string {
+	switch a := a.(type) {
+	case map[string]any:
+		b, ok := b.(map[string]any)
+		if !ok || len(a) != len(b) {
+			return path
+		}
+		for _, k := range slices.Sorted(maps.Keys(a)) {
+			if _, there := b[k]; !there {
+				return path + "." + k
+			}
+			if d := differ(path+"."+k, k, a[k], b[k]); d != "" {
+				return d
+			}
+		}
+		return ""
+	case []any:
+		b, ok := b.([]any)
+		if !ok || len(a) != len(b) {
+			return path + ": the number of elements"
+		}
+		for i := range a {
+			if d := differ(fmt.Sprintf("%s[%d]", path, i), key, a[i], b[i]); d != "" {
+				return d
+			}
+		}
+		return ""
+	case float64:
+		// Ids come from sequences that all tenants share.
+		if b, number := b.(float64); number && (chosen.MatchString(key) || a >= ownedFrom && b >= ownedFrom) {
+			return ""
+		}
+	case string:
+		if b, ok := b.(string); ok && (chosen.MatchString(key) || times.MatchString(a) && times.MatchString(b) ||
+			random.MatchString(a) && random.MatchString(b) ||
+			ids.ReplaceAllString(a, "#") == ids.ReplaceAllString(b, "#")) {
+			return ""
+		}
+	}
+	if a != b {
+		return fmt.Sprintf("%s: %v and %v", path, a, b)
+	}
+	return ""
+}

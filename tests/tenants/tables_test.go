@@ -1,0 +1,136 @@
+package tenants
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/rotaloom/rotaloom/pkg/localpg"
+)
+
+// ofNobody are the tables whose rows belong to no tenant, and why.
+var ofNobody = map[string]string{
+	"auth.signing_key": "the keys of the installation",
+	"auth.tenant":      "a row is a tenant; it has policies of its own",
+}
+
+// ofAll are the unique indexes that hold for all tenants together, and why.
+var ofAll = map[string]string{
+	"auth.identity_provider_issuer": "by issuer and audience the installation knows whose token it sees",
+}
+
+// guarded shows that the tables keep tenants apart, whatever a statement says: the
+// owner has rows in them, other is another tenant.
+func guarded(t *testing.T, w *world, owner, other string) {
+	t.Helper()
+	var empty []string
+	for _, service := range services {
+		checkCatalog(t, w.admin[service], service)
+		conn, err := pgx.Connect(t.Context(), w.database.AdminURL("rotaloom_"+service)+"&role="+localpg.Role)
+		require.NoError(t, err)
+		defer conn.Close(context.Background())
+		for _, table := range w.tables(t, service) {
+			if !checkTable(t, conn, w.admin[service], service+"."+table, table, owner, other) {
+				empty = append(empty, service+"."+table)
+			}
+		}
+	}
+	t.Logf("tables without a row of the owner, of which less was shown: %v", empty)
+	assert.Less(t, len(empty), 20)
+}
+
+// checkCatalog looks for what would lead around the policies.
+func checkCatalog(t *testing.T, admin *pgx.Conn, service string) {
+	t.Helper()
+	list := func(sql string) []string {
+		rows, err := admin.Query(t.Context(), sql)
+		require.NoError(t, err)
+		found, err := pgx.CollectRows(rows, pgx.RowTo[string])
+		require.NoError(t, err)
+		return found
+	}
+	assert.Empty(t, list(`SELECT rolname::text FROM pg_roles WHERE rolname = '`+localpg.Role+`' AND (rolsuper OR rolbypassrls)`),
+		"%s: the role of the services is bound by row-level security", service)
+	assert.Empty(t, list(`SELECT relname::text FROM pg_class WHERE relkind IN ('v', 'm') AND relnamespace = 'public'::regnamespace
+		UNION ALL SELECT proname::text FROM pg_proc WHERE prosecdef AND pronamespace = 'public'::regnamespace`),
+		"%s: views and functions that work with the rights of others", service)
+	for _, table := range list(`SELECT relname::text FROM pg_class c WHERE relkind IN ('r', 'p') AND relnamespace = 'public'::regnamespace
+		AND NOT EXISTS (SELECT FROM pg_attribute WHERE attrelid = c.oid AND attname = 'tenant_id' AND NOT attisdropped)`) {
+		if name := service + "." + table; !strings.HasSuffix(table, "_version") {
+			assert.NotEmpty(t, ofNobody[name], "%s needs a column tenant_id, or a reason why not", name)
+		}
+	}
+	// The database looks after foreign keys past all policies.
+	assert.Empty(t, list(`SELECT conrelid::regclass || ' ' || conname FROM pg_constraint k WHERE contype = 'f' AND NOT EXISTS (
+		SELECT FROM unnest(conkey, confkey) AS pair (mine, theirs)
+		JOIN pg_attribute a ON a.attrelid = k.conrelid AND a.attnum = pair.mine AND a.attname = 'tenant_id'
+		JOIN pg_attribute b ON b.attrelid = k.confrelid AND b.attnum = pair.theirs AND (b.attname = 'tenant_id' OR k.confrelid = to_regclass('tenant') AND b.attname = 'id'))`),
+		"%s: foreign keys that lead from one tenant to another", service)
+	for _, index := range list(`SELECT i.indexrelid::regclass::text FROM pg_index i JOIN pg_class c ON c.oid = i.indrelid
+		JOIN pg_attribute a ON a.attrelid = i.indrelid AND a.attname = 'tenant_id' AND NOT a.attisdropped
+		WHERE i.indisunique AND c.relnamespace = 'public'::regnamespace AND NOT a.attnum = ANY(i.indkey)`) {
+		assert.NotEmpty(t, ofAll[service+"."+index], "%s.%s tells one tenant what another has", service, index)
+	}
+	for _, table := range list(`SELECT c.relname::text FROM pg_class c JOIN pg_attribute a ON a.attrelid = c.oid AND a.attname = 'tenant_id'
+		WHERE c.relkind IN ('r', 'p') AND c.relnamespace = 'public'::regnamespace AND NOT (c.relrowsecurity AND c.relforcerowsecurity)`) {
+		assert.Fail(t, "row-level security is not enabled and forced", "%s.%s", service, table)
+	}
+	// A policy speaks of the session's tenant, or of work for all tenants, which only
+	// looks and tidies.
+	assert.Empty(t, list(`SELECT polrelid::regclass || ' ' || polname || ': ' || expression FROM (
+			SELECT polrelid, polname, polcmd, coalesce(pg_get_expr(polqual, polrelid), '') AS expression FROM pg_policy
+			UNION ALL SELECT polrelid, polname, polcmd, coalesce(pg_get_expr(polwithcheck, polrelid), '') FROM pg_policy) p
+		WHERE expression <> '' AND polrelid <> coalesce(to_regclass('tenant'), 0)
+		AND NOT (expression ~ 'tenant_id' AND expression ~ 'current_setting\(''rotaloom.tenant_id''')
+		AND NOT (polcmd IN ('r', 'd') AND expression = '(current_setting(''rotaloom.tenant_id''::text, true) = ''*''::text)')`), service)
+}
+
+// checkTable does as another tenant what no statement of ours does: anything at all,
+// without saying whose rows are meant. It reports whether the owner has rows there.
+func checkTable(t *testing.T, conn, admin *pgx.Conn, name, table, owner, other string) bool {
+	t.Helper()
+	ctx, quoted := t.Context(), pgx.Identifier{table}.Sanitize()
+	var rows int64
+	require.NoError(t, admin.QueryRow(ctx, fmt.Sprintf(`SELECT count(*) FROM %s WHERE tenant_id = %s`, quoted, owner)).Scan(&rows))
+	// concerned answers how many rows of the owner a statement concerns.
+	concerned := func(as, sql string) (int64, error) {
+		tx, err := conn.Begin(ctx)
+		require.NoError(t, err)
+		defer func() { require.NoError(t, tx.Rollback(ctx)) }()
+		_, err = tx.Exec(ctx, `SELECT set_config('rotaloom.tenant_id', $1, true)`, as)
+		require.NoError(t, err)
+		done, err := tx.Exec(ctx, sql)
+		return done.RowsAffected(), err
+	}
+	mine := fmt.Sprintf(` WHERE tenant_id = %s`, owner)
+	for _, as := range []string{other, ""} {
+		for _, sql := range []string{`SELECT FROM ` + quoted + mine, `DELETE FROM ` + quoted + mine, `UPDATE ` + quoted + ` SET tenant_id = tenant_id` + mine} {
+			n, err := concerned(as, sql)
+			require.NoError(t, err, "%s: %s", name, sql)
+			assert.Zero(t, n, "%s as %q: %s", name, as, sql)
+		}
+		_, err := concerned(as, fmt.Sprintf(`INSERT INTO %s (tenant_id) VALUES (%s)`, quoted, owner))
+		assert.True(t, forbidden(err), "%s as %q: a row for another tenant: %v", name, as, err)
+	}
+	n, err := concerned(owner, fmt.Sprintf(`UPDATE %s SET tenant_id = %s`, quoted, other))
+	assert.True(t, n == 0 && (err == nil || forbidden(err)), "%s: rows given to another tenant: %v", name, err)
+	if rows > 0 {
+		seen, err := concerned(owner, `SELECT FROM `+quoted)
+		require.NoError(t, err)
+		assert.Equal(t, rows, seen, "%s: a tenant sees its own rows, and no others", name)
+	}
+	return rows > 0
+}
+
+// forbidden tells a refusal by row-level security.
+func forbidden(err error) bool {
+	var refused *pgconn.PgError
+	return errors.As(err, &refused) && refused.Code == "42501"
+}
