@@ -11,13 +11,19 @@ import (
 // Joined writes the JSON of one message that comes in parts: each is a message
 // on the wire, and one after another they merge into the whole. It writes as
 // parts come, so their fields must come in the order of their numbers, across
-// all parts; only a list goes on in the next part.
+// all parts; only a list, or a message with lists, goes on in the next part.
 type Joined struct {
+	dst []byte
+	// levels are the message and, one in another, those that are open in it.
+	levels []level
+}
+
+// level is how far a message has come.
+type level struct {
 	plan *Plan
 	at   place
-	dst  []byte
 	last int    // index of the last field
-	open *field // the list whose bracket is open, or nil
+	open *field // the list or message whose bracket is open, or nil
 }
 
 // Joins reports whether the JSON of messages of the plan can be written by a
@@ -28,76 +34,120 @@ func (p *Plan) Joins() bool {
 	})
 }
 
+// joins reports whether the field holds a message that may go on in the next
+// part.
+func (f *field) joins() bool {
+	return !f.list && f.kind == protoreflect.MessageKind && f.message.Joins()
+}
+
+// items reports whether the JSON of the field is an array that may go on in the
+// next part.
+func (f *field) items() bool {
+	return f.list || f.kind == protoreflect.MessageKind && f.entry == nil && f.message.isBareList()
+}
+
 // Join begins to write a message to w, and uses buf for it. Whoever begins must
 // end with Close.
 func (p *Plan) Join(buf []byte, w io.Writer) *Joined {
 	return &Joined{
-		plan: p, last: -1, dst: append(buf[:0], '{'),
-		at: place{memo: takeMemo(memoFrom), out: w},
+		dst:    append(buf[:0], '{'),
+		levels: []level{{plan: p, last: -1, at: place{memo: takeMemo(memoFrom), out: w}}},
 	}
 }
 
 // Add writes a part. After an error, what was written is of no use.
 func (j *Joined) Add(part []byte) error {
-	if !j.plan.Joins() {
-		return fmt.Errorf("transcode: %s does not come in parts", j.plan.name)
+	if plan := j.levels[0].plan; !plan.Joins() {
+		return fmt.Errorf("transcode: %s does not come in parts", plan.name)
 	}
+	return j.add(0, part)
+}
+
+// add writes a part of the message of a level.
+func (j *Joined) add(depth int, part []byte) error {
+	plan := j.levels[depth].plan
 	var v fieldData
 	for i := 0; i < len(part); {
 		var f *field
-		if f, i = j.plan.next(part, i, &v); i < 0 {
+		if f, i = plan.next(part, i, &v); i < 0 {
 			return errMalformed
 		}
 		if f == nil || f.empty(&v) {
 			continue
 		}
-		if err := j.field(f, &v); err != nil {
+		if err := j.field(depth, f, &v); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-func (j *Joined) field(f *field, v *fieldData) error {
-	items := f.list || f.message != nil && f.kind == protoreflect.MessageKind && f.message.isBareList()
-	if f != j.open {
-		if f.index <= j.last {
-			return fmt.Errorf("%w: %s.%s", errUnordered, j.plan.name, f.name)
-		}
-		j.closeList()
-		j.last = f.index
-		j.dst = appendKey(j.dst, f)
-		if items {
-			j.dst, j.open = append(j.dst, '['), f
+func (j *Joined) field(depth int, f *field, v *fieldData) error {
+	if f != j.levels[depth].open {
+		if err := j.begin(depth, f); err != nil {
+			return err
 		}
 	}
+	at := j.levels[depth].at
 	var err error
 	switch {
-	case items && !f.list:
-		j.dst, err = f.message.appendItems(j.dst, v.bytes, j.at.deeper())
-	case items && j.dst[len(j.dst)-1] != '[':
-		j.dst, err = f.appendData(append(j.dst, ','), v, j.at)
+	case f.joins():
+		err = j.add(depth+1, v.bytes)
+	case f.items() && !f.list:
+		j.dst, err = f.message.appendItems(j.dst, v.bytes, at.deeper())
+	case f.items() && j.dst[len(j.dst)-1] != '[':
+		j.dst, err = f.appendData(append(j.dst, ','), v, at)
 	default:
-		j.dst, err = f.appendData(j.dst, v, j.at)
+		j.dst, err = f.appendData(j.dst, v, at)
 	}
 	return err
 }
 
-func (j *Joined) closeList() {
-	if j.open != nil {
-		j.dst, j.open = append(j.dst, ']'), nil
+// begin closes what is open in the message of a level, and opens a field.
+func (j *Joined) begin(depth int, f *field) error {
+	l := &j.levels[depth]
+	if f.index <= l.last {
+		return fmt.Errorf("%w: %s.%s", errUnordered, l.plan.name, f.name)
 	}
+	if depth == maxDepth {
+		return errDepth
+	}
+	j.close(depth)
+	l.last = f.index
+	j.dst = appendKey(j.dst, f)
+	switch {
+	case f.items():
+		j.dst, l.open = append(j.dst, '['), f
+	case f.joins():
+		j.dst, l.open = append(j.dst, '{'), f
+		j.levels = append(j.levels, level{plan: f.message, last: -1, at: l.at.deeper()})
+	}
+	return nil
+}
+
+// close closes what is open in the message of a level.
+func (j *Joined) close(depth int) {
+	for top := len(j.levels) - 1; top >= depth; top-- {
+		if open := j.levels[top].open; open != nil && open.items() {
+			j.dst = append(j.dst, ']')
+		}
+		if top > depth {
+			j.dst = append(j.dst, '}')
+		}
+	}
+	j.levels[depth].open = nil
+	j.levels = j.levels[:depth+1]
 }
 
 // End answers the last part of the JSON, which the caller must write.
 func (j *Joined) End() []byte {
-	j.closeList()
+	j.close(0)
 	j.dst = append(j.dst, '}')
 	return j.dst
 }
 
 // Close lets go of everything but the buffer that End answered.
 func (j *Joined) Close() {
-	j.at.memo.give()
-	j.at.memo = nil
+	j.levels[0].at.memo.give()
+	j.levels = nil
 }

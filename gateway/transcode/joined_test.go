@@ -3,15 +3,18 @@ package transcode_test
 import (
 	"bytes"
 	"math/rand/v2"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 	"google.golang.org/protobuf/encoding/protowire"
 	"google.golang.org/protobuf/proto"
+	"google.golang.org/protobuf/types/known/structpb"
 
 	"github.com/rotaloom/rotaloom/gateway/transcode"
 	commonv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/common/v1"
+	platformv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/platform/v1"
 	schedulingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/scheduling/v1"
 )
 
@@ -87,6 +90,46 @@ func TestJoinedPartsEqualProtojson(t *testing.T) {
 		require.NoError(t, err)
 		require.Equal(t, expected(t, m), decode(t, text))
 	}
+}
+
+// A message in the message goes on in the next part as well, with the lists that
+// are in it.
+func TestJoinedMessagesGoOn(t *testing.T) {
+	t.Parallel()
+	node := func(entity string, children ...*platformv1.DataNode) *platformv1.DataNode {
+		return &platformv1.DataNode{
+			Key: &structpb.Struct{Fields: map[string]*structpb.Value{"ID": structpb.NewStringValue(entity)}}, CustomProperties: &structpb.Struct{},
+			Attributes: &platformv1.DataAttributes{}, Children: &platformv1.DataNodes{Nodes: children}, RootEntity: entity,
+			SummaryListDisplay: &platformv1.DataSummaries{Summaries: []*platformv1.DataSummary{{Key: entity}}},
+		}
+	}
+	m := &platformv1.DataAnswer{Metadata: &platformv1.DataMetadata{CacheKey: "tag", Errors: []*platformv1.DataError{{Code: "a"}, {Code: "b"}}}, Data: node("ROOT")}
+	var parts [][]byte
+	add := func(part *platformv1.DataAnswer) {
+		wire, err := proto.MarshalOptions{Deterministic: true}.Marshal(part)
+		require.NoError(t, err)
+		parts = append(parts, wire)
+	}
+	errors := m.Metadata.Errors
+	add(&platformv1.DataAnswer{Metadata: &platformv1.DataMetadata{CacheKey: "tag", Errors: errors[:1]}})
+	add(&platformv1.DataAnswer{Metadata: &platformv1.DataMetadata{Errors: errors[1:]}})
+	add(&platformv1.DataAnswer{Data: &platformv1.DataNode{Key: m.Data.Key, Attributes: m.Data.Attributes}})
+	for i := range 500 {
+		child := node(strings.Repeat("x", i))
+		m.Data.Children.Nodes = append(m.Data.Children.Nodes, child)
+		add(&platformv1.DataAnswer{Data: &platformv1.DataNode{Children: &platformv1.DataNodes{Nodes: []*platformv1.DataNode{child}}}})
+	}
+	add(&platformv1.DataAnswer{Data: &platformv1.DataNode{
+		SummaryListDisplay: m.Data.SummaryListDisplay, RootEntity: "ROOT", CustomProperties: m.Data.CustomProperties,
+	}})
+	text, err := join(t, m, parts)
+	require.NoError(t, err)
+	require.Equal(t, expected(t, m), decode(t, text))
+	_, err = join(t, m, append(parts, parts[2]))
+	assert.Error(t, err, "a field of a message in the message that comes back")
+	text, err = join(t, m, parts[:1])
+	require.NoError(t, err)
+	assert.JSONEq(t, `{"metadata": {"cacheKey": "tag", "errors": [{"code": "a"}]}}`, string(text))
 }
 
 func TestJoiningNothing(t *testing.T) {

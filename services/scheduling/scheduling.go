@@ -85,6 +85,8 @@ func New(_ context.Context, cfg Config, deps Deps) (*Service, error) {
 	resolver := projection.NewResolver(deps.Pool,
 		commonsv1.NewPersonServiceClient(deps.Commons), timekeepingv1.NewEmploymentTermServiceClient(deps.Timekeeping),
 		rows.New(clock.System{}, rows.NewGroups(commonsv1.NewEmployeeGroupServiceClient(deps.Commons))))
+	members := projection.NewMembers(deps.Pool,
+		timekeepingv1.NewEmploymentTermAssignmentServiceClient(deps.Timekeeping), projection.DefaultPatience)
 	shiftTemplates, patternTemplates := shifttemplate.NewStore(), patterntemplate.NewStore()
 	definitions := definition.New(cfg.Patterns, shiftTemplates, patternTemplates)
 	reader := schedule.NewReader(deps.Pool, definitions)
@@ -95,7 +97,7 @@ func New(_ context.Context, cfg Config, deps Deps) (*Service, error) {
 		shiftTemplates:   shifttemplate.New(deps.Pool, shiftTemplates, definition.NewRules(cfg.Patterns), resolver),
 		patternTemplates: patterntemplate.New(deps.Pool, patternTemplates, definitions),
 		termPatterns: termpattern.New(cfg.Builder, termpattern.Deps{
-			Pool: deps.Pool, Definitions: definitions, Terms: resolver, Wake: core.Wake,
+			Pool: deps.Pool, Definitions: definitions, Terms: resolver, Members: members, Wake: core.Wake,
 		}),
 		schedules:    schedule.New(deps.Pool, reader, resolver),
 		shifts:       item.NewShifts(items),

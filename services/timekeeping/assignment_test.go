@@ -195,6 +195,36 @@ func TestUpsertOfAHundred(t *testing.T) {
 	assert.True(t, fault.HasStatus(err, 400), err)
 }
 
+func TestMembersAreCounted(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	ctx := inTenant(t, 1)
+	one, two, none := b.createTerm(t, ctx, "One"), b.createTerm(t, ctx, "Two"), b.createTerm(t, ctx, "None")
+	count := func(ctx context.Context, terms ...int64) map[int64]int64 {
+		answer, err := b.assignments.CountMembers(ctx, &timekeepingv1.CountMembersRequest{EmploymentTermIds: terms})
+		require.NoError(t, err)
+		out := map[int64]int64{}
+		for _, c := range answer.GetCounts() {
+			out[c.GetEmploymentTermId()] = c.GetPersons()
+		}
+		return out
+	}
+	_, err := b.upsert(ctx,
+		of(1, nil, on(one, "2020-01-01", "2021-01-01"), on(two, "2021-01-01", "2022-01-01"), on(one, "2022-01-01", "3000-01-01")),
+		of(2, nil, on(one, "2999-01-01", "3000-01-01")))
+	require.NoError(t, err)
+	assert.Equal(t, map[int64]int64{one: 2, two: 1}, count(ctx, one, two, none, one))
+	assert.Equal(t, map[int64]int64{two: 1}, count(ctx, two))
+	assert.Empty(t, count(ctx))
+	assert.Empty(t, count(inTenant(t, 2), one), "another tenant")
+
+	_, err = b.upsert(ctx, of(1, nil))
+	require.NoError(t, err)
+	assert.Equal(t, map[int64]int64{one: 1}, count(ctx, one, two))
+	_, err = b.assignments.CountMembers(ctx, &timekeepingv1.CountMembersRequest{EmploymentTermIds: make([]int64, 1001)})
+	assert.True(t, fault.HasStatus(err, 400), err)
+}
+
 func TestConcurrentUpserts(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)

@@ -50,7 +50,7 @@ var groups = []group{
 	{[]string{authorise}, authorising},
 	{[]string{passwordGrants, refreshGrants}, grants},
 	{[]string{memory}, population},
-	{[]string{hyperfind, persons}, companyFigures},
+	{[]string{hyperfind, data, persons}, companyFigures},
 	{[]string{largeAnswer}, largeAnswers},
 }
 
@@ -68,6 +68,7 @@ const (
 	refreshGrants  = "refresh-grants"
 	authorise      = "authorise"
 	hyperfind      = "hyperfind"
+	data           = "data"
 	persons        = "persons"
 	largeAnswer    = "large-answers"
 )
@@ -101,15 +102,6 @@ func privatePostgres(stateDir string) func(string) string {
 	return func(database string) string { return "postgres:///" + database + "?" + query.Encode() }
 }
 
-// standaloneTarget starts the all-in-one process.
-func standaloneTarget(h *host, o Options) target {
-	server := launch.Standalone(h, "--log-level", "warn", "--admin-address", o.Profiles)
-	return target{
-		api:    scenario.API{Target: server.Target(h)},
-		tlsDir: filepath.Dir(server.CAFile), postgres: privatePostgres(server.StateDir), databases: "rotaloom_",
-	}
-}
-
 // crewSize is 10,000, or fewer for a short run.
 func (o Options) crewSize() int {
 	if o.Short {
@@ -120,8 +112,8 @@ func (o Options) crewSize() int {
 
 // standalone measures on the all-in-one process.
 func standalone(h *host, o Options) ([]figure, error) {
-	t := standaloneTarget(h, o)
-	api := t.api
+	server := launch.Standalone(h, "--log-level", "warn", "--admin-address", o.Profiles)
+	api := scenario.API{Target: server.Target(h)}
 	var figures []figure
 	add := func(f figure, err error) error {
 		figures = append(figures, f)
@@ -138,6 +130,7 @@ func standalone(h *host, o Options) ([]figure, error) {
 			}
 		}
 		if o.wants(readStandalone) {
+			t := target{api: api, tlsDir: filepath.Dir(server.CAFile), postgres: privatePostgres(server.StateDir)}
 			if err := add(readFigure(h, o, readStandalone, t, crew)); err != nil {
 				return nil, err
 			}

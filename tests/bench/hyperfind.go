@@ -38,9 +38,9 @@ func post(api scenario.API, path string, body scenario.Object) (*reader, error) 
 
 // hyperfindFigure compares a hyperfind that finds half of the company with the
 // statement that it runs, run by psql, which prints the rows into nothing.
-func hyperfindFigure(h *host, o Options, t target, c *company) (figure, error) {
+func hyperfindFigure(h *host, o Options, p *premises) (figure, error) {
 	f := figure{name: hyperfind, unit: "ms", atMost: 2, note: "p50; 50,000 of 100,000 persons over HTTPS, against psql with the same statement"}
-	product, err := post(t.api, hyperfindPath, everybodyActive())
+	product, err := post(p.api, hyperfindPath, everybodyActive())
 	if err != nil {
 		return f, err
 	}
@@ -58,7 +58,7 @@ func hyperfindFigure(h *host, o Options, t target, c *company) (figure, error) {
 		return f, fmt.Errorf("a hyperfind finds %d persons and answers %d refs and %d persons instead of %d of each",
 			answer.Count, len(answer.Result.Refs), len(answer.Result.BasePersons), foundPersons)
 	}
-	floor, err := newPsql(h.ctx, t.postgres(t.databases+"commons"), c)
+	floor, err := newPsql(h.ctx, p.postgres(commonsDatabase), p.company)
 	if err != nil {
 		return f, err
 	}
@@ -134,35 +134,4 @@ func (p *psql) run(ctx context.Context, count bool) (int, error) {
 		return 0, fmt.Errorf("psql: %w: %s", err, strings.TrimSpace(errs.String()))
 	}
 	return bytes.Count(lines.Bytes(), []byte("\n")), nil
-}
-
-// companyFigures measures, on the all-in-one process, what is done with a
-// company.
-func companyFigures(h *host, o Options) ([]figure, error) {
-	if o.Short {
-		h.Logf("left out by -short")
-		return nil, nil
-	}
-	t := standaloneTarget(h, o)
-	c, err := logged(h, "a company of 100,000 persons and 10,000 locations", func() (*company, error) {
-		return found(h.ctx, t.api, t.postgres(t.databases+"commons"))
-	})
-	if err != nil {
-		return nil, err
-	}
-	var figures []figure
-	for _, one := range []struct {
-		name    string
-		measure func(*host, Options, target, *company) (figure, error)
-	}{{hyperfind, hyperfindFigure}, {persons, personsFigure}} {
-		if !o.wants(one.name) {
-			continue
-		}
-		f, err := one.measure(h, o, t, c)
-		if err != nil {
-			return nil, fmt.Errorf("%s: %w", one.name, err)
-		}
-		figures = append(figures, f)
-	}
-	return figures, nil
 }

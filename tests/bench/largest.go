@@ -25,6 +25,8 @@ const (
 	largeEmployees = 2000
 	largeFirst     = "2026-03-02"
 	largeLast      = "2026-03-29"
+	// The year that data is read of, day by day.
+	yearFirst, yearLast = "2026-02-01", "2027-01-31"
 )
 
 // largest is a request with the largest answer that is allowed.
@@ -78,6 +80,7 @@ func largestRequests(crew *scenario.Crew) []largest {
 	return []largest{
 		{readPath, scenario.ReadRequest(crew.Persons, largeFirst, largeLast), `"startDateTime":"2026-03-`, largeEmployees * 28},
 		{hyperfindPath, everybodyActive(), `"personId":`, foundPersons},
+		{dataPath, dataRequest(crew.Persons[:dataEmployees], yearFirst, yearLast, true, "EMP_COMMON_FULL_NAME", "EMP_COMMON_ID"), `"PEOPLE":`, dataEmployees * 365},
 		{"/v1/commons/persons/apply_read", scenario.Object{"where": scenario.Object{}, "count": pageOfPersons}, `"personId":`, pageOfPersons},
 	}
 }

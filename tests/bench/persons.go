@@ -24,15 +24,15 @@ const (
 // personsFigure compares multi_upserts of persons over HTTPS with INSERTs of the
 // rows that they leave behind, into copies of the tables, one INSERT for each
 // table and one transaction for each call.
-func personsFigure(h *host, o Options, t target, c *company) (figure, error) {
+func personsFigure(h *host, o Options, p *premises) (figure, error) {
 	f := figure{name: persons, unit: "persons/s", atLeast: 0.3,
 		note: "multi_upsert of 100 persons, half of them new, against one INSERT of the same rows for each table"}
-	floor, err := newCopies(h.ctx, t.postgres(t.databases+"commons"))
+	floor, err := newCopies(h.ctx, p.postgres(commonsDatabase))
 	if err != nil {
 		return f, err
 	}
 	defer floor.conn.Close(context.WithoutCancel(h.ctx))
-	calls := &upserts{api: t.api, company: c}
+	calls := &upserts{api: p.api, company: p.company}
 	samples, err := interleave(h.ctx, o.Rounds,
 		func(ctx context.Context, _ int) (float64, error) { return calls.round(ctx) },
 		func(ctx context.Context, _ int) (float64, error) { return floor.round(ctx, calls.written) })
@@ -109,6 +109,7 @@ type copies struct {
 	columns [][]string
 }
 
+// newCopies makes copies of the tables in the database.
 func newCopies(ctx context.Context, url string) (*copies, error) {
 	conn, err := pgx.Connect(ctx, url)
 	if err != nil {

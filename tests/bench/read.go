@@ -102,8 +102,6 @@ type target struct {
 	api scenario.API
 	// postgres is the URL of a database of the same server for its superuser.
 	postgres func(database string) string
-	// databases is what the names of the services' databases begin with.
-	databases string
 	// tlsDir is the folder of the authority that the target's certificate is of.
 	tlsDir string
 }

@@ -19,6 +19,10 @@ import (
 var ofNobody = map[string]string{
 	"auth.signing_key": "the keys of the installation",
 	"auth.tenant":      "a row is a tenant; it has policies of its own",
+
+	"commons.outbox_stream":     "which stream of the broker the service fills",
+	"timekeeping.outbox_stream": "which stream of the broker the service fills",
+	"scheduling.outbox_stream":  "which stream of the broker the service fills",
 }
 
 // ofAll are the unique indexes that hold for all tenants together, and why.

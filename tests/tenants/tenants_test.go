@@ -2,13 +2,16 @@ package tenants
 
 import (
 	"fmt"
+	"net/http"
 	"net/url"
 	"testing"
+	"time"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/rotaloom/rotaloom/pkg/localpg"
 	"github.com/rotaloom/rotaloom/tests/contract"
 	"github.com/rotaloom/rotaloom/tests/launch"
 )
@@ -41,7 +44,54 @@ func TestStatementsAlone(t *testing.T) {
 			require.NoError(t, err)
 		}
 	}
-	apart(t, w)
+	other := apart(t, w)
+	switched(t, w, other)
+}
+
+// switched shows what becomes of a tenant that is switched off and on.
+func switched(t *testing.T, w *world, m member) {
+	t.Helper()
+	answers := func(status int) {
+		t.Helper()
+		for _, path := range []string{"/v1/auth/clients", "/v1/commons/persons/1", "/v1/timekeeping/setup/employment_terms", "/v1/scheduling/shift_templates/1", "/v1/platform/rate_limits"} {
+			launch.Await(t, time.Second, path, func() bool {
+				got, err := contract.Send(t.Context(), m.Target, m.host, contract.Asked{Step: contract.Step{Do: "GET " + path}})
+				require.NoError(t, err)
+				return (got.Status == http.StatusUnauthorized) == (status == http.StatusUnauthorized)
+			})
+		}
+	}
+	answers(http.StatusOK)
+	assert.Contains(t, w.operate(t, "disable", m.id), "disabled")
+	answers(http.StatusUnauthorized)
+	_, err := m.login(t)
+	require.ErrorContains(t, err, "invalid_client")
+	listed := m.id + ` +` + m.host + ` +disabled since `
+	assert.Regexp(t, listed, w.operate(t, "list"))
+	out, errs, code := launch.Run(t, launch.Build(t, "services/auth/cmd/auth"), nil, "tenant", "list",
+		"--database-url", w.database.AdminURL("rotaloom_auth")+"&role="+localpg.Role)
+	require.Zero(t, code, errs)
+	assert.Regexp(t, listed, out, "the program of the service has the same commands")
+	w.operate(t, "enable", m.id)
+	answers(http.StatusUnauthorized)
+	m.Token, err = m.login(t)
+	require.NoError(t, err)
+	answers(http.StatusOK)
+}
+
+// Operators find the database that the all-in-one program keeps for itself.
+func TestOperatorsReachThePrivateDatabase(t *testing.T) {
+	t.Parallel()
+	server := launch.Standalone(t)
+	w := &world{Server: server, binary: launch.Build(t, "services/standalone/cmd/rotaloom"), place: []string{"--state-dir", server.StateDir}}
+	m := w.tenant(t, "second")
+	assert.Regexp(t, `1 +\(all others\) +enabled +default\n`+m.id+` +`+m.host+` +enabled +second\n`, w.operate(t, "list"))
+	_, errs, code := launch.Run(t, w.binary, nil, append([]string{"tenant", "create", "third", "--host", m.host}, w.place...)...)
+	assert.Equal(t, 1, code)
+	assert.Contains(t, errs, "another tenant has the host name")
+	_, errs, code = launch.Run(t, w.binary, nil, "tenant", "list", "--state-dir", t.TempDir())
+	assert.Equal(t, 1, code)
+	assert.Contains(t, errs, "there is no server in")
 }
 
 // apart shows that tenants know nothing of each other.
@@ -56,7 +106,10 @@ func apart(t *testing.T, w *world) member {
 	require.False(t, t.Failed())
 	before := w.settled(t, "1")
 	replay(t, owned, other, blank)
-	assert.Equal(t, before, w.settled(t, "1"), "nothing of the owner was changed")
+	after := w.settled(t, "1")
+	for table, rows := range before {
+		assert.Equal(t, rows, after[table], "%s: nothing of the owner was changed", table)
+	}
 	_, err := contract.Login(t.Context(), owner)
 	require.NoError(t, err)
 	return other

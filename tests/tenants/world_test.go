@@ -30,8 +30,8 @@ type world struct {
 	*launch.Server
 	database *localpg.Server
 	binary   string
-	// url is how the product, and an operator, reach the database server.
-	url string
+	// place says how operators reach the database server.
+	place []string
 	// admin are connections as a superuser, whom row-level security does not bind.
 	admin map[string]*pgx.Conn
 }
@@ -51,9 +51,10 @@ func newWorld(t *testing.T, through func(socket, direct string) string) *world {
 	require.NoError(t, err)
 	w := &world{
 		database: database, admin: map[string]*pgx.Conn{}, binary: launch.Build(t, "services/standalone/cmd/rotaloom"),
-		url: through(filepath.Join(parsed.Query().Get("host"), ".s.PGSQL."+parsed.Query().Get("port")), direct),
 	}
-	w.Server = launch.StandaloneIn(t, filepath.Join(dir, "state"), nil, "--database-url", w.url)
+	address := through(filepath.Join(parsed.Query().Get("host"), ".s.PGSQL."+parsed.Query().Get("port")), direct)
+	w.place = []string{"--database-url", address}
+	w.Server = launch.StandaloneIn(t, filepath.Join(dir, "state"), nil, w.place...)
 	for _, service := range services {
 		conn, err := pgx.Connect(t.Context(), database.AdminURL("rotaloom_"+service))
 		require.NoError(t, err)
@@ -72,7 +73,7 @@ type member struct {
 // operate runs a command of an operator.
 func (w *world) operate(t *testing.T, args ...string) string {
 	t.Helper()
-	args = append(append([]string{"tenant"}, args...), "--database-url", w.url)
+	args = append(append([]string{"tenant"}, args...), w.place...)
 	out, errs, code := launch.Run(t, w.binary, nil, args...)
 	require.Zero(t, code, "%v: %s", args, errs)
 	return out
@@ -142,7 +143,12 @@ func fill(t *testing.T, target contract.Target) []contract.Asked {
 			t.Run(c.Path, func(t *testing.T) {
 				t.Parallel()
 				var err error
-				asked[i], err = contract.Record(t.Context(), target, c, removes)
+				// What is applied in time is for the tests of contracts to judge.
+				for range 3 {
+					if asked[i], err = contract.Record(t.Context(), target, c, removes); err == nil {
+						return
+					}
+				}
 				require.NoError(t, err)
 			})
 		}
@@ -167,12 +173,19 @@ func (w *world) tables(t *testing.T, service string) []string {
 	return found
 }
 
-// rows answers a fingerprint of what a tenant has in each table.
+// restless is the table in which edges note by themselves what they did not use of a
+// rate.
+const restless = "rate_bucket"
+
+// rows answers a fingerprint of what a tenant has in each table but the restless one.
 func (w *world) rows(t *testing.T, tenant string) map[string]string {
 	t.Helper()
 	all := map[string]string{}
 	for _, service := range services {
 		for _, table := range w.tables(t, service) {
+			if table == restless {
+				continue
+			}
 			var print string
 			name := pgx.Identifier{table}.Sanitize()
 			err := w.admin[service].QueryRow(t.Context(), fmt.Sprintf(

@@ -84,11 +84,13 @@ const countChildren = `
 SELECT parent_id, count(*) FROM location_version
 WHERE tenant_id = $1 AND parent_id = ANY($2) AND from_date <= $3 AND to_date > $3 GROUP BY parent_id`
 
-// How many persons have their primary job there or below, on the day.
+// How many persons have their primary job there or below, on the day. The array
+// makes the planner look the paths up, however many it takes them for; otherwise
+// it reads all jobs for each location.
 func countHeads() string {
 	return `SELECT asked.id, (SELECT count(DISTINCT a.person_id) FROM primary_labor_account a
 		WHERE a.tenant_id = $1 AND a.from_date <= $3 AND a.to_date > $3
-		  AND a.organization_path IN (SELECT path FROM ` + locations.PathsBelowSQL("$1", "ARRAY[asked.id]", "$3::date") + ` AS names))
+		  AND a.organization_path = ANY(ARRAY(SELECT path FROM ` + locations.PathsBelowSQL("$1", "ARRAY[asked.id]", "$3::date") + ` AS names)))
 		FROM unnest($2::bigint[]) AS asked (id)`
 }
 

@@ -80,7 +80,7 @@ func (h *Handler) answer(ctx context.Context, root *node, days civil.Range, visi
 	}
 	switch {
 	case a.count <= limit:
-		return a.message(), nil
+		return a.message(ctx)
 	case a.count > mostThreshold:
 		return nil, fault.TooLarge(CodeMost, fmt.Sprintf("Service limits are exceeded: employees in the response: %d, allowed: %d. "+
 			"Ask for fewer.", a.count, mostThreshold)).WithLimits(int64(a.count), mostThreshold)

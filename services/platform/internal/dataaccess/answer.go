@@ -1,6 +1,7 @@
 package dataaccess
 
 import (
+	"fmt"
 	"strconv"
 
 	"google.golang.org/protobuf/encoding/protowire"
@@ -9,6 +10,7 @@ import (
 
 	"github.com/rotaloom/rotaloom/pkg/civil"
 	"github.com/rotaloom/rotaloom/pkg/dataelement"
+	"github.com/rotaloom/rotaloom/pkg/fault"
 	platformv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/platform/v1"
 )
 
@@ -25,12 +27,23 @@ const (
 	attributeKey, attributeAlias, attributeRaw, attributeValue = 1, 2, 3, 4
 )
 
+const (
+	// mostAnswerBytes bounds the nodes of an answer. It is what the edge takes,
+	// but for what else is in an answer.
+	mostAnswerBytes = 64<<20 - 1<<20
+	// certainlyFits is how many values fit, however long they are.
+	certainlyFits = 10_000
+)
+
 // writer appends nodes as bytes.
 type writer struct {
 	*result
 	grid bool
-	// scratch is where a node is made before its length is known.
-	scratch []byte
+	// send sends a part ahead; nil when the caller takes no parts.
+	send func(fields []byte) (next []byte, err error)
+	// Where parts are made before their lengths are known: a node, its
+	// attributes, and a value in its two forms.
+	scratch, list, raw, value []byte
 }
 
 func appendBytes(dst []byte, field protowire.Number, value []byte) []byte {
@@ -41,8 +54,11 @@ func appendText(dst []byte, field protowire.Number, value string) []byte {
 	return protowire.AppendString(protowire.AppendTag(dst, field, protowire.BytesType), value)
 }
 
+// pieceBytes is how much is written before a part is sent, about.
+const pieceBytes = 64 << 10
+
 // root appends the field data of the answer: the nodes of a page, and what is
-// said of all.
+// said of all. Whoever takes parts gets a few nodes at a time; all parts merge.
 func (w *writer) root(dst []byte, page []int32, totals bool) ([]byte, error) {
 	if w.nothing() {
 		return appendBytes(dst, answerData, nil), nil
@@ -59,17 +75,57 @@ func (w *writer) root(dst []byte, page []int32, totals bool) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	var children []byte
-	for _, node := range page {
-		children = w.child(children, w.table, node)
-	}
 	body := appendBytes(appendBytes(nil, nodeKey, key), nodeCoreKey, nil)
 	body = appendBytes(body, nodeAttributes, nil)
-	body = appendBytes(body, nodeChildren, children)
-	body = appendBytes(body, nodeSummaries, summary)
+	dst = appendBytes(dst, answerData, appendBytes(body, nodeChildren, nil))
+	if dst, err = w.children(dst, page); err != nil {
+		return nil, err
+	}
+	body = appendBytes(body[:0], nodeSummaries, summary)
 	body = appendText(body, nodeRootEntity, "ROOT")
-	body = appendBytes(body, nodeCustom, nil)
-	return appendBytes(dst, answerData, body), nil
+	return appendBytes(dst, answerData, appendBytes(body, nodeCustom, nil)), nil
+}
+
+// children appends the nodes of a page, and sends them when they are many.
+func (w *writer) children(dst []byte, page []int32) ([]byte, error) {
+	var nodes []byte
+	for i, node := range page {
+		nodes = w.child(nodes, w.table, node)
+		if len(nodes) < pieceBytes && i < len(page)-1 {
+			continue
+		}
+		size := 1 + protowire.SizeBytes(len(nodes))
+		dst = protowire.AppendVarint(protowire.AppendTag(dst, answerData, protowire.BytesType), uint64(size))
+		dst = appendBytes(dst, nodeChildren, nodes)
+		nodes = nodes[:0]
+		if w.send == nil {
+			continue
+		}
+		var err error
+		if dst, err = w.send(dst); err != nil {
+			return nil, err
+		}
+	}
+	return dst, nil
+}
+
+// checkSize refuses an answer that the edge would not take. Whether it does is
+// found out before anything is sent, by writing the nodes to nowhere.
+func (w *writer) checkSize(page []int32) error {
+	if len(page)*len(w.table.columns) < certainlyFits {
+		return nil
+	}
+	var node []byte
+	size := 0
+	for _, n := range page {
+		node = w.child(node[:0], w.table, n)
+		size += len(node)
+	}
+	if size <= mostAnswerBytes {
+		return nil
+	}
+	return fault.TooLarge(fault.CodeTooLarge, fmt.Sprintf("The answer would have %d bytes, more than the allowed %d. "+
+		"Ask for one page of it (index and count), or for fewer rows, days or data elements.", size, mostAnswerBytes))
 }
 
 // child appends a node to a list of children.
@@ -147,26 +203,37 @@ func refValue(id, qualifier string) []byte {
 	return appendBytes(nil, treeValue, fields)
 }
 
+// newHead answers how the attributes of a column begin: with its key and its
+// alias.
+func (c *column) newHead() []byte {
+	head := appendText(nil, attributeKey, c.key)
+	if c.alias != nil {
+		head = appendText(head, attributeAlias, *c.alias)
+	}
+	return head
+}
+
 // attributes appends the values of a node.
 func (w *writer) attributes(dst []byte, t *table, node int32) []byte {
 	columns := t.columns
 	if t.groups == nil {
 		columns = columns[:w.shown]
 	}
-	var list, body, text []byte
+	list := w.list[:0]
 	for _, c := range columns {
-		body = appendText(body[:0], attributeKey, c.key)
-		if c.alias != nil {
-			body = appendText(body, attributeAlias, *c.alias)
+		size, cell := len(c.head), t.cell(c, node)
+		there := c.failed == "" && c.there[cell]
+		if there {
+			w.raw, w.value = c.appendRaw(w.raw[:0], cell), c.appendValue(w.value[:0], cell)
+			size += 2 + protowire.SizeBytes(len(w.raw)) + protowire.SizeBytes(len(w.value))
 		}
-		if cell := t.cell(c, node); c.failed == "" && c.there[cell] {
-			text = c.appendRaw(text[:0], cell)
-			body = appendBytes(body, attributeRaw, text)
-			text = c.appendValue(text[:0], cell)
-			body = appendBytes(body, attributeValue, text)
+		list = protowire.AppendTag(list, listItems, protowire.BytesType)
+		list = append(protowire.AppendVarint(list, uint64(size)), c.head...)
+		if there {
+			list = appendBytes(appendBytes(list, attributeRaw, w.raw), attributeValue, w.value)
 		}
-		list = appendBytes(list, listItems, body)
 	}
+	w.list = list
 	return appendBytes(dst, nodeAttributes, list)
 }
 

@@ -18,6 +18,9 @@ const (
 	describedFor = time.Minute
 	// describeWithin bounds the wait for that.
 	describeWithin = 5 * time.Second
+	// describeAgain is when a service that did not answer is asked again, so that
+	// not every request waits for it.
+	describeAgain = 2 * time.Second
 )
 
 // provider is a provider with the service that has it.
@@ -96,6 +99,8 @@ func (c *catalogue) refresh(ctx context.Context, stale []int) *elements {
 	for k, i := range stale {
 		if answers[k] != nil {
 			c.known[i] = described{providers: answers[k], until: c.clock.Now().Add(describedFor)}
+		} else {
+			c.known[i].until = c.clock.Now().Add(describeAgain)
 		}
 	}
 	c.merged = c.merge()

@@ -26,6 +26,8 @@ type column struct {
 	texts    []string
 	numbers  []float64
 	integers []int64
+	// head begins the attributes of the column.
+	head []byte
 }
 
 // numeric reports whether the values can be added up.

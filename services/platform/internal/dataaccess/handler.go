@@ -16,6 +16,7 @@ import (
 
 	"github.com/rotaloom/rotaloom/pkg/authn"
 	"github.com/rotaloom/rotaloom/pkg/clock"
+	"github.com/rotaloom/rotaloom/pkg/rpc"
 	"github.com/rotaloom/rotaloom/pkg/tenant"
 	commonsv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/commons/v1"
 	datav1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/data/v1"
@@ -113,7 +114,7 @@ func (h *Handler) MultiReadData(ctx context.Context, req *platformv1.MultiReadDa
 		// What is incomplete is read anew the next time.
 		kept = r.errorsOf() == nil && h.cache.put(key, r)
 	}
-	return h.answer(q, r, tag, kept)
+	return h.answer(ctx, q, r, tag, kept)
 }
 
 // read does what a request asks for.
@@ -145,6 +146,9 @@ func (h *Handler) read(ctx context.Context, q *query) (*result, error) {
 	if err != nil {
 		return nil, err
 	}
+	for _, c := range slices.Concat(p.columns, table.columns) {
+		c.head = c.newHead()
+	}
 	now := h.clock.Now()
 	r := &result{
 		view: q.view, label: q.label, rows: rows, bounds: bounds, table: table, read: p.columns, shown: p.shown,
@@ -154,8 +158,8 @@ func (h *Handler) read(ctx context.Context, q *query) (*result, error) {
 	return r, nil
 }
 
-// answer writes a page of a result.
-func (h *Handler) answer(q *query, r *result, tag string, kept bool) (*platformv1.DataAnswer, error) {
+// answer writes a page of a result, or sends most of it ahead.
+func (h *Handler) answer(ctx context.Context, q *query, r *result, tag string, kept bool) (*platformv1.DataAnswer, error) {
 	page, err := pageOf(r.table.nodes, q)
 	if err != nil {
 		return nil, err
@@ -174,11 +178,22 @@ func (h *Handler) answer(q *query, r *result, tag string, kept bool) (*platformv
 	if r.nothing() {
 		out.Metadata.NumNodes, out.Metadata.TotalNodes, out.Metadata.TotalElements = "0", "0", "0"
 	}
-	data, err := w.root(nil, page, q.GetOptions().GetIncludeColumnTotals())
-	if err != nil {
+	if err := w.checkSize(page); err != nil {
 		return nil, err
 	}
-	out.ProtoReflect().SetUnknown(data)
+	var fields []byte
+	if rpc.TakesParts(ctx) {
+		w.send = func(fields []byte) ([]byte, error) { return rpc.SendPart(ctx, fields) }
+		// What comes first is sent first.
+		if fields, err = proto.Marshal(out); err != nil {
+			return nil, err
+		}
+		out = &platformv1.DataAnswer{}
+	}
+	if fields, err = w.root(fields, page, q.GetOptions().GetIncludeColumnTotals()); err != nil {
+		return nil, err
+	}
+	out.ProtoReflect().SetUnknown(fields)
 	return out, nil
 }
 

@@ -117,7 +117,7 @@ type bench struct {
 	read int
 }
 
-func newBench(t *testing.T) *bench {
+func newBench(t testing.TB) *bench {
 	t.Helper()
 	b := &bench{commons: &commons{}, clock: clock.NewFake(time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)), fail: map[string]func(context.Context) error{}}
 	load := func(name string) func(context.Context) error {

@@ -91,12 +91,11 @@ func (r *Reader) zonedPersons(ctx context.Context, tenantID int64, ids []int64, 
 	if err != nil {
 		return nil, fmt.Errorf("schedule: read employees: %w", err)
 	}
-	var zones civil.Zones
 	var employees []projection.Employee
 	var id int64
 	var name string
 	if _, err := pgx.ForEachRow(found, []any{&id, &name}, func() error {
-		zone, err := zones.Get(name)
+		zone, err := r.zones.Get(name)
 		employees = append(employees, projection.Employee{ID: id, Zone: zone})
 		return err
 	}); err != nil {
@@ -121,26 +120,57 @@ type shape struct {
 	label   string
 	// generated says that a pattern made the entry, leave taken or not.
 	generated bool
+	// counted has the sums of a shift on days on which no clock changes. They
+	// are shared: nobody changes them.
+	counted *Outline
 }
 
+// outlineKinds are the kinds of entries that have outlines.
+var outlineKinds = [...]struct {
+	of   kind
+	made OutlineKind
+}{{kindShift, OutlineShift}, {kindPayCodeEdit, OutlinePayCodeEdit}, {kindLeaveEdit, OutlineLeaveEdit}}
+
+// outlines makes those of all entries, in one piece of memory: each person's
+// stand together in it.
 func (o *outliner) outlines() (map[int64][]Outline, error) {
-	out := make(map[int64][]Outline, len(o.persons))
-	for k, kind := range map[kind]OutlineKind{kindShift: OutlineShift, kindPayCodeEdit: OutlinePayCodeEdit, kindLeaveEdit: OutlineLeaveEdit} {
-		for i := range o.entries[k] {
-			e := &o.entries[k][i]
+	next := make([]int, len(o.persons)+1) // where the next outline of a person goes
+	for _, k := range outlineKinds {
+		for i := range o.entries[k.of] {
+			if e := &o.entries[k.of][i]; o.days.Contains(e.day) {
+				next[e.employee+1]++
+			}
+		}
+	}
+	for i := range o.persons {
+		next[i+1] += next[i]
+	}
+	first := slices.Clone(next)
+	all := make([]Outline, next[len(o.persons)])
+	for _, k := range outlineKinds {
+		for i := range o.entries[k.of] {
+			e := &o.entries[k.of][i]
 			if !o.days.Contains(e.day) {
 				continue
 			}
-			made, err := o.outline(e, kind)
+			made, err := o.outline(e, k.made)
 			if err != nil {
 				return nil, fmt.Errorf("schedule: entry %d: %w", e.id, err)
 			}
-			id := o.persons[e.employee].id
-			out[id] = append(out[id], made)
+			all[next[e.employee]] = made
+			next[e.employee]++
 		}
 	}
-	for _, list := range out {
-		slices.SortStableFunc(list, func(a, b Outline) int { return cmp.Compare(a.Start, b.Start) })
+	out := make(map[int64][]Outline, len(o.persons))
+	byStart := func(a, b Outline) int { return cmp.Compare(a.Start, b.Start) }
+	for i, p := range o.persons {
+		list := all[first[i]:first[i+1]:first[i+1]]
+		if !slices.IsSortedFunc(list, byStart) {
+			slices.SortStableFunc(list, byStart)
+		}
+		if len(list) > 0 {
+			out[p.id] = list
+		}
 	}
 	return out, nil
 }
@@ -158,7 +188,21 @@ func (o *outliner) outline(e *entry, kind OutlineKind) (Outline, error) {
 		return out, nil
 	}
 	zone := o.persons[e.employee].zone
-	midnight := int64(e.day) * civil.SecondsPerDay
+	if zone.touches(e.day, e.template.end/civil.SecondsPerDay) {
+		out.count(s, zone)
+		return out, nil
+	}
+	if s.counted == nil {
+		s.counted = &Outline{Day: e.day}
+		s.counted.count(s, nil)
+	}
+	out.Seconds, out.Breaks, out.Jobs = s.counted.Seconds, s.counted.Breaks, s.counted.Jobs
+	return out, nil
+}
+
+// count adds up the pieces of a shift, whose clock may change.
+func (out *Outline) count(s *shape, zone *zoneDays) {
+	midnight := int64(out.Day) * civil.SecondsPerDay
 	for i, p := range s.pieces {
 		seconds := zone.elapsed(midnight+p.start, midnight+p.end)
 		if p.kind == breakSegment {
@@ -173,7 +217,6 @@ func (o *outliner) outline(e *entry, kind OutlineKind) (Outline, error) {
 		}
 		out.Jobs[at].Seconds += seconds
 	}
-	return out, nil
 }
 
 // elapsed answers the real seconds between two times, given in clock-face

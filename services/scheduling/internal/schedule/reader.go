@@ -7,6 +7,7 @@ import (
 
 	"github.com/jackc/pgx/v5/pgxpool"
 
+	"github.com/rotaloom/rotaloom/pkg/civil"
 	"github.com/rotaloom/rotaloom/pkg/fault"
 )
 
@@ -21,6 +22,7 @@ const (
 type Reader struct {
 	pool     *pgxpool.Pool
 	patterns *patterns
+	zones    civil.Zones
 }
 
 // NewReader returns a reader of the schedules in a database.

@@ -41,6 +41,7 @@ func (h *Handler) ApplyCreateEmploymentTermSchedulePatterns(ctx context.Context,
 	if err := h.complete(ctx, list, partial); err != nil {
 		return nil, err
 	}
+	h.awaitMembers(ctx, list)
 	outcome, propagationID, err := h.create(ctx, list, partial)
 	if err != nil {
 		return nil, err
@@ -125,6 +126,17 @@ func (h *Handler) complete(ctx context.Context, list []creation, partial bool) e
 		}
 	}
 	return firstError(list, partial)
+}
+
+// awaitMembers waits for the members of the terms that get a pattern.
+func (h *Handler) awaitMembers(ctx context.Context, list []creation) {
+	var terms []int64
+	for i := range list {
+		if list[i].err == nil {
+			terms = append(terms, list[i].made.termID)
+		}
+	}
+	h.deps.Members.Await(ctx, terms)
 }
 
 // firstError is the error that ends a request without partial success.

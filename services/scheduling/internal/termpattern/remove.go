@@ -40,6 +40,7 @@ func (h *Handler) removeByTerms(ctx context.Context, u *update, partial bool) (*
 			ids = append(ids, term.ID)
 		}
 	}
+	h.deps.Members.Await(ctx, ids)
 	var propagationID int64
 	var byTerm map[int64]*schedulingv1.GroupSchedulePatternResults
 	err = pg.InTx(ctx, h.deps.Pool, func(ctx context.Context, tx pgx.Tx) error {

@@ -35,11 +35,20 @@ type Resolver interface {
 	Terms(ctx context.Context, refs []*commonv1.Ref) ([]projection.Term, error)
 }
 
+// Members waits until whoever was put on terms a moment ago is known here, and
+// not for long. It must not be used in a transaction.
+type Members interface {
+	Await(ctx context.Context, termIDs []int64)
+}
+
 // Deps are what a Handler works with.
 type Deps struct {
 	Pool        *pgxpool.Pool
 	Definitions *definition.Definitions
 	Terms       Resolver
+	// Members is asked before a change starts a propagation, so that its total
+	// has everybody.
+	Members Members
 	// Wake tells the outbox relay that there is something to publish. It is
 	// called after the commit.
 	Wake func()

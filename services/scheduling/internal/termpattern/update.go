@@ -76,6 +76,11 @@ func (h *Handler) update(ctx context.Context, u *update, partial bool) (*outcome
 	if err != nil {
 		return nil, 0, err
 	}
+	terms, err := termsOf(ctx, h.deps.Pool, tenantID, u.ids)
+	if err != nil {
+		return nil, 0, err
+	}
+	h.deps.Members.Await(ctx, terms)
 	var out *outcome
 	var propagationID int64
 	err = pg.InTx(ctx, h.deps.Pool, func(ctx context.Context, tx pgx.Tx) error {

@@ -2,6 +2,7 @@ package termpattern_test
 
 import (
 	"context"
+	"sync"
 	"sync/atomic"
 	"testing"
 
@@ -45,8 +46,21 @@ func (timekeeping) ResolveEmploymentTerms(context.Context, *timekeepingv1.Resolv
 	return &timekeepingv1.ResolveEmploymentTermsResponse{}, nil
 }
 
+// members notes the terms whose members were waited for.
+type members struct {
+	lock  sync.Mutex
+	terms []int64
+}
+
+func (m *members) Await(_ context.Context, termIDs []int64) {
+	m.lock.Lock()
+	defer m.lock.Unlock()
+	m.terms = termIDs
+}
+
 type world struct {
 	*schedtest.Env
+	members
 	client schedulingv1.EmploymentTermSchedulePatternServiceClient
 	woken  atomic.Int32
 }
@@ -59,6 +73,7 @@ func newWorld(t *testing.T) *world {
 		Pool:        w.Pool,
 		Definitions: definition.New(definition.Settings{}, shifts, patterns),
 		Terms:       projection.NewResolver(w.Pool, nil, timekeeping{}, nil),
+		Members:     &w.members,
 		Wake:        func() { w.woken.Add(1) },
 	})
 	schedulingv1.RegisterEmploymentTermSchedulePatternServiceServer(w.Local, handler)
@@ -175,6 +190,9 @@ func (w *world) requirePropagation(t *testing.T, header metadata.MD, terms ...in
 SELECT '/v1/scheduling/propagations/' || id, employment_term_ids FROM propagation ORDER BY id DESC LIMIT 1`).Scan(&location, &concerned))
 	assert.Equal(t, []string{location}, header.Get(rpc.HeaderContentLocation))
 	assert.Equal(t, terms, concerned)
+	w.members.lock.Lock()
+	defer w.members.lock.Unlock()
+	assert.Subset(t, w.members.terms, terms, "their members were waited for before")
 	rows := w.Rows(t, "propagation", "outbox")
 	assert.Equal(t, rows["propagation"], rows["outbox"])
 	assert.EqualValues(t, rows["propagation"], w.woken.Load())

@@ -1781,10 +1781,10 @@ const file_rotaloom_platform_v1_data_proto_rawDesc = "" +
 	"\x04_minB\x06\n" +
 	"\x04_maxB\x06\n" +
 	"\x04_avgB\x06\n" +
-	"\x04_sum2\xaf\x01\n" +
-	"\vDataService\x12\x9f\x01\n" +
-	"\rMultiReadData\x12*.rotaloom.platform.v1.MultiReadDataRequest\x1a .rotaloom.platform.v1.DataAnswer\"@\xa2\xbb\x18\x16\n" +
-	"\x12platform.data.read\x18\x02\x82\xd3\xe4\x93\x02 :\x01*\"\x1b/v1/commons/data/multi_readB\xdf\x01\n" +
+	"\x04_sum2\xb1\x01\n" +
+	"\vDataService\x12\xa1\x01\n" +
+	"\rMultiReadData\x12*.rotaloom.platform.v1.MultiReadDataRequest\x1a .rotaloom.platform.v1.DataAnswer\"B\xa2\xbb\x18\x18\n" +
+	"\x12platform.data.read\x18\x028\x01\x82\xd3\xe4\x93\x02 :\x01*\"\x1b/v1/commons/data/multi_readB\xdf\x01\n" +
 	"\x18com.rotaloom.platform.v1B\tDataProtoP\x01ZFgithub.com/rotaloom/rotaloom/proto/gen/rotaloom/platform/v1;platformv1\xa2\x02\x03RPX\xaa\x02\x14Rotaloom.Platform.V1\xca\x02\x14Rotaloom\\Platform\\V1\xe2\x02 Rotaloom\\Platform\\V1\\GPBMetadata\xea\x02\x16Rotaloom::Platform::V1b\x06proto3"
 
 var (

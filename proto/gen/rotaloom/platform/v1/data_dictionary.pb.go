@@ -1065,7 +1065,7 @@ const file_rotaloom_platform_v1_data_dictionary_proto_rawDesc = "" +
 	"\x15MultiReadDataElements\x122.rotaloom.platform.v1.MultiReadDataElementsRequest\x1a/.rotaloom.platform.v1.DataElementDefinitionList\"d\xa2\xbb\x18!\n" +
 	"\x1dplatform.data_dictionary.read\x18\x01\x82\xd3\xe4\x93\x029:\x01*\"4/v1/commons/data_dictionary/data_elements/multi_read\x12\xe3\x01\n" +
 	"\x17MultiUpsertDataElements\x12/.rotaloom.platform.v1.DataElementDefinitionList\x1a/.rotaloom.platform.v1.DataElementDefinitionList\"f\xa2\xbb\x18!\n" +
-	"\x1dplatform.data_dictionary.read\x18\x03\x82\xd3\xe4\x93\x02;:\x01*\"6/v1/commons/data_dictionary/data_elements/multi_upsert\x12\xd0\x01\n" +
+	"\x1dplatform.data_dictionary.read\x18\x01\x82\xd3\xe4\x93\x02;:\x01*\"6/v1/commons/data_dictionary/data_elements/multi_upsert\x12\xd0\x01\n" +
 	"\x15ListDataLocationTypes\x122.rotaloom.platform.v1.ListDataLocationTypesRequest\x1a*.rotaloom.platform.v1.DataLocationTypeList\"W\xa2\xbb\x18!\n" +
 	"\x1dplatform.data_dictionary.read\x18\x01\x82\xd3\xe4\x93\x02,\x12*/v1/commons/data_dictionary/location_types\x12\xd4\x01\n" +
 	"\x19GetDataDictionaryMetadata\x126.rotaloom.platform.v1.GetDataDictionaryMetadataRequest\x1a,.rotaloom.platform.v1.DataDictionaryMetadata\"Q\xa2\xbb\x18!\n" +

@@ -740,6 +740,149 @@ func (x *PersonMemberships) GetVersion() int64 {
 	return 0
 }
 
+type CountMembersRequest struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// At most 1,000.
+	EmploymentTermIds []int64 `protobuf:"varint,1,rep,packed,name=employment_term_ids,json=employmentTermIds,proto3" json:"employment_term_ids,omitempty"`
+	unknownFields     protoimpl.UnknownFields
+	sizeCache         protoimpl.SizeCache
+}
+
+func (x *CountMembersRequest) Reset() {
+	*x = CountMembersRequest{}
+	mi := &file_rotaloom_timekeeping_v1_employment_term_assignment_proto_msgTypes[13]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *CountMembersRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*CountMembersRequest) ProtoMessage() {}
+
+func (x *CountMembersRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_rotaloom_timekeeping_v1_employment_term_assignment_proto_msgTypes[13]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use CountMembersRequest.ProtoReflect.Descriptor instead.
+func (*CountMembersRequest) Descriptor() ([]byte, []int) {
+	return file_rotaloom_timekeeping_v1_employment_term_assignment_proto_rawDescGZIP(), []int{13}
+}
+
+func (x *CountMembersRequest) GetEmploymentTermIds() []int64 {
+	if x != nil {
+		return x.EmploymentTermIds
+	}
+	return nil
+}
+
+type CountMembersResponse struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Terms that nobody was ever on are left out.
+	Counts        []*MemberCount `protobuf:"bytes,1,rep,name=counts,proto3" json:"counts,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *CountMembersResponse) Reset() {
+	*x = CountMembersResponse{}
+	mi := &file_rotaloom_timekeeping_v1_employment_term_assignment_proto_msgTypes[14]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *CountMembersResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*CountMembersResponse) ProtoMessage() {}
+
+func (x *CountMembersResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_rotaloom_timekeeping_v1_employment_term_assignment_proto_msgTypes[14]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use CountMembersResponse.ProtoReflect.Descriptor instead.
+func (*CountMembersResponse) Descriptor() ([]byte, []int) {
+	return file_rotaloom_timekeeping_v1_employment_term_assignment_proto_rawDescGZIP(), []int{14}
+}
+
+func (x *CountMembersResponse) GetCounts() []*MemberCount {
+	if x != nil {
+		return x.Counts
+	}
+	return nil
+}
+
+type MemberCount struct {
+	state            protoimpl.MessageState `protogen:"open.v1"`
+	EmploymentTermId int64                  `protobuf:"varint,1,opt,name=employment_term_id,json=employmentTermId,proto3" json:"employment_term_id,omitempty"`
+	// Each person counts once.
+	Persons       int64 `protobuf:"varint,2,opt,name=persons,proto3" json:"persons,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *MemberCount) Reset() {
+	*x = MemberCount{}
+	mi := &file_rotaloom_timekeeping_v1_employment_term_assignment_proto_msgTypes[15]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *MemberCount) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*MemberCount) ProtoMessage() {}
+
+func (x *MemberCount) ProtoReflect() protoreflect.Message {
+	mi := &file_rotaloom_timekeeping_v1_employment_term_assignment_proto_msgTypes[15]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use MemberCount.ProtoReflect.Descriptor instead.
+func (*MemberCount) Descriptor() ([]byte, []int) {
+	return file_rotaloom_timekeeping_v1_employment_term_assignment_proto_rawDescGZIP(), []int{15}
+}
+
+func (x *MemberCount) GetEmploymentTermId() int64 {
+	if x != nil {
+		return x.EmploymentTermId
+	}
+	return 0
+}
+
+func (x *MemberCount) GetPersons() int64 {
+	if x != nil {
+		return x.Persons
+	}
+	return 0
+}
+
 type Membership struct {
 	state            protoimpl.MessageState `protogen:"open.v1"`
 	EmploymentTermId int64                  `protobuf:"varint,1,opt,name=employment_term_id,json=employmentTermId,proto3" json:"employment_term_id,omitempty"`
@@ -753,7 +896,7 @@ type Membership struct {
 
 func (x *Membership) Reset() {
 	*x = Membership{}
-	mi := &file_rotaloom_timekeeping_v1_employment_term_assignment_proto_msgTypes[13]
+	mi := &file_rotaloom_timekeeping_v1_employment_term_assignment_proto_msgTypes[16]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -765,7 +908,7 @@ func (x *Membership) String() string {
 func (*Membership) ProtoMessage() {}
 
 func (x *Membership) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_timekeeping_v1_employment_term_assignment_proto_msgTypes[13]
+	mi := &file_rotaloom_timekeeping_v1_employment_term_assignment_proto_msgTypes[16]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -778,7 +921,7 @@ func (x *Membership) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Membership.ProtoReflect.Descriptor instead.
 func (*Membership) Descriptor() ([]byte, []int) {
-	return file_rotaloom_timekeeping_v1_employment_term_assignment_proto_rawDescGZIP(), []int{13}
+	return file_rotaloom_timekeeping_v1_employment_term_assignment_proto_rawDescGZIP(), []int{16}
 }
 
 func (x *Membership) GetEmploymentTermId() int64 {
@@ -813,7 +956,7 @@ type MembershipsChanged struct {
 
 func (x *MembershipsChanged) Reset() {
 	*x = MembershipsChanged{}
-	mi := &file_rotaloom_timekeeping_v1_employment_term_assignment_proto_msgTypes[14]
+	mi := &file_rotaloom_timekeeping_v1_employment_term_assignment_proto_msgTypes[17]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -825,7 +968,7 @@ func (x *MembershipsChanged) String() string {
 func (*MembershipsChanged) ProtoMessage() {}
 
 func (x *MembershipsChanged) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_timekeeping_v1_employment_term_assignment_proto_msgTypes[14]
+	mi := &file_rotaloom_timekeeping_v1_employment_term_assignment_proto_msgTypes[17]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -838,7 +981,7 @@ func (x *MembershipsChanged) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use MembershipsChanged.ProtoReflect.Descriptor instead.
 func (*MembershipsChanged) Descriptor() ([]byte, []int) {
-	return file_rotaloom_timekeeping_v1_employment_term_assignment_proto_rawDescGZIP(), []int{14}
+	return file_rotaloom_timekeeping_v1_employment_term_assignment_proto_rawDescGZIP(), []int{17}
 }
 
 func (x *MembershipsChanged) GetPersons() []*PersonMemberships {
@@ -905,7 +1048,14 @@ const file_rotaloom_timekeeping_v1_employment_term_assignment_proto_rawDesc = ""
 	"\x11PersonMemberships\x12\x1b\n" +
 	"\tperson_id\x18\x01 \x01(\x03R\bpersonId\x12E\n" +
 	"\vmemberships\x18\x02 \x03(\v2#.rotaloom.timekeeping.v1.MembershipR\vmemberships\x12\x18\n" +
-	"\aversion\x18\x03 \x01(\x03R\aversion\"^\n" +
+	"\aversion\x18\x03 \x01(\x03R\aversion\"E\n" +
+	"\x13CountMembersRequest\x12.\n" +
+	"\x13employment_term_ids\x18\x01 \x03(\x03R\x11employmentTermIds\"T\n" +
+	"\x14CountMembersResponse\x12<\n" +
+	"\x06counts\x18\x01 \x03(\v2$.rotaloom.timekeeping.v1.MemberCountR\x06counts\"U\n" +
+	"\vMemberCount\x12,\n" +
+	"\x12employment_term_id\x18\x01 \x01(\x03R\x10employmentTermId\x12\x18\n" +
+	"\apersons\x18\x02 \x01(\x03R\apersons\"^\n" +
 	"\n" +
 	"Membership\x12,\n" +
 	"\x12employment_term_id\x18\x01 \x01(\x03R\x10employmentTermId\x12\x12\n" +
@@ -913,7 +1063,8 @@ const file_rotaloom_timekeeping_v1_employment_term_assignment_proto_rawDesc = ""
 	"\x02to\x18\x03 \x01(\tR\x02to\"\x89\x01\n" +
 	"\x12MembershipsChanged\x12D\n" +
 	"\apersons\x18\x01 \x03(\v2*.rotaloom.timekeeping.v1.PersonMembershipsR\apersons:-\xaa\xbb\x18)\n" +
-	"'rotaloom.timekeeping.membership.changed2\xa0\t\n" +
+	"'rotaloom.timekeeping.membership.changed2\x97\n" +
+	"\n" +
 	"\x1fEmploymentTermAssignmentService\x12\xf9\x01\n" +
 	"\x1cGetEmploymentTermAssignments\x12<.rotaloom.timekeeping.v1.GetEmploymentTermAssignmentsRequest\x1a..rotaloom.timekeeping.v1.PersonEmploymentTerms\"k\xa2\xbb\x18/\n" +
 	"+timekeeping.employment_term_assignment.read\x18\x01\x82\xd3\xe4\x93\x022\x120/v1/commons/persons/employment_terms/{person_id}\x12\xef\x01\n" +
@@ -923,7 +1074,8 @@ const file_rotaloom_timekeeping_v1_employment_term_assignment_proto_rawDesc = ""
 	"+timekeeping.employment_term_assignment.read\x18\x02\x82\xd3\xe4\x93\x024:\x01*\"//v1/commons/persons/employment_terms/multi_read\x12\x80\x02\n" +
 	"$MultiUpsertEmploymentTermAssignments\x122.rotaloom.timekeeping.v1.PersonEmploymentTermsList\x1a2.rotaloom.timekeeping.v1.PersonEmploymentTermsList\"p\xa2\xbb\x180\n" +
 	",timekeeping.employment_term_assignment.write\x18\x04\x82\xd3\xe4\x93\x026:\x01*\"1/v1/commons/persons/employment_terms/multi_upsert\x12~\n" +
-	"\x0fListMemberships\x12/.rotaloom.timekeeping.v1.ListMembershipsRequest\x1a0.rotaloom.timekeeping.v1.ListMembershipsResponse\"\b\xa2\xbb\x18\x04\x18\x020\x01B\x88\x02\n" +
+	"\x0fListMemberships\x12/.rotaloom.timekeeping.v1.ListMembershipsRequest\x1a0.rotaloom.timekeeping.v1.ListMembershipsResponse\"\b\xa2\xbb\x18\x04\x18\x020\x01\x12u\n" +
+	"\fCountMembers\x12,.rotaloom.timekeeping.v1.CountMembersRequest\x1a-.rotaloom.timekeeping.v1.CountMembersResponse\"\b\xa2\xbb\x18\x04\x18\x010\x01B\x88\x02\n" +
 	"\x1bcom.rotaloom.timekeeping.v1B\x1dEmploymentTermAssignmentProtoP\x01ZLgithub.com/rotaloom/rotaloom/proto/gen/rotaloom/timekeeping/v1;timekeepingv1\xa2\x02\x03RTX\xaa\x02\x17Rotaloom.Timekeeping.V1\xca\x02\x17Rotaloom\\Timekeeping\\V1\xe2\x02#Rotaloom\\Timekeeping\\V1\\GPBMetadata\xea\x02\x19Rotaloom::Timekeeping::V1b\x06proto3"
 
 var (
@@ -938,7 +1090,7 @@ func file_rotaloom_timekeeping_v1_employment_term_assignment_proto_rawDescGZIP()
 	return file_rotaloom_timekeeping_v1_employment_term_assignment_proto_rawDescData
 }
 
-var file_rotaloom_timekeeping_v1_employment_term_assignment_proto_msgTypes = make([]protoimpl.MessageInfo, 15)
+var file_rotaloom_timekeeping_v1_employment_term_assignment_proto_msgTypes = make([]protoimpl.MessageInfo, 18)
 var file_rotaloom_timekeeping_v1_employment_term_assignment_proto_goTypes = []any{
 	(*GetEmploymentTermAssignmentsRequest)(nil),       // 0: rotaloom.timekeeping.v1.GetEmploymentTermAssignmentsRequest
 	(*FindEmploymentTermAssignmentsRequest)(nil),      // 1: rotaloom.timekeeping.v1.FindEmploymentTermAssignmentsRequest
@@ -953,38 +1105,44 @@ var file_rotaloom_timekeeping_v1_employment_term_assignment_proto_goTypes = []an
 	(*ListMembershipsRequest)(nil),                    // 10: rotaloom.timekeeping.v1.ListMembershipsRequest
 	(*ListMembershipsResponse)(nil),                   // 11: rotaloom.timekeeping.v1.ListMembershipsResponse
 	(*PersonMemberships)(nil),                         // 12: rotaloom.timekeeping.v1.PersonMemberships
-	(*Membership)(nil),                                // 13: rotaloom.timekeeping.v1.Membership
-	(*MembershipsChanged)(nil),                        // 14: rotaloom.timekeeping.v1.MembershipsChanged
-	(*v1.ErrorBody)(nil),                              // 15: rotaloom.common.v1.ErrorBody
-	(*v1.Ref)(nil),                                    // 16: rotaloom.common.v1.Ref
+	(*CountMembersRequest)(nil),                       // 13: rotaloom.timekeeping.v1.CountMembersRequest
+	(*CountMembersResponse)(nil),                      // 14: rotaloom.timekeeping.v1.CountMembersResponse
+	(*MemberCount)(nil),                               // 15: rotaloom.timekeeping.v1.MemberCount
+	(*Membership)(nil),                                // 16: rotaloom.timekeeping.v1.Membership
+	(*MembershipsChanged)(nil),                        // 17: rotaloom.timekeeping.v1.MembershipsChanged
+	(*v1.ErrorBody)(nil),                              // 18: rotaloom.common.v1.ErrorBody
+	(*v1.Ref)(nil),                                    // 19: rotaloom.common.v1.Ref
 }
 var file_rotaloom_timekeeping_v1_employment_term_assignment_proto_depIdxs = []int32{
 	3,  // 0: rotaloom.timekeeping.v1.MultiReadEmploymentTermAssignmentsRequest.where:type_name -> rotaloom.timekeeping.v1.EmploymentTermAssignmentWhere
 	4,  // 1: rotaloom.timekeeping.v1.EmploymentTermAssignmentWhere.employees:type_name -> rotaloom.timekeeping.v1.EmployeeCriterion
 	6,  // 2: rotaloom.timekeeping.v1.PersonEmploymentTermsList.persons:type_name -> rotaloom.timekeeping.v1.PersonEmploymentTerms
-	15, // 3: rotaloom.timekeeping.v1.PersonEmploymentTermsList.failure:type_name -> rotaloom.common.v1.ErrorBody
+	18, // 3: rotaloom.timekeeping.v1.PersonEmploymentTermsList.failure:type_name -> rotaloom.common.v1.ErrorBody
 	7,  // 4: rotaloom.timekeeping.v1.PersonEmploymentTerms.person_identity:type_name -> rotaloom.timekeeping.v1.EmployeeIdentity
 	8,  // 5: rotaloom.timekeeping.v1.PersonEmploymentTerms.assignment_span:type_name -> rotaloom.timekeeping.v1.AssignmentSpan
 	9,  // 6: rotaloom.timekeeping.v1.PersonEmploymentTerms.assignments:type_name -> rotaloom.timekeeping.v1.EmploymentTermAssignment
-	16, // 7: rotaloom.timekeeping.v1.EmploymentTermAssignment.employment_term:type_name -> rotaloom.common.v1.Ref
+	19, // 7: rotaloom.timekeeping.v1.EmploymentTermAssignment.employment_term:type_name -> rotaloom.common.v1.Ref
 	12, // 8: rotaloom.timekeeping.v1.ListMembershipsResponse.persons:type_name -> rotaloom.timekeeping.v1.PersonMemberships
-	13, // 9: rotaloom.timekeeping.v1.PersonMemberships.memberships:type_name -> rotaloom.timekeeping.v1.Membership
-	12, // 10: rotaloom.timekeeping.v1.MembershipsChanged.persons:type_name -> rotaloom.timekeeping.v1.PersonMemberships
-	0,  // 11: rotaloom.timekeeping.v1.EmploymentTermAssignmentService.GetEmploymentTermAssignments:input_type -> rotaloom.timekeeping.v1.GetEmploymentTermAssignmentsRequest
-	1,  // 12: rotaloom.timekeeping.v1.EmploymentTermAssignmentService.FindEmploymentTermAssignments:input_type -> rotaloom.timekeeping.v1.FindEmploymentTermAssignmentsRequest
-	2,  // 13: rotaloom.timekeeping.v1.EmploymentTermAssignmentService.MultiReadEmploymentTermAssignments:input_type -> rotaloom.timekeeping.v1.MultiReadEmploymentTermAssignmentsRequest
-	5,  // 14: rotaloom.timekeeping.v1.EmploymentTermAssignmentService.MultiUpsertEmploymentTermAssignments:input_type -> rotaloom.timekeeping.v1.PersonEmploymentTermsList
-	10, // 15: rotaloom.timekeeping.v1.EmploymentTermAssignmentService.ListMemberships:input_type -> rotaloom.timekeeping.v1.ListMembershipsRequest
-	6,  // 16: rotaloom.timekeeping.v1.EmploymentTermAssignmentService.GetEmploymentTermAssignments:output_type -> rotaloom.timekeeping.v1.PersonEmploymentTerms
-	6,  // 17: rotaloom.timekeeping.v1.EmploymentTermAssignmentService.FindEmploymentTermAssignments:output_type -> rotaloom.timekeeping.v1.PersonEmploymentTerms
-	5,  // 18: rotaloom.timekeeping.v1.EmploymentTermAssignmentService.MultiReadEmploymentTermAssignments:output_type -> rotaloom.timekeeping.v1.PersonEmploymentTermsList
-	5,  // 19: rotaloom.timekeeping.v1.EmploymentTermAssignmentService.MultiUpsertEmploymentTermAssignments:output_type -> rotaloom.timekeeping.v1.PersonEmploymentTermsList
-	11, // 20: rotaloom.timekeeping.v1.EmploymentTermAssignmentService.ListMemberships:output_type -> rotaloom.timekeeping.v1.ListMembershipsResponse
-	16, // [16:21] is the sub-list for method output_type
-	11, // [11:16] is the sub-list for method input_type
-	11, // [11:11] is the sub-list for extension type_name
-	11, // [11:11] is the sub-list for extension extendee
-	0,  // [0:11] is the sub-list for field type_name
+	16, // 9: rotaloom.timekeeping.v1.PersonMemberships.memberships:type_name -> rotaloom.timekeeping.v1.Membership
+	15, // 10: rotaloom.timekeeping.v1.CountMembersResponse.counts:type_name -> rotaloom.timekeeping.v1.MemberCount
+	12, // 11: rotaloom.timekeeping.v1.MembershipsChanged.persons:type_name -> rotaloom.timekeeping.v1.PersonMemberships
+	0,  // 12: rotaloom.timekeeping.v1.EmploymentTermAssignmentService.GetEmploymentTermAssignments:input_type -> rotaloom.timekeeping.v1.GetEmploymentTermAssignmentsRequest
+	1,  // 13: rotaloom.timekeeping.v1.EmploymentTermAssignmentService.FindEmploymentTermAssignments:input_type -> rotaloom.timekeeping.v1.FindEmploymentTermAssignmentsRequest
+	2,  // 14: rotaloom.timekeeping.v1.EmploymentTermAssignmentService.MultiReadEmploymentTermAssignments:input_type -> rotaloom.timekeeping.v1.MultiReadEmploymentTermAssignmentsRequest
+	5,  // 15: rotaloom.timekeeping.v1.EmploymentTermAssignmentService.MultiUpsertEmploymentTermAssignments:input_type -> rotaloom.timekeeping.v1.PersonEmploymentTermsList
+	10, // 16: rotaloom.timekeeping.v1.EmploymentTermAssignmentService.ListMemberships:input_type -> rotaloom.timekeeping.v1.ListMembershipsRequest
+	13, // 17: rotaloom.timekeeping.v1.EmploymentTermAssignmentService.CountMembers:input_type -> rotaloom.timekeeping.v1.CountMembersRequest
+	6,  // 18: rotaloom.timekeeping.v1.EmploymentTermAssignmentService.GetEmploymentTermAssignments:output_type -> rotaloom.timekeeping.v1.PersonEmploymentTerms
+	6,  // 19: rotaloom.timekeeping.v1.EmploymentTermAssignmentService.FindEmploymentTermAssignments:output_type -> rotaloom.timekeeping.v1.PersonEmploymentTerms
+	5,  // 20: rotaloom.timekeeping.v1.EmploymentTermAssignmentService.MultiReadEmploymentTermAssignments:output_type -> rotaloom.timekeeping.v1.PersonEmploymentTermsList
+	5,  // 21: rotaloom.timekeeping.v1.EmploymentTermAssignmentService.MultiUpsertEmploymentTermAssignments:output_type -> rotaloom.timekeeping.v1.PersonEmploymentTermsList
+	11, // 22: rotaloom.timekeeping.v1.EmploymentTermAssignmentService.ListMemberships:output_type -> rotaloom.timekeeping.v1.ListMembershipsResponse
+	14, // 23: rotaloom.timekeeping.v1.EmploymentTermAssignmentService.CountMembers:output_type -> rotaloom.timekeeping.v1.CountMembersResponse
+	18, // [18:24] is the sub-list for method output_type
+	12, // [12:18] is the sub-list for method input_type
+	12, // [12:12] is the sub-list for extension type_name
+	12, // [12:12] is the sub-list for extension extendee
+	0,  // [0:12] is the sub-list for field type_name
 }
 
 func init() { file_rotaloom_timekeeping_v1_employment_term_assignment_proto_init() }
@@ -999,7 +1157,7 @@ func file_rotaloom_timekeeping_v1_employment_term_assignment_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_rotaloom_timekeeping_v1_employment_term_assignment_proto_rawDesc), len(file_rotaloom_timekeeping_v1_employment_term_assignment_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   15,
+			NumMessages:   18,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

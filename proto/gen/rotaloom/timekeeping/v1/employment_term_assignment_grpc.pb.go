@@ -26,6 +26,7 @@ const (
 	EmploymentTermAssignmentService_MultiReadEmploymentTermAssignments_FullMethodName   = "/rotaloom.timekeeping.v1.EmploymentTermAssignmentService/MultiReadEmploymentTermAssignments"
 	EmploymentTermAssignmentService_MultiUpsertEmploymentTermAssignments_FullMethodName = "/rotaloom.timekeeping.v1.EmploymentTermAssignmentService/MultiUpsertEmploymentTermAssignments"
 	EmploymentTermAssignmentService_ListMemberships_FullMethodName                      = "/rotaloom.timekeeping.v1.EmploymentTermAssignmentService/ListMemberships"
+	EmploymentTermAssignmentService_CountMembers_FullMethodName                         = "/rotaloom.timekeeping.v1.EmploymentTermAssignmentService/CountMembers"
 )
 
 // EmploymentTermAssignmentServiceClient is the client API for EmploymentTermAssignmentService service.
@@ -48,6 +49,8 @@ type EmploymentTermAssignmentServiceClient interface {
 	// Lists assignments for another service, by term or by person, in order of
 	// person id. An answer that is full is followed by further pages.
 	ListMemberships(ctx context.Context, in *ListMembershipsRequest, opts ...grpc.CallOption) (*ListMembershipsResponse, error)
+	// Counts, for another service, the persons who were, are or will be on terms.
+	CountMembers(ctx context.Context, in *CountMembersRequest, opts ...grpc.CallOption) (*CountMembersResponse, error)
 }
 
 type employmentTermAssignmentServiceClient struct {
@@ -108,6 +111,16 @@ func (c *employmentTermAssignmentServiceClient) ListMemberships(ctx context.Cont
 	return out, nil
 }
 
+func (c *employmentTermAssignmentServiceClient) CountMembers(ctx context.Context, in *CountMembersRequest, opts ...grpc.CallOption) (*CountMembersResponse, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(CountMembersResponse)
+	err := c.cc.Invoke(ctx, EmploymentTermAssignmentService_CountMembers_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
 // EmploymentTermAssignmentServiceServer is the server API for EmploymentTermAssignmentService service.
 // All implementations must embed UnimplementedEmploymentTermAssignmentServiceServer
 // for forward compatibility.
@@ -128,6 +141,8 @@ type EmploymentTermAssignmentServiceServer interface {
 	// Lists assignments for another service, by term or by person, in order of
 	// person id. An answer that is full is followed by further pages.
 	ListMemberships(context.Context, *ListMembershipsRequest) (*ListMembershipsResponse, error)
+	// Counts, for another service, the persons who were, are or will be on terms.
+	CountMembers(context.Context, *CountMembersRequest) (*CountMembersResponse, error)
 	mustEmbedUnimplementedEmploymentTermAssignmentServiceServer()
 }
 
@@ -152,6 +167,9 @@ func (UnimplementedEmploymentTermAssignmentServiceServer) MultiUpsertEmploymentT
 }
 func (UnimplementedEmploymentTermAssignmentServiceServer) ListMemberships(context.Context, *ListMembershipsRequest) (*ListMembershipsResponse, error) {
 	return nil, status.Error(codes.Unimplemented, "method ListMemberships not implemented")
+}
+func (UnimplementedEmploymentTermAssignmentServiceServer) CountMembers(context.Context, *CountMembersRequest) (*CountMembersResponse, error) {
+	return nil, status.Error(codes.Unimplemented, "method CountMembers not implemented")
 }
 func (UnimplementedEmploymentTermAssignmentServiceServer) mustEmbedUnimplementedEmploymentTermAssignmentServiceServer() {
 }
@@ -265,6 +283,24 @@ func _EmploymentTermAssignmentService_ListMemberships_Handler(srv interface{}, c
 	return interceptor(ctx, in, info, handler)
 }
 
+func _EmploymentTermAssignmentService_CountMembers_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(CountMembersRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(EmploymentTermAssignmentServiceServer).CountMembers(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: EmploymentTermAssignmentService_CountMembers_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(EmploymentTermAssignmentServiceServer).CountMembers(ctx, req.(*CountMembersRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
 // EmploymentTermAssignmentService_ServiceDesc is the grpc.ServiceDesc for EmploymentTermAssignmentService service.
 // It's only intended for direct use with grpc.RegisterService,
 // and not to be introspected or modified (even as a copy)
@@ -291,6 +327,10 @@ var EmploymentTermAssignmentService_ServiceDesc = grpc.ServiceDesc{
 		{
 			MethodName: "ListMemberships",
 			Handler:    _EmploymentTermAssignmentService_ListMemberships_Handler,
+		},
+		{
+			MethodName: "CountMembers",
+			Handler:    _EmploymentTermAssignmentService_CountMembers_Handler,
 		},
 	},
 	Streams:  []grpc.StreamDesc{},

@@ -1,0 +1,65 @@
+package dataprovider
+
+import (
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/rotaloom/rotaloom/pkg/serve"
+	"github.com/rotaloom/rotaloom/pkg/tenant"
+	"github.com/rotaloom/rotaloom/pkg/testkit/pgtest"
+	datav1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/data/v1"
+	"github.com/rotaloom/rotaloom/services/commons/migrations"
+)
+
+// TestNoElementReadsAWholeTable reads all elements of 20 rows and asks for the
+// plans of what that ran.
+func TestNoElementReadsAWholeTable(t *testing.T) {
+	t.Parallel()
+	sets, err := serve.Migrations("commons_version", migrations.FS)
+	require.NoError(t, err)
+	pool := pgtest.New(t, sets...)
+	ctx := tenant.With(t.Context(), 1)
+	for _, sql := range []string{
+		`INSERT INTO person (tenant_id, id, person_number, full_name, time_zone, body) SELECT 1, g, 'n' || g, 'x', 'UTC', '' FROM generate_series(1, 20000) g`,
+		`INSERT INTO employment_status SELECT 1, g, '2020-01-01', '3000-01-01', 'Active' FROM generate_series(1, 20000) g`,
+		`INSERT INTO primary_labor_account (tenant_id, person_id, from_date, to_date, organization_path, labor_category_name)
+			SELECT 1, g, '2020-01-01', '3000-01-01', 'p' || g, '' FROM generate_series(1, 20000) g`,
+		`INSERT INTO location (tenant_id, id, persistent_id) SELECT 1, g, g FROM generate_series(1, 20000) g`,
+		`INSERT INTO location_version (tenant_id, location_id, from_date, to_date, name) SELECT 1, g, '1900-01-01', '3000-01-01', 'p' || g FROM generate_series(1, 20000) g`,
+		`INSERT INTO location_path (tenant_id, location_id, from_date, to_date, depth, lineage, path)
+			SELECT 1, g, '1900-01-01', '3000-01-01', 1, '.' || g || '.', 'p' || g FROM generate_series(1, 20000) g`,
+		`ANALYZE person, employment_status, primary_labor_account, location, location_version, location_path`,
+	} {
+		_, err := pool.Exec(ctx, sql)
+		require.NoError(t, err, sql)
+	}
+	recorded, statements := pgtest.Recorded(t, pool)
+	server := NewServer(recorded)
+	ids := make([]int64, 20)
+	for i := range ids {
+		ids[i] = int64(900*i + 1)
+	}
+	described, err := server.DescribeDataElements(ctx, nil)
+	require.NoError(t, err)
+	for _, p := range described.GetProviders() {
+		req := &datav1.ReadDataElementsRequest{Provider: p.GetName(), RowIds: ids, Bounds: []int32{20500, 20530}}
+		for _, e := range p.GetElements() {
+			if len(e.GetProperties()) == 0 {
+				req.Elements = append(req.Elements, &datav1.DataSelection{Key: e.GetKey()})
+			}
+		}
+		_, err := server.ReadDataElements(ctx, req)
+		require.NoError(t, err, p.GetName())
+	}
+	tables := []string{"person", "employment_status", "primary_labor_account", "location", "location_version", "location_path"}
+	plans := statements.Plans(t, ctx, pool, tables...)
+	assert.GreaterOrEqual(t, len(plans), 5)
+	scan := regexp.MustCompile(`Seq Scan on (` + strings.Join(tables, "|") + `)\b`)
+	for sql, plan := range plans {
+		assert.NotRegexp(t, scan, plan, sql)
+	}
+}

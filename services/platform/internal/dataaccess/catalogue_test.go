@@ -1,0 +1,56 @@
+package dataaccess
+
+import (
+	"context"
+	"errors"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	"google.golang.org/grpc"
+
+	"github.com/rotaloom/rotaloom/pkg/clock"
+	"github.com/rotaloom/rotaloom/pkg/fault"
+	datav1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/data/v1"
+)
+
+// describer is a service that may be away.
+type describer struct {
+	datav1.DataProviderServiceClient
+	key   string
+	away  bool
+	asked int
+}
+
+func (d *describer) DescribeDataElements(context.Context, *datav1.DescribeDataElementsRequest, ...grpc.CallOption) (*datav1.DescribeDataElementsResponse, error) {
+	d.asked++
+	if d.away {
+		return nil, errors.New("away")
+	}
+	return &datav1.DescribeDataElementsResponse{Providers: []*datav1.DataProvider{{Name: d.key, Elements: []*datav1.DataElement{{Key: d.key}}}}}, nil
+}
+
+func TestElementsAreThoseOfTheServicesThatAnswered(t *testing.T) {
+	t.Parallel()
+	clk := clock.NewFake(time.Now())
+	one, other := &describer{key: "A"}, &describer{key: "B", away: true}
+	c := newCatalogue(clk, one, other)
+	find := func(key string) error {
+		_, err := c.elements(t.Context()).find(key)
+		return err
+	}
+	require.NoError(t, find("A"))
+	assert.True(t, fault.HasStatus(find("B"), 503), "it cannot be told whether there is one")
+	assert.Equal(t, 1, other.asked, "not every request waits for a service that is away")
+	other.away = false
+	clk.Advance(describeAgain)
+	require.NoError(t, find("B"))
+	assert.True(t, fault.HasCode(find("C"), CodeBadRequest))
+	assert.Equal(t, 1, one.asked)
+
+	one.away = true
+	clk.Advance(describedFor)
+	require.NoError(t, find("A"), "a service that is away keeps the elements that it had")
+	assert.Equal(t, 2, one.asked)
+}

@@ -1,0 +1,147 @@
+package dataaccess
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/rotaloom/rotaloom/pkg/civil"
+	"github.com/rotaloom/rotaloom/pkg/dataelement"
+	platformv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/platform/v1"
+)
+
+// The columns of the tests; the last cell of each has no value.
+func numbers() *column {
+	return &column{key: "N", kind: dataelement.Number, there: []bool{true, true, true, false}, numbers: []float64{1, 2.5, -3, 0}}
+}
+
+func texts() *column {
+	return &column{key: "T", kind: dataelement.String, there: []bool{true, true, true, false}, texts: []string{"Alpha", "beta", "Gamma", ""}}
+}
+
+func flags() *column {
+	return &column{key: "B", kind: dataelement.Boolean, there: []bool{true, true, false}, integers: []int64{1, 0, 0}}
+}
+
+func dates() *column {
+	day := int64(civil.Of(2026, 3, 2))
+	return &column{key: "D", kind: dataelement.Date, there: []bool{true, true, false}, integers: []int64{day, day + 1, 0}}
+}
+
+func TestEveryOperator(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		column   *column
+		operator string
+		values   []string
+		want     []int32
+	}{
+		{numbers(), "EQUAL_TO", []string{"2.5"}, []int32{1}},
+		{numbers(), "not_equal_to", []string{"2.5"}, []int32{0, 2}},
+		{numbers(), "GREATER_THAN", []string{"1"}, []int32{1}},
+		{numbers(), "LESS_THAN", []string{"1"}, []int32{2}},
+		{numbers(), "GREATER_THAN_OR_EQUAL_TO", []string{"1"}, []int32{0, 1}},
+		{numbers(), "LESS_THAN_OR_EQUAL_TO", []string{"1"}, []int32{0, 2}},
+		{numbers(), "IS_NULL", nil, []int32{3}},
+		{numbers(), "IS_NULL", []string{""}, []int32{3}},
+		{numbers(), "IS_NOT_NULL", nil, []int32{0, 1, 2}},
+		{numbers(), "BETWEEN", []string{"1", "2.5"}, []int32{0, 1}},
+		{numbers(), "NOT_BETWEEN", []string{"1", "2.5"}, []int32{2}},
+		{dates(), "GREATER_THAN", []string{"2026-03-02"}, []int32{1}},
+		{flags(), "ALL", nil, []int32{0, 1, 2}},
+		{flags(), "YES", nil, []int32{0}},
+		{flags(), "NO", nil, []int32{1}},
+		{texts(), "STARTS_WITH", []string{"al"}, []int32{0}},
+		{texts(), "NOT_STARTS", []string{"al"}, []int32{1, 2}},
+		{texts(), "LIKE", []string{"M"}, []int32{2}},
+		{texts(), "LIKE", []string{"%a%h"}, []int32{0}},
+		{texts(), "NOT_LIKE", []string{"et"}, []int32{0, 2}},
+		{texts(), "IN", []string{"BETA", "gamma", "delta"}, []int32{1, 2}},
+		{texts(), "NOT_IN", []string{"beta"}, []int32{0, 2}},
+		{texts(), "EQUAL_TO", []string{"alpha"}, []int32{0}},
+		{texts(), "NOT_EQUAL_TO", []string{"alpha"}, []int32{1, 2}},
+		{texts(), "IS_NULL", nil, []int32{3}},
+		{texts(), "IS_NOT_NULL", nil, []int32{0, 1, 2}},
+		{texts(), "BETWEEN", []string{"b", "c"}, []int32{1}},
+		{texts(), "NOT_BETWEEN", []string{"b", "c"}, []int32{0, 2}},
+	} {
+		made, err := newFilter("where", &platformv1.DataFilter{Key: c.column.key, Operator: c.operator, RawValues: c.values}, c.column)
+		require.NoError(t, err, c.operator)
+		table := newTable([]*column{c.column}, len(c.column.there), 1)
+		table.keep([]*filter{made})
+		assert.Equal(t, c.want, table.nodes, "%s %v", c.operator, c.values)
+	}
+}
+
+func TestFiltersThatAreRefused(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		column   *column
+		operator string
+		values   []string
+	}{
+		{numbers(), "LIKE", []string{"1"}},
+		{numbers(), "YES", nil},
+		{numbers(), "EQUAL_TO", nil},
+		{numbers(), "EQUAL_TO", []string{"1", "2"}},
+		{numbers(), "EQUAL_TO", []string{"one"}},
+		{numbers(), "BETWEEN", []string{"1"}},
+		{dates(), "EQUAL_TO", []string{"1/02/2026"}},
+		{flags(), "EQUAL_TO", []string{"true"}},
+		{flags(), "YES", []string{"true"}},
+		{texts(), "GREATER_THAN", []string{"a"}},
+		{texts(), "IN", nil},
+		{texts(), "IN", make([]string, manyValues+1)},
+		{texts(), "", []string{"a"}},
+	} {
+		_, err := newFilter("where", &platformv1.DataFilter{Operator: c.operator, Values: c.values}, c.column)
+		assert.Error(t, err, "%s %v", c.operator, c.values)
+	}
+}
+
+func TestForms(t *testing.T) {
+	t.Parallel()
+	day := int64(civil.Of(2021, 5, 3))
+	for _, c := range []struct {
+		column     column
+		raw, value string
+	}{
+		{column{kind: dataelement.String, texts: []string{"Ä b"}}, "Ä b", "Ä b"},
+		{column{kind: dataelement.Number, numbers: []float64{7.256}}, "7.256", "7.26"},
+		{column{kind: dataelement.Long, integers: []int64{-4}}, "-4", "-4"},
+		{column{kind: dataelement.Boolean, integers: []int64{1}}, "true", "true"},
+		{column{kind: dataelement.Date, integers: []int64{day}}, "2021-05-03", "5/03/2021"},
+		{column{kind: dataelement.DateTime, integers: []int64{day*civil.SecondsPerDay + 13*3600 + 300}}, "2021-05-03T13:05:00", "5/03/2021 1:05 PM"},
+		{column{kind: dataelement.DateTime, integers: []int64{-1}}, "1969-12-31T23:59:59", "12/31/1969 11:59 PM"},
+		{column{kind: dataelement.Time, integers: []int64{1800}}, "00:30:00", "12:30 AM"},
+	} {
+		assert.Equal(t, c.raw, string(c.column.appendRaw(nil, 0)))
+		assert.Equal(t, c.value, string(c.column.appendValue(nil, 0)))
+	}
+}
+
+func TestIncrements(t *testing.T) {
+	t.Parallel()
+	days := civil.Through(civil.Of(2025, 12, 30), civil.Of(2026, 4, 2))
+	for increment, want := range map[increment][]civil.Date{
+		byMonth:   {civil.Of(2025, 12, 30), civil.Of(2026, 1, 1), civil.Of(2026, 2, 1), civil.Of(2026, 3, 1), civil.Of(2026, 4, 1), civil.Of(2026, 4, 3)},
+		byQuarter: {civil.Of(2025, 12, 30), civil.Of(2026, 1, 1), civil.Of(2026, 4, 1), civil.Of(2026, 4, 3)},
+	} {
+		var got []civil.Date
+		for _, bound := range increment.bounds(days) {
+			got = append(got, civil.Date(bound))
+		}
+		assert.Equal(t, want, got)
+	}
+	assert.Len(t, byDay.bounds(days), days.Days()+1)
+	weeks := byWeek.bounds(days)
+	assert.Equal(t, "Sunday", civil.Date(weeks[1]).Weekday().String())
+	for form, want := range map[labelForm]string{
+		"": "12/30/2025", "DAY_OF_WEEK": "Tuesday", "DAY_OF_WEEK_LONGDATE": "Tuesday 12/30/2025", "WEEK_NUMBER": "Week 1",
+		"WEEK_NUMBER_LONG_DATERANGE": "Week 1 12/30/2025 - 4/02/2026", "LONG_DATERANGE": "12/30/2025 - 4/02/2026", "LONG_DATE": "12/30/2025",
+		"MONTH_NAME": "December", "MONTH_SHORTNAME": "Dec", "MONTH_LONG_DATERANGE": "December 12/30/2025 - 4/02/2026", "QUARTER_NAME": "Q4 2025",
+	} {
+		assert.Equal(t, want, form.label(days), form)
+	}
+}

@@ -1,0 +1,96 @@
+package dataprovider
+
+import (
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	"google.golang.org/protobuf/proto"
+
+	"github.com/rotaloom/rotaloom/pkg/civil"
+	"github.com/rotaloom/rotaloom/pkg/dataelement"
+	"github.com/rotaloom/rotaloom/pkg/pg"
+	"github.com/rotaloom/rotaloom/pkg/tenant"
+	"github.com/rotaloom/rotaloom/pkg/testkit/pgtest"
+	commonv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/common/v1"
+	timekeepingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/timekeeping/v1"
+	"github.com/rotaloom/rotaloom/services/timekeeping/internal/leavesetup"
+	"github.com/rotaloom/rotaloom/services/timekeeping/migrations"
+)
+
+func TestMain(m *testing.M) { pgtest.Main(m) }
+
+func ref(id int64, name string) *commonv1.Ref { return &commonv1.Ref{Id: &id, Name: &name} }
+
+// every evaluates all elements of a table for the employee 1 from 2026-03-02 to
+// 2026-03-08, and for one of whom nothing is known.
+func every[R any](t *testing.T, table *dataelement.Table[R], load func(needs uint64) []*R, want map[string]value) {
+	t.Helper()
+	require.Empty(t, table.Problems())
+	week := civil.Through(civil.Of(2026, 3, 2), civil.Of(2026, 3, 8))
+	for _, e := range table.Entries {
+		loaded := load(e.Needs)
+		assert.Equal(t, want[e.Key], e.Value(loaded[0], at{Days: week}), e.Key)
+		assert.Equal(t, e.Type, want[e.Key].Type(), e.Key)
+		e.Value(loaded[1], at{Days: week})
+		delete(want, e.Key)
+	}
+	assert.Empty(t, want, "elements that are not there any more")
+}
+
+func TestEveryElement(t *testing.T) {
+	t.Parallel()
+	pool := pgtest.New(t, pg.Migrations{Table: "timekeeping_version", FS: migrations.FS})
+	ctx := tenant.With(t.Context(), 1)
+	exec := func(sql string, args ...any) {
+		t.Helper()
+		_, err := pool.Exec(ctx, sql, args...)
+		require.NoError(t, err)
+	}
+	week := civil.Through(civil.Of(2026, 3, 2), civil.Of(2026, 3, 8))
+	text, whole, number := dataelement.Text, dataelement.Whole, dataelement.Decimal
+	day := func(m time.Month, d int) value { return dataelement.Day(civil.Of(2026, m, d)) }
+
+	exec(`INSERT INTO employment_term (tenant_id, id, name, allows_inheritance, body) OVERRIDING SYSTEM VALUE VALUES
+		(1, 5, 'First', false, ''), (1, 6, 'Second', true, ''), (1, 7, 'Third', true, '')`)
+	exec(`INSERT INTO membership_head (tenant_id, person_id) VALUES (1, 1)`)
+	exec(`INSERT INTO membership (tenant_id, person_id, employment_term_id, from_date, to_date) VALUES
+		(1, 1, 5, '2025-01-01', '2026-03-03'), (1, 1, 6, '2026-03-04', '2026-04-01'), (1, 1, 7, '2026-05-01', '3000-01-01')`)
+	exec(`INSERT INTO termination VALUES (1, 1, '{[2026-03-07,2026-03-09)}')`)
+	every(t, newTerms(pool), func(uint64) []*terms {
+		loaded, err := loadTerms(ctx, pool, []int64{1, 2})
+		require.NoError(t, err)
+		return loaded
+	}, map[string]value{
+		"PEOPLE_EMP_TERM": text("Second"), "PEOPLE_EMP_TERM_START_DATE": day(3, 4), "PEOPLE_EMP_TERM_END_DATE": day(3, 31), "TK_EMP_TERM_ID": whole(6),
+		"TK_EMP_TERM_ALLOWS_INHERITANCE": dataelement.Truth(true), "TK_NEXT_EMP_TERM": text("Third"), "TK_NEXT_EMP_TERM_START_DATE": day(5, 1),
+		"TK_EMP_TERM_COUNT": whole(2), "TK_EMP_TERM_DAYS": whole(6), "TK_TERMINATED_DAYS": whole(2), "TK_IS_TERMINATED": dataelement.Truth(true),
+	})
+
+	body, err := proto.Marshal(&timekeepingv1.LeaveCase{
+		CaseCode: "2026-1", Status: ref(leavesetup.StatusClosed, "Closed"), Category: ref(1, "Family"), Reason: ref(2, "Birth"),
+		Frequency: ref(1, "Continuous"), ApprovalStatus: ref(1, "Approved"),
+	})
+	require.NoError(t, err)
+	edit, err := proto.Marshal(&timekeepingv1.LeaveEdit{
+		PaidSegment: &timekeepingv1.LeaveSegment{AmountInSeconds: proto.Int64(4 * 3600)}, TrackingSegment: &timekeepingv1.LeaveSegment{AmountInSeconds: proto.Int64(1800)},
+	})
+	require.NoError(t, err)
+	exec(`INSERT INTO leave_case (tenant_id, id, employee_id, case_code, status_id, from_date, to_date, body) VALUES
+		(1, 9, 1, '2026-1', 2, '2026-03-01', '2026-03-06', $1), (1, 8, 1, '2026-0', 1, '2026-01-01', '2026-03-02', '')`, body)
+	exec(`INSERT INTO leave_edit (tenant_id, id, leave_case_id, employee_id, from_day, to_day, version, body) VALUES
+		(1, 1, 9, 1, '2026-03-01', '2026-03-02', 1, $1), (1, 2, 9, 1, '2026-03-02', '2026-03-02', 1, $1),
+		(1, 3, 9, 1, '2026-03-05', '2026-03-05', 1, $1), (1, 4, 9, 1, '2026-03-05', '2026-03-05', 1, $1)`, edit)
+	every(t, newLeave(pool), func(needs uint64) []*leave {
+		loaded, err := loadLeave(ctx, pool, []int64{1, 2}, week, needs)
+		require.NoError(t, err)
+		return loaded
+	}, map[string]value{
+		"LEAVE_CASE_COUNT": whole(1), "LEAVE_SUBMITTED_CASE_COUNT": whole(0), "LEAVE_CLOSED_CASE_COUNT": whole(1), "LEAVE_CASE_CODE": text("2026-1"),
+		"LEAVE_CASE_STATUS": text("Closed"), "LEAVE_CASE_CATEGORY": text("Family"), "LEAVE_CASE_REASON": text("Birth"), "LEAVE_CASE_FREQUENCY": text("Continuous"),
+		"LEAVE_CASE_APPROVAL_STATUS": text("Approved"), "LEAVE_CASE_START_DATE": day(3, 1), "LEAVE_CASE_END_DATE": day(3, 5), "LEAVE_PAID_HOURS": number(12),
+		"LEAVE_TRACKING_HOURS": number(1.5), "LEAVE_EDIT_COUNT": whole(3), "LEAVE_DAYS": whole(2), "LEAVE_FIRST_DATE": day(3, 2), "LEAVE_LAST_DATE": day(3, 5),
+		"LEAVE_IS_ON_LEAVE": dataelement.Truth(true),
+	})
+}
