@@ -13,14 +13,14 @@ import (
 
 func TestStandalone(t *testing.T) {
 	t.Parallel()
-	runAll(t, launch.Standalone(t).Target(t))
+	runAll(t, launch.Standalone(t).Target(t), &passed{})
 }
 
 func TestSeparateProcesses(t *testing.T) {
 	t.Parallel()
 	deployment := launch.Deployed(t)
-	var ran *passed
-	t.Run("cases", func(t *testing.T) { ran = runAll(t, launch.Login(t, deployment.Client, deployment.Ready)) })
+	var ran passed
+	t.Run("cases", func(t *testing.T) { runAll(t, launch.Login(t, deployment.Client, deployment.Ready), &ran) })
 	requireAudited(t, deployment, ran.cases)
 }
 
@@ -36,12 +36,12 @@ func (p *passed) add(c contract.Case) {
 	p.cases = append(p.cases, c)
 }
 
-// runAll starts the cases, which have run when t has ended.
-func runAll(t *testing.T, target contract.Target) *passed {
+// runAll starts the cases, which have run when t has ended, and notes those that
+// pass.
+func runAll(t *testing.T, target contract.Target, p *passed) {
 	t.Helper()
 	all, err := contract.Load(cases.FS)
 	require.NoError(t, err)
-	p := &passed{}
 	for _, c := range all {
 		t.Run(c.Path, func(t *testing.T) {
 			t.Parallel()
@@ -49,5 +49,4 @@ func runAll(t *testing.T, target contract.Target) *passed {
 			p.add(c)
 		})
 	}
-	return p
 }
