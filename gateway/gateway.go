@@ -211,7 +211,7 @@ func (e *Edge) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	if bad := x.checkBody(r); bad != nil {
-		x.fail(bad)
+		x.refuseBody(r, bad)
 		return
 	}
 	form, bad := route.queryValues(r.URL.RawQuery)
@@ -220,7 +220,7 @@ func (e *Edge) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	if bad := x.readAhead(); bad != nil {
-		x.fail(bad)
+		x.refuseBody(r, bad)
 		return
 	}
 	x.carryOut(r, form, params)

@@ -121,3 +121,22 @@ func (x *exchange) pace(control *http.ResponseController) {
 	}
 	_ = control.SetWriteDeadline(until)
 }
+
+// What is read of a body after its request was refused.
+const (
+	mostDrained  = 4 << 20
+	longestDrain = 2 * time.Second
+)
+
+// refuseBody answers why a body is not taken, and then lets its sender come to
+// an end: some clients that are cut off while they send never look at the
+// answer.
+func (x *exchange) refuseBody(r *http.Request, bad *fault.Error) {
+	x.fail(bad)
+	control := http.NewResponseController(x.ResponseWriter)
+	if control.Flush() != nil || control.SetReadDeadline(time.Now().Add(longestDrain)) != nil {
+		return
+	}
+	// Whether it ends does not matter any more.
+	_, _ = io.CopyN(io.Discard, r.Body, mostDrained)
+}

@@ -8,6 +8,7 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"net/http/httptest"
 	"strings"
 	"testing"
 	"time"
@@ -181,4 +182,34 @@ func TestSlowReadersLoseTheirPlace(t *testing.T) {
 func isTimeout(err error) bool {
 	timeout, ok := err.(net.Error)
 	return ok && timeout.Timeout()
+}
+
+// A client that is refused while it sends may send on, so that it comes to look
+// at the answer.
+func TestARefusedBodyIsReadToItsEnd(t *testing.T) {
+	t.Parallel()
+	const size = 2 << 20
+	edge, err := New(Config{BodyLimit: 1 << 10}, all(&recorder{}), discard())
+	require.NoError(t, err)
+	w := &patientWriter{ResponseRecorder: httptest.NewRecorder()}
+	body := strings.NewReader(strings.Repeat(" ", size))
+	r := request("POST", shiftsPath, "")
+	r.Body, r.ContentLength = io.NopCloser(body), size
+	edge.ServeHTTP(w, r)
+	assert.Equal(t, http.StatusRequestEntityTooLarge, w.Code)
+	assert.Contains(t, w.Body.String(), fault.CodeTooLarge)
+	assert.True(t, w.Flushed, "the answer comes first")
+	assert.Zero(t, body.Len(), "bytes that were not read")
+	assert.WithinDuration(t, time.Now().Add(longestDrain), w.deadline, longestDrain)
+}
+
+// patientWriter takes a deadline for reading, as a connection does.
+type patientWriter struct {
+	*httptest.ResponseRecorder
+	deadline time.Time
+}
+
+func (w *patientWriter) SetReadDeadline(at time.Time) error {
+	w.deadline = at
+	return nil
 }
