@@ -23,6 +23,7 @@ import (
 	"google.golang.org/grpc"
 
 	"github.com/rotaloom/rotaloom/gateway/throttle"
+	"github.com/rotaloom/rotaloom/pkg/fault"
 	"github.com/rotaloom/rotaloom/pkg/policy"
 	platformv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/platform/v1"
 )
@@ -190,40 +191,39 @@ func (e *Edge) muxOptions() []runtime.ServeMuxOption {
 func (e *Edge) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	x := e.newExchange(w, r)
 	defer x.finish()
-	if f := e.requireHTTPS(r); f != nil {
-		x.fail(f)
-		return
-	}
-	route, values, f := e.routes.find(x.method, x.path)
-	x.route = route
-	if refused := e.admit(x, r); refused != nil {
-		x.fail(refused)
-		return
-	}
-	if f != nil {
-		x.allow(f)
-		x.fail(f.fault)
-		return
-	}
-	params, bad := route.pathValues(values)
+	form, params, bad := x.prepare(r)
 	if bad != nil {
-		x.fail(bad)
-		return
-	}
-	if bad := x.checkBody(r); bad != nil {
-		x.refuseBody(r, bad)
-		return
-	}
-	form, bad := route.queryValues(r.URL.RawQuery)
-	if bad != nil {
-		x.fail(bad)
-		return
-	}
-	if bad := x.readAhead(); bad != nil {
-		x.refuseBody(r, bad)
+		x.refuse(r, bad)
 		return
 	}
 	x.carryOut(r, form, params)
+}
+
+// prepare does what comes before the service is called. It answers the values of
+// the query and of the path, and has read the body.
+func (x *exchange) prepare(r *http.Request) (form url.Values, params map[string]string, bad *fault.Error) {
+	if bad := x.edge.requireHTTPS(r); bad != nil {
+		return nil, nil, bad
+	}
+	route, values, missing := x.edge.routes.find(x.method, x.path)
+	x.route = route
+	if bad := x.edge.admit(x, r); bad != nil {
+		return nil, nil, bad
+	}
+	if missing != nil {
+		x.allow(missing)
+		return nil, nil, missing.fault
+	}
+	if params, bad = route.pathValues(values); bad != nil {
+		return nil, nil, bad
+	}
+	if bad := x.checkBody(r); bad != nil {
+		return nil, nil, bad
+	}
+	if form, bad = route.queryValues(r.URL.RawQuery); bad != nil {
+		return nil, nil, bad
+	}
+	return form, params, x.readAhead()
 }
 
 // carryOut calls the service, as soon as there is a place, unless the request

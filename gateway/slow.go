@@ -128,11 +128,14 @@ const (
 	longestDrain = 2 * time.Second
 )
 
-// refuseBody answers why a body is not taken, and then lets its sender come to
-// an end: some clients that are cut off while they send never look at the
-// answer.
-func (x *exchange) refuseBody(r *http.Request, bad *fault.Error) {
+// refuse answers why a request is not carried out, and then lets its sender come
+// to an end: clients that are cut off while they send may never look at the
+// answer. On HTTP/1 the server does so by itself.
+func (x *exchange) refuse(r *http.Request, bad *fault.Error) {
 	x.fail(bad)
+	if r.ProtoMajor < 2 || r.ContentLength == 0 {
+		return
+	}
 	control := http.NewResponseController(x.ResponseWriter)
 	if control.Flush() != nil || control.SetReadDeadline(time.Now().Add(longestDrain)) != nil {
 		return

@@ -185,22 +185,29 @@ func isTimeout(err error) bool {
 }
 
 // A client that is refused while it sends may send on, so that it comes to look
-// at the answer.
+// at the answer, whatever it is refused for.
 func TestARefusedBodyIsReadToItsEnd(t *testing.T) {
 	t.Parallel()
 	const size = 2 << 20
 	edge, err := New(Config{BodyLimit: 1 << 10}, all(&recorder{}), discard())
 	require.NoError(t, err)
-	w := &patientWriter{ResponseRecorder: httptest.NewRecorder()}
-	body := strings.NewReader(strings.Repeat(" ", size))
-	r := request("POST", shiftsPath, "")
-	r.Body, r.ContentLength = io.NopCloser(body), size
-	edge.ServeHTTP(w, r)
-	assert.Equal(t, http.StatusRequestEntityTooLarge, w.Code)
-	assert.Contains(t, w.Body.String(), fault.CodeTooLarge)
-	assert.True(t, w.Flushed, "the answer comes first")
-	assert.Zero(t, body.Len(), "bytes that were not read")
-	assert.WithinDuration(t, time.Now().Add(longestDrain), w.deadline, longestDrain)
+	for path, status := range map[string]int{
+		shiftsPath:               http.StatusRequestEntityTooLarge,
+		shiftsPath + "?nobody=1": http.StatusRequestEntityTooLarge,
+		"/v1/scheduling/nowhere": http.StatusNotFound,
+		shiftsPath + "/none":     http.StatusNotFound,
+	} {
+		w := &patientWriter{ResponseRecorder: httptest.NewRecorder()}
+		body := strings.NewReader(strings.Repeat(" ", size))
+		r := request("POST", path, "")
+		r.Body, r.ContentLength, r.ProtoMajor = io.NopCloser(body), size, 2
+		edge.ServeHTTP(w, r)
+		assert.Equal(t, status, w.Code, path)
+		assert.Contains(t, w.Body.String(), `"errorCode"`, path)
+		assert.True(t, w.Flushed, "%s: the answer comes first", path)
+		assert.Zero(t, body.Len(), "%s: bytes that were not read", path)
+		assert.WithinDuration(t, time.Now().Add(longestDrain), w.deadline, longestDrain, path)
+	}
 }
 
 // patientWriter takes a deadline for reading, as a connection does.
