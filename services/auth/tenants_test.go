@@ -141,34 +141,38 @@ func TestTokensOfAClientsOwnWorkEndWithWhatTheyRestOn(t *testing.T) {
 // changes, is made again.
 func TestALogInDoesNotOutrunAChangeOfItsProfile(t *testing.T) {
 	t.Parallel()
-	b := newBench(t)
-	b.withUser(t, 21, "lead", "Scheduler")
 	for name, change := range map[string]struct{ lock, sql, permission string }{
 		"of the profile": {`SELECT FROM access_profile WHERE tenant_id = 1 AND name = 'Scheduler' FOR UPDATE`,
 			`UPDATE access_profile SET permissions = '{commons.person.read}' WHERE tenant_id = 1 AND name = 'Scheduler'`, "commons.person.read"},
 		"of the user": {`SELECT FROM app_user WHERE tenant_id = 1 AND username = 'lead' FOR UPDATE`,
 			`UPDATE app_user SET access_profile = 'Administrator' WHERE tenant_id = 1 AND username = 'lead'`, "commons.person.write"},
 	} {
-		ctx := tenant.With(t.Context(), tenant.Default)
-		tx, err := b.pool.Begin(ctx)
-		require.NoError(t, err)
-		defer func() { _ = tx.Rollback(ctx) }() // It has ended when all is well.
-		_, err = tx.Exec(ctx, change.lock)
-		require.NoError(t, err)
-		answers := make(chan *authv1.IssueTokenResponse, 1)
-		go func() {
-			answer, err := b.tokens.IssueToken(t.Context(), passwordGrant(func(r *authv1.IssueTokenRequest) { r.Username, r.Password = "lead", "pw" }))
-			assert.NoError(t, err)
-			answers <- answer
-		}()
-		require.Eventually(t, func() bool { return b.waits(t) }, 20*time.Second, 5*time.Millisecond, "the log-in waits for the change")
-		_, err = tx.Exec(ctx, change.sql)
-		require.NoError(t, err)
-		require.NoError(t, tx.Commit(ctx))
-		p, err := b.verifier.Verify(t.Context(), (<-answers).GetAccessToken())
-		require.NoError(t, err)
-		assert.Contains(t, p.Permissions, change.permission, name)
-		assert.NotContains(t, p.Permissions, "scheduling.schedule.write", name)
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			b := newBench(t) // Of its own: each change takes away what the other one changes.
+			b.withUser(t, 21, "lead", "Scheduler")
+			ctx := tenant.With(t.Context(), tenant.Default)
+			tx, err := b.pool.Begin(ctx)
+			require.NoError(t, err)
+			defer func() { _ = tx.Rollback(ctx) }() // It has ended when all is well.
+			locked, err := tx.Exec(ctx, change.lock)
+			require.NoError(t, err)
+			require.EqualValues(t, 1, locked.RowsAffected(), "what is to be locked is there")
+			answers := make(chan *authv1.IssueTokenResponse, 1)
+			go func() {
+				answer, err := b.tokens.IssueToken(t.Context(), passwordGrant(func(r *authv1.IssueTokenRequest) { r.Username, r.Password = "lead", "pw" }))
+				assert.NoError(t, err)
+				answers <- answer
+			}()
+			require.Eventually(t, func() bool { return b.waits(t) }, 20*time.Second, 5*time.Millisecond, "the log-in waits for the change")
+			_, err = tx.Exec(ctx, change.sql)
+			require.NoError(t, err)
+			require.NoError(t, tx.Commit(ctx))
+			p, err := b.verifier.Verify(t.Context(), (<-answers).GetAccessToken())
+			require.NoError(t, err)
+			assert.Contains(t, p.Permissions, change.permission)
+			assert.NotContains(t, p.Permissions, "scheduling.schedule.write")
+		})
 	}
 }
 
