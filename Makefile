@@ -56,8 +56,12 @@ lint: ## Vet Go, check it with staticcheck, and lint the contracts.
 	$(shell GOWORK=off go -C tools/lint tool -n staticcheck) $(addsuffix /...,$(modules))
 	GOWORK=off $(buf) lint
 
+.PHONY: breaking
+breaking: generate ## Check that the contracts break no client: of the last release, or of AGAINST=<git ref>.
+	@tools/breaking.sh $(AGAINST)
+
 .PHONY: verify
-verify: generate lint ## Check that generation, formatting and tidiness leave no difference.
+verify: generate lint breaking ## Check that generation, formatting and tidiness leave no difference.
 	@test -z "$$(gofmt -l $$(git ls-files '*.go' ':!proto/gen'))" || { gofmt -l $$(git ls-files '*.go' ':!proto/gen'); exit 1; }
 	GOWORK=off $(buf) format -d --exit-code proto/api
 	@for m in $(modules); do (cd $$m && GOWORK=off go mod tidy -diff) || exit 1; done
