@@ -18,6 +18,8 @@ import (
 	"github.com/rotaloom/rotaloom/gateway/throttle"
 	"github.com/rotaloom/rotaloom/pkg/authn"
 	"github.com/rotaloom/rotaloom/pkg/clock"
+	"github.com/rotaloom/rotaloom/pkg/fault"
+	"github.com/rotaloom/rotaloom/pkg/policy"
 	"github.com/rotaloom/rotaloom/pkg/rpc"
 	authv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/auth/v1"
 	platformv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/platform/v1"
@@ -107,7 +109,10 @@ func authoriseEdges(b *testing.B) (open, closed *Edge, token string) {
 	verifier, err := authn.NewVerifier(authn.Config{Issuer: "test", Audience: "test"},
 		authn.KeyFunc(func(context.Context, string) (crypto.PublicKey, error) { return public, nil }), authn.NoRevocations{}, clock.System{})
 	require.NoError(b, err)
-	chain, err := rpc.NewChain(rpc.Config{}, rpc.Deps{Log: discard(), Metrics: prometheus.NewRegistry(), Verifier: verifier, Clock: clock.System{}})
+	chain, err := rpc.NewChain(rpc.Config{}, rpc.Deps{
+		Log: discard(), Metrics: prometheus.NewRegistry(), Verifier: verifier, Clock: clock.System{},
+		Refused: func(context.Context, *policy.Method, *authn.Principal, *fault.Error) {},
+	})
 	require.NoError(b, err)
 	local := rpc.NewLocal(chain)
 	platformv1.RegisterRateLimitServiceServer(local, lister{})

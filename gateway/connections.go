@@ -3,6 +3,8 @@ package gateway
 import (
 	"net"
 	"sync"
+
+	"github.com/prometheus/client_golang/prometheus"
 )
 
 // maxConnections is how many connections are open at a time unless a setting says
@@ -16,12 +18,15 @@ type places struct {
 	slots chan struct{}
 	// full is told when somebody waits for a place, and when nobody does any more.
 	full func(bool)
+	open prometheus.Gauge
 
 	mu      sync.Mutex
 	waiting int
 }
 
-func newPlaces(n int) *places { return &places{slots: make(chan struct{}, n), full: func(bool) {}} }
+func newPlaces(n int, open prometheus.Gauge) *places {
+	return &places{slots: make(chan struct{}, n), full: func(bool) {}, open: open}
+}
 
 // on bounds the connections of a listener.
 func (p *places) on(l net.Listener) net.Listener {
@@ -74,6 +79,7 @@ func (l *boundedListener) Accept() (net.Conn, error) {
 		l.places.leave()
 		return nil, err
 	}
+	l.places.open.Inc()
 	return &placedConn{Conn: conn, places: l.places}, nil
 }
 
@@ -92,6 +98,9 @@ type placedConn struct {
 // Close ends the connection and gives its place to the next one.
 func (c *placedConn) Close() error {
 	err := c.Conn.Close()
-	c.once.Do(c.places.leave)
+	c.once.Do(func() {
+		c.places.open.Dec()
+		c.places.leave()
+	})
 	return err
 }

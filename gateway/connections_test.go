@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/prometheus/client_golang/prometheus"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 )
@@ -56,7 +57,7 @@ func TestConnectionsAreBounded(t *testing.T) {
 // A server whose places are all taken can be stopped.
 func TestAFullServerStops(t *testing.T) {
 	t.Parallel()
-	places := newPlaces(1)
+	places := newPlaces(1, prometheus.NewGauge(prometheus.GaugeOpts{}))
 	inner, err := net.Listen("tcp", "127.0.0.1:0")
 	require.NoError(t, err)
 	l := places.on(inner)

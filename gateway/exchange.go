@@ -44,6 +44,7 @@ type exchange struct {
 	paced   time.Time // when the time of the next bytes was bounded
 	cause   error     // of a failure, for the log
 	keyed   *keyed    // of a request with an Idempotency-Key, or nil
+	foreign string    // a token of another issuer that the edge does not know yet
 }
 
 type exchangeKey struct{}
@@ -80,23 +81,18 @@ func (x *exchange) checkBody(r *http.Request) *fault.Error {
 	if encoding := r.Header.Get("Content-Encoding"); encoding != "" && encoding != "identity" {
 		return mediaType("The body must not be encoded (Content-Encoding).")
 	}
+	kind := "application/json"
+	if x.form = x.route.policy.OAuthErrors; x.form { // OAuth knows forms only.
+		kind = "application/x-www-form-urlencoded"
+	}
 	declared := r.Header.Get("Content-Type")
 	if declared == "" {
 		return nil
 	}
-	kind, _, err := mime.ParseMediaType(declared)
-	switch {
-	case err != nil:
-	case kind == "application/json":
-		return nil
-	case kind == "application/x-www-form-urlencoded" && x.route.policy.OAuthErrors:
-		x.form = true
-		return nil
+	if given, _, err := mime.ParseMediaType(declared); err != nil || given != kind {
+		return mediaType("The body must be " + kind + ".")
 	}
-	if x.route.policy.OAuthErrors {
-		return mediaType("The body must be application/x-www-form-urlencoded.")
-	}
-	return mediaType("The body must be application/json.")
+	return nil
 }
 
 func mediaType(message string) *fault.Error {
@@ -210,6 +206,7 @@ func (x *exchange) finish() {
 	x.edge.bufs.put(x.buf)
 	x.edge.bufs.put(x.text)
 	x.edge.bodies.Add(-x.held)
+	x.edge.metrics.answered(x.classOf(), x.status)
 	level := slog.LevelInfo
 	if x.status >= http.StatusInternalServerError || x.cut && x.ctx.Err() == nil {
 		level = slog.LevelError

@@ -20,11 +20,13 @@ import (
 	"time"
 
 	"github.com/grpc-ecosystem/grpc-gateway/v2/runtime"
+	"github.com/prometheus/client_golang/prometheus"
 	"google.golang.org/grpc"
 
 	"github.com/rotaloom/rotaloom/gateway/throttle"
 	"github.com/rotaloom/rotaloom/pkg/fault"
 	"github.com/rotaloom/rotaloom/pkg/policy"
+	"github.com/rotaloom/rotaloom/pkg/refusal"
 	platformv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/platform/v1"
 )
 
@@ -46,6 +48,10 @@ type Config struct {
 	// MaxConnections is how many connections are open at a time; 10,000. More wait
 	// until others end.
 	MaxConnections int `name:"max-connections" default:"10000" help:"Connections that are open at a time; more wait."`
+	// MaxHandshakes is how many of them are in their TLS handshake at a time;
+	// 2,000. HandshakeTimeout is how long one may take; 5 s.
+	MaxHandshakes    int           `name:"max-handshakes" default:"2000" help:"TLS handshakes that run at a time; more wait."`
+	HandshakeTimeout time.Duration `name:"handshake-timeout" default:"5s" help:"Time that a TLS handshake may take."`
 	// MaxInFlight is how many requests run at a time; 64 for each processor.
 	// As many token requests run beside them.
 	MaxInFlight int `name:"max-in-flight" help:"Number of requests that run at a time; 64 for each processor when absent."`
@@ -70,6 +76,8 @@ type Config struct {
 	// known that shall be held to their rates.
 	TokenIssuer   string `kong:"-"`
 	TokenAudience string `kong:"-"`
+	// Metrics is where the edge registers what it counts; nowhere when it is nil.
+	Metrics prometheus.Registerer `kong:"-"`
 }
 
 func (c Config) withDefaults() Config {
@@ -94,6 +102,12 @@ func (c Config) withDefaults() Config {
 	if c.MaxConnections <= 0 {
 		c.MaxConnections = maxConnections
 	}
+	if c.MaxHandshakes <= 0 {
+		c.MaxHandshakes = maxHandshakes
+	}
+	if c.HandshakeTimeout <= 0 {
+		c.HandshakeTimeout = handshakeTimeout
+	}
 	c.KeptAnswer = min(c.KeptAnswer, maxKeptAnswer)
 	return c.withInFlight()
 }
@@ -114,14 +128,16 @@ type Conns struct {
 
 // Edge serves the HTTP API. It is an http.Handler and safe for concurrent use.
 type Edge struct {
-	cfg    Config
-	log    *slog.Logger
-	routes router
-	gates  gates
-	bufs   buffers
-	rates  *rates       // nil when nobody is throttled
-	bodies atomic.Int64 // bytes of the bodies that are held
-	keys   platformv1.IdempotencyServiceClient
+	cfg      Config
+	log      *slog.Logger
+	routes   router
+	gates    gates
+	bufs     buffers
+	rates    *rates // nil when nobody is throttled
+	metrics  *metrics
+	refusals *refusal.Gatherer // nil keeps nothing
+	bodies   atomic.Int64      // bytes of the bodies that are held
+	keys     platformv1.IdempotencyServiceClient
 }
 
 // New makes an edge over the services. It fails when a contract describes a
@@ -133,6 +149,9 @@ func New(cfg Config, conns Conns, log *slog.Logger) (*Edge, error) {
 	}
 	if conns.Own != nil {
 		e.keys = platformv1.NewIdempotencyServiceClient(conns.Own)
+		if e.refusals, err = refusal.New(keepRefusals(conns.Own), log, e.cfg.Metrics); err != nil {
+			return nil, err
+		}
 	}
 	e.rates, err = newRates(e.cfg, conns, log)
 	return e, err
@@ -142,7 +161,14 @@ func newEdge(cfg Config, domains []domain, log *slog.Logger) (*Edge, error) {
 	if log == nil {
 		return nil, errors.New("an edge needs a log")
 	}
+	if cfg.Metrics == nil {
+		cfg.Metrics = prometheus.NewRegistry()
+	}
 	e := &Edge{cfg: cfg.withDefaults(), log: log}
+	var err error
+	if e.metrics, err = newMetrics(e.cfg.Metrics); err != nil {
+		return nil, err
+	}
 	e.gates = newGates(e.cfg)
 	policies := policy.NewTable(nil)
 	// The runtime's mux is what the generated handlers work with. Its own
@@ -230,7 +256,10 @@ func (x *exchange) prepare(r *http.Request) (form url.Values, params map[string]
 // was answered before.
 func (x *exchange) carryOut(r *http.Request, form url.Values, params map[string]string) {
 	gate := x.edge.gates.of(x.route)
-	if bad := gate.enter(r.Context()); bad != nil {
+	if too, bad := gate.enter(r.Context()); bad != nil {
+		if too != "" {
+			x.edge.metrics.overload(x.classOf(), too)
+		}
 		x.fail(bad)
 		return
 	}

@@ -47,12 +47,12 @@ func TestServicesInTheSameProcess(t *testing.T) {
 		edge.ServeHTTP(w, request(method, path, body))
 		return w
 	}
-	w := ask("POST", "/api/authentication/access_token", `{"username":"ada"}`)
+	w := ask("POST", "/api/authentication/access_token", formBody+"ada")
 	assert.Equal(t, 200, w.Code)
 	assert.JSONEq(t, `{"access_token":"ada"}`, w.Body.String())
 	assert.Equal(t, "/here", w.Header().Get("Content-Location"))
 
-	w = ask("POST", "/api/authentication/access_token", `{}`)
+	w = ask("POST", "/api/authentication/access_token", formBody)
 	assert.Equal(t, 400, w.Code)
 	assert.JSONEq(t, `{"error":"invalid_grant","error_description":"Wrong."}`, w.Body.String())
 

@@ -52,25 +52,26 @@ func newGate(cfg Config) *gate {
 }
 
 // enter waits for a slot. Who got one must leave.
-func (g *gate) enter(ctx context.Context) *fault.Error {
+// Otherwise too tells what there was too much of.
+func (g *gate) enter(ctx context.Context) (too string, bad *fault.Error) {
 	select {
 	case g.slots <- struct{}{}:
-		return nil
+		return "", nil
 	default:
 	}
 	defer g.waiting.Add(-1)
 	if g.waiting.Add(1) > g.queue {
-		return overloaded()
+		return reasonLine, overloaded()
 	}
 	timer := time.NewTimer(g.wait)
 	defer timer.Stop()
 	select {
 	case g.slots <- struct{}{}:
-		return nil
+		return "", nil
 	case <-timer.C:
-		return overloaded()
+		return reasonWaited, overloaded()
 	case <-ctx.Done():
-		return fault.FromError(ctx.Err())
+		return "", fault.FromError(ctx.Err())
 	}
 }
 

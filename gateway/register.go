@@ -49,11 +49,11 @@ func domains(c Conns) []domain {
 			generated(&authv1.AccessProfileService_ServiceDesc, authv1.NewAccessProfileServiceClient, authv1.RegisterAccessProfileServiceHandlerClient),
 			generated(&authv1.ClientService_ServiceDesc, authv1.NewClientServiceClient, authv1.RegisterClientServiceHandlerClient),
 			generated(&authv1.IdentityProviderService_ServiceDesc, authv1.NewIdentityProviderServiceClient, authv1.RegisterIdentityProviderServiceHandlerClient),
-			generated(&authv1.AuditEventService_ServiceDesc, authv1.NewAuditEventServiceClient, authv1.RegisterAuditEventServiceHandlerClient),
 		}},
 		{"commons", c.Commons, []service{
 			generated(&commonsv1.NewHireService_ServiceDesc, commonsv1.NewNewHireServiceClient, commonsv1.RegisterNewHireServiceHandlerClient),
 			generated(&commonsv1.PersonService_ServiceDesc, commonsv1.NewPersonServiceClient, commonsv1.RegisterPersonServiceHandlerClient),
+			generated(&commonsv1.WageWorkRuleService_ServiceDesc, commonsv1.NewWageWorkRuleServiceClient, commonsv1.RegisterWageWorkRuleServiceHandlerClient),
 			generated(&commonsv1.JobService_ServiceDesc, commonsv1.NewJobServiceClient, commonsv1.RegisterJobServiceHandlerClient),
 			generated(&commonsv1.LocationService_ServiceDesc, commonsv1.NewLocationServiceClient, commonsv1.RegisterLocationServiceHandlerClient),
 			generated(&commonsv1.LocationTypeService_ServiceDesc, commonsv1.NewLocationTypeServiceClient, commonsv1.RegisterLocationTypeServiceHandlerClient),
@@ -65,6 +65,8 @@ func domains(c Conns) []domain {
 		{"timekeeping", c.Timekeeping, []service{
 			generated(&timekeepingv1.EmploymentTermService_ServiceDesc, timekeepingv1.NewEmploymentTermServiceClient, timekeepingv1.RegisterEmploymentTermServiceHandlerClient),
 			generated(&timekeepingv1.EmploymentTermAssignmentService_ServiceDesc, timekeepingv1.NewEmploymentTermAssignmentServiceClient, timekeepingv1.RegisterEmploymentTermAssignmentServiceHandlerClient),
+			generated(&timekeepingv1.LeaveNoteService_ServiceDesc, timekeepingv1.NewLeaveNoteServiceClient, timekeepingv1.RegisterLeaveNoteServiceHandlerClient),
+			generated(&timekeepingv1.LeaveCertificationService_ServiceDesc, timekeepingv1.NewLeaveCertificationServiceClient, timekeepingv1.RegisterLeaveCertificationServiceHandlerClient),
 			generated(&timekeepingv1.LeaveCaseService_ServiceDesc, timekeepingv1.NewLeaveCaseServiceClient, timekeepingv1.RegisterLeaveCaseServiceHandlerClient),
 			generated(&timekeepingv1.LeaveEditService_ServiceDesc, timekeepingv1.NewLeaveEditServiceClient, timekeepingv1.RegisterLeaveEditServiceHandlerClient),
 			generated(&timekeepingv1.LeaveSetupService_ServiceDesc, timekeepingv1.NewLeaveSetupServiceClient, timekeepingv1.RegisterLeaveSetupServiceHandlerClient),
@@ -80,6 +82,7 @@ func domains(c Conns) []domain {
 			generated(&schedulingv1.ShiftTemplateService_ServiceDesc, schedulingv1.NewShiftTemplateServiceClient, schedulingv1.RegisterShiftTemplateServiceHandlerClient),
 		}},
 		{"platform", c.Platform, []service{
+			generated(&platformv1.AuditEventService_ServiceDesc, platformv1.NewAuditEventServiceClient, platformv1.RegisterAuditEventServiceHandlerClient),
 			generated(&platformv1.DataService_ServiceDesc, platformv1.NewDataServiceClient, platformv1.RegisterDataServiceHandlerClient),
 			generated(&platformv1.DataDictionaryService_ServiceDesc, platformv1.NewDataDictionaryServiceClient, platformv1.RegisterDataDictionaryServiceHandlerClient),
 			generated(&platformv1.LimitService_ServiceDesc, platformv1.NewLimitServiceClient, platformv1.RegisterLimitServiceHandlerClient),

@@ -2,6 +2,7 @@ package gateway
 
 import (
 	"fmt"
+	"maps"
 	"net/http"
 	"strconv"
 	"strings"
@@ -24,6 +25,7 @@ type route struct {
 	policy *policy.Method
 	handle runtime.HandlerFunc
 	params []protoreflect.FieldDescriptor // of the path, from left to right
+	words  map[string]string              // parameters of the path that are one word, {name=word}
 	query  map[string]queryField          // by every name that a caller may use
 	body   bool                           // whether there is one
 	// bodiless says that the body has nothing that a caller could say.
@@ -108,9 +110,10 @@ func methodAndPath(rule *annotations.HttpRule) (method, path string) {
 }
 
 // parsePath answers the segments of the path, "" for a parameter. It serves
-// parameters of one whole segment; the contracts need no others.
+// parameters of one whole segment, which may be one word ({name=word}); the
+// contracts need no others.
 func (r *route) parsePath(input protoreflect.MessageDescriptor) ([]string, error) {
-	if !strings.HasPrefix(r.path, "/") || strings.ContainsAny(r.path, "*:=") {
+	if !strings.HasPrefix(r.path, "/") || strings.ContainsAny(r.path, "*:") {
 		return nil, fmt.Errorf("the path %q is of a form that is not served", r.path)
 	}
 	segments := strings.Split(r.path[1:], "/")
@@ -119,9 +122,17 @@ func (r *route) parsePath(input protoreflect.MessageDescriptor) ([]string, error
 		if !isParam {
 			continue
 		}
-		fd := input.Fields().ByName(protoreflect.Name(strings.TrimSuffix(name, "}")))
+		name, word, isWord := strings.Cut(strings.TrimSuffix(name, "}"), "=")
+		fd := input.Fields().ByName(protoreflect.Name(name))
 		if fd == nil || fd.IsList() || fd.Message() != nil {
 			return nil, fmt.Errorf("the path %q has a parameter that is no single value of the request", r.path)
+		}
+		if isWord {
+			if r.words == nil {
+				r.words = map[string]string{}
+			}
+			r.words[name], segments[i] = word, word
+			continue
 		}
 		r.params = append(r.params, fd)
 		segments[i] = ""
@@ -136,11 +147,14 @@ func (r *route) parseBody(input protoreflect.MessageDescriptor, body string) err
 	for _, p := range r.params {
 		taken[p.Name()] = true
 	}
+	for name := range r.words {
+		taken[protoreflect.Name(name)] = true
+	}
 	switch body {
 	case "":
 	case "*":
 		r.body = true
-		r.bodiless = input.Fields().Len() == len(r.params)
+		r.bodiless = input.Fields().Len() == len(r.params)+len(r.words)
 		return nil
 	default:
 		fd := input.Fields().ByName(protoreflect.Name(body))
@@ -159,10 +173,11 @@ func (r *route) parseBody(input protoreflect.MessageDescriptor, body string) err
 // them. A value that no object can have as its id names nothing, so it is a
 // 404.
 func (r *route) pathValues(values []string) (map[string]string, *fault.Error) {
-	if len(r.params) == 0 {
+	if len(r.params) == 0 && len(r.words) == 0 {
 		return nil, nil
 	}
-	params := make(map[string]string, len(values))
+	params := make(map[string]string, len(values)+len(r.words))
+	maps.Copy(params, r.words)
 	for i, fd := range r.params {
 		if !possible(fd, values[i]) {
 			return nil, fault.NotFound(fault.CodeNotFound, fmt.Sprintf("There is no object with the %s %q.", fd.JSONName(), shorten(values[i])))

@@ -32,6 +32,7 @@ const (
 
 // Server serves an edge on listeners.
 type Server struct {
+	edge   *Edge
 	http   *http.Server
 	log    *slog.Logger
 	drain  time.Duration
@@ -43,7 +44,8 @@ type Server struct {
 func NewServer(e *Edge, config *tls.Config) *Server {
 	config = config.Clone()
 	config.MinVersion = max(config.MinVersion, tls.VersionTLS12)
-	s := &Server{log: e.log, drain: drain, places: newPlaces(e.cfg.MaxConnections), http: &http.Server{
+	config.NextProtos = []string{"h2", "http/1.1"}
+	s := &Server{edge: e, log: e.log, drain: drain, places: newPlaces(e.cfg.MaxConnections, e.metrics.connections), http: &http.Server{
 		Handler:           e,
 		TLSConfig:         config,
 		ReadHeaderTimeout: e.cfg.HeaderTimeout,
@@ -57,7 +59,6 @@ func NewServer(e *Edge, config *tls.Config) *Server {
 			PingTimeout:          e.cfg.StallTimeout,
 			WriteByteTimeout:     e.cfg.StallTimeout,
 		},
-		// Handshakes that fail are the doing of strangers, not of the edge.
 		ErrorLog: log.New(logWriter{e.log}, "", 0),
 	}}
 	// While somebody waits for a place, connections that rest are ended, and the
@@ -68,8 +69,9 @@ func NewServer(e *Edge, config *tls.Config) *Server {
 
 // Run serves HTTPS, and plain HTTP for trusted proxies when plain is not nil,
 // until ctx ends. Then it stops accepting, and gives the requests that run a
-// short time.
+// short time. What was refused by then is kept before it returns.
 func (s *Server) Run(ctx context.Context, https, plain net.Listener) error {
+	defer s.edge.gather(ctx)()
 	ended := make(chan error, 2)
 	go func() { ended <- s.Serve(https) }()
 	if plain != nil {
@@ -93,7 +95,7 @@ func (s *Server) Run(ctx context.Context, https, plain net.Listener) error {
 
 // Serve serves HTTPS until Shutdown. Plain HTTP is refused with an error body.
 func (s *Server) Serve(l net.Listener) error {
-	return closed(s.http.ServeTLS(refuser{s.places.on(l)}, "", ""))
+	return closed(s.http.Serve(newHandshaker(refuser{s.places.on(l)}, s.http.TLSConfig, s.edge.cfg, s.edge.metrics, s.log)))
 }
 
 // ServePlain serves plain HTTP until Shutdown. The edge refuses it but from

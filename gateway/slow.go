@@ -85,6 +85,7 @@ func (b *pacedBody) disarm() { _ = b.control.SetReadDeadline(time.Time{}) }
 func (x *exchange) unread(err error) *fault.Error {
 	switch {
 	case errors.Is(err, errBodyMemory):
+		x.edge.metrics.overload(x.classOf(), reasonBodies)
 		return overloaded()
 	case errors.Is(err, os.ErrDeadlineExceeded):
 		x.Header().Set("Connection", "close")

@@ -22,7 +22,7 @@ import (
 )
 
 // short are bounds that a test can wait for.
-var short = Config{HeaderTimeout: 300 * time.Millisecond, StallTimeout: 300 * time.Millisecond, MaxInFlight: 1, MaxQueue: 1}
+var short = Config{HandshakeTimeout: 300 * time.Millisecond, HeaderTimeout: 300 * time.Millisecond, StallTimeout: 300 * time.Millisecond, MaxInFlight: 1, MaxQueue: 1}
 
 // line opens a connection of HTTP/1.1 that the test writes to by hand.
 func line(t *testing.T, address string, client *http.Client) *tls.Conn {

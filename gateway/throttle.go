@@ -9,10 +9,13 @@ import (
 	"net/netip"
 	"strings"
 
+	"google.golang.org/grpc/metadata"
+
 	"github.com/rotaloom/rotaloom/gateway/throttle"
 	"github.com/rotaloom/rotaloom/pkg/authn"
 	"github.com/rotaloom/rotaloom/pkg/clock"
 	"github.com/rotaloom/rotaloom/pkg/fault"
+	"github.com/rotaloom/rotaloom/pkg/rpc"
 	authv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/auth/v1"
 	optionsv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/options/v1"
 	platformv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/platform/v1"
@@ -58,26 +61,49 @@ func (e *Edge) admit(x *exchange, r *http.Request) *fault.Error {
 			key.Class = class
 		}
 	}
-	e.identify(&key, public, r)
+	p := e.identify(x, &key, public, r)
 	decision := e.rates.throttler.Take(r.Context(), key)
 	decision.Write(x.Header())
+	e.metrics.decided(key.Class, decision.Admitted)
 	if decision.Admitted {
 		return nil
 	}
-	return fault.TooMany("Too many requests: the rate of this class of operations is used up. "+
+	bad := fault.TooMany("Too many requests: the rate of this class of operations is used up. "+
 		"Wait as long as Retry-After says, and see GET /v1/platform/limits.", decision.RetryAfter).WithOAuth("slow_down")
+	x.noteRefusal(p, bad)
+	return bad
 }
 
 // identify finds out whose allowance it is: that of the client that the token
-// was issued to, or of the address when there is no token that is good.
-func (e *Edge) identify(key *throttle.Key, public bool, r *http.Request) {
+// was issued to, or of the address when there is no token that is good; then it
+// answers nil. A token of another issuer is good once a service has accepted it.
+func (e *Edge) identify(x *exchange, key *throttle.Key, public bool, r *http.Request) *authn.Principal {
 	if !public {
-		if p, err := e.rates.verifier.Verify(r.Context(), token(r.Header)); err == nil {
+		text := token(r.Header)
+		p, err := e.rates.verifier.Verify(r.Context(), text)
+		if err == nil {
 			key.Tenant, key.Caller = p.Tenant, callerOf(p)
-			return
+			return p
+		}
+		if issuer := authn.IssuerOf(text); issuer != "" && issuer != e.cfg.TokenIssuer {
+			x.foreign = text
 		}
 	}
 	key.Caller = "address:" + e.callerAddress(r)
+	return nil
+}
+
+// learn remembers whose token of another issuer it was, when the service that
+// answered says so.
+func (x *exchange) learn(md metadata.MD) {
+	if x.foreign == "" {
+		return
+	}
+	if text := md.Get(rpc.HeaderCaller); len(text) > 0 {
+		if p, ok := authn.ParseCaller(text[0]); ok {
+			x.edge.rates.verifier.Remember(x.foreign, p)
+		}
+	}
 }
 
 // maxCaller is the longest name that the platform service takes, in bytes.

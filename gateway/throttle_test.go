@@ -6,18 +6,23 @@ import (
 	"encoding/base64"
 	"net/http/httptest"
 	"net/netip"
+	"slices"
+	"strings"
 	"sync"
 	"testing"
 	"time"
 
 	"github.com/go-jose/go-jose/v4"
 	"github.com/go-jose/go-jose/v4/jwt"
+	"github.com/prometheus/client_golang/prometheus/testutil"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 	"google.golang.org/grpc"
+	"google.golang.org/grpc/metadata"
 
 	"github.com/rotaloom/rotaloom/gateway/throttle"
 	"github.com/rotaloom/rotaloom/pkg/authn"
+	"github.com/rotaloom/rotaloom/pkg/rpc"
 	"github.com/rotaloom/rotaloom/pkg/tenant"
 	authv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/auth/v1"
 	platformv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/platform/v1"
@@ -43,18 +48,26 @@ func (k *keyring) Invoke(ctx context.Context, method string, args, reply any, op
 // counter is a platform service that gives nobody more than one request.
 type counter struct {
 	recorder
-	mu    sync.Mutex
-	asked map[throttle.Key]int
+	mu       sync.Mutex
+	asked    map[throttle.Key]int
+	refusals []*platformv1.Refusal
+	tenant   int64 // of those
 }
 
 func (c *counter) Invoke(ctx context.Context, method string, args, reply any, opts ...grpc.CallOption) error {
+	id, _ := tenant.From(ctx)
+	if keep, ok := args.(*platformv1.KeepRefusalsRequest); ok {
+		c.mu.Lock()
+		defer c.mu.Unlock()
+		c.refusals, c.tenant = append(c.refusals, keep.GetRefusals()...), id
+		return nil
+	}
 	req, ok := args.(*platformv1.LeaseRateRequest)
 	if !ok {
 		return c.recorder.Invoke(ctx, method, args, reply, opts...)
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	id, _ := tenant.From(ctx)
 	c.asked[throttle.Key{Tenant: id, Caller: req.GetCaller(), Class: req.GetThrottle()}]++
 	answer := reply.(*platformv1.LeaseRateResponse)
 	answer.Rate, answer.Burst, answer.RetryAfterMs = 0.1, 1, 10_000
@@ -71,11 +84,38 @@ func (c *counter) callers() []string {
 	return out
 }
 
+// headed is a service whose answers have a header.
+type headed struct {
+	recorder
+	mu   sync.Mutex
+	sent metadata.MD
+}
+
+func (h *headed) answer(name, value string) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.sent = nil; name != "" {
+		h.sent = metadata.Pairs(name, value)
+	}
+}
+
+func (h *headed) Invoke(ctx context.Context, method string, args, reply any, opts ...grpc.CallOption) error {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	for _, o := range opts {
+		if header, ok := o.(grpc.HeaderCallOption); ok {
+			*header.HeaderAddr = h.sent
+		}
+	}
+	return h.recorder.Invoke(ctx, method, args, reply, opts...)
+}
+
 type throttled struct {
-	t       *testing.T
-	edge    *Edge
-	counter *counter
-	token   string
+	t        *testing.T
+	edge     *Edge
+	counter  *counter
+	services *headed
+	token    string
 }
 
 func newThrottled(t *testing.T) *throttled {
@@ -88,10 +128,10 @@ func newThrottled(t *testing.T) *throttled {
 		Claims: jwt.Claims{Issuer: "test", Subject: "ada", Audience: jwt.Audience{"test"}, ID: "1", Expiry: jwt.NewNumericDate(time.Now().Add(time.Hour))},
 		Tenant: 7, Client: "loader",
 	}
-	f := &throttled{t: t, counter: &counter{asked: map[throttle.Key]int{}}}
+	f := &throttled{t: t, counter: &counter{asked: map[throttle.Key]int{}}, services: &headed{}}
 	f.token, err = claims.Sign(signer)
 	require.NoError(t, err)
-	conns := all(&recorder{})
+	conns := all(f.services)
 	conns.Auth, conns.Platform, conns.Own = &keyring{public: public}, f.counter, f.counter
 	f.edge, err = New(Config{
 		TrustedProxies: []netip.Prefix{netip.MustParsePrefix("192.0.2.0/24")},
@@ -145,4 +185,63 @@ func TestCallersHaveTheirOwnRates(t *testing.T) {
 		"THROTTLE_READ address:2001:db8:1:2::", "THROTTLE_READ address:198.51.100.8",
 		"THROTTLE_READ address:203.0.113.2", "THROTTLE_LOGIN address:203.0.113.1",
 	}, f.counter.callers())
+}
+
+func (c *counter) kept() []*platformv1.Refusal {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.refusals
+}
+
+// What known callers are refused comes into the audit trail, counted, and in one
+// call; what an address is refused does not.
+func TestRefusedRatesAreKept(t *testing.T) {
+	t.Parallel()
+	f := newThrottled(t)
+	end := f.edge.gather(t.Context())
+	const patterns = "/v1/scheduling/employment_term_schedule_patterns"
+	first := f.ask("GET", patterns+"/12", f.token, "203.0.113.1:1", "")
+	for range 4 {
+		f.ask("GET", patterns+"/13", f.token, "203.0.113.1:1", "")
+	}
+	f.ask("GET", "/v1/nothing", f.token, "203.0.113.1:1", "")
+	f.ask("GET", patterns+"/12", "", "203.0.113.9:1", "")
+	assert.Empty(t, f.counter.kept(), "nobody waited for it")
+	end()
+	kept := f.counter.kept()
+	require.Len(t, kept, 2)
+	if kept[0].GetOperation() == "" {
+		kept[0], kept[1] = kept[1], kept[0]
+	}
+	assert.EqualValues(t, 5, kept[0].GetTimes())
+	assert.Equal(t, first.Header().Get("X-Request-Id"), kept[0].GetRequestId())
+	assert.Equal(t, "ada loader rotaloom.scheduling.v1.EmploymentTermSchedulePatternService/GetEmploymentTermSchedulePattern WRL-00429",
+		strings.Join([]string{kept[0].GetUserName(), kept[0].GetClientId(), kept[0].GetOperation(), kept[0].GetOutcome()}, " "))
+	assert.EqualValues(t, 1, kept[1].GetTimes(), "a path that names nothing")
+	assert.EqualValues(t, 7, f.counter.tenant)
+
+	count := testutil.ToFloat64(f.edge.metrics.throttled.WithLabelValues("read", "refused"))
+	assert.InDelta(t, 7, count, 0, "each is counted")
+	assert.NotZero(t, testutil.ToFloat64(f.edge.metrics.throttled.WithLabelValues("read", "admitted")))
+	assert.InDelta(t, 6, testutil.ToFloat64(f.edge.metrics.requests.WithLabelValues("read", "429")), 0)
+	assert.InDelta(t, 1, testutil.ToFloat64(f.edge.metrics.requests.WithLabelValues("none", "429")), 0)
+}
+
+// A token of an identity provider takes from the rate of its tenant and provider
+// as soon as a service has accepted it, and from that of the address before.
+func TestAFederatedTokenHasARateOfItsOwn(t *testing.T) {
+	t.Parallel()
+	f := newThrottled(t)
+	p := &authn.Principal{Tenant: 7, Subject: "ada", Client: "idp-3", Expiry: time.Now().Add(time.Minute)}
+	foreign := "e30." + base64.RawURLEncoding.EncodeToString([]byte(`{"iss":"https://id.example.org"}`)) + ".c2ln"
+	f.services.answer(rpc.HeaderCaller, p.Caller())
+	const path = "/v1/scheduling/employment_term_schedule_patterns/12"
+	f.ask("GET", path, "Bearer "+foreign, "203.0.113.1:1", "")
+	assert.Equal(t, []string{"THROTTLE_READ address:203.0.113.1", "THROTTLE_READ idp-3"}, slices.Sorted(slices.Values(f.counter.callers())))
+
+	forged := "e30." + base64.RawURLEncoding.EncodeToString([]byte(`{"iss":"https://id.example.org","x":1}`)) + ".c2ln"
+	f.services.answer("", "")
+	f.ask("GET", path, forged, "203.0.113.2:1", "")
+	assert.Contains(t, f.counter.callers(), "THROTTLE_READ address:203.0.113.2")
+	assert.Len(t, f.counter.callers(), 3, "nobody has accepted it")
 }

@@ -122,6 +122,9 @@ func (f *field) appendMap(dst []byte, entries [][]byte, at place) ([]byte, error
 		return dst, errDepth
 	}
 	at.out = nil // An entry that another one replaces is taken back.
+	if dst, done, err := f.appendFew(dst, entries, at); done || err != nil {
+		return dst, err
+	}
 	type parts struct{ key, value []fieldData }
 	all := make([]parts, len(entries))
 	last := make(map[string]int, len(entries))
@@ -151,6 +154,47 @@ func (f *field) appendMap(dst []byte, entries [][]byte, at place) ([]byte, error
 		}
 	}
 	return append(dst, '}'), nil
+}
+
+// fewEntries is how many keys are sooner compared with each other than kept.
+const fewEntries = 4
+
+// appendFew writes the entries as an object when they are few and as encoders
+// write them: a key and a value in each, and no key twice. Otherwise it writes
+// nothing and answers false.
+func (f *field) appendFew(dst []byte, entries [][]byte, at place) ([]byte, bool, error) {
+	if len(entries) > fewEntries {
+		return dst, false, nil
+	}
+	start := len(dst)
+	var keys [fewEntries][]byte
+	dst = append(dst, '{')
+	for i, e := range entries {
+		var key, value fieldData
+		g, next := f.message.next(e, 0, &key)
+		if g == nil || next < 0 || g.index != f.entry.key.index {
+			return dst[:start], false, nil
+		}
+		if g, next = f.message.next(e, next, &value); g == nil || next != len(e) || g.index != f.entry.value.index {
+			return dst[:start], false, nil
+		}
+		if i > 0 {
+			dst = append(dst, ',')
+		}
+		from := len(dst)
+		dst = f.appendMapKey(dst, []fieldData{key})
+		keys[i] = dst[from:]
+		for _, other := range keys[:i] {
+			if bytes.Equal(other, keys[i]) {
+				return dst[:start], false, nil
+			}
+		}
+		var err error
+		if dst, err = f.entry.value.appendData(append(dst, ':'), &value, at.deeper()); err != nil {
+			return dst, false, err
+		}
+	}
+	return append(dst, '}'), true, nil
 }
 
 // appendMapKey writes the key as text, whatever its type.

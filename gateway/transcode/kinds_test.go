@@ -74,9 +74,10 @@ var kindsFile = sync.OnceValue(func() protoreflect.FileDescriptor {
 	add("items", message(".test.Items"))
 	add("list_items", list(message(".test.Items")))
 	kinds.OneofDecl = []*descriptorpb.OneofDescriptorProto{{Name: proto.String("choice")}}
-	for name, f := range map[string]*fieldProto{"choice_int": scalar("int64"), "choice_text": scalar("string"), "choice_kinds": message(".test.Kinds")} {
-		add(name, f).OneofIndex = proto.Int32(0)
-	}
+	// In this order: the numbers of fields follow from it.
+	add("choice_int", scalar("int64")).OneofIndex = proto.Int32(0)
+	add("choice_text", scalar("string")).OneofIndex = proto.Int32(0)
+	add("choice_kinds", message(".test.Kinds")).OneofIndex = proto.Int32(0)
 	mapOf := func(name, entry string, key, value *fieldProto) {
 		key.Name, key.Number, key.Label = proto.String("key"), proto.Int32(1), descriptorpb.FieldDescriptorProto_LABEL_OPTIONAL.Enum()
 		value.Name, value.Number, value.Label = proto.String("value"), proto.Int32(2), descriptorpb.FieldDescriptorProto_LABEL_OPTIONAL.Enum()

@@ -3,6 +3,7 @@ package audit
 import (
 	"context"
 	"errors"
+	"strings"
 	"testing"
 	"time"
 
@@ -15,8 +16,10 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/obs"
 	"github.com/rotaloom/rotaloom/pkg/pg"
 	"github.com/rotaloom/rotaloom/pkg/policy"
+	"github.com/rotaloom/rotaloom/pkg/refusal"
 	"github.com/rotaloom/rotaloom/pkg/tenant"
 	"github.com/rotaloom/rotaloom/pkg/testkit/pgtest"
+	auditv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/audit/v1"
 	authv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/auth/v1"
 )
 
@@ -123,4 +126,34 @@ func TestOldEventsGo(t *testing.T) {
 	_, err = pool.Exec(ctx, `DELETE FROM audit_event`)
 	require.NoError(t, err)
 	assert.Len(t, events(t, pool), 2, "a tenant removes nothing")
+}
+
+func TestRefusalsAreRowsOfTheTrail(t *testing.T) {
+	t.Parallel()
+	pool := newPool(t)
+	ctx, at := tenant.With(t.Context(), 1), time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
+	kind := refusal.Kind{Tenant: 1, User: "ada", Client: strings.Repeat("ä", 200), Operation: "s/M", Outcome: "WFP-90012"}
+	require.NoError(t, KeepRefusals(pool)(ctx, []*refusal.Refusal{
+		{Kind: kind, PersonID: 11, RequestID: "r-1", First: at, Last: at.Add(time.Second), Times: 7},
+		{Kind: kind, PersonID: 11, RequestID: "r-2", First: at, Last: at, Times: 1},
+	}))
+	strange := kind
+	strange.Tenant = 2
+	require.Error(t, KeepRefusals(pool)(ctx, []*refusal.Refusal{{Kind: kind, First: at, Times: 1}, {Kind: strange, First: at, Times: 1}}))
+
+	read := &auditv1.ReadAuditTrailRequest{To: at.Add(time.Hour).UnixMicro(), Before: at.Add(time.Hour).UnixMicro(), Count: 10}
+	answer, err := NewTrail(pool).ReadAuditTrail(ctx, read)
+	require.NoError(t, err)
+	require.Len(t, answer.GetEvents(), 2, "all of a call or nothing")
+	one, many := answer.GetEvents()[0], answer.GetEvents()[1]
+	assert.EqualValues(t, 1, one.GetTimes())
+	assert.Equal(t, one.GetAt(), one.GetLastAt())
+	assert.EqualValues(t, 7, many.GetTimes())
+	assert.Equal(t, at.Add(time.Second).UnixMicro(), many.GetLastAt())
+	assert.Equal(t, "ada s/M WFP-90012 r-1", strings.Join([]string{many.GetUserName(), many.GetOperation(), many.GetOutcome(), many.GetRequestId()}, " "))
+	assert.Len(t, many.GetClientId(), 200)
+
+	answer, err = NewTrail(pool).ReadAuditTrail(tenant.With(t.Context(), 2), read)
+	require.NoError(t, err)
+	assert.Empty(t, answer.GetEvents(), "of another tenant")
 }

@@ -92,7 +92,12 @@ func (v *Verifier) askFor(ctx context.Context, token string, key [sha256.Size]by
 	ours, err := v.cfg.Exchange(ctx, token)
 	switch f := fault.FromError(err); {
 	case err == nil:
-		return v.verify(ctx, ours, now)
+		p, err := v.verify(ctx, ours, now)
+		if err != nil {
+			return nil, err
+		}
+		p.Federated = true // Nobody else has it yet.
+		return p, nil
 	case f != nil && f.Status == http.StatusUnauthorized:
 		v.cache.put(key, nil, now.Add(refusedFor), now)
 		return nil, invalid(err)

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/go-jose/go-jose/v4"
+	"github.com/go-jose/go-jose/v4/jwt"
 	"golang.org/x/sync/singleflight"
 
 	"github.com/rotaloom/rotaloom/pkg/clock"
@@ -111,7 +112,10 @@ func (v *Verifier) Verify(ctx context.Context, token string) (*Principal, error)
 		}
 		v.cache.put(key, p, p.Expiry.Add(v.cfg.Leeway), now)
 	}
-	return p, v.checkRevoked(ctx, p)
+	if err := v.checkRevoked(ctx, p); err != nil {
+		return nil, err
+	}
+	return p, nil
 }
 
 // hash is the SHA-256 of a token. Tokens of the usual length are hashed on
@@ -127,7 +131,7 @@ func (v *Verifier) checkRevoked(ctx context.Context, p *Principal) error {
 		return cannot(fmt.Errorf("revocations: %w", err))
 	}
 	if revoked {
-		return fault.Unauthenticated(fault.CodeRevoked, messageRevoked)
+		return fault.Unauthenticated(fault.CodeRevoked, messageRevoked).WithCause(RefusedTo(p, errRevoked))
 	}
 	return nil
 }
@@ -153,6 +157,9 @@ func (v *Verifier) verify(ctx context.Context, token string, now time.Time) (*Pr
 		return nil, invalid(err)
 	}
 	if err := claims.validate(v.cfg.Issuer, v.cfg.Audience, now, v.cfg.Leeway); err != nil {
+		if errors.Is(err, jwt.ErrExpired) {
+			err = v.expired(claims, err)
+		}
 		return nil, invalid(err)
 	}
 	return claims.principal(), nil

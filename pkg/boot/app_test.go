@@ -67,7 +67,7 @@ func TestPartsStopInOrder(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	done := make(chan error, 1)
 	go func() { done <- app.Run(ctx) }()
-	require.Eventually(t, func() bool { return state(t, app) == boot.StateReady }, 5*time.Second, time.Millisecond)
+	require.Eventually(t, func() bool { return state(t, app) == boot.StateReady }, 20*time.Second, time.Millisecond)
 	cancel()
 	require.NoError(t, <-done)
 	assert.Equal(t, []string{"edge stopping", "consumer stopping", "server stopping", "relay stopping", "nats", "pool"}, j.all())

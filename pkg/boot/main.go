@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"log/slog"
 	"net"
 	"os"
 	"os/signal"
@@ -121,15 +122,11 @@ func (p *program) parse(settings Settings) (parsed *kong.Context, code int) {
 }
 
 func (p *program) serve(cfg Common, start Start) (err error) {
-	log, err := obs.NewLogger(p.errs, cfg.LogConfig)
+	log, ctx, end, err := p.begin(cfg)
 	if err != nil {
 		return err
 	}
-	ctx, cancel := context.WithCancel(context.Background())
-	defer cancel()
-	finished := make(chan struct{})
-	defer close(finished)
-	go p.watchSignals(cancel, finished)
+	defer end()
 
 	app := NewApp(cfg, log, obs.NewRegistry())
 	var admin net.Addr
@@ -149,6 +146,18 @@ func (p *program) serve(cfg Common, start Start) (err error) {
 		log.Info("admin listener", "address", admin.String())
 	}
 	return app.Run(ctx)
+}
+
+// begin answers what the program logs to, and a context that ends with the first
+// signal. The end of the program calls end.
+func (p *program) begin(cfg Common) (log *slog.Logger, ctx context.Context, end func(), err error) {
+	if log, err = obs.NewLogger(p.errs, cfg.LogConfig); err != nil {
+		return nil, nil, nil, err
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	finished := make(chan struct{})
+	go p.watchSignals(cancel, finished)
+	return log, ctx, func() { close(finished); cancel() }, nil
 }
 
 // watchSignals stops the program at the first signal, and ends it at the

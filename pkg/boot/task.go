@@ -6,8 +6,6 @@ import (
 	"log/slog"
 
 	"github.com/alecthomas/kong"
-
-	"github.com/rotaloom/rotaloom/pkg/obs"
 )
 
 // Task is a command of a program that does one thing and ends, such as a check
@@ -29,14 +27,10 @@ func taskOf(parsed *kong.Context) Task {
 }
 
 func (p *program) do(cfg Common, task Task) error {
-	log, err := obs.NewLogger(p.errs, cfg.LogConfig)
+	log, ctx, end, err := p.begin(cfg)
 	if err != nil {
 		return err
 	}
-	ctx, cancel := context.WithCancel(context.Background())
-	defer cancel()
-	finished := make(chan struct{})
-	defer close(finished)
-	go p.watchSignals(cancel, finished)
+	defer end()
 	return task.Do(ctx, log, p.out)
 }

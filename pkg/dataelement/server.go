@@ -3,6 +3,7 @@ package dataelement
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	"github.com/rotaloom/rotaloom/pkg/fault"
 	datav1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/data/v1"
@@ -22,18 +23,16 @@ type Server struct {
 	datav1.UnsafeDataProviderServiceServer
 
 	described *datav1.DescribeDataElementsResponse
-	providers map[string]Provider
+	providers []Provider // as described
 }
 
 var _ datav1.DataProviderServiceServer = (*Server)(nil)
 
 // NewServer makes the service of some providers.
 func NewServer(providers ...Provider) *Server {
-	s := &Server{described: &datav1.DescribeDataElementsResponse{}, providers: map[string]Provider{}}
+	s := &Server{described: &datav1.DescribeDataElementsResponse{}, providers: providers}
 	for _, p := range providers {
-		d := p.Describe()
-		s.described.Providers = append(s.described.Providers, d)
-		s.providers[d.GetName()] = p
+		s.described.Providers = append(s.described.Providers, p.Describe())
 	}
 	return s
 }
@@ -45,14 +44,16 @@ func (s *Server) DescribeDataElements(context.Context, *datav1.DescribeDataEleme
 
 // ReadDataElements reads elements of one provider.
 func (s *Server) ReadDataElements(ctx context.Context, req *datav1.ReadDataElementsRequest) (*datav1.ReadDataElementsResponse, error) {
-	p, known := s.providers[req.GetProvider()]
-	if !known {
+	at := slices.IndexFunc(s.described.GetProviders(), func(p *datav1.DataProvider) bool {
+		return p.GetName() == req.GetProvider() && (req.GetRowKind() == datav1.RowKind_ROW_KIND_UNSPECIFIED || req.GetRowKind() == p.GetRowKind())
+	})
+	if at < 0 {
 		return nil, fault.Invalid(fault.CodeBadRequest, fmt.Sprintf("There is no data provider %.40q here.", req.GetProvider()))
 	}
 	if n := len(req.GetRowIds()); n > mostRows {
 		return nil, fault.Invalid(fault.CodeBadRequest, fmt.Sprintf("%d rows are more than the allowed %d.", n, mostRows))
 	}
-	columns, err := p.Read(ctx, req)
+	columns, err := s.providers[at].Read(ctx, req)
 	if err != nil {
 		return nil, err
 	}

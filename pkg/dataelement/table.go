@@ -125,15 +125,16 @@ func (t *Table[R]) selected(asked []*datav1.DataSelection) ([]*Entry[R], uint64,
 
 func (t *Table[R]) checkLimits(rows, days, cells int64) error {
 	if rows*days > t.MostRowDays {
-		return tooMuch(t.Name, nounOf(t.Kind)+" * days", rows*days, t.MostRowDays)
+		return OverLimit(t.Name, nounOf(t.Kind)+" * days", rows*days, t.MostRowDays)
 	}
 	if cells > mostCells {
-		return tooMuch(t.Name, "values", cells, mostCells)
+		return OverLimit(t.Name, "values", cells, mostCells)
 	}
 	return nil
 }
 
-func tooMuch(provider, quantity string, actual, most int64) error {
+// OverLimit is the fault of a provider whose own limit a request passes.
+func OverLimit(provider, quantity string, actual, most int64) error {
 	return fault.TooLarge(CodeLimit, fmt.Sprintf(
 		"The service limit of the data provider %s is exceeded: %s: %d, allowed: %d. Split the request into several.",
 		provider, quantity, actual, most)).WithLimits(actual, most)

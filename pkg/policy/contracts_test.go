@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"google.golang.org/protobuf/reflect/protoregistry"
 
+	_ "github.com/rotaloom/rotaloom/proto/gen/rotaloom/audit/v1"
 	_ "github.com/rotaloom/rotaloom/proto/gen/rotaloom/auth/v1"
 	_ "github.com/rotaloom/rotaloom/proto/gen/rotaloom/commons/v1"
 	_ "github.com/rotaloom/rotaloom/proto/gen/rotaloom/data/v1"

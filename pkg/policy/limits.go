@@ -3,6 +3,7 @@ package policy
 import (
 	"fmt"
 	"net/http"
+	"strconv"
 	"strings"
 
 	"google.golang.org/protobuf/proto"
@@ -25,6 +26,8 @@ type limit struct {
 	status   int
 	details  bool
 	quantity string
+	// message is the whole text of the fault, or "" for the usual one.
+	message string
 	// field is where the failure is reported, for limits of a field.
 	field string
 	items measure
@@ -73,17 +76,23 @@ func limitsOf(desc protoreflect.MessageDescriptor) ([]*limit, error) {
 func (l *limit) check(m protoreflect.Message) *failure {
 	// Items are bounded by the size of a message and days by the calendar, so
 	// the product stays far below what an int64 holds.
-	actual := l.items(m) * l.days(m)
-	if actual <= l.max {
+	items, days := l.items(m), l.days(m)
+	if items*days <= l.max {
 		return nil
 	}
-	failed := &failure{fault: func(string) *fault.Error { return l.fault(actual) }}
+	failed := &failure{fault: func(string) *fault.Error { return l.fault(items, days) }}
 	return failed.under(l.field)
 }
 
-func (l *limit) fault(actual int64) *fault.Error {
-	e := fault.Newf(l.code, l.status, "Service limits are exceeded: %s in the request: %d, allowed: %d. "+
-		"Split the request into several.", l.quantity, actual, l.max)
+func (l *limit) fault(items, days int64) *fault.Error {
+	actual := items * days
+	text := fmt.Sprintf("Service limits are exceeded: %s in the request: %d, allowed: %d. Split the request into several.",
+		l.quantity, actual, l.max)
+	if l.message != "" {
+		text = strings.NewReplacer("{items}", strconv.FormatInt(items, 10), "{days}", strconv.FormatInt(days, 10),
+			"{actual}", strconv.FormatInt(actual, 10), "{max}", strconv.FormatInt(l.max, 10)).Replace(l.message)
+	}
+	e := fault.New(l.code, l.status, text)
 	if l.details {
 		return e.WithLimits(actual, l.max)
 	}
@@ -142,6 +151,7 @@ func newLimit(opts *optionsv1.Limit) (*limit, error) {
 		status:   int(opts.GetStatus()),
 		details:  opts.GetShowDetails(),
 		quantity: opts.GetQuantity(),
+		message:  opts.GetMessage(),
 	}
 	if l.status == 0 {
 		l.status = http.StatusRequestEntityTooLarge

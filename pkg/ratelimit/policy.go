@@ -71,7 +71,12 @@ type Defaults struct {
 	Write     Policy `name:"rate-write" default:"2000/4000" help:"Rate of the class write for each client."`
 	BulkWrite Policy `name:"rate-bulk-write" default:"1000/2000" help:"Rate of the class bulk_write for each client."`
 	Login     Policy `name:"rate-login" default:"500/1000" help:"Rate of the class login for each address."`
+	// Ceiling is how many times these rates and bursts a tenant may set for its
+	// clients; 10.
+	Ceiling float64 `name:"rate-ceiling" default:"10" help:"How many times the rate of a class, and its burst, a tenant may set for its clients."`
 }
+
+const defaultCeiling = 10
 
 // Standard are the default Defaults.
 func Standard() Defaults {
@@ -88,6 +93,24 @@ func (d Defaults) Of(class optionsv1.Throttle) Policy {
 		return standard.of(class)
 	}
 	return set
+}
+
+// Most answers the highest rate and the highest burst of a class that a tenant may
+// set for its clients.
+func (d Defaults) Most(class optionsv1.Throttle) Policy {
+	p, times := d.Of(class), d.Ceiling
+	if times <= 0 {
+		times = defaultCeiling
+	}
+	return Policy{
+		Rate:  min(max(p.Rate*times, MinRate), MaxRate),
+		Burst: int64(min(max(float64(p.Burst)*times, 1), MaxBurst)),
+	}
+}
+
+// Within answers the policy with no more than most.
+func (p Policy) Within(most Policy) Policy {
+	return Policy{Rate: min(p.Rate, most.Rate), Burst: min(p.Burst, most.Burst)}
 }
 
 func (d Defaults) of(class optionsv1.Throttle) Policy {

@@ -5,10 +5,9 @@ import (
 	"fmt"
 	"time"
 
-	"golang.org/x/sync/singleflight"
-
 	"github.com/rotaloom/rotaloom/pkg/authn"
 	"github.com/rotaloom/rotaloom/pkg/clock"
+	"github.com/rotaloom/rotaloom/pkg/recent"
 )
 
 const (
@@ -16,6 +15,10 @@ const (
 	freshness = 5 * time.Second
 	// askTimeout bounds the question who is in a group.
 	askTimeout = 10 * time.Second
+	// What is remembered: so many callers, and so many ids of them all together,
+	// which is 32 MiB.
+	mostCallers = 10_000
+	mostIDs     = 4 << 20
 )
 
 // Source adds persons to what a caller sees. This is where a grant that is not
@@ -32,14 +35,26 @@ type Source interface {
 // then everybody but those with the scope All sees only themselves.
 type Rules struct {
 	sources []Source
-	cache   *cache
-	flight  singleflight.Group
+	answers *recent.Answers[key, Set]
 }
+
+// key names a caller. A token of an older scope may still be good, so the
+// scope is part of it.
+type key struct {
+	tenant, person int64
+	scope          string
+}
+
+// String is the key as one text.
+func (k key) String() string { return fmt.Sprintf("%d/%d/%s", k.tenant, k.person, k.scope) }
 
 // New makes Rules that ask sources, and remember what they answer for a few
 // seconds.
 func New(clk clock.Clock, sources ...Source) *Rules {
-	return &Rules{sources: sources, cache: newCache(clk)}
+	return &Rules{sources: sources, answers: recent.New[key](clk, recent.Config[Set]{
+		For: func(Set) time.Duration { return freshness }, Timeout: askTimeout,
+		Entries: mostCallers, Weight: mostIDs, WeightOf: func(s Set) int { return len(s.ids) },
+	})}
 }
 
 // Visible answers whom the caller of a context may see. Work that nobody in
@@ -55,29 +70,15 @@ func (r *Rules) Visible(ctx context.Context) (Set, error) {
 	case r == nil || len(r.sources) == 0:
 		return Persons(p.PersonID), nil
 	}
-	key := key{tenant: p.Tenant, person: p.PersonID, scope: p.Rows}
-	if set, ok := r.cache.get(key); ok {
-		return set, nil
+	set, err := r.answers.Get(ctx, key{tenant: p.Tenant, person: p.PersonID, scope: p.Rows},
+		func(ctx context.Context) (Set, error) { return r.ask(ctx, p) })
+	if err != nil {
+		return Set{}, fmt.Errorf("find out whom the caller may see: %w", err)
 	}
-	// Those who wait with the first caller still get the answer when that one
-	// has given up.
-	asked := r.flight.DoChan(key.String(), func() (any, error) {
-		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), askTimeout)
-		defer cancel()
-		return r.ask(ctx, key, p)
-	})
-	select {
-	case <-ctx.Done():
-		return Set{}, ctx.Err()
-	case result := <-asked:
-		if result.Err != nil {
-			return Set{}, fmt.Errorf("find out whom the caller may see: %w", result.Err)
-		}
-		return result.Val.(Set), nil
-	}
+	return set, nil
 }
 
-func (r *Rules) ask(ctx context.Context, key key, p *authn.Principal) (Set, error) {
+func (r *Rules) ask(ctx context.Context, p *authn.Principal) (Set, error) {
 	ids := []int64{p.PersonID}
 	for _, source := range r.sources {
 		more, err := source.Persons(ctx, p)
@@ -86,7 +87,5 @@ func (r *Rules) ask(ctx context.Context, key key, p *authn.Principal) (Set, erro
 		}
 		ids = append(ids, more...)
 	}
-	set := Persons(ids...)
-	r.cache.put(key, set)
-	return set, nil
+	return Persons(ids...), nil
 }

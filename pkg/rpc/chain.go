@@ -80,6 +80,8 @@ type Deps struct {
 	Explain func(error) *fault.Error
 	// Audit keeps who made the calls that write; nil keeps nothing.
 	Audit Audit
+	// Refused is told what callers from outside were refused; nil for nobody.
+	Refused Refused
 }
 
 // Chain is the list of interceptors that every call of one service passes,
@@ -93,6 +95,7 @@ type Chain struct {
 	validator protovalidate.Validator
 	explain   func(error) *fault.Error
 	audited   Audit
+	refused   Refused
 	metrics   *metrics
 	clients   map[string]bool
 	services  map[string]bool
@@ -112,6 +115,11 @@ type call struct {
 	handle grpc.UnaryHandler
 	// principal is set by the step that authenticates.
 	principal *authn.Principal
+	// outside says that no service of ours made the call.
+	outside bool
+	// hidden becomes true when the caller named somebody whom they may not see; nil
+	// when nobody is told, and for services.
+	hidden *atomic.Bool
 	// err is the error before it became a status; it is for the log.
 	err error
 	// took is how long the call took, once it has ended.
@@ -149,7 +157,7 @@ func NewChain(cfg Config, deps Deps) (*Chain, error) {
 	}
 	ch := &Chain{
 		cfg: cfg.withDefaults(), log: deps.Log, verifier: deps.Verifier, clock: deps.Clock,
-		policies: deps.Policies, validator: validator, explain: deps.Explain, audited: deps.Audit, metrics: metrics,
+		policies: deps.Policies, validator: validator, explain: deps.Explain, audited: deps.Audit, refused: deps.Refused, metrics: metrics,
 		clients: set(cfg.Clients), services: set(cfg.Services), edges: set(cfg.Edges),
 		idle: make(chan struct{}, 1),
 	}
@@ -167,6 +175,7 @@ func (ch *Chain) steps() []step {
 		{"request id", ch.requestID},
 		{"access log", ch.accessLog},
 		{"metrics", ch.measure},
+		{"refusals", ch.noteRefusal},
 		{"recover", ch.recoverPanic},
 		{"fault to status", ch.faultToStatus},
 		{"deadline", ch.deadline},

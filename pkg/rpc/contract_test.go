@@ -98,6 +98,13 @@ func (e *echo) ask(ctx context.Context, req any) (any, error) {
 	e.got = md
 	e.mu.Unlock()
 	switch msg.Get(e.desc.Fields().ByName("mode")).String() {
+	case "hidden":
+		authn.Hidden(ctx)
+		return nil, fault.NotFound("WFP-3", "Nobody is there.")
+	case "refused to eve":
+		return nil, fault.Invalid("WFP-2", "It is not yours.").WithCause(authn.RefusedTo(&authn.Principal{Tenant: 9, Subject: "eve"}, nil))
+	case "forbidden":
+		return nil, fault.Forbidden("WFP-1", "It is not yours.")
 	case "fault":
 		return nil, fault.Conflict("WFP-90004", "It was changed.").WithLimits(2, 1).WithCause(errSecret)
 	case "error":

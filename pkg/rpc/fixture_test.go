@@ -9,6 +9,7 @@ import (
 	"crypto/tls"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"log/slog"
 	"net"
 	"strings"
@@ -50,6 +51,9 @@ type fixture struct {
 	edge, trusted grpc.ClientConnInterface
 	// stop ends the server; only over the network.
 	stop func()
+
+	mu      sync.Mutex
+	refused []string // what the chain told of refusals
 }
 
 // transports are the ways to reach a service; every case runs on both.
@@ -84,6 +88,11 @@ func newFixture(tb testing.TB, transport string, cfg rpc.Config) *fixture {
 				return fault.Unavailable("Away.", time.Second).WithCause(err)
 			}
 			return nil
+		},
+		Refused: func(_ context.Context, method *policy.Method, p *authn.Principal, refused *fault.Error) {
+			f.mu.Lock()
+			defer f.mu.Unlock()
+			f.refused = append(f.refused, fmt.Sprintf("%s %d %s %s", method.Name, p.Tenant, p.Subject, refused.Code))
 		},
 	})
 	require.NoError(tb, err)

@@ -272,7 +272,7 @@ func TestCallsAreLoggedAndCounted(t *testing.T) {
 			_, _ = f.ask(t, ctx, f.edge, askMethod, `mode: "`+mode+`" said: "payload"`)
 		}
 		// The network answers before the outermost steps have ended.
-		require.Eventually(t, func() bool { return len(f.log.lines(t, "rpc")) == 4 }, 5*time.Second, time.Millisecond)
+		require.Eventually(t, func() bool { return len(f.log.lines(t, "rpc")) == 4 }, 20*time.Second, time.Millisecond)
 		lines := f.log.lines(t, "rpc")
 		for i, want := range []struct{ level, code, errorCode string }{
 			{"INFO", "OK", ""}, {"INFO", "Aborted", "WFP-90004"}, {"ERROR", "Internal", fault.CodeInternal}, {"ERROR", "Internal", fault.CodeInternal},

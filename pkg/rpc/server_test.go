@@ -46,7 +46,7 @@ func TestAStoppingServerLetsCallsEnd(t *testing.T) {
 		defer cancel()
 		_, err := f.ask(t, ctx, f.edge, askMethod, "")
 		return fault.HasStatus(err, 503)
-	}, 5*time.Second, time.Millisecond)
+	}, 20*time.Second, time.Millisecond)
 	select {
 	case <-stopped:
 		t.Fatal("the server stopped under a call")

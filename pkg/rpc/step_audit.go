@@ -2,10 +2,12 @@ package rpc
 
 import (
 	"context"
+	"net/http"
 
 	"google.golang.org/protobuf/proto"
 
 	"github.com/rotaloom/rotaloom/pkg/authn"
+	"github.com/rotaloom/rotaloom/pkg/fault"
 	"github.com/rotaloom/rotaloom/pkg/policy"
 )
 
@@ -20,5 +22,42 @@ func (ch *Chain) audit(next handler) handler {
 	}
 	return func(ctx context.Context, c *call, req any) (any, error) {
 		return next(ch.audited(ctx, c.policy, c.principal, req.(proto.Message)), c, req)
+	}
+}
+
+// Refused is told that somebody known was refused a call: because of a permission
+// or another rule about who may do what (403), a token that is over (401), for asking
+// too often (429), or as authn.RefusedTo says. It must not wait.
+type Refused func(ctx context.Context, method *policy.Method, p *authn.Principal, f *fault.Error)
+
+// noteRefusal tells of refusals of calls from outside. What a service is refused
+// that calls for a user comes back as a refusal of the user's own call.
+func (ch *Chain) noteRefusal(next handler) handler {
+	if ch.refused == nil {
+		return next
+	}
+	return func(ctx context.Context, c *call, req any) (any, error) {
+		resp, err := next(ctx, c, req)
+		switch {
+		case c.hidden != nil && c.hidden.Load():
+			// The service that looks is the one that knows, whoever called it.
+			ch.refused(ctx, c.policy, c.principal, fault.NotFound(authn.NotVisible, ""))
+		case err != nil && c.outside:
+			ch.tellRefusal(ctx, c)
+		}
+		return resp, err
+	}
+}
+
+func (ch *Chain) tellRefusal(ctx context.Context, c *call) {
+	f, p := fault.FromError(c.err), authn.Refused(c.err)
+	if f != nil && p == nil {
+		switch f.Status {
+		case http.StatusUnauthorized, http.StatusForbidden, http.StatusTooManyRequests:
+			p = c.principal
+		}
+	}
+	if p != nil && p.Tenant > 0 {
+		ch.refused(ctx, c.policy, p, f)
 	}
 }

@@ -24,6 +24,7 @@ func (ch *Chain) authenticate(next handler) handler {
 		if err != nil {
 			return nil, err
 		}
+		c.outside = service == ""
 		ask := authn.Call{Service: service, Internal: c.policy.Internal}
 		if service != "" {
 			ask.Tenant = incomingTenant(ctx)
@@ -40,6 +41,14 @@ func (ch *Chain) authenticate(next handler) handler {
 			return nil, err
 		}
 		c.principal = p
+		if p.Federated && c.outside {
+			if err := setHeader(ctx, HeaderCaller, p.Caller()); err != nil {
+				ch.log.WarnContext(ctx, "the edge is not told whose token it was", "error", err)
+			}
+		}
+		if ch.refused != nil && !p.IsService() {
+			ctx, c.hidden = authn.WatchHidden(ctx)
+		}
 		ctx = authn.With(ctx, p, token)
 		if p.Tenant > 0 {
 			ctx = tenant.With(ctx, p.Tenant)

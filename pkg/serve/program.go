@@ -19,6 +19,7 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/clock"
 	"github.com/rotaloom/rotaloom/pkg/obs"
 	"github.com/rotaloom/rotaloom/pkg/pg"
+	"github.com/rotaloom/rotaloom/pkg/refusal"
 	"github.com/rotaloom/rotaloom/pkg/revocation"
 	"github.com/rotaloom/rotaloom/pkg/rpc"
 	authv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/auth/v1"
@@ -58,6 +59,9 @@ type Program struct {
 
 	settings     *Settings
 	certificates *boot.Certificates
+	// pool and refusals are of the database, once that is open.
+	pool     *pgxpool.Pool
+	refusals *refusal.Gatherer
 }
 
 // NewProgram begins the program of the service name.
@@ -75,9 +79,11 @@ func NewProgram(app *boot.App, settings *Settings, name string) (*Program, error
 // Database brings the service's database up to date and opens it.
 func (p *Program) Database(ctx context.Context, sets ...pg.Migrations) (*pgxpool.Pool, error) {
 	pool, err := Database(ctx, p.App, p.settings.Database, p.Registry, p.Log, sets...)
-	if err == nil {
-		Trail(p.App, p.settings.Audit, pool, p.Log)
+	if err != nil {
+		return nil, err
 	}
+	p.pool = pool
+	p.refusals, err = Trail(p.App, p.settings.Audit, pool, p.Registry, p.Log)
 	return pool, err
 }
 
@@ -102,7 +108,7 @@ func (p *Program) Dial(target string) (grpc.ClientConnInterface, error) {
 	return conn, nil
 }
 
-// Serve listens, and makes the service part of the program. Tokens are verified
+// Serve listens, once the database is open, and makes the service part of the program. Tokens are verified
 // by the keys of the auth service, which also says which were revoked.
 func (p *Program) Serve(s Service, t Tokens, broker *nats.Conn) error {
 	conn, err := p.Dial(t.AuthTarget)
@@ -124,7 +130,7 @@ func (p *Program) Serve(s Service, t Tokens, broker *nats.Conn) error {
 // ServeWith is Serve with keys and revocations of one's own, for the auth
 // service itself.
 func (p *Program) ServeWith(s Service, tokens authn.Config, keys authn.KeySource, revocations authn.Revocations) error {
-	chain, err := Chain(p.settings.Config, tokens, keys, revocations, p.Log, p.Registry)
+	chain, err := Chain(p.settings.Config, tokens, keys, revocations, p.refusals, p.Log, p.Registry)
 	if err != nil {
 		return err
 	}
@@ -132,7 +138,7 @@ func (p *Program) ServeWith(s Service, tokens authn.Config, keys authn.KeySource
 	if err != nil {
 		return err
 	}
-	s.Register(server)
+	Register(server, s, p.pool)
 	listener, err := net.Listen("tcp", p.settings.Listen)
 	if err != nil {
 		return fmt.Errorf("listen: %w", err)

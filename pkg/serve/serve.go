@@ -20,8 +20,10 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/bus"
 	"github.com/rotaloom/rotaloom/pkg/clock"
 	"github.com/rotaloom/rotaloom/pkg/pg"
+	"github.com/rotaloom/rotaloom/pkg/refusal"
 	"github.com/rotaloom/rotaloom/pkg/revocation"
 	"github.com/rotaloom/rotaloom/pkg/rpc"
+	auditv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/audit/v1"
 	authv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/auth/v1"
 )
 
@@ -64,9 +66,22 @@ func Database(ctx context.Context, app *boot.App, cfg pg.Config, registry promet
 	return pool, registry.Register(pg.Collector(pool))
 }
 
-// Trail removes the audit events of a service that are too old.
-func Trail(app *boot.App, cfg audit.Config, pool *pgxpool.Pool, log *slog.Logger) {
+// Trail removes the audit events of a service that are too old. It answers what
+// keeps there what callers are refused.
+func Trail(app *boot.App, cfg audit.Config, pool *pgxpool.Pool, registry prometheus.Registerer, log *slog.Logger) (*refusal.Gatherer, error) {
 	app.Go(boot.StageConsumers, "audit trail", audit.NewSweeper(cfg, pool, clock.System{}, log).Run)
+	refusals, err := refusal.New(audit.KeepRefusals(pool), log, registry)
+	if err == nil {
+		app.Go(boot.StageRelay, "audit of refusals", refusals.Run)
+	}
+	return refusals, err
+}
+
+// Register adds the operations of a service to a server, and those that every
+// service has.
+func Register(server grpc.ServiceRegistrar, s Service, pool *pgxpool.Pool) {
+	s.Register(server)
+	auditv1.RegisterAuditTrailServiceServer(server, audit.NewTrail(pool))
 }
 
 // Broker connects to NATS. The connection is drained with the program.
@@ -99,13 +114,15 @@ func Revocations(app *boot.App, cfg revocation.Config, auth grpc.ClientConnInter
 }
 
 // Chain makes the interceptors of a service that accepts tokens of one
-// issuer, whose keys come from keys, but for those that were revoked.
-func Chain(cfg rpc.Config, tokens authn.Config, keys authn.KeySource, revocations authn.Revocations, log *slog.Logger, registry prometheus.Registerer) (*rpc.Chain, error) {
+// issuer, whose keys come from keys, but for those that were revoked. What it
+// refuses is gathered in refusals.
+func Chain(cfg rpc.Config, tokens authn.Config, keys authn.KeySource, revocations authn.Revocations, refusals *refusal.Gatherer, log *slog.Logger, registry prometheus.Registerer) (*rpc.Chain, error) {
 	verifier, err := authn.NewVerifier(tokens, keys, revocations, clock.System{})
 	if err != nil {
 		return nil, err
 	}
 	return rpc.NewChain(cfg, rpc.Deps{
-		Log: log, Metrics: registry, Verifier: verifier, Clock: clock.System{}, Explain: pg.Fault, Audit: audit.Begin,
+		Log: log, Metrics: registry, Verifier: verifier, Clock: clock.System{}, Explain: pg.Fault,
+		Audit: audit.Begin, Refused: audit.Refusals(refusals),
 	})
 }

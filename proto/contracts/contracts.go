@@ -4,6 +4,7 @@ package contracts
 
 import (
 	// Each registers its descriptors.
+	_ "github.com/rotaloom/rotaloom/proto/gen/rotaloom/audit/v1"
 	_ "github.com/rotaloom/rotaloom/proto/gen/rotaloom/auth/v1"
 	_ "github.com/rotaloom/rotaloom/proto/gen/rotaloom/commons/v1"
 	_ "github.com/rotaloom/rotaloom/proto/gen/rotaloom/data/v1"

@@ -1,26 +1,38 @@
 package auth_test
 
 import (
+	"context"
 	"encoding/json"
+	"fmt"
 	"strings"
 	"testing"
 	"time"
 
+	"github.com/prometheus/client_golang/prometheus"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/rotaloom/rotaloom/pkg/audit"
 	"github.com/rotaloom/rotaloom/pkg/authn"
 	"github.com/rotaloom/rotaloom/pkg/fault"
+	"github.com/rotaloom/rotaloom/pkg/policy"
+	"github.com/rotaloom/rotaloom/pkg/rpc"
 	"github.com/rotaloom/rotaloom/pkg/tenant"
+	"github.com/rotaloom/rotaloom/pkg/testkit/pgtest"
+	auditv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/audit/v1"
 	authv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/auth/v1"
 )
+
+// farAway is later than every event, in microseconds: the year 3000.
+const farAway = 32_503_680_000_000_000
 
 // trail answers the audit events of the default tenant, the oldest first, as
 // "operation user client outcome".
 func (b *bench) trail(t *testing.T) (lines []string, raw string) {
 	t.Helper()
-	ctx := authn.With(tenant.With(t.Context(), 1), &authn.Principal{Tenant: 1, Subject: adminName}, "")
-	answer, err := authv1.NewAuditEventServiceClient(b.local.Conn("commons", nil)).ReadAuditEvents(ctx, &authv1.ReadAuditEventsRequest{})
+	answer, err := audit.NewTrail(b.pool).ReadAuditTrail(tenant.With(t.Context(), 1), &auditv1.ReadAuditTrailRequest{
+		To: farAway, Before: farAway, Count: 1000,
+	})
 	require.NoError(t, err)
 	for _, e := range answer.GetEvents() {
 		lines = append([]string{strings.Join([]string{e.GetOperation(), e.GetUserName(), e.GetClientId(), e.GetOutcome()}, " ")}, lines...)
@@ -94,36 +106,31 @@ func only(lines []string, part string) (out []string) {
 	return out
 }
 
-func TestTheTrailIsReadInPages(t *testing.T) {
+// What would be a row for each attempt is told to the chain, which counts it: whose
+// tenant and client it was.
+func TestAttemptsThatLeaveNoRowAreTold(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
-	for range 5 {
-		_, err := b.tokens.IssueToken(t.Context(), passwordGrant()) // All at one moment.
-		require.NoError(t, err)
-	}
-	b.clock.Advance(time.Hour)
-	_, err := b.tokens.IssueToken(t.Context(), passwordGrant())
+	verifier, err := authn.NewVerifier(tokens, b.service, b.service, b.clock)
 	require.NoError(t, err)
-
-	ctx := b.as(t, adminName, adminPassword)
-	events := authv1.NewAuditEventServiceClient(b.local.Conn("commons", nil))
-	req := &authv1.ReadAuditEventsRequest{Count: 2, Where: &authv1.AuditEventFilter{
-		UserName: "ADMIN", Operation: "login", EndDateTime: "2026-03-01T12:30:00",
-	}}
-	n := 0
-	for pages := 0; pages < 4; pages++ {
-		answer, err := events.ReadAuditEvents(ctx, req)
-		require.NoError(t, err)
-		n += len(answer.GetEvents())
-		if req.After = answer.GetNext(); req.After == "" {
-			break
-		}
+	var told []string
+	chain, err := rpc.NewChain(rpc.Config{}, rpc.Deps{
+		Log: pgtest.Log(t), Metrics: prometheus.NewRegistry(), Verifier: verifier, Clock: b.clock,
+		Refused: func(_ context.Context, method *policy.Method, p *authn.Principal, f *fault.Error) {
+			told = append(told, fmt.Sprint(method.Name[strings.LastIndexByte(method.Name, '/')+1:], " ", p.Tenant, " ", p.Client, " ", f.OAuth))
+		},
+	})
+	require.NoError(t, err)
+	local := rpc.NewLocal(chain)
+	b.service.Register(local)
+	client := authv1.NewTokenServiceClient(local)
+	for range 11 {
+		_, err = client.IssueToken(t.Context(), passwordGrant(func(r *authv1.IssueTokenRequest) { r.Password = "a wrong password" }))
+		require.Error(t, err)
 	}
-	assert.Equal(t, 5, n, "each once")
-	for _, bad := range []*authv1.ReadAuditEventsRequest{
-		{Count: 1001}, {Count: -1}, {After: "?"}, {After: "MTIz"}, {Where: &authv1.AuditEventFilter{StartDateTime: "yesterday"}},
-	} {
-		_, err := events.ReadAuditEvents(ctx, bad)
-		assert.True(t, fault.HasStatus(err, 400), "%v: %v", bad, err)
-	}
+	_, err = client.RevokeToken(t.Context(), &authv1.RevokeTokenRequest{Token: "x", ClientId: clientID, ClientSecret: "wrong"})
+	require.Error(t, err)
+	_, err = client.RevokeToken(t.Context(), &authv1.RevokeTokenRequest{ClientId: clientID, ClientSecret: clientSecret})
+	require.Error(t, err, "no request at all")
+	assert.Equal(t, []string{"IssueToken 1  slow_down", "RevokeToken 1  invalid_client"}, told)
 }

@@ -21,7 +21,6 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/clock"
 	"github.com/rotaloom/rotaloom/pkg/pg"
 	authv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/auth/v1"
-	"github.com/rotaloom/rotaloom/services/auth/internal/auditevent"
 	"github.com/rotaloom/rotaloom/services/auth/internal/client"
 	"github.com/rotaloom/rotaloom/services/auth/internal/directory"
 	"github.com/rotaloom/rotaloom/services/auth/internal/federation"
@@ -85,7 +84,6 @@ type Service struct {
 	users       *user.Handler
 	profiles    *profile.Handler
 	clients     *client.Handler
-	trail       *auditevent.Handler
 	revocations *revoked.Handler
 	revoked     *revoked.Store
 	guard       *guard.Guard
@@ -148,7 +146,6 @@ func New(_ context.Context, cfg Config, deps Deps) (*Service, error) {
 	s.clients = client.New(client.Deps{
 		Pool: deps.Pool, Clock: deps.Clock, Revoked: s.revoked, Scopes: catalog, Permissions: deps.Permissions,
 	})
-	s.trail = auditevent.New(deps.Pool)
 	s.revocations = revoked.NewHandler(s.revoked)
 	if deps.NATS != nil {
 		s.publisher = revoked.NewPublisher(s.revoked, deps.NATS, cfg.TokenLife, cfg.RevocationReplicas, deps.Log)
@@ -174,7 +171,6 @@ func (s *Service) Register(server grpc.ServiceRegistrar) {
 	authv1.RegisterUserServiceServer(server, s.users)
 	authv1.RegisterAccessProfileServiceServer(server, s.profiles)
 	authv1.RegisterClientServiceServer(server, s.clients)
-	authv1.RegisterAuditEventServiceServer(server, s.trail)
 	authv1.RegisterRevocationServiceServer(server, s.revocations)
 }
 

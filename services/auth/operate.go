@@ -4,14 +4,36 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"log/slog"
 	"text/tabwriter"
 	"time"
+
+	"github.com/rotaloom/rotaloom/pkg/clock"
+	"github.com/rotaloom/rotaloom/pkg/pg"
 )
 
 // Operation is what an operator asks for by a command of a program. Out is told
 // what came of it.
 type Operation interface {
 	Operate(ctx context.Context, s *Service, out io.Writer) error
+}
+
+// Do carries an operation out on the service's database, beside the programs that
+// serve.
+func Do(ctx context.Context, database pg.Config, cfg Config, operation Operation, log *slog.Logger, out io.Writer) error {
+	pool, err := pg.Open(ctx, database, log)
+	if err != nil {
+		return err
+	}
+	defer pool.Close()
+	service, err := New(ctx, cfg, Deps{Pool: pool, Log: log, Clock: clock.System{}})
+	if err != nil {
+		return err
+	}
+	if err := service.Check(ctx); err != nil {
+		return err
+	}
+	return operation.Operate(ctx, service, out)
 }
 
 // CreateTenantCommand makes a tenant.

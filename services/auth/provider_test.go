@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"crypto/rsa"
 	"encoding/json"
+	"fmt"
 	"net/http"
 	"net/url"
 	"os"
@@ -25,7 +26,8 @@ var providerDir string
 func TestMain(m *testing.M) {
 	dir, err := os.MkdirTemp("", "oidc-provider-")
 	if err != nil {
-		panic(err)
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
 	}
 	providerDir = dir
 	code := m.Run()

@@ -4,6 +4,8 @@ package commons
 import (
 	"cmp"
 	"context"
+	"fmt"
+	"time"
 
 	"golang.org/x/sync/errgroup"
 	"google.golang.org/grpc"
@@ -25,7 +27,9 @@ import (
 	"github.com/rotaloom/rotaloom/services/commons/internal/locationset"
 	"github.com/rotaloom/rotaloom/services/commons/internal/locationtype"
 	"github.com/rotaloom/rotaloom/services/commons/internal/person"
+	"github.com/rotaloom/rotaloom/services/commons/internal/schedule"
 	"github.com/rotaloom/rotaloom/services/commons/internal/symbolicperiod"
+	"github.com/rotaloom/rotaloom/services/commons/internal/want"
 	"github.com/rotaloom/rotaloom/services/commons/migrations"
 )
 
@@ -62,6 +66,8 @@ type Service struct {
 	hyperfindProfiles *hyperfind.Profiles
 	symbolicPeriods   *symbolicperiod.Handler
 	consumers         []bus.Consumer
+	// wants asks other services for what is missing here.
+	wants func(context.Context) error
 
 	data     *dataelement.Server
 	dataRows *dataprovider.Finder
@@ -82,20 +88,25 @@ func New(_ context.Context, cfg Config, deps Deps) (*Service, error) {
 	if err != nil {
 		return nil, err
 	}
-	groups := employeegroup.New(deps.Pool, deps.Clock)
+	zone, err := time.LoadLocation(cmp.Or(cfg.DefaultTimeZone, "UTC"))
+	if err != nil {
+		return nil, fmt.Errorf("default time zone: %w", err)
+	}
+	groups := employeegroup.New(deps.Pool, hyperfind.NewFinder(employeegroup.FinderConfig(), deps.Pool), deps.Clock, zone)
 	rules := rows.New(deps.Clock, groups)
+	cfg.PayPeriod.Zone = cfg.DefaultTimeZone
+	periods, err := symbolicperiod.New(cfg.PayPeriod, deps.Pool, rules, deps.Clock)
+	if err != nil {
+		return nil, err
+	}
+	hyperfinds := hyperfind.New(deps.Pool, hyperfind.NewFinder(cfg.Hyperfind, deps.Pool), rules, periods)
 	persons, err := person.New(
 		person.Config{DefaultTimeZone: cmp.Or(cfg.DefaultTimeZone, "UTC")},
 		person.Deps{
 			Pool: deps.Pool, Users: authv1.NewUserServiceClient(deps.Auth),
-			Rows: rules, Groups: groups,
+			Rows: rules, Groups: groups, Hyperfinds: hyperfinds,
 			Log: deps.Log, Clock: deps.Clock, Wake: core.Wake,
 		})
-	if err != nil {
-		return nil, err
-	}
-	cfg.PayPeriod.Zone = cfg.DefaultTimeZone
-	periods, err := symbolicperiod.New(cfg.PayPeriod, deps.Pool, rules, deps.Clock)
 	if err != nil {
 		return nil, err
 	}
@@ -106,10 +117,11 @@ func New(_ context.Context, cfg Config, deps Deps) (*Service, error) {
 		locationTypes: locationtype.New(deps.Pool),
 		locationSets:  locationset.New(deps.Pool, deps.Clock),
 
-		hyperfinds:        hyperfind.New(deps.Pool, hyperfind.NewFinder(cfg.Hyperfind, deps.Pool), rules, periods),
+		hyperfinds:        hyperfinds,
 		hyperfindProfiles: hyperfind.NewProfiles(deps.Pool),
 		symbolicPeriods:   periods,
-		consumers:         hyperfind.Consumers(deps.Pool),
+		consumers:         append(hyperfind.Consumers(deps.Pool, person.ForgetTermRequests), schedule.Consumers(deps.Pool)...),
+		wants:             func(ctx context.Context) error { return want.Run(ctx, deps.Pool, core.Wake, deps.Log) },
 
 		data: dataprovider.NewServer(deps.Pool), dataRows: dataprovider.NewFinder(deps.Pool, rules),
 	}, nil
@@ -119,6 +131,8 @@ func New(_ context.Context, cfg Config, deps Deps) (*Service, error) {
 func (s *Service) Register(server grpc.ServiceRegistrar) {
 	commonsv1.RegisterPersonServiceServer(server, s.persons)
 	commonsv1.RegisterNewHireServiceServer(server, s.persons.NewHires())
+	commonsv1.RegisterTermRequestServiceServer(server, s.persons.TermRequests())
+	commonsv1.RegisterWageWorkRuleServiceServer(server, s.persons.WageWorkRules())
 	commonsv1.RegisterEmployeeGroupServiceServer(server, s.groups)
 	commonsv1.RegisterJobServiceServer(server, s.jobs)
 	commonsv1.RegisterLocationServiceServer(server, s.locations)
@@ -135,6 +149,7 @@ func (s *Service) Register(server grpc.ServiceRegistrar) {
 func (s *Service) Run(ctx context.Context) error {
 	group, ctx := errgroup.WithContext(ctx)
 	group.Go(func() error { return s.persons.Run(ctx) })
+	group.Go(func() error { return s.wants(ctx) })
 	group.Go(func() error { return s.Events.Run(ctx, append(s.consumers, s.persons.Consumer())...) })
 	return group.Wait()
 }

@@ -11,6 +11,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
+	"github.com/nats-io/nats.go"
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -108,9 +109,12 @@ func (u *users) names() []string {
 // bench is the service with everything around it but a network.
 type bench struct {
 	pool    *pgxpool.Pool
+	nats    *nats.Conn
 	users   *users
 	service *commons.Service
 	persons commonsv1.PersonServiceClient
+
+	termRequests commonsv1.TermRequestServiceClient
 }
 
 func newBench(t *testing.T) *bench {
@@ -119,17 +123,19 @@ func newBench(t *testing.T) *bench {
 	require.NoError(t, err)
 	b := &bench{pool: pgtest.New(t, sets...), users: &users{accounts: map[int64]*authv1.User{}, lockouts: map[int64]*authv1.UserLockout{}}}
 	present := clock.NewFake(time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC))
+	b.nats = natstest.New(t).Conn()
 	auth, local := rpctest.Local(t), rpctest.Local(t)
 	authv1.RegisterUserServiceServer(auth, b.users)
 	b.service, err = commons.New(t.Context(), commons.Config{DefaultTimeZone: "Europe/Zurich"}, commons.Deps{
 		Engines: serve.Engines{
-			Pool: b.pool, NATS: natstest.New(t).Conn(), Log: pgtest.Log(t), Registry: prometheus.NewRegistry(),
+			Pool: b.pool, NATS: b.nats, Log: pgtest.Log(t), Registry: prometheus.NewRegistry(),
 		},
 		Auth: auth.Conn("commons", nil), Clock: present,
 	})
 	require.NoError(t, err)
 	b.service.Register(local)
 	b.persons = commonsv1.NewPersonServiceClient(local.Conn("test", nil))
+	b.termRequests = commonsv1.NewTermRequestServiceClient(local.Conn("test", nil))
 	return b
 }
 

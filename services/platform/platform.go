@@ -15,6 +15,7 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/pg"
 	"github.com/rotaloom/rotaloom/pkg/ratelimit"
 	platformv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/platform/v1"
+	"github.com/rotaloom/rotaloom/services/platform/internal/auditevent"
 	"github.com/rotaloom/rotaloom/services/platform/internal/dataaccess"
 	"github.com/rotaloom/rotaloom/services/platform/internal/idempotency"
 	"github.com/rotaloom/rotaloom/services/platform/internal/limit"
@@ -39,9 +40,9 @@ type Deps struct {
 	// Migrations.
 	Pool *pgxpool.Pool
 	Log  *slog.Logger
-	// Commons, Timekeeping and Scheduling lead to those services, which trust
-	// this one.
-	Commons, Timekeeping, Scheduling grpc.ClientConnInterface
+	// Auth, Commons, Timekeeping and Scheduling lead to those services, which
+	// trust this one.
+	Auth, Commons, Timekeeping, Scheduling grpc.ClientConnInterface
 }
 
 // Service is the platform service.
@@ -51,6 +52,7 @@ type Service struct {
 	limits *limit.Handler
 	keys   *idempotency.Handler
 	data   *dataaccess.Handler
+	trails *auditevent.Handler
 }
 
 // Migrations answers the schema that the service needs.
@@ -71,6 +73,10 @@ func New(_ context.Context, cfg Config, deps Deps) (*Service, error) {
 		data: dataaccess.New(cfg.Data, dataaccess.Deps{
 			Commons: deps.Commons, Timekeeping: deps.Timekeeping, Scheduling: deps.Scheduling, Log: deps.Log, Clock: clock.System{},
 		}),
+		trails: auditevent.New(deps.Pool, []auditevent.Neighbour{
+			{Name: "auth", Conn: deps.Auth}, {Name: "commons", Conn: deps.Commons},
+			{Name: "timekeeping", Conn: deps.Timekeeping}, {Name: "scheduling", Conn: deps.Scheduling},
+		}),
 	}, nil
 }
 
@@ -79,6 +85,7 @@ func (s *Service) Register(server grpc.ServiceRegistrar) {
 	platformv1.RegisterRateLimitServiceServer(server, s.rates)
 	platformv1.RegisterLimitServiceServer(server, s.limits)
 	platformv1.RegisterIdempotencyServiceServer(server, s.keys)
+	platformv1.RegisterAuditEventServiceServer(server, s.trails)
 	platformv1.RegisterDataServiceServer(server, s.data)
 	platformv1.RegisterDataDictionaryServiceServer(server, s.data.Dictionary())
 }

@@ -165,6 +165,8 @@ func TestRefusedRates(t *testing.T) {
 		{"write", 1, 0, 400, "WRL-60001"},
 		{"write", 1e9, 1, 400, "WRL-60001"},
 		{"login", 1, 1, 400, "WRL-60003"},
+		{"write", 0.11, 1000, 400, "WRL-60004"},
+		{"write", 0.1, 1001, 400, "WRL-60004"},
 	} {
 		_, err := b.put(ctx, test.class, "", test.rate, test.burst)
 		refused := fault.FromError(err)
@@ -173,6 +175,25 @@ func TestRefusedRates(t *testing.T) {
 	}
 	_, err := b.rates.DeleteRateLimit(ctx, &platformv1.DeleteRateLimitRequest{ThrottleClass: "write"})
 	assert.True(t, fault.HasStatus(err, 404))
+}
+
+// What was set when the installation allowed more holds only as far as it does now.
+func TestTheCeilingHoldsForWhatWasSetBefore(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	ctx := inTenant(t, 1)
+	_, err := b.put(ctx, "write", "ada", 0.1, 1000)
+	require.NoError(t, err, "ten times what the installation has")
+	_, err = b.pool.Exec(ctx, "UPDATE rate_limit SET rate = 50, burst = 5000 WHERE tenant_id = 1")
+	require.NoError(t, err)
+	require.Eventually(t, func() bool { // A process remembers rates for a second.
+		got, err := b.rates.GetRateLimit(ctx, &platformv1.GetRateLimitRequest{ThrottleClass: "write", ClientId: proto.String("ada")})
+		return err == nil && got.GetRate() == 0.1 && got.GetBurst() == 1000
+	}, 10*time.Second, 10*time.Millisecond)
+	assert.EqualValues(t, 1000, b.lease(t, ctx, 0, 0, 5000).GetGranted())
+	list, err := b.rates.ListRateLimits(ctx, &platformv1.ListRateLimitsRequest{})
+	require.NoError(t, err)
+	assert.EqualValues(t, 1000, list.GetRateLimits()[0].GetBurst(), "as it holds")
 }
 
 func TestOldAllowancesGo(t *testing.T) {

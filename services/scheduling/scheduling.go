@@ -4,6 +4,7 @@ package scheduling
 
 import (
 	"context"
+	"log/slog"
 
 	"github.com/jackc/pgx/v5/pgxpool"
 	"golang.org/x/sync/errgroup"
@@ -12,6 +13,7 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/bus"
 	"github.com/rotaloom/rotaloom/pkg/clock"
 	"github.com/rotaloom/rotaloom/pkg/dataelement"
+	"github.com/rotaloom/rotaloom/pkg/outbox"
 	"github.com/rotaloom/rotaloom/pkg/pg"
 	"github.com/rotaloom/rotaloom/pkg/rows"
 	"github.com/rotaloom/rotaloom/pkg/serve"
@@ -22,6 +24,7 @@ import (
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/dataprovider"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/daylock"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/definition"
+	"github.com/rotaloom/rotaloom/services/scheduling/internal/feed"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/item"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/patterntemplate"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/projection"
@@ -58,6 +61,8 @@ type Service struct {
 	Propagator *Propagator
 
 	pool             *pgxpool.Pool
+	log              *slog.Logger
+	reteller         *outbox.Reteller
 	leave            projection.LeaveSource
 	shiftTemplates   *shifttemplate.Handler
 	patternTemplates *patterntemplate.Handler
@@ -92,19 +97,20 @@ func New(_ context.Context, cfg Config, deps Deps) (*Service, error) {
 	reader := schedule.NewReader(deps.Pool, definitions)
 	items := item.Deps{Pool: deps.Pool, Directory: resolver, Reader: reader, Wake: core.Wake, Settings: cfg.Items}
 	return &Service{
-		Core: core, Propagator: propagator, pool: deps.Pool,
+		Core: core, Propagator: propagator, pool: deps.Pool, log: deps.Log,
+		reteller:         outbox.NewReteller(deps.Pool, core.Wake, deps.Log, feed.Topics()...),
 		leave:            timekeepingv1.NewLeaveEditServiceClient(deps.Timekeeping),
 		shiftTemplates:   shifttemplate.New(deps.Pool, shiftTemplates, definition.NewRules(cfg.Patterns), resolver),
 		patternTemplates: patterntemplate.New(deps.Pool, patternTemplates, definitions),
 		termPatterns: termpattern.New(cfg.Builder, termpattern.Deps{
 			Pool: deps.Pool, Definitions: definitions, Terms: resolver, Members: members, Wake: core.Wake,
 		}),
-		schedules:    schedule.New(deps.Pool, reader, resolver),
+		schedules:    schedule.New(deps.Pool, reader, resolver, schedule.NewCommons(deps.Commons)),
 		shifts:       item.NewShifts(items),
 		payCodeEdits: item.NewPayCodeEdits(items),
 		dayLocks:     daylock.New(deps.Pool, resolver, core.Wake),
 		propagations: propagation.NewHandler(deps.Pool),
-		data:         dataprovider.NewServer(reader),
+		data:         dataprovider.NewServer(reader, datav1.NewDataRowServiceClient(deps.Commons)),
 	}, nil
 }
 
@@ -124,7 +130,13 @@ func (s *Service) Register(server grpc.ServiceRegistrar) {
 // Run keeps the projections of other domains' data until ctx ends. The
 // propagator runs beside it, here or in a process of its own.
 func (s *Service) Run(ctx context.Context) error {
-	return s.Events.Run(ctx, projection.Consumers(s.pool, s.Wake, s.leave)...)
+	group, ctx := errgroup.WithContext(ctx)
+	group.Go(func() error {
+		return s.Events.Run(ctx, append(projection.Consumers(s.pool, s.Wake, s.leave), feed.Consumer(s.reteller))...)
+	})
+	group.Go(func() error { return s.reteller.Run(ctx) })
+	group.Go(func() error { return projection.FillLeaveEdits(ctx, s.pool, s.leave, s.Wake, s.log) })
+	return group.Wait()
 }
 
 // WithPropagator is the service with its propagator in the same process.

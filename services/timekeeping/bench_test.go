@@ -57,6 +57,7 @@ type bench struct {
 	pool        *pgxpool.Pool
 	nats        *natstest.Server
 	commons     *persons
+	requests    *termRequests
 	service     *timekeeping.Service
 	terms       timekeepingv1.EmploymentTermServiceClient
 	assignments timekeepingv1.EmploymentTermAssignmentServiceClient
@@ -68,9 +69,10 @@ func newBench(t *testing.T) *bench {
 	t.Helper()
 	sets, err := timekeeping.Migrations()
 	require.NoError(t, err)
-	b := &bench{pool: pgtest.New(t, sets...), nats: natstest.New(t), commons: &persons{}}
+	b := &bench{pool: pgtest.New(t, sets...), nats: natstest.New(t), commons: &persons{}, requests: &termRequests{}}
 	commons, local := rpctest.Local(t), rpctest.Local(t)
 	commonsv1.RegisterPersonServiceServer(commons, b.commons)
+	commonsv1.RegisterTermRequestServiceServer(commons, b.requests)
 	b.service, err = timekeeping.New(t.Context(), timekeeping.Config{}, timekeeping.Deps{
 		Engines: serve.Engines{
 			Pool: b.pool, NATS: b.nats.Conn(), Log: pgtest.Log(t), Registry: prometheus.NewRegistry(),

@@ -169,10 +169,11 @@ func TestLeaveEditTimes(t *testing.T) {
 		change      func(*e)
 		want        [2]string
 	}{
-		"a start for all":          {"09:00", "2026-03-02", 8, nil, [2]string{"2026-03-02T09:00:00.000", "2026-03-02T17:00:00.000"}},
-		"no start":                 {"", "2026-03-02", 8, nil, [2]string{}},
-		"half a day, start or not": {"09:00", "2026-03-02", 8, func(e *e) { e.PaidSegment.SymbolicValue = "HALF_DAY" }, [2]string{}},
-		"past midnight":            {"", "", 8, func(e *e) { e.StartDateTime = "2026-03-02T22:00:00" }, [2]string{"2026-03-02T22:00:00.000", "2026-03-03T06:00:00.000"}},
+		"a start for all":                       {"09:00", "2026-03-02", 8, nil, [2]string{"2026-03-02T09:00:00.000", "2026-03-02T17:00:00.000"}},
+		"no start":                              {"", "2026-03-02", 8, nil, [2]string{}},
+		"half a day, start or not":              {"09:00", "2026-03-02", 8, func(e *e) { e.PaidSegment.SymbolicValue = "HALF_DAY" }, [2]string{}},
+		"past midnight":                         {"", "", 8, func(e *e) { e.StartDateTime = "2026-03-02T22:00:00" }, [2]string{"2026-03-02T22:00:00.000", "2026-03-03T06:00:00.000"}},
+		"the night that begins on the last day": {"", "", 8, func(e *e) { e.StartDateTime = "2026-04-30T22:00:00" }, [2]string{"2026-04-30T22:00:00.000", "2026-05-01T06:00:00.000"}},
 		"several days": {"", "", 8, func(e *e) { e.StartDateTime, e.EndDateTime = "2026-03-02T00:00:00", "2026-03-07T00:00:00" },
 			[2]string{"2026-03-02T00:00:00.000", "2026-03-07T00:00:00.000"}},
 		"real hours across a clock change": {"00:00", "2026-03-29", 8, nil, [2]string{"2026-03-29T00:00:00.000", "2026-03-29T09:00:00.000"}},
@@ -202,7 +203,10 @@ func TestLeaveEditRules(t *testing.T) {
 	for code, changes := range map[string][]func(*e){
 		"WFL-100030": {
 			func(e *e) { e.Date = "2026-02-28" }, func(e *e) { e.Date = "2026-05-01" },
-			func(e *e) { e.Date, e.StartDateTime = "", "2026-04-30T22:00:00" },
+			func(e *e) { e.Date, e.StartDateTime = "", "2026-05-01T00:00:00" },
+			func(e *e) {
+				e.Date, e.StartDateTime, e.EndDateTime = "", "2026-04-30T22:00:00", "2026-05-01T22:00:01"
+			},
 		},
 		"WFL-100032": {func(e *e) { e.Date = "" }},
 		"WFL-100034": {func(e *e) { e.PaidSegment = nil }},
@@ -214,14 +218,24 @@ func TestLeaveEditRules(t *testing.T) {
 		}},
 		"WFL-100098": {func(e *e) {
 			e.OverrideSegments = []*timekeepingv1.LeaveOverrideSegment{override(1, proto.Int64(1)), override(1, proto.Int64(2))}
+		}, func(e *e) {
+			e.OverrideSegments = []*timekeepingv1.LeaveOverrideSegment{override(1, proto.Int64(1)), override(2, proto.Int64(2))}
+			e.OverrideSegments[0].PayCode.Qualifier, e.OverrideSegments[1].PayCode = proto.String("V"), &commonv1.Ref{Qualifier: proto.String("V")}
 		}},
 		"WFL-100156": {func(e *e) { e.EndDateTime = "2026-03-02T10:00:00" }},
 		"WFL-100040": {func(e *e) { e.StartDateTime, e.EndDateTime = "2026-03-02T10:00:00", "2026-03-02T09:00:00" }},
 		"WFL-100238": {func(e *e) { e.PaidSegment.AmountInSeconds = proto.Int64(367 * 86400) }},
 		"WFL-100128": {func(e *e) { e.Id = proto.Int64(999) }},
-		"WFL-100120": {func(e *e) { e.Id = foreign[0].Id }},
-		"WFP-90010":  {func(e *e) { e.PaidSegment.SymbolicValue = "A_DAY" }},
-		"API-10001":  {func(e *e) { e.StartDateTime = "2026-03-03T10:00:00" }},
+		"WFL-100120": {
+			func(e *e) { e.Id = foreign[0].Id }, func(e *e) { e.LeaveCase = refID(other.GetId()) },
+			func(e *e) { e.LeaveCase = &commonv1.Ref{Qualifier: proto.String(other.GetCaseCode())} },
+		},
+		"WFP-90010": {func(e *e) { e.PaidSegment.SymbolicValue = "A_DAY" }},
+		"API-10001": {
+			func(e *e) { e.StartDateTime = "2026-03-03T10:00:00" },
+			func(e *e) { e.Employee = &timekeepingv1.LeaveEmployee{Id: proto.Int64(4711)} },
+			func(e *e) { e.Employee = &timekeepingv1.LeaveEmployee{Qualifier: proto.String("Somebody")} },
+		},
 	} {
 		for _, change := range changes {
 			_, err := b.take(ctx, c, "", newEdit("2026-03-02", 8, change))
@@ -248,7 +262,7 @@ func TestLeaveEditLife(t *testing.T) {
 
 	read := func(first, last, mode string) *timekeepingv1.LeaveEditsRead {
 		out, err := b.leaveEdits.MultiReadLeaveEdits(ctx, &timekeepingv1.MultiReadLeaveEditsRequest{
-			Employees: &commonv1.RefList{Qualifiers: []string{"P1", "P2"}, Ids: []int64{1}},
+			Employees: &commonv1.RefList{Qualifiers: []string{"P1", "P2", "P1"}},
 			DateRange: &commonv1.DateRange{StartDate: first, EndDate: last}, LeaveEditSearchTypeEnum: mode,
 		})
 		require.NoError(t, err)

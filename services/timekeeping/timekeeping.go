@@ -6,11 +6,13 @@ import (
 	"context"
 
 	"github.com/jackc/pgx/v5/pgxpool"
+	"golang.org/x/sync/errgroup"
 	"google.golang.org/grpc"
 
 	"github.com/rotaloom/rotaloom/pkg/bus"
 	"github.com/rotaloom/rotaloom/pkg/clock"
 	"github.com/rotaloom/rotaloom/pkg/dataelement"
+	"github.com/rotaloom/rotaloom/pkg/outbox"
 	"github.com/rotaloom/rotaloom/pkg/pg"
 	"github.com/rotaloom/rotaloom/pkg/rows"
 	"github.com/rotaloom/rotaloom/pkg/serve"
@@ -21,7 +23,9 @@ import (
 	"github.com/rotaloom/rotaloom/services/timekeeping/internal/dataprovider"
 	"github.com/rotaloom/rotaloom/services/timekeeping/internal/employmentterm"
 	"github.com/rotaloom/rotaloom/services/timekeeping/internal/leavecase"
+	"github.com/rotaloom/rotaloom/services/timekeeping/internal/leavecertification"
 	"github.com/rotaloom/rotaloom/services/timekeeping/internal/leaveedit"
+	"github.com/rotaloom/rotaloom/services/timekeeping/internal/leavenote"
 	"github.com/rotaloom/rotaloom/services/timekeeping/internal/leavesetup"
 	"github.com/rotaloom/rotaloom/services/timekeeping/internal/person"
 	"github.com/rotaloom/rotaloom/services/timekeeping/migrations"
@@ -45,12 +49,18 @@ type Service struct {
 	*serve.Core
 
 	pool        *pgxpool.Pool
+	reteller    *outbox.Reteller
+	requests    commonsv1.TermRequestServiceClient
 	terms       *employmentterm.Handler
 	assignments *assignment.Handler
 	leaveCases  *leavecase.Handler
 	leaveEdits  *leaveedit.Handler
+	leaveNotes  *leavenote.Handler
 	leaveSetup  *leavesetup.Handler
-	data        *dataelement.Server
+
+	leaveCertifications *leavecertification.Handler
+
+	data *dataelement.Server
 }
 
 // Migrations answers the schema that the service needs.
@@ -72,12 +82,18 @@ func New(_ context.Context, cfg Config, deps Deps) (*Service, error) {
 	persons := person.NewDirectory(deps.Pool, commonsv1.NewPersonServiceClient(deps.Commons), rules)
 	return &Service{
 		Core: core, pool: deps.Pool,
+		reteller:    outbox.NewReteller(deps.Pool, core.Wake, deps.Log, employmentterm.Topic(), assignment.Topic()),
+		requests:    commonsv1.NewTermRequestServiceClient(deps.Commons),
 		terms:       employmentterm.New(deps.Pool, core.Wake),
 		assignments: assignment.New(deps.Pool, persons, core.Wake),
 		leaveCases:  leavecase.New(deps.Pool, persons, leaveedit.OfCases{}, core.Wake),
 		leaveEdits:  leaveedit.New(deps.Pool, persons, core.Wake),
+		leaveNotes:  leavenote.New(deps.Pool, persons, clock.System{}.Now),
 		leaveSetup:  leavesetup.New(),
-		data:        dataprovider.NewServer(deps.Pool),
+
+		leaveCertifications: leavecertification.New(deps.Pool, persons),
+
+		data: dataprovider.NewServer(deps.Pool),
 	}, nil
 }
 
@@ -87,11 +103,19 @@ func (s *Service) Register(server grpc.ServiceRegistrar) {
 	timekeepingv1.RegisterEmploymentTermAssignmentServiceServer(server, s.assignments)
 	timekeepingv1.RegisterLeaveCaseServiceServer(server, s.leaveCases)
 	timekeepingv1.RegisterLeaveEditServiceServer(server, s.leaveEdits)
+	timekeepingv1.RegisterLeaveNoteServiceServer(server, s.leaveNotes)
+	timekeepingv1.RegisterLeaveCertificationServiceServer(server, s.leaveCertifications)
 	timekeepingv1.RegisterLeaveSetupServiceServer(server, s.leaveSetup)
 	datav1.RegisterDataProviderServiceServer(server, s.data)
 }
 
-// Run consumes the events of other domains until ctx ends.
+// Run consumes the events of other domains, and tells them anew what they ask
+// for, until ctx ends.
 func (s *Service) Run(ctx context.Context) error {
-	return s.Events.Run(ctx, person.Consumer(s.pool, s.assignments.Terminate))
+	group, ctx := errgroup.WithContext(ctx)
+	group.Go(func() error { return s.reteller.Run(ctx) })
+	group.Go(func() error {
+		return s.Events.Run(ctx, person.Consumer(s.pool, s.assignments.Terminate), s.assignments.RequestConsumer(s.requests), wanted(s.reteller))
+	})
+	return group.Wait()
 }

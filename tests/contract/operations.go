@@ -63,12 +63,13 @@ func routesOf(method protoreflect.MethodDescriptor) []*Route {
 	return out
 }
 
-// segmentsOf splits a path; what a contract or a case leaves open is "".
+// segmentsOf splits a path; what a contract or a case leaves open is "". A
+// parameter that can be one word only, {name=word}, is that word.
 func segmentsOf(path string) []string {
 	segments := strings.Split(strings.TrimPrefix(path, "/"), "/")
 	for i, s := range segments {
 		if strings.HasPrefix(s, "{") {
-			segments[i] = ""
+			_, segments[i], _ = strings.Cut(strings.TrimSuffix(s, "}"), "=")
 		}
 	}
 	return segments

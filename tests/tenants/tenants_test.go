@@ -104,9 +104,10 @@ func apart(t *testing.T, w *world) member {
 	owned := fill(t, owner)
 	w.idsFrom(t, othersFrom)
 	require.False(t, t.Failed())
-	before := w.settled(t, "1")
+	began := time.Now()
+	before := w.settled(t, "1", began)
 	replay(t, owned, other, blank)
-	after := w.settled(t, "1")
+	after := w.settled(t, "1", began)
 	for table, rows := range before {
 		assert.Equal(t, rows, after[table], "%s: nothing of the owner was changed", table)
 	}

@@ -173,8 +173,13 @@ func (w *world) tables(t *testing.T, service string) []string {
 // rate.
 const restless = "rate_bucket"
 
-// rows answers a fingerprint of what a tenant has in each table but the restless one.
-func (w *world) rows(t *testing.T, tenant string) map[string]string {
+// late is the table of what was done and refused. Refusals come to it some seconds
+// later than they happen, with the time at which they did.
+const late = "audit_event"
+
+// rows answers a fingerprint of what a tenant has in each table but the restless one,
+// and of the refusals only those since then.
+func (w *world) rows(t *testing.T, tenant string, then time.Time) map[string]string {
 	t.Helper()
 	all := map[string]string{}
 	for _, service := range services {
@@ -182,10 +187,14 @@ func (w *world) rows(t *testing.T, tenant string) map[string]string {
 			if table == restless {
 				continue
 			}
+			where, args := "tenant_id = $1::text::bigint", []any{tenant}
+			if table == late {
+				where, args = where+" AND (outcome = 'ok' OR occurred_at >= $2)", append(args, then)
+			}
 			var print string
 			name := pgx.Identifier{table}.Sanitize()
 			err := w.admin[service].QueryRow(t.Context(), fmt.Sprintf(
-				`SELECT count(*) || ' ' || coalesce(md5(string_agg(r::text, '|' ORDER BY r::text)), '') FROM %s r WHERE tenant_id = %s`, name, tenant)).Scan(&print)
+				`SELECT count(*) || ' ' || coalesce(md5(string_agg(r::text, '|' ORDER BY r::text)), '') FROM %s r WHERE %s`, name, where), args...).Scan(&print)
 			require.NoError(t, err)
 			all[service+"."+table] = print
 		}
@@ -204,12 +213,12 @@ func (w *world) idsFrom(t *testing.T, first int) {
 }
 
 // settled answers rows once nothing is applied any more.
-func (w *world) settled(t *testing.T, tenant string) map[string]string {
+func (w *world) settled(t *testing.T, tenant string, then time.Time) map[string]string {
 	t.Helper()
-	last := w.rows(t, tenant)
+	last := w.rows(t, tenant, then)
 	since := time.Now()
 	launch.Await(t, time.Minute, "nothing is applied any more", func() bool {
-		now := w.rows(t, tenant)
+		now := w.rows(t, tenant, then)
 		if !maps.Equal(now, last) {
 			last, since = now, time.Now()
 		}

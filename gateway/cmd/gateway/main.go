@@ -12,6 +12,7 @@ import (
 	"github.com/rotaloom/rotaloom/gateway"
 	"github.com/rotaloom/rotaloom/pkg/boot"
 	"github.com/rotaloom/rotaloom/pkg/clock"
+	"github.com/rotaloom/rotaloom/pkg/obs"
 	"github.com/rotaloom/rotaloom/pkg/rpc"
 )
 
@@ -51,6 +52,7 @@ func (s *settings) start(_ context.Context, app *boot.App) error {
 		return err
 	}
 	s.Config.TokenIssuer, s.Config.TokenAudience = s.TokenIssuer, s.TokenAudience
+	s.Config.Metrics = obs.ForService(app.Registry, "gateway")
 	edge, err := gateway.New(s.Config, conns, app.Log)
 	if err != nil {
 		return err

@@ -5,8 +5,6 @@ import (
 	"io"
 	"log/slog"
 
-	"github.com/rotaloom/rotaloom/pkg/clock"
-	"github.com/rotaloom/rotaloom/pkg/pg"
 	"github.com/rotaloom/rotaloom/services/auth"
 )
 
@@ -36,17 +34,5 @@ type task[C any, P interface {
 
 // Do does what the command says.
 func (t *task[C, P]) Do(ctx context.Context, log *slog.Logger, out io.Writer) error {
-	pool, err := pg.Open(ctx, t.settings.Database, log)
-	if err != nil {
-		return err
-	}
-	defer pool.Close()
-	service, err := auth.New(ctx, t.settings.Config, auth.Deps{Pool: pool, Log: log, Clock: clock.System{}})
-	if err != nil {
-		return err
-	}
-	if err := service.Check(ctx); err != nil {
-		return err
-	}
-	return P(&t.Command).Operate(ctx, service, out)
+	return auth.Do(ctx, t.settings.Database, t.settings.Config, P(&t.Command), log, out)
 }

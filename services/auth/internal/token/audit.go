@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/rotaloom/rotaloom/pkg/audit"
+	"github.com/rotaloom/rotaloom/pkg/authn"
 	"github.com/rotaloom/rotaloom/pkg/fault"
 	"github.com/rotaloom/rotaloom/pkg/tenant"
 	authv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/auth/v1"
@@ -35,9 +36,9 @@ func objects(id string) []string {
 	return []string{id}
 }
 
-// refused keeps that a log-in or a refresh was refused. What was asked too often,
-// or is no request at all, is left to the access log: otherwise anybody could fill
-// the disk. Names are kept of users and clients who exist; others may be passwords
+// refused keeps that a log-in or a refresh was refused. What is no request at all is
+// left to the access log, and what was asked too often is gathered (see gathered):
+// otherwise anybody could fill the disk. Names are kept of users and clients who exist; others may be passwords
 // in the wrong field.
 func (h *Handler) refused(ctx context.Context, req *authv1.IssueTokenRequest, cause error) {
 	f := fault.FromError(cause)
@@ -63,6 +64,23 @@ func (h *Handler) refused(ctx context.Context, req *authv1.IssueTokenRequest, ca
 	if err != nil {
 		h.Log.ErrorContext(ctx, "a refused log-in could not be written to the audit trail", "error", err)
 	}
+}
+
+// gathered answers the error of a request that was refused without a row of its own,
+// so that it is counted in the trail of the tenant: a log-in that came too often, or
+// a revocation. The client is nil when it is not known.
+func (h *Handler) gathered(ctx context.Context, c *client, err error) error {
+	f := fault.FromError(err)
+	if f.OAuth == "" || f.OAuth == "invalid_request" || f.Status >= http.StatusInternalServerError {
+		return err
+	}
+	p := &authn.Principal{}
+	if c != nil {
+		p.Tenant, p.Client = c.tenantID, c.id
+	} else if id, tenantErr := h.tenantOf(ctx); tenantErr == nil {
+		p.Tenant = id
+	}
+	return f.WithCause(authn.RefusedTo(p, f.Unwrap()))
 }
 
 // revocationOf is the event of a revocation, of an access token, a family, or a

@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"log/slog"
 	"net"
+	"net/http"
 	"time"
 
 	"github.com/go-jose/go-jose/v4"
@@ -116,6 +117,9 @@ func (h *Handler) IssueToken(ctx context.Context, req *authv1.IssueTokenRequest)
 	}
 	if err != nil {
 		h.refused(ctx, req, err)
+	}
+	if fault.HasStatus(err, http.StatusTooManyRequests) {
+		err = h.gathered(ctx, nil, err)
 	}
 	return answer, err
 }

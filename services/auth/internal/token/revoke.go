@@ -26,22 +26,27 @@ func (h *Handler) RevokeToken(ctx context.Context, req *authv1.RevokeTokenReques
 		return nil, err
 	}
 	ctx, c, err := h.client(ctx, req.GetClientId(), req.GetClientSecret())
-	if err != nil {
-		return nil, err
+	if err == nil {
+		err = h.revoke(ctx, c, req)
 	}
+	if err != nil {
+		return nil, h.gathered(ctx, c, err)
+	}
+	return &authv1.RevokeTokenResponse{}, nil
+}
+
+// revoke ends a token that was issued to a client.
+func (h *Handler) revoke(ctx context.Context, c *client, req *authv1.RevokeTokenRequest) error {
 	p, err := h.Verifier.Verify(ctx, req.GetToken())
 	switch {
 	case err == nil && (p.Tenant != c.tenantID || p.Client != c.id):
-		return nil, notOwned()
+		return notOwned()
 	case err == nil:
-		err = h.Revoked.Token(ctx, h.revocationOf(c, p.Subject, p.JTI), p.JTI, p.Expiry)
+		return h.Revoked.Token(ctx, h.revocationOf(c, p.Subject, p.JTI), p.JTI, p.Expiry)
 	case fault.HasStatus(err, http.StatusUnauthorized):
-		err = h.revokeOther(ctx, c, req.GetToken())
+		return h.revokeOther(ctx, c, req.GetToken())
 	}
-	if err != nil {
-		return nil, err
-	}
-	return &authv1.RevokeTokenResponse{}, nil
+	return err
 }
 
 // revokeOther ends a token that is no access token of ours: one of an identity

@@ -7,6 +7,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
+	"golang.org/x/sync/errgroup"
 	"google.golang.org/protobuf/proto"
 
 	"github.com/rotaloom/rotaloom/pkg/civil"
@@ -67,10 +68,9 @@ func (l list) sql() string {
 	if l.from != "from_date" {
 		days = " AND $3::date IS NOT NULL AND $4::date IS NOT NULL"
 	}
-	texts := append(append([]string{}, l.texts...), "''", "''", "''", "''", "''")[:5]
-	return fmt.Sprintf(`SELECT person_id, %s - '1970-01-01'::date, %s - '1970-01-01'::date, %s, %s
-		FROM %s WHERE tenant_id = $1 AND person_id = ANY($2)%s ORDER BY person_id, 2, 4`,
-		l.from, l.to, strings.Join(texts, ", "), l.amount, l.table, days)
+	columns := append([]string{"person_id", l.from + " - '1970-01-01'::date", l.to + " - '1970-01-01'::date", l.amount}, l.texts...)
+	return fmt.Sprintf(`SELECT %s FROM %s WHERE tenant_id = $1 AND person_id = ANY($2)%s ORDER BY person_id, 2, %d`,
+		strings.Join(columns, ", "), l.table, days, min(len(columns), 5))
 }
 
 func personSQL(needs uint64) string {
@@ -87,62 +87,106 @@ func personSQL(needs uint64) string {
 		FROM person p` + join + ` WHERE p.tenant_id = $1 AND p.id = ANY($2)`
 }
 
+// manyPeople is from how many persons on their rows are read over two
+// connections: what is read of many takes longer than what is made of it.
+const manyPeople = 100
+
 // peopleLoader reads persons, whatever their number, in one round trip.
 type peopleLoader struct{ pool *pgxpool.Pool }
 
 func (l peopleLoader) load(ctx context.Context, ids []int64, days civil.Range, needs uint64) ([]*person, error) {
 	tenantID, _ := tenant.From(ctx)
-	found := make(map[int64]*person, len(ids))
-	batch := &pgx.Batch{}
-	batch.Queue(personSQL(needs), tenantID, ids).Query(func(rows pgx.Rows) error { return scanPersons(rows, found) })
+	c := newCrowd(ids)
+	batches := []*pgx.Batch{{}, {}}
+	if len(ids) < manyPeople {
+		batches = batches[:1]
+	}
+	batches[0].Queue(personSQL(needs), tenantID, ids).Query(c.scan)
+	next := 1
 	for _, list := range lists() {
 		if needs&list.need != 0 {
-			batch.Queue(list.sql(), tenantID, ids, days.From.Time(), days.To.Time()).
-				Query(func(rows pgx.Rows) error { return list.scan(rows, found) })
+			batches[next%len(batches)].Queue(list.sql(), tenantID, ids, days.From.Time(), days.To.Time()).
+				Query(func(rows pgx.Rows) error { return list.scan(rows, c) })
+			next++
 		}
 	}
-	if err := l.pool.SendBatch(ctx, batch).Close(); err != nil {
+	var reading errgroup.Group
+	for _, batch := range batches {
+		if batch.Len() > 0 {
+			reading.Go(func() error { return l.pool.SendBatch(ctx, batch).Close() })
+		}
+	}
+	if err := reading.Wait(); err != nil {
 		return nil, fmt.Errorf("read persons: %w", err)
 	}
-	out := make([]*person, len(ids))
-	for i, id := range ids {
-		out[i] = found[id]
-	}
-	return out, nil
+	return c.people(), nil
 }
 
-func scanPersons(rows pgx.Rows, found map[int64]*person) error {
-	for rows.Next() {
-		p := &person{}
-		var body []byte
-		places := []any{&p.id, &p.number, &p.fullName, &p.hired, &p.born, &p.senior, &body, &p.managerName}
-		for i := range p.texts {
-			places = append(places, &p.texts[i])
+// crowd is persons while they are read. Their rows and their lists may be read
+// at the same time: each sets a field of its own.
+type crowd struct {
+	ids     []int64
+	at      map[int64]*person
+	persons []person
+}
+
+func newCrowd(ids []int64) *crowd {
+	c := &crowd{ids: ids, at: make(map[int64]*person, len(ids)), persons: make([]person, len(ids))}
+	for i, id := range ids {
+		if c.at[id] == nil {
+			c.at[id] = &c.persons[i]
 		}
+	}
+	return c
+}
+
+// people are those with a row, in the order asked for.
+func (c *crowd) people() []*person {
+	out := make([]*person, len(c.ids))
+	for i, id := range c.ids {
+		if p := c.at[id]; p.id != 0 {
+			out[i] = p
+		}
+	}
+	return out
+}
+
+func (c *crowd) scan(rows pgx.Rows) error {
+	var row person
+	var body []byte
+	places := []any{&row.id, &row.number, &row.fullName, &row.hired, &row.born, &row.senior, &body, &row.managerName}
+	for i := range row.texts {
+		places = append(places, &row.texts[i])
+	}
+	for rows.Next() {
 		if err := rows.Scan(places...); err != nil {
 			return err
+		}
+		p := c.at[row.id]
+		p.id, p.number, p.fullName, p.managerName, p.texts = row.id, row.number, row.fullName, row.managerName, row.texts
+		p.hired, p.born, p.senior = row.hired, row.born, row.senior
+		if len(body) == 0 {
+			continue
 		}
 		p.body = &commonsv1.Person{}
 		if err := proto.Unmarshal(body, p.body); err != nil {
 			return fmt.Errorf("person %d: %w", p.id, err)
 		}
-		found[p.id] = p
 	}
 	return rows.Err()
 }
 
-func (l list) scan(rows pgx.Rows, found map[int64]*person) error {
-	for rows.Next() {
-		var id int64
-		var d dated
-		if err := rows.Scan(&id, (*int32)(&d.days.From), (*int32)(&d.days.To),
-			&d.texts[0], &d.texts[1], &d.texts[2], &d.texts[3], &d.texts[4], &d.amount); err != nil {
-			return err
-		}
-		if p := found[id]; p != nil {
-			into := l.of(p)
-			*into = append(*into, d)
-		}
+func (l list) scan(rows pgx.Rows, c *crowd) error {
+	var id int64
+	var d dated
+	places := []any{&id, (*int32)(&d.days.From), (*int32)(&d.days.To), &d.amount}
+	for i := range l.texts {
+		places = append(places, &d.texts[i])
 	}
-	return rows.Err()
+	_, err := pgx.ForEachRow(rows, places, func() error {
+		into := l.of(c.at[id])
+		*into = append(*into, d)
+		return nil
+	})
+	return err
 }

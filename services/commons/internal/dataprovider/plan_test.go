@@ -8,6 +8,8 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/rotaloom/rotaloom/pkg/clock"
+	"github.com/rotaloom/rotaloom/pkg/rows"
 	"github.com/rotaloom/rotaloom/pkg/serve"
 	"github.com/rotaloom/rotaloom/pkg/tenant"
 	"github.com/rotaloom/rotaloom/pkg/testkit/pgtest"
@@ -29,7 +31,9 @@ func TestNoElementReadsAWholeTable(t *testing.T) {
 		`INSERT INTO primary_labor_account (tenant_id, person_id, from_date, to_date, organization_path, labor_category_name)
 			SELECT 1, g, '2020-01-01', '3000-01-01', 'p' || g, '' FROM generate_series(1, 20000) g`,
 		`INSERT INTO location (tenant_id, id, persistent_id) SELECT 1, g, g FROM generate_series(1, 20000) g`,
-		`INSERT INTO location_version (tenant_id, location_id, from_date, to_date, name) SELECT 1, g, '1900-01-01', '3000-01-01', 'p' || g FROM generate_series(1, 20000) g`,
+		`INSERT INTO location_type (tenant_id, id, name, persistent_id) VALUES (1, 1, 'Store', 'store')`,
+		`INSERT INTO location_version (tenant_id, location_id, from_date, to_date, name, type_id)
+			SELECT 1, g, '1900-01-01', '3000-01-01', 'p' || g, CASE WHEN g / 900 % 2 = 0 THEN 1 END FROM generate_series(1, 20000) g`,
 		`INSERT INTO location_path (tenant_id, location_id, from_date, to_date, depth, lineage, path)
 			SELECT 1, g, '1900-01-01', '3000-01-01', 1, '.' || g || '.', 'p' || g FROM generate_series(1, 20000) g`,
 		`ANALYZE person, employment_status, primary_labor_account, location, location_version, location_path`,
@@ -55,6 +59,18 @@ func TestNoElementReadsAWholeTable(t *testing.T) {
 		_, err := server.ReadDataElements(ctx, req)
 		require.NoError(t, err, p.GetName())
 	}
+	finder := NewFinder(recorded, rows.New(clock.System{}))
+	rolled, err := finder.RollUpDataRows(ctx, &datav1.RollUpDataRowsRequest{LocationIds: ids, Types: []string{"Store"}, Day: "2026-03-02"})
+	require.NoError(t, err)
+	assert.Len(t, rolled.GetRows(), 10, "every other one is a store")
+	listed, err := finder.ListLocationEmployees(ctx, &datav1.ListLocationEmployeesRequest{LocationIds: ids, Day: "2026-03-02", Most: 20})
+	require.NoError(t, err)
+	assert.EqualValues(t, 20, listed.GetTotal())
+	assert.Equal(t, []int64{901}, listed.GetLocations()[1].GetEmployeeIds())
+	over, err := finder.ListLocationEmployees(ctx, &datav1.ListLocationEmployeesRequest{LocationIds: ids, Day: "2026-03-02", Most: 19})
+	require.NoError(t, err)
+	assert.EqualValues(t, 20, over.GetTotal())
+	assert.Empty(t, over.GetLocations())
 	tables := []string{"person", "employment_status", "primary_labor_account", "location", "location_version", "location_path"}
 	plans := statements.Plans(t, ctx, pool, tables...)
 	assert.GreaterOrEqual(t, len(plans), 5)

@@ -5,7 +5,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"strings"
+	"slices"
+	"time"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
@@ -19,41 +20,38 @@ import (
 )
 
 // Groups finds employee groups. A person's group is named by the
-// managerEmployeeGroupName of their personAccessAssignments that holds today:
-// an organization path, to which all belong whose primary labor account of
-// today is at that path or below it. Who has no such name has no group.
+// managerEmployeeGroupName of their personAccessAssignments that holds today,
+// in the tenants' time zone. See [Named] for what names there are. Who has no
+// such name has no group.
 type Groups struct {
-	pool  *pgxpool.Pool
-	clock clock.Clock
+	pool    *pgxpool.Pool
+	queries *queries
+	clock   clock.Clock
+	zone    *time.Location
 }
 
 var _ rows.Source = (*Groups)(nil)
 
-// New makes Groups over the persons in the pool's database.
-func New(pool *pgxpool.Pool, clk clock.Clock) *Groups { return &Groups{pool: pool, clock: clk} }
-
-// Path is an organization path that names a group; "" names nobody.
-type Path string
-
-// Contains reports whether an organization path is that of the group or below
-// it.
-func (p Path) Contains(organizationPath string) bool {
-	return p != "" && (organizationPath == string(p) || strings.HasPrefix(organizationPath, string(p)+"/"))
+// New makes Groups over the persons in the pool's database. The finder answers
+// the groups that are hyperfinds. The zone says which day it is.
+func New(pool *pgxpool.Pool, finder Finder, clk clock.Clock, zone *time.Location) *Groups {
+	return &Groups{pool: pool, queries: newQueries(finder, clk), clock: clk, zone: zone}
 }
 
-// PathOf answers the group of a person today, "" when they have none.
-func (g *Groups) PathOf(ctx context.Context, tenantID, personID int64) (Path, error) {
+// Of answers the group of a person today; the zero Group when they have none.
+func (g *Groups) Of(ctx context.Context, tenantID, personID int64) (Group, error) {
+	today := g.today()
 	var name *string
 	var body []byte
 	err := g.pool.QueryRow(ctx, `SELECT p.body, a.manager_employee_group_name FROM person p
 		LEFT JOIN person_access_assignment a ON a.tenant_id = p.tenant_id AND a.person_id = p.id
 		     AND a.from_date <= $3 AND a.to_date > $3
-		WHERE p.tenant_id = $1 AND p.id = $2`, tenantID, personID, g.today().Time()).Scan(&body, &name)
+		WHERE p.tenant_id = $1 AND p.id = $2`, tenantID, personID, today.Time()).Scan(&body, &name)
 	switch {
 	case errors.Is(err, pgx.ErrNoRows):
-		return "", nil
+		return Group{}, nil
 	case err != nil:
-		return "", fmt.Errorf("read employee group: %w", err)
+		return Group{}, fmt.Errorf("read employee group: %w", err)
 	case name != nil:
 		return Named(*name), nil
 	}
@@ -61,17 +59,17 @@ func (g *Groups) PathOf(ctx context.Context, tenantID, personID int64) (Path, er
 	// assignments in the body.
 	p := &commonsv1.Person{}
 	if err := proto.Unmarshal(body, p); err != nil {
-		return "", fmt.Errorf("decode person %d: %w", personID, err)
+		return Group{}, fmt.Errorf("decode person %d: %w", personID, err)
 	}
-	return pathOn(p.GetPersonInformation().GetPersonAccessAssignments(), g.today()), nil
+	return groupOn(p.GetPersonInformation().GetPersonAccessAssignments(), today), nil
 }
 
-func (g *Groups) today() civil.Date { return civil.FromTime(g.clock.Now()) }
+func (g *Groups) today() civil.Date { return civil.FromTime(g.clock.Now().In(g.zone)) }
 
-// pathOn answers the group that assignments give on a day. Their first day is
+// groupOn answers the group that assignments give on a day. Their first day is
 // included, their last excluded; a date that is not there bounds nothing.
-func pathOn(assignments []*commonsv1.PersonAccessAssignment, day civil.Date) Path {
-	found := Path("")
+func groupOn(assignments []*commonsv1.PersonAccessAssignment, day civil.Date) Group {
+	found := Group{}
 	for _, a := range assignments {
 		from, err := civil.ParseDate(a.GetEffectiveDate())
 		if a.GetEffectiveDate() != "" && (err != nil || from > day) {
@@ -81,15 +79,12 @@ func pathOn(assignments []*commonsv1.PersonAccessAssignment, day civil.Date) Pat
 		if a.GetExpirationDate() != "" && (err != nil || to <= day) {
 			continue
 		}
-		if path := Named(a.GetManagerEmployeeGroupName()); path != "" {
-			found = path
+		if group := Named(a.GetManagerEmployeeGroupName()); group != (Group{}) {
+			found = group
 		}
 	}
 	return found
 }
-
-// Named answers the group that a managerEmployeeGroupName names.
-func Named(name string) Path { return Path(strings.TrimRight(strings.TrimSpace(name), "/")) }
 
 // Persons answers the members of a principal's group, whom the principal then
 // sees.
@@ -103,9 +98,13 @@ func (g *Groups) Persons(ctx context.Context, p *authn.Principal) ([]int64, erro
 // members answers the members of a person's group behind an id, by ascending
 // id, at most limit of them unless it is nil.
 func (g *Groups) members(ctx context.Context, tenantID, personID, after int64, limit *int) ([]int64, error) {
-	path, err := g.PathOf(ctx, tenantID, personID)
-	if err != nil || path == "" {
+	group, err := g.Of(ctx, tenantID, personID)
+	switch {
+	case err != nil || group == Group{}:
 		return nil, err
+	case group.query != "":
+		ids, err := g.queries.members(ctx, tenantID, group.query, g.today())
+		return page(ids, after, limit), err
 	}
 	// "0" is the character after "/": between the two is everything below the
 	// path, which an index by bytes finds.
@@ -113,7 +112,7 @@ func (g *Groups) members(ctx context.Context, tenantID, personID, after int64, l
 		WHERE tenant_id = $1 AND from_date <= $2 AND to_date > $2 AND person_id > $6
 		  AND (organization_path = $3 OR (organization_path ~>=~ $4 AND organization_path ~<~ $5))
 		ORDER BY person_id LIMIT $7`,
-		tenantID, g.today().Time(), string(path), string(path)+"/", string(path)+"0", after, limit)
+		tenantID, g.today().Time(), group.path, group.path+"/", group.path+"0", after, limit)
 	if err != nil {
 		return nil, fmt.Errorf("read members of an employee group: %w", err)
 	}
@@ -122,4 +121,14 @@ func (g *Groups) members(ctx context.Context, tenantID, personID, after int64, l
 		return nil, fmt.Errorf("read members of an employee group: %w", err)
 	}
 	return ids, nil
+}
+
+// page answers a part of ascending ids: those behind one, at most limit of them.
+func page(ids []int64, after int64, limit *int) []int64 {
+	first, _ := slices.BinarySearch(ids, after+1)
+	ids = ids[first:]
+	if limit != nil && len(ids) > *limit {
+		ids = ids[:*limit]
+	}
+	return ids
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/rotaloom/rotaloom/pkg/authn"
+	"github.com/rotaloom/rotaloom/pkg/civil"
 	"github.com/rotaloom/rotaloom/pkg/clock"
 	"github.com/rotaloom/rotaloom/pkg/pg"
 	"github.com/rotaloom/rotaloom/pkg/tenant"
@@ -46,7 +47,8 @@ func TestMembers(t *testing.T) {
 		(1, 1, '2020-01-01', '2026-03-01', '', 'Acme', '', '', ''), (1, 1, '2026-03-01', '3000-01-01', '', ' Acme/North/ ', '', '', ''),
 		(1, 9, '2020-01-01', '3000-01-01', '', ' / ', '', '', '')`)
 
-	groups := New(pool, clock.NewFake(time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)))
+	// Elsewhere it is still the day before.
+	groups := New(pool, nil, clock.NewFake(time.Date(2026, 2, 28, 23, 0, 0, 0, time.UTC)), time.FixedZone("", 2*60*60))
 	ids, err := groups.Persons(ctx, &authn.Principal{Tenant: 1, PersonID: 1, Rows: "group"})
 	require.NoError(t, err)
 	assert.Equal(t, []int64{2, 3, 4}, ids, "who is at the path or below it today")
@@ -73,26 +75,28 @@ func TestMembers(t *testing.T) {
 	assert.False(t, second.GetMore())
 }
 
-func TestPathOn(t *testing.T) {
+func TestGroupOn(t *testing.T) {
 	t.Parallel()
 	assignments := []*commonsv1.PersonAccessAssignment{
 		{ManagerEmployeeGroupName: "Always"},
-		{EffectiveDate: "2026-01-01", ExpirationDate: "2026-03-01", ManagerEmployeeGroupName: "Winter"},
+		{EffectiveDate: "2026-01-01", ExpirationDate: "2026-03-01", ManagerEmployeeGroupName: "Win/ter/"},
 		{EffectiveDate: "2026-03-01"},
 	}
-	groups := &Groups{clock: clock.NewFake(time.Date(2026, 2, 28, 12, 0, 0, 0, time.UTC))}
-	assert.Equal(t, Path("Winter"), pathOn(assignments, groups.today()))
-	assert.Equal(t, Path("Always"), pathOn(assignments, groups.today().AddDays(1)))
-	assert.Empty(t, pathOn(nil, groups.today()))
+	day := civil.Of(2026, time.February, 28)
+	assert.Equal(t, Group{path: "Win/ter"}, groupOn(assignments, day))
+	assert.Equal(t, Group{query: "Always"}, groupOn(assignments, day.AddDays(1)))
+	assert.Equal(t, Group{}, groupOn(nil, day))
 }
 
-func TestPathContains(t *testing.T) {
+func TestGroupContains(t *testing.T) {
 	t.Parallel()
-	assert.True(t, Path("Acme").Contains("Acme"))
-	assert.True(t, Path("Acme").Contains("Acme/North"))
+	root, north, query := Named(" Acme/ "), Named("Acme/North"), Named("Acme")
+	assert.True(t, root.Contains("Acme") && root.Contains("Acme/North") && north.Within(root) && Group{}.Within(query))
 	for _, path := range []string{"Acme2", "acme", "Other/Acme", ""} {
-		assert.False(t, Path("Acme").Contains(path), path)
+		assert.False(t, root.Contains(path), path)
 	}
-	assert.False(t, Path("").Contains("Acme"))
-	assert.False(t, Path("").Contains(""))
+	for _, none := range []Group{{}, query, Named("/")} {
+		assert.False(t, none.Contains("Acme") || none.Contains("") || north.Within(none), none)
+	}
+	assert.False(t, root.Within(north) || query.Within(root) || query.Within(query), "whom a query finds may change")
 }

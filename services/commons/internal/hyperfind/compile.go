@@ -69,6 +69,12 @@ func (c *compiler) holds(n *node, id string) string {
 			parts[i] = c.holds(part, id)
 		}
 		return strings.Join(parts, " AND ")
+	case n.condition != nil && n.condition.name == keyScheduled:
+		// Most persons are: it is asked of each, rather than listed.
+		if n.negated {
+			return "NOT " + n.condition.isScheduled(c, id)
+		}
+		return n.condition.isScheduled(c, id)
 	case n.bounded():
 		return fmt.Sprintf("%s IN (%s)", id, c.list(n))
 	default:
@@ -91,7 +97,12 @@ func (c *compiler) list(n *node) string {
 		}
 		return strings.Join(parts, " UNION ALL ")
 	}
-	first := slices.IndexFunc(n.parts, (*node).bounded)
+	first := slices.IndexFunc(n.parts, func(part *node) bool {
+		return part.bounded() && (part.condition == nil || part.condition.name != keyScheduled)
+	})
+	if first < 0 {
+		first = slices.IndexFunc(n.parts, (*node).bounded)
+	}
 	from := c.name("s")
 	sql := fmt.Sprintf("SELECT %s.id FROM (%s) AS %[1]s", from, c.list(n.parts[first]))
 	if rest := slices.Delete(slices.Clone(n.parts), first, first+1); len(rest) > 0 {

@@ -43,6 +43,10 @@ func (k *condition) sql(c *compiler) string {
 			return k.inJob(c)
 		case keyTerm:
 			return k.onTerm(c)
+		case keyScheduled:
+			return k.scheduled(c)
+		case keyScheduledJob, keyScheduledLocation:
+			return k.scheduledAt(c)
 		default:
 			return k.managed(c)
 		}
@@ -177,41 +181,54 @@ func (k *condition) atLocation(c *compiler) string {
 	if k.operator == isNotNull {
 		return "SELECT a.person_id AS id FROM primary_labor_account a WHERE a.tenant_id = $1 AND " + k.held(c, "a")
 	}
-	name, below := c.name("places"), "below.lineage >= top.lineage AND below.lineage < top.lineage_end"
+	return employed(c.places(k.below(c)), k.held(c, "a"))
+}
+
+// below is SQL for the locations of the condition and what lies below them, with
+// the days on which that is so.
+func (k *condition) below(c *compiler) string {
+	below := "below.lineage >= top.lineage AND below.lineage < top.lineage_end"
 	if k.alone {
 		below = "below.lineage = top.lineage"
 	}
 	tops := k.anyOf(c, func(paths string) string {
 		return "SELECT " + location.AtSQL(tenantParameter, "asked.path", c.last) + " FROM unnest(" + paths + "::text[]) AS asked(path)"
 	})
-	sql := fmt.Sprintf(`%s AS MATERIALIZED (SELECT name.path, greatest(name.from_date, top.from_date, below.from_date) AS from_date,
-		       least(name.to_date, top.to_date, below.to_date) AS to_date
+	return fmt.Sprintf(`SELECT below.location_id, greatest(top.from_date, below.from_date) AS from_date, least(top.to_date, below.to_date) AS to_date
 		FROM location_path top
 		JOIN location_path below ON below.tenant_id = $1 AND %s
-		     AND below.from_date < least(top.to_date, %[3]s) AND below.to_date > greatest(top.from_date, %[4]s)
-		CROSS JOIN LATERAL %[5]s AS name
-		WHERE top.tenant_id = $1 AND top.from_date < %[3]s AND top.to_date > %[4]s AND top.location_id = %[6]s
-		  AND name.to_date > greatest(top.from_date, below.from_date, %[4]s))`,
-		name, below, c.to, c.from, names("below.location_id", "least(top.to_date, below.to_date, "+c.to+")"), tops)
-	c.with = append(c.with, sql)
-	return employed(name, k.held(c, "a"))
+		     AND below.from_date < least(top.to_date, %[2]s) AND below.to_date > greatest(top.from_date, %[3]s)
+		WHERE top.tenant_id = $1 AND top.from_date < %[2]s AND top.to_date > %[3]s AND top.location_id = %[4]s`,
+		below, c.to, c.from, tops)
 }
 
 // inJob finds whose primary job is a location of one of the jobs, or of any.
 func (k *condition) inJob(c *compiler) string {
-	name, jobs := c.name("places"), "v.job_id IS NOT NULL"
+	return employed(c.places(k.ofJob(c)), k.held(c, "a"))
+}
+
+// ofJob is SQL for the locations of the jobs of the condition, with the days on
+// which they are.
+func (k *condition) ofJob(c *compiler) string {
+	jobs := "v.job_id IS NOT NULL"
 	if k.operator == in {
 		jobs = "v.job_id = " + k.anyOf(c, func(names string) string {
 			return "SELECT j.job_id FROM job_version j WHERE j.tenant_id = $1 AND j.name = ANY(" + names +
 				") AND j.from_date < " + c.to + " AND j.to_date > " + c.from
 		})
 	}
-	c.with = append(c.with, fmt.Sprintf(`%s AS MATERIALIZED (SELECT name.path, greatest(name.from_date, v.from_date) AS from_date,
-		       least(name.to_date, v.to_date) AS to_date
-		FROM location_version v
-		CROSS JOIN LATERAL %s AS name
-		WHERE v.tenant_id = $1 AND v.from_date < %[3]s AND v.to_date > %[4]s AND %[5]s
-		  AND name.to_date > greatest(v.from_date, %[4]s))`,
-		name, names("v.location_id", "least(v.to_date, "+c.to+")"), c.to, c.from, jobs))
-	return employed(name, k.held(c, "a"))
+	return fmt.Sprintf(`SELECT v.location_id, v.from_date, v.to_date FROM location_version v
+		WHERE v.tenant_id = $1 AND v.from_date < %s AND v.to_date > %s AND %s`, c.to, c.from, jobs)
+}
+
+// places names the locations of a query: answered is a table of the paths that
+// name them, and the days on which they do.
+func (c *compiler) places(locations string) string {
+	table := c.name("places")
+	c.with = append(c.with, fmt.Sprintf(`%s AS MATERIALIZED (
+		SELECT name.path, greatest(name.from_date, at.from_date) AS from_date, least(name.to_date, at.to_date) AS to_date
+		FROM (%s) AS at CROSS JOIN LATERAL %s AS name
+		WHERE name.to_date > greatest(at.from_date, %s))`,
+		table, locations, names("at.location_id", "least(at.to_date, "+c.to+")"), c.from))
+	return table
 }

@@ -185,43 +185,25 @@ func (h *Handler) atLocations(ctx context.Context, req *commonsv1.ExecuteHyperfi
 // listed answers the persons of a list. One whom the caller may not see is
 // unknown.
 func (h *Handler) listed(ctx context.Context, refs []*commonv1.Ref, visible rows.Set) (*node, error) {
-	var ids []int64
-	var numbers []string
 	for i, ref := range refs {
-		switch {
-		case ref.Id != nil:
-			ids = append(ids, ref.GetId())
-		case ref.GetQualifier() != "":
-			numbers = append(numbers, ref.GetQualifier())
-		default:
+		if ref.Id == nil && ref.GetQualifier() == "" {
 			return nil, fault.Invalid(CodeUnknownPersons, fmt.Sprintf("persons[%d] needs an id or a qualifier.", i))
 		}
 	}
-	found, err := h.pool.Query(ctx, `SELECT id, NULL FROM person WHERE tenant_id = $1 AND id = ANY($2)
-		UNION ALL SELECT id, person_number FROM person WHERE tenant_id = $1 AND person_number = ANY($3)`,
-		structure.Tenant(ctx), ids, numbers)
+	unknown := func(ref *commonv1.Ref) error {
+		return fault.Invalid(CodeUnknownPersons, fmt.Sprintf("There is no person with %s.", structure.Text(ref)))
+	}
+	there, err := structure.Resolve(refs, func(ids []int64, numbers []string) (pgx.Rows, error) {
+		return h.pool.Query(ctx, `SELECT id, NULL FROM person WHERE tenant_id = $1 AND id = ANY($2)
+			UNION ALL SELECT id, person_number FROM person WHERE tenant_id = $1 AND person_number = ANY($3)`,
+			structure.Tenant(ctx), ids, numbers)
+	}, unknown)
 	if err != nil {
 		return nil, err
 	}
-	known, numbered := map[int64]bool{}, map[string]bool{}
-	there := []int64{}
-	var id int64
-	var number *string
-	if _, err := pgx.ForEachRow(found, []any{&id, &number}, func() error {
+	for i, id := range there {
 		if !visible.Has(id) {
-			return nil
-		}
-		there = append(there, id)
-		if known[id] = true; number != nil {
-			numbered[*number] = true
-		}
-		return nil
-	}); err != nil {
-		return nil, fmt.Errorf("look for persons: %w", err)
-	}
-	for _, ref := range refs {
-		if ref.Id != nil && !known[ref.GetId()] || ref.Id == nil && !numbered[ref.GetQualifier()] {
-			return nil, fault.Invalid(CodeUnknownPersons, fmt.Sprintf("There is no person with %s.", structure.Text(ref)))
+			return nil, unknown(refs[i])
 		}
 	}
 	return persons(there), nil

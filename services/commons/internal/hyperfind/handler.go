@@ -67,6 +67,9 @@ func (h *Handler) CreateHyperfindQuery(ctx context.Context, given *commonsv1.Hyp
 	if err != nil {
 		return nil, err
 	}
+	if err := writable(ctx, q); err != nil {
+		return nil, err
+	}
 	q.owner = caller(ctx)
 	if q.PersistentId == "" {
 		q.PersistentId = structure.NewPersistentID()
@@ -92,7 +95,8 @@ func (h *Handler) CreateHyperfindQuery(ctx context.Context, given *commonsv1.Hyp
 }
 
 // UpdateHyperfindQuery replaces a query, but for its owner and its persistent
-// id.
+// id. Constraints that are absent stay: answers have them only when they are
+// asked for, and what such an answer says must not find everybody.
 func (h *Handler) UpdateHyperfindQuery(ctx context.Context, req *commonsv1.UpdateHyperfindQueryRequest) (*commonsv1.HyperfindQuery, error) {
 	if id := req.GetQuery().Id; id != nil && *id != req.GetId() {
 		return nil, invalid("id", "is not the one in the path")
@@ -101,7 +105,13 @@ func (h *Handler) UpdateHyperfindQuery(ctx context.Context, req *commonsv1.Updat
 	if err != nil {
 		return nil, err
 	}
+	if err := writable(ctx, q); err != nil {
+		return nil, err
+	}
 	q.Id = &req.Id
+	if req.GetQuery().GetConstraints() == nil {
+		constraints = nil
+	}
 	tenantID := structure.Tenant(ctx)
 	var updated *query
 	err = pg.InTx(ctx, h.pool, func(ctx context.Context, tx pgx.Tx) error {
@@ -141,11 +151,11 @@ func changeable(ctx context.Context, tx pgx.Tx, tenantID, id int64) error {
 	if err != nil {
 		return err
 	}
-	// Public queries belong to all who may write: their creators may leave.
 	if q.GetId() < firstOwnID {
 		return fault.Invalid(CodeBuiltIn, fmt.Sprintf("%q is built in and cannot be changed.", q.GetName()))
 	}
-	return nil
+	// Public queries belong to all who may write them: their creators may leave.
+	return writable(ctx, q)
 }
 
 // checked checks a query that was sent, and answers it as it is stored.
@@ -159,6 +169,8 @@ func checked(given *commonsv1.HyperfindQuery) (*query, []byte, error) {
 		return nil, nil, invalid("name", "must have at most %d characters, and no space at its ends", structure.LongestName)
 	case isBuiltIn(name):
 		return nil, nil, fault.Invalid(CodeTaken, fmt.Sprintf("%q is the name of a built-in query. Choose another.", name))
+	case isBuiltInID(given.GetPersistentId()):
+		return nil, nil, fault.Invalid(CodeTaken, fmt.Sprintf("%q is the persistentId of a built-in query. Choose another.", given.GetPersistentId()))
 	case utf8.RuneCountInString(given.GetDescription()) > longestDescription || strings.ContainsRune(given.GetDescription(), 0):
 		return nil, nil, invalid("description", "must have at most %d characters", longestDescription)
 	case len(given.GetPersistentId()) > structure.LongestName || strings.ContainsRune(given.GetPersistentId(), 0):

@@ -97,6 +97,9 @@ func keys() []key {
 		{name: keyJob, kind: reference},
 		{name: keyTerm, kind: reference},
 		{name: keyManager, kind: reference},
+		{name: keyScheduled, kind: reference},
+		{name: keyScheduledJob, kind: reference},
+		{name: keyScheduledLocation, kind: reference},
 	}
 }
 
@@ -106,6 +109,10 @@ const (
 	keyJob      = "JOB"
 	keyTerm     = "EMPLOYMENT_TERM"
 	keyManager  = "MANAGER"
+
+	keyScheduled         = "SCHEDULED"
+	keyScheduledJob      = "SCHEDULED_JOB"
+	keyScheduledLocation = "SCHEDULED_LOCATION"
 )
 
 func keyNamed(name string) (key, bool) {
@@ -120,6 +127,10 @@ func keyNamed(name string) (key, bool) {
 // operators are those that the key has.
 func (k *key) operators() []operator {
 	switch {
+	case k.name == keyScheduled:
+		return []operator{isNotNull}
+	case k.name == keyScheduledLocation:
+		return []operator{in}
 	case k.kind == date || k.kind == customDate:
 		return []operator{in, less, lessEqual, more, moreEqual, between, isNotNull}
 	case k.prefix != "":

@@ -69,6 +69,20 @@ func large(t *testing.T) (context.Context, *pgxpool.Pool) {
 			SELECT 1, id, '1900-01-01', '3000-01-01', depth, lineage, path FROM tree`,
 		`INSERT INTO primary_labor_account (tenant_id, person_id, from_date, to_date, organization_path, labor_category_name)
 			SELECT 1, n, '2000-01-01', '3000-01-01', path, '' FROM generate_series(1, 100000) AS n JOIN location_path ON location_id = n % 10000 + 1`,
+		// Everybody follows one of 1,000 patterns of two weeks, the first 500 on
+		// their primary job, the others at a location. Every tenth person has
+		// something else as well.
+		`INSERT INTO pattern_segment (tenant_id, pattern_id, cycle_day, ordinal, segment, place, start_second, end_second)
+			SELECT 1, n, day, 0, 0, CASE WHEN n <= 500 THEN '' ELSE (SELECT path FROM location_path WHERE location_id = n) END, 21600, 50400
+			FROM generate_series(1, 1000) AS n, generate_series(0, 9) AS day`,
+		`INSERT INTO schedule_span (tenant_id, person_id, lane, from_date, to_date, pattern_id, position, day_count)
+			SELECT 1, n, 0, '2020-01-01', '3000-01-01', n % 1000 + 1, n % 14, 14` + numbers,
+		`INSERT INTO entered_shift (tenant_id, id, revision, hides_person, hides_day, hides_lane, hides_ordinal)
+			SELECT 1, n, 1, n, date '2026-03-01' + n % 31, 0, 0` + numbers + ` WHERE n % 10 = 0`,
+		`INSERT INTO entered_shift_segment (tenant_id, shift_id, segment, person_id, day, place, start_second, end_second)
+			SELECT 1, n, 0, n, date '2026-01-01' + n % 100, CASE WHEN n % 20 = 0 THEN '' ELSE '1/50/' || n % 100 + 4901 END, 21600, 50400` + numbers + ` WHERE n % 10 = 0`,
+		`INSERT INTO leave_stretch (tenant_id, person_id, from_day, to_day, start_second, end_second)
+			SELECT 1, n, date '2026-03-01' + n % 31, date '2026-03-01' + n % 31, 0, 0` + numbers + ` WHERE n % 10 = 5`,
 		`ANALYZE`,
 	} {
 		_, err := pool.Exec(ctx, sql)
@@ -99,7 +113,9 @@ func selective() map[string]*commonsv1.HyperfindFilter {
 		"BADGE": values("EQUAL_TO", "4711"), "ORGANIZATION_PATH": values("STARTS_WITH", "1/50/"), "CUSTOM_FIELD": colour, "CUSTOM_DATE": day,
 		keyLocation: refs(&commonv1.Ref{Id: proto.Int64(5000)}, &commonv1.Ref{Qualifier: proto.String("1/2/103")}),
 		keyJob:      refs(&commonv1.Ref{Id: proto.Int64(7)}), keyTerm: refs(&commonv1.Ref{Id: proto.Int64(7)}),
-		keyManager: refs(&commonv1.Ref{Id: proto.Int64(7)}, &commonv1.Ref{Qualifier: proto.String("N-8")}),
+		keyScheduled: {Operator: "IS_NOT_NULL"}, keyScheduledJob: refs(&commonv1.Ref{Id: proto.Int64(7)}),
+		keyScheduledLocation: refs(&commonv1.Ref{Id: proto.Int64(5000)}),
+		keyManager:           refs(&commonv1.Ref{Id: proto.Int64(7)}, &commonv1.Ref{Qualifier: proto.String("N-8")}),
 	}
 }
 
@@ -137,9 +153,16 @@ func plans(t *testing.T, ctx context.Context, pool *pgxpool.Pool) {
 	filters := selective()
 	assert.Len(t, filters, len(keys()), "every key has a filter")
 	for name, f := range filters {
-		f.Key = name
+		if f.Key = name; name == keyScheduled {
+			continue // Everybody is.
+		}
 		check(name, &commonsv1.HyperfindConstraints{Filters: []*commonsv1.HyperfindFilter{f}})
 		check(name+" of those active", &commonsv1.HyperfindConstraints{Filters: []*commonsv1.HyperfindFilter{active, f}})
+	}
+	for _, operator := range []string{"IS_NULL", "IS_NOT_NULL"} {
+		check("some of whom it is asked whether they are scheduled", &commonsv1.HyperfindConstraints{Filters: []*commonsv1.HyperfindFilter{
+			{Key: keyScheduled, Operator: operator}, filters["PAY_RULE"],
+		}})
 	}
 	check("some and not others", &commonsv1.HyperfindConstraints{Filters: []*commonsv1.HyperfindFilter{
 		{Constraints: &commonsv1.HyperfindConstraints{Comparator: "OR", Filters: []*commonsv1.HyperfindFilter{filters["PAY_RULE"], filters[keyTerm]}}},

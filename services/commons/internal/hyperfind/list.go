@@ -102,15 +102,8 @@ func (h *Handler) MultiReadHyperfindQueries(ctx context.Context, req *commonsv1.
 	if out.Failed() == len(out.Results) {
 		return nil, fault.NotFound(CodeNone, "There are no such hyperfind queries.")
 	}
-	failure, err := out.Failure()
-	if err != nil {
-		return nil, err
-	}
-	if failure != nil {
-		failure.ErrorCode = CodeSome
-		return &commonsv1.HyperfindQueryList{Failure: failure}, rpc.PartialSuccess(ctx)
-	}
-	return &commonsv1.HyperfindQueryList{HyperfindQueries: &commonsv1.HyperfindQueryItems{Queries: out.Successes()}}, nil
+	done, failure, err := rpc.SettledAs(ctx, out, CodeSome)
+	return &commonsv1.HyperfindQueryList{HyperfindQueries: &commonsv1.HyperfindQueryItems{Queries: done}, Failure: failure}, err
 }
 
 // matcher recognises the query that is asked for. Of a public query and one of

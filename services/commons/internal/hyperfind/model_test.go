@@ -36,6 +36,7 @@ type modelPerson struct {
 	term                         perDay
 	custom                       string
 	customDay                    int
+	schedule                     modelSchedule
 }
 
 // place is where a location is in an epoch.
@@ -46,7 +47,8 @@ type place struct {
 }
 
 type model struct {
-	persons []modelPerson
+	persons  []modelPerson
+	patterns []modelPattern
 	// locations has the places by epoch and location; no path when it is not
 	// there.
 	locations [modelDays / epochDays][locations + 1]place
@@ -82,6 +84,7 @@ func drawModel(t *rapid.T) *model {
 			m.locations[e][l] = p
 		}
 	}
+	m.patterns = drawPatterns(t, paths)
 	for i := range rapid.IntRange(1, 8).Draw(t, "persons") {
 		m.persons = append(m.persons, modelPerson{
 			id: int64(i + 1), number: fmt.Sprint("N-", i%3, i), first: rapid.SampledFrom([]string{"Ada", "Änne", "adam"}).Draw(t, "first"),
@@ -91,7 +94,7 @@ func drawModel(t *rapid.T) *model {
 			status: drawDays(t, "status", "Active", "Terminated"), payRule: drawDays(t, "pay rule", "Hourly", "Monthly"),
 			badge: drawDays(t, "badge", fmt.Sprint(i), fmt.Sprint("x", i)), path: drawDays(t, "path", append(paths, "None/A")...),
 			term: drawDays(t, "term", "1", "2"), custom: rapid.SampledFrom([]string{"", "red", "reddish"}).Draw(t, "custom"),
-			customDay: rapid.IntRange(-1, modelDays-1).Draw(t, "custom day"),
+			customDay: rapid.IntRange(-1, modelDays-1).Draw(t, "custom day"), schedule: drawSchedule(t, m.patterns, paths),
 		})
 	}
 	return m
@@ -209,24 +212,34 @@ func (m *model) condition(p *modelPerson, f *commonsv1.HyperfindFilter, from, to
 			}))
 		})
 	case "JOB":
-		return held(p.path, func(path string, day int) bool {
-			l := m.named(path, day)
-			at := m.locations[day/epochDays][l]
-			return l > 0 && at.path != "" && at.job > 0 && (f.GetOperator() == "IS_NOT_NULL" || slices.ContainsFunc(f.GetRefs(), func(r *commonv1.Ref) bool {
-				return r.GetId() == int64(at.job) || r.GetQualifier() == fmt.Sprint("Job ", at.job)
-			}))
-		})
+		return held(p.path, func(path string, day int) bool { return m.isJob(f, m.named(path, day), day) })
+	case "SCHEDULED", "SCHEDULED_JOB", "SCHEDULED_LOCATION":
+		return m.scheduled(p, f, from, to)
 	case "LOCATION":
 		return held(p.path, func(path string, day int) bool { return m.within(f, path, day, to) })
 	}
 	panic(f.GetKey())
 }
 
+// isJob tells whether a location is one of the jobs of a filter on a day.
+func (m *model) isJob(f *commonsv1.HyperfindFilter, l, day int) bool {
+	at := m.locations[day/epochDays][l]
+	return l > 0 && at.path != "" && at.job > 0 && (f.GetOperator() == "IS_NOT_NULL" || slices.ContainsFunc(f.GetRefs(), func(r *commonv1.Ref) bool {
+		return r.GetId() == int64(at.job) || r.GetQualifier() == fmt.Sprint("Job ", at.job)
+	}))
+}
+
 func (m *model) within(f *commonsv1.HyperfindFilter, path string, day, last int) bool {
 	if f.GetOperator() == "IS_NOT_NULL" {
 		return path != ""
 	}
-	for l := m.named(path, day); l > 0 && m.locations[day/epochDays][l].path != ""; l = m.locations[day/epochDays][l].parent {
+	return m.isBelow(f, m.named(path, day), day, last)
+}
+
+// isBelow tells whether a location is one of those of a filter, or below, on a
+// day.
+func (m *model) isBelow(f *commonsv1.HyperfindFilter, l, day, last int) bool {
+	for ; l > 0 && m.locations[day/epochDays][l].path != ""; l = m.locations[day/epochDays][l].parent {
 		if slices.ContainsFunc(f.GetRefs(), func(r *commonv1.Ref) bool {
 			return r.GetId() == int64(l) || r.Id == nil && m.named(r.GetQualifier(), last) == l
 		}) {

@@ -126,15 +126,8 @@ func (p *Profiles) MultiReadHyperfindProfiles(ctx context.Context, req *commonsv
 	if out.Failed() > 0 && out.Failed() == len(out.Results) {
 		return nil, fault.NotFound(CodeNoProfiles, "There are no such hyperfind profiles.")
 	}
-	failure, err := out.Failure()
-	if err != nil {
-		return nil, err
-	}
-	if failure != nil {
-		failure.ErrorCode = CodeSomeProfiles
-		return &commonsv1.HyperfindProfileList{Failure: failure}, rpc.PartialSuccess(ctx)
-	}
-	return &commonsv1.HyperfindProfileList{Profiles: out.Successes()}, nil
+	done, failure, err := rpc.SettledAs(ctx, out, CodeSomeProfiles)
+	return &commonsv1.HyperfindProfileList{Profiles: done, Failure: failure}, err
 }
 
 func isProfile(ref *commonv1.Ref, p *commonsv1.HyperfindProfile) bool {

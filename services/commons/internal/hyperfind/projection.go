@@ -42,8 +42,9 @@ SELECT $1, u.* FROM unnest($2::bigint[], $3::bigint[], $4::date[], $5::date[]) A
 )
 
 // Consumers are the consumers that keep what timekeeping knows and queries ask
-// for: employment terms, and who is on them.
-func Consumers(pool *pgxpool.Pool) []bus.Consumer {
+// for: employment terms, and who is on them. Lists of memberships are handed on
+// to next, in the same transaction.
+func Consumers(pool *pgxpool.Pool, next func(context.Context, pgx.Tx, int64, []*timekeepingv1.PersonMemberships) error) []bus.Consumer {
 	return []bus.Consumer{
 		{
 			Durable: "commons-employment-terms", Stream: "TIMEKEEPING", Subjects: []string{"rotaloom.timekeeping.employment_term.changed"},
@@ -53,7 +54,13 @@ func Consumers(pool *pgxpool.Pool) []bus.Consumer {
 		},
 		{
 			Durable: "commons-memberships", Stream: "TIMEKEEPING", Subjects: []string{"rotaloom.timekeeping.membership.changed"},
-			HandleBatch: store(pool, (*timekeepingv1.MembershipsChanged).GetPersons, applyMemberships),
+			HandleBatch: store(pool, (*timekeepingv1.MembershipsChanged).GetPersons,
+				func(ctx context.Context, tx pgx.Tx, tenantID int64, lists []*timekeepingv1.PersonMemberships) error {
+					if err := applyMemberships(ctx, tx, tenantID, lists); err != nil {
+						return err
+					}
+					return next(ctx, tx, tenantID, lists)
+				}),
 		},
 	}
 }

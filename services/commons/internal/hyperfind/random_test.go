@@ -98,7 +98,7 @@ func drawFilter(t *rapid.T, m *model) *commonsv1.HyperfindFilter {
 		}
 		f.Values = append(f.Values, drawValue(t, m, &k, f.Operator))
 	}
-	if k.name == keyLocation && rapid.Bool().Draw(t, "alone") {
+	if (k.name == keyLocation || k.name == keyScheduledLocation) && rapid.Bool().Draw(t, "alone") {
 		f.IncludeDescendants = proto.Bool(false)
 	}
 	return f
@@ -109,9 +109,9 @@ func drawRef(t *rapid.T, m *model, key string) *commonv1.Ref {
 	if rapid.Bool().Draw(t, "by id") {
 		return &commonv1.Ref{Id: &id, Qualifier: proto.String("ignored")}
 	}
-	name := map[string]string{keyJob: fmt.Sprint("Job ", id), keyTerm: fmt.Sprint("Term ", id)}[key]
+	name := map[string]string{keyJob: fmt.Sprint("Job ", id), keyScheduledJob: fmt.Sprint("Job ", id), keyTerm: fmt.Sprint("Term ", id)}[key]
 	switch key {
-	case keyLocation:
+	case keyLocation, keyScheduledLocation:
 		name = rapid.SampledFrom([]string{"A", "B", "A/A", "A/B", "B/A", "A/A/A", "None/A"}).Draw(t, "path")
 	case keyManager:
 		name = rapid.SampledFrom([]string{"N-00", "N-11", "N-x"}).Draw(t, "manager")
@@ -187,6 +187,7 @@ func (m *model) store(ctx context.Context, pool *pgxpool.Pool, tenantID int64) e
 			batch.Queue(`INSERT INTO custom_date (tenant_id, person_id, type_name, date) VALUES ($1, $2, 'Day', $3)`, tenantID, p.id, at(p.customDay))
 		}
 	}
+	m.storeSchedules(batch, tenantID)
 	for id := 1; id <= 2; id++ {
 		batch.Queue(`INSERT INTO employment_term (tenant_id, id, name, deleted, version) VALUES ($1, $2, $3, false, 1)`, tenantID, id, fmt.Sprint("Term ", id))
 		batch.Queue(`INSERT INTO job (tenant_id, id, persistent_id) VALUES ($1, $2::bigint, $2::bigint::text)`, tenantID, id)

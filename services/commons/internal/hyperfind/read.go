@@ -121,8 +121,8 @@ func (k *condition) take(path string, f *commonsv1.HyperfindFilter, single bool)
 		return invalid(path+".typeName", "must name the custom field in at most %d characters", longestText)
 	case !custom && f.GetTypeName() != "":
 		return invalid(path+".typeName", "is for custom fields only")
-	case f.IncludeDescendants != nil && k.name != keyLocation:
-		return invalid(path+".includeDescendants", "is for %s only", keyLocation)
+	case f.IncludeDescendants != nil && k.name != keyLocation && k.name != keyScheduledLocation:
+		return invalid(path+".includeDescendants", "is for %s and %s only", keyLocation, keyScheduledLocation)
 	case k.kind != reference && len(f.GetRefs()) > 0:
 		return invalid(path+".refs", "is for references only; give values")
 	case k.kind == reference && len(f.GetValues()) > 0:

@@ -137,9 +137,10 @@ func insert(ctx context.Context, tx pgx.Tx, tenantID int64, q *query, constraint
 }
 
 // update replaces a query. Its owner and its persistent id stay.
+// update replaces a query; constraints that are nil stay.
 func update(ctx context.Context, tx pgx.Tx, tenantID int64, q *query, constraints []byte) error {
 	_, err := tx.Exec(ctx, `UPDATE hyperfind_query SET name = $3, description = $4, public = $5, home = $6, filter_type = $7,
-		constraints = $8, updated_at = now() WHERE tenant_id = $1 AND id = $2`,
+		constraints = coalesce($8, constraints), updated_at = now() WHERE tenant_id = $1 AND id = $2`,
 		tenantID, q.GetId(), q.GetName(), q.GetDescription(), q.public, q.GetUsageType() == usageHome,
 		q.GetInclusiveExclusivefilterType(), constraints)
 	return taken(err)
@@ -164,4 +165,9 @@ func taken(err error) error {
 // isBuiltIn reports whether a built-in query has the name.
 func isBuiltIn(name string) bool {
 	return slices.ContainsFunc(builtIn(), func(q *query) bool { return q.GetName() == name })
+}
+
+// isBuiltInID reports whether a built-in query has the persistent id.
+func isBuiltInID(id string) bool {
+	return slices.ContainsFunc(builtIn(), func(q *query) bool { return q.GetPersistentId() == id })
 }

@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/jackc/pgx/v5"
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
 	"github.com/prometheus/client_golang/prometheus"
@@ -40,7 +41,7 @@ func TestPersonalQueries(t *testing.T) {
 	public := &commonsv1.HyperfindQuery{Name: proto.String("Mine"), Constraints: &commonsv1.HyperfindConstraints{
 		Filters: []*commonsv1.HyperfindFilter{{Key: "BADGE", Operator: "IS_NOT_NULL"}},
 	}}
-	_, err := h.CreateHyperfindQuery(as("ann"), public)
+	everybodys, err := h.CreateHyperfindQuery(as("ann"), public)
 	require.NoError(t, err)
 	own, err := h.CreateHyperfindQuery(as("ann"), &commonsv1.HyperfindQuery{Name: proto.String("Mine"), Visibility: &commonsv1.HyperfindVisibility{Name: "personal"}})
 	require.NoError(t, err)
@@ -71,6 +72,17 @@ func TestPersonalQueries(t *testing.T) {
 		second(h.DeleteHyperfindQuery(as("bob"), &commonsv1.DeleteHyperfindQueryRequest{Id: own.GetId()})),
 	} {
 		assert.True(t, fault.HasCode(refused, CodeNotYours) && fault.HasStatus(refused, 403), refused)
+	}
+	lead := authn.With(tenant.With(t.Context(), 1), &authn.Principal{Tenant: 1, Subject: "ann", PersonID: 1, Rows: "group"}, "")
+	shared, personal := proto.CloneOf(own), proto.CloneOf(own)
+	shared.Visibility, personal.Id = nil, nil
+	for _, refused := range []error{
+		second(h.CreateHyperfindQuery(lead, &commonsv1.HyperfindQuery{Name: proto.String("Night")})),
+		second(h.UpdateHyperfindQuery(lead, &commonsv1.UpdateHyperfindQueryRequest{Id: own.GetId(), Query: shared})),
+		second(h.UpdateHyperfindQuery(lead, &commonsv1.UpdateHyperfindQueryRequest{Id: everybodys.GetId(), Query: personal})),
+		second(h.DeleteHyperfindQuery(lead, &commonsv1.DeleteHyperfindQueryRequest{Id: everybodys.GetId()})),
+	} {
+		assert.True(t, fault.HasCode(refused, fault.CodeNoAccess) && fault.HasStatus(refused, 403), refused)
 	}
 	execute := &commonsv1.ExecuteHyperfindRequest{
 		Hyperfind: &commonv1.Ref{Id: own.Id}, DateRange: &commonv1.DateRange{StartDate: "2026-01-01", EndDate: "2026-01-01"},
@@ -159,7 +171,9 @@ func TestMembershipsArrive(t *testing.T) {
 	require.NoError(t, err)
 	running, cancel := context.WithCancel(t.Context())
 	done := make(chan error, 1)
-	go func() { done <- b.Run(running, Consumers(pool)...) }()
+	go func() {
+		done <- b.Run(running, Consumers(pool, func(context.Context, pgx.Tx, int64, []*timekeepingv1.PersonMemberships) error { return nil })...)
+	}()
 	finder := NewFinder(Config{}, pool)
 	root, err := read(&commonsv1.HyperfindConstraints{Filters: []*commonsv1.HyperfindFilter{
 		{Key: keyTerm, Operator: "EQUAL_TO", Refs: []*commonv1.Ref{{Qualifier: proto.String("Five")}}},

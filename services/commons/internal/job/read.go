@@ -169,14 +169,8 @@ func (h *Handler) MultiReadJobExternalIds(ctx context.Context, req *commonsv1.Mu
 			out.Succeed(mapping, mapping)
 		}
 	}
-	failure, err := out.Failure()
-	if err != nil {
-		return nil, err
-	}
-	if failure != nil {
-		return &commonsv1.JobExternalIdMappings{Failure: failure}, rpc.PartialSuccess(ctx)
-	}
-	return &commonsv1.JobExternalIdMappings{Mappings: out.Successes()}, nil
+	done, failure, err := rpc.Settled(ctx, out)
+	return &commonsv1.JobExternalIdMappings{Mappings: done, Failure: failure}, err
 }
 
 func noExternal(externalID string, day civil.Date) string {

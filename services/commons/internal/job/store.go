@@ -89,46 +89,13 @@ func find(ctx context.Context, db pg.Querier, req *commonsv1.FindJobRequest) (in
 // qualifier is the name on the day; an id wins over it and may be that of a job
 // of any day. An unknown job is a fault with the status 400.
 func Resolve(ctx context.Context, db pg.Querier, tenantID int64, refs []*commonv1.Ref, day civil.Date) ([]int64, error) {
-	var ids []int64
-	var names []string
-	for _, ref := range refs {
-		if ref.Id != nil {
-			ids = append(ids, ref.GetId())
-		} else {
-			names = append(names, ref.GetQualifier())
-		}
-	}
-	rows, err := db.Query(ctx, `SELECT id, NULL::text FROM job WHERE tenant_id = $1 AND id = ANY($2)
-		UNION ALL SELECT job_id, name FROM job_version
-		WHERE tenant_id = $1 AND name = ANY($3) AND from_date <= $4 AND to_date > $4`, tenantID, ids, names, day.Time())
-	if err != nil {
-		return nil, err
-	}
-	known, named := map[int64]bool{}, map[string]int64{}
-	var id int64
-	var name *string
-	if _, err := pgx.ForEachRow(rows, []any{&id, &name}, func() error {
-		if name == nil {
-			known[id] = true
-		} else {
-			named[*name] = id
-		}
-		return nil
-	}); err != nil {
-		return nil, fmt.Errorf("look for jobs: %w", err)
-	}
-	out := make([]int64, len(refs))
-	for i, ref := range refs {
-		id, ok := named[ref.GetQualifier()]
-		if ref.Id != nil {
-			id, ok = ref.GetId(), known[ref.GetId()]
-		}
-		if !ok {
-			return nil, fault.Invalid(structure.CodeUnknownJob, fmt.Sprintf("There is no job with %s on %s.", structure.Text(ref), day))
-		}
-		out[i] = id
-	}
-	return out, nil
+	return structure.Resolve(refs, func(ids []int64, names []string) (pgx.Rows, error) {
+		return db.Query(ctx, `SELECT id, NULL::text FROM job WHERE tenant_id = $1 AND id = ANY($2)
+			UNION ALL SELECT job_id, name FROM job_version
+			WHERE tenant_id = $1 AND name = ANY($3) AND from_date <= $4 AND to_date > $4`, tenantID, ids, names, day.Time())
+	}, func(ref *commonv1.Ref) error {
+		return fault.Invalid(structure.CodeUnknownJob, fmt.Sprintf("There is no job with %s on %s.", structure.Text(ref), day))
+	})
 }
 
 func insert(ctx context.Context, db pg.Querier, tenantID int64, persistentID string) (id int64, err error) {

@@ -126,14 +126,8 @@ func (h *Handler) write(ctx context.Context, given []*commonsv1.Location, partia
 	if err != nil {
 		return nil, err
 	}
-	failure, err := outcome.Failure()
-	if err != nil {
-		return nil, err
-	}
-	if failure != nil {
-		return &commonsv1.LocationList{Failure: failure}, rpc.PartialSuccess(ctx)
-	}
-	return &commonsv1.LocationList{Locations: outcome.Successes()}, nil
+	done, failure, err := rpc.Settled(ctx, outcome)
+	return &commonsv1.LocationList{Locations: done, Failure: failure}, err
 }
 
 // MoveLocations puts locations below another parent on the days from a date on.

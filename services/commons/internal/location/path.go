@@ -79,48 +79,13 @@ func PathsBelowSQL(tenant, ids, day string) string {
 // their order. A qualifier is a path; an id wins over it and may be that of a
 // location of any day. An unknown location is a fault with the status 400.
 func Resolve(ctx context.Context, db pg.Querier, tenantID int64, refs []*commonv1.Ref, day civil.Date) ([]int64, error) {
-	var ids []int64
-	var paths []string
-	for _, ref := range refs {
-		if ref.Id != nil {
-			ids = append(ids, ref.GetId())
-		} else {
-			paths = append(paths, ref.GetQualifier())
-		}
-	}
-	rows, err := db.Query(ctx, `SELECT id, NULL FROM location WHERE tenant_id = $1 AND id = ANY($2)
-		UNION ALL SELECT `+AtSQL("$1", "asked.path", "$4")+`, asked.path
-		FROM (SELECT DISTINCT unnest($3::text[]) AS path) AS asked`, tenantID, ids, paths, day.Time())
-	if err != nil {
-		return nil, err
-	}
-	known, named := map[int64]bool{}, map[string]int64{}
-	var id *int64
-	var path *string
-	if _, err := pgx.ForEachRow(rows, []any{&id, &path}, func() error {
-		switch {
-		case id == nil:
-		case path == nil:
-			known[*id] = true
-		default:
-			named[*path] = *id
-		}
-		return nil
-	}); err != nil {
-		return nil, fmt.Errorf("look for locations: %w", err)
-	}
-	out := make([]int64, len(refs))
-	for i, ref := range refs {
-		id, ok := named[ref.GetQualifier()]
-		if ref.Id != nil {
-			id, ok = ref.GetId(), known[ref.GetId()]
-		}
-		if !ok {
-			return nil, fault.Invalid(structure.CodeUnknown, fmt.Sprintf("There is no location with %s on %s.", structure.Text(ref), day))
-		}
-		out[i] = id
-	}
-	return out, nil
+	return structure.Resolve(refs, func(ids []int64, paths []string) (pgx.Rows, error) {
+		return db.Query(ctx, `SELECT id, NULL FROM location WHERE tenant_id = $1 AND id = ANY($2)
+			UNION ALL SELECT `+AtSQL("$1", "asked.path", "$4")+`, asked.path
+			FROM (SELECT DISTINCT unnest($3::text[]) AS path) AS asked`, tenantID, ids, paths, day.Time())
+	}, func(ref *commonv1.Ref) error {
+		return fault.Invalid(structure.CodeUnknown, fmt.Sprintf("There is no location with %s on %s.", structure.Text(ref), day))
+	})
 }
 
 // Job answers the id of the job of a location on a day; 0 when it has none.

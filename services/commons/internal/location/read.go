@@ -253,14 +253,8 @@ func (h *Handler) MultiReadLocationExternalIds(ctx context.Context, req *commons
 			out.Succeed(mapping, mapping)
 		}
 	}
-	failure, err := out.Failure()
-	if err != nil {
-		return nil, err
-	}
-	if failure != nil {
-		return &commonsv1.LocationExternalIdMappings{Failure: failure}, rpc.PartialSuccess(ctx)
-	}
-	return &commonsv1.LocationExternalIdMappings{Mappings: out.Successes()}, nil
+	done, failure, err := rpc.Settled(ctx, out)
+	return &commonsv1.LocationExternalIdMappings{Mappings: done, Failure: failure}, err
 }
 
 // byExternalID answers locations by their external ids. When several have one,

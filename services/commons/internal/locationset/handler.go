@@ -160,14 +160,8 @@ func (h *Handler) UpsertLocationSets(ctx context.Context, req *commonsv1.Locatio
 	if err != nil {
 		return nil, err
 	}
-	failure, err := outcome.Failure()
-	if err != nil {
-		return nil, err
-	}
-	if failure != nil {
-		return &commonsv1.LocationSetList{Failure: failure}, rpc.PartialSuccess(ctx)
-	}
-	return &commonsv1.LocationSetList{LocationSets: outcome.Successes()}, nil
+	done, failure, err := rpc.Settled(ctx, outcome)
+	return &commonsv1.LocationSetList{LocationSets: done, Failure: failure}, err
 }
 
 func (h *Handler) upsert(ctx context.Context, tx pgx.Tx, c *commonsv1.LocationSetChange) (*commonsv1.LocationSet, error) {

@@ -73,7 +73,7 @@ func (h *Handler) PageLocationSets(ctx context.Context, req *commonsv1.MultiRead
 		return nil, structure.Invalid("index", "must not be negative")
 	}
 	list, total, err := h.answer(ctx, q, int(req.GetIndex()), int(count))
-	return &commonsv1.LocationSetPage{Records: list, TotalElements: new(int32(total))}, err
+	return &commonsv1.LocationSetPage{Records: &commonsv1.LocationSetRecords{LocationSets: list}, TotalElements: new(int32(total))}, err
 }
 
 // question is what a read asks for.

@@ -102,14 +102,8 @@ func (h *Handler) MultiReadLocationTypes(ctx context.Context, req *commonsv1.Mul
 			out.Fail(ref, unknown(ref))
 		}
 	}
-	failure, err := out.Failure()
-	if err != nil {
-		return nil, err
-	}
-	if failure != nil {
-		return &commonsv1.LocationTypeList{Failure: failure}, rpc.PartialSuccess(ctx)
-	}
-	return &commonsv1.LocationTypeList{LocationTypes: out.Successes()}, nil
+	done, failure, err := rpc.Settled(ctx, out)
+	return &commonsv1.LocationTypeList{LocationTypes: done, Failure: failure}, err
 }
 
 // CreateLocationType stores a new type.
@@ -215,15 +209,7 @@ func Resolve(ctx context.Context, db pg.Querier, tenantID int64, refs []*commonv
 // look answers a function that finds the type that one of the references names;
 // nil when there is none.
 func look(ctx context.Context, db pg.Querier, tenantID int64, refs []*commonv1.Ref) (func(*commonv1.Ref) *commonsv1.LocationType, error) {
-	var ids []int64
-	var names []string
-	for _, ref := range refs {
-		if ref.Id != nil {
-			ids = append(ids, ref.GetId())
-		} else {
-			names = append(names, ref.GetQualifier())
-		}
-	}
+	ids, names := structure.Split(refs)
 	rows, err := db.Query(ctx, `SELECT `+columns+` FROM location_type WHERE tenant_id = $1 AND (id = ANY($2) OR name = ANY($3))`,
 		tenantID, ids, names)
 	if err != nil {

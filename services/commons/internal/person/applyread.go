@@ -64,7 +64,9 @@ func (h *Handler) ApplyReadPersons(ctx context.Context, req *commonsv1.ApplyRead
 	if err != nil {
 		return nil, err
 	}
-	return &commonsv1.PersonPage{TotalElements: proto.String(strconv.Itoa(len(records))), Records: records}, nil
+	return &commonsv1.PersonPage{
+		TotalElements: proto.String(strconv.Itoa(len(records))), Records: &commonsv1.PersonRecordList{Records: records},
+	}, nil
 }
 
 func (h *Handler) pageQuery(req *commonsv1.ApplyReadPersonsRequest) (pageQuery, error) {
@@ -148,17 +150,30 @@ func changedIn(r *commonsv1.DateTimeRange) (from, to *time.Time, err error) {
 	return from, to, nil
 }
 
+// readPage finds the persons of a page and then the statuses of each in the
+// index: OFFSET 0 keeps it so. Joined before the page is cut off, the statuses of
+// everybody would be read.
+const readPage = `
+SELECT p.id, p.person_number, p.first_name, p.last_name, coalesce(e.status, ''), coalesce(u.status, '')
+FROM (
+    SELECT id, person_number, first_name, last_name FROM person p WHERE tenant_id = $1
+    AND ($3 = '' OR $3 = coalesce((SELECT status FROM employment_status
+        WHERE tenant_id = $1 AND person_id = p.id AND from_date <= $2 AND to_date > $2), $5))
+    AND ($4 = '' OR $4 = coalesce((SELECT status FROM user_account_status
+        WHERE tenant_id = $1 AND person_id = p.id AND from_date <= $2 AND to_date > $2), $5))
+    AND (NOT $6 OR aoid = '')
+    AND ($7::timestamptz IS NULL OR updated_at >= $7) AND ($8::timestamptz IS NULL OR updated_at <= $8)
+    AND ($9::bigint[] IS NULL OR id = ANY($9))
+    ORDER BY id LIMIT $10 OFFSET $11
+) AS p
+LEFT JOIN LATERAL (SELECT status FROM employment_status
+    WHERE tenant_id = $1 AND person_id = p.id AND from_date <= $2 AND to_date > $2 OFFSET 0) AS e ON true
+LEFT JOIN LATERAL (SELECT status FROM user_account_status
+    WHERE tenant_id = $1 AND person_id = p.id AND from_date <= $2 AND to_date > $2 OFFSET 0) AS u ON true
+ORDER BY p.id`
+
 func (h *Handler) page(ctx context.Context, q pageQuery, seen []int64) ([]*commonsv1.PersonRecord, error) {
-	rows, err := h.pool.Query(ctx, `SELECT p.id, p.person_number, p.first_name, p.last_name, coalesce(e.status, ''), coalesce(u.status, '')
-		FROM person p
-		LEFT JOIN employment_status e ON e.tenant_id = $1 AND e.person_id = p.id AND e.from_date <= $2 AND e.to_date > $2
-		LEFT JOIN user_account_status u ON u.tenant_id = $1 AND u.person_id = p.id AND u.from_date <= $2 AND u.to_date > $2
-		WHERE p.tenant_id = $1
-		  AND ($3 = '' OR coalesce(e.status, $5) = $3) AND ($4 = '' OR coalesce(u.status, $5) = $4)
-		  AND (NOT $6 OR p.aoid = '')
-		  AND ($7::timestamptz IS NULL OR p.updated_at >= $7) AND ($8::timestamptz IS NULL OR p.updated_at <= $8)
-		  AND ($9::bigint[] IS NULL OR p.id = ANY($9))
-		ORDER BY p.id LIMIT $10 OFFSET $11`,
+	rows, err := h.pool.Query(ctx, readPage,
 		tenantOf(ctx), q.day.Time(), q.employment, q.account, notApplicable, q.withoutAoid,
 		q.changedFrom, q.changedTo, seen, q.limit, q.offset)
 	if err != nil {

@@ -12,8 +12,8 @@ import (
 // change answers a stored person after what a caller sent of them, and nothing
 // else, was changed. An element of a dated list replaces what held on its days;
 // without a first day it begins today.
-func (r *rules) change(old *stored, in *commonsv1.Person, today civil.Date) (*draft, error) {
-	sent := &record{person: proto.CloneOf(in)}
+func (r *rules) change(old *stored, in *commonsv1.Person, wages []*wageRule, today civil.Date) (*draft, error) {
+	sent := (&record{person: in, wageRules: wages}).clone()
 	sent.person.PersonIdentity = nil
 	if err := checkRequiredParts(sent.person); err != nil {
 		return nil, err
@@ -21,11 +21,17 @@ func (r *rules) change(old *stored, in *commonsv1.Person, today civil.Date) (*dr
 	if err := checkSent(sent); err != nil {
 		return nil, err
 	}
+	sent.hideKnown(old.record)
+	sent.keepAddresses(old.record)
 	if err := settle(sent, today); err != nil {
 		return nil, err
 	}
+	asked, err := takeTerms(sent.person, today)
+	if err != nil {
+		return nil, err
+	}
 	account := takeAccount(sent.person)
-	d := &draft{record: old.clone()}
+	d := &draft{record: old.clone(), asked: asked}
 	d.apply(sent)
 	if err := checkRequiredOnce(d.person); err != nil {
 		return nil, err
@@ -35,10 +41,14 @@ func (r *rules) change(old *stored, in *commonsv1.Person, today civil.Date) (*dr
 }
 
 func (r *record) clone() *record {
-	out := &record{person: proto.CloneOf(r.person), aoid: r.aoid, coid: r.coid}
+	out := &record{person: proto.CloneOf(r.person), aoid: r.aoid, coid: r.coid, terms: slices.Clone(r.terms)}
 	for _, rule := range r.payRules {
 		copied := *rule
 		out.payRules = append(out.payRules, &copied)
+	}
+	for _, rule := range r.wageRules {
+		copied := *rule
+		out.wageRules = append(out.wageRules, &copied)
 	}
 	return out
 }
@@ -61,15 +71,12 @@ func (r *record) apply(sent *record) {
 }
 
 // kept leaves out the entries that say that there is nothing: an empty text, an
-// empty address.
+// empty address, no wage.
 func (l list) kept(entries []entry) []entry {
-	if !l.undated {
+	if l.empty == nil {
 		return entries
 	}
-	return slices.DeleteFunc(entries, func(e entry) bool {
-		text, ok := e.element.values[l.keys].(*string)
-		return ok && *text == ""
-	})
+	return slices.DeleteFunc(entries, func(e entry) bool { return l.empty(e.element) })
 }
 
 // changedAccount answers what auth has to be told of the user account, given

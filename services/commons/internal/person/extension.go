@@ -2,9 +2,6 @@ package person
 
 import (
 	"context"
-	"fmt"
-	"slices"
-	"strings"
 
 	"github.com/rotaloom/rotaloom/pkg/civil"
 	"github.com/rotaloom/rotaloom/pkg/fault"
@@ -33,20 +30,18 @@ type view struct {
 // in the order asked for. Unknown persons fail by themselves.
 func (h *Handler) MultiReadPersonExtensions(ctx context.Context, req *commonsv1.MultiReadPersonExtensionsRequest) (*commonsv1.PersonExtensionList, error) {
 	where := req.GetWhere()
-	kind := strings.ToLower(where.GetExtensionType())
-	if kind != "" && !slices.Contains(extensions, kind) {
-		return nil, fault.Invalid(CodeExtension, fmt.Sprintf("where.extensionType: %.40q is none of %s.", where.GetExtensionType(), strings.Join(extensions, ", ")))
+	kind, err := readExtension("where.extensionType", where.GetExtensionType())
+	if err != nil {
+		return nil, err
 	}
 	var views []*view
 	out := &bulk.Outcome[*commonsv1.PersonIdentity, *commonsv1.PersonExtension]{}
-	err := h.each(ctx, where, func(day civil.Date, k key, p *stored) {
+	err = h.each(ctx, where, func(day civil.Date, k key, p *stored) {
 		if p == nil {
 			out.Fail(k.identity(), k.unknown())
 			return
 		}
-		v := &view{stored: p, day: day, wages: where.IncludeBaseWages == nil || where.GetIncludeBaseWages()}
-		p.showCurrent(day)
-		views = append(views, v)
+		views = append(views, newView(p, day, where.IncludeBaseWages == nil || where.GetIncludeBaseWages()))
 		out.Succeed(nil, &commonsv1.PersonExtension{})
 	})
 	if err != nil {
@@ -58,15 +53,8 @@ func (h *Handler) MultiReadPersonExtensions(ctx context.Context, req *commonsv1.
 	for i, made := range out.Successes() {
 		views[i].extend(made, kind)
 	}
-	failure, err := out.Failure()
-	if err != nil {
-		return nil, err
-	}
-	if failure != nil {
-		failure.ErrorCode = fault.CodeBulkFailed // What operations on persons say.
-		return &commonsv1.PersonExtensionList{Failure: failure}, rpc.PartialSuccess(ctx)
-	}
-	return &commonsv1.PersonExtensionList{Extensions: out.Successes()}, nil
+	done, failure, err := rpc.SettledAs(ctx, out, fault.CodeBulkFailed) // What operations on persons say.
+	return &commonsv1.PersonExtensionList{Extensions: done, Failure: failure}, err
 }
 
 // findManagers finds the managers of persons by their numbers.

@@ -11,7 +11,8 @@ func (v *view) timekeeping() *commonsv1.TimekeepingExtension {
 	job := jobDetailsOf(v.record)
 	out := &commonsv1.TimekeepingExtension{
 		PersonId: v.id, PersonNumber: v.number(), Active: v.active(), SnapShotDate: v.day.String(), Badges: v.badges(),
-		PayRuleEntries: each(v.payRules, payRuleEntry), PayRuleEntriesForExtensionSnapshotDate: each(v.payRuleOn(), payRuleEntry),
+		DirectPayRuleEntries: each(v.payRules, payRuleEntry),
+		PayRuleEntries:       each(v.payRules, payRuleEntry), PayRuleEntriesForExtensionSnapshotDate: each(v.payRuleOn(), payRuleEntry),
 		WorkerType:             job.GetWorkerTypeName(),
 		ManagerSignoffThruDate: dayPart(details.GetManagerSignoffThruDateTime()),
 		PayrollLockoutThruDate: dayPart(details.GetPayrollLockoutThruDateTime()),
@@ -25,6 +26,15 @@ func (v *view) timekeeping() *commonsv1.TimekeepingExtension {
 	}
 	for _, rule := range v.payRuleOn() {
 		out.PayRuleName = rule.name
+	}
+	for _, t := range v.terms {
+		entry := &commonsv1.ExtensionEmployeeTerm{
+			EmploymentTerm: t.name, EmploymentTermId: t.id, EffectiveDate: t.days.From.String(), ExpirationDate: t.days.To.String(),
+		}
+		out.EmployeeTerms = append(out.EmployeeTerms, entry)
+		if t.days.Contains(v.day) {
+			out.EmployeeTermsForExtensionSnapshotDate = append(out.EmployeeTermsForExtensionSnapshotDate, entry)
+		}
 	}
 	if v.wages {
 		rates := v.person.GetJobAssignment().GetBaseWageRates()

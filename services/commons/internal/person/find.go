@@ -67,6 +67,15 @@ func named(id *commonsv1.PersonIdentity) bool {
 		id.UserName != nil || id.Aoid != nil || id.Coid != nil || id.BadgeNumber != nil)
 }
 
+// separate answers an identity for each of the properties that name a person.
+func separate(id *commonsv1.PersonIdentity) []*commonsv1.PersonIdentity {
+	all := []*commonsv1.PersonIdentity{
+		{PersonKey: id.PersonKey}, {EmployeeKey: id.EmployeeKey}, {UserKey: id.UserKey}, {PersonNumber: id.PersonNumber},
+		{UserName: id.UserName}, {BadgeNumber: id.BadgeNumber, EffectiveDate: id.GetEffectiveDate()}, {Aoid: id.Aoid, Coid: id.Coid},
+	}
+	return slices.DeleteFunc(all, func(part *commonsv1.PersonIdentity) bool { return !named(part) })
+}
+
 func (k key) unknown() *fault.Error {
 	return fault.Invalid(CodeUnknown, "There is no person with "+k.String()+".")
 }

@@ -29,8 +29,10 @@ type Deps struct {
 	// Rows say whom callers may see, and Groups whose employee group is which.
 	Rows   *rows.Rules
 	Groups *employeegroup.Groups
-	Log    *slog.Logger
-	Clock  clock.Clock
+	// Hyperfinds say whom stored queries find.
+	Hyperfinds Hyperfinds
+	Log        *slog.Logger
+	Clock      clock.Clock
 	// Wake tells the relay that there are events to publish.
 	Wake func()
 }
@@ -43,8 +45,10 @@ type Handler struct {
 	rules    *rules
 	accounts *accounts
 	rows     rowRules
-	clock    clock.Clock
-	wake     func()
+	// hyperfinds says whom the queries find by which callers filter.
+	hyperfinds Hyperfinds
+	clock      clock.Clock
+	wake       func()
 }
 
 // New makes a Handler. An unknown default time zone is an error.
@@ -58,8 +62,10 @@ func New(cfg Config, deps Deps) (*Handler, error) {
 		rules:    &rules{zones: zones, defaultZone: cfg.DefaultTimeZone},
 		accounts: &accounts{pool: deps.Pool, users: deps.Users, log: deps.Log},
 		rows:     rowRules{rules: deps.Rows, groups: deps.Groups},
-		clock:    deps.Clock,
-		wake:     deps.Wake,
+
+		hyperfinds: deps.Hyperfinds,
+		clock:      deps.Clock,
+		wake:       deps.Wake,
 	}, nil
 }
 

@@ -16,6 +16,9 @@ type list struct {
 	keys int
 	// undated says that the elements hold always.
 	undated bool
+	// empty reports whether an element says that there is nothing on its days,
+	// so that it takes away and is not kept. Nil: none does.
+	empty func(element) bool
 	// columns are those of an element's values.
 	columns []column
 	// elements answers the elements that a person has; add answers a new one;
@@ -32,14 +35,14 @@ type column struct{ name, kind, property string }
 // date is included, its expiration excluded; both are nil in undated lists.
 type element struct {
 	effective, expiration *string
-	// values are in the order of the columns: *string, *float64, **bool, day or
-	// criteria.
+	// values are in the order of the columns: *string, *float64, **float64,
+	// **bool, day or criteria.
 	values []any
 }
 
 // lists are all lists that have tables. They are made once, and never changed.
 var lists = sync.OnceValue(func() []list {
-	return slices.Concat(statusLists(), jobLists(), accessLists(), contactLists())
+	return slices.Concat(statusLists(), jobLists(), []list{wageRuleList()}, accessLists(), contactLists())
 })
 
 func statusLists() []list {
@@ -169,8 +172,14 @@ func contactLists() []list {
 	}
 }
 
+// undated makes a list one whose elements hold always. An empty text says that
+// there is nothing.
 func undated(l list) list {
 	l.undated = true
+	l.empty = func(e element) bool {
+		text, ok := e.values[l.keys].(*string)
+		return ok && *text == ""
+	}
 	return l
 }
 

@@ -48,25 +48,30 @@ func (h *Handler) MultiReadBasePersons(ctx context.Context, req *commonsv1.Multi
 	if err := h.rows.hideUnseen(ctx, found); err != nil {
 		return nil, err
 	}
+	passes, err := h.passes(ctx, req.GetWhere().GetHyperFindFilter(), idsOf(found))
+	if err != nil {
+		return nil, err
+	}
 	out := &bulk.Outcome[*commonsv1.PersonIdentity, *commonsv1.BasePerson]{}
 	for _, k := range keys {
 		b, known := found[k]
 		switch {
 		case !known:
 			out.Fail(k.identity(), k.unknown())
-		case b.Active || !req.GetWhere().GetOnlyActivePerson():
+		case passes(b.ID) && (b.Active || !req.GetWhere().GetOnlyActivePerson()):
 			out.Succeed(nil, b.wire())
 		}
 	}
-	failure, err := out.Failure()
-	if err != nil {
-		return nil, err
+	done, failure, err := rpc.SettledAs(ctx, out, fault.CodeBulkFailed) // What operations on persons say.
+	return &commonsv1.BasePersonList{Persons: done, Failure: failure}, err
+}
+
+func idsOf(found map[key]base) []int64 {
+	var ids []int64
+	for _, b := range found {
+		ids = append(ids, b.ID)
 	}
-	if failure != nil {
-		failure.ErrorCode = fault.CodeBulkFailed // What operations on persons say.
-		return &commonsv1.BasePersonList{Failure: failure}, rpc.PartialSuccess(ctx)
-	}
-	return &commonsv1.BasePersonList{Persons: out.Successes()}, nil
+	return ids
 }
 
 // bases answers the short forms of the persons that keys name.

@@ -50,7 +50,7 @@ func (n *NewHires) CreateNewHires(ctx context.Context, req *commonsv1.NewHireLis
 	if err := n.number(ctx, persons); err != nil {
 		return nil, err
 	}
-	items, err := n.persons.writeWith(ctx, persons, creates, kept)
+	items, err := n.persons.writeWith(ctx, persons, creates, beside{hires: kept})
 	if err != nil {
 		return nil, err
 	}
@@ -66,17 +66,13 @@ func (n *NewHires) CreateNewHires(ctx context.Context, req *commonsv1.NewHireLis
 			continue
 		}
 		shown.PersonId, shown.EmployeeNumber = made[i].id, made[i].number()
+		// Numbers, as when they are read, even of who sent text.
+		shown.ResidentStateTotalAllowancesClaimedCurrencyAmount = amountOf(hires[i].resident)
+		shown.WorkStateTotalAllowancesClaimedCurrencyAmount = amountOf(hires[i].work)
 		out.Succeed(nil, shown)
 	}
-	failure, err := out.Failure()
-	if err != nil {
-		return nil, err
-	}
-	if failure != nil {
-		failure.ErrorCode = fault.CodeBulkFailed // What operations on persons say.
-		return &commonsv1.NewHireList{Failure: failure}, rpc.PartialSuccess(ctx)
-	}
-	return &commonsv1.NewHireList{Employees: out.Successes()}, nil
+	done, failure, err := rpc.SettledAs(ctx, out, fault.CodeBulkFailed) // What operations on persons say.
+	return &commonsv1.NewHireList{Employees: done, Failure: failure}, err
 }
 
 // readHire checks what is particular to a new hire.

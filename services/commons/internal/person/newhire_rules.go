@@ -17,6 +17,7 @@ const (
 	workAllowances     = "WorkStateTotalAllowancesClaimedCurrencyAmount"
 	// maxAllowances has ten digits, as many as the two fields hold.
 	maxAllowances = 9999999999
+	mostDigits    = 10
 )
 
 // allowances are the two amounts for Iowa; nil when not given.
@@ -57,11 +58,17 @@ func readAmount(name string, value *structpb.Value) (*int64, error) {
 	case nil, *structpb.Value_NullValue:
 		return nil, nil
 	case *structpb.Value_StringValue:
-		amount, err := strconv.ParseInt(kind.StringValue, 10, 64)
-		if err != nil {
+		digits := strings.TrimPrefix(kind.StringValue, "-")
+		switch {
+		case digits == "" || strings.Trim(digits, "0123456789") != "":
 			return refuse("the text %.40q is not a whole number. Send a number, without quotes and decimals.", kind.StringValue)
+		case digits != kind.StringValue:
+			return refuse("%.40s is negative. The smallest amount is 0.", kind.StringValue)
+		case len(digits) > mostDigits:
+			return refuse("%.40s has more than %d digits. The largest amount is %d.", digits, mostDigits, maxAllowances)
 		}
-		return checkAmount(float64(amount), refuse)
+		amount, err := strconv.ParseInt(digits, 10, 64)
+		return &amount, err
 	case *structpb.Value_NumberValue:
 		return checkAmount(kind.NumberValue, refuse)
 	}
@@ -73,9 +80,9 @@ func checkAmount(amount float64, refuse func(string, ...any) (*int64, error)) (*
 	case amount < 0:
 		return refuse("%v is negative. The smallest amount is 0.", amount)
 	case amount != math.Trunc(amount):
-		return refuse("%v has decimals. Send a whole amount.", amount)
+		return refuse("%s has decimals. Send a whole amount.", strconv.FormatFloat(amount, 'f', -1, 64))
 	case amount > maxAllowances:
-		return refuse("%.0f has more than 10 digits. The largest amount is %d.", amount, maxAllowances)
+		return refuse("%.0f has more than %d digits. The largest amount is %d.", amount, mostDigits, maxAllowances)
 	}
 	whole := int64(amount)
 	return &whole, nil

@@ -21,17 +21,8 @@ func (h *Handler) CreatePerson(ctx context.Context, req *commonsv1.Person) (*com
 func (h *Handler) UpdatePerson(ctx context.Context, req *commonsv1.UpdatePersonRequest) (*commonsv1.Person, error) {
 	id := req.GetPersonId()
 	if asked := req.GetPerson().GetPersonIdentity(); named(asked) {
-		// Another way to name the person of the path, or a mistake.
-		k, err := readIdentity(asked, h.today())
-		if err != nil {
+		if err := h.refuseOther(ctx, asked, id); err != nil {
 			return nil, err
-		}
-		known, err := h.known(ctx, tenantOf(ctx), []key{k})
-		if err != nil {
-			return nil, err
-		}
-		if p := known[k]; p == nil || p.id != id {
-			return nil, fault.Invalid(CodeCombination, fmt.Sprintf("personIdentity does not name the person %d of the path.", id))
 		}
 	}
 	in := &commonsv1.Person{}
@@ -48,6 +39,34 @@ func (h *Handler) UpdatePerson(ctx context.Context, req *commonsv1.UpdatePersonR
 		return nil, unknownInPath(id)
 	}
 	return out, err
+}
+
+// refuseOther refuses an identity that does not name the person of the path.
+// Answers name persons by several properties: sent back, they are no mistake as
+// long as each of them names that person.
+func (h *Handler) refuseOther(ctx context.Context, asked *commonsv1.PersonIdentity, id int64) error {
+	parts := separate(asked)
+	keys := make([]key, len(parts))
+	for i, part := range parts {
+		var err error
+		if keys[i], err = readIdentity(part, h.today()); err != nil {
+			return err
+		}
+	}
+	known, err := h.known(ctx, tenantOf(ctx), keys)
+	if err != nil {
+		return err
+	}
+	for _, k := range keys {
+		if p := known[k]; p != nil && p.id == id {
+			continue
+		}
+		if err := checkIdentity(asked); err != nil {
+			return err
+		}
+		return fault.Invalid(CodeCombination, fmt.Sprintf("personIdentity does not name the person %d of the path.", id))
+	}
+	return nil
 }
 
 func (h *Handler) writeOne(ctx context.Context, in *commonsv1.Person, m mode) (*commonsv1.Person, error) {
@@ -98,13 +117,6 @@ func (h *Handler) writeMany(ctx context.Context, req *commonsv1.PersonList, m mo
 
 // personList answers the outcome of an operation on several persons.
 func personList[I proto.Message](ctx context.Context, out *bulk.Outcome[I, *commonsv1.Person]) (*commonsv1.PersonList, error) {
-	failure, err := out.Failure()
-	if err != nil {
-		return nil, err
-	}
-	if failure != nil {
-		failure.ErrorCode = fault.CodeBulkFailed // What operations on persons say.
-		return &commonsv1.PersonList{Failure: failure}, rpc.PartialSuccess(ctx)
-	}
-	return &commonsv1.PersonList{Persons: out.Successes()}, nil
+	done, failure, err := rpc.SettledAs(ctx, out, fault.CodeBulkFailed) // What operations on persons say.
+	return &commonsv1.PersonList{Persons: done, Failure: failure}, err
 }

@@ -17,34 +17,6 @@ var (
 	accessRoles = []string{"manager_role", "employee_role"}
 )
 
-// refuseTerms refuses employment terms. Timekeeping keeps them, which knows
-// persons and is not known here, so nothing could tell the caller in time that
-// a term does not exist. An empty name takes a person off their term; a new
-// person has none, so that says nothing.
-func refuseTerms(p *commonsv1.Person) error {
-	for i, a := range p.GetJobAssignment().GetEmploymentTermAssignments() {
-		if a.GetName() != "" {
-			return termElsewhere(fmt.Sprintf("jobAssignment.employmentTermAssignments[%d]", i))
-		}
-	}
-	for i, position := range p.GetPositions() {
-		for k, a := range position.GetFields()["employmentTermAssignments"].GetListValue().GetValues() {
-			if name := a.GetStructValue().GetFields()["name"]; name.GetStringValue() != "" {
-				return termElsewhere(fmt.Sprintf("positions[%d].employmentTermAssignments[%d]", i, k))
-			}
-		}
-	}
-	if job := p.GetJobAssignment(); job != nil {
-		job.EmploymentTermAssignments = nil
-	}
-	return nil
-}
-
-func termElsewhere(path string) error {
-	return fault.Invalid(CodeCombination, path+" cannot be given with the person. Create the person, and put them on "+
-		"the term with POST /v1/commons/persons/employment_terms/multi_upsert.")
-}
-
 // checkParts checks what is kept as it is sent.
 func checkParts(p *commonsv1.Person) error {
 	info := p.GetPersonInformation()

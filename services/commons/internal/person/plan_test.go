@@ -47,7 +47,7 @@ func TestNobodyIsFoundByScanning(t *testing.T) {
 	recorded, statements := pgtest.Recorded(t, pool)
 	now := clock.NewFake(time.Date(2026, time.March, 15, 12, 0, 0, 0, time.UTC))
 	h, err := New(Config{DefaultTimeZone: "UTC"}, Deps{
-		Pool: recorded, Rows: rows.New(now), Groups: employeegroup.New(recorded, now), Log: pgtest.Log(t), Clock: now, Wake: func() {},
+		Pool: recorded, Rows: rows.New(now), Groups: employeegroup.New(recorded, nil, now, time.UTC), Log: pgtest.Log(t), Clock: now, Wake: func() {},
 	})
 	require.NoError(t, err)
 	everyOperation(t, ctx, h)
@@ -83,7 +83,7 @@ func everyOperation(t *testing.T, ctx context.Context, h *Handler) {
 	} {
 		page, err := h.ApplyReadPersons(ctx, req)
 		require.NoError(t, err)
-		assert.Len(t, page.GetRecords(), int(req.GetCount()))
+		assert.Len(t, page.GetRecords().GetRecords(), int(req.GetCount()))
 	}
 	resolved, err := h.ResolvePersons(ctx, &commonsv1.ResolvePersonsRequest{Ids: []int64{7}, PersonNumbers: []string{"n8"}})
 	require.NoError(t, err)

@@ -39,6 +39,7 @@ func load(ctx context.Context, db pg.Querier, tenantID int64, ids []int64) (map[
 	for _, l := range all {
 		batch.Queue(l.readSQL(), tenantID, ids)
 	}
+	queueTerms(batch, tenantID, ids)
 	results := db.SendBatch(ctx, batch)
 	persons, err := readBatch(results, all, columns)
 	if closeErr := results.Close(); err == nil {
@@ -103,7 +104,7 @@ func readBatch(results pgx.BatchResults, all []list, columns []scalar) (map[int6
 			return nil, fmt.Errorf("%s: %w", l.table, err)
 		}
 	}
-	return persons, nil
+	return persons, readTerms(results, persons)
 }
 
 // upgrade makes a person of an older layout, who has in the body what now has
@@ -141,6 +142,7 @@ func (p *stored) upgrade() {
 // show answers the person as callers see them on a day.
 func (r *record) show(id int64, day civil.Date) *commonsv1.Person {
 	r.showCurrent(day)
+	r.showTerms()
 	r.person.PersonIdentity = identity(id, r.number())
 	return r.person
 }

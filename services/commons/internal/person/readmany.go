@@ -48,8 +48,16 @@ func (h *Handler) each(ctx context.Context, where *commonsv1.PersonWhere, do fun
 	if err != nil {
 		return err
 	}
+	ids := make([]int64, 0, len(known))
+	for _, p := range known {
+		ids = append(ids, p.id)
+	}
+	passes, err := h.passes(ctx, where.GetHyperFindFilter(), ids)
+	if err != nil {
+		return err
+	}
 	for _, k := range keys {
-		if p := known[k]; p == nil || !where.GetOnlyActivePerson() || p.activeOn(day) {
+		if p := known[k]; p == nil || passes(p.id) && (!where.GetOnlyActivePerson() || p.activeOn(day)) {
 			do(day, k, p)
 		}
 	}
@@ -108,13 +116,17 @@ func (h *Handler) MultiReadPersonRefs(ctx context.Context, req *commonsv1.MultiR
 	if err := h.rows.hideUnseen(ctx, found); err != nil {
 		return nil, err
 	}
+	passes, err := h.passes(ctx, req.GetWhere().GetHyperFindFilter(), idsOf(found))
+	if err != nil {
+		return nil, err
+	}
 	out := &commonv1.RefList{}
 	for _, k := range keys {
 		b, known := found[k]
 		if !known {
 			return nil, k.unknown()
 		}
-		if !b.Active && req.GetWhere().GetOnlyActivePerson() {
+		if !passes(b.ID) || !b.Active && req.GetWhere().GetOnlyActivePerson() {
 			continue
 		}
 		out.Ids, out.Qualifiers = append(out.Ids, b.ID), append(out.Qualifiers, b.Number)

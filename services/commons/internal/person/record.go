@@ -11,6 +11,10 @@ type record struct {
 	person *commonsv1.Person
 	// payRules are the rules from day to day. The message shows one of them.
 	payRules []*payRule
+	// wageRules are what holds by job, from day to day.
+	wageRules []*wageRule
+	// terms are the employment terms, which timekeeping keeps, in order.
+	terms []termDays
 	// aoid and coid are the pair of names that another system gave.
 	aoid, coid string
 }
@@ -54,6 +58,44 @@ func (r *record) hideCurrent() {
 	}
 	if access := r.person.GetPersonInformation().GetAccessAssignment(); access != nil {
 		access.TimeEntryTypeName, access.TimeEntryTypeEffectiveDate = "", ""
+	}
+}
+
+// hideKnown clears those of the values with one first day that a list of an
+// older record begins to say on that day. A caller who sends back what
+// showCurrent filled in says nothing new, and must not end what comes later.
+func (r *record) hideKnown(old *record) {
+	if job := r.person.GetJobAssignment().GetJobAssignmentDetails(); job != nil {
+		for _, rule := range old.payRules {
+			if rule.name == job.GetPayRuleName() && rule.effective == job.GetPayRuleEffectiveDate() {
+				job.PayRuleName, job.PayRuleEffectiveDate = "", ""
+			}
+		}
+		for _, rate := range old.person.GetJobAssignment().GetBaseWageRates() {
+			if job.BaseWageHourly != nil && rate.GetHourlyRate() == *job.BaseWageHourly && rate.GetEffectiveDate() == job.GetBaseWageEffectiveDate() {
+				job.BaseWageHourly, job.BaseWageEffectiveDate = nil, ""
+			}
+		}
+	}
+	if access := r.person.GetPersonInformation().GetAccessAssignment(); access != nil {
+		for _, method := range old.person.GetPersonInformation().GetAccessAssignment().GetEffectiveDatedTimeEntryMethods() {
+			if method.GetTimeEntryTypeName() == access.GetTimeEntryTypeName() && method.GetEffectiveDate() == access.GetTimeEntryTypeEffectiveDate() {
+				access.TimeEntryTypeName, access.TimeEntryTypeEffectiveDate = "", ""
+			}
+		}
+	}
+}
+
+// keepAddresses fills in the address of e-mail addresses of which only the
+// notification was sent: without a flag, no address takes the one that is there
+// away.
+func (r *record) keepAddresses(old *record) {
+	for _, sent := range r.person.GetPersonInformation().GetEmailAddresses() {
+		for _, known := range old.person.GetPersonInformation().GetEmailAddresses() {
+			if sent.GetAddress() == "" && sent.HasEmailNotificationDelivery != nil && sent.GetContactTypeName() == known.GetContactTypeName() {
+				sent.Address = known.GetAddress()
+			}
+		}
 	}
 }
 

@@ -55,15 +55,8 @@ func (h *Handler) MultiDeletePersons(ctx context.Context, req *commonsv1.PersonD
 			out.Succeed(in, in)
 		}
 	}
-	failure, err := out.Failure()
-	if err != nil {
-		return nil, err
-	}
-	if failure != nil {
-		failure.ErrorCode = fault.CodeBulkFailed // What operations on persons say.
-		return &commonsv1.PersonDeletionList{Failure: failure}, rpc.PartialSuccess(ctx)
-	}
-	return &commonsv1.PersonDeletionList{}, nil
+	_, failure, err := rpc.SettledAs(ctx, out, fault.CodeBulkFailed) // What operations on persons say.
+	return &commonsv1.PersonDeletionList{Failure: failure}, err
 }
 
 // remove deletes the persons whom keys name and answers why others stay. The

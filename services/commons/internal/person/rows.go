@@ -29,6 +29,7 @@ func (r rowRules) refuseUnseen(ctx context.Context, id int64) error {
 	if err != nil || visible.Has(id) {
 		return err
 	}
+	authn.Hidden(ctx)
 	return unknownInPath(id)
 }
 
@@ -44,6 +45,7 @@ func (r rowRules) hideUnseen(ctx context.Context, found map[key]base) error {
 	}
 	for k, b := range found {
 		if !visible.Has(b.ID) {
+			authn.Hidden(ctx)
 			delete(found, k)
 		}
 	}
@@ -54,7 +56,7 @@ func (r rowRules) hideUnseen(ctx context.Context, found map[key]base) error {
 // them.
 type reach struct {
 	everywhere bool
-	group      employeegroup.Path
+	group      employeegroup.Group
 }
 
 // reach answers that of the caller.
@@ -66,13 +68,14 @@ func (r rowRules) reach(ctx context.Context) (reach, error) {
 	case rows.Scope(p.Rows) != rows.Group:
 		return reach{}, nil
 	}
-	path, err := r.groups.PathOf(ctx, p.Tenant, p.PersonID)
-	return reach{group: path}, err
+	group, err := r.groups.Of(ctx, p.Tenant, p.PersonID)
+	return reach{group: group}, err
 }
 
 // admit refuses a person whom the caller would not see, or who would see more
 // than the caller: their primary labor accounts must be in the caller's employee
-// group, and so must the group that they get.
+// group, and so must the group that they get. Whom a hyperfind finds is not
+// where they work: whoever's group is one admits nobody.
 func (r reach) admit(p *commonsv1.Person) error { return r.admitChange(p, nil) }
 
 // admitChange is admit for somebody who was there before: only what differs from
@@ -82,7 +85,7 @@ func (r reach) admitChange(p, before *commonsv1.Person) error {
 		return nil
 	}
 	accounts := p.GetJobAssignment().GetPrimaryLaborAccounts()
-	if before == nil && (r.group == "" || len(accounts) == 0) {
+	if before == nil && len(accounts) == 0 {
 		return notAuthorised("You may write only persons who work in your employee group, and name their primary labor account.")
 	}
 	for _, a := range changed(accounts, before.GetJobAssignment().GetPrimaryLaborAccounts()) {
@@ -91,9 +94,8 @@ func (r reach) admitChange(p, before *commonsv1.Person) error {
 		}
 	}
 	for _, a := range changed(p.GetPersonInformation().GetPersonAccessAssignments(), before.GetPersonInformation().GetPersonAccessAssignments()) {
-		given := employeegroup.Named(a.GetManagerEmployeeGroupName())
-		if given != "" && !r.group.Contains(string(given)) {
-			return notAuthorised(fmt.Sprintf("The managerEmployeeGroupName %q goes beyond your employee group.", given))
+		if name := a.GetManagerEmployeeGroupName(); !employeegroup.Named(name).Within(r.group) {
+			return notAuthorised(fmt.Sprintf("The managerEmployeeGroupName %q goes beyond your employee group.", name))
 		}
 	}
 	return nil

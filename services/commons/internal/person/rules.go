@@ -3,6 +3,7 @@ package person
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -78,6 +79,8 @@ type draft struct {
 	// account is the user account to create or to change, or nil; its person id
 	// is 0.
 	account *account
+	// asked is what the caller asks for about employment terms.
+	asked []askedTerm
 }
 
 // account is what auth needs to let a person log in.
@@ -114,6 +117,12 @@ func (r *rules) prepare(in *commonsv1.Person) (*draft, error) {
 	if err := settle(d.record, first); err != nil {
 		return nil, err
 	}
+	asked, err := takeTerms(d.person, first)
+	if err != nil {
+		return nil, err
+	}
+	// Who is new has no term to be taken off.
+	d.asked = slices.DeleteFunc(asked, func(a askedTerm) bool { return a.name == "" })
 	for _, l := range lists() {
 		l.put(d.record, l.kept(join(l.entries(d.record))))
 	}
@@ -126,7 +135,7 @@ func checkSent(r *record) error {
 	if err := checkTexts(r); err != nil {
 		return err
 	}
-	if err := refuseTerms(r.person); err != nil {
+	if err := refusePositionTerms(r.person); err != nil {
 		return err
 	}
 	return checkParts(r.person)

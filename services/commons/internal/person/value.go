@@ -55,6 +55,8 @@ func copyValues(to, from element) {
 			*to.values[i].(*string) = *v
 		case *float64:
 			*to.values[i].(*float64) = *v
+		case **float64:
+			*to.values[i].(**float64) = *v
 		case **bool:
 			*to.values[i].(**bool) = *v
 		case day:
@@ -74,6 +76,11 @@ func (e element) fingerprint(n int) string {
 			fmt.Fprintf(&b, "%q ", *v)
 		case *float64:
 			fmt.Fprintf(&b, "%g ", *v)
+		case **float64:
+			if *v != nil {
+				fmt.Fprintf(&b, "%g", **v)
+			}
+			b.WriteByte(' ')
 		case **bool:
 			if *v != nil {
 				fmt.Fprintf(&b, "%t", **v)
@@ -94,6 +101,7 @@ type columnValues struct {
 	kind    string
 	texts   []string
 	numbers []float64
+	maybes  []*float64
 	flags   []*bool
 	days    []*time.Time
 	blobs   [][]byte
@@ -105,6 +113,8 @@ func (c *columnValues) add(value any) error {
 		c.texts = append(c.texts, *v)
 	case *float64:
 		c.numbers = append(c.numbers, *v)
+	case **float64:
+		c.maybes = append(c.maybes, *v)
 	case **bool:
 		c.flags = append(c.flags, *v)
 	case day:
@@ -123,6 +133,8 @@ func (c *columnValues) slice() any {
 	switch c.kind {
 	case "float8":
 		return c.numbers
+	case "double precision":
+		return c.maybes
 	case "bool":
 		return c.flags
 	case "date":

@@ -43,14 +43,21 @@ type item struct {
 // write takes the persons as far as each gets. It answers an error when
 // something failed that is no fault of an item; nothing was written then.
 func (h *Handler) write(ctx context.Context, persons []*commonsv1.Person, m mode) ([]*item, error) {
-	return h.writeWith(ctx, persons, m, nil)
+	return h.writeWith(ctx, persons, m, beside{})
 }
 
-// writeWith is write with what is kept beside the persons, which is nothing or
-// one for each.
-func (h *Handler) writeWith(ctx context.Context, persons []*commonsv1.Person, m mode, hires []*hire) ([]*item, error) {
+// beside is what is kept beside the persons of a request: each list is empty,
+// or has one for each of them.
+type beside struct {
+	hires []*hire
+	// wages are rules that are changed with the person.
+	wages [][]*wageRule
+}
+
+// writeWith is write with what is kept beside the persons.
+func (h *Handler) writeWith(ctx context.Context, persons []*commonsv1.Person, m mode, with beside) ([]*item, error) {
 	for range writeAttempts {
-		items, err := h.attempt(ctx, persons, m, hires)
+		items, err := h.attempt(ctx, persons, m, with)
 		if !errors.Is(err, errStale) {
 			return items, err
 		}
@@ -58,17 +65,17 @@ func (h *Handler) writeWith(ctx context.Context, persons []*commonsv1.Person, m 
 	return nil, fault.New(CodeChanged, http.StatusConflict, "Others change the same persons at the same time. Try again.")
 }
 
-func (h *Handler) attempt(ctx context.Context, persons []*commonsv1.Person, m mode, hires []*hire) ([]*item, error) {
+func (h *Handler) attempt(ctx context.Context, persons []*commonsv1.Person, m mode, with beside) ([]*item, error) {
 	tenantID, _ := tenant.From(ctx)
-	items, err := h.prepare(ctx, tenantID, persons, m)
+	items, err := h.prepare(ctx, tenantID, persons, m, with.wages)
 	if err != nil {
 		return nil, err
 	}
-	for i, kept := range hires {
+	for i, kept := range with.hires {
 		items[i].hire = kept
 	}
 	refuseTwins(items)
-	for _, refuse := range []func(context.Context, []*item) error{h.refuseBeyondReach, h.refuseTaken, h.refuseBadges} {
+	for _, refuse := range []func(context.Context, []*item) error{h.refuseBeyondReach, h.refuseTaken, h.refuseBadges, h.refuseUnknownTerms} {
 		if err := refuse(ctx, items); err != nil {
 			return nil, err
 		}
@@ -90,7 +97,7 @@ func (h *Handler) attempt(ctx context.Context, persons []*commonsv1.Person, m mo
 }
 
 // prepare checks each person by themselves, with what is known of them.
-func (h *Handler) prepare(ctx context.Context, tenantID int64, persons []*commonsv1.Person, m mode) ([]*item, error) {
+func (h *Handler) prepare(ctx context.Context, tenantID int64, persons []*commonsv1.Person, m mode, wages [][]*wageRule) ([]*item, error) {
 	items := make([]*item, len(persons))
 	keys := make([]key, len(persons))
 	for i, in := range persons {
@@ -109,7 +116,11 @@ func (h *Handler) prepare(ctx context.Context, tenantID int64, persons []*common
 		case it.err != nil:
 		case old != nil:
 			it.id, it.old = old.id, old
-			it.draft, it.err = h.rules.change(old, in, h.today())
+			var own []*wageRule
+			if len(wages) > 0 {
+				own = wages[i]
+			}
+			it.draft, it.err = h.rules.change(old, in, own, h.today())
 		case keys[i] == key{}:
 			it.draft, it.err = h.rules.prepare(in)
 		case m == upserts && keys[i].creates():
@@ -189,6 +200,9 @@ func (h *Handler) store(ctx context.Context, tenantID int64, items []*item, acco
 			return err
 		}
 		if err := forgetIntents(ctx, tx, tenantID, persons, accounts); err != nil {
+			return err
+		}
+		if err := storeTerms(ctx, tx, tenantID, persons); err != nil {
 			return err
 		}
 		return outbox.Append(ctx, tx, tenantID, event)

@@ -80,12 +80,8 @@ func PersistentIDs(ctx context.Context, pool *pgxpool.Pool, table string, asked 
 		}
 		details.Results = append(details.Results, &commonv1.BulkResult{Success: success})
 	}
-	failure, err := out.Failure()
-	if err != nil {
-		return nil, err
-	}
-	if failure != nil {
-		return &commonsv1.PersistentIdMappings{Failure: failure}, rpc.PartialSuccess(ctx)
+	if _, failure, err := rpc.Settled(ctx, out); failure != nil || err != nil {
+		return &commonsv1.PersistentIdMappings{Failure: failure}, err
 	}
 	return &commonsv1.PersistentIdMappings{Message: "All elements succeeded.", Details: details}, nil
 }

@@ -44,7 +44,7 @@ func (s *settings) start(ctx context.Context, app *boot.App) error {
 	for _, to := range []struct {
 		target string
 		conn   *grpc.ClientConnInterface
-	}{{s.CommonsTarget, &deps.Commons}, {s.TimekeepingTarget, &deps.Timekeeping}, {s.SchedulingTarget, &deps.Scheduling}} {
+	}{{s.AuthTarget, &deps.Auth}, {s.CommonsTarget, &deps.Commons}, {s.TimekeepingTarget, &deps.Timekeeping}, {s.SchedulingTarget, &deps.Scheduling}} {
 		conn, err := program.Dial(to.target)
 		if err != nil {
 			return err

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"strconv"
 
-	"google.golang.org/protobuf/encoding/protowire"
 	"google.golang.org/protobuf/proto"
 	"google.golang.org/protobuf/types/known/structpb"
 
@@ -27,13 +26,9 @@ const (
 	attributeKey, attributeAlias, attributeRaw, attributeValue = 1, 2, 3, 4
 )
 
-const (
-	// mostAnswerBytes bounds the nodes of an answer. It is what the edge takes,
-	// but for what else is in an answer.
-	mostAnswerBytes = 64<<20 - 1<<20
-	// certainlyFits is how many values fit, however long they are.
-	certainlyFits = 10_000
-)
+// mostAnswerBytes bounds the nodes of an answer. It is what the edge takes, but
+// for what else is in an answer.
+const mostAnswerBytes = 64<<20 - 1<<20
 
 // writer appends nodes as bytes.
 type writer struct {
@@ -42,16 +37,8 @@ type writer struct {
 	// send sends a part ahead; nil when the caller takes no parts.
 	send func(fields []byte) (next []byte, err error)
 	// Where parts are made before their lengths are known: a node, its
-	// attributes, and a value in its two forms.
-	scratch, list, raw, value []byte
-}
-
-func appendBytes(dst []byte, field protowire.Number, value []byte) []byte {
-	return protowire.AppendBytes(protowire.AppendTag(dst, field, protowire.BytesType), value)
-}
-
-func appendText(dst []byte, field protowire.Number, value string) []byte {
-	return protowire.AppendString(protowire.AppendTag(dst, field, protowire.BytesType), value)
+	// attributes, its keys, and a value in its two forms.
+	scratch, list, key, core, ref, id, raw, value []byte
 }
 
 // pieceBytes is how much is written before a part is sent, about.
@@ -61,7 +48,7 @@ const pieceBytes = 64 << 10
 // said of all. Whoever takes parts gets a few nodes at a time; all parts merge.
 func (w *writer) root(dst []byte, page []int32, totals bool) ([]byte, error) {
 	if w.nothing() {
-		return appendBytes(dst, answerData, nil), nil
+		return appendLength(dst, answerData, 0), nil
 	}
 	key, err := proto.Marshal(&structpb.Struct{Fields: map[string]*structpb.Value{"ROOT": structpb.NewStringValue("-1")}})
 	if err != nil {
@@ -75,15 +62,15 @@ func (w *writer) root(dst []byte, page []int32, totals bool) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	body := appendBytes(appendBytes(nil, nodeKey, key), nodeCoreKey, nil)
-	body = appendBytes(body, nodeAttributes, nil)
-	dst = appendBytes(dst, answerData, appendBytes(body, nodeChildren, nil))
+	body := appendLength(appendBytes(nil, nodeKey, key), nodeCoreKey, 0)
+	body = appendLength(body, nodeAttributes, 0)
+	dst = appendBytes(dst, answerData, appendLength(body, nodeChildren, 0))
 	if dst, err = w.children(dst, page); err != nil {
 		return nil, err
 	}
 	body = appendBytes(body[:0], nodeSummaries, summary)
-	body = appendText(body, nodeRootEntity, "ROOT")
-	return appendBytes(dst, answerData, appendBytes(body, nodeCustom, nil)), nil
+	body = appendBytes(body, nodeRootEntity, "ROOT")
+	return appendBytes(dst, answerData, appendLength(body, nodeCustom, 0)), nil
 }
 
 // children appends the nodes of a page, and sends them when they are many.
@@ -94,9 +81,7 @@ func (w *writer) children(dst []byte, page []int32) ([]byte, error) {
 		if len(nodes) < pieceBytes && i < len(page)-1 {
 			continue
 		}
-		size := 1 + protowire.SizeBytes(len(nodes))
-		dst = protowire.AppendVarint(protowire.AppendTag(dst, answerData, protowire.BytesType), uint64(size))
-		dst = appendBytes(dst, nodeChildren, nodes)
+		dst = appendBytes(appendLength(dst, answerData, sizeOf(len(nodes))), nodeChildren, nodes)
 		nodes = nodes[:0]
 		if w.send == nil {
 			continue
@@ -110,9 +95,10 @@ func (w *writer) children(dst []byte, page []int32) ([]byte, error) {
 }
 
 // checkSize refuses an answer that the edge would not take. Whether it does is
-// found out before anything is sent, by writing the nodes to nowhere.
+// found out before anything is sent: from the longest values of the columns,
+// and only when these leave it open by writing the nodes to nowhere.
 func (w *writer) checkSize(page []int32) error {
-	if len(page)*len(w.table.columns) < certainlyFits {
+	if w.table.groups == nil && int64(len(page))*w.longestNode() <= mostAnswerBytes {
 		return nil
 	}
 	var node []byte
@@ -145,9 +131,9 @@ func (w *writer) child(dst []byte, t *table, node int32) []byte {
 	}
 	body = w.attributes(body, t, node)
 	body = appendBytes(body, nodeChildren, members)
-	body = appendBytes(body, nodeSummaries, nil)
-	body = appendText(body, nodeRootEntity, entity)
-	body = appendBytes(body, nodeCustom, nil)
+	body = appendLength(body, nodeSummaries, 0)
+	body = appendBytes(body, nodeRootEntity, entity)
+	body = appendLength(body, nodeCustom, 0)
 	w.scratch = body
 	return appendBytes(dst, listItems, body)
 }
@@ -159,56 +145,44 @@ func (w *writer) rowKey(dst []byte, node int32) ([]byte, string) {
 		periods = 1
 	}
 	row := w.rows[node/periods]
-	id := strconv.FormatInt(row.GetId(), 10)
+	w.id = strconv.AppendInt(w.id[:0], row.GetId(), 10)
 	entity, core := "PEOPLE", "EMP"
 	if !w.view.ofEmployees() {
 		entity, core = "LOCATION", "ORG"
 	}
-	key, coreKey := appendEntry(nil, entity, appendTextValue(nil, id)), appendEntry(nil, core, refValue(id, row.GetQualifier()))
+	w.key = appendTextEntry(w.key[:0], entity, w.id)
+	w.core = w.refEntry(w.core[:0], core, w.id, row.GetQualifier())
 	if w.view.series {
 		at := node % periods
 		days := civil.Range{From: civil.Date(w.bounds[at]), To: civil.Date(w.bounds[at+1])}
-		day := days.From.String()
-		key = appendEntry(key, "DAY", appendTextValue(nil, day))
-		coreKey = appendEntry(coreKey, "DAY", refValue(day, w.label.label(days)))
+		w.id = days.From.Append(w.id[:0])
+		w.key = appendTextEntry(w.key, "DAY", w.id)
+		w.core = w.refEntry(w.core, "DAY", w.id, w.label.label(days))
 	}
-	return appendBytes(appendBytes(dst, nodeKey, key), nodeCoreKey, coreKey), entity
+	return appendBytes(appendBytes(dst, nodeKey, w.key), nodeCoreKey, w.core), entity
 }
 
 // groupKey appends what tells a group from others: its number.
 func (w *writer) groupKey(dst []byte, node int32) []byte {
-	key := appendEntry(nil, "GROUP", appendTextValue(nil, strconv.Itoa(int(node))))
-	return appendBytes(appendBytes(dst, nodeKey, key), nodeCoreKey, nil)
+	w.key = appendTextEntry(w.key[:0], "GROUP", strconv.Itoa(int(node)))
+	return appendLength(appendBytes(dst, nodeKey, w.key), nodeCoreKey, 0)
 }
 
-// Fields of google.protobuf.Struct and Value.
-const (
-	structFields         = 1
-	entryKey, entryValue = 1, 2
-	textValue, treeValue = 3, 5
-)
-
-func appendEntry(dst []byte, name string, value []byte) []byte {
-	return appendBytes(dst, structFields, appendBytes(appendText(nil, entryKey, name), entryValue, value))
-}
-
-func appendTextValue(dst []byte, text string) []byte { return appendText(dst, textValue, text) }
-
-// refValue is {id, qualifier}.
-func refValue(id, qualifier string) []byte {
-	fields := appendEntry(nil, "id", appendTextValue(nil, id))
+// refEntry appends an entry of a Struct that is {id, qualifier}.
+func (w *writer) refEntry(dst []byte, name string, id []byte, qualifier string) []byte {
+	w.ref = appendTextEntry(w.ref[:0], "id", id)
 	if qualifier != "" {
-		fields = appendEntry(fields, "qualifier", appendTextValue(nil, qualifier))
+		w.ref = appendTextEntry(w.ref, "qualifier", qualifier)
 	}
-	return appendBytes(nil, treeValue, fields)
+	return appendTree(dst, name, w.ref)
 }
 
 // newHead answers how the attributes of a column begin: with its key and its
 // alias.
 func (c *column) newHead() []byte {
-	head := appendText(nil, attributeKey, c.key)
+	head := appendBytes(nil, attributeKey, c.key)
 	if c.alias != nil {
-		head = appendText(head, attributeAlias, *c.alias)
+		head = appendBytes(head, attributeAlias, *c.alias)
 	}
 	return head
 }
@@ -223,12 +197,17 @@ func (w *writer) attributes(dst []byte, t *table, node int32) []byte {
 	for _, c := range columns {
 		size, cell := len(c.head), t.cell(c, node)
 		there := c.failed == "" && c.there[cell]
+		if there && c.kind == dataelement.String {
+			text := c.texts[cell] // The same in both forms.
+			list = append(appendLength(list, listItems, size+2*sizeOf(len(text))), c.head...)
+			list = appendBytes(appendBytes(list, attributeRaw, text), attributeValue, text)
+			continue
+		}
 		if there {
 			w.raw, w.value = c.appendRaw(w.raw[:0], cell), c.appendValue(w.value[:0], cell)
-			size += 2 + protowire.SizeBytes(len(w.raw)) + protowire.SizeBytes(len(w.value))
+			size += sizeOf(len(w.raw)) + sizeOf(len(w.value))
 		}
-		list = protowire.AppendTag(list, listItems, protowire.BytesType)
-		list = append(protowire.AppendVarint(list, uint64(size)), c.head...)
+		list = append(appendLength(list, listItems, size), c.head...)
 		if there {
 			list = appendBytes(appendBytes(list, attributeRaw, w.raw), attributeValue, w.value)
 		}

@@ -51,9 +51,22 @@ type described struct {
 	until     time.Time
 }
 
+// byKind is an element, as the provider of each kind of rows has it.
+type byKind []*element
+
+// of answers the element of a kind of rows; nil when there is none.
+func (b byKind) of(kind datav1.RowKind) *element {
+	i := slices.IndexFunc(b, func(e *element) bool { return e.provider.GetRowKind() == kind })
+	if i < 0 {
+		return nil
+	}
+	return b[i]
+}
+
 // elements are all that are known. It is never changed.
 type elements struct {
-	byKey     map[string]*element
+	// byKey has the element of each kind of rows that has one.
+	byKey     map[string]byKind
 	providers []*provider
 	// missing says that a service has never said what it has.
 	missing bool
@@ -108,14 +121,16 @@ func (c *catalogue) refresh(ctx context.Context, stale []int) *elements {
 }
 
 func (c *catalogue) merge() *elements {
-	out := &elements{byKey: map[string]*element{}}
+	out := &elements{byKey: map[string]byKind{}}
 	for i, d := range c.known {
 		out.missing = out.missing || d.providers == nil
 		for _, p := range d.providers {
 			of := &provider{DataProvider: p, client: c.clients[i]}
 			out.providers = append(out.providers, of)
 			for _, e := range p.GetElements() {
-				out.byKey[e.GetKey()] = &element{DataElement: e, provider: of}
+				if out.byKey[e.GetKey()].of(p.GetRowKind()) == nil {
+					out.byKey[e.GetKey()] = append(out.byKey[e.GetKey()], &element{DataElement: e, provider: of})
+				}
 			}
 		}
 	}
@@ -123,7 +138,7 @@ func (c *catalogue) merge() *elements {
 }
 
 // find answers the element with a key.
-func (e *elements) find(key string) (*element, error) {
+func (e *elements) find(key string) (byKind, error) {
 	if found := e.byKey[key]; found != nil {
 		return found, nil
 	}
@@ -134,6 +149,6 @@ func (e *elements) find(key string) (*element, error) {
 }
 
 // all answers the elements by key.
-func (e *elements) all() []*element {
-	return slices.SortedFunc(maps.Values(e.byKey), func(a, b *element) int { return strings.Compare(a.GetKey(), b.GetKey()) })
+func (e *elements) all() []byKind {
+	return slices.SortedFunc(maps.Values(e.byKey), func(a, b byKind) int { return strings.Compare(a[0].GetKey(), b[0].GetKey()) })
 }

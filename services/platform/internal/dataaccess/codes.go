@@ -41,6 +41,8 @@ const (
 	CodeProperty = "WCO-106179"
 	// CodeHyperfind: the hyperfind is bad.
 	CodeHyperfind = "WCO-106204"
+	// CodeWorkUnits: the view is one of work units.
+	CodeWorkUnits = "WCO-106214"
 	// CodeDays: the range is longer than 365 days.
 	CodeDays = "WCO-112010"
 	// CodeEmployees (413): more than 500 employees.

@@ -122,11 +122,12 @@ func newPlan(q *query, known *elements) (*plan, error) {
 }
 
 func newColumn(key string, properties []*platformv1.DataProperty, q *query, known *elements) (*column, error) {
-	e, err := known.find(key)
+	kinds, err := known.find(key)
 	if err != nil {
 		return nil, err
 	}
-	if e.provider.GetRowKind() != q.view.kind {
+	e := kinds.of(q.view.kind)
+	if e == nil {
 		return nil, invalid(CodeBadRequest, "The data element %s is not one of the view %s.", key, q.view.name)
 	}
 	c := &column{key: key, kind: e.GetType(), element: e, properties: map[string]string{}, series: e.GetSeries()}

@@ -4,12 +4,13 @@ import (
 	"context"
 	"maps"
 	"slices"
+	"strconv"
 	"strings"
 
 	"google.golang.org/protobuf/proto"
 
 	"github.com/rotaloom/rotaloom/pkg/dataelement"
-	datav1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/data/v1"
+	commonsv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/commons/v1"
 	platformv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/platform/v1"
 )
 
@@ -18,6 +19,7 @@ type Dictionary struct {
 	platformv1.UnsafeDataDictionaryServiceServer
 
 	catalogue *catalogue
+	types     commonsv1.LocationTypeServiceClient
 }
 
 var _ platformv1.DataDictionaryServiceServer = (*Dictionary)(nil)
@@ -89,9 +91,20 @@ func sameLists(asked, known *platformv1.DataElementDefinition) bool {
 		(len(sent.Properties) == 0 || slices.EqualFunc(sent.Properties, known.Properties, func(a, b *platformv1.DataProperty) bool { return proto.Equal(a, b) }))
 }
 
-// ListDataLocationTypes answers nothing: rows of locations are not rolled up.
-func (d *Dictionary) ListDataLocationTypes(context.Context, *platformv1.ListDataLocationTypesRequest) (*platformv1.DataLocationTypeList, error) {
-	return &platformv1.DataLocationTypeList{}, nil
+// ListDataLocationTypes answers the types of locations, as rollupBy takes them:
+// the id, the name and the persistent id of each.
+func (d *Dictionary) ListDataLocationTypes(ctx context.Context, _ *platformv1.ListDataLocationTypesRequest) (*platformv1.DataLocationTypeList, error) {
+	known, err := d.types.ListLocationTypes(ctx, &commonsv1.ListLocationTypesRequest{})
+	if err != nil {
+		return nil, err
+	}
+	out := &platformv1.DataLocationTypeList{}
+	for _, t := range known.GetLocationTypes() {
+		out.LocationTypes = append(out.LocationTypes, &platformv1.DataProperty{
+			Key: strconv.FormatInt(t.GetId(), 10), Value: t.GetName(), SdmKey: t.GetPersistentId(),
+		})
+	}
+	return out, nil
 }
 
 // ListDataTimeIncrements answers the increments of time series.
@@ -171,16 +184,24 @@ const (
 	roundHalfUp   = "HALF_UP"
 )
 
-// definition says what there is to say of an element.
-func (e *element) definition() *platformv1.DataElementDefinition {
+// definition says what there is to say of an element. One of employees and of
+// locations is an element of PEOPLE.
+func (b byKind) definition() *platformv1.DataElementDefinition {
+	e := b[0]
 	of := e.GetType()
 	kind := strings.TrimPrefix(of.String(), "DATA_TYPE_")
-	entity, number := "PEOPLE", int32(0)
-	if e.provider.GetRowKind() == datav1.RowKind_ROW_KIND_LOCATION {
-		entity, number = "LOCATION", 1
+	entity := "LOCATION"
+	var numbers []int32
+	for _, v := range views() {
+		if b.of(v.kind) != nil {
+			numbers = append(numbers, v.number)
+		}
+		if v.ofEmployees() && b.of(v.kind) != nil {
+			entity = "PEOPLE"
+		}
 	}
 	meta := &platformv1.DataElementMetadata{
-		DataType: kind, Views: []int32{number, number + 2}, Entity: entity,
+		DataType: kind, Views: numbers, Entity: entity,
 		DisplayPolicy: &platformv1.DataDisplayPolicy{Sort: kind + "_SORT", Format: formatDefault},
 	}
 	if of == dataelement.Number {

@@ -1,6 +1,8 @@
 package dataaccess
 
 import (
+	"fmt"
+	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -49,7 +51,7 @@ func newFilter(path string, f *platformv1.DataFilter, c *column) (*filter, error
 	var err error
 	out.fits, err = make(values)
 	if err != nil {
-		return nil, invalid(CodeBadRequest, "%s: %s", path, err)
+		return nil, invalid(CodeBadRequest, "%s: %s takes no such value: %s.", path, operator, err)
 	}
 	return out, nil
 }
@@ -61,15 +63,16 @@ func (f *filter) operator(name string) (arity, making) {
 	always := func(is bool) making {
 		return func([]string) (func(int32) bool, error) { return func(int32) bool { return is }, nil }
 	}
-	switch name {
-	case "IS_NULL":
+	// The schema of the reference product gives the tests for null a value.
+	switch {
+	case f.column.kind == dataelement.Boolean:
+		return arity{0, 0}, f.boolean(name)
+	case name == "IS_NULL":
 		return arity{0, 1}, always(false)
-	case "IS_NOT_NULL":
+	case name == "IS_NOT_NULL":
 		return arity{0, 1}, always(true)
 	}
 	switch f.column.kind {
-	case dataelement.Boolean:
-		return arity{0, 0}, f.boolean(name)
 	case dataelement.String:
 		return f.text(name)
 	default:
@@ -198,8 +201,8 @@ func parseOrdered(kind dataelement.Type, text string) (float64, error) {
 		return float64(clock), err
 	}
 	v, err := strconv.ParseFloat(text, 64)
-	if err != nil {
-		return 0, invalid(CodeBadRequest, "%q is no number.", shortened(text))
+	if err != nil || math.IsNaN(v) || math.IsInf(v, 0) {
+		return 0, fmt.Errorf("%q is no number", shortened(text))
 	}
 	return v, nil
 }

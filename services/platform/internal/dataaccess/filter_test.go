@@ -86,10 +86,13 @@ func TestFiltersThatAreRefused(t *testing.T) {
 		{numbers(), "EQUAL_TO", nil},
 		{numbers(), "EQUAL_TO", []string{"1", "2"}},
 		{numbers(), "EQUAL_TO", []string{"one"}},
+		{numbers(), "LESS_THAN", []string{"NaN"}},
+		{numbers(), "IS_NULL", []string{"1", "2"}},
 		{numbers(), "BETWEEN", []string{"1"}},
 		{dates(), "EQUAL_TO", []string{"1/02/2026"}},
 		{flags(), "EQUAL_TO", []string{"true"}},
 		{flags(), "YES", []string{"true"}},
+		{flags(), "IS_NULL", nil},
 		{texts(), "GREATER_THAN", []string{"a"}},
 		{texts(), "IN", nil},
 		{texts(), "IN", make([]string, manyValues+1)},
@@ -129,14 +132,19 @@ func TestIncrements(t *testing.T) {
 		byQuarter: {civil.Of(2025, 12, 30), civil.Of(2026, 1, 1), civil.Of(2026, 4, 1), civil.Of(2026, 4, 3)},
 	} {
 		var got []civil.Date
-		for _, bound := range increment.bounds(days) {
+		for _, bound := range (periods{increment: increment}).bounds(days) {
 			got = append(got, civil.Date(bound))
 		}
 		assert.Equal(t, want, got)
 	}
-	assert.Len(t, byDay.bounds(days), days.Days()+1)
-	weeks := byWeek.bounds(days)
-	assert.Equal(t, "Sunday", civil.Date(weeks[1]).Weekday().String())
+	assert.Len(t, periods{increment: byDay}.bounds(days), days.Days()+1)
+	for _, one := range []civil.Range{
+		civil.Through(civil.Of(2026, 3, 1), civil.Of(2026, 3, 14)), civil.Through(civil.Of(2024, 3, 3), civil.Of(2024, 3, 16)),
+	} {
+		made := periods{increment: byPayPeriod, one: one}.bounds(days)
+		assert.Equal(t, civil.Of(2026, 1, 4), civil.Date(made[1]), "they are counted from one before and from one after")
+		assert.Equal(t, civil.Of(2026, 1, 18), civil.Date(made[2]))
+	}
 	for form, want := range map[labelForm]string{
 		"": "12/30/2025", "DAY_OF_WEEK": "Tuesday", "DAY_OF_WEEK_LONGDATE": "Tuesday 12/30/2025", "WEEK_NUMBER": "Week 1",
 		"WEEK_NUMBER_LONG_DATERANGE": "Week 1 12/30/2025 - 4/02/2026", "LONG_DATERANGE": "12/30/2025 - 4/02/2026", "LONG_DATE": "12/30/2025",

@@ -56,6 +56,7 @@ type Handler struct {
 	platformv1.UnsafeDataServiceServer
 
 	catalogue *catalogue
+	types     commonsv1.LocationTypeServiceClient
 	finder    finder
 	reader    reader
 	cache     *cache
@@ -71,10 +72,12 @@ func New(cfg Config, deps Deps) *Handler {
 	return &Handler{
 		catalogue: newCatalogue(deps.Clock, datav1.NewDataProviderServiceClient(deps.Commons),
 			datav1.NewDataProviderServiceClient(deps.Timekeeping), datav1.NewDataProviderServiceClient(deps.Scheduling)),
+		types: commonsv1.NewLocationTypeServiceClient(deps.Commons),
 		finder: finder{
 			rows:       datav1.NewDataRowServiceClient(deps.Commons),
 			hyperfinds: commonsv1.NewHyperfindServiceClient(deps.Commons),
 			periods:    commonsv1.NewSymbolicPeriodServiceClient(deps.Commons),
+			sets:       commonsv1.NewLocationSetServiceClient(deps.Commons),
 		},
 		reader: reader{within: cfg.ProviderTimeout, log: deps.Log},
 		cache:  newCache(deps.Clock, cfg.CacheBytes), clock: deps.Clock, cacheFor: cfg.CacheFor,
@@ -82,7 +85,9 @@ func New(cfg Config, deps Deps) *Handler {
 }
 
 // Dictionary makes the service that describes the elements.
-func (h *Handler) Dictionary() *Dictionary { return &Dictionary{catalogue: h.catalogue} }
+func (h *Handler) Dictionary() *Dictionary {
+	return &Dictionary{catalogue: h.catalogue, types: h.types}
+}
 
 // MultiReadData reads data elements. The answer carries its nodes as bytes.
 func (h *Handler) MultiReadData(ctx context.Context, req *platformv1.MultiReadDataRequest) (*platformv1.DataAnswer, error) {
@@ -119,27 +124,26 @@ func (h *Handler) MultiReadData(ctx context.Context, req *platformv1.MultiReadDa
 
 // read does what a request asks for.
 func (h *Handler) read(ctx context.Context, q *query) (*result, error) {
-	if err := h.finder.resolveDays(ctx, q); err != nil {
-		return nil, err
-	}
-	rows, err := h.finder.find(ctx, q)
-	if err != nil {
+	if err := h.finder.resolve(ctx, q); err != nil {
 		return nil, err
 	}
 	known := h.catalogue.elements(ctx)
-	p, err := newPlan(q, known)
-	if err != nil {
-		return nil, err
-	}
-	shape, err := newShape(q, p, known)
-	if err != nil {
-		return nil, err
+	p, planErr := newPlan(q, known)
+	var shape *shape
+	if planErr == nil {
+		shape, planErr = newShape(q, p, known)
 	}
 	bounds := []int32{int32(q.days.From), int32(q.days.To)}
 	if q.view.series {
-		bounds = q.increment.bounds(q.days)
+		bounds = q.periods.bounds(q.days)
 	}
-	if err := h.reader.read(ctx, p.columns, rows, bounds); err != nil {
+	rows, err := h.rows(ctx, q, func(ctx context.Context, ids []int64) error {
+		if planErr != nil {
+			return planErr
+		}
+		return h.reader.read(ctx, p.columns, ids, bounds)
+	})
+	if err != nil {
 		return nil, err
 	}
 	table, err := shape.apply(newTable(p.columns, len(rows), len(bounds)-1), q)
@@ -156,6 +160,34 @@ func (h *Handler) read(ctx context.Context, q *query) (*result, error) {
 	}
 	r.bytes = r.size()
 	return r, nil
+}
+
+// rows finds the rows of a request and reads them. Rows that are named by their
+// ids are read while they are still looked for: what was read is of use only
+// when each of them is there for the caller, and otherwise dropped.
+func (h *Handler) rows(ctx context.Context, q *query, read func(ctx context.Context, ids []int64) error) ([]*datav1.DataRow, error) {
+	ids := q.plainIDs()
+	if ids == nil {
+		rows, err := h.finder.find(ctx, q)
+		if err != nil {
+			return nil, err
+		}
+		for _, row := range rows {
+			ids = append(ids, row.GetId())
+		}
+		return rows, read(ctx, ids)
+	}
+	reading, stop := context.WithCancel(ctx)
+	defer stop()
+	done := make(chan error, 1)
+	go func() { done <- read(reading, ids) }()
+	rows, err := h.finder.find(ctx, q)
+	if err != nil {
+		stop()
+		<-done
+		return nil, err
+	}
+	return rows, <-done
 }
 
 // answer writes a page of a result, or sends most of it ahead.

@@ -64,10 +64,15 @@ func (c *commons) ExecuteHyperfind(_ context.Context, req *commonsv1.ExecuteHype
 }
 
 func (c *commons) ReadSymbolicPeriod(_ context.Context, req *commonsv1.ReadSymbolicPeriodRequest) (*commonsv1.SymbolicPeriodSpan, error) {
-	if req.GetWhere().GetSymbolicPeriodId() != "7" {
-		return nil, fault.Invalid("WCO-1", "unknown")
+	switch req.GetWhere().GetSymbolicPeriodId() {
+	case "7":
+		return &commonsv1.SymbolicPeriodSpan{StartDate: "2025-01-01", EndDate: "2026-06-30"}, nil
+	case "Current_Week":
+		return &commonsv1.SymbolicPeriodSpan{StartDate: "2026-03-01", EndDate: "2026-03-07"}, nil
+	case "Current_Payperiod":
+		return &commonsv1.SymbolicPeriodSpan{StartDate: "2026-02-24", EndDate: "2026-03-09"}, nil
 	}
-	return &commonsv1.SymbolicPeriodSpan{StartDate: "2025-01-01", EndDate: "2026-06-30"}, nil
+	return nil, fault.Invalid("WCO-1", "unknown")
 }
 
 // thing is a row of the providers of a test.
@@ -343,23 +348,6 @@ func TestGroups(t *testing.T) {
 	req.GroupBy[1] = &platformv1.DataGroup{Key: "A_TEXT", Operation: "SUM"}
 	_, err := b.ask(t, req)
 	assert.True(t, fault.HasCode(err, CodeBadRequest), err)
-}
-
-func TestTimeSeries(t *testing.T) {
-	t.Parallel()
-	b := newBench(t)
-	req := request([]int64{1, 2}, "A_DAY", "A_NUMBER")
-	req.From.View = "EMP_TIME_SERIES"
-	req.From.EmployeeSet.DateRange = &platformv1.DataDateRange{StartDate: "2026-03-06", EndDate: "2026-03-09",
-		Options: &platformv1.DataDateRangeOptions{TimeIncrement: "WEEK"}}
-	req.Options = &platformv1.DataOptions{TimeIncrementFormat: "LONG_DATERANGE"}
-	nodes := b.mustAsk(t, req).GetData().GetChildren().GetNodes()
-	require.Len(t, nodes, 4)
-	assert.Equal(t, []string{"2026-03-07", "0.5"}, raws(nodes[0]))
-	assert.Equal(t, []string{"2026-03-09", "1"}, raws(nodes[3]))
-	assert.Equal(t, "2026-03-08", nodes[3].GetKey().GetFields()["DAY"].GetStringValue())
-	day := nodes[3].GetCoreEntityKey().GetFields()["DAY"].GetStructValue().GetFields()
-	assert.Equal(t, "3/08/2026 - 3/09/2026", day["qualifier"].GetStringValue())
 }
 
 func TestCache(t *testing.T) {

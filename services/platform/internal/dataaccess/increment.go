@@ -16,9 +16,29 @@ const (
 	byWeek
 	byMonth
 	byQuarter
+	byPayPeriod
 )
 
-var incrementNames = [...]string{byDay: "DAY", byWeek: "WEEK", byMonth: "MONTH", byQuarter: "QUARTER"}
+var incrementNames = [...]string{byDay: "DAY", byWeek: "WEEK", byMonth: "MONTH", byQuarter: "QUARTER", byPayPeriod: "PAYPERIOD"}
+
+// symbolic names the symbolic period that says where periods of the increment
+// begin, and how long they are; "" for one that the calendar decides.
+func (i increment) symbolic() string {
+	switch i {
+	case byWeek:
+		return "Current_Week"
+	case byPayPeriod:
+		return "Current_Payperiod"
+	}
+	return ""
+}
+
+// periods are what days are cut into.
+type periods struct {
+	increment
+	// one is a week or a pay period: all have its length, before and after it.
+	one civil.Range
+}
 
 func parseIncrement(text string) (increment, error) {
 	if text == "" {
@@ -34,20 +54,22 @@ func parseIncrement(text string) (increment, error) {
 
 // bounds cuts days into periods: the first days of all, and the day after the
 // last.
-func (i increment) bounds(days civil.Range) []int32 {
+func (p periods) bounds(days civil.Range) []int32 {
 	out := []int32{int32(days.From)}
-	for at := i.next(days.From); at < days.To; at = i.next(at) {
+	for at := p.next(days.From); at < days.To; at = p.next(at) {
 		out = append(out, int32(at))
 	}
 	return append(out, int32(days.To))
 }
 
 // next answers the first day of the period after that of a day.
-func (i increment) next(d civil.Date) civil.Date {
+func (p periods) next(d civil.Date) civil.Date {
 	year, month, _ := d.Civil()
-	switch i {
-	case byWeek:
-		return d.AddDays(7 - int(d.Weekday()))
+	switch p.increment {
+	case byWeek, byPayPeriod:
+		length := p.one.Days()
+		into := (int(d-p.one.From)%length + length) % length
+		return d.AddDays(length - into)
 	case byMonth:
 		return civil.FromTime(time.Date(year, month+1, 1, 0, 0, 0, 0, time.UTC))
 	case byQuarter:
@@ -62,7 +84,7 @@ type labelForm string
 
 // labelForms are all forms, with the increments that they fit best.
 func labelForms() map[labelForm][]increment {
-	all := []increment{byDay, byWeek, byMonth, byQuarter}
+	all := []increment{byDay, byWeek, byMonth, byQuarter, byPayPeriod}
 	return map[labelForm][]increment{
 		"DAY_OF_WEEK": {byDay}, "LONG_DATE": {byDay}, "DAY_OF_WEEK_LONGDATE": {byDay},
 		"WEEK_NUMBER": {byWeek}, "WEEK_NUMBER_LONG_DATERANGE": {byWeek}, "LONG_DATERANGE": all,

@@ -26,11 +26,7 @@ type reader struct {
 
 // read fills columns for rows and periods. All providers are asked at the same
 // time; the columns of one that fails say why.
-func (r reader) read(ctx context.Context, columns []*column, rows []*datav1.DataRow, bounds []int32) error {
-	ids := make([]int64, len(rows))
-	for i := range rows {
-		ids[i] = rows[i].GetId()
-	}
+func (r reader) read(ctx context.Context, columns []*column, ids []int64, bounds []int32) error {
 	asked := map[*provider][]*column{}
 	for _, c := range columns {
 		asked[c.element.provider] = append(asked[c.element.provider], c)
@@ -59,7 +55,7 @@ func (r reader) ask(ctx context.Context, p *provider, columns []*column, ids []i
 	}
 	ctx, cancel := context.WithTimeout(ctx, r.within)
 	defer cancel()
-	req := &datav1.ReadDataElementsRequest{Provider: p.GetName(), RowIds: ids, Bounds: bounds}
+	req := &datav1.ReadDataElementsRequest{Provider: p.GetName(), RowKind: p.GetRowKind(), RowIds: ids, Bounds: bounds}
 	places, at := make([]int, len(columns)), map[string]int{}
 	for i, c := range columns {
 		name := c.name()

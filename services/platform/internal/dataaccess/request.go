@@ -1,6 +1,7 @@
 package dataaccess
 
 import (
+	"cmp"
 	"strings"
 
 	"google.golang.org/protobuf/proto"
@@ -38,12 +39,16 @@ type query struct {
 	// refs name the rows; hyperfind does instead when it is not nil.
 	refs      []*datav1.DataRow
 	hyperfind *commonv1.Ref
-	dates     *platformv1.DataDateRange
-	period    *commonv1.Ref
+	// savedLocations is a location set that names the rows.
+	savedLocations *commonv1.Ref
+	// rollup names the types that locations are rolled up to.
+	rollup []string
+	dates  *platformv1.DataDateRange
+	period *commonv1.Ref
 	// days are known when there is no symbolic period.
-	days      civil.Range
-	increment increment
-	label     labelForm
+	days    civil.Range
+	periods periods
+	label   labelForm
 }
 
 // parse reads a request. It checks what can be told of it alone, in the order
@@ -72,7 +77,12 @@ func (q *query) parseView() error {
 			return nil
 		}
 	}
-	return invalid(CodeBadRequest, "from.view: %q is none of 0 to 3. Work units are not kept.", shortened(from.GetView()))
+	for _, work := range []string{"4", "5", "WORKUNIT", "WORKUNIT_TIMESERIES"} {
+		if strings.EqualFold(from.GetView(), work) {
+			return invalid(CodeWorkUnits, "from.view: %s shows work units, and there are none here. Use the views 0 to 3.", work)
+		}
+	}
+	return invalid(CodeBadRequest, "from.view: %q is none of 0 to 3.", shortened(from.GetView()))
 }
 
 func (q *query) parseSet() error {
@@ -91,19 +101,32 @@ func (q *query) parseSet() error {
 		}
 		return nil
 	}
-	set := from.GetLocationSet()
-	if set.GetHyperfind() != nil || set.GetSavedLocations() != nil {
-		return invalid(CodeBadSet, "from.locationSet: name the locations. Hyperfinds and saved locations of locations are not kept.")
-	}
-	if len(set.GetRollupBy()) > 0 {
-		return invalid(CodeBadRequest, "from.locationSet.rollupBy is not served; use groupBy.")
+	return q.parseLocationSet(from.GetLocationSet())
+}
+
+func (q *query) parseLocationSet(set *platformv1.DataLocationSet) error {
+	if set.GetHyperfind() != nil {
+		return invalid(CodeBadSet, "from.locationSet.hyperfind: hyperfinds find employees. Give locations or savedLocations, a location set.")
 	}
 	refs, err := refsOf("from.locationSet.locations", set.GetLocations())
 	if err != nil {
 		return err
 	}
-	if q.refs, q.dates = refs, set.GetDateRange(); len(refs) == 0 {
-		return invalid(CodeNoSet, "from.locationSet needs locations.")
+	q.refs, q.savedLocations, q.dates = refs, set.GetSavedLocations(), set.GetDateRange()
+	switch saved := q.savedLocations; {
+	case len(refs) == 0 && saved == nil:
+		return invalid(CodeNoSet, "from.locationSet needs locations or savedLocations.")
+	case len(refs) > 0 && saved != nil:
+		return invalid(CodeBadRequest, "from.locationSet: give either locations or savedLocations.")
+	case saved != nil && saved.Id == nil && saved.GetQualifier() == "":
+		return invalid(CodeBadSet, "from.locationSet.savedLocations needs an id or a qualifier.")
+	}
+	for _, by := range set.GetRollupBy() {
+		name := cmp.Or(by.GetKey(), by.GetSdmKey(), by.GetValue())
+		if name == "" {
+			return invalid(CodeBadRequest, "from.locationSet.rollupBy: give the key, the sdmKey or the value of a location type.")
+		}
+		q.rollup = append(q.rollup, name)
 	}
 	return nil
 }
@@ -165,7 +188,7 @@ func (q *query) parseDates() error {
 		}
 	}
 	var err error
-	if q.increment, err = parseIncrement(q.dates.GetOptions().GetTimeIncrement()); err != nil {
+	if q.periods.increment, err = parseIncrement(q.dates.GetOptions().GetTimeIncrement()); err != nil {
 		return err
 	}
 	q.label, err = parseLabelForm(q.GetOptions().GetTimeIncrementFormat())

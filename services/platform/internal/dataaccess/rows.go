@@ -22,6 +22,60 @@ type finder struct {
 	rows       datav1.DataRowServiceClient
 	hyperfinds commonsv1.HyperfindServiceClient
 	periods    commonsv1.SymbolicPeriodServiceClient
+	sets       commonsv1.LocationSetServiceClient
+}
+
+// resolve finds what the words of a request stand for: the days of a symbolic
+// period, the first days of periods, and the locations of a set.
+func (f finder) resolve(ctx context.Context, q *query) error {
+	if err := f.resolveDays(ctx, q); err != nil {
+		return err
+	}
+	if err := f.resolvePeriods(ctx, q); err != nil {
+		return err
+	}
+	return f.resolveSet(ctx, q)
+}
+
+// resolvePeriods learns where weeks and pay periods begin: as the symbolic ones
+// do.
+func (f finder) resolvePeriods(ctx context.Context, q *query) error {
+	name := q.periods.symbolic()
+	if name == "" || !q.view.series {
+		return nil
+	}
+	first, last, err := f.span(ctx, name)
+	if err != nil {
+		return err
+	}
+	q.periods.one = civil.Through(first, last)
+	return nil
+}
+
+// resolveSet finds the locations of a set, on the last day.
+func (f finder) resolveSet(ctx context.Context, q *query) error {
+	if q.savedLocations == nil {
+		return nil
+	}
+	sets := &commonsv1.LocationSetRefs{Refs: []*commonv1.Ref{q.savedLocations}}
+	answer, err := f.sets.MultiReadLocationSets(ctx, &commonsv1.MultiReadLocationSetsRequest{Where: &commonsv1.LocationSetWhere{
+		AllDetails: proto.Bool(true), Context: "ORG", Date: (q.days.To - 1).String(), LocationSets: sets,
+	}})
+	if err != nil {
+		return refused(err, CodeBadSet, "The saved locations cannot be used: ")
+	}
+	if failure := answer.GetFailure(); failure != nil {
+		return invalid(CodeBadSet, "The saved locations cannot be used: %s", failure.GetMessage())
+	}
+	if len(answer.GetLocationSets()) == 0 {
+		return invalid(CodeBadSet, "The saved locations cannot be used: there is no such location set.")
+	}
+	for _, set := range answer.GetLocationSets() {
+		for _, ref := range set.GetNodeRefs() {
+			q.refs = append(q.refs, &datav1.DataRow{Id: ref.GetId()})
+		}
+	}
+	return nil
 }
 
 // resolveDays finds the days of a symbolic period.
@@ -29,24 +83,31 @@ func (f finder) resolveDays(ctx context.Context, q *query) error {
 	if q.period == nil {
 		return nil
 	}
-	where := &commonsv1.SymbolicPeriodWhere{CurrentTenant: proto.Bool(true), SymbolicPeriodId: q.period.Qualifier}
+	name := q.period.GetQualifier()
 	if q.period.Id != nil {
-		where.SymbolicPeriodId = proto.String(strconv.FormatInt(q.period.GetId(), 10))
+		name = strconv.FormatInt(q.period.GetId(), 10)
 	}
-	span, err := f.periods.ReadSymbolicPeriod(ctx, &commonsv1.ReadSymbolicPeriodRequest{Where: where})
+	first, last, err := f.span(ctx, name)
 	if err != nil {
 		return refused(err, CodeNoPeriod, "The symbolic period cannot be used: ")
 	}
-	first, err := civil.ParseDate(span.GetStartDate())
-	if err != nil {
-		return err
-	}
-	last, err := civil.ParseDate(span.GetEndDate())
-	if err != nil {
-		return err
-	}
 	q.days, err = checkedDays(first, last)
 	return err
+}
+
+// span answers the first and the last day of a symbolic period.
+func (f finder) span(ctx context.Context, name string) (first, last civil.Date, err error) {
+	span, err := f.periods.ReadSymbolicPeriod(ctx, &commonsv1.ReadSymbolicPeriodRequest{
+		Where: &commonsv1.SymbolicPeriodWhere{CurrentTenant: proto.Bool(true), SymbolicPeriodId: &name},
+	})
+	if err != nil {
+		return 0, 0, err
+	}
+	if first, err = civil.ParseDate(span.GetStartDate()); err != nil {
+		return 0, 0, err
+	}
+	last, err = civil.ParseDate(span.GetEndDate())
+	return first, last, err
 }
 
 // find answers the rows of a request, each once, in the order asked for.
@@ -67,7 +128,44 @@ func (f finder) find(ctx context.Context, q *query) ([]*datav1.DataRow, error) {
 			return nil, q.unknown(refs[i])
 		}
 	}
-	return distinct(found.GetRows(), func(r *datav1.DataRow) row { return row{id: r.GetId()} }), nil
+	rows := distinct(found.GetRows(), func(r *datav1.DataRow) row { return row{id: r.GetId()} })
+	if len(q.rollup) == 0 {
+		return rows, nil
+	}
+	return f.rollUp(ctx, q, rows)
+}
+
+// rollUp answers the locations of the types that locations stand for.
+func (f finder) rollUp(ctx context.Context, q *query, rows []*datav1.DataRow) ([]*datav1.DataRow, error) {
+	ids := make([]int64, len(rows))
+	for i := range rows {
+		ids[i] = rows[i].GetId()
+	}
+	found, err := f.rows.RollUpDataRows(ctx, &datav1.RollUpDataRowsRequest{LocationIds: ids, Types: q.rollup, Day: (q.days.To - 1).String()})
+	if err != nil {
+		return nil, refused(err, CodeBadRequest, "from.locationSet.rollupBy: ")
+	}
+	return found.GetRows(), q.checkCount(len(found.GetRows()))
+}
+
+// plainIDs answers the ids of a request that names its rows by nothing else,
+// each once; nil when it names them in another way.
+func (q *query) plainIDs() []int64 {
+	if q.hyperfind != nil || len(q.rollup) > 0 || len(q.refs) > mostEmployees || !q.view.ofEmployees() && len(q.refs) > mostLocations {
+		return nil
+	}
+	seen := make(map[int64]bool, len(q.refs))
+	ids := make([]int64, 0, len(q.refs))
+	for _, r := range q.refs {
+		if r.GetId() <= 0 {
+			return nil
+		}
+		if !seen[r.GetId()] {
+			seen[r.GetId()] = true
+			ids = append(ids, r.GetId())
+		}
+	}
+	return ids
 }
 
 // row is what tells rows apart.

@@ -9,6 +9,7 @@ import (
 	"log/slog"
 	"math"
 	"net/http"
+	"strconv"
 	"time"
 
 	"google.golang.org/protobuf/proto"
@@ -104,7 +105,8 @@ func (h *Handler) ListRateLimits(ctx context.Context, _ *platformv1.ListRateLimi
 		if row.client == "" {
 			origin = Tenant
 		}
-		list.RateLimits = append(list.RateLimits, shown(row.key, row.policy, origin))
+		policy := row.policy.Within(h.store.defaults.Most(row.class))
+		list.RateLimits = append(list.RateLimits, shown(row.key, policy, origin))
 	}
 	return list, nil
 }
@@ -131,6 +133,11 @@ func (h *Handler) PutRateLimit(ctx context.Context, req *platformv1.PutRateLimit
 	policy := ratelimit.Policy{Rate: req.GetRateLimit().GetRate(), Burst: req.GetRateLimit().GetBurst()}
 	if err := policy.Check(); err != nil {
 		return nil, fault.Invalid(codeRate, "The rate limit does not fit: "+err.Error()+".")
+	}
+	if most := h.store.defaults.Most(k.class); policy.Within(most) != policy {
+		return nil, fault.Invalid(codeCeiling, fmt.Sprintf("The rate limit is above what the installation allows for the class %s: "+
+			"%s requests per second, and a burst of %d. An operator can raise it (rate-ceiling).",
+			ratelimit.Name(k.class), strconv.FormatFloat(most.Rate, 'f', -1, 64), most.Burst))
 	}
 	tenantID, _ := tenant.From(ctx)
 	set, err := h.store.put(ctx, tenantID, k, policy)
@@ -174,6 +181,9 @@ const (
 	// codeByAddress (400): the class is counted by address, before the tenant is
 	// known, so only the installation sets its rate.
 	codeByAddress = "WRL-60003"
+	// codeCeiling (400): the rate or the burst is above what the installation
+	// allows tenants to set.
+	codeCeiling = "WRL-60004"
 )
 
 func keyOf(class, client string) (key, error) {

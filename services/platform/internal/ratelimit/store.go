@@ -99,7 +99,8 @@ func (s *Store) ratesOf(ctx context.Context, tenantID int64) (map[key]ratelimit.
 		return nil, err
 	}
 	for _, row := range rows {
-		known.rates[row.key] = row.policy
+		// It may have been set when the installation allowed more.
+		known.rates[row.key] = row.policy.Within(s.defaults.Most(row.class))
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -22,9 +22,10 @@ type plan struct {
 	locked  []civil.Range
 }
 
-// NewServer makes the service of the provider.
-func NewServer(reader *schedule.Reader) *dataelement.Server {
-	return dataelement.NewServer(newTable(reader))
+// NewServer makes the service of the provider: of employees, and of locations,
+// whose employees the source knows.
+func NewServer(reader *schedule.Reader, source Locations) *dataelement.Server {
+	return dataelement.NewServer(newTable(reader), newLocationTable(reader, source))
 }
 
 func newTable(reader *schedule.Reader) *dataelement.Table[plan] {

@@ -113,7 +113,7 @@ func TestPutStoresEqualPatternsOnce(t *testing.T) {
 	again, err := w.Put(w.Ctx, w.Pool, tenant.Default, definitions[1:])
 	require.NoError(t, err)
 	assert.Equal(t, first[1:], again)
-	assert.Equal(t, map[string]int{"schedule_pattern": 2}, w.Rows(t, "schedule_pattern"))
+	assert.Equal(t, map[string]int{"schedule_pattern": 2, "outbox": 2}, w.Rows(t, "schedule_pattern", "outbox"), "each is told once")
 
 	read, err := w.Patterns(w.Ctx, w.Pool, tenant.Default, first)
 	require.NoError(t, err)

@@ -11,7 +11,9 @@ import (
 
 	schedulingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/scheduling/v1"
 
+	"github.com/rotaloom/rotaloom/pkg/outbox"
 	"github.com/rotaloom/rotaloom/pkg/pg"
+	"github.com/rotaloom/rotaloom/services/scheduling/internal/feed"
 )
 
 // putPatterns stores the patterns that are not there yet and answers the ids
@@ -33,14 +35,15 @@ WITH given AS (
     ON CONFLICT (tenant_id, digest) DO NOTHING
     RETURNING id, digest
 )
-SELECT id, digest FROM known UNION ALL SELECT id, digest FROM added`
+SELECT id, digest, false FROM known UNION ALL SELECT id, digest, true FROM added`
 
 // putRounds bounds how often Put asks. The second round sees what another
 // transaction stored during the first one.
 const putRounds = 3
 
 // Put stores definitions, equal ones once, and returns the pattern id of each,
-// in order. The ids are good when the transaction of db has committed.
+// in order. The ids are good when the transaction of db has committed. What was
+// not there before is told to those who keep a copy.
 func (d *Definitions) Put(ctx context.Context, db pg.Querier, tenantID int64, definitions []*Definition) ([]int64, error) {
 	ids := make(map[[sha256.Size]byte]int64, len(definitions))
 	for range putRounds {
@@ -88,11 +91,21 @@ func put(ctx context.Context, db pg.Querier, tenantID int64, definitions []*Defi
 	}
 	var id int64
 	var digest []byte
-	_, err = pgx.ForEachRow(rows, []any{&id, &digest}, func() error {
+	var added bool
+	var events []proto.Message
+	if _, err := pgx.ForEachRow(rows, []any{&id, &digest, &added}, func() error {
 		ids[[sha256.Size]byte(digest)] = id
-		return nil
-	})
-	return err
+		if !added {
+			return nil
+		}
+		i := slices.IndexFunc(definitions, func(d *Definition) bool { return slices.Equal(d.digest[:], digest) })
+		told, err := feed.Pattern(id, definitions[i].Pattern)
+		events = append(events, told...)
+		return err
+	}); err != nil {
+		return err
+	}
+	return outbox.Append(ctx, db, tenantID, events...)
 }
 
 const loadPatterns = `SELECT id, body FROM schedule_pattern WHERE tenant_id = $1 AND id = ANY($2)`

@@ -10,12 +10,31 @@ import (
 
 	"github.com/rotaloom/rotaloom/pkg/civil"
 	"github.com/rotaloom/rotaloom/pkg/outbox"
+	"github.com/rotaloom/rotaloom/services/scheduling/internal/feed"
 )
 
 // changes collects whose schedules a transaction has changed, and when.
 type changes struct {
 	employees []int64
 	from, to  civil.Date
+	shifts    feed.Shifts
+}
+
+// put notes an entry as it is now. Only shifts are told.
+func (c *changes) put(kind string, r *row) error {
+	if kind != kindShift {
+		return nil
+	}
+	employeeID := r.employeeID
+	if r.deleted {
+		employeeID = 0
+	}
+	return c.shifts.Add(r.id, employeeID, r.from, r.body)
+}
+
+// gone notes an entry that is nowhere any more.
+func (c *changes) gone(kind string, id int64, day civil.Date) error {
+	return c.put(kind, &row{id: id, from: day})
 }
 
 // add notes the days of an entry, the last one included. Open shifts are on
@@ -33,6 +52,9 @@ func (c *changes) add(employeeID int64, from, to civil.Date) {
 
 // publish appends the event of the changes.
 func (c *changes) publish(ctx context.Context, tx pgx.Tx, tenantID int64) error {
+	if err := c.shifts.Publish(ctx, tx, tenantID); err != nil {
+		return err
+	}
 	if len(c.employees) == 0 {
 		return nil
 	}

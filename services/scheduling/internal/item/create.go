@@ -89,6 +89,9 @@ func (f *family[M]) insert(ctx context.Context, tx pgx.Tx, tenantID int64, draft
 		rows[i] = row{id: ids[i], employeeID: d.employeeID(), from: d.from, to: d.to, version: 1, body: d.body}
 		stored = append(stored, rows[i])
 		news.add(d.employeeID(), d.from, d.to)
+		if err := news.put(f.kind, &rows[i]); err != nil {
+			return nil, err
+		}
 	}
 	if err := put(ctx, tx, tenantID, f.kind, stored); err != nil {
 		return nil, err

@@ -51,7 +51,7 @@ func newFixture(t *testing.T) *fixture {
 	deps := item.Deps{Pool: env.Pool, Directory: directory, Reader: reader, Wake: func() { f.woken.Add(1) }}
 	schedulingv1.RegisterShiftServiceServer(env.Local, item.NewShifts(deps))
 	schedulingv1.RegisterPayCodeEditServiceServer(env.Local, item.NewPayCodeEdits(deps))
-	schedulingv1.RegisterScheduleServiceServer(env.Local, schedule.New(env.Pool, reader, directory))
+	schedulingv1.RegisterScheduleServiceServer(env.Local, schedule.New(env.Pool, reader, directory, nil))
 
 	f.exec("INSERT INTO employee VALUES (1, 1, 'P1', 'One', 'Europe/Zurich', 1), (1, 2, 'P2', 'Two', 'UTC', 1)")
 	f.spans("08:00", "16:00", 7)
@@ -120,11 +120,12 @@ func (f *fixture) day(date string) []string {
 	return out
 }
 
-// events returns the news about schedules, as "<employees> <from> <to>", and
-// forgets them.
+// events returns the news about schedules, as "<employees> <from> <to>", oldest
+// first, and forgets them.
 func (f *fixture) events() []string {
 	f.t.Helper()
-	rows, err := f.Pool.Query(f.Ctx, "DELETE FROM outbox RETURNING payload")
+	rows, err := f.Pool.Query(f.Ctx, `WITH gone AS (DELETE FROM outbox RETURNING id, event, payload)
+		SELECT payload FROM gone WHERE event LIKE '%ScheduleChanged' ORDER BY id`)
 	require.NoError(f.t, err)
 	defer rows.Close()
 	out := []string{}

@@ -79,14 +79,8 @@ func (h *PayCodeEdits) create(ctx context.Context, sent []*schedulingv1.PayCodeE
 	if err != nil {
 		return nil, err
 	}
-	failure, err := out.Failure()
-	switch {
-	case err != nil:
-		return nil, err
-	case failure != nil:
-		return &schedulingv1.PayCodeEditList{Failure: failure}, rpc.PartialSuccess(ctx)
-	}
-	return &schedulingv1.PayCodeEditList{PayCodeEdits: out.Successes()}, nil
+	done, failure, err := rpc.Settled(ctx, out)
+	return &schedulingv1.PayCodeEditList{PayCodeEdits: done, Failure: failure}, err
 }
 
 // MultiDeletePayCodeEdits deletes pay code edits, all or none.

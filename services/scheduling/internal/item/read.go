@@ -9,6 +9,7 @@ import (
 
 	commonv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/common/v1"
 
+	"github.com/rotaloom/rotaloom/pkg/authn"
 	"github.com/rotaloom/rotaloom/pkg/pg"
 	"github.com/rotaloom/rotaloom/pkg/rows"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/projection"
@@ -63,6 +64,7 @@ func (f *family[M]) lookUp(ctx context.Context, db pg.Querier, tenantID int64, v
 	}
 	for id, k := range out {
 		if employee := k.employeeID(); employee != 0 && !visible.Has(employee) {
+			authn.Hidden(ctx)
 			delete(out, id)
 		}
 	}

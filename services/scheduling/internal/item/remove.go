@@ -57,15 +57,22 @@ func (f *family[M]) delete(ctx context.Context, tx pgx.Tx, tenantID int64, ids [
 		news.add(p.employeeID, p.days.From, p.days.To-1)
 		if k.row != nil && !k.row.hides {
 			gone = append(gone, id)
+			if err := news.gone(f.kind, id, p.days.From); err != nil {
+				return err
+			}
 			continue
 		}
 		at, err := entryid.Decode(id)
 		if err != nil {
 			return fmt.Errorf("item: %w", err)
 		}
-		tombstones = append(tombstones, row{
+		tombstone := row{
 			id: id, employeeID: at.Employee, from: at.Day, to: at.Day, hides: true, deleted: true, version: k.version() + 1,
-		})
+		}
+		tombstones = append(tombstones, tombstone)
+		if err := news.put(f.kind, &tombstone); err != nil {
+			return err
+		}
 	}
 	if err := unlocked(ctx, tx, tenantID, places); err != nil {
 		return err

@@ -107,6 +107,9 @@ func (f *family[M]) replace(ctx context.Context, tx pgx.Tx, tenantID, id int64, 
 	var news changes
 	news.add(before.employeeID, before.days.From, before.days.To-1)
 	news.add(d.employeeID(), d.from, d.to)
+	if err := news.put(f.kind, &updated); err != nil {
+		return row{}, err
+	}
 	return updated, news.publish(ctx, tx, tenantID)
 }
 

@@ -149,14 +149,8 @@ func (h *Handler) MultiCreateSchedulePatternTemplates(ctx context.Context, req *
 	if err != nil {
 		return nil, err
 	}
-	failure, err := outcome.Failure()
-	if err != nil {
-		return nil, err
-	}
-	if failure != nil {
-		return &schedulingv1.SchedulePatternList{Failure: failure}, rpc.PartialSuccess(ctx)
-	}
-	return &schedulingv1.SchedulePatternList{SchedulePatterns: outcome.Successes()}, nil
+	done, failure, err := rpc.Settled(ctx, outcome)
+	return &schedulingv1.SchedulePatternList{SchedulePatterns: done, Failure: failure}, err
 }
 
 // MultiReadSchedulePatternTemplates answers the templates that are named, in

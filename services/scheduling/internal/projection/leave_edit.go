@@ -16,6 +16,7 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/pg"
 	schedulingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/scheduling/v1"
 	timekeepingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/timekeeping/v1"
+	"github.com/rotaloom/rotaloom/services/scheduling/internal/feed"
 )
 
 const (
@@ -225,6 +226,9 @@ func (c *leaveChange) write(ctx context.Context, tx pgx.Tx, tenantID int64, empl
 		return nil
 	}
 	slices.Sort(c.changed)
+	if err := feed.PublishLeave(ctx, tx, tenantID, slices.Compact(slices.Clone(c.changed))); err != nil {
+		return err
+	}
 	return outbox.Append(ctx, tx, tenantID, &schedulingv1.ScheduleChanged{
 		EmployeeIds: slices.Compact(c.changed), From: c.from.String(), To: c.to.String(),
 	})

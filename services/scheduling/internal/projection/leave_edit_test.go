@@ -71,7 +71,7 @@ func (w *world) leaveAfter(steps ...*timekeepingv1.EmployeeLeaveEdits) map[int64
 // told returns what was published of schedules, oldest first.
 func (w *world) told() []*schedulingv1.ScheduleChanged {
 	w.t.Helper()
-	rows, err := w.pool.Query(tenant.All(w.t.Context()), `SELECT payload FROM outbox ORDER BY id`)
+	rows, err := w.pool.Query(tenant.All(w.t.Context()), `SELECT payload FROM outbox WHERE event LIKE '%ScheduleChanged' ORDER BY id`)
 	require.NoError(w.t, err)
 	payloads, err := pgx.CollectRows(rows, pgx.RowTo[[]byte])
 	require.NoError(w.t, err)

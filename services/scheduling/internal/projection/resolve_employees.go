@@ -7,8 +7,8 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
+	"github.com/rotaloom/rotaloom/pkg/authn"
 	"github.com/rotaloom/rotaloom/pkg/fault"
-	"github.com/rotaloom/rotaloom/pkg/pg"
 	"github.com/rotaloom/rotaloom/pkg/rows"
 	commonv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/common/v1"
 	commonsv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/commons/v1"
@@ -177,6 +177,7 @@ func (r *Resolver) knownEmployees(ctx context.Context, tenantID int64, visible r
 	matches := make([]int, len(employees))
 	_, err = pgx.ForEachRow(found, []any{&position, &e.ID, &e.PersonNumber, &e.FullName, &zone}, func() (err error) {
 		if !visible.Has(e.ID) {
+			authn.Hidden(ctx)
 			return nil // As unknown as one that is not there, and as long to find out.
 		}
 		if matches[position]++; matches[position] > 1 {
@@ -194,16 +195,10 @@ func (r *Resolver) knownEmployees(ctx context.Context, tenantID int64, visible r
 
 // fetchEmployees asks commons for persons and keeps what it answers.
 func (r *Resolver) fetchEmployees(ctx context.Context, tenantID int64, missing wanted) error {
-	var states []*commonsv1.PersonState
-	err := missing.ask(func(ids []int64, numbers []string) error {
+	return fetch(ctx, r.pool, missing, func(ids []int64, numbers []string) ([]*commonsv1.PersonState, error) {
 		answer, err := r.persons.ResolvePersons(ctx, &commonsv1.ResolvePersonsRequest{Ids: ids, PersonNumbers: numbers})
-		states = append(states, answer.GetPersons()...)
-		return err
-	})
-	if err != nil || len(states) == 0 {
-		return err
-	}
-	return pg.InTx(pg.WithoutRider(ctx), r.pool, func(ctx context.Context, tx pgx.Tx) error {
+		return answer.GetPersons(), err
+	}, func(ctx context.Context, tx pgx.Tx, states []*commonsv1.PersonState) error {
 		return applyPersons(ctx, tx, tenantID, states)
 	})
 }

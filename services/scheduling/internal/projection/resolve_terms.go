@@ -8,7 +8,6 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/rotaloom/rotaloom/pkg/fault"
-	"github.com/rotaloom/rotaloom/pkg/pg"
 	commonv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/common/v1"
 	timekeepingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/timekeeping/v1"
 )
@@ -78,16 +77,10 @@ func (r *Resolver) knownTerms(ctx context.Context, tenantID int64, want wanted, 
 
 // fetchTerms asks timekeeping for terms and keeps what it answers.
 func (r *Resolver) fetchTerms(ctx context.Context, tenantID int64, missing wanted) error {
-	var states []*timekeepingv1.EmploymentTermChanged
-	err := missing.ask(func(ids []int64, names []string) error {
+	return fetch(ctx, r.pool, missing, func(ids []int64, names []string) ([]*timekeepingv1.EmploymentTermChanged, error) {
 		answer, err := r.terms.ResolveEmploymentTerms(ctx, &timekeepingv1.ResolveEmploymentTermsRequest{Ids: ids, Names: names})
-		states = append(states, answer.GetEmploymentTerms()...)
-		return err
-	})
-	if err != nil || len(states) == 0 {
-		return err
-	}
-	return pg.InTx(pg.WithoutRider(ctx), r.pool, func(ctx context.Context, tx pgx.Tx) error {
+		return answer.GetEmploymentTerms(), err
+	}, func(ctx context.Context, tx pgx.Tx, states []*timekeepingv1.EmploymentTermChanged) error {
 		return applyTerms(ctx, tx, tenantID, states)
 	})
 }

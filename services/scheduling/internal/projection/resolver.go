@@ -7,10 +7,12 @@ import (
 	"net/http"
 	"slices"
 
+	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"github.com/rotaloom/rotaloom/pkg/civil"
 	"github.com/rotaloom/rotaloom/pkg/fault"
+	"github.com/rotaloom/rotaloom/pkg/pg"
 	"github.com/rotaloom/rotaloom/pkg/rows"
 	"github.com/rotaloom/rotaloom/pkg/tenant"
 	commonv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/common/v1"
@@ -135,18 +137,27 @@ func (w *wanted) first() string {
 	return fmt.Sprintf("%q", shortened(w.keys[0]))
 }
 
-// ask calls fetch with parts of w that are small enough for one call.
-func (w *wanted) ask(fetch func(ids []int64, keys []string) error) error {
-	ids, keys := slices.Concat(w.ids, w.suspects), w.keys
+// fetch asks another service for what is missing, by parts that are small enough
+// for one call, and keeps what it answers.
+func fetch[S any](ctx context.Context, pool *pgxpool.Pool, missing wanted,
+	ask func(ids []int64, keys []string) ([]S, error), keep func(ctx context.Context, tx pgx.Tx, states []S) error,
+) error {
+	var states []S
+	ids, keys := slices.Concat(missing.ids, missing.suspects), missing.keys
 	for len(ids) > 0 || len(keys) > 0 {
 		i := min(len(ids), mostAsked)
 		k := min(len(keys), mostAsked-i)
-		if err := fetch(ids[:i], keys[:k]); err != nil {
+		answer, err := ask(ids[:i], keys[:k])
+		if err != nil {
 			return err
 		}
+		states = append(states, answer...)
 		ids, keys = ids[i:], keys[k:]
 	}
-	return nil
+	if len(states) == 0 {
+		return nil
+	}
+	return pg.InTx(pg.WithoutRider(ctx), pool, func(ctx context.Context, tx pgx.Tx) error { return keep(ctx, tx, states) })
 }
 
 // shortened keeps an error from repeating a long text.

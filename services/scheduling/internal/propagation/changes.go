@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/rotaloom/rotaloom/pkg/civil"
+	"github.com/rotaloom/rotaloom/services/scheduling/internal/feed"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/rotation"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/span"
 )
@@ -27,6 +28,8 @@ type changes struct {
 	days      civil.Range // from the first to the last changed day
 	// Employees for whom days were left alone.
 	locked, cutLoose int64
+	// told are all spans of those whose spans change.
+	told feed.Spans
 
 	resolver, unlocked span.Resolver
 	ranges             []civil.Range
@@ -49,12 +52,14 @@ func (c *changes) compute(s *state, employeeIDs []int64) error {
 		}
 		if removed, added := c.resolver.Diff(in.Current, wanted); len(removed)+len(added) > 0 {
 			c.add(employee, removed, added, hidden)
+			c.told.Add(employee, wanted)
 		}
 	}
 	return nil
 }
 
 func (c *changes) reset() {
+	c.told.Reset()
 	c.removed.employees, c.removed.lanes, c.removed.from = c.removed.employees[:0], c.removed.lanes[:0], c.removed.from[:0]
 	a := &c.added
 	a.employees, a.patterns, a.assignments = a.employees[:0], a.patterns[:0], a.assignments[:0]

@@ -9,6 +9,7 @@ import (
 
 	"github.com/rotaloom/rotaloom/pkg/civil"
 	"github.com/rotaloom/rotaloom/pkg/pg"
+	"github.com/rotaloom/rotaloom/services/scheduling/internal/feed"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/serial"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/span"
 )
@@ -87,6 +88,8 @@ type state struct {
 	locks       list[civil.Range]
 	spans       list[span.Span]
 	hidden      list[civil.Date] // days on which people changed what was generated
+	// revision is that of the spans that follow from this; 0 without the lock.
+	revision int64
 
 	terms    []int64
 	gathered []span.Assignment
@@ -99,6 +102,7 @@ func (s *state) load(ctx context.Context, db pg.Querier, tenantID int64, employe
 	batch := &pgx.Batch{}
 	if lock {
 		serial.Queue(batch, tenantID, employeeIDs)
+		batch.Queue(feed.NextRevision).QueryRow(func(row pgx.Row) error { return row.Scan(&s.revision) })
 	}
 	first, last := ranges(employeeIDs)
 	batch.Queue(readMemberships, tenantID, first, last).Query(s.scanMemberships)

@@ -104,7 +104,7 @@ func (p *Propagator) work(ctx context.Context, id int64, number int32) error {
 			return err
 		}
 		spans, done = len(d.changes.added.employees), true
-		return d.changes.write(ctx, tx, tenantID, id, len(employees))
+		return d.changes.write(ctx, tx, tenantID, id, d.state.revision, len(employees))
 	})
 	if err == nil && done {
 		p.wake()
@@ -129,7 +129,7 @@ func claim(ctx context.Context, tx pgx.Tx, tenantID, id int64, number int32) ([]
 }
 
 // write stores the changes and the progress of a batch of employees.
-func (c *changes) write(ctx context.Context, tx pgx.Tx, tenantID, id int64, employees int) error {
+func (c *changes) write(ctx context.Context, tx pgx.Tx, tenantID, id, revision int64, employees int) error {
 	batch := &pgx.Batch{}
 	if r := &c.removed; len(r.employees) > 0 {
 		first, last := r.employees[0], r.employees[len(r.employees)-1]
@@ -139,10 +139,12 @@ func (c *changes) write(ctx context.Context, tx pgx.Tx, tenantID, id int64, empl
 		batch.Queue(insertSpans, tenantID, id, a.employees, a.lanes, a.from, a.to, a.patterns, a.positions, a.dayCounts,
 			a.assignments, a.inherited)
 	}
+	events := c.told.Events(revision)
 	if len(c.employees) > 0 {
-		if err := outbox.Queue(ctx, batch, tenantID, c.event(id)); err != nil {
-			return fmt.Errorf("propagation: tell of changes: %w", err)
-		}
+		events = append(events, c.event(id))
+	}
+	if err := outbox.Queue(ctx, batch, tenantID, events...); err != nil {
+		return fmt.Errorf("propagation: tell of changes: %w", err)
 	}
 	batch.Queue(advancePropagation, tenantID, id, employees, len(c.added.employees), c.locked, c.cutLoose)
 	if err := tx.SendBatch(ctx, batch).Close(); err != nil {

@@ -38,7 +38,7 @@ func newFixture(t testing.TB) *fixture {
 	t.Helper()
 	env := schedtest.New(t)
 	reader := schedule.NewReader(env.Pool, definition.New(definition.Settings{}, nil, nil))
-	handler := schedule.New(env.Pool, reader, projection.NewResolver(env.Pool, nobody{}, nil, nil))
+	handler := schedule.New(env.Pool, reader, projection.NewResolver(env.Pool, nobody{}, nil, nil), commons{})
 	schedulingv1.RegisterScheduleServiceServer(env.Local, handler)
 	return &fixture{
 		t: t, ctx: env.Ctx, pool: env.Pool, reader: reader, handler: handler,

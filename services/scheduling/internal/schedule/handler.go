@@ -29,13 +29,14 @@ type Handler struct {
 	pool      *pgxpool.Pool
 	reader    *Reader
 	directory Directory
+	commons   Commons
 }
 
 var _ schedulingv1.ScheduleServiceServer = (*Handler)(nil)
 
 // New returns the handler of ScheduleService.
-func New(pool *pgxpool.Pool, reader *Reader, directory Directory) *Handler {
-	return &Handler{pool: pool, reader: reader, directory: directory}
+func New(pool *pgxpool.Pool, reader *Reader, directory Directory, commons Commons) *Handler {
+	return &Handler{pool: pool, reader: reader, directory: directory, commons: commons}
 }
 
 var errNoTenant = errors.New("schedule: the context has no tenant")
@@ -50,7 +51,8 @@ func (h *Handler) MultiReadSchedule(ctx context.Context, req *schedulingv1.Multi
 	return h.answer(ctx, q)
 }
 
-// GetSchedule reads the schedule of one employee. The answer carries its fields
+// GetSchedule reads the schedule of one employee, or of those of a hyperfind
+// query or a location. The answer carries its fields
 // as bytes.
 func (h *Handler) GetSchedule(ctx context.Context, req *schedulingv1.GetScheduleRequest) (*schedulingv1.Schedule, error) {
 	q, err := parseGet(req)
@@ -64,6 +66,9 @@ func (h *Handler) answer(ctx context.Context, q *query) (*schedulingv1.Schedule,
 	tenantID, ok := tenant.From(ctx)
 	if !ok {
 		return nil, errNoTenant
+	}
+	if err := h.resolve(ctx, q); err != nil {
+		return nil, err
 	}
 	persons, rows, err := h.read(ctx, tenantID, q)
 	if err != nil {
@@ -110,6 +115,9 @@ func (h *Handler) read(ctx context.Context, tenantID int64, q *query) (persons [
 // every employee whom the caller may see. How many they are is checked before
 // they are looked up.
 func (h *Handler) employees(ctx context.Context, q *query) ([]projection.Employee, error) {
+	if q.nobody {
+		return nil, nil
+	}
 	count := len(q.employees.GetIds()) + len(q.employees.GetQualifiers()) + len(q.employees.GetRefs())
 	if q.onlyOpen() {
 		if count == 0 {

@@ -138,3 +138,18 @@ func TestLeaveOfAShiftAcrossAClockChange(t *testing.T) {
 	got := f.read(window("2025-03-30", "2025-03-30", onlyShifts(), 1))
 	assert.Equal(t, []string{"30T03:30-30T06:00 03:30-06:00"}, hours(got.GetShifts()))
 }
+
+// A shift is the same whether the window ends with its first day or later.
+func TestLeaveBehindTheWindowCoversWhatReachesOutOfIt(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t)
+	f.employee(1, "UTC")
+	p := f.pattern(cycle(1, shift(1, "22:00", "06:00")))
+	f.span(span{employee: 1, from: "2025-03-01", to: "2025-03-02", pattern: p})
+	f.leaveEdit(1, 1, "2025-03-02", "03:00", "2025-03-02", "06:00", 3*3600, "")
+	for last, shown := range map[string]int{"2025-03-01": 0, "2025-03-02": 1} {
+		got := f.read(window("2025-03-01", last, []string{"SHIFTS", "LEAVEEDITS"}, 1))
+		assert.Equal(t, []string{"01T22:00-02T03:00 22:00-03:00"}, hours(got.GetShifts()), last)
+		assert.Len(t, got.GetLeaveEdits().GetLeaveEdits(), shown, "leave of a day behind the window is not shown")
+	}
+}

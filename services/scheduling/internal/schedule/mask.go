@@ -20,7 +20,7 @@ func (e *expansion) leave(rows []leaveRow, first int, employee int32, locks []lo
 	}
 	for i := range rows {
 		row := &rows[i]
-		if !e.needed[kindLeaveEdit] || row.last < e.days.From {
+		if !e.needed[kindLeaveEdit] || row.last < e.days.From || row.day >= e.days.To {
 			continue
 		}
 		added, err := e.item(&row.itemRow, kindLeaveEdit)

@@ -54,6 +54,12 @@ type query struct {
 	orders    []order
 	days      civil.Range
 	employees *commonv1.RefList
+	// What commons is asked for before: the days of a symbolic period, and the
+	// employees of a hyperfind query or of locations. If there are none of these,
+	// nobody is true.
+	period, hyperfind *commonv1.Ref
+	locations         []*commonv1.Ref
+	nobody            bool
 	// excludeOvernight leaves out shifts that began before the first day;
 	// excludeBreaks merges breaks into their neighbours.
 	excludeOvernight, excludeBreaks bool
@@ -92,60 +98,52 @@ func parse(req *schedulingv1.MultiReadScheduleRequest) (*query, error) {
 		w.GetEmployees() != nil, w.GetHyperFind() != nil, w.GetLocations() != nil); err != nil {
 		return nil, err
 	}
-	q.employees, q.days, err = parseWhere(w)
-	return q, err
+	return q, q.parseWhere(w)
 }
 
-func parseWhere(w *schedulingv1.ScheduleWhere) (*commonv1.RefList, civil.Range, error) {
-	if e := w.GetEmployees(); e != nil {
-		return parseEmployees("where.employees", e)
+func (q *query) parseWhere(w *schedulingv1.ScheduleWhere) error {
+	switch {
+	case w.GetEmployees() != nil:
+		return q.parseEmployees("where.employees", w.GetEmployees())
+	case w.GetHyperFind() != nil:
+		return q.parseHyperFind("where.hyperFind", w.GetHyperFind())
+	default:
+		return q.parseLocations("where.locations", w.GetLocations())
 	}
-	if h := w.GetHyperFind(); h != nil {
-		return nil, civil.Range{}, refuseHyperFind("where.hyperFind", h)
-	}
-	return nil, civil.Range{}, refuseLocations("where.locations", w.GetLocations())
 }
 
 // parseEmployees reads whose schedule is asked for, and when. A list that is
 // not there is as good as an empty one, which means every employee.
-func parseEmployees(path string, e *schedulingv1.EmployeeSchedules) (*commonv1.RefList, civil.Range, error) {
+func (q *query) parseEmployees(path string, e *schedulingv1.EmployeeSchedules) error {
 	nested := e.GetEmployees() != nil || e.GetDateRange() != nil
 	flat := e.GetEmployeeRefs() != nil || e.GetStartDate() != "" || e.GetEndDate() != ""
 	if nested && flat {
-		return nil, civil.Range{}, bothForms(path, "employees with dateRange", "employeeRefs with startDate and endDate")
+		return bothForms(path, "employees with dateRange", "employeeRefs with startDate and endDate")
 	}
-	list := e.GetEmployees()
+	q.employees = e.GetEmployees()
 	if flat {
-		list = e.GetEmployeeRefs()
+		q.employees = e.GetEmployeeRefs()
 	}
-	days, err := parseDays(path, e.GetDateRange(), e.GetStartDate(), e.GetEndDate())
-	return list, days, err
+	return q.parseDays(path, e.GetDateRange(), e.GetStartDate(), e.GetEndDate())
 }
 
-// refuseHyperFind checks the request and answers that its query does not
-// exist: none can be made yet.
-func refuseHyperFind(path string, h *schedulingv1.HyperFindSchedules) error {
+func (q *query) parseHyperFind(path string, h *schedulingv1.HyperFindSchedules) error {
 	nested := h.GetHyperFind() != nil || h.GetDateRange() != nil
 	flat := h.GetHyperFindRef() != nil || h.GetStartDate() != "" || h.GetEndDate() != ""
 	if nested && flat {
 		return bothForms(path, "hyperFind with dateRange", "hyperFindRef with startDate and endDate")
 	}
-	ref := h.GetHyperFind()
+	q.hyperfind = h.GetHyperFind()
 	if flat {
-		ref = h.GetHyperFindRef()
+		q.hyperfind = h.GetHyperFindRef()
 	}
-	if ref == nil {
+	if q.hyperfind == nil || !given(q.hyperfind) {
 		return fault.Invalid(codeMissing, path+".hyperFind is missing.")
 	}
-	if _, err := parseDays(path, h.GetDateRange(), h.GetStartDate(), h.GetEndDate()); err != nil {
-		return err
-	}
-	return fault.Newf(codeBadReference, http.StatusBadRequest, "Hyperfind query not found: %s.", describe(ref))
+	return q.parseDays(path, h.GetDateRange(), h.GetStartDate(), h.GetEndDate())
 }
 
-// refuseLocations checks the request and answers that its locations do not
-// exist: none can be made yet.
-func refuseLocations(path string, l *schedulingv1.LocationSchedules) error {
+func (q *query) parseLocations(path string, l *schedulingv1.LocationSchedules) error {
 	nested := l.GetLocations() != nil || l.GetDateRange() != nil
 	flat := l.GetLocationRefs() != nil || l.GetStartDate() != "" || l.GetEndDate() != ""
 	if nested && flat {
@@ -155,26 +153,21 @@ func refuseLocations(path string, l *schedulingv1.LocationSchedules) error {
 	if flat {
 		list = l.GetLocationRefs()
 	}
-	ref := firstRef(list)
-	if ref == nil {
+	if len(list.GetIds())+len(list.GetQualifiers())+len(list.GetRefs()) == 0 {
 		return fault.Invalid(codeMissing, path+".locations is missing.")
 	}
-	if _, err := parseDays(path, l.GetDateRange(), l.GetStartDate(), l.GetEndDate()); err != nil {
+	if err := exactlyOne(path+".locations", "ids, qualifiers and refs",
+		len(list.GetIds()) > 0, len(list.GetQualifiers()) > 0, len(list.GetRefs()) > 0); err != nil {
 		return err
 	}
-	return fault.Newf(codeUnknownOrgNode, http.StatusBadRequest, "Location not found: %s.", describe(ref))
-}
-
-func firstRef(list *commonv1.RefList) *commonv1.Ref {
-	switch {
-	case len(list.GetIds()) > 0:
-		return &commonv1.Ref{Id: &list.Ids[0]}
-	case len(list.GetQualifiers()) > 0:
-		return &commonv1.Ref{Qualifier: &list.Qualifiers[0]}
-	case len(list.GetRefs()) > 0:
-		return list.Refs[0]
+	q.locations = list.GetRefs()
+	for i := range list.GetIds() {
+		q.locations = append(q.locations, &commonv1.Ref{Id: &list.Ids[i]})
 	}
-	return nil
+	for i := range list.GetQualifiers() {
+		q.locations = append(q.locations, &commonv1.Ref{Qualifier: &list.Qualifiers[i]})
+	}
+	return q.parseDays(path, l.GetDateRange(), l.GetStartDate(), l.GetEndDate())
 }
 
 func bothForms(path, one, other string) error {
@@ -197,23 +190,22 @@ func exactlyOne(path, names string, given ...bool) error {
 	return fault.Newf(codeOneCriterion, http.StatusBadRequest, "%s: give exactly one of %s.", path, names)
 }
 
-// parseDays reads the days of a window, of which the last is included.
-func parseDays(path string, r *commonv1.DateRange, start, end string) (civil.Range, error) {
+// parseDays reads the days of a window, of which the last is included, or the
+// name of a period.
+func (q *query) parseDays(path string, r *commonv1.DateRange, start, end string) error {
 	if r != nil {
 		start, end = r.GetStartDate(), r.GetEndDate()
 		path += ".dateRange"
 	}
-	if period := r.GetSymbolicPeriod(); period != nil {
+	if q.period = r.GetSymbolicPeriod(); q.period != nil {
 		if start != "" || end != "" {
-			return civil.Range{}, bothForms(path, "symbolicPeriod", "startDate and endDate")
+			return bothForms(path, "symbolicPeriod", "startDate and endDate")
 		}
-		return civil.Range{}, noPeriod(period)
+		return nil
 	}
 	first, last, err := parseDates(path+".startDate", start, path+".endDate", end)
-	if err != nil {
-		return civil.Range{}, err
-	}
-	return civil.Through(first, last), nil
+	q.days = civil.Through(first, last)
+	return err
 }
 
 func parseDates(startPath, start, endPath, end string) (first, last civil.Date, err error) {
@@ -242,10 +234,6 @@ func parseDate(path, text string) (civil.Date, error) {
 		return 0, fault.Invalid(fault.CodeDate, path+": "+err.Error()+".")
 	}
 	return d.Clamp(), nil
-}
-
-func noPeriod(period *commonv1.Ref) error {
-	return fault.Newf(codeNoPeriod, http.StatusBadRequest, "Symbolic period not found: %s.", describe(period))
 }
 
 func parseSelect(names []string) (selection, error) {

@@ -2,16 +2,14 @@ package schedule
 
 import (
 	"fmt"
-	"net/http"
 
 	commonv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/common/v1"
 	schedulingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/scheduling/v1"
 
 	"github.com/rotaloom/rotaloom/pkg/civil"
-	"github.com/rotaloom/rotaloom/pkg/fault"
 )
 
-// parseGet reads the request for one employee. Its last day is not included;
+// parseGet reads the request for one employee, a hyperfind query or a location. Its last day is not included;
 // equal dates still mean that one day.
 func parseGet(req *schedulingv1.GetScheduleRequest) (*query, error) {
 	q := &query{
@@ -32,32 +30,28 @@ func parseGet(req *schedulingv1.GetScheduleRequest) (*query, error) {
 		given(employee), given(hyperfind), given(location)); err != nil {
 		return nil, err
 	}
-	if q.days, err = parseGetDays(req); err != nil {
-		return nil, err
-	}
 	switch {
 	case given(hyperfind):
-		return nil, fault.Newf(codeBadReference, http.StatusBadRequest, "Hyperfind query not found: %s.", describe(hyperfind))
+		q.hyperfind = hyperfind
 	case given(location):
-		return nil, fault.Newf(codeUnknownOrgNode, http.StatusBadRequest, "Location not found: %s.", describe(location))
+		q.locations = []*commonv1.Ref{location}
+	default:
+		q.employees = &commonv1.RefList{Refs: []*commonv1.Ref{employee}}
 	}
-	q.employees = &commonv1.RefList{Refs: []*commonv1.Ref{employee}}
-	return q, nil
+	return q, q.parseGetDays(req)
 }
 
-func parseGetDays(req *schedulingv1.GetScheduleRequest) (civil.Range, error) {
-	period := &commonv1.Ref{Id: req.SymbolicPeriodId, Qualifier: req.SymbolicPeriodName}
-	if given(period) {
+func (q *query) parseGetDays(req *schedulingv1.GetScheduleRequest) error {
+	if period := (&commonv1.Ref{Id: req.SymbolicPeriodId, Qualifier: req.SymbolicPeriodName}); given(period) {
 		if req.GetStartDate() != "" || req.GetEndDate() != "" {
-			return civil.Range{}, bothForms("query", "symbolic_period_id or symbolic_period_name", "start_date and end_date")
+			return bothForms("query", "symbolic_period_id or symbolic_period_name", "start_date and end_date")
 		}
-		return civil.Range{}, noPeriod(period)
+		q.period = period
+		return nil
 	}
 	first, end, err := parseDates("start_date", req.GetStartDate(), "end_date", req.GetEndDate())
-	if err != nil {
-		return civil.Range{}, err
-	}
-	return civil.Range{From: first, To: max(end, first.AddDays(1))}, nil
+	q.days = civil.Range{From: first, To: max(end, first.AddDays(1))}
+	return err
 }
 
 // given tells whether a ref names something.

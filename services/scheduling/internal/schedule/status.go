@@ -30,12 +30,11 @@ func (h *Handler) MultiReadScheduleStatus(ctx context.Context, req *schedulingv1
 	if err := exactlyOne("where", "employees and hyperFind", w.GetEmployees() != nil, w.GetHyperFind() != nil); err != nil {
 		return nil, err
 	}
-	if w.GetHyperFind() != nil {
-		return nil, refuseHyperFind("where.hyperFind", w.GetHyperFind())
-	}
 	q := &query{selected: selectAll}
-	var err error
-	if q.employees, q.days, err = parseEmployees("where.employees", w.GetEmployees()); err != nil {
+	if err := q.parseWhere(&schedulingv1.ScheduleWhere{Employees: w.GetEmployees(), HyperFind: w.GetHyperFind()}); err != nil {
+		return nil, err
+	}
+	if err := h.resolve(ctx, q); err != nil {
 		return nil, err
 	}
 	employees, err := h.employees(ctx, q)

@@ -45,8 +45,9 @@ SELECT employee_id, id, from_date, to_date
 FROM day_lock WHERE tenant_id = $1 AND employee_id = ANY($2) AND from_date < $4 AND to_date > $3
 ORDER BY employee_id, from_date`
 
-	// As with spans. From the lookback on: leave may cover the beginning of a
-	// shift that reaches into the window.
+	// As with spans. From the lookback on, and as far behind the window: leave may
+	// cover the beginning of a shift that reaches into the window, and the end of
+	// one that reaches out of it.
 	readLeave = `
 SELECT l.id, l.employee_id, l.version, l.from_day, l.to_day, l.body
 FROM unnest($2::bigint[]) AS e (employee) CROSS JOIN LATERAL (
@@ -139,7 +140,8 @@ func read(ctx context.Context, db pg.Querier, w want) (rows, error) {
 		batch.Queue(readHidden, w.tenantID, lows, highs).Query(out.scanHidden)
 		batch.Queue(readLocks, w.tenantID, w.employees, from, to).Query(out.scanLocks)
 		if w.leave {
-			batch.Queue(readLeave, w.tenantID, w.employees, from, to, LongestItem).Query(out.scanLeave)
+			late := w.days.To.AddDays(lookback).Time()
+			batch.Queue(readLeave, w.tenantID, w.employees, from, late, LongestItem).Query(out.scanLeave)
 		}
 	}
 	if w.open > 0 {

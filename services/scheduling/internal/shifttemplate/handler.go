@@ -124,14 +124,8 @@ func (h *Handler) MultiCreateShiftTemplates(ctx context.Context, req *scheduling
 	if err != nil {
 		return nil, err
 	}
-	failure, err := outcome.Failure()
-	if err != nil {
-		return nil, err
-	}
-	if failure != nil {
-		return &schedulingv1.ShiftTemplateList{Failure: failure}, rpc.PartialSuccess(ctx)
-	}
-	return &schedulingv1.ShiftTemplateList{ShiftTemplates: outcome.Successes()}, nil
+	done, failure, err := rpc.Settled(ctx, outcome)
+	return &schedulingv1.ShiftTemplateList{ShiftTemplates: done, Failure: failure}, err
 }
 
 // MultiReadShiftTemplates answers the templates that are named, in the order of

@@ -48,6 +48,49 @@ func LaneFor(existing []Assignment, made Assignment) (uint8, error) {
 	return 0, fmt.Errorf("%w: %d overlap with the new one", ErrTooManyLayers, bits.OnesCount16(taken))
 }
 
+// CheckDepth reports whether more assignments than there are lanes for them are visible on one of days. existing holds all
+// assignments of one term, or an employee's own, in any order. Lanes alone do not tell: those of assignments that were
+// far apart when they were made may be the same, and one that overrides hides others only while it is there.
+//
+// Errors wrap [ErrTooManyLayers].
+func CheckDepth(existing []Assignment, days civil.Range) error {
+	var near []Assignment
+	for i := range existing {
+		if existing[i].Days().Overlaps(days) {
+			near = append(near, existing[i])
+		}
+	}
+	slices.SortFunc(near, func(a, b Assignment) int { return before(&b, &a) })
+	edges := make([]civil.Date, 0, len(near)) // Nothing becomes deeper but where an assignment begins, or ends.
+	for i := range near {
+		edges = append(edges, max(near[i].From, days.From))
+		if near[i].To < days.To {
+			edges = append(edges, near[i].To)
+		}
+	}
+	slices.Sort(edges)
+	for _, day := range slices.Compact(edges) {
+		if depth := visible(near, day); depth > firstOwnLane {
+			return fmt.Errorf("%w: %d on %v", ErrTooManyLayers, depth, day)
+		}
+	}
+	return nil
+}
+
+// visible counts the assignments that show on a day. The list begins with the top layer.
+func visible(list []Assignment, day civil.Date) int {
+	depth := 0
+	for i := range list {
+		if !list[i].Days().Contains(day) {
+			continue
+		}
+		if depth++; list[i].Override || depth > firstOwnLane {
+			break
+		}
+	}
+	return depth
+}
+
 // freeLane returns the first free lane at or after the wished one, going on at 0 after the last. One must be free.
 func freeLane(taken uint16, wished uint8) uint8 {
 	ahead := bits.TrailingZeros16(^bits.RotateLeft16(taken, -int(wished)))

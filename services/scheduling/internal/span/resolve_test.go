@@ -241,6 +241,28 @@ func TestLaneFor(t *testing.T) {
 	}
 }
 
+func TestCheckDepth(t *testing.T) {
+	t.Parallel()
+	// All are in lane 0, as those are that were apart when they were made.
+	list := []span.Assignment{pattern(1, termA, 0, 30)}
+	for i := range 7 {
+		list = append(list, pattern(int64(i+2), termA, i, 10+i))
+	}
+	require.NoError(t, span.CheckDepth(list, days(0, 40)), "eight on day 6")
+	full := append(list, pattern(9, termA, 9, 12))
+	require.ErrorIs(t, span.CheckDepth(full, days(0, 40)), span.ErrTooManyLayers)
+	require.ErrorIs(t, span.CheckDepth(full, days(9, 10)), span.ErrTooManyLayers)
+	require.NoError(t, span.CheckDepth(full, days(10, 40)), "the day after the deepest one")
+	require.NoError(t, span.CheckDepth(full, days(0, 9)))
+
+	over := pattern(4, termA, 5, 20)
+	over.Seq, over.Override = 20, true
+	require.NoError(t, span.CheckDepth(append(full, over), days(0, 40)), "what is hidden does not count")
+	over.To = 9
+	require.ErrorIs(t, span.CheckDepth(append(full, over), days(0, 40)), span.ErrTooManyLayers, "it shows again")
+	assert.NoError(t, span.CheckDepth(nil, days(0, 40)))
+}
+
 func TestDiff(t *testing.T) {
 	t.Parallel()
 	a, b, c := wanted(pattern(1, 0, 0, 10), 8, 0, 10), wanted(pattern(2, 0, 0, 10), 9, 0, 10), wanted(pattern(3, 0, 5, 10), 8, 10, 20)

@@ -20,32 +20,65 @@ import (
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/span"
 )
 
-// layers are the assignments that hold now, by term.
-type layers map[int64][]span.Assignment
+// unnumbered is where the numbers of decisions begin that have none yet: after
+// all others.
+const unnumbered = int64(1) << 62
 
-func newLayers(list []assignment) layers {
-	l := layers{}
+// layers are the assignments that hold now, by term.
+type layers struct {
+	byTerm map[int64][]span.Assignment
+	next   int64
+}
+
+func newLayers(list []assignment) *layers {
+	l := &layers{byTerm: map[int64][]span.Assignment{}, next: unnumbered}
 	for i := range list {
 		l.put(&list[i])
 	}
 	return l
 }
 
-func (l layers) put(a *assignment) { l[a.termID] = append(l[a.termID], a.layer()) }
-
-// drop takes an assignment out.
-func (l layers) drop(a *assignment) {
-	l[a.termID] = slices.DeleteFunc(l[a.termID], func(other span.Assignment) bool { return other.ID == a.id })
+func (l *layers) put(a *assignment) {
+	layer := a.layer()
+	if layer.Seq == 0 {
+		l.next++
+		layer.Seq = l.next
+	}
+	l.byTerm[a.termID] = append(l.byTerm[a.termID], layer)
 }
 
-// lane chooses the lane of an assignment that is not in l. It refuses one for
+// add chooses the lane of a new assignment and puts it in. It refuses one for
 // which there is no room: the ids of entries tell apart no more.
-func (l layers) lane(path string, a *assignment) (uint8, error) {
-	lane, err := span.LaneFor(l[a.termID], a.layer())
-	if err != nil {
-		return 0, definition.Invalid(path, "lies on days for which the employment term has too many schedule patterns already").WithCause(err)
+func (l *layers) add(path string, a *assignment) error {
+	before := l.byTerm[a.termID]
+	var err error
+	if a.lane, err = span.LaneFor(before, a.layer()); err == nil {
+		l.put(a)
+		err = span.CheckDepth(l.byTerm[a.termID], a.days)
 	}
-	return lane, nil
+	if err != nil {
+		l.byTerm[a.termID] = before
+		return definition.Invalid(path, "lies on days for which the employment term has too many schedule patterns already").WithCause(err)
+	}
+	return nil
+}
+
+// change puts the parts of an edit in the place of what was there. Their lanes
+// stay, so that entries keep their ids. It refuses an edit after which too many
+// lie on a day: because a part has more days, or because it hides others on
+// fewer.
+func (l *layers) change(e *edit) error {
+	before := l.byTerm[e.before.termID]
+	l.byTerm[e.before.termID] = slices.DeleteFunc(slices.Clone(before), func(a span.Assignment) bool { return a.ID == e.before.id })
+	for i := range e.after {
+		l.put(&e.after[i])
+	}
+	if err := span.CheckDepth(l.byTerm[e.before.termID], e.concern().days); err != nil {
+		l.byTerm[e.before.termID] = before
+		return definition.Invalid(fmt.Sprintf("The %s %d", what, e.before.id),
+			"cannot be changed like this: too many schedule patterns of the employment term would lie on one day. End or remove others first").WithCause(err)
+	}
+	return nil
 }
 
 // store writes edits, whose parts are numbered, and starts their propagation.

@@ -217,8 +217,7 @@ func (h *Handler) place(ctx context.Context, tx pgx.Tx, tenantID int64, list []c
 	placed, used := edits[:0], definitions[:0]
 	for k, i := range positions {
 		made := &edits[k].after[0]
-		if made.lane, errs[i] = layers.lane(list[i].path, made); errs[i] == nil {
-			layers.put(made)
+		if errs[i] = layers.add(list[i].path, made); errs[i] == nil {
 			placed, used = append(placed, edits[k]), append(used, definitions[k])
 		}
 	}

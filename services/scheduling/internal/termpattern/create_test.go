@@ -59,7 +59,7 @@ VALUES (1, 1, '2025-03-03', '2025-03-10'), (1, 2, '2025-03-03', '2025-03-10'), (
 	require.NoError(t, err)
 	assert.True(t, proto.Equal(first, read), "what is read is what was answered")
 
-	assert.Equal(t, map[string]int{"schedule_pattern": 2, "pattern_assignment": 4, "propagation": 1, "outbox": 1}, w.Rows(t, tables...))
+	assert.Equal(t, map[string]int{"schedule_pattern": 2, "pattern_assignment": 4, "propagation": 1, "outbox": 3}, w.Rows(t, tables...))
 	var anchor, span string
 	var lanes []int16
 	require.NoError(t, w.Pool.QueryRow(w.Ctx, `SELECT

@@ -25,16 +25,6 @@ func same(a assignment) edit { return edit{before: a, after: []assignment{a}} }
 // changes tells whether there is anything to store.
 func (e *edit) changes() bool { return len(e.after) != 1 || e.after[0] != e.before }
 
-// grows tells whether a part has days that the assignment did not have.
-func (e *edit) grows() bool {
-	for i := range e.after {
-		if !e.before.days.Covers(e.after[i].days) {
-			return true
-		}
-	}
-	return false
-}
-
 // replacement is what a new pattern brings. Dates that are nil stay as they
 // are in the assignment that it replaces.
 type replacement struct {

@@ -63,7 +63,6 @@ func TestWithoutDays(t *testing.T) {
 			}
 			assert.Equal(t, c.left, left)
 			assert.Equal(t, !(len(left) == 1 && left[0] == a.days), e.changes())
-			assert.False(t, e.grows())
 		})
 	}
 }
@@ -82,7 +81,6 @@ func TestRecreate(t *testing.T) {
 	require.NoError(t, err)
 	assert.Equal(t, civil.Range{From: start, To: to}, e.after[0].days)
 	assert.Equal(t, anchor, e.after[0].anchor)
-	assert.True(t, e.grows())
 
 	early := day(t, "2025-03-02")
 	_, err = recreate("do", a, &replacement{dayCount: 14, to: &early})
@@ -107,7 +105,6 @@ func TestAsOfDate(t *testing.T) {
 	assert.Zero(t, changed.id)
 	assert.Zero(t, changed.seq)
 	assert.Equal(t, 1, e.shown)
-	assert.False(t, e.grows())
 
 	e, err = asOf("do", a, a.days.From, r)
 	require.NoError(t, err)
@@ -118,7 +115,6 @@ func TestAsOfDate(t *testing.T) {
 	e, err = asOf("do", a, day(t, "2025-03-31"), &replacement{dayCount: 14, to: &to})
 	require.NoError(t, err)
 	assert.Equal(t, civil.Forever, e.after[1].days.To)
-	assert.True(t, e.grows())
 
 	for _, outside := range []string{"2025-02-28", "2025-04-01"} {
 		_, err = asOf("do", a, day(t, outside), r)
@@ -137,7 +133,6 @@ func TestEndOn(t *testing.T) {
 	assert.Equal(t, a.seq, e.after[0].seq, "it is the same decision")
 	e, err = endOn("do", a, civil.Forever)
 	require.NoError(t, err)
-	assert.True(t, e.grows())
 	e, err = endOn("do", a, a.days.To)
 	require.NoError(t, err)
 	assert.False(t, e.changes())

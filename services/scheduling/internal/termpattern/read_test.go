@@ -151,3 +151,17 @@ func TestAnotherTenantSeesNothing(t *testing.T) {
 	_, err = w.client.ApplyCreateEmploymentTermSchedulePatterns(other, creation(adding(assigned(warehouse, "2025-03-03", ""))))
 	requireFault(t, err, "WFS-106607", 400, "")
 }
+
+func TestAssignmentsGoWithTheirTerm(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	made := w.create(t, assigned(warehouse, "2025-03-03", ""))
+	read := &schedulingv1.GetEmploymentTermSchedulePatternRequest{Id: made.GetId()}
+	_, err := w.client.GetEmploymentTermSchedulePattern(w.Ctx, read)
+	require.NoError(t, err)
+	w.exec(t, `UPDATE employment_term SET deleted = true, version = 2 WHERE tenant_id = 1 AND id = $1`, warehouse)
+	_, err = w.client.GetEmploymentTermSchedulePattern(w.Ctx, read)
+	requireFault(t, err, definition.CodeUnknown, 404, "")
+	_, err = w.client.DeleteEmploymentTermSchedulePattern(w.Ctx, &schedulingv1.DeleteEmploymentTermSchedulePatternRequest{Id: made.GetId()})
+	requireFault(t, err, definition.CodeUnknown, 404, "")
+}

@@ -30,10 +30,12 @@ func lock(ctx context.Context, tx pgx.Tx, tenantID int64, termIDs []int64) error
 }
 
 // selectTerms finds the terms of assignments. An assignment never moves to
-// another term.
+// another term, and goes with it.
 const selectTerms = `
-SELECT DISTINCT employment_term_id FROM pattern_assignment
-WHERE tenant_id = $1 AND id = ANY($2) AND employment_term_id IS NOT NULL AND believed_until = 'infinity'`
+SELECT DISTINCT a.employment_term_id FROM pattern_assignment a
+LEFT JOIN employment_term t ON t.tenant_id = a.tenant_id AND t.id = a.employment_term_id
+WHERE a.tenant_id = $1 AND a.id = ANY($2) AND a.employment_term_id IS NOT NULL AND a.believed_until = 'infinity'
+  AND NOT coalesce(t.deleted, false)`
 
 func termsOf(ctx context.Context, db pg.Querier, tenantID int64, ids []int64) ([]int64, error) {
 	rows, err := db.Query(ctx, selectTerms, tenantID, ids)
@@ -48,7 +50,8 @@ func termsOf(ctx context.Context, db pg.Querier, tenantID int64, ids []int64) ([
 }
 
 // selectCurrent reads what holds now: one assignment, or those of terms that
-// overlap with a window.
+// overlap with a window. A term can be deleted while it has patterns, but not
+// while it has persons: its assignments concern nobody, and are gone with it.
 const selectCurrent = `
 SELECT a.id, a.version, a.employment_term_id, coalesce(t.name, ''),
        coalesce(t.allows_inheritance, true), a.from_date, a.to_date, a.pattern_id, a.day_count,
@@ -56,7 +59,7 @@ SELECT a.id, a.version, a.employment_term_id, coalesce(t.name, ''),
 FROM pattern_assignment a
 LEFT JOIN employment_term t ON t.tenant_id = a.tenant_id AND t.id = a.employment_term_id
 LEFT JOIN propagation p ON p.tenant_id = a.tenant_id AND p.id = a.propagation_id
-WHERE a.tenant_id = $1 AND a.believed_until = 'infinity' AND `
+WHERE a.tenant_id = $1 AND a.believed_until = 'infinity' AND NOT coalesce(t.deleted, false) AND `
 
 const (
 	selectOne    = selectCurrent + `a.employment_term_id IS NOT NULL AND a.id = $2`

@@ -237,7 +237,7 @@ func (h *Handler) putPattern(ctx context.Context, tx pgx.Tx, tenantID int64, edi
 }
 
 // one makes the edit of an assignment and keeps the layers up to date.
-func (u *update) one(a assignment, b *bringing, layers layers) (edit, error) {
+func (u *update) one(a assignment, b *bringing, layers *layers) (edit, error) {
 	var r *replacement
 	if b != nil {
 		r = &b.replacement
@@ -250,20 +250,10 @@ func (u *update) one(a assignment, b *bringing, layers layers) (edit, error) {
 	if err != nil {
 		return edit{}, err
 	}
-	layers.drop(&a)
-	for i := range e.after {
-		part := &e.after[i]
-		// Its lane stays, so that entries keep their ids. There must be one free,
-		// though, on the days that are new.
-		if e.grows() {
-			if _, err := layers.lane(fmt.Sprintf("The %s %d", what, a.id), part); err != nil {
-				layers.put(&a)
-				return edit{}, err
-			}
+	if e.changes() {
+		if err := layers.change(&e); err != nil {
+			return edit{}, err
 		}
-	}
-	for i := range e.after {
-		layers.put(&e.after[i])
 	}
 	return e, nil
 }

@@ -276,6 +276,60 @@ func TestAnAssignmentMayNotGrowWhereThereIsNoRoom(t *testing.T) {
 	requireFault(t, err, definition.CodeInvalid, 400, "too many schedule patterns")
 }
 
+// What was apart when it was made has the same lane: only counting tells that
+// there is no room.
+func TestAssignmentsThatWereApartMayNotAllGrowOverOneDay(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	var list []int64
+	for _, month := range []string{"01", "02", "03", "04", "05", "06", "07", "08", "09"} {
+		list = append(list, w.create(t, assigned(warehouse, "2025-"+month+"-01", "2025-"+month+"-20")).GetId())
+	}
+	before := w.Rows(t, tables...)
+	_, _, err := w.update(ending("", list...), false)
+	requireFault(t, err, definition.CodeInvalid, 400, "too many schedule patterns")
+	assert.Equal(t, before, w.Rows(t, tables...))
+
+	_, _, err = w.update(ending("", list[:7]...), false)
+	require.NoError(t, err)
+	w.create(t, assigned(warehouse, "2025-10-01", ""))
+	_, err = w.client.ApplyCreateEmploymentTermSchedulePatterns(w.Ctx, creation(adding(assigned(warehouse, "2025-10-01", ""))))
+	requireFault(t, err, definition.CodeInvalid, 400, "too many schedule patterns")
+	_, _, err = w.update(ending("2025-09-30", list[0]), false)
+	require.NoError(t, err)
+	w.create(t, assigned(warehouse, "2025-10-01", ""))
+}
+
+func TestWhatReplacesOthersMayNotGoWhenTooManyComeBack(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	add := func(override bool) (id int64) {
+		t.Helper()
+		answer, err := w.client.ApplyCreateEmploymentTermSchedulePatterns(w.Ctx, creation(&schedulingv1.GroupSchedulePatternCreate{
+			Override: &override, GroupSchedulePattern: assigned(warehouse, "2025-03-03", "2025-03-31"),
+		}))
+		require.NoError(t, err)
+		return answer.GetResults()[0].GetGroupSchedulePattern().GetId()
+	}
+	for range 5 {
+		add(false)
+	}
+	over := add(true)
+	var above []int64
+	for range 4 {
+		above = append(above, add(false))
+	}
+	remove := func(id int64) error {
+		_, err := w.client.DeleteEmploymentTermSchedulePattern(w.Ctx, &schedulingv1.DeleteEmploymentTermSchedulePatternRequest{Id: id})
+		return err
+	}
+	requireFault(t, remove(over), definition.CodeInvalid, 400, "too many schedule patterns")
+	_, _, err := w.update(removing("2025-03-10", "2025-03-11", over), false)
+	requireFault(t, err, definition.CodeInvalid, 400, "too many schedule patterns")
+	require.NoError(t, remove(above[0]))
+	require.NoError(t, remove(over))
+}
+
 func TestDelete(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

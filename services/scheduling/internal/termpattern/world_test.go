@@ -193,7 +193,7 @@ SELECT '/v1/scheduling/propagations/' || id, employment_term_ids FROM propagatio
 	w.members.lock.Lock()
 	defer w.members.lock.Unlock()
 	assert.Subset(t, w.members.terms, terms, "their members were waited for before")
-	rows := w.Rows(t, "propagation", "outbox")
-	assert.Equal(t, rows["propagation"], rows["outbox"])
+	rows := w.Rows(t, "propagation", "schedule_pattern", "outbox")
+	assert.Equal(t, rows["propagation"]+rows["schedule_pattern"], rows["outbox"], "each pattern is told once")
 	assert.EqualValues(t, rows["propagation"], w.woken.Load())
 }

@@ -19,6 +19,7 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/boot"
 	"github.com/rotaloom/rotaloom/pkg/bus"
 	"github.com/rotaloom/rotaloom/pkg/clock"
+	"github.com/rotaloom/rotaloom/pkg/obs"
 	"github.com/rotaloom/rotaloom/pkg/revocation"
 	"github.com/rotaloom/rotaloom/services/auth"
 	"github.com/rotaloom/rotaloom/services/commons"
@@ -105,6 +106,7 @@ func serveEdge(cfg Config, app *boot.App, conns gateway.Conns, listener net.List
 		return err
 	}
 	cfg.Edge.TokenIssuer, cfg.Edge.TokenAudience = cfg.Auth.Issuer, cfg.Auth.Audience
+	cfg.Edge.Metrics = obs.ForService(app.Registry, "gateway")
 	edge, err := gateway.New(cfg.Edge, conns, app.Log)
 	if err != nil {
 		return err

@@ -60,7 +60,7 @@ func startServices(ctx context.Context, cfg Config, app *boot.App, folder *state
 	if err != nil {
 		return conns, err
 	}
-	platformService, err := h.startPlatform(ctx, commonsService, timekeepingService, schedulingService)
+	platformService, err := h.startPlatform(ctx, authService, commonsService, timekeepingService, schedulingService)
 	if err != nil {
 		return conns, err
 	}
@@ -93,7 +93,6 @@ func (h *house) engines(ctx context.Context, name string, sets []pg.Migrations) 
 	if err != nil {
 		return e, err
 	}
-	serve.Trail(h.app, h.cfg.Audit, e.Pool, e.Log)
 	if e.NATS, err = h.broker.Connect(name); err != nil {
 		return e, err
 	}
@@ -103,12 +102,16 @@ func (h *house) engines(ctx context.Context, name string, sets []pg.Migrations) 
 
 // open makes a service part of the process, and answers the way to it.
 func (h *house) open(name string, e serve.Engines, s serve.Service) (*rpc.Local, error) {
-	chain, err := serve.Chain(rpc.Config{}, h.tokens, h.keys, h.revocations, e.Log, e.Registry)
+	refusals, err := serve.Trail(h.app, h.cfg.Audit, e.Pool, e.Registry, e.Log)
+	if err != nil {
+		return nil, err
+	}
+	chain, err := serve.Chain(rpc.Config{}, h.tokens, h.keys, h.revocations, refusals, e.Log, e.Registry)
 	if err != nil {
 		return nil, err
 	}
 	local := rpc.NewLocal(chain)
-	s.Register(local)
+	serve.Register(local, s, e.Pool)
 	serve.Add(h.app, name, s)
 	h.app.Go(boot.StageServers, name+" calls", func(ctx context.Context) error {
 		<-ctx.Done()
@@ -208,7 +211,7 @@ func (h *house) startScheduling(ctx context.Context, commonsService, timekeeping
 	return h.open("scheduling", e, service.WithPropagator())
 }
 
-func (h *house) startPlatform(ctx context.Context, commonsService, timekeepingService, schedulingService *rpc.Local) (*rpc.Local, error) {
+func (h *house) startPlatform(ctx context.Context, authService, commonsService, timekeepingService, schedulingService *rpc.Local) (*rpc.Local, error) {
 	e, err := h.engines(ctx, "platform", platform.Migrations())
 	if err != nil {
 		return nil, err
@@ -216,7 +219,7 @@ func (h *house) startPlatform(ctx context.Context, commonsService, timekeepingSe
 	cfg := h.cfg.Platform
 	cfg.BodyBytes = h.cfg.Edge.BodyLimit
 	service, err := platform.New(ctx, cfg, platform.Deps{
-		Pool: e.Pool, Log: e.Log, Commons: commonsService.Conn("platform", nil),
+		Pool: e.Pool, Log: e.Log, Auth: authService.Conn("platform", nil), Commons: commonsService.Conn("platform", nil),
 		Timekeeping: timekeepingService.Conn("platform", nil), Scheduling: schedulingService.Conn("platform", nil),
 	})
 	if err != nil {

@@ -6,7 +6,6 @@ import (
 	"log/slog"
 	"path/filepath"
 
-	"github.com/rotaloom/rotaloom/pkg/clock"
 	"github.com/rotaloom/rotaloom/pkg/pg"
 	"github.com/rotaloom/rotaloom/services/auth"
 	"github.com/rotaloom/rotaloom/services/standalone/internal/privatepg"
@@ -38,17 +37,5 @@ func (t *task[C, P]) Do(ctx context.Context, log *slog.Logger, out io.Writer) er
 	if err != nil {
 		return err
 	}
-	pool, err := pg.Open(ctx, pg.Config{URL: url}, log)
-	if err != nil {
-		return err
-	}
-	defer pool.Close()
-	service, err := auth.New(ctx, t.Auth, auth.Deps{Pool: pool, Log: log, Clock: clock.System{}})
-	if err != nil {
-		return err
-	}
-	if err := service.Check(ctx); err != nil {
-		return err
-	}
-	return P(&t.Command).Operate(ctx, service, out)
+	return auth.Do(ctx, pg.Config{URL: url}, t.Auth, P(&t.Command), log, out)
 }

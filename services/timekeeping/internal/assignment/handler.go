@@ -128,15 +128,8 @@ func readCriterion(c *timekeepingv1.EmployeeCriterion) ([]person.Key, error) {
 
 // answer gives the outcome of an operation on several persons.
 func answer(ctx context.Context, out *bulk.Outcome[*timekeepingv1.PersonEmploymentTerms, *timekeepingv1.PersonEmploymentTerms]) (*timekeepingv1.PersonEmploymentTermsList, error) {
-	failure, err := out.Failure()
-	if err != nil {
-		return nil, err
-	}
-	if failure != nil {
-		failure.ErrorCode = fault.CodeBulkFailed // What operations on persons say.
-		return &timekeepingv1.PersonEmploymentTermsList{Failure: failure}, rpc.PartialSuccess(ctx)
-	}
-	return &timekeepingv1.PersonEmploymentTermsList{Persons: out.Successes()}, nil
+	done, failure, err := rpc.SettledAs(ctx, out, fault.CodeBulkFailed) // What operations on persons say.
+	return &timekeepingv1.PersonEmploymentTermsList{Persons: done, Failure: failure}, err
 }
 
 func identity(key person.Key) *timekeepingv1.EmployeeIdentity {

@@ -17,6 +17,8 @@ import (
 type held struct {
 	version int64
 	list    []membership
+	// request is the number of the newest term request that was carried out.
+	request int64
 }
 
 // lock answers what the persons have, and keeps others from changing it until
@@ -26,7 +28,7 @@ func lock(ctx context.Context, tx pgx.Tx, tenantID int64, persons []int64) (map[
 	batch.Queue(`INSERT INTO membership_head (tenant_id, person_id)
 		SELECT $1, q.id FROM unnest($2::bigint[]) AS q (id) ORDER BY q.id
 		ON CONFLICT DO NOTHING`, tenantID, persons)
-	batch.Queue(`SELECT person_id, version FROM membership_head
+	batch.Queue(`SELECT person_id, version, term_request FROM membership_head
 		WHERE tenant_id = $1 AND person_id = ANY($2) ORDER BY person_id FOR UPDATE`, tenantID, persons)
 	// A statement of its own: it sees what the holders of the locks committed.
 	batch.Queue(`SELECT person_id, employment_term_id, from_date, to_date FROM membership
@@ -51,9 +53,9 @@ func readLocked(results pgx.BatchResults, n int) (map[int64]*held, error) {
 	if err != nil {
 		return nil, err
 	}
-	var id, version int64
-	if _, err := pgx.ForEachRow(heads, []any{&id, &version}, func() error {
-		out[id] = &held{version: version}
+	var id, version, request int64
+	if _, err := pgx.ForEachRow(heads, []any{&id, &version, &request}, func() error {
+		out[id] = &held{version: version, request: request}
 		return nil
 	}); err != nil {
 		return nil, err

@@ -140,7 +140,7 @@ func cutAll(now map[int64]*held, ends map[int64][]civil.Range) map[int64]*held {
 			after = rewrite(after, days, nil)
 		}
 		if !slices.Equal(h.list, after) {
-			changed[id] = &held{version: h.version + 1, list: after}
+			changed[id] = &held{version: h.version + 1, list: after, request: h.request}
 		}
 	}
 	return changed

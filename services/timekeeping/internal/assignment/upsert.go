@@ -176,7 +176,7 @@ func rewriteAll(now map[int64]*held, items []*item) map[int64]*held {
 	changed := make(map[int64]*held, len(now))
 	for id, h := range now {
 		if !slices.Equal(h.list, after[id]) {
-			changed[id] = &held{version: h.version + 1, list: after[id]}
+			changed[id] = &held{version: h.version + 1, list: after[id], request: h.request}
 		}
 	}
 	return changed
@@ -195,7 +195,7 @@ func changedEvent(changed map[int64]*held) *timekeepingv1.MembershipsChanged {
 
 // state is what other domains keep of a person's assignments.
 func (h *held) state(personID int64) *timekeepingv1.PersonMemberships {
-	out := &timekeepingv1.PersonMemberships{PersonId: personID, Version: h.version}
+	out := &timekeepingv1.PersonMemberships{PersonId: personID, Version: h.version, TermRequest: h.request}
 	for _, m := range h.list {
 		out.Memberships = append(out.Memberships, &timekeepingv1.Membership{
 			EmploymentTermId: m.term, From: m.days.From.String(), To: m.days.To.String(),

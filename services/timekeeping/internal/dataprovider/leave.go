@@ -3,6 +3,8 @@ package dataprovider
 import (
 	"context"
 	"fmt"
+	"maps"
+	"slices"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
@@ -50,12 +52,16 @@ func newLeave(pool *pgxpool.Pool) *dataelement.Table[leave] {
 }
 
 const readCases = `
-SELECT employee_id, from_date - '1970-01-01'::date, to_date - '1970-01-01'::date, body FROM leave_case
-WHERE tenant_id = $1 AND employee_id = ANY($2) AND from_date < $4 AND to_date > $3 ORDER BY employee_id, from_date, id`
+SELECT employee_id, from_date - '1970-01-01'::date, to_date - '1970-01-01'::date, body
+FROM unnest($2::bigint[]) AS e (employee) CROSS JOIN LATERAL (
+    SELECT * FROM leave_case WHERE tenant_id = $1 AND employee_id = e.employee AND from_date < $4 AND to_date > $3 OFFSET 0
+) AS c ORDER BY employee_id, from_date, id`
 
 const readEdits = `
-SELECT employee_id, from_day - '1970-01-01'::date, body FROM leave_edit
-WHERE tenant_id = $1 AND employee_id = ANY($2) AND from_day < $4 AND from_day >= $3 ORDER BY employee_id, from_day, id`
+SELECT employee_id, from_day - '1970-01-01'::date, body
+FROM unnest($2::bigint[]) AS e (employee) CROSS JOIN LATERAL (
+    SELECT * FROM leave_edit WHERE tenant_id = $1 AND employee_id = e.employee AND from_day < $4 AND from_day >= $3 OFFSET 0
+) AS l ORDER BY employee_id, from_day, id`
 
 func loadLeave(ctx context.Context, pool *pgxpool.Pool, ids []int64, days civil.Range, needs uint64) ([]*leave, error) {
 	tenantID, _ := tenant.From(ctx)
@@ -67,6 +73,7 @@ func loadLeave(ctx context.Context, pool *pgxpool.Pool, ids []int64, days civil.
 		}
 		out[i] = found[id]
 	}
+	ids = slices.Sorted(maps.Keys(found)) // Each once.
 	batch := &pgx.Batch{}
 	if needs&needCases != 0 {
 		batch.Queue(readCases, tenantID, ids, days.From.Time(), days.To.Time()).Query(func(rows pgx.Rows) error { return scanCases(rows, found) })

@@ -3,6 +3,8 @@ package dataprovider
 import (
 	"context"
 	"fmt"
+	"maps"
+	"slices"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
@@ -56,15 +58,21 @@ func newTerms(pool *pgxpool.Pool) *dataelement.Table[terms] {
 	}
 }
 
+// Each employee is a search of its own in the index: OFFSET 0 keeps it so, with
+// = ANY many employees are looked for in the whole table. This is so of all
+// statements of the providers.
 const readMemberships = `
 SELECT m.person_id, m.from_date - '1970-01-01'::date, m.to_date - '1970-01-01'::date, t.id, t.name, t.allows_inheritance
-FROM membership m JOIN employment_term t ON t.tenant_id = m.tenant_id AND t.id = m.employment_term_id
-WHERE m.tenant_id = $1 AND m.person_id = ANY($2) ORDER BY m.person_id, m.from_date`
+FROM unnest($2::bigint[]) AS e (employee)
+CROSS JOIN LATERAL (SELECT * FROM membership WHERE tenant_id = $1 AND person_id = e.employee OFFSET 0) AS m
+CROSS JOIN LATERAL (SELECT * FROM employment_term WHERE tenant_id = $1 AND id = m.employment_term_id OFFSET 0) AS t
+ORDER BY m.person_id, m.from_date`
 
 const readTerminations = `
 SELECT t.person_id, lower(r) - '1970-01-01'::date, coalesce(upper(r), '3000-01-01') - '1970-01-01'::date
-FROM termination t CROSS JOIN LATERAL unnest(t.days) AS r
-WHERE t.tenant_id = $1 AND t.person_id = ANY($2) ORDER BY t.person_id, 2`
+FROM unnest($2::bigint[]) AS e (employee)
+CROSS JOIN LATERAL (SELECT * FROM termination WHERE tenant_id = $1 AND person_id = e.employee OFFSET 0) AS t
+CROSS JOIN LATERAL unnest(t.days) AS r ORDER BY t.person_id, 2`
 
 func loadTerms(ctx context.Context, pool *pgxpool.Pool, ids []int64) ([]*terms, error) {
 	tenantID, _ := tenant.From(ctx)
@@ -76,6 +84,7 @@ func loadTerms(ctx context.Context, pool *pgxpool.Pool, ids []int64) ([]*terms, 
 		}
 		out[i] = found[id]
 	}
+	ids = slices.Sorted(maps.Keys(found)) // Each once.
 	batch := &pgx.Batch{}
 	batch.Queue(readMemberships, tenantID, ids).Query(func(rows pgx.Rows) error {
 		var id int64

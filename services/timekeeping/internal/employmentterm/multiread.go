@@ -62,19 +62,12 @@ func (h *Handler) MultiReadEmploymentTerms(ctx context.Context, req *timekeeping
 
 // answer gives the outcome under the umbrella code of employment terms.
 func answer(ctx context.Context, out *bulk.Outcome[*commonv1.Ref, *timekeepingv1.EmploymentTerm]) (*timekeepingv1.EmploymentTermList, error) {
-	failure, err := out.Failure()
+	done, failure, err := rpc.SettledAs(ctx, out, CodeSome)
 	if fault.HasCode(err, fault.CodeBulkFailed) {
 		all := fault.FromError(err)
 		return nil, fault.Invalid(CodeSome, all.Message).WithDetails(all.Details)
 	}
-	if err != nil {
-		return nil, err
-	}
-	if failure != nil {
-		failure.ErrorCode = CodeSome
-		return &timekeepingv1.EmploymentTermList{Failure: failure}, rpc.PartialSuccess(ctx)
-	}
-	return &timekeepingv1.EmploymentTermList{EmploymentTerms: out.Successes()}, nil
+	return &timekeepingv1.EmploymentTermList{EmploymentTerms: done, Failure: failure}, err
 }
 
 func (w wanted) ref() *commonv1.Ref {

@@ -56,14 +56,8 @@ func (h *Handler) MultiCreateLeaveCases(ctx context.Context, req *timekeepingv1.
 	if err != nil {
 		return nil, err
 	}
-	failure, err := out.Failure()
-	if err != nil {
-		return nil, err
-	}
-	if failure != nil {
-		return &timekeepingv1.LeaveCaseList{Failure: failure}, rpc.PartialSuccess(ctx)
-	}
-	return &timekeepingv1.LeaveCaseList{LeaveCases: out.Successes()}, nil
+	done, failure, err := rpc.Settled(ctx, out)
+	return &timekeepingv1.LeaveCaseList{LeaveCases: done, Failure: failure}, err
 }
 
 // employeesOf finds the employees of new cases at once.
@@ -140,6 +134,15 @@ func statusFilter(ref *commonv1.Ref) (*leavesetup.Entry, error) {
 
 // Employees answers the ids of the employees that a list names, each once.
 func Employees(ctx context.Context, persons *person.Directory, tenantID int64, list *commonv1.RefList) ([]int64, error) {
+	given := 0
+	for _, n := range []int{len(list.GetIds()), len(list.GetQualifiers()), len(list.GetRefs())} {
+		if n > 0 {
+			given++
+		}
+	}
+	if given > 1 {
+		return nil, fault.Invalid(fault.CodeInput, "employees needs exactly one of ids, qualifiers and refs.")
+	}
 	refs := append([]*commonv1.Ref(nil), list.GetRefs()...)
 	for _, id := range list.GetIds() {
 		refs = append(refs, &commonv1.Ref{Id: &id})

@@ -8,6 +8,7 @@ import (
 	"github.com/jackc/pgx/v5"
 	"google.golang.org/protobuf/proto"
 
+	"github.com/rotaloom/rotaloom/pkg/authn"
 	"github.com/rotaloom/rotaloom/pkg/civil"
 	"github.com/rotaloom/rotaloom/pkg/fault"
 	"github.com/rotaloom/rotaloom/pkg/pg"
@@ -164,7 +165,11 @@ func Find(ctx context.Context, db pg.Querier, tenantID int64, visible rows.Set, 
 	}
 	out := make([]*Case, len(refs))
 	for i, ref := range refs {
-		if out[i] = named(found, ref); out[i] == nil || !visible.Has(out[i].EmployeeID) {
+		if out[i] = named(found, ref); out[i] == nil {
+			return nil, Unknown(ref)
+		}
+		if !visible.Has(out[i].EmployeeID) {
+			authn.Hidden(ctx)
 			return nil, Unknown(ref)
 		}
 	}
@@ -222,4 +227,17 @@ func taken(err error, body *timekeepingv1.LeaveCase) error {
 		return fault.Invalid(CodeNotUnique, fmt.Sprintf("Another leave case has the code %q.", body.GetCode())).WithCause(err)
 	}
 	return fmt.Errorf("store leave case: %w", err)
+}
+
+// One answers the case that a ref names, for somebody who sees the visible
+// employees.
+func One(ctx context.Context, db pg.Querier, tenantID int64, visible rows.Set, ref *commonv1.Ref) (*Case, error) {
+	if ref == nil {
+		return nil, fault.Invalid(CodeCaseMissing, "The leave case is missing: name it by its id or its code.")
+	}
+	found, err := Find(ctx, db, tenantID, visible, []*commonv1.Ref{ref}, false)
+	if err != nil {
+		return nil, err
+	}
+	return found[0], nil
 }

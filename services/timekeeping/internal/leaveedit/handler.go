@@ -9,6 +9,7 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 	"google.golang.org/protobuf/types/known/emptypb"
 
+	"github.com/rotaloom/rotaloom/pkg/authn"
 	"github.com/rotaloom/rotaloom/pkg/civil"
 	"github.com/rotaloom/rotaloom/pkg/fault"
 	"github.com/rotaloom/rotaloom/pkg/pg"
@@ -193,7 +194,11 @@ func (h *Handler) find(ctx context.Context, tenantID, id int64) (row, *leavecase
 		return row{}, nil, err
 	}
 	r, ok := found[id]
-	if !ok || !visible.Has(r.employeeID) {
+	if ok && !visible.Has(r.employeeID) {
+		authn.Hidden(ctx)
+		ok = false
+	}
+	if !ok {
 		return row{}, nil, fault.NotFound(CodeUnknown, unknown(id).Message)
 	}
 	cases, err := leavecase.ByIDs(ctx, h.pool, tenantID, []int64{r.caseID})

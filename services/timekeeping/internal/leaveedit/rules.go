@@ -5,6 +5,7 @@ package leaveedit
 import (
 	"fmt"
 	"net/http"
+	"strings"
 
 	"google.golang.org/protobuf/proto"
 
@@ -38,12 +39,18 @@ const (
 type draft struct {
 	id          int64 // of the edit that it changes; 0 for a new one
 	first, last civil.Date
-	body        *timekeepingv1.LeaveEdit
+	// overnight says that the edit ends on the day after it began, at the same
+	// time at the latest.
+	overnight bool
+	body      *timekeepingv1.LeaveEdit
 }
 
 // newDraft checks an edit as it was sent. Edits without a start of their own
 // begin at clock, unless that is nil.
 func newDraft(sent *timekeepingv1.LeaveEdit, clock *civil.TimeOfDay, c *leavecase.Case, zone *civil.Zone) (*draft, error) {
+	if err := checkOwner(sent, c); err != nil {
+		return nil, err
+	}
 	body := proto.CloneOf(sent)
 	if err := checkSegments(body); err != nil {
 		return nil, err
@@ -56,6 +63,9 @@ func newDraft(sent *timekeepingv1.LeaveEdit, clock *civil.TimeOfDay, c *leavecas
 	if err := d.times(day, clock, zone); err != nil {
 		return nil, err
 	}
+	if d.overnight && d.last == c.Days.To {
+		d.last = d.first // The night that begins on the case's last day is the case's.
+	}
 	if days := civil.Through(d.first, d.last); !c.Days.Covers(days) {
 		return nil, fault.Invalid(CodeOutsideCase, fmt.Sprintf("The leave edit from %s to %s lies outside of leave case %s, from %s to %s.",
 			d.first, d.last, c.Code(), c.Days.From, c.Days.To.AddDays(-1)))
@@ -64,6 +74,29 @@ func newDraft(sent *timekeepingv1.LeaveEdit, clock *civil.TimeOfDay, c *leavecas
 	body.Id, body.LeaveCase, body.LeaveCaseShortName, body.Employee = nil, nil, "", nil
 	body.Category, body.Reason, body.Frequency, body.InMemory = nil, nil, nil, nil
 	return d, nil
+}
+
+// checkOwner refuses an edit that says that it is of another case or employee:
+// it would be taken from somebody else than the caller means. What an answer
+// says of an edit can be sent back.
+func checkOwner(sent *timekeepingv1.LeaveEdit, c *leavecase.Case) error {
+	of, who := c.Ref(), c.Employee()
+	if ref := sent.GetLeaveCase(); differs(ref.GetId(), of.GetId(), ref.GetQualifier(), of.GetQualifier()) {
+		return fault.Invalid(CodeOtherCase, fmt.Sprintf("The leave edit names another leave case than %s.", c.Code()))
+	}
+	if ref := sent.GetEmployee(); differs(ref.GetId(), who.GetId(), ref.GetQualifier(), who.GetQualifier()) {
+		return fault.Invalid(fault.CodeInput, fmt.Sprintf("The leave edit names another employee than leave case %s.", c.Code()))
+	}
+	return nil
+}
+
+// differs compares a ref with another one. The id counts; without one, the
+// qualifier, in any case, as codes are compared; without both, nothing does.
+func differs(id, otherID int64, qualifier, other string) bool {
+	if id != 0 {
+		return id != otherID
+	}
+	return qualifier != "" && !strings.EqualFold(qualifier, other)
 }
 
 // dayOf answers the day that an edit belongs to.
@@ -129,6 +162,7 @@ func (d *draft) times(day civil.Date, clock *civil.TimeOfDay, zone *civil.Zone) 
 	}
 	lastMoment, _ := civil.DateTime{Date: end.Date, Seconds: end.Seconds - 1}.Clock()
 	d.last = max(day, lastMoment)
+	d.overnight = end.Date == start.Date+1 && end.Seconds <= start.Seconds
 	if civil.Through(d.first, d.last).Days() > longest {
 		return tooMuch("A leave edit touches more than %d days.", longest)
 	}
@@ -173,11 +207,7 @@ func checkOverrides(segments []*timekeepingv1.LeaveOverrideSegment) error {
 	if len(segments) > maxOverrides {
 		return tooMuch("A leave edit has more than %d override segments.", maxOverrides)
 	}
-	type key struct {
-		id   int64
-		name string
-	}
-	seen := map[key]bool{}
+	ids, names := map[int64]bool{}, map[string]bool{}
 	for i, s := range segments {
 		code := s.GetPayCode()
 		if code == nil || code.Id == nil && code.GetQualifier() == "" {
@@ -186,14 +216,15 @@ func checkOverrides(segments []*timekeepingv1.LeaveOverrideSegment) error {
 		if len(code.GetQualifier())+len(code.GetName())+len(code.GetLocalizedQualifier()) > maxPayCode {
 			return tooMuch("The names of a pay code have more than %d bytes.", maxPayCode)
 		}
-		k := key{id: code.GetId()}
-		if code.Id == nil {
-			k.name = code.GetQualifier()
-		}
-		if seen[k] {
+		if code.Id != nil && ids[code.GetId()] || names[code.GetQualifier()] {
 			return fault.Invalid(CodeTypeRepeated, fmt.Sprintf("overrideSegments[%d] repeats a pay code.", i))
 		}
-		seen[k] = true
+		if code.Id != nil {
+			ids[code.GetId()] = true
+		}
+		if code.GetQualifier() != "" {
+			names[code.GetQualifier()] = true
+		}
 		if err := checkAmount(fmt.Sprintf("overrideSegments[%d]", i), s.AmountInSeconds); err != nil {
 			return err
 		}

@@ -13,6 +13,7 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
 
+	"github.com/rotaloom/rotaloom/pkg/authn"
 	"github.com/rotaloom/rotaloom/pkg/civil"
 	"github.com/rotaloom/rotaloom/pkg/fault"
 	"github.com/rotaloom/rotaloom/pkg/pg"
@@ -76,6 +77,7 @@ func (d *Directory) Find(ctx context.Context, tenantID int64, keys []Key) (map[K
 	}
 	for key, p := range found {
 		if !visible.Has(p.ID) {
+			authn.Hidden(ctx)
 			delete(found, key)
 		}
 	}

@@ -997,7 +997,7 @@ type HyperfindQuery struct {
 	PersistentId string `protobuf:"bytes,6,opt,name=persistent_id,json=persistentId,proto3" json:"persistent_id,omitempty"`
 	// Kept and shown, and without effect: constraints say what is left out.
 	InclusiveExclusivefilterType string `protobuf:"bytes,7,opt,name=inclusive_exclusivefilter_type,json=inclusiveExclusivefilterType,proto3" json:"inclusive_exclusivefilter_type,omitempty"`
-	// Everybody when absent.
+	// Everybody when absent, or, in an update, those that the query has.
 	Constraints   *HyperfindConstraints `protobuf:"bytes,8,opt,name=constraints,proto3" json:"constraints,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -1201,7 +1201,10 @@ func (x *HyperfindConstraints) GetFilters() []*HyperfindFilter {
 // what changes from day to day holds when it holds on some day of the range.
 type HyperfindFilter struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// What the condition is on; see HyperfindKey.
+	// What the condition is on: PERSON_NUMBER, FIRST_NAME, LAST_NAME, FULL_NAME,
+	// WORKER_TYPE, HIRE_DATE, EMPLOYMENT_STATUS, USER_ACCOUNT_STATUS, PAY_RULE,
+	// BADGE, ORGANIZATION_PATH, CUSTOM_FIELD, CUSTOM_DATE, LOCATION, JOB,
+	// EMPLOYMENT_TERM, MANAGER, SCHEDULED, SCHEDULED_JOB or SCHEDULED_LOCATION.
 	Key string `protobuf:"bytes,1,opt,name=key,proto3" json:"key,omitempty"`
 	// EQUAL_TO, NOT_EQUAL_TO, IN, NOT_IN, STARTS_WITH, NOT_STARTS, GREATER_THAN,
 	// LESS_THAN, GREATER_THAN_OR_EQUAL_TO, LESS_THAN_OR_EQUAL_TO, BETWEEN,
@@ -1209,13 +1212,13 @@ type HyperfindFilter struct {
 	Operator string `protobuf:"bytes,2,opt,name=operator,proto3" json:"operator,omitempty"`
 	// Texts and dates to compare with.
 	Values []string `protobuf:"bytes,3,rep,name=values,proto3" json:"values,omitempty"`
-	// Instead of values for LOCATION, JOB, EMPLOYMENT_TERM and MANAGER: the
-	// qualifier of a location is its path, that of a person their number, that
-	// of the others their name.
+	// Instead of values for LOCATION, JOB, EMPLOYMENT_TERM, MANAGER,
+	// SCHEDULED_JOB and SCHEDULED_LOCATION: the qualifier of a location is its
+	// path, that of a person their number, that of the others their name.
 	Refs []*v1.Ref `protobuf:"bytes,4,rep,name=refs,proto3" json:"refs,omitempty"`
 	// The type of a custom field: CUSTOM_FIELD and CUSTOM_DATE need it.
 	TypeName string `protobuf:"bytes,5,opt,name=type_name,json=typeName,proto3" json:"type_name,omitempty"`
-	// LOCATION: whether what lies below counts as well; it does when absent.
+	// LOCATION and SCHEDULED_LOCATION: whether what lies below counts as well; it does when absent.
 	IncludeDescendants *bool `protobuf:"varint,6,opt,name=include_descendants,json=includeDescendants,proto3,oneof" json:"include_descendants,omitempty"`
 	// Instead of a condition.
 	Constraints   *HyperfindConstraints `protobuf:"bytes,7,opt,name=constraints,proto3" json:"constraints,omitempty"`

@@ -579,8 +579,9 @@ func (x *LocationSetList) GetFailure() *v1.ErrorBody {
 
 type LocationSetPage struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
-	Records       []*LocationSet         `protobuf:"bytes,1,rep,name=records,proto3" json:"records,omitempty"`
 	TotalElements *int32                 `protobuf:"varint,2,opt,name=total_elements,json=totalElements,proto3,oneof" json:"total_elements,omitempty"`
+	// There, and empty, behind the last page.
+	Records       *LocationSetRecords `protobuf:"bytes,3,opt,name=records,proto3" json:"records,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -615,18 +616,62 @@ func (*LocationSetPage) Descriptor() ([]byte, []int) {
 	return file_rotaloom_commons_v1_location_set_proto_rawDescGZIP(), []int{9}
 }
 
-func (x *LocationSetPage) GetRecords() []*LocationSet {
+func (x *LocationSetPage) GetTotalElements() int32 {
+	if x != nil && x.TotalElements != nil {
+		return *x.TotalElements
+	}
+	return 0
+}
+
+func (x *LocationSetPage) GetRecords() *LocationSetRecords {
 	if x != nil {
 		return x.Records
 	}
 	return nil
 }
 
-func (x *LocationSetPage) GetTotalElements() int32 {
-	if x != nil && x.TotalElements != nil {
-		return *x.TotalElements
+type LocationSetRecords struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	LocationSets  []*LocationSet         `protobuf:"bytes,1,rep,name=location_sets,json=locationSets,proto3" json:"location_sets,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *LocationSetRecords) Reset() {
+	*x = LocationSetRecords{}
+	mi := &file_rotaloom_commons_v1_location_set_proto_msgTypes[10]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *LocationSetRecords) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*LocationSetRecords) ProtoMessage() {}
+
+func (x *LocationSetRecords) ProtoReflect() protoreflect.Message {
+	mi := &file_rotaloom_commons_v1_location_set_proto_msgTypes[10]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
 	}
-	return 0
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use LocationSetRecords.ProtoReflect.Descriptor instead.
+func (*LocationSetRecords) Descriptor() ([]byte, []int) {
+	return file_rotaloom_commons_v1_location_set_proto_rawDescGZIP(), []int{10}
+}
+
+func (x *LocationSetRecords) GetLocationSets() []*LocationSet {
+	if x != nil {
+		return x.LocationSets
+	}
+	return nil
 }
 
 type LocationSet struct {
@@ -659,7 +704,7 @@ type LocationSet struct {
 
 func (x *LocationSet) Reset() {
 	*x = LocationSet{}
-	mi := &file_rotaloom_commons_v1_location_set_proto_msgTypes[10]
+	mi := &file_rotaloom_commons_v1_location_set_proto_msgTypes[11]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -671,7 +716,7 @@ func (x *LocationSet) String() string {
 func (*LocationSet) ProtoMessage() {}
 
 func (x *LocationSet) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_commons_v1_location_set_proto_msgTypes[10]
+	mi := &file_rotaloom_commons_v1_location_set_proto_msgTypes[11]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -684,7 +729,7 @@ func (x *LocationSet) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use LocationSet.ProtoReflect.Descriptor instead.
 func (*LocationSet) Descriptor() ([]byte, []int) {
-	return file_rotaloom_commons_v1_location_set_proto_rawDescGZIP(), []int{10}
+	return file_rotaloom_commons_v1_location_set_proto_rawDescGZIP(), []int{11}
 }
 
 func (x *LocationSet) GetId() int64 {
@@ -781,7 +826,7 @@ type LocationSetJobs struct {
 
 func (x *LocationSetJobs) Reset() {
 	*x = LocationSetJobs{}
-	mi := &file_rotaloom_commons_v1_location_set_proto_msgTypes[11]
+	mi := &file_rotaloom_commons_v1_location_set_proto_msgTypes[12]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -793,7 +838,7 @@ func (x *LocationSetJobs) String() string {
 func (*LocationSetJobs) ProtoMessage() {}
 
 func (x *LocationSetJobs) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_commons_v1_location_set_proto_msgTypes[11]
+	mi := &file_rotaloom_commons_v1_location_set_proto_msgTypes[12]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -806,7 +851,7 @@ func (x *LocationSetJobs) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use LocationSetJobs.ProtoReflect.Descriptor instead.
 func (*LocationSetJobs) Descriptor() ([]byte, []int) {
-	return file_rotaloom_commons_v1_location_set_proto_rawDescGZIP(), []int{11}
+	return file_rotaloom_commons_v1_location_set_proto_rawDescGZIP(), []int{12}
 }
 
 func (x *LocationSetJobs) GetNode() *v1.Ref {
@@ -836,7 +881,7 @@ type LocationSetNode struct {
 
 func (x *LocationSetNode) Reset() {
 	*x = LocationSetNode{}
-	mi := &file_rotaloom_commons_v1_location_set_proto_msgTypes[12]
+	mi := &file_rotaloom_commons_v1_location_set_proto_msgTypes[13]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -848,7 +893,7 @@ func (x *LocationSetNode) String() string {
 func (*LocationSetNode) ProtoMessage() {}
 
 func (x *LocationSetNode) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_commons_v1_location_set_proto_msgTypes[12]
+	mi := &file_rotaloom_commons_v1_location_set_proto_msgTypes[13]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -861,7 +906,7 @@ func (x *LocationSetNode) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use LocationSetNode.ProtoReflect.Descriptor instead.
 func (*LocationSetNode) Descriptor() ([]byte, []int) {
-	return file_rotaloom_commons_v1_location_set_proto_rawDescGZIP(), []int{12}
+	return file_rotaloom_commons_v1_location_set_proto_rawDescGZIP(), []int{13}
 }
 
 func (x *LocationSetNode) GetId() int64 {
@@ -901,7 +946,7 @@ type LocationSetChangeList struct {
 
 func (x *LocationSetChangeList) Reset() {
 	*x = LocationSetChangeList{}
-	mi := &file_rotaloom_commons_v1_location_set_proto_msgTypes[13]
+	mi := &file_rotaloom_commons_v1_location_set_proto_msgTypes[14]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -913,7 +958,7 @@ func (x *LocationSetChangeList) String() string {
 func (*LocationSetChangeList) ProtoMessage() {}
 
 func (x *LocationSetChangeList) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_commons_v1_location_set_proto_msgTypes[13]
+	mi := &file_rotaloom_commons_v1_location_set_proto_msgTypes[14]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -926,7 +971,7 @@ func (x *LocationSetChangeList) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use LocationSetChangeList.ProtoReflect.Descriptor instead.
 func (*LocationSetChangeList) Descriptor() ([]byte, []int) {
-	return file_rotaloom_commons_v1_location_set_proto_rawDescGZIP(), []int{13}
+	return file_rotaloom_commons_v1_location_set_proto_rawDescGZIP(), []int{14}
 }
 
 func (x *LocationSetChangeList) GetChanges() []*LocationSetChange {
@@ -957,7 +1002,7 @@ type LocationSetChange struct {
 
 func (x *LocationSetChange) Reset() {
 	*x = LocationSetChange{}
-	mi := &file_rotaloom_commons_v1_location_set_proto_msgTypes[14]
+	mi := &file_rotaloom_commons_v1_location_set_proto_msgTypes[15]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -969,7 +1014,7 @@ func (x *LocationSetChange) String() string {
 func (*LocationSetChange) ProtoMessage() {}
 
 func (x *LocationSetChange) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_commons_v1_location_set_proto_msgTypes[14]
+	mi := &file_rotaloom_commons_v1_location_set_proto_msgTypes[15]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -982,7 +1027,7 @@ func (x *LocationSetChange) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use LocationSetChange.ProtoReflect.Descriptor instead.
 func (*LocationSetChange) Descriptor() ([]byte, []int) {
-	return file_rotaloom_commons_v1_location_set_proto_rawDescGZIP(), []int{14}
+	return file_rotaloom_commons_v1_location_set_proto_rawDescGZIP(), []int{15}
 }
 
 func (x *LocationSetChange) GetId() int64 {
@@ -1116,11 +1161,14 @@ const file_rotaloom_commons_v1_location_set_proto_rawDesc = "" +
 	"\x0fLocationSetList\x12E\n" +
 	"\rlocation_sets\x18\x01 \x03(\v2 .rotaloom.commons.v1.LocationSetR\flocationSets\x127\n" +
 	"\afailure\x18\x02 \x01(\v2\x1d.rotaloom.common.v1.ErrorBodyR\afailure:\x1c\xa2\xbb\x18\x18\n" +
-	"\rlocation_sets\x12\afailure\"\x8c\x01\n" +
-	"\x0fLocationSetPage\x12:\n" +
-	"\arecords\x18\x01 \x03(\v2 .rotaloom.commons.v1.LocationSetR\arecords\x12*\n" +
-	"\x0etotal_elements\x18\x02 \x01(\x05H\x00R\rtotalElements\x88\x01\x01B\x11\n" +
-	"\x0f_total_elements\"\xfd\x04\n" +
+	"\rlocation_sets\x12\afailure\"\x99\x01\n" +
+	"\x0fLocationSetPage\x12*\n" +
+	"\x0etotal_elements\x18\x02 \x01(\x05H\x00R\rtotalElements\x88\x01\x01\x12A\n" +
+	"\arecords\x18\x03 \x01(\v2'.rotaloom.commons.v1.LocationSetRecordsR\arecordsB\x11\n" +
+	"\x0f_total_elementsJ\x04\b\x01\x10\x02\"p\n" +
+	"\x12LocationSetRecords\x12E\n" +
+	"\rlocation_sets\x18\x01 \x03(\v2 .rotaloom.commons.v1.LocationSetR\flocationSets:\x13\xa2\xbb\x18\x0f\n" +
+	"\rlocation_sets\"\xfd\x04\n" +
 	"\vLocationSet\x12\x13\n" +
 	"\x02id\x18\x01 \x01(\x03H\x00R\x02id\x88\x01\x01\x12\x12\n" +
 	"\x04name\x18\x02 \x01(\tR\x04name\x12 \n" +
@@ -1209,7 +1257,7 @@ func file_rotaloom_commons_v1_location_set_proto_rawDescGZIP() []byte {
 	return file_rotaloom_commons_v1_location_set_proto_rawDescData
 }
 
-var file_rotaloom_commons_v1_location_set_proto_msgTypes = make([]protoimpl.MessageInfo, 15)
+var file_rotaloom_commons_v1_location_set_proto_msgTypes = make([]protoimpl.MessageInfo, 16)
 var file_rotaloom_commons_v1_location_set_proto_goTypes = []any{
 	(*ListLocationSetsRequest)(nil),        // 0: rotaloom.commons.v1.ListLocationSetsRequest
 	(*GetLocationSetRequest)(nil),          // 1: rotaloom.commons.v1.GetLocationSetRequest
@@ -1221,55 +1269,57 @@ var file_rotaloom_commons_v1_location_set_proto_goTypes = []any{
 	(*LocationSetTypes)(nil),               // 7: rotaloom.commons.v1.LocationSetTypes
 	(*LocationSetList)(nil),                // 8: rotaloom.commons.v1.LocationSetList
 	(*LocationSetPage)(nil),                // 9: rotaloom.commons.v1.LocationSetPage
-	(*LocationSet)(nil),                    // 10: rotaloom.commons.v1.LocationSet
-	(*LocationSetJobs)(nil),                // 11: rotaloom.commons.v1.LocationSetJobs
-	(*LocationSetNode)(nil),                // 12: rotaloom.commons.v1.LocationSetNode
-	(*LocationSetChangeList)(nil),          // 13: rotaloom.commons.v1.LocationSetChangeList
-	(*LocationSetChange)(nil),              // 14: rotaloom.commons.v1.LocationSetChange
-	(*v1.RefList)(nil),                     // 15: rotaloom.common.v1.RefList
-	(*v1.Ref)(nil),                         // 16: rotaloom.common.v1.Ref
-	(*v1.ErrorBody)(nil),                   // 17: rotaloom.common.v1.ErrorBody
-	(*emptypb.Empty)(nil),                  // 18: google.protobuf.Empty
+	(*LocationSetRecords)(nil),             // 10: rotaloom.commons.v1.LocationSetRecords
+	(*LocationSet)(nil),                    // 11: rotaloom.commons.v1.LocationSet
+	(*LocationSetJobs)(nil),                // 12: rotaloom.commons.v1.LocationSetJobs
+	(*LocationSetNode)(nil),                // 13: rotaloom.commons.v1.LocationSetNode
+	(*LocationSetChangeList)(nil),          // 14: rotaloom.commons.v1.LocationSetChangeList
+	(*LocationSetChange)(nil),              // 15: rotaloom.commons.v1.LocationSetChange
+	(*v1.RefList)(nil),                     // 16: rotaloom.common.v1.RefList
+	(*v1.Ref)(nil),                         // 17: rotaloom.common.v1.Ref
+	(*v1.ErrorBody)(nil),                   // 18: rotaloom.common.v1.ErrorBody
+	(*emptypb.Empty)(nil),                  // 19: google.protobuf.Empty
 }
 var file_rotaloom_commons_v1_location_set_proto_depIdxs = []int32{
-	15, // 0: rotaloom.commons.v1.MultiDeleteLocationSetsRequest.where:type_name -> rotaloom.common.v1.RefList
+	16, // 0: rotaloom.commons.v1.MultiDeleteLocationSetsRequest.where:type_name -> rotaloom.common.v1.RefList
 	5,  // 1: rotaloom.commons.v1.MultiReadLocationSetsRequest.where:type_name -> rotaloom.commons.v1.LocationSetWhere
 	6,  // 2: rotaloom.commons.v1.LocationSetWhere.location_sets:type_name -> rotaloom.commons.v1.LocationSetRefs
 	7,  // 3: rotaloom.commons.v1.LocationSetWhere.types:type_name -> rotaloom.commons.v1.LocationSetTypes
-	16, // 4: rotaloom.commons.v1.LocationSetRefs.refs:type_name -> rotaloom.common.v1.Ref
-	10, // 5: rotaloom.commons.v1.LocationSetList.location_sets:type_name -> rotaloom.commons.v1.LocationSet
-	17, // 6: rotaloom.commons.v1.LocationSetList.failure:type_name -> rotaloom.common.v1.ErrorBody
-	10, // 7: rotaloom.commons.v1.LocationSetPage.records:type_name -> rotaloom.commons.v1.LocationSet
-	16, // 8: rotaloom.commons.v1.LocationSet.node_refs:type_name -> rotaloom.common.v1.Ref
-	11, // 9: rotaloom.commons.v1.LocationSet.node_jobs:type_name -> rotaloom.commons.v1.LocationSetJobs
-	12, // 10: rotaloom.commons.v1.LocationSet.node_refs_tree:type_name -> rotaloom.commons.v1.LocationSetNode
-	16, // 11: rotaloom.commons.v1.LocationSetJobs.node:type_name -> rotaloom.common.v1.Ref
-	16, // 12: rotaloom.commons.v1.LocationSetJobs.jobs:type_name -> rotaloom.common.v1.Ref
-	12, // 13: rotaloom.commons.v1.LocationSetNode.children:type_name -> rotaloom.commons.v1.LocationSetNode
-	14, // 14: rotaloom.commons.v1.LocationSetChangeList.changes:type_name -> rotaloom.commons.v1.LocationSetChange
-	16, // 15: rotaloom.commons.v1.LocationSetChange.add_node_refs:type_name -> rotaloom.common.v1.Ref
-	16, // 16: rotaloom.commons.v1.LocationSetChange.remove_node_refs:type_name -> rotaloom.common.v1.Ref
-	0,  // 17: rotaloom.commons.v1.LocationSetService.ListLocationSets:input_type -> rotaloom.commons.v1.ListLocationSetsRequest
-	1,  // 18: rotaloom.commons.v1.LocationSetService.GetLocationSet:input_type -> rotaloom.commons.v1.GetLocationSetRequest
-	10, // 19: rotaloom.commons.v1.LocationSetService.CreateLocationSet:input_type -> rotaloom.commons.v1.LocationSet
-	2,  // 20: rotaloom.commons.v1.LocationSetService.DeleteLocationSet:input_type -> rotaloom.commons.v1.DeleteLocationSetRequest
-	13, // 21: rotaloom.commons.v1.LocationSetService.UpsertLocationSets:input_type -> rotaloom.commons.v1.LocationSetChangeList
-	3,  // 22: rotaloom.commons.v1.LocationSetService.MultiDeleteLocationSets:input_type -> rotaloom.commons.v1.MultiDeleteLocationSetsRequest
-	4,  // 23: rotaloom.commons.v1.LocationSetService.MultiReadLocationSets:input_type -> rotaloom.commons.v1.MultiReadLocationSetsRequest
-	4,  // 24: rotaloom.commons.v1.LocationSetService.PageLocationSets:input_type -> rotaloom.commons.v1.MultiReadLocationSetsRequest
-	8,  // 25: rotaloom.commons.v1.LocationSetService.ListLocationSets:output_type -> rotaloom.commons.v1.LocationSetList
-	10, // 26: rotaloom.commons.v1.LocationSetService.GetLocationSet:output_type -> rotaloom.commons.v1.LocationSet
-	10, // 27: rotaloom.commons.v1.LocationSetService.CreateLocationSet:output_type -> rotaloom.commons.v1.LocationSet
-	18, // 28: rotaloom.commons.v1.LocationSetService.DeleteLocationSet:output_type -> google.protobuf.Empty
-	8,  // 29: rotaloom.commons.v1.LocationSetService.UpsertLocationSets:output_type -> rotaloom.commons.v1.LocationSetList
-	18, // 30: rotaloom.commons.v1.LocationSetService.MultiDeleteLocationSets:output_type -> google.protobuf.Empty
-	8,  // 31: rotaloom.commons.v1.LocationSetService.MultiReadLocationSets:output_type -> rotaloom.commons.v1.LocationSetList
-	9,  // 32: rotaloom.commons.v1.LocationSetService.PageLocationSets:output_type -> rotaloom.commons.v1.LocationSetPage
-	25, // [25:33] is the sub-list for method output_type
-	17, // [17:25] is the sub-list for method input_type
-	17, // [17:17] is the sub-list for extension type_name
-	17, // [17:17] is the sub-list for extension extendee
-	0,  // [0:17] is the sub-list for field type_name
+	17, // 4: rotaloom.commons.v1.LocationSetRefs.refs:type_name -> rotaloom.common.v1.Ref
+	11, // 5: rotaloom.commons.v1.LocationSetList.location_sets:type_name -> rotaloom.commons.v1.LocationSet
+	18, // 6: rotaloom.commons.v1.LocationSetList.failure:type_name -> rotaloom.common.v1.ErrorBody
+	10, // 7: rotaloom.commons.v1.LocationSetPage.records:type_name -> rotaloom.commons.v1.LocationSetRecords
+	11, // 8: rotaloom.commons.v1.LocationSetRecords.location_sets:type_name -> rotaloom.commons.v1.LocationSet
+	17, // 9: rotaloom.commons.v1.LocationSet.node_refs:type_name -> rotaloom.common.v1.Ref
+	12, // 10: rotaloom.commons.v1.LocationSet.node_jobs:type_name -> rotaloom.commons.v1.LocationSetJobs
+	13, // 11: rotaloom.commons.v1.LocationSet.node_refs_tree:type_name -> rotaloom.commons.v1.LocationSetNode
+	17, // 12: rotaloom.commons.v1.LocationSetJobs.node:type_name -> rotaloom.common.v1.Ref
+	17, // 13: rotaloom.commons.v1.LocationSetJobs.jobs:type_name -> rotaloom.common.v1.Ref
+	13, // 14: rotaloom.commons.v1.LocationSetNode.children:type_name -> rotaloom.commons.v1.LocationSetNode
+	15, // 15: rotaloom.commons.v1.LocationSetChangeList.changes:type_name -> rotaloom.commons.v1.LocationSetChange
+	17, // 16: rotaloom.commons.v1.LocationSetChange.add_node_refs:type_name -> rotaloom.common.v1.Ref
+	17, // 17: rotaloom.commons.v1.LocationSetChange.remove_node_refs:type_name -> rotaloom.common.v1.Ref
+	0,  // 18: rotaloom.commons.v1.LocationSetService.ListLocationSets:input_type -> rotaloom.commons.v1.ListLocationSetsRequest
+	1,  // 19: rotaloom.commons.v1.LocationSetService.GetLocationSet:input_type -> rotaloom.commons.v1.GetLocationSetRequest
+	11, // 20: rotaloom.commons.v1.LocationSetService.CreateLocationSet:input_type -> rotaloom.commons.v1.LocationSet
+	2,  // 21: rotaloom.commons.v1.LocationSetService.DeleteLocationSet:input_type -> rotaloom.commons.v1.DeleteLocationSetRequest
+	14, // 22: rotaloom.commons.v1.LocationSetService.UpsertLocationSets:input_type -> rotaloom.commons.v1.LocationSetChangeList
+	3,  // 23: rotaloom.commons.v1.LocationSetService.MultiDeleteLocationSets:input_type -> rotaloom.commons.v1.MultiDeleteLocationSetsRequest
+	4,  // 24: rotaloom.commons.v1.LocationSetService.MultiReadLocationSets:input_type -> rotaloom.commons.v1.MultiReadLocationSetsRequest
+	4,  // 25: rotaloom.commons.v1.LocationSetService.PageLocationSets:input_type -> rotaloom.commons.v1.MultiReadLocationSetsRequest
+	8,  // 26: rotaloom.commons.v1.LocationSetService.ListLocationSets:output_type -> rotaloom.commons.v1.LocationSetList
+	11, // 27: rotaloom.commons.v1.LocationSetService.GetLocationSet:output_type -> rotaloom.commons.v1.LocationSet
+	11, // 28: rotaloom.commons.v1.LocationSetService.CreateLocationSet:output_type -> rotaloom.commons.v1.LocationSet
+	19, // 29: rotaloom.commons.v1.LocationSetService.DeleteLocationSet:output_type -> google.protobuf.Empty
+	8,  // 30: rotaloom.commons.v1.LocationSetService.UpsertLocationSets:output_type -> rotaloom.commons.v1.LocationSetList
+	19, // 31: rotaloom.commons.v1.LocationSetService.MultiDeleteLocationSets:output_type -> google.protobuf.Empty
+	8,  // 32: rotaloom.commons.v1.LocationSetService.MultiReadLocationSets:output_type -> rotaloom.commons.v1.LocationSetList
+	9,  // 33: rotaloom.commons.v1.LocationSetService.PageLocationSets:output_type -> rotaloom.commons.v1.LocationSetPage
+	26, // [26:34] is the sub-list for method output_type
+	18, // [18:26] is the sub-list for method input_type
+	18, // [18:18] is the sub-list for extension type_name
+	18, // [18:18] is the sub-list for extension extendee
+	0,  // [0:18] is the sub-list for field type_name
 }
 
 func init() { file_rotaloom_commons_v1_location_set_proto_init() }
@@ -1281,16 +1331,16 @@ func file_rotaloom_commons_v1_location_set_proto_init() {
 	file_rotaloom_commons_v1_location_set_proto_msgTypes[4].OneofWrappers = []any{}
 	file_rotaloom_commons_v1_location_set_proto_msgTypes[5].OneofWrappers = []any{}
 	file_rotaloom_commons_v1_location_set_proto_msgTypes[9].OneofWrappers = []any{}
-	file_rotaloom_commons_v1_location_set_proto_msgTypes[10].OneofWrappers = []any{}
-	file_rotaloom_commons_v1_location_set_proto_msgTypes[12].OneofWrappers = []any{}
-	file_rotaloom_commons_v1_location_set_proto_msgTypes[14].OneofWrappers = []any{}
+	file_rotaloom_commons_v1_location_set_proto_msgTypes[11].OneofWrappers = []any{}
+	file_rotaloom_commons_v1_location_set_proto_msgTypes[13].OneofWrappers = []any{}
+	file_rotaloom_commons_v1_location_set_proto_msgTypes[15].OneofWrappers = []any{}
 	type x struct{}
 	out := protoimpl.TypeBuilder{
 		File: protoimpl.DescBuilder{
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_rotaloom_commons_v1_location_set_proto_rawDesc), len(file_rotaloom_commons_v1_location_set_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   15,
+			NumMessages:   16,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

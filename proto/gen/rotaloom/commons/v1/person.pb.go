@@ -168,6 +168,86 @@ func (x *DeletePersonRequest) GetPersonId() int64 {
 	return 0
 }
 
+type GetPersonExtensionRequest struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// accrual, device, employee, scheduling or timekeeping, in any case; all of
+	// them when absent.
+	ExtensionType string `protobuf:"bytes,1,opt,name=extension_type,json=extensionType,proto3" json:"extension_type,omitempty"`
+	// The person, by this or by the pair aoid and coid.
+	PersonNumber string `protobuf:"bytes,2,opt,name=person_number,json=personNumber,proto3" json:"person_number,omitempty"`
+	Aoid         string `protobuf:"bytes,3,opt,name=aoid,proto3" json:"aoid,omitempty"`
+	Coid         string `protobuf:"bytes,4,opt,name=coid,proto3" json:"coid,omitempty"`
+	// Accepted and without effect: accrual policies are not kept here.
+	IncludeAccrualPolicyDetails *bool `protobuf:"varint,5,opt,name=include_accrual_policy_details,json=includeAccrualPolicyDetails,proto3,oneof" json:"include_accrual_policy_details,omitempty"`
+	unknownFields               protoimpl.UnknownFields
+	sizeCache                   protoimpl.SizeCache
+}
+
+func (x *GetPersonExtensionRequest) Reset() {
+	*x = GetPersonExtensionRequest{}
+	mi := &file_rotaloom_commons_v1_person_proto_msgTypes[3]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *GetPersonExtensionRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*GetPersonExtensionRequest) ProtoMessage() {}
+
+func (x *GetPersonExtensionRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_rotaloom_commons_v1_person_proto_msgTypes[3]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use GetPersonExtensionRequest.ProtoReflect.Descriptor instead.
+func (*GetPersonExtensionRequest) Descriptor() ([]byte, []int) {
+	return file_rotaloom_commons_v1_person_proto_rawDescGZIP(), []int{3}
+}
+
+func (x *GetPersonExtensionRequest) GetExtensionType() string {
+	if x != nil {
+		return x.ExtensionType
+	}
+	return ""
+}
+
+func (x *GetPersonExtensionRequest) GetPersonNumber() string {
+	if x != nil {
+		return x.PersonNumber
+	}
+	return ""
+}
+
+func (x *GetPersonExtensionRequest) GetAoid() string {
+	if x != nil {
+		return x.Aoid
+	}
+	return ""
+}
+
+func (x *GetPersonExtensionRequest) GetCoid() string {
+	if x != nil {
+		return x.Coid
+	}
+	return ""
+}
+
+func (x *GetPersonExtensionRequest) GetIncludeAccrualPolicyDetails() bool {
+	if x != nil && x.IncludeAccrualPolicyDetails != nil {
+		return *x.IncludeAccrualPolicyDetails
+	}
+	return false
+}
+
 type GetCurrentUserInfoRequest struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	unknownFields protoimpl.UnknownFields
@@ -176,7 +256,7 @@ type GetCurrentUserInfoRequest struct {
 
 func (x *GetCurrentUserInfoRequest) Reset() {
 	*x = GetCurrentUserInfoRequest{}
-	mi := &file_rotaloom_commons_v1_person_proto_msgTypes[3]
+	mi := &file_rotaloom_commons_v1_person_proto_msgTypes[4]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -188,7 +268,7 @@ func (x *GetCurrentUserInfoRequest) String() string {
 func (*GetCurrentUserInfoRequest) ProtoMessage() {}
 
 func (x *GetCurrentUserInfoRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_commons_v1_person_proto_msgTypes[3]
+	mi := &file_rotaloom_commons_v1_person_proto_msgTypes[4]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -201,7 +281,7 @@ func (x *GetCurrentUserInfoRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetCurrentUserInfoRequest.ProtoReflect.Descriptor instead.
 func (*GetCurrentUserInfoRequest) Descriptor() ([]byte, []int) {
-	return file_rotaloom_commons_v1_person_proto_rawDescGZIP(), []int{3}
+	return file_rotaloom_commons_v1_person_proto_rawDescGZIP(), []int{4}
 }
 
 type PersonDeletionList struct {
@@ -215,7 +295,7 @@ type PersonDeletionList struct {
 
 func (x *PersonDeletionList) Reset() {
 	*x = PersonDeletionList{}
-	mi := &file_rotaloom_commons_v1_person_proto_msgTypes[4]
+	mi := &file_rotaloom_commons_v1_person_proto_msgTypes[5]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -227,7 +307,7 @@ func (x *PersonDeletionList) String() string {
 func (*PersonDeletionList) ProtoMessage() {}
 
 func (x *PersonDeletionList) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_commons_v1_person_proto_msgTypes[4]
+	mi := &file_rotaloom_commons_v1_person_proto_msgTypes[5]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -240,7 +320,7 @@ func (x *PersonDeletionList) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PersonDeletionList.ProtoReflect.Descriptor instead.
 func (*PersonDeletionList) Descriptor() ([]byte, []int) {
-	return file_rotaloom_commons_v1_person_proto_rawDescGZIP(), []int{4}
+	return file_rotaloom_commons_v1_person_proto_rawDescGZIP(), []int{5}
 }
 
 func (x *PersonDeletionList) GetPersons() []*PersonDeletion {
@@ -266,7 +346,7 @@ type PersonDeletion struct {
 
 func (x *PersonDeletion) Reset() {
 	*x = PersonDeletion{}
-	mi := &file_rotaloom_commons_v1_person_proto_msgTypes[5]
+	mi := &file_rotaloom_commons_v1_person_proto_msgTypes[6]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -278,7 +358,7 @@ func (x *PersonDeletion) String() string {
 func (*PersonDeletion) ProtoMessage() {}
 
 func (x *PersonDeletion) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_commons_v1_person_proto_msgTypes[5]
+	mi := &file_rotaloom_commons_v1_person_proto_msgTypes[6]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -291,7 +371,7 @@ func (x *PersonDeletion) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PersonDeletion.ProtoReflect.Descriptor instead.
 func (*PersonDeletion) Descriptor() ([]byte, []int) {
-	return file_rotaloom_commons_v1_person_proto_rawDescGZIP(), []int{5}
+	return file_rotaloom_commons_v1_person_proto_rawDescGZIP(), []int{6}
 }
 
 func (x *PersonDeletion) GetPersonIdentity() *PersonIdentity {
@@ -312,7 +392,7 @@ type PersonList struct {
 
 func (x *PersonList) Reset() {
 	*x = PersonList{}
-	mi := &file_rotaloom_commons_v1_person_proto_msgTypes[6]
+	mi := &file_rotaloom_commons_v1_person_proto_msgTypes[7]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -324,7 +404,7 @@ func (x *PersonList) String() string {
 func (*PersonList) ProtoMessage() {}
 
 func (x *PersonList) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_commons_v1_person_proto_msgTypes[6]
+	mi := &file_rotaloom_commons_v1_person_proto_msgTypes[7]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -337,7 +417,7 @@ func (x *PersonList) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PersonList.ProtoReflect.Descriptor instead.
 func (*PersonList) Descriptor() ([]byte, []int) {
-	return file_rotaloom_commons_v1_person_proto_rawDescGZIP(), []int{6}
+	return file_rotaloom_commons_v1_person_proto_rawDescGZIP(), []int{7}
 }
 
 func (x *PersonList) GetPersons() []*Person {
@@ -363,7 +443,7 @@ type MultiReadPersonsRequest struct {
 
 func (x *MultiReadPersonsRequest) Reset() {
 	*x = MultiReadPersonsRequest{}
-	mi := &file_rotaloom_commons_v1_person_proto_msgTypes[7]
+	mi := &file_rotaloom_commons_v1_person_proto_msgTypes[8]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -375,7 +455,7 @@ func (x *MultiReadPersonsRequest) String() string {
 func (*MultiReadPersonsRequest) ProtoMessage() {}
 
 func (x *MultiReadPersonsRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_commons_v1_person_proto_msgTypes[7]
+	mi := &file_rotaloom_commons_v1_person_proto_msgTypes[8]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -388,7 +468,7 @@ func (x *MultiReadPersonsRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use MultiReadPersonsRequest.ProtoReflect.Descriptor instead.
 func (*MultiReadPersonsRequest) Descriptor() ([]byte, []int) {
-	return file_rotaloom_commons_v1_person_proto_rawDescGZIP(), []int{7}
+	return file_rotaloom_commons_v1_person_proto_rawDescGZIP(), []int{8}
 }
 
 func (x *MultiReadPersonsRequest) GetWhere() *PersonWhere {
@@ -401,7 +481,7 @@ func (x *MultiReadPersonsRequest) GetWhere() *PersonWhere {
 type PersonWhere struct {
 	state     protoimpl.MessageState `protogen:"open.v1"`
 	Employees *PersonCriterion       `protobuf:"bytes,1,opt,name=employees,proto3" json:"employees,omitempty"`
-	// YYYY-MM-DD.
+	// YYYY-MM-DD. The method checks it, since it has a code of its own.
 	SnapshotDate     string `protobuf:"bytes,2,opt,name=snapshot_date,json=snapshotDate,proto3" json:"snapshot_date,omitempty"`
 	OnlyActivePerson *bool  `protobuf:"varint,3,opt,name=only_active_person,json=onlyActivePerson,proto3,oneof" json:"only_active_person,omitempty"`
 	// Accepted and without effect: every person may be asked for.
@@ -415,15 +495,15 @@ type PersonWhere struct {
 	IncludeBaseWages *bool `protobuf:"varint,7,opt,name=include_base_wages,json=includeBaseWages,proto3,oneof" json:"include_base_wages,omitempty"`
 	// Accepted and without effect: accrual policies are not kept here.
 	IncludeAccrualPolicyDetails *bool `protobuf:"varint,8,opt,name=include_accrual_policy_details,json=includeAccrualPolicyDetails,proto3,oneof" json:"include_accrual_policy_details,omitempty"`
-	// Accepted and without effect: the persons are named.
-	HyperFindFilter *structpb.Struct `protobuf:"bytes,9,opt,name=hyper_find_filter,json=hyperFindFilter,proto3" json:"hyper_find_filter,omitempty"`
+	// Leaves out the persons whom a hyperfind does not find.
+	HyperFindFilter *HyperFindFilter `protobuf:"bytes,9,opt,name=hyper_find_filter,json=hyperFindFilter,proto3" json:"hyper_find_filter,omitempty"`
 	unknownFields   protoimpl.UnknownFields
 	sizeCache       protoimpl.SizeCache
 }
 
 func (x *PersonWhere) Reset() {
 	*x = PersonWhere{}
-	mi := &file_rotaloom_commons_v1_person_proto_msgTypes[8]
+	mi := &file_rotaloom_commons_v1_person_proto_msgTypes[9]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -435,7 +515,7 @@ func (x *PersonWhere) String() string {
 func (*PersonWhere) ProtoMessage() {}
 
 func (x *PersonWhere) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_commons_v1_person_proto_msgTypes[8]
+	mi := &file_rotaloom_commons_v1_person_proto_msgTypes[9]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -448,7 +528,7 @@ func (x *PersonWhere) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PersonWhere.ProtoReflect.Descriptor instead.
 func (*PersonWhere) Descriptor() ([]byte, []int) {
-	return file_rotaloom_commons_v1_person_proto_rawDescGZIP(), []int{8}
+	return file_rotaloom_commons_v1_person_proto_rawDescGZIP(), []int{9}
 }
 
 func (x *PersonWhere) GetEmployees() *PersonCriterion {
@@ -507,9 +587,72 @@ func (x *PersonWhere) GetIncludeAccrualPolicyDetails() bool {
 	return false
 }
 
-func (x *PersonWhere) GetHyperFindFilter() *structpb.Struct {
+func (x *PersonWhere) GetHyperFindFilter() *HyperFindFilter {
 	if x != nil {
 		return x.HyperFindFilter
+	}
+	return nil
+}
+
+type HyperFindFilter struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Both ends included; today when absent.
+	DateRange *v1.DateRange `protobuf:"bytes,1,opt,name=date_range,json=dateRange,proto3" json:"date_range,omitempty"`
+	// By id or by name. Without one nobody is left out.
+	Hyperfind *v1.Ref `protobuf:"bytes,2,opt,name=hyperfind,proto3" json:"hyperfind,omitempty"`
+	// Accepted and without effect.
+	VisibilityCode *structpb.Value `protobuf:"bytes,3,opt,name=visibility_code,json=visibilityCode,proto3" json:"visibility_code,omitempty"`
+	unknownFields  protoimpl.UnknownFields
+	sizeCache      protoimpl.SizeCache
+}
+
+func (x *HyperFindFilter) Reset() {
+	*x = HyperFindFilter{}
+	mi := &file_rotaloom_commons_v1_person_proto_msgTypes[10]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *HyperFindFilter) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*HyperFindFilter) ProtoMessage() {}
+
+func (x *HyperFindFilter) ProtoReflect() protoreflect.Message {
+	mi := &file_rotaloom_commons_v1_person_proto_msgTypes[10]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use HyperFindFilter.ProtoReflect.Descriptor instead.
+func (*HyperFindFilter) Descriptor() ([]byte, []int) {
+	return file_rotaloom_commons_v1_person_proto_rawDescGZIP(), []int{10}
+}
+
+func (x *HyperFindFilter) GetDateRange() *v1.DateRange {
+	if x != nil {
+		return x.DateRange
+	}
+	return nil
+}
+
+func (x *HyperFindFilter) GetHyperfind() *v1.Ref {
+	if x != nil {
+		return x.Hyperfind
+	}
+	return nil
+}
+
+func (x *HyperFindFilter) GetVisibilityCode() *structpb.Value {
+	if x != nil {
+		return x.VisibilityCode
 	}
 	return nil
 }
@@ -529,7 +672,7 @@ type PersonCriterion struct {
 
 func (x *PersonCriterion) Reset() {
 	*x = PersonCriterion{}
-	mi := &file_rotaloom_commons_v1_person_proto_msgTypes[9]
+	mi := &file_rotaloom_commons_v1_person_proto_msgTypes[11]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -541,7 +684,7 @@ func (x *PersonCriterion) String() string {
 func (*PersonCriterion) ProtoMessage() {}
 
 func (x *PersonCriterion) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_commons_v1_person_proto_msgTypes[9]
+	mi := &file_rotaloom_commons_v1_person_proto_msgTypes[11]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -554,7 +697,7 @@ func (x *PersonCriterion) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PersonCriterion.ProtoReflect.Descriptor instead.
 func (*PersonCriterion) Descriptor() ([]byte, []int) {
-	return file_rotaloom_commons_v1_person_proto_rawDescGZIP(), []int{9}
+	return file_rotaloom_commons_v1_person_proto_rawDescGZIP(), []int{11}
 }
 
 func (x *PersonCriterion) GetKey() string {
@@ -597,7 +740,7 @@ type MultiReadPersonExtensionsRequest struct {
 
 func (x *MultiReadPersonExtensionsRequest) Reset() {
 	*x = MultiReadPersonExtensionsRequest{}
-	mi := &file_rotaloom_commons_v1_person_proto_msgTypes[10]
+	mi := &file_rotaloom_commons_v1_person_proto_msgTypes[12]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -609,7 +752,7 @@ func (x *MultiReadPersonExtensionsRequest) String() string {
 func (*MultiReadPersonExtensionsRequest) ProtoMessage() {}
 
 func (x *MultiReadPersonExtensionsRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_commons_v1_person_proto_msgTypes[10]
+	mi := &file_rotaloom_commons_v1_person_proto_msgTypes[12]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -622,7 +765,7 @@ func (x *MultiReadPersonExtensionsRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use MultiReadPersonExtensionsRequest.ProtoReflect.Descriptor instead.
 func (*MultiReadPersonExtensionsRequest) Descriptor() ([]byte, []int) {
-	return file_rotaloom_commons_v1_person_proto_rawDescGZIP(), []int{10}
+	return file_rotaloom_commons_v1_person_proto_rawDescGZIP(), []int{12}
 }
 
 func (x *MultiReadPersonExtensionsRequest) GetWhere() *PersonWhere {
@@ -659,7 +802,7 @@ type ApplyReadPersonsRequest struct {
 
 func (x *ApplyReadPersonsRequest) Reset() {
 	*x = ApplyReadPersonsRequest{}
-	mi := &file_rotaloom_commons_v1_person_proto_msgTypes[11]
+	mi := &file_rotaloom_commons_v1_person_proto_msgTypes[13]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -671,7 +814,7 @@ func (x *ApplyReadPersonsRequest) String() string {
 func (*ApplyReadPersonsRequest) ProtoMessage() {}
 
 func (x *ApplyReadPersonsRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_commons_v1_person_proto_msgTypes[11]
+	mi := &file_rotaloom_commons_v1_person_proto_msgTypes[13]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -684,7 +827,7 @@ func (x *ApplyReadPersonsRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ApplyReadPersonsRequest.ProtoReflect.Descriptor instead.
 func (*ApplyReadPersonsRequest) Descriptor() ([]byte, []int) {
-	return file_rotaloom_commons_v1_person_proto_rawDescGZIP(), []int{11}
+	return file_rotaloom_commons_v1_person_proto_rawDescGZIP(), []int{13}
 }
 
 func (x *ApplyReadPersonsRequest) GetWhere() *ApplyReadPersonsWhere {
@@ -727,7 +870,7 @@ type ApplyReadPersonsWhere struct {
 
 func (x *ApplyReadPersonsWhere) Reset() {
 	*x = ApplyReadPersonsWhere{}
-	mi := &file_rotaloom_commons_v1_person_proto_msgTypes[12]
+	mi := &file_rotaloom_commons_v1_person_proto_msgTypes[14]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -739,7 +882,7 @@ func (x *ApplyReadPersonsWhere) String() string {
 func (*ApplyReadPersonsWhere) ProtoMessage() {}
 
 func (x *ApplyReadPersonsWhere) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_commons_v1_person_proto_msgTypes[12]
+	mi := &file_rotaloom_commons_v1_person_proto_msgTypes[14]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -752,7 +895,7 @@ func (x *ApplyReadPersonsWhere) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ApplyReadPersonsWhere.ProtoReflect.Descriptor instead.
 func (*ApplyReadPersonsWhere) Descriptor() ([]byte, []int) {
-	return file_rotaloom_commons_v1_person_proto_rawDescGZIP(), []int{12}
+	return file_rotaloom_commons_v1_person_proto_rawDescGZIP(), []int{14}
 }
 
 func (x *ApplyReadPersonsWhere) GetEmploymentStatus() string {
@@ -807,7 +950,7 @@ type DateTimeRange struct {
 
 func (x *DateTimeRange) Reset() {
 	*x = DateTimeRange{}
-	mi := &file_rotaloom_commons_v1_person_proto_msgTypes[13]
+	mi := &file_rotaloom_commons_v1_person_proto_msgTypes[15]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -819,7 +962,7 @@ func (x *DateTimeRange) String() string {
 func (*DateTimeRange) ProtoMessage() {}
 
 func (x *DateTimeRange) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_commons_v1_person_proto_msgTypes[13]
+	mi := &file_rotaloom_commons_v1_person_proto_msgTypes[15]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -832,7 +975,7 @@ func (x *DateTimeRange) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use DateTimeRange.ProtoReflect.Descriptor instead.
 func (*DateTimeRange) Descriptor() ([]byte, []int) {
-	return file_rotaloom_commons_v1_person_proto_rawDescGZIP(), []int{13}
+	return file_rotaloom_commons_v1_person_proto_rawDescGZIP(), []int{15}
 }
 
 func (x *DateTimeRange) GetStartDateTime() string {
@@ -852,15 +995,16 @@ func (x *DateTimeRange) GetEndDateTime() string {
 type PersonPage struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Number of records on this page, as text.
-	TotalElements *string         `protobuf:"bytes,1,opt,name=total_elements,json=totalElements,proto3,oneof" json:"total_elements,omitempty"`
-	Records       []*PersonRecord `protobuf:"bytes,2,rep,name=records,proto3" json:"records,omitempty"`
+	TotalElements *string `protobuf:"bytes,1,opt,name=total_elements,json=totalElements,proto3,oneof" json:"total_elements,omitempty"`
+	// There, and empty, behind the last page.
+	Records       *PersonRecordList `protobuf:"bytes,3,opt,name=records,proto3" json:"records,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
 func (x *PersonPage) Reset() {
 	*x = PersonPage{}
-	mi := &file_rotaloom_commons_v1_person_proto_msgTypes[14]
+	mi := &file_rotaloom_commons_v1_person_proto_msgTypes[16]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -872,7 +1016,7 @@ func (x *PersonPage) String() string {
 func (*PersonPage) ProtoMessage() {}
 
 func (x *PersonPage) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_commons_v1_person_proto_msgTypes[14]
+	mi := &file_rotaloom_commons_v1_person_proto_msgTypes[16]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -885,7 +1029,7 @@ func (x *PersonPage) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PersonPage.ProtoReflect.Descriptor instead.
 func (*PersonPage) Descriptor() ([]byte, []int) {
-	return file_rotaloom_commons_v1_person_proto_rawDescGZIP(), []int{14}
+	return file_rotaloom_commons_v1_person_proto_rawDescGZIP(), []int{16}
 }
 
 func (x *PersonPage) GetTotalElements() string {
@@ -895,7 +1039,51 @@ func (x *PersonPage) GetTotalElements() string {
 	return ""
 }
 
-func (x *PersonPage) GetRecords() []*PersonRecord {
+func (x *PersonPage) GetRecords() *PersonRecordList {
+	if x != nil {
+		return x.Records
+	}
+	return nil
+}
+
+type PersonRecordList struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Records       []*PersonRecord        `protobuf:"bytes,1,rep,name=records,proto3" json:"records,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *PersonRecordList) Reset() {
+	*x = PersonRecordList{}
+	mi := &file_rotaloom_commons_v1_person_proto_msgTypes[17]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *PersonRecordList) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*PersonRecordList) ProtoMessage() {}
+
+func (x *PersonRecordList) ProtoReflect() protoreflect.Message {
+	mi := &file_rotaloom_commons_v1_person_proto_msgTypes[17]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use PersonRecordList.ProtoReflect.Descriptor instead.
+func (*PersonRecordList) Descriptor() ([]byte, []int) {
+	return file_rotaloom_commons_v1_person_proto_rawDescGZIP(), []int{17}
+}
+
+func (x *PersonRecordList) GetRecords() []*PersonRecord {
 	if x != nil {
 		return x.Records
 	}
@@ -916,7 +1104,7 @@ type PersonRecord struct {
 
 func (x *PersonRecord) Reset() {
 	*x = PersonRecord{}
-	mi := &file_rotaloom_commons_v1_person_proto_msgTypes[15]
+	mi := &file_rotaloom_commons_v1_person_proto_msgTypes[18]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -928,7 +1116,7 @@ func (x *PersonRecord) String() string {
 func (*PersonRecord) ProtoMessage() {}
 
 func (x *PersonRecord) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_commons_v1_person_proto_msgTypes[15]
+	mi := &file_rotaloom_commons_v1_person_proto_msgTypes[18]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -941,7 +1129,7 @@ func (x *PersonRecord) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PersonRecord.ProtoReflect.Descriptor instead.
 func (*PersonRecord) Descriptor() ([]byte, []int) {
-	return file_rotaloom_commons_v1_person_proto_rawDescGZIP(), []int{15}
+	return file_rotaloom_commons_v1_person_proto_rawDescGZIP(), []int{18}
 }
 
 func (x *PersonRecord) GetPersonId() int64 {
@@ -1003,7 +1191,7 @@ type CurrentUserInfo struct {
 
 func (x *CurrentUserInfo) Reset() {
 	*x = CurrentUserInfo{}
-	mi := &file_rotaloom_commons_v1_person_proto_msgTypes[16]
+	mi := &file_rotaloom_commons_v1_person_proto_msgTypes[19]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1015,7 +1203,7 @@ func (x *CurrentUserInfo) String() string {
 func (*CurrentUserInfo) ProtoMessage() {}
 
 func (x *CurrentUserInfo) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_commons_v1_person_proto_msgTypes[16]
+	mi := &file_rotaloom_commons_v1_person_proto_msgTypes[19]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1028,7 +1216,7 @@ func (x *CurrentUserInfo) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CurrentUserInfo.ProtoReflect.Descriptor instead.
 func (*CurrentUserInfo) Descriptor() ([]byte, []int) {
-	return file_rotaloom_commons_v1_person_proto_rawDescGZIP(), []int{16}
+	return file_rotaloom_commons_v1_person_proto_rawDescGZIP(), []int{19}
 }
 
 func (x *CurrentUserInfo) GetEmployeeId() int64 {
@@ -1103,7 +1291,7 @@ type CurrentUserTimeZone struct {
 
 func (x *CurrentUserTimeZone) Reset() {
 	*x = CurrentUserTimeZone{}
-	mi := &file_rotaloom_commons_v1_person_proto_msgTypes[17]
+	mi := &file_rotaloom_commons_v1_person_proto_msgTypes[20]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1115,7 +1303,7 @@ func (x *CurrentUserTimeZone) String() string {
 func (*CurrentUserTimeZone) ProtoMessage() {}
 
 func (x *CurrentUserTimeZone) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_commons_v1_person_proto_msgTypes[17]
+	mi := &file_rotaloom_commons_v1_person_proto_msgTypes[20]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1128,7 +1316,7 @@ func (x *CurrentUserTimeZone) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CurrentUserTimeZone.ProtoReflect.Descriptor instead.
 func (*CurrentUserTimeZone) Descriptor() ([]byte, []int) {
-	return file_rotaloom_commons_v1_person_proto_rawDescGZIP(), []int{17}
+	return file_rotaloom_commons_v1_person_proto_rawDescGZIP(), []int{20}
 }
 
 func (x *CurrentUserTimeZone) GetTimeZoneId() int64 {
@@ -1176,7 +1364,7 @@ type BasePersonList struct {
 
 func (x *BasePersonList) Reset() {
 	*x = BasePersonList{}
-	mi := &file_rotaloom_commons_v1_person_proto_msgTypes[18]
+	mi := &file_rotaloom_commons_v1_person_proto_msgTypes[21]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1188,7 +1376,7 @@ func (x *BasePersonList) String() string {
 func (*BasePersonList) ProtoMessage() {}
 
 func (x *BasePersonList) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_commons_v1_person_proto_msgTypes[18]
+	mi := &file_rotaloom_commons_v1_person_proto_msgTypes[21]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1201,7 +1389,7 @@ func (x *BasePersonList) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use BasePersonList.ProtoReflect.Descriptor instead.
 func (*BasePersonList) Descriptor() ([]byte, []int) {
-	return file_rotaloom_commons_v1_person_proto_rawDescGZIP(), []int{18}
+	return file_rotaloom_commons_v1_person_proto_rawDescGZIP(), []int{21}
 }
 
 func (x *BasePersonList) GetPersons() []*BasePerson {
@@ -1231,7 +1419,7 @@ type BasePerson struct {
 
 func (x *BasePerson) Reset() {
 	*x = BasePerson{}
-	mi := &file_rotaloom_commons_v1_person_proto_msgTypes[19]
+	mi := &file_rotaloom_commons_v1_person_proto_msgTypes[22]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1243,7 +1431,7 @@ func (x *BasePerson) String() string {
 func (*BasePerson) ProtoMessage() {}
 
 func (x *BasePerson) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_commons_v1_person_proto_msgTypes[19]
+	mi := &file_rotaloom_commons_v1_person_proto_msgTypes[22]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1256,7 +1444,7 @@ func (x *BasePerson) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use BasePerson.ProtoReflect.Descriptor instead.
 func (*BasePerson) Descriptor() ([]byte, []int) {
-	return file_rotaloom_commons_v1_person_proto_rawDescGZIP(), []int{19}
+	return file_rotaloom_commons_v1_person_proto_rawDescGZIP(), []int{22}
 }
 
 func (x *BasePerson) GetPersonId() int64 {
@@ -1297,7 +1485,7 @@ type ResolvePersonsRequest struct {
 
 func (x *ResolvePersonsRequest) Reset() {
 	*x = ResolvePersonsRequest{}
-	mi := &file_rotaloom_commons_v1_person_proto_msgTypes[20]
+	mi := &file_rotaloom_commons_v1_person_proto_msgTypes[23]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1309,7 +1497,7 @@ func (x *ResolvePersonsRequest) String() string {
 func (*ResolvePersonsRequest) ProtoMessage() {}
 
 func (x *ResolvePersonsRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_commons_v1_person_proto_msgTypes[20]
+	mi := &file_rotaloom_commons_v1_person_proto_msgTypes[23]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1322,7 +1510,7 @@ func (x *ResolvePersonsRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ResolvePersonsRequest.ProtoReflect.Descriptor instead.
 func (*ResolvePersonsRequest) Descriptor() ([]byte, []int) {
-	return file_rotaloom_commons_v1_person_proto_rawDescGZIP(), []int{20}
+	return file_rotaloom_commons_v1_person_proto_rawDescGZIP(), []int{23}
 }
 
 func (x *ResolvePersonsRequest) GetIds() []int64 {
@@ -1348,7 +1536,7 @@ type ResolvePersonsResponse struct {
 
 func (x *ResolvePersonsResponse) Reset() {
 	*x = ResolvePersonsResponse{}
-	mi := &file_rotaloom_commons_v1_person_proto_msgTypes[21]
+	mi := &file_rotaloom_commons_v1_person_proto_msgTypes[24]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1360,7 +1548,7 @@ func (x *ResolvePersonsResponse) String() string {
 func (*ResolvePersonsResponse) ProtoMessage() {}
 
 func (x *ResolvePersonsResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_commons_v1_person_proto_msgTypes[21]
+	mi := &file_rotaloom_commons_v1_person_proto_msgTypes[24]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1373,7 +1561,7 @@ func (x *ResolvePersonsResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ResolvePersonsResponse.ProtoReflect.Descriptor instead.
 func (*ResolvePersonsResponse) Descriptor() ([]byte, []int) {
-	return file_rotaloom_commons_v1_person_proto_rawDescGZIP(), []int{21}
+	return file_rotaloom_commons_v1_person_proto_rawDescGZIP(), []int{24}
 }
 
 func (x *ResolvePersonsResponse) GetPersons() []*PersonState {
@@ -1409,7 +1597,7 @@ type PersonState struct {
 
 func (x *PersonState) Reset() {
 	*x = PersonState{}
-	mi := &file_rotaloom_commons_v1_person_proto_msgTypes[22]
+	mi := &file_rotaloom_commons_v1_person_proto_msgTypes[25]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1421,7 +1609,7 @@ func (x *PersonState) String() string {
 func (*PersonState) ProtoMessage() {}
 
 func (x *PersonState) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_commons_v1_person_proto_msgTypes[22]
+	mi := &file_rotaloom_commons_v1_person_proto_msgTypes[25]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1434,7 +1622,7 @@ func (x *PersonState) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PersonState.ProtoReflect.Descriptor instead.
 func (*PersonState) Descriptor() ([]byte, []int) {
-	return file_rotaloom_commons_v1_person_proto_rawDescGZIP(), []int{22}
+	return file_rotaloom_commons_v1_person_proto_rawDescGZIP(), []int{25}
 }
 
 func (x *PersonState) GetPersonId() int64 {
@@ -1513,7 +1701,7 @@ type PersonDays struct {
 
 func (x *PersonDays) Reset() {
 	*x = PersonDays{}
-	mi := &file_rotaloom_commons_v1_person_proto_msgTypes[23]
+	mi := &file_rotaloom_commons_v1_person_proto_msgTypes[26]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1525,7 +1713,7 @@ func (x *PersonDays) String() string {
 func (*PersonDays) ProtoMessage() {}
 
 func (x *PersonDays) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_commons_v1_person_proto_msgTypes[23]
+	mi := &file_rotaloom_commons_v1_person_proto_msgTypes[26]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1538,7 +1726,7 @@ func (x *PersonDays) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PersonDays.ProtoReflect.Descriptor instead.
 func (*PersonDays) Descriptor() ([]byte, []int) {
-	return file_rotaloom_commons_v1_person_proto_rawDescGZIP(), []int{23}
+	return file_rotaloom_commons_v1_person_proto_rawDescGZIP(), []int{26}
 }
 
 func (x *PersonDays) GetFrom() string {
@@ -1566,7 +1754,7 @@ type PersonsChanged struct {
 
 func (x *PersonsChanged) Reset() {
 	*x = PersonsChanged{}
-	mi := &file_rotaloom_commons_v1_person_proto_msgTypes[24]
+	mi := &file_rotaloom_commons_v1_person_proto_msgTypes[27]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1578,7 +1766,7 @@ func (x *PersonsChanged) String() string {
 func (*PersonsChanged) ProtoMessage() {}
 
 func (x *PersonsChanged) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_commons_v1_person_proto_msgTypes[24]
+	mi := &file_rotaloom_commons_v1_person_proto_msgTypes[27]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1591,7 +1779,7 @@ func (x *PersonsChanged) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PersonsChanged.ProtoReflect.Descriptor instead.
 func (*PersonsChanged) Descriptor() ([]byte, []int) {
-	return file_rotaloom_commons_v1_person_proto_rawDescGZIP(), []int{24}
+	return file_rotaloom_commons_v1_person_proto_rawDescGZIP(), []int{27}
 }
 
 func (x *PersonsChanged) GetPersons() []*PersonState {
@@ -1612,7 +1800,14 @@ const file_rotaloom_commons_v1_person_proto_rawDesc = "" +
 	"\tperson_id\x18\x01 \x01(\x03R\bpersonId\x123\n" +
 	"\x06person\x18\x02 \x01(\v2\x1b.rotaloom.commons.v1.PersonR\x06person\"2\n" +
 	"\x13DeletePersonRequest\x12\x1b\n" +
-	"\tperson_id\x18\x01 \x01(\x03R\bpersonId\"\x1b\n" +
+	"\tperson_id\x18\x01 \x01(\x03R\bpersonId\"\xfc\x01\n" +
+	"\x19GetPersonExtensionRequest\x12%\n" +
+	"\x0eextension_type\x18\x01 \x01(\tR\rextensionType\x12#\n" +
+	"\rperson_number\x18\x02 \x01(\tR\fpersonNumber\x12\x12\n" +
+	"\x04aoid\x18\x03 \x01(\tR\x04aoid\x12\x12\n" +
+	"\x04coid\x18\x04 \x01(\tR\x04coid\x12H\n" +
+	"\x1einclude_accrual_policy_details\x18\x05 \x01(\bH\x00R\x1bincludeAccrualPolicyDetails\x88\x01\x01B!\n" +
+	"\x1f_include_accrual_policy_details\"\x1b\n" +
 	"\x19GetCurrentUserInfoRequest\"\xca\x01\n" +
 	"\x12PersonDeletionList\x12c\n" +
 	"\apersons\x18\x01 \x03(\v2#.rotaloom.commons.v1.PersonDeletionB$\xa2\xbb\x18 \n" +
@@ -1630,21 +1825,26 @@ const file_rotaloom_commons_v1_person_proto_rawDesc = "" +
 	"\afailure\x18\x02 \x01(\v2\x1d.rotaloom.common.v1.ErrorBodyR\afailure:\x16\xa2\xbb\x18\x12\n" +
 	"\apersons\x12\afailure\"Q\n" +
 	"\x17MultiReadPersonsRequest\x126\n" +
-	"\x05where\x18\x01 \x01(\v2 .rotaloom.commons.v1.PersonWhereR\x05where\"\xe6\x04\n" +
+	"\x05where\x18\x01 \x01(\v2 .rotaloom.commons.v1.PersonWhereR\x05where\"\xeb\x04\n" +
 	"\vPersonWhere\x12B\n" +
-	"\temployees\x18\x01 \x01(\v2$.rotaloom.commons.v1.PersonCriterionR\temployees\x12+\n" +
-	"\rsnapshot_date\x18\x02 \x01(\tB\x06\xa2\xbb\x18\x02\x10\x01R\fsnapshotDate\x121\n" +
+	"\temployees\x18\x01 \x01(\v2$.rotaloom.commons.v1.PersonCriterionR\temployees\x12#\n" +
+	"\rsnapshot_date\x18\x02 \x01(\tR\fsnapshotDate\x121\n" +
 	"\x12only_active_person\x18\x03 \x01(\bH\x00R\x10onlyActivePerson\x88\x01\x01\x123\n" +
 	"\x13is_employee_allowed\x18\x04 \x01(\bH\x01R\x11isEmployeeAllowed\x88\x01\x01\x12%\n" +
 	"\x0eextension_type\x18\x05 \x01(\tR\rextensionType\x12,\n" +
 	"\x12snapshot_date_time\x18\x06 \x01(\tR\x10snapshotDateTime\x121\n" +
 	"\x12include_base_wages\x18\a \x01(\bH\x02R\x10includeBaseWages\x88\x01\x01\x12H\n" +
-	"\x1einclude_accrual_policy_details\x18\b \x01(\bH\x03R\x1bincludeAccrualPolicyDetails\x88\x01\x01\x12C\n" +
-	"\x11hyper_find_filter\x18\t \x01(\v2\x17.google.protobuf.StructR\x0fhyperFindFilterB\x15\n" +
+	"\x1einclude_accrual_policy_details\x18\b \x01(\bH\x03R\x1bincludeAccrualPolicyDetails\x88\x01\x01\x12P\n" +
+	"\x11hyper_find_filter\x18\t \x01(\v2$.rotaloom.commons.v1.HyperFindFilterR\x0fhyperFindFilterB\x15\n" +
 	"\x13_only_active_personB\x16\n" +
 	"\x14_is_employee_allowedB\x15\n" +
 	"\x13_include_base_wagesB!\n" +
-	"\x1f_include_accrual_policy_details\"\xed\x01\n" +
+	"\x1f_include_accrual_policy_details\"\xc7\x01\n" +
+	"\x0fHyperFindFilter\x12<\n" +
+	"\n" +
+	"date_range\x18\x01 \x01(\v2\x1d.rotaloom.common.v1.DateRangeR\tdateRange\x125\n" +
+	"\thyperfind\x18\x02 \x01(\v2\x17.rotaloom.common.v1.RefR\thyperfind\x12?\n" +
+	"\x0fvisibility_code\x18\x03 \x01(\v2\x16.google.protobuf.ValueR\x0evisibilityCode\"\xed\x01\n" +
 	"\x0fPersonCriterion\x12\x10\n" +
 	"\x03key\x18\x01 \x01(\tR\x03key\x12<\n" +
 	"\x06values\x18\x02 \x03(\tB$\xa2\xbb\x18 \n" +
@@ -1677,12 +1877,15 @@ const file_rotaloom_commons_v1_person_proto_rawDesc = "" +
 	"\x16_return_person_id_only\"k\n" +
 	"\rDateTimeRange\x12.\n" +
 	"\x0fstart_date_time\x18\x01 \x01(\tB\x06\xa2\xbb\x18\x02\x10\x02R\rstartDateTime\x12*\n" +
-	"\rend_date_time\x18\x02 \x01(\tB\x06\xa2\xbb\x18\x02\x10\x02R\vendDateTime\"\x88\x01\n" +
+	"\rend_date_time\x18\x02 \x01(\tB\x06\xa2\xbb\x18\x02\x10\x02R\vendDateTime\"\x92\x01\n" +
 	"\n" +
 	"PersonPage\x12*\n" +
-	"\x0etotal_elements\x18\x01 \x01(\tH\x00R\rtotalElements\x88\x01\x01\x12;\n" +
-	"\arecords\x18\x02 \x03(\v2!.rotaloom.commons.v1.PersonRecordR\arecordsB\x11\n" +
-	"\x0f_total_elements\"\xe9\x01\n" +
+	"\x0etotal_elements\x18\x01 \x01(\tH\x00R\rtotalElements\x88\x01\x01\x12?\n" +
+	"\arecords\x18\x03 \x01(\v2%.rotaloom.commons.v1.PersonRecordListR\arecordsB\x11\n" +
+	"\x0f_total_elementsJ\x04\b\x02\x10\x03\"^\n" +
+	"\x10PersonRecordList\x12;\n" +
+	"\arecords\x18\x01 \x03(\v2!.rotaloom.commons.v1.PersonRecordR\arecords:\r\xa2\xbb\x18\t\n" +
+	"\arecords\"\xe9\x01\n" +
 	"\fPersonRecord\x12\x1b\n" +
 	"\tperson_id\x18\x01 \x01(\x03R\bpersonId\x12#\n" +
 	"\rperson_number\x18\x02 \x01(\tR\fpersonNumber\x12\x1d\n" +
@@ -1748,7 +1951,7 @@ const file_rotaloom_commons_v1_person_proto_rawDesc = "" +
 	"\x02to\x18\x02 \x01(\tR\x02to\"s\n" +
 	"\x0ePersonsChanged\x12:\n" +
 	"\apersons\x18\x01 \x03(\v2 .rotaloom.commons.v1.PersonStateR\apersons:%\xaa\xbb\x18!\n" +
-	"\x1frotaloom.commons.person.changed2\xb1\x13\n" +
+	"\x1frotaloom.commons.person.changed2\xda\x16\n" +
 	"\rPersonService\x12\x93\x01\n" +
 	"\tGetPerson\x12%.rotaloom.commons.v1.GetPersonRequest\x1a\x1b.rotaloom.commons.v1.Person\"B\xa2\xbb\x18\x17\n" +
 	"\x13commons.person.read\x18\x01\x82\xd3\xe4\x93\x02!\x12\x1f/v1/commons/persons/{person_id}\x12\x84\x01\n" +
@@ -1771,7 +1974,9 @@ const file_rotaloom_commons_v1_person_proto_rawDesc = "" +
 	"\x13MultiReadPersonRefs\x12,.rotaloom.commons.v1.MultiReadPersonsRequest\x1a\x1b.rotaloom.common.v1.RefList\"I\xa2\xbb\x18\x17\n" +
 	"\x13commons.person.read\x18\x02\x82\xd3\xe4\x93\x02(:\x01*\"#/v1/commons/persons/refs/multi_read\x12\xcd\x01\n" +
 	"\x19MultiReadPersonExtensions\x125.rotaloom.commons.v1.MultiReadPersonExtensionsRequest\x1a(.rotaloom.commons.v1.PersonExtensionList\"O\xa2\xbb\x18\x17\n" +
-	"\x13commons.person.read\x18\x02\x82\xd3\xe4\x93\x02.:\x01*\")/v1/commons/persons/extensions/multi_read\x12\xa7\x01\n" +
+	"\x13commons.person.read\x18\x02\x82\xd3\xe4\x93\x02.:\x01*\")/v1/commons/persons/extensions/multi_read\x12\xa6\x03\n" +
+	"\x12GetPersonExtension\x12..rotaloom.commons.v1.GetPersonExtensionRequest\x1a$.rotaloom.commons.v1.PersonExtension\"\xb9\x02\xa2\xbb\x18\x17\n" +
+	"\x13commons.person.read\x18\x01\x82\xd3\xe4\x93\x02\x97\x02Z.\x12,/v1/commons/persons/{extension_type=accrual}Z-\x12+/v1/commons/persons/{extension_type=device}Z/\x12-/v1/commons/persons/{extension_type=employee}Z1\x12//v1/commons/persons/{extension_type=scheduling}Z2\x120/v1/commons/persons/{extension_type=timekeeping}\x12\x1e/v1/commons/persons/extensions\x12\xa7\x01\n" +
 	"\x10ApplyReadPersons\x12,.rotaloom.commons.v1.ApplyReadPersonsRequest\x1a\x1f.rotaloom.commons.v1.PersonPage\"D\xa2\xbb\x18\x17\n" +
 	"\x13commons.person.read\x18\x02\x82\xd3\xe4\x93\x02#:\x01*\"\x1e/v1/commons/persons/apply_read\x12\xa1\x01\n" +
 	"\x12GetCurrentUserInfo\x12..rotaloom.commons.v1.GetCurrentUserInfoRequest\x1a$.rotaloom.commons.v1.CurrentUserInfo\"5\xa2\xbb\x18\x04\x18\x01H\x01\x82\xd3\xe4\x93\x02'\x12%/v1/commons/persons/current_user_info\x12\xbc\x01\n" +
@@ -1792,99 +1997,111 @@ func file_rotaloom_commons_v1_person_proto_rawDescGZIP() []byte {
 	return file_rotaloom_commons_v1_person_proto_rawDescData
 }
 
-var file_rotaloom_commons_v1_person_proto_msgTypes = make([]protoimpl.MessageInfo, 25)
+var file_rotaloom_commons_v1_person_proto_msgTypes = make([]protoimpl.MessageInfo, 28)
 var file_rotaloom_commons_v1_person_proto_goTypes = []any{
 	(*GetPersonRequest)(nil),                 // 0: rotaloom.commons.v1.GetPersonRequest
 	(*UpdatePersonRequest)(nil),              // 1: rotaloom.commons.v1.UpdatePersonRequest
 	(*DeletePersonRequest)(nil),              // 2: rotaloom.commons.v1.DeletePersonRequest
-	(*GetCurrentUserInfoRequest)(nil),        // 3: rotaloom.commons.v1.GetCurrentUserInfoRequest
-	(*PersonDeletionList)(nil),               // 4: rotaloom.commons.v1.PersonDeletionList
-	(*PersonDeletion)(nil),                   // 5: rotaloom.commons.v1.PersonDeletion
-	(*PersonList)(nil),                       // 6: rotaloom.commons.v1.PersonList
-	(*MultiReadPersonsRequest)(nil),          // 7: rotaloom.commons.v1.MultiReadPersonsRequest
-	(*PersonWhere)(nil),                      // 8: rotaloom.commons.v1.PersonWhere
-	(*PersonCriterion)(nil),                  // 9: rotaloom.commons.v1.PersonCriterion
-	(*MultiReadPersonExtensionsRequest)(nil), // 10: rotaloom.commons.v1.MultiReadPersonExtensionsRequest
-	(*ApplyReadPersonsRequest)(nil),          // 11: rotaloom.commons.v1.ApplyReadPersonsRequest
-	(*ApplyReadPersonsWhere)(nil),            // 12: rotaloom.commons.v1.ApplyReadPersonsWhere
-	(*DateTimeRange)(nil),                    // 13: rotaloom.commons.v1.DateTimeRange
-	(*PersonPage)(nil),                       // 14: rotaloom.commons.v1.PersonPage
-	(*PersonRecord)(nil),                     // 15: rotaloom.commons.v1.PersonRecord
-	(*CurrentUserInfo)(nil),                  // 16: rotaloom.commons.v1.CurrentUserInfo
-	(*CurrentUserTimeZone)(nil),              // 17: rotaloom.commons.v1.CurrentUserTimeZone
-	(*BasePersonList)(nil),                   // 18: rotaloom.commons.v1.BasePersonList
-	(*BasePerson)(nil),                       // 19: rotaloom.commons.v1.BasePerson
-	(*ResolvePersonsRequest)(nil),            // 20: rotaloom.commons.v1.ResolvePersonsRequest
-	(*ResolvePersonsResponse)(nil),           // 21: rotaloom.commons.v1.ResolvePersonsResponse
-	(*PersonState)(nil),                      // 22: rotaloom.commons.v1.PersonState
-	(*PersonDays)(nil),                       // 23: rotaloom.commons.v1.PersonDays
-	(*PersonsChanged)(nil),                   // 24: rotaloom.commons.v1.PersonsChanged
-	(*Person)(nil),                           // 25: rotaloom.commons.v1.Person
-	(*v1.ErrorBody)(nil),                     // 26: rotaloom.common.v1.ErrorBody
-	(*PersonIdentity)(nil),                   // 27: rotaloom.commons.v1.PersonIdentity
-	(*structpb.Struct)(nil),                  // 28: google.protobuf.Struct
-	(*structpb.ListValue)(nil),               // 29: google.protobuf.ListValue
-	(*emptypb.Empty)(nil),                    // 30: google.protobuf.Empty
-	(*v1.RefList)(nil),                       // 31: rotaloom.common.v1.RefList
-	(*PersonExtensionList)(nil),              // 32: rotaloom.commons.v1.PersonExtensionList
+	(*GetPersonExtensionRequest)(nil),        // 3: rotaloom.commons.v1.GetPersonExtensionRequest
+	(*GetCurrentUserInfoRequest)(nil),        // 4: rotaloom.commons.v1.GetCurrentUserInfoRequest
+	(*PersonDeletionList)(nil),               // 5: rotaloom.commons.v1.PersonDeletionList
+	(*PersonDeletion)(nil),                   // 6: rotaloom.commons.v1.PersonDeletion
+	(*PersonList)(nil),                       // 7: rotaloom.commons.v1.PersonList
+	(*MultiReadPersonsRequest)(nil),          // 8: rotaloom.commons.v1.MultiReadPersonsRequest
+	(*PersonWhere)(nil),                      // 9: rotaloom.commons.v1.PersonWhere
+	(*HyperFindFilter)(nil),                  // 10: rotaloom.commons.v1.HyperFindFilter
+	(*PersonCriterion)(nil),                  // 11: rotaloom.commons.v1.PersonCriterion
+	(*MultiReadPersonExtensionsRequest)(nil), // 12: rotaloom.commons.v1.MultiReadPersonExtensionsRequest
+	(*ApplyReadPersonsRequest)(nil),          // 13: rotaloom.commons.v1.ApplyReadPersonsRequest
+	(*ApplyReadPersonsWhere)(nil),            // 14: rotaloom.commons.v1.ApplyReadPersonsWhere
+	(*DateTimeRange)(nil),                    // 15: rotaloom.commons.v1.DateTimeRange
+	(*PersonPage)(nil),                       // 16: rotaloom.commons.v1.PersonPage
+	(*PersonRecordList)(nil),                 // 17: rotaloom.commons.v1.PersonRecordList
+	(*PersonRecord)(nil),                     // 18: rotaloom.commons.v1.PersonRecord
+	(*CurrentUserInfo)(nil),                  // 19: rotaloom.commons.v1.CurrentUserInfo
+	(*CurrentUserTimeZone)(nil),              // 20: rotaloom.commons.v1.CurrentUserTimeZone
+	(*BasePersonList)(nil),                   // 21: rotaloom.commons.v1.BasePersonList
+	(*BasePerson)(nil),                       // 22: rotaloom.commons.v1.BasePerson
+	(*ResolvePersonsRequest)(nil),            // 23: rotaloom.commons.v1.ResolvePersonsRequest
+	(*ResolvePersonsResponse)(nil),           // 24: rotaloom.commons.v1.ResolvePersonsResponse
+	(*PersonState)(nil),                      // 25: rotaloom.commons.v1.PersonState
+	(*PersonDays)(nil),                       // 26: rotaloom.commons.v1.PersonDays
+	(*PersonsChanged)(nil),                   // 27: rotaloom.commons.v1.PersonsChanged
+	(*Person)(nil),                           // 28: rotaloom.commons.v1.Person
+	(*v1.ErrorBody)(nil),                     // 29: rotaloom.common.v1.ErrorBody
+	(*PersonIdentity)(nil),                   // 30: rotaloom.commons.v1.PersonIdentity
+	(*v1.DateRange)(nil),                     // 31: rotaloom.common.v1.DateRange
+	(*v1.Ref)(nil),                           // 32: rotaloom.common.v1.Ref
+	(*structpb.Value)(nil),                   // 33: google.protobuf.Value
+	(*structpb.ListValue)(nil),               // 34: google.protobuf.ListValue
+	(*emptypb.Empty)(nil),                    // 35: google.protobuf.Empty
+	(*v1.RefList)(nil),                       // 36: rotaloom.common.v1.RefList
+	(*PersonExtensionList)(nil),              // 37: rotaloom.commons.v1.PersonExtensionList
+	(*PersonExtension)(nil),                  // 38: rotaloom.commons.v1.PersonExtension
 }
 var file_rotaloom_commons_v1_person_proto_depIdxs = []int32{
-	25, // 0: rotaloom.commons.v1.UpdatePersonRequest.person:type_name -> rotaloom.commons.v1.Person
-	5,  // 1: rotaloom.commons.v1.PersonDeletionList.persons:type_name -> rotaloom.commons.v1.PersonDeletion
-	26, // 2: rotaloom.commons.v1.PersonDeletionList.failure:type_name -> rotaloom.common.v1.ErrorBody
-	27, // 3: rotaloom.commons.v1.PersonDeletion.person_identity:type_name -> rotaloom.commons.v1.PersonIdentity
-	25, // 4: rotaloom.commons.v1.PersonList.persons:type_name -> rotaloom.commons.v1.Person
-	26, // 5: rotaloom.commons.v1.PersonList.failure:type_name -> rotaloom.common.v1.ErrorBody
-	8,  // 6: rotaloom.commons.v1.MultiReadPersonsRequest.where:type_name -> rotaloom.commons.v1.PersonWhere
-	9,  // 7: rotaloom.commons.v1.PersonWhere.employees:type_name -> rotaloom.commons.v1.PersonCriterion
-	28, // 8: rotaloom.commons.v1.PersonWhere.hyper_find_filter:type_name -> google.protobuf.Struct
-	29, // 9: rotaloom.commons.v1.PersonCriterion.multi_key_values:type_name -> google.protobuf.ListValue
-	8,  // 10: rotaloom.commons.v1.MultiReadPersonExtensionsRequest.where:type_name -> rotaloom.commons.v1.PersonWhere
-	12, // 11: rotaloom.commons.v1.ApplyReadPersonsRequest.where:type_name -> rotaloom.commons.v1.ApplyReadPersonsWhere
-	13, // 12: rotaloom.commons.v1.ApplyReadPersonsWhere.date_range:type_name -> rotaloom.commons.v1.DateTimeRange
-	15, // 13: rotaloom.commons.v1.PersonPage.records:type_name -> rotaloom.commons.v1.PersonRecord
-	17, // 14: rotaloom.commons.v1.CurrentUserInfo.time_zone:type_name -> rotaloom.commons.v1.CurrentUserTimeZone
-	19, // 15: rotaloom.commons.v1.BasePersonList.persons:type_name -> rotaloom.commons.v1.BasePerson
-	26, // 16: rotaloom.commons.v1.BasePersonList.failure:type_name -> rotaloom.common.v1.ErrorBody
-	22, // 17: rotaloom.commons.v1.ResolvePersonsResponse.persons:type_name -> rotaloom.commons.v1.PersonState
-	23, // 18: rotaloom.commons.v1.PersonState.terminated:type_name -> rotaloom.commons.v1.PersonDays
-	23, // 19: rotaloom.commons.v1.PersonState.locked_out:type_name -> rotaloom.commons.v1.PersonDays
-	22, // 20: rotaloom.commons.v1.PersonsChanged.persons:type_name -> rotaloom.commons.v1.PersonState
-	0,  // 21: rotaloom.commons.v1.PersonService.GetPerson:input_type -> rotaloom.commons.v1.GetPersonRequest
-	25, // 22: rotaloom.commons.v1.PersonService.CreatePerson:input_type -> rotaloom.commons.v1.Person
-	6,  // 23: rotaloom.commons.v1.PersonService.MultiCreatePersons:input_type -> rotaloom.commons.v1.PersonList
-	1,  // 24: rotaloom.commons.v1.PersonService.UpdatePerson:input_type -> rotaloom.commons.v1.UpdatePersonRequest
-	2,  // 25: rotaloom.commons.v1.PersonService.DeletePerson:input_type -> rotaloom.commons.v1.DeletePersonRequest
-	6,  // 26: rotaloom.commons.v1.PersonService.MultiUpdatePersons:input_type -> rotaloom.commons.v1.PersonList
-	6,  // 27: rotaloom.commons.v1.PersonService.MultiUpsertPersons:input_type -> rotaloom.commons.v1.PersonList
-	4,  // 28: rotaloom.commons.v1.PersonService.MultiDeletePersons:input_type -> rotaloom.commons.v1.PersonDeletionList
-	7,  // 29: rotaloom.commons.v1.PersonService.MultiReadPersons:input_type -> rotaloom.commons.v1.MultiReadPersonsRequest
-	7,  // 30: rotaloom.commons.v1.PersonService.MultiReadPersonRefs:input_type -> rotaloom.commons.v1.MultiReadPersonsRequest
-	10, // 31: rotaloom.commons.v1.PersonService.MultiReadPersonExtensions:input_type -> rotaloom.commons.v1.MultiReadPersonExtensionsRequest
-	11, // 32: rotaloom.commons.v1.PersonService.ApplyReadPersons:input_type -> rotaloom.commons.v1.ApplyReadPersonsRequest
-	3,  // 33: rotaloom.commons.v1.PersonService.GetCurrentUserInfo:input_type -> rotaloom.commons.v1.GetCurrentUserInfoRequest
-	7,  // 34: rotaloom.commons.v1.PersonService.MultiReadBasePersons:input_type -> rotaloom.commons.v1.MultiReadPersonsRequest
-	20, // 35: rotaloom.commons.v1.PersonService.ResolvePersons:input_type -> rotaloom.commons.v1.ResolvePersonsRequest
-	25, // 36: rotaloom.commons.v1.PersonService.GetPerson:output_type -> rotaloom.commons.v1.Person
-	25, // 37: rotaloom.commons.v1.PersonService.CreatePerson:output_type -> rotaloom.commons.v1.Person
-	6,  // 38: rotaloom.commons.v1.PersonService.MultiCreatePersons:output_type -> rotaloom.commons.v1.PersonList
-	25, // 39: rotaloom.commons.v1.PersonService.UpdatePerson:output_type -> rotaloom.commons.v1.Person
-	30, // 40: rotaloom.commons.v1.PersonService.DeletePerson:output_type -> google.protobuf.Empty
-	6,  // 41: rotaloom.commons.v1.PersonService.MultiUpdatePersons:output_type -> rotaloom.commons.v1.PersonList
-	6,  // 42: rotaloom.commons.v1.PersonService.MultiUpsertPersons:output_type -> rotaloom.commons.v1.PersonList
-	4,  // 43: rotaloom.commons.v1.PersonService.MultiDeletePersons:output_type -> rotaloom.commons.v1.PersonDeletionList
-	6,  // 44: rotaloom.commons.v1.PersonService.MultiReadPersons:output_type -> rotaloom.commons.v1.PersonList
-	31, // 45: rotaloom.commons.v1.PersonService.MultiReadPersonRefs:output_type -> rotaloom.common.v1.RefList
-	32, // 46: rotaloom.commons.v1.PersonService.MultiReadPersonExtensions:output_type -> rotaloom.commons.v1.PersonExtensionList
-	14, // 47: rotaloom.commons.v1.PersonService.ApplyReadPersons:output_type -> rotaloom.commons.v1.PersonPage
-	16, // 48: rotaloom.commons.v1.PersonService.GetCurrentUserInfo:output_type -> rotaloom.commons.v1.CurrentUserInfo
-	18, // 49: rotaloom.commons.v1.PersonService.MultiReadBasePersons:output_type -> rotaloom.commons.v1.BasePersonList
-	21, // 50: rotaloom.commons.v1.PersonService.ResolvePersons:output_type -> rotaloom.commons.v1.ResolvePersonsResponse
-	36, // [36:51] is the sub-list for method output_type
-	21, // [21:36] is the sub-list for method input_type
-	21, // [21:21] is the sub-list for extension type_name
-	21, // [21:21] is the sub-list for extension extendee
-	0,  // [0:21] is the sub-list for field type_name
+	28, // 0: rotaloom.commons.v1.UpdatePersonRequest.person:type_name -> rotaloom.commons.v1.Person
+	6,  // 1: rotaloom.commons.v1.PersonDeletionList.persons:type_name -> rotaloom.commons.v1.PersonDeletion
+	29, // 2: rotaloom.commons.v1.PersonDeletionList.failure:type_name -> rotaloom.common.v1.ErrorBody
+	30, // 3: rotaloom.commons.v1.PersonDeletion.person_identity:type_name -> rotaloom.commons.v1.PersonIdentity
+	28, // 4: rotaloom.commons.v1.PersonList.persons:type_name -> rotaloom.commons.v1.Person
+	29, // 5: rotaloom.commons.v1.PersonList.failure:type_name -> rotaloom.common.v1.ErrorBody
+	9,  // 6: rotaloom.commons.v1.MultiReadPersonsRequest.where:type_name -> rotaloom.commons.v1.PersonWhere
+	11, // 7: rotaloom.commons.v1.PersonWhere.employees:type_name -> rotaloom.commons.v1.PersonCriterion
+	10, // 8: rotaloom.commons.v1.PersonWhere.hyper_find_filter:type_name -> rotaloom.commons.v1.HyperFindFilter
+	31, // 9: rotaloom.commons.v1.HyperFindFilter.date_range:type_name -> rotaloom.common.v1.DateRange
+	32, // 10: rotaloom.commons.v1.HyperFindFilter.hyperfind:type_name -> rotaloom.common.v1.Ref
+	33, // 11: rotaloom.commons.v1.HyperFindFilter.visibility_code:type_name -> google.protobuf.Value
+	34, // 12: rotaloom.commons.v1.PersonCriterion.multi_key_values:type_name -> google.protobuf.ListValue
+	9,  // 13: rotaloom.commons.v1.MultiReadPersonExtensionsRequest.where:type_name -> rotaloom.commons.v1.PersonWhere
+	14, // 14: rotaloom.commons.v1.ApplyReadPersonsRequest.where:type_name -> rotaloom.commons.v1.ApplyReadPersonsWhere
+	15, // 15: rotaloom.commons.v1.ApplyReadPersonsWhere.date_range:type_name -> rotaloom.commons.v1.DateTimeRange
+	17, // 16: rotaloom.commons.v1.PersonPage.records:type_name -> rotaloom.commons.v1.PersonRecordList
+	18, // 17: rotaloom.commons.v1.PersonRecordList.records:type_name -> rotaloom.commons.v1.PersonRecord
+	20, // 18: rotaloom.commons.v1.CurrentUserInfo.time_zone:type_name -> rotaloom.commons.v1.CurrentUserTimeZone
+	22, // 19: rotaloom.commons.v1.BasePersonList.persons:type_name -> rotaloom.commons.v1.BasePerson
+	29, // 20: rotaloom.commons.v1.BasePersonList.failure:type_name -> rotaloom.common.v1.ErrorBody
+	25, // 21: rotaloom.commons.v1.ResolvePersonsResponse.persons:type_name -> rotaloom.commons.v1.PersonState
+	26, // 22: rotaloom.commons.v1.PersonState.terminated:type_name -> rotaloom.commons.v1.PersonDays
+	26, // 23: rotaloom.commons.v1.PersonState.locked_out:type_name -> rotaloom.commons.v1.PersonDays
+	25, // 24: rotaloom.commons.v1.PersonsChanged.persons:type_name -> rotaloom.commons.v1.PersonState
+	0,  // 25: rotaloom.commons.v1.PersonService.GetPerson:input_type -> rotaloom.commons.v1.GetPersonRequest
+	28, // 26: rotaloom.commons.v1.PersonService.CreatePerson:input_type -> rotaloom.commons.v1.Person
+	7,  // 27: rotaloom.commons.v1.PersonService.MultiCreatePersons:input_type -> rotaloom.commons.v1.PersonList
+	1,  // 28: rotaloom.commons.v1.PersonService.UpdatePerson:input_type -> rotaloom.commons.v1.UpdatePersonRequest
+	2,  // 29: rotaloom.commons.v1.PersonService.DeletePerson:input_type -> rotaloom.commons.v1.DeletePersonRequest
+	7,  // 30: rotaloom.commons.v1.PersonService.MultiUpdatePersons:input_type -> rotaloom.commons.v1.PersonList
+	7,  // 31: rotaloom.commons.v1.PersonService.MultiUpsertPersons:input_type -> rotaloom.commons.v1.PersonList
+	5,  // 32: rotaloom.commons.v1.PersonService.MultiDeletePersons:input_type -> rotaloom.commons.v1.PersonDeletionList
+	8,  // 33: rotaloom.commons.v1.PersonService.MultiReadPersons:input_type -> rotaloom.commons.v1.MultiReadPersonsRequest
+	8,  // 34: rotaloom.commons.v1.PersonService.MultiReadPersonRefs:input_type -> rotaloom.commons.v1.MultiReadPersonsRequest
+	12, // 35: rotaloom.commons.v1.PersonService.MultiReadPersonExtensions:input_type -> rotaloom.commons.v1.MultiReadPersonExtensionsRequest
+	3,  // 36: rotaloom.commons.v1.PersonService.GetPersonExtension:input_type -> rotaloom.commons.v1.GetPersonExtensionRequest
+	13, // 37: rotaloom.commons.v1.PersonService.ApplyReadPersons:input_type -> rotaloom.commons.v1.ApplyReadPersonsRequest
+	4,  // 38: rotaloom.commons.v1.PersonService.GetCurrentUserInfo:input_type -> rotaloom.commons.v1.GetCurrentUserInfoRequest
+	8,  // 39: rotaloom.commons.v1.PersonService.MultiReadBasePersons:input_type -> rotaloom.commons.v1.MultiReadPersonsRequest
+	23, // 40: rotaloom.commons.v1.PersonService.ResolvePersons:input_type -> rotaloom.commons.v1.ResolvePersonsRequest
+	28, // 41: rotaloom.commons.v1.PersonService.GetPerson:output_type -> rotaloom.commons.v1.Person
+	28, // 42: rotaloom.commons.v1.PersonService.CreatePerson:output_type -> rotaloom.commons.v1.Person
+	7,  // 43: rotaloom.commons.v1.PersonService.MultiCreatePersons:output_type -> rotaloom.commons.v1.PersonList
+	28, // 44: rotaloom.commons.v1.PersonService.UpdatePerson:output_type -> rotaloom.commons.v1.Person
+	35, // 45: rotaloom.commons.v1.PersonService.DeletePerson:output_type -> google.protobuf.Empty
+	7,  // 46: rotaloom.commons.v1.PersonService.MultiUpdatePersons:output_type -> rotaloom.commons.v1.PersonList
+	7,  // 47: rotaloom.commons.v1.PersonService.MultiUpsertPersons:output_type -> rotaloom.commons.v1.PersonList
+	5,  // 48: rotaloom.commons.v1.PersonService.MultiDeletePersons:output_type -> rotaloom.commons.v1.PersonDeletionList
+	7,  // 49: rotaloom.commons.v1.PersonService.MultiReadPersons:output_type -> rotaloom.commons.v1.PersonList
+	36, // 50: rotaloom.commons.v1.PersonService.MultiReadPersonRefs:output_type -> rotaloom.common.v1.RefList
+	37, // 51: rotaloom.commons.v1.PersonService.MultiReadPersonExtensions:output_type -> rotaloom.commons.v1.PersonExtensionList
+	38, // 52: rotaloom.commons.v1.PersonService.GetPersonExtension:output_type -> rotaloom.commons.v1.PersonExtension
+	16, // 53: rotaloom.commons.v1.PersonService.ApplyReadPersons:output_type -> rotaloom.commons.v1.PersonPage
+	19, // 54: rotaloom.commons.v1.PersonService.GetCurrentUserInfo:output_type -> rotaloom.commons.v1.CurrentUserInfo
+	21, // 55: rotaloom.commons.v1.PersonService.MultiReadBasePersons:output_type -> rotaloom.commons.v1.BasePersonList
+	24, // 56: rotaloom.commons.v1.PersonService.ResolvePersons:output_type -> rotaloom.commons.v1.ResolvePersonsResponse
+	41, // [41:57] is the sub-list for method output_type
+	25, // [25:41] is the sub-list for method input_type
+	25, // [25:25] is the sub-list for extension type_name
+	25, // [25:25] is the sub-list for extension extendee
+	0,  // [0:25] is the sub-list for field type_name
 }
 
 func init() { file_rotaloom_commons_v1_person_proto_init() }
@@ -1894,19 +2111,20 @@ func file_rotaloom_commons_v1_person_proto_init() {
 	}
 	file_rotaloom_commons_v1_person_extension_proto_init()
 	file_rotaloom_commons_v1_person_record_proto_init()
-	file_rotaloom_commons_v1_person_proto_msgTypes[8].OneofWrappers = []any{}
-	file_rotaloom_commons_v1_person_proto_msgTypes[10].OneofWrappers = []any{}
-	file_rotaloom_commons_v1_person_proto_msgTypes[11].OneofWrappers = []any{}
+	file_rotaloom_commons_v1_person_proto_msgTypes[3].OneofWrappers = []any{}
+	file_rotaloom_commons_v1_person_proto_msgTypes[9].OneofWrappers = []any{}
 	file_rotaloom_commons_v1_person_proto_msgTypes[12].OneofWrappers = []any{}
+	file_rotaloom_commons_v1_person_proto_msgTypes[13].OneofWrappers = []any{}
 	file_rotaloom_commons_v1_person_proto_msgTypes[14].OneofWrappers = []any{}
-	file_rotaloom_commons_v1_person_proto_msgTypes[17].OneofWrappers = []any{}
+	file_rotaloom_commons_v1_person_proto_msgTypes[16].OneofWrappers = []any{}
+	file_rotaloom_commons_v1_person_proto_msgTypes[20].OneofWrappers = []any{}
 	type x struct{}
 	out := protoimpl.TypeBuilder{
 		File: protoimpl.DescBuilder{
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_rotaloom_commons_v1_person_proto_rawDesc), len(file_rotaloom_commons_v1_person_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   25,
+			NumMessages:   28,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

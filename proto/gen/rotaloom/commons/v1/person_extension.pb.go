@@ -690,8 +690,12 @@ type TimekeepingExtension struct {
 	PayRuleEntriesForExtensionSnapshotDate              []*ExtensionPayRule          `protobuf:"bytes,16,rep,name=pay_rule_entries_for_extension_snapshot_date,json=payRuleEntriesForExtensionSnapshotDate,proto3" json:"pay_rule_entries_for_extension_snapshot_date,omitempty"`
 	BaseWagesForExtensionSnapshotDate                   []*ExtensionBaseWage         `protobuf:"bytes,17,rep,name=base_wages_for_extension_snapshot_date,json=baseWagesForExtensionSnapshotDate,proto3" json:"base_wages_for_extension_snapshot_date,omitempty"`
 	AccessAssignmentDataEntriesForExtensionSnapshotDate []*ExtensionAccessAssignment `protobuf:"bytes,18,rep,name=access_assignment_data_entries_for_extension_snapshot_date,json=accessAssignmentDataEntriesForExtensionSnapshotDate,proto3" json:"access_assignment_data_entries_for_extension_snapshot_date,omitempty"`
-	unknownFields                                       protoimpl.UnknownFields
-	sizeCache                                           protoimpl.SizeCache
+	// The pay rules again: all of them are the person's own.
+	DirectPayRuleEntries                  []*ExtensionPayRule      `protobuf:"bytes,19,rep,name=direct_pay_rule_entries,json=directPayRuleEntries,proto3" json:"direct_pay_rule_entries,omitempty"`
+	EmployeeTerms                         []*ExtensionEmployeeTerm `protobuf:"bytes,20,rep,name=employee_terms,json=employeeTerms,proto3" json:"employee_terms,omitempty"`
+	EmployeeTermsForExtensionSnapshotDate []*ExtensionEmployeeTerm `protobuf:"bytes,21,rep,name=employee_terms_for_extension_snapshot_date,json=employeeTermsForExtensionSnapshotDate,proto3" json:"employee_terms_for_extension_snapshot_date,omitempty"`
+	unknownFields                         protoimpl.UnknownFields
+	sizeCache                             protoimpl.SizeCache
 }
 
 func (x *TimekeepingExtension) Reset() {
@@ -846,6 +850,27 @@ func (x *TimekeepingExtension) GetBaseWagesForExtensionSnapshotDate() []*Extensi
 func (x *TimekeepingExtension) GetAccessAssignmentDataEntriesForExtensionSnapshotDate() []*ExtensionAccessAssignment {
 	if x != nil {
 		return x.AccessAssignmentDataEntriesForExtensionSnapshotDate
+	}
+	return nil
+}
+
+func (x *TimekeepingExtension) GetDirectPayRuleEntries() []*ExtensionPayRule {
+	if x != nil {
+		return x.DirectPayRuleEntries
+	}
+	return nil
+}
+
+func (x *TimekeepingExtension) GetEmployeeTerms() []*ExtensionEmployeeTerm {
+	if x != nil {
+		return x.EmployeeTerms
+	}
+	return nil
+}
+
+func (x *TimekeepingExtension) GetEmployeeTermsForExtensionSnapshotDate() []*ExtensionEmployeeTerm {
+	if x != nil {
+		return x.EmployeeTermsForExtensionSnapshotDate
 	}
 	return nil
 }
@@ -2038,6 +2063,74 @@ func (x *ExtensionPayRule) GetExpirationDate() string {
 	return ""
 }
 
+type ExtensionEmployeeTerm struct {
+	state            protoimpl.MessageState `protogen:"open.v1"`
+	EmploymentTerm   string                 `protobuf:"bytes,1,opt,name=employment_term,json=employmentTerm,proto3" json:"employment_term,omitempty"`
+	EmploymentTermId int64                  `protobuf:"varint,2,opt,name=employment_term_id,json=employmentTermId,proto3" json:"employment_term_id,omitempty"`
+	EffectiveDate    string                 `protobuf:"bytes,3,opt,name=effective_date,json=effectiveDate,proto3" json:"effective_date,omitempty"`
+	ExpirationDate   string                 `protobuf:"bytes,4,opt,name=expiration_date,json=expirationDate,proto3" json:"expiration_date,omitempty"`
+	unknownFields    protoimpl.UnknownFields
+	sizeCache        protoimpl.SizeCache
+}
+
+func (x *ExtensionEmployeeTerm) Reset() {
+	*x = ExtensionEmployeeTerm{}
+	mi := &file_rotaloom_commons_v1_person_extension_proto_msgTypes[21]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ExtensionEmployeeTerm) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ExtensionEmployeeTerm) ProtoMessage() {}
+
+func (x *ExtensionEmployeeTerm) ProtoReflect() protoreflect.Message {
+	mi := &file_rotaloom_commons_v1_person_extension_proto_msgTypes[21]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ExtensionEmployeeTerm.ProtoReflect.Descriptor instead.
+func (*ExtensionEmployeeTerm) Descriptor() ([]byte, []int) {
+	return file_rotaloom_commons_v1_person_extension_proto_rawDescGZIP(), []int{21}
+}
+
+func (x *ExtensionEmployeeTerm) GetEmploymentTerm() string {
+	if x != nil {
+		return x.EmploymentTerm
+	}
+	return ""
+}
+
+func (x *ExtensionEmployeeTerm) GetEmploymentTermId() int64 {
+	if x != nil {
+		return x.EmploymentTermId
+	}
+	return 0
+}
+
+func (x *ExtensionEmployeeTerm) GetEffectiveDate() string {
+	if x != nil {
+		return x.EffectiveDate
+	}
+	return ""
+}
+
+func (x *ExtensionEmployeeTerm) GetExpirationDate() string {
+	if x != nil {
+		return x.ExpirationDate
+	}
+	return ""
+}
+
 type ExtensionBaseWage struct {
 	state          protoimpl.MessageState `protogen:"open.v1"`
 	HourlyRate     *float64               `protobuf:"fixed64,1,opt,name=hourly_rate,json=hourlyRate,proto3,oneof" json:"hourly_rate,omitempty"`
@@ -2049,7 +2142,7 @@ type ExtensionBaseWage struct {
 
 func (x *ExtensionBaseWage) Reset() {
 	*x = ExtensionBaseWage{}
-	mi := &file_rotaloom_commons_v1_person_extension_proto_msgTypes[21]
+	mi := &file_rotaloom_commons_v1_person_extension_proto_msgTypes[22]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2061,7 +2154,7 @@ func (x *ExtensionBaseWage) String() string {
 func (*ExtensionBaseWage) ProtoMessage() {}
 
 func (x *ExtensionBaseWage) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_commons_v1_person_extension_proto_msgTypes[21]
+	mi := &file_rotaloom_commons_v1_person_extension_proto_msgTypes[22]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2074,7 +2167,7 @@ func (x *ExtensionBaseWage) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ExtensionBaseWage.ProtoReflect.Descriptor instead.
 func (*ExtensionBaseWage) Descriptor() ([]byte, []int) {
-	return file_rotaloom_commons_v1_person_extension_proto_rawDescGZIP(), []int{21}
+	return file_rotaloom_commons_v1_person_extension_proto_rawDescGZIP(), []int{22}
 }
 
 func (x *ExtensionBaseWage) GetHourlyRate() float64 {
@@ -2108,7 +2201,7 @@ type ExtensionExpectedHours struct {
 
 func (x *ExtensionExpectedHours) Reset() {
 	*x = ExtensionExpectedHours{}
-	mi := &file_rotaloom_commons_v1_person_extension_proto_msgTypes[22]
+	mi := &file_rotaloom_commons_v1_person_extension_proto_msgTypes[23]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2120,7 +2213,7 @@ func (x *ExtensionExpectedHours) String() string {
 func (*ExtensionExpectedHours) ProtoMessage() {}
 
 func (x *ExtensionExpectedHours) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_commons_v1_person_extension_proto_msgTypes[22]
+	mi := &file_rotaloom_commons_v1_person_extension_proto_msgTypes[23]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2133,7 +2226,7 @@ func (x *ExtensionExpectedHours) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ExtensionExpectedHours.ProtoReflect.Descriptor instead.
 func (*ExtensionExpectedHours) Descriptor() ([]byte, []int) {
-	return file_rotaloom_commons_v1_person_extension_proto_rawDescGZIP(), []int{22}
+	return file_rotaloom_commons_v1_person_extension_proto_rawDescGZIP(), []int{23}
 }
 
 func (x *ExtensionExpectedHours) GetTimePeriodType() string {
@@ -2165,7 +2258,7 @@ type ExtensionAccessAssignment struct {
 
 func (x *ExtensionAccessAssignment) Reset() {
 	*x = ExtensionAccessAssignment{}
-	mi := &file_rotaloom_commons_v1_person_extension_proto_msgTypes[23]
+	mi := &file_rotaloom_commons_v1_person_extension_proto_msgTypes[24]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2177,7 +2270,7 @@ func (x *ExtensionAccessAssignment) String() string {
 func (*ExtensionAccessAssignment) ProtoMessage() {}
 
 func (x *ExtensionAccessAssignment) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_commons_v1_person_extension_proto_msgTypes[23]
+	mi := &file_rotaloom_commons_v1_person_extension_proto_msgTypes[24]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2190,7 +2283,7 @@ func (x *ExtensionAccessAssignment) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ExtensionAccessAssignment.ProtoReflect.Descriptor instead.
 func (*ExtensionAccessAssignment) Descriptor() ([]byte, []int) {
-	return file_rotaloom_commons_v1_person_extension_proto_rawDescGZIP(), []int{23}
+	return file_rotaloom_commons_v1_person_extension_proto_rawDescGZIP(), []int{24}
 }
 
 func (x *ExtensionAccessAssignment) GetHomeHyperFindQueryName() string {
@@ -2253,7 +2346,7 @@ type ExtensionAccrualProfile struct {
 
 func (x *ExtensionAccrualProfile) Reset() {
 	*x = ExtensionAccrualProfile{}
-	mi := &file_rotaloom_commons_v1_person_extension_proto_msgTypes[24]
+	mi := &file_rotaloom_commons_v1_person_extension_proto_msgTypes[25]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2265,7 +2358,7 @@ func (x *ExtensionAccrualProfile) String() string {
 func (*ExtensionAccrualProfile) ProtoMessage() {}
 
 func (x *ExtensionAccrualProfile) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_commons_v1_person_extension_proto_msgTypes[24]
+	mi := &file_rotaloom_commons_v1_person_extension_proto_msgTypes[25]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2278,7 +2371,7 @@ func (x *ExtensionAccrualProfile) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ExtensionAccrualProfile.ProtoReflect.Descriptor instead.
 func (*ExtensionAccrualProfile) Descriptor() ([]byte, []int) {
-	return file_rotaloom_commons_v1_person_extension_proto_rawDescGZIP(), []int{24}
+	return file_rotaloom_commons_v1_person_extension_proto_rawDescGZIP(), []int{25}
 }
 
 func (x *ExtensionAccrualProfile) GetAccrualProfileName() string {
@@ -2315,7 +2408,7 @@ type ExtensionFullTimeEquivalency struct {
 
 func (x *ExtensionFullTimeEquivalency) Reset() {
 	*x = ExtensionFullTimeEquivalency{}
-	mi := &file_rotaloom_commons_v1_person_extension_proto_msgTypes[25]
+	mi := &file_rotaloom_commons_v1_person_extension_proto_msgTypes[26]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2327,7 +2420,7 @@ func (x *ExtensionFullTimeEquivalency) String() string {
 func (*ExtensionFullTimeEquivalency) ProtoMessage() {}
 
 func (x *ExtensionFullTimeEquivalency) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_commons_v1_person_extension_proto_msgTypes[25]
+	mi := &file_rotaloom_commons_v1_person_extension_proto_msgTypes[26]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2340,7 +2433,7 @@ func (x *ExtensionFullTimeEquivalency) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ExtensionFullTimeEquivalency.ProtoReflect.Descriptor instead.
 func (*ExtensionFullTimeEquivalency) Descriptor() ([]byte, []int) {
-	return file_rotaloom_commons_v1_person_extension_proto_rawDescGZIP(), []int{25}
+	return file_rotaloom_commons_v1_person_extension_proto_rawDescGZIP(), []int{26}
 }
 
 func (x *ExtensionFullTimeEquivalency) GetEmployeeStandardHours() float64 {
@@ -2463,7 +2556,7 @@ const file_rotaloom_commons_v1_person_extension_proto_rawDesc = "" +
 	"\a_activeB\x11\n" +
 	"\x0f_account_lockedB\x0e\n" +
 	"\f_is_employeeB\r\n" +
-	"\v_is_manager\"\xfc\t\n" +
+	"\v_is_manager\"\xb5\f\n" +
 	"\x14TimekeepingExtension\x12\x1b\n" +
 	"\tperson_id\x18\x01 \x01(\x03R\bpersonId\x12#\n" +
 	"\rperson_number\x18\x02 \x01(\tR\fpersonNumber\x12\x1b\n" +
@@ -2485,7 +2578,10 @@ const file_rotaloom_commons_v1_person_extension_proto_rawDesc = "" +
 	"\ruser_currency\x18\x0f \x01(\tR\fuserCurrency\x12\x83\x01\n" +
 	",pay_rule_entries_for_extension_snapshot_date\x18\x10 \x03(\v2%.rotaloom.commons.v1.ExtensionPayRuleR&payRuleEntriesForExtensionSnapshotDate\x12y\n" +
 	"&base_wages_for_extension_snapshot_date\x18\x11 \x03(\v2&.rotaloom.commons.v1.ExtensionBaseWageR!baseWagesForExtensionSnapshotDate\x12\xa7\x01\n" +
-	":access_assignment_data_entries_for_extension_snapshot_date\x18\x12 \x03(\v2..rotaloom.commons.v1.ExtensionAccessAssignmentR3accessAssignmentDataEntriesForExtensionSnapshotDateB\t\n" +
+	":access_assignment_data_entries_for_extension_snapshot_date\x18\x12 \x03(\v2..rotaloom.commons.v1.ExtensionAccessAssignmentR3accessAssignmentDataEntriesForExtensionSnapshotDate\x12\\\n" +
+	"\x17direct_pay_rule_entries\x18\x13 \x03(\v2%.rotaloom.commons.v1.ExtensionPayRuleR\x14directPayRuleEntries\x12Q\n" +
+	"\x0eemployee_terms\x18\x14 \x03(\v2*.rotaloom.commons.v1.ExtensionEmployeeTermR\remployeeTerms\x12\x85\x01\n" +
+	"*employee_terms_for_extension_snapshot_date\x18\x15 \x03(\v2*.rotaloom.commons.v1.ExtensionEmployeeTermR%employeeTermsForExtensionSnapshotDateB\t\n" +
 	"\a_active\"\x8b\x06\n" +
 	"\x13SchedulingExtension\x12\x1b\n" +
 	"\tperson_id\x18\x01 \x01(\x03R\bpersonId\x12#\n" +
@@ -2596,7 +2692,12 @@ const file_rotaloom_commons_v1_person_extension_proto_rawDesc = "" +
 	"\x10ExtensionPayRule\x12\"\n" +
 	"\rpay_rule_name\x18\x01 \x01(\tR\vpayRuleName\x12%\n" +
 	"\x0eeffective_date\x18\x02 \x01(\tR\reffectiveDate\x12'\n" +
-	"\x0fexpiration_date\x18\x03 \x01(\tR\x0eexpirationDate\"\x99\x01\n" +
+	"\x0fexpiration_date\x18\x03 \x01(\tR\x0eexpirationDate\"\xbe\x01\n" +
+	"\x15ExtensionEmployeeTerm\x12'\n" +
+	"\x0femployment_term\x18\x01 \x01(\tR\x0eemploymentTerm\x12,\n" +
+	"\x12employment_term_id\x18\x02 \x01(\x03R\x10employmentTermId\x12%\n" +
+	"\x0eeffective_date\x18\x03 \x01(\tR\reffectiveDate\x12'\n" +
+	"\x0fexpiration_date\x18\x04 \x01(\tR\x0eexpirationDate\"\x99\x01\n" +
 	"\x11ExtensionBaseWage\x12$\n" +
 	"\vhourly_rate\x18\x01 \x01(\x01H\x00R\n" +
 	"hourlyRate\x88\x01\x01\x12%\n" +
@@ -2641,7 +2742,7 @@ func file_rotaloom_commons_v1_person_extension_proto_rawDescGZIP() []byte {
 	return file_rotaloom_commons_v1_person_extension_proto_rawDescData
 }
 
-var file_rotaloom_commons_v1_person_extension_proto_msgTypes = make([]protoimpl.MessageInfo, 26)
+var file_rotaloom_commons_v1_person_extension_proto_msgTypes = make([]protoimpl.MessageInfo, 27)
 var file_rotaloom_commons_v1_person_extension_proto_goTypes = []any{
 	(*PersonExtensionList)(nil),          // 0: rotaloom.commons.v1.PersonExtensionList
 	(*PersonExtension)(nil),              // 1: rotaloom.commons.v1.PersonExtension
@@ -2664,16 +2765,17 @@ var file_rotaloom_commons_v1_person_extension_proto_goTypes = []any{
 	(*ExtensionDataAccess)(nil),          // 18: rotaloom.commons.v1.ExtensionDataAccess
 	(*ExtensionIdentifier)(nil),          // 19: rotaloom.commons.v1.ExtensionIdentifier
 	(*ExtensionPayRule)(nil),             // 20: rotaloom.commons.v1.ExtensionPayRule
-	(*ExtensionBaseWage)(nil),            // 21: rotaloom.commons.v1.ExtensionBaseWage
-	(*ExtensionExpectedHours)(nil),       // 22: rotaloom.commons.v1.ExtensionExpectedHours
-	(*ExtensionAccessAssignment)(nil),    // 23: rotaloom.commons.v1.ExtensionAccessAssignment
-	(*ExtensionAccrualProfile)(nil),      // 24: rotaloom.commons.v1.ExtensionAccrualProfile
-	(*ExtensionFullTimeEquivalency)(nil), // 25: rotaloom.commons.v1.ExtensionFullTimeEquivalency
-	(*v1.ErrorBody)(nil),                 // 26: rotaloom.common.v1.ErrorBody
+	(*ExtensionEmployeeTerm)(nil),        // 21: rotaloom.commons.v1.ExtensionEmployeeTerm
+	(*ExtensionBaseWage)(nil),            // 22: rotaloom.commons.v1.ExtensionBaseWage
+	(*ExtensionExpectedHours)(nil),       // 23: rotaloom.commons.v1.ExtensionExpectedHours
+	(*ExtensionAccessAssignment)(nil),    // 24: rotaloom.commons.v1.ExtensionAccessAssignment
+	(*ExtensionAccrualProfile)(nil),      // 25: rotaloom.commons.v1.ExtensionAccrualProfile
+	(*ExtensionFullTimeEquivalency)(nil), // 26: rotaloom.commons.v1.ExtensionFullTimeEquivalency
+	(*v1.ErrorBody)(nil),                 // 27: rotaloom.common.v1.ErrorBody
 }
 var file_rotaloom_commons_v1_person_extension_proto_depIdxs = []int32{
 	1,  // 0: rotaloom.commons.v1.PersonExtensionList.extensions:type_name -> rotaloom.commons.v1.PersonExtension
-	26, // 1: rotaloom.commons.v1.PersonExtensionList.failure:type_name -> rotaloom.common.v1.ErrorBody
+	27, // 1: rotaloom.commons.v1.PersonExtensionList.failure:type_name -> rotaloom.common.v1.ErrorBody
 	2,  // 2: rotaloom.commons.v1.PersonExtension.all_extension:type_name -> rotaloom.commons.v1.AllExtension
 	3,  // 3: rotaloom.commons.v1.PersonExtension.employee_extension:type_name -> rotaloom.commons.v1.EmployeeExtension
 	4,  // 4: rotaloom.commons.v1.PersonExtension.timekeeping_extension:type_name -> rotaloom.commons.v1.TimekeepingExtension
@@ -2702,23 +2804,26 @@ var file_rotaloom_commons_v1_person_extension_proto_depIdxs = []int32{
 	11, // 27: rotaloom.commons.v1.EmployeeExtension.eff_dated_primary_job_account_entries_for_extension_snapshot_date:type_name -> rotaloom.commons.v1.ExtensionPrimaryJob
 	8,  // 28: rotaloom.commons.v1.TimekeepingExtension.badges:type_name -> rotaloom.commons.v1.ExtensionBadge
 	20, // 29: rotaloom.commons.v1.TimekeepingExtension.pay_rule_entries:type_name -> rotaloom.commons.v1.ExtensionPayRule
-	21, // 30: rotaloom.commons.v1.TimekeepingExtension.base_wages:type_name -> rotaloom.commons.v1.ExtensionBaseWage
-	22, // 31: rotaloom.commons.v1.TimekeepingExtension.expected_hours:type_name -> rotaloom.commons.v1.ExtensionExpectedHours
-	23, // 32: rotaloom.commons.v1.TimekeepingExtension.access_assignment_data_entries:type_name -> rotaloom.commons.v1.ExtensionAccessAssignment
+	22, // 30: rotaloom.commons.v1.TimekeepingExtension.base_wages:type_name -> rotaloom.commons.v1.ExtensionBaseWage
+	23, // 31: rotaloom.commons.v1.TimekeepingExtension.expected_hours:type_name -> rotaloom.commons.v1.ExtensionExpectedHours
+	24, // 32: rotaloom.commons.v1.TimekeepingExtension.access_assignment_data_entries:type_name -> rotaloom.commons.v1.ExtensionAccessAssignment
 	20, // 33: rotaloom.commons.v1.TimekeepingExtension.pay_rule_entries_for_extension_snapshot_date:type_name -> rotaloom.commons.v1.ExtensionPayRule
-	21, // 34: rotaloom.commons.v1.TimekeepingExtension.base_wages_for_extension_snapshot_date:type_name -> rotaloom.commons.v1.ExtensionBaseWage
-	23, // 35: rotaloom.commons.v1.TimekeepingExtension.access_assignment_data_entries_for_extension_snapshot_date:type_name -> rotaloom.commons.v1.ExtensionAccessAssignment
-	8,  // 36: rotaloom.commons.v1.SchedulingExtension.badges:type_name -> rotaloom.commons.v1.ExtensionBadge
-	8,  // 37: rotaloom.commons.v1.AccrualExtension.badges:type_name -> rotaloom.commons.v1.ExtensionBadge
-	24, // 38: rotaloom.commons.v1.AccrualExtension.accrual_profiles_entries:type_name -> rotaloom.commons.v1.ExtensionAccrualProfile
-	25, // 39: rotaloom.commons.v1.AccrualExtension.full_time_equivalency:type_name -> rotaloom.commons.v1.ExtensionFullTimeEquivalency
-	8,  // 40: rotaloom.commons.v1.DeviceExtension.badges:type_name -> rotaloom.commons.v1.ExtensionBadge
-	8,  // 41: rotaloom.commons.v1.DeviceExtension.badge_details:type_name -> rotaloom.commons.v1.ExtensionBadge
-	42, // [42:42] is the sub-list for method output_type
-	42, // [42:42] is the sub-list for method input_type
-	42, // [42:42] is the sub-list for extension type_name
-	42, // [42:42] is the sub-list for extension extendee
-	0,  // [0:42] is the sub-list for field type_name
+	22, // 34: rotaloom.commons.v1.TimekeepingExtension.base_wages_for_extension_snapshot_date:type_name -> rotaloom.commons.v1.ExtensionBaseWage
+	24, // 35: rotaloom.commons.v1.TimekeepingExtension.access_assignment_data_entries_for_extension_snapshot_date:type_name -> rotaloom.commons.v1.ExtensionAccessAssignment
+	20, // 36: rotaloom.commons.v1.TimekeepingExtension.direct_pay_rule_entries:type_name -> rotaloom.commons.v1.ExtensionPayRule
+	21, // 37: rotaloom.commons.v1.TimekeepingExtension.employee_terms:type_name -> rotaloom.commons.v1.ExtensionEmployeeTerm
+	21, // 38: rotaloom.commons.v1.TimekeepingExtension.employee_terms_for_extension_snapshot_date:type_name -> rotaloom.commons.v1.ExtensionEmployeeTerm
+	8,  // 39: rotaloom.commons.v1.SchedulingExtension.badges:type_name -> rotaloom.commons.v1.ExtensionBadge
+	8,  // 40: rotaloom.commons.v1.AccrualExtension.badges:type_name -> rotaloom.commons.v1.ExtensionBadge
+	25, // 41: rotaloom.commons.v1.AccrualExtension.accrual_profiles_entries:type_name -> rotaloom.commons.v1.ExtensionAccrualProfile
+	26, // 42: rotaloom.commons.v1.AccrualExtension.full_time_equivalency:type_name -> rotaloom.commons.v1.ExtensionFullTimeEquivalency
+	8,  // 43: rotaloom.commons.v1.DeviceExtension.badges:type_name -> rotaloom.commons.v1.ExtensionBadge
+	8,  // 44: rotaloom.commons.v1.DeviceExtension.badge_details:type_name -> rotaloom.commons.v1.ExtensionBadge
+	45, // [45:45] is the sub-list for method output_type
+	45, // [45:45] is the sub-list for method input_type
+	45, // [45:45] is the sub-list for extension type_name
+	45, // [45:45] is the sub-list for extension extendee
+	0,  // [0:45] is the sub-list for field type_name
 }
 
 func init() { file_rotaloom_commons_v1_person_extension_proto_init() }
@@ -2735,15 +2840,15 @@ func file_rotaloom_commons_v1_person_extension_proto_init() {
 	file_rotaloom_commons_v1_person_extension_proto_msgTypes[13].OneofWrappers = []any{}
 	file_rotaloom_commons_v1_person_extension_proto_msgTypes[15].OneofWrappers = []any{}
 	file_rotaloom_commons_v1_person_extension_proto_msgTypes[18].OneofWrappers = []any{}
-	file_rotaloom_commons_v1_person_extension_proto_msgTypes[21].OneofWrappers = []any{}
-	file_rotaloom_commons_v1_person_extension_proto_msgTypes[25].OneofWrappers = []any{}
+	file_rotaloom_commons_v1_person_extension_proto_msgTypes[22].OneofWrappers = []any{}
+	file_rotaloom_commons_v1_person_extension_proto_msgTypes[26].OneofWrappers = []any{}
 	type x struct{}
 	out := protoimpl.TypeBuilder{
 		File: protoimpl.DescBuilder{
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_rotaloom_commons_v1_person_extension_proto_rawDesc), len(file_rotaloom_commons_v1_person_extension_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   26,
+			NumMessages:   27,
 			NumExtensions: 0,
 			NumServices:   0,
 		},

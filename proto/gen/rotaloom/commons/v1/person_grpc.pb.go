@@ -34,6 +34,7 @@ const (
 	PersonService_MultiReadPersons_FullMethodName          = "/rotaloom.commons.v1.PersonService/MultiReadPersons"
 	PersonService_MultiReadPersonRefs_FullMethodName       = "/rotaloom.commons.v1.PersonService/MultiReadPersonRefs"
 	PersonService_MultiReadPersonExtensions_FullMethodName = "/rotaloom.commons.v1.PersonService/MultiReadPersonExtensions"
+	PersonService_GetPersonExtension_FullMethodName        = "/rotaloom.commons.v1.PersonService/GetPersonExtension"
 	PersonService_ApplyReadPersons_FullMethodName          = "/rotaloom.commons.v1.PersonService/ApplyReadPersons"
 	PersonService_GetCurrentUserInfo_FullMethodName        = "/rotaloom.commons.v1.PersonService/GetCurrentUserInfo"
 	PersonService_MultiReadBasePersons_FullMethodName      = "/rotaloom.commons.v1.PersonService/MultiReadBasePersons"
@@ -74,6 +75,9 @@ type PersonServiceClient interface {
 	MultiReadPersonRefs(ctx context.Context, in *MultiReadPersonsRequest, opts ...grpc.CallOption) (*v1.RefList, error)
 	// Retrieves an extension of up to 100 persons, or all of their extensions.
 	MultiReadPersonExtensions(ctx context.Context, in *MultiReadPersonExtensionsRequest, opts ...grpc.CallOption) (*PersonExtensionList, error)
+	// Retrieves an extension of one person, or all of their extensions. Where an
+	// id of a person may stand in the path, these words are names of extensions.
+	GetPersonExtension(ctx context.Context, in *GetPersonExtensionRequest, opts ...grpc.CallOption) (*PersonExtension, error)
 	// Retrieves a page of all persons, in the order of their ids.
 	ApplyReadPersons(ctx context.Context, in *ApplyReadPersonsRequest, opts ...grpc.CallOption) (*PersonPage, error)
 	// Retrieves who is calling.
@@ -203,6 +207,16 @@ func (c *personServiceClient) MultiReadPersonExtensions(ctx context.Context, in 
 	return out, nil
 }
 
+func (c *personServiceClient) GetPersonExtension(ctx context.Context, in *GetPersonExtensionRequest, opts ...grpc.CallOption) (*PersonExtension, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(PersonExtension)
+	err := c.cc.Invoke(ctx, PersonService_GetPersonExtension_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
 func (c *personServiceClient) ApplyReadPersons(ctx context.Context, in *ApplyReadPersonsRequest, opts ...grpc.CallOption) (*PersonPage, error) {
 	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
 	out := new(PersonPage)
@@ -277,6 +291,9 @@ type PersonServiceServer interface {
 	MultiReadPersonRefs(context.Context, *MultiReadPersonsRequest) (*v1.RefList, error)
 	// Retrieves an extension of up to 100 persons, or all of their extensions.
 	MultiReadPersonExtensions(context.Context, *MultiReadPersonExtensionsRequest) (*PersonExtensionList, error)
+	// Retrieves an extension of one person, or all of their extensions. Where an
+	// id of a person may stand in the path, these words are names of extensions.
+	GetPersonExtension(context.Context, *GetPersonExtensionRequest) (*PersonExtension, error)
 	// Retrieves a page of all persons, in the order of their ids.
 	ApplyReadPersons(context.Context, *ApplyReadPersonsRequest) (*PersonPage, error)
 	// Retrieves who is calling.
@@ -328,6 +345,9 @@ func (UnimplementedPersonServiceServer) MultiReadPersonRefs(context.Context, *Mu
 }
 func (UnimplementedPersonServiceServer) MultiReadPersonExtensions(context.Context, *MultiReadPersonExtensionsRequest) (*PersonExtensionList, error) {
 	return nil, status.Error(codes.Unimplemented, "method MultiReadPersonExtensions not implemented")
+}
+func (UnimplementedPersonServiceServer) GetPersonExtension(context.Context, *GetPersonExtensionRequest) (*PersonExtension, error) {
+	return nil, status.Error(codes.Unimplemented, "method GetPersonExtension not implemented")
 }
 func (UnimplementedPersonServiceServer) ApplyReadPersons(context.Context, *ApplyReadPersonsRequest) (*PersonPage, error) {
 	return nil, status.Error(codes.Unimplemented, "method ApplyReadPersons not implemented")
@@ -560,6 +580,24 @@ func _PersonService_MultiReadPersonExtensions_Handler(srv interface{}, ctx conte
 	return interceptor(ctx, in, info, handler)
 }
 
+func _PersonService_GetPersonExtension_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(GetPersonExtensionRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(PersonServiceServer).GetPersonExtension(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: PersonService_GetPersonExtension_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(PersonServiceServer).GetPersonExtension(ctx, req.(*GetPersonExtensionRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
 func _PersonService_ApplyReadPersons_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
 	in := new(ApplyReadPersonsRequest)
 	if err := dec(in); err != nil {
@@ -682,6 +720,10 @@ var PersonService_ServiceDesc = grpc.ServiceDesc{
 		{
 			MethodName: "MultiReadPersonExtensions",
 			Handler:    _PersonService_MultiReadPersonExtensions_Handler,
+		},
+		{
+			MethodName: "GetPersonExtension",
+			Handler:    _PersonService_GetPersonExtension_Handler,
 		},
 		{
 			MethodName: "ApplyReadPersons",

@@ -2084,8 +2084,9 @@ type JobAssignment struct {
 	PrimaryLaborAccounts []*PrimaryLaborAccount `protobuf:"bytes,2,rep,name=primary_labor_accounts,json=primaryLaborAccounts,proto3" json:"primary_labor_accounts,omitempty"`
 	BaseWageRates        []*BaseWageRate        `protobuf:"bytes,3,rep,name=base_wage_rates,json=baseWageRates,proto3" json:"base_wage_rates,omitempty"`
 	ScheduleGroupName    string                 `protobuf:"bytes,4,opt,name=schedule_group_name,json=scheduleGroupName,proto3" json:"schedule_group_name,omitempty"`
-	// Who works under which term is kept by timekeeping, which stands above this
-	// service: a term that is named here is refused, with the operation to use.
+	// Who works under which term is kept by timekeeping, which carries out what is
+	// asked for here milliseconds later. What is sent replaces what held on its
+	// days.
 	EmploymentTermAssignments            []*TermAssignment                   `protobuf:"bytes,5,rep,name=employment_term_assignments,json=employmentTermAssignments,proto3" json:"employment_term_assignments,omitempty"`
 	PersonalOvertimeAssignments          []*PersonalOvertimeAssignment       `protobuf:"bytes,6,rep,name=personal_overtime_assignments,json=personalOvertimeAssignments,proto3" json:"personal_overtime_assignments,omitempty"`
 	PredictiveSchedulingEligibilityList  []*PredictiveSchedulingEligibility  `protobuf:"bytes,7,rep,name=predictive_scheduling_eligibility_list,json=predictiveSchedulingEligibilityList,proto3" json:"predictive_scheduling_eligibility_list,omitempty"`
@@ -2198,10 +2199,16 @@ func (x *JobAssignment) GetHasPersonalOvertimeFlag() bool {
 
 type TermAssignment struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Empty takes the person off the term.
-	Name              string `protobuf:"bytes,1,opt,name=name,proto3" json:"name,omitempty"`
-	StartDate         string `protobuf:"bytes,2,opt,name=start_date,json=startDate,proto3" json:"start_date,omitempty"`
-	EndDate           string `protobuf:"bytes,3,opt,name=end_date,json=endDate,proto3" json:"end_date,omitempty"`
+	// Of the term, in any case. Empty takes the person off whatever term they have
+	// on the days.
+	Name string `protobuf:"bytes,1,opt,name=name,proto3" json:"name,omitempty"`
+	// First day; today when absent, or the day of hire of a new person.
+	StartDate string `protobuf:"bytes,2,opt,name=start_date,json=startDate,proto3" json:"start_date,omitempty"`
+	// The day after the last; 3000-01-01 means open. When it is absent, the next
+	// assignment sent ends this one, or nothing does.
+	EndDate string `protobuf:"bytes,3,opt,name=end_date,json=endDate,proto3" json:"end_date,omitempty"`
+	// The assignment that begins on this day is the one that is changed: what it
+	// said goes. With an empty name and no other date that is all.
 	OriginalStartDate string `protobuf:"bytes,4,opt,name=original_start_date,json=originalStartDate,proto3" json:"original_start_date,omitempty"`
 	unknownFields     protoimpl.UnknownFields
 	sizeCache         protoimpl.SizeCache

@@ -446,8 +446,10 @@ type ReadDataElementsRequest struct {
 	RowIds   []int64                `protobuf:"varint,2,rep,packed,name=row_ids,json=rowIds,proto3" json:"row_ids,omitempty"`
 	// Days since 1970-01-01. A period runs from one bound to the next, which is
 	// not included; there are at least two bounds, and they ascend.
-	Bounds        []int32          `protobuf:"zigzag32,3,rep,packed,name=bounds,proto3" json:"bounds,omitempty"`
-	Elements      []*DataSelection `protobuf:"bytes,4,rep,name=elements,proto3" json:"elements,omitempty"`
+	Bounds   []int32          `protobuf:"zigzag32,3,rep,packed,name=bounds,proto3" json:"bounds,omitempty"`
+	Elements []*DataSelection `protobuf:"bytes,4,rep,name=elements,proto3" json:"elements,omitempty"`
+	// The kind of the rows: a name may stand for a provider of each kind.
+	RowKind       RowKind `protobuf:"varint,5,opt,name=row_kind,json=rowKind,proto3,enum=rotaloom.data.v1.RowKind" json:"row_kind,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -508,6 +510,13 @@ func (x *ReadDataElementsRequest) GetElements() []*DataSelection {
 		return x.Elements
 	}
 	return nil
+}
+
+func (x *ReadDataElementsRequest) GetRowKind() RowKind {
+	if x != nil {
+		return x.RowKind
+	}
+	return RowKind_ROW_KIND_UNSPECIFIED
 }
 
 type DataSelection struct {
@@ -841,6 +850,228 @@ func (x *DataRow) GetQualifier() string {
 	return ""
 }
 
+type RollUpDataRowsRequest struct {
+	state       protoimpl.MessageState `protogen:"open.v1"`
+	LocationIds []int64                `protobuf:"varint,1,rep,packed,name=location_ids,json=locationIds,proto3" json:"location_ids,omitempty"`
+	// Ids, persistent ids or names of location types.
+	Types []string `protobuf:"bytes,2,rep,name=types,proto3" json:"types,omitempty"`
+	// YYYY-MM-DD.
+	Day           string `protobuf:"bytes,3,opt,name=day,proto3" json:"day,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *RollUpDataRowsRequest) Reset() {
+	*x = RollUpDataRowsRequest{}
+	mi := &file_rotaloom_data_v1_data_provider_proto_msgTypes[12]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *RollUpDataRowsRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*RollUpDataRowsRequest) ProtoMessage() {}
+
+func (x *RollUpDataRowsRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_rotaloom_data_v1_data_provider_proto_msgTypes[12]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use RollUpDataRowsRequest.ProtoReflect.Descriptor instead.
+func (*RollUpDataRowsRequest) Descriptor() ([]byte, []int) {
+	return file_rotaloom_data_v1_data_provider_proto_rawDescGZIP(), []int{12}
+}
+
+func (x *RollUpDataRowsRequest) GetLocationIds() []int64 {
+	if x != nil {
+		return x.LocationIds
+	}
+	return nil
+}
+
+func (x *RollUpDataRowsRequest) GetTypes() []string {
+	if x != nil {
+		return x.Types
+	}
+	return nil
+}
+
+func (x *RollUpDataRowsRequest) GetDay() string {
+	if x != nil {
+		return x.Day
+	}
+	return ""
+}
+
+type ListLocationEmployeesRequest struct {
+	state       protoimpl.MessageState `protogen:"open.v1"`
+	LocationIds []int64                `protobuf:"varint,1,rep,packed,name=location_ids,json=locationIds,proto3" json:"location_ids,omitempty"`
+	// YYYY-MM-DD.
+	Day string `protobuf:"bytes,2,opt,name=day,proto3" json:"day,omitempty"`
+	// Nobody is listed when they are more, each counted at each of the locations.
+	Most          int64 `protobuf:"varint,3,opt,name=most,proto3" json:"most,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ListLocationEmployeesRequest) Reset() {
+	*x = ListLocationEmployeesRequest{}
+	mi := &file_rotaloom_data_v1_data_provider_proto_msgTypes[13]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ListLocationEmployeesRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ListLocationEmployeesRequest) ProtoMessage() {}
+
+func (x *ListLocationEmployeesRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_rotaloom_data_v1_data_provider_proto_msgTypes[13]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ListLocationEmployeesRequest.ProtoReflect.Descriptor instead.
+func (*ListLocationEmployeesRequest) Descriptor() ([]byte, []int) {
+	return file_rotaloom_data_v1_data_provider_proto_rawDescGZIP(), []int{13}
+}
+
+func (x *ListLocationEmployeesRequest) GetLocationIds() []int64 {
+	if x != nil {
+		return x.LocationIds
+	}
+	return nil
+}
+
+func (x *ListLocationEmployeesRequest) GetDay() string {
+	if x != nil {
+		return x.Day
+	}
+	return ""
+}
+
+func (x *ListLocationEmployeesRequest) GetMost() int64 {
+	if x != nil {
+		return x.Most
+	}
+	return 0
+}
+
+type ListLocationEmployeesResponse struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// One for each location, in the order asked for.
+	Locations []*LocationEmployees `protobuf:"bytes,1,rep,name=locations,proto3" json:"locations,omitempty"`
+	// How many there are, each counted at each of the locations.
+	Total         int64 `protobuf:"varint,2,opt,name=total,proto3" json:"total,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ListLocationEmployeesResponse) Reset() {
+	*x = ListLocationEmployeesResponse{}
+	mi := &file_rotaloom_data_v1_data_provider_proto_msgTypes[14]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ListLocationEmployeesResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ListLocationEmployeesResponse) ProtoMessage() {}
+
+func (x *ListLocationEmployeesResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_rotaloom_data_v1_data_provider_proto_msgTypes[14]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ListLocationEmployeesResponse.ProtoReflect.Descriptor instead.
+func (*ListLocationEmployeesResponse) Descriptor() ([]byte, []int) {
+	return file_rotaloom_data_v1_data_provider_proto_rawDescGZIP(), []int{14}
+}
+
+func (x *ListLocationEmployeesResponse) GetLocations() []*LocationEmployees {
+	if x != nil {
+		return x.Locations
+	}
+	return nil
+}
+
+func (x *ListLocationEmployeesResponse) GetTotal() int64 {
+	if x != nil {
+		return x.Total
+	}
+	return 0
+}
+
+type LocationEmployees struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	EmployeeIds   []int64                `protobuf:"varint,1,rep,packed,name=employee_ids,json=employeeIds,proto3" json:"employee_ids,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *LocationEmployees) Reset() {
+	*x = LocationEmployees{}
+	mi := &file_rotaloom_data_v1_data_provider_proto_msgTypes[15]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *LocationEmployees) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*LocationEmployees) ProtoMessage() {}
+
+func (x *LocationEmployees) ProtoReflect() protoreflect.Message {
+	mi := &file_rotaloom_data_v1_data_provider_proto_msgTypes[15]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use LocationEmployees.ProtoReflect.Descriptor instead.
+func (*LocationEmployees) Descriptor() ([]byte, []int) {
+	return file_rotaloom_data_v1_data_provider_proto_rawDescGZIP(), []int{15}
+}
+
+func (x *LocationEmployees) GetEmployeeIds() []int64 {
+	if x != nil {
+		return x.EmployeeIds
+	}
+	return nil
+}
+
 var File_rotaloom_data_v1_data_provider_proto protoreflect.FileDescriptor
 
 const file_rotaloom_data_v1_data_provider_proto_rawDesc = "" +
@@ -870,12 +1101,13 @@ const file_rotaloom_data_v1_data_provider_proto_rawDesc = "" +
 	"\x06series\x18\a \x01(\bR\x06series\"I\n" +
 	"\x13DataElementProperty\x12\x10\n" +
 	"\x03key\x18\x01 \x01(\tR\x03key\x12 \n" +
-	"\vdescription\x18\x02 \x01(\tR\vdescription\"\xa3\x01\n" +
+	"\vdescription\x18\x02 \x01(\tR\vdescription\"\xd9\x01\n" +
 	"\x17ReadDataElementsRequest\x12\x1a\n" +
 	"\bprovider\x18\x01 \x01(\tR\bprovider\x12\x17\n" +
 	"\arow_ids\x18\x02 \x03(\x03R\x06rowIds\x12\x16\n" +
 	"\x06bounds\x18\x03 \x03(\x11R\x06bounds\x12;\n" +
-	"\belements\x18\x04 \x03(\v2\x1f.rotaloom.data.v1.DataSelectionR\belements\"\xb1\x01\n" +
+	"\belements\x18\x04 \x03(\v2\x1f.rotaloom.data.v1.DataSelectionR\belements\x124\n" +
+	"\brow_kind\x18\x05 \x01(\x0e2\x19.rotaloom.data.v1.RowKindR\arowKind\"\xb1\x01\n" +
 	"\rDataSelection\x12\x10\n" +
 	"\x03key\x18\x01 \x01(\tR\x03key\x12O\n" +
 	"\n" +
@@ -900,7 +1132,20 @@ const file_rotaloom_data_v1_data_provider_proto_rawDesc = "" +
 	"\x04rows\x18\x01 \x03(\v2\x19.rotaloom.data.v1.DataRowR\x04rows\"7\n" +
 	"\aDataRow\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\x03R\x02id\x12\x1c\n" +
-	"\tqualifier\x18\x02 \x01(\tR\tqualifier*\xbc\x01\n" +
+	"\tqualifier\x18\x02 \x01(\tR\tqualifier\"b\n" +
+	"\x15RollUpDataRowsRequest\x12!\n" +
+	"\flocation_ids\x18\x01 \x03(\x03R\vlocationIds\x12\x14\n" +
+	"\x05types\x18\x02 \x03(\tR\x05types\x12\x10\n" +
+	"\x03day\x18\x03 \x01(\tR\x03day\"g\n" +
+	"\x1cListLocationEmployeesRequest\x12!\n" +
+	"\flocation_ids\x18\x01 \x03(\x03R\vlocationIds\x12\x10\n" +
+	"\x03day\x18\x02 \x01(\tR\x03day\x12\x12\n" +
+	"\x04most\x18\x03 \x01(\x03R\x04most\"x\n" +
+	"\x1dListLocationEmployeesResponse\x12A\n" +
+	"\tlocations\x18\x01 \x03(\v2#.rotaloom.data.v1.LocationEmployeesR\tlocations\x12\x14\n" +
+	"\x05total\x18\x02 \x01(\x03R\x05total\"6\n" +
+	"\x11LocationEmployees\x12!\n" +
+	"\femployee_ids\x18\x01 \x03(\x03R\vemployeeIds*\xbc\x01\n" +
 	"\bDataType\x12\x19\n" +
 	"\x15DATA_TYPE_UNSPECIFIED\x10\x00\x12\x14\n" +
 	"\x10DATA_TYPE_STRING\x10\x01\x12\x14\n" +
@@ -916,9 +1161,11 @@ const file_rotaloom_data_v1_data_provider_proto_rawDesc = "" +
 	"\x11ROW_KIND_LOCATION\x10\x022\x8b\x02\n" +
 	"\x13DataProviderService\x12\x7f\n" +
 	"\x14DescribeDataElements\x12-.rotaloom.data.v1.DescribeDataElementsRequest\x1a..rotaloom.data.v1.DescribeDataElementsResponse\"\b\xa2\xbb\x18\x04\x18\x010\x01\x12s\n" +
-	"\x10ReadDataElements\x12).rotaloom.data.v1.ReadDataElementsRequest\x1a*.rotaloom.data.v1.ReadDataElementsResponse\"\b\xa2\xbb\x18\x04\x18\x010\x012y\n" +
+	"\x10ReadDataElements\x12).rotaloom.data.v1.ReadDataElementsRequest\x1a*.rotaloom.data.v1.ReadDataElementsResponse\"\b\xa2\xbb\x18\x04\x18\x010\x012\xeb\x02\n" +
 	"\x0eDataRowService\x12g\n" +
-	"\fFindDataRows\x12%.rotaloom.data.v1.FindDataRowsRequest\x1a&.rotaloom.data.v1.FindDataRowsResponse\"\b\xa2\xbb\x18\x04\x18\x010\x01B\xcb\x01\n" +
+	"\fFindDataRows\x12%.rotaloom.data.v1.FindDataRowsRequest\x1a&.rotaloom.data.v1.FindDataRowsResponse\"\b\xa2\xbb\x18\x04\x18\x010\x01\x12k\n" +
+	"\x0eRollUpDataRows\x12'.rotaloom.data.v1.RollUpDataRowsRequest\x1a&.rotaloom.data.v1.FindDataRowsResponse\"\b\xa2\xbb\x18\x04\x18\x010\x01\x12\x82\x01\n" +
+	"\x15ListLocationEmployees\x12..rotaloom.data.v1.ListLocationEmployeesRequest\x1a/.rotaloom.data.v1.ListLocationEmployeesResponse\"\b\xa2\xbb\x18\x04\x18\x010\x01B\xcb\x01\n" +
 	"\x14com.rotaloom.data.v1B\x11DataProviderProtoP\x01Z>github.com/rotaloom/rotaloom/proto/gen/rotaloom/data/v1;datav1\xa2\x02\x03RDX\xaa\x02\x10Rotaloom.Data.V1\xca\x02\x10Rotaloom\\Data\\V1\xe2\x02\x1cRotaloom\\Data\\V1\\GPBMetadata\xea\x02\x12Rotaloom::Data::V1b\x06proto3"
 
 var (
@@ -934,23 +1181,27 @@ func file_rotaloom_data_v1_data_provider_proto_rawDescGZIP() []byte {
 }
 
 var file_rotaloom_data_v1_data_provider_proto_enumTypes = make([]protoimpl.EnumInfo, 2)
-var file_rotaloom_data_v1_data_provider_proto_msgTypes = make([]protoimpl.MessageInfo, 13)
+var file_rotaloom_data_v1_data_provider_proto_msgTypes = make([]protoimpl.MessageInfo, 17)
 var file_rotaloom_data_v1_data_provider_proto_goTypes = []any{
-	(DataType)(0),                        // 0: rotaloom.data.v1.DataType
-	(RowKind)(0),                         // 1: rotaloom.data.v1.RowKind
-	(*DescribeDataElementsRequest)(nil),  // 2: rotaloom.data.v1.DescribeDataElementsRequest
-	(*DescribeDataElementsResponse)(nil), // 3: rotaloom.data.v1.DescribeDataElementsResponse
-	(*DataProvider)(nil),                 // 4: rotaloom.data.v1.DataProvider
-	(*DataElement)(nil),                  // 5: rotaloom.data.v1.DataElement
-	(*DataElementProperty)(nil),          // 6: rotaloom.data.v1.DataElementProperty
-	(*ReadDataElementsRequest)(nil),      // 7: rotaloom.data.v1.ReadDataElementsRequest
-	(*DataSelection)(nil),                // 8: rotaloom.data.v1.DataSelection
-	(*ReadDataElementsResponse)(nil),     // 9: rotaloom.data.v1.ReadDataElementsResponse
-	(*DataColumn)(nil),                   // 10: rotaloom.data.v1.DataColumn
-	(*FindDataRowsRequest)(nil),          // 11: rotaloom.data.v1.FindDataRowsRequest
-	(*FindDataRowsResponse)(nil),         // 12: rotaloom.data.v1.FindDataRowsResponse
-	(*DataRow)(nil),                      // 13: rotaloom.data.v1.DataRow
-	nil,                                  // 14: rotaloom.data.v1.DataSelection.PropertiesEntry
+	(DataType)(0),                         // 0: rotaloom.data.v1.DataType
+	(RowKind)(0),                          // 1: rotaloom.data.v1.RowKind
+	(*DescribeDataElementsRequest)(nil),   // 2: rotaloom.data.v1.DescribeDataElementsRequest
+	(*DescribeDataElementsResponse)(nil),  // 3: rotaloom.data.v1.DescribeDataElementsResponse
+	(*DataProvider)(nil),                  // 4: rotaloom.data.v1.DataProvider
+	(*DataElement)(nil),                   // 5: rotaloom.data.v1.DataElement
+	(*DataElementProperty)(nil),           // 6: rotaloom.data.v1.DataElementProperty
+	(*ReadDataElementsRequest)(nil),       // 7: rotaloom.data.v1.ReadDataElementsRequest
+	(*DataSelection)(nil),                 // 8: rotaloom.data.v1.DataSelection
+	(*ReadDataElementsResponse)(nil),      // 9: rotaloom.data.v1.ReadDataElementsResponse
+	(*DataColumn)(nil),                    // 10: rotaloom.data.v1.DataColumn
+	(*FindDataRowsRequest)(nil),           // 11: rotaloom.data.v1.FindDataRowsRequest
+	(*FindDataRowsResponse)(nil),          // 12: rotaloom.data.v1.FindDataRowsResponse
+	(*DataRow)(nil),                       // 13: rotaloom.data.v1.DataRow
+	(*RollUpDataRowsRequest)(nil),         // 14: rotaloom.data.v1.RollUpDataRowsRequest
+	(*ListLocationEmployeesRequest)(nil),  // 15: rotaloom.data.v1.ListLocationEmployeesRequest
+	(*ListLocationEmployeesResponse)(nil), // 16: rotaloom.data.v1.ListLocationEmployeesResponse
+	(*LocationEmployees)(nil),             // 17: rotaloom.data.v1.LocationEmployees
+	nil,                                   // 18: rotaloom.data.v1.DataSelection.PropertiesEntry
 }
 var file_rotaloom_data_v1_data_provider_proto_depIdxs = []int32{
 	4,  // 0: rotaloom.data.v1.DescribeDataElementsResponse.providers:type_name -> rotaloom.data.v1.DataProvider
@@ -959,22 +1210,28 @@ var file_rotaloom_data_v1_data_provider_proto_depIdxs = []int32{
 	0,  // 3: rotaloom.data.v1.DataElement.type:type_name -> rotaloom.data.v1.DataType
 	6,  // 4: rotaloom.data.v1.DataElement.properties:type_name -> rotaloom.data.v1.DataElementProperty
 	8,  // 5: rotaloom.data.v1.ReadDataElementsRequest.elements:type_name -> rotaloom.data.v1.DataSelection
-	14, // 6: rotaloom.data.v1.DataSelection.properties:type_name -> rotaloom.data.v1.DataSelection.PropertiesEntry
-	10, // 7: rotaloom.data.v1.ReadDataElementsResponse.columns:type_name -> rotaloom.data.v1.DataColumn
-	1,  // 8: rotaloom.data.v1.FindDataRowsRequest.row_kind:type_name -> rotaloom.data.v1.RowKind
-	13, // 9: rotaloom.data.v1.FindDataRowsRequest.rows:type_name -> rotaloom.data.v1.DataRow
-	13, // 10: rotaloom.data.v1.FindDataRowsResponse.rows:type_name -> rotaloom.data.v1.DataRow
-	2,  // 11: rotaloom.data.v1.DataProviderService.DescribeDataElements:input_type -> rotaloom.data.v1.DescribeDataElementsRequest
-	7,  // 12: rotaloom.data.v1.DataProviderService.ReadDataElements:input_type -> rotaloom.data.v1.ReadDataElementsRequest
-	11, // 13: rotaloom.data.v1.DataRowService.FindDataRows:input_type -> rotaloom.data.v1.FindDataRowsRequest
-	3,  // 14: rotaloom.data.v1.DataProviderService.DescribeDataElements:output_type -> rotaloom.data.v1.DescribeDataElementsResponse
-	9,  // 15: rotaloom.data.v1.DataProviderService.ReadDataElements:output_type -> rotaloom.data.v1.ReadDataElementsResponse
-	12, // 16: rotaloom.data.v1.DataRowService.FindDataRows:output_type -> rotaloom.data.v1.FindDataRowsResponse
-	14, // [14:17] is the sub-list for method output_type
-	11, // [11:14] is the sub-list for method input_type
-	11, // [11:11] is the sub-list for extension type_name
-	11, // [11:11] is the sub-list for extension extendee
-	0,  // [0:11] is the sub-list for field type_name
+	1,  // 6: rotaloom.data.v1.ReadDataElementsRequest.row_kind:type_name -> rotaloom.data.v1.RowKind
+	18, // 7: rotaloom.data.v1.DataSelection.properties:type_name -> rotaloom.data.v1.DataSelection.PropertiesEntry
+	10, // 8: rotaloom.data.v1.ReadDataElementsResponse.columns:type_name -> rotaloom.data.v1.DataColumn
+	1,  // 9: rotaloom.data.v1.FindDataRowsRequest.row_kind:type_name -> rotaloom.data.v1.RowKind
+	13, // 10: rotaloom.data.v1.FindDataRowsRequest.rows:type_name -> rotaloom.data.v1.DataRow
+	13, // 11: rotaloom.data.v1.FindDataRowsResponse.rows:type_name -> rotaloom.data.v1.DataRow
+	17, // 12: rotaloom.data.v1.ListLocationEmployeesResponse.locations:type_name -> rotaloom.data.v1.LocationEmployees
+	2,  // 13: rotaloom.data.v1.DataProviderService.DescribeDataElements:input_type -> rotaloom.data.v1.DescribeDataElementsRequest
+	7,  // 14: rotaloom.data.v1.DataProviderService.ReadDataElements:input_type -> rotaloom.data.v1.ReadDataElementsRequest
+	11, // 15: rotaloom.data.v1.DataRowService.FindDataRows:input_type -> rotaloom.data.v1.FindDataRowsRequest
+	14, // 16: rotaloom.data.v1.DataRowService.RollUpDataRows:input_type -> rotaloom.data.v1.RollUpDataRowsRequest
+	15, // 17: rotaloom.data.v1.DataRowService.ListLocationEmployees:input_type -> rotaloom.data.v1.ListLocationEmployeesRequest
+	3,  // 18: rotaloom.data.v1.DataProviderService.DescribeDataElements:output_type -> rotaloom.data.v1.DescribeDataElementsResponse
+	9,  // 19: rotaloom.data.v1.DataProviderService.ReadDataElements:output_type -> rotaloom.data.v1.ReadDataElementsResponse
+	12, // 20: rotaloom.data.v1.DataRowService.FindDataRows:output_type -> rotaloom.data.v1.FindDataRowsResponse
+	12, // 21: rotaloom.data.v1.DataRowService.RollUpDataRows:output_type -> rotaloom.data.v1.FindDataRowsResponse
+	16, // 22: rotaloom.data.v1.DataRowService.ListLocationEmployees:output_type -> rotaloom.data.v1.ListLocationEmployeesResponse
+	18, // [18:23] is the sub-list for method output_type
+	13, // [13:18] is the sub-list for method input_type
+	13, // [13:13] is the sub-list for extension type_name
+	13, // [13:13] is the sub-list for extension extendee
+	0,  // [0:13] is the sub-list for field type_name
 }
 
 func init() { file_rotaloom_data_v1_data_provider_proto_init() }
@@ -988,7 +1245,7 @@ func file_rotaloom_data_v1_data_provider_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_rotaloom_data_v1_data_provider_proto_rawDesc), len(file_rotaloom_data_v1_data_provider_proto_rawDesc)),
 			NumEnums:      2,
-			NumMessages:   13,
+			NumMessages:   17,
 			NumExtensions: 0,
 			NumServices:   2,
 		},

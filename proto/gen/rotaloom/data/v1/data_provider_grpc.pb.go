@@ -172,7 +172,9 @@ var DataProviderService_ServiceDesc = grpc.ServiceDesc{
 }
 
 const (
-	DataRowService_FindDataRows_FullMethodName = "/rotaloom.data.v1.DataRowService/FindDataRows"
+	DataRowService_FindDataRows_FullMethodName          = "/rotaloom.data.v1.DataRowService/FindDataRows"
+	DataRowService_RollUpDataRows_FullMethodName        = "/rotaloom.data.v1.DataRowService/RollUpDataRows"
+	DataRowService_ListLocationEmployees_FullMethodName = "/rotaloom.data.v1.DataRowService/ListLocationEmployees"
 )
 
 // DataRowServiceClient is the client API for DataRowService service.
@@ -184,6 +186,12 @@ type DataRowServiceClient interface {
 	// Finds employees or locations. Employees whom the caller may not see are
 	// unknown.
 	FindDataRows(ctx context.Context, in *FindDataRowsRequest, opts ...grpc.CallOption) (*FindDataRowsResponse, error)
+	// Finds the locations of some types that locations are rolled up to: of each,
+	// itself or the nearest above it of one of the types, and when there is none,
+	// all of the types below it.
+	RollUpDataRows(ctx context.Context, in *RollUpDataRowsRequest, opts ...grpc.CallOption) (*FindDataRowsResponse, error)
+	// Lists who has the primary job at locations or below on a day.
+	ListLocationEmployees(ctx context.Context, in *ListLocationEmployeesRequest, opts ...grpc.CallOption) (*ListLocationEmployeesResponse, error)
 }
 
 type dataRowServiceClient struct {
@@ -204,6 +212,26 @@ func (c *dataRowServiceClient) FindDataRows(ctx context.Context, in *FindDataRow
 	return out, nil
 }
 
+func (c *dataRowServiceClient) RollUpDataRows(ctx context.Context, in *RollUpDataRowsRequest, opts ...grpc.CallOption) (*FindDataRowsResponse, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(FindDataRowsResponse)
+	err := c.cc.Invoke(ctx, DataRowService_RollUpDataRows_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
+func (c *dataRowServiceClient) ListLocationEmployees(ctx context.Context, in *ListLocationEmployeesRequest, opts ...grpc.CallOption) (*ListLocationEmployeesResponse, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(ListLocationEmployeesResponse)
+	err := c.cc.Invoke(ctx, DataRowService_ListLocationEmployees_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
 // DataRowServiceServer is the server API for DataRowService service.
 // All implementations must embed UnimplementedDataRowServiceServer
 // for forward compatibility.
@@ -213,6 +241,12 @@ type DataRowServiceServer interface {
 	// Finds employees or locations. Employees whom the caller may not see are
 	// unknown.
 	FindDataRows(context.Context, *FindDataRowsRequest) (*FindDataRowsResponse, error)
+	// Finds the locations of some types that locations are rolled up to: of each,
+	// itself or the nearest above it of one of the types, and when there is none,
+	// all of the types below it.
+	RollUpDataRows(context.Context, *RollUpDataRowsRequest) (*FindDataRowsResponse, error)
+	// Lists who has the primary job at locations or below on a day.
+	ListLocationEmployees(context.Context, *ListLocationEmployeesRequest) (*ListLocationEmployeesResponse, error)
 	mustEmbedUnimplementedDataRowServiceServer()
 }
 
@@ -225,6 +259,12 @@ type UnimplementedDataRowServiceServer struct{}
 
 func (UnimplementedDataRowServiceServer) FindDataRows(context.Context, *FindDataRowsRequest) (*FindDataRowsResponse, error) {
 	return nil, status.Error(codes.Unimplemented, "method FindDataRows not implemented")
+}
+func (UnimplementedDataRowServiceServer) RollUpDataRows(context.Context, *RollUpDataRowsRequest) (*FindDataRowsResponse, error) {
+	return nil, status.Error(codes.Unimplemented, "method RollUpDataRows not implemented")
+}
+func (UnimplementedDataRowServiceServer) ListLocationEmployees(context.Context, *ListLocationEmployeesRequest) (*ListLocationEmployeesResponse, error) {
+	return nil, status.Error(codes.Unimplemented, "method ListLocationEmployees not implemented")
 }
 func (UnimplementedDataRowServiceServer) mustEmbedUnimplementedDataRowServiceServer() {}
 func (UnimplementedDataRowServiceServer) testEmbeddedByValue()                        {}
@@ -265,6 +305,42 @@ func _DataRowService_FindDataRows_Handler(srv interface{}, ctx context.Context, 
 	return interceptor(ctx, in, info, handler)
 }
 
+func _DataRowService_RollUpDataRows_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(RollUpDataRowsRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(DataRowServiceServer).RollUpDataRows(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: DataRowService_RollUpDataRows_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(DataRowServiceServer).RollUpDataRows(ctx, req.(*RollUpDataRowsRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
+func _DataRowService_ListLocationEmployees_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(ListLocationEmployeesRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(DataRowServiceServer).ListLocationEmployees(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: DataRowService_ListLocationEmployees_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(DataRowServiceServer).ListLocationEmployees(ctx, req.(*ListLocationEmployeesRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
 // DataRowService_ServiceDesc is the grpc.ServiceDesc for DataRowService service.
 // It's only intended for direct use with grpc.RegisterService,
 // and not to be introspected or modified (even as a copy)
@@ -275,6 +351,14 @@ var DataRowService_ServiceDesc = grpc.ServiceDesc{
 		{
 			MethodName: "FindDataRows",
 			Handler:    _DataRowService_FindDataRows_Handler,
+		},
+		{
+			MethodName: "RollUpDataRows",
+			Handler:    _DataRowService_RollUpDataRows_Handler,
+		},
+		{
+			MethodName: "ListLocationEmployees",
+			Handler:    _DataRowService_ListLocationEmployees_Handler,
 		},
 	},
 	Streams:  []grpc.StreamDesc{},

@@ -294,7 +294,10 @@ type Limit struct {
 	From string `protobuf:"bytes,7,opt,name=from,proto3" json:"from,omitempty"`
 	To   string `protobuf:"bytes,8,opt,name=to,proto3" json:"to,omitempty"`
 	// What is counted, for the message: "employees * days", "shifts".
-	Quantity      string `protobuf:"bytes,9,opt,name=quantity,proto3" json:"quantity,omitempty"`
+	Quantity string `protobuf:"bytes,9,opt,name=quantity,proto3" json:"quantity,omitempty"`
+	// The whole message, where clients know its words: {items}, {days}, {actual}
+	// and {max} stand for the numbers.
+	Message       string `protobuf:"bytes,10,opt,name=message,proto3" json:"message,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -388,6 +391,13 @@ func (x *Limit) GetTo() string {
 func (x *Limit) GetQuantity() string {
 	if x != nil {
 		return x.Quantity
+	}
+	return ""
+}
+
+func (x *Limit) GetMessage() string {
+	if x != nil {
+		return x.Message
 	}
 	return ""
 }
@@ -628,7 +638,7 @@ const file_rotaloom_options_v1_options_proto_rawDesc = "" +
 	"\binternal\x18\x06 \x01(\bR\binternal\x12\x14\n" +
 	"\x05parts\x18\a \x01(\bR\x05parts\x12\"\n" +
 	"\fconfidential\x18\b \x01(\bR\fconfidential\x12\x1c\n" +
-	"\teverybody\x18\t \x01(\bR\teverybody\"\xd2\x01\n" +
+	"\teverybody\x18\t \x01(\bR\teverybody\"\xec\x01\n" +
 	"\x05Limit\x12\x10\n" +
 	"\x03max\x18\x01 \x01(\x03R\x03max\x12\x12\n" +
 	"\x04code\x18\x02 \x01(\tR\x04code\x12\x16\n" +
@@ -638,7 +648,9 @@ const file_rotaloom_options_v1_options_proto_rawDesc = "" +
 	"\x04days\x18\x06 \x01(\tR\x04days\x12\x12\n" +
 	"\x04from\x18\a \x01(\tR\x04from\x12\x0e\n" +
 	"\x02to\x18\b \x01(\tR\x02to\x12\x1a\n" +
-	"\bquantity\x18\t \x01(\tR\bquantity\"v\n" +
+	"\bquantity\x18\t \x01(\tR\bquantity\x12\x18\n" +
+	"\amessage\x18\n" +
+	" \x01(\tR\amessage\"v\n" +
 	"\aMessage\x12\x1d\n" +
 	"\n" +
 	"bare_array\x18\x01 \x01(\tR\tbareArray\x12\x18\n" +

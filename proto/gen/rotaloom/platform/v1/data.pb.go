@@ -396,13 +396,17 @@ type DataLocationSet struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Qualifiers are paths.
 	Locations *v1.RefList `protobuf:"bytes,1,opt,name=locations,proto3" json:"locations,omitempty"`
-	// Not kept: refused.
-	Hyperfind      *v1.Ref         `protobuf:"bytes,2,opt,name=hyperfind,proto3" json:"hyperfind,omitempty"`
-	SavedLocations *v1.Ref         `protobuf:"bytes,3,opt,name=saved_locations,json=savedLocations,proto3" json:"saved_locations,omitempty"`
-	RollupBy       []*DataProperty `protobuf:"bytes,4,rep,name=rollup_by,json=rollupBy,proto3" json:"rollup_by,omitempty"`
-	DateRange      *DataDateRange  `protobuf:"bytes,5,opt,name=date_range,json=dateRange,proto3" json:"date_range,omitempty"`
-	unknownFields  protoimpl.UnknownFields
-	sizeCache      protoimpl.SizeCache
+	// Refused: hyperfinds find employees.
+	Hyperfind *v1.Ref `protobuf:"bytes,2,opt,name=hyperfind,proto3" json:"hyperfind,omitempty"`
+	// A location set of the organisation, instead of locations.
+	SavedLocations *v1.Ref `protobuf:"bytes,3,opt,name=saved_locations,json=savedLocations,proto3" json:"saved_locations,omitempty"`
+	// Location types, as the dictionary lists them. Each location is rolled up to
+	// the nearest of these types, itself or above it; where there is none, those
+	// below it take its place.
+	RollupBy      []*DataProperty `protobuf:"bytes,4,rep,name=rollup_by,json=rollupBy,proto3" json:"rollup_by,omitempty"`
+	DateRange     *DataDateRange  `protobuf:"bytes,5,opt,name=date_range,json=dateRange,proto3" json:"date_range,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
 }
 
 func (x *DataLocationSet) Reset() {
@@ -542,8 +546,8 @@ func (x *DataDateRange) GetOptions() *DataDateRangeOptions {
 
 type DataDateRangeOptions struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Of time series: DAY, WEEK (from Sunday on), MONTH or QUARTER; DAY when
-	// absent.
+	// Of time series: DAY, WEEK, MONTH, QUARTER or PAYPERIOD; DAY when absent. Weeks
+	// and pay periods are those of the symbolic periods.
 	TimeIncrement string `protobuf:"bytes,1,opt,name=time_increment,json=timeIncrement,proto3" json:"time_increment,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -794,9 +798,10 @@ type DataOptions struct {
 	RequestTag          *string `protobuf:"bytes,1,opt,name=request_tag,json=requestTag,proto3,oneof" json:"request_tag,omitempty"`
 	SecondaryRequestTag *string `protobuf:"bytes,2,opt,name=secondary_request_tag,json=secondaryRequestTag,proto3,oneof" json:"secondary_request_tag,omitempty"`
 	// Whether to read anew.
-	Refresh             *bool   `protobuf:"varint,3,opt,name=refresh,proto3,oneof" json:"refresh,omitempty"`
-	IncludeColumnTotals *bool   `protobuf:"varint,4,opt,name=include_column_totals,json=includeColumnTotals,proto3,oneof" json:"include_column_totals,omitempty"`
-	MetadataKey         *string `protobuf:"bytes,5,opt,name=metadata_key,json=metadataKey,proto3,oneof" json:"metadata_key,omitempty"`
+	Refresh             *bool `protobuf:"varint,3,opt,name=refresh,proto3,oneof" json:"refresh,omitempty"`
+	IncludeColumnTotals *bool `protobuf:"varint,4,opt,name=include_column_totals,json=includeColumnTotals,proto3,oneof" json:"include_column_totals,omitempty"`
+	// That of an earlier answer. Accepted and without effect.
+	MetadataKey *string `protobuf:"bytes,5,opt,name=metadata_key,json=metadataKey,proto3,oneof" json:"metadata_key,omitempty"`
 	// TREE or GRID: whether groups show their rows. TREE when absent.
 	ResponseType string `protobuf:"bytes,6,opt,name=response_type,json=responseType,proto3" json:"response_type,omitempty"`
 	// DAY_OF_WEEK, LONG_DATE, DAY_OF_WEEK_LONGDATE, WEEK_NUMBER,
@@ -1658,12 +1663,13 @@ const file_rotaloom_platform_v1_data_proto_rawDesc = "" +
 	"\temployees\x18\x01 \x01(\v2\x1b.rotaloom.common.v1.RefListR\temployees\x125\n" +
 	"\thyperfind\x18\x02 \x01(\v2\x17.rotaloom.common.v1.RefR\thyperfind\x12B\n" +
 	"\n" +
-	"date_range\x18\x03 \x01(\v2#.rotaloom.platform.v1.DataDateRangeR\tdateRange\"\xca\x02\n" +
+	"date_range\x18\x03 \x01(\v2#.rotaloom.platform.v1.DataDateRangeR\tdateRange\"\xf4\x02\n" +
 	"\x0fDataLocationSet\x129\n" +
 	"\tlocations\x18\x01 \x01(\v2\x1b.rotaloom.common.v1.RefListR\tlocations\x125\n" +
 	"\thyperfind\x18\x02 \x01(\v2\x17.rotaloom.common.v1.RefR\thyperfind\x12@\n" +
-	"\x0fsaved_locations\x18\x03 \x01(\v2\x17.rotaloom.common.v1.RefR\x0esavedLocations\x12?\n" +
-	"\trollup_by\x18\x04 \x03(\v2\".rotaloom.platform.v1.DataPropertyR\brollupBy\x12B\n" +
+	"\x0fsaved_locations\x18\x03 \x01(\v2\x17.rotaloom.common.v1.RefR\x0esavedLocations\x12i\n" +
+	"\trollup_by\x18\x04 \x03(\v2\".rotaloom.platform.v1.DataPropertyB(\xa2\xbb\x18$\n" +
+	"\"\b2\x12\tWFP-90003\x18\x9d\x03 \x01J\x0elocation typesR\brollupBy\x12B\n" +
 	"\n" +
 	"date_range\x18\x05 \x01(\v2#.rotaloom.platform.v1.DataDateRangeR\tdateRange\"\xd1\x01\n" +
 	"\rDataDateRange\x12\x1d\n" +

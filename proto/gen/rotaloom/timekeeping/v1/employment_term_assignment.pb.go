@@ -684,7 +684,9 @@ type PersonMemberships struct {
 	PersonId    int64                  `protobuf:"varint,1,opt,name=person_id,json=personId,proto3" json:"person_id,omitempty"`
 	Memberships []*Membership          `protobuf:"bytes,2,rep,name=memberships,proto3" json:"memberships,omitempty"`
 	// Grows with every change of the person's assignments.
-	Version       int64 `protobuf:"varint,3,opt,name=version,proto3" json:"version,omitempty"`
+	Version int64 `protobuf:"varint,3,opt,name=version,proto3" json:"version,omitempty"`
+	// Number of the newest term request of commons that is in the list.
+	TermRequest   int64 `protobuf:"varint,4,opt,name=term_request,json=termRequest,proto3" json:"term_request,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -736,6 +738,13 @@ func (x *PersonMemberships) GetMemberships() []*Membership {
 func (x *PersonMemberships) GetVersion() int64 {
 	if x != nil {
 		return x.Version
+	}
+	return 0
+}
+
+func (x *PersonMemberships) GetTermRequest() int64 {
+	if x != nil {
+		return x.TermRequest
 	}
 	return 0
 }
@@ -1044,11 +1053,12 @@ const file_rotaloom_timekeeping_v1_employment_term_assignment_proto_rawDesc = ""
 	"\tpage_size\x18\x04 \x01(\x05R\bpageSize\"s\n" +
 	"\x17ListMembershipsResponse\x12D\n" +
 	"\apersons\x18\x01 \x03(\v2*.rotaloom.timekeeping.v1.PersonMembershipsR\apersons\x12\x12\n" +
-	"\x04more\x18\x02 \x01(\bR\x04more\"\x91\x01\n" +
+	"\x04more\x18\x02 \x01(\bR\x04more\"\xb4\x01\n" +
 	"\x11PersonMemberships\x12\x1b\n" +
 	"\tperson_id\x18\x01 \x01(\x03R\bpersonId\x12E\n" +
 	"\vmemberships\x18\x02 \x03(\v2#.rotaloom.timekeeping.v1.MembershipR\vmemberships\x12\x18\n" +
-	"\aversion\x18\x03 \x01(\x03R\aversion\"E\n" +
+	"\aversion\x18\x03 \x01(\x03R\aversion\x12!\n" +
+	"\fterm_request\x18\x04 \x01(\x03R\vtermRequest\"E\n" +
 	"\x13CountMembersRequest\x12.\n" +
 	"\x13employment_term_ids\x18\x01 \x03(\x03R\x11employmentTermIds\"T\n" +
 	"\x14CountMembersResponse\x12<\n" +

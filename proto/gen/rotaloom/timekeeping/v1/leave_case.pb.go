@@ -712,25 +712,25 @@ const file_rotaloom_timekeeping_v1_leave_case_proto_rawDesc = "" +
 	"\x1cMultiCreateLeaveCasesRequest\x12:\n" +
 	"\x04body\x18\x01 \x01(\v2&.rotaloom.timekeeping.v1.NewLeaveCasesR\x04body\x12,\n" +
 	"\x0fpartial_success\x18\x02 \x01(\bH\x00R\x0epartialSuccess\x88\x01\x01B\x12\n" +
-	"\x10_partial_success\"\x8d\x01\n" +
-	"\rNewLeaveCases\x12i\n" +
-	"\vleave_cases\x18\x01 \x03(\v2\".rotaloom.timekeeping.v1.LeaveCaseB$\xa2\xbb\x18 \n" +
-	"\x1e\b\xe8\a\x12\tWFP-90003\x18\x9d\x03J\vleave casesR\n" +
+	"\x10_partial_success\"\xf4\x01\n" +
+	"\rNewLeaveCases\x12\xcf\x01\n" +
+	"\vleave_cases\x18\x01 \x03(\v2\".rotaloom.timekeeping.v1.LeaveCaseB\x89\x01\xa2\xbb\x18\x84\x01\n" +
+	"\x81\x01\b\xe8\a\x12\tWFP-90003\x18\x9d\x03J\vleave casesRaService Limits are exceeded for operation on Leave Cases. No more than {max} items are permitted.R\n" +
 	"leaveCases:\x11\xa2\xbb\x18\r\n" +
-	"\vleave_cases\"\xff\x02\n" +
+	"\vleave_cases\"\xca\x04\n" +
 	"\x1aMultiReadLeaveCasesRequest\x129\n" +
 	"\temployees\x18\x01 \x01(\v2\x1b.rotaloom.common.v1.RefListR\temployees\x12<\n" +
 	"\n" +
-	"date_range\x18\x02 \x01(\v2\x1d.rotaloom.common.v1.DateRangeR\tdateRange\x12^\n" +
-	"\vleave_cases\x18\x03 \x03(\v2\x17.rotaloom.common.v1.RefB$\xa2\xbb\x18 \n" +
-	"\x1e\b\xe8\a\x12\tWFP-90003\x18\x9d\x03J\vleave casesR\n" +
+	"date_range\x18\x02 \x01(\v2\x1d.rotaloom.common.v1.DateRangeR\tdateRange\x12\xc4\x01\n" +
+	"\vleave_cases\x18\x03 \x03(\v2\x17.rotaloom.common.v1.RefB\x89\x01\xa2\xbb\x18\x84\x01\n" +
+	"\x81\x01\b\xe8\a\x12\tWFP-90003\x18\x9d\x03J\vleave casesRaService Limits are exceeded for operation on Leave Cases. No more than {max} items are permitted.R\n" +
 	"leaveCases\x128\n" +
 	"\vcase_status\x18\x04 \x01(\v2\x17.rotaloom.common.v1.RefR\n" +
-	"caseStatus:N\xa2\xbb\x18J\x1aH\b\xa0\x90\x05\x12\tWFP-90001\x18\x9d\x03*\temployees2\n" +
-	"date_rangeJ\x1dLeave Cases, employees * days\"\xb7\x01\n" +
-	"\x1cMultiDeleteLeaveCasesRequest\x12^\n" +
-	"\vleave_cases\x18\x01 \x03(\v2\x17.rotaloom.common.v1.RefB$\xa2\xbb\x18 \n" +
-	"\x1e\b\xe8\a\x12\tWFP-90003\x18\x9d\x03J\vleave casesR\n" +
+	"caseStatus:\xb1\x01\xa2\xbb\x18\xac\x01\x1a\xa9\x01\b\xa0\x90\x05\x12\tWFP-90001\x18\x9d\x03*\temployees2\n" +
+	"date_rangeJ\x1dLeave Cases, employees * daysR_Service Limits are exceeded for operation on Leave Cases for {items} employees and {days} days.\"\x9e\x02\n" +
+	"\x1cMultiDeleteLeaveCasesRequest\x12\xc4\x01\n" +
+	"\vleave_cases\x18\x01 \x03(\v2\x17.rotaloom.common.v1.RefB\x89\x01\xa2\xbb\x18\x84\x01\n" +
+	"\x81\x01\b\xe8\a\x12\tWFP-90003\x18\x9d\x03J\vleave casesRaService Limits are exceeded for operation on Leave Cases. No more than {max} items are permitted.R\n" +
 	"leaveCases\x12&\n" +
 	"\fdelete_edits\x18\x02 \x01(\bH\x00R\vdeleteEdits\x88\x01\x01B\x0f\n" +
 	"\r_delete_edits\"\xa9\x01\n" +

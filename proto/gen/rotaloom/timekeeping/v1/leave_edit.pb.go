@@ -1007,6 +1007,174 @@ func (x *LeaveOverrideSegment) GetPayCode() *v1.Ref {
 	return nil
 }
 
+type ListLeaveEditHeadsRequest struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Only employees behind this one.
+	After *LeaveEditHead `protobuf:"bytes,1,opt,name=after,proto3" json:"after,omitempty"`
+	// Most employees in the answer; 10,000 when 0.
+	PageSize      int32 `protobuf:"varint,2,opt,name=page_size,json=pageSize,proto3" json:"page_size,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ListLeaveEditHeadsRequest) Reset() {
+	*x = ListLeaveEditHeadsRequest{}
+	mi := &file_rotaloom_timekeeping_v1_leave_edit_proto_msgTypes[14]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ListLeaveEditHeadsRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ListLeaveEditHeadsRequest) ProtoMessage() {}
+
+func (x *ListLeaveEditHeadsRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_rotaloom_timekeeping_v1_leave_edit_proto_msgTypes[14]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ListLeaveEditHeadsRequest.ProtoReflect.Descriptor instead.
+func (*ListLeaveEditHeadsRequest) Descriptor() ([]byte, []int) {
+	return file_rotaloom_timekeeping_v1_leave_edit_proto_rawDescGZIP(), []int{14}
+}
+
+func (x *ListLeaveEditHeadsRequest) GetAfter() *LeaveEditHead {
+	if x != nil {
+		return x.After
+	}
+	return nil
+}
+
+func (x *ListLeaveEditHeadsRequest) GetPageSize() int32 {
+	if x != nil {
+		return x.PageSize
+	}
+	return 0
+}
+
+type ListLeaveEditHeadsResponse struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	Heads []*LeaveEditHead       `protobuf:"bytes,1,rep,name=heads,proto3" json:"heads,omitempty"`
+	// Whether further employees follow.
+	More          bool `protobuf:"varint,2,opt,name=more,proto3" json:"more,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ListLeaveEditHeadsResponse) Reset() {
+	*x = ListLeaveEditHeadsResponse{}
+	mi := &file_rotaloom_timekeeping_v1_leave_edit_proto_msgTypes[15]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ListLeaveEditHeadsResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ListLeaveEditHeadsResponse) ProtoMessage() {}
+
+func (x *ListLeaveEditHeadsResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_rotaloom_timekeeping_v1_leave_edit_proto_msgTypes[15]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ListLeaveEditHeadsResponse.ProtoReflect.Descriptor instead.
+func (*ListLeaveEditHeadsResponse) Descriptor() ([]byte, []int) {
+	return file_rotaloom_timekeeping_v1_leave_edit_proto_rawDescGZIP(), []int{15}
+}
+
+func (x *ListLeaveEditHeadsResponse) GetHeads() []*LeaveEditHead {
+	if x != nil {
+		return x.Heads
+	}
+	return nil
+}
+
+func (x *ListLeaveEditHeadsResponse) GetMore() bool {
+	if x != nil {
+		return x.More
+	}
+	return false
+}
+
+// LeaveEditHead says how far the history of an employee's leave edits is.
+type LeaveEditHead struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	TenantId      int64                  `protobuf:"varint,1,opt,name=tenant_id,json=tenantId,proto3" json:"tenant_id,omitempty"`
+	EmployeeId    int64                  `protobuf:"varint,2,opt,name=employee_id,json=employeeId,proto3" json:"employee_id,omitempty"`
+	Version       int64                  `protobuf:"varint,3,opt,name=version,proto3" json:"version,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *LeaveEditHead) Reset() {
+	*x = LeaveEditHead{}
+	mi := &file_rotaloom_timekeeping_v1_leave_edit_proto_msgTypes[16]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *LeaveEditHead) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*LeaveEditHead) ProtoMessage() {}
+
+func (x *LeaveEditHead) ProtoReflect() protoreflect.Message {
+	mi := &file_rotaloom_timekeeping_v1_leave_edit_proto_msgTypes[16]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use LeaveEditHead.ProtoReflect.Descriptor instead.
+func (*LeaveEditHead) Descriptor() ([]byte, []int) {
+	return file_rotaloom_timekeeping_v1_leave_edit_proto_rawDescGZIP(), []int{16}
+}
+
+func (x *LeaveEditHead) GetTenantId() int64 {
+	if x != nil {
+		return x.TenantId
+	}
+	return 0
+}
+
+func (x *LeaveEditHead) GetEmployeeId() int64 {
+	if x != nil {
+		return x.EmployeeId
+	}
+	return 0
+}
+
+func (x *LeaveEditHead) GetVersion() int64 {
+	if x != nil {
+		return x.Version
+	}
+	return 0
+}
+
 type ListEmployeeLeaveEditsRequest struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	EmployeeIds   []int64                `protobuf:"varint,1,rep,packed,name=employee_ids,json=employeeIds,proto3" json:"employee_ids,omitempty"`
@@ -1016,7 +1184,7 @@ type ListEmployeeLeaveEditsRequest struct {
 
 func (x *ListEmployeeLeaveEditsRequest) Reset() {
 	*x = ListEmployeeLeaveEditsRequest{}
-	mi := &file_rotaloom_timekeeping_v1_leave_edit_proto_msgTypes[14]
+	mi := &file_rotaloom_timekeeping_v1_leave_edit_proto_msgTypes[17]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1028,7 +1196,7 @@ func (x *ListEmployeeLeaveEditsRequest) String() string {
 func (*ListEmployeeLeaveEditsRequest) ProtoMessage() {}
 
 func (x *ListEmployeeLeaveEditsRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_timekeeping_v1_leave_edit_proto_msgTypes[14]
+	mi := &file_rotaloom_timekeeping_v1_leave_edit_proto_msgTypes[17]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1041,7 +1209,7 @@ func (x *ListEmployeeLeaveEditsRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListEmployeeLeaveEditsRequest.ProtoReflect.Descriptor instead.
 func (*ListEmployeeLeaveEditsRequest) Descriptor() ([]byte, []int) {
-	return file_rotaloom_timekeeping_v1_leave_edit_proto_rawDescGZIP(), []int{14}
+	return file_rotaloom_timekeeping_v1_leave_edit_proto_rawDescGZIP(), []int{17}
 }
 
 func (x *ListEmployeeLeaveEditsRequest) GetEmployeeIds() []int64 {
@@ -1060,7 +1228,7 @@ type ListEmployeeLeaveEditsResponse struct {
 
 func (x *ListEmployeeLeaveEditsResponse) Reset() {
 	*x = ListEmployeeLeaveEditsResponse{}
-	mi := &file_rotaloom_timekeeping_v1_leave_edit_proto_msgTypes[15]
+	mi := &file_rotaloom_timekeeping_v1_leave_edit_proto_msgTypes[18]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1072,7 +1240,7 @@ func (x *ListEmployeeLeaveEditsResponse) String() string {
 func (*ListEmployeeLeaveEditsResponse) ProtoMessage() {}
 
 func (x *ListEmployeeLeaveEditsResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_timekeeping_v1_leave_edit_proto_msgTypes[15]
+	mi := &file_rotaloom_timekeeping_v1_leave_edit_proto_msgTypes[18]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1085,7 +1253,7 @@ func (x *ListEmployeeLeaveEditsResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListEmployeeLeaveEditsResponse.ProtoReflect.Descriptor instead.
 func (*ListEmployeeLeaveEditsResponse) Descriptor() ([]byte, []int) {
-	return file_rotaloom_timekeeping_v1_leave_edit_proto_rawDescGZIP(), []int{15}
+	return file_rotaloom_timekeeping_v1_leave_edit_proto_rawDescGZIP(), []int{18}
 }
 
 func (x *ListEmployeeLeaveEditsResponse) GetEmployees() []*EmployeeLeaveEdits {
@@ -1106,7 +1274,7 @@ type LeaveEditsChanged struct {
 
 func (x *LeaveEditsChanged) Reset() {
 	*x = LeaveEditsChanged{}
-	mi := &file_rotaloom_timekeeping_v1_leave_edit_proto_msgTypes[16]
+	mi := &file_rotaloom_timekeeping_v1_leave_edit_proto_msgTypes[19]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1118,7 +1286,7 @@ func (x *LeaveEditsChanged) String() string {
 func (*LeaveEditsChanged) ProtoMessage() {}
 
 func (x *LeaveEditsChanged) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_timekeeping_v1_leave_edit_proto_msgTypes[16]
+	mi := &file_rotaloom_timekeeping_v1_leave_edit_proto_msgTypes[19]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1131,7 +1299,7 @@ func (x *LeaveEditsChanged) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use LeaveEditsChanged.ProtoReflect.Descriptor instead.
 func (*LeaveEditsChanged) Descriptor() ([]byte, []int) {
-	return file_rotaloom_timekeeping_v1_leave_edit_proto_rawDescGZIP(), []int{16}
+	return file_rotaloom_timekeeping_v1_leave_edit_proto_rawDescGZIP(), []int{19}
 }
 
 func (x *LeaveEditsChanged) GetEmployees() []*EmployeeLeaveEdits {
@@ -1159,7 +1327,7 @@ type EmployeeLeaveEdits struct {
 
 func (x *EmployeeLeaveEdits) Reset() {
 	*x = EmployeeLeaveEdits{}
-	mi := &file_rotaloom_timekeeping_v1_leave_edit_proto_msgTypes[17]
+	mi := &file_rotaloom_timekeeping_v1_leave_edit_proto_msgTypes[20]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1171,7 +1339,7 @@ func (x *EmployeeLeaveEdits) String() string {
 func (*EmployeeLeaveEdits) ProtoMessage() {}
 
 func (x *EmployeeLeaveEdits) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_timekeeping_v1_leave_edit_proto_msgTypes[17]
+	mi := &file_rotaloom_timekeeping_v1_leave_edit_proto_msgTypes[20]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1184,7 +1352,7 @@ func (x *EmployeeLeaveEdits) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use EmployeeLeaveEdits.ProtoReflect.Descriptor instead.
 func (*EmployeeLeaveEdits) Descriptor() ([]byte, []int) {
-	return file_rotaloom_timekeeping_v1_leave_edit_proto_rawDescGZIP(), []int{17}
+	return file_rotaloom_timekeeping_v1_leave_edit_proto_rawDescGZIP(), []int{20}
 }
 
 func (x *EmployeeLeaveEdits) GetEmployeeId() int64 {
@@ -1245,7 +1413,7 @@ type LeaveEditState struct {
 
 func (x *LeaveEditState) Reset() {
 	*x = LeaveEditState{}
-	mi := &file_rotaloom_timekeeping_v1_leave_edit_proto_msgTypes[18]
+	mi := &file_rotaloom_timekeeping_v1_leave_edit_proto_msgTypes[21]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1257,7 +1425,7 @@ func (x *LeaveEditState) String() string {
 func (*LeaveEditState) ProtoMessage() {}
 
 func (x *LeaveEditState) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_timekeeping_v1_leave_edit_proto_msgTypes[18]
+	mi := &file_rotaloom_timekeeping_v1_leave_edit_proto_msgTypes[21]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1270,7 +1438,7 @@ func (x *LeaveEditState) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use LeaveEditState.ProtoReflect.Descriptor instead.
 func (*LeaveEditState) Descriptor() ([]byte, []int) {
-	return file_rotaloom_timekeeping_v1_leave_edit_proto_rawDescGZIP(), []int{18}
+	return file_rotaloom_timekeeping_v1_leave_edit_proto_rawDescGZIP(), []int{21}
 }
 
 func (x *LeaveEditState) GetId() int64 {
@@ -1361,12 +1529,12 @@ var File_rotaloom_timekeeping_v1_leave_edit_proto protoreflect.FileDescriptor
 
 const file_rotaloom_timekeeping_v1_leave_edit_proto_rawDesc = "" +
 	"\n" +
-	"(rotaloom/timekeeping/v1/leave_edit.proto\x12\x17rotaloom.timekeeping.v1\x1a\x1cgoogle/api/annotations.proto\x1a\x1bgoogle/protobuf/empty.proto\x1a\x1cgoogle/protobuf/struct.proto\x1a\x1crotaloom/common/v1/ref.proto\x1a!rotaloom/options/v1/options.proto\x1a(rotaloom/timekeeping/v1/leave_case.proto\"\xe3\x01\n" +
+	"(rotaloom/timekeeping/v1/leave_edit.proto\x12\x17rotaloom.timekeeping.v1\x1a\x1cgoogle/api/annotations.proto\x1a\x1bgoogle/protobuf/empty.proto\x1a\x1cgoogle/protobuf/struct.proto\x1a\x1crotaloom/common/v1/ref.proto\x1a!rotaloom/options/v1/options.proto\x1a(rotaloom/timekeeping/v1/leave_case.proto\"\xca\x02\n" +
 	"\x17CreateLeaveEditsRequest\x126\n" +
 	"\n" +
-	"leave_case\x18\x01 \x01(\v2\x17.rotaloom.common.v1.RefR\tleaveCase\x12i\n" +
-	"\vleave_edits\x18\x02 \x03(\v2\".rotaloom.timekeeping.v1.LeaveEditB$\xa2\xbb\x18 \n" +
-	"\x1e\b\xe8\a\x12\tWFP-90003\x18\x9d\x03J\vleave editsR\n" +
+	"leave_case\x18\x01 \x01(\v2\x17.rotaloom.common.v1.RefR\tleaveCase\x12\xcf\x01\n" +
+	"\vleave_edits\x18\x02 \x03(\v2\".rotaloom.timekeeping.v1.LeaveEditB\x89\x01\xa2\xbb\x18\x84\x01\n" +
+	"\x81\x01\b\xe8\a\x12\tWFP-90003\x18\x9d\x03J\vleave editsRaService Limits are exceeded for operation on Leave Edits. No more than {max} items are permitted.R\n" +
 	"leaveEdits\x12%\n" +
 	"\n" +
 	"start_time\x18\x03 \x01(\tB\x06\xa2\xbb\x18\x02\x10\x03R\tstartTime\"%\n" +
@@ -1377,21 +1545,21 @@ const file_rotaloom_timekeeping_v1_leave_edit_proto_rawDesc = "" +
 	"\n" +
 	"leave_edit\x18\x02 \x01(\v2\".rotaloom.timekeeping.v1.LeaveEditR\tleaveEdit\"(\n" +
 	"\x16DeleteLeaveEditRequest\x12\x0e\n" +
-	"\x02id\x18\x01 \x01(\x03R\x02id\"\xd8\x02\n" +
+	"\x02id\x18\x01 \x01(\x03R\x02id\"\xbc\x03\n" +
 	"\x1aMultiReadLeaveEditsRequest\x129\n" +
 	"\temployees\x18\x01 \x01(\v2\x1b.rotaloom.common.v1.RefListR\temployees\x12<\n" +
 	"\n" +
 	"date_range\x18\x02 \x01(\v2\x1d.rotaloom.common.v1.DateRangeR\tdateRange\x123\n" +
 	"\x16leave_case_search_type\x18\x03 \x01(\tR\x13leaveCaseSearchType\x12<\n" +
-	"\x1bleave_edit_search_type_enum\x18\x04 \x01(\tR\x17leaveEditSearchTypeEnum:N\xa2\xbb\x18J\x1aH\b\xa0\x90\x05\x12\tWFP-90001\x18\x9d\x03*\temployees2\n" +
-	"date_rangeJ\x1dLeave Edits, employees * days\"\x87\x02\n" +
+	"\x1bleave_edit_search_type_enum\x18\x04 \x01(\tR\x17leaveEditSearchTypeEnum:\xb1\x01\xa2\xbb\x18\xac\x01\x1a\xa9\x01\b\xa0\x90\x05\x12\tWFP-90001\x18\x9d\x03*\temployees2\n" +
+	"date_rangeJ\x1dLeave Edits, employees * daysR_Service Limits are exceeded for operation on Leave Edits for {items} employees and {days} days.\"\xd5\x03\n" +
 	"\x1cMultiDeleteLeaveEditsRequest\x126\n" +
 	"\n" +
-	"leave_case\x18\x01 \x01(\v2\x17.rotaloom.common.v1.RefR\tleaveCase\x12J\n" +
-	"\x0eleave_edit_ids\x18\x02 \x03(\x03B$\xa2\xbb\x18 \n" +
-	"\x1e\b\xe8\a\x12\tWFP-90003\x18\x9d\x03J\vleave editsR\fleaveEditIds\x12<\n" +
-	"\x05dates\x18\x03 \x03(\tB&\xa2\xbb\x18\"\n" +
-	"\x1e\b\xe8\a\x12\tWFP-90003\x18\x9d\x03J\vleave edits\x10\x01R\x05dates\x12%\n" +
+	"leave_case\x18\x01 \x01(\v2\x17.rotaloom.common.v1.RefR\tleaveCase\x12\xb0\x01\n" +
+	"\x0eleave_edit_ids\x18\x02 \x03(\x03B\x89\x01\xa2\xbb\x18\x84\x01\n" +
+	"\x81\x01\b\xe8\a\x12\tWFP-90003\x18\x9d\x03J\vleave editsRaService Limits are exceeded for operation on Leave Edits. No more than {max} items are permitted.R\fleaveEditIds\x12\xa2\x01\n" +
+	"\x05dates\x18\x03 \x03(\tB\x8b\x01\xa2\xbb\x18\x86\x01\n" +
+	"\x81\x01\b\xe8\a\x12\tWFP-90003\x18\x9d\x03J\vleave editsRaService Limits are exceeded for operation on Leave Edits. No more than {max} items are permitted.\x10\x01R\x05dates\x12%\n" +
 	"\n" +
 	"start_date\x18\x04 \x01(\tB\x06\xa2\xbb\x18\x02\x10\x01R\tstartDate\"g\n" +
 	"\rLeaveEditList\x12C\n" +
@@ -1468,7 +1636,18 @@ const file_rotaloom_timekeeping_v1_leave_edit_proto_rawDesc = "" +
 	"\x11amount_in_seconds\x18\x02 \x01(\x03H\x01R\x0famountInSeconds\x88\x01\x01\x122\n" +
 	"\bpay_code\x18\x03 \x01(\v2\x17.rotaloom.common.v1.RefR\apayCodeB\x05\n" +
 	"\x03_idB\x14\n" +
-	"\x12_amount_in_seconds\"B\n" +
+	"\x12_amount_in_seconds\"v\n" +
+	"\x19ListLeaveEditHeadsRequest\x12<\n" +
+	"\x05after\x18\x01 \x01(\v2&.rotaloom.timekeeping.v1.LeaveEditHeadR\x05after\x12\x1b\n" +
+	"\tpage_size\x18\x02 \x01(\x05R\bpageSize\"n\n" +
+	"\x1aListLeaveEditHeadsResponse\x12<\n" +
+	"\x05heads\x18\x01 \x03(\v2&.rotaloom.timekeeping.v1.LeaveEditHeadR\x05heads\x12\x12\n" +
+	"\x04more\x18\x02 \x01(\bR\x04more\"g\n" +
+	"\rLeaveEditHead\x12\x1b\n" +
+	"\ttenant_id\x18\x01 \x01(\x03R\btenantId\x12\x1f\n" +
+	"\vemployee_id\x18\x02 \x01(\x03R\n" +
+	"employeeId\x12\x18\n" +
+	"\aversion\x18\x03 \x01(\x03R\aversion\"B\n" +
 	"\x1dListEmployeeLeaveEditsRequest\x12!\n" +
 	"\femployee_ids\x18\x01 \x03(\x03R\vemployeeIds\"k\n" +
 	"\x1eListEmployeeLeaveEditsResponse\x12I\n" +
@@ -1499,7 +1678,8 @@ const file_rotaloom_timekeeping_v1_leave_edit_proto_rawDesc = "" +
 	"\fpaid_segment\x18\n" +
 	" \x01(\v2%.rotaloom.timekeeping.v1.LeaveSegmentR\vpaidSegment\x12P\n" +
 	"\x10tracking_segment\x18\v \x01(\v2%.rotaloom.timekeeping.v1.LeaveSegmentR\x0ftrackingSegment\x12Z\n" +
-	"\x11override_segments\x18\f \x03(\v2-.rotaloom.timekeeping.v1.LeaveOverrideSegmentR\x10overrideSegments2\xf1\t\n" +
+	"\x11override_segments\x18\f \x03(\v2-.rotaloom.timekeeping.v1.LeaveOverrideSegmentR\x10overrideSegments2\xfb\n" +
+	"\n" +
 	"\x10LeaveEditService\x12\xb2\x01\n" +
 	"\x10CreateLeaveEdits\x120.rotaloom.timekeeping.v1.CreateLeaveEditsRequest\x1a&.rotaloom.timekeeping.v1.LeaveEditList\"D\xa2\xbb\x18 \n" +
 	"\x1ctimekeeping.leave_edit.write\x18\x04\x82\xd3\xe4\x93\x02\x1a:\x01*\"\x15/v1/leave/leave_edits\x12\xa7\x01\n" +
@@ -1513,7 +1693,8 @@ const file_rotaloom_timekeeping_v1_leave_edit_proto_rawDesc = "" +
 	"\x13MultiReadLeaveEdits\x123.rotaloom.timekeeping.v1.MultiReadLeaveEditsRequest\x1a'.rotaloom.timekeeping.v1.LeaveEditsRead\"N\xa2\xbb\x18\x1f\n" +
 	"\x1btimekeeping.leave_edit.read\x18\x02\x82\xd3\xe4\x93\x02%:\x01*\" /v1/leave/leave_edits/multi_read\x12\xbc\x01\n" +
 	"\x15MultiDeleteLeaveEdits\x125.rotaloom.timekeeping.v1.MultiDeleteLeaveEditsRequest\x1a\x16.google.protobuf.Empty\"T\xa2\xbb\x18#\n" +
-	"\x1ctimekeeping.leave_edit.write\x18\x04 \xcc\x01\x82\xd3\xe4\x93\x02':\x01*\"\"/v1/leave/leave_edits/multi_delete\x12\x93\x01\n" +
+	"\x1ctimekeeping.leave_edit.write\x18\x04 \xcc\x01\x82\xd3\xe4\x93\x02':\x01*\"\"/v1/leave/leave_edits/multi_delete\x12\x87\x01\n" +
+	"\x12ListLeaveEditHeads\x122.rotaloom.timekeeping.v1.ListLeaveEditHeadsRequest\x1a3.rotaloom.timekeeping.v1.ListLeaveEditHeadsResponse\"\b\xa2\xbb\x18\x04\x18\x020\x01\x12\x93\x01\n" +
 	"\x16ListEmployeeLeaveEdits\x126.rotaloom.timekeeping.v1.ListEmployeeLeaveEditsRequest\x1a7.rotaloom.timekeeping.v1.ListEmployeeLeaveEditsResponse\"\b\xa2\xbb\x18\x04\x18\x010\x01B\xf9\x01\n" +
 	"\x1bcom.rotaloom.timekeeping.v1B\x0eLeaveEditProtoP\x01ZLgithub.com/rotaloom/rotaloom/proto/gen/rotaloom/timekeeping/v1;timekeepingv1\xa2\x02\x03RTX\xaa\x02\x17Rotaloom.Timekeeping.V1\xca\x02\x17Rotaloom\\Timekeeping\\V1\xe2\x02#Rotaloom\\Timekeeping\\V1\\GPBMetadata\xea\x02\x19Rotaloom::Timekeeping::V1b\x06proto3"
 
@@ -1529,7 +1710,7 @@ func file_rotaloom_timekeeping_v1_leave_edit_proto_rawDescGZIP() []byte {
 	return file_rotaloom_timekeeping_v1_leave_edit_proto_rawDescData
 }
 
-var file_rotaloom_timekeeping_v1_leave_edit_proto_msgTypes = make([]protoimpl.MessageInfo, 19)
+var file_rotaloom_timekeeping_v1_leave_edit_proto_msgTypes = make([]protoimpl.MessageInfo, 22)
 var file_rotaloom_timekeeping_v1_leave_edit_proto_goTypes = []any{
 	(*CreateLeaveEditsRequest)(nil),        // 0: rotaloom.timekeeping.v1.CreateLeaveEditsRequest
 	(*GetLeaveEditRequest)(nil),            // 1: rotaloom.timekeeping.v1.GetLeaveEditRequest
@@ -1545,69 +1726,76 @@ var file_rotaloom_timekeeping_v1_leave_edit_proto_goTypes = []any{
 	(*LeaveEdit)(nil),                      // 11: rotaloom.timekeeping.v1.LeaveEdit
 	(*LeaveSegment)(nil),                   // 12: rotaloom.timekeeping.v1.LeaveSegment
 	(*LeaveOverrideSegment)(nil),           // 13: rotaloom.timekeeping.v1.LeaveOverrideSegment
-	(*ListEmployeeLeaveEditsRequest)(nil),  // 14: rotaloom.timekeeping.v1.ListEmployeeLeaveEditsRequest
-	(*ListEmployeeLeaveEditsResponse)(nil), // 15: rotaloom.timekeeping.v1.ListEmployeeLeaveEditsResponse
-	(*LeaveEditsChanged)(nil),              // 16: rotaloom.timekeeping.v1.LeaveEditsChanged
-	(*EmployeeLeaveEdits)(nil),             // 17: rotaloom.timekeeping.v1.EmployeeLeaveEdits
-	(*LeaveEditState)(nil),                 // 18: rotaloom.timekeeping.v1.LeaveEditState
-	(*v1.Ref)(nil),                         // 19: rotaloom.common.v1.Ref
-	(*v1.RefList)(nil),                     // 20: rotaloom.common.v1.RefList
-	(*v1.DateRange)(nil),                   // 21: rotaloom.common.v1.DateRange
-	(*LeaveEmployee)(nil),                  // 22: rotaloom.timekeeping.v1.LeaveEmployee
-	(*structpb.Struct)(nil),                // 23: google.protobuf.Struct
-	(*emptypb.Empty)(nil),                  // 24: google.protobuf.Empty
+	(*ListLeaveEditHeadsRequest)(nil),      // 14: rotaloom.timekeeping.v1.ListLeaveEditHeadsRequest
+	(*ListLeaveEditHeadsResponse)(nil),     // 15: rotaloom.timekeeping.v1.ListLeaveEditHeadsResponse
+	(*LeaveEditHead)(nil),                  // 16: rotaloom.timekeeping.v1.LeaveEditHead
+	(*ListEmployeeLeaveEditsRequest)(nil),  // 17: rotaloom.timekeeping.v1.ListEmployeeLeaveEditsRequest
+	(*ListEmployeeLeaveEditsResponse)(nil), // 18: rotaloom.timekeeping.v1.ListEmployeeLeaveEditsResponse
+	(*LeaveEditsChanged)(nil),              // 19: rotaloom.timekeeping.v1.LeaveEditsChanged
+	(*EmployeeLeaveEdits)(nil),             // 20: rotaloom.timekeeping.v1.EmployeeLeaveEdits
+	(*LeaveEditState)(nil),                 // 21: rotaloom.timekeeping.v1.LeaveEditState
+	(*v1.Ref)(nil),                         // 22: rotaloom.common.v1.Ref
+	(*v1.RefList)(nil),                     // 23: rotaloom.common.v1.RefList
+	(*v1.DateRange)(nil),                   // 24: rotaloom.common.v1.DateRange
+	(*LeaveEmployee)(nil),                  // 25: rotaloom.timekeeping.v1.LeaveEmployee
+	(*structpb.Struct)(nil),                // 26: google.protobuf.Struct
+	(*emptypb.Empty)(nil),                  // 27: google.protobuf.Empty
 }
 var file_rotaloom_timekeeping_v1_leave_edit_proto_depIdxs = []int32{
-	19, // 0: rotaloom.timekeeping.v1.CreateLeaveEditsRequest.leave_case:type_name -> rotaloom.common.v1.Ref
+	22, // 0: rotaloom.timekeeping.v1.CreateLeaveEditsRequest.leave_case:type_name -> rotaloom.common.v1.Ref
 	11, // 1: rotaloom.timekeeping.v1.CreateLeaveEditsRequest.leave_edits:type_name -> rotaloom.timekeeping.v1.LeaveEdit
 	11, // 2: rotaloom.timekeeping.v1.UpdateLeaveEditRequest.leave_edit:type_name -> rotaloom.timekeeping.v1.LeaveEdit
-	20, // 3: rotaloom.timekeeping.v1.MultiReadLeaveEditsRequest.employees:type_name -> rotaloom.common.v1.RefList
-	21, // 4: rotaloom.timekeeping.v1.MultiReadLeaveEditsRequest.date_range:type_name -> rotaloom.common.v1.DateRange
-	19, // 5: rotaloom.timekeeping.v1.MultiDeleteLeaveEditsRequest.leave_case:type_name -> rotaloom.common.v1.Ref
+	23, // 3: rotaloom.timekeeping.v1.MultiReadLeaveEditsRequest.employees:type_name -> rotaloom.common.v1.RefList
+	24, // 4: rotaloom.timekeeping.v1.MultiReadLeaveEditsRequest.date_range:type_name -> rotaloom.common.v1.DateRange
+	22, // 5: rotaloom.timekeeping.v1.MultiDeleteLeaveEditsRequest.leave_case:type_name -> rotaloom.common.v1.Ref
 	11, // 6: rotaloom.timekeeping.v1.LeaveEditList.leave_edits:type_name -> rotaloom.timekeeping.v1.LeaveEdit
 	8,  // 7: rotaloom.timekeeping.v1.LeaveEditsRead.totals:type_name -> rotaloom.timekeeping.v1.LeaveTotals
 	9,  // 8: rotaloom.timekeeping.v1.LeaveEditsRead.leave_case_totals:type_name -> rotaloom.timekeeping.v1.LeaveCaseTotals
 	11, // 9: rotaloom.timekeeping.v1.LeaveEditsRead.leave_edits:type_name -> rotaloom.timekeeping.v1.LeaveEdit
 	10, // 10: rotaloom.timekeeping.v1.LeaveEditsRead.metadata:type_name -> rotaloom.timekeeping.v1.LeaveEditsMetadata
-	19, // 11: rotaloom.timekeeping.v1.LeaveCaseTotals.leave_case:type_name -> rotaloom.common.v1.Ref
+	22, // 11: rotaloom.timekeeping.v1.LeaveCaseTotals.leave_case:type_name -> rotaloom.common.v1.Ref
 	8,  // 12: rotaloom.timekeeping.v1.LeaveCaseTotals.totals:type_name -> rotaloom.timekeeping.v1.LeaveTotals
-	19, // 13: rotaloom.timekeeping.v1.LeaveEdit.leave_case:type_name -> rotaloom.common.v1.Ref
-	22, // 14: rotaloom.timekeeping.v1.LeaveEdit.employee:type_name -> rotaloom.timekeeping.v1.LeaveEmployee
+	22, // 13: rotaloom.timekeeping.v1.LeaveEdit.leave_case:type_name -> rotaloom.common.v1.Ref
+	25, // 14: rotaloom.timekeeping.v1.LeaveEdit.employee:type_name -> rotaloom.timekeeping.v1.LeaveEmployee
 	12, // 15: rotaloom.timekeeping.v1.LeaveEdit.paid_segment:type_name -> rotaloom.timekeeping.v1.LeaveSegment
 	12, // 16: rotaloom.timekeeping.v1.LeaveEdit.tracking_segment:type_name -> rotaloom.timekeeping.v1.LeaveSegment
 	13, // 17: rotaloom.timekeeping.v1.LeaveEdit.override_segments:type_name -> rotaloom.timekeeping.v1.LeaveOverrideSegment
-	19, // 18: rotaloom.timekeeping.v1.LeaveEdit.category:type_name -> rotaloom.common.v1.Ref
-	19, // 19: rotaloom.timekeeping.v1.LeaveEdit.reason:type_name -> rotaloom.common.v1.Ref
-	19, // 20: rotaloom.timekeeping.v1.LeaveEdit.frequency:type_name -> rotaloom.common.v1.Ref
-	23, // 21: rotaloom.timekeeping.v1.LeaveEdit.comments_notes:type_name -> google.protobuf.Struct
-	19, // 22: rotaloom.timekeeping.v1.LeaveEdit.position:type_name -> rotaloom.common.v1.Ref
-	23, // 23: rotaloom.timekeeping.v1.LeaveEdit.transfer:type_name -> google.protobuf.Struct
-	19, // 24: rotaloom.timekeeping.v1.LeaveOverrideSegment.pay_code:type_name -> rotaloom.common.v1.Ref
-	17, // 25: rotaloom.timekeeping.v1.ListEmployeeLeaveEditsResponse.employees:type_name -> rotaloom.timekeeping.v1.EmployeeLeaveEdits
-	17, // 26: rotaloom.timekeeping.v1.LeaveEditsChanged.employees:type_name -> rotaloom.timekeeping.v1.EmployeeLeaveEdits
-	18, // 27: rotaloom.timekeeping.v1.EmployeeLeaveEdits.edits:type_name -> rotaloom.timekeeping.v1.LeaveEditState
-	12, // 28: rotaloom.timekeeping.v1.LeaveEditState.paid_segment:type_name -> rotaloom.timekeeping.v1.LeaveSegment
-	12, // 29: rotaloom.timekeeping.v1.LeaveEditState.tracking_segment:type_name -> rotaloom.timekeeping.v1.LeaveSegment
-	13, // 30: rotaloom.timekeeping.v1.LeaveEditState.override_segments:type_name -> rotaloom.timekeeping.v1.LeaveOverrideSegment
-	0,  // 31: rotaloom.timekeeping.v1.LeaveEditService.CreateLeaveEdits:input_type -> rotaloom.timekeeping.v1.CreateLeaveEditsRequest
-	1,  // 32: rotaloom.timekeeping.v1.LeaveEditService.GetLeaveEdit:input_type -> rotaloom.timekeeping.v1.GetLeaveEditRequest
-	2,  // 33: rotaloom.timekeeping.v1.LeaveEditService.UpdateLeaveEdit:input_type -> rotaloom.timekeeping.v1.UpdateLeaveEditRequest
-	3,  // 34: rotaloom.timekeeping.v1.LeaveEditService.DeleteLeaveEdit:input_type -> rotaloom.timekeeping.v1.DeleteLeaveEditRequest
-	4,  // 35: rotaloom.timekeeping.v1.LeaveEditService.MultiReadLeaveEdits:input_type -> rotaloom.timekeeping.v1.MultiReadLeaveEditsRequest
-	5,  // 36: rotaloom.timekeeping.v1.LeaveEditService.MultiDeleteLeaveEdits:input_type -> rotaloom.timekeeping.v1.MultiDeleteLeaveEditsRequest
-	14, // 37: rotaloom.timekeeping.v1.LeaveEditService.ListEmployeeLeaveEdits:input_type -> rotaloom.timekeeping.v1.ListEmployeeLeaveEditsRequest
-	6,  // 38: rotaloom.timekeeping.v1.LeaveEditService.CreateLeaveEdits:output_type -> rotaloom.timekeeping.v1.LeaveEditList
-	11, // 39: rotaloom.timekeeping.v1.LeaveEditService.GetLeaveEdit:output_type -> rotaloom.timekeeping.v1.LeaveEdit
-	11, // 40: rotaloom.timekeeping.v1.LeaveEditService.UpdateLeaveEdit:output_type -> rotaloom.timekeeping.v1.LeaveEdit
-	24, // 41: rotaloom.timekeeping.v1.LeaveEditService.DeleteLeaveEdit:output_type -> google.protobuf.Empty
-	7,  // 42: rotaloom.timekeeping.v1.LeaveEditService.MultiReadLeaveEdits:output_type -> rotaloom.timekeeping.v1.LeaveEditsRead
-	24, // 43: rotaloom.timekeeping.v1.LeaveEditService.MultiDeleteLeaveEdits:output_type -> google.protobuf.Empty
-	15, // 44: rotaloom.timekeeping.v1.LeaveEditService.ListEmployeeLeaveEdits:output_type -> rotaloom.timekeeping.v1.ListEmployeeLeaveEditsResponse
-	38, // [38:45] is the sub-list for method output_type
-	31, // [31:38] is the sub-list for method input_type
-	31, // [31:31] is the sub-list for extension type_name
-	31, // [31:31] is the sub-list for extension extendee
-	0,  // [0:31] is the sub-list for field type_name
+	22, // 18: rotaloom.timekeeping.v1.LeaveEdit.category:type_name -> rotaloom.common.v1.Ref
+	22, // 19: rotaloom.timekeeping.v1.LeaveEdit.reason:type_name -> rotaloom.common.v1.Ref
+	22, // 20: rotaloom.timekeeping.v1.LeaveEdit.frequency:type_name -> rotaloom.common.v1.Ref
+	26, // 21: rotaloom.timekeeping.v1.LeaveEdit.comments_notes:type_name -> google.protobuf.Struct
+	22, // 22: rotaloom.timekeeping.v1.LeaveEdit.position:type_name -> rotaloom.common.v1.Ref
+	26, // 23: rotaloom.timekeeping.v1.LeaveEdit.transfer:type_name -> google.protobuf.Struct
+	22, // 24: rotaloom.timekeeping.v1.LeaveOverrideSegment.pay_code:type_name -> rotaloom.common.v1.Ref
+	16, // 25: rotaloom.timekeeping.v1.ListLeaveEditHeadsRequest.after:type_name -> rotaloom.timekeeping.v1.LeaveEditHead
+	16, // 26: rotaloom.timekeeping.v1.ListLeaveEditHeadsResponse.heads:type_name -> rotaloom.timekeeping.v1.LeaveEditHead
+	20, // 27: rotaloom.timekeeping.v1.ListEmployeeLeaveEditsResponse.employees:type_name -> rotaloom.timekeeping.v1.EmployeeLeaveEdits
+	20, // 28: rotaloom.timekeeping.v1.LeaveEditsChanged.employees:type_name -> rotaloom.timekeeping.v1.EmployeeLeaveEdits
+	21, // 29: rotaloom.timekeeping.v1.EmployeeLeaveEdits.edits:type_name -> rotaloom.timekeeping.v1.LeaveEditState
+	12, // 30: rotaloom.timekeeping.v1.LeaveEditState.paid_segment:type_name -> rotaloom.timekeeping.v1.LeaveSegment
+	12, // 31: rotaloom.timekeeping.v1.LeaveEditState.tracking_segment:type_name -> rotaloom.timekeeping.v1.LeaveSegment
+	13, // 32: rotaloom.timekeeping.v1.LeaveEditState.override_segments:type_name -> rotaloom.timekeeping.v1.LeaveOverrideSegment
+	0,  // 33: rotaloom.timekeeping.v1.LeaveEditService.CreateLeaveEdits:input_type -> rotaloom.timekeeping.v1.CreateLeaveEditsRequest
+	1,  // 34: rotaloom.timekeeping.v1.LeaveEditService.GetLeaveEdit:input_type -> rotaloom.timekeeping.v1.GetLeaveEditRequest
+	2,  // 35: rotaloom.timekeeping.v1.LeaveEditService.UpdateLeaveEdit:input_type -> rotaloom.timekeeping.v1.UpdateLeaveEditRequest
+	3,  // 36: rotaloom.timekeeping.v1.LeaveEditService.DeleteLeaveEdit:input_type -> rotaloom.timekeeping.v1.DeleteLeaveEditRequest
+	4,  // 37: rotaloom.timekeeping.v1.LeaveEditService.MultiReadLeaveEdits:input_type -> rotaloom.timekeeping.v1.MultiReadLeaveEditsRequest
+	5,  // 38: rotaloom.timekeeping.v1.LeaveEditService.MultiDeleteLeaveEdits:input_type -> rotaloom.timekeeping.v1.MultiDeleteLeaveEditsRequest
+	14, // 39: rotaloom.timekeeping.v1.LeaveEditService.ListLeaveEditHeads:input_type -> rotaloom.timekeeping.v1.ListLeaveEditHeadsRequest
+	17, // 40: rotaloom.timekeeping.v1.LeaveEditService.ListEmployeeLeaveEdits:input_type -> rotaloom.timekeeping.v1.ListEmployeeLeaveEditsRequest
+	6,  // 41: rotaloom.timekeeping.v1.LeaveEditService.CreateLeaveEdits:output_type -> rotaloom.timekeeping.v1.LeaveEditList
+	11, // 42: rotaloom.timekeeping.v1.LeaveEditService.GetLeaveEdit:output_type -> rotaloom.timekeeping.v1.LeaveEdit
+	11, // 43: rotaloom.timekeeping.v1.LeaveEditService.UpdateLeaveEdit:output_type -> rotaloom.timekeeping.v1.LeaveEdit
+	27, // 44: rotaloom.timekeeping.v1.LeaveEditService.DeleteLeaveEdit:output_type -> google.protobuf.Empty
+	7,  // 45: rotaloom.timekeeping.v1.LeaveEditService.MultiReadLeaveEdits:output_type -> rotaloom.timekeeping.v1.LeaveEditsRead
+	27, // 46: rotaloom.timekeeping.v1.LeaveEditService.MultiDeleteLeaveEdits:output_type -> google.protobuf.Empty
+	15, // 47: rotaloom.timekeeping.v1.LeaveEditService.ListLeaveEditHeads:output_type -> rotaloom.timekeeping.v1.ListLeaveEditHeadsResponse
+	18, // 48: rotaloom.timekeeping.v1.LeaveEditService.ListEmployeeLeaveEdits:output_type -> rotaloom.timekeeping.v1.ListEmployeeLeaveEditsResponse
+	41, // [41:49] is the sub-list for method output_type
+	33, // [33:41] is the sub-list for method input_type
+	33, // [33:33] is the sub-list for extension type_name
+	33, // [33:33] is the sub-list for extension extendee
+	0,  // [0:33] is the sub-list for field type_name
 }
 
 func init() { file_rotaloom_timekeeping_v1_leave_edit_proto_init() }
@@ -1626,7 +1814,7 @@ func file_rotaloom_timekeeping_v1_leave_edit_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_rotaloom_timekeeping_v1_leave_edit_proto_rawDesc), len(file_rotaloom_timekeeping_v1_leave_edit_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   19,
+			NumMessages:   22,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

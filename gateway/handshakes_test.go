@@ -1,0 +1,93 @@
+package gateway
+
+import (
+	"crypto/tls"
+	"io"
+	"log/slog"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"testing"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/testutil"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+func newShaking(t *testing.T, most int, timeout time.Duration) *handshaker {
+	t.Helper()
+	donor := httptest.NewTLSServer(http.NotFoundHandler())
+	t.Cleanup(donor.Close)
+	m, err := newMetrics(prometheus.NewRegistry())
+	require.NoError(t, err)
+	inner, err := net.Listen("tcp", "127.0.0.1:0")
+	require.NoError(t, err)
+	h := newHandshaker(inner, donor.TLS, Config{MaxHandshakes: most, HandshakeTimeout: timeout}, m, slog.New(slog.DiscardHandler))
+	t.Cleanup(func() { _ = h.Close() })
+	return h
+}
+
+func dial(t *testing.T, h *handshaker) net.Conn {
+	t.Helper()
+	conn, err := net.Dial("tcp", h.Addr().String())
+	require.NoError(t, err)
+	t.Cleanup(func() { _ = conn.Close() })
+	require.NoError(t, conn.SetDeadline(time.Now().Add(20*time.Second)))
+	return conn
+}
+
+func running(h *handshaker, n float64) func() bool {
+	return func() bool { return testutil.ToFloat64(h.metrics.handshakes) == n }
+}
+
+// Those who only knock keep a bounded number of handshakes busy, for a bounded
+// time; who comes then is let in.
+func TestHandshakesAreBounded(t *testing.T) {
+	t.Parallel()
+	const most = 3
+	h := newShaking(t, most, 300*time.Millisecond)
+	for range 4 * most {
+		dial(t, h)
+	}
+	require.Eventually(t, running(h, most), 10*time.Second, time.Millisecond)
+	secure := tls.Client(dial(t, h), &tls.Config{InsecureSkipVerify: true}) //nolint:gosec // The name is not what is tested.
+	done := make(chan error, 1)
+	go func() { done <- secure.Handshake() }()
+	highest := 0.0
+	for waiting := true; waiting; {
+		select {
+		case err := <-done:
+			require.NoError(t, err)
+			waiting = false
+		default:
+			highest = max(highest, testutil.ToFloat64(h.metrics.handshakes))
+		}
+	}
+	assert.LessOrEqual(t, highest, float64(most))
+	conn, err := h.Accept()
+	require.NoError(t, err)
+	assert.True(t, conn.(*tls.Conn).ConnectionState().HandshakeComplete)
+	require.NoError(t, conn.Close())
+	require.Eventually(t, func() bool { return testutil.ToFloat64(h.metrics.failures) == 4*most }, 10*time.Second, time.Millisecond)
+	require.Eventually(t, running(h, 0), 10*time.Second, time.Millisecond)
+}
+
+// Closing the listener ends what waits: whoever accepts, and handshakes that run.
+func TestHandshakesEndWithTheirListener(t *testing.T) {
+	t.Parallel()
+	h := newShaking(t, 2, time.Hour)
+	silent := dial(t, h)
+	require.Eventually(t, running(h, 1), 10*time.Second, time.Millisecond)
+	accepted := make(chan error, 1)
+	go func() {
+		_, err := h.Accept()
+		accepted <- err
+	}()
+	require.NoError(t, h.Close())
+	require.ErrorIs(t, <-accepted, net.ErrClosed)
+	_, err := io.ReadAll(silent)
+	assert.False(t, isTimeout(err), "the connection is ended")
+	require.Eventually(t, running(h, 0), 10*time.Second, time.Millisecond)
+}

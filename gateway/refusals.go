@@ -1,0 +1,62 @@
+package gateway
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"google.golang.org/grpc"
+
+	"github.com/rotaloom/rotaloom/pkg/authn"
+	"github.com/rotaloom/rotaloom/pkg/fault"
+	"github.com/rotaloom/rotaloom/pkg/refusal"
+	platformv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/platform/v1"
+)
+
+// keepRefusals answers how what the edge refuses comes into the audit trail: the
+// edge has no database, so the platform service keeps it.
+func keepRefusals(platform grpc.ClientConnInterface) refusal.Keep {
+	client := platformv1.NewAuditEventServiceClient(platform)
+	return func(ctx context.Context, refusals []*refusal.Refusal) error {
+		req := &platformv1.KeepRefusalsRequest{}
+		for _, r := range refusals {
+			req.Refusals = append(req.Refusals, &platformv1.Refusal{
+				UserName: r.User, PersonId: r.PersonID, ClientId: r.Client, Operation: r.Operation, Outcome: r.Outcome,
+				RequestId: r.RequestID, FirstAt: r.First.UnixMicro(), LastAt: r.Last.UnixMicro(), Times: r.Times,
+			})
+		}
+		if _, err := client.KeepRefusals(ctx, req); err != nil {
+			return fmt.Errorf("asking the platform service to keep refusals: %w", err)
+		}
+		return nil
+	}
+}
+
+// noteRefusal keeps for the audit trail that somebody known was refused.
+func (x *exchange) noteRefusal(p *authn.Principal, f *fault.Error) {
+	if p == nil {
+		return
+	}
+	operation := ""
+	if x.route != nil {
+		operation = x.route.policy.Name[1:]
+	}
+	x.edge.refusals.Add(refusal.Kind{
+		Tenant: p.Tenant, User: p.Subject, Client: p.Client, Operation: operation, Outcome: f.Code,
+	}, p.PersonID, x.request.ID, time.Now())
+}
+
+// gather keeps refusals in the background, until the answer is called, which
+// returns when those are kept that were left.
+func (e *Edge) gather(ctx context.Context) (end func()) {
+	if e.refusals == nil {
+		return func() {}
+	}
+	ctx, cancel := context.WithCancel(context.WithoutCancel(ctx))
+	ended := make(chan error, 1)
+	go func() { ended <- e.refusals.Run(ctx) }()
+	return func() {
+		cancel()
+		<-ended
+	}
+}

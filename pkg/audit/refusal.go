@@ -1,0 +1,44 @@
+package audit
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
+
+	"github.com/rotaloom/rotaloom/pkg/authn"
+	"github.com/rotaloom/rotaloom/pkg/fault"
+	"github.com/rotaloom/rotaloom/pkg/obs"
+	"github.com/rotaloom/rotaloom/pkg/policy"
+	"github.com/rotaloom/rotaloom/pkg/refusal"
+)
+
+const insertRefusal = `INSERT INTO audit_event (tenant_id, occurred_at, user_name, person_id, client_id, service, operation,
+	objects, request_id, outcome, times, last_at) VALUES ($1, $2, $3, $4, $5, '', $6, '{}', $7, $8, $9, nullif($10::timestamptz, $2::timestamptz))`
+
+// KeepRefusals answers how refusals become rows of a trail.
+func KeepRefusals(pool *pgxpool.Pool) refusal.Keep {
+	return func(ctx context.Context, refusals []*refusal.Refusal) error {
+		batch := &pgx.Batch{}
+		for _, r := range refusals {
+			batch.Queue(insertRefusal, r.Tenant, r.First, short(r.User), r.PersonID, short(r.Client), short(r.Operation),
+				r.RequestID, short(r.Outcome), r.Times, r.Last)
+		}
+		if err := pool.SendBatch(ctx, batch).Close(); err != nil {
+			return fmt.Errorf("store refusals: %w", err)
+		}
+		return nil
+	}
+}
+
+// Refusals answers how a chain of interceptors notes what it refused.
+func Refusals(g *refusal.Gatherer) func(context.Context, *policy.Method, *authn.Principal, *fault.Error) {
+	return func(ctx context.Context, method *policy.Method, p *authn.Principal, f *fault.Error) {
+		g.Add(refusal.Kind{
+			Tenant: p.Tenant, User: p.Subject, Client: p.Client, Operation: method.Name[1:], Outcome: cmp.Or(f.OAuth, f.Code),
+		}, p.PersonID, obs.RequestFrom(ctx).ID, time.Now())
+	}
+}

@@ -1,0 +1,88 @@
+package recent_test
+
+import (
+	"context"
+	"errors"
+	"strconv"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/rotaloom/rotaloom/pkg/clock"
+	"github.com/rotaloom/rotaloom/pkg/recent"
+)
+
+type question int
+
+func (q question) String() string { return strconv.Itoa(int(q)) }
+
+// newAnswers makes Answers of 2 entries at most that weigh 10 together.
+func newAnswers(clk clock.Clock) *recent.Answers[question, int] {
+	return recent.New[question](clk, recent.Config[int]{
+		For:     func(v int) time.Duration { return time.Duration(v) * time.Second },
+		Timeout: time.Minute, Entries: 2, Weight: 10,
+		WeightOf: func(v int) int { return v },
+	})
+}
+
+func TestAnswersAreRememberedForAWhile(t *testing.T) {
+	t.Parallel()
+	clk := clock.NewFake(time.Now())
+	answers := newAnswers(clk)
+	asked := 0
+	get := func(q question, v int) int {
+		t.Helper()
+		got, err := answers.Get(t.Context(), q, func(context.Context) (int, error) { asked++; return v, nil })
+		require.NoError(t, err)
+		return got
+	}
+	assert.Equal(t, 5, get(1, 5))
+	assert.Equal(t, 5, get(1, 6), "remembered")
+	clk.Advance(5 * time.Second)
+	assert.Equal(t, 4, get(1, 4), "for as long as the answer counts")
+	get(2, 6)
+	assert.Equal(t, 3, asked)
+	assert.Equal(t, 4, get(1, 9), "ten in all fit")
+	get(3, 1)
+	assert.Equal(t, 9, get(1, 9), "a third one does not")
+	asked = 0
+	get(4, 11)
+	get(4, 11)
+	assert.Equal(t, 2, asked, "what is too heavy is not kept")
+}
+
+func TestErrorsAreNotRemembered(t *testing.T) {
+	t.Parallel()
+	answers := newAnswers(clock.System{})
+	down := errors.New("down")
+	_, err := answers.Get(t.Context(), 1, func(context.Context) (int, error) { return 0, down })
+	require.ErrorIs(t, err, down)
+	got, err := answers.Get(t.Context(), 1, func(context.Context) (int, error) { return 7, nil })
+	require.NoError(t, err)
+	assert.Equal(t, 7, got)
+}
+
+func TestWhoWaitsGetsTheAnswerOfWhoGaveUp(t *testing.T) {
+	t.Parallel()
+	answers := newAnswers(clock.System{})
+	started, finish := make(chan struct{}), make(chan struct{})
+	impatient, giveUp := context.WithCancel(t.Context())
+	gone := make(chan error)
+	go func() {
+		_, err := answers.Get(impatient, 1, func(context.Context) (int, error) {
+			close(started)
+			<-finish
+			return 7, nil
+		})
+		gone <- err
+	}()
+	<-started
+	giveUp()
+	require.ErrorIs(t, <-gone, context.Canceled)
+	close(finish)
+	got, err := answers.Get(t.Context(), 1, func(context.Context) (int, error) { return 8, nil })
+	require.NoError(t, err)
+	assert.Equal(t, 7, got)
+}

@@ -1,0 +1,32 @@
+package rpc
+
+import (
+	"context"
+
+	"google.golang.org/protobuf/proto"
+
+	"github.com/rotaloom/rotaloom/pkg/fault"
+	"github.com/rotaloom/rotaloom/pkg/fault/bulk"
+	commonv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/common/v1"
+)
+
+// Settled answers what came of the items of a bulk request: the results when all
+// succeeded; when some did, their failure, and the answer has status 207; when
+// none did, an error.
+func Settled[I, R proto.Message](ctx context.Context, out *bulk.Outcome[I, R]) ([]R, *commonv1.ErrorBody, error) {
+	return SettledAs(ctx, out, fault.CodeBulkPartly)
+}
+
+// SettledAs is Settled for operations that have a code of their own for some
+// items that failed.
+func SettledAs[I, R proto.Message](ctx context.Context, out *bulk.Outcome[I, R], code string) ([]R, *commonv1.ErrorBody, error) {
+	failure, err := out.Failure()
+	switch {
+	case err != nil:
+		return nil, nil, err
+	case failure != nil:
+		failure.ErrorCode = code
+		return nil, failure, PartialSuccess(ctx)
+	}
+	return out.Successes(), nil, nil
+}

@@ -1,0 +1,151 @@
+package dataprovider
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/rotaloom/rotaloom/pkg/civil"
+	"github.com/rotaloom/rotaloom/pkg/fault"
+	"github.com/rotaloom/rotaloom/pkg/tenant"
+	datav1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/data/v1"
+	locations "github.com/rotaloom/rotaloom/services/commons/internal/location"
+)
+
+// mostRolledUp bounds the answer of RollUpDataRows. It is more than information
+// access takes, so that the error can say how many too many they are.
+const mostRolledUp = 10_000
+
+// readTypes finds location types by whatever names them.
+const readTypes = `SELECT t.id, asked.name FROM unnest($2::text[]) AS asked (name)
+JOIN location_type t ON t.tenant_id = $1 AND (t.id::text = asked.name OR t.persistent_id = asked.name OR t.name = asked.name)`
+
+// rollUp answers, for each location, the nearest of the types, itself or above
+// it, and, when there is none, those below it. A path knows what stands above
+// it, and the range of those below. OFFSET 0 makes each step a search in an
+// index.
+const rollUp = `
+SELECT found.id, has.path, asked.first
+FROM unnest($2::bigint[]) WITH ORDINALITY AS asked (id, first)
+CROSS JOIN LATERAL (SELECT lineage, lineage_end FROM location_path
+    WHERE tenant_id = $1 AND location_id = asked.id AND from_date <= $4 AND to_date > $4 OFFSET 0) AS top
+LEFT JOIN LATERAL (
+    SELECT step.id FROM unnest(string_to_array(trim(BOTH '.' FROM top.lineage), '.')::bigint[]) WITH ORDINALITY AS step (id, depth)
+    CROSS JOIN LATERAL (SELECT type_id FROM location_version
+        WHERE tenant_id = $1 AND location_id = step.id AND from_date <= $4 AND to_date > $4 OFFSET 0) AS v
+    WHERE v.type_id = ANY($3) ORDER BY step.depth DESC LIMIT 1) AS up ON true
+CROSS JOIN LATERAL (
+    SELECT up.id WHERE up.id IS NOT NULL
+    UNION ALL
+    SELECT below.location_id FROM (SELECT location_id FROM location_path
+        WHERE up.id IS NULL AND tenant_id = $1 AND lineage >= top.lineage AND lineage < top.lineage_end
+          AND from_date <= $4 AND to_date > $4 OFFSET 0) AS below
+    CROSS JOIN LATERAL (SELECT type_id FROM location_version
+        WHERE tenant_id = $1 AND location_id = below.location_id AND from_date <= $4 AND to_date > $4 OFFSET 0) AS v
+    WHERE v.type_id = ANY($3)) AS found
+CROSS JOIN LATERAL (SELECT path FROM location_path
+    WHERE tenant_id = $1 AND location_id = found.id AND from_date <= $4 AND to_date > $4 OFFSET 0) AS has
+ORDER BY asked.first, found.id LIMIT $5`
+
+// RollUpDataRows finds the locations of some types that locations stand for. A
+// type that is not known is a fault with the status 400.
+func (f *Finder) RollUpDataRows(ctx context.Context, req *datav1.RollUpDataRowsRequest) (*datav1.FindDataRowsResponse, error) {
+	tenantID, _ := tenant.From(ctx)
+	day, err := civil.ParseDate(req.GetDay())
+	if err != nil {
+		return nil, fault.Invalid(fault.CodeDate, "day: "+err.Error()+".")
+	}
+	types, err := f.types(ctx, tenantID, req.GetTypes())
+	if err != nil {
+		return nil, err
+	}
+	rows, err := f.pool.Query(ctx, rollUp, tenantID, req.GetLocationIds(), types, day.Time(), mostRolledUp)
+	if err != nil {
+		return nil, fmt.Errorf("roll locations up: %w", err)
+	}
+	out := &datav1.FindDataRowsResponse{}
+	seen := map[int64]bool{}
+	var id, first int64
+	var path string
+	if _, err := pgx.ForEachRow(rows, []any{&id, &path, &first}, func() error {
+		if !seen[id] {
+			seen[id] = true
+			out.Rows = append(out.Rows, &datav1.DataRow{Id: id, Qualifier: path})
+		}
+		return nil
+	}); err != nil {
+		return nil, fmt.Errorf("roll locations up: %w", err)
+	}
+	return out, nil
+}
+
+func (f *Finder) types(ctx context.Context, tenantID int64, names []string) ([]int64, error) {
+	rows, err := f.pool.Query(ctx, readTypes, tenantID, names)
+	if err != nil {
+		return nil, fmt.Errorf("look for location types: %w", err)
+	}
+	var ids []int64
+	known := map[string]bool{}
+	var id int64
+	var name string
+	if _, err := pgx.ForEachRow(rows, []any{&id, &name}, func() error {
+		ids, known[name] = append(ids, id), true
+		return nil
+	}); err != nil {
+		return nil, fmt.Errorf("look for location types: %w", err)
+	}
+	for _, name := range names {
+		if !known[name] {
+			return nil, fault.Invalid(fault.CodeBadRequest, fmt.Sprintf("There is no location type %.100q.", name))
+		}
+	}
+	return ids, nil
+}
+
+// listEmployees reads who has the primary job at locations or below. As in
+// countHeads, the array makes the planner look the paths up.
+func listEmployees() string {
+	return `SELECT asked.place, who.id FROM unnest($2::bigint[]) WITH ORDINALITY AS asked (id, place)
+		CROSS JOIN LATERAL (SELECT DISTINCT a.person_id AS id FROM primary_labor_account a
+			WHERE a.tenant_id = $1 AND a.from_date <= $3 AND a.to_date > $3
+			  AND a.organization_path = ANY(ARRAY(SELECT path FROM ` + locations.PathsBelowSQL("$1", "ARRAY[asked.id]", "$3::date") + ` AS names))) AS who
+		ORDER BY 1, 2`
+}
+
+// mostListed bounds the answer of ListLocationEmployees.
+const mostListed = 100_000
+
+// ListLocationEmployees answers who has the primary job at locations or below,
+// in the order of their ids. It does not ask who may see them: what is made of
+// it are sums.
+func (f *Finder) ListLocationEmployees(ctx context.Context, req *datav1.ListLocationEmployeesRequest) (*datav1.ListLocationEmployeesResponse, error) {
+	tenantID, _ := tenant.From(ctx)
+	day, err := civil.ParseDate(req.GetDay())
+	if err != nil {
+		return nil, fault.Invalid(fault.CodeDate, "day: "+err.Error()+".")
+	}
+	rows, err := f.pool.Query(ctx, listEmployees(), tenantID, req.GetLocationIds(), day.Time())
+	if err != nil {
+		return nil, fmt.Errorf("list the employees of locations: %w", err)
+	}
+	out := &datav1.ListLocationEmployeesResponse{}
+	for range req.GetLocationIds() {
+		out.Locations = append(out.Locations, &datav1.LocationEmployees{})
+	}
+	most := min(req.GetMost(), mostListed)
+	var place, id int64
+	if _, err := pgx.ForEachRow(rows, []any{&place, &id}, func() error {
+		if out.Total++; out.Total <= most {
+			at := out.Locations[place-1]
+			at.EmployeeIds = append(at.EmployeeIds, id)
+		}
+		return nil
+	}); err != nil {
+		return nil, fmt.Errorf("list the employees of locations: %w", err)
+	}
+	if out.Total > most {
+		out.Locations = nil
+	}
+	return out, nil
+}

@@ -1,0 +1,35 @@
+package hyperfind
+
+import (
+	"context"
+
+	"google.golang.org/protobuf/proto"
+
+	commonv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/common/v1"
+	"github.com/rotaloom/rotaloom/services/commons/internal/structure"
+)
+
+// Among answers which of some persons are found by a stored query that the
+// caller may use, on the days of a range; of today when there is none.
+func (h *Handler) Among(ctx context.Context, ref *commonv1.Ref, given *commonv1.DateRange, persons []int64) (map[int64]bool, error) {
+	if given == nil {
+		given = &commonv1.DateRange{SymbolicPeriod: &commonv1.Ref{Qualifier: proto.String("Today")}}
+	}
+	days, err := h.days(ctx, given)
+	if err != nil {
+		return nil, err
+	}
+	q, err := find(ctx, h.pool, structure.Tenant(ctx), ref, caller(ctx))
+	if err != nil {
+		return nil, err
+	}
+	root, err := read(q.GetConstraints())
+	if err != nil {
+		return nil, err
+	}
+	found := make(map[int64]bool, len(persons))
+	// Not nil: nil stands for everybody.
+	among := append([]int64{}, persons...)
+	err = h.finder.run(ctx, structure.Tenant(ctx), root, days, among, func(id int64, _, _ []byte) { found[id] = true })
+	return found, err
+}

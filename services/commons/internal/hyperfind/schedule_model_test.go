@@ -1,0 +1,198 @@
+package hyperfind
+
+import (
+	"strconv"
+	"strings"
+
+	"github.com/jackc/pgx/v5"
+	"pgregory.net/rapid"
+
+	"github.com/rotaloom/rotaloom/pkg/civil"
+	commonsv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/commons/v1"
+)
+
+// The schedules of the model: every day is looked at by itself.
+
+const hour = 3600
+
+type modelSegment struct {
+	// place is a path, "" for the primary job, or \x01 with an id.
+	place      string
+	start, end int
+}
+
+// modelPattern has the shifts of each cycle day, by ordinal.
+type modelPattern [][][]modelSegment
+
+type modelSpan struct{ lane, from, to, pattern, position int }
+
+type modelSchedule struct {
+	spans []modelSpan
+	// hidden are day, lane and ordinal.
+	hidden [][3]int
+	// entered are shifts by hand, with their days.
+	entered map[int][][]modelSegment
+	// leave is whole days, and stretches with a first day, start and end.
+	whole []int
+	timed [][3]int
+}
+
+func drawShift(t *rapid.T, paths []string) []modelSegment {
+	var out []modelSegment
+	at := rapid.IntRange(0, 20).Draw(t, "starts")
+	for range rapid.IntRange(1, 2).Draw(t, "segments") {
+		place := rapid.SampledFrom(append([]string{"", "", "None/A", "\x012", "\x013"}, paths...)).Draw(t, "place")
+		end := at + rapid.IntRange(1, 8).Draw(t, "hours")
+		out, at = append(out, modelSegment{place, at * hour, end * hour}), end
+	}
+	return out
+}
+
+func drawShifts(t *rapid.T, paths []string) [][]modelSegment {
+	var out [][]modelSegment
+	for range rapid.SampledFrom([]int{0, 0, 1, 1, 2}).Draw(t, "shifts") {
+		out = append(out, drawShift(t, paths))
+	}
+	return out
+}
+
+func drawPatterns(t *rapid.T, paths []string) []modelPattern {
+	out := make([]modelPattern, 3)
+	for i := range out {
+		for range rapid.IntRange(1, 9).Draw(t, "cycle") {
+			out[i] = append(out[i], drawShifts(t, paths))
+		}
+	}
+	return out
+}
+
+func drawSchedule(t *rapid.T, patterns []modelPattern, paths []string) modelSchedule {
+	day := func(name string) int { return rapid.IntRange(0, modelDays-1).Draw(t, name) }
+	s := modelSchedule{entered: map[int][][]modelSegment{}}
+	for lane := range rapid.IntRange(0, 2).Draw(t, "lanes") {
+		for from := rapid.IntRange(-20, modelDays).Draw(t, "from"); from < modelDays; {
+			to := from + rapid.IntRange(1, 40).Draw(t, "days")
+			pattern := rapid.IntRange(0, len(patterns)-1).Draw(t, "pattern")
+			s.spans = append(s.spans, modelSpan{lane, from, to, pattern, rapid.IntRange(0, len(patterns[pattern])-1).Draw(t, "position")})
+			from = to + rapid.IntRange(0, 5).Draw(t, "pause")
+		}
+	}
+	for range rapid.SampledFrom([]int{0, 3, 12}).Draw(t, "hidden") {
+		s.hidden = append(s.hidden, [3]int{day("hidden day"), rapid.IntRange(0, 1).Draw(t, "lane"), rapid.IntRange(0, 1).Draw(t, "ordinal")})
+	}
+	for range rapid.SampledFrom([]int{0, 0, 2}).Draw(t, "entered") {
+		on := day("entered day")
+		s.entered[on] = append(s.entered[on], drawShift(t, paths))
+	}
+	for range rapid.SampledFrom([]int{0, 0, 4, 30}).Draw(t, "leave") {
+		if rapid.Bool().Draw(t, "whole") {
+			s.whole = append(s.whole, day("leave day"))
+			continue
+		}
+		start := rapid.IntRange(0, 12).Draw(t, "leave start")
+		s.timed = append(s.timed, [3]int{day("leave day"), start * hour, (start + rapid.IntRange(1, 60).Draw(t, "leave hours")) * hour})
+	}
+	return s
+}
+
+// on answers the segments of the shifts of a day that leave has not taken.
+func (s *modelSchedule) on(patterns []modelPattern, day int) []modelSegment {
+	shifts := append([][]modelSegment{}, s.entered[day]...)
+	for _, span := range s.spans {
+		if day < span.from || day >= span.to {
+			continue
+		}
+		pattern := patterns[span.pattern]
+		for ordinal, shift := range pattern[(span.position+day-span.from)%len(pattern)] {
+			hidden := false
+			for _, h := range s.hidden {
+				hidden = hidden || h == [3]int{day, span.lane, ordinal}
+			}
+			if !hidden {
+				shifts = append(shifts, shift)
+			}
+		}
+	}
+	for _, whole := range s.whole {
+		if whole == day {
+			return nil
+		}
+	}
+	var out []modelSegment
+	for _, shift := range shifts {
+		for _, segment := range shift {
+			taken := false
+			for _, l := range s.timed {
+				begins := (l[0] - day) * 24 * hour
+				taken = taken || begins+l[1] <= segment.start && begins+l[2] >= segment.end
+			}
+			if !taken {
+				out = append(out, segment)
+			}
+		}
+	}
+	return out
+}
+
+func (m *model) scheduled(p *modelPerson, f *commonsv1.HyperfindFilter, from, to int) bool {
+	for day := from; day <= to; day++ {
+		for _, segment := range p.schedule.on(m.patterns, day) {
+			place := segment.place
+			if place == "" {
+				place = p.path[day]
+			}
+			l := m.named(place, day)
+			if id, ok := strings.CutPrefix(place, "\x01"); ok {
+				l, _ = strconv.Atoi(id)
+			}
+			if f.GetKey() == keyScheduled || f.GetKey() == keyScheduledJob && m.isJob(f, l, day) ||
+				f.GetKey() == keyScheduledLocation && m.isBelow(f, l, day, to) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// storeSchedules writes the schedules into the database.
+func (m *model) storeSchedules(batch *pgx.Batch, tenantID int64) {
+	for id, pattern := range m.patterns {
+		for cycleDay, shifts := range pattern {
+			for ordinal, shift := range shifts {
+				for number, s := range shift {
+					batch.Queue(`INSERT INTO pattern_segment VALUES ($1, $2, $3, $4, $5, $6, $7, $8)`,
+						tenantID, id, cycleDay, ordinal, number, s.place, s.start, s.end)
+				}
+			}
+		}
+	}
+	nextID := 1
+	for i := range m.persons {
+		p := &m.persons[i]
+		for _, s := range p.schedule.spans {
+			batch.Queue(`INSERT INTO schedule_span VALUES ($1, $2, $3, $4, $5, $6, $7, $8)`, tenantID, p.id, s.lane,
+				(first + civil.Date(s.from)).Time(), (first + civil.Date(s.to)).Time(), s.pattern, s.position, len(m.patterns[s.pattern]))
+		}
+		for _, h := range p.schedule.hidden {
+			batch.Queue(`INSERT INTO entered_shift (tenant_id, id, revision, hides_person, hides_day, hides_lane, hides_ordinal)
+				VALUES ($1, $2, 1, $3, $4, $5, $6)`, tenantID, nextID, p.id, (first + civil.Date(h[0])).Time(), h[1], h[2])
+			nextID++
+		}
+		for day, shifts := range p.schedule.entered {
+			for _, shift := range shifts {
+				for number, s := range shift {
+					batch.Queue(`INSERT INTO entered_shift_segment VALUES ($1, $2, $3, $4, $5, $6, $7, $8)`, tenantID, nextID, number,
+						p.id, (first + civil.Date(day)).Time(), s.place, s.start, s.end)
+				}
+				nextID++
+			}
+		}
+		for _, day := range p.schedule.whole {
+			batch.Queue(`INSERT INTO leave_stretch VALUES ($1, $2, $3, $3, 0, 0)`, tenantID, p.id, (first + civil.Date(day)).Time())
+		}
+		for _, l := range p.schedule.timed {
+			batch.Queue(`INSERT INTO leave_stretch VALUES ($1, $2, $3, $4, $5, $6)`, tenantID, p.id, (first + civil.Date(l[0])).Time(),
+				(first + civil.Date(l[0]+(l[2]-1)/(24*hour))).Time(), l[1], l[2])
+		}
+	}
+}

@@ -1,0 +1,21 @@
+package hyperfind
+
+import (
+	"context"
+
+	"github.com/rotaloom/rotaloom/pkg/authn"
+	"github.com/rotaloom/rotaloom/pkg/fault"
+	"github.com/rotaloom/rotaloom/pkg/rows"
+)
+
+// writable refuses to write a public query for callers who do not see
+// everybody. A public query may be an employee group: who could change that of
+// their own group would see whom they like.
+func writable(ctx context.Context, q *query) error {
+	p, ok := authn.From(ctx)
+	if !q.public || !ok || p.IsService() || rows.Scope(p.Rows) == rows.All {
+		return nil
+	}
+	return fault.Forbidden(fault.CodeNoAccess,
+		"Public queries are written by who sees everybody, because they may be employee groups. Make a personal one.")
+}

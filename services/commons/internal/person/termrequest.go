@@ -1,0 +1,170 @@
+package person
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/rotaloom/rotaloom/pkg/authn"
+	"github.com/rotaloom/rotaloom/pkg/civil"
+	"github.com/rotaloom/rotaloom/pkg/fault"
+	"github.com/rotaloom/rotaloom/pkg/outbox"
+	commonsv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/commons/v1"
+	timekeepingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/timekeeping/v1"
+)
+
+const (
+	// termPermission is what putting persons on terms needs, by whatever
+	// operation.
+	termPermission = "timekeeping.employment_term_assignment.write"
+	// termPatience is how long a name that nobody knows is waited for: the term
+	// may have been created a moment ago, and timekeeping cannot be asked.
+	termPatience = time.Second
+	termPause    = 20 * time.Millisecond
+)
+
+// refuseUnknownTerms finds the terms that items name, and fails those with one
+// that there is not.
+func (h *Handler) refuseUnknownTerms(ctx context.Context, items []*item) error {
+	var names []string
+	for _, it := range good(items) {
+		if len(it.asked) > 0 && !mayAssign(ctx) {
+			it.err = notAuthorised("You may not put persons on employment terms: that needs the permission " + termPermission + ".")
+			continue
+		}
+		for _, a := range it.asked {
+			if a.name != "" {
+				names = append(names, a.name)
+			}
+		}
+	}
+	slices.Sort(names)
+	known, err := h.findTerms(ctx, slices.Compact(names))
+	if err != nil {
+		return err
+	}
+	for _, it := range good(items) {
+		for i := range it.asked {
+			a := &it.asked[i]
+			t, ok := known[a.name]
+			if a.name != "" && !ok {
+				it.err = fault.Invalid(CodeBadValue, fmt.Sprintf("%s.name: there is no employment term with the name %.100q.", a.path, a.name))
+			}
+			a.id, a.name = t.id, t.name
+		}
+		it.terms = ask(it.terms, it.asked)
+	}
+	return nil
+}
+
+func mayAssign(ctx context.Context) bool {
+	p, ok := authn.From(ctx)
+	return !ok || p.Service != "" || p.Has(termPermission)
+}
+
+// findTerms answers the terms with the names, which are compared without case.
+// It waits a moment for those that are not there.
+func (h *Handler) findTerms(ctx context.Context, names []string) (map[string]termDays, error) {
+	if len(names) == 0 {
+		return nil, nil
+	}
+	giveUp := time.NewTimer(termPatience)
+	defer giveUp.Stop()
+	for {
+		rows, err := h.pool.Query(ctx, `SELECT DISTINCT ON (q.name) q.name, t.id, t.name
+			FROM (SELECT name, lower(name) AS name_key FROM unnest($2::text[]) AS name) AS q
+			JOIN employment_term t ON t.tenant_id = $1 AND NOT t.deleted AND t.name_key = q.name_key
+			ORDER BY q.name, t.id DESC`, tenantOf(ctx), names)
+		if err != nil {
+			return nil, err
+		}
+		known := map[string]termDays{}
+		var name string
+		var t termDays
+		if _, err := pgx.ForEachRow(rows, []any{&name, &t.id, &t.name}, func() error {
+			known[name] = t
+			return nil
+		}); err != nil {
+			return nil, fmt.Errorf("look for employment terms: %w", err)
+		}
+		if len(known) == len(names) {
+			return known, nil
+		}
+		select {
+		case <-giveUp.C:
+			return known, nil
+		case <-ctx.Done():
+			return nil, ctx.Err()
+		case <-time.After(termPause):
+		}
+	}
+}
+
+// storeTerms keeps what was asked for about terms, and tells of it.
+func storeTerms(ctx context.Context, tx pgx.Tx, tenantID int64, persons []newPerson) error {
+	var owners, numbers []int64
+	var positions []int32
+	var terms []*int64
+	var from, to, original []*time.Time
+	event := &commonsv1.TermRequestsMade{}
+	for _, p := range persons {
+		for i, a := range p.asked {
+			owners, numbers, positions = append(owners, p.id), append(numbers, p.state().GetVersion()), append(positions, int32(i))
+			terms, original = append(terms, nonZero(a.id)), append(original, dayOrNull(a.original))
+			first, end := &a.days.From, &a.days.To
+			if a.days.Empty() {
+				first, end = nil, nil
+			}
+			from, to = append(from, dayOrNull(first)), append(to, dayOrNull(end))
+		}
+		if len(p.asked) > 0 {
+			event.PersonIds = append(event.PersonIds, p.id)
+		}
+	}
+	if len(owners) == 0 {
+		return nil
+	}
+	if _, err := tx.Exec(ctx, `INSERT INTO term_request
+			(tenant_id, person_id, number, position, employment_term_id, from_date, to_date, original_from_date)
+		SELECT $1, q.* FROM unnest($2::bigint[], $3::bigint[], $4::int[], $5::bigint[], $6::date[], $7::date[], $8::date[]) AS q`,
+		tenantID, owners, numbers, positions, terms, from, to, original); err != nil {
+		return fmt.Errorf("store term requests: %w", err)
+	}
+	return outbox.Append(ctx, tx, tenantID, event)
+}
+
+func nonZero(id int64) *int64 {
+	if id == 0 {
+		return nil
+	}
+	return &id
+}
+
+func dayOrNull(day *civil.Date) *time.Time {
+	if day == nil {
+		return nil
+	}
+	t := day.Time()
+	return &t
+}
+
+// ForgetTermRequests forgets the requests that timekeeping says are carried out.
+func ForgetTermRequests(ctx context.Context, tx pgx.Tx, tenantID int64, lists []*timekeepingv1.PersonMemberships) error {
+	var persons, numbers []int64
+	for _, l := range lists {
+		if l.GetTermRequest() > 0 {
+			persons, numbers = append(persons, l.GetPersonId()), append(numbers, l.GetTermRequest())
+		}
+	}
+	if len(persons) == 0 {
+		return nil
+	}
+	if _, err := tx.Exec(ctx, `DELETE FROM term_request r USING unnest($2::bigint[], $3::bigint[]) AS q (person, number)
+		WHERE r.tenant_id = $1 AND r.person_id = q.person AND r.number <= q.number`, tenantID, persons, numbers); err != nil {
+		return fmt.Errorf("forget term requests: %w", err)
+	}
+	return nil
+}

@@ -1,0 +1,228 @@
+package schedule
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"testing"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	"google.golang.org/protobuf/proto"
+	"pgregory.net/rapid"
+
+	"github.com/rotaloom/rotaloom/pkg/bus"
+	"github.com/rotaloom/rotaloom/pkg/civil"
+	"github.com/rotaloom/rotaloom/pkg/serve"
+	"github.com/rotaloom/rotaloom/pkg/tenant"
+	"github.com/rotaloom/rotaloom/pkg/testkit/pgtest"
+	schedulingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/scheduling/v1"
+	"github.com/rotaloom/rotaloom/services/commons/migrations"
+)
+
+func TestMain(m *testing.M) { pgtest.Main(m) }
+
+func newPool(t *testing.T) *pgxpool.Pool {
+	t.Helper()
+	sets, err := serve.Migrations("commons_version", migrations.FS)
+	require.NoError(t, err)
+	return pgtest.New(t, sets...)
+}
+
+// deliver hands events of one kind to the consumer of their subject.
+func deliver(ctx context.Context, t require.TestingT, pool *pgxpool.Pool, events ...proto.Message) {
+	subject, err := bus.SubjectOf(events[0].ProtoReflect().Descriptor())
+	require.NoError(t, err)
+	messages := make([]bus.Message, len(events))
+	for i, e := range events {
+		payload, err := proto.Marshal(e)
+		require.NoError(t, err)
+		messages[i] = bus.Message{Event: string(e.ProtoReflect().Descriptor().FullName()), Payload: payload}
+	}
+	for _, c := range Consumers(pool) {
+		if slices.Contains(c.Subjects, subject) {
+			require.NoError(t, c.HandleBatch(ctx, messages))
+			return
+		}
+	}
+	require.Fail(t, "nobody consumes "+subject)
+}
+
+// dump is everything that is known of schedules, but for what only keeps older
+// states away.
+func dump(ctx context.Context, t require.TestingT, pool *pgxpool.Pool) []string {
+	rows, err := pool.Query(ctx, `
+		SELECT format('span %s %s %s', person_id, from_date, pattern_id) FROM schedule_span
+		UNION ALL SELECT format('leave %s %s %s', person_id, from_day, to_day) FROM leave_stretch
+		UNION ALL SELECT format('shift %s %s', id, person_id) FROM entered_shift WHERE person_id IS NOT NULL
+		UNION ALL SELECT format('hides %s %s %s', id, hides_person, hides_ordinal) FROM entered_shift WHERE hides_person IS NOT NULL
+		UNION ALL SELECT format('segment %s %s %s %s %s', shift_id, segment, person_id, day, place) FROM entered_shift_segment ORDER BY 1`)
+	require.NoError(t, err)
+	out, err := pgx.CollectRows(rows, pgx.RowTo[string])
+	require.NoError(t, err)
+	return out
+}
+
+// Whatever the order of the events, and however often they come, the last state
+// is what is known; and what was lost comes back when everything is told.
+func TestEventsInAnyOrder(t *testing.T) {
+	t.Parallel()
+	pool := newPool(t)
+	tenantID := int64(0)
+	rapid.Check(t, func(t *rapid.T) {
+		tenantID++
+		ctx := tenant.With(context.Background(), tenantID)
+		w := &world{shifts: map[int64]*schedulingv1.EnteredShift{}, spans: map[int64]int64{}, leave: map[int64]int32{}}
+		for range rapid.IntRange(1, 25).Draw(t, "steps") {
+			w.step(t)
+		}
+		if rapid.Bool().Draw(t, "lossy") {
+			kept := w.events[:0]
+			for _, e := range w.events {
+				if rapid.Bool().Draw(t, "kept") {
+					kept = append(kept, e)
+				}
+			}
+			w.events = kept
+			for person := range int64(persons) {
+				w.tellAll(person + 1)
+			}
+		}
+		for _, e := range w.events {
+			if rapid.IntRange(0, 3).Draw(t, "again") == 0 {
+				w.events = append(w.events, e)
+			}
+		}
+		for _, e := range rapid.Permutation(w.events).Draw(t, "order") {
+			deliver(ctx, t, pool, e)
+		}
+		assert.Equal(t, w.want(), dump(ctx, t, pool))
+	})
+}
+
+const persons = 3
+
+// world is what scheduling has, and what it told.
+type world struct {
+	revision int64
+	shifts   map[int64]*schedulingv1.EnteredShift
+	spans    map[int64]int64 // the pattern of the only one, 0 for none
+	leave    map[int64]int32 // the day of the only one, 0 for none
+	events   []proto.Message
+}
+
+func (w *world) step(t *rapid.T) {
+	person := rapid.Int64Range(1, persons).Draw(t, "person")
+	switch rapid.IntRange(0, 4).Draw(t, "kind") {
+	case 0:
+		w.spans[person] = rapid.Int64Range(0, 2).Draw(t, "pattern")
+		w.tellSpans(person)
+	case 1:
+		w.leave[person] = rapid.Int32Range(0, 2).Draw(t, "leave")
+		w.tellLeave(person)
+	case 2:
+		w.tellAll(person)
+	default:
+		id := rapid.Int64Range(1, 4).Draw(t, "shift")
+		if before := w.shifts[id]; before != nil && before.GetEmployeeId() == 0 {
+			return // What is gone does not come back.
+		}
+		s := &schedulingv1.EnteredShift{Id: id, EmployeeId: rapid.Int64Range(0, persons).Draw(t, "of")}
+		if id == 4 {
+			s.Hides = &schedulingv1.HiddenShift{EmployeeId: 1, Day: 9, Ordinal: 2}
+		}
+		if s.GetEmployeeId() != 0 {
+			s.Day = rapid.Int32Range(1, 3).Draw(t, "day")
+			s.Segments = []*schedulingv1.PlacedSegment{{Place: rapid.Int32Range(0, 1).Draw(t, "place"), EndSecond: 5}}
+		}
+		w.shifts[id] = s
+		w.tellShifts(nil, s)
+	}
+}
+
+func (w *world) tellSpans(person int64) {
+	w.revision++
+	group := &schedulingv1.EqualSpans{EmployeeIds: []int64{person}}
+	if w.spans[person] != 0 {
+		group.Spans = []*schedulingv1.SpanState{{From: 10, To: 20, PatternId: w.spans[person], DayCount: 7}}
+	}
+	w.events = append(w.events, &schedulingv1.SpansChanged{Revision: w.revision, Groups: []*schedulingv1.EqualSpans{group}})
+}
+
+func (w *world) tellLeave(person int64) {
+	w.revision++
+	taken := &schedulingv1.EmployeeLeave{EmployeeId: person}
+	if day := w.leave[person]; day != 0 {
+		taken.Stretches = []*schedulingv1.LeaveStretch{{Day: day, StartSecond: 5, EndSecond: day * civil.SecondsPerDay}}
+	}
+	w.events = append(w.events, &schedulingv1.LeaveTaken{Revision: w.revision, Employees: []*schedulingv1.EmployeeLeave{taken}})
+}
+
+func (w *world) tellShifts(complete []int64, shifts ...*schedulingv1.EnteredShift) {
+	w.revision++
+	w.events = append(w.events, &schedulingv1.ShiftsEntered{Revision: w.revision, Places: []string{"", "A"}, Shifts: shifts, CompleteEmployeeIds: complete})
+}
+
+// tellAll tells everything of a person, and what they hide.
+func (w *world) tellAll(person int64) {
+	w.tellSpans(person)
+	w.tellLeave(person)
+	var shifts []*schedulingv1.EnteredShift
+	for _, s := range w.shifts {
+		if s.GetEmployeeId() == person || s.GetEmployeeId() == 0 && s.GetHides().GetEmployeeId() == person {
+			shifts = append(shifts, s)
+		}
+	}
+	w.tellShifts([]int64{person}, shifts...)
+}
+
+func (w *world) want() []string {
+	out := []string{}
+	day := func(n int32) string { return civil.Date(n).String() }
+	for person, pattern := range w.spans {
+		if pattern != 0 {
+			out = append(out, fmt.Sprint("span ", person, " ", day(10), " ", pattern))
+		}
+	}
+	for person, from := range w.leave {
+		if from != 0 {
+			out = append(out, fmt.Sprint("leave ", person, " ", day(from), " ", day(2*from-1)))
+		}
+	}
+	for id, s := range w.shifts {
+		if h := s.GetHides(); h != nil {
+			out = append(out, fmt.Sprint("hides ", id, " ", h.GetEmployeeId(), " ", h.GetOrdinal()))
+		}
+		if s.GetEmployeeId() != 0 {
+			place := []string{"", "A"}[s.GetSegments()[0].GetPlace()]
+			out = append(out, fmt.Sprint("shift ", id, " ", s.GetEmployeeId()), fmt.Sprint("segment ", id, " 0 ", s.GetEmployeeId(), " ", day(s.GetDay()), " ", place))
+		}
+	}
+	slices.Sort(out)
+	return out
+}
+
+func TestPatternsAreKeptOnce(t *testing.T) {
+	t.Parallel()
+	pool := newPool(t)
+	ctx := tenant.With(t.Context(), tenant.Default)
+	pattern := &schedulingv1.PatternStored{PatternId: 5, Places: []string{"", "A"}, Shifts: []*schedulingv1.CycleShift{
+		{CycleDay: 2, Ordinal: 1, Segments: []*schedulingv1.PlacedSegment{{Place: 1, EndSecond: 5}, {StartSecond: 5, EndSecond: 9}}},
+	}}
+	deliver(ctx, t, pool, pattern, pattern)
+	deliver(ctx, t, pool, pattern)
+	var rows int
+	require.NoError(t, pool.QueryRow(ctx, `SELECT count(*) FROM pattern_segment WHERE pattern_id = 5 AND cycle_day = 2 AND ordinal = 1`).Scan(&rows))
+	assert.Equal(t, 2, rows)
+	for _, c := range Consumers(pool) {
+		assert.Error(t, c.HandleBatch(t.Context(), nil), "without a tenant")
+	}
+}
+
+func TestPlacesThatAreMissing(t *testing.T) {
+	t.Parallel()
+	require.ErrorIs(t, new(segments).add([]string{""}, []*schedulingv1.PlacedSegment{{Place: 1}}), errPlace)
+	require.ErrorIs(t, new(segments).add([]string{""}, []*schedulingv1.PlacedSegment{{Place: -1}}), errPlace)
+}

@@ -1,0 +1,21 @@
+-- +goose Up
+-- What is to be told anew of a tenant by the services whose data is kept here.
+-- See rotaloom.commons.v1.ProjectionWanted for the topics.
+CREATE TABLE projection_want (
+    tenant_id    bigint      NOT NULL,
+    topic        text        NOT NULL,
+    requested_at timestamptz NOT NULL DEFAULT now(),
+    PRIMARY KEY (tenant_id, topic)
+);
+-- Tenants that are older than the copies.
+ALTER TABLE person NO FORCE ROW LEVEL SECURITY;
+INSERT INTO projection_want (tenant_id, topic)
+SELECT tenant_id, topic FROM (SELECT DISTINCT tenant_id FROM person) AS t,
+    unnest(ARRAY['employment_terms', 'memberships', 'schedule_patterns', 'schedules']) AS topic;
+ALTER TABLE person FORCE ROW LEVEL SECURITY;
+ALTER TABLE projection_want ENABLE ROW LEVEL SECURITY;
+ALTER TABLE projection_want FORCE ROW LEVEL SECURITY;
+CREATE POLICY tenant ON projection_want USING
+    (tenant_id::text = current_setting('rotaloom.tenant_id', true));
+CREATE POLICY sweep ON projection_want FOR SELECT USING
+    (current_setting('rotaloom.tenant_id', true) = '*');

@@ -1,0 +1,152 @@
+// Package auditevent puts the audit trails of all services together, and keeps
+// what the edge refused.
+package auditevent
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/jackc/pgx/v5/pgxpool"
+	"golang.org/x/sync/errgroup"
+	"google.golang.org/grpc"
+	"google.golang.org/protobuf/types/known/emptypb"
+
+	"github.com/rotaloom/rotaloom/pkg/audit"
+	"github.com/rotaloom/rotaloom/pkg/fault"
+	"github.com/rotaloom/rotaloom/pkg/refusal"
+	"github.com/rotaloom/rotaloom/pkg/tenant"
+	auditv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/audit/v1"
+	platformv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/platform/v1"
+)
+
+// Neighbour is a service with a trail.
+type Neighbour struct {
+	Name string
+	Conn grpc.ClientConnInterface
+}
+
+// trail is where the events of one service come from. Its place among the trails
+// orders events of one moment.
+type trail struct {
+	name string
+	read func(context.Context, *auditv1.ReadAuditTrailRequest) (*auditv1.ReadAuditTrailResponse, error)
+}
+
+// Handler serves AuditEventService.
+type Handler struct {
+	platformv1.UnsafeAuditEventServiceServer
+	trails []trail
+	keep   refusal.Keep
+}
+
+var _ platformv1.AuditEventServiceServer = (*Handler)(nil)
+
+// New makes a Handler that reads the trails of the neighbours, and the one of
+// this service in pool.
+func New(pool *pgxpool.Pool, neighbours []Neighbour) *Handler {
+	h := &Handler{keep: audit.KeepRefusals(pool)}
+	for _, n := range neighbours {
+		client := auditv1.NewAuditTrailServiceClient(n.Conn)
+		h.trails = append(h.trails, trail{n.Name, func(ctx context.Context, req *auditv1.ReadAuditTrailRequest) (*auditv1.ReadAuditTrailResponse, error) {
+			return client.ReadAuditTrail(ctx, req)
+		}})
+	}
+	h.trails = append(h.trails, trail{"platform", audit.NewTrail(pool).ReadAuditTrail})
+	return h
+}
+
+// entry is an event with its place.
+type entry struct {
+	position
+	event *auditv1.AuditTrailEvent
+}
+
+// ReadAuditEvents answers the tenant's events, the newest first. When one of the
+// services cannot be asked, so does this one fail: a trail with a gap looks as if
+// nothing had happened.
+func (h *Handler) ReadAuditEvents(ctx context.Context, req *platformv1.ReadAuditEventsRequest) (*platformv1.ReadAuditEventsResponse, error) {
+	q, err := h.queryOf(req)
+	if err != nil {
+		return nil, err
+	}
+	found, err := h.collect(ctx, q)
+	if err != nil {
+		return nil, err
+	}
+	out := &platformv1.ReadAuditEventsResponse{}
+	if len(found) > q.count {
+		found = found[:q.count]
+		out.Next = found[q.count-1].text()
+	}
+	for _, e := range found {
+		out.Events = append(out.Events, shown(h.trails[e.trail].name, e.event))
+	}
+	return out, nil
+}
+
+// collect asks for one event more than is wanted, of each trail that is asked
+// for, all at the same time, and answers them in their order.
+func (h *Handler) collect(ctx context.Context, q query) ([]entry, error) {
+	group, ctx := errgroup.WithContext(ctx)
+	answers := make([]*auditv1.ReadAuditTrailResponse, len(h.trails))
+	for i, t := range h.trails {
+		if q.service != "" && q.service != t.name {
+			continue
+		}
+		group.Go(func() (err error) {
+			answers[i], err = t.read(ctx, q.of(i))
+			return err
+		})
+	}
+	if err := group.Wait(); err != nil {
+		return nil, fmt.Errorf("read audit trails: %w", err)
+	}
+	var all []entry
+	for i, answer := range answers {
+		for _, e := range answer.GetEvents() {
+			all = append(all, entry{position{at: e.GetAt(), trail: i, id: e.GetId()}, e})
+		}
+	}
+	slices.SortFunc(all, func(a, b entry) int {
+		return cmp.Or(cmp.Compare(b.at, a.at), cmp.Compare(a.trail, b.trail), cmp.Compare(b.id, a.id))
+	})
+	return all, nil
+}
+
+// wireTime is how events say when they were; UTC.
+const wireTime = "2006-01-02T15:04:05.000000"
+
+func shown(service string, e *auditv1.AuditTrailEvent) *platformv1.AuditEvent {
+	out := &platformv1.AuditEvent{
+		DateTime: moment(e.GetAt()), UserName: e.GetUserName(), ClientId: e.GetClientId(), Service: service, CalledBy: e.GetCalledBy(),
+		Operation: e.GetOperation(), Objects: e.GetObjects(), RequestId: e.GetRequestId(), Outcome: e.GetOutcome(),
+	}
+	if e.GetTimes() > 1 {
+		out.Times, out.LastDateTime = e.GetTimes(), moment(e.GetLastAt())
+	}
+	return out
+}
+
+func moment(micros int64) string { return time.UnixMicro(micros).UTC().Format(wireTime) }
+
+// KeepRefusals keeps what the edge refused.
+func (h *Handler) KeepRefusals(ctx context.Context, req *platformv1.KeepRefusalsRequest) (*emptypb.Empty, error) {
+	id, ok := tenant.From(ctx)
+	if !ok {
+		return nil, fault.Invalid(fault.CodeInput, "Refusals need a tenant.")
+	}
+	refusals := make([]*refusal.Refusal, 0, len(req.GetRefusals()))
+	for _, r := range req.GetRefusals() {
+		refusals = append(refusals, &refusal.Refusal{
+			Kind: refusal.Kind{
+				Tenant: id, User: r.GetUserName(), Client: r.GetClientId(), Operation: r.GetOperation(), Outcome: r.GetOutcome(),
+			},
+			PersonID: r.GetPersonId(), RequestID: r.GetRequestId(), Times: r.GetTimes(),
+			First: time.UnixMicro(r.GetFirstAt()), Last: time.UnixMicro(r.GetLastAt()),
+		})
+	}
+	return &emptypb.Empty{}, h.keep(ctx, refusals)
+}

@@ -1,0 +1,54 @@
+package dataaccess
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	"google.golang.org/protobuf/proto"
+
+	"github.com/rotaloom/rotaloom/pkg/tenant"
+	platformv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/platform/v1"
+)
+
+func TestTimeSeries(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	req := request([]int64{1, 2}, "A_DAY", "A_NUMBER")
+	req.From.View = "EMP_TIME_SERIES"
+	req.From.EmployeeSet.DateRange = &platformv1.DataDateRange{StartDate: "2026-03-06", EndDate: "2026-03-09",
+		Options: &platformv1.DataDateRangeOptions{TimeIncrement: "WEEK"}}
+	req.Options = &platformv1.DataOptions{TimeIncrementFormat: "LONG_DATERANGE"}
+	nodes := b.mustAsk(t, req).GetData().GetChildren().GetNodes()
+	require.Len(t, nodes, 4)
+	assert.Equal(t, []string{"2026-03-07", "0.5"}, raws(nodes[0]))
+	assert.Equal(t, []string{"2026-03-09", "1"}, raws(nodes[3]))
+	assert.Equal(t, "2026-03-08", nodes[3].GetKey().GetFields()["DAY"].GetStringValue())
+	day := nodes[3].GetCoreEntityKey().GetFields()["DAY"].GetStructValue().GetFields()
+	assert.Equal(t, "3/08/2026 - 3/09/2026", day["qualifier"].GetStringValue())
+	dates := req.From.EmployeeSet.DateRange
+	dates.EndDate, dates.Options.TimeIncrement = "2026-03-10", "payperiod"
+	nodes = b.mustAsk(t, req).GetData().GetChildren().GetNodes()
+	require.Len(t, nodes, 4)
+	assert.Equal(t, []string{"2026-03-09", "0.5"}, raws(nodes[0]))
+	assert.Equal(t, []string{"2026-03-10", "0.5"}, raws(nodes[1]))
+}
+
+// TestNoNodeIsLongerThanEstimated holds the estimate that spares writing twice to
+// be no less than what is written.
+func TestNoNodeIsLongerThanEstimated(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	req := request(upTo(143)[:142], "A_NUMBER", "A_TEXT", "A_DAY")
+	req.From.View = "2"
+	req.Select[1].Alias = proto.String(strings.Repeat("a", 300))
+	q, err := parse(req)
+	require.NoError(t, err)
+	r, err := b.handler.read(tenant.With(t.Context(), 1), q)
+	require.NoError(t, err)
+	w := &writer{result: r}
+	for _, node := range r.table.nodes {
+		assert.LessOrEqual(t, int64(len(w.child(nil, r.table, node))), w.longestNode())
+	}
+}

@@ -1,0 +1,100 @@
+package dataprovider
+
+import (
+	"context"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	"google.golang.org/grpc"
+
+	"github.com/rotaloom/rotaloom/pkg/dataelement"
+	"github.com/rotaloom/rotaloom/pkg/fault"
+	"github.com/rotaloom/rotaloom/pkg/serve"
+	"github.com/rotaloom/rotaloom/pkg/tenant"
+	"github.com/rotaloom/rotaloom/pkg/testkit/pgtest"
+	datav1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/data/v1"
+	"github.com/rotaloom/rotaloom/services/scheduling/internal/schedule"
+	"github.com/rotaloom/rotaloom/services/scheduling/migrations"
+)
+
+func TestMain(m *testing.M) { pgtest.Main(m) }
+
+// everybody has some employees at each location.
+type everybody struct{ employees []int64 }
+
+func (e everybody) ListLocationEmployees(_ context.Context, req *datav1.ListLocationEmployeesRequest, _ ...grpc.CallOption) (*datav1.ListLocationEmployeesResponse, error) {
+	out := &datav1.ListLocationEmployeesResponse{Total: int64(len(e.employees) * len(req.GetLocationIds()))}
+	for range req.GetLocationIds() {
+		out.Locations = append(out.Locations, &datav1.LocationEmployees{EmployeeIds: e.employees})
+	}
+	return out, nil
+}
+
+// TestNoElementReadsAWholeTable reads all elements of the most employees of a
+// request and asks for the plans of what that ran.
+func TestNoElementReadsAWholeTable(t *testing.T) {
+	t.Parallel()
+	sets, err := serve.Migrations("scheduling_version", migrations.FS)
+	require.NoError(t, err)
+	pool := pgtest.New(t, sets...)
+	ctx := tenant.With(t.Context(), 1)
+	// Those who are asked for have no rotation, so that none must be there.
+	for _, sql := range []string{
+		`INSERT INTO employee SELECT 1, g, 'n' || g, 'x', 'UTC', 1 FROM generate_series(1, 100000) g`,
+		`INSERT INTO span (tenant_id, employee_id, lane, from_date, to_date, pattern_id, position, day_count, assignment_id, inherited, propagation_id)
+			SELECT 1, g, 0, '2020-01-01', '3000-01-01', 1, 0, 7, 1, true, 1 FROM generate_series(2, 100000, 2) g`,
+		`INSERT INTO schedule_item (tenant_id, id, employee_id, kind, from_day, to_day, body)
+			SELECT 1, g, g, 'SHIFT', '2020-01-01', '2020-01-01', '' FROM generate_series(1, 100000) g`,
+		`INSERT INTO day_lock (tenant_id, employee_id, from_date, to_date) SELECT 1, g, '2020-01-01', '2020-02-01' FROM generate_series(1, 100000) g`,
+		`INSERT INTO leave_edit SELECT 1, g, g, '2020-01-01', '2020-01-01', 1, '' FROM generate_series(1, 100000) g`,
+		`ANALYZE employee, span, schedule_item, day_lock, leave_edit`,
+	} {
+		_, err := pool.Exec(ctx, sql)
+		require.NoError(t, err, sql)
+	}
+	recorded, statements := pgtest.Recorded(t, pool)
+	ids := make([]int64, 500)
+	for i := range ids {
+		ids[i] = int64(200*i + 1)
+	}
+	server := NewServer(schedule.NewReader(recorded, nil), everybody{ids})
+	described, err := server.DescribeDataElements(ctx, nil)
+	require.NoError(t, err)
+	require.Len(t, described.GetProviders(), 2)
+	for _, p := range described.GetProviders() {
+		req := &datav1.ReadDataElementsRequest{Provider: p.GetName(), RowKind: p.GetRowKind(), RowIds: ids, Bounds: []int32{20500, 20530}}
+		if p.GetRowKind() == datav1.RowKind_ROW_KIND_LOCATION {
+			req.RowIds = []int64{7}
+		}
+		for _, e := range p.GetElements() {
+			if len(e.GetProperties()) == 0 {
+				req.Elements = append(req.Elements, &datav1.DataSelection{Key: e.GetKey()})
+			}
+		}
+		_, err := server.ReadDataElements(ctx, req)
+		require.NoError(t, err)
+	}
+	tables := []string{"employee", "span", "schedule_item", "day_lock", "leave_edit"}
+	plans := statements.Plans(t, ctx, pool, tables...)
+	assert.GreaterOrEqual(t, len(plans), 6)
+	scan := regexp.MustCompile(`Seq Scan on (` + strings.Join(tables, "|") + `)\b`)
+	for sql, plan := range plans {
+		assert.NotRegexp(t, scan, plan, sql)
+	}
+}
+
+// TestTheEmployeesOfLocationsCount holds the limit of SCH to be the same for
+// locations: their employees, times the days.
+func TestTheEmployeesOfLocationsCount(t *testing.T) {
+	t.Parallel()
+	server := NewServer(nil, everybody{make([]int64, 560)})
+	_, err := server.ReadDataElements(t.Context(), &datav1.ReadDataElementsRequest{
+		Provider: "SCH", RowKind: datav1.RowKind_ROW_KIND_LOCATION, RowIds: []int64{1, 2}, Bounds: []int32{20500, 20551},
+		Elements: []*datav1.DataSelection{{Key: "SCH_SHIFT_COUNT"}},
+	})
+	assert.True(t, fault.HasCode(err, dataelement.CodeLimit), err)
+	assert.ErrorContains(t, err, "employees * days: 57120, allowed: 56000")
+}

@@ -1,0 +1,122 @@
+package feed
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+
+	"github.com/jackc/pgx/v5"
+	"google.golang.org/protobuf/proto"
+
+	"github.com/rotaloom/rotaloom/pkg/civil"
+	"github.com/rotaloom/rotaloom/pkg/outbox"
+	schedulingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/scheduling/v1"
+)
+
+const readLeave = `
+SELECT employee_id, from_day - '1970-01-01'::date, body FROM leave_edit
+WHERE tenant_id = $1 AND employee_id = ANY($2) ORDER BY employee_id, from_day, id`
+
+// PublishLeave tells all leave of employees, in the transaction that locked
+// their leave and changed it. The ids may come in any order, and repeatedly.
+func PublishLeave(ctx context.Context, tx pgx.Tx, tenantID int64, employeeIDs []int64) error {
+	if len(employeeIDs) == 0 {
+		return nil
+	}
+	revision, err := nextRevision(ctx, tx)
+	if err != nil {
+		return err
+	}
+	rows, err := tx.Query(ctx, readLeave, tenantID, employeeIDs)
+	if err != nil {
+		return fmt.Errorf("feed: read leave: %w", err)
+	}
+	taken := map[int64]*leave{}
+	for _, id := range employeeIDs {
+		taken[id] = &leave{whole: map[civil.Date]int{}}
+	}
+	var id int64
+	var day civil.Date
+	var body []byte
+	if _, err := pgx.ForEachRow(rows, []any{&id, (*int32)(&day), &body}, func() error { return taken[id].add(day, body) }); err != nil {
+		return fmt.Errorf("feed: read leave: %w", err)
+	}
+	var events []proto.Message
+	event, size := &schedulingv1.LeaveTaken{Revision: revision}, 0
+	for _, id := range slices.Sorted(maps.Keys(taken)) {
+		employee := &schedulingv1.EmployeeLeave{EmployeeId: id, Stretches: taken[id].stretches()}
+		if size > 0 && size+sizeOf(employee) > eventBytes {
+			events = append(events, event)
+			event, size = &schedulingv1.LeaveTaken{Revision: revision}, 0
+		}
+		event.Employees = append(event.Employees, employee)
+		size += sizeOf(employee)
+	}
+	return outbox.Append(ctx, tx, tenantID, append(events, event)...)
+}
+
+// leave is what takes shifts from an employee. Of whole days the halves are
+// counted: from two on nothing is left of the day.
+type leave struct {
+	whole map[civil.Date]int
+	timed []stretch
+}
+
+// stretch is time in seconds after the midnight of a day.
+type stretch struct {
+	day        civil.Date
+	start, end int32
+}
+
+const (
+	fullDay = "FULL_DAY"
+	halfDay = "HALF_DAY"
+)
+
+func (l *leave) add(day civil.Date, body []byte) error {
+	edit := &schedulingv1.LeaveEdit{}
+	if err := proto.Unmarshal(body, edit); err != nil {
+		return err
+	}
+	paid, tracked := edit.GetPaidSegment().GetSymbolicValue(), edit.GetTrackingSegment().GetSymbolicValue()
+	switch {
+	case edit.GetStartTime() != "":
+		from, to, err := seconds(day, edit.GetStartDate()+"T"+edit.GetStartTime(), edit.GetEndDate()+"T"+edit.GetEndTime())
+		if err != nil {
+			return err
+		}
+		l.timed = append(l.timed, stretch{day, from, to})
+	case paid == fullDay || tracked == fullDay:
+		l.whole[day] += 2
+	case paid == halfDay || tracked == halfDay:
+		l.whole[day]++
+	}
+	return nil
+}
+
+// stretches answers whole days, and times joined where they touch.
+func (l *leave) stretches() []*schedulingv1.LeaveStretch {
+	var out []*schedulingv1.LeaveStretch
+	for _, day := range slices.Sorted(maps.Keys(l.whole)) {
+		if l.whole[day] >= 2 {
+			out = append(out, &schedulingv1.LeaveStretch{Day: int32(day)})
+		}
+	}
+	slices.SortFunc(l.timed, func(a, b stretch) int {
+		return cmp.Or(cmp.Compare(a.day, b.day), cmp.Compare(a.start, b.start))
+	})
+	var last *schedulingv1.LeaveStretch
+	for _, t := range l.timed {
+		if last != nil {
+			if between := int64(t.day-civil.Date(last.Day)) * civil.SecondsPerDay; between+int64(t.start) <= int64(last.EndSecond) {
+				last.EndSecond = max(last.EndSecond, int32(between)+t.end)
+				continue
+			}
+		}
+		last = &schedulingv1.LeaveStretch{Day: int32(t.day), StartSecond: t.start, EndSecond: t.end}
+		out = append(out, last)
+	}
+	return out
+}

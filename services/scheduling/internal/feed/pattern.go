@@ -1,0 +1,79 @@
+package feed
+
+import (
+	"fmt"
+
+	"google.golang.org/protobuf/proto"
+
+	"github.com/rotaloom/rotaloom/pkg/civil"
+	schedulingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/scheduling/v1"
+)
+
+// Pattern answers the events that tell a stored pattern's shifts. Their
+// ordinals are those of the entries that the pattern generates.
+func Pattern(id int64, p *schedulingv1.SchedulePattern) ([]proto.Message, error) {
+	var events []proto.Message
+	event, known, size := &schedulingv1.PatternStored{PatternId: id}, &places{}, 0
+	flush := func() {
+		event.Places = known.list
+		events = append(events, event)
+		event, known, size = &schedulingv1.PatternStored{PatternId: id}, &places{}, 0
+	}
+	ordinals := map[int32]int32{}
+	for _, item := range p.GetItems() {
+		ordinal := ordinals[item.GetDay()]
+		ordinals[item.GetDay()] += entries(item)
+		if item.GetShiftTemplate() == nil {
+			continue
+		}
+		pieces, err := templatePieces(item.GetShiftTemplate())
+		if err != nil {
+			return nil, fmt.Errorf("feed: pattern %d, day %d: %w", id, item.GetDay(), err)
+		}
+		shift := &schedulingv1.CycleShift{
+			CycleDay: item.GetDay() - 1, Ordinal: ordinal, Segments: known.segments(pieces),
+		}
+		event.Shifts = append(event.Shifts, shift)
+		if size += sizeOf(shift); known.full(size) {
+			flush()
+		}
+	}
+	if len(event.Shifts) > 0 {
+		flush()
+	}
+	return events, nil
+}
+
+// entries counts the entries of an item. A shift is the first of them.
+func entries(item *schedulingv1.SchedulePatternItem) (n int32) {
+	for _, has := range []bool{
+		item.GetShiftTemplate() != nil, item.GetPayCodeEditTemplate() != nil,
+		item.GetAvailabilityTemplate() != nil, item.GetScheduleTagTemplate() != nil,
+	} {
+		if has {
+			n++
+		}
+	}
+	return n
+}
+
+// templatePieces are the segments of a shift template, whose times stand on
+// civil.Beginning. One without segments is its own.
+func templatePieces(t *schedulingv1.ShiftTemplate) ([]piece, error) {
+	start, end, err := seconds(civil.Beginning, t.GetStartDateTime(), t.GetEndDateTime())
+	if err != nil || len(t.GetSegments()) == 0 {
+		return []piece{{start: start, end: end}}, err
+	}
+	var out []piece
+	for _, s := range t.GetSegments() {
+		if s.GetSegmentType().GetQualifier() == breakSegment {
+			continue
+		}
+		start, end, err := seconds(civil.Beginning, s.GetStartDateTime(), s.GetEndDateTime())
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, piece{placeOf(s.GetOrgNode()), start, end})
+	}
+	return out, nil
+}

@@ -1,0 +1,116 @@
+package feed_test
+
+import (
+	"context"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	"google.golang.org/protobuf/proto"
+
+	"github.com/rotaloom/rotaloom/pkg/bus"
+	"github.com/rotaloom/rotaloom/pkg/civil"
+	"github.com/rotaloom/rotaloom/pkg/outbox"
+	"github.com/rotaloom/rotaloom/pkg/tenant"
+	"github.com/rotaloom/rotaloom/pkg/testkit/pgtest"
+	commonsv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/commons/v1"
+	schedulingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/scheduling/v1"
+	"github.com/rotaloom/rotaloom/services/scheduling/internal/entryid"
+	"github.com/rotaloom/rotaloom/services/scheduling/internal/feed"
+	"github.com/rotaloom/rotaloom/services/scheduling/internal/schedtest"
+)
+
+// Everything is told anew when somebody wants it: of all employees, also those
+// who have nothing, in pages.
+func TestEverythingIsToldAnew(t *testing.T) {
+	t.Parallel()
+	env := schedtest.New(t)
+	const employees, day = 300, civil.Date(20_000)
+	hidden, err := entryid.Encode(entryid.Entry{Employee: 9, Day: day, Ordinal: 1})
+	require.NoError(t, err)
+	shift, err := proto.Marshal(&schedulingv1.Shift{StartDateTime: day.String() + "T06:00:00", EndDateTime: day.String() + "T14:00:00"})
+	require.NoError(t, err)
+	pattern, err := proto.Marshal(&schedulingv1.SchedulePattern{Items: []*schedulingv1.SchedulePatternItem{
+		{Day: proto.Int32(1), ShiftTemplate: &schedulingv1.ShiftTemplate{StartDateTime: "1900-01-01T06:00:00", EndDateTime: "1900-01-01T14:00:00"}},
+	}})
+	require.NoError(t, err)
+	batch := &pgx.Batch{}
+	batch.Queue(`INSERT INTO employee (tenant_id, id, person_number, full_name, time_zone, version) SELECT 1, n, n, '', 'UTC', 1 FROM generate_series(1, 300) AS n`)
+	batch.Queue(`INSERT INTO schedule_pattern (tenant_id, digest, day_count, body) SELECT 1, n::text::bytea, 7, $1 FROM generate_series(1, 120) AS n`, pattern)
+	batch.Queue(`INSERT INTO span (tenant_id, employee_id, lane, from_date, to_date, pattern_id, position, day_count, assignment_id, inherited, propagation_id)
+		SELECT 1, n, 0, '2025-01-01', '3000-01-01', 1, n % 7, 7, 1, true, 1 FROM generate_series(1, 200) AS n`)
+	batch.Queue(`INSERT INTO schedule_item (tenant_id, id, employee_id, kind, from_day, to_day, hides_day, deleted, body) VALUES
+		(1, 5, 400, 'SHIFT', $1, $1, NULL, false, $2), (1, $3, 9, 'SHIFT', $1, $1, $1, true, ''), (1, 6, 9, 'PAY_CODE_EDIT', $1, $1, NULL, false, ''),
+		(1, 7, NULL, 'SHIFT', $1, $1, NULL, false, $2)`, day.Time(), shift, hidden)
+	require.NoError(t, env.Pool.SendBatch(env.Ctx, batch).Close())
+
+	reteller := outbox.NewReteller(env.Pool, func() {}, pgtest.Log(t), feed.Topics()...)
+	for _, topic := range []string{"schedule_patterns", "schedules", "memberships"} {
+		payload, err := proto.Marshal(&commonsv1.ProjectionWanted{Topic: topic})
+		require.NoError(t, err)
+		require.NoError(t, feed.Consumer(reteller).Handle(env.Ctx, bus.Message{Event: "rotaloom.commons.v1.ProjectionWanted", Payload: payload}))
+	}
+	running, cancel := context.WithCancel(t.Context())
+	done := make(chan error, 1)
+	go func() { done <- reteller.Run(running) }()
+	require.Eventually(t, func() bool {
+		var open int
+		err := env.Pool.QueryRow(tenant.All(t.Context()), `SELECT count(*) FROM retelling`).Scan(&open)
+		return err == nil && open == 0
+	}, 20*time.Second, 5*time.Millisecond)
+	cancel()
+	require.NoError(t, <-done)
+
+	patterns, pages := 0, 0
+	spans, complete, leave := map[int64]int{}, []int64{}, []int64{}
+	shifts := map[int64]*schedulingv1.EnteredShift{}
+	rows, err := env.Pool.Query(env.Ctx, `SELECT payload, event FROM outbox ORDER BY id`)
+	require.NoError(t, err)
+	var payload []byte
+	var name string
+	_, err = pgx.ForEachRow(rows, []any{&payload, &name}, func() error {
+		switch name {
+		case "rotaloom.scheduling.v1.PatternStored":
+			patterns++
+		case "rotaloom.scheduling.v1.SpansChanged":
+			e := &schedulingv1.SpansChanged{}
+			require.NoError(t, proto.Unmarshal(payload, e))
+			pages++
+			for _, g := range e.GetGroups() {
+				for _, id := range g.GetEmployeeIds() {
+					spans[id] = len(g.GetSpans())
+				}
+			}
+		case "rotaloom.scheduling.v1.ShiftsEntered":
+			e := &schedulingv1.ShiftsEntered{}
+			require.NoError(t, proto.Unmarshal(payload, e))
+			complete = append(complete, e.GetCompleteEmployeeIds()...)
+			for _, s := range e.GetShifts() {
+				shifts[s.GetId()] = s
+			}
+		default:
+			e := &schedulingv1.LeaveTaken{}
+			require.NoError(t, proto.Unmarshal(payload, e))
+			for _, l := range e.GetEmployees() {
+				leave = append(leave, l.GetEmployeeId())
+			}
+		}
+		return nil
+	})
+	require.NoError(t, err)
+	assert.Equal(t, 120, patterns)
+	assert.Equal(t, 3, pages)
+	assert.Len(t, spans, employees+1)
+	assert.Equal(t, [3]int{1, 0, 0}, [3]int{spans[200], spans[201], spans[400]})
+	slices.Sort(complete)
+	slices.Sort(leave)
+	assert.Len(t, slices.Compact(complete), employees+1)
+	assert.Equal(t, complete, leave)
+	require.Len(t, shifts, 2)
+	assert.Equal(t, int64(400), shifts[5].GetEmployeeId())
+	assert.Zero(t, shifts[hidden].GetEmployeeId())
+	assert.Equal(t, int32(1), shifts[hidden].GetHides().GetOrdinal())
+}

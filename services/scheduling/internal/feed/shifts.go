@@ -1,0 +1,115 @@
+package feed
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/jackc/pgx/v5"
+	"google.golang.org/protobuf/proto"
+
+	"github.com/rotaloom/rotaloom/pkg/civil"
+	"github.com/rotaloom/rotaloom/pkg/outbox"
+	schedulingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/scheduling/v1"
+	"github.com/rotaloom/rotaloom/services/scheduling/internal/entryid"
+)
+
+// Shifts gathers the states of shifts that people entered. The zero value is
+// ready.
+type Shifts struct {
+	full  []proto.Message
+	event *schedulingv1.ShiftsEntered
+	known places
+	size  int
+}
+
+// Add adds a shift of an employee that belongs to a day; the body is a
+// rotaloom.scheduling.v1.Shift. The employee is 0 when it is on nobody's
+// schedule, or gone. A shift with the id of a generated one takes its place.
+func (s *Shifts) Add(id, employeeID int64, day civil.Date, body []byte) error {
+	shift := &schedulingv1.EnteredShift{Id: id, EmployeeId: employeeID, Day: int32(day)}
+	if s.event == nil {
+		s.event = &schedulingv1.ShiftsEntered{}
+	}
+	if employeeID != 0 {
+		pieces, err := shiftPieces(day, body)
+		if err != nil {
+			return fmt.Errorf("feed: shift %d: %w", id, err)
+		}
+		shift.Segments = s.known.segments(pieces)
+	}
+	if entryid.IsGenerated(id) {
+		at, err := entryid.Decode(id)
+		if err != nil {
+			return fmt.Errorf("feed: %w", err)
+		}
+		shift.Hides = &schedulingv1.HiddenShift{
+			EmployeeId: at.Employee, Day: int32(at.Day), Lane: int32(at.Lane), Ordinal: int32(at.Ordinal),
+		}
+	}
+	s.event.Shifts = append(s.event.Shifts, shift)
+	if s.size += sizeOf(shift); s.known.full(s.size) {
+		s.flush()
+	}
+	return nil
+}
+
+func (s *Shifts) flush() {
+	s.event.Places = s.known.list
+	s.full = append(s.full, s.event)
+	s.event, s.known, s.size = nil, places{}, 0
+}
+
+// complete says that the shifts of employees were all added.
+func (s *Shifts) complete(employeeIDs []int64) {
+	if s.event == nil {
+		s.event = &schedulingv1.ShiftsEntered{}
+	}
+	s.event.CompleteEmployeeIds = employeeIDs
+}
+
+// Events answers what was added, as events of the revision.
+func (s *Shifts) Events(revision int64) []proto.Message {
+	if s.event != nil {
+		s.flush()
+	}
+	for _, e := range s.full {
+		e.(*schedulingv1.ShiftsEntered).Revision = revision
+	}
+	return s.full
+}
+
+// Publish tells what was added in the transaction that locked the employees and
+// changed their shifts.
+func (s *Shifts) Publish(ctx context.Context, tx pgx.Tx, tenantID int64) error {
+	if s.event == nil && len(s.full) == 0 {
+		return nil
+	}
+	revision, err := nextRevision(ctx, tx)
+	if err != nil {
+		return err
+	}
+	return outbox.Append(ctx, tx, tenantID, s.Events(revision)...)
+}
+
+func shiftPieces(day civil.Date, body []byte) ([]piece, error) {
+	shift := &schedulingv1.Shift{}
+	if err := proto.Unmarshal(body, shift); err != nil {
+		return nil, err
+	}
+	start, end, err := seconds(day, shift.GetStartDateTime(), shift.GetEndDateTime())
+	if err != nil || len(shift.GetSegments()) == 0 {
+		return []piece{{start: start, end: end}}, err
+	}
+	var out []piece
+	for _, s := range shift.GetSegments() {
+		if s.GetSegmentTypeRef().GetQualifier() == breakSegment {
+			continue
+		}
+		start, end, err := seconds(day, s.GetStartDateTime(), s.GetEndDateTime())
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, piece{placeOf(s.GetOrgJobRef()), start, end})
+	}
+	return out, nil
+}

@@ -1,0 +1,155 @@
+// Package leavecertification keeps what others confirm about leave cases.
+package leavecertification
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
+	"google.golang.org/protobuf/proto"
+
+	"github.com/rotaloom/rotaloom/pkg/authn"
+	"github.com/rotaloom/rotaloom/pkg/civil"
+	"github.com/rotaloom/rotaloom/pkg/fault"
+	"github.com/rotaloom/rotaloom/pkg/pg"
+	"github.com/rotaloom/rotaloom/pkg/tenant"
+	commonv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/common/v1"
+	timekeepingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/timekeeping/v1"
+	"github.com/rotaloom/rotaloom/services/timekeeping/internal/leavecase"
+	"github.com/rotaloom/rotaloom/services/timekeeping/internal/person"
+)
+
+const (
+	// maxNote bounds a note, in characters, and maxOfCase the certifications of
+	// a case.
+	maxNote   = 4000
+	maxOfCase = 200
+)
+
+// Handler serves LeaveCertificationService. The interceptors in front of it see
+// to it that the context has a tenant.
+type Handler struct {
+	timekeepingv1.UnsafeLeaveCertificationServiceServer
+	pool    *pgxpool.Pool
+	persons *person.Directory
+}
+
+// New makes a Handler.
+func New(pool *pgxpool.Pool, persons *person.Directory) *Handler {
+	return &Handler{pool: pool, persons: persons}
+}
+
+// ListLeaveCertifications answers the certifications of a case by their first day.
+func (h *Handler) ListLeaveCertifications(ctx context.Context, req *timekeepingv1.ListLeaveCertificationsRequest) (*timekeepingv1.LeaveCertificationList, error) {
+	var ref *commonv1.Ref
+	if req.LeaveCaseId != nil || req.GetCode() != "" {
+		ref = &commonv1.Ref{Id: req.LeaveCaseId, Qualifier: req.Code}
+	}
+	c, err := h.caseOf(ctx, ref)
+	if err != nil {
+		return nil, err
+	}
+	found, err := list(ctx, h.pool, tenantOf(ctx), c)
+	return &timekeepingv1.LeaveCertificationList{LeaveCertifications: found}, err
+}
+
+// SaveLeaveCertification adds a certification to a case, or replaces the one of
+// the case whose id is sent.
+func (h *Handler) SaveLeaveCertification(ctx context.Context, req *timekeepingv1.LeaveCertification) (*timekeepingv1.LeaveCertification, error) {
+	c, err := h.caseOf(ctx, req.GetLeaveCase())
+	if err != nil {
+		return nil, err
+	}
+	body := proto.CloneOf(req)
+	body.Id, body.LeaveCase, body.EnteredBy, body.EnteredOn, body.Updated = nil, nil, nil, "", ""
+	first, err := check(body)
+	if err != nil {
+		return nil, err
+	}
+	by := ""
+	if p, ok := authn.From(ctx); ok {
+		by = p.Subject
+	}
+	var saved *timekeepingv1.LeaveCertification
+	err = pg.InTx(ctx, h.pool, func(ctx context.Context, tx pgx.Tx) (err error) {
+		saved, err = save(ctx, tx, tenantOf(ctx), c, req.GetId(), first, proto.CloneOf(body), by)
+		return err
+	})
+	return saved, err
+}
+
+func (h *Handler) caseOf(ctx context.Context, ref *commonv1.Ref) (*leavecase.Case, error) {
+	visible, err := h.persons.Visible(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return leavecase.One(ctx, h.pool, tenantOf(ctx), visible, ref)
+}
+
+// check answers the first day of a certification that may be stored.
+func check(c *timekeepingv1.LeaveCertification) (civil.Date, error) {
+	if c.GetStartDate() == "" {
+		return 0, fault.Invalid(leavecase.CodeRangeStartMissing, "startDate is missing.")
+	}
+	first, err := dates("startDate", c.GetStartDate(), "expirationDate", c.GetExpirationDate())
+	if err != nil {
+		return 0, err
+	}
+	if s := c.GetReducedSchedule(); s != nil {
+		if _, err := dates("reducedSchedule.StartDate", s.GetStartDate(), "reducedSchedule.EndDate", s.GetEndDate()); err != nil {
+			return 0, err
+		}
+	}
+	for name, amount := range map[string]struct{ value, most float64 }{
+		"durationDays":                 {c.GetDurationDays(), 36500},
+		"durationHours":                {float64(c.GetDurationHours()), math.MaxInt32},
+		"frequencyEpisodesPerInterval": {float64(c.GetFrequencyEpisodesPerInterval()), 36500},
+		"frequencyIntervalCount":       {float64(c.GetFrequencyIntervalCount()), 36500},
+		"totalHours":                   {float64(c.GetTotalHours()), math.MaxInt32},
+		"reducedSchedule.DaysPerWeek":  {c.GetReducedSchedule().GetDaysPerWeek(), 7},
+		"reducedSchedule.HoursPerDay":  {c.GetReducedSchedule().GetHoursPerDay(), 24},
+	} {
+		// Not a number is neither.
+		if !(amount.value >= 0 && amount.value <= amount.most) {
+			return 0, fault.Invalid(fault.CodeInput, fmt.Sprintf("%s must be from 0 to %.0f.", name, amount.most))
+		}
+	}
+	if utf8.RuneCountInString(c.GetNote()) > maxNote {
+		return 0, fault.Invalid(leavecase.CodeTooLong, fmt.Sprintf("note is longer than %d characters.", maxNote))
+	}
+	if strings.ContainsFunc(c.GetNote(), func(r rune) bool { return unicode.IsControl(r) && r != '\n' && r != '\r' && r != '\t' }) {
+		return 0, fault.Invalid(fault.CodeInput, "note holds a control character.")
+	}
+	return first, nil
+}
+
+// dates answers the first of two dates, of which the second is not before it.
+// Either may be missing.
+func dates(fromName, from, toName, to string) (civil.Date, error) {
+	first, last := civil.Beginning, civil.Forever
+	var err error
+	if from != "" {
+		if first, err = civil.ParseDate(from); err != nil {
+			return 0, fault.Invalid(fault.CodeDate, fromName+": "+err.Error()+".")
+		}
+	}
+	if to != "" {
+		if last, err = civil.ParseDate(to); err != nil {
+			return 0, fault.Invalid(fault.CodeDate, toName+": "+err.Error()+".")
+		}
+	}
+	if last < first {
+		return 0, fault.Invalid(leavecase.CodeStartAfterEnd, fmt.Sprintf("%s is before %s.", toName, fromName))
+	}
+	return first.Clamp(), nil
+}
+
+func tenantOf(ctx context.Context) int64 {
+	id, _ := tenant.From(ctx)
+	return id
+}

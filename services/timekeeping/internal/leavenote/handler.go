@@ -1,0 +1,204 @@
+// Package leavenote keeps what people write down about leave cases.
+package leavenote
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"strings"
+	"time"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
+	"google.golang.org/protobuf/types/known/emptypb"
+
+	"github.com/rotaloom/rotaloom/pkg/authn"
+	"github.com/rotaloom/rotaloom/pkg/civil"
+	"github.com/rotaloom/rotaloom/pkg/fault"
+	"github.com/rotaloom/rotaloom/pkg/pg"
+	"github.com/rotaloom/rotaloom/pkg/tenant"
+	commonv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/common/v1"
+	timekeepingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/timekeeping/v1"
+	"github.com/rotaloom/rotaloom/services/timekeeping/internal/leavecase"
+	"github.com/rotaloom/rotaloom/services/timekeeping/internal/person"
+)
+
+const (
+	// maxText bounds a note, in characters, and maxNotes those of a case.
+	maxText  = 4000
+	maxNotes = 1000
+)
+
+// Handler serves LeaveNoteService. The interceptors in front of it see to it
+// that the context has a tenant.
+type Handler struct {
+	timekeepingv1.UnsafeLeaveNoteServiceServer
+	pool    *pgxpool.Pool
+	persons *person.Directory
+	now     func() time.Time
+}
+
+// New makes a Handler; now answers the time at which notes are written.
+func New(pool *pgxpool.Pool, persons *person.Directory, now func() time.Time) *Handler {
+	return &Handler{pool: pool, persons: persons, now: now}
+}
+
+// ListLeaveNotes answers the notes of a case, the oldest first.
+func (h *Handler) ListLeaveNotes(ctx context.Context, req *timekeepingv1.ListLeaveNotesRequest) (*timekeepingv1.LeaveNoteList, error) {
+	c, err := h.caseOf(ctx, refOf(req))
+	if err != nil {
+		return nil, err
+	}
+	notes, err := list(ctx, h.pool, tenantOf(ctx), c.ID)
+	if err != nil {
+		return nil, err
+	}
+	out := &timekeepingv1.LeaveNoteList{}
+	for _, n := range notes {
+		out.LeaveNotes = append(out.LeaveNotes, n.wire(c))
+	}
+	return out, nil
+}
+
+// refOf answers the case that the parameters name, nil when they name none.
+func refOf(req *timekeepingv1.ListLeaveNotesRequest) *commonv1.Ref {
+	if req.LeaveCaseId == nil && req.GetCode() == "" {
+		return nil
+	}
+	return &commonv1.Ref{Id: req.LeaveCaseId, Qualifier: req.Code}
+}
+
+// CreateLeaveNote adds a note to a case.
+func (h *Handler) CreateLeaveNote(ctx context.Context, req *timekeepingv1.LeaveNote) (*timekeepingv1.LeaveNote, error) {
+	if req.Id != nil {
+		return nil, fault.Invalid(fault.CodeInput, "A new note must not have an id.")
+	}
+	c, err := h.caseOf(ctx, req.GetLeaveCase())
+	if err != nil {
+		return nil, err
+	}
+	n := &note{caseID: c.ID, day: civil.FromTime(h.now())}
+	if err := n.set(ctx, req); err != nil {
+		return nil, err
+	}
+	if err := h.write(ctx, n, insert); err != nil {
+		return nil, err
+	}
+	return n.wire(c), nil
+}
+
+// GetLeaveNote answers the note with the id in the path.
+func (h *Handler) GetLeaveNote(ctx context.Context, req *timekeepingv1.GetLeaveNoteRequest) (*timekeepingv1.LeaveNote, error) {
+	n, c, err := h.one(ctx, req.GetId())
+	if err != nil {
+		return nil, err
+	}
+	return n.wire(c), nil
+}
+
+// UpdateLeaveNote changes what is sent of the note with the id in the path.
+func (h *Handler) UpdateLeaveNote(ctx context.Context, req *timekeepingv1.UpdateLeaveNoteRequest) (*timekeepingv1.LeaveNote, error) {
+	n, c, err := h.one(ctx, req.GetId())
+	if err != nil {
+		return nil, err
+	}
+	sent := req.GetLeaveNote()
+	if sent.GetLeaveCase() != nil {
+		other, err := h.caseOf(ctx, sent.GetLeaveCase())
+		if err != nil {
+			return nil, err
+		}
+		if other.ID != c.ID {
+			return nil, fault.Invalid(fault.CodeInput, "A note keeps its leave case. Create another note for another case.")
+		}
+	}
+	if sent.Version != nil && sent.GetVersion() != n.version {
+		return nil, changed(n.id)
+	}
+	if err := n.set(ctx, sent); err != nil {
+		return nil, err
+	}
+	n.version++
+	if err := h.write(ctx, n, update); err != nil {
+		return nil, err
+	}
+	return n.wire(c), nil
+}
+
+// DeleteLeaveNote deletes the note with the id in the path.
+func (h *Handler) DeleteLeaveNote(ctx context.Context, req *timekeepingv1.DeleteLeaveNoteRequest) (*emptypb.Empty, error) {
+	n, _, err := h.one(ctx, req.GetId())
+	if err != nil {
+		return nil, err
+	}
+	return &emptypb.Empty{}, h.write(ctx, n, remove)
+}
+
+// write does something with a note in a transaction, with which the audit trail
+// is kept.
+func (h *Handler) write(ctx context.Context, n *note, do func(context.Context, pg.Querier, int64, *note) error) error {
+	return pg.InTx(ctx, h.pool, func(ctx context.Context, tx pgx.Tx) error { return do(ctx, tx, tenantOf(ctx), n) })
+}
+
+func (h *Handler) caseOf(ctx context.Context, ref *commonv1.Ref) (*leavecase.Case, error) {
+	visible, err := h.persons.Visible(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return leavecase.One(ctx, h.pool, tenantOf(ctx), visible, ref)
+}
+
+// one answers a note and its case; 404 when the caller sees no such note.
+func (h *Handler) one(ctx context.Context, id int64) (*note, *leavecase.Case, error) {
+	n, err := get(ctx, h.pool, tenantOf(ctx), id)
+	if err != nil {
+		return nil, nil, err
+	}
+	c, err := h.caseOf(ctx, &commonv1.Ref{Id: &n.caseID})
+	if fault.HasCode(err, leavecase.CodeCaseUnknown) {
+		return nil, nil, unknown(id)
+	}
+	return n, c, err
+}
+
+// set takes over what a caller says of a note.
+func (n *note) set(ctx context.Context, sent *timekeepingv1.LeaveNote) error {
+	if sent.GetNoteText() != "" {
+		n.text = sent.GetNoteText()
+	}
+	if strings.TrimSpace(n.text) == "" {
+		return fault.Invalid(fault.CodeInput, "noteText is missing.")
+	}
+	if utf8.RuneCountInString(n.text) > maxText {
+		return fault.Invalid(leavecase.CodeTooLong, fmt.Sprintf("noteText is longer than %d characters.", maxText))
+	}
+	if strings.ContainsFunc(n.text, func(r rune) bool { return unicode.IsControl(r) && r != '\n' && r != '\r' && r != '\t' }) {
+		return fault.Invalid(fault.CodeInput, "noteText holds a control character.")
+	}
+	if text := sent.GetNoteDate(); text != "" {
+		day, err := civil.ParseDate(text)
+		if err != nil {
+			return fault.Invalid(fault.CodeDate, "noteDate: "+err.Error()+".")
+		}
+		n.day = day.Clamp()
+	}
+	if p, ok := authn.From(ctx); ok {
+		n.by = p.Subject
+	}
+	return nil
+}
+
+func unknown(id int64) *fault.Error {
+	return fault.NotFound(fault.CodeNotFound, fmt.Sprintf("There is no leave note with the id %d.", id))
+}
+
+func changed(id int64) *fault.Error {
+	return fault.New(fault.CodeStale, http.StatusConflict, fmt.Sprintf("Somebody else changed the leave note %d. Read it again.", id))
+}
+
+func tenantOf(ctx context.Context) int64 {
+	id, _ := tenant.From(ctx)
+	return id
+}
