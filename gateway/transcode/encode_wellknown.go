@@ -53,6 +53,9 @@ func appendAny(dst, wire []byte, at place) ([]byte, error) {
 
 // appendValue writes a google.protobuf.Value: null when nothing is set.
 func (p *Plan) appendValue(dst, wire []byte, at place) ([]byte, error) {
+	if f, v, alone := p.single(wire); alone && f.kind != protoreflect.EnumKind {
+		return f.appendData(dst, &v, at)
+	}
 	found, err := p.collect(wire)
 	if err != nil {
 		return dst, err
@@ -71,4 +74,14 @@ func (p *Plan) appendValue(dst, wire []byte, at place) ([]byte, error) {
 		return f.appendData(dst, &v, at)
 	}
 	return append(dst, "null"...), nil
+}
+
+// single answers the one field of a message, and whether it has just one, as
+// encoders write a message that is nothing but a oneof.
+func (p *Plan) single(wire []byte) (f *field, v fieldData, alone bool) {
+	if len(wire) == 0 {
+		return nil, v, false
+	}
+	f, end := p.next(wire, 0, &v)
+	return f, v, f != nil && end == len(wire)
 }

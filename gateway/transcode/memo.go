@@ -11,7 +11,9 @@ import (
 // Bounds of a memo, and of what it is used for.
 const (
 	memoSlots = 1 << 12
-	memoText  = 2 << 20 // bytes of pieces and their JSON
+	// memoChunks bounds the memory of pieces and their JSON. It is taken as they
+	// come: many messages have few pieces that are worth it.
+	memoChunks, memoChunk = 32, 1 << 16
 	// Shorter pieces are written sooner than they are found.
 	shortestPiece = 12
 	longestPiece  = 1 << 12
@@ -31,11 +33,12 @@ const (
 // There are two kinds of pieces: what follows the head of an item of a list,
 // and the items of lists in there.
 type memo struct {
-	seed  maphash.Seed
-	slots [memoSlots]piece
-	text  []byte // of the pieces
-	rests tally
-	items tally
+	seed   maphash.Seed
+	slots  [memoSlots]piece
+	chunks [][]byte // of the pieces; those before the filling one are full
+	fill   int      // which one is filled
+	rests  tally
+	items  tally
 }
 
 // piece is a remembered piece.
@@ -52,9 +55,7 @@ type tally struct{ known, unknown int }
 // useless reports whether too few were known for looking on.
 func (t *tally) useless() bool { return t.unknown > patience && t.unknown > t.known }
 
-var memos = sync.Pool{New: func() any {
-	return &memo{seed: maphash.MakeSeed(), text: make([]byte, 0, memoText)}
-}}
+var memos = sync.Pool{New: func() any { return &memo{seed: maphash.MakeSeed()} }}
 
 // takeMemo answers an empty memo for a message of a size, or nil when the
 // message is too short for one.
@@ -71,7 +72,10 @@ func (m *memo) give() {
 		return
 	}
 	clear(m.slots[:])
-	m.text, m.rests, m.items = m.text[:0], tally{}, tally{}
+	for i, chunk := range m.chunks {
+		m.chunks[i] = chunk[:0]
+	}
+	m.fill, m.rests, m.items = 0, tally{}, tally{}
 	memos.Put(m)
 }
 
@@ -102,14 +106,32 @@ func (m *memo) tally(rest bool) *tally {
 // keep remembers the JSON of a piece, as long as there is room. Both are copied:
 // the memory of a part of a message is used for the next one.
 func (m *memo) keep(slot *piece, p *Plan, rest bool, wire, json []byte) {
-	if len(m.text)+len(wire)+len(json) > cap(m.text) {
+	text := m.room(len(wire) + len(json))
+	if text == nil {
 		return
 	}
-	from := len(m.text)
-	m.text = append(m.text, wire...)
-	middle := len(m.text)
-	m.text = append(m.text, json...)
-	*slot = piece{p, rest, m.text[from:middle], m.text[middle:]}
+	copy(text, wire)
+	copy(text[len(wire):], json)
+	*slot = piece{p, rest, text[:len(wire)], text[len(wire):]}
+}
+
+// room answers memory of a length, or nil when there is none left.
+func (m *memo) room(n int) []byte {
+	if n > memoChunk {
+		return nil
+	}
+	if m.fill < len(m.chunks) && n > cap(m.chunks[m.fill])-len(m.chunks[m.fill]) {
+		m.fill++
+	}
+	switch {
+	case m.fill == memoChunks:
+		return nil
+	case m.fill == len(m.chunks):
+		m.chunks = append(m.chunks, make([]byte, 0, memoChunk))
+	}
+	chunk := m.chunks[m.fill]
+	m.chunks[m.fill] = chunk[:len(chunk)+n]
+	return m.chunks[m.fill][len(chunk):]
 }
 
 // appendInner writes one message of a list that stands in an item of another

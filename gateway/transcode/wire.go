@@ -118,10 +118,9 @@ func skip(b []byte, i int, tag uint64) int {
 	return i + n
 }
 
-// pieces collects the values of a field that has a length, in wire order. It
-// is nil when there is none; bytes that are no message end the search.
-func (p *Plan) pieces(wanted *field, wire []byte) [][]byte {
-	var found [][]byte
+// pieces appends the values of a field that has a length, in wire order. Bytes
+// that are no message end the search.
+func (p *Plan) pieces(found [][]byte, wanted *field, wire []byte) [][]byte {
 	var v fieldData
 	for i := 0; i < len(wire); {
 		var f *field
