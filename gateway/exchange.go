@@ -79,6 +79,7 @@ func (x *exchange) checkBody(r *http.Request) *fault.Error {
 	}
 	x.body = http.MaxBytesReader(x.ResponseWriter, r.Body, x.edge.cfg.BodyLimit)
 	if encoding := r.Header.Get("Content-Encoding"); encoding != "" && encoding != "identity" {
+		x.Header().Set("Accept-Encoding", "identity") // RFC 9110, section 12.5.3.
 		return mediaType("The body must not be encoded (Content-Encoding).")
 	}
 	kind := "application/json"

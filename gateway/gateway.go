@@ -49,9 +49,12 @@ type Config struct {
 	// until others end.
 	MaxConnections int `name:"max-connections" default:"10000" help:"Connections that are open at a time; more wait."`
 	// MaxHandshakes is how many of them are in their TLS handshake at a time;
-	// 2,000. HandshakeTimeout is how long one may take; 5 s.
-	MaxHandshakes    int           `name:"max-handshakes" default:"2000" help:"TLS handshakes that run at a time; more wait."`
-	HandshakeTimeout time.Duration `name:"handshake-timeout" default:"5s" help:"Time that a TLS handshake may take."`
+	// 2,000. HandshakesPerAddress is how many of those are of one address (one /64
+	// of IPv6), an eighth of them; more are ended at once. HandshakeTimeout is how
+	// long one may take; 5 s.
+	MaxHandshakes        int           `name:"max-handshakes" default:"2000" help:"TLS handshakes that run at a time; more wait."`
+	HandshakesPerAddress int           `name:"max-handshakes-per-address" help:"TLS handshakes of one address that run at a time, more are ended; an eighth of all when absent."`
+	HandshakeTimeout     time.Duration `name:"handshake-timeout" default:"5s" help:"Time that a TLS handshake may take."`
 	// MaxInFlight is how many requests run at a time; 64 for each processor.
 	// As many token requests run beside them.
 	MaxInFlight int `name:"max-in-flight" help:"Number of requests that run at a time; 64 for each processor when absent."`
@@ -104,6 +107,9 @@ func (c Config) withDefaults() Config {
 	}
 	if c.MaxHandshakes <= 0 {
 		c.MaxHandshakes = maxHandshakes
+	}
+	if c.HandshakesPerAddress <= 0 {
+		c.HandshakesPerAddress = max(c.MaxHandshakes/partOfAddress, 1)
 	}
 	if c.HandshakeTimeout <= 0 {
 		c.HandshakeTimeout = handshakeTimeout

@@ -16,7 +16,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-func newShaking(t *testing.T, most int, timeout time.Duration) *handshaker {
+func newShaking(t *testing.T, most, perAddress int, timeout time.Duration) *handshaker {
 	t.Helper()
 	donor := httptest.NewTLSServer(http.NotFoundHandler())
 	t.Cleanup(donor.Close)
@@ -24,7 +24,7 @@ func newShaking(t *testing.T, most int, timeout time.Duration) *handshaker {
 	require.NoError(t, err)
 	inner, err := net.Listen("tcp", "127.0.0.1:0")
 	require.NoError(t, err)
-	h := newHandshaker(inner, donor.TLS, Config{MaxHandshakes: most, HandshakeTimeout: timeout}, m, slog.New(slog.DiscardHandler))
+	h := newHandshaker(inner, donor.TLS, Config{MaxHandshakes: most, HandshakesPerAddress: perAddress, HandshakeTimeout: timeout}, m, slog.New(slog.DiscardHandler))
 	t.Cleanup(func() { _ = h.Close() })
 	return h
 }
@@ -47,7 +47,7 @@ func running(h *handshaker, n float64) func() bool {
 func TestHandshakesAreBounded(t *testing.T) {
 	t.Parallel()
 	const most = 3
-	h := newShaking(t, most, 300*time.Millisecond)
+	h := newShaking(t, most, most, 300*time.Millisecond)
 	for range 4 * most {
 		dial(t, h)
 	}
@@ -77,7 +77,7 @@ func TestHandshakesAreBounded(t *testing.T) {
 // Closing the listener ends what waits: whoever accepts, and handshakes that run.
 func TestHandshakesEndWithTheirListener(t *testing.T) {
 	t.Parallel()
-	h := newShaking(t, 2, time.Hour)
+	h := newShaking(t, 2, 2, time.Hour)
 	silent := dial(t, h)
 	require.Eventually(t, running(h, 1), 10*time.Second, time.Millisecond)
 	accepted := make(chan error, 1)
@@ -90,4 +90,54 @@ func TestHandshakesEndWithTheirListener(t *testing.T) {
 	_, err := io.ReadAll(silent)
 	assert.False(t, isTimeout(err), "the connection is ended")
 	require.Eventually(t, running(h, 0), 10*time.Second, time.Millisecond)
+}
+
+// Whoever only knocks, from one address, for as long as may be, does not keep
+// those of other addresses waiting.
+func TestOneAddressTakesAPartOfTheHandshakes(t *testing.T) {
+	t.Parallel()
+	h := newShaking(t, 4, 2, time.Hour)
+	var knocks []net.Conn
+	for range 8 {
+		knocks = append(knocks, dial(t, h))
+	}
+	ended := 0
+	for _, conn := range knocks {
+		require.NoError(t, conn.SetReadDeadline(time.Now().Add(500*time.Millisecond)))
+		if _, err := io.ReadAll(conn); !isTimeout(err) {
+			ended++
+		}
+	}
+	assert.Equal(t, 6, ended, "what is more than its part is ended at once")
+	other := net.Dialer{LocalAddr: &net.TCPAddr{IP: net.IPv4(127, 0, 0, 2)}}
+	conn, err := other.DialContext(t.Context(), "tcp", h.Addr().String())
+	require.NoError(t, err)
+	defer conn.Close()
+	accepted := make(chan net.Conn, 1)
+	go func() {
+		if conn, err := h.Accept(); err == nil {
+			accepted <- conn
+		}
+	}()
+	require.NoError(t, conn.SetDeadline(time.Now().Add(20*time.Second)))
+	require.NoError(t, tls.Client(conn, &tls.Config{InsecureSkipVerify: true}).Handshake()) //nolint:gosec // The name is not what is tested.
+	require.NoError(t, (<-accepted).Close())
+	for _, conn := range knocks {
+		require.NoError(t, conn.Close())
+	}
+	require.Eventually(t, func() bool {
+		h.perAddress.mu.Lock()
+		defer h.perAddress.mu.Unlock()
+		return len(h.perAddress.busy) == 0
+	}, 10*time.Second, time.Millisecond)
+}
+
+func TestAddressesAreCountedByTheirSite(t *testing.T) {
+	t.Parallel()
+	for from, want := range map[string]string{
+		"192.0.2.7:99": "192.0.2.7", "[::ffff:192.0.2.7]:99": "192.0.2.7", "[2001:db8:1:2:3::4]:99": "2001:db8:1:2::",
+		"[fe80::1%eth0]:99": "fe80::", "pipe": "unknown",
+	} {
+		assert.Equal(t, want, siteOf(from))
+	}
 }

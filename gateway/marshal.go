@@ -1,6 +1,7 @@
 package gateway
 
 import (
+	"bytes"
 	"fmt"
 	"io"
 	"net/http"
@@ -134,7 +135,8 @@ func (x *exchange) decode(v any) *fault.Error {
 		wire, err = plan.AppendForm(nil, text)
 	case len(text) == 0 && x.route.bodiless:
 	default:
-		wire, err = plan.AppendWire(nil, text)
+		// RFC 8259, section 8.1: who reads JSON may skip a byte order mark.
+		wire, err = plan.AppendWire(nil, bytes.TrimPrefix(text, []byte("\ufeff")))
 	}
 	if err != nil {
 		return fault.FromError(err)

@@ -8,6 +8,7 @@ import (
 	"google.golang.org/protobuf/reflect/protoreflect"
 
 	"github.com/rotaloom/rotaloom/pkg/fault"
+	"github.com/rotaloom/rotaloom/pkg/policy"
 )
 
 // maxQueryDepth bounds how deeply a query parameter may reach into messages.
@@ -68,6 +69,10 @@ func (r *route) queryValues(raw string) (url.Values, *fault.Error) {
 		for _, text := range texts {
 			if !parses(f.desc, text) {
 				return nil, fault.Invalid(fault.CodeValue, fmt.Sprintf("The query parameter %q cannot be %q.", name, shorten(text)))
+			}
+			// Services check it as well, but know only the property's JSON name.
+			if bad := policy.CheckFormat(f.desc, "the query parameter "+name, text); bad != nil {
+				return nil, bad
 			}
 		}
 		known[f.path] = append(known[f.path], texts...)

@@ -11,6 +11,7 @@ import (
 	"net"
 	"net/http"
 	"sync"
+	"sync/atomic"
 	"time"
 )
 
@@ -146,7 +147,7 @@ func (l refuser) Accept() (net.Conn, error) {
 type refusingConn struct {
 	net.Conn
 	looked bool
-	plain  bool
+	plain  atomic.Bool // A handshake that takes too long is ended beside its reading.
 	refuse sync.Once
 }
 
@@ -154,13 +155,13 @@ func (c *refusingConn) Read(p []byte) (int, error) {
 	n, err := c.Conn.Read(p)
 	if n > 0 && !c.looked {
 		c.looked = true
-		c.plain = p[0] >= 'A' && p[0] <= 'Z'
+		c.plain.Store(p[0] >= 'A' && p[0] <= 'Z')
 	}
 	return n, err
 }
 
 func (c *refusingConn) Write(p []byte) (int, error) {
-	if !c.plain {
+	if !c.plain.Load() {
 		return c.Conn.Write(p)
 	}
 	var err error
@@ -169,7 +170,7 @@ func (c *refusingConn) Write(p []byte) (int, error) {
 }
 
 func (c *refusingConn) Close() error {
-	if c.plain {
+	if c.plain.Load() {
 		c.refuse.Do(func() { _ = c.writeRefusal() })
 	}
 	return c.Conn.Close()

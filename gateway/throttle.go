@@ -124,7 +124,7 @@ func callerOf(p *authn.Principal) string {
 }
 
 // callerAddress is where the request comes from, as the last trusted proxy saw
-// it. Of IPv6 it is the network of one site, /64.
+// it.
 func (e *Edge) callerAddress(r *http.Request) string {
 	from := r.RemoteAddr
 	if e.trusts(r) {
@@ -133,6 +133,12 @@ func (e *Edge) callerAddress(r *http.Request) string {
 			from = strings.TrimSpace(last[strings.LastIndexByte(last, ',')+1:])
 		}
 	}
+	return siteOf(from)
+}
+
+// siteOf answers what an address counts as, with its port or without: of IPv6 the
+// network of one site, /64.
+func siteOf(from string) string {
 	if host, _, err := net.SplitHostPort(from); err == nil {
 		from = host
 	}

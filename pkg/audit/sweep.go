@@ -43,13 +43,25 @@ func (s *Sweeper) Run(ctx context.Context) error {
 	ticker := time.NewTicker(sweepEvery)
 	defer ticker.Stop()
 	for {
-		if _, err := sweep(ctx, s.pool, s.clock.Now().Add(-s.retention), sweepBatch); err != nil && ctx.Err() == nil {
+		if err := s.sweep(ctx, sweepBatch); err != nil && ctx.Err() == nil {
 			s.log.WarnContext(ctx, "old audit events could not be removed", "error", err)
 		}
 		select {
 		case <-ctx.Done():
 			return nil
 		case <-ticker.C:
+		}
+	}
+}
+
+// sweep removes all events that are too old, so many at a time: more may become
+// so between two sweeps than one statement should remove.
+func (s *Sweeper) sweep(ctx context.Context, batch int) error {
+	before := s.clock.Now().Add(-s.retention)
+	for {
+		n, err := sweep(ctx, s.pool, before, batch)
+		if err != nil || n < int64(batch) {
+			return err
 		}
 	}
 }

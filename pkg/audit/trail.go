@@ -29,7 +29,7 @@ func NewTrail(pool *pgxpool.Pool) *Trail { return &Trail{pool: pool} }
 const readTrail = `SELECT id, occurred_at, user_name, client_id, service, operation, objects, request_id, outcome, times, last_at
 	FROM audit_event
 	WHERE tenant_id = $1 AND occurred_at >= $2 AND occurred_at < $3 AND (occurred_at, id) < ($4, $5)
-	  AND ($6 = '' OR lower(user_name) = lower($6)) AND ($7 = '' OR operation = $7) AND ($8 = '' OR outcome = $8)
+	  AND ($6 = '' OR lower(user_name) = lower($6)) AND ($7 IN ('', operation, split_part(operation, '/', 2))) AND ($8 = '' OR outcome = $8)
 	ORDER BY occurred_at DESC, id DESC LIMIT $9`
 
 // ReadAuditTrail answers events of the tenant of the context, the newest first.

@@ -2,26 +2,67 @@ package authn
 
 import (
 	"context"
-	"sync/atomic"
+	"slices"
+	"sync"
 )
 
 // NotVisible is the outcome of a call that named somebody whom the caller may not
 // see. The caller is told that nobody is there.
 const NotVisible = "not_visible"
 
-type hiddenKey struct{}
+// mostItems bounds the codes that are noted of the items of one call.
+const mostItems = 5
 
-// WatchHidden answers a context whose calls of Hidden are seen.
-func WatchHidden(ctx context.Context) (context.Context, *atomic.Bool) {
-	seen := new(atomic.Bool)
-	return context.WithValue(ctx, hiddenKey{}, seen), seen
+// Watched is what is noted for the audit trail while a call runs. It is safe for
+// concurrent use.
+type Watched struct {
+	mu     sync.Mutex
+	hidden bool
+	items  []string
+}
+
+// Hidden reports whether the caller named somebody whom they may not see.
+func (w *Watched) Hidden() bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.hidden
+}
+
+// Items answers the codes with which parts of the call were refused.
+func (w *Watched) Items() []string {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.items
+}
+
+type watchedKey struct{}
+
+// Watch answers a context in which Hidden and RefusedItem are noted.
+func Watch(ctx context.Context) (context.Context, *Watched) {
+	w := &Watched{}
+	return context.WithValue(ctx, watchedKey{}, w), w
 }
 
 // Hidden notes for the audit trail that the caller named somebody whom they may
 // not see. It is called where that is found out, by whoever then treats the
 // person as unknown; not where the unseen are left out of what nobody named.
 func Hidden(ctx context.Context) {
-	if seen, ok := ctx.Value(hiddenKey{}).(*atomic.Bool); ok {
-		seen.Store(true)
+	if w, ok := ctx.Value(watchedKey{}).(*Watched); ok {
+		w.mu.Lock()
+		defer w.mu.Unlock()
+		w.hidden = true
+	}
+}
+
+// RefusedItem notes for the audit trail that a part of a call was refused with a
+// code, because of a rule about who may do what. It is for calls that do the
+// rest: the error of a whole call is noted by itself.
+func RefusedItem(ctx context.Context, code string) {
+	if w, ok := ctx.Value(watchedKey{}).(*Watched); ok {
+		w.mu.Lock()
+		defer w.mu.Unlock()
+		if len(w.items) < mostItems && !slices.Contains(w.items, code) {
+			w.items = append(w.items, code)
+		}
 	}
 }

@@ -65,6 +65,8 @@ func auditMethod(desc protoreflect.MethodDescriptor) []string {
 		report("no policy: neither permission nor everybody nor public nor internal")
 	case count(m.Public, m.Internal, m.Everybody, m.Permission != "") > 1:
 		report("permission, everybody, public and internal exclude one another")
+	case m.Edge && !m.Internal:
+		report("an operation for edges is not internal")
 	case m.Permission != "" && !permissionForm.MatchString(m.Permission):
 		report("permission %q is not <domain>.<resource>.<read|write>", m.Permission)
 	}

@@ -76,6 +76,17 @@ func (f form) checkEach(field protoreflect.FieldDescriptor) check {
 	}
 }
 
+// CheckFormat refuses a text that does not have the format of a field, calling
+// the field by a name. A field without a format takes any text, and an empty one
+// is always good.
+func CheckFormat(field protoreflect.FieldDescriptor, name, text string) *fault.Error {
+	form, ok := formOf(fieldOptions(field).GetFormat())
+	if !ok || text == "" || form.valid(text) {
+		return nil
+	}
+	return form.failure(text).fault(name)
+}
+
 func (f form) failure(text string) *failure {
 	return &failure{fault: func(path string) *fault.Error {
 		return fault.Invalid(f.code, fmt.Sprintf("The value %.40q of %s is not %s.", text, path, f.text))

@@ -30,6 +30,8 @@ type Method struct {
 	Everybody bool
 	// Internal says that only other services may call it.
 	Internal bool
+	// Edge says that an edge may call it for itself, too. It is Internal then.
+	Edge bool
 	// Throttle is the class of requests that share one rate.
 	Throttle optionsv1.Throttle
 	// SuccessStatus is the HTTP status of a success.
@@ -118,6 +120,7 @@ func compileMethod(desc protoreflect.MethodDescriptor) (*Method, error) {
 		m.Public = opts.GetPublic()
 		m.Everybody = opts.GetEverybody()
 		m.Internal = opts.GetInternal()
+		m.Edge = opts.GetEdge()
 		m.Throttle = opts.GetThrottle()
 		m.Parts = opts.GetParts()
 		m.Confidential = opts.GetConfidential()

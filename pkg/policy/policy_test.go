@@ -240,6 +240,8 @@ func TestAuditNamesEveryProblem(t *testing.T) {
 		{"", "", `options { [rotaloom.options.v1.method] { public: true } }`, "no route"},
 		{"", "", `options { ` + route + ` }`, "no policy"},
 		{"", "", `options { ` + route + ` [rotaloom.options.v1.method] { internal: true } }`, "has a route"},
+		{"", "", `options { [rotaloom.options.v1.method] { internal: true edge: true } }`, ""},
+		{"", "", `options { ` + route + ` [rotaloom.options.v1.method] { everybody: true edge: true } }`, "is not internal"},
 		{"", "", `options { ` + route + ` [rotaloom.options.v1.method] { public: true permission: "test.thing.read" } }`, "exclude one another"},
 		{"", "", `options { ` + route + ` [rotaloom.options.v1.method] { permission: "things" } }`, `permission "things"`},
 		{"", "", `server_streaming: true ` + good, "streams"},

@@ -5,6 +5,7 @@ package recent
 import (
 	"context"
 	"fmt"
+	"runtime/debug"
 	"sync"
 	"time"
 
@@ -21,7 +22,7 @@ type Key interface {
 
 // Config says how long answers count, and how many are kept.
 type Config[V any] struct {
-	// For is for how long an answer counts.
+	// For is for how long an answer counts, from when it was asked for.
 	For func(V) time.Duration
 	// Timeout bounds the time that finding an answer may take.
 	Timeout time.Duration
@@ -64,9 +65,10 @@ func (a *Answers[K, V]) Get(ctx context.Context, key K, find func(context.Contex
 	asked := a.flight.DoChan(key.String(), func() (any, error) {
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), a.cfg.Timeout)
 		defer cancel()
-		value, err := find(ctx)
+		asked := a.clock.Now()
+		value, err := found(ctx, find)
 		if err == nil {
-			a.keep(key, value)
+			a.keep(key, value, asked)
 		}
 		return value, err
 	})
@@ -82,6 +84,17 @@ func (a *Answers[K, V]) Get(ctx context.Context, key K, find func(context.Contex
 	}
 }
 
+// found is what find answers. A panic is an error: it happens beside the requests
+// that wait, and would end the program.
+func found[V any](ctx context.Context, find func(context.Context) (V, error)) (value V, err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			err = fmt.Errorf("panic: %v\n%s", p, debug.Stack())
+		}
+	}()
+	return find(ctx)
+}
+
 func (a *Answers[K, V]) known(key K) (V, bool) {
 	a.mu.RLock()
 	defer a.mu.RUnlock()
@@ -89,7 +102,9 @@ func (a *Answers[K, V]) known(key K) (V, bool) {
 	return e.value, ok && a.clock.Now().Before(e.until)
 }
 
-func (a *Answers[K, V]) keep(key K, value V) {
+// keep remembers an answer. It counts from when it was asked for: what changed
+// while it was looked for may not be in it.
+func (a *Answers[K, V]) keep(key K, value V, asked time.Time) {
 	weight := a.cfg.WeightOf(value)
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -104,6 +119,6 @@ func (a *Answers[K, V]) keep(key K, value V) {
 		clear(a.entries)
 		a.weight = 0
 	}
-	a.entries[key] = entry[V]{value, a.clock.Now().Add(a.cfg.For(value))}
+	a.entries[key] = entry[V]{value, asked.Add(a.cfg.For(value))}
 	a.weight += weight
 }

@@ -53,6 +53,37 @@ func TestAnswersAreRememberedForAWhile(t *testing.T) {
 	assert.Equal(t, 2, asked, "what is too heavy is not kept")
 }
 
+// Time that finding an answer took is time for which it is old.
+func TestAnswersCountFromTheQuestionOn(t *testing.T) {
+	t.Parallel()
+	clk := clock.NewFake(time.Now())
+	answers := newAnswers(clk)
+	get := func(v int) int {
+		t.Helper()
+		got, err := answers.Get(t.Context(), 1, func(context.Context) (int, error) {
+			clk.Advance(4 * time.Second)
+			return v, nil
+		})
+		require.NoError(t, err)
+		return got
+	}
+	assert.Equal(t, 5, get(5))
+	assert.Equal(t, 5, get(6))
+	clk.Advance(time.Second)
+	assert.Equal(t, 7, get(7))
+}
+
+// A question is answered beside the request that asks it, so nobody else would
+// keep the program running.
+func TestAPanicIsAnError(t *testing.T) {
+	t.Parallel()
+	answers := newAnswers(clock.System{})
+	_, err := answers.Get(t.Context(), 1, func(context.Context) (int, error) { panic("broken") })
+	require.ErrorContains(t, err, "broken")
+	_, err = answers.Get(t.Context(), 1, func(context.Context) (int, error) { return 1, nil })
+	require.NoError(t, err)
+}
+
 func TestErrorsAreNotRemembered(t *testing.T) {
 	t.Parallel()
 	answers := newAnswers(clock.System{})

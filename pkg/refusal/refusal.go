@@ -7,8 +7,10 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
+	"strings"
 	"sync"
 	"time"
+	"unicode"
 
 	"github.com/prometheus/client_golang/prometheus"
 
@@ -18,13 +20,23 @@ import (
 const (
 	// window is for how long refusals of one kind are gathered.
 	window = 5 * time.Second
-	// maxKinds bounds the kinds that are held, perTenant those of one tenant, so
-	// that nobody takes the place of others.
-	maxKinds, perTenant = 1000, 50
+	// maxKinds bounds the kinds that are held, perTenant those of one tenant, and
+	// perUser those of one of its users, so that nobody takes the place of others.
+	maxKinds, perTenant, perUser = 1000, 50, 20
+	// share is the part of the places that are free that one tenant may take. Some
+	// are free then, however many tenants are flooded.
+	share = 10
+	// maxText bounds each text of a Kind, in bytes.
+	maxText = 200
 	// keepTimeout bounds the keeping of what one window has gathered, lastTimeout
 	// that of the last one, when the program stops.
 	keepTimeout, lastTimeout = 5 * time.Second, 2 * time.Second
 )
+
+// Further is the outcome of the entry that counts what has no entry of its own:
+// that of a user, or when no user is named that of the tenant. It names no
+// operation.
+const Further = "further_refusals"
 
 // Kind is what refusals have in common that share an entry.
 type Kind struct {
@@ -59,18 +71,35 @@ type Gatherer struct {
 	log  *slog.Logger
 	lost prometheus.Counter
 
-	mu      sync.Mutex
+	mu sync.Mutex
+	entries
+}
+
+// entries are what is held, and how many kinds of each tenant and user.
+type entries struct {
 	held    map[Kind]*Refusal
-	tenants map[int64]int // how many kinds are held of each
+	tenants map[int64]int
+	users   map[user]int
+	// rest is how many of them are Further of a tenant.
+	rest int
+}
+
+type user struct {
+	tenant int64
+	name   string
+}
+
+func noEntries() entries {
+	return entries{held: map[Kind]*Refusal{}, tenants: map[int64]int{}, users: map[user]int{}}
 }
 
 // New makes a Gatherer.
 func New(keep Keep, log *slog.Logger, registry prometheus.Registerer) (*Gatherer, error) {
 	g := &Gatherer{
-		keep: keep, log: log, held: map[Kind]*Refusal{}, tenants: map[int64]int{},
+		keep: keep, log: log, entries: noEntries(),
 		lost: prometheus.NewCounter(prometheus.CounterOpts{
 			Name: "rotaloom_audit_refusals_lost_total",
-			Help: "Refused requests of known tenants that are not in the audit trail: there were too many kinds, or they could not be stored.",
+			Help: "Refused requests of known tenants that are not in the audit trail: too many tenants had some, or they could not be stored.",
 		}),
 	}
 	if err := registry.Register(g.lost); err != nil {
@@ -84,28 +113,82 @@ func (g *Gatherer) Add(kind Kind, personID int64, requestID string, at time.Time
 	if g == nil || kind.Tenant < 1 {
 		return
 	}
-	g.add(&Refusal{Kind: kind, PersonID: personID, RequestID: requestID, First: at, Last: at, Times: 1})
+	// One text that cannot be stored would keep all others of its tenant out.
+	kind.User, kind.Client = clean(kind.User), clean(kind.Client)
+	kind.Operation, kind.Outcome = clean(kind.Operation), clean(kind.Outcome)
+	g.add(&Refusal{Kind: kind, PersonID: personID, RequestID: clean(requestID), First: at, Last: at, Times: 1})
 }
 
+// add notes a refusal under its kind, or what there is no place for under
+// Further of its user or tenant.
 func (g *Gatherer) add(r *Refusal) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	if same := g.held[r.Kind]; same != nil {
-		if r.First.Before(same.First) {
-			same.First, same.RequestID = r.First, r.RequestID
+	for _, kind := range [...]Kind{r.Kind, {Tenant: r.Tenant, User: r.User, Outcome: Further}, {Tenant: r.Tenant, Outcome: Further}} {
+		if same := g.held[kind]; same != nil {
+			same.join(r)
+			return
 		}
-		if r.Last.After(same.Last) {
-			same.Last = r.Last
+		if g.room(kind) {
+			g.hold(kind, r)
+			return
 		}
-		same.Times += r.Times
-		return
 	}
-	if len(g.held) >= maxKinds || g.tenants[r.Tenant] >= perTenant {
-		g.lost.Add(float64(r.Times))
-		return
+	g.lost.Add(float64(r.Times))
+}
+
+func (r *Refusal) join(other *Refusal) {
+	if other.First.Before(r.First) {
+		r.First, r.RequestID = other.First, other.RequestID
 	}
-	g.held[r.Kind] = r
-	g.tenants[r.Tenant]++
+	if other.Last.After(r.Last) {
+		r.Last = other.Last
+	}
+	r.Times += other.Times
+}
+
+// room reports whether there is a place for one more kind.
+func (e *entries) room(kind Kind) bool {
+	free := maxKinds - (len(e.held) - e.rest)
+	switch {
+	case kind.ofRest():
+		return e.rest < maxKinds // Beside the others, so that their number hides no tenant.
+	case free <= 0 || e.tenants[kind.Tenant] >= min(perTenant, free/share+1):
+		return false
+	}
+	return kind.Outcome == Further || e.users[user{kind.Tenant, kind.User}] < perUser
+}
+
+// ofRest reports whether the kind is Further of a tenant.
+func (k Kind) ofRest() bool { return k == Kind{Tenant: k.Tenant, Outcome: Further} }
+
+func (e *entries) hold(kind Kind, r *Refusal) {
+	own := *r
+	if own.Kind = kind; kind.User != r.User {
+		own.PersonID = 0
+	}
+	if kind.ofRest() {
+		e.rest++
+	}
+	e.held[kind] = &own
+	e.tenants[kind.Tenant]++
+	e.users[user{kind.Tenant, kind.User}]++
+}
+
+// clean answers a text that can be stored: valid, without control characters,
+// and not longer than one may be.
+func clean(text string) string {
+	odd := func(r rune) bool { return r < ' ' || r > '~' }
+	if len(text) <= maxText && !strings.ContainsFunc(text, odd) {
+		return text
+	}
+	text = strings.Map(func(r rune) rune {
+		if unicode.IsControl(r) {
+			return unicode.ReplacementChar
+		}
+		return r
+	}, strings.ToValidUTF8(text[:min(len(text), maxText)], ""))
+	return strings.ToValidUTF8(text[:min(len(text), maxText)], "")
 }
 
 // Run keeps what was gathered, window by window, until ctx ends, and then what
@@ -130,7 +213,7 @@ func (g *Gatherer) Run(ctx context.Context) error {
 func (g *Gatherer) flush(ctx context.Context, timeout time.Duration) {
 	g.mu.Lock()
 	held := g.held
-	g.held, g.tenants = map[Kind]*Refusal{}, map[int64]int{}
+	g.entries = noEntries()
 	g.mu.Unlock()
 	if len(held) == 0 {
 		return
@@ -162,6 +245,5 @@ func (g *Gatherer) lose() {
 	for _, r := range g.held {
 		g.lost.Add(float64(r.Times))
 	}
-	clear(g.held)
-	clear(g.tenants)
+	g.entries = noEntries()
 }

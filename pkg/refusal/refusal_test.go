@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"strings"
 	"sync"
 	"testing"
 	"testing/synctest"
@@ -96,31 +97,80 @@ func TestRefusalsOfOneKindShareAnEntry(t *testing.T) {
 	})
 }
 
+// counted answers how many requests were kept of a user of a tenant.
+func (s *store) counted(tenant int64, user string) (kinds int, times int64) {
+	for _, r := range s.kept {
+		if r.Tenant == tenant && r.User == user {
+			kinds, times = kinds+1, times+r.Times
+		}
+	}
+	return kinds, times
+}
+
+// One user floods with kinds, then many of a tenant do. The others are kept, and
+// the flood is counted.
 func TestNobodyTakesThePlacesOfOthers(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		s := &store{}
 		g, end := run(t, s)
+		const n = 10 * maxKinds
 		flood := ada
-		for i := range 10 * maxKinds {
+		for i := range n {
 			flood.Operation = fmt.Sprint("operation ", i)
-			g.Add(flood, 0, "", time.Now())
+			g.Add(flood, 11, "", time.Now())
 		}
-		other := ada
-		other.Tenant = 8
-		g.Add(other, 0, "", time.Now())
-		nobody := ada
-		nobody.Tenant = 0
-		g.Add(nobody, 0, "", time.Now())
+		eve := ada
+		eve.User = "eve"
+		g.Add(eve, 12, "", time.Now())
+		for i := range n {
+			g.Add(Kind{Tenant: 8, User: fmt.Sprint("user ", i), Outcome: "no"}, 1, "", time.Now())
+		}
+		g.Add(Kind{Outcome: "no"}, 0, "", time.Now()) // Nobody's.
 		end()
-		assert.Len(t, s.kept, perTenant+1)
-		assert.EqualValues(t, 10*maxKinds-perTenant, testutil.ToFloat64(g.lost))
-
-		for i := range 2 * maxKinds {
-			g.Add(Kind{Tenant: int64(i + 1)}, 0, "", time.Now())
-		}
-		assert.Len(t, g.held, maxKinds, "all tenants together")
+		kinds, times := s.counted(7, "ada")
+		assert.Equal(t, perUser+1, kinds)
+		assert.EqualValues(t, n, times)
+		kinds, _ = s.counted(7, "eve")
+		assert.Equal(t, 1, kinds)
+		assert.Contains(t, s.kept, Refusal{Kind: Kind{Tenant: 8, Outcome: Further}, First: time.Now(), Last: time.Now(), Times: n - perTenant})
+		assert.Len(t, s.kept, perUser+1+1+perTenant+1)
+		assert.Zero(t, testutil.ToFloat64(g.lost))
 	})
+}
+
+func TestFloodedTenantsLeaveRoomForOthers(t *testing.T) {
+	t.Parallel()
+	g, err := New((&store{}).keep, slog.New(slog.DiscardHandler), prometheus.NewRegistry())
+	require.NoError(t, err)
+	for i := range 100 * perTenant {
+		g.Add(Kind{Tenant: int64(i%100 + 1), User: fmt.Sprint(i)}, 0, "", time.Now())
+	}
+	other := ada
+	other.Tenant = 1000
+	g.Add(other, 11, "", time.Now())
+	assert.NotNil(t, g.held[other], "%d are held", len(g.held))
+	for i := range 4 * maxKinds {
+		g.Add(Kind{Tenant: int64(i + 1)}, 0, "", time.Now())
+	}
+	assert.LessOrEqual(t, len(g.held), 2*maxKinds, "all tenants together")
+	assert.Positive(t, testutil.ToFloat64(g.lost))
+}
+
+// What cannot be stored would be tried again for ever, with all others of its
+// tenant.
+func TestTextsCanBeStored(t *testing.T) {
+	t.Parallel()
+	g, err := New((&store{}).keep, slog.New(slog.DiscardHandler), prometheus.NewRegistry())
+	require.NoError(t, err)
+	g.Add(Kind{Tenant: 1, User: "a\x00\n\xff", Client: strings.Repeat("\x01", 5000), Operation: "Zoë"}, 0, "r\x00", time.Now())
+	for _, r := range g.held {
+		assert.Equal(t, "a\ufffd\ufffd", r.User)
+		assert.Equal(t, strings.Repeat("\ufffd", maxText/3), r.Client)
+		assert.Equal(t, "Zoë", r.Operation)
+		assert.Equal(t, "r\ufffd", r.RequestID)
+	}
+	assert.Len(t, g.held, 1)
 }
 
 func TestWhatCannotBeKeptIsTriedAgain(t *testing.T) {

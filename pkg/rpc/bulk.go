@@ -2,9 +2,11 @@ package rpc
 
 import (
 	"context"
+	"net/http"
 
 	"google.golang.org/protobuf/proto"
 
+	"github.com/rotaloom/rotaloom/pkg/authn"
 	"github.com/rotaloom/rotaloom/pkg/fault"
 	"github.com/rotaloom/rotaloom/pkg/fault/bulk"
 	commonv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/common/v1"
@@ -20,6 +22,11 @@ func Settled[I, R proto.Message](ctx context.Context, out *bulk.Outcome[I, R]) (
 // SettledAs is Settled for operations that have a code of their own for some
 // items that failed.
 func SettledAs[I, R proto.Message](ctx context.Context, out *bulk.Outcome[I, R], code string) ([]R, *commonv1.ErrorBody, error) {
+	for _, result := range out.Results {
+		if result.Err != nil && result.Err.Status == http.StatusForbidden {
+			authn.RefusedItem(ctx, result.Err.Code)
+		}
+	}
 	failure, err := out.Failure()
 	switch {
 	case err != nil:

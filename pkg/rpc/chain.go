@@ -38,10 +38,10 @@ type Config struct {
 	// Services are those of the Clients that are trusted to call for
 	// themselves, without a user. The edge is none of them.
 	Services []string `name:"rpc-services" help:"Certificate names of the clients that may call without a user."`
-	// Edges are those of the Clients that call operations between services for
-	// themselves. What else they call, they call for the user who asks them: it
-	// needs that user's token and permission.
-	Edges []string `name:"rpc-edges" help:"Certificate names of the edges, which call for users, and operations between services for themselves."`
+	// Edges are those of the Clients that call, of the operations between services,
+	// those that are there for edges. What else they call, they call for the user
+	// who asks them: it needs that user's token and permission.
+	Edges []string `name:"rpc-edges" help:"Certificate names of the edges, which call for users, and for themselves what is there for edges."`
 }
 
 func (c Config) withDefaults() Config {
@@ -117,9 +117,9 @@ type call struct {
 	principal *authn.Principal
 	// outside says that no service of ours made the call.
 	outside bool
-	// hidden becomes true when the caller named somebody whom they may not see; nil
-	// when nobody is told, and for services.
-	hidden *atomic.Bool
+	// watched is what is noted of the call for the audit trail; nil when nobody is
+	// told, and for services.
+	watched *authn.Watched
 	// err is the error before it became a status; it is for the log.
 	err error
 	// took is how long the call took, once it has ended.

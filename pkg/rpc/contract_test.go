@@ -21,6 +21,7 @@ import (
 
 	"github.com/rotaloom/rotaloom/pkg/authn"
 	"github.com/rotaloom/rotaloom/pkg/fault"
+	"github.com/rotaloom/rotaloom/pkg/fault/bulk"
 	"github.com/rotaloom/rotaloom/pkg/obs"
 	"github.com/rotaloom/rotaloom/pkg/policy/policytest"
 	"github.com/rotaloom/rotaloom/pkg/rpc"
@@ -52,6 +53,8 @@ service {
     options { [rotaloom.options.v1.method] { public: true } } }
   method { name: "Inside" input_type: ".rotaloom.rpctest.v1.Ask" output_type: ".rotaloom.rpctest.v1.Ask"
     options { [rotaloom.options.v1.method] { internal: true } } }
+  method { name: "Edge" input_type: ".rotaloom.rpctest.v1.Ask" output_type: ".rotaloom.rpctest.v1.Ask"
+    options { [rotaloom.options.v1.method] { internal: true edge: true } } }
   method { name: "Write" input_type: ".rotaloom.rpctest.v1.Ask" output_type: ".rotaloom.rpctest.v1.Ask"
     options { [rotaloom.options.v1.method] { permission: "test.thing.write" } } }
   method { name: "Forgotten" input_type: ".rotaloom.rpctest.v1.Ask" output_type: ".rotaloom.rpctest.v1.Ask" }
@@ -66,6 +69,7 @@ const (
 	askMethod       = "/" + service + "/Ask"
 	openMethod      = "/" + service + "/Open"
 	insideMethod    = "/" + service + "/Inside"
+	edgeMethod      = "/" + service + "/Edge"
 	writeMethod     = "/" + service + "/Write"
 	forgottenMethod = "/" + service + "/Forgotten"
 	smallMethod     = "/" + service + "/Small"
@@ -101,6 +105,14 @@ func (e *echo) ask(ctx context.Context, req any) (any, error) {
 	case "hidden":
 		authn.Hidden(ctx)
 		return nil, fault.NotFound("WFP-3", "Nobody is there.")
+	case "items": // Two are refused for the same reason, one for another, and one is wrong; the last one is done.
+		out := &bulk.Outcome[*commonv1.Ref, *commonv1.Ref]{}
+		for _, f := range []*fault.Error{fault.Forbidden("WFP-4", "No."), fault.Forbidden("WFP-4", "No."), fault.Forbidden("WFP-5", "No."), fault.Invalid("WFP-6", "No.")} {
+			out.Fail(&commonv1.Ref{}, f)
+		}
+		out.Succeed(&commonv1.Ref{}, &commonv1.Ref{})
+		_, _, err := rpc.Settled(ctx, out)
+		return req, err
 	case "refused to eve":
 		return nil, fault.Invalid("WFP-2", "It is not yours.").WithCause(authn.RefusedTo(&authn.Principal{Tenant: 9, Subject: "eve"}, nil))
 	case "forbidden":
@@ -177,7 +189,7 @@ func (e *echo) metadata() metadata.MD {
 // describe is what generated code would be.
 func (e *echo) describe() *grpc.ServiceDesc {
 	desc := &grpc.ServiceDesc{ServiceName: service, HandlerType: (*any)(nil)}
-	for _, name := range []string{"Ask", "Open", "Inside", "Write", "Forgotten"} {
+	for _, name := range []string{"Ask", "Open", "Inside", "Edge", "Write", "Forgotten"} {
 		desc.Methods = append(desc.Methods, method(name, func() proto.Message { return dynamicpb.NewMessage(e.desc) }, e.ask))
 	}
 	desc.Methods = append(desc.Methods, method("Tell", func() proto.Message { return dynamicpb.NewMessage(e.desc) }, e.tell))

@@ -10,10 +10,10 @@ import (
 )
 
 // peerService answers the name of the trusted service at the other end of the
-// connection, or "" when there is none. An edge is one only where no user can
-// be behind it, in operations between services. Over TLS it refuses clients
-// that are not on the list.
-func (ch *Chain) peerService(ctx context.Context, internal bool) (string, error) {
+// connection, or "" when there is none. An edge is one only in operations that
+// are there for edges, where no user can be behind it. Over TLS it refuses
+// clients that are not on the list.
+func (ch *Chain) peerService(ctx context.Context, forEdges bool) (string, error) {
 	p, ok := peer.FromContext(ctx)
 	if !ok {
 		return "", nil
@@ -22,7 +22,7 @@ func (ch *Chain) peerService(ctx context.Context, internal bool) (string, error)
 	case localAuth:
 		return auth.service, nil
 	case credentials.TLSInfo:
-		return ch.certificateService(auth, internal)
+		return ch.certificateService(auth, forEdges)
 	default:
 		return "", nil
 	}
@@ -30,11 +30,11 @@ func (ch *Chain) peerService(ctx context.Context, internal bool) (string, error)
 
 // certificateService looks for the names of a client certificate, which the
 // handshake has verified, in the lists.
-func (ch *Chain) certificateService(info credentials.TLSInfo, internal bool) (string, error) {
+func (ch *Chain) certificateService(info credentials.TLSInfo, forEdges bool) (string, error) {
 	known := false
 	if chains := info.State.VerifiedChains; len(chains) > 0 {
 		for _, name := range chains[0][0].DNSNames {
-			if ch.services[name] || internal && ch.edges[name] {
+			if ch.services[name] || forEdges && ch.edges[name] {
 				return name, nil
 			}
 			known = known || ch.clients[name] || ch.edges[name]

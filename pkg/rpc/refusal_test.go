@@ -26,6 +26,11 @@ func TestRefusalsOfWhoIsKnownAreTold(t *testing.T) {
 		_, err = f.ask(t, user, f.trusted, askMethod, `mode: "hidden"`) // The same, where one service asks another.
 		require.Error(t, err)
 
+		_, err = f.ask(t, user, f.edge, askMethod, `mode: "items"`) // Items of a request that did something.
+		require.NoError(t, err)
+		_, err = f.ask(t, user, f.trusted, askMethod, `mode: "items"`) // The service that asks says so itself.
+		require.NoError(t, err)
+
 		// Neither what was refused for other reasons, nor what nobody known was
 		// refused, nor what was refused to a service.
 		for _, mode := range []string{"fault", "error", "panic", "away"} {
@@ -42,6 +47,7 @@ func TestRefusalsOfWhoIsKnownAreTold(t *testing.T) {
 		f.mu.Lock()
 		defer f.mu.Unlock()
 		assert.Equal(t, []string{writeMethod + " 7 ada WFP-90012", askMethod + " 7 ada WFP-1", openMethod + " 9 eve WFP-2",
-			askMethod + " 7 ada not_visible", askMethod + " 7 ada not_visible"}, f.refused)
+			askMethod + " 7 ada not_visible", askMethod + " 7 ada not_visible",
+			askMethod + " 7 ada WFP-4", askMethod + " 7 ada WFP-5"}, f.refused)
 	})
 }

@@ -43,6 +43,7 @@ func TestCalls(t *testing.T) {
 		{name: "a public call without a token", method: openMethod, anybody: true},
 		{name: "a public call with one", method: openMethod},
 		{name: "an internal call of a user", method: insideMethod, code: fault.CodeForbidden, status: 403, message: "services only"},
+		{name: "a call for edges of a user", method: edgeMethod, code: fault.CodeForbidden, status: 403, message: "services only"},
 		{name: "an internal call of nobody", method: insideMethod, anybody: true, code: fault.CodeForbidden, status: 403, message: "services only"},
 		{name: "an internal call of a service", method: insideMethod, anybody: true, trusted: true},
 		{name: "an internal call of a service for a user", method: insideMethod, trusted: true},

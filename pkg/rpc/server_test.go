@@ -94,12 +94,14 @@ func TestClientsMustBeOnTheList(t *testing.T) {
 }
 
 // An edge speaks for whoever asks it, so it is a service only where no user can
-// be behind a call.
+// be behind a call, and only for what is there for edges.
 func TestAnEdgeIsAServiceBetweenServicesOnly(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t, "network", rpc.Config{Edges: []string{"edge"}})
-	_, err := f.ask(t, t.Context(), f.edge, insideMethod, "")
+	_, err := f.ask(t, t.Context(), f.edge, edgeMethod, "")
 	require.NoError(t, err)
+	_, err = f.ask(t, t.Context(), f.edge, insideMethod, "")
+	assert.True(t, fault.HasStatus(err, 403), "what only services ask")
 	_, err = f.ask(t, f.user(t.Context()), f.edge, askMethod, "")
 	require.NoError(t, err)
 	_, err = f.ask(t, t.Context(), f.edge, askMethod, "")

@@ -39,11 +39,16 @@ func (ch *Chain) noteRefusal(next handler) handler {
 	return func(ctx context.Context, c *call, req any) (any, error) {
 		resp, err := next(ctx, c, req)
 		switch {
-		case c.hidden != nil && c.hidden.Load():
+		case c.watched != nil && c.watched.Hidden():
 			// The service that looks is the one that knows, whoever called it.
 			ch.refused(ctx, c.policy, c.principal, fault.NotFound(authn.NotVisible, ""))
 		case err != nil && c.outside:
 			ch.tellRefusal(ctx, c)
+		}
+		if c.watched != nil && c.outside {
+			for _, code := range c.watched.Items() {
+				ch.refused(ctx, c.policy, c.principal, fault.Forbidden(code, ""))
+			}
 		}
 		return resp, err
 	}

@@ -20,7 +20,7 @@ func (ch *Chain) authenticate(next handler) handler {
 		if c.broken != nil {
 			return nil, fmt.Errorf("the contract has no usable policy: %w", c.broken)
 		}
-		service, err := ch.peerService(ctx, c.policy.Internal)
+		service, err := ch.peerService(ctx, c.policy.Edge)
 		if err != nil {
 			return nil, err
 		}
@@ -47,7 +47,7 @@ func (ch *Chain) authenticate(next handler) handler {
 			}
 		}
 		if ch.refused != nil && !p.IsService() {
-			ctx, c.hidden = authn.WatchHidden(ctx)
+			ctx, c.watched = authn.Watch(ctx)
 		}
 		ctx = authn.With(ctx, p, token)
 		if p.Tenant > 0 {

@@ -106,24 +106,32 @@ func only(lines []string, part string) (out []string) {
 	return out
 }
 
-// What would be a row for each attempt is told to the chain, which counts it: whose
-// tenant and client it was.
-func TestAttemptsThatLeaveNoRowAreTold(t *testing.T) {
-	t.Parallel()
-	b := newBench(t)
+// telling answers a client of the token service, and what the chain is told of
+// refusals.
+func (b *bench) telling(t *testing.T) (authv1.TokenServiceClient, *[]string) {
+	t.Helper()
 	verifier, err := authn.NewVerifier(tokens, b.service, b.service, b.clock)
 	require.NoError(t, err)
-	var told []string
+	told := &[]string{}
 	chain, err := rpc.NewChain(rpc.Config{}, rpc.Deps{
 		Log: pgtest.Log(t), Metrics: prometheus.NewRegistry(), Verifier: verifier, Clock: b.clock,
 		Refused: func(_ context.Context, method *policy.Method, p *authn.Principal, f *fault.Error) {
-			told = append(told, fmt.Sprint(method.Name[strings.LastIndexByte(method.Name, '/')+1:], " ", p.Tenant, " ", p.Client, " ", f.OAuth))
+			*told = append(*told, fmt.Sprint(method.Name[strings.LastIndexByte(method.Name, '/')+1:], " ", p.Tenant, " ", p.Client, " ", f.OAuth))
 		},
 	})
 	require.NoError(t, err)
 	local := rpc.NewLocal(chain)
 	b.service.Register(local)
-	client := authv1.NewTokenServiceClient(local)
+	return authv1.NewTokenServiceClient(local), told
+}
+
+// What would be a row for each attempt is told to the chain, which counts it: whose
+// tenant and client it was.
+func TestAttemptsThatLeaveNoRowAreTold(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	client, told := b.telling(t)
+	var err error
 	for range 11 {
 		_, err = client.IssueToken(t.Context(), passwordGrant(func(r *authv1.IssueTokenRequest) { r.Password = "a wrong password" }))
 		require.Error(t, err)
@@ -132,5 +140,25 @@ func TestAttemptsThatLeaveNoRowAreTold(t *testing.T) {
 	require.Error(t, err)
 	_, err = client.RevokeToken(t.Context(), &authv1.RevokeTokenRequest{ClientId: clientID, ClientSecret: clientSecret})
 	require.Error(t, err, "no request at all")
-	assert.Equal(t, []string{"IssueToken 1  slow_down", "RevokeToken 1  invalid_client"}, told)
+	assert.Equal(t, []string{"IssueToken 1  slow_down", "RevokeToken 1  invalid_client"}, *told)
+}
+
+// Nobody fills the disk with refused log-ins, from however many addresses they come.
+func TestRowsOfRefusedLogInsAreBounded(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	client, told := b.telling(t)
+	for range 60 {
+		_, err := client.IssueToken(t.Context(), refreshGrant("a wrong refresh token"))
+		assertOAuth(t, err, 400, "invalid_grant")
+	}
+	lines, _ := b.trail(t)
+	assert.Len(t, only(lines, "refresh  client-1 invalid_grant"), 50)
+	require.Len(t, *told, 10)
+	assert.Equal(t, "IssueToken 1 client-1 invalid_grant", (*told)[0])
+	b.clock.Advance(5 * time.Second)
+	_, err := client.IssueToken(t.Context(), refreshGrant("a wrong refresh token"))
+	require.Error(t, err)
+	lines, _ = b.trail(t)
+	assert.Len(t, lines, 51, "after a while there are rows again")
 }

@@ -163,7 +163,7 @@ func ada(change ...func(*commonsv1.Person)) *commonsv1.Person {
 					{Attribute: "name", LocationType: &commonv1.Ref{Qualifier: proto.String("Store")}, Value: "Store 12"},
 				}},
 			}},
-			BaseWageRates:     []*commonsv1.BaseWageRate{{HourlyRate: 21.5, EffectiveDate: "2021-05-03", ExpirationDate: "2024-01-01"}},
+			BaseWageRates:     []*commonsv1.BaseWageRate{{HourlyRate: proto.Float64(21.5), EffectiveDate: "2021-05-03", ExpirationDate: "2024-01-01"}},
 			ScheduleGroupName: "Clerks",
 		},
 		User: &commonsv1.UserInformation{UserAccount: &commonsv1.UserAccount{

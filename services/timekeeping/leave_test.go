@@ -269,10 +269,10 @@ func TestLeaveEditLife(t *testing.T) {
 		return out
 	}
 	all := read("2026-03-03", "2026-03-04", "")
-	require.Len(t, all.GetLeaveEdits(), 2)
+	require.Len(t, all.GetLeaveEdits().GetLeaveEdits(), 2)
 	assert.Equal(t, int64(6*3600), all.GetTotals().GetPaidContinuousEdits())
-	assert.Len(t, read("2026-03-03", "2026-03-03", "BY_LEAVE_CASE_DATES").GetLeaveEdits(), 4)
-	assert.Empty(t, read("2026-06-01", "2026-06-30", "BY_LEAVE_CASE_DATES").GetLeaveEdits())
+	assert.Len(t, read("2026-03-03", "2026-03-03", "BY_LEAVE_CASE_DATES").GetLeaveEdits().GetLeaveEdits(), 4)
+	assert.Empty(t, read("2026-06-01", "2026-06-30", "BY_LEAVE_CASE_DATES").GetLeaveEdits().GetLeaveEdits())
 
 	remove := func(req *timekeepingv1.MultiDeleteLeaveEditsRequest) {
 		req.LeaveCase = refID(c.GetId())
@@ -281,7 +281,7 @@ func TestLeaveEditLife(t *testing.T) {
 	}
 	remove(&timekeepingv1.MultiDeleteLeaveEditsRequest{Dates: []string{"2026-03-03"}})
 	remove(&timekeepingv1.MultiDeleteLeaveEditsRequest{StartDate: "2026-03-05"})
-	left := read("2026-03-01", "2026-03-31", "").GetLeaveEdits()
+	left := read("2026-03-01", "2026-03-31", "").GetLeaveEdits().GetLeaveEdits()
 	require.Len(t, left, 1)
 	assert.Equal(t, made[2].GetId(), left[0].GetId())
 

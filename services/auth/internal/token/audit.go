@@ -36,15 +36,19 @@ func objects(id string) []string {
 	return []string{id}
 }
 
-// refused keeps that a log-in or a refresh was refused. What is no request at all is
-// left to the access log, and what was asked too often is gathered (see gathered):
-// otherwise anybody could fill the disk. Names are kept of users and clients who exist; others may be passwords
-// in the wrong field.
-func (h *Handler) refused(ctx context.Context, req *authv1.IssueTokenRequest, cause error) {
+// refused keeps that a log-in or a refresh was refused, and answers the error that
+// the caller gets. What is no request at all is left to the access log, and what
+// was asked too often is gathered (see gathered), as is what is more than the rows
+// that a tenant may have in a while: otherwise anybody could fill the disk. Names
+// are kept of users and clients who exist; others may be passwords in the wrong
+// field.
+func (h *Handler) refused(ctx context.Context, req *authv1.IssueTokenRequest, cause error) error {
 	f := fault.FromError(cause)
-	if f.OAuth == "" || f.OAuth == "invalid_request" || f.OAuth == "unsupported_grant_type" ||
-		f.Status == http.StatusTooManyRequests || f.Status >= http.StatusInternalServerError {
-		return
+	if f.Status == http.StatusTooManyRequests {
+		return h.gathered(ctx, nil, cause)
+	}
+	if f.OAuth == "" || f.OAuth == "invalid_request" || f.OAuth == "unsupported_grant_type" || f.Status >= http.StatusInternalServerError {
+		return cause
 	}
 	e := audit.Event{At: h.Clock.Now(), Operation: auditLogin, Outcome: f.OAuth}
 	if req.GetGrantType() == grantRefresh {
@@ -58,12 +62,16 @@ func (h *Handler) refused(ctx context.Context, req *authv1.IssueTokenRequest, ca
 			coalesce((SELECT username FROM app_user WHERE tenant_id = $1 AND username_key = lower($3)), '')`,
 			e.Tenant, req.GetClientId(), req.GetUsername()).Scan(&e.Client, &e.User)
 	}
+	if err == nil && !h.rows.take(e.Tenant, e.At) {
+		return f.WithCause(authn.RefusedTo(&authn.Principal{Tenant: e.Tenant, Subject: e.User, Client: e.Client}, f.Unwrap()))
+	}
 	if err == nil {
 		err = e.Write(ctx, h.Pool)
 	}
 	if err != nil {
 		h.Log.ErrorContext(ctx, "a refused log-in could not be written to the audit trail", "error", err)
 	}
+	return cause
 }
 
 // gathered answers the error of a request that was refused without a row of its own,

@@ -9,7 +9,6 @@ import (
 	"fmt"
 	"log/slog"
 	"net"
-	"net/http"
 	"time"
 
 	"github.com/go-jose/go-jose/v4"
@@ -94,6 +93,7 @@ type Handler struct {
 	hosts     hosts
 	refreshes refreshes
 	seen      seen
+	rows      budget
 }
 
 // New makes a Handler.
@@ -116,10 +116,7 @@ func (h *Handler) IssueToken(ctx context.Context, req *authv1.IssueTokenRequest)
 		err = fault.Unavailable("What the log-in goes by is being changed. Try again.", time.Second).WithCause(err).WithOAuth("temporarily_unavailable")
 	}
 	if err != nil {
-		h.refused(ctx, req, err)
-	}
-	if fault.HasStatus(err, http.StatusTooManyRequests) {
-		err = h.gathered(ctx, nil, err)
+		err = h.refused(ctx, req, err)
 	}
 	return answer, err
 }

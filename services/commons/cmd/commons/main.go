@@ -1,8 +1,11 @@
-// Command commons is the commons service as a program of its own.
+// Command commons is the commons service as a program of its own. Refill is for
+// operators.
 package main
 
 import (
 	"context"
+	"io"
+	"log/slog"
 
 	"github.com/rotaloom/rotaloom/pkg/boot"
 	"github.com/rotaloom/rotaloom/pkg/clock"
@@ -14,10 +17,26 @@ type settings struct {
 	serve.Settings
 	serve.Tokens
 	commons.Config `envprefix:"ROTALOOM_"`
+
+	Serve  struct{} `cmd:"" default:"1" help:"Serve. This is what happens without a command."`
+	Refill refill   `cmd:"" help:"Fill what is kept here of other services again, beside the programs that serve."`
+}
+
+// refill is the command of that name.
+type refill struct {
+	Command commons.RefillCommand `embed:""`
+
+	settings *settings `kong:"-"`
+}
+
+// Do does what the command says.
+func (r *refill) Do(ctx context.Context, log *slog.Logger, out io.Writer) error {
+	return r.Command.Do(ctx, r.settings.Database, log, out)
 }
 
 func main() {
 	s := &settings{}
+	s.Refill.settings = s
 	boot.Main("commons", "The commons service of Rotaloom.", s, s.start)
 }
 

@@ -7,6 +7,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
+	"github.com/rotaloom/rotaloom/pkg/authn"
 	"github.com/rotaloom/rotaloom/pkg/civil"
 	"github.com/rotaloom/rotaloom/pkg/fault"
 	"github.com/rotaloom/rotaloom/pkg/rows"
@@ -203,6 +204,7 @@ func (h *Handler) listed(ctx context.Context, refs []*commonv1.Ref, visible rows
 	}
 	for i, id := range there {
 		if !visible.Has(id) {
+			authn.Hidden(ctx)
 			return nil, unknown(refs[i])
 		}
 	}

@@ -33,6 +33,17 @@ func newPool(t *testing.T) *pgxpool.Pool {
 
 func TestQueriesComparedWithAModel(t *testing.T) {
 	t.Parallel()
+	compareWithModel(t, 12, func(t *rapid.T, m *model) *commonsv1.HyperfindConstraints {
+		return drawConstraints(t, m, 3)
+	}, rapid.IntRange(1, modelDays))
+}
+
+// compareWithModel asks queries of models and of the database, on as many days as
+// are drawn.
+func compareWithModel(
+	t *testing.T, queries int, draw func(*rapid.T, *model) *commonsv1.HyperfindConstraints, length *rapid.Generator[int],
+) {
+	t.Helper()
 	pool := newPool(t)
 	finder := NewFinder(Config{}, pool)
 	tenantID := int64(0)
@@ -41,10 +52,10 @@ func TestQueriesComparedWithAModel(t *testing.T) {
 		ctx := tenant.With(context.Background(), tenantID)
 		m := drawModel(t)
 		require.NoError(t, m.store(ctx, pool, tenantID))
-		for range 12 {
+		for range queries {
 			from := rapid.IntRange(0, modelDays-1).Draw(t, "from")
-			to := rapid.IntRange(from, modelDays-1).Draw(t, "to")
-			constraints := drawConstraints(t, m, 3)
+			to := min(from+length.Draw(t, "length"), modelDays) - 1
+			constraints := draw(t, m)
 			root, err := read(constraints)
 			require.NoError(t, err)
 			got := []int64{}
@@ -57,19 +68,20 @@ func TestQueriesComparedWithAModel(t *testing.T) {
 }
 
 func drawConstraints(t *rapid.T, m *model, depth int) *commonsv1.HyperfindConstraints {
+	anyKey := slices.DeleteFunc(keys(), func(k key) bool { return k.name == "USER_ACCOUNT_STATUS" })
 	out := &commonsv1.HyperfindConstraints{Comparator: rapid.SampledFrom([]string{"", "AND", "OR", "NOT"}).Draw(t, "comparator")}
 	for range rapid.IntRange(1, 3).Draw(t, "filters") {
 		if depth > 1 && rapid.IntRange(0, 2).Draw(t, "nested") == 0 {
 			out.Filters = append(out.Filters, &commonsv1.HyperfindFilter{Constraints: drawConstraints(t, m, depth-1)})
 			continue
 		}
-		out.Filters = append(out.Filters, drawFilter(t, m))
+		out.Filters = append(out.Filters, drawFilter(t, m, anyKey))
 	}
 	return out
 }
 
-func drawFilter(t *rapid.T, m *model) *commonsv1.HyperfindFilter {
-	k := rapid.SampledFrom(slices.DeleteFunc(keys(), func(k key) bool { return k.name == "USER_ACCOUNT_STATUS" })).Draw(t, "key")
+func drawFilter(t *rapid.T, m *model, among []key) *commonsv1.HyperfindFilter {
+	k := rapid.SampledFrom(among).Draw(t, "key")
 	f := &commonsv1.HyperfindFilter{Key: k.name}
 	var names []string
 	for name, op := range operators() {

@@ -125,7 +125,7 @@ func (k *condition) take(path string, f *commonsv1.HyperfindFilter, single bool)
 		return invalid(path+".includeDescendants", "is for %s and %s only", keyLocation, keyScheduledLocation)
 	case k.kind != reference && len(f.GetRefs()) > 0:
 		return invalid(path+".refs", "is for references only; give values")
-	case k.kind == reference && len(f.GetValues()) > 0:
+	case k.kind == reference && k.operator != isNotNull && len(f.GetValues()) > 0:
 		return invalid(path+".values", "must not be given; give refs")
 	}
 	given := len(f.GetValues()) + len(f.GetRefs())
@@ -139,7 +139,7 @@ func (k *condition) take(path string, f *commonsv1.HyperfindFilter, single bool)
 		most = 1
 	}
 	if given < least || given > most {
-		return invalid(path, "needs %s", howMany(least, most))
+		return invalid(path, "needs %s", howMany(least, most, k.kind == reference))
 	}
 	if err := k.takeRefs(path, f); err != nil {
 		return err
@@ -147,14 +147,21 @@ func (k *condition) take(path string, f *commonsv1.HyperfindFilter, single bool)
 	return k.takeValues(path, f.GetValues())
 }
 
-func howMany(least, most int) string {
+// howMany says how many values, or references, a filter takes.
+func howMany(least, most int, refs bool) string {
+	one, many := "value", "values"
+	if refs {
+		one, many = "element of refs", "elements of refs"
+	}
 	switch {
 	case most == 0:
-		return "no values"
+		return "no " + many
+	case most == 1:
+		return "exactly 1 " + one
 	case least == most:
-		return fmt.Sprintf("exactly %d values", least)
+		return fmt.Sprintf("exactly %d %s", least, many)
 	}
-	return fmt.Sprintf("%d to %d values", least, most)
+	return fmt.Sprintf("%d to %d %s", least, most, many)
 }
 
 func (k *condition) takeRefs(path string, f *commonsv1.HyperfindFilter) error {

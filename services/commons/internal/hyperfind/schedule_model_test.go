@@ -1,19 +1,34 @@
 package hyperfind
 
 import (
+	"slices"
 	"strconv"
 	"strings"
+	"testing"
 
 	"github.com/jackc/pgx/v5"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
 
 	"github.com/rotaloom/rotaloom/pkg/civil"
+	"github.com/rotaloom/rotaloom/pkg/tenant"
 	commonsv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/commons/v1"
 )
 
 // The schedules of the model: every day is looked at by itself.
 
 const hour = 3600
+
+// Conditions on the schedule alone, mostly on a few days, so that a single shift
+// decides.
+func TestScheduleConditionsComparedWithAModel(t *testing.T) {
+	t.Parallel()
+	asked := slices.DeleteFunc(keys(), func(k key) bool { return !strings.HasPrefix(k.name, keyScheduled) })
+	compareWithModel(t, 20, func(t *rapid.T, m *model) *commonsv1.HyperfindConstraints {
+		return &commonsv1.HyperfindConstraints{Filters: []*commonsv1.HyperfindFilter{drawFilter(t, m, asked)}}
+	}, rapid.OneOf(rapid.IntRange(1, 3), rapid.IntRange(1, modelDays)))
+}
 
 type modelSegment struct {
 	// place is a path, "" for the primary job, or \x01 with an id.
@@ -35,6 +50,38 @@ type modelSchedule struct {
 	// leave is whole days, and stretches with a first day, start and end.
 	whole []int
 	timed [][3]int
+}
+
+// Leave that begins before the day that is asked for, or after it, takes a shift of
+// that day all the same. It is too seldom drawn that nothing else decides.
+func TestLeaveAroundTheDay(t *testing.T) {
+	t.Parallel()
+	pool := newPool(t)
+	const day = 10
+	for i, example := range []struct {
+		shift modelSegment
+		leave [3]int
+	}{
+		{modelSegment{"", 6 * hour, 14 * hour}, [3]int{day - 1, 12 * hour, 40 * hour}},
+		{modelSegment{"", 25 * hour, 30 * hour}, [3]int{day + 1, hour, 6 * hour}},
+		{modelSegment{"", 6 * hour, 14 * hour}, [3]int{day - 1, 12 * hour, 37 * hour}},
+		{modelSegment{"", 25 * hour, 30 * hour}, [3]int{day + 1, 2 * hour, 6 * hour}},
+	} {
+		tenantID := int64(i + 1)
+		ctx := tenant.With(t.Context(), tenantID)
+		m := &model{patterns: []modelPattern{{{{example.shift}}}}, persons: []modelPerson{{id: 1, number: "1", schedule: modelSchedule{
+			spans: []modelSpan{{from: 0, to: modelDays}}, timed: [][3]int{example.leave},
+		}}}}
+		require.NoError(t, m.store(ctx, pool, tenantID))
+		asked := &commonsv1.HyperfindConstraints{Filters: []*commonsv1.HyperfindFilter{{Key: keyScheduled, Operator: "IS_NOT_NULL"}}}
+		root, err := read(asked)
+		require.NoError(t, err)
+		got := []int64{}
+		require.NoError(t, NewFinder(Config{}, pool).run(ctx, tenantID, root, civil.Through(first+day, first+day), nil,
+			func(id int64, _, _ []byte) { got = append(got, id) }))
+		assert.Equal(t, m.finds(asked, day, day), got, example)
+		assert.Len(t, got, i/2, "the first two are taken, the others not")
+	}
 }
 
 func drawShift(t *rapid.T, paths []string) []modelSegment {
@@ -77,22 +124,42 @@ func drawSchedule(t *rapid.T, patterns []modelPattern, paths []string) modelSche
 			from = to + rapid.IntRange(0, 5).Draw(t, "pause")
 		}
 	}
-	for range rapid.SampledFrom([]int{0, 3, 12}).Draw(t, "hidden") {
+	generated := s.generated(patterns)
+	for range rapid.SampledFrom([]int{0, 1, 3, 12}).Draw(t, "hidden") {
+		if len(generated) > 0 && rapid.Bool().Draw(t, "hides") {
+			s.hidden = append(s.hidden, rapid.SampledFrom(generated).Draw(t, "hides what"))
+			continue
+		}
 		s.hidden = append(s.hidden, [3]int{day("hidden day"), rapid.IntRange(0, 1).Draw(t, "lane"), rapid.IntRange(0, 1).Draw(t, "ordinal")})
 	}
 	for range rapid.SampledFrom([]int{0, 0, 2}).Draw(t, "entered") {
 		on := day("entered day")
 		s.entered[on] = append(s.entered[on], drawShift(t, paths))
 	}
-	for range rapid.SampledFrom([]int{0, 0, 4, 30}).Draw(t, "leave") {
+	for range rapid.SampledFrom([]int{0, 1, 1, 4, 30}).Draw(t, "leave") {
 		if rapid.Bool().Draw(t, "whole") {
 			s.whole = append(s.whole, day("leave day"))
 			continue
 		}
 		start := rapid.IntRange(0, 12).Draw(t, "leave start")
-		s.timed = append(s.timed, [3]int{day("leave day"), start * hour, (start + rapid.IntRange(1, 60).Draw(t, "leave hours")) * hour})
+		hours := rapid.SampledFrom([]int{2, 8, 24, 48, 72}).Draw(t, "leave hours")
+		s.timed = append(s.timed, [3]int{day("leave day"), start * hour, (start + hours) * hour})
 	}
 	return s
+}
+
+// generated answers the days, lanes and ordinals of the shifts that spans generate.
+func (s *modelSchedule) generated(patterns []modelPattern) [][3]int {
+	var out [][3]int
+	for _, span := range s.spans {
+		pattern := patterns[span.pattern]
+		for day := max(span.from, 0); day < min(span.to, modelDays); day++ {
+			for ordinal := range pattern[(span.position+day-span.from)%len(pattern)] {
+				out = append(out, [3]int{day, span.lane, ordinal})
+			}
+		}
+	}
+	return out
 }
 
 // on answers the segments of the shifts of a day that leave has not taken.

@@ -26,15 +26,28 @@ func (r *rules) change(old *stored, in *commonsv1.Person, wages []*wageRule, tod
 	if err := settle(sent, today); err != nil {
 		return nil, err
 	}
+	if err := sent.keepWages(old.record); err != nil {
+		return nil, err
+	}
 	asked, err := takeTerms(sent.person, today)
 	if err != nil {
 		return nil, err
 	}
 	account := takeAccount(sent.person)
 	d := &draft{record: old.clone(), asked: asked}
+	hired := sent.details().GetHireDate() != ""
+	licensed := timekeepingLicense(sent.person) != ""
 	d.apply(sent)
 	if err := checkRequiredOnce(d.person); err != nil {
 		return nil, err
+	}
+	if hired {
+		d.beginActive()
+	}
+	if licensed {
+		if err := checkLicense(d.record); err != nil {
+			return nil, err
+		}
 	}
 	d.account = d.changedAccount(old, account)
 	return d, r.complete(d)

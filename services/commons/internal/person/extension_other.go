@@ -59,7 +59,7 @@ func payRuleEntry(p *payRule) *commonsv1.ExtensionPayRule {
 }
 
 func baseWage(w *commonsv1.BaseWageRate) *commonsv1.ExtensionBaseWage {
-	return &commonsv1.ExtensionBaseWage{HourlyRate: &w.HourlyRate, EffectiveDate: w.GetEffectiveDate(), ExpirationDate: w.GetExpirationDate()}
+	return &commonsv1.ExtensionBaseWage{HourlyRate: w.HourlyRate, EffectiveDate: w.GetEffectiveDate(), ExpirationDate: w.GetExpirationDate()}
 }
 
 func accessEntry(a *commonsv1.PersonAccessAssignment) *commonsv1.ExtensionAccessAssignment {

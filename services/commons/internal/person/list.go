@@ -35,7 +35,7 @@ type column struct{ name, kind, property string }
 // date is included, its expiration excluded; both are nil in undated lists.
 type element struct {
 	effective, expiration *string
-	// values are in the order of the columns: *string, *float64, **float64,
+	// values are in the order of the columns: *string, **float64,
 	// **bool, day or criteria.
 	values []any
 }
@@ -82,7 +82,7 @@ func jobLists() []list {
 				}}
 			}),
 		listOf("jobAssignment.baseWageRates", "base_wage_rate", 0,
-			[]column{{"hourly_rate", "float8", "hourlyRate"}},
+			[]column{{"hourly_rate", "double precision", "hourlyRate"}},
 			func(r *record) *[]*commonsv1.BaseWageRate { return &job(r).BaseWageRates },
 			func(w *commonsv1.BaseWageRate) element {
 				return element{&w.EffectiveDate, &w.ExpirationDate, []any{&w.HourlyRate}}

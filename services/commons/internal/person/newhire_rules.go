@@ -179,7 +179,7 @@ func jobOf(in *commonsv1.NewHire) *commonsv1.JobAssignment {
 		out.PrimaryLaborAccounts = []*commonsv1.PrimaryLaborAccount{{OrganizationPath: strings.Join(path, "/")}}
 	}
 	if in.PayRate != nil && !strings.HasPrefix(strings.ToUpper(in.GetHourlyOrSalaried()), "S") {
-		out.BaseWageRates = []*commonsv1.BaseWageRate{{HourlyRate: in.GetPayRate()}}
+		out.BaseWageRates = []*commonsv1.BaseWageRate{{HourlyRate: in.PayRate}}
 	}
 	return out
 }

@@ -26,6 +26,9 @@ func checkParts(p *commonsv1.Person) error {
 			return err
 		}
 	}
+	if err := checkHours(info); err != nil {
+		return err
+	}
 	for i, g := range p.GetGdapAssignments() {
 		if err := oneOf(fmt.Sprintf("gdapAssignments[%d].role", i), g.GetRole(), accessRoles); err != nil {
 			return err

@@ -1,6 +1,8 @@
 package person
 
 import (
+	"fmt"
+
 	"github.com/rotaloom/rotaloom/pkg/civil"
 	commonsv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/commons/v1"
 )
@@ -36,7 +38,7 @@ func (r *record) spread() {
 		}
 		if rates := &r.person.JobAssignment.BaseWageRates; job.BaseWageHourly != nil && len(*rates) == 0 {
 			*rates = append(*rates, &commonsv1.BaseWageRate{
-				HourlyRate: job.GetBaseWageHourly(), EffectiveDate: job.GetBaseWageEffectiveDate(),
+				HourlyRate: job.BaseWageHourly, EffectiveDate: job.GetBaseWageEffectiveDate(),
 			})
 		}
 	}
@@ -86,6 +88,30 @@ func (r *record) hideKnown(old *record) {
 	}
 }
 
+// keepWages takes away the wages without a rate: their days keep the rates of an
+// older record. Days that have none need one.
+func (r *record) keepWages(old *record) error {
+	job := r.person.GetJobAssignment()
+	if job == nil {
+		return nil
+	}
+	var known []civil.Range
+	for _, rate := range old.person.GetJobAssignment().GetBaseWageRates() {
+		known = append(known, rangeOf(datesOf(rate)))
+	}
+	var kept []*commonsv1.BaseWageRate
+	for i, rate := range job.BaseWageRates {
+		switch days := []civil.Range{rangeOf(datesOf(rate))}; {
+		case rate.HourlyRate != nil:
+			kept = append(kept, rate)
+		case len(civil.AppendDifference(nil, days, civil.Normalise(known))) > 0:
+			return missing([]property{{path: fmt.Sprintf("jobAssignment.baseWageRates[%d].hourlyRate", i)}})
+		}
+	}
+	job.BaseWageRates = kept
+	return nil
+}
+
 // keepAddresses fills in the address of e-mail addresses of which only the
 // notification was sent: without a flag, no address takes the one that is there
 // away.
@@ -108,7 +134,7 @@ func (r *record) showCurrent(day civil.Date) {
 			job.PayRuleName, job.PayRuleEffectiveDate = rule.name, rule.effective
 		}
 		if rate := current(r.person.JobAssignment.BaseWageRates, day, datesOf[*commonsv1.BaseWageRate]); rate != nil {
-			job.BaseWageHourly, job.BaseWageEffectiveDate = &rate.HourlyRate, rate.EffectiveDate
+			job.BaseWageHourly, job.BaseWageEffectiveDate = rate.HourlyRate, rate.EffectiveDate
 		}
 	}
 	if access := r.person.GetPersonInformation().GetAccessAssignment(); access != nil {

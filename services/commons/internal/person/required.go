@@ -27,6 +27,15 @@ func checkRequired(p *commonsv1.Person) error {
 	return checkRequiredParts(p)
 }
 
+// checkWages refuses the wages of a new person that have no rate.
+func checkWages(p *commonsv1.Person) error {
+	var wages []property
+	for i, w := range p.GetJobAssignment().GetBaseWageRates() {
+		wages = append(wages, property{fmt.Sprintf("jobAssignment.baseWageRates[%d].hourlyRate", i), w.HourlyRate != nil})
+	}
+	return missing(wages)
+}
+
 // checkRequiredOnce looks at what a person has once, and keeps when only other
 // properties are changed.
 func checkRequiredOnce(p *commonsv1.Person) error {

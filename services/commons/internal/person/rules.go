@@ -48,6 +48,11 @@ const (
 	CodeNoIdentity = "WCO-101262"
 	// CodeBadge (400): somebody else carries the badge on some of the days.
 	CodeBadge = "WCO-101502"
+	// CodeHours (400): hours or percentages out of range. The specification has
+	// one code for this and for badges.
+	CodeHours = CodeBadge
+	// CodeNoPayRule (400): a timekeeping licence without a pay rule.
+	CodeNoPayRule = "WCO-101512"
 	// CodeChanged (409): others change the same persons all the time.
 	CodeChanged = "WCO-101513"
 	// CodeNoApprover (400): the approvers do not begin with level 1.
@@ -110,6 +115,9 @@ func (r *rules) prepare(in *commonsv1.Person) (*draft, error) {
 	if err := checkSent(d.record); err != nil {
 		return nil, err
 	}
+	if err := checkWages(d.person); err != nil {
+		return nil, err
+	}
 	first := civil.Beginning
 	if hired, err := civil.ParseDate(d.details().GetHireDate()); err == nil {
 		first = hired.Clamp()
@@ -125,6 +133,10 @@ func (r *rules) prepare(in *commonsv1.Person) (*draft, error) {
 	d.asked = slices.DeleteFunc(asked, func(a askedTerm) bool { return a.name == "" })
 	for _, l := range lists() {
 		l.put(d.record, l.kept(join(l.entries(d.record))))
+	}
+	d.beginActive()
+	if err := checkLicense(d.record); err != nil {
+		return nil, err
 	}
 	d.account = takeAccount(d.person)
 	return d, r.complete(d)

@@ -56,14 +56,16 @@ func TestPrepareRefuses(t *testing.T) {
 		"control character": {func(p *commonsv1.Person) { p.PersonInformation.Person.LastName = "a\x00b" }, CodeBadValue, "lastName"},
 		"bad hire date":     {func(p *commonsv1.Person) { p.PersonInformation.Person.HireDate = "3.5.2021" }, fault.CodeDate, "hireDate"},
 		"end before start": {func(p *commonsv1.Person) {
-			p.JobAssignment.BaseWageRates = []*commonsv1.BaseWageRate{{EffectiveDate: "2022-01-02", ExpirationDate: "2022-01-02"}}
+			p.JobAssignment.BaseWageRates = []*commonsv1.BaseWageRate{{HourlyRate: proto.Float64(1), EffectiveDate: "2022-01-02", ExpirationDate: "2022-01-02"}}
 		}, CodeDates, "baseWageRates[0]"},
 		"two at a time": {func(p *commonsv1.Person) {
 			p.JobAssignment.BaseWageRates = []*commonsv1.BaseWageRate{
-				{EffectiveDate: "2022-01-02", ExpirationDate: "2023-01-02"}, {EffectiveDate: "2022-12-31"}}
+				{HourlyRate: proto.Float64(1), EffectiveDate: "2022-01-02", ExpirationDate: "2023-01-02"},
+				{HourlyRate: proto.Float64(1), EffectiveDate: "2022-12-31"},
+			}
 		}, CodeDates, "overlap"},
 		"negative wage": {func(p *commonsv1.Person) {
-			p.JobAssignment.BaseWageRates = []*commonsv1.BaseWageRate{{HourlyRate: -1}}
+			p.JobAssignment.BaseWageRates = []*commonsv1.BaseWageRate{{HourlyRate: proto.Float64(-1)}}
 		}, CodeBadValue, "hourlyRate"},
 		"endless list": {func(p *commonsv1.Person) {
 			p.JobAssignment.BaseWageRates = make([]*commonsv1.BaseWageRate, maxList+1)

@@ -27,6 +27,17 @@ func stateOf(r *record, id int64, zone string, version int64) *commonsv1.PersonS
 	}
 }
 
+// beginActive makes a person of whom only the day of hire is known an active
+// employee from that day on (docs/decisions, 58).
+func (r *record) beginActive() {
+	info := r.person.GetPersonInformation()
+	if hired := info.GetPerson().GetHireDate(); hired != "" && len(info.GetEmploymentStatusList()) == 0 {
+		info.EmploymentStatusList = []*commonsv1.EmploymentStatus{{
+			EmploymentStatusName: active, EffectiveDate: hired, ExpirationDate: civil.Forever.String(),
+		}}
+	}
+}
+
 // terminated answers the days on which the employment is terminated.
 func (r *record) terminated() []civil.Range {
 	var out []civil.Range

@@ -2,6 +2,7 @@ package person
 
 import (
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -46,6 +47,36 @@ func TestWhatAskingForTermsComesTo(t *testing.T) {
 			}
 			assert.Equal(t, c.want, got)
 		})
+	}
+}
+
+// What an answer shows can come back from who may not put persons on terms. All
+// else needs the permission.
+func TestTermsThatComeBackAskForNothing(t *testing.T) {
+	t.Parallel()
+	from, until := civil.FromTime(time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)), civil.FromTime(time.Date(2026, 3, 1, 0, 0, 0, 0, time.UTC))
+	have := []termDays{{7, "A", civil.Range{From: from, To: until}}, {8, "B", civil.Range{From: until, To: civil.Forever}}}
+	r := record{person: &commonsv1.Person{}, terms: have}
+	r.showTerms()
+	shown := r.person.GetJobAssignment().GetEmploymentTermAssignments()
+	first := shown[:1]
+	for name, c := range map[string]struct {
+		sent []*commonsv1.TermAssignment
+		want bool
+	}{
+		"what is shown":      {shown, true},
+		"a part of it":       {first, true},
+		"for longer":         {[]*commonsv1.TermAssignment{{Name: "A", StartDate: "2026-01-01", EndDate: "2026-03-02"}}, false},
+		"another":            {[]*commonsv1.TermAssignment{{Name: "B", StartDate: "2026-01-01", EndDate: "2026-03-01"}}, false},
+		"one they never had": {[]*commonsv1.TermAssignment{{Name: "C", StartDate: "2026-01-01", EndDate: "2026-03-01"}}, false},
+		"off":                {[]*commonsv1.TermAssignment{{StartDate: "2026-01-01", EndDate: "2026-02-01"}}, false},
+		"taken back":         {[]*commonsv1.TermAssignment{{OriginalStartDate: "2026-01-01"}}, false},
+		"moved":              {[]*commonsv1.TermAssignment{{Name: "A", OriginalStartDate: "2026-01-01", StartDate: "2026-02-01", EndDate: "2026-03-01"}}, false},
+	} {
+		sent := &commonsv1.Person{JobAssignment: &commonsv1.JobAssignment{EmploymentTermAssignments: c.sent}}
+		asked, err := takeTerms(sent, until)
+		require.NoError(t, err)
+		assert.Equal(t, c.want, nothingAsked(have, asked), name)
 	}
 }
 

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -32,6 +33,10 @@ func (h *Handler) refuseUnknownTerms(ctx context.Context, items []*item) error {
 	var names []string
 	for _, it := range good(items) {
 		if len(it.asked) > 0 && !mayAssign(ctx) {
+			if nothingAsked(it.terms, it.asked) {
+				it.asked = nil // What an answer showed has come back.
+				continue
+			}
 			it.err = notAuthorised("You may not put persons on employment terms: that needs the permission " + termPermission + ".")
 			continue
 		}
@@ -58,6 +63,20 @@ func (h *Handler) refuseUnknownTerms(ctx context.Context, items []*item) error {
 		it.terms = ask(it.terms, it.asked)
 	}
 	return nil
+}
+
+// nothingAsked reports whether what is asked for is what the person has. Terms that
+// they do not have are not looked up, so that nobody finds out which there are.
+func nothingAsked(have []termDays, asked []askedTerm) bool {
+	same := slices.Clone(asked)
+	for i := range same {
+		at := slices.IndexFunc(have, func(t termDays) bool { return strings.EqualFold(t.name, same[i].name) })
+		if at < 0 {
+			return false
+		}
+		same[i].id, same[i].name = have[at].id, have[at].name
+	}
+	return slices.Equal(joinTerms(slices.Clone(have)), ask(have, same))
 }
 
 func mayAssign(ctx context.Context) bool {

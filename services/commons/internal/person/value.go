@@ -53,8 +53,6 @@ func copyValues(to, from element) {
 		switch v := value.(type) {
 		case *string:
 			*to.values[i].(*string) = *v
-		case *float64:
-			*to.values[i].(*float64) = *v
 		case **float64:
 			*to.values[i].(**float64) = *v
 		case **bool:
@@ -74,8 +72,6 @@ func (e element) fingerprint(n int) string {
 		switch v := value.(type) {
 		case *string:
 			fmt.Fprintf(&b, "%q ", *v)
-		case *float64:
-			fmt.Fprintf(&b, "%g ", *v)
 		case **float64:
 			if *v != nil {
 				fmt.Fprintf(&b, "%g", **v)
@@ -98,21 +94,18 @@ func (e element) fingerprint(n int) string {
 
 // columnValues collects the values of one column.
 type columnValues struct {
-	kind    string
-	texts   []string
-	numbers []float64
-	maybes  []*float64
-	flags   []*bool
-	days    []*time.Time
-	blobs   [][]byte
+	kind   string
+	texts  []string
+	maybes []*float64
+	flags  []*bool
+	days   []*time.Time
+	blobs  [][]byte
 }
 
 func (c *columnValues) add(value any) error {
 	switch v := value.(type) {
 	case *string:
 		c.texts = append(c.texts, *v)
-	case *float64:
-		c.numbers = append(c.numbers, *v)
 	case **float64:
 		c.maybes = append(c.maybes, *v)
 	case **bool:
@@ -131,8 +124,6 @@ func (c *columnValues) add(value any) error {
 
 func (c *columnValues) slice() any {
 	switch c.kind {
-	case "float8":
-		return c.numbers
 	case "double precision":
 		return c.maybes
 	case "bool":

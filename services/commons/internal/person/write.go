@@ -9,6 +9,7 @@ import (
 	"github.com/jackc/pgx/v5"
 	"google.golang.org/protobuf/proto"
 
+	"github.com/rotaloom/rotaloom/pkg/authn"
 	"github.com/rotaloom/rotaloom/pkg/civil"
 	"github.com/rotaloom/rotaloom/pkg/fault"
 	"github.com/rotaloom/rotaloom/pkg/outbox"
@@ -148,9 +149,11 @@ func (h *Handler) known(ctx context.Context, tenantID int64, keys []key) (map[ke
 	}
 	var ids []int64
 	for _, id := range found {
-		if visible.Has(id) {
-			ids = append(ids, id)
+		if !visible.Has(id) {
+			authn.Hidden(ctx)
+			continue
 		}
+		ids = append(ids, id)
 	}
 	slices.Sort(ids)
 	persons, err := load(ctx, h.pool, tenantID, slices.Compact(ids))

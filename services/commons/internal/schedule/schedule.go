@@ -67,14 +67,15 @@ func consumer[E proto.Message](
 	}
 }
 
-// later lets messages grow as old as wait before they are handled.
+// later lets messages grow as old as wait before they are handled. It never waits
+// longer, whatever the broker's clock says, and not at all for those that piled up.
 func later(wait time.Duration, handle func(context.Context, []bus.Message) error) func(context.Context, []bus.Message) error {
 	return func(ctx context.Context, messages []bus.Message) error {
 		if len(messages) > 0 {
 			select {
 			case <-ctx.Done():
 				return ctx.Err()
-			case <-time.After(time.Until(messages[0].Published.Add(wait))):
+			case <-time.After(min(wait, time.Until(messages[0].Published.Add(wait)))):
 			}
 		}
 		return handle(ctx, messages)

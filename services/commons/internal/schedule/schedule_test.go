@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"slices"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
@@ -15,6 +17,7 @@ import (
 
 	"github.com/rotaloom/rotaloom/pkg/bus"
 	"github.com/rotaloom/rotaloom/pkg/civil"
+	"github.com/rotaloom/rotaloom/pkg/pg"
 	"github.com/rotaloom/rotaloom/pkg/serve"
 	"github.com/rotaloom/rotaloom/pkg/tenant"
 	"github.com/rotaloom/rotaloom/pkg/testkit/pgtest"
@@ -95,8 +98,18 @@ func TestEventsInAnyOrder(t *testing.T) {
 				w.events = append(w.events, e)
 			}
 		}
+		// Those of one kind come in batches.
+		batches := map[string][]proto.Message{}
 		for _, e := range rapid.Permutation(w.events).Draw(t, "order") {
-			deliver(ctx, t, pool, e)
+			kind := string(e.ProtoReflect().Descriptor().Name())
+			batches[kind] = append(batches[kind], e)
+			if rapid.Bool().Draw(t, "deliver") {
+				deliver(ctx, t, pool, batches[kind]...)
+				delete(batches, kind)
+			}
+		}
+		for _, rest := range batches {
+			deliver(ctx, t, pool, rest...)
 		}
 		assert.Equal(t, w.want(), dump(ctx, t, pool))
 	})
@@ -176,6 +189,13 @@ func (w *world) tellAll(person int64) {
 		}
 	}
 	w.tellShifts([]int64{person}, shifts...)
+	// What is too large is divided, and the last part says that it is all.
+	last := w.events[len(w.events)-1].(*schedulingv1.ShiftsEntered)
+	if n := len(last.Shifts) / 2; n > 0 {
+		part := &schedulingv1.ShiftsEntered{Revision: last.Revision, Places: last.Places, Shifts: last.Shifts[:n]}
+		last.Shifts = last.Shifts[n:]
+		w.events = append(w.events, part)
+	}
 }
 
 func (w *world) want() []string {
@@ -202,6 +222,65 @@ func (w *world) want() []string {
 	}
 	slices.Sort(out)
 	return out
+}
+
+// Two replicas that store an old state of a shift, and learn that it is gone,
+// wait for each other, in either order.
+func TestOldShiftsBesideCompleteOnes(t *testing.T) {
+	t.Parallel()
+	pool := newPool(t)
+	old := &schedulingv1.ShiftsEntered{Revision: 5, Places: []string{""}, Shifts: []*schedulingv1.EnteredShift{
+		{Id: 1, EmployeeId: 7, Segments: []*schedulingv1.PlacedSegment{{EndSecond: 5}}},
+	}}
+	all := &schedulingv1.ShiftsEntered{Revision: 12, CompleteEmployeeIds: []int64{7}}
+	for i, order := range [][2]*schedulingv1.ShiftsEntered{{old, all}, {all, old}} {
+		tenantID := int64(i + 1)
+		ctx := tenant.With(t.Context(), tenantID)
+		apply := func(e *schedulingv1.ShiftsEntered, then func() error) error {
+			return pg.InTx(ctx, pool, func(ctx context.Context, tx pgx.Tx) error {
+				if err := applyShifts(ctx, tx, tenantID, []*schedulingv1.ShiftsEntered{e}); err != nil {
+					return err
+				}
+				return then()
+			})
+		}
+		second := make(chan error, 1)
+		require.NoError(t, apply(order[0], func() error {
+			go func() { second <- apply(order[1], func() error { return nil }) }()
+			require.Eventually(t, func() bool {
+				var waits bool
+				err := pool.QueryRow(ctx, `SELECT EXISTS (SELECT FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock')`).Scan(&waits)
+				return err == nil && waits
+			}, 20*time.Second, time.Millisecond)
+			return nil
+		}))
+		require.NoError(t, <-second)
+		assert.Empty(t, dump(ctx, t, pool))
+	}
+}
+
+// Spans wait until they were told a second ago, and never longer: those that
+// piled up do not wait, nor does a broker's wrong clock hold them up.
+func TestSpansAreTakenOverLater(t *testing.T) {
+	t.Parallel()
+	for age, want := range map[time.Duration]time.Duration{
+		0: time.Second, 400 * time.Millisecond: 600 * time.Millisecond, time.Hour: 0, -time.Hour: time.Second,
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			began, handled := time.Now(), 0
+			handle := later(time.Second, func(_ context.Context, messages []bus.Message) error {
+				handled += len(messages)
+				return nil
+			})
+			require.NoError(t, handle(t.Context(), []bus.Message{{Published: began.Add(-age)}, {Published: began}}))
+			assert.Equal(t, want, time.Since(began))
+			assert.Equal(t, 2, handled)
+		})
+	}
+	stopped, stop := context.WithCancel(t.Context())
+	stop()
+	handle := later(time.Hour, func(context.Context, []bus.Message) error { return nil })
+	require.ErrorIs(t, handle(stopped, []bus.Message{{Published: time.Now()}}), context.Canceled)
 }
 
 func TestPatternsAreKeptOnce(t *testing.T) {

@@ -36,12 +36,12 @@ INSERT INTO entered_shift_segment (tenant_id, shift_id, segment, person_id, day,
 SELECT $1, unnest($2::bigint[]), unnest($3::smallint[]), unnest($4::bigint[]), '1970-01-01'::date + unnest($5::int[]),
     unnest($6::text[]), unnest($7::int[]), unnest($8::int[])`
 
+	// The heads lock the persons' shifts, in ascending order: otherwise two
+	// replicas could store an old state, and forget it, without seeing each other.
 	upsertShiftHeads = `
 INSERT INTO schedule_head (tenant_id, person_id, shifts_revision)
 SELECT $1, u.* FROM unnest($2::bigint[], $3::bigint[]) AS u
-ON CONFLICT (tenant_id, person_id) DO UPDATE SET shifts_revision = excluded.shifts_revision
-WHERE excluded.shifts_revision > schedule_head.shifts_revision
-RETURNING person_id`
+ON CONFLICT (tenant_id, person_id) DO UPDATE SET shifts_revision = greatest(excluded.shifts_revision, schedule_head.shifts_revision)`
 
 	// What was not told of persons of whom everything was.
 	forgetShifts = `
@@ -63,32 +63,35 @@ type shiftOf struct {
 // applyShifts stores the states of shifts that are newer than what is known, and
 // forgets what is not there any more.
 func applyShifts(ctx context.Context, tx pgx.Tx, tenantID int64, events []*schedulingv1.ShiftsEntered) error {
-	newest, complete := map[int64]shiftOf{}, map[int64]int64{}
+	newest := map[int64]shiftOf{}
+	// complete are the persons whom the events concern, with the revision up to
+	// which everything is told of them; 0 for none.
+	complete := map[int64]int64{}
 	for _, e := range events {
 		for _, s := range e.GetShifts() {
 			if e.GetRevision() > newest[s.GetId()].revision {
 				newest[s.GetId()] = shiftOf{s, e.GetRevision(), e.GetPlaces()}
+			}
+			if id := s.GetEmployeeId(); id != 0 {
+				complete[id] = max(complete[id], 0)
 			}
 		}
 		for _, id := range e.GetCompleteEmployeeIds() {
 			complete[id] = max(complete[id], e.GetRevision())
 		}
 	}
+	persons := slices.Sorted(maps.Keys(complete))
+	revisions := make([]int64, len(persons))
+	for i, id := range persons {
+		revisions[i] = complete[id]
+	}
+	if _, err := tx.Exec(ctx, upsertShiftHeads, tenantID, persons, revisions); err != nil {
+		return fmt.Errorf("schedule: store revisions: %w", err)
+	}
 	if err := putShifts(ctx, tx, tenantID, newest); err != nil {
 		return err
 	}
-	if len(complete) == 0 {
-		return nil
-	}
-	ids := slices.Sorted(maps.Keys(complete))
-	revisions := make([]int64, len(ids))
-	for i, id := range ids {
-		revisions[i] = complete[id]
-	}
-	if _, err := acceptedBy(ctx, tx, upsertShiftHeads, tenantID, ids, revisions); err != nil {
-		return err
-	}
-	if _, err := tx.Exec(ctx, forgetShifts, tenantID, ids, revisions); err != nil {
+	if _, err := tx.Exec(ctx, forgetShifts, tenantID, persons, revisions); err != nil {
 		return fmt.Errorf("schedule: forget shifts: %w", err)
 	}
 	return nil

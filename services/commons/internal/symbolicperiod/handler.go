@@ -294,7 +294,11 @@ func (h *Handler) personsToday(ctx context.Context, where *commonsv1.SymbolicPer
 	if err != nil {
 		return 0, err
 	}
-	if id == 0 || !visible.Has(id) {
+	if id != 0 && !visible.Has(id) {
+		authn.Hidden(ctx)
+		id = 0
+	}
+	if id == 0 {
 		return 0, fault.Invalid(CodeSubject, "There is no such person.")
 	}
 	return h.in(zone), nil

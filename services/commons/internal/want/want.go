@@ -7,6 +7,8 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -17,6 +19,26 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/tenant"
 	commonsv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/commons/v1"
 )
+
+// Topics are what can be wanted; see rotaloom.commons.v1.ProjectionWanted.
+func Topics() []string {
+	return []string{"employment_terms", "memberships", "schedule_patterns", "schedules"}
+}
+
+// Note notes topics of a tenant, that of the context, as wanted. One that is noted
+// already is asked for once.
+func Note(ctx context.Context, pool *pgxpool.Pool, tenantID int64, topics []string) error {
+	for _, topic := range topics {
+		if !slices.Contains(Topics(), topic) {
+			return fmt.Errorf("there is no topic %q, but %s", topic, strings.Join(Topics(), ", "))
+		}
+	}
+	_, err := pool.Exec(ctx, `INSERT INTO projection_want (tenant_id, topic) SELECT $1, unnest($2::text[]) ON CONFLICT DO NOTHING`, tenantID, topics)
+	if err != nil {
+		return fmt.Errorf("want: note: %w", err)
+	}
+	return nil
+}
 
 // every is the pause between two looks, after a failure too.
 const every = time.Minute

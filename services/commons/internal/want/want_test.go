@@ -23,8 +23,10 @@ func TestWhatIsWantedIsAskedForOnce(t *testing.T) {
 	require.NoError(t, err)
 	pool := pgtest.New(t, sets...)
 	for tenantID := range int64(2) {
-		_, err := pool.Exec(tenant.With(t.Context(), tenantID+1), `INSERT INTO projection_want (tenant_id, topic) VALUES ($1, 'memberships'), ($1, 'schedules')`, tenantID+1)
-		require.NoError(t, err)
+		of := tenant.With(t.Context(), tenantID+1)
+		require.NoError(t, Note(of, pool, tenantID+1, []string{"memberships"}))
+		require.NoError(t, Note(of, pool, tenantID+1, []string{"memberships", "schedules", "schedules"}))
+		require.ErrorContains(t, Note(of, pool, tenantID+1, []string{"memberships", "dreams"}), "no topic")
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()

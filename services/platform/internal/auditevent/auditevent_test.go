@@ -10,6 +10,7 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+	"google.golang.org/protobuf/proto"
 
 	"github.com/rotaloom/rotaloom/pkg/audit"
 	"github.com/rotaloom/rotaloom/pkg/fault"
@@ -62,17 +63,17 @@ func (b *bench) event(t *testing.T, service string, e audit.Event) string {
 // pages reads all pages and answers the request ids.
 func (b *bench) pages(t *testing.T, ctx context.Context, count int32, where *platformv1.AuditEventFilter) (ids []string) {
 	t.Helper()
-	req := &platformv1.ReadAuditEventsRequest{Where: where, Count: count}
+	req := &platformv1.ReadAuditEventsRequest{Where: where, Count: &count}
 	for {
 		answer, err := b.client.ReadAuditEvents(ctx, req)
 		require.NoError(t, err)
-		for _, e := range answer.GetEvents() {
+		for _, e := range answer.GetEvents().GetEvents() {
 			ids = append(ids, e.GetRequestId())
 		}
 		if req.After = answer.GetNext(); req.After == "" {
 			return ids
 		}
-		require.Len(t, answer.GetEvents(), int(count), "only the last page is shorter")
+		require.Len(t, answer.GetEvents().GetEvents(), int(count), "only the last page is shorter")
 	}
 }
 
@@ -98,13 +99,13 @@ func TestTrailsAreMergedByTime(t *testing.T) {
 	assert.Equal(t, newest[16:24], b.pages(t, ctx, 5, &platformv1.AuditEventFilter{
 		StartDateTime: "2026-03-01T12:00:02", EndDateTime: "2026-03-01T12:00:03",
 	}))
-	first, err := b.client.ReadAuditEvents(ctx, &platformv1.ReadAuditEventsRequest{Count: 10})
+	first, err := b.client.ReadAuditEvents(ctx, &platformv1.ReadAuditEventsRequest{Count: proto.Int32(10)})
 	require.NoError(t, err)
 	b.event(t, "auth", audit.Event{At: noon.Add(time.Hour), Operation: "login", Outcome: audit.OK})
 	b.event(t, "commons", audit.Event{At: noon.Add(4 * time.Second), Operation: "login", Outcome: audit.OK})
-	second, err := b.client.ReadAuditEvents(ctx, &platformv1.ReadAuditEventsRequest{Count: 1, After: first.GetNext()})
+	second, err := b.client.ReadAuditEvents(ctx, &platformv1.ReadAuditEventsRequest{Count: proto.Int32(1), After: first.GetNext()})
 	require.NoError(t, err)
-	assert.Equal(t, newest[10], second.GetEvents()[0].GetRequestId(), "what comes later moves nothing")
+	assert.Equal(t, newest[10], second.GetEvents().GetEvents()[0].GetRequestId(), "what comes later moves nothing")
 }
 
 func TestFilters(t *testing.T) {
@@ -120,6 +121,7 @@ func TestFilters(t *testing.T) {
 	}{
 		{&platformv1.AuditEventFilter{UserName: "ADA"}, []string{login, write}},
 		{&platformv1.AuditEventFilter{Operation: "s/Write"}, []string{write, other}},
+		{&platformv1.AuditEventFilter{Operation: "Write"}, []string{write, other}},
 		{&platformv1.AuditEventFilter{Outcome: "ok", UserName: "ada"}, []string{write}},
 		{&platformv1.AuditEventFilter{Service: "auth"}, []string{login}},
 		{&platformv1.AuditEventFilter{Service: "platform"}, nil},
@@ -128,7 +130,7 @@ func TestFilters(t *testing.T) {
 	}
 	answer, err := b.client.ReadAuditEvents(ctx, &platformv1.ReadAuditEventsRequest{Where: &platformv1.AuditEventFilter{Operation: "s/Write", UserName: "ada"}})
 	require.NoError(t, err)
-	e := answer.GetEvents()[0]
+	e := answer.GetEvents().GetEvents()[0]
 	assert.Equal(t, "commons", e.GetService())
 	assert.Equal(t, "scheduling", e.GetCalledBy())
 	assert.Equal(t, "2026-03-01T11:59:59.000000", e.GetDateTime())
@@ -142,9 +144,10 @@ func TestWrongQuestionsAreRefused(t *testing.T) {
 	ctx := tenant.With(t.Context(), 1)
 	place := func(p position) string { return p.text() }
 	for _, bad := range []*platformv1.ReadAuditEventsRequest{
-		{Count: 1001}, {Count: -1}, {After: "?"}, {After: "MTIz"}, {After: place(position{trail: 3})}, {After: place(position{at: end + 1})},
+		{Count: proto.Int32(1001)}, {Count: proto.Int32(0)}, {Count: proto.Int32(-1)}, {After: "?"}, {After: "MTIz"}, {After: place(position{trail: 3})}, {After: place(position{at: end + 1})},
 		{Where: &platformv1.AuditEventFilter{StartDateTime: "yesterday"}}, {Where: &platformv1.AuditEventFilter{Service: "payroll"}},
 		{Where: &platformv1.AuditEventFilter{UserName: "a\x00"}},
+		{Where: &platformv1.AuditEventFilter{StartDateTime: "2026-03-01T12:00:00", EndDateTime: "2026-03-01T12:00:00"}},
 	} {
 		_, err := b.client.ReadAuditEvents(ctx, bad)
 		assert.True(t, fault.HasStatus(err, 400), "%v: %v", bad, err)
@@ -171,8 +174,8 @@ func TestRefusalsOfTheEdgeAreKept(t *testing.T) {
 	assert.True(t, fault.HasStatus(err, 400), "of no tenant: %v", err)
 	answer, err := b.client.ReadAuditEvents(ctx, &platformv1.ReadAuditEventsRequest{})
 	require.NoError(t, err)
-	require.Len(t, answer.GetEvents(), 2)
-	single, many := answer.GetEvents()[0], answer.GetEvents()[1]
+	require.Len(t, answer.GetEvents().GetEvents(), 2)
+	single, many := answer.GetEvents().GetEvents()[0], answer.GetEvents().GetEvents()[1]
 	assert.Equal(t, "r-2", single.GetRequestId())
 	assert.Zero(t, single.GetTimes())
 	assert.Empty(t, single.GetLastDateTime())

@@ -76,13 +76,13 @@ func (h *Handler) ReadAuditEvents(ctx context.Context, req *platformv1.ReadAudit
 	if err != nil {
 		return nil, err
 	}
-	out := &platformv1.ReadAuditEventsResponse{}
+	out := &platformv1.ReadAuditEventsResponse{Events: &platformv1.AuditEventList{}}
 	if len(found) > q.count {
 		found = found[:q.count]
 		out.Next = found[q.count-1].text()
 	}
 	for _, e := range found {
-		out.Events = append(out.Events, shown(h.trails[e.trail].name, e.event))
+		out.Events.Events = append(out.Events.Events, shown(h.trails[e.trail].name, e.event))
 	}
 	return out, nil
 }

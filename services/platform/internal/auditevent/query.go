@@ -38,7 +38,7 @@ func (h *Handler) queryOf(req *platformv1.ReadAuditEventsRequest) (q query, err 
 		to: end, after: position{at: end}, count: defaultCount,
 		user: where.GetUserName(), operation: where.GetOperation(), outcome: where.GetOutcome(), service: where.GetService(),
 	}
-	if req.GetCount() != 0 {
+	if req.Count != nil {
 		q.count = int(req.GetCount())
 	}
 	if q.count < 1 || q.count > maxCount {
@@ -50,16 +50,14 @@ func (h *Handler) queryOf(req *platformv1.ReadAuditEventsRequest) (q query, err 
 	if q.service != "" && !slices.ContainsFunc(h.trails, func(t trail) bool { return t.name == q.service }) {
 		return q, fault.Invalid(fault.CodeInput, fmt.Sprintf("There is no service %.40q. Use auth, commons, timekeeping, scheduling or platform.", q.service))
 	}
-	// The contract checks the form of both.
-	for text, into := range map[string]*int64{where.GetStartDateTime(): &q.from, where.GetEndDateTime(): &q.to} {
-		if text == "" {
-			continue
-		}
-		at, err := time.Parse("2006-01-02T15:04:05", text)
-		if err != nil {
-			return q, fault.Invalid(fault.CodeDate, "where needs date-times of the form YYYY-MM-DDTHH:MM:SS.").WithCause(err)
-		}
-		*into = at.UnixMicro()
+	if q.from, err = instant(where.GetStartDateTime(), 0); err != nil {
+		return q, err
+	}
+	if q.to, err = instant(where.GetEndDateTime(), end); err != nil {
+		return q, err
+	}
+	if q.from >= q.to {
+		return q, fault.Invalid(fault.CodeInput, "where.endDateTime must be after where.startDateTime.")
 	}
 	if req.GetAfter() != "" {
 		if q.after, err = positionOf(req.GetAfter(), len(h.trails)); err != nil {
@@ -67,6 +65,19 @@ func (h *Handler) queryOf(req *platformv1.ReadAuditEventsRequest) (q query, err 
 		}
 	}
 	return q, nil
+}
+
+// instant reads a time in UTC, whose form the contract has checked; otherwise is
+// for none.
+func instant(text string, otherwise int64) (int64, error) {
+	if text == "" {
+		return otherwise, nil
+	}
+	at, err := time.Parse("2006-01-02T15:04:05", text)
+	if err != nil {
+		return 0, fault.Invalid(fault.CodeDate, "where needs date-times of the form YYYY-MM-DDTHH:MM:SS.").WithCause(err)
+	}
+	return at.UnixMicro(), nil
 }
 
 // of is the query as one of the trails is asked.

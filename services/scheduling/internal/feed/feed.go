@@ -74,9 +74,21 @@ type piece struct {
 	start, end int32
 }
 
+// A shift is never divided. What of one is more than this is left out, and has no
+// place, so that an event that is not full has room for any shift.
+const (
+	mostPieces     = 8192
+	mostPlaceBytes = eventBytes / 2
+)
+
 func (p *places) segments(pieces []piece) []*schedulingv1.PlacedSegment {
+	pieces = pieces[:min(len(pieces), mostPieces)]
+	room := p.bytes + mostPlaceBytes
 	out := make([]*schedulingv1.PlacedSegment, len(pieces))
 	for i, piece := range pieces {
+		if _, known := p.numbers[piece.place]; !known && p.bytes+len(piece.place) > room {
+			piece.place = nowhere
+		}
 		out[i] = &schedulingv1.PlacedSegment{Place: p.number(piece.place), StartSecond: piece.start, EndSecond: piece.end}
 	}
 	return out

@@ -147,3 +147,25 @@ func TestEnteredShifts(t *testing.T) {
 	assert.True(t, proto.Equal(want, events[0]), events[0])
 	require.Error(t, new(feed.Shifts).Add(4, 8, day, []byte{1}))
 }
+
+// An event that is not full yet has room for any shift.
+func TestAnyShiftFitsIntoAnEvent(t *testing.T) {
+	t.Parallel()
+	day := civil.Date(20_000)
+	shift := &schedulingv1.Shift{StartDateTime: day.String() + "T00:00:00", EndDateTime: (day + 1).String() + "T00:00:00"}
+	for i := range 9_000 {
+		job := fmt.Sprint(strings.Repeat("x", 150), i)
+		shift.Segments = append(shift.Segments, &schedulingv1.ShiftSegment{
+			StartDateTime: shift.GetStartDateTime(), EndDateTime: shift.GetEndDateTime(), OrgJobRef: &commonv1.Ref{Qualifier: &job},
+		})
+	}
+	body, err := proto.Marshal(shift)
+	require.NoError(t, err)
+	var told feed.Shifts
+	for range 3 {
+		require.NoError(t, told.Add(4, 8, day, body))
+	}
+	for _, e := range told.Events(1) {
+		assert.Less(t, proto.Size(e), outbox.MaxEvent)
+	}
+}

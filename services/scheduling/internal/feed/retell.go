@@ -50,9 +50,13 @@ SELECT id FROM (
     (SELECT id FROM employee WHERE tenant_id = $1 AND id > $2 ORDER BY 1 LIMIT $3)
     UNION (SELECT DISTINCT employee_id FROM span WHERE tenant_id = $1 AND employee_id > $2 ORDER BY 1 LIMIT $3)
     UNION (SELECT DISTINCT employee_id FROM schedule_item WHERE tenant_id = $1 AND employee_id > $2 ORDER BY 1 LIMIT $3)
+    UNION (SELECT employee_id FROM leave_edit_head WHERE tenant_id = $1 AND employee_id > $2 ORDER BY 1 LIMIT $3)
 ) AS e ORDER BY 1 LIMIT $3`
 
-	lockLeave = `SELECT FROM leave_edit_head WHERE tenant_id = $1 AND employee_id = ANY($2) ORDER BY employee_id FOR UPDATE`
+	// Whoever is not there yet has no leave that anybody was told of. What can not
+	// be locked must not be told either: their first leave may be on its way, with
+	// a smaller revision.
+	lockLeave = `SELECT employee_id FROM leave_edit_head WHERE tenant_id = $1 AND employee_id = ANY($2) ORDER BY employee_id FOR UPDATE`
 
 	spansOf = `
 SELECT employee_id, lane, from_date - '1970-01-01'::date, to_date - '1970-01-01'::date, pattern_id, position, day_count
@@ -90,19 +94,16 @@ func patternPage(ctx context.Context, tx pgx.Tx, tenantID, after int64) (int64, 
 
 // schedulePage tells everything of some employees, by ascending id.
 func schedulePage(ctx context.Context, tx pgx.Tx, tenantID, after int64) (int64, bool, error) {
-	rows, err := tx.Query(ctx, pageOfEmployees, tenantID, after, employeesAtOnce)
-	if err != nil {
-		return 0, false, err
-	}
-	ids, err := pgx.CollectRows(rows, pgx.RowTo[int64])
+	ids, err := readIDs(ctx, tx, pageOfEmployees, tenantID, after, employeesAtOnce)
 	if err != nil || len(ids) == 0 {
 		return 0, false, err
 	}
 	if err := serial.Lock(ctx, tx, tenantID, ids); err != nil {
 		return 0, false, err
 	}
-	if _, err := tx.Exec(ctx, lockLeave, tenantID, ids); err != nil {
-		return 0, false, fmt.Errorf("feed: lock leave: %w", err)
+	onLeave, err := readIDs(ctx, tx, lockLeave, tenantID, ids)
+	if err != nil {
+		return 0, false, err
 	}
 	revision, err := nextRevision(ctx, tx)
 	if err != nil {
@@ -119,7 +120,19 @@ func schedulePage(ctx context.Context, tx pgx.Tx, tenantID, after int64) (int64,
 	if err := outbox.Append(ctx, tx, tenantID, append(spans.Events(revision), shifts.Events(revision)...)...); err != nil {
 		return 0, false, err
 	}
-	return ids[len(ids)-1], len(ids) == employeesAtOnce, PublishLeave(ctx, tx, tenantID, ids)
+	return ids[len(ids)-1], len(ids) == employeesAtOnce, PublishLeave(ctx, tx, tenantID, onLeave)
+}
+
+func readIDs(ctx context.Context, tx pgx.Tx, sql string, args ...any) ([]int64, error) {
+	rows, err := tx.Query(ctx, sql, args...)
+	if err != nil {
+		return nil, fmt.Errorf("feed: read employees: %w", err)
+	}
+	ids, err := pgx.CollectRows(rows, pgx.RowTo[int64])
+	if err != nil {
+		return nil, fmt.Errorf("feed: read employees: %w", err)
+	}
+	return ids, nil
 }
 
 func readSpans(ctx context.Context, tx pgx.Tx, tenantID int64, ids []int64) (*Spans, error) {

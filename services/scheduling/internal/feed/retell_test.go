@@ -14,6 +14,7 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/bus"
 	"github.com/rotaloom/rotaloom/pkg/civil"
 	"github.com/rotaloom/rotaloom/pkg/outbox"
+	"github.com/rotaloom/rotaloom/pkg/pg"
 	"github.com/rotaloom/rotaloom/pkg/tenant"
 	"github.com/rotaloom/rotaloom/pkg/testkit/pgtest"
 	commonsv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/commons/v1"
@@ -24,7 +25,7 @@ import (
 )
 
 // Everything is told anew when somebody wants it: of all employees, also those
-// who have nothing, in pages.
+// who have nothing, in pages. Leave is told of those who ever had any.
 func TestEverythingIsToldAnew(t *testing.T) {
 	t.Parallel()
 	env := schedtest.New(t)
@@ -45,6 +46,7 @@ func TestEverythingIsToldAnew(t *testing.T) {
 	batch.Queue(`INSERT INTO schedule_item (tenant_id, id, employee_id, kind, from_day, to_day, hides_day, deleted, body) VALUES
 		(1, 5, 400, 'SHIFT', $1, $1, NULL, false, $2), (1, $3, 9, 'SHIFT', $1, $1, $1, true, ''), (1, 6, 9, 'PAY_CODE_EDIT', $1, $1, NULL, false, ''),
 		(1, 7, NULL, 'SHIFT', $1, $1, NULL, false, $2)`, day.Time(), shift, hidden)
+	batch.Queue(`INSERT INTO leave_edit_head (tenant_id, employee_id) VALUES (1, 9), (1, 500)`)
 	require.NoError(t, env.Pool.SendBatch(env.Ctx, batch).Close())
 
 	reteller := outbox.NewReteller(env.Pool, func() {}, pgtest.Log(t), feed.Topics()...)
@@ -103,14 +105,42 @@ func TestEverythingIsToldAnew(t *testing.T) {
 	require.NoError(t, err)
 	assert.Equal(t, 120, patterns)
 	assert.Equal(t, 3, pages)
-	assert.Len(t, spans, employees+1)
+	assert.Len(t, spans, employees+2)
 	assert.Equal(t, [3]int{1, 0, 0}, [3]int{spans[200], spans[201], spans[400]})
 	slices.Sort(complete)
-	slices.Sort(leave)
-	assert.Len(t, slices.Compact(complete), employees+1)
-	assert.Equal(t, complete, leave)
+	assert.Len(t, slices.Compact(complete), employees+2)
+	assert.Equal(t, []int64{9, 500}, leave)
 	require.Len(t, shifts, 2)
 	assert.Equal(t, int64(400), shifts[5].GetEmployeeId())
 	assert.Zero(t, shifts[hidden].GetEmployeeId())
 	assert.Equal(t, int32(1), shifts[hidden].GetHides().GetOrdinal())
+}
+
+// Leave that is being written while everything is told is not taken back by what
+// is told: nobody speaks of leave that could not be locked.
+func TestLeaveBesideTellingAnew(t *testing.T) {
+	t.Parallel()
+	env := schedtest.New(t)
+	body, err := proto.Marshal(&schedulingv1.LeaveEdit{PaidSegment: &schedulingv1.LeaveEditSegment{SymbolicValue: "FULL_DAY"}})
+	require.NoError(t, err)
+	_, err = env.Pool.Exec(env.Ctx, `INSERT INTO employee (tenant_id, id, person_number, full_name, time_zone, version) VALUES (1, 7, '7', '', 'UTC', 1)`)
+	require.NoError(t, err)
+	require.NoError(t, pg.InTx(env.Ctx, env.Pool, func(ctx context.Context, live pgx.Tx) error {
+		batch := &pgx.Batch{}
+		batch.Queue(`INSERT INTO leave_edit_head (tenant_id, employee_id) VALUES (1, 7)`)
+		batch.Queue(`INSERT INTO leave_edit VALUES (1, 1, 7, '2025-03-03', '2025-03-03', 1, $1)`, body)
+		require.NoError(t, live.SendBatch(ctx, batch).Close())
+		require.NoError(t, feed.PublishLeave(ctx, live, 1, []int64{7}))
+		return pg.InTx(env.Ctx, env.Pool, func(ctx context.Context, tx pgx.Tx) error {
+			_, more, err := feed.Topics()[1].Page(ctx, tx, 1, 0)
+			assert.False(t, more)
+			return err
+		})
+	}))
+	var payloads [][]byte
+	require.NoError(t, env.Pool.QueryRow(env.Ctx, `SELECT array_agg(payload) FROM outbox WHERE event LIKE '%LeaveTaken'`).Scan(&payloads))
+	require.Len(t, payloads, 1)
+	told := &schedulingv1.LeaveTaken{}
+	require.NoError(t, proto.Unmarshal(payloads[0], told))
+	assert.Len(t, told.GetEmployees()[0].GetStretches(), 1)
 }

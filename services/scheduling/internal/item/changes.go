@@ -20,9 +20,10 @@ type changes struct {
 	shifts    feed.Shifts
 }
 
-// put notes an entry as it is now. Only shifts are told.
+// put notes an entry as it is now. Only shifts are told; and not open ones, which
+// never were on anybody's schedule.
 func (c *changes) put(kind string, r *row) error {
-	if kind != kindShift {
+	if kind != kindShift || r.employeeID == 0 {
 		return nil
 	}
 	employeeID := r.employeeID
@@ -32,9 +33,9 @@ func (c *changes) put(kind string, r *row) error {
 	return c.shifts.Add(r.id, employeeID, r.from, r.body)
 }
 
-// gone notes an entry that is nowhere any more.
-func (c *changes) gone(kind string, id int64, day civil.Date) error {
-	return c.put(kind, &row{id: id, from: day})
+// gone notes an entry of an employee that is nowhere any more.
+func (c *changes) gone(kind string, id, employeeID int64, day civil.Date) error {
+	return c.put(kind, &row{id: id, employeeID: employeeID, from: day, deleted: true})
 }
 
 // add notes the days of an entry, the last one included. Open shifts are on

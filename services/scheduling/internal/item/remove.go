@@ -57,7 +57,7 @@ func (f *family[M]) delete(ctx context.Context, tx pgx.Tx, tenantID int64, ids [
 		news.add(p.employeeID, p.days.From, p.days.To-1)
 		if k.row != nil && !k.row.hides {
 			gone = append(gone, id)
-			if err := news.gone(f.kind, id, p.days.From); err != nil {
+			if err := news.gone(f.kind, id, p.employeeID, p.days.From); err != nil {
 				return err
 			}
 			continue

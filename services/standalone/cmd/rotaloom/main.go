@@ -15,6 +15,7 @@ type settings struct {
 
 	Serve  node.Config  `cmd:"" help:"Serve the API."`
 	Tenant node.Tenants `cmd:"" help:"Make, list and switch tenants, while the API is served."`
+	Refill node.Refill  `cmd:"" help:"Fill what queries over persons know of other parts again, while the API is served."`
 }
 
 func main() {

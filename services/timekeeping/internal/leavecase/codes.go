@@ -1,5 +1,7 @@
 package leavecase
 
+import "github.com/rotaloom/rotaloom/services/timekeeping/internal/leavesetup"
+
 // Error codes of leave cases. All are 400.
 const (
 	CodeEmptyBody            = "WFL-100046"
@@ -9,9 +11,9 @@ const (
 	CodeApprovalMissing      = "WFL-100011"
 	CodeApprovalUnknown      = "WFL-100002"
 	CodeCategoryMissing      = "WFL-100012"
-	CodeCategoryUnknown      = "WFL-100003"
+	CodeCategoryUnknown      = leavesetup.CodeCategoryUnknown
 	CodeReasonMissing        = "WFL-100013"
-	CodeReasonUnknown        = "WFL-100004"
+	CodeReasonUnknown        = leavesetup.CodeReasonUnknown
 	CodeReasonOfOther        = "WFL-100028" // a reason of another category
 	CodeFrequencyMissing     = "WFL-100007"
 	CodeFrequencyUnknown     = "WFL-100018"

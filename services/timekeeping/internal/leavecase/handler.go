@@ -60,24 +60,15 @@ func (h *Handler) GetLeaveCase(ctx context.Context, req *timekeepingv1.GetLeaveC
 // FindLeaveCase answers the case with an id, or with a code.
 func (h *Handler) FindLeaveCase(ctx context.Context, req *timekeepingv1.FindLeaveCaseRequest) (*timekeepingv1.LeaveCase, error) {
 	tenantID, _ := tenant.From(ctx)
-	switch {
-	case req.LeaveCaseId != nil:
-		return h.one(ctx, &commonv1.Ref{Id: req.LeaveCaseId})
-	case req.GetCode() == "":
-		return nil, fault.Invalid(CodeCaseMissing, "Name the leave case by the parameter leave_case_id or code.")
-	}
-	found, err := collect(ctx, h.pool, `c.code = $2`, tenantID, req.GetCode())
-	if err != nil {
-		return nil, err
-	}
 	visible, err := h.persons.Visible(ctx)
 	if err != nil {
 		return nil, err
 	}
-	if len(found) == 1 && visible.Has(found[0].EmployeeID) {
-		return found[0].wire(), nil
+	found, err := OneBy(ctx, h.pool, tenantID, visible, req.LeaveCaseId, req.GetCode())
+	if err != nil {
+		return nil, err
 	}
-	return h.one(ctx, &commonv1.Ref{Qualifier: req.Code})
+	return found.wire(), nil
 }
 
 func (h *Handler) one(ctx context.Context, ref *commonv1.Ref) (*timekeepingv1.LeaveCase, error) {

@@ -229,6 +229,26 @@ func taken(err error, body *timekeepingv1.LeaveCase) error {
 	return fmt.Errorf("store leave case: %w", err)
 }
 
+// OneBy answers the case that the parameters of a query name, for somebody who
+// sees the visible employees: by its id, or by its external code, or else by its
+// case code.
+func OneBy(ctx context.Context, db pg.Querier, tenantID int64, visible rows.Set, id *int64, code string) (*Case, error) {
+	switch {
+	case id != nil:
+		return One(ctx, db, tenantID, visible, &commonv1.Ref{Id: id})
+	case code == "":
+		return nil, fault.Invalid(CodeCaseMissing, "Name the leave case by the parameter leave_case_id or code.")
+	}
+	found, err := collect(ctx, db, `c.code = $2`, tenantID, code)
+	if err != nil {
+		return nil, err
+	}
+	if len(found) == 1 && visible.Has(found[0].EmployeeID) {
+		return found[0], nil
+	}
+	return One(ctx, db, tenantID, visible, &commonv1.Ref{Qualifier: &code})
+}
+
 // One answers the case that a ref names, for somebody who sees the visible
 // employees.
 func One(ctx context.Context, db pg.Querier, tenantID int64, visible rows.Set, ref *commonv1.Ref) (*Case, error) {

@@ -46,11 +46,11 @@ func New(pool *pgxpool.Pool, persons *person.Directory) *Handler {
 
 // ListLeaveCertifications answers the certifications of a case by their first day.
 func (h *Handler) ListLeaveCertifications(ctx context.Context, req *timekeepingv1.ListLeaveCertificationsRequest) (*timekeepingv1.LeaveCertificationList, error) {
-	var ref *commonv1.Ref
-	if req.LeaveCaseId != nil || req.GetCode() != "" {
-		ref = &commonv1.Ref{Id: req.LeaveCaseId, Qualifier: req.Code}
+	visible, err := h.persons.Visible(ctx)
+	if err != nil {
+		return nil, err
 	}
-	c, err := h.caseOf(ctx, ref)
+	c, err := leavecase.OneBy(ctx, h.pool, tenantOf(ctx), visible, req.LeaveCaseId, req.GetCode())
 	if err != nil {
 		return nil, err
 	}

@@ -166,8 +166,10 @@ func casesOf(rows []row) []int64 {
 // read puts an answer together. Totals of cases come in the order of the edits.
 func read(rows []row, cases map[int64]*leavecase.Case) *timekeepingv1.LeaveEditsRead {
 	out := &timekeepingv1.LeaveEditsRead{
-		Totals:   noTotals(),
-		Metadata: &timekeepingv1.LeaveEditsMetadata{PaidLabel: "Paid", TrackingLabel: "Tracking"},
+		Totals:          noTotals(),
+		LeaveCaseTotals: &timekeepingv1.LeaveCaseTotalsList{},
+		LeaveEdits:      &timekeepingv1.LeaveEditList{},
+		Metadata:        &timekeepingv1.LeaveEditsMetadata{PaidLabel: "Paid", TrackingLabel: "Tracking"},
 	}
 	byCase := map[int64]*timekeepingv1.LeaveTotals{}
 	for _, r := range rows {
@@ -179,11 +181,12 @@ func read(rows []row, cases map[int64]*leavecase.Case) *timekeepingv1.LeaveEdits
 		if totals == nil {
 			totals = noTotals()
 			byCase[c.ID] = totals
-			out.LeaveCaseTotals = append(out.LeaveCaseTotals, &timekeepingv1.LeaveCaseTotals{LeaveCase: c.Ref(), Totals: totals})
+			out.LeaveCaseTotals.LeaveCaseTotals = append(out.LeaveCaseTotals.LeaveCaseTotals,
+				&timekeepingv1.LeaveCaseTotals{LeaveCase: c.Ref(), Totals: totals})
 		}
 		count(totals, r, c)
 		count(out.Totals, r, c)
-		out.LeaveEdits = append(out.LeaveEdits, r.wire(c))
+		out.LeaveEdits.LeaveEdits = append(out.LeaveEdits.LeaveEdits, r.wire(c))
 	}
 	return out
 }

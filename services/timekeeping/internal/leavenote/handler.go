@@ -47,7 +47,11 @@ func New(pool *pgxpool.Pool, persons *person.Directory, now func() time.Time) *H
 
 // ListLeaveNotes answers the notes of a case, the oldest first.
 func (h *Handler) ListLeaveNotes(ctx context.Context, req *timekeepingv1.ListLeaveNotesRequest) (*timekeepingv1.LeaveNoteList, error) {
-	c, err := h.caseOf(ctx, refOf(req))
+	visible, err := h.persons.Visible(ctx)
+	if err != nil {
+		return nil, err
+	}
+	c, err := leavecase.OneBy(ctx, h.pool, tenantOf(ctx), visible, req.LeaveCaseId, req.GetCode())
 	if err != nil {
 		return nil, err
 	}
@@ -60,14 +64,6 @@ func (h *Handler) ListLeaveNotes(ctx context.Context, req *timekeepingv1.ListLea
 		out.LeaveNotes = append(out.LeaveNotes, n.wire(c))
 	}
 	return out, nil
-}
-
-// refOf answers the case that the parameters name, nil when they name none.
-func refOf(req *timekeepingv1.ListLeaveNotesRequest) *commonv1.Ref {
-	if req.LeaveCaseId == nil && req.GetCode() == "" {
-		return nil
-	}
-	return &commonv1.Ref{Id: req.LeaveCaseId, Qualifier: req.Code}
 }
 
 // CreateLeaveNote adds a note to a case.

@@ -2826,10 +2826,12 @@ func (x *OrganizationCriterion) GetValue() string {
 }
 
 type BaseWageRate struct {
-	state          protoimpl.MessageState `protogen:"open.v1"`
-	HourlyRate     float64                `protobuf:"fixed64,1,opt,name=hourly_rate,json=hourlyRate,proto3" json:"hourly_rate,omitempty"`
-	EffectiveDate  string                 `protobuf:"bytes,2,opt,name=effective_date,json=effectiveDate,proto3" json:"effective_date,omitempty"`
-	ExpirationDate string                 `protobuf:"bytes,3,opt,name=expiration_date,json=expirationDate,proto3" json:"expiration_date,omitempty"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Needed when a person is created. An update without it leaves the days as
+	// they are, all of which must have a rate.
+	HourlyRate     *float64 `protobuf:"fixed64,1,opt,name=hourly_rate,json=hourlyRate,proto3,oneof" json:"hourly_rate,omitempty"`
+	EffectiveDate  string   `protobuf:"bytes,2,opt,name=effective_date,json=effectiveDate,proto3" json:"effective_date,omitempty"`
+	ExpirationDate string   `protobuf:"bytes,3,opt,name=expiration_date,json=expirationDate,proto3" json:"expiration_date,omitempty"`
 	unknownFields  protoimpl.UnknownFields
 	sizeCache      protoimpl.SizeCache
 }
@@ -2865,8 +2867,8 @@ func (*BaseWageRate) Descriptor() ([]byte, []int) {
 }
 
 func (x *BaseWageRate) GetHourlyRate() float64 {
-	if x != nil {
-		return x.HourlyRate
+	if x != nil && x.HourlyRate != nil {
+		return *x.HourlyRate
 	}
 	return 0
 }
@@ -3550,12 +3552,13 @@ const file_rotaloom_commons_v1_person_record_proto_rawDesc = "" +
 	"\x15OrganizationCriterion\x12\x1c\n" +
 	"\tattribute\x18\x01 \x01(\tR\tattribute\x12<\n" +
 	"\rlocation_type\x18\x02 \x01(\v2\x17.rotaloom.common.v1.RefR\flocationType\x12\x14\n" +
-	"\x05value\x18\x03 \x01(\tR\x05value\"\x8f\x01\n" +
-	"\fBaseWageRate\x12\x1f\n" +
-	"\vhourly_rate\x18\x01 \x01(\x01R\n" +
-	"hourlyRate\x12-\n" +
+	"\x05value\x18\x03 \x01(\tR\x05value\"\xa4\x01\n" +
+	"\fBaseWageRate\x12$\n" +
+	"\vhourly_rate\x18\x01 \x01(\x01H\x00R\n" +
+	"hourlyRate\x88\x01\x01\x12-\n" +
 	"\x0eeffective_date\x18\x02 \x01(\tB\x06\xa2\xbb\x18\x02\x10\x01R\reffectiveDate\x12/\n" +
-	"\x0fexpiration_date\x18\x03 \x01(\tB\x06\xa2\xbb\x18\x02\x10\x01R\x0eexpirationDate\"\xf3\x01\n" +
+	"\x0fexpiration_date\x18\x03 \x01(\tB\x06\xa2\xbb\x18\x02\x10\x01R\x0eexpirationDateB\x0e\n" +
+	"\f_hourly_rate\"\xf3\x01\n" +
 	"\x0fUserInformation\x12C\n" +
 	"\fuser_account\x18\x01 \x01(\v2 .rotaloom.commons.v1.UserAccountR\vuserAccount\x12F\n" +
 	"\ruser_currency\x18\x02 \x01(\v2!.rotaloom.commons.v1.UserCurrencyR\fuserCurrency\x12S\n" +
@@ -3719,6 +3722,7 @@ func file_rotaloom_commons_v1_person_record_proto_init() {
 	file_rotaloom_commons_v1_person_record_proto_msgTypes[26].OneofWrappers = []any{}
 	file_rotaloom_commons_v1_person_record_proto_msgTypes[28].OneofWrappers = []any{}
 	file_rotaloom_commons_v1_person_record_proto_msgTypes[30].OneofWrappers = []any{}
+	file_rotaloom_commons_v1_person_record_proto_msgTypes[32].OneofWrappers = []any{}
 	file_rotaloom_commons_v1_person_record_proto_msgTypes[35].OneofWrappers = []any{}
 	file_rotaloom_commons_v1_person_record_proto_msgTypes[37].OneofWrappers = []any{}
 	type x struct{}

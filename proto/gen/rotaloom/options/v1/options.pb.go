@@ -171,7 +171,10 @@ type Method struct {
 	Confidential bool `protobuf:"varint,8,opt,name=confidential,proto3" json:"confidential,omitempty"`
 	// Whether everybody with a valid access token may call it, whatever their
 	// permissions.
-	Everybody     bool `protobuf:"varint,9,opt,name=everybody,proto3" json:"everybody,omitempty"`
+	Everybody bool `protobuf:"varint,9,opt,name=everybody,proto3" json:"everybody,omitempty"`
+	// Whether edges may call it for themselves, of an internal one: all others are
+	// closed to them.
+	Edge          bool `protobuf:"varint,10,opt,name=edge,proto3" json:"edge,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -265,6 +268,13 @@ func (x *Method) GetConfidential() bool {
 func (x *Method) GetEverybody() bool {
 	if x != nil {
 		return x.Everybody
+	}
+	return false
+}
+
+func (x *Method) GetEdge() bool {
+	if x != nil {
+		return x.Edge
 	}
 	return false
 }
@@ -626,7 +636,7 @@ var File_rotaloom_options_v1_options_proto protoreflect.FileDescriptor
 
 const file_rotaloom_options_v1_options_proto_rawDesc = "" +
 	"\n" +
-	"!rotaloom/options/v1/options.proto\x12\x13rotaloom.options.v1\x1a google/protobuf/descriptor.proto\"\xb9\x02\n" +
+	"!rotaloom/options/v1/options.proto\x12\x13rotaloom.options.v1\x1a google/protobuf/descriptor.proto\"\xcd\x02\n" +
 	"\x06Method\x12\x1e\n" +
 	"\n" +
 	"permission\x18\x01 \x01(\tR\n" +
@@ -638,7 +648,9 @@ const file_rotaloom_options_v1_options_proto_rawDesc = "" +
 	"\binternal\x18\x06 \x01(\bR\binternal\x12\x14\n" +
 	"\x05parts\x18\a \x01(\bR\x05parts\x12\"\n" +
 	"\fconfidential\x18\b \x01(\bR\fconfidential\x12\x1c\n" +
-	"\teverybody\x18\t \x01(\bR\teverybody\"\xec\x01\n" +
+	"\teverybody\x18\t \x01(\bR\teverybody\x12\x12\n" +
+	"\x04edge\x18\n" +
+	" \x01(\bR\x04edge\"\xec\x01\n" +
 	"\x05Limit\x12\x10\n" +
 	"\x03max\x18\x01 \x01(\x03R\x03max\x12\x12\n" +
 	"\x04code\x18\x02 \x01(\tR\x04code\x12\x16\n" +

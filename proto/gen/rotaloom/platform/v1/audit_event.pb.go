@@ -30,8 +30,8 @@ const (
 type ReadAuditEventsRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	Where *AuditEventFilter      `protobuf:"bytes,1,opt,name=where,proto3" json:"where,omitempty"`
-	// At most 1,000; 100 when it is left out.
-	Count int32 `protobuf:"varint,2,opt,name=count,proto3" json:"count,omitempty"`
+	// 1 to 1,000; 100 when it is left out.
+	Count *int32 `protobuf:"varint,2,opt,name=count,proto3,oneof" json:"count,omitempty"`
 	// The next page: "next" of the answer before.
 	After         string `protobuf:"bytes,3,opt,name=after,proto3" json:"after,omitempty"`
 	unknownFields protoimpl.UnknownFields
@@ -76,8 +76,8 @@ func (x *ReadAuditEventsRequest) GetWhere() *AuditEventFilter {
 }
 
 func (x *ReadAuditEventsRequest) GetCount() int32 {
-	if x != nil {
-		return x.Count
+	if x != nil && x.Count != nil {
+		return *x.Count
 	}
 	return 0
 }
@@ -97,8 +97,10 @@ type AuditEventFilter struct {
 	// UTC, the first moment that no longer counts.
 	EndDateTime string `protobuf:"bytes,2,opt,name=end_date_time,json=endDateTime,proto3" json:"end_date_time,omitempty"`
 	UserName    string `protobuf:"bytes,3,opt,name=user_name,json=userName,proto3" json:"user_name,omitempty"`
-	Operation   string `protobuf:"bytes,4,opt,name=operation,proto3" json:"operation,omitempty"`
-	Outcome     string `protobuf:"bytes,5,opt,name=outcome,proto3" json:"outcome,omitempty"`
+	// As events have it, or what stands in it after the slash: "CreatePerson".
+	Operation string `protobuf:"bytes,4,opt,name=operation,proto3" json:"operation,omitempty"`
+	// "ok", or the code of an error.
+	Outcome string `protobuf:"bytes,5,opt,name=outcome,proto3" json:"outcome,omitempty"`
 	// auth, commons, timekeeping, scheduling or platform: who kept the event.
 	Service       string `protobuf:"bytes,6,opt,name=service,proto3" json:"service,omitempty"`
 	unknownFields protoimpl.UnknownFields
@@ -178,8 +180,9 @@ func (x *AuditEventFilter) GetService() string {
 }
 
 type ReadAuditEventsResponse struct {
-	state  protoimpl.MessageState `protogen:"open.v1"`
-	Events []*AuditEvent          `protobuf:"bytes,1,rep,name=events,proto3" json:"events,omitempty"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Always shown, also when there are none.
+	Events *AuditEventList `protobuf:"bytes,1,opt,name=events,proto3" json:"events,omitempty"`
 	// Where the next page starts; absent on the last one.
 	Next          string `protobuf:"bytes,2,opt,name=next,proto3" json:"next,omitempty"`
 	unknownFields protoimpl.UnknownFields
@@ -216,7 +219,7 @@ func (*ReadAuditEventsResponse) Descriptor() ([]byte, []int) {
 	return file_rotaloom_platform_v1_audit_event_proto_rawDescGZIP(), []int{2}
 }
 
-func (x *ReadAuditEventsResponse) GetEvents() []*AuditEvent {
+func (x *ReadAuditEventsResponse) GetEvents() *AuditEventList {
 	if x != nil {
 		return x.Events
 	}
@@ -228,6 +231,50 @@ func (x *ReadAuditEventsResponse) GetNext() string {
 		return x.Next
 	}
 	return ""
+}
+
+type AuditEventList struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Events        []*AuditEvent          `protobuf:"bytes,1,rep,name=events,proto3" json:"events,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *AuditEventList) Reset() {
+	*x = AuditEventList{}
+	mi := &file_rotaloom_platform_v1_audit_event_proto_msgTypes[3]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *AuditEventList) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*AuditEventList) ProtoMessage() {}
+
+func (x *AuditEventList) ProtoReflect() protoreflect.Message {
+	mi := &file_rotaloom_platform_v1_audit_event_proto_msgTypes[3]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use AuditEventList.ProtoReflect.Descriptor instead.
+func (*AuditEventList) Descriptor() ([]byte, []int) {
+	return file_rotaloom_platform_v1_audit_event_proto_rawDescGZIP(), []int{3}
+}
+
+func (x *AuditEventList) GetEvents() []*AuditEvent {
+	if x != nil {
+		return x.Events
+	}
+	return nil
 }
 
 type AuditEvent struct {
@@ -261,7 +308,7 @@ type AuditEvent struct {
 
 func (x *AuditEvent) Reset() {
 	*x = AuditEvent{}
-	mi := &file_rotaloom_platform_v1_audit_event_proto_msgTypes[3]
+	mi := &file_rotaloom_platform_v1_audit_event_proto_msgTypes[4]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -273,7 +320,7 @@ func (x *AuditEvent) String() string {
 func (*AuditEvent) ProtoMessage() {}
 
 func (x *AuditEvent) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_platform_v1_audit_event_proto_msgTypes[3]
+	mi := &file_rotaloom_platform_v1_audit_event_proto_msgTypes[4]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -286,7 +333,7 @@ func (x *AuditEvent) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use AuditEvent.ProtoReflect.Descriptor instead.
 func (*AuditEvent) Descriptor() ([]byte, []int) {
-	return file_rotaloom_platform_v1_audit_event_proto_rawDescGZIP(), []int{3}
+	return file_rotaloom_platform_v1_audit_event_proto_rawDescGZIP(), []int{4}
 }
 
 func (x *AuditEvent) GetDateTime() string {
@@ -375,7 +422,7 @@ type KeepRefusalsRequest struct {
 
 func (x *KeepRefusalsRequest) Reset() {
 	*x = KeepRefusalsRequest{}
-	mi := &file_rotaloom_platform_v1_audit_event_proto_msgTypes[4]
+	mi := &file_rotaloom_platform_v1_audit_event_proto_msgTypes[5]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -387,7 +434,7 @@ func (x *KeepRefusalsRequest) String() string {
 func (*KeepRefusalsRequest) ProtoMessage() {}
 
 func (x *KeepRefusalsRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_platform_v1_audit_event_proto_msgTypes[4]
+	mi := &file_rotaloom_platform_v1_audit_event_proto_msgTypes[5]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -400,7 +447,7 @@ func (x *KeepRefusalsRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use KeepRefusalsRequest.ProtoReflect.Descriptor instead.
 func (*KeepRefusalsRequest) Descriptor() ([]byte, []int) {
-	return file_rotaloom_platform_v1_audit_event_proto_rawDescGZIP(), []int{4}
+	return file_rotaloom_platform_v1_audit_event_proto_rawDescGZIP(), []int{5}
 }
 
 func (x *KeepRefusalsRequest) GetRefusals() []*Refusal {
@@ -433,7 +480,7 @@ type Refusal struct {
 
 func (x *Refusal) Reset() {
 	*x = Refusal{}
-	mi := &file_rotaloom_platform_v1_audit_event_proto_msgTypes[5]
+	mi := &file_rotaloom_platform_v1_audit_event_proto_msgTypes[6]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -445,7 +492,7 @@ func (x *Refusal) String() string {
 func (*Refusal) ProtoMessage() {}
 
 func (x *Refusal) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_platform_v1_audit_event_proto_msgTypes[5]
+	mi := &file_rotaloom_platform_v1_audit_event_proto_msgTypes[6]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -458,7 +505,7 @@ func (x *Refusal) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Refusal.ProtoReflect.Descriptor instead.
 func (*Refusal) Descriptor() ([]byte, []int) {
-	return file_rotaloom_platform_v1_audit_event_proto_rawDescGZIP(), []int{5}
+	return file_rotaloom_platform_v1_audit_event_proto_rawDescGZIP(), []int{6}
 }
 
 func (x *Refusal) GetUserName() string {
@@ -528,21 +575,25 @@ var File_rotaloom_platform_v1_audit_event_proto protoreflect.FileDescriptor
 
 const file_rotaloom_platform_v1_audit_event_proto_rawDesc = "" +
 	"\n" +
-	"&rotaloom/platform/v1/audit_event.proto\x12\x14rotaloom.platform.v1\x1a\x1bbuf/validate/validate.proto\x1a\x1cgoogle/api/annotations.proto\x1a\x1bgoogle/protobuf/empty.proto\x1a!rotaloom/options/v1/options.proto\"\x82\x01\n" +
+	"&rotaloom/platform/v1/audit_event.proto\x12\x14rotaloom.platform.v1\x1a\x1bbuf/validate/validate.proto\x1a\x1cgoogle/api/annotations.proto\x1a\x1bgoogle/protobuf/empty.proto\x1a!rotaloom/options/v1/options.proto\"\x91\x01\n" +
 	"\x16ReadAuditEventsRequest\x12<\n" +
-	"\x05where\x18\x01 \x01(\v2&.rotaloom.platform.v1.AuditEventFilterR\x05where\x12\x14\n" +
-	"\x05count\x18\x02 \x01(\x05R\x05count\x12\x14\n" +
-	"\x05after\x18\x03 \x01(\tR\x05after\"\xdd\x01\n" +
+	"\x05where\x18\x01 \x01(\v2&.rotaloom.platform.v1.AuditEventFilterR\x05where\x12\x19\n" +
+	"\x05count\x18\x02 \x01(\x05H\x00R\x05count\x88\x01\x01\x12\x14\n" +
+	"\x05after\x18\x03 \x01(\tR\x05afterB\b\n" +
+	"\x06_count\"\xdd\x01\n" +
 	"\x10AuditEventFilter\x12.\n" +
 	"\x0fstart_date_time\x18\x01 \x01(\tB\x06\xa2\xbb\x18\x02\x10\x02R\rstartDateTime\x12*\n" +
 	"\rend_date_time\x18\x02 \x01(\tB\x06\xa2\xbb\x18\x02\x10\x02R\vendDateTime\x12\x1b\n" +
 	"\tuser_name\x18\x03 \x01(\tR\buserName\x12\x1c\n" +
 	"\toperation\x18\x04 \x01(\tR\toperation\x12\x18\n" +
 	"\aoutcome\x18\x05 \x01(\tR\aoutcome\x12\x18\n" +
-	"\aservice\x18\x06 \x01(\tR\aservice\"g\n" +
-	"\x17ReadAuditEventsResponse\x128\n" +
-	"\x06events\x18\x01 \x03(\v2 .rotaloom.platform.v1.AuditEventR\x06events\x12\x12\n" +
-	"\x04next\x18\x02 \x01(\tR\x04next\"\xc7\x02\n" +
+	"\aservice\x18\x06 \x01(\tR\aservice\"k\n" +
+	"\x17ReadAuditEventsResponse\x12<\n" +
+	"\x06events\x18\x01 \x01(\v2$.rotaloom.platform.v1.AuditEventListR\x06events\x12\x12\n" +
+	"\x04next\x18\x02 \x01(\tR\x04next\"X\n" +
+	"\x0eAuditEventList\x128\n" +
+	"\x06events\x18\x01 \x03(\v2 .rotaloom.platform.v1.AuditEventR\x06events:\f\xa2\xbb\x18\b\n" +
+	"\x06events\"\xc7\x02\n" +
 	"\n" +
 	"AuditEvent\x12\x1b\n" +
 	"\tdate_time\x18\x01 \x01(\tR\bdateTime\x12\x1b\n" +
@@ -571,11 +622,12 @@ const file_rotaloom_platform_v1_audit_event_proto_rawDesc = "" +
 	"request_id\x18\x06 \x01(\tB\b\xbaH\x05r\x03\x18\xc8\x01R\trequestId\x12\x19\n" +
 	"\bfirst_at\x18\a \x01(\x03R\afirstAt\x12\x17\n" +
 	"\alast_at\x18\b \x01(\x03R\x06lastAt\x12\x1d\n" +
-	"\x05times\x18\t \x01(\x03B\a\xbaH\x04\"\x02(\x01R\x05times2\xaf\x02\n" +
+	"\x05times\x18\t \x01(\x03B\a\xbaH\x04\"\x02(\x01R\x05times2\xb1\x02\n" +
 	"\x11AuditEventService\x12\xbc\x01\n" +
 	"\x0fReadAuditEvents\x12,.rotaloom.platform.v1.ReadAuditEventsRequest\x1a-.rotaloom.platform.v1.ReadAuditEventsResponse\"L\xa2\xbb\x18\x19\n" +
-	"\x15auth.audit_event.read\x18\x02\x82\xd3\xe4\x93\x02):\x01*\"$/v1/platform/audit_events/multi_read\x12[\n" +
-	"\fKeepRefusals\x12).rotaloom.platform.v1.KeepRefusalsRequest\x1a\x16.google.protobuf.Empty\"\b\xa2\xbb\x18\x04\x18\x030\x01B\xe5\x01\n" +
+	"\x15auth.audit_event.read\x18\x02\x82\xd3\xe4\x93\x02):\x01*\"$/v1/platform/audit_events/multi_read\x12]\n" +
+	"\fKeepRefusals\x12).rotaloom.platform.v1.KeepRefusalsRequest\x1a\x16.google.protobuf.Empty\"\n" +
+	"\xa2\xbb\x18\x06\x18\x030\x01P\x01B\xe5\x01\n" +
 	"\x18com.rotaloom.platform.v1B\x0fAuditEventProtoP\x01ZFgithub.com/rotaloom/rotaloom/proto/gen/rotaloom/platform/v1;platformv1\xa2\x02\x03RPX\xaa\x02\x14Rotaloom.Platform.V1\xca\x02\x14Rotaloom\\Platform\\V1\xe2\x02 Rotaloom\\Platform\\V1\\GPBMetadata\xea\x02\x16Rotaloom::Platform::V1b\x06proto3"
 
 var (
@@ -590,29 +642,31 @@ func file_rotaloom_platform_v1_audit_event_proto_rawDescGZIP() []byte {
 	return file_rotaloom_platform_v1_audit_event_proto_rawDescData
 }
 
-var file_rotaloom_platform_v1_audit_event_proto_msgTypes = make([]protoimpl.MessageInfo, 6)
+var file_rotaloom_platform_v1_audit_event_proto_msgTypes = make([]protoimpl.MessageInfo, 7)
 var file_rotaloom_platform_v1_audit_event_proto_goTypes = []any{
 	(*ReadAuditEventsRequest)(nil),  // 0: rotaloom.platform.v1.ReadAuditEventsRequest
 	(*AuditEventFilter)(nil),        // 1: rotaloom.platform.v1.AuditEventFilter
 	(*ReadAuditEventsResponse)(nil), // 2: rotaloom.platform.v1.ReadAuditEventsResponse
-	(*AuditEvent)(nil),              // 3: rotaloom.platform.v1.AuditEvent
-	(*KeepRefusalsRequest)(nil),     // 4: rotaloom.platform.v1.KeepRefusalsRequest
-	(*Refusal)(nil),                 // 5: rotaloom.platform.v1.Refusal
-	(*emptypb.Empty)(nil),           // 6: google.protobuf.Empty
+	(*AuditEventList)(nil),          // 3: rotaloom.platform.v1.AuditEventList
+	(*AuditEvent)(nil),              // 4: rotaloom.platform.v1.AuditEvent
+	(*KeepRefusalsRequest)(nil),     // 5: rotaloom.platform.v1.KeepRefusalsRequest
+	(*Refusal)(nil),                 // 6: rotaloom.platform.v1.Refusal
+	(*emptypb.Empty)(nil),           // 7: google.protobuf.Empty
 }
 var file_rotaloom_platform_v1_audit_event_proto_depIdxs = []int32{
 	1, // 0: rotaloom.platform.v1.ReadAuditEventsRequest.where:type_name -> rotaloom.platform.v1.AuditEventFilter
-	3, // 1: rotaloom.platform.v1.ReadAuditEventsResponse.events:type_name -> rotaloom.platform.v1.AuditEvent
-	5, // 2: rotaloom.platform.v1.KeepRefusalsRequest.refusals:type_name -> rotaloom.platform.v1.Refusal
-	0, // 3: rotaloom.platform.v1.AuditEventService.ReadAuditEvents:input_type -> rotaloom.platform.v1.ReadAuditEventsRequest
-	4, // 4: rotaloom.platform.v1.AuditEventService.KeepRefusals:input_type -> rotaloom.platform.v1.KeepRefusalsRequest
-	2, // 5: rotaloom.platform.v1.AuditEventService.ReadAuditEvents:output_type -> rotaloom.platform.v1.ReadAuditEventsResponse
-	6, // 6: rotaloom.platform.v1.AuditEventService.KeepRefusals:output_type -> google.protobuf.Empty
-	5, // [5:7] is the sub-list for method output_type
-	3, // [3:5] is the sub-list for method input_type
-	3, // [3:3] is the sub-list for extension type_name
-	3, // [3:3] is the sub-list for extension extendee
-	0, // [0:3] is the sub-list for field type_name
+	3, // 1: rotaloom.platform.v1.ReadAuditEventsResponse.events:type_name -> rotaloom.platform.v1.AuditEventList
+	4, // 2: rotaloom.platform.v1.AuditEventList.events:type_name -> rotaloom.platform.v1.AuditEvent
+	6, // 3: rotaloom.platform.v1.KeepRefusalsRequest.refusals:type_name -> rotaloom.platform.v1.Refusal
+	0, // 4: rotaloom.platform.v1.AuditEventService.ReadAuditEvents:input_type -> rotaloom.platform.v1.ReadAuditEventsRequest
+	5, // 5: rotaloom.platform.v1.AuditEventService.KeepRefusals:input_type -> rotaloom.platform.v1.KeepRefusalsRequest
+	2, // 6: rotaloom.platform.v1.AuditEventService.ReadAuditEvents:output_type -> rotaloom.platform.v1.ReadAuditEventsResponse
+	7, // 7: rotaloom.platform.v1.AuditEventService.KeepRefusals:output_type -> google.protobuf.Empty
+	6, // [6:8] is the sub-list for method output_type
+	4, // [4:6] is the sub-list for method input_type
+	4, // [4:4] is the sub-list for extension type_name
+	4, // [4:4] is the sub-list for extension extendee
+	0, // [0:4] is the sub-list for field type_name
 }
 
 func init() { file_rotaloom_platform_v1_audit_event_proto_init() }
@@ -620,13 +674,14 @@ func file_rotaloom_platform_v1_audit_event_proto_init() {
 	if File_rotaloom_platform_v1_audit_event_proto != nil {
 		return
 	}
+	file_rotaloom_platform_v1_audit_event_proto_msgTypes[0].OneofWrappers = []any{}
 	type x struct{}
 	out := protoimpl.TypeBuilder{
 		File: protoimpl.DescBuilder{
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_rotaloom_platform_v1_audit_event_proto_rawDesc), len(file_rotaloom_platform_v1_audit_event_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   6,
+			NumMessages:   7,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

@@ -320,10 +320,12 @@ const file_rotaloom_platform_v1_idempotency_proto_rawDesc = "" +
 	"\x10content_location\x18\x02 \x01(\tB\b\xbaH\x05r\x03\x18\xe8\aR\x0fcontentLocation\x12\x1e\n" +
 	"\x04body\x18\x03 \x01(\fB\n" +
 	"\xbaH\az\x05\x18\x80\x80\x80\x02R\x04body\x12!\n" +
-	"\fbody_omitted\x18\x04 \x01(\bR\vbodyOmitted2\x88\x02\n" +
-	"\x12IdempotencyService\x12\x84\x01\n" +
-	"\x13ClaimIdempotencyKey\x120.rotaloom.platform.v1.ClaimIdempotencyKeyRequest\x1a1.rotaloom.platform.v1.ClaimIdempotencyKeyResponse\"\b\xa2\xbb\x18\x04\x18\x030\x01\x12k\n" +
-	"\x14SettleIdempotencyKey\x121.rotaloom.platform.v1.SettleIdempotencyKeyRequest\x1a\x16.google.protobuf.Empty\"\b\xa2\xbb\x18\x04\x18\x030\x01B\xe6\x01\n" +
+	"\fbody_omitted\x18\x04 \x01(\bR\vbodyOmitted2\x8c\x02\n" +
+	"\x12IdempotencyService\x12\x86\x01\n" +
+	"\x13ClaimIdempotencyKey\x120.rotaloom.platform.v1.ClaimIdempotencyKeyRequest\x1a1.rotaloom.platform.v1.ClaimIdempotencyKeyResponse\"\n" +
+	"\xa2\xbb\x18\x06\x18\x030\x01P\x01\x12m\n" +
+	"\x14SettleIdempotencyKey\x121.rotaloom.platform.v1.SettleIdempotencyKeyRequest\x1a\x16.google.protobuf.Empty\"\n" +
+	"\xa2\xbb\x18\x06\x18\x030\x01P\x01B\xe6\x01\n" +
 	"\x18com.rotaloom.platform.v1B\x10IdempotencyProtoP\x01ZFgithub.com/rotaloom/rotaloom/proto/gen/rotaloom/platform/v1;platformv1\xa2\x02\x03RPX\xaa\x02\x14Rotaloom.Platform.V1\xca\x02\x14Rotaloom\\Platform\\V1\xe2\x02 Rotaloom\\Platform\\V1\\GPBMetadata\xea\x02\x16Rotaloom::Platform::V1b\x06proto3"
 
 var (

@@ -570,9 +570,10 @@ const file_rotaloom_platform_v1_rate_limit_proto_rawDesc = "" +
 	"\x05burst\x18\x04 \x01(\x03R\x05burst\x12\x16\n" +
 	"\x06origin\x18\x05 \x01(\tR\x06originB\f\n" +
 	"\n" +
-	"_client_id2\xbf\x06\n" +
-	"\x10RateLimitService\x12f\n" +
-	"\tLeaseRate\x12&.rotaloom.platform.v1.LeaseRateRequest\x1a'.rotaloom.platform.v1.LeaseRateResponse\"\b\xa2\xbb\x18\x04\x18\x030\x01\x12\xa4\x01\n" +
+	"_client_id2\xc1\x06\n" +
+	"\x10RateLimitService\x12h\n" +
+	"\tLeaseRate\x12&.rotaloom.platform.v1.LeaseRateRequest\x1a'.rotaloom.platform.v1.LeaseRateResponse\"\n" +
+	"\xa2\xbb\x18\x06\x18\x030\x01P\x01\x12\xa4\x01\n" +
 	"\x0eListRateLimits\x12+.rotaloom.platform.v1.ListRateLimitsRequest\x1a#.rotaloom.platform.v1.RateLimitList\"@\xa2\xbb\x18\x1c\n" +
 	"\x18platform.rate_limit.read\x18\x01\x82\xd3\xe4\x93\x02\x1a\x12\x18/v1/platform/rate_limits\x12\xad\x01\n" +
 	"\fGetRateLimit\x12).rotaloom.platform.v1.GetRateLimitRequest\x1a\x1f.rotaloom.platform.v1.RateLimit\"Q\xa2\xbb\x18\x1c\n" +

@@ -421,8 +421,8 @@ type ShiftsEntered struct {
 	// As in PatternStored.
 	Places []string        `protobuf:"bytes,2,rep,name=places,proto3" json:"places,omitempty"`
 	Shifts []*EnteredShift `protobuf:"bytes,3,rep,name=shifts,proto3" json:"shifts,omitempty"`
-	// Employees of whom the event tells everything: no other shift of theirs is
-	// there.
+	// Employees of whom the events of this revision tell everything: no other
+	// shift of theirs is there.
 	CompleteEmployeeIds []int64 `protobuf:"varint,4,rep,packed,name=complete_employee_ids,json=completeEmployeeIds,proto3" json:"complete_employee_ids,omitempty"`
 	unknownFields       protoimpl.UnknownFields
 	sizeCache           protoimpl.SizeCache

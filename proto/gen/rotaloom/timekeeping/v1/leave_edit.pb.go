@@ -418,11 +418,12 @@ func (x *LeaveEditList) GetLeaveEdits() []*LeaveEdit {
 }
 
 type LeaveEditsRead struct {
-	state           protoimpl.MessageState `protogen:"open.v1"`
-	Totals          *LeaveTotals           `protobuf:"bytes,1,opt,name=totals,proto3" json:"totals,omitempty"`
-	LeaveCaseTotals []*LeaveCaseTotals     `protobuf:"bytes,2,rep,name=leave_case_totals,json=leaveCaseTotals,proto3" json:"leave_case_totals,omitempty"`
-	LeaveEdits      []*LeaveEdit           `protobuf:"bytes,3,rep,name=leave_edits,json=leaveEdits,proto3" json:"leave_edits,omitempty"`
-	Metadata        *LeaveEditsMetadata    `protobuf:"bytes,4,opt,name=metadata,proto3" json:"metadata,omitempty"`
+	state  protoimpl.MessageState `protogen:"open.v1"`
+	Totals *LeaveTotals           `protobuf:"bytes,1,opt,name=totals,proto3" json:"totals,omitempty"`
+	// Both lists are always shown, also empty.
+	LeaveCaseTotals *LeaveCaseTotalsList `protobuf:"bytes,2,opt,name=leave_case_totals,json=leaveCaseTotals,proto3" json:"leave_case_totals,omitempty"`
+	LeaveEdits      *LeaveEditList       `protobuf:"bytes,3,opt,name=leave_edits,json=leaveEdits,proto3" json:"leave_edits,omitempty"`
+	Metadata        *LeaveEditsMetadata  `protobuf:"bytes,4,opt,name=metadata,proto3" json:"metadata,omitempty"`
 	unknownFields   protoimpl.UnknownFields
 	sizeCache       protoimpl.SizeCache
 }
@@ -464,14 +465,14 @@ func (x *LeaveEditsRead) GetTotals() *LeaveTotals {
 	return nil
 }
 
-func (x *LeaveEditsRead) GetLeaveCaseTotals() []*LeaveCaseTotals {
+func (x *LeaveEditsRead) GetLeaveCaseTotals() *LeaveCaseTotalsList {
 	if x != nil {
 		return x.LeaveCaseTotals
 	}
 	return nil
 }
 
-func (x *LeaveEditsRead) GetLeaveEdits() []*LeaveEdit {
+func (x *LeaveEditsRead) GetLeaveEdits() *LeaveEditList {
 	if x != nil {
 		return x.LeaveEdits
 	}
@@ -570,6 +571,50 @@ func (x *LeaveTotals) GetTrackingIntermittentEdits() int64 {
 	return 0
 }
 
+type LeaveCaseTotalsList struct {
+	state           protoimpl.MessageState `protogen:"open.v1"`
+	LeaveCaseTotals []*LeaveCaseTotals     `protobuf:"bytes,1,rep,name=leave_case_totals,json=leaveCaseTotals,proto3" json:"leave_case_totals,omitempty"`
+	unknownFields   protoimpl.UnknownFields
+	sizeCache       protoimpl.SizeCache
+}
+
+func (x *LeaveCaseTotalsList) Reset() {
+	*x = LeaveCaseTotalsList{}
+	mi := &file_rotaloom_timekeeping_v1_leave_edit_proto_msgTypes[9]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *LeaveCaseTotalsList) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*LeaveCaseTotalsList) ProtoMessage() {}
+
+func (x *LeaveCaseTotalsList) ProtoReflect() protoreflect.Message {
+	mi := &file_rotaloom_timekeeping_v1_leave_edit_proto_msgTypes[9]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use LeaveCaseTotalsList.ProtoReflect.Descriptor instead.
+func (*LeaveCaseTotalsList) Descriptor() ([]byte, []int) {
+	return file_rotaloom_timekeeping_v1_leave_edit_proto_rawDescGZIP(), []int{9}
+}
+
+func (x *LeaveCaseTotalsList) GetLeaveCaseTotals() []*LeaveCaseTotals {
+	if x != nil {
+		return x.LeaveCaseTotals
+	}
+	return nil
+}
+
 type LeaveCaseTotals struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	LeaveCase     *v1.Ref                `protobuf:"bytes,1,opt,name=leave_case,json=leaveCase,proto3" json:"leave_case,omitempty"`
@@ -580,7 +625,7 @@ type LeaveCaseTotals struct {
 
 func (x *LeaveCaseTotals) Reset() {
 	*x = LeaveCaseTotals{}
-	mi := &file_rotaloom_timekeeping_v1_leave_edit_proto_msgTypes[9]
+	mi := &file_rotaloom_timekeeping_v1_leave_edit_proto_msgTypes[10]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -592,7 +637,7 @@ func (x *LeaveCaseTotals) String() string {
 func (*LeaveCaseTotals) ProtoMessage() {}
 
 func (x *LeaveCaseTotals) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_timekeeping_v1_leave_edit_proto_msgTypes[9]
+	mi := &file_rotaloom_timekeeping_v1_leave_edit_proto_msgTypes[10]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -605,7 +650,7 @@ func (x *LeaveCaseTotals) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use LeaveCaseTotals.ProtoReflect.Descriptor instead.
 func (*LeaveCaseTotals) Descriptor() ([]byte, []int) {
-	return file_rotaloom_timekeeping_v1_leave_edit_proto_rawDescGZIP(), []int{9}
+	return file_rotaloom_timekeeping_v1_leave_edit_proto_rawDescGZIP(), []int{10}
 }
 
 func (x *LeaveCaseTotals) GetLeaveCase() *v1.Ref {
@@ -632,7 +677,7 @@ type LeaveEditsMetadata struct {
 
 func (x *LeaveEditsMetadata) Reset() {
 	*x = LeaveEditsMetadata{}
-	mi := &file_rotaloom_timekeeping_v1_leave_edit_proto_msgTypes[10]
+	mi := &file_rotaloom_timekeeping_v1_leave_edit_proto_msgTypes[11]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -644,7 +689,7 @@ func (x *LeaveEditsMetadata) String() string {
 func (*LeaveEditsMetadata) ProtoMessage() {}
 
 func (x *LeaveEditsMetadata) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_timekeeping_v1_leave_edit_proto_msgTypes[10]
+	mi := &file_rotaloom_timekeeping_v1_leave_edit_proto_msgTypes[11]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -657,7 +702,7 @@ func (x *LeaveEditsMetadata) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use LeaveEditsMetadata.ProtoReflect.Descriptor instead.
 func (*LeaveEditsMetadata) Descriptor() ([]byte, []int) {
-	return file_rotaloom_timekeeping_v1_leave_edit_proto_rawDescGZIP(), []int{10}
+	return file_rotaloom_timekeeping_v1_leave_edit_proto_rawDescGZIP(), []int{11}
 }
 
 func (x *LeaveEditsMetadata) GetPaidLabel() string {
@@ -713,7 +758,7 @@ type LeaveEdit struct {
 
 func (x *LeaveEdit) Reset() {
 	*x = LeaveEdit{}
-	mi := &file_rotaloom_timekeeping_v1_leave_edit_proto_msgTypes[11]
+	mi := &file_rotaloom_timekeeping_v1_leave_edit_proto_msgTypes[12]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -725,7 +770,7 @@ func (x *LeaveEdit) String() string {
 func (*LeaveEdit) ProtoMessage() {}
 
 func (x *LeaveEdit) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_timekeeping_v1_leave_edit_proto_msgTypes[11]
+	mi := &file_rotaloom_timekeeping_v1_leave_edit_proto_msgTypes[12]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -738,7 +783,7 @@ func (x *LeaveEdit) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use LeaveEdit.ProtoReflect.Descriptor instead.
 func (*LeaveEdit) Descriptor() ([]byte, []int) {
-	return file_rotaloom_timekeeping_v1_leave_edit_proto_rawDescGZIP(), []int{11}
+	return file_rotaloom_timekeeping_v1_leave_edit_proto_rawDescGZIP(), []int{12}
 }
 
 func (x *LeaveEdit) GetId() int64 {
@@ -890,7 +935,7 @@ type LeaveSegment struct {
 
 func (x *LeaveSegment) Reset() {
 	*x = LeaveSegment{}
-	mi := &file_rotaloom_timekeeping_v1_leave_edit_proto_msgTypes[12]
+	mi := &file_rotaloom_timekeeping_v1_leave_edit_proto_msgTypes[13]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -902,7 +947,7 @@ func (x *LeaveSegment) String() string {
 func (*LeaveSegment) ProtoMessage() {}
 
 func (x *LeaveSegment) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_timekeeping_v1_leave_edit_proto_msgTypes[12]
+	mi := &file_rotaloom_timekeeping_v1_leave_edit_proto_msgTypes[13]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -915,7 +960,7 @@ func (x *LeaveSegment) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use LeaveSegment.ProtoReflect.Descriptor instead.
 func (*LeaveSegment) Descriptor() ([]byte, []int) {
-	return file_rotaloom_timekeeping_v1_leave_edit_proto_rawDescGZIP(), []int{12}
+	return file_rotaloom_timekeeping_v1_leave_edit_proto_rawDescGZIP(), []int{13}
 }
 
 func (x *LeaveSegment) GetId() int64 {
@@ -958,7 +1003,7 @@ type LeaveOverrideSegment struct {
 
 func (x *LeaveOverrideSegment) Reset() {
 	*x = LeaveOverrideSegment{}
-	mi := &file_rotaloom_timekeeping_v1_leave_edit_proto_msgTypes[13]
+	mi := &file_rotaloom_timekeeping_v1_leave_edit_proto_msgTypes[14]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -970,7 +1015,7 @@ func (x *LeaveOverrideSegment) String() string {
 func (*LeaveOverrideSegment) ProtoMessage() {}
 
 func (x *LeaveOverrideSegment) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_timekeeping_v1_leave_edit_proto_msgTypes[13]
+	mi := &file_rotaloom_timekeeping_v1_leave_edit_proto_msgTypes[14]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -983,7 +1028,7 @@ func (x *LeaveOverrideSegment) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use LeaveOverrideSegment.ProtoReflect.Descriptor instead.
 func (*LeaveOverrideSegment) Descriptor() ([]byte, []int) {
-	return file_rotaloom_timekeeping_v1_leave_edit_proto_rawDescGZIP(), []int{13}
+	return file_rotaloom_timekeeping_v1_leave_edit_proto_rawDescGZIP(), []int{14}
 }
 
 func (x *LeaveOverrideSegment) GetId() int64 {
@@ -1019,7 +1064,7 @@ type ListLeaveEditHeadsRequest struct {
 
 func (x *ListLeaveEditHeadsRequest) Reset() {
 	*x = ListLeaveEditHeadsRequest{}
-	mi := &file_rotaloom_timekeeping_v1_leave_edit_proto_msgTypes[14]
+	mi := &file_rotaloom_timekeeping_v1_leave_edit_proto_msgTypes[15]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1031,7 +1076,7 @@ func (x *ListLeaveEditHeadsRequest) String() string {
 func (*ListLeaveEditHeadsRequest) ProtoMessage() {}
 
 func (x *ListLeaveEditHeadsRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_timekeeping_v1_leave_edit_proto_msgTypes[14]
+	mi := &file_rotaloom_timekeeping_v1_leave_edit_proto_msgTypes[15]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1044,7 +1089,7 @@ func (x *ListLeaveEditHeadsRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListLeaveEditHeadsRequest.ProtoReflect.Descriptor instead.
 func (*ListLeaveEditHeadsRequest) Descriptor() ([]byte, []int) {
-	return file_rotaloom_timekeeping_v1_leave_edit_proto_rawDescGZIP(), []int{14}
+	return file_rotaloom_timekeeping_v1_leave_edit_proto_rawDescGZIP(), []int{15}
 }
 
 func (x *ListLeaveEditHeadsRequest) GetAfter() *LeaveEditHead {
@@ -1072,7 +1117,7 @@ type ListLeaveEditHeadsResponse struct {
 
 func (x *ListLeaveEditHeadsResponse) Reset() {
 	*x = ListLeaveEditHeadsResponse{}
-	mi := &file_rotaloom_timekeeping_v1_leave_edit_proto_msgTypes[15]
+	mi := &file_rotaloom_timekeeping_v1_leave_edit_proto_msgTypes[16]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1084,7 +1129,7 @@ func (x *ListLeaveEditHeadsResponse) String() string {
 func (*ListLeaveEditHeadsResponse) ProtoMessage() {}
 
 func (x *ListLeaveEditHeadsResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_timekeeping_v1_leave_edit_proto_msgTypes[15]
+	mi := &file_rotaloom_timekeeping_v1_leave_edit_proto_msgTypes[16]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1097,7 +1142,7 @@ func (x *ListLeaveEditHeadsResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListLeaveEditHeadsResponse.ProtoReflect.Descriptor instead.
 func (*ListLeaveEditHeadsResponse) Descriptor() ([]byte, []int) {
-	return file_rotaloom_timekeeping_v1_leave_edit_proto_rawDescGZIP(), []int{15}
+	return file_rotaloom_timekeeping_v1_leave_edit_proto_rawDescGZIP(), []int{16}
 }
 
 func (x *ListLeaveEditHeadsResponse) GetHeads() []*LeaveEditHead {
@@ -1126,7 +1171,7 @@ type LeaveEditHead struct {
 
 func (x *LeaveEditHead) Reset() {
 	*x = LeaveEditHead{}
-	mi := &file_rotaloom_timekeeping_v1_leave_edit_proto_msgTypes[16]
+	mi := &file_rotaloom_timekeeping_v1_leave_edit_proto_msgTypes[17]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1138,7 +1183,7 @@ func (x *LeaveEditHead) String() string {
 func (*LeaveEditHead) ProtoMessage() {}
 
 func (x *LeaveEditHead) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_timekeeping_v1_leave_edit_proto_msgTypes[16]
+	mi := &file_rotaloom_timekeeping_v1_leave_edit_proto_msgTypes[17]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1151,7 +1196,7 @@ func (x *LeaveEditHead) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use LeaveEditHead.ProtoReflect.Descriptor instead.
 func (*LeaveEditHead) Descriptor() ([]byte, []int) {
-	return file_rotaloom_timekeeping_v1_leave_edit_proto_rawDescGZIP(), []int{16}
+	return file_rotaloom_timekeeping_v1_leave_edit_proto_rawDescGZIP(), []int{17}
 }
 
 func (x *LeaveEditHead) GetTenantId() int64 {
@@ -1184,7 +1229,7 @@ type ListEmployeeLeaveEditsRequest struct {
 
 func (x *ListEmployeeLeaveEditsRequest) Reset() {
 	*x = ListEmployeeLeaveEditsRequest{}
-	mi := &file_rotaloom_timekeeping_v1_leave_edit_proto_msgTypes[17]
+	mi := &file_rotaloom_timekeeping_v1_leave_edit_proto_msgTypes[18]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1196,7 +1241,7 @@ func (x *ListEmployeeLeaveEditsRequest) String() string {
 func (*ListEmployeeLeaveEditsRequest) ProtoMessage() {}
 
 func (x *ListEmployeeLeaveEditsRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_timekeeping_v1_leave_edit_proto_msgTypes[17]
+	mi := &file_rotaloom_timekeeping_v1_leave_edit_proto_msgTypes[18]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1209,7 +1254,7 @@ func (x *ListEmployeeLeaveEditsRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListEmployeeLeaveEditsRequest.ProtoReflect.Descriptor instead.
 func (*ListEmployeeLeaveEditsRequest) Descriptor() ([]byte, []int) {
-	return file_rotaloom_timekeeping_v1_leave_edit_proto_rawDescGZIP(), []int{17}
+	return file_rotaloom_timekeeping_v1_leave_edit_proto_rawDescGZIP(), []int{18}
 }
 
 func (x *ListEmployeeLeaveEditsRequest) GetEmployeeIds() []int64 {
@@ -1228,7 +1273,7 @@ type ListEmployeeLeaveEditsResponse struct {
 
 func (x *ListEmployeeLeaveEditsResponse) Reset() {
 	*x = ListEmployeeLeaveEditsResponse{}
-	mi := &file_rotaloom_timekeeping_v1_leave_edit_proto_msgTypes[18]
+	mi := &file_rotaloom_timekeeping_v1_leave_edit_proto_msgTypes[19]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1240,7 +1285,7 @@ func (x *ListEmployeeLeaveEditsResponse) String() string {
 func (*ListEmployeeLeaveEditsResponse) ProtoMessage() {}
 
 func (x *ListEmployeeLeaveEditsResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_timekeeping_v1_leave_edit_proto_msgTypes[18]
+	mi := &file_rotaloom_timekeeping_v1_leave_edit_proto_msgTypes[19]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1253,7 +1298,7 @@ func (x *ListEmployeeLeaveEditsResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListEmployeeLeaveEditsResponse.ProtoReflect.Descriptor instead.
 func (*ListEmployeeLeaveEditsResponse) Descriptor() ([]byte, []int) {
-	return file_rotaloom_timekeeping_v1_leave_edit_proto_rawDescGZIP(), []int{18}
+	return file_rotaloom_timekeeping_v1_leave_edit_proto_rawDescGZIP(), []int{19}
 }
 
 func (x *ListEmployeeLeaveEditsResponse) GetEmployees() []*EmployeeLeaveEdits {
@@ -1274,7 +1319,7 @@ type LeaveEditsChanged struct {
 
 func (x *LeaveEditsChanged) Reset() {
 	*x = LeaveEditsChanged{}
-	mi := &file_rotaloom_timekeeping_v1_leave_edit_proto_msgTypes[19]
+	mi := &file_rotaloom_timekeeping_v1_leave_edit_proto_msgTypes[20]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1286,7 +1331,7 @@ func (x *LeaveEditsChanged) String() string {
 func (*LeaveEditsChanged) ProtoMessage() {}
 
 func (x *LeaveEditsChanged) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_timekeeping_v1_leave_edit_proto_msgTypes[19]
+	mi := &file_rotaloom_timekeeping_v1_leave_edit_proto_msgTypes[20]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1299,7 +1344,7 @@ func (x *LeaveEditsChanged) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use LeaveEditsChanged.ProtoReflect.Descriptor instead.
 func (*LeaveEditsChanged) Descriptor() ([]byte, []int) {
-	return file_rotaloom_timekeeping_v1_leave_edit_proto_rawDescGZIP(), []int{19}
+	return file_rotaloom_timekeeping_v1_leave_edit_proto_rawDescGZIP(), []int{20}
 }
 
 func (x *LeaveEditsChanged) GetEmployees() []*EmployeeLeaveEdits {
@@ -1327,7 +1372,7 @@ type EmployeeLeaveEdits struct {
 
 func (x *EmployeeLeaveEdits) Reset() {
 	*x = EmployeeLeaveEdits{}
-	mi := &file_rotaloom_timekeeping_v1_leave_edit_proto_msgTypes[20]
+	mi := &file_rotaloom_timekeeping_v1_leave_edit_proto_msgTypes[21]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1339,7 +1384,7 @@ func (x *EmployeeLeaveEdits) String() string {
 func (*EmployeeLeaveEdits) ProtoMessage() {}
 
 func (x *EmployeeLeaveEdits) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_timekeeping_v1_leave_edit_proto_msgTypes[20]
+	mi := &file_rotaloom_timekeeping_v1_leave_edit_proto_msgTypes[21]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1352,7 +1397,7 @@ func (x *EmployeeLeaveEdits) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use EmployeeLeaveEdits.ProtoReflect.Descriptor instead.
 func (*EmployeeLeaveEdits) Descriptor() ([]byte, []int) {
-	return file_rotaloom_timekeeping_v1_leave_edit_proto_rawDescGZIP(), []int{20}
+	return file_rotaloom_timekeeping_v1_leave_edit_proto_rawDescGZIP(), []int{21}
 }
 
 func (x *EmployeeLeaveEdits) GetEmployeeId() int64 {
@@ -1413,7 +1458,7 @@ type LeaveEditState struct {
 
 func (x *LeaveEditState) Reset() {
 	*x = LeaveEditState{}
-	mi := &file_rotaloom_timekeeping_v1_leave_edit_proto_msgTypes[21]
+	mi := &file_rotaloom_timekeeping_v1_leave_edit_proto_msgTypes[22]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1425,7 +1470,7 @@ func (x *LeaveEditState) String() string {
 func (*LeaveEditState) ProtoMessage() {}
 
 func (x *LeaveEditState) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_timekeeping_v1_leave_edit_proto_msgTypes[21]
+	mi := &file_rotaloom_timekeeping_v1_leave_edit_proto_msgTypes[22]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1438,7 +1483,7 @@ func (x *LeaveEditState) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use LeaveEditState.ProtoReflect.Descriptor instead.
 func (*LeaveEditState) Descriptor() ([]byte, []int) {
-	return file_rotaloom_timekeeping_v1_leave_edit_proto_rawDescGZIP(), []int{21}
+	return file_rotaloom_timekeeping_v1_leave_edit_proto_rawDescGZIP(), []int{22}
 }
 
 func (x *LeaveEditState) GetId() int64 {
@@ -1565,11 +1610,11 @@ const file_rotaloom_timekeeping_v1_leave_edit_proto_rawDesc = "" +
 	"\rLeaveEditList\x12C\n" +
 	"\vleave_edits\x18\x01 \x03(\v2\".rotaloom.timekeeping.v1.LeaveEditR\n" +
 	"leaveEdits:\x11\xa2\xbb\x18\r\n" +
-	"\vleave_edits\"\xb2\x02\n" +
+	"\vleave_edits\"\xba\x02\n" +
 	"\x0eLeaveEditsRead\x12<\n" +
-	"\x06totals\x18\x01 \x01(\v2$.rotaloom.timekeeping.v1.LeaveTotalsR\x06totals\x12T\n" +
-	"\x11leave_case_totals\x18\x02 \x03(\v2(.rotaloom.timekeeping.v1.LeaveCaseTotalsR\x0fleaveCaseTotals\x12C\n" +
-	"\vleave_edits\x18\x03 \x03(\v2\".rotaloom.timekeeping.v1.LeaveEditR\n" +
+	"\x06totals\x18\x01 \x01(\v2$.rotaloom.timekeeping.v1.LeaveTotalsR\x06totals\x12X\n" +
+	"\x11leave_case_totals\x18\x02 \x01(\v2,.rotaloom.timekeeping.v1.LeaveCaseTotalsListR\x0fleaveCaseTotals\x12G\n" +
+	"\vleave_edits\x18\x03 \x01(\v2&.rotaloom.timekeeping.v1.LeaveEditListR\n" +
 	"leaveEdits\x12G\n" +
 	"\bmetadata\x18\x04 \x01(\v2+.rotaloom.timekeeping.v1.LeaveEditsMetadataR\bmetadata\"\xef\x03\n" +
 	"\vLeaveTotals\x12\"\n" +
@@ -1585,7 +1630,10 @@ const file_rotaloom_timekeeping_v1_leave_edit_proto_rawDesc = "" +
 	"\x18_paid_intermittent_editsB\x11\n" +
 	"\x0f_tracking_editsB\x1c\n" +
 	"\x1a_tracking_continuous_editsB\x1e\n" +
-	"\x1c_tracking_intermittent_edits\"\x87\x01\n" +
+	"\x1c_tracking_intermittent_edits\"\x84\x01\n" +
+	"\x13LeaveCaseTotalsList\x12T\n" +
+	"\x11leave_case_totals\x18\x01 \x03(\v2(.rotaloom.timekeeping.v1.LeaveCaseTotalsR\x0fleaveCaseTotals:\x17\xa2\xbb\x18\x13\n" +
+	"\x11leave_case_totals\"\x87\x01\n" +
 	"\x0fLeaveCaseTotals\x126\n" +
 	"\n" +
 	"leave_case\x18\x01 \x01(\v2\x17.rotaloom.common.v1.RefR\tleaveCase\x12<\n" +
@@ -1710,7 +1758,7 @@ func file_rotaloom_timekeeping_v1_leave_edit_proto_rawDescGZIP() []byte {
 	return file_rotaloom_timekeeping_v1_leave_edit_proto_rawDescData
 }
 
-var file_rotaloom_timekeeping_v1_leave_edit_proto_msgTypes = make([]protoimpl.MessageInfo, 22)
+var file_rotaloom_timekeeping_v1_leave_edit_proto_msgTypes = make([]protoimpl.MessageInfo, 23)
 var file_rotaloom_timekeeping_v1_leave_edit_proto_goTypes = []any{
 	(*CreateLeaveEditsRequest)(nil),        // 0: rotaloom.timekeeping.v1.CreateLeaveEditsRequest
 	(*GetLeaveEditRequest)(nil),            // 1: rotaloom.timekeeping.v1.GetLeaveEditRequest
@@ -1721,81 +1769,83 @@ var file_rotaloom_timekeeping_v1_leave_edit_proto_goTypes = []any{
 	(*LeaveEditList)(nil),                  // 6: rotaloom.timekeeping.v1.LeaveEditList
 	(*LeaveEditsRead)(nil),                 // 7: rotaloom.timekeeping.v1.LeaveEditsRead
 	(*LeaveTotals)(nil),                    // 8: rotaloom.timekeeping.v1.LeaveTotals
-	(*LeaveCaseTotals)(nil),                // 9: rotaloom.timekeeping.v1.LeaveCaseTotals
-	(*LeaveEditsMetadata)(nil),             // 10: rotaloom.timekeeping.v1.LeaveEditsMetadata
-	(*LeaveEdit)(nil),                      // 11: rotaloom.timekeeping.v1.LeaveEdit
-	(*LeaveSegment)(nil),                   // 12: rotaloom.timekeeping.v1.LeaveSegment
-	(*LeaveOverrideSegment)(nil),           // 13: rotaloom.timekeeping.v1.LeaveOverrideSegment
-	(*ListLeaveEditHeadsRequest)(nil),      // 14: rotaloom.timekeeping.v1.ListLeaveEditHeadsRequest
-	(*ListLeaveEditHeadsResponse)(nil),     // 15: rotaloom.timekeeping.v1.ListLeaveEditHeadsResponse
-	(*LeaveEditHead)(nil),                  // 16: rotaloom.timekeeping.v1.LeaveEditHead
-	(*ListEmployeeLeaveEditsRequest)(nil),  // 17: rotaloom.timekeeping.v1.ListEmployeeLeaveEditsRequest
-	(*ListEmployeeLeaveEditsResponse)(nil), // 18: rotaloom.timekeeping.v1.ListEmployeeLeaveEditsResponse
-	(*LeaveEditsChanged)(nil),              // 19: rotaloom.timekeeping.v1.LeaveEditsChanged
-	(*EmployeeLeaveEdits)(nil),             // 20: rotaloom.timekeeping.v1.EmployeeLeaveEdits
-	(*LeaveEditState)(nil),                 // 21: rotaloom.timekeeping.v1.LeaveEditState
-	(*v1.Ref)(nil),                         // 22: rotaloom.common.v1.Ref
-	(*v1.RefList)(nil),                     // 23: rotaloom.common.v1.RefList
-	(*v1.DateRange)(nil),                   // 24: rotaloom.common.v1.DateRange
-	(*LeaveEmployee)(nil),                  // 25: rotaloom.timekeeping.v1.LeaveEmployee
-	(*structpb.Struct)(nil),                // 26: google.protobuf.Struct
-	(*emptypb.Empty)(nil),                  // 27: google.protobuf.Empty
+	(*LeaveCaseTotalsList)(nil),            // 9: rotaloom.timekeeping.v1.LeaveCaseTotalsList
+	(*LeaveCaseTotals)(nil),                // 10: rotaloom.timekeeping.v1.LeaveCaseTotals
+	(*LeaveEditsMetadata)(nil),             // 11: rotaloom.timekeeping.v1.LeaveEditsMetadata
+	(*LeaveEdit)(nil),                      // 12: rotaloom.timekeeping.v1.LeaveEdit
+	(*LeaveSegment)(nil),                   // 13: rotaloom.timekeeping.v1.LeaveSegment
+	(*LeaveOverrideSegment)(nil),           // 14: rotaloom.timekeeping.v1.LeaveOverrideSegment
+	(*ListLeaveEditHeadsRequest)(nil),      // 15: rotaloom.timekeeping.v1.ListLeaveEditHeadsRequest
+	(*ListLeaveEditHeadsResponse)(nil),     // 16: rotaloom.timekeeping.v1.ListLeaveEditHeadsResponse
+	(*LeaveEditHead)(nil),                  // 17: rotaloom.timekeeping.v1.LeaveEditHead
+	(*ListEmployeeLeaveEditsRequest)(nil),  // 18: rotaloom.timekeeping.v1.ListEmployeeLeaveEditsRequest
+	(*ListEmployeeLeaveEditsResponse)(nil), // 19: rotaloom.timekeeping.v1.ListEmployeeLeaveEditsResponse
+	(*LeaveEditsChanged)(nil),              // 20: rotaloom.timekeeping.v1.LeaveEditsChanged
+	(*EmployeeLeaveEdits)(nil),             // 21: rotaloom.timekeeping.v1.EmployeeLeaveEdits
+	(*LeaveEditState)(nil),                 // 22: rotaloom.timekeeping.v1.LeaveEditState
+	(*v1.Ref)(nil),                         // 23: rotaloom.common.v1.Ref
+	(*v1.RefList)(nil),                     // 24: rotaloom.common.v1.RefList
+	(*v1.DateRange)(nil),                   // 25: rotaloom.common.v1.DateRange
+	(*LeaveEmployee)(nil),                  // 26: rotaloom.timekeeping.v1.LeaveEmployee
+	(*structpb.Struct)(nil),                // 27: google.protobuf.Struct
+	(*emptypb.Empty)(nil),                  // 28: google.protobuf.Empty
 }
 var file_rotaloom_timekeeping_v1_leave_edit_proto_depIdxs = []int32{
-	22, // 0: rotaloom.timekeeping.v1.CreateLeaveEditsRequest.leave_case:type_name -> rotaloom.common.v1.Ref
-	11, // 1: rotaloom.timekeeping.v1.CreateLeaveEditsRequest.leave_edits:type_name -> rotaloom.timekeeping.v1.LeaveEdit
-	11, // 2: rotaloom.timekeeping.v1.UpdateLeaveEditRequest.leave_edit:type_name -> rotaloom.timekeeping.v1.LeaveEdit
-	23, // 3: rotaloom.timekeeping.v1.MultiReadLeaveEditsRequest.employees:type_name -> rotaloom.common.v1.RefList
-	24, // 4: rotaloom.timekeeping.v1.MultiReadLeaveEditsRequest.date_range:type_name -> rotaloom.common.v1.DateRange
-	22, // 5: rotaloom.timekeeping.v1.MultiDeleteLeaveEditsRequest.leave_case:type_name -> rotaloom.common.v1.Ref
-	11, // 6: rotaloom.timekeeping.v1.LeaveEditList.leave_edits:type_name -> rotaloom.timekeeping.v1.LeaveEdit
+	23, // 0: rotaloom.timekeeping.v1.CreateLeaveEditsRequest.leave_case:type_name -> rotaloom.common.v1.Ref
+	12, // 1: rotaloom.timekeeping.v1.CreateLeaveEditsRequest.leave_edits:type_name -> rotaloom.timekeeping.v1.LeaveEdit
+	12, // 2: rotaloom.timekeeping.v1.UpdateLeaveEditRequest.leave_edit:type_name -> rotaloom.timekeeping.v1.LeaveEdit
+	24, // 3: rotaloom.timekeeping.v1.MultiReadLeaveEditsRequest.employees:type_name -> rotaloom.common.v1.RefList
+	25, // 4: rotaloom.timekeeping.v1.MultiReadLeaveEditsRequest.date_range:type_name -> rotaloom.common.v1.DateRange
+	23, // 5: rotaloom.timekeeping.v1.MultiDeleteLeaveEditsRequest.leave_case:type_name -> rotaloom.common.v1.Ref
+	12, // 6: rotaloom.timekeeping.v1.LeaveEditList.leave_edits:type_name -> rotaloom.timekeeping.v1.LeaveEdit
 	8,  // 7: rotaloom.timekeeping.v1.LeaveEditsRead.totals:type_name -> rotaloom.timekeeping.v1.LeaveTotals
-	9,  // 8: rotaloom.timekeeping.v1.LeaveEditsRead.leave_case_totals:type_name -> rotaloom.timekeeping.v1.LeaveCaseTotals
-	11, // 9: rotaloom.timekeeping.v1.LeaveEditsRead.leave_edits:type_name -> rotaloom.timekeeping.v1.LeaveEdit
-	10, // 10: rotaloom.timekeeping.v1.LeaveEditsRead.metadata:type_name -> rotaloom.timekeeping.v1.LeaveEditsMetadata
-	22, // 11: rotaloom.timekeeping.v1.LeaveCaseTotals.leave_case:type_name -> rotaloom.common.v1.Ref
-	8,  // 12: rotaloom.timekeeping.v1.LeaveCaseTotals.totals:type_name -> rotaloom.timekeeping.v1.LeaveTotals
-	22, // 13: rotaloom.timekeeping.v1.LeaveEdit.leave_case:type_name -> rotaloom.common.v1.Ref
-	25, // 14: rotaloom.timekeeping.v1.LeaveEdit.employee:type_name -> rotaloom.timekeeping.v1.LeaveEmployee
-	12, // 15: rotaloom.timekeeping.v1.LeaveEdit.paid_segment:type_name -> rotaloom.timekeeping.v1.LeaveSegment
-	12, // 16: rotaloom.timekeeping.v1.LeaveEdit.tracking_segment:type_name -> rotaloom.timekeeping.v1.LeaveSegment
-	13, // 17: rotaloom.timekeeping.v1.LeaveEdit.override_segments:type_name -> rotaloom.timekeeping.v1.LeaveOverrideSegment
-	22, // 18: rotaloom.timekeeping.v1.LeaveEdit.category:type_name -> rotaloom.common.v1.Ref
-	22, // 19: rotaloom.timekeeping.v1.LeaveEdit.reason:type_name -> rotaloom.common.v1.Ref
-	22, // 20: rotaloom.timekeeping.v1.LeaveEdit.frequency:type_name -> rotaloom.common.v1.Ref
-	26, // 21: rotaloom.timekeeping.v1.LeaveEdit.comments_notes:type_name -> google.protobuf.Struct
-	22, // 22: rotaloom.timekeeping.v1.LeaveEdit.position:type_name -> rotaloom.common.v1.Ref
-	26, // 23: rotaloom.timekeeping.v1.LeaveEdit.transfer:type_name -> google.protobuf.Struct
-	22, // 24: rotaloom.timekeeping.v1.LeaveOverrideSegment.pay_code:type_name -> rotaloom.common.v1.Ref
-	16, // 25: rotaloom.timekeeping.v1.ListLeaveEditHeadsRequest.after:type_name -> rotaloom.timekeeping.v1.LeaveEditHead
-	16, // 26: rotaloom.timekeeping.v1.ListLeaveEditHeadsResponse.heads:type_name -> rotaloom.timekeeping.v1.LeaveEditHead
-	20, // 27: rotaloom.timekeeping.v1.ListEmployeeLeaveEditsResponse.employees:type_name -> rotaloom.timekeeping.v1.EmployeeLeaveEdits
-	20, // 28: rotaloom.timekeeping.v1.LeaveEditsChanged.employees:type_name -> rotaloom.timekeeping.v1.EmployeeLeaveEdits
-	21, // 29: rotaloom.timekeeping.v1.EmployeeLeaveEdits.edits:type_name -> rotaloom.timekeeping.v1.LeaveEditState
-	12, // 30: rotaloom.timekeeping.v1.LeaveEditState.paid_segment:type_name -> rotaloom.timekeeping.v1.LeaveSegment
-	12, // 31: rotaloom.timekeeping.v1.LeaveEditState.tracking_segment:type_name -> rotaloom.timekeeping.v1.LeaveSegment
-	13, // 32: rotaloom.timekeeping.v1.LeaveEditState.override_segments:type_name -> rotaloom.timekeeping.v1.LeaveOverrideSegment
-	0,  // 33: rotaloom.timekeeping.v1.LeaveEditService.CreateLeaveEdits:input_type -> rotaloom.timekeeping.v1.CreateLeaveEditsRequest
-	1,  // 34: rotaloom.timekeeping.v1.LeaveEditService.GetLeaveEdit:input_type -> rotaloom.timekeeping.v1.GetLeaveEditRequest
-	2,  // 35: rotaloom.timekeeping.v1.LeaveEditService.UpdateLeaveEdit:input_type -> rotaloom.timekeeping.v1.UpdateLeaveEditRequest
-	3,  // 36: rotaloom.timekeeping.v1.LeaveEditService.DeleteLeaveEdit:input_type -> rotaloom.timekeeping.v1.DeleteLeaveEditRequest
-	4,  // 37: rotaloom.timekeeping.v1.LeaveEditService.MultiReadLeaveEdits:input_type -> rotaloom.timekeeping.v1.MultiReadLeaveEditsRequest
-	5,  // 38: rotaloom.timekeeping.v1.LeaveEditService.MultiDeleteLeaveEdits:input_type -> rotaloom.timekeeping.v1.MultiDeleteLeaveEditsRequest
-	14, // 39: rotaloom.timekeeping.v1.LeaveEditService.ListLeaveEditHeads:input_type -> rotaloom.timekeeping.v1.ListLeaveEditHeadsRequest
-	17, // 40: rotaloom.timekeeping.v1.LeaveEditService.ListEmployeeLeaveEdits:input_type -> rotaloom.timekeeping.v1.ListEmployeeLeaveEditsRequest
-	6,  // 41: rotaloom.timekeeping.v1.LeaveEditService.CreateLeaveEdits:output_type -> rotaloom.timekeeping.v1.LeaveEditList
-	11, // 42: rotaloom.timekeeping.v1.LeaveEditService.GetLeaveEdit:output_type -> rotaloom.timekeeping.v1.LeaveEdit
-	11, // 43: rotaloom.timekeeping.v1.LeaveEditService.UpdateLeaveEdit:output_type -> rotaloom.timekeeping.v1.LeaveEdit
-	27, // 44: rotaloom.timekeeping.v1.LeaveEditService.DeleteLeaveEdit:output_type -> google.protobuf.Empty
-	7,  // 45: rotaloom.timekeeping.v1.LeaveEditService.MultiReadLeaveEdits:output_type -> rotaloom.timekeeping.v1.LeaveEditsRead
-	27, // 46: rotaloom.timekeeping.v1.LeaveEditService.MultiDeleteLeaveEdits:output_type -> google.protobuf.Empty
-	15, // 47: rotaloom.timekeeping.v1.LeaveEditService.ListLeaveEditHeads:output_type -> rotaloom.timekeeping.v1.ListLeaveEditHeadsResponse
-	18, // 48: rotaloom.timekeeping.v1.LeaveEditService.ListEmployeeLeaveEdits:output_type -> rotaloom.timekeeping.v1.ListEmployeeLeaveEditsResponse
-	41, // [41:49] is the sub-list for method output_type
-	33, // [33:41] is the sub-list for method input_type
-	33, // [33:33] is the sub-list for extension type_name
-	33, // [33:33] is the sub-list for extension extendee
-	0,  // [0:33] is the sub-list for field type_name
+	9,  // 8: rotaloom.timekeeping.v1.LeaveEditsRead.leave_case_totals:type_name -> rotaloom.timekeeping.v1.LeaveCaseTotalsList
+	6,  // 9: rotaloom.timekeeping.v1.LeaveEditsRead.leave_edits:type_name -> rotaloom.timekeeping.v1.LeaveEditList
+	11, // 10: rotaloom.timekeeping.v1.LeaveEditsRead.metadata:type_name -> rotaloom.timekeeping.v1.LeaveEditsMetadata
+	10, // 11: rotaloom.timekeeping.v1.LeaveCaseTotalsList.leave_case_totals:type_name -> rotaloom.timekeeping.v1.LeaveCaseTotals
+	23, // 12: rotaloom.timekeeping.v1.LeaveCaseTotals.leave_case:type_name -> rotaloom.common.v1.Ref
+	8,  // 13: rotaloom.timekeeping.v1.LeaveCaseTotals.totals:type_name -> rotaloom.timekeeping.v1.LeaveTotals
+	23, // 14: rotaloom.timekeeping.v1.LeaveEdit.leave_case:type_name -> rotaloom.common.v1.Ref
+	26, // 15: rotaloom.timekeeping.v1.LeaveEdit.employee:type_name -> rotaloom.timekeeping.v1.LeaveEmployee
+	13, // 16: rotaloom.timekeeping.v1.LeaveEdit.paid_segment:type_name -> rotaloom.timekeeping.v1.LeaveSegment
+	13, // 17: rotaloom.timekeeping.v1.LeaveEdit.tracking_segment:type_name -> rotaloom.timekeeping.v1.LeaveSegment
+	14, // 18: rotaloom.timekeeping.v1.LeaveEdit.override_segments:type_name -> rotaloom.timekeeping.v1.LeaveOverrideSegment
+	23, // 19: rotaloom.timekeeping.v1.LeaveEdit.category:type_name -> rotaloom.common.v1.Ref
+	23, // 20: rotaloom.timekeeping.v1.LeaveEdit.reason:type_name -> rotaloom.common.v1.Ref
+	23, // 21: rotaloom.timekeeping.v1.LeaveEdit.frequency:type_name -> rotaloom.common.v1.Ref
+	27, // 22: rotaloom.timekeeping.v1.LeaveEdit.comments_notes:type_name -> google.protobuf.Struct
+	23, // 23: rotaloom.timekeeping.v1.LeaveEdit.position:type_name -> rotaloom.common.v1.Ref
+	27, // 24: rotaloom.timekeeping.v1.LeaveEdit.transfer:type_name -> google.protobuf.Struct
+	23, // 25: rotaloom.timekeeping.v1.LeaveOverrideSegment.pay_code:type_name -> rotaloom.common.v1.Ref
+	17, // 26: rotaloom.timekeeping.v1.ListLeaveEditHeadsRequest.after:type_name -> rotaloom.timekeeping.v1.LeaveEditHead
+	17, // 27: rotaloom.timekeeping.v1.ListLeaveEditHeadsResponse.heads:type_name -> rotaloom.timekeeping.v1.LeaveEditHead
+	21, // 28: rotaloom.timekeeping.v1.ListEmployeeLeaveEditsResponse.employees:type_name -> rotaloom.timekeeping.v1.EmployeeLeaveEdits
+	21, // 29: rotaloom.timekeeping.v1.LeaveEditsChanged.employees:type_name -> rotaloom.timekeeping.v1.EmployeeLeaveEdits
+	22, // 30: rotaloom.timekeeping.v1.EmployeeLeaveEdits.edits:type_name -> rotaloom.timekeeping.v1.LeaveEditState
+	13, // 31: rotaloom.timekeeping.v1.LeaveEditState.paid_segment:type_name -> rotaloom.timekeeping.v1.LeaveSegment
+	13, // 32: rotaloom.timekeeping.v1.LeaveEditState.tracking_segment:type_name -> rotaloom.timekeeping.v1.LeaveSegment
+	14, // 33: rotaloom.timekeeping.v1.LeaveEditState.override_segments:type_name -> rotaloom.timekeeping.v1.LeaveOverrideSegment
+	0,  // 34: rotaloom.timekeeping.v1.LeaveEditService.CreateLeaveEdits:input_type -> rotaloom.timekeeping.v1.CreateLeaveEditsRequest
+	1,  // 35: rotaloom.timekeeping.v1.LeaveEditService.GetLeaveEdit:input_type -> rotaloom.timekeeping.v1.GetLeaveEditRequest
+	2,  // 36: rotaloom.timekeeping.v1.LeaveEditService.UpdateLeaveEdit:input_type -> rotaloom.timekeeping.v1.UpdateLeaveEditRequest
+	3,  // 37: rotaloom.timekeeping.v1.LeaveEditService.DeleteLeaveEdit:input_type -> rotaloom.timekeeping.v1.DeleteLeaveEditRequest
+	4,  // 38: rotaloom.timekeeping.v1.LeaveEditService.MultiReadLeaveEdits:input_type -> rotaloom.timekeeping.v1.MultiReadLeaveEditsRequest
+	5,  // 39: rotaloom.timekeeping.v1.LeaveEditService.MultiDeleteLeaveEdits:input_type -> rotaloom.timekeeping.v1.MultiDeleteLeaveEditsRequest
+	15, // 40: rotaloom.timekeeping.v1.LeaveEditService.ListLeaveEditHeads:input_type -> rotaloom.timekeeping.v1.ListLeaveEditHeadsRequest
+	18, // 41: rotaloom.timekeeping.v1.LeaveEditService.ListEmployeeLeaveEdits:input_type -> rotaloom.timekeeping.v1.ListEmployeeLeaveEditsRequest
+	6,  // 42: rotaloom.timekeeping.v1.LeaveEditService.CreateLeaveEdits:output_type -> rotaloom.timekeeping.v1.LeaveEditList
+	12, // 43: rotaloom.timekeeping.v1.LeaveEditService.GetLeaveEdit:output_type -> rotaloom.timekeeping.v1.LeaveEdit
+	12, // 44: rotaloom.timekeeping.v1.LeaveEditService.UpdateLeaveEdit:output_type -> rotaloom.timekeeping.v1.LeaveEdit
+	28, // 45: rotaloom.timekeeping.v1.LeaveEditService.DeleteLeaveEdit:output_type -> google.protobuf.Empty
+	7,  // 46: rotaloom.timekeeping.v1.LeaveEditService.MultiReadLeaveEdits:output_type -> rotaloom.timekeeping.v1.LeaveEditsRead
+	28, // 47: rotaloom.timekeeping.v1.LeaveEditService.MultiDeleteLeaveEdits:output_type -> google.protobuf.Empty
+	16, // 48: rotaloom.timekeeping.v1.LeaveEditService.ListLeaveEditHeads:output_type -> rotaloom.timekeeping.v1.ListLeaveEditHeadsResponse
+	19, // 49: rotaloom.timekeeping.v1.LeaveEditService.ListEmployeeLeaveEdits:output_type -> rotaloom.timekeeping.v1.ListEmployeeLeaveEditsResponse
+	42, // [42:50] is the sub-list for method output_type
+	34, // [34:42] is the sub-list for method input_type
+	34, // [34:34] is the sub-list for extension type_name
+	34, // [34:34] is the sub-list for extension extendee
+	0,  // [0:34] is the sub-list for field type_name
 }
 
 func init() { file_rotaloom_timekeeping_v1_leave_edit_proto_init() }
@@ -1805,16 +1855,16 @@ func file_rotaloom_timekeeping_v1_leave_edit_proto_init() {
 	}
 	file_rotaloom_timekeeping_v1_leave_case_proto_init()
 	file_rotaloom_timekeeping_v1_leave_edit_proto_msgTypes[8].OneofWrappers = []any{}
-	file_rotaloom_timekeeping_v1_leave_edit_proto_msgTypes[11].OneofWrappers = []any{}
 	file_rotaloom_timekeeping_v1_leave_edit_proto_msgTypes[12].OneofWrappers = []any{}
 	file_rotaloom_timekeeping_v1_leave_edit_proto_msgTypes[13].OneofWrappers = []any{}
+	file_rotaloom_timekeeping_v1_leave_edit_proto_msgTypes[14].OneofWrappers = []any{}
 	type x struct{}
 	out := protoimpl.TypeBuilder{
 		File: protoimpl.DescBuilder{
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_rotaloom_timekeeping_v1_leave_edit_proto_rawDesc), len(file_rotaloom_timekeeping_v1_leave_edit_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   22,
+			NumMessages:   23,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

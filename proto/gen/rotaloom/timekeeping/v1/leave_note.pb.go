@@ -30,7 +30,7 @@ const (
 type ListLeaveNotesRequest struct {
 	state       protoimpl.MessageState `protogen:"open.v1"`
 	LeaveCaseId *int64                 `protobuf:"varint,1,opt,name=leave_case_id,json=leaveCaseId,proto3,oneof" json:"leave_case_id,omitempty"`
-	// The case code.
+	// The external code of the case, or else the case code.
 	Code          *string `protobuf:"bytes,2,opt,name=code,proto3,oneof" json:"code,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache

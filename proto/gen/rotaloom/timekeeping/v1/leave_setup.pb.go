@@ -9,6 +9,7 @@
 package timekeepingv1
 
 import (
+	v1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/common/v1"
 	_ "github.com/rotaloom/rotaloom/proto/gen/rotaloom/options/v1"
 	_ "google.golang.org/genproto/googleapis/api/annotations"
 	protoreflect "google.golang.org/protobuf/reflect/protoreflect"
@@ -105,16 +106,61 @@ func (x *GetLeaveCategoryRequest) GetId() int64 {
 	return 0
 }
 
+type MultiReadLeaveCategoriesRequest struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Where         *v1.RefList            `protobuf:"bytes,1,opt,name=where,proto3" json:"where,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *MultiReadLeaveCategoriesRequest) Reset() {
+	*x = MultiReadLeaveCategoriesRequest{}
+	mi := &file_rotaloom_timekeeping_v1_leave_setup_proto_msgTypes[2]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *MultiReadLeaveCategoriesRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*MultiReadLeaveCategoriesRequest) ProtoMessage() {}
+
+func (x *MultiReadLeaveCategoriesRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_rotaloom_timekeeping_v1_leave_setup_proto_msgTypes[2]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use MultiReadLeaveCategoriesRequest.ProtoReflect.Descriptor instead.
+func (*MultiReadLeaveCategoriesRequest) Descriptor() ([]byte, []int) {
+	return file_rotaloom_timekeeping_v1_leave_setup_proto_rawDescGZIP(), []int{2}
+}
+
+func (x *MultiReadLeaveCategoriesRequest) GetWhere() *v1.RefList {
+	if x != nil {
+		return x.Where
+	}
+	return nil
+}
+
 type LeaveCategoryList struct {
 	state           protoimpl.MessageState `protogen:"open.v1"`
 	LeaveCategories []*LeaveCategory       `protobuf:"bytes,1,rep,name=leave_categories,json=leaveCategories,proto3" json:"leave_categories,omitempty"`
+	Failure         *v1.ErrorBody          `protobuf:"bytes,2,opt,name=failure,proto3" json:"failure,omitempty"`
 	unknownFields   protoimpl.UnknownFields
 	sizeCache       protoimpl.SizeCache
 }
 
 func (x *LeaveCategoryList) Reset() {
 	*x = LeaveCategoryList{}
-	mi := &file_rotaloom_timekeeping_v1_leave_setup_proto_msgTypes[2]
+	mi := &file_rotaloom_timekeeping_v1_leave_setup_proto_msgTypes[3]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -126,7 +172,7 @@ func (x *LeaveCategoryList) String() string {
 func (*LeaveCategoryList) ProtoMessage() {}
 
 func (x *LeaveCategoryList) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_timekeeping_v1_leave_setup_proto_msgTypes[2]
+	mi := &file_rotaloom_timekeeping_v1_leave_setup_proto_msgTypes[3]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -139,12 +185,19 @@ func (x *LeaveCategoryList) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use LeaveCategoryList.ProtoReflect.Descriptor instead.
 func (*LeaveCategoryList) Descriptor() ([]byte, []int) {
-	return file_rotaloom_timekeeping_v1_leave_setup_proto_rawDescGZIP(), []int{2}
+	return file_rotaloom_timekeeping_v1_leave_setup_proto_rawDescGZIP(), []int{3}
 }
 
 func (x *LeaveCategoryList) GetLeaveCategories() []*LeaveCategory {
 	if x != nil {
 		return x.LeaveCategories
+	}
+	return nil
+}
+
+func (x *LeaveCategoryList) GetFailure() *v1.ErrorBody {
+	if x != nil {
+		return x.Failure
 	}
 	return nil
 }
@@ -162,7 +215,7 @@ type LeaveCategory struct {
 
 func (x *LeaveCategory) Reset() {
 	*x = LeaveCategory{}
-	mi := &file_rotaloom_timekeeping_v1_leave_setup_proto_msgTypes[3]
+	mi := &file_rotaloom_timekeeping_v1_leave_setup_proto_msgTypes[4]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -174,7 +227,7 @@ func (x *LeaveCategory) String() string {
 func (*LeaveCategory) ProtoMessage() {}
 
 func (x *LeaveCategory) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_timekeeping_v1_leave_setup_proto_msgTypes[3]
+	mi := &file_rotaloom_timekeeping_v1_leave_setup_proto_msgTypes[4]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -187,7 +240,7 @@ func (x *LeaveCategory) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use LeaveCategory.ProtoReflect.Descriptor instead.
 func (*LeaveCategory) Descriptor() ([]byte, []int) {
-	return file_rotaloom_timekeeping_v1_leave_setup_proto_rawDescGZIP(), []int{3}
+	return file_rotaloom_timekeeping_v1_leave_setup_proto_rawDescGZIP(), []int{4}
 }
 
 func (x *LeaveCategory) GetId() int64 {
@@ -233,7 +286,7 @@ type ListLeaveReasonsRequest struct {
 
 func (x *ListLeaveReasonsRequest) Reset() {
 	*x = ListLeaveReasonsRequest{}
-	mi := &file_rotaloom_timekeeping_v1_leave_setup_proto_msgTypes[4]
+	mi := &file_rotaloom_timekeeping_v1_leave_setup_proto_msgTypes[5]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -245,7 +298,7 @@ func (x *ListLeaveReasonsRequest) String() string {
 func (*ListLeaveReasonsRequest) ProtoMessage() {}
 
 func (x *ListLeaveReasonsRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_timekeeping_v1_leave_setup_proto_msgTypes[4]
+	mi := &file_rotaloom_timekeeping_v1_leave_setup_proto_msgTypes[5]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -258,7 +311,7 @@ func (x *ListLeaveReasonsRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListLeaveReasonsRequest.ProtoReflect.Descriptor instead.
 func (*ListLeaveReasonsRequest) Descriptor() ([]byte, []int) {
-	return file_rotaloom_timekeeping_v1_leave_setup_proto_rawDescGZIP(), []int{4}
+	return file_rotaloom_timekeeping_v1_leave_setup_proto_rawDescGZIP(), []int{5}
 }
 
 type GetLeaveReasonRequest struct {
@@ -270,7 +323,7 @@ type GetLeaveReasonRequest struct {
 
 func (x *GetLeaveReasonRequest) Reset() {
 	*x = GetLeaveReasonRequest{}
-	mi := &file_rotaloom_timekeeping_v1_leave_setup_proto_msgTypes[5]
+	mi := &file_rotaloom_timekeeping_v1_leave_setup_proto_msgTypes[6]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -282,7 +335,7 @@ func (x *GetLeaveReasonRequest) String() string {
 func (*GetLeaveReasonRequest) ProtoMessage() {}
 
 func (x *GetLeaveReasonRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_timekeeping_v1_leave_setup_proto_msgTypes[5]
+	mi := &file_rotaloom_timekeeping_v1_leave_setup_proto_msgTypes[6]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -295,7 +348,7 @@ func (x *GetLeaveReasonRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetLeaveReasonRequest.ProtoReflect.Descriptor instead.
 func (*GetLeaveReasonRequest) Descriptor() ([]byte, []int) {
-	return file_rotaloom_timekeeping_v1_leave_setup_proto_rawDescGZIP(), []int{5}
+	return file_rotaloom_timekeeping_v1_leave_setup_proto_rawDescGZIP(), []int{6}
 }
 
 func (x *GetLeaveReasonRequest) GetId() int64 {
@@ -305,16 +358,61 @@ func (x *GetLeaveReasonRequest) GetId() int64 {
 	return 0
 }
 
+type MultiReadLeaveReasonsRequest struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Where         *v1.RefList            `protobuf:"bytes,1,opt,name=where,proto3" json:"where,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *MultiReadLeaveReasonsRequest) Reset() {
+	*x = MultiReadLeaveReasonsRequest{}
+	mi := &file_rotaloom_timekeeping_v1_leave_setup_proto_msgTypes[7]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *MultiReadLeaveReasonsRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*MultiReadLeaveReasonsRequest) ProtoMessage() {}
+
+func (x *MultiReadLeaveReasonsRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_rotaloom_timekeeping_v1_leave_setup_proto_msgTypes[7]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use MultiReadLeaveReasonsRequest.ProtoReflect.Descriptor instead.
+func (*MultiReadLeaveReasonsRequest) Descriptor() ([]byte, []int) {
+	return file_rotaloom_timekeeping_v1_leave_setup_proto_rawDescGZIP(), []int{7}
+}
+
+func (x *MultiReadLeaveReasonsRequest) GetWhere() *v1.RefList {
+	if x != nil {
+		return x.Where
+	}
+	return nil
+}
+
 type LeaveReasonList struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	LeaveReasons  []*LeaveReason         `protobuf:"bytes,1,rep,name=leave_reasons,json=leaveReasons,proto3" json:"leave_reasons,omitempty"`
+	Failure       *v1.ErrorBody          `protobuf:"bytes,2,opt,name=failure,proto3" json:"failure,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
 func (x *LeaveReasonList) Reset() {
 	*x = LeaveReasonList{}
-	mi := &file_rotaloom_timekeeping_v1_leave_setup_proto_msgTypes[6]
+	mi := &file_rotaloom_timekeeping_v1_leave_setup_proto_msgTypes[8]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -326,7 +424,7 @@ func (x *LeaveReasonList) String() string {
 func (*LeaveReasonList) ProtoMessage() {}
 
 func (x *LeaveReasonList) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_timekeeping_v1_leave_setup_proto_msgTypes[6]
+	mi := &file_rotaloom_timekeeping_v1_leave_setup_proto_msgTypes[8]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -339,12 +437,19 @@ func (x *LeaveReasonList) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use LeaveReasonList.ProtoReflect.Descriptor instead.
 func (*LeaveReasonList) Descriptor() ([]byte, []int) {
-	return file_rotaloom_timekeeping_v1_leave_setup_proto_rawDescGZIP(), []int{6}
+	return file_rotaloom_timekeeping_v1_leave_setup_proto_rawDescGZIP(), []int{8}
 }
 
 func (x *LeaveReasonList) GetLeaveReasons() []*LeaveReason {
 	if x != nil {
 		return x.LeaveReasons
+	}
+	return nil
+}
+
+func (x *LeaveReasonList) GetFailure() *v1.ErrorBody {
+	if x != nil {
+		return x.Failure
 	}
 	return nil
 }
@@ -363,7 +468,7 @@ type LeaveReason struct {
 
 func (x *LeaveReason) Reset() {
 	*x = LeaveReason{}
-	mi := &file_rotaloom_timekeeping_v1_leave_setup_proto_msgTypes[7]
+	mi := &file_rotaloom_timekeeping_v1_leave_setup_proto_msgTypes[9]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -375,7 +480,7 @@ func (x *LeaveReason) String() string {
 func (*LeaveReason) ProtoMessage() {}
 
 func (x *LeaveReason) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_timekeeping_v1_leave_setup_proto_msgTypes[7]
+	mi := &file_rotaloom_timekeeping_v1_leave_setup_proto_msgTypes[9]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -388,7 +493,7 @@ func (x *LeaveReason) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use LeaveReason.ProtoReflect.Descriptor instead.
 func (*LeaveReason) Descriptor() ([]byte, []int) {
-	return file_rotaloom_timekeeping_v1_leave_setup_proto_rawDescGZIP(), []int{7}
+	return file_rotaloom_timekeeping_v1_leave_setup_proto_rawDescGZIP(), []int{9}
 }
 
 func (x *LeaveReason) GetId() int64 {
@@ -434,7 +539,7 @@ type ListLeaveCaseStatusesRequest struct {
 
 func (x *ListLeaveCaseStatusesRequest) Reset() {
 	*x = ListLeaveCaseStatusesRequest{}
-	mi := &file_rotaloom_timekeeping_v1_leave_setup_proto_msgTypes[8]
+	mi := &file_rotaloom_timekeeping_v1_leave_setup_proto_msgTypes[10]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -446,7 +551,7 @@ func (x *ListLeaveCaseStatusesRequest) String() string {
 func (*ListLeaveCaseStatusesRequest) ProtoMessage() {}
 
 func (x *ListLeaveCaseStatusesRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_timekeeping_v1_leave_setup_proto_msgTypes[8]
+	mi := &file_rotaloom_timekeeping_v1_leave_setup_proto_msgTypes[10]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -459,7 +564,7 @@ func (x *ListLeaveCaseStatusesRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListLeaveCaseStatusesRequest.ProtoReflect.Descriptor instead.
 func (*ListLeaveCaseStatusesRequest) Descriptor() ([]byte, []int) {
-	return file_rotaloom_timekeeping_v1_leave_setup_proto_rawDescGZIP(), []int{8}
+	return file_rotaloom_timekeeping_v1_leave_setup_proto_rawDescGZIP(), []int{10}
 }
 
 type LeaveCaseStatusList struct {
@@ -471,7 +576,7 @@ type LeaveCaseStatusList struct {
 
 func (x *LeaveCaseStatusList) Reset() {
 	*x = LeaveCaseStatusList{}
-	mi := &file_rotaloom_timekeeping_v1_leave_setup_proto_msgTypes[9]
+	mi := &file_rotaloom_timekeeping_v1_leave_setup_proto_msgTypes[11]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -483,7 +588,7 @@ func (x *LeaveCaseStatusList) String() string {
 func (*LeaveCaseStatusList) ProtoMessage() {}
 
 func (x *LeaveCaseStatusList) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_timekeeping_v1_leave_setup_proto_msgTypes[9]
+	mi := &file_rotaloom_timekeeping_v1_leave_setup_proto_msgTypes[11]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -496,7 +601,7 @@ func (x *LeaveCaseStatusList) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use LeaveCaseStatusList.ProtoReflect.Descriptor instead.
 func (*LeaveCaseStatusList) Descriptor() ([]byte, []int) {
-	return file_rotaloom_timekeeping_v1_leave_setup_proto_rawDescGZIP(), []int{9}
+	return file_rotaloom_timekeeping_v1_leave_setup_proto_rawDescGZIP(), []int{11}
 }
 
 func (x *LeaveCaseStatusList) GetCaseStatuses() []*LeaveCaseStatus {
@@ -517,7 +622,7 @@ type LeaveCaseStatus struct {
 
 func (x *LeaveCaseStatus) Reset() {
 	*x = LeaveCaseStatus{}
-	mi := &file_rotaloom_timekeeping_v1_leave_setup_proto_msgTypes[10]
+	mi := &file_rotaloom_timekeeping_v1_leave_setup_proto_msgTypes[12]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -529,7 +634,7 @@ func (x *LeaveCaseStatus) String() string {
 func (*LeaveCaseStatus) ProtoMessage() {}
 
 func (x *LeaveCaseStatus) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_timekeeping_v1_leave_setup_proto_msgTypes[10]
+	mi := &file_rotaloom_timekeeping_v1_leave_setup_proto_msgTypes[12]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -542,7 +647,7 @@ func (x *LeaveCaseStatus) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use LeaveCaseStatus.ProtoReflect.Descriptor instead.
 func (*LeaveCaseStatus) Descriptor() ([]byte, []int) {
-	return file_rotaloom_timekeeping_v1_leave_setup_proto_rawDescGZIP(), []int{10}
+	return file_rotaloom_timekeeping_v1_leave_setup_proto_rawDescGZIP(), []int{12}
 }
 
 func (x *LeaveCaseStatus) GetId() int64 {
@@ -570,13 +675,17 @@ var File_rotaloom_timekeeping_v1_leave_setup_proto protoreflect.FileDescriptor
 
 const file_rotaloom_timekeeping_v1_leave_setup_proto_rawDesc = "" +
 	"\n" +
-	")rotaloom/timekeeping/v1/leave_setup.proto\x12\x17rotaloom.timekeeping.v1\x1a\x1cgoogle/api/annotations.proto\x1a!rotaloom/options/v1/options.proto\"\x1c\n" +
+	")rotaloom/timekeeping/v1/leave_setup.proto\x12\x17rotaloom.timekeeping.v1\x1a\x1cgoogle/api/annotations.proto\x1a\x1erotaloom/common/v1/fault.proto\x1a\x1crotaloom/common/v1/ref.proto\x1a!rotaloom/options/v1/options.proto\"\x1c\n" +
 	"\x1aListLeaveCategoriesRequest\")\n" +
 	"\x17GetLeaveCategoryRequest\x12\x0e\n" +
-	"\x02id\x18\x01 \x01(\x03R\x02id\"~\n" +
+	"\x02id\x18\x01 \x01(\x03R\x02id\"\x7f\n" +
+	"\x1fMultiReadLeaveCategoriesRequest\x12\\\n" +
+	"\x05where\x18\x01 \x01(\v2\x1b.rotaloom.common.v1.RefListB)\xa2\xbb\x18%\n" +
+	"#\b\xe8\a\x12\tWFP-90003\x18\x9d\x03J\x10leave categoriesR\x05where\"\xc0\x01\n" +
 	"\x11LeaveCategoryList\x12Q\n" +
-	"\x10leave_categories\x18\x01 \x03(\v2&.rotaloom.timekeeping.v1.LeaveCategoryR\x0fleaveCategories:\x16\xa2\xbb\x18\x12\n" +
-	"\x10leave_categories\"\xa7\x01\n" +
+	"\x10leave_categories\x18\x01 \x03(\v2&.rotaloom.timekeeping.v1.LeaveCategoryR\x0fleaveCategories\x127\n" +
+	"\afailure\x18\x02 \x01(\v2\x1d.rotaloom.common.v1.ErrorBodyR\afailure:\x1f\xa2\xbb\x18\x1b\n" +
+	"\x10leave_categories\x12\afailure\"\xa7\x01\n" +
 	"\rLeaveCategory\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\x03R\x02id\x12\x12\n" +
 	"\x04name\x18\x02 \x01(\tR\x04name\x12\x1d\n" +
@@ -589,10 +698,14 @@ const file_rotaloom_timekeeping_v1_leave_setup_proto_rawDesc = "" +
 	"\x06_order\"\x19\n" +
 	"\x17ListLeaveReasonsRequest\"'\n" +
 	"\x15GetLeaveReasonRequest\x12\x0e\n" +
-	"\x02id\x18\x01 \x01(\x03R\x02id\"q\n" +
+	"\x02id\x18\x01 \x01(\x03R\x02id\"y\n" +
+	"\x1cMultiReadLeaveReasonsRequest\x12Y\n" +
+	"\x05where\x18\x01 \x01(\v2\x1b.rotaloom.common.v1.RefListB&\xa2\xbb\x18\"\n" +
+	" \b\xe8\a\x12\tWFP-90003\x18\x9d\x03J\rleave reasonsR\x05where\"\xb3\x01\n" +
 	"\x0fLeaveReasonList\x12I\n" +
-	"\rleave_reasons\x18\x01 \x03(\v2$.rotaloom.timekeeping.v1.LeaveReasonR\fleaveReasons:\x13\xa2\xbb\x18\x0f\n" +
-	"\rleave_reasons\"\xc7\x01\n" +
+	"\rleave_reasons\x18\x01 \x03(\v2$.rotaloom.timekeeping.v1.LeaveReasonR\fleaveReasons\x127\n" +
+	"\afailure\x18\x02 \x01(\v2\x1d.rotaloom.common.v1.ErrorBodyR\afailure:\x1c\xa2\xbb\x18\x18\n" +
+	"\rleave_reasons\x12\afailure\"\xc7\x01\n" +
 	"\vLeaveReason\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\x03R\x02id\x12\x12\n" +
 	"\x04name\x18\x02 \x01(\tR\x04name\x12\x12\n" +
@@ -608,16 +721,20 @@ const file_rotaloom_timekeeping_v1_leave_setup_proto_rawDesc = "" +
 	"\x02id\x18\x01 \x01(\x03H\x00R\x02id\x88\x01\x01\x12\x1c\n" +
 	"\tqualifier\x18\x02 \x01(\tR\tqualifier\x12\x12\n" +
 	"\x04name\x18\x03 \x01(\tR\x04nameB\x05\n" +
-	"\x03_id2\xf0\a\n" +
+	"\x03_id2\xa3\v\n" +
 	"\x11LeaveSetupService\x12\xc4\x01\n" +
 	"\x13ListLeaveCategories\x123.rotaloom.timekeeping.v1.ListLeaveCategoriesRequest\x1a*.rotaloom.timekeeping.v1.LeaveCategoryList\"L\xa2\xbb\x18 \n" +
 	"\x1ctimekeeping.leave_setup.read\x18\x01\x82\xd3\xe4\x93\x02\"\x12 /v1/leave/setup/leave_categories\x12\xbf\x01\n" +
 	"\x10GetLeaveCategory\x120.rotaloom.timekeeping.v1.GetLeaveCategoryRequest\x1a&.rotaloom.timekeeping.v1.LeaveCategory\"Q\xa2\xbb\x18 \n" +
-	"\x1ctimekeeping.leave_setup.read\x18\x01\x82\xd3\xe4\x93\x02'\x12%/v1/leave/setup/leave_categories/{id}\x12\xb9\x01\n" +
+	"\x1ctimekeeping.leave_setup.read\x18\x01\x82\xd3\xe4\x93\x02'\x12%/v1/leave/setup/leave_categories/{id}\x12\xdc\x01\n" +
+	"\x18MultiReadLeaveCategories\x128.rotaloom.timekeeping.v1.MultiReadLeaveCategoriesRequest\x1a*.rotaloom.timekeeping.v1.LeaveCategoryList\"Z\xa2\xbb\x18 \n" +
+	"\x1ctimekeeping.leave_setup.read\x18\x02\x82\xd3\xe4\x93\x020:\x01*\"+/v1/leave/setup/leave_categories/multi_read\x12\xb9\x01\n" +
 	"\x10ListLeaveReasons\x120.rotaloom.timekeeping.v1.ListLeaveReasonsRequest\x1a(.rotaloom.timekeeping.v1.LeaveReasonList\"I\xa2\xbb\x18 \n" +
 	"\x1ctimekeeping.leave_setup.read\x18\x01\x82\xd3\xe4\x93\x02\x1f\x12\x1d/v1/leave/setup/leave_reasons\x12\xb6\x01\n" +
 	"\x0eGetLeaveReason\x12..rotaloom.timekeeping.v1.GetLeaveReasonRequest\x1a$.rotaloom.timekeeping.v1.LeaveReason\"N\xa2\xbb\x18 \n" +
-	"\x1ctimekeeping.leave_setup.read\x18\x01\x82\xd3\xe4\x93\x02$\x12\"/v1/leave/setup/leave_reasons/{id}\x12\xdc\x01\n" +
+	"\x1ctimekeeping.leave_setup.read\x18\x01\x82\xd3\xe4\x93\x02$\x12\"/v1/leave/setup/leave_reasons/{id}\x12\xd1\x01\n" +
+	"\x15MultiReadLeaveReasons\x125.rotaloom.timekeeping.v1.MultiReadLeaveReasonsRequest\x1a(.rotaloom.timekeeping.v1.LeaveReasonList\"W\xa2\xbb\x18 \n" +
+	"\x1ctimekeeping.leave_setup.read\x18\x02\x82\xd3\xe4\x93\x02-:\x01*\"(/v1/leave/setup/leave_reasons/multi_read\x12\xdc\x01\n" +
 	"\x15ListLeaveCaseStatuses\x125.rotaloom.timekeeping.v1.ListLeaveCaseStatusesRequest\x1a,.rotaloom.timekeeping.v1.LeaveCaseStatusList\"^\xa2\xbb\x18 \n" +
 	"\x1ctimekeeping.leave_setup.read\x18\x01\x82\xd3\xe4\x93\x024Z\x19\x12\x17/v2/leave/case_statuses\x12\x17/v1/leave/case_statusesB\xfa\x01\n" +
 	"\x1bcom.rotaloom.timekeeping.v1B\x0fLeaveSetupProtoP\x01ZLgithub.com/rotaloom/rotaloom/proto/gen/rotaloom/timekeeping/v1;timekeepingv1\xa2\x02\x03RTX\xaa\x02\x17Rotaloom.Timekeeping.V1\xca\x02\x17Rotaloom\\Timekeeping\\V1\xe2\x02#Rotaloom\\Timekeeping\\V1\\GPBMetadata\xea\x02\x19Rotaloom::Timekeeping::V1b\x06proto3"
@@ -634,40 +751,52 @@ func file_rotaloom_timekeeping_v1_leave_setup_proto_rawDescGZIP() []byte {
 	return file_rotaloom_timekeeping_v1_leave_setup_proto_rawDescData
 }
 
-var file_rotaloom_timekeeping_v1_leave_setup_proto_msgTypes = make([]protoimpl.MessageInfo, 11)
+var file_rotaloom_timekeeping_v1_leave_setup_proto_msgTypes = make([]protoimpl.MessageInfo, 13)
 var file_rotaloom_timekeeping_v1_leave_setup_proto_goTypes = []any{
-	(*ListLeaveCategoriesRequest)(nil),   // 0: rotaloom.timekeeping.v1.ListLeaveCategoriesRequest
-	(*GetLeaveCategoryRequest)(nil),      // 1: rotaloom.timekeeping.v1.GetLeaveCategoryRequest
-	(*LeaveCategoryList)(nil),            // 2: rotaloom.timekeeping.v1.LeaveCategoryList
-	(*LeaveCategory)(nil),                // 3: rotaloom.timekeeping.v1.LeaveCategory
-	(*ListLeaveReasonsRequest)(nil),      // 4: rotaloom.timekeeping.v1.ListLeaveReasonsRequest
-	(*GetLeaveReasonRequest)(nil),        // 5: rotaloom.timekeeping.v1.GetLeaveReasonRequest
-	(*LeaveReasonList)(nil),              // 6: rotaloom.timekeeping.v1.LeaveReasonList
-	(*LeaveReason)(nil),                  // 7: rotaloom.timekeeping.v1.LeaveReason
-	(*ListLeaveCaseStatusesRequest)(nil), // 8: rotaloom.timekeeping.v1.ListLeaveCaseStatusesRequest
-	(*LeaveCaseStatusList)(nil),          // 9: rotaloom.timekeeping.v1.LeaveCaseStatusList
-	(*LeaveCaseStatus)(nil),              // 10: rotaloom.timekeeping.v1.LeaveCaseStatus
+	(*ListLeaveCategoriesRequest)(nil),      // 0: rotaloom.timekeeping.v1.ListLeaveCategoriesRequest
+	(*GetLeaveCategoryRequest)(nil),         // 1: rotaloom.timekeeping.v1.GetLeaveCategoryRequest
+	(*MultiReadLeaveCategoriesRequest)(nil), // 2: rotaloom.timekeeping.v1.MultiReadLeaveCategoriesRequest
+	(*LeaveCategoryList)(nil),               // 3: rotaloom.timekeeping.v1.LeaveCategoryList
+	(*LeaveCategory)(nil),                   // 4: rotaloom.timekeeping.v1.LeaveCategory
+	(*ListLeaveReasonsRequest)(nil),         // 5: rotaloom.timekeeping.v1.ListLeaveReasonsRequest
+	(*GetLeaveReasonRequest)(nil),           // 6: rotaloom.timekeeping.v1.GetLeaveReasonRequest
+	(*MultiReadLeaveReasonsRequest)(nil),    // 7: rotaloom.timekeeping.v1.MultiReadLeaveReasonsRequest
+	(*LeaveReasonList)(nil),                 // 8: rotaloom.timekeeping.v1.LeaveReasonList
+	(*LeaveReason)(nil),                     // 9: rotaloom.timekeeping.v1.LeaveReason
+	(*ListLeaveCaseStatusesRequest)(nil),    // 10: rotaloom.timekeeping.v1.ListLeaveCaseStatusesRequest
+	(*LeaveCaseStatusList)(nil),             // 11: rotaloom.timekeeping.v1.LeaveCaseStatusList
+	(*LeaveCaseStatus)(nil),                 // 12: rotaloom.timekeeping.v1.LeaveCaseStatus
+	(*v1.RefList)(nil),                      // 13: rotaloom.common.v1.RefList
+	(*v1.ErrorBody)(nil),                    // 14: rotaloom.common.v1.ErrorBody
 }
 var file_rotaloom_timekeeping_v1_leave_setup_proto_depIdxs = []int32{
-	3,  // 0: rotaloom.timekeeping.v1.LeaveCategoryList.leave_categories:type_name -> rotaloom.timekeeping.v1.LeaveCategory
-	7,  // 1: rotaloom.timekeeping.v1.LeaveReasonList.leave_reasons:type_name -> rotaloom.timekeeping.v1.LeaveReason
-	3,  // 2: rotaloom.timekeeping.v1.LeaveReason.leave_setup_category:type_name -> rotaloom.timekeeping.v1.LeaveCategory
-	10, // 3: rotaloom.timekeeping.v1.LeaveCaseStatusList.case_statuses:type_name -> rotaloom.timekeeping.v1.LeaveCaseStatus
-	0,  // 4: rotaloom.timekeeping.v1.LeaveSetupService.ListLeaveCategories:input_type -> rotaloom.timekeeping.v1.ListLeaveCategoriesRequest
-	1,  // 5: rotaloom.timekeeping.v1.LeaveSetupService.GetLeaveCategory:input_type -> rotaloom.timekeeping.v1.GetLeaveCategoryRequest
-	4,  // 6: rotaloom.timekeeping.v1.LeaveSetupService.ListLeaveReasons:input_type -> rotaloom.timekeeping.v1.ListLeaveReasonsRequest
-	5,  // 7: rotaloom.timekeeping.v1.LeaveSetupService.GetLeaveReason:input_type -> rotaloom.timekeeping.v1.GetLeaveReasonRequest
-	8,  // 8: rotaloom.timekeeping.v1.LeaveSetupService.ListLeaveCaseStatuses:input_type -> rotaloom.timekeeping.v1.ListLeaveCaseStatusesRequest
-	2,  // 9: rotaloom.timekeeping.v1.LeaveSetupService.ListLeaveCategories:output_type -> rotaloom.timekeeping.v1.LeaveCategoryList
-	3,  // 10: rotaloom.timekeeping.v1.LeaveSetupService.GetLeaveCategory:output_type -> rotaloom.timekeeping.v1.LeaveCategory
-	6,  // 11: rotaloom.timekeeping.v1.LeaveSetupService.ListLeaveReasons:output_type -> rotaloom.timekeeping.v1.LeaveReasonList
-	7,  // 12: rotaloom.timekeeping.v1.LeaveSetupService.GetLeaveReason:output_type -> rotaloom.timekeeping.v1.LeaveReason
-	9,  // 13: rotaloom.timekeeping.v1.LeaveSetupService.ListLeaveCaseStatuses:output_type -> rotaloom.timekeeping.v1.LeaveCaseStatusList
-	9,  // [9:14] is the sub-list for method output_type
-	4,  // [4:9] is the sub-list for method input_type
-	4,  // [4:4] is the sub-list for extension type_name
-	4,  // [4:4] is the sub-list for extension extendee
-	0,  // [0:4] is the sub-list for field type_name
+	13, // 0: rotaloom.timekeeping.v1.MultiReadLeaveCategoriesRequest.where:type_name -> rotaloom.common.v1.RefList
+	4,  // 1: rotaloom.timekeeping.v1.LeaveCategoryList.leave_categories:type_name -> rotaloom.timekeeping.v1.LeaveCategory
+	14, // 2: rotaloom.timekeeping.v1.LeaveCategoryList.failure:type_name -> rotaloom.common.v1.ErrorBody
+	13, // 3: rotaloom.timekeeping.v1.MultiReadLeaveReasonsRequest.where:type_name -> rotaloom.common.v1.RefList
+	9,  // 4: rotaloom.timekeeping.v1.LeaveReasonList.leave_reasons:type_name -> rotaloom.timekeeping.v1.LeaveReason
+	14, // 5: rotaloom.timekeeping.v1.LeaveReasonList.failure:type_name -> rotaloom.common.v1.ErrorBody
+	4,  // 6: rotaloom.timekeeping.v1.LeaveReason.leave_setup_category:type_name -> rotaloom.timekeeping.v1.LeaveCategory
+	12, // 7: rotaloom.timekeeping.v1.LeaveCaseStatusList.case_statuses:type_name -> rotaloom.timekeeping.v1.LeaveCaseStatus
+	0,  // 8: rotaloom.timekeeping.v1.LeaveSetupService.ListLeaveCategories:input_type -> rotaloom.timekeeping.v1.ListLeaveCategoriesRequest
+	1,  // 9: rotaloom.timekeeping.v1.LeaveSetupService.GetLeaveCategory:input_type -> rotaloom.timekeeping.v1.GetLeaveCategoryRequest
+	2,  // 10: rotaloom.timekeeping.v1.LeaveSetupService.MultiReadLeaveCategories:input_type -> rotaloom.timekeeping.v1.MultiReadLeaveCategoriesRequest
+	5,  // 11: rotaloom.timekeeping.v1.LeaveSetupService.ListLeaveReasons:input_type -> rotaloom.timekeeping.v1.ListLeaveReasonsRequest
+	6,  // 12: rotaloom.timekeeping.v1.LeaveSetupService.GetLeaveReason:input_type -> rotaloom.timekeeping.v1.GetLeaveReasonRequest
+	7,  // 13: rotaloom.timekeeping.v1.LeaveSetupService.MultiReadLeaveReasons:input_type -> rotaloom.timekeeping.v1.MultiReadLeaveReasonsRequest
+	10, // 14: rotaloom.timekeeping.v1.LeaveSetupService.ListLeaveCaseStatuses:input_type -> rotaloom.timekeeping.v1.ListLeaveCaseStatusesRequest
+	3,  // 15: rotaloom.timekeeping.v1.LeaveSetupService.ListLeaveCategories:output_type -> rotaloom.timekeeping.v1.LeaveCategoryList
+	4,  // 16: rotaloom.timekeeping.v1.LeaveSetupService.GetLeaveCategory:output_type -> rotaloom.timekeeping.v1.LeaveCategory
+	3,  // 17: rotaloom.timekeeping.v1.LeaveSetupService.MultiReadLeaveCategories:output_type -> rotaloom.timekeeping.v1.LeaveCategoryList
+	8,  // 18: rotaloom.timekeeping.v1.LeaveSetupService.ListLeaveReasons:output_type -> rotaloom.timekeeping.v1.LeaveReasonList
+	9,  // 19: rotaloom.timekeeping.v1.LeaveSetupService.GetLeaveReason:output_type -> rotaloom.timekeeping.v1.LeaveReason
+	8,  // 20: rotaloom.timekeeping.v1.LeaveSetupService.MultiReadLeaveReasons:output_type -> rotaloom.timekeeping.v1.LeaveReasonList
+	11, // 21: rotaloom.timekeeping.v1.LeaveSetupService.ListLeaveCaseStatuses:output_type -> rotaloom.timekeeping.v1.LeaveCaseStatusList
+	15, // [15:22] is the sub-list for method output_type
+	8,  // [8:15] is the sub-list for method input_type
+	8,  // [8:8] is the sub-list for extension type_name
+	8,  // [8:8] is the sub-list for extension extendee
+	0,  // [0:8] is the sub-list for field type_name
 }
 
 func init() { file_rotaloom_timekeeping_v1_leave_setup_proto_init() }
@@ -675,16 +804,16 @@ func file_rotaloom_timekeeping_v1_leave_setup_proto_init() {
 	if File_rotaloom_timekeeping_v1_leave_setup_proto != nil {
 		return
 	}
-	file_rotaloom_timekeeping_v1_leave_setup_proto_msgTypes[3].OneofWrappers = []any{}
-	file_rotaloom_timekeeping_v1_leave_setup_proto_msgTypes[7].OneofWrappers = []any{}
-	file_rotaloom_timekeeping_v1_leave_setup_proto_msgTypes[10].OneofWrappers = []any{}
+	file_rotaloom_timekeeping_v1_leave_setup_proto_msgTypes[4].OneofWrappers = []any{}
+	file_rotaloom_timekeeping_v1_leave_setup_proto_msgTypes[9].OneofWrappers = []any{}
+	file_rotaloom_timekeeping_v1_leave_setup_proto_msgTypes[12].OneofWrappers = []any{}
 	type x struct{}
 	out := protoimpl.TypeBuilder{
 		File: protoimpl.DescBuilder{
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_rotaloom_timekeeping_v1_leave_setup_proto_rawDesc), len(file_rotaloom_timekeeping_v1_leave_setup_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   11,
+			NumMessages:   13,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

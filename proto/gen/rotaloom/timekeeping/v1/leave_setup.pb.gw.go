@@ -95,6 +95,33 @@ func local_request_LeaveSetupService_GetLeaveCategory_0(ctx context.Context, mar
 	return msg, metadata, err
 }
 
+func request_LeaveSetupService_MultiReadLeaveCategories_0(ctx context.Context, marshaler runtime.Marshaler, client LeaveSetupServiceClient, req *http.Request, pathParams map[string]string) (proto.Message, runtime.ServerMetadata, error) {
+	var (
+		protoReq MultiReadLeaveCategoriesRequest
+		metadata runtime.ServerMetadata
+	)
+	if err := marshaler.NewDecoder(req.Body).Decode(&protoReq); err != nil && !errors.Is(err, io.EOF) {
+		return nil, metadata, status.Errorf(codes.InvalidArgument, "%v", err)
+	}
+	if req.Body != nil {
+		_, _ = io.Copy(io.Discard, req.Body)
+	}
+	msg, err := client.MultiReadLeaveCategories(ctx, &protoReq, grpc.Header(&metadata.HeaderMD), grpc.Trailer(&metadata.TrailerMD))
+	return msg, metadata, err
+}
+
+func local_request_LeaveSetupService_MultiReadLeaveCategories_0(ctx context.Context, marshaler runtime.Marshaler, server LeaveSetupServiceServer, req *http.Request, pathParams map[string]string) (proto.Message, runtime.ServerMetadata, error) {
+	var (
+		protoReq MultiReadLeaveCategoriesRequest
+		metadata runtime.ServerMetadata
+	)
+	if err := marshaler.NewDecoder(req.Body).Decode(&protoReq); err != nil && !errors.Is(err, io.EOF) {
+		return nil, metadata, status.Errorf(codes.InvalidArgument, "%v", err)
+	}
+	msg, err := server.MultiReadLeaveCategories(ctx, &protoReq)
+	return msg, metadata, err
+}
+
 func request_LeaveSetupService_ListLeaveReasons_0(ctx context.Context, marshaler runtime.Marshaler, client LeaveSetupServiceClient, req *http.Request, pathParams map[string]string) (proto.Message, runtime.ServerMetadata, error) {
 	var (
 		protoReq ListLeaveReasonsRequest
@@ -152,6 +179,33 @@ func local_request_LeaveSetupService_GetLeaveReason_0(ctx context.Context, marsh
 		return nil, metadata, status.Errorf(codes.InvalidArgument, "type mismatch, parameter: %s, error: %v", "id", err)
 	}
 	msg, err := server.GetLeaveReason(ctx, &protoReq)
+	return msg, metadata, err
+}
+
+func request_LeaveSetupService_MultiReadLeaveReasons_0(ctx context.Context, marshaler runtime.Marshaler, client LeaveSetupServiceClient, req *http.Request, pathParams map[string]string) (proto.Message, runtime.ServerMetadata, error) {
+	var (
+		protoReq MultiReadLeaveReasonsRequest
+		metadata runtime.ServerMetadata
+	)
+	if err := marshaler.NewDecoder(req.Body).Decode(&protoReq); err != nil && !errors.Is(err, io.EOF) {
+		return nil, metadata, status.Errorf(codes.InvalidArgument, "%v", err)
+	}
+	if req.Body != nil {
+		_, _ = io.Copy(io.Discard, req.Body)
+	}
+	msg, err := client.MultiReadLeaveReasons(ctx, &protoReq, grpc.Header(&metadata.HeaderMD), grpc.Trailer(&metadata.TrailerMD))
+	return msg, metadata, err
+}
+
+func local_request_LeaveSetupService_MultiReadLeaveReasons_0(ctx context.Context, marshaler runtime.Marshaler, server LeaveSetupServiceServer, req *http.Request, pathParams map[string]string) (proto.Message, runtime.ServerMetadata, error) {
+	var (
+		protoReq MultiReadLeaveReasonsRequest
+		metadata runtime.ServerMetadata
+	)
+	if err := marshaler.NewDecoder(req.Body).Decode(&protoReq); err != nil && !errors.Is(err, io.EOF) {
+		return nil, metadata, status.Errorf(codes.InvalidArgument, "%v", err)
+	}
+	msg, err := server.MultiReadLeaveReasons(ctx, &protoReq)
 	return msg, metadata, err
 }
 
@@ -243,6 +297,26 @@ func RegisterLeaveSetupServiceHandlerServer(ctx context.Context, mux *runtime.Se
 		}
 		forward_LeaveSetupService_GetLeaveCategory_0(annotatedContext, mux, outboundMarshaler, w, req, resp, mux.GetForwardResponseOptions()...)
 	})
+	mux.Handle(http.MethodPost, pattern_LeaveSetupService_MultiReadLeaveCategories_0, func(w http.ResponseWriter, req *http.Request, pathParams map[string]string) {
+		ctx, cancel := context.WithCancel(req.Context())
+		defer cancel()
+		var stream runtime.ServerTransportStream
+		ctx = grpc.NewContextWithServerTransportStream(ctx, &stream)
+		inboundMarshaler, outboundMarshaler := runtime.MarshalerForRequest(mux, req)
+		annotatedContext, err := runtime.AnnotateIncomingContext(ctx, mux, req, "/rotaloom.timekeeping.v1.LeaveSetupService/MultiReadLeaveCategories", runtime.WithHTTPPathPattern("/v1/leave/setup/leave_categories/multi_read"))
+		if err != nil {
+			runtime.HTTPError(ctx, mux, outboundMarshaler, w, req, err)
+			return
+		}
+		resp, md, err := local_request_LeaveSetupService_MultiReadLeaveCategories_0(annotatedContext, inboundMarshaler, server, req, pathParams)
+		md.HeaderMD, md.TrailerMD = metadata.Join(md.HeaderMD, stream.Header()), metadata.Join(md.TrailerMD, stream.Trailer())
+		annotatedContext = runtime.NewServerMetadataContext(annotatedContext, md)
+		if err != nil {
+			runtime.HTTPError(annotatedContext, mux, outboundMarshaler, w, req, err)
+			return
+		}
+		forward_LeaveSetupService_MultiReadLeaveCategories_0(annotatedContext, mux, outboundMarshaler, w, req, resp, mux.GetForwardResponseOptions()...)
+	})
 	mux.Handle(http.MethodGet, pattern_LeaveSetupService_ListLeaveReasons_0, func(w http.ResponseWriter, req *http.Request, pathParams map[string]string) {
 		ctx, cancel := context.WithCancel(req.Context())
 		defer cancel()
@@ -282,6 +356,26 @@ func RegisterLeaveSetupServiceHandlerServer(ctx context.Context, mux *runtime.Se
 			return
 		}
 		forward_LeaveSetupService_GetLeaveReason_0(annotatedContext, mux, outboundMarshaler, w, req, resp, mux.GetForwardResponseOptions()...)
+	})
+	mux.Handle(http.MethodPost, pattern_LeaveSetupService_MultiReadLeaveReasons_0, func(w http.ResponseWriter, req *http.Request, pathParams map[string]string) {
+		ctx, cancel := context.WithCancel(req.Context())
+		defer cancel()
+		var stream runtime.ServerTransportStream
+		ctx = grpc.NewContextWithServerTransportStream(ctx, &stream)
+		inboundMarshaler, outboundMarshaler := runtime.MarshalerForRequest(mux, req)
+		annotatedContext, err := runtime.AnnotateIncomingContext(ctx, mux, req, "/rotaloom.timekeeping.v1.LeaveSetupService/MultiReadLeaveReasons", runtime.WithHTTPPathPattern("/v1/leave/setup/leave_reasons/multi_read"))
+		if err != nil {
+			runtime.HTTPError(ctx, mux, outboundMarshaler, w, req, err)
+			return
+		}
+		resp, md, err := local_request_LeaveSetupService_MultiReadLeaveReasons_0(annotatedContext, inboundMarshaler, server, req, pathParams)
+		md.HeaderMD, md.TrailerMD = metadata.Join(md.HeaderMD, stream.Header()), metadata.Join(md.TrailerMD, stream.Trailer())
+		annotatedContext = runtime.NewServerMetadataContext(annotatedContext, md)
+		if err != nil {
+			runtime.HTTPError(annotatedContext, mux, outboundMarshaler, w, req, err)
+			return
+		}
+		forward_LeaveSetupService_MultiReadLeaveReasons_0(annotatedContext, mux, outboundMarshaler, w, req, resp, mux.GetForwardResponseOptions()...)
 	})
 	mux.Handle(http.MethodGet, pattern_LeaveSetupService_ListLeaveCaseStatuses_0, func(w http.ResponseWriter, req *http.Request, pathParams map[string]string) {
 		ctx, cancel := context.WithCancel(req.Context())
@@ -397,6 +491,23 @@ func RegisterLeaveSetupServiceHandlerClient(ctx context.Context, mux *runtime.Se
 		}
 		forward_LeaveSetupService_GetLeaveCategory_0(annotatedContext, mux, outboundMarshaler, w, req, resp, mux.GetForwardResponseOptions()...)
 	})
+	mux.Handle(http.MethodPost, pattern_LeaveSetupService_MultiReadLeaveCategories_0, func(w http.ResponseWriter, req *http.Request, pathParams map[string]string) {
+		ctx, cancel := context.WithCancel(req.Context())
+		defer cancel()
+		inboundMarshaler, outboundMarshaler := runtime.MarshalerForRequest(mux, req)
+		annotatedContext, err := runtime.AnnotateContext(ctx, mux, req, "/rotaloom.timekeeping.v1.LeaveSetupService/MultiReadLeaveCategories", runtime.WithHTTPPathPattern("/v1/leave/setup/leave_categories/multi_read"))
+		if err != nil {
+			runtime.HTTPError(ctx, mux, outboundMarshaler, w, req, err)
+			return
+		}
+		resp, md, err := request_LeaveSetupService_MultiReadLeaveCategories_0(annotatedContext, inboundMarshaler, client, req, pathParams)
+		annotatedContext = runtime.NewServerMetadataContext(annotatedContext, md)
+		if err != nil {
+			runtime.HTTPError(annotatedContext, mux, outboundMarshaler, w, req, err)
+			return
+		}
+		forward_LeaveSetupService_MultiReadLeaveCategories_0(annotatedContext, mux, outboundMarshaler, w, req, resp, mux.GetForwardResponseOptions()...)
+	})
 	mux.Handle(http.MethodGet, pattern_LeaveSetupService_ListLeaveReasons_0, func(w http.ResponseWriter, req *http.Request, pathParams map[string]string) {
 		ctx, cancel := context.WithCancel(req.Context())
 		defer cancel()
@@ -430,6 +541,23 @@ func RegisterLeaveSetupServiceHandlerClient(ctx context.Context, mux *runtime.Se
 			return
 		}
 		forward_LeaveSetupService_GetLeaveReason_0(annotatedContext, mux, outboundMarshaler, w, req, resp, mux.GetForwardResponseOptions()...)
+	})
+	mux.Handle(http.MethodPost, pattern_LeaveSetupService_MultiReadLeaveReasons_0, func(w http.ResponseWriter, req *http.Request, pathParams map[string]string) {
+		ctx, cancel := context.WithCancel(req.Context())
+		defer cancel()
+		inboundMarshaler, outboundMarshaler := runtime.MarshalerForRequest(mux, req)
+		annotatedContext, err := runtime.AnnotateContext(ctx, mux, req, "/rotaloom.timekeeping.v1.LeaveSetupService/MultiReadLeaveReasons", runtime.WithHTTPPathPattern("/v1/leave/setup/leave_reasons/multi_read"))
+		if err != nil {
+			runtime.HTTPError(ctx, mux, outboundMarshaler, w, req, err)
+			return
+		}
+		resp, md, err := request_LeaveSetupService_MultiReadLeaveReasons_0(annotatedContext, inboundMarshaler, client, req, pathParams)
+		annotatedContext = runtime.NewServerMetadataContext(annotatedContext, md)
+		if err != nil {
+			runtime.HTTPError(annotatedContext, mux, outboundMarshaler, w, req, err)
+			return
+		}
+		forward_LeaveSetupService_MultiReadLeaveReasons_0(annotatedContext, mux, outboundMarshaler, w, req, resp, mux.GetForwardResponseOptions()...)
 	})
 	mux.Handle(http.MethodGet, pattern_LeaveSetupService_ListLeaveCaseStatuses_0, func(w http.ResponseWriter, req *http.Request, pathParams map[string]string) {
 		ctx, cancel := context.WithCancel(req.Context())
@@ -469,19 +597,23 @@ func RegisterLeaveSetupServiceHandlerClient(ctx context.Context, mux *runtime.Se
 }
 
 var (
-	pattern_LeaveSetupService_ListLeaveCategories_0   = runtime.MustPattern(runtime.NewPattern(1, []int{2, 0, 2, 1, 2, 2, 2, 3}, []string{"v1", "leave", "setup", "leave_categories"}, ""))
-	pattern_LeaveSetupService_GetLeaveCategory_0      = runtime.MustPattern(runtime.NewPattern(1, []int{2, 0, 2, 1, 2, 2, 2, 3, 1, 0, 4, 1, 5, 4}, []string{"v1", "leave", "setup", "leave_categories", "id"}, ""))
-	pattern_LeaveSetupService_ListLeaveReasons_0      = runtime.MustPattern(runtime.NewPattern(1, []int{2, 0, 2, 1, 2, 2, 2, 3}, []string{"v1", "leave", "setup", "leave_reasons"}, ""))
-	pattern_LeaveSetupService_GetLeaveReason_0        = runtime.MustPattern(runtime.NewPattern(1, []int{2, 0, 2, 1, 2, 2, 2, 3, 1, 0, 4, 1, 5, 4}, []string{"v1", "leave", "setup", "leave_reasons", "id"}, ""))
-	pattern_LeaveSetupService_ListLeaveCaseStatuses_0 = runtime.MustPattern(runtime.NewPattern(1, []int{2, 0, 2, 1, 2, 2}, []string{"v1", "leave", "case_statuses"}, ""))
-	pattern_LeaveSetupService_ListLeaveCaseStatuses_1 = runtime.MustPattern(runtime.NewPattern(1, []int{2, 0, 2, 1, 2, 2}, []string{"v2", "leave", "case_statuses"}, ""))
+	pattern_LeaveSetupService_ListLeaveCategories_0      = runtime.MustPattern(runtime.NewPattern(1, []int{2, 0, 2, 1, 2, 2, 2, 3}, []string{"v1", "leave", "setup", "leave_categories"}, ""))
+	pattern_LeaveSetupService_GetLeaveCategory_0         = runtime.MustPattern(runtime.NewPattern(1, []int{2, 0, 2, 1, 2, 2, 2, 3, 1, 0, 4, 1, 5, 4}, []string{"v1", "leave", "setup", "leave_categories", "id"}, ""))
+	pattern_LeaveSetupService_MultiReadLeaveCategories_0 = runtime.MustPattern(runtime.NewPattern(1, []int{2, 0, 2, 1, 2, 2, 2, 3, 2, 4}, []string{"v1", "leave", "setup", "leave_categories", "multi_read"}, ""))
+	pattern_LeaveSetupService_ListLeaveReasons_0         = runtime.MustPattern(runtime.NewPattern(1, []int{2, 0, 2, 1, 2, 2, 2, 3}, []string{"v1", "leave", "setup", "leave_reasons"}, ""))
+	pattern_LeaveSetupService_GetLeaveReason_0           = runtime.MustPattern(runtime.NewPattern(1, []int{2, 0, 2, 1, 2, 2, 2, 3, 1, 0, 4, 1, 5, 4}, []string{"v1", "leave", "setup", "leave_reasons", "id"}, ""))
+	pattern_LeaveSetupService_MultiReadLeaveReasons_0    = runtime.MustPattern(runtime.NewPattern(1, []int{2, 0, 2, 1, 2, 2, 2, 3, 2, 4}, []string{"v1", "leave", "setup", "leave_reasons", "multi_read"}, ""))
+	pattern_LeaveSetupService_ListLeaveCaseStatuses_0    = runtime.MustPattern(runtime.NewPattern(1, []int{2, 0, 2, 1, 2, 2}, []string{"v1", "leave", "case_statuses"}, ""))
+	pattern_LeaveSetupService_ListLeaveCaseStatuses_1    = runtime.MustPattern(runtime.NewPattern(1, []int{2, 0, 2, 1, 2, 2}, []string{"v2", "leave", "case_statuses"}, ""))
 )
 
 var (
-	forward_LeaveSetupService_ListLeaveCategories_0   = runtime.ForwardResponseMessage
-	forward_LeaveSetupService_GetLeaveCategory_0      = runtime.ForwardResponseMessage
-	forward_LeaveSetupService_ListLeaveReasons_0      = runtime.ForwardResponseMessage
-	forward_LeaveSetupService_GetLeaveReason_0        = runtime.ForwardResponseMessage
-	forward_LeaveSetupService_ListLeaveCaseStatuses_0 = runtime.ForwardResponseMessage
-	forward_LeaveSetupService_ListLeaveCaseStatuses_1 = runtime.ForwardResponseMessage
+	forward_LeaveSetupService_ListLeaveCategories_0      = runtime.ForwardResponseMessage
+	forward_LeaveSetupService_GetLeaveCategory_0         = runtime.ForwardResponseMessage
+	forward_LeaveSetupService_MultiReadLeaveCategories_0 = runtime.ForwardResponseMessage
+	forward_LeaveSetupService_ListLeaveReasons_0         = runtime.ForwardResponseMessage
+	forward_LeaveSetupService_GetLeaveReason_0           = runtime.ForwardResponseMessage
+	forward_LeaveSetupService_MultiReadLeaveReasons_0    = runtime.ForwardResponseMessage
+	forward_LeaveSetupService_ListLeaveCaseStatuses_0    = runtime.ForwardResponseMessage
+	forward_LeaveSetupService_ListLeaveCaseStatuses_1    = runtime.ForwardResponseMessage
 )

@@ -21,11 +21,13 @@ import (
 const _ = grpc.SupportPackageIsVersion9
 
 const (
-	LeaveSetupService_ListLeaveCategories_FullMethodName   = "/rotaloom.timekeeping.v1.LeaveSetupService/ListLeaveCategories"
-	LeaveSetupService_GetLeaveCategory_FullMethodName      = "/rotaloom.timekeeping.v1.LeaveSetupService/GetLeaveCategory"
-	LeaveSetupService_ListLeaveReasons_FullMethodName      = "/rotaloom.timekeeping.v1.LeaveSetupService/ListLeaveReasons"
-	LeaveSetupService_GetLeaveReason_FullMethodName        = "/rotaloom.timekeeping.v1.LeaveSetupService/GetLeaveReason"
-	LeaveSetupService_ListLeaveCaseStatuses_FullMethodName = "/rotaloom.timekeeping.v1.LeaveSetupService/ListLeaveCaseStatuses"
+	LeaveSetupService_ListLeaveCategories_FullMethodName      = "/rotaloom.timekeeping.v1.LeaveSetupService/ListLeaveCategories"
+	LeaveSetupService_GetLeaveCategory_FullMethodName         = "/rotaloom.timekeeping.v1.LeaveSetupService/GetLeaveCategory"
+	LeaveSetupService_MultiReadLeaveCategories_FullMethodName = "/rotaloom.timekeeping.v1.LeaveSetupService/MultiReadLeaveCategories"
+	LeaveSetupService_ListLeaveReasons_FullMethodName         = "/rotaloom.timekeeping.v1.LeaveSetupService/ListLeaveReasons"
+	LeaveSetupService_GetLeaveReason_FullMethodName           = "/rotaloom.timekeeping.v1.LeaveSetupService/GetLeaveReason"
+	LeaveSetupService_MultiReadLeaveReasons_FullMethodName    = "/rotaloom.timekeeping.v1.LeaveSetupService/MultiReadLeaveReasons"
+	LeaveSetupService_ListLeaveCaseStatuses_FullMethodName    = "/rotaloom.timekeeping.v1.LeaveSetupService/ListLeaveCaseStatuses"
 )
 
 // LeaveSetupServiceClient is the client API for LeaveSetupService service.
@@ -39,10 +41,16 @@ type LeaveSetupServiceClient interface {
 	ListLeaveCategories(ctx context.Context, in *ListLeaveCategoriesRequest, opts ...grpc.CallOption) (*LeaveCategoryList, error)
 	// Retrieves one category.
 	GetLeaveCategory(ctx context.Context, in *GetLeaveCategoryRequest, opts ...grpc.CallOption) (*LeaveCategory, error)
+	// Retrieves several categories, in the order asked for: 207 when some are
+	// unknown.
+	MultiReadLeaveCategories(ctx context.Context, in *MultiReadLeaveCategoriesRequest, opts ...grpc.CallOption) (*LeaveCategoryList, error)
 	// Lists the reasons of leave.
 	ListLeaveReasons(ctx context.Context, in *ListLeaveReasonsRequest, opts ...grpc.CallOption) (*LeaveReasonList, error)
 	// Retrieves one reason.
 	GetLeaveReason(ctx context.Context, in *GetLeaveReasonRequest, opts ...grpc.CallOption) (*LeaveReason, error)
+	// Retrieves several reasons, in the order asked for: 207 when some are
+	// unknown.
+	MultiReadLeaveReasons(ctx context.Context, in *MultiReadLeaveReasonsRequest, opts ...grpc.CallOption) (*LeaveReasonList, error)
 	// Lists the statuses of leave cases.
 	ListLeaveCaseStatuses(ctx context.Context, in *ListLeaveCaseStatusesRequest, opts ...grpc.CallOption) (*LeaveCaseStatusList, error)
 }
@@ -75,6 +83,16 @@ func (c *leaveSetupServiceClient) GetLeaveCategory(ctx context.Context, in *GetL
 	return out, nil
 }
 
+func (c *leaveSetupServiceClient) MultiReadLeaveCategories(ctx context.Context, in *MultiReadLeaveCategoriesRequest, opts ...grpc.CallOption) (*LeaveCategoryList, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(LeaveCategoryList)
+	err := c.cc.Invoke(ctx, LeaveSetupService_MultiReadLeaveCategories_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
 func (c *leaveSetupServiceClient) ListLeaveReasons(ctx context.Context, in *ListLeaveReasonsRequest, opts ...grpc.CallOption) (*LeaveReasonList, error) {
 	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
 	out := new(LeaveReasonList)
@@ -89,6 +107,16 @@ func (c *leaveSetupServiceClient) GetLeaveReason(ctx context.Context, in *GetLea
 	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
 	out := new(LeaveReason)
 	err := c.cc.Invoke(ctx, LeaveSetupService_GetLeaveReason_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
+func (c *leaveSetupServiceClient) MultiReadLeaveReasons(ctx context.Context, in *MultiReadLeaveReasonsRequest, opts ...grpc.CallOption) (*LeaveReasonList, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(LeaveReasonList)
+	err := c.cc.Invoke(ctx, LeaveSetupService_MultiReadLeaveReasons_FullMethodName, in, out, cOpts...)
 	if err != nil {
 		return nil, err
 	}
@@ -116,10 +144,16 @@ type LeaveSetupServiceServer interface {
 	ListLeaveCategories(context.Context, *ListLeaveCategoriesRequest) (*LeaveCategoryList, error)
 	// Retrieves one category.
 	GetLeaveCategory(context.Context, *GetLeaveCategoryRequest) (*LeaveCategory, error)
+	// Retrieves several categories, in the order asked for: 207 when some are
+	// unknown.
+	MultiReadLeaveCategories(context.Context, *MultiReadLeaveCategoriesRequest) (*LeaveCategoryList, error)
 	// Lists the reasons of leave.
 	ListLeaveReasons(context.Context, *ListLeaveReasonsRequest) (*LeaveReasonList, error)
 	// Retrieves one reason.
 	GetLeaveReason(context.Context, *GetLeaveReasonRequest) (*LeaveReason, error)
+	// Retrieves several reasons, in the order asked for: 207 when some are
+	// unknown.
+	MultiReadLeaveReasons(context.Context, *MultiReadLeaveReasonsRequest) (*LeaveReasonList, error)
 	// Lists the statuses of leave cases.
 	ListLeaveCaseStatuses(context.Context, *ListLeaveCaseStatusesRequest) (*LeaveCaseStatusList, error)
 	mustEmbedUnimplementedLeaveSetupServiceServer()
@@ -138,11 +172,17 @@ func (UnimplementedLeaveSetupServiceServer) ListLeaveCategories(context.Context,
 func (UnimplementedLeaveSetupServiceServer) GetLeaveCategory(context.Context, *GetLeaveCategoryRequest) (*LeaveCategory, error) {
 	return nil, status.Error(codes.Unimplemented, "method GetLeaveCategory not implemented")
 }
+func (UnimplementedLeaveSetupServiceServer) MultiReadLeaveCategories(context.Context, *MultiReadLeaveCategoriesRequest) (*LeaveCategoryList, error) {
+	return nil, status.Error(codes.Unimplemented, "method MultiReadLeaveCategories not implemented")
+}
 func (UnimplementedLeaveSetupServiceServer) ListLeaveReasons(context.Context, *ListLeaveReasonsRequest) (*LeaveReasonList, error) {
 	return nil, status.Error(codes.Unimplemented, "method ListLeaveReasons not implemented")
 }
 func (UnimplementedLeaveSetupServiceServer) GetLeaveReason(context.Context, *GetLeaveReasonRequest) (*LeaveReason, error) {
 	return nil, status.Error(codes.Unimplemented, "method GetLeaveReason not implemented")
+}
+func (UnimplementedLeaveSetupServiceServer) MultiReadLeaveReasons(context.Context, *MultiReadLeaveReasonsRequest) (*LeaveReasonList, error) {
+	return nil, status.Error(codes.Unimplemented, "method MultiReadLeaveReasons not implemented")
 }
 func (UnimplementedLeaveSetupServiceServer) ListLeaveCaseStatuses(context.Context, *ListLeaveCaseStatusesRequest) (*LeaveCaseStatusList, error) {
 	return nil, status.Error(codes.Unimplemented, "method ListLeaveCaseStatuses not implemented")
@@ -204,6 +244,24 @@ func _LeaveSetupService_GetLeaveCategory_Handler(srv interface{}, ctx context.Co
 	return interceptor(ctx, in, info, handler)
 }
 
+func _LeaveSetupService_MultiReadLeaveCategories_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(MultiReadLeaveCategoriesRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(LeaveSetupServiceServer).MultiReadLeaveCategories(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: LeaveSetupService_MultiReadLeaveCategories_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(LeaveSetupServiceServer).MultiReadLeaveCategories(ctx, req.(*MultiReadLeaveCategoriesRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
 func _LeaveSetupService_ListLeaveReasons_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
 	in := new(ListLeaveReasonsRequest)
 	if err := dec(in); err != nil {
@@ -236,6 +294,24 @@ func _LeaveSetupService_GetLeaveReason_Handler(srv interface{}, ctx context.Cont
 	}
 	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
 		return srv.(LeaveSetupServiceServer).GetLeaveReason(ctx, req.(*GetLeaveReasonRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
+func _LeaveSetupService_MultiReadLeaveReasons_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(MultiReadLeaveReasonsRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(LeaveSetupServiceServer).MultiReadLeaveReasons(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: LeaveSetupService_MultiReadLeaveReasons_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(LeaveSetupServiceServer).MultiReadLeaveReasons(ctx, req.(*MultiReadLeaveReasonsRequest))
 	}
 	return interceptor(ctx, in, info, handler)
 }
@@ -274,12 +350,20 @@ var LeaveSetupService_ServiceDesc = grpc.ServiceDesc{
 			Handler:    _LeaveSetupService_GetLeaveCategory_Handler,
 		},
 		{
+			MethodName: "MultiReadLeaveCategories",
+			Handler:    _LeaveSetupService_MultiReadLeaveCategories_Handler,
+		},
+		{
 			MethodName: "ListLeaveReasons",
 			Handler:    _LeaveSetupService_ListLeaveReasons_Handler,
 		},
 		{
 			MethodName: "GetLeaveReason",
 			Handler:    _LeaveSetupService_GetLeaveReason_Handler,
+		},
+		{
+			MethodName: "MultiReadLeaveReasons",
+			Handler:    _LeaveSetupService_MultiReadLeaveReasons_Handler,
 		},
 		{
 			MethodName: "ListLeaveCaseStatuses",

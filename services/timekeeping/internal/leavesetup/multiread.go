@@ -1,0 +1,91 @@
+package leavesetup
+
+import (
+	"context"
+	"fmt"
+
+	"google.golang.org/protobuf/proto"
+
+	"github.com/rotaloom/rotaloom/pkg/fault"
+	"github.com/rotaloom/rotaloom/pkg/fault/bulk"
+	"github.com/rotaloom/rotaloom/pkg/rpc"
+	commonv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/common/v1"
+	timekeepingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/timekeeping/v1"
+)
+
+// Error codes of reads of several. All are 400.
+const (
+	// CodeCategoryUnknown: there is no such category.
+	CodeCategoryUnknown = "WFL-100003"
+	// CodeReasonUnknown: there is no such reason.
+	CodeReasonUnknown = "WFL-100004"
+)
+
+// MultiReadLeaveCategories answers categories in the order asked for: with 207
+// when some are unknown.
+func (*Handler) MultiReadLeaveCategories(ctx context.Context, req *timekeepingv1.MultiReadLeaveCategoriesRequest) (*timekeepingv1.LeaveCategoryList, error) {
+	found, err := several(Categories(), req.GetWhere(), Entry.category, CodeCategoryUnknown, "category")
+	if err != nil {
+		return nil, err
+	}
+	done, failure, err := rpc.Settled(ctx, found)
+	return &timekeepingv1.LeaveCategoryList{LeaveCategories: done, Failure: failure}, err
+}
+
+// MultiReadLeaveReasons answers reasons in the order asked for: with 207 when
+// some are unknown.
+func (*Handler) MultiReadLeaveReasons(ctx context.Context, req *timekeepingv1.MultiReadLeaveReasonsRequest) (*timekeepingv1.LeaveReasonList, error) {
+	found, err := several(Reasons(), req.GetWhere(), Entry.reason, CodeReasonUnknown, "reason")
+	if err != nil {
+		return nil, err
+	}
+	done, failure, err := rpc.Settled(ctx, found)
+	return &timekeepingv1.LeaveReasonList{LeaveReasons: done, Failure: failure}, err
+}
+
+// several finds the entries that a list of refs names.
+func several[M proto.Message](list List, where *commonv1.RefList, show func(Entry) M, code, what string) (*bulk.Outcome[*commonv1.Ref, M], error) {
+	refs, err := refsOf(where)
+	if err != nil {
+		return nil, err
+	}
+	out := &bulk.Outcome[*commonv1.Ref, M]{}
+	for _, ref := range refs {
+		if e, ok := list.Find(ref); ok {
+			out.Succeed(ref, show(e))
+			continue
+		}
+		name := fmt.Sprintf("name %.100q", ref.GetQualifier())
+		if ref.Id != nil {
+			name = fmt.Sprintf("id %d", ref.GetId())
+		}
+		out.Fail(ref, fault.Invalid(code, fmt.Sprintf("There is no leave %s with the %s.", what, name)))
+	}
+	return out, nil
+}
+
+// refsOf answers the refs of the one list that is given.
+func refsOf(list *commonv1.RefList) ([]*commonv1.Ref, error) {
+	kinds := 0
+	for _, n := range []int{len(list.GetIds()), len(list.GetQualifiers()), len(list.GetRefs())} {
+		if n > 0 {
+			kinds++
+		}
+	}
+	if kinds != 1 {
+		return nil, fault.Invalid(fault.CodeBadRequest, "where needs exactly one of ids, qualifiers and refs.")
+	}
+	refs := list.GetRefs()
+	for i, ref := range refs {
+		if ref.Id == nil && ref.GetQualifier() == "" {
+			return nil, fault.Invalid(fault.CodeBadRequest, fmt.Sprintf("where.refs[%d] needs an id or a qualifier.", i))
+		}
+	}
+	for _, id := range list.GetIds() {
+		refs = append(refs, &commonv1.Ref{Id: &id})
+	}
+	for _, name := range list.GetQualifiers() {
+		refs = append(refs, &commonv1.Ref{Qualifier: &name})
+	}
+	return refs, nil
+}
