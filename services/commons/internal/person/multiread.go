@@ -14,7 +14,6 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/fault"
 	"github.com/rotaloom/rotaloom/pkg/fault/bulk"
 	"github.com/rotaloom/rotaloom/pkg/rpc"
-	"github.com/rotaloom/rotaloom/pkg/tenant"
 	commonsv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/commons/v1"
 )
 
@@ -32,38 +31,57 @@ type base struct {
 // for. Unknown persons fail by themselves; those who are not active are left
 // out when only active ones are asked for.
 func (h *Handler) MultiReadBasePersons(ctx context.Context, req *commonsv1.MultiReadPersonsRequest) (*commonsv1.BasePersonList, error) {
-	tenantID, _ := tenant.From(ctx)
-	day, err := h.snapshot(req.GetWhere())
+	out := &bulk.Outcome[*commonsv1.PersonIdentity, *commonsv1.BasePerson]{}
+	err := h.eachBase(ctx, req.GetWhere(), func(k key, b *base) error {
+		if b == nil {
+			out.Fail(k.identity(), k.unknown())
+		} else {
+			out.Succeed(nil, b.wire())
+		}
+		return nil
+	})
 	if err != nil {
 		return nil, err
 	}
-	keys, err := readCriterion(req.GetWhere().GetEmployees(), day)
+	done, failure, err := rpc.SettledAs(ctx, out, fault.CodeBulkFailed) // What operations on persons say.
+	return &commonsv1.BasePersonList{Persons: done, Failure: failure}, err
+}
+
+// eachBase calls do for the short forms of the persons that a criterion names, in
+// the order asked for, until it fails; with nil for who is unknown.
+func (h *Handler) eachBase(ctx context.Context, where *commonsv1.PersonWhere, do func(key, *base) error) error {
+	day, err := h.snapshot(where)
 	if err != nil {
-		return nil, err
+		return err
 	}
-	found, err := h.bases(ctx, tenantID, keys, day)
+	keys, err := readCriterion(where.GetEmployees(), day)
 	if err != nil {
-		return nil, err
+		return err
+	}
+	found, err := h.bases(ctx, tenantOf(ctx), keys, day)
+	if err != nil {
+		return err
 	}
 	if err := h.rows.hideUnseen(ctx, found); err != nil {
-		return nil, err
+		return err
 	}
-	passes, err := h.passes(ctx, req.GetWhere().GetHyperFindFilter(), idsOf(found))
+	passes, err := h.passes(ctx, where.GetHyperFindFilter(), idsOf(found))
 	if err != nil {
-		return nil, err
+		return err
 	}
-	out := &bulk.Outcome[*commonsv1.PersonIdentity, *commonsv1.BasePerson]{}
 	for _, k := range keys {
 		b, known := found[k]
 		switch {
 		case !known:
-			out.Fail(k.identity(), k.unknown())
-		case passes(b.ID) && (b.Active || !req.GetWhere().GetOnlyActivePerson()):
-			out.Succeed(nil, b.wire())
+			err = do(k, nil)
+		case passes(b.ID) && (b.Active || !where.GetOnlyActivePerson()):
+			err = do(k, &b)
+		}
+		if err != nil {
+			return err
 		}
 	}
-	done, failure, err := rpc.SettledAs(ctx, out, fault.CodeBulkFailed) // What operations on persons say.
-	return &commonsv1.BasePersonList{Persons: done, Failure: failure}, err
+	return nil
 }
 
 func idsOf(found map[key]base) []int64 {
@@ -111,7 +129,7 @@ func readCriterion(c *commonsv1.PersonCriterion, on civil.Date) ([]key, error) {
 	if len(c.GetMultiKey()) > 0 || len(c.GetMultiKeyValues()) > 0 {
 		return readPairs(c)
 	}
-	make, known := map[string]func(string) key{
+	keyOf, known := map[string]func(string) key{
 		"personnumber":     func(v string) key { return key{number: v} },
 		"username":         func(v string) key { return key{user: strings.ToLower(v)} },
 		"useremailaddress": func(v string) key { return key{email: strings.ToLower(v)} },
@@ -132,7 +150,7 @@ func readCriterion(c *commonsv1.PersonCriterion, on civil.Date) ([]key, error) {
 		if value == "" {
 			return nil, fault.Invalid(CodeValues, "where.employees.values has an empty value.")
 		}
-		k := make(value)
+		k := keyOf(value)
 		if k == (key{}) {
 			return nil, fault.Invalid(CodeValues, fmt.Sprintf("where.employees.values: %q is not the id of a person.", value))
 		}

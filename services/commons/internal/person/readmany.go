@@ -101,36 +101,17 @@ func (h *Handler) snapshot(where *commonsv1.PersonWhere) (civil.Date, error) {
 // MultiReadPersonRefs answers references to persons in the order asked for.
 // There is no room for errors in the answer, so an unknown person is one for all.
 func (h *Handler) MultiReadPersonRefs(ctx context.Context, req *commonsv1.MultiReadPersonsRequest) (*commonv1.RefList, error) {
-	day, err := h.snapshot(req.GetWhere())
-	if err != nil {
-		return nil, err
-	}
-	keys, err := readCriterion(req.GetWhere().GetEmployees(), day)
-	if err != nil {
-		return nil, err
-	}
-	found, err := h.bases(ctx, tenantOf(ctx), keys, day)
-	if err != nil {
-		return nil, err
-	}
-	if err := h.rows.hideUnseen(ctx, found); err != nil {
-		return nil, err
-	}
-	passes, err := h.passes(ctx, req.GetWhere().GetHyperFindFilter(), idsOf(found))
-	if err != nil {
-		return nil, err
-	}
 	out := &commonv1.RefList{}
-	for _, k := range keys {
-		b, known := found[k]
-		if !known {
-			return nil, k.unknown()
-		}
-		if !passes(b.ID) || !b.Active && req.GetWhere().GetOnlyActivePerson() {
-			continue
+	err := h.eachBase(ctx, req.GetWhere(), func(k key, b *base) error {
+		if b == nil {
+			return k.unknown()
 		}
 		out.Ids, out.Qualifiers = append(out.Ids, b.ID), append(out.Qualifiers, b.Number)
 		out.Refs = append(out.Refs, &commonv1.Ref{Id: proto.Int64(b.ID), Qualifier: proto.String(b.Number)})
+		return nil
+	})
+	if err != nil {
+		return nil, err
 	}
 	return out, nil
 }
