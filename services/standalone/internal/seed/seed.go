@@ -1,6 +1,7 @@
 // Package seed fills a server with a demonstration: rotations that real crews
-// work, an employment term for each, and two thousand persons on them. It
-// speaks the public API only, so it also shows that the API is enough.
+// work, an employment term for each, and two thousand persons on them, who work
+// at four sites. It speaks the public API only, so it also shows that the API is
+// enough.
 package seed
 
 import (
@@ -24,8 +25,6 @@ const (
 	changeAfter = 45
 )
 
-var timeZones = []string{"Europe/Zurich", "America/New_York", "America/Sao_Paulo", "Asia/Tokyo"}
-
 // Demo creates the demonstration. What an earlier, interrupted run has created
 // is left as it is. The schedules begin on the first Monday of the year of
 // now.
@@ -42,6 +41,7 @@ func Demo(ctx context.Context, c *Client, now time.Time) error {
 		{"shift templates", func() error { return createShiftTemplates(ctx, c, all) }},
 		{"pattern templates", func() error { return createPatternTemplates(ctx, c, all) }},
 		{"employment terms", func() error { return createTerms(ctx, c, all) }},
+		{"job and locations", func() error { return createPlaces(ctx, c) }},
 		{"persons", func() error { return createPersons(ctx, c, start) }},
 		{"term assignments", func() error { return assignTerms(ctx, c, all, start) }},
 		{"pattern assignments", func() error { return assignPatterns(ctx, c, all, start) }},
@@ -159,7 +159,7 @@ func createPersons(ctx context.Context, c *Client, start time.Time) error {
 }
 
 func person(i int, start time.Time) object {
-	hired := iso(start.AddDate(-1, 0, 0))
+	hired, at := iso(start.AddDate(-1, 0, 0)), sites[i%len(sites)]
 	return object{
 		"personInformation": object{
 			"person": object{
@@ -169,7 +169,8 @@ func person(i int, start time.Time) object {
 			"employmentStatusList": []object{{"employmentStatusName": "Active", "effectiveDate": hired}},
 		},
 		"jobAssignment": object{
-			"jobAssignmentDetails": object{"timeZoneName": timeZones[i%len(timeZones)]},
+			"jobAssignmentDetails": object{"timeZoneName": at.timeZone},
+			"primaryLaborAccounts": []object{{"organizationPath": at.path(), "effectiveDate": hired}},
 		},
 	}
 }
