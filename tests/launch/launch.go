@@ -14,7 +14,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"runtime"
 	"sync"
 	"syscall"
 	"testing"
@@ -50,12 +49,21 @@ var builds = struct {
 	done map[string]error
 }{done: map[string]error{}}
 
-// Root is the folder of the repository.
+// Root is the folder of the repository: the nearest one above the working
+// directory that holds go.work. The path of a source file would not do, since
+// builds with -trimpath do not record it.
 func Root(t testing.TB) string {
 	t.Helper()
-	_, file, _, ok := runtime.Caller(0)
-	require.True(t, ok)
-	return filepath.Dir(filepath.Dir(filepath.Dir(file)))
+	dir, err := os.Getwd()
+	require.NoError(t, err)
+	for {
+		if _, err := os.Stat(filepath.Join(dir, "go.work")); err == nil {
+			return dir
+		}
+		parent := filepath.Dir(dir)
+		require.NotEqual(t, dir, parent, "run this inside the repository: no go.work was found")
+		dir = parent
+	}
 }
 
 // Build builds a command of the workspace, "services/standalone/cmd/rotaloom",
