@@ -7,6 +7,7 @@ import (
 	"fmt"
 
 	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
 
 	"github.com/rotaloom/rotaloom/pkg/civil"
 	"github.com/rotaloom/rotaloom/pkg/pg"
@@ -121,37 +122,32 @@ type want struct {
 // statements, in which values come as text.
 var errNotBinary = errors.New("schedule: the database connection does not answer in binary form")
 
-// read reads everything in one round trip. Each statement sees what was
-// committed before it began: spans come before items, so that an entry that is
-// cut loose meanwhile is found hidden rather than twice.
-func read(ctx context.Context, db pg.Querier, w want) (rows, error) {
+// read reads everything as it was at one moment, in one round trip: an entry that
+// is cut loose meanwhile is found among the spans or among the items.
+func read(ctx context.Context, pool *pgxpool.Pool, w want) (rows, error) {
 	var out rows
-	batch := &pgx.Batch{}
+	var snapshot pg.Snapshot
 	if len(w.employees) > 0 {
 		early := w.days.From.AddDays(-lookback)
 		from, first, to := early.Time(), w.days.From.Time(), w.days.To.Time()
-		batch.Queue(readSpans, w.tenantID, w.employees, from, to).Query(out.scanSpans)
-		batch.Queue(readItems, w.tenantID, w.employees, first, to, LongestItem).Query(scanItems(&out.items))
+		snapshot.Queue(out.scanSpans, readSpans, w.tenantID, w.employees, from, to)
+		snapshot.Queue(scanItems(&out.items), readItems, w.tenantID, w.employees, first, to, LongestItem)
 		// Generated entries stand inside the calendar, a window may not.
 		lows, highs, err := entryRanges(w.employees, calendar(civil.Range{From: early, To: w.days.To}))
 		if err != nil {
 			return rows{}, err
 		}
-		batch.Queue(readHidden, w.tenantID, lows, highs).Query(out.scanHidden)
-		batch.Queue(readLocks, w.tenantID, w.employees, from, to).Query(out.scanLocks)
+		snapshot.Queue(out.scanHidden, readHidden, w.tenantID, lows, highs)
+		snapshot.Queue(out.scanLocks, readLocks, w.tenantID, w.employees, from, to)
 		if w.leave {
 			late := w.days.To.AddDays(lookback).Time()
-			batch.Queue(readLeave, w.tenantID, w.employees, from, late, LongestItem).Query(out.scanLeave)
+			snapshot.Queue(out.scanLeave, readLeave, w.tenantID, w.employees, from, late, LongestItem)
 		}
 	}
 	if w.open > 0 {
-		batch.Queue(readOpenShifts, w.tenantID, w.days.From.Time(), w.days.To.Time(), LongestItem, w.open).
-			Query(scanItems(&out.open))
+		snapshot.Queue(scanItems(&out.open), readOpenShifts, w.tenantID, w.days.From.Time(), w.days.To.Time(), LongestItem, w.open)
 	}
-	if batch.Len() == 0 {
-		return out, nil
-	}
-	if err := db.SendBatch(ctx, batch).Close(); err != nil {
+	if err := snapshot.Read(ctx, pool); err != nil {
 		return rows{}, fmt.Errorf("schedule: read: %w", err)
 	}
 	return out, nil
