@@ -41,6 +41,10 @@ contract: postgres ## Run the contract cases, in one process and in separate one
 faults: postgres ## Kill, stop and restart things while changes are applied; the long form.
 	ROTALOOM_FAULTS=long go test -count=1 -timeout 30m ./tests/faults/... ./tests/overload/...
 
+.PHONY: attack
+attack: postgres ## Attack the running product; the long form.
+	ROTALOOM_ATTACK=long go test -count=1 -timeout 60m -v ./tests/attack/...
+
 .PHONY: race
 race: postgres slapd ## Run the tests of the building blocks and services with the race detector.
 	go run ./pkg/testkit/cmd/withpg go test -race -short ./pkg/... ./gateway/... ./services/auth/... \
