@@ -154,6 +154,29 @@ func Begin(ctx context.Context, method *policy.Method, p *authn.Principal, req p
 	return pg.WithRider(context.WithValue(ctx, recordKey{}, r), r)
 }
 
+// Initiator is who asked for what a service does later, by itself.
+type Initiator struct {
+	User      string
+	PersonID  int64
+	Client    string
+	RequestID string
+}
+
+// For makes the trail name an initiator for what the call of a service writes. Who
+// calls decides whether to believe the service.
+func For(ctx context.Context, who Initiator) {
+	r, ok := ctx.Value(recordKey{}).(*record)
+	if !ok {
+		return
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.event.User, r.event.PersonID, r.event.Client = who.User, who.PersonID, who.Client
+	if who.RequestID != "" {
+		r.event.RequestID = who.RequestID
+	}
+}
+
 // Object notes the id of an object that the call writes, for the transaction
 // that has not been committed yet.
 func Object(ctx context.Context, id int64) {

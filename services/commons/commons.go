@@ -150,6 +150,6 @@ func (s *Service) Run(ctx context.Context) error {
 	group, ctx := errgroup.WithContext(ctx)
 	group.Go(func() error { return s.persons.Run(ctx) })
 	group.Go(func() error { return s.wants(ctx) })
-	group.Go(func() error { return s.Events.Run(ctx, append(s.consumers, s.persons.Consumer())...) })
+	group.Go(func() error { return s.Events.Run(ctx, s.consumers...) })
 	return group.Wait()
 }

@@ -40,6 +40,12 @@ type users struct {
 	accounts map[int64]*authv1.User
 	lockouts map[int64]*authv1.UserLockout
 	putErr   error
+	// powerful are the persons whose users no caller may change, and told what
+	// initiators were named, by operation.
+	powerful map[int64]bool
+	told     map[string]*authv1.Initiator
+	// lockErr is what LockOutUsers fails with.
+	lockErr error
 	// afterPut runs when accounts were stored.
 	afterPut func()
 }
@@ -70,9 +76,27 @@ func (u *users) PutUsers(_ context.Context, req *authv1.PutUsersRequest) (*empty
 	return &emptypb.Empty{}, nil
 }
 
+func (u *users) CheckUserChanges(_ context.Context, req *authv1.CheckUserChangesRequest) (*emptypb.Empty, error) {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	details := &commonv1.ErrorDetails{Results: make([]*commonv1.BulkResult, len(req.GetChanges()))}
+	for i, c := range req.GetChanges() {
+		details.Results[i] = &commonv1.BulkResult{}
+		if u.powerful[c.GetPersonId()] {
+			details.ErrorOffsets = append(details.ErrorOffsets, int32(i))
+			details.Results[i].Error = &commonv1.ErrorBody{ErrorCode: fault.CodeNoAccess, Message: "may do more"}
+		}
+	}
+	if details.ErrorOffsets == nil {
+		return &emptypb.Empty{}, nil
+	}
+	return nil, fault.Forbidden(fault.CodeNoAccess, "may do more").WithDetails(details)
+}
+
 func (u *users) DeleteUsers(_ context.Context, req *authv1.DeleteUsersRequest) (*emptypb.Empty, error) {
 	u.mu.Lock()
 	defer u.mu.Unlock()
+	u.told["delete"] = req.GetInitiator()
 	for _, id := range req.GetPersonIds() {
 		delete(u.accounts, id)
 	}
@@ -82,6 +106,10 @@ func (u *users) DeleteUsers(_ context.Context, req *authv1.DeleteUsersRequest) (
 func (u *users) LockOutUsers(_ context.Context, req *authv1.LockOutUsersRequest) (*emptypb.Empty, error) {
 	u.mu.Lock()
 	defer u.mu.Unlock()
+	u.told["lock"] = req.GetInitiator()
+	if u.lockErr != nil {
+		return nil, u.lockErr
+	}
 	for _, l := range req.GetUsers() {
 		u.lockouts[l.GetPersonId()] = l
 	}
@@ -121,7 +149,8 @@ func newBench(t *testing.T) *bench {
 	t.Helper()
 	sets, err := commons.Migrations()
 	require.NoError(t, err)
-	b := &bench{pool: pgtest.New(t, sets...), users: &users{accounts: map[int64]*authv1.User{}, lockouts: map[int64]*authv1.UserLockout{}}}
+	b := &bench{pool: pgtest.New(t, sets...), users: &users{accounts: map[int64]*authv1.User{}, lockouts: map[int64]*authv1.UserLockout{},
+		powerful: map[int64]bool{}, told: map[string]*authv1.Initiator{}}}
 	present := clock.NewFake(time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC))
 	b.nats = natstest.New(t).Conn()
 	auth, local := rpctest.Local(t), rpctest.Local(t)

@@ -89,8 +89,9 @@ func RefuseGiven(ctx context.Context, db pg.Querier, tenantID int64, all []strin
 		verdicts[name] = bounds.Refuse(p)
 	}
 	for i, g := range given {
-		if refused[i] = verdicts[g.Profile]; refused[i] == nil {
-			refused[i] = verdicts[present[g.PersonID]]
+		if refused[i] = verdicts[g.Profile]; refused[i] == nil && verdicts[present[g.PersonID]] != nil {
+			refused[i] = fault.Forbidden(fault.CodeNoAccess, "The person's user may do more than you, so you may not change that user. "+
+				verdicts[present[g.PersonID]].Message)
 		}
 	}
 	return refused, nil

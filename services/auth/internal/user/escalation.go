@@ -25,8 +25,14 @@ func (h *Handler) refuseEscalation(ctx context.Context, tenantID int64, users []
 	if err != nil {
 		return err
 	}
+	return refusedOf(refused)
+}
+
+// refusedOf is the error for a list of which some are refused, or nil: that of the
+// first one, with details of all.
+func refusedOf(refused []*fault.Error) error {
 	var first *fault.Error
-	details := &commonv1.ErrorDetails{Results: make([]*commonv1.BulkResult, len(users))}
+	details := &commonv1.ErrorDetails{Results: make([]*commonv1.BulkResult, len(refused))}
 	for i, f := range refused {
 		details.Results[i] = &commonv1.BulkResult{}
 		if f == nil {
@@ -41,7 +47,7 @@ func (h *Handler) refuseEscalation(ctx context.Context, tenantID int64, users []
 	if first == nil {
 		return nil
 	}
-	return fault.Forbidden(first.Code, first.Message).WithDetails(details)
+	return fault.New(first.Code, first.Status, first.Message).WithDetails(details)
 }
 
 // endOtherProfiles ends the tokens of users who are about to get another access

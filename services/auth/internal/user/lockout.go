@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"slices"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -25,7 +26,9 @@ const (
 )
 
 // LockOutUsers replaces what is known of when persons may not log in. What
-// holds now takes effect at once.
+// holds now takes effect at once. Commons has asked before, by CheckUserChanges,
+// whether the initiator may; here it is refused once more, with
+// details.error-offsets, to lock out the last administrator.
 func (h *Handler) LockOutUsers(ctx context.Context, req *authv1.LockOutUsersRequest) (*emptypb.Empty, error) {
 	tenantID, ok := tenant.From(ctx)
 	if !ok {
@@ -41,8 +44,22 @@ func (h *Handler) LockOutUsers(ctx context.Context, req *authv1.LockOutUsersRequ
 			owners, from, to = append(owners, u.GetPersonId()), append(from, p.GetFrom()), append(to, p.GetTo())
 		}
 	}
+	var ending []int64
+	for _, u := range req.GetUsers() {
+		if slices.ContainsFunc(u.GetPeriods(), func(p *authv1.LockoutPeriod) bool { return p.GetTo() > h.clock.Now().Unix() }) {
+			ending = append(ending, u.GetPersonId())
+		}
+	}
+	audited(ctx, req.GetInitiator(), persons)
 	err := pg.InTx(ctx, h.pool, func(ctx context.Context, tx pgx.Tx) error {
-		_, err := tx.Exec(ctx, `INSERT INTO account_lockout AS l (tenant_id, person_id, version, periods)
+		last, err := h.keepAdministrator(ctx, tx, tenantID, ending)
+		if err == nil {
+			err = refuseLast(persons, last)
+		}
+		if err != nil {
+			return err
+		}
+		_, err = tx.Exec(ctx, `INSERT INTO account_lockout AS l (tenant_id, person_id, version, periods)
 			SELECT $1, q.person, q.version, coalesce(p.periods, '{}')
 			FROM unnest($2::bigint[], $3::bigint[]) AS q (person, version)
 			LEFT JOIN (SELECT person, range_agg(tstzrange(to_timestamp(first), to_timestamp(last))) AS periods

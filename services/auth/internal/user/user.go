@@ -73,6 +73,9 @@ func (h *Handler) PutUsers(ctx context.Context, req *authv1.PutUsersRequest) (*e
 		return nil, err
 	}
 	err = pg.InTx(ctx, h.pool, func(ctx context.Context, tx pgx.Tx) error {
+		if err := h.keepAdministratorAmong(ctx, tx, tenantID, users); err != nil {
+			return err
+		}
 		if err := h.endOtherProfiles(ctx, tx, tenantID, users); err != nil {
 			return err
 		}
@@ -92,22 +95,31 @@ func (h *Handler) PutUsers(ctx context.Context, req *authv1.PutUsersRequest) (*e
 
 // DeleteUsers removes the users of persons, all or none, and ends their tokens.
 // Unknown ones are ignored. Nobody removes the user of somebody who may do more than
-// they; details.error-offsets say which those are.
+// they, and nobody removes the last administrator; details.error-offsets say which
+// those are.
 func (h *Handler) DeleteUsers(ctx context.Context, req *authv1.DeleteUsersRequest) (*emptypb.Empty, error) {
 	tenantID, _ := tenant.From(ctx)
-	users := make([]*authv1.User, len(req.GetPersonIds()))
-	for i, id := range req.GetPersonIds() {
+	persons := req.GetPersonIds()
+	users := make([]*authv1.User, len(persons))
+	for i, id := range persons {
 		users[i] = &authv1.User{PersonId: id}
 	}
 	if err := h.refuseEscalation(ctx, tenantID, users); err != nil {
 		return nil, err
 	}
+	audited(ctx, req.GetInitiator(), persons)
 	err := pg.InTx(ctx, h.pool, func(ctx context.Context, tx pgx.Tx) error {
-		if err := revoked.Persons(ctx, tx, tenantID, req.GetPersonIds(), h.clock.Now()); err != nil {
+		last, err := h.keepAdministrator(ctx, tx, tenantID, persons)
+		if err == nil {
+			err = refuseLast(persons, last)
+		}
+		if err != nil {
 			return err
 		}
-		_, err := tx.Exec(ctx, `DELETE FROM app_user WHERE tenant_id = $1 AND person_id = ANY($2)`,
-			tenantID, req.GetPersonIds())
+		if err := revoked.Persons(ctx, tx, tenantID, persons, h.clock.Now()); err != nil {
+			return err
+		}
+		_, err = tx.Exec(ctx, `DELETE FROM app_user WHERE tenant_id = $1 AND person_id = ANY($2)`, tenantID, persons)
 		return err
 	})
 	if err != nil {

@@ -5,12 +5,14 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"slices"
 	"time"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"github.com/rotaloom/rotaloom/pkg/fault"
+	"github.com/rotaloom/rotaloom/pkg/pg"
 	"github.com/rotaloom/rotaloom/pkg/tenant"
 	authv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/auth/v1"
 )
@@ -43,10 +45,8 @@ type accounts struct {
 func (a *accounts) open(ctx context.Context, tenantID int64, items []*item) ([]int64, error) {
 	ids := withNewAccount(items)
 	if len(ids) > 0 {
-		_, err := a.pool.Exec(ctx, `INSERT INTO account_intent (tenant_id, person_id)
-			SELECT $1, unnest($2::bigint[]) ON CONFLICT (tenant_id, person_id) DO UPDATE SET created_at = now()`, tenantID, ids)
-		if err != nil {
-			return nil, fmt.Errorf("note the intention to create accounts: %w", err)
+		if err := noteIntents(ctx, a.pool, tenantID, ids); err != nil {
+			return nil, err
 		}
 	}
 	if err := a.put(ctx, items); err != nil {
@@ -54,6 +54,21 @@ func (a *accounts) open(ctx context.Context, tenantID int64, items []*item) ([]i
 		return nil, err
 	}
 	return ids, nil
+}
+
+// noteIntents notes that the accounts of persons go unless the intents are
+// forgotten, and for whom.
+func noteIntents(ctx context.Context, db pg.Querier, tenantID int64, ids []int64) error {
+	by := initiatorOf(ctx)
+	_, err := db.Exec(ctx, `INSERT INTO account_intent (tenant_id, person_id, initiator_user, initiator_person_id, initiator_client, request_id)
+		SELECT $1, q.id, $3, $4, $5, $6 FROM unnest($2::bigint[]) AS q (id) ORDER BY q.id
+		ON CONFLICT (tenant_id, person_id) DO UPDATE SET created_at = now(), initiator_user = excluded.initiator_user,
+			initiator_person_id = excluded.initiator_person_id, initiator_client = excluded.initiator_client, request_id = excluded.request_id`,
+		tenantID, ids, by.GetUserName(), by.GetPersonId(), by.GetClientId(), by.GetRequestId())
+	if err != nil {
+		return fmt.Errorf("note the intention for accounts: %w", err)
+	}
+	return nil
 }
 
 // put asks auth for all accounts at once. Auth refuses all of them when it
@@ -103,27 +118,59 @@ func (a *accounts) undo(ctx context.Context, tenantID int64, ids []int64) {
 	// The request may have been given up; that must not stop this.
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), undoTimeout)
 	defer cancel()
-	if err := a.remove(ctx, tenantID, ids); err != nil {
+	left, err := a.left(ctx, `tenant_id = $1 AND person_id = ANY($2)`, tenantID, ids)
+	for _, e := range left {
+		err = errors.Join(err, a.remove(ctx, e))
+	}
+	if err != nil {
 		a.log.WarnContext(ctx, "accounts without persons stay until the sweep", "count", len(ids), "error", err)
 	}
 }
 
-func (a *accounts) remove(ctx context.Context, tenantID int64, ids []int64) error {
-	var orphans []int64
-	// A commit whose answer was lost has left persons and no intents.
-	rows, err := a.pool.Query(ctx, `SELECT person_id FROM account_intent
-		WHERE tenant_id = $1 AND person_id = ANY($2)`, tenantID, ids)
+// left answers the intents that a condition chooses, by whose they are.
+func (a *accounts) left(ctx context.Context, where string, args ...any) ([]*errand, error) {
+	rows, err := a.pool.Query(ctx, `SELECT tenant_id, person_id, 0::bigint, initiator_user, initiator_person_id, initiator_client, request_id
+		FROM account_intent WHERE `+where, args...)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	if orphans, err = pgx.CollectRows(rows, pgx.RowTo[int64]); err != nil || len(orphans) == 0 {
-		return err
+	found, err := pgx.CollectRows(rows, pgx.RowToStructByPos[intent])
+	if err != nil {
+		return nil, fmt.Errorf("find intents: %w", err)
 	}
-	if _, err := a.users.DeleteUsers(ctx, &authv1.DeleteUsersRequest{PersonIds: orphans}); err != nil {
+	return errands(found), nil
+}
+
+// remove has auth remove accounts whose persons are gone, or never came. A commit
+// whose answer was lost has left persons and no intents. The last administrator's
+// account stays: whoever removed the person was permitted it, and somebody else
+// has removed the other administrators since.
+func (a *accounts) remove(ctx context.Context, e *errand) error {
+	ids, _ := e.columns()
+	_, err := a.users.DeleteUsers(ctx, &authv1.DeleteUsersRequest{PersonIds: ids, Initiator: e.by})
+	if err == nil {
+		return a.forget(ctx, e.tenant, ids)
+	}
+	offsets := fault.FromError(err).Details.GetErrorOffsets()
+	var gone []int64
+	for _, at := range offsets {
+		if int(at) < len(ids) {
+			gone = append(gone, ids[at])
+		}
+	}
+	if len(gone) == 0 {
 		return fmt.Errorf("remove user accounts: %w", err)
 	}
-	_, err = a.pool.Exec(ctx, `DELETE FROM account_intent
-		WHERE tenant_id = $1 AND person_id = ANY($2)`, tenantID, orphans)
+	a.log.ErrorContext(ctx, "auth keeps the accounts of some persons who are gone", "persons", gone, "error", err)
+	rest := &errand{tenant: e.tenant, by: e.by, noted: slices.DeleteFunc(slices.Clone(e.noted), func(i intent) bool { return slices.Contains(gone, i.Person) })}
+	if err := a.forget(ctx, e.tenant, gone); err != nil || len(rest.noted) == 0 {
+		return err
+	}
+	return a.remove(ctx, rest)
+}
+
+func (a *accounts) forget(ctx context.Context, tenantID int64, ids []int64) error {
+	_, err := a.pool.Exec(ctx, `DELETE FROM account_intent WHERE tenant_id = $1 AND person_id = ANY($2)`, tenantID, ids)
 	return err
 }
 
@@ -159,26 +206,12 @@ func forgetIntents(ctx context.Context, tx pgx.Tx, tenantID int64, persons []new
 // sweep takes back the accounts that a crash left without persons, of all
 // tenants.
 func (a *accounts) sweep(ctx context.Context) error {
-	rows, err := a.pool.Query(tenant.All(ctx), `SELECT tenant_id, array_agg(person_id) FROM (
-			SELECT tenant_id, person_id FROM account_intent
-			WHERE created_at < now() - make_interval(secs => $1) ORDER BY created_at LIMIT $2) old
-		GROUP BY tenant_id`, intentAge.Seconds(), sweepBatch)
-	if err != nil {
-		return err
+	old, err := a.left(tenant.All(ctx), `created_at < now() - make_interval(secs => $1) ORDER BY created_at LIMIT $2`,
+		intentAge.Seconds(), sweepBatch)
+	for _, e := range old {
+		err = errors.Join(err, a.remove(tenant.With(ctx, e.tenant), e))
 	}
-	type left struct {
-		Tenant  int64
-		Persons []int64
-	}
-	all, err := pgx.CollectRows(rows, pgx.RowToStructByPos[left])
-	if err != nil {
-		return err
-	}
-	var failed error
-	for _, l := range all {
-		failed = errors.Join(failed, a.remove(tenant.With(ctx, l.Tenant), l.Tenant, l.Persons))
-	}
-	return failed
+	return err
 }
 
 // run sweeps now and then until ctx ends.

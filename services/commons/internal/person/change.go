@@ -105,7 +105,8 @@ func (d *draft) changedAccount(old *stored, sent *account) *account {
 	before := userAccountOf(old.record).GetUserName()
 	switch {
 	case now.userName == "",
-		before == now.userName && now.password == "" && access(old.record).GetAccessProfileName() == now.accessProfile:
+		before == now.userName && now.password == "" && access(old.record).GetAccessProfileName() == now.accessProfile &&
+			old.number() == d.number():
 		return nil
 	}
 	now.known = before != ""

@@ -44,6 +44,7 @@ type Handler struct {
 	pool     *pgxpool.Pool
 	rules    *rules
 	accounts *accounts
+	lockouts *lockouts
 	rows     rowRules
 	// hyperfinds says whom the queries find by which callers filter.
 	hyperfinds Hyperfinds
@@ -57,9 +58,11 @@ func New(cfg Config, deps Deps) (*Handler, error) {
 	if _, err := zones.Get(cfg.DefaultTimeZone); err != nil {
 		return nil, err
 	}
+	rules := &rules{zones: zones, defaultZone: cfg.DefaultTimeZone}
 	return &Handler{
 		pool:     deps.Pool,
-		rules:    &rules{zones: zones, defaultZone: cfg.DefaultTimeZone},
+		rules:    rules,
+		lockouts: &lockouts{pool: deps.Pool, users: deps.Users, rules: rules, log: deps.Log, noted: make(chan struct{}, 1)},
 		accounts: &accounts{pool: deps.Pool, users: deps.Users, log: deps.Log},
 		rows:     rowRules{rules: deps.Rows, groups: deps.Groups},
 
@@ -73,6 +76,7 @@ func New(cfg Config, deps Deps) (*Handler, error) {
 func (h *Handler) Run(ctx context.Context) error {
 	group, ctx := errgroup.WithContext(ctx)
 	group.Go(func() error { return h.accounts.run(ctx) })
+	group.Go(func() error { return h.lockouts.run(ctx) })
 	group.Go(func() error { return layouts{pool: h.pool, log: h.accounts.log}.run(ctx) })
 	return group.Wait()
 }

@@ -2,87 +2,203 @@ package person
 
 import (
 	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"slices"
+	"time"
 
-	"github.com/rotaloom/rotaloom/pkg/bus"
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
+
 	"github.com/rotaloom/rotaloom/pkg/civil"
+	"github.com/rotaloom/rotaloom/pkg/fault"
+	"github.com/rotaloom/rotaloom/pkg/tenant"
 	authv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/auth/v1"
-	commonsv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/commons/v1"
 )
 
-// lockoutBatch is the most persons that auth is told of at a time.
-const lockoutBatch = 500
+const (
+	// lockoutBatch is the most persons that auth is told of at a time.
+	lockoutBatch = 500
+	// lockoutEvery is how often the worker looks for what another replica noted
+	// and could not tell, and lockoutRetry when it tells again what failed.
+	lockoutEvery = 5 * time.Second
+	lockoutRetry = 5 * time.Second
+	// lockoutTimeout bounds one call.
+	lockoutTimeout = 10 * time.Second
+)
 
-// Consumer tells auth, which consumes nothing, when persons may not log in. It
-// follows the events that tell everybody else, so that nothing is lost and no
-// request waits for it. Auth acts when the days come.
-func (h *Handler) Consumer() bus.Consumer {
-	return bus.Consumer{
-		Durable:  "commons_lockout",
-		Stream:   "COMMONS",
-		Subjects: []string{"rotaloom.commons.person.changed"},
-		HandleBatch: func(ctx context.Context, messages []bus.Message) error {
-			var users []*authv1.UserLockout
-			for _, m := range messages {
-				event, err := bus.Decode[*commonsv1.PersonsChanged](m)
-				if err != nil {
-					return err
-				}
-				for _, s := range event.GetPersons() {
-					if lockout, err := h.lockout(s); err != nil {
-						return err
-					} else if lockout != nil {
-						users = append(users, lockout)
-					}
-				}
-			}
-			return h.tellLockouts(ctx, newestLockouts(users))
-		},
+// lockouts tells auth when persons may not log in. Who changes that of a person
+// notes it in the same transaction (lockout_intent), with their name. What auth is
+// told is read from the persons themselves at that moment, never from an event:
+// whoever can publish events must not decide who logs in.
+type lockouts struct {
+	pool  *pgxpool.Pool
+	users authv1.UserServiceClient
+	rules *rules
+	log   *slog.Logger
+	noted chan struct{}
+}
+
+// changedLockouts answers the items that change when their persons may not log in.
+func changedLockouts(items []newPerson) []newPerson {
+	return slices.DeleteFunc(slices.Clone(items), func(p newPerson) bool {
+		if p.old == nil {
+			return len(p.lockedOut()) == 0
+		}
+		return p.old.zone == p.zone && slices.Equal(p.old.lockedOut(), p.lockedOut())
+	})
+}
+
+// note keeps, in the transaction that changes persons, that auth has to be told.
+func (l *lockouts) note(ctx context.Context, tx pgx.Tx, tenantID int64, persons []newPerson) error {
+	var ids []int64
+	for _, p := range changedLockouts(persons) {
+		ids = append(ids, p.id)
+	}
+	if len(ids) == 0 {
+		return nil
+	}
+	by := initiatorOf(ctx)
+	_, err := tx.Exec(ctx, `INSERT INTO lockout_intent AS i (tenant_id, person_id, initiator_user, initiator_person_id, initiator_client, request_id)
+		SELECT $1, q.id, $3, $4, $5, $6 FROM unnest($2::bigint[]) AS q (id) ORDER BY q.id
+		ON CONFLICT (tenant_id, person_id) DO UPDATE SET version = i.version + 1, due_at = now(), initiator_user = excluded.initiator_user,
+			initiator_person_id = excluded.initiator_person_id, initiator_client = excluded.initiator_client, request_id = excluded.request_id`,
+		tenantID, ids, by.GetUserName(), by.GetPersonId(), by.GetClientId(), by.GetRequestId())
+	if err != nil {
+		return fmt.Errorf("note lockouts: %w", err)
+	}
+	return nil
+}
+
+// wake hastens that auth is told of what was committed.
+func (l *lockouts) wake() {
+	select {
+	case l.noted <- struct{}{}:
+	default:
 	}
 }
 
-// lockout answers what auth is told of a person, or nil when that is nothing new.
-func (h *Handler) lockout(s *commonsv1.PersonState) (*authv1.UserLockout, error) {
-	if s.GetVersion() == 1 && len(s.GetLockedOut()) == 0 {
-		return nil, nil // Nobody who begins has been locked out before.
+// run tells auth what is noted until ctx ends.
+func (l *lockouts) run(ctx context.Context) error {
+	ticker := time.NewTicker(lockoutEvery)
+	defer ticker.Stop()
+	for {
+		n, err := l.tell(ctx)
+		if err != nil && ctx.Err() == nil {
+			l.log.WarnContext(ctx, "auth could not be told when persons may not log in", "error", err)
+		}
+		if err == nil && n == lockoutBatch {
+			continue
+		}
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-ticker.C:
+		case <-l.noted:
+		}
 	}
-	zone, err := h.rules.zones.Get(s.GetTimeZone())
+}
+
+// tell tells auth what is due, and answers how many persons that were: never more
+// than lockoutBatch. What fails is told again, after what else is due.
+func (l *lockouts) tell(ctx context.Context) (int, error) {
+	rows, err := l.pool.Query(tenant.All(ctx), `SELECT tenant_id, person_id, version, initiator_user, initiator_person_id, initiator_client, request_id
+		FROM lockout_intent WHERE due_at <= now() ORDER BY due_at, tenant_id, person_id LIMIT $1`, lockoutBatch)
 	if err != nil {
-		return nil, bus.Permanent(err)
+		return 0, err
 	}
-	out := &authv1.UserLockout{PersonId: s.GetPersonId(), Version: s.GetVersion()}
-	for _, d := range s.GetLockedOut() {
-		days := rangeOf(d.GetFrom(), d.GetTo())
+	due, err := pgx.CollectRows(rows, pgx.RowToStructByPos[intent])
+	if err != nil {
+		return 0, fmt.Errorf("find lockouts to tell: %w", err)
+	}
+	var failed error
+	for _, e := range errands(due) {
+		if err := l.do(tenant.With(ctx, e.tenant), e); err != nil {
+			failed = errors.Join(failed, err, l.postpone(tenant.With(ctx, e.tenant), e))
+		}
+	}
+	return len(due), failed
+}
+
+// do tells auth of some persons as they are now, and forgets that it had to.
+func (l *lockouts) do(ctx context.Context, e *errand) error {
+	ctx, cancel := context.WithTimeout(ctx, lockoutTimeout)
+	defer cancel()
+	ids := make([]int64, len(e.noted))
+	for i := range e.noted {
+		ids[i] = e.noted[i].Person
+	}
+	persons, err := load(ctx, l.pool, e.tenant, ids)
+	if err != nil {
+		return err
+	}
+	req := &authv1.LockOutUsersRequest{Initiator: e.by}
+	for _, id := range ids {
+		if p := persons[id]; p != nil { // The account of somebody who is gone goes, too.
+			lockout, err := l.of(p)
+			if err != nil {
+				return err
+			}
+			req.Users = append(req.Users, lockout)
+		}
+	}
+	if err := l.ask(ctx, req); err != nil {
+		return err
+	}
+	return l.forget(ctx, e)
+}
+
+// ask sends a request. The last administrator is not locked out, which whoever
+// asked for it was told unless two did it to each other at once.
+func (l *lockouts) ask(ctx context.Context, req *authv1.LockOutUsersRequest) error {
+	for len(req.GetUsers()) > 0 {
+		_, err := l.users.LockOutUsers(ctx, req)
+		if err == nil {
+			return nil
+		}
+		offsets := fault.FromError(err).Details.GetErrorOffsets()
+		if len(offsets) == 0 {
+			return fmt.Errorf("lock users out: %w", err)
+		}
+		l.log.ErrorContext(ctx, "auth does not lock out some users", "users", len(offsets), "error", err)
+		for _, at := range slices.Backward(offsets) {
+			if int(at) < len(req.Users) {
+				req.Users = slices.Delete(req.Users, int(at), int(at)+1)
+			}
+		}
+	}
+	return nil
+}
+
+// forget removes the rows of an errand that are still what they were.
+func (l *lockouts) forget(ctx context.Context, e *errand) error {
+	ids, versions := e.columns()
+	_, err := l.pool.Exec(ctx, `DELETE FROM lockout_intent i USING unnest($2::bigint[], $3::bigint[]) AS q (id, version)
+		WHERE i.tenant_id = $1 AND i.person_id = q.id AND i.version = q.version`, e.tenant, ids, versions)
+	return err
+}
+
+// postpone lets others go first.
+func (l *lockouts) postpone(ctx context.Context, e *errand) error {
+	ids, versions := e.columns()
+	_, err := l.pool.Exec(ctx, `UPDATE lockout_intent i SET due_at = now() + make_interval(secs => $4)
+		FROM unnest($2::bigint[], $3::bigint[]) AS q (id, version)
+		WHERE i.tenant_id = $1 AND i.person_id = q.id AND i.version = q.version`, e.tenant, ids, versions, lockoutRetry.Seconds())
+	return err
+}
+
+// of answers what auth is told of a person.
+func (l *lockouts) of(p *stored) (*authv1.UserLockout, error) {
+	zone, err := l.rules.zones.Get(p.zone)
+	if err != nil {
+		return nil, err
+	}
+	out := &authv1.UserLockout{PersonId: p.id, Version: p.version}
+	for _, days := range p.lockedOut() {
 		out.Periods = append(out.Periods, &authv1.LockoutPeriod{
 			From: zone.Unix(civil.DateTime{Date: days.From}), To: zone.Unix(civil.DateTime{Date: days.To}),
 		})
 	}
 	return out, nil
-}
-
-// newestLockouts leaves of each person what is newest.
-func newestLockouts(users []*authv1.UserLockout) []*authv1.UserLockout {
-	at := map[int64]int{}
-	var out []*authv1.UserLockout
-	for _, u := range users {
-		i, known := at[u.GetPersonId()]
-		switch {
-		case !known:
-			at[u.GetPersonId()] = len(out)
-			out = append(out, u)
-		case out[i].GetVersion() < u.GetVersion():
-			out[i] = u
-		}
-	}
-	return out
-}
-
-func (h *Handler) tellLockouts(ctx context.Context, users []*authv1.UserLockout) error {
-	for len(users) > 0 {
-		n := min(len(users), lockoutBatch)
-		if _, err := h.accounts.users.LockOutUsers(ctx, &authv1.LockOutUsersRequest{Users: users[:n]}); err != nil {
-			return err
-		}
-		users = users[n:]
-	}
-	return nil
 }

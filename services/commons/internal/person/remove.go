@@ -59,8 +59,8 @@ func (h *Handler) MultiDeletePersons(ctx context.Context, req *commonsv1.PersonD
 	return &commonsv1.PersonDeletionList{Failure: failure}, err
 }
 
-// remove deletes the persons whom keys name and answers why others stay. The
-// intent to remove their accounts is noted with the deletion, so an account
+// remove deletes the persons whom keys name and answers why others stay: auth is
+// asked first whether the caller may remove their users. The intent to remove their accounts is noted with the deletion, so an account
 // outlives its person at most until the sweep.
 func (h *Handler) remove(ctx context.Context, keys []key) (map[key]error, error) {
 	tenantID := tenantOf(ctx)
@@ -70,6 +70,9 @@ func (h *Handler) remove(ctx context.Context, keys []key) (map[key]error, error)
 	}
 	failed := map[key]error{}
 	if err := h.keepBeyondReach(ctx, keys, known, failed); err != nil {
+		return nil, err
+	}
+	if err := h.keepPowerful(ctx, known, failed); err != nil {
 		return nil, err
 	}
 	var ids []int64
@@ -132,8 +135,7 @@ func deletePersons(ctx context.Context, tx pgx.Tx, tenantID int64, ids []int64) 
 	}); err != nil || len(gone) == 0 {
 		return err
 	}
-	if _, err := tx.Exec(ctx, `INSERT INTO account_intent (tenant_id, person_id)
-		SELECT $1, unnest($2::bigint[]) ON CONFLICT DO NOTHING`, tenantID, gone); err != nil {
+	if err := noteIntents(ctx, tx, tenantID, gone); err != nil {
 		return err
 	}
 	return outbox.Append(ctx, tx, tenantID, event)

@@ -132,8 +132,7 @@ func (h *Handler) refuseBeyondReach(ctx context.Context, items []*item) error {
 func refusedAccount(it *item, err error, position int) error {
 	f := fault.FromError(err)
 	if results := f.Details.GetResults(); position < len(results) && results[position].GetError() != nil {
-		own := results[position].GetError()
-		return fault.New(own.GetErrorCode(), f.Status, own.GetMessage()).WithCause(err)
+		return refusedUser(f, position)
 	}
 	return fault.Invalid(CodeNotUnique,
 		fmt.Sprintf("user.userAccount.userName: %q is not unique.", it.account.userName)).WithCause(err)

@@ -76,7 +76,7 @@ func (h *Handler) attempt(ctx context.Context, persons []*commonsv1.Person, m mo
 		items[i].hire = kept
 	}
 	refuseTwins(items)
-	for _, refuse := range []func(context.Context, []*item) error{h.refuseBeyondReach, h.refuseTaken, h.refuseBadges, h.refuseUnknownTerms} {
+	for _, refuse := range []func(context.Context, []*item) error{h.refuseBeyondReach, h.refuseTaken, h.refuseBadges, h.refuseUnknownTerms, h.refuseLockouts} {
 		if err := refuse(ctx, items); err != nil {
 			return nil, err
 		}
@@ -93,6 +93,7 @@ func (h *Handler) attempt(ctx context.Context, persons []*commonsv1.Person, m mo
 		return nil, err
 	}
 	h.wake()
+	h.lockouts.wake()
 	h.accounts.undo(ctx, tenantID, without(accounts, good(items)))
 	return items, nil
 }
@@ -206,6 +207,9 @@ func (h *Handler) store(ctx context.Context, tenantID int64, items []*item, acco
 			return err
 		}
 		if err := storeTerms(ctx, tx, tenantID, persons); err != nil {
+			return err
+		}
+		if err := h.lockouts.note(ctx, tx, tenantID, persons); err != nil {
 			return err
 		}
 		return outbox.Append(ctx, tx, tenantID, event)

@@ -25,16 +25,184 @@ const (
 	_ = protoimpl.EnforceVersion(protoimpl.MaxVersion - 20)
 )
 
-type LockOutUsersRequest struct {
+type CheckUserChangesRequest struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
-	Users         []*UserLockout         `protobuf:"bytes,1,rep,name=users,proto3" json:"users,omitempty"`
+	Changes       []*UserChange          `protobuf:"bytes,1,rep,name=changes,proto3" json:"changes,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *CheckUserChangesRequest) Reset() {
+	*x = CheckUserChangesRequest{}
+	mi := &file_rotaloom_auth_v1_user_proto_msgTypes[0]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *CheckUserChangesRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*CheckUserChangesRequest) ProtoMessage() {}
+
+func (x *CheckUserChangesRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_rotaloom_auth_v1_user_proto_msgTypes[0]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use CheckUserChangesRequest.ProtoReflect.Descriptor instead.
+func (*CheckUserChangesRequest) Descriptor() ([]byte, []int) {
+	return file_rotaloom_auth_v1_user_proto_rawDescGZIP(), []int{0}
+}
+
+func (x *CheckUserChangesRequest) GetChanges() []*UserChange {
+	if x != nil {
+		return x.Changes
+	}
+	return nil
+}
+
+type UserChange struct {
+	state    protoimpl.MessageState `protogen:"open.v1"`
+	PersonId int64                  `protobuf:"varint,1,opt,name=person_id,json=personId,proto3" json:"person_id,omitempty"`
+	// Whether the user will not be able to log in, at some time or ever.
+	EndsLogIns    bool `protobuf:"varint,2,opt,name=ends_log_ins,json=endsLogIns,proto3" json:"ends_log_ins,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *UserChange) Reset() {
+	*x = UserChange{}
+	mi := &file_rotaloom_auth_v1_user_proto_msgTypes[1]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *UserChange) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*UserChange) ProtoMessage() {}
+
+func (x *UserChange) ProtoReflect() protoreflect.Message {
+	mi := &file_rotaloom_auth_v1_user_proto_msgTypes[1]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use UserChange.ProtoReflect.Descriptor instead.
+func (*UserChange) Descriptor() ([]byte, []int) {
+	return file_rotaloom_auth_v1_user_proto_rawDescGZIP(), []int{1}
+}
+
+func (x *UserChange) GetPersonId() int64 {
+	if x != nil {
+		return x.PersonId
+	}
+	return 0
+}
+
+func (x *UserChange) GetEndsLogIns() bool {
+	if x != nil {
+		return x.EndsLogIns
+	}
+	return false
+}
+
+// Initiator is who asked for what a service does later, by itself.
+type Initiator struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	UserName      string                 `protobuf:"bytes,1,opt,name=user_name,json=userName,proto3" json:"user_name,omitempty"`
+	PersonId      int64                  `protobuf:"varint,2,opt,name=person_id,json=personId,proto3" json:"person_id,omitempty"`
+	ClientId      string                 `protobuf:"bytes,3,opt,name=client_id,json=clientId,proto3" json:"client_id,omitempty"`
+	RequestId     string                 `protobuf:"bytes,4,opt,name=request_id,json=requestId,proto3" json:"request_id,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Initiator) Reset() {
+	*x = Initiator{}
+	mi := &file_rotaloom_auth_v1_user_proto_msgTypes[2]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Initiator) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Initiator) ProtoMessage() {}
+
+func (x *Initiator) ProtoReflect() protoreflect.Message {
+	mi := &file_rotaloom_auth_v1_user_proto_msgTypes[2]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Initiator.ProtoReflect.Descriptor instead.
+func (*Initiator) Descriptor() ([]byte, []int) {
+	return file_rotaloom_auth_v1_user_proto_rawDescGZIP(), []int{2}
+}
+
+func (x *Initiator) GetUserName() string {
+	if x != nil {
+		return x.UserName
+	}
+	return ""
+}
+
+func (x *Initiator) GetPersonId() int64 {
+	if x != nil {
+		return x.PersonId
+	}
+	return 0
+}
+
+func (x *Initiator) GetClientId() string {
+	if x != nil {
+		return x.ClientId
+	}
+	return ""
+}
+
+func (x *Initiator) GetRequestId() string {
+	if x != nil {
+		return x.RequestId
+	}
+	return ""
+}
+
+type LockOutUsersRequest struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	Users []*UserLockout         `protobuf:"bytes,1,rep,name=users,proto3" json:"users,omitempty"`
+	// For the audit trail.
+	Initiator     *Initiator `protobuf:"bytes,2,opt,name=initiator,proto3" json:"initiator,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
 func (x *LockOutUsersRequest) Reset() {
 	*x = LockOutUsersRequest{}
-	mi := &file_rotaloom_auth_v1_user_proto_msgTypes[0]
+	mi := &file_rotaloom_auth_v1_user_proto_msgTypes[3]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -46,7 +214,7 @@ func (x *LockOutUsersRequest) String() string {
 func (*LockOutUsersRequest) ProtoMessage() {}
 
 func (x *LockOutUsersRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_auth_v1_user_proto_msgTypes[0]
+	mi := &file_rotaloom_auth_v1_user_proto_msgTypes[3]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -59,12 +227,19 @@ func (x *LockOutUsersRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use LockOutUsersRequest.ProtoReflect.Descriptor instead.
 func (*LockOutUsersRequest) Descriptor() ([]byte, []int) {
-	return file_rotaloom_auth_v1_user_proto_rawDescGZIP(), []int{0}
+	return file_rotaloom_auth_v1_user_proto_rawDescGZIP(), []int{3}
 }
 
 func (x *LockOutUsersRequest) GetUsers() []*UserLockout {
 	if x != nil {
 		return x.Users
+	}
+	return nil
+}
+
+func (x *LockOutUsersRequest) GetInitiator() *Initiator {
+	if x != nil {
+		return x.Initiator
 	}
 	return nil
 }
@@ -85,7 +260,7 @@ type UserLockout struct {
 
 func (x *UserLockout) Reset() {
 	*x = UserLockout{}
-	mi := &file_rotaloom_auth_v1_user_proto_msgTypes[1]
+	mi := &file_rotaloom_auth_v1_user_proto_msgTypes[4]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -97,7 +272,7 @@ func (x *UserLockout) String() string {
 func (*UserLockout) ProtoMessage() {}
 
 func (x *UserLockout) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_auth_v1_user_proto_msgTypes[1]
+	mi := &file_rotaloom_auth_v1_user_proto_msgTypes[4]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -110,7 +285,7 @@ func (x *UserLockout) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use UserLockout.ProtoReflect.Descriptor instead.
 func (*UserLockout) Descriptor() ([]byte, []int) {
-	return file_rotaloom_auth_v1_user_proto_rawDescGZIP(), []int{1}
+	return file_rotaloom_auth_v1_user_proto_rawDescGZIP(), []int{4}
 }
 
 func (x *UserLockout) GetPersonId() int64 {
@@ -145,7 +320,7 @@ type LockoutPeriod struct {
 
 func (x *LockoutPeriod) Reset() {
 	*x = LockoutPeriod{}
-	mi := &file_rotaloom_auth_v1_user_proto_msgTypes[2]
+	mi := &file_rotaloom_auth_v1_user_proto_msgTypes[5]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -157,7 +332,7 @@ func (x *LockoutPeriod) String() string {
 func (*LockoutPeriod) ProtoMessage() {}
 
 func (x *LockoutPeriod) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_auth_v1_user_proto_msgTypes[2]
+	mi := &file_rotaloom_auth_v1_user_proto_msgTypes[5]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -170,7 +345,7 @@ func (x *LockoutPeriod) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use LockoutPeriod.ProtoReflect.Descriptor instead.
 func (*LockoutPeriod) Descriptor() ([]byte, []int) {
-	return file_rotaloom_auth_v1_user_proto_rawDescGZIP(), []int{2}
+	return file_rotaloom_auth_v1_user_proto_rawDescGZIP(), []int{5}
 }
 
 func (x *LockoutPeriod) GetFrom() int64 {
@@ -196,7 +371,7 @@ type PutUsersRequest struct {
 
 func (x *PutUsersRequest) Reset() {
 	*x = PutUsersRequest{}
-	mi := &file_rotaloom_auth_v1_user_proto_msgTypes[3]
+	mi := &file_rotaloom_auth_v1_user_proto_msgTypes[6]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -208,7 +383,7 @@ func (x *PutUsersRequest) String() string {
 func (*PutUsersRequest) ProtoMessage() {}
 
 func (x *PutUsersRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_auth_v1_user_proto_msgTypes[3]
+	mi := &file_rotaloom_auth_v1_user_proto_msgTypes[6]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -221,7 +396,7 @@ func (x *PutUsersRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PutUsersRequest.ProtoReflect.Descriptor instead.
 func (*PutUsersRequest) Descriptor() ([]byte, []int) {
-	return file_rotaloom_auth_v1_user_proto_rawDescGZIP(), []int{3}
+	return file_rotaloom_auth_v1_user_proto_rawDescGZIP(), []int{6}
 }
 
 func (x *PutUsersRequest) GetUsers() []*User {
@@ -248,7 +423,7 @@ type User struct {
 
 func (x *User) Reset() {
 	*x = User{}
-	mi := &file_rotaloom_auth_v1_user_proto_msgTypes[4]
+	mi := &file_rotaloom_auth_v1_user_proto_msgTypes[7]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -260,7 +435,7 @@ func (x *User) String() string {
 func (*User) ProtoMessage() {}
 
 func (x *User) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_auth_v1_user_proto_msgTypes[4]
+	mi := &file_rotaloom_auth_v1_user_proto_msgTypes[7]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -273,7 +448,7 @@ func (x *User) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use User.ProtoReflect.Descriptor instead.
 func (*User) Descriptor() ([]byte, []int) {
-	return file_rotaloom_auth_v1_user_proto_rawDescGZIP(), []int{4}
+	return file_rotaloom_auth_v1_user_proto_rawDescGZIP(), []int{7}
 }
 
 func (x *User) GetPersonId() int64 {
@@ -312,15 +487,17 @@ func (x *User) GetPersonNumber() string {
 }
 
 type DeleteUsersRequest struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	PersonIds     []int64                `protobuf:"varint,1,rep,packed,name=person_ids,json=personIds,proto3" json:"person_ids,omitempty"`
+	state     protoimpl.MessageState `protogen:"open.v1"`
+	PersonIds []int64                `protobuf:"varint,1,rep,packed,name=person_ids,json=personIds,proto3" json:"person_ids,omitempty"`
+	// For the audit trail, when the service calls for itself.
+	Initiator     *Initiator `protobuf:"bytes,2,opt,name=initiator,proto3" json:"initiator,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
 func (x *DeleteUsersRequest) Reset() {
 	*x = DeleteUsersRequest{}
-	mi := &file_rotaloom_auth_v1_user_proto_msgTypes[5]
+	mi := &file_rotaloom_auth_v1_user_proto_msgTypes[8]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -332,7 +509,7 @@ func (x *DeleteUsersRequest) String() string {
 func (*DeleteUsersRequest) ProtoMessage() {}
 
 func (x *DeleteUsersRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_auth_v1_user_proto_msgTypes[5]
+	mi := &file_rotaloom_auth_v1_user_proto_msgTypes[8]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -345,7 +522,7 @@ func (x *DeleteUsersRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use DeleteUsersRequest.ProtoReflect.Descriptor instead.
 func (*DeleteUsersRequest) Descriptor() ([]byte, []int) {
-	return file_rotaloom_auth_v1_user_proto_rawDescGZIP(), []int{5}
+	return file_rotaloom_auth_v1_user_proto_rawDescGZIP(), []int{8}
 }
 
 func (x *DeleteUsersRequest) GetPersonIds() []int64 {
@@ -355,13 +532,34 @@ func (x *DeleteUsersRequest) GetPersonIds() []int64 {
 	return nil
 }
 
+func (x *DeleteUsersRequest) GetInitiator() *Initiator {
+	if x != nil {
+		return x.Initiator
+	}
+	return nil
+}
+
 var File_rotaloom_auth_v1_user_proto protoreflect.FileDescriptor
 
 const file_rotaloom_auth_v1_user_proto_rawDesc = "" +
 	"\n" +
-	"\x1brotaloom/auth/v1/user.proto\x12\x10rotaloom.auth.v1\x1a\x1bgoogle/protobuf/empty.proto\x1a!rotaloom/options/v1/options.proto\"J\n" +
+	"\x1brotaloom/auth/v1/user.proto\x12\x10rotaloom.auth.v1\x1a\x1bgoogle/protobuf/empty.proto\x1a!rotaloom/options/v1/options.proto\"Q\n" +
+	"\x17CheckUserChangesRequest\x126\n" +
+	"\achanges\x18\x01 \x03(\v2\x1c.rotaloom.auth.v1.UserChangeR\achanges\"K\n" +
+	"\n" +
+	"UserChange\x12\x1b\n" +
+	"\tperson_id\x18\x01 \x01(\x03R\bpersonId\x12 \n" +
+	"\fends_log_ins\x18\x02 \x01(\bR\n" +
+	"endsLogIns\"\x81\x01\n" +
+	"\tInitiator\x12\x1b\n" +
+	"\tuser_name\x18\x01 \x01(\tR\buserName\x12\x1b\n" +
+	"\tperson_id\x18\x02 \x01(\x03R\bpersonId\x12\x1b\n" +
+	"\tclient_id\x18\x03 \x01(\tR\bclientId\x12\x1d\n" +
+	"\n" +
+	"request_id\x18\x04 \x01(\tR\trequestId\"\x85\x01\n" +
 	"\x13LockOutUsersRequest\x123\n" +
-	"\x05users\x18\x01 \x03(\v2\x1d.rotaloom.auth.v1.UserLockoutR\x05users\"\x7f\n" +
+	"\x05users\x18\x01 \x03(\v2\x1d.rotaloom.auth.v1.UserLockoutR\x05users\x129\n" +
+	"\tinitiator\x18\x02 \x01(\v2\x1b.rotaloom.auth.v1.InitiatorR\tinitiator\"\x7f\n" +
 	"\vUserLockout\x12\x1b\n" +
 	"\tperson_id\x18\x01 \x01(\x03R\bpersonId\x12\x18\n" +
 	"\aversion\x18\x02 \x01(\x03R\aversion\x129\n" +
@@ -376,12 +574,14 @@ const file_rotaloom_auth_v1_user_proto_rawDesc = "" +
 	"\busername\x18\x02 \x01(\tR\busername\x12\x1a\n" +
 	"\bpassword\x18\x03 \x01(\tR\bpassword\x12%\n" +
 	"\x0eaccess_profile\x18\x04 \x01(\tR\raccessProfile\x12#\n" +
-	"\rperson_number\x18\x05 \x01(\tR\fpersonNumber\"3\n" +
+	"\rperson_number\x18\x05 \x01(\tR\fpersonNumber\"n\n" +
 	"\x12DeleteUsersRequest\x12\x1d\n" +
 	"\n" +
-	"person_ids\x18\x01 \x03(\x03R\tpersonIds2\x8e\x02\n" +
+	"person_ids\x18\x01 \x03(\x03R\tpersonIds\x129\n" +
+	"\tinitiator\x18\x02 \x01(\v2\x1b.rotaloom.auth.v1.InitiatorR\tinitiator2\xef\x02\n" +
 	"\vUserService\x12O\n" +
-	"\bPutUsers\x12!.rotaloom.auth.v1.PutUsersRequest\x1a\x16.google.protobuf.Empty\"\b\xa2\xbb\x18\x04\x18\x030\x01\x12W\n" +
+	"\bPutUsers\x12!.rotaloom.auth.v1.PutUsersRequest\x1a\x16.google.protobuf.Empty\"\b\xa2\xbb\x18\x04\x18\x030\x01\x12_\n" +
+	"\x10CheckUserChanges\x12).rotaloom.auth.v1.CheckUserChangesRequest\x1a\x16.google.protobuf.Empty\"\b\xa2\xbb\x18\x04\x18\x010\x01\x12W\n" +
 	"\fLockOutUsers\x12%.rotaloom.auth.v1.LockOutUsersRequest\x1a\x16.google.protobuf.Empty\"\b\xa2\xbb\x18\x04\x18\x030\x01\x12U\n" +
 	"\vDeleteUsers\x12$.rotaloom.auth.v1.DeleteUsersRequest\x1a\x16.google.protobuf.Empty\"\b\xa2\xbb\x18\x04\x18\x030\x01B\xc3\x01\n" +
 	"\x14com.rotaloom.auth.v1B\tUserProtoP\x01Z>github.com/rotaloom/rotaloom/proto/gen/rotaloom/auth/v1;authv1\xa2\x02\x03RAX\xaa\x02\x10Rotaloom.Auth.V1\xca\x02\x10Rotaloom\\Auth\\V1\xe2\x02\x1cRotaloom\\Auth\\V1\\GPBMetadata\xea\x02\x12Rotaloom::Auth::V1b\x06proto3"
@@ -398,31 +598,39 @@ func file_rotaloom_auth_v1_user_proto_rawDescGZIP() []byte {
 	return file_rotaloom_auth_v1_user_proto_rawDescData
 }
 
-var file_rotaloom_auth_v1_user_proto_msgTypes = make([]protoimpl.MessageInfo, 6)
+var file_rotaloom_auth_v1_user_proto_msgTypes = make([]protoimpl.MessageInfo, 9)
 var file_rotaloom_auth_v1_user_proto_goTypes = []any{
-	(*LockOutUsersRequest)(nil), // 0: rotaloom.auth.v1.LockOutUsersRequest
-	(*UserLockout)(nil),         // 1: rotaloom.auth.v1.UserLockout
-	(*LockoutPeriod)(nil),       // 2: rotaloom.auth.v1.LockoutPeriod
-	(*PutUsersRequest)(nil),     // 3: rotaloom.auth.v1.PutUsersRequest
-	(*User)(nil),                // 4: rotaloom.auth.v1.User
-	(*DeleteUsersRequest)(nil),  // 5: rotaloom.auth.v1.DeleteUsersRequest
-	(*emptypb.Empty)(nil),       // 6: google.protobuf.Empty
+	(*CheckUserChangesRequest)(nil), // 0: rotaloom.auth.v1.CheckUserChangesRequest
+	(*UserChange)(nil),              // 1: rotaloom.auth.v1.UserChange
+	(*Initiator)(nil),               // 2: rotaloom.auth.v1.Initiator
+	(*LockOutUsersRequest)(nil),     // 3: rotaloom.auth.v1.LockOutUsersRequest
+	(*UserLockout)(nil),             // 4: rotaloom.auth.v1.UserLockout
+	(*LockoutPeriod)(nil),           // 5: rotaloom.auth.v1.LockoutPeriod
+	(*PutUsersRequest)(nil),         // 6: rotaloom.auth.v1.PutUsersRequest
+	(*User)(nil),                    // 7: rotaloom.auth.v1.User
+	(*DeleteUsersRequest)(nil),      // 8: rotaloom.auth.v1.DeleteUsersRequest
+	(*emptypb.Empty)(nil),           // 9: google.protobuf.Empty
 }
 var file_rotaloom_auth_v1_user_proto_depIdxs = []int32{
-	1, // 0: rotaloom.auth.v1.LockOutUsersRequest.users:type_name -> rotaloom.auth.v1.UserLockout
-	2, // 1: rotaloom.auth.v1.UserLockout.periods:type_name -> rotaloom.auth.v1.LockoutPeriod
-	4, // 2: rotaloom.auth.v1.PutUsersRequest.users:type_name -> rotaloom.auth.v1.User
-	3, // 3: rotaloom.auth.v1.UserService.PutUsers:input_type -> rotaloom.auth.v1.PutUsersRequest
-	0, // 4: rotaloom.auth.v1.UserService.LockOutUsers:input_type -> rotaloom.auth.v1.LockOutUsersRequest
-	5, // 5: rotaloom.auth.v1.UserService.DeleteUsers:input_type -> rotaloom.auth.v1.DeleteUsersRequest
-	6, // 6: rotaloom.auth.v1.UserService.PutUsers:output_type -> google.protobuf.Empty
-	6, // 7: rotaloom.auth.v1.UserService.LockOutUsers:output_type -> google.protobuf.Empty
-	6, // 8: rotaloom.auth.v1.UserService.DeleteUsers:output_type -> google.protobuf.Empty
-	6, // [6:9] is the sub-list for method output_type
-	3, // [3:6] is the sub-list for method input_type
-	3, // [3:3] is the sub-list for extension type_name
-	3, // [3:3] is the sub-list for extension extendee
-	0, // [0:3] is the sub-list for field type_name
+	1,  // 0: rotaloom.auth.v1.CheckUserChangesRequest.changes:type_name -> rotaloom.auth.v1.UserChange
+	4,  // 1: rotaloom.auth.v1.LockOutUsersRequest.users:type_name -> rotaloom.auth.v1.UserLockout
+	2,  // 2: rotaloom.auth.v1.LockOutUsersRequest.initiator:type_name -> rotaloom.auth.v1.Initiator
+	5,  // 3: rotaloom.auth.v1.UserLockout.periods:type_name -> rotaloom.auth.v1.LockoutPeriod
+	7,  // 4: rotaloom.auth.v1.PutUsersRequest.users:type_name -> rotaloom.auth.v1.User
+	2,  // 5: rotaloom.auth.v1.DeleteUsersRequest.initiator:type_name -> rotaloom.auth.v1.Initiator
+	6,  // 6: rotaloom.auth.v1.UserService.PutUsers:input_type -> rotaloom.auth.v1.PutUsersRequest
+	0,  // 7: rotaloom.auth.v1.UserService.CheckUserChanges:input_type -> rotaloom.auth.v1.CheckUserChangesRequest
+	3,  // 8: rotaloom.auth.v1.UserService.LockOutUsers:input_type -> rotaloom.auth.v1.LockOutUsersRequest
+	8,  // 9: rotaloom.auth.v1.UserService.DeleteUsers:input_type -> rotaloom.auth.v1.DeleteUsersRequest
+	9,  // 10: rotaloom.auth.v1.UserService.PutUsers:output_type -> google.protobuf.Empty
+	9,  // 11: rotaloom.auth.v1.UserService.CheckUserChanges:output_type -> google.protobuf.Empty
+	9,  // 12: rotaloom.auth.v1.UserService.LockOutUsers:output_type -> google.protobuf.Empty
+	9,  // 13: rotaloom.auth.v1.UserService.DeleteUsers:output_type -> google.protobuf.Empty
+	10, // [10:14] is the sub-list for method output_type
+	6,  // [6:10] is the sub-list for method input_type
+	6,  // [6:6] is the sub-list for extension type_name
+	6,  // [6:6] is the sub-list for extension extendee
+	0,  // [0:6] is the sub-list for field type_name
 }
 
 func init() { file_rotaloom_auth_v1_user_proto_init() }
@@ -436,7 +644,7 @@ func file_rotaloom_auth_v1_user_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_rotaloom_auth_v1_user_proto_rawDesc), len(file_rotaloom_auth_v1_user_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   6,
+			NumMessages:   9,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

@@ -22,9 +22,10 @@ import (
 const _ = grpc.SupportPackageIsVersion9
 
 const (
-	UserService_PutUsers_FullMethodName     = "/rotaloom.auth.v1.UserService/PutUsers"
-	UserService_LockOutUsers_FullMethodName = "/rotaloom.auth.v1.UserService/LockOutUsers"
-	UserService_DeleteUsers_FullMethodName  = "/rotaloom.auth.v1.UserService/DeleteUsers"
+	UserService_PutUsers_FullMethodName         = "/rotaloom.auth.v1.UserService/PutUsers"
+	UserService_CheckUserChanges_FullMethodName = "/rotaloom.auth.v1.UserService/CheckUserChanges"
+	UserService_LockOutUsers_FullMethodName     = "/rotaloom.auth.v1.UserService/LockOutUsers"
+	UserService_DeleteUsers_FullMethodName      = "/rotaloom.auth.v1.UserService/DeleteUsers"
 )
 
 // UserServiceClient is the client API for UserService service.
@@ -37,6 +38,12 @@ type UserServiceClient interface {
 	// Creates or replaces the user accounts of persons, all or none. Repeating
 	// it is harmless.
 	PutUsers(ctx context.Context, in *PutUsersRequest, opts ...grpc.CallOption) (*emptypb.Empty, error)
+	// Refuses changes of persons that the caller may not make to their users.
+	// Commons asks before it deletes persons, or changes when they may not log
+	// in. Nobody changes the user of somebody who may do more than they, and the
+	// last administrator stays. The error's details.error-offsets say which
+	// changes are refused, and details.results why.
+	CheckUserChanges(ctx context.Context, in *CheckUserChangesRequest, opts ...grpc.CallOption) (*emptypb.Empty, error)
 	// Replaces what is known of when persons may not log in. When such a time
 	// begins, their tokens end.
 	LockOutUsers(ctx context.Context, in *LockOutUsersRequest, opts ...grpc.CallOption) (*emptypb.Empty, error)
@@ -56,6 +63,16 @@ func (c *userServiceClient) PutUsers(ctx context.Context, in *PutUsersRequest, o
 	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
 	out := new(emptypb.Empty)
 	err := c.cc.Invoke(ctx, UserService_PutUsers_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
+func (c *userServiceClient) CheckUserChanges(ctx context.Context, in *CheckUserChangesRequest, opts ...grpc.CallOption) (*emptypb.Empty, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(emptypb.Empty)
+	err := c.cc.Invoke(ctx, UserService_CheckUserChanges_FullMethodName, in, out, cOpts...)
 	if err != nil {
 		return nil, err
 	}
@@ -92,6 +109,12 @@ type UserServiceServer interface {
 	// Creates or replaces the user accounts of persons, all or none. Repeating
 	// it is harmless.
 	PutUsers(context.Context, *PutUsersRequest) (*emptypb.Empty, error)
+	// Refuses changes of persons that the caller may not make to their users.
+	// Commons asks before it deletes persons, or changes when they may not log
+	// in. Nobody changes the user of somebody who may do more than they, and the
+	// last administrator stays. The error's details.error-offsets say which
+	// changes are refused, and details.results why.
+	CheckUserChanges(context.Context, *CheckUserChangesRequest) (*emptypb.Empty, error)
 	// Replaces what is known of when persons may not log in. When such a time
 	// begins, their tokens end.
 	LockOutUsers(context.Context, *LockOutUsersRequest) (*emptypb.Empty, error)
@@ -109,6 +132,9 @@ type UnimplementedUserServiceServer struct{}
 
 func (UnimplementedUserServiceServer) PutUsers(context.Context, *PutUsersRequest) (*emptypb.Empty, error) {
 	return nil, status.Error(codes.Unimplemented, "method PutUsers not implemented")
+}
+func (UnimplementedUserServiceServer) CheckUserChanges(context.Context, *CheckUserChangesRequest) (*emptypb.Empty, error) {
+	return nil, status.Error(codes.Unimplemented, "method CheckUserChanges not implemented")
 }
 func (UnimplementedUserServiceServer) LockOutUsers(context.Context, *LockOutUsersRequest) (*emptypb.Empty, error) {
 	return nil, status.Error(codes.Unimplemented, "method LockOutUsers not implemented")
@@ -151,6 +177,24 @@ func _UserService_PutUsers_Handler(srv interface{}, ctx context.Context, dec fun
 	}
 	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
 		return srv.(UserServiceServer).PutUsers(ctx, req.(*PutUsersRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
+func _UserService_CheckUserChanges_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(CheckUserChangesRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(UserServiceServer).CheckUserChanges(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: UserService_CheckUserChanges_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(UserServiceServer).CheckUserChanges(ctx, req.(*CheckUserChangesRequest))
 	}
 	return interceptor(ctx, in, info, handler)
 }
@@ -201,6 +245,10 @@ var UserService_ServiceDesc = grpc.ServiceDesc{
 		{
 			MethodName: "PutUsers",
 			Handler:    _UserService_PutUsers_Handler,
+		},
+		{
+			MethodName: "CheckUserChanges",
+			Handler:    _UserService_CheckUserChanges_Handler,
 		},
 		{
 			MethodName: "LockOutUsers",

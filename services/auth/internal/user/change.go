@@ -1,0 +1,167 @@
+package user
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"slices"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"google.golang.org/protobuf/types/known/emptypb"
+
+	"github.com/rotaloom/rotaloom/pkg/audit"
+	"github.com/rotaloom/rotaloom/pkg/authn"
+	"github.com/rotaloom/rotaloom/pkg/fault"
+	"github.com/rotaloom/rotaloom/pkg/obs"
+	"github.com/rotaloom/rotaloom/pkg/pg"
+	"github.com/rotaloom/rotaloom/pkg/tenant"
+	authv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/auth/v1"
+	"github.com/rotaloom/rotaloom/services/auth/internal/profile"
+)
+
+// CodeLastAdministrator (409): nobody would be left who may do everything.
+const CodeLastAdministrator = "WRL-40001"
+
+func lastAdministrator() *fault.Error {
+	return fault.New(CodeLastAdministrator, http.StatusConflict,
+		"The user is the last one who may do everything and can log in. Make another administrator first.")
+}
+
+// CheckUserChanges refuses changes of persons that the caller may not make to
+// their users. It changes nothing.
+func (h *Handler) CheckUserChanges(ctx context.Context, req *authv1.CheckUserChangesRequest) (*emptypb.Empty, error) {
+	tenantID, _ := tenant.From(ctx)
+	if n := len(req.GetChanges()); n > maxUsers {
+		return nil, fault.Invalid(fault.CodeBadRequest, fmt.Sprintf("%d users are more than the allowed %d.", n, maxUsers))
+	}
+	given := make([]profile.Given, len(req.GetChanges()))
+	var ended []int64
+	for i, c := range req.GetChanges() {
+		given[i] = profile.Given{PersonID: c.GetPersonId()}
+		if c.GetEndsLogIns() {
+			ended = append(ended, c.GetPersonId())
+		}
+	}
+	refused, err := profile.RefuseGiven(ctx, h.pool, tenantID, h.permissions, given)
+	if err != nil {
+		return nil, err
+	}
+	last, err := lastAdministrators(ctx, h.pool, tenantID, ended, h.clock.Now())
+	if err != nil {
+		return nil, err
+	}
+	for i, c := range req.GetChanges() {
+		if refused[i] == nil && c.GetEndsLogIns() && slices.Contains(last, c.GetPersonId()) {
+			refused[i] = lastAdministrator()
+		}
+	}
+	if err := refusedOf(refused); err != nil {
+		return nil, err
+	}
+	return &emptypb.Empty{}, nil
+}
+
+// An administrator is a user who may do everything and whom no lockout concerns,
+// neither now nor later.
+const administrators = ` FROM app_user u
+	JOIN access_profile p ON p.tenant_id = u.tenant_id AND p.name = u.access_profile AND '*' = ANY(p.permissions) AND p.row_scope = 'all'
+	WHERE u.tenant_id = $1 AND NOT u.locked_out AND NOT EXISTS (SELECT FROM account_lockout l
+		WHERE l.tenant_id = u.tenant_id AND l.person_id = u.person_id AND upper(l.periods) > $2)`
+
+// lastAdministrators answers those of the persons who are administrators, when
+// nobody else is.
+func lastAdministrators(ctx context.Context, db pg.Querier, tenantID int64, persons []int64, now time.Time) ([]int64, error) {
+	if len(persons) == 0 {
+		return nil, nil
+	}
+	rows, err := db.Query(ctx, `SELECT u.person_id`+administrators+` AND u.person_id = ANY($3)
+		AND NOT EXISTS (SELECT`+administrators+` AND coalesce(u.person_id, 0) <> ALL($3))`, tenantID, now, persons)
+	if err != nil {
+		return nil, fmt.Errorf("look for administrators: %w", err)
+	}
+	last, err := pgx.CollectRows(rows, pgx.RowTo[int64])
+	if err != nil {
+		return nil, fmt.Errorf("look for administrators: %w", err)
+	}
+	return last, nil
+}
+
+// keepAdministrator refuses a transaction that takes from persons what makes
+// them administrators, when nobody else is one. Of transactions that do so at the
+// same time the second one sees what the first one did.
+func (h *Handler) keepAdministrator(ctx context.Context, tx pgx.Tx, tenantID int64, persons []int64) ([]int64, error) {
+	if len(persons) == 0 {
+		return nil, nil
+	}
+	var any bool
+	err := tx.QueryRow(ctx, `SELECT EXISTS (SELECT`+administrators+` AND u.person_id = ANY($3))`, tenantID, h.clock.Now(), persons).Scan(&any)
+	if err != nil || !any {
+		return nil, err
+	}
+	if _, err := tx.Exec(ctx, `SELECT pg_advisory_xact_lock(hashtextextended('administrators', $1))`, tenantID); err != nil {
+		return nil, err
+	}
+	return lastAdministrators(ctx, tx, tenantID, persons, h.clock.Now())
+}
+
+// keepAdministratorAmong refuses users whose new access profile would leave nobody
+// who is an administrator.
+func (h *Handler) keepAdministratorAmong(ctx context.Context, tx pgx.Tx, tenantID int64, users []*authv1.User) error {
+	names := make([]string, len(users))
+	for i, u := range users {
+		names[i] = u.GetAccessProfile()
+	}
+	rows, err := tx.Query(ctx, `SELECT name FROM access_profile WHERE tenant_id = $1 AND name = ANY($2)
+		AND '*' = ANY(permissions) AND row_scope = 'all'`, tenantID, names)
+	if err != nil {
+		return fmt.Errorf("look for access profiles: %w", err)
+	}
+	all, err := pgx.CollectRows(rows, pgx.RowTo[string])
+	if err != nil {
+		return fmt.Errorf("look for access profiles: %w", err)
+	}
+	var lesser []int64
+	persons := make([]int64, len(users))
+	for i, u := range users {
+		persons[i] = u.GetPersonId()
+		if !slices.Contains(all, u.GetAccessProfile()) {
+			lesser = append(lesser, u.GetPersonId())
+		}
+	}
+	last, err := h.keepAdministrator(ctx, tx, tenantID, lesser)
+	if err != nil {
+		return err
+	}
+	return refuseLast(persons, last)
+}
+
+// refuseLast is the error for changes of the persons of whom some are the last
+// administrators.
+func refuseLast(persons, last []int64) error {
+	if len(last) == 0 {
+		return nil
+	}
+	refused := make([]*fault.Error, len(persons))
+	for i, id := range persons {
+		if slices.Contains(last, id) {
+			refused[i] = lastAdministrator()
+		}
+	}
+	return refusedOf(refused)
+}
+
+// audited makes the trail say who asked for what a service now does by itself.
+func audited(ctx context.Context, by *authv1.Initiator, persons []int64) {
+	for _, id := range persons {
+		audit.Object(ctx, id)
+	}
+	if p, ok := authn.From(ctx); by == nil || !ok || !p.IsService() {
+		return
+	}
+	who := audit.Initiator{User: by.GetUserName(), PersonID: by.GetPersonId(), Client: by.GetClientId()}
+	if obs.ValidRequestID(by.GetRequestId()) {
+		who.RequestID = by.GetRequestId()
+	}
+	audit.For(ctx, who)
+}

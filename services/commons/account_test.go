@@ -1,0 +1,175 @@
+package commons_test
+
+import (
+	"context"
+	"testing"
+	"time"
+
+	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nats.go/jetstream"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	"google.golang.org/grpc"
+	"google.golang.org/protobuf/proto"
+
+	"github.com/rotaloom/rotaloom/pkg/authn"
+	"github.com/rotaloom/rotaloom/pkg/bus"
+	"github.com/rotaloom/rotaloom/pkg/fault"
+	"github.com/rotaloom/rotaloom/pkg/obs"
+	"github.com/rotaloom/rotaloom/pkg/tenant"
+	authv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/auth/v1"
+	commonsv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/commons/v1"
+)
+
+// powerful makes a person whose user nobody may change, and one whose user
+// everybody may.
+func powerful(t *testing.T, b *bench) (boss, clerk int64) {
+	t.Helper()
+	ctx := inTenant(t, 1)
+	for i, number := range []string{"boss", "clerk"} {
+		made, err := b.persons.CreatePerson(ctx, plain(number, withUser(number)))
+		require.NoError(t, err)
+		id := made.GetPersonIdentity().GetPersonKey()
+		if i == 0 {
+			boss = id
+		} else {
+			clerk = id
+		}
+	}
+	b.users.powerful[boss] = true
+	return boss, clerk
+}
+
+func lockedOut(change *commonsv1.PersonInformation) *commonsv1.Person {
+	return &commonsv1.Person{PersonInformation: change}
+}
+
+func TestAuthIsAskedBeforePersonsGo(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	ctx := inTenant(t, 1)
+	boss, clerk := powerful(t, b)
+	before := len(b.events(t))
+
+	_, err := b.persons.DeletePerson(ctx, &commonsv1.DeletePersonRequest{PersonId: boss})
+	require.True(t, fault.HasCode(err, fault.CodeNoAccess), err)
+	assert.True(t, fault.HasStatus(err, 403), err)
+	for name, info := range map[string]*commonsv1.PersonInformation{
+		"terminated": {EmploymentStatusList: []*commonsv1.EmploymentStatus{{EmploymentStatusName: "Terminated", EffectiveDate: "2026-03-01"}}},
+		"inactive":   {UserAccountStatusList: []*commonsv1.UserAccountStatus{{UserAccountStatusName: "Inactive", EffectiveDate: "2026-03-01"}}},
+		"in a year":  {UserAccountStatusList: []*commonsv1.UserAccountStatus{{UserAccountStatusName: "Inactive", EffectiveDate: "2027-03-01"}}},
+	} {
+		_, err := b.persons.UpdatePerson(ctx, &commonsv1.UpdatePersonRequest{PersonId: boss, Person: lockedOut(info)})
+		assert.True(t, fault.HasCode(err, fault.CodeNoAccess), "%s: %v", name, err)
+	}
+	assert.Len(t, b.events(t), before, "nothing was written")
+	assert.Equal(t, []string{"boss", "clerk"}, b.users.names())
+	assert.Zero(t, b.intents(t))
+
+	t.Run("items fail by themselves", func(t *testing.T) {
+		out, err := b.persons.MultiDeletePersons(ctx, &commonsv1.PersonDeletionList{Persons: []*commonsv1.PersonDeletion{
+			{PersonIdentity: &commonsv1.PersonIdentity{PersonKey: &boss}}, {PersonIdentity: &commonsv1.PersonIdentity{PersonKey: &clerk}},
+		}})
+		require.NoError(t, err)
+		require.Len(t, out.GetFailure().GetDetails().GetResults(), 2)
+		assert.Equal(t, fault.CodeNoAccess, out.GetFailure().GetDetails().GetResults()[0].GetError().GetErrorCode())
+		assert.Equal(t, []string{"boss"}, b.users.names())
+	})
+	t.Run("what has nothing to do with log-ins is not asked for", func(t *testing.T) {
+		_, err := b.persons.UpdatePerson(ctx, &commonsv1.UpdatePersonRequest{PersonId: boss, Person: &commonsv1.Person{
+			PersonInformation: &commonsv1.PersonInformation{Person: &commonsv1.PersonDetails{FirstName: "Other"}},
+		}})
+		assert.NoError(t, err)
+	})
+}
+
+// personServer is the registrar that keeps the server of persons, for calls with a
+// principal of the test's choice.
+type personServer struct{ commonsv1.PersonServiceServer }
+
+func (p *personServer) RegisterService(_ *grpc.ServiceDesc, impl any) {
+	if persons, ok := impl.(commonsv1.PersonServiceServer); ok {
+		p.PersonServiceServer = persons
+	}
+}
+
+func handlers(b *bench) commonsv1.PersonServiceServer {
+	p := &personServer{}
+	b.service.Register(p)
+	return p
+}
+
+// as answers a context as the chain makes it for the request of a user.
+func as(ctx context.Context, requestID string) context.Context {
+	ctx = obs.WithRequest(ctx, obs.Request{ID: requestID})
+	return authn.With(ctx, &authn.Principal{Tenant: 1, Subject: "chief", PersonID: 77, Client: "portal", Rows: "all", Service: "test"}, "")
+}
+
+// Who asked for it travels with what auth is told later, by the worker and by the
+// sweep.
+func TestIntentsNameTheirInitiators(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	_, clerk := powerful(t, b)
+	ctx := as(inTenant(t, 1), "request-0001")
+	_, err := handlers(b).UpdatePerson(ctx, &commonsv1.UpdatePersonRequest{PersonId: clerk, Person: lockedOut(&commonsv1.PersonInformation{
+		UserAccountStatusList: []*commonsv1.UserAccountStatus{{UserAccountStatusName: "Inactive", EffectiveDate: "2026-04-01"}},
+	})})
+	require.NoError(t, err)
+	b.users.mu.Lock()
+	b.users.lockErr = fault.Unavailable("away", time.Second)
+	b.users.mu.Unlock()
+	b.runs(t)
+	want := &authv1.Initiator{UserName: "chief", PersonId: 77, ClientId: "portal", RequestId: "request-0001"}
+	toldOf := func(what string) *authv1.Initiator {
+		b.users.mu.Lock()
+		defer b.users.mu.Unlock()
+		return b.users.told[what]
+	}
+	require.Eventually(t, func() bool { return toldOf("lock") != nil }, 20*time.Second, 5*time.Millisecond)
+	assert.Empty(t, diff(want, toldOf("lock")))
+	assert.Nil(t, b.users.lockout(clerk))
+
+	b.users.mu.Lock()
+	b.users.lockErr = nil
+	b.users.mu.Unlock()
+	require.Eventually(t, func() bool { return b.users.lockout(clerk) != nil }, 20*time.Second, 5*time.Millisecond, "auth is told again")
+	require.Eventually(t, func() bool {
+		var left int
+		require.NoError(t, b.pool.QueryRow(tenant.All(t.Context()), `SELECT count(*) FROM lockout_intent`).Scan(&left))
+		return left == 0
+	}, 20*time.Second, 5*time.Millisecond)
+
+	_, err = handlers(b).DeletePerson(ctx, &commonsv1.DeletePersonRequest{PersonId: clerk})
+	require.NoError(t, err)
+	assert.Empty(t, diff(want, toldOf("delete")))
+}
+
+// An event that somebody forged says nothing to auth: what it is told is read from
+// the persons.
+func TestAForgedEventLetsNobodyIn(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	_, clerk := powerful(t, b)
+	b.runs(t)
+	ctx := inTenant(t, 1)
+	forged := &commonsv1.PersonsChanged{Persons: []*commonsv1.PersonState{{
+		PersonId: clerk, PersonNumber: "clerk", Version: 1 << 40, TimeZone: "UTC", LockedOut: []*commonsv1.PersonDays{{From: "2000-01-01", To: "3000-01-01"}},
+	}}}
+	payload, err := proto.Marshal(forged)
+	require.NoError(t, err)
+	js, err := jetstream.New(b.nats)
+	require.NoError(t, err)
+	require.Eventually(t, func() bool { // Once the stream is there.
+		_, err := js.PublishMsg(ctx, &nats.Msg{Subject: "rotaloom.commons.person.changed", Data: payload, Header: nats.Header{
+			bus.HeaderID: {"forged"}, bus.HeaderTenant: {"1"}, bus.HeaderEvent: {"rotaloom.commons.v1.PersonsChanged"},
+		}})
+		return err == nil
+	}, 20*time.Second, 5*time.Millisecond)
+	_, err = b.persons.UpdatePerson(ctx, &commonsv1.UpdatePersonRequest{PersonId: clerk, Person: lockedOut(&commonsv1.PersonInformation{
+		UserAccountStatusList: []*commonsv1.UserAccountStatus{{UserAccountStatusName: "Inactive", EffectiveDate: "2026-04-01"}},
+	})})
+	require.NoError(t, err)
+	require.Eventually(t, func() bool { return b.users.lockout(clerk) != nil }, 20*time.Second, 5*time.Millisecond)
+	assert.EqualValues(t, 2, b.users.lockout(clerk).GetVersion())
+}

@@ -1,0 +1,112 @@
+package person
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/rotaloom/rotaloom/pkg/authn"
+	"github.com/rotaloom/rotaloom/pkg/fault"
+	"github.com/rotaloom/rotaloom/pkg/obs"
+	authv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/auth/v1"
+)
+
+// checkBatch is the most users of whom auth is asked at a time.
+const checkBatch = 1000
+
+// initiatorOf answers whom a context works for, for what is done later. Without a
+// user it has the request only.
+func initiatorOf(ctx context.Context) *authv1.Initiator {
+	by := &authv1.Initiator{RequestId: obs.RequestFrom(ctx).ID}
+	if p, ok := authn.From(ctx); ok {
+		by.UserName, by.PersonId, by.ClientId = p.Subject, p.PersonID, p.Client
+	}
+	return by
+}
+
+// refusedChanges asks auth which changes of users the caller may not make, before
+// anything is written, and answers why, in the order of the changes.
+func (a *accounts) refusedChanges(ctx context.Context, changes []*authv1.UserChange) ([]error, error) {
+	refused := make([]error, len(changes))
+	for first := 0; first < len(changes); first += checkBatch {
+		part := changes[first:min(first+checkBatch, len(changes))]
+		_, err := a.users.CheckUserChanges(ctx, &authv1.CheckUserChangesRequest{Changes: part})
+		if err == nil {
+			continue
+		}
+		f := fault.FromError(err)
+		if len(f.Details.GetErrorOffsets()) == 0 {
+			return nil, fmt.Errorf("ask for changes of users: %w", err)
+		}
+		for _, at := range f.Details.GetErrorOffsets() {
+			if int(at) < len(part) {
+				refused[first+int(at)] = refusedUser(f, int(at))
+			}
+		}
+	}
+	return refused, nil
+}
+
+// refusedUser is the error for the element at a position of what auth refused.
+func refusedUser(f *fault.Error, at int) error {
+	code, message := f.Code, f.Message
+	if results := f.Details.GetResults(); at < len(results) && results[at].GetError() != nil {
+		code, message = results[at].GetError().GetErrorCode(), results[at].GetError().GetMessage()
+	}
+	return fault.New(code, statusOf(f, code), message)
+}
+
+// statusOf is the status of one of several errors: details name their codes only.
+func statusOf(f *fault.Error, code string) int {
+	if code == fault.CodeNoAccess {
+		return 403
+	}
+	return f.Status
+}
+
+// refuseLockouts fails the items that change when somebody may not log in whose
+// user the caller may not change.
+func (h *Handler) refuseLockouts(ctx context.Context, items []*item) error {
+	var asked []*item
+	var changes []*authv1.UserChange
+	today := h.today()
+	for _, it := range good(items) {
+		if it.old == nil || len(changedLockouts([]newPerson{it.newPerson})) == 0 {
+			continue
+		}
+		asked = append(asked, it)
+		ends := false
+		for _, days := range it.lockedOut() {
+			ends = ends || days.To > today
+		}
+		changes = append(changes, &authv1.UserChange{PersonId: it.id, EndsLogIns: ends})
+	}
+	refused, err := h.accounts.refusedChanges(ctx, changes)
+	if err != nil {
+		return err
+	}
+	for i, it := range asked {
+		it.err = refused[i]
+	}
+	return nil
+}
+
+// keepPowerful notes an error for those whose users the caller may not remove.
+func (h *Handler) keepPowerful(ctx context.Context, known map[key]*stored, failed map[key]error) error {
+	var asked []key
+	var changes []*authv1.UserChange
+	for k, p := range known {
+		if failed[k] == nil {
+			asked, changes = append(asked, k), append(changes, &authv1.UserChange{PersonId: p.id, EndsLogIns: true})
+		}
+	}
+	refused, err := h.accounts.refusedChanges(ctx, changes)
+	if err != nil {
+		return err
+	}
+	for i, k := range asked {
+		if refused[i] != nil {
+			failed[k] = refused[i]
+		}
+	}
+	return nil
+}
