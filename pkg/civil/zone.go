@@ -1,17 +1,16 @@
 package civil
 
 import (
-	"errors"
-	"fmt"
 	"math"
-	"path"
 	"sort"
 	"sync"
 	"time"
+
+	"github.com/rotaloom/rotaloom/pkg/tzdb"
 )
 
 // ErrZone says that a name is not one of the time zone database's.
-var ErrZone = errors.New("unknown time zone")
+var ErrZone = tzdb.ErrUnknown
 
 // Zone turns wall-clock times of one time zone into instants. It is immutable and may be shared.
 //
@@ -72,16 +71,12 @@ func nextChange(t, horizon time.Time) time.Time {
 	return end
 }
 
-// LoadZone returns the zone of a name of the time zone database, such as Europe/Zurich. The empty name and
-// "Local", which mean UTC and the machine's own zone to package time, are refused like unknown ones, and so
-// is a second spelling of a name ("Europe//Zurich"). Errors wrap [ErrZone].
+// LoadZone returns the zone of a name of the time zone database that the program carries, such as
+// Europe/Zurich; see [tzdb.Load]. Errors for unknown names wrap [ErrZone].
 func LoadZone(name string) (*Zone, error) {
-	if name == "" || name == "Local" || path.Clean(name) != name {
-		return nil, fmt.Errorf("%w %q", ErrZone, name)
-	}
-	location, err := time.LoadLocation(name)
+	location, err := tzdb.Load(name)
 	if err != nil {
-		return nil, fmt.Errorf("%w %q: %w", ErrZone, name, err)
+		return nil, err
 	}
 	return NewZone(location), nil
 }

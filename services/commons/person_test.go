@@ -12,6 +12,7 @@ import (
 	"google.golang.org/protobuf/proto"
 
 	"github.com/rotaloom/rotaloom/pkg/fault"
+	"github.com/rotaloom/rotaloom/pkg/tzdb"
 	commonsv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/commons/v1"
 )
 
@@ -134,7 +135,7 @@ func TestAuthIsToldWhoIsLockedOut(t *testing.T) {
 	require.Eventually(t, func() bool { return b.users.lockout(id) != nil }, 20*time.Second, 5*time.Millisecond)
 	told := b.users.lockout(id)
 	assert.EqualValues(t, 2, told.GetVersion())
-	newYork, err := time.LoadLocation("America/New_York")
+	newYork, err := tzdb.Load("America/New_York")
 	require.NoError(t, err)
 	require.Len(t, told.GetPeriods(), 1)
 	assert.Equal(t, time.Date(2026, 7, 1, 0, 0, 0, 0, newYork).Unix(), told.GetPeriods()[0].GetFrom())

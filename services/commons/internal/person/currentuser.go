@@ -2,9 +2,9 @@ package person
 
 import (
 	"context"
-	"time"
 
 	"github.com/rotaloom/rotaloom/pkg/authn"
+	"github.com/rotaloom/rotaloom/pkg/tzdb"
 	commonsv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/commons/v1"
 )
 
@@ -36,7 +36,7 @@ func (h *Handler) GetCurrentUserInfo(ctx context.Context, _ *commonsv1.GetCurren
 
 func (h *Handler) timeZone(name string) *commonsv1.CurrentUserTimeZone {
 	out := &commonsv1.CurrentUserTimeZone{DisplayName: name, DateFormat: dateFormat}
-	if location, err := time.LoadLocation(name); err == nil {
+	if location, err := tzdb.Load(name); err == nil {
 		now := h.clock.Now().In(location)
 		out.ShortName, out.GmtOffset = now.Format("MST"), now.Format("-07:00")
 	}

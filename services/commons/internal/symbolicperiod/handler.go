@@ -17,6 +17,7 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/clock"
 	"github.com/rotaloom/rotaloom/pkg/fault"
 	"github.com/rotaloom/rotaloom/pkg/rows"
+	"github.com/rotaloom/rotaloom/pkg/tzdb"
 	commonv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/common/v1"
 	commonsv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/commons/v1"
 	"github.com/rotaloom/rotaloom/services/commons/internal/structure"
@@ -66,7 +67,7 @@ func New(cfg Config, pool *pgxpool.Pool, rules *rows.Rules, clk clock.Clock) (*H
 	if days < 1 || days > 365 {
 		return nil, fmt.Errorf("a pay period of %d days: it has 1 to 365", days)
 	}
-	zone, err := time.LoadLocation(cmp.Or(cfg.Zone, "UTC"))
+	zone, err := tzdb.Load(cmp.Or(cfg.Zone, "UTC"))
 	if err != nil {
 		return nil, fmt.Errorf("time zone of tenants: %w", err)
 	}
@@ -320,7 +321,7 @@ func (h *Handler) person(ctx context.Context, id int64, number string) (int64, *
 	if err != nil {
 		return 0, h.zone, err
 	}
-	zone, err := time.LoadLocation(name)
+	zone, err := tzdb.Load(name)
 	if err != nil {
 		zone = h.zone
 	}

@@ -3,12 +3,12 @@ package rotation_test
 import (
 	"testing"
 	"time"
-	_ "time/tzdata"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"github.com/rotaloom/rotaloom/pkg/civil"
+	"github.com/rotaloom/rotaloom/pkg/tzdb"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/rotation"
 )
 
@@ -73,7 +73,7 @@ func expandByTimeDate(
 
 func TestExpansionsAreEqual(t *testing.T) {
 	t.Parallel()
-	location, err := time.LoadLocation("Europe/Zurich")
+	location, err := tzdb.Load("Europe/Zurich")
 	require.NoError(t, err)
 	zone, p := civil.NewZone(location), fortnight(t)
 	window := civil.Range{From: civil.Of(2026, 1, 1), To: civil.Of(2027, 1, 1)}
@@ -87,7 +87,7 @@ func TestExpansionsAreEqual(t *testing.T) {
 // the other. The second yardstick asks package time once a shift instead of twice, and is wrong in the nights of the
 // clock changes.
 func BenchmarkExpansion(b *testing.B) {
-	location, err := time.LoadLocation("Europe/Zurich")
+	location, err := tzdb.Load("Europe/Zurich")
 	require.NoError(b, err)
 	zone, p := civil.NewZone(location), fortnight(b)
 	window := civil.Range{From: civil.Of(2026, 1, 1), To: civil.Of(2027, 1, 1)}

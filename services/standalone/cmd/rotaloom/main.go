@@ -4,7 +4,6 @@ package main
 
 import (
 	"context"
-	_ "time/tzdata" // Time zones must not depend on the machine.
 
 	"github.com/rotaloom/rotaloom/pkg/boot"
 	"github.com/rotaloom/rotaloom/services/standalone/internal/node"
