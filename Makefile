@@ -76,6 +76,10 @@ generate: ## Generate Go, gateway and OpenAPI from the contracts in proto/api.
 	cd proto && GOWORK=off go run ./cmd/printprotos third_party
 	GOWORK=off $(buf) generate
 
+.PHONY: reference
+reference: ## Write the pages of docs/ that are made from the programs.
+	go test -count=1 ./tests/reference -update
+
 .PHONY: fmt
 fmt: ## Format Go and protobuf sources.
 	gofmt -w $$(git ls-files -co --exclude-standard '*.go' ':!proto/gen')

@@ -41,13 +41,16 @@ func AdminHandler(ready *Checks, metrics prometheus.Gatherer) http.Handler {
 func writeReadiness(w http.ResponseWriter, r *http.Request, ready *Checks) {
 	state, failing := ready.Failing(r.Context())
 	w.Header().Set("Content-Type", "application/json")
-	if state != StateReady || len(failing) > 0 {
+	if state != StateReady {
 		w.WriteHeader(http.StatusServiceUnavailable)
 	}
+	build := CurrentBuild()
 	_ = json.NewEncoder(w).Encode(struct {
-		State   State             `json:"state"`
-		Failing map[string]string `json:"failing,omitempty"`
-	}{state, failing})
+		State     State             `json:"state"`
+		Failing   map[string]string `json:"failing,omitempty"`
+		Version   string            `json:"version"`
+		TimeZones string            `json:"timeZones"`
+	}{state, failing, build.Version, build.TimeZones})
 }
 
 // serveAdmin serves until stop is called, and answers where.

@@ -153,6 +153,7 @@ func TestAdminListener(t *testing.T) {
 	code, body = get("/readyz")
 	assert.Equal(t, http.StatusServiceUnavailable, code)
 	assert.Equal(t, map[string]any{"database": "no route to host"}, body["failing"])
+	assert.Equal(t, "failing", body["state"])
 
 	for _, path := range []string{"/metrics", "/debug/pprof/", "/debug/pprof/goroutine"} {
 		code, _ = get(path)

@@ -13,6 +13,8 @@ type State string
 const (
 	StateStarting State = "starting"
 	StateReady    State = "ready"
+	// StateFailing is that of a program which runs, but cannot work.
+	StateFailing  State = "failing"
 	StateStopping State = "stopping"
 )
 
@@ -57,14 +59,17 @@ func (c *Checks) SetState(state State) {
 	c.state = state
 }
 
-// Failing answers the state, and what fails by name. The program is ready
-// when the state is StateReady and nothing fails.
+// Failing answers the state, and what fails by name. When something fails, a
+// program that is otherwise ready has StateFailing.
 func (c *Checks) Failing(ctx context.Context) (State, map[string]string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if time.Since(c.checked) >= checkLife {
 		c.failing = c.run(ctx)
 		c.checked = time.Now()
+	}
+	if c.state == StateReady && len(c.failing) > 0 {
+		return StateFailing, c.failing
 	}
 	return c.state, c.failing
 }

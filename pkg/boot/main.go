@@ -27,6 +27,9 @@ type Common struct {
 	AdminAddress string        `default:"127.0.0.1:0" help:"Address of the listener for probes, metrics and profiles; port 0 takes a free one, empty means none."`
 	DrainDelay   time.Duration `default:"0s" help:"Time between not being ready and no longer taking requests."`
 	StopTimeout  time.Duration `default:"20s" help:"Time that the parts of a stage have to stop."`
+
+	// It has no variable: deployments keep a version of their own in ROTALOOM_VERSION.
+	PrintVersion VersionFlag `name:"version" env:"-" help:"Print the version and end."`
 }
 
 func (c *Common) common() *Common { return c }
@@ -104,7 +107,7 @@ func oneLine(err error) string {
 func (p *program) parse(settings Settings) (parsed *kong.Context, code int) {
 	asked := false
 	parser, err := kong.New(settings,
-		kong.Name(p.name), kong.Description(p.description), kong.DefaultEnvars("ROTALOOM"),
+		kong.Name(p.name), kong.Description(p.description), kong.DefaultEnvars("ROTALOOM"), grouped(),
 		kong.Writers(p.out, p.errs), kong.Exit(func(int) { asked = true }))
 	if err != nil {
 		fmt.Fprintf(p.errs, "%s: %v\n", p.name, err)
@@ -129,6 +132,9 @@ func (p *program) serve(cfg Common, start Start) (err error) {
 	defer end()
 
 	app := NewApp(cfg, log, obs.NewRegistry())
+	if err := app.Registry.Register(buildInfo()); err != nil {
+		return err
+	}
 	var admin net.Addr
 	if cfg.AdminAddress != "" {
 		at, stop, err := serveAdmin(cfg.AdminAddress, AdminHandler(app.Ready, app.Registry))

@@ -24,7 +24,7 @@ func NewLogger(w io.Writer, cfg LogConfig) (*slog.Logger, error) {
 	if err := level.UnmarshalText([]byte(cfg.Level)); err != nil {
 		return nil, fmt.Errorf("log level: %w", err)
 	}
-	opts := &slog.HandlerOptions{Level: level}
+	opts := &slog.HandlerOptions{Level: level, ReplaceAttr: withUnits}
 	switch cfg.Format {
 	case "json":
 		return slog.New(NewHandler(slog.NewJSONHandler(w, opts))), nil
@@ -33,6 +33,14 @@ func NewLogger(w io.Writer, cfg LogConfig) (*slog.Logger, error) {
 	default:
 		return nil, fmt.Errorf("log format %q is neither json nor text", cfg.Format)
 	}
+}
+
+// withUnits writes durations as 1.5s or 250ms. JSON would have bare nanoseconds.
+func withUnits(_ []string, attr slog.Attr) slog.Attr {
+	if attr.Value.Kind() == slog.KindDuration {
+		attr.Value = slog.StringValue(attr.Value.Duration().String())
+	}
+	return attr
 }
 
 // NewHandler wraps a handler so that request id, trace id and tenant of the

@@ -12,18 +12,24 @@ type metrics struct {
 }
 
 func newMetrics(registry prometheus.Registerer) (*metrics, error) {
-	counter := func(name, help string) prometheus.Counter {
-		return prometheus.NewCounter(prometheus.CounterOpts{Namespace: "rotaloom", Subsystem: "outbox", Name: name, Help: help})
-	}
-	gauge := func(name, help string) prometheus.Gauge {
-		return prometheus.NewGauge(prometheus.GaugeOpts{Namespace: "rotaloom", Subsystem: "outbox", Name: name, Help: help})
-	}
 	m := &metrics{
-		published: counter("published_total", "Events that the broker has taken, repetitions included."),
-		repeated:  counter("repeated_total", "Events that are published again because the broker lost them, or may have."),
-		failures:  counter("failures_total", "Attempts that ended because the broker was away or refused."),
-		unsent:    gauge("unsent", "Events that wait, up to 100000; 0 at a replica that does not relay."),
-		oldest:    gauge("oldest_unsent_seconds", "Age of the event that waits longest; 0 at a replica that does not relay."),
+		published: prometheus.NewCounter(prometheus.CounterOpts{
+			Name: "rotaloom_outbox_published_total", Help: "Events that the broker has taken, repetitions included.",
+		}),
+		repeated: prometheus.NewCounter(prometheus.CounterOpts{
+			Name: "rotaloom_outbox_repeated_total",
+			Help: "Events that are published again because the broker lost them, or may have.",
+		}),
+		failures: prometheus.NewCounter(prometheus.CounterOpts{
+			Name: "rotaloom_outbox_failures_total", Help: "Attempts that ended because the broker was away or refused.",
+		}),
+		unsent: prometheus.NewGauge(prometheus.GaugeOpts{
+			Name: "rotaloom_outbox_unsent", Help: "Events that wait, up to 100000; 0 at a replica that does not relay.",
+		}),
+		oldest: prometheus.NewGauge(prometheus.GaugeOpts{
+			Name: "rotaloom_outbox_oldest_unsent_seconds",
+			Help: "Age of the event that waits longest; 0 at a replica that does not relay.",
+		}),
 	}
 	var errs []error
 	for _, c := range []prometheus.Collector{m.published, m.repeated, m.failures, m.unsent, m.oldest} {

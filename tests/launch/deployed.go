@@ -196,7 +196,7 @@ func (d *Deployment) Edge(t testing.TB, name string) string {
 	listen := fmt.Sprintf("127.0.0.1:%d", freePort(t))
 	d.program(t, name, "gateway/cmd/gateway", d.env, "--listen", listen,
 		"--https-tls-cert", https.Cert, "--https-tls-key", https.Key,
-		"--services-tls-cert", internal.Cert, "--services-tls-key", internal.Key, "--services-tls-ca", internal.CA)
+		"--tls-cert", internal.Cert, "--tls-key", internal.Key, "--tls-ca", internal.CA)
 	return "https://" + listen
 }
 

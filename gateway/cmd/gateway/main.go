@@ -5,6 +5,8 @@ package main
 import (
 	"context"
 	"fmt"
+	"io"
+	"log/slog"
 	"net"
 
 	"google.golang.org/grpc"
@@ -24,8 +26,9 @@ type settings struct {
 	Listen      string `default:":8443" help:"Address of the HTTPS listener."`
 	ListenPlain string `help:"Address of a listener for trusted proxies that end TLS; none when empty."`
 
-	HTTPS    boot.TLSFiles `embed:"" prefix:"https-"`
-	Services boot.TLSFiles `embed:"" prefix:"services-"`
+	HTTPS boot.TLSFiles `embed:"" prefix:"https-"`
+	// TLS is what services see of the edge, as between any two of them.
+	TLS boot.TLSFiles `embed:""`
 
 	TokenIssuer   string `default:"rotaloom" help:"Issuer that tokens must name."`
 	TokenAudience string `default:"rotaloom" help:"Audience that access tokens must name."`
@@ -35,6 +38,20 @@ type settings struct {
 	TimekeepingTarget string `default:"dns:///timekeeping:8443" help:"Where the service of the domain timekeeping is."`
 	SchedulingTarget  string `default:"dns:///scheduling:8443" help:"Where the service of the domain scheduling is."`
 	PlatformTarget    string `default:"dns:///platform:8443" help:"Where the service of the domain platform is."`
+
+	Serve   struct{} `cmd:"" default:"1" help:"Serve. This is what happens without a command."`
+	Migrate migrate  `cmd:"" help:"Do nothing, because the edge has no database: every program has this command."`
+
+	boot.Commands
+}
+
+// migrate is the command of that name.
+type migrate struct{}
+
+// Do says that there is nothing to do.
+func (migrate) Do(_ context.Context, _ *slog.Logger, out io.Writer) error {
+	_, err := fmt.Fprintln(out, "the edge has no database")
+	return err
 }
 
 func main() {
@@ -75,9 +92,9 @@ func (s *settings) start(_ context.Context, app *boot.App) error {
 // connect makes the connections to the services. They connect with the first
 // call, so the edge starts before what is behind it.
 func (s *settings) connect(app *boot.App) (gateway.Conns, error) {
-	certificates, err := boot.LoadCertificates(s.Services, app.Log, clock.System{})
+	certificates, err := boot.LoadCertificates(s.TLS, app.Log, clock.System{})
 	if err != nil {
-		return gateway.Conns{}, fmt.Errorf("services: %w", err)
+		return gateway.Conns{}, fmt.Errorf("calls of services: %w", err)
 	}
 	var conns gateway.Conns
 	for _, d := range []struct {

@@ -9,6 +9,7 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/boot"
 	"github.com/rotaloom/rotaloom/pkg/clock"
 	"github.com/rotaloom/rotaloom/pkg/obs"
+	"github.com/rotaloom/rotaloom/pkg/pg"
 	"github.com/rotaloom/rotaloom/pkg/policy"
 	"github.com/rotaloom/rotaloom/pkg/serve"
 	_ "github.com/rotaloom/rotaloom/proto/contracts" // Every permission.
@@ -21,8 +22,8 @@ type settings struct {
 
 	Bootstrap bootstrap `embed:"" prefix:"bootstrap-" envprefix:"ROTALOOM_BOOTSTRAP_"`
 
-	Serve  struct{} `cmd:"" default:"1" help:"Serve. This is what happens without a command."`
-	Tenant tenants  `cmd:"" help:"Make, list and switch tenants."`
+	serve.Commands
+	Tenant tenants `cmd:"" help:"Make, list and switch tenants."`
 }
 
 // bootstrap is what an empty installation begins with.
@@ -36,6 +37,7 @@ type bootstrap struct {
 func main() {
 	s := &settings{}
 	s.Tenant.of(s)
+	s.Migrate.Of(&s.Database, func() ([]pg.Migrations, error) { return auth.Migrations(), nil })
 	boot.Main("auth", "The auth service of Rotaloom.", s, s.start)
 }
 

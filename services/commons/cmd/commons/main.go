@@ -18,8 +18,8 @@ type settings struct {
 	serve.Tokens
 	commons.Config `envprefix:"ROTALOOM_"`
 
-	Serve  struct{} `cmd:"" default:"1" help:"Serve. This is what happens without a command."`
-	Refill refill   `cmd:"" help:"Fill what is kept here of other services again, beside the programs that serve."`
+	serve.Commands
+	Refill refill `cmd:"" help:"Fill what is kept here of other services again, beside the programs that serve."`
 }
 
 // refill is the command of that name.
@@ -37,6 +37,7 @@ func (r *refill) Do(ctx context.Context, log *slog.Logger, out io.Writer) error 
 func main() {
 	s := &settings{}
 	s.Refill.settings = s
+	s.Migrate.Of(&s.Database, commons.Migrations)
 	boot.Main("commons", "The commons service of Rotaloom.", s, s.start)
 }
 

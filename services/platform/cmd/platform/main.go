@@ -7,6 +7,7 @@ import (
 	"google.golang.org/grpc"
 
 	"github.com/rotaloom/rotaloom/pkg/boot"
+	"github.com/rotaloom/rotaloom/pkg/pg"
 	"github.com/rotaloom/rotaloom/pkg/serve"
 	_ "github.com/rotaloom/rotaloom/proto/contracts" // Every limit.
 	"github.com/rotaloom/rotaloom/services/platform"
@@ -15,6 +16,7 @@ import (
 type settings struct {
 	serve.Settings
 	serve.Tokens
+	serve.Commands
 	platform.Config `envprefix:"ROTALOOM_"`
 
 	// BodyLimit is set as that of the edge.
@@ -27,6 +29,7 @@ type settings struct {
 
 func main() {
 	s := &settings{}
+	s.Migrate.Of(&s.Database, func() ([]pg.Migrations, error) { return platform.Migrations(), nil })
 	boot.Main("platform", "The platform service of Rotaloom.", s, s.start)
 }
 

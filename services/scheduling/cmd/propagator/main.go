@@ -17,39 +17,38 @@ import (
 
 type settings struct {
 	boot.Common
-
-	Run    run    `cmd:"" default:"withargs" help:"Apply changes until told to stop. This is what happens without a command."`
-	Verify verify `cmd:"" help:"Compare the stored schedules with what the rules say, and change nothing."`
-	Replay replay `cmd:"" help:"Set a failed propagation going again."`
-}
-
-type run struct {
 	scheduling.Config `envprefix:"ROTALOOM_"`
 
 	Database pg.Config  `embed:"" prefix:"database-" envprefix:"ROTALOOM_DATABASE_"`
 	NATS     bus.Config `embed:"" prefix:"nats-" envprefix:"ROTALOOM_NATS_"`
+
+	serve.Commands
+	Verify verify `cmd:"" help:"Compare the stored schedules with what the rules say, and change nothing."`
+	Replay replay `cmd:"" help:"Set a failed propagation going again."`
 }
 
 func main() {
 	s := &settings{}
-	boot.Main("propagator", "The propagation worker of Rotaloom.", s, s.Run.start)
+	s.Migrate.Of(&s.Database, scheduling.Migrations)
+	s.Verify.database, s.Replay.database = &s.Database, &s.Database
+	boot.Main("propagator", "The propagation worker of Rotaloom.", s, s.start)
 }
 
-func (r *run) start(ctx context.Context, app *boot.App) error {
+func (s *settings) start(ctx context.Context, app *boot.App) error {
 	registry := obs.ForService(app.Registry, "propagator")
 	sets, err := scheduling.Migrations()
 	if err != nil {
 		return err
 	}
-	pool, err := serve.Database(ctx, app, r.Database, registry, app.Log, sets...)
+	pool, err := serve.Database(ctx, app, s.Database, registry, app.Log, sets...)
 	if err != nil {
 		return err
 	}
-	broker, err := serve.Broker(app, r.NATS, "propagator", app.Log)
+	broker, err := serve.Broker(app, s.NATS, "propagator", app.Log)
 	if err != nil {
 		return err
 	}
-	propagator, err := scheduling.NewPropagator(r.Config, serve.Engines{
+	propagator, err := scheduling.NewPropagator(s.Config, serve.Engines{
 		Pool: pool, NATS: broker, Log: app.Log, Registry: registry,
 	})
 	if err != nil {

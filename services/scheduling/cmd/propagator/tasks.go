@@ -13,8 +13,9 @@ import (
 
 // place says where the tasks of operators work.
 type place struct {
-	Database pg.Config `embed:"" prefix:"database-" envprefix:"ROTALOOM_DATABASE_"`
-	Tenant   int64     `default:"1" help:"The tenant."`
+	Tenant int64 `default:"1" help:"The tenant."`
+
+	database *pg.Config `kong:"-"`
 }
 
 type verify struct{ place }
@@ -22,7 +23,7 @@ type verify struct{ place }
 // Do prints one line for each employee whose schedule differs, at most a
 // hundred, and a summary. Differences are an error.
 func (v *verify) Do(ctx context.Context, log *slog.Logger, out io.Writer) error {
-	pool, err := pg.Open(ctx, v.Database, log)
+	pool, err := pg.Open(ctx, *v.database, log)
 	if err != nil {
 		return err
 	}
@@ -50,7 +51,7 @@ type replay struct {
 // Do asks for what the propagation has not done. Whoever relays the outbox
 // passes that on.
 func (r *replay) Do(ctx context.Context, log *slog.Logger, out io.Writer) error {
-	pool, err := pg.Open(ctx, r.Database, log)
+	pool, err := pg.Open(ctx, *r.database, log)
 	if err != nil {
 		return err
 	}

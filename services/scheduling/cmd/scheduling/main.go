@@ -13,6 +13,7 @@ import (
 type settings struct {
 	serve.Settings
 	serve.Tokens
+	serve.Commands
 	scheduling.Config `envprefix:"ROTALOOM_"`
 
 	CommonsTarget     string `default:"dns:///commons:8443" help:"Where the commons service is."`
@@ -22,6 +23,7 @@ type settings struct {
 
 func main() {
 	s := &settings{}
+	s.Migrate.Of(&s.Database, scheduling.Migrations)
 	boot.Main("scheduling", "The scheduling service of Rotaloom.", s, s.start)
 }
 

@@ -23,6 +23,9 @@ import (
 	"github.com/rotaloom/rotaloom/services/timekeeping"
 )
 
+// serviceNames are the services of the process, from the lowest to the highest.
+var serviceNames = []string{"auth", "commons", "timekeeping", "scheduling", "platform"}
+
 // house is what the services of the process share.
 type house struct {
 	cfg       Config
@@ -71,8 +74,7 @@ func startServices(ctx context.Context, cfg Config, app *boot.App, folder *state
 }
 
 func (h *house) startEngines(ctx context.Context, folder *state.Folder) (err error) {
-	h.databases, err = privatepg.Start(ctx, h.cfg.Database, folder.Path("postgresql"), h.app.Log.With("part", "postgresql"),
-		"auth", "commons", "timekeeping", "scheduling", "platform")
+	h.databases, err = privatepg.Start(ctx, h.cfg.Database, folder.Path("postgresql"), h.app.Log.With("part", "postgresql"), serviceNames...)
 	if err != nil {
 		return err
 	}

@@ -12,6 +12,7 @@ import (
 type settings struct {
 	serve.Settings
 	serve.Tokens
+	serve.Commands
 	timekeeping.Config `envprefix:"ROTALOOM_"`
 
 	CommonsTarget string `default:"dns:///commons:8443" help:"Where the commons service is."`
@@ -19,6 +20,7 @@ type settings struct {
 
 func main() {
 	s := &settings{}
+	s.Migrate.Of(&s.Database, timekeeping.Migrations)
 	boot.Main("timekeeping", "The timekeeping service of Rotaloom.", s, s.start)
 }
 

@@ -1,0 +1,76 @@
+package reference
+
+import (
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/rotaloom/rotaloom/tests/launch"
+)
+
+// commands are the programs, the one that is all of them first.
+var commands = []string{
+	"services/standalone/cmd/rotaloom", "gateway/cmd/gateway", "services/auth/cmd/auth", "services/commons/cmd/commons",
+	"services/timekeeping/cmd/timekeeping", "services/scheduling/cmd/scheduling", "services/scheduling/cmd/propagator",
+	"services/platform/cmd/platform",
+}
+
+const settingsHead = `# Settings
+
+Made from the programs by ` + "`make reference`" + `; each prints its own part with ` + "`<program> settings`" + `. A setting is a flag, or the
+variable behind it when the flag is not given. Settings under the name of a program count for all its commands.
+`
+
+// Every flag is on the page, has a variable, and a line that says what it does.
+func TestEverySettingIsOnThePage(t *testing.T) {
+	t.Parallel()
+	page := strings.Builder{}
+	page.WriteString(settingsHead)
+	for _, command := range commands {
+		binary := launch.Build(t, command)
+		out, errs, code := launch.Run(t, binary, nil, "settings")
+		require.Zero(t, code, errs)
+		name := command[strings.LastIndex(command, "/")+1:]
+		page.WriteString("\n## " + name + "\n" + out)
+	}
+	requirePage(t, "configuration.md", page.String())
+	requireRows(t, page.String())
+}
+
+var row = regexp.MustCompile("(?m)^\\| `--([a-z0-9-]+)` \\| (.*?) \\| .* \\| (.*) \\|$")
+
+// requireRows checks that every flag has a variable, and a line that says what it does.
+func requireRows(t *testing.T, page string) {
+	t.Helper()
+	rows := row.FindAllStringSubmatch(page, -1)
+	require.Equal(t, strings.Count(page, "\n| `--"), len(rows), "lines that are not of the form")
+	for _, r := range rows {
+		assert.True(t, strings.HasPrefix(r[2], "`ROTALOOM_"), "--%s has no variable", r[1])
+		assert.Contains(t, r[3], ".", "--%s says nothing", r[1])
+	}
+}
+
+// The programs have the same commands, and name their version in the same way.
+func TestEveryProgramHasTheSameCommands(t *testing.T) {
+	t.Parallel()
+	for _, command := range commands {
+		t.Run(command, func(t *testing.T) {
+			t.Parallel()
+			binary := launch.Build(t, command)
+			help, errs, code := launch.Run(t, binary, nil, "--help")
+			require.Zero(t, code, errs)
+			for _, name := range []string{"serve", "migrate", "version", "settings"} {
+				assert.Regexp(t, "(?m)^  "+name+" ", help)
+			}
+			version, _, code := launch.Run(t, binary, nil, "version")
+			require.Zero(t, code)
+			flag, _, code := launch.Run(t, binary, []string{"ROTALOOM_VERSION=7"}, "--version")
+			require.Zero(t, code)
+			assert.Equal(t, version, flag)
+			assert.Regexp(t, `^Rotaloom \S+ \(revision .+, go\S+, time zones \d{4}[a-z]+\)\n$`, version)
+		})
+	}
+}
