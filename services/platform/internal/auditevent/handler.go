@@ -15,8 +15,10 @@ import (
 	"google.golang.org/protobuf/types/known/emptypb"
 
 	"github.com/rotaloom/rotaloom/pkg/audit"
+	"github.com/rotaloom/rotaloom/pkg/authn"
 	"github.com/rotaloom/rotaloom/pkg/fault"
 	"github.com/rotaloom/rotaloom/pkg/refusal"
+	"github.com/rotaloom/rotaloom/pkg/rows"
 	"github.com/rotaloom/rotaloom/pkg/tenant"
 	auditv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/audit/v1"
 	platformv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/platform/v1"
@@ -64,10 +66,14 @@ type entry struct {
 	event *auditv1.AuditTrailEvent
 }
 
-// ReadAuditEvents answers the tenant's events, the newest first. When one of the
+// ReadAuditEvents answers the tenant's events, the newest first, to callers who
+// see everybody: the events name users and objects of all. When one of the
 // services cannot be asked, so does this one fail: a trail with a gap looks as if
 // nothing had happened.
 func (h *Handler) ReadAuditEvents(ctx context.Context, req *platformv1.ReadAuditEventsRequest) (*platformv1.ReadAuditEventsResponse, error) {
+	if p, ok := authn.From(ctx); ok && !p.IsService() && rows.Scope(p.Rows) != rows.All {
+		return nil, fault.Forbidden(fault.CodeNoAccess, "The audit trail is read by who sees everybody: it names persons of all groups.")
+	}
 	q, err := h.queryOf(req)
 	if err != nil {
 		return nil, err
