@@ -123,7 +123,7 @@ func New(_ context.Context, cfg Config, deps Deps) (*Service, error) {
 		consumers:         append(hyperfind.Consumers(deps.Pool, person.ForgetTermRequests), schedule.Consumers(deps.Pool)...),
 		wants:             func(ctx context.Context) error { return want.Run(ctx, deps.Pool, core.Wake, deps.Log) },
 
-		data: dataprovider.NewServer(deps.Pool), dataRows: dataprovider.NewFinder(deps.Pool, rules),
+		data: dataprovider.NewServer(deps.Pool, rules), dataRows: dataprovider.NewFinder(deps.Pool, rules),
 	}, nil
 }
 

@@ -141,7 +141,7 @@ func TestEveryElementOfLocations(t *testing.T) {
 		"LOCATION_INDIRECT_WORK_PERCENT": whole(40), "LOCATION_EFFECTIVE_DATE": dataelement.Day(civil.Of(2020, 1, 1)),
 		"LOCATION_EXPIRATION_DATE": dataelement.Day(civil.Of(2026, 12, 31)), "LOCATION_CHILD_COUNT": whole(1), "LOCATION_EMPLOYEE_COUNT": whole(1),
 	}
-	table := newLocations(b.pool)
+	table := newLocations(b.pool, nil)
 	require.Empty(t, table.Problems())
 	week := civil.Through(civil.Of(2026, 3, 2), civil.Of(2026, 3, 8))
 	for _, e := range table.Entries {

@@ -19,9 +19,10 @@ import (
 // mostFound bounds the rows that one call looks for.
 const mostFound = 10_000
 
-// NewServer makes the service of the providers of commons.
-func NewServer(pool *pgxpool.Pool) *dataelement.Server {
-	return dataelement.NewServer(newPeople(pool), newLocations(pool))
+// NewServer makes the service of the providers of commons. The rules say who is
+// counted for a caller.
+func NewServer(pool *pgxpool.Pool, rules *rows.Rules) *dataelement.Server {
+	return dataelement.NewServer(newPeople(pool), newLocations(pool, rules))
 }
 
 // Finder serves DataRowService.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"time"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
@@ -11,6 +12,7 @@ import (
 
 	"github.com/rotaloom/rotaloom/pkg/civil"
 	"github.com/rotaloom/rotaloom/pkg/dataelement"
+	"github.com/rotaloom/rotaloom/pkg/rows"
 	"github.com/rotaloom/rotaloom/pkg/tenant"
 	commonsv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/commons/v1"
 	datav1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/data/v1"
@@ -55,10 +57,10 @@ func (l *location) on(day civil.Date) *version {
 	return &l.versions[i]
 }
 
-func newLocations(pool *pgxpool.Pool) *dataelement.Table[location] {
+func newLocations(pool *pgxpool.Pool, rules *rows.Rules) *dataelement.Table[location] {
 	return &dataelement.Table[location]{
 		Name: "LOCATION", Permission: "commons.location.read", Kind: datav1.RowKind_ROW_KIND_LOCATION,
-		MostRowDays: mostLocationDays, Load: locationLoader{pool}.load, Entries: locationElements(),
+		MostRowDays: mostLocationDays, Load: locationLoader{pool, rules}.load, Entries: locationElements(),
 	}
 }
 
@@ -95,20 +97,27 @@ func countHeads() string {
 }
 
 // locationLoader reads locations, whatever their number, in one round trip.
-type locationLoader struct{ pool *pgxpool.Pool }
+type locationLoader struct {
+	pool  *pgxpool.Pool
+	rules *rows.Rules
+}
 
 func (l locationLoader) load(ctx context.Context, ids []int64, days civil.Range, needs uint64) ([]*location, error) {
 	tenantID, _ := tenant.From(ctx)
 	found := make(map[int64]*location, len(ids))
 	batch := &pgx.Batch{}
 	batch.Queue(readVersions, tenantID, ids, days.From.Time(), days.To.Time()).
-		Query(func(rows pgx.Rows) error { return scanVersions(rows, found) })
+		Query(func(read pgx.Rows) error { return scanVersions(read, found) })
 	last := (days.To - 1).Time()
 	if needs&needChildren != 0 {
 		batch.Queue(countChildren, tenantID, ids, last).Query(counts(found, func(l *location) *int64 { return &l.children }))
 	}
 	if needs&needHeads != 0 {
-		batch.Queue(countHeads(), tenantID, ids, last).Query(counts(found, func(l *location) *int64 { return &l.heads }))
+		visible, err := l.rules.Visible(ctx)
+		if err != nil {
+			return nil, err
+		}
+		queueHeads(batch, tenantID, ids, last, visible, found)
 	}
 	if err := l.pool.SendBatch(ctx, batch).Close(); err != nil {
 		return nil, fmt.Errorf("read locations: %w", err)
@@ -118,6 +127,25 @@ func (l locationLoader) load(ctx context.Context, ids []int64, days civil.Range,
 		out[i] = found[id]
 	}
 	return out, nil
+}
+
+// queueHeads adds the question how many persons a caller sees at locations. Who
+// is hidden from the caller is not counted: a count of one would tell of them.
+func queueHeads(batch *pgx.Batch, tenantID int64, ids []int64, day time.Time, visible rows.Set, found map[int64]*location) {
+	if visible.All() {
+		batch.Queue(countHeads(), tenantID, ids, day).Query(counts(found, func(l *location) *int64 { return &l.heads }))
+		return
+	}
+	batch.Queue(listEmployees(), tenantID, ids, day).Query(func(read pgx.Rows) error {
+		var place, person int64
+		_, err := pgx.ForEachRow(read, []any{&place, &person}, func() error {
+			if l := found[ids[place-1]]; l != nil && visible.Has(person) {
+				l.heads++
+			}
+			return nil
+		})
+		return err
+	})
 }
 
 func scanVersions(rows pgx.Rows, found map[int64]*location) error {

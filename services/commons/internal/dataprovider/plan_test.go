@@ -42,7 +42,7 @@ func TestNoElementReadsAWholeTable(t *testing.T) {
 		require.NoError(t, err, sql)
 	}
 	recorded, statements := pgtest.Recorded(t, pool)
-	server := NewServer(recorded)
+	server := NewServer(recorded, rows.New(clock.System{}))
 	ids := make([]int64, 20)
 	for i := range ids {
 		ids[i] = int64(900*i + 1)

@@ -117,15 +117,19 @@ func listEmployees() string {
 const mostListed = 100_000
 
 // ListLocationEmployees answers who has the primary job at locations or below,
-// in the order of their ids. It does not ask who may see them: what is made of
-// it are sums.
+// in the order of their ids, of those whom the caller may see. What is made of
+// it are sums, but a sum over one person is that person's value.
 func (f *Finder) ListLocationEmployees(ctx context.Context, req *datav1.ListLocationEmployeesRequest) (*datav1.ListLocationEmployeesResponse, error) {
 	tenantID, _ := tenant.From(ctx)
 	day, err := civil.ParseDate(req.GetDay())
 	if err != nil {
 		return nil, fault.Invalid(fault.CodeDate, "day: "+err.Error()+".")
 	}
-	rows, err := f.pool.Query(ctx, listEmployees(), tenantID, req.GetLocationIds(), day.Time())
+	visible, err := f.rules.Visible(ctx)
+	if err != nil {
+		return nil, err
+	}
+	found, err := f.pool.Query(ctx, listEmployees(), tenantID, req.GetLocationIds(), day.Time())
 	if err != nil {
 		return nil, fmt.Errorf("list the employees of locations: %w", err)
 	}
@@ -135,7 +139,10 @@ func (f *Finder) ListLocationEmployees(ctx context.Context, req *datav1.ListLoca
 	}
 	most := min(req.GetMost(), mostListed)
 	var place, id int64
-	if _, err := pgx.ForEachRow(rows, []any{&place, &id}, func() error {
+	if _, err := pgx.ForEachRow(found, []any{&place, &id}, func() error {
+		if !visible.Has(id) {
+			return nil
+		}
 		if out.Total++; out.Total <= most {
 			at := out.Locations[place-1]
 			at.EmployeeIds = append(at.EmployeeIds, id)

@@ -190,7 +190,8 @@ type DataRowServiceClient interface {
 	// itself or the nearest above it of one of the types, and when there is none,
 	// all of the types below it.
 	RollUpDataRows(ctx context.Context, in *RollUpDataRowsRequest, opts ...grpc.CallOption) (*FindDataRowsResponse, error)
-	// Lists who has the primary job at locations or below on a day.
+	// Lists who has the primary job at locations or below on a day, of those whom
+	// the caller may see.
 	ListLocationEmployees(ctx context.Context, in *ListLocationEmployeesRequest, opts ...grpc.CallOption) (*ListLocationEmployeesResponse, error)
 }
 
@@ -245,7 +246,8 @@ type DataRowServiceServer interface {
 	// itself or the nearest above it of one of the types, and when there is none,
 	// all of the types below it.
 	RollUpDataRows(context.Context, *RollUpDataRowsRequest) (*FindDataRowsResponse, error)
-	// Lists who has the primary job at locations or below on a day.
+	// Lists who has the primary job at locations or below on a day, of those whom
+	// the caller may see.
 	ListLocationEmployees(context.Context, *ListLocationEmployeesRequest) (*ListLocationEmployeesResponse, error)
 	mustEmbedUnimplementedDataRowServiceServer()
 }
