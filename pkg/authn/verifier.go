@@ -170,6 +170,12 @@ func Missing() *fault.Error {
 	return fault.Unauthenticated(fault.CodeUnauthenticated, messageMissing)
 }
 
+// NeedsPermission is the fault of a caller whose token does not grant a
+// permission.
+func NeedsPermission(permission string) *fault.Error {
+	return fault.Forbidden(fault.CodeNoAccess, "The operation needs the permission "+permission+", which your access profile does not give.")
+}
+
 func invalid(cause error) *fault.Error {
 	return fault.Unauthenticated(fault.CodeUnauthenticated, messageInvalid).WithCause(cause)
 }

@@ -35,7 +35,8 @@ const (
 	// runs.
 	CodeKeyRunning = "WRL-00423"
 	// CodeAnswerNotKept (409): the request with the Idempotency-Key was carried
-	// out, and its answer was too large to be given again.
+	// out, and its answer is not given again: it was too large, or the caller sees
+	// other persons by now.
 	CodeAnswerNotKept = "WRL-00424"
 	// CodeHTTPSOnly (403): the request came over plain HTTP.
 	CodeHTTPSOnly = "WRL-00426"

@@ -146,3 +146,13 @@ func TestGroups(t *testing.T) {
 	require.NoError(t, err)
 	assert.Empty(t, ids)
 }
+
+func TestDigestTellsSetsApart(t *testing.T) {
+	t.Parallel()
+	assert.Equal(t, rows.Persons(3, 1, 3).Digest(), rows.Persons(1, 3).Digest())
+	seen := map[[32]byte]rows.Set{}
+	for _, s := range []rows.Set{{}, rows.Everybody(), rows.Persons(1), rows.Persons(1, 3), rows.Persons(256)} {
+		assert.NotContains(t, seen, s.Digest(), "%v", s)
+		seen[s.Digest()] = s
+	}
+}

@@ -5,6 +5,8 @@
 package rows
 
 import (
+	"crypto/sha256"
+	"encoding/binary"
 	"slices"
 	"strings"
 )
@@ -54,6 +56,19 @@ func Persons(ids ...int64) Set {
 	sorted := slices.Clone(ids)
 	slices.Sort(sorted)
 	return Set{ids: slices.Compact(sorted)}
+}
+
+// Digest is the same for sets with the same persons in them, and for no others:
+// what was made for one set is not shown to who sees another.
+func (s Set) Digest() [sha256.Size]byte {
+	if s.all {
+		return sha256.Sum256([]byte("everybody"))
+	}
+	text := make([]byte, 0, 8*len(s.ids))
+	for _, id := range s.ids {
+		text = binary.BigEndian.AppendUint64(text, uint64(id))
+	}
+	return sha256.Sum256(text)
 }
 
 // All reports whether the set has everybody in it.

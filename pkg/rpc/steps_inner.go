@@ -78,7 +78,7 @@ func (ch *Chain) authorize(next handler) handler {
 			return nil, authn.Missing()
 		}
 		if need := c.policy.Permission; need != "" && c.principal.Service == "" && !c.principal.Has(need) {
-			return nil, fault.Forbidden(fault.CodeNoAccess, "The operation needs the permission "+need+", which your access profile does not give.")
+			return nil, authn.NeedsPermission(need)
 		}
 		return next(ctx, c, req)
 	}

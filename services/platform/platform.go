@@ -13,7 +13,10 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/audit"
 	"github.com/rotaloom/rotaloom/pkg/clock"
 	"github.com/rotaloom/rotaloom/pkg/pg"
+	"github.com/rotaloom/rotaloom/pkg/policy"
 	"github.com/rotaloom/rotaloom/pkg/ratelimit"
+	"github.com/rotaloom/rotaloom/pkg/rows"
+	commonsv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/commons/v1"
 	platformv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/platform/v1"
 	"github.com/rotaloom/rotaloom/services/platform/internal/auditevent"
 	"github.com/rotaloom/rotaloom/services/platform/internal/dataaccess"
@@ -67,11 +70,15 @@ func New(_ context.Context, cfg Config, deps Deps) (*Service, error) {
 	if err != nil {
 		return nil, err
 	}
+	rules := rows.New(clock.System{}, rows.NewGroups(commonsv1.NewEmployeeGroupServiceClient(deps.Commons)))
 	return &Service{
 		pool: deps.Pool, rates: rates.New(store, deps.Log), limits: limits,
-		keys: idempotency.New(cfg.Idempotency, deps.Pool, clock.System{}, deps.Log),
+		keys: idempotency.New(cfg.Idempotency, idempotency.Deps{
+			Pool: deps.Pool, Rules: rules, Policies: policy.NewTable(nil), Clock: clock.System{}, Log: deps.Log,
+		}),
 		data: dataaccess.New(cfg.Data, dataaccess.Deps{
-			Commons: deps.Commons, Timekeeping: deps.Timekeeping, Scheduling: deps.Scheduling, Log: deps.Log, Clock: clock.System{},
+			Commons: deps.Commons, Timekeeping: deps.Timekeeping, Scheduling: deps.Scheduling,
+			Rules: rules, Log: deps.Log, Clock: clock.System{},
 		}),
 		trails: auditevent.New(deps.Pool, []auditevent.Neighbour{
 			{Name: "auth", Conn: deps.Auth}, {Name: "commons", Conn: deps.Commons},

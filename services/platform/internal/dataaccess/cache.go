@@ -28,13 +28,13 @@ type result struct {
 	bytes       int
 }
 
-// cacheKey is a tag of a caller. What the caller may do is part of it: a result
-// is not shown to the same user with fewer rights.
+// cacheKey is a tag of a caller. What the caller may do, and whom they see, is
+// part of it: a result is not shown to the same user with fewer rights.
 type cacheKey struct {
-	tenant       int64
-	subject      string
-	rights       [32]byte
-	tag, further string
+	tenant        int64
+	subject       string
+	rights, sight [32]byte
+	tag, further  string
 }
 
 // cache keeps results for a while, those longest not asked for going first when

@@ -16,6 +16,7 @@ import (
 
 	"github.com/rotaloom/rotaloom/pkg/authn"
 	"github.com/rotaloom/rotaloom/pkg/clock"
+	"github.com/rotaloom/rotaloom/pkg/rows"
 	"github.com/rotaloom/rotaloom/pkg/rpc"
 	"github.com/rotaloom/rotaloom/pkg/tenant"
 	commonsv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/commons/v1"
@@ -47,8 +48,10 @@ func (c Config) withDefaults() Config {
 type Deps struct {
 	// Commons, Timekeeping and Scheduling lead to the services with providers.
 	Commons, Timekeeping, Scheduling grpc.ClientConnInterface
-	Log                              *slog.Logger
-	Clock                            clock.Clock
+	// Rules say whom callers see.
+	Rules *rows.Rules
+	Log   *slog.Logger
+	Clock clock.Clock
 }
 
 // Handler serves DataService.
@@ -60,6 +63,7 @@ type Handler struct {
 	finder    finder
 	reader    reader
 	cache     *cache
+	rules     *rows.Rules
 	clock     clock.Clock
 	cacheFor  time.Duration
 }
@@ -80,7 +84,7 @@ func New(cfg Config, deps Deps) *Handler {
 			sets:       commonsv1.NewLocationSetServiceClient(deps.Commons),
 		},
 		reader: reader{within: cfg.ProviderTimeout, log: deps.Log},
-		cache:  newCache(deps.Clock, cfg.CacheBytes), clock: deps.Clock, cacheFor: cfg.CacheFor,
+		cache:  newCache(deps.Clock, cfg.CacheBytes), rules: deps.Rules, clock: deps.Clock, cacheFor: cfg.CacheFor,
 	}
 }
 
@@ -105,7 +109,11 @@ func (h *Handler) MultiReadData(ctx context.Context, req *platformv1.MultiReadDa
 	if !tagged {
 		tag = newUUID()
 	}
-	key := keyOf(ctx, tag, options.GetSecondaryRequestTag())
+	visible, err := h.rules.Visible(ctx)
+	if err != nil {
+		return nil, err
+	}
+	key := keyOf(ctx, visible, tag, options.GetSecondaryRequestTag())
 	var r *result
 	kept := true
 	if tagged && !options.GetRefresh() {
@@ -117,9 +125,20 @@ func (h *Handler) MultiReadData(ctx context.Context, req *platformv1.MultiReadDa
 		}
 		r.digest = digest
 		// What is incomplete is read anew the next time.
-		kept = r.errorsOf() == nil && h.cache.put(key, r)
+		kept = r.errorsOf() == nil && r.fits(visible) && h.cache.put(key, r)
 	}
 	return h.answer(ctx, q, r, tag, kept)
+}
+
+// fits reports whether a result shows nothing but what a caller sees. Each service
+// knows by itself whom that is, some seconds late, so what they found may be of an
+// older set. Of sums over locations nobody can tell afterwards whom they count.
+func (r *result) fits(visible rows.Set) bool {
+	if visible.All() {
+		return true
+	}
+	hidden := func(row *datav1.DataRow) bool { return !visible.Has(row.GetId()) }
+	return r.view.ofEmployees() && !slices.ContainsFunc(r.rows, hidden)
 }
 
 // read does what a request asks for.
@@ -254,10 +273,10 @@ func digestOf(m proto.Message) ([32]byte, error) {
 	return sha256.Sum256(text), err
 }
 
-// keyOf is the key of a tag of the caller.
-func keyOf(ctx context.Context, tag, further string) cacheKey {
+// keyOf is the key of a tag of the caller, who sees some persons.
+func keyOf(ctx context.Context, visible rows.Set, tag, further string) cacheKey {
 	tenantID, _ := tenant.From(ctx)
-	key := cacheKey{tenant: tenantID, tag: tag, further: further}
+	key := cacheKey{tenant: tenantID, sight: visible.Digest(), tag: tag, further: further}
 	if caller, ok := authn.From(ctx); ok {
 		key.subject = caller.Subject
 		permissions := slices.Sorted(slices.Values(caller.Permissions))

@@ -19,6 +19,7 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/clock"
 	"github.com/rotaloom/rotaloom/pkg/dataelement"
 	"github.com/rotaloom/rotaloom/pkg/fault"
+	"github.com/rotaloom/rotaloom/pkg/rows"
 	"github.com/rotaloom/rotaloom/pkg/tenant"
 	"github.com/rotaloom/rotaloom/pkg/testkit/rpctest"
 	commonv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/common/v1"
@@ -309,6 +310,37 @@ func TestWhoIsNotSeenIsUnknown(t *testing.T) {
 	assert.Equal(t, []string{"2", "1"}, idsOf(b.mustAsk(t, req)), "each is there once, in the order asked for")
 }
 
+// colleagues are whom everybody sees beside themselves.
+type colleagues []int64
+
+func (c colleagues) Persons(context.Context, *authn.Principal) ([]int64, error) { return c, nil }
+
+// The service that finds rows may believe for some seconds that the caller sees
+// somebody whom they do not see any more.
+func TestResultsAreKeptForWhomTheCallerSees(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	b.handler.rules = rows.New(b.clock, colleagues{2, 3})
+	manager := &authn.Principal{Tenant: 1, Subject: "m", PersonID: 1, Rows: "group", Permissions: []string{"test.A.read"}}
+	ctx := authn.With(tenant.With(t.Context(), 1), manager, "")
+	for name, c := range map[string]struct {
+		ids  []int64
+		kept bool
+	}{
+		"whom they see":    {[]int64{1, 2, 3}, true},
+		"somebody else as": {[]int64{2, 4}, false},
+	} {
+		req := request(c.ids, "A_TEXT")
+		req.Options = &platformv1.DataOptions{RequestTag: &name}
+		answer, err := b.handler.MultiReadData(ctx, req)
+		require.NoError(t, err, name)
+		assert.Equal(t, !c.kept, answer.GetMetadata().GetNotCached(), name)
+	}
+	over := &result{view: views()[1], rows: []*datav1.DataRow{{Id: 2}}}
+	assert.False(t, over.fits(rows.Persons(2)), "nobody can tell whom a sum over a location counts")
+	assert.True(t, over.fits(rows.Everybody()))
+}
+
 func TestSortAndPages(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
@@ -383,7 +415,7 @@ func TestCache(t *testing.T) {
 
 	ask := func(subject string, permissions ...string) {
 		t.Helper()
-		ctx := authn.With(tenant.With(t.Context(), 1), &authn.Principal{Tenant: 1, Subject: subject, Permissions: append(permissions, "test.A.read")}, "")
+		ctx := authn.With(tenant.With(t.Context(), 1), &authn.Principal{Tenant: 1, Subject: subject, Rows: "all", Permissions: append(permissions, "test.A.read")}, "")
 		_, err := b.handler.MultiReadData(ctx, req)
 		require.NoError(t, err)
 	}

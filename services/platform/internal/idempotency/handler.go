@@ -7,6 +7,7 @@ import (
 	"crypto/sha256"
 	"encoding/binary"
 	"errors"
+	"fmt"
 	"log/slog"
 	"math/rand/v2"
 	"net/http"
@@ -19,6 +20,8 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/authn"
 	"github.com/rotaloom/rotaloom/pkg/clock"
 	"github.com/rotaloom/rotaloom/pkg/fault"
+	"github.com/rotaloom/rotaloom/pkg/policy"
+	"github.com/rotaloom/rotaloom/pkg/rows"
 	"github.com/rotaloom/rotaloom/pkg/tenant"
 	platformv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/platform/v1"
 )
@@ -46,30 +49,50 @@ func (c Config) withDefaults() Config {
 type Handler struct {
 	platformv1.UnsafeIdempotencyServiceServer
 
-	cfg   Config
-	store store
-	clock clock.Clock
-	log   *slog.Logger
+	cfg      Config
+	store    store
+	rules    *rows.Rules
+	policies *policy.Table
+	clock    clock.Clock
+	log      *slog.Logger
+}
+
+// Deps are what a Handler works with.
+type Deps struct {
+	Pool *pgxpool.Pool
+	// Rules say whom callers see; Policies say what operations need.
+	Rules    *rows.Rules
+	Policies *policy.Table
+	Clock    clock.Clock
+	Log      *slog.Logger
 }
 
 var _ platformv1.IdempotencyServiceServer = (*Handler)(nil)
 
 // New makes a Handler.
-func New(cfg Config, pool *pgxpool.Pool, clk clock.Clock, log *slog.Logger) *Handler {
-	return &Handler{cfg: cfg.withDefaults(), store: store{pool}, clock: clk, log: log}
+func New(cfg Config, deps Deps) *Handler {
+	return &Handler{
+		cfg: cfg.withDefaults(), store: store{deps.Pool}, rules: deps.Rules, policies: deps.Policies, clock: deps.Clock, log: deps.Log,
+	}
 }
 
 // ClaimIdempotencyKey answers what was answered before, or gives the key to the
 // request. It fails with 409 while the first request runs, and with 422 when
-// the key was used for another request.
+// the key was used for another request. What was answered is for who may still
+// ask for it, 403, and sees whom they saw then, 409.
 func (h *Handler) ClaimIdempotencyKey(ctx context.Context, req *platformv1.ClaimIdempotencyKeyRequest) (*platformv1.ClaimIdempotencyKeyResponse, error) {
 	k, err := keyOf(ctx, req.GetOperation(), req.GetKey())
 	if err != nil {
 		return nil, err
 	}
+	visible, err := h.rules.Visible(ctx)
+	if err != nil {
+		return nil, err
+	}
+	sight := visible.Digest()
 	now := h.clock.Now()
 	c := claim{
-		key: k, fingerprint: req.GetFingerprint(), attempt: rand.Int64(), now: now,
+		key: k, sight: sight[:], fingerprint: req.GetFingerprint(), attempt: rand.Int64(), now: now,
 		leaseUntil: now.Add(time.Duration(req.GetLeaseMs()) * time.Millisecond), expiresAt: now.Add(h.cfg.Keep),
 	}
 	found, err := h.store.claim(ctx, c)
@@ -84,7 +107,27 @@ func (h *Handler) ClaimIdempotencyKey(ctx context.Context, req *platformv1.Claim
 	case found.answer == nil:
 		return nil, fault.Conflict(fault.CodeKeyRunning, "The first request with this Idempotency-Key still runs. Try again in a moment.")
 	}
+	if err := h.permitted(ctx, req.GetOperation()); err != nil {
+		return nil, err
+	}
+	if !found.sameSight {
+		return nil, fault.Conflict(fault.CodeAnswerNotKept, fmt.Sprintf("The request with this Idempotency-Key was carried out with status %d. "+
+			"You do not see the same persons as then, so its answer is not given again: read what it changed.", found.answer.GetStatus()))
+	}
 	return &platformv1.ClaimIdempotencyKeyResponse{Answer: found.answer}, nil
+}
+
+// permitted refuses callers who may not call the operation by now. Who does not
+// get a kept answer is refused by the service itself.
+func (h *Handler) permitted(ctx context.Context, operation string) error {
+	m, err := h.policies.Method(operation)
+	if err != nil {
+		return fmt.Errorf("replay an answer: %w", err)
+	}
+	if p, ok := authn.From(ctx); m.Permission != "" && (!ok || !p.Has(m.Permission)) {
+		return authn.NeedsPermission(m.Permission)
+	}
+	return nil
 }
 
 // SettleIdempotencyKey keeps an answer or gives the key back. A claim that is

@@ -15,25 +15,34 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/clock"
 	"github.com/rotaloom/rotaloom/pkg/fault"
 	"github.com/rotaloom/rotaloom/pkg/pg"
+	"github.com/rotaloom/rotaloom/pkg/policy"
+	"github.com/rotaloom/rotaloom/pkg/rows"
 	"github.com/rotaloom/rotaloom/pkg/tenant"
 	"github.com/rotaloom/rotaloom/pkg/testkit/pgtest"
 	platformv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/platform/v1"
 	"github.com/rotaloom/rotaloom/services/platform/migrations"
 )
 
-const lease = time.Minute
+const (
+	lease = time.Minute
+
+	// Two operations that need the same permission.
+	opA        = "/rotaloom.platform.v1.RateLimitService/PutRateLimit"
+	opB        = "/rotaloom.platform.v1.RateLimitService/DeleteRateLimit"
+	permission = "platform.rate_limit.write"
+)
 
 func newHandler(t *testing.T, cfg Config) (*Handler, *clock.Fake) {
 	t.Helper()
 	clk := clock.NewFake(time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC))
 	pool := pgtest.New(t, pg.Migrations{Table: "platform_version", FS: migrations.FS})
-	return New(cfg, pool, clk, pgtest.Log(t)), clk
+	return New(cfg, Deps{Pool: pool, Policies: policy.NewTable(nil), Clock: clk, Log: pgtest.Log(t)}), clk
 }
 
 // as is a context for the calls of a user.
 func as(t *testing.T, tenantID int64, client, user string) context.Context {
 	t.Helper()
-	p := &authn.Principal{Tenant: tenantID, Client: client, Subject: user}
+	p := &authn.Principal{Tenant: tenantID, Client: client, Subject: user, Rows: "all", Permissions: []string{permission}}
 	return tenant.With(authn.With(t.Context(), p, ""), tenantID)
 }
 
@@ -58,30 +67,30 @@ func TestTheFirstAnswerIsGivenAgain(t *testing.T) {
 	t.Parallel()
 	h, clk := newHandler(t, Config{})
 	ctx := as(t, 1, "c", "u")
-	first, err := h.ClaimIdempotencyKey(ctx, request("/a", "k", 1))
+	first, err := h.ClaimIdempotencyKey(ctx, request(opA, "k", 1))
 	require.NoError(t, err)
 	require.Nil(t, first.GetAnswer())
 
-	_, err = h.ClaimIdempotencyKey(ctx, request("/a", "k", 1))
+	_, err = h.ClaimIdempotencyKey(ctx, request(opA, "k", 1))
 	assert.True(t, fault.HasCode(err, fault.CodeKeyRunning), "%v", err)
 	assert.True(t, fault.HasStatus(err, 409))
-	_, err = h.ClaimIdempotencyKey(ctx, request("/a", "k", 2))
+	_, err = h.ClaimIdempotencyKey(ctx, request(opA, "k", 2))
 	assert.True(t, fault.HasCode(err, fault.CodeKeyReused), "%v", err)
 	assert.True(t, fault.HasStatus(err, 422))
 
-	require.NoError(t, h.settle(ctx, "/a", "k", first.GetAttempt()+1, answer("another claim's")))
-	require.NoError(t, h.settle(ctx, "/a", "k", first.GetAttempt(), answer("{}")))
-	require.NoError(t, h.settle(ctx, "/a", "k", first.GetAttempt(), nil), "what is kept stays")
-	again, err := h.ClaimIdempotencyKey(ctx, request("/a", "k", 1))
+	require.NoError(t, h.settle(ctx, opA, "k", first.GetAttempt()+1, answer("another claim's")))
+	require.NoError(t, h.settle(ctx, opA, "k", first.GetAttempt(), answer("{}")))
+	require.NoError(t, h.settle(ctx, opA, "k", first.GetAttempt(), nil), "what is kept stays")
+	again, err := h.ClaimIdempotencyKey(ctx, request(opA, "k", 1))
 	require.NoError(t, err)
 	assert.EqualValues(t, 200, again.GetAnswer().GetStatus())
 	assert.Equal(t, "/v1/x/1", again.GetAnswer().GetContentLocation())
 	assert.Equal(t, "{}", string(again.GetAnswer().GetBody()))
-	_, err = h.ClaimIdempotencyKey(ctx, request("/a", "k", 2))
+	_, err = h.ClaimIdempotencyKey(ctx, request(opA, "k", 2))
 	assert.True(t, fault.HasCode(err, fault.CodeKeyReused))
 
 	clk.Advance(24 * time.Hour)
-	fresh, err := h.ClaimIdempotencyKey(ctx, request("/a", "k", 2))
+	fresh, err := h.ClaimIdempotencyKey(ctx, request(opA, "k", 2))
 	require.NoError(t, err)
 	assert.Nil(t, fresh.GetAnswer(), "the key has expired")
 }
@@ -93,30 +102,70 @@ func TestKeysBelongToTheirCallers(t *testing.T) {
 		ctx       context.Context
 		operation string
 	}{
-		{as(t, 1, "c", "u"), "/a"}, {as(t, 2, "c", "u"), "/a"}, {as(t, 1, "c2", "u"), "/a"},
-		{as(t, 1, "c", "u2"), "/a"}, {as(t, 1, "c", "u"), "/b"}, {as(t, 1, "cu", ""), "/a"},
+		{as(t, 1, "c", "u"), opA}, {as(t, 2, "c", "u"), opA}, {as(t, 1, "c2", "u"), opA},
+		{as(t, 1, "c", "u2"), opA}, {as(t, 1, "c", "u"), opB}, {as(t, 1, "cu", ""), opA},
 	} {
 		got, err := h.ClaimIdempotencyKey(other.ctx, request(other.operation, "k", byte(i)))
 		require.NoError(t, err, i)
 		require.NoError(t, h.settle(other.ctx, other.operation, "k", got.GetAttempt(), answer(fmt.Sprint(i))))
 	}
-	got, err := h.ClaimIdempotencyKey(as(t, 2, "c", "u"), request("/a", "k", 1))
+	got, err := h.ClaimIdempotencyKey(as(t, 2, "c", "u"), request(opA, "k", 1))
 	require.NoError(t, err)
 	assert.Equal(t, "1", string(got.GetAnswer().GetBody()))
 
 	service := authn.With(tenant.With(t.Context(), 1), &authn.Principal{Service: "commons", Tenant: 1}, "")
-	_, err = h.ClaimIdempotencyKey(service, request("/a", "k", 1))
+	_, err = h.ClaimIdempotencyKey(service, request(opA, "k", 1))
 	assert.ErrorIs(t, err, errNoUser)
+}
+
+// persons are whom everybody sees beside themselves.
+type persons struct {
+	mu  sync.Mutex
+	ids []int64
+}
+
+func (p *persons) Persons(context.Context, *authn.Principal) ([]int64, error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.ids, nil
+}
+
+func TestAnAnswerIsForWhoMayStillSeeIt(t *testing.T) {
+	t.Parallel()
+	h, clk := newHandler(t, Config{})
+	seen := &persons{ids: []int64{7, 8}}
+	h.rules = rows.New(clk, seen)
+	manager := func(permissions ...string) context.Context {
+		p := &authn.Principal{Tenant: 1, Client: "c", Subject: "u", PersonID: 1, Rows: "group", Permissions: permissions}
+		return tenant.With(authn.With(t.Context(), p, ""), 1)
+	}
+	first, err := h.ClaimIdempotencyKey(manager(permission), request(opA, "k", 1))
+	require.NoError(t, err)
+	require.NoError(t, h.settle(manager(permission), opA, "k", first.GetAttempt(), answer("{}")))
+	again, err := h.ClaimIdempotencyKey(manager(permission, "more"), request(opA, "k", 1))
+	require.NoError(t, err)
+	assert.Equal(t, "{}", string(again.GetAnswer().GetBody()))
+
+	_, err = h.ClaimIdempotencyKey(manager("platform.rate_limit.read"), request(opA, "k", 1))
+	assert.True(t, fault.HasCode(err, fault.CodeNoAccess) && fault.HasStatus(err, 403), "%v", err)
+
+	seen.mu.Lock()
+	seen.ids = []int64{7}
+	seen.mu.Unlock()
+	clk.Advance(time.Minute)
+	_, err = h.ClaimIdempotencyKey(manager(permission), request(opA, "k", 1))
+	assert.True(t, fault.HasCode(err, fault.CodeAnswerNotKept) && fault.HasStatus(err, 409), "%v", err)
+	assert.ErrorContains(t, err, "carried out with status 200")
 }
 
 func TestAKeyThatWasGivenBackIsFree(t *testing.T) {
 	t.Parallel()
 	h, _ := newHandler(t, Config{})
 	ctx := as(t, 1, "c", "u")
-	first, err := h.ClaimIdempotencyKey(ctx, request("/a", "k", 1))
+	first, err := h.ClaimIdempotencyKey(ctx, request(opA, "k", 1))
 	require.NoError(t, err)
-	require.NoError(t, h.settle(ctx, "/a", "k", first.GetAttempt(), nil))
-	second, err := h.ClaimIdempotencyKey(ctx, request("/a", "k", 2))
+	require.NoError(t, h.settle(ctx, opA, "k", first.GetAttempt(), nil))
+	second, err := h.ClaimIdempotencyKey(ctx, request(opA, "k", 2))
 	require.NoError(t, err)
 	assert.Nil(t, second.GetAnswer())
 	assert.NotEqual(t, first.GetAttempt(), second.GetAttempt())
@@ -129,16 +178,16 @@ func TestARequestThatDiedMayComeAgain(t *testing.T) {
 	t.Parallel()
 	h, clk := newHandler(t, Config{})
 	ctx := as(t, 1, "c", "u")
-	first, err := h.ClaimIdempotencyKey(ctx, request("/a", "k", 1))
+	first, err := h.ClaimIdempotencyKey(ctx, request(opA, "k", 1))
 	require.NoError(t, err)
 	clk.Advance(lease)
-	_, err = h.ClaimIdempotencyKey(ctx, request("/a", "k", 2))
+	_, err = h.ClaimIdempotencyKey(ctx, request(opA, "k", 2))
 	assert.True(t, fault.HasCode(err, fault.CodeKeyReused), "another request may not")
-	second, err := h.ClaimIdempotencyKey(ctx, request("/a", "k", 1))
+	second, err := h.ClaimIdempotencyKey(ctx, request(opA, "k", 1))
 	require.NoError(t, err)
-	require.NoError(t, h.settle(ctx, "/a", "k", first.GetAttempt(), answer("late")))
-	require.NoError(t, h.settle(ctx, "/a", "k", second.GetAttempt(), answer("right")))
-	got, err := h.ClaimIdempotencyKey(ctx, request("/a", "k", 1))
+	require.NoError(t, h.settle(ctx, opA, "k", first.GetAttempt(), answer("late")))
+	require.NoError(t, h.settle(ctx, opA, "k", second.GetAttempt(), answer("right")))
+	got, err := h.ClaimIdempotencyKey(ctx, request(opA, "k", 1))
 	require.NoError(t, err)
 	assert.Equal(t, "right", string(got.GetAnswer().GetBody()))
 }
@@ -151,7 +200,7 @@ func TestOneOfManyClaimsWins(t *testing.T) {
 	won := make(chan int64, 32)
 	for range cap(won) {
 		wg.Go(func() {
-			got, err := h.ClaimIdempotencyKey(ctx, request("/a", "k", 1))
+			got, err := h.ClaimIdempotencyKey(ctx, request(opA, "k", 1))
 			if err == nil {
 				won <- got.GetAttempt()
 			} else {
@@ -171,9 +220,9 @@ func TestKeysAreSwept(t *testing.T) {
 		return n
 	}
 	add := func(ctx context.Context, key string) {
-		got, err := h.ClaimIdempotencyKey(ctx, request("/a", key, 1))
+		got, err := h.ClaimIdempotencyKey(ctx, request(opA, key, 1))
 		require.NoError(t, err)
-		require.NoError(t, h.settle(ctx, "/a", key, got.GetAttempt(), answer(key)))
+		require.NoError(t, h.settle(ctx, opA, key, got.GetAttempt(), answer(key)))
 	}
 	all := tenant.All(t.Context())
 	for i := range 5 {
@@ -181,14 +230,14 @@ func TestKeysAreSwept(t *testing.T) {
 		clk.Advance(time.Second)
 	}
 	add(as(t, 2, "c", "u"), "k")
-	_, err := h.ClaimIdempotencyKey(as(t, 1, "crowded", "u"), request("/a", "runs", 1))
+	_, err := h.ClaimIdempotencyKey(as(t, 1, "crowded", "u"), request(opA, "runs", 1))
 	require.NoError(t, err)
 
 	require.NoError(t, h.sweep(all, false))
 	require.Equal(t, 7, count(), "nothing has expired")
 	require.NoError(t, h.sweep(all, true))
 	require.Equal(t, 4, count(), "three of one client and one of another")
-	got, err := h.ClaimIdempotencyKey(as(t, 1, "crowded", "u"), request("/a", "4", 1))
+	got, err := h.ClaimIdempotencyKey(as(t, 1, "crowded", "u"), request(opA, "4", 1))
 	require.NoError(t, err)
 	assert.Equal(t, "4", string(got.GetAnswer().GetBody()), "the oldest went")
 
@@ -201,7 +250,7 @@ func TestKeysAreSwept(t *testing.T) {
 func TestTenantsSeeTheirOwnKeysOnly(t *testing.T) {
 	t.Parallel()
 	h, _ := newHandler(t, Config{})
-	_, err := h.ClaimIdempotencyKey(as(t, 1, "c", "u"), request("/a", "k", 1))
+	_, err := h.ClaimIdempotencyKey(as(t, 1, "c", "u"), request(opA, "k", 1))
 	require.NoError(t, err)
 	for id, want := range map[int64]int{1: 1, 2: 0} {
 		var n int

@@ -18,7 +18,9 @@ type store struct{ pool *pgxpool.Pool }
 // claim is a request that wants a key.
 type claim struct {
 	key
-	fingerprint                []byte
+	fingerprint []byte
+	// sight tells whom the caller sees.
+	sight                      []byte
 	attempt                    int64
 	now, leaseUntil, expiresAt time.Time
 }
@@ -26,6 +28,8 @@ type claim struct {
 // claimed is what stands against a claim.
 type claimed struct {
 	sameRequest bool
+	// sameSight says that the caller sees the same persons as then.
+	sameSight bool
 	// answer is nil while the request runs.
 	answer *platformv1.KeptAnswer
 }
@@ -39,14 +43,14 @@ const claimAttempts = 3
 func (s store) claim(ctx context.Context, c claim) (*claimed, error) {
 	for range claimAttempts {
 		tag, err := s.pool.Exec(ctx, `
-			INSERT INTO idempotency_key AS k (tenant_id, id, client_id, fingerprint, attempt, lease_until, expires_at)
-			VALUES ($1, $2, $3, $4, $5, $6, $7)
+			INSERT INTO idempotency_key AS k (tenant_id, id, client_id, fingerprint, attempt, lease_until, expires_at, sight)
+			VALUES ($1, $2, $3, $4, $5, $6, $7, $9)
 			ON CONFLICT (tenant_id, id) DO UPDATE SET
-				fingerprint = excluded.fingerprint, attempt = excluded.attempt, lease_until = excluded.lease_until,
+				fingerprint = excluded.fingerprint, sight = excluded.sight, attempt = excluded.attempt, lease_until = excluded.lease_until,
 				expires_at = excluded.expires_at, status = NULL, content_location = '', body = '', body_omitted = false
 			WHERE k.tenant_id = $1 AND (k.expires_at <= $8 OR
 				k.status IS NULL AND k.lease_until <= $8 AND k.fingerprint = excluded.fingerprint)`,
-			c.tenantID, c.id, c.client, c.fingerprint, c.attempt, c.leaseUntil, c.expiresAt, c.now)
+			c.tenantID, c.id, c.client, c.fingerprint, c.attempt, c.leaseUntil, c.expiresAt, c.now, c.sight)
 		if err != nil {
 			return nil, fmt.Errorf("claim an idempotency key: %w", err)
 		}
@@ -63,18 +67,18 @@ func (s store) claim(ctx context.Context, c claim) (*claimed, error) {
 
 func (s store) find(ctx context.Context, c claim) (*claimed, error) {
 	var (
-		fingerprint []byte
-		status      *int32
-		answer      platformv1.KeptAnswer
+		fingerprint, sight []byte
+		status             *int32
+		answer             platformv1.KeptAnswer
 	)
 	err := s.pool.QueryRow(ctx, `
-		SELECT fingerprint, status, content_location, body, body_omitted FROM idempotency_key
+		SELECT fingerprint, sight, status, content_location, body, body_omitted FROM idempotency_key
 		WHERE tenant_id = $1 AND id = $2`, c.tenantID, c.id).
-		Scan(&fingerprint, &status, &answer.ContentLocation, &answer.Body, &answer.BodyOmitted)
+		Scan(&fingerprint, &sight, &status, &answer.ContentLocation, &answer.Body, &answer.BodyOmitted)
 	if err != nil {
 		return nil, fmt.Errorf("find an idempotency key: %w", err)
 	}
-	found := &claimed{sameRequest: bytes.Equal(fingerprint, c.fingerprint)}
+	found := &claimed{sameRequest: bytes.Equal(fingerprint, c.fingerprint), sameSight: bytes.Equal(sight, c.sight)}
 	if status != nil {
 		answer.Status = *status
 		found.answer = &answer
