@@ -6,6 +6,8 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	schedulingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/scheduling/v1"
+
 	"github.com/rotaloom/rotaloom/pkg/civil"
 )
 
@@ -31,6 +33,8 @@ func TestReadsShowAnEditedShiftOnce(t *testing.T) {
 				done = true
 			default:
 			}
+			_, err := f.shifts.GetShift(f.Ctx, &schedulingv1.GetShiftRequest{Id: entryID(t, 1, date, 0)})
+			require.NoError(t, err, "read %d of %s", reads, date)
 			got := f.day(date)
 			require.Len(t, got, 2, "read %d of %s: %v", reads, date, got)
 			require.Contains(t, []string{"P1 08:00 16:00", "P1 08:00 17:00"}, got[0])

@@ -39,26 +39,22 @@ func (k known) version() int64 {
 // lookUp returns the entries of this kind that exist for the caller, by id:
 // open ones, and those of employees whom the caller may see.
 func (f *family[M]) lookUp(ctx context.Context, db pg.Querier, tenantID int64, visible rows.Set, ids []int64) (map[int64]known, error) {
+	// Generated ones come first: one that is cut loose meanwhile is then found
+	// among the rows, which decide. The other way round it would be in neither.
+	generated, err := f.Reader.Generated(ctx, db, tenantID, ids)
+	if err != nil {
+		return nil, err
+	}
 	stored, err := find(ctx, db, tenantID, ids)
 	if err != nil {
 		return nil, err
 	}
 	out := make(map[int64]known, len(ids))
-	var others []int64
 	for _, id := range ids {
-		switch r := stored[id]; {
-		case r == nil:
-			others = append(others, id)
-		case !r.deleted && r.kind == f.kind:
+		switch r, g := stored[id], generated[id]; {
+		case r != nil && !r.deleted && r.kind == f.kind:
 			out[id] = known{row: r}
-		}
-	}
-	generated, err := f.Reader.Generated(ctx, db, tenantID, others)
-	if err != nil {
-		return nil, err
-	}
-	for id, g := range generated {
-		if f.generated(g) {
+		case r == nil && g != nil && f.generated(g):
 			out[id] = known{generated: g}
 		}
 	}
