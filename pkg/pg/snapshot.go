@@ -52,44 +52,56 @@ func (s *Snapshot) Queue(scan func(pgx.Rows) error, sql string, args ...any) {
 func (s *Snapshot) Len() int { return len(s.statements) }
 
 // Read executes the statements in the order in which they were queued and calls
-// what takes their rows. After an error, some of these have not been called.
-func (s *Snapshot) Read(ctx context.Context, pool *pgxpool.Pool) error {
-	switch len(s.statements) {
-	case 0:
-		return nil
-	case 1:
-		// One statement sees one moment by itself.
-		return s.ReadIn(ctx, pool)
+// what takes their rows. After an error, some of these have not been called. When
+// db is a transaction, what its statements see is a matter of that: of what it has
+// locked, or of [SnapshotOptions].
+func (s *Snapshot) Read(ctx context.Context, db Querier) error {
+	pool, ok := db.(*pgxpool.Pool)
+	// One statement sees one moment by itself.
+	if !ok || len(s.statements) < 2 {
+		return s.read(ctx, db, "", "")
 	}
 	conn, err := pool.Acquire(ctx)
 	if err != nil {
 		return fmt.Errorf("pg: read snapshot: %w", err)
 	}
 	defer conn.Release()
-	batch := &pgx.Batch{}
-	batch.Queue(beginSnapshot)
-	s.queue(batch)
-	batch.Queue(endSnapshot)
-	err = conn.SendBatch(ctx, batch).Close()
-	if err != nil && conn.Conn().PgConn().TxStatus() != 'I' && !conn.Conn().IsClosed() {
-		// When this fails as well, the pool closes the connection.
-		_, failed := conn.Exec(ctx, "ROLLBACK")
-		err = errors.Join(err, failed)
+	return s.readOn(ctx, conn)
+}
+
+// readOn reads the statements in a transaction of their own.
+func (s *Snapshot) readOn(ctx context.Context, conn *pgxpool.Conn) error {
+	if err := s.read(ctx, conn, beginSnapshot, endSnapshot); err != nil {
+		return errors.Join(err, rollback(ctx, conn))
 	}
-	return err
+	return nil
 }
 
-// ReadIn is Read for statements whose moment is another's matter: db is a
-// transaction that holds locks on what they read, or one in a snapshot.
-func (s *Snapshot) ReadIn(ctx context.Context, db Querier) error {
+// read executes the statements between two others, in one round trip.
+func (s *Snapshot) read(ctx context.Context, db Querier, before, after string) error {
+	if len(s.statements) == 0 {
+		return nil
+	}
 	batch := &pgx.Batch{}
-	s.queue(batch)
-	return db.SendBatch(ctx, batch).Close()
-}
-
-func (s *Snapshot) queue(batch *pgx.Batch) {
+	if before != "" {
+		batch.Queue(before)
+	}
 	for i := range s.statements {
 		st := &s.statements[i]
 		batch.Queue(st.sql, st.args...).Query(st.scan)
 	}
+	if after != "" {
+		batch.Queue(after)
+	}
+	return db.SendBatch(ctx, batch).Close()
+}
+
+// rollback ends a transaction that failed, if the connection is still in one. When
+// that fails as well, the pool closes the connection.
+func rollback(ctx context.Context, conn *pgxpool.Conn) error {
+	if conn.Conn().IsClosed() || conn.Conn().PgConn().TxStatus() == 'I' {
+		return nil
+	}
+	_, err := conn.Exec(ctx, "ROLLBACK")
+	return err
 }

@@ -86,6 +86,52 @@ func TestInSnapshotSeesOneMoment(t *testing.T) {
 	assert.Equal(t, before, after)
 }
 
+func TestPairSeesOneMoment(t *testing.T) {
+	t.Parallel()
+	pool := pgtest.New(t, counters())
+	var before, after, beside int
+	behindGate(t, pool, func() error {
+		var first, second pg.Snapshot
+		first.Queue(into(&before), "SELECT n FROM counter WHERE id = 1")
+		second.Queue(ignored, gate)
+		second.Queue(into(&after), "SELECT n FROM counter WHERE id = 1")
+		first.Queue(ignored, gate)
+		first.Queue(into(&beside), "SELECT n FROM counter WHERE id = 1")
+		return pg.ReadPair(t.Context(), pool, &first, &second)
+	})
+	assert.Equal(t, before, after)
+	assert.Equal(t, before, beside)
+	assert.Zero(t, pool.Stat().AcquiredConns())
+}
+
+// With one connection in the pool there is no second one to wait for.
+func TestPairMakesDoWithOneConnection(t *testing.T) {
+	t.Parallel()
+	pool := oneConn(t)
+	fill(t, pool)
+	ctx := tenant.With(t.Context(), 2)
+	var one, two int
+	var first, second pg.Snapshot
+	first.Queue(into(&one), "SELECT count(*)::int FROM note")
+	second.Queue(into(&two), "SELECT count(*)::int FROM note")
+	require.NoError(t, pg.ReadPair(ctx, pool, &first, &second))
+	assert.Equal(t, []int{2, 2}, []int{one, two})
+}
+
+func TestPairThatFails(t *testing.T) {
+	t.Parallel()
+	pool := pgtest.New(t, counters())
+	for name, sqls := range map[string][2]string{"the first": {"SELECT 1/0", "SELECT 1"}, "the second": {"SELECT 1", "SELECT 1/0"}} {
+		t.Run(name, func(t *testing.T) {
+			var first, second pg.Snapshot
+			first.Queue(ignored, sqls[0])
+			second.Queue(ignored, sqls[1])
+			require.ErrorContains(t, pg.ReadPair(t.Context(), pool, &first, &second), "division by zero")
+			assert.Zero(t, pool.Stat().AcquiredConns())
+		})
+	}
+}
+
 func TestSnapshotWritesNothing(t *testing.T) {
 	t.Parallel()
 	pool := pgtest.New(t, counters())
@@ -127,5 +173,5 @@ func TestSnapshotThatFailsKeepsItsConnection(t *testing.T) {
 
 func TestEmptySnapshotAsksNobody(t *testing.T) {
 	t.Parallel()
-	assert.NoError(t, (&pg.Snapshot{}).Read(t.Context(), nil))
+	assert.NoError(t, (&pg.Snapshot{}).Read(t.Context(), (*pgxpool.Pool)(nil)))
 }

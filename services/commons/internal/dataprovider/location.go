@@ -12,6 +12,7 @@ import (
 
 	"github.com/rotaloom/rotaloom/pkg/civil"
 	"github.com/rotaloom/rotaloom/pkg/dataelement"
+	"github.com/rotaloom/rotaloom/pkg/pg"
 	"github.com/rotaloom/rotaloom/pkg/rows"
 	"github.com/rotaloom/rotaloom/pkg/tenant"
 	commonsv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/commons/v1"
@@ -96,7 +97,8 @@ func countHeads() string {
 		FROM unnest($2::bigint[]) AS asked (id)`
 }
 
-// locationLoader reads locations, whatever their number, in one round trip.
+// locationLoader reads locations, whatever their number, as they were at one moment, in one
+// round trip.
 type locationLoader struct {
 	pool  *pgxpool.Pool
 	rules *rows.Rules
@@ -105,21 +107,21 @@ type locationLoader struct {
 func (l locationLoader) load(ctx context.Context, ids []int64, days civil.Range, needs uint64) ([]*location, error) {
 	tenantID, _ := tenant.From(ctx)
 	found := make(map[int64]*location, len(ids))
-	batch := &pgx.Batch{}
-	batch.Queue(readVersions, tenantID, ids, days.From.Time(), days.To.Time()).
-		Query(func(read pgx.Rows) error { return scanVersions(read, found) })
+	var snapshot pg.Snapshot
+	snapshot.Queue(func(read pgx.Rows) error { return scanVersions(read, found) },
+		readVersions, tenantID, ids, days.From.Time(), days.To.Time())
 	last := (days.To - 1).Time()
 	if needs&needChildren != 0 {
-		batch.Queue(countChildren, tenantID, ids, last).Query(counts(found, func(l *location) *int64 { return &l.children }))
+		snapshot.Queue(counts(found, func(l *location) *int64 { return &l.children }), countChildren, tenantID, ids, last)
 	}
 	if needs&needHeads != 0 {
 		visible, err := l.rules.Visible(ctx)
 		if err != nil {
 			return nil, err
 		}
-		queueHeads(batch, tenantID, ids, last, visible, found)
+		queueHeads(&snapshot, tenantID, ids, last, visible, found)
 	}
-	if err := l.pool.SendBatch(ctx, batch).Close(); err != nil {
+	if err := snapshot.Read(ctx, l.pool); err != nil {
 		return nil, fmt.Errorf("read locations: %w", err)
 	}
 	out := make([]*location, len(ids))
@@ -131,12 +133,12 @@ func (l locationLoader) load(ctx context.Context, ids []int64, days civil.Range,
 
 // queueHeads adds the question how many persons a caller sees at locations. Who
 // is hidden from the caller is not counted: a count of one would tell of them.
-func queueHeads(batch *pgx.Batch, tenantID int64, ids []int64, day time.Time, visible rows.Set, found map[int64]*location) {
+func queueHeads(snapshot *pg.Snapshot, tenantID int64, ids []int64, day time.Time, visible rows.Set, found map[int64]*location) {
 	if visible.All() {
-		batch.Queue(countHeads(), tenantID, ids, day).Query(counts(found, func(l *location) *int64 { return &l.heads }))
+		snapshot.Queue(counts(found, func(l *location) *int64 { return &l.heads }), countHeads(), tenantID, ids, day)
 		return
 	}
-	batch.Queue(listEmployees(), tenantID, ids, day).Query(func(read pgx.Rows) error {
+	snapshot.Queue(func(read pgx.Rows) error {
 		var place, person int64
 		_, err := pgx.ForEachRow(read, []any{&place, &person}, func() error {
 			if l := found[ids[place-1]]; l != nil && visible.Has(person) {
@@ -145,7 +147,7 @@ func queueHeads(batch *pgx.Batch, tenantID int64, ids []int64, day time.Time, vi
 			return nil
 		})
 		return err
-	})
+	}, listEmployees(), tenantID, ids, day)
 }
 
 func scanVersions(rows pgx.Rows, found map[int64]*location) error {

@@ -7,10 +7,10 @@ import (
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
-	"golang.org/x/sync/errgroup"
 	"google.golang.org/protobuf/proto"
 
 	"github.com/rotaloom/rotaloom/pkg/civil"
+	"github.com/rotaloom/rotaloom/pkg/pg"
 	"github.com/rotaloom/rotaloom/pkg/tenant"
 	commonsv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/commons/v1"
 )
@@ -91,32 +91,32 @@ func personSQL(needs uint64) string {
 // connections: what is read of many takes longer than what is made of it.
 const manyPeople = 100
 
-// peopleLoader reads persons, whatever their number, in one round trip.
+// peopleLoader reads persons, whatever their number, as they were at one moment.
 type peopleLoader struct{ pool *pgxpool.Pool }
 
 func (l peopleLoader) load(ctx context.Context, ids []int64, days civil.Range, needs uint64) ([]*person, error) {
 	tenantID, _ := tenant.From(ctx)
 	c := newCrowd(ids)
-	batches := []*pgx.Batch{{}, {}}
+	snapshots := []*pg.Snapshot{{}, {}}
 	if len(ids) < manyPeople {
-		batches = batches[:1]
+		snapshots[1] = snapshots[0]
 	}
-	batches[0].Queue(personSQL(needs), tenantID, ids).Query(c.scan)
+	snapshots[0].Queue(c.scan, personSQL(needs), tenantID, ids)
 	next := 1
 	for _, list := range lists() {
 		if needs&list.need != 0 {
-			batches[next%len(batches)].Queue(list.sql(), tenantID, ids, days.From.Time(), days.To.Time()).
-				Query(func(rows pgx.Rows) error { return list.scan(rows, c) })
+			snapshots[next%2].Queue(func(rows pgx.Rows) error { return list.scan(rows, c) },
+				list.sql(), tenantID, ids, days.From.Time(), days.To.Time())
 			next++
 		}
 	}
-	var reading errgroup.Group
-	for _, batch := range batches {
-		if batch.Len() > 0 {
-			reading.Go(func() error { return l.pool.SendBatch(ctx, batch).Close() })
-		}
+	var err error
+	if len(ids) < manyPeople {
+		err = snapshots[0].Read(ctx, l.pool)
+	} else {
+		err = pg.ReadPair(ctx, l.pool, snapshots[0], snapshots[1])
 	}
-	if err := reading.Wait(); err != nil {
+	if err != nil {
 		return nil, fmt.Errorf("read persons: %w", err)
 	}
 	return c.people(), nil

@@ -36,7 +36,12 @@ func (h *Handler) MultiReadLocations(ctx context.Context, req *commonsv1.MultiRe
 	if err != nil {
 		return nil, err
 	}
-	list, err := answer(ctx, h.pool, structure.Tenant(ctx), q, since)
+	var list []found
+	err = pg.InSnapshot(ctx, h.pool, func(ctx context.Context, tx pgx.Tx) error {
+		q := q // Climbing changes it.
+		list, err = answer(ctx, tx, structure.Tenant(ctx), q, since)
+		return err
+	})
 	if err != nil {
 		return nil, err
 	}

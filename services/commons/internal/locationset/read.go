@@ -9,6 +9,7 @@ import (
 
 	"github.com/rotaloom/rotaloom/pkg/civil"
 	"github.com/rotaloom/rotaloom/pkg/fault"
+	"github.com/rotaloom/rotaloom/pkg/pg"
 	commonsv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/commons/v1"
 	"github.com/rotaloom/rotaloom/services/commons/internal/structure"
 )
@@ -37,7 +38,12 @@ func (h *Handler) GetLocationSet(ctx context.Context, req *commonsv1.GetLocation
 	if err != nil {
 		return nil, err
 	}
-	return get(ctx, h.pool, structure.Tenant(ctx), req.GetId(), day)
+	var set *commonsv1.LocationSet
+	err = pg.InSnapshot(ctx, h.pool, func(ctx context.Context, tx pgx.Tx) (err error) {
+		set, err = get(ctx, tx, structure.Tenant(ctx), req.GetId(), day)
+		return err
+	})
+	return set, err
 }
 
 // MultiReadLocationSets answers sets by name.
@@ -152,16 +158,24 @@ func (q *question) ofTypes(given *commonsv1.LocationSetTypes) error {
 
 // answer answers sets by name and how many there are in all. An unknown set is
 // left out.
-func (h *Handler) answer(ctx context.Context, q question, skip, count int) ([]*commonsv1.LocationSet, int, error) {
+func (h *Handler) answer(ctx context.Context, q question, skip, count int) (list []*commonsv1.LocationSet, total int, err error) {
+	err = pg.InSnapshot(ctx, h.pool, func(ctx context.Context, tx pgx.Tx) (err error) {
+		list, total, err = answer(ctx, tx, q, skip, count)
+		return err
+	})
+	return list, total, err
+}
+
+func answer(ctx context.Context, db pg.Querier, q question, skip, count int) ([]*commonsv1.LocationSet, int, error) {
 	const where = ` FROM location_set WHERE tenant_id = $1
 		AND (NOT $2 OR id = ANY($3) OR name = ANY($4) OR persistent_id = ANY($5))
 		AND ($6::smallint[] IS NULL OR type_id = ANY($6)) AND lower(left(name, length($7))) = lower($7)`
 	args := []any{structure.Tenant(ctx), q.some, q.ids, q.names, q.persistentID, q.types, q.begins}
 	var total int
-	if err := h.pool.QueryRow(ctx, `SELECT count(*)`+where, args...).Scan(&total); err != nil {
+	if err := db.QueryRow(ctx, `SELECT count(*)`+where, args...).Scan(&total); err != nil {
 		return nil, 0, err
 	}
-	rows, err := h.pool.Query(ctx, `SELECT `+columns+where+` ORDER BY name, type_id, id OFFSET $8 LIMIT $9`, append(args, skip, count)...)
+	rows, err := db.Query(ctx, `SELECT `+columns+where+` ORDER BY name, type_id, id OFFSET $8 LIMIT $9`, append(args, skip, count)...)
 	if err != nil {
 		return nil, 0, err
 	}
@@ -175,12 +189,12 @@ func (h *Handler) answer(ctx context.Context, q question, skip, count int) ([]*c
 		}
 		return list, total, nil
 	}
-	if err := fill(ctx, h.pool, structure.Tenant(ctx), list, q.day); err != nil {
+	if err := fill(ctx, db, structure.Tenant(ctx), list, q.day); err != nil {
 		return nil, 0, err
 	}
 	for _, s := range list {
 		if q.jobs {
-			if err := expandJobs(ctx, h.pool, structure.Tenant(ctx), s, q.day); err != nil {
+			if err := expandJobs(ctx, db, structure.Tenant(ctx), s, q.day); err != nil {
 				return nil, 0, err
 			}
 		}

@@ -132,41 +132,22 @@ func find(ctx context.Context, db pg.Querier, tenantID int64, keys []key) (map[k
 			out[k] = k.id
 		}
 	}
-	batch := &pgx.Batch{}
-	found := finders(keys)
-	for _, f := range found {
-		batch.Queue(f.sql, append([]any{tenantID}, f.args...)...)
+	var snapshot pg.Snapshot
+	for _, f := range finders(keys) {
+		snapshot.Queue(func(rows pgx.Rows) error {
+			var id int64
+			places, made := f.scan()
+			_, err := pgx.ForEachRow(rows, append(places, &id), func() error {
+				out[made()] = id
+				return nil
+			})
+			return err
+		}, f.sql, append([]any{tenantID}, f.args...)...)
 	}
-	if batch.Len() == 0 {
-		return out, nil
-	}
-	results := db.SendBatch(ctx, batch)
-	err := collect(results, found, out)
-	if closeErr := results.Close(); err == nil {
-		err = closeErr
-	}
-	if err != nil {
+	if err := snapshot.Read(ctx, db); err != nil {
 		return nil, fmt.Errorf("find persons: %w", err)
 	}
 	return out, nil
-}
-
-func collect(results pgx.BatchResults, found []finder, out map[key]int64) error {
-	for _, f := range found {
-		rows, err := results.Query()
-		if err != nil {
-			return err
-		}
-		var id int64
-		places, made := f.scan()
-		if _, err := pgx.ForEachRow(rows, append(places, &id), func() error {
-			out[made()] = id
-			return nil
-		}); err != nil {
-			return err
-		}
-	}
-	return nil
 }
 
 // finders answers those for the kinds of keys that are there.

@@ -23,29 +23,32 @@ type stored struct {
 	layout int
 }
 
-// load reads everything that is known of persons. Unknown ones are missing.
+// load reads everything that is known of persons, as it was at one moment. Unknown
+// ones are missing.
 func load(ctx context.Context, db pg.Querier, tenantID int64, ids []int64) (map[int64]*stored, error) {
 	if len(ids) == 0 {
 		return nil, nil
 	}
-	all, columns := lists(), scalars()
-	batch := &pgx.Batch{}
+	columns := scalars()
 	names := ""
 	for _, s := range columns {
 		names += ", " + s.column
 	}
-	batch.Queue(fmt.Sprintf(`SELECT id, version, time_zone, layout, body%s FROM person
+	persons := map[int64]*stored{}
+	var snapshot pg.Snapshot
+	snapshot.Queue(func(rows pgx.Rows) error { return readPersons(rows, columns, persons) },
+		fmt.Sprintf(`SELECT id, version, time_zone, layout, body%s FROM person
 		WHERE tenant_id = $1 AND id = ANY($2)`, names), tenantID, ids)
-	for _, l := range all {
-		batch.Queue(l.readSQL(), tenantID, ids)
+	for _, l := range lists() {
+		snapshot.Queue(func(rows pgx.Rows) error {
+			if err := l.readInto(rows, persons); err != nil {
+				return fmt.Errorf("%s: %w", l.table, err)
+			}
+			return nil
+		}, l.readSQL(), tenantID, ids)
 	}
-	queueTerms(batch, tenantID, ids)
-	results := db.SendBatch(ctx, batch)
-	persons, err := readBatch(results, all, columns)
-	if closeErr := results.Close(); err == nil {
-		err = closeErr
-	}
-	if err != nil {
+	queueTerms(&snapshot, tenantID, ids, persons)
+	if err := snapshot.Read(ctx, db); err != nil {
 		return nil, fmt.Errorf("read persons: %w", err)
 	}
 	for _, p := range persons {
@@ -54,12 +57,7 @@ func load(ctx context.Context, db pg.Querier, tenantID int64, ids []int64) (map[
 	return persons, nil
 }
 
-func readBatch(results pgx.BatchResults, all []list, columns []scalar) (map[int64]*stored, error) {
-	rows, err := results.Query()
-	if err != nil {
-		return nil, err
-	}
-	persons := map[int64]*stored{}
+func readPersons(rows pgx.Rows, columns []scalar, persons map[int64]*stored) error {
 	texts, dates := make([]string, len(columns)), make([]*time.Time, len(columns))
 	var body []byte
 	for rows.Next() {
@@ -73,12 +71,10 @@ func readBatch(results pgx.BatchResults, all []list, columns []scalar) (map[int6
 			}
 		}
 		if err := rows.Scan(places...); err != nil {
-			rows.Close()
-			return nil, err
+			return err
 		}
 		if err := proto.Unmarshal(body, p.person); err != nil {
-			rows.Close()
-			return nil, fmt.Errorf("decode person %d: %w", p.id, err)
+			return fmt.Errorf("decode person %d: %w", p.id, err)
 		}
 		for i, s := range columns {
 			switch {
@@ -92,19 +88,7 @@ func readBatch(results pgx.BatchResults, all []list, columns []scalar) (map[int6
 		details.FullName = details.GetLastName() + ", " + details.GetFirstName()
 		persons[p.id] = p
 	}
-	if err := rows.Err(); err != nil {
-		return nil, err
-	}
-	for _, l := range all {
-		rows, err := results.Query()
-		if err != nil {
-			return nil, err
-		}
-		if err := l.readInto(rows, persons); err != nil {
-			return nil, fmt.Errorf("%s: %w", l.table, err)
-		}
-	}
-	return persons, readTerms(results, persons)
+	return rows.Err()
 }
 
 // upgrade makes a person of an older layout, who has in the body what now has

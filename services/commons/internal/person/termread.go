@@ -9,6 +9,7 @@ import (
 
 	"github.com/rotaloom/rotaloom/pkg/civil"
 	"github.com/rotaloom/rotaloom/pkg/fault"
+	"github.com/rotaloom/rotaloom/pkg/pg"
 	commonsv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/commons/v1"
 )
 
@@ -24,28 +25,18 @@ const (
 		WHERE m.tenant_id = $1 AND m.person_id = ANY($2) ORDER BY m.person_id, m.from_date`
 )
 
-// queueTerms adds the statements that readTerms reads the rows of. Requests come
-// before what they lead to: a request that is carried out between the two shows
-// twice, which is the same as once, and not never.
-func queueTerms(batch *pgx.Batch, tenantID int64, ids []int64) {
-	batch.Queue(readTermRequests, tenantID, ids)
-	batch.Queue(readMemberships, tenantID, ids)
+// queueTerms adds the statements that fill in the terms of persons: what
+// timekeeping said last, and what it was asked for since. In one snapshot, a
+// request that is carried out meanwhile shows as a request or as what it led to.
+func queueTerms(snapshot *pg.Snapshot, tenantID int64, ids []int64, persons map[int64]*stored) {
+	asked := map[int64][]askedRow{}
+	snapshot.Queue(func(rows pgx.Rows) error {
+		return eachRequest(rows, func(r askedRow) { asked[r.person] = append(asked[r.person], r) })
+	}, readTermRequests, tenantID, ids)
+	snapshot.Queue(func(rows pgx.Rows) error { return readTerms(rows, asked, persons) }, readMemberships, tenantID, ids)
 }
 
-// readTerms fills in the terms of persons: what timekeeping said last, and what
-// it was asked for since.
-func readTerms(results pgx.BatchResults, persons map[int64]*stored) error {
-	rows, err := results.Query()
-	if err != nil {
-		return err
-	}
-	asked := map[int64][]askedRow{}
-	if err := eachRequest(rows, func(r askedRow) { asked[r.person] = append(asked[r.person], r) }); err != nil {
-		return err
-	}
-	if rows, err = results.Query(); err != nil {
-		return err
-	}
+func readTerms(rows pgx.Rows, asked map[int64][]askedRow, persons map[int64]*stored) error {
 	var id int64
 	var t termDays
 	var from, to time.Time

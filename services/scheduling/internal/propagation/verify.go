@@ -60,8 +60,7 @@ func Verify(ctx context.Context, pool *pgxpool.Pool, tenantID int64) (Report, er
 	var d desk
 	for after := int64(0); ; {
 		var employees []int64
-		view := pgx.TxOptions{IsoLevel: pgx.RepeatableRead, AccessMode: pgx.ReadOnly}
-		err := pg.InTxWith(ctx, pool, view, func(ctx context.Context, tx pgx.Tx) error {
+		err := pg.InSnapshot(ctx, pool, func(ctx context.Context, tx pgx.Tx) error {
 			rows, err := tx.Query(ctx, selectScheduled, tenantID, after, batchEmployees)
 			if err != nil {
 				return err

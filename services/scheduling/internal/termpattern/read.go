@@ -5,12 +5,14 @@ import (
 	"fmt"
 	"net/http"
 
+	"github.com/jackc/pgx/v5"
 	"google.golang.org/protobuf/proto"
 
 	schedulingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/scheduling/v1"
 
 	"github.com/rotaloom/rotaloom/pkg/civil"
 	"github.com/rotaloom/rotaloom/pkg/fault"
+	"github.com/rotaloom/rotaloom/pkg/pg"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/definition"
 )
 
@@ -59,25 +61,27 @@ func (h *Handler) MultiReadEmploymentTermSchedulePatterns(ctx context.Context, r
 	for i, term := range terms {
 		ids[i] = term.ID
 	}
+	var list []assignment
 	answer := &schedulingv1.MultiReadGroupSchedulePatternsResponse{}
-	if selected.current {
-		list, err := current(ctx, h.deps.Pool, tenantOf(ctx), ids, window)
-		if err != nil {
-			return nil, err
+	err = pg.InSnapshot(ctx, h.deps.Pool, func(ctx context.Context, tx pgx.Tx) (err error) {
+		if selected.current {
+			if list, err = current(ctx, tx, tenantOf(ctx), ids, window); err != nil {
+				return err
+			}
 		}
-		answer.GroupSchedulePatterns = &schedulingv1.GroupSchedulePatternList{}
-		if answer.GroupSchedulePatterns.GroupSchedulePatterns, err = h.messages(ctx, list); err != nil {
-			return nil, err
+		if selected.history {
+			answer.GroupSchedulePatternHistories = &schedulingv1.GroupSchedulePatternHistoryList{}
+			answer.GroupSchedulePatternHistories.Histories, err = history(ctx, tx, tenantOf(ctx), ids, window)
 		}
+		return err
+	})
+	if err != nil || !selected.current {
+		return answer, err
 	}
-	if selected.history {
-		list, err := history(ctx, h.deps.Pool, tenantOf(ctx), ids, window)
-		if err != nil {
-			return nil, err
-		}
-		answer.GroupSchedulePatternHistories = &schedulingv1.GroupSchedulePatternHistoryList{Histories: list}
-	}
-	return answer, nil
+	// What a pattern is never changes.
+	answer.GroupSchedulePatterns = &schedulingv1.GroupSchedulePatternList{}
+	answer.GroupSchedulePatterns.GroupSchedulePatterns, err = h.messages(ctx, list)
+	return answer, err
 }
 
 // messages are assignments as callers see them.

@@ -12,6 +12,7 @@ import (
 
 	"github.com/rotaloom/rotaloom/pkg/civil"
 	"github.com/rotaloom/rotaloom/pkg/dataelement"
+	"github.com/rotaloom/rotaloom/pkg/pg"
 	"github.com/rotaloom/rotaloom/pkg/tenant"
 	datav1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/data/v1"
 	timekeepingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/timekeeping/v1"
@@ -74,14 +75,14 @@ func loadLeave(ctx context.Context, pool *pgxpool.Pool, ids []int64, days civil.
 		out[i] = found[id]
 	}
 	ids = slices.Sorted(maps.Keys(found)) // Each once.
-	batch := &pgx.Batch{}
+	var snapshot pg.Snapshot
 	if needs&needCases != 0 {
-		batch.Queue(readCases, tenantID, ids, days.From.Time(), days.To.Time()).Query(func(rows pgx.Rows) error { return scanCases(rows, found) })
+		snapshot.Queue(func(rows pgx.Rows) error { return scanCases(rows, found) }, readCases, tenantID, ids, days.From.Time(), days.To.Time())
 	}
 	if needs&needEdits != 0 {
-		batch.Queue(readEdits, tenantID, ids, days.From.Time(), days.To.Time()).Query(func(rows pgx.Rows) error { return scanEdits(rows, found) })
+		snapshot.Queue(func(rows pgx.Rows) error { return scanEdits(rows, found) }, readEdits, tenantID, ids, days.From.Time(), days.To.Time())
 	}
-	if err := pool.SendBatch(ctx, batch).Close(); err != nil {
+	if err := snapshot.Read(ctx, pool); err != nil {
 		return nil, fmt.Errorf("read leave: %w", err)
 	}
 	return out, nil

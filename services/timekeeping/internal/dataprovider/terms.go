@@ -11,6 +11,7 @@ import (
 
 	"github.com/rotaloom/rotaloom/pkg/civil"
 	"github.com/rotaloom/rotaloom/pkg/dataelement"
+	"github.com/rotaloom/rotaloom/pkg/pg"
 	"github.com/rotaloom/rotaloom/pkg/tenant"
 	datav1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/data/v1"
 )
@@ -85,8 +86,8 @@ func loadTerms(ctx context.Context, pool *pgxpool.Pool, ids []int64) ([]*terms, 
 		out[i] = found[id]
 	}
 	ids = slices.Sorted(maps.Keys(found)) // Each once.
-	batch := &pgx.Batch{}
-	batch.Queue(readMemberships, tenantID, ids).Query(func(rows pgx.Rows) error {
+	var snapshot pg.Snapshot
+	snapshot.Queue(func(rows pgx.Rows) error {
 		var id int64
 		var m membership
 		_, err := pgx.ForEachRow(rows, []any{&id, (*int32)(&m.days.From), (*int32)(&m.days.To), &m.id, &m.name, &m.inherits}, func() error {
@@ -94,8 +95,8 @@ func loadTerms(ctx context.Context, pool *pgxpool.Pool, ids []int64) ([]*terms, 
 			return nil
 		})
 		return err
-	})
-	batch.Queue(readTerminations, tenantID, ids).Query(func(rows pgx.Rows) error {
+	}, readMemberships, tenantID, ids)
+	snapshot.Queue(func(rows pgx.Rows) error {
 		var id int64
 		var days civil.Range
 		_, err := pgx.ForEachRow(rows, []any{&id, (*int32)(&days.From), (*int32)(&days.To)}, func() error {
@@ -103,8 +104,8 @@ func loadTerms(ctx context.Context, pool *pgxpool.Pool, ids []int64) ([]*terms, 
 			return nil
 		})
 		return err
-	})
-	if err := pool.SendBatch(ctx, batch).Close(); err != nil {
+	}, readTerminations, tenantID, ids)
+	if err := snapshot.Read(ctx, pool); err != nil {
 		return nil, fmt.Errorf("read employment terms: %w", err)
 	}
 	return out, nil

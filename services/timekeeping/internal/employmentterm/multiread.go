@@ -5,9 +5,12 @@ import (
 	"fmt"
 	"net/http"
 
+	"github.com/jackc/pgx/v5"
+
 	"github.com/rotaloom/rotaloom/pkg/civil"
 	"github.com/rotaloom/rotaloom/pkg/fault"
 	"github.com/rotaloom/rotaloom/pkg/fault/bulk"
+	"github.com/rotaloom/rotaloom/pkg/pg"
 	"github.com/rotaloom/rotaloom/pkg/rpc"
 	"github.com/rotaloom/rotaloom/pkg/tenant"
 	commonv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/common/v1"
@@ -161,21 +164,26 @@ func (h *Handler) finder(ctx context.Context, tenantID int64, list []wanted) (fu
 	}
 	var idRows map[int64]row
 	var nameRows, persistentRows map[string]row
+	load := func(ctx context.Context, db pg.Querier) (err error) {
+		if len(ids) > 0 {
+			idRows, err = byIDs(ctx, db, tenantID, ids)
+		}
+		if err == nil && len(names) > 0 {
+			nameRows, err = byNames(ctx, db, tenantID, names)
+		}
+		if err == nil && len(persistent) > 0 {
+			persistentRows, err = byPersistentIDs(ctx, db, tenantID, persistent)
+		}
+		return err
+	}
 	var err error
-	if len(ids) > 0 {
-		if idRows, err = byIDs(ctx, h.pool, tenantID, ids); err != nil {
-			return nil, err
-		}
+	if len(ids) > 0 && len(names) > 0 { // Only refs name terms in two ways.
+		err = pg.InSnapshot(ctx, h.pool, func(ctx context.Context, tx pgx.Tx) error { return load(ctx, tx) })
+	} else {
+		err = load(ctx, h.pool)
 	}
-	if len(names) > 0 {
-		if nameRows, err = byNames(ctx, h.pool, tenantID, names); err != nil {
-			return nil, err
-		}
-	}
-	if len(persistent) > 0 {
-		if persistentRows, err = byPersistentIDs(ctx, h.pool, tenantID, persistent); err != nil {
-			return nil, err
-		}
+	if err != nil {
+		return nil, err
 	}
 	return func(w wanted) (row, error) {
 		switch {

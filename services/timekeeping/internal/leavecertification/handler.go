@@ -50,12 +50,15 @@ func (h *Handler) ListLeaveCertifications(ctx context.Context, req *timekeepingv
 	if err != nil {
 		return nil, err
 	}
-	c, err := leavecase.OneBy(ctx, h.pool, tenantOf(ctx), visible, req.LeaveCaseId, req.GetCode())
-	if err != nil {
-		return nil, err
-	}
-	found, err := list(ctx, h.pool, tenantOf(ctx), c)
-	return &timekeepingv1.LeaveCertificationList{LeaveCertifications: found}, err
+	out := &timekeepingv1.LeaveCertificationList{}
+	err = pg.InSnapshot(ctx, h.pool, func(ctx context.Context, tx pgx.Tx) error {
+		c, err := leavecase.OneBy(ctx, tx, tenantOf(ctx), visible, req.LeaveCaseId, req.GetCode())
+		if err == nil {
+			out.LeaveCertifications, err = list(ctx, tx, tenantOf(ctx), c)
+		}
+		return err
+	})
+	return out, err
 }
 
 // SaveLeaveCertification adds a certification to a case, or replaces the one of

@@ -13,6 +13,7 @@ import (
 
 	"github.com/rotaloom/rotaloom/pkg/civil"
 	"github.com/rotaloom/rotaloom/pkg/fault"
+	"github.com/rotaloom/rotaloom/pkg/pg"
 	"github.com/rotaloom/rotaloom/pkg/tenant"
 	timekeepingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/timekeeping/v1"
 	"github.com/rotaloom/rotaloom/services/timekeeping/internal/leavecase"
@@ -103,11 +104,14 @@ func (h *Handler) MultiReadLeaveEdits(ctx context.Context, req *timekeepingv1.Mu
 	if err != nil {
 		return nil, err
 	}
-	rows, err := h.search(ctx, tenantID, req, employees, days)
-	if err != nil {
-		return nil, err
-	}
-	cases, err := leavecase.ByIDs(ctx, h.pool, tenantID, casesOf(rows))
+	var rows []row
+	var cases map[int64]*leavecase.Case
+	err = pg.InSnapshot(ctx, h.pool, func(ctx context.Context, tx pgx.Tx) (err error) {
+		if rows, err = search(ctx, tx, tenantID, req, employees, days); err == nil {
+			cases, err = leavecase.ByIDs(ctx, tx, tenantID, casesOf(rows))
+		}
+		return err
+	})
 	if err != nil {
 		return nil, err
 	}
@@ -116,19 +120,19 @@ func (h *Handler) MultiReadLeaveEdits(ctx context.Context, req *timekeepingv1.Mu
 
 // search answers the edits that are asked for. Every edit lies inside its case,
 // so that an edit in the range is always one of a case that touches it.
-func (h *Handler) search(ctx context.Context, tenantID int64, req *timekeepingv1.MultiReadLeaveEditsRequest, employees []int64, days civil.Range) ([]row, error) {
+func search(ctx context.Context, db pg.Querier, tenantID int64, req *timekeepingv1.MultiReadLeaveEditsRequest, employees []int64, days civil.Range) ([]row, error) {
 	all := req.GetLeaveEditSearchTypeEnum() == byAllOfCase
 	var rows []row
 	var err error
 	if !all || req.GetLeaveCaseSearchType() == byRetrievalDates {
-		if rows, err = ofEmployees(ctx, h.pool, tenantID, employees, days, leavecase.MostRead+1); err != nil {
+		if rows, err = ofEmployees(ctx, db, tenantID, employees, days, leavecase.MostRead+1); err != nil {
 			return nil, err
 		}
 	}
 	if all {
 		ids := casesOf(rows)
 		if req.GetLeaveCaseSearchType() != byRetrievalDates {
-			cases, err := leavecase.OfEmployees(ctx, h.pool, tenantID, employees, days, leavecase.MostRead+1)
+			cases, err := leavecase.OfEmployees(ctx, db, tenantID, employees, days, leavecase.MostRead+1)
 			if err != nil {
 				return nil, err
 			}
@@ -136,7 +140,7 @@ func (h *Handler) search(ctx context.Context, tenantID int64, req *timekeepingv1
 				ids = append(ids, c.ID)
 			}
 		}
-		if rows, err = ofCases(ctx, h.pool, tenantID, ids, leavecase.MostRead+1); err != nil {
+		if rows, err = ofCases(ctx, db, tenantID, ids, leavecase.MostRead+1); err != nil {
 			return nil, err
 		}
 	}
@@ -173,10 +177,7 @@ func read(rows []row, cases map[int64]*leavecase.Case) *timekeepingv1.LeaveEdits
 	}
 	byCase := map[int64]*timekeepingv1.LeaveTotals{}
 	for _, r := range rows {
-		c, ok := cases[r.caseID]
-		if !ok {
-			continue // It went between the two statements.
-		}
+		c := cases[r.caseID]
 		totals := byCase[c.ID]
 		if totals == nil {
 			totals = noTotals()

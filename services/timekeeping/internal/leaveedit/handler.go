@@ -189,7 +189,14 @@ func (h *Handler) find(ctx context.Context, tenantID, id int64) (row, *leavecase
 	if err != nil {
 		return row{}, nil, err
 	}
-	found, err := byIDs(ctx, h.pool, tenantID, []int64{id})
+	var found map[int64]row
+	var cases map[int64]*leavecase.Case
+	err = pg.InSnapshot(ctx, h.pool, func(ctx context.Context, tx pgx.Tx) (err error) {
+		if found, err = byIDs(ctx, tx, tenantID, []int64{id}); err == nil && len(found) > 0 {
+			cases, err = leavecase.ByIDs(ctx, tx, tenantID, []int64{found[id].caseID})
+		}
+		return err
+	})
 	if err != nil {
 		return row{}, nil, err
 	}
@@ -201,15 +208,7 @@ func (h *Handler) find(ctx context.Context, tenantID, id int64) (row, *leavecase
 	if !ok {
 		return row{}, nil, fault.NotFound(CodeUnknown, unknown(id).Message)
 	}
-	cases, err := leavecase.ByIDs(ctx, h.pool, tenantID, []int64{r.caseID})
-	if err != nil {
-		return row{}, nil, err
-	}
-	c, ok := cases[r.caseID]
-	if !ok { // It went between the two statements.
-		return row{}, nil, fault.NotFound(CodeUnknown, unknown(id).Message)
-	}
-	return r, c, nil
+	return r, cases[r.caseID], nil
 }
 
 // GetLeaveEdit answers the edit with the id in the path.

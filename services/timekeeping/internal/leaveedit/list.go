@@ -26,8 +26,7 @@ func (h *Handler) ListEmployeeLeaveEdits(ctx context.Context, req *timekeepingv1
 	}
 	out := &timekeepingv1.ListEmployeeLeaveEditsResponse{}
 	// One snapshot: edits never go under a version that is not theirs.
-	options := pgx.TxOptions{IsoLevel: pgx.RepeatableRead, AccessMode: pgx.ReadOnly}
-	err := pg.InTxWith(ctx, h.pool, options, func(ctx context.Context, tx pgx.Tx) error {
+	err := pg.InSnapshot(ctx, h.pool, func(ctx context.Context, tx pgx.Tx) error {
 		out.Employees = nil
 		versions, err := versionsOf(ctx, tx, tenantID, employees)
 		if err != nil {

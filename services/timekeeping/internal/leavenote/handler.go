@@ -51,11 +51,14 @@ func (h *Handler) ListLeaveNotes(ctx context.Context, req *timekeepingv1.ListLea
 	if err != nil {
 		return nil, err
 	}
-	c, err := leavecase.OneBy(ctx, h.pool, tenantOf(ctx), visible, req.LeaveCaseId, req.GetCode())
-	if err != nil {
-		return nil, err
-	}
-	notes, err := list(ctx, h.pool, tenantOf(ctx), c.ID)
+	var c *leavecase.Case
+	var notes []*note
+	err = pg.InSnapshot(ctx, h.pool, func(ctx context.Context, tx pgx.Tx) (err error) {
+		if c, err = leavecase.OneBy(ctx, tx, tenantOf(ctx), visible, req.LeaveCaseId, req.GetCode()); err == nil {
+			notes, err = list(ctx, tx, tenantOf(ctx), c.ID)
+		}
+		return err
+	})
 	if err != nil {
 		return nil, err
 	}
@@ -148,11 +151,18 @@ func (h *Handler) caseOf(ctx context.Context, ref *commonv1.Ref) (*leavecase.Cas
 
 // one answers a note and its case; 404 when the caller sees no such note.
 func (h *Handler) one(ctx context.Context, id int64) (*note, *leavecase.Case, error) {
-	n, err := get(ctx, h.pool, tenantOf(ctx), id)
+	visible, err := h.persons.Visible(ctx)
 	if err != nil {
 		return nil, nil, err
 	}
-	c, err := h.caseOf(ctx, &commonv1.Ref{Id: &n.caseID})
+	var n *note
+	var c *leavecase.Case
+	err = pg.InSnapshot(ctx, h.pool, func(ctx context.Context, tx pgx.Tx) (err error) {
+		if n, err = get(ctx, tx, tenantOf(ctx), id); err == nil {
+			c, err = leavecase.One(ctx, tx, tenantOf(ctx), visible, &commonv1.Ref{Id: &n.caseID})
+		}
+		return err
+	})
 	if fault.HasCode(err, leavecase.CodeCaseUnknown) {
 		return nil, nil, unknown(id)
 	}

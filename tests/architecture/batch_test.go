@@ -1,0 +1,65 @@
+package architecture
+
+import (
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"io/fs"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+// batchesOnPools are the files that may send a batch to a pool: what they send is
+// no read of several statements.
+var batchesOnPools = map[string]string{
+	"pkg/audit/refusal.go":                          "only writes",
+	"services/commons/internal/hyperfind/finder.go": "one query behind the settings that bound it",
+}
+
+// Each statement of a batch sees another moment; pg.Snapshot makes them see one.
+func TestBatchesOfReadsAreSnapshots(t *testing.T) {
+	t.Parallel()
+	for _, module := range workspace(t) {
+		if !strings.HasPrefix(module.path, "services/") && module.path != "pkg" {
+			continue
+		}
+		require.NoError(t, filepath.WalkDir(module.dir, func(path string, _ fs.DirEntry, err error) error {
+			if err != nil || !strings.HasSuffix(path, ".go") || strings.HasSuffix(path, "_test.go") {
+				return err
+			}
+			within, err := filepath.Rel(module.dir, path)
+			name := module.path + "/" + filepath.ToSlash(within)
+			if err != nil || batchesOnPools[name] != "" {
+				return err
+			}
+			file, err := parser.ParseFile(token.NewFileSet(), path, nil, parser.SkipObjectResolution)
+			if err == nil {
+				assert.False(t, sendsBatchToPool(file), "%s: read with pg.Snapshot, or say here why not", name)
+			}
+			return err
+		}))
+	}
+}
+
+func sendsBatchToPool(file *ast.File) (found bool) {
+	ast.Inspect(file, func(n ast.Node) bool {
+		call, ok := n.(*ast.SelectorExpr)
+		if !ok || call.Sel.Name != "SendBatch" {
+			return true
+		}
+		receiver := ""
+		switch x := call.X.(type) {
+		case *ast.Ident:
+			receiver = x.Name
+		case *ast.SelectorExpr:
+			receiver = x.Sel.Name
+		}
+		found = found || strings.EqualFold(receiver, "pool")
+		return true
+	})
+	return found
+}
