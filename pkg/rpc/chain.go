@@ -112,6 +112,10 @@ type Chain struct {
 // A call is one request on its way through the chain.
 type call struct {
 	*method
+	// decode reads the request and goes on with it; it is called once the caller is
+	// known.
+	decode func(ctx context.Context, next grpc.UnaryServerInterceptor) (any, error)
+	// handle is the method itself, once the request is read.
 	handle grpc.UnaryHandler
 	// principal is set by the step that authenticates.
 	principal *authn.Principal
@@ -182,6 +186,7 @@ func (ch *Chain) steps() []step {
 		{"in-flight limit", ch.limitInFlight},
 		{"authentication", ch.authenticate},
 		{"authorization", ch.authorize},
+		{"request", ch.readRequest},
 		{"formats", ch.checkFormats},
 		{"limits", ch.checkLimits},
 		{"validation", ch.validate},
@@ -189,11 +194,30 @@ func (ch *Chain) steps() []step {
 	}
 }
 
-// Unary is the chain as gRPC takes it.
-func (ch *Chain) Unary() grpc.UnaryServerInterceptor {
-	return func(ctx context.Context, req any, info *grpc.UnaryServerInfo, handle grpc.UnaryHandler) (any, error) {
-		return ch.run(ctx, &call{method: ch.method(info.FullMethod), handle: handle}, req)
+// serve makes the handler of a method that passes the chain. The handler that was
+// generated would read the request first of all; here it is called in the midst of the
+// chain, so that nothing is read for strangers.
+func (ch *Chain) serve(fullMethod string, generated grpc.MethodHandler) grpc.MethodHandler {
+	m := ch.method(fullMethod)
+	return func(impl any, ctx context.Context, decode func(any) error, _ grpc.UnaryServerInterceptor) (any, error) {
+		c := &call{method: m}
+		c.decode = func(ctx context.Context, next grpc.UnaryServerInterceptor) (any, error) {
+			return generated(impl, ctx, decode, next)
+		}
+		return ch.run(ctx, c, nil)
 	}
+}
+
+// served answers the description of a service whose methods pass the chain.
+func (ch *Chain) served(desc *grpc.ServiceDesc) *grpc.ServiceDesc {
+	chained := *desc
+	chained.Methods = make([]grpc.MethodDesc, len(desc.Methods))
+	for i, m := range desc.Methods {
+		chained.Methods[i] = grpc.MethodDesc{
+			MethodName: m.MethodName, Handler: ch.serve("/"+desc.ServiceName+"/"+m.MethodName, m.Handler),
+		}
+	}
+	return &chained
 }
 
 // Drain refuses new calls and waits until those that run have ended, or until

@@ -76,13 +76,16 @@ func (r *decompressing) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// compressLarge has large answers compressed when the client can read them.
-func compressLarge(ctx context.Context, req any, _ *grpc.UnaryServerInfo, handle grpc.UnaryHandler) (any, error) {
-	resp, err := handle(ctx, req)
-	if err == nil {
-		compressIfLarge(ctx, resp)
+// compressLarge has large answers of a method compressed when the client can read
+// them.
+func compressLarge(handle grpc.MethodHandler) grpc.MethodHandler {
+	return func(impl any, ctx context.Context, decode func(any) error, chained grpc.UnaryServerInterceptor) (any, error) {
+		resp, err := handle(impl, ctx, decode, chained)
+		if err == nil {
+			compressIfLarge(ctx, resp)
+		}
+		return resp, err
 	}
-	return resp, err
 }
 
 // compressIfLarge has what is sent compressed, of which the answer is the first.

@@ -26,7 +26,6 @@ type Local struct {
 	LocalConn
 
 	chain *Chain
-	unary grpc.UnaryServerInterceptor
 
 	mu      sync.RWMutex
 	methods map[string]localMethod
@@ -54,7 +53,7 @@ var (
 // NewLocal makes a Local without services. As a connection it speaks for
 // nobody in particular, as the edge does.
 func NewLocal(chain *Chain) *Local {
-	l := &Local{chain: chain, unary: chain.Unary(), methods: map[string]localMethod{}}
+	l := &Local{chain: chain, methods: map[string]localMethod{}}
 	l.LocalConn = *l.Conn("", nil)
 	return l
 }
@@ -81,7 +80,7 @@ func (l *Local) RegisterService(desc *grpc.ServiceDesc, impl any) {
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	for _, m := range desc.Methods {
+	for _, m := range l.chain.served(desc).Methods {
 		l.methods["/"+desc.ServiceName+"/"+m.MethodName] = localMethod{impl: impl, handle: m.Handler}
 	}
 	for _, s := range desc.Streams {
@@ -129,7 +128,7 @@ func (c *LocalConn) invoke(ctx context.Context, method string, args, reply any, 
 	if take := takerOf(ctx); take != nil {
 		err = c.invokeParts(ctx, take, m, request, stream, o)
 	} else {
-		answer, err = m.handle(m.impl, c.serverContext(ctx, stream), c.decoder(request), c.local.unary)
+		answer, err = m.handle(m.impl, c.serverContext(ctx, stream), c.decoder(request), nil)
 	}
 	o.answer(stream, c.peer)
 	if ctxErr := ctx.Err(); ctxErr != nil {

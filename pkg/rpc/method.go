@@ -47,6 +47,15 @@ func (ch *Chain) method(name string) *method {
 	return kept.(*method)
 }
 
+// known answers what is known of a method that is registered; nil for all others,
+// whose names may be anything.
+func (ch *Chain) known(name string) *method {
+	if m, ok := ch.methods.Load(name); ok {
+		return m.(*method)
+	}
+	return nil
+}
+
 // hasRules reports whether a message type, or one below it, carries rules of
 // protovalidate.
 func hasRules(desc protoreflect.MessageDescriptor, seen map[protoreflect.FullName]bool) bool {

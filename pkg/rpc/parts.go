@@ -66,23 +66,22 @@ func (s *Server) inParts(desc *grpc.ServiceDesc) *grpc.ServiceDesc {
 	for _, m := range desc.Methods {
 		name := "/" + desc.ServiceName + "/" + m.MethodName
 		if !s.chain.method(name).parts() {
-			divided.Methods = append(divided.Methods, m)
+			divided.Methods = append(divided.Methods, grpc.MethodDesc{MethodName: m.MethodName, Handler: compressLarge(m.Handler)})
 			continue
 		}
 		s.parts[name] = true
 		divided.Streams = append(divided.Streams, grpc.StreamDesc{
-			StreamName: m.MethodName, ServerStreams: true, Handler: s.partsHandler(m.Handler),
+			StreamName: m.MethodName, ServerStreams: true, Handler: partsHandler(m.Handler),
 		})
 	}
 	return &divided
 }
 
-func (s *Server) partsHandler(handle grpc.MethodHandler) grpc.StreamHandler {
-	unary := s.chain.Unary()
+func partsHandler(handle grpc.MethodHandler) grpc.StreamHandler {
 	return func(impl any, stream grpc.ServerStream) error {
 		ctx := stream.Context()
 		if incoming(ctx, headerParts) != packing {
-			answer, err := handle(impl, ctx, stream.RecvMsg, unary)
+			answer, err := handle(impl, ctx, stream.RecvMsg, nil)
 			if err != nil {
 				return err
 			}
@@ -91,7 +90,7 @@ func (s *Server) partsHandler(handle grpc.MethodHandler) grpc.StreamHandler {
 		}
 		packer := &packer{stream: stream}
 		ctx = context.WithValue(ctx, senderKey{}, sendPart(packer.send))
-		answer, err := handle(impl, ctx, stream.RecvMsg, unary)
+		answer, err := handle(impl, ctx, stream.RecvMsg, nil)
 		if err != nil {
 			return err
 		}

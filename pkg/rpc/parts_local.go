@@ -33,7 +33,7 @@ func (c *LocalConn) invokeParts(ctx context.Context, take TakePart, m localMetho
 	go func() {
 		defer close(waiting)
 		server := context.WithValue(c.serverContext(ctx, stream), senderKey{}, sendPart(send))
-		answer, err := m.handle(m.impl, server, c.decoder(request), c.local.unary)
+		answer, err := m.handle(m.impl, server, c.decoder(request), nil)
 		if err == nil {
 			var rest []byte
 			if rest, err = c.fields(answer, o); err == nil {

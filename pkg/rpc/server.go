@@ -15,6 +15,9 @@ import (
 	healthv1 "google.golang.org/grpc/health/grpc_health_v1"
 	"google.golang.org/grpc/keepalive"
 	"google.golang.org/grpc/status"
+	"google.golang.org/grpc/tap"
+
+	"github.com/rotaloom/rotaloom/pkg/fault"
 )
 
 const (
@@ -28,6 +31,8 @@ const (
 	pingTimeout = 10 * time.Second
 
 	maxStreams = 1024
+	// maxHeaderList bounds the metadata of a call in bytes: a token has 16 KiB at most.
+	maxHeaderList = 64 << 10
 )
 
 // Server serves a chain over the network.
@@ -47,11 +52,12 @@ func NewServer(chain *Chain, tlsConfig *tls.Config, insecure bool) (*Server, err
 	registerCompressor()
 	parts := map[string]bool{}
 	opts := []grpc.ServerOption{
-		grpc.ChainUnaryInterceptor(compressLarge, chain.Unary()),
+		grpc.InTapHandle(chain.tap),
 		grpc.StreamInterceptor(onlyParts(parts)),
 		grpc.MaxRecvMsgSize(chain.cfg.MaxRequest),
 		grpc.MaxSendMsgSize(chain.cfg.MaxResponse),
 		grpc.MaxConcurrentStreams(maxStreams),
+		grpc.MaxHeaderListSize(maxHeaderList),
 		grpc.WriteBufferSize(bufferSize),
 		grpc.ForceServerCodecV2(newCarrying()),
 		grpc.KeepaliveParams(keepalive.ServerParameters{
@@ -76,8 +82,23 @@ func NewServer(chain *Chain, tlsConfig *tls.Config, insecure bool) (*Server, err
 		return nil, errors.New("a server needs a TLS configuration")
 	}
 	s := &Server{Server: grpc.NewServer(opts...), Health: health.NewServer(), chain: chain, parts: parts}
-	healthv1.RegisterHealthServer(s.Server, s.Health)
+	healthv1.RegisterHealthServer(s, s.Health)
 	return s, nil
+}
+
+// tap refuses clients that may not connect as soon as the headers of a call are there:
+// nothing that they send is received. It runs where the whole connection is read, so it
+// must not wait; the token is looked at by the chain, before the message is decoded.
+func (ch *Chain) tap(ctx context.Context, info *tap.Info) (context.Context, error) {
+	m := ch.known(info.FullMethodName)
+	if _, err := ch.peerService(ctx, m != nil && m.policy != nil && m.policy.Edge); err != nil {
+		refused := fault.FromError(err).GRPCStatus()
+		if m != nil {
+			ch.metrics.count(m, refused.Code())
+		}
+		return nil, refused.Err()
+	}
+	return ctx, nil
 }
 
 func checkTLS(cfg *tls.Config) error {
@@ -107,9 +128,9 @@ func (s *Server) Run(ctx context.Context, listener net.Listener, grace time.Dura
 	return <-served
 }
 
-// RegisterService adds a service; it must happen before Run.
+// RegisterService adds a service, whose methods pass the chain; it must happen before Run.
 func (s *Server) RegisterService(desc *grpc.ServiceDesc, impl any) {
-	s.Server.RegisterService(s.inParts(desc), impl)
+	s.Server.RegisterService(s.inParts(s.chain.served(desc)), impl)
 }
 
 // onlyParts is the chain of streams: our contracts have none but answers in

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strconv"
 
+	"google.golang.org/grpc"
 	"google.golang.org/protobuf/proto"
 
 	"github.com/rotaloom/rotaloom/pkg/authn"
@@ -81,6 +82,16 @@ func (ch *Chain) authorize(next handler) handler {
 			return nil, authn.NeedsPermission(need)
 		}
 		return next(ctx, c, req)
+	}
+}
+
+// readRequest reads the request, of which the steps before it know nothing.
+func (ch *Chain) readRequest(next handler) handler {
+	return func(ctx context.Context, c *call, _ any) (any, error) {
+		return c.decode(ctx, func(ctx context.Context, req any, _ *grpc.UnaryServerInfo, handle grpc.UnaryHandler) (any, error) {
+			c.handle = handle
+			return next(ctx, c, req)
+		})
 	}
 }
 
