@@ -31,7 +31,6 @@ func prepareAnswer(ctx context.Context, w http.ResponseWriter, _ proto.Message) 
 		noStore(x.Header())
 	}
 	md, _ := runtime.ServerMetadataFromContext(ctx)
-	x.learn(md.HeaderMD)
 	if location := md.HeaderMD.Get(rpc.HeaderContentLocation); len(location) > 0 {
 		x.Header().Set("Content-Location", location[0])
 	}
@@ -61,21 +60,20 @@ func bindAnswer(ctx context.Context, m proto.Message) (any, error) {
 }
 
 // writeError is the error handler of the runtime.
-func writeError(ctx context.Context, _ *runtime.ServeMux, _ runtime.Marshaler, w http.ResponseWriter, _ *http.Request, err error) {
+func writeError(_ context.Context, _ *runtime.ServeMux, _ runtime.Marshaler, w http.ResponseWriter, _ *http.Request, err error) {
 	x, ok := w.(*exchange)
 	if !ok {
 		http.Error(w, http.StatusText(http.StatusInternalServerError), http.StatusInternalServerError)
 		return
-	}
-	if md, ok := runtime.ServerMetadataFromContext(ctx); ok {
-		x.learn(md.HeaderMD)
 	}
 	// The generated code keeps only the text of what was wrong with the body.
 	if x.fault != nil {
 		x.fail(x.fault)
 		return
 	}
-	x.fail(fault.FromError(err))
+	f := fault.FromError(err)
+	x.learn(f)
+	x.fail(f)
 }
 
 // allow names the methods that a path has.

@@ -121,7 +121,7 @@ func authoriseEdges(b *testing.B) (open, closed *Edge, token string) {
 	}})
 	conns := all(local)
 	conns.Own = local.Conn("gateway", nil)
-	open, err = New(Config{}, conns, discard())
+	open, err = newTrusting(Config{}, conns, discard())
 	require.NoError(b, err)
 	closed, err = New(Config{TokenIssuer: "test", TokenAudience: "test", Throttle: throttle.Config{Enabled: true}}, conns, discard())
 	require.NoError(b, err)

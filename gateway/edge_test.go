@@ -92,7 +92,7 @@ func serve(t *testing.T, cfg Config, f *fakes) *httptest.Server {
 // serveEdge is serve for tests that look into the edge.
 func serveEdge(t *testing.T, cfg Config, f *fakes) (*httptest.Server, *Edge) {
 	t.Helper()
-	edge, err := New(cfg, connsTo(t, f), discard())
+	edge, err := newTrusting(cfg, connsTo(t, f), discard())
 	require.NoError(t, err)
 	front := httptest.NewUnstartedServer(edge)
 	front.EnableHTTP2 = true
@@ -320,7 +320,7 @@ func TestUnreachableServiceIs503(t *testing.T) {
 		grpc.WithContextDialer(func(context.Context, string) (net.Conn, error) { return nil, io.EOF }))
 	require.NoError(t, err)
 	t.Cleanup(func() { _ = conn.Close() })
-	edge, err := New(Config{}, all(conn), discard())
+	edge, err := newTrusting(Config{}, all(conn), discard())
 	require.NoError(t, err)
 	w := httptest.NewRecorder()
 	edge.ServeHTTP(w, request("GET", shiftsPath+"/1", ""))
@@ -405,7 +405,7 @@ func TestTokenRequests(t *testing.T) {
 
 func TestPanicIs500(t *testing.T) {
 	t.Parallel()
-	edge, err := New(Config{}, all(&panicking{}), discard())
+	edge, err := newTrusting(Config{}, all(&panicking{}), discard())
 	require.NoError(t, err)
 	w := httptest.NewRecorder()
 	edge.ServeHTTP(w, request("GET", shiftsPath+"/1", ""))

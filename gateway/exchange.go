@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/rotaloom/rotaloom/gateway/transcode"
+	"github.com/rotaloom/rotaloom/pkg/authn"
 	"github.com/rotaloom/rotaloom/pkg/fault"
 	"github.com/rotaloom/rotaloom/pkg/obs"
 )
@@ -44,7 +45,9 @@ type exchange struct {
 	paced   time.Time // when the time of the next bytes was bounded
 	cause   error     // of a failure, for the log
 	keyed   *keyed    // of a request with an Idempotency-Key, or nil
-	foreign string    // a token of another issuer that the edge does not know yet
+	// principal is who is calling, and token by which token; nil for strangers.
+	principal *authn.Principal
+	token     string
 }
 
 type exchangeKey struct{}

@@ -54,7 +54,7 @@ func fuzzedEdge(f *testing.F) (edge *Edge, token string) {
 	}
 	authv1.RegisterTokenServiceServer(local, &services.tokens)
 	schedulingv1.RegisterShiftServiceServer(local, services)
-	edge, err = New(Config{BodyLimit: 1 << 14}, all(local), discard())
+	edge, err = newTrusting(Config{BodyLimit: 1 << 14}, all(local), discard())
 	require.NoError(f, err)
 
 	signer, err := jose.NewSigner(jose.SigningKey{Algorithm: jose.EdDSA, Key: jose.JSONWebKey{Key: private, KeyID: "1"}}, nil)

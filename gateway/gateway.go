@@ -24,6 +24,7 @@ import (
 	"google.golang.org/grpc"
 
 	"github.com/rotaloom/rotaloom/gateway/throttle"
+	"github.com/rotaloom/rotaloom/pkg/authn"
 	"github.com/rotaloom/rotaloom/pkg/fault"
 	"github.com/rotaloom/rotaloom/pkg/policy"
 	"github.com/rotaloom/rotaloom/pkg/refusal"
@@ -128,27 +129,43 @@ type Conns struct {
 	Scheduling  grpc.ClientConnInterface
 	Platform    grpc.ClientConnInterface
 	// Own leads to platform too, for what the edge asks for itself: operations
-	// between services, which no user may call.
-	Own grpc.ClientConnInterface
+	// between services, which no user may call. OwnAuth leads to auth likewise; without
+	// it, tokens of identity providers are good for nothing.
+	Own, OwnAuth grpc.ClientConnInterface
 }
 
 // Edge serves the HTTP API. It is an http.Handler and safe for concurrent use.
 type Edge struct {
-	cfg      Config
-	log      *slog.Logger
-	routes   router
-	gates    gates
-	bufs     buffers
-	rates    *rates // nil when nobody is throttled
-	metrics  *metrics
-	refusals *refusal.Gatherer // nil keeps nothing
-	bodies   atomic.Int64      // bytes of the bodies that are held
-	keys     platformv1.IdempotencyServiceClient
+	cfg    Config
+	log    *slog.Logger
+	routes router
+	gates  gates
+	bufs   buffers
+	// verifier knows callers by their tokens; New always sets it.
+	verifier  *authn.Verifier
+	throttler *throttle.Throttler // nil when nobody is throttled
+	metrics   *metrics
+	refusals  *refusal.Gatherer // nil keeps nothing
+	bodies    atomic.Int64      // bytes of the bodies that are held
+	keys      platformv1.IdempotencyServiceClient
 }
 
 // New makes an edge over the services. It fails when a contract describes a
 // route that the edge cannot serve, or when a connection is missing.
 func New(cfg Config, conns Conns, log *slog.Logger) (*Edge, error) {
+	e, err := newTrusting(cfg, conns, log)
+	if err != nil {
+		return nil, err
+	}
+	if e.verifier, err = newVerifier(e.cfg, conns); err != nil {
+		return nil, err
+	}
+	e.throttler = newThrottler(e.cfg, conns, log)
+	return e, nil
+}
+
+// newTrusting makes an edge that leaves it to the services who is let in.
+func newTrusting(cfg Config, conns Conns, log *slog.Logger) (*Edge, error) {
 	e, err := newEdge(cfg, domains(conns), log)
 	if err != nil {
 		return nil, err
@@ -159,8 +176,7 @@ func New(cfg Config, conns Conns, log *slog.Logger) (*Edge, error) {
 			return nil, err
 		}
 	}
-	e.rates, err = newRates(e.cfg, conns, log)
-	return e, err
+	return e, nil
 }
 
 func newEdge(cfg Config, domains []domain, log *slog.Logger) (*Edge, error) {
@@ -232,14 +248,14 @@ func (e *Edge) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 }
 
 // prepare does what comes before the service is called. It answers the values of
-// the query and of the path, and has read the body.
+// the query and of the path, and has read the body, once it was known whose it is.
 func (x *exchange) prepare(r *http.Request) (form url.Values, params map[string]string, bad *fault.Error) {
 	if bad := x.edge.requireHTTPS(r); bad != nil {
 		return nil, nil, bad
 	}
 	route, values, missing := x.edge.routes.find(x.method, x.path)
 	x.route = route
-	if bad := x.edge.admit(x, r); bad != nil {
+	if bad := x.edge.enter(x, r); bad != nil {
 		return nil, nil, bad
 	}
 	if missing != nil {

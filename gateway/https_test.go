@@ -38,7 +38,7 @@ func serveCertified(t *testing.T, cfg Config) *certified {
 	require.True(t, c.roots.AppendCertsFromPEM(pem))
 	certificates, err := boot.LoadCertificates(c.files, discard(), c.clock)
 	require.NoError(t, err)
-	edge, err := New(cfg, all(&recorder{}), discard())
+	edge, err := newTrusting(cfg, all(&recorder{}), discard())
 	require.NoError(t, err)
 	https, err := net.Listen("tcp", "127.0.0.1:0")
 	require.NoError(t, err)

@@ -285,7 +285,7 @@ func TestARequestWithAKeyThatPanicsGivesItBack(t *testing.T) {
 	own := &inner{book: book}
 	conns := all(&panicking{})
 	conns.Own = own
-	edge, err := New(Config{}, conns, discard())
+	edge, err := newTrusting(Config{}, conns, discard())
 	require.NoError(t, err)
 	w := httptest.NewRecorder()
 	r := request("POST", shiftsPath, `{}`)
@@ -368,7 +368,7 @@ func TestReadsIgnoreKeys(t *testing.T) {
 // silent ones take secrets in messages that they answer without them.
 func TestOperationsThatTakeKeys(t *testing.T) {
 	t.Parallel()
-	edge, err := New(Config{}, all(&recorder{}), discard())
+	edge, err := newTrusting(Config{}, all(&recorder{}), discard())
 	require.NoError(t, err)
 	taken := 0
 	var look func(*node)

@@ -39,7 +39,7 @@ func TestServicesInTheSameProcess(t *testing.T) {
 	}}}
 	authv1.RegisterTokenServiceServer(local, &f.tokens)
 	schedulingv1.RegisterShiftServiceServer(local, f)
-	edge, err := New(Config{}, all(local), discard())
+	edge, err := newTrusting(Config{}, all(local), discard())
 	require.NoError(t, err)
 
 	ask := func(method, path, body string) *httptest.ResponseRecorder {

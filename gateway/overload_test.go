@@ -116,7 +116,7 @@ func TestBoundsFollowTheMachine(t *testing.T) {
 
 func TestMemoryOfBodiesIsBounded(t *testing.T) {
 	t.Parallel()
-	edge, err := New(Config{BodyMemory: 10}, all(&recorder{}), discard())
+	edge, err := newTrusting(Config{BodyMemory: 10}, all(&recorder{}), discard())
 	require.NoError(t, err)
 	w := httptest.NewRecorder()
 	edge.ServeHTTP(w, request("POST", shiftsPath, `{"label":"`+strings.Repeat("x", 20)+`"}`))

@@ -82,7 +82,7 @@ func overBoth(t *testing.T, s *schedules, run func(t *testing.T, client *http.Cl
 				schedulingv1.RegisterScheduleServiceServer(local, s)
 				conn = local
 			}
-			edge, err := New(Config{}, all(conn), discard())
+			edge, err := newTrusting(Config{}, all(conn), discard())
 			require.NoError(t, err)
 			front := httptest.NewTLSServer(edge)
 			t.Cleanup(front.Close)

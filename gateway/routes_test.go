@@ -103,7 +103,7 @@ func TestEveryServiceWithRoutesIsRegistered(t *testing.T) {
 func TestEveryRouteReachesItsOwnMethod(t *testing.T) {
 	t.Parallel()
 	conn := &recorder{}
-	edge, err := New(Config{}, all(conn), discard())
+	edge, err := newTrusting(Config{}, all(conn), discard())
 	require.NoError(t, err)
 	routes := 0
 	eachRule(func(method protoreflect.MethodDescriptor, rule *annotations.HttpRule) {
@@ -153,7 +153,7 @@ func isBareArray(message protoreflect.MessageDescriptor) bool {
 func TestRouting(t *testing.T) {
 	t.Parallel()
 	conn := &recorder{}
-	edge, err := New(Config{}, all(conn), discard())
+	edge, err := newTrusting(Config{}, all(conn), discard())
 	require.NoError(t, err)
 	const patterns = "/v1/scheduling/employment_term_schedule_patterns"
 	tests := []struct {
@@ -202,7 +202,7 @@ func TestRouting(t *testing.T) {
 
 func TestRouterRefusesTheSameRouteTwice(t *testing.T) {
 	t.Parallel()
-	edge, err := New(Config{}, all(&recorder{}), discard())
+	edge, err := newTrusting(Config{}, all(&recorder{}), discard())
 	require.NoError(t, err)
 	for _, n := range edge.routes.root.literals["v1"].literals["scheduling"].literals["schedule"].routes {
 		require.Error(t, edge.routes.add([]string{"v1", "scheduling", "schedule"}, n))
@@ -213,12 +213,12 @@ func TestNewRefusesAMissingConnection(t *testing.T) {
 	t.Parallel()
 	conns := all(&recorder{})
 	conns.Timekeeping = nil
-	_, err := New(Config{}, conns, discard())
+	_, err := newTrusting(Config{}, conns, discard())
 	require.ErrorContains(t, err, "timekeeping")
 }
 
 func FuzzFind(f *testing.F) {
-	edge, err := New(Config{}, all(&recorder{}), discard())
+	edge, err := newTrusting(Config{}, all(&recorder{}), discard())
 	require.NoError(f, err)
 	f.Add("GET", "/v1/scheduling/schedule/shifts/7")
 	f.Add("POST", "//%2f/%00/v1")

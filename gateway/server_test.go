@@ -30,7 +30,7 @@ func listenWith(t *testing.T, cfg Config, conns Conns, serve func(*Server, net.L
 	t.Helper()
 	donor := httptest.NewTLSServer(http.NotFoundHandler())
 	t.Cleanup(donor.Close)
-	edge, err := New(cfg, conns, discard())
+	edge, err := newTrusting(cfg, conns, discard())
 	require.NoError(t, err)
 	server := NewServer(edge, &tls.Config{Certificates: donor.TLS.Certificates, MinVersion: tls.VersionTLS10})
 	l, err := net.Listen("tcp", "127.0.0.1:0")
@@ -106,7 +106,7 @@ func TestServePlainIsRefused(t *testing.T) {
 func TestOnlyTrustedProxiesAreBelieved(t *testing.T) {
 	t.Parallel()
 	conn := &recorder{}
-	edge, err := New(Config{TrustedProxies: []netip.Prefix{netip.MustParsePrefix("10.1.0.0/16")}}, all(conn), discard())
+	edge, err := newTrusting(Config{TrustedProxies: []netip.Prefix{netip.MustParsePrefix("10.1.0.0/16")}}, all(conn), discard())
 	require.NoError(t, err)
 	for _, test := range []struct {
 		from, proto string
@@ -149,7 +149,7 @@ func TestRunCutsOffWhatDoesNotEnd(t *testing.T) {
 	entered := make(chan struct{})
 	donor := httptest.NewTLSServer(http.NotFoundHandler())
 	t.Cleanup(donor.Close)
-	edge, err := New(Config{}, all(&recorder{}), discard())
+	edge, err := newTrusting(Config{}, all(&recorder{}), discard())
 	require.NoError(t, err)
 	server := NewServer(edge, donor.TLS)
 	server.drain = 10 * time.Millisecond

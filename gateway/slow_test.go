@@ -189,7 +189,7 @@ func isTimeout(err error) bool {
 func TestARefusedBodyIsReadToItsEnd(t *testing.T) {
 	t.Parallel()
 	const size = 2 << 20
-	edge, err := New(Config{BodyLimit: 1 << 10}, all(&recorder{}), discard())
+	edge, err := newTrusting(Config{BodyLimit: 1 << 10}, all(&recorder{}), discard())
 	require.NoError(t, err)
 	for path, status := range map[string]int{
 		shiftsPath:               http.StatusRequestEntityTooLarge,

@@ -18,20 +18,21 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 	"google.golang.org/grpc"
-	"google.golang.org/grpc/metadata"
 
 	"github.com/rotaloom/rotaloom/gateway/throttle"
 	"github.com/rotaloom/rotaloom/pkg/authn"
-	"github.com/rotaloom/rotaloom/pkg/rpc"
+	"github.com/rotaloom/rotaloom/pkg/fault"
 	"github.com/rotaloom/rotaloom/pkg/tenant"
 	authv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/auth/v1"
+	optionsv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/options/v1"
 	platformv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/platform/v1"
 )
 
-// keyring is an auth service that knows one key.
+// keyring is an auth service that knows one key, and one token of an identity provider.
 type keyring struct {
 	recorder
-	public ed25519.PublicKey
+	public        ed25519.PublicKey
+	foreign, ours string
 }
 
 func (k *keyring) Invoke(ctx context.Context, method string, args, reply any, opts ...grpc.CallOption) error {
@@ -40,6 +41,13 @@ func (k *keyring) Invoke(ctx context.Context, method string, args, reply any, op
 			Kty: "OKP", Crv: "Ed25519", Kid: "key-1", Use: "sig", Alg: "EdDSA",
 			X: base64.RawURLEncoding.EncodeToString(k.public),
 		}}
+		return nil
+	}
+	if exchanged, ok := reply.(*authv1.ResolveFederatedTokenResponse); ok {
+		if args.(*authv1.ResolveFederatedTokenRequest).GetToken() != k.foreign {
+			return fault.Unauthenticated(fault.CodeUnauthenticated, "No.")
+		}
+		exchanged.AccessToken = k.ours
 		return nil
 	}
 	return k.recorder.Invoke(ctx, method, args, reply, opts...)
@@ -84,28 +92,24 @@ func (c *counter) callers() []string {
 	return out
 }
 
-// headed is a service whose answers have a header.
-type headed struct {
+// telling is a service that answers with an error, or as a recorder.
+type telling struct {
 	recorder
-	mu   sync.Mutex
-	sent metadata.MD
+	mu  sync.Mutex
+	err error
 }
 
-func (h *headed) answer(name, value string) {
+func (h *telling) answer(err error) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	if h.sent = nil; name != "" {
-		h.sent = metadata.Pairs(name, value)
-	}
+	h.err = err
 }
 
-func (h *headed) Invoke(ctx context.Context, method string, args, reply any, opts ...grpc.CallOption) error {
+func (h *telling) Invoke(ctx context.Context, method string, args, reply any, opts ...grpc.CallOption) error {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	for _, o := range opts {
-		if header, ok := o.(grpc.HeaderCallOption); ok {
-			*header.HeaderAddr = h.sent
-		}
+	if h.err != nil {
+		return h.err
 	}
 	return h.recorder.Invoke(ctx, method, args, reply, opts...)
 }
@@ -114,8 +118,14 @@ type throttled struct {
 	t        *testing.T
 	edge     *Edge
 	counter  *counter
-	services *headed
+	services *telling
 	token    string
+	foreign  string // the token of an identity provider
+}
+
+// foreignToken is a token of an identity provider, for whoever cannot verify it.
+func foreignToken(subject string) string {
+	return "e30." + base64.RawURLEncoding.EncodeToString([]byte(`{"iss":"https://id.example.org","sub":"`+subject+`"}`)) + ".c2ln"
 }
 
 func newThrottled(t *testing.T) *throttled {
@@ -128,11 +138,15 @@ func newThrottled(t *testing.T) *throttled {
 		Claims: jwt.Claims{Issuer: "test", Subject: "ada", Audience: jwt.Audience{"test"}, ID: "1", Expiry: jwt.NewNumericDate(time.Now().Add(time.Hour))},
 		Tenant: 7, Client: "loader",
 	}
-	f := &throttled{t: t, counter: &counter{asked: map[throttle.Key]int{}}, services: &headed{}}
+	f := &throttled{t: t, foreign: foreignToken("ada"), counter: &counter{asked: map[throttle.Key]int{}}, services: &telling{}}
 	f.token, err = claims.Sign(signer)
 	require.NoError(t, err)
+	claims.Client = "idp-3"
+	ours, err := claims.Sign(signer)
+	require.NoError(t, err)
 	conns := all(f.services)
-	conns.Auth, conns.Platform, conns.Own = &keyring{public: public}, f.counter, f.counter
+	auth := &keyring{public: public, foreign: f.foreign, ours: ours}
+	conns.Auth, conns.OwnAuth, conns.Platform, conns.Own = auth, auth, f.counter, f.counter
 	f.edge, err = New(Config{
 		TrustedProxies: []netip.Prefix{netip.MustParsePrefix("192.0.2.0/24")},
 		TokenIssuer:    "test", TokenAudience: "test", Throttle: throttle.Config{Enabled: true},
@@ -228,20 +242,29 @@ func TestRefusedRatesAreKept(t *testing.T) {
 }
 
 // A token of an identity provider takes from the rate of its tenant and provider
-// as soon as a service has accepted it, and from that of the address before.
+// as soon as auth has accepted it, and from that of the address before.
 func TestAFederatedTokenHasARateOfItsOwn(t *testing.T) {
 	t.Parallel()
 	f := newThrottled(t)
-	p := &authn.Principal{Tenant: 7, Subject: "ada", Client: "idp-3", Expiry: time.Now().Add(time.Minute)}
-	foreign := "e30." + base64.RawURLEncoding.EncodeToString([]byte(`{"iss":"https://id.example.org"}`)) + ".c2ln"
-	f.services.answer(rpc.HeaderCaller, p.Caller())
 	const path = "/v1/scheduling/employment_term_schedule_patterns/12"
-	f.ask("GET", path, "Bearer "+foreign, "203.0.113.1:1", "")
+	f.ask("GET", path, "Bearer "+f.foreign, "203.0.113.1:1", "")
 	assert.Equal(t, []string{"THROTTLE_READ address:203.0.113.1", "THROTTLE_READ idp-3"}, slices.Sorted(slices.Values(f.counter.callers())))
 
-	forged := "e30." + base64.RawURLEncoding.EncodeToString([]byte(`{"iss":"https://id.example.org","x":1}`)) + ".c2ln"
-	f.services.answer("", "")
-	f.ask("GET", path, forged, "203.0.113.2:1", "")
+	f.ask("GET", path, foreignToken("eve"), "203.0.113.2:1", "")
 	assert.Contains(t, f.counter.callers(), "THROTTLE_READ address:203.0.113.2")
 	assert.Len(t, f.counter.callers(), 3, "nobody has accepted it")
+}
+
+// Once a service has said that a token was revoked, who still sends it takes from the
+// rate of their address, and no longer from that of the client, which others use.
+func TestARevokedTokenTakesFromNoClient(t *testing.T) {
+	t.Parallel()
+	f := newThrottled(t)
+	f.services.answer(fault.Unauthenticated(fault.CodeRevoked, "The access token was revoked."))
+	const path = "/v1/scheduling/employment_term_schedule_patterns/12"
+	f.ask("GET", path, "Bearer "+f.token, "203.0.113.1:1", "")
+	assert.Equal(t, []string{"THROTTLE_READ address:203.0.113.1", "THROTTLE_READ loader"}, slices.Sorted(slices.Values(f.counter.callers())))
+	f.counter.mu.Lock()
+	defer f.counter.mu.Unlock()
+	assert.Equal(t, 1, f.counter.asked[throttle.Key{Tenant: 7, Caller: "loader", Class: optionsv1.Throttle_THROTTLE_READ}])
 }

@@ -21,9 +21,12 @@ type shard struct {
 	entries map[[sha256.Size]byte]entry
 }
 
+// entry is what is remembered of a token: whose it is, or that it was refused (no
+// principal), or that it was revoked.
 type entry struct {
 	principal *Principal
 	until     time.Time
+	revoked   bool
 }
 
 func newCache(size int) *cache {
@@ -35,12 +38,12 @@ func newCache(size int) *cache {
 	return c
 }
 
-func (c *cache) get(key [sha256.Size]byte, now time.Time) (*Principal, bool) {
+func (c *cache) get(key [sha256.Size]byte, now time.Time) (entry, bool) {
 	s := c.shard(key)
 	s.mu.RLock()
 	e, ok := s.entries[key]
 	s.mu.RUnlock()
-	return e.principal, ok && now.Before(e.until)
+	return e, ok && now.Before(e.until)
 }
 
 func (c *cache) put(key [sha256.Size]byte, p *Principal, until, now time.Time) {
@@ -50,7 +53,25 @@ func (c *cache) put(key [sha256.Size]byte, p *Principal, until, now time.Time) {
 	if _, ok := s.entries[key]; !ok && len(s.entries) >= s.max {
 		s.makeRoom(now)
 	}
-	s.entries[key] = entry{p, until}
+	s.entries[key] = entry{principal: p, until: until}
+}
+
+// revoke notes of a token that is remembered that it was revoked.
+func (c *cache) revoke(key [sha256.Size]byte) {
+	s := c.shard(key)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if e, ok := s.entries[key]; ok && e.principal != nil {
+		e.revoked = true
+		s.entries[key] = e
+	}
+}
+
+func (c *cache) drop(key [sha256.Size]byte) {
+	s := c.shard(key)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	delete(s.entries, key)
 }
 
 // makeRoom drops a few entries, taken as the map gives them: those that have

@@ -40,9 +40,9 @@ func ExchangeRPC(client authv1.FederationServiceClient) Exchange {
 	}
 }
 
-// foreign reports whether a token names an issuer that is not ours. Nothing
-// about it is verified.
-func (v *Verifier) foreign(token string) bool {
+// Foreign reports whether a token names an issuer that is not ours, which takes a
+// question to auth. Nothing about it is verified.
+func (v *Verifier) Foreign(token string) bool {
 	if v.cfg.Exchange == nil {
 		return false
 	}
@@ -92,12 +92,7 @@ func (v *Verifier) askFor(ctx context.Context, token string, key [sha256.Size]by
 	ours, err := v.cfg.Exchange(ctx, token)
 	switch f := fault.FromError(err); {
 	case err == nil:
-		p, err := v.verify(ctx, ours, now)
-		if err != nil {
-			return nil, err
-		}
-		p.Federated = true // Nobody else has it yet.
-		return p, nil
+		return v.verify(ctx, ours, now)
 	case f != nil && f.Status == http.StatusUnauthorized:
 		v.cache.put(key, nil, now.Add(refusedFor), now)
 		return nil, invalid(err)

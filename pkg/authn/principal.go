@@ -31,9 +31,6 @@ type Principal struct {
 	JTI, SID string
 	// Expiry is when the token ends.
 	Expiry time.Time
-	// Federated says that the caller came with a token of an identity provider,
-	// for which Client stands.
-	Federated bool
 	// Service is the name of the trusted service that makes the call, for
 	// itself or for the user; "" when the call comes from outside.
 	Service string

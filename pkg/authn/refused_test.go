@@ -11,6 +11,7 @@ import (
 
 	"github.com/rotaloom/rotaloom/pkg/authn"
 	"github.com/rotaloom/rotaloom/pkg/clock"
+	"github.com/rotaloom/rotaloom/pkg/fault"
 )
 
 func TestWhoseTokenIsOver(t *testing.T) {
@@ -51,23 +52,38 @@ func TestWhoseTokenIsOver(t *testing.T) {
 	assert.Nil(t, authn.Refused(err), "nothing is known about it")
 }
 
-func TestCallersAreRemembered(t *testing.T) {
+// What a service says about a token counts at once, and until the token's end.
+func TestWhatOthersSayOfTokensIsRemembered(t *testing.T) {
 	t.Parallel()
 	clk := clock.NewFake(start)
-	v := newVerifier(t, newIssuer(t), authn.NoRevocations{}, clk, 0)
-	p := &authn.Principal{Tenant: 7, Subject: "\u00e5da & co=", PersonID: 11, Client: "idp-3", Expiry: start.Add(time.Minute), Permissions: []string{"x"}}
-	read, ok := authn.ParseCaller(p.Caller())
-	require.True(t, ok)
-	assert.Equal(t, &authn.Principal{Tenant: 7, Subject: p.Subject, PersonID: 11, Client: "idp-3", Expiry: p.Expiry.Local()}, read)
-	v.Remember("a token", read)
-	found, err := v.Verify(t.Context(), "a token")
+	keys := newIssuer(t)
+	v := newVerifier(t, keys, authn.NoRevocations{}, clk, 0)
+	good := keys.token(t, nil)
+	assert.False(t, v.Known(good))
+	v.Learn(good, fault.Unauthenticated(fault.CodeRevoked, ""))
+	_, err := v.Verify(t.Context(), good)
+	require.NoError(t, err, "nothing is kept of tokens that nobody verified")
+	assert.True(t, v.Known(good))
+	v.Learn(good, fault.NotFound("WFP-1", ""))
+	v.Learn(good, nil)
+	_, err = v.Verify(t.Context(), good)
 	require.NoError(t, err)
-	assert.Same(t, read, found)
-	clk.Advance(time.Minute)
-	_, err = v.Verify(t.Context(), "a token")
-	require.Error(t, err, "no longer than it says")
-	for _, bad := range []string{"", "%", "tenant=0&person=1&until=1", "tenant=1&until=1", "tenant=1&person=1", "tenant=x&person=1&until=1"} {
-		_, ok := authn.ParseCaller(bad)
-		assert.False(t, ok, bad)
+	v.Learn(good, fault.Unauthenticated(fault.CodeRevoked, ""))
+	_, err = v.Verify(t.Context(), good)
+	assert.True(t, fault.HasCode(err, fault.CodeRevoked), "%v", err)
+	assert.Equal(t, "ada", authn.Refused(err).Subject)
+	clk.Advance(2 * time.Hour)
+	_, err = v.Verify(t.Context(), good)
+	assert.True(t, fault.HasCode(err, fault.CodeUnauthenticated), "it expired: %v", err)
+
+	asked := keys.asked
+	other := keys.token(t, func(c *authn.Claims) { c.ID, c.Expiry = "token-2", jwt.NewNumericDate(start.Add(3*time.Hour)) })
+	for range 2 {
+		_, err = v.Verify(t.Context(), other)
+		require.NoError(t, err)
 	}
+	v.Learn(other, fault.Unauthenticated(fault.CodeUnauthenticated, ""))
+	_, err = v.Verify(t.Context(), other)
+	require.NoError(t, err)
+	assert.Equal(t, asked+2, keys.asked, "it is verified again")
 }

@@ -1,46 +1,22 @@
 package authn
 
-import (
-	"net/url"
-	"strconv"
-	"time"
-)
+import "github.com/rotaloom/rotaloom/pkg/fault"
 
-// Caller writes who a principal is, and until when, for the edge: not what they
-// may do.
-func (p *Principal) Caller() string {
-	return url.Values{
-		"tenant": {strconv.FormatInt(p.Tenant, 10)}, "user": {p.Subject}, "person": {strconv.FormatInt(p.PersonID, 10)},
-		"client": {p.Client}, "until": {strconv.FormatInt(p.Expiry.Unix(), 10)},
-	}.Encode()
+// Known reports whether a token was verified, or refused, before and is remembered, so
+// that Verify asks nobody.
+func (v *Verifier) Known(token string) bool {
+	_, ok := v.cache.get(hash(token), v.clock.Now())
+	return ok
 }
 
-// ParseCaller reads what Caller wrote. The principal has no permissions.
-func ParseCaller(text string) (*Principal, bool) {
-	values, err := url.ParseQuery(text)
-	if err != nil {
-		return nil, false
+// Learn takes over what somebody said about a token that Verify let pass, and who sees
+// more than this verifier: that it was revoked, or that it is good no longer. It is for
+// the edge, which has no view of revocations; the services have.
+func (v *Verifier) Learn(token string, err error) {
+	switch {
+	case fault.HasCode(err, fault.CodeRevoked):
+		v.cache.revoke(hash(token))
+	case fault.HasCode(err, fault.CodeUnauthenticated):
+		v.cache.drop(hash(token))
 	}
-	tenant, err := strconv.ParseInt(values.Get("tenant"), 10, 64)
-	if err != nil || tenant < 1 {
-		return nil, false
-	}
-	person, err := strconv.ParseInt(values.Get("person"), 10, 64)
-	if err != nil {
-		return nil, false
-	}
-	until, err := strconv.ParseInt(values.Get("until"), 10, 64)
-	if err != nil {
-		return nil, false
-	}
-	return &Principal{
-		Tenant: tenant, Subject: values.Get("user"), PersonID: person, Client: values.Get("client"), Expiry: time.Unix(until, 0),
-	}, true
-}
-
-// Remember takes over whose a token is from a service that has verified it, until
-// the principal's expiry. It is for those who cannot verify the token themselves
-// and let nobody in by it.
-func (v *Verifier) Remember(token string, p *Principal) {
-	v.cache.put(hash(token), p, p.Expiry, v.clock.Now())
 }

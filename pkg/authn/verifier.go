@@ -96,13 +96,16 @@ func (v *Verifier) Verify(ctx context.Context, token string) (*Principal, error)
 	}
 	key := hash(token)
 	now := v.clock.Now()
-	p, ok := v.cache.get(key, now)
-	if ok && p == nil {
+	known, ok := v.cache.get(key, now)
+	p := known.principal
+	switch {
+	case ok && p == nil:
 		return nil, invalid(errRefused)
-	}
-	if !ok {
+	case ok && known.revoked:
+		return nil, revokedFrom(p)
+	case !ok:
 		var err error
-		if v.foreign(token) {
+		if v.Foreign(token) {
 			p, err = v.exchange(ctx, token, key, now)
 		} else {
 			p, err = v.verify(ctx, token, now)
@@ -131,9 +134,13 @@ func (v *Verifier) checkRevoked(ctx context.Context, p *Principal) error {
 		return cannot(fmt.Errorf("revocations: %w", err))
 	}
 	if revoked {
-		return fault.Unauthenticated(fault.CodeRevoked, messageRevoked).WithCause(RefusedTo(p, errRevoked))
+		return revokedFrom(p)
 	}
 	return nil
+}
+
+func revokedFrom(p *Principal) *fault.Error {
+	return fault.Unauthenticated(fault.CodeRevoked, messageRevoked).WithCause(RefusedTo(p, errRevoked))
 }
 
 func (v *Verifier) verify(ctx context.Context, token string, now time.Time) (*Principal, error) {

@@ -32,9 +32,6 @@ const (
 	// HeaderContentLocation carries the path of a resource that tells how
 	// the work that the request started goes on.
 	HeaderContentLocation = "content-location"
-	// HeaderCaller says whose token of an identity provider it was, so that the
-	// edge, which cannot verify it, knows whose rate such requests take from.
-	HeaderCaller = "rotaloom-caller"
 )
 
 // SetHTTPStatus sets the HTTP status of a success, for example 202.

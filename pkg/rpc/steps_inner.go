@@ -42,11 +42,6 @@ func (ch *Chain) authenticate(next handler) handler {
 			return nil, err
 		}
 		c.principal = p
-		if p.Federated && c.outside {
-			if err := setHeader(ctx, HeaderCaller, p.Caller()); err != nil {
-				ch.log.WarnContext(ctx, "the edge is not told whose token it was", "error", err)
-			}
-		}
 		if ch.refused != nil && !p.IsService() {
 			ctx, c.watched = authn.Watch(ctx)
 		}

@@ -83,7 +83,7 @@ func Deployed(t testing.TB, settings ...string) *Deployment {
 			"--database-url", d.DatabaseURL(p.name), "--nats-url", d.natsURL(),
 			"--rpc-clients", strings.Join(p.clients, ","),
 			"--rpc-services", strings.Join(p.clients[1:], ","))
-		if p.name == "platform" {
+		if p.name == "platform" || p.name == "auth" {
 			args = append(args, "--rpc-edges", "gateway")
 		}
 		if p.name == "scheduling" {

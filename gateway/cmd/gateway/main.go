@@ -114,6 +114,6 @@ func (s *settings) connect(app *boot.App) (gateway.Conns, error) {
 		app.OnClose("connection to "+d.target, func(context.Context) error { return conn.Close() })
 		*d.conn = conn
 	}
-	conns.Own = conns.Platform
+	conns.Own, conns.OwnAuth = conns.Platform, conns.Auth
 	return conns, nil
 }

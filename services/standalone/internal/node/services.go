@@ -69,7 +69,7 @@ func startServices(ctx context.Context, cfg Config, app *boot.App, folder *state
 	}
 	return gateway.Conns{
 		Auth: authService, Commons: commonsService, Timekeeping: timekeepingService, Scheduling: schedulingService,
-		Platform: platformService, Own: platformService.Conn("gateway", nil),
+		Platform: platformService, Own: platformService.Conn("gateway", nil), OwnAuth: authService.Conn("gateway", nil),
 	}, nil
 }
 
