@@ -9,7 +9,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/rotaloom/rotaloom/pkg/civil"
-	"github.com/rotaloom/rotaloom/services/scheduling/internal/entryid"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/rotation"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/span"
 )
@@ -152,27 +151,28 @@ func checkStability(g *generator, resolver *span.Resolver, in span.Input, got []
 	return nil
 }
 
-// checkEntries reads a random window, with some generated entries hidden by their ids, and compares every entry.
+// place is where an entry stands.
+type place struct {
+	day           civil.Date
+	lane, ordinal uint8
+}
+
+// checkEntries reads a random window, with some generated entries hidden, and compares every entry.
 func checkEntries(g *generator, in span.Input, spans []span.Span) (int, error) {
 	from := g.first.AddDays(g.IntN(horizon))
 	window := civil.Range{From: from, To: from.AddDays(g.IntN(20))}
-	employee := 1 + g.Int64N(entryid.MaxEmployee)
-	want := map[int64]shown{}
+	want := map[place]shown{}
 	for _, e := range oracleEntries(in, g.cycles, window, reach) {
-		id, err := entryid.Encode(entryid.Entry{Employee: employee, Day: e.day, Lane: e.lane, Ordinal: e.ordinal})
-		if err != nil {
-			return 0, err
-		}
-		want[id] = e
+		want[place{e.day, e.lane, e.ordinal}] = e
 	}
-	hidden := map[int64]bool{}
+	hidden := map[place]bool{}
 	for id := range want {
 		if g.chance(20) {
 			hidden[id] = true
 			delete(want, id)
 		}
 	}
-	got, err := read(g, spans, window, employee, hidden)
+	got, err := read(g, spans, window, hidden)
 	if err != nil {
 		return 0, err
 	}
@@ -188,8 +188,8 @@ func checkEntries(g *generator, in span.Input, spans []span.Span) (int, error) {
 }
 
 // read expands spans as a reader does.
-func read(g *generator, spans []span.Span, window civil.Range, employee int64, hidden map[int64]bool) (map[int64]shown, error) {
-	got := map[int64]shown{}
+func read(g *generator, spans []span.Span, window civil.Range, hidden map[place]bool) (map[place]shown, error) {
+	got := map[place]shown{}
 	for _, s := range spans {
 		c := g.cycles[s.PatternID]
 		p, err := rotation.New(c.id, c.days, rotation.DefaultMaxDays, c.items)
@@ -198,10 +198,7 @@ func read(g *generator, spans []span.Span, window civil.Range, employee int64, h
 		}
 		last := civil.Date(0)
 		for day, e := range p.Entries(s.Run(), window) {
-			id, err := entryid.Encode(entryid.Entry{Employee: employee, Day: day, Lane: s.Lane, Ordinal: e.Ordinal})
-			if err != nil {
-				return nil, err
-			}
+			id := place{day, s.Lane, e.Ordinal}
 			if _, twice := got[id]; twice || last > day && last != 0 {
 				return nil, fmt.Errorf("entry of %v twice or out of order", day)
 			}

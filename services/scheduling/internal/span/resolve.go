@@ -217,6 +217,7 @@ func join(spans []Span) []Span {
 	for _, s := range spans {
 		if last := len(joined) - 1; last >= 0 && continues(joined[last], s) {
 			joined[last].To = s.To
+			joined[last].Series = max(joined[last].Series, s.Series)
 		} else {
 			joined = append(joined, s)
 		}

@@ -31,6 +31,9 @@ type Span struct {
 	AssignmentID int64
 	Lane         uint8 // tells apart the spans of one day, 0 to 15
 	Inherited    bool  // from an employment term, which has assignments of its own ids
+	// Series numbers what is generated, with the entries that follow the first of a day; 0 for a span that has no number
+	// yet. See Carry.
+	Series int64
 }
 
 // Days returns the days of s.
@@ -47,11 +50,10 @@ func (s Span) cut(days civil.Range) Span {
 	return s
 }
 
-// continues reports whether b generates from its first day on what a would generate if it went on.
+// continues reports whether b generates from its first day on what a would generate if it went on, under ids that fit.
 func continues(a, b Span) bool {
 	return a.To == b.From && a.Lane == b.Lane && a.AssignmentID == b.AssignmentID && a.Inherited == b.Inherited &&
-		a.PatternID == b.PatternID && a.DayCount == b.DayCount &&
-		b.Position == rotation.Position(a.From, a.Position, b.From, a.DayCount)
+		turnsAlike(&a, &b) && (a.Series == b.Series || a.Series == 0 || b.Series == 0)
 }
 
 // compare orders spans by first day and lane, and spans that share both, which no resolved schedule has, by all the rest.
@@ -62,6 +64,7 @@ func compare(a, b Span) int {
 	return cmp.Or(
 		cmp.Compare(a.To, b.To), cmp.Compare(a.AssignmentID, b.AssignmentID), cmp.Compare(a.PatternID, b.PatternID),
 		cmp.Compare(a.Position, b.Position), cmp.Compare(a.DayCount, b.DayCount), compareBool(a.Inherited, b.Inherited),
+		cmp.Compare(a.Series, b.Series),
 	)
 }
 
@@ -87,6 +90,10 @@ type Assignment struct {
 	Offset    int32
 	Override  bool  // replaces what lies below on its days, even where its own cycle is blank
 	Lane      uint8 // the lane chosen when it was made; see LaneFor
+	// Lineage is the id of the first of the assignments that came from one another, or 0.
+	Lineage int64
+	// EntriesPerDay is the most entries on a day of the pattern; 0 when it is not known.
+	EntriesPerDay int32
 }
 
 // Days returns the days of a.
