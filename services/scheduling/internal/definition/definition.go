@@ -18,6 +18,7 @@ import (
 	schedulingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/scheduling/v1"
 
 	"github.com/rotaloom/rotaloom/pkg/pg"
+	"github.com/rotaloom/rotaloom/services/scheduling/internal/feed"
 )
 
 // Settings bound what a pattern may be. Zero values mean the defaults.
@@ -65,6 +66,9 @@ type Definition struct {
 	Pattern *schedulingv1.SchedulePattern
 	// DayCount is the length of the cycle in days.
 	DayCount int32
+	// EntriesPerDay is the most entries, of all kinds together, on a day of the
+	// cycle.
+	EntriesPerDay int32
 
 	body   []byte
 	digest [sha256.Size]byte
@@ -138,9 +142,19 @@ func seal(path string, pattern *schedulingv1.SchedulePattern) (*Definition, erro
 		return nil, fmt.Errorf("definition: encode pattern: %w", err)
 	}
 	return &Definition{
-		Pattern:  pattern,
-		DayCount: pattern.GetDayCount(),
-		body:     body,
-		digest:   sha256.Sum256(body),
+		Pattern:       pattern,
+		DayCount:      pattern.GetDayCount(),
+		EntriesPerDay: entriesPerDay(pattern),
+		body:          body,
+		digest:        sha256.Sum256(body),
 	}, nil
+}
+
+func entriesPerDay(pattern *schedulingv1.SchedulePattern) (most int32) {
+	perDay := map[int32]int32{}
+	for _, item := range pattern.GetItems() {
+		perDay[item.GetDay()] += feed.Entries(item)
+		most = max(most, perDay[item.GetDay()])
+	}
+	return most
 }

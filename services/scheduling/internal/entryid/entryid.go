@@ -1,13 +1,13 @@
-// Package entryid gives every generated entry of a schedule an id that follows from where it stands, so that an
+// Package entryid gives every generated entry of a schedule an id, so that an
 // entry that is written nowhere can be named, read and edited.
 //
 //	bit 52      set: the id is generated; ids of entries made by hand come from a sequence below 2^52
-//	bits 27-51  employee
-//	bits 8-26   day, counted from 1900-01-01
-//	bits 4-7    lane of the span that generates the entry
-//	bits 0-3    ordinal of the entry on its cycle day
+//	bits 19-51  series: what one assignment generates from one item of a pattern for one employee
+//	bits 0-18   day, counted from 1900-01-01
 //
-// With 53 bits an id survives clients that keep numbers as doubles.
+// A series is numbered when a span begins to generate it, and no number is used
+// twice: an id names the same entry or nothing, for ever. With 53 bits an id
+// survives clients that keep numbers as doubles.
 package entryid
 
 import (
@@ -18,22 +18,13 @@ import (
 )
 
 const (
-	ordinalBits  = 4
-	laneBits     = 4
-	dayBits      = 19
-	employeeBits = 25
-
-	laneShift     = ordinalBits
-	dayShift      = laneShift + laneBits
-	employeeShift = dayShift + dayBits
+	dayBits    = 19
+	seriesBits = 33
 
 	// FirstGenerated is the smallest number that is not an id of an entry made by hand.
-	FirstGenerated = int64(1) << (employeeShift + employeeBits)
-	// MaxEmployee is the largest employee id that fits.
-	MaxEmployee = int64(1)<<employeeBits - 1
-	// MaxLane and MaxOrdinal are the largest lane and ordinal that fit.
-	MaxLane    = 1<<laneBits - 1
-	MaxOrdinal = 1<<ordinalBits - 1
+	FirstGenerated = int64(1) << (dayBits + seriesBits)
+	// MaxSeries is the largest series that fits.
+	MaxSeries = int64(1)<<seriesBits - 1
 )
 
 var (
@@ -43,31 +34,23 @@ var (
 	ErrNotGenerated = errors.New("not the id of a generated entry")
 )
 
-// Entry is where a generated entry stands.
+// Entry is what the id of a generated entry says.
 type Entry struct {
-	Employee int64      // 1 to MaxEmployee
-	Day      civil.Date // the day it belongs to, from civil.Beginning and before civil.Forever
-	Lane     uint8      // 0 to MaxLane
-	Ordinal  uint8      // 0 to MaxOrdinal
+	Series int64      // 1 to MaxSeries
+	Day    civil.Date // the day it belongs to, from civil.Beginning and before civil.Forever
 }
 
 // Encode returns the id of e. Errors wrap [ErrRange].
 func Encode(e Entry) (int64, error) {
 	if !e.fits() {
-		return 0, fmt.Errorf("%w: employee %d, %v, lane %d, ordinal %d", ErrRange, e.Employee, e.Day, e.Lane, e.Ordinal)
+		return 0, fmt.Errorf("%w: series %d, %v", ErrRange, e.Series, e.Day)
 	}
-	day := int64(e.Day - civil.Beginning)
-	return FirstGenerated | e.Employee<<employeeShift | day<<dayShift | int64(e.Lane)<<laneShift | int64(e.Ordinal), nil
+	return FirstGenerated | e.Series<<dayBits | int64(e.Day-civil.Beginning), nil
 }
 
-// Decode returns where the entry of an id stands. Errors wrap [ErrNotGenerated].
+// Decode returns what an id says. Errors wrap [ErrNotGenerated].
 func Decode(id int64) (Entry, error) {
-	e := Entry{
-		Employee: id >> employeeShift & MaxEmployee,
-		Day:      civil.Beginning + civil.Date(id>>dayShift&(1<<dayBits-1)),
-		Lane:     uint8(id >> laneShift & MaxLane),
-		Ordinal:  uint8(id & MaxOrdinal),
-	}
+	e := Entry{Series: id >> dayBits & MaxSeries, Day: civil.Beginning + civil.Date(id&(1<<dayBits-1))}
 	if !IsGenerated(id) || !e.fits() {
 		return Entry{}, fmt.Errorf("%w: %d", ErrNotGenerated, id)
 	}
@@ -79,7 +62,5 @@ func Decode(id int64) (Entry, error) {
 func IsGenerated(id int64) bool { return id >= FirstGenerated && id < 2*FirstGenerated }
 
 func (e Entry) fits() bool {
-	return e.Employee >= 1 && e.Employee <= MaxEmployee &&
-		e.Day >= civil.Beginning && e.Day < civil.Forever &&
-		e.Lane <= MaxLane && e.Ordinal <= MaxOrdinal
+	return e.Series >= 1 && e.Series <= MaxSeries && e.Day >= civil.Beginning && e.Day < civil.Forever
 }

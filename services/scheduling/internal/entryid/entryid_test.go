@@ -14,17 +14,15 @@ import (
 
 func TestLayout(t *testing.T) {
 	t.Parallel()
-	id, err := entryid.Encode(entryid.Entry{Employee: 1, Day: civil.Beginning, Lane: 0, Ordinal: 0})
+	id, err := entryid.Encode(entryid.Entry{Series: 1, Day: civil.Beginning})
 	require.NoError(t, err)
-	assert.Equal(t, int64(1)<<52|1<<27, id)
+	assert.Equal(t, int64(1)<<52|1<<19, id)
 
-	id, err = entryid.Encode(entryid.Entry{Employee: 3, Day: civil.Beginning + 5, Lane: 9, Ordinal: 7})
+	id, err = entryid.Encode(entryid.Entry{Series: 3, Day: civil.Beginning + 5})
 	require.NoError(t, err)
-	assert.Equal(t, int64(1)<<52|3<<27|5<<8|9<<4|7, id)
+	assert.Equal(t, int64(1)<<52|3<<19|5, id)
 
-	id, err = entryid.Encode(entryid.Entry{
-		Employee: entryid.MaxEmployee, Day: civil.Forever - 1, Lane: entryid.MaxLane, Ordinal: entryid.MaxOrdinal,
-	})
+	id, err = entryid.Encode(entryid.Entry{Series: entryid.MaxSeries, Day: civil.Forever - 1})
 	require.NoError(t, err)
 	assert.Less(t, id, int64(1)<<53)
 	assert.Equal(t, id, int64(float64(id)), "a double holds it")
@@ -35,8 +33,7 @@ func TestThereAndBack(t *testing.T) {
 	random := rand.New(rand.NewPCG(3, 4))
 	for range 100_000 {
 		e := entryid.Entry{
-			Employee: 1 + random.Int64N(entryid.MaxEmployee), Day: civil.Beginning + civil.Date(random.Int32N(int32(civil.Forever-civil.Beginning))),
-			Lane: uint8(random.UintN(16)), Ordinal: uint8(random.UintN(16)),
+			Series: 1 + random.Int64N(entryid.MaxSeries), Day: civil.Beginning + civil.Date(random.Int32N(int32(civil.Forever-civil.Beginning))),
 		}
 		id, err := entryid.Encode(e)
 		require.NoError(t, err)
@@ -50,16 +47,14 @@ func TestThereAndBack(t *testing.T) {
 
 func TestEncodeRefuses(t *testing.T) {
 	t.Parallel()
-	good := entryid.Entry{Employee: 207, Day: civil.Of(2026, 1, 5), Lane: 8, Ordinal: 1}
+	good := entryid.Entry{Series: 207, Day: civil.Of(2026, 1, 5)}
 	for name, spoil := range map[string]func(*entryid.Entry){
-		"no employee":       func(e *entryid.Entry) { e.Employee = 0 },
-		"negative employee": func(e *entryid.Entry) { e.Employee = -1 },
-		"large employee":    func(e *entryid.Entry) { e.Employee = 1 << 25 },
-		"before all days":   func(e *entryid.Entry) { e.Day = civil.Beginning - 1 },
-		"after all days":    func(e *entryid.Entry) { e.Day = civil.Forever },
-		"far after":         func(e *entryid.Entry) { e.Day = math.MaxInt32 },
-		"lane":              func(e *entryid.Entry) { e.Lane = 16 },
-		"ordinal":           func(e *entryid.Entry) { e.Ordinal = 16 },
+		"no series":       func(e *entryid.Entry) { e.Series = 0 },
+		"negative series": func(e *entryid.Entry) { e.Series = -1 },
+		"large series":    func(e *entryid.Entry) { e.Series = 1 << 33 },
+		"before all days": func(e *entryid.Entry) { e.Day = civil.Beginning - 1 },
+		"after all days":  func(e *entryid.Entry) { e.Day = civil.Forever },
+		"far after":       func(e *entryid.Entry) { e.Day = math.MaxInt32 },
 	} {
 		bad := good
 		spoil(&bad)
@@ -70,8 +65,8 @@ func TestEncodeRefuses(t *testing.T) {
 
 func FuzzDecode(f *testing.F) {
 	for _, seed := range []int64{
-		0, -1, 1, 1 << 51, 1<<52 - 1, 1 << 52, 1<<52 | 1<<27, 1<<53 - 1, 1 << 53, 1<<53 | 1<<52 | 1<<27, math.MinInt64, math.MaxInt64,
-		math.MinInt64 | 1<<52 | 1<<27,
+		0, -1, 1, 1 << 51, 1<<52 - 1, 1 << 52, 1<<52 | 1<<19, 1<<53 - 1, 1 << 53, 1<<53 | 1<<52 | 1<<19, math.MinInt64, math.MaxInt64,
+		math.MinInt64 | 1<<52 | 1<<19,
 	} {
 		f.Add(seed)
 	}
@@ -91,7 +86,7 @@ func FuzzDecode(f *testing.F) {
 
 func BenchmarkEncode(b *testing.B) {
 	b.ReportAllocs()
-	e := entryid.Entry{Employee: 207, Day: 20000, Lane: 8, Ordinal: 1}
+	e := entryid.Entry{Series: 207, Day: 20000}
 	for range b.N {
 		if _, err := entryid.Encode(e); err != nil {
 			b.Fatal(err)

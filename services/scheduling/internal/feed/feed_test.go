@@ -13,7 +13,6 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/outbox"
 	commonv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/common/v1"
 	schedulingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/scheduling/v1"
-	"github.com/rotaloom/rotaloom/services/scheduling/internal/entryid"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/feed"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/span"
 )
@@ -117,8 +116,8 @@ func TestEqualSpansAreToldOnce(t *testing.T) {
 func TestEnteredShifts(t *testing.T) {
 	t.Parallel()
 	day := civil.Date(20_000)
-	generated, err := entryid.Encode(entryid.Entry{Employee: 7, Day: day, Lane: 2, Ordinal: 3})
-	require.NoError(t, err)
+	const generated = 1<<52 + 5
+	hides := &schedulingv1.HiddenShift{EmployeeId: 7, Day: int32(day), Lane: 2, Ordinal: 3}
 	job, control := "Acme/Clerk", "a\x00b"
 	at := func(clock string) string { return day.String() + "T" + clock }
 	body, err := proto.Marshal(&schedulingv1.Shift{
@@ -131,13 +130,13 @@ func TestEnteredShifts(t *testing.T) {
 	})
 	require.NoError(t, err)
 	var told feed.Shifts
-	require.NoError(t, told.Add(generated, 8, day, body))
-	require.NoError(t, told.Add(4, 0, day, nil))
+	require.NoError(t, told.Add(generated, 8, day, body, hides))
+	require.NoError(t, told.Add(4, 0, day, nil, nil))
 	events := told.Events(3)
 	require.Len(t, events, 1)
 	want := &schedulingv1.ShiftsEntered{Revision: 3, Places: []string{job, "\x019", "\x01"}, Shifts: []*schedulingv1.EnteredShift{
 		{
-			Id: generated, EmployeeId: 8, Day: int32(day), Hides: &schedulingv1.HiddenShift{EmployeeId: 7, Day: int32(day), Lane: 2, Ordinal: 3},
+			Id: generated, EmployeeId: 8, Day: int32(day), Hides: hides,
 			Segments: []*schedulingv1.PlacedSegment{
 				{StartSecond: 21600, EndSecond: 36000}, {Place: 1, StartSecond: 36000, EndSecond: 43200}, {Place: 2, StartSecond: 43200, EndSecond: 93600},
 			},
@@ -145,7 +144,7 @@ func TestEnteredShifts(t *testing.T) {
 		{Id: 4, Day: int32(day)},
 	}}
 	assert.True(t, proto.Equal(want, events[0]), events[0])
-	require.Error(t, new(feed.Shifts).Add(4, 8, day, []byte{1}))
+	require.Error(t, new(feed.Shifts).Add(4, 8, day, []byte{1}, nil))
 }
 
 // An event that is not full yet has room for any shift.
@@ -163,7 +162,7 @@ func TestAnyShiftFitsIntoAnEvent(t *testing.T) {
 	require.NoError(t, err)
 	var told feed.Shifts
 	for range 3 {
-		require.NoError(t, told.Add(4, 8, day, body))
+		require.NoError(t, told.Add(4, 8, day, body, nil))
 	}
 	for _, e := range told.Events(1) {
 		assert.Less(t, proto.Size(e), outbox.MaxEvent)

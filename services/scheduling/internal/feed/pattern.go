@@ -22,7 +22,7 @@ func Pattern(id int64, p *schedulingv1.SchedulePattern) ([]proto.Message, error)
 	ordinals := map[int32]int32{}
 	for _, item := range p.GetItems() {
 		ordinal := ordinals[item.GetDay()]
-		ordinals[item.GetDay()] += entries(item)
+		ordinals[item.GetDay()] += Entries(item)
 		if item.GetShiftTemplate() == nil {
 			continue
 		}
@@ -44,8 +44,8 @@ func Pattern(id int64, p *schedulingv1.SchedulePattern) ([]proto.Message, error)
 	return events, nil
 }
 
-// entries counts the entries of an item. A shift is the first of them.
-func entries(item *schedulingv1.SchedulePatternItem) (n int32) {
+// Entries counts the entries of an item. A shift is the first of them.
+func Entries(item *schedulingv1.SchedulePatternItem) (n int32) {
 	for _, has := range []bool{
 		item.GetShiftTemplate() != nil, item.GetPayCodeEditTemplate() != nil,
 		item.GetAvailabilityTemplate() != nil, item.GetScheduleTagTemplate() != nil,

@@ -58,12 +58,17 @@ SELECT id FROM (
 	// a smaller revision.
 	lockLeave = `SELECT employee_id FROM leave_edit_head WHERE tenant_id = $1 AND employee_id = ANY($2) ORDER BY employee_id FOR UPDATE`
 
+	hiddenOthers = `
+SELECT DISTINCT hides_employee_id FROM schedule_item
+WHERE tenant_id = $1 AND employee_id = ANY($2) AND hides_employee_id <> employee_id`
+
 	spansOf = `
 SELECT employee_id, lane, from_date - '1970-01-01'::date, to_date - '1970-01-01'::date, pattern_id, position, day_count
 FROM span WHERE tenant_id = $1 AND employee_id = ANY($2) ORDER BY employee_id, from_date, lane`
 
 	shiftsOf = `
-SELECT id, CASE WHEN deleted THEN 0 ELSE employee_id END, from_day - '1970-01-01'::date, body
+SELECT id, CASE WHEN deleted THEN 0 ELSE employee_id END, from_day - '1970-01-01'::date, body,
+    hides_employee_id, hides_day - '1970-01-01'::date, hidden_lane, hidden_ordinal
 FROM schedule_item WHERE tenant_id = $1 AND employee_id = ANY($2) AND kind = 'SHIFT'`
 )
 
@@ -98,7 +103,12 @@ func schedulePage(ctx context.Context, tx pgx.Tx, tenantID, after int64) (int64,
 	if err != nil || len(ids) == 0 {
 		return 0, false, err
 	}
-	if err := serial.Lock(ctx, tx, tenantID, ids); err != nil {
+	// Shifts that were moved to one of them say what they hide of others.
+	others, err := readIDs(ctx, tx, hiddenOthers, tenantID, ids)
+	if err != nil {
+		return 0, false, err
+	}
+	if err := serial.Lock(ctx, tx, tenantID, append(others, ids...)); err != nil {
 		return 0, false, err
 	}
 	onLeave, err := readIDs(ctx, tx, lockLeave, tenantID, ids)
@@ -167,8 +177,16 @@ func readShifts(ctx context.Context, tx pgx.Tx, tenantID int64, ids []int64) (*S
 	var id, employee int64
 	var day civil.Date
 	var body []byte
-	if _, err := pgx.ForEachRow(rows, []any{&id, &employee, (*int32)(&day), &body}, func() error {
-		return told.Add(id, employee, day, body)
+	var hidesEmployee *int64
+	var hidesDay *int32
+	var lane, ordinal *int16
+	if _, err := pgx.ForEachRow(rows, []any{&id, &employee, (*int32)(&day), &body, &hidesEmployee, &hidesDay, &lane, &ordinal}, func() error {
+		if hidesEmployee == nil || hidesDay == nil || lane == nil || ordinal == nil {
+			return told.Add(id, employee, day, body, nil)
+		}
+		return told.Add(id, employee, day, body, &schedulingv1.HiddenShift{
+			EmployeeId: *hidesEmployee, Day: *hidesDay, Lane: int32(*lane), Ordinal: int32(*ordinal),
+		})
 	}); err != nil {
 		return nil, fmt.Errorf("feed: read shifts: %w", err)
 	}

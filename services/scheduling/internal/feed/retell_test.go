@@ -19,7 +19,6 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/testkit/pgtest"
 	commonsv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/commons/v1"
 	schedulingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/scheduling/v1"
-	"github.com/rotaloom/rotaloom/services/scheduling/internal/entryid"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/feed"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/schedtest"
 )
@@ -30,8 +29,7 @@ func TestEverythingIsToldAnew(t *testing.T) {
 	t.Parallel()
 	env := schedtest.New(t)
 	const employees, day = 300, civil.Date(20_000)
-	hidden, err := entryid.Encode(entryid.Entry{Employee: 9, Day: day, Ordinal: 1})
-	require.NoError(t, err)
+	const hidden = 1<<52 + 5
 	shift, err := proto.Marshal(&schedulingv1.Shift{StartDateTime: day.String() + "T06:00:00", EndDateTime: day.String() + "T14:00:00"})
 	require.NoError(t, err)
 	pattern, err := proto.Marshal(&schedulingv1.SchedulePattern{Items: []*schedulingv1.SchedulePatternItem{
@@ -43,9 +41,9 @@ func TestEverythingIsToldAnew(t *testing.T) {
 	batch.Queue(`INSERT INTO schedule_pattern (tenant_id, digest, day_count, body) SELECT 1, n::text::bytea, 7, $1 FROM generate_series(1, 120) AS n`, pattern)
 	batch.Queue(`INSERT INTO span (tenant_id, employee_id, lane, from_date, to_date, pattern_id, position, day_count, assignment_id, inherited, propagation_id)
 		SELECT 1, n, 0, '2025-01-01', '3000-01-01', 1, n % 7, 7, 1, true, 1 FROM generate_series(1, 200) AS n`)
-	batch.Queue(`INSERT INTO schedule_item (tenant_id, id, employee_id, kind, from_day, to_day, hides_day, deleted, body) VALUES
-		(1, 5, 400, 'SHIFT', $1, $1, NULL, false, $2), (1, $3, 9, 'SHIFT', $1, $1, $1, true, ''), (1, 6, 9, 'PAY_CODE_EDIT', $1, $1, NULL, false, ''),
-		(1, 7, NULL, 'SHIFT', $1, $1, NULL, false, $2)`, day.Time(), shift, hidden)
+	batch.Queue(`INSERT INTO schedule_item (tenant_id, id, employee_id, kind, from_day, to_day, hides_day, hides_employee_id, hidden_lane, hidden_ordinal, deleted, body) VALUES
+		(1, 5, 400, 'SHIFT', $1, $1, NULL, NULL, NULL, NULL, false, $2), (1, $3, 9, 'SHIFT', $1, $1, $1, 9, 0, 1, true, ''),
+		(1, 6, 9, 'PAY_CODE_EDIT', $1, $1, NULL, NULL, NULL, NULL, false, ''), (1, 7, NULL, 'SHIFT', $1, $1, NULL, NULL, NULL, NULL, false, $2)`, day.Time(), shift, hidden)
 	batch.Queue(`INSERT INTO leave_edit_head (tenant_id, employee_id) VALUES (1, 9), (1, 500)`)
 	require.NoError(t, env.Pool.SendBatch(env.Ctx, batch).Close())
 

@@ -10,7 +10,6 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/civil"
 	"github.com/rotaloom/rotaloom/pkg/outbox"
 	schedulingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/scheduling/v1"
-	"github.com/rotaloom/rotaloom/services/scheduling/internal/entryid"
 )
 
 // Shifts gathers the states of shifts that people entered. The zero value is
@@ -24,9 +23,10 @@ type Shifts struct {
 
 // Add adds a shift of an employee that belongs to a day; the body is a
 // rotaloom.scheduling.v1.Shift. The employee is 0 when it is on nobody's
-// schedule, or gone. A shift with the id of a generated one takes its place.
-func (s *Shifts) Add(id, employeeID int64, day civil.Date, body []byte) error {
-	shift := &schedulingv1.EnteredShift{Id: id, EmployeeId: employeeID, Day: int32(day)}
+// schedule, or gone. Hides is where the generated shift stands that it hides, if
+// it does.
+func (s *Shifts) Add(id, employeeID int64, day civil.Date, body []byte, hides *schedulingv1.HiddenShift) error {
+	shift := &schedulingv1.EnteredShift{Id: id, EmployeeId: employeeID, Day: int32(day), Hides: hides}
 	if s.event == nil {
 		s.event = &schedulingv1.ShiftsEntered{}
 	}
@@ -36,15 +36,6 @@ func (s *Shifts) Add(id, employeeID int64, day civil.Date, body []byte) error {
 			return fmt.Errorf("feed: shift %d: %w", id, err)
 		}
 		shift.Segments = s.known.segments(pieces)
-	}
-	if entryid.IsGenerated(id) {
-		at, err := entryid.Decode(id)
-		if err != nil {
-			return fmt.Errorf("feed: %w", err)
-		}
-		shift.Hides = &schedulingv1.HiddenShift{
-			EmployeeId: at.Employee, Day: int32(at.Day), Lane: int32(at.Lane), Ordinal: int32(at.Ordinal),
-		}
 	}
 	s.event.Shifts = append(s.event.Shifts, shift)
 	if s.size += sizeOf(shift); s.known.full(s.size) {

@@ -30,7 +30,7 @@ func (c *changes) put(kind string, r *row) error {
 	if r.deleted {
 		employeeID = 0
 	}
-	return c.shifts.Add(r.id, employeeID, r.from, r.body)
+	return c.shifts.Add(r.id, employeeID, r.from, r.body, r.hides.message())
 }
 
 // gone notes an entry of an employee that is nowhere any more.

@@ -35,7 +35,11 @@ type fixture struct {
 	edits    schedulingv1.PayCodeEditServiceClient
 	schedule schedulingv1.ScheduleServiceClient
 	woken    *atomic.Int32
+	patterns int64 // that employee 1 has had
 }
+
+// firstSeries is where the series of the fixture begin.
+const firstSeries = 1000
 
 func newFixture(t *testing.T) *fixture {
 	t.Helper()
@@ -85,9 +89,10 @@ func (f *fixture) spans(start, end string, propagation int64) {
 	}}})
 	require.NoError(f.t, err)
 	f.exec("DELETE FROM span")
+	f.patterns++
 	f.exec(`WITH p AS (INSERT INTO schedule_pattern (tenant_id, digest, day_count, body) VALUES (1, sha256($1), 1, $1) RETURNING id)
-		INSERT INTO span (tenant_id, employee_id, lane, from_date, to_date, pattern_id, position, day_count, assignment_id, inherited, propagation_id)
-		SELECT 1, 1, 0, '2025-03-01', '3000-01-01', id, 0, 1, 33, true, $2 FROM p`, body, propagation)
+		INSERT INTO span (tenant_id, employee_id, lane, from_date, to_date, pattern_id, position, day_count, assignment_id, inherited, propagation_id, series)
+		SELECT 1, 1, 0, '2025-03-01', '3000-01-01', id, 0, 1, 33, true, $2, $3 FROM p`, body, propagation, firstSeries+f.patterns*16)
 }
 
 func (f *fixture) lock(employee int64, from, to string) {
@@ -140,11 +145,13 @@ func (f *fixture) events() []string {
 	return out
 }
 
+// entryID is the id of an entry of the first pattern of employee 1, or one that
+// nobody has.
 func entryID(t *testing.T, employee int64, date string, ordinal uint8) int64 {
 	t.Helper()
 	day, err := civil.ParseDate(date)
 	require.NoError(t, err)
-	id, err := entryid.Encode(entryid.Entry{Employee: employee, Day: day, Ordinal: ordinal})
+	id, err := entryid.Encode(entryid.Entry{Series: employee*firstSeries + 16 + int64(ordinal), Day: day})
 	require.NoError(t, err)
 	return id
 }

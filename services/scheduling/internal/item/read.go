@@ -29,6 +29,14 @@ func (k known) employeeID() int64 {
 	return k.generated.EmployeeID
 }
 
+// hides returns what an item that takes the entry's place hides; nil for nothing.
+func (k known) hides() *hides {
+	if k.row != nil {
+		return k.row.hides
+	}
+	return hidesOf(k.generated)
+}
+
 func (k known) version() int64 {
 	if k.row != nil {
 		return k.row.version

@@ -8,7 +8,6 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/rotaloom/rotaloom/pkg/pg"
-	"github.com/rotaloom/rotaloom/services/scheduling/internal/entryid"
 )
 
 // remove deletes entries, all or none. What hides a generated entry, and a
@@ -55,19 +54,16 @@ func (f *family[M]) delete(ctx context.Context, tx pgx.Tx, tenantID int64, ids [
 		p := f.placeOf(k)
 		places = append(places, p)
 		news.add(p.employeeID, p.days.From, p.days.To-1)
-		if k.row != nil && !k.row.hides {
+		hides := k.hides()
+		if hides == nil {
 			gone = append(gone, id)
 			if err := news.gone(f.kind, id, p.employeeID, p.days.From); err != nil {
 				return err
 			}
 			continue
 		}
-		at, err := entryid.Decode(id)
-		if err != nil {
-			return fmt.Errorf("item: %w", err)
-		}
 		tombstone := row{
-			id: id, employeeID: at.Employee, from: at.Day, to: at.Day, hides: true, deleted: true, version: k.version() + 1,
+			id: id, employeeID: hides.EmployeeID, from: hides.Day, to: hides.Day, hides: hides, deleted: true, version: k.version() + 1,
 		}
 		tombstones = append(tombstones, tombstone)
 		if err := news.put(f.kind, &tombstone); err != nil {

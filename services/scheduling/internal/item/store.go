@@ -9,7 +9,6 @@ import (
 
 	"github.com/rotaloom/rotaloom/pkg/civil"
 	"github.com/rotaloom/rotaloom/pkg/pg"
-	"github.com/rotaloom/rotaloom/services/scheduling/internal/entryid"
 )
 
 // The kinds of items, as they are stored.
@@ -23,8 +22,8 @@ type row struct {
 	id, employeeID int64 // 0 for an open shift
 	kind           string
 	from, to       civil.Date
-	hides          bool // a generated entry
-	deleted        bool // a tombstone
+	hides          *hides // the generated entry that it stands for
+	deleted        bool   // a tombstone
 	version        int64
 	body           []byte
 	locked         bool // its first day is; read only
@@ -33,7 +32,8 @@ type row struct {
 const (
 	readRows = `
 SELECT i.id, coalesce(i.employee_id, 0), i.kind, i.from_day - '1970-01-01'::date, i.to_day - '1970-01-01'::date,
-       i.hides_day IS NOT NULL, i.deleted, i.version, i.body,
+       i.hides_employee_id, i.hides_day - '1970-01-01'::date, i.hides_lineage_id, i.hides_pattern_id, i.hides_cycle_day, i.hides_ordinal,
+       i.hidden_lane, i.hidden_ordinal, i.deleted, i.version, i.body,
        EXISTS (SELECT FROM day_lock l WHERE l.tenant_id = $1 AND l.employee_id = i.employee_id
                AND l.from_date <= i.from_day AND l.to_date > i.from_day)
 FROM schedule_item i WHERE i.tenant_id = $1 AND i.id = ANY($2)`
@@ -41,10 +41,14 @@ FROM schedule_item i WHERE i.tenant_id = $1 AND i.id = ANY($2)`
 	nextIDs = `SELECT nextval('schedule_item_id') FROM generate_series(1, $1)`
 
 	insertRows = `
-INSERT INTO schedule_item (tenant_id, id, employee_id, kind, from_day, to_day, hides_day, deleted, version, body)
-SELECT $1, u.id, nullif(u.employee_id, 0), $10, u.from_day, u.to_day, u.hides_day, u.deleted, u.version, u.body
-FROM unnest($2::bigint[], $3::bigint[], $4::date[], $5::date[], $6::date[], $7::boolean[], $8::bigint[], $9::bytea[])
-     AS u (id, employee_id, from_day, to_day, hides_day, deleted, version, body)
+INSERT INTO schedule_item (tenant_id, id, employee_id, kind, from_day, to_day, deleted, version, body,
+    hides_employee_id, hides_day, hides_lineage_id, hides_pattern_id, hides_cycle_day, hides_ordinal, hidden_lane, hidden_ordinal)
+SELECT $1, u.id, nullif(u.employee_id, 0), $9, u.from_day, u.to_day, u.deleted, u.version, u.body,
+    u.hides_employee_id, u.hides_day, u.hides_lineage_id, u.hides_pattern_id, u.hides_cycle_day, u.hides_ordinal, u.hidden_lane, u.hidden_ordinal
+FROM unnest($2::bigint[], $3::bigint[], $4::date[], $5::date[], $6::boolean[], $7::bigint[], $8::bytea[],
+            $10::bigint[], $11::date[], $12::bigint[], $13::bigint[], $14::int[], $15::smallint[], $16::smallint[], $17::smallint[])
+     AS u (id, employee_id, from_day, to_day, deleted, version, body,
+           hides_employee_id, hides_day, hides_lineage_id, hides_pattern_id, hides_cycle_day, hides_ordinal, hidden_lane, hidden_ordinal)
 ON CONFLICT (tenant_id, id) DO UPDATE SET
     employee_id = excluded.employee_id, from_day = excluded.from_day, to_day = excluded.to_day,
     deleted = excluded.deleted, version = excluded.version, body = excluded.body, updated_at = now()`
@@ -66,10 +70,13 @@ func find(ctx context.Context, db pg.Querier, tenantID int64, ids []int64) (map[
 	}
 	rows := make(map[int64]*row, len(ids))
 	var r row
+	var h hidesColumns
 	_, err = pgx.ForEachRow(found, []any{
-		&r.id, &r.employeeID, &r.kind, (*int32)(&r.from), (*int32)(&r.to), &r.hides, &r.deleted, &r.version, &r.body, &r.locked,
+		&r.id, &r.employeeID, &r.kind, (*int32)(&r.from), (*int32)(&r.to), &h.employee, &h.day, &h.lineage, &h.pattern, &h.cycleDay, &h.ordinal,
+		&h.lane, &h.slot, &r.deleted, &r.version, &r.body, &r.locked,
 	}, func() error {
 		kept := r
+		kept.hides = h.read()
 		kept.body = append([]byte(nil), r.body...)
 		rows[r.id] = &kept
 		return nil
@@ -100,22 +107,20 @@ func put(ctx context.Context, tx pgx.Tx, tenantID int64, kind string, rows []row
 	}
 	n := len(rows)
 	ids, employees, versions := make([]int64, n), make([]int64, n), make([]int64, n)
-	from, to, hides := make([]time.Time, n), make([]time.Time, n), make([]*time.Time, n)
+	from, to := make([]time.Time, n), make([]time.Time, n)
+	hidden := make([]hidesColumns, n)
 	deleted, bodies := make([]bool, n), make([][]byte, n)
 	for i := range rows {
 		r := &rows[i]
 		ids[i], employees[i], versions[i], deleted[i] = r.id, r.employeeID, r.version, r.deleted
 		from[i], to[i], bodies[i] = r.from.Time(), r.to.Time(), append([]byte{}, r.body...)
-		if r.hides {
-			entry, err := entryid.Decode(r.id)
-			if err != nil {
-				return fmt.Errorf("item: %w", err)
-			}
-			day := entry.Day.Time()
-			hides[i] = &day
-		}
+		hidden[i] = r.hides.columns()
 	}
-	_, err := tx.Exec(ctx, insertRows, tenantID, ids, employees, from, to, hides, deleted, versions, bodies, kind)
+	_, err := tx.Exec(ctx, insertRows, tenantID, ids, employees, from, to, deleted, versions, bodies, kind,
+		column(hidden, func(h hidesColumns) *int64 { return h.employee }), column(hidden, hidesColumns.date),
+		column(hidden, func(h hidesColumns) *int64 { return h.lineage }), column(hidden, func(h hidesColumns) *int64 { return h.pattern }),
+		column(hidden, func(h hidesColumns) *int32 { return h.cycleDay }), column(hidden, func(h hidesColumns) *int16 { return h.ordinal }),
+		column(hidden, func(h hidesColumns) *int16 { return h.lane }), column(hidden, func(h hidesColumns) *int16 { return h.slot }))
 	if err != nil {
 		return fmt.Errorf("item: store: %w", err)
 	}

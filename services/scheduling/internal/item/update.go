@@ -99,7 +99,7 @@ func (f *family[M]) replace(ctx context.Context, tx pgx.Tx, tenantID, id int64, 
 	}
 	updated := row{
 		id: id, employeeID: d.employeeID(), from: d.from, to: d.to,
-		hides: was.row == nil || was.row.hides, version: was.version() + 1, body: d.body,
+		hides: was.hides(), version: was.version() + 1, body: d.body,
 	}
 	if err := put(ctx, tx, tenantID, f.kind, []row{updated}); err != nil {
 		return row{}, err
@@ -124,6 +124,9 @@ func (f *family[M]) lockEntries(ctx context.Context, tx pgx.Tx, tenantID int64, 
 	employees := others
 	for _, k := range seen {
 		employees = append(employees, k.employeeID())
+		if h := k.hides(); h != nil {
+			employees = append(employees, h.EmployeeID) // Whose propagations find out where the hidden entry stands.
+		}
 	}
 	if err := serial.Lock(ctx, tx, tenantID, employees); err != nil {
 		return nil, err

@@ -6,6 +6,7 @@ import (
 
 	"github.com/rotaloom/rotaloom/pkg/civil"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/feed"
+	"github.com/rotaloom/rotaloom/services/scheduling/internal/hiding"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/rotation"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/span"
 )
@@ -23,6 +24,7 @@ type changes struct {
 		lanes                            []int16
 		from, to, positions, dayCounts   []int32
 		inherited                        []bool
+		series                           []int64
 	}
 	employees []int64     // whose schedule changes, ascending
 	days      civil.Range // from the first to the last changed day
@@ -30,13 +32,22 @@ type changes struct {
 	locked, cutLoose int64
 	// told are all spans of those whose spans change.
 	told feed.Spans
+	// hiders are those of them for whom people changed entries.
+	hiders []hider
 
 	resolver, unlocked span.Resolver
 	ranges             []civil.Range
 }
 
-// compute fills c with the changes for employees, whose ids ascend.
-func (c *changes) compute(s *state, employeeIDs []int64) error {
+// hider is an employee whose spans change, with the entries that people changed.
+type hider struct {
+	spans []span.Span
+	hides []hiding.Hide
+}
+
+// compute fills c with the changes for employees, whose ids ascend. New spans get
+// the series that take draws.
+func (c *changes) compute(s *state, employeeIDs []int64, take func(count int32) (int64, error)) error {
 	c.reset()
 	for _, employee := range employeeIDs {
 		in := s.next(employee)
@@ -50,9 +61,16 @@ func (c *changes) compute(s *state, employeeIDs []int64) error {
 				return fmt.Errorf("propagation: employee %d: %w", employee, err)
 			}
 		}
+		span.Carry(in.Current, wanted, in.Assignments)
+		if err := span.Number(wanted, in.Assignments, take); err != nil {
+			return fmt.Errorf("propagation: employee %d: %w", employee, err)
+		}
 		if removed, added := c.resolver.Diff(in.Current, wanted); len(removed)+len(added) > 0 {
 			c.add(employee, removed, added, hidden)
 			c.told.Add(employee, wanted)
+			if len(hidden) > 0 {
+				c.hiders = append(c.hiders, hider{spans: slices.Clone(wanted), hides: hidden})
+			}
 		}
 	}
 	return nil
@@ -63,7 +81,8 @@ func (c *changes) reset() {
 	c.removed.employees, c.removed.lanes, c.removed.from = c.removed.employees[:0], c.removed.lanes[:0], c.removed.from[:0]
 	a := &c.added
 	a.employees, a.patterns, a.assignments = a.employees[:0], a.patterns[:0], a.assignments[:0]
-	a.lanes, a.inherited = a.lanes[:0], a.inherited[:0]
+	a.lanes, a.inherited, a.series = a.lanes[:0], a.inherited[:0], a.series[:0]
+	c.hiders = c.hiders[:0]
 	a.from, a.to, a.positions, a.dayCounts = a.from[:0], a.to[:0], a.positions[:0], a.dayCounts[:0]
 	c.employees, c.days, c.locked, c.cutLoose = c.employees[:0], civil.Range{}, 0, 0
 }
@@ -82,7 +101,7 @@ func (c *changes) countLocked(in span.Input, wanted []span.Span) error {
 	return nil
 }
 
-func (c *changes) add(employee int64, removed, added []span.Span, hidden []civil.Date) {
+func (c *changes) add(employee int64, removed, added []span.Span, hidden []hiding.Hide) {
 	for i := range removed {
 		r := &c.removed
 		r.employees, r.lanes = append(r.employees, employee), append(r.lanes, int16(removed[i].Lane))
@@ -94,7 +113,7 @@ func (c *changes) add(employee int64, removed, added []span.Span, hidden []civil
 		a.assignments, a.lanes = append(a.assignments, s.AssignmentID), append(a.lanes, int16(s.Lane))
 		a.from, a.to = append(a.from, int32(s.From)), append(a.to, int32(s.To))
 		a.positions, a.dayCounts = append(a.positions, s.Position), append(a.dayCounts, s.DayCount)
-		a.inherited = append(a.inherited, s.Inherited)
+		a.inherited, a.series = append(a.inherited, s.Inherited), append(a.series, s.Series)
 	}
 	c.ranges = appendChanged(appendChanged(c.ranges[:0], removed, added), added, removed)
 	if len(c.ranges) > 0 {
@@ -106,8 +125,8 @@ func (c *changes) add(employee int64, removed, added []span.Span, hidden []civil
 		}
 		c.days = civil.Range{From: min(c.days.From, r.From), To: max(c.days.To, r.To)}
 	}
-	if slices.ContainsFunc(hidden, func(day civil.Date) bool {
-		return slices.ContainsFunc(c.ranges, func(r civil.Range) bool { return r.Contains(day) })
+	if slices.ContainsFunc(hidden, func(h hiding.Hide) bool {
+		return slices.ContainsFunc(c.ranges, func(r civil.Range) bool { return r.Contains(h.Day) })
 	}) {
 		c.cutLoose++
 	}

@@ -124,8 +124,8 @@ func TestCutLooseEntriesAreCounted(t *testing.T) {
 	w.assign(assignment{id: 50, term: 5, from: "2026-01-05"})
 	w.apply(w.start(Request{Cause: CausePattern, TermIDs: []int64{5}}))
 	for employee, day := range map[int64]string{1: "2026-03-02", 2: "2026-08-03"} {
-		w.exec(`INSERT INTO schedule_item (tenant_id, id, employee_id, kind, from_day, to_day, hides_day, body)
-			VALUES (1, $1, $1, 'SHIFT', $2, $2, $2, '')`, employee, day)
+		w.exec(`INSERT INTO schedule_item (tenant_id, id, employee_id, kind, from_day, to_day, hides_day, hides_employee_id, body)
+			VALUES (1, $1, $1, 'SHIFT', $2, $2, $2, $1, '')`, employee, day)
 	}
 	w.assign(assignment{id: 51, term: 5, from: "2026-07-01", pattern: 14, override: true})
 	id := w.start(Request{Cause: CausePattern, TermIDs: []int64{5}})

@@ -9,7 +9,9 @@ import (
 
 	"github.com/rotaloom/rotaloom/pkg/civil"
 	"github.com/rotaloom/rotaloom/pkg/pg"
+	"github.com/rotaloom/rotaloom/services/scheduling/internal/entryid"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/feed"
+	"github.com/rotaloom/rotaloom/services/scheduling/internal/hiding"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/serial"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/span"
 )
@@ -30,7 +32,8 @@ SELECT m.employee_id, m.employment_term_id, m.from_date - '1970-01-01'::date, m.
 ) AS m ORDER BY m.employee_id`
 
 	assignmentColumns = `a.id, a.seq, coalesce(a.employment_term_id, 0), a.from_date - '1970-01-01'::date, a.to_date - '1970-01-01'::date,
-    a.pattern_id, a.day_count, a.anchor - '1970-01-01'::date, a.start_date_offset, a.override, a.lane`
+    a.pattern_id, a.day_count, a.anchor - '1970-01-01'::date, a.start_date_offset, a.override, a.lane,
+    coalesce(a.lineage_id, a.id), a.entries_per_day`
 
 	readOwnAssignments = `
 SELECT a.employee_id, ` + assignmentColumns + overRanges + `
@@ -52,15 +55,16 @@ SELECT l.employee_id, l.from_date - '1970-01-01'::date, l.to_date - '1970-01-01'
 
 	readSpans = `
 SELECT s.employee_id, s.from_date - '1970-01-01'::date, s.to_date - '1970-01-01'::date, s.position, s.day_count, s.pattern_id,
-    s.assignment_id, s.lane, s.inherited` + overRanges + `
+    s.assignment_id, s.lane, s.inherited, s.series` + overRanges + `
     SELECT * FROM span WHERE tenant_id = $1 AND employee_id BETWEEN r.first AND r.last OFFSET 0
 ) AS s ORDER BY s.employee_id`
 
 	readHidden = `
-SELECT i.employee_id, i.hides_day - '1970-01-01'::date` + overRanges + `
-    SELECT employee_id, hides_day FROM schedule_item
-    WHERE tenant_id = $1 AND employee_id BETWEEN r.first AND r.last AND hides_day IS NOT NULL OFFSET 0
-) AS i ORDER BY i.employee_id`
+SELECT i.hides_employee_id, i.id, i.hides_day - '1970-01-01'::date, coalesce(i.hides_lineage_id, 0), coalesce(i.hides_pattern_id, 0),
+    coalesce(i.hides_cycle_day, 0), coalesce(i.hides_ordinal, 0), i.hidden_lane, i.hidden_ordinal` + overRanges + `
+    SELECT * FROM schedule_item
+    WHERE tenant_id = $1 AND hides_employee_id BETWEEN r.first AND r.last AND hides_day IS NOT NULL OFFSET 0
+) AS i ORDER BY i.hides_employee_id, i.id`
 )
 
 // widestGap is how many ids of others a range may step over.
@@ -87,7 +91,7 @@ type state struct {
 	byTerm      list[span.Assignment] // by term, if it passes its patterns on
 	locks       list[civil.Range]
 	spans       list[span.Span]
-	hidden      list[civil.Date] // days on which people changed what was generated
+	hidden      list[hiding.Hide] // what people changed or deleted of what was generated
 	// revision is that of the spans that follow from this; 0 without the lock.
 	revision int64
 
@@ -181,6 +185,7 @@ func scanAssignments(into *list[span.Assignment]) func(pgx.Rows) error {
 		var lane int16
 		_, err := pgx.ForEachRow(rows, []any{
 			&owner, &a.ID, &a.Seq, &a.TermID, &from, &to, &a.PatternID, &a.DayCount, &anchor, &a.Offset, &a.Override, &lane,
+			&a.Lineage, &a.EntriesPerDay,
 		}, func() error {
 			a.From, a.To, a.Anchor, a.Lane = civil.Date(from), civil.Date(to), civil.Date(anchor), uint8(lane)
 			into.add(owner, a)
@@ -208,7 +213,7 @@ func (s *state) scanSpans(rows pgx.Rows) error {
 	var from, to int32
 	var lane int16
 	_, err := pgx.ForEachRow(rows, []any{
-		&employee, &from, &to, &row.Position, &row.DayCount, &row.PatternID, &row.AssignmentID, &lane, &row.Inherited,
+		&employee, &from, &to, &row.Position, &row.DayCount, &row.PatternID, &row.AssignmentID, &lane, &row.Inherited, &row.Series,
 	}, func() error {
 		row.From, row.To, row.Lane = civil.Date(from), civil.Date(to), uint8(lane)
 		s.spans.add(employee, row)
@@ -219,10 +224,20 @@ func (s *state) scanSpans(rows pgx.Rows) error {
 
 func (s *state) scanHidden(rows pgx.Rows) error {
 	s.hidden.reset()
-	var employee int64
-	var day int32
-	_, err := pgx.ForEachRow(rows, []any{&employee, &day}, func() error {
-		s.hidden.add(employee, civil.Date(day))
+	var h hiding.Hide
+	var ordinal int16
+	var lane, slot *int16
+	_, err := pgx.ForEachRow(rows, []any{
+		&h.EmployeeID, &h.ItemID, (*int32)(&h.Day), &h.LineageID, &h.PatternID, &h.CycleDay, &ordinal, &lane, &slot,
+	}, func() error {
+		h.Ordinal, h.Series, h.Slot = uint8(ordinal), 0, nil
+		if at, err := entryid.Decode(h.ItemID); err == nil {
+			h.Series = at.Series
+		}
+		if lane != nil && slot != nil {
+			h.Slot = &hiding.Slot{Lane: uint8(*lane), Ordinal: uint8(*slot)}
+		}
+		s.hidden.add(h.EmployeeID, h)
 		return nil
 	})
 	return err

@@ -92,6 +92,7 @@ func (r *Report) compare(s *state, employees []int64) error {
 			return fmt.Errorf("employee %d: %w", employee, err)
 		}
 		r.Employees, r.Spans = r.Employees+1, r.Spans+len(in.Current)
+		span.Carry(in.Current, wanted, in.Assignments)
 		surplus, missing := resolver.Diff(in.Current, wanted)
 		if len(surplus)+len(missing) == 0 {
 			continue

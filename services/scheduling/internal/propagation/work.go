@@ -11,6 +11,7 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/outbox"
 	"github.com/rotaloom/rotaloom/pkg/pg"
 	schedulingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/scheduling/v1"
+	"github.com/rotaloom/rotaloom/services/scheduling/internal/feed"
 )
 
 const (
@@ -31,17 +32,17 @@ WITH gone AS (
     RETURNING s.*
 )
 INSERT INTO span_past (tenant_id, employee_id, lane, from_date, to_date, pattern_id, position, day_count,
-    assignment_id, inherited, propagation_id, believed_from)
+    assignment_id, inherited, propagation_id, believed_from, series)
 SELECT tenant_id, employee_id, lane, from_date, to_date, pattern_id, position, day_count,
-    assignment_id, inherited, propagation_id, believed_from FROM gone`
+    assignment_id, inherited, propagation_id, believed_from, series FROM gone`
 
 	// Lists that are unnested beside each other need no table in between.
 	insertSpans = `
 INSERT INTO span (tenant_id, propagation_id, employee_id, lane, from_date, to_date, pattern_id, position, day_count,
-    assignment_id, inherited)
+    assignment_id, inherited, series)
 SELECT $1, $2, unnest($3::bigint[]), unnest($4::smallint[]), '1970-01-01'::date + unnest($5::int[]),
     '1970-01-01'::date + unnest($6::int[]), unnest($7::bigint[]), unnest($8::int[]), unnest($9::int[]),
-    unnest($10::bigint[]), unnest($11::bool[])`
+    unnest($10::bigint[]), unnest($11::bool[]), unnest($12::bigint[])`
 
 	// All workers of a propagation meet in this row: it comes last, so that they
 	// hold it only while they commit. The state of a failed one stays until no
@@ -60,6 +61,7 @@ WHERE tenant_id = $1 AND id = $2`
 type desk struct {
 	state   state
 	changes changes
+	series  seriesBlock
 }
 
 func (p *Propagator) takeDesk() *desk {
@@ -100,11 +102,16 @@ func (p *Propagator) work(ctx context.Context, id int64, number int32) error {
 		if err := d.state.load(ctx, tx, tenantID, employees, true); err != nil {
 			return err
 		}
-		if err := d.changes.compute(&d.state, employees); err != nil {
+		take := func(count int32) (int64, error) { return d.series.take(ctx, tx, count) }
+		if err := d.changes.compute(&d.state, employees, take); err != nil {
+			return err
+		}
+		shifts, err := d.changes.rehide(ctx, tx, tenantID)
+		if err != nil {
 			return err
 		}
 		spans, done = len(d.changes.added.employees), true
-		return d.changes.write(ctx, tx, tenantID, id, d.state.revision, len(employees))
+		return d.changes.write(ctx, tx, tenantID, id, d.state.revision, len(employees), shifts)
 	})
 	if err == nil && done {
 		p.wake()
@@ -129,7 +136,7 @@ func claim(ctx context.Context, tx pgx.Tx, tenantID, id int64, number int32) ([]
 }
 
 // write stores the changes and the progress of a batch of employees.
-func (c *changes) write(ctx context.Context, tx pgx.Tx, tenantID, id, revision int64, employees int) error {
+func (c *changes) write(ctx context.Context, tx pgx.Tx, tenantID, id, revision int64, employees int, shifts *feed.Shifts) error {
 	batch := &pgx.Batch{}
 	if r := &c.removed; len(r.employees) > 0 {
 		first, last := r.employees[0], r.employees[len(r.employees)-1]
@@ -137,9 +144,9 @@ func (c *changes) write(ctx context.Context, tx pgx.Tx, tenantID, id, revision i
 	}
 	if a := &c.added; len(a.employees) > 0 {
 		batch.Queue(insertSpans, tenantID, id, a.employees, a.lanes, a.from, a.to, a.patterns, a.positions, a.dayCounts,
-			a.assignments, a.inherited)
+			a.assignments, a.inherited, a.series)
 	}
-	events := c.told.Events(revision)
+	events := append(c.told.Events(revision), shifts.Events(revision)...)
 	if len(c.employees) > 0 {
 		events = append(events, c.event(id))
 	}

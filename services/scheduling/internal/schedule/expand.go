@@ -1,6 +1,7 @@
 package schedule
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 
@@ -64,7 +65,7 @@ func expand(q *query, persons []person, rows rows, patterns []*compiled) (*book,
 	var spanAt, itemAt, hiddenAt, lockAt, leaveAt int
 	for i := range persons {
 		id := persons[i].id
-		hidden := take(rows.hidden, &hiddenAt, employeeOf, id)
+		hidden := take(rows.hidden, &hiddenAt, func(h *hiddenRow) int64 { return h.employeeID }, id)
 		locks := take(rows.locks, &lockAt, func(l *lockRow) int64 { return l.employeeID }, id)
 		spans := take(rows.spans, &spanAt, func(s *spanRow) int64 { return s.employeeID }, id)
 		first := len(e.entries[kindShift])
@@ -116,32 +117,24 @@ func take[R any](list []R, at *int, employee func(*R) int64, id int64) []R {
 	return list[first:*at]
 }
 
-// employeeOf returns the employee of a generated entry's id.
-func employeeOf(id *int64) int64 {
-	e, _ := entryid.Decode(*id) // ids outside of the ranges that were read do not come up
-	return e.Employee
-}
-
 // span adds the entries of a span that touch the window.
-func (e *expansion) span(s *spanRow, pattern *compiled, employee int32, hidden []int64, locks []lockRow) error {
+func (e *expansion) span(s *spanRow, pattern *compiled, employee int32, hidden []hiddenRow, locks []lockRow) error {
 	relations, err := e.related(s)
 	if err != nil {
 		return err
 	}
-	at := entryid.Entry{Employee: s.employeeID, Lane: s.lane}
 	run := rotation.Run{Days: s.days, Position: s.position}
 	for day, found := range pattern.cycle.Entries(run, e.days) {
 		k := kind(found.Kind - rotation.Shift)
 		if !e.needed[k] || day < e.days.From && k == kindShift && e.query.excludeOvernight {
 			continue
 		}
-		at.Day, at.Ordinal = day, found.Ordinal
-		id, err := entryid.Encode(at)
+		if isHidden(hidden, day, s.lane, found.Ordinal) {
+			continue
+		}
+		id, err := entryid.Encode(entryid.Entry{Series: s.series + int64(found.Ordinal), Day: day})
 		if err != nil {
 			return fmt.Errorf("schedule: span of employee %d: %w", s.employeeID, err)
-		}
-		if isHidden(hidden, id) {
-			continue
 		}
 		e.entries[k] = append(e.entries[k], entry{
 			template: &pattern.templates[found.Template], id: id, version: s.propagationID,
@@ -152,12 +145,17 @@ func (e *expansion) span(s *spanRow, pattern *compiled, employee int32, hidden [
 	return nil
 }
 
-func isHidden(hidden []int64, id int64) bool {
+func isHidden(hidden []hiddenRow, day civil.Date, lane, ordinal uint8) bool {
 	if len(hidden) == 0 {
 		return false
 	}
-	_, found := slices.BinarySearch(hidden, id)
-	return found
+	at, _ := slices.BinarySearchFunc(hidden, day, func(h hiddenRow, day civil.Date) int { return cmp.Compare(h.day, day) })
+	for ; at < len(hidden) && hidden[at].day == day; at++ {
+		if hidden[at].lane == lane && hidden[at].ordinal == ordinal {
+			return true
+		}
+	}
+	return false
 }
 
 func isLocked(locks []lockRow, day civil.Date) bool {

@@ -99,10 +99,13 @@ func (f *fixture) span(s span) {
 		s.propagations = 7
 	}
 	f.exec(`INSERT INTO span (tenant_id, employee_id, lane, from_date, to_date, pattern_id, position,
-		assignment_id, inherited, propagation_id, day_count)
-		SELECT $1, $2, $3, $4, $5, $6, $7, $8, $9, $10, day_count FROM schedule_pattern WHERE id = $6`,
-		tenantID, s.employee, s.lane, s.from, s.to, s.pattern, s.position, s.assignment, !s.own, s.propagations)
+		assignment_id, inherited, propagation_id, series, day_count)
+		SELECT $1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, day_count FROM schedule_pattern WHERE id = $6`,
+		tenantID, s.employee, s.lane, s.from, s.to, s.pattern, s.position, s.assignment, !s.own, s.propagations, seriesOf(s.employee, s.lane))
 }
+
+// seriesOf is the series of all spans of an employee in a lane.
+func seriesOf(employee int64, lane int) int64 { return 1024 + employee<<8 + int64(lane)<<4 }
 
 func (f *fixture) lock(employee int64, from, to string) {
 	f.t.Helper()
@@ -118,6 +121,19 @@ func (f *fixture) item(id int64, employee int64, kind, from, to string, body pro
 	require.NoError(f.t, err)
 	f.exec(`INSERT INTO schedule_item (tenant_id, id, employee_id, kind, from_day, to_day, version, body)
 		VALUES ($1, $2, nullif($3, 0), $4, $5, $6, 4, $7)`, tenantID, id, employee, kind, from, to, text)
+	f.hide(id)
+}
+
+// hide lets an item with the id of a generated entry stand for it.
+func (f *fixture) hide(id int64) {
+	f.t.Helper()
+	at, err := entryid.Decode(id)
+	if err != nil {
+		return
+	}
+	slot := at.Series - 1024
+	f.exec(`UPDATE schedule_item SET hides_day = $2, hides_employee_id = $3, hidden_lane = $4, hidden_ordinal = $5 WHERE id = $1`,
+		id, at.Day.Time(), slot>>8, slot>>4&15, slot&15)
 }
 
 // tombstone deletes a generated entry.
@@ -125,6 +141,7 @@ func (f *fixture) tombstone(id, employee int64, day string) {
 	f.t.Helper()
 	f.exec(`INSERT INTO schedule_item (tenant_id, id, employee_id, kind, from_day, to_day, hides_day, deleted, body)
 		VALUES ($1, $2, $3, 'SHIFT', $4, $4, $4, true, '')`, tenantID, id, employee, day)
+	f.hide(id)
 }
 
 // read returns what a client decodes.
@@ -169,7 +186,7 @@ func day(t testing.TB, text string) civil.Date {
 
 func entryID(t testing.TB, employee int64, date string, lane, ordinal uint8) int64 {
 	t.Helper()
-	id, err := entryid.Encode(entryid.Entry{Employee: employee, Day: day(t, date), Lane: lane, Ordinal: ordinal})
+	id, err := entryid.Encode(entryid.Entry{Series: seriesOf(employee, int(lane)) + int64(ordinal), Day: day(t, date)})
 	require.NoError(t, err)
 	return id
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/civil"
 	"github.com/rotaloom/rotaloom/pkg/pg"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/entryid"
+	"github.com/rotaloom/rotaloom/services/scheduling/internal/hiding"
 )
 
 // Generated is an entry that a pattern puts on an employee's schedule and that
@@ -25,21 +26,30 @@ type Generated struct {
 	// Version is that of the span that generates the entry.
 	Version int64
 
+	// Origin is what an item that takes the entry's place hides, and Slot where.
+	Origin hiding.Entered
+	Slot   hiding.Slot
+
 	kind     kind
 	template *template
 	relation relation
 }
 
-// The span of each slot, unless somebody touched its entry.
+// The span that may generate each entry. Of two whose series are close, the later
+// one does: no number belongs to two series. Somebody touched what has an item.
 const readSlots = `
-SELECT r.id, EXISTS (SELECT FROM day_lock l WHERE l.tenant_id = $1 AND l.employee_id = r.employee_id
+SELECT r.id, EXISTS (SELECT FROM day_lock l WHERE l.tenant_id = $1 AND l.employee_id = s.employee_id
                      AND l.from_date <= r.day AND l.to_date > r.day),
+       EXISTS (SELECT FROM schedule_item i WHERE i.tenant_id = $1 AND i.hides_employee_id = s.employee_id AND i.hides_day = r.day
+               AND i.hidden_lane = s.lane AND i.hidden_ordinal = r.series - s.series),
        s.pattern_id, s.from_date - '1970-01-01'::date, s.to_date - '1970-01-01'::date,
-       s.position, s.assignment_id, s.inherited, s.propagation_id
-FROM unnest($2::bigint[], $3::bigint[], $4::date[], $5::int[]) AS r (id, employee_id, day, lane)
-JOIN span s ON s.tenant_id = $1 AND s.employee_id = r.employee_id AND s.lane = r.lane
-           AND s.from_date <= r.day AND s.to_date > r.day
-WHERE NOT EXISTS (SELECT FROM schedule_item i WHERE i.tenant_id = $1 AND i.id = r.id)`
+       s.position, s.assignment_id, s.inherited, s.propagation_id, s.employee_id, s.lane, s.series,
+       coalesce((SELECT a.lineage_id FROM pattern_assignment a WHERE a.tenant_id = $1 AND a.id = s.assignment_id LIMIT 1), s.assignment_id)
+FROM unnest($2::bigint[], $3::bigint[], $4::date[]) AS r (id, series, day)
+CROSS JOIN LATERAL (
+    SELECT * FROM span WHERE tenant_id = $1 AND series <= r.series AND series > r.series - 16
+    AND from_date <= r.day AND to_date > r.day ORDER BY series DESC LIMIT 1
+) AS s`
 
 // Generated returns the generated entries of the ids, by id. Those that no
 // pattern generates, and those that somebody has touched, are absent.
@@ -67,39 +77,44 @@ func (r *Reader) Generated(ctx context.Context, db pg.Querier, tenantID int64, i
 
 // slot is where a generated entry stands, with the span that may generate it.
 type slot struct {
-	id     int64
-	at     entryid.Entry
-	locked bool
-	span   spanRow
+	id      int64
+	at      entryid.Entry
+	locked  bool
+	hidden  bool // by an item
+	span    spanRow
+	lineage int64
 }
 
 func readSlotsOf(ctx context.Context, db pg.Querier, tenantID int64, ids []int64) ([]slot, error) {
-	var wanted, employees []int64
+	var wanted, series []int64
 	var days []time.Time
-	var lanes []int32
 	for _, id := range ids {
 		at, err := entryid.Decode(id)
 		if err != nil {
 			continue
 		}
-		wanted, employees = append(wanted, id), append(employees, at.Employee)
-		days, lanes = append(days, at.Day.Time()), append(lanes, int32(at.Lane))
+		wanted, series, days = append(wanted, id), append(series, at.Series), append(days, at.Day.Time())
 	}
 	if len(wanted) == 0 {
 		return nil, nil
 	}
-	rows, err := db.Query(ctx, readSlots, tenantID, wanted, employees, days, lanes)
+	rows, err := db.Query(ctx, readSlots, tenantID, wanted, series, days)
 	if err != nil {
 		return nil, fmt.Errorf("schedule: read spans of entries: %w", err)
 	}
 	var slots []slot
 	var s slot
+	var lane int16
 	_, err = pgx.ForEachRow(rows, []any{
-		&s.id, &s.locked, &s.span.patternID, (*int32)(&s.span.days.From), (*int32)(&s.span.days.To),
+		&s.id, &s.locked, &s.hidden, &s.span.patternID, (*int32)(&s.span.days.From), (*int32)(&s.span.days.To),
 		&s.span.position, &s.span.assignmentID, &s.span.inherited, &s.span.propagationID,
+		&s.span.employeeID, &lane, &s.span.series, &s.lineage,
 	}, func() error {
 		s.at, err = entryid.Decode(s.id)
-		slots = append(slots, s)
+		s.span.lane = uint8(lane)
+		if !s.hidden {
+			slots = append(slots, s)
+		}
 		return err
 	})
 	if err != nil {
@@ -111,13 +126,19 @@ func readSlotsOf(ctx context.Context, db pg.Querier, tenantID int64, ids []int64
 // generate returns the entry of the slot, or nil when the pattern has none
 // there.
 func (s *slot) generate(pattern *compiled) *Generated {
-	day := pattern.cycle.Day(pattern.cycle.Position(s.span.days.From, s.span.position, s.at.Day))
-	if int(s.at.Ordinal) >= len(day) {
+	position := pattern.cycle.Position(s.span.days.From, s.span.position, s.at.Day)
+	day, ordinal := pattern.cycle.Day(position), s.at.Series-s.span.series
+	if ordinal >= int64(len(day)) {
 		return nil
 	}
-	t := &pattern.templates[day[s.at.Ordinal].Template]
+	t := &pattern.templates[day[ordinal].Template]
 	return &Generated{
-		ID: s.id, EmployeeID: s.at.Employee, Day: s.at.Day, Locked: s.locked, Version: s.span.propagationID,
+		ID: s.id, EmployeeID: s.span.employeeID, Day: s.at.Day, Locked: s.locked, Version: s.span.propagationID,
+		Origin: hiding.Entered{
+			EmployeeID: s.span.employeeID, Day: s.at.Day, LineageID: s.lineage,
+			PatternID: s.span.patternID, CycleDay: position, Ordinal: uint8(ordinal),
+		},
+		Slot: hiding.Slot{Lane: s.span.lane, Ordinal: uint8(ordinal)},
 		kind: t.kind, template: t, relation: relation{s.span.assignmentID, s.span.inherited},
 	}
 }

@@ -11,11 +11,10 @@ import (
 
 	"github.com/rotaloom/rotaloom/pkg/civil"
 	"github.com/rotaloom/rotaloom/pkg/pg"
-	"github.com/rotaloom/rotaloom/services/scheduling/internal/entryid"
 )
 
 const (
-	spanColumns = `employee_id, lane, from_date, to_date, pattern_id, position, assignment_id, inherited, propagation_id`
+	spanColumns = `employee_id, lane, from_date, to_date, pattern_id, position, assignment_id, inherited, propagation_id, series`
 	itemColumns = `id, coalesce(employee_id, 0), kind = 'SHIFT', from_day, version, body`
 
 	// Each employee is a search of its own in the index: OFFSET 0 keeps it so
@@ -33,13 +32,13 @@ FROM schedule_item WHERE tenant_id = $1 AND employee_id = ANY($2)
 AND from_day < $4 AND from_day > $3::date - $5::int AND to_day >= $3 AND NOT deleted
 ORDER BY employee_id`
 
-	// The ids of an employee's generated entries ascend by day, so that the
-	// items that hide those of a window are a range of the primary key,
-	// wherever they were moved to.
+	// What items hide of the employees, wherever these were moved to.
 	readHidden = `
-SELECT i.id FROM unnest($2::bigint[], $3::bigint[]) AS r (first, last)
-JOIN schedule_item i ON i.tenant_id = $1 AND i.id BETWEEN r.first AND r.last
-ORDER BY i.id`
+SELECT i.hides_employee_id, i.hides_day, i.hidden_lane, i.hidden_ordinal
+FROM unnest($2::bigint[]) AS e (employee) CROSS JOIN LATERAL (
+    SELECT * FROM schedule_item WHERE tenant_id = $1 AND hides_employee_id = e.employee
+    AND hides_day IS NOT NULL AND hides_day < $4 AND hides_day >= $3 AND hidden_lane IS NOT NULL OFFSET 0
+) AS i ORDER BY i.hides_employee_id, i.hides_day`
 
 	readLocks = `
 SELECT employee_id, id, from_date, to_date
@@ -73,6 +72,7 @@ const LongestItem = 366
 // spanRow is a row of span.
 type spanRow struct {
 	employeeID, patternID, assignmentID, propagationID int64
+	series                                             int64
 	days                                               civil.Range
 	position                                           int32
 	lane                                               uint8
@@ -99,11 +99,18 @@ type lockRow struct {
 	days           civil.Range
 }
 
+// hiddenRow says that an item stands for a generated entry.
+type hiddenRow struct {
+	employeeID    int64
+	day           civil.Date
+	lane, ordinal uint8
+}
+
 // rows is what the database says of a window, each list by ascending employee.
 type rows struct {
 	spans  []spanRow
 	items  []itemRow
-	hidden []int64 // ids, ascending
+	hidden []hiddenRow // by employee and day
 	locks  []lockRow
 	leave  []leaveRow // by employee and day
 	open   []itemRow
@@ -132,12 +139,7 @@ func read(ctx context.Context, pool *pgxpool.Pool, w want) (rows, error) {
 		from, first, to := early.Time(), w.days.From.Time(), w.days.To.Time()
 		snapshot.Queue(out.scanSpans, readSpans, w.tenantID, w.employees, from, to)
 		snapshot.Queue(scanItems(&out.items), readItems, w.tenantID, w.employees, first, to, LongestItem)
-		// Generated entries stand inside the calendar, a window may not.
-		lows, highs, err := entryRanges(w.employees, calendar(civil.Range{From: early, To: w.days.To}))
-		if err != nil {
-			return rows{}, err
-		}
-		snapshot.Queue(out.scanHidden, readHidden, w.tenantID, lows, highs)
+		snapshot.Queue(out.scanHidden, readHidden, w.tenantID, w.employees, from, to)
 		snapshot.Queue(out.scanLocks, readLocks, w.tenantID, w.employees, from, to)
 		if w.leave {
 			late := w.days.To.AddDays(lookback).Time()
@@ -153,31 +155,6 @@ func read(ctx context.Context, pool *pgxpool.Pool, w want) (rows, error) {
 	return out, nil
 }
 
-// calendar returns the days of a window on which entries can be generated; at
-// least one.
-func calendar(days civil.Range) civil.Range {
-	from := min(days.From.Clamp(), civil.Forever-1)
-	return civil.Range{From: from, To: max(days.To.Clamp(), from+1)}
-}
-
-// entryRanges returns the ids of the first and the last entry that each of the
-// employees can have on the days.
-func entryRanges(employees []int64, days civil.Range) (first, last []int64, err error) {
-	first, last = make([]int64, len(employees)), make([]int64, len(employees))
-	for i, id := range employees {
-		if first[i], err = entryid.Encode(entryid.Entry{Employee: id, Day: days.From}); err != nil {
-			return nil, nil, fmt.Errorf("schedule: %w", err)
-		}
-		last[i], err = entryid.Encode(entryid.Entry{
-			Employee: id, Day: days.To - 1, Lane: entryid.MaxLane, Ordinal: entryid.MaxOrdinal,
-		})
-		if err != nil {
-			return nil, nil, fmt.Errorf("schedule: %w", err)
-		}
-	}
-	return first, last, nil
-}
-
 func (r *rows) scanSpans(rows pgx.Rows) error {
 	r.spans = r.spans[:0]
 	if err := checkBinary(rows); err != nil {
@@ -189,7 +166,7 @@ func (r *rows) scanSpans(rows pgx.Rows) error {
 			employeeID: int8At(v[0]), lane: uint8(binary.BigEndian.Uint16(v[1])),
 			days:      civil.Range{From: dateAt(v[2]), To: dateAt(v[3])},
 			patternID: int8At(v[4]), position: int4At(v[5]), assignmentID: int8At(v[6]),
-			inherited: v[7][0] != 0, propagationID: int8At(v[8]),
+			inherited: v[7][0] != 0, propagationID: int8At(v[8]), series: int8At(v[9]),
 		})
 	}
 	return rows.Err()
@@ -218,7 +195,11 @@ func (r *rows) scanHidden(rows pgx.Rows) error {
 		return err
 	}
 	for rows.Next() {
-		r.hidden = append(r.hidden, int8At(rows.RawValues()[0]))
+		v := rows.RawValues()
+		r.hidden = append(r.hidden, hiddenRow{
+			employeeID: int8At(v[0]), day: dateAt(v[1]),
+			lane: uint8(binary.BigEndian.Uint16(v[2])), ordinal: uint8(binary.BigEndian.Uint16(v[3])),
+		})
 	}
 	return rows.Err()
 }

@@ -24,7 +24,10 @@ const (
 
 // assignment is a version of the assignment of a pattern to a term.
 type assignment struct {
-	id       int64 // 0 until it is stored
+	id int64 // 0 until it is stored
+	// lineage is the id of the first of the assignments that came from one another,
+	// 0 until that is stored. What people changed by hand stays with it.
+	lineage  int64
 	version  int32
 	termID   int64
 	termName string
@@ -34,6 +37,8 @@ type assignment struct {
 	days      civil.Range
 	patternID int64
 	dayCount  int32
+	// entriesPerDay is the most entries on a day of the pattern.
+	entriesPerDay int32
 	// anchor is a day on which cycle day 1 falls, before the offset. It stays
 	// when days are taken away, so that the cycle goes on as it was.
 	anchor   civil.Date
@@ -52,7 +57,7 @@ func (a *assignment) layer() span.Assignment {
 	return span.Assignment{
 		ID: a.id, Seq: a.seq, TermID: a.termID, From: a.days.From, To: a.days.To,
 		PatternID: a.patternID, DayCount: a.dayCount, Anchor: a.anchor, Offset: a.offset,
-		Override: a.override, Lane: a.lane,
+		Override: a.override, Lane: a.lane, Lineage: a.lineage, EntriesPerDay: a.entriesPerDay,
 	}
 }
 

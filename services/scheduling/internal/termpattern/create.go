@@ -120,7 +120,7 @@ func (h *Handler) complete(ctx context.Context, list []creation, partial bool) e
 		}
 		c.made.termID, c.made.termName, c.made.inherits = terms[i].ID, terms[i].Name, terms[i].AllowsInheritance
 		c.definition = definitions[i].Definition
-		c.made.dayCount = c.definition.DayCount
+		c.made.dayCount, c.made.entriesPerDay = c.definition.DayCount, c.definition.EntriesPerDay
 		if c.made.anchor, err = anchorOf(c.definition.Pattern, c.made.days.From); err != nil {
 			return err
 		}

@@ -28,9 +28,10 @@ func (e *edit) changes() bool { return len(e.after) != 1 || e.after[0] != e.befo
 // replacement is what a new pattern brings. Dates that are nil stay as they
 // are in the assignment that it replaces.
 type replacement struct {
-	start, to *civil.Date
-	offset    int32
-	dayCount  int32
+	start, to     *civil.Date
+	offset        int32
+	dayCount      int32
+	entriesPerDay int32
 	// anchor is the pattern's own start date.
 	anchor *civil.Date
 }
@@ -39,7 +40,7 @@ type replacement struct {
 // drawn, because it is a new decision, and its pattern to be stored.
 func (r *replacement) on(a assignment, days civil.Range) assignment {
 	a.days = days
-	a.patternID, a.dayCount, a.offset = 0, r.dayCount, r.offset
+	a.patternID, a.dayCount, a.entriesPerDay, a.offset = 0, r.dayCount, r.entriesPerDay, r.offset
 	a.anchor = days.From
 	if r.anchor != nil {
 		a.anchor = *r.anchor

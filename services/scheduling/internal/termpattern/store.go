@@ -55,7 +55,7 @@ func termsOf(ctx context.Context, db pg.Querier, tenantID int64, ids []int64) ([
 const selectCurrent = `
 SELECT a.id, a.version, a.employment_term_id, coalesce(t.name, ''),
        coalesce(t.allows_inheritance, true), a.from_date, a.to_date, a.pattern_id, a.day_count,
-       a.anchor, a.start_date_offset, a.override, a.lane, a.seq, coalesce(p.state = 'FINISHED', false)
+       a.anchor, a.start_date_offset, a.override, a.lane, a.seq, coalesce(a.lineage_id, a.id), a.entries_per_day, coalesce(p.state = 'FINISHED', false)
 FROM pattern_assignment a
 LEFT JOIN employment_term t ON t.tenant_id = a.tenant_id AND t.id = a.employment_term_id
 LEFT JOIN propagation p ON p.tenant_id = a.tenant_id AND p.id = a.propagation_id
@@ -104,7 +104,7 @@ func collect(rows pgx.Rows, err error) ([]assignment, error) {
 	var from, to, anchor time.Time
 	_, err = pgx.ForEachRow(rows, []any{
 		&a.id, &a.version, &a.termID, &a.termName, &a.inherits, &from, &to, &a.patternID, &a.dayCount,
-		&anchor, &a.offset, &a.override, &a.lane, &a.seq, &a.applied,
+		&anchor, &a.offset, &a.override, &a.lane, &a.seq, &a.lineage, &a.entriesPerDay, &a.applied,
 	}, func() error {
 		a.days = civil.Range{From: civil.FromTime(from), To: civil.FromTime(to)}
 		a.anchor = civil.FromTime(anchor)
@@ -158,6 +158,13 @@ func number(ctx context.Context, tx pgx.Tx, edits []edit) (time.Time, error) {
 	for i, into := range newSeqs {
 		*into = seqs[i]
 	}
+	for i := range edits {
+		for k := range edits[i].after {
+			if a := &edits[i].after[k]; a.lineage == 0 {
+				a.lineage = a.id
+			}
+		}
+	}
 	return at, nil
 }
 
@@ -180,10 +187,10 @@ func end(ctx context.Context, tx pgx.Tx, tenantID int64, at time.Time, ids []int
 const insertVersions = `
 INSERT INTO pattern_assignment (
     tenant_id, propagation_id, believed_from, id, version, employment_term_id, from_date, to_date,
-    pattern_id, day_count, anchor, start_date_offset, override, lane, seq)
+    pattern_id, day_count, anchor, start_date_offset, override, lane, seq, lineage_id, entries_per_day)
 SELECT $1, $2, $3, v.*
 FROM unnest($4::bigint[], $5::int[], $6::bigint[], $7::date[], $8::date[], $9::bigint[], $10::int[], $11::date[],
-            $12::int[], $13::boolean[], $14::smallint[], $15::bigint[]) AS v`
+            $12::int[], $13::boolean[], $14::smallint[], $15::bigint[], $16::bigint[], $17::int[]) AS v`
 
 // insert stores versions of assignments.
 func insert(ctx context.Context, tx pgx.Tx, tenantID, propagationID int64, at time.Time, list []assignment) error {
@@ -192,13 +199,15 @@ func insert(ctx context.Context, tx pgx.Tx, tenantID, propagationID int64, at ti
 	versions, dayCounts, offsets := make([]int32, n), make([]int32, n), make([]int32, n)
 	from, to, anchors := make([]time.Time, n), make([]time.Time, n), make([]time.Time, n)
 	overrides, lanes := make([]bool, n), make([]int16, n)
+	lineages, entries := make([]int64, n), make([]int32, n)
 	for i, a := range list {
 		ids[i], versions[i], terms[i], patterns[i], seqs[i] = a.id, a.version, a.termID, a.patternID, a.seq
 		from[i], to[i], anchors[i] = a.days.From.Time(), a.days.To.Time(), a.anchor.Time()
 		dayCounts[i], offsets[i], overrides[i], lanes[i] = a.dayCount, a.offset, a.override, int16(a.lane)
+		lineages[i], entries[i] = a.lineage, a.entriesPerDay
 	}
 	_, err := tx.Exec(ctx, insertVersions, tenantID, propagationID, at, ids, versions, terms, from, to,
-		patterns, dayCounts, anchors, offsets, overrides, lanes, seqs)
+		patterns, dayCounts, anchors, offsets, overrides, lanes, seqs, lineages, entries)
 	if err != nil {
 		return fmt.Errorf("termpattern: insert versions: %w", err)
 	}

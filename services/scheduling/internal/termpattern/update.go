@@ -147,7 +147,7 @@ func (h *Handler) replacement(ctx context.Context, u *update) (*bringing, error)
 		return nil, found[0].Err
 	}
 	b.definition = found[0].Definition
-	b.dayCount = b.definition.DayCount
+	b.dayCount, b.entriesPerDay = b.definition.DayCount, b.definition.EntriesPerDay
 	if b.definition.Pattern.GetStartDate() != "" {
 		anchor, err := anchorOf(b.definition.Pattern, 0)
 		if err != nil {

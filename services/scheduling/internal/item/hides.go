@@ -1,0 +1,88 @@
+package item
+
+import (
+	"time"
+
+	schedulingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/scheduling/v1"
+
+	"github.com/rotaloom/rotaloom/pkg/civil"
+	"github.com/rotaloom/rotaloom/services/scheduling/internal/hiding"
+	"github.com/rotaloom/rotaloom/services/scheduling/internal/schedule"
+)
+
+// hides is the generated entry that a row stands for, and where that stands now:
+// nowhere while it is not generated.
+type hides struct {
+	hiding.Entered
+	slot *hiding.Slot
+}
+
+// hidesOf is what a row that takes the place of a generated entry hides.
+func hidesOf(g *schedule.Generated) *hides {
+	slot := g.Slot
+	return &hides{Entered: g.Origin, slot: &slot}
+}
+
+// message is the entry as it is told to those who keep a copy.
+func (h *hides) message() *schedulingv1.HiddenShift {
+	if h == nil {
+		return nil
+	}
+	return h.slot.Shift(h.EmployeeID, h.Day)
+}
+
+// hidesColumns is hides as it is stored. Days count from 1970-01-01.
+type hidesColumns struct {
+	employee, lineage, pattern *int64
+	day, cycleDay              *int32
+	ordinal, lane, slot        *int16
+}
+
+func (h *hides) columns() hidesColumns {
+	if h == nil {
+		return hidesColumns{}
+	}
+	day, cycleDay, ordinal := int32(h.Day), h.CycleDay, int16(h.Ordinal)
+	c := hidesColumns{
+		employee: &h.EmployeeID, lineage: &h.LineageID, pattern: &h.PatternID, day: &day, cycleDay: &cycleDay, ordinal: &ordinal,
+	}
+	c.lane, c.slot = h.slot.Columns()
+	return c
+}
+
+func (c hidesColumns) read() *hides {
+	if c.employee == nil || c.day == nil {
+		return nil
+	}
+	h := &hides{Entered: hiding.Entered{
+		EmployeeID: *c.employee, Day: civil.Date(*c.day), LineageID: value(c.lineage), PatternID: value(c.pattern),
+		CycleDay: value(c.cycleDay), Ordinal: uint8(value(c.ordinal)),
+	}}
+	if c.lane != nil && c.slot != nil {
+		h.slot = &hiding.Slot{Lane: uint8(*c.lane), Ordinal: uint8(*c.slot)}
+	}
+	return h
+}
+
+func (c hidesColumns) date() *time.Time {
+	if c.day == nil {
+		return nil
+	}
+	day := civil.Date(*c.day).Time()
+	return &day
+}
+
+func column[T any](list []hidesColumns, of func(hidesColumns) *T) []*T {
+	out := make([]*T, len(list))
+	for i := range list {
+		out[i] = of(list[i])
+	}
+	return out
+}
+
+func value[T any](v *T) (out T) {
+	if v != nil {
+		out = *v
+	}
+	return out
+}

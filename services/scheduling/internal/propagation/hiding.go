@@ -1,0 +1,163 @@
+package propagation
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"github.com/jackc/pgx/v5"
+	"google.golang.org/protobuf/proto"
+
+	"github.com/rotaloom/rotaloom/pkg/civil"
+	"github.com/rotaloom/rotaloom/pkg/pg"
+	schedulingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/scheduling/v1"
+	"github.com/rotaloom/rotaloom/services/scheduling/internal/feed"
+	"github.com/rotaloom/rotaloom/services/scheduling/internal/hiding"
+)
+
+const (
+	// Assignments that are gone may still stand in spans of locked days.
+	selectLineages = `SELECT DISTINCT id, coalesce(lineage_id, id) FROM pattern_assignment WHERE tenant_id = $1 AND id = ANY($2)`
+
+	selectPatterns = `SELECT id, body FROM schedule_pattern WHERE tenant_id = $1 AND id = ANY($2)`
+
+	updateHidden = `
+UPDATE schedule_item i SET hidden_lane = u.lane, hidden_ordinal = u.ordinal
+FROM unnest($2::bigint[], $3::smallint[], $4::smallint[]) AS u (id, lane, ordinal)
+WHERE i.tenant_id = $1 AND i.id = u.id
+RETURNING i.id, i.kind = 'SHIFT', CASE WHEN i.deleted THEN 0 ELSE coalesce(i.employee_id, 0) END, i.from_day - '1970-01-01'::date, i.body`
+)
+
+// rehide finds where the entries stand that people changed or deleted, now that
+// spans change, and stores what is different. It returns the shifts that must be
+// told, because others see of them where the entry stands. The employees are
+// locked.
+func (c *changes) rehide(ctx context.Context, tx pgx.Tx, tenantID int64) (*feed.Shifts, error) {
+	told := &feed.Shifts{}
+	if len(c.hiders) == 0 {
+		return told, nil
+	}
+	lookup, err := lookUp(ctx, tx, tenantID, c.hiders)
+	if err != nil {
+		return nil, err
+	}
+	moved := map[int64]*hiding.Hide{}
+	var ids []int64
+	var lanes, ordinals []*int16
+	for _, h := range moves(c.hiders, lookup) {
+		moved[h.ItemID] = &h
+		ids = append(ids, h.ItemID)
+		lane, ordinal := h.Slot.Columns()
+		lanes, ordinals = append(lanes, lane), append(ordinals, ordinal)
+	}
+	if len(ids) == 0 {
+		return told, nil
+	}
+	rows, err := tx.Query(ctx, updateHidden, tenantID, ids, lanes, ordinals)
+	if err != nil {
+		return nil, fmt.Errorf("propagation: store hidden entries: %w", err)
+	}
+	var id, employee int64
+	var shift bool
+	var day civil.Date
+	var body []byte
+	_, err = pgx.ForEachRow(rows, []any{&id, &shift, &employee, (*int32)(&day), &body}, func() error {
+		if !shift {
+			return nil
+		}
+		h := moved[id]
+		return told.Add(id, employee, day, body, h.Slot.Shift(h.EmployeeID, h.Day))
+	})
+	if err != nil {
+		return nil, fmt.Errorf("propagation: store hidden entries: %w", err)
+	}
+	return told, nil
+}
+
+// moves returns the hides whose entries stand somewhere else than before, with
+// where they stand now.
+func moves(hiders []hider, lookup hiding.Lookup) []hiding.Hide {
+	var moved []hiding.Hide
+	for _, one := range hiders {
+		for _, h := range one.hides {
+			slot := h.Resolve(one.spans, lookup)
+			if slot.Equal(h.Slot) {
+				continue
+			}
+			h.Slot = slot
+			moved = append(moved, h)
+		}
+	}
+	return moved
+}
+
+// lookUp reads what the spans and hides of employees name.
+func lookUp(ctx context.Context, db pg.Querier, tenantID int64, hiders []hider) (hiding.Lookup, error) {
+	out := hiding.Lookup{Lineages: map[int64]int64{}, Patterns: map[int64]*hiding.Pattern{}}
+	var assignments, patterns []int64
+	for _, one := range hiders {
+		for i := range one.spans {
+			s := &one.spans[i]
+			if slices.ContainsFunc(one.hides, func(h hiding.Hide) bool { return s.Days().Contains(h.Day) }) {
+				assignments, patterns = append(assignments, s.AssignmentID), append(patterns, s.PatternID)
+			}
+		}
+		for i := range one.hides {
+			patterns = append(patterns, one.hides[i].PatternID)
+		}
+	}
+	rows, err := db.Query(ctx, selectLineages, tenantID, distinct(assignments))
+	if err != nil {
+		return out, fmt.Errorf("propagation: read lineages: %w", err)
+	}
+	var id, lineage int64
+	if _, err := pgx.ForEachRow(rows, []any{&id, &lineage}, func() error {
+		out.Lineages[id] = lineage
+		return nil
+	}); err != nil {
+		return out, fmt.Errorf("propagation: read lineages: %w", err)
+	}
+	if rows, err = db.Query(ctx, selectPatterns, tenantID, distinct(patterns)); err != nil {
+		return out, fmt.Errorf("propagation: read patterns: %w", err)
+	}
+	var body []byte
+	if _, err := pgx.ForEachRow(rows, []any{&id, &body}, func() error {
+		pattern := &schedulingv1.SchedulePattern{}
+		if err := proto.Unmarshal(body, pattern); err != nil {
+			return err
+		}
+		out.Patterns[id], err = hiding.Compile(pattern)
+		return err
+	}); err != nil {
+		return out, fmt.Errorf("propagation: read patterns: %w", err)
+	}
+	return out, nil
+}
+
+func distinct(ids []int64) []int64 {
+	slices.Sort(ids)
+	return slices.Compact(ids)
+}
+
+// seriesBlock is a block of series that a worker has drawn and not used up. The
+// rest of one is lost with the process; there are millions of blocks.
+type seriesBlock struct{ next, end int64 }
+
+// seriesPerBlock is the increment of the sequence.
+const seriesPerBlock = 1024
+
+const drawSeries = `SELECT nextval('entry_series')`
+
+// take returns the first of as many numbers as are asked for, at most a block.
+func (b *seriesBlock) take(ctx context.Context, db pg.Querier, count int32) (int64, error) {
+	if b.end-b.next < int64(count) {
+		if err := db.QueryRow(ctx, drawSeries).Scan(&b.next); err != nil {
+			b.end = b.next
+			return 0, fmt.Errorf("propagation: draw series: %w", err)
+		}
+		b.end = b.next + seriesPerBlock
+	}
+	first := b.next
+	b.next += int64(count)
+	return first, nil
+}
