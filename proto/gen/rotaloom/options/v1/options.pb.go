@@ -534,8 +534,13 @@ func (x *Field) GetFormat() Format {
 // Event says where a message is published. The second token of the subject is
 // the domain, and names its stream.
 type Event struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Subject       string                 `protobuf:"bytes,1,opt,name=subject,proto3" json:"subject,omitempty"`
+	state   protoimpl.MessageState `protogen:"open.v1"`
+	Subject string                 `protobuf:"bytes,1,opt,name=subject,proto3" json:"subject,omitempty"`
+	// The services that consume it. Each has one durable consumer, named after
+	// the service and the subject; a test fails when one is missing.
+	Consumers []string `protobuf:"bytes,2,rep,name=consumers,proto3" json:"consumers,omitempty"`
+	// What those who keep copies need to know, of an event that carries states.
+	Replication   *Replication `protobuf:"bytes,3,opt,name=replication,proto3" json:"replication,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -573,6 +578,134 @@ func (*Event) Descriptor() ([]byte, []int) {
 func (x *Event) GetSubject() string {
 	if x != nil {
 		return x.Subject
+	}
+	return ""
+}
+
+func (x *Event) GetConsumers() []string {
+	if x != nil {
+		return x.Consumers
+	}
+	return nil
+}
+
+func (x *Event) GetReplication() *Replication {
+	if x != nil {
+		return x.Replication
+	}
+	return nil
+}
+
+// Replication says of the states that an event carries how others keep copies
+// of them. A name below is that of a field.
+type Replication struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The service that owns the states, and what it is asked for when a copy
+	// lacks some of them.
+	Owner string `protobuf:"bytes,1,opt,name=owner,proto3" json:"owner,omitempty"`
+	Topic string `protobuf:"bytes,2,opt,name=topic,proto3" json:"topic,omitempty"`
+	// The list of states in the event; empty when the event is one itself.
+	States string `protobuf:"bytes,3,opt,name=states,proto3" json:"states,omitempty"`
+	// What a state is the state of, an int64; a list when several are in the same
+	// state. No key ever comes to mean something else.
+	Key string `protobuf:"bytes,4,opt,name=key,proto3" json:"key,omitempty"`
+	// Grows with every change of what the key names; a field of the state, or of
+	// the event. A copy takes a state only when its version is larger.
+	Version string `protobuf:"bytes,5,opt,name=version,proto3" json:"version,omitempty"`
+	// Says that what the key names is no more.
+	Deleted string `protobuf:"bytes,6,opt,name=deleted,proto3" json:"deleted,omitempty"`
+	// Says that a state is whole. The others are steps: each tells what differs
+	// from the version before it, which must be there. Empty means that all
+	// states are whole.
+	Complete string `protobuf:"bytes,7,opt,name=complete,proto3" json:"complete,omitempty"`
+	// What the owner and the copies compare, an int64; empty means the version.
+	Mark          string `protobuf:"bytes,8,opt,name=mark,proto3" json:"mark,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Replication) Reset() {
+	*x = Replication{}
+	mi := &file_rotaloom_options_v1_options_proto_msgTypes[5]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Replication) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Replication) ProtoMessage() {}
+
+func (x *Replication) ProtoReflect() protoreflect.Message {
+	mi := &file_rotaloom_options_v1_options_proto_msgTypes[5]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Replication.ProtoReflect.Descriptor instead.
+func (*Replication) Descriptor() ([]byte, []int) {
+	return file_rotaloom_options_v1_options_proto_rawDescGZIP(), []int{5}
+}
+
+func (x *Replication) GetOwner() string {
+	if x != nil {
+		return x.Owner
+	}
+	return ""
+}
+
+func (x *Replication) GetTopic() string {
+	if x != nil {
+		return x.Topic
+	}
+	return ""
+}
+
+func (x *Replication) GetStates() string {
+	if x != nil {
+		return x.States
+	}
+	return ""
+}
+
+func (x *Replication) GetKey() string {
+	if x != nil {
+		return x.Key
+	}
+	return ""
+}
+
+func (x *Replication) GetVersion() string {
+	if x != nil {
+		return x.Version
+	}
+	return ""
+}
+
+func (x *Replication) GetDeleted() string {
+	if x != nil {
+		return x.Deleted
+	}
+	return ""
+}
+
+func (x *Replication) GetComplete() string {
+	if x != nil {
+		return x.Complete
+	}
+	return ""
+}
+
+func (x *Replication) GetMark() string {
+	if x != nil {
+		return x.Mark
 	}
 	return ""
 }
@@ -670,9 +803,20 @@ const file_rotaloom_options_v1_options_proto_rawDesc = "" +
 	"\x06limits\x18\x03 \x03(\v2\x1a.rotaloom.options.v1.LimitR\x06limits\"n\n" +
 	"\x05Field\x120\n" +
 	"\x05limit\x18\x01 \x01(\v2\x1a.rotaloom.options.v1.LimitR\x05limit\x123\n" +
-	"\x06format\x18\x02 \x01(\x0e2\x1b.rotaloom.options.v1.FormatR\x06format\"!\n" +
+	"\x06format\x18\x02 \x01(\x0e2\x1b.rotaloom.options.v1.FormatR\x06format\"\x83\x01\n" +
 	"\x05Event\x12\x18\n" +
-	"\asubject\x18\x01 \x01(\tR\asubject*\x90\x01\n" +
+	"\asubject\x18\x01 \x01(\tR\asubject\x12\x1c\n" +
+	"\tconsumers\x18\x02 \x03(\tR\tconsumers\x12B\n" +
+	"\vreplication\x18\x03 \x01(\v2 .rotaloom.options.v1.ReplicationR\vreplication\"\xc7\x01\n" +
+	"\vReplication\x12\x14\n" +
+	"\x05owner\x18\x01 \x01(\tR\x05owner\x12\x14\n" +
+	"\x05topic\x18\x02 \x01(\tR\x05topic\x12\x16\n" +
+	"\x06states\x18\x03 \x01(\tR\x06states\x12\x10\n" +
+	"\x03key\x18\x04 \x01(\tR\x03key\x12\x18\n" +
+	"\aversion\x18\x05 \x01(\tR\aversion\x12\x18\n" +
+	"\adeleted\x18\x06 \x01(\tR\adeleted\x12\x1a\n" +
+	"\bcomplete\x18\a \x01(\tR\bcomplete\x12\x12\n" +
+	"\x04mark\x18\b \x01(\tR\x04mark*\x90\x01\n" +
 	"\bThrottle\x12\x18\n" +
 	"\x14THROTTLE_UNSPECIFIED\x10\x00\x12\x11\n" +
 	"\rTHROTTLE_READ\x10\x01\x12\x16\n" +
@@ -704,7 +848,7 @@ func file_rotaloom_options_v1_options_proto_rawDescGZIP() []byte {
 }
 
 var file_rotaloom_options_v1_options_proto_enumTypes = make([]protoimpl.EnumInfo, 2)
-var file_rotaloom_options_v1_options_proto_msgTypes = make([]protoimpl.MessageInfo, 5)
+var file_rotaloom_options_v1_options_proto_msgTypes = make([]protoimpl.MessageInfo, 6)
 var file_rotaloom_options_v1_options_proto_goTypes = []any{
 	(Throttle)(0),                       // 0: rotaloom.options.v1.Throttle
 	(Format)(0),                         // 1: rotaloom.options.v1.Format
@@ -713,28 +857,30 @@ var file_rotaloom_options_v1_options_proto_goTypes = []any{
 	(*Message)(nil),                     // 4: rotaloom.options.v1.Message
 	(*Field)(nil),                       // 5: rotaloom.options.v1.Field
 	(*Event)(nil),                       // 6: rotaloom.options.v1.Event
-	(*descriptorpb.MethodOptions)(nil),  // 7: google.protobuf.MethodOptions
-	(*descriptorpb.MessageOptions)(nil), // 8: google.protobuf.MessageOptions
-	(*descriptorpb.FieldOptions)(nil),   // 9: google.protobuf.FieldOptions
+	(*Replication)(nil),                 // 7: rotaloom.options.v1.Replication
+	(*descriptorpb.MethodOptions)(nil),  // 8: google.protobuf.MethodOptions
+	(*descriptorpb.MessageOptions)(nil), // 9: google.protobuf.MessageOptions
+	(*descriptorpb.FieldOptions)(nil),   // 10: google.protobuf.FieldOptions
 }
 var file_rotaloom_options_v1_options_proto_depIdxs = []int32{
 	0,  // 0: rotaloom.options.v1.Method.throttle:type_name -> rotaloom.options.v1.Throttle
 	3,  // 1: rotaloom.options.v1.Message.limits:type_name -> rotaloom.options.v1.Limit
 	3,  // 2: rotaloom.options.v1.Field.limit:type_name -> rotaloom.options.v1.Limit
 	1,  // 3: rotaloom.options.v1.Field.format:type_name -> rotaloom.options.v1.Format
-	7,  // 4: rotaloom.options.v1.method:extendee -> google.protobuf.MethodOptions
-	8,  // 5: rotaloom.options.v1.message:extendee -> google.protobuf.MessageOptions
-	8,  // 6: rotaloom.options.v1.event:extendee -> google.protobuf.MessageOptions
-	9,  // 7: rotaloom.options.v1.field:extendee -> google.protobuf.FieldOptions
-	2,  // 8: rotaloom.options.v1.method:type_name -> rotaloom.options.v1.Method
-	4,  // 9: rotaloom.options.v1.message:type_name -> rotaloom.options.v1.Message
-	6,  // 10: rotaloom.options.v1.event:type_name -> rotaloom.options.v1.Event
-	5,  // 11: rotaloom.options.v1.field:type_name -> rotaloom.options.v1.Field
-	12, // [12:12] is the sub-list for method output_type
-	12, // [12:12] is the sub-list for method input_type
-	8,  // [8:12] is the sub-list for extension type_name
-	4,  // [4:8] is the sub-list for extension extendee
-	0,  // [0:4] is the sub-list for field type_name
+	7,  // 4: rotaloom.options.v1.Event.replication:type_name -> rotaloom.options.v1.Replication
+	8,  // 5: rotaloom.options.v1.method:extendee -> google.protobuf.MethodOptions
+	9,  // 6: rotaloom.options.v1.message:extendee -> google.protobuf.MessageOptions
+	9,  // 7: rotaloom.options.v1.event:extendee -> google.protobuf.MessageOptions
+	10, // 8: rotaloom.options.v1.field:extendee -> google.protobuf.FieldOptions
+	2,  // 9: rotaloom.options.v1.method:type_name -> rotaloom.options.v1.Method
+	4,  // 10: rotaloom.options.v1.message:type_name -> rotaloom.options.v1.Message
+	6,  // 11: rotaloom.options.v1.event:type_name -> rotaloom.options.v1.Event
+	5,  // 12: rotaloom.options.v1.field:type_name -> rotaloom.options.v1.Field
+	13, // [13:13] is the sub-list for method output_type
+	13, // [13:13] is the sub-list for method input_type
+	9,  // [9:13] is the sub-list for extension type_name
+	5,  // [5:9] is the sub-list for extension extendee
+	0,  // [0:5] is the sub-list for field type_name
 }
 
 func init() { file_rotaloom_options_v1_options_proto_init() }
@@ -748,7 +894,7 @@ func file_rotaloom_options_v1_options_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_rotaloom_options_v1_options_proto_rawDesc), len(file_rotaloom_options_v1_options_proto_rawDesc)),
 			NumEnums:      2,
-			NumMessages:   5,
+			NumMessages:   6,
 			NumExtensions: 4,
 			NumServices:   0,
 		},
