@@ -6,9 +6,13 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/nats-io/nats.go/jetstream"
+	"google.golang.org/protobuf/proto"
+
+	optionsv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/options/v1"
 )
 
 // Consumer is one reader of a stream. All replicas of a service run the same
@@ -20,6 +24,9 @@ type Consumer struct {
 	Stream  string
 	// Subjects of the stream to read; none means all.
 	Subjects []string
+
+	// wrong is why the consumer cannot be: its contract does not know it.
+	wrong error
 
 	// Handle works on one message. Exactly one of Handle and HandleBatch is set.
 	//
@@ -57,8 +64,34 @@ type Consumer struct {
 // maxAckPending bounds the messages that all replicas together have in hand.
 const maxAckPending = 10_000
 
+// ConsumerOf returns the consumer by which a service reads an event, with its
+// name, stream and subject as the contract of the event says. A service that the
+// contract does not name is refused when the consumer is run.
+func ConsumerOf(service string, event proto.Message) Consumer {
+	descriptor := event.ProtoReflect().Descriptor()
+	subject, err := SubjectOf(descriptor)
+	if err != nil {
+		return Consumer{wrong: err}
+	}
+	option, _ := proto.GetExtension(descriptor.Options(), optionsv1.E_Event).(*optionsv1.Event)
+	if !slices.Contains(option.GetConsumers(), service) {
+		return Consumer{wrong: fmt.Errorf("bus: the contract of %s does not name %s as a consumer", descriptor.FullName(), service)}
+	}
+	return Consumer{Durable: DurableOf(service, subject), Stream: StreamOf(subject), Subjects: []string{subject}}
+}
+
+// DurableOf returns the name of the consumer by which a service reads a
+// well-formed subject: "<service>-<resource>-<verb>".
+func DurableOf(service, subject string) string {
+	parts := strings.Split(subject, ".")
+	return strings.Join(append([]string{service}, parts[2:]...), "-")
+}
+
 // withDefaults returns c with its zero values filled in, or what is wrong.
 func (c Consumer) withDefaults() (Consumer, error) {
+	if c.wrong != nil {
+		return c, c.wrong
+	}
 	if c.Durable == "" || c.Stream == "" {
 		return c, errors.New("bus: a consumer needs a name and a stream")
 	}

@@ -121,6 +121,20 @@ func (b *Bus) supervise(ctx context.Context, consumer jetstream.Consumer, w *wor
 	}
 }
 
+// Pending returns how many messages a consumer has before it: those that it was
+// not given yet, and those that it was given and has not answered for.
+func (b *Bus) Pending(ctx context.Context, c Consumer) (uint64, error) {
+	if c.wrong != nil {
+		return 0, c.wrong
+	}
+	consumer, err := b.js.Consumer(ctx, c.Stream, c.Durable)
+	if err != nil {
+		return 0, fmt.Errorf("bus: look at consumer %s: %w", c.Durable, err)
+	}
+	info := consumer.CachedInfo()
+	return info.NumPending + uint64(max(info.NumAckPending, 0)), nil
+}
+
 // gone tells whether an error means that the consumer has to be set up anew.
 func gone(err error) bool {
 	for _, target := range []error{
