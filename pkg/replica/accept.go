@@ -1,0 +1,207 @@
+package replica
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+
+	"github.com/jackc/pgx/v5"
+)
+
+const (
+	// headMarks returns the marks that events told.
+	headMarks = `SELECT key, mark FROM replica_head WHERE tenant_id = $1 AND topic = '%s' AND key > $2 AND key <= $3 AND NOT deleted`
+
+	// The heads lock what is known of the keys, in ascending order, so that two
+	// who bring states of the same keys neither miss what the other one is about
+	// to store nor wait for each other in a circle. A state that is known already
+	// is taken once more when something of it is lacking.
+	upsertHeads = `
+INSERT INTO replica_head AS h (tenant_id, topic, key, version, mark, deleted)
+SELECT $1, $2, u.* FROM unnest($3::bigint[], $4::bigint[], $5::bigint[], $6::bool[]) AS u
+ON CONFLICT (tenant_id, topic, key) DO UPDATE SET version = excluded.version, mark = excluded.mark, deleted = excluded.deleted
+WHERE excluded.version > h.version OR excluded.version = h.version
+    AND EXISTS (SELECT FROM replica_gap g WHERE g.tenant_id = h.tenant_id AND g.topic = h.topic AND g.key = h.key)
+RETURNING key`
+
+	closeGaps = `DELETE FROM replica_gap WHERE tenant_id = $1 AND topic = $2 AND key = ANY($3)`
+
+	// Keys of which nobody has heard are there with version 0, so that they can be
+	// locked.
+	insertHeads = `
+INSERT INTO replica_head (tenant_id, topic, key, version, mark, deleted)
+SELECT $1, $2, unnest($3::bigint[]), 0, 0, true ON CONFLICT DO NOTHING`
+
+	lockHeads = `
+SELECT h.key, h.version, g.key IS NOT NULL FROM replica_head h
+LEFT JOIN replica_gap g ON g.tenant_id = $1 AND g.topic = $2 AND g.key = h.key
+WHERE h.tenant_id = $1 AND h.topic = $2 AND h.key = ANY($3) ORDER BY h.key FOR UPDATE OF h`
+
+	updateHeads = `
+UPDATE replica_head h SET version = u.version, mark = u.mark, deleted = u.deleted
+FROM unnest($3::bigint[], $4::bigint[], $5::bigint[], $6::bool[]) AS u (key, version, mark, deleted)
+WHERE h.tenant_id = $1 AND h.topic = $2 AND h.key = u.key`
+
+	openGaps = `
+INSERT INTO replica_gap (tenant_id, topic, key) SELECT $1, $2, unnest($3::bigint[]) ON CONFLICT DO NOTHING`
+)
+
+// accept locks the heads of the keys and returns the states that are newer than
+// what is known, by ascending key and version, and notes that they are known.
+func (r *Replica) accept(ctx context.Context, tx pgx.Tx, tenantID int64, states []state) ([]state, error) {
+	if len(states) == 0 {
+		return nil, nil
+	}
+	if r.contract.steps() {
+		return r.acceptSteps(ctx, tx, tenantID, states)
+	}
+	newest := slices.Clone(states)
+	slices.SortStableFunc(newest, func(a, b state) int {
+		return cmp.Or(cmp.Compare(a.key, b.key), cmp.Compare(b.version, a.version))
+	})
+	newest = slices.CompactFunc(newest, func(a, b state) bool { return a.key == b.key })
+	rows, err := tx.Query(ctx, upsertHeads, r.headArgs(tenantID, newest)...)
+	if err != nil {
+		return nil, fmt.Errorf("replica: store versions of %s: %w", r.contract.Topic, err)
+	}
+	keys, err := pgx.CollectRows(rows, pgx.RowTo[int64])
+	if err != nil {
+		return nil, fmt.Errorf("replica: store versions of %s: %w", r.contract.Topic, err)
+	}
+	slices.Sort(keys)
+	newest = slices.DeleteFunc(newest, func(s state) bool {
+		_, taken := slices.BinarySearch(keys, s.key)
+		return !taken
+	})
+	return newest, r.closeGaps(ctx, tx, tenantID, keys)
+}
+
+func (r *Replica) headArgs(tenantID int64, states []state) []any {
+	n := len(states)
+	keys, versions, marks, deleted := make([]int64, n), make([]int64, n), make([]int64, n), make([]bool, n)
+	for i, s := range states {
+		keys[i], versions[i], marks[i], deleted[i] = s.key, s.version, s.mark, s.deleted
+	}
+	return []any{tenantID, r.contract.Topic, keys, versions, marks, deleted}
+}
+
+func (r *Replica) closeGaps(ctx context.Context, tx pgx.Tx, tenantID int64, keys []int64) error {
+	if len(keys) == 0 {
+		return nil
+	}
+	if _, err := tx.Exec(ctx, closeGaps, tenantID, r.contract.Topic, keys); err != nil {
+		return fmt.Errorf("replica: close gaps of %s: %w", r.contract.Topic, err)
+	}
+	return nil
+}
+
+// head is what is known of a key.
+type head struct {
+	version int64
+	gap     bool
+}
+
+// acceptSteps is accept where states may be steps. A step that does not follow
+// what is known leaves a gap.
+func (r *Replica) acceptSteps(ctx context.Context, tx pgx.Tx, tenantID int64, states []state) ([]state, error) {
+	sorted := slices.Clone(states)
+	// Of the same version, the whole state says more.
+	slices.SortStableFunc(sorted, func(a, b state) int {
+		return cmp.Or(cmp.Compare(a.key, b.key), cmp.Compare(a.version, b.version), cmp.Compare(rank(a), rank(b)))
+	})
+	keys := make([]int64, len(sorted))
+	for i, s := range sorted {
+		keys[i] = s.key
+	}
+	keys = slices.Compact(keys)
+	known, err := r.lockHeads(ctx, tx, tenantID, keys)
+	if err != nil {
+		return nil, err
+	}
+	var accepted, newest []state
+	var gaps, closed []int64
+	for _, s := range sorted {
+		h := known[s.key]
+		switch {
+		case s.version < h.version || s.version == h.version && !(s.whole && h.gap):
+			continue // It is known already.
+		case !s.whole && s.version != h.version+1:
+			if last(gaps) != s.key {
+				gaps = append(gaps, s.key)
+			}
+			continue
+		}
+		if s.whole {
+			closed, h.gap = append(closed, s.key), false
+			if last(gaps) == s.key {
+				gaps = gaps[:len(gaps)-1]
+			}
+		}
+		accepted, h.version = append(accepted, s), s.version
+		if n := len(newest); n > 0 && newest[n-1].key == s.key {
+			newest[n-1] = s
+		} else {
+			newest = append(newest, s)
+		}
+	}
+	if len(newest) > 0 {
+		if _, err := tx.Exec(ctx, updateHeads, r.headArgs(tenantID, newest)...); err != nil {
+			return nil, fmt.Errorf("replica: store versions of %s: %w", r.contract.Topic, err)
+		}
+	}
+	// In this order: a gap that opened behind a whole state is still one.
+	if err := r.closeGaps(ctx, tx, tenantID, slices.Compact(closed)); err != nil {
+		return nil, err
+	}
+	return accepted, r.openGaps(ctx, tx, tenantID, gaps)
+}
+
+// last returns the last key, or 0, which is none.
+func last(keys []int64) int64 {
+	if len(keys) == 0 {
+		return 0
+	}
+	return keys[len(keys)-1]
+}
+
+func rank(s state) int {
+	if s.whole {
+		return 0
+	}
+	return 1
+}
+
+func (r *Replica) lockHeads(ctx context.Context, tx pgx.Tx, tenantID int64, keys []int64) (map[int64]*head, error) {
+	known := make(map[int64]*head, len(keys))
+	batch := &pgx.Batch{}
+	batch.Queue(insertHeads, tenantID, r.contract.Topic, keys)
+	batch.Queue(lockHeads, tenantID, r.contract.Topic, keys).Query(func(rows pgx.Rows) error {
+		var key int64
+		var h head
+		_, err := pgx.ForEachRow(rows, []any{&key, &h.version, &h.gap}, func() error {
+			known[key] = &head{h.version, h.gap}
+			return nil
+		})
+		return err
+	})
+	if err := tx.SendBatch(ctx, batch).Close(); err != nil {
+		return nil, fmt.Errorf("replica: lock %s: %w", r.contract.Topic, err)
+	}
+	return known, nil
+}
+
+// openGaps notes that something is lacking of keys.
+func (r *Replica) openGaps(ctx context.Context, tx pgx.Tx, tenantID int64, keys []int64) error {
+	if len(keys) == 0 {
+		return nil
+	}
+	if _, err := tx.Exec(ctx, openGaps, tenantID, r.contract.Topic, keys); err != nil {
+		return fmt.Errorf("replica: note gaps of %s: %w", r.contract.Topic, err)
+	}
+	select {
+	case r.lacking <- struct{}{}:
+	default: // Somebody will look soon anyway.
+	}
+	return nil
+}

@@ -1,0 +1,201 @@
+package replica
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/nats-io/nats.go"
+	"google.golang.org/protobuf/proto"
+
+	replicationv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/replication/v1"
+
+	"github.com/rotaloom/rotaloom/pkg/bus"
+	"github.com/rotaloom/rotaloom/pkg/pg"
+	"github.com/rotaloom/rotaloom/pkg/tenant"
+)
+
+// pageKeys is how many keys are compared by one digest: a million are some sixty
+// short statements on either side.
+const pageKeys = 16_384
+
+// ErrAway says that nobody who owns the states answers.
+var ErrAway = errors.New("replica: the owner does not answer")
+
+// ask sends a request to the owner.
+func (r *Replica) ask(ctx context.Context, conn *nats.Conn, operation string, request, response proto.Message) error {
+	payload, err := proto.Marshal(request)
+	if err != nil {
+		return fmt.Errorf("replica: encode request: %w", err)
+	}
+	ctx, cancel := context.WithTimeout(ctx, answerTimeout)
+	defer cancel()
+	answer, err := conn.RequestWithContext(ctx, requestSubject(r.contract, operation), payload)
+	if err != nil {
+		return fmt.Errorf("%w about %s: %w", ErrAway, r.contract.Topic, err)
+	}
+	if err := proto.Unmarshal(answer.Data, response); err != nil {
+		return fmt.Errorf("replica: read answer: %w", err)
+	}
+	return nil
+}
+
+// tenants returns the tenants of which the owner or the copy has something.
+func (r *Replica) tenants(ctx context.Context, conn *nats.Conn) ([]int64, error) {
+	answer := &replicationv1.TenantsResponse{}
+	if err := r.ask(ctx, conn, opTenants, &replicationv1.TenantsRequest{}, answer); err != nil {
+		return nil, err
+	}
+	mine, err := collectInt64(tenant.All(ctx), r.pool, `SELECT DISTINCT tenant_id FROM replica_head WHERE topic = $1`, r.contract.Topic)
+	if err != nil {
+		return nil, err
+	}
+	all := append(mine, answer.GetTenantIds()...)
+	slices.Sort(all)
+	return slices.Compact(all), nil
+}
+
+// lack is the keys of a tenant in which the copy differs from the owner, with
+// the copy's marks at that time.
+type lack struct {
+	tenantID int64
+	keys     []int64
+	marks    map[int64]int64
+}
+
+// differences returns the keys of a tenant in which the copy differs now. Some
+// of them may be on their way. The copy is always read before the owner: what it
+// has the owner had before, unless the owner has lost it.
+func (r *Replica) differences(ctx context.Context, conn *nats.Conn, tenantID int64) (lack, error) {
+	ctx = tenant.With(ctx, tenantID)
+	found := lack{tenantID: tenantID, marks: map[int64]int64{}}
+	for after := int64(0); after < math.MaxInt64; {
+		d, err := digestOf(ctx, r.pool, r.marks, tenantID, after, math.MaxInt64, pageKeys)
+		if err != nil {
+			return found, err
+		}
+		request := &replicationv1.CompareRequest{
+			TenantId: tenantID, After: after, Through: math.MaxInt64, Count: d.count, Digest: d.digest,
+		}
+		if d.count == pageKeys {
+			request.Through = d.last
+		}
+		answer := &replicationv1.CompareResponse{}
+		if err := r.ask(ctx, conn, opCompare, request, answer); err != nil {
+			return found, err
+		}
+		if !answer.GetEqual() {
+			if err := r.detail(ctx, conn, request, &found); err != nil {
+				return found, err
+			}
+		}
+		after = request.GetThrough()
+	}
+	return found, nil
+}
+
+// detail adds the keys of a page that differ. It cuts the page when they are too
+// many for one answer.
+func (r *Replica) detail(ctx context.Context, conn *nats.Conn, page *replicationv1.CompareRequest, found *lack) error {
+	heads, err := headsOf(ctx, r.pool, r.marks, page.GetTenantId(), page.GetAfter(), page.GetThrough(), 2*pageKeys)
+	if err != nil {
+		return err
+	}
+	if len(heads) == 2*pageKeys { // So many have come since.
+		page.Through = heads[len(heads)-1].GetKey()
+	}
+	answer := &replicationv1.CompareResponse{}
+	if err := r.ask(ctx, conn, opCompare, &replicationv1.CompareRequest{
+		TenantId: page.GetTenantId(), After: page.GetAfter(), Through: page.GetThrough(), Heads: heads, Detailed: true,
+	}, answer); err != nil {
+		return err
+	}
+	if answer.GetThrough() > 0 {
+		page.Through = answer.GetThrough()
+	}
+	for _, h := range heads {
+		if _, differs := slices.BinarySearch(answer.GetKeys(), h.GetKey()); differs {
+			found.marks[h.GetKey()] = h.GetMark()
+		}
+	}
+	found.keys = append(found.keys, answer.GetKeys()...)
+	return nil
+}
+
+// settle waits until what was on its way has come, and returns the keys that
+// still differ: those of which nothing has come since.
+func (r *Replica) settle(ctx context.Context, events *bus.Bus, found lack, wait time.Duration) ([]int64, error) {
+	if len(found.keys) == 0 {
+		return nil, nil
+	}
+	ctx = tenant.With(ctx, found.tenantID)
+	for deadline := time.Now().Add(maxSettle); ; {
+		if !pause(ctx, wait) {
+			return nil, ctx.Err()
+		}
+		if pending, err := events.Pending(ctx, r.consumer); err == nil && pending == 0 || time.Now().After(deadline) {
+			break
+		}
+	}
+	var still []int64
+	for part := range slices.Chunk(found.keys, pageKeys) {
+		now, err := marksOf(ctx, r.pool, r.marks, found.tenantID, part)
+		if err != nil {
+			return nil, err
+		}
+		for _, key := range part {
+			before, had := found.marks[key]
+			mark, has := now[key]
+			if had == has && before == mark {
+				still = append(still, key)
+			}
+		}
+	}
+	return still, nil
+}
+
+// maxSettle is how long a comparison waits for a consumer that is busy.
+const maxSettle = 30 * time.Second
+
+// Lacking returns how many keys of a tenant the copy lacks or has otherwise than
+// the owner, when what was on its way has come. It changes nothing.
+func (r *Replica) Lacking(ctx context.Context, events *bus.Bus, tenantID int64, wait time.Duration) (int, error) {
+	found, err := r.differences(ctx, events.Conn(), tenantID)
+	if err != nil {
+		return 0, err
+	}
+	keys, err := r.settle(ctx, events, found, wait)
+	return len(keys), err
+}
+
+// compare finds what the copy lacks of a tenant and notes it.
+func (r *Replica) compare(ctx context.Context, events *bus.Bus, tenantID int64, wait time.Duration) (int, error) {
+	found, err := r.differences(ctx, events.Conn(), tenantID)
+	if err != nil {
+		return 0, err
+	}
+	keys, err := r.settle(ctx, events, found, wait)
+	if err != nil || len(keys) == 0 {
+		return 0, err
+	}
+	err = pg.InTx(tenant.With(ctx, tenantID), r.pool, func(ctx context.Context, tx pgx.Tx) error {
+		return r.openGaps(ctx, tx, tenantID, keys)
+	})
+	return len(keys), err
+}
+
+// pause waits, or returns false when the context ends first.
+func pause(ctx context.Context, d time.Duration) bool {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-ctx.Done():
+		return false
+	case <-timer.C:
+		return true
+	}
+}

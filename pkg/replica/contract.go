@@ -1,0 +1,158 @@
+package replica
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"google.golang.org/protobuf/proto"
+	"google.golang.org/protobuf/reflect/protoreflect"
+
+	optionsv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/options/v1"
+
+	"github.com/rotaloom/rotaloom/pkg/bus"
+)
+
+// Contract is what the options of an event say of the states that it carries.
+type Contract struct {
+	// Event is the message, Subject where it is published.
+	Event   protoreflect.MessageDescriptor
+	Subject string
+	// Owner is the service that has the states; Topic is what it calls them.
+	Owner, Topic string
+	// Consumers are the services that consume the event.
+	Consumers []string
+
+	states        protoreflect.FieldDescriptor // nil when the event is a state
+	key           protoreflect.FieldDescriptor
+	version       protoreflect.FieldDescriptor
+	sharedVersion bool // The version is a field of the event.
+	deleted       protoreflect.FieldDescriptor
+	complete      protoreflect.FieldDescriptor
+	mark          protoreflect.FieldDescriptor
+}
+
+var errNotReplicated = errors.New("its contract does not say how copies are kept of it")
+
+// ContractOf reads the contract of an event. It fails for an event that carries
+// no states, and for one whose options do not fit its fields.
+func ContractOf(event protoreflect.MessageDescriptor) (*Contract, error) {
+	c, err := contractOf(event)
+	if err != nil {
+		return nil, fmt.Errorf("replica: %s: %w", event.FullName(), err)
+	}
+	return c, nil
+}
+
+func contractOf(event protoreflect.MessageDescriptor) (*Contract, error) {
+	subject, err := bus.SubjectOf(event)
+	if err != nil {
+		return nil, err
+	}
+	option, _ := proto.GetExtension(event.Options(), optionsv1.E_Event).(*optionsv1.Event)
+	says := option.GetReplication()
+	if says == nil {
+		return nil, errNotReplicated
+	}
+	c := &Contract{
+		Event: event, Subject: subject, Owner: says.GetOwner(), Topic: says.GetTopic(), Consumers: option.GetConsumers(),
+	}
+	if domain := strings.Split(subject, ".")[1]; c.Owner != domain {
+		return nil, fmt.Errorf("its owner is %q, and it is published by %q", c.Owner, domain)
+	}
+	if c.Topic == "" {
+		return nil, errors.New("it has no topic")
+	}
+	return c, c.fields(says)
+}
+
+// fields finds the fields that the options name.
+func (c *Contract) fields(says *optionsv1.Replication) error {
+	state := c.Event
+	if name := says.GetStates(); name != "" {
+		c.states = c.Event.Fields().ByName(protoreflect.Name(name))
+		if c.states == nil || !c.states.IsList() || c.states.Message() == nil {
+			return fmt.Errorf("%q is no list of states", name)
+		}
+		state = c.states.Message()
+	}
+	var errs []error
+	find := func(in protoreflect.MessageDescriptor, name string, kind protoreflect.Kind, list bool) protoreflect.FieldDescriptor {
+		if name == "" {
+			return nil
+		}
+		field := in.Fields().ByName(protoreflect.Name(name))
+		if field == nil || field.Kind() != kind || field.IsList() && !list {
+			errs = append(errs, fmt.Errorf("%s has no field %q of kind %s", in.FullName(), name, kind))
+			return nil
+		}
+		return field
+	}
+	c.key = find(state, says.GetKey(), protoreflect.Int64Kind, true)
+	c.sharedVersion = c.states != nil && state.Fields().ByName(protoreflect.Name(says.GetVersion())) == nil
+	in := state
+	if c.sharedVersion {
+		in = c.Event
+	}
+	c.version = find(in, says.GetVersion(), protoreflect.Int64Kind, false)
+	c.deleted = find(state, says.GetDeleted(), protoreflect.BoolKind, false)
+	c.complete = find(state, says.GetComplete(), protoreflect.BoolKind, false)
+	c.mark = find(state, says.GetMark(), protoreflect.Int64Kind, false)
+	if says.GetKey() == "" || says.GetVersion() == "" {
+		errs = append(errs, errors.New("it needs a key and a version"))
+	}
+	return errors.Join(errs...)
+}
+
+// steps tells whether states may be steps.
+func (c *Contract) steps() bool { return c.complete != nil }
+
+// state is what an event says of one key.
+type state struct {
+	key, version, mark int64
+	deleted, whole     bool
+	message, event     protoreflect.Message
+}
+
+// appendStates appends what an event says.
+func (c *Contract) appendStates(to []state, event protoreflect.Message) []state {
+	if c.states == nil {
+		return c.appendState(to, event, event)
+	}
+	list := event.Get(c.states).List()
+	for i := range list.Len() {
+		to = c.appendState(to, event, list.Get(i).Message())
+	}
+	return to
+}
+
+func (c *Contract) appendState(to []state, event, message protoreflect.Message) []state {
+	s := state{message: message, event: event, whole: true}
+	if from := message; c.sharedVersion {
+		s.version = event.Get(c.version).Int()
+	} else {
+		s.version = from.Get(c.version).Int()
+	}
+	s.mark = s.version
+	if c.mark != nil {
+		s.mark = message.Get(c.mark).Int()
+	}
+	if c.deleted != nil {
+		s.deleted = message.Get(c.deleted).Bool()
+	}
+	if c.complete != nil {
+		s.whole = message.Get(c.complete).Bool()
+	}
+	if !c.key.IsList() {
+		s.key = message.Get(c.key).Int()
+		return append(to, s)
+	}
+	keys := message.Get(c.key).List()
+	to = slices.Grow(to, keys.Len())
+	for i := range keys.Len() {
+		s.key = keys.Get(i).Int()
+		to = append(to, s)
+	}
+	return to
+}

@@ -1,0 +1,204 @@
+package replica
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
+	"google.golang.org/protobuf/proto"
+	"google.golang.org/protobuf/reflect/protoreflect"
+
+	"github.com/rotaloom/rotaloom/pkg/bus"
+	"github.com/rotaloom/rotaloom/pkg/pg"
+	"github.com/rotaloom/rotaloom/pkg/tenant"
+)
+
+// Change is a state that is newer than what is known of its key, or, when
+// something was lacking, the same.
+type Change[S proto.Message] struct {
+	Key, Version int64
+	// State is what the event says of the key, and Event the event itself. Both
+	// are nil when nothing but the deletion is known.
+	State S
+	Event proto.Message
+	// Deleted says that what the key names is no more.
+	Deleted bool
+	// Whole says that State is everything, rather than what differs from the
+	// version before.
+	Whole bool
+}
+
+// Copy declares a copy: how a service stores states of the type S, which is a
+// pointer to a generated message.
+type Copy[S proto.Message] struct {
+	// Service is the service that keeps the copy.
+	Service string
+	// Event is an event that carries the states; its value does not matter.
+	Event proto.Message
+	// Apply changes the tables of the copy. The changes come by ascending key, and
+	// each key once, unless there are steps; their heads are locked.
+	Apply func(ctx context.Context, tx pgx.Tx, tenantID int64, changes []Change[S]) error
+
+	// The rest is optional.
+
+	// Marks is a statement that returns the keys of a copy, and what is compared
+	// with the owner, as "key" and "mark", for the tenant $1 and the keys above $2
+	// up to $3. "" means what the events said.
+	Marks string
+	// Observe sees every state that comes, also those that are known already, in
+	// the same transaction.
+	Observe func(ctx context.Context, tx pgx.Tx, tenantID int64, states []S) error
+	// After sees every state that comes, when it is stored. An error has the event
+	// delivered again.
+	After func(ctx context.Context, tenantID int64, states []S) error
+	// Wake is called when Apply may have left events in the outbox.
+	Wake func()
+	// BatchSize is the most events that are applied in one transaction; 0 means
+	// 100.
+	BatchSize int
+	// Delay is how old an event grows before it is applied, where others should
+	// have the machine first.
+	Delay time.Duration
+}
+
+// Replica is a copy at work.
+type Replica struct {
+	contract *Contract
+	service  string
+	marks    string
+	consumer bus.Consumer
+	pool     *pgxpool.Pool
+	put      func(ctx context.Context, tx pgx.Tx, tenantID int64, states []state) error
+	// lacking is told of gaps that were found while events were applied.
+	lacking chan struct{}
+}
+
+// New makes a replica of a declared copy in the database of the pool. That the
+// declaration does not fit the contract is a fault of the program: New panics.
+func New[S proto.Message](pool *pgxpool.Pool, c Copy[S]) *Replica {
+	contract, err := ContractOf(c.Event.ProtoReflect().Descriptor())
+	if err != nil {
+		panic(err)
+	}
+	r := &Replica{contract: contract, service: c.Service, marks: c.Marks, pool: pool, lacking: make(chan struct{}, 1)}
+	if r.marks == "" {
+		r.marks = fmt.Sprintf(headMarks, contract.Topic)
+	}
+	r.put = func(ctx context.Context, tx pgx.Tx, tenantID int64, states []state) error {
+		accepted, err := r.accept(ctx, tx, tenantID, states)
+		if err != nil || len(accepted) == 0 {
+			return err
+		}
+		changes := make([]Change[S], len(accepted))
+		for i, s := range accepted {
+			changes[i] = Change[S]{
+				Key: s.key, Version: s.version, State: s.message.Interface().(S), Event: s.event.Interface(),
+				Deleted: s.deleted, Whole: s.whole,
+			}
+		}
+		return c.Apply(ctx, tx, tenantID, changes)
+	}
+	r.consumer = bus.ConsumerOf(c.Service, c.Event)
+	r.consumer.BatchSize = c.BatchSize
+	r.consumer.HandleBatch = func(ctx context.Context, messages []bus.Message) error {
+		if err := ripen(ctx, c.Delay, messages); err != nil {
+			return err
+		}
+		states, err := r.decode(c.Event.ProtoReflect().Type(), messages)
+		if err != nil {
+			return err
+		}
+		return handle(ctx, r, c, states)
+	}
+	return r
+}
+
+// handle stores what events say, in one transaction.
+func handle[S proto.Message](ctx context.Context, r *Replica, c Copy[S], states []state) error {
+	tenantID, ok := tenant.From(ctx)
+	if !ok {
+		return errNoTenant
+	}
+	var all []S
+	if c.Observe != nil || c.After != nil {
+		all = make([]S, len(states))
+		for i, s := range states {
+			all[i] = s.message.Interface().(S)
+		}
+	}
+	err := pg.InTx(ctx, r.pool, func(ctx context.Context, tx pgx.Tx) error {
+		if err := r.put(ctx, tx, tenantID, states); err != nil {
+			return err
+		}
+		if c.Observe != nil {
+			return c.Observe(ctx, tx, tenantID, all)
+		}
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	if c.Wake != nil {
+		c.Wake()
+	}
+	if c.After != nil {
+		return c.After(ctx, tenantID, all)
+	}
+	return nil
+}
+
+var errNoTenant = errors.New("replica: the context has no tenant")
+
+// decode returns what messages say.
+func (r *Replica) decode(event protoreflect.MessageType, messages []bus.Message) ([]state, error) {
+	var states []state
+	for _, m := range messages {
+		if want := r.contract.Event.FullName(); m.Event != string(want) {
+			return nil, bus.Permanent(fmt.Errorf("replica: event %s is a %s, not a %s", m.ID, m.Event, want))
+		}
+		message := event.New()
+		if err := proto.Unmarshal(m.Payload, message.Interface()); err != nil {
+			return nil, bus.Permanent(fmt.Errorf("replica: read event %s: %w", m.ID, err))
+		}
+		states = r.contract.appendStates(states, message)
+	}
+	return states, nil
+}
+
+// ripen waits until the first message is as old as delay. It never waits longer,
+// whatever the broker's clock says, and not at all for those that piled up.
+func ripen(ctx context.Context, delay time.Duration, messages []bus.Message) error {
+	if delay == 0 || len(messages) == 0 {
+		return nil
+	}
+	timer := time.NewTimer(min(delay, time.Until(messages[0].Published.Add(delay))))
+	defer timer.Stop()
+	select {
+	case <-ctx.Done():
+		return ctx.Err()
+	case <-timer.C:
+		return nil
+	}
+}
+
+// Put stores states that were asked of their owner by a call, under the same
+// rule as those of events. They must not share a version.
+func Put[S proto.Message](ctx context.Context, tx pgx.Tx, r *Replica, tenantID int64, states []S) error {
+	var all []state
+	for _, s := range states {
+		all = r.contract.appendState(all, s.ProtoReflect(), s.ProtoReflect())
+	}
+	return r.put(ctx, tx, tenantID, all)
+}
+
+// Contract is what the copy's event says of itself.
+func (r *Replica) Contract() *Contract { return r.contract }
+
+// Service is the service that keeps the copy.
+func (r *Replica) Service() string { return r.service }
+
+// Consumer is what keeps the copy up to date.
+func (r *Replica) Consumer() bus.Consumer { return r.consumer }

@@ -1,0 +1,83 @@
+package replica
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
+
+	replicationv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/replication/v1"
+)
+
+// digest is what owner and copy compare of many keys at once.
+type digest struct {
+	count, digest int64
+	// last is the largest key that was counted.
+	last int64
+}
+
+// The digest does not depend on the order of rows. PostgreSQL promises its hash
+// functions to stay as they are, because partitions depend on them.
+const (
+	digestKeys = `SELECT count(*), coalesce(bit_xor(hashint8extended(key, mark)), 0), coalesce(max(key), 0)
+FROM (SELECT key, mark FROM (%s) AS marks%s) AS page`
+	firstKeys = ` ORDER BY key LIMIT %d`
+	listKeys  = `SELECT key, mark FROM (%s) AS marks ORDER BY key LIMIT $4`
+	someKeys  = `SELECT key, mark FROM (%s) AS marks WHERE key = ANY($4) ORDER BY key`
+)
+
+// digestOf returns the digest of the keys above after, up to through; of the
+// first limit ones unless limit is 0.
+func digestOf(ctx context.Context, pool *pgxpool.Pool, marks string, tenantID, after, through int64, limit int) (d digest, err error) {
+	first := ""
+	if limit > 0 {
+		first = fmt.Sprintf(firstKeys, limit)
+	}
+	err = pool.QueryRow(ctx, fmt.Sprintf(digestKeys, marks, first), tenantID, after, through).Scan(&d.count, &d.digest, &d.last)
+	if err != nil {
+		return d, fmt.Errorf("replica: compare: %w", err)
+	}
+	return d, nil
+}
+
+// headsOf returns the first keys above after, up to through, with their marks.
+func headsOf(ctx context.Context, pool *pgxpool.Pool, marks string, tenantID, after, through int64, limit int) ([]*replicationv1.Head, error) {
+	return readHeads(pool.Query(ctx, fmt.Sprintf(listKeys, marks), tenantID, after, through, limit))
+}
+
+// marksOf returns the marks of those of the keys that are there.
+func marksOf(ctx context.Context, pool *pgxpool.Pool, marks string, tenantID int64, keys []int64) (map[int64]int64, error) {
+	heads, err := readHeads(pool.Query(ctx, fmt.Sprintf(someKeys, marks), tenantID, keys[0]-1, keys[len(keys)-1], keys))
+	out := make(map[int64]int64, len(heads))
+	for _, h := range heads {
+		out[h.GetKey()] = h.GetMark()
+	}
+	return out, err
+}
+
+func readHeads(rows pgx.Rows, err error) ([]*replicationv1.Head, error) {
+	if err != nil {
+		return nil, fmt.Errorf("replica: read heads: %w", err)
+	}
+	heads, err := pgx.CollectRows(rows, func(row pgx.CollectableRow) (*replicationv1.Head, error) {
+		h := &replicationv1.Head{}
+		return h, row.Scan(&h.Key, &h.Mark)
+	})
+	if err != nil {
+		return nil, fmt.Errorf("replica: read heads: %w", err)
+	}
+	return heads, nil
+}
+
+func collectInt64(ctx context.Context, pool *pgxpool.Pool, sql string, args ...any) ([]int64, error) {
+	rows, err := pool.Query(ctx, sql, args...)
+	if err != nil {
+		return nil, fmt.Errorf("replica: read: %w", err)
+	}
+	found, err := pgx.CollectRows(rows, pgx.RowTo[int64])
+	if err != nil {
+		return nil, fmt.Errorf("replica: read: %w", err)
+	}
+	return found, nil
+}

@@ -1,0 +1,36 @@
+package replica
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/prometheus/client_golang/prometheus"
+)
+
+type metrics struct {
+	gaps, compared *prometheus.GaugeVec
+	lacking        *prometheus.CounterVec
+}
+
+func newMetrics(registry prometheus.Registerer) (*metrics, error) {
+	labels := []string{"topic"}
+	m := &metrics{
+		gaps: prometheus.NewGaugeVec(prometheus.GaugeOpts{
+			Name: "rotaloom_replica_gaps", Help: "Keys of which a copy lacks something at the moment.",
+		}, labels),
+		compared: prometheus.NewGaugeVec(prometheus.GaugeOpts{
+			Name: "rotaloom_replica_compared_timestamp_seconds", Help: "When this process last compared a copy with its owner.",
+		}, labels),
+		lacking: prometheus.NewCounterVec(prometheus.CounterOpts{
+			Name: "rotaloom_replica_lacking_total", Help: "Keys of which comparisons found that a copy lacks something.",
+		}, labels),
+	}
+	var errs []error
+	for _, c := range []prometheus.Collector{m.gaps, m.compared, m.lacking} {
+		errs = append(errs, registry.Register(c))
+	}
+	if err := errors.Join(errs...); err != nil {
+		return nil, fmt.Errorf("replica: register metrics: %w", err)
+	}
+	return m, nil
+}

@@ -1,0 +1,42 @@
+-- +goose Up
+
+-- What is known of the keys of a topic: the newest version, and what is compared
+-- with the owner. A key that is no more keeps its row, so that an older state
+-- cannot bring it back.
+CREATE TABLE replica_head (
+  tenant_id bigint  NOT NULL,
+  topic     text    COLLATE "C" NOT NULL,
+  key       bigint  NOT NULL,
+  version   bigint  NOT NULL,
+  mark      bigint  NOT NULL,
+  deleted   boolean NOT NULL,
+  CONSTRAINT replica_head_pk PRIMARY KEY (tenant_id, topic, key)
+) WITH (fillfactor = 80);
+
+-- The keys of which a copy lacks something, until the owner has published them
+-- once more. The key 0 asks for a comparison of the whole topic.
+CREATE TABLE replica_gap (
+  tenant_id bigint      NOT NULL,
+  topic     text        COLLATE "C" NOT NULL,
+  key       bigint      NOT NULL,
+  found_at  timestamptz NOT NULL DEFAULT clock_timestamp(),
+  -- When the owner is asked next, and how often it was.
+  due_at    timestamptz NOT NULL DEFAULT clock_timestamp(),
+  asked     integer     NOT NULL DEFAULT 0,
+  CONSTRAINT replica_gap_pk PRIMARY KEY (tenant_id, topic, key)
+);
+
+-- +goose StatementBegin
+DO $$
+DECLARE name text;
+BEGIN
+  FOREACH name IN ARRAY ARRAY['replica_head', 'replica_gap'] LOOP
+    EXECUTE format('ALTER TABLE %I ENABLE ROW LEVEL SECURITY', name);
+    EXECUTE format('ALTER TABLE %I FORCE ROW LEVEL SECURITY', name);
+    EXECUTE format($p$CREATE POLICY tenant ON %I USING
+      (tenant_id = (SELECT nullif(nullif(current_setting('rotaloom.tenant_id', true), ''), '*')::bigint))$p$, name);
+    EXECUTE format($p$CREATE POLICY sweep ON %I FOR SELECT USING
+      (current_setting('rotaloom.tenant_id', true) = '*')$p$, name);
+  END LOOP;
+END $$;
+-- +goose StatementEnd

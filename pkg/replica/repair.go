@@ -1,0 +1,165 @@
+package replica
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
+	"github.com/nats-io/nats.go"
+
+	replicationv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/replication/v1"
+
+	"github.com/rotaloom/rotaloom/pkg/pg"
+	"github.com/rotaloom/rotaloom/pkg/tenant"
+)
+
+// wholeTopic is the key of a gap that asks for a comparison.
+const wholeTopic = 0
+
+const (
+	gapTenants = `SELECT DISTINCT tenant_id FROM replica_gap WHERE topic = $1 AND due_at <= clock_timestamp()`
+
+	// Whoever takes gaps asks for them; what does not close is due again later
+	// each time, up to an hour. The array keeps the search from being done for
+	// each row.
+	takeGaps = `
+UPDATE replica_gap g SET asked = least(asked + 1, 20),
+    due_at = clock_timestamp() + least(interval '1 hour', interval '15 seconds' * (2 ^ least(asked, 10)))
+WHERE g.tenant_id = $1 AND g.topic = $2 AND g.key = ANY(ARRAY(
+    SELECT key FROM replica_gap WHERE tenant_id = $1 AND topic = $2 AND due_at <= clock_timestamp()
+    ORDER BY key LIMIT $3 FOR UPDATE SKIP LOCKED))
+RETURNING g.key, coalesce((SELECT h.version FROM replica_head h WHERE h.tenant_id = $1 AND h.topic = $2 AND h.key = g.key), 0)`
+
+	// An owner that does not answer is asked again soon.
+	returnGaps = `
+UPDATE replica_gap SET due_at = clock_timestamp(), asked = greatest(asked - 1, 0)
+WHERE tenant_id = $1 AND topic = $2 AND key = ANY($3)`
+
+	requestComparison = `
+INSERT INTO replica_gap (tenant_id, topic, key) VALUES ($1, $2, 0)
+ON CONFLICT (tenant_id, topic, key) DO UPDATE SET due_at = clock_timestamp(), asked = 0`
+
+	distrustHeads = `
+INSERT INTO replica_gap (tenant_id, topic, key)
+SELECT tenant_id, topic, key FROM replica_head WHERE tenant_id = $1 AND topic = $2 AND key <> 0
+ON CONFLICT (tenant_id, topic, key) DO UPDATE SET due_at = clock_timestamp(), asked = 0`
+)
+
+// gapsAtOnce is how many keys are asked for in one request.
+const gapsAtOnce = maxWanted
+
+// Check has a topic of a tenant compared with its owner soon, by whoever serves.
+// It is for who notices that something is lacking.
+func Check(ctx context.Context, db pg.Querier, tenantID int64, topic string) error {
+	if _, err := db.Exec(ctx, requestComparison, tenantID, topic); err != nil {
+		return fmt.Errorf("replica: ask for a comparison of %s: %w", topic, err)
+	}
+	return nil
+}
+
+// Backfill has everything that a copy has of a topic of a tenant published once
+// more, and what it lacks beside, by whoever serves.
+func Backfill(ctx context.Context, pool *pgxpool.Pool, tenantID int64, topic string) error {
+	return pg.InTx(tenant.With(ctx, tenantID), pool, func(ctx context.Context, tx pgx.Tx) error {
+		if _, err := tx.Exec(ctx, distrustHeads, tenantID, topic); err != nil {
+			return fmt.Errorf("replica: ask for a backfill of %s: %w", topic, err)
+		}
+		return Check(ctx, tx, tenantID, topic)
+	})
+}
+
+var errRefused = errors.New("replica: the owner refused a backfill")
+
+// repair asks the owner for some of what is lacking, of every tenant, and
+// reports whether there may be more. Tenants whose topic is to be compared go to
+// check.
+func (r *Replica) repair(ctx context.Context, conn *nats.Conn, check func(ctx context.Context, tenantID int64) error) (more bool, err error) {
+	tenants, err := collectInt64(tenant.All(ctx), r.pool, gapTenants, r.contract.Topic)
+	if err != nil {
+		return false, err
+	}
+	var errs []error
+	for _, tenantID := range tenants {
+		again, err := r.repairTenant(tenant.With(ctx, tenantID), conn, tenantID, check)
+		more = more || again
+		errs = append(errs, err)
+	}
+	return more, errors.Join(errs...)
+}
+
+func (r *Replica) repairTenant(ctx context.Context, conn *nats.Conn, tenantID int64, check func(context.Context, int64) error) (bool, error) {
+	keys, request, err := r.takeGaps(ctx, tenantID)
+	if err != nil || len(keys) == 0 {
+		return false, err
+	}
+	if keys[0] == wholeTopic {
+		if err := check(ctx, tenantID); err != nil {
+			return false, errors.Join(err, r.returnGaps(ctx, tenantID, keys))
+		}
+		if err := r.forgetGap(ctx, tenantID, wholeTopic); err != nil {
+			return false, err
+		}
+	}
+	if len(request.GetWanted()) > 0 {
+		answer := &replicationv1.BackfillResponse{}
+		if err := r.ask(ctx, conn, opBackfill, request, answer); err != nil {
+			return false, errors.Join(err, r.returnGaps(ctx, tenantID, keys))
+		}
+		if text := answer.GetError(); text != "" {
+			return false, fmt.Errorf("%w of %s: %s", errRefused, r.contract.Topic, text)
+		}
+	}
+	return len(keys) == gapsAtOnce || keys[0] == wholeTopic, nil
+}
+
+// takeGaps returns what is due, in ascending order, and the request for it.
+func (r *Replica) takeGaps(ctx context.Context, tenantID int64) ([]int64, *replicationv1.BackfillRequest, error) {
+	rows, err := r.pool.Query(ctx, takeGaps, tenantID, r.contract.Topic, gapsAtOnce)
+	if err != nil {
+		return nil, nil, fmt.Errorf("replica: read gaps: %w", err)
+	}
+	var keys []int64
+	request := &replicationv1.BackfillRequest{TenantId: tenantID}
+	var key, version int64
+	if _, err := pgx.ForEachRow(rows, []any{&key, &version}, func() error {
+		keys = append(keys, key)
+		if key != wholeTopic {
+			request.Wanted = append(request.Wanted, &replicationv1.Wanted{Key: key, Version: version})
+		}
+		return nil
+	}); err != nil {
+		return nil, nil, fmt.Errorf("replica: read gaps: %w", err)
+	}
+	slices.Sort(keys)
+	slices.SortFunc(request.Wanted, func(a, b *replicationv1.Wanted) int { return int(a.GetKey() - b.GetKey()) })
+	return keys, request, nil
+}
+
+func (r *Replica) returnGaps(ctx context.Context, tenantID int64, keys []int64) error {
+	if _, err := r.pool.Exec(ctx, returnGaps, tenantID, r.contract.Topic, keys); err != nil {
+		return fmt.Errorf("replica: return gaps: %w", err)
+	}
+	return nil
+}
+
+func (r *Replica) forgetGap(ctx context.Context, tenantID, key int64) error {
+	if _, err := r.pool.Exec(ctx, closeGaps, tenantID, r.contract.Topic, []int64{key}); err != nil {
+		return fmt.Errorf("replica: close gap: %w", err)
+	}
+	return nil
+}
+
+// gaps returns how many gaps there are, of all tenants.
+func (r *Replica) gaps(ctx context.Context) (n int64, oldest time.Duration, err error) {
+	var seconds float64
+	err = r.pool.QueryRow(tenant.All(ctx), `SELECT count(*), coalesce(extract(epoch FROM clock_timestamp() - min(found_at)), 0)::float8
+		FROM replica_gap WHERE topic = $1`, r.contract.Topic).Scan(&n, &seconds)
+	if err != nil {
+		return 0, 0, fmt.Errorf("replica: count gaps: %w", err)
+	}
+	return n, time.Duration(seconds * float64(time.Second)), nil
+}

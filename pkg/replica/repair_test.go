@@ -1,0 +1,134 @@
+package replica_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/rotaloom/rotaloom/pkg/replica"
+	"github.com/rotaloom/rotaloom/pkg/tenant"
+)
+
+// What was never told is found at the start and repaired, for every tenant; more
+// than one answer, or one request, holds.
+func TestWhatACopyLacksIsFoundAndRepaired(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.change(1, true, ids(1, 20_000)...)
+	w.change(2, true, ids(5, 9)...)
+	w.change(2, false, ids(7, 12)...)
+	w.serve(time.Hour)
+	w.equal()
+}
+
+func TestWhatIsLostLaterIsFoundRegularly(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.change(1, false, ids(1, 50)...)
+	w.serve(200 * time.Millisecond)
+	w.equal()
+
+	w.change(1, true, 3, 4, 60)
+	w.equal()
+
+	// Nobody was told of a deletion.
+	w.exec(`DELETE FROM thing WHERE id IN (7, 50)`)
+	w.equal()
+	// And what comes to be again later is not taken for an old state.
+	w.change(1, true, 7)
+	w.equal()
+}
+
+// An owner whose database is as it was before: what the copy has, and the owner
+// has not, goes, and what the owner changes from then on arrives.
+func TestOwnerIsRestoredFromABackup(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.change(1, false, ids(1, 20)...)
+	w.serve(200 * time.Millisecond)
+	w.equal()
+	w.exec(`CREATE TABLE backup AS SELECT * FROM thing`)
+	for range 5 {
+		w.change(1, false, ids(10, 30)...)
+	}
+	w.equal()
+
+	w.exec(`DELETE FROM thing`)
+	w.exec(`INSERT INTO thing SELECT * FROM backup`)
+	w.equal()
+	w.change(1, false, ids(15, 25)...)
+	w.equal()
+}
+
+// The broker loses all that it ever had when nobody can tell it again.
+func TestBrokerForgetsWhatIsNowhereElse(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.change(1, false, ids(1, 10)...)
+	w.serve(time.Hour)
+	w.equal()
+
+	w.change(1, true, ids(8, 15)...) // As if it had been in the broker only.
+	w.server.Stop()
+	w.server.Wipe()
+	w.server.Start()
+	w.equal()
+}
+
+func TestOperatorsAskForABackfill(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.change(1, false, ids(1, 400)...)
+	w.serve(time.Hour)
+	w.equal()
+	// The versions say that all is well.
+	w.exec(`DELETE FROM copy WHERE id > 100`)
+	w.exec(`UPDATE copy SET value = 0 WHERE id = 1`)
+	require.NoError(t, replica.Backfill(t.Context(), w.pool, 1, "things"))
+	w.equal()
+
+	require.Eventually(t, func() bool {
+		var open int
+		err := w.pool.QueryRow(tenant.All(t.Context()), `SELECT count(*) FROM replica_gap`).Scan(&open)
+		return err == nil && open == 0
+	}, patience, 20*time.Millisecond, "nothing is asked for for ever")
+}
+
+func TestLackingComparesAndChangesNothing(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.change(1, false, ids(1, 10)...)
+	w.serve(time.Hour)
+	w.equal()
+	lacking := func() int {
+		n, err := w.copied.Lacking(t.Context(), w.bus, 1, 20*time.Millisecond)
+		require.NoError(t, err)
+		return n
+	}
+	assert.Zero(t, lacking())
+	w.change(1, true, 2, 11)
+	w.exec(`DELETE FROM thing WHERE id = 5`)
+	assert.Equal(t, 3, lacking())
+	assert.Equal(t, 3, lacking())
+	assert.Equal(t, 3, w.differing())
+}
+
+// Many keys are compared by digests of pages; one that differs is found in them.
+func TestManyKeysCompareCheaply(t *testing.T) {
+	t.Parallel()
+	const many = 200_000
+	w := newWorld(t)
+	w.serve(time.Hour)
+	w.exec(`INSERT INTO thing SELECT 1, id, id % 7 + 1, id FROM generate_series(1, $1::int) AS id`, many)
+	w.exec(`INSERT INTO copy SELECT tenant_id, id, value FROM thing`)
+	_, err := w.pool.Exec(tenant.With(t.Context(), 1), `INSERT INTO replica_head SELECT tenant_id, 'things', id, version, version, false FROM thing`)
+	require.NoError(t, err)
+	w.exec(`UPDATE thing SET version = version + 1 WHERE id = 123456`)
+	began := time.Now()
+	n, err := w.copied.Lacking(t.Context(), w.bus, 1, time.Millisecond)
+	require.NoError(t, err)
+	assert.Equal(t, 1, n)
+	t.Logf("%d keys were compared in %s", many, time.Since(began))
+}

@@ -1,0 +1,235 @@
+package replica
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"log/slog"
+	"math/rand/v2"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
+	"github.com/nats-io/nats.go"
+	"github.com/prometheus/client_golang/prometheus"
+	"golang.org/x/sync/errgroup"
+
+	"github.com/rotaloom/rotaloom/pkg/bus"
+	"github.com/rotaloom/rotaloom/pkg/pg"
+	"github.com/rotaloom/rotaloom/pkg/tenant"
+)
+
+// Config says how often copies are compared. Every field works at its zero value.
+type Config struct {
+	CompareEvery time.Duration `name:"compare-every" env:"COMPARE_EVERY" default:"10m" help:"How often what is kept of other services is compared with what they have."`
+	Settle       time.Duration `name:"settle" env:"SETTLE" default:"3s" help:"How long a difference may last before it counts: what is on its way may come until then."`
+}
+
+// Options is what a Replicator is made of. All fields are required but Config.
+type Options struct {
+	Pool *pgxpool.Pool
+	Bus  *bus.Bus
+	// Wake tells the outbox relay that there are events.
+	Wake     func()
+	Log      *slog.Logger
+	Registry prometheus.Registerer
+	Config   Config
+}
+
+// Replicator is the replication of one service: it keeps the service's copies
+// whole, and answers for what the service owns.
+type Replicator struct {
+	opts    Options
+	copies  []*Replica
+	owners  []*owner
+	metrics *metrics
+}
+
+// NewReplicator makes the replicator of a service that keeps copies and owns
+// topics. That a topic's event does not say how copies are kept is an error.
+func NewReplicator(opts Options, copies []*Replica, topics []Topic) (*Replicator, error) {
+	opts.Config.CompareEvery = cmp.Or(opts.Config.CompareEvery, 10*time.Minute)
+	opts.Config.Settle = cmp.Or(opts.Config.Settle, 3*time.Second)
+	metrics, err := newMetrics(opts.Registry)
+	if err != nil {
+		return nil, err
+	}
+	r := &Replicator{opts: opts, copies: copies, metrics: metrics}
+	for _, topic := range topics {
+		contract, err := ContractOf(topic.Event.ProtoReflect().Descriptor())
+		if err != nil {
+			return nil, err
+		}
+		r.owners = append(r.owners, &owner{Topic: topic, contract: contract, pool: opts.Pool, wake: opts.Wake, log: opts.Log})
+	}
+	return r, nil
+}
+
+// Consumers are the consumers that keep the copies up to date.
+func (r *Replicator) Consumers() []bus.Consumer {
+	consumers := make([]bus.Consumer, len(r.copies))
+	for i, c := range r.copies {
+		consumers[i] = c.consumer
+	}
+	return consumers
+}
+
+// Copies are the contracts of what is kept here.
+func (r *Replicator) Copies() []*Replica { return r.copies }
+
+// Owned are the contracts of what is owned here.
+func (r *Replicator) Owned() []*Contract {
+	owned := make([]*Contract, len(r.owners))
+	for i, o := range r.owners {
+		owned[i] = o.contract
+	}
+	return owned
+}
+
+// Run answers for the topics, and finds and repairs what the copies lack, until
+// ctx ends.
+func (r *Replicator) Run(ctx context.Context) error {
+	group, ctx := errgroup.WithContext(ctx)
+	for _, o := range r.owners {
+		stop, err := o.serve(ctx, r.opts.Bus.Conn())
+		if err != nil {
+			return err
+		}
+		defer stop()
+	}
+	r.announce()
+	for _, c := range r.copies {
+		group.Go(func() error { return r.keepWhole(ctx, c) })
+	}
+	<-ctx.Done()
+	return group.Wait()
+}
+
+// announce asks those who keep copies of what is owned here to compare: this
+// database may be another one than before. Whoever does not hear it compares in
+// time.
+func (r *Replicator) announce() {
+	if len(r.owners) > 0 {
+		_ = r.opts.Bus.Conn().Publish(announceSubject(r.owners[0].contract.Owner), nil)
+	}
+}
+
+// The waits between two looks for gaps, and between two tries to compare.
+const (
+	repairEvery  = 5 * time.Second
+	repairPause  = 10 * time.Millisecond
+	compareAgain = 2 * time.Second
+)
+
+// keepWhole compares a copy with its owner at once and then regularly, and asks
+// for what is lacking.
+func (r *Replicator) keepWhole(ctx context.Context, c *Replica) error {
+	announced := make(chan *nats.Msg, 1)
+	subscription, err := r.opts.Bus.Conn().ChanSubscribe(announceSubject(c.contract.Owner), announced)
+	if err != nil {
+		return fmt.Errorf("replica: listen to %s: %w", c.contract.Owner, err)
+	}
+	defer func() { _ = subscription.Unsubscribe() }()
+	// A broker that comes back may have lost events.
+	status := r.opts.Bus.Conn().StatusChanged(nats.CONNECTED)
+	defer r.opts.Bus.Conn().RemoveStatusListener(status)
+	log := r.opts.Log.With("topic", c.contract.Topic)
+	compareAt := time.Now()
+	for ctx.Err() == nil {
+		if !time.Now().Before(compareAt) {
+			if err := r.compareAll(ctx, c); err != nil {
+				log.DebugContext(ctx, "a copy could not be compared with its owner; trying again", "error", err)
+				compareAt = time.Now().Add(compareAgain)
+			} else {
+				// Not all copies at the same time.
+				compareAt = time.Now().Add(r.opts.Config.CompareEvery/2 + rand.N(r.opts.Config.CompareEvery))
+			}
+		}
+		wait := repairEvery
+		if more, err := r.repair(ctx, c); err != nil {
+			if ctx.Err() == nil {
+				log.WarnContext(ctx, "what a copy lacks could not be asked for; trying again", "error", err)
+			}
+		} else if more {
+			wait = repairPause
+		}
+		timer := time.NewTimer(min(wait, max(time.Until(compareAt), 0)))
+		select {
+		case <-ctx.Done():
+		case <-timer.C:
+		case <-c.lacking:
+		case <-announced:
+			compareAt = time.Now()
+		case <-status:
+			compareAt = time.Now()
+		}
+		timer.Stop()
+	}
+	return nil
+}
+
+func (r *Replicator) repair(ctx context.Context, c *Replica) (bool, error) {
+	more, err := c.repair(ctx, r.opts.Bus.Conn(), func(ctx context.Context, tenantID int64) error {
+		return r.compareTenant(ctx, c, tenantID)
+	})
+	if open, _, countErr := c.gaps(ctx); countErr == nil {
+		r.metrics.gaps.WithLabelValues(c.contract.Topic).Set(float64(open))
+	}
+	return more, err
+}
+
+// compareAll compares a copy with its owner, unless another replica of the
+// service does so at the moment.
+func (r *Replicator) compareAll(ctx context.Context, c *Replica) error {
+	unlock, got, err := r.lock(ctx, c)
+	if err != nil || !got {
+		return err
+	}
+	defer unlock()
+	tenants, err := c.tenants(ctx, r.opts.Bus.Conn())
+	if err != nil {
+		return err
+	}
+	for _, tenantID := range tenants {
+		if err := r.compareTenant(ctx, c, tenantID); err != nil {
+			return err
+		}
+	}
+	r.metrics.compared.WithLabelValues(c.contract.Topic).SetToCurrentTime()
+	return nil
+}
+
+func (r *Replicator) compareTenant(ctx context.Context, c *Replica, tenantID int64) error {
+	lacking, err := c.compare(ctx, r.opts.Bus, tenantID, r.opts.Config.Settle)
+	if err != nil {
+		return err
+	}
+	if lacking > 0 {
+		r.metrics.lacking.WithLabelValues(c.contract.Topic).Add(float64(lacking))
+		r.opts.Log.WarnContext(ctx, "a copy lacks what its owner has, and asks for it",
+			"topic", c.contract.Topic, "owner", c.contract.Owner, "tenant", tenantID, "keys", lacking)
+	}
+	return nil
+}
+
+// lock keeps other replicas of the service from comparing the same copy. The
+// lock belongs to a connection of its own.
+func (r *Replicator) lock(ctx context.Context, c *Replica) (unlock func(), got bool, err error) {
+	acquired, err := r.opts.Pool.Acquire(tenant.All(ctx))
+	if err != nil {
+		return nil, false, fmt.Errorf("replica: connect: %w", err)
+	}
+	conn := acquired.Hijack()
+	unlock = func() { closeConn(ctx, conn) }
+	if got, err = pg.TryLock(ctx, conn, "rotaloom replica "+c.contract.Topic); err != nil || !got {
+		unlock()
+		return nil, false, err
+	}
+	return unlock, true, nil
+}
+
+func closeConn(ctx context.Context, conn *pgx.Conn) {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), time.Second)
+	defer cancel()
+	_ = conn.Close(ctx) // With or without a farewell, the lock is given back.
+}
