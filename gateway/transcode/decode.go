@@ -9,6 +9,7 @@ import (
 	"google.golang.org/protobuf/reflect/protoreflect"
 
 	"github.com/rotaloom/rotaloom/pkg/fault"
+	"github.com/rotaloom/rotaloom/pkg/policy"
 )
 
 // AppendWire appends the wire bytes of the message that the JSON stands for.
@@ -21,6 +22,11 @@ import (
 // When a property comes twice, the last value of a scalar wins; objects merge
 // and lists follow one another, as repeated fields do on the wire. The text
 // U+0000 is refused: databases cannot store it.
+//
+// A list with more items than its limit lets pass is cut there, and the bytes say how
+// many are missing (policy.AppendMore), so that the limit refuses it as if they were
+// there. Bodies whose messages would take far more memory than the body are refused with
+// 413 (WeightPerByte).
 func (p *Plan) AppendWire(dst, json []byte) ([]byte, error) {
 	d := decoder{in: json, out: slices.Grow(dst, len(json)/2)}
 	if bad := d.document(p); bad != nil {
@@ -36,6 +42,10 @@ type decoder struct {
 	out     []byte
 	depth   int
 	scratch []byte // of texts with escapes
+
+	weight     int   // of the messages that were written
+	most       int64 // items of each list in the message that is read, or 0 without a limit
+	incomplete bool  // whether items were left out
 }
 
 func (d *decoder) document(p *Plan) *problem {
@@ -52,6 +62,9 @@ func (d *decoder) document(p *Plan) *problem {
 	d.space()
 	if d.pos < len(d.in) {
 		return d.syntax("nothing more is expected")
+	}
+	if d.incomplete {
+		d.out = policy.AppendIncomplete(d.out)
 	}
 	return nil
 }
@@ -176,7 +189,9 @@ func (d *decoder) value(f *field) *problem {
 	case f.packed:
 		return d.packedList(f)
 	default:
-		return d.list(func(index int) *problem { return d.item(f, index) })
+		left, bad := d.counted(f, func(index int) *problem { return d.item(f, index) })
+		d.sayLeft(f, left)
+		return bad
 	}
 }
 
@@ -199,19 +214,20 @@ func (d *decoder) packedList(f *field) *problem {
 	start := len(d.out)
 	d.out = protowire.AppendTag(d.out, f.number, protowire.BytesType)
 	mark := d.openLength()
-	bad := d.list(func(index int) *problem {
+	left, bad := d.counted(f, func(index int) *problem {
 		bits, bad := d.scalar(f)
 		if bad != nil {
 			return bad.at(index)
 		}
 		d.out = appendBits(d.out, f.wire, bits)
-		return nil
+		return d.weigh(weightOfItem)
 	})
 	if len(d.out) == mark+1 {
 		d.out = d.out[:start]
 		return bad
 	}
 	d.closeLength(mark)
+	d.sayLeft(f, left)
 	return bad
 }
 
@@ -219,15 +235,24 @@ func (d *decoder) packedList(f *field) *problem {
 func (d *decoder) element(f *field) *problem {
 	switch f.kind {
 	case protoreflect.MessageKind:
+		if bad := d.weigh(f.message.weight); bad != nil {
+			return bad
+		}
 		d.out = protowire.AppendTag(d.out, f.number, protowire.BytesType)
 		mark := d.openLength()
+		around := d.most
+		d.most = f.most
 		if bad := d.message(f.message); bad != nil {
 			return bad
 		}
+		d.most = around
 		d.closeLength(mark)
 		return nil
 	case protoreflect.StringKind, protoreflect.BytesKind:
 		text, bad := d.textual(f)
+		if bad == nil {
+			bad = d.weigh(weightOfItem)
+		}
 		if bad != nil {
 			return bad
 		}
@@ -263,6 +288,9 @@ func (d *decoder) mapObject(f *field) *problem {
 
 func (d *decoder) mapEntry(f *field, name []byte) *problem {
 	label := shorten(name)
+	if bad := d.weigh(f.message.weight); bad != nil {
+		return bad.in(label)
+	}
 	start := len(d.out)
 	d.out = protowire.AppendTag(d.out, f.number, protowire.BytesType)
 	mark := d.openLength()

@@ -1,6 +1,7 @@
 package transcode
 
 import (
+	"cmp"
 	"fmt"
 	"net/http"
 	"strconv"
@@ -17,6 +18,7 @@ type problem struct {
 	code   string
 	reason string // follows the name of the property or "the body"
 	path   string
+	status int // of HTTP; 400 when 0
 }
 
 func (p *problem) Error() string { return p.code + ": " + p.path + " " + p.reason }
@@ -49,7 +51,7 @@ func (p *problem) fault() *fault.Error {
 	if p.path != "" {
 		subject = strconv.Quote(p.path)
 	}
-	return fault.New(p.code, http.StatusBadRequest, subject+" "+p.reason+".")
+	return fault.New(p.code, cmp.Or(p.status, http.StatusBadRequest), subject+" "+p.reason+".")
 }
 
 func shorten(s []byte) string {

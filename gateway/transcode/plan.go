@@ -45,6 +45,7 @@ type Plan struct {
 	bare    *field            // the field that is the whole JSON, or nil
 	failure *field            // the field that is the whole JSON if present, or nil
 	parts   bool              // whether it can be written in two parts
+	weight  int               // what one takes in memory, in bytes
 }
 
 // form tells message types apart whose JSON is not an object of their fields.
@@ -70,6 +71,7 @@ type field struct {
 	list     bool
 	packed   bool
 	implicit bool   // whether zero means absent
+	most     int64  // of a list, or of each list in a message, items that may pass; 0 without a limit
 	oneof    int    // 1 + position of the oneof that it is a member of, or 0
 	oneofBit uint64 // stands for the oneof; 64 oneofs later for another one too
 	enum     *enum
@@ -105,13 +107,16 @@ func (c compiler) plan(desc protoreflect.MessageDescriptor) *Plan {
 	if p, ok := c[desc]; ok {
 		return p
 	}
-	p := &Plan{name: desc.FullName(), form: formOf(desc), byName: map[string]*field{}}
+	p := &Plan{name: desc.FullName(), form: formOf(desc), byName: map[string]*field{}, weight: weightOf(desc)}
 	c[desc] = p
 	if p.form == formForeign || p.form == formAny {
 		return p
 	}
+	caps := capsOf(desc)
 	for i := range desc.Fields().Len() {
-		p.fields = append(p.fields, c.field(desc.Fields().Get(i)))
+		f := c.field(desc.Fields().Get(i))
+		f.most = caps[f.number]
+		p.fields = append(p.fields, f)
 	}
 	slices.SortFunc(p.fields, func(a, b *field) int { return int(a.number - b.number) })
 	for i, f := range p.fields {

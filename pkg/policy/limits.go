@@ -30,8 +30,10 @@ type limit struct {
 	message string
 	// field is where the failure is reported, for limits of a field.
 	field string
-	items measure
-	days  measure
+	// counted are the fields whose items are counted.
+	counted []protoreflect.FieldDescriptor
+	items   measure
+	days    measure
 }
 
 // limitChecks answers one check for each limit of a message type and of its
@@ -111,7 +113,7 @@ func fieldLimit(field protoreflect.FieldDescriptor, opts *optionsv1.Limit) (*lim
 	if count == nil {
 		return nil, fmt.Errorf("has a limit but holds no items")
 	}
-	l.items, l.days, l.field = count, one, field.JSONName()
+	l.items, l.days, l.field, l.counted = count, one, field.JSONName(), []protoreflect.FieldDescriptor{field}
 	l.describe(fault.CodeItemLimit, field.JSONName())
 	return l, nil
 }
@@ -121,7 +123,7 @@ func messageLimit(desc protoreflect.MessageDescriptor, opts *optionsv1.Limit) (*
 	if err != nil {
 		return nil, err
 	}
-	if l.items, err = itemsOf(desc, opts.GetItems()); err != nil {
+	if l.items, l.counted, err = itemsOf(desc, opts.GetItems()); err != nil {
 		return nil, err
 	}
 	if l.days, err = daysOf(desc, opts); err != nil {
@@ -169,20 +171,22 @@ func (l *limit) describe(code, quantity string) {
 	}
 }
 
-// itemsOf adds up the items of the named fields.
-func itemsOf(desc protoreflect.MessageDescriptor, names []string) (measure, error) {
+// itemsOf adds up the items of the named fields, which it answers too.
+func itemsOf(desc protoreflect.MessageDescriptor, names []string) (measure, []protoreflect.FieldDescriptor, error) {
 	if len(names) == 0 {
-		return one, nil
+		return one, nil, nil
 	}
+	fields := make([]protoreflect.FieldDescriptor, len(names))
 	counts := make([]measure, len(names))
 	for i, name := range names {
 		field, err := fieldNamed(desc, name)
 		if err != nil {
-			return nil, err
+			return nil, nil, err
 		}
 		if counts[i] = countItems(field); counts[i] == nil {
-			return nil, fmt.Errorf("%s holds no items", name)
+			return nil, nil, fmt.Errorf("%s holds no items", name)
 		}
+		fields[i] = field
 	}
 	return func(m protoreflect.Message) int64 {
 		var sum int64
@@ -190,7 +194,7 @@ func itemsOf(desc protoreflect.MessageDescriptor, names []string) (measure, erro
 			sum += count(m)
 		}
 		return max(sum, 1)
-	}, nil
+	}, fields, nil
 }
 
 // countItems counts a repeated field, or all lists of a RefList. It answers
@@ -200,7 +204,7 @@ func countItems(field protoreflect.FieldDescriptor) measure {
 	case field.IsMap():
 		return func(m protoreflect.Message) int64 { return int64(m.Get(field).Map().Len()) }
 	case field.IsList():
-		return func(m protoreflect.Message) int64 { return int64(m.Get(field).List().Len()) }
+		return func(m protoreflect.Message) int64 { return int64(m.Get(field).List().Len()) + more(m, field.Number()) }
 	case field.Message() == nil:
 		return nil
 	}

@@ -47,9 +47,11 @@ type Method struct {
 
 	// body is the JSON name of the field that holds the body of the HTTP
 	// request, or "" when the whole request is the body.
-	body    string
-	formats *plan
-	limits  *plan
+	body string
+	// bodyField is that field, when it is a message.
+	bodyField protoreflect.FieldDescriptor
+	formats   *plan
+	limits    *plan
 }
 
 // Governed reports whether the contract says who may call the method. One
@@ -63,11 +65,6 @@ func (m *Method) Governed() bool {
 // An empty text counts as absent.
 func (m *Method) CheckFormats(req proto.Message) error {
 	return m.formats.check(req, m.body)
-}
-
-// CheckLimits answers a fault for the first limit that the request passes.
-func (m *Method) CheckLimits(req proto.Message) error {
-	return m.limits.check(req, m.body)
 }
 
 // Table finds the policy of methods. It is safe for concurrent use.
@@ -133,6 +130,9 @@ func compileMethod(desc protoreflect.MethodDescriptor) (*Method, error) {
 		rule := proto.GetExtension(desc.Options(), annotations.E_Http).(*annotations.HttpRule)
 		if field := desc.Input().Fields().ByName(protoreflect.Name(rule.GetBody())); field != nil {
 			m.body = field.JSONName()
+			if field.Message() != nil && !field.IsList() && !field.IsMap() {
+				m.bodyField = field
+			}
 		}
 	}
 	var err error
