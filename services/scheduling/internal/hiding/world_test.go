@@ -1,0 +1,324 @@
+package hiding_test
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/stretchr/testify/require"
+	"google.golang.org/grpc"
+	"google.golang.org/protobuf/proto"
+
+	"github.com/rotaloom/rotaloom/pkg/bus"
+	"github.com/rotaloom/rotaloom/pkg/outbox"
+	"github.com/rotaloom/rotaloom/pkg/pg"
+	"github.com/rotaloom/rotaloom/pkg/tenant"
+	"github.com/rotaloom/rotaloom/pkg/testkit/natstest"
+	"github.com/rotaloom/rotaloom/pkg/testkit/pgtest"
+	commonv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/common/v1"
+	commonsv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/commons/v1"
+	schedulingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/scheduling/v1"
+	timekeepingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/timekeeping/v1"
+	"github.com/rotaloom/rotaloom/services/scheduling/internal/definition"
+	"github.com/rotaloom/rotaloom/services/scheduling/internal/item"
+	"github.com/rotaloom/rotaloom/services/scheduling/internal/patterntemplate"
+	"github.com/rotaloom/rotaloom/services/scheduling/internal/projection"
+	"github.com/rotaloom/rotaloom/services/scheduling/internal/propagation"
+	"github.com/rotaloom/rotaloom/services/scheduling/internal/schedtest"
+	"github.com/rotaloom/rotaloom/services/scheduling/internal/schedule"
+	"github.com/rotaloom/rotaloom/services/scheduling/internal/shifttemplate"
+	"github.com/rotaloom/rotaloom/services/scheduling/internal/termpattern"
+)
+
+func TestMain(m *testing.M) { pgtest.Main(m) }
+
+// The employees: what is done to the schedule of one is done to nobody else's,
+// so the colleague shows what patterns alone say. Both are on the warehouse term.
+const (
+	anna, colleague   = 1, 2
+	warehouse, office = 55, 56
+	patience          = 20 * time.Second
+)
+
+// world runs the operations of planners and employees with a running propagator.
+type world struct {
+	*schedtest.Env
+
+	t        *testing.T
+	terms    schedulingv1.EmploymentTermSchedulePatternServiceClient
+	shifts   schedulingv1.ShiftServiceClient
+	edits    schedulingv1.PayCodeEditServiceClient
+	schedule schedulingv1.ScheduleServiceClient
+	wake     func()
+}
+
+type noPersons struct{ commonsv1.PersonServiceClient }
+
+func (noPersons) ResolvePersons(context.Context, *commonsv1.ResolvePersonsRequest, ...grpc.CallOption) (*commonsv1.ResolvePersonsResponse, error) {
+	return &commonsv1.ResolvePersonsResponse{}, nil
+}
+
+type noTerms struct {
+	timekeepingv1.EmploymentTermServiceClient
+}
+
+func (noTerms) ResolveEmploymentTerms(context.Context, *timekeepingv1.ResolveEmploymentTermsRequest, ...grpc.CallOption) (*timekeepingv1.ResolveEmploymentTermsResponse, error) {
+	return &timekeepingv1.ResolveEmploymentTermsResponse{}, nil
+}
+
+type everybody struct{}
+
+func (everybody) Await(context.Context, []int64) {}
+
+func newWorld(t *testing.T) *world {
+	t.Helper()
+	env := schedtest.New(t)
+	w := &world{
+		Env: env, t: t,
+		terms:    schedulingv1.NewEmploymentTermSchedulePatternServiceClient(env.Conn()),
+		shifts:   schedulingv1.NewShiftServiceClient(env.Conn()),
+		edits:    schedulingv1.NewPayCodeEditServiceClient(env.Conn()),
+		schedule: schedulingv1.NewScheduleServiceClient(env.Conn()),
+	}
+	w.run()
+	definitions := definition.New(definition.Settings{}, shifttemplate.NewStore(), patterntemplate.NewStore())
+	resolver := projection.NewResolver(env.Pool, noPersons{}, noTerms{}, nil)
+	reader := schedule.NewReader(env.Pool, definitions)
+	schedulingv1.RegisterEmploymentTermSchedulePatternServiceServer(env.Local, termpattern.New(termpattern.Settings{}, termpattern.Deps{
+		Pool: env.Pool, Definitions: definitions, Terms: resolver, Members: everybody{}, Wake: w.wake,
+	}))
+	deps := item.Deps{Pool: env.Pool, Directory: resolver, Reader: reader, Wake: w.wake}
+	schedulingv1.RegisterShiftServiceServer(env.Local, item.NewShifts(deps))
+	schedulingv1.RegisterPayCodeEditServiceServer(env.Local, item.NewPayCodeEdits(deps))
+	schedulingv1.RegisterScheduleServiceServer(env.Local, schedule.New(env.Pool, reader, resolver, nil))
+	w.exec(`INSERT INTO employment_term (tenant_id, id, name, allows_inheritance, deleted, version)
+		VALUES (1, 55, 'Warehouse', true, false, 1), (1, 56, 'Office', true, false, 1)`)
+	for _, id := range []int64{anna, colleague} {
+		w.exec(`INSERT INTO employee VALUES (1, $1, $2, 'P', 'UTC', 1)`, id, fmt.Sprint("P", id))
+		w.exec(`INSERT INTO membership (tenant_id, employee_id, employment_term_id, from_date, to_date) VALUES (1, $1, 55, '2025-01-01', '3000-01-01')`, id)
+	}
+	return w
+}
+
+// run starts a relay and a propagator, as a process has.
+func (w *world) run() {
+	w.t.Helper()
+	log, registry := pgtest.Log(w.t), prometheus.NewRegistry()
+	b, err := bus.New(bus.Options{
+		Conn: natstest.New(w.t).Conn(), DeadLetters: outbox.NewLetters(w.Pool), Transient: pg.Unavailable, Log: log, Registry: registry,
+	})
+	require.NoError(w.t, err)
+	relay, err := outbox.NewRelay(outbox.Options{
+		Pool: w.Pool, Bus: b, Log: log, Registry: registry, Poll: 5 * time.Millisecond, IdlePoll: 20 * time.Millisecond,
+	})
+	require.NoError(w.t, err)
+	w.wake = relay.Wake
+	p, err := propagation.New(propagation.Options{Pool: w.Pool, Bus: b, Wake: relay.Wake, Log: log, Registry: registry})
+	require.NoError(w.t, err)
+	ctx, cancel := context.WithCancel(w.t.Context())
+	done := make(chan error, 2)
+	go func() { done <- p.Run(ctx) }()
+	go func() { done <- relay.Run(ctx) }()
+	w.t.Cleanup(func() {
+		cancel()
+		for range 2 {
+			require.NoError(w.t, <-done)
+		}
+	})
+}
+
+func (w *world) exec(sql string, args ...any) {
+	w.t.Helper()
+	_, err := w.Pool.Exec(w.Ctx, sql, args...)
+	require.NoError(w.t, err)
+}
+
+// settle waits until all that was accepted is applied.
+func (w *world) settle() {
+	w.t.Helper()
+	require.Eventually(w.t, func() bool {
+		var open int
+		err := w.Pool.QueryRow(w.Ctx, `SELECT count(*) FROM propagation WHERE state <> 'FINISHED'`).Scan(&open)
+		return err == nil && open == 0
+	}, patience, 5*time.Millisecond, "all propagations have finished")
+	report, err := propagation.Verify(w.Ctx, w.Pool, tenant.Default)
+	require.NoError(w.t, err)
+	require.Empty(w.t, report.Differences)
+}
+
+// pattern is a cycle of one day with the entries that are named.
+func pattern(names ...string) *schedulingv1.SchedulePattern {
+	p := &schedulingv1.SchedulePattern{DayCount: proto.Int32(1), TimePeriodType: &schedulingv1.TimePeriodType{Name: "Daily"}}
+	for _, name := range names {
+		p.Items = append(p.Items, entries[name]())
+	}
+	return p
+}
+
+var entries = map[string]func() *schedulingv1.SchedulePatternItem{
+	"EARLY":    func() *schedulingv1.SchedulePatternItem { return shift("06:00", "14:00") },
+	"LATE":     func() *schedulingv1.SchedulePatternItem { return shift("14:00", "22:00") },
+	"NIGHT":    func() *schedulingv1.SchedulePatternItem { return shift("22:00", "23:30") },
+	"TRAINING": func() *schedulingv1.SchedulePatternItem { return payCodeEdit("TRAINING") },
+}
+
+var shiftNames = map[string]string{"06:00": "EARLY", "14:00": "LATE", "22:00": "NIGHT"}
+
+// assign assigns a pattern to a term and returns the assignment's id.
+func (w *world) assign(term int64, from, to string, override bool, names ...string) int64 {
+	w.t.Helper()
+	answer, err := w.terms.ApplyCreateEmploymentTermSchedulePatterns(w.Ctx, &schedulingv1.ApplyCreateGroupSchedulePatternsRequest{
+		Body: &schedulingv1.ApplyCreateGroupSchedulePatterns{GroupSchedulePatterns: &schedulingv1.GroupSchedulePatternCreation{
+			Do: &schedulingv1.GroupSchedulePatternCreates{GroupSchedulePatternCreates: []*schedulingv1.GroupSchedulePatternCreate{{
+				Override: &override, GroupSchedulePattern: &schedulingv1.GroupSchedulePattern{
+					GroupRef: &commonv1.Ref{Id: &term}, StartDate: from, EndDate: to, SchedulePattern: pattern(names...),
+				},
+			}}},
+		}},
+	})
+	require.NoError(w.t, err)
+	w.settle()
+	return answer.GetResults()[0].GetGroupSchedulePattern().GetId()
+}
+
+func (w *world) update(body *schedulingv1.ApplyUpdateGroupSchedulePatterns) *schedulingv1.GroupSchedulePatternResult {
+	w.t.Helper()
+	answer, err := w.terms.ApplyUpdateEmploymentTermSchedulePatterns(w.Ctx, &schedulingv1.ApplyUpdateGroupSchedulePatternsRequest{Body: body})
+	require.NoError(w.t, err)
+	w.settle()
+	return answer.GetResults()[0]
+}
+
+func ids(id int64) *schedulingv1.GroupSchedulePatternIds {
+	return &schedulingv1.GroupSchedulePatternIds{GroupSchedulePatternIds: []int64{id}}
+}
+
+func (w *world) recreate(id int64, names ...string) {
+	w.t.Helper()
+	w.update(&schedulingv1.ApplyUpdateGroupSchedulePatterns{Recreate: &schedulingv1.RecreateGroupSchedulePatterns{
+		Where: ids(id), Do: &schedulingv1.RecreateGroupSchedulePattern{GroupSchedulePattern: &schedulingv1.GroupSchedulePattern{SchedulePattern: pattern(names...)}},
+	}})
+}
+
+func (w *world) asOf(id int64, date string, names ...string) int64 {
+	w.t.Helper()
+	return w.update(&schedulingv1.ApplyUpdateGroupSchedulePatterns{UpdateAsOfDate: &schedulingv1.UpdateGroupSchedulePatternsAsOfDate{
+		Where: ids(id), Do: &schedulingv1.UpdateGroupSchedulePatternAsOfDate{Date: date, GroupSchedulePattern: &schedulingv1.GroupSchedulePattern{SchedulePattern: pattern(names...)}},
+	}}).GetGroupSchedulePattern().GetId()
+}
+
+func (w *world) endOn(id int64, date string) {
+	w.t.Helper()
+	w.update(&schedulingv1.ApplyUpdateGroupSchedulePatterns{UpdateEndDate: &schedulingv1.UpdateGroupSchedulePatternsEndDate{
+		Where: ids(id), Do: &schedulingv1.UpdateGroupSchedulePatternEndDate{Date: date},
+	}})
+}
+
+func (w *world) takeAway(id int64, from, to string) {
+	w.t.Helper()
+	w.update(&schedulingv1.ApplyUpdateGroupSchedulePatterns{Remove: &schedulingv1.RemoveGroupSchedulePatterns{
+		Where: ids(id), Do: &schedulingv1.RemovedDays{StartDate: from, EndDate: to},
+	}})
+}
+
+func (w *world) remove(id int64) {
+	w.t.Helper()
+	_, err := w.terms.DeleteEmploymentTermSchedulePattern(w.Ctx, &schedulingv1.DeleteEmploymentTermSchedulePatternRequest{Id: id})
+	require.NoError(w.t, err)
+	w.settle()
+}
+
+// member puts an employee on terms: "55 2025-01-01 2025-06-01".
+func (w *world) member(employee int64, list ...string) {
+	w.t.Helper()
+	w.exec(`DELETE FROM membership WHERE employee_id = $1`, employee)
+	for _, m := range list {
+		parts := strings.Fields(m)
+		w.exec(`INSERT INTO membership (tenant_id, employee_id, employment_term_id, from_date, to_date)
+			VALUES (1, $1, $2::text::bigint, $3::text::date, $4::text::date)`, employee, parts[0], parts[1], parts[2])
+	}
+	require.NoError(w.t, pg.InTx(w.Ctx, w.Pool, func(ctx context.Context, tx pgx.Tx) error {
+		_, err := propagation.Start(ctx, tx, propagation.Request{Cause: propagation.CauseMembership, EmployeeIDs: []int64{employee}})
+		return err
+	}))
+	w.wake()
+	w.settle()
+}
+
+func (w *world) read(employee int64, date string) *schedulingv1.Schedule {
+	w.t.Helper()
+	answer, err := w.schedule.MultiReadSchedule(w.Ctx, &schedulingv1.MultiReadScheduleRequest{
+		Select: []string{"SHIFTS", "PAYCODEEDITS"},
+		Where: &schedulingv1.ScheduleWhere{Employees: &schedulingv1.EmployeeSchedules{
+			EmployeeRefs: &commonv1.RefList{Ids: []int64{employee}}, StartDate: date, EndDate: date,
+		}},
+	})
+	require.NoError(w.t, err)
+	wire, err := proto.Marshal(answer)
+	require.NoError(w.t, err)
+	out := &schedulingv1.Schedule{}
+	require.NoError(w.t, proto.Unmarshal(wire, out))
+	return out
+}
+
+// day lists what an employee has on a day. A shift by hand has a star.
+func (w *world) day(employee int64, date string) []string {
+	w.t.Helper()
+	s, out := w.read(employee, date), []string{}
+	for _, shift := range s.GetShifts().GetShifts() {
+		name := shiftNames[shift.GetStartDateTime()[11:16]]
+		if !shift.GetGenerated() {
+			name += "*"
+		}
+		out = append(out, name)
+	}
+	for _, edit := range s.GetPayCodeEdits().GetPayCodeEdits() {
+		out = append(out, edit.GetPayCodeRef().GetQualifier())
+	}
+	slices.Sort(out)
+	require.Equal(w.t, len(s.GetShifts().GetShifts()), w.copied(employee, date), "employee %d on %s: whoever keeps a copy counts other shifts", employee, date)
+	return out
+}
+
+// find returns the id of an entry.
+func (w *world) find(employee int64, date, name string) int64 {
+	w.t.Helper()
+	s := w.read(employee, date)
+	for _, shift := range s.GetShifts().GetShifts() {
+		if shiftNames[shift.GetStartDateTime()[11:16]] == name {
+			return shift.GetId()
+		}
+	}
+	for _, edit := range s.GetPayCodeEdits().GetPayCodeEdits() {
+		if edit.GetPayCodeRef().GetQualifier() == name {
+			return edit.GetId()
+		}
+	}
+	require.Fail(w.t, fmt.Sprintf("no %s on %s", name, date))
+	return 0
+}
+
+func (w *world) delete(employee int64, date, name string) int64 {
+	w.t.Helper()
+	id := w.find(employee, date, name)
+	_, err := w.shifts.DeleteShift(w.Ctx, &schedulingv1.DeleteShiftRequest{Id: id})
+	require.NoError(w.t, err)
+	return id
+}
+
+// edit changes a shift, but not its times.
+func (w *world) edit(employee int64, date, name string) int64 {
+	w.t.Helper()
+	id := w.find(employee, date, name)
+	got, err := w.shifts.GetShift(w.Ctx, &schedulingv1.GetShiftRequest{Id: id})
+	require.NoError(w.t, err)
+	got.Label, got.Segments = "changed", nil
+	_, err = w.shifts.UpdateShift(w.Ctx, &schedulingv1.UpdateShiftRequest{Id: id, Shift: got})
+	require.NoError(w.t, err)
+	return id
+}
