@@ -2,6 +2,7 @@ package item_test
 
 import (
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -9,6 +10,7 @@ import (
 	"google.golang.org/protobuf/proto"
 
 	schedulingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/scheduling/v1"
+	"github.com/rotaloom/rotaloom/services/scheduling/internal/serial"
 )
 
 func (f *fixture) update(id int64, s *schedulingv1.Shift) (*schedulingv1.Shift, error) {
@@ -146,4 +148,60 @@ func TestConcurrentUpdatesOfOneEntry(t *testing.T) {
 		refused(t, err, "WFP-90004", 409)
 	}
 	assert.Equal(t, 1, won, "who read the same version loses to the first")
+}
+
+func TestDeleteByVersion(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t)
+	made, err := f.edits.CreatePayCodeEdit(f.Ctx, newEdit(1, "2025-03-20", "2025-03-20"))
+	require.NoError(t, err)
+	edit, generated := made.GetPayCodeEdits()[0].GetId(), entryID(t, 1, "2025-03-03", 0)
+	remove := func(version int64) (err, editErr error) {
+		_, err = f.shifts.DeleteShift(f.Ctx, &schedulingv1.DeleteShiftRequest{Id: generated, Version: &version})
+		_, editErr = f.edits.DeletePayCodeEdit(f.Ctx, &schedulingv1.DeletePayCodeEditRequest{Id: edit, Version: new(version - 6)})
+		return err, editErr
+	}
+	for _, wrong := range []int64{6, 8, 0, -1} {
+		err, editErr := remove(wrong)
+		refused(t, err, "WFP-90004", 409)
+		refused(t, editErr, "WFP-90004", 409)
+	}
+	assert.Equal(t, []string{"P1 08:00 16:00", "P1 Training"}, f.day("2025-03-03"))
+	err, editErr := remove(7)
+	require.NoError(t, err)
+	require.NoError(t, editErr)
+	assert.Equal(t, []string{"P1 Training"}, f.day("2025-03-03"))
+}
+
+// Who names no version wants the entry gone, whatever happens to it meanwhile.
+func TestDeletingWhatMovesMeanwhile(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t)
+	f.exec("INSERT INTO employee VALUES (1, 5000, 'P5000', 'Far', 'UTC', 1)")
+	made, err := f.shifts.CreateShift(f.Ctx, newShift(1, "2025-03-03T18:00", "2025-03-03T19:00"))
+	require.NoError(t, err)
+	other, err := f.shifts.CreateShift(f.Ctx, newShift(1, "2025-03-04T18:00", "2025-03-04T19:00"))
+	require.NoError(t, err)
+	ids := []int64{made.GetShifts()[0].GetId(), other.GetShifts()[0].GetId()}
+
+	tx, err := f.Pool.Begin(f.Ctx)
+	require.NoError(t, err)
+	defer func() { _ = tx.Rollback(f.Ctx) }()
+	require.NoError(t, serial.Lock(f.Ctx, tx, 1, []int64{1}))
+	removed := make(chan error, 1)
+	go func() {
+		_, err := f.shifts.MultiDeleteShifts(f.Ctx, &schedulingv1.MultiDeleteShiftsRequest{Where: &schedulingv1.DeleteShiftsWhere{ShiftIds: ids}})
+		removed <- err
+	}()
+	require.Eventually(t, func() bool {
+		var waiting int
+		err := f.Pool.QueryRow(f.Ctx, `SELECT count(*) FROM pg_locks WHERE locktype = 'advisory' AND NOT granted
+			AND database = (SELECT oid FROM pg_database WHERE datname = current_database())`).Scan(&waiting)
+		return err == nil && waiting == 1
+	}, 20*time.Second, time.Millisecond, "the deletion waits for the employee")
+	_, err = tx.Exec(f.Ctx, "UPDATE schedule_item SET employee_id = 5000, version = 2 WHERE id = $1", ids[0])
+	require.NoError(t, err)
+	require.NoError(t, tx.Commit(f.Ctx))
+	require.NoError(t, <-removed)
+	assert.Zero(t, f.Rows(t, "schedule_item")["schedule_item"])
 }

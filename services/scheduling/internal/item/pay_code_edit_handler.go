@@ -55,9 +55,9 @@ func (h *PayCodeEdits) UpdatePayCodeEdit(ctx context.Context, req *schedulingv1.
 	return h.edits.update(ctx, req.GetId(), req.GetPayCodeEdit())
 }
 
-// DeletePayCodeEdit deletes one pay code edit.
+// DeletePayCodeEdit deletes one pay code edit; with a version only that one.
 func (h *PayCodeEdits) DeletePayCodeEdit(ctx context.Context, req *schedulingv1.DeletePayCodeEditRequest) (*emptypb.Empty, error) {
-	return &emptypb.Empty{}, h.edits.remove(ctx, []int64{req.GetId()}, http.StatusNotFound)
+	return &emptypb.Empty{}, h.edits.remove(ctx, []int64{req.GetId()}, req.Version, http.StatusNotFound)
 }
 
 // CreatePayCodeEdit creates one pay code edit.
@@ -89,5 +89,5 @@ func (h *PayCodeEdits) MultiDeletePayCodeEdits(ctx context.Context, req *schedul
 	if len(ids) == 0 {
 		return nil, fault.Invalid(CodeMissing, "where.payCodeEditIds is missing.")
 	}
-	return &emptypb.Empty{}, h.edits.remove(ctx, ids, unknownInBody)
+	return &emptypb.Empty{}, h.edits.remove(ctx, ids, nil, unknownInBody)
 }

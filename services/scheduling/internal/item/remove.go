@@ -6,14 +6,12 @@ import (
 	"slices"
 
 	"github.com/jackc/pgx/v5"
-
-	"github.com/rotaloom/rotaloom/pkg/pg"
 )
 
 // remove deletes entries, all or none. What hides a generated entry, and a
 // generated entry itself, becomes a tombstone. An id that names nothing is an
-// error with the given status.
-func (f *family[M]) remove(ctx context.Context, ids []int64, unknown int) error {
+// error with the given status. Each entry must have the version, if one is given.
+func (f *family[M]) remove(ctx context.Context, ids []int64, version *int64, unknown int) error {
 	tenantID, err := tenantOf(ctx)
 	if err != nil {
 		return err
@@ -25,14 +23,18 @@ func (f *family[M]) remove(ctx context.Context, ids []int64, unknown int) error 
 	ids = slices.Clone(ids)
 	slices.Sort(ids)
 	ids = slices.Compact(ids)
-	err = pg.InTx(ctx, f.Pool, func(ctx context.Context, tx pgx.Tx) error {
+	err = f.inTx(ctx, func(ctx context.Context, tx pgx.Tx) error {
 		found, err := f.lockEntries(ctx, tx, tenantID, visible, ids, nil)
 		if err != nil {
 			return err
 		}
 		for _, id := range ids {
-			if _, ok := found[id]; !ok {
+			k, ok := found[id]
+			if !ok {
 				return notFound(unknown, f.what, id)
+			}
+			if version != nil && *version != k.version() {
+				return stale(f.what, id, k.version())
 			}
 		}
 		return f.delete(ctx, tx, tenantID, ids, found)

@@ -62,9 +62,9 @@ func (h *Shifts) UpdateShift(ctx context.Context, req *schedulingv1.UpdateShiftR
 	return h.shifts.update(ctx, req.GetId(), req.GetShift())
 }
 
-// DeleteShift deletes one shift.
+// DeleteShift deletes one shift; with a version only that one.
 func (h *Shifts) DeleteShift(ctx context.Context, req *schedulingv1.DeleteShiftRequest) (*emptypb.Empty, error) {
-	return &emptypb.Empty{}, h.shifts.remove(ctx, []int64{req.GetId()}, http.StatusNotFound)
+	return &emptypb.Empty{}, h.shifts.remove(ctx, []int64{req.GetId()}, req.Version, http.StatusNotFound)
 }
 
 // CreateShift creates one shift.
@@ -130,5 +130,5 @@ func (h *Shifts) MultiDeleteShifts(ctx context.Context, req *schedulingv1.MultiD
 	if len(ids) == 0 {
 		return nil, fault.Invalid(CodeMissing, "where.shiftIds is missing.")
 	}
-	return &emptypb.Empty{}, h.shifts.remove(ctx, ids, unknownInBody)
+	return &emptypb.Empty{}, h.shifts.remove(ctx, ids, nil, unknownInBody)
 }

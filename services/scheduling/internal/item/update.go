@@ -2,6 +2,8 @@ package item
 
 import (
 	"context"
+	"errors"
+	"fmt"
 	"net/http"
 
 	"github.com/jackc/pgx/v5"
@@ -42,7 +44,7 @@ func (f *family[M]) update(ctx context.Context, id int64, sent M) (M, error) {
 		return none, err
 	}
 	var updated row
-	err = pg.InTx(ctx, f.Pool, func(ctx context.Context, tx pgx.Tx) error {
+	err = f.inTx(ctx, func(ctx context.Context, tx pgx.Tx) error {
 		old, err := f.lockEntries(ctx, tx, tenantID, visible, []int64{id}, []int64{d.employeeID()})
 		if err != nil {
 			return err
@@ -138,10 +140,29 @@ func (f *family[M]) lockEntries(ctx context.Context, tx pgx.Tx, tenantID int64, 
 	}
 	for id, k := range found {
 		if before, ok := seen[id]; !ok || before.employeeID() != k.employeeID() {
-			return nil, stale(f.what, id, k.version())
+			return nil, fmt.Errorf("%w: %w", errMoved, stale(f.what, id, k.version()))
 		}
 	}
 	return found, nil
+}
+
+// errMoved says that an entry went to another employee, or came to be, while its
+// employees were being locked.
+var errMoved = errors.New("item: the entry moved")
+
+// mostTries bounds how often entries are looked for that move meanwhile.
+const mostTries = 10
+
+// inTx runs a change, again when an entry moved before it was locked: the caller
+// named no state that it wants to change, or fails by the version.
+func (f *family[M]) inTx(ctx context.Context, change func(context.Context, pgx.Tx) error) error {
+	var err error
+	for range mostTries {
+		if err = pg.InTx(ctx, f.Pool, change); !errors.Is(err, errMoved) {
+			return err
+		}
+	}
+	return err
 }
 
 // placeOf returns the days that an entry occupies: those of a pay code edit,

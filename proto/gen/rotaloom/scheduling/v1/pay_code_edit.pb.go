@@ -125,8 +125,10 @@ func (x *UpdatePayCodeEditRequest) GetPayCodeEdit() *PayCodeEdit {
 }
 
 type DeletePayCodeEditRequest struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Id            int64                  `protobuf:"varint,1,opt,name=id,proto3" json:"id,omitempty"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	Id    int64                  `protobuf:"varint,1,opt,name=id,proto3" json:"id,omitempty"`
+	// The version that was read. When the pay code edit has another one it is not deleted.
+	Version       *int64 `protobuf:"varint,2,opt,name=version,proto3,oneof" json:"version,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -164,6 +166,13 @@ func (*DeletePayCodeEditRequest) Descriptor() ([]byte, []int) {
 func (x *DeletePayCodeEditRequest) GetId() int64 {
 	if x != nil {
 		return x.Id
+	}
+	return 0
+}
+
+func (x *DeletePayCodeEditRequest) GetVersion() int64 {
+	if x != nil && x.Version != nil {
+		return *x.Version
 	}
 	return 0
 }
@@ -859,9 +868,12 @@ const file_rotaloom_scheduling_v1_pay_code_edit_proto_rawDesc = "" +
 	"\x02id\x18\x01 \x01(\x03R\x02id\"s\n" +
 	"\x18UpdatePayCodeEditRequest\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\x03R\x02id\x12G\n" +
-	"\rpay_code_edit\x18\x02 \x01(\v2#.rotaloom.scheduling.v1.PayCodeEditR\vpayCodeEdit\"*\n" +
+	"\rpay_code_edit\x18\x02 \x01(\v2#.rotaloom.scheduling.v1.PayCodeEditR\vpayCodeEdit\"U\n" +
 	"\x18DeletePayCodeEditRequest\x12\x0e\n" +
-	"\x02id\x18\x01 \x01(\x03R\x02id\"\x9f\x01\n" +
+	"\x02id\x18\x01 \x01(\x03R\x02id\x12\x1d\n" +
+	"\aversion\x18\x02 \x01(\x03H\x00R\aversion\x88\x01\x01B\n" +
+	"\n" +
+	"\b_version\"\x9f\x01\n" +
 	"\x1eMultiCreatePayCodeEditsRequest\x12;\n" +
 	"\x04body\x18\x01 \x01(\v2'.rotaloom.scheduling.v1.NewPayCodeEditsR\x04body\x12,\n" +
 	"\x0fpartial_success\x18\x02 \x01(\bH\x00R\x0epartialSuccess\x88\x01\x01B\x12\n" +
@@ -1053,6 +1065,7 @@ func file_rotaloom_scheduling_v1_pay_code_edit_proto_init() {
 	}
 	file_rotaloom_scheduling_v1_labor_proto_init()
 	file_rotaloom_scheduling_v1_shift_proto_init()
+	file_rotaloom_scheduling_v1_pay_code_edit_proto_msgTypes[2].OneofWrappers = []any{}
 	file_rotaloom_scheduling_v1_pay_code_edit_proto_msgTypes[3].OneofWrappers = []any{}
 	file_rotaloom_scheduling_v1_pay_code_edit_proto_msgTypes[8].OneofWrappers = []any{}
 	type x struct{}

@@ -125,8 +125,10 @@ func (x *UpdateShiftRequest) GetShift() *Shift {
 }
 
 type DeleteShiftRequest struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Id            int64                  `protobuf:"varint,1,opt,name=id,proto3" json:"id,omitempty"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	Id    int64                  `protobuf:"varint,1,opt,name=id,proto3" json:"id,omitempty"`
+	// The version that was read. When the shift has another one it is not deleted.
+	Version       *int64 `protobuf:"varint,2,opt,name=version,proto3,oneof" json:"version,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -164,6 +166,13 @@ func (*DeleteShiftRequest) Descriptor() ([]byte, []int) {
 func (x *DeleteShiftRequest) GetId() int64 {
 	if x != nil {
 		return x.Id
+	}
+	return 0
+}
+
+func (x *DeleteShiftRequest) GetVersion() int64 {
+	if x != nil && x.Version != nil {
+		return *x.Version
 	}
 	return 0
 }
@@ -1130,9 +1139,12 @@ const file_rotaloom_scheduling_v1_shift_proto_rawDesc = "" +
 	"\x02id\x18\x01 \x01(\x03R\x02id\"Y\n" +
 	"\x12UpdateShiftRequest\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\x03R\x02id\x123\n" +
-	"\x05shift\x18\x02 \x01(\v2\x1d.rotaloom.scheduling.v1.ShiftR\x05shift\"$\n" +
+	"\x05shift\x18\x02 \x01(\v2\x1d.rotaloom.scheduling.v1.ShiftR\x05shift\"O\n" +
 	"\x12DeleteShiftRequest\x12\x0e\n" +
-	"\x02id\x18\x01 \x01(\x03R\x02id\"\x93\x01\n" +
+	"\x02id\x18\x01 \x01(\x03R\x02id\x12\x1d\n" +
+	"\aversion\x18\x02 \x01(\x03H\x00R\aversion\x88\x01\x01B\n" +
+	"\n" +
+	"\b_version\"\x93\x01\n" +
 	"\x18MultiCreateShiftsRequest\x125\n" +
 	"\x04body\x18\x01 \x01(\v2!.rotaloom.scheduling.v1.NewShiftsR\x04body\x12,\n" +
 	"\x0fpartial_success\x18\x02 \x01(\bH\x00R\x0epartialSuccess\x88\x01\x01B\x12\n" +
@@ -1366,6 +1378,7 @@ func file_rotaloom_scheduling_v1_shift_proto_init() {
 		return
 	}
 	file_rotaloom_scheduling_v1_labor_proto_init()
+	file_rotaloom_scheduling_v1_shift_proto_msgTypes[2].OneofWrappers = []any{}
 	file_rotaloom_scheduling_v1_shift_proto_msgTypes[3].OneofWrappers = []any{}
 	file_rotaloom_scheduling_v1_shift_proto_msgTypes[10].OneofWrappers = []any{}
 	file_rotaloom_scheduling_v1_shift_proto_msgTypes[11].OneofWrappers = []any{}
