@@ -66,7 +66,7 @@ func (w *world) clear(replace bool) {
 
 func (w *world) timeWorkers(p *Propagator, workers int) time.Duration {
 	id := w.start(Request{Cause: CausePattern, TermIDs: []int64{5}})
-	require.NoError(w.t, p.plan(w.ctx, id))
+	w.plan(p)
 	batches := make(chan int32, 100)
 	for n := range w.count("SELECT batches_total FROM propagation WHERE id = $1", id) {
 		batches <- int32(n)
@@ -77,7 +77,7 @@ func (w *world) timeWorkers(p *Propagator, workers int) time.Duration {
 	for range workers {
 		all.Go(func() {
 			for n := range batches {
-				require.NoError(w.t, p.work(w.ctx, id, n))
+				require.NoError(w.t, p.work(w.ctx, batchKey{id, n}))
 			}
 		})
 	}

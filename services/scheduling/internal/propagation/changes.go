@@ -1,6 +1,7 @@
 package propagation
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 
@@ -29,7 +30,10 @@ type changes struct {
 	employees []int64     // whose schedule changes, ascending
 	days      civil.Range // from the first to the last changed day
 	// Employees for whom days were left alone.
-	locked, cutLoose int64
+	locked, cutLoose []int64
+	// Employees whose spans cannot be computed, and why the first of them not.
+	failed  []int64
+	failure error
 	// told are all spans of those whose spans change.
 	told feed.Spans
 	// hiders are those of them for whom people changed entries.
@@ -54,12 +58,13 @@ func (c *changes) compute(s *state, employeeIDs []int64, take func(count int32) 
 		hidden := s.hidden.next(employee)
 		wanted, err := c.resolver.Resolve(in)
 		if err != nil {
-			return fmt.Errorf("propagation: employee %d: %w", employee, err)
+			// It keeps nobody else from what is new.
+			c.failed = append(c.failed, employee)
+			c.failure = cmp.Or(c.failure, fmt.Errorf("propagation: employee %d: %w", employee, err))
+			continue
 		}
 		if len(in.Locks) > 0 {
-			if err := c.countLocked(in, wanted); err != nil {
-				return fmt.Errorf("propagation: employee %d: %w", employee, err)
-			}
+			c.noteLocked(employee, in, wanted)
 		}
 		span.Carry(in.Current, wanted, in.Assignments)
 		if err := span.Number(wanted, in.Assignments, take); err != nil {
@@ -84,21 +89,17 @@ func (c *changes) reset() {
 	a.lanes, a.inherited, a.series = a.lanes[:0], a.inherited[:0], a.series[:0]
 	c.hiders = c.hiders[:0]
 	a.from, a.to, a.positions, a.dayCounts = a.from[:0], a.to[:0], a.positions[:0], a.dayCounts[:0]
-	c.employees, c.days, c.locked, c.cutLoose = c.employees[:0], civil.Range{}, 0, 0
+	c.employees, c.days, c.locked, c.cutLoose = c.employees[:0], civil.Range{}, c.locked[:0], c.cutLoose[:0]
+	c.failed, c.failure = c.failed[:0], nil
 }
 
-// countLocked counts an employee who would have got something else without the
-// locked days.
-func (c *changes) countLocked(in span.Input, wanted []span.Span) error {
+// noteLocked notes an employee who would have got something else without the
+// locked days, or nothing that can be shown.
+func (c *changes) noteLocked(employee int64, in span.Input, wanted []span.Span) {
 	in.Locks = nil
-	free, err := c.unlocked.Resolve(in)
-	if err != nil {
-		return err
+	if free, err := c.unlocked.Resolve(in); err != nil || !slices.Equal(free, wanted) {
+		c.locked = append(c.locked, employee)
 	}
-	if !slices.Equal(free, wanted) {
-		c.locked++
-	}
-	return nil
 }
 
 func (c *changes) add(employee int64, removed, added []span.Span, hidden []hiding.Hide) {
@@ -128,7 +129,7 @@ func (c *changes) add(employee int64, removed, added []span.Span, hidden []hidin
 	if slices.ContainsFunc(hidden, func(h hiding.Hide) bool {
 		return slices.ContainsFunc(c.ranges, func(r civil.Range) bool { return r.Contains(h.Day) })
 	}) {
-		c.cutLoose++
+		c.cutLoose = append(c.cutLoose, employee)
 	}
 }
 

@@ -6,7 +6,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/jackc/pgx/v5"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
@@ -84,10 +83,11 @@ func (w *world) hint(p *Propagator, random *rand.Rand, propagations []int64) {
 	for range 4 {
 		workers.Go(func() {
 			for id := range todo {
-				assert.NoError(w.t, p.work(w.ctx, id, 1)) // perhaps before it is planned
-				assert.NoError(w.t, p.plan(w.ctx, id))
-				assert.NoError(w.t, p.work(w.ctx, id, 0))
-				assert.NoError(w.t, p.work(w.ctx, id, 1))
+				assert.NoError(w.t, p.work(w.ctx, batchKey{id, 1})) // perhaps before it is planned
+				_, err := p.plan(w.ctx)
+				assert.NoError(w.t, err)
+				assert.NoError(w.t, p.work(w.ctx, batchKey{id, 0}))
+				assert.NoError(w.t, p.work(w.ctx, batchKey{id, 1}))
 			}
 		})
 	}
@@ -130,7 +130,7 @@ func TestKilledWorkerLeavesNothingHalfDone(t *testing.T) {
 	w.members(5, "2026-01-01", "3000-01-01", ids(1, 500)...)
 	w.assign(assignment{id: 50, term: 5, from: "2026-01-05"})
 	id := w.start(Request{Cause: CausePattern, TermIDs: []int64{5}})
-	require.NoError(t, w.propagator(Config{}).plan(w.ctx, id))
+	w.plan(w.propagator(Config{}))
 
 	// The worker has written its spans when it comes to this row.
 	blocker, err := w.pool.Begin(w.ctx)
@@ -163,7 +163,7 @@ func TestSweepAsksForWhatTheBrokerLost(t *testing.T) {
 	w.members(5, "2026-01-01", "3000-01-01", ids(1, 3000)...)
 	w.assign(assignment{id: 50, term: 5, from: "2026-01-05"})
 	planned := w.start(Request{Cause: CausePattern, TermIDs: []int64{5}})
-	require.NoError(t, w.propagator(Config{}).plan(w.ctx, planned))
+	w.plan(w.propagator(Config{}))
 	accepted := w.start(Request{Cause: CausePattern, TermIDs: []int64{5}})
 	w.exec("DELETE FROM outbox")
 	server.Stop()
@@ -208,70 +208,71 @@ func TestRemindersGetRarer(t *testing.T) {
 	assert.Equal(t, 2, w.count("SELECT reminders FROM propagation"))
 }
 
-// A batch that cannot be done fails its propagation and goes to the dead
-// letters; the others are done. When the cause is mended it is replayed.
-func TestPoisonFailsThePropagationUntilItIsReplayed(t *testing.T) {
+// Who cannot be brought up to date keeps nobody else from it: the propagation
+// fails for them alone, and goes on when the cause is mended and it is replayed.
+func TestWhoCannotBeResolvedFailsAlone(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	server := natstest.New(t)
 	w.term(5)
-	w.members(5, "2026-01-01", "3000-01-01", 1, 2, 5000)
+	w.members(5, "2026-01-01", "3000-01-01", 1, 2, 3, 5000)
 	w.assign(assignment{id: 50, term: 5, from: "2026-01-05"})
-	w.assign(assignment{id: 60, employee: 5000, from: "2026-01-05", lane: 99}) // there is no such lane
+	w.assign(assignment{id: 60, employee: 2, from: "2026-01-05", lane: 99}) // there is no such lane
 	id := w.start(Request{Cause: CausePattern, TermIDs: []int64{5}})
-	require.NoError(t, w.propagator(Config{}).plan(w.ctx, id))
-	w.exec("UPDATE propagation_batch SET employee_ids = '{1,2}' WHERE batch = 0")
-	w.exec("INSERT INTO propagation_batch (tenant_id, propagation_id, batch, employee_ids) VALUES (1, $1, 1, '{5000}')", id)
-	w.exec("UPDATE propagation SET batches_total = 2 WHERE id = $1", id)
-	require.NoError(t, requestIn(w, id))
-
+	same := w.start(Request{Cause: CausePattern, TermIDs: []int64{5}})
 	proc := w.run(server, Config{MaxDeliver: 2})
 	w.awaitState(id, StateFailed)
-	w.await("the letter is there", func() bool { return w.count("SELECT count(*) FROM dead_letter") == 1 })
-	w.await("the other batch is done", func() bool { return len(w.spans(1)) == 1 })
+	w.awaitState(same, StateFailed)
+	for _, employee := range []int64{1, 3, 5000} {
+		assert.Len(t, w.spans(employee), 1, employee)
+	}
 	failed := w.get(id)
 	assert.Equal(t, textFailed, failed.GetError(), "the cause stays inside")
-	assert.Equal(t, int64(2), failed.GetEmployeesDone())
-	pending, err := Pending(w.ctx, w.pool, []int64{1, 5000})
+	assert.Equal(t, int64(3), failed.GetEmployeesDone())
+	assert.Zero(t, w.count("SELECT count(*) FROM dead_letter"), "the propagation itself tells what is left")
+	pending, err := Pending(w.ctx, w.pool, []int64{1, 2, 3, 5000})
 	require.NoError(t, err)
-	assert.Equal(t, map[int64][]Open{5000: {{ID: id, Cause: CausePattern, State: StateFailed}}}, pending)
+	assert.Equal(t, map[int64][]Open{2: {{id, CausePattern, StateFailed}, {same, CausePattern, StateFailed}}}, pending)
 
-	w.exec("UPDATE pattern_assignment SET lane = 8 WHERE id = 60")
-	require.NoError(t, Replay(w.ctx, w.pool, id))
-	w.awaitState(id, StateFinished)
-	assert.Empty(t, w.get(id).GetError())
-	assert.Len(t, w.spans(5000), 2)
-	w.requireVerified()
+	// Another change goes past it.
+	other := w.start(Request{Cause: CauseMembership, EmployeeIDs: []int64{1, 3}})
+	proc.relay.Wake()
+	w.awaitState(other, StateFinished)
 
-	taken, refused, err := proc.bus.Replay(w.ctx, proc.Worker())
-	require.NoError(t, err)
-	assert.Equal(t, []int{1, 0}, []int{taken, refused}, "there is nothing left to do for the letter")
-	assert.True(t, fault.HasCode(Replay(w.ctx, w.pool, id), fault.CodeConflict), "it has not failed")
 	assert.Error(t, Replay(tenant.With(t.Context(), 2), w.pool, id), "nobody else's")
+	w.exec("UPDATE pattern_assignment SET lane = 8 WHERE id = 60")
+	require.NoError(t, Replay(w.ctx, w.pool, same))
+	for _, one := range []int64{id, same} {
+		w.awaitState(one, StateFinished)
+		assert.Empty(t, w.get(one).GetError())
+		assert.Equal(t, int64(4), w.get(one).GetEmployeesDone())
+	}
+	assert.Len(t, w.spans(2), 2)
+	assert.True(t, fault.HasCode(Replay(w.ctx, w.pool, id), fault.CodeConflict), "it has not failed")
+	w.requireVerified()
 }
 
-// requestIn asks for the open batches of a propagation.
-func requestIn(w *world, id int64) error {
-	return pgx.BeginFunc(w.ctx, w.pool, func(tx pgx.Tx) error {
-		return request(w.ctx, tx, propagationKey{testTenant, id}, false)
-	})
-}
-
-// A dead letter that is replayed by the bus sets the propagation right as well.
-func TestReplayOfDeadLettersFinishesThePropagation(t *testing.T) {
+// What has failed is tried again without a hand, and a later change that gets
+// further takes it along.
+func TestFailedPropagationsAreTriedAgain(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	server := natstest.New(t)
 	w.assign(assignment{id: 60, employee: 7, from: "2026-01-05", lane: 99})
-	id := w.start(Request{Cause: CausePattern, EmployeeIDs: []int64{7}})
-	proc := w.run(server, Config{MaxDeliver: 1})
-	w.awaitState(id, StateFailed)
-	w.await("the letter is there", func() bool { return w.count("SELECT count(*) FROM dead_letter") == 1 })
+	w.assign(assignment{id: 61, employee: 9, from: "2026-01-05", lane: 99})
+	swept := w.start(Request{Cause: CausePattern, EmployeeIDs: []int64{7}})
+	overtaken := w.start(Request{Cause: CausePattern, EmployeeIDs: []int64{9}})
+	proc := w.run(server, Config{SweepEvery: 20 * time.Millisecond, SweepAfter: 50 * time.Millisecond})
+	w.awaitState(swept, StateFailed)
+	w.awaitState(overtaken, StateFailed)
 	w.exec("UPDATE pattern_assignment SET lane = 8 WHERE id = 60")
-	taken, _, err := proc.bus.Replay(w.ctx, proc.Worker())
-	require.NoError(t, err)
-	assert.Equal(t, 1, taken)
-	assert.Equal(t, StateFinished, w.state(id))
+	w.awaitState(swept, StateFinished)
+	assert.Equal(t, StateFailed, w.state(overtaken))
+	proc.stop()
+
+	w.exec("UPDATE pattern_assignment SET lane = 8 WHERE id = 61")
+	w.apply(w.start(Request{Cause: CauseMembership, EmployeeIDs: []int64{9, 10}}))
+	assert.Equal(t, StateFinished, w.state(overtaken))
 	w.requireVerified()
 }
 

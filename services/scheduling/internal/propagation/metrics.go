@@ -7,10 +7,12 @@ import (
 )
 
 type metrics struct {
-	open   *prometheus.GaugeVec
-	batch  prometheus.Histogram
-	spans  prometheus.Counter
-	failed prometheus.Counter
+	open      *prometheus.GaugeVec
+	batch     prometheus.Histogram
+	spans     prometheus.Counter
+	overtaken prometheus.Counter
+	timedOut  prometheus.Counter
+	failed    prometheus.Counter
 }
 
 func newMetrics(registry prometheus.Registerer) (*metrics, error) {
@@ -28,13 +30,21 @@ func newMetrics(registry prometheus.Registerer) (*metrics, error) {
 			Name: "rotaloom_propagation_spans_written_total",
 			Help: "Spans that were written.",
 		}),
+		overtaken: prometheus.NewCounter(prometheus.CounterOpts{
+			Name: "rotaloom_propagation_batches_overtaken_total",
+			Help: "Batches that were done together with one of another propagation for the same employees.",
+		}),
+		timedOut: prometheus.NewCounter(prometheus.CounterOpts{
+			Name: "rotaloom_propagation_batches_timed_out_total",
+			Help: "Attempts at batches that took longer than a statement may. The batches are tried again in smaller parts.",
+		}),
 		failed: prometheus.NewCounter(prometheus.CounterOpts{
-			Name: "rotaloom_propagation_dead_letters_total",
-			Help: "Messages of propagations that were given up. Their propagations have failed and can be replayed.",
+			Name: "rotaloom_propagation_failures_total",
+			Help: "Batches and plans that were given up after repeated errors. Their propagations show as failed; the sweep tries them again.",
 		}),
 	}
 	var errs []error
-	for _, c := range []prometheus.Collector{m.open, m.batch, m.spans, m.failed} {
+	for _, c := range []prometheus.Collector{m.open, m.batch, m.spans, m.overtaken, m.timedOut, m.failed} {
 		errs = append(errs, registry.Register(c))
 	}
 	return m, errors.Join(errs...)

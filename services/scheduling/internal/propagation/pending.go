@@ -17,24 +17,30 @@ type Open struct {
 	State string
 }
 
-// The first part finds the batches that are not done; the second one those
-// whom a propagation will concern that is not divided into batches yet.
+// The first part looks in the batches of each propagation for the last one that
+// begins before an employee: no two of them share a bucket or a part of one, and
+// a batch of employees far apart has no others between them. The second one finds
+// those whom a propagation will concern that is not divided into batches yet.
 const selectPending = `
 SELECT e.id, p.id, p.cause, p.state
 FROM propagation p
-JOIN propagation_batch b ON b.tenant_id = p.tenant_id AND b.propagation_id = p.id AND b.done_at IS NULL
-CROSS JOIN LATERAL unnest(b.employee_ids) AS e (id)
-WHERE p.tenant_id = $1 AND p.state <> 'FINISHED' AND e.id = ANY($2)
+CROSS JOIN unnest($2::bigint[]) AS e (id)
+CROSS JOIN LATERAL (
+    SELECT employee_ids FROM propagation_batch
+    WHERE tenant_id = $1 AND propagation_id = p.applied_by AND first_employee_id <= e.id
+    ORDER BY first_employee_id DESC LIMIT 1
+) AS b
+WHERE p.tenant_id = $1 AND p.state <> 'FINISHED' AND e.id = ANY(b.employee_ids)
 UNION
 SELECT m.employee_id, p.id, p.cause, p.state
 FROM propagation p
 JOIN membership m ON m.tenant_id = p.tenant_id AND m.employment_term_id = ANY(p.employment_term_ids)
-WHERE p.tenant_id = $1 AND p.state <> 'FINISHED' AND p.started_at IS NULL AND m.employee_id = ANY($2)
+WHERE p.tenant_id = $1 AND p.state <> 'FINISHED' AND p.applied_by IS NULL AND m.employee_id = ANY($2)
 UNION
 SELECT e.id, p.id, p.cause, p.state
 FROM propagation p
 CROSS JOIN LATERAL unnest(p.employee_ids) AS e (id)
-WHERE p.tenant_id = $1 AND p.state <> 'FINISHED' AND p.started_at IS NULL AND e.id = ANY($2)
+WHERE p.tenant_id = $1 AND p.state <> 'FINISHED' AND p.applied_by IS NULL AND e.id = ANY($2)
 ORDER BY 1, 2`
 
 // Pending returns the propagations that have still to reach employees, oldest

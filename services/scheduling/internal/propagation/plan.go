@@ -7,69 +7,116 @@ import (
 	"slices"
 
 	"github.com/jackc/pgx/v5"
-	"google.golang.org/protobuf/proto"
 
-	"github.com/rotaloom/rotaloom/pkg/outbox"
 	"github.com/rotaloom/rotaloom/pkg/pg"
-	schedulingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/scheduling/v1"
+	"github.com/rotaloom/rotaloom/services/scheduling/internal/serial"
 )
 
 const (
-	claimPropagation = `
-SELECT employment_term_ids, employee_ids FROM propagation
-WHERE tenant_id = $1 AND id = $2 AND state = 'ACCEPTED' FOR UPDATE`
+	lockPlanning = `SELECT pg_try_advisory_xact_lock($1, $2)`
 
-	// Whoever was on a term at any time, and whoever still has what it passed on.
-	selectConcerned = `
-SELECT employee_id FROM membership WHERE tenant_id = $1 AND employment_term_id = ANY($2)
-UNION
-SELECT employee_id FROM span WHERE tenant_id = $1 AND inherited AND assignment_id IN (
-    SELECT id FROM pattern_assignment WHERE tenant_id = $1 AND employment_term_id = ANY($2))`
+	claimPropagation = `
+SELECT id, employment_term_ids, employee_ids FROM propagation
+WHERE tenant_id = $1 AND state = 'ACCEPTED' AND id > $2 ORDER BY id LIMIT 1 FOR UPDATE`
+
+	anyAccepted = `SELECT EXISTS (SELECT FROM propagation WHERE tenant_id = $1 AND state = 'ACCEPTED' AND id > $2)`
+
+	// Whoever was on a term at any time. Who has spans from a term and was never on
+	// it, as far as is known, lost the membership since: a propagation of its own
+	// takes the spans away.
+	selectConcerned = `SELECT employee_id FROM membership WHERE tenant_id = $1 AND employment_term_id = ANY($2)`
+
+	lastTurn = `SELECT coalesce(max(turn), 0) FROM propagation_batch WHERE tenant_id = $1 AND state = 'REQUESTED'`
 
 	insertBatch = `
-INSERT INTO propagation_batch (tenant_id, propagation_id, batch, employee_ids) VALUES ($1, $2, $3, $4)`
+INSERT INTO propagation_batch (tenant_id, propagation_id, batch, employee_ids, first_employee_id, buckets, turn, part)
+VALUES ($1, $2, $3, $4, $5, $6, $7, $8)`
 
-	startPropagation = `
-UPDATE propagation SET employees_total = $3, batches_total = $4, started_at = clock_timestamp(), moved_at = clock_timestamp(),
-    reminders = 0, state = CASE WHEN $4 = 0 THEN 'FINISHED' ELSE 'RUNNING' END,
-    finished_at = CASE WHEN $4 = 0 THEN clock_timestamp() END
-WHERE tenant_id = $1 AND id = $2`
+	// Whoever comes to the same terms meanwhile is concerned by the propagation of
+	// that membership, which is planned later than these.
+	startPropagations = `
+UPDATE propagation p SET employees_total = $5, batches_total = $6, applied_by = $2,
+    started_at = clock_timestamp(), moved_at = clock_timestamp(), reminders = 0, error = '',
+    state = CASE WHEN $6 = 0 THEN 'FINISHED' ELSE 'RUNNING' END,
+    finished_at = CASE WHEN $6 = 0 THEN clock_timestamp() END
+WHERE tenant_id = $1 AND state = 'ACCEPTED' AND (id = $2
+    OR employment_term_ids = $3::bigint[] AND employee_ids = $4::bigint[])`
 )
 
-// plan divides the employees whom a propagation concerns into batches and asks
-// for them. A propagation that is planned already is left alone.
-func (p *Propagator) plan(ctx context.Context, id int64) error {
+// plan divides the employees whom the accepted propagations of a tenant concern
+// into batches and asks for the first of them. One planner works for a tenant
+// at a time, so that the changes of one tenant do not keep the planners from
+// those of others. With an error it returns the propagations that could not be
+// planned.
+func (p *Propagator) plan(ctx context.Context) (failed []int64, err error) {
 	tenantID, err := tenantOf(ctx)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	defer p.wake()
-	return pg.InTx(ctx, p.pool, func(ctx context.Context, tx pgx.Tx) error {
-		var terms, employees []int64
-		err := tx.QueryRow(ctx, claimPropagation, tenantID, id).Scan(&terms, &employees)
+	var failures error
+	for after := int64(0); ; {
+		id, mine, err := p.planNext(ctx, tenantID, after)
+		if err != nil {
+			failures = errors.Join(failures, err)
+			if id == 0 || pg.Unavailable(err) || ctx.Err() != nil {
+				return failed, failures
+			}
+			failed, after = append(failed, id), id // The others need not wait for it.
+			continue
+		}
+		if !mine {
+			return failed, failures // Whoever plans looks for more at the end, as below.
+		}
+		// What was accepted while another message found the lock taken is seen here.
+		var more bool
+		if err := p.pool.QueryRow(ctx, anyAccepted, tenantID, after).Scan(&more); err != nil {
+			return failed, errors.Join(failures, fmt.Errorf("propagation: look for more to plan: %w", err))
+		}
+		if !more {
+			return failed, failures
+		}
+	}
+}
+
+// planNext plans the oldest accepted propagation with a larger id, together with
+// those that concern the same terms and employees, and returns its id. It
+// returns false when somebody else plans for the tenant.
+func (p *Propagator) planNext(ctx context.Context, tenantID, after int64) (id int64, mine bool, err error) {
+	err = pg.InTx(ctx, p.pool, func(ctx context.Context, tx pgx.Tx) error {
+		id = 0
+		if err := tx.QueryRow(ctx, lockPlanning, int32(tenantID), lockOfPlanning).Scan(&mine); err != nil || !mine {
+			return err
+		}
+		var terms, given []int64
+		err := tx.QueryRow(ctx, claimPropagation, tenantID, after).Scan(&id, &terms, &given)
 		if errors.Is(err, pgx.ErrNoRows) {
-			return nil
+			return p.request(ctx, tx, tenantID) // Perhaps the hint was about batches.
 		}
 		if err != nil {
 			return fmt.Errorf("propagation: claim: %w", err)
 		}
-		if employees, err = concerned(ctx, tx, tenantID, terms, employees); err != nil {
+		employees, err := concerned(ctx, tx, tenantID, terms, given)
+		if err != nil {
 			return err
 		}
 		batches := cut(employees)
 		if err := insertBatches(ctx, tx, tenantID, id, batches); err != nil {
 			return err
 		}
-		if _, err := tx.Exec(ctx, startPropagation, tenantID, id, len(employees), len(batches)); err != nil {
+		_, err = tx.Exec(ctx, startPropagations, tenantID, id, terms, given, len(employees), len(batches))
+		if err != nil {
 			return fmt.Errorf("propagation: start: %w", err)
 		}
-		return nil
+		return p.request(ctx, tx, tenantID)
 	})
+	return id, mine, err
 }
 
 // concerned returns the employees whom a change of terms concerns, together
 // with those given, in ascending order.
-func concerned(ctx context.Context, tx pgx.Tx, tenantID int64, terms, employees []int64) ([]int64, error) {
+func concerned(ctx context.Context, tx pgx.Tx, tenantID int64, terms, given []int64) ([]int64, error) {
+	employees := slices.Clone(given)
 	if len(terms) > 0 {
 		rows, err := tx.Query(ctx, selectConcerned, tenantID, terms)
 		if err != nil {
@@ -83,30 +130,24 @@ func concerned(ctx context.Context, tx pgx.Tx, tenantID int64, terms, employees 
 	return slices.Compact(employees), nil
 }
 
+// insertBatches stores batches that wait for their turns. The first comes right
+// after those of the tenant that are being worked on, and the others one turn
+// later each: a small change need not wait for a large one that began before.
 func insertBatches(ctx context.Context, tx pgx.Tx, tenantID, id int64, batches [][]int64) error {
 	if len(batches) == 0 {
 		return nil
 	}
+	var turn int64
+	if err := tx.QueryRow(ctx, lastTurn, tenantID).Scan(&turn); err != nil {
+		return fmt.Errorf("propagation: find the turn: %w", err)
+	}
 	batch := &pgx.Batch{}
-	numbers := make([]int32, len(batches))
 	for i, employees := range batches {
-		numbers[i] = int32(i)
-		batch.Queue(insertBatch, tenantID, id, i, employees)
+		turn++
+		batch.Queue(insertBatch, tenantID, id, i, employees, employees[0], serial.Buckets(employees), turn, false)
 	}
 	if err := tx.SendBatch(ctx, batch).Close(); err != nil {
 		return fmt.Errorf("propagation: insert batches: %w", err)
-	}
-	return requestBatches(ctx, tx, propagationKey{tenantID, id}, numbers)
-}
-
-// requestBatches asks the workers for batches of a propagation.
-func requestBatches(ctx context.Context, tx pgx.Tx, key propagationKey, numbers []int32) error {
-	events := make([]proto.Message, len(numbers))
-	for i, number := range numbers {
-		events[i] = &schedulingv1.PropagationBatchRequested{PropagationId: key.ID, Batch: number}
-	}
-	if err := outbox.Append(ctx, tx, key.TenantID, events...); err != nil {
-		return fmt.Errorf("propagation: request batches: %w", err)
 	}
 	return nil
 }

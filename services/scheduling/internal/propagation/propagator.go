@@ -3,7 +3,6 @@ package propagation
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"log/slog"
 	"time"
@@ -13,23 +12,25 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/rotaloom/rotaloom/pkg/bus"
-	"github.com/rotaloom/rotaloom/pkg/pg"
 	schedulingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/scheduling/v1"
-	"github.com/rotaloom/rotaloom/services/scheduling/internal/span"
 )
 
 // Config says how propagations are worked on.
 type Config struct {
 	Concurrency int           `name:"concurrency" env:"CONCURRENCY" default:"2" help:"Batches of employees that one process brings up to date at once."`
-	MaxDeliver  int           `name:"max-deliver" env:"MAX_DELIVER" default:"8" help:"How often a batch is tried before its propagation fails."`
+	Planners    int           `name:"planners" env:"PLANNERS" default:"4" help:"Tenants whose changes one process divides into batches at once."`
+	Window      int           `name:"window" env:"WINDOW" default:"6" help:"Batches of one tenant that are asked for at once, in all processes together. At least the batches that all of them work on, or some have nothing to do while only one tenant has changes."`
+	MaxDeliver  int           `name:"max-deliver" env:"MAX_DELIVER" default:"8" help:"How often a batch is tried in a row before its propagation shows as failed."`
 	SweepEvery  time.Duration `name:"sweep-every" env:"SWEEP_EVERY" default:"15s" help:"How often unfinished propagations are looked for."`
-	SweepAfter  time.Duration `name:"sweep-after" env:"SWEEP_AFTER" default:"1m" help:"How long a propagation may stand still before it is asked for again."`
+	SweepAfter  time.Duration `name:"sweep-after" env:"SWEEP_AFTER" default:"1m" help:"How long a propagation may stand still before it is asked for again, twice as long each time, up to 64 times."`
 }
 
 // withDefaults makes the zero value work.
 func (c Config) withDefaults() Config {
 	return Config{
 		Concurrency: cmp.Or(max(c.Concurrency, 0), 2),
+		Planners:    cmp.Or(max(c.Planners, 0), 4),
+		Window:      cmp.Or(max(c.Window, 0), 6),
 		MaxDeliver:  cmp.Or(max(c.MaxDeliver, 0), 8),
 		SweepEvery:  cmp.Or(max(c.SweepEvery, 0), 15*time.Second),
 		SweepAfter:  cmp.Or(max(c.SweepAfter, 0), time.Minute),
@@ -83,20 +84,27 @@ func (p *Propagator) Run(ctx context.Context) error {
 	return group.Wait()
 }
 
+// redeliverAfter is how long what a process had in hand waits when it dies; as
+// long as it lives, the broker is told that it is at work.
+const redeliverAfter = 4 * time.Second
+
 // Planner is the consumer that divides propagations into batches.
 func (p *Propagator) Planner() bus.Consumer {
 	return bus.Consumer{
-		Durable:    "propagation-planner",
-		Stream:     "SCHEDULING",
-		Subjects:   []string{"rotaloom.scheduling.propagation.requested"},
-		MaxDeliver: p.cfg.MaxDeliver,
-		Backoff:    p.backoff,
+		Durable:     "propagation-planner",
+		Stream:      "SCHEDULING",
+		Subjects:    []string{"rotaloom.scheduling.propagation.requested"},
+		Concurrency: p.cfg.Planners,
+		Prefetch:    p.cfg.Planners,
+		AckWait:     redeliverAfter,
+		MaxDeliver:  p.cfg.MaxDeliver,
+		Backoff:     p.backoff,
 		Handle: func(ctx context.Context, m bus.Message) error {
-			event, err := bus.Decode[*schedulingv1.PropagationRequested](m)
-			if err != nil {
+			if _, err := bus.Decode[*schedulingv1.PropagationRequested](m); err != nil {
 				return err
 			}
-			return p.settle(ctx, m, event.GetPropagationId(), p.plan(ctx, event.GetPropagationId()))
+			failed, err := p.plan(ctx)
+			return p.settlePlanning(ctx, m, failed, err)
 		},
 	}
 }
@@ -110,6 +118,7 @@ func (p *Propagator) Worker() bus.Consumer {
 		Concurrency: p.cfg.Concurrency,
 		// A batch is long work: what waits here no other replica can take.
 		Prefetch:   p.cfg.Concurrency,
+		AckWait:    redeliverAfter,
 		MaxDeliver: p.cfg.MaxDeliver,
 		Backoff:    p.backoff,
 		Handle: func(ctx context.Context, m bus.Message) error {
@@ -117,38 +126,8 @@ func (p *Propagator) Worker() bus.Consumer {
 			if err != nil {
 				return err
 			}
-			return p.settle(ctx, m, event.GetPropagationId(), p.work(ctx, event.GetPropagationId(), event.GetBatch()))
+			key := batchKey{event.GetPropagationId(), event.GetBatch()}
+			return p.settle(ctx, m, key, p.work(ctx, key))
 		},
 	}
-}
-
-// What callers are told of a failure; the cause is in the log and with the
-// dead letter.
-const (
-	textFailed = "The change could not be applied to all schedules. The operator finds the reason in the log and can repeat it."
-	textLayers = "More schedule patterns lie on one day of an employee than can be shown. End one of them and repeat the propagation."
-)
-
-const failPropagation = `
-UPDATE propagation SET state = 'FAILED', error = $3
-WHERE tenant_id = $1 AND id = $2 AND state IN ('ACCEPTED', 'RUNNING')`
-
-// settle marks a propagation as failed when its message is about to be given
-// up, and returns the error of the attempt.
-func (p *Propagator) settle(ctx context.Context, m bus.Message, id int64, err error) error {
-	if err == nil || ctx.Err() != nil || pg.Unavailable(err) {
-		return err // Done, or to be tried again for as long as it takes.
-	}
-	text, hopeless := textFailed, false
-	if errors.Is(err, span.ErrTooManyLayers) {
-		text, hopeless = textLayers, true
-	}
-	if !hopeless && m.Delivery < p.cfg.MaxDeliver {
-		return err
-	}
-	if _, failErr := p.pool.Exec(ctx, failPropagation, m.Tenant, id, text); failErr != nil {
-		return errors.Join(err, failErr)
-	}
-	p.metrics.failed.Inc()
-	return bus.Permanent(err)
 }

@@ -2,21 +2,29 @@ package propagation
 
 import (
 	"context"
-	"errors"
 	"fmt"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"github.com/rotaloom/rotaloom/pkg/fault"
+	"github.com/rotaloom/rotaloom/pkg/outbox"
 	"github.com/rotaloom/rotaloom/pkg/pg"
+	schedulingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/scheduling/v1"
 )
 
-const resetFailed = `
-UPDATE propagation SET error = '', moved_at = clock_timestamp(), reminders = 0,
-    state = CASE WHEN started_at IS NULL THEN 'ACCEPTED' ELSE 'RUNNING' END
-WHERE tenant_id = $1 AND id = $2 AND state = 'FAILED'
-RETURNING state`
+const (
+	resetFailed = `
+UPDATE propagation p SET error = '', moved_at = clock_timestamp(), reminders = 0,
+    state = CASE WHEN p.applied_by IS NULL THEN 'ACCEPTED' ELSE 'RUNNING' END
+FROM propagation r
+WHERE p.tenant_id = $1 AND p.state = 'FAILED' AND r.tenant_id = $1 AND r.id = $2
+    AND coalesce(p.applied_by, p.id) = coalesce(r.applied_by, r.id)
+RETURNING coalesce(p.applied_by, p.id)`
+
+	resetBatches = `
+UPDATE propagation_batch SET state = 'WAITING' WHERE tenant_id = $1 AND propagation_id = $2 AND state = 'FAILED'`
+)
 
 // Replay sets a failed propagation of the tenant in ctx going again, with what
 // it has not done. One that has not failed is an error.
@@ -26,13 +34,23 @@ func Replay(ctx context.Context, pool *pgxpool.Pool, id int64) error {
 		return err
 	}
 	return pg.InTx(ctx, pool, func(ctx context.Context, tx pgx.Tx) error {
-		var state string
-		err := tx.QueryRow(ctx, resetFailed, tenantID, id).Scan(&state)
-		if errors.Is(err, pgx.ErrNoRows) {
+		if _, err := tx.Exec(ctx, lockWindow, int32(tenantID), lockOfWindow); err != nil {
+			return fmt.Errorf("propagation: replay: %w", err)
+		}
+		rows, err := tx.Query(ctx, resetFailed, tenantID, id)
+		if err != nil {
+			return fmt.Errorf("propagation: replay: %w", err)
+		}
+		appliedBy, err := pgx.CollectRows(rows, pgx.RowTo[int64])
+		if err == nil && len(appliedBy) == 0 {
 			return fault.Conflict(fault.CodeConflict, "There is no failed propagation with this id.")
 		}
 		if err == nil {
-			err = request(ctx, tx, propagationKey{tenantID, id}, state == StateAccepted)
+			_, err = tx.Exec(ctx, resetBatches, tenantID, appliedBy[0])
+		}
+		if err == nil {
+			// The planner also asks for the batches that wait.
+			err = outbox.Append(ctx, tx, tenantID, &schedulingv1.PropagationRequested{PropagationId: appliedBy[0]})
 		}
 		if err != nil {
 			return fmt.Errorf("propagation: replay: %w", err)

@@ -150,7 +150,9 @@ func TestWhatIsNoLongerInheritedGoes(t *testing.T) {
 
 	w.exec("DELETE FROM membership WHERE employee_id = 1")
 	w.apply(w.start(Request{Cause: CausePattern, TermIDs: []int64{5}}))
-	assert.Empty(t, w.spans(1), "found by the spans")
+	assert.Len(t, w.spans(1), 1, "nobody is looked for by their spans")
+	w.apply(w.start(Request{Cause: CauseMembership, EmployeeIDs: []int64{1}}))
+	assert.Empty(t, w.spans(1))
 
 	w.exec("UPDATE employment_term SET allows_inheritance = false")
 	w.apply(w.start(Request{Cause: CauseInheritance, TermIDs: []int64{5}}))
@@ -171,28 +173,36 @@ func TestPending(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	w.term(5)
-	w.members(5, "2026-01-01", "3000-01-01", 1, 2000)
+	w.members(5, "2026-01-01", "3000-01-01", append(ids(1, 1000), ids(1500, 2000)...)...)
 	accepted := w.start(Request{Cause: CausePattern, TermIDs: []int64{5}})
 	other := w.start(Request{Cause: CauseMembership, EmployeeIDs: []int64{3}})
+	same := w.start(Request{Cause: CauseInheritance, TermIDs: []int64{5}})
 	pending := func() map[int64][]Open {
-		found, err := Pending(w.ctx, w.pool, []int64{1, 3, 4, 2000})
+		found, err := Pending(w.ctx, w.pool, []int64{1, 3, 1200, 2000})
 		require.NoError(t, err)
 		return found
 	}
-	ofTerm := Open{ID: accepted, Cause: CausePattern, State: StateAccepted}
-	ofThree := Open{ID: other, Cause: CauseMembership, State: StateAccepted}
-	assert.Equal(t, map[int64][]Open{1: {ofTerm}, 2000: {ofTerm}, 3: {ofThree}}, pending())
+	state := StateAccepted
+	wanted := func(ids ...int64) (list []Open) {
+		for _, id := range ids {
+			cause := map[int64]Cause{accepted: CausePattern, other: CauseMembership, same: CauseInheritance}[id]
+			list = append(list, Open{ID: id, Cause: cause, State: state})
+		}
+		return list
+	}
+	all := func() map[int64][]Open {
+		return map[int64][]Open{1: wanted(accepted, same), 3: wanted(accepted, other, same), 2000: wanted(accepted, same)}
+	}
+	assert.Equal(t, all(), pending())
 
 	p := w.propagator(Config{})
-	require.NoError(t, p.plan(w.ctx, accepted))
-	w.exec("UPDATE propagation_batch SET employee_ids = '{1}' WHERE batch = 0")
-	w.exec("INSERT INTO propagation_batch (tenant_id, propagation_id, batch, employee_ids) VALUES (1, $1, 1, '{2000}')", accepted)
-	w.exec("UPDATE propagation SET batches_total = 2 WHERE id = $1", accepted)
-	require.NoError(t, p.work(w.ctx, accepted, 0))
-	ofTerm.State = StateRunning
-	assert.Equal(t, map[int64][]Open{2000: {ofTerm}, 3: {ofThree}}, pending(), "the batch of 1 is done")
-	require.NoError(t, p.work(w.ctx, accepted, 1))
-	w.apply(other)
+	w.plan(p)
+	state = StateRunning
+	assert.Equal(t, all(), pending())
+	require.NoError(t, p.work(w.ctx, batchKey{accepted, 0}))
+	assert.Equal(t, map[int64][]Open{2000: wanted(accepted, same)}, pending(), "the others are done, all changes at once")
+	assert.Equal(t, StateFinished, w.state(other))
+	require.NoError(t, p.work(w.ctx, batchKey{accepted, 1}))
 	assert.Empty(t, pending())
 }
 

@@ -10,9 +10,7 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/civil"
 	"github.com/rotaloom/rotaloom/pkg/pg"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/entryid"
-	"github.com/rotaloom/rotaloom/services/scheduling/internal/feed"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/hiding"
-	"github.com/rotaloom/rotaloom/services/scheduling/internal/serial"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/span"
 )
 
@@ -92,31 +90,36 @@ type state struct {
 	locks       list[civil.Range]
 	spans       list[span.Span]
 	hidden      list[hiding.Hide] // what people changed or deleted of what was generated
-	// revision is that of the spans that follow from this; 0 without the lock.
+	// revision is that of the spans that follow from this.
 	revision int64
 
 	terms    []int64
 	gathered []span.Assignment
 }
 
-// load reads the state of employees, whose ids ascend. With lock it first waits
-// for everybody who is changing it; without, db must be a transaction with one
-// view of the database.
-func (s *state) load(ctx context.Context, db pg.Querier, tenantID int64, employeeIDs []int64, lock bool) error {
+// load reads the state of employees, whose ids ascend. They must be locked, or
+// db a transaction with one view of the database.
+func (s *state) load(ctx context.Context, db pg.Querier, tenantID int64, employeeIDs []int64) error {
 	batch := &pgx.Batch{}
-	if lock {
-		serial.Queue(batch, tenantID, employeeIDs)
-		batch.Queue(feed.NextRevision).QueryRow(func(row pgx.Row) error { return row.Scan(&s.revision) })
+	s.queue(batch, tenantID, employeeIDs)
+	if err := db.SendBatch(ctx, batch).Close(); err != nil {
+		return fmt.Errorf("propagation: read state: %w", err)
 	}
+	return s.loadAssignments(ctx, db, tenantID)
+}
+
+// queue asks for the state of employees but for the assignments of their terms,
+// which loadAssignments reads when it is there.
+func (s *state) queue(batch *pgx.Batch, tenantID int64, employeeIDs []int64) {
 	first, last := ranges(employeeIDs)
 	batch.Queue(readMemberships, tenantID, first, last).Query(s.scanMemberships)
 	batch.Queue(readOwnAssignments, tenantID, first, last).Query(scanAssignments(&s.own))
 	batch.Queue(readLocks, tenantID, first, last).Query(s.scanLocks)
 	batch.Queue(readSpans, tenantID, first, last).Query(s.scanSpans)
 	batch.Queue(readHidden, tenantID, first, last).Query(s.scanHidden)
-	if err := db.SendBatch(ctx, batch).Close(); err != nil {
-		return fmt.Errorf("propagation: read state: %w", err)
-	}
+}
+
+func (s *state) loadAssignments(ctx context.Context, db pg.Querier, tenantID int64) error {
 	s.collectTerms()
 	rows, err := db.Query(ctx, readTermAssignments, tenantID, s.terms)
 	if err == nil {

@@ -15,8 +15,7 @@ import (
 )
 
 const (
-	// mostReminders bounds the propagations of one sweep, and the batches asked
-	// for at once of each. The next sweep goes on.
+	// mostReminders bounds the propagations of one sweep. The next sweep goes on.
 	mostReminders = 1000
 
 	lockSweep = `SELECT pg_try_advisory_xact_lock(hashtextextended('rotaloom propagation sweep', 0))`
@@ -25,23 +24,26 @@ const (
 SELECT state, count(*) FROM propagation WHERE state <> 'FINISHED' GROUP BY state`
 
 	// Each reminder doubles the wait, up to 64 times: while the broker is away,
-	// reminders only pile up in the outbox.
-	overdue = `state IN ('ACCEPTED', 'RUNNING') AND
+	// reminders only pile up in the outbox, and what has failed mostly fails again.
+	overdue = `state <> 'FINISHED' AND coalesce(applied_by, id) = id AND
     moved_at < clock_timestamp() - make_interval(secs => $1 * power(2, least(reminders, 6)))`
 
 	selectOverdue = `
-SELECT tenant_id, id FROM propagation WHERE state <> 'FINISHED' AND ` + overdue + ` ORDER BY moved_at LIMIT $2`
+SELECT tenant_id, id FROM propagation WHERE ` + overdue + ` ORDER BY moved_at LIMIT $2`
 
 	// A propagation whose row is locked is being worked on.
 	claimOverdue = `
-SELECT state FROM propagation WHERE tenant_id = $2 AND id = $3 AND ` + overdue + ` FOR UPDATE SKIP LOCKED`
+SELECT applied_by IS NULL FROM propagation WHERE tenant_id = $2 AND id = $3 AND ` + overdue + ` FOR UPDATE SKIP LOCKED`
 
-	selectOpenBatches = `
-SELECT batch FROM propagation_batch WHERE tenant_id = $1 AND propagation_id = $2 AND done_at IS NULL
-ORDER BY batch LIMIT $3`
-
+	// One that could not be planned shows as accepted again.
 	markReminded = `
-UPDATE propagation SET moved_at = clock_timestamp(), reminders = reminders + 1 WHERE tenant_id = $1 AND id = $2`
+UPDATE propagation SET moved_at = clock_timestamp(), reminders = reminders + 1,
+    state = CASE WHEN applied_by IS NULL THEN 'ACCEPTED' ELSE state END
+WHERE tenant_id = $1 AND id = $2`
+
+	selectRequested = `
+SELECT propagation_id, batch FROM propagation_batch
+WHERE tenant_id = $1 AND propagation_id = $2 AND state = 'REQUESTED' ORDER BY batch`
 )
 
 func (p *Propagator) runSweep(ctx context.Context) error {
@@ -129,8 +131,11 @@ func (p *Propagator) remind(ctx context.Context, key propagationKey) (bool, erro
 	did := false
 	err := pg.InTx(ctx, p.pool, func(ctx context.Context, tx pgx.Tx) error {
 		did = false
-		var state string
-		err := tx.QueryRow(ctx, claimOverdue, p.cfg.SweepAfter.Seconds(), key.TenantID, key.ID).Scan(&state)
+		if _, err := tx.Exec(ctx, lockWindow, int32(key.TenantID), lockOfWindow); err != nil {
+			return err
+		}
+		var planning bool
+		err := tx.QueryRow(ctx, claimOverdue, p.cfg.SweepAfter.Seconds(), key.TenantID, key.ID).Scan(&planning)
 		if errors.Is(err, pgx.ErrNoRows) {
 			return nil
 		}
@@ -138,27 +143,33 @@ func (p *Propagator) remind(ctx context.Context, key propagationKey) (bool, erro
 			return err
 		}
 		did = true
-		if err := request(ctx, tx, key, state == StateAccepted); err != nil {
+		if _, err := tx.Exec(ctx, markReminded, key.TenantID, key.ID); err != nil {
 			return err
 		}
-		_, err = tx.Exec(ctx, markReminded, key.TenantID, key.ID)
-		return err
+		if planning {
+			return outbox.Append(ctx, tx, key.TenantID, &schedulingv1.PropagationRequested{PropagationId: key.ID})
+		}
+		return p.requestAgain(ctx, tx, key)
 	})
 	return did, err
 }
 
-// request asks for the planning of a propagation, or for its open batches.
-func request(ctx context.Context, tx pgx.Tx, key propagationKey, planning bool) error {
-	if planning {
-		return outbox.Append(ctx, tx, key.TenantID, &schedulingv1.PropagationRequested{PropagationId: key.ID})
-	}
-	rows, err := tx.Query(ctx, selectOpenBatches, key.TenantID, key.ID, mostReminders)
+// requestAgain asks again for the batches of a propagation that were asked for,
+// and gives those that failed another turn.
+func (p *Propagator) requestAgain(ctx context.Context, tx pgx.Tx, key propagationKey) error {
+	rows, err := tx.Query(ctx, selectRequested, key.TenantID, key.ID)
 	if err != nil {
 		return err
 	}
-	numbers, err := pgx.CollectRows(rows, pgx.RowTo[int32])
+	keys, err := pgx.CollectRows(rows, pgx.RowToStructByPos[batchKey])
 	if err != nil {
 		return err
 	}
-	return requestBatches(ctx, tx, key, numbers)
+	if err := requestBatches(ctx, tx, key.TenantID, keys); err != nil {
+		return err
+	}
+	if _, err := tx.Exec(ctx, resetBatches, key.TenantID, key.ID); err != nil {
+		return err
+	}
+	return p.request(ctx, tx, key.TenantID)
 }

@@ -68,7 +68,7 @@ func Verify(ctx context.Context, pool *pgxpool.Pool, tenantID int64) (Report, er
 			if employees, err = pgx.CollectRows(rows, pgx.RowTo[int64]); err != nil {
 				return err
 			}
-			return d.state.load(ctx, tx, tenantID, employees, false)
+			return d.state.load(ctx, tx, tenantID, employees)
 		})
 		if err == nil {
 			err = report.compare(&d.state, employees)

@@ -12,15 +12,12 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/pg"
 	schedulingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/scheduling/v1"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/feed"
+	"github.com/rotaloom/rotaloom/services/scheduling/internal/serial"
 )
 
 const (
-	// A second worker with the same batch waits here for the first, and then
-	// finds nothing.
-	claimBatch = `
-UPDATE propagation_batch SET done_at = clock_timestamp()
-WHERE tenant_id = $1 AND propagation_id = $2 AND batch = $3 AND done_at IS NULL
-RETURNING employee_ids`
+	readBatch = `
+SELECT employee_ids FROM propagation_batch WHERE tenant_id = $1 AND propagation_id = $2 AND batch = $3`
 
 	// The range of employees keeps the search small whatever the plan is.
 	moveToPast = `
@@ -43,18 +40,6 @@ INSERT INTO span (tenant_id, propagation_id, employee_id, lane, from_date, to_da
 SELECT $1, $2, unnest($3::bigint[]), unnest($4::smallint[]), '1970-01-01'::date + unnest($5::int[]),
     '1970-01-01'::date + unnest($6::int[]), unnest($7::bigint[]), unnest($8::int[]), unnest($9::int[]),
     unnest($10::bigint[]), unnest($11::bool[]), unnest($12::bigint[])`
-
-	// All workers of a propagation meet in this row: it comes last, so that they
-	// hold it only while they commit. The state of a failed one stays until no
-	// batch is left.
-	advancePropagation = `
-UPDATE propagation SET employees_done = employees_done + $3, batches_done = batches_done + 1,
-    spans_written = spans_written + $4, skipped_locked = skipped_locked + $5, skipped_cut_loose = skipped_cut_loose + $6,
-    moved_at = clock_timestamp(), reminders = 0,
-    state = CASE WHEN batches_done + 1 = batches_total THEN 'FINISHED' ELSE state END,
-    finished_at = CASE WHEN batches_done + 1 = batches_total THEN clock_timestamp() END,
-    error = CASE WHEN batches_done + 1 = batches_total THEN '' ELSE error END
-WHERE tenant_id = $1 AND id = $2`
 )
 
 // desk is the memory that a worker uses for one batch after the other.
@@ -62,6 +47,7 @@ type desk struct {
 	state   state
 	changes changes
 	series  seriesBlock
+	claim   claim
 }
 
 func (p *Propagator) takeDesk() *desk {
@@ -80,84 +66,107 @@ func (p *Propagator) giveDesk(d *desk) {
 	}
 }
 
-// work brings the employees of a batch up to date. A batch that is done already
+// work brings the employees of a batch up to date, and those of the open batches
+// of other propagations that hold the same locks. A batch that is done already
 // is left alone.
-func (p *Propagator) work(ctx context.Context, id int64, number int32) error {
+func (p *Propagator) work(ctx context.Context, key batchKey) error {
 	tenantID, err := tenantOf(ctx)
 	if err != nil {
 		return err
 	}
 	d := p.takeDesk()
 	defer p.giveDesk(d)
-	began, spans, done := time.Now(), 0, false
+	began, done := time.Now(), false
 	// Whatever the database's default is: each statement must see what was
 	// committed while the lock was waited for.
 	fresh := pgx.TxOptions{IsoLevel: pgx.ReadCommitted}
 	err = pg.InTxWith(ctx, p.pool, fresh, func(ctx context.Context, tx pgx.Tx) error {
-		spans, done = 0, false
-		employees, open, err := claim(ctx, tx, tenantID, id, number)
-		if err != nil || !open {
-			return err
-		}
-		if err := d.state.load(ctx, tx, tenantID, employees, true); err != nil {
+		done, err = d.begin(ctx, tx, tenantID, key)
+		if err != nil || !done {
 			return err
 		}
 		take := func(count int32) (int64, error) { return d.series.take(ctx, tx, count) }
-		if err := d.changes.compute(&d.state, employees, take); err != nil {
+		if err := d.changes.compute(&d.state, d.claim.employees, take); err != nil {
 			return err
 		}
 		shifts, err := d.changes.rehide(ctx, tx, tenantID)
 		if err != nil {
 			return err
 		}
-		spans, done = len(d.changes.added.employees), true
-		return d.changes.write(ctx, tx, tenantID, id, d.state.revision, len(employees), shifts)
+		return p.write(ctx, tx, tenantID, d, shifts)
 	})
-	if err == nil && done {
-		p.wake()
-		p.metrics.batch.Observe(time.Since(began).Seconds())
-		p.metrics.spans.Add(float64(spans))
+	if err != nil || !done {
+		return err
 	}
-	return err
+	p.wake()
+	p.metrics.batch.Observe(time.Since(began).Seconds())
+	p.metrics.spans.Add(float64(len(d.changes.added.employees)))
+	p.metrics.overtaken.Add(float64(len(d.claim.batches) - 1))
+	if d.changes.failure != nil {
+		p.metrics.failed.Inc()
+		p.log.ErrorContext(ctx, "a propagation could not be applied to employees", "propagation", key.PropagationID,
+			"employees", len(d.changes.failed), "first", d.changes.failed[0], "error", d.changes.failure)
+	}
+	return nil
 }
 
-// claim marks a batch as done by this transaction, and returns its employees.
-// It answers false when the batch was done before.
-func claim(ctx context.Context, tx pgx.Tx, tenantID, id int64, number int32) ([]int64, bool, error) {
+// begin locks the employees of a batch, claims it with what can be done beside
+// it, and reads the state of all their employees. It returns false when the
+// batch was done before.
+func (d *desk) begin(ctx context.Context, tx pgx.Tx, tenantID int64, key batchKey) (bool, error) {
 	var employees []int64
-	err := tx.QueryRow(ctx, claimBatch, tenantID, id, number).Scan(&employees)
+	err := tx.QueryRow(ctx, readBatch, tenantID, key.PropagationID, key.Batch).Scan(&employees)
 	if errors.Is(err, pgx.ErrNoRows) {
-		return nil, false, nil
+		return false, nil
 	}
 	if err != nil {
-		return nil, false, fmt.Errorf("propagation: claim batch: %w", err)
+		return false, fmt.Errorf("propagation: read batch: %w", err)
 	}
-	return employees, true, nil
+	batch := &pgx.Batch{}
+	serial.Queue(batch, tenantID, employees)
+	batch.Queue(feed.NextRevision).QueryRow(func(row pgx.Row) error { return row.Scan(&d.state.revision) })
+	d.claim.queue(batch, tenantID, key, employees)
+	d.state.queue(batch, tenantID, employees)
+	if err := tx.SendBatch(ctx, batch).Close(); err != nil {
+		return false, fmt.Errorf("propagation: read state: %w", err)
+	}
+	if !d.claim.choose(key, employees) {
+		return false, nil
+	}
+	if len(d.claim.employees) > len(employees) {
+		// Their locks are those that are held.
+		return true, d.state.load(ctx, tx, tenantID, d.claim.employees)
+	}
+	return true, d.state.loadAssignments(ctx, tx, tenantID)
 }
 
-// write stores the changes and the progress of a batch of employees.
-func (c *changes) write(ctx context.Context, tx pgx.Tx, tenantID, id, revision int64, employees int, shifts *feed.Shifts) error {
-	batch := &pgx.Batch{}
+// write stores the changes and the progress of the claimed batches, and asks for
+// those whose turn is next.
+func (p *Propagator) write(ctx context.Context, tx pgx.Tx, tenantID int64, d *desk, shifts *feed.Shifts) error {
+	c, batch := &d.changes, &pgx.Batch{}
+	newest := d.claim.newest()
 	if r := &c.removed; len(r.employees) > 0 {
 		first, last := r.employees[0], r.employees[len(r.employees)-1]
 		batch.Queue(moveToPast, tenantID, r.employees, r.lanes, r.from, first, last)
 	}
 	if a := &c.added; len(a.employees) > 0 {
-		batch.Queue(insertSpans, tenantID, id, a.employees, a.lanes, a.from, a.to, a.patterns, a.positions, a.dayCounts,
+		batch.Queue(insertSpans, tenantID, newest, a.employees, a.lanes, a.from, a.to, a.patterns, a.positions, a.dayCounts,
 			a.assignments, a.inherited, a.series)
 	}
-	events := append(c.told.Events(revision), shifts.Events(revision)...)
+	events := append(c.told.Events(d.state.revision), shifts.Events(d.state.revision)...)
 	if len(c.employees) > 0 {
-		events = append(events, c.event(id))
+		events = append(events, c.event(newest))
 	}
 	if err := outbox.Queue(ctx, batch, tenantID, events...); err != nil {
 		return fmt.Errorf("propagation: tell of changes: %w", err)
 	}
-	batch.Queue(advancePropagation, tenantID, id, employees, len(c.added.employees), c.locked, c.cutLoose)
+	d.claim.finish(batch, tenantID, c)
+	var next []batchKey
+	p.queueNext(batch, tenantID, &next)
 	if err := tx.SendBatch(ctx, batch).Close(); err != nil {
 		return fmt.Errorf("propagation: write: %w", err)
 	}
-	return nil
+	return requestBatches(ctx, tx, tenantID, next)
 }
 
 func (c *changes) event(id int64) *schedulingv1.ScheduleChanged {

@@ -37,12 +37,14 @@ type world struct {
 	ctx  context.Context
 	cfg  pg.Config
 	pool *pgxpool.Pool
+	// backoff is how long messages wait that were not handled.
+	backoff time.Duration
 }
 
 func newWorld(t testing.TB) *world {
 	events, err := outbox.Migrations()
 	require.NoError(t, err)
-	w := &world{t: t, ctx: tenant.With(t.Context(), testTenant)}
+	w := &world{t: t, ctx: tenant.With(t.Context(), testTenant), backoff: time.Millisecond}
 	w.cfg = pgtest.Config(t, events, pg.Migrations{Table: "scheduling_version", FS: migrations.FS})
 	w.pool = w.open()
 	w.exec(`INSERT INTO schedule_pattern (tenant_id, id, digest, day_count, body)
@@ -179,10 +181,18 @@ func (w *world) propagator(cfg Config) *Propagator {
 func (w *world) apply(id int64) {
 	w.t.Helper()
 	p := w.propagator(Config{})
-	require.NoError(w.t, p.plan(w.ctx, id))
+	w.plan(p)
 	for batch := range w.count("SELECT batches_total FROM propagation WHERE id = $1", id) {
-		require.NoError(w.t, p.work(w.ctx, id, int32(batch)))
+		require.NoError(w.t, p.work(w.ctx, batchKey{id, int32(batch)}))
 	}
+}
+
+// plan plans what was accepted.
+func (w *world) plan(p *Propagator) {
+	w.t.Helper()
+	failed, err := p.plan(w.ctx)
+	require.NoError(w.t, err)
+	require.Empty(w.t, failed)
 }
 
 // process is a running replica of the service: relay, planner, worker, sweep.
@@ -194,18 +204,15 @@ type process struct {
 
 func (w *world) run(server *natstest.Server, cfg Config) *process {
 	w.t.Helper()
-	pool, log, registry := w.open(), pgtest.Log(w.t), prometheus.NewRegistry()
-	b, err := bus.New(bus.Options{
-		Conn: server.Conn(), DeadLetters: outbox.NewLetters(pool), Transient: pg.Unavailable, Log: log, Registry: registry,
-	})
-	require.NoError(w.t, err)
+	pool, log, registry := w.open(), pgtest.Log(w.t), newRegistry()
+	b := w.newBus(server)
 	relay, err := outbox.NewRelay(outbox.Options{
 		Pool: pool, Bus: b, Log: log, Registry: registry, Poll: 5 * time.Millisecond, IdlePoll: 20 * time.Millisecond,
 	})
 	require.NoError(w.t, err)
 	p, err := New(Options{Pool: pool, Bus: b, Wake: relay.Wake, Log: log, Registry: registry, Config: cfg})
 	require.NoError(w.t, err)
-	p.backoff = []time.Duration{time.Millisecond}
+	p.backoff = []time.Duration{w.backoff}
 
 	ctx, cancel := context.WithCancel(w.t.Context())
 	done := make(chan error, 2)
@@ -224,6 +231,17 @@ func (w *world) run(server *natstest.Server, cfg Config) *process {
 	}}
 	w.t.Cleanup(proc.stop)
 	return proc
+}
+
+func newRegistry() *prometheus.Registry { return prometheus.NewRegistry() }
+
+func (w *world) newBus(server *natstest.Server) *bus.Bus {
+	w.t.Helper()
+	b, err := bus.New(bus.Options{
+		Conn: server.Conn(), DeadLetters: outbox.NewLetters(w.pool), Transient: pg.Unavailable, Log: pgtest.Log(w.t), Registry: newRegistry(),
+	})
+	require.NoError(w.t, err)
+	return b
 }
 
 // requireVerified compares the spans with what follows from the tables, which

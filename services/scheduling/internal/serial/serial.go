@@ -26,6 +26,12 @@ const lock = `SELECT pg_advisory_xact_lock($1::int4, bucket) FROM unnest($2::int
 // Bucket returns the bucket of an employee.
 func Bucket(employeeID int64) int32 { return int32(employeeID >> bucketBits) }
 
+// Range returns the first and the last employee that a bucket can have.
+func Range(bucket int32) (first, last int64) {
+	first = int64(bucket) << bucketBits
+	return first, first + BucketSize - 1
+}
+
 // Buckets returns the distinct buckets of employees, ascending. The employees
 // may come in any order.
 func Buckets(employeeIDs []int64) []int32 {

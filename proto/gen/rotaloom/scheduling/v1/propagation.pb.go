@@ -72,20 +72,24 @@ func (x *GetPropagationRequest) GetId() int64 {
 type Propagation struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	Id    int64                  `protobuf:"varint,1,opt,name=id,proto3" json:"id,omitempty"`
-	// ACCEPTED, RUNNING, FINISHED or FAILED.
+	// ACCEPTED, RUNNING, FINISHED or FAILED. What has failed is tried again from
+	// time to time.
 	State string `protobuf:"bytes,2,opt,name=state,proto3" json:"state,omitempty"`
 	// PATTERN, INHERITANCE or MEMBERSHIP.
 	Cause string `protobuf:"bytes,3,opt,name=cause,proto3" json:"cause,omitempty"`
 	// Known from the state RUNNING on.
 	EmployeesTotal *int64 `protobuf:"varint,4,opt,name=employees_total,json=employeesTotal,proto3,oneof" json:"employees_total,omitempty"`
-	EmployeesDone  *int64 `protobuf:"varint,5,opt,name=employees_done,json=employeesDone,proto3,oneof" json:"employees_done,omitempty"`
-	SpansWritten   *int64 `protobuf:"varint,6,opt,name=spans_written,json=spansWritten,proto3,oneof" json:"spans_written,omitempty"`
+	// Those who are up to date with this change, also when another change was
+	// applied together with it. So are spans_written and skipped counted.
+	EmployeesDone *int64 `protobuf:"varint,5,opt,name=employees_done,json=employeesDone,proto3,oneof" json:"employees_done,omitempty"`
+	SpansWritten  *int64 `protobuf:"varint,6,opt,name=spans_written,json=spansWritten,proto3,oneof" json:"spans_written,omitempty"`
 	// What was left alone, and why.
 	Skipped []*SkippedDays `protobuf:"bytes,7,rep,name=skipped,proto3" json:"skipped,omitempty"`
 	// UTC, RFC 3339.
-	AcceptedAt    string `protobuf:"bytes,8,opt,name=accepted_at,json=acceptedAt,proto3" json:"accepted_at,omitempty"`
-	StartedAt     string `protobuf:"bytes,9,opt,name=started_at,json=startedAt,proto3" json:"started_at,omitempty"`
-	FinishedAt    string `protobuf:"bytes,10,opt,name=finished_at,json=finishedAt,proto3" json:"finished_at,omitempty"`
+	AcceptedAt string `protobuf:"bytes,8,opt,name=accepted_at,json=acceptedAt,proto3" json:"accepted_at,omitempty"`
+	StartedAt  string `protobuf:"bytes,9,opt,name=started_at,json=startedAt,proto3" json:"started_at,omitempty"`
+	FinishedAt string `protobuf:"bytes,10,opt,name=finished_at,json=finishedAt,proto3" json:"finished_at,omitempty"`
+	// Why it has failed, or is delayed.
 	Error         string `protobuf:"bytes,11,opt,name=error,proto3" json:"error,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
