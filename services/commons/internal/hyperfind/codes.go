@@ -59,6 +59,9 @@ const (
 	CodeTaken = "WRL-10303"
 	// CodeBuiltIn: a built-in query cannot be changed.
 	CodeBuiltIn = "WRL-10304"
+	// CodeCostly (413): a query has too many values, or too many conditions that
+	// cost much.
+	CodeCostly = "WRL-10306"
 	// CodeFull (413): there are as many queries or profiles as may be.
 	CodeFull = "WRL-10305"
 )

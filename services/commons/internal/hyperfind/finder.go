@@ -23,29 +23,31 @@ import (
 // A plan for other values can be the wrong one by far. To compile a plan takes
 // longer than most queries run. What is asked for every day is in memory, where
 // it costs little to jump from row to row, and a large answer is sorted there.
+// A turn is one process of the database: no query takes others to help it.
 const settings = `SELECT set_config('statement_timeout', $1, true), set_config('plan_cache_mode', 'force_custom_plan', true),
-	set_config('jit', 'off', true), set_config('random_page_cost', '1.1', true), set_config('work_mem', '32MB', true)`
+	set_config('jit', 'off', true), set_config('random_page_cost', '1.1', true), set_config('work_mem', '32MB', true),
+	set_config('max_parallel_workers_per_gather', '0', true)`
 
 // Config is what can be set of hyperfinds. Every field works at its zero value.
 type Config struct {
-	Timeout    time.Duration `name:"timeout" env:"TIMEOUT" default:"20s" help:"Time after which a query that still runs is stopped."`
-	Concurrent int           `name:"concurrent" env:"CONCURRENT" default:"4" help:"Queries that run at the same time; others wait for their turn."`
+	Timeout    time.Duration `name:"timeout" env:"TIMEOUT" default:"10s" help:"Time after which a query that still runs is stopped."`
+	Concurrent int           `name:"concurrent" env:"CONCURRENT" default:"4" help:"Queries that run at the same time; others wait for their turn. A user has half of them at most, and a tenant all but one."`
 }
 
 // Finder executes queries.
 type Finder struct {
 	pool    *pgxpool.Pool
 	timeout time.Duration
-	// turns holds one token for each query that runs, so that many slow ones
-	// leave connections to others.
-	turns chan struct{}
+	// turns bounds the queries that run, so that many slow ones leave connections
+	// to others, and lets no caller keep others waiting.
+	turns *turns
 }
 
 // NewFinder makes a Finder over the persons in the pool's database.
 func NewFinder(cfg Config, pool *pgxpool.Pool) *Finder {
 	return &Finder{
-		pool: pool, timeout: cmp.Or(cfg.Timeout, 20*time.Second),
-		turns: make(chan struct{}, max(1, cmp.Or(cfg.Concurrent, 4))),
+		pool: pool, timeout: cmp.Or(cfg.Timeout, 10*time.Second),
+		turns: newTurns(max(1, cmp.Or(cfg.Concurrent, 4))),
 	}
 }
 
@@ -75,18 +77,17 @@ func (f *Finder) Members(ctx context.Context, tenantID int64, query *commonv1.Re
 // run hands the persons of a query to each, by ascending id: their id, number
 // and full name, which each must not keep. With visible, only those.
 func (f *Finder) run(ctx context.Context, tenantID int64, root *node, days civil.Range, visible []int64, each func(id int64, number, name []byte)) error {
-	select {
-	case f.turns <- struct{}{}:
-		defer func() { <-f.turns }()
-	case <-ctx.Done():
-		return ctx.Err()
+	giveBack, err := f.turns.take(ctx, holder{tenantID, caller(ctx)})
+	if err != nil {
+		return err
 	}
+	defer giveBack()
 	sql, args := statement(tenantID, root, days, visible)
 	batch := &pgx.Batch{}
 	batch.Queue(settings, strconv.FormatInt(f.timeout.Milliseconds(), 10))
 	batch.Queue(sql, args...)
 	results := f.pool.SendBatch(ctx, batch)
-	err := receive(results, each)
+	err = receive(results, each)
 	if closeErr := results.Close(); err == nil {
 		err = closeErr
 	}

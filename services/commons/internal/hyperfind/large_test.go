@@ -6,6 +6,7 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -289,12 +290,52 @@ func limits(t *testing.T, ctx context.Context, pool *pgxpool.Pool) {
 		require.NoError(t, pool.QueryRow(ctx, `SHOW statement_timeout`).Scan(&timeout))
 		assert.Equal(t, "30s", timeout, "the setting ended with the query")
 	})
+	t.Run("a caller with many slow queries keeps nobody waiting", func(t *testing.T) {
+		shared := NewFinder(Config{Concurrent: 4}, pool)
+		// Who is scheduled anywhere in a year takes seconds to find.
+		slow, err := read(&commonsv1.HyperfindConstraints{Filters: []*commonsv1.HyperfindFilter{
+			{Key: keyScheduledLocation, Operator: "IN", Refs: []*commonv1.Ref{{Id: proto.Int64(1)}}},
+		}})
+		require.NoError(t, err)
+		rule := selective()["PAY_RULE"]
+		rule.Key = "PAY_RULE"
+		quick, err := read(&commonsv1.HyperfindConstraints{Filters: []*commonsv1.HyperfindFilter{rule}})
+		require.NoError(t, err)
+		year := civil.Through(civil.Of(2026, time.January, 1), civil.Of(2026, time.December, 31))
+		as := func(tenantID int64, user string) context.Context {
+			return authn.With(tenant.With(t.Context(), tenantID), &authn.Principal{Tenant: tenantID, Subject: user}, "")
+		}
+		attack, stop := context.WithCancel(as(1, "greedy"))
+		var running sync.WaitGroup
+		for range 24 {
+			running.Go(func() { _ = shared.run(attack, 1, slow, year, nil, func(int64, []byte, []byte) {}) })
+		}
+		state := func() (running, waiting int) {
+			shared.turns.mu.Lock()
+			defer shared.turns.mu.Unlock()
+			return shared.turns.running, len(shared.turns.waiting)
+		}
+		require.Eventually(t, func() bool { n, line := state(); return n == 2 && line == 22 }, 10*time.Second, time.Millisecond)
+		for _, victim := range []struct {
+			tenant int64
+			user   string
+		}{{1, "colleague"}, {2, "stranger"}} {
+			require.NoError(t, shared.run(as(victim.tenant, victim.user), victim.tenant, quick, year, nil, func(int64, []byte, []byte) {}))
+			n, line := state()
+			assert.Equal(t, 2, n, "%s did not wait for those who run", victim.user)
+			assert.Positive(t, line, "nor for those who wait")
+		}
+		stop()
+		running.Wait()
+	})
 	t.Run("a query waits for its turn", func(t *testing.T) {
 		busy := NewFinder(Config{Concurrent: 1}, pool)
-		busy.turns <- struct{}{}
+		giveBack, err := busy.turns.take(ctx, holder{2, "somebody else"})
+		require.NoError(t, err)
+		defer giveBack()
 		waiting, cancel := context.WithTimeout(ctx, 10*time.Millisecond)
 		defer cancel()
-		err := busy.run(waiting, 1, all(), civil.Range{From: 1, To: 2}, nil, nil)
+		err = busy.run(waiting, 1, all(), civil.Range{From: 1, To: 2}, nil, nil)
 		assert.ErrorIs(t, err, context.DeadlineExceeded)
 	})
 }

@@ -17,13 +17,18 @@ const (
 	mostFilters = 100
 	mostDepth   = 8
 	mostValues  = 1000
+	// mostInAll bounds the values and references of all filters together.
+	mostInAll = 2000
+	// mostPlaces bounds the filters on locations, jobs and schedules, each of
+	// which reads a part of the tree or of the schedules, however few its values.
+	mostPlaces  = 10
 	longestText = 200
 	longestPath = 2000
 )
 
 // reader turns constraints into nodes.
 type reader struct {
-	filters int
+	filters, values, places int
 }
 
 // read checks constraints and answers what they say. Constraints without
@@ -98,11 +103,33 @@ func (r *reader) filter(path string, f *commonsv1.HyperfindFilter, depth int) (*
 	if !known || !slices.Contains(k.operators(), op.operator) {
 		return nil, invalid(path+".operator", "is not one that %s has", k.name)
 	}
+	if err := r.count(f, k); err != nil {
+		return nil, err
+	}
 	c := condition{key: k, operator: op.operator, typeName: f.GetTypeName(), alone: f.IncludeDescendants != nil && !f.GetIncludeDescendants()}
 	if err := c.take(path, f, strings.HasSuffix(strings.ToUpper(f.GetOperator()), "EQUAL_TO")); err != nil {
 		return nil, err
 	}
 	return &node{condition: &c, negated: op.negated}, nil
+}
+
+// count adds a filter to what the query costs, and refuses what is too much.
+func (r *reader) count(f *commonsv1.HyperfindFilter, k key) error {
+	if r.values += len(f.GetValues()) + len(f.GetRefs()); r.values > mostInAll {
+		return tooCostly("values and references of all filters", r.values, mostInAll)
+	}
+	if k.kind != reference || k.name == keyTerm || k.name == keyManager {
+		return nil
+	}
+	if r.places++; r.places > mostPlaces {
+		return tooCostly("filters on locations, jobs and schedules", r.places, mostPlaces)
+	}
+	return nil
+}
+
+func tooCostly(what string, actual, most int) error {
+	return fault.TooLarge(CodeCostly, fmt.Sprintf("Service limits are exceeded: %s: at least %d, allowed: %d. "+
+		"Give one filter a list instead of many filters, or ask several times.", what, actual, most)).WithLimits(int64(actual), int64(most))
 }
 
 func keyNames() []string {

@@ -146,6 +146,59 @@ func TestQueriesThatAreRefused(t *testing.T) {
 	}
 }
 
+func TestQueriesThatCostTooMuch(t *testing.T) {
+	t.Parallel()
+	filters := func(n, values int, f *commonsv1.HyperfindFilter) *commonsv1.HyperfindConstraints {
+		f.Operator = "IN"
+		for i := range values {
+			if f.GetKey() == "BADGE" {
+				f.Values = append(f.Values, strconv.Itoa(i))
+			} else {
+				f.Refs = append(f.Refs, &commonv1.Ref{Id: proto.Int64(int64(i))})
+			}
+		}
+		// Half of them lie deeper.
+		below := &commonsv1.HyperfindConstraints{Comparator: "OR"}
+		out := &commonsv1.HyperfindConstraints{Filters: []*commonsv1.HyperfindFilter{{Constraints: below}}}
+		for i := range n {
+			if i%2 == 0 {
+				below.Filters = append(below.Filters, f)
+			} else {
+				out.Filters = append(out.Filters, f)
+			}
+		}
+		return out
+	}
+	for name, c := range map[string]struct {
+		key       string
+		n, values int
+		actual    int64
+	}{
+		"values":                       {"BADGE", 2, 1000, 0},
+		"a value more":                 {"BADGE", 3, 667, 2001},
+		"references":                   {keyTerm, 20, 100, 0},
+		"references, one more":         {keyManager, 3, 667, 2001},
+		"places":                       {keyLocation, 10, 1, 0},
+		"a place more":                 {keyLocation, 11, 1, 11},
+		"jobs":                         {keyJob, 11, 1, 11},
+		"schedules":                    {keyScheduledJob, 11, 1, 11},
+		"what is scheduled somewhere":  {keyScheduledLocation, 11, 1, 11},
+		"terms are found by an index":  {keyTerm, 99, 1, 0},
+		"as are those who are managed": {keyManager, 99, 1, 0},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			_, err := read(filters(c.n, c.values, &commonsv1.HyperfindFilter{Key: c.key}))
+			if c.actual == 0 {
+				require.NoError(t, err)
+				return
+			}
+			require.True(t, fault.HasCode(err, CodeCostly) && fault.HasStatus(err, 413), err)
+			assert.Equal(t, c.actual, fault.FromError(err).Details.GetLimits()[0].GetActual())
+		})
+	}
+}
+
 // What timekeeping publishes is what is found, newest state last, whatever the
 // order.
 func TestMembershipsArrive(t *testing.T) {
