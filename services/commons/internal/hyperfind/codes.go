@@ -21,8 +21,6 @@ const (
 	CodeUnknownQuery = "WCO-112007"
 	// CodeUnknownPersons: there are no such persons.
 	CodeUnknownPersons = "WCO-112008"
-	// CodePrivate (403): the query belongs to somebody else.
-	CodePrivate = "WCO-112009"
 	// CodeMost (413): the threshold, or what is found, is above the largest
 	// threshold.
 	CodeMost = "WCO-112013"
@@ -36,8 +34,6 @@ const (
 	CodeNoProfiles = "WCO-112021"
 	// CodeUsageType: the usage type is none.
 	CodeUsageType = "WCO-112057"
-	// CodeNotYours (403): the query belongs to somebody else.
-	CodeNotYours = "WCO-112060"
 	// CodeNotFound (404): the id in the path is that of no query.
 	CodeNotFound = "WCO-112088"
 	// CodeWhere: where does not say which queries.

@@ -152,9 +152,6 @@ func (h *Handler) stored(ctx context.Context, req *commonsv1.ExecuteHyperfindReq
 	if err != nil {
 		return nil, err
 	}
-	if req.GetValidateAccessForPrivateHf() && !q.public && q.owner != caller(ctx) {
-		return nil, fault.Forbidden(CodePrivate, "The query is a personal one of somebody else.")
-	}
 	return read(q.GetConstraints())
 }
 

@@ -37,14 +37,15 @@ var _ commonsv1.HyperfindProfileServiceServer = (*Profiles)(nil)
 func NewProfiles(pool *pgxpool.Pool) *Profiles { return &Profiles{pool: pool} }
 
 // profiles answers the profiles with the ids, or all for nil, by name. Queries
-// show under the names that they have now.
+// show under the names that they have now; one that became personal is not in any.
 func profiles(ctx context.Context, db pg.Querier, tenantID int64, ids []int64) ([]*commonsv1.HyperfindProfile, error) {
-	rows, err := db.Query(ctx, `SELECT p.id, p.name, p.description, l.query_id, q.name, q.description
+	rows, err := db.Query(ctx, `SELECT p.id, p.name, p.description,
+			CASE WHEN q.id IS NOT NULL OR l.query_id < $3 THEN l.query_id END, q.name, q.description
 		FROM hyperfind_profile p
 		LEFT JOIN hyperfind_profile_query l ON l.tenant_id = p.tenant_id AND l.profile_id = p.id
-		LEFT JOIN hyperfind_query q ON q.tenant_id = l.tenant_id AND q.id = l.query_id
+		LEFT JOIN hyperfind_query q ON q.tenant_id = l.tenant_id AND q.id = l.query_id AND q.public
 		WHERE p.tenant_id = $1 AND ($2::bigint[] IS NULL OR p.id = ANY($2))
-		ORDER BY p.name, p.id, l.position`, tenantID, ids)
+		ORDER BY p.name, p.id, l.position`, tenantID, ids, firstOwnID)
 	if err != nil {
 		return nil, err
 	}

@@ -71,7 +71,8 @@ func TestPersonalQueries(t *testing.T) {
 		second(h.UpdateHyperfindQuery(as("bob"), &commonsv1.UpdateHyperfindQueryRequest{Id: own.GetId(), Query: public})),
 		second(h.DeleteHyperfindQuery(as("bob"), &commonsv1.DeleteHyperfindQueryRequest{Id: own.GetId()})),
 	} {
-		assert.True(t, fault.HasCode(refused, CodeNotYours) && fault.HasStatus(refused, 403), refused)
+		assert.True(t, fault.HasCode(refused, CodeNotFound) && fault.HasStatus(refused, 404), refused)
+		assert.ErrorContains(t, refused, "There is no hyperfind query with the id "+strconv.FormatInt(own.GetId(), 10))
 	}
 	lead := authn.With(tenant.With(t.Context(), 1), &authn.Principal{Tenant: 1, Subject: "ann", PersonID: 1, Rows: "group"}, "")
 	shared, personal := proto.CloneOf(own), proto.CloneOf(own)
@@ -87,16 +88,34 @@ func TestPersonalQueries(t *testing.T) {
 	execute := &commonsv1.ExecuteHyperfindRequest{
 		Hyperfind: &commonv1.Ref{Id: own.Id}, DateRange: &commonv1.DateRange{StartDate: "2026-01-01", EndDate: "2026-01-01"},
 	}
-	_, err = h.ExecuteHyperfind(as("bob"), execute)
+	for _, validate := range []*bool{nil, proto.Bool(false), proto.Bool(true)} {
+		execute.ValidateAccessForPrivateHf = validate
+		_, err = h.ExecuteHyperfind(as("ann"), execute)
+		require.NoError(t, err)
+		_, err = h.ExecuteHyperfind(as("bob"), execute)
+		assert.True(t, fault.HasCode(err, CodeUnknownQuery) && fault.HasStatus(err, 400), err)
+		_, err = h.Among(as("bob"), execute.Hyperfind, execute.DateRange, []int64{1})
+		assert.True(t, fault.HasCode(err, CodeUnknownQuery), err)
+		_, err = NewFinder(Config{}, pool).Members(t.Context(), 1, execute.Hyperfind, civil.Range{From: 1, To: 2})
+		assert.True(t, fault.HasCode(err, CodeUnknownQuery), "a personal query is nobody's group: %v", err)
+	}
+	profiles := NewProfiles(pool)
+	profile, err := profiles.CreateHyperfindProfile(as("ann"), &commonsv1.HyperfindProfile{Name: proto.String("Nights"), HyperFindProfiles: []*commonsv1.HyperfindProfileQuery{
+		{Id: proto.Int64(1)}, {Id: everybodys.Id},
+	}})
 	require.NoError(t, err)
-	execute.ValidateAccessForPrivateHf = proto.Bool(true)
-	_, err = h.ExecuteHyperfind(as("bob"), execute)
-	assert.True(t, fault.HasCode(err, CodePrivate) && fault.HasStatus(err, 403), err)
-	_, err = h.ExecuteHyperfind(as("ann"), execute)
+	require.Len(t, profile.GetHyperFindProfiles(), 2)
+	withdrawn := proto.CloneOf(everybodys)
+	withdrawn.Name, withdrawn.Visibility = proto.String("Withdrawn"), &commonsv1.HyperfindVisibility{Id: proto.Int64(2)}
+	_, err = h.UpdateHyperfindQuery(as("ann"), &commonsv1.UpdateHyperfindQueryRequest{Id: everybodys.GetId(), Query: withdrawn})
 	require.NoError(t, err)
+	profile, err = profiles.GetHyperfindProfile(as("bob"), &commonsv1.GetHyperfindProfileRequest{Id: profile.GetId()})
+	require.NoError(t, err)
+	require.Len(t, profile.GetHyperFindProfiles(), 1, "a query that became personal shows in no profile")
+	assert.Equal(t, "All Home", profile.GetHyperFindProfiles()[0].GetQualifier())
 
 	_, err = pool.Exec(as("ann"), `INSERT INTO hyperfind_query (tenant_id, name, owner, public, home, persistent_id, constraints)
-		SELECT 1, n, 'ann', false, false, n, '' FROM generate_series(1, 98) AS n`)
+		SELECT 1, n, 'ann', false, false, n, '' FROM generate_series(1, 97) AS n`)
 	require.NoError(t, err)
 	for n, fits := range []bool{true, false} {
 		_, err = h.CreateHyperfindQuery(as("ann"), &commonsv1.HyperfindQuery{

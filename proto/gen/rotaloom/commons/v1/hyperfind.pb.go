@@ -41,7 +41,7 @@ type ExecuteHyperfindRequest struct {
 	IsEmployee *bool `protobuf:"varint,6,opt,name=is_employee,json=isEmployee,proto3,oneof" json:"is_employee,omitempty"`
 	// Most persons in the answer: 3,500 when absent, 50,000 at most.
 	Threshold *int64 `protobuf:"varint,7,opt,name=threshold,proto3,oneof" json:"threshold,omitempty"`
-	// Whether a personal query of somebody else is refused.
+	// Accepted and without effect: a personal query of somebody else is unknown.
 	ValidateAccessForPrivateHf *bool `protobuf:"varint,8,opt,name=validate_access_for_private_hf,json=validateAccessForPrivateHF,proto3,oneof" json:"validate_access_for_private_hf,omitempty"`
 	unknownFields              protoimpl.UnknownFields
 	sizeCache                  protoimpl.SizeCache
