@@ -47,6 +47,7 @@ func domains(c Conns) []domain {
 		{"auth", c.Auth, []service{
 			generated(&authv1.TokenService_ServiceDesc, authv1.NewTokenServiceClient, authv1.RegisterTokenServiceHandlerClient),
 			generated(&authv1.AccessProfileService_ServiceDesc, authv1.NewAccessProfileServiceClient, authv1.RegisterAccessProfileServiceHandlerClient),
+			generated(&authv1.UserService_ServiceDesc, authv1.NewUserServiceClient, authv1.RegisterUserServiceHandlerClient),
 			generated(&authv1.ClientService_ServiceDesc, authv1.NewClientServiceClient, authv1.RegisterClientServiceHandlerClient),
 			generated(&authv1.IdentityProviderService_ServiceDesc, authv1.NewIdentityProviderServiceClient, authv1.RegisterIdentityProviderServiceHandlerClient),
 		}},

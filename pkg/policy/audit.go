@@ -67,6 +67,10 @@ func auditMethod(desc protoreflect.MethodDescriptor) []string {
 		report("permission, everybody, public and internal exclude one another")
 	case m.Edge && !m.Internal:
 		report("an operation for edges is not internal")
+	case m.Internal && !m.Edge && len(m.Callers) == 0:
+		report("no service may call the internal method: it names no callers")
+	case m.Public && len(m.Callers) > 0:
+		report("a public method names callers, and everybody may call it")
 	case m.Permission != "" && !permissionForm.MatchString(m.Permission):
 		report("permission %q is not <domain>.<resource>.<read|write>", m.Permission)
 	}

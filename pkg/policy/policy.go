@@ -32,6 +32,8 @@ type Method struct {
 	Internal bool
 	// Edge says that an edge may call it for itself, too. It is Internal then.
 	Edge bool
+	// Callers are the services that may call it without a user's permission.
+	Callers []string
 	// Throttle is the class of requests that share one rate.
 	Throttle optionsv1.Throttle
 	// SuccessStatus is the HTTP status of a success.
@@ -118,6 +120,7 @@ func compileMethod(desc protoreflect.MethodDescriptor) (*Method, error) {
 		m.Everybody = opts.GetEverybody()
 		m.Internal = opts.GetInternal()
 		m.Edge = opts.GetEdge()
+		m.Callers = opts.GetCallers()
 		m.Throttle = opts.GetThrottle()
 		m.Parts = opts.GetParts()
 		m.Confidential = opts.GetConfidential()

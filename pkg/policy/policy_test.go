@@ -234,12 +234,14 @@ func TestAuditNamesEveryProblem(t *testing.T) {
 	const good = `options { ` + route + ` [rotaloom.options.v1.method] { permission: "test.thing.read" } }`
 	cases := []struct{ message, field, method, problem string }{
 		{"", "", good, ""},
-		{"", "", `options { [rotaloom.options.v1.method] { internal: true } }`, ""},
+		{"", "", `options { [rotaloom.options.v1.method] { internal: true callers: "commons" } }`, ""},
+		{"", "", `options { [rotaloom.options.v1.method] { internal: true } }`, "names no callers"},
+		{"", "", `options { ` + route + ` [rotaloom.options.v1.method] { public: true callers: "commons" } }`, "everybody may call it"},
 		{"", "", `options { ` + route + ` [rotaloom.options.v1.method] { everybody: true } }`, ""},
 		{"", "", `options { ` + route + ` [rotaloom.options.v1.method] { everybody: true public: true } }`, "exclude one another"},
 		{"", "", `options { [rotaloom.options.v1.method] { public: true } }`, "no route"},
 		{"", "", `options { ` + route + ` }`, "no policy"},
-		{"", "", `options { ` + route + ` [rotaloom.options.v1.method] { internal: true } }`, "has a route"},
+		{"", "", `options { ` + route + ` [rotaloom.options.v1.method] { internal: true callers: "commons" } }`, "has a route"},
 		{"", "", `options { [rotaloom.options.v1.method] { internal: true edge: true } }`, ""},
 		{"", "", `options { ` + route + ` [rotaloom.options.v1.method] { everybody: true edge: true } }`, "is not internal"},
 		{"", "", `options { ` + route + ` [rotaloom.options.v1.method] { public: true permission: "test.thing.read" } }`, "exclude one another"},

@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -35,9 +36,10 @@ type Config struct {
 	MaxResponse int `name:"rpc-max-response" default:"67108864" help:"Largest answer in bytes."`
 	// Clients are the names of the certificates that may connect over TLS.
 	Clients []string `name:"rpc-clients" help:"Certificate names of the clients that may connect."`
-	// Services are those of the Clients that are trusted to call for
-	// themselves, without a user. The edge is none of them.
-	Services []string `name:"rpc-services" help:"Certificate names of the clients that may call without a user."`
+	// Services are those of the Clients that are services of ours, "service" or
+	// "service=certificate name". Each may call without a user what the contract
+	// lets it. The edge is none of them.
+	Services []string `name:"rpc-services" help:"Services that may call what the contract lets them: service, or service=certificate name."`
 	// Edges are those of the Clients that call, of the operations between services,
 	// those that are there for edges. What else they call, they call for the user
 	// who asks them: it needs that user's token and permission.
@@ -80,6 +82,10 @@ type Deps struct {
 	Explain func(error) *fault.Error
 	// Audit keeps who made the calls that write; nil keeps nothing.
 	Audit Audit
+	// Trusts reports whether a service may call an operation without the permission
+	// that a user needs; nil means what the contract says. Tests of handlers trust
+	// everybody.
+	Trusts func(service string, method *policy.Method) bool
 	// Refused is told what callers from outside were refused; nil for nobody.
 	Refused Refused
 }
@@ -98,7 +104,8 @@ type Chain struct {
 	refused   Refused
 	metrics   *metrics
 	clients   map[string]bool
-	services  map[string]bool
+	services  map[string]string // by the names of their certificates
+	trusts    func(service string, method *policy.Method) bool
 	edges     map[string]bool
 
 	methods sync.Map // full method name -> *method
@@ -155,6 +162,9 @@ func NewChain(cfg Config, deps Deps) (*Chain, error) {
 	if deps.Explain == nil {
 		deps.Explain = func(error) *fault.Error { return nil }
 	}
+	if deps.Trusts == nil {
+		deps.Trusts = func(service string, m *policy.Method) bool { return slices.Contains(m.Callers, service) }
+	}
 	metrics, err := newMetrics(deps.Metrics)
 	if err != nil {
 		return nil, err
@@ -162,7 +172,7 @@ func NewChain(cfg Config, deps Deps) (*Chain, error) {
 	ch := &Chain{
 		cfg: cfg.withDefaults(), log: deps.Log, verifier: deps.Verifier, clock: deps.Clock,
 		policies: deps.Policies, validator: validator, explain: deps.Explain, audited: deps.Audit, refused: deps.Refused, metrics: metrics,
-		clients: set(cfg.Clients), services: set(cfg.Services), edges: set(cfg.Edges),
+		clients: set(cfg.Clients), services: servicesOf(cfg.Services), trusts: deps.Trusts, edges: set(cfg.Edges),
 		idle: make(chan struct{}, 1),
 	}
 	ch.run = func(ctx context.Context, c *call, req any) (any, error) { return c.handle(ctx, req) }

@@ -48,15 +48,15 @@ message_type {
 service {
   name: "Echo"
   method { name: "Ask" input_type: ".rotaloom.rpctest.v1.Ask" output_type: ".rotaloom.rpctest.v1.Ask"
-    options { [rotaloom.options.v1.method] { permission: "test.thing.read" } } }
+    options { [rotaloom.options.v1.method] { permission: "test.thing.read" callers: "scheduling" } } }
   method { name: "Open" input_type: ".rotaloom.rpctest.v1.Ask" output_type: ".rotaloom.rpctest.v1.Ask"
     options { [rotaloom.options.v1.method] { public: true } } }
   method { name: "Inside" input_type: ".rotaloom.rpctest.v1.Ask" output_type: ".rotaloom.rpctest.v1.Ask"
-    options { [rotaloom.options.v1.method] { internal: true } } }
+    options { [rotaloom.options.v1.method] { internal: true callers: "scheduling" } } }
   method { name: "Edge" input_type: ".rotaloom.rpctest.v1.Ask" output_type: ".rotaloom.rpctest.v1.Ask"
     options { [rotaloom.options.v1.method] { internal: true edge: true } } }
   method { name: "Write" input_type: ".rotaloom.rpctest.v1.Ask" output_type: ".rotaloom.rpctest.v1.Ask"
-    options { [rotaloom.options.v1.method] { permission: "test.thing.write" } } }
+    options { [rotaloom.options.v1.method] { permission: "test.thing.write" callers: "scheduling" } } }
   method { name: "Forgotten" input_type: ".rotaloom.rpctest.v1.Ask" output_type: ".rotaloom.rpctest.v1.Ask" }
   method { name: "Tell" input_type: ".rotaloom.rpctest.v1.Ask" output_type: ".rotaloom.rpctest.v1.Ask"
     options { [rotaloom.options.v1.method] { permission: "test.thing.read" parts: true } } }

@@ -47,8 +47,9 @@ type fixture struct {
 	log      *logBuffer
 	registry *prometheus.Registry
 	token    string
-	// edge and trusted are connections of the edge and of a trusted service.
-	edge, trusted grpc.ClientConnInterface
+	// edge and trusted are connections of the edge and of a service that the
+	// contract names; lesser is one of a service that it does not.
+	edge, trusted, lesser grpc.ClientConnInterface
 	// stop ends the server; only over the network.
 	stop func()
 
@@ -74,7 +75,7 @@ func eachTransport(t *testing.T, cfg rpc.Config, run func(t *testing.T, f *fixtu
 
 func newFixture(tb testing.TB, transport string, cfg rpc.Config) *fixture {
 	tb.Helper()
-	cfg.Clients, cfg.Services = append(cfg.Clients, "edge"), append(cfg.Services, "scheduling")
+	cfg.Clients, cfg.Services = append(cfg.Clients, "edge"), append(cfg.Services, "scheduling", "timekeeping=clocks.example")
 	files := policytest.Files(tb, contract)
 	f := &fixture{files: files, echo: newEcho(tb, files), log: &logBuffer{}, registry: prometheus.NewRegistry()}
 	verifier, token := identity(tb)
@@ -123,7 +124,7 @@ func identity(tb testing.TB) (*authn.Verifier, string) {
 func inProcess(_ testing.TB, f *fixture, _ rpc.Config) {
 	local := rpc.NewLocal(f.chain)
 	local.RegisterService(f.echo.describe(), f.echo)
-	f.edge, f.trusted, f.stop = local, local.Conn("scheduling", nil), func() {}
+	f.edge, f.trusted, f.lesser, f.stop = local, local.Conn("scheduling", nil), local.Conn("timekeeping", nil), func() {}
 }
 
 func overNetwork(tb testing.TB, f *fixture, _ rpc.Config) {
@@ -146,6 +147,7 @@ func overNetwork(tb testing.TB, f *fixture, _ rpc.Config) {
 	tb.Cleanup(f.stop)
 	f.edge = dial(tb, listener, certificates(tb, ca, "edge").ClientConfig)
 	f.trusted = dial(tb, listener, certificates(tb, ca, "scheduling").ClientConfig)
+	f.lesser = dial(tb, listener, certificates(tb, ca, "clocks.example").ClientConfig)
 }
 
 func certificates(tb testing.TB, ca *boot.LocalCA, name string) *boot.Certificates {

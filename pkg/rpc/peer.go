@@ -2,49 +2,88 @@ package rpc
 
 import (
 	"context"
+	"strings"
 
 	"google.golang.org/grpc/credentials"
 	"google.golang.org/grpc/peer"
 
 	"github.com/rotaloom/rotaloom/pkg/fault"
+	"github.com/rotaloom/rotaloom/pkg/policy"
 )
 
-// peerService answers the name of the trusted service at the other end of the
-// connection, or "" when there is none. An edge is one only in operations that
-// are there for edges, where no user can be behind it. Over TLS it refuses
-// clients that are not on the list.
-func (ch *Chain) peerService(ctx context.Context, forEdges bool) (string, error) {
-	p, ok := peer.FromContext(ctx)
-	if !ok {
+// peerService answers the name of the service at the other end of the connection
+// when the contract trusts it with the operation, or "": then the call counts as
+// anybody's. A service that may not make a call between services is refused. An edge
+// counts only in operations that are there for edges, where no user can be behind it.
+func (ch *Chain) peerService(ctx context.Context, m *policy.Method) (string, error) {
+	name, edge, err := ch.peerName(ctx)
+	switch {
+	case err != nil:
+		return "", err
+	case name == "" || edge && !m.Edge:
 		return "", nil
-	}
-	switch auth := p.AuthInfo.(type) {
-	case localAuth:
-		return auth.service, nil
-	case credentials.TLSInfo:
-		return ch.certificateService(auth, forEdges)
-	default:
-		return "", nil
-	}
-}
-
-// certificateService looks for the names of a client certificate, which the
-// handshake has verified, in the lists.
-func (ch *Chain) certificateService(info credentials.TLSInfo, forEdges bool) (string, error) {
-	known := false
-	if chains := info.State.VerifiedChains; len(chains) > 0 {
-		for _, name := range chains[0][0].DNSNames {
-			if ch.services[name] || forEdges && ch.edges[name] {
-				return name, nil
-			}
-			known = known || ch.clients[name] || ch.edges[name]
-		}
-	}
-	if !known {
-		return "", fault.Forbidden(fault.CodeForbidden, "This client may not call the service.")
+	case edge, m.Public, ch.trusts(name, m):
+		return name, nil
+	case m.Internal:
+		return "", fault.Forbidden(fault.CodeForbidden, "The service "+name+" may not call this operation.")
 	}
 	return "", nil
 }
+
+// peerName answers the name of the service or edge at the other end of the connection,
+// or "". Over TLS it refuses clients that are on no list.
+func (ch *Chain) peerName(ctx context.Context) (name string, edge bool, err error) {
+	p, ok := peer.FromContext(ctx)
+	if !ok {
+		return "", false, nil
+	}
+	switch auth := p.AuthInfo.(type) {
+	case localAuth:
+		return auth.service, auth.service == localEdge, nil
+	case credentials.TLSInfo:
+		return ch.certificateService(auth)
+	}
+	return "", false, nil
+}
+
+// certificateService looks for the names of a client certificate, which the
+// handshake has verified, in the lists. It answers "" for a client that is neither
+// service nor edge.
+func (ch *Chain) certificateService(info credentials.TLSInfo) (service string, edge bool, err error) {
+	known := false
+	if chains := info.State.VerifiedChains; len(chains) > 0 {
+		for _, name := range chains[0][0].DNSNames {
+			if service, ok := ch.services[name]; ok {
+				return service, false, nil
+			}
+			if ch.edges[name] {
+				return name, true, nil
+			}
+			known = known || ch.clients[name]
+		}
+	}
+	if !known {
+		return "", false, fault.Forbidden(fault.CodeForbidden, "This client may not call the service.")
+	}
+	return "", false, nil
+}
+
+// servicesOf answers the names of services by those of their certificates. An entry
+// is "service", which is then both, or "service=certificate".
+func servicesOf(entries []string) map[string]string {
+	out := make(map[string]string, len(entries))
+	for _, entry := range entries {
+		service, certificate, found := strings.Cut(entry, "=")
+		if !found {
+			certificate = service
+		}
+		out[certificate] = service
+	}
+	return out
+}
+
+// localEdge is the edge of a connection inside the process.
+const localEdge = "gateway"
 
 // localAuth is what a connection inside the process knows of its caller.
 type localAuth struct {

@@ -30,6 +30,7 @@ func TestCalls(t *testing.T) {
 		ask     string
 		anybody bool // nobody instead of the user
 		trusted bool // from a trusted service instead of the edge
+		lesser  bool // from a service that the contract does not name
 		code    string
 		status  int
 		message string
@@ -51,6 +52,12 @@ func TestCalls(t *testing.T) {
 		{name: "a call without its permission", method: writeMethod, code: fault.CodeNoAccess, status: 403, message: "test.thing.write"},
 		{name: "the permission comes before the formats", method: writeMethod, ask: `start_day: "x"`, code: fault.CodeNoAccess, status: 403},
 		{name: "a call of a service for a user who was permitted another", method: writeMethod, trusted: true},
+		{name: "an internal call of a service that is not named", method: insideMethod, anybody: true, lesser: true, code: fault.CodeForbidden, status: 403, message: "timekeeping may not"},
+		{name: "the same for a user", method: insideMethod, lesser: true, code: fault.CodeForbidden, status: 403, message: "timekeeping may not"},
+		{name: "a call for edges of a service", method: edgeMethod, anybody: true, lesser: true, code: fault.CodeForbidden, status: 403, message: "timekeeping may not"},
+		{name: "a call of a service that is not named", method: askMethod, anybody: true, lesser: true, code: fault.CodeUnauthenticated, status: 401},
+		{name: "the same for a user who is permitted", method: askMethod, lesser: true},
+		{name: "the same for a user who is not", method: writeMethod, lesser: true, code: fault.CodeNoAccess, status: 403},
 		{name: "a method without a policy", method: forgottenMethod, code: fault.CodeForbidden, status: 403, message: "not open to anybody"},
 		{name: "a method that does not exist", method: unknownMethod, code: fault.CodeInternal, status: 500},
 		{name: "under a limit", method: askMethod, ask: `shift_ids: [1, 2]`},
@@ -72,6 +79,9 @@ func TestCalls(t *testing.T) {
 				}
 				if c.trusted {
 					conn = f.trusted
+				}
+				if c.lesser {
+					conn = f.lesser
 				}
 				reply, err := f.ask(t, ctx, conn, c.method, c.ask)
 				if c.code == "" {

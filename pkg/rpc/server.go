@@ -90,10 +90,9 @@ func NewServer(chain *Chain, tlsConfig *tls.Config, insecure bool) (*Server, err
 // nothing that they send is received. It runs where the whole connection is read, so it
 // must not wait; the token is looked at by the chain, before the message is decoded.
 func (ch *Chain) tap(ctx context.Context, info *tap.Info) (context.Context, error) {
-	m := ch.known(info.FullMethodName)
-	if _, err := ch.peerService(ctx, m != nil && m.policy != nil && m.policy.Edge); err != nil {
+	if _, _, err := ch.peerName(ctx); err != nil {
 		refused := fault.FromError(err).GRPCStatus()
-		if m != nil {
+		if m := ch.known(info.FullMethodName); m != nil {
 			ch.metrics.count(m, refused.Code())
 		}
 		return nil, refused.Err()

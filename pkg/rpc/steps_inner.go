@@ -21,7 +21,7 @@ func (ch *Chain) authenticate(next handler) handler {
 		if c.broken != nil {
 			return nil, fmt.Errorf("the contract has no usable policy: %w", c.broken)
 		}
-		service, err := ch.peerService(ctx, c.policy.Edge)
+		service, err := ch.peerService(ctx, c.policy)
 		if err != nil {
 			return nil, err
 		}

@@ -141,7 +141,9 @@ func New(_ context.Context, cfg Config, deps Deps) (*Service, error) {
 			Pool: deps.Pool, Keys: keys, Hasher: hasher, Log: deps.Log, Clock: deps.Clock,
 			Scopes: catalog, Verifier: ours, Revoked: s.revoked, Guard: s.guard, Directory: ldap, Federation: s.federation,
 		})
-	s.users = user.New(deps.Pool, hasher, deps.Clock, s.revoked, deps.Permissions)
+	s.users = user.New(user.Deps{
+		Pool: deps.Pool, Hasher: hasher, Clock: deps.Clock, Revoked: s.revoked, Guard: s.guard, Permissions: deps.Permissions,
+	})
 	s.profiles = profile.NewHandler(deps.Pool, deps.Clock, s.revoked, deps.Permissions)
 	s.clients = client.New(client.Deps{
 		Pool: deps.Pool, Clock: deps.Clock, Revoked: s.revoked, Scopes: catalog, Permissions: deps.Permissions,

@@ -2,6 +2,7 @@ package auth_test
 
 import (
 	"context"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -53,6 +54,33 @@ func TestFailuresOfAUserAreLimited(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+func TestALockedNameIsUnlocked(t *testing.T) {
+	t.Parallel()
+	b := newBenchWith(t, strict)
+	clerk, _ := withClerk(t, b)
+	lock := func(name string) {
+		t.Helper()
+		for i := range 3 {
+			assertOAuth(t, b.try(t.Context(), string(rune('a'+i)), name, "x"), 400, "invalid_grant")
+		}
+		assertSlowDown(t, b.try(t.Context(), "z", name, "correct horse battery"), 60)
+	}
+	unlock := func(ctx context.Context, name string) error {
+		_, err := b.users.UnlockUser(ctx, &authv1.UnlockUserRequest{UserName: name})
+		return err
+	}
+	lock("other")
+	lock("chief")
+	require.NoError(t, unlock(clerk, "OTHER "))
+	assert.NoError(t, b.try(t.Context(), "z", "other", "correct horse battery"))
+	assert.True(t, fault.HasCode(unlock(clerk, "chief"), fault.CodeNoAccess), "of somebody who may do more")
+	assertSlowDown(t, b.try(t.Context(), "z", "chief", "correct horse battery"), 60)
+	assert.NoError(t, unlock(clerk, "nobody"))
+	for _, wrong := range []string{"", "  ", "a\x00b", strings.Repeat("x", 1001)} {
+		assert.True(t, fault.HasStatus(unlock(clerk, wrong), 400), wrong)
 	}
 }
 

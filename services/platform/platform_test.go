@@ -42,7 +42,7 @@ func newBench(t *testing.T) *bench {
 	require.NoError(t, service.Check(t.Context()))
 	local := rpctest.Local(t)
 	service.Register(local)
-	conn := local.Conn("gateway", nil)
+	conn := local.Conn("test", nil)
 	b.rates, b.limits = platformv1.NewRateLimitServiceClient(conn), platformv1.NewLimitServiceClient(conn)
 	return b
 }
@@ -240,7 +240,7 @@ func BenchmarkLease(b *testing.B) {
 	require.NoError(b, err)
 	local := rpctest.Local(b)
 	service.Register(local)
-	client := platformv1.NewRateLimitServiceClient(local.Conn("gateway", nil))
+	client := platformv1.NewRateLimitServiceClient(local.Conn("test", nil))
 	ctx := tenant.With(b.Context(), 1)
 	began := time.Now()
 	for b.Loop() {

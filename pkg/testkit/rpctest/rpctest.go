@@ -11,6 +11,7 @@ import (
 
 	"github.com/rotaloom/rotaloom/pkg/authn"
 	"github.com/rotaloom/rotaloom/pkg/clock"
+	"github.com/rotaloom/rotaloom/pkg/policy"
 	"github.com/rotaloom/rotaloom/pkg/rpc"
 	"github.com/rotaloom/rotaloom/pkg/testkit/pgtest"
 )
@@ -29,6 +30,7 @@ func LocalWith(t testing.TB, tokens authn.Config, keys authn.KeySource, clk cloc
 	require.NoError(t, err)
 	chain, err := rpc.NewChain(rpc.Config{}, rpc.Deps{
 		Log: pgtest.Log(t), Metrics: prometheus.NewRegistry(), Verifier: verifier, Clock: clk,
+		Trusts: func(string, *policy.Method) bool { return true },
 	})
 	require.NoError(t, err)
 	return rpc.NewLocal(chain)

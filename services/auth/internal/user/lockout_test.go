@@ -23,7 +23,7 @@ func TestLockoutBeginsAndEndsInTime(t *testing.T) {
 	pool := pgtest.New(t, auth.Migrations()...)
 	start := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 	present := clock.NewFake(start)
-	h := user.New(pool, nil, present, revoked.NewStore(pool, present, pgtest.Log(t)), nil)
+	h := user.New(user.Deps{Pool: pool, Clock: present, Revoked: revoked.NewStore(pool, present, pgtest.Log(t))})
 	ctx := tenant.With(t.Context(), 1)
 	_, err := pool.Exec(tenant.With(t.Context(), 1), `INSERT INTO tenant (id, name) VALUES (1, 'one') ON CONFLICT DO NOTHING`)
 	require.NoError(t, err)

@@ -19,6 +19,7 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/tenant"
 	authv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/auth/v1"
 	commonv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/common/v1"
+	"github.com/rotaloom/rotaloom/services/auth/internal/guard"
 	"github.com/rotaloom/rotaloom/services/auth/internal/password"
 	"github.com/rotaloom/rotaloom/services/auth/internal/revoked"
 )
@@ -38,13 +39,26 @@ type Handler struct {
 	clock  clock.Clock
 	// revoked is told of the tokens that end with their users.
 	revoked *revoked.Store
+	// guard counts wrong passwords.
+	guard *guard.Guard
 	// permissions are all that the contracts name.
 	permissions []string
 }
 
+// Deps are what users need of others.
+type Deps struct {
+	Pool    *pgxpool.Pool
+	Hasher  *password.Hasher
+	Clock   clock.Clock
+	Revoked *revoked.Store
+	Guard   *guard.Guard
+	// Permissions are all that the contracts name.
+	Permissions []string
+}
+
 // New makes a Handler.
-func New(pool *pgxpool.Pool, hasher *password.Hasher, clk clock.Clock, store *revoked.Store, permissions []string) *Handler {
-	return &Handler{pool: pool, hasher: hasher, clock: clk, revoked: store, permissions: permissions}
+func New(d Deps) *Handler {
+	return &Handler{pool: d.Pool, hasher: d.Hasher, clock: d.Clock, revoked: d.Revoked, guard: d.Guard, permissions: d.Permissions}
 }
 
 // PutUsers creates or replaces users, all or none. Nobody gets an access profile

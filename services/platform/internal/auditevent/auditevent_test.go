@@ -45,7 +45,7 @@ func newBench(t *testing.T) *bench {
 	b.handler = New(b.pools["platform"], neighbours)
 	local := rpctest.Local(t)
 	platformv1.RegisterAuditEventServiceServer(local, b.handler)
-	b.client = platformv1.NewAuditEventServiceClient(local.Conn("gateway", nil))
+	b.client = platformv1.NewAuditEventServiceClient(local.Conn("test", nil))
 	return b
 }
 

@@ -149,7 +149,7 @@ func newBench(t testing.TB) *bench {
 		Log: slog.New(slog.DiscardHandler), Clock: b.clock,
 	})
 	platformv1.RegisterDataServiceServer(own, b.handler)
-	b.data = platformv1.NewDataServiceClient(own.Conn("gateway", nil))
+	b.data = platformv1.NewDataServiceClient(own.Conn("test", nil))
 	return b
 }
 

@@ -336,9 +336,9 @@ const file_rotaloom_audit_v1_audit_trail_proto_rawDesc = "" +
 	"\aoutcome\x18\t \x01(\tR\aoutcome\x12\x14\n" +
 	"\x05times\x18\n" +
 	" \x01(\x03R\x05times\x12\x17\n" +
-	"\alast_at\x18\v \x01(\x03R\x06lastAt2\x84\x01\n" +
-	"\x11AuditTrailService\x12o\n" +
-	"\x0eReadAuditTrail\x12(.rotaloom.audit.v1.ReadAuditTrailRequest\x1a).rotaloom.audit.v1.ReadAuditTrailResponse\"\b\xa2\xbb\x18\x04\x18\x020\x01B\xd0\x01\n" +
+	"\alast_at\x18\v \x01(\x03R\x06lastAt2\x8e\x01\n" +
+	"\x11AuditTrailService\x12y\n" +
+	"\x0eReadAuditTrail\x12(.rotaloom.audit.v1.ReadAuditTrailRequest\x1a).rotaloom.audit.v1.ReadAuditTrailResponse\"\x12\xa2\xbb\x18\x0e\x18\x020\x01Z\bplatformB\xd0\x01\n" +
 	"\x15com.rotaloom.audit.v1B\x0fAuditTrailProtoP\x01Z@github.com/rotaloom/rotaloom/proto/gen/rotaloom/audit/v1;auditv1\xa2\x02\x03RAX\xaa\x02\x11Rotaloom.Audit.V1\xca\x02\x11Rotaloom\\Audit\\V1\xe2\x02\x1dRotaloom\\Audit\\V1\\GPBMetadata\xea\x02\x13Rotaloom::Audit::V1b\x06proto3"
 
 var (

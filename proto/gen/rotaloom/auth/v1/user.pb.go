@@ -10,6 +10,7 @@ package authv1
 
 import (
 	_ "github.com/rotaloom/rotaloom/proto/gen/rotaloom/options/v1"
+	_ "google.golang.org/genproto/googleapis/api/annotations"
 	protoreflect "google.golang.org/protobuf/reflect/protoreflect"
 	protoimpl "google.golang.org/protobuf/runtime/protoimpl"
 	emptypb "google.golang.org/protobuf/types/known/emptypb"
@@ -409,7 +410,8 @@ func (x *PutUsersRequest) GetUsers() []*User {
 type User struct {
 	state    protoimpl.MessageState `protogen:"open.v1"`
 	PersonId int64                  `protobuf:"varint,1,opt,name=person_id,json=personId,proto3" json:"person_id,omitempty"`
-	// Unique in the tenant, compared without case.
+	// Unique in the tenant. Names that differ in case, width or spaces only are
+	// the same (RFC 8266).
 	Username string `protobuf:"bytes,2,opt,name=username,proto3" json:"username,omitempty"`
 	// Clear text, only on the way in; empty keeps the password that is there.
 	Password string `protobuf:"bytes,3,opt,name=password,proto3" json:"password,omitempty"`
@@ -486,6 +488,52 @@ func (x *User) GetPersonNumber() string {
 	return ""
 }
 
+type UnlockUserRequest struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The name as the user types it; names that differ in case, width or spaces
+	// only are the same.
+	UserName      string `protobuf:"bytes,1,opt,name=user_name,json=userName,proto3" json:"user_name,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *UnlockUserRequest) Reset() {
+	*x = UnlockUserRequest{}
+	mi := &file_rotaloom_auth_v1_user_proto_msgTypes[8]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *UnlockUserRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*UnlockUserRequest) ProtoMessage() {}
+
+func (x *UnlockUserRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_rotaloom_auth_v1_user_proto_msgTypes[8]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use UnlockUserRequest.ProtoReflect.Descriptor instead.
+func (*UnlockUserRequest) Descriptor() ([]byte, []int) {
+	return file_rotaloom_auth_v1_user_proto_rawDescGZIP(), []int{8}
+}
+
+func (x *UnlockUserRequest) GetUserName() string {
+	if x != nil {
+		return x.UserName
+	}
+	return ""
+}
+
 type DeleteUsersRequest struct {
 	state     protoimpl.MessageState `protogen:"open.v1"`
 	PersonIds []int64                `protobuf:"varint,1,rep,packed,name=person_ids,json=personIds,proto3" json:"person_ids,omitempty"`
@@ -497,7 +545,7 @@ type DeleteUsersRequest struct {
 
 func (x *DeleteUsersRequest) Reset() {
 	*x = DeleteUsersRequest{}
-	mi := &file_rotaloom_auth_v1_user_proto_msgTypes[8]
+	mi := &file_rotaloom_auth_v1_user_proto_msgTypes[9]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -509,7 +557,7 @@ func (x *DeleteUsersRequest) String() string {
 func (*DeleteUsersRequest) ProtoMessage() {}
 
 func (x *DeleteUsersRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_auth_v1_user_proto_msgTypes[8]
+	mi := &file_rotaloom_auth_v1_user_proto_msgTypes[9]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -522,7 +570,7 @@ func (x *DeleteUsersRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use DeleteUsersRequest.ProtoReflect.Descriptor instead.
 func (*DeleteUsersRequest) Descriptor() ([]byte, []int) {
-	return file_rotaloom_auth_v1_user_proto_rawDescGZIP(), []int{8}
+	return file_rotaloom_auth_v1_user_proto_rawDescGZIP(), []int{9}
 }
 
 func (x *DeleteUsersRequest) GetPersonIds() []int64 {
@@ -543,7 +591,7 @@ var File_rotaloom_auth_v1_user_proto protoreflect.FileDescriptor
 
 const file_rotaloom_auth_v1_user_proto_rawDesc = "" +
 	"\n" +
-	"\x1brotaloom/auth/v1/user.proto\x12\x10rotaloom.auth.v1\x1a\x1bgoogle/protobuf/empty.proto\x1a!rotaloom/options/v1/options.proto\"Q\n" +
+	"\x1brotaloom/auth/v1/user.proto\x12\x10rotaloom.auth.v1\x1a\x1cgoogle/api/annotations.proto\x1a\x1bgoogle/protobuf/empty.proto\x1a!rotaloom/options/v1/options.proto\"Q\n" +
 	"\x17CheckUserChangesRequest\x126\n" +
 	"\achanges\x18\x01 \x03(\v2\x1c.rotaloom.auth.v1.UserChangeR\achanges\"K\n" +
 	"\n" +
@@ -574,16 +622,21 @@ const file_rotaloom_auth_v1_user_proto_rawDesc = "" +
 	"\busername\x18\x02 \x01(\tR\busername\x12\x1a\n" +
 	"\bpassword\x18\x03 \x01(\tR\bpassword\x12%\n" +
 	"\x0eaccess_profile\x18\x04 \x01(\tR\raccessProfile\x12#\n" +
-	"\rperson_number\x18\x05 \x01(\tR\fpersonNumber\"n\n" +
+	"\rperson_number\x18\x05 \x01(\tR\fpersonNumber\"0\n" +
+	"\x11UnlockUserRequest\x12\x1b\n" +
+	"\tuser_name\x18\x01 \x01(\tR\buserName\"n\n" +
 	"\x12DeleteUsersRequest\x12\x1d\n" +
 	"\n" +
 	"person_ids\x18\x01 \x03(\x03R\tpersonIds\x129\n" +
-	"\tinitiator\x18\x02 \x01(\v2\x1b.rotaloom.auth.v1.InitiatorR\tinitiator2\xef\x02\n" +
-	"\vUserService\x12O\n" +
-	"\bPutUsers\x12!.rotaloom.auth.v1.PutUsersRequest\x1a\x16.google.protobuf.Empty\"\b\xa2\xbb\x18\x04\x18\x030\x01\x12_\n" +
-	"\x10CheckUserChanges\x12).rotaloom.auth.v1.CheckUserChangesRequest\x1a\x16.google.protobuf.Empty\"\b\xa2\xbb\x18\x04\x18\x010\x01\x12W\n" +
-	"\fLockOutUsers\x12%.rotaloom.auth.v1.LockOutUsersRequest\x1a\x16.google.protobuf.Empty\"\b\xa2\xbb\x18\x04\x18\x030\x01\x12U\n" +
-	"\vDeleteUsers\x12$.rotaloom.auth.v1.DeleteUsersRequest\x1a\x16.google.protobuf.Empty\"\b\xa2\xbb\x18\x04\x18\x030\x01B\xc3\x01\n" +
+	"\tinitiator\x18\x02 \x01(\v2\x1b.rotaloom.auth.v1.InitiatorR\tinitiator2\x9b\x04\n" +
+	"\vUserService\x12X\n" +
+	"\bPutUsers\x12!.rotaloom.auth.v1.PutUsersRequest\x1a\x16.google.protobuf.Empty\"\x11\xa2\xbb\x18\r\x18\x030\x01Z\acommons\x12h\n" +
+	"\x10CheckUserChanges\x12).rotaloom.auth.v1.CheckUserChangesRequest\x1a\x16.google.protobuf.Empty\"\x11\xa2\xbb\x18\r\x18\x010\x01Z\acommons\x12`\n" +
+	"\fLockOutUsers\x12%.rotaloom.auth.v1.LockOutUsersRequest\x1a\x16.google.protobuf.Empty\"\x11\xa2\xbb\x18\r\x18\x030\x01Z\acommons\x12\x85\x01\n" +
+	"\n" +
+	"UnlockUser\x12#.rotaloom.auth.v1.UnlockUserRequest\x1a\x16.google.protobuf.Empty\":\xa2\xbb\x18\x16\n" +
+	"\x0fauth.user.write\x18\x03 \xcc\x01\x82\xd3\xe4\x93\x02\x1a:\x01*\"\x15/v1/auth/users/unlock\x12^\n" +
+	"\vDeleteUsers\x12$.rotaloom.auth.v1.DeleteUsersRequest\x1a\x16.google.protobuf.Empty\"\x11\xa2\xbb\x18\r\x18\x030\x01Z\acommonsB\xc3\x01\n" +
 	"\x14com.rotaloom.auth.v1B\tUserProtoP\x01Z>github.com/rotaloom/rotaloom/proto/gen/rotaloom/auth/v1;authv1\xa2\x02\x03RAX\xaa\x02\x10Rotaloom.Auth.V1\xca\x02\x10Rotaloom\\Auth\\V1\xe2\x02\x1cRotaloom\\Auth\\V1\\GPBMetadata\xea\x02\x12Rotaloom::Auth::V1b\x06proto3"
 
 var (
@@ -598,7 +651,7 @@ func file_rotaloom_auth_v1_user_proto_rawDescGZIP() []byte {
 	return file_rotaloom_auth_v1_user_proto_rawDescData
 }
 
-var file_rotaloom_auth_v1_user_proto_msgTypes = make([]protoimpl.MessageInfo, 9)
+var file_rotaloom_auth_v1_user_proto_msgTypes = make([]protoimpl.MessageInfo, 10)
 var file_rotaloom_auth_v1_user_proto_goTypes = []any{
 	(*CheckUserChangesRequest)(nil), // 0: rotaloom.auth.v1.CheckUserChangesRequest
 	(*UserChange)(nil),              // 1: rotaloom.auth.v1.UserChange
@@ -608,8 +661,9 @@ var file_rotaloom_auth_v1_user_proto_goTypes = []any{
 	(*LockoutPeriod)(nil),           // 5: rotaloom.auth.v1.LockoutPeriod
 	(*PutUsersRequest)(nil),         // 6: rotaloom.auth.v1.PutUsersRequest
 	(*User)(nil),                    // 7: rotaloom.auth.v1.User
-	(*DeleteUsersRequest)(nil),      // 8: rotaloom.auth.v1.DeleteUsersRequest
-	(*emptypb.Empty)(nil),           // 9: google.protobuf.Empty
+	(*UnlockUserRequest)(nil),       // 8: rotaloom.auth.v1.UnlockUserRequest
+	(*DeleteUsersRequest)(nil),      // 9: rotaloom.auth.v1.DeleteUsersRequest
+	(*emptypb.Empty)(nil),           // 10: google.protobuf.Empty
 }
 var file_rotaloom_auth_v1_user_proto_depIdxs = []int32{
 	1,  // 0: rotaloom.auth.v1.CheckUserChangesRequest.changes:type_name -> rotaloom.auth.v1.UserChange
@@ -621,13 +675,15 @@ var file_rotaloom_auth_v1_user_proto_depIdxs = []int32{
 	6,  // 6: rotaloom.auth.v1.UserService.PutUsers:input_type -> rotaloom.auth.v1.PutUsersRequest
 	0,  // 7: rotaloom.auth.v1.UserService.CheckUserChanges:input_type -> rotaloom.auth.v1.CheckUserChangesRequest
 	3,  // 8: rotaloom.auth.v1.UserService.LockOutUsers:input_type -> rotaloom.auth.v1.LockOutUsersRequest
-	8,  // 9: rotaloom.auth.v1.UserService.DeleteUsers:input_type -> rotaloom.auth.v1.DeleteUsersRequest
-	9,  // 10: rotaloom.auth.v1.UserService.PutUsers:output_type -> google.protobuf.Empty
-	9,  // 11: rotaloom.auth.v1.UserService.CheckUserChanges:output_type -> google.protobuf.Empty
-	9,  // 12: rotaloom.auth.v1.UserService.LockOutUsers:output_type -> google.protobuf.Empty
-	9,  // 13: rotaloom.auth.v1.UserService.DeleteUsers:output_type -> google.protobuf.Empty
-	10, // [10:14] is the sub-list for method output_type
-	6,  // [6:10] is the sub-list for method input_type
+	8,  // 9: rotaloom.auth.v1.UserService.UnlockUser:input_type -> rotaloom.auth.v1.UnlockUserRequest
+	9,  // 10: rotaloom.auth.v1.UserService.DeleteUsers:input_type -> rotaloom.auth.v1.DeleteUsersRequest
+	10, // 11: rotaloom.auth.v1.UserService.PutUsers:output_type -> google.protobuf.Empty
+	10, // 12: rotaloom.auth.v1.UserService.CheckUserChanges:output_type -> google.protobuf.Empty
+	10, // 13: rotaloom.auth.v1.UserService.LockOutUsers:output_type -> google.protobuf.Empty
+	10, // 14: rotaloom.auth.v1.UserService.UnlockUser:output_type -> google.protobuf.Empty
+	10, // 15: rotaloom.auth.v1.UserService.DeleteUsers:output_type -> google.protobuf.Empty
+	11, // [11:16] is the sub-list for method output_type
+	6,  // [6:11] is the sub-list for method input_type
 	6,  // [6:6] is the sub-list for extension type_name
 	6,  // [6:6] is the sub-list for extension extendee
 	0,  // [0:6] is the sub-list for field type_name
@@ -644,7 +700,7 @@ func file_rotaloom_auth_v1_user_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_rotaloom_auth_v1_user_proto_rawDesc), len(file_rotaloom_auth_v1_user_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   9,
+			NumMessages:   10,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

@@ -25,6 +25,7 @@ const (
 	UserService_PutUsers_FullMethodName         = "/rotaloom.auth.v1.UserService/PutUsers"
 	UserService_CheckUserChanges_FullMethodName = "/rotaloom.auth.v1.UserService/CheckUserChanges"
 	UserService_LockOutUsers_FullMethodName     = "/rotaloom.auth.v1.UserService/LockOutUsers"
+	UserService_UnlockUser_FullMethodName       = "/rotaloom.auth.v1.UserService/UnlockUser"
 	UserService_DeleteUsers_FullMethodName      = "/rotaloom.auth.v1.UserService/DeleteUsers"
 )
 
@@ -47,6 +48,9 @@ type UserServiceClient interface {
 	// Replaces what is known of when persons may not log in. When such a time
 	// begins, their tokens end.
 	LockOutUsers(ctx context.Context, in *LockOutUsersRequest, opts ...grpc.CallOption) (*emptypb.Empty, error)
+	// Lets a user name log in again that was locked because of too many wrong
+	// passwords. Nobody unlocks a user who may do more than they.
+	UnlockUser(ctx context.Context, in *UnlockUserRequest, opts ...grpc.CallOption) (*emptypb.Empty, error)
 	// Removes the user accounts of persons; unknown ones are ignored.
 	DeleteUsers(ctx context.Context, in *DeleteUsersRequest, opts ...grpc.CallOption) (*emptypb.Empty, error)
 }
@@ -89,6 +93,16 @@ func (c *userServiceClient) LockOutUsers(ctx context.Context, in *LockOutUsersRe
 	return out, nil
 }
 
+func (c *userServiceClient) UnlockUser(ctx context.Context, in *UnlockUserRequest, opts ...grpc.CallOption) (*emptypb.Empty, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(emptypb.Empty)
+	err := c.cc.Invoke(ctx, UserService_UnlockUser_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
 func (c *userServiceClient) DeleteUsers(ctx context.Context, in *DeleteUsersRequest, opts ...grpc.CallOption) (*emptypb.Empty, error) {
 	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
 	out := new(emptypb.Empty)
@@ -118,6 +132,9 @@ type UserServiceServer interface {
 	// Replaces what is known of when persons may not log in. When such a time
 	// begins, their tokens end.
 	LockOutUsers(context.Context, *LockOutUsersRequest) (*emptypb.Empty, error)
+	// Lets a user name log in again that was locked because of too many wrong
+	// passwords. Nobody unlocks a user who may do more than they.
+	UnlockUser(context.Context, *UnlockUserRequest) (*emptypb.Empty, error)
 	// Removes the user accounts of persons; unknown ones are ignored.
 	DeleteUsers(context.Context, *DeleteUsersRequest) (*emptypb.Empty, error)
 	mustEmbedUnimplementedUserServiceServer()
@@ -138,6 +155,9 @@ func (UnimplementedUserServiceServer) CheckUserChanges(context.Context, *CheckUs
 }
 func (UnimplementedUserServiceServer) LockOutUsers(context.Context, *LockOutUsersRequest) (*emptypb.Empty, error) {
 	return nil, status.Error(codes.Unimplemented, "method LockOutUsers not implemented")
+}
+func (UnimplementedUserServiceServer) UnlockUser(context.Context, *UnlockUserRequest) (*emptypb.Empty, error) {
+	return nil, status.Error(codes.Unimplemented, "method UnlockUser not implemented")
 }
 func (UnimplementedUserServiceServer) DeleteUsers(context.Context, *DeleteUsersRequest) (*emptypb.Empty, error) {
 	return nil, status.Error(codes.Unimplemented, "method DeleteUsers not implemented")
@@ -217,6 +237,24 @@ func _UserService_LockOutUsers_Handler(srv interface{}, ctx context.Context, dec
 	return interceptor(ctx, in, info, handler)
 }
 
+func _UserService_UnlockUser_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(UnlockUserRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(UserServiceServer).UnlockUser(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: UserService_UnlockUser_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(UserServiceServer).UnlockUser(ctx, req.(*UnlockUserRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
 func _UserService_DeleteUsers_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
 	in := new(DeleteUsersRequest)
 	if err := dec(in); err != nil {
@@ -253,6 +291,10 @@ var UserService_ServiceDesc = grpc.ServiceDesc{
 		{
 			MethodName: "LockOutUsers",
 			Handler:    _UserService_LockOutUsers_Handler,
+		},
+		{
+			MethodName: "UnlockUser",
+			Handler:    _UserService_UnlockUser_Handler,
 		},
 		{
 			MethodName: "DeleteUsers",

@@ -142,9 +142,10 @@ const file_rotaloom_commons_v1_employee_group_proto_rawDesc = "" +
 	" ListEmployeeGroupMembersResponse\x12\x1d\n" +
 	"\n" +
 	"person_ids\x18\x01 \x03(\x03R\tpersonIds\x12\x12\n" +
-	"\x04more\x18\x02 \x01(\bR\x04more2\xaa\x01\n" +
-	"\x14EmployeeGroupService\x12\x91\x01\n" +
-	"\x18ListEmployeeGroupMembers\x124.rotaloom.commons.v1.ListEmployeeGroupMembersRequest\x1a5.rotaloom.commons.v1.ListEmployeeGroupMembersResponse\"\b\xa2\xbb\x18\x04\x18\x010\x01B\xe1\x01\n" +
+	"\x04more\x18\x02 \x01(\bR\x04more2\xcd\x01\n" +
+	"\x14EmployeeGroupService\x12\xb4\x01\n" +
+	"\x18ListEmployeeGroupMembers\x124.rotaloom.commons.v1.ListEmployeeGroupMembersRequest\x1a5.rotaloom.commons.v1.ListEmployeeGroupMembersResponse\"+\xa2\xbb\x18'\x18\x010\x01Z\vtimekeepingZ\n" +
+	"schedulingZ\bplatformB\xe1\x01\n" +
 	"\x17com.rotaloom.commons.v1B\x12EmployeeGroupProtoP\x01ZDgithub.com/rotaloom/rotaloom/proto/gen/rotaloom/commons/v1;commonsv1\xa2\x02\x03RCX\xaa\x02\x13Rotaloom.Commons.V1\xca\x02\x13Rotaloom\\Commons\\V1\xe2\x02\x1fRotaloom\\Commons\\V1\\GPBMetadata\xea\x02\x15Rotaloom::Commons::V1b\x06proto3"
 
 var (

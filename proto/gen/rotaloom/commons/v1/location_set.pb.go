@@ -1225,7 +1225,7 @@ const file_rotaloom_commons_v1_location_set_proto_rawDesc = "" +
 	"\b_type_idB\x0e\n" +
 	"\f_descriptionB\x16\n" +
 	"\x14_include_all_enabledB\x10\n" +
-	"\x0e_version_count2\xbb\v\n" +
+	"\x0e_version_count2\xc5\v\n" +
 	"\x12LocationSetService\x12\xaa\x01\n" +
 	"\x10ListLocationSets\x12,.rotaloom.commons.v1.ListLocationSetsRequest\x1a$.rotaloom.commons.v1.LocationSetList\"B\xa2\xbb\x18\x1d\n" +
 	"\x19commons.location_set.read\x18\x01\x82\xd3\xe4\x93\x02\x1b\x12\x19/v1/commons/location_sets\x12\xa7\x01\n" +
@@ -1238,9 +1238,9 @@ const file_rotaloom_commons_v1_location_set_proto_rawDesc = "" +
 	"\x12UpsertLocationSets\x12*.rotaloom.commons.v1.LocationSetChangeList\x1a$.rotaloom.commons.v1.LocationSetList\"S\xa2\xbb\x18\x1e\n" +
 	"\x1acommons.location_set.write\x18\x04\x82\xd3\xe4\x93\x02+:\x01*\"&/v1/commons/location_sets/apply_upsert\x12\xbe\x01\n" +
 	"\x17MultiDeleteLocationSets\x123.rotaloom.commons.v1.MultiDeleteLocationSetsRequest\x1a\x16.google.protobuf.Empty\"V\xa2\xbb\x18!\n" +
-	"\x1acommons.location_set.write\x18\x04 \xcc\x01\x82\xd3\xe4\x93\x02+:\x01*\"&/v1/commons/location_sets/multi_delete\x12\xc2\x01\n" +
-	"\x15MultiReadLocationSets\x121.rotaloom.commons.v1.MultiReadLocationSetsRequest\x1a$.rotaloom.commons.v1.LocationSetList\"P\xa2\xbb\x18\x1d\n" +
-	"\x19commons.location_set.read\x18\x02\x82\xd3\xe4\x93\x02):\x01*\"$/v1/commons/location_sets/multi_read\x12\xbd\x01\n" +
+	"\x1acommons.location_set.write\x18\x04 \xcc\x01\x82\xd3\xe4\x93\x02+:\x01*\"&/v1/commons/location_sets/multi_delete\x12\xcc\x01\n" +
+	"\x15MultiReadLocationSets\x121.rotaloom.commons.v1.MultiReadLocationSetsRequest\x1a$.rotaloom.commons.v1.LocationSetList\"Z\xa2\xbb\x18'\n" +
+	"\x19commons.location_set.read\x18\x02Z\bplatform\x82\xd3\xe4\x93\x02):\x01*\"$/v1/commons/location_sets/multi_read\x12\xbd\x01\n" +
 	"\x10PageLocationSets\x121.rotaloom.commons.v1.MultiReadLocationSetsRequest\x1a$.rotaloom.commons.v1.LocationSetPage\"P\xa2\xbb\x18\x1d\n" +
 	"\x19commons.location_set.read\x18\x02\x82\xd3\xe4\x93\x02):\x01*\"$/v2/commons/location_sets/multi_readB\xdf\x01\n" +
 	"\x17com.rotaloom.commons.v1B\x10LocationSetProtoP\x01ZDgithub.com/rotaloom/rotaloom/proto/gen/rotaloom/commons/v1;commonsv1\xa2\x02\x03RCX\xaa\x02\x13Rotaloom.Commons.V1\xca\x02\x13Rotaloom\\Commons\\V1\xe2\x02\x1fRotaloom\\Commons\\V1\\GPBMetadata\xea\x02\x15Rotaloom::Commons::V1b\x06proto3"

@@ -417,10 +417,10 @@ const file_rotaloom_commons_v1_location_type_proto_rawDesc = "" +
 	"\x03_idB\a\n" +
 	"\x05_nameB\x0e\n" +
 	"\f_descriptionB\x10\n" +
-	"\x0e_display_order2\xda\b\n" +
-	"\x13LocationTypeService\x12\xaf\x01\n" +
-	"\x11ListLocationTypes\x12-.rotaloom.commons.v1.ListLocationTypesRequest\x1a%.rotaloom.commons.v1.LocationTypeList\"D\xa2\xbb\x18\x1e\n" +
-	"\x1acommons.location_type.read\x18\x01\x82\xd3\xe4\x93\x02\x1c\x12\x1a/v1/commons/location_types\x12\xac\x01\n" +
+	"\x0e_display_order2\xe4\b\n" +
+	"\x13LocationTypeService\x12\xb9\x01\n" +
+	"\x11ListLocationTypes\x12-.rotaloom.commons.v1.ListLocationTypesRequest\x1a%.rotaloom.commons.v1.LocationTypeList\"N\xa2\xbb\x18(\n" +
+	"\x1acommons.location_type.read\x18\x01Z\bplatform\x82\xd3\xe4\x93\x02\x1c\x12\x1a/v1/commons/location_types\x12\xac\x01\n" +
 	"\x0fGetLocationType\x12+.rotaloom.commons.v1.GetLocationTypeRequest\x1a!.rotaloom.commons.v1.LocationType\"I\xa2\xbb\x18\x1e\n" +
 	"\x1acommons.location_type.read\x18\x01\x82\xd3\xe4\x93\x02!\x12\x1f/v1/commons/location_types/{id}\x12\xc7\x01\n" +
 	"\x16MultiReadLocationTypes\x122.rotaloom.commons.v1.MultiReadLocationTypesRequest\x1a%.rotaloom.commons.v1.LocationTypeList\"R\xa2\xbb\x18\x1e\n" +

@@ -1951,7 +1951,7 @@ const file_rotaloom_commons_v1_person_proto_rawDesc = "" +
 	"\x02to\x18\x02 \x01(\tR\x02to\"s\n" +
 	"\x0ePersonsChanged\x12:\n" +
 	"\apersons\x18\x01 \x03(\v2 .rotaloom.commons.v1.PersonStateR\apersons:%\xaa\xbb\x18!\n" +
-	"\x1frotaloom.commons.person.changed2\xda\x16\n" +
+	"\x1frotaloom.commons.person.changed2\xf4\x16\n" +
 	"\rPersonService\x12\x93\x01\n" +
 	"\tGetPerson\x12%.rotaloom.commons.v1.GetPersonRequest\x1a\x1b.rotaloom.commons.v1.Person\"B\xa2\xbb\x18\x17\n" +
 	"\x13commons.person.read\x18\x01\x82\xd3\xe4\x93\x02!\x12\x1f/v1/commons/persons/{person_id}\x12\x84\x01\n" +
@@ -1981,8 +1981,9 @@ const file_rotaloom_commons_v1_person_proto_rawDesc = "" +
 	"\x13commons.person.read\x18\x02\x82\xd3\xe4\x93\x02#:\x01*\"\x1e/v1/commons/persons/apply_read\x12\xa1\x01\n" +
 	"\x12GetCurrentUserInfo\x12..rotaloom.commons.v1.GetCurrentUserInfoRequest\x1a$.rotaloom.commons.v1.CurrentUserInfo\"5\xa2\xbb\x18\x04\x18\x01H\x01\x82\xd3\xe4\x93\x02'\x12%/v1/commons/persons/current_user_info\x12\xbc\x01\n" +
 	"\x14MultiReadBasePersons\x12,.rotaloom.commons.v1.MultiReadPersonsRequest\x1a#.rotaloom.commons.v1.BasePersonList\"Q\xa2\xbb\x18\x17\n" +
-	"\x13commons.person.read\x18\x02\x82\xd3\xe4\x93\x020:\x01*\"+/v1/commons/persons/base_persons/multi_read\x12s\n" +
-	"\x0eResolvePersons\x12*.rotaloom.commons.v1.ResolvePersonsRequest\x1a+.rotaloom.commons.v1.ResolvePersonsResponse\"\b\xa2\xbb\x18\x04\x18\x010\x01B\xda\x01\n" +
+	"\x13commons.person.read\x18\x02\x82\xd3\xe4\x93\x020:\x01*\"+/v1/commons/persons/base_persons/multi_read\x12\x8c\x01\n" +
+	"\x0eResolvePersons\x12*.rotaloom.commons.v1.ResolvePersonsRequest\x1a+.rotaloom.commons.v1.ResolvePersonsResponse\"!\xa2\xbb\x18\x1d\x18\x010\x01Z\vtimekeepingZ\n" +
+	"schedulingB\xda\x01\n" +
 	"\x17com.rotaloom.commons.v1B\vPersonProtoP\x01ZDgithub.com/rotaloom/rotaloom/proto/gen/rotaloom/commons/v1;commonsv1\xa2\x02\x03RCX\xaa\x02\x13Rotaloom.Commons.V1\xca\x02\x13Rotaloom\\Commons\\V1\xe2\x02\x1fRotaloom\\Commons\\V1\\GPBMetadata\xea\x02\x15Rotaloom::Commons::V1b\x06proto3"
 
 var (

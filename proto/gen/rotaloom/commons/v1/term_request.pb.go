@@ -319,9 +319,9 @@ const file_rotaloom_commons_v1_term_request_proto_rawDesc = "" +
 	"\x10TermRequestsMade\x12\x1d\n" +
 	"\n" +
 	"person_ids\x18\x01 \x03(\x03R\tpersonIds:(\xaa\xbb\x18$\n" +
-	"\"rotaloom.commons.term_request.made2\x8f\x01\n" +
-	"\x12TermRequestService\x12y\n" +
-	"\x10ListTermRequests\x12,.rotaloom.commons.v1.ListTermRequestsRequest\x1a-.rotaloom.commons.v1.ListTermRequestsResponse\"\b\xa2\xbb\x18\x04\x18\x010\x01B\xdf\x01\n" +
+	"\"rotaloom.commons.term_request.made2\x9d\x01\n" +
+	"\x12TermRequestService\x12\x86\x01\n" +
+	"\x10ListTermRequests\x12,.rotaloom.commons.v1.ListTermRequestsRequest\x1a-.rotaloom.commons.v1.ListTermRequestsResponse\"\x15\xa2\xbb\x18\x11\x18\x010\x01Z\vtimekeepingB\xdf\x01\n" +
 	"\x17com.rotaloom.commons.v1B\x10TermRequestProtoP\x01ZDgithub.com/rotaloom/rotaloom/proto/gen/rotaloom/commons/v1;commonsv1\xa2\x02\x03RCX\xaa\x02\x13Rotaloom.Commons.V1\xca\x02\x13Rotaloom\\Commons\\V1\xe2\x02\x1fRotaloom\\Commons\\V1\\GPBMetadata\xea\x02\x15Rotaloom::Commons::V1b\x06proto3"
 
 var (

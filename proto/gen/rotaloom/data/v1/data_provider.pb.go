@@ -1158,14 +1158,15 @@ const file_rotaloom_data_v1_data_provider_proto_rawDesc = "" +
 	"\aRowKind\x12\x18\n" +
 	"\x14ROW_KIND_UNSPECIFIED\x10\x00\x12\x15\n" +
 	"\x11ROW_KIND_EMPLOYEE\x10\x01\x12\x15\n" +
-	"\x11ROW_KIND_LOCATION\x10\x022\x8b\x02\n" +
-	"\x13DataProviderService\x12\x7f\n" +
-	"\x14DescribeDataElements\x12-.rotaloom.data.v1.DescribeDataElementsRequest\x1a..rotaloom.data.v1.DescribeDataElementsResponse\"\b\xa2\xbb\x18\x04\x18\x010\x01\x12s\n" +
-	"\x10ReadDataElements\x12).rotaloom.data.v1.ReadDataElementsRequest\x1a*.rotaloom.data.v1.ReadDataElementsResponse\"\b\xa2\xbb\x18\x04\x18\x010\x012\xeb\x02\n" +
-	"\x0eDataRowService\x12g\n" +
-	"\fFindDataRows\x12%.rotaloom.data.v1.FindDataRowsRequest\x1a&.rotaloom.data.v1.FindDataRowsResponse\"\b\xa2\xbb\x18\x04\x18\x010\x01\x12k\n" +
-	"\x0eRollUpDataRows\x12'.rotaloom.data.v1.RollUpDataRowsRequest\x1a&.rotaloom.data.v1.FindDataRowsResponse\"\b\xa2\xbb\x18\x04\x18\x010\x01\x12\x82\x01\n" +
-	"\x15ListLocationEmployees\x12..rotaloom.data.v1.ListLocationEmployeesRequest\x1a/.rotaloom.data.v1.ListLocationEmployeesResponse\"\b\xa2\xbb\x18\x04\x18\x010\x01B\xcb\x01\n" +
+	"\x11ROW_KIND_LOCATION\x10\x022\xa0\x02\n" +
+	"\x13DataProviderService\x12\x89\x01\n" +
+	"\x14DescribeDataElements\x12-.rotaloom.data.v1.DescribeDataElementsRequest\x1a..rotaloom.data.v1.DescribeDataElementsResponse\"\x12\xa2\xbb\x18\x0e\x18\x010\x01Z\bplatform\x12}\n" +
+	"\x10ReadDataElements\x12).rotaloom.data.v1.ReadDataElementsRequest\x1a*.rotaloom.data.v1.ReadDataElementsResponse\"\x12\xa2\xbb\x18\x0e\x18\x010\x01Z\bplatform2\x8b\x03\n" +
+	"\x0eDataRowService\x12q\n" +
+	"\fFindDataRows\x12%.rotaloom.data.v1.FindDataRowsRequest\x1a&.rotaloom.data.v1.FindDataRowsResponse\"\x12\xa2\xbb\x18\x0e\x18\x010\x01Z\bplatform\x12u\n" +
+	"\x0eRollUpDataRows\x12'.rotaloom.data.v1.RollUpDataRowsRequest\x1a&.rotaloom.data.v1.FindDataRowsResponse\"\x12\xa2\xbb\x18\x0e\x18\x010\x01Z\bplatform\x12\x8e\x01\n" +
+	"\x15ListLocationEmployees\x12..rotaloom.data.v1.ListLocationEmployeesRequest\x1a/.rotaloom.data.v1.ListLocationEmployeesResponse\"\x14\xa2\xbb\x18\x10\x18\x010\x01Z\n" +
+	"schedulingB\xcb\x01\n" +
 	"\x14com.rotaloom.data.v1B\x11DataProviderProtoP\x01Z>github.com/rotaloom/rotaloom/proto/gen/rotaloom/data/v1;datav1\xa2\x02\x03RDX\xaa\x02\x10Rotaloom.Data.V1\xca\x02\x10Rotaloom\\Data\\V1\xe2\x02\x1cRotaloom\\Data\\V1\\GPBMetadata\xea\x02\x12Rotaloom::Data::V1b\x06proto3"
 
 var (

@@ -174,7 +174,12 @@ type Method struct {
 	Everybody bool `protobuf:"varint,9,opt,name=everybody,proto3" json:"everybody,omitempty"`
 	// Whether edges may call it for themselves, of an internal one: all others are
 	// closed to them.
-	Edge          bool `protobuf:"varint,10,opt,name=edge,proto3" json:"edge,omitempty"`
+	Edge bool `protobuf:"varint,10,opt,name=edge,proto3" json:"edge,omitempty"`
+	// Names of the services that may call it without the permission that a user
+	// needs: for themselves, or for a user whom they permitted the operation that
+	// the call is part of. All other services are treated like anybody else, and
+	// closed out of an internal one.
+	Callers       []string `protobuf:"bytes,11,rep,name=callers,proto3" json:"callers,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -277,6 +282,13 @@ func (x *Method) GetEdge() bool {
 		return x.Edge
 	}
 	return false
+}
+
+func (x *Method) GetCallers() []string {
+	if x != nil {
+		return x.Callers
+	}
+	return nil
 }
 
 // Limit bounds what one request may ask for. The measured quantity is the
@@ -769,7 +781,7 @@ var File_rotaloom_options_v1_options_proto protoreflect.FileDescriptor
 
 const file_rotaloom_options_v1_options_proto_rawDesc = "" +
 	"\n" +
-	"!rotaloom/options/v1/options.proto\x12\x13rotaloom.options.v1\x1a google/protobuf/descriptor.proto\"\xcd\x02\n" +
+	"!rotaloom/options/v1/options.proto\x12\x13rotaloom.options.v1\x1a google/protobuf/descriptor.proto\"\xe7\x02\n" +
 	"\x06Method\x12\x1e\n" +
 	"\n" +
 	"permission\x18\x01 \x01(\tR\n" +
@@ -783,7 +795,8 @@ const file_rotaloom_options_v1_options_proto_rawDesc = "" +
 	"\fconfidential\x18\b \x01(\bR\fconfidential\x12\x1c\n" +
 	"\teverybody\x18\t \x01(\bR\teverybody\x12\x12\n" +
 	"\x04edge\x18\n" +
-	" \x01(\bR\x04edge\"\xec\x01\n" +
+	" \x01(\bR\x04edge\x12\x18\n" +
+	"\acallers\x18\v \x03(\tR\acallers\"\xec\x01\n" +
 	"\x05Limit\x12\x10\n" +
 	"\x03max\x18\x01 \x01(\x03R\x03max\x12\x12\n" +
 	"\x04code\x18\x02 \x01(\tR\x04code\x12\x16\n" +

@@ -1620,7 +1620,7 @@ const file_rotaloom_timekeeping_v1_employment_term_proto_rawDesc = "" +
 	"\x12allows_inheritance\x18\x03 \x01(\bR\x11allowsInheritance\x12\x18\n" +
 	"\adeleted\x18\x04 \x01(\bR\adeleted\x12\x18\n" +
 	"\aversion\x18\x05 \x01(\x03R\aversion:2\xaa\xbb\x18.\n" +
-	",rotaloom.timekeeping.employment_term.changed2\x89\f\n" +
+	",rotaloom.timekeeping.employment_term.changed2\x95\f\n" +
 	"\x15EmploymentTermService\x12\xfc\x01\n" +
 	"\x11GetEmploymentTerm\x121.rotaloom.timekeeping.v1.GetEmploymentTermRequest\x1a'.rotaloom.timekeeping.v1.EmploymentTerm\"\x8a\x01\xa2\xbb\x18$\n" +
 	" timekeeping.employment_term.read\x18\x01\x82\xd3\xe4\x93\x02\\Z-\x12+/v2/timekeeping/setup/employment_terms/{id}\x12+/v1/timekeeping/setup/employment_terms/{id}\x12\xe4\x01\n" +
@@ -1633,8 +1633,9 @@ const file_rotaloom_timekeeping_v1_employment_term_proto_rawDesc = "" +
 	"\x14CreateEmploymentTerm\x12'.rotaloom.timekeeping.v1.EmploymentTerm\x1a'.rotaloom.timekeeping.v1.EmploymentTerm\"Z\xa2\xbb\x18%\n" +
 	"!timekeeping.employment_term.write\x18\x03\x82\xd3\xe4\x93\x02+:\x01*\"&/v1/timekeeping/setup/employment_terms\x12\xe7\x01\n" +
 	"\x18MultiReadEmploymentTerms\x128.rotaloom.timekeeping.v1.MultiReadEmploymentTermsRequest\x1a+.rotaloom.timekeeping.v1.EmploymentTermList\"d\xa2\xbb\x18$\n" +
-	" timekeeping.employment_term.read\x18\x01\x82\xd3\xe4\x93\x026:\x01*\"1/v1/timekeeping/setup/employment_terms/multi_read\x12\x93\x01\n" +
-	"\x16ResolveEmploymentTerms\x126.rotaloom.timekeeping.v1.ResolveEmploymentTermsRequest\x1a7.rotaloom.timekeeping.v1.ResolveEmploymentTermsResponse\"\b\xa2\xbb\x18\x04\x18\x010\x01B\xfe\x01\n" +
+	" timekeeping.employment_term.read\x18\x01\x82\xd3\xe4\x93\x026:\x01*\"1/v1/timekeeping/setup/employment_terms/multi_read\x12\x9f\x01\n" +
+	"\x16ResolveEmploymentTerms\x126.rotaloom.timekeeping.v1.ResolveEmploymentTermsRequest\x1a7.rotaloom.timekeeping.v1.ResolveEmploymentTermsResponse\"\x14\xa2\xbb\x18\x10\x18\x010\x01Z\n" +
+	"schedulingB\xfe\x01\n" +
 	"\x1bcom.rotaloom.timekeeping.v1B\x13EmploymentTermProtoP\x01ZLgithub.com/rotaloom/rotaloom/proto/gen/rotaloom/timekeeping/v1;timekeepingv1\xa2\x02\x03RTX\xaa\x02\x17Rotaloom.Timekeeping.V1\xca\x02\x17Rotaloom\\Timekeeping\\V1\xe2\x02#Rotaloom\\Timekeeping\\V1\\GPBMetadata\xea\x02\x19Rotaloom::Timekeeping::V1b\x06proto3"
 
 var (

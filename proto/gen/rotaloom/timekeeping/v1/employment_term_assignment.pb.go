@@ -1073,7 +1073,7 @@ const file_rotaloom_timekeeping_v1_employment_term_assignment_proto_rawDesc = ""
 	"\x02to\x18\x03 \x01(\tR\x02to\"\x89\x01\n" +
 	"\x12MembershipsChanged\x12D\n" +
 	"\apersons\x18\x01 \x03(\v2*.rotaloom.timekeeping.v1.PersonMembershipsR\apersons:-\xaa\xbb\x18)\n" +
-	"'rotaloom.timekeeping.membership.changed2\x97\n" +
+	"'rotaloom.timekeeping.membership.changed2\xb1\n" +
 	"\n" +
 	"\x1fEmploymentTermAssignmentService\x12\xf9\x01\n" +
 	"\x1cGetEmploymentTermAssignments\x12<.rotaloom.timekeeping.v1.GetEmploymentTermAssignmentsRequest\x1a..rotaloom.timekeeping.v1.PersonEmploymentTerms\"k\xa2\xbb\x18/\n" +
@@ -1083,9 +1083,11 @@ const file_rotaloom_timekeeping_v1_employment_term_assignment_proto_rawDesc = ""
 	"\"MultiReadEmploymentTermAssignments\x12B.rotaloom.timekeeping.v1.MultiReadEmploymentTermAssignmentsRequest\x1a2.rotaloom.timekeeping.v1.PersonEmploymentTermsList\"m\xa2\xbb\x18/\n" +
 	"+timekeeping.employment_term_assignment.read\x18\x02\x82\xd3\xe4\x93\x024:\x01*\"//v1/commons/persons/employment_terms/multi_read\x12\x80\x02\n" +
 	"$MultiUpsertEmploymentTermAssignments\x122.rotaloom.timekeeping.v1.PersonEmploymentTermsList\x1a2.rotaloom.timekeeping.v1.PersonEmploymentTermsList\"p\xa2\xbb\x180\n" +
-	",timekeeping.employment_term_assignment.write\x18\x04\x82\xd3\xe4\x93\x026:\x01*\"1/v1/commons/persons/employment_terms/multi_upsert\x12~\n" +
-	"\x0fListMemberships\x12/.rotaloom.timekeeping.v1.ListMembershipsRequest\x1a0.rotaloom.timekeeping.v1.ListMembershipsResponse\"\b\xa2\xbb\x18\x04\x18\x020\x01\x12u\n" +
-	"\fCountMembers\x12,.rotaloom.timekeeping.v1.CountMembersRequest\x1a-.rotaloom.timekeeping.v1.CountMembersResponse\"\b\xa2\xbb\x18\x04\x18\x010\x01B\x88\x02\n" +
+	",timekeeping.employment_term_assignment.write\x18\x04\x82\xd3\xe4\x93\x026:\x01*\"1/v1/commons/persons/employment_terms/multi_upsert\x12\x8a\x01\n" +
+	"\x0fListMemberships\x12/.rotaloom.timekeeping.v1.ListMembershipsRequest\x1a0.rotaloom.timekeeping.v1.ListMembershipsResponse\"\x14\xa2\xbb\x18\x10\x18\x020\x01Z\n" +
+	"scheduling\x12\x81\x01\n" +
+	"\fCountMembers\x12,.rotaloom.timekeeping.v1.CountMembersRequest\x1a-.rotaloom.timekeeping.v1.CountMembersResponse\"\x14\xa2\xbb\x18\x10\x18\x010\x01Z\n" +
+	"schedulingB\x88\x02\n" +
 	"\x1bcom.rotaloom.timekeeping.v1B\x1dEmploymentTermAssignmentProtoP\x01ZLgithub.com/rotaloom/rotaloom/proto/gen/rotaloom/timekeeping/v1;timekeepingv1\xa2\x02\x03RTX\xaa\x02\x17Rotaloom.Timekeeping.V1\xca\x02\x17Rotaloom\\Timekeeping\\V1\xe2\x02#Rotaloom\\Timekeeping\\V1\\GPBMetadata\xea\x02\x19Rotaloom::Timekeeping::V1b\x06proto3"
 
 var (

@@ -1726,8 +1726,7 @@ const file_rotaloom_timekeeping_v1_leave_edit_proto_rawDesc = "" +
 	"\fpaid_segment\x18\n" +
 	" \x01(\v2%.rotaloom.timekeeping.v1.LeaveSegmentR\vpaidSegment\x12P\n" +
 	"\x10tracking_segment\x18\v \x01(\v2%.rotaloom.timekeeping.v1.LeaveSegmentR\x0ftrackingSegment\x12Z\n" +
-	"\x11override_segments\x18\f \x03(\v2-.rotaloom.timekeeping.v1.LeaveOverrideSegmentR\x10overrideSegments2\xfb\n" +
-	"\n" +
+	"\x11override_segments\x18\f \x03(\v2-.rotaloom.timekeeping.v1.LeaveOverrideSegmentR\x10overrideSegments2\x93\v\n" +
 	"\x10LeaveEditService\x12\xb2\x01\n" +
 	"\x10CreateLeaveEdits\x120.rotaloom.timekeeping.v1.CreateLeaveEditsRequest\x1a&.rotaloom.timekeeping.v1.LeaveEditList\"D\xa2\xbb\x18 \n" +
 	"\x1ctimekeeping.leave_edit.write\x18\x04\x82\xd3\xe4\x93\x02\x1a:\x01*\"\x15/v1/leave/leave_edits\x12\xa7\x01\n" +
@@ -1741,9 +1740,11 @@ const file_rotaloom_timekeeping_v1_leave_edit_proto_rawDesc = "" +
 	"\x13MultiReadLeaveEdits\x123.rotaloom.timekeeping.v1.MultiReadLeaveEditsRequest\x1a'.rotaloom.timekeeping.v1.LeaveEditsRead\"N\xa2\xbb\x18\x1f\n" +
 	"\x1btimekeeping.leave_edit.read\x18\x02\x82\xd3\xe4\x93\x02%:\x01*\" /v1/leave/leave_edits/multi_read\x12\xbc\x01\n" +
 	"\x15MultiDeleteLeaveEdits\x125.rotaloom.timekeeping.v1.MultiDeleteLeaveEditsRequest\x1a\x16.google.protobuf.Empty\"T\xa2\xbb\x18#\n" +
-	"\x1ctimekeeping.leave_edit.write\x18\x04 \xcc\x01\x82\xd3\xe4\x93\x02':\x01*\"\"/v1/leave/leave_edits/multi_delete\x12\x87\x01\n" +
-	"\x12ListLeaveEditHeads\x122.rotaloom.timekeeping.v1.ListLeaveEditHeadsRequest\x1a3.rotaloom.timekeeping.v1.ListLeaveEditHeadsResponse\"\b\xa2\xbb\x18\x04\x18\x020\x01\x12\x93\x01\n" +
-	"\x16ListEmployeeLeaveEdits\x126.rotaloom.timekeeping.v1.ListEmployeeLeaveEditsRequest\x1a7.rotaloom.timekeeping.v1.ListEmployeeLeaveEditsResponse\"\b\xa2\xbb\x18\x04\x18\x010\x01B\xf9\x01\n" +
+	"\x1ctimekeeping.leave_edit.write\x18\x04 \xcc\x01\x82\xd3\xe4\x93\x02':\x01*\"\"/v1/leave/leave_edits/multi_delete\x12\x93\x01\n" +
+	"\x12ListLeaveEditHeads\x122.rotaloom.timekeeping.v1.ListLeaveEditHeadsRequest\x1a3.rotaloom.timekeeping.v1.ListLeaveEditHeadsResponse\"\x14\xa2\xbb\x18\x10\x18\x020\x01Z\n" +
+	"scheduling\x12\x9f\x01\n" +
+	"\x16ListEmployeeLeaveEdits\x126.rotaloom.timekeeping.v1.ListEmployeeLeaveEditsRequest\x1a7.rotaloom.timekeeping.v1.ListEmployeeLeaveEditsResponse\"\x14\xa2\xbb\x18\x10\x18\x010\x01Z\n" +
+	"schedulingB\xf9\x01\n" +
 	"\x1bcom.rotaloom.timekeeping.v1B\x0eLeaveEditProtoP\x01ZLgithub.com/rotaloom/rotaloom/proto/gen/rotaloom/timekeeping/v1;timekeepingv1\xa2\x02\x03RTX\xaa\x02\x17Rotaloom.Timekeeping.V1\xca\x02\x17Rotaloom\\Timekeeping\\V1\xe2\x02#Rotaloom\\Timekeeping\\V1\\GPBMetadata\xea\x02\x19Rotaloom::Timekeeping::V1b\x06proto3"
 
 var (
