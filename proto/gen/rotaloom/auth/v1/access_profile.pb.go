@@ -340,18 +340,18 @@ const file_rotaloom_auth_v1_access_profile_proto_rawDesc = "" +
 	"\x04name\x18\x01 \x01(\tR\x04name\x12F\n" +
 	"\x0eaccess_profile\x18\x02 \x01(\v2\x1f.rotaloom.auth.v1.AccessProfileR\raccessProfile\"0\n" +
 	"\x1aDeleteAccessProfileRequest\x12\x12\n" +
-	"\x04name\x18\x01 \x01(\tR\x04name2\xf7\x06\n" +
-	"\x14AccessProfileService\x12\xa8\x01\n" +
-	"\x12ListAccessProfiles\x12+.rotaloom.auth.v1.ListAccessProfilesRequest\x1a#.rotaloom.auth.v1.AccessProfileList\"@\xa2\xbb\x18\x1c\n" +
-	"\x18auth.access_profile.read\x18\x01\x82\xd3\xe4\x93\x02\x1a\x12\x18/v1/auth/access_profiles\x12\xa7\x01\n" +
-	"\x10GetAccessProfile\x12).rotaloom.auth.v1.GetAccessProfileRequest\x1a\x1f.rotaloom.auth.v1.AccessProfile\"G\xa2\xbb\x18\x1c\n" +
-	"\x18auth.access_profile.read\x18\x01\x82\xd3\xe4\x93\x02!\x12\x1f/v1/auth/access_profiles/{name}\x12\x9d\x01\n" +
-	"\x13CreateAccessProfile\x12\x1f.rotaloom.auth.v1.AccessProfile\x1a\x1f.rotaloom.auth.v1.AccessProfile\"D\xa2\xbb\x18\x1d\n" +
-	"\x19auth.access_profile.write\x18\x03\x82\xd3\xe4\x93\x02\x1d:\x01*\"\x18/v1/auth/access_profiles\x12\xbe\x01\n" +
-	"\x13UpdateAccessProfile\x12,.rotaloom.auth.v1.UpdateAccessProfileRequest\x1a\x1f.rotaloom.auth.v1.AccessProfile\"X\xa2\xbb\x18\x1d\n" +
-	"\x19auth.access_profile.write\x18\x03\x82\xd3\xe4\x93\x021:\x0eaccess_profile\x1a\x1f/v1/auth/access_profiles/{name}\x12\xa8\x01\n" +
-	"\x13DeleteAccessProfile\x12,.rotaloom.auth.v1.DeleteAccessProfileRequest\x1a\x16.google.protobuf.Empty\"K\xa2\xbb\x18 \n" +
-	"\x19auth.access_profile.write\x18\x03 \xcc\x01\x82\xd3\xe4\x93\x02!*\x1f/v1/auth/access_profiles/{name}B\xcc\x01\n" +
+	"\x04name\x18\x01 \x01(\tR\x04name2\x81\a\n" +
+	"\x14AccessProfileService\x12\xaa\x01\n" +
+	"\x12ListAccessProfiles\x12+.rotaloom.auth.v1.ListAccessProfilesRequest\x1a#.rotaloom.auth.v1.AccessProfileList\"B\xa2\xbb\x18\x1e\n" +
+	"\x18auth.access_profile.read\x18\x01`\x01\x82\xd3\xe4\x93\x02\x1a\x12\x18/v1/auth/access_profiles\x12\xa9\x01\n" +
+	"\x10GetAccessProfile\x12).rotaloom.auth.v1.GetAccessProfileRequest\x1a\x1f.rotaloom.auth.v1.AccessProfile\"I\xa2\xbb\x18\x1e\n" +
+	"\x18auth.access_profile.read\x18\x01`\x01\x82\xd3\xe4\x93\x02!\x12\x1f/v1/auth/access_profiles/{name}\x12\x9f\x01\n" +
+	"\x13CreateAccessProfile\x12\x1f.rotaloom.auth.v1.AccessProfile\x1a\x1f.rotaloom.auth.v1.AccessProfile\"F\xa2\xbb\x18\x1f\n" +
+	"\x19auth.access_profile.write\x18\x03`\x01\x82\xd3\xe4\x93\x02\x1d:\x01*\"\x18/v1/auth/access_profiles\x12\xc0\x01\n" +
+	"\x13UpdateAccessProfile\x12,.rotaloom.auth.v1.UpdateAccessProfileRequest\x1a\x1f.rotaloom.auth.v1.AccessProfile\"Z\xa2\xbb\x18\x1f\n" +
+	"\x19auth.access_profile.write\x18\x03`\x01\x82\xd3\xe4\x93\x021:\x0eaccess_profile\x1a\x1f/v1/auth/access_profiles/{name}\x12\xaa\x01\n" +
+	"\x13DeleteAccessProfile\x12,.rotaloom.auth.v1.DeleteAccessProfileRequest\x1a\x16.google.protobuf.Empty\"M\xa2\xbb\x18\"\n" +
+	"\x19auth.access_profile.write\x18\x03 \xcc\x01`\x01\x82\xd3\xe4\x93\x02!*\x1f/v1/auth/access_profiles/{name}B\xcc\x01\n" +
 	"\x14com.rotaloom.auth.v1B\x12AccessProfileProtoP\x01Z>github.com/rotaloom/rotaloom/proto/gen/rotaloom/auth/v1;authv1\xa2\x02\x03RAX\xaa\x02\x10Rotaloom.Auth.V1\xca\x02\x10Rotaloom\\Auth\\V1\xe2\x02\x1cRotaloom\\Auth\\V1\\GPBMetadata\xea\x02\x12Rotaloom::Auth::V1b\x06proto3"
 
 var (

@@ -725,13 +725,13 @@ const file_rotaloom_auth_v1_token_proto_rawDesc = "" +
 	"\x01x\x18\x03 \x01(\tR\x01x\x12\x10\n" +
 	"\x03kid\x18\x04 \x01(\tR\x03kid\x12\x10\n" +
 	"\x03alg\x18\x05 \x01(\tR\x03alg\x12\x10\n" +
-	"\x03use\x18\x06 \x01(\tR\x03use2\x89\x05\n" +
+	"\x03use\x18\x06 \x01(\tR\x03use2\x8d\x05\n" +
 	"\fTokenService\x12\x8e\x01\n" +
 	"\n" +
 	"IssueToken\x12#.rotaloom.auth.v1.IssueTokenRequest\x1a$.rotaloom.auth.v1.IssueTokenResponse\"5\xa2\xbb\x18\x06\x10\x01\x18\x05(\x01\x82\xd3\xe4\x93\x02%:\x01*\" /api/authentication/access_token\x12\x91\x01\n" +
-	"\vRevokeToken\x12$.rotaloom.auth.v1.RevokeTokenRequest\x1a%.rotaloom.auth.v1.RevokeTokenResponse\"5\xa2\xbb\x18\x06\x10\x01\x18\x05(\x01\x82\xd3\xe4\x93\x02%:\x01*\" /api/authentication/token/revoke\x12\xc1\x01\n" +
-	"\x16GetOpenIDConfiguration\x12/.rotaloom.auth.v1.GetOpenIDConfigurationRequest\x1a0.rotaloom.auth.v1.GetOpenIDConfigurationResponse\"D\xa2\xbb\x18\x04\x10\x01\x18\x01\x82\xd3\xe4\x93\x026\x124/api/authentication/.well-known/openid-configuration\x12\x8f\x01\n" +
-	"\tGetKeySet\x12\".rotaloom.auth.v1.GetKeySetRequest\x1a#.rotaloom.auth.v1.GetKeySetResponse\"9\xa2\xbb\x18\x04\x10\x01\x18\x01\x82\xd3\xe4\x93\x02+\x12)/api/authentication/.well-known/jwks.jsonB\xc4\x01\n" +
+	"\vRevokeToken\x12$.rotaloom.auth.v1.RevokeTokenRequest\x1a%.rotaloom.auth.v1.RevokeTokenResponse\"5\xa2\xbb\x18\x06\x10\x01\x18\x05(\x01\x82\xd3\xe4\x93\x02%:\x01*\" /api/authentication/token/revoke\x12\xc3\x01\n" +
+	"\x16GetOpenIDConfiguration\x12/.rotaloom.auth.v1.GetOpenIDConfigurationRequest\x1a0.rotaloom.auth.v1.GetOpenIDConfigurationResponse\"F\xa2\xbb\x18\x06\x10\x01\x18\x01`\x01\x82\xd3\xe4\x93\x026\x124/api/authentication/.well-known/openid-configuration\x12\x91\x01\n" +
+	"\tGetKeySet\x12\".rotaloom.auth.v1.GetKeySetRequest\x1a#.rotaloom.auth.v1.GetKeySetResponse\";\xa2\xbb\x18\x06\x10\x01\x18\x01`\x01\x82\xd3\xe4\x93\x02+\x12)/api/authentication/.well-known/jwks.jsonB\xc4\x01\n" +
 	"\x14com.rotaloom.auth.v1B\n" +
 	"TokenProtoP\x01Z>github.com/rotaloom/rotaloom/proto/gen/rotaloom/auth/v1;authv1\xa2\x02\x03RAX\xaa\x02\x10Rotaloom.Auth.V1\xca\x02\x10Rotaloom\\Auth\\V1\xe2\x02\x1cRotaloom\\Auth\\V1\\GPBMetadata\xea\x02\x12Rotaloom::Auth::V1b\x06proto3"
 

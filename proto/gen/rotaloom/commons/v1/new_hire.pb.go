@@ -1063,13 +1063,13 @@ const file_rotaloom_commons_v1_new_hire_proto_rawDesc = "" +
 	"\f_other_rate2B\x0e\n" +
 	"\f_other_rate3B\x0e\n" +
 	"\f_other_rate4B\x14\n" +
-	"\x12_pay_automatically2\xd4\x02\n" +
+	"\x12_pay_automatically2\xd6\x02\n" +
 	"\x0eNewHireService\x12\x9d\x01\n" +
 	"\x0eCreateNewHires\x12 .rotaloom.commons.v1.NewHireList\x1a .rotaloom.commons.v1.NewHireList\"G\xa2\xbb\x18\x1c\n" +
-	"\x16commons.new_hire.write\x18\x04@\x01\x82\xd3\xe4\x93\x02!:\x01*\"\x1c/v1/commons/persons/new_hire\x12\xa1\x01\n" +
+	"\x16commons.new_hire.write\x18\x04@\x01\x82\xd3\xe4\x93\x02!:\x01*\"\x1c/v1/commons/persons/new_hire\x12\xa3\x01\n" +
 	"\n" +
-	"GetNewHire\x12&.rotaloom.commons.v1.GetNewHireRequest\x1a\x1c.rotaloom.commons.v1.NewHire\"M\xa2\xbb\x18\x19\n" +
-	"\x15commons.new_hire.read\x18\x01\x82\xd3\xe4\x93\x02*\x12(/v1/commons/persons/new_hire/{person_id}B\xdb\x01\n" +
+	"GetNewHire\x12&.rotaloom.commons.v1.GetNewHireRequest\x1a\x1c.rotaloom.commons.v1.NewHire\"O\xa2\xbb\x18\x1b\n" +
+	"\x15commons.new_hire.read\x18\x01`\x01\x82\xd3\xe4\x93\x02*\x12(/v1/commons/persons/new_hire/{person_id}B\xdb\x01\n" +
 	"\x17com.rotaloom.commons.v1B\fNewHireProtoP\x01ZDgithub.com/rotaloom/rotaloom/proto/gen/rotaloom/commons/v1;commonsv1\xa2\x02\x03RCX\xaa\x02\x13Rotaloom.Commons.V1\xca\x02\x13Rotaloom\\Commons\\V1\xe2\x02\x1fRotaloom\\Commons\\V1\\GPBMetadata\xea\x02\x15Rotaloom::Commons::V1b\x06proto3"
 
 var (

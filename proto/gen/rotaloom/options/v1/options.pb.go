@@ -179,7 +179,10 @@ type Method struct {
 	// needs: for themselves, or for a user whom they permitted the operation that
 	// the call is part of. All other services are treated like anybody else, and
 	// closed out of an internal one.
-	Callers       []string `protobuf:"bytes,11,rep,name=callers,proto3" json:"callers,omitempty"`
+	Callers []string `protobuf:"bytes,11,rep,name=callers,proto3" json:"callers,omitempty"`
+	// Whether the reference product has no such operation, so that only programs
+	// written for this one call it.
+	Own           bool `protobuf:"varint,12,opt,name=own,proto3" json:"own,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -289,6 +292,13 @@ func (x *Method) GetCallers() []string {
 		return x.Callers
 	}
 	return nil
+}
+
+func (x *Method) GetOwn() bool {
+	if x != nil {
+		return x.Own
+	}
+	return false
 }
 
 // Limit bounds what one request may ask for. The measured quantity is the
@@ -781,7 +791,7 @@ var File_rotaloom_options_v1_options_proto protoreflect.FileDescriptor
 
 const file_rotaloom_options_v1_options_proto_rawDesc = "" +
 	"\n" +
-	"!rotaloom/options/v1/options.proto\x12\x13rotaloom.options.v1\x1a google/protobuf/descriptor.proto\"\xe7\x02\n" +
+	"!rotaloom/options/v1/options.proto\x12\x13rotaloom.options.v1\x1a google/protobuf/descriptor.proto\"\xf9\x02\n" +
 	"\x06Method\x12\x1e\n" +
 	"\n" +
 	"permission\x18\x01 \x01(\tR\n" +
@@ -796,7 +806,8 @@ const file_rotaloom_options_v1_options_proto_rawDesc = "" +
 	"\teverybody\x18\t \x01(\bR\teverybody\x12\x12\n" +
 	"\x04edge\x18\n" +
 	" \x01(\bR\x04edge\x12\x18\n" +
-	"\acallers\x18\v \x03(\tR\acallers\"\xec\x01\n" +
+	"\acallers\x18\v \x03(\tR\acallers\x12\x10\n" +
+	"\x03own\x18\f \x01(\bR\x03own\"\xec\x01\n" +
 	"\x05Limit\x12\x10\n" +
 	"\x03max\x18\x01 \x01(\x03R\x03max\x12\x12\n" +
 	"\x04code\x18\x02 \x01(\tR\x04code\x12\x16\n" +

@@ -622,10 +622,10 @@ const file_rotaloom_platform_v1_audit_event_proto_rawDesc = "" +
 	"request_id\x18\x06 \x01(\tB\b\xbaH\x05r\x03\x18\xc8\x01R\trequestId\x12\x19\n" +
 	"\bfirst_at\x18\a \x01(\x03R\afirstAt\x12\x17\n" +
 	"\alast_at\x18\b \x01(\x03R\x06lastAt\x12\x1d\n" +
-	"\x05times\x18\t \x01(\x03B\a\xbaH\x04\"\x02(\x01R\x05times2\xb1\x02\n" +
-	"\x11AuditEventService\x12\xbc\x01\n" +
-	"\x0fReadAuditEvents\x12,.rotaloom.platform.v1.ReadAuditEventsRequest\x1a-.rotaloom.platform.v1.ReadAuditEventsResponse\"L\xa2\xbb\x18\x19\n" +
-	"\x15auth.audit_event.read\x18\x02\x82\xd3\xe4\x93\x02):\x01*\"$/v1/platform/audit_events/multi_read\x12]\n" +
+	"\x05times\x18\t \x01(\x03B\a\xbaH\x04\"\x02(\x01R\x05times2\xb3\x02\n" +
+	"\x11AuditEventService\x12\xbe\x01\n" +
+	"\x0fReadAuditEvents\x12,.rotaloom.platform.v1.ReadAuditEventsRequest\x1a-.rotaloom.platform.v1.ReadAuditEventsResponse\"N\xa2\xbb\x18\x1b\n" +
+	"\x15auth.audit_event.read\x18\x02`\x01\x82\xd3\xe4\x93\x02):\x01*\"$/v1/platform/audit_events/multi_read\x12]\n" +
 	"\fKeepRefusals\x12).rotaloom.platform.v1.KeepRefusalsRequest\x1a\x16.google.protobuf.Empty\"\n" +
 	"\xa2\xbb\x18\x06\x18\x030\x01P\x01B\xe5\x01\n" +
 	"\x18com.rotaloom.platform.v1B\x0fAuditEventProtoP\x01ZFgithub.com/rotaloom/rotaloom/proto/gen/rotaloom/platform/v1;platformv1\xa2\x02\x03RPX\xaa\x02\x14Rotaloom.Platform.V1\xca\x02\x14Rotaloom\\Platform\\V1\xe2\x02 Rotaloom\\Platform\\V1\\GPBMetadata\xea\x02\x16Rotaloom::Platform::V1b\x06proto3"

@@ -402,9 +402,9 @@ const file_rotaloom_platform_v1_limit_proto_rawDesc = "" +
 	"\rRequestLimits\x12\x1d\n" +
 	"\n" +
 	"body_bytes\x18\x01 \x01(\x03R\tbodyBytes\x12!\n" +
-	"\fheader_bytes\x18\x02 \x01(\x03R\vheaderBytes2\x86\x01\n" +
-	"\fLimitService\x12v\n" +
-	"\tGetLimits\x12&.rotaloom.platform.v1.GetLimitsRequest\x1a\x1c.rotaloom.platform.v1.Limits\"#\xa2\xbb\x18\x04\x18\x01H\x01\x82\xd3\xe4\x93\x02\x15\x12\x13/v1/platform/limitsB\xe0\x01\n" +
+	"\fheader_bytes\x18\x02 \x01(\x03R\vheaderBytes2\x88\x01\n" +
+	"\fLimitService\x12x\n" +
+	"\tGetLimits\x12&.rotaloom.platform.v1.GetLimitsRequest\x1a\x1c.rotaloom.platform.v1.Limits\"%\xa2\xbb\x18\x06\x18\x01H\x01`\x01\x82\xd3\xe4\x93\x02\x15\x12\x13/v1/platform/limitsB\xe0\x01\n" +
 	"\x18com.rotaloom.platform.v1B\n" +
 	"LimitProtoP\x01ZFgithub.com/rotaloom/rotaloom/proto/gen/rotaloom/platform/v1;platformv1\xa2\x02\x03RPX\xaa\x02\x14Rotaloom.Platform.V1\xca\x02\x14Rotaloom\\Platform\\V1\xe2\x02 Rotaloom\\Platform\\V1\\GPBMetadata\xea\x02\x16Rotaloom::Platform::V1b\x06proto3"
 

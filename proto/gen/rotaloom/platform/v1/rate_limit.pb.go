@@ -570,19 +570,19 @@ const file_rotaloom_platform_v1_rate_limit_proto_rawDesc = "" +
 	"\x05burst\x18\x04 \x01(\x03R\x05burst\x12\x16\n" +
 	"\x06origin\x18\x05 \x01(\tR\x06originB\f\n" +
 	"\n" +
-	"_client_id2\xc1\x06\n" +
+	"_client_id2\xc9\x06\n" +
 	"\x10RateLimitService\x12h\n" +
 	"\tLeaseRate\x12&.rotaloom.platform.v1.LeaseRateRequest\x1a'.rotaloom.platform.v1.LeaseRateResponse\"\n" +
-	"\xa2\xbb\x18\x06\x18\x030\x01P\x01\x12\xa4\x01\n" +
-	"\x0eListRateLimits\x12+.rotaloom.platform.v1.ListRateLimitsRequest\x1a#.rotaloom.platform.v1.RateLimitList\"@\xa2\xbb\x18\x1c\n" +
-	"\x18platform.rate_limit.read\x18\x01\x82\xd3\xe4\x93\x02\x1a\x12\x18/v1/platform/rate_limits\x12\xad\x01\n" +
-	"\fGetRateLimit\x12).rotaloom.platform.v1.GetRateLimitRequest\x1a\x1f.rotaloom.platform.v1.RateLimit\"Q\xa2\xbb\x18\x1c\n" +
-	"\x18platform.rate_limit.read\x18\x01\x82\xd3\xe4\x93\x02+\x12)/v1/platform/rate_limits/{throttle_class}\x12\xba\x01\n" +
-	"\fPutRateLimit\x12).rotaloom.platform.v1.PutRateLimitRequest\x1a\x1f.rotaloom.platform.v1.RateLimit\"^\xa2\xbb\x18\x1d\n" +
-	"\x19platform.rate_limit.write\x18\x03\x82\xd3\xe4\x93\x027:\n" +
-	"rate_limit\x1a)/v1/platform/rate_limits/{throttle_class}\x12\xae\x01\n" +
-	"\x0fDeleteRateLimit\x12,.rotaloom.platform.v1.DeleteRateLimitRequest\x1a\x16.google.protobuf.Empty\"U\xa2\xbb\x18 \n" +
-	"\x19platform.rate_limit.write\x18\x03 \xcc\x01\x82\xd3\xe4\x93\x02+*)/v1/platform/rate_limits/{throttle_class}B\xe4\x01\n" +
+	"\xa2\xbb\x18\x06\x18\x030\x01P\x01\x12\xa6\x01\n" +
+	"\x0eListRateLimits\x12+.rotaloom.platform.v1.ListRateLimitsRequest\x1a#.rotaloom.platform.v1.RateLimitList\"B\xa2\xbb\x18\x1e\n" +
+	"\x18platform.rate_limit.read\x18\x01`\x01\x82\xd3\xe4\x93\x02\x1a\x12\x18/v1/platform/rate_limits\x12\xaf\x01\n" +
+	"\fGetRateLimit\x12).rotaloom.platform.v1.GetRateLimitRequest\x1a\x1f.rotaloom.platform.v1.RateLimit\"S\xa2\xbb\x18\x1e\n" +
+	"\x18platform.rate_limit.read\x18\x01`\x01\x82\xd3\xe4\x93\x02+\x12)/v1/platform/rate_limits/{throttle_class}\x12\xbc\x01\n" +
+	"\fPutRateLimit\x12).rotaloom.platform.v1.PutRateLimitRequest\x1a\x1f.rotaloom.platform.v1.RateLimit\"`\xa2\xbb\x18\x1f\n" +
+	"\x19platform.rate_limit.write\x18\x03`\x01\x82\xd3\xe4\x93\x027:\n" +
+	"rate_limit\x1a)/v1/platform/rate_limits/{throttle_class}\x12\xb0\x01\n" +
+	"\x0fDeleteRateLimit\x12,.rotaloom.platform.v1.DeleteRateLimitRequest\x1a\x16.google.protobuf.Empty\"W\xa2\xbb\x18\"\n" +
+	"\x19platform.rate_limit.write\x18\x03 \xcc\x01`\x01\x82\xd3\xe4\x93\x02+*)/v1/platform/rate_limits/{throttle_class}B\xe4\x01\n" +
 	"\x18com.rotaloom.platform.v1B\x0eRateLimitProtoP\x01ZFgithub.com/rotaloom/rotaloom/proto/gen/rotaloom/platform/v1;platformv1\xa2\x02\x03RPX\xaa\x02\x14Rotaloom.Platform.V1\xca\x02\x14Rotaloom\\Platform\\V1\xe2\x02 Rotaloom\\Platform\\V1\\GPBMetadata\xea\x02\x16Rotaloom::Platform::V1b\x06proto3"
 
 var (

@@ -284,10 +284,10 @@ const file_rotaloom_scheduling_v1_propagation_proto_rawDesc = "" +
 	"\x0e_spans_written\"C\n" +
 	"\vSkippedDays\x12\x16\n" +
 	"\x06reason\x18\x01 \x01(\tR\x06reason\x12\x1c\n" +
-	"\temployees\x18\x02 \x01(\x03R\temployees2\xc8\x01\n" +
-	"\x12PropagationService\x12\xb1\x01\n" +
-	"\x0eGetPropagation\x12-.rotaloom.scheduling.v1.GetPropagationRequest\x1a#.rotaloom.scheduling.v1.Propagation\"K\xa2\xbb\x18\x1f\n" +
-	"\x1bscheduling.propagation.read\x18\x01\x82\xd3\xe4\x93\x02\"\x12 /v1/scheduling/propagations/{id}B\xf4\x01\n" +
+	"\temployees\x18\x02 \x01(\x03R\temployees2\xca\x01\n" +
+	"\x12PropagationService\x12\xb3\x01\n" +
+	"\x0eGetPropagation\x12-.rotaloom.scheduling.v1.GetPropagationRequest\x1a#.rotaloom.scheduling.v1.Propagation\"M\xa2\xbb\x18!\n" +
+	"\x1bscheduling.propagation.read\x18\x01`\x01\x82\xd3\xe4\x93\x02\"\x12 /v1/scheduling/propagations/{id}B\xf4\x01\n" +
 	"\x1acom.rotaloom.scheduling.v1B\x10PropagationProtoP\x01ZJgithub.com/rotaloom/rotaloom/proto/gen/rotaloom/scheduling/v1;schedulingv1\xa2\x02\x03RSX\xaa\x02\x16Rotaloom.Scheduling.V1\xca\x02\x16Rotaloom\\Scheduling\\V1\xe2\x02\"Rotaloom\\Scheduling\\V1\\GPBMetadata\xea\x02\x18Rotaloom::Scheduling::V1b\x06proto3"
 
 var (
