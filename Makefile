@@ -23,12 +23,16 @@ build: ## Build every binary into bin/.
 postgres: ## Install PostgreSQL's server package when it is missing.
 	@tools/need-postgres.sh
 
+.PHONY: chromium
+chromium: ## Install a headless browser, for tests, when it is missing.
+	@tools/need-chromium.sh
+
 .PHONY: slapd
 slapd: ## Install OpenLDAP's server package, for tests, when it is missing.
 	@tools/need-slapd.sh
 
 .PHONY: test
-test: postgres slapd ## Run all tests but the long fault runs.
+test: postgres slapd chromium ## Run all tests but the long fault runs.
 	go run ./pkg/testkit/cmd/withpg go test $(addsuffix /...,$(filter-out %/tests,$(modules)))
 	# These build and run binaries, which the cache of test results does not see.
 	go test -count=1 ./tests/...
@@ -55,10 +59,11 @@ bench: build postgres ## Print the figures that README quotes, as ratios of one 
 	go run ./tests/cmd/bench
 
 .PHONY: lint
-lint: ## Vet Go, check it with staticcheck, and lint the contracts.
+lint: ## Vet Go, check it with staticcheck, and lint the contracts and the API description.
 	go vet work
 	$(shell GOWORK=off go -C tools/lint tool -n staticcheck) $(addsuffix /...,$(modules))
 	GOWORK=off $(buf) lint
+	tools/openapi-lint/lint.sh
 
 .PHONY: breaking
 breaking: generate ## Check that the contracts break no client: of the last release, or of AGAINST=<git ref>.
@@ -69,12 +74,13 @@ verify: generate lint breaking ## Check that generation, formatting and tidiness
 	@test -z "$$(gofmt -l $$(git ls-files '*.go' ':!proto/gen'))" || { gofmt -l $$(git ls-files '*.go' ':!proto/gen'); exit 1; }
 	GOWORK=off $(buf) format -d --exit-code proto/api
 	@for m in $(modules); do (cd $$m && GOWORK=off go mod tidy -diff) || exit 1; done
-	@test -z "$$(git status --porcelain proto/gen)" || { git status --porcelain proto/gen; exit 1; }
+	@test -z "$$(git status --porcelain proto/gen docs/operations.md)" || { git status --porcelain proto/gen docs/operations.md; exit 1; }
 
 .PHONY: generate
 generate: ## Generate Go, gateway and OpenAPI from the contracts in proto/api.
 	cd proto && GOWORK=off go run ./cmd/printprotos third_party
 	GOWORK=off $(buf) generate
+	GOWORK=off $(buf) generate --template buf.gen.openapi.yaml
 
 .PHONY: reference
 reference: ## Write the pages of docs/ that are made from the programs.

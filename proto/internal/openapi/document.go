@@ -1,0 +1,181 @@
+// Package openapi makes the description of the HTTP API, as OpenAPI 3.1, from
+// the contracts: their routes, messages, comments and policy. What contracts
+// cannot say, examples and the errors that operations return, it takes from the
+// contract cases.
+package openapi
+
+// Document is the root of a description.
+// See https://spec.openapis.org/oas/v3.1.1.html, also for the types below.
+type Document struct {
+	OpenAPI    string          `json:"openapi"`
+	Info       Info            `json:"info"`
+	Servers    []Server        `json:"servers"`
+	Security   []Security      `json:"security"`
+	Tags       []Tag           `json:"tags"`
+	TagGroups  []TagGroup      `json:"x-tagGroups"`
+	Paths      *Map[*PathItem] `json:"paths"`
+	Components Components      `json:"components"`
+}
+
+// Info says what is described.
+type Info struct {
+	Title       string `json:"title"`
+	Version     string `json:"version"`
+	Summary     string `json:"summary,omitempty"`
+	Description string `json:"description,omitempty"`
+}
+
+// Server is a base of the paths.
+type Server struct {
+	URL         string `json:"url"`
+	Description string `json:"description,omitempty"`
+}
+
+// Security names the schemes of which one is needed, with scopes.
+type Security map[string][]string
+
+// Tag groups operations: one tag a service of the contracts.
+type Tag struct {
+	Name        string `json:"name"`
+	Description string `json:"description,omitempty"`
+}
+
+// TagGroup groups tags: one group a domain.
+type TagGroup struct {
+	Name string   `json:"name"`
+	Tags []string `json:"tags"`
+}
+
+// PathItem holds the operations of a path.
+type PathItem struct {
+	Get    *Operation `json:"get,omitempty"`
+	Put    *Operation `json:"put,omitempty"`
+	Post   *Operation `json:"post,omitempty"`
+	Delete *Operation `json:"delete,omitempty"`
+}
+
+// Operation is one route of an rpc.
+type Operation struct {
+	Tags        []string     `json:"tags"`
+	Summary     string       `json:"summary"`
+	Description string       `json:"description,omitempty"`
+	OperationID string       `json:"operationId"`
+	Deprecated  bool         `json:"deprecated,omitempty"`
+	Parameters  []*Parameter `json:"parameters,omitempty"`
+	RequestBody *RequestBody `json:"requestBody,omitempty"`
+	// Responses by status.
+	Responses *Map[*Response] `json:"responses"`
+	Security  *[]Security     `json:"security,omitempty"`
+	// Method is the full name of the rpc.
+	Method string `json:"x-method"`
+	// Permission that the caller needs.
+	Permission string `json:"x-permission,omitempty"`
+	// Throttle is the class of requests that share one rate.
+	Throttle string `json:"x-throttling-class,omitempty"`
+	// Origin is "reference" for an operation of the reference product, "own"
+	// for one that only this product has.
+	Origin string `json:"x-origin"`
+
+	limits []Limit // of the request
+}
+
+// Parameter is one of the path or of the query.
+type Parameter struct {
+	Name        string  `json:"name"`
+	In          string  `json:"in"`
+	Description string  `json:"description,omitempty"`
+	Required    bool    `json:"required,omitempty"`
+	Style       string  `json:"style,omitempty"`
+	Explode     *bool   `json:"explode,omitempty"`
+	Schema      *Schema `json:"schema"`
+}
+
+// RequestBody is what an operation takes.
+type RequestBody struct {
+	Required bool            `json:"required,omitempty"`
+	Content  map[string]Body `json:"content"`
+}
+
+// Body is the form and an example of a body.
+type Body struct {
+	Schema   *Schema        `json:"schema"`
+	Examples *Map[*Example] `json:"examples,omitempty"`
+}
+
+// Example is one body, with what it shows.
+type Example struct {
+	Summary string `json:"summary,omitempty"`
+	Value   any    `json:"value"`
+}
+
+// Response is what an operation returns with one status.
+type Response struct {
+	Ref         string          `json:"$ref,omitempty"`
+	Description string          `json:"description,omitempty"`
+	Headers     *Map[*Header]   `json:"headers,omitempty"`
+	Content     map[string]Body `json:"content,omitempty"`
+	// ErrorCodes are those that the operation returns with this status.
+	ErrorCodes []string `json:"x-error-codes,omitempty"`
+}
+
+// Header is one of a response.
+type Header struct {
+	Description string  `json:"description"`
+	Schema      *Schema `json:"schema"`
+}
+
+// Components holds what is referred to.
+type Components struct {
+	Schemas         *Map[*Schema]              `json:"schemas"`
+	Responses       *Map[*Response]            `json:"responses"`
+	SecuritySchemes map[string]*SecurityScheme `json:"securitySchemes"`
+}
+
+// SecurityScheme is a way to authenticate.
+type SecurityScheme struct {
+	Type         string          `json:"type"`
+	Description  string          `json:"description,omitempty"`
+	Scheme       string          `json:"scheme,omitempty"`
+	BearerFormat string          `json:"bearerFormat,omitempty"`
+	Flows        map[string]Flow `json:"flows,omitempty"`
+}
+
+// Flow is one of OAuth 2.0.
+type Flow struct {
+	TokenURL   string            `json:"tokenUrl"`
+	RefreshURL string            `json:"refreshUrl,omitempty"`
+	Scopes     map[string]string `json:"scopes"`
+}
+
+// Schema is a JSON Schema 2020-12, as far as the contracts need it.
+type Schema struct {
+	Ref                  string        `json:"$ref,omitempty"`
+	Type                 any           `json:"type,omitempty"`
+	Format               string        `json:"format,omitempty"`
+	Description          string        `json:"description,omitempty"`
+	Pattern              string        `json:"pattern,omitempty"`
+	Enum                 []any         `json:"enum,omitempty"`
+	ContentEncoding      string        `json:"contentEncoding,omitempty"`
+	MinLength            *uint64       `json:"minLength,omitempty"`
+	MaxLength            *uint64       `json:"maxLength,omitempty"`
+	Minimum              any           `json:"minimum,omitempty"`
+	ExclusiveMinimum     any           `json:"exclusiveMinimum,omitempty"`
+	Maximum              any           `json:"maximum,omitempty"`
+	ExclusiveMaximum     any           `json:"exclusiveMaximum,omitempty"`
+	Items                *Schema       `json:"items,omitempty"`
+	MinItems             *uint64       `json:"minItems,omitempty"`
+	MaxItems             *uint64       `json:"maxItems,omitempty"`
+	Properties           *Map[*Schema] `json:"properties,omitempty"`
+	Required             []string      `json:"required,omitempty"`
+	AdditionalProperties any           `json:"additionalProperties,omitempty"`
+	Deprecated           bool          `json:"deprecated,omitempty"`
+	Limits               []Limit       `json:"x-limit,omitempty"`
+}
+
+// Limit is the most that one request may ask for, with the error of more.
+type Limit struct {
+	Maximum   int64  `json:"maximum"`
+	Quantity  string `json:"quantity,omitempty"`
+	ErrorCode string `json:"errorCode"`
+	Status    int    `json:"status"`
+}

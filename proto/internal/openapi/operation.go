@@ -1,0 +1,240 @@
+package openapi
+
+import (
+	"fmt"
+	"net/http"
+	"strconv"
+	"strings"
+	"unicode"
+
+	"google.golang.org/genproto/googleapis/api/annotations"
+	"google.golang.org/protobuf/compiler/protogen"
+	"google.golang.org/protobuf/proto"
+	"google.golang.org/protobuf/reflect/protoreflect"
+	"google.golang.org/protobuf/types/descriptorpb"
+
+	optionsv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/options/v1"
+)
+
+// maxQueryDepth is how deeply the edge lets a query parameter reach into
+// messages.
+const maxQueryDepth = 3
+
+// Whose operation it is.
+const (
+	originReference = "reference"
+	originOwn       = "own"
+)
+
+const (
+	jsonType = "application/json"
+	formType = "application/x-www-form-urlencoded"
+)
+
+// route is one HTTP rule of an rpc.
+type route struct {
+	method *protogen.Method
+	policy *optionsv1.Method
+	verb   string
+	path   string // {name} for a parameter; one that can be one word only is that word
+	word   string // that word, or ""
+	number int    // among the rules of the rpc, from 0
+	body   string // the field that the body is, "*" for the whole request, or ""
+	params map[string]bool
+}
+
+// routes returns the HTTP rules of an rpc, the main one first; none for one that
+// only services call.
+func routes(method *protogen.Method) ([]*route, error) {
+	main, ok := proto.GetExtension(method.Desc.Options(), annotations.E_Http).(*annotations.HttpRule)
+	if !ok || main == nil {
+		return nil, nil
+	}
+	policy, err := methodOptions(method.Desc)
+	if err != nil {
+		return nil, err
+	}
+	var out []*route
+	for i, rule := range append([]*annotations.HttpRule{main}, main.GetAdditionalBindings()...) {
+		verb, path := verbAndPath(rule)
+		if verb == "" {
+			return nil, fmt.Errorf("%s has a route of a kind that is not described", method.Desc.FullName())
+		}
+		r := &route{method: method, policy: policy, verb: verb, number: i, body: rule.GetBody(), params: map[string]bool{}}
+		r.parsePath(path)
+		out = append(out, r)
+	}
+	return out, nil
+}
+
+func verbAndPath(rule *annotations.HttpRule) (verb, path string) {
+	for verb, path := range map[string]string{
+		http.MethodGet: rule.GetGet(), http.MethodPut: rule.GetPut(),
+		http.MethodPost: rule.GetPost(), http.MethodDelete: rule.GetDelete(),
+	} {
+		if path != "" {
+			return verb, path
+		}
+	}
+	return "", ""
+}
+
+func (r *route) parsePath(path string) {
+	segments := strings.Split(path, "/")
+	for i, segment := range segments {
+		name, isParam := strings.CutPrefix(segment, "{")
+		if !isParam {
+			continue
+		}
+		name, word, isWord := strings.Cut(strings.TrimSuffix(name, "}"), "=")
+		r.params[name] = !isWord
+		if isWord {
+			segments[i], r.word = word, word
+		}
+	}
+	r.path = strings.Join(segments, "/")
+}
+
+// operation describes a route.
+func (g *generator) operation(r *route) *Operation {
+	text := comment(r.method.Comments)
+	summary, rest, _ := strings.Cut(text, ". ")
+	o := &Operation{
+		Tags:        []string{tagName(r.method.Parent)},
+		Summary:     strings.TrimSuffix(summary, "."),
+		Description: rest,
+		OperationID: operationID(r),
+		Deprecated:  r.method.Desc.Options().(*descriptorpb.MethodOptions).GetDeprecated(),
+		Parameters:  g.parameters(r),
+		RequestBody: g.requestBody(r),
+		Method:      string(r.method.Desc.FullName()),
+		Permission:  r.policy.GetPermission(),
+		Throttle:    strings.ToLower(strings.TrimPrefix(r.policy.GetThrottle().String(), "THROTTLE_")),
+		Origin:      originReference,
+		limits:      limitsOf(r.method.Input, map[*protogen.Message]bool{}),
+	}
+	if r.policy.GetOwn() {
+		o.Origin = originOwn
+	}
+	if r.policy.GetPublic() {
+		o.Security = &[]Security{}
+	}
+	o.Responses = g.responses(r, o.limits)
+	return o
+}
+
+// operationID is the name of the rpc, with that by which its further routes
+// differ: a word of the path, the version, or else their number.
+func operationID(r *route) string {
+	id := []rune(string(r.method.Desc.Name()))
+	id[0] = unicode.ToLower(id[0])
+	suffix := ""
+	if r.word != "" {
+		suffix = strings.ToUpper(r.word[:1]) + r.word[1:]
+	}
+	if version := strings.Split(r.path, "/")[1]; version != "v1" && strings.HasPrefix(version, "v") {
+		suffix += strings.ToUpper(version)
+	}
+	if suffix == "" && r.number > 0 {
+		suffix = strconv.Itoa(r.number + 1)
+	}
+	return string(id) + suffix
+}
+
+// tagName is the name of a service with its domain: "Scheduling: shift template".
+func tagName(service *protogen.Service) string {
+	var words strings.Builder
+	for i, letter := range strings.TrimSuffix(string(service.Desc.Name()), "Service") {
+		if unicode.IsUpper(letter) && i > 0 {
+			words.WriteByte(' ')
+		}
+		words.WriteRune(unicode.ToLower(letter))
+	}
+	return domainOf(service) + ": " + words.String()
+}
+
+// domainOf is the domain of a service, as a title.
+func domainOf(service *protogen.Service) string {
+	domain := strings.Split(string(service.Desc.FullName()), ".")[1]
+	return strings.ToUpper(domain[:1]) + domain[1:]
+}
+
+func (g *generator) parameters(r *route) []*Parameter {
+	var out []*Parameter
+	for _, field := range r.method.Input.Fields {
+		name := string(field.Desc.Name())
+		if whole, ok := r.params[name]; ok && whole {
+			schema := g.schemas.field(field)
+			text := schema.Description
+			schema.Description = ""
+			out = append(out, &Parameter{Name: name, In: "path", Required: true, Description: text, Schema: schema})
+		}
+	}
+	if r.body == "*" {
+		return out
+	}
+	return append(out, g.queryParameters(r, r.method.Input, "", 0)...)
+}
+
+// queryParameters are the fields that come from the query, as the edge reads
+// them: scalars, also those of messages.
+func (g *generator) queryParameters(r *route, m *protogen.Message, path string, depth int) []*Parameter {
+	var out []*Parameter
+	for _, field := range m.Fields {
+		name := string(field.Desc.Name())
+		if _, inPath := r.params[name]; depth == 0 && (inPath || name == r.body) {
+			continue
+		}
+		if field.Message != nil {
+			if !field.Desc.IsList() && !field.Desc.IsMap() && depth < maxQueryDepth && known(field.Message) {
+				out = append(out, g.queryParameters(r, field.Message, path+name+".", depth+1)...)
+			}
+			continue
+		}
+		schema := g.schemas.field(field)
+		p := &Parameter{Name: path + name, In: "query", Description: schema.Description, Schema: schema}
+		schema.Description = ""
+		if field.Desc.IsList() {
+			together := false
+			p.Style, p.Explode = "form", &together
+		}
+		out = append(out, p)
+	}
+	return out
+}
+
+// known reports whether a message is one of the contracts.
+func known(m *protogen.Message) bool {
+	return strings.HasPrefix(string(m.Desc.FullName()), "rotaloom.")
+}
+
+func (g *generator) requestBody(r *route) *RequestBody {
+	if r.body == "" {
+		return nil
+	}
+	schema := g.bodySchema(r)
+	mediaType := jsonType
+	if r.policy.GetOauthErrors() {
+		mediaType = formType
+	}
+	body := &RequestBody{
+		Required: len(r.method.Input.Fields) > 0,
+		Content:  map[string]Body{mediaType: {Schema: schema, Examples: g.cases.requests(r, mediaType)}},
+	}
+	return body
+}
+
+func (g *generator) bodySchema(r *route) *Schema {
+	if r.body == "*" {
+		return g.schemas.message(r.method.Input)
+	}
+	field := fieldNamed(r.method.Input, r.body)
+	schema := g.schemas.field(field)
+	schema.Description = ""
+	return schema
+}
+
+// has reports whether a message has a field of that name.
+func has(desc protoreflect.MessageDescriptor, name protoreflect.Name) bool {
+	return desc.Fields().ByName(name) != nil
+}

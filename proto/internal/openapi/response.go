@@ -1,0 +1,169 @@
+package openapi
+
+import (
+	"fmt"
+	"net/http"
+	"slices"
+	"strconv"
+	"strings"
+
+	"google.golang.org/protobuf/compiler/protogen"
+)
+
+// meanings says what the statuses stand for, in the order of the statuses.
+var meanings = map[int]string{
+	http.StatusOK:                    "Done.",
+	http.StatusCreated:               "Created.",
+	http.StatusNoContent:             "Done; there is nothing to return.",
+	http.StatusMultiStatus:           "Some items failed: details.results has one entry for each item, in the order of the request.",
+	http.StatusBadRequest:            "The request is wrong; the message says what to change.",
+	http.StatusUnauthorized:          "The access token is missing, expired or revoked.",
+	http.StatusForbidden:             "The caller may not do this.",
+	http.StatusNotFound:              "There is no such object, or the caller may not see it.",
+	http.StatusMethodNotAllowed:      "The path does not take this method.",
+	http.StatusNotAcceptable:         "The client accepts no form that the server can write.",
+	http.StatusConflict:              "The request does not fit the state that the object is in.",
+	http.StatusGone:                  "The object was there, and is no more.",
+	http.StatusPreconditionFailed:    "The object has another version than the request names.",
+	http.StatusRequestEntityTooLarge: "A service limit is exceeded; details.limits says by how much.",
+	http.StatusUnsupportedMediaType:  "The body is of a form that is not read here.",
+	http.StatusUnprocessableEntity:   "The idempotency key was used for another request.",
+	http.StatusTooManyRequests:       "The caller has used up its rate; Retry-After says when to try again.",
+	http.StatusServiceUnavailable:    "A part of the server is not available; Retry-After says when to try again.",
+}
+
+// responses describes what a route returns: its success, what every route may
+// refuse, and what the contract cases show.
+func (g *generator) responses(r *route, limits []Limit) *Map[*Response] {
+	success := int(r.policy.GetSuccessStatus())
+	if success == 0 {
+		success = http.StatusOK
+	}
+	found := map[int]*Response{success: {}}
+	if messageOptions(r.method.Output.Desc).GetFailure() != "" && has(r.method.Input.Desc, "partial_success") {
+		found[http.StatusMultiStatus] = &Response{}
+	}
+	for _, status := range general(r) {
+		found[status] = &Response{}
+	}
+	for _, limit := range limits {
+		g.add(found, limit.Status, limit.ErrorCode)
+	}
+	for _, seen := range g.cases.of(r) {
+		g.add(found, seen.status, seen.errorCode)
+	}
+	statuses := make([]int, 0, len(found))
+	for status := range found {
+		statuses = append(statuses, status)
+	}
+	slices.Sort(statuses)
+	out := &Map[*Response]{}
+	for _, status := range statuses {
+		out.Set(strconv.Itoa(status), g.shared(status, g.fill(r, status, success, found[status])))
+	}
+	return out
+}
+
+// shared refers to one description of a refusal for all routes that return it
+// alike.
+func (g *generator) shared(status int, response *Response) *Response {
+	body, ok := response.Content[jsonType]
+	if !ok || len(response.ErrorCodes) > 0 || body.Examples != nil || body.Schema.Ref != errorBodyRef {
+		return response
+	}
+	name := strings.ReplaceAll(http.StatusText(status), " ", "")
+	g.refusals.Set(name, response)
+	return &Response{Ref: "#/components/responses/" + name}
+}
+
+// general are the statuses of errors that every route of its kind may return.
+func general(r *route) []int {
+	statuses := []int{http.StatusBadRequest, http.StatusTooManyRequests, http.StatusServiceUnavailable}
+	if !r.policy.GetPublic() {
+		statuses = append(statuses, http.StatusUnauthorized)
+	}
+	if r.policy.GetPermission() != "" {
+		statuses = append(statuses, http.StatusForbidden)
+	}
+	if len(r.params) > 0 {
+		statuses = append(statuses, http.StatusNotFound)
+	}
+	if r.body != "" {
+		statuses = append(statuses, http.StatusRequestEntityTooLarge)
+	}
+	return statuses
+}
+
+func (g *generator) add(found map[int]*Response, status int, code string) {
+	response := found[status]
+	if response == nil {
+		response = &Response{}
+		found[status] = response
+	}
+	if code != "" && !slices.Contains(response.ErrorCodes, code) {
+		response.ErrorCodes = append(response.ErrorCodes, code)
+		slices.Sort(response.ErrorCodes)
+	}
+}
+
+// fill writes what a response with this status looks like.
+func (g *generator) fill(r *route, status, success int, response *Response) *Response {
+	response.Description = meanings[status]
+	if response.Description == "" {
+		response.Description = fmt.Sprintf("%s.", http.StatusText(status))
+	}
+	response.Headers = g.headers(r, status)
+	if status == http.StatusNoContent || status == http.StatusNotModified {
+		return response
+	}
+	schema := g.errorSchema(r)
+	if status == success || status < http.StatusMultipleChoices && status != http.StatusMultiStatus {
+		schema = g.schemas.message(r.method.Output)
+	}
+	response.Content = map[string]Body{jsonType: {Schema: schema, Examples: g.cases.responses(r, status)}}
+	return response
+}
+
+func (g *generator) errorSchema(r *route) *Schema {
+	if r.policy.GetOauthErrors() {
+		return &Schema{Ref: "#/components/schemas/" + oauthError}
+	}
+	return g.schemas.message(g.errorBody)
+}
+
+// headers are those that clients need, and those that the cases look at.
+func (g *generator) headers(r *route, status int) *Map[*Header] {
+	out := &Map[*Header]{}
+	text := &Schema{Type: "string"}
+	switch status {
+	case http.StatusUnauthorized:
+		out.Set("WWW-Authenticate", &Header{Description: "The scheme, and what is wrong with the token (RFC 6750).", Schema: text})
+	case http.StatusTooManyRequests, http.StatusServiceUnavailable:
+		out.Set("Retry-After", &Header{Description: "Seconds after which the request may be repeated.", Schema: &Schema{Type: "integer"}})
+	}
+	if g.cases.headers(r, status)["Content-Location"] {
+		out.Set("Content-Location", &Header{Description: "Path of the propagation that the request has started.", Schema: text})
+	}
+	if len(out.Keys()) == 0 {
+		return nil
+	}
+	return out
+}
+
+// limitsOf collects the limits of a request, with those of the messages in it.
+func limitsOf(m *protogen.Message, seen map[*protogen.Message]bool) []Limit {
+	if seen[m] || !known(m) {
+		return nil
+	}
+	seen[m] = true
+	out := limits(messageOptions(m.Desc).GetLimits()...)
+	for _, field := range m.Fields {
+		if limit := fieldOptions(field.Desc).GetLimit(); limit != nil {
+			out = append(out, limits(limit)...)
+		}
+		if field.Message != nil {
+			out = append(out, limitsOf(field.Message, seen)...)
+		}
+	}
+	return out
+}
