@@ -74,7 +74,15 @@ func try(ctx context.Context, target Target, step Step, values map[string]string
 	if err != nil {
 		return err
 	}
-	return check(step, response, body, values)
+	// Before check, which may change the values.
+	sent, _, err := encode(step, values)
+	if err != nil {
+		return err
+	}
+	if err := check(step, response, body, values); err != nil {
+		return err
+	}
+	return checkDescribed(step, sent, response.StatusCode, body)
 }
 
 func newRequest(ctx context.Context, target Target, step Step, values map[string]string) (*http.Request, error) {

@@ -1,0 +1,183 @@
+package contract
+
+import (
+	"bytes"
+	"fmt"
+	"net/http"
+	"strconv"
+	"strings"
+	"sync"
+
+	"github.com/santhosh-tekuri/jsonschema/v6"
+
+	"github.com/rotaloom/rotaloom/proto/gen/openapi"
+)
+
+// descriptionURL is the name by which parts of the API description are found.
+const descriptionURL = "https://rotaloom.invalid/openapi.json"
+
+// description is the API description that the product serves. Every request and
+// every answer of a case must be as it says.
+type description struct {
+	mu       sync.Mutex
+	root     map[string]any
+	compiler *jsonschema.Compiler
+	compiled map[string]*jsonschema.Schema
+}
+
+var described = sync.OnceValues(func() (*description, error) {
+	value, err := jsonschema.UnmarshalJSON(bytes.NewReader(openapi.JSON))
+	if err != nil {
+		return nil, err
+	}
+	root, ok := value.(map[string]any)
+	if !ok {
+		return nil, fmt.Errorf("the API description is no object")
+	}
+	compiler := jsonschema.NewCompiler()
+	compiler.DefaultDraft(jsonschema.Draft2020)
+	compiler.AssertFormat()
+	if err := compiler.AddResource(descriptionURL, root); err != nil {
+		return nil, err
+	}
+	return &description{root: root, compiler: compiler, compiled: map[string]*jsonschema.Schema{}}, nil
+})
+
+// checkDescribed holds a step's request and what was answered against the API
+// description. Steps that call no operation are left out, and requests that are
+// meant to be refused.
+func checkDescribed(step Step, request []byte, status int, answer []byte) error {
+	d, err := described()
+	if err != nil {
+		return err
+	}
+	verb, target, _ := strings.Cut(step.Do, " ")
+	path := d.pathOf(verb, target)
+	if path == "" {
+		return nil
+	}
+	at := []string{"paths", path, strings.ToLower(verb)}
+	if err := d.checkRequest(step, at, request); err != nil {
+		return err
+	}
+	response, ok := d.follow(append(at, "responses", strconv.Itoa(status))...)
+	if !ok {
+		return fmt.Errorf("the API description has no status %d of %s", status, step.Do)
+	}
+	if len(answer) == 0 {
+		return nil
+	}
+	schema, ok := d.follow(append(response, "content", "application/json", "schema")...)
+	if !ok {
+		return fmt.Errorf("the API description has no body of %d of %s", status, step.Do)
+	}
+	if err := d.validate(schema, answer); err != nil {
+		return fmt.Errorf("the answer is not as the API description says: %w", err)
+	}
+	return nil
+}
+
+// checkRequest validates the JSON of a request that is taken, in its strict form.
+func (d *description) checkRequest(step Step, at []string, request []byte) error {
+	if step.JSON == nil || step.Status >= http.StatusBadRequest {
+		return nil
+	}
+	way, ok := d.follow(append(at, "requestBody", "content", "application/json", "schema")...)
+	if !ok {
+		return nil
+	}
+	schema, err := d.schema(way)
+	if err != nil {
+		return err
+	}
+	value, err := jsonschema.UnmarshalJSON(bytes.NewReader(request))
+	if err != nil {
+		return fmt.Errorf("the request is no JSON: %w", err)
+	}
+	if err := schema.Validate(strict(schema, value)); err != nil {
+		return fmt.Errorf("the request is not as the API description says: %w", err)
+	}
+	return nil
+}
+
+// pathOf finds the path of the description that a request goes to, or "". A word
+// goes before a parameter.
+func (d *description) pathOf(verb, target string) string {
+	at, _, _ := strings.Cut(target, "?")
+	if !strings.HasPrefix(at, "/api/authentication/") {
+		at = strings.TrimPrefix(at, "/api")
+	}
+	paths, _ := d.root["paths"].(map[string]any)
+	best := ""
+	for path, item := range paths {
+		operations, _ := item.(map[string]any)
+		_, ok := operations[strings.ToLower(verb)]
+		if ok && fits(path, at) && (best == "" || strings.Count(path, "{") < strings.Count(best, "{")) {
+			best = path
+		}
+	}
+	return best
+}
+
+func fits(pattern, at string) bool {
+	want, got := strings.Split(pattern, "/"), strings.Split(at, "/")
+	if len(want) != len(got) {
+		return false
+	}
+	for i := range want {
+		if want[i] != got[i] && !strings.HasPrefix(want[i], "{") {
+			return false
+		}
+	}
+	return true
+}
+
+// follow finds a part of the description by the names on the way, through a
+// reference at its end, and returns the way to it.
+func (d *description) follow(way ...string) ([]string, bool) {
+	var at any = d.root
+	for _, name := range way {
+		members, _ := at.(map[string]any)
+		next, ok := members[name]
+		if !ok {
+			return nil, false
+		}
+		at = next
+	}
+	members, _ := at.(map[string]any)
+	if ref, ok := members["$ref"].(string); ok && strings.HasPrefix(ref, "#/components/responses/") {
+		return d.follow(strings.Split(strings.TrimPrefix(ref, "#/"), "/")...)
+	}
+	return append([]string(nil), way...), true
+}
+
+func (d *description) validate(way []string, body []byte) error {
+	schema, err := d.schema(way)
+	if err != nil {
+		return err
+	}
+	value, err := jsonschema.UnmarshalJSON(bytes.NewReader(body))
+	if err != nil {
+		return fmt.Errorf("no JSON: %w: %s", err, cut(body))
+	}
+	return schema.Validate(value)
+}
+
+func (d *description) schema(way []string) (*jsonschema.Schema, error) {
+	escape := strings.NewReplacer("~", "~0", "/", "~1", "{", "%7B", "}", "%7D")
+	at := descriptionURL + "#"
+	for _, name := range way {
+		at += "/" + escape.Replace(name)
+	}
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if schema, ok := d.compiled[at]; ok {
+		return schema, nil
+	}
+	schema, err := d.compiler.Compile(at)
+	if err != nil {
+		return nil, err
+	}
+	d.compiled[at] = schema
+	return schema, nil
+}

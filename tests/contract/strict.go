@@ -1,0 +1,91 @@
+package contract
+
+import (
+	"encoding/json"
+	"math/big"
+
+	"github.com/santhosh-tekuri/jsonschema/v6"
+)
+
+// strict turns the lenient forms of a request into those that the API
+// description shows: numbers as text and texts as numbers, fractions for
+// integers, one value for a list, and null for absent. It leaves alone what is
+// none of these.
+func strict(schema *jsonschema.Schema, value any) any {
+	for schema.Ref != nil {
+		schema = schema.Ref
+	}
+	if schema.Types == nil {
+		return value
+	}
+	types := schema.Types.ToStrings()
+	if len(types) != 1 {
+		return value
+	}
+	switch types[0] {
+	case "array":
+		return strictList(schema, value)
+	case "object":
+		return strictObject(schema, value)
+	case "string":
+		if number, ok := value.(json.Number); ok {
+			return number.String()
+		}
+	case "number", "integer":
+		return strictNumber(types[0], value)
+	}
+	return value
+}
+
+func strictList(schema *jsonschema.Schema, value any) any {
+	items, ok := value.([]any)
+	if !ok {
+		items = []any{value}
+	}
+	if schema.Items2020 == nil {
+		return items
+	}
+	out := make([]any, 0, len(items))
+	for _, item := range items {
+		out = append(out, strict(schema.Items2020, item))
+	}
+	return out
+}
+
+func strictObject(schema *jsonschema.Schema, value any) any {
+	members, ok := value.(map[string]any)
+	if !ok {
+		return value
+	}
+	out := make(map[string]any, len(members))
+	for name, member := range members {
+		if member == nil {
+			continue
+		}
+		if property := schema.Properties[name]; property != nil {
+			member = strict(property, member)
+		}
+		out[name] = member
+	}
+	return out
+}
+
+func strictNumber(kind string, value any) any {
+	var text string
+	switch value := value.(type) {
+	case string:
+		text = value
+	case json.Number:
+		text = value.String()
+	default:
+		return value
+	}
+	number, ok := new(big.Rat).SetString(text)
+	if !ok {
+		return value
+	}
+	if kind == "integer" {
+		return json.Number(new(big.Int).Quo(number.Num(), number.Denom()).String())
+	}
+	return json.Number(text)
+}
