@@ -74,6 +74,9 @@ type Config struct {
 	// believed when a request comes over plain HTTP. Without them, and that is
 	// the default, only TLS is served.
 	TrustedProxies []netip.Prefix `name:"trusted-proxies" help:"Addresses (CIDR) of proxies that end TLS in front of the edge."`
+	// Docs is whether the API description and its page, /openapi.json,
+	// /openapi.yaml and /docs, are served, to anybody; not at its zero value.
+	Docs bool `name:"docs" default:"true" negatable:"" help:"Serve the API description at /openapi.json and /docs, to anybody."`
 	// Throttle holds clients to their rates; off at its zero value.
 	Throttle throttle.Config `embed:""`
 	// TokenIssuer and TokenAudience are what tokens name, by which clients are
@@ -239,6 +242,9 @@ func (e *Edge) muxOptions() []runtime.ServeMuxOption {
 func (e *Edge) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	x := e.newExchange(w, r)
 	defer x.finish()
+	if x.serveDocs(r) {
+		return
+	}
 	form, params, bad := x.prepare(r)
 	if bad != nil {
 		x.refuse(r, bad)

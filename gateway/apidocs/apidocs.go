@@ -1,0 +1,106 @@
+// Package apidocs serves the description of the HTTP API, as /openapi.json and
+// /openapi.yaml, and a page at /docs that shows it and calls it. The page needs
+// nothing from elsewhere, and its policy lets it load nothing from elsewhere.
+package apidocs
+
+import (
+	"bytes"
+	"compress/gzip"
+	"crypto/sha256"
+	"embed"
+	"encoding/hex"
+	"net/http"
+	"strconv"
+	"strings"
+	"sync"
+
+	"github.com/rotaloom/rotaloom/proto/gen/openapi"
+)
+
+// policy lets the page load and call this server only, and be framed by nobody.
+// Images include the icons that the style sheet holds itself.
+const policy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; " +
+	"base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+
+//go:embed page swagger-ui
+var files embed.FS
+
+// Page is one document, kept whole in memory.
+type Page struct {
+	contentType string
+	body        []byte
+	etag        string
+	compressed  func() []byte
+}
+
+// pages by their paths.
+var pages = sync.OnceValue(func() map[string]*Page {
+	return map[string]*Page{
+		"/openapi.json":              newPage("application/json", openapi.JSON),
+		"/openapi.yaml":              newPage("application/yaml", openapi.YAML),
+		"/docs":                      newPage("text/html; charset=utf-8", file("page/index.html")),
+		"/docs/":                     newPage("text/html; charset=utf-8", file("page/index.html")),
+		"/docs/start.js":             newPage("text/javascript; charset=utf-8", file("page/start.js")),
+		"/docs/swagger-ui-bundle.js": newPage("text/javascript; charset=utf-8", file("swagger-ui/swagger-ui-bundle.js")),
+		"/docs/swagger-ui.css":       newPage("text/css; charset=utf-8", file("swagger-ui/swagger-ui.css")),
+		"/docs/favicon-32x32.png":    newPage("image/png", file("swagger-ui/favicon-32x32.png")),
+	}
+})
+
+// Find returns the page at a path, or nil.
+func Find(path string) *Page { return pages()[path] }
+
+func file(name string) []byte {
+	data, err := files.ReadFile(name)
+	if err != nil {
+		// The files are part of the program.
+		panic(err)
+	}
+	return data
+}
+
+func newPage(contentType string, body []byte) *Page {
+	sum := sha256.Sum256(body)
+	return &Page{
+		contentType: contentType,
+		body:        body,
+		etag:        `"` + hex.EncodeToString(sum[:16]) + `"`,
+		compressed:  sync.OnceValue(func() []byte { return compress(body) }),
+	}
+}
+
+func compress(body []byte) []byte {
+	var out bytes.Buffer
+	w := gzip.NewWriter(&out)
+	// Writing to memory does not fail.
+	_, _ = w.Write(body)
+	_ = w.Close()
+	return out.Bytes()
+}
+
+// ServeHTTP writes the page, compressed for clients that take it so. It serves
+// GET and HEAD.
+func (p *Page) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	h := w.Header()
+	h.Set("Content-Security-Policy", policy)
+	h.Set("Referrer-Policy", "no-referrer")
+	h.Set("Cache-Control", "no-cache")
+	h.Set("Vary", "Accept-Encoding")
+	h.Set("ETag", p.etag)
+	if r.Header.Get("If-None-Match") == p.etag {
+		w.WriteHeader(http.StatusNotModified)
+		return
+	}
+	body := p.body
+	if strings.Contains(r.Header.Get("Accept-Encoding"), "gzip") {
+		h.Set("Content-Encoding", "gzip")
+		body = p.compressed()
+	}
+	h.Set("Content-Type", p.contentType)
+	h.Set("Content-Length", strconv.Itoa(len(body)))
+	w.WriteHeader(http.StatusOK)
+	if r.Method != http.MethodHead {
+		// The client may be gone; there is nobody to tell.
+		_, _ = w.Write(body)
+	}
+}

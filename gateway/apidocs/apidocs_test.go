@@ -1,0 +1,75 @@
+package apidocs
+
+import (
+	"compress/gzip"
+	"encoding/json"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+func TestPagesAreServed(t *testing.T) {
+	t.Parallel()
+	for path, contentType := range map[string]string{
+		"/openapi.json": "application/json", "/openapi.yaml": "application/yaml",
+		"/docs": "text/html; charset=utf-8", "/docs/": "text/html; charset=utf-8",
+		"/docs/start.js": "text/javascript; charset=utf-8", "/docs/swagger-ui-bundle.js": "text/javascript; charset=utf-8",
+		"/docs/swagger-ui.css": "text/css; charset=utf-8", "/docs/favicon-32x32.png": "image/png",
+	} {
+		t.Run(path, func(t *testing.T) {
+			t.Parallel()
+			plain := get(t, path, nil)
+			require.Equal(t, http.StatusOK, plain.StatusCode)
+			require.Equal(t, contentType, plain.Header.Get("Content-Type"))
+			require.Contains(t, plain.Header.Get("Content-Security-Policy"), "default-src 'none'")
+			body, err := io.ReadAll(plain.Body)
+			require.NoError(t, err)
+			require.NotEmpty(t, body)
+
+			packed := get(t, path, http.Header{"Accept-Encoding": {"br, gzip"}})
+			require.Equal(t, "gzip", packed.Header.Get("Content-Encoding"))
+			reader, err := gzip.NewReader(packed.Body)
+			require.NoError(t, err)
+			unpacked, err := io.ReadAll(reader)
+			require.NoError(t, err)
+			require.Equal(t, body, unpacked)
+
+			known := get(t, path, http.Header{"If-None-Match": {plain.Header.Get("ETag")}})
+			require.Equal(t, http.StatusNotModified, known.StatusCode)
+		})
+	}
+}
+
+func TestOtherPathsAreNoPages(t *testing.T) {
+	t.Parallel()
+	for _, path := range []string{"/", "/docs/x", "/docs/../openapi.json", "/v1/scheduling/shift_templates"} {
+		require.Nil(t, Find(path), path)
+	}
+}
+
+func TestDescriptionIsJSON(t *testing.T) {
+	t.Parallel()
+	var d struct {
+		OpenAPI string         `json:"openapi"`
+		Paths   map[string]any `json:"paths"`
+	}
+	require.NoError(t, json.NewDecoder(get(t, "/openapi.json", nil).Body).Decode(&d))
+	require.Equal(t, "3.1.1", d.OpenAPI)
+	require.NotEmpty(t, d.Paths)
+}
+
+func get(t *testing.T, path string, header http.Header) *http.Response {
+	t.Helper()
+	r := httptest.NewRequest(http.MethodGet, "https://host"+path, nil)
+	for name, values := range header {
+		r.Header[name] = values
+	}
+	w := httptest.NewRecorder()
+	page := Find(path)
+	require.NotNil(t, page)
+	page.ServeHTTP(w, r)
+	return w.Result()
+}
