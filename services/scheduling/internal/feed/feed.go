@@ -15,8 +15,9 @@ import (
 )
 
 // NextRevision asks for the revision of the states that a transaction is about
-// to write. The employees must be locked already.
-const NextRevision = `SELECT nextval('schedule_revision')`
+// to write, which is the time of its change in microseconds since 1970. The
+// employees must be locked already.
+const NextRevision = `SELECT change_revision()`
 
 // eventBytes is the size from which on what is told is divided, well below what
 // an event may have.

@@ -17,6 +17,7 @@ import (
 	schedulingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/scheduling/v1"
 	timekeepingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/timekeeping/v1"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/feed"
+	"github.com/rotaloom/rotaloom/services/scheduling/internal/serial"
 )
 
 const (
@@ -142,6 +143,8 @@ func applyLeaveEdits(ctx context.Context, tx pgx.Tx, tenantID int64, steps []*ti
 func lockLeave(ctx context.Context, tx pgx.Tx, tenantID int64, ids []int64) (map[int64]int64, error) {
 	known := make(map[int64]int64, len(ids))
 	batch := &pgx.Batch{}
+	// The history of an employee has one order, whatever changes.
+	serial.Queue(batch, tenantID, ids)
 	batch.Queue(insertLeaveHeads, tenantID, ids)
 	batch.Queue(lockLeaveHeads, tenantID, ids).Query(func(rows pgx.Rows) error {
 		var id, version int64

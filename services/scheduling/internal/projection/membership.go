@@ -12,6 +12,7 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/civil"
 	timekeepingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/timekeeping/v1"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/propagation"
+	"github.com/rotaloom/rotaloom/services/scheduling/internal/serial"
 )
 
 const (
@@ -79,12 +80,15 @@ func acceptLists(ctx context.Context, tx pgx.Tx, tenantID int64, lists []*timeke
 	for i, list := range lists {
 		ids[i], versions[i] = list.GetPersonId(), list.GetVersion()
 	}
-	rows, err := tx.Query(ctx, upsertHeads, tenantID, ids, versions)
-	if err != nil {
-		return nil, fmt.Errorf("projection: store membership versions: %w", err)
-	}
-	accepted, err := pgx.CollectRows(rows, pgx.RowTo[int64])
-	if err != nil {
+	var accepted []int64
+	batch := &pgx.Batch{}
+	// The history of an employee has one order, whatever changes.
+	serial.Queue(batch, tenantID, ids)
+	batch.Queue(upsertHeads, tenantID, ids, versions).Query(func(rows pgx.Rows) (err error) {
+		accepted, err = pgx.CollectRows(rows, pgx.RowTo[int64])
+		return err
+	})
+	if err := tx.SendBatch(ctx, batch).Close(); err != nil {
 		return nil, fmt.Errorf("projection: store membership versions: %w", err)
 	}
 	slices.Sort(accepted)

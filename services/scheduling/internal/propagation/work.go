@@ -29,17 +29,18 @@ WITH gone AS (
     RETURNING s.*
 )
 INSERT INTO span_past (tenant_id, employee_id, lane, from_date, to_date, pattern_id, position, day_count,
-    assignment_id, inherited, propagation_id, believed_from, series)
+    assignment_id, inherited, propagation_id, believed_from, series, believed_until)
 SELECT tenant_id, employee_id, lane, from_date, to_date, pattern_id, position, day_count,
-    assignment_id, inherited, propagation_id, believed_from, series FROM gone`
+    assignment_id, inherited, propagation_id, believed_from, series, (SELECT change_time()) FROM gone`
 
-	// Lists that are unnested beside each other need no table in between.
+	// Lists that are unnested beside each other need no table in between. The time
+	// of the change is asked for once, and not for each row.
 	insertSpans = `
 INSERT INTO span (tenant_id, propagation_id, employee_id, lane, from_date, to_date, pattern_id, position, day_count,
-    assignment_id, inherited, series)
+    assignment_id, inherited, series, believed_from)
 SELECT $1, $2, unnest($3::bigint[]), unnest($4::smallint[]), '1970-01-01'::date + unnest($5::int[]),
     '1970-01-01'::date + unnest($6::int[]), unnest($7::bigint[]), unnest($8::int[]), unnest($9::int[]),
-    unnest($10::bigint[]), unnest($11::bool[]), unnest($12::bigint[])`
+    unnest($10::bigint[]), unnest($11::bool[]), unnest($12::bigint[]), (SELECT change_time())`
 )
 
 // desk is the memory that a worker uses for one batch after the other.

@@ -122,7 +122,7 @@ func collect(rows pgx.Rows, err error) ([]assignment, error) {
 // the time at which the transaction began may lie before the change that it
 // waited for.
 const drawNumbers = `
-SELECT clock_timestamp(),
+SELECT change_time(),
        ARRAY(SELECT nextval('pattern_assignment_id') FROM generate_series(1, $1)),
        ARRAY(SELECT nextval('pattern_assignment_seq') FROM generate_series(1, $2))`
 

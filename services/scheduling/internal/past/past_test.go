@@ -1,0 +1,362 @@
+// Package past shows that the history of schedules is right, whatever people and
+// propagations change at the same time.
+package past
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	"golang.org/x/sync/errgroup"
+	"google.golang.org/protobuf/proto"
+
+	commonv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/common/v1"
+	schedulingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/scheduling/v1"
+
+	"github.com/rotaloom/rotaloom/pkg/bus"
+	"github.com/rotaloom/rotaloom/pkg/civil"
+	"github.com/rotaloom/rotaloom/pkg/fault"
+	"github.com/rotaloom/rotaloom/pkg/outbox"
+	"github.com/rotaloom/rotaloom/pkg/pg"
+	"github.com/rotaloom/rotaloom/pkg/tenant"
+	"github.com/rotaloom/rotaloom/pkg/testkit/natstest"
+	"github.com/rotaloom/rotaloom/pkg/testkit/pgtest"
+	"github.com/rotaloom/rotaloom/services/scheduling/internal/daylock"
+	"github.com/rotaloom/rotaloom/services/scheduling/internal/definition"
+	"github.com/rotaloom/rotaloom/services/scheduling/internal/item"
+	"github.com/rotaloom/rotaloom/services/scheduling/internal/projection"
+	"github.com/rotaloom/rotaloom/services/scheduling/internal/propagation"
+	"github.com/rotaloom/rotaloom/services/scheduling/internal/schedtest"
+	"github.com/rotaloom/rotaloom/services/scheduling/internal/schedule"
+	"github.com/rotaloom/rotaloom/services/scheduling/internal/serial"
+)
+
+func TestMain(m *testing.M) { pgtest.Main(m) }
+
+// shapers are the tables that shape an employee's schedule. Each has its past in
+// a table of the same name with _past behind it.
+var shapers = []string{"span", "schedule_item", "day_lock", "membership", "leave_edit"}
+
+// unkept are columns that say nothing of what was believed: when it was, and what
+// follows from other tables.
+const unkept = ` - '{believed_from,believed_until,hidden_lane,hidden_ordinal}'::text[]`
+
+// employees are in two buckets of locks.
+var employees = []int64{1, 2, 3, serial.BucketSize + 1, serial.BucketSize + 2}
+
+type world struct {
+	*schedtest.Env
+	t         *testing.T
+	shifts    schedulingv1.ShiftServiceClient
+	schedules schedulingv1.ScheduleServiceClient
+	locks     schedulingv1.DayLockServiceClient
+	patterns  []int64
+}
+
+func newWorld(t *testing.T) *world {
+	env := schedtest.New(t)
+	w := &world{
+		Env: env, t: t, shifts: schedulingv1.NewShiftServiceClient(env.Conn()),
+		schedules: schedulingv1.NewScheduleServiceClient(env.Conn()), locks: schedulingv1.NewDayLockServiceClient(env.Conn()),
+	}
+	for _, id := range employees {
+		w.exec(`INSERT INTO employee VALUES (1, $1, $2, 'Person', 'UTC', 1)`, id, fmt.Sprint("P", id))
+	}
+	for _, start := range []string{"06", "08", "14"} {
+		w.patterns = append(w.patterns, w.pattern(start))
+	}
+	wake := w.propagate()
+	directory := projection.NewResolver(env.Pool, nil, nil, nil)
+	reader := schedule.NewReader(env.Pool, definition.New(definition.Settings{}, nil, nil))
+	schedulingv1.RegisterShiftServiceServer(env.Local, item.NewShifts(item.Deps{Pool: env.Pool, Directory: directory, Reader: reader, Wake: wake}))
+	schedulingv1.RegisterScheduleServiceServer(env.Local, schedule.New(env.Pool, reader, directory, nil))
+	schedulingv1.RegisterDayLockServiceServer(env.Local, daylock.New(env.Pool, directory, wake))
+	return w
+}
+
+func (w *world) exec(sql string, args ...any) {
+	w.t.Helper()
+	_, err := w.Pool.Exec(w.Ctx, sql, args...)
+	require.NoError(w.t, err)
+}
+
+// pattern stores one with a shift of two hours on each day of three.
+func (w *world) pattern(start string) (id int64) {
+	body := &schedulingv1.SchedulePattern{DayCount: proto.Int32(3)}
+	for day := range int32(3) {
+		body.Items = append(body.Items, &schedulingv1.SchedulePatternItem{Day: proto.Int32(day + 1), ShiftTemplate: &schedulingv1.ShiftTemplate{
+			StartDateTime: "1900-01-01T" + start + ":00:00", EndDateTime: fmt.Sprintf("1900-01-01T%s:%02d:00", start, 30+day),
+		}})
+	}
+	text, err := proto.Marshal(body)
+	require.NoError(w.t, err)
+	require.NoError(w.t, w.Pool.QueryRow(w.Ctx, `INSERT INTO schedule_pattern (tenant_id, digest, day_count, body)
+		VALUES (1, sha256($1), 3, $1) RETURNING id`, text).Scan(&id))
+	return id
+}
+
+// propagate runs what applies patterns to employees, until the test ends.
+func (w *world) propagate() (wake func()) {
+	b, err := bus.New(bus.Options{
+		Conn: natstest.New(w.t).Conn(), DeadLetters: outbox.NewLetters(w.Pool), Transient: pg.Unavailable,
+		Log: pgtest.Log(w.t), Registry: prometheus.NewRegistry(),
+	})
+	require.NoError(w.t, err)
+	relay, err := outbox.NewRelay(outbox.Options{
+		Pool: w.Pool, Bus: b, Log: pgtest.Log(w.t), Registry: prometheus.NewRegistry(), Poll: 5 * time.Millisecond, IdlePoll: 20 * time.Millisecond,
+	})
+	require.NoError(w.t, err)
+	p, err := propagation.New(propagation.Options{Pool: w.Pool, Bus: b, Wake: relay.Wake, Log: pgtest.Log(w.t), Registry: prometheus.NewRegistry()})
+	require.NoError(w.t, err)
+	ctx, cancel := context.WithCancel(w.t.Context())
+	var running errgroup.Group
+	running.Go(func() error { return p.Run(ctx) })
+	running.Go(func() error { return relay.Run(ctx) })
+	w.t.Cleanup(func() {
+		cancel()
+		assert.NoError(w.t, running.Wait())
+	})
+	return relay.Wake
+}
+
+// change does something by chance to the schedule of an employee.
+func (w *world) change(random *rand.Rand) error {
+	id := employees[random.IntN(len(employees))]
+	day := civil.Date(20_000 + random.IntN(10))
+	switch n := random.IntN(12); {
+	case n < 3:
+		return w.enter(id, day)
+	case n < 7:
+		return w.edit(random, id, day)
+	case n < 8:
+		_, err := w.locks.ApplyCreateDayLocks(w.Ctx, &schedulingv1.ApplyCreateDayLocksRequest{
+			ForEmployees: &schedulingv1.DayLocksForEmployees{Where: &schedulingv1.DayLocksWhere{
+				EmployeeRefs: &commonv1.RefList{Ids: []int64{id}}, StartDate: day.String(), EndDate: day.String(),
+			}},
+		})
+		return err
+	case n < 10:
+		return w.assign(id, day, w.patterns[random.IntN(len(w.patterns))])
+	case n < 11:
+		return w.underLock(id, `DELETE FROM membership WHERE tenant_id = 1 AND employee_id = $1`,
+			`INSERT INTO membership (tenant_id, employee_id, employment_term_id, from_date, to_date) VALUES (1, $1, $2, $3, '3000-01-01')`,
+			int64(random.IntN(3)+1), day.Time())
+	default:
+		return w.underLock(id, `DELETE FROM leave_edit WHERE tenant_id = 1 AND employee_id = $1 AND id % 2 = 0`,
+			`INSERT INTO leave_edit (tenant_id, id, employee_id, from_day, to_day, version, body) VALUES (1, $1 * 10 + $2, $1, $3, $3, 1, '')
+			ON CONFLICT (tenant_id, id) DO UPDATE SET from_day = excluded.from_day, to_day = excluded.to_day, version = leave_edit.version + 1`,
+			int64(random.IntN(4)), day.Time())
+	}
+}
+
+func (w *world) enter(id int64, day civil.Date) error {
+	_, err := w.shifts.CreateShift(w.Ctx, newShift(id, day, 16))
+	return err
+}
+
+func newShift(id int64, day civil.Date, hour int32) *schedulingv1.Shift {
+	return &schedulingv1.Shift{
+		Employee:      &commonv1.Ref{Id: &id},
+		StartDateTime: day.At(hour * 3600).String(), EndDateTime: day.At(hour*3600 + 1800).String(),
+	}
+}
+
+// edit deletes a shift of an employee, or changes it, maybe to somebody else's.
+func (w *world) edit(random *rand.Rand, id int64, day civil.Date) error {
+	answer, err := w.schedules.MultiReadSchedule(w.Ctx, &schedulingv1.MultiReadScheduleRequest{
+		Select: []string{"SHIFTS"}, Where: &schedulingv1.ScheduleWhere{Employees: &schedulingv1.EmployeeSchedules{
+			EmployeeRefs: &commonv1.RefList{Ids: []int64{id}}, StartDate: day.String(), EndDate: day.String(),
+		}},
+	})
+	if err != nil {
+		return err
+	}
+	wire, err := proto.Marshal(answer)
+	if err != nil {
+		return err
+	}
+	got := &schedulingv1.Schedule{}
+	if err := proto.Unmarshal(wire, got); err != nil {
+		return err
+	}
+	shifts := got.GetShifts().GetShifts()
+	if len(shifts) == 0 {
+		return w.enter(id, day)
+	}
+	shift := shifts[random.IntN(len(shifts))].GetId()
+	if random.IntN(3) == 0 {
+		_, err = w.shifts.DeleteShift(w.Ctx, &schedulingv1.DeleteShiftRequest{Id: shift})
+		return err
+	}
+	other := employees[random.IntN(len(employees))]
+	_, err = w.shifts.UpdateShift(w.Ctx, &schedulingv1.UpdateShiftRequest{Id: shift, Shift: newShift(other, day, int32(random.IntN(23)))})
+	return err
+}
+
+// assign gives an employee another pattern from a day on.
+func (w *world) assign(id int64, day civil.Date, pattern int64) error {
+	return pg.InTx(w.Ctx, w.Pool, func(ctx context.Context, tx pgx.Tx) error {
+		if _, err := tx.Exec(ctx, `UPDATE pattern_assignment SET believed_until = change_time()
+			WHERE tenant_id = 1 AND employee_id = $1 AND believed_until = 'infinity'`, id); err != nil {
+			return err
+		}
+		request := propagation.Request{Cause: propagation.CausePattern, EmployeeIDs: []int64{id}}
+		propagated, err := propagation.Start(ctx, tx, request)
+		if err != nil {
+			return err
+		}
+		_, err = tx.Exec(ctx, `WITH n AS (SELECT nextval('pattern_assignment_id') AS id)
+			INSERT INTO pattern_assignment (tenant_id, id, lineage_id, version, employee_id, from_date, to_date, pattern_id,
+			    day_count, anchor, start_date_offset, override, lane, seq, propagation_id)
+			SELECT 1, id, id, 1, $1, $2, '3000-01-01', $3, 3, $2, 0, false, 0, nextval('pattern_assignment_seq'), $4 FROM n`,
+			id, day.Time(), pattern, propagated)
+		return err
+	})
+}
+
+// underLock executes two statements as the consumers of other domains' events do.
+func (w *world) underLock(id int64, before, sql string, args ...any) error {
+	return pg.InTx(w.Ctx, w.Pool, func(ctx context.Context, tx pgx.Tx) error {
+		if err := serial.Lock(ctx, tx, tenant.Default, []int64{id}); err != nil {
+			return err
+		}
+		if _, err := tx.Exec(ctx, before, id); err != nil {
+			return err
+		}
+		_, err := tx.Exec(ctx, sql, append([]any{id}, args...)...)
+		return err
+	})
+}
+
+// seen is what was believed of employees at an instant.
+type seen struct {
+	employees []int64
+	at        time.Time
+	state     string
+}
+
+// now reads what holds of an employee, and the time of the last change of it.
+func (w *world) now(id int64) (s seen, err error) {
+	var states, times []string
+	for _, table := range shapers {
+		states = append(states, fmt.Sprintf(`SELECT '%[1]s ' || (to_jsonb(t)%[2]s)::text AS row FROM %[1]s t WHERE tenant_id = 1 AND employee_id = $1`, table, unkept))
+		times = append(times, fmt.Sprintf(`SELECT believed_from AS at FROM %[1]s WHERE tenant_id = 1 AND employee_id = $1
+			UNION ALL SELECT believed_until FROM %[1]s_past WHERE tenant_id = 1 AND employee_id = $1`, table))
+	}
+	s.employees = []int64{id}
+	err = w.Pool.QueryRow(w.Ctx, `SELECT (SELECT coalesce(string_agg(row, E'\n' ORDER BY row), '') FROM (`+strings.Join(states, " UNION ALL ")+`) AS s),
+		(SELECT coalesce(max(at), 'epoch') FROM (`+strings.Join(times, " UNION ALL ")+`) AS t)`, id).Scan(&s.state, &s.at)
+	return s, err
+}
+
+// asOf reads what was believed of employees at an instant.
+func (w *world) asOf(ids []int64, at time.Time) (state string, err error) {
+	var states []string
+	for _, table := range shapers {
+		states = append(states, fmt.Sprintf(`SELECT '%[1]s ' || (to_jsonb(t)%[2]s)::text AS row FROM %[1]s t
+			WHERE tenant_id = 1 AND employee_id = ANY($1) AND believed_from <= $2
+			UNION ALL SELECT '%[1]s ' || (to_jsonb(p)%[2]s)::text FROM %[1]s_past p
+			WHERE tenant_id = 1 AND employee_id = ANY($1) AND believed_from <= $2 AND believed_until > $2`, table, unkept))
+	}
+	err = w.Pool.QueryRow(w.Ctx, `SELECT coalesce(string_agg(row, E'\n' ORDER BY row), '') FROM (`+strings.Join(states, " UNION ALL ")+`) AS s`, ids, at).Scan(&state)
+	return state, err
+}
+
+const (
+	writers          = 4
+	changesOfAWriter = 60
+)
+
+// While people, propagations and other domains change schedules, readers see some
+// state of an employee. Asked afterwards what was believed after the last change
+// that they saw, the history says the same. And what it says of an instant that
+// is settled, it says for ever.
+func TestThePastIsWhatReadersSaw(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	seed := rand.Uint64()
+	t.Log("seed", seed)
+	for _, id := range employees {
+		require.NoError(t, w.assign(id, 20_000, w.patterns[0]))
+	}
+	var writing, reading errgroup.Group
+	for n := range writers {
+		random := rand.New(rand.NewPCG(seed, uint64(n)))
+		writing.Go(func() error {
+			for range changesOfAWriter {
+				// What collides is refused.
+				if err := w.change(random); err != nil && fault.FromError(err).Status >= 500 {
+					return err
+				}
+			}
+			return nil
+		})
+	}
+	done := make(chan struct{})
+	var ofOne, ofAll []seen
+	reading.Go(func() error {
+		for i := 0; ; i++ {
+			select {
+			case <-done:
+				return nil
+			default:
+			}
+			s, err := w.now(employees[i%len(employees)])
+			if err != nil {
+				return err
+			}
+			ofOne = append(ofOne, s)
+		}
+	})
+	reading.Go(func() error {
+		for {
+			select {
+			case <-done:
+				return nil
+			default:
+			}
+			s := seen{employees: employees}
+			err := w.Pool.QueryRow(w.Ctx, "SELECT settled_time()").Scan(&s.at)
+			if err == nil {
+				s.state, err = w.asOf(s.employees, s.at)
+			}
+			if err != nil {
+				return err
+			}
+			ofAll = append(ofAll, s)
+		}
+	})
+	err := writing.Wait()
+	close(done)
+	require.NoError(t, reading.Wait())
+	require.NoError(t, err)
+	t.Log("states of one:", len(ofOne), "of all:", len(ofAll), "past:", w.Rows(t, pasts()...))
+
+	for _, s := range append(ofOne, ofAll...) {
+		state, err := w.asOf(s.employees, s.at)
+		require.NoError(t, err)
+		require.Equal(t, s.state, state, "employees %v at %s", s.employees, s.at)
+	}
+	for _, table := range pasts() {
+		n := 0
+		require.NoError(t, w.Pool.QueryRow(w.Ctx, "SELECT count(*) FROM "+table+" WHERE believed_until <= believed_from").Scan(&n))
+		assert.Zero(t, n, "rows of %s end before they begin", table)
+		require.NoError(t, w.Pool.QueryRow(w.Ctx, "SELECT count(*) FROM "+table).Scan(&n))
+		assert.NotZero(t, n, "nothing became past of %s", table)
+	}
+}
+
+func pasts() []string {
+	out := make([]string, len(shapers))
+	for i, table := range shapers {
+		out[i] = table + "_past"
+	}
+	return out
+}

@@ -1,0 +1,52 @@
+package projection
+
+import (
+	"context"
+	"testing"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/rotaloom/rotaloom/pkg/pg"
+	"github.com/rotaloom/rotaloom/pkg/tenant"
+	timekeepingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/timekeeping/v1"
+	"github.com/rotaloom/rotaloom/services/scheduling/internal/serial"
+)
+
+// Memberships and leave change an employee's schedule like people and
+// propagations do: one after the other, under the employee's lock. The history
+// has the order of these changes.
+func TestCopiesWaitForTheEmployee(t *testing.T) {
+	t.Parallel()
+	for name, change := range map[string]func(*world) error{
+		"memberships": func(w *world) error {
+			return pg.InTx(w.ctx, w.pool, func(ctx context.Context, tx pgx.Tx) error {
+				return applyMemberships(ctx, tx, tenant.Default, []*timekeepingv1.PersonMemberships{on(7, 1, days(5, "2026-01-01", "3000-01-01"))})
+			})
+		},
+		"leave": func(w *world) error {
+			_, err := storeLeaveEdits(w.ctx, w.pool, tenant.Default, []*timekeepingv1.EmployeeLeaveEdits{leaveStep(7, 1, nil, leaveState(70, 1, "2026-01-05"))})
+			return err
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := newWorld(t)
+			held, err := w.pool.Begin(w.ctx)
+			require.NoError(t, err)
+			defer func() { _ = held.Rollback(w.ctx) }() // It is committed below.
+			require.NoError(t, serial.Lock(w.ctx, held, tenant.Default, []int64{7}))
+			done := make(chan error, 1)
+			go func() { done <- change(w) }()
+			require.Eventually(t, func() bool {
+				var waits bool
+				err := held.QueryRow(w.ctx, `SELECT EXISTS (SELECT FROM pg_locks WHERE locktype = 'advisory' AND NOT granted
+					AND database = (SELECT oid FROM pg_database WHERE datname = current_database()))`).Scan(&waits)
+				return assert.NoError(t, err) && waits
+			}, 10*time.Second, time.Millisecond)
+			require.NoError(t, held.Commit(w.ctx))
+			require.NoError(t, <-done)
+		})
+	}
+}
