@@ -23,7 +23,7 @@ func TestEmptyObjectsAreNotBuilt(t *testing.T) {
 	t.Parallel()
 	plan := transcode.For((&commonsv1.NewHireList{}).ProtoReflect().Descriptor())
 	// The list again and again: no one of them passes its limit.
-	body := "{" + strings.Repeat(`"employees":[`+strings.Repeat("{},", 99)+`{}],`, 1000) + `"employees":{}}`
+	body := "{" + strings.Repeat(`"employees":[`+strings.Repeat("{},", 99)+`{}],`, 4000) + `"employees":{}}`
 	_, err := plan.AppendWire(nil, []byte(body))
 	var bad *fault.Error
 	require.ErrorAs(t, err, &bad)
