@@ -13,6 +13,7 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/KimMachineGun/automemlimit/memlimit"
 	"github.com/alecthomas/kong"
 
 	"github.com/rotaloom/rotaloom/pkg/obs"
@@ -55,12 +56,12 @@ const (
 // in order at the first SIGINT or SIGTERM. A second one ends the process at
 // once. It does not return.
 func Main(name, description string, settings Settings, start Start) {
-	tuneCollector()
+	memory := tuneCollector(memlimit.FromCgroup)
 	signals := make(chan os.Signal, 2)
 	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
 	p := program{
 		name: name, description: description, args: os.Args[1:], out: os.Stdout, errs: os.Stderr,
-		signals: signals, exit: os.Exit,
+		signals: signals, exit: os.Exit, memory: memory,
 	}
 	os.Exit(p.run(settings, start))
 }
@@ -72,6 +73,7 @@ type program struct {
 	out, errs         io.Writer
 	signals           <-chan os.Signal
 	exit              func(code int)
+	memory            error // of setting the memory limit
 }
 
 func (p *program) run(settings Settings, start Start) int {
@@ -130,6 +132,9 @@ func (p *program) serve(cfg Common, start Start) (err error) {
 		return err
 	}
 	defer end()
+	if p.memory != nil {
+		log.Warn("the memory limit of the container cannot be read, so there is none; set GOMEMLIMIT", "error", p.memory)
+	}
 
 	app := NewApp(cfg, log, obs.NewRegistry())
 	if err := app.Registry.Register(buildInfo()); err != nil {
