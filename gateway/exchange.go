@@ -2,7 +2,6 @@ package gateway
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"log/slog"
@@ -29,22 +28,25 @@ type exchange struct {
 	began   time.Time
 	ctx     context.Context // of the request, for the log
 
-	route   *route
-	form    bool              // whether the body is a form
-	body    io.Reader         // bounded
-	text    *[]byte           // holds the body
-	held    int64             // bytes of the body that count as held
-	fault   *fault.Error      // what was wrong with the body
-	success int               // status of a success that is not the route's
-	buf     *[]byte           // holds the answer's JSON
-	joined  *transcode.Joined // writes an answer that comes in parts
-	taken   int               // bytes of its parts
-	status  int               // that was written, or 0
-	cut     bool              // whether the answer must not end as if it were whole
-	bytes   int
-	paced   time.Time // when the time of the next bytes was bounded
-	cause   error     // of a failure, for the log
-	keyed   *keyed    // of a request with an Idempotency-Key, or nil
+	route *route
+	form  bool      // whether the body is a form
+	body  io.Reader // bounded
+	most  int64     // bytes that the body may have
+	// announced is how long the body will be, as its sender says; 0 when it does not.
+	announced int64
+	text      []byte            // the body, once it was read
+	held      held              // memory for it
+	fault     *fault.Error      // what was wrong with the body
+	success   int               // status of a success that is not the route's
+	buf       *[]byte           // holds the answer's JSON
+	joined    *transcode.Joined // writes an answer that comes in parts
+	taken     int               // bytes of its parts
+	status    int               // that was written, or 0
+	cut       bool              // whether the answer must not end as if it were whole
+	bytes     int
+	paced     time.Time // when the time of the next bytes was bounded
+	cause     error     // of a failure, for the log
+	keyed     *keyed    // of a request with an Idempotency-Key, or nil
 	// principal is who is calling, and token by which token; nil for strangers.
 	principal *authn.Principal
 	token     string
@@ -77,10 +79,16 @@ func (x *exchange) checkBody(r *http.Request) *fault.Error {
 		x.body = http.NoBody
 		return nil
 	}
-	if r.ContentLength > x.edge.cfg.BodyLimit {
+	if x.most = x.edge.cfg.BodyLimit; x.route.policy.Public {
+		x.most = min(x.most, mostPublicBody)
+	}
+	if r.ContentLength > x.most {
 		return x.tooLarge()
 	}
-	x.body = http.MaxBytesReader(x.ResponseWriter, r.Body, x.edge.cfg.BodyLimit)
+	x.announced = max(r.ContentLength, 0)
+	// It gets no response writer: it would have the connection closed at once, and
+	// whoever still sends would not see the answer.
+	x.body = http.MaxBytesReader(nil, r.Body, x.most)
 	if encoding := r.Header.Get("Content-Encoding"); encoding != "" && encoding != "identity" {
 		x.Header().Set("Accept-Encoding", "identity") // RFC 9110, section 12.5.3.
 		return mediaType("The body must not be encoded (Content-Encoding).")
@@ -105,29 +113,7 @@ func mediaType(message string) *fault.Error {
 
 func (x *exchange) tooLarge() *fault.Error {
 	return fault.TooLarge(fault.CodeTooLarge, fmt.Sprintf(
-		"The body is larger than %d bytes. Split it into several requests.", x.edge.cfg.BodyLimit))
-}
-
-// readBody reads the whole body, within its limit.
-func (x *exchange) readBody(into []byte) ([]byte, *fault.Error) {
-	b := into
-	for {
-		if len(b) == cap(b) {
-			b = append(b, 0)[:len(b)]
-		}
-		n, err := x.body.Read(b[len(b):cap(b)])
-		b = b[:len(b)+n]
-		var tooLarge *http.MaxBytesError
-		switch {
-		case err == nil:
-		case errors.Is(err, io.EOF):
-			return b, nil
-		case errors.As(err, &tooLarge):
-			return b, x.tooLarge()
-		default:
-			return b, x.unread(err)
-		}
-	}
+		"The body is larger than %d bytes. Split it into several requests.", x.most))
 }
 
 // forward answers the request as the generated code gets it: with the headers
@@ -208,8 +194,7 @@ func (x *exchange) finish() {
 		x.joined.Close()
 	}
 	x.edge.bufs.put(x.buf)
-	x.edge.bufs.put(x.text)
-	x.edge.bodies.Add(-x.held)
+	x.release()
 	x.edge.metrics.answered(x.classOf(), x.status)
 	level := slog.LevelInfo
 	if x.status >= http.StatusInternalServerError || x.cut && x.ctx.Err() == nil {

@@ -16,7 +16,6 @@ import (
 	"net/netip"
 	"net/url"
 	"strings"
-	"sync/atomic"
 	"time"
 
 	"github.com/grpc-ecosystem/grpc-gateway/v2/runtime"
@@ -65,8 +64,13 @@ type Config struct {
 	// QueueWait is how long a request waits, at most; 1 s.
 	QueueWait time.Duration `name:"queue-wait" default:"1s" help:"Time that a request waits for others, before it is refused."`
 	// BodyMemory bounds the bodies that are held at a time, in bytes; 256 of
-	// the largest size.
-	BodyMemory int64 `name:"body-memory" help:"Bytes of request bodies that are held at a time; 256 times the body limit when absent."`
+	// the largest size, and not more than an eighth of the memory limit of the
+	// process. Callers without a token have a quarter of it together; of one address
+	// (one /64 of IPv6) come at most a half, and from one user an eighth.
+	BodyMemory int64 `name:"body-memory" help:"Bytes of request bodies that are held at a time; 256 times the body limit when absent, and an eighth of the memory limit at most."`
+	// LargeBodies bounds the bytes of bodies larger than 32 KiB that are worked on at
+	// a time; 1 MiB for each processor. More wait.
+	LargeBodies int64 `name:"large-bodies" help:"Bytes of large request bodies that are worked on at a time, more wait; 1 MiB for each processor when absent."`
 	// KeptAnswer is the size of the largest answer that is remembered for an
 	// Idempotency-Key, in bytes; 256 KiB.
 	KeptAnswer int `name:"idempotency-answer-limit" default:"262144" help:"Largest answer in bytes that is remembered for an Idempotency-Key."`
@@ -149,7 +153,7 @@ type Edge struct {
 	throttler *throttle.Throttler // nil when nobody is throttled
 	metrics   *metrics
 	refusals  *refusal.Gatherer // nil keeps nothing
-	bodies    atomic.Int64      // bytes of the bodies that are held
+	bodies    *bodies
 	keys      platformv1.IdempotencyServiceClient
 }
 
@@ -194,7 +198,7 @@ func newEdge(cfg Config, domains []domain, log *slog.Logger) (*Edge, error) {
 	if e.metrics, err = newMetrics(e.cfg.Metrics); err != nil {
 		return nil, err
 	}
-	e.gates = newGates(e.cfg)
+	e.gates, e.bodies = newGates(e.cfg), newBodies(e.cfg)
 	policies := policy.NewTable(nil)
 	// The runtime's mux is what the generated handlers work with. Its own
 	// routing is not used: it tries the pattern that was registered last first,
@@ -277,12 +281,16 @@ func (x *exchange) prepare(r *http.Request) (form url.Values, params map[string]
 	if form, bad = route.queryValues(r.URL.RawQuery); bad != nil {
 		return nil, nil, bad
 	}
-	return form, params, x.readAhead()
+	return form, params, x.readAhead(r)
 }
 
 // carryOut calls the service, as soon as there is a place, unless the request
 // was answered before.
 func (x *exchange) carryOut(r *http.Request, form url.Values, params map[string]string) {
+	if bad := x.workOn(r.Context()); bad != nil {
+		x.fail(bad)
+		return
+	}
 	gate := x.edge.gates.of(x.route)
 	if too, bad := gate.enter(r.Context()); bad != nil {
 		if too != "" {

@@ -82,7 +82,7 @@ func (x *exchange) fingerprint(key, rawQuery string) []byte {
 		mac.Write([]byte{0})
 	}
 	if x.text != nil {
-		mac.Write(*x.text)
+		mac.Write(x.text)
 	}
 	return mac.Sum(nil)
 }

@@ -120,23 +120,16 @@ func (x *exchange) decode(v any) *fault.Error {
 	if m == nil {
 		return fault.Internal(fmt.Errorf("a body of type %T", v))
 	}
-	buf := x.edge.bufs.get()
-	defer x.edge.bufs.put(buf)
-	text, bad := x.readBody((*buf)[:0])
-	*buf = text
-	if bad != nil {
-		return bad
-	}
 	plan := planOf(m)
 	var wire []byte
 	var err error
 	switch {
 	case x.form:
-		wire, err = plan.AppendForm(nil, text)
-	case len(text) == 0 && x.route.bodiless:
+		wire, err = plan.AppendForm(nil, x.text)
+	case len(x.text) == 0 && x.route.bodiless:
 	default:
 		// RFC 8259, section 8.1: who reads JSON may skip a byte order mark.
-		wire, err = plan.AppendWire(nil, bytes.TrimPrefix(text, []byte("\ufeff")))
+		wire, err = plan.AppendWire(nil, bytes.TrimPrefix(x.text, []byte("\ufeff")))
 	}
 	if err != nil {
 		return fault.FromError(err)

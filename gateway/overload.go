@@ -4,6 +4,7 @@ import (
 	"context"
 	"net/http"
 	"runtime"
+	"runtime/debug"
 	"sync/atomic"
 	"time"
 
@@ -18,6 +19,11 @@ const (
 	inFlightPerProcessor = 64
 	// queuePerSlot is how many requests wait for each that runs.
 	queuePerSlot = 2
+	// largePerProcessor is how many bytes of large bodies are worked on at a time
+	// for each processor.
+	largePerProcessor = 1 << 20
+	// leastBodyMemory is what bodies may take in any case, in bytes.
+	leastBodyMemory = 16 << 20
 	// overloadRetry is when a request that was refused may come again.
 	overloadRetry = 2 * time.Second
 )
@@ -94,7 +100,11 @@ func (c Config) withInFlight() Config {
 		c.QueueWait = time.Second
 	}
 	if c.BodyMemory <= 0 {
-		c.BodyMemory = 256 * c.BodyLimit
+		// A negative limit only asks which one is set.
+		c.BodyMemory = max(min(256*c.BodyLimit, debug.SetMemoryLimit(-1)/8), leastBodyMemory)
+	}
+	if c.LargeBodies <= 0 {
+		c.LargeBodies = largePerProcessor * int64(runtime.GOMAXPROCS(0))
 	}
 	return c
 }

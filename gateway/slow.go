@@ -25,25 +25,23 @@ const (
 
 // readAhead reads the body before the request takes a slot, so that no slow
 // client holds one.
-func (x *exchange) readAhead() *fault.Error {
+func (x *exchange) readAhead(r *http.Request) *fault.Error {
 	if x.body == http.NoBody || x.body == nil {
 		return nil
 	}
-	x.text = x.edge.bufs.get()
 	from := &pacedBody{x: x, rest: x.body, control: http.NewResponseController(x.ResponseWriter)}
 	x.body = from
-	text, bad := x.readBody((*x.text)[:0])
-	*x.text = text
+	x.held.of = x.edge.bodies.portions(x, x.edge.callerAddress(r))
+	text, bad := x.readBody()
 	if bad != nil {
 		return bad
 	}
 	from.disarm()
-	x.body = bytes.NewReader(text)
+	x.text, x.body = text, bytes.NewReader(text)
 	return nil
 }
 
-// pacedBody is a body that must come in time, and for which there must be
-// memory.
+// pacedBody is a body that must come in time.
 type pacedBody struct {
 	x       *exchange
 	rest    io.Reader
@@ -51,16 +49,9 @@ type pacedBody struct {
 	armed   time.Time
 }
 
-var errBodyMemory = errors.New("too many bodies at a time")
-
 func (b *pacedBody) Read(p []byte) (int, error) {
 	b.arm()
-	n, err := b.rest.Read(p)
-	b.x.held += int64(n)
-	if b.x.edge.bodies.Add(int64(n)) > b.x.edge.cfg.BodyMemory {
-		return n, errBodyMemory
-	}
-	return n, err
+	return b.rest.Read(p)
 }
 
 func (b *pacedBody) arm() {
@@ -83,7 +74,10 @@ func (b *pacedBody) disarm() { _ = b.control.SetReadDeadline(time.Time{}) }
 
 // unread answers what a caller gets whose body could not be read.
 func (x *exchange) unread(err error) *fault.Error {
+	var tooLarge *http.MaxBytesError
 	switch {
+	case errors.As(err, &tooLarge):
+		return x.tooLarge()
 	case errors.Is(err, errBodyMemory):
 		x.edge.metrics.overload(x.classOf(), reasonBodies)
 		return overloaded()

@@ -1,0 +1,129 @@
+package attack
+
+import (
+	"cmp"
+	"context"
+	"net/http"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+const (
+	// mostMemory is what the product may hold while it is attacked, in bytes.
+	mostMemory = 512 << 20
+	// senders send at a time.
+	senders = 50
+	// soon is how long others may wait for an answer meanwhile.
+	soon = 5 * time.Second
+)
+
+// Bodies that say least for the memory that they ask for, from many senders at a time,
+// with and without a token, take little memory, and everybody else is answered.
+func TestWorstBodies(t *testing.T) {
+	for name, token := range map[string]func(*world) string{
+		"anonymous":     func(*world) string { return "" },
+		"forged":        func(*world) string { return "e30.e30.c2ln" },
+		"authenticated": func(w *world) string { return w.admin.Token },
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := newWorld(t, "--no-throttle", "--log-level", "warn")
+			_, other := w.person(t, "Scheduler")
+			bodies := worstBodies(t)
+			lasts := 5 * time.Second
+			if long() {
+				lasts = time.Minute
+			}
+			ctx, cancel := context.WithTimeout(t.Context(), lasts)
+			defer cancel()
+			var sent atomic.Int64
+			var statuses sync.Map
+			var all sync.WaitGroup
+			for first := range senders {
+				all.Go(func() {
+					for n := first; ctx.Err() == nil; n++ {
+						b := bodies[n%len(bodies)]
+						got, err := w.send(ctx, token(w), b.method, b.path, b.body)
+						if err != nil {
+							continue // The time is over, or it was cut off as slow; the server is asked below.
+						}
+						sent.Add(1)
+						count, _ := statuses.LoadOrStore(got.status, new(atomic.Int64))
+						count.(*atomic.Int64).Add(1)
+						if got.status == http.StatusInternalServerError {
+							t.Errorf("%s %s: %s", b.method, b.path, got.body)
+						}
+					}
+				})
+			}
+			most, answered, slowest := w.watch(t, ctx, other.Token)
+			all.Wait()
+			statuses.Range(func(status, n any) bool {
+				t.Logf("%d: %d", status, n.(*atomic.Int64).Load())
+				return true
+			})
+			t.Logf("%d worst bodies: at most %d MiB; %d requests of others were answered, the slowest in %s",
+				sent.Load(), most>>20, answered, slowest.Round(time.Millisecond))
+			assert.Positive(t, sent.Load())
+			assert.Less(t, most, int64(mostMemory))
+			assert.Positive(t, answered)
+			assert.Less(t, slowest, soon)
+			w.requireUnharmed(t)
+		})
+	}
+}
+
+// watch asks for something as somebody else until ctx ends, and answers the most memory
+// that the server had, how many requests were answered, and how long the slowest took.
+func (w *world) watch(t *testing.T, ctx context.Context, token string) (most int64, answered int, slowest time.Duration) {
+	t.Helper()
+	for ; ctx.Err() == nil; time.Sleep(20 * time.Millisecond) { // The pause between two looks.
+		began := time.Now()
+		got, err := w.send(t.Context(), token, http.MethodPost, "/v1/scheduling/shift_templates/multi_read", []byte(`{}`))
+		require.NoError(t, err)
+		require.Equal(t, http.StatusOK, got.status, "%s", got.body)
+		answered++
+		slowest = max(slowest, time.Since(began))
+		most = max(most, memory(t, w.Process.Process.Pid))
+	}
+	return most, answered, slowest
+}
+
+// body is a request with a body.
+type body struct {
+	method, path string
+	size         int // of an item in memory
+	body         []byte
+}
+
+// worstBodies answers the worst bodies of the operations: with as many items as fit, and
+// with as many as an edge may just let pass. The short form has those of the operations
+// with the largest messages.
+func worstBodies(t *testing.T) []body {
+	t.Helper()
+	var all []body
+	for _, c := range calls(t) {
+		if c.body == nil || c.policy.OAuthErrors {
+			continue
+		}
+		l, ok := worst(c.body)
+		if !ok {
+			continue
+		}
+		_, path := fill(c.method+" "+c.path, "1")
+		for _, items := range []int{largest, 13 * largest / max(l.size, 1), max(l.most, 1)} {
+			all = append(all, body{c.method, path, l.size, l.filled(items)})
+		}
+	}
+	slices.SortStableFunc(all, func(a, b body) int { return cmp.Compare(b.size, a.size) })
+	require.NotEmpty(t, all)
+	if !long() {
+		all = all[:min(len(all), 36)]
+	}
+	return all
+}
