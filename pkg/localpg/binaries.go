@@ -41,6 +41,30 @@ func (e *NotFound) Error() string {
 		oldest, tried)
 }
 
+// OtherVersion is the error of a machine whose PostgreSQL servers cannot run the data
+// that is there, because another major version made it.
+type OtherVersion struct {
+	// Data is the folder of the data, and Major the version that made it.
+	Data  string
+	Major int
+	// Found are the versions that are there.
+	Found []int
+}
+
+func (e *OtherVersion) Error() string {
+	found := make([]string, len(e.Found))
+	for i, major := range e.Found {
+		found[i] = strconv.Itoa(major)
+	}
+	install := ""
+	if e.Major >= oldest {
+		install = fmt.Sprintf("install PostgreSQL %d (Debian, Ubuntu: apt-get install postgresql-%d), ", e.Major, e.Major)
+	}
+	return fmt.Sprintf("the data in %s was made by PostgreSQL %d, and this machine has version %s, which cannot run it: "+
+		"%sbring the data to the version that is there with pg_upgrade, or begin with another state folder",
+		e.Data, e.Major, strings.Join(found, " and "), install)
+}
+
 // binaries are the programs of one installation.
 type binaries struct {
 	dir   string
@@ -51,22 +75,26 @@ func (b binaries) path(program string) string { return filepath.Join(b.dir, prog
 
 // find returns the first installation that works: the given folder only, or
 // else PATH and the usual places, newest first. A cluster can be run only by
-// the major version that made it, so major, unless 0, is insisted on.
-func find(ctx context.Context, dir string, major int, as owner) (binaries, error) {
+// the major version that made it, so that of the data, unless 0, is insisted on.
+func find(ctx context.Context, dir, data string, major int, as owner) (binaries, error) {
 	candidates := []string{dir}
 	if dir == "" {
 		candidates = usualPlaces()
 	}
-	missing := NotFound{Named: dir != ""}
+	missing, other := NotFound{Named: dir != ""}, OtherVersion{Data: data, Major: major}
 	for _, candidate := range candidates {
 		found, err := inspect(ctx, candidate, as)
 		if err == nil && major != 0 && found.major != major {
-			err = fmt.Errorf("is version %d, and the data was made by version %d", found.major, major)
+			other.Found = append(other.Found, found.major)
+			continue
 		}
 		if err == nil {
 			return found, nil
 		}
 		missing.Tried = append(missing.Tried, candidate+": "+err.Error())
+	}
+	if len(other.Found) > 0 {
+		return binaries{}, &other
 	}
 	return binaries{}, &missing
 }

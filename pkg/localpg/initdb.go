@@ -4,9 +4,9 @@ package localpg
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"os"
+	"strings"
 )
 
 // initialize makes the cluster if there is none. It is made beside its place
@@ -17,15 +17,11 @@ func (l layout) initialize(ctx context.Context, bin binaries, as owner, disposab
 	}
 	// The locale gives the meaning of upper and lower case; not every system has
 	// this one. The order of text is that of its code points in both.
-	var failures []error
-	for _, locale := range []string{"C.UTF-8", "C"} {
-		err := l.initdb(ctx, bin, as, locale, disposable)
-		if err == nil {
-			return nil
-		}
-		failures = append(failures, err)
+	err := l.initdb(ctx, bin, as, "C.UTF-8", disposable)
+	if err != nil && strings.Contains(err.Error(), "invalid locale") {
+		err = l.initdb(ctx, bin, as, "C", disposable)
 	}
-	return errors.Join(failures...)
+	return err
 }
 
 func (l layout) initdb(ctx context.Context, bin binaries, as owner, locale string, disposable bool) error {
@@ -40,7 +36,37 @@ func (l layout) initdb(ctx context.Context, bin binaries, as owner, locale strin
 		args = append(args, "--data-checksums")
 	}
 	if out, err := l.door.command(ctx, as, l.root, bin.path("initdb"), args...).CombinedOutput(); err != nil {
-		return fmt.Errorf("initdb with locale %s: %w: %s", locale, err, out)
+		return fmt.Errorf("initdb: %w: %s", err, complaint(out))
 	}
 	return os.Rename(unfinished, l.data)
+}
+
+// maxComplaint is how much is told of what a program printed before it failed.
+const maxComplaint = 300
+
+// complaint is what a program of PostgreSQL printed about its failure, which stands
+// among lines about what it did before.
+func complaint(out []byte) string {
+	var said []string
+	last := ""
+	for line := range strings.Lines(string(out)) {
+		if line = strings.TrimSpace(line); line == "" {
+			continue
+		}
+		last = line
+		for _, severity := range []string{"error: ", "fatal: ", "FATAL:", "PANIC:", "HINT:"} {
+			if strings.Contains(line, severity) {
+				said = append(said, line)
+				break
+			}
+		}
+	}
+	text := strings.Join(said, "; ")
+	if text == "" {
+		text = last
+	}
+	if len(text) > maxComplaint {
+		text = strings.ToValidUTF8(text[:maxComplaint], "") + "..."
+	}
+	return text
 }

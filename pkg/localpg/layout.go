@@ -55,10 +55,10 @@ func newLayout(dir string, as owner) (layout, error) {
 }
 
 // socketOf is the folder of the unix socket: in root, unless its path would be too
-// long.
+// long, or has what separates paths in the settings of servers and clients.
 func socketOf(root string) string {
 	inside := filepath.Join(root, "run")
-	if len(inside)+len("/.s.PGSQL."+port) <= maxSocketPath {
+	if len(inside)+len("/.s.PGSQL."+port) <= maxSocketPath && !strings.ContainsAny(inside, `,"\'`) {
 		return inside
 	}
 	sum := sha256.Sum256([]byte(root))

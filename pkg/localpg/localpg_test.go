@@ -220,7 +220,47 @@ func TestDataOfAnotherVersionIsRefused(t *testing.T) {
 	require.NoError(t, os.WriteFile(filepath.Join(dir, "data", "PG_VERSION"), []byte("13\n"), 0o600))
 
 	_, err := localpg.Start(t.Context(), localpg.Config{Dir: dir})
-	assert.ErrorContains(t, err, "the data was made by version 13")
+	var other *localpg.OtherVersion
+	require.ErrorAs(t, err, &other)
+	assert.ErrorContains(t, err, filepath.Join(dir, "data")+" was made by PostgreSQL 13, and this machine has version")
+	assert.NotContains(t, err.Error(), "was found on this machine")
+}
+
+// Folders may be called anything that the file system allows.
+func TestServerInAFolderWithAnyName(t *testing.T) {
+	t.Parallel()
+	for _, name := range []string{"with a space", "with+plus", "a,b", "100%25&x=y", "it's", "ümläut", "with\"quote"} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			server := start(t, localpg.Config{Dir: filepath.Join(folder(t), name, "postgres"), Disposable: true, StartTimeout: 20 * time.Second})
+			require.NoError(t, server.EnsureDatabases(t.Context(), "one"))
+			assert.Equal(t, "one", read[string](t, connect(t, server.URL("one")), "SELECT current_database()::text"))
+		})
+	}
+}
+
+// What initdb says is told once, without what it did before.
+func TestAFailureOfInitdbIsToldInShort(t *testing.T) {
+	t.Parallel()
+	programs := folder(t)
+	for name, script := range map[string]string{
+		"postgres": "echo 'postgres (PostgreSQL) 15.1'",
+		"initdb": `case "$1" in
+-V) echo 'initdb (PostgreSQL) 15.1' ;;
+-s) mkdir -p '` + programs + `/share' && touch '` + programs + `/share/postgres.bki' && echo 'share_path=` + programs + `/share' ;;
+*) for i in 1 2 3 4 5 6 7 8 9; do echo "creating configuration files number $i ... ok"; done
+   echo 'initdb: error: could not write to file "pg_wal/xlogtemp.1": No space left on device' >&2
+   echo 'initdb: removing data directory' >&2; exit 1 ;;
+esac`,
+	} {
+		require.NoError(t, os.WriteFile(filepath.Join(programs, name), []byte("#!/bin/sh\n"+script+"\n"), 0o755))
+	}
+	require.NoError(t, os.Chmod(programs, 0o777))
+	_, err := localpg.Start(t.Context(), localpg.Config{Dir: folder(t), BinDir: programs})
+	require.ErrorContains(t, err, "No space left on device")
+	assert.Equal(t, 1, strings.Count(err.Error(), "No space left"))
+	assert.NotContains(t, err.Error(), "creating configuration files")
+	assert.Less(t, len(err.Error()), 400)
 }
 
 // Root runs the server as somebody else, who cannot enter root's own folders.

@@ -16,6 +16,9 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
+
+	"github.com/rotaloom/rotaloom/pkg/pg"
 )
 
 // Server is a running PostgreSQL server.
@@ -77,7 +80,7 @@ func (s *Server) start(ctx context.Context, cfg Config, as owner) (err error) {
 	if err != nil {
 		return err
 	}
-	bin, err := find(ctx, cfg.BinDir, major, as)
+	bin, err := find(ctx, cfg.BinDir, s.layout.data, major, as)
 	if err != nil {
 		return err
 	}
@@ -131,6 +134,10 @@ func (s *Server) awaitReady(ctx context.Context) error {
 		if err == nil {
 			return conn.Close(ctx)
 		}
+		var unreadable *pgconn.ParseConfigError
+		if errors.As(err, &unreadable) {
+			return err // No wait mends that.
+		}
 		select {
 		case <-s.done:
 			return fmt.Errorf("the server ended while starting: %s", s.output.recent())
@@ -143,6 +150,20 @@ func (s *Server) awaitReady(ctx context.Context) error {
 
 // Done is closed when the server has ended, by Stop or by itself.
 func (s *Server) Done() <-chan struct{} { return s.done }
+
+// Exit says how the server ended; it is empty before Done is closed, and when the
+// server ended as it was told.
+func (s *Server) Exit() string {
+	select {
+	case <-s.done:
+	default:
+		return ""
+	}
+	if s.exit == nil {
+		return ""
+	}
+	return s.exit.Error()
+}
 
 // Stop ends the server: open transactions are rolled back and everything is
 // written out. When that takes longer than Config.StopTimeout, or the context
@@ -205,7 +226,7 @@ func (s *Server) AdminURL(database string) string { return s.url(database, admin
 
 func (s *Server) url(database, role string) string {
 	query := url.Values{"host": {s.layout.socket}, "port": {port}, "user": {role}, "sslmode": {"disable"}}
-	return "postgres:///" + url.PathEscape(database) + "?" + query.Encode()
+	return "postgres:///" + url.PathEscape(database) + "?" + pg.EncodeQuery(query)
 }
 
 func positive(d, otherwise time.Duration) time.Duration {

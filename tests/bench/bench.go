@@ -12,6 +12,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/rotaloom/rotaloom/pkg/pg"
 	"github.com/rotaloom/rotaloom/tests/launch"
 	"github.com/rotaloom/rotaloom/tests/scenario"
 )
@@ -99,7 +100,7 @@ func privatePostgres(stateDir string) func(string) string {
 	query := url.Values{
 		"host": {filepath.Join(stateDir, "postgresql", "run")}, "port": {"5432"}, "user": {"postgres"}, "sslmode": {"disable"},
 	}
-	return func(database string) string { return "postgres:///" + database + "?" + query.Encode() }
+	return func(database string) string { return "postgres:///" + database + "?" + pg.EncodeQuery(query) }
 }
 
 // crewSize is 10,000, or fewer for a short run.

@@ -148,7 +148,7 @@ func Start(t testing.TB, binary string, env []string, args ...string) *Process {
 	t.Cleanup(func() {
 		p.Stop(t)
 		if t.Failed() {
-			t.Logf("%s wrote:\n%s", binary, p.output())
+			p.report(t)
 		}
 	})
 	return p

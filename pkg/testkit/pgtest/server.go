@@ -12,6 +12,7 @@ import (
 
 	"github.com/rotaloom/rotaloom/pkg/localpg"
 	"github.com/rotaloom/rotaloom/pkg/obs"
+	"github.com/rotaloom/rotaloom/pkg/pg"
 )
 
 // URLVariable names the environment variable with a superuser's URL of a
@@ -90,7 +91,7 @@ func (s *server) url(database string) obs.Secret {
 	query := u.Query()
 	query.Del("user")
 	query.Del("password")
-	u.RawQuery = query.Encode()
+	u.RawQuery = pg.EncodeQuery(query)
 	return obs.Secret(u.String())
 }
 

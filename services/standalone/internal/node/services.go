@@ -79,6 +79,9 @@ func (h *house) startEngines(ctx context.Context, folder *state.Folder) (err err
 		return err
 	}
 	h.app.OnClose("PostgreSQL", h.databases.Stop)
+	h.app.Go(boot.StageRelay, "private PostgreSQL", func(ctx context.Context) error {
+		return h.databases.Watch(ctx, h.app.Log)
+	})
 	h.broker, err = natsd.Start(h.cfg.NATS, folder.Path("nats"), h.app.Log.With("part", "nats"))
 	if err != nil {
 		return err

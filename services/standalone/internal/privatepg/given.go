@@ -49,9 +49,12 @@ func given(ctx context.Context, raw obs.Secret, log *slog.Logger, services []str
 		return nil, err
 	}
 	if as.assumed {
-		query := u.Query()
-		query.Set("role", as.role)
-		u.RawQuery = query.Encode()
+		settings, err := pg.Query(u)
+		if err != nil {
+			return nil, errors.New("the settings of the database URL cannot be read: write a percent sign as %25")
+		}
+		settings.Set("role", as.role)
+		u.RawQuery = pg.EncodeQuery(settings)
 	}
 	if err := ensureDatabases(ctx, conn, as, services); err != nil {
 		return nil, err

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"sync"
 
 	"github.com/rotaloom/rotaloom/pkg/localpg"
 	"github.com/rotaloom/rotaloom/pkg/obs"
@@ -22,8 +23,12 @@ type Config struct {
 // Databases are the databases of the services.
 type Databases struct {
 	names map[string]obs.Secret
+	cfg   localpg.Config
+
+	mu sync.Mutex
 	// local is nil when the server is not ours.
-	local *localpg.Server
+	local   *localpg.Server
+	stopped bool
 }
 
 // Start starts the private server in dir, unless one is named, and sees to a
@@ -32,11 +37,12 @@ func Start(ctx context.Context, cfg Config, dir string, log *slog.Logger, servic
 	if cfg.URL != "" {
 		return given(ctx, cfg.URL, log, services)
 	}
-	server, err := localpg.Start(ctx, localpg.Config{Dir: dir, BinDir: cfg.BinDir, Log: log})
+	local := localpg.Config{Dir: dir, BinDir: cfg.BinDir, Log: log}
+	server, err := localpg.Start(ctx, local)
 	if err != nil {
 		return nil, fmt.Errorf("start the private PostgreSQL: %w", err)
 	}
-	d := &Databases{local: server, names: map[string]obs.Secret{}}
+	d := &Databases{local: server, cfg: local, names: map[string]obs.Secret{}}
 	var databases []string
 	for _, service := range services {
 		databases = append(databases, name(service))
@@ -67,17 +73,11 @@ func name(service string) string { return "rotaloom_" + service }
 // URL is how a service connects to its database.
 func (d *Databases) URL(service string) obs.Secret { return d.names[service] }
 
-// Done is closed when the private server has ended, by Stop or by itself. It is
-// nil, and so never ready, when the server is not ours.
-func (d *Databases) Done() <-chan struct{} {
-	if d.local == nil {
-		return nil
-	}
-	return d.local.Done()
-}
-
 // Stop ends the private server, orderly unless the context ends first.
 func (d *Databases) Stop(ctx context.Context) error {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.stopped = true
 	if d.local == nil {
 		return nil
 	}

@@ -33,6 +33,9 @@ func Open(dir string) (*Folder, error) {
 	if err := os.MkdirAll(dir, 0o711); err != nil {
 		return nil, fmt.Errorf("state folder: %w", err)
 	}
+	if err := checkOurs(dir); err != nil {
+		return nil, err
+	}
 	lock, err := os.OpenFile(filepath.Join(dir, "lock"), os.O_CREATE|os.O_RDWR, 0o600)
 	if err != nil {
 		return nil, fmt.Errorf("state folder: %w", err)
@@ -45,6 +48,29 @@ func Open(dir string) (*Folder, error) {
 		return nil, errors.Join(err, f.Close())
 	}
 	return f, errors.Join(os.RemoveAll(f.readyFile()))
+}
+
+// checkOurs refuses a folder that holds what is not ours: it would be mixed with state,
+// and removed with it.
+func checkOurs(dir string) error {
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		return fmt.Errorf("state folder: %w", err)
+	}
+	var foreign string
+	for _, entry := range entries {
+		switch entry.Name() {
+		case "VERSION":
+			return nil // Its contents are looked at later.
+		case "lock", "lost+found": // A start that was cut off; the root of a file system.
+		default:
+			foreign = entry.Name()
+		}
+	}
+	if foreign != "" {
+		return fmt.Errorf("the folder %s holds files that are not Rotaloom's (%s, for one): name an empty folder, or a new one, for the state", dir, foreign)
+	}
+	return nil
 }
 
 // checkLayout writes the layout of a new folder, and refuses another one.

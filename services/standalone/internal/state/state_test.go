@@ -29,6 +29,23 @@ func TestFolderOfAnotherVersionIsRefused(t *testing.T) {
 	require.ErrorContains(t, err, "another version")
 }
 
+func TestFolderOfOthersIsRefused(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	require.NoError(t, os.Mkdir(filepath.Join(dir, "lost+found"), 0o700))
+	folder, err := Open(dir)
+	require.NoError(t, err, "the root of a file system")
+	require.NoError(t, folder.Close())
+
+	dir = t.TempDir()
+	require.NoError(t, os.WriteFile(filepath.Join(dir, "thesis.txt"), nil, 0o600))
+	_, err = Open(dir)
+	require.ErrorContains(t, err, "not Rotaloom's (thesis.txt")
+	entries, err := os.ReadDir(dir)
+	require.NoError(t, err)
+	require.Len(t, entries, 1, "nothing was left there")
+}
+
 func TestCredentialsStay(t *testing.T) {
 	t.Parallel()
 	folder, err := Open(t.TempDir())
