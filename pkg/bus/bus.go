@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"sync"
 
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
@@ -39,6 +40,10 @@ type Bus struct {
 	transient func(error) bool
 	log       *slog.Logger
 	metrics   *metrics
+
+	mu sync.Mutex
+	// consumers are those that run in this process, by name.
+	consumers map[string]health
 }
 
 // New returns a Bus on a connection, which need not be established yet.
@@ -64,6 +69,7 @@ func New(opts Options) (*Bus, error) {
 	return &Bus{
 		conn: opts.Conn, js: js, streams: streams,
 		letters: opts.DeadLetters, transient: opts.Transient, log: opts.Log, metrics: metrics,
+		consumers: map[string]health{},
 	}, nil
 }
 

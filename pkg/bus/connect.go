@@ -1,6 +1,7 @@
 package bus
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"log/slog"
@@ -24,11 +25,17 @@ type Config struct {
 // Connect returns a connection that is made in the background and made again
 // whenever it is lost, for ever: a service works without NATS, and its events
 // wait in the outbox. What cannot be right at any time (an unreadable
-// certificate, a URL that is none) is an error.
+// certificate, a URL that is none) is an error, and so is a server that is there and
+// older than [MinServerVersion]. [Watch] finds one that comes later.
 //
 // The caller drains the connection. More options, such as an in-process server,
 // may be added.
 func Connect(cfg Config, name string, log *slog.Logger, more ...nats.Option) (*nats.Conn, error) {
+	return NewReporter(log).Connect(cfg, name, log, more...)
+}
+
+// Connect is [Connect] for one of several connections of a process.
+func (r *Reporter) Connect(cfg Config, name string, log *slog.Logger, more ...nats.Option) (*nats.Conn, error) {
 	opts := []nats.Option{
 		nats.Name(name),
 		nats.RetryOnFailedConnect(true),
@@ -38,13 +45,6 @@ func Connect(cfg Config, name string, log *slog.Logger, more ...nats.Option) (*n
 		nats.PingInterval(20 * time.Second),
 		// Nothing is kept for later by the client: the outbox does that, durably.
 		nats.ReconnectBufSize(-1),
-		nats.ConnectHandler(func(*nats.Conn) { log.Info("NATS connected") }),
-		nats.ReconnectHandler(func(*nats.Conn) { log.Info("NATS connected again") }),
-		nats.DisconnectErrHandler(func(_ *nats.Conn, err error) {
-			if err != nil { // Without one, we closed it ourselves.
-				log.Warn("NATS connection lost", "error", err)
-			}
-		}),
 		nats.ErrorHandler(func(_ *nats.Conn, sub *nats.Subscription, err error) {
 			subject := ""
 			if sub != nil {
@@ -54,9 +54,17 @@ func Connect(cfg Config, name string, log *slog.Logger, more ...nats.Option) (*n
 		}),
 	}
 	opts = append(opts, cfg.security()...)
+	opts = append(opts, r.options()...)
 	conn, err := nats.Connect(cfg.URL.Reveal(), append(opts, more...)...)
 	if err != nil {
 		return nil, fmt.Errorf("bus: connect: %w", err)
+	}
+	if err := checkServer(conn); err != nil {
+		conn.Close()
+		return nil, err
+	}
+	if !conn.IsConnected() {
+		r.gone(conn, cmp.Or(conn.LastError(), nats.ErrNoServers))
 	}
 	return conn, nil
 }

@@ -23,6 +23,7 @@ func (b *Bus) Run(ctx context.Context, consumers ...Consumer) error {
 		if err != nil {
 			return errors.Join(err, group.Wait())
 		}
+		b.note(c.Durable, errStarting)
 		group.Go(func() error { return b.consume(ctx, c) })
 	}
 	return group.Wait()
@@ -42,6 +43,12 @@ func (b *Bus) consume(ctx context.Context, c Consumer) error {
 		err := b.session(ctx, c)
 		if ctx.Err() != nil {
 			break
+		}
+		b.note(c.Durable, err)
+		if !b.conn.IsConnected() {
+			b.awaitConnection(ctx)
+			wait = firstRestart
+			continue
 		}
 		log.WarnContext(ctx, "consumer is interrupted, starting again", "error", err)
 		if time.Since(began) > longestRestart {
@@ -84,6 +91,7 @@ func (b *Bus) session(ctx context.Context, c Consumer) error {
 		w.stop()
 		return fmt.Errorf("bus: consume %s: %w", c.Durable, err)
 	}
+	b.note(c.Durable, nil)
 	err = b.supervise(ctx, consumer, w, status, failed)
 	// First no more are asked for, or what is given back would come right again.
 	consuming.Drain()

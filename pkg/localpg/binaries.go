@@ -13,10 +13,12 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/rotaloom/rotaloom/pkg/pg"
 )
 
 // oldest is the first major version that our SQL is written for.
-const oldest = 14
+const oldest = pg.MinServerMajor
 
 // NotFound is the error of a machine without a usable PostgreSQL server.
 type NotFound struct {

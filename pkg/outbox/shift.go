@@ -50,7 +50,9 @@ func (s *shift) run(ctx context.Context) error {
 		switch {
 		case errors.As(err, &broker):
 			s.metrics.failures.Inc()
-			s.opts.Log.WarnContext(ctx, "events wait in the outbox for the broker", "after", away, "error", err)
+			if away == firstRetry { // Once for each time that it is away.
+				s.opts.Log.WarnContext(ctx, "events wait in the outbox for the broker", "error", err)
+			}
 			s.compared = false
 			s.await(ctx, away)
 			away = min(2*away, longestRetry)

@@ -43,6 +43,13 @@ func Migrate(ctx context.Context, cfg Config, log *slog.Logger, sets ...Migratio
 	if err := await(ctx, cfg.startupWait(), log, db.PingContext); err != nil {
 		return fmt.Errorf("pg: connect to migrate: %w", err)
 	}
+	var version string
+	if err := db.QueryRowContext(ctx, "SHOW server_version").Scan(&version); err != nil {
+		return fmt.Errorf("pg: read the version of the server: %w", err)
+	}
+	if err := checkServer(version); err != nil {
+		return fmt.Errorf("pg: %w", err)
+	}
 	for _, set := range sets {
 		if err := migrateSet(ctx, db, log, set); err != nil {
 			return fmt.Errorf("pg: migrate %s: %w", set.Table, err)

@@ -43,6 +43,12 @@ func Open(ctx context.Context, cfg Config, log *slog.Logger) (*pgxpool.Pool, err
 		pool.Close()
 		return nil, fmt.Errorf("pg: connect: %w", err)
 	}
+	if err := pool.AcquireFunc(ctx, func(conn *pgxpool.Conn) error {
+		return checkServer(conn.Conn().PgConn().ParameterStatus("server_version"))
+	}); err != nil {
+		pool.Close()
+		return nil, fmt.Errorf("pg: %w", err)
+	}
 	return pool, nil
 }
 

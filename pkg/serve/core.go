@@ -2,6 +2,7 @@ package serve
 
 import (
 	"context"
+	"errors"
 	"io/fs"
 	"log/slog"
 	"net/http"
@@ -74,8 +75,9 @@ func (c *Core) Wake() { c.relay.Wake() }
 // the last to stop.
 func (c *Core) Relay(ctx context.Context) error { return c.relay.Run(ctx) }
 
-// Check says why the service cannot do its work, or nil. That the broker is
-// away is no reason: events wait.
+// Check says why the service cannot do its work, or nil: its schema is another, or a
+// broker that is there does not have its consumers. That the broker is away is no
+// reason: events wait.
 func (c *Core) Check(ctx context.Context) error {
-	return pg.CheckSchema(ctx, c.pool, c.sets...)
+	return errors.Join(pg.CheckSchema(ctx, c.pool, c.sets...), c.Events.Check())
 }

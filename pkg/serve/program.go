@@ -90,7 +90,10 @@ func (p *Program) Database(ctx context.Context, sets ...pg.Migrations) (*pgxpool
 // Engines opens the service's database, brought up to date, and the broker.
 func (p *Program) Engines(ctx context.Context, sets ...pg.Migrations) (Engines, error) {
 	e := Engines{Log: p.Log, Registry: p.Registry}
-	var err error
+	err := bus.Probe(p.settings.NATS)
+	if err != nil {
+		return e, fmt.Errorf("broker: %w", err)
+	}
 	if e.Pool, err = p.Database(ctx, sets...); err != nil {
 		return e, err
 	}

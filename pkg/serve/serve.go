@@ -90,6 +90,7 @@ func Broker(app *boot.App, cfg bus.Config, name string, log *slog.Logger, more .
 	if err != nil {
 		return nil, fmt.Errorf("broker: %w", err)
 	}
+	app.Go(boot.StageRelay, "broker", func(ctx context.Context) error { return bus.Watch(ctx, conn) })
 	app.OnClose("broker", func(context.Context) error {
 		if !conn.IsConnected() {
 			conn.Close()

@@ -40,6 +40,9 @@ func (s *settings) start(ctx context.Context, app *boot.App) error {
 	if err != nil {
 		return err
 	}
+	if err := bus.Probe(s.NATS); err != nil {
+		return err
+	}
 	pool, err := serve.Database(ctx, app, s.Database, registry, app.Log, sets...)
 	if err != nil {
 		return err

@@ -6,6 +6,7 @@ import (
 	"github.com/rotaloom/rotaloom/gateway"
 	"github.com/rotaloom/rotaloom/pkg/authn"
 	"github.com/rotaloom/rotaloom/pkg/boot"
+	"github.com/rotaloom/rotaloom/pkg/bus"
 	"github.com/rotaloom/rotaloom/pkg/clock"
 	"github.com/rotaloom/rotaloom/pkg/obs"
 	"github.com/rotaloom/rotaloom/pkg/pg"
@@ -101,6 +102,7 @@ func (h *house) engines(ctx context.Context, name string, sets []pg.Migrations) 
 	if e.NATS, err = h.broker.Connect(name); err != nil {
 		return e, err
 	}
+	h.app.Go(boot.StageRelay, "NATS of "+name, func(ctx context.Context) error { return bus.Watch(ctx, e.NATS) })
 	h.app.OnClose("connection to NATS", func(context.Context) error { return e.NATS.Drain() })
 	return e, nil
 }

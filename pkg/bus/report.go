@@ -1,0 +1,74 @@
+package bus
+
+import (
+	"log/slog"
+	"sync"
+
+	"github.com/nats-io/nats.go"
+)
+
+// Reporter says in the log when NATS is away and when it is back, once for all
+// connections of a process that it reports on. It is safe for concurrent use.
+type Reporter struct {
+	log *slog.Logger
+
+	mu   sync.Mutex
+	away map[*nats.Conn]bool
+}
+
+// NewReporter makes a Reporter.
+func NewReporter(log *slog.Logger) *Reporter {
+	return &Reporter{log: log, away: map[*nats.Conn]bool{}}
+}
+
+// options are those with which a connection tells the Reporter.
+func (r *Reporter) options() []nats.Option {
+	return []nats.Option{
+		nats.ConnectHandler(r.back),
+		nats.ReconnectHandler(r.back),
+		nats.DisconnectErrHandler(func(conn *nats.Conn, err error) {
+			if err != nil { // Without one, we closed it ourselves.
+				r.gone(conn, err)
+			}
+		}),
+		nats.ClosedHandler(r.closed),
+	}
+}
+
+// gone says that a connection was lost, or never made.
+func (r *Reporter) gone(conn *nats.Conn, err error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if len(r.away) == 0 {
+		r.log.Warn("NATS is away; events wait, and changes reach no copies, until it is back", "error", err)
+	}
+	r.away[conn] = true
+	if conn.IsConnected() {
+		// It was made while this was said.
+		r.returned(conn)
+	}
+}
+
+// back says that NATS is there, when the last connection that was away is back.
+func (r *Reporter) back(conn *nats.Conn) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.returned(conn)
+}
+
+func (r *Reporter) returned(conn *nats.Conn) {
+	if !r.away[conn] {
+		return
+	}
+	delete(r.away, conn)
+	if len(r.away) == 0 {
+		r.log.Info("NATS is back", "server", conn.ConnectedUrlRedacted(), "version", conn.ConnectedServerVersion())
+	}
+}
+
+// closed forgets a connection.
+func (r *Reporter) closed(conn *nats.Conn) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	delete(r.away, conn)
+}

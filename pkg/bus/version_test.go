@@ -1,0 +1,117 @@
+package bus_test
+
+import (
+	"bufio"
+	"context"
+	"fmt"
+	"net"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/nats-io/nats.go"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/rotaloom/rotaloom/pkg/bus"
+	"github.com/rotaloom/rotaloom/pkg/obs"
+	"github.com/rotaloom/rotaloom/pkg/testkit/natstest"
+	"github.com/rotaloom/rotaloom/pkg/testkit/pgtest"
+)
+
+// greeting is a server as a client sees it that connects: it says which version it is.
+// Real servers of other versions are met in tests/versions.
+func greeting(t *testing.T, address, version string) string {
+	t.Helper()
+	listener, err := net.Listen("tcp", address)
+	require.NoError(t, err)
+	t.Cleanup(func() { listener.Close() })
+	go func() {
+		for {
+			conn, err := listener.Accept()
+			if err != nil {
+				return
+			}
+			fmt.Fprintf(conn, "INFO {\"server_id\":\"X\",\"version\":%q,\"max_payload\":1048576,\"proto\":1,\"headers\":true}\r\n", version)
+			lines := bufio.NewScanner(conn)
+			for lines.Scan() {
+				if strings.HasPrefix(lines.Text(), "PING") {
+					fmt.Fprint(conn, "PONG\r\n")
+				}
+			}
+			conn.Close()
+		}
+	}()
+	return "nats://" + listener.Addr().String()
+}
+
+func TestServersThatAreTooOldAreRefused(t *testing.T) {
+	t.Parallel()
+	for version, refused := range map[string]bool{
+		"2.9.10": true, "2.9.25": true, "1.4.1": true, "unheard of": true,
+		bus.MinServerVersion: false, "2.10.0-beta.1": false, "2.11.0": false, "v2.15.2": false, "3.0": false,
+	} {
+		t.Run(version, func(t *testing.T) {
+			t.Parallel()
+			url := greeting(t, "127.0.0.1:0", version)
+			conn, err := bus.Connect(bus.Config{URL: obs.Secret(url)}, "test", pgtest.Log(t))
+			if refused {
+				require.ErrorContains(t, err, "is version "+version+", and Rotaloom needs "+bus.MinServerVersion+" or newer")
+				require.NotContains(t, err.Error(), "\n")
+				return
+			}
+			require.NoError(t, err)
+			conn.Close()
+		})
+	}
+}
+
+// A server that is not there yet may turn out to be too old when it comes.
+func TestAServerThatComesLaterIsLookedAtToo(t *testing.T) {
+	t.Parallel()
+	free, err := net.Listen("tcp", "127.0.0.1:0")
+	require.NoError(t, err)
+	address := free.Addr().String()
+	require.NoError(t, free.Close())
+	conn, err := bus.Connect(bus.Config{URL: obs.Secret("nats://" + address)}, "test", pgtest.Log(t))
+	require.NoError(t, err)
+	defer conn.Close()
+	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	defer cancel()
+	watched := make(chan error, 1)
+	go func() { watched <- bus.Watch(ctx, conn) }()
+	greeting(t, address, "2.9.10")
+	require.ErrorContains(t, <-watched, "is version 2.9.10")
+}
+
+func TestWatchEndsWithItsContext(t *testing.T) {
+	t.Parallel()
+	conn := natstest.New(t).Conn()
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	require.NoError(t, bus.Watch(ctx, conn))
+}
+
+// A process is not ready while a broker that is there lacks one of its consumers, and
+// stays ready while the broker is away.
+func TestCheckNamesConsumersThatDoNotExist(t *testing.T) {
+	t.Parallel()
+	b := newBundle(t, nil)
+	assert.NoError(t, b.bus.Check(), "there are none")
+	js, err := b.conn.JetStream()
+	require.NoError(t, err)
+	// Somebody else's consumer of that name, which cannot become ours.
+	_, err = js.AddConsumer("TEST", &nats.ConsumerConfig{Durable: "taken", DeliverSubject: "elsewhere", AckPolicy: nats.AckExplicitPolicy})
+	require.NoError(t, err)
+	b.run(bus.Consumer{Durable: "taken", Stream: "TEST", Handle: func(context.Context, bus.Message) error { return nil }})
+	require.Eventually(t, func() bool {
+		err := b.bus.Check()
+		return err != nil && strings.Contains(err.Error(), "consumer taken: ") && strings.Contains(err.Error(), "ensure consumer")
+	}, patience, 10*time.Millisecond)
+
+	require.NoError(t, js.DeleteConsumer("TEST", "taken"))
+	require.Eventually(t, func() bool { return b.bus.Check() == nil }, patience, 10*time.Millisecond)
+	b.server.Stop()
+	require.Eventually(t, func() bool { return !b.conn.IsConnected() }, patience, 10*time.Millisecond)
+	assert.NoError(t, b.bus.Check())
+}

@@ -1,0 +1,69 @@
+package operation
+
+import (
+	"encoding/json"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/rotaloom/rotaloom/pkg/bus"
+	"github.com/rotaloom/rotaloom/tests/launch"
+	"github.com/rotaloom/rotaloom/tests/scenario"
+)
+
+// The oldest NATS server that README names serves a change from end to end. The newest
+// is that of all other tests.
+func TestTheOldestNATSServerWillDo(t *testing.T) {
+	t.Parallel()
+	url, version := natsServer(t, "tools/nats-oldest")
+	require.Equal(t, bus.MinServerVersion, version)
+	server := launch.StandaloneIn(t, t.TempDir(), nil, "--nats-url", url)
+	crew, _ := working(t, scenario.API{Target: server.Target(t)}, 10)
+	shifts, err := scenario.ReadShifts(t.Context(), scenario.API{Target: server.Target(t)}, crew.Persons, day, day)
+	require.NoError(t, err)
+	require.Len(t, shifts, 10)
+}
+
+// An older one takes consumers and gives them nothing, so the program does not start.
+func TestAnOlderNATSServerIsRefused(t *testing.T) {
+	t.Parallel()
+	url, version := natsServer(t, "tools/nats-unsupported")
+	requireRefusal(t, nil, []string{"--nats-url", url}, "NATS server", version, bus.MinServerVersion)
+}
+
+// natsServer runs the server of a tool's module, and answers where and which it is.
+func natsServer(t *testing.T, module string) (url, version string) {
+	t.Helper()
+	find := exec.CommandContext(t.Context(), "go", "-C", filepath.Join(launch.Root(t), module), "tool", "-n", "nats-server")
+	find.Env = append(os.Environ(), "GOWORK=off")
+	out, err := find.Output()
+	require.NoError(t, err)
+	binary := strings.TrimSpace(string(out))
+	said, _, code := launch.Run(t, binary, nil, "--version")
+	require.Zero(t, code)
+	version = strings.TrimPrefix(strings.TrimSpace(said), "nats-server: v")
+
+	dir := t.TempDir()
+	launch.Start(t, binary, nil, "--addr", "127.0.0.1", "--port", "-1", "--ports_file_dir", dir, "--jetstream", "--store_dir", filepath.Join(dir, "store"))
+	launch.Await(t, time.Minute, "the NATS server listens", func() bool {
+		files, err := filepath.Glob(filepath.Join(dir, "*.ports"))
+		if err != nil || len(files) == 0 {
+			return false
+		}
+		var ports struct {
+			NATS []string `json:"nats"`
+		}
+		data, err := os.ReadFile(files[0])
+		if err != nil || json.Unmarshal(data, &ports) != nil || len(ports.NATS) == 0 {
+			return false
+		}
+		url = ports.NATS[0]
+		return true
+	})
+	return url, version
+}
