@@ -3,7 +3,6 @@ package launch
 import (
 	"context"
 	"fmt"
-	"net"
 	"net/http"
 	"os"
 	"path/filepath"
@@ -229,15 +228,4 @@ func (d *Deployment) answers(path, token string) bool {
 	}
 	defer response.Body.Close()
 	return response.StatusCode < http.StatusInternalServerError
-}
-
-// freePort is a port that nobody listens on at the moment. The programs take
-// addresses, not listeners, so somebody else could be faster; the kernel hands
-// out each port once before it repeats.
-func freePort(t testing.TB) int {
-	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	require.NoError(t, err)
-	defer l.Close()
-	return l.Addr().(*net.TCPAddr).Port
 }

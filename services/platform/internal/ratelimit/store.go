@@ -41,6 +41,8 @@ type Store struct {
 
 	mu         sync.Mutex
 	remembered map[int64]remembered
+	// changes counts the rates that this process has set.
+	changes int64
 }
 
 type remembered struct {
@@ -89,6 +91,7 @@ func (s *Store) Rate(ctx context.Context, class optionsv1.Throttle, client strin
 func (s *Store) ratesOf(ctx context.Context, tenantID int64) (map[key]ratelimit.Policy, error) {
 	s.mu.Lock()
 	known, ok := s.remembered[tenantID]
+	changes := s.changes
 	s.mu.Unlock()
 	if ok && time.Since(known.at) < rememberFor {
 		return known.rates, nil
@@ -102,19 +105,29 @@ func (s *Store) ratesOf(ctx context.Context, tenantID int64) (map[key]ratelimit.
 		// It may have been set when the installation allowed more.
 		known.rates[row.key] = row.policy.Within(s.defaults.Most(row.class))
 	}
+	s.remember(tenantID, known, changes)
+	return known.rates, nil
+}
+
+// remember keeps what was read when so many changes had been made. When there are more
+// by now, it may be what one of them has replaced.
+func (s *Store) remember(tenantID int64, read remembered, changes int64) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	if s.changes != changes {
+		return
+	}
 	if len(s.remembered) >= maxRemembered {
 		clear(s.remembered)
 	}
-	s.remembered[tenantID] = known
-	return known.rates, nil
+	s.remembered[tenantID] = read
 }
 
 // forget makes this process see a change of its own at once.
 func (s *Store) forget(tenantID int64) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	s.changes++
 	delete(s.remembered, tenantID)
 }
 

@@ -1,0 +1,29 @@
+package ratelimit
+
+import (
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+
+	"github.com/rotaloom/rotaloom/pkg/ratelimit"
+	optionsv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/options/v1"
+)
+
+// Rates that were read before a change, and arrive after it, are not used for a second.
+func TestRatesThatAChangeHasReplacedAreNotRemembered(t *testing.T) {
+	t.Parallel()
+	s := NewStore(nil, ratelimit.Defaults{})
+	read := remembered{at: time.Now(), rates: map[key]ratelimit.Policy{{optionsv1.Throttle_THROTTLE_READ, ""}: {Rate: 1}}}
+
+	s.remember(7, read, s.changes)
+	assert.Contains(t, s.remembered, int64(7))
+
+	changes := s.changes // A read begins,
+	s.forget(7)          // a rate is set meanwhile,
+	s.remember(7, read, changes)
+	assert.NotContains(t, s.remembered, int64(7), "and what was read is old")
+
+	s.remember(7, read, s.changes)
+	assert.Contains(t, s.remembered, int64(7))
+}

@@ -1,0 +1,63 @@
+package launch
+
+import (
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"net"
+	"os"
+	"path/filepath"
+	"strconv"
+	"syscall"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// Ports of tests lie below those that kernels hand out by themselves (from 32768 on
+// Linux, from 49152 elsewhere), so no program gets one by chance.
+const (
+	firstPort = 20_000
+	ports     = 10_000
+)
+
+// freePort is a port that is this test's until it ends. Programs take addresses, not
+// listeners, and are ended and started again, so no listener can keep the port for them:
+// a lock that all tests of the machine respect does.
+func freePort(t testing.TB) int {
+	t.Helper()
+	dir := filepath.Join(os.TempDir(), fmt.Sprintf("rotaloom-test-ports-%d", os.Geteuid()))
+	require.NoError(t, os.MkdirAll(dir, 0o700))
+	first := rand.IntN(ports)
+	for i := range ports {
+		port := firstPort + (first+i)%ports
+		lock, err := lockPort(dir, port)
+		if errors.Is(err, errTaken) {
+			continue
+		}
+		require.NoError(t, err)
+		t.Cleanup(func() { require.NoError(t, lock.Close()) })
+		return port
+	}
+	require.FailNow(t, "every port is in use")
+	return 0
+}
+
+var errTaken = errors.New("the port is in use")
+
+// lockPort locks a port that nobody listens on. Closing the file lets go of it, and so
+// does the end of this process.
+func lockPort(dir string, port int) (*os.File, error) {
+	lock, err := os.OpenFile(filepath.Join(dir, strconv.Itoa(port)), os.O_CREATE|os.O_RDWR, 0o600)
+	if err != nil {
+		return nil, err
+	}
+	if err := syscall.Flock(int(lock.Fd()), syscall.LOCK_EX|syscall.LOCK_NB); err != nil {
+		return nil, errors.Join(errTaken, lock.Close())
+	}
+	listener, err := net.Listen("tcp", fmt.Sprintf("127.0.0.1:%d", port))
+	if err != nil {
+		return nil, errors.Join(errTaken, lock.Close())
+	}
+	return lock, listener.Close()
+}
