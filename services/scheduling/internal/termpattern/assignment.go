@@ -45,8 +45,8 @@ type assignment struct {
 	offset   int32
 	override bool
 	lane     uint8
-	// seq orders the decisions of planners: later ones stand above. A new
-	// pattern is a new decision, while a new end is not.
+	// seq orders the assignments: those that were made later stand above. Changes
+	// leave it as it is.
 	seq int64
 	// applied tells whether the propagation of this version has finished.
 	applied bool

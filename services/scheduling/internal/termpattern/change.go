@@ -126,8 +126,8 @@ func (h *Handler) announce(ctx context.Context, propagationID int64) error {
 	return rpc.SetContentLocation(ctx, fmt.Sprintf("/v1/scheduling/propagations/%d", propagationID))
 }
 
-// describe answers the result of each edit.
-func (h *Handler) describe(ctx context.Context, db pg.Querier, tenantID int64, edits []edit) ([]*schedulingv1.GroupSchedulePatternResult, error) {
+// describe answers the result of each edit of what holds now.
+func (h *Handler) describe(ctx context.Context, db pg.Querier, tenantID int64, now []assignment, edits []edit) ([]*schedulingv1.GroupSchedulePatternResult, error) {
 	var patternIDs []int64
 	concerns := make([]concern, len(edits))
 	for i := range edits {
@@ -144,9 +144,11 @@ func (h *Handler) describe(ctx context.Context, db pg.Querier, tenantID int64, e
 	if err != nil {
 		return nil, err
 	}
+	after := afterAll(now, edits)
 	results := make([]*schedulingv1.GroupSchedulePatternResult, len(edits))
 	for i := range edits {
 		results[i] = edits[i].result(patterns, locked[i])
+		results[i].HiddenDays = edits[i].hiddenDays(after)
 	}
 	return results, nil
 }

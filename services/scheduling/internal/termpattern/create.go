@@ -155,12 +155,12 @@ func (h *Handler) create(ctx context.Context, list []creation, partial bool) (*b
 	var propagationID int64
 	tenantID := tenantOf(ctx)
 	err := pg.InTx(ctx, h.deps.Pool, func(ctx context.Context, tx pgx.Tx) error {
-		edits, errs, at, err := h.place(ctx, tx, tenantID, list)
+		now, edits, errs, at, err := h.place(ctx, tx, tenantID, list)
 		if err != nil {
 			return err
 		}
 		outcome = &bulk.Outcome[*schedulingv1.GroupSchedulePatternCreate, result]{}
-		described, err := h.describe(ctx, tx, tenantID, edits)
+		described, err := h.describe(ctx, tx, tenantID, now, edits)
 		if err != nil {
 			return err
 		}
@@ -182,9 +182,9 @@ func (h *Handler) create(ctx context.Context, list []creation, partial bool) (*b
 }
 
 // place finds room for new assignments among those that hold now. It returns
-// what is to be stored, an error for each create that is not, and the time of
-// the change.
-func (h *Handler) place(ctx context.Context, tx pgx.Tx, tenantID int64, list []creation) ([]edit, []error, time.Time, error) {
+// these, what is to be stored, an error for each create that is not, and the time
+// of the change.
+func (h *Handler) place(ctx context.Context, tx pgx.Tx, tenantID int64, list []creation) ([]assignment, []edit, []error, time.Time, error) {
 	errs := make([]error, len(list))
 	var positions []int
 	var edits []edit
@@ -203,15 +203,15 @@ func (h *Handler) place(ctx context.Context, tx pgx.Tx, tenantID int64, list []c
 		window = civil.Range{From: min(window.From, c.made.days.From), To: max(window.To, c.made.days.To)}
 	}
 	if err := lock(ctx, tx, tenantID, terms); err != nil {
-		return nil, nil, time.Time{}, err
+		return nil, nil, nil, time.Time{}, err
 	}
 	now, err := current(ctx, tx, tenantID, terms, window)
 	if err != nil {
-		return nil, nil, time.Time{}, err
+		return nil, nil, nil, time.Time{}, err
 	}
 	at, err := number(ctx, tx, edits)
 	if err != nil {
-		return nil, nil, time.Time{}, err
+		return nil, nil, nil, time.Time{}, err
 	}
 	layers := newLayers(now)
 	placed, used := edits[:0], definitions[:0]
@@ -223,10 +223,10 @@ func (h *Handler) place(ctx context.Context, tx pgx.Tx, tenantID int64, list []c
 	}
 	patternIDs, err := h.deps.Definitions.Put(ctx, tx, tenantID, used)
 	if err != nil {
-		return nil, nil, time.Time{}, err
+		return nil, nil, nil, time.Time{}, err
 	}
 	for k, id := range patternIDs {
 		placed[k].after[0].patternID = id
 	}
-	return placed, errs, at, nil
+	return now, placed, errs, at, nil
 }

@@ -36,8 +36,9 @@ type replacement struct {
 	anchor *civil.Date
 }
 
-// on returns the assignment with the replacement on days. Its seq is to be
-// drawn, because it is a new decision, and its pattern to be stored.
+// on returns the assignment with the replacement on days. Its pattern is to be
+// stored. It stays where it lies: a base rotation that changes does not come to lie
+// above the special one that somebody put on it later.
 func (r *replacement) on(a assignment, days civil.Range) assignment {
 	a.days = days
 	a.patternID, a.dayCount, a.entriesPerDay, a.offset = 0, r.dayCount, r.entriesPerDay, r.offset
@@ -45,7 +46,6 @@ func (r *replacement) on(a assignment, days civil.Range) assignment {
 	if r.anchor != nil {
 		a.anchor = *r.anchor
 	}
-	a.seq = 0
 	return a
 }
 

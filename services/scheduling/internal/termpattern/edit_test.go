@@ -73,8 +73,8 @@ func TestRecreate(t *testing.T) {
 	e, err := recreate("do", a, &replacement{dayCount: 14, offset: 1})
 	require.NoError(t, err)
 	want := a
-	want.dayCount, want.offset, want.anchor, want.patternID, want.seq = 14, 1, a.days.From, 0, 0
-	assert.Equal(t, []assignment{want}, e.after, "a new decision over the same days")
+	want.dayCount, want.offset, want.anchor, want.patternID = 14, 1, a.days.From, 0
+	assert.Equal(t, []assignment{want}, e.after, "another pattern in the same place")
 
 	start, to, anchor := day(t, "2025-02-01"), day(t, "2025-05-01"), day(t, "2025-01-06")
 	e, err = recreate("do", a, &replacement{dayCount: 14, start: &start, to: &to, anchor: &anchor})
@@ -103,7 +103,7 @@ func TestAsOfDate(t *testing.T) {
 	assert.Equal(t, day(t, "2025-03-10"), changed.anchor)
 	assert.Equal(t, a.lane, changed.lane)
 	assert.Zero(t, changed.id)
-	assert.Zero(t, changed.seq)
+	assert.Equal(t, a.seq, changed.seq, "where the old one lies")
 	assert.Equal(t, 1, e.shown)
 
 	e, err = asOf("do", a, a.days.From, r)

@@ -56,7 +56,7 @@ func (h *Handler) removeByTerms(ctx context.Context, u *update, partial bool) (*
 			edits[i] = without(a, u.window)
 		}
 		var described results
-		if described, propagationID, err = h.finish(ctx, tx, tenantID, edits); err != nil {
+		if described, propagationID, err = h.finish(ctx, tx, tenantID, now, edits); err != nil {
 			return err
 		}
 		byTerm = map[int64]*schedulingv1.GroupSchedulePatternResults{}

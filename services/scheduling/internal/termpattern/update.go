@@ -84,7 +84,7 @@ func (h *Handler) update(ctx context.Context, u *update, partial bool) (*outcome
 	var out *outcome
 	var propagationID int64
 	err = pg.InTx(ctx, h.deps.Pool, func(ctx context.Context, tx pgx.Tx) error {
-		edits, errs, err := h.edit(ctx, tx, tenantID, u, r)
+		now, edits, errs, err := h.edit(ctx, tx, tenantID, u, r)
 		if err != nil {
 			return err
 		}
@@ -96,7 +96,7 @@ func (h *Handler) update(ctx context.Context, u *update, partial bool) (*outcome
 			}
 		}
 		var described results
-		if described, propagationID, err = h.finish(ctx, tx, tenantID, edits); err != nil {
+		if described, propagationID, err = h.finish(ctx, tx, tenantID, now, edits); err != nil {
 			return err
 		}
 		out = &outcome{}
@@ -179,18 +179,19 @@ func (u *update) readDates(r *replacement) error {
 }
 
 // edit makes the edits of the assignments that u names, or errors at their
-// places. It is a 404 when none of them exists.
-func (h *Handler) edit(ctx context.Context, tx pgx.Tx, tenantID int64, u *update, b *bringing) ([]edit, []error, error) {
+// places, beside the assignments of their terms. It is a 404 when none of them
+// exists.
+func (h *Handler) edit(ctx context.Context, tx pgx.Tx, tenantID int64, u *update, b *bringing) ([]assignment, []edit, []error, error) {
 	terms, err := termsOf(ctx, tx, tenantID, u.ids)
 	if err != nil {
-		return nil, nil, err
+		return nil, nil, nil, err
 	}
 	if err := lock(ctx, tx, tenantID, terms); err != nil {
-		return nil, nil, err
+		return nil, nil, nil, err
 	}
 	now, err := current(ctx, tx, tenantID, terms, allDays)
 	if err != nil {
-		return nil, nil, err
+		return nil, nil, nil, err
 	}
 	byID := make(map[int64]assignment, len(now))
 	for _, a := range now {
@@ -213,11 +214,11 @@ func (h *Handler) edit(ctx context.Context, tx pgx.Tx, tenantID int64, u *update
 	if !known {
 		errs[0] = definition.NotFound(what, u.ids[0])
 	}
-	return edits, errs, h.putPattern(ctx, tx, tenantID, edits, b)
+	return now, edits, errs, h.putPattern(ctx, tx, tenantID, edits, b)
 }
 
 // putPattern stores the pattern that a request brings and puts it into the
-// parts that are new decisions. A request of which nothing is left stores none.
+// parts that have none. A request of which nothing is left stores none.
 func (h *Handler) putPattern(ctx context.Context, tx pgx.Tx, tenantID int64, edits []edit, b *bringing) error {
 	if b == nil || len(edits) == 0 {
 		return nil
@@ -228,7 +229,7 @@ func (h *Handler) putPattern(ctx context.Context, tx pgx.Tx, tenantID int64, edi
 	}
 	for i := range edits {
 		for k := range edits[i].after {
-			if part := &edits[i].after[k]; part.seq == 0 {
+			if part := &edits[i].after[k]; part.patternID == 0 {
 				part.patternID = ids[0]
 			}
 		}
@@ -258,8 +259,8 @@ func (u *update) one(a assignment, b *bringing, layers *layers) (edit, error) {
 	return e, nil
 }
 
-// finish stores edits and describes them.
-func (h *Handler) finish(ctx context.Context, tx pgx.Tx, tenantID int64, edits []edit) (results, int64, error) {
+// finish stores edits of what holds now, and describes them.
+func (h *Handler) finish(ctx context.Context, tx pgx.Tx, tenantID int64, now []assignment, edits []edit) (results, int64, error) {
 	at, err := number(ctx, tx, edits)
 	if err != nil {
 		return nil, 0, err
@@ -268,6 +269,6 @@ func (h *Handler) finish(ctx context.Context, tx pgx.Tx, tenantID int64, edits [
 	if err != nil {
 		return nil, 0, err
 	}
-	described, err := h.describe(ctx, tx, tenantID, edits)
+	described, err := h.describe(ctx, tx, tenantID, now, edits)
 	return described, propagationID, err
 }

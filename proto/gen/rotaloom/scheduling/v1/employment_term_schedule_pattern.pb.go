@@ -1355,7 +1355,10 @@ type GroupSchedulePatternResult struct {
 	GroupSchedulePattern          *GroupSchedulePattern          `protobuf:"bytes,2,opt,name=group_schedule_pattern,json=groupSchedulePattern,proto3" json:"group_schedule_pattern,omitempty"`
 	GroupSchedulePatternHistories []*GroupSchedulePatternHistory `protobuf:"bytes,3,rep,name=group_schedule_pattern_histories,json=groupSchedulePatternHistories,proto3" json:"group_schedule_pattern_histories,omitempty"`
 	// Notices that are not errors.
-	Exceptions    []string `protobuf:"bytes,4,rep,name=exceptions,proto3" json:"exceptions,omitempty"`
+	Exceptions []string `protobuf:"bytes,4,rep,name=exceptions,proto3" json:"exceptions,omitempty"`
+	// What the change does not show, and what it hides of others, because one that
+	// overrides lies above. At most 100 of them.
+	HiddenDays    []*HiddenPatternDays `protobuf:"bytes,5,rep,name=hidden_days,json=hiddenDays,proto3" json:"hidden_days,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1418,6 +1421,84 @@ func (x *GroupSchedulePatternResult) GetExceptions() []string {
 	return nil
 }
 
+func (x *GroupSchedulePatternResult) GetHiddenDays() []*HiddenPatternDays {
+	if x != nil {
+		return x.HiddenDays
+	}
+	return nil
+}
+
+// HiddenPatternDays are days on which an assignment is hidden by another one of
+// the employment term.
+type HiddenPatternDays struct {
+	state                  protoimpl.MessageState `protogen:"open.v1"`
+	GroupSchedulePatternId *int64                 `protobuf:"varint,1,opt,name=group_schedule_pattern_id,json=groupSchedulePatternId,proto3,oneof" json:"group_schedule_pattern_id,omitempty"`
+	HiddenById             *int64                 `protobuf:"varint,2,opt,name=hidden_by_id,json=hiddenById,proto3,oneof" json:"hidden_by_id,omitempty"`
+	StartDate              string                 `protobuf:"bytes,3,opt,name=start_date,json=startDate,proto3" json:"start_date,omitempty"`
+	// Included; absent without end.
+	EndDate       string `protobuf:"bytes,4,opt,name=end_date,json=endDate,proto3" json:"end_date,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *HiddenPatternDays) Reset() {
+	*x = HiddenPatternDays{}
+	mi := &file_rotaloom_scheduling_v1_employment_term_schedule_pattern_proto_msgTypes[26]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *HiddenPatternDays) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*HiddenPatternDays) ProtoMessage() {}
+
+func (x *HiddenPatternDays) ProtoReflect() protoreflect.Message {
+	mi := &file_rotaloom_scheduling_v1_employment_term_schedule_pattern_proto_msgTypes[26]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use HiddenPatternDays.ProtoReflect.Descriptor instead.
+func (*HiddenPatternDays) Descriptor() ([]byte, []int) {
+	return file_rotaloom_scheduling_v1_employment_term_schedule_pattern_proto_rawDescGZIP(), []int{26}
+}
+
+func (x *HiddenPatternDays) GetGroupSchedulePatternId() int64 {
+	if x != nil && x.GroupSchedulePatternId != nil {
+		return *x.GroupSchedulePatternId
+	}
+	return 0
+}
+
+func (x *HiddenPatternDays) GetHiddenById() int64 {
+	if x != nil && x.HiddenById != nil {
+		return *x.HiddenById
+	}
+	return 0
+}
+
+func (x *HiddenPatternDays) GetStartDate() string {
+	if x != nil {
+		return x.StartDate
+	}
+	return ""
+}
+
+func (x *HiddenPatternDays) GetEndDate() string {
+	if x != nil {
+		return x.EndDate
+	}
+	return ""
+}
+
 // GroupSchedulePatternHistory is one entry of the audit of an assignment.
 type GroupSchedulePatternHistory struct {
 	state                  protoimpl.MessageState `protogen:"open.v1"`
@@ -1437,7 +1518,7 @@ type GroupSchedulePatternHistory struct {
 
 func (x *GroupSchedulePatternHistory) Reset() {
 	*x = GroupSchedulePatternHistory{}
-	mi := &file_rotaloom_scheduling_v1_employment_term_schedule_pattern_proto_msgTypes[26]
+	mi := &file_rotaloom_scheduling_v1_employment_term_schedule_pattern_proto_msgTypes[27]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1449,7 +1530,7 @@ func (x *GroupSchedulePatternHistory) String() string {
 func (*GroupSchedulePatternHistory) ProtoMessage() {}
 
 func (x *GroupSchedulePatternHistory) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_scheduling_v1_employment_term_schedule_pattern_proto_msgTypes[26]
+	mi := &file_rotaloom_scheduling_v1_employment_term_schedule_pattern_proto_msgTypes[27]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1462,7 +1543,7 @@ func (x *GroupSchedulePatternHistory) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GroupSchedulePatternHistory.ProtoReflect.Descriptor instead.
 func (*GroupSchedulePatternHistory) Descriptor() ([]byte, []int) {
-	return file_rotaloom_scheduling_v1_employment_term_schedule_pattern_proto_rawDescGZIP(), []int{26}
+	return file_rotaloom_scheduling_v1_employment_term_schedule_pattern_proto_rawDescGZIP(), []int{27}
 }
 
 func (x *GroupSchedulePatternHistory) GetId() int64 {
@@ -1531,7 +1612,7 @@ type MultiReadGroupSchedulePatternsRequest struct {
 
 func (x *MultiReadGroupSchedulePatternsRequest) Reset() {
 	*x = MultiReadGroupSchedulePatternsRequest{}
-	mi := &file_rotaloom_scheduling_v1_employment_term_schedule_pattern_proto_msgTypes[27]
+	mi := &file_rotaloom_scheduling_v1_employment_term_schedule_pattern_proto_msgTypes[28]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1543,7 +1624,7 @@ func (x *MultiReadGroupSchedulePatternsRequest) String() string {
 func (*MultiReadGroupSchedulePatternsRequest) ProtoMessage() {}
 
 func (x *MultiReadGroupSchedulePatternsRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_scheduling_v1_employment_term_schedule_pattern_proto_msgTypes[27]
+	mi := &file_rotaloom_scheduling_v1_employment_term_schedule_pattern_proto_msgTypes[28]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1556,7 +1637,7 @@ func (x *MultiReadGroupSchedulePatternsRequest) ProtoReflect() protoreflect.Mess
 
 // Deprecated: Use MultiReadGroupSchedulePatternsRequest.ProtoReflect.Descriptor instead.
 func (*MultiReadGroupSchedulePatternsRequest) Descriptor() ([]byte, []int) {
-	return file_rotaloom_scheduling_v1_employment_term_schedule_pattern_proto_rawDescGZIP(), []int{27}
+	return file_rotaloom_scheduling_v1_employment_term_schedule_pattern_proto_rawDescGZIP(), []int{28}
 }
 
 func (x *MultiReadGroupSchedulePatternsRequest) GetBody() *MultiReadGroupSchedulePatterns {
@@ -1584,7 +1665,7 @@ type MultiReadGroupSchedulePatterns struct {
 
 func (x *MultiReadGroupSchedulePatterns) Reset() {
 	*x = MultiReadGroupSchedulePatterns{}
-	mi := &file_rotaloom_scheduling_v1_employment_term_schedule_pattern_proto_msgTypes[28]
+	mi := &file_rotaloom_scheduling_v1_employment_term_schedule_pattern_proto_msgTypes[29]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1596,7 +1677,7 @@ func (x *MultiReadGroupSchedulePatterns) String() string {
 func (*MultiReadGroupSchedulePatterns) ProtoMessage() {}
 
 func (x *MultiReadGroupSchedulePatterns) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_scheduling_v1_employment_term_schedule_pattern_proto_msgTypes[28]
+	mi := &file_rotaloom_scheduling_v1_employment_term_schedule_pattern_proto_msgTypes[29]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1609,7 +1690,7 @@ func (x *MultiReadGroupSchedulePatterns) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use MultiReadGroupSchedulePatterns.ProtoReflect.Descriptor instead.
 func (*MultiReadGroupSchedulePatterns) Descriptor() ([]byte, []int) {
-	return file_rotaloom_scheduling_v1_employment_term_schedule_pattern_proto_rawDescGZIP(), []int{28}
+	return file_rotaloom_scheduling_v1_employment_term_schedule_pattern_proto_rawDescGZIP(), []int{29}
 }
 
 func (x *MultiReadGroupSchedulePatterns) GetSelect() []string {
@@ -1635,7 +1716,7 @@ type GroupSchedulePatternWhere struct {
 
 func (x *GroupSchedulePatternWhere) Reset() {
 	*x = GroupSchedulePatternWhere{}
-	mi := &file_rotaloom_scheduling_v1_employment_term_schedule_pattern_proto_msgTypes[29]
+	mi := &file_rotaloom_scheduling_v1_employment_term_schedule_pattern_proto_msgTypes[30]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1647,7 +1728,7 @@ func (x *GroupSchedulePatternWhere) String() string {
 func (*GroupSchedulePatternWhere) ProtoMessage() {}
 
 func (x *GroupSchedulePatternWhere) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_scheduling_v1_employment_term_schedule_pattern_proto_msgTypes[29]
+	mi := &file_rotaloom_scheduling_v1_employment_term_schedule_pattern_proto_msgTypes[30]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1660,7 +1741,7 @@ func (x *GroupSchedulePatternWhere) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GroupSchedulePatternWhere.ProtoReflect.Descriptor instead.
 func (*GroupSchedulePatternWhere) Descriptor() ([]byte, []int) {
-	return file_rotaloom_scheduling_v1_employment_term_schedule_pattern_proto_rawDescGZIP(), []int{29}
+	return file_rotaloom_scheduling_v1_employment_term_schedule_pattern_proto_rawDescGZIP(), []int{30}
 }
 
 func (x *GroupSchedulePatternWhere) GetGroups() *GroupSchedulePatternGroups {
@@ -1682,7 +1763,7 @@ type GroupSchedulePatternGroups struct {
 
 func (x *GroupSchedulePatternGroups) Reset() {
 	*x = GroupSchedulePatternGroups{}
-	mi := &file_rotaloom_scheduling_v1_employment_term_schedule_pattern_proto_msgTypes[30]
+	mi := &file_rotaloom_scheduling_v1_employment_term_schedule_pattern_proto_msgTypes[31]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1694,7 +1775,7 @@ func (x *GroupSchedulePatternGroups) String() string {
 func (*GroupSchedulePatternGroups) ProtoMessage() {}
 
 func (x *GroupSchedulePatternGroups) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_scheduling_v1_employment_term_schedule_pattern_proto_msgTypes[30]
+	mi := &file_rotaloom_scheduling_v1_employment_term_schedule_pattern_proto_msgTypes[31]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1707,7 +1788,7 @@ func (x *GroupSchedulePatternGroups) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GroupSchedulePatternGroups.ProtoReflect.Descriptor instead.
 func (*GroupSchedulePatternGroups) Descriptor() ([]byte, []int) {
-	return file_rotaloom_scheduling_v1_employment_term_schedule_pattern_proto_rawDescGZIP(), []int{30}
+	return file_rotaloom_scheduling_v1_employment_term_schedule_pattern_proto_rawDescGZIP(), []int{31}
 }
 
 func (x *GroupSchedulePatternGroups) GetGroupRefs() []*v1.Ref {
@@ -1743,7 +1824,7 @@ type MultiReadGroupSchedulePatternsResponse struct {
 
 func (x *MultiReadGroupSchedulePatternsResponse) Reset() {
 	*x = MultiReadGroupSchedulePatternsResponse{}
-	mi := &file_rotaloom_scheduling_v1_employment_term_schedule_pattern_proto_msgTypes[31]
+	mi := &file_rotaloom_scheduling_v1_employment_term_schedule_pattern_proto_msgTypes[32]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1755,7 +1836,7 @@ func (x *MultiReadGroupSchedulePatternsResponse) String() string {
 func (*MultiReadGroupSchedulePatternsResponse) ProtoMessage() {}
 
 func (x *MultiReadGroupSchedulePatternsResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_scheduling_v1_employment_term_schedule_pattern_proto_msgTypes[31]
+	mi := &file_rotaloom_scheduling_v1_employment_term_schedule_pattern_proto_msgTypes[32]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1768,7 +1849,7 @@ func (x *MultiReadGroupSchedulePatternsResponse) ProtoReflect() protoreflect.Mes
 
 // Deprecated: Use MultiReadGroupSchedulePatternsResponse.ProtoReflect.Descriptor instead.
 func (*MultiReadGroupSchedulePatternsResponse) Descriptor() ([]byte, []int) {
-	return file_rotaloom_scheduling_v1_employment_term_schedule_pattern_proto_rawDescGZIP(), []int{31}
+	return file_rotaloom_scheduling_v1_employment_term_schedule_pattern_proto_rawDescGZIP(), []int{32}
 }
 
 func (x *MultiReadGroupSchedulePatternsResponse) GetGroupSchedulePatterns() *GroupSchedulePatternList {
@@ -1794,7 +1875,7 @@ type GroupSchedulePatternList struct {
 
 func (x *GroupSchedulePatternList) Reset() {
 	*x = GroupSchedulePatternList{}
-	mi := &file_rotaloom_scheduling_v1_employment_term_schedule_pattern_proto_msgTypes[32]
+	mi := &file_rotaloom_scheduling_v1_employment_term_schedule_pattern_proto_msgTypes[33]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1806,7 +1887,7 @@ func (x *GroupSchedulePatternList) String() string {
 func (*GroupSchedulePatternList) ProtoMessage() {}
 
 func (x *GroupSchedulePatternList) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_scheduling_v1_employment_term_schedule_pattern_proto_msgTypes[32]
+	mi := &file_rotaloom_scheduling_v1_employment_term_schedule_pattern_proto_msgTypes[33]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1819,7 +1900,7 @@ func (x *GroupSchedulePatternList) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GroupSchedulePatternList.ProtoReflect.Descriptor instead.
 func (*GroupSchedulePatternList) Descriptor() ([]byte, []int) {
-	return file_rotaloom_scheduling_v1_employment_term_schedule_pattern_proto_rawDescGZIP(), []int{32}
+	return file_rotaloom_scheduling_v1_employment_term_schedule_pattern_proto_rawDescGZIP(), []int{33}
 }
 
 func (x *GroupSchedulePatternList) GetGroupSchedulePatterns() []*GroupSchedulePattern {
@@ -1838,7 +1919,7 @@ type GroupSchedulePatternHistoryList struct {
 
 func (x *GroupSchedulePatternHistoryList) Reset() {
 	*x = GroupSchedulePatternHistoryList{}
-	mi := &file_rotaloom_scheduling_v1_employment_term_schedule_pattern_proto_msgTypes[33]
+	mi := &file_rotaloom_scheduling_v1_employment_term_schedule_pattern_proto_msgTypes[34]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1850,7 +1931,7 @@ func (x *GroupSchedulePatternHistoryList) String() string {
 func (*GroupSchedulePatternHistoryList) ProtoMessage() {}
 
 func (x *GroupSchedulePatternHistoryList) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_scheduling_v1_employment_term_schedule_pattern_proto_msgTypes[33]
+	mi := &file_rotaloom_scheduling_v1_employment_term_schedule_pattern_proto_msgTypes[34]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1863,7 +1944,7 @@ func (x *GroupSchedulePatternHistoryList) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GroupSchedulePatternHistoryList.ProtoReflect.Descriptor instead.
 func (*GroupSchedulePatternHistoryList) Descriptor() ([]byte, []int) {
-	return file_rotaloom_scheduling_v1_employment_term_schedule_pattern_proto_rawDescGZIP(), []int{33}
+	return file_rotaloom_scheduling_v1_employment_term_schedule_pattern_proto_rawDescGZIP(), []int{34}
 }
 
 func (x *GroupSchedulePatternHistoryList) GetHistories() []*GroupSchedulePatternHistory {
@@ -1968,15 +2049,26 @@ const file_rotaloom_scheduling_v1_employment_term_schedule_pattern_proto_rawDesc
 	"\x1bGroupSchedulePatternResults\x12L\n" +
 	"\aresults\x18\x01 \x03(\v22.rotaloom.scheduling.v1.GroupSchedulePatternResultR\aresults\x127\n" +
 	"\afailure\x18\x02 \x01(\v2\x1d.rotaloom.common.v1.ErrorBodyR\afailure:\x16\xa2\xbb\x18\x12\n" +
-	"\aresults\x12\afailure\"\xc6\x02\n" +
+	"\aresults\x12\afailure\"\x92\x03\n" +
 	"\x1aGroupSchedulePatternResult\x12\x1b\n" +
 	"\x06status\x18\x01 \x01(\bH\x00R\x06status\x88\x01\x01\x12b\n" +
 	"\x16group_schedule_pattern\x18\x02 \x01(\v2,.rotaloom.scheduling.v1.GroupSchedulePatternR\x14groupSchedulePattern\x12|\n" +
 	" group_schedule_pattern_histories\x18\x03 \x03(\v23.rotaloom.scheduling.v1.GroupSchedulePatternHistoryR\x1dgroupSchedulePatternHistories\x12\x1e\n" +
 	"\n" +
 	"exceptions\x18\x04 \x03(\tR\n" +
-	"exceptionsB\t\n" +
-	"\a_status\"\x94\x03\n" +
+	"exceptions\x12J\n" +
+	"\vhidden_days\x18\x05 \x03(\v2).rotaloom.scheduling.v1.HiddenPatternDaysR\n" +
+	"hiddenDaysB\t\n" +
+	"\a_status\"\xe3\x01\n" +
+	"\x11HiddenPatternDays\x12>\n" +
+	"\x19group_schedule_pattern_id\x18\x01 \x01(\x03H\x00R\x16groupSchedulePatternId\x88\x01\x01\x12%\n" +
+	"\fhidden_by_id\x18\x02 \x01(\x03H\x01R\n" +
+	"hiddenById\x88\x01\x01\x12\x1d\n" +
+	"\n" +
+	"start_date\x18\x03 \x01(\tR\tstartDate\x12\x19\n" +
+	"\bend_date\x18\x04 \x01(\tR\aendDateB\x1c\n" +
+	"\x1a_group_schedule_pattern_idB\x0f\n" +
+	"\r_hidden_by_id\"\x94\x03\n" +
 	"\x1bGroupSchedulePatternHistory\x12\x13\n" +
 	"\x02id\x18\x01 \x01(\x03H\x00R\x02id\x88\x01\x01\x12\x1e\n" +
 	"\bgroup_id\x18\x02 \x01(\x03H\x01R\agroupId\x88\x01\x01\x12>\n" +
@@ -2044,7 +2136,7 @@ func file_rotaloom_scheduling_v1_employment_term_schedule_pattern_proto_rawDescG
 	return file_rotaloom_scheduling_v1_employment_term_schedule_pattern_proto_rawDescData
 }
 
-var file_rotaloom_scheduling_v1_employment_term_schedule_pattern_proto_msgTypes = make([]protoimpl.MessageInfo, 34)
+var file_rotaloom_scheduling_v1_employment_term_schedule_pattern_proto_msgTypes = make([]protoimpl.MessageInfo, 35)
 var file_rotaloom_scheduling_v1_employment_term_schedule_pattern_proto_goTypes = []any{
 	(*GetEmploymentTermSchedulePatternRequest)(nil),    // 0: rotaloom.scheduling.v1.GetEmploymentTermSchedulePatternRequest
 	(*DeleteEmploymentTermSchedulePatternRequest)(nil), // 1: rotaloom.scheduling.v1.DeleteEmploymentTermSchedulePatternRequest
@@ -2072,22 +2164,23 @@ var file_rotaloom_scheduling_v1_employment_term_schedule_pattern_proto_goTypes =
 	(*RemovedDays)(nil),                                // 23: rotaloom.scheduling.v1.RemovedDays
 	(*GroupSchedulePatternResults)(nil),                // 24: rotaloom.scheduling.v1.GroupSchedulePatternResults
 	(*GroupSchedulePatternResult)(nil),                 // 25: rotaloom.scheduling.v1.GroupSchedulePatternResult
-	(*GroupSchedulePatternHistory)(nil),                // 26: rotaloom.scheduling.v1.GroupSchedulePatternHistory
-	(*MultiReadGroupSchedulePatternsRequest)(nil),      // 27: rotaloom.scheduling.v1.MultiReadGroupSchedulePatternsRequest
-	(*MultiReadGroupSchedulePatterns)(nil),             // 28: rotaloom.scheduling.v1.MultiReadGroupSchedulePatterns
-	(*GroupSchedulePatternWhere)(nil),                  // 29: rotaloom.scheduling.v1.GroupSchedulePatternWhere
-	(*GroupSchedulePatternGroups)(nil),                 // 30: rotaloom.scheduling.v1.GroupSchedulePatternGroups
-	(*MultiReadGroupSchedulePatternsResponse)(nil),     // 31: rotaloom.scheduling.v1.MultiReadGroupSchedulePatternsResponse
-	(*GroupSchedulePatternList)(nil),                   // 32: rotaloom.scheduling.v1.GroupSchedulePatternList
-	(*GroupSchedulePatternHistoryList)(nil),            // 33: rotaloom.scheduling.v1.GroupSchedulePatternHistoryList
-	(*v1.Ref)(nil),                                     // 34: rotaloom.common.v1.Ref
-	(*SchedulePattern)(nil),                            // 35: rotaloom.scheduling.v1.SchedulePattern
-	(*v1.ErrorBody)(nil),                               // 36: rotaloom.common.v1.ErrorBody
-	(*emptypb.Empty)(nil),                              // 37: google.protobuf.Empty
+	(*HiddenPatternDays)(nil),                          // 26: rotaloom.scheduling.v1.HiddenPatternDays
+	(*GroupSchedulePatternHistory)(nil),                // 27: rotaloom.scheduling.v1.GroupSchedulePatternHistory
+	(*MultiReadGroupSchedulePatternsRequest)(nil),      // 28: rotaloom.scheduling.v1.MultiReadGroupSchedulePatternsRequest
+	(*MultiReadGroupSchedulePatterns)(nil),             // 29: rotaloom.scheduling.v1.MultiReadGroupSchedulePatterns
+	(*GroupSchedulePatternWhere)(nil),                  // 30: rotaloom.scheduling.v1.GroupSchedulePatternWhere
+	(*GroupSchedulePatternGroups)(nil),                 // 31: rotaloom.scheduling.v1.GroupSchedulePatternGroups
+	(*MultiReadGroupSchedulePatternsResponse)(nil),     // 32: rotaloom.scheduling.v1.MultiReadGroupSchedulePatternsResponse
+	(*GroupSchedulePatternList)(nil),                   // 33: rotaloom.scheduling.v1.GroupSchedulePatternList
+	(*GroupSchedulePatternHistoryList)(nil),            // 34: rotaloom.scheduling.v1.GroupSchedulePatternHistoryList
+	(*v1.Ref)(nil),                                     // 35: rotaloom.common.v1.Ref
+	(*SchedulePattern)(nil),                            // 36: rotaloom.scheduling.v1.SchedulePattern
+	(*v1.ErrorBody)(nil),                               // 37: rotaloom.common.v1.ErrorBody
+	(*emptypb.Empty)(nil),                              // 38: google.protobuf.Empty
 }
 var file_rotaloom_scheduling_v1_employment_term_schedule_pattern_proto_depIdxs = []int32{
-	34, // 0: rotaloom.scheduling.v1.GroupSchedulePattern.group_ref:type_name -> rotaloom.common.v1.Ref
-	35, // 1: rotaloom.scheduling.v1.GroupSchedulePattern.schedule_pattern:type_name -> rotaloom.scheduling.v1.SchedulePattern
+	35, // 0: rotaloom.scheduling.v1.GroupSchedulePattern.group_ref:type_name -> rotaloom.common.v1.Ref
+	36, // 1: rotaloom.scheduling.v1.GroupSchedulePattern.schedule_pattern:type_name -> rotaloom.scheduling.v1.SchedulePattern
 	6,  // 2: rotaloom.scheduling.v1.ApplyCreateGroupSchedulePatternsRequest.body:type_name -> rotaloom.scheduling.v1.ApplyCreateGroupSchedulePatterns
 	7,  // 3: rotaloom.scheduling.v1.ApplyCreateGroupSchedulePatterns.options:type_name -> rotaloom.scheduling.v1.PartialSuccessOptions
 	8,  // 4: rotaloom.scheduling.v1.ApplyCreateGroupSchedulePatterns.group_schedule_patterns:type_name -> rotaloom.scheduling.v1.GroupSchedulePatternCreation
@@ -2113,36 +2206,37 @@ var file_rotaloom_scheduling_v1_employment_term_schedule_pattern_proto_depIdxs =
 	23, // 24: rotaloom.scheduling.v1.RemoveGroupSchedulePatterns.do:type_name -> rotaloom.scheduling.v1.RemovedDays
 	22, // 25: rotaloom.scheduling.v1.RemoveGroupSchedulePatternsByGroups.where:type_name -> rotaloom.scheduling.v1.GroupRefs
 	23, // 26: rotaloom.scheduling.v1.RemoveGroupSchedulePatternsByGroups.do:type_name -> rotaloom.scheduling.v1.RemovedDays
-	34, // 27: rotaloom.scheduling.v1.GroupRefs.group_refs:type_name -> rotaloom.common.v1.Ref
+	35, // 27: rotaloom.scheduling.v1.GroupRefs.group_refs:type_name -> rotaloom.common.v1.Ref
 	25, // 28: rotaloom.scheduling.v1.GroupSchedulePatternResults.results:type_name -> rotaloom.scheduling.v1.GroupSchedulePatternResult
-	36, // 29: rotaloom.scheduling.v1.GroupSchedulePatternResults.failure:type_name -> rotaloom.common.v1.ErrorBody
+	37, // 29: rotaloom.scheduling.v1.GroupSchedulePatternResults.failure:type_name -> rotaloom.common.v1.ErrorBody
 	4,  // 30: rotaloom.scheduling.v1.GroupSchedulePatternResult.group_schedule_pattern:type_name -> rotaloom.scheduling.v1.GroupSchedulePattern
-	26, // 31: rotaloom.scheduling.v1.GroupSchedulePatternResult.group_schedule_pattern_histories:type_name -> rotaloom.scheduling.v1.GroupSchedulePatternHistory
-	28, // 32: rotaloom.scheduling.v1.MultiReadGroupSchedulePatternsRequest.body:type_name -> rotaloom.scheduling.v1.MultiReadGroupSchedulePatterns
-	29, // 33: rotaloom.scheduling.v1.MultiReadGroupSchedulePatterns.where:type_name -> rotaloom.scheduling.v1.GroupSchedulePatternWhere
-	30, // 34: rotaloom.scheduling.v1.GroupSchedulePatternWhere.groups:type_name -> rotaloom.scheduling.v1.GroupSchedulePatternGroups
-	34, // 35: rotaloom.scheduling.v1.GroupSchedulePatternGroups.group_refs:type_name -> rotaloom.common.v1.Ref
-	32, // 36: rotaloom.scheduling.v1.MultiReadGroupSchedulePatternsResponse.group_schedule_patterns:type_name -> rotaloom.scheduling.v1.GroupSchedulePatternList
-	33, // 37: rotaloom.scheduling.v1.MultiReadGroupSchedulePatternsResponse.group_schedule_pattern_histories:type_name -> rotaloom.scheduling.v1.GroupSchedulePatternHistoryList
-	4,  // 38: rotaloom.scheduling.v1.GroupSchedulePatternList.group_schedule_patterns:type_name -> rotaloom.scheduling.v1.GroupSchedulePattern
-	26, // 39: rotaloom.scheduling.v1.GroupSchedulePatternHistoryList.histories:type_name -> rotaloom.scheduling.v1.GroupSchedulePatternHistory
-	0,  // 40: rotaloom.scheduling.v1.EmploymentTermSchedulePatternService.GetEmploymentTermSchedulePattern:input_type -> rotaloom.scheduling.v1.GetEmploymentTermSchedulePatternRequest
-	1,  // 41: rotaloom.scheduling.v1.EmploymentTermSchedulePatternService.DeleteEmploymentTermSchedulePattern:input_type -> rotaloom.scheduling.v1.DeleteEmploymentTermSchedulePatternRequest
-	2,  // 42: rotaloom.scheduling.v1.EmploymentTermSchedulePatternService.GetPatternBuilder:input_type -> rotaloom.scheduling.v1.GetPatternBuilderRequest
-	5,  // 43: rotaloom.scheduling.v1.EmploymentTermSchedulePatternService.ApplyCreateEmploymentTermSchedulePatterns:input_type -> rotaloom.scheduling.v1.ApplyCreateGroupSchedulePatternsRequest
-	11, // 44: rotaloom.scheduling.v1.EmploymentTermSchedulePatternService.ApplyUpdateEmploymentTermSchedulePatterns:input_type -> rotaloom.scheduling.v1.ApplyUpdateGroupSchedulePatternsRequest
-	27, // 45: rotaloom.scheduling.v1.EmploymentTermSchedulePatternService.MultiReadEmploymentTermSchedulePatterns:input_type -> rotaloom.scheduling.v1.MultiReadGroupSchedulePatternsRequest
-	4,  // 46: rotaloom.scheduling.v1.EmploymentTermSchedulePatternService.GetEmploymentTermSchedulePattern:output_type -> rotaloom.scheduling.v1.GroupSchedulePattern
-	37, // 47: rotaloom.scheduling.v1.EmploymentTermSchedulePatternService.DeleteEmploymentTermSchedulePattern:output_type -> google.protobuf.Empty
-	3,  // 48: rotaloom.scheduling.v1.EmploymentTermSchedulePatternService.GetPatternBuilder:output_type -> rotaloom.scheduling.v1.PatternBuilder
-	24, // 49: rotaloom.scheduling.v1.EmploymentTermSchedulePatternService.ApplyCreateEmploymentTermSchedulePatterns:output_type -> rotaloom.scheduling.v1.GroupSchedulePatternResults
-	24, // 50: rotaloom.scheduling.v1.EmploymentTermSchedulePatternService.ApplyUpdateEmploymentTermSchedulePatterns:output_type -> rotaloom.scheduling.v1.GroupSchedulePatternResults
-	31, // 51: rotaloom.scheduling.v1.EmploymentTermSchedulePatternService.MultiReadEmploymentTermSchedulePatterns:output_type -> rotaloom.scheduling.v1.MultiReadGroupSchedulePatternsResponse
-	46, // [46:52] is the sub-list for method output_type
-	40, // [40:46] is the sub-list for method input_type
-	40, // [40:40] is the sub-list for extension type_name
-	40, // [40:40] is the sub-list for extension extendee
-	0,  // [0:40] is the sub-list for field type_name
+	27, // 31: rotaloom.scheduling.v1.GroupSchedulePatternResult.group_schedule_pattern_histories:type_name -> rotaloom.scheduling.v1.GroupSchedulePatternHistory
+	26, // 32: rotaloom.scheduling.v1.GroupSchedulePatternResult.hidden_days:type_name -> rotaloom.scheduling.v1.HiddenPatternDays
+	29, // 33: rotaloom.scheduling.v1.MultiReadGroupSchedulePatternsRequest.body:type_name -> rotaloom.scheduling.v1.MultiReadGroupSchedulePatterns
+	30, // 34: rotaloom.scheduling.v1.MultiReadGroupSchedulePatterns.where:type_name -> rotaloom.scheduling.v1.GroupSchedulePatternWhere
+	31, // 35: rotaloom.scheduling.v1.GroupSchedulePatternWhere.groups:type_name -> rotaloom.scheduling.v1.GroupSchedulePatternGroups
+	35, // 36: rotaloom.scheduling.v1.GroupSchedulePatternGroups.group_refs:type_name -> rotaloom.common.v1.Ref
+	33, // 37: rotaloom.scheduling.v1.MultiReadGroupSchedulePatternsResponse.group_schedule_patterns:type_name -> rotaloom.scheduling.v1.GroupSchedulePatternList
+	34, // 38: rotaloom.scheduling.v1.MultiReadGroupSchedulePatternsResponse.group_schedule_pattern_histories:type_name -> rotaloom.scheduling.v1.GroupSchedulePatternHistoryList
+	4,  // 39: rotaloom.scheduling.v1.GroupSchedulePatternList.group_schedule_patterns:type_name -> rotaloom.scheduling.v1.GroupSchedulePattern
+	27, // 40: rotaloom.scheduling.v1.GroupSchedulePatternHistoryList.histories:type_name -> rotaloom.scheduling.v1.GroupSchedulePatternHistory
+	0,  // 41: rotaloom.scheduling.v1.EmploymentTermSchedulePatternService.GetEmploymentTermSchedulePattern:input_type -> rotaloom.scheduling.v1.GetEmploymentTermSchedulePatternRequest
+	1,  // 42: rotaloom.scheduling.v1.EmploymentTermSchedulePatternService.DeleteEmploymentTermSchedulePattern:input_type -> rotaloom.scheduling.v1.DeleteEmploymentTermSchedulePatternRequest
+	2,  // 43: rotaloom.scheduling.v1.EmploymentTermSchedulePatternService.GetPatternBuilder:input_type -> rotaloom.scheduling.v1.GetPatternBuilderRequest
+	5,  // 44: rotaloom.scheduling.v1.EmploymentTermSchedulePatternService.ApplyCreateEmploymentTermSchedulePatterns:input_type -> rotaloom.scheduling.v1.ApplyCreateGroupSchedulePatternsRequest
+	11, // 45: rotaloom.scheduling.v1.EmploymentTermSchedulePatternService.ApplyUpdateEmploymentTermSchedulePatterns:input_type -> rotaloom.scheduling.v1.ApplyUpdateGroupSchedulePatternsRequest
+	28, // 46: rotaloom.scheduling.v1.EmploymentTermSchedulePatternService.MultiReadEmploymentTermSchedulePatterns:input_type -> rotaloom.scheduling.v1.MultiReadGroupSchedulePatternsRequest
+	4,  // 47: rotaloom.scheduling.v1.EmploymentTermSchedulePatternService.GetEmploymentTermSchedulePattern:output_type -> rotaloom.scheduling.v1.GroupSchedulePattern
+	38, // 48: rotaloom.scheduling.v1.EmploymentTermSchedulePatternService.DeleteEmploymentTermSchedulePattern:output_type -> google.protobuf.Empty
+	3,  // 49: rotaloom.scheduling.v1.EmploymentTermSchedulePatternService.GetPatternBuilder:output_type -> rotaloom.scheduling.v1.PatternBuilder
+	24, // 50: rotaloom.scheduling.v1.EmploymentTermSchedulePatternService.ApplyCreateEmploymentTermSchedulePatterns:output_type -> rotaloom.scheduling.v1.GroupSchedulePatternResults
+	24, // 51: rotaloom.scheduling.v1.EmploymentTermSchedulePatternService.ApplyUpdateEmploymentTermSchedulePatterns:output_type -> rotaloom.scheduling.v1.GroupSchedulePatternResults
+	32, // 52: rotaloom.scheduling.v1.EmploymentTermSchedulePatternService.MultiReadEmploymentTermSchedulePatterns:output_type -> rotaloom.scheduling.v1.MultiReadGroupSchedulePatternsResponse
+	47, // [47:53] is the sub-list for method output_type
+	41, // [41:47] is the sub-list for method input_type
+	41, // [41:41] is the sub-list for extension type_name
+	41, // [41:41] is the sub-list for extension extendee
+	0,  // [0:41] is the sub-list for field type_name
 }
 
 func init() { file_rotaloom_scheduling_v1_employment_term_schedule_pattern_proto_init() }
@@ -2162,13 +2256,14 @@ func file_rotaloom_scheduling_v1_employment_term_schedule_pattern_proto_init() {
 	file_rotaloom_scheduling_v1_employment_term_schedule_pattern_proto_msgTypes[25].OneofWrappers = []any{}
 	file_rotaloom_scheduling_v1_employment_term_schedule_pattern_proto_msgTypes[26].OneofWrappers = []any{}
 	file_rotaloom_scheduling_v1_employment_term_schedule_pattern_proto_msgTypes[27].OneofWrappers = []any{}
+	file_rotaloom_scheduling_v1_employment_term_schedule_pattern_proto_msgTypes[28].OneofWrappers = []any{}
 	type x struct{}
 	out := protoimpl.TypeBuilder{
 		File: protoimpl.DescBuilder{
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_rotaloom_scheduling_v1_employment_term_schedule_pattern_proto_rawDesc), len(file_rotaloom_scheduling_v1_employment_term_schedule_pattern_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   34,
+			NumMessages:   35,
 			NumExtensions: 0,
 			NumServices:   1,
 		},
