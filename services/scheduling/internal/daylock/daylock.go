@@ -60,6 +60,9 @@ func parseDate(name, text string) (civil.Date, error) {
 	if err != nil {
 		return 0, fault.Invalid(fault.CodeDate, "forEmployees.where."+name+": "+err.Error()+".")
 	}
+	if d < civil.Beginning {
+		return 0, fault.Invalid(fault.CodeDate, "forEmployees.where."+name+": there are no days before "+civil.Beginning.String()+".")
+	}
 	return d.Clamp(), nil
 }
 

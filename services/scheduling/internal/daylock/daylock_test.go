@@ -138,5 +138,12 @@ func TestRefusedLocks(t *testing.T) {
 			assert.Equal(t, 400, refused.Status)
 		}
 	}
+	for name, days := range map[string][2]string{"wholly": {"1850-01-01", "1899-12-31"}, "partly": {"1899-12-31", "1900-01-05"}} {
+		t.Run("before all days "+name, func(t *testing.T) {
+			_, err := f.apply(days[0], days[1], 1)
+			assert.True(t, fault.HasCode(err, fault.CodeDate) && fault.HasStatus(err, 400), "%v", err)
+		})
+	}
 	assert.Empty(t, f.stored())
+	assert.Len(t, f.applied("1900-01-01", "9999-12-31", 1), 1, "all days can be locked")
 }

@@ -196,3 +196,22 @@ func TestStatus(t *testing.T) {
 	_, err = f.client.MultiReadScheduleStatus(f.ctx, &schedulingv1.MultiReadScheduleStatusRequest{})
 	assert.True(t, fault.HasCode(fault.FromError(err), "WFS-111208"))
 }
+
+// Whether an entry is locked does not depend on the window that shows it.
+func TestLockedWhateverTheWindow(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t)
+	f.employee(1, "UTC")
+	f.item(5, 1, "PAY_CODE_EDIT", "2025-01-10", "2025-03-31", &schedulingv1.PayCodeEdit{
+		PayCodeRef: ref(1, "Sick"), StartDate: "2025-01-10", EndDate: "2025-03-31", Locked: proto.Bool(false), Posted: proto.Bool(false),
+	})
+	f.lock(1, "2025-01-10", "2025-01-11")
+	for _, first := range []string{"2025-01-10", "2025-01-11", "2025-01-18", "2025-03-31"} {
+		t.Run(first, func(t *testing.T) {
+			got := f.read(window(first, "2025-03-31", []string{"PAYCODEEDITS", "DAYLOCKS"}, 1))
+			require.Len(t, got.GetPayCodeEdits().GetPayCodeEdits(), 1)
+			assert.True(t, got.GetPayCodeEdits().GetPayCodeEdits()[0].GetLocked())
+			assert.Len(t, got.GetDayLocks().GetLocks(), map[bool]int{true: 1}[first == "2025-01-10"], "locks before the window are not shown")
+		})
+	}
+}

@@ -79,7 +79,9 @@ func (r *Reader) OutlinesOf(ctx context.Context, tenantID int64, ids []int64, da
 	}
 	locked := map[int64][]civil.Range{}
 	for _, l := range book.locks {
-		locked[l.employeeID] = append(locked[l.employeeID], l.days)
+		if l.days.Overlaps(book.days) {
+			locked[l.employeeID] = append(locked[l.employeeID], l.days)
+		}
 	}
 	return out, locked, nil
 }

@@ -140,7 +140,8 @@ func read(ctx context.Context, pool *pgxpool.Pool, w want) (rows, error) {
 		snapshot.Queue(out.scanSpans, readSpans, w.tenantID, w.employees, from, to)
 		snapshot.Queue(scanItems(&out.items), readItems, w.tenantID, w.employees, first, to, LongestItem)
 		snapshot.Queue(out.scanHidden, readHidden, w.tenantID, w.employees, from, to)
-		snapshot.Queue(out.scanLocks, readLocks, w.tenantID, w.employees, from, to)
+		// Whether an entry is locked is said by its day, also of one that began long before.
+		snapshot.Queue(out.scanLocks, readLocks, w.tenantID, w.employees, w.days.From.AddDays(-LongestItem).Time(), to)
 		if w.leave {
 			late := w.days.To.AddDays(lookback).Time()
 			snapshot.Queue(out.scanLeave, readLeave, w.tenantID, w.employees, from, late, LongestItem)
