@@ -67,7 +67,7 @@ SELECT employee_id, lane, from_date - '1970-01-01'::date, to_date - '1970-01-01'
 FROM span WHERE tenant_id = $1 AND employee_id = ANY($2) ORDER BY employee_id, from_date, lane`
 
 	shiftsOf = `
-SELECT id, CASE WHEN deleted THEN 0 ELSE employee_id END, from_day - '1970-01-01'::date, body,
+SELECT id, CASE WHEN deleted OR withdrawn THEN 0 ELSE employee_id END, from_day - '1970-01-01'::date, body,
     hides_employee_id, hides_day - '1970-01-01'::date, hidden_lane, hidden_ordinal
 FROM schedule_item WHERE tenant_id = $1 AND employee_id = ANY($2) AND kind = 'SHIFT'`
 )

@@ -1,6 +1,8 @@
 package hiding
 
 import (
+	"slices"
+
 	"github.com/rotaloom/rotaloom/pkg/civil"
 	schedulingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/scheduling/v1"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/rotation"
@@ -28,6 +30,12 @@ type Hide struct {
 	ItemID, Series int64
 	Entered
 	Slot *Slot // nil while the entry is not generated
+
+	// OwnerID and OwnDay say whose schedule the item is on, and when; 0 for nobody's.
+	OwnerID int64
+	OwnDay  civil.Date
+	// Withdrawn tells whether the item is not shown; see Withdraw.
+	Withdrawn bool
 }
 
 // Lookup gives what spans only name.
@@ -80,6 +88,17 @@ func (s *Slot) Equal(other *Slot) bool {
 		return s == other
 	}
 	return *s == *other
+}
+
+// Withdraw returns whether the item is not to be shown: it was made from an entry that the employee's employment
+// generated, which is gone, and the employee is on no employment term on its day. Locked days stay as they are.
+func (h *Hide) Withdraw(slot *Slot, memberships []span.Membership, locks []civil.Range) bool {
+	on := func(days civil.Range) bool { return days.Contains(h.OwnDay) }
+	if slices.ContainsFunc(locks, on) {
+		return h.Withdrawn
+	}
+	return h.OwnerID == h.EmployeeID && slot == nil &&
+		!slices.ContainsFunc(memberships, func(m span.Membership) bool { return on(m.Days) })
 }
 
 // Columns returns the slot as it is stored: nil for none.

@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/rotaloom/rotaloom/pkg/fault"
+	commonv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/common/v1"
 	schedulingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/scheduling/v1"
 )
 
@@ -189,4 +190,37 @@ func TestAShiftMovedToAnother(t *testing.T) {
 	w.recreate(a, "EARLY")
 	assert.Empty(t, w.day(anna, march10))
 	assert.Equal(t, []string{"EARLY"}, w.day(colleague, march10))
+}
+
+// Whoever leaves the company leaves nothing of the term's schedule behind; what
+// was entered by hand is not of the term.
+func TestAnEditedShiftGoesWithTheEmployment(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	a := w.assign(warehouse, "2025-01-01", "", false, "EARLY")
+	id := w.edit(anna, march10, "EARLY")
+	w.edit(anna, "2025-02-10", "EARLY")
+	w.edit(anna, "2025-03-20", "EARLY")
+	_, err := w.shifts.CreateShift(w.Ctx, &schedulingv1.Shift{
+		Employee: &commonv1.Ref{Id: new(int64(anna))}, StartDateTime: "2025-03-10T22:00:00", EndDateTime: "2025-03-10T23:00:00",
+	})
+	require.NoError(t, err)
+	w.remove(w.assign(office, "2025-01-01", "", false, "LATE"))
+	w.exec(`INSERT INTO day_lock (tenant_id, employee_id, from_date, to_date) VALUES (1, 1, '2025-03-20', '2025-03-21')`)
+
+	w.member(anna, "55 2025-01-01 2025-03-01")
+	assert.Equal(t, []string{"NIGHT*"}, w.day(anna, march10))
+	assert.Equal(t, []string{"EARLY*"}, w.day(anna, "2025-02-10"))
+	assert.Equal(t, []string{"EARLY*"}, w.day(anna, "2025-03-20"), "the day is locked")
+	_, err = w.shifts.GetShift(w.Ctx, &schedulingv1.GetShiftRequest{Id: id})
+	requireStatus(t, err, http.StatusBadRequest)
+	_, err = w.shifts.DeleteShift(w.Ctx, &schedulingv1.DeleteShiftRequest{Id: id})
+	requireStatus(t, err, http.StatusNotFound)
+
+	w.member(anna, "55 2025-01-01 2025-03-01", "56 2025-03-01 3000-01-01")
+	assert.Equal(t, []string{"EARLY*", "NIGHT*"}, w.day(anna, march10), "on another term it is there, as any shift that somebody entered")
+	w.member(anna, "55 2025-01-01 3000-01-01")
+	assert.Equal(t, []string{"EARLY*", "NIGHT*"}, w.day(anna, march10))
+	w.remove(a)
+	assert.Equal(t, []string{"EARLY*", "NIGHT*"}, w.day(anna, march10), "the pattern is gone, the person is not")
 }

@@ -33,7 +33,7 @@ const (
 	readRows = `
 SELECT i.id, coalesce(i.employee_id, 0), i.kind, i.from_day - '1970-01-01'::date, i.to_day - '1970-01-01'::date,
        i.hides_employee_id, i.hides_day - '1970-01-01'::date, i.hides_lineage_id, i.hides_pattern_id, i.hides_cycle_day, i.hides_ordinal,
-       i.hidden_lane, i.hidden_ordinal, i.deleted, i.version, i.body,
+       i.hidden_lane, i.hidden_ordinal, i.deleted OR i.withdrawn, i.version, i.body,
        EXISTS (SELECT FROM day_lock l WHERE l.tenant_id = $1 AND l.employee_id = i.employee_id
                AND l.from_date <= i.from_day AND l.to_date > i.from_day)
 FROM schedule_item i WHERE i.tenant_id = $1 AND i.id = ANY($2)`

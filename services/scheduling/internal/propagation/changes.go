@@ -36,17 +36,19 @@ type changes struct {
 	failure error
 	// told are all spans of those whose spans change.
 	told feed.Spans
-	// hiders are those of them for whom people changed entries.
+	// hiders are those for whom people changed entries.
 	hiders []hider
 
 	resolver, unlocked span.Resolver
 	ranges             []civil.Range
 }
 
-// hider is an employee whose spans change, with the entries that people changed.
+// hider is an employee for whom people changed entries, with the wanted spans.
 type hider struct {
-	spans []span.Span
-	hides []hiding.Hide
+	spans       []span.Span
+	hides       []hiding.Hide
+	memberships []span.Membership
+	locks       []civil.Range
 }
 
 // compute fills c with the changes for employees, whose ids ascend. New spans get
@@ -73,9 +75,9 @@ func (c *changes) compute(s *state, employeeIDs []int64, take func(count int32) 
 		if removed, added := c.resolver.Diff(in.Current, wanted); len(removed)+len(added) > 0 {
 			c.add(employee, removed, added, hidden)
 			c.told.Add(employee, wanted)
-			if len(hidden) > 0 {
-				c.hiders = append(c.hiders, hider{spans: slices.Clone(wanted), hides: hidden})
-			}
+		}
+		if len(hidden) > 0 {
+			c.hiders = append(c.hiders, hider{slices.Clone(wanted), hidden, in.Memberships, in.Locks})
 		}
 	}
 	return nil

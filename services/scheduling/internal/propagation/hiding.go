@@ -22,16 +22,15 @@ const (
 	selectPatterns = `SELECT id, body FROM schedule_pattern WHERE tenant_id = $1 AND id = ANY($2)`
 
 	updateHidden = `
-UPDATE schedule_item i SET hidden_lane = u.lane, hidden_ordinal = u.ordinal
-FROM unnest($2::bigint[], $3::smallint[], $4::smallint[]) AS u (id, lane, ordinal)
+UPDATE schedule_item i SET hidden_lane = u.lane, hidden_ordinal = u.ordinal, withdrawn = u.withdrawn
+FROM unnest($2::bigint[], $3::smallint[], $4::smallint[], $5::boolean[]) AS u (id, lane, ordinal, withdrawn)
 WHERE i.tenant_id = $1 AND i.id = u.id
-RETURNING i.id, i.kind = 'SHIFT', CASE WHEN i.deleted THEN 0 ELSE coalesce(i.employee_id, 0) END, i.from_day - '1970-01-01'::date, i.body`
+RETURNING i.id, i.kind = 'SHIFT', CASE WHEN i.deleted OR i.withdrawn THEN 0 ELSE coalesce(i.employee_id, 0) END, i.from_day - '1970-01-01'::date, i.body`
 )
 
-// rehide finds where the entries stand that people changed or deleted, now that
-// spans change, and stores what is different. It returns the shifts that must be
-// told, because others see of them where the entry stands. The employees are
-// locked.
+// rehide finds where the entries stand that people changed or deleted, and whether
+// what they made of them is shown, and stores what is different. It returns the
+// shifts that must be told. The employees are locked.
 func (c *changes) rehide(ctx context.Context, tx pgx.Tx, tenantID int64) (*feed.Shifts, error) {
 	told := &feed.Shifts{}
 	if len(c.hiders) == 0 {
@@ -44,16 +43,17 @@ func (c *changes) rehide(ctx context.Context, tx pgx.Tx, tenantID int64) (*feed.
 	moved := map[int64]*hiding.Hide{}
 	var ids []int64
 	var lanes, ordinals []*int16
+	var withdrawn []bool
 	for _, h := range moves(c.hiders, lookup) {
 		moved[h.ItemID] = &h
 		ids = append(ids, h.ItemID)
 		lane, ordinal := h.Slot.Columns()
-		lanes, ordinals = append(lanes, lane), append(ordinals, ordinal)
+		lanes, ordinals, withdrawn = append(lanes, lane), append(ordinals, ordinal), append(withdrawn, h.Withdrawn)
 	}
 	if len(ids) == 0 {
 		return told, nil
 	}
-	rows, err := tx.Query(ctx, updateHidden, tenantID, ids, lanes, ordinals)
+	rows, err := tx.Query(ctx, updateHidden, tenantID, ids, lanes, ordinals, withdrawn)
 	if err != nil {
 		return nil, fmt.Errorf("propagation: store hidden entries: %w", err)
 	}
@@ -74,17 +74,17 @@ func (c *changes) rehide(ctx context.Context, tx pgx.Tx, tenantID int64) (*feed.
 	return told, nil
 }
 
-// moves returns the hides whose entries stand somewhere else than before, with
-// where they stand now.
+// moves returns the hides that are not as they were, as they are now.
 func moves(hiders []hider, lookup hiding.Lookup) []hiding.Hide {
 	var moved []hiding.Hide
 	for _, one := range hiders {
 		for _, h := range one.hides {
 			slot := h.Resolve(one.spans, lookup)
-			if slot.Equal(h.Slot) {
+			withdrawn := h.Withdraw(slot, one.memberships, one.locks)
+			if slot.Equal(h.Slot) && withdrawn == h.Withdrawn {
 				continue
 			}
-			h.Slot = slot
+			h.Slot, h.Withdrawn = slot, withdrawn
 			moved = append(moved, h)
 		}
 	}

@@ -59,7 +59,8 @@ SELECT s.employee_id, s.from_date - '1970-01-01'::date, s.to_date - '1970-01-01'
 
 	readHidden = `
 SELECT i.hides_employee_id, i.id, i.hides_day - '1970-01-01'::date, coalesce(i.hides_lineage_id, 0), coalesce(i.hides_pattern_id, 0),
-    coalesce(i.hides_cycle_day, 0), coalesce(i.hides_ordinal, 0), i.hidden_lane, i.hidden_ordinal` + overRanges + `
+    coalesce(i.hides_cycle_day, 0), coalesce(i.hides_ordinal, 0), i.hidden_lane, i.hidden_ordinal,
+    CASE WHEN i.deleted THEN 0 ELSE coalesce(i.employee_id, 0) END, i.from_day - '1970-01-01'::date, i.withdrawn` + overRanges + `
     SELECT * FROM schedule_item
     WHERE tenant_id = $1 AND hides_employee_id BETWEEN r.first AND r.last AND hides_day IS NOT NULL OFFSET 0
 ) AS i ORDER BY i.hides_employee_id, i.id`
@@ -232,6 +233,7 @@ func (s *state) scanHidden(rows pgx.Rows) error {
 	var lane, slot *int16
 	_, err := pgx.ForEachRow(rows, []any{
 		&h.EmployeeID, &h.ItemID, (*int32)(&h.Day), &h.LineageID, &h.PatternID, &h.CycleDay, &ordinal, &lane, &slot,
+		&h.OwnerID, (*int32)(&h.OwnDay), &h.Withdrawn,
 	}, func() error {
 		h.Ordinal, h.Series, h.Slot = uint8(ordinal), 0, nil
 		if at, err := entryid.Decode(h.ItemID); err == nil {

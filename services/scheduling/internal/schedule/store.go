@@ -29,7 +29,7 @@ FROM unnest($2::bigint[]) AS e (employee) CROSS JOIN LATERAL (
 	readItems = `
 SELECT ` + itemColumns + `
 FROM schedule_item WHERE tenant_id = $1 AND employee_id = ANY($2)
-AND from_day < $4 AND from_day > $3::date - $5::int AND to_day >= $3 AND NOT deleted
+AND from_day < $4 AND from_day > $3::date - $5::int AND to_day >= $3 AND NOT deleted AND NOT withdrawn
 ORDER BY employee_id`
 
 	// What items hide of the employees, wherever these were moved to.
