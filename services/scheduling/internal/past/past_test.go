@@ -46,7 +46,7 @@ var shapers = []string{"span", "schedule_item", "day_lock", "membership", "leave
 
 // unkept are columns that say nothing of what was believed: when it was, and what
 // follows from other tables.
-const unkept = ` - '{believed_from,believed_until,hidden_lane,hidden_ordinal}'::text[]`
+const unkept = ` - '{believed_from,believed_until,hidden_lane,hidden_ordinal,withdrawn}'::text[]`
 
 // employees are in two buckets of locks.
 var employees = []int64{1, 2, 3, serial.BucketSize + 1, serial.BucketSize + 2}
