@@ -31,8 +31,12 @@ chromium: ## Install a headless browser, for tests, when it is missing.
 slapd: ## Install OpenLDAP's server package, for tests, when it is missing.
 	@tools/need-slapd.sh
 
+.PHONY: clients
+clients: ## Install curl, Python and Node, for tests, when they are missing.
+	@tools/need-clients.sh
+
 .PHONY: test
-test: postgres slapd chromium ## Run all tests but the long fault runs.
+test: postgres slapd chromium clients ## Run all tests but the long fault runs.
 	go run ./pkg/testkit/cmd/withpg go test $(addsuffix /...,$(filter-out %/tests,$(modules)))
 	# These build and run binaries, which the cache of test results does not see.
 	go test -count=1 ./tests/...

@@ -16,6 +16,7 @@ import (
 	"net/netip"
 	"net/url"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"github.com/grpc-ecosystem/grpc-gateway/v2/runtime"
@@ -154,6 +155,7 @@ type Edge struct {
 	metrics   *metrics
 	refusals  *refusal.Gatherer // nil keeps nothing
 	bodies    *bodies
+	draining  atomic.Int64 // bodies of known callers that are read after a refusal
 	keys      platformv1.IdempotencyServiceClient
 }
 

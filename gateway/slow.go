@@ -6,6 +6,7 @@ import (
 	"io"
 	"net/http"
 	"os"
+	"strings"
 	"time"
 
 	"github.com/rotaloom/rotaloom/pkg/fault"
@@ -117,24 +118,64 @@ func (x *exchange) pace(control *http.ResponseController) {
 	_ = control.SetWriteDeadline(until)
 }
 
-// What is read of a body after its request was refused.
+// What is read of a body after its request was refused: much from callers whom we
+// know, who made a mistake and shall see it, and little from strangers.
 const (
-	mostDrained  = 4 << 20
-	longestDrain = 2 * time.Second
+	mostDrained    = 128 << 20
+	longestDrain   = 30 * time.Second
+	strangersDrain = 4 << 20
+	strangersWait  = 2 * time.Second
+	// drainPiece must come within drainStall.
+	drainPiece = 64 << 10
+	drainStall = 2 * time.Second
+	// mostDraining is how many bodies of known callers are read so at a time. More
+	// are treated as strangers'.
+	mostDraining = 64
 )
 
 // refuse answers why a request is not carried out, and then lets its sender come
-// to an end: clients that are cut off while they send may never look at the
-// answer. On HTTP/1 the server does so by itself.
+// to an end: many clients look at no answer before they have sent everything, and
+// never at one when they are cut off meanwhile.
 func (x *exchange) refuse(r *http.Request, bad *fault.Error) {
-	x.fail(bad)
-	if r.ProtoMajor < 2 || r.ContentLength == 0 {
-		return
-	}
 	control := http.NewResponseController(x.ResponseWriter)
-	if control.Flush() != nil || control.SetReadDeadline(time.Now().Add(longestDrain)) != nil {
-		return
+	sends := r.ContentLength != 0 && r.Body != nil && bad.Status != http.StatusRequestTimeout
+	// Who asks first hears the answer, and sends nothing.
+	sends = sends && !strings.EqualFold(r.Header.Get("Expect"), "100-continue")
+	if sends && r.ProtoMajor < 2 {
+		// Otherwise the server reads a part of the body before it writes, and then
+		// cuts the connection off.
+		if control.EnableFullDuplex() != nil {
+			sends = false
+		}
+		x.Header().Set("Connection", "close")
 	}
-	// Whether it ends does not matter any more.
-	_, _ = io.CopyN(io.Discard, r.Body, mostDrained)
+	x.fail(bad)
+	if sends && control.Flush() == nil {
+		x.drain(r.Body, control)
+	}
+}
+
+// drain reads what is still sent, so long as it comes. Whether it ends does not matter
+// any more.
+func (x *exchange) drain(body io.Reader, control *http.ResponseController) {
+	most, longest := int64(strangersDrain), strangersWait
+	if x.principal != nil && x.edge.draining.Add(1) <= mostDraining {
+		most, longest = mostDrained, longestDrain
+	}
+	if x.principal != nil {
+		defer x.edge.draining.Add(-1)
+	}
+	end := time.Now().Add(longest)
+	for read := int64(0); read < most; read += drainPiece {
+		next := time.Now().Add(drainStall)
+		if end.Before(next) {
+			next = end
+		}
+		if control.SetReadDeadline(next) != nil {
+			return
+		}
+		if _, err := io.CopyN(io.Discard, body, drainPiece); err != nil {
+			return
+		}
+	}
 }

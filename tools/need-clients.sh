@@ -1,0 +1,23 @@
+#!/usr/bin/env bash
+# Makes sure that the HTTP clients are on this machine with which the tests try what
+# people use: curl, Python and Node. It installs those that are missing from the
+# distribution's packages.
+set -euo pipefail
+
+missing=()
+command -v curl >/dev/null || missing+=(curl)
+command -v python3 >/dev/null || missing+=(python3)
+command -v node >/dev/null || missing+=(nodejs)
+[ ${#missing[@]} -eq 0 ] && exit 0
+if ! command -v apt-get >/dev/null; then
+  echo "Missing: ${missing[*]}. Install curl, python3 and node, so that they are on PATH." >&2
+  exit 1
+fi
+run=()
+if [ "$(id -u)" -ne 0 ]; then
+  command -v sudo >/dev/null || { echo "Missing. Run as root: apt-get install ${missing[*]}" >&2; exit 1; }
+  run=(sudo)
+fi
+echo "Installing ${missing[*]} with apt-get." >&2
+"${run[@]}" apt-get update -qq
+"${run[@]}" env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends "${missing[@]}" >/dev/null
