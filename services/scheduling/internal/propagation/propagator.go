@@ -17,7 +17,7 @@ import (
 
 // Config says how propagations are worked on.
 type Config struct {
-	Concurrency int           `name:"concurrency" env:"CONCURRENCY" default:"2" help:"Batches of employees that one process brings up to date at once."`
+	Concurrency int           `name:"concurrency" env:"CONCURRENCY" default:"2" help:"Batches of many employees that one process brings up to date at once, and as many of few."`
 	Planners    int           `name:"planners" env:"PLANNERS" default:"4" help:"Tenants whose changes one process divides into batches at once."`
 	Window      int           `name:"window" env:"WINDOW" default:"6" help:"Batches of one tenant that are asked for at once, in all processes together. At least the batches that all of them work on, or some have nothing to do while only one tenant has changes."`
 	MaxDeliver  int           `name:"max-deliver" env:"MAX_DELIVER" default:"8" help:"How often a batch is tried in a row before its propagation shows as failed."`
@@ -72,14 +72,14 @@ func New(opts Options) (*Propagator, error) {
 	cfg := opts.Config.withDefaults()
 	return &Propagator{
 		pool: opts.Pool, bus: opts.Bus, wake: opts.Wake, log: opts.Log, cfg: cfg, metrics: m,
-		desks: make(chan *desk, cfg.Concurrency),
+		desks: make(chan *desk, 2*cfg.Concurrency),
 	}, nil
 }
 
 // Run works until ctx ends, and returns when what it had begun is done.
 func (p *Propagator) Run(ctx context.Context) error {
 	group, ctx := errgroup.WithContext(ctx)
-	group.Go(func() error { return p.bus.Run(ctx, p.Planner(), p.Worker()) })
+	group.Go(func() error { return p.bus.Run(ctx, p.Planner(), p.Worker(), p.SmallWorker()) })
 	group.Go(func() error { return p.runSweep(ctx) })
 	return group.Wait()
 }
@@ -111,10 +111,27 @@ func (p *Propagator) Planner() bus.Consumer {
 
 // Worker is the consumer that brings batches up to date.
 func (p *Propagator) Worker() bus.Consumer {
+	return p.worker("propagation-worker", "rotaloom.scheduling_work.propagation_batch.requested",
+		func(m bus.Message) (batchKey, error) {
+			event, err := bus.Decode[*schedulingv1.PropagationBatchRequested](m)
+			return batchKey{event.GetPropagationId(), event.GetBatch()}, err
+		})
+}
+
+// SmallWorker is the consumer that brings batches of few employees up to date.
+func (p *Propagator) SmallWorker() bus.Consumer {
+	return p.worker("propagation-small-worker", "rotaloom.scheduling_work.propagation_small_batch.requested",
+		func(m bus.Message) (batchKey, error) {
+			event, err := bus.Decode[*schedulingv1.PropagationSmallBatchRequested](m)
+			return batchKey{event.GetPropagationId(), event.GetBatch()}, err
+		})
+}
+
+func (p *Propagator) worker(name, subject string, decode func(bus.Message) (batchKey, error)) bus.Consumer {
 	return bus.Consumer{
-		Durable:     "propagation-worker",
+		Durable:     name,
 		Stream:      "SCHEDULING_WORK",
-		Subjects:    []string{"rotaloom.scheduling_work.propagation_batch.requested"},
+		Subjects:    []string{subject},
 		Concurrency: p.cfg.Concurrency,
 		// A batch is long work: what waits here no other replica can take.
 		Prefetch:   p.cfg.Concurrency,
@@ -122,11 +139,10 @@ func (p *Propagator) Worker() bus.Consumer {
 		MaxDeliver: p.cfg.MaxDeliver,
 		Backoff:    p.backoff,
 		Handle: func(ctx context.Context, m bus.Message) error {
-			event, err := bus.Decode[*schedulingv1.PropagationBatchRequested](m)
+			key, err := decode(m)
 			if err != nil {
 				return err
 			}
-			key := batchKey{event.GetPropagationId(), event.GetBatch()}
 			return p.settle(ctx, m, key, p.work(ctx, key))
 		},
 	}

@@ -42,7 +42,7 @@ UPDATE propagation SET moved_at = clock_timestamp(), reminders = reminders + 1,
 WHERE tenant_id = $1 AND id = $2`
 
 	selectRequested = `
-SELECT propagation_id, batch FROM propagation_batch
+SELECT propagation_id, batch, cardinality(employee_ids) FROM propagation_batch
 WHERE tenant_id = $1 AND propagation_id = $2 AND state = 'REQUESTED' ORDER BY batch`
 )
 
@@ -161,11 +161,11 @@ func (p *Propagator) requestAgain(ctx context.Context, tx pgx.Tx, key propagatio
 	if err != nil {
 		return err
 	}
-	keys, err := pgx.CollectRows(rows, pgx.RowToStructByPos[batchKey])
+	turns, err := pgx.CollectRows(rows, pgx.RowToStructByPos[turn])
 	if err != nil {
 		return err
 	}
-	if err := requestBatches(ctx, tx, key.TenantID, keys); err != nil {
+	if err := requestBatches(ctx, tx, key.TenantID, turns); err != nil {
 		return err
 	}
 	if _, err := tx.Exec(ctx, resetBatches, key.TenantID, key.ID); err != nil {

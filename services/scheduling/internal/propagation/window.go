@@ -25,7 +25,7 @@ const (
 
 	// As many as the window has room for, by their turns.
 	selectNext = `
-SELECT propagation_id, batch FROM propagation_batch WHERE tenant_id = $1 AND state = 'WAITING'
+SELECT propagation_id, batch, cardinality(employee_ids) FROM propagation_batch WHERE tenant_id = $1 AND state = 'WAITING'
 ORDER BY turn, propagation_id, batch
 LIMIT greatest($2 - (SELECT count(*) FROM propagation_batch WHERE tenant_id = $1 AND state = 'REQUESTED'), 0)`
 
@@ -39,12 +39,30 @@ type batchKey struct {
 	Batch         int32
 }
 
+// turn is a batch that is asked for, and how many employees it has.
+type turn struct {
+	PropagationID    int64
+	Batch, Employees int32
+}
+
+// fewEmployees is how many employees a small batch has at most.
+const fewEmployees = 100
+
+// event asks for the batch. Small ones have workers of their own: they take
+// milliseconds, and need not wait for a large one to end.
+func (t *turn) event() proto.Message {
+	if t.Employees <= fewEmployees {
+		return &schedulingv1.PropagationSmallBatchRequested{PropagationId: t.PropagationID, Batch: t.Batch}
+	}
+	return &schedulingv1.PropagationBatchRequested{PropagationId: t.PropagationID, Batch: t.Batch}
+}
+
 // request asks the workers for batches of the tenant, so that not more than a
 // window of them are asked for and not done. Whoever adds, ends or gives up
 // batches calls it at the end of the transaction: while there are batches that
 // wait, one is always asked for.
 func (p *Propagator) request(ctx context.Context, tx pgx.Tx, tenantID int64) error {
-	var next []batchKey
+	var next []turn
 	batch := &pgx.Batch{}
 	batch.Queue(lockWindow, int32(tenantID), lockOfWindow)
 	p.queueNext(batch, tenantID, &next)
@@ -54,25 +72,24 @@ func (p *Propagator) request(ctx context.Context, tx pgx.Tx, tenantID int64) err
 	return requestBatches(ctx, tx, tenantID, next)
 }
 
-// queueNext reads the keys of the batches that the window has room for. The
+// queueNext reads the batches that the window has room for. The
 // window must be locked.
-func (p *Propagator) queueNext(batch *pgx.Batch, tenantID int64, next *[]batchKey) {
+func (p *Propagator) queueNext(batch *pgx.Batch, tenantID int64, next *[]turn) {
 	batch.Queue(selectNext, tenantID, p.cfg.Window).Query(func(rows pgx.Rows) (err error) {
-		*next, err = pgx.CollectRows(rows, pgx.RowToStructByPos[batchKey])
+		*next, err = pgx.CollectRows(rows, pgx.RowToStructByPos[turn])
 		return err
 	})
 }
 
 // requestBatches asks the workers for these batches.
-func requestBatches(ctx context.Context, tx pgx.Tx, tenantID int64, keys []batchKey) error {
-	if len(keys) == 0 {
+func requestBatches(ctx context.Context, tx pgx.Tx, tenantID int64, turns []turn) error {
+	if len(turns) == 0 {
 		return nil
 	}
-	events := make([]proto.Message, len(keys))
-	ids, numbers := make([]int64, len(keys)), make([]int32, len(keys))
-	for i, key := range keys {
-		events[i] = &schedulingv1.PropagationBatchRequested{PropagationId: key.PropagationID, Batch: key.Batch}
-		ids[i], numbers[i] = key.PropagationID, key.Batch
+	events := make([]proto.Message, len(turns))
+	ids, numbers := make([]int64, len(turns)), make([]int32, len(turns))
+	for i := range turns {
+		events[i], ids[i], numbers[i] = turns[i].event(), turns[i].PropagationID, turns[i].Batch
 	}
 	batch := &pgx.Batch{}
 	batch.Queue(markRequested, tenantID, ids, numbers)

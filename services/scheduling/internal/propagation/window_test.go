@@ -48,7 +48,7 @@ func TestBatchesTakeTurns(t *testing.T) {
 	p := w.propagator(Config{Window: 2})
 	w.plan(p)
 	assert.Equal(t, []batchKey{{large, 0}, {large, 1}}, w.requested())
-	assert.Equal(t, 2, w.count("SELECT count(*) FROM outbox WHERE event LIKE '%BatchRequested'"))
+	assert.Equal(t, 2, w.count("SELECT count(*) FROM outbox WHERE event LIKE '%PropagationBatchRequested'"))
 
 	require.NoError(t, p.work(w.ctx, batchKey{large, 1}))
 	assert.Equal(t, []batchKey{{large, 0}, {large, 2}}, w.requested())
@@ -60,6 +60,7 @@ func TestBatchesTakeTurns(t *testing.T) {
 	require.NoError(t, p.work(w.ctx, batchKey{large, 0}))
 	require.NoError(t, p.work(w.ctx, batchKey{large, 2}))
 	assert.Equal(t, []batchKey{{large, 3}, {small, 0}}, w.requested())
+	assert.Equal(t, 1, w.count("SELECT count(*) FROM outbox WHERE event LIKE '%PropagationSmallBatchRequested'"), "on a queue of its own")
 	require.NoError(t, p.work(w.ctx, batchKey{small, 0}))
 	require.NoError(t, p.work(w.ctx, batchKey{large, 3}))
 	assert.Equal(t, []batchKey{{large, 4}, {second, 0}}, w.requested(), "and so does the next large one")

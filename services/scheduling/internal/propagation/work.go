@@ -162,7 +162,7 @@ func (p *Propagator) write(ctx context.Context, tx pgx.Tx, tenantID int64, d *de
 		return fmt.Errorf("propagation: tell of changes: %w", err)
 	}
 	d.claim.finish(batch, tenantID, c)
-	var next []batchKey
+	var next []turn
 	p.queueNext(batch, tenantID, &next)
 	if err := tx.SendBatch(ctx, batch).Close(); err != nil {
 		return fmt.Errorf("propagation: write: %w", err)

@@ -126,6 +126,60 @@ func (x *PropagationBatchRequested) GetBatch() int32 {
 	return 0
 }
 
+// PropagationSmallBatchRequested asks like PropagationBatchRequested for a batch
+// of few employees, which does not wait behind those of many.
+type PropagationSmallBatchRequested struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	PropagationId int64                  `protobuf:"varint,1,opt,name=propagation_id,json=propagationId,proto3" json:"propagation_id,omitempty"`
+	Batch         int32                  `protobuf:"varint,2,opt,name=batch,proto3" json:"batch,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *PropagationSmallBatchRequested) Reset() {
+	*x = PropagationSmallBatchRequested{}
+	mi := &file_rotaloom_scheduling_v1_propagation_event_proto_msgTypes[2]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *PropagationSmallBatchRequested) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*PropagationSmallBatchRequested) ProtoMessage() {}
+
+func (x *PropagationSmallBatchRequested) ProtoReflect() protoreflect.Message {
+	mi := &file_rotaloom_scheduling_v1_propagation_event_proto_msgTypes[2]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use PropagationSmallBatchRequested.ProtoReflect.Descriptor instead.
+func (*PropagationSmallBatchRequested) Descriptor() ([]byte, []int) {
+	return file_rotaloom_scheduling_v1_propagation_event_proto_rawDescGZIP(), []int{2}
+}
+
+func (x *PropagationSmallBatchRequested) GetPropagationId() int64 {
+	if x != nil {
+		return x.PropagationId
+	}
+	return 0
+}
+
+func (x *PropagationSmallBatchRequested) GetBatch() int32 {
+	if x != nil {
+		return x.Batch
+	}
+	return 0
+}
+
 // ScheduleChanged tells which employees' schedules a propagation or an edit
 // has changed.
 type ScheduleChanged struct {
@@ -142,7 +196,7 @@ type ScheduleChanged struct {
 
 func (x *ScheduleChanged) Reset() {
 	*x = ScheduleChanged{}
-	mi := &file_rotaloom_scheduling_v1_propagation_event_proto_msgTypes[2]
+	mi := &file_rotaloom_scheduling_v1_propagation_event_proto_msgTypes[3]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -154,7 +208,7 @@ func (x *ScheduleChanged) String() string {
 func (*ScheduleChanged) ProtoMessage() {}
 
 func (x *ScheduleChanged) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_scheduling_v1_propagation_event_proto_msgTypes[2]
+	mi := &file_rotaloom_scheduling_v1_propagation_event_proto_msgTypes[3]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -167,7 +221,7 @@ func (x *ScheduleChanged) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ScheduleChanged.ProtoReflect.Descriptor instead.
 func (*ScheduleChanged) Descriptor() ([]byte, []int) {
-	return file_rotaloom_scheduling_v1_propagation_event_proto_rawDescGZIP(), []int{2}
+	return file_rotaloom_scheduling_v1_propagation_event_proto_rawDescGZIP(), []int{3}
 }
 
 func (x *ScheduleChanged) GetEmployeeIds() []int64 {
@@ -209,7 +263,11 @@ const file_rotaloom_scheduling_v1_propagation_event_proto_rawDesc = "" +
 	"\x19PropagationBatchRequested\x12%\n" +
 	"\x0epropagation_id\x18\x01 \x01(\x03R\rpropagationId\x12\x14\n" +
 	"\x05batch\x18\x02 \x01(\x05R\x05batch::\xaa\xbb\x186\n" +
-	"4rotaloom.scheduling_work.propagation_batch.requested\"\xab\x01\n" +
+	"4rotaloom.scheduling_work.propagation_batch.requested\"\x9f\x01\n" +
+	"\x1ePropagationSmallBatchRequested\x12%\n" +
+	"\x0epropagation_id\x18\x01 \x01(\x03R\rpropagationId\x12\x14\n" +
+	"\x05batch\x18\x02 \x01(\x05R\x05batch:@\xaa\xbb\x18<\n" +
+	":rotaloom.scheduling_work.propagation_small_batch.requested\"\xab\x01\n" +
 	"\x0fScheduleChanged\x12!\n" +
 	"\femployee_ids\x18\x01 \x03(\x03R\vemployeeIds\x12\x12\n" +
 	"\x04from\x18\x02 \x01(\tR\x04from\x12\x0e\n" +
@@ -230,11 +288,12 @@ func file_rotaloom_scheduling_v1_propagation_event_proto_rawDescGZIP() []byte {
 	return file_rotaloom_scheduling_v1_propagation_event_proto_rawDescData
 }
 
-var file_rotaloom_scheduling_v1_propagation_event_proto_msgTypes = make([]protoimpl.MessageInfo, 3)
+var file_rotaloom_scheduling_v1_propagation_event_proto_msgTypes = make([]protoimpl.MessageInfo, 4)
 var file_rotaloom_scheduling_v1_propagation_event_proto_goTypes = []any{
-	(*PropagationRequested)(nil),      // 0: rotaloom.scheduling.v1.PropagationRequested
-	(*PropagationBatchRequested)(nil), // 1: rotaloom.scheduling.v1.PropagationBatchRequested
-	(*ScheduleChanged)(nil),           // 2: rotaloom.scheduling.v1.ScheduleChanged
+	(*PropagationRequested)(nil),           // 0: rotaloom.scheduling.v1.PropagationRequested
+	(*PropagationBatchRequested)(nil),      // 1: rotaloom.scheduling.v1.PropagationBatchRequested
+	(*PropagationSmallBatchRequested)(nil), // 2: rotaloom.scheduling.v1.PropagationSmallBatchRequested
+	(*ScheduleChanged)(nil),                // 3: rotaloom.scheduling.v1.ScheduleChanged
 }
 var file_rotaloom_scheduling_v1_propagation_event_proto_depIdxs = []int32{
 	0, // [0:0] is the sub-list for method output_type
@@ -255,7 +314,7 @@ func file_rotaloom_scheduling_v1_propagation_event_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_rotaloom_scheduling_v1_propagation_event_proto_rawDesc), len(file_rotaloom_scheduling_v1_propagation_event_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   3,
+			NumMessages:   4,
 			NumExtensions: 0,
 			NumServices:   0,
 		},
