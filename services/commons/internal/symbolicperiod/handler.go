@@ -132,7 +132,7 @@ func (h *Handler) list(ctx context.Context, of string) (*commonsv1.SymbolicPerio
 			continue
 		}
 		out.Periods = append(out.Periods, &commonsv1.SymbolicPeriod{
-			Id: &p.ID, SymbolicId: p.Qualifier, Name: p.Name, Type: p.Type, SortOrder: &order, TypeSortOrder: &inType,
+			Id: &p.ID, SymbolicId: p.Qualifier, Name: p.Name, Type: p.Type, PeriodTypeId: p.Type, SortOrder: &order, TypeSortOrder: &inType,
 			DateSpan: span(p.Days(h.calendar, today)),
 		})
 	}
@@ -168,7 +168,7 @@ func (h *Handler) ReadSymbolicPeriodsOfTypes(ctx context.Context, req *commonsv1
 		list := make([]any, len(found.GetPeriods()))
 		for i, p := range found.GetPeriods() {
 			list[i] = map[string]any{
-				"id": p.GetId(), "symbolicId": p.GetSymbolicId(), "name": p.GetName(), "type": p.GetType(),
+				"id": p.GetId(), "symbolicId": p.GetSymbolicId(), "name": p.GetName(), "type": p.GetType(), "periodTypeId": p.GetPeriodTypeId(),
 				"sortOrder": p.GetSortOrder(), "typeSortOrder": p.GetTypeSortOrder(), "dateSpan": object(p.GetDateSpan()),
 			}
 		}

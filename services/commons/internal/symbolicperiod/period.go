@@ -49,24 +49,25 @@ type Period struct {
 // Days answers the days that the period stands for.
 func (p Period) Days(c Calendar, today civil.Date) civil.Range { return p.days(c, today) }
 
-// All are all periods, by id.
+// All are all periods, by id. Ids up to 8 are those of the reference product,
+// whose clients send them; it names no others.
 func All() []Period {
 	return []Period{
 		{0, "Previous_Payperiod", "Previous Pay Period", Timekeeping, payPeriod(-1)},
 		{1, "Current_Payperiod", "Current Pay Period", Timekeeping, payPeriod(0)},
 		{2, "Next_Payperiod", "Next Pay Period", Timekeeping, payPeriod(1)},
-		{3, "Previous_Scheduled_Period", "Previous Schedule Period", Scheduling, payPeriod(-1)},
-		{4, "Current_Scheduled_Period", "Current Schedule Period", Scheduling, payPeriod(0)},
-		{5, "Next_Scheduled_Period", "Next Schedule Period", Scheduling, payPeriod(1)},
-		{6, "Today", "Today", Common, around(0, 0)},
-		{7, "Yesterday", "Yesterday", Common, around(-1, -1)},
-		{8, "Tomorrow", "Tomorrow", Common, around(1, 1)},
-		{9, "Yesterday_Today_Tomorrow", "Yesterday, Today, Tomorrow", Common, around(-1, 1)},
-		{10, "Yesterday_Plus_Six_Days", "Yesterday plus 6 days", Common, around(-1, 5)},
-		{11, "Last_Week", "Last Week", Common, week(-1)},
-		{12, "Current_Week", "Current Week", Common, week(0)},
-		{13, "Next_Week", "Next Week", Common, week(1)},
-		{14, "Week_to_Date", "Week to Date", Common, weekToDate},
+		{3, "Current_SchedPeriod", "Current Schedule Period", Scheduling, payPeriod(0)},
+		{4, "Previous_SchedPeriod", "Previous Schedule Period", Scheduling, payPeriod(-1)},
+		{5, "Next_SchedPeriod", "Next Schedule Period", Scheduling, payPeriod(1)},
+		{6, "Week_to_Date", "Week to Date", Common, weekToDate},
+		{7, "Last_Week", "Last Week", Common, week(-1)},
+		{8, "Yesterday", "Yesterday", Common, around(-1, -1)},
+		{9, "Today", "Today", Common, around(0, 0)},
+		{10, "Tomorrow", "Tomorrow", Common, around(1, 1)},
+		{11, "Yesterday_Today_Tomorrow", "Yesterday, Today, Tomorrow", Common, around(-1, 1)},
+		{12, "Yesterday_Plus_Six_Days", "Yesterday plus 6 days", Common, around(-1, 5)},
+		{13, "Current_Week", "Current Week", Common, week(0)},
+		{14, "Next_Week", "Next Week", Common, week(1)},
 		{15, "Last_Thirty_Days", "Last 30 Days", Common, around(-30, -1)},
 		{16, "Last_Ninety_Days", "Last 90 Days", Common, around(-90, -1)},
 		{17, "Last_Month", "Last Month", Common, month(-1)},
@@ -75,8 +76,18 @@ func All() []Period {
 	}
 }
 
+// aliases are further names of periods, in lower case, that clients send.
+var aliases = map[string]string{
+	"previous_scheduled_period": "Previous_SchedPeriod",
+	"current_scheduled_period":  "Current_SchedPeriod",
+	"next_scheduled_period":     "Next_SchedPeriod",
+}
+
 // Named answers the period whose id, as text, or qualifier is given.
 func Named(text string) (Period, bool) {
+	if name, ok := aliases[strings.ToLower(text)]; ok {
+		text = name
+	}
 	id, err := strconv.ParseInt(text, 10, 64)
 	return find(func(p Period) bool { return err == nil && p.ID == id || strings.EqualFold(p.Qualifier, text) })
 }

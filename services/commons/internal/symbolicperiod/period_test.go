@@ -33,6 +33,23 @@ func TestPeriods(t *testing.T) {
 	assert.False(t, ok)
 }
 
+// Clients of the reference product send these ids, and read these names.
+func TestIdsOfTheReference(t *testing.T) {
+	t.Parallel()
+	for id, name := range []string{
+		"Previous_Payperiod", "Current_Payperiod", "Next_Payperiod",
+		"Current_SchedPeriod", "Previous_SchedPeriod", "Next_SchedPeriod",
+		"Week_to_Date", "Last_Week", "Yesterday",
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			p, ok := ByID(int64(id))
+			assert.True(t, ok)
+			assert.Equal(t, name, p.Qualifier)
+		})
+	}
+}
+
 func TestNamesAreApart(t *testing.T) {
 	t.Parallel()
 	seen := map[string]bool{}

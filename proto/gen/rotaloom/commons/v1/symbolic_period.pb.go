@@ -653,6 +653,8 @@ type SymbolicPeriod struct {
 	SortOrder     *int64              `protobuf:"varint,5,opt,name=sort_order,json=sortOrder,proto3,oneof" json:"sort_order,omitempty"`
 	TypeSortOrder *int64              `protobuf:"varint,6,opt,name=type_sort_order,json=typeSortOrder,proto3,oneof" json:"type_sort_order,omitempty"`
 	DateSpan      *SymbolicPeriodSpan `protobuf:"bytes,7,opt,name=date_span,json=dateSpan,proto3" json:"date_span,omitempty"`
+	// The same as type, under the name that some clients read.
+	PeriodTypeId  string `protobuf:"bytes,8,opt,name=period_type_id,json=periodTypeId,proto3" json:"period_type_id,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -734,6 +736,13 @@ func (x *SymbolicPeriod) GetDateSpan() *SymbolicPeriodSpan {
 		return x.DateSpan
 	}
 	return nil
+}
+
+func (x *SymbolicPeriod) GetPeriodTypeId() string {
+	if x != nil {
+		return x.PeriodTypeId
+	}
+	return ""
 }
 
 // SymbolicPeriodSpan is the first and the last day, each under two names.
@@ -858,7 +867,7 @@ const file_rotaloom_commons_v1_symbolic_period_proto_rawDesc = "" +
 	"\bref_date\x18\x02 \x01(\tB\x06\xa2\xbb\x18\x02\x10\x01R\arefDate\"b\n" +
 	"\x12SymbolicPeriodList\x12=\n" +
 	"\aperiods\x18\x01 \x03(\v2#.rotaloom.commons.v1.SymbolicPeriodR\aperiods:\r\xa2\xbb\x18\t\n" +
-	"\aperiods\"\xaf\x02\n" +
+	"\aperiods\"\xd5\x02\n" +
 	"\x0eSymbolicPeriod\x12\x13\n" +
 	"\x02id\x18\x01 \x01(\x03H\x00R\x02id\x88\x01\x01\x12\x1f\n" +
 	"\vsymbolic_id\x18\x02 \x01(\tR\n" +
@@ -868,7 +877,8 @@ const file_rotaloom_commons_v1_symbolic_period_proto_rawDesc = "" +
 	"\n" +
 	"sort_order\x18\x05 \x01(\x03H\x01R\tsortOrder\x88\x01\x01\x12+\n" +
 	"\x0ftype_sort_order\x18\x06 \x01(\x03H\x02R\rtypeSortOrder\x88\x01\x01\x12D\n" +
-	"\tdate_span\x18\a \x01(\v2'.rotaloom.commons.v1.SymbolicPeriodSpanR\bdateSpanB\x05\n" +
+	"\tdate_span\x18\a \x01(\v2'.rotaloom.commons.v1.SymbolicPeriodSpanR\bdateSpan\x12$\n" +
+	"\x0eperiod_type_id\x18\b \x01(\tR\fperiodTypeIdB\x05\n" +
 	"\x03_idB\r\n" +
 	"\v_sort_orderB\x12\n" +
 	"\x10_type_sort_order\"v\n" +
