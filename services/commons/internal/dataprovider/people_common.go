@@ -1,6 +1,7 @@
 package dataprovider
 
 import (
+	"strconv"
 	"strings"
 
 	"github.com/rotaloom/rotaloom/pkg/dataelement"
@@ -15,8 +16,9 @@ func commonElements() []entry {
 		{Key: "EMP_COMMON_FULL_NAME_AND_PERSON_NUMBER", Label: "Employee name and number", Doc: "The name with the person number in brackets.",
 			Type: dataelement.String, Categories: employee,
 			Value: func(p *person, _ at) value { return dataelement.Text(p.fullName + " (" + p.number + ")") }},
-		{Key: "EMP_COMMON_ID", Label: "Employee number", Doc: "The person number.", Type: dataelement.String, Categories: employee,
-			Value: func(p *person, _ at) value { return dataelement.Text(p.number) }},
+		// A number as text: clients join on it with the ids of persons.
+		{Key: "EMP_COMMON_ID", Label: "Employee id", Doc: "The id of the person, as text.", Type: dataelement.String, Categories: employee,
+			Value: func(p *person, _ at) value { return dataelement.Text(strconv.FormatInt(p.id, 10)) }},
 		textOn("EMP_COMMON_PRIMARY_JOB", "Primary job", "The path of the primary job on the last day.", employment, needLabor, labor, 0),
 		pathElement("EMP_COMMON_PRIMARY_JOB_TITLE", "Primary job title", "The name of the primary job: the last part of its path.",
 			func(path string) string { return path[strings.LastIndexByte(path, '/')+1:] }),

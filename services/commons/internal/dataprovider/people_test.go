@@ -47,7 +47,7 @@ func wantOfAda() map[string]value {
 		return dataelement.Moment(int64(civil.Of(y, monthOf(m), d))*civil.SecondsPerDay + seconds)
 	}
 	return map[string]value{
-		"EMP_COMMON_FULL_NAME": text("Okafor, Ada"), "EMP_COMMON_FULL_NAME_AND_PERSON_NUMBER": text("Okafor, Ada (N-1)"), "EMP_COMMON_ID": text("N-1"),
+		"EMP_COMMON_FULL_NAME": text("Okafor, Ada"), "EMP_COMMON_FULL_NAME_AND_PERSON_NUMBER": text("Okafor, Ada (N-1)"), "EMP_COMMON_ID": text("1"),
 		"EMP_COMMON_PRIMARY_JOB": text("Acme/East/Clerk"), "EMP_COMMON_PRIMARY_JOB_TITLE": text("Clerk"), "EMP_COMMON_PRIMARY_ORG": text("Acme/East"),
 		"EMP_COMMON_PRIMARY_ORG_DESCRIPTION": text("East"), "EMP_COMMON_PRIMARY_JOB_EFFECTIVE_DATE": day(2025, 1, 1), "EMP_COMMON_PRIMARY_JOB_END_DATE": day(2026, 12, 31),
 		"EMP_COMMON_DISPLAY_PROFILE": text("Preference"), "EMP_COMMON_EMPLOYEE_GROUP": text("Group"), "EMP_COMMON_FUNCTION_ACCESS_PROFILE": text("Access"),
