@@ -3,10 +3,12 @@ package transcode
 import (
 	"bytes"
 	"slices"
+	"sync"
 	"unicode/utf8"
 
 	"google.golang.org/protobuf/encoding/protowire"
 	"google.golang.org/protobuf/reflect/protoreflect"
+	"google.golang.org/protobuf/types/known/structpb"
 
 	"github.com/rotaloom/rotaloom/pkg/fault"
 	"github.com/rotaloom/rotaloom/pkg/policy"
@@ -14,8 +16,8 @@ import (
 
 // AppendWire appends the wire bytes of the message that the JSON stands for.
 //
-// It knows properties by their JSON name and by their proto name, and refuses
-// others with WFP-90011. It refuses a wrong structure (an object where a list
+// It knows properties by their JSON name and by their proto name, skips those of
+// the option ignored, and refuses others with WFP-90011. It refuses a wrong structure (an object where a list
 // is expected) with WFP-90009, and a value that does not fit, or text that is
 // no JSON, with WFP-90010. The error is a *fault.Error that names the path.
 //
@@ -164,6 +166,13 @@ func (d *decoder) list(each func(index int) *problem) *problem {
 // property reads the value of one property of an object.
 func (p *Plan) property(d *decoder, name []byte) *problem {
 	f := p.byName[string(name)]
+	if f == nil && p.ignored[string(name)] {
+		label := shorten(name)
+		if bad := d.skip(); bad != nil {
+			return bad.in(label)
+		}
+		return nil
+	}
 	if f == nil {
 		return problemf(fault.CodeUnknownProperty, "is not a property known here").in(shorten(name))
 	}
@@ -369,6 +378,18 @@ func (d *decoder) anyValue(p *Plan) *problem {
 		return d.element(p.fields[number])
 	}
 }
+
+// skip reads any JSON and writes nothing.
+func (d *decoder) skip() *problem {
+	mark, around := len(d.out), d.most
+	d.most = 0
+	bad := d.anyValue(anything())
+	d.out, d.most = d.out[:mark], around
+	return bad
+}
+
+// anything is the plan of any JSON.
+var anything = sync.OnceValue(func() *Plan { return For((&structpb.Value{}).ProtoReflect().Descriptor()) })
 
 // null steps over the word.
 func (d *decoder) null() *problem { return d.word("null") }

@@ -45,6 +45,7 @@ type Plan struct {
 	bare    *field            // the field that is the whole JSON, or nil
 	failure *field            // the field that is the whole JSON if present, or nil
 	parts   bool              // whether it can be written in two parts
+	ignored map[string]bool   // JSON names of properties that are skipped
 	weight  int               // what one takes in memory, in bytes
 }
 
@@ -220,7 +221,8 @@ func (p *Plan) indexNames(desc protoreflect.MessageDescriptor) {
 	}
 }
 
-// bareFields finds the fields that stand for the whole message.
+// bareFields finds the fields that stand for the whole message, and what is
+// skipped in it.
 func (p *Plan) bareFields(desc protoreflect.MessageDescriptor) {
 	if p.form == formBare {
 		p.bare = p.fields[0]
@@ -229,6 +231,12 @@ func (p *Plan) bareFields(desc protoreflect.MessageDescriptor) {
 	opts, ok := proto.GetExtension(desc.Options(), optionsv1.E_Message).(*optionsv1.Message)
 	if !ok {
 		return
+	}
+	for _, name := range opts.GetIgnored() {
+		if p.ignored == nil {
+			p.ignored = map[string]bool{}
+		}
+		p.ignored[name] = true
 	}
 	if fd := desc.Fields().ByName(protoreflect.Name(opts.GetBareArray())); fd != nil {
 		p.form = formBare

@@ -196,7 +196,7 @@ func ada(change ...func(*commonsv1.Person)) *commonsv1.Person {
 			ScheduleGroupName: "Clerks",
 		},
 		User: &commonsv1.UserInformation{UserAccount: &commonsv1.UserAccount{
-			UserName: "aokafor", UserPassword: "hush-hush", AccountLocked: proto.Bool(true),
+			UserName: "aokafor", UserPassword: "hush-hush",
 		}, PasswordHistories: []*commonsv1.PasswordHistory{{Password: "hush-hush"}}},
 		GdapAssignments: []*commonsv1.GroupDataAccess{{
 			GdapName: "All stores", Role: "MANAGER_ROLE", DefaultSwitch: proto.Bool(true), EffectiveDate: "2025-01-01", ExpirationDate: "3000-01-01",

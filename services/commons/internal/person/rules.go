@@ -206,7 +206,7 @@ func takeAccount(person *commonsv1.Person) *account {
 		password:      given.GetUserPassword(),
 		accessProfile: person.GetPersonInformation().GetAccessAssignment().GetAccessProfileName(),
 	}
-	given.UserPassword, given.AccountLocked, given.MfaRequired, given.ConsecutiveBadLogons = "", nil, nil, nil
+	given.UserPassword, given.MfaRequired, given.ConsecutiveBadLogons = "", nil, nil
 	given.LockoutResetDateTime, given.PasswordUpdatedDateTime = "", ""
 	person.User.PasswordHistories = nil
 	return a

@@ -145,7 +145,7 @@ func TestPrepareWipesWhatOnlyTheServerSays(t *testing.T) {
 	in.JobAssignment.EmploymentTermAssignments = []*commonsv1.TermAssignment{{StartDate: "2021-05-03"}}
 	in.User = &commonsv1.UserInformation{
 		UserAccount: &commonsv1.UserAccount{
-			UserName: "ada", UserPassword: "hush-hush", AccountLocked: proto.Bool(true), MfaRequired: proto.Bool(true),
+			UserName: "ada", UserPassword: "hush-hush", MfaRequired: proto.Bool(true),
 			ConsecutiveBadLogons: proto.Int32(3), LockoutResetDateTime: "2021-01-01T00:00:00", PasswordUpdatedDateTime: "2021-01-01T00:00:00",
 		},
 		PasswordHistories: []*commonsv1.PasswordHistory{{Password: "hush-hush"}},

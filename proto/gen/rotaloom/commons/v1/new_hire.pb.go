@@ -951,7 +951,7 @@ const file_rotaloom_commons_v1_new_hire_proto_rawDesc = "" +
 	"\vor_province\x18\x01 \x01(\tR\n" +
 	"OrProvince\x12'\n" +
 	"\x0fgeographic_code\x18\x02 \x01(\tR\x0eGeographicCode\x12+\n" +
-	"\x11occupational_code\x18\x03 \x01(\tR\x10OccupationalCode\"\xad\x1c\n" +
+	"\x11occupational_code\x18\x03 \x01(\tR\x10OccupationalCode\"\xc2\x1c\n" +
 	"\aNewHire\x12R\n" +
 	"\x12company_identifier\x18\x01 \x01(\v2#.rotaloom.commons.v1.NewHireCompanyR\x11CompanyIdentifier\x12\x1d\n" +
 	"\n" +
@@ -1056,7 +1056,7 @@ const file_rotaloom_commons_v1_new_hire_proto_rawDesc = "" +
 	"\x0fi9_verification\x18N \x01(\v2\x16.google.protobuf.ValueR\x0eI9Verification\x123\n" +
 	"\tpto_plans\x18O \x01(\v2\x16.google.protobuf.ValueR\bPTOPlans\x12N\n" +
 	"\x17self_service_properties\x18P \x01(\v2\x16.google.protobuf.ValueR\x15SelfServiceProperties\x12\x1b\n" +
-	"\tperson_id\x18Q \x01(\x03R\bPersonIdB\x12\n" +
+	"\tperson_id\x18Q \x01(\x03R\bPersonId:\x13\xa2\xbb\x18\x0f\"\raccountLockedB\x12\n" +
 	"\x10_scheduled_hoursB\v\n" +
 	"\t_pay_rateB\x0e\n" +
 	"\f_other_rate1B\x0e\n" +

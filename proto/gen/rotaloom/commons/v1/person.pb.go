@@ -1814,18 +1814,18 @@ const file_rotaloom_commons_v1_person_proto_rawDesc = "" +
 	"\x1e\bd\x12\n" +
 	"WCO-101207\x18\x9d\x03 \x01J\temployeesR\apersons\x127\n" +
 	"\afailure\x18\x02 \x01(\v2\x1d.rotaloom.common.v1.ErrorBodyR\afailure:\x16\xa2\xbb\x18\x12\n" +
-	"\apersons\x12\afailure\"^\n" +
+	"\apersons\x12\afailure\"s\n" +
 	"\x0ePersonDeletion\x12L\n" +
-	"\x0fperson_identity\x18\x01 \x01(\v2#.rotaloom.commons.v1.PersonIdentityR\x0epersonIdentity\"\xba\x01\n" +
+	"\x0fperson_identity\x18\x01 \x01(\v2#.rotaloom.commons.v1.PersonIdentityR\x0epersonIdentity:\x13\xa2\xbb\x18\x0f\"\raccountLocked\"\xba\x01\n" +
 	"\n" +
 	"PersonList\x12[\n" +
 	"\apersons\x18\x01 \x03(\v2\x1b.rotaloom.commons.v1.PersonB$\xa2\xbb\x18 \n" +
 	"\x1e\bd\x12\n" +
 	"WCO-101207\x18\x9d\x03 \x01J\temployeesR\apersons\x127\n" +
 	"\afailure\x18\x02 \x01(\v2\x1d.rotaloom.common.v1.ErrorBodyR\afailure:\x16\xa2\xbb\x18\x12\n" +
-	"\apersons\x12\afailure\"Q\n" +
+	"\apersons\x12\afailure\"f\n" +
 	"\x17MultiReadPersonsRequest\x126\n" +
-	"\x05where\x18\x01 \x01(\v2 .rotaloom.commons.v1.PersonWhereR\x05where\"\xeb\x04\n" +
+	"\x05where\x18\x01 \x01(\v2 .rotaloom.commons.v1.PersonWhereR\x05where:\x13\xa2\xbb\x18\x0f\"\raccountLocked\"\x80\x05\n" +
 	"\vPersonWhere\x12B\n" +
 	"\temployees\x18\x01 \x01(\v2$.rotaloom.commons.v1.PersonCriterionR\temployees\x12#\n" +
 	"\rsnapshot_date\x18\x02 \x01(\tR\fsnapshotDate\x121\n" +
@@ -1835,7 +1835,7 @@ const file_rotaloom_commons_v1_person_proto_rawDesc = "" +
 	"\x12snapshot_date_time\x18\x06 \x01(\tR\x10snapshotDateTime\x121\n" +
 	"\x12include_base_wages\x18\a \x01(\bH\x02R\x10includeBaseWages\x88\x01\x01\x12H\n" +
 	"\x1einclude_accrual_policy_details\x18\b \x01(\bH\x03R\x1bincludeAccrualPolicyDetails\x88\x01\x01\x12P\n" +
-	"\x11hyper_find_filter\x18\t \x01(\v2$.rotaloom.commons.v1.HyperFindFilterR\x0fhyperFindFilterB\x15\n" +
+	"\x11hyper_find_filter\x18\t \x01(\v2$.rotaloom.commons.v1.HyperFindFilterR\x0fhyperFindFilter:\x13\xa2\xbb\x18\x0f\"\raccountLockedB\x15\n" +
 	"\x13_only_active_personB\x16\n" +
 	"\x14_is_employee_allowedB\x15\n" +
 	"\x13_include_base_wagesB!\n" +
@@ -1844,7 +1844,7 @@ const file_rotaloom_commons_v1_person_proto_rawDesc = "" +
 	"\n" +
 	"date_range\x18\x01 \x01(\v2\x1d.rotaloom.common.v1.DateRangeR\tdateRange\x125\n" +
 	"\thyperfind\x18\x02 \x01(\v2\x17.rotaloom.common.v1.RefR\thyperfind\x12?\n" +
-	"\x0fvisibility_code\x18\x03 \x01(\v2\x16.google.protobuf.ValueR\x0evisibilityCode\"\xed\x01\n" +
+	"\x0fvisibility_code\x18\x03 \x01(\v2\x16.google.protobuf.ValueR\x0evisibilityCode\"\x82\x02\n" +
 	"\x0fPersonCriterion\x12\x10\n" +
 	"\x03key\x18\x01 \x01(\tR\x03key\x12<\n" +
 	"\x06values\x18\x02 \x03(\tB$\xa2\xbb\x18 \n" +
@@ -1853,19 +1853,19 @@ const file_rotaloom_commons_v1_person_proto_rawDesc = "" +
 	"\tmulti_key\x18\x03 \x03(\tR\tmulti_key\x12l\n" +
 	"\x10multi_key_values\x18\x04 \x03(\v2\x1a.google.protobuf.ListValueB$\xa2\xbb\x18 \n" +
 	"\x1e\bd\x12\n" +
-	"WCO-101207\x18\x9d\x03 \x01J\temployeesR\x10multi_key_values\"\x91\x02\n" +
+	"WCO-101207\x18\x9d\x03 \x01J\temployeesR\x10multi_key_values:\x13\xa2\xbb\x18\x0f\"\raccountLocked\"\xa6\x02\n" +
 	" MultiReadPersonExtensionsRequest\x126\n" +
 	"\x05where\x18\x01 \x01(\v2 .rotaloom.commons.v1.PersonWhereR\x05where\x12C\n" +
 	"\x1breturn_unassigned_employees\x18\x02 \x01(\bH\x00R\x19returnUnassignedEmployees\x88\x01\x01\x126\n" +
-	"\x15fail_on_no_assignment\x18\x03 \x01(\bH\x01R\x12failOnNoAssignment\x88\x01\x01B\x1e\n" +
+	"\x15fail_on_no_assignment\x18\x03 \x01(\bH\x01R\x12failOnNoAssignment\x88\x01\x01:\x13\xa2\xbb\x18\x0f\"\raccountLockedB\x1e\n" +
 	"\x1c_return_unassigned_employeesB\x18\n" +
-	"\x16_fail_on_no_assignment\"\xa5\x01\n" +
+	"\x16_fail_on_no_assignment\"\xba\x01\n" +
 	"\x17ApplyReadPersonsRequest\x12@\n" +
 	"\x05where\x18\x01 \x01(\v2*.rotaloom.commons.v1.ApplyReadPersonsWhereR\x05where\x12\x19\n" +
 	"\x05index\x18\x02 \x01(\x03H\x00R\x05index\x88\x01\x01\x12\x19\n" +
-	"\x05count\x18\x03 \x01(\x03H\x01R\x05count\x88\x01\x01B\b\n" +
+	"\x05count\x18\x03 \x01(\x03H\x01R\x05count\x88\x01\x01:\x13\xa2\xbb\x18\x0f\"\raccountLockedB\b\n" +
 	"\x06_indexB\b\n" +
-	"\x06_count\"\xef\x02\n" +
+	"\x06_count\"\x84\x03\n" +
 	"\x15ApplyReadPersonsWhere\x12+\n" +
 	"\x11employment_status\x18\x01 \x01(\tR\x10employmentStatus\x12.\n" +
 	"\x13user_account_status\x18\x02 \x01(\tR\x11userAccountStatus\x12+\n" +
@@ -1873,7 +1873,7 @@ const file_rotaloom_commons_v1_person_proto_rawDesc = "" +
 	"\x15return_person_id_only\x18\x04 \x01(\bH\x00R\x12returnPersonIdOnly\x88\x01\x01\x127\n" +
 	"\x18missing_external_id_type\x18\x05 \x01(\tR\x15missingExternalIdType\x12A\n" +
 	"\n" +
-	"date_range\x18\x06 \x01(\v2\".rotaloom.commons.v1.DateTimeRangeR\tdateRangeB\x18\n" +
+	"date_range\x18\x06 \x01(\v2\".rotaloom.commons.v1.DateTimeRangeR\tdateRange:\x13\xa2\xbb\x18\x0f\"\raccountLockedB\x18\n" +
 	"\x16_return_person_id_only\"k\n" +
 	"\rDateTimeRange\x12.\n" +
 	"\x0fstart_date_time\x18\x01 \x01(\tB\x06\xa2\xbb\x18\x02\x10\x02R\rstartDateTime\x12*\n" +

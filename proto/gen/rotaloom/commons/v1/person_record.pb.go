@@ -3000,6 +3000,8 @@ func (x *PasswordHistory) GetPassword() string {
 	return ""
 }
 
+// UserAccount is the account of a person. accountLocked is ignored since release
+// 2024.R1, here and wherever else a person is written or asked for.
 type UserAccount struct {
 	state    protoimpl.MessageState `protogen:"open.v1"`
 	UserName string                 `protobuf:"bytes,1,opt,name=user_name,json=userName,proto3" json:"user_name,omitempty"`
@@ -3008,8 +3010,6 @@ type UserAccount struct {
 	LogonProfileName   string `protobuf:"bytes,3,opt,name=logon_profile_name,json=logonProfileName,proto3" json:"logon_profile_name,omitempty"`
 	PasswordUpdateFlag *bool  `protobuf:"varint,4,opt,name=password_update_flag,json=passwordUpdateFlag,proto3,oneof" json:"password_update_flag,omitempty"`
 	ClockOnlyUser      *bool  `protobuf:"varint,5,opt,name=clock_only_user,json=clockOnlyUser,proto3,oneof" json:"clock_only_user,omitempty"`
-	// Accepted and without effect since release 2024.R1.
-	AccountLocked *bool `protobuf:"varint,6,opt,name=account_locked,json=accountLocked,proto3,oneof" json:"account_locked,omitempty"`
 	// Read only in the reference product: accepted and without effect.
 	MfaRequired             *bool  `protobuf:"varint,7,opt,name=mfa_required,json=mfaRequired,proto3,oneof" json:"mfa_required,omitempty"`
 	ConsecutiveBadLogons    *int32 `protobuf:"varint,8,opt,name=consecutive_bad_logons,json=consecutiveBadLogons,proto3,oneof" json:"consecutive_bad_logons,omitempty"`
@@ -3080,13 +3080,6 @@ func (x *UserAccount) GetPasswordUpdateFlag() bool {
 func (x *UserAccount) GetClockOnlyUser() bool {
 	if x != nil && x.ClockOnlyUser != nil {
 		return *x.ClockOnlyUser
-	}
-	return false
-}
-
-func (x *UserAccount) GetAccountLocked() bool {
-	if x != nil && x.AccountLocked != nil {
-		return *x.AccountLocked
 	}
 	return false
 }
@@ -3262,14 +3255,14 @@ var File_rotaloom_commons_v1_person_record_proto protoreflect.FileDescriptor
 
 const file_rotaloom_commons_v1_person_record_proto_rawDesc = "" +
 	"\n" +
-	"'rotaloom/commons/v1/person_record.proto\x12\x13rotaloom.commons.v1\x1a\x1cgoogle/protobuf/struct.proto\x1a\x1crotaloom/common/v1/ref.proto\x1a!rotaloom/options/v1/options.proto\"\xba\x03\n" +
+	"'rotaloom/commons/v1/person_record.proto\x12\x13rotaloom.commons.v1\x1a\x1cgoogle/protobuf/struct.proto\x1a\x1crotaloom/common/v1/ref.proto\x1a!rotaloom/options/v1/options.proto\"\xcf\x03\n" +
 	"\x06Person\x12L\n" +
 	"\x0fperson_identity\x18\x01 \x01(\v2#.rotaloom.commons.v1.PersonIdentityR\x0epersonIdentity\x12U\n" +
 	"\x12person_information\x18\x02 \x01(\v2&.rotaloom.commons.v1.PersonInformationR\x11personInformation\x12I\n" +
 	"\x0ejob_assignment\x18\x03 \x01(\v2\".rotaloom.commons.v1.JobAssignmentR\rjobAssignment\x128\n" +
 	"\x04user\x18\x04 \x01(\v2$.rotaloom.commons.v1.UserInformationR\x04user\x12O\n" +
 	"\x10gdap_assignments\x18\x05 \x03(\v2$.rotaloom.commons.v1.GroupDataAccessR\x0fgdapAssignments\x125\n" +
-	"\tpositions\x18\x06 \x03(\v2\x17.google.protobuf.StructR\tpositions\"\xf6\x04\n" +
+	"\tpositions\x18\x06 \x03(\v2\x17.google.protobuf.StructR\tpositions:\x13\xa2\xbb\x18\x0f\"\raccountLocked\"\x8b\x05\n" +
 	"\x0ePersonIdentity\x12\"\n" +
 	"\n" +
 	"person_key\x18\x01 \x01(\x03H\x00R\tpersonKey\x88\x01\x01\x12(\n" +
@@ -3284,7 +3277,7 @@ const file_rotaloom_commons_v1_person_record_proto_rawDesc = "" +
 	"\x04aoid\x18\n" +
 	" \x01(\tH\aR\x04aoid\x88\x01\x01\x12\x17\n" +
 	"\x04coid\x18\v \x01(\tH\bR\x04coid\x88\x01\x01\x12C\n" +
-	"\x11hyper_find_filter\x18\f \x01(\v2\x17.google.protobuf.StructR\x0fhyperFindFilterB\r\n" +
+	"\x11hyper_find_filter\x18\f \x01(\v2\x17.google.protobuf.StructR\x0fhyperFindFilter:\x13\xa2\xbb\x18\x0f\"\raccountLockedB\r\n" +
 	"\v_person_keyB\x10\n" +
 	"\x0e_person_numberB\x0f\n" +
 	"\r_employee_keyB\v\n" +
@@ -3294,7 +3287,7 @@ const file_rotaloom_commons_v1_person_record_proto_rawDesc = "" +
 	"\x10_request_item_idB\x0f\n" +
 	"\r_badge_numberB\a\n" +
 	"\x05_aoidB\a\n" +
-	"\x05_coid\"\xa4\r\n" +
+	"\x05_coid\"\xb9\r\n" +
 	"\x11PersonInformation\x12:\n" +
 	"\x06person\x18\x01 \x01(\v2\".rotaloom.commons.v1.PersonDetailsR\x06person\x12[\n" +
 	"\x16employment_status_list\x18\x02 \x03(\v2%.rotaloom.commons.v1.EmploymentStatusR\x14employmentStatusList\x12_\n" +
@@ -3316,7 +3309,7 @@ const file_rotaloom_commons_v1_person_record_proto_rawDesc = "" +
 	"\x13purpose_assignments\x18\x11 \x03(\v2&.rotaloom.commons.v1.PurposeAssignmentR\x12purposeAssignments\x12g\n" +
 	"\x1cemployee_currency_assignment\x18\x12 \x01(\v2%.rotaloom.commons.v1.EmployeeCurrencyR\x1aemployeeCurrencyAssignment\x12<\n" +
 	"\rwork_employee\x18\x13 \x01(\v2\x17.google.protobuf.StructR\fworkEmployee\x12<\n" +
-	"\rkpass_account\x18\x14 \x01(\v2\x17.google.protobuf.StructR\fkpassAccount\"\xc5\n" +
+	"\rkpass_account\x18\x14 \x01(\v2\x17.google.protobuf.StructR\fkpassAccount:\x13\xa2\xbb\x18\x0f\"\raccountLocked\"\xda\n" +
 	"\n" +
 	"\rPersonDetails\x12#\n" +
 	"\rperson_number\x18\x01 \x01(\tR\fpersonNumber\x12\x1d\n" +
@@ -3344,7 +3337,7 @@ const file_rotaloom_commons_v1_person_record_proto_rawDesc = "" +
 	"\x18accrual_profile_end_date\x18\x13 \x01(\tB\x06\xa2\xbb\x18\x02\x10\x01R\x15accrualProfileEndDate\x12`\n" +
 	"\x17full_time_equivalencies\x18\x14 \x03(\v2(.rotaloom.commons.v1.FullTimeEquivalencyR\x15fullTimeEquivalencies\x12J\n" +
 	"\x1emanager_signoff_thru_date_time\x18\x15 \x01(\tB\x06\xa2\xbb\x18\x02\x10\x02R\x1amanagerSignoffThruDateTime\x12J\n" +
-	"\x1epayroll_lockout_thru_date_time\x18\x16 \x01(\tB\x06\xa2\xbb\x18\x02\x10\x02R\x1apayrollLockoutThruDateTimeB\x1a\n" +
+	"\x1epayroll_lockout_thru_date_time\x18\x16 \x01(\tB\x06\xa2\xbb\x18\x02\x10\x02R\x1apayrollLockoutThruDateTime:\x13\xa2\xbb\x18\x0f\"\raccountLockedB\x1a\n" +
 	"\x18_employee_standard_hoursB\x1b\n" +
 	"\x19_full_time_standard_hoursB\x17\n" +
 	"\x15_full_time_percentageB\x17\n" +
@@ -3558,31 +3551,29 @@ const file_rotaloom_commons_v1_person_record_proto_rawDesc = "" +
 	"hourlyRate\x88\x01\x01\x12-\n" +
 	"\x0eeffective_date\x18\x02 \x01(\tB\x06\xa2\xbb\x18\x02\x10\x01R\reffectiveDate\x12/\n" +
 	"\x0fexpiration_date\x18\x03 \x01(\tB\x06\xa2\xbb\x18\x02\x10\x01R\x0eexpirationDateB\x0e\n" +
-	"\f_hourly_rate\"\xf3\x01\n" +
+	"\f_hourly_rate\"\x88\x02\n" +
 	"\x0fUserInformation\x12C\n" +
 	"\fuser_account\x18\x01 \x01(\v2 .rotaloom.commons.v1.UserAccountR\vuserAccount\x12F\n" +
 	"\ruser_currency\x18\x02 \x01(\v2!.rotaloom.commons.v1.UserCurrencyR\fuserCurrency\x12S\n" +
-	"\x12password_histories\x18\x03 \x03(\v2$.rotaloom.commons.v1.PasswordHistoryR\x11passwordHistories\"e\n" +
+	"\x12password_histories\x18\x03 \x03(\v2$.rotaloom.commons.v1.PasswordHistoryR\x11passwordHistories:\x13\xa2\xbb\x18\x0f\"\raccountLocked\"e\n" +
 	"\x0fPasswordHistory\x126\n" +
 	"\x13effective_date_time\x18\x01 \x01(\tB\x06\xa2\xbb\x18\x02\x10\x02R\x11effectiveDateTime\x12\x1a\n" +
-	"\bpassword\x18\x02 \x01(\tR\bpassword\"\xe0\x04\n" +
+	"\bpassword\x18\x02 \x01(\tR\bpassword\"\xbc\x04\n" +
 	"\vUserAccount\x12\x1b\n" +
 	"\tuser_name\x18\x01 \x01(\tR\buserName\x12#\n" +
 	"\ruser_password\x18\x02 \x01(\tR\fuserPassword\x12,\n" +
 	"\x12logon_profile_name\x18\x03 \x01(\tR\x10logonProfileName\x125\n" +
 	"\x14password_update_flag\x18\x04 \x01(\bH\x00R\x12passwordUpdateFlag\x88\x01\x01\x12+\n" +
-	"\x0fclock_only_user\x18\x05 \x01(\bH\x01R\rclockOnlyUser\x88\x01\x01\x12*\n" +
-	"\x0eaccount_locked\x18\x06 \x01(\bH\x02R\raccountLocked\x88\x01\x01\x12&\n" +
-	"\fmfa_required\x18\a \x01(\bH\x03R\vmfaRequired\x88\x01\x01\x129\n" +
-	"\x16consecutive_bad_logons\x18\b \x01(\x05H\x04R\x14consecutiveBadLogons\x88\x01\x01\x12=\n" +
+	"\x0fclock_only_user\x18\x05 \x01(\bH\x01R\rclockOnlyUser\x88\x01\x01\x12&\n" +
+	"\fmfa_required\x18\a \x01(\bH\x02R\vmfaRequired\x88\x01\x01\x129\n" +
+	"\x16consecutive_bad_logons\x18\b \x01(\x05H\x03R\x14consecutiveBadLogons\x88\x01\x01\x12=\n" +
 	"\x17lockout_reset_date_time\x18\t \x01(\tB\x06\xa2\xbb\x18\x02\x10\x02R\x14lockoutResetDateTime\x12C\n" +
 	"\x1apassword_updated_date_time\x18\n" +
-	" \x01(\tB\x06\xa2\xbb\x18\x02\x10\x02R\x17passwordUpdatedDateTimeB\x17\n" +
+	" \x01(\tB\x06\xa2\xbb\x18\x02\x10\x02R\x17passwordUpdatedDateTime:\x13\xa2\xbb\x18\x0f\"\raccountLockedB\x17\n" +
 	"\x15_password_update_flagB\x12\n" +
-	"\x10_clock_only_userB\x11\n" +
-	"\x0f_account_lockedB\x0f\n" +
+	"\x10_clock_only_userB\x0f\n" +
 	"\r_mfa_requiredB\x19\n" +
-	"\x17_consecutive_bad_logons\"3\n" +
+	"\x17_consecutive_bad_logonsJ\x04\b\x06\x10\a\"3\n" +
 	"\fUserCurrency\x12#\n" +
 	"\rcurrency_code\x18\x01 \x01(\tR\fcurrencyCode\"\xe3\x02\n" +
 	"\x0fGroupDataAccess\x12\x1b\n" +

@@ -226,10 +226,10 @@ const file_rotaloom_commons_v1_wage_work_rule_proto_rawDesc = "" +
 	"\x1e\bd\x12\n" +
 	"WCO-101207\x18\x9d\x03 \x01J\temployeesR\apersons\x127\n" +
 	"\afailure\x18\x02 \x01(\v2\x1d.rotaloom.common.v1.ErrorBodyR\afailure:\x16\xa2\xbb\x18\x12\n" +
-	"\apersons\x12\afailure\"\xae\x01\n" +
+	"\apersons\x12\afailure\"\xc3\x01\n" +
 	"\x13PersonWageWorkRules\x12L\n" +
 	"\x0fperson_identity\x18\x01 \x01(\v2#.rotaloom.commons.v1.PersonIdentityR\x0epersonIdentity\x12I\n" +
-	"\x0fwage_work_rules\x18\x02 \x03(\v2!.rotaloom.commons.v1.WageWorkRuleR\rwageWorkRules\"\x85\x02\n" +
+	"\x0fwage_work_rules\x18\x02 \x03(\v2!.rotaloom.commons.v1.WageWorkRuleR\rwageWorkRules:\x13\xa2\xbb\x18\x0f\"\raccountLocked\"\x85\x02\n" +
 	"\fWageWorkRule\x12)\n" +
 	"\x03job\x18\x01 \x01(\v2\x17.rotaloom.common.v1.RefR\x03job\x12$\n" +
 	"\vhourly_rate\x18\x02 \x01(\x01H\x00R\n" +

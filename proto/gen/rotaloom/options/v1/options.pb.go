@@ -442,8 +442,11 @@ type Message struct {
 	BareArray string `protobuf:"bytes,1,opt,name=bare_array,json=bareArray,proto3" json:"bare_array,omitempty"`
 	// Name of a field that, when it is present, is the whole JSON of this
 	// message (the 207 answer of a bulk operation).
-	Failure       string   `protobuf:"bytes,2,opt,name=failure,proto3" json:"failure,omitempty"`
-	Limits        []*Limit `protobuf:"bytes,3,rep,name=limits,proto3" json:"limits,omitempty"`
+	Failure string   `protobuf:"bytes,2,opt,name=failure,proto3" json:"failure,omitempty"`
+	Limits  []*Limit `protobuf:"bytes,3,rep,name=limits,proto3" json:"limits,omitempty"`
+	// JSON names of properties that requests may carry in this message with any
+	// value, and that are skipped unread.
+	Ignored       []string `protobuf:"bytes,4,rep,name=ignored,proto3" json:"ignored,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -495,6 +498,13 @@ func (x *Message) GetFailure() string {
 func (x *Message) GetLimits() []*Limit {
 	if x != nil {
 		return x.Limits
+	}
+	return nil
+}
+
+func (x *Message) GetIgnored() []string {
+	if x != nil {
+		return x.Ignored
 	}
 	return nil
 }
@@ -819,12 +829,13 @@ const file_rotaloom_options_v1_options_proto_rawDesc = "" +
 	"\x02to\x18\b \x01(\tR\x02to\x12\x1a\n" +
 	"\bquantity\x18\t \x01(\tR\bquantity\x12\x18\n" +
 	"\amessage\x18\n" +
-	" \x01(\tR\amessage\"v\n" +
+	" \x01(\tR\amessage\"\x90\x01\n" +
 	"\aMessage\x12\x1d\n" +
 	"\n" +
 	"bare_array\x18\x01 \x01(\tR\tbareArray\x12\x18\n" +
 	"\afailure\x18\x02 \x01(\tR\afailure\x122\n" +
-	"\x06limits\x18\x03 \x03(\v2\x1a.rotaloom.options.v1.LimitR\x06limits\"n\n" +
+	"\x06limits\x18\x03 \x03(\v2\x1a.rotaloom.options.v1.LimitR\x06limits\x12\x18\n" +
+	"\aignored\x18\x04 \x03(\tR\aignored\"n\n" +
 	"\x05Field\x120\n" +
 	"\x05limit\x18\x01 \x01(\v2\x1a.rotaloom.options.v1.LimitR\x05limit\x123\n" +
 	"\x06format\x18\x02 \x01(\x0e2\x1b.rotaloom.options.v1.FormatR\x06format\"\x83\x01\n" +

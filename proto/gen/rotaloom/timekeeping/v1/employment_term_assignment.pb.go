@@ -1008,32 +1008,32 @@ const file_rotaloom_timekeeping_v1_employment_term_assignment_proto_rawDesc = ""
 	"#GetEmploymentTermAssignmentsRequest\x12\x1b\n" +
 	"\tperson_id\x18\x01 \x01(\x03R\bpersonId\"K\n" +
 	"$FindEmploymentTermAssignmentsRequest\x12#\n" +
-	"\rperson_number\x18\x01 \x01(\tR\fpersonNumber\"y\n" +
+	"\rperson_number\x18\x01 \x01(\tR\fpersonNumber\"\x8e\x01\n" +
 	")MultiReadEmploymentTermAssignmentsRequest\x12L\n" +
-	"\x05where\x18\x01 \x01(\v26.rotaloom.timekeeping.v1.EmploymentTermAssignmentWhereR\x05where\"i\n" +
+	"\x05where\x18\x01 \x01(\v26.rotaloom.timekeeping.v1.EmploymentTermAssignmentWhereR\x05where:\x13\xa2\xbb\x18\x0f\"\raccountLocked\"~\n" +
 	"\x1dEmploymentTermAssignmentWhere\x12H\n" +
-	"\temployees\x18\x01 \x01(\v2*.rotaloom.timekeeping.v1.EmployeeCriterionR\temployees\"c\n" +
+	"\temployees\x18\x01 \x01(\v2*.rotaloom.timekeeping.v1.EmployeeCriterionR\temployees:\x13\xa2\xbb\x18\x0f\"\raccountLocked\"x\n" +
 	"\x11EmployeeCriterion\x12\x10\n" +
 	"\x03key\x18\x01 \x01(\tR\x03key\x12<\n" +
 	"\x06values\x18\x02 \x03(\tB$\xa2\xbb\x18 \n" +
 	"\x1e\bd\x12\n" +
-	"WCO-101207\x18\x9d\x03 \x01J\temployeesR\x06values\"\xdc\x01\n" +
+	"WCO-101207\x18\x9d\x03 \x01J\temployeesR\x06values:\x13\xa2\xbb\x18\x0f\"\raccountLocked\"\xdc\x01\n" +
 	"\x19PersonEmploymentTermsList\x12n\n" +
 	"\apersons\x18\x01 \x03(\v2..rotaloom.timekeeping.v1.PersonEmploymentTermsB$\xa2\xbb\x18 \n" +
 	"\x1e\bd\x12\n" +
 	"WCO-101207\x18\x9d\x03 \x01J\temployeesR\apersons\x127\n" +
 	"\afailure\x18\x02 \x01(\v2\x1d.rotaloom.common.v1.ErrorBodyR\afailure:\x16\xa2\xbb\x18\x12\n" +
-	"\apersons\x12\afailure\"\x92\x02\n" +
+	"\apersons\x12\afailure\"\xa7\x02\n" +
 	"\x15PersonEmploymentTerms\x12R\n" +
 	"\x0fperson_identity\x18\x01 \x01(\v2).rotaloom.timekeeping.v1.EmployeeIdentityR\x0epersonIdentity\x12P\n" +
 	"\x0fassignment_span\x18\x02 \x01(\v2'.rotaloom.timekeeping.v1.AssignmentSpanR\x0eassignmentSpan\x12S\n" +
-	"\vassignments\x18\x03 \x03(\v21.rotaloom.timekeeping.v1.EmploymentTermAssignmentR\vassignments\"\xfb\x01\n" +
+	"\vassignments\x18\x03 \x03(\v21.rotaloom.timekeeping.v1.EmploymentTermAssignmentR\vassignments:\x13\xa2\xbb\x18\x0f\"\raccountLocked\"\x90\x02\n" +
 	"\x10EmployeeIdentity\x12\"\n" +
 	"\n" +
 	"person_key\x18\x01 \x01(\x03H\x00R\tpersonKey\x88\x01\x01\x12(\n" +
 	"\rperson_number\x18\x02 \x01(\tH\x01R\fpersonNumber\x88\x01\x01\x12&\n" +
 	"\femployee_key\x18\x03 \x01(\x03H\x02R\vemployeeKey\x88\x01\x01\x12+\n" +
-	"\x0frequest_item_id\x18\x04 \x01(\x03H\x03R\rrequestItemId\x88\x01\x01B\r\n" +
+	"\x0frequest_item_id\x18\x04 \x01(\x03H\x03R\rrequestItemId\x88\x01\x01:\x13\xa2\xbb\x18\x0f\"\raccountLockedB\r\n" +
 	"\v_person_keyB\x10\n" +
 	"\x0e_person_numberB\x0f\n" +
 	"\r_employee_keyB\x12\n" +
