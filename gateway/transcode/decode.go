@@ -47,6 +47,7 @@ type decoder struct {
 
 	weight     int   // of the messages that were written
 	most       int64 // items of each list in the message that is read, or 0 without a limit
+	exact      bool  // whether the value that is read carries numbers as text
 	incomplete bool  // whether items were left out
 }
 
@@ -249,12 +250,12 @@ func (d *decoder) element(f *field) *problem {
 		}
 		d.out = protowire.AppendTag(d.out, f.number, protowire.BytesType)
 		mark := d.openLength()
-		around := d.most
-		d.most = f.most
+		most, exact := d.most, d.exact
+		d.most, d.exact = f.most, f.exact
 		if bad := d.message(f.message); bad != nil {
 			return bad
 		}
-		d.most = around
+		d.most, d.exact = most, exact
 		d.closeLength(mark)
 		return nil
 	case protoreflect.StringKind, protoreflect.BytesKind:
@@ -375,6 +376,9 @@ func (d *decoder) anyValue(p *Plan) *problem {
 		d.out = protowire.AppendVarint(d.out, 0)
 		return d.null()
 	default:
+		if d.exact {
+			return d.element(p.fields[text])
+		}
 		return d.element(p.fields[number])
 	}
 }

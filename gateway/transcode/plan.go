@@ -71,6 +71,7 @@ type field struct {
 	mask     uint64         // the bits of a varint that count
 	list     bool
 	packed   bool
+	exact    bool   // whether numbers are carried as text, of any JSON
 	implicit bool   // whether zero means absent
 	most     int64  // of a list, or of each list in a message, items that may pass; 0 without a limit
 	oneof    int    // 1 + position of the oneof that it is a member of, or 0
@@ -158,6 +159,9 @@ func (c compiler) field(fd protoreflect.FieldDescriptor) *field {
 		list:     fd.IsList(),
 		packed:   fd.IsPacked(),
 		implicit: fd.Cardinality() != protoreflect.Repeated && !fd.HasPresence(),
+	}
+	if opts, ok := proto.GetExtension(fd.Options(), optionsv1.E_Field).(*optionsv1.Field); ok {
+		f.exact = opts.GetExactNumber()
 	}
 	if o := fd.ContainingOneof(); o != nil && !o.IsSynthetic() {
 		f.oneof = o.Index() + 1

@@ -35,11 +35,15 @@ type hire struct {
 func (n *NewHires) CreateNewHires(ctx context.Context, req *commonsv1.NewHireList) (*commonsv1.NewHireList, error) {
 	hires := make([]*hire, len(req.GetEmployees()))
 	failed := make([]error, len(hires))
+	places, err := n.workplaces(ctx, req.GetEmployees())
+	if err != nil {
+		return nil, err
+	}
 	var persons []*commonsv1.Person
 	var kept []*hire
 	var at []int
 	for i, in := range req.GetEmployees() {
-		if hires[i], failed[i] = readHire(in); failed[i] == nil {
+		if hires[i], failed[i] = readHire(in, places[i]); failed[i] == nil {
 			hired := in.GetHireDate()
 			if hired == "" {
 				hired = n.persons.today().String()
@@ -75,12 +79,12 @@ func (n *NewHires) CreateNewHires(ctx context.Context, req *commonsv1.NewHireLis
 	return &commonsv1.NewHireList{Employees: done, Failure: failure}, err
 }
 
-// readHire checks what is particular to a new hire.
-func readHire(in *commonsv1.NewHire) (*hire, error) {
+// readHire checks what is particular to a new hire, who works at a place.
+func readHire(in *commonsv1.NewHire, at workplace) (*hire, error) {
 	if err := checkNewHire(in); err != nil {
 		return nil, err
 	}
-	amounts, err := readAllowances(in)
+	amounts, err := readAllowances(in, at)
 	if err != nil {
 		return nil, err
 	}

@@ -23,8 +23,8 @@ const (
 // allowances are the two amounts for Iowa; nil when not given.
 type allowances struct{ resident, work *int64 }
 
-// readAllowances checks the two amounts of a new hire.
-func readAllowances(in *commonsv1.NewHire) (allowances, error) {
+// readAllowances checks the two amounts of a new hire, who works at a location.
+func readAllowances(in *commonsv1.NewHire, at workplace) (allowances, error) {
 	var out allowances
 	for _, field := range []struct {
 		name  string
@@ -41,7 +41,7 @@ func readAllowances(in *commonsv1.NewHire) (allowances, error) {
 		if amount == nil {
 			continue
 		}
-		if err := checkIowa(field.name, in); err != nil {
+		if err := at.checkIowa(field.name); err != nil {
 			return out, err
 		}
 		*field.at = amount
@@ -59,9 +59,12 @@ func readAmount(name string, value *structpb.Value) (*int64, error) {
 		return nil, nil
 	case *structpb.Value_StringValue:
 		digits := strings.TrimPrefix(kind.StringValue, "-")
+		whole, decimals, cut := strings.Cut(digits, ".")
 		switch {
+		case cut && whole != "" && strings.Trim(whole+decimals, "0123456789") == "":
+			return refuse("%.40s has decimals. Send a whole amount.", kind.StringValue)
 		case digits == "" || strings.Trim(digits, "0123456789") != "":
-			return refuse("the text %.40q is not a whole number. Send a number, without quotes and decimals.", kind.StringValue)
+			return refuse("%.40q is not a whole number. Send digits only.", kind.StringValue)
 		case digits != kind.StringValue:
 			return refuse("%.40s is negative. The smallest amount is 0.", kind.StringValue)
 		case len(digits) > mostDigits:
@@ -86,37 +89,6 @@ func checkAmount(amount float64, refuse func(string, ...any) (*int64, error)) (*
 	}
 	whole := int64(amount)
 	return &whole, nil
-}
-
-// checkIowa refuses an amount for a location that is not in Iowa, going by the
-// State of the address and by the state that a LocationCode begins with.
-func checkIowa(name string, in *commonsv1.NewHire) error {
-	state := strings.ToUpper(strings.TrimSpace(in.GetState().GetOrProvince()))
-	if state != "IA" && state != "IOWA" {
-		return fault.Invalid(CodeCombination, fmt.Sprintf("%s is for locations in Iowa only, and State.OrProvince is %.40q. Leave it out, or send IA.",
-			name, in.GetState().GetOrProvince()))
-	}
-	if code := stateIn(in.GetLocationCode()); code != "" && code != "IA" {
-		return fault.Invalid(CodeCombination, fmt.Sprintf("%s is for locations in Iowa only, and the LocationCode %.40q is in %s. Leave it out.",
-			name, in.GetLocationCode(), code))
-	}
-	return nil
-}
-
-// states are the postal codes of the states.
-const states = " AL AK AZ AR CA CO CT DE DC FL GA HI ID IL IN IA KS KY LA ME MD MA MI MN MS MO MT NE NV NH NJ NM NY NC ND OH OK OR PA RI SC SD TN TX UT VT VA WA WV WI WY PR "
-
-// stateIn answers the state that a location code begins with: its postal code,
-// alone or before something that is no letter; "" when it begins with none.
-func stateIn(location string) string {
-	code := strings.ToUpper(strings.TrimSpace(location))
-	if len(code) < 2 || len(code) > 2 && code[2] >= 'A' && code[2] <= 'Z' {
-		return ""
-	}
-	if code = code[:2]; !strings.Contains(states, " "+code+" ") {
-		return ""
-	}
-	return code
 }
 
 // checkNewHire refuses a new hire who lacks a required property.

@@ -179,11 +179,10 @@ func (x *NewHireCompany) GetFederalId() string {
 }
 
 type NewHireState struct {
-	state protoimpl.MessageState `protogen:"open.v1"`
-	// "IA" or "Iowa", in any case.
-	OrProvince       string `protobuf:"bytes,1,opt,name=or_province,json=OrProvince,proto3" json:"or_province,omitempty"`
-	GeographicCode   string `protobuf:"bytes,2,opt,name=geographic_code,json=GeographicCode,proto3" json:"geographic_code,omitempty"`
-	OccupationalCode string `protobuf:"bytes,3,opt,name=occupational_code,json=OccupationalCode,proto3" json:"occupational_code,omitempty"`
+	state            protoimpl.MessageState `protogen:"open.v1"`
+	OrProvince       string                 `protobuf:"bytes,1,opt,name=or_province,json=OrProvince,proto3" json:"or_province,omitempty"`
+	GeographicCode   string                 `protobuf:"bytes,2,opt,name=geographic_code,json=GeographicCode,proto3" json:"geographic_code,omitempty"`
+	OccupationalCode string                 `protobuf:"bytes,3,opt,name=occupational_code,json=OccupationalCode,proto3" json:"occupational_code,omitempty"`
 	unknownFields    protoimpl.UnknownFields
 	sizeCache        protoimpl.SizeCache
 }
@@ -318,8 +317,8 @@ type NewHire struct {
 	Federal        *structpb.Struct   `protobuf:"bytes,70,opt,name=federal,json=Federal,proto3" json:"federal,omitempty"`
 	ResidentState  *structpb.Struct   `protobuf:"bytes,71,opt,name=resident_state,json=ResidentState,proto3" json:"resident_state,omitempty"`
 	WorkState      *structpb.Struct   `protobuf:"bytes,72,opt,name=work_state,json=WorkState,proto3" json:"work_state,omitempty"`
-	// Iowa only: whole currency units of at most 10 digits. Any JSON, so that a
-	// fraction is refused and not cut.
+	// For locations in Iowa only: whole currency units of at most 10 digits,
+	// without decimals. Any JSON, so that each new hire is refused by itself.
 	ResidentStateTotalAllowancesClaimedCurrencyAmount *structpb.Value `protobuf:"bytes,73,opt,name=resident_state_total_allowances_claimed_currency_amount,json=ResidentStateTotalAllowancesClaimedCurrencyAmount,proto3" json:"resident_state_total_allowances_claimed_currency_amount,omitempty"`
 	WorkStateTotalAllowancesClaimedCurrencyAmount     *structpb.Value `protobuf:"bytes,74,opt,name=work_state_total_allowances_claimed_currency_amount,json=WorkStateTotalAllowancesClaimedCurrencyAmount,proto3" json:"work_state_total_allowances_claimed_currency_amount,omitempty"`
 	ResidentCounty                                    string          `protobuf:"bytes,75,opt,name=resident_county,json=ResidentCounty,proto3" json:"resident_county,omitempty"`
@@ -951,7 +950,7 @@ const file_rotaloom_commons_v1_new_hire_proto_rawDesc = "" +
 	"\vor_province\x18\x01 \x01(\tR\n" +
 	"OrProvince\x12'\n" +
 	"\x0fgeographic_code\x18\x02 \x01(\tR\x0eGeographicCode\x12+\n" +
-	"\x11occupational_code\x18\x03 \x01(\tR\x10OccupationalCode\"\xc2\x1c\n" +
+	"\x11occupational_code\x18\x03 \x01(\tR\x10OccupationalCode\"\xd2\x1c\n" +
 	"\aNewHire\x12R\n" +
 	"\x12company_identifier\x18\x01 \x01(\v2#.rotaloom.commons.v1.NewHireCompanyR\x11CompanyIdentifier\x12\x1d\n" +
 	"\n" +
@@ -1047,9 +1046,9 @@ const file_rotaloom_commons_v1_new_hire_proto_rawDesc = "" +
 	"\afederal\x18F \x01(\v2\x17.google.protobuf.StructR\aFederal\x12>\n" +
 	"\x0eresident_state\x18G \x01(\v2\x17.google.protobuf.StructR\rResidentState\x126\n" +
 	"\n" +
-	"work_state\x18H \x01(\v2\x17.google.protobuf.StructR\tWorkState\x12\x8a\x01\n" +
-	"7resident_state_total_allowances_claimed_currency_amount\x18I \x01(\v2\x16.google.protobuf.ValueR1ResidentStateTotalAllowancesClaimedCurrencyAmount\x12\x82\x01\n" +
-	"3work_state_total_allowances_claimed_currency_amount\x18J \x01(\v2\x16.google.protobuf.ValueR-WorkStateTotalAllowancesClaimedCurrencyAmount\x12'\n" +
+	"work_state\x18H \x01(\v2\x17.google.protobuf.StructR\tWorkState\x12\x92\x01\n" +
+	"7resident_state_total_allowances_claimed_currency_amount\x18I \x01(\v2\x16.google.protobuf.ValueB\x06\xa2\xbb\x18\x02\x18\x01R1ResidentStateTotalAllowancesClaimedCurrencyAmount\x12\x8a\x01\n" +
+	"3work_state_total_allowances_claimed_currency_amount\x18J \x01(\v2\x16.google.protobuf.ValueB\x06\xa2\xbb\x18\x02\x18\x01R-WorkStateTotalAllowancesClaimedCurrencyAmount\x12'\n" +
 	"\x0fresident_county\x18K \x01(\tR\x0eResidentCounty\x123\n" +
 	"\x15resident_jurisdiction\x18L \x01(\tR\x14ResidentJurisdiction\x12G\n" +
 	"!local_work_in_tax_resident_status\x18M \x01(\tR\x1cLocalWorkInTaxResidentStatus\x12?\n" +

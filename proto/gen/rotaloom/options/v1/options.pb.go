@@ -513,8 +513,11 @@ func (x *Message) GetIgnored() []string {
 type Field struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Bounds the number of items of a repeated field or RefList.
-	Limit         *Limit `protobuf:"bytes,1,opt,name=limit,proto3" json:"limit,omitempty"`
-	Format        Format `protobuf:"varint,2,opt,name=format,proto3,enum=rotaloom.options.v1.Format" json:"format,omitempty"`
+	Limit  *Limit `protobuf:"bytes,1,opt,name=limit,proto3" json:"limit,omitempty"`
+	Format Format `protobuf:"varint,2,opt,name=format,proto3,enum=rotaloom.options.v1.Format" json:"format,omitempty"`
+	// Of a google.protobuf.Value: whether a number is carried as the text that was
+	// sent, so that 40.0 can be told from 40.
+	ExactNumber   bool `protobuf:"varint,3,opt,name=exact_number,json=exactNumber,proto3" json:"exact_number,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -561,6 +564,13 @@ func (x *Field) GetFormat() Format {
 		return x.Format
 	}
 	return Format_FORMAT_UNSPECIFIED
+}
+
+func (x *Field) GetExactNumber() bool {
+	if x != nil {
+		return x.ExactNumber
+	}
+	return false
 }
 
 // Event says where a message is published. The second token of the subject is
@@ -835,10 +845,11 @@ const file_rotaloom_options_v1_options_proto_rawDesc = "" +
 	"bare_array\x18\x01 \x01(\tR\tbareArray\x12\x18\n" +
 	"\afailure\x18\x02 \x01(\tR\afailure\x122\n" +
 	"\x06limits\x18\x03 \x03(\v2\x1a.rotaloom.options.v1.LimitR\x06limits\x12\x18\n" +
-	"\aignored\x18\x04 \x03(\tR\aignored\"n\n" +
+	"\aignored\x18\x04 \x03(\tR\aignored\"\x91\x01\n" +
 	"\x05Field\x120\n" +
 	"\x05limit\x18\x01 \x01(\v2\x1a.rotaloom.options.v1.LimitR\x05limit\x123\n" +
-	"\x06format\x18\x02 \x01(\x0e2\x1b.rotaloom.options.v1.FormatR\x06format\"\x83\x01\n" +
+	"\x06format\x18\x02 \x01(\x0e2\x1b.rotaloom.options.v1.FormatR\x06format\x12!\n" +
+	"\fexact_number\x18\x03 \x01(\bR\vexactNumber\"\x83\x01\n" +
 	"\x05Event\x12\x18\n" +
 	"\asubject\x18\x01 \x01(\tR\asubject\x12\x1c\n" +
 	"\tconsumers\x18\x02 \x03(\tR\tconsumers\x12B\n" +
