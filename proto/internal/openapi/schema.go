@@ -80,6 +80,9 @@ func (s *schemas) make(m *protogen.Message) *Schema {
 			object.Required = append(object.Required, field.Desc.JSONName())
 		}
 	}
+	for _, name := range options.GetIgnored() {
+		object.Properties.Set(name, &Schema{Description: "Ignored in requests, whatever its value.", Deprecated: true})
+	}
 	return object
 }
 
