@@ -128,7 +128,7 @@ func TestStoppingIsBounded(t *testing.T) {
 func TestAdminListener(t *testing.T) {
 	t.Parallel()
 	ready, registry := boot.NewChecks(), obs.NewRegistry()
-	server := httptest.NewServer(boot.AdminHandler(ready, registry))
+	server := httptest.NewServer(boot.AdminHandler(boot.AdminConfig{}, ready, registry))
 	defer server.Close()
 	get := func(path string) (int, map[string]any) {
 		resp, err := server.Client().Get(server.URL + path)
@@ -155,12 +155,39 @@ func TestAdminListener(t *testing.T) {
 	assert.Equal(t, map[string]any{"database": "no route to host"}, body["failing"])
 	assert.Equal(t, "failing", body["state"])
 
-	for _, path := range []string{"/metrics", "/debug/pprof/", "/debug/pprof/goroutine"} {
+	code, _ = get("/metrics")
+	assert.Equal(t, http.StatusOK, code)
+	for _, path := range []string{"/nothing", "/debug/pprof/", "/debug/pprof/goroutine", "/debug/pprof/cmdline"} {
 		code, _ = get(path)
-		assert.Equal(t, http.StatusOK, code, path)
+		assert.Equal(t, http.StatusNotFound, code, path)
 	}
-	code, _ = get("/nothing")
-	assert.Equal(t, http.StatusNotFound, code)
+}
+
+func TestProfilesAreServedWhenAskedFor(t *testing.T) {
+	t.Parallel()
+	handler := boot.AdminHandler(boot.AdminConfig{Profiles: true}, boot.NewChecks(), obs.NewRegistry())
+	for _, path := range []string{"/debug/pprof/", "/debug/pprof/goroutine"} {
+		w := httptest.NewRecorder()
+		handler.ServeHTTP(w, httptest.NewRequest("GET", "http://127.0.0.1:9090"+path, nil))
+		assert.Equal(t, http.StatusOK, w.Code, path)
+	}
+}
+
+// A page of somebody else, whose name leads here, is told nothing.
+func TestTheAdminListenerKnowsItsNames(t *testing.T) {
+	t.Parallel()
+	handler := boot.AdminHandler(boot.AdminConfig{Hosts: []string{"edge.internal"}}, boot.NewChecks(), obs.NewRegistry())
+	for host, status := range map[string]int{
+		"127.0.0.1": 200, "127.0.0.1:9090": 200, "[::1]:9090": 200, "[::1]": 200, "10.1.2.3:9090": 200, "localhost:9090": 200,
+		"Edge.internal:9090": 200, "edge.internal.": 200,
+		"evil.example": 421, "evil.example:9090": 421, "localhost.evil.example": 421, "": 421, "127.0.0.1.evil.example": 421,
+	} {
+		r := httptest.NewRequest("GET", "/livez", nil)
+		r.Host = host
+		w := httptest.NewRecorder()
+		handler.ServeHTTP(w, r)
+		assert.Equal(t, status, w.Code, "%q", host)
+	}
 }
 
 func TestChecksAreAskedOnceForMany(t *testing.T) {

@@ -67,7 +67,7 @@ func TestOperatorsSeeTheBuild(t *testing.T) {
 	t.Parallel()
 	registry := obs.NewRegistry()
 	require.NoError(t, registry.Register(buildInfo()))
-	server := httptest.NewServer(AdminHandler(NewChecks(), registry))
+	server := httptest.NewServer(AdminHandler(AdminConfig{}, NewChecks(), registry))
 	defer server.Close()
 	for path, want := range map[string]string{
 		"/readyz":  `"timeZones":"` + tzdb.Version() + `"`,

@@ -25,7 +25,8 @@ import (
 type Common struct {
 	obs.LogConfig
 
-	AdminAddress string        `default:"127.0.0.1:0" help:"Address of the listener for probes, metrics and profiles; port 0 takes a free one, empty means none."`
+	AdminAddress string        `default:"127.0.0.1:0" help:"Address of the listener for probes and metrics; port 0 takes a free one, empty means none."`
+	Admin        AdminConfig   `embed:""`
 	DrainDelay   time.Duration `default:"0s" help:"Time between not being ready and no longer taking requests."`
 	StopTimeout  time.Duration `default:"20s" help:"Time that the parts of a stage have to stop."`
 
@@ -142,7 +143,7 @@ func (p *program) serve(cfg Common, start Start) (err error) {
 	}
 	var admin net.Addr
 	if cfg.AdminAddress != "" {
-		at, stop, err := serveAdmin(cfg.AdminAddress, AdminHandler(app.Ready, app.Registry))
+		at, stop, err := serveAdmin(cfg.AdminAddress, AdminHandler(cfg.Admin, app.Ready, app.Registry))
 		if err != nil {
 			return err
 		}

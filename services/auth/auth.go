@@ -50,7 +50,7 @@ type Config struct {
 	// Federation says how identity providers are reached.
 	Federation federation.Config `embed:""`
 	// PublicURL is where clients reach the edge.
-	PublicURL           string `name:"public-url" help:"Where clients reach the edge, https://host, for OpenID discovery; the host name of each request when empty."`
+	PublicURL           string `name:"public-url" help:"Where clients reach the edge, https://host, for OpenID discovery; when empty, the host name of each request, which must be a tenant's, or this machine."`
 	RefreshWithoutChain bool   `name:"refresh-without-chain" help:"Accept refresh requests without auth_chain."`
 	ClientCredentials   bool   `name:"client-credentials" help:"Serve the grant client_credentials to the clients that may use it."`
 	// RevocationReplicas is how many NATS servers keep the bucket of revoked

@@ -256,8 +256,10 @@ func TestTenantOfHost(t *testing.T) {
 	two := tenant.With(t.Context(), 2)
 	_, err := b.pool.Exec(two, `INSERT INTO tenant (id, name, host) VALUES (2, 'Two', 'two.example')`)
 	require.NoError(t, err)
-	_, err = b.tokens.IssueToken(metadata.AppendToOutgoingContext(t.Context(), "x-forwarded-host", "Two.example:8443"), passwordGrant())
-	assertOAuth(t, err, 401, "invalid_client")
+	for _, host := range []string{"Two.example:8443", "two.example", "two.example.", "two.example.:8443", "two.example.."} {
+		_, err = b.tokens.IssueToken(metadata.AppendToOutgoingContext(t.Context(), "x-forwarded-host", host), passwordGrant())
+		assertOAuth(t, err, 401, "invalid_client")
+	}
 	_, err = b.tokens.IssueToken(metadata.AppendToOutgoingContext(t.Context(), "x-forwarded-host", "other.example"), passwordGrant())
 	assert.NoError(t, err, "any other host is the default tenant's")
 }

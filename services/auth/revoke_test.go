@@ -319,12 +319,18 @@ func TestDiscovery(t *testing.T) {
 	called := func(host string) context.Context {
 		return metadata.AppendToOutgoingContext(t.Context(), "x-forwarded-host", host)
 	}
+	_, err := b.pool.Exec(tenant.With(t.Context(), 2), `INSERT INTO tenant (id, name, host) VALUES (2, 'Two', 'api.example')`)
+	require.NoError(t, err)
+	for _, host := range []string{"127.0.0.1:8443", "localhost", "[::1]:8443", "API.example"} {
+		_, err := b.tokens.GetOpenIDConfiguration(called(host), &authv1.GetOpenIDConfigurationRequest{})
+		require.NoError(t, err, host)
+	}
 	found, err := b.tokens.GetOpenIDConfiguration(called("api.example:8443"), &authv1.GetOpenIDConfigurationRequest{})
 	require.NoError(t, err)
 	assert.Equal(t, "rotaloom", found.GetIssuer())
 	assert.Equal(t, "https://api.example:8443/api/authentication/token/revoke", found.GetRevocationEndpoint())
 	assert.Equal(t, []string{"password", "refresh_token"}, found.GetGrantTypesSupported())
-	for _, host := range []string{"", "a/b", "evil.example?x"} {
+	for _, host := range []string{"", "a/b", "evil.example?x", "evil.example", "192.0.2.1", "evil.api.example"} {
 		_, err := b.tokens.GetOpenIDConfiguration(called(host), &authv1.GetOpenIDConfigurationRequest{})
 		assert.True(t, fault.HasStatus(err, 400), host)
 	}

@@ -120,7 +120,7 @@ func (o Options) crewSize() int {
 
 // standalone measures on the all-in-one process.
 func standalone(h *host, o Options) ([]figure, error) {
-	server := launch.Standalone(h, "--log-level", "warn", "--admin-address", o.Profiles)
+	server := launch.Standalone(h, "--log-level", "warn", "--admin-profiles", "--admin-address", o.Profiles)
 	api := scenario.API{Target: server.Target(h)}
 	var figures []figure
 	add := func(f figure, err error) error {

@@ -69,7 +69,7 @@ func refreshFigure(h *host, o Options) (f figure, err error) {
 // time as there are processors.
 func passwordFigure(h *host, o Options) (figure, error) {
 	f := figure{name: passwordGrants, unit: "grants/s", atLeast: 0.85, note: "log-ins over HTTPS, against bare argon2id with the same parameters"}
-	server := launch.Standalone(h, "--log-level", "warn", "--admin-address", o.Profiles)
+	server := launch.Standalone(h, "--log-level", "warn", "--admin-profiles", "--admin-address", o.Profiles)
 	form := url.Values{
 		"grant_type": {"password"}, "auth_chain": {"OAuthLdapService"},
 		"username": {server.Credentials.Username}, "password": {server.Credentials.Password},

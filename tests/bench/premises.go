@@ -79,7 +79,7 @@ func settle(h *host, o Options, server *localpg.Server) (*premises, error) {
 	}
 	tapped.Stop(h)
 	p.api = scenario.API{Target: launch.StandaloneIn(h, state, nil,
-		"--log-level", "warn", "--admin-address", o.Profiles, "--database-url", direct.String()).Target(h)}
+		"--log-level", "warn", "--admin-profiles", "--admin-address", o.Profiles, "--database-url", direct.String()).Target(h)}
 	return p, nil
 }
 

@@ -2,6 +2,7 @@ package token
 
 import (
 	"context"
+	"net"
 	"strings"
 
 	"github.com/go-jose/go-jose/v4"
@@ -17,11 +18,10 @@ const maxHost = 253 + len(":65535")
 func (h *Handler) GetOpenIDConfiguration(ctx context.Context, _ *authv1.GetOpenIDConfigurationRequest) (*authv1.GetOpenIDConfigurationResponse, error) {
 	base := strings.TrimSuffix(h.cfg.PublicURL, "/")
 	if base == "" {
-		authority := forwardedHost(ctx)
-		if !isAuthority(authority) {
-			return nil, fault.Invalid(fault.CodeBadRequest, "The request names no host.")
+		var err error
+		if base, err = h.calledURL(ctx); err != nil {
+			return nil, err
 		}
-		base = "https://" + authority
 	}
 	base += "/api/authentication"
 	secretInForm := []string{"client_secret_post"}
@@ -39,6 +39,28 @@ func (h *Handler) GetOpenIDConfiguration(ctx context.Context, _ *authv1.GetOpenI
 		RevocationEndpointAuthMethodsSupported: secretInForm,
 		ClaimsSupported:                        []string{"iss", "sub", "aud", "exp", "iat", "nonce"},
 	}, nil
+}
+
+// calledURL answers the URL by which the caller reached us. It is shown to whoever asks,
+// and may be kept by a cache between, so no caller chooses it: it must be the host name
+// of a tenant, or this machine.
+func (h *Handler) calledURL(ctx context.Context) (string, error) {
+	authority := forwardedHost(ctx)
+	if !isAuthority(authority) {
+		return "", fault.Invalid(fault.CodeBadRequest, "The request names no host.")
+	}
+	host := strings.Trim(hostOf(ctx), "[]")
+	if ip := net.ParseIP(host); strings.EqualFold(host, "localhost") || ip != nil && ip.IsLoopback() {
+		return "https://" + authority, nil
+	}
+	n, err := h.named(ctx)
+	if err != nil {
+		return "", err
+	}
+	if !n.own {
+		return "", fault.Invalid(fault.CodeBadRequest, "No tenant has this host name. The operator says by --public-url where clients reach the server.")
+	}
+	return "https://" + authority, nil
 }
 
 // isAuthority reports whether text is a host name or address with an optional

@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"log/slog"
 	"net"
+	"strings"
 	"time"
 
 	"github.com/go-jose/go-jose/v4"
@@ -48,7 +49,7 @@ type Config struct {
 	Issuer, Audience string
 	// Life of an access token.
 	Life time.Duration
-	// PublicURL is where clients reach the edge; the host name of each request
+	// PublicURL is where clients reach the edge; the host name of each request, if it is a tenant's,
 	// when it is empty.
 	PublicURL string
 	// RefreshWithoutChain lets a refresh leave auth_chain out.
@@ -285,17 +286,17 @@ func (h *Handler) Run(ctx context.Context) error {
 }
 
 // hostOf answers the host name that the caller used, without port, or "". It
-// only chooses whose users are asked for the password.
+// only chooses whose users are asked for the password. A dot at the end, which says
+// that a name is whole, is no part of it.
 func hostOf(ctx context.Context) string {
 	value := forwardedHost(ctx)
 	if len(value) > maxHost {
 		return ""
 	}
-	host, _, err := net.SplitHostPort(value)
-	if err != nil {
-		return value
+	if host, _, err := net.SplitHostPort(value); err == nil {
+		value = host
 	}
-	return host
+	return strings.TrimRight(value, ".")
 }
 
 // forwardedHost answers the host that the caller used as it came, or "".

@@ -18,29 +18,44 @@ const (
 // hosts remembers whose users call under which host names.
 type hosts struct {
 	mu      sync.RWMutex
-	tenants map[string]int64
+	tenants map[string]named
 	until   time.Time
+}
+
+// named is the tenant of a host name, and whether the name is its own: all others are
+// the default tenant's.
+type named struct {
+	tenant int64
+	own    bool
 }
 
 // tenantOf answers the tenant whose users call under the host name of a request.
 func (h *Handler) tenantOf(ctx context.Context) (int64, error) {
+	n, err := h.named(ctx)
+	return n.tenant, err
+}
+
+func (h *Handler) named(ctx context.Context) (named, error) {
 	host, now := hostOf(ctx), h.Clock.Now()
 	h.hosts.mu.RLock()
-	id, known := h.hosts.tenants[host]
+	n, known := h.hosts.tenants[host]
 	known = known && now.Before(h.hosts.until)
 	h.hosts.mu.RUnlock()
 	if known {
-		return id, nil
+		return n, nil
 	}
-	id, err := tenantOf(ctx, h.Pool, host, tenant.Default)
+	id, err := tenantOf(ctx, h.Pool, host, 0)
 	if err != nil {
-		return 0, err
+		return named{}, err
+	}
+	if n = (named{id, true}); id == 0 {
+		n = named{tenant: tenant.Default}
 	}
 	h.hosts.mu.Lock()
 	defer h.hosts.mu.Unlock()
 	if !now.Before(h.hosts.until) || len(h.hosts.tenants) >= maxHosts {
-		h.hosts.tenants, h.hosts.until = map[string]int64{}, now.Add(hostsFor)
+		h.hosts.tenants, h.hosts.until = map[string]named{}, now.Add(hostsFor)
 	}
-	h.hosts.tenants[host] = id
-	return id, nil
+	h.hosts.tenants[host] = n
+	return n, nil
 }
