@@ -46,7 +46,8 @@ func queryFields(input protoreflect.MessageDescriptor, taken map[protoreflect.Na
 
 // queryValues reads the query and answers its values by the names that the
 // generated code takes. A list may come as several parameters or as one with
-// commas. An unknown parameter is refused as an unknown property is.
+// commas. An unknown parameter is ignored: existing clients send some that an
+// operation does not have.
 func (r *route) queryValues(raw string) (url.Values, *fault.Error) {
 	if raw == "" {
 		return nil, nil
@@ -59,7 +60,7 @@ func (r *route) queryValues(raw string) (url.Values, *fault.Error) {
 	for name, texts := range values {
 		f, ok := r.query[name]
 		if !ok {
-			return nil, fault.Invalid(fault.CodeUnknownProperty, fmt.Sprintf("%q is not a query parameter known here.", shorten(name)))
+			continue
 		}
 		if f.desc.IsList() {
 			texts = splitCommas(texts)
