@@ -86,6 +86,12 @@ func (r maker) single(fd protoreflect.FieldDescriptor, depth int) protoreflect.V
 		return r.scalar(fd)
 	}
 	made := r.message(fd.Message(), depth+1)
+	if v, ok := made.(*structpb.Value); ok && r.request && fieldOption(fd).GetExactNumber() {
+		if _, number := v.GetKind().(*structpb.Value_NumberValue); number {
+			// It would be read as text.
+			made = structpb.NewStringValue(r.text())
+		}
+	}
 	m := dynamicpb.NewMessage(fd.Message())
 	b, err := proto.Marshal(made)
 	if err != nil {
@@ -165,6 +171,11 @@ func (r maker) value(depth int) *structpb.Value {
 func messageOption(desc protoreflect.MessageDescriptor) *optionsv1.Message {
 	m, _ := proto.GetExtension(desc.Options(), optionsv1.E_Message).(*optionsv1.Message)
 	return m
+}
+
+func fieldOption(fd protoreflect.FieldDescriptor) *optionsv1.Field {
+	f, _ := proto.GetExtension(fd.Options(), optionsv1.E_Field).(*optionsv1.Field)
+	return f
 }
 
 // decode reads JSON into Go values, numbers in one canonical form.
