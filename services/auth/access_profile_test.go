@@ -32,7 +32,7 @@ func (b *bench) loginAs(t *testing.T, name, password string) *authv1.IssueTokenR
 func (b *bench) withUser(t *testing.T, person int64, name, profile string) {
 	t.Helper()
 	_, err := b.users.PutUsers(tenant.With(t.Context(), tenant.Default), &authv1.PutUsersRequest{Users: []*authv1.User{
-		{PersonId: person, Username: name, Password: "pw", AccessProfile: profile},
+		{PersonId: person, Username: name, Password: "lamp under water", AccessProfile: profile},
 	}})
 	require.NoError(t, err)
 }
@@ -74,7 +74,7 @@ func TestAccessProfiles(t *testing.T) {
 	assert.Len(t, list.GetAccessProfiles(), 9)
 
 	b.withUser(t, 21, "lead", "Team lead")
-	tokens := b.loginAs(t, "lead", "pw")
+	tokens := b.loginAs(t, "lead", "lamp under water")
 	p, err := b.verifier.Verify(t.Context(), tokens.GetAccessToken())
 	require.NoError(t, err)
 	assert.Equal(t, "group", p.Rows)
@@ -95,7 +95,7 @@ func TestAccessProfiles(t *testing.T) {
 
 	_, err = profiles.DeleteAccessProfile(admin, &authv1.DeleteAccessProfileRequest{Name: "Team lead"})
 	assert.True(t, fault.HasStatus(err, http.StatusConflict), "in use: %v", err)
-	again := b.loginAs(t, "lead", "pw")
+	again := b.loginAs(t, "lead", "lamp under water")
 	b.withUser(t, 21, "lead", "Employee")
 	assert.True(t, b.revoked(t, again.GetAccessToken()), "another profile, another log-in")
 	_, err = profiles.DeleteAccessProfile(admin, &authv1.DeleteAccessProfileRequest{Name: "Team lead"})
@@ -112,7 +112,7 @@ func TestAccessProfilesRefuse(t *testing.T) {
 	})
 	require.NoError(t, err)
 	b.withUser(t, 22, "deputy", "Deputy")
-	deputy := withToken(t.Context(), b.loginAs(t, "deputy", "pw").GetAccessToken())
+	deputy := withToken(t.Context(), b.loginAs(t, "deputy", "lamp under water").GetAccessToken())
 	create := func(ctx context.Context, p *authv1.AccessProfile) error {
 		_, err := profiles.CreateAccessProfile(ctx, p)
 		return err
@@ -165,7 +165,7 @@ func TestRefusedUsersAreNamed(t *testing.T) {
 		(1, 'Clerk', '{commons.person.*}', 'group'), (1, 'Far', '{commons.person.*}', 'all')`)
 	require.NoError(t, err)
 	b.withUser(t, 11, "clerk", "Clerk")
-	_, err = b.users.PutUsers(b.as(t, "clerk", "pw"), &authv1.PutUsersRequest{Users: []*authv1.User{
+	_, err = b.users.PutUsers(b.as(t, "clerk", "lamp under water"), &authv1.PutUsersRequest{Users: []*authv1.User{
 		{PersonId: 31, Username: "a", AccessProfile: "Super"},
 		{PersonId: 32, Username: "b", AccessProfile: "Clerk"},
 		{PersonId: 33, Username: "c", AccessProfile: "Far"},

@@ -279,14 +279,14 @@ func TestUsers(t *testing.T) {
 		return err
 	}
 	require.NoError(t, put(
-		&authv1.User{PersonId: 11, Username: "ada", Password: "pw-ada"},
-		&authv1.User{PersonId: 12, Username: "nils", Password: "pw-nils"}))
-	require.NoError(t, login("ada", "pw-ada"))
+		&authv1.User{PersonId: 11, Username: "ada", Password: "lamp under water"},
+		&authv1.User{PersonId: 12, Username: "nils", Password: "other lamp of nils"}))
+	require.NoError(t, login("ada", "lamp under water"))
 
 	t.Run("a second put without a password keeps the password", func(t *testing.T) {
 		require.NoError(t, put(&authv1.User{PersonId: 11, Username: "ada.o"}))
-		assert.NoError(t, login("ada.o", "pw-ada"))
-		assertOAuth(t, login("ada", "pw-ada"), 400, "invalid_grant")
+		assert.NoError(t, login("ada.o", "lamp under water"))
+		assertOAuth(t, login("ada", "lamp under water"), 400, "invalid_grant")
 	})
 	t.Run("a user without a password cannot log in", func(t *testing.T) {
 		require.NoError(t, put(&authv1.User{PersonId: 13, Username: "eve"}))
@@ -294,20 +294,20 @@ func TestUsers(t *testing.T) {
 	})
 	t.Run("taken names are told by their positions, and nothing is stored", func(t *testing.T) {
 		err := put(
-			&authv1.User{PersonId: 21, Username: "fresh", Password: "x"},
-			&authv1.User{PersonId: 22, Username: "NILS", Password: "x"},
-			&authv1.User{PersonId: 23, Username: "Fresh", Password: "x"},
-			&authv1.User{PersonId: 24, Username: "admin", Password: "x"})
+			&authv1.User{PersonId: 21, Username: "fresh", Password: "lamp under water"},
+			&authv1.User{PersonId: 22, Username: "NILS", Password: "lamp under water"},
+			&authv1.User{PersonId: 23, Username: "Fresh", Password: "lamp under water"},
+			&authv1.User{PersonId: 24, Username: "admin", Password: "lamp under water"})
 		require.True(t, fault.HasStatus(err, 409), err)
 		assert.Equal(t, []int32{1, 2, 3}, fault.FromError(err).Details.GetErrorOffsets())
-		assertOAuth(t, login("fresh", "x"), 400, "invalid_grant")
+		assertOAuth(t, login("fresh", "lamp under water"), 400, "invalid_grant")
 	})
 	t.Run("deleting is harmless when repeated", func(t *testing.T) {
 		for range 2 {
 			_, err := b.users.DeleteUsers(ctx, &authv1.DeleteUsersRequest{PersonIds: []int64{12, 99}})
 			require.NoError(t, err)
 		}
-		assertOAuth(t, login("nils", "pw-nils"), 400, "invalid_grant")
+		assertOAuth(t, login("nils", "other lamp of nils"), 400, "invalid_grant")
 	})
 	t.Run("the operations are closed to the edge", func(t *testing.T) {
 		_, err := authv1.NewUserServiceClient(b.edge).PutUsers(ctx, &authv1.PutUsersRequest{})

@@ -10,6 +10,8 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/obs"
 	"github.com/rotaloom/rotaloom/pkg/pg"
 	"github.com/rotaloom/rotaloom/pkg/tenant"
+	"github.com/rotaloom/rotaloom/services/auth/internal/password"
+	"github.com/rotaloom/rotaloom/services/auth/internal/username"
 )
 
 // AdministratorProfile is the access profile that may do everything.
@@ -39,6 +41,9 @@ func (s *Service) EnsureBootstrap(ctx context.Context, b Bootstrap) error {
 	}
 	hash := ""
 	if !known {
+		if refused := password.Check(b.Password.Reveal(), b.Username, true); refused != nil {
+			return fmt.Errorf("bootstrap: the first administrator: %w", refused)
+		}
 		if hash, err = s.hasher.Hash(ctx, b.Password.Reveal()); err != nil {
 			return fmt.Errorf("bootstrap: %w", err)
 		}
@@ -53,8 +58,9 @@ func (s *Service) EnsureBootstrap(ctx context.Context, b Bootstrap) error {
 		batch.Queue(`INSERT INTO client (tenant_id, client_id, secret_hash) VALUES ($1, $2, $3)
 			ON CONFLICT DO NOTHING`, tenant.Default, b.ClientID, secret[:])
 		if !known {
-			batch.Queue(`INSERT INTO app_user (tenant_id, username, password_hash, access_profile) VALUES ($1, $2, $3, $4)
-				ON CONFLICT DO NOTHING`, tenant.Default, b.Username, hash, AdministratorProfile)
+			batch.Queue(`INSERT INTO app_user (tenant_id, username, username_key, password_hash, long_password, access_profile)
+				VALUES ($1, $2, $3, $4, true, $5) ON CONFLICT DO NOTHING`,
+				tenant.Default, b.Username, username.KeyOf(b.Username), hash, AdministratorProfile)
 		}
 		return tx.SendBatch(ctx, batch).Close()
 	})
@@ -67,6 +73,6 @@ func (s *Service) EnsureBootstrap(ctx context.Context, b Bootstrap) error {
 func (s *Service) knowsUser(ctx context.Context, name string) (bool, error) {
 	var known bool
 	err := s.pool.QueryRow(ctx, `SELECT EXISTS (SELECT FROM app_user
-		WHERE tenant_id = $1 AND username_key = lower($2))`, tenant.Default, name).Scan(&known)
+		WHERE tenant_id = $1 AND username_key = $2)`, tenant.Default, username.KeyOf(name)).Scan(&known)
 	return known, err
 }

@@ -298,9 +298,9 @@ func TestProvidersAreKept(t *testing.T) {
 
 	_, err = f.pool.Exec(tenant.With(t.Context(), 1), `INSERT INTO access_profile (tenant_id, name, permissions) VALUES (1, 'Lesser', '{auth.*, commons.*}')`)
 	require.NoError(t, err)
-	_, err = f.users.PutUsers(tenant.With(t.Context(), 1), &authv1.PutUsersRequest{Users: []*authv1.User{{PersonId: 12, Username: "lesser", Password: "pw", AccessProfile: "Lesser"}}})
+	_, err = f.users.PutUsers(tenant.With(t.Context(), 1), &authv1.PutUsersRequest{Users: []*authv1.User{{PersonId: 12, Username: "lesser", Password: "lamp under water", AccessProfile: "Lesser"}}})
 	require.NoError(t, err)
-	_, err = f.providers.DeleteIdentityProvider(f.as(t, "lesser", "pw"), &authv1.DeleteIdentityProviderRequest{Id: f.provider.GetId()})
+	_, err = f.providers.DeleteIdentityProvider(f.as(t, "lesser", "lamp under water"), &authv1.DeleteIdentityProviderRequest{Id: f.provider.GetId()})
 	assert.True(t, fault.HasCode(err, fault.CodeNoAccess), err)
 	_, err = f.providers.DeleteIdentityProvider(f.admin, &authv1.DeleteIdentityProviderRequest{Id: f.provider.GetId()})
 	require.NoError(t, err)

@@ -78,6 +78,10 @@ func TestALockedNameIsUnlocked(t *testing.T) {
 	assert.NoError(t, b.try(t.Context(), "z", "other", "correct horse battery"))
 	assert.True(t, fault.HasCode(unlock(clerk, "chief"), fault.CodeNoAccess), "of somebody who may do more")
 	assertSlowDown(t, b.try(t.Context(), "z", "chief", "correct horse battery"), 60)
+	var out strings.Builder
+	require.NoError(t, (&auth.UnlockUserCommand{ID: tenant.Default, Name: "Chief"}).Operate(t.Context(), b.service, &out))
+	assert.Equal(t, "\"Chief\" of tenant 1 may try again\n", out.String())
+	assert.NoError(t, b.try(t.Context(), "z", "chief", "correct horse battery"))
 	assert.NoError(t, unlock(clerk, "nobody"))
 	for _, wrong := range []string{"", "  ", "a\x00b", strings.Repeat("x", 1001)} {
 		assert.True(t, fault.HasStatus(unlock(clerk, wrong), 400), wrong)

@@ -17,6 +17,7 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/pg"
 	"github.com/rotaloom/rotaloom/pkg/tenant"
 	"github.com/rotaloom/rotaloom/services/auth/internal/revoked"
+	"github.com/rotaloom/rotaloom/services/auth/internal/username"
 )
 
 // Tenant is one of those that share an installation.
@@ -63,6 +64,8 @@ func (n NewTenant) check() error {
 		return errors.New("a tenant needs a host name of its own, without a port, such as example.org")
 	case !printable(n.Username, maxUsername):
 		return errors.New("the administrator needs a name of 1 to 200 characters, without spaces around it")
+	case username.KeyOf(n.Username) == "":
+		return errors.New("the administrator's name has characters that no user name has")
 	case !clientIDForm.MatchString(n.ClientID):
 		return errors.New("the client id must have 1 to 100 characters out of letters, digits and -._~")
 	}
@@ -102,8 +105,8 @@ func (s *Service) CreateTenant(ctx context.Context, n NewTenant) (Made, error) {
 		batch.Queue(`INSERT INTO access_profile (tenant_id, name, permissions) VALUES ($1, $2, '{*}')
 			ON CONFLICT DO NOTHING`, made.ID, AdministratorProfile)
 		batch.Queue(`INSERT INTO client (tenant_id, client_id, secret_hash) VALUES ($1, $2, $3)`, made.ID, n.ClientID, secret[:])
-		batch.Queue(`INSERT INTO app_user (tenant_id, username, password_hash, access_profile) VALUES ($1, $2, $3, $4)`,
-			made.ID, n.Username, hash, AdministratorProfile)
+		batch.Queue(`INSERT INTO app_user (tenant_id, username, username_key, password_hash, long_password, access_profile)
+			VALUES ($1, $2, $3, $4, true, $5)`, made.ID, n.Username, username.KeyOf(n.Username), hash, AdministratorProfile)
 		return tx.SendBatch(ctx, batch).Close()
 	})
 	if pg.IsUnique(err, "tenant_host") {
@@ -159,6 +162,17 @@ func (s *Service) switchTenant(ctx context.Context, id int64, disabledAt *time.T
 	})
 	if err != nil {
 		return fmt.Errorf("tenant %d: %w", id, err)
+	}
+	return nil
+}
+
+// UnlockUser forgets the wrong passwords of a user name of a tenant.
+func (s *Service) UnlockUser(ctx context.Context, tenantID int64, name string) error {
+	err := pg.InTx(tenant.With(ctx, tenantID), s.pool, func(ctx context.Context, tx pgx.Tx) error {
+		return s.guard.Unlock(ctx, tx, tenantID, name)
+	})
+	if err != nil {
+		return fmt.Errorf("tenant %d: %w", tenantID, err)
 	}
 	return nil
 }

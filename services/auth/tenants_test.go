@@ -160,7 +160,7 @@ func TestALogInDoesNotOutrunAChangeOfItsProfile(t *testing.T) {
 			require.EqualValues(t, 1, locked.RowsAffected(), "what is to be locked is there")
 			answers := make(chan *authv1.IssueTokenResponse, 1)
 			go func() {
-				answer, err := b.tokens.IssueToken(t.Context(), passwordGrant(func(r *authv1.IssueTokenRequest) { r.Username, r.Password = "lead", "pw" }))
+				answer, err := b.tokens.IssueToken(t.Context(), passwordGrant(func(r *authv1.IssueTokenRequest) { r.Username, r.Password = "lead", "lamp under water" }))
 				assert.NoError(t, err)
 				answers <- answer
 			}()
@@ -192,7 +192,7 @@ func TestNobodyRemovesWhoMayDoMore(t *testing.T) {
 	b.withUser(t, 11, "clerk", "Clerk")
 	b.withUser(t, 12, "peer", "Clerk")
 	b.withUser(t, 13, "boss", "Super")
-	clerk := b.as(t, "clerk", "pw")
+	clerk := b.as(t, "clerk", "lamp under water")
 	remove := func(ctx context.Context, persons ...int64) error {
 		_, err := b.users.DeleteUsers(ctx, &authv1.DeleteUsersRequest{PersonIds: persons})
 		return err
@@ -200,10 +200,10 @@ func TestNobodyRemovesWhoMayDoMore(t *testing.T) {
 	err = remove(clerk, 12, 13, 99)
 	require.True(t, fault.HasStatus(err, 403), err)
 	assert.Equal(t, []int32{1}, fault.FromError(err).Details.GetErrorOffsets())
-	b.loginAs(t, "peer", "pw")
-	b.loginAs(t, "boss", "pw")
+	b.loginAs(t, "peer", "lamp under water")
+	b.loginAs(t, "boss", "lamp under water")
 	require.NoError(t, remove(clerk, 12, 99))
 	require.NoError(t, remove(ctx, 13), "a service by itself may")
-	_, err = b.tokens.IssueToken(t.Context(), passwordGrant(func(r *authv1.IssueTokenRequest) { r.Username, r.Password = "boss", "pw" }))
+	_, err = b.tokens.IssueToken(t.Context(), passwordGrant(func(r *authv1.IssueTokenRequest) { r.Username, r.Password = "boss", "lamp under water" }))
 	assertOAuth(t, err, 400, "invalid_grant")
 }

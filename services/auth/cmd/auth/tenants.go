@@ -14,11 +14,12 @@ type tenants struct {
 	List    task[auth.ListTenantsCommand, *auth.ListTenantsCommand]     `cmd:"" help:"List the tenants."`
 	Disable task[auth.DisableTenantCommand, *auth.DisableTenantCommand] `cmd:"" help:"Let nobody of a tenant log in, and end its tokens. Its data stays."`
 	Enable  task[auth.EnableTenantCommand, *auth.EnableTenantCommand]   `cmd:"" help:"Let the users of a tenant log in again."`
+	Unlock  task[auth.UnlockUserCommand, *auth.UnlockUserCommand]       `cmd:"" name:"unlock-user" help:"Let a user name log in again that wrong passwords keep out, of an administrator say."`
 }
 
 // of tells the commands the settings of the program.
 func (t *tenants) of(s *settings) {
-	t.Create.settings, t.List.settings, t.Disable.settings, t.Enable.settings = s, s, s, s
+	t.Create.settings, t.List.settings, t.Disable.settings, t.Enable.settings, t.Unlock.settings = s, s, s, s, s
 }
 
 // task is a command that works on the service's database, beside the programs that

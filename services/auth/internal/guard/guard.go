@@ -11,7 +11,6 @@ import (
 	"fmt"
 	"log/slog"
 	"net/netip"
-	"strings"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -20,6 +19,7 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/clock"
 	"github.com/rotaloom/rotaloom/pkg/fault"
 	"github.com/rotaloom/rotaloom/pkg/tenant"
+	"github.com/rotaloom/rotaloom/services/auth/internal/username"
 )
 
 // Config says how many failures are too many. Its zero value means the
@@ -207,9 +207,14 @@ func (g *Guard) Run(ctx context.Context) error {
 }
 
 // userKey takes names for the same that any store of users may take for the
-// same: a directory ignores case and repeated spaces.
+// same: a directory ignores case and repeated spaces, as the built-in one does. Names
+// that nobody can have count by themselves.
 func userKey(name string) []byte {
-	sum := sha256.Sum256([]byte("user:" + strings.ToLower(strings.ToUpper(strings.Join(strings.Fields(name), " ")))))
+	key, err := username.Key(name)
+	if err != nil {
+		key = name
+	}
+	sum := sha256.Sum256([]byte("user:" + key))
 	return sum[:]
 }
 

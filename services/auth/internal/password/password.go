@@ -21,11 +21,9 @@ import (
 )
 
 const (
-	saltBytes = 16
-	keyBytes  = 32
-	// maxPassword bounds what is hashed, in bytes.
-	maxPassword = 1024
-	retryAfter  = time.Second
+	saltBytes  = 16
+	keyBytes   = 32
+	retryAfter = time.Second
 )
 
 // Params say how hard hashing is. Hashes keep the parameters they were made
@@ -52,6 +50,9 @@ type Hasher struct {
 	// dummy is checked for users who do not exist, so that they take as long
 	// as those who do.
 	dummy string
+	// work counts what was hashed, in KiB times passes, so that a test can tell that
+	// every log-in costs the same.
+	work atomic.Int64
 }
 
 // New makes a Hasher that hashes for at most concurrent callers at a time and
@@ -70,42 +71,71 @@ func (h *Hasher) Concurrency() int { return cap(h.slots) }
 
 // Hash answers the hash of a password in PHC form.
 func (h *Hasher) Hash(ctx context.Context, password string) (string, error) {
-	if len(password) > maxPassword {
-		return "", fault.Invalid(fault.CodeBadRequest, fmt.Sprintf("A password has at most %d bytes.", maxPassword))
+	prepared, err := prepare(password)
+	if err != nil {
+		return "", unfit()
 	}
 	if err := h.acquire(ctx); err != nil {
 		return "", err
 	}
 	defer h.release()
-	return h.hash(password), nil
+	return h.hash(prepared), nil
 }
 
-// Matches reports whether a hash is that of the password. It takes equally
-// long for every password, and for an empty hash, which nothing matches.
+// Matches reports whether a hash is that of the password. It costs the same for
+// every password and every hash: for an empty one, which nothing matches, and for one
+// that was made when hashing was set to cost less.
 func (h *Hasher) Matches(ctx context.Context, hash, password string) (bool, error) {
 	if err := h.acquire(ctx); err != nil {
 		return false, err
 	}
 	defer h.release()
-	exists := hash != "" && len(password) <= maxPassword
+	prepared, err := prepare(password)
+	exists := hash != "" && err == nil
 	if !exists {
-		hash, password = h.dummy, ""
+		hash, prepared = h.dummy, ""
 	}
 	params, salt, want, err := parse(hash)
 	if err != nil {
 		return false, err
 	}
-	got := argon2.IDKey([]byte(password), salt, params.Time, params.Memory, params.Threads, uint32(len(want)))
+	got := h.key(prepared, salt, params, len(want))
+	h.pad(h.params.work() - params.work())
 	return subtle.ConstantTimeCompare(got, want) == 1 && exists, nil
 }
 
-func (h *Hasher) hash(password string) string {
+// Outdated reports whether a hash was made with other parameters than those of now,
+// so that it is to be made anew as soon as the password is known.
+func (h *Hasher) Outdated(hash string) bool {
+	params, _, _, err := parse(hash)
+	return err == nil && params != h.params
+}
+
+func (h *Hasher) hash(prepared string) string {
 	salt := make([]byte, saltBytes)
 	_, _ = rand.Read(salt) // It never fails.
-	key := argon2.IDKey([]byte(password), salt, h.params.Time, h.params.Memory, h.params.Threads, keyBytes)
+	key := h.key(prepared, salt, h.params, keyBytes)
 	return fmt.Sprintf("$argon2id$v=%d$m=%d,t=%d,p=%d$%s$%s", argon2.Version, h.params.Memory, h.params.Time, h.params.Threads,
 		base64.RawStdEncoding.EncodeToString(salt), base64.RawStdEncoding.EncodeToString(key))
 }
+
+// key is the one place where hashing is done.
+func (h *Hasher) key(prepared string, salt []byte, p Params, length int) []byte {
+	h.work.Add(p.work())
+	return argon2.IDKey([]byte(prepared), salt, p.Time, p.Memory, p.Threads, uint32(length))
+}
+
+// pad does the work that a cheaper hash has left over.
+func (h *Hasher) pad(work int64) {
+	for work > 0 {
+		p := Params{Time: 1, Memory: uint32(min(work, int64(h.params.Memory))), Threads: h.params.Threads}
+		h.key("", make([]byte, saltBytes), p, keyBytes)
+		work -= p.work()
+	}
+}
+
+// work is what one hash costs, in KiB times passes.
+func (p Params) work() int64 { return int64(p.Memory) * int64(p.Time) }
 
 // acquire waits for a slot. Too long a line answers 503.
 func (h *Hasher) acquire(ctx context.Context) error {
@@ -128,6 +158,8 @@ func (h *Hasher) acquire(ctx context.Context) error {
 }
 
 func (h *Hasher) release() { <-h.slots }
+
+var errLong = errors.New("password: too long")
 
 // errHash says that a stored hash cannot be read. It never holds the hash.
 var errHash = errors.New("password: stored hash is not an argon2id hash")

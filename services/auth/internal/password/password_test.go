@@ -30,19 +30,25 @@ func TestMatches(t *testing.T) {
 	}{
 		"the password":         {hash, "secret", true},
 		"another password":     {hash, "Secret", false},
+		"a control character":  {hash, "sec\x00ret", false},
 		"no user":              {"", "secret", false},
 		"no user, no password": {"", "", false},
-		"a very long password": {hash, strings.Repeat("x", maxPassword+1), false},
+		"a very long password": {hash, strings.Repeat("x", maxBytes+1), false},
 	} {
 		t.Run(name, func(t *testing.T) {
+			before := other.work.Load()
 			got, err := other.Matches(t.Context(), c.hash, c.password)
 			require.NoError(t, err)
 			assert.Equal(t, c.want, got)
+			assert.Equal(t, other.params.work(), other.work.Load()-before, "every log-in costs the same, whoever it is of")
 		})
 	}
+	assert.True(t, other.Outdated(hash))
+	assert.False(t, h.Outdated(hash))
+	assert.False(t, h.Outdated(""), "there is none")
 	_, err = h.Matches(t.Context(), "$2a$10$bcrypt", "secret")
 	assert.ErrorIs(t, err, errHash)
-	_, err = h.Hash(t.Context(), strings.Repeat("x", maxPassword+1))
+	_, err = h.Hash(t.Context(), strings.Repeat("x", maxBytes+1))
 	assert.True(t, fault.HasStatus(err, 400), err)
 }
 

@@ -80,7 +80,7 @@ func RefuseGiven(ctx context.Context, db pg.Querier, tenantID int64, all []strin
 	for _, name := range present {
 		names = append(names, name)
 	}
-	profiles, err := byName(ctx, db, tenantID, names)
+	profiles, err := ByName(ctx, db, tenantID, names)
 	if err != nil {
 		return nil, err
 	}

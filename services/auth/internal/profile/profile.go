@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/jackc/pgx/v5"
 
@@ -11,6 +12,7 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/pg"
 	"github.com/rotaloom/rotaloom/pkg/rows"
 	"github.com/rotaloom/rotaloom/services/auth/internal/revoked"
+	"github.com/rotaloom/rotaloom/services/auth/internal/username"
 )
 
 // Profile is a function access profile. The zero Profile permits nothing.
@@ -32,8 +34,8 @@ func Named(ctx context.Context, db pg.Querier, tenantID int64, name string) (Pro
 	return found[0], nil
 }
 
-// byName answers those of the profiles with names that there are.
-func byName(ctx context.Context, db pg.Querier, tenantID int64, names []string) (map[string]Profile, error) {
+// ByName answers those of the profiles with names that there are.
+func ByName(ctx context.Context, db pg.Querier, tenantID int64, names []string) (map[string]Profile, error) {
 	found, err := query(ctx, db, `WHERE tenant_id = $1 AND name = ANY($2)`, tenantID, names)
 	if err != nil {
 		return nil, err
@@ -53,11 +55,12 @@ func OfCaller(ctx context.Context, db pg.Querier, p *authn.Principal) ([]string,
 }
 
 func heldBy(ctx context.Context, db pg.Querier, p *authn.Principal) (Profile, error) {
-	source := `SELECT access_profile FROM app_user WHERE tenant_id = $1 AND username_key = lower($2)`
+	source, name := `SELECT access_profile FROM app_user WHERE tenant_id = $1 AND username_key = $2`, username.KeyOf(p.Subject)
 	if revoked.OwnWork(p.SID) {
+		name = p.Subject
 		source = `SELECT access_profile FROM client WHERE tenant_id = $1 AND client_id = $2`
 	}
-	found, err := query(ctx, db, `WHERE tenant_id = $1 AND name IN (`+source+`)`, p.Tenant, p.Subject)
+	found, err := query(ctx, db, `WHERE tenant_id = $1 AND name IN (`+source+`)`, p.Tenant, name)
 	if err != nil {
 		return Profile{}, err
 	}
@@ -65,6 +68,14 @@ func heldBy(ctx context.Context, db pg.Querier, p *authn.Principal) (Profile, er
 		return Profile{Grants: p.Permissions, Rows: rows.Scope(p.Rows)}, nil
 	}
 	return found[0], nil
+}
+
+// Privileged reports whether users of the profile may change what others may do: users,
+// clients, profiles or identity providers.
+func (p Profile) Privileged(all []string) bool {
+	return slices.Contains(p.Grants, "*") || slices.ContainsFunc(Expand(p.Grants, all), func(permission string) bool {
+		return strings.HasPrefix(permission, "auth.") && strings.HasSuffix(permission, ".write")
+	})
 }
 
 // Beyond answers the first of some grants that goes beyond those that somebody

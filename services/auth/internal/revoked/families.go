@@ -41,6 +41,23 @@ func OtherProfiles(ctx context.Context, tx pg.Querier, tenantID int64, persons [
 	return nil
 }
 
+// Passwords revokes the tokens of those persons' users who get another password, but
+// for those of the family keep.
+func Passwords(ctx context.Context, tx pg.Querier, tenantID int64, persons []int64, keep string, now time.Time) error {
+	if len(persons) == 0 {
+		return nil
+	}
+	if err := lockUsers(ctx, tx, tenantID, persons); err != nil {
+		return err
+	}
+	_, err := tx.Exec(ctx, endFamilies+` WHERE tenant_id = $1 AND sid <> $4 AND user_id IN
+		(SELECT id FROM app_user WHERE tenant_id = $1 AND person_id = ANY($3))`+endedRows, tenantID, now, persons, keep)
+	if err != nil {
+		return fmt.Errorf("revoke tokens of users with a new password: %w", err)
+	}
+	return nil
+}
+
 // lockUsers waits for the log-ins of persons' users that are under way, and makes
 // others wait.
 func lockUsers(ctx context.Context, tx pg.Querier, tenantID int64, persons []int64) error {

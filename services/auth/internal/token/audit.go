@@ -12,6 +12,7 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/tenant"
 	authv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/auth/v1"
 	"github.com/rotaloom/rotaloom/services/auth/internal/federation"
+	"github.com/rotaloom/rotaloom/services/auth/internal/username"
 )
 
 // What the audit trail calls what is done here.
@@ -59,8 +60,8 @@ func (h *Handler) refused(ctx context.Context, req *authv1.IssueTokenRequest, ca
 		ctx = tenant.With(ctx, e.Tenant)
 		err = h.Pool.QueryRow(ctx, `SELECT
 			coalesce((SELECT client_id FROM client WHERE tenant_id = $1 AND client_id = $2), ''),
-			coalesce((SELECT username FROM app_user WHERE tenant_id = $1 AND username_key = lower($3)), '')`,
-			e.Tenant, req.GetClientId(), req.GetUsername()).Scan(&e.Client, &e.User)
+			coalesce((SELECT username FROM app_user WHERE tenant_id = $1 AND username_key = $3), '')`,
+			e.Tenant, req.GetClientId(), username.KeyOf(req.GetUsername())).Scan(&e.Client, &e.User)
 	}
 	if err == nil && !h.rows.take(e.Tenant, e.At) {
 		return f.WithCause(authn.RefusedTo(&authn.Principal{Tenant: e.Tenant, Subject: e.User, Client: e.Client}, f.Unwrap()))

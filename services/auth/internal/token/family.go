@@ -36,12 +36,12 @@ func insertFamily(ctx context.Context, db pg.Querier, e audit.Event, c *client, 
 		VALUES ($1, $2, (SELECT u.id FROM app_user u
 			JOIN client c ON c.tenant_id = u.tenant_id AND c.client_id = $4
 			JOIN tenant t ON t.id = u.tenant_id
-			WHERE u.tenant_id = $1 AND u.id = $3 AND NOT u.locked_out AND u.access_profile = $10
+			WHERE u.tenant_id = $1 AND u.id = $3 AND NOT u.locked_out AND u.access_profile = $10 AND u.password_hash = $14
 				AND coalesce((SELECT permissions FROM p), '{}') = $11 AND coalesce((SELECT row_scope FROM p), 'own') = $12
 				AND c.enabled AND c.password_grant AND c.scopes = $13 AND t.disabled_at IS NULL
 			FOR SHARE OF u, c, t), $4, $5, $6, $7, $8, $9)`,
 		e.Tenant, f.sid, u.id, e.Client, hash[:], now, f.expiresAt, f.accessUntil, f.scope,
-		u.profile.Name, u.profile.Grants, u.profile.Rows, c.scopes)
+		u.profile.Name, u.profile.Grants, u.profile.Rows, c.scopes, u.hash)
 	if pg.IsNull(err, "user_id") {
 		return errOutdated
 	}

@@ -7,6 +7,8 @@ import (
 
 	"github.com/rotaloom/rotaloom/pkg/pg"
 	"github.com/rotaloom/rotaloom/services/auth/internal/directory"
+	secret "github.com/rotaloom/rotaloom/services/auth/internal/password"
+	"github.com/rotaloom/rotaloom/services/auth/internal/username"
 )
 
 // userWith answers the user with a name and a password, of whom the stores of
@@ -49,7 +51,7 @@ func (h *Handler) checked(ctx context.Context, tenantID int64, name, password st
 	case err != nil:
 		return nil, err
 	case right:
-		return u, nil
+		return u, h.renewHash(ctx, tenantID, u, password)
 	case !h.Directory.Serves(tenantID):
 		return nil, nil
 	}
@@ -66,15 +68,41 @@ func (h *Handler) checked(ctx context.Context, tenantID int64, name, password st
 	return adopt(ctx, h.Pool, tenantID, found)
 }
 
+// renewHash makes the hash of a password that has just been shown anew, when hashing
+// is set otherwise than when it was made.
+func (h *Handler) renewHash(ctx context.Context, tenantID int64, u *user, password string) error {
+	if !h.Hasher.Outdated(u.hash) {
+		return nil
+	}
+	hash, err := h.Hasher.Hash(ctx, password)
+	if err != nil {
+		return err
+	}
+	done, err := h.Pool.Exec(ctx, `UPDATE app_user SET password_hash = $4, long_password = $5
+		WHERE tenant_id = $1 AND id = $2 AND password_hash = $3`, tenantID, u.id, u.hash, hash, secret.Long(password))
+	if err != nil {
+		return fmt.Errorf("renew the hash of a password: %w", err)
+	}
+	if done.RowsAffected() == 0 {
+		return errOutdated // Somebody else renewed it, or changed the password.
+	}
+	u.hash = hash
+	return nil
+}
+
 // adopt answers the user of the built-in store who is a user of the directory,
 // and makes one when there is none. It answers nil when the name is that of a
 // user with a password of our own: such users are not the directory's.
 func adopt(ctx context.Context, db pg.Querier, tenantID int64, found *directory.User) (*user, error) {
-	_, err := db.Exec(ctx, `INSERT INTO app_user AS u (tenant_id, username, password_hash, access_profile)
-		VALUES ($1, $2, '', $3)
+	key, err := username.Key(found.Name)
+	if err != nil {
+		return nil, nil // Nobody here can have the name.
+	}
+	_, err = db.Exec(ctx, `INSERT INTO app_user AS u (tenant_id, username, username_key, password_hash, access_profile)
+		VALUES ($1, $2, $4, '', $3)
 		ON CONFLICT (tenant_id, username_key) DO UPDATE SET access_profile = excluded.access_profile, updated_at = now()
 		WHERE u.password_hash = '' AND excluded.access_profile NOT IN ('', u.access_profile)`,
-		tenantID, found.Name, found.Profile)
+		tenantID, found.Name, found.Profile, key)
 	if err != nil {
 		return nil, fmt.Errorf("store user of the directory: %w", err)
 	}

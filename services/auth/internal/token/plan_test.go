@@ -24,21 +24,21 @@ func TestUsersAreFoundByTheirIndex(t *testing.T) {
 	ctx := tenant.With(t.Context(), tenant.Default)
 	for _, sql := range []string{
 		`INSERT INTO tenant (id, name) VALUES (1, 'default')`,
-		`INSERT INTO app_user (tenant_id, username, password_hash, access_profile)
-			SELECT 1, 'User' || g, '', 'Employee' FROM generate_series(1, 20000) g`,
+		`INSERT INTO app_user (tenant_id, username, username_key, password_hash, access_profile)
+			SELECT 1, 'User' || g, 'user' || g, '', 'Employee' FROM generate_series(1, 20000) g`,
 		`ANALYZE app_user`,
 	} {
 		_, err := pool.Exec(ctx, sql)
 		require.NoError(t, err)
 	}
-	rows, err := pool.Query(ctx, `EXPLAIN `+selectUser+byName, tenant.Default, "uSER7")
+	rows, err := pool.Query(ctx, `EXPLAIN `+selectUser+byName, tenant.Default, "user7")
 	require.NoError(t, err)
 	plan, err := pgx.CollectRows(rows, pgx.RowTo[string])
 	require.NoError(t, err)
 	text := strings.Join(plan, "\n")
 	assert.Contains(t, text, "app_user_username_key")
 	assert.Contains(t, text, "username_key = ")
-	found, err := userNamed(ctx, pool, tenant.Default, "uSER7")
+	found, err := userNamed(ctx, pool, tenant.Default, " uSER7 ")
 	require.NoError(t, err)
 	assert.Equal(t, "User7", found.name)
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/pg"
 	"github.com/rotaloom/rotaloom/pkg/tenant"
 	"github.com/rotaloom/rotaloom/services/auth/internal/profile"
+	"github.com/rotaloom/rotaloom/services/auth/internal/username"
 )
 
 // tenantOf answers the tenant whose users call under a host name, and
@@ -97,11 +98,11 @@ const selectUser = `SELECT u.id, coalesce(u.person_id, 0), u.username, u.passwor
 	FROM app_user u
 	LEFT JOIN access_profile p ON p.tenant_id = u.tenant_id AND p.name = u.access_profile`
 
-const byName = ` WHERE u.tenant_id = $1 AND u.username_key = lower($2)`
+const byName = ` WHERE u.tenant_id = $1 AND u.username_key = $2`
 
-// userNamed answers the user with a name, compared without case, or nil.
+// userNamed answers the user with a name, or nil.
 func userNamed(ctx context.Context, db pg.Querier, tenantID int64, name string) (*user, error) {
-	return scanUser(db.QueryRow(ctx, selectUser+byName, tenantID, name))
+	return scanUser(db.QueryRow(ctx, selectUser+byName, tenantID, username.KeyOf(name)))
 }
 
 func scanUser(row pgx.Row, more ...any) (*user, error) {

@@ -29,7 +29,7 @@ func TestLockoutBeginsAndEndsInTime(t *testing.T) {
 	require.NoError(t, err)
 	_, err = pool.Exec(ctx, `INSERT INTO client (tenant_id, client_id, secret_hash) VALUES (1, 'c', '')`)
 	require.NoError(t, err)
-	_, err = pool.Exec(ctx, `INSERT INTO app_user (tenant_id, person_id, username, password_hash, access_profile) VALUES (1, 7, 'ada', 'x', ''), (1, 8, 'ben', 'x', '')`)
+	_, err = pool.Exec(ctx, `INSERT INTO app_user (tenant_id, person_id, username, username_key, password_hash, access_profile) VALUES (1, 7, 'ada', 'ada', 'x', ''), (1, 8, 'ben', 'ben', 'x', '')`)
 	require.NoError(t, err)
 	logIn := func() {
 		_, err := pool.Exec(ctx, `INSERT INTO token_family (tenant_id, sid, user_id, client_id, refresh_hash, created_at, expires_at, access_until)

@@ -15,6 +15,7 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/tenant"
 	authv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/auth/v1"
 	"github.com/rotaloom/rotaloom/services/auth/internal/profile"
+	"github.com/rotaloom/rotaloom/services/auth/internal/username"
 )
 
 // UnlockUser lets a user name log in again after too many wrong passwords. Whether
@@ -33,8 +34,8 @@ func (h *Handler) UnlockUser(ctx context.Context, req *authv1.UnlockUserRequest)
 	}
 	var has string
 	var person int64
-	err = h.pool.QueryRow(ctx, `SELECT access_profile, coalesce(person_id, 0) FROM app_user WHERE tenant_id = $1 AND username_key = lower($2)`,
-		tenantID, name).Scan(&has, &person)
+	err = h.pool.QueryRow(ctx, `SELECT access_profile, coalesce(person_id, 0) FROM app_user WHERE tenant_id = $1 AND username_key = $2`,
+		tenantID, username.KeyOf(name)).Scan(&has, &person)
 	if err != nil && !errors.Is(err, pgx.ErrNoRows) {
 		return nil, fmt.Errorf("find user: %w", err)
 	}

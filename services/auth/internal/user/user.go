@@ -22,6 +22,7 @@ import (
 	"github.com/rotaloom/rotaloom/services/auth/internal/guard"
 	"github.com/rotaloom/rotaloom/services/auth/internal/password"
 	"github.com/rotaloom/rotaloom/services/auth/internal/revoked"
+	"github.com/rotaloom/rotaloom/services/auth/internal/username"
 )
 
 const (
@@ -77,12 +78,19 @@ func (h *Handler) PutUsers(ctx context.Context, req *authv1.PutUsersRequest) (*e
 	if err := h.refuseEscalation(ctx, tenantID, users); err != nil {
 		return nil, err
 	}
+	present, err := h.present(ctx, tenantID, users)
+	if err != nil {
+		return nil, err
+	}
+	if err := refuseUnfit(users, present); err != nil {
+		return nil, err
+	}
 	// Hashing is slow. Names that are taken are found before, and again by the
 	// database.
 	if err := h.refuseTaken(ctx, tenantID, users); err != nil {
 		return nil, err
 	}
-	hashes, err := h.hash(ctx, users)
+	hashes, err := h.hash(ctx, users, present)
 	if err != nil {
 		return nil, err
 	}
@@ -93,9 +101,12 @@ func (h *Handler) PutUsers(ctx context.Context, req *authv1.PutUsersRequest) (*e
 		if err := h.endOtherProfiles(ctx, tx, tenantID, users); err != nil {
 			return err
 		}
+		if err := h.endOtherPasswords(ctx, tx, tenantID, users, hashes); err != nil {
+			return err
+		}
 		return put(ctx, tx, tenantID, users, hashes)
 	})
-	if pg.IsUnique(err, "app_user_username") {
+	if pg.IsUnique(err, "app_user_username_key") {
 		if known := h.refuseTaken(ctx, tenantID, users); known != nil {
 			return nil, known
 		}
@@ -154,6 +165,8 @@ func check(users []*authv1.User) error {
 			return fault.Invalid(fault.CodeBadRequest, fmt.Sprintf("User %d needs a person of its own.", i))
 		case strings.TrimSpace(u.GetUsername()) == "":
 			return fault.Invalid(fault.CodeBadRequest, fmt.Sprintf("User %d needs a name.", i))
+		case username.KeyOf(u.GetUsername()) == "":
+			return fault.Invalid(fault.CodeBadRequest, fmt.Sprintf("The name of user %d has characters that no user name has.", i))
 		case len(u.GetUsername()) > maxText || len(u.GetAccessProfile()) > maxText || len(u.GetPersonNumber()) > maxText || strings.ContainsRune(u.GetUsername()+u.GetAccessProfile()+u.GetPersonNumber(), 0):
 			return fault.Invalid(fault.CodeBadRequest, fmt.Sprintf("User %d has a text that cannot be stored.", i))
 		}
@@ -165,15 +178,15 @@ func check(users []*authv1.User) error {
 // refuseTaken answers the fault that names all users whose names belong to
 // others, in the store or before them in the list.
 func (h *Handler) refuseTaken(ctx context.Context, tenantID int64, users []*authv1.User) error {
-	names, persons := columns(users)
+	_, persons := columns(users)
 	rows, err := h.pool.Query(ctx, `WITH q AS (
-			SELECT lower(u.name) AS name, u.person, u.at
+			SELECT u.name, u.person, u.at
 			FROM unnest($2::text[], $3::bigint[]) WITH ORDINALITY AS u (name, person, at))
 		SELECT (q.at - 1)::int FROM q
 		WHERE EXISTS (SELECT FROM q before WHERE before.name = q.name AND before.at < q.at)
 		   OR EXISTS (SELECT FROM app_user o WHERE o.tenant_id = $1 AND o.username_key = q.name
 		              AND o.person_id IS DISTINCT FROM q.person)
-		ORDER BY q.at`, tenantID, names, persons)
+		ORDER BY q.at`, tenantID, keys(users), persons)
 	if err != nil {
 		return err
 	}
@@ -188,8 +201,9 @@ func (h *Handler) refuseTaken(ctx context.Context, tenantID int64, users []*auth
 		WithDetails(&commonv1.ErrorDetails{ErrorOffsets: offsets})
 }
 
-// hash answers the hashes of the passwords, "" where there is none.
-func (h *Handler) hash(ctx context.Context, users []*authv1.User) ([]string, error) {
+// hash answers the hashes of the passwords, "" where there is none, or where it is
+// the one that the user has.
+func (h *Handler) hash(ctx context.Context, users []*authv1.User, present map[int64]account) ([]string, error) {
 	hashes := make([]string, len(users))
 	group, ctx := errgroup.WithContext(ctx)
 	group.SetLimit(h.hasher.Concurrency())
@@ -198,6 +212,11 @@ func (h *Handler) hash(ctx context.Context, users []*authv1.User) ([]string, err
 			continue
 		}
 		group.Go(func() error {
+			if before := present[u.GetPersonId()].hash; before != "" {
+				if same, err := h.hasher.Matches(ctx, before, u.GetPassword()); err != nil || same {
+					return err
+				}
+			}
 			var err error
 			hashes[i], err = h.hasher.Hash(ctx, u.GetPassword())
 			return err
@@ -208,19 +227,20 @@ func (h *Handler) hash(ctx context.Context, users []*authv1.User) ([]string, err
 
 func put(ctx context.Context, db pg.Querier, tenantID int64, users []*authv1.User, hashes []string) error {
 	names, persons := columns(users)
-	profiles, numbers := make([]string, len(users)), make([]string, len(users))
+	profiles, numbers, long := make([]string, len(users)), make([]string, len(users)), make([]bool, len(users))
 	for i, u := range users {
-		profiles[i], numbers[i] = u.GetAccessProfile(), u.GetPersonNumber()
+		profiles[i], numbers[i], long[i] = u.GetAccessProfile(), u.GetPersonNumber(), password.Long(u.GetPassword())
 	}
-	_, err := db.Exec(ctx, `INSERT INTO app_user AS u (tenant_id, person_id, username, password_hash, access_profile, person_number)
-		SELECT $1, q.person, q.name, q.hash, q.profile, q.number
-		FROM unnest($2::bigint[], $3::text[], $4::text[], $5::text[], $6::text[]) AS q (person, name, hash, profile, number)
+	_, err := db.Exec(ctx, `INSERT INTO app_user AS u (tenant_id, person_id, username, username_key, password_hash, long_password, access_profile, person_number)
+		SELECT $1, q.person, q.name, q.key, q.hash, q.long, q.profile, q.number
+		FROM unnest($2::bigint[], $3::text[], $4::text[], $5::text[], $6::text[], $7::text[], $8::boolean[]) AS q (person, name, hash, profile, number, key, long)
 		ORDER BY q.person
 		ON CONFLICT (tenant_id, person_id) DO UPDATE
-		SET username = excluded.username, access_profile = excluded.access_profile,
+		SET username = excluded.username, username_key = excluded.username_key, long_password = excluded.long_password OR u.long_password AND excluded.password_hash = '',
+		    access_profile = excluded.access_profile,
 		    person_number = coalesce(nullif(excluded.person_number, ''), u.person_number),
 		    password_hash = coalesce(nullif(excluded.password_hash, ''), u.password_hash), updated_at = now()`,
-		tenantID, persons, names, hashes, profiles, numbers)
+		tenantID, persons, names, hashes, profiles, numbers, keys(users), long)
 	if err != nil {
 		return fmt.Errorf("store users: %w", err)
 	}
@@ -232,4 +252,13 @@ func columns(users []*authv1.User) (names []string, persons []int64) {
 		names, persons = append(names, u.GetUsername()), append(persons, u.GetPersonId())
 	}
 	return names, persons
+}
+
+// keys are what tells the names of users apart.
+func keys(users []*authv1.User) []string {
+	out := make([]string, len(users))
+	for i, u := range users {
+		out[i] = username.KeyOf(u.GetUsername())
+	}
+	return out
 }

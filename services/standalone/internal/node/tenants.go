@@ -18,6 +18,7 @@ type Tenants struct {
 	List    task[auth.ListTenantsCommand, *auth.ListTenantsCommand]     `cmd:"" help:"List the tenants."`
 	Disable task[auth.DisableTenantCommand, *auth.DisableTenantCommand] `cmd:"" help:"Let nobody of a tenant log in, and end its tokens. Its data stays."`
 	Enable  task[auth.EnableTenantCommand, *auth.EnableTenantCommand]   `cmd:"" help:"Let the users of a tenant log in again."`
+	Unlock  task[auth.UnlockUserCommand, *auth.UnlockUserCommand]       `cmd:"" name:"unlock-user" help:"Let a user name log in again that wrong passwords keep out, of an administrator say."`
 }
 
 // task is one of them.

@@ -1,0 +1,103 @@
+package user
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/rotaloom/rotaloom/pkg/authn"
+	"github.com/rotaloom/rotaloom/pkg/fault"
+	"github.com/rotaloom/rotaloom/pkg/pg"
+	authv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/auth/v1"
+	"github.com/rotaloom/rotaloom/services/auth/internal/password"
+	"github.com/rotaloom/rotaloom/services/auth/internal/profile"
+	"github.com/rotaloom/rotaloom/services/auth/internal/revoked"
+)
+
+// CodeUnknownProfile (400): there is no access profile with the name.
+const CodeUnknownProfile = "WRL-40005"
+
+// account is what is known of the user of a person, and of the profile that the
+// person is to have.
+type account struct {
+	hash string
+	// long says that the password has the length of a privileged user's, and
+	// privileged that the user is one.
+	long, privileged bool
+	profile          string
+	// known says that there is the profile that is given, and becomes that it makes
+	// its users privileged.
+	known, becomes bool
+}
+
+// present answers what is known of persons' users now, and of the profiles that
+// they are to have.
+func (h *Handler) present(ctx context.Context, tenantID int64, users []*authv1.User) (map[int64]account, error) {
+	_, persons := columns(users)
+	rows, err := h.pool.Query(ctx, `SELECT person_id, password_hash, long_password, access_profile FROM app_user
+		WHERE tenant_id = $1 AND person_id = ANY($2)`, tenantID, persons)
+	if err != nil {
+		return nil, fmt.Errorf("find users: %w", err)
+	}
+	out := make(map[int64]account, len(users))
+	var id int64
+	var a account
+	if _, err := pgx.ForEachRow(rows, []any{&id, &a.hash, &a.long, &a.profile}, func() error { out[id] = a; return nil }); err != nil {
+		return nil, fmt.Errorf("find users: %w", err)
+	}
+	names := make([]string, 0, 2*len(users))
+	for _, u := range users {
+		names = append(names, u.GetAccessProfile(), out[u.GetPersonId()].profile)
+	}
+	profiles, err := profile.ByName(ctx, h.pool, tenantID, names)
+	if err != nil {
+		return nil, err
+	}
+	for _, u := range users {
+		a := out[u.GetPersonId()]
+		a.privileged = profiles[a.profile].Privileged(h.permissions)
+		_, a.known = profiles[u.GetAccessProfile()]
+		a.becomes = profiles[u.GetAccessProfile()].Privileged(h.permissions)
+		out[u.GetPersonId()] = a
+	}
+	return out, nil
+}
+
+// refuseUnfit refuses users whose password is too easy to guess for what they may do,
+// and profiles that do not exist. A user who becomes privileged needs a longer
+// password from then on.
+func refuseUnfit(users []*authv1.User, present map[int64]account) error {
+	refused := make([]*fault.Error, len(users))
+	for i, u := range users {
+		a := present[u.GetPersonId()]
+		switch {
+		case u.GetAccessProfile() != "" && !a.known && a.profile != u.GetAccessProfile():
+			refused[i] = fault.Invalid(CodeUnknownProfile, fmt.Sprintf("There is no function access profile %q.", u.GetAccessProfile()))
+		case u.GetPassword() != "":
+			refused[i] = password.Check(u.GetPassword(), u.GetUsername(), a.becomes)
+		case a.becomes && !a.privileged && a.hash != "" && !a.long:
+			refused[i] = fault.Invalid(password.CodeShort, fmt.Sprintf(
+				"The access profile lets the user change what others may do. Give it together with a password of at least %d characters.", password.MinPrivileged))
+		}
+	}
+	return refusedOf(refused)
+}
+
+// endOtherPasswords ends the log-ins of users who get another password, but for the
+// one by which users change their own.
+func (h *Handler) endOtherPasswords(ctx context.Context, tx pg.Querier, tenantID int64, users []*authv1.User, hashes []string) error {
+	var changed []int64
+	for i, u := range users {
+		if hashes[i] != "" {
+			changed = append(changed, u.GetPersonId())
+		}
+	}
+	keep := ""
+	if caller, ok := authn.From(ctx); ok && slices.Contains(changed, caller.PersonID) && !strings.HasPrefix(caller.SID, "u-") {
+		keep = caller.SID
+	}
+	return revoked.Passwords(ctx, tx, tenantID, changed, keep, h.clock.Now())
+}
