@@ -125,7 +125,7 @@ func New(_ context.Context, cfg Config, deps Deps) (*Service, error) {
 		return nil, err
 	}
 	s.federation, err = federation.New(cfg.Federation, federation.Deps{
-		Pool: deps.Pool, Clock: deps.Clock, Log: deps.Log, Issuer: cfg.Issuer,
+		Pool: deps.Pool, Clock: deps.Clock, Log: deps.Log, Issuer: cfg.Issuer, Permissions: deps.Permissions,
 	})
 	if err != nil {
 		return nil, err

@@ -5,6 +5,7 @@ import (
 	"crypto/rand"
 	"crypto/sha256"
 	"fmt"
+	"slices"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
@@ -65,7 +66,8 @@ func (h *Handler) GetClient(ctx context.Context, req *authv1.GetClientRequest) (
 	return s.answer(""), nil
 }
 
-// CreateClient adds a client, whose own work may do no more than the caller.
+// CreateClient adds a client, whose own work, and whose tokens, may do no more than the
+// caller's token.
 func (h *Handler) CreateClient(ctx context.Context, req *authv1.Client) (*authv1.Client, error) {
 	tenantID, _ := tenant.From(ctx)
 	id := req.GetClientId()
@@ -76,7 +78,10 @@ func (h *Handler) CreateClient(ctx context.Context, req *authv1.Client) (*authv1
 	if err != nil {
 		return nil, err
 	}
-	if err := h.refuseBeyond(ctx, tenantID, s.Profile); err != nil {
+	if err := profile.RefuseUnknown(ctx, h.Pool, tenantID, s.Profile); err != nil {
+		return nil, err
+	}
+	if err := h.refuseBeyond(ctx, tenantID, s); err != nil {
 		return nil, err
 	}
 	secret, hash := newSecret()
@@ -103,7 +108,7 @@ func (h *Handler) UpdateClient(ctx context.Context, req *authv1.UpdateClientRequ
 	if err != nil {
 		return nil, err
 	}
-	if err := h.change(ctx, s.ID, s.Profile, func(ctx context.Context, tx pgx.Tx, tenantID int64, before settings) error {
+	if err := h.change(ctx, s.ID, &s, func(ctx context.Context, tx pgx.Tx, tenantID int64, before settings) error {
 		if loses(before, s, h.Scopes) {
 			if err := revoked.Client(ctx, tx, tenantID, s.ID, h.Clock.Now()); err != nil {
 				return err
@@ -126,7 +131,7 @@ func (h *Handler) DeleteClient(ctx context.Context, req *authv1.DeleteClientRequ
 	if caller, ok := authn.From(ctx); ok && caller.Client == req.GetClientId() {
 		return nil, fault.Conflict(fault.CodeConflict, "You are logged in by this client. Use another one to delete it.")
 	}
-	err := h.change(ctx, req.GetClientId(), "", func(ctx context.Context, tx pgx.Tx, tenantID int64, before settings) error {
+	err := h.change(ctx, req.GetClientId(), nil, func(ctx context.Context, tx pgx.Tx, tenantID int64, before settings) error {
 		if err := revoked.Client(ctx, tx, tenantID, before.ID, h.Clock.Now()); err != nil {
 			return err
 		}
@@ -144,7 +149,7 @@ func (h *Handler) DeleteClient(ctx context.Context, req *authv1.DeleteClientRequ
 func (h *Handler) RotateClientSecret(ctx context.Context, req *authv1.RotateClientSecretRequest) (*authv1.Client, error) {
 	secret, hash := newSecret()
 	var s settings
-	err := h.change(ctx, req.GetClientId(), "", func(ctx context.Context, tx pgx.Tx, tenantID int64, before settings) error {
+	err := h.change(ctx, req.GetClientId(), nil, func(ctx context.Context, tx pgx.Tx, tenantID int64, before settings) error {
 		s = before
 		if err := revoked.ClientWork(ctx, tx, tenantID, s.ID, h.Clock.Now()); err != nil {
 			return err
@@ -158,15 +163,24 @@ func (h *Handler) RotateClientSecret(ctx context.Context, req *authv1.RotateClie
 	return s.answer(secret), nil
 }
 
-// change runs do on a client as it is now, provided that its own work may do no
-// more than the caller, neither as it is nor with the profile that it gets.
-func (h *Handler) change(ctx context.Context, id, becomes string, do func(context.Context, pgx.Tx, int64, settings) error) error {
+// change runs do on a client as it is now, provided that its own work and its tokens may
+// do no more than the caller's token, neither as it is nor as it becomes.
+func (h *Handler) change(ctx context.Context, id string, becomes *settings, do func(context.Context, pgx.Tx, int64, settings) error) error {
 	tenantID, _ := tenant.From(ctx)
 	before, err := one(ctx, h.Pool, tenantID, id, "")
 	if err != nil {
 		return err
 	}
-	if err := h.refuseBeyond(ctx, tenantID, before.Profile, becomes); err != nil {
+	concerned := []settings{before}
+	if becomes != nil {
+		concerned = append(concerned, *becomes)
+		if becomes.Profile != before.Profile {
+			if err := profile.RefuseUnknown(ctx, h.Pool, tenantID, becomes.Profile); err != nil {
+				return err
+			}
+		}
+	}
+	if err := h.refuseBeyond(ctx, tenantID, concerned...); err != nil {
 		return err
 	}
 	err = pg.InTx(ctx, h.Pool, func(ctx context.Context, tx pgx.Tx) error {
@@ -174,7 +188,7 @@ func (h *Handler) change(ctx context.Context, id, becomes string, do func(contex
 		if err != nil {
 			return err
 		}
-		if now.Profile != before.Profile {
+		if now.Profile != before.Profile || !slices.Equal(now.Scopes, before.Scopes) {
 			return fault.Conflict(fault.CodeConflict, "The client was changed at the same time. Try again.")
 		}
 		return do(ctx, tx, tenantID, now)
@@ -185,18 +199,22 @@ func (h *Handler) change(ctx context.Context, id, becomes string, do func(contex
 	return err
 }
 
-// refuseBeyond refuses profiles that permit more than the caller may do.
-func (h *Handler) refuseBeyond(ctx context.Context, tenantID int64, names ...string) error {
+// refuseBeyond refuses clients that permit more than the caller may do, by their
+// profile or their scopes.
+func (h *Handler) refuseBeyond(ctx context.Context, tenantID int64, clients ...settings) error {
 	bounds, err := profile.BoundsOf(ctx, h.Pool, h.Permissions)
 	if err != nil {
 		return err
 	}
-	for _, name := range names {
-		p, err := profile.Named(ctx, h.Pool, tenantID, name)
+	for _, s := range clients {
+		p, err := profile.Named(ctx, h.Pool, tenantID, s.Profile)
 		if err != nil {
 			return err
 		}
 		if refused := bounds.Refuse(p); refused != nil {
+			return refused
+		}
+		if refused := bounds.RefuseScopes(h.Scopes.Patterns(s.Scopes)); refused != nil {
 			return refused
 		}
 	}

@@ -2,8 +2,9 @@ package federation
 
 import (
 	"context"
+	"fmt"
 	"log/slog"
-	"net/http"
+	"slices"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
@@ -25,6 +26,8 @@ type Deps struct {
 	Log   *slog.Logger
 	// Issuer of our own tokens, which no provider may have.
 	Issuer string
+	// Permissions are all that the contracts name.
+	Permissions []string
 }
 
 // Handler serves IdentityProviderService, and identifies users by the tokens of
@@ -127,7 +130,15 @@ func (h *Handler) write(ctx context.Context, req *authv1.IdentityProvider, store
 	if p.issuer == h.Issuer {
 		return nil, invalid("issuer is that of this server's own tokens.")
 	}
-	err = pg.InTx(ctx, h.Pool, func(ctx context.Context, tx pgx.Tx) error { return store(ctx, tx, p) })
+	if err := profile.RefuseUnknown(ctx, h.Pool, tenantOf(ctx), p.profileNames...); err != nil {
+		return nil, err
+	}
+	err = pg.InTx(ctx, h.Pool, func(ctx context.Context, tx pgx.Tx) error {
+		if err := h.refuseForeignIssuer(ctx, tx, p.issuer); err != nil {
+			return err
+		}
+		return store(ctx, tx, p)
+	})
 	if pg.IsUnique(err, "identity_provider_issuer") {
 		return nil, fault.Conflict(fault.CodeConflict, "There is an identity provider with this issuer and audience already.").WithCause(err)
 	}
@@ -137,20 +148,39 @@ func (h *Handler) write(ctx context.Context, req *authv1.IdentityProvider, store
 	return p.answer(), nil
 }
 
-// refuseLesser refuses callers who may not do everything: by a provider of their
-// own they could be anybody.
-func (h *Handler) refuseLesser(ctx context.Context) error {
-	caller, ok := authn.From(ctx)
-	if !ok {
-		return authn.Missing()
+// refuseForeignIssuer refuses an issuer that another tenant has: whoever names it with
+// a second audience could make tokens mean nobody, those with both. Operators name the
+// issuers that serve several tenants.
+func (h *Handler) refuseForeignIssuer(ctx context.Context, tx pgx.Tx, issuer string) error {
+	if slices.Contains(h.cfg.SharedIssuers, issuer) {
+		return nil
 	}
-	held, err := profile.OfCaller(ctx, h.Pool, caller)
+	// Of two tenants that name it at the same time the second one sees the first.
+	if _, err := tx.Exec(ctx, `SELECT pg_advisory_xact_lock(hashtextextended($1, 0))`, "issuer "+issuer); err != nil {
+		return fmt.Errorf("lock issuer: %w", err)
+	}
+	taken, err := foreignIssuer(ctx, tx, tenantOf(ctx), issuer)
 	if err != nil {
 		return err
 	}
-	if profile.Beyond([]string{"*"}, held) != "" {
-		return fault.New(fault.CodeNoAccess, http.StatusForbidden,
-			"Identity providers decide who anybody is, so only somebody whose access profile permits everything may change them.")
+	if taken {
+		return fault.Conflict(fault.CodeConflict, "Another tenant has an identity provider with this issuer. An operator can allow it to several (--federation-shared-issuers).")
+	}
+	return nil
+}
+
+// refuseLesser refuses callers who may not do everything: by a provider of their
+// own they could be anybody.
+func (h *Handler) refuseLesser(ctx context.Context) error {
+	if _, ok := authn.From(ctx); !ok {
+		return authn.Missing()
+	}
+	bounds, err := profile.BoundsOf(ctx, h.Pool, h.Permissions)
+	if err != nil {
+		return err
+	}
+	if refused := bounds.RefuseEverything("Identity providers decide who anybody is, so only somebody whose access profile and token permit everything may change them."); refused != nil {
+		return refused
 	}
 	return nil
 }

@@ -30,9 +30,11 @@ import (
 // Config says how identity providers are reached. Its zero value reaches those
 // with public addresses, over https.
 type Config struct {
-	Networks  []string `name:"federation-networks" help:"Networks (CIDR) that are not public and in which identity providers may be all the same."`
-	CA        string   `name:"federation-ca" help:"File of further certificate authorities of identity providers (PEM)."`
-	PlainHTTP bool     `name:"federation-plain-http" hidden:"" help:"Reach identity providers without TLS: for tests."`
+	Networks []string `name:"federation-networks" help:"Networks (CIDR) that are not public and in which identity providers may be all the same."`
+	CA       string   `name:"federation-ca" help:"File of further certificate authorities of identity providers (PEM)."`
+	// SharedIssuers may be identity providers of several tenants.
+	SharedIssuers []string `name:"federation-shared-issuers" help:"Issuers that may be identity providers of several tenants; any other is one of the tenant that names it first."`
+	PlainHTTP     bool     `name:"federation-plain-http" hidden:"" help:"Reach identity providers without TLS: for tests."`
 }
 
 const (

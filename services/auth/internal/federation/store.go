@@ -50,6 +50,15 @@ func byIssuer(ctx context.Context, db pg.Querier, issuer string, audience []stri
 	return found[0], nil
 }
 
+// foreignIssuer reports whether another tenant has a provider with an issuer.
+func foreignIssuer(ctx context.Context, db pg.Querier, tenantID int64, issuer string) (bool, error) {
+	var taken bool
+	if err := db.QueryRow(ctx, `SELECT issuer_of_another($1, $2)`, tenantID, issuer).Scan(&taken); err != nil {
+		return false, fmt.Errorf("look for an issuer: %w", err)
+	}
+	return taken, nil
+}
+
 // insert stores a provider. It answers false when the tenant has as many as it
 // may.
 func insert(ctx context.Context, tx pgx.Tx, tenantID int64, p *provider, now time.Time) (bool, error) {

@@ -54,6 +54,34 @@ func (b Bounds) Refuse(p Profile) *fault.Error {
 	return nil
 }
 
+// RefuseScopes answers why the caller may not let the tokens of a client be used for
+// what patterns of permissions permit, or nil. What counts is, again, both the caller's
+// profile and the token: a token that a client's scopes have narrowed makes no client,
+// itself included, whose tokens are narrowed less.
+func (b Bounds) RefuseScopes(patterns []string) *fault.Error {
+	if b.free {
+		return nil
+	}
+	beyond := Beyond(patterns, b.held.Grants)
+	if beyond == "" {
+		beyond = Beyond(Expand(patterns, b.all), b.caller.Permissions)
+	}
+	if beyond == "" {
+		return nil
+	}
+	return fault.Forbidden(fault.CodeNoAccess, fmt.Sprintf(
+		"The scopes of the client permit %s, which your token does not. Without scopes a client's tokens permit everything that its users may do.", beyond))
+}
+
+// RefuseEverything answers why the caller may not do what only who may do everything
+// may, or nil.
+func (b Bounds) RefuseEverything(message string) *fault.Error {
+	if b.Refuse(Profile{Grants: []string{"*"}, Rows: rows.All}) == nil {
+		return nil
+	}
+	return fault.Forbidden(fault.CodeNoAccess, message)
+}
+
 // Given is a profile that a person is to have.
 type Given struct {
 	PersonID int64

@@ -147,12 +147,13 @@ func (h *Handler) DeleteAccessProfile(ctx context.Context, req *authv1.DeleteAcc
 		}
 		var used bool
 		err := tx.QueryRow(ctx, `SELECT EXISTS (SELECT FROM app_user WHERE tenant_id = $1 AND access_profile = $2)
-			OR EXISTS (SELECT FROM client WHERE tenant_id = $1 AND access_profile = $2)`, tenantID, p.Name).Scan(&used)
+			OR EXISTS (SELECT FROM client WHERE tenant_id = $1 AND access_profile = $2)
+			OR EXISTS (SELECT FROM identity_provider WHERE tenant_id = $1 AND $2 = ANY(profile_names))`, tenantID, p.Name).Scan(&used)
 		if err != nil {
 			return fmt.Errorf("look for users of an access profile: %w", err)
 		}
 		if used {
-			return fault.Conflict(fault.CodeConflict, "Users or clients have this access profile. Give them another one first.")
+			return fault.Conflict(fault.CodeConflict, "Users, clients or identity providers have this access profile. Give them another one first.")
 		}
 		_, err = tx.Exec(ctx, `DELETE FROM access_profile WHERE tenant_id = $1 AND name = $2`, tenantID, p.Name)
 		return err

@@ -9,6 +9,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/rotaloom/rotaloom/pkg/authn"
+	"github.com/rotaloom/rotaloom/pkg/fault"
 	"github.com/rotaloom/rotaloom/pkg/pg"
 	"github.com/rotaloom/rotaloom/pkg/rows"
 	"github.com/rotaloom/rotaloom/services/auth/internal/revoked"
@@ -34,6 +35,28 @@ func Named(ctx context.Context, db pg.Querier, tenantID int64, name string) (Pro
 	return found[0], nil
 }
 
+// CodeUnknown (400): there is no access profile with the name.
+const CodeUnknown = "WRL-40005"
+
+// Unknown is the error for a profile that is given and that does not exist.
+func Unknown(name string) *fault.Error {
+	return fault.Invalid(CodeUnknown, fmt.Sprintf("There is no function access profile %q.", name))
+}
+
+// RefuseUnknown refuses profiles that do not exist. "" is none.
+func RefuseUnknown(ctx context.Context, db pg.Querier, tenantID int64, names ...string) error {
+	found, err := ByName(ctx, db, tenantID, names)
+	if err != nil {
+		return err
+	}
+	for _, name := range names {
+		if _, known := found[name]; name != "" && !known {
+			return Unknown(name)
+		}
+	}
+	return nil
+}
+
 // ByName answers those of the profiles with names that there are.
 func ByName(ctx context.Context, db pg.Querier, tenantID int64, names []string) (map[string]Profile, error) {
 	found, err := query(ctx, db, `WHERE tenant_id = $1 AND name = ANY($2)`, tenantID, names)
@@ -47,13 +70,8 @@ func ByName(ctx context.Context, db pg.Querier, tenantID int64, names []string) 
 	return out, nil
 }
 
-// OfCaller answers what the profile of a principal grants now. A principal whom
-// the store does not know has what its token says.
-func OfCaller(ctx context.Context, db pg.Querier, p *authn.Principal) ([]string, error) {
-	held, err := heldBy(ctx, db, p)
-	return held.Grants, err
-}
-
+// heldBy answers the profile of a principal as it is now. A principal whom the store
+// does not know has what its token says.
 func heldBy(ctx context.Context, db pg.Querier, p *authn.Principal) (Profile, error) {
 	source, name := `SELECT access_profile FROM app_user WHERE tenant_id = $1 AND username_key = $2`, username.KeyOf(p.Subject)
 	if revoked.OwnWork(p.SID) {

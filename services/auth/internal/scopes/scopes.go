@@ -76,6 +76,9 @@ func (c *Catalog) patterns(scopes []string) []string {
 	return out
 }
 
+// Patterns answers the patterns of permissions that a client's scopes stand for.
+func (c *Catalog) Patterns(scopes []string) []string { return c.patterns(orEverything(scopes)) }
+
 // within reports whether a scope permits nothing beyond others.
 func (c *Catalog) within(scope string, others []string) bool {
 	patterns := c.patterns([]string{scope})

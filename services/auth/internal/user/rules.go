@@ -17,9 +17,6 @@ import (
 	"github.com/rotaloom/rotaloom/services/auth/internal/revoked"
 )
 
-// CodeUnknownProfile (400): there is no access profile with the name.
-const CodeUnknownProfile = "WRL-40005"
-
 // account is what is known of the user of a person, and of the profile that the
 // person is to have.
 type account struct {
@@ -75,7 +72,7 @@ func refuseUnfit(users []*authv1.User, present map[int64]account) error {
 		a := present[u.GetPersonId()]
 		switch {
 		case u.GetAccessProfile() != "" && !a.known && a.profile != u.GetAccessProfile():
-			refused[i] = fault.Invalid(CodeUnknownProfile, fmt.Sprintf("There is no function access profile %q.", u.GetAccessProfile()))
+			refused[i] = profile.Unknown(u.GetAccessProfile())
 		case u.GetPassword() != "":
 			refused[i] = password.Check(u.GetPassword(), u.GetUsername(), a.becomes)
 		case a.becomes && !a.privileged && a.hash != "" && !a.long:
