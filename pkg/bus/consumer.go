@@ -48,7 +48,7 @@ type Consumer struct {
 	// best among replicas.
 	Prefetch int
 	// AckWait is how long the broker waits before it gives the messages of a
-	// process that died to another; 0 means 30 s. A handler may take longer: the
+	// process that died to another; 0 means 6 s. A handler may take longer: the
 	// broker is told that it is at work.
 	AckWait time.Duration
 	// MaxDeliver is how often a message is tried; 0 means 8.
@@ -105,7 +105,7 @@ func (c Consumer) withDefaults() (Consumer, error) {
 	c.BatchSize = cmp.Or(c.BatchSize, 100)
 	c.Concurrency = cmp.Or(c.Concurrency, 1)
 	c.Prefetch = cmp.Or(c.Prefetch, c.Concurrency*max(c.BatchSize, 32))
-	c.AckWait = cmp.Or(c.AckWait, 30*time.Second)
+	c.AckWait = cmp.Or(c.AckWait, 6*time.Second)
 	c.MaxDeliver = cmp.Or(c.MaxDeliver, 8)
 	c.DrainTimeout = cmp.Or(c.DrainTimeout, 10*time.Second)
 	if len(c.Backoff) == 0 {

@@ -97,7 +97,7 @@ func TestStopLetsHandlersFinishAndGivesTheRestBack(t *testing.T) {
 		seen.add(m.ID)
 		return nil
 	})
-	reader.MaxDeliver = 100
+	reader.MaxDeliver, reader.AckWait = 100, time.Minute
 	stop := b.run(reader)
 	<-begun
 	stopped := make(chan struct{})
@@ -114,7 +114,7 @@ func TestStopLetsHandlersFinishAndGivesTheRestBack(t *testing.T) {
 	<-stopped
 	assert.Equal(t, 1, seen.count("begun"))
 
-	// Given back, not timed out: AckWait is half a minute.
+	// Given back, not timed out.
 	reader.Handle = func(_ context.Context, m bus.Message) error {
 		seen.add(m.ID)
 		return nil
