@@ -49,6 +49,10 @@ contract: postgres ## Run the contract cases, in one process and in separate one
 faults: postgres ## Kill, stop and restart things while changes are applied; the long form.
 	ROTALOOM_FAULTS=long go test -count=1 -timeout 30m ./tests/faults/... ./tests/overload/...
 
+.PHONY: model
+model: postgres ## Compare the product with a day-by-day model, for an hour or ROTALOOM_MODEL=<duration>.
+	ROTALOOM_MODEL=$${ROTALOOM_MODEL:-1h} go test -count=1 -timeout 25h -v ./tests/model/...
+
 .PHONY: attack
 attack: postgres ## Attack the running product; the long form.
 	ROTALOOM_ATTACK=long go test -count=1 -timeout 60m -v ./tests/attack/...

@@ -1,0 +1,248 @@
+package model
+
+import (
+	"errors"
+	"fmt"
+	"net/http"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/rotaloom/rotaloom/tests/launch"
+	"github.com/rotaloom/rotaloom/tests/scenario"
+)
+
+const (
+	patterns = "/v1/scheduling/employment_term_schedule_patterns"
+	shifts   = "/v1/scheduling/schedule/shifts"
+	payCodes = "/v1/scheduling/schedule/pay_code_edits"
+	forever  = "3000-01-01"
+	// patience is how long anything may take to become right.
+	patience = 90 * time.Second
+)
+
+// Among the days is one on which a clock goes forward.
+var firstMonday = time.Date(2026, 3, 2, 0, 0, 0, 0, time.UTC)
+
+func (d day) date() string {
+	if d >= latest {
+		return forever
+	}
+	return firstMonday.AddDate(0, 0, int(d)).Format(time.DateOnly)
+}
+
+func clock(d day, minutes int) string {
+	return (d + day(minutes/1440)).date() + fmt.Sprintf("T%02d:%02d:00", minutes/60%24, minutes%60)
+}
+
+// minutesOf is the inverse of clock.
+func minutesOf(d day, text string) int {
+	at, err := time.Parse("2006-01-02T15:04:05", text)
+	if err != nil {
+		return -1
+	}
+	return int(at.Sub(firstMonday.AddDate(0, 0, int(d))) / time.Minute)
+}
+
+func dayOf(text string) day {
+	at, err := time.Parse(time.DateOnly, text[:10])
+	if err != nil {
+		return never
+	}
+	return day(at.Sub(firstMonday).Hours() / 24)
+}
+
+// call calls the product, again while a process of it is away: it was killed between
+// two calls, and whatever is not there has done nothing.
+func (w *world) call(method, path string, body, answer any) (http.Header, error) {
+	w.t.Helper()
+	var header http.Header
+	var err error
+	launch.Await(w.t, patience, method+" "+path, func() bool {
+		header, err = w.api.Call(w.t.Context(), method, path, body, answer)
+		return status(err) != http.StatusServiceUnavailable
+	})
+	return header, err
+}
+
+func status(err error) int {
+	var refused *scenario.Refused
+	if errors.As(err, &refused) {
+		return refused.Status
+	}
+	return 0
+}
+
+func (w *world) must(method, path string, body, answer any) {
+	w.t.Helper()
+	header, err := w.call(method, path, body, answer)
+	require.NoError(w.t, err)
+	if location := header.Get("Content-Location"); strings.Contains(location, "/propagations/") {
+		w.open = append(w.open, location)
+	}
+}
+
+func (c cycle) object() scenario.Object {
+	var items []scenario.Object
+	for i, entries := range c {
+		for _, e := range entries {
+			item := scenario.Object{"day": i + 1}
+			if e.payCode {
+				item["payCodeEditTemplate"] = scenario.Object{"payCode": scenario.Object{"qualifier": e.label}, "durationInTime": 3600}
+			} else {
+				item["shiftTemplate"] = scenario.Object{
+					"label": e.label, "startDateTime": template(e.start), "endDateTime": template(e.end),
+				}
+			}
+			items = append(items, item)
+		}
+	}
+	return scenario.Object{"dayCount": len(c), "timePeriodType": scenario.Object{"name": "Daily"}, "items": items}
+}
+
+type cycle [][]entry
+
+func template(minutes int) string {
+	return fmt.Sprintf("1900-01-%02dT%02d:%02d:00", 1+minutes/1440, minutes/60%24, minutes%60)
+}
+
+// patternAnswer is what changes of assignments answer.
+type patternAnswer []struct {
+	GroupSchedulePattern struct {
+		ID                 int64
+		StartDate, EndDate string
+	}
+}
+
+func (w *world) assign(a *assignment) {
+	w.t.Helper()
+	given := scenario.Object{
+		"groupRef": scenario.Object{"id": w.terms[a.term]}, "startDate": a.from.date(), "startDateOffset": a.offset,
+		"schedulePattern": cycle(a.cycle).object(),
+	}
+	if a.to < never {
+		given["endDate"] = (a.to - 1).date()
+	}
+	var answer patternAnswer
+	w.must(http.MethodPost, patterns+"/apply_create", scenario.Object{"groupSchedulePatterns": scenario.Object{"do": scenario.Object{
+		"groupSchedulePatternCreates": []scenario.Object{{"override": a.override, "groupSchedulePattern": given}},
+	}}}, &answer)
+	a.id = answer[0].GroupSchedulePattern.ID
+}
+
+// change applies one block of apply_update to an assignment, and returns the
+// assignment that the answer shows.
+func (w *world) change(a *assignment, block string, do scenario.Object) int64 {
+	w.t.Helper()
+	var answer patternAnswer
+	w.must(http.MethodPost, patterns+"/apply_update", scenario.Object{block: scenario.Object{
+		"where": scenario.Object{"groupSchedulePatternIds": []int64{a.id}}, "do": do,
+	}}, &answer)
+	return answer[0].GroupSchedulePattern.ID
+}
+
+// assignmentFrom returns the id of the assignment of a term that begins on a day
+// and is not known to the model.
+func (w *world) assignmentFrom(term int, from day) int64 {
+	w.t.Helper()
+	var answer []struct {
+		ID        int64
+		StartDate string
+	}
+	w.must(http.MethodPost, patterns+"/multi_read", scenario.Object{"select": []string{"gsp"}, "where": scenario.Object{
+		"groups": scenario.Object{"groupRefs": []scenario.Object{{"id": w.terms[term]}}},
+	}}, &struct{ GroupSchedulePatterns any }{&answer})
+	for _, found := range answer {
+		known := false
+		for _, a := range w.assignments {
+			known = known || a.id == found.ID
+		}
+		if !known && found.StartDate == from.date() {
+			return found.ID
+		}
+	}
+	require.Fail(w.t, "the part that goes on is not there", "%+v", answer)
+	return 0
+}
+
+// read reads the window of all employees.
+func (w *world) read() ([]shown, map[int]map[day]bool, error) {
+	type ref struct{ ID int64 }
+	var answer struct {
+		Shifts []struct {
+			ID                                int64
+			Employee                          ref
+			StartDateTime, EndDateTime, Label string
+			Generated, Locked                 bool
+			Relations                         []struct{ From ref }
+		}
+		PayCodeEdits []struct {
+			ID                int64
+			Employee          ref
+			StartDate         string
+			PayCodeRef        struct{ Qualifier string }
+			Generated, Locked bool
+			Relations         []struct{ From ref }
+		}
+		DayLocks []struct {
+			Employee                   ref
+			StartDateTime, EndDateTime string
+		}
+	}
+	index, ids := map[int64]int{}, []int64{}
+	for i, e := range w.employees {
+		index[e.id], ids = i, append(ids, e.id)
+	}
+	request := scenario.ReadRequest(ids, day(0).date(), (window - 1).date())
+	request["select"] = []string{"SHIFTS", "PAYCODEEDITS", "DAYLOCKS"}
+	if _, err := w.api.Call(w.t.Context(), http.MethodPost, "/v1/scheduling/schedule/multi_read", request, &answer); err != nil {
+		return nil, nil, err
+	}
+	var list []shown
+	of := func(relations []struct{ From ref }) int64 {
+		if len(relations) == 1 {
+			return relations[0].From.ID
+		}
+		return 0
+	}
+	for _, s := range answer.Shifts {
+		d := dayOf(s.StartDateTime)
+		if d < 0 {
+			continue // It only reaches into the window.
+		}
+		list = append(list, shown{index[s.Employee.ID], d, false, s.Label, minutesOf(d, s.StartDateTime), minutesOf(d, s.EndDateTime), s.Generated, s.Locked, of(s.Relations), s.ID})
+	}
+	for _, p := range answer.PayCodeEdits {
+		list = append(list, shown{index[p.Employee.ID], dayOf(p.StartDate), true, p.PayCodeRef.Qualifier, 0, 1440, p.Generated, p.Locked, of(p.Relations), p.ID})
+	}
+	locks := map[int]map[day]bool{}
+	for i := range w.employees {
+		locks[i] = map[day]bool{}
+	}
+	for _, l := range answer.DayLocks {
+		for d := max(0, dayOf(l.StartDateTime)); d < min(window, dayOf(l.EndDateTime)); d++ {
+			locks[index[l.Employee.ID]][d] = true
+		}
+	}
+	return list, locks, nil
+}
+
+// find asks a hyperfind who is scheduled on a day.
+func (w *world) find(d day) (map[int64]bool, error) {
+	var answer struct {
+		Result struct{ Refs []struct{ ID int64 } }
+	}
+	_, err := w.api.Call(w.t.Context(), http.MethodPost, "/v1/commons/hyperfind/test", scenario.Object{
+		"dateRange":   scenario.Object{"startDate": d.date(), "endDate": d.date()},
+		"constraints": scenario.Object{"filters": []scenario.Object{{"key": "SCHEDULED", "operator": "IS_NOT_NULL"}}},
+	}, &answer)
+	found := map[int64]bool{}
+	for _, ref := range answer.Result.Refs {
+		found[ref.ID] = true
+	}
+	return found, err
+}
+
+func path(base string, id int64) string { return base + "/" + strconv.FormatInt(id, 10) }

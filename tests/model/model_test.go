@@ -1,0 +1,282 @@
+package model
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"net/http"
+	"os"
+	"slices"
+	"strconv"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/rotaloom/rotaloom/tests/launch"
+	"github.com/rotaloom/rotaloom/tests/scenario"
+)
+
+// short is how long a run goes on that is one test among others.
+const short = 15 * time.Second
+
+// world is the product with the model beside it.
+type world struct {
+	company
+
+	t          *testing.T
+	deployment *launch.Deployment
+	api        scenario.API
+	random     *rand.Rand
+	terms      []int64  // by the numbers of the model; 0 is none
+	open       []string // propagations that may not have finished
+	log        []string // what was done, the last at the end
+	last       []shown  // what the last comparison saw
+	labels     int
+	ids        map[int64]shown // what each id of a generated entry ever meant
+	counts     map[string]int
+	longest    time.Duration // that the product took to become right
+}
+
+// TestTheProductEqualsTheModel does random things, with processes killed, and compares
+// after every few of them.
+func TestTheProductEqualsTheModel(t *testing.T) {
+	duration, seed := short, uint64(time.Now().UnixNano())
+	if text := os.Getenv("ROTALOOM_MODEL"); text != "" {
+		var err error
+		duration, err = time.ParseDuration(text)
+		require.NoError(t, err, "ROTALOOM_MODEL is a duration")
+	}
+	if text := os.Getenv("ROTALOOM_MODEL_SEED"); text != "" {
+		var err error
+		seed, err = strconv.ParseUint(text, 10, 64)
+		require.NoError(t, err)
+	}
+	t.Logf("ROTALOOM_MODEL_SEED=%d, for %s", seed, duration)
+	w := newWorld(t, seed)
+	for end := time.Now().Add(duration); time.Now().Before(end); {
+		w.round()
+	}
+	t.Logf("ROTALOOM_MODEL_SEED=%d: %v, no difference; right again after %s at most", seed, w.counts, w.longest)
+}
+
+func newWorld(t *testing.T, seed uint64) *world {
+	t.Helper()
+	d := launch.Deployed(t, "ROTALOOM_LOG_LEVEL=warn", "ROTALOOM_PROPAGATION_SWEEP_EVERY=250ms", "ROTALOOM_PROPAGATION_SWEEP_AFTER=1s")
+	w := &world{
+		t: t, deployment: d, api: scenario.API{Target: launch.Login(t, d.Client, d.Ready)}, random: rand.New(rand.NewPCG(seed, 0)),
+		terms: []int64{0}, ids: map[int64]shown{}, counts: map[string]int{},
+	}
+	for range 2 {
+		crew, err := scenario.NewCrew(t.Context(), w.api, 3, earliest.date())
+		require.NoError(t, err)
+		w.terms = append(w.terms, crew.TermID)
+		for _, id := range crew.Persons {
+			e := &employee{id: id, terms: map[day]int{}, frozen: map[day][]layer{}}
+			for d := earliest; d < latest; d++ {
+				e.terms[d] = len(w.terms) - 1
+			}
+			w.employees = append(w.employees, e)
+		}
+	}
+	return w
+}
+
+// round lets planners do some things, with a process killed meanwhile now and then,
+// compares, and lets people do something to what they see.
+func (w *world) round() {
+	w.t.Helper()
+	for range 1 + w.random.IntN(4) {
+		if w.chance(25) {
+			w.did("moves", w.move())
+		} else {
+			w.did("changes", w.planner())
+		}
+		if w.chance(12) {
+			w.kill()
+		}
+	}
+	w.compare()
+	for range w.random.IntN(4) {
+		switch n := w.random.IntN(10); {
+		case n == 0:
+			w.did("locks", w.freeze())
+		case n < 3:
+			w.did("entries", w.enter())
+		default:
+			w.did("edits", w.touch())
+		}
+		w.compare()
+	}
+}
+
+func (w *world) did(kind, what string) {
+	if what != "" {
+		w.counts[kind]++
+		w.log = append(w.log, what)
+	}
+}
+
+// kill ends a process as a crash does, and starts it again.
+func (w *world) kill() {
+	names := []string{"propagator", "propagator", "scheduling", "timekeeping", "commons"}
+	name := names[w.random.IntN(len(names))]
+	w.deployment.Services[name].Kill(w.t)
+	w.deployment.Start(name)
+	w.did("kills", "kill "+name)
+}
+
+// compare waits until the product shows what the model says, and checks what must
+// hold beside.
+func (w *world) compare() {
+	w.t.Helper()
+	for _, open := range w.open {
+		launch.Await(w.t, patience, open+" finishes", func() bool {
+			var p scenario.Propagation
+			_, err := w.call(http.MethodGet, open, nil, &p)
+			require.NoError(w.t, err)
+			require.NotEqual(w.t, "FAILED", p.State, p.Error)
+			return p.State == "FINISHED"
+		})
+	}
+	w.open = nil
+	w.counts["comparisons"]++
+	want := w.schedule()
+	var difference string
+	var got []shown
+	began := time.Now()
+	defer func() { w.longest = max(w.longest, time.Since(began)) }()
+	deadline := time.Now().Add(patience)
+	for difference = "nothing was read"; difference != "" && time.Now().Before(deadline); {
+		var locks map[int]map[day]bool
+		var err error
+		got, locks, err = w.read()
+		if status(err) == http.StatusServiceUnavailable {
+			continue
+		}
+		require.NoError(w.t, err)
+		difference = w.differences(want, got, locks)
+	}
+	if difference != "" {
+		w.fail(difference)
+	}
+	w.last = got
+	w.checkIDs(got)
+	w.checkHyperfind()
+}
+
+func (w *world) fail(what string) {
+	w.t.Helper()
+	for _, a := range w.assignments {
+		w.t.Logf("assignment %+v", *a)
+	}
+	require.Fail(w.t, "the product and the model differ", "%s\nafter\n%v", what, lines(w.log[max(0, len(w.log)-25):]))
+}
+
+func lines(list []string) (out string) {
+	for _, line := range list {
+		out += "  " + line + "\n"
+	}
+	return out
+}
+
+// differences says what is different, or "".
+func (w *world) differences(want, got []shown, locks map[int]map[day]bool) (out string) {
+	count := map[shown]int{}
+	plain := func(s shown) shown {
+		if s.generated {
+			s.id = 0
+		}
+		return s
+	}
+	for _, s := range want {
+		count[plain(s)]++
+	}
+	for _, s := range got {
+		count[plain(s)]--
+	}
+	for s, n := range count {
+		switch {
+		case n > 0:
+			out += fmt.Sprintf("missing %v\n", s)
+		case n < 0:
+			out += fmt.Sprintf("surplus %v\n", s)
+		}
+	}
+	for i, e := range w.employees {
+		for d := day(0); d < window; d++ {
+			if e.locked(d) != locks[i][d] {
+				out += fmt.Sprintf("employee %d, day %d: locked %t\n", i, d, locks[i][d])
+			}
+		}
+	}
+	return out
+}
+
+// checkIDs demands that each id names one entry, for ever the same, and that those of
+// entries that are gone name nothing.
+func (w *world) checkIDs(got []shown) {
+	w.t.Helper()
+	now := map[int64]bool{}
+	for _, s := range got {
+		require.False(w.t, now[s.id], "two entries have the id %d", s.id)
+		now[s.id] = true
+		if !s.generated {
+			continue
+		}
+		s.locked = false
+		// An assignment that was split keeps its ids under another number.
+		s.assignment = 0
+		if was, known := w.ids[s.id]; known {
+			require.Equal(w.t, was, s, "the id %d names another entry", s.id)
+		}
+		w.ids[s.id] = s
+	}
+	for range 2 {
+		if len(got) == 0 {
+			return
+		}
+		s := got[w.random.IntN(len(got))]
+		if !s.payCode {
+			var shift struct{ StartDateTime, Label string }
+			w.must(http.MethodGet, path(shifts, s.id), nil, &shift)
+			require.Equal(w.t, [2]string{clock(s.day, s.start), s.label}, [2]string{shift.StartDateTime, shift.Label})
+		}
+	}
+	var gone []int64
+	for id, s := range w.ids {
+		if !now[id] && !s.payCode {
+			gone = append(gone, id)
+		}
+	}
+	slices.Sort(gone)
+	if len(gone) > 0 {
+		id := gone[w.random.IntN(len(gone))]
+		_, err := w.call(http.MethodDelete, path(shifts, id), nil, nil)
+		require.Equal(w.t, http.StatusNotFound, status(err), "the id %d named %v, which is gone: %v", id, w.ids[id], err)
+	}
+}
+
+// checkHyperfind waits until a hyperfind finds who is scheduled on a day.
+func (w *world) checkHyperfind() {
+	w.t.Helper()
+	d, want := w.anyDay(), map[int64]bool{}
+	for _, s := range w.schedule() {
+		if s.day == d && !s.payCode {
+			want[w.employees[s.employee].id] = true
+		}
+	}
+	var found map[int64]bool
+	equal := func() bool {
+		var err error
+		if found, err = w.find(d); status(err) == http.StatusServiceUnavailable {
+			return false
+		}
+		require.NoError(w.t, err)
+		return !slices.ContainsFunc(w.employees, func(e *employee) bool { return found[e.id] != want[e.id] })
+	}
+	for deadline := time.Now().Add(patience); !equal(); time.Sleep(5 * time.Millisecond) { // The pause between two looks.
+		if time.Now().After(deadline) {
+			w.fail(fmt.Sprintf("on day %d a hyperfind finds %v instead of %v", d, found, want))
+		}
+	}
+}

@@ -1,0 +1,263 @@
+package model
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+)
+
+// day counts from firstMonday. The model knows a number of days before and behind
+// the window that it looks at; what happens on the last of them goes on for ever.
+type day int
+
+const (
+	window   day = 42 // days that are looked at, from 0
+	earliest day = -20
+	latest   day = 140
+	never    day = 1 << 20 // the end of what has none
+)
+
+// entry is one that a pattern puts on a day. Its minutes count from the midnight
+// that begins the day.
+type entry struct {
+	payCode    bool
+	label      string
+	start, end int
+}
+
+// assignment is a pattern on a term, from a day to another, which is excluded.
+type assignment struct {
+	id       int64
+	lineage  int
+	order    int // later ones lie above
+	term     int
+	from, to day
+	cycle    [][]entry
+	anchor   day
+	offset   int
+	override bool
+}
+
+func (a *assignment) on(d day) bool { return a.from <= d && d < a.to }
+
+// entries are those of a day, found by walking from the anchor.
+func (a *assignment) entries(d day) []entry {
+	position := a.offset
+	for at := a.anchor; at < d; at++ {
+		position++
+	}
+	for at := a.anchor; at > d; at-- {
+		position--
+	}
+	for position < 0 {
+		position += len(a.cycle)
+	}
+	for position >= len(a.cycle) {
+		position -= len(a.cycle)
+	}
+	return a.cycle[position]
+}
+
+// layer is what one assignment puts on a day of an employee.
+type layer struct {
+	assignment int64
+	lineage    int
+	entries    []entry
+}
+
+// touched is a generated entry that somebody deleted, or edited into a shift.
+type touched struct {
+	id       int64
+	employee int
+	day      day
+	lineage  int
+	entries  []entry // of that day, when it was touched
+	index    int
+	made     *entered // nil when it is deleted
+}
+
+// entered is a shift that somebody entered.
+type entered struct {
+	id        int64
+	employee  int
+	day       day
+	label     string
+	start     int
+	end       int
+	withdrawn bool
+}
+
+type employee struct {
+	id     int64
+	terms  map[day]int // by day; none is 0
+	frozen map[day][]layer
+}
+
+func (e *employee) locked(d day) bool { _, locked := e.frozen[d]; return locked }
+
+// company is all that the model knows.
+type company struct {
+	employees   []*employee
+	assignments []*assignment
+	touched     []*touched
+	entered     []*entered
+	orders      int
+	lineages    int
+}
+
+// layers are what lies on a day of an employee, from below. Locked days keep theirs.
+func (c *company) layers(e *employee, d day) []layer {
+	if layers, locked := e.frozen[d]; locked {
+		return layers
+	}
+	var here []*assignment
+	for _, a := range c.assignments {
+		if a.on(d) && a.term == e.terms[d] {
+			here = append(here, a)
+		}
+	}
+	slices.SortFunc(here, func(a, b *assignment) int { return cmp.Or(cmp.Compare(a.order, b.order), cmp.Compare(a.id, b.id)) })
+	var layers []layer
+	for _, a := range here {
+		if a.override {
+			layers = nil
+		}
+		layers = append(layers, layer{a.id, a.lineage, a.entries(d)})
+	}
+	return layers
+}
+
+// hidden tells whether somebody touched an entry of a layer.
+func (c *company) hidden(e int, d day, l layer, index int) bool {
+	for _, t := range c.touched {
+		if t.employee == e && t.day == d && t.lineage == l.lineage && counterpart(t.entries, t.index, l.entries) == index {
+			return true
+		}
+	}
+	return false
+}
+
+// generated tells whether what somebody touched would be there without that.
+func (c *company) generated(t *touched) bool {
+	for _, l := range c.layers(c.employees[t.employee], t.day) {
+		if l.lineage == t.lineage && counterpart(t.entries, t.index, l.entries) >= 0 {
+			return true
+		}
+	}
+	return false
+}
+
+// withdraw finds out which edited entries went with the employment.
+func (c *company) withdraw() {
+	for _, t := range c.touched {
+		if t.made == nil {
+			continue
+		}
+		owner := c.employees[t.made.employee]
+		if !owner.locked(t.made.day) {
+			t.made.withdrawn = t.made.employee == t.employee && !c.generated(t) && owner.terms[t.made.day] == 0
+		}
+	}
+}
+
+// counterpart returns the index of what an entry of a day is on another one, or -1.
+func counterpart(from []entry, index int, to []entry) int {
+	partner := map[int]int{}
+	used := map[int]bool{}
+	inOrder := func(list []entry) []int {
+		order := make([]int, len(list))
+		for i := range list {
+			order[i] = i
+		}
+		slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(list[a].start, list[b].start) })
+		return order
+	}
+	pass := func(same func(a, b entry) bool) {
+		for _, i := range inOrder(from) {
+			for _, k := range inOrder(to) {
+				if _, has := partner[i]; !has && !used[k] && from[i].payCode == to[k].payCode && same(from[i], to[k]) {
+					partner[i], used[k] = k, true
+				}
+			}
+		}
+	}
+	pass(func(a, b entry) bool { return a == b })
+	pass(func(a, b entry) bool { return a.start < b.end && b.start < a.end })
+	for _, payCode := range []bool{false, true} {
+		var left, right []int
+		for i := range from {
+			if _, has := partner[i]; !has && from[i].payCode == payCode {
+				left = append(left, i)
+			}
+		}
+		for k := range to {
+			if !used[k] && to[k].payCode == payCode {
+				right = append(right, k)
+			}
+		}
+		if len(left) == 1 && len(right) == 1 {
+			partner[left[0]] = right[0]
+		}
+	}
+	if k, has := partner[index]; has {
+		return k
+	}
+	return -1
+}
+
+// shown is an entry that a schedule shows, in words.
+type shown struct {
+	employee   int
+	day        day
+	payCode    bool
+	label      string
+	start, end int
+	generated  bool
+	locked     bool
+	assignment int64
+	id         int64 // of what somebody entered; the product chooses the others
+}
+
+func (s shown) String() string {
+	return fmt.Sprintf("employee %d day %d: %s %d-%d generated %t locked %t of %d, id %d",
+		s.employee, s.day, s.label, s.start, s.end, s.generated, s.locked, s.assignment, s.id)
+}
+
+// schedule is all that the window shows.
+func (c *company) schedule() []shown {
+	c.withdraw()
+	var list []shown
+	for i, e := range c.employees {
+		for d := day(0); d < window; d++ {
+			for _, l := range c.layers(e, d) {
+				for index, en := range l.entries {
+					if !c.hidden(i, d, l, index) {
+						list = append(list, shown{i, d, en.payCode, en.label, en.start, en.end, true, e.locked(d), l.assignment, 0})
+					}
+				}
+			}
+		}
+	}
+	add := func(m *entered) {
+		if m.day >= 0 && m.day < window && !m.withdrawn {
+			list = append(list, shown{m.employee, m.day, false, m.label, m.start, m.end, false, c.employees[m.employee].locked(m.day), 0, m.id})
+		}
+	}
+	for _, m := range c.entered {
+		add(m)
+	}
+	for _, t := range c.touched {
+		if t.made != nil {
+			add(t.made)
+		}
+	}
+	return list
+}
+
+// lock freezes a day of an employee.
+func (c *company) lock(e *employee, d day) {
+	if !e.locked(d) {
+		layers := c.layers(e, d)
+		e.frozen[d] = layers
+	}
+}
