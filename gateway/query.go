@@ -63,7 +63,9 @@ func (r *route) queryValues(raw string) (url.Values, *fault.Error) {
 			continue
 		}
 		if f.desc.IsList() {
-			texts = splitCommas(texts)
+			if texts = splitCommas(texts); len(texts) == 0 {
+				continue // The generated code takes no name without a value.
+			}
 		} else if len(texts)+len(known[f.path]) > 1 {
 			return nil, fault.Invalid(fault.CodeValue, fmt.Sprintf("The query parameter %q comes more than once.", name))
 		}

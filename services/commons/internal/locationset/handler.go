@@ -173,6 +173,10 @@ func (h *Handler) upsert(ctx context.Context, tx pgx.Tx, c *commonsv1.LocationSe
 	if c.TypeId == nil {
 		return nil, structure.Missing("typeId")
 	}
+	// Before anything is looked for by it: the database has no room for every type.
+	if err := check(c); err != nil {
+		return nil, err
+	}
 	id, err := same(ctx, tx, tenantID, c)
 	if err != nil {
 		return nil, err
