@@ -120,7 +120,8 @@ func (w *world) login(t *testing.T, user string) scenario.API {
 	return scenario.API{Target: launch.Login(t, w.Client, ready)}
 }
 
-// tenant makes a tenant, and answers its administrator, who is logged in.
+// tenant makes a tenant, and answers its administrator, who is logged in and calls by
+// the tenant's host name.
 func (w *world) tenant(t *testing.T, name string) scenario.API {
 	t.Helper()
 	host := name + ".example.org"
@@ -132,11 +133,10 @@ func (w *world) tenant(t *testing.T, name string) scenario.API {
 		key, value, _ := strings.Cut(strings.TrimSpace(line), ": ")
 		values[key] = value
 	}
-	target := contract.Target{BaseURL: w.BaseURL, Client: w.Client, Values: values}
-	named := target
-	named.Client = &http.Client{Transport: hosted{host, w.Client.Transport}, Timeout: time.Minute}
+	client := &http.Client{Transport: hosted{host, w.Client.Transport}, Timeout: time.Minute}
+	target := contract.Target{BaseURL: w.BaseURL, Client: client, Values: values}
 	launch.Await(t, time.Minute, "the tenant's administrator is let in", func() bool {
-		token, err := contract.Login(t.Context(), named)
+		token, err := contract.Login(t.Context(), target)
 		target.Token = token
 		return err == nil
 	})

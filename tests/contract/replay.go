@@ -98,3 +98,18 @@ func (a Asked) Called(operations []*Operation) (*Operation, *Route) {
 	step.Do = fill(step.Do, a.Values)
 	return Called(operations, step)
 }
+
+// Request is what a step sends.
+type Request struct {
+	Method, Path string
+	// Body is nil when there is none.
+	Body []byte
+}
+
+// Filled answers what a step sends with its values.
+func Filled(a Asked) Request {
+	method, path, _ := strings.Cut(fill(a.Step.Do, a.Values), " ")
+	// A body that cannot be encoded would have failed when it was recorded.
+	body, _, _ := encode(a.Step, a.Values)
+	return Request{Method: method, Path: path, Body: body}
+}

@@ -1,0 +1,274 @@
+package attack
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"math/rand/v2"
+	"net/http"
+	"os"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/rotaloom/rotaloom/tests/contract"
+	"github.com/rotaloom/rotaloom/tests/contract/cases"
+	"github.com/rotaloom/rotaloom/tests/scenario"
+)
+
+const (
+	shortFuzz = 3_000
+	longFuzz  = 200_000
+	// fuzzers ask at a time.
+	fuzzers = 8
+	// mostGrowth is what memory may grow by in the second half, in bytes.
+	mostGrowth = 128 << 20
+)
+
+// Every operation is asked by what somebody may send who knows the contract: requests
+// that were good but for a few changes, and requests made from the descriptors, with
+// values at and over every bound, of other types, huge, deep, and with another tenant's
+// ids and names. ROTALOOM_ATTACK_SEED repeats a run,
+// and ROTALOOM_ATTACK_REQUESTS says how many requests it has.
+func TestEveryOperationIsFuzzed(t *testing.T) {
+	t.Parallel()
+	seed := uint64(1) // The short form is the same every time.
+	if long() {
+		seed = uint64(time.Now().UnixNano())
+	}
+	if given := os.Getenv("ROTALOOM_ATTACK_SEED"); given != "" {
+		var err error
+		seed, err = strconv.ParseUint(given, 10, 64)
+		require.NoError(t, err)
+	}
+	t.Logf("ROTALOOM_ATTACK_SEED=%d", seed)
+	w := newWorld(t, "--no-throttle", "--log-level", "warn")
+	f := newFuzz(t, w, seed)
+	number := int64(shortFuzz)
+	if long() {
+		number = longFuzz
+	}
+	if given := os.Getenv("ROTALOOM_ATTACK_REQUESTS"); given != "" {
+		var err error
+		number, err = strconv.ParseInt(given, 10, 64)
+		require.NoError(t, err)
+	}
+	half := f.run(t, number/2)
+	end := f.run(t, number)
+	f.report(t)
+	t.Logf("memory: %d MiB after one half, %d MiB at the end", half>>20, end>>20)
+	assert.Less(t, end, int64(mostMemory))
+	assert.Less(t, end-half, int64(mostGrowth), "memory is flat")
+	w.requireUnharmed(t)
+}
+
+// fuzz is a run with what it found.
+type fuzz struct {
+	w     *world
+	seed  uint64
+	calls []called
+	words words
+	// good are requests that were answered with a success.
+	good map[string][]request
+	// secrets are texts of another tenant: whoever does not send one must not see it.
+	secrets *regexp.Regexp
+	other   []string // ids and names of the other tenant
+
+	next     atomic.Int64
+	statuses sync.Map // of counters, by status
+	mu       sync.Mutex
+	token    string
+	faults   map[string]string // by operation and what is wrong
+	reached  map[string]int    // successes, by operation
+}
+
+// request is what is sent.
+type request struct {
+	call         called
+	method, path string
+	body         any
+	none         bool // no body at all
+}
+
+// newFuzz fills two tenants, of which one attacks the other.
+func newFuzz(t *testing.T, w *world, seed uint64) *fuzz {
+	t.Helper()
+	f := &fuzz{
+		w: w, seed: seed, calls: calls(t), token: w.admin.Token, good: map[string][]request{}, faults: map[string]string{}, reached: map[string]int{},
+	}
+	own := record(t, w.admin.Target)
+	victim := record(t, w.tenant(t, strings.ToLower(scenario.Unique("victim"))).Target)
+	f.secrets, f.other = belongings(victim)
+	f.words = newWords(own)
+	operations := contract.Operations()
+	for _, asked := range own {
+		operation, _ := asked.Called(operations)
+		if operation == nil || asked.Step.Status >= 300 || asked.Step.Anonymous {
+			continue
+		}
+		filled := contract.Filled(asked)
+		r := request{method: filled.Method, path: filled.Path, none: filled.Body == nil}
+		for _, c := range f.calls {
+			if c.name == operation.Name {
+				r.call = c
+			}
+		}
+		if filled.Body != nil && decode(filled.Body, &r.body) != nil {
+			continue
+		}
+		f.good[operation.Name] = append(f.good[operation.Name], r)
+	}
+	require.NotEmpty(t, f.good)
+	return f
+}
+
+// belongings answers texts of a tenant that are kept secret, and ids and names that are
+// not: those are sent, and may so come back as somebody else's.
+func belongings(asked []contract.Asked) (secrets *regexp.Regexp, known []string) {
+	var hidden []string
+	for _, a := range asked {
+		if unique := a.Values["unique"]; unique != "" && unique[len(unique)-1]%2 == 0 {
+			hidden = append(hidden, unique)
+		}
+	}
+	secrets = regexp.MustCompile(strings.Join(slices.Compact(slices.Sorted(slices.Values(hidden))), "|"))
+	for _, a := range asked {
+		for name, value := range a.Values {
+			if name != "password" && name != "client_secret" && len(value) < 40 && !secrets.MatchString(value) {
+				known = append(known, value)
+			}
+		}
+	}
+	return secrets, slices.Compact(slices.Sorted(slices.Values(known)))
+}
+
+// elsewhere are contract cases that need rates, which nobody is held to here, or to be
+// the first.
+var elsewhere = []string{
+	"platform/rate_limit/refused", "platform/rate_limit/settings", "platform/limit/get", "platform/audit_event/refusals", "scheduling/propagation/read",
+}
+
+// record runs contract cases, up to where they remove what they made; the short form
+// some of them.
+func record(t *testing.T, target contract.Target) []contract.Asked {
+	t.Helper()
+	all, err := contract.Load(cases.FS)
+	require.NoError(t, err)
+	asked := make([][]contract.Asked, len(all))
+	removes := func(s contract.Step) bool {
+		return strings.HasPrefix(s.Do, "DELETE ") || strings.Contains(s.Do, "delete")
+	}
+	t.Run("fill", func(t *testing.T) {
+		for i, c := range all {
+			if !long() && i%4 != 0 || slices.Contains(elsewhere, c.Path) {
+				continue
+			}
+			t.Run(c.Path, func(t *testing.T) {
+				t.Parallel()
+				var err error
+				asked[i], err = contract.Record(t.Context(), target, c, removes)
+				require.NoError(t, err)
+			})
+		}
+	})
+	return slices.Concat(asked...)
+}
+
+// run sends requests until so many were sent, and answers what memory the server has
+// then.
+func (f *fuzz) run(t *testing.T, until int64) int64 {
+	t.Helper()
+	var all sync.WaitGroup
+	for range fuzzers {
+		all.Go(func() {
+			for {
+				n := f.next.Add(1)
+				if n > until {
+					return
+				}
+				f.try(t.Context(), n)
+			}
+		})
+	}
+	all.Wait()
+	f.next.Store(until)
+	return memory(t, f.w.Process.Process.Pid)
+}
+
+// try sends the nth request, which follows from the seed and n.
+func (f *fuzz) try(ctx context.Context, n int64) {
+	g := &generator{rand.New(rand.NewPCG(f.seed, uint64(n))), f.words, f.other}
+	r := g.request(f)
+	var payload []byte
+	if !r.none {
+		payload = encode(r.body)
+	}
+	f.mu.Lock()
+	token := f.token
+	f.mu.Unlock()
+	got, err := f.w.send(ctx, token, r.method, r.path, payload)
+	if err != nil {
+		f.found(r, payload, n, fmt.Sprintf("no answer: %v", err))
+		return
+	}
+	count, _ := f.statuses.LoadOrStore(got.status, new(atomic.Int64))
+	count.(*atomic.Int64).Add(1)
+	switch {
+	case got.status == http.StatusUnauthorized:
+		f.relogin(ctx, token)
+	case got.status >= 500 && got.status != http.StatusServiceUnavailable:
+		f.found(r, payload, n, fmt.Sprintf("%d %s", got.status, got.body))
+	case got.status != http.StatusNoContent && !json.Valid(got.body) && !strings.HasPrefix(r.call.path, "/docs"):
+		f.found(r, payload, n, fmt.Sprintf("%d with no JSON: %.200s", got.status, got.body))
+	case got.status < 300:
+		f.mu.Lock()
+		f.reached[r.call.name]++
+		f.mu.Unlock()
+	}
+	if leaked := f.secrets.Find(got.body); len(leaked) > 0 && !strings.Contains(r.path+string(payload), string(leaked)) {
+		f.found(r, payload, n, fmt.Sprintf("shows %s of another tenant: %.300s", leaked, got.body))
+	}
+}
+
+// relogin gets another token: a request may have ended the first one.
+func (f *fuzz) relogin(ctx context.Context, old string) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.token != old {
+		return
+	}
+	if token, err := contract.Login(ctx, f.w.admin.Target); err == nil {
+		f.token = token
+	}
+}
+
+func (f *fuzz) found(r request, payload []byte, n int64, what string) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	kind := r.call.name + " " + ids.ReplaceAllString(fmt.Sprintf("%.60s", what), "n")
+	if _, known := f.faults[kind]; !known && len(f.faults) < 100 {
+		f.faults[kind] = fmt.Sprintf("request %d: %s %s\n%.1500s\n-> %.500s", n, r.method, r.path, payload, what)
+	}
+}
+
+var ids = regexp.MustCompile(`[0-9a-f-]{6,}|\d+`)
+
+func (f *fuzz) report(t *testing.T) {
+	t.Helper()
+	f.statuses.Range(func(status, n any) bool {
+		t.Logf("%d: %d", status, n.(*atomic.Int64).Load())
+		return true
+	})
+	t.Logf("%d operations of %d succeeded at least once", len(f.reached), len(f.calls))
+	for _, what := range f.faults {
+		t.Errorf("seed %d, %s", f.seed, what)
+	}
+}
