@@ -46,6 +46,7 @@ type group struct {
 var groups = []group{
 	{[]string{applyLarge, applySmall, window, readStandalone}, standalone},
 	{[]string{readDeployed}, deployed},
+	{[]string{getTemplate, getPerson, getWeek}, smallReads},
 	{[]string{spans}, worker},
 	{[]string{toJSON}, transcoding},
 	{[]string{authorise}, authorising},
@@ -64,6 +65,9 @@ const (
 	window         = "window"
 	readStandalone = "read-standalone"
 	readDeployed   = "read-deployed"
+	getTemplate    = "get-template"
+	getPerson      = "get-person"
+	getWeek        = "get-week"
 	spans          = "spans"
 	toJSON         = "json"
 	memory         = "memory"

@@ -44,19 +44,25 @@ func startYardstick(h *host, t target, crew *scenario.Crew, answer []byte) (stri
 	if err := fillYardstick(h.ctx, t, crew, answer); err != nil {
 		return "", fmt.Errorf("the yardstick's tables: %w", err)
 	}
+	url, _, err := runYardstick(h, t)
+	return url, err
+}
+
+// runYardstick starts the process on its database, and answers its URL.
+func runYardstick(h *host, t target) (string, *launch.Process, error) {
 	ca, err := boot.OpenLocalCA(t.tlsDir, time.Now())
 	if err != nil {
-		return "", err
+		return "", nil, err
 	}
 	files, err := ca.Issue("localhost")
 	if err != nil {
-		return "", err
+		return "", nil, err
 	}
 	address, err := freeAddress()
 	if err != nil {
-		return "", err
+		return "", nil, err
 	}
-	launch.Start(h, launch.Build(h, "tests/cmd/yardstick"), nil,
+	process := launch.Start(h, launch.Build(h, "tests/cmd/yardstick"), nil,
 		"-listen", address, "-database-url", t.postgres("yardstick"), "-cert", files.Cert, "-key", files.Key)
 	launch.Await(h, 10*time.Second, "the yardstick listens", func() bool {
 		conn, err := net.Dial("tcp", address)
@@ -65,7 +71,7 @@ func startYardstick(h *host, t target, crew *scenario.Crew, answer []byte) (stri
 		}
 		return err == nil
 	})
-	return "https://" + address, nil
+	return "https://" + address, process, nil
 }
 
 func freeAddress() (string, error) {

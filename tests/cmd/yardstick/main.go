@@ -1,6 +1,7 @@
-// Command yardstick is the floor of schedule reading: one handler behind TLS
-// that selects shifts, stored one row each, and writes them as JSON by hand. It
-// has no tokens, no limits, no time zones and no rules.
+// Command yardstick is the floor of reading: a handler behind TLS that selects
+// shifts, stored one row each, and writes them as JSON by hand; and one that
+// selects an answer as it is stored by its key. They have no tokens, no limits,
+// no time zones and no rules.
 package main
 
 import (
@@ -48,7 +49,10 @@ func run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	server := &http.Server{Handler: &handler{pool: pool, chunk: *chunk}, TLSConfig: certificates.HTTPSConfig()}
+	mux := http.NewServeMux()
+	mux.Handle("POST /", &handler{pool: pool, chunk: *chunk})
+	mux.Handle("GET /{id}", &one{pool: pool})
+	server := &http.Server{Handler: mux, TLSConfig: certificates.HTTPSConfig()}
 	return server.ServeTLS(listener, "", "")
 }
 
