@@ -42,7 +42,8 @@ func (e *Edge) enter(x *exchange, r *http.Request) *fault.Error {
 		return e.admit(x, r, key)
 	}
 	text := token(r.Header)
-	if e.verifier.Foreign(text) && !e.verifier.Known(text) {
+	// What is remembered is looked up by its hash, and not taken apart again.
+	if !e.verifier.Known(text) && e.verifier.Foreign(text) {
 		if bad := e.admit(x, r, key); bad != nil {
 			return bad
 		}

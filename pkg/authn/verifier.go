@@ -124,7 +124,7 @@ func (v *Verifier) Verify(ctx context.Context, token string) (*Principal, error)
 // hash is the SHA-256 of a token. Tokens of the usual length are hashed on
 // the stack.
 func hash(token string) [sha256.Size]byte {
-	var usual [1024]byte
+	var usual [4096]byte
 	return sha256.Sum256(append(usual[:0], token...))
 }
 
