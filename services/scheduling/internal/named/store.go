@@ -21,8 +21,8 @@ const MostListed = 10_000
 
 // Store keeps the things of one kind. It has no state of its own.
 type Store[T Thing] struct {
-	kind                                 Kind[T]
-	find, all, insert, replace, deletion string
+	kind                                      Kind[T]
+	get, find, all, insert, replace, deletion string
 }
 
 // NewStore returns the store of a kind.
@@ -30,6 +30,8 @@ func NewStore[T Thing](kind Kind[T]) *Store[T] {
 	sql := func(text string) string { return strings.ReplaceAll(text, "{table}", kind.Table) }
 	return &Store[T]{
 		kind: kind,
+		get: sql(`
+SELECT id, version, body FROM {table} WHERE tenant_id = $1 AND id = $2`),
 		find: sql(`
 SELECT id, version, body FROM {table}
 WHERE tenant_id = $1
@@ -77,7 +79,11 @@ func (s *Store[T]) All(ctx context.Context, db pg.Querier, tenantID int64) ([]T,
 // Get returns the thing with an id, or a 404.
 func (s *Store[T]) Get(ctx context.Context, db pg.Querier, tenantID, id int64) (T, error) {
 	var none T
-	list, err := s.Find(ctx, db, tenantID, []int64{id}, nil)
+	rows, err := db.Query(ctx, s.get, tenantID, id)
+	if err != nil {
+		return none, fmt.Errorf("%s: get: %w", s.kind.Table, err)
+	}
+	list, err := s.collect(rows)
 	if err != nil {
 		return none, err
 	}
