@@ -2,7 +2,9 @@ package dataprovider
 
 import (
 	"context"
+	"maps"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -79,7 +81,9 @@ func TestNoElementReadsAWholeTable(t *testing.T) {
 	}
 	tables := []string{"employee", "span", "schedule_item", "day_lock", "leave_edit"}
 	plans := statements.Plans(t, ctx, pool, tables...)
-	assert.GreaterOrEqual(t, len(plans), 6)
+	for _, table := range tables {
+		assert.Contains(t, strings.Join(slices.Collect(maps.Values(plans)), "\n"), " on "+table, "it is read")
+	}
 	scan := regexp.MustCompile(`Seq Scan on (` + strings.Join(tables, "|") + `)\b`)
 	for sql, plan := range plans {
 		assert.NotRegexp(t, scan, plan, sql)

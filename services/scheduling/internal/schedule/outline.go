@@ -61,7 +61,7 @@ func (r *Reader) OutlinesOf(ctx context.Context, tenantID int64, ids []int64, da
 	if err != nil {
 		return nil, nil, err
 	}
-	stored, err := r.rows(ctx, tenantID, q, idsOf(persons))
+	stored, err := r.rows(ctx, tenantID, q, idsOf(persons), false)
 	if err != nil {
 		return nil, nil, err
 	}

@@ -32,15 +32,13 @@ func NewReader(pool *pgxpool.Pool, source PatternSource) *Reader {
 
 // rows reads what is stored of the Schedule that is asked for, of the employees
 // with the ids.
-func (r *Reader) rows(ctx context.Context, tenantID int64, q *query, ids []int64) (rows, error) {
-	w := want{tenantID: tenantID, days: q.days}
+func (r *Reader) rows(ctx context.Context, tenantID int64, q *query, ids []int64, known bool) (rows, error) {
+	w := want{tenantID: tenantID, days: q.days, known: known}
 	if !q.onlyOpen() {
 		w.employees = ids
 	}
 	w.leave = q.needs(kindShift) || q.needs(kindLeaveEdit)
-	if q.selected&selectOpen != 0 {
-		w.open = mostOpenShifts + 1
-	}
+	w.open = q.selected&selectOpen != 0
 	return read(ctx, r.pool, w)
 }
 

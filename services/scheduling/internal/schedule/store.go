@@ -1,66 +1,111 @@
 package schedule
 
 import (
+	"cmp"
 	"context"
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"slices"
+	"strconv"
+	"strings"
 
 	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgtype"
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"github.com/rotaloom/rotaloom/pkg/civil"
-	"github.com/rotaloom/rotaloom/pkg/pg"
 )
 
+// What the rows of a read are.
 const (
-	spanColumns = `employee_id, lane, from_date, to_date, pattern_id, position, assignment_id, inherited, propagation_id, series`
-	itemColumns = `id, coalesce(employee_id, 0), kind = 'SHIFT', from_day, version, body`
+	kindEmployee = iota
+	kindSpan
+	kindItem
+	kindHidden
+	kindLock
+	kindLeaveRow
+	kindOpen
+)
 
-	// Each employee is a search of its own in the index: OFFSET 0 keeps it so
-	// before there are statistics, with which = ANY reads the whole tenant.
+// The parts of the statement that reads everything, which sees one moment. Rows have
+// a column for whatever one of the tables has; kinds use them as they need. {asked}
+// is a table of the employees, e (employee): each is a search of its own in the index.
+// OFFSET 0 keeps it so before there are statistics, with which = ANY reads the whole tenant.
+// The lower bound of from_day keeps searches short: no item is longer.
+const (
 	readSpans = `
-SELECT ` + spanColumns + `
-FROM unnest($2::bigint[]) AS e (employee) CROSS JOIN LATERAL (
+SELECT 1::smallint AS kind, s.employee_id, s.pattern_id, s.assignment_id, s.propagation_id, s.series, s.from_date, s.to_date,
+    s.position, s.lane, s.inherited, NULL::bytea, NULL::text, NULL::text
+FROM {asked} CROSS JOIN LATERAL (
     SELECT * FROM span WHERE tenant_id = $1 AND employee_id = e.employee AND from_date < $4 AND to_date > $3 OFFSET 0
-) AS s ORDER BY employee_id, lane, from_date`
+) AS s`
 
-	// The lower bound of from_day keeps the search short: no item is longer.
 	readItems = `
-SELECT ` + itemColumns + `
-FROM schedule_item WHERE tenant_id = $1 AND employee_id = ANY($2)
-AND from_day < $4 AND from_day > $3::date - $5::int AND to_day >= $3 AND NOT deleted AND NOT withdrawn
-ORDER BY employee_id`
+SELECT 2::smallint, i.employee_id, i.id, i.version, NULL, NULL, i.from_day, NULL, NULL, NULL, i.kind = 'SHIFT', i.body, NULL, NULL
+FROM {asked} CROSS JOIN LATERAL (
+    SELECT * FROM schedule_item WHERE tenant_id = $1 AND employee_id = e.employee
+    AND from_day < $4 AND from_day > $5::date - $6::int AND to_day >= $5 AND NOT deleted AND NOT withdrawn OFFSET 0
+) AS i`
 
 	// What items hide of the employees, wherever these were moved to.
 	readHidden = `
-SELECT i.hides_employee_id, i.hides_day, i.hidden_lane, i.hidden_ordinal
-FROM unnest($2::bigint[]) AS e (employee) CROSS JOIN LATERAL (
+SELECT 3::smallint, i.hides_employee_id, NULL, NULL, NULL, NULL, i.hides_day, NULL, i.hidden_ordinal::int, i.hidden_lane, NULL, NULL, NULL, NULL
+FROM {asked} CROSS JOIN LATERAL (
     SELECT * FROM schedule_item WHERE tenant_id = $1 AND hides_employee_id = e.employee
     AND hides_day IS NOT NULL AND hides_day < $4 AND hides_day >= $3 AND hidden_lane IS NOT NULL OFFSET 0
-) AS i ORDER BY i.hides_employee_id, i.hides_day`
+) AS i`
 
+	// Whether an entry is locked is said by its day, also of one that began long before.
 	readLocks = `
-SELECT employee_id, id, from_date, to_date
-FROM day_lock WHERE tenant_id = $1 AND employee_id = ANY($2) AND from_date < $4 AND to_date > $3
-ORDER BY employee_id, from_date`
+SELECT 4::smallint, l.employee_id, l.id, NULL, NULL, NULL, l.from_date, l.to_date, NULL, NULL, NULL, NULL, NULL, NULL
+FROM {asked} CROSS JOIN LATERAL (
+    SELECT * FROM day_lock WHERE tenant_id = $1 AND employee_id = e.employee AND from_date < $4 AND to_date > $5::date - $6::int OFFSET 0
+) AS l`
 
-	// As with spans. From the lookback on, and as far behind the window: leave may
-	// cover the beginning of a shift that reaches into the window, and the end of
-	// one that reaches out of it.
+	readKnown = `
+SELECT 0::smallint, k.id, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, k.person_number, k.time_zone
+FROM {asked} CROSS JOIN LATERAL (SELECT * FROM employee WHERE tenant_id = $1 AND id = e.employee OFFSET 0) AS k`
+
+	// From the lookback on, and as far behind the window: leave may cover the
+	// beginning of a shift that reaches into the window, and the end of one that
+	// reaches out of it.
 	readLeave = `
-SELECT l.id, l.employee_id, l.version, l.from_day, l.to_day, l.body
-FROM unnest($2::bigint[]) AS e (employee) CROSS JOIN LATERAL (
+SELECT 5::smallint, l.employee_id, l.id, l.version, NULL, NULL, l.from_day, l.to_day, NULL, NULL, NULL, l.body, NULL, NULL
+FROM {asked} CROSS JOIN LATERAL (
     SELECT * FROM leave_edit WHERE tenant_id = $1 AND employee_id = e.employee
-    AND from_day < $4 AND from_day > $3::date - $5::int AND to_day >= $3 OFFSET 0
-) AS l ORDER BY l.employee_id, l.from_day, l.id`
+    AND from_day < $4::date + {lookback} AND from_day > $3::date - $6::int AND to_day >= $3 OFFSET 0
+) AS l`
 
 	readOpenShifts = `
-SELECT ` + itemColumns + `
+(SELECT 6::smallint, 0, id, version, NULL, NULL, from_day, NULL, NULL, NULL, true, body, NULL, NULL
 FROM schedule_item WHERE tenant_id = $1 AND employee_id IS NULL AND kind = 'SHIFT'
-AND from_day < $3 AND from_day > $2::date - $4::int AND to_day >= $2 AND NOT deleted
-ORDER BY from_day, id LIMIT $5`
+AND from_day < $4 AND from_day > $5::date - $6::int AND to_day >= $5 AND NOT deleted
+ORDER BY from_day, id LIMIT {open})`
 )
+
+// statement returns the text that reads what is wanted. The texts are few, and the
+// database keeps the plan of that for one employee, which costs what a plan costs that
+// knows the parameters. The length of a list it can only guess.
+func (w *want) statement() (sql string, asked any) {
+	parts := []string{readSpans, readItems, readHidden, readLocks}
+	if w.known {
+		parts = append(parts, readKnown)
+	}
+	if w.leave {
+		parts = append(parts, readLeave)
+	}
+	if w.open {
+		parts = append(parts, readOpenShifts)
+	}
+	from := "unnest($2::bigint[]) AS e (employee)"
+	asked = w.employees
+	if len(w.employees) == 1 {
+		from, asked = "(VALUES ($2::bigint)) AS e (employee)", w.employees[0]
+	}
+	return strings.NewReplacer("{asked}", from, "{lookback}", strconv.Itoa(lookback), "{open}", strconv.Itoa(mostOpenShifts+1)).
+		Replace(strings.Join(parts, "\nUNION ALL")), asked
+}
 
 // lookback is how many days before a window spans are read, and what hides
 // their entries: an entry may reach past midnight. No template is longer.
@@ -106,8 +151,15 @@ type hiddenRow struct {
 	lane, ordinal uint8
 }
 
+// knownRow is a row of employee.
+type knownRow struct {
+	id           int64
+	number, zone string
+}
+
 // rows is what the database says of a window, each list by ascending employee.
 type rows struct {
+	known  []knownRow // in no order
 	spans  []spanRow
 	items  []itemRow
 	hidden []hiddenRow // by employee and day
@@ -121,118 +173,104 @@ type want struct {
 	tenantID  int64
 	employees []int64 // ascending
 	days      civil.Range
-	leave     bool
-	open      int // the most open shifts, 0 for none
+	// leave, open shifts, and what is known of the employees.
+	leave, open, known bool
 }
 
 // errNotBinary says that the connection is set to a mode without prepared
 // statements, in which values come as text.
 var errNotBinary = errors.New("schedule: the database connection does not answer in binary form")
 
-// read reads everything as it was at one moment, in one round trip: an entry that
-// is cut loose meanwhile is found among the spans or among the items.
+// read reads everything as it was at one moment, in one statement: an entry that is
+// cut loose meanwhile is found among the spans or among the items.
 func read(ctx context.Context, pool *pgxpool.Pool, w want) (rows, error) {
+	if len(w.employees) == 0 && !w.open {
+		return rows{}, nil
+	}
+	sql, asked := w.statement()
+	found, err := pool.Query(ctx, sql, w.tenantID, asked,
+		w.days.From.AddDays(-lookback).Time(), w.days.To.Time(), w.days.From.Time(), LongestItem)
 	var out rows
-	var snapshot pg.Snapshot
-	if len(w.employees) > 0 {
-		early := w.days.From.AddDays(-lookback)
-		from, first, to := early.Time(), w.days.From.Time(), w.days.To.Time()
-		snapshot.Queue(out.scanSpans, readSpans, w.tenantID, w.employees, from, to)
-		snapshot.Queue(scanItems(&out.items), readItems, w.tenantID, w.employees, first, to, LongestItem)
-		snapshot.Queue(out.scanHidden, readHidden, w.tenantID, w.employees, from, to)
-		// Whether an entry is locked is said by its day, also of one that began long before.
-		snapshot.Queue(out.scanLocks, readLocks, w.tenantID, w.employees, w.days.From.AddDays(-LongestItem).Time(), to)
-		if w.leave {
-			late := w.days.To.AddDays(lookback).Time()
-			snapshot.Queue(out.scanLeave, readLeave, w.tenantID, w.employees, from, late, LongestItem)
-		}
+	if err == nil {
+		err = out.scan(found)
 	}
-	if w.open > 0 {
-		snapshot.Queue(scanItems(&out.open), readOpenShifts, w.tenantID, w.days.From.Time(), w.days.To.Time(), LongestItem, w.open)
-	}
-	if err := snapshot.Read(ctx, pool); err != nil {
+	if err != nil {
 		return rows{}, fmt.Errorf("schedule: read: %w", err)
 	}
+	out.sort()
 	return out, nil
 }
 
-func (r *rows) scanSpans(rows pgx.Rows) error {
-	r.spans = r.spans[:0]
-	if err := checkBinary(rows); err != nil {
+func (r *rows) scan(found pgx.Rows) error {
+	defer found.Close()
+	if err := checkBinary(found); err != nil {
 		return err
 	}
-	for rows.Next() {
-		v := rows.RawValues()
-		r.spans = append(r.spans, spanRow{
-			employeeID: int8At(v[0]), lane: uint8(binary.BigEndian.Uint16(v[1])),
-			days:      civil.Range{From: dateAt(v[2]), To: dateAt(v[3])},
-			patternID: int8At(v[4]), position: int4At(v[5]), assignmentID: int8At(v[6]),
-			inherited: v[7][0] != 0, propagationID: int8At(v[8]), series: int8At(v[9]),
-		})
-	}
-	return rows.Err()
-}
-
-func scanItems(into *[]itemRow) func(pgx.Rows) error {
-	return func(rows pgx.Rows) error {
-		*into = (*into)[:0]
-		if err := checkBinary(rows); err != nil {
-			return err
+	for found.Next() {
+		v := found.RawValues()
+		kind, employee := binary.BigEndian.Uint16(v[0]), int8At(v[1])
+		if kind == kindEmployee {
+			r.known = append(r.known, knownRow{id: employee, number: string(v[12]), zone: string(v[13])})
+			continue
 		}
-		for rows.Next() {
-			v := rows.RawValues()
-			*into = append(*into, itemRow{
-				id: int8At(v[0]), employeeID: int8At(v[1]), shift: v[2][0] != 0,
-				day: dateAt(v[3]), version: int8At(v[4]), body: append([]byte(nil), v[5]...),
+		day := dateAt(v[6])
+		switch kind {
+		case kindSpan:
+			r.spans = append(r.spans, spanRow{
+				employeeID: employee, patternID: int8At(v[2]), assignmentID: int8At(v[3]), propagationID: int8At(v[4]), series: int8At(v[5]),
+				days: civil.Range{From: day, To: dateAt(v[7])}, position: int4At(v[8]),
+				lane: uint8(binary.BigEndian.Uint16(v[9])), inherited: v[10][0] != 0,
 			})
+		case kindItem:
+			r.items = append(r.items, itemAt(v))
+		case kindHidden:
+			r.hidden = append(r.hidden, hiddenRow{
+				employeeID: employee, day: day, lane: uint8(binary.BigEndian.Uint16(v[9])), ordinal: uint8(int4At(v[8])),
+			})
+		case kindLock:
+			r.locks = append(r.locks, lockRow{employeeID: employee, id: int8At(v[2]), days: civil.Range{From: day, To: dateAt(v[7])}})
+		case kindLeaveRow:
+			r.leave = append(r.leave, leaveRow{last: dateAt(v[7]), itemRow: itemAt(v)})
+		case kindOpen:
+			r.open = append(r.open, itemAt(v))
 		}
-		return rows.Err()
+	}
+	return found.Err()
+}
+
+// itemAt returns the item, or the leave, that a row is.
+func itemAt(v [][]byte) itemRow {
+	return itemRow{
+		employeeID: int8At(v[1]), id: int8At(v[2]), version: int8At(v[3]), day: dateAt(v[6]),
+		shift: v[10] != nil && v[10][0] != 0, body: append([]byte(nil), v[11]...),
 	}
 }
 
-func (r *rows) scanHidden(rows pgx.Rows) error {
-	r.hidden = r.hidden[:0]
-	if err := checkBinary(rows); err != nil {
-		return err
-	}
-	for rows.Next() {
-		v := rows.RawValues()
-		r.hidden = append(r.hidden, hiddenRow{
-			employeeID: int8At(v[0]), day: dateAt(v[1]),
-			lane: uint8(binary.BigEndian.Uint16(v[2])), ordinal: uint8(binary.BigEndian.Uint16(v[3])),
-		})
-	}
-	return rows.Err()
+// sort puts each list in the order that it is promised in. The rows of an employee
+// come together, as asked, and mostly in order.
+func (r *rows) sort() {
+	inOrder(r.spans, func(a, b spanRow) int {
+		return cmp.Or(cmp.Compare(a.employeeID, b.employeeID), cmp.Compare(a.lane, b.lane), cmp.Compare(a.days.From, b.days.From))
+	})
+	inOrder(r.items, func(a, b itemRow) int {
+		return cmp.Or(cmp.Compare(a.employeeID, b.employeeID), cmp.Compare(a.day, b.day), cmp.Compare(a.id, b.id))
+	})
+	inOrder(r.hidden, func(a, b hiddenRow) int {
+		return cmp.Or(cmp.Compare(a.employeeID, b.employeeID), cmp.Compare(a.day, b.day))
+	})
+	inOrder(r.locks, func(a, b lockRow) int {
+		return cmp.Or(cmp.Compare(a.employeeID, b.employeeID), cmp.Compare(a.days.From, b.days.From))
+	})
+	inOrder(r.leave, func(a, b leaveRow) int {
+		return cmp.Or(cmp.Compare(a.employeeID, b.employeeID), cmp.Compare(a.day, b.day), cmp.Compare(a.id, b.id))
+	})
+	inOrder(r.open, func(a, b itemRow) int { return cmp.Or(cmp.Compare(a.day, b.day), cmp.Compare(a.id, b.id)) })
 }
 
-func (r *rows) scanLocks(rows pgx.Rows) error {
-	r.locks = r.locks[:0]
-	if err := checkBinary(rows); err != nil {
-		return err
+func inOrder[T any](list []T, compare func(a, b T) int) {
+	if !slices.IsSortedFunc(list, compare) {
+		slices.SortFunc(list, compare)
 	}
-	for rows.Next() {
-		v := rows.RawValues()
-		r.locks = append(r.locks, lockRow{
-			employeeID: int8At(v[0]), id: int8At(v[1]),
-			days: civil.Range{From: dateAt(v[2]), To: dateAt(v[3])},
-		})
-	}
-	return rows.Err()
-}
-
-func (r *rows) scanLeave(rows pgx.Rows) error {
-	r.leave = r.leave[:0]
-	if err := checkBinary(rows); err != nil {
-		return err
-	}
-	for rows.Next() {
-		v := rows.RawValues()
-		r.leave = append(r.leave, leaveRow{last: dateAt(v[4]), itemRow: itemRow{
-			id: int8At(v[0]), employeeID: int8At(v[1]), version: int8At(v[2]), day: dateAt(v[3]),
-			body: append([]byte(nil), v[5]...),
-		}})
-	}
-	return rows.Err()
 }
 
 func checkBinary(rows pgx.Rows) error {
@@ -241,7 +279,8 @@ func checkBinary(rows pgx.Rows) error {
 		return err
 	}
 	for _, column := range rows.FieldDescriptions() {
-		if column.Format != pgx.BinaryFormatCode {
+		// Texts are the same in both forms.
+		if column.Format != pgx.BinaryFormatCode && column.DataTypeOID != pgtype.TextOID {
 			return errNotBinary
 		}
 	}
