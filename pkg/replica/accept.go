@@ -31,7 +31,7 @@ RETURNING key`
 	// locked.
 	insertHeads = `
 INSERT INTO replica_head (tenant_id, topic, key, version, mark, deleted)
-SELECT $1, $2, unnest($3::bigint[]), 0, 0, true ON CONFLICT DO NOTHING`
+SELECT $1, $2, key, 0, 0, true FROM unnest($3::bigint[]) AS key ORDER BY key ON CONFLICT DO NOTHING`
 
 	lockHeads = `
 SELECT h.key, h.version, g.key IS NOT NULL FROM replica_head h
@@ -110,12 +110,7 @@ func (r *Replica) acceptSteps(ctx context.Context, tx pgx.Tx, tenantID int64, st
 	slices.SortStableFunc(sorted, func(a, b state) int {
 		return cmp.Or(cmp.Compare(a.key, b.key), cmp.Compare(a.version, b.version), cmp.Compare(rank(a), rank(b)))
 	})
-	keys := make([]int64, len(sorted))
-	for i, s := range sorted {
-		keys[i] = s.key
-	}
-	keys = slices.Compact(keys)
-	known, err := r.lockHeads(ctx, tx, tenantID, keys)
+	known, err := lockKeys(ctx, tx, tenantID, r.contract.Topic, keysOf(states))
 	if err != nil {
 		return nil, err
 	}
@@ -165,6 +160,16 @@ func last(keys []int64) int64 {
 	return keys[len(keys)-1]
 }
 
+// keysOf returns the keys of states, ascending, each once.
+func keysOf(states []state) []int64 {
+	keys := make([]int64, len(states))
+	for i, s := range states {
+		keys[i] = s.key
+	}
+	slices.Sort(keys)
+	return slices.Compact(keys)
+}
+
 func rank(s state) int {
 	if s.whole {
 		return 0
@@ -172,11 +177,11 @@ func rank(s state) int {
 	return 1
 }
 
-func (r *Replica) lockHeads(ctx context.Context, tx pgx.Tx, tenantID int64, keys []int64) (map[int64]*head, error) {
+func lockKeys(ctx context.Context, tx pgx.Tx, tenantID int64, topic string, keys []int64) (map[int64]*head, error) {
 	known := make(map[int64]*head, len(keys))
 	batch := &pgx.Batch{}
-	batch.Queue(insertHeads, tenantID, r.contract.Topic, keys)
-	batch.Queue(lockHeads, tenantID, r.contract.Topic, keys).Query(func(rows pgx.Rows) error {
+	batch.Queue(insertHeads, tenantID, topic, keys)
+	batch.Queue(lockHeads, tenantID, topic, keys).Query(func(rows pgx.Rows) error {
 		var key int64
 		var h head
 		_, err := pgx.ForEachRow(rows, []any{&key, &h.version, &h.gap}, func() error {
@@ -186,7 +191,7 @@ func (r *Replica) lockHeads(ctx context.Context, tx pgx.Tx, tenantID int64, keys
 		return err
 	})
 	if err := tx.SendBatch(ctx, batch).Close(); err != nil {
-		return nil, fmt.Errorf("replica: lock %s: %w", r.contract.Topic, err)
+		return nil, fmt.Errorf("replica: lock %s: %w", topic, err)
 	}
 	return known, nil
 }
@@ -204,4 +209,11 @@ func (r *Replica) openGaps(ctx context.Context, tx pgx.Tx, tenantID int64, keys 
 	default: // Somebody will look soon anyway.
 	}
 	return nil
+}
+
+// Lock locks what is known of keys of a topic until the transaction ends, also of
+// keys of which nobody has heard. It is for who tells on what a copy holds.
+func Lock(ctx context.Context, tx pgx.Tx, tenantID int64, topic string, keys []int64) error {
+	_, err := lockKeys(ctx, tx, tenantID, topic, keys)
+	return err
 }

@@ -50,7 +50,7 @@ func (r *Replica) tenants(ctx context.Context, conn *nats.Conn) ([]int64, error)
 	if err := r.ask(ctx, conn, opTenants, &replicationv1.TenantsRequest{}, answer); err != nil {
 		return nil, err
 	}
-	mine, err := collectInt64(tenant.All(ctx), r.pool, `SELECT DISTINCT tenant_id FROM replica_head WHERE topic = $1`, r.contract.Topic)
+	mine, err := collectInt64(tenant.All(ctx), r.pool, Tenants)
 	if err != nil {
 		return nil, err
 	}

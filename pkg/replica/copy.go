@@ -48,6 +48,9 @@ type Copy[S proto.Message] struct {
 	// with the owner, as "key" and "mark", for the tenant $1 and the keys above $2
 	// up to $3. "" means what the events said.
 	Marks string
+	// Lock locks what else is changed with the keys, before their heads are: of
+	// two who lock both, nobody waits for the other one in a circle.
+	Lock func(ctx context.Context, tx pgx.Tx, tenantID int64, keys []int64) error
 	// Observe sees every state that comes, also those that are known already, in
 	// the same transaction.
 	Observe func(ctx context.Context, tx pgx.Tx, tenantID int64, states []S) error
@@ -88,6 +91,11 @@ func New[S proto.Message](pool *pgxpool.Pool, c Copy[S]) *Replica {
 		r.marks = fmt.Sprintf(headMarks, contract.Topic)
 	}
 	r.put = func(ctx context.Context, tx pgx.Tx, tenantID int64, states []state) error {
+		if c.Lock != nil && len(states) > 0 {
+			if err := c.Lock(ctx, tx, tenantID, keysOf(states)); err != nil {
+				return err
+			}
+		}
 		accepted, err := r.accept(ctx, tx, tenantID, states)
 		if err != nil || len(accepted) == 0 {
 			return err

@@ -3,12 +3,26 @@ package replica
 import (
 	"context"
 	"fmt"
+	"strings"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	replicationv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/replication/v1"
 )
+
+// Tenants is a statement for [Topic.Tenants]: the tenants of whom anything is
+// known. Each is one search in an index, however many rows it has.
+const Tenants = `
+WITH RECURSIVE t AS (
+    (SELECT tenant_id FROM replica_head ORDER BY tenant_id LIMIT 1)
+    UNION ALL
+    SELECT (SELECT h.tenant_id FROM replica_head h WHERE h.tenant_id > t.tenant_id ORDER BY h.tenant_id LIMIT 1) FROM t WHERE t.tenant_id IS NOT NULL
+) SELECT tenant_id FROM t WHERE tenant_id IS NOT NULL`
+
+// TenantsOf is [Tenants] of a table. Work for all tenants must be allowed to read
+// it.
+func TenantsOf(table string) string { return strings.ReplaceAll(Tenants, "replica_head", table) }
 
 // digest is what owner and copy compare of many keys at once.
 type digest struct {

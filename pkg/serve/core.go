@@ -16,6 +16,7 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/fault"
 	"github.com/rotaloom/rotaloom/pkg/outbox"
 	"github.com/rotaloom/rotaloom/pkg/pg"
+	"github.com/rotaloom/rotaloom/pkg/replica"
 )
 
 // Engines are what every service that has events works with.
@@ -32,17 +33,21 @@ type Core struct {
 	// Events is what the service consumes from.
 	Events *bus.Bus
 
-	pool  *pgxpool.Pool
-	sets  []pg.Migrations
-	relay *outbox.Relay
+	engines Engines
+	sets    []pg.Migrations
+	relay   *outbox.Relay
 }
 
 // Migrations answers the schema of a service with events: that of its own,
-// whose versions are kept in the named table, and those of the outbox and of the
-// audit trail.
+// whose versions are kept in the named table, and those of the outbox, of copies
+// and of the audit trail.
 func Migrations(table string, own fs.FS) ([]pg.Migrations, error) {
 	events, err := outbox.Migrations()
-	return []pg.Migrations{events, audit.Migrations(), {Table: table, FS: own}}, err
+	if err != nil {
+		return nil, err
+	}
+	copies, err := replica.Migrations()
+	return []pg.Migrations{events, copies, audit.Migrations(), {Table: table, FS: own}}, err
 }
 
 // NewCore makes the core of a service. It touches neither the database nor the
@@ -59,7 +64,15 @@ func NewCore(e Engines, streams bus.Limits, sets []pg.Migrations) (*Core, error)
 	if err != nil {
 		return nil, err
 	}
-	return &Core{Events: events, pool: e.Pool, sets: sets, relay: relay}, nil
+	return &Core{Events: events, engines: e, sets: sets, relay: relay}, nil
+}
+
+// Replicator makes the replicator of the service: of the copies that it keeps
+// and the topics that it owns.
+func (c *Core) Replicator(cfg replica.Config, copies []*replica.Replica, topics []replica.Topic) (*replica.Replicator, error) {
+	return replica.NewReplicator(replica.Options{
+		Pool: c.engines.Pool, Bus: c.Events, Wake: c.Wake, Log: c.engines.Log, Registry: c.engines.Registry, Config: cfg,
+	}, copies, topics)
 }
 
 // transient tells the errors that say nothing about an event: the database or a
@@ -79,5 +92,5 @@ func (c *Core) Relay(ctx context.Context) error { return c.relay.Run(ctx) }
 // broker that is there does not have its consumers. That the broker is away is no
 // reason: events wait.
 func (c *Core) Check(ctx context.Context) error {
-	return errors.Join(pg.CheckSchema(ctx, c.pool, c.sets...), c.Events.Check())
+	return errors.Join(pg.CheckSchema(ctx, c.engines.Pool, c.sets...), c.Events.Check())
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/clock"
 	"github.com/rotaloom/rotaloom/pkg/dataelement"
 	"github.com/rotaloom/rotaloom/pkg/pg"
+	"github.com/rotaloom/rotaloom/pkg/replica"
 	"github.com/rotaloom/rotaloom/pkg/rows"
 	"github.com/rotaloom/rotaloom/pkg/serve"
 	"github.com/rotaloom/rotaloom/pkg/tzdb"
@@ -27,9 +28,7 @@ import (
 	"github.com/rotaloom/rotaloom/services/commons/internal/locationset"
 	"github.com/rotaloom/rotaloom/services/commons/internal/locationtype"
 	"github.com/rotaloom/rotaloom/services/commons/internal/person"
-	"github.com/rotaloom/rotaloom/services/commons/internal/schedule"
 	"github.com/rotaloom/rotaloom/services/commons/internal/symbolicperiod"
-	"github.com/rotaloom/rotaloom/services/commons/internal/want"
 	"github.com/rotaloom/rotaloom/services/commons/migrations"
 )
 
@@ -38,6 +37,8 @@ import (
 type Config struct {
 	DefaultTimeZone string     `name:"default-time-zone" default:"UTC" help:"Time zone, as IANA calls it, of persons who have none of their own."`
 	Streams         bus.Limits `embed:"" prefix:"stream-" envprefix:"STREAM_"`
+	// Replica says how copies of other services' data are kept whole.
+	Replica replica.Config `embed:"" prefix:"replica-" envprefix:"REPLICA_"`
 	// Hyperfind bounds what queries over persons may cost.
 	Hyperfind hyperfind.Config      `embed:"" prefix:"hyperfind-" envprefix:"HYPERFIND_"`
 	PayPeriod symbolicperiod.Config `embed:"" prefix:"pay-period-" envprefix:"PAY_PERIOD_"`
@@ -65,9 +66,10 @@ type Service struct {
 	hyperfinds        *hyperfind.Handler
 	hyperfindProfiles *hyperfind.Profiles
 	symbolicPeriods   *symbolicperiod.Handler
-	consumers         []bus.Consumer
-	// wants asks other services for what is missing here.
-	wants func(context.Context) error
+
+	// Replicator keeps what queries need of other domains, and tells others what
+	// they keep of persons.
+	Replicator *replica.Replicator
 
 	data     *dataelement.Server
 	dataRows *dataprovider.Finder
@@ -110,8 +112,13 @@ func New(_ context.Context, cfg Config, deps Deps) (*Service, error) {
 	if err != nil {
 		return nil, err
 	}
+	replicator, err := core.Replicator(cfg.Replica,
+		copies(deps.Pool), []replica.Topic{person.Topic()})
+	if err != nil {
+		return nil, err
+	}
 	return &Service{
-		Core: core, persons: persons, groups: employeegroup.NewHandler(groups),
+		Core: core, Replicator: replicator, persons: persons, groups: employeegroup.NewHandler(groups),
 		jobs:          job.New(deps.Pool, deps.Clock, location.Job),
 		locations:     location.New(deps.Pool, deps.Clock),
 		locationTypes: locationtype.New(deps.Pool),
@@ -120,8 +127,6 @@ func New(_ context.Context, cfg Config, deps Deps) (*Service, error) {
 		hyperfinds:        hyperfinds,
 		hyperfindProfiles: hyperfind.NewProfiles(deps.Pool),
 		symbolicPeriods:   periods,
-		consumers:         append(hyperfind.Consumers(deps.Pool, person.ForgetTermRequests), schedule.Consumers(deps.Pool)...),
-		wants:             func(ctx context.Context) error { return want.Run(ctx, deps.Pool, core.Wake, deps.Log) },
 
 		data: dataprovider.NewServer(deps.Pool, rules), dataRows: dataprovider.NewFinder(deps.Pool, rules),
 	}, nil
@@ -145,11 +150,14 @@ func (s *Service) Register(server grpc.ServiceRegistrar) {
 	datav1.RegisterDataRowServiceServer(server, s.dataRows)
 }
 
+// Consumers are what the service consumes.
+func (s *Service) Consumers() []bus.Consumer { return s.Replicator.Consumers() }
+
 // Run does the work that no request asks for, until ctx ends.
 func (s *Service) Run(ctx context.Context) error {
 	group, ctx := errgroup.WithContext(ctx)
 	group.Go(func() error { return s.persons.Run(ctx) })
-	group.Go(func() error { return s.wants(ctx) })
-	group.Go(func() error { return s.Events.Run(ctx, s.consumers...) })
+	group.Go(func() error { return s.Replicator.Run(ctx) })
+	group.Go(func() error { return s.Events.Run(ctx, s.Consumers()...) })
 	return group.Wait()
 }

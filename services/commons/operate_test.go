@@ -9,30 +9,33 @@ import (
 
 	"github.com/rotaloom/rotaloom/pkg/obs"
 	"github.com/rotaloom/rotaloom/pkg/pg"
+	"github.com/rotaloom/rotaloom/pkg/replica"
 	"github.com/rotaloom/rotaloom/pkg/tenant"
 	"github.com/rotaloom/rotaloom/pkg/testkit/pgtest"
 	"github.com/rotaloom/rotaloom/services/commons"
 )
 
-func TestOperatorsAskForARefill(t *testing.T) {
+func TestOperatorsAskForABackfill(t *testing.T) {
 	t.Parallel()
 	sets, err := commons.Migrations()
 	require.NoError(t, err)
 	pool := pgtest.New(t, sets...)
-	refill := func(tenantID int64, topics ...string) (string, error) {
+	backfill := func(tenantID int64, topics ...string) (string, error) {
 		var out bytes.Buffer
-		command := commons.RefillCommand{Topics: topics, Tenant: tenantID}
+		command := commons.BackfillCommand{BackfillCommand: replica.BackfillCommand{Topics: topics, Tenant: tenantID}}
 		err := command.Do(t.Context(), pg.Config{URL: obs.Secret(pool.Config().ConnString())}, pgtest.Log(t), &out)
 		return out.String(), err
 	}
-	said, err := refill(2, "schedules")
+	said, err := backfill(2, "schedule_spans")
 	require.NoError(t, err)
-	assert.Equal(t, "tenant 2: schedules will be asked for within a minute\n", said)
-	_, err = refill(1)
+	assert.Equal(t, "tenant 2: schedule_spans will be asked for within seconds\n", said)
+	_, err = backfill(1)
 	require.NoError(t, err)
-	_, err = refill(1, "dreams")
+	_, err = backfill(1, "dreams")
 	require.ErrorContains(t, err, "no topic")
 	var wanted []string
-	require.NoError(t, pool.QueryRow(tenant.All(t.Context()), `SELECT array_agg(tenant_id || ' ' || topic ORDER BY 1) FROM projection_want`).Scan(&wanted))
-	assert.ElementsMatch(t, []string{"1 employment_terms", "1 memberships", "1 schedule_patterns", "1 schedules", "2 schedules"}, wanted)
+	require.NoError(t, pool.QueryRow(tenant.All(t.Context()), `SELECT array_agg(tenant_id || ' ' || topic ORDER BY 1) FROM replica_gap WHERE key = 0`).Scan(&wanted))
+	assert.ElementsMatch(t, []string{
+		"1 employment_terms", "1 memberships", "1 schedule_patterns", "1 schedule_spans", "1 entered_shifts", "1 schedule_leave", "2 schedule_spans",
+	}, wanted)
 }

@@ -5,6 +5,7 @@ import (
 
 	"google.golang.org/grpc"
 
+	"github.com/rotaloom/rotaloom/pkg/bus"
 	"github.com/rotaloom/rotaloom/pkg/serve"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/propagation"
 )
@@ -38,6 +39,9 @@ func NewPropagator(cfg Config, engines serve.Engines) (*Propagator, error) {
 
 // Register adds nothing: a propagator is only told by events.
 func (p *Propagator) Register(grpc.ServiceRegistrar) {}
+
+// Consumers are what the propagator consumes.
+func (p *Propagator) Consumers() []bus.Consumer { return p.worker.Consumers() }
 
 // Run plans and works until ctx ends.
 func (p *Propagator) Run(ctx context.Context) error { return p.worker.Run(ctx) }

@@ -4,17 +4,15 @@ package scheduling
 
 import (
 	"context"
-	"log/slog"
 
-	"github.com/jackc/pgx/v5/pgxpool"
 	"golang.org/x/sync/errgroup"
 	"google.golang.org/grpc"
 
 	"github.com/rotaloom/rotaloom/pkg/bus"
 	"github.com/rotaloom/rotaloom/pkg/clock"
 	"github.com/rotaloom/rotaloom/pkg/dataelement"
-	"github.com/rotaloom/rotaloom/pkg/outbox"
 	"github.com/rotaloom/rotaloom/pkg/pg"
+	"github.com/rotaloom/rotaloom/pkg/replica"
 	"github.com/rotaloom/rotaloom/pkg/rows"
 	"github.com/rotaloom/rotaloom/pkg/serve"
 	commonsv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/commons/v1"
@@ -43,6 +41,7 @@ type Config struct {
 	Builder     termpattern.Settings `embed:"" prefix:"builder-" envprefix:"BUILDER_"`
 	Items       item.Settings        `embed:"" prefix:"item-" envprefix:"ITEM_"`
 	Propagation propagation.Config   `embed:"" prefix:"propagation-" envprefix:"PROPAGATION_"`
+	Replica     replica.Config       `embed:"" prefix:"replica-" envprefix:"REPLICA_"`
 }
 
 // Deps are what the service works with.
@@ -60,10 +59,10 @@ type Service struct {
 	// its own.
 	Propagator *Propagator
 
-	pool             *pgxpool.Pool
-	log              *slog.Logger
-	reteller         *outbox.Reteller
-	leave            projection.LeaveSource
+	// Replicator keeps what scheduling needs of other domains, and tells others
+	// what they keep of it.
+	Replicator *replica.Replicator
+
 	shiftTemplates   *shifttemplate.Handler
 	patternTemplates *patterntemplate.Handler
 	termPatterns     *termpattern.Handler
@@ -92,14 +91,16 @@ func New(_ context.Context, cfg Config, deps Deps) (*Service, error) {
 		rows.New(clock.System{}, rows.NewGroups(commonsv1.NewEmployeeGroupServiceClient(deps.Commons))))
 	members := projection.NewMembers(deps.Pool,
 		timekeepingv1.NewEmploymentTermAssignmentServiceClient(deps.Timekeeping), projection.DefaultPatience)
+	replicator, err := core.Replicator(cfg.Replica, projection.NewCopies(deps.Pool, core.Wake).All(), feed.Topics())
+	if err != nil {
+		return nil, err
+	}
 	shiftTemplates, patternTemplates := shifttemplate.NewStore(), patterntemplate.NewStore()
 	definitions := definition.New(cfg.Patterns, shiftTemplates, patternTemplates)
 	reader := schedule.NewReader(deps.Pool, definitions)
 	items := item.Deps{Pool: deps.Pool, Directory: resolver, Reader: reader, Wake: core.Wake, Settings: cfg.Items}
 	return &Service{
-		Core: core, Propagator: propagator, pool: deps.Pool, log: deps.Log,
-		reteller:         outbox.NewReteller(deps.Pool, core.Wake, deps.Log, feed.Topics()...),
-		leave:            timekeepingv1.NewLeaveEditServiceClient(deps.Timekeeping),
+		Core: core, Propagator: propagator, Replicator: replicator,
 		shiftTemplates:   shifttemplate.New(deps.Pool, shiftTemplates, definition.NewRules(cfg.Patterns), resolver),
 		patternTemplates: patterntemplate.New(deps.Pool, patternTemplates, definitions),
 		termPatterns: termpattern.New(cfg.Builder, termpattern.Deps{
@@ -127,15 +128,15 @@ func (s *Service) Register(server grpc.ServiceRegistrar) {
 	datav1.RegisterDataProviderServiceServer(server, s.data)
 }
 
-// Run keeps the projections of other domains' data until ctx ends. The
+// Consumers are what the service consumes, beside its propagator.
+func (s *Service) Consumers() []bus.Consumer { return s.Replicator.Consumers() }
+
+// Run keeps the copies of other domains' data whole until ctx ends. The
 // propagator runs beside it, here or in a process of its own.
 func (s *Service) Run(ctx context.Context) error {
 	group, ctx := errgroup.WithContext(ctx)
-	group.Go(func() error {
-		return s.Events.Run(ctx, append(projection.Consumers(s.pool, s.Wake, s.leave), feed.Consumer(s.reteller))...)
-	})
-	group.Go(func() error { return s.reteller.Run(ctx) })
-	group.Go(func() error { return projection.FillLeaveEdits(ctx, s.pool, s.leave, s.Wake, s.log) })
+	group.Go(func() error { return s.Events.Run(ctx, s.Consumers()...) })
+	group.Go(func() error { return s.Replicator.Run(ctx) })
 	return group.Wait()
 }
 

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/jackc/pgx/v5"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 	"google.golang.org/grpc"
@@ -12,6 +13,8 @@ import (
 
 	"github.com/rotaloom/rotaloom/pkg/authn"
 	"github.com/rotaloom/rotaloom/pkg/fault"
+	"github.com/rotaloom/rotaloom/pkg/pg"
+	"github.com/rotaloom/rotaloom/pkg/replica"
 	"github.com/rotaloom/rotaloom/pkg/tenant"
 	"github.com/rotaloom/rotaloom/pkg/testkit/pgtest"
 	commonsv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/commons/v1"
@@ -35,8 +38,10 @@ func TestTermsOfOthersAreThoseOfNobody(t *testing.T) {
 	pool := pgtest.New(t, sets...)
 	handler := assignment.New(pool, person.NewDirectory(pool, nobodyElse{}, nil), func() {})
 	ctx := inTenant(t, tenant.Default)
-	require.NoError(t, person.Apply(ctx, pool, tenant.Default, []*commonsv1.PersonState{
-		{PersonId: 1, PersonNumber: "P1", Version: 1}, {PersonId: 2, PersonNumber: "P2", Version: 1},
+	require.NoError(t, pg.InTx(ctx, pool, func(ctx context.Context, tx pgx.Tx) error {
+		return replica.Put(ctx, tx, person.NewCopy(pool, nil), tenant.Default, []*commonsv1.PersonState{
+			{PersonId: 1, PersonNumber: "P1", Version: 1}, {PersonId: 2, PersonNumber: "P2", Version: 1},
+		})
 	}))
 	own := authn.With(ctx, &authn.Principal{Tenant: tenant.Default, Subject: "one", PersonID: 1, Rows: "own"}, "")
 

@@ -5,15 +5,14 @@ package timekeeping
 import (
 	"context"
 
-	"github.com/jackc/pgx/v5/pgxpool"
 	"golang.org/x/sync/errgroup"
 	"google.golang.org/grpc"
 
 	"github.com/rotaloom/rotaloom/pkg/bus"
 	"github.com/rotaloom/rotaloom/pkg/clock"
 	"github.com/rotaloom/rotaloom/pkg/dataelement"
-	"github.com/rotaloom/rotaloom/pkg/outbox"
 	"github.com/rotaloom/rotaloom/pkg/pg"
+	"github.com/rotaloom/rotaloom/pkg/replica"
 	"github.com/rotaloom/rotaloom/pkg/rows"
 	"github.com/rotaloom/rotaloom/pkg/serve"
 	commonsv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/commons/v1"
@@ -34,7 +33,8 @@ import (
 // Config is what can be set of the service. Every field works at its zero
 // value.
 type Config struct {
-	Streams bus.Limits `embed:"" prefix:"stream-" envprefix:"STREAM_"`
+	Streams bus.Limits     `embed:"" prefix:"stream-" envprefix:"STREAM_"`
+	Replica replica.Config `embed:"" prefix:"replica-" envprefix:"REPLICA_"`
 }
 
 // Deps are what the service works with.
@@ -48,8 +48,10 @@ type Deps struct {
 type Service struct {
 	*serve.Core
 
-	pool        *pgxpool.Pool
-	reteller    *outbox.Reteller
+	// Replicator keeps what timekeeping needs of other domains, and tells others
+	// what they keep of it.
+	Replicator *replica.Replicator
+
 	requests    commonsv1.TermRequestServiceClient
 	terms       *employmentterm.Handler
 	assignments *assignment.Handler
@@ -80,12 +82,17 @@ func New(_ context.Context, cfg Config, deps Deps) (*Service, error) {
 	}
 	rules := rows.New(clock.System{}, rows.NewGroups(commonsv1.NewEmployeeGroupServiceClient(deps.Commons)))
 	persons := person.NewDirectory(deps.Pool, commonsv1.NewPersonServiceClient(deps.Commons), rules)
+	assignments := assignment.New(deps.Pool, persons, core.Wake)
+	replicator, err := core.Replicator(cfg.Replica, []*replica.Replica{person.NewCopy(deps.Pool, assignments.Terminate)},
+		[]replica.Topic{employmentterm.Topic(), assignment.Topic(), leaveedit.Topic()})
+	if err != nil {
+		return nil, err
+	}
 	return &Service{
-		Core: core, pool: deps.Pool,
-		reteller:    outbox.NewReteller(deps.Pool, core.Wake, deps.Log, employmentterm.Topic(), assignment.Topic()),
+		Core: core, Replicator: replicator,
 		requests:    commonsv1.NewTermRequestServiceClient(deps.Commons),
 		terms:       employmentterm.New(deps.Pool, core.Wake),
-		assignments: assignment.New(deps.Pool, persons, core.Wake),
+		assignments: assignments,
 		leaveCases:  leavecase.New(deps.Pool, persons, leaveedit.OfCases{}, core.Wake),
 		leaveEdits:  leaveedit.New(deps.Pool, persons, core.Wake),
 		leaveNotes:  leavenote.New(deps.Pool, persons, clock.System{}.Now),
@@ -109,13 +116,16 @@ func (s *Service) Register(server grpc.ServiceRegistrar) {
 	datav1.RegisterDataProviderServiceServer(server, s.data)
 }
 
-// Run consumes the events of other domains, and tells them anew what they ask
-// for, until ctx ends.
+// Consumers are what the service consumes.
+func (s *Service) Consumers() []bus.Consumer {
+	return append(s.Replicator.Consumers(), s.assignments.RequestConsumer(s.requests))
+}
+
+// Run consumes the events of other domains, and answers for what they keep copies
+// of, until ctx ends.
 func (s *Service) Run(ctx context.Context) error {
 	group, ctx := errgroup.WithContext(ctx)
-	group.Go(func() error { return s.reteller.Run(ctx) })
-	group.Go(func() error {
-		return s.Events.Run(ctx, person.Consumer(s.pool, s.assignments.Terminate), s.assignments.RequestConsumer(s.requests), wanted(s.reteller))
-	})
+	group.Go(func() error { return s.Replicator.Run(ctx) })
+	group.Go(func() error { return s.Events.Run(ctx, s.Consumers()...) })
 	return group.Wait()
 }

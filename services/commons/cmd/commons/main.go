@@ -1,5 +1,5 @@
-// Command commons is the commons service as a program of its own. Refill is for
-// operators.
+// Command commons is the commons service as a program of its own. Backfill is
+// for operators.
 package main
 
 import (
@@ -19,24 +19,24 @@ type settings struct {
 	commons.Config `envprefix:"ROTALOOM_"`
 
 	serve.Commands
-	Refill refill `cmd:"" help:"Fill what is kept here of other services again, beside the programs that serve."`
+	Backfill backfill `cmd:"" help:"Fill what is kept here of other services again, beside the programs that serve."`
 }
 
-// refill is the command of that name.
-type refill struct {
-	Command commons.RefillCommand `embed:""`
+// backfill is the command of that name.
+type backfill struct {
+	Command commons.BackfillCommand `embed:""`
 
 	settings *settings `kong:"-"`
 }
 
 // Do does what the command says.
-func (r *refill) Do(ctx context.Context, log *slog.Logger, out io.Writer) error {
-	return r.Command.Do(ctx, r.settings.Database, log, out)
+func (b *backfill) Do(ctx context.Context, log *slog.Logger, out io.Writer) error {
+	return b.Command.Do(ctx, b.settings.Database, log, out)
 }
 
 func main() {
 	s := &settings{}
-	s.Refill.settings = s
+	s.Backfill.settings = s
 	s.Migrate.Of(&s.Database, commons.Migrations)
 	boot.Main("commons", "The commons service of Rotaloom.", s, s.start)
 }

@@ -78,7 +78,7 @@ func large(t *testing.T) (context.Context, *pgxpool.Pool) {
 			FROM generate_series(1, 1000) AS n, generate_series(0, 9) AS day`,
 		`INSERT INTO schedule_span (tenant_id, person_id, lane, from_date, to_date, pattern_id, position, day_count)
 			SELECT 1, n, 0, '2020-01-01', '3000-01-01', n % 1000 + 1, n % 14, 14` + numbers,
-		`INSERT INTO entered_shift (tenant_id, id, revision, hides_person, hides_day, hides_lane, hides_ordinal)
+		`INSERT INTO entered_shift (tenant_id, id, version, hides_person, hides_day, hides_lane, hides_ordinal)
 			SELECT 1, n, 1, n, date '2026-03-01' + n % 31, 0, 0` + numbers + ` WHERE n % 10 = 0`,
 		`INSERT INTO entered_shift_segment (tenant_id, shift_id, segment, person_id, day, place, start_second, end_second)
 			SELECT 1, n, 0, n, date '2026-01-01' + n % 100, CASE WHEN n % 20 = 0 THEN '' ELSE '1/50/' || n % 100 + 4901 END, 21600, 50400` + numbers + ` WHERE n % 10 = 0`,

@@ -241,7 +241,7 @@ func (m *model) storeSchedules(batch *pgx.Batch, tenantID int64) {
 				(first + civil.Date(s.from)).Time(), (first + civil.Date(s.to)).Time(), s.pattern, s.position, len(m.patterns[s.pattern]))
 		}
 		for _, h := range p.schedule.hidden {
-			batch.Queue(`INSERT INTO entered_shift (tenant_id, id, revision, hides_person, hides_day, hides_lane, hides_ordinal)
+			batch.Queue(`INSERT INTO entered_shift (tenant_id, id, version, hides_person, hides_day, hides_lane, hides_ordinal)
 				VALUES ($1, $2, 1, $3, $4, $5, $6)`, tenantID, nextID, p.id, (first + civil.Date(h[0])).Time(), h[1], h[2])
 			nextID++
 		}

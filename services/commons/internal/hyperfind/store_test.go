@@ -6,7 +6,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/jackc/pgx/v5"
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
 	"github.com/prometheus/client_golang/prometheus"
@@ -245,8 +244,12 @@ func TestMembershipsArrive(t *testing.T) {
 	require.NoError(t, err)
 	running, cancel := context.WithCancel(t.Context())
 	done := make(chan error, 1)
+	var consumers []bus.Consumer
+	for _, c := range Copies(pool, nil) {
+		consumers = append(consumers, c.Consumer())
+	}
 	go func() {
-		done <- b.Run(running, Consumers(pool, func(context.Context, pgx.Tx, int64, []*timekeepingv1.PersonMemberships) error { return nil })...)
+		done <- b.Run(running, consumers...)
 	}()
 	finder := NewFinder(Config{}, pool)
 	root, err := read(&commonsv1.HyperfindConstraints{Filters: []*commonsv1.HyperfindFilter{

@@ -9,6 +9,7 @@ import (
 
 	"github.com/rotaloom/rotaloom/pkg/civil"
 	"github.com/rotaloom/rotaloom/pkg/fault"
+	"github.com/rotaloom/rotaloom/pkg/pg"
 	"github.com/rotaloom/rotaloom/pkg/tenant"
 	commonsv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/commons/v1"
 )
@@ -23,9 +24,15 @@ func (h *Handler) ResolvePersons(ctx context.Context, req *commonsv1.ResolvePers
 	if n := len(req.GetIds()) + len(req.GetPersonNumbers()); n > maxResolved {
 		return nil, fault.Invalid(fault.CodeBadRequest, fmt.Sprintf("%d persons are more than the allowed %d.", n, maxResolved))
 	}
+	found, err := resolve(ctx, h.pool, tenantID, req.GetIds(), req.GetPersonNumbers())
+	return &commonsv1.ResolvePersonsResponse{Persons: found}, err
+}
+
+// resolve answers what other domains keep of persons, by ascending id.
+func resolve(ctx context.Context, db pg.Querier, tenantID int64, ids []int64, numbers []string) ([]*commonsv1.PersonState, error) {
 	// One statement, hence one snapshot: days never go under the version of
 	// others.
-	rows, err := h.pool.Query(ctx, `SELECT p.id, p.person_number, p.full_name, p.time_zone, p.version, p.hire_date,
+	rows, err := db.Query(ctx, `SELECT p.id, p.person_number, p.full_name, p.time_zone, p.version, p.hire_date,
 			coalesce(e.froms, '{}'), coalesce(e.tos, '{}'), coalesce(u.froms, '{}'), coalesce(u.tos, '{}')
 		FROM person p
 		LEFT JOIN LATERAL (SELECT array_agg(from_date ORDER BY from_date) AS froms, array_agg(to_date ORDER BY from_date) AS tos
@@ -33,13 +40,11 @@ func (h *Handler) ResolvePersons(ctx context.Context, req *commonsv1.ResolvePers
 		LEFT JOIN LATERAL (SELECT array_agg(from_date ORDER BY from_date) AS froms, array_agg(to_date ORDER BY from_date) AS tos
 			FROM user_account_status WHERE tenant_id = $1 AND person_id = p.id AND status <> $5) u ON true
 		WHERE p.tenant_id = $1 AND (p.id = ANY($2) OR p.person_number = ANY($3)) ORDER BY p.id`,
-		tenantID, req.GetIds(), req.GetPersonNumbers(), terminated, active)
+		tenantID, ids, numbers, terminated, active)
 	if err != nil {
 		return nil, err
 	}
-	out := &commonsv1.ResolvePersonsResponse{}
-	out.Persons, err = pgx.CollectRows(rows, scanState)
-	return out, err
+	return pgx.CollectRows(rows, scanState)
 }
 
 func scanState(row pgx.CollectableRow) (*commonsv1.PersonState, error) {

@@ -3,39 +3,51 @@ package schedule
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	"github.com/jackc/pgx/v5"
 
+	"github.com/rotaloom/rotaloom/pkg/replica"
 	schedulingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/scheduling/v1"
 )
 
-// The order keeps transactions with the same patterns from waiting for each
-// other in a circle.
-const insertPatterns = `
-INSERT INTO pattern_segment (tenant_id, pattern_id, cycle_day, ordinal, segment, place, start_second, end_second)
-SELECT $1, u.* FROM unnest($2::bigint[], $3::int[], $4::smallint[], $5::smallint[], $6::text[], $7::int[], $8::int[])
-    AS u (pattern_id, cycle_day, ordinal, segment, place, start_second, end_second)
-ORDER BY pattern_id, cycle_day, ordinal, segment
-ON CONFLICT DO NOTHING`
+const (
+	deletePatterns = `DELETE FROM pattern_segment WHERE tenant_id = $1 AND pattern_id = ANY($2)`
 
-func applyPatterns(ctx context.Context, tx pgx.Tx, tenantID int64, events []*schedulingv1.PatternStored) error {
-	var patterns []int64
+	insertPatterns = `
+INSERT INTO pattern_segment (tenant_id, pattern_id, cycle_day, ordinal, segment, place, start_second, end_second)
+SELECT $1, u.* FROM unnest($2::bigint[], $3::int[], $4::smallint[], $5::smallint[], $6::text[], $7::int[], $8::int[]) AS u`
+)
+
+// applyPatterns stores the parts of patterns. With its first part a pattern begins
+// anew.
+func applyPatterns(ctx context.Context, tx pgx.Tx, tenantID int64, parts []replica.Change[*schedulingv1.PatternStored]) error {
+	var begun, patterns []int64
 	var days []int32
 	var ordinals []int16
 	var rows segments
-	for _, e := range events {
-		for _, shift := range e.GetShifts() {
-			if err := rows.add(e.GetPlaces(), shift.GetSegments()); err != nil {
+	for i, c := range parts {
+		if c.Whole {
+			begun = append(begun, c.Key)
+		}
+		again := func(later replica.Change[*schedulingv1.PatternStored]) bool { return later.Key == c.Key && later.Whole }
+		if slices.ContainsFunc(parts[i+1:], again) {
+			continue // It begins anew in the same transaction.
+		}
+		for _, shift := range c.State.GetShifts() {
+			if err := rows.add(c.State.GetPlaces(), shift.GetSegments()); err != nil {
 				return err
 			}
 			for range shift.GetSegments() {
-				patterns, days = append(patterns, e.GetPatternId()), append(days, shift.GetCycleDay())
+				patterns, days = append(patterns, c.Key), append(days, shift.GetCycleDay())
 				ordinals = append(ordinals, int16(shift.GetOrdinal()))
 			}
 		}
 	}
-	_, err := tx.Exec(ctx, insertPatterns, tenantID, patterns, days, ordinals, rows.numbers, rows.places, rows.starts, rows.ends)
-	if err != nil {
+	batch := &pgx.Batch{}
+	batch.Queue(deletePatterns, tenantID, begun)
+	batch.Queue(insertPatterns, tenantID, patterns, days, ordinals, rows.numbers, rows.places, rows.starts, rows.ends)
+	if err := tx.SendBatch(ctx, batch).Close(); err != nil {
 		return fmt.Errorf("schedule: store patterns: %w", err)
 	}
 	return nil

@@ -1,22 +1,17 @@
 // Package schedule keeps a copy of what schedules follow from, for queries over
 // who is scheduled: the shifts of patterns, who follows which pattern from when
-// to when, what people entered, and leave. Scheduling publishes all of it as
-// states with revisions; here the largest revision wins, so that events may come
-// in any order and repeatedly.
+// to when, what people entered, and leave.
 package schedule
 
 import (
-	"context"
 	"errors"
 	"time"
 
-	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
-	"google.golang.org/protobuf/proto"
 
 	"github.com/rotaloom/rotaloom/pkg/bus"
-	"github.com/rotaloom/rotaloom/pkg/pg"
-	"github.com/rotaloom/rotaloom/pkg/tenant"
+	"github.com/rotaloom/rotaloom/pkg/replica"
+	schedulingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/scheduling/v1"
 )
 
 // batch is how many events are applied in one transaction: one can tell of a
@@ -31,54 +26,24 @@ const (
 	spansAfter = time.Second
 )
 
-// Consumers are the consumers that keep the copy.
-func Consumers(pool *pgxpool.Pool) []bus.Consumer {
-	spans := consumer("commons-spans", "rotaloom.scheduling.spans.changed", pool, applySpans)
-	spans.BatchSize, spans.HandleBatch = spansBatch, later(spansAfter, spans.HandleBatch)
-	return []bus.Consumer{
-		consumer("commons-patterns", "rotaloom.scheduling.pattern.stored", pool, applyPatterns),
-		spans,
-		consumer("commons-shifts", "rotaloom.scheduling.shifts.entered", pool, applyShifts),
-		consumer("commons-leave", "rotaloom.scheduling.leave.taken", pool, applyLeave),
-	}
-}
+// service is what the contracts call the one that keeps the copies.
+const service = "commons"
 
-// consumer applies the events of one kind.
-func consumer[E proto.Message](
-	durable, subject string, pool *pgxpool.Pool, apply func(context.Context, pgx.Tx, int64, []E) error,
-) bus.Consumer {
-	return bus.Consumer{
-		Durable: durable, Stream: "SCHEDULING", Subjects: []string{subject}, BatchSize: batch,
-		HandleBatch: func(ctx context.Context, messages []bus.Message) error {
-			tenantID, ok := tenant.From(ctx)
-			if !ok {
-				return errors.New("schedule: the context has no tenant")
-			}
-			events := make([]E, len(messages))
-			for i, m := range messages {
-				event, err := bus.Decode[E](m)
-				if err != nil {
-					return err
-				}
-				events[i] = event
-			}
-			return pg.InTx(ctx, pool, func(ctx context.Context, tx pgx.Tx) error { return apply(ctx, tx, tenantID, events) })
-		},
-	}
-}
-
-// later lets messages grow as old as wait before they are handled. It never waits
-// longer, whatever the broker's clock says, and not at all for those that piled up.
-func later(wait time.Duration, handle func(context.Context, []bus.Message) error) func(context.Context, []bus.Message) error {
-	return func(ctx context.Context, messages []bus.Message) error {
-		if len(messages) > 0 {
-			select {
-			case <-ctx.Done():
-				return ctx.Err()
-			case <-time.After(min(wait, time.Until(messages[0].Published.Add(wait)))):
-			}
-		}
-		return handle(ctx, messages)
+// Copies are the copies of what schedules follow from.
+func Copies(pool *pgxpool.Pool) []*replica.Replica {
+	return []*replica.Replica{
+		replica.New(pool, replica.Copy[*schedulingv1.PatternStored]{
+			Service: service, Event: &schedulingv1.PatternStored{}, BatchSize: batch, Apply: applyPatterns,
+		}),
+		replica.New(pool, replica.Copy[*schedulingv1.EqualSpans]{
+			Service: service, Event: &schedulingv1.SpansChanged{}, BatchSize: spansBatch, Delay: spansAfter, Apply: applySpans, Marks: spanMarks,
+		}),
+		replica.New(pool, replica.Copy[*schedulingv1.EnteredShift]{
+			Service: service, Event: &schedulingv1.ShiftsEntered{}, BatchSize: batch, Apply: applyShifts, Marks: shiftMarks,
+		}),
+		replica.New(pool, replica.Copy[*schedulingv1.EmployeeLeave]{
+			Service: service, Event: &schedulingv1.LeaveTaken{}, BatchSize: batch, Apply: applyLeave,
+		}),
 	}
 }
 

@@ -3,10 +3,9 @@ package schedule
 import (
 	"context"
 	"fmt"
+	"maps"
 	"slices"
 	"testing"
-	"testing/synctest"
-	"time"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
@@ -17,7 +16,6 @@ import (
 
 	"github.com/rotaloom/rotaloom/pkg/bus"
 	"github.com/rotaloom/rotaloom/pkg/civil"
-	"github.com/rotaloom/rotaloom/pkg/pg"
 	"github.com/rotaloom/rotaloom/pkg/serve"
 	"github.com/rotaloom/rotaloom/pkg/tenant"
 	"github.com/rotaloom/rotaloom/pkg/testkit/pgtest"
@@ -44,9 +42,9 @@ func deliver(ctx context.Context, t require.TestingT, pool *pgxpool.Pool, events
 		require.NoError(t, err)
 		messages[i] = bus.Message{Event: string(e.ProtoReflect().Descriptor().FullName()), Payload: payload}
 	}
-	for _, c := range Consumers(pool) {
-		if slices.Contains(c.Subjects, subject) {
-			require.NoError(t, c.HandleBatch(ctx, messages))
+	for _, c := range Copies(pool) {
+		if c.Contract().Subject == subject {
+			require.NoError(t, c.Consumer().HandleBatch(ctx, messages))
 			return
 		}
 	}
@@ -89,9 +87,7 @@ func TestEventsInAnyOrder(t *testing.T) {
 				}
 			}
 			w.events = kept
-			for person := range int64(persons) {
-				w.tellAll(person + 1)
-			}
+			w.tellAll()
 		}
 		for _, e := range w.events {
 			if rapid.IntRange(0, 3).Draw(t, "again") == 0 {
@@ -136,7 +132,7 @@ func (w *world) step(t *rapid.T) {
 		w.leave[person] = rapid.Int32Range(0, 2).Draw(t, "leave")
 		w.tellLeave(person)
 	case 2:
-		w.tellAll(person)
+		w.tellAll()
 	default:
 		id := rapid.Int64Range(1, 4).Draw(t, "shift")
 		if before := w.shifts[id]; before != nil && before.GetEmployeeId() == 0 {
@@ -151,7 +147,8 @@ func (w *world) step(t *rapid.T) {
 			s.Segments = []*schedulingv1.PlacedSegment{{Place: rapid.Int32Range(0, 1).Draw(t, "place"), EndSecond: 5}}
 		}
 		w.shifts[id] = s
-		w.tellShifts(nil, s)
+		s.Deleted = s.GetEmployeeId() == 0 && s.GetHides() == nil
+		w.tellShifts(s)
 	}
 }
 
@@ -173,28 +170,19 @@ func (w *world) tellLeave(person int64) {
 	w.events = append(w.events, &schedulingv1.LeaveTaken{Revision: w.revision, Employees: []*schedulingv1.EmployeeLeave{taken}})
 }
 
-func (w *world) tellShifts(complete []int64, shifts ...*schedulingv1.EnteredShift) {
+func (w *world) tellShifts(shifts ...*schedulingv1.EnteredShift) {
 	w.revision++
-	w.events = append(w.events, &schedulingv1.ShiftsEntered{Revision: w.revision, Places: []string{"", "A"}, Shifts: shifts, CompleteEmployeeIds: complete})
+	w.events = append(w.events, &schedulingv1.ShiftsEntered{Revision: w.revision, Places: []string{"", "A"}, Shifts: shifts})
 }
 
-// tellAll tells everything of a person, and what they hide.
-func (w *world) tellAll(person int64) {
-	w.tellSpans(person)
-	w.tellLeave(person)
-	var shifts []*schedulingv1.EnteredShift
-	for _, s := range w.shifts {
-		if s.GetEmployeeId() == person || s.GetEmployeeId() == 0 && s.GetHides().GetEmployeeId() == person {
-			shifts = append(shifts, s)
-		}
+// tellAll tells everything, as a backfill does: also of what is gone.
+func (w *world) tellAll() {
+	for person := range int64(persons) {
+		w.tellSpans(person + 1)
+		w.tellLeave(person + 1)
 	}
-	w.tellShifts([]int64{person}, shifts...)
-	// What is too large is divided, and the last part says that it is all.
-	last := w.events[len(w.events)-1].(*schedulingv1.ShiftsEntered)
-	if n := len(last.Shifts) / 2; n > 0 {
-		part := &schedulingv1.ShiftsEntered{Revision: last.Revision, Places: last.Places, Shifts: last.Shifts[:n]}
-		last.Shifts = last.Shifts[n:]
-		w.events = append(w.events, part)
+	for _, id := range slices.Sorted(maps.Keys(w.shifts)) {
+		w.tellShifts(w.shifts[id])
 	}
 }
 
@@ -224,80 +212,37 @@ func (w *world) want() []string {
 	return out
 }
 
-// Two replicas that store an old state of a shift, and learn that it is gone,
-// wait for each other, in either order.
-func TestOldShiftsBesideCompleteOnes(t *testing.T) {
-	t.Parallel()
-	pool := newPool(t)
-	old := &schedulingv1.ShiftsEntered{Revision: 5, Places: []string{""}, Shifts: []*schedulingv1.EnteredShift{
-		{Id: 1, EmployeeId: 7, Segments: []*schedulingv1.PlacedSegment{{EndSecond: 5}}},
-	}}
-	all := &schedulingv1.ShiftsEntered{Revision: 12, CompleteEmployeeIds: []int64{7}}
-	for i, order := range [][2]*schedulingv1.ShiftsEntered{{old, all}, {all, old}} {
-		tenantID := int64(i + 1)
-		ctx := tenant.With(t.Context(), tenantID)
-		apply := func(e *schedulingv1.ShiftsEntered, then func() error) error {
-			return pg.InTx(ctx, pool, func(ctx context.Context, tx pgx.Tx) error {
-				if err := applyShifts(ctx, tx, tenantID, []*schedulingv1.ShiftsEntered{e}); err != nil {
-					return err
-				}
-				return then()
-			})
-		}
-		second := make(chan error, 1)
-		require.NoError(t, apply(order[0], func() error {
-			go func() { second <- apply(order[1], func() error { return nil }) }()
-			require.Eventually(t, func() bool {
-				var waits bool
-				err := pool.QueryRow(ctx, `SELECT EXISTS (SELECT FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock')`).Scan(&waits)
-				return err == nil && waits
-			}, 20*time.Second, time.Millisecond)
-			return nil
-		}))
-		require.NoError(t, <-second)
-		assert.Empty(t, dump(ctx, t, pool))
-	}
-}
-
-// Spans wait until they were told a second ago, and never longer: those that
-// piled up do not wait, nor does a broker's wrong clock hold them up.
-func TestSpansAreTakenOverLater(t *testing.T) {
-	t.Parallel()
-	for age, want := range map[time.Duration]time.Duration{
-		0: time.Second, 400 * time.Millisecond: 600 * time.Millisecond, time.Hour: 0, -time.Hour: time.Second,
-	} {
-		synctest.Test(t, func(t *testing.T) {
-			began, handled := time.Now(), 0
-			handle := later(time.Second, func(_ context.Context, messages []bus.Message) error {
-				handled += len(messages)
-				return nil
-			})
-			require.NoError(t, handle(t.Context(), []bus.Message{{Published: began.Add(-age)}, {Published: began}}))
-			assert.Equal(t, want, time.Since(began))
-			assert.Equal(t, 2, handled)
-		})
-	}
-	stopped, stop := context.WithCancel(t.Context())
-	stop()
-	handle := later(time.Hour, func(context.Context, []bus.Message) error { return nil })
-	require.ErrorIs(t, handle(stopped, []bus.Message{{Published: time.Now()}}), context.Canceled)
-}
-
+// A pattern is whole when all its parts have come, in their order; with its first
+// part it begins anew.
 func TestPatternsAreKeptOnce(t *testing.T) {
 	t.Parallel()
 	pool := newPool(t)
 	ctx := tenant.With(t.Context(), tenant.Default)
-	pattern := &schedulingv1.PatternStored{PatternId: 5, Places: []string{"", "A"}, Shifts: []*schedulingv1.CycleShift{
+	pattern := &schedulingv1.PatternStored{PatternId: 5, Part: 1, First: true, Places: []string{"", "A"}, Shifts: []*schedulingv1.CycleShift{
 		{CycleDay: 2, Ordinal: 1, Segments: []*schedulingv1.PlacedSegment{{Place: 1, EndSecond: 5}, {StartSecond: 5, EndSecond: 9}}},
 	}}
+	second, third := proto.CloneOf(pattern), proto.CloneOf(pattern)
+	second.Part, second.First, second.Shifts[0].CycleDay = 2, false, 3
+	third.Part, third.First, third.Shifts[0].CycleDay, third.Digest = 3, false, 4, 77
+	rows := func() (n int) {
+		require.NoError(t, pool.QueryRow(ctx, `SELECT count(*) FROM pattern_segment WHERE pattern_id = 5 AND ordinal = 1`).Scan(&n))
+		return n
+	}
 	deliver(ctx, t, pool, pattern, pattern)
 	deliver(ctx, t, pool, pattern)
-	var rows int
-	require.NoError(t, pool.QueryRow(ctx, `SELECT count(*) FROM pattern_segment WHERE pattern_id = 5 AND cycle_day = 2 AND ordinal = 1`).Scan(&rows))
-	assert.Equal(t, 2, rows)
-	for _, c := range Consumers(pool) {
-		assert.Error(t, c.HandleBatch(t.Context(), nil), "without a tenant")
-	}
+	assert.Equal(t, 2, rows())
+	deliver(ctx, t, pool, third)
+	assert.Equal(t, 2, rows(), "the part between is missing")
+	deliver(ctx, t, pool, second, third)
+	assert.Equal(t, 6, rows())
+	var mark int64
+	require.NoError(t, pool.QueryRow(ctx, `SELECT mark FROM replica_head WHERE topic = 'schedule_patterns' AND key = 5`).Scan(&mark))
+	assert.EqualValues(t, 77, mark)
+
+	again := proto.CloneOf(pattern)
+	again.Part, again.Digest = 4, 78
+	deliver(ctx, t, pool, pattern, third, again)
+	assert.Equal(t, 2, rows())
 }
 
 func TestPlacesThatAreMissing(t *testing.T) {

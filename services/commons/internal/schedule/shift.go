@@ -1,33 +1,34 @@
 package schedule
 
 import (
-	"cmp"
 	"context"
 	"fmt"
-	"maps"
-	"slices"
 	"time"
 
 	"github.com/jackc/pgx/v5"
 
 	"github.com/rotaloom/rotaloom/pkg/civil"
+	"github.com/rotaloom/rotaloom/pkg/replica"
 	schedulingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/scheduling/v1"
 )
 
 const (
-	// A state from before everything was told adds nothing: what it tells was
-	// told as well, unless it was gone by then.
+	// A digest of what is told of a shift, the same expression as in scheduling.
+	// What is gone, and hides nothing, is no row here.
+	shiftMarks = `
+SELECT id AS key, hashint8extended(CASE WHEN person_id IS NULL THEN -version ELSE version END, CASE WHEN hides_lane IS NULL THEN 0 ELSE
+    hashint8extended(hides_person, (hides_day - '1970-01-01'::date)::bigint << 16 | hides_lane::bigint << 8 | hides_ordinal::bigint) END) AS mark
+FROM entered_shift WHERE tenant_id = $1 AND id > $2 AND id <= $3`
+
 	upsertShifts = `
-INSERT INTO entered_shift (tenant_id, id, revision, person_id, hides_person, hides_day, hides_lane, hides_ordinal)
-SELECT $1, u.id, u.revision, nullif(u.person_id, 0), u.hides_person, u.hides_day, u.hides_lane, u.hides_ordinal
+INSERT INTO entered_shift (tenant_id, id, version, person_id, hides_person, hides_day, hides_lane, hides_ordinal)
+SELECT $1, u.id, u.version, nullif(u.person_id, 0), u.hides_person, u.hides_day, u.hides_lane, u.hides_ordinal
 FROM unnest($2::bigint[], $3::bigint[], $4::bigint[], $5::bigint[], $6::date[], $7::smallint[], $8::smallint[])
-    AS u (id, revision, person_id, hides_person, hides_day, hides_lane, hides_ordinal)
-WHERE NOT EXISTS (SELECT FROM schedule_head h WHERE h.tenant_id = $1 AND h.person_id = u.person_id AND h.shifts_revision > u.revision)
-ORDER BY u.id
-ON CONFLICT (tenant_id, id) DO UPDATE SET revision = excluded.revision, person_id = excluded.person_id,
-    hides_person = excluded.hides_person, hides_day = excluded.hides_day, hides_lane = excluded.hides_lane, hides_ordinal = excluded.hides_ordinal
-WHERE excluded.revision > entered_shift.revision
-RETURNING id`
+    AS u (id, version, person_id, hides_person, hides_day, hides_lane, hides_ordinal)
+ON CONFLICT (tenant_id, id) DO UPDATE SET version = excluded.version, person_id = excluded.person_id,
+    hides_person = excluded.hides_person, hides_day = excluded.hides_day, hides_lane = excluded.hides_lane, hides_ordinal = excluded.hides_ordinal`
+
+	deleteShifts = `DELETE FROM entered_shift WHERE tenant_id = $1 AND id = ANY($2)`
 
 	deleteSegments = `DELETE FROM entered_shift_segment WHERE tenant_id = $1 AND shift_id = ANY($2)`
 
@@ -35,113 +36,56 @@ RETURNING id`
 INSERT INTO entered_shift_segment (tenant_id, shift_id, segment, person_id, day, place, start_second, end_second)
 SELECT $1, unnest($2::bigint[]), unnest($3::smallint[]), unnest($4::bigint[]), '1970-01-01'::date + unnest($5::int[]),
     unnest($6::text[]), unnest($7::int[]), unnest($8::int[])`
-
-	// The heads lock the persons' shifts, in ascending order: otherwise two
-	// replicas could store an old state, and forget it, without seeing each other.
-	upsertShiftHeads = `
-INSERT INTO schedule_head (tenant_id, person_id, shifts_revision)
-SELECT $1, u.* FROM unnest($2::bigint[], $3::bigint[]) AS u
-ON CONFLICT (tenant_id, person_id) DO UPDATE SET shifts_revision = greatest(excluded.shifts_revision, schedule_head.shifts_revision)`
-
-	// What was not told of persons of whom everything was.
-	forgetShifts = `
-WITH gone AS (
-    UPDATE entered_shift s SET person_id = NULL FROM unnest($2::bigint[], $3::bigint[]) AS u (person_id, revision)
-    WHERE s.tenant_id = $1 AND s.person_id = u.person_id AND s.revision < u.revision
-    RETURNING s.id
-)
-DELETE FROM entered_shift_segment WHERE tenant_id = $1 AND shift_id IN (SELECT id FROM gone)`
 )
 
-// shiftOf is the state of a shift, as an event tells it.
-type shiftOf struct {
-	*schedulingv1.EnteredShift
-	revision int64
-	places   []string
+// shifts are rows, in columns as the database takes them.
+type shifts struct {
+	ids, versions, persons []int64
+	hidesPersons           []*int64
+	hidesDays              []*time.Time
+	hidesLanes             []*int16
+	hidesOrdinals          []*int16
 }
 
-// applyShifts stores the states of shifts that are newer than what is known, and
-// forgets what is not there any more.
-func applyShifts(ctx context.Context, tx pgx.Tx, tenantID int64, events []*schedulingv1.ShiftsEntered) error {
-	newest := map[int64]shiftOf{}
-	// complete are the persons whom the events concern, with the revision up to
-	// which everything is told of them; 0 for none.
-	complete := map[int64]int64{}
-	for _, e := range events {
-		for _, s := range e.GetShifts() {
-			if e.GetRevision() > newest[s.GetId()].revision {
-				newest[s.GetId()] = shiftOf{s, e.GetRevision(), e.GetPlaces()}
-			}
-			if id := s.GetEmployeeId(); id != 0 {
-				complete[id] = max(complete[id], 0)
-			}
-		}
-		for _, id := range e.GetCompleteEmployeeIds() {
-			complete[id] = max(complete[id], e.GetRevision())
-		}
-	}
-	persons := slices.Sorted(maps.Keys(complete))
-	revisions := make([]int64, len(persons))
-	for i, id := range persons {
-		revisions[i] = complete[id]
-	}
-	if _, err := tx.Exec(ctx, upsertShiftHeads, tenantID, persons, revisions); err != nil {
-		return fmt.Errorf("schedule: store revisions: %w", err)
-	}
-	if err := putShifts(ctx, tx, tenantID, newest); err != nil {
-		return err
-	}
-	if _, err := tx.Exec(ctx, forgetShifts, tenantID, persons, revisions); err != nil {
-		return fmt.Errorf("schedule: forget shifts: %w", err)
-	}
-	return nil
+func (r *shifts) add(s *schedulingv1.EnteredShift) {
+	r.ids, r.versions, r.persons = append(r.ids, s.GetId()), append(r.versions, s.GetVersion()), append(r.persons, s.GetEmployeeId())
+	h, none := s.GetHides(), s.GetHides() == nil
+	r.hidesPersons = append(r.hidesPersons, unless(none, h.GetEmployeeId()))
+	r.hidesDays = append(r.hidesDays, unless(none, civil.Date(h.GetDay()).Time()))
+	r.hidesLanes = append(r.hidesLanes, unless(none, int16(h.GetLane())))
+	r.hidesOrdinals = append(r.hidesOrdinals, unless(none, int16(h.GetOrdinal())))
 }
 
-func putShifts(ctx context.Context, tx pgx.Tx, tenantID int64, newest map[int64]shiftOf) error {
-	sorted := slices.SortedFunc(maps.Values(newest), func(a, b shiftOf) int { return cmp.Compare(a.GetId(), b.GetId()) })
-	var ids, revisions, persons []int64
-	var hidesPersons []*int64
-	var hidesDays []*time.Time
-	var hidesLanes, hidesOrdinals []*int16
-	for _, s := range sorted {
-		ids, revisions, persons = append(ids, s.GetId()), append(revisions, s.revision), append(persons, s.GetEmployeeId())
-		h := s.GetHides()
-		if h == nil {
-			h = &schedulingv1.HiddenShift{}
-		}
-		day := civil.Date(h.GetDay()).Time()
-		hidesPersons, hidesDays = append(hidesPersons, unless(s.Hides == nil, h.GetEmployeeId())), append(hidesDays, unless(s.Hides == nil, day))
-		hidesLanes = append(hidesLanes, unless(s.Hides == nil, int16(h.GetLane())))
-		hidesOrdinals = append(hidesOrdinals, unless(s.Hides == nil, int16(h.GetOrdinal())))
-	}
-	rows, err := tx.Query(ctx, upsertShifts, tenantID, ids, revisions, persons, hidesPersons, hidesDays, hidesLanes, hidesOrdinals)
-	if err != nil {
-		return fmt.Errorf("schedule: store shifts: %w", err)
-	}
-	accepted, err := pgx.CollectRows(rows, pgx.RowTo[int64])
-	if err != nil {
-		return fmt.Errorf("schedule: store shifts: %w", err)
-	}
-	var owners, workers []int64
+// applyShifts stores shifts, and removes those that are gone.
+func applyShifts(ctx context.Context, tx pgx.Tx, tenantID int64, changes []replica.Change[*schedulingv1.EnteredShift]) error {
+	var all, gone, owners, workers []int64
 	var days []int32
+	var rows shifts
 	var placed segments
-	for _, id := range accepted {
-		s := newest[id]
-		if s.GetEmployeeId() == 0 {
+	for _, c := range changes {
+		all = append(all, c.Key)
+		if c.Deleted {
+			gone = append(gone, c.Key)
 			continue
 		}
-		if err := placed.add(s.places, s.GetSegments()); err != nil {
+		rows.add(c.State)
+		if c.State.GetEmployeeId() == 0 {
+			continue
+		}
+		if err := placed.add(c.Event.(*schedulingv1.ShiftsEntered).GetPlaces(), c.State.GetSegments()); err != nil {
 			return err
 		}
-		for range s.GetSegments() {
-			owners, workers, days = append(owners, id), append(workers, s.GetEmployeeId()), append(days, s.GetDay())
+		for range c.State.GetSegments() {
+			owners, workers, days = append(owners, c.Key), append(workers, c.State.GetEmployeeId()), append(days, c.State.GetDay())
 		}
 	}
 	batch := &pgx.Batch{}
-	batch.Queue(deleteSegments, tenantID, accepted)
+	batch.Queue(deleteShifts, tenantID, gone)
+	batch.Queue(upsertShifts, tenantID, rows.ids, rows.versions, rows.persons, rows.hidesPersons, rows.hidesDays, rows.hidesLanes, rows.hidesOrdinals)
+	batch.Queue(deleteSegments, tenantID, all)
 	batch.Queue(insertSegments, tenantID, owners, placed.numbers, workers, days, placed.places, placed.starts, placed.ends)
 	if err := tx.SendBatch(ctx, batch).Close(); err != nil {
-		return fmt.Errorf("schedule: store segments: %w", err)
+		return fmt.Errorf("schedule: store shifts: %w", err)
 	}
 	return nil
 }

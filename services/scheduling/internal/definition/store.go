@@ -99,7 +99,7 @@ func put(ctx context.Context, db pg.Querier, tenantID int64, definitions []*Defi
 			return nil
 		}
 		i := slices.IndexFunc(definitions, func(d *Definition) bool { return slices.Equal(d.digest[:], digest) })
-		told, err := feed.Pattern(id, definitions[i].Pattern)
+		told, err := feed.Pattern(id, feed.Digest(digest), 0, definitions[i].Pattern)
 		events = append(events, told...)
 		return err
 	}); err != nil {

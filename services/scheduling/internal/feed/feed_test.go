@@ -38,12 +38,12 @@ func TestPatternTellsItsShifts(t *testing.T) {
 		},
 	}
 	edit := &schedulingv1.PayCodeEditTemplate{}
-	events, err := feed.Pattern(5, &schedulingv1.SchedulePattern{Items: []*schedulingv1.SchedulePatternItem{
+	events, err := feed.Pattern(5, 77, 3, &schedulingv1.SchedulePattern{Items: []*schedulingv1.SchedulePatternItem{
 		{Day: proto.Int32(2), ShiftTemplate: plain, PayCodeEditTemplate: edit}, {Day: proto.Int32(1), PayCodeEditTemplate: edit}, {Day: proto.Int32(2), ShiftTemplate: split},
 	}})
 	require.NoError(t, err)
 	require.Len(t, events, 1)
-	want := &schedulingv1.PatternStored{PatternId: 5, Places: []string{"", "Acme/Clerk"}, Shifts: []*schedulingv1.CycleShift{
+	want := &schedulingv1.PatternStored{PatternId: 5, Part: 4, First: true, Digest: 77, Places: []string{"", "Acme/Clerk"}, Shifts: []*schedulingv1.CycleShift{
 		{CycleDay: 1, Segments: []*schedulingv1.PlacedSegment{{StartSecond: 79200, EndSecond: 108000}}},
 		{CycleDay: 1, Ordinal: 2, Segments: []*schedulingv1.PlacedSegment{{Place: 1, StartSecond: 21600, EndSecond: 36000}, {StartSecond: 39600, EndSecond: 50400}}},
 	}}
@@ -62,13 +62,16 @@ func TestLargePatternIsDivided(t *testing.T) {
 			}})
 		}
 	}
-	events, err := feed.Pattern(1, p)
+	events, err := feed.Pattern(1, 77, 0, p)
 	require.NoError(t, err)
 	assert.Greater(t, len(events), 2)
 	shifts := 0
-	for _, e := range events {
+	for i, e := range events {
 		assert.Less(t, proto.Size(e), outbox.MaxEvent)
 		part := e.(*schedulingv1.PatternStored)
+		assert.EqualValues(t, i+1, part.GetPart())
+		assert.Equal(t, i == 0, part.GetFirst())
+		assert.Equal(t, i == len(events)-1, part.GetDigest() == 77, "only the last part says that it is all")
 		shifts += len(part.GetShifts())
 		for _, s := range part.GetShifts() {
 			require.Less(t, int(s.GetSegments()[0].GetPlace()), len(part.GetPlaces()))
@@ -130,21 +133,21 @@ func TestEnteredShifts(t *testing.T) {
 	})
 	require.NoError(t, err)
 	var told feed.Shifts
-	require.NoError(t, told.Add(generated, 8, day, body, hides))
-	require.NoError(t, told.Add(4, 0, day, nil, nil))
+	require.NoError(t, told.Add(feed.Shift{ID: generated, Version: 3, EmployeeID: 8, Day: day, Body: body, Hides: hides}))
+	require.NoError(t, told.Add(feed.Shift{ID: 4, Day: day}))
 	events := told.Events(3)
 	require.Len(t, events, 1)
 	want := &schedulingv1.ShiftsEntered{Revision: 3, Places: []string{job, "\x019", "\x01"}, Shifts: []*schedulingv1.EnteredShift{
 		{
-			Id: generated, EmployeeId: 8, Day: int32(day), Hides: hides,
+			Id: generated, Version: 3, EmployeeId: 8, Day: int32(day), Hides: hides,
 			Segments: []*schedulingv1.PlacedSegment{
 				{StartSecond: 21600, EndSecond: 36000}, {Place: 1, StartSecond: 36000, EndSecond: 43200}, {Place: 2, StartSecond: 43200, EndSecond: 93600},
 			},
 		},
-		{Id: 4, Day: int32(day)},
+		{Id: 4, Day: int32(day), Deleted: true},
 	}}
 	assert.True(t, proto.Equal(want, events[0]), events[0])
-	require.Error(t, new(feed.Shifts).Add(4, 8, day, []byte{1}, nil))
+	require.Error(t, new(feed.Shifts).Add(feed.Shift{ID: 4, EmployeeID: 8, Day: day, Body: []byte{1}}))
 }
 
 // An event that is not full yet has room for any shift.
@@ -162,7 +165,7 @@ func TestAnyShiftFitsIntoAnEvent(t *testing.T) {
 	require.NoError(t, err)
 	var told feed.Shifts
 	for range 3 {
-		require.NoError(t, told.Add(4, 8, day, body, nil))
+		require.NoError(t, told.Add(feed.Shift{ID: 4, EmployeeID: 8, Day: day, Body: body}))
 	}
 	for _, e := range told.Events(1) {
 		assert.Less(t, proto.Size(e), outbox.MaxEvent)

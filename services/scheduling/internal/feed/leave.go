@@ -19,6 +19,10 @@ const readLeave = `
 SELECT employee_id, from_day - '1970-01-01'::date, body FROM leave_edit
 WHERE tenant_id = $1 AND employee_id = ANY($2) ORDER BY employee_id, from_day, id`
 
+// How far the histories are from which leave follows.
+const leaveVersions = `
+SELECT key, version FROM replica_head WHERE tenant_id = $1 AND topic = 'leave_edits' AND key = ANY($2) AND NOT deleted`
+
 // PublishLeave tells all leave of employees, in the transaction that locked
 // their leave and changed it. The ids may come in any order, and repeatedly.
 func PublishLeave(ctx context.Context, tx pgx.Tx, tenantID int64, employeeIDs []int64) error {
@@ -29,9 +33,22 @@ func PublishLeave(ctx context.Context, tx pgx.Tx, tenantID int64, employeeIDs []
 	if err != nil {
 		return err
 	}
+	events, err := leaveEvents(ctx, tx, tenantID, employeeIDs, revision)
+	if err != nil {
+		return err
+	}
+	return outbox.Append(ctx, tx, tenantID, events...)
+}
+
+// leaveEvents are the events that tell all leave of employees.
+func leaveEvents(ctx context.Context, tx pgx.Tx, tenantID int64, employeeIDs []int64, revision int64) ([]proto.Message, error) {
+	versions, err := readVersions(ctx, tx, tenantID, employeeIDs)
+	if err != nil {
+		return nil, err
+	}
 	rows, err := tx.Query(ctx, readLeave, tenantID, employeeIDs)
 	if err != nil {
-		return fmt.Errorf("feed: read leave: %w", err)
+		return nil, fmt.Errorf("feed: read leave: %w", err)
 	}
 	taken := map[int64]*leave{}
 	for _, id := range employeeIDs {
@@ -41,12 +58,13 @@ func PublishLeave(ctx context.Context, tx pgx.Tx, tenantID int64, employeeIDs []
 	var day civil.Date
 	var body []byte
 	if _, err := pgx.ForEachRow(rows, []any{&id, (*int32)(&day), &body}, func() error { return taken[id].add(day, body) }); err != nil {
-		return fmt.Errorf("feed: read leave: %w", err)
+		return nil, fmt.Errorf("feed: read leave: %w", err)
 	}
 	var events []proto.Message
 	event, size := &schedulingv1.LeaveTaken{Revision: revision}, 0
 	for _, id := range slices.Sorted(maps.Keys(taken)) {
-		employee := &schedulingv1.EmployeeLeave{EmployeeId: id, Stretches: taken[id].stretches()}
+		version, known := versions[id]
+		employee := &schedulingv1.EmployeeLeave{EmployeeId: id, Stretches: taken[id].stretches(), Version: version, Deleted: !known}
 		if size > 0 && size+sizeOf(employee) > eventBytes {
 			events = append(events, event)
 			event, size = &schedulingv1.LeaveTaken{Revision: revision}, 0
@@ -54,7 +72,23 @@ func PublishLeave(ctx context.Context, tx pgx.Tx, tenantID int64, employeeIDs []
 		event.Employees = append(event.Employees, employee)
 		size += sizeOf(employee)
 	}
-	return outbox.Append(ctx, tx, tenantID, append(events, event)...)
+	return append(events, event), nil
+}
+
+func readVersions(ctx context.Context, tx pgx.Tx, tenantID int64, employeeIDs []int64) (map[int64]int64, error) {
+	rows, err := tx.Query(ctx, leaveVersions, tenantID, employeeIDs)
+	if err != nil {
+		return nil, fmt.Errorf("feed: read versions of leave: %w", err)
+	}
+	versions := map[int64]int64{}
+	var id, version int64
+	if _, err := pgx.ForEachRow(rows, []any{&id, &version}, func() error {
+		versions[id] = version
+		return nil
+	}); err != nil {
+		return nil, fmt.Errorf("feed: read versions of leave: %w", err)
+	}
+	return versions, nil
 }
 
 // leave is what takes shifts from an employee. Of whole days the halves are

@@ -44,6 +44,8 @@ func TestLeaveThatTakesShifts(t *testing.T) {
 	add(7, day+4, timed(day+4, "22:00:00", day+5, "02:00:00"))
 	add(7, day+5, timed(day+5, "02:00:00", day+5, "06:00:00"))
 	add(7, day+5, timed(day+5, "08:00:00", day+5, "09:00:00"))
+	_, err := env.Pool.Exec(env.Ctx, `INSERT INTO replica_head VALUES (1, 'leave_edits', 7, 5, 5, false)`)
+	require.NoError(t, err)
 	require.NoError(t, pg.InTx(env.Ctx, env.Pool, func(ctx context.Context, tx pgx.Tx) error {
 		return feed.PublishLeave(ctx, tx, tenant.Default, []int64{8, 7})
 	}))
@@ -52,11 +54,11 @@ func TestLeaveThatTakesShifts(t *testing.T) {
 	got := &schedulingv1.LeaveTaken{}
 	require.NoError(t, proto.Unmarshal(payload, got))
 	want := &schedulingv1.LeaveTaken{Revision: got.GetRevision(), Employees: []*schedulingv1.EmployeeLeave{
-		{EmployeeId: 7, Stretches: []*schedulingv1.LeaveStretch{
+		{EmployeeId: 7, Version: 5, Stretches: []*schedulingv1.LeaveStretch{
 			{Day: int32(day)}, {Day: int32(day + 2)}, {Day: int32(day + 4), StartSecond: 79200, EndSecond: 108000},
 			{Day: int32(day + 5), StartSecond: 28800, EndSecond: 32400},
 		}},
-		{EmployeeId: 8},
+		{EmployeeId: 8, Deleted: true},
 	}}
 	assert.True(t, proto.Equal(want, got), got)
 	assert.Positive(t, got.GetRevision())

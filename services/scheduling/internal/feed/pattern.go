@@ -9,15 +9,16 @@ import (
 	schedulingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/scheduling/v1"
 )
 
-// Pattern answers the events that tell a stored pattern's shifts. Their
-// ordinals are those of the entries that the pattern generates.
-func Pattern(id int64, p *schedulingv1.SchedulePattern) ([]proto.Message, error) {
+// Pattern answers the events that tell a stored pattern's shifts, as the parts
+// behind one that a copy has, or 0. Their ordinals are those of the entries that
+// the pattern generates.
+func Pattern(id, digest, after int64, p *schedulingv1.SchedulePattern) ([]proto.Message, error) {
 	var events []proto.Message
-	event, known, size := &schedulingv1.PatternStored{PatternId: id}, &places{}, 0
+	event, known, size := &schedulingv1.PatternStored{PatternId: id, Part: after + 1, First: true}, &places{}, 0
 	flush := func() {
 		event.Places = known.list
 		events = append(events, event)
-		event, known, size = &schedulingv1.PatternStored{PatternId: id}, &places{}, 0
+		event, known, size = &schedulingv1.PatternStored{PatternId: id, Part: event.Part + 1}, &places{}, 0
 	}
 	ordinals := map[int32]int32{}
 	for _, item := range p.GetItems() {
@@ -38,9 +39,8 @@ func Pattern(id int64, p *schedulingv1.SchedulePattern) ([]proto.Message, error)
 			flush()
 		}
 	}
-	if len(event.Shifts) > 0 {
-		flush()
-	}
+	event.Digest = digest
+	flush()
 	return events, nil
 }
 

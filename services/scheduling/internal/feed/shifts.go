@@ -21,19 +21,32 @@ type Shifts struct {
 	size  int
 }
 
-// Add adds a shift of an employee that belongs to a day; the body is a
-// rotaloom.scheduling.v1.Shift. The employee is 0 when it is on nobody's
-// schedule, or gone. Hides is where the generated shift stands that it hides, if
-// it does.
-func (s *Shifts) Add(id, employeeID int64, day civil.Date, body []byte, hides *schedulingv1.HiddenShift) error {
-	shift := &schedulingv1.EnteredShift{Id: id, EmployeeId: employeeID, Day: int32(day), Hides: hides}
+// Shift is a shift that people entered, as it is now.
+type Shift struct {
+	ID, Version int64
+	// EmployeeID is 0 when it is on nobody's schedule, or gone.
+	EmployeeID int64
+	// Day is the day that it belongs to.
+	Day civil.Date
+	// Body is a rotaloom.scheduling.v1.Shift.
+	Body []byte
+	// Hides is where the generated shift stands that it hides, nil for none.
+	Hides *schedulingv1.HiddenShift
+}
+
+// Add adds a shift.
+func (s *Shifts) Add(in Shift) error {
+	shift := &schedulingv1.EnteredShift{
+		Id: in.ID, Version: in.Version, EmployeeId: in.EmployeeID, Day: int32(in.Day), Hides: in.Hides,
+		Deleted: in.EmployeeID == 0 && in.Hides == nil,
+	}
 	if s.event == nil {
 		s.event = &schedulingv1.ShiftsEntered{}
 	}
-	if employeeID != 0 {
-		pieces, err := shiftPieces(day, body)
+	if in.EmployeeID != 0 {
+		pieces, err := shiftPieces(in.Day, in.Body)
 		if err != nil {
-			return fmt.Errorf("feed: shift %d: %w", id, err)
+			return fmt.Errorf("feed: shift %d: %w", in.ID, err)
 		}
 		shift.Segments = s.known.segments(pieces)
 	}
@@ -48,14 +61,6 @@ func (s *Shifts) flush() {
 	s.event.Places = s.known.list
 	s.full = append(s.full, s.event)
 	s.event, s.known, s.size = nil, places{}, 0
-}
-
-// complete says that the shifts of employees were all added.
-func (s *Shifts) complete(employeeIDs []int64) {
-	if s.event == nil {
-		s.event = &schedulingv1.ShiftsEntered{}
-	}
-	s.event.CompleteEmployeeIds = employeeIDs
 }
 
 // Events answers what was added, as events of the revision.

@@ -30,7 +30,9 @@ func (c *changes) put(kind string, r *row) error {
 	if r.deleted {
 		employeeID = 0
 	}
-	return c.shifts.Add(r.id, employeeID, r.from, r.body, r.hides.message())
+	return c.shifts.Add(feed.Shift{
+		ID: r.id, Version: r.version, EmployeeID: employeeID, Day: r.from, Body: r.body, Hides: r.hides.message(),
+	})
 }
 
 // gone notes an entry of an employee that is nowhere any more.

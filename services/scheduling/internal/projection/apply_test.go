@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/rotaloom/rotaloom/pkg/pg"
+	"github.com/rotaloom/rotaloom/pkg/replica"
 	"github.com/rotaloom/rotaloom/pkg/tenant"
 	timekeepingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/timekeeping/v1"
 )
@@ -50,7 +51,7 @@ func TestFirstStatesOfATermMeet(t *testing.T) {
 	for _, state := range []*timekeepingv1.EmploymentTermChanged{term(5, 1, "Five", true), term(5, 2, "Five", false)} {
 		both.Go(func() {
 			assert.NoError(t, pg.InTx(w.ctx, w.pool, func(ctx context.Context, tx pgx.Tx) error {
-				return applyTerms(ctx, tx, tenant.Default, []*timekeepingv1.EmploymentTermChanged{state})
+				return replica.Put(ctx, tx, w.copies.terms, tenant.Default, []*timekeepingv1.EmploymentTermChanged{state})
 			}))
 		})
 	}
@@ -89,7 +90,7 @@ func TestMembershipsStartAPropagationWhenTheyDiffer(t *testing.T) {
 func TestMalformedMembershipsAreRefused(t *testing.T) {
 	w := newWorld(t)
 	err := pg.InTx(w.ctx, w.pool, func(ctx context.Context, tx pgx.Tx) error {
-		return applyMemberships(ctx, tx, tenant.Default, []*timekeepingv1.PersonMemberships{on(1, 1, days(5, "2026-1-1", "3000-01-01"))})
+		return replica.Put(ctx, tx, w.copies.memberships, tenant.Default, []*timekeepingv1.PersonMemberships{on(1, 1, days(5, "2026-1-1", "3000-01-01"))})
 	})
 	require.ErrorContains(t, err, "memberships of person 1")
 }

@@ -45,7 +45,11 @@ func TestConsumersKeepTheProjections(t *testing.T) {
 
 	ctx, cancel := context.WithCancel(t.Context())
 	done := make(chan error, 1)
-	go func() { done <- b.Run(ctx, Consumers(w.pool, func() {}, w.leave)...) }()
+	var consumers []bus.Consumer
+	for _, c := range w.copies.All() {
+		consumers = append(consumers, c.Consumer())
+	}
+	go func() { done <- b.Run(ctx, consumers...) }()
 	require.Eventually(t, func() bool {
 		var people, members, begun, dead int
 		err := w.pool.QueryRow(w.ctx, `SELECT (SELECT count(*) FROM employee), (SELECT count(*) FROM membership),

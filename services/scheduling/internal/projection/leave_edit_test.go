@@ -2,38 +2,19 @@ package projection
 
 import (
 	"context"
-	"slices"
 	"testing"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
-	"google.golang.org/grpc"
 	"google.golang.org/protobuf/proto"
 
 	"github.com/rotaloom/rotaloom/pkg/bus"
+	"github.com/rotaloom/rotaloom/pkg/replica"
 	"github.com/rotaloom/rotaloom/pkg/tenant"
 	schedulingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/scheduling/v1"
 	timekeepingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/timekeeping/v1"
 )
-
-// fakeLeave is timekeeping, asked for leave edits.
-type fakeLeave struct {
-	timekeepingv1.LeaveEditServiceClient
-	has   []*timekeepingv1.EmployeeLeaveEdits
-	asked []int64
-}
-
-func (f *fakeLeave) ListEmployeeLeaveEdits(_ context.Context, req *timekeepingv1.ListEmployeeLeaveEditsRequest, _ ...grpc.CallOption) (*timekeepingv1.ListEmployeeLeaveEditsResponse, error) {
-	answer := &timekeepingv1.ListEmployeeLeaveEditsResponse{}
-	for _, e := range f.has {
-		if slices.Contains(req.GetEmployeeIds(), e.GetEmployeeId()) {
-			f.asked = append(f.asked, e.GetEmployeeId())
-			answer.Employees = append(answer.Employees, e)
-		}
-	}
-	return answer, nil
-}
 
 func leaveStep(employee, version int64, deleted []int64, edits ...*timekeepingv1.LeaveEditState) *timekeepingv1.EmployeeLeaveEdits {
 	return &timekeepingv1.EmployeeLeaveEdits{EmployeeId: employee, Version: version, Edits: edits, DeletedIds: deleted}
@@ -46,12 +27,12 @@ func leaveState(id, version int64, date string) *timekeepingv1.LeaveEditState {
 	}
 }
 
-// leave hands steps to the consumer's handler, and returns what is stored, by id.
+// leaveAfter stores steps, and returns what is stored, by id.
 func (w *world) leaveAfter(steps ...*timekeepingv1.EmployeeLeaveEdits) map[int64]*schedulingv1.LeaveEdit {
 	w.t.Helper()
-	behind, err := storeLeaveEdits(w.ctx, w.pool, tenant.Default, steps)
-	require.NoError(w.t, err)
-	require.NoError(w.t, fetchLeaveEdits(w.ctx, w.pool, w.leave, tenant.Default, behind))
+	w.inTx(func(ctx context.Context, tx pgx.Tx) error {
+		return replica.Put(ctx, tx, w.copies.leaveEdits, tenant.Default, steps)
+	})
 	rows, err := w.pool.Query(w.ctx, `SELECT id, version, body FROM leave_edit WHERE tenant_id = 1`)
 	require.NoError(w.t, err)
 	out := map[int64]*schedulingv1.LeaveEdit{}
@@ -96,14 +77,15 @@ func TestLeaveEditsFollowTheirHistory(t *testing.T) {
 	got = w.leaveAfter(leaveStep(7, 1, nil, leaveState(11, 1, "2020-01-01")), leaveStep(7, 3, []int64{12}, leaveState(11, 3, "2026-03-05")))
 	require.Len(t, got, 2, "a repeated step changes nothing")
 	assert.Equal(t, "2026-03-05", got[11].GetStartDate())
-	assert.Empty(t, w.leave.asked)
+	assert.Empty(t, w.gaps())
 
-	// Steps 4 and 5 never come: the whole list is asked for, once.
+	// Steps 4 and 5 never come: the whole list is asked for.
 	complete := leaveStep(7, 7, nil, leaveState(13, 5, "2026-03-06"))
 	complete.Complete = true
-	w.leave.has = []*timekeepingv1.EmployeeLeaveEdits{complete}
 	got = w.leaveAfter(leaveStep(7, 6, nil, leaveState(14, 6, "2026-03-07")))
-	assert.Equal(t, []int64{7}, w.leave.asked)
+	require.Len(t, got, 2, "a step that does not follow is not applied")
+	assert.Equal(t, []int64{7}, w.gaps())
+	got = w.leaveAfter(complete)
 	require.Len(t, got, 2)
 	assert.Contains(t, got, int64(13))
 	assert.Contains(t, got, int64(21), "others keep theirs")
@@ -114,7 +96,17 @@ func TestLeaveEditsFollowTheirHistory(t *testing.T) {
 	assert.Equal(t, []int64{7, 8}, told[0].GetEmployeeIds())
 	assert.Equal(t, []string{"2026-03-02", "2026-03-05"}, []string{told[1].GetFrom(), told[1].GetTo()}, "where it was, and where it is")
 	assert.Equal(t, []string{"2026-03-05", "2026-03-06"}, []string{told[2].GetFrom(), told[2].GetTo()})
-	assert.Equal(t, []int64{7}, w.leave.asked)
+	assert.Empty(t, w.gaps())
+}
+
+// gaps are the employees of whom something is lacking.
+func (w *world) gaps() []int64 {
+	w.t.Helper()
+	rows, err := w.pool.Query(w.ctx, `SELECT key FROM replica_gap WHERE topic = 'leave_edits' ORDER BY key`)
+	require.NoError(w.t, err)
+	keys, err := pgx.CollectRows(rows, pgx.RowTo[int64])
+	require.NoError(w.t, err)
+	return keys
 }
 
 func TestLeaveEditsKeepTheirTimes(t *testing.T) {

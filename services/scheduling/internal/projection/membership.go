@@ -12,18 +12,9 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/civil"
 	timekeepingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/timekeeping/v1"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/propagation"
-	"github.com/rotaloom/rotaloom/services/scheduling/internal/serial"
 )
 
 const (
-	// The heads lock the employees' lists, in ascending order.
-	upsertHeads = `
-INSERT INTO membership_head (tenant_id, employee_id, version)
-SELECT $1, u.* FROM unnest($2::bigint[], $3::bigint[]) AS u
-ON CONFLICT (tenant_id, employee_id) DO UPDATE SET version = excluded.version
-WHERE excluded.version > membership_head.version
-RETURNING employee_id`
-
 	readMemberships = `
 SELECT employee_id, employment_term_id, from_date - '1970-01-01'::date, to_date - '1970-01-01'::date
 FROM membership WHERE tenant_id = $1 AND employee_id = ANY($2) ORDER BY employee_id, from_date`
@@ -43,27 +34,22 @@ type membership struct {
 	from, to           int32
 }
 
-// applyMemberships replaces the lists of employees by those that are newer than
-// what is known, and starts a propagation for the employees whose list differs.
-func applyMemberships(ctx context.Context, tx pgx.Tx, tenantID int64, lists []*timekeepingv1.PersonMemberships) error {
-	lists = newest(lists, (*timekeepingv1.PersonMemberships).GetPersonId, (*timekeepingv1.PersonMemberships).GetVersion)
-	wanted := make(map[int64][]membership, len(lists))
-	for _, list := range lists {
-		rows, err := parseMemberships(list)
+// applyMemberships replaces the lists of employees, and starts a propagation for
+// the employees whose list differs.
+func applyMemberships(ctx context.Context, tx pgx.Tx, tenantID int64, changes []membershipChange) error {
+	ids, wanted := make([]int64, len(changes)), make(map[int64][]membership, len(changes))
+	for i, c := range changes {
+		rows, err := parseMemberships(c.State)
 		if err != nil {
 			return err
 		}
-		wanted[list.GetPersonId()] = rows
+		ids[i], wanted[c.Key] = c.Key, rows
 	}
-	accepted, err := acceptLists(ctx, tx, tenantID, lists)
+	known, err := knownMemberships(ctx, tx, tenantID, ids)
 	if err != nil {
 		return err
 	}
-	known, err := knownMemberships(ctx, tx, tenantID, accepted)
-	if err != nil {
-		return err
-	}
-	changed := slices.DeleteFunc(accepted, func(id int64) bool { return slices.Equal(known[id], wanted[id]) })
+	changed := slices.DeleteFunc(ids, func(id int64) bool { return slices.Equal(known[id], wanted[id]) })
 	if len(changed) == 0 {
 		return nil
 	}
@@ -71,28 +57,6 @@ func applyMemberships(ctx context.Context, tx pgx.Tx, tenantID int64, lists []*t
 		return err
 	}
 	return start(ctx, tx, propagation.Request{Cause: propagation.CauseMembership, EmployeeIDs: changed})
-}
-
-// acceptLists returns the employees whose list is newer than what is known, in
-// ascending order.
-func acceptLists(ctx context.Context, tx pgx.Tx, tenantID int64, lists []*timekeepingv1.PersonMemberships) ([]int64, error) {
-	ids, versions := make([]int64, len(lists)), make([]int64, len(lists))
-	for i, list := range lists {
-		ids[i], versions[i] = list.GetPersonId(), list.GetVersion()
-	}
-	var accepted []int64
-	batch := &pgx.Batch{}
-	// The history of an employee has one order, whatever changes.
-	serial.Queue(batch, tenantID, ids)
-	batch.Queue(upsertHeads, tenantID, ids, versions).Query(func(rows pgx.Rows) (err error) {
-		accepted, err = pgx.CollectRows(rows, pgx.RowTo[int64])
-		return err
-	})
-	if err := tx.SendBatch(ctx, batch).Close(); err != nil {
-		return nil, fmt.Errorf("projection: store membership versions: %w", err)
-	}
-	slices.Sort(accepted)
-	return accepted, nil
 }
 
 func knownMemberships(ctx context.Context, tx pgx.Tx, tenantID int64, employeeIDs []int64) (map[int64][]membership, error) {

@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/rotaloom/rotaloom/pkg/pg"
+	"github.com/rotaloom/rotaloom/pkg/replica"
 	"github.com/rotaloom/rotaloom/pkg/tenant"
 	timekeepingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/timekeeping/v1"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/serial"
@@ -23,12 +24,13 @@ func TestCopiesWaitForTheEmployee(t *testing.T) {
 	for name, change := range map[string]func(*world) error{
 		"memberships": func(w *world) error {
 			return pg.InTx(w.ctx, w.pool, func(ctx context.Context, tx pgx.Tx) error {
-				return applyMemberships(ctx, tx, tenant.Default, []*timekeepingv1.PersonMemberships{on(7, 1, days(5, "2026-01-01", "3000-01-01"))})
+				return replica.Put(ctx, tx, w.copies.memberships, tenant.Default, []*timekeepingv1.PersonMemberships{on(7, 1, days(5, "2026-01-01", "3000-01-01"))})
 			})
 		},
 		"leave": func(w *world) error {
-			_, err := storeLeaveEdits(w.ctx, w.pool, tenant.Default, []*timekeepingv1.EmployeeLeaveEdits{leaveStep(7, 1, nil, leaveState(70, 1, "2026-01-05"))})
-			return err
+			return pg.InTx(w.ctx, w.pool, func(ctx context.Context, tx pgx.Tx) error {
+				return replica.Put(ctx, tx, w.copies.leaveEdits, tenant.Default, []*timekeepingv1.EmployeeLeaveEdits{leaveStep(7, 1, nil, leaveState(70, 1, "2026-01-05"))})
+			})
 		},
 	} {
 		t.Run(name, func(t *testing.T) {

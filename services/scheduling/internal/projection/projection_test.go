@@ -12,8 +12,9 @@ import (
 	"github.com/stretchr/testify/require"
 	"google.golang.org/grpc"
 
-	"github.com/rotaloom/rotaloom/pkg/outbox"
 	"github.com/rotaloom/rotaloom/pkg/pg"
+	"github.com/rotaloom/rotaloom/pkg/replica"
+	"github.com/rotaloom/rotaloom/pkg/serve"
 	"github.com/rotaloom/rotaloom/pkg/tenant"
 	"github.com/rotaloom/rotaloom/pkg/testkit/pgtest"
 	commonsv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/commons/v1"
@@ -29,19 +30,19 @@ type world struct {
 	ctx  context.Context
 	pool *pgxpool.Pool
 	*Resolver
+	copies      *Copies
 	commons     *fakeCommons
 	timekeeping *fakeTimekeeping
-	leave       *fakeLeave
 }
 
 func newWorld(t *testing.T) *world {
 	t.Parallel()
-	events, err := outbox.Migrations()
+	sets, err := serve.Migrations("scheduling_version", migrations.FS)
 	require.NoError(t, err)
-	pool := pgtest.New(t, events, pg.Migrations{Table: "scheduling_version", FS: migrations.FS})
+	pool := pgtest.New(t, sets...)
 	w := &world{
 		t: t, ctx: tenant.With(t.Context(), tenant.Default), pool: pool,
-		commons: &fakeCommons{}, timekeeping: &fakeTimekeeping{}, leave: &fakeLeave{},
+		copies: NewCopies(pool, func() {}), commons: &fakeCommons{}, timekeeping: &fakeTimekeeping{},
 	}
 	w.Resolver = NewResolver(pool, w.commons, w.timekeeping, nil)
 	return w
@@ -54,17 +55,23 @@ func (w *world) inTx(fn func(ctx context.Context, tx pgx.Tx) error) {
 
 func (w *world) persons(states ...*commonsv1.PersonState) {
 	w.t.Helper()
-	w.inTx(func(ctx context.Context, tx pgx.Tx) error { return applyPersons(ctx, tx, tenant.Default, states) })
+	w.inTx(func(ctx context.Context, tx pgx.Tx) error {
+		return replica.Put(ctx, tx, w.copies.persons, tenant.Default, states)
+	})
 }
 
 func (w *world) terms(states ...*timekeepingv1.EmploymentTermChanged) {
 	w.t.Helper()
-	w.inTx(func(ctx context.Context, tx pgx.Tx) error { return applyTerms(ctx, tx, tenant.Default, states) })
+	w.inTx(func(ctx context.Context, tx pgx.Tx) error {
+		return replica.Put(ctx, tx, w.copies.terms, tenant.Default, states)
+	})
 }
 
 func (w *world) memberships(lists ...*timekeepingv1.PersonMemberships) {
 	w.t.Helper()
-	w.inTx(func(ctx context.Context, tx pgx.Tx) error { return applyMemberships(ctx, tx, tenant.Default, lists) })
+	w.inTx(func(ctx context.Context, tx pgx.Tx) error {
+		return replica.Put(ctx, tx, w.copies.memberships, tenant.Default, lists)
+	})
 }
 
 // propagation is what was started.

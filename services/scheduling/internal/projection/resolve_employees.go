@@ -9,6 +9,7 @@ import (
 
 	"github.com/rotaloom/rotaloom/pkg/authn"
 	"github.com/rotaloom/rotaloom/pkg/fault"
+	"github.com/rotaloom/rotaloom/pkg/replica"
 	"github.com/rotaloom/rotaloom/pkg/rows"
 	commonv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/common/v1"
 	commonsv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/commons/v1"
@@ -199,6 +200,6 @@ func (r *Resolver) fetchEmployees(ctx context.Context, tenantID int64, missing w
 		answer, err := r.persons.ResolvePersons(ctx, &commonsv1.ResolvePersonsRequest{Ids: ids, PersonNumbers: numbers})
 		return answer.GetPersons(), err
 	}, func(ctx context.Context, tx pgx.Tx, states []*commonsv1.PersonState) error {
-		return applyPersons(ctx, tx, tenantID, states)
+		return replica.Put(ctx, tx, r.copies.persons, tenantID, states)
 	})
 }

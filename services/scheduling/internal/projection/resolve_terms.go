@@ -8,6 +8,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/rotaloom/rotaloom/pkg/fault"
+	"github.com/rotaloom/rotaloom/pkg/replica"
 	commonv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/common/v1"
 	timekeepingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/timekeeping/v1"
 )
@@ -81,6 +82,6 @@ func (r *Resolver) fetchTerms(ctx context.Context, tenantID int64, missing wante
 		answer, err := r.terms.ResolveEmploymentTerms(ctx, &timekeepingv1.ResolveEmploymentTermsRequest{Ids: ids, Names: names})
 		return answer.GetEmploymentTerms(), err
 	}, func(ctx context.Context, tx pgx.Tx, states []*timekeepingv1.EmploymentTermChanged) error {
-		return applyTerms(ctx, tx, tenantID, states)
+		return replica.Put(ctx, tx, r.copies.terms, tenantID, states)
 	})
 }

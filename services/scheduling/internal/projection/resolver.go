@@ -59,13 +59,14 @@ type Resolver struct {
 	terms   timekeepingv1.EmploymentTermServiceClient
 	rules   *rows.Rules
 	zones   civil.Zones
+	copies  *Copies
 }
 
 // NewResolver returns a resolver. The clients call the owning services; the
 // connection under them hands on the tenant of the context. The rules say which
 // employees callers may see; the others are as good as unknown.
 func NewResolver(pool *pgxpool.Pool, persons commonsv1.PersonServiceClient, terms timekeepingv1.EmploymentTermServiceClient, rules *rows.Rules) *Resolver {
-	return &Resolver{pool: pool, persons: persons, terms: terms, rules: rules}
+	return &Resolver{pool: pool, persons: persons, terms: terms, rules: rules, copies: NewCopies(pool, func() {})}
 }
 
 var errNoTenant = errors.New("projection: the context has no tenant")

@@ -8,7 +8,6 @@ import (
 	"github.com/jackc/pgx/v5"
 	"google.golang.org/protobuf/proto"
 
-	"github.com/rotaloom/rotaloom/pkg/civil"
 	"github.com/rotaloom/rotaloom/pkg/pg"
 	schedulingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/scheduling/v1"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/feed"
@@ -25,7 +24,7 @@ const (
 UPDATE schedule_item i SET hidden_lane = u.lane, hidden_ordinal = u.ordinal, withdrawn = u.withdrawn
 FROM unnest($2::bigint[], $3::smallint[], $4::smallint[], $5::boolean[]) AS u (id, lane, ordinal, withdrawn)
 WHERE i.tenant_id = $1 AND i.id = u.id
-RETURNING i.id, i.kind = 'SHIFT', CASE WHEN i.deleted OR i.withdrawn THEN 0 ELSE coalesce(i.employee_id, 0) END, i.from_day - '1970-01-01'::date, i.body`
+RETURNING i.id, i.kind = 'SHIFT', CASE WHEN i.deleted OR i.withdrawn THEN 0 ELSE coalesce(i.employee_id, 0) END, i.from_day - '1970-01-01'::date, i.body, i.version`
 )
 
 // rehide finds where the entries stand that people changed or deleted, and whether
@@ -57,16 +56,15 @@ func (c *changes) rehide(ctx context.Context, tx pgx.Tx, tenantID int64) (*feed.
 	if err != nil {
 		return nil, fmt.Errorf("propagation: store hidden entries: %w", err)
 	}
-	var id, employee int64
 	var shift bool
-	var day civil.Date
-	var body []byte
-	_, err = pgx.ForEachRow(rows, []any{&id, &shift, &employee, (*int32)(&day), &body}, func() error {
+	var s feed.Shift
+	_, err = pgx.ForEachRow(rows, []any{&s.ID, &shift, &s.EmployeeID, (*int32)(&s.Day), &s.Body, &s.Version}, func() error {
 		if !shift {
 			return nil
 		}
-		h := moved[id]
-		return told.Add(id, employee, day, body, h.Slot.Shift(h.EmployeeID, h.Day))
+		h := moved[s.ID]
+		s.Hides = h.Slot.Shift(h.EmployeeID, h.Day)
+		return told.Add(s)
 	})
 	if err != nil {
 		return nil, fmt.Errorf("propagation: store hidden entries: %w", err)

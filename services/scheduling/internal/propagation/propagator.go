@@ -10,6 +10,7 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 	"github.com/prometheus/client_golang/prometheus"
 	"golang.org/x/sync/errgroup"
+	"google.golang.org/protobuf/proto"
 
 	"github.com/rotaloom/rotaloom/pkg/bus"
 	schedulingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/scheduling/v1"
@@ -79,7 +80,7 @@ func New(opts Options) (*Propagator, error) {
 // Run works until ctx ends, and returns when what it had begun is done.
 func (p *Propagator) Run(ctx context.Context) error {
 	group, ctx := errgroup.WithContext(ctx)
-	group.Go(func() error { return p.bus.Run(ctx, p.Planner(), p.Worker(), p.SmallWorker()) })
+	group.Go(func() error { return p.bus.Run(ctx, p.Consumers()...) })
 	group.Go(func() error { return p.runSweep(ctx) })
 	return group.Wait()
 }
@@ -88,62 +89,54 @@ func (p *Propagator) Run(ctx context.Context) error {
 // long as it lives, the broker is told that it is at work.
 const redeliverAfter = 4 * time.Second
 
+// Consumers are the planner and the workers.
+func (p *Propagator) Consumers() []bus.Consumer { return []bus.Consumer{p.Planner(), p.Worker(), p.SmallWorker()} }
+
+// service is what the contracts call the propagator.
+const service = "propagator"
+
 // Planner is the consumer that divides propagations into batches.
 func (p *Propagator) Planner() bus.Consumer {
-	return bus.Consumer{
-		Durable:     "propagation-planner",
-		Stream:      "SCHEDULING",
-		Subjects:    []string{"rotaloom.scheduling.propagation.requested"},
-		Concurrency: p.cfg.Planners,
-		Prefetch:    p.cfg.Planners,
-		AckWait:     redeliverAfter,
-		MaxDeliver:  p.cfg.MaxDeliver,
-		Backoff:     p.backoff,
-		Handle: func(ctx context.Context, m bus.Message) error {
-			if _, err := bus.Decode[*schedulingv1.PropagationRequested](m); err != nil {
-				return err
-			}
-			failed, err := p.plan(ctx)
-			return p.settlePlanning(ctx, m, failed, err)
-		},
+	c := bus.ConsumerOf(service, &schedulingv1.PropagationRequested{})
+	c.Concurrency, c.Prefetch = p.cfg.Planners, p.cfg.Planners
+	c.AckWait, c.MaxDeliver, c.Backoff = redeliverAfter, p.cfg.MaxDeliver, p.backoff
+	c.Handle = func(ctx context.Context, m bus.Message) error {
+		if _, err := bus.Decode[*schedulingv1.PropagationRequested](m); err != nil {
+			return err
+		}
+		failed, err := p.plan(ctx)
+		return p.settlePlanning(ctx, m, failed, err)
 	}
+	return c
 }
 
 // Worker is the consumer that brings batches up to date.
 func (p *Propagator) Worker() bus.Consumer {
-	return p.worker("propagation-worker", "rotaloom.scheduling_work.propagation_batch.requested",
-		func(m bus.Message) (batchKey, error) {
-			event, err := bus.Decode[*schedulingv1.PropagationBatchRequested](m)
-			return batchKey{event.GetPropagationId(), event.GetBatch()}, err
-		})
+	return p.worker(&schedulingv1.PropagationBatchRequested{}, func(m bus.Message) (batchKey, error) {
+		event, err := bus.Decode[*schedulingv1.PropagationBatchRequested](m)
+		return batchKey{event.GetPropagationId(), event.GetBatch()}, err
+	})
 }
 
 // SmallWorker is the consumer that brings batches of few employees up to date.
 func (p *Propagator) SmallWorker() bus.Consumer {
-	return p.worker("propagation-small-worker", "rotaloom.scheduling_work.propagation_small_batch.requested",
-		func(m bus.Message) (batchKey, error) {
-			event, err := bus.Decode[*schedulingv1.PropagationSmallBatchRequested](m)
-			return batchKey{event.GetPropagationId(), event.GetBatch()}, err
-		})
+	return p.worker(&schedulingv1.PropagationSmallBatchRequested{}, func(m bus.Message) (batchKey, error) {
+		event, err := bus.Decode[*schedulingv1.PropagationSmallBatchRequested](m)
+		return batchKey{event.GetPropagationId(), event.GetBatch()}, err
+	})
 }
 
-func (p *Propagator) worker(name, subject string, decode func(bus.Message) (batchKey, error)) bus.Consumer {
-	return bus.Consumer{
-		Durable:     name,
-		Stream:      "SCHEDULING_WORK",
-		Subjects:    []string{subject},
-		Concurrency: p.cfg.Concurrency,
-		// A batch is long work: what waits here no other replica can take.
-		Prefetch:   p.cfg.Concurrency,
-		AckWait:    redeliverAfter,
-		MaxDeliver: p.cfg.MaxDeliver,
-		Backoff:    p.backoff,
-		Handle: func(ctx context.Context, m bus.Message) error {
-			key, err := decode(m)
-			if err != nil {
-				return err
-			}
-			return p.settle(ctx, m, key, p.work(ctx, key))
-		},
+func (p *Propagator) worker(event proto.Message, decode func(bus.Message) (batchKey, error)) bus.Consumer {
+	c := bus.ConsumerOf(service, event)
+	// A batch is long work: what waits here no other replica can take.
+	c.Concurrency, c.Prefetch = p.cfg.Concurrency, p.cfg.Concurrency
+	c.AckWait, c.MaxDeliver, c.Backoff = redeliverAfter, p.cfg.MaxDeliver, p.backoff
+	c.Handle = func(ctx context.Context, m bus.Message) error {
+		key, err := decode(m)
+		if err != nil {
+			return err
+		}
+		return p.settle(ctx, m, key, p.work(ctx, key))
 	}
+	return c
 }

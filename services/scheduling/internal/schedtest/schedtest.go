@@ -10,9 +10,8 @@ import (
 	"github.com/stretchr/testify/require"
 	"google.golang.org/grpc"
 
-	"github.com/rotaloom/rotaloom/pkg/outbox"
-	"github.com/rotaloom/rotaloom/pkg/pg"
 	"github.com/rotaloom/rotaloom/pkg/rpc"
+	"github.com/rotaloom/rotaloom/pkg/serve"
 	"github.com/rotaloom/rotaloom/pkg/tenant"
 	"github.com/rotaloom/rotaloom/pkg/testkit/pgtest"
 	"github.com/rotaloom/rotaloom/pkg/testkit/rpctest"
@@ -35,10 +34,10 @@ type Env struct {
 // New makes an Env for one test.
 func New(t testing.TB) *Env {
 	t.Helper()
-	events, err := outbox.Migrations()
+	sets, err := serve.Migrations("scheduling_version", migrations.FS)
 	require.NoError(t, err)
 	return &Env{
-		Pool:  pgtest.New(t, events, pg.Migrations{Table: "scheduling_version", FS: migrations.FS}),
+		Pool:  pgtest.New(t, sets...),
 		Ctx:   tenant.With(t.Context(), tenant.Default),
 		Local: rpctest.Local(t),
 	}

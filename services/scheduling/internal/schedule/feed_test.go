@@ -31,7 +31,7 @@ func TestPatternsAreToldAsTheyAreGenerated(t *testing.T) {
 		}
 		made, err := compile(1, p, false)
 		require.NoError(t, err)
-		events, err := feed.Pattern(1, p)
+		events, err := feed.Pattern(1, 9, 0, p)
 		require.NoError(t, err)
 		told := map[[2]int32]bool{}
 		for _, e := range events {

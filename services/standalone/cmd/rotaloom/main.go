@@ -12,10 +12,10 @@ import (
 type settings struct {
 	boot.Common
 
-	Serve   node.Config  `cmd:"" help:"Serve the API."`
-	Migrate node.Migrate `cmd:"" help:"Bring the databases to the schema of this program, and end. Serve does so too."`
-	Tenant  node.Tenants `cmd:"" help:"Make, list and switch tenants, while the API is served."`
-	Refill  node.Refill  `cmd:"" help:"Fill what queries over persons know of other parts again, while the API is served."`
+	Serve    node.Config   `cmd:"" help:"Serve the API."`
+	Migrate  node.Migrate  `cmd:"" help:"Bring the databases to the schema of this program, and end. Serve does so too."`
+	Tenant   node.Tenants  `cmd:"" help:"Make, list and switch tenants, while the API is served."`
+	Backfill node.Backfill `cmd:"" help:"Fill what queries over persons know of other parts again, while the API is served."`
 
 	boot.Commands
 }

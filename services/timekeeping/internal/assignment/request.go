@@ -19,31 +19,28 @@ import (
 // persons. An event is a hint: what is asked for is read from commons, in order,
 // so repeated, reordered and late events are harmless.
 func (h *Handler) RequestConsumer(commons commonsv1.TermRequestServiceClient) bus.Consumer {
-	return bus.Consumer{
-		Durable:  "timekeeping-term-requests",
-		Stream:   "COMMONS",
-		Subjects: []string{"rotaloom.commons.term_request.made"},
-		HandleBatch: func(ctx context.Context, messages []bus.Message) error {
-			var persons []int64
-			for _, m := range messages {
-				event, err := bus.Decode[*commonsv1.TermRequestsMade](m)
-				if err != nil {
-					return err
-				}
-				persons = append(persons, event.GetPersonIds()...)
-			}
-			slices.Sort(persons)
-			answer, err := commons.ListTermRequests(ctx, &commonsv1.ListTermRequestsRequest{PersonIds: slices.Compact(persons)})
+	consumer := bus.ConsumerOf("timekeeping", &commonsv1.TermRequestsMade{})
+	consumer.HandleBatch = func(ctx context.Context, messages []bus.Message) error {
+		var persons []int64
+		for _, m := range messages {
+			event, err := bus.Decode[*commonsv1.TermRequestsMade](m)
 			if err != nil {
-				return fmt.Errorf("ask for term requests: %w", err)
+				return err
 			}
-			if len(answer.GetRequests()) == 0 {
-				return nil
-			}
-			// A batch holds the events of one tenant.
-			return h.carryOut(ctx, messages[0].Tenant, answer.GetRequests())
-		},
+			persons = append(persons, event.GetPersonIds()...)
+		}
+		slices.Sort(persons)
+		answer, err := commons.ListTermRequests(ctx, &commonsv1.ListTermRequestsRequest{PersonIds: slices.Compact(persons)})
+		if err != nil {
+			return fmt.Errorf("ask for term requests: %w", err)
+		}
+		if len(answer.GetRequests()) == 0 {
+			return nil
+		}
+		// A batch holds the events of one tenant.
+		return h.carryOut(ctx, messages[0].Tenant, answer.GetRequests())
 	}
+	return consumer
 }
 
 // carryOut carries out the requests that are newer than the last one of their

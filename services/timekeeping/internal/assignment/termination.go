@@ -71,8 +71,8 @@ func newest(ctx context.Context, tx pgx.Tx, tenantID int64, states []*commonsv1.
 		}
 		ids = append(ids, s.GetPersonId())
 	}
-	rows, err := tx.Query(ctx, `SELECT id, version FROM person
-		WHERE tenant_id = $1 AND id = ANY($2) ORDER BY id FOR SHARE`, tenantID, ids)
+	rows, err := tx.Query(ctx, `SELECT key, version FROM replica_head
+		WHERE tenant_id = $1 AND topic = 'persons' AND key = ANY($2) ORDER BY key FOR SHARE`, tenantID, ids)
 	if err != nil {
 		return nil, err
 	}

@@ -17,6 +17,7 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/civil"
 	"github.com/rotaloom/rotaloom/pkg/fault"
 	"github.com/rotaloom/rotaloom/pkg/pg"
+	"github.com/rotaloom/rotaloom/pkg/replica"
 	"github.com/rotaloom/rotaloom/pkg/rows"
 	commonsv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/commons/v1"
 )
@@ -55,12 +56,13 @@ type Directory struct {
 	pool    *pgxpool.Pool
 	commons commonsv1.PersonServiceClient
 	rows    *rows.Rules
+	copy    *replica.Replica
 }
 
 // NewDirectory makes a Directory over the projection in the pool's database.
 // The rules say whom callers may see.
 func NewDirectory(pool *pgxpool.Pool, commons commonsv1.PersonServiceClient, rules *rows.Rules) *Directory {
-	return &Directory{pool: pool, commons: commons, rows: rules}
+	return &Directory{pool: pool, commons: commons, rows: rules, copy: NewCopy(pool, nil)}
 }
 
 // Find answers the persons that the keys name; unknown ones, and those whom the
@@ -123,7 +125,9 @@ func (d *Directory) fromCommons(ctx context.Context, tenantID int64, keys []Key,
 	if err != nil {
 		return fmt.Errorf("find persons in commons: %w", err)
 	}
-	if err := Apply(ctx, d.pool, tenantID, answer.GetPersons()); err != nil {
+	if err := pg.InTx(pg.WithoutRider(ctx), d.pool, func(ctx context.Context, tx pgx.Tx) error {
+		return replica.Put(ctx, tx, d.copy, tenantID, answer.GetPersons())
+	}); err != nil {
 		return err
 	}
 	for _, p := range answer.GetPersons() {
@@ -178,37 +182,30 @@ func add(found map[Key]Person, p Person) {
 	found[Key{Number: p.Number}] = p
 }
 
-// Apply brings the projection up to date with states that commons gave. Older
-// states than those that are there change nothing.
-func Apply(ctx context.Context, db pg.Querier, tenantID int64, states []*commonsv1.PersonState) error {
-	newest := make(map[int64]*commonsv1.PersonState, len(states))
-	for _, s := range states {
-		if old := newest[s.GetPersonId()]; old.GetVersion() < s.GetVersion() {
-			newest[s.GetPersonId()] = s
-		}
-	}
-	var ids, versions []int64
+// NewCopy makes the copy of persons in the database of the pool. Every state that
+// comes is handed to after, when it is stored.
+func NewCopy(pool *pgxpool.Pool, after func(ctx context.Context, tenantID int64, states []*commonsv1.PersonState) error) *replica.Replica {
+	return replica.New(pool, replica.Copy[*commonsv1.PersonState]{
+		Service: "timekeeping", Event: &commonsv1.PersonsChanged{}, Apply: apply, After: after,
+	})
+}
+
+func apply(ctx context.Context, tx pgx.Tx, tenantID int64, changes []replica.Change[*commonsv1.PersonState]) error {
+	var ids []int64
 	var numbers, names, zones []string
 	var hired []*time.Time
-	for _, s := range newest {
-		p := fromState(s)
-		ids, versions = append(ids, p.ID), append(versions, s.GetVersion())
-		numbers, names, zones = append(numbers, p.Number), append(names, p.FullName), append(zones, p.TimeZone)
-		hired = append(hired, p.HireDate)
+	for _, c := range changes {
+		p := fromState(c.State)
+		ids, numbers = append(ids, p.ID), append(numbers, p.Number)
+		names, zones, hired = append(names, p.FullName), append(zones, p.TimeZone), append(hired, p.HireDate)
 	}
-	// In the order of the ids, so that two who apply the same states at once
-	// do not wait for each other in a circle.
-	_, err := db.Exec(ctx, `INSERT INTO person AS p (tenant_id, id, person_number, full_name, time_zone, hire_date, version)
-		SELECT $1, q.id, q.number, q.name, q.zone, q.hired, q.version
-		FROM unnest($2::bigint[], $3::text[], $4::text[], $5::text[], $6::date[], $7::bigint[])
-			AS q (id, number, name, zone, hired, version)
-		ORDER BY q.id
+	_, err := tx.Exec(ctx, `INSERT INTO person (tenant_id, id, person_number, full_name, time_zone, hire_date)
+		SELECT $1, q.* FROM unnest($2::bigint[], $3::text[], $4::text[], $5::text[], $6::date[]) AS q
 		ON CONFLICT (tenant_id, id) DO UPDATE
 		SET person_number = excluded.person_number, full_name = excluded.full_name,
-		    time_zone = excluded.time_zone, hire_date = excluded.hire_date, version = excluded.version
-		WHERE excluded.version > p.version`, tenantID, ids, numbers, names, zones, hired, versions)
+		    time_zone = excluded.time_zone, hire_date = excluded.hire_date`, tenantID, ids, numbers, names, zones, hired)
 	if err != nil {
-		return fmt.Errorf("apply persons: %w", err)
+		return fmt.Errorf("store persons: %w", err)
 	}
 	return nil
 }

@@ -1948,10 +1948,12 @@ const file_rotaloom_commons_v1_person_proto_rawDesc = "" +
 	"\n" +
 	"PersonDays\x12\x12\n" +
 	"\x04from\x18\x01 \x01(\tR\x04from\x12\x0e\n" +
-	"\x02to\x18\x02 \x01(\tR\x02to\"s\n" +
+	"\x02to\x18\x02 \x01(\tR\x02to\"\xc6\x01\n" +
 	"\x0ePersonsChanged\x12:\n" +
-	"\apersons\x18\x01 \x03(\v2 .rotaloom.commons.v1.PersonStateR\apersons:%\xaa\xbb\x18!\n" +
-	"\x1frotaloom.commons.person.changed2\xf4\x16\n" +
+	"\apersons\x18\x01 \x03(\v2 .rotaloom.commons.v1.PersonStateR\apersons:x\xaa\xbb\x18t\n" +
+	"\x1frotaloom.commons.person.changed\x12\vtimekeeping\x12\n" +
+	"scheduling\x1a8\n" +
+	"\acommons\x12\apersons\x1a\apersons\"\tperson_id*\aversion2\adeleted2\xf4\x16\n" +
 	"\rPersonService\x12\x93\x01\n" +
 	"\tGetPerson\x12%.rotaloom.commons.v1.GetPersonRequest\x1a\x1b.rotaloom.commons.v1.Person\"B\xa2\xbb\x18\x17\n" +
 	"\x13commons.person.read\x18\x01\x82\xd3\xe4\x93\x02!\x12\x1f/v1/commons/persons/{person_id}\x12\x84\x01\n" +

@@ -315,11 +315,11 @@ const file_rotaloom_commons_v1_term_request_proto_rawDesc = "" +
 	"\x12employment_term_id\x18\x01 \x01(\x03R\x10employmentTermId\x12\x12\n" +
 	"\x04from\x18\x02 \x01(\tR\x04from\x12\x0e\n" +
 	"\x02to\x18\x03 \x01(\tR\x02to\x12#\n" +
-	"\roriginal_from\x18\x04 \x01(\tR\foriginalFrom\"[\n" +
+	"\roriginal_from\x18\x04 \x01(\tR\foriginalFrom\"h\n" +
 	"\x10TermRequestsMade\x12\x1d\n" +
 	"\n" +
-	"person_ids\x18\x01 \x03(\x03R\tpersonIds:(\xaa\xbb\x18$\n" +
-	"\"rotaloom.commons.term_request.made2\x9d\x01\n" +
+	"person_ids\x18\x01 \x03(\x03R\tpersonIds:5\xaa\xbb\x181\n" +
+	"\"rotaloom.commons.term_request.made\x12\vtimekeeping2\x9d\x01\n" +
 	"\x12TermRequestService\x12\x86\x01\n" +
 	"\x10ListTermRequests\x12,.rotaloom.commons.v1.ListTermRequestsRequest\x1a-.rotaloom.commons.v1.ListTermRequestsResponse\"\x15\xa2\xbb\x18\x11\x18\x010\x01Z\vtimekeepingB\xdf\x01\n" +
 	"\x17com.rotaloom.commons.v1B\x10TermRequestProtoP\x01ZDgithub.com/rotaloom/rotaloom/proto/gen/rotaloom/commons/v1;commonsv1\xa2\x02\x03RCX\xaa\x02\x13Rotaloom.Commons.V1\xca\x02\x13Rotaloom\\Commons\\V1\xe2\x02\x1fRotaloom\\Commons\\V1\\GPBMetadata\xea\x02\x15Rotaloom::Commons::V1b\x06proto3"

@@ -256,18 +256,21 @@ var File_rotaloom_scheduling_v1_propagation_event_proto protoreflect.FileDescrip
 
 const file_rotaloom_scheduling_v1_propagation_event_proto_rawDesc = "" +
 	"\n" +
-	".rotaloom/scheduling/v1/propagation_event.proto\x12\x16rotaloom.scheduling.v1\x1a!rotaloom/options/v1/options.proto\"n\n" +
+	".rotaloom/scheduling/v1/propagation_event.proto\x12\x16rotaloom.scheduling.v1\x1a!rotaloom/options/v1/options.proto\"z\n" +
 	"\x14PropagationRequested\x12%\n" +
-	"\x0epropagation_id\x18\x01 \x01(\x03R\rpropagationId:/\xaa\xbb\x18+\n" +
-	")rotaloom.scheduling.propagation.requested\"\x94\x01\n" +
+	"\x0epropagation_id\x18\x01 \x01(\x03R\rpropagationId:;\xaa\xbb\x187\n" +
+	")rotaloom.scheduling.propagation.requested\x12\n" +
+	"propagator\"\xa0\x01\n" +
 	"\x19PropagationBatchRequested\x12%\n" +
 	"\x0epropagation_id\x18\x01 \x01(\x03R\rpropagationId\x12\x14\n" +
-	"\x05batch\x18\x02 \x01(\x05R\x05batch::\xaa\xbb\x186\n" +
-	"4rotaloom.scheduling_work.propagation_batch.requested\"\x9f\x01\n" +
+	"\x05batch\x18\x02 \x01(\x05R\x05batch:F\xaa\xbb\x18B\n" +
+	"4rotaloom.scheduling_work.propagation_batch.requested\x12\n" +
+	"propagator\"\xab\x01\n" +
 	"\x1ePropagationSmallBatchRequested\x12%\n" +
 	"\x0epropagation_id\x18\x01 \x01(\x03R\rpropagationId\x12\x14\n" +
-	"\x05batch\x18\x02 \x01(\x05R\x05batch:@\xaa\xbb\x18<\n" +
-	":rotaloom.scheduling_work.propagation_small_batch.requested\"\xab\x01\n" +
+	"\x05batch\x18\x02 \x01(\x05R\x05batch:L\xaa\xbb\x18H\n" +
+	":rotaloom.scheduling_work.propagation_small_batch.requested\x12\n" +
+	"propagator\"\xab\x01\n" +
 	"\x0fScheduleChanged\x12!\n" +
 	"\femployee_ids\x18\x01 \x03(\x03R\vemployeeIds\x12\x12\n" +
 	"\x04from\x18\x02 \x01(\tR\x04from\x12\x0e\n" +

@@ -101,8 +101,16 @@ type PatternStored struct {
 	PatternId int64                  `protobuf:"varint,1,opt,name=pattern_id,json=patternId,proto3" json:"pattern_id,omitempty"`
 	// Jobs, as paths; "" is the employee's primary job on the day, and U+0001
 	// with an id a job of which only that is known.
-	Places        []string      `protobuf:"bytes,2,rep,name=places,proto3" json:"places,omitempty"`
-	Shifts        []*CycleShift `protobuf:"bytes,3,rep,name=shifts,proto3" json:"shifts,omitempty"`
+	Places []string      `protobuf:"bytes,2,rep,name=places,proto3" json:"places,omitempty"`
+	Shifts []*CycleShift `protobuf:"bytes,3,rep,name=shifts,proto3" json:"shifts,omitempty"`
+	// Counts the events of the pattern; each follows the one before.
+	Part int64 `protobuf:"varint,4,opt,name=part,proto3" json:"part,omitempty"`
+	// Whether this is the first part.
+	First bool `protobuf:"varint,5,opt,name=first,proto3" json:"first,omitempty"`
+	// Of the pattern, in its last part; 0 in the others.
+	Digest int64 `protobuf:"varint,6,opt,name=digest,proto3" json:"digest,omitempty"`
+	// Whether there is no such pattern.
+	Deleted       bool `protobuf:"varint,7,opt,name=deleted,proto3" json:"deleted,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -156,6 +164,34 @@ func (x *PatternStored) GetShifts() []*CycleShift {
 		return x.Shifts
 	}
 	return nil
+}
+
+func (x *PatternStored) GetPart() int64 {
+	if x != nil {
+		return x.Part
+	}
+	return 0
+}
+
+func (x *PatternStored) GetFirst() bool {
+	if x != nil {
+		return x.First
+	}
+	return false
+}
+
+func (x *PatternStored) GetDigest() int64 {
+	if x != nil {
+		return x.Digest
+	}
+	return 0
+}
+
+func (x *PatternStored) GetDeleted() bool {
+	if x != nil {
+		return x.Deleted
+	}
+	return false
 }
 
 // CycleShift is a shift of a cycle day.
@@ -419,13 +455,10 @@ type ShiftsEntered struct {
 	state    protoimpl.MessageState `protogen:"open.v1"`
 	Revision int64                  `protobuf:"varint,1,opt,name=revision,proto3" json:"revision,omitempty"`
 	// As in PatternStored.
-	Places []string        `protobuf:"bytes,2,rep,name=places,proto3" json:"places,omitempty"`
-	Shifts []*EnteredShift `protobuf:"bytes,3,rep,name=shifts,proto3" json:"shifts,omitempty"`
-	// Employees of whom the events of this revision tell everything: no other
-	// shift of theirs is there.
-	CompleteEmployeeIds []int64 `protobuf:"varint,4,rep,packed,name=complete_employee_ids,json=completeEmployeeIds,proto3" json:"complete_employee_ids,omitempty"`
-	unknownFields       protoimpl.UnknownFields
-	sizeCache           protoimpl.SizeCache
+	Places        []string        `protobuf:"bytes,2,rep,name=places,proto3" json:"places,omitempty"`
+	Shifts        []*EnteredShift `protobuf:"bytes,3,rep,name=shifts,proto3" json:"shifts,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
 }
 
 func (x *ShiftsEntered) Reset() {
@@ -479,13 +512,6 @@ func (x *ShiftsEntered) GetShifts() []*EnteredShift {
 	return nil
 }
 
-func (x *ShiftsEntered) GetCompleteEmployeeIds() []int64 {
-	if x != nil {
-		return x.CompleteEmployeeIds
-	}
-	return nil
-}
-
 // EnteredShift is a shift with an id of its own.
 type EnteredShift struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -495,7 +521,11 @@ type EnteredShift struct {
 	Day        int32            `protobuf:"zigzag32,3,opt,name=day,proto3" json:"day,omitempty"`
 	Segments   []*PlacedSegment `protobuf:"bytes,4,rep,name=segments,proto3" json:"segments,omitempty"`
 	// The generated shift that is not there because of it.
-	Hides         *HiddenShift `protobuf:"bytes,5,opt,name=hides,proto3" json:"hides,omitempty"`
+	Hides *HiddenShift `protobuf:"bytes,5,opt,name=hides,proto3" json:"hides,omitempty"`
+	// That of the entry.
+	Version int64 `protobuf:"varint,6,opt,name=version,proto3" json:"version,omitempty"`
+	// Whether it is gone, and hides nothing.
+	Deleted       bool `protobuf:"varint,7,opt,name=deleted,proto3" json:"deleted,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -563,6 +593,20 @@ func (x *EnteredShift) GetHides() *HiddenShift {
 		return x.Hides
 	}
 	return nil
+}
+
+func (x *EnteredShift) GetVersion() int64 {
+	if x != nil {
+		return x.Version
+	}
+	return 0
+}
+
+func (x *EnteredShift) GetDeleted() bool {
+	if x != nil {
+		return x.Deleted
+	}
+	return false
 }
 
 // HiddenShift is where a generated shift would stand.
@@ -690,9 +734,13 @@ func (x *LeaveTaken) GetEmployees() []*EmployeeLeave {
 
 // EmployeeLeave is the leave of an employee.
 type EmployeeLeave struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	EmployeeId    int64                  `protobuf:"varint,1,opt,name=employee_id,json=employeeId,proto3" json:"employee_id,omitempty"`
-	Stretches     []*LeaveStretch        `protobuf:"bytes,2,rep,name=stretches,proto3" json:"stretches,omitempty"`
+	state      protoimpl.MessageState `protogen:"open.v1"`
+	EmployeeId int64                  `protobuf:"varint,1,opt,name=employee_id,json=employeeId,proto3" json:"employee_id,omitempty"`
+	Stretches  []*LeaveStretch        `protobuf:"bytes,2,rep,name=stretches,proto3" json:"stretches,omitempty"`
+	// That of the leave edits from which it follows.
+	Version int64 `protobuf:"varint,3,opt,name=version,proto3" json:"version,omitempty"`
+	// Whether nothing is known of the employee's leave.
+	Deleted       bool `protobuf:"varint,4,opt,name=deleted,proto3" json:"deleted,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -739,6 +787,20 @@ func (x *EmployeeLeave) GetStretches() []*LeaveStretch {
 		return x.Stretches
 	}
 	return nil
+}
+
+func (x *EmployeeLeave) GetVersion() int64 {
+	if x != nil {
+		return x.Version
+	}
+	return 0
+}
+
+func (x *EmployeeLeave) GetDeleted() bool {
+	if x != nil {
+		return x.Deleted
+	}
+	return false
 }
 
 // LeaveStretch takes all shifts of a day, or, with seconds, what lies between
@@ -813,22 +875,31 @@ const file_rotaloom_scheduling_v1_schedule_event_proto_rawDesc = "" +
 	"\x05place\x18\x01 \x01(\x05R\x05place\x12!\n" +
 	"\fstart_second\x18\x02 \x01(\x05R\vstartSecond\x12\x1d\n" +
 	"\n" +
-	"end_second\x18\x03 \x01(\x05R\tendSecond\"\xac\x01\n" +
+	"end_second\x18\x03 \x01(\x05R\tendSecond\"\xdc\x02\n" +
 	"\rPatternStored\x12\x1d\n" +
 	"\n" +
 	"pattern_id\x18\x01 \x01(\x03R\tpatternId\x12\x16\n" +
 	"\x06places\x18\x02 \x03(\tR\x06places\x12:\n" +
-	"\x06shifts\x18\x03 \x03(\v2\".rotaloom.scheduling.v1.CycleShiftR\x06shifts:(\xaa\xbb\x18$\n" +
-	"\"rotaloom.scheduling.pattern.stored\"\x86\x01\n" +
+	"\x06shifts\x18\x03 \x03(\v2\".rotaloom.scheduling.v1.CycleShiftR\x06shifts\x12\x12\n" +
+	"\x04part\x18\x04 \x01(\x03R\x04part\x12\x14\n" +
+	"\x05first\x18\x05 \x01(\bR\x05first\x12\x16\n" +
+	"\x06digest\x18\x06 \x01(\x03R\x06digest\x12\x18\n" +
+	"\adeleted\x18\a \x01(\bR\adeleted:|\xaa\xbb\x18x\n" +
+	"\"rotaloom.scheduling.pattern.stored\x12\acommons\x1aI\n" +
+	"\n" +
+	"scheduling\x12\x11schedule_patterns\"\n" +
+	"pattern_id*\x04part2\adeleted:\x05firstB\x06digest\"\x86\x01\n" +
 	"\n" +
 	"CycleShift\x12\x1b\n" +
 	"\tcycle_day\x18\x01 \x01(\x05R\bcycleDay\x12\x18\n" +
 	"\aordinal\x18\x02 \x01(\x05R\aordinal\x12A\n" +
-	"\bsegments\x18\x03 \x03(\v2%.rotaloom.scheduling.v1.PlacedSegmentR\bsegments\"\x8f\x01\n" +
+	"\bsegments\x18\x03 \x03(\v2%.rotaloom.scheduling.v1.PlacedSegmentR\bsegments\"\xd6\x01\n" +
 	"\fSpansChanged\x12\x1a\n" +
 	"\brevision\x18\x01 \x01(\x03R\brevision\x12:\n" +
-	"\x06groups\x18\x02 \x03(\v2\".rotaloom.scheduling.v1.EqualSpansR\x06groups:'\xaa\xbb\x18#\n" +
-	"!rotaloom.scheduling.spans.changed\"h\n" +
+	"\x06groups\x18\x02 \x03(\v2\".rotaloom.scheduling.v1.EqualSpansR\x06groups:n\xaa\xbb\x18j\n" +
+	"!rotaloom.scheduling.spans.changed\x12\acommons\x1a<\n" +
+	"\n" +
+	"scheduling\x12\x0eschedule_spans\x1a\x06groups\"\femployee_ids*\brevision\"h\n" +
 	"\n" +
 	"EqualSpans\x12!\n" +
 	"\femployee_ids\x18\x01 \x03(\x03R\vemployeeIds\x127\n" +
@@ -840,35 +911,42 @@ const file_rotaloom_scheduling_v1_schedule_event_proto_rawDesc = "" +
 	"\n" +
 	"pattern_id\x18\x04 \x01(\x03R\tpatternId\x12\x1a\n" +
 	"\bposition\x18\x05 \x01(\x05R\bposition\x12\x1b\n" +
-	"\tday_count\x18\x06 \x01(\x05R\bdayCount\"\xdf\x01\n" +
+	"\tday_count\x18\x06 \x01(\x05R\bdayCount\"\x80\x02\n" +
 	"\rShiftsEntered\x12\x1a\n" +
 	"\brevision\x18\x01 \x01(\x03R\brevision\x12\x16\n" +
 	"\x06places\x18\x02 \x03(\tR\x06places\x12<\n" +
-	"\x06shifts\x18\x03 \x03(\v2$.rotaloom.scheduling.v1.EnteredShiftR\x06shifts\x122\n" +
-	"\x15complete_employee_ids\x18\x04 \x03(\x03R\x13completeEmployeeIds:(\xaa\xbb\x18$\n" +
-	"\"rotaloom.scheduling.shifts.entered\"\xcf\x01\n" +
+	"\x06shifts\x18\x03 \x03(\v2$.rotaloom.scheduling.v1.EnteredShiftR\x06shifts:w\xaa\xbb\x18s\n" +
+	"\"rotaloom.scheduling.shifts.entered\x12\acommons\x1aD\n" +
+	"\n" +
+	"scheduling\x12\x0eentered_shifts\x1a\x06shifts\"\x02id*\brevision2\adeletedB\aversionJ\x04\b\x04\x10\x05\"\x83\x02\n" +
 	"\fEnteredShift\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\x03R\x02id\x12\x1f\n" +
 	"\vemployee_id\x18\x02 \x01(\x03R\n" +
 	"employeeId\x12\x10\n" +
 	"\x03day\x18\x03 \x01(\x11R\x03day\x12A\n" +
 	"\bsegments\x18\x04 \x03(\v2%.rotaloom.scheduling.v1.PlacedSegmentR\bsegments\x129\n" +
-	"\x05hides\x18\x05 \x01(\v2#.rotaloom.scheduling.v1.HiddenShiftR\x05hides\"n\n" +
+	"\x05hides\x18\x05 \x01(\v2#.rotaloom.scheduling.v1.HiddenShiftR\x05hides\x12\x18\n" +
+	"\aversion\x18\x06 \x01(\x03R\aversion\x12\x18\n" +
+	"\adeleted\x18\a \x01(\bR\adeleted\"n\n" +
 	"\vHiddenShift\x12\x1f\n" +
 	"\vemployee_id\x18\x01 \x01(\x03R\n" +
 	"employeeId\x12\x10\n" +
 	"\x03day\x18\x02 \x01(\x11R\x03day\x12\x12\n" +
 	"\x04lane\x18\x03 \x01(\x05R\x04lane\x12\x18\n" +
-	"\aordinal\x18\x04 \x01(\x05R\aordinal\"\x94\x01\n" +
+	"\aordinal\x18\x04 \x01(\x05R\aordinal\"\xf0\x01\n" +
 	"\n" +
 	"LeaveTaken\x12\x1a\n" +
 	"\brevision\x18\x01 \x01(\x03R\brevision\x12C\n" +
-	"\temployees\x18\x02 \x03(\v2%.rotaloom.scheduling.v1.EmployeeLeaveR\temployees:%\xaa\xbb\x18!\n" +
-	"\x1frotaloom.scheduling.leave.taken\"t\n" +
+	"\temployees\x18\x02 \x03(\v2%.rotaloom.scheduling.v1.EmployeeLeaveR\temployees:\x80\x01\xaa\xbb\x18|\n" +
+	"\x1frotaloom.scheduling.leave.taken\x12\acommons\x1aP\n" +
+	"\n" +
+	"scheduling\x12\x0eschedule_leave\x1a\temployees\"\vemployee_id*\brevision2\adeletedB\aversion\"\xa8\x01\n" +
 	"\rEmployeeLeave\x12\x1f\n" +
 	"\vemployee_id\x18\x01 \x01(\x03R\n" +
 	"employeeId\x12B\n" +
-	"\tstretches\x18\x02 \x03(\v2$.rotaloom.scheduling.v1.LeaveStretchR\tstretches\"b\n" +
+	"\tstretches\x18\x02 \x03(\v2$.rotaloom.scheduling.v1.LeaveStretchR\tstretches\x12\x18\n" +
+	"\aversion\x18\x03 \x01(\x03R\aversion\x12\x18\n" +
+	"\adeleted\x18\x04 \x01(\bR\adeleted\"b\n" +
 	"\fLeaveStretch\x12\x10\n" +
 	"\x03day\x18\x01 \x01(\x11R\x03day\x12!\n" +
 	"\fstart_second\x18\x02 \x01(\x05R\vstartSecond\x12\x1d\n" +

@@ -1613,14 +1613,16 @@ const file_rotaloom_timekeeping_v1_employment_term_proto_rawDesc = "" +
 	"\x03ids\x18\x01 \x03(\x03R\x03ids\x12\x14\n" +
 	"\x05names\x18\x02 \x03(\tR\x05names\"{\n" +
 	"\x1eResolveEmploymentTermsResponse\x12Y\n" +
-	"\x10employment_terms\x18\x01 \x03(\v2..rotaloom.timekeeping.v1.EmploymentTermChangedR\x0femploymentTerms\"\xd2\x01\n" +
+	"\x10employment_terms\x18\x01 \x03(\v2..rotaloom.timekeeping.v1.EmploymentTermChangedR\x0femploymentTerms\"\x9e\x02\n" +
 	"\x15EmploymentTermChanged\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\x03R\x02id\x12\x12\n" +
 	"\x04name\x18\x02 \x01(\tR\x04name\x12-\n" +
 	"\x12allows_inheritance\x18\x03 \x01(\bR\x11allowsInheritance\x12\x18\n" +
 	"\adeleted\x18\x04 \x01(\bR\adeleted\x12\x18\n" +
-	"\aversion\x18\x05 \x01(\x03R\aversion:2\xaa\xbb\x18.\n" +
-	",rotaloom.timekeeping.employment_term.changed2\x95\f\n" +
+	"\aversion\x18\x05 \x01(\x03R\aversion:~\xaa\xbb\x18z\n" +
+	",rotaloom.timekeeping.employment_term.changed\x12\acommons\x12\n" +
+	"scheduling\x1a5\n" +
+	"\vtimekeeping\x12\x10employment_terms\"\x02id*\aversion2\adeleted2\x95\f\n" +
 	"\x15EmploymentTermService\x12\xfc\x01\n" +
 	"\x11GetEmploymentTerm\x121.rotaloom.timekeeping.v1.GetEmploymentTermRequest\x1a'.rotaloom.timekeeping.v1.EmploymentTerm\"\x8a\x01\xa2\xbb\x18$\n" +
 	" timekeeping.employment_term.read\x18\x01\x82\xd3\xe4\x93\x02\\Z-\x12+/v2/timekeeping/setup/employment_terms/{id}\x12+/v1/timekeeping/setup/employment_terms/{id}\x12\xe4\x01\n" +

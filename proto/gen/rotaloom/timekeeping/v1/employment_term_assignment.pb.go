@@ -686,7 +686,9 @@ type PersonMemberships struct {
 	// Grows with every change of the person's assignments.
 	Version int64 `protobuf:"varint,3,opt,name=version,proto3" json:"version,omitempty"`
 	// Number of the newest term request of commons that is in the list.
-	TermRequest   int64 `protobuf:"varint,4,opt,name=term_request,json=termRequest,proto3" json:"term_request,omitempty"`
+	TermRequest int64 `protobuf:"varint,4,opt,name=term_request,json=termRequest,proto3" json:"term_request,omitempty"`
+	// Whether nothing was ever known of the person's assignments.
+	Deleted       bool `protobuf:"varint,5,opt,name=deleted,proto3" json:"deleted,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -747,6 +749,13 @@ func (x *PersonMemberships) GetTermRequest() int64 {
 		return x.TermRequest
 	}
 	return 0
+}
+
+func (x *PersonMemberships) GetDeleted() bool {
+	if x != nil {
+		return x.Deleted
+	}
+	return false
 }
 
 type CountMembersRequest struct {
@@ -1053,12 +1062,13 @@ const file_rotaloom_timekeeping_v1_employment_term_assignment_proto_rawDesc = ""
 	"\tpage_size\x18\x04 \x01(\x05R\bpageSize\"s\n" +
 	"\x17ListMembershipsResponse\x12D\n" +
 	"\apersons\x18\x01 \x03(\v2*.rotaloom.timekeeping.v1.PersonMembershipsR\apersons\x12\x12\n" +
-	"\x04more\x18\x02 \x01(\bR\x04more\"\xb4\x01\n" +
+	"\x04more\x18\x02 \x01(\bR\x04more\"\xce\x01\n" +
 	"\x11PersonMemberships\x12\x1b\n" +
 	"\tperson_id\x18\x01 \x01(\x03R\bpersonId\x12E\n" +
 	"\vmemberships\x18\x02 \x03(\v2#.rotaloom.timekeeping.v1.MembershipR\vmemberships\x12\x18\n" +
 	"\aversion\x18\x03 \x01(\x03R\aversion\x12!\n" +
-	"\fterm_request\x18\x04 \x01(\x03R\vtermRequest\"E\n" +
+	"\fterm_request\x18\x04 \x01(\x03R\vtermRequest\x12\x18\n" +
+	"\adeleted\x18\x05 \x01(\bR\adeleted\"E\n" +
 	"\x13CountMembersRequest\x12.\n" +
 	"\x13employment_term_ids\x18\x01 \x03(\x03R\x11employmentTermIds\"T\n" +
 	"\x14CountMembersResponse\x12<\n" +
@@ -1070,10 +1080,12 @@ const file_rotaloom_timekeeping_v1_employment_term_assignment_proto_rawDesc = ""
 	"Membership\x12,\n" +
 	"\x12employment_term_id\x18\x01 \x01(\x03R\x10employmentTermId\x12\x12\n" +
 	"\x04from\x18\x02 \x01(\tR\x04from\x12\x0e\n" +
-	"\x02to\x18\x03 \x01(\tR\x02to\"\x89\x01\n" +
+	"\x02to\x18\x03 \x01(\tR\x02to\"\xe2\x01\n" +
 	"\x12MembershipsChanged\x12D\n" +
-	"\apersons\x18\x01 \x03(\v2*.rotaloom.timekeeping.v1.PersonMembershipsR\apersons:-\xaa\xbb\x18)\n" +
-	"'rotaloom.timekeeping.membership.changed2\xb1\n" +
+	"\apersons\x18\x01 \x03(\v2*.rotaloom.timekeeping.v1.PersonMembershipsR\apersons:\x85\x01\xaa\xbb\x18\x80\x01\n" +
+	"'rotaloom.timekeeping.membership.changed\x12\acommons\x12\n" +
+	"scheduling\x1a@\n" +
+	"\vtimekeeping\x12\vmemberships\x1a\apersons\"\tperson_id*\aversion2\adeleted2\xb1\n" +
 	"\n" +
 	"\x1fEmploymentTermAssignmentService\x12\xf9\x01\n" +
 	"\x1cGetEmploymentTermAssignments\x12<.rotaloom.timekeeping.v1.GetEmploymentTermAssignmentsRequest\x1a..rotaloom.timekeeping.v1.PersonEmploymentTerms\"k\xa2\xbb\x18/\n" +

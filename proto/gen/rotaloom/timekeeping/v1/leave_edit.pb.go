@@ -1052,262 +1052,6 @@ func (x *LeaveOverrideSegment) GetPayCode() *v1.Ref {
 	return nil
 }
 
-type ListLeaveEditHeadsRequest struct {
-	state protoimpl.MessageState `protogen:"open.v1"`
-	// Only employees behind this one.
-	After *LeaveEditHead `protobuf:"bytes,1,opt,name=after,proto3" json:"after,omitempty"`
-	// Most employees in the answer; 10,000 when 0.
-	PageSize      int32 `protobuf:"varint,2,opt,name=page_size,json=pageSize,proto3" json:"page_size,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
-}
-
-func (x *ListLeaveEditHeadsRequest) Reset() {
-	*x = ListLeaveEditHeadsRequest{}
-	mi := &file_rotaloom_timekeeping_v1_leave_edit_proto_msgTypes[15]
-	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-	ms.StoreMessageInfo(mi)
-}
-
-func (x *ListLeaveEditHeadsRequest) String() string {
-	return protoimpl.X.MessageStringOf(x)
-}
-
-func (*ListLeaveEditHeadsRequest) ProtoMessage() {}
-
-func (x *ListLeaveEditHeadsRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_timekeeping_v1_leave_edit_proto_msgTypes[15]
-	if x != nil {
-		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-		if ms.LoadMessageInfo() == nil {
-			ms.StoreMessageInfo(mi)
-		}
-		return ms
-	}
-	return mi.MessageOf(x)
-}
-
-// Deprecated: Use ListLeaveEditHeadsRequest.ProtoReflect.Descriptor instead.
-func (*ListLeaveEditHeadsRequest) Descriptor() ([]byte, []int) {
-	return file_rotaloom_timekeeping_v1_leave_edit_proto_rawDescGZIP(), []int{15}
-}
-
-func (x *ListLeaveEditHeadsRequest) GetAfter() *LeaveEditHead {
-	if x != nil {
-		return x.After
-	}
-	return nil
-}
-
-func (x *ListLeaveEditHeadsRequest) GetPageSize() int32 {
-	if x != nil {
-		return x.PageSize
-	}
-	return 0
-}
-
-type ListLeaveEditHeadsResponse struct {
-	state protoimpl.MessageState `protogen:"open.v1"`
-	Heads []*LeaveEditHead       `protobuf:"bytes,1,rep,name=heads,proto3" json:"heads,omitempty"`
-	// Whether further employees follow.
-	More          bool `protobuf:"varint,2,opt,name=more,proto3" json:"more,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
-}
-
-func (x *ListLeaveEditHeadsResponse) Reset() {
-	*x = ListLeaveEditHeadsResponse{}
-	mi := &file_rotaloom_timekeeping_v1_leave_edit_proto_msgTypes[16]
-	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-	ms.StoreMessageInfo(mi)
-}
-
-func (x *ListLeaveEditHeadsResponse) String() string {
-	return protoimpl.X.MessageStringOf(x)
-}
-
-func (*ListLeaveEditHeadsResponse) ProtoMessage() {}
-
-func (x *ListLeaveEditHeadsResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_timekeeping_v1_leave_edit_proto_msgTypes[16]
-	if x != nil {
-		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-		if ms.LoadMessageInfo() == nil {
-			ms.StoreMessageInfo(mi)
-		}
-		return ms
-	}
-	return mi.MessageOf(x)
-}
-
-// Deprecated: Use ListLeaveEditHeadsResponse.ProtoReflect.Descriptor instead.
-func (*ListLeaveEditHeadsResponse) Descriptor() ([]byte, []int) {
-	return file_rotaloom_timekeeping_v1_leave_edit_proto_rawDescGZIP(), []int{16}
-}
-
-func (x *ListLeaveEditHeadsResponse) GetHeads() []*LeaveEditHead {
-	if x != nil {
-		return x.Heads
-	}
-	return nil
-}
-
-func (x *ListLeaveEditHeadsResponse) GetMore() bool {
-	if x != nil {
-		return x.More
-	}
-	return false
-}
-
-// LeaveEditHead says how far the history of an employee's leave edits is.
-type LeaveEditHead struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	TenantId      int64                  `protobuf:"varint,1,opt,name=tenant_id,json=tenantId,proto3" json:"tenant_id,omitempty"`
-	EmployeeId    int64                  `protobuf:"varint,2,opt,name=employee_id,json=employeeId,proto3" json:"employee_id,omitempty"`
-	Version       int64                  `protobuf:"varint,3,opt,name=version,proto3" json:"version,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
-}
-
-func (x *LeaveEditHead) Reset() {
-	*x = LeaveEditHead{}
-	mi := &file_rotaloom_timekeeping_v1_leave_edit_proto_msgTypes[17]
-	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-	ms.StoreMessageInfo(mi)
-}
-
-func (x *LeaveEditHead) String() string {
-	return protoimpl.X.MessageStringOf(x)
-}
-
-func (*LeaveEditHead) ProtoMessage() {}
-
-func (x *LeaveEditHead) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_timekeeping_v1_leave_edit_proto_msgTypes[17]
-	if x != nil {
-		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-		if ms.LoadMessageInfo() == nil {
-			ms.StoreMessageInfo(mi)
-		}
-		return ms
-	}
-	return mi.MessageOf(x)
-}
-
-// Deprecated: Use LeaveEditHead.ProtoReflect.Descriptor instead.
-func (*LeaveEditHead) Descriptor() ([]byte, []int) {
-	return file_rotaloom_timekeeping_v1_leave_edit_proto_rawDescGZIP(), []int{17}
-}
-
-func (x *LeaveEditHead) GetTenantId() int64 {
-	if x != nil {
-		return x.TenantId
-	}
-	return 0
-}
-
-func (x *LeaveEditHead) GetEmployeeId() int64 {
-	if x != nil {
-		return x.EmployeeId
-	}
-	return 0
-}
-
-func (x *LeaveEditHead) GetVersion() int64 {
-	if x != nil {
-		return x.Version
-	}
-	return 0
-}
-
-type ListEmployeeLeaveEditsRequest struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	EmployeeIds   []int64                `protobuf:"varint,1,rep,packed,name=employee_ids,json=employeeIds,proto3" json:"employee_ids,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
-}
-
-func (x *ListEmployeeLeaveEditsRequest) Reset() {
-	*x = ListEmployeeLeaveEditsRequest{}
-	mi := &file_rotaloom_timekeeping_v1_leave_edit_proto_msgTypes[18]
-	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-	ms.StoreMessageInfo(mi)
-}
-
-func (x *ListEmployeeLeaveEditsRequest) String() string {
-	return protoimpl.X.MessageStringOf(x)
-}
-
-func (*ListEmployeeLeaveEditsRequest) ProtoMessage() {}
-
-func (x *ListEmployeeLeaveEditsRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_timekeeping_v1_leave_edit_proto_msgTypes[18]
-	if x != nil {
-		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-		if ms.LoadMessageInfo() == nil {
-			ms.StoreMessageInfo(mi)
-		}
-		return ms
-	}
-	return mi.MessageOf(x)
-}
-
-// Deprecated: Use ListEmployeeLeaveEditsRequest.ProtoReflect.Descriptor instead.
-func (*ListEmployeeLeaveEditsRequest) Descriptor() ([]byte, []int) {
-	return file_rotaloom_timekeeping_v1_leave_edit_proto_rawDescGZIP(), []int{18}
-}
-
-func (x *ListEmployeeLeaveEditsRequest) GetEmployeeIds() []int64 {
-	if x != nil {
-		return x.EmployeeIds
-	}
-	return nil
-}
-
-type ListEmployeeLeaveEditsResponse struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Employees     []*EmployeeLeaveEdits  `protobuf:"bytes,1,rep,name=employees,proto3" json:"employees,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
-}
-
-func (x *ListEmployeeLeaveEditsResponse) Reset() {
-	*x = ListEmployeeLeaveEditsResponse{}
-	mi := &file_rotaloom_timekeeping_v1_leave_edit_proto_msgTypes[19]
-	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-	ms.StoreMessageInfo(mi)
-}
-
-func (x *ListEmployeeLeaveEditsResponse) String() string {
-	return protoimpl.X.MessageStringOf(x)
-}
-
-func (*ListEmployeeLeaveEditsResponse) ProtoMessage() {}
-
-func (x *ListEmployeeLeaveEditsResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_timekeeping_v1_leave_edit_proto_msgTypes[19]
-	if x != nil {
-		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-		if ms.LoadMessageInfo() == nil {
-			ms.StoreMessageInfo(mi)
-		}
-		return ms
-	}
-	return mi.MessageOf(x)
-}
-
-// Deprecated: Use ListEmployeeLeaveEditsResponse.ProtoReflect.Descriptor instead.
-func (*ListEmployeeLeaveEditsResponse) Descriptor() ([]byte, []int) {
-	return file_rotaloom_timekeeping_v1_leave_edit_proto_rawDescGZIP(), []int{19}
-}
-
-func (x *ListEmployeeLeaveEditsResponse) GetEmployees() []*EmployeeLeaveEdits {
-	if x != nil {
-		return x.Employees
-	}
-	return nil
-}
-
 // LeaveEditsChanged is published when leave edits of employees were created,
 // changed or deleted, or what they show of their case.
 type LeaveEditsChanged struct {
@@ -1319,7 +1063,7 @@ type LeaveEditsChanged struct {
 
 func (x *LeaveEditsChanged) Reset() {
 	*x = LeaveEditsChanged{}
-	mi := &file_rotaloom_timekeeping_v1_leave_edit_proto_msgTypes[20]
+	mi := &file_rotaloom_timekeeping_v1_leave_edit_proto_msgTypes[15]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1331,7 +1075,7 @@ func (x *LeaveEditsChanged) String() string {
 func (*LeaveEditsChanged) ProtoMessage() {}
 
 func (x *LeaveEditsChanged) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_timekeeping_v1_leave_edit_proto_msgTypes[20]
+	mi := &file_rotaloom_timekeeping_v1_leave_edit_proto_msgTypes[15]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1344,7 +1088,7 @@ func (x *LeaveEditsChanged) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use LeaveEditsChanged.ProtoReflect.Descriptor instead.
 func (*LeaveEditsChanged) Descriptor() ([]byte, []int) {
-	return file_rotaloom_timekeeping_v1_leave_edit_proto_rawDescGZIP(), []int{20}
+	return file_rotaloom_timekeeping_v1_leave_edit_proto_rawDescGZIP(), []int{15}
 }
 
 func (x *LeaveEditsChanged) GetEmployees() []*EmployeeLeaveEdits {
@@ -1356,23 +1100,25 @@ func (x *LeaveEditsChanged) GetEmployees() []*EmployeeLeaveEdits {
 
 // EmployeeLeaveEdits is one step in the history of an employee's leave edits.
 // Who holds the version before it has the version after it by applying the
-// step; who holds an older one has missed a step, and asks for a complete list.
+// step; who holds an older one has missed a step, and asks for a complete one.
 type EmployeeLeaveEdits struct {
 	state      protoimpl.MessageState `protogen:"open.v1"`
 	EmployeeId int64                  `protobuf:"varint,1,opt,name=employee_id,json=employeeId,proto3" json:"employee_id,omitempty"`
 	// Grows by one with each step.
 	Version int64 `protobuf:"varint,2,opt,name=version,proto3" json:"version,omitempty"`
 	// Whether edits is everything that the employee has, rather than what differs.
-	Complete      bool              `protobuf:"varint,3,opt,name=complete,proto3" json:"complete,omitempty"`
-	Edits         []*LeaveEditState `protobuf:"bytes,4,rep,name=edits,proto3" json:"edits,omitempty"`
-	DeletedIds    []int64           `protobuf:"varint,5,rep,packed,name=deleted_ids,json=deletedIds,proto3" json:"deleted_ids,omitempty"`
+	Complete   bool              `protobuf:"varint,3,opt,name=complete,proto3" json:"complete,omitempty"`
+	Edits      []*LeaveEditState `protobuf:"bytes,4,rep,name=edits,proto3" json:"edits,omitempty"`
+	DeletedIds []int64           `protobuf:"varint,5,rep,packed,name=deleted_ids,json=deletedIds,proto3" json:"deleted_ids,omitempty"`
+	// Whether there is no history of the employee at all.
+	Deleted       bool `protobuf:"varint,6,opt,name=deleted,proto3" json:"deleted,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
 func (x *EmployeeLeaveEdits) Reset() {
 	*x = EmployeeLeaveEdits{}
-	mi := &file_rotaloom_timekeeping_v1_leave_edit_proto_msgTypes[21]
+	mi := &file_rotaloom_timekeeping_v1_leave_edit_proto_msgTypes[16]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1384,7 +1130,7 @@ func (x *EmployeeLeaveEdits) String() string {
 func (*EmployeeLeaveEdits) ProtoMessage() {}
 
 func (x *EmployeeLeaveEdits) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_timekeeping_v1_leave_edit_proto_msgTypes[21]
+	mi := &file_rotaloom_timekeeping_v1_leave_edit_proto_msgTypes[16]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1397,7 +1143,7 @@ func (x *EmployeeLeaveEdits) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use EmployeeLeaveEdits.ProtoReflect.Descriptor instead.
 func (*EmployeeLeaveEdits) Descriptor() ([]byte, []int) {
-	return file_rotaloom_timekeeping_v1_leave_edit_proto_rawDescGZIP(), []int{21}
+	return file_rotaloom_timekeeping_v1_leave_edit_proto_rawDescGZIP(), []int{16}
 }
 
 func (x *EmployeeLeaveEdits) GetEmployeeId() int64 {
@@ -1435,6 +1181,13 @@ func (x *EmployeeLeaveEdits) GetDeletedIds() []int64 {
 	return nil
 }
 
+func (x *EmployeeLeaveEdits) GetDeleted() bool {
+	if x != nil {
+		return x.Deleted
+	}
+	return false
+}
+
 // LeaveEditState is what other domains keep of a leave edit.
 type LeaveEditState struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -1458,7 +1211,7 @@ type LeaveEditState struct {
 
 func (x *LeaveEditState) Reset() {
 	*x = LeaveEditState{}
-	mi := &file_rotaloom_timekeeping_v1_leave_edit_proto_msgTypes[22]
+	mi := &file_rotaloom_timekeeping_v1_leave_edit_proto_msgTypes[17]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1470,7 +1223,7 @@ func (x *LeaveEditState) String() string {
 func (*LeaveEditState) ProtoMessage() {}
 
 func (x *LeaveEditState) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_timekeeping_v1_leave_edit_proto_msgTypes[22]
+	mi := &file_rotaloom_timekeeping_v1_leave_edit_proto_msgTypes[17]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1483,7 +1236,7 @@ func (x *LeaveEditState) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use LeaveEditState.ProtoReflect.Descriptor instead.
 func (*LeaveEditState) Descriptor() ([]byte, []int) {
-	return file_rotaloom_timekeeping_v1_leave_edit_proto_rawDescGZIP(), []int{22}
+	return file_rotaloom_timekeeping_v1_leave_edit_proto_rawDescGZIP(), []int{17}
 }
 
 func (x *LeaveEditState) GetId() int64 {
@@ -1684,25 +1437,12 @@ const file_rotaloom_timekeeping_v1_leave_edit_proto_rawDesc = "" +
 	"\x11amount_in_seconds\x18\x02 \x01(\x03H\x01R\x0famountInSeconds\x88\x01\x01\x122\n" +
 	"\bpay_code\x18\x03 \x01(\v2\x17.rotaloom.common.v1.RefR\apayCodeB\x05\n" +
 	"\x03_idB\x14\n" +
-	"\x12_amount_in_seconds\"v\n" +
-	"\x19ListLeaveEditHeadsRequest\x12<\n" +
-	"\x05after\x18\x01 \x01(\v2&.rotaloom.timekeeping.v1.LeaveEditHeadR\x05after\x12\x1b\n" +
-	"\tpage_size\x18\x02 \x01(\x05R\bpageSize\"n\n" +
-	"\x1aListLeaveEditHeadsResponse\x12<\n" +
-	"\x05heads\x18\x01 \x03(\v2&.rotaloom.timekeeping.v1.LeaveEditHeadR\x05heads\x12\x12\n" +
-	"\x04more\x18\x02 \x01(\bR\x04more\"g\n" +
-	"\rLeaveEditHead\x12\x1b\n" +
-	"\ttenant_id\x18\x01 \x01(\x03R\btenantId\x12\x1f\n" +
-	"\vemployee_id\x18\x02 \x01(\x03R\n" +
-	"employeeId\x12\x18\n" +
-	"\aversion\x18\x03 \x01(\x03R\aversion\"B\n" +
-	"\x1dListEmployeeLeaveEditsRequest\x12!\n" +
-	"\femployee_ids\x18\x01 \x03(\x03R\vemployeeIds\"k\n" +
-	"\x1eListEmployeeLeaveEditsResponse\x12I\n" +
-	"\temployees\x18\x01 \x03(\v2+.rotaloom.timekeeping.v1.EmployeeLeaveEditsR\temployees\"\x8d\x01\n" +
+	"\x12_amount_in_seconds\"\xeb\x01\n" +
 	"\x11LeaveEditsChanged\x12I\n" +
-	"\temployees\x18\x01 \x03(\v2+.rotaloom.timekeeping.v1.EmployeeLeaveEditsR\temployees:-\xaa\xbb\x18)\n" +
-	"'rotaloom.timekeeping.leave_edit.changed\"\xcb\x01\n" +
+	"\temployees\x18\x01 \x03(\v2+.rotaloom.timekeeping.v1.EmployeeLeaveEditsR\temployees:\x8a\x01\xaa\xbb\x18\x85\x01\n" +
+	"'rotaloom.timekeeping.leave_edit.changed\x12\n" +
+	"scheduling\x1aN\n" +
+	"\vtimekeeping\x12\vleave_edits\x1a\temployees\"\vemployee_id*\aversion2\adeleted:\bcomplete\"\xe5\x01\n" +
 	"\x12EmployeeLeaveEdits\x12\x1f\n" +
 	"\vemployee_id\x18\x01 \x01(\x03R\n" +
 	"employeeId\x12\x18\n" +
@@ -1710,7 +1450,8 @@ const file_rotaloom_timekeeping_v1_leave_edit_proto_rawDesc = "" +
 	"\bcomplete\x18\x03 \x01(\bR\bcomplete\x12=\n" +
 	"\x05edits\x18\x04 \x03(\v2'.rotaloom.timekeeping.v1.LeaveEditStateR\x05edits\x12\x1f\n" +
 	"\vdeleted_ids\x18\x05 \x03(\x03R\n" +
-	"deletedIds\"\xaa\x04\n" +
+	"deletedIds\x12\x18\n" +
+	"\adeleted\x18\x06 \x01(\bR\adeleted\"\xaa\x04\n" +
 	"\x0eLeaveEditState\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\x03R\x02id\x12\x18\n" +
 	"\aversion\x18\x02 \x01(\x03R\aversion\x12\"\n" +
@@ -1726,7 +1467,7 @@ const file_rotaloom_timekeeping_v1_leave_edit_proto_rawDesc = "" +
 	"\fpaid_segment\x18\n" +
 	" \x01(\v2%.rotaloom.timekeeping.v1.LeaveSegmentR\vpaidSegment\x12P\n" +
 	"\x10tracking_segment\x18\v \x01(\v2%.rotaloom.timekeeping.v1.LeaveSegmentR\x0ftrackingSegment\x12Z\n" +
-	"\x11override_segments\x18\f \x03(\v2-.rotaloom.timekeeping.v1.LeaveOverrideSegmentR\x10overrideSegments2\x93\v\n" +
+	"\x11override_segments\x18\f \x03(\v2-.rotaloom.timekeeping.v1.LeaveOverrideSegmentR\x10overrideSegments2\xdb\b\n" +
 	"\x10LeaveEditService\x12\xb2\x01\n" +
 	"\x10CreateLeaveEdits\x120.rotaloom.timekeeping.v1.CreateLeaveEditsRequest\x1a&.rotaloom.timekeeping.v1.LeaveEditList\"D\xa2\xbb\x18 \n" +
 	"\x1ctimekeeping.leave_edit.write\x18\x04\x82\xd3\xe4\x93\x02\x1a:\x01*\"\x15/v1/leave/leave_edits\x12\xa7\x01\n" +
@@ -1740,11 +1481,7 @@ const file_rotaloom_timekeeping_v1_leave_edit_proto_rawDesc = "" +
 	"\x13MultiReadLeaveEdits\x123.rotaloom.timekeeping.v1.MultiReadLeaveEditsRequest\x1a'.rotaloom.timekeeping.v1.LeaveEditsRead\"N\xa2\xbb\x18\x1f\n" +
 	"\x1btimekeeping.leave_edit.read\x18\x02\x82\xd3\xe4\x93\x02%:\x01*\" /v1/leave/leave_edits/multi_read\x12\xbc\x01\n" +
 	"\x15MultiDeleteLeaveEdits\x125.rotaloom.timekeeping.v1.MultiDeleteLeaveEditsRequest\x1a\x16.google.protobuf.Empty\"T\xa2\xbb\x18#\n" +
-	"\x1ctimekeeping.leave_edit.write\x18\x04 \xcc\x01\x82\xd3\xe4\x93\x02':\x01*\"\"/v1/leave/leave_edits/multi_delete\x12\x93\x01\n" +
-	"\x12ListLeaveEditHeads\x122.rotaloom.timekeeping.v1.ListLeaveEditHeadsRequest\x1a3.rotaloom.timekeeping.v1.ListLeaveEditHeadsResponse\"\x14\xa2\xbb\x18\x10\x18\x020\x01Z\n" +
-	"scheduling\x12\x9f\x01\n" +
-	"\x16ListEmployeeLeaveEdits\x126.rotaloom.timekeeping.v1.ListEmployeeLeaveEditsRequest\x1a7.rotaloom.timekeeping.v1.ListEmployeeLeaveEditsResponse\"\x14\xa2\xbb\x18\x10\x18\x010\x01Z\n" +
-	"schedulingB\xf9\x01\n" +
+	"\x1ctimekeeping.leave_edit.write\x18\x04 \xcc\x01\x82\xd3\xe4\x93\x02':\x01*\"\"/v1/leave/leave_edits/multi_deleteB\xf9\x01\n" +
 	"\x1bcom.rotaloom.timekeeping.v1B\x0eLeaveEditProtoP\x01ZLgithub.com/rotaloom/rotaloom/proto/gen/rotaloom/timekeeping/v1;timekeepingv1\xa2\x02\x03RTX\xaa\x02\x17Rotaloom.Timekeeping.V1\xca\x02\x17Rotaloom\\Timekeeping\\V1\xe2\x02#Rotaloom\\Timekeeping\\V1\\GPBMetadata\xea\x02\x19Rotaloom::Timekeeping::V1b\x06proto3"
 
 var (
@@ -1759,94 +1496,82 @@ func file_rotaloom_timekeeping_v1_leave_edit_proto_rawDescGZIP() []byte {
 	return file_rotaloom_timekeeping_v1_leave_edit_proto_rawDescData
 }
 
-var file_rotaloom_timekeeping_v1_leave_edit_proto_msgTypes = make([]protoimpl.MessageInfo, 23)
+var file_rotaloom_timekeeping_v1_leave_edit_proto_msgTypes = make([]protoimpl.MessageInfo, 18)
 var file_rotaloom_timekeeping_v1_leave_edit_proto_goTypes = []any{
-	(*CreateLeaveEditsRequest)(nil),        // 0: rotaloom.timekeeping.v1.CreateLeaveEditsRequest
-	(*GetLeaveEditRequest)(nil),            // 1: rotaloom.timekeeping.v1.GetLeaveEditRequest
-	(*UpdateLeaveEditRequest)(nil),         // 2: rotaloom.timekeeping.v1.UpdateLeaveEditRequest
-	(*DeleteLeaveEditRequest)(nil),         // 3: rotaloom.timekeeping.v1.DeleteLeaveEditRequest
-	(*MultiReadLeaveEditsRequest)(nil),     // 4: rotaloom.timekeeping.v1.MultiReadLeaveEditsRequest
-	(*MultiDeleteLeaveEditsRequest)(nil),   // 5: rotaloom.timekeeping.v1.MultiDeleteLeaveEditsRequest
-	(*LeaveEditList)(nil),                  // 6: rotaloom.timekeeping.v1.LeaveEditList
-	(*LeaveEditsRead)(nil),                 // 7: rotaloom.timekeeping.v1.LeaveEditsRead
-	(*LeaveTotals)(nil),                    // 8: rotaloom.timekeeping.v1.LeaveTotals
-	(*LeaveCaseTotalsList)(nil),            // 9: rotaloom.timekeeping.v1.LeaveCaseTotalsList
-	(*LeaveCaseTotals)(nil),                // 10: rotaloom.timekeeping.v1.LeaveCaseTotals
-	(*LeaveEditsMetadata)(nil),             // 11: rotaloom.timekeeping.v1.LeaveEditsMetadata
-	(*LeaveEdit)(nil),                      // 12: rotaloom.timekeeping.v1.LeaveEdit
-	(*LeaveSegment)(nil),                   // 13: rotaloom.timekeeping.v1.LeaveSegment
-	(*LeaveOverrideSegment)(nil),           // 14: rotaloom.timekeeping.v1.LeaveOverrideSegment
-	(*ListLeaveEditHeadsRequest)(nil),      // 15: rotaloom.timekeeping.v1.ListLeaveEditHeadsRequest
-	(*ListLeaveEditHeadsResponse)(nil),     // 16: rotaloom.timekeeping.v1.ListLeaveEditHeadsResponse
-	(*LeaveEditHead)(nil),                  // 17: rotaloom.timekeeping.v1.LeaveEditHead
-	(*ListEmployeeLeaveEditsRequest)(nil),  // 18: rotaloom.timekeeping.v1.ListEmployeeLeaveEditsRequest
-	(*ListEmployeeLeaveEditsResponse)(nil), // 19: rotaloom.timekeeping.v1.ListEmployeeLeaveEditsResponse
-	(*LeaveEditsChanged)(nil),              // 20: rotaloom.timekeeping.v1.LeaveEditsChanged
-	(*EmployeeLeaveEdits)(nil),             // 21: rotaloom.timekeeping.v1.EmployeeLeaveEdits
-	(*LeaveEditState)(nil),                 // 22: rotaloom.timekeeping.v1.LeaveEditState
-	(*v1.Ref)(nil),                         // 23: rotaloom.common.v1.Ref
-	(*v1.RefList)(nil),                     // 24: rotaloom.common.v1.RefList
-	(*v1.DateRange)(nil),                   // 25: rotaloom.common.v1.DateRange
-	(*LeaveEmployee)(nil),                  // 26: rotaloom.timekeeping.v1.LeaveEmployee
-	(*structpb.Struct)(nil),                // 27: google.protobuf.Struct
-	(*emptypb.Empty)(nil),                  // 28: google.protobuf.Empty
+	(*CreateLeaveEditsRequest)(nil),      // 0: rotaloom.timekeeping.v1.CreateLeaveEditsRequest
+	(*GetLeaveEditRequest)(nil),          // 1: rotaloom.timekeeping.v1.GetLeaveEditRequest
+	(*UpdateLeaveEditRequest)(nil),       // 2: rotaloom.timekeeping.v1.UpdateLeaveEditRequest
+	(*DeleteLeaveEditRequest)(nil),       // 3: rotaloom.timekeeping.v1.DeleteLeaveEditRequest
+	(*MultiReadLeaveEditsRequest)(nil),   // 4: rotaloom.timekeeping.v1.MultiReadLeaveEditsRequest
+	(*MultiDeleteLeaveEditsRequest)(nil), // 5: rotaloom.timekeeping.v1.MultiDeleteLeaveEditsRequest
+	(*LeaveEditList)(nil),                // 6: rotaloom.timekeeping.v1.LeaveEditList
+	(*LeaveEditsRead)(nil),               // 7: rotaloom.timekeeping.v1.LeaveEditsRead
+	(*LeaveTotals)(nil),                  // 8: rotaloom.timekeeping.v1.LeaveTotals
+	(*LeaveCaseTotalsList)(nil),          // 9: rotaloom.timekeeping.v1.LeaveCaseTotalsList
+	(*LeaveCaseTotals)(nil),              // 10: rotaloom.timekeeping.v1.LeaveCaseTotals
+	(*LeaveEditsMetadata)(nil),           // 11: rotaloom.timekeeping.v1.LeaveEditsMetadata
+	(*LeaveEdit)(nil),                    // 12: rotaloom.timekeeping.v1.LeaveEdit
+	(*LeaveSegment)(nil),                 // 13: rotaloom.timekeeping.v1.LeaveSegment
+	(*LeaveOverrideSegment)(nil),         // 14: rotaloom.timekeeping.v1.LeaveOverrideSegment
+	(*LeaveEditsChanged)(nil),            // 15: rotaloom.timekeeping.v1.LeaveEditsChanged
+	(*EmployeeLeaveEdits)(nil),           // 16: rotaloom.timekeeping.v1.EmployeeLeaveEdits
+	(*LeaveEditState)(nil),               // 17: rotaloom.timekeeping.v1.LeaveEditState
+	(*v1.Ref)(nil),                       // 18: rotaloom.common.v1.Ref
+	(*v1.RefList)(nil),                   // 19: rotaloom.common.v1.RefList
+	(*v1.DateRange)(nil),                 // 20: rotaloom.common.v1.DateRange
+	(*LeaveEmployee)(nil),                // 21: rotaloom.timekeeping.v1.LeaveEmployee
+	(*structpb.Struct)(nil),              // 22: google.protobuf.Struct
+	(*emptypb.Empty)(nil),                // 23: google.protobuf.Empty
 }
 var file_rotaloom_timekeeping_v1_leave_edit_proto_depIdxs = []int32{
-	23, // 0: rotaloom.timekeeping.v1.CreateLeaveEditsRequest.leave_case:type_name -> rotaloom.common.v1.Ref
+	18, // 0: rotaloom.timekeeping.v1.CreateLeaveEditsRequest.leave_case:type_name -> rotaloom.common.v1.Ref
 	12, // 1: rotaloom.timekeeping.v1.CreateLeaveEditsRequest.leave_edits:type_name -> rotaloom.timekeeping.v1.LeaveEdit
 	12, // 2: rotaloom.timekeeping.v1.UpdateLeaveEditRequest.leave_edit:type_name -> rotaloom.timekeeping.v1.LeaveEdit
-	24, // 3: rotaloom.timekeeping.v1.MultiReadLeaveEditsRequest.employees:type_name -> rotaloom.common.v1.RefList
-	25, // 4: rotaloom.timekeeping.v1.MultiReadLeaveEditsRequest.date_range:type_name -> rotaloom.common.v1.DateRange
-	23, // 5: rotaloom.timekeeping.v1.MultiDeleteLeaveEditsRequest.leave_case:type_name -> rotaloom.common.v1.Ref
+	19, // 3: rotaloom.timekeeping.v1.MultiReadLeaveEditsRequest.employees:type_name -> rotaloom.common.v1.RefList
+	20, // 4: rotaloom.timekeeping.v1.MultiReadLeaveEditsRequest.date_range:type_name -> rotaloom.common.v1.DateRange
+	18, // 5: rotaloom.timekeeping.v1.MultiDeleteLeaveEditsRequest.leave_case:type_name -> rotaloom.common.v1.Ref
 	12, // 6: rotaloom.timekeeping.v1.LeaveEditList.leave_edits:type_name -> rotaloom.timekeeping.v1.LeaveEdit
 	8,  // 7: rotaloom.timekeeping.v1.LeaveEditsRead.totals:type_name -> rotaloom.timekeeping.v1.LeaveTotals
 	9,  // 8: rotaloom.timekeeping.v1.LeaveEditsRead.leave_case_totals:type_name -> rotaloom.timekeeping.v1.LeaveCaseTotalsList
 	6,  // 9: rotaloom.timekeeping.v1.LeaveEditsRead.leave_edits:type_name -> rotaloom.timekeeping.v1.LeaveEditList
 	11, // 10: rotaloom.timekeeping.v1.LeaveEditsRead.metadata:type_name -> rotaloom.timekeeping.v1.LeaveEditsMetadata
 	10, // 11: rotaloom.timekeeping.v1.LeaveCaseTotalsList.leave_case_totals:type_name -> rotaloom.timekeeping.v1.LeaveCaseTotals
-	23, // 12: rotaloom.timekeeping.v1.LeaveCaseTotals.leave_case:type_name -> rotaloom.common.v1.Ref
+	18, // 12: rotaloom.timekeeping.v1.LeaveCaseTotals.leave_case:type_name -> rotaloom.common.v1.Ref
 	8,  // 13: rotaloom.timekeeping.v1.LeaveCaseTotals.totals:type_name -> rotaloom.timekeeping.v1.LeaveTotals
-	23, // 14: rotaloom.timekeeping.v1.LeaveEdit.leave_case:type_name -> rotaloom.common.v1.Ref
-	26, // 15: rotaloom.timekeeping.v1.LeaveEdit.employee:type_name -> rotaloom.timekeeping.v1.LeaveEmployee
+	18, // 14: rotaloom.timekeeping.v1.LeaveEdit.leave_case:type_name -> rotaloom.common.v1.Ref
+	21, // 15: rotaloom.timekeeping.v1.LeaveEdit.employee:type_name -> rotaloom.timekeeping.v1.LeaveEmployee
 	13, // 16: rotaloom.timekeeping.v1.LeaveEdit.paid_segment:type_name -> rotaloom.timekeeping.v1.LeaveSegment
 	13, // 17: rotaloom.timekeeping.v1.LeaveEdit.tracking_segment:type_name -> rotaloom.timekeeping.v1.LeaveSegment
 	14, // 18: rotaloom.timekeeping.v1.LeaveEdit.override_segments:type_name -> rotaloom.timekeeping.v1.LeaveOverrideSegment
-	23, // 19: rotaloom.timekeeping.v1.LeaveEdit.category:type_name -> rotaloom.common.v1.Ref
-	23, // 20: rotaloom.timekeeping.v1.LeaveEdit.reason:type_name -> rotaloom.common.v1.Ref
-	23, // 21: rotaloom.timekeeping.v1.LeaveEdit.frequency:type_name -> rotaloom.common.v1.Ref
-	27, // 22: rotaloom.timekeeping.v1.LeaveEdit.comments_notes:type_name -> google.protobuf.Struct
-	23, // 23: rotaloom.timekeeping.v1.LeaveEdit.position:type_name -> rotaloom.common.v1.Ref
-	27, // 24: rotaloom.timekeeping.v1.LeaveEdit.transfer:type_name -> google.protobuf.Struct
-	23, // 25: rotaloom.timekeeping.v1.LeaveOverrideSegment.pay_code:type_name -> rotaloom.common.v1.Ref
-	17, // 26: rotaloom.timekeeping.v1.ListLeaveEditHeadsRequest.after:type_name -> rotaloom.timekeeping.v1.LeaveEditHead
-	17, // 27: rotaloom.timekeeping.v1.ListLeaveEditHeadsResponse.heads:type_name -> rotaloom.timekeeping.v1.LeaveEditHead
-	21, // 28: rotaloom.timekeeping.v1.ListEmployeeLeaveEditsResponse.employees:type_name -> rotaloom.timekeeping.v1.EmployeeLeaveEdits
-	21, // 29: rotaloom.timekeeping.v1.LeaveEditsChanged.employees:type_name -> rotaloom.timekeeping.v1.EmployeeLeaveEdits
-	22, // 30: rotaloom.timekeeping.v1.EmployeeLeaveEdits.edits:type_name -> rotaloom.timekeeping.v1.LeaveEditState
-	13, // 31: rotaloom.timekeeping.v1.LeaveEditState.paid_segment:type_name -> rotaloom.timekeeping.v1.LeaveSegment
-	13, // 32: rotaloom.timekeeping.v1.LeaveEditState.tracking_segment:type_name -> rotaloom.timekeeping.v1.LeaveSegment
-	14, // 33: rotaloom.timekeeping.v1.LeaveEditState.override_segments:type_name -> rotaloom.timekeeping.v1.LeaveOverrideSegment
-	0,  // 34: rotaloom.timekeeping.v1.LeaveEditService.CreateLeaveEdits:input_type -> rotaloom.timekeeping.v1.CreateLeaveEditsRequest
-	1,  // 35: rotaloom.timekeeping.v1.LeaveEditService.GetLeaveEdit:input_type -> rotaloom.timekeeping.v1.GetLeaveEditRequest
-	2,  // 36: rotaloom.timekeeping.v1.LeaveEditService.UpdateLeaveEdit:input_type -> rotaloom.timekeeping.v1.UpdateLeaveEditRequest
-	3,  // 37: rotaloom.timekeeping.v1.LeaveEditService.DeleteLeaveEdit:input_type -> rotaloom.timekeeping.v1.DeleteLeaveEditRequest
-	4,  // 38: rotaloom.timekeeping.v1.LeaveEditService.MultiReadLeaveEdits:input_type -> rotaloom.timekeeping.v1.MultiReadLeaveEditsRequest
-	5,  // 39: rotaloom.timekeeping.v1.LeaveEditService.MultiDeleteLeaveEdits:input_type -> rotaloom.timekeeping.v1.MultiDeleteLeaveEditsRequest
-	15, // 40: rotaloom.timekeeping.v1.LeaveEditService.ListLeaveEditHeads:input_type -> rotaloom.timekeeping.v1.ListLeaveEditHeadsRequest
-	18, // 41: rotaloom.timekeeping.v1.LeaveEditService.ListEmployeeLeaveEdits:input_type -> rotaloom.timekeeping.v1.ListEmployeeLeaveEditsRequest
-	6,  // 42: rotaloom.timekeeping.v1.LeaveEditService.CreateLeaveEdits:output_type -> rotaloom.timekeeping.v1.LeaveEditList
-	12, // 43: rotaloom.timekeeping.v1.LeaveEditService.GetLeaveEdit:output_type -> rotaloom.timekeeping.v1.LeaveEdit
-	12, // 44: rotaloom.timekeeping.v1.LeaveEditService.UpdateLeaveEdit:output_type -> rotaloom.timekeeping.v1.LeaveEdit
-	28, // 45: rotaloom.timekeeping.v1.LeaveEditService.DeleteLeaveEdit:output_type -> google.protobuf.Empty
-	7,  // 46: rotaloom.timekeeping.v1.LeaveEditService.MultiReadLeaveEdits:output_type -> rotaloom.timekeeping.v1.LeaveEditsRead
-	28, // 47: rotaloom.timekeeping.v1.LeaveEditService.MultiDeleteLeaveEdits:output_type -> google.protobuf.Empty
-	16, // 48: rotaloom.timekeeping.v1.LeaveEditService.ListLeaveEditHeads:output_type -> rotaloom.timekeeping.v1.ListLeaveEditHeadsResponse
-	19, // 49: rotaloom.timekeeping.v1.LeaveEditService.ListEmployeeLeaveEdits:output_type -> rotaloom.timekeeping.v1.ListEmployeeLeaveEditsResponse
-	42, // [42:50] is the sub-list for method output_type
-	34, // [34:42] is the sub-list for method input_type
-	34, // [34:34] is the sub-list for extension type_name
-	34, // [34:34] is the sub-list for extension extendee
-	0,  // [0:34] is the sub-list for field type_name
+	18, // 19: rotaloom.timekeeping.v1.LeaveEdit.category:type_name -> rotaloom.common.v1.Ref
+	18, // 20: rotaloom.timekeeping.v1.LeaveEdit.reason:type_name -> rotaloom.common.v1.Ref
+	18, // 21: rotaloom.timekeeping.v1.LeaveEdit.frequency:type_name -> rotaloom.common.v1.Ref
+	22, // 22: rotaloom.timekeeping.v1.LeaveEdit.comments_notes:type_name -> google.protobuf.Struct
+	18, // 23: rotaloom.timekeeping.v1.LeaveEdit.position:type_name -> rotaloom.common.v1.Ref
+	22, // 24: rotaloom.timekeeping.v1.LeaveEdit.transfer:type_name -> google.protobuf.Struct
+	18, // 25: rotaloom.timekeeping.v1.LeaveOverrideSegment.pay_code:type_name -> rotaloom.common.v1.Ref
+	16, // 26: rotaloom.timekeeping.v1.LeaveEditsChanged.employees:type_name -> rotaloom.timekeeping.v1.EmployeeLeaveEdits
+	17, // 27: rotaloom.timekeeping.v1.EmployeeLeaveEdits.edits:type_name -> rotaloom.timekeeping.v1.LeaveEditState
+	13, // 28: rotaloom.timekeeping.v1.LeaveEditState.paid_segment:type_name -> rotaloom.timekeeping.v1.LeaveSegment
+	13, // 29: rotaloom.timekeeping.v1.LeaveEditState.tracking_segment:type_name -> rotaloom.timekeeping.v1.LeaveSegment
+	14, // 30: rotaloom.timekeeping.v1.LeaveEditState.override_segments:type_name -> rotaloom.timekeeping.v1.LeaveOverrideSegment
+	0,  // 31: rotaloom.timekeeping.v1.LeaveEditService.CreateLeaveEdits:input_type -> rotaloom.timekeeping.v1.CreateLeaveEditsRequest
+	1,  // 32: rotaloom.timekeeping.v1.LeaveEditService.GetLeaveEdit:input_type -> rotaloom.timekeeping.v1.GetLeaveEditRequest
+	2,  // 33: rotaloom.timekeeping.v1.LeaveEditService.UpdateLeaveEdit:input_type -> rotaloom.timekeeping.v1.UpdateLeaveEditRequest
+	3,  // 34: rotaloom.timekeeping.v1.LeaveEditService.DeleteLeaveEdit:input_type -> rotaloom.timekeeping.v1.DeleteLeaveEditRequest
+	4,  // 35: rotaloom.timekeeping.v1.LeaveEditService.MultiReadLeaveEdits:input_type -> rotaloom.timekeeping.v1.MultiReadLeaveEditsRequest
+	5,  // 36: rotaloom.timekeeping.v1.LeaveEditService.MultiDeleteLeaveEdits:input_type -> rotaloom.timekeeping.v1.MultiDeleteLeaveEditsRequest
+	6,  // 37: rotaloom.timekeeping.v1.LeaveEditService.CreateLeaveEdits:output_type -> rotaloom.timekeeping.v1.LeaveEditList
+	12, // 38: rotaloom.timekeeping.v1.LeaveEditService.GetLeaveEdit:output_type -> rotaloom.timekeeping.v1.LeaveEdit
+	12, // 39: rotaloom.timekeeping.v1.LeaveEditService.UpdateLeaveEdit:output_type -> rotaloom.timekeeping.v1.LeaveEdit
+	23, // 40: rotaloom.timekeeping.v1.LeaveEditService.DeleteLeaveEdit:output_type -> google.protobuf.Empty
+	7,  // 41: rotaloom.timekeeping.v1.LeaveEditService.MultiReadLeaveEdits:output_type -> rotaloom.timekeeping.v1.LeaveEditsRead
+	23, // 42: rotaloom.timekeeping.v1.LeaveEditService.MultiDeleteLeaveEdits:output_type -> google.protobuf.Empty
+	37, // [37:43] is the sub-list for method output_type
+	31, // [31:37] is the sub-list for method input_type
+	31, // [31:31] is the sub-list for extension type_name
+	31, // [31:31] is the sub-list for extension extendee
+	0,  // [0:31] is the sub-list for field type_name
 }
 
 func init() { file_rotaloom_timekeeping_v1_leave_edit_proto_init() }
@@ -1865,7 +1590,7 @@ func file_rotaloom_timekeeping_v1_leave_edit_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_rotaloom_timekeeping_v1_leave_edit_proto_rawDesc), len(file_rotaloom_timekeeping_v1_leave_edit_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   23,
+			NumMessages:   18,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

@@ -22,14 +22,12 @@ import (
 const _ = grpc.SupportPackageIsVersion9
 
 const (
-	LeaveEditService_CreateLeaveEdits_FullMethodName       = "/rotaloom.timekeeping.v1.LeaveEditService/CreateLeaveEdits"
-	LeaveEditService_GetLeaveEdit_FullMethodName           = "/rotaloom.timekeeping.v1.LeaveEditService/GetLeaveEdit"
-	LeaveEditService_UpdateLeaveEdit_FullMethodName        = "/rotaloom.timekeeping.v1.LeaveEditService/UpdateLeaveEdit"
-	LeaveEditService_DeleteLeaveEdit_FullMethodName        = "/rotaloom.timekeeping.v1.LeaveEditService/DeleteLeaveEdit"
-	LeaveEditService_MultiReadLeaveEdits_FullMethodName    = "/rotaloom.timekeeping.v1.LeaveEditService/MultiReadLeaveEdits"
-	LeaveEditService_MultiDeleteLeaveEdits_FullMethodName  = "/rotaloom.timekeeping.v1.LeaveEditService/MultiDeleteLeaveEdits"
-	LeaveEditService_ListLeaveEditHeads_FullMethodName     = "/rotaloom.timekeeping.v1.LeaveEditService/ListLeaveEditHeads"
-	LeaveEditService_ListEmployeeLeaveEdits_FullMethodName = "/rotaloom.timekeeping.v1.LeaveEditService/ListEmployeeLeaveEdits"
+	LeaveEditService_CreateLeaveEdits_FullMethodName      = "/rotaloom.timekeeping.v1.LeaveEditService/CreateLeaveEdits"
+	LeaveEditService_GetLeaveEdit_FullMethodName          = "/rotaloom.timekeeping.v1.LeaveEditService/GetLeaveEdit"
+	LeaveEditService_UpdateLeaveEdit_FullMethodName       = "/rotaloom.timekeeping.v1.LeaveEditService/UpdateLeaveEdit"
+	LeaveEditService_DeleteLeaveEdit_FullMethodName       = "/rotaloom.timekeeping.v1.LeaveEditService/DeleteLeaveEdit"
+	LeaveEditService_MultiReadLeaveEdits_FullMethodName   = "/rotaloom.timekeeping.v1.LeaveEditService/MultiReadLeaveEdits"
+	LeaveEditService_MultiDeleteLeaveEdits_FullMethodName = "/rotaloom.timekeeping.v1.LeaveEditService/MultiDeleteLeaveEdits"
 )
 
 // LeaveEditServiceClient is the client API for LeaveEditService service.
@@ -52,11 +50,6 @@ type LeaveEditServiceClient interface {
 	// Deletes leave edits of one case, all or none: by ids, on dates, or from a
 	// date on.
 	MultiDeleteLeaveEdits(ctx context.Context, in *MultiDeleteLeaveEditsRequest, opts ...grpc.CallOption) (*emptypb.Empty, error)
-	// Lists, for another service, how far the histories of leave edits are, of
-	// every tenant, in order. An answer that is full is followed by further pages.
-	ListLeaveEditHeads(ctx context.Context, in *ListLeaveEditHeadsRequest, opts ...grpc.CallOption) (*ListLeaveEditHeadsResponse, error)
-	// Answers another service all leave edits of employees.
-	ListEmployeeLeaveEdits(ctx context.Context, in *ListEmployeeLeaveEditsRequest, opts ...grpc.CallOption) (*ListEmployeeLeaveEditsResponse, error)
 }
 
 type leaveEditServiceClient struct {
@@ -127,26 +120,6 @@ func (c *leaveEditServiceClient) MultiDeleteLeaveEdits(ctx context.Context, in *
 	return out, nil
 }
 
-func (c *leaveEditServiceClient) ListLeaveEditHeads(ctx context.Context, in *ListLeaveEditHeadsRequest, opts ...grpc.CallOption) (*ListLeaveEditHeadsResponse, error) {
-	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
-	out := new(ListLeaveEditHeadsResponse)
-	err := c.cc.Invoke(ctx, LeaveEditService_ListLeaveEditHeads_FullMethodName, in, out, cOpts...)
-	if err != nil {
-		return nil, err
-	}
-	return out, nil
-}
-
-func (c *leaveEditServiceClient) ListEmployeeLeaveEdits(ctx context.Context, in *ListEmployeeLeaveEditsRequest, opts ...grpc.CallOption) (*ListEmployeeLeaveEditsResponse, error) {
-	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
-	out := new(ListEmployeeLeaveEditsResponse)
-	err := c.cc.Invoke(ctx, LeaveEditService_ListEmployeeLeaveEdits_FullMethodName, in, out, cOpts...)
-	if err != nil {
-		return nil, err
-	}
-	return out, nil
-}
-
 // LeaveEditServiceServer is the server API for LeaveEditService service.
 // All implementations must embed UnimplementedLeaveEditServiceServer
 // for forward compatibility.
@@ -167,11 +140,6 @@ type LeaveEditServiceServer interface {
 	// Deletes leave edits of one case, all or none: by ids, on dates, or from a
 	// date on.
 	MultiDeleteLeaveEdits(context.Context, *MultiDeleteLeaveEditsRequest) (*emptypb.Empty, error)
-	// Lists, for another service, how far the histories of leave edits are, of
-	// every tenant, in order. An answer that is full is followed by further pages.
-	ListLeaveEditHeads(context.Context, *ListLeaveEditHeadsRequest) (*ListLeaveEditHeadsResponse, error)
-	// Answers another service all leave edits of employees.
-	ListEmployeeLeaveEdits(context.Context, *ListEmployeeLeaveEditsRequest) (*ListEmployeeLeaveEditsResponse, error)
 	mustEmbedUnimplementedLeaveEditServiceServer()
 }
 
@@ -199,12 +167,6 @@ func (UnimplementedLeaveEditServiceServer) MultiReadLeaveEdits(context.Context, 
 }
 func (UnimplementedLeaveEditServiceServer) MultiDeleteLeaveEdits(context.Context, *MultiDeleteLeaveEditsRequest) (*emptypb.Empty, error) {
 	return nil, status.Error(codes.Unimplemented, "method MultiDeleteLeaveEdits not implemented")
-}
-func (UnimplementedLeaveEditServiceServer) ListLeaveEditHeads(context.Context, *ListLeaveEditHeadsRequest) (*ListLeaveEditHeadsResponse, error) {
-	return nil, status.Error(codes.Unimplemented, "method ListLeaveEditHeads not implemented")
-}
-func (UnimplementedLeaveEditServiceServer) ListEmployeeLeaveEdits(context.Context, *ListEmployeeLeaveEditsRequest) (*ListEmployeeLeaveEditsResponse, error) {
-	return nil, status.Error(codes.Unimplemented, "method ListEmployeeLeaveEdits not implemented")
 }
 func (UnimplementedLeaveEditServiceServer) mustEmbedUnimplementedLeaveEditServiceServer() {}
 func (UnimplementedLeaveEditServiceServer) testEmbeddedByValue()                          {}
@@ -335,42 +297,6 @@ func _LeaveEditService_MultiDeleteLeaveEdits_Handler(srv interface{}, ctx contex
 	return interceptor(ctx, in, info, handler)
 }
 
-func _LeaveEditService_ListLeaveEditHeads_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
-	in := new(ListLeaveEditHeadsRequest)
-	if err := dec(in); err != nil {
-		return nil, err
-	}
-	if interceptor == nil {
-		return srv.(LeaveEditServiceServer).ListLeaveEditHeads(ctx, in)
-	}
-	info := &grpc.UnaryServerInfo{
-		Server:     srv,
-		FullMethod: LeaveEditService_ListLeaveEditHeads_FullMethodName,
-	}
-	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
-		return srv.(LeaveEditServiceServer).ListLeaveEditHeads(ctx, req.(*ListLeaveEditHeadsRequest))
-	}
-	return interceptor(ctx, in, info, handler)
-}
-
-func _LeaveEditService_ListEmployeeLeaveEdits_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
-	in := new(ListEmployeeLeaveEditsRequest)
-	if err := dec(in); err != nil {
-		return nil, err
-	}
-	if interceptor == nil {
-		return srv.(LeaveEditServiceServer).ListEmployeeLeaveEdits(ctx, in)
-	}
-	info := &grpc.UnaryServerInfo{
-		Server:     srv,
-		FullMethod: LeaveEditService_ListEmployeeLeaveEdits_FullMethodName,
-	}
-	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
-		return srv.(LeaveEditServiceServer).ListEmployeeLeaveEdits(ctx, req.(*ListEmployeeLeaveEditsRequest))
-	}
-	return interceptor(ctx, in, info, handler)
-}
-
 // LeaveEditService_ServiceDesc is the grpc.ServiceDesc for LeaveEditService service.
 // It's only intended for direct use with grpc.RegisterService,
 // and not to be introspected or modified (even as a copy)
@@ -401,14 +327,6 @@ var LeaveEditService_ServiceDesc = grpc.ServiceDesc{
 		{
 			MethodName: "MultiDeleteLeaveEdits",
 			Handler:    _LeaveEditService_MultiDeleteLeaveEdits_Handler,
-		},
-		{
-			MethodName: "ListLeaveEditHeads",
-			Handler:    _LeaveEditService_ListLeaveEditHeads_Handler,
-		},
-		{
-			MethodName: "ListEmployeeLeaveEdits",
-			Handler:    _LeaveEditService_ListEmployeeLeaveEdits_Handler,
 		},
 	},
 	Streams:  []grpc.StreamDesc{},

@@ -1,0 +1,3 @@
+-- +goose Up
+-- What copies lack they ask for themselves, and ask again (pkg/replica).
+DROP TABLE retelling;

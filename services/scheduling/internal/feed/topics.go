@@ -1,0 +1,235 @@
+package feed
+
+import (
+	"context"
+	"encoding/binary"
+	"errors"
+	"fmt"
+
+	"github.com/jackc/pgx/v5"
+	"google.golang.org/protobuf/proto"
+
+	"github.com/rotaloom/rotaloom/pkg/replica"
+	schedulingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/scheduling/v1"
+	"github.com/rotaloom/rotaloom/services/scheduling/internal/serial"
+	"github.com/rotaloom/rotaloom/services/scheduling/internal/span"
+)
+
+// Topics are what scheduling owns, and commons keeps copies of. The marks of
+// spans and shifts are digests of what is told, the same expressions as in
+// commons.
+func Topics() []replica.Topic {
+	return []replica.Topic{
+		{Event: &schedulingv1.PatternStored{}, Tenants: replica.Tenants, Marks: patternMarks, States: patternStates},
+		{Event: &schedulingv1.SpansChanged{}, Tenants: replica.Tenants, Marks: spanMarks, States: spanStates},
+		{Event: &schedulingv1.ShiftsEntered{}, Tenants: replica.Tenants, Marks: shiftMarks, States: shiftStates},
+		{Event: &schedulingv1.LeaveTaken{}, Tenants: replica.Tenants, Marks: leaveMarks, States: leaveStates},
+	}
+}
+
+const (
+	// As Digest.
+	patternMarks = `
+SELECT id AS key, ('x' || encode(substr(digest, 1, 8), 'hex'))::bit(64)::bigint AS mark
+FROM schedule_pattern WHERE tenant_id = $1 AND id > $2 AND id <= $3`
+
+	readPatterns = `SELECT id, digest, body FROM schedule_pattern WHERE tenant_id = $1 AND id = ANY($2) ORDER BY id`
+
+	spanMarks = `
+SELECT employee_id AS key, bit_xor(hashint8extended(pattern_id, hashint8extended((from_date - '1970-01-01'::date)::bigint << 32 | (to_date - '1970-01-01'::date)::bigint,
+    hashint8extended(position::bigint << 32 | day_count::bigint, lane::bigint)))) AS mark
+FROM span WHERE tenant_id = $1 AND employee_id > $2 AND employee_id <= $3 GROUP BY employee_id`
+
+	readSpans = `
+SELECT employee_id, lane, from_date - '1970-01-01'::date, to_date - '1970-01-01'::date, pattern_id, position, day_count
+FROM span WHERE tenant_id = $1 AND employee_id = ANY($2) ORDER BY employee_id, from_date, lane`
+
+	// What nobody is told of is left out: open shifts, and deleted ones that hide
+	// nothing.
+	shiftMarks = `
+SELECT id AS key, hashint8extended(CASE WHEN deleted OR withdrawn THEN -version ELSE version END, CASE WHEN hidden_lane IS NULL THEN 0 ELSE
+    hashint8extended(hides_employee_id, (hides_day - '1970-01-01'::date)::bigint << 16 | hidden_lane::bigint << 8 | hidden_ordinal::bigint) END) AS mark
+FROM schedule_item WHERE tenant_id = $1 AND id > $2 AND id <= $3
+  AND kind = 'SHIFT' AND employee_id IS NOT NULL AND (NOT deleted AND NOT withdrawn OR hidden_lane IS NOT NULL)`
+
+	// Whose locks keep the shifts as they are.
+	employeesOfShifts = `
+SELECT employee_id FROM schedule_item WHERE tenant_id = $1 AND id = ANY($2) AND employee_id IS NOT NULL
+UNION SELECT hides_employee_id FROM schedule_item WHERE tenant_id = $1 AND id = ANY($2) AND hides_employee_id IS NOT NULL`
+
+	readShifts = `
+SELECT id, version, CASE WHEN deleted OR withdrawn THEN 0 ELSE employee_id END, from_day - '1970-01-01'::date, body,
+    hides_employee_id, hides_day - '1970-01-01'::date, hidden_lane, hidden_ordinal
+FROM schedule_item WHERE tenant_id = $1 AND id = ANY($2) AND kind = 'SHIFT' AND employee_id IS NOT NULL`
+
+	leaveMarks = `
+SELECT key, version AS mark FROM replica_head
+WHERE tenant_id = $1 AND topic = 'leave_edits' AND key > $2 AND key <= $3 AND NOT deleted`
+)
+
+// Digest is what owner and copies compare of a pattern.
+func Digest(digest []byte) int64 { return int64(binary.BigEndian.Uint64(digest)) }
+
+func patternStates(ctx context.Context, tx pgx.Tx, tenantID int64, wanted []replica.Wanted) ([]proto.Message, error) {
+	rows, err := tx.Query(ctx, readPatterns, tenantID, replica.Keys(wanted))
+	if err != nil {
+		return nil, fmt.Errorf("feed: read patterns: %w", err)
+	}
+	type stored struct{ digest, body []byte }
+	found := map[int64]stored{}
+	var id int64
+	var s stored
+	if _, err := pgx.ForEachRow(rows, []any{&id, &s.digest, &s.body}, func() error {
+		found[id] = s
+		s = stored{}
+		return nil
+	}); err != nil {
+		return nil, fmt.Errorf("feed: read patterns: %w", err)
+	}
+	var events []proto.Message
+	for _, w := range wanted {
+		s, known := found[w.Key]
+		if !known {
+			events = append(events, &schedulingv1.PatternStored{PatternId: w.Key, Part: w.Version + 1, First: true, Deleted: true})
+			continue
+		}
+		pattern := &schedulingv1.SchedulePattern{}
+		if err := proto.Unmarshal(s.body, pattern); err != nil {
+			return nil, fmt.Errorf("feed: read pattern %d: %w", w.Key, err)
+		}
+		told, err := Pattern(w.Key, Digest(s.digest), w.Version, pattern)
+		if err != nil {
+			return nil, err
+		}
+		events = append(events, told...)
+	}
+	return events, nil
+}
+
+func spanStates(ctx context.Context, tx pgx.Tx, tenantID int64, wanted []replica.Wanted) ([]proto.Message, error) {
+	ids := replica.Keys(wanted)
+	if err := serial.Lock(ctx, tx, tenantID, ids); err != nil {
+		return nil, err
+	}
+	revision, err := revisionAbove(ctx, tx, replica.Largest(wanted))
+	if err != nil {
+		return nil, err
+	}
+	rows, err := tx.Query(ctx, readSpans, tenantID, ids)
+	if err != nil {
+		return nil, fmt.Errorf("feed: read spans: %w", err)
+	}
+	found := map[int64][]span.Span{}
+	var id int64
+	var lane int16
+	var s span.Span
+	if _, err := pgx.ForEachRow(rows, []any{&id, &lane, (*int32)(&s.From), (*int32)(&s.To), &s.PatternID, &s.Position, &s.DayCount}, func() error {
+		s.Lane = uint8(lane)
+		found[id] = append(found[id], s)
+		return nil
+	}); err != nil {
+		return nil, fmt.Errorf("feed: read spans: %w", err)
+	}
+	told := &Spans{}
+	for _, id := range ids {
+		told.Add(id, found[id])
+	}
+	return told.Events(revision), nil
+}
+
+func shiftStates(ctx context.Context, tx pgx.Tx, tenantID int64, wanted []replica.Wanted) ([]proto.Message, error) {
+	ids := replica.Keys(wanted)
+	employees, err := readIDs(ctx, tx, employeesOfShifts, tenantID, ids)
+	if err != nil {
+		return nil, err
+	}
+	if err := serial.Lock(ctx, tx, tenantID, employees); err != nil {
+		return nil, err
+	}
+	revision, err := revisionAbove(ctx, tx, replica.Largest(wanted))
+	if err != nil {
+		return nil, err
+	}
+	rows, err := tx.Query(ctx, readShifts, tenantID, ids)
+	if err != nil {
+		return nil, fmt.Errorf("feed: read shifts: %w", err)
+	}
+	told, known := &Shifts{}, map[int64]bool{}
+	var s Shift
+	var hidesEmployee *int64
+	var hidesDay *int32
+	var lane, ordinal *int16
+	if _, err := pgx.ForEachRow(rows, []any{&s.ID, &s.Version, &s.EmployeeID, (*int32)(&s.Day), &s.Body, &hidesEmployee, &hidesDay, &lane, &ordinal}, func() error {
+		known[s.ID], s.Hides = true, nil
+		if hidesEmployee != nil && hidesDay != nil && lane != nil && ordinal != nil {
+			s.Hides = &schedulingv1.HiddenShift{EmployeeId: *hidesEmployee, Day: *hidesDay, Lane: int32(*lane), Ordinal: int32(*ordinal)}
+		}
+		return told.Add(s)
+	}); err != nil {
+		return nil, fmt.Errorf("feed: read shifts: %w", err)
+	}
+	for _, id := range ids {
+		if !known[id] {
+			if err := told.Add(Shift{ID: id}); err != nil {
+				return nil, err
+			}
+		}
+	}
+	return told.Events(revision), nil
+}
+
+// leaveStates tells the leave of employees. Who has none is locked as well: their
+// first leave may be on its way, with a smaller revision.
+func leaveStates(ctx context.Context, tx pgx.Tx, tenantID int64, wanted []replica.Wanted) ([]proto.Message, error) {
+	ids := replica.Keys(wanted)
+	// In the order of those who bring leave.
+	if err := serial.Lock(ctx, tx, tenantID, ids); err != nil {
+		return nil, err
+	}
+	if err := replica.Lock(ctx, tx, tenantID, "leave_edits", ids); err != nil {
+		return nil, err
+	}
+	revision, err := revisionAbove(ctx, tx, replica.Largest(wanted))
+	if err != nil {
+		return nil, err
+	}
+	return leaveEvents(ctx, tx, tenantID, ids, revision)
+}
+
+func readIDs(ctx context.Context, tx pgx.Tx, sql string, args ...any) ([]int64, error) {
+	rows, err := tx.Query(ctx, sql, args...)
+	if err != nil {
+		return nil, fmt.Errorf("feed: read employees: %w", err)
+	}
+	ids, err := pgx.CollectRows(rows, pgx.RowTo[int64])
+	if err != nil {
+		return nil, fmt.Errorf("feed: read employees: %w", err)
+	}
+	return ids, nil
+}
+
+// errBehind says that the revisions could not be moved on: others drew from them
+// meanwhile.
+var errBehind = errors.New("feed: the revisions are behind those of a copy")
+
+// Revisions are microseconds: how far they are moved past one that a copy has.
+const revisionRoom = 1_000_000
+
+const passRevision = `
+SELECT CASE WHEN last_value <= $1 THEN setval('schedule_revision', $1 + $2) ELSE last_value END FROM schedule_revision`
+
+// revisionAbove asks for the revision of a transaction that has none yet, larger
+// than one that a copy has. A copy has a larger one than was ever drawn here when
+// the database was restored from a backup and the clock is behind: revisions then
+// go on from there.
+func revisionAbove(ctx context.Context, tx pgx.Tx, above int64) (int64, error) {
+	var revision int64
+	if err := tx.QueryRow(ctx, passRevision, above, revisionRoom).Scan(&revision); err != nil {
+		return 0, fmt.Errorf("feed: move the revisions on: %w", err)
+	}
+	revision, err := nextRevision(ctx, tx)
+	if err == nil && revision <= above {
+		err = errBehind
+	}
+	return revision, err
+}

@@ -1,0 +1,130 @@
+package timekeeping_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	"google.golang.org/protobuf/proto"
+
+	replicationv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/replication/v1"
+	timekeepingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/timekeeping/v1"
+)
+
+// backfill asks the service, as a copy does, for keys with the versions that the
+// copy has.
+func (b *bench) backfill(t *testing.T, topic string, versions map[int64]int64) {
+	t.Helper()
+	request := &replicationv1.BackfillRequest{TenantId: 1}
+	for key, version := range versions {
+		request.Wanted = append(request.Wanted, &replicationv1.Wanted{Key: key, Version: version})
+	}
+	response := &replicationv1.BackfillResponse{}
+	b.askOwner(t, topic+".backfill", request, response)
+	require.Empty(t, response.GetError())
+}
+
+func (b *bench) askOwner(t *testing.T, subject string, request, response proto.Message) {
+	t.Helper()
+	payload, err := proto.Marshal(request)
+	require.NoError(t, err)
+	require.Eventually(t, func() bool {
+		answer, err := b.nats.Conn().RequestWithContext(t.Context(), "rotaloom_replica.timekeeping."+subject, payload)
+		return err == nil && proto.Unmarshal(answer.Data, response) == nil
+	}, 20*time.Second, 10*time.Millisecond, "the service answers")
+}
+
+func TestTermsAndMembershipsAreToldOnceMore(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	ctx := inTenant(t, 1)
+	term := b.createTerm(t, ctx, "One")
+	for _, sql := range []string{
+		`INSERT INTO membership_head (tenant_id, person_id, version) SELECT 1, n, n FROM generate_series(1001, 1250) AS n`,
+		`INSERT INTO membership (tenant_id, person_id, employment_term_id, from_date, to_date)
+			SELECT 1, n, (SELECT min(id) FROM employment_term), '2026-01-01', '3000-01-01' FROM generate_series(1001, 1250) AS n`,
+		`DELETE FROM outbox`,
+	} {
+		_, err := b.pool.Exec(ctx, sql)
+		require.NoError(t, err)
+	}
+	b.run(t)
+	tenants := &replicationv1.TenantsResponse{}
+	b.askOwner(t, "memberships.tenants", &replicationv1.TenantsRequest{}, tenants)
+	assert.Equal(t, []int64{1}, tenants.GetTenantIds())
+
+	b.backfill(t, "employment_terms", map[int64]int64{term: 0, term + 1: 4})
+	wanted := map[int64]int64{7: 2}
+	for id := int64(1001); id <= 1250; id++ {
+		wanted[id] = 0
+	}
+	wanted[1250] = 5000
+	b.backfill(t, "memberships", wanted)
+
+	terms := map[int64]*timekeepingv1.EmploymentTermChanged{}
+	for _, e := range events[*timekeepingv1.EmploymentTermChanged](t, b) {
+		terms[e.GetId()] = e
+	}
+	assertSame(t, &timekeepingv1.EmploymentTermChanged{Id: term, Name: "One", AllowsInheritance: true, Version: 1}, terms[term])
+	assertSame(t, &timekeepingv1.EmploymentTermChanged{Id: term + 1, Version: 5, Deleted: true}, terms[term+1])
+	persons := map[int64]*timekeepingv1.PersonMemberships{}
+	for _, e := range events[*timekeepingv1.MembershipsChanged](t, b) {
+		for _, p := range e.GetPersons() {
+			persons[p.GetPersonId()] = p
+		}
+	}
+	require.Len(t, persons, 251)
+	assert.EqualValues(t, 1001, persons[1001].GetVersion())
+	assertSame(t, &timekeepingv1.PersonMemberships{PersonId: 1250, Version: 5001, Memberships: []*timekeepingv1.Membership{
+		{EmploymentTermId: term, From: "2026-01-01", To: "3000-01-01"},
+	}}, persons[1250])
+	assertSame(t, &timekeepingv1.PersonMemberships{PersonId: 7, Version: 3, Deleted: true}, persons[7])
+
+	var version int64
+	require.NoError(t, b.pool.QueryRow(ctx, `SELECT version FROM membership_head WHERE person_id = 1250`).Scan(&version))
+	assert.EqualValues(t, 5001, version, "later changes are later")
+}
+
+// Of leave everything is told in steps that follow one another, above what the
+// copy has.
+func TestLeaveIsToldOnceMore(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	ctx := inTenant(t, 1)
+	c := b.createCase(t, ctx)
+	for _, day := range []string{"2026-03-02", "2026-03-03"} {
+		_, err := b.take(ctx, c, "", newEdit(day, 8))
+		require.NoError(t, err)
+	}
+	_, err := b.pool.Exec(ctx, `DELETE FROM outbox`)
+	require.NoError(t, err)
+	b.run(t)
+	steps := func() (out []*timekeepingv1.EmployeeLeaveEdits) {
+		for _, e := range events[*timekeepingv1.LeaveEditsChanged](t, b) {
+			out = append(out, e.GetEmployees()...)
+		}
+		return out
+	}
+	b.backfill(t, "leave_edits", map[int64]int64{1: 1})
+	require.Len(t, steps(), 1)
+	assert.True(t, steps()[0].GetComplete())
+	assert.EqualValues(t, 2, steps()[0].GetVersion())
+	assert.Len(t, steps()[0].GetEdits(), 2)
+
+	// Many come in several steps, and a copy that is ahead is overtaken.
+	_, err = b.pool.Exec(ctx, `INSERT INTO leave_edit SELECT tenant_id, 1000 + n, leave_case_id, employee_id, from_day, to_day, version, body
+		FROM leave_edit, generate_series(1, 149) AS n WHERE from_day = '2026-03-02'`)
+	require.NoError(t, err)
+	b.backfill(t, "leave_edits", map[int64]int64{1: 40})
+	require.Len(t, steps(), 3)
+	first, second := steps()[1], steps()[2]
+	assert.Equal(t, [2]int64{41, 42}, [2]int64{first.GetVersion(), second.GetVersion()})
+	assert.Equal(t, [2]bool{true, false}, [2]bool{first.GetComplete(), second.GetComplete()})
+	assert.Equal(t, 151, len(first.GetEdits())+len(second.GetEdits()))
+
+	b.backfill(t, "leave_edits", map[int64]int64{77: 6})
+	gone := steps()[3]
+	assert.True(t, gone.GetDeleted() && gone.GetComplete())
+	assert.EqualValues(t, 7, gone.GetVersion())
+}
