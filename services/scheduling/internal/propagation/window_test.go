@@ -202,7 +202,7 @@ func TestBatchesOfADeadProcessAreTakenOver(t *testing.T) {
 	proc.stop()
 	js, err := jetstream.New(server.Conn())
 	require.NoError(t, err)
-	dead, err := js.Consumer(t.Context(), "SCHEDULING_WORK", "propagation-worker")
+	dead, err := js.Consumer(t.Context(), "SCHEDULING_WORK", "propagator-propagation_batch-requested")
 	require.NoError(t, err)
 	w.assign(assignment{id: 51, term: 5, from: "2026-01-05", pattern: 9, override: true})
 	id = w.start(Request{Cause: CausePattern, TermIDs: []int64{5}})
