@@ -90,7 +90,9 @@ func (p *Propagator) Run(ctx context.Context) error {
 const redeliverAfter = 4 * time.Second
 
 // Consumers are the planner and the workers.
-func (p *Propagator) Consumers() []bus.Consumer { return []bus.Consumer{p.Planner(), p.Worker(), p.SmallWorker()} }
+func (p *Propagator) Consumers() []bus.Consumer {
+	return []bus.Consumer{p.Planner(), p.Worker(), p.SmallWorker()}
+}
 
 // service is what the contracts call the propagator.
 const service = "propagator"
