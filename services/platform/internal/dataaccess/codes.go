@@ -54,6 +54,9 @@ const (
 	CodeProvider = "WFM-COMMON-1234"
 )
 
+// codeHyperfindMost is that of hyperfinds that find more than they may.
+const codeHyperfindMost = "WCO-112013"
+
 // The limits of one request.
 const (
 	mostDays      = 365

@@ -57,6 +57,9 @@ func (c *commons) ExecuteHyperfind(_ context.Context, req *commonsv1.ExecuteHype
 	if req.GetHyperfind().GetQualifier() != "all" {
 		return nil, fault.NotFound("WCO-112007", "unknown")
 	}
+	if c.hyperfind > 50_000 {
+		return nil, fault.TooLarge("WCO-112013", "more than 50000").WithLimits(c.hyperfind, 50_000)
+	}
 	refs := &commonsv1.HyperfindRefList{}
 	for id := range c.hyperfind {
 		refs.Refs = append(refs.Refs, &commonv1.Ref{Id: proto.Int64(id + 1)})
@@ -272,7 +275,7 @@ func TestHyperfindsAndPeriodsHaveTheSameLimits(t *testing.T) {
 	req := request(nil, "A_DAY")
 	req.From.EmployeeSet.Employees, req.From.EmployeeSet.Hyperfind = nil, &commonv1.Ref{Qualifier: proto.String("all")}
 	req.From.EmployeeSet.DateRange = &platformv1.DataDateRange{StartDate: "2026-03-02", EndDate: "2026-03-02T12:00:00"}
-	for count, status := range map[int64]int{499: 0, 500: 0, 501: 413, 3501: 413} {
+	for count, status := range map[int64]int{499: 0, 500: 0, 501: 413, 3501: 413, 50_000: 413, 50_001: 413} {
 		b.commons.hyperfind = count
 		answer, err := b.ask(t, req)
 		if status == 0 {

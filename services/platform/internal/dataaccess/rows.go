@@ -215,6 +215,11 @@ func (f finder) execute(ctx context.Context, q *query) ([]*datav1.DataRow, error
 		DateRange: &commonv1.DateRange{StartDate: q.days.From.String(), EndDate: (q.days.To - 1).String()},
 	})
 	if err != nil {
+		f := fault.FromError(err)
+		if limits := f.Details.GetLimits(); f.Code == codeHyperfindMost && len(limits) > 0 {
+			// What the request passes is the limit of information access.
+			return nil, tooManyEmployees(int(limits[0].GetActual()))
+		}
 		code := CodeHyperfind
 		if q.hyperfind.Id != nil {
 			code = CodeBadSet
