@@ -89,9 +89,12 @@ func (h *Handler) DeleteShiftTemplate(ctx context.Context, req *schedulingv1.Del
 }
 
 // ListShiftTemplates answers all templates, or the one with the given name in
-// a list of one; the list is empty when there is none.
+// a list of one, or 404 when there is none.
 func (h *Handler) ListShiftTemplates(ctx context.Context, req *schedulingv1.ListShiftTemplatesRequest) (*schedulingv1.ShiftTemplateList, error) {
 	list, err := h.store.List(ctx, h.pool, tenantOf(ctx), req.Name)
+	if err == nil && req.Name != nil && len(list) == 0 {
+		err = fault.NotFound(definition.CodeUnknown, fmt.Sprintf("There is no shift template with the name %.100q.", req.GetName()))
+	}
 	if err != nil {
 		return nil, err
 	}
