@@ -277,9 +277,9 @@ func TestCreatePerson(t *testing.T) {
 	_, err = b.persons.CreatePerson(ctx, ada())
 	assert.True(t, fault.HasCode(err, "WCO-101247"), err)
 	_, err = b.persons.GetPerson(ctx, &commonsv1.GetPersonRequest{PersonId: id + 1})
-	assert.True(t, fault.HasCode(err, "WCO-101263") && fault.HasStatus(err, 404), err)
+	assert.True(t, fault.HasCode(err, "WCO-101263") && fault.HasStatus(err, 400), err)
 	_, err = b.persons.GetPerson(inTenant(t, 2), &commonsv1.GetPersonRequest{PersonId: id})
-	assert.True(t, fault.HasStatus(err, 404), "another tenant's person")
+	assert.True(t, fault.HasStatus(err, 400), "another tenant's person")
 }
 
 func TestMultiCreatePersons(t *testing.T) {

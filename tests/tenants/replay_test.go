@@ -229,7 +229,10 @@ const (
 
 // notFound400 are the operations that by their contract answer 400 when there is no
 // such thing.
-var notFound400 = map[string]bool{"rotaloom.scheduling.v1.ShiftService.GetShift": true}
+var notFound400 = map[string]bool{
+	"rotaloom.scheduling.v1.ShiftService.GetShift": true, "rotaloom.commons.v1.PersonService.GetPerson": true,
+	"rotaloom.commons.v1.PersonService.DeletePerson": true, "rotaloom.commons.v1.NewHireService.GetNewHire": true,
+}
 
 // reads tells the steps that can be repeated.
 func reads(step contract.Step) bool {

@@ -33,8 +33,10 @@ func (r rowRules) refuseUnseen(ctx context.Context, id int64) error {
 	return unknownInPath(id)
 }
 
+// unknownInPath is the error for an id in the path that is nobody's. The reference
+// product answers 400 for persons, also there.
 func unknownInPath(id int64) *fault.Error {
-	return fault.NotFound(CodeUnknown, fmt.Sprintf("There is no person with the id %d.", id))
+	return fault.Invalid(CodeUnknown, fmt.Sprintf("There is no person with the id %d.", id))
 }
 
 // hideUnseen takes the persons away whom the caller may not see.
