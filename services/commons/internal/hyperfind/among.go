@@ -23,7 +23,7 @@ func (h *Handler) Among(ctx context.Context, ref *commonv1.Ref, given *commonv1.
 	if err != nil {
 		return nil, err
 	}
-	root, err := read(q.GetConstraints())
+	root, err := asked(q.GetConstraints(), days)
 	if err != nil {
 		return nil, err
 	}

@@ -12,6 +12,8 @@ const (
 	visibilityPersonal = "Personal"
 	usageHome          = "Home"
 	usageRegular       = "Regular"
+	// inclusive is the filter type of queries that were sent without one.
+	inclusive = "INCLUSIVE"
 )
 
 // firstOwnID is the least id of a query that is a row.
@@ -20,7 +22,7 @@ const firstOwnID = 1000
 // builtIn are the queries that every tenant has. Whom they show is up to the
 // row rules of the caller, so "home" is where the caller manages.
 func builtIn() []*query {
-	active := &commonsv1.HyperfindFilter{Key: "EMPLOYMENT_STATUS", Operator: "EQUAL_TO", Values: []string{"Active"}}
+	active := &commonsv1.HyperfindFilter{Key: keyStatus, Operator: "EQUAL_TO", Values: []string{"Active"}}
 	located := &commonsv1.HyperfindFilter{Key: keyLocation, Operator: "IS_NOT_NULL"}
 	return []*query{
 		standard(1, "All Home", "all-home", "Who is employed and has a primary job.", active, located),
@@ -32,7 +34,7 @@ func builtIn() []*query {
 func standard(id int64, name, persistentID, description string, filters ...*commonsv1.HyperfindFilter) *query {
 	return &query{public: true, HyperfindQuery: &commonsv1.HyperfindQuery{
 		Id: proto.Int64(id), Name: proto.String(name), Description: proto.String(description),
-		Visibility: visibility(true), UsageType: usageRegular, PersistentId: persistentID,
+		Visibility: visibility(true), UsageType: usageRegular, PersistentId: persistentID, InclusiveExclusivefilterType: inclusive,
 		Constraints: &commonsv1.HyperfindConstraints{Comparator: "AND", Filters: filters},
 	}}
 }

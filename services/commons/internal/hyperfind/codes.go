@@ -13,7 +13,7 @@ const (
 	CodeNoSelector = "WCO-112001"
 	// CodeTooMany: more persons are found than the threshold allows.
 	CodeTooMany = "WCO-112003"
-	// CodeNoDays: neither days nor a symbolic period are given.
+	// CodeNoDays: neither days nor a symbolic period are given, or both.
 	CodeNoDays = "WCO-112005"
 	// CodeSelectors: several of query, persons and locations are given.
 	CodeSelectors = "WCO-112006"

@@ -102,12 +102,25 @@ func (k *condition) compare(c *compiler, column string) string {
 		}
 		from, to, _ := strings.Cut(k.prefix, " ")
 		return fmt.Sprintf("%s %s %s AND %[1]s %[4]s %[5]s", column, from, first, to, last)
+	case k.operator == like:
+		pattern := "lower(" + c.arg(likePattern(k.texts[0])) + ")"
+		if k.folded {
+			return column + " LIKE " + pattern
+		}
+		return "lower(" + column + ") LIKE " + pattern
+	case k.operator == between:
+		return fmt.Sprintf("%s ~>=~ %s AND %[1]s ~<=~ %[3]s", column, c.arg(k.texts[0]), c.arg(k.texts[1]))
 	case k.folded:
 		// One text, which the planner folds, so that it knows the values.
 		return fmt.Sprintf(`%s = ANY(string_to_array(lower(%s), E'\x01'))`, column, c.arg(strings.Join(k.texts, "\x01")))
 	default:
 		return column + " = ANY(" + c.arg(k.texts) + ")"
 	}
+}
+
+// likePattern finds a text anywhere, in which per cent signs stand for anything.
+func likePattern(text string) string {
+	return "%" + strings.NewReplacer(`\`, `\\`, `_`, `\_`).Replace(text) + "%"
 }
 
 func (k *condition) compareDates(c *compiler, column string) string {

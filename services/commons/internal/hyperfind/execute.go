@@ -59,7 +59,7 @@ func (h *Handler) TestHyperfindQuery(ctx context.Context, req *commonsv1.TestHyp
 	if err != nil {
 		return nil, err
 	}
-	root, err := read(req.GetConstraints())
+	root, err := asked(req.GetConstraints(), days)
 	if err != nil {
 		return nil, err
 	}
@@ -105,6 +105,9 @@ func threshold(given *int64) (int, error) {
 
 // days answers the days of a request.
 func (h *Handler) days(ctx context.Context, given *commonv1.DateRange) (civil.Range, error) {
+	if given.GetSymbolicPeriod() != nil && (given.GetStartDate() != "" || given.GetEndDate() != "") {
+		return civil.Range{}, fault.Invalid(CodeNoDays, "dateRange takes either startDate and endDate, or a symbolicPeriod, and not both.")
+	}
 	if given.GetSymbolicPeriod() != nil {
 		return h.periods.Days(ctx, given.GetSymbolicPeriod())
 	}
@@ -139,7 +142,7 @@ func (h *Handler) selected(ctx context.Context, req *commonsv1.ExecuteHyperfindR
 	case given > 1:
 		return nil, fault.Invalid(CodeSelectors, "hyperfind, locations and persons exclude each other. Give one of them.")
 	case req.GetHyperfind() != nil:
-		return h.stored(ctx, req)
+		return h.stored(ctx, req, days)
 	case len(req.GetLocations()) > 0:
 		return h.atLocations(ctx, req, days)
 	default:
@@ -147,12 +150,12 @@ func (h *Handler) selected(ctx context.Context, req *commonsv1.ExecuteHyperfindR
 	}
 }
 
-func (h *Handler) stored(ctx context.Context, req *commonsv1.ExecuteHyperfindRequest) (*node, error) {
+func (h *Handler) stored(ctx context.Context, req *commonsv1.ExecuteHyperfindRequest, days civil.Range) (*node, error) {
 	q, err := find(ctx, h.pool, structure.Tenant(ctx), req.GetHyperfind(), caller(ctx))
 	if err != nil {
 		return nil, err
 	}
-	return read(q.GetConstraints())
+	return asked(q.GetConstraints(), days)
 }
 
 // atLocations answers whose primary job is at one of the locations or below on
@@ -172,8 +175,8 @@ func (h *Handler) atLocations(ctx context.Context, req *commonsv1.ExecuteHyperfi
 		return nil, err
 	}
 	at, _ := keyNamed(keyLocation)
-	status, _ := keyNamed("EMPLOYMENT_STATUS")
-	ended := condition{key: status, operator: in, texts: []string{"Terminated"}, days: &civil.Range{From: days.To - 1, To: days.To}}
+	status, _ := keyNamed(keyStatus)
+	ended := condition{key: status, operator: in, texts: []string{terminated}, days: &civil.Range{From: days.To - 1, To: days.To}}
 	if req.GetIncludeTerminatedInRangeForLocations() {
 		ended.days, ended.whole = &days, true
 	}

@@ -62,7 +62,7 @@ func (f *Finder) Members(ctx context.Context, tenantID int64, query *commonv1.Re
 	if err != nil {
 		return nil, err
 	}
-	root, err := read(q.GetConstraints())
+	root, err := asked(q.GetConstraints(), days)
 	if err != nil {
 		return nil, err
 	}

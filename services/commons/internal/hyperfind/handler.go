@@ -182,7 +182,7 @@ func checked(given *commonsv1.HyperfindQuery) (*query, []byte, error) {
 	if q.public, err = isPublic(given.GetVisibility()); err != nil {
 		return nil, nil, err
 	}
-	if q.UsageType, err = usageType(given.GetUsageType(), usageRegular); err != nil {
+	if q.UsageType, err = usageType(given.GetUsageType(), usageHome); err != nil {
 		return nil, nil, err
 	}
 	if q.UsageType == "" {

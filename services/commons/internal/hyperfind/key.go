@@ -9,6 +9,7 @@ type operator string
 const (
 	in         operator = "IN"
 	startsWith operator = "STARTS_WITH"
+	like       operator = "LIKE"
 	less       operator = "LESS_THAN"
 	lessEqual  operator = "LESS_THAN_OR_EQUAL_TO"
 	more       operator = "GREATER_THAN"
@@ -29,6 +30,7 @@ func operators() map[string]struct {
 	}{
 		"EQUAL_TO": {in, false}, "NOT_EQUAL_TO": {in, true}, "IN": {in, false}, "NOT_IN": {in, true},
 		"STARTS_WITH": {startsWith, false}, "NOT_STARTS": {startsWith, true},
+		"LIKE": {like, false}, "NOT_LIKE": {like, true},
 		"LESS_THAN": {less, false}, "LESS_THAN_OR_EQUAL_TO": {lessEqual, false},
 		"GREATER_THAN": {more, false}, "GREATER_THAN_OR_EQUAL_TO": {moreEqual, false},
 		"BETWEEN": {between, false}, "NOT_BETWEEN": {between, true},
@@ -78,15 +80,15 @@ const (
 
 // keys are all that a condition can be on.
 func keys() []key {
-	statuses := []string{"Active", "Inactive", "Terminated"}
+	statuses := []string{"Active", "Inactive", terminated}
 	return []key{
-		{name: "PERSON_NUMBER", kind: text, table: "person", column: "person_number", prefix: byPattern},
+		{name: keyNumber, kind: text, table: "person", column: "person_number", prefix: byPattern},
 		{name: "FIRST_NAME", kind: text, table: "person", column: "first_name_key", folded: true, prefix: byCollation},
 		{name: "LAST_NAME", kind: text, table: "person", column: "last_name_key", folded: true, prefix: byCollation},
 		{name: "FULL_NAME", kind: text, table: "person", column: "full_name_key", folded: true, prefix: byCollation},
 		{name: "WORKER_TYPE", kind: text, table: "person", column: "worker_type_name", optional: true},
 		{name: "HIRE_DATE", kind: date, table: "person", column: "hire_date"},
-		{name: "EMPLOYMENT_STATUS", kind: datedText, table: "employment_status", column: "status", values: statuses},
+		{name: keyStatus, kind: datedText, table: "employment_status", column: "status", values: statuses},
 		{name: "USER_ACCOUNT_STATUS", kind: datedText, table: "user_account_status", column: "status", values: statuses},
 		{name: "PAY_RULE", kind: datedText, table: "pay_rule_assignment", column: "pay_rule_name"},
 		{name: "BADGE", kind: datedText, table: "badge_assignment", column: "badge_number"},
@@ -103,8 +105,12 @@ func keys() []key {
 	}
 }
 
-// Names of the keys that refer to something.
+// Names of keys that are not asked for like others, first of those that hold
+// texts, then of those that refer to something.
 const (
+	keyNumber = "PERSON_NUMBER"
+	keyStatus = "EMPLOYMENT_STATUS"
+
 	keyLocation = "LOCATION"
 	keyJob      = "JOB"
 	keyTerm     = "EMPLOYMENT_TERM"
@@ -124,6 +130,9 @@ func keyNamed(name string) (key, bool) {
 	return all[i], true
 }
 
+// terminated is the employment status of who has left.
+const terminated = "Terminated"
+
 // operators are those that the key has.
 func (k *key) operators() []operator {
 	switch {
@@ -133,8 +142,12 @@ func (k *key) operators() []operator {
 		return []operator{in}
 	case k.kind == date || k.kind == customDate:
 		return []operator{in, less, lessEqual, more, moreEqual, between, isNotNull}
+	case k.name == keyNumber:
+		return []operator{in, startsWith, like, between, isNotNull}
 	case k.prefix != "":
-		return []operator{in, startsWith, isNotNull}
+		return []operator{in, startsWith, like, isNotNull}
+	case k.kind != reference:
+		return []operator{in, like, isNotNull}
 	default:
 		return []operator{in, isNotNull}
 	}

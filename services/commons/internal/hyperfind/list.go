@@ -49,9 +49,15 @@ func (q *query) shown(details bool) *commonsv1.HyperfindQuery {
 	return q.HyperfindQuery
 }
 
+// isOf reports whether a query that is named is of a usage type, any for "". Built-in
+// ones are of every one.
+func (q *query) isOf(usage string) bool {
+	return usage == "" || q.GetUsageType() == usage || q.GetId() < firstOwnID
+}
+
 // GetHyperfindQuery answers one query, or 404.
 func (h *Handler) GetHyperfindQuery(ctx context.Context, req *commonsv1.GetHyperfindQueryRequest) (*commonsv1.HyperfindQuery, error) {
-	usage, err := usageType(req.GetUsageType(), "")
+	usage, err := usageType(req.GetUsageType(), usageHome)
 	if err != nil {
 		return nil, err
 	}
@@ -59,8 +65,8 @@ func (h *Handler) GetHyperfindQuery(ctx context.Context, req *commonsv1.GetHyper
 	if err != nil {
 		return nil, err
 	}
-	if usage != "" && q.GetUsageType() != usage {
-		return nil, fault.NotFound(CodeNotFound, fmt.Sprintf("The query with the id %d is not of the usage type %s.", req.GetId(), usage))
+	if !q.isOf(usage) {
+		return nil, fault.NotFound(CodeNotFound, fmt.Sprintf("The query with the id %d is not of the usage type %s. Ask with usage_type=ALL.", req.GetId(), usage))
 	}
 	return q.shown(req.GetAllDetails()), nil
 }
@@ -69,7 +75,7 @@ func (h *Handler) GetHyperfindQuery(ctx context.Context, req *commonsv1.GetHyper
 // when some are unknown, or not for the caller.
 func (h *Handler) MultiReadHyperfindQueries(ctx context.Context, req *commonsv1.MultiReadHyperfindQueriesRequest) (*commonsv1.HyperfindQueryList, error) {
 	where := req.GetWhere()
-	usage, err := usageType(where.GetUsageType(), "")
+	usage, err := usageType(where.GetUsageType(), usageHome)
 	if err != nil {
 		return nil, err
 	}
@@ -86,7 +92,7 @@ func (h *Handler) MultiReadHyperfindQueries(ctx context.Context, req *commonsv1.
 	for _, m := range match {
 		var found *commonsv1.HyperfindQuery
 		for _, q := range known {
-			if m.is(q) && (usage == "" || q.GetUsageType() == usage) {
+			if m.is(q) && q.isOf(usage) {
 				found = proto.CloneOf(q.HyperfindQuery)
 			}
 		}

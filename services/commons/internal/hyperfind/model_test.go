@@ -150,7 +150,7 @@ func (m *model) holds(p *modelPerson, constraints *commonsv1.HyperfindConstraint
 
 // condition reads a filter: a negated operator holds when the other does not.
 func (m *model) condition(p *modelPerson, f *commonsv1.HyperfindFilter, from, to int) bool {
-	for negated, plain := range map[string]string{"NOT_EQUAL_TO": "EQUAL_TO", "NOT_IN": "IN", "NOT_STARTS": "STARTS_WITH", "NOT_BETWEEN": "BETWEEN", "IS_NULL": "IS_NOT_NULL"} {
+	for negated, plain := range map[string]string{"NOT_EQUAL_TO": "EQUAL_TO", "NOT_IN": "IN", "NOT_STARTS": "STARTS_WITH", "NOT_LIKE": "LIKE", "NOT_BETWEEN": "BETWEEN", "IS_NULL": "IS_NOT_NULL"} {
 		if f.GetOperator() == negated {
 			return !m.condition(p, &commonsv1.HyperfindFilter{
 				Key: f.Key, Operator: plain, Values: f.Values, Refs: f.Refs, TypeName: f.TypeName, IncludeDescendants: f.IncludeDescendants,
@@ -158,7 +158,15 @@ func (m *model) condition(p *modelPerson, f *commonsv1.HyperfindFilter, from, to
 		}
 	}
 	text := func(has string, folded bool) bool {
-		return has != "" && (f.GetOperator() == "IS_NOT_NULL" || slices.ContainsFunc(f.GetValues(), func(v string) bool {
+		switch {
+		case has == "":
+			return false
+		case f.GetOperator() == "LIKE":
+			return strings.Contains(strings.ToLower(has), strings.ToLower(f.GetValues()[0]))
+		case f.GetOperator() == "BETWEEN":
+			return f.GetValues()[0] <= has && has <= f.GetValues()[1]
+		}
+		return (f.GetOperator() == "IS_NOT_NULL" || slices.ContainsFunc(f.GetValues(), func(v string) bool {
 			if folded {
 				has, v = strings.ToLower(has), strings.ToLower(v)
 			}

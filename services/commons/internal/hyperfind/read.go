@@ -45,6 +45,21 @@ func read(constraints *commonsv1.HyperfindConstraints) (*node, error) {
 	return r.combine("constraints", constraints, 1)
 }
 
+// asked answers whom constraints find on some days. Whose employment is over on all
+// of them is left out, unless the constraints ask for the employment status.
+func asked(constraints *commonsv1.HyperfindConstraints, days civil.Range) (*node, error) {
+	root, err := read(constraints)
+	if err != nil || root.asks(keyStatus) {
+		return root, err
+	}
+	status, _ := keyNamed(keyStatus)
+	over := condition{key: status, operator: in, texts: []string{terminated}, days: &days, whole: true}
+	if root.condition == nil && len(root.parts) == 0 {
+		return all(not(leaf(over))), nil
+	}
+	return all(root, not(leaf(over))), nil
+}
+
 func invalid(path, format string, args ...any) *fault.Error {
 	return fault.Invalid(CodeQuery, path+" "+fmt.Sprintf(format, args...)+".")
 }
@@ -228,7 +243,7 @@ func (k *condition) takeValues(path string, values []string) error {
 		if v == "" || utf8.RuneCountInString(v) > longest || strings.ContainsFunc(v, unicode.IsControl) {
 			return invalid(at, "must have 1 to %d characters, without control characters", longest)
 		}
-		if k.values != nil {
+		if k.values != nil && k.operator != like {
 			one := slices.IndexFunc(k.values, func(s string) bool { return strings.EqualFold(s, v) })
 			if one < 0 {
 				return invalid(at, "must be one of %s", strings.Join(k.values, ", "))

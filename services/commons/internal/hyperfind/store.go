@@ -1,6 +1,7 @@
 package hyperfind
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -43,6 +44,7 @@ func scan(row pgx.CollectableRow) (*query, error) {
 		&q.InclusiveExclusivefilterType, &constraints); err != nil {
 		return nil, err
 	}
+	q.InclusiveExclusivefilterType = cmp.Or(q.InclusiveExclusivefilterType, inclusive)
 	q.Visibility = visibility(q.public)
 	if home {
 		q.UsageType = usageHome

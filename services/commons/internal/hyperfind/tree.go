@@ -1,5 +1,7 @@
 package hyperfind
 
+import "slices"
+
 // node is a condition, or several combined. Only conditions are negated.
 type node struct {
 	// condition is nil for a combination.
@@ -27,6 +29,12 @@ func not(n *node) *node {
 
 // all is the node of those for whom all parts hold.
 func all(parts ...*node) *node { return &node{parts: parts} }
+
+// asks reports whether one of the conditions of a node is on a key.
+func (n *node) asks(key string) bool {
+	return n.condition != nil && n.condition.name == key ||
+		slices.ContainsFunc(n.parts, func(part *node) bool { return part.asks(key) })
+}
 
 // bounded reports whether the persons of a node can be listed without listing
 // everybody: its conditions, unless they are negated, are looked up.

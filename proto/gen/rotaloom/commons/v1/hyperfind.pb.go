@@ -555,10 +555,11 @@ func (x *ListPublicHyperfindQueriesRequest) GetAllDetails() bool {
 }
 
 type GetHyperfindQueryRequest struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Id            int64                  `protobuf:"varint,1,opt,name=id,proto3" json:"id,omitempty"`
-	AllDetails    *bool                  `protobuf:"varint,2,opt,name=all_details,json=allDetails,proto3,oneof" json:"all_details,omitempty"`
-	UsageType     string                 `protobuf:"bytes,3,opt,name=usage_type,json=usageType,proto3" json:"usage_type,omitempty"`
+	state      protoimpl.MessageState `protogen:"open.v1"`
+	Id         int64                  `protobuf:"varint,1,opt,name=id,proto3" json:"id,omitempty"`
+	AllDetails *bool                  `protobuf:"varint,2,opt,name=all_details,json=allDetails,proto3,oneof" json:"all_details,omitempty"`
+	// Regular, Home or All, in any case; Home when absent.
+	UsageType     string `protobuf:"bytes,3,opt,name=usage_type,json=usageType,proto3" json:"usage_type,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -659,10 +660,11 @@ func (x *MultiReadHyperfindQueriesRequest) GetWhere() *HyperfindQueryWhere {
 }
 
 type HyperfindQueryWhere struct {
-	state          protoimpl.MessageState `protogen:"open.v1"`
-	AllDetails     *bool                  `protobuf:"varint,1,opt,name=all_details,json=allDetails,proto3,oneof" json:"all_details,omitempty"`
-	UsageType      string                 `protobuf:"bytes,2,opt,name=usage_type,json=usageType,proto3" json:"usage_type,omitempty"`
-	HyperFindQuery *HyperfindQueryRefs    `protobuf:"bytes,3,opt,name=hyper_find_query,json=hyperFindQuery,proto3" json:"hyper_find_query,omitempty"`
+	state      protoimpl.MessageState `protogen:"open.v1"`
+	AllDetails *bool                  `protobuf:"varint,1,opt,name=all_details,json=allDetails,proto3,oneof" json:"all_details,omitempty"`
+	// Regular, Home or All, in any case; Home when absent.
+	UsageType      string              `protobuf:"bytes,2,opt,name=usage_type,json=usageType,proto3" json:"usage_type,omitempty"`
+	HyperFindQuery *HyperfindQueryRefs `protobuf:"bytes,3,opt,name=hyper_find_query,json=hyperFindQuery,proto3" json:"hyper_find_query,omitempty"`
 	unknownFields  protoimpl.UnknownFields
 	sizeCache      protoimpl.SizeCache
 }
@@ -991,7 +993,7 @@ type HyperfindQuery struct {
 	// Public (1) for everybody, Personal (2) for who created it; Public when
 	// absent.
 	Visibility *HyperfindVisibility `protobuf:"bytes,4,opt,name=visibility,proto3" json:"visibility,omitempty"`
-	// Home or Regular; Regular when absent.
+	// Home or Regular; Home when absent.
 	UsageType string `protobuf:"bytes,5,opt,name=usage_type,json=usageType,proto3" json:"usage_type,omitempty"`
 	// Stays the same in every copy of the tenant. Made up when absent.
 	PersistentId string `protobuf:"bytes,6,opt,name=persistent_id,json=persistentId,proto3" json:"persistent_id,omitempty"`
