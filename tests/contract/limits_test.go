@@ -1,0 +1,291 @@
+package contract_test
+
+import (
+	"bytes"
+	"cmp"
+	"encoding/json"
+	"flag"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"os"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	"google.golang.org/genproto/googleapis/api/annotations"
+	"google.golang.org/protobuf/proto"
+	"google.golang.org/protobuf/reflect/protoreflect"
+	"google.golang.org/protobuf/reflect/protoregistry"
+
+	"github.com/rotaloom/rotaloom/pkg/fault"
+	optionsv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/options/v1"
+	"github.com/rotaloom/rotaloom/tests/contract"
+	"github.com/rotaloom/rotaloom/tests/launch"
+)
+
+var updateLimits = flag.Bool("update-limits", false, "write testdata/limits.txt anew")
+
+// Every limit that a contract declares lets as much pass as it says, and refuses one
+// more with its code, status and numbers. What the limits are is pinned in
+// testdata/limits.txt, so that none is changed by mistake.
+func TestLimits(t *testing.T) {
+	t.Parallel()
+	all := declaredLimits(t)
+	requirePinned(t, all)
+	target := launch.Standalone(t, "--no-throttle", "--log-level", "error").Target(t)
+	for _, l := range all {
+		t.Run(l.String(), func(t *testing.T) {
+			t.Parallel()
+			at := l.send(t, target, 0)
+			assert.False(t, at.status == l.status && at.ErrorCode == l.code, "at the limit: %d %s", at.status, at.text)
+			assert.NotEqual(t, http.StatusInternalServerError, at.status, "%s", at.text)
+			over := l.send(t, target, 1)
+			assert.Equal(t, l.status, over.status, "%s", over.text)
+			assert.Equal(t, l.code, over.ErrorCode, "%s", over.text)
+			if l.details {
+				require.Len(t, over.Details.Limits, 1, "%s", over.text)
+				assert.Equal(t, []int64{l.max + 1, l.max}, []int64{over.Details.Limits[0].Actual, over.Details.Limits[0].Maximum})
+			}
+		})
+	}
+}
+
+// declaredLimit is a limit where an operation meets it.
+type declaredLimit struct {
+	method, path string
+	query        bool     // whether it bounds the query
+	below        []string // properties that lead to the message; "[]" is an item of a list
+	list         protoreflect.FieldDescriptor
+	from, to     string // properties that bound the days, of the message or of dates
+	dates        string // the property that holds from and to, or ""
+	max          int64
+	code         string
+	status       int
+	details      bool
+}
+
+// String names the limit as limits.txt does.
+func (l declaredLimit) String() string {
+	counted := l.from + ".." + l.to
+	if l.list != nil {
+		counted = l.list.JSONName()
+	}
+	at := strings.TrimPrefix(strings.ReplaceAll(strings.Join(append(slices.Clone(l.below), counted), "."), ".[]", "[]"), "[].")
+	return fmt.Sprintf("%s %s %s %d %s %d", l.method, l.path, at, l.max, l.code, l.status)
+}
+
+// declaredLimits walks the contracts.
+func declaredLimits(t *testing.T) []declaredLimit {
+	t.Helper()
+	var all []declaredLimit
+	protoregistry.GlobalFiles.RangeFiles(func(file protoreflect.FileDescriptor) bool {
+		for i := range file.Services().Len() {
+			methods := file.Services().Get(i).Methods()
+			for k := range methods.Len() {
+				all = append(all, limitsOfMethod(methods.Get(k))...)
+			}
+		}
+		return true
+	})
+	slices.SortFunc(all, func(a, b declaredLimit) int { return cmp.Compare(a.String(), b.String()) })
+	require.NotEmpty(t, all)
+	return all
+}
+
+func limitsOfMethod(m protoreflect.MethodDescriptor) []declaredLimit {
+	rule, ok := proto.GetExtension(m.Options(), annotations.E_Http).(*annotations.HttpRule)
+	if !ok || rule == nil {
+		return nil
+	}
+	base := declaredLimit{}
+	for method, path := range map[string]string{
+		"GET": rule.GetGet(), "POST": rule.GetPost(), "PUT": rule.GetPut(), "PATCH": rule.GetPatch(), "DELETE": rule.GetDelete(),
+	} {
+		if path != "" {
+			base.method, base.path = method, path
+		}
+	}
+	w := limitWalk{seen: map[protoreflect.FullName]bool{}}
+	body := rule.GetBody()
+	for i := range m.Input().Fields().Len() {
+		if f := m.Input().Fields().Get(i); body != "*" && string(f.Name()) == body {
+			w.message(f.Message(), base, nil)
+		}
+	}
+	switch body {
+	case "*":
+		w.message(m.Input(), base, nil)
+	case "":
+		base.query = true
+		w.message(m.Input(), base, nil)
+	}
+	return w.found
+}
+
+// limitWalk finds the limits of a message and of all below it, each once.
+type limitWalk struct {
+	seen  map[protoreflect.FullName]bool
+	found []declaredLimit
+}
+
+func (w *limitWalk) message(m protoreflect.MessageDescriptor, base declaredLimit, below []string) {
+	if w.seen[m.FullName()] {
+		return
+	}
+	w.seen[m.FullName()] = true
+	options, _ := proto.GetExtension(m.Options(), optionsv1.E_Message).(*optionsv1.Message)
+	for _, o := range options.GetLimits() {
+		l := declare(base, below, o, fault.CodeProductLimit)
+		field := func(name string) protoreflect.FieldDescriptor { return m.Fields().ByName(protoreflect.Name(name)) }
+		switch {
+		case len(o.GetItems()) > 0:
+			l.list = field(o.GetItems()[0])
+			if o.GetDays() == "" && o.GetFrom() == "" {
+				l.code = cmp.Or(o.GetCode(), fault.CodeItemLimit)
+			}
+		case o.GetDays() != "":
+			l.dates, l.from, l.to = field(o.GetDays()).JSONName(), "startDate", "endDate"
+		default:
+			l.from, l.to = field(o.GetFrom()).JSONName(), field(o.GetTo()).JSONName()
+		}
+		w.found = append(w.found, l)
+	}
+	for i := range m.Fields().Len() {
+		f := m.Fields().Get(i)
+		if o, _ := proto.GetExtension(f.Options(), optionsv1.E_Field).(*optionsv1.Field); o.GetLimit() != nil {
+			l := declare(base, below, o.GetLimit(), fault.CodeItemLimit)
+			l.list = f
+			w.found = append(w.found, l)
+		}
+		if f.Message() == nil || f.IsMap() {
+			continue
+		}
+		step := []string{f.JSONName()}
+		if options.GetBareArray() == string(f.Name()) {
+			step = nil
+		}
+		if f.IsList() {
+			step = append(step, "[]")
+		}
+		w.message(f.Message(), base, slices.Concat(below, step))
+	}
+}
+
+func declare(base declaredLimit, below []string, o *optionsv1.Limit, code string) declaredLimit {
+	base.below, base.max, base.details = below, o.GetMax(), o.GetShowDetails()
+	base.code, base.status = cmp.Or(o.GetCode(), code), cmp.Or(int(o.GetStatus()), http.StatusRequestEntityTooLarge)
+	return base
+}
+
+// answered is what came back.
+type answered struct {
+	status    int
+	text      []byte
+	ErrorCode string
+	Details   struct {
+		Limits []struct{ Actual, Maximum int64 }
+	}
+}
+
+var inPath = regexp.MustCompile(`\{[^}]*\}`)
+
+// send sends as much as the limit lets pass, and so much more.
+func (l declaredLimit) send(t *testing.T, target contract.Target, more int64) (a answered) {
+	t.Helper()
+	address := target.BaseURL + inPath.ReplaceAllString(l.path, "999999937")
+	var payload []byte
+	if values := l.counts(l.max + more); l.query {
+		query := url.Values{}
+		for name, value := range values {
+			query.Set(name, strings.Trim(strings.ReplaceAll(fmt.Sprint(value), " ", ","), "[]"))
+		}
+		address += "?" + query.Encode()
+	} else {
+		var err error
+		payload, err = json.Marshal(wrap(values, l))
+		require.NoError(t, err)
+	}
+	r, err := http.NewRequestWithContext(t.Context(), l.method, address, bytes.NewReader(payload))
+	require.NoError(t, err)
+	r.Header.Set("Authorization", "Bearer "+target.Token)
+	r.Header.Set("Content-Type", "application/json")
+	response, err := target.Client.Do(r)
+	require.NoError(t, err)
+	defer response.Body.Close()
+	a.status = response.StatusCode
+	a.text, err = io.ReadAll(response.Body)
+	require.NoError(t, err)
+	_ = json.Unmarshal(a.text, &a) // A success may have any form.
+	a.text = a.text[:min(len(a.text), 500)]
+	return a
+}
+
+// counts answers the properties that hold so many items, or days.
+func (l declaredLimit) counts(n int64) map[string]any {
+	if l.list == nil {
+		first := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
+		days := map[string]any{l.from: first.Format(time.DateOnly), l.to: first.AddDate(0, 0, int(n)-1).Format(time.DateOnly)}
+		if l.dates != "" {
+			return map[string]any{l.dates: days}
+		}
+		return days
+	}
+	if l.list.IsList() {
+		return map[string]any{l.list.JSONName(): slices.Repeat([]any{itemOf(l.list)}, int(n))}
+	}
+	return map[string]any{l.list.JSONName(): map[string]any{"ids": slices.Repeat([]any{1}, int(n))}}
+}
+
+// itemOf is an item that is good as such.
+func itemOf(list protoreflect.FieldDescriptor) any {
+	switch {
+	case list.Message() != nil && list.Message().Fields().ByName("id") != nil && list.Message().Fields().ByName("id").Kind() == protoreflect.Int64Kind:
+		return map[string]any{"id": 999999937}
+	case list.Message() != nil:
+		return map[string]any{}
+	case list.Kind() == protoreflect.StringKind:
+		return "2026-01-01"
+	}
+	return 999999937
+}
+
+// wrap puts properties where the limit is. A body that is a bare array has no name.
+func wrap(values any, l declaredLimit) any {
+	if object, ok := values.(map[string]any); ok && l.list != nil {
+		options, _ := proto.GetExtension(l.list.Parent().Options(), optionsv1.E_Message).(*optionsv1.Message)
+		if options.GetBareArray() == string(l.list.Name()) {
+			values = object[l.list.JSONName()]
+		}
+	}
+	for _, step := range slices.Backward(l.below) {
+		if step == "[]" {
+			values = []any{values}
+		} else {
+			values = map[string]any{step: values}
+		}
+	}
+	return values
+}
+
+// requirePinned compares the limits with those that were written down.
+func requirePinned(t *testing.T, all []declaredLimit) {
+	t.Helper()
+	const file = "testdata/limits.txt"
+	var b strings.Builder
+	for _, l := range all {
+		b.WriteString(l.String() + "\n")
+	}
+	if *updateLimits {
+		require.NoError(t, os.MkdirAll("testdata", 0o755))
+		require.NoError(t, os.WriteFile(file, []byte(b.String()), 0o644))
+	}
+	pinned, err := os.ReadFile(file)
+	require.NoError(t, err)
+	assert.Equal(t, string(pinned), b.String(), "a limit was added or changed: run go test ./tests/contract -run TestLimits -update-limits, and look at the difference")
+}
