@@ -5,6 +5,7 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/stretchr/testify/assert"
@@ -47,9 +48,28 @@ type modelSchedule struct {
 	hidden [][3]int
 	// entered are shifts by hand, with their days.
 	entered map[int][][]modelSegment
-	// leave is whole days, and stretches with a first day, start and end.
-	whole []int
-	timed [][3]int
+	// leave is whole days, and stretches with a first day, start and end; each takes
+	// shifts of some days, or of all.
+	whole []modelLeave
+	timed []modelLeave
+}
+
+// modelLeave is leave from a day on, in seconds after it begins, which takes the shifts
+// of days from one up to another.
+type modelLeave struct {
+	day, start, end int
+	some            bool
+	from, to        int
+}
+
+func (l *modelLeave) takes(day int) bool { return !l.some || day >= l.from && day < l.to }
+
+// columns are the days of the shifts as they are stored.
+func (l *modelLeave) columns(first civil.Date) (from, to *time.Time) {
+	if !l.some {
+		return nil, nil
+	}
+	return new((first + civil.Date(l.from)).Time()), new((first + civil.Date(l.to)).Time())
 }
 
 // Leave that begins before the day that is asked for, or after it, takes a shift of
@@ -70,7 +90,7 @@ func TestLeaveAroundTheDay(t *testing.T) {
 		tenantID := int64(i + 1)
 		ctx := tenant.With(t.Context(), tenantID)
 		m := &model{patterns: []modelPattern{{{{example.shift}}}}, persons: []modelPerson{{id: 1, number: "1", schedule: modelSchedule{
-			spans: []modelSpan{{from: 0, to: modelDays}}, timed: [][3]int{example.leave},
+			spans: []modelSpan{{from: 0, to: modelDays}}, timed: []modelLeave{{day: example.leave[0], start: example.leave[1], end: example.leave[2]}},
 		}}}}
 		require.NoError(t, m.store(ctx, pool, tenantID))
 		asked := &commonsv1.HyperfindConstraints{Filters: []*commonsv1.HyperfindFilter{{Key: keyScheduled, Operator: "IS_NOT_NULL"}}}
@@ -137,13 +157,17 @@ func drawSchedule(t *rapid.T, patterns []modelPattern, paths []string) modelSche
 		s.entered[on] = append(s.entered[on], drawShift(t, paths))
 	}
 	for range rapid.SampledFrom([]int{0, 1, 1, 4, 30}).Draw(t, "leave") {
+		l := modelLeave{day: day("leave day"), some: rapid.SampledFrom([]bool{false, false, true}).Draw(t, "some shifts")}
+		l.from = max(0, l.day-rapid.IntRange(0, 2).Draw(t, "shifts from"))
+		l.to = l.from + rapid.IntRange(1, 3).Draw(t, "shifts")
 		if rapid.Bool().Draw(t, "whole") {
-			s.whole = append(s.whole, day("leave day"))
+			s.whole = append(s.whole, l)
 			continue
 		}
 		start := rapid.IntRange(0, 12).Draw(t, "leave start")
 		hours := rapid.SampledFrom([]int{2, 8, 24, 48, 72}).Draw(t, "leave hours")
-		s.timed = append(s.timed, [3]int{day("leave day"), start * hour, (start + hours) * hour})
+		l.start, l.end = start*hour, (start+hours)*hour
+		s.timed = append(s.timed, l)
 	}
 	return s
 }
@@ -181,7 +205,7 @@ func (s *modelSchedule) on(patterns []modelPattern, day int) []modelSegment {
 		}
 	}
 	for _, whole := range s.whole {
-		if whole == day {
+		if whole.day == day && whole.takes(day) {
 			return nil
 		}
 	}
@@ -190,8 +214,8 @@ func (s *modelSchedule) on(patterns []modelPattern, day int) []modelSegment {
 		for _, segment := range shift {
 			taken := false
 			for _, l := range s.timed {
-				begins := (l[0] - day) * 24 * hour
-				taken = taken || begins+l[1] <= segment.start && begins+l[2] >= segment.end
+				begins := (l.day - day) * 24 * hour
+				taken = taken || l.takes(day) && begins+l.start <= segment.start && begins+l.end >= segment.end
 			}
 			if !taken {
 				out = append(out, segment)
@@ -254,12 +278,10 @@ func (m *model) storeSchedules(batch *pgx.Batch, tenantID int64) {
 				nextID++
 			}
 		}
-		for _, day := range p.schedule.whole {
-			batch.Queue(`INSERT INTO leave_stretch VALUES ($1, $2, $3, $3, 0, 0)`, tenantID, p.id, (first + civil.Date(day)).Time())
-		}
-		for _, l := range p.schedule.timed {
-			batch.Queue(`INSERT INTO leave_stretch VALUES ($1, $2, $3, $4, $5, $6)`, tenantID, p.id, (first + civil.Date(l[0])).Time(),
-				(first + civil.Date(l[0]+(l[2]-1)/(24*hour))).Time(), l[1], l[2])
+		for _, l := range append(p.schedule.whole, p.schedule.timed...) {
+			from, to := l.columns(first)
+			batch.Queue(`INSERT INTO leave_stretch VALUES ($1, $2, $3, $4, $5, $6, $7, $8)`, tenantID, p.id, (first + civil.Date(l.day)).Time(),
+				(first + civil.Date(l.day+max(0, l.end-1)/(24*hour))).Time(), l.start, l.end, from, to)
 		}
 	}
 }

@@ -48,6 +48,7 @@ const longestShift = 8
 func notOnLeave(person, day, segment string) string {
 	return fmt.Sprintf(`NOT EXISTS (SELECT FROM leave_stretch l WHERE l.tenant_id = $1 AND l.person_id = %s
 		AND l.to_day >= %[2]s AND l.from_day <= %[2]s + %[4]d
+		AND (l.shifts_from IS NULL OR %[2]s >= l.shifts_from AND %[2]s < l.shifts_to)
 		AND CASE WHEN l.end_second = 0 THEN l.from_day = %[2]s
 		    ELSE (l.from_day - %[2]s)::bigint * 86400 + l.start_second <= %[3]s.start_second
 		     AND (l.from_day - %[2]s)::bigint * 86400 + l.end_second >= %[3]s.end_second END)`, person, day, segment, longestShift)

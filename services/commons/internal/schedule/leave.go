@@ -15,26 +15,28 @@ const (
 	deleteLeave = `DELETE FROM leave_stretch WHERE tenant_id = $1 AND person_id = ANY($2)`
 
 	insertLeave = `
-INSERT INTO leave_stretch (tenant_id, person_id, from_day, to_day, start_second, end_second)
+INSERT INTO leave_stretch (tenant_id, person_id, from_day, to_day, start_second, end_second, shifts_from, shifts_to)
 SELECT $1, unnest($2::bigint[]), '1970-01-01'::date + unnest($3::int[]), '1970-01-01'::date + unnest($4::int[]),
-    unnest($5::int[]), unnest($6::int[])`
+    unnest($5::int[]), unnest($6::int[]), '1970-01-01'::date + unnest($7::int[]), '1970-01-01'::date + unnest($8::int[])`
 )
 
 // applyLeave replaces the leave of persons.
 func applyLeave(ctx context.Context, tx pgx.Tx, tenantID int64, changes []replica.Change[*schedulingv1.EmployeeLeave]) error {
 	var ids, persons []int64
 	var from, to, starts, ends []int32
+	var shiftsFrom, shiftsTo []*int32
 	for _, c := range changes {
 		ids = append(ids, c.Key)
 		for _, s := range c.State.GetStretches() {
 			persons, from = append(persons, c.Key), append(from, s.GetDay())
 			to = append(to, s.GetDay()+max(0, s.GetEndSecond()-1)/civil.SecondsPerDay)
 			starts, ends = append(starts, s.GetStartSecond()), append(ends, s.GetEndSecond())
+			shiftsFrom, shiftsTo = append(shiftsFrom, s.ShiftsFrom), append(shiftsTo, s.ShiftsTo)
 		}
 	}
 	batch := &pgx.Batch{}
 	batch.Queue(deleteLeave, tenantID, ids)
-	batch.Queue(insertLeave, tenantID, persons, from, to, starts, ends)
+	batch.Queue(insertLeave, tenantID, persons, from, to, starts, ends, shiftsFrom, shiftsTo)
 	if err := tx.SendBatch(ctx, batch).Close(); err != nil {
 		return fmt.Errorf("schedule: store leave: %w", err)
 	}

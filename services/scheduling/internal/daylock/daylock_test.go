@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"testing"
 
+	"github.com/jackc/pgx/v5"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 	"google.golang.org/grpc"
@@ -146,4 +147,39 @@ func TestRefusedLocks(t *testing.T) {
 	}
 	assert.Empty(t, f.stored())
 	assert.Len(t, f.applied("1900-01-01", "9999-12-31", 1), 1, "all days can be locked")
+}
+
+// The leave of days is kept when they are locked for the first time, and told.
+func TestLeaveIsKept(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t)
+	leave := func(id int, employee int64, from, to string) {
+		_, err := f.Pool.Exec(f.Ctx, `INSERT INTO leave_edit VALUES (1, $1, $2, $3::text::date, $4::text::date, 1, '')`, id, employee, from, to)
+		require.NoError(t, err)
+	}
+	kept := func() (list []string) {
+		rows, err := f.Pool.Query(f.Ctx, `SELECT employee_id || ' ' || lock_from || ' ' || lock_to || ' ' || id FROM locked_leave ORDER BY 1`)
+		require.NoError(t, err)
+		list, err = pgx.CollectRows(rows, pgx.RowTo[string])
+		require.NoError(t, err)
+		return list
+	}
+	told := func() (n int) {
+		require.NoError(t, f.Pool.QueryRow(f.Ctx, `SELECT count(*) FROM outbox WHERE event LIKE '%LeaveTaken'`).Scan(&n))
+		return n
+	}
+	leave(1, 1, "2025-03-01", "2025-03-04")
+	leave(2, 1, "2025-03-12", "2025-03-12")
+	leave(3, 1, "2025-03-20", "2025-03-20")
+	f.applied("2025-03-03", "2025-03-05", 1, 2)
+	assert.Equal(t, []string{"1 2025-03-03 2025-03-06 1", "1 2025-03-03 2025-03-06 2"}, kept(), "a shift of the 5th may run for a week")
+	assert.Equal(t, 1, told())
+	leave(4, 1, "2025-03-04", "2025-03-10")
+	f.applied("2025-03-04", "2025-03-07", 1, 2)
+	assert.Equal(t, []string{
+		"1 2025-03-03 2025-03-06 1", "1 2025-03-03 2025-03-06 2", "1 2025-03-06 2025-03-08 2", "1 2025-03-06 2025-03-08 4",
+	}, kept(), "only that of the days that were not locked")
+	assert.Equal(t, 2, told())
+	f.applied("2025-03-03", "2025-03-07", 1, 2)
+	assert.Equal(t, 2, told(), "nothing was locked anew")
 }

@@ -8,6 +8,8 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/rotaloom/rotaloom/pkg/civil"
+	"github.com/rotaloom/rotaloom/services/scheduling/internal/feed"
+	"github.com/rotaloom/rotaloom/services/scheduling/internal/schedule"
 )
 
 const (
@@ -26,6 +28,16 @@ RETURNING employee_id, id`
 UPDATE day_lock l SET from_date = u.from_date, to_date = u.to_date
 FROM unnest($2::bigint[], $3::date[], $4::date[]) AS u (id, from_date, to_date)
 WHERE l.tenant_id = $1 AND l.id = u.id`
+
+	// Leave of the days behind may cover the end of a shift that runs into them.
+	keepLeave = `
+INSERT INTO locked_leave (tenant_id, employee_id, lock_from, lock_to, id, from_day, to_day, version, body)
+SELECT $1, u.employee_id, u.from_date, u.to_date, l.id, l.from_day, l.to_day, l.version, l.body
+FROM unnest($2::bigint[], $3::date[], $4::date[]) AS u (employee_id, from_date, to_date)
+JOIN leave_edit l ON l.tenant_id = $1 AND l.employee_id = u.employee_id AND l.to_day >= u.from_date AND l.from_day < u.to_date + $5::int
+RETURNING employee_id`
+
+	onLeave = `SELECT DISTINCT employee_id FROM leave_edit WHERE tenant_id = $1 AND employee_id = ANY($2)`
 
 	deleteLocks = `DELETE FROM day_lock WHERE tenant_id = $1 AND id = ANY($2)`
 )
@@ -89,6 +101,36 @@ func carryOut(ctx context.Context, tx pgx.Tx, tenantID int64, plans []plan) erro
 		return fmt.Errorf("daylock: store: %w", err)
 	}
 	return nil
+}
+
+// freeze keeps the leave of days that were not locked before, and tells those who keep a
+// copy that leave changes nothing there any more.
+func freeze(ctx context.Context, tx pgx.Tx, tenantID int64, employees []int64, days civil.Range, existing map[int64][]lock) error {
+	var made table
+	for _, id := range employees {
+		var known []civil.Range
+		for _, l := range existing[id] {
+			known = append(known, l.days)
+		}
+		for _, open := range civil.AppendDifference(nil, []civil.Range{days}, civil.Normalise(known)) {
+			made.add(id, open)
+		}
+	}
+	if len(made.keys) == 0 {
+		return nil
+	}
+	if _, err := tx.Exec(ctx, keepLeave, tenantID, made.keys, made.from, made.to, schedule.Lookback); err != nil {
+		return fmt.Errorf("daylock: keep leave: %w", err)
+	}
+	rows, err := tx.Query(ctx, onLeave, tenantID, made.keys)
+	if err != nil {
+		return fmt.Errorf("daylock: read leave: %w", err)
+	}
+	concerned, err := pgx.CollectRows(rows, pgx.RowTo[int64])
+	if err != nil {
+		return fmt.Errorf("daylock: read leave: %w", err)
+	}
+	return feed.PublishLeave(ctx, tx, tenantID, concerned)
 }
 
 // table is a list of keys with days, as statements take it.

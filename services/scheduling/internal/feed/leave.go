@@ -60,11 +60,15 @@ func leaveEvents(ctx context.Context, tx pgx.Tx, tenantID int64, employeeIDs []i
 	if _, err := pgx.ForEachRow(rows, []any{&id, (*int32)(&day), &body}, func() error { return taken[id].add(day, body) }); err != nil {
 		return nil, fmt.Errorf("feed: read leave: %w", err)
 	}
+	frozen, err := lockedLeave(ctx, tx, tenantID, employeeIDs)
+	if err != nil {
+		return nil, err
+	}
 	var events []proto.Message
 	event, size := &schedulingv1.LeaveTaken{Revision: revision}, 0
 	for _, id := range slices.Sorted(maps.Keys(taken)) {
 		version, known := versions[id]
-		employee := &schedulingv1.EmployeeLeave{EmployeeId: id, Stretches: taken[id].stretches(), Version: version, Deleted: !known}
+		employee := &schedulingv1.EmployeeLeave{EmployeeId: id, Stretches: frozen[id].merge(taken[id].stretches()), Version: version, Deleted: !known}
 		if size > 0 && size+sizeOf(employee) > eventBytes {
 			events = append(events, event)
 			event, size = &schedulingv1.LeaveTaken{Revision: revision}, 0

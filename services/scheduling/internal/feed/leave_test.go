@@ -63,3 +63,48 @@ func TestLeaveThatTakesShifts(t *testing.T) {
 	assert.True(t, proto.Equal(want, got), got)
 	assert.Positive(t, got.GetRevision())
 }
+
+// Leave of now takes no shifts of locked days, and that of then no others.
+func TestLeaveOnLockedDaysIsTold(t *testing.T) {
+	t.Parallel()
+	env := schedtest.New(t)
+	day := civil.Date(20_000)
+	body := func(edit *schedulingv1.LeaveEdit) []byte {
+		out, err := proto.Marshal(edit)
+		require.NoError(t, err)
+		return out
+	}
+	full := body(&schedulingv1.LeaveEdit{PaidSegment: &schedulingv1.LeaveEditSegment{SymbolicValue: "FULL_DAY"}})
+	timed := body(&schedulingv1.LeaveEdit{StartDate: (day + 20).String(), StartTime: "22:00:00", EndDate: (day + 21).String(), EndTime: "02:00:00"})
+	batch := &pgx.Batch{}
+	for id, on := range []civil.Date{day, day + 1, day + 3} {
+		batch.Queue(`INSERT INTO leave_edit VALUES (1, $1, 7, $2, $2, 1, $3)`, id, on.Time(), full)
+	}
+	batch.Queue(`INSERT INTO leave_edit VALUES (1, 9, 7, $1, $2, 1, $3)`, (day + 20).Time(), (day + 21).Time(), timed)
+	batch.Queue(`INSERT INTO day_lock (tenant_id, employee_id, from_date, to_date) VALUES (1, 7, $1, $2), (1, 7, $3, $4)`,
+		(day + 1).Time(), (day + 3).Time(), (day + 19).Time(), (day + 20).Time())
+	batch.Queue(`INSERT INTO locked_leave VALUES (1, 7, $1, $2, 1, $3, $3, 1, $4)`, (day + 1).Time(), (day + 3).Time(), (day + 2).Time(), full)
+	require.NoError(t, env.Pool.SendBatch(env.Ctx, batch).Close())
+	require.NoError(t, pg.InTx(env.Ctx, env.Pool, func(ctx context.Context, tx pgx.Tx) error {
+		return feed.PublishLeave(ctx, tx, tenant.Default, []int64{7})
+	}))
+	var payload []byte
+	require.NoError(t, env.Pool.QueryRow(env.Ctx, `SELECT payload FROM outbox WHERE event LIKE '%LeaveTaken'`).Scan(&payload))
+	got := &schedulingv1.LeaveTaken{}
+	require.NoError(t, proto.Unmarshal(payload, got))
+	some := func(on civil.Date, start, end int32, from, to civil.Date) *schedulingv1.LeaveStretch {
+		return &schedulingv1.LeaveStretch{
+			Day: int32(on), StartSecond: start, EndSecond: end, ShiftsFrom: proto.Int32(int32(from)), ShiftsTo: proto.Int32(int32(to)),
+		}
+	}
+	want := []*schedulingv1.LeaveStretch{
+		{Day: int32(day)}, {Day: int32(day + 3)},
+		some(day+20, 79200, 93600, day+12, day+19), some(day+20, 79200, 93600, day+20, day+22),
+		some(day+2, 0, 0, day+1, day+3),
+	}
+	require.Len(t, got.GetEmployees(), 1)
+	require.Len(t, got.GetEmployees()[0].GetStretches(), len(want))
+	for i, s := range got.GetEmployees()[0].GetStretches() {
+		assert.True(t, proto.Equal(want[i], s), "%v", s)
+	}
+}

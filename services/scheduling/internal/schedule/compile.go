@@ -95,7 +95,7 @@ func offset(text string) (int32, error) {
 		return 0, err
 	}
 	days := at.Date - anchor
-	if days < 0 || days > lookback {
+	if days < 0 || days > Lookback {
 		return 0, fmt.Errorf("%s is not anchored on %s", text, anchor)
 	}
 	return int32(days)*civil.SecondsPerDay + at.Seconds, nil

@@ -62,7 +62,7 @@ func expand(q *query, persons []person, rows rows, patterns []*compiled) (*book,
 		e.needed[k] = q.needs(k)
 	}
 	e.reserve(rows.spans, patterns)
-	var spanAt, itemAt, hiddenAt, lockAt, leaveAt int
+	var spanAt, itemAt, hiddenAt, lockAt, leaveAt, lockedLeaveAt int
 	for i := range persons {
 		id := persons[i].id
 		hidden := take(rows.hidden, &hiddenAt, func(h *hiddenRow) int64 { return h.employeeID }, id)
@@ -79,7 +79,8 @@ func expand(q *query, persons []person, rows rows, patterns []*compiled) (*book,
 			return nil, err
 		}
 		leave := take(rows.leave, &leaveAt, func(r *leaveRow) int64 { return r.employeeID }, id)
-		if err := e.leave(leave, first, int32(i), locks); err != nil {
+		lockedLeave := take(rows.lockedLeave, &lockedLeaveAt, func(r *lockedLeaveRow) int64 { return r.employeeID }, id)
+		if err := e.leave(leave, lockedLeave, first, int32(i), locks); err != nil {
 			return nil, err
 		}
 	}

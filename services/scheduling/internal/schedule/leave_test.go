@@ -102,6 +102,7 @@ func TestLeaveIsShown(t *testing.T) {
 	f.item(70, 1, "SHIFT", "2025-03-05", "2025-03-05", entered("2025-03-05T08:00:00", "2025-03-05T12:00:00"))
 	f.leaveEdit(12, 1, "2025-03-05", "10:00", "2025-03-06", "02:00", 16*3600, "")
 	f.leaveEdit(11, 1, "2025-03-02", "", "2025-03-02", "", 0, "FULL_DAY")
+	f.keepLeave(1, "2025-03-05", "2025-03-06")
 
 	got := f.read(window("2025-03-03", "2025-03-06", []string{"SHIFTS", "LEAVEEDITS"}, 1))
 	assert.Equal(t, []string{
@@ -151,5 +152,57 @@ func TestLeaveBehindTheWindowCoversWhatReachesOutOfIt(t *testing.T) {
 		got := f.read(window("2025-03-01", last, []string{"SHIFTS", "LEAVEEDITS"}, 1))
 		assert.Equal(t, []string{"01T22:00-02T03:00 22:00-03:00"}, hours(got.GetShifts()), last)
 		assert.Len(t, got.GetLeaveEdits().GetLeaveEdits(), shown, "leave of a day behind the window is not shown")
+	}
+}
+
+// keepLeave keeps the leave of days that are locked, as whoever locks them does.
+func (f *fixture) keepLeave(employee int64, from, to string) {
+	f.t.Helper()
+	f.exec(`INSERT INTO locked_leave SELECT tenant_id, employee_id, $2::text::date, $3::text::date, id, from_day, to_day, version, body
+		FROM leave_edit WHERE employee_id = $1`, employee, from, to)
+}
+
+// On locked days leave takes what it took when they were locked.
+func TestLeaveOnLockedDays(t *testing.T) {
+	t.Parallel()
+	const day, next = "2025-03-05", "2025-03-06"
+	whole := []string{"04T22:00-05T06:00 22:00-06:00", "05T08:00-05T16:00 08:00-16:00", "06T08:00-06T16:00 08:00-16:00"}
+	for name, test := range map[string]struct {
+		before, after func(f *fixture)
+		want          []string
+	}{
+		"came after the lock": {
+			func(*fixture) {}, func(f *fixture) { f.leaveEdit(1, 1, day, "", day, "", 0, "FULL_DAY") }, whole,
+		},
+		"went after the lock": {
+			func(f *fixture) { f.leaveEdit(1, 1, day, "", day, "", 0, "FULL_DAY") }, func(f *fixture) { f.exec("DELETE FROM leave_edit") },
+			[]string{whole[0], whole[2]},
+		},
+		"became shorter": {
+			func(f *fixture) { f.leaveEdit(1, 1, day, "07:00", next, "12:00", 0, "") },
+			func(f *fixture) {
+				f.exec("DELETE FROM leave_edit")
+				f.leaveEdit(1, 1, next, "07:00", next, "10:00", 0, "")
+			},
+			[]string{whole[0], "06T10:00-06T16:00 10:00-16:00"},
+		},
+		"of the night before, which is not locked": {
+			func(*fixture) {}, func(f *fixture) { f.leaveEdit(1, 1, day, "02:00", day, "12:00", 0, "") },
+			[]string{"04T22:00-05T02:00 22:00-02:00", whole[1], whole[2]},
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			f := newFixture(t)
+			f.employee(1, "UTC")
+			f.span(span{employee: 1, from: "2025-03-04", to: day, pattern: f.pattern(cycle(1, shift(1, "22:00", "06:00")))})
+			f.span(span{employee: 1, lane: 1, from: day, to: "2025-03-07", pattern: f.pattern(cycle(1, shift(1, "08:00", "16:00")))})
+			test.before(f)
+			f.lock(1, day, next)
+			f.keepLeave(1, day, next)
+			test.after(f)
+			assert.Equal(t, test.want, hours(f.read(window("2025-03-04", "2025-03-07", onlyShifts(), 1)).GetShifts()))
+			assert.Equal(t, test.want[len(test.want)-1:], hours(f.read(window(next, next, onlyShifts(), 1)).GetShifts()))
+		})
 	}
 }

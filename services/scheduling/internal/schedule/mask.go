@@ -13,9 +13,10 @@ import (
 )
 
 // leave adds the leave edits of an employee, whose shifts stand from the first
-// one on, and takes from the shifts what they cover (docs/decisions, 28).
-func (e *expansion) leave(rows []leaveRow, first int, employee int32, locks []lockRow) error {
-	if len(rows) == 0 {
+// one on, and takes from the shifts what they cover (docs/decisions, 28). From those
+// of locked days the leave takes that was there when they were locked.
+func (e *expansion) leave(rows []leaveRow, locked []lockedLeaveRow, first int, employee int32, locks []lockRow) error {
+	if len(rows) == 0 && len(locked) == 0 {
 		return nil
 	}
 	for i := range rows {
@@ -34,26 +35,78 @@ func (e *expansion) leave(rows []leaveRow, first int, employee int32, locks []lo
 	if len(shifts) == 0 {
 		return nil
 	}
+	var kept []entry
+	for _, part := range parts(shifts, rows, locked, locks) {
+		left, err := e.uncovered(part.shifts, part.leave)
+		if err != nil {
+			return err
+		}
+		kept = append(kept, left...)
+	}
+	e.entries[kindShift] = append(e.entries[kindShift][:first], kept...)
+	return nil
+}
+
+// part is some shifts of an employee, with the leave that may cover them.
+type part struct {
+	shifts []entry
+	leave  []leaveRow
+}
+
+// parts divides shifts into those of days that are not locked, and those of days that
+// were locked together.
+func parts(shifts []entry, rows []leaveRow, locked []lockedLeaveRow, locks []lockRow) []part {
+	open := part{leave: rows}
+	var frozen []part
+	byLock := map[civil.Range]int{}
+	for i := range locked {
+		at, known := byLock[locked[i].locked]
+		if !known {
+			at = len(frozen)
+			byLock[locked[i].locked], frozen = at, append(frozen, part{})
+		}
+		frozen[at].leave = append(frozen[at].leave, locked[i].leaveRow)
+	}
+	bare := part{} // of locked days on which nobody was on leave
+	for _, s := range shifts {
+		into := &open
+		if isLocked(locks, s.day) {
+			into = &bare
+			for days, at := range byLock {
+				if days.Contains(s.day) {
+					into = &frozen[at]
+				}
+			}
+		}
+		into.shifts = append(into.shifts, s)
+	}
+	return append(frozen, open, bare)
+}
+
+// uncovered returns what leave leaves of shifts.
+func (e *expansion) uncovered(shifts []entry, rows []leaveRow) ([]entry, error) {
+	if len(shifts) == 0 || len(rows) == 0 {
+		return shifts, nil
+	}
 	timed, days, err := leaveOf(rows)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	gone, err := e.gone(shifts, timed, days)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	kept := shifts[:0]
 	for i := range shifts {
 		left, err := e.masked(&shifts[i], gone)
 		if err != nil {
-			return err
+			return nil, err
 		}
 		if left {
 			kept = append(kept, shifts[i])
 		}
 	}
-	e.entries[kindShift] = e.entries[kindShift][:first+len(kept)]
-	return nil
+	return kept, nil
 }
 
 // gone returns what leave takes of an employee's time.

@@ -26,6 +26,7 @@ const (
 	kindLock
 	kindLeaveRow
 	kindOpen
+	kindLockedLeave
 )
 
 // The parts of the statement that reads everything, which sees one moment. Rows have
@@ -77,6 +78,14 @@ FROM {asked} CROSS JOIN LATERAL (
     AND from_day < $4::date + {lookback} AND from_day > $3::date - $6::int AND to_day >= $3 OFFSET 0
 ) AS l`
 
+	// The days that were locked are numbers of days since 1970-01-01.
+	readLockedLeave = `
+SELECT 7::smallint, l.employee_id, l.id, l.version, (l.lock_from - '1970-01-01'::date)::bigint, (l.lock_to - '1970-01-01'::date)::bigint,
+    l.from_day, l.to_day, NULL, NULL, NULL, l.body, NULL, NULL
+FROM {asked} CROSS JOIN LATERAL (
+    SELECT * FROM locked_leave WHERE tenant_id = $1 AND employee_id = e.employee AND lock_from < $4 AND lock_to > $3 OFFSET 0
+) AS l`
+
 	readOpenShifts = `
 (SELECT 6::smallint, 0, id, version, NULL, NULL, from_day, NULL, NULL, NULL, true, body, NULL, NULL
 FROM schedule_item WHERE tenant_id = $1 AND employee_id IS NULL AND kind = 'SHIFT'
@@ -93,7 +102,7 @@ func (w *want) statement() (sql string, asked any) {
 		parts = append(parts, readKnown)
 	}
 	if w.leave {
-		parts = append(parts, readLeave)
+		parts = append(parts, readLeave, readLockedLeave)
 	}
 	if w.open {
 		parts = append(parts, readOpenShifts)
@@ -103,13 +112,13 @@ func (w *want) statement() (sql string, asked any) {
 	if len(w.employees) == 1 {
 		from, asked = "(VALUES ($2::bigint)) AS e (employee)", w.employees[0]
 	}
-	return strings.NewReplacer("{asked}", from, "{lookback}", strconv.Itoa(lookback), "{open}", strconv.Itoa(mostOpenShifts+1)).
+	return strings.NewReplacer("{asked}", from, "{lookback}", strconv.Itoa(Lookback), "{open}", strconv.Itoa(mostOpenShifts+1)).
 		Replace(strings.Join(parts, "\nUNION ALL")), asked
 }
 
-// lookback is how many days before a window spans are read, and what hides
+// Lookback is how many days before a window spans are read, and what hides
 // their entries: an entry may reach past midnight. No template is longer.
-const lookback = 7
+const Lookback = 7
 
 // LongestItem is how many days a stored item may touch at most.
 const LongestItem = 366
@@ -136,6 +145,12 @@ type itemRow struct {
 type leaveRow struct {
 	itemRow
 	last civil.Date
+}
+
+// lockedLeaveRow is a row of locked_leave.
+type lockedLeaveRow struct {
+	leaveRow
+	locked civil.Range
 }
 
 // lockRow is a row of day_lock.
@@ -166,6 +181,8 @@ type rows struct {
 	locks  []lockRow
 	leave  []leaveRow // by employee and day
 	open   []itemRow
+	// lockedLeave is what covers shifts of locked days, by employee and lock.
+	lockedLeave []lockedLeaveRow
 }
 
 // want says what to read.
@@ -189,7 +206,7 @@ func read(ctx context.Context, pool *pgxpool.Pool, w want) (rows, error) {
 	}
 	sql, asked := w.statement()
 	found, err := pool.Query(ctx, sql, w.tenantID, asked,
-		w.days.From.AddDays(-lookback).Time(), w.days.To.Time(), w.days.From.Time(), LongestItem)
+		w.days.From.AddDays(-Lookback).Time(), w.days.To.Time(), w.days.From.Time(), LongestItem)
 	var out rows
 	if err == nil {
 		err = out.scan(found)
@@ -231,6 +248,11 @@ func (r *rows) scan(found pgx.Rows) error {
 			r.locks = append(r.locks, lockRow{employeeID: employee, id: int8At(v[2]), days: civil.Range{From: day, To: dateAt(v[7])}})
 		case kindLeaveRow:
 			r.leave = append(r.leave, leaveRow{last: dateAt(v[7]), itemRow: itemAt(v)})
+		case kindLockedLeave:
+			r.lockedLeave = append(r.lockedLeave, lockedLeaveRow{
+				leaveRow: leaveRow{last: dateAt(v[7]), itemRow: itemAt(v)},
+				locked:   civil.Range{From: civil.Date(int8At(v[4])), To: civil.Date(int8At(v[5]))},
+			})
 		case kindOpen:
 			r.open = append(r.open, itemAt(v))
 		}
@@ -263,6 +285,9 @@ func (r *rows) sort() {
 	})
 	inOrder(r.leave, func(a, b leaveRow) int {
 		return cmp.Or(cmp.Compare(a.employeeID, b.employeeID), cmp.Compare(a.day, b.day), cmp.Compare(a.id, b.id))
+	})
+	inOrder(r.lockedLeave, func(a, b lockedLeaveRow) int {
+		return cmp.Or(cmp.Compare(a.employeeID, b.employeeID), cmp.Compare(a.locked.From, b.locked.From), cmp.Compare(a.day, b.day), cmp.Compare(a.id, b.id))
 	})
 	inOrder(r.open, func(a, b itemRow) int { return cmp.Or(cmp.Compare(a.day, b.day), cmp.Compare(a.id, b.id)) })
 }

@@ -127,8 +127,8 @@ type dateTexts struct {
 // datesOf makes the texts of the dates of a window and of those around it that
 // entries reach.
 func datesOf(days civil.Range) dateTexts {
-	d := dateTexts{first: days.From.AddDays(-lookback)}
-	last := days.To.AddDays(lookback)
+	d := dateTexts{first: days.From.AddDays(-Lookback)}
+	last := days.To.AddDays(Lookback)
 	d.text = make([]byte, 0, dateLen*int(last-d.first+1))
 	for day := d.first; day <= last; day++ {
 		d.text = day.Append(d.text)

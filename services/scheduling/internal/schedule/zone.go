@@ -13,7 +13,7 @@ type zoneDays struct {
 // entries reach, on which the clock of a zone changes; nil when there are none.
 // The neighbours of such a day count as well: a clock may change at midnight.
 func changesOf(zone *civil.Zone, days civil.Range) *zoneDays {
-	first, last := days.From.AddDays(-lookback-1), days.To.AddDays(lookback+1)
+	first, last := days.From.AddDays(-Lookback-1), days.To.AddDays(Lookback+1)
 	found := false
 	near := make([]bool, last-first+1)
 	for day := first; day <= last; day++ {

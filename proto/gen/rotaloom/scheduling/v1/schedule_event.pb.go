@@ -810,7 +810,11 @@ type LeaveStretch struct {
 	Day         int32                  `protobuf:"zigzag32,1,opt,name=day,proto3" json:"day,omitempty"`
 	StartSecond int32                  `protobuf:"varint,2,opt,name=start_second,json=startSecond,proto3" json:"start_second,omitempty"`
 	// 0 for a whole day.
-	EndSecond     int32 `protobuf:"varint,3,opt,name=end_second,json=endSecond,proto3" json:"end_second,omitempty"`
+	EndSecond int32 `protobuf:"varint,3,opt,name=end_second,json=endSecond,proto3" json:"end_second,omitempty"`
+	// The days of the shifts that it takes, without the last; absent for all. On
+	// locked days leave takes what it took when they were locked.
+	ShiftsFrom    *int32 `protobuf:"zigzag32,4,opt,name=shifts_from,json=shiftsFrom,proto3,oneof" json:"shifts_from,omitempty"`
+	ShiftsTo      *int32 `protobuf:"zigzag32,5,opt,name=shifts_to,json=shiftsTo,proto3,oneof" json:"shifts_to,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -862,6 +866,20 @@ func (x *LeaveStretch) GetStartSecond() int32 {
 func (x *LeaveStretch) GetEndSecond() int32 {
 	if x != nil {
 		return x.EndSecond
+	}
+	return 0
+}
+
+func (x *LeaveStretch) GetShiftsFrom() int32 {
+	if x != nil && x.ShiftsFrom != nil {
+		return *x.ShiftsFrom
+	}
+	return 0
+}
+
+func (x *LeaveStretch) GetShiftsTo() int32 {
+	if x != nil && x.ShiftsTo != nil {
+		return *x.ShiftsTo
 	}
 	return 0
 }
@@ -946,12 +964,18 @@ const file_rotaloom_scheduling_v1_schedule_event_proto_rawDesc = "" +
 	"employeeId\x12B\n" +
 	"\tstretches\x18\x02 \x03(\v2$.rotaloom.scheduling.v1.LeaveStretchR\tstretches\x12\x18\n" +
 	"\aversion\x18\x03 \x01(\x03R\aversion\x12\x18\n" +
-	"\adeleted\x18\x04 \x01(\bR\adeleted\"b\n" +
+	"\adeleted\x18\x04 \x01(\bR\adeleted\"\xc8\x01\n" +
 	"\fLeaveStretch\x12\x10\n" +
 	"\x03day\x18\x01 \x01(\x11R\x03day\x12!\n" +
 	"\fstart_second\x18\x02 \x01(\x05R\vstartSecond\x12\x1d\n" +
 	"\n" +
-	"end_second\x18\x03 \x01(\x05R\tendSecondB\xf6\x01\n" +
+	"end_second\x18\x03 \x01(\x05R\tendSecond\x12$\n" +
+	"\vshifts_from\x18\x04 \x01(\x11H\x00R\n" +
+	"shiftsFrom\x88\x01\x01\x12 \n" +
+	"\tshifts_to\x18\x05 \x01(\x11H\x01R\bshiftsTo\x88\x01\x01B\x0e\n" +
+	"\f_shifts_fromB\f\n" +
+	"\n" +
+	"_shifts_toB\xf6\x01\n" +
 	"\x1acom.rotaloom.scheduling.v1B\x12ScheduleEventProtoP\x01ZJgithub.com/rotaloom/rotaloom/proto/gen/rotaloom/scheduling/v1;schedulingv1\xa2\x02\x03RSX\xaa\x02\x16Rotaloom.Scheduling.V1\xca\x02\x16Rotaloom\\Scheduling\\V1\xe2\x02\"Rotaloom\\Scheduling\\V1\\GPBMetadata\xea\x02\x18Rotaloom::Scheduling::V1b\x06proto3"
 
 var (
@@ -1003,6 +1027,7 @@ func file_rotaloom_scheduling_v1_schedule_event_proto_init() {
 	if File_rotaloom_scheduling_v1_schedule_event_proto != nil {
 		return
 	}
+	file_rotaloom_scheduling_v1_schedule_event_proto_msgTypes[11].OneofWrappers = []any{}
 	type x struct{}
 	out := protoimpl.TypeBuilder{
 		File: protoimpl.DescBuilder{

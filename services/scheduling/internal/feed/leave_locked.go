@@ -1,0 +1,120 @@
+package feed
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/jackc/pgx/v5"
+	"google.golang.org/protobuf/proto"
+
+	"github.com/rotaloom/rotaloom/pkg/civil"
+	schedulingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/scheduling/v1"
+)
+
+const (
+	readLocks = `
+SELECT employee_id, from_date - '1970-01-01'::date, to_date - '1970-01-01'::date FROM day_lock
+WHERE tenant_id = $1 AND employee_id = ANY($2)`
+
+	readLockedLeave = `
+SELECT employee_id, lock_from - '1970-01-01'::date, lock_to - '1970-01-01'::date, from_day - '1970-01-01'::date, body FROM locked_leave
+WHERE tenant_id = $1 AND employee_id = ANY($2) ORDER BY employee_id, lock_from, from_day, id`
+
+	// longestShift is how many days before it a shift may belong to that leave takes.
+	longestShift = 8
+)
+
+// frozenLeave is the leave that takes shifts of an employee's locked days.
+type frozenLeave struct {
+	locks []civil.Range
+	kept  []keptLeave
+}
+
+// keptLeave is the leave that was there when days were locked.
+type keptLeave struct {
+	days  civil.Range
+	leave leave
+}
+
+// lockedLeave reads the locks of employees, and the leave that was there when they
+// were made. Who has no locks is absent.
+func lockedLeave(ctx context.Context, tx pgx.Tx, tenantID int64, employeeIDs []int64) (map[int64]*frozenLeave, error) {
+	found := map[int64]*frozenLeave{}
+	of := func(id int64) *frozenLeave {
+		if found[id] == nil {
+			found[id] = &frozenLeave{}
+		}
+		return found[id]
+	}
+	var id int64
+	var days civil.Range
+	var day civil.Date
+	var body []byte
+	batch := &pgx.Batch{}
+	batch.Queue(readLocks, tenantID, employeeIDs).Query(func(rows pgx.Rows) error {
+		_, err := pgx.ForEachRow(rows, []any{&id, (*int32)(&days.From), (*int32)(&days.To)}, func() error {
+			of(id).locks = append(of(id).locks, days)
+			return nil
+		})
+		return err
+	})
+	batch.Queue(readLockedLeave, tenantID, employeeIDs).Query(func(rows pgx.Rows) error {
+		_, err := pgx.ForEachRow(rows, []any{&id, (*int32)(&days.From), (*int32)(&days.To), (*int32)(&day), &body}, func() error {
+			f := of(id)
+			if last := len(f.kept) - 1; last < 0 || f.kept[last].days != days {
+				f.kept = append(f.kept, keptLeave{days, leave{whole: map[civil.Date]int{}}})
+			}
+			return f.kept[len(f.kept)-1].leave.add(day, body)
+		})
+		return err
+	})
+	if err := tx.SendBatch(ctx, batch).Close(); err != nil {
+		return nil, fmt.Errorf("feed: read leave of locked days: %w", err)
+	}
+	for _, f := range found {
+		f.locks = civil.Normalise(f.locks)
+	}
+	return found, nil
+}
+
+// merge returns what leave takes: what there is now from shifts of days that are not
+// locked, and from the others what was there.
+func (f *frozenLeave) merge(now []*schedulingv1.LeaveStretch) []*schedulingv1.LeaveStretch {
+	if f == nil {
+		return now
+	}
+	var out []*schedulingv1.LeaveStretch
+	for _, s := range now {
+		first, last := reach(s)
+		open := civil.AppendDifference(nil, []civil.Range{{From: first, To: last + 1}}, f.locks)
+		if len(open) == 1 && open[0].From == first && open[0].To == last+1 {
+			out = append(out, s)
+			continue
+		}
+		for _, days := range open {
+			out = append(out, only(s, days))
+		}
+	}
+	for _, k := range f.kept {
+		for _, s := range k.leave.stretches() {
+			out = append(out, only(s, k.days))
+		}
+	}
+	return out
+}
+
+// reach returns the first and the last day of shifts that leave may take.
+func reach(s *schedulingv1.LeaveStretch) (first, last civil.Date) {
+	day := civil.Date(s.GetDay())
+	if s.GetEndSecond() == 0 {
+		return day, day
+	}
+	return day.AddDays(-longestShift), day.AddDays(int(s.GetEndSecond()-1) / civil.SecondsPerDay)
+}
+
+// only is leave that takes shifts of some days.
+func only(s *schedulingv1.LeaveStretch, days civil.Range) *schedulingv1.LeaveStretch {
+	out := proto.CloneOf(s)
+	out.ShiftsFrom, out.ShiftsTo = proto.Int32(int32(days.From)), proto.Int32(int32(days.To))
+	return out
+}
