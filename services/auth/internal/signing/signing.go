@@ -32,7 +32,18 @@ type Keys struct {
 
 	mu      sync.Mutex
 	current *key
+	// public is what was published last, until publicUntil.
+	public      *jose.JSONWebKeySet
+	publicUntil time.Time
 }
+
+const (
+	// publicLife is how long the keys that are published are remembered.
+	publicLife = time.Second
+	// settled is how long before the next key is made they are not any more: no
+	// replica's clock is so far ahead that it makes one before.
+	settled = time.Hour
+)
 
 type key struct {
 	id       string
@@ -70,13 +81,35 @@ func signerOf(k *key) (jose.Signer, error) {
 	return signer, nil
 }
 
-// Public answers the keys that may have signed tokens that are still valid.
-// There is at least one.
+// Public answers the keys that may have signed tokens that are still valid, as they
+// were at most a second ago. There is at least one. Callers must not change it.
 func (k *Keys) Public(ctx context.Context) (*jose.JSONWebKeySet, error) {
-	if _, err := k.signingKey(ctx); err != nil {
+	current, err := k.signingKey(ctx)
+	if err != nil {
 		return nil, err
 	}
-	keys, err := load(ctx, k.pool, k.clock.Now())
+	now := k.clock.Now()
+	k.mu.Lock()
+	set, until := k.public, k.publicUntil
+	k.mu.Unlock()
+	if now.Before(until) {
+		return set, nil
+	}
+	if set, err = k.published(ctx, now); err != nil {
+		return nil, err
+	}
+	// A key that somebody makes is published before anybody sees a token of it.
+	if now.Add(k.tokenLife + settled).Before(current.notAfter) {
+		k.mu.Lock()
+		k.public, k.publicUntil = set, now.Add(publicLife)
+		k.mu.Unlock()
+	}
+	return set, nil
+}
+
+// published reads the keys that are published at a time.
+func (k *Keys) published(ctx context.Context, now time.Time) (*jose.JSONWebKeySet, error) {
+	keys, err := load(ctx, k.pool, now)
 	if err != nil {
 		return nil, err
 	}

@@ -56,35 +56,36 @@ func New(store *rates.Store, bodyBytes int64) (*Handler, error) {
 
 // GetLimits answers every limit that applies to the caller.
 func (h *Handler) GetLimits(ctx context.Context, _ *platformv1.GetLimitsRequest) (*platformv1.Limits, error) {
-	answer := &platformv1.Limits{Operations: h.operations, Request: h.request}
-	for _, class := range ratelimit.Classes() {
-		rate, err := h.rate(ctx, class)
-		if err != nil {
-			return nil, err
-		}
-		answer.Rates = append(answer.Rates, rate)
-	}
-	return answer, nil
-}
-
-func (h *Handler) rate(ctx context.Context, class optionsv1.Throttle) (*platformv1.RateAllowance, error) {
 	var client string
 	if p, ok := authn.From(ctx); ok {
 		client = p.Client
 	}
-	p, origin, err := h.rates.Rate(ctx, class, client)
+	answer := &platformv1.Limits{Operations: h.operations, Request: h.request}
+	counted := map[optionsv1.Throttle]ratelimit.Policy{}
+	for _, class := range ratelimit.Classes() {
+		p, origin, err := h.rates.Rate(ctx, class, client)
+		if err != nil {
+			return nil, err
+		}
+		rate := &platformv1.RateAllowance{
+			ThrottleClass: ratelimit.Name(class), Rate: p.Rate, Burst: p.Burst,
+			Origin: string(origin), CountedBy: "CLIENT", Operations: h.classes[class],
+		}
+		if class == optionsv1.Throttle_THROTTLE_LOGIN {
+			rate.CountedBy = "ADDRESS"
+		} else {
+			counted[class] = p
+		}
+		answer.Rates = append(answer.Rates, rate)
+	}
+	left, err := h.rates.Remaining(ctx, client, counted)
 	if err != nil {
 		return nil, err
 	}
-	r := &platformv1.RateAllowance{
-		ThrottleClass: ratelimit.Name(class), Rate: p.Rate, Burst: p.Burst,
-		Origin: string(origin), CountedBy: "CLIENT", Operations: h.classes[class],
+	for i, class := range ratelimit.Classes() {
+		if remaining, ok := left[class]; ok {
+			answer.Rates[i].Remaining = proto.Int64(remaining)
+		}
 	}
-	if class == optionsv1.Throttle_THROTTLE_LOGIN {
-		r.CountedBy = "ADDRESS"
-		return r, nil
-	}
-	left, err := h.rates.Remaining(ctx, class, client, p)
-	r.Remaining = proto.Int64(left)
-	return r, err
+	return answer, nil
 }

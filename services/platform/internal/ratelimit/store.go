@@ -176,18 +176,29 @@ func (s *Store) remove(ctx context.Context, tenantID int64, k key) (bool, error)
 	return true, nil
 }
 
-// Remaining answers how many requests a caller has left.
-func (s *Store) Remaining(ctx context.Context, class optionsv1.Throttle, caller string, p ratelimit.Policy) (int64, error) {
+// Remaining answers how many requests a caller has left of each class.
+func (s *Store) Remaining(ctx context.Context, caller string, policies map[optionsv1.Throttle]ratelimit.Policy) (map[optionsv1.Throttle]int64, error) {
 	tenantID, _ := tenant.From(ctx)
-	var tokens float64
-	err := s.pool.QueryRow(ctx, `SELECT least($4, tokens + $5 * greatest(0, extract(epoch FROM clock_timestamp() - updated_at)::float8))
-		FROM rate_bucket WHERE tenant_id = $1 AND caller = $2 AND throttle = $3`,
-		tenantID, caller, int16(class), float64(p.Burst), p.Rate).Scan(&tokens)
-	if errors.Is(err, pgx.ErrNoRows) {
-		return p.Burst, nil
+	classes := make([]int16, 0, len(policies))
+	left := make(map[optionsv1.Throttle]int64, len(policies))
+	for class, p := range policies {
+		classes = append(classes, int16(class))
+		left[class] = p.Burst // Who has taken nothing has no row.
 	}
+	rows, err := s.pool.Query(ctx, `SELECT throttle, tokens, greatest(0, extract(epoch FROM clock_timestamp() - updated_at)::float8)
+		FROM rate_bucket WHERE tenant_id = $1 AND caller = $2 AND throttle = ANY($3)`, tenantID, caller, classes)
 	if err != nil {
-		return 0, fmt.Errorf("read allowance: %w", err)
+		return nil, fmt.Errorf("read allowances: %w", err)
 	}
-	return max(int64(tokens), 0), nil
+	var class int16
+	var tokens, seconds float64
+	_, err = pgx.ForEachRow(rows, []any{&class, &tokens, &seconds}, func() error {
+		p := policies[optionsv1.Throttle(class)]
+		left[optionsv1.Throttle(class)] = max(int64(min(float64(p.Burst), tokens+p.Rate*seconds)), 0)
+		return nil
+	})
+	if err != nil {
+		return nil, fmt.Errorf("read allowances: %w", err)
+	}
+	return left, nil
 }
