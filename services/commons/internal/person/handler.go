@@ -4,6 +4,7 @@ import (
 	"context"
 	"log/slog"
 
+	lru "github.com/hashicorp/golang-lru/v2"
 	"github.com/jackc/pgx/v5/pgxpool"
 	"golang.org/x/sync/errgroup"
 
@@ -50,6 +51,8 @@ type Handler struct {
 	hyperfinds Hyperfinds
 	clock      clock.Clock
 	wake       func()
+	// shown are persons as answers show them.
+	shown *lru.Cache[shownKey, shown]
 }
 
 // New makes a Handler. An unknown default time zone is an error.
@@ -69,6 +72,7 @@ func New(cfg Config, deps Deps) (*Handler, error) {
 		hyperfinds: deps.Hyperfinds,
 		clock:      deps.Clock,
 		wake:       deps.Wake,
+		shown:      newShown(),
 	}, nil
 }
 
@@ -87,13 +91,12 @@ func (h *Handler) GetPerson(ctx context.Context, req *commonsv1.GetPersonRequest
 	if err := h.rows.refuseUnseen(ctx, req.GetPersonId()); err != nil {
 		return nil, err
 	}
-	persons, err := load(ctx, h.pool, tenantID, []int64{req.GetPersonId()})
+	p, err := h.shownPerson(ctx, tenantID, req.GetPersonId())
 	if err != nil {
 		return nil, err
 	}
-	p := persons[req.GetPersonId()]
 	if p == nil {
 		return nil, unknownInPath(req.GetPersonId())
 	}
-	return p.show(p.id, h.today()), nil
+	return p, nil
 }

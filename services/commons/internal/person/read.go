@@ -24,8 +24,8 @@ type stored struct {
 }
 
 // load reads everything that is known of persons, as it was at one moment. Unknown
-// ones are missing.
-func load(ctx context.Context, db pg.Querier, tenantID int64, ids []int64) (map[int64]*stored, error) {
+// ones are missing. What is queued beside is of the same moment.
+func load(ctx context.Context, db pg.Querier, tenantID int64, ids []int64, beside ...func(*pg.Snapshot)) (map[int64]*stored, error) {
 	if len(ids) == 0 {
 		return nil, nil
 	}
@@ -48,6 +48,9 @@ func load(ctx context.Context, db pg.Querier, tenantID int64, ids []int64) (map[
 		}, l.readSQL(), tenantID, ids)
 	}
 	queueTerms(&snapshot, tenantID, ids, persons)
+	for _, queue := range beside {
+		queue(&snapshot)
+	}
 	if err := snapshot.Read(ctx, db); err != nil {
 		return nil, fmt.Errorf("read persons: %w", err)
 	}

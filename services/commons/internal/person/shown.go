@@ -1,0 +1,116 @@
+package person
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	lru "github.com/hashicorp/golang-lru/v2"
+	"github.com/jackc/pgx/v5"
+	"google.golang.org/protobuf/proto"
+
+	"github.com/rotaloom/rotaloom/pkg/civil"
+	"github.com/rotaloom/rotaloom/pkg/pg"
+	commonsv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/commons/v1"
+)
+
+const (
+	// mostShown is how many persons are remembered as answers show them, and
+	// largestShown how long the longest of these is in bytes.
+	mostShown    = 4096
+	largestShown = 16 << 10
+)
+
+// stamp tells the states of a person apart. The version goes up with every change
+// of what the person's row and lists say. Terms are timekeeping's: they stand there
+// as they are.
+type stamp struct {
+	version, updated int64
+	terms, requests  string
+}
+
+const readStamp = `SELECT p.version, p.updated_at,
+    coalesce((SELECT string_agg(ROW(m.*, t.id, t.name)::text, ',' ORDER BY m.from_date)
+        FROM membership m JOIN employment_term t ON t.tenant_id = $1 AND t.id = m.employment_term_id
+        WHERE m.tenant_id = $1 AND m.person_id = $2), ''),
+    coalesce((SELECT string_agg(ROW(r.*, t.id, t.name)::text, ',' ORDER BY r.number, r.position)
+        FROM term_request r LEFT JOIN employment_term t ON t.tenant_id = $1 AND t.id = r.employment_term_id
+        WHERE r.tenant_id = $1 AND r.person_id = $2), '')
+FROM person p WHERE p.tenant_id = $1 AND p.id = $2`
+
+func scanStamp(row pgx.CollectableRow) (s stamp, err error) {
+	var updated time.Time
+	err = row.Scan(&s.version, &updated, &s.terms, &s.requests)
+	s.updated = updated.UnixMicro()
+	return s, err
+}
+
+// shownKey names a person of a tenant as shown on a day.
+type shownKey struct {
+	tenant, person int64
+	day            civil.Date
+}
+
+// shown is a person as answers show them.
+type shown struct {
+	stamp stamp
+	// wire is the message. Nobody changes it.
+	wire []byte
+}
+
+// newShown makes the memory of persons as answers show them.
+func newShown() *lru.Cache[shownKey, shown] {
+	cache, err := lru.New[shownKey, shown](mostShown)
+	if err != nil {
+		panic(err) // Only a size below one is an error.
+	}
+	return cache
+}
+
+// shownPerson answers a person as callers see them today, or nil when there is
+// none. What was shown before is shown again when one statement says that it still
+// holds: reading it takes one for each list.
+func (h *Handler) shownPerson(ctx context.Context, tenantID, id int64) (*commonsv1.Person, error) {
+	rows, err := h.pool.Query(ctx, readStamp, tenantID, id)
+	if err != nil {
+		return nil, fmt.Errorf("read person: %w", err)
+	}
+	now, err := pgx.CollectExactlyOneRow(rows, scanStamp)
+	if errors.Is(err, pgx.ErrNoRows) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("read person: %w", err)
+	}
+	key := shownKey{tenant: tenantID, person: id, day: h.today()}
+	if before, ok := h.shown.Get(key); ok && before.stamp == now {
+		out := &commonsv1.Person{}
+		out.ProtoReflect().SetUnknown(before.wire)
+		return out, nil
+	}
+	// The stamp of the same moment: the person may have changed since.
+	var read stamp
+	persons, err := load(ctx, h.pool, tenantID, []int64{id}, func(s *pg.Snapshot) {
+		s.Queue(func(rows pgx.Rows) (err error) {
+			read, err = pgx.CollectExactlyOneRow(rows, scanStamp)
+			if errors.Is(err, pgx.ErrNoRows) {
+				err = nil // The person went meanwhile.
+			}
+			return err
+		}, readStamp, tenantID, id)
+	})
+	p := persons[id]
+	if err != nil || p == nil {
+		return nil, err
+	}
+	out := p.show(p.id, key.day)
+	wire, err := proto.Marshal(out)
+	if err != nil {
+		return nil, fmt.Errorf("encode person %d: %w", id, err)
+	}
+	if len(wire) <= largestShown {
+		h.shown.Add(key, shown{stamp: read, wire: wire})
+	}
+	return out, nil
+}
