@@ -45,7 +45,9 @@ type world struct {
 func newWorld(t *testing.T, settings ...string) *world {
 	t.Helper()
 	// Whoever waits for a sweep waits for seconds, not for minutes.
-	settings = append(settings, "ROTALOOM_LOG_LEVEL=warn", "ROTALOOM_PROPAGATION_SWEEP_EVERY=250ms", "ROTALOOM_PROPAGATION_SWEEP_AFTER=1s")
+	settings = append([]string{
+		"ROTALOOM_LOG_LEVEL=warn", "ROTALOOM_PROPAGATION_SWEEP_EVERY=250ms", "ROTALOOM_PROPAGATION_SWEEP_AFTER=1s",
+	}, settings...)
 	d := launch.Deployed(t, settings...)
 	return &world{Deployment: d, t: t, ctx: t.Context(), api: scenario.API{Target: launch.Login(t, d.Client, d.Ready)}}
 }

@@ -87,7 +87,7 @@ func (p *Propagator) Run(ctx context.Context) error {
 
 // redeliverAfter is how long what a process had in hand waits when it dies; as
 // long as it lives, the broker is told that it is at work.
-const redeliverAfter = 4 * time.Second
+const redeliverAfter = 3 * time.Second
 
 // Consumers are the planner and the workers.
 func (p *Propagator) Consumers() []bus.Consumer {

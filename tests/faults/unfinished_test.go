@@ -1,0 +1,118 @@
+package faults
+
+import (
+	"context"
+	"path"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/stretchr/testify/require"
+
+	"github.com/rotaloom/rotaloom/tests/launch"
+	"github.com/rotaloom/rotaloom/tests/scenario"
+)
+
+// noSweep keeps the sweep away from what stands still.
+const noSweep = "ROTALOOM_PROPAGATION_SWEEP_AFTER=1h"
+
+// scheduling connects to scheduling's database as a superuser.
+func (w *world) scheduling() *pgx.Conn {
+	w.t.Helper()
+	conn, err := pgx.Connect(w.ctx, w.Postgres.AdminURL("scheduling"))
+	require.NoError(w.t, err)
+	w.t.Cleanup(func() { _ = conn.Close(context.Background()) }) // The server may be gone.
+	return conn
+}
+
+// hold keeps everybody from changing the spans of a crew until it is released.
+func (w *world) hold(crew *scenario.Crew) (release func()) {
+	w.t.Helper()
+	tx, err := w.scheduling().Begin(w.ctx)
+	require.NoError(w.t, err)
+	tag, err := tx.Exec(w.ctx, "SELECT FROM span WHERE employee_id = ANY($1) FOR UPDATE", crew.Persons)
+	require.NoError(w.t, err)
+	require.NotZero(w.t, tag.RowsAffected())
+	return func() { require.NoError(w.t, tx.Rollback(w.ctx)) }
+}
+
+// A change that the database refuses again and again shows as failed and stays
+// so in sight; what others change is applied meanwhile, and the operator's
+// command goes on with it.
+func TestAFailedChangeIsReplayed(t *testing.T) {
+	w := newWorld(t, noSweep, "ROTALOOM_PROPAGATION_MAX_DELIVER=2", "ROTALOOM_DATABASE_STATEMENT_TIMEOUT=1s")
+	crew, assigned := w.working(40, first)
+	other, otherAssigned := w.working(5, first)
+	release := w.hold(crew)
+	applied := w.recreate(crew, assigned.ID, second)
+	launch.Await(t, patience, "the change shows as failed", func() bool {
+		p, ok := w.propagation(applied.Propagation)
+		return ok && p.State == "FAILED" && p.Error != "" && p.EmployeesDone == 0
+	})
+	w.finish(w.recreate(other, otherAssigned.ID, second).Propagation, 5)
+	release()
+
+	propagator := filepath.Join(launch.Root(t), "bin", "test", "propagator")
+	replay := func() (out, errs string, code int) {
+		return launch.Run(t, propagator, nil, "replay", path.Base(applied.Propagation), "--database-url", w.DatabaseURL("scheduling"))
+	}
+	p, _ := w.propagation(applied.Propagation)
+	require.Equal(t, "FAILED", p.State, "it waits for the sweep or the operator")
+	out, errs, code := replay()
+	require.Zero(t, code, errs)
+	require.Contains(t, out, "goes on")
+	w.finish(applied.Propagation, len(crew.Persons))
+	w.requireShifts(second, crew.Persons)
+	w.verify()
+	_, errs, code = replay()
+	require.NotZero(t, code)
+	require.Contains(t, errs, "no failed propagation")
+}
+
+// What a process had in hand when it died is another's within six seconds,
+// without the sweep.
+func TestWhatADeadPropagatorHadInHand(t *testing.T) {
+	w := newWorld(t, noSweep)
+	crew, assigned := w.working(300, first)
+	release := w.hold(crew)
+	applied := w.recreate(crew, assigned.ID, second)
+	admin := w.scheduling()
+	launch.Await(t, patience, "a worker is at it", func() bool {
+		var waiting int
+		err := admin.QueryRow(w.ctx, `SELECT count(*) FROM pg_stat_activity
+			WHERE datname = 'scheduling' AND wait_event_type = 'Lock' AND query LIKE '%DELETE FROM span%'`).Scan(&waiting)
+		require.NoError(t, err)
+		return waiting > 0
+	})
+	w.Services["propagator"].Kill(t)
+	died := time.Now()
+	release()
+	w.Start("propagator")
+	w.finish(applied.Propagation, len(crew.Persons))
+	require.Less(t, time.Since(died), 6*time.Second)
+	w.verify()
+}
+
+// The broker has lost the hint, and the outbox no longer has it: the sweep of
+// the running propagator is the only one that can know.
+func TestTheSweepRuns(t *testing.T) {
+	w := newWorld(t)
+	crew, assigned := w.working(20, first)
+	w.Services["propagator"].Stop(t)
+	applied := w.recreate(crew, assigned.ID, second)
+	admin := w.scheduling()
+	launch.Await(t, patience, "the outbox has nothing to send", func() bool {
+		var waiting int
+		require.NoError(t, admin.QueryRow(w.ctx, "SELECT count(*) FROM outbox WHERE sent_at IS NULL").Scan(&waiting))
+		return waiting == 0
+	})
+	w.StopNATS()
+	_, err := admin.Exec(w.ctx, "DELETE FROM outbox")
+	require.NoError(t, err)
+	w.WipeNATS(t)
+	w.StartNATS(t)
+	w.Start("propagator")
+	w.finish(applied.Propagation, len(crew.Persons))
+	w.requireShifts(second, crew.Persons)
+}
