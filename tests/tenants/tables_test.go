@@ -63,6 +63,7 @@ func checkCatalog(t *testing.T, admin *pgx.Conn, service string) {
 	assert.Empty(t, list(`SELECT rolname::text FROM pg_roles WHERE rolname = '`+localpg.Role+`' AND (rolsuper OR rolbypassrls)`),
 		"%s: the role of the services is bound by row-level security", service)
 	assert.Empty(t, list(`SELECT relname::text FROM pg_class WHERE relkind IN ('v', 'm') AND relnamespace = 'public'::regnamespace
+			AND NOT coalesce('security_invoker=true' = ANY(reloptions), false)
 		UNION ALL SELECT proname::text FROM pg_proc WHERE prosecdef AND pronamespace = 'public'::regnamespace`),
 		"%s: views and functions that work with the rights of others", service)
 	for _, table := range list(`SELECT relname::text FROM pg_class c WHERE relkind IN ('r', 'p') AND relnamespace = 'public'::regnamespace

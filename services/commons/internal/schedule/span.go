@@ -3,6 +3,7 @@ package schedule
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	"github.com/jackc/pgx/v5"
 
@@ -17,13 +18,27 @@ SELECT person_id AS key, bit_xor(hashint8extended(pattern_id, hashint8extended((
     hashint8extended(position::bigint << 32 | day_count::bigint, lane::bigint)))) AS mark
 FROM schedule_span WHERE tenant_id = $1 AND person_id > $2 AND person_id <= $3 GROUP BY person_id`
 
-	deleteSpans = `DELETE FROM schedule_span WHERE tenant_id = $1 AND person_id = ANY($2)`
+	// What begins on the same day stays the same row; the range of persons keeps the
+	// search small whatever the plan is.
+	updateSpans = `
+UPDATE schedule_span s SET to_date = '1970-01-01'::date + u.to_day, pattern_id = u.pattern_id, position = u.position, day_count = u.day_count
+FROM unnest($2::bigint[], $3::smallint[], $4::int[], $5::int[], $6::bigint[], $7::int[], $8::int[])
+    AS u (person_id, lane, from_day, to_day, pattern_id, position, day_count)
+WHERE s.tenant_id = $1 AND s.person_id = u.person_id AND s.from_date = '1970-01-01'::date + u.from_day AND s.lane = u.lane
+    AND s.person_id BETWEEN $9 AND $10`
 
-	// Lists that are unnested beside each other need no table in between.
+	deleteSpans = `
+DELETE FROM schedule_span s WHERE tenant_id = $1 AND person_id = ANY($5) AND NOT EXISTS (
+    SELECT FROM unnest($2::bigint[], $3::smallint[], $4::int[]) AS u (person_id, lane, from_day)
+    WHERE u.person_id = s.person_id AND u.lane = s.lane AND '1970-01-01'::date + u.from_day = s.from_date)`
+
 	insertSpans = `
 INSERT INTO schedule_span (tenant_id, person_id, lane, from_date, to_date, pattern_id, position, day_count)
-SELECT $1, unnest($2::bigint[]), unnest($3::smallint[]), '1970-01-01'::date + unnest($4::int[]),
-    '1970-01-01'::date + unnest($5::int[]), unnest($6::bigint[]), unnest($7::int[]), unnest($8::int[])`
+SELECT $1, u.person_id, u.lane, '1970-01-01'::date + u.from_day, '1970-01-01'::date + u.to_day, u.pattern_id, u.position, u.day_count
+FROM unnest($2::bigint[], $3::smallint[], $4::int[], $5::int[], $6::bigint[], $7::int[], $8::int[])
+    AS u (person_id, lane, from_day, to_day, pattern_id, position, day_count)
+WHERE NOT EXISTS (SELECT FROM schedule_span s WHERE s.tenant_id = $1 AND s.person_id = u.person_id
+    AND s.from_date = '1970-01-01'::date + u.from_day AND s.lane = u.lane)`
 )
 
 // applySpans replaces the spans of persons.
@@ -41,8 +56,11 @@ func applySpans(ctx context.Context, tx pgx.Tx, tenantID int64, changes []replic
 		}
 	}
 	batch := &pgx.Batch{}
-	batch.Queue(deleteSpans, tenantID, ids)
-	batch.Queue(insertSpans, tenantID, persons, lanes, from, to, patterns, positions, dayCounts)
+	batch.Queue(deleteSpans, tenantID, persons, lanes, from, ids)
+	if len(persons) > 0 {
+		batch.Queue(updateSpans, tenantID, persons, lanes, from, to, patterns, positions, dayCounts, slices.Min(persons), slices.Max(persons))
+		batch.Queue(insertSpans, tenantID, persons, lanes, from, to, patterns, positions, dayCounts)
+	}
 	if err := tx.SendBatch(ctx, batch).Close(); err != nil {
 		return fmt.Errorf("schedule: store spans: %w", err)
 	}

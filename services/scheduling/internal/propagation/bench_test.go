@@ -55,13 +55,13 @@ func BenchmarkWorker(b *testing.B) {
 
 // clear takes the spans away, or leaves each employee with one that must go.
 func (w *world) clear(replace bool) {
-	w.exec("TRUNCATE span, span_past, propagation, propagation_batch, outbox")
+	w.exec("TRUNCATE span, span_past_block, propagation, propagation_batch, outbox")
 	if replace {
 		w.exec(`INSERT INTO span (tenant_id, employee_id, lane, from_date, to_date, pattern_id, position, day_count,
 			assignment_id, inherited, propagation_id)
 			SELECT 1, n, 0, '2026-01-05', '3000-01-01', 7, 0, 7, 50, true, 1 FROM generate_series(1, $1::int) AS n`, benchEmployees)
 	}
-	w.exec("VACUUM span, span_past")
+	w.exec("VACUUM span, span_past_block")
 }
 
 func (w *world) timeWorkers(p *Propagator, workers int) time.Duration {

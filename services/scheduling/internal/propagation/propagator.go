@@ -24,7 +24,11 @@ type Config struct {
 	MaxDeliver  int           `name:"max-deliver" env:"MAX_DELIVER" default:"8" help:"How often a batch is tried in a row before its propagation shows as failed."`
 	SweepEvery  time.Duration `name:"sweep-every" env:"SWEEP_EVERY" default:"15s" help:"How often unfinished propagations are looked for."`
 	SweepAfter  time.Duration `name:"sweep-after" env:"SWEEP_AFTER" default:"1m" help:"How long a propagation may stand still before it is asked for again, twice as long each time, up to 64 times."`
+	KeepHistory time.Duration `name:"keep-history" env:"KEEP_HISTORY" default:"26280h" help:"How long spans that hold no longer, and finished propagations, are kept: the schedule as it was known at an earlier time can be told of that time. -1ns keeps them for ever."`
 }
+
+// KeepForEver as Config.KeepHistory forgets nothing.
+const KeepForEver time.Duration = -1
 
 // withDefaults makes the zero value work.
 func (c Config) withDefaults() Config {
@@ -35,6 +39,7 @@ func (c Config) withDefaults() Config {
 		MaxDeliver:  cmp.Or(max(c.MaxDeliver, 0), 8),
 		SweepEvery:  cmp.Or(max(c.SweepEvery, 0), 15*time.Second),
 		SweepAfter:  cmp.Or(max(c.SweepAfter, 0), time.Minute),
+		KeepHistory: cmp.Or(max(c.KeepHistory, KeepForEver), 3*365*24*time.Hour),
 	}
 }
 
@@ -82,6 +87,7 @@ func (p *Propagator) Run(ctx context.Context) error {
 	group, ctx := errgroup.WithContext(ctx)
 	group.Go(func() error { return p.bus.Run(ctx, p.Consumers()...) })
 	group.Go(func() error { return p.runSweep(ctx) })
+	group.Go(func() error { return p.runTidy(ctx) })
 	return group.Wait()
 }
 

@@ -28,10 +28,12 @@ WITH gone AS (
         AND s.from_date = '1970-01-01'::date + u.from_day AND s.employee_id BETWEEN $5 AND $6
     RETURNING s.*
 )
-INSERT INTO span_past (tenant_id, employee_id, lane, from_date, to_date, pattern_id, position, day_count,
-    assignment_id, inherited, propagation_id, believed_from, series, believed_until)
-SELECT tenant_id, employee_id, lane, from_date, to_date, pattern_id, position, day_count,
-    assignment_id, inherited, propagation_id, believed_from, series, (SELECT change_time()) FROM gone`
+INSERT INTO span_past_block (tenant_id, first_employee_id, last_employee_id, believed_until, employee_ids, lanes, from_dates, to_dates,
+    pattern_ids, positions, day_counts, assignment_ids, inherited, propagation_ids, believed_from, series)
+SELECT $1, min(employee_id), max(employee_id), (SELECT change_time()), array_agg(employee_id), array_agg(lane), array_agg(from_date),
+    array_agg(to_date), array_agg(pattern_id), array_agg(position), array_agg(day_count), array_agg(assignment_id),
+    array_agg(inherited), array_agg(propagation_id), array_agg(believed_from), array_agg(series)
+FROM gone HAVING count(*) > 0`
 
 	// Lists that are unnested beside each other need no table in between. The time
 	// of the change is asked for once, and not for each row.

@@ -52,10 +52,11 @@ func termsOf(ctx context.Context, db pg.Querier, tenantID int64, ids []int64) ([
 // selectCurrent reads what holds now: one assignment, or those of terms that
 // overlap with a window. A term can be deleted while it has patterns, but not
 // while it has persons: its assignments concern nobody, and are gone with it.
+// A propagation that is forgotten has finished.
 const selectCurrent = `
 SELECT a.id, a.version, a.employment_term_id, coalesce(t.name, ''),
        coalesce(t.allows_inheritance, true), a.from_date, a.to_date, a.pattern_id, a.day_count,
-       a.anchor, a.start_date_offset, a.override, a.lane, a.seq, coalesce(a.lineage_id, a.id), a.entries_per_day, coalesce(p.state = 'FINISHED', false)
+       a.anchor, a.start_date_offset, a.override, a.lane, a.seq, coalesce(a.lineage_id, a.id), a.entries_per_day, coalesce(p.state = 'FINISHED', true)
 FROM pattern_assignment a
 LEFT JOIN employment_term t ON t.tenant_id = a.tenant_id AND t.id = a.employment_term_id
 LEFT JOIN propagation p ON p.tenant_id = a.tenant_id AND p.id = a.propagation_id
