@@ -3,6 +3,7 @@ package rpc_test
 import (
 	"context"
 	"net"
+	"strings"
 	"testing"
 	"time"
 
@@ -84,4 +85,15 @@ func TestStrangersSendNothing(t *testing.T) {
 	// Nothing was sent, and nothing is needed for the refusal.
 	err = stream.RecvMsg(&emptypb.Empty{})
 	assert.Equal(t, codes.PermissionDenied, status.Code(err), "%v", err)
+}
+
+// What is compressed is bounded by what it becomes, which nobody knows before.
+func TestSmallMessagesThatBecomeLargeAreRefused(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t, "network", rpc.Config{MaxRequest: 1 << 20})
+	_, err := f.ask(t, f.user(t.Context()), f.edge, askMethod, `mode: "`+strings.Repeat("x", 2<<20)+`"`, grpc.UseCompressor("s2"))
+	require.Error(t, err)
+	assert.Nil(t, f.echo.metadata(), "the method was not called")
+	_, err = f.ask(t, f.user(t.Context()), f.edge, askMethod, `mode: "`+strings.Repeat("x", 1<<19)+`"`, grpc.UseCompressor("s2"))
+	require.NoError(t, err)
 }
