@@ -12,6 +12,8 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"google.golang.org/protobuf/proto"
+
 	"github.com/rotaloom/rotaloom/pkg/civil"
 	"github.com/rotaloom/rotaloom/pkg/clock"
 	"github.com/rotaloom/rotaloom/pkg/fault"
@@ -150,12 +152,28 @@ func TestALargeTree(t *testing.T) {
 		_, err := read(1)
 		require.True(t, fault.HasCode(err, "WCO-103295") && fault.HasStatus(err, 413), err)
 		assert.EqualValues(t, 99999, fault.FromError(err).Details.GetLimits()[0].GetActual())
+		assert.ErrorContains(t, err, "Ask for pages")
+		seen := map[int64]bool{}
+		for index := int64(0); ; index++ {
+			list, err := h.MultiReadLocations(ctx, &commonsv1.MultiReadLocationsRequest{Index: &index, Count: proto.Int64(most), Where: &commonsv1.LocationWhere{
+				DescendantsOf: &commonsv1.LocationsOf{Context: "ORG", Date: "2026-03-01", LocationRef: &commonv1.Ref{Id: proto.Int64(1)}},
+			}})
+			require.NoError(t, err)
+			for _, l := range list.GetLocations() {
+				seen[l.GetNodeId()] = true
+			}
+			if len(list.GetLocations()) < most {
+				assert.Len(t, list.GetLocations(), 9999, "all pages but the last are full")
+				break
+			}
+		}
+		assert.Len(t, seen, 99999, "the whole tree below the top, each location once")
 		set := func(n int) ([]found, error) {
 			ids := make([]int64, n)
 			for i := range ids {
 				ids[i] = int64(i + 1)
 			}
-			return answer(ctx, pool, 1, question{kind: listed, ids: ids, days: civil.Through(today, today)}, nil)
+			return answer(ctx, pool, 1, question{kind: listed, ids: ids, days: civil.Through(today, today)}, nil, page{})
 		}
 		for n, fits := range map[int]bool{most - 1: true, most: true, most + 1: false} {
 			list, err := set(n)

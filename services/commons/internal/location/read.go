@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -21,8 +22,27 @@ import (
 	"github.com/rotaloom/rotaloom/services/commons/internal/structure"
 )
 
-// most bounds the locations of an answer.
+// most bounds the locations of an answer, or of a page of one.
 const most = 10_000
+
+// page is a part of an answer; the zero page is all of it.
+type page struct{ index, count int64 }
+
+// pageOf reads the page that a request asks for.
+func pageOf(req *commonsv1.MultiReadLocationsRequest, q question) (page, error) {
+	p := page{req.GetIndex(), req.GetCount()}
+	switch {
+	case req.Count == nil && p.index != 0:
+		return p, fault.Invalid(fault.CodeValue, "index needs count, the number of locations in a page.")
+	case req.Count != nil && (p.count < 1 || p.count > most):
+		return p, fault.Invalid(fault.CodeValue, fmt.Sprintf("count must be 1 to %d.", most))
+	case p.index < 0 || p.index > math.MaxInt32:
+		return p, fault.Invalid(fault.CodeValue, "index must be 0 or more.")
+	case p.count > 0 && q.stop != nil:
+		return p, fault.Invalid(fault.CodeValue, "Pages and stopTraversal exclude each other.")
+	}
+	return p, nil
+}
 
 // MultiReadLocations answers locations by exactly one criterion, by path and
 // then by date. A criterion for a span answers every version that holds on one
@@ -36,10 +56,14 @@ func (h *Handler) MultiReadLocations(ctx context.Context, req *commonsv1.MultiRe
 	if err != nil {
 		return nil, err
 	}
+	part, err := pageOf(req, q)
+	if err != nil {
+		return nil, err
+	}
 	var list []found
 	err = pg.InSnapshot(ctx, h.pool, func(ctx context.Context, tx pgx.Tx) error {
 		q := q // Climbing changes it.
-		list, err = answer(ctx, tx, structure.Tenant(ctx), q, since)
+		list, err = answer(ctx, tx, structure.Tenant(ctx), q, since, part)
 		return err
 	})
 	if err != nil {
@@ -55,15 +79,26 @@ func (h *Handler) MultiReadLocations(ctx context.Context, req *commonsv1.MultiRe
 	return out, nil
 }
 
-// answer answers a question: 413 for more than an answer may hold.
-func answer(ctx context.Context, db pg.Querier, tenantID int64, q question, since *time.Time) ([]found, error) {
+// onlyLast leaves out places of a version other than the last one in the range, so
+// that pages have each version once.
+const onlyLast = ` AND NOT EXISTS (SELECT FROM location_path later WHERE later.tenant_id = $1 AND later.location_id = p.location_id
+	AND later.from_date > p.from_date AND later.from_date < least(v.to_date, $3))`
+
+// answer answers a question, or a page of the answer: 413 for more than an answer
+// may hold.
+func answer(ctx context.Context, db pg.Querier, tenantID int64, q question, since *time.Time, part page) ([]found, error) {
 	if q.kind == ancestors || q.kind == parent {
 		if err := q.climb(ctx, db, tenantID); err != nil {
 			return nil, err
 		}
 	}
 	where, args := q.sql(tenantID, since)
-	rows, err := db.Query(ctx, `SELECT `+columns+where+` ORDER BY p.path, v.from_date, p.from_date LIMIT `+strconv.Itoa(most+1), args...)
+	distinct, limit, skipped := "", int64(most+1), int64(0)
+	if part.count > 0 {
+		// Each once, also where subtrees overlap.
+		distinct, where, limit, skipped = "DISTINCT ", where+onlyLast, part.count, part.index*part.count
+	}
+	rows, err := db.Query(ctx, fmt.Sprintf(`SELECT %s%s%s ORDER BY p.path, v.from_date, p.from_date LIMIT %d OFFSET %d`, distinct, columns, where, limit, skipped), args...)
 	if err != nil {
 		return nil, err
 	}
@@ -76,7 +111,9 @@ func answer(ctx context.Context, db pg.Querier, tenantID int64, q question, sinc
 		if err := db.QueryRow(ctx, `SELECT count(*)`+where, args...).Scan(&actual); err != nil {
 			return nil, err
 		}
-		return nil, structure.TooMany("locations", actual, most)
+		return nil, fault.TooLarge(structure.CodeTooMany, fmt.Sprintf(
+			"Service limits are exceeded: locations in the response: %d, allowed: %d. Ask for pages, by index and count.", actual, most)).
+			WithLimits(int64(actual), most)
 	}
 	return q.stopped(lastPaths(list)), nil
 }
