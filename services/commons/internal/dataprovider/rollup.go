@@ -3,6 +3,7 @@ package dataprovider
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	"github.com/jackc/pgx/v5"
 
@@ -101,6 +102,43 @@ func (f *Finder) types(ctx context.Context, tenantID int64, names []string) ([]i
 		}
 	}
 	return ids, nil
+}
+
+// workplaces is SQL for the locations at which persons have their primary jobs.
+func workplaces() string {
+	return `SELECT DISTINCT place.id, coalesce(` + locations.PathSQL("$1", "place.id", "$3::date") + `, '')
+		FROM (SELECT ` + locations.AtSQL("$1", "a.organization_path", "$3::date") + ` AS id FROM unnest($2::bigint[]) AS asked (id)
+			JOIN primary_labor_account a ON a.tenant_id = $1 AND a.person_id = asked.id AND a.from_date <= $3 AND a.to_date > $3) AS place
+		WHERE place.id IS NOT NULL ORDER BY 1 LIMIT $4`
+}
+
+// FindEmployeeLocations answers the locations at which employees have their primary
+// jobs, of those whom the caller may see. A path that names no location is none.
+func (f *Finder) FindEmployeeLocations(ctx context.Context, req *datav1.FindEmployeeLocationsRequest) (*datav1.FindDataRowsResponse, error) {
+	tenantID, _ := tenant.From(ctx)
+	day, err := civil.ParseDate(req.GetDay())
+	if err != nil {
+		return nil, fault.Invalid(fault.CodeDate, "day: "+err.Error()+".")
+	}
+	visible, err := f.rules.Visible(ctx)
+	if err != nil {
+		return nil, err
+	}
+	seen := slices.DeleteFunc(slices.Clone(req.GetEmployeeIds()), func(id int64) bool { return !visible.Has(id) })
+	found, err := f.pool.Query(ctx, workplaces(), tenantID, seen, day.Time(), mostRolledUp)
+	if err != nil {
+		return nil, fmt.Errorf("find the locations of employees: %w", err)
+	}
+	out := &datav1.FindDataRowsResponse{}
+	var id int64
+	var path string
+	if _, err := pgx.ForEachRow(found, []any{&id, &path}, func() error {
+		out.Rows = append(out.Rows, &datav1.DataRow{Id: id, Qualifier: path})
+		return nil
+	}); err != nil {
+		return nil, fmt.Errorf("find the locations of employees: %w", err)
+	}
+	return out, nil
 }
 
 // listEmployees reads who has the primary job at locations or below. As in

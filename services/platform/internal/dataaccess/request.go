@@ -36,7 +36,8 @@ func (v view) ofEmployees() bool { return v.kind == datav1.RowKind_ROW_KIND_EMPL
 type query struct {
 	*platformv1.MultiReadDataRequest
 	view view
-	// refs name the rows; hyperfind does instead when it is not nil.
+	// refs name the rows; hyperfind does instead when it is not nil. Of a view of
+	// locations they are those of the employees whom it finds.
 	refs      []*datav1.DataRow
 	hyperfind *commonv1.Ref
 	// savedLocations is a location set that names the rows.
@@ -105,19 +106,22 @@ func (q *query) parseSet() error {
 }
 
 func (q *query) parseLocationSet(set *platformv1.DataLocationSet) error {
-	if set.GetHyperfind() != nil {
-		return invalid(CodeBadSet, "from.locationSet.hyperfind: hyperfinds find employees. Give locations or savedLocations, a location set.")
-	}
 	refs, err := refsOf("from.locationSet.locations", set.GetLocations())
 	if err != nil {
 		return err
 	}
-	q.refs, q.savedLocations, q.dates = refs, set.GetSavedLocations(), set.GetDateRange()
+	q.refs, q.savedLocations, q.hyperfind, q.dates = refs, set.GetSavedLocations(), set.GetHyperfind(), set.GetDateRange()
+	given := 0
+	for _, is := range []bool{len(refs) > 0, q.savedLocations != nil, q.hyperfind != nil} {
+		if is {
+			given++
+		}
+	}
 	switch saved := q.savedLocations; {
-	case len(refs) == 0 && saved == nil:
-		return invalid(CodeNoSet, "from.locationSet needs locations or savedLocations.")
-	case len(refs) > 0 && saved != nil:
-		return invalid(CodeBadRequest, "from.locationSet: give either locations or savedLocations.")
+	case given == 0:
+		return invalid(CodeNoSet, "from.locationSet needs locations, savedLocations or hyperfind.")
+	case given > 1:
+		return invalid(CodeBadRequest, "from.locationSet: give one of locations, savedLocations and hyperfind.")
 	case saved != nil && saved.Id == nil && saved.GetQualifier() == "":
 		return invalid(CodeBadSet, "from.locationSet.savedLocations needs an id or a qualifier.")
 	}

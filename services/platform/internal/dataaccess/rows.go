@@ -113,7 +113,11 @@ func (f finder) span(ctx context.Context, name string) (first, last civil.Date, 
 // find answers the rows of a request, each once, in the order asked for.
 func (f finder) find(ctx context.Context, q *query) ([]*datav1.DataRow, error) {
 	if q.hyperfind != nil {
-		return f.execute(ctx, q)
+		rows, err := f.execute(ctx, q)
+		if err != nil || q.view.ofEmployees() {
+			return rows, err
+		}
+		return f.workplaces(ctx, q, rows)
 	}
 	refs := distinct(q.refs, func(r *datav1.DataRow) row { return row{r.GetId(), r.GetQualifier()} })
 	if err := q.checkCount(len(refs)); err != nil {
@@ -135,13 +139,30 @@ func (f finder) find(ctx context.Context, q *query) ([]*datav1.DataRow, error) {
 	return f.rollUp(ctx, q, rows)
 }
 
-// rollUp answers the locations of the types that locations stand for.
-func (f finder) rollUp(ctx context.Context, q *query, rows []*datav1.DataRow) ([]*datav1.DataRow, error) {
+// workplaces answers the locations at which employees have their primary jobs on the
+// last day, rolled up when that is asked for.
+func (f finder) workplaces(ctx context.Context, q *query, employees []*datav1.DataRow) ([]*datav1.DataRow, error) {
+	found, err := f.rows.FindEmployeeLocations(ctx, &datav1.FindEmployeeLocationsRequest{EmployeeIds: rowIDs(employees), Day: (q.days.To - 1).String()})
+	switch {
+	case err != nil:
+		return nil, err
+	case len(q.rollup) > 0:
+		return f.rollUp(ctx, q, found.GetRows())
+	}
+	return found.GetRows(), q.checkCount(len(found.GetRows()))
+}
+
+func rowIDs(rows []*datav1.DataRow) []int64 {
 	ids := make([]int64, len(rows))
 	for i := range rows {
 		ids[i] = rows[i].GetId()
 	}
-	found, err := f.rows.RollUpDataRows(ctx, &datav1.RollUpDataRowsRequest{LocationIds: ids, Types: q.rollup, Day: (q.days.To - 1).String()})
+	return ids
+}
+
+// rollUp answers the locations of the types that locations stand for.
+func (f finder) rollUp(ctx context.Context, q *query, rows []*datav1.DataRow) ([]*datav1.DataRow, error) {
+	found, err := f.rows.RollUpDataRows(ctx, &datav1.RollUpDataRowsRequest{LocationIds: rowIDs(rows), Types: q.rollup, Day: (q.days.To - 1).String()})
 	if err != nil {
 		return nil, refused(err, CodeBadRequest, "from.locationSet.rollupBy: ")
 	}
@@ -216,7 +237,7 @@ func (f finder) execute(ctx context.Context, q *query) ([]*datav1.DataRow, error
 	})
 	if err != nil {
 		f := fault.FromError(err)
-		if limits := f.Details.GetLimits(); f.Code == codeHyperfindMost && len(limits) > 0 {
+		if limits := f.Details.GetLimits(); f.Code == codeHyperfindMost && len(limits) > 0 && q.view.ofEmployees() {
 			// What the request passes is the limit of information access.
 			return nil, tooManyEmployees(int(limits[0].GetActual()))
 		}
@@ -227,8 +248,10 @@ func (f finder) execute(ctx context.Context, q *query) ([]*datav1.DataRow, error
 		return nil, refused(err, code, "The hyperfind cannot be used: ")
 	}
 	refs := answer.GetResult().GetRefs().GetRefs()
-	if err := q.checkCount(len(refs)); err != nil {
-		return nil, err
+	if q.view.ofEmployees() {
+		if err := q.checkCount(len(refs)); err != nil {
+			return nil, err
+		}
 	}
 	out := make([]*datav1.DataRow, len(refs))
 	for i, ref := range refs {

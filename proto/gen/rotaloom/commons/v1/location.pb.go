@@ -663,8 +663,14 @@ type MultiReadLocationsRequest struct {
 	state            protoimpl.MessageState `protogen:"open.v1"`
 	Where            *LocationWhere         `protobuf:"bytes,1,opt,name=where,proto3" json:"where,omitempty"`
 	MultiReadOptions *MultiReadOptions      `protobuf:"bytes,2,opt,name=multi_read_options,json=multiReadOptions,proto3" json:"multi_read_options,omitempty"`
-	unknownFields    protoimpl.UnknownFields
-	sizeCache        protoimpl.SizeCache
+	// Page, from 0 on. The last page is the first that has fewer than count
+	// locations. Not with stopTraversal.
+	Index *int64 `protobuf:"varint,3,opt,name=index,proto3,oneof" json:"index,omitempty"`
+	// Locations in a page, 1 to 10,000. Without it there is one page, and more than
+	// 10,000 locations are 413.
+	Count         *int64 `protobuf:"varint,4,opt,name=count,proto3,oneof" json:"count,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
 }
 
 func (x *MultiReadLocationsRequest) Reset() {
@@ -709,6 +715,20 @@ func (x *MultiReadLocationsRequest) GetMultiReadOptions() *MultiReadOptions {
 		return x.MultiReadOptions
 	}
 	return nil
+}
+
+func (x *MultiReadLocationsRequest) GetIndex() int64 {
+	if x != nil && x.Index != nil {
+		return *x.Index
+	}
+	return 0
+}
+
+func (x *MultiReadLocationsRequest) GetCount() int64 {
+	if x != nil && x.Count != nil {
+		return *x.Count
+	}
+	return 0
 }
 
 // LocationWhere holds exactly one criterion.
@@ -1509,10 +1529,14 @@ const file_rotaloom_commons_v1_location_proto_rawDesc = "" +
 	"\tlocations\x18\x01 \x01(\v2\x1b.rotaloom.common.v1.RefListB%\xa2\xbb\x18!\n" +
 	"\x1f\b\xe8\a\x12\n" +
 	"WCO-103295\x18\x9d\x03 \x01J\tlocationsR\tlocations\x12-\n" +
-	"\x0eeffective_date\x18\x02 \x01(\tB\x06\xa2\xbb\x18\x02\x10\x01R\reffectiveDate\"\xaa\x01\n" +
+	"\x0eeffective_date\x18\x02 \x01(\tB\x06\xa2\xbb\x18\x02\x10\x01R\reffectiveDate\"\xf4\x01\n" +
 	"\x19MultiReadLocationsRequest\x128\n" +
 	"\x05where\x18\x01 \x01(\v2\".rotaloom.commons.v1.LocationWhereR\x05where\x12S\n" +
-	"\x12multi_read_options\x18\x02 \x01(\v2%.rotaloom.commons.v1.MultiReadOptionsR\x10multiReadOptions\"\x9e\x05\n" +
+	"\x12multi_read_options\x18\x02 \x01(\v2%.rotaloom.commons.v1.MultiReadOptionsR\x10multiReadOptions\x12\x19\n" +
+	"\x05index\x18\x03 \x01(\x03H\x00R\x05index\x88\x01\x01\x12\x19\n" +
+	"\x05count\x18\x04 \x01(\x03H\x01R\x05count\x88\x01\x01B\b\n" +
+	"\x06_indexB\b\n" +
+	"\x06_count\"\x9e\x05\n" +
 	"\rLocationWhere\x128\n" +
 	"\x05query\x18\x01 \x01(\v2\".rotaloom.commons.v1.LocationQueryR\x05query\x12G\n" +
 	"\x0edescendants_of\x18\x02 \x01(\v2 .rotaloom.commons.v1.LocationsOfR\rdescendantsOf\x12Z\n" +
@@ -1727,6 +1751,7 @@ func file_rotaloom_commons_v1_location_proto_init() {
 	file_rotaloom_commons_v1_job_proto_init()
 	file_rotaloom_commons_v1_location_proto_msgTypes[2].OneofWrappers = []any{}
 	file_rotaloom_commons_v1_location_proto_msgTypes[4].OneofWrappers = []any{}
+	file_rotaloom_commons_v1_location_proto_msgTypes[8].OneofWrappers = []any{}
 	type x struct{}
 	out := protoimpl.TypeBuilder{
 		File: protoimpl.DescBuilder{

@@ -912,6 +912,59 @@ func (x *RollUpDataRowsRequest) GetDay() string {
 	return ""
 }
 
+type FindEmployeeLocationsRequest struct {
+	state       protoimpl.MessageState `protogen:"open.v1"`
+	EmployeeIds []int64                `protobuf:"varint,1,rep,packed,name=employee_ids,json=employeeIds,proto3" json:"employee_ids,omitempty"`
+	// YYYY-MM-DD.
+	Day           string `protobuf:"bytes,2,opt,name=day,proto3" json:"day,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *FindEmployeeLocationsRequest) Reset() {
+	*x = FindEmployeeLocationsRequest{}
+	mi := &file_rotaloom_data_v1_data_provider_proto_msgTypes[13]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *FindEmployeeLocationsRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*FindEmployeeLocationsRequest) ProtoMessage() {}
+
+func (x *FindEmployeeLocationsRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_rotaloom_data_v1_data_provider_proto_msgTypes[13]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use FindEmployeeLocationsRequest.ProtoReflect.Descriptor instead.
+func (*FindEmployeeLocationsRequest) Descriptor() ([]byte, []int) {
+	return file_rotaloom_data_v1_data_provider_proto_rawDescGZIP(), []int{13}
+}
+
+func (x *FindEmployeeLocationsRequest) GetEmployeeIds() []int64 {
+	if x != nil {
+		return x.EmployeeIds
+	}
+	return nil
+}
+
+func (x *FindEmployeeLocationsRequest) GetDay() string {
+	if x != nil {
+		return x.Day
+	}
+	return ""
+}
+
 type ListLocationEmployeesRequest struct {
 	state       protoimpl.MessageState `protogen:"open.v1"`
 	LocationIds []int64                `protobuf:"varint,1,rep,packed,name=location_ids,json=locationIds,proto3" json:"location_ids,omitempty"`
@@ -925,7 +978,7 @@ type ListLocationEmployeesRequest struct {
 
 func (x *ListLocationEmployeesRequest) Reset() {
 	*x = ListLocationEmployeesRequest{}
-	mi := &file_rotaloom_data_v1_data_provider_proto_msgTypes[13]
+	mi := &file_rotaloom_data_v1_data_provider_proto_msgTypes[14]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -937,7 +990,7 @@ func (x *ListLocationEmployeesRequest) String() string {
 func (*ListLocationEmployeesRequest) ProtoMessage() {}
 
 func (x *ListLocationEmployeesRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_data_v1_data_provider_proto_msgTypes[13]
+	mi := &file_rotaloom_data_v1_data_provider_proto_msgTypes[14]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -950,7 +1003,7 @@ func (x *ListLocationEmployeesRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListLocationEmployeesRequest.ProtoReflect.Descriptor instead.
 func (*ListLocationEmployeesRequest) Descriptor() ([]byte, []int) {
-	return file_rotaloom_data_v1_data_provider_proto_rawDescGZIP(), []int{13}
+	return file_rotaloom_data_v1_data_provider_proto_rawDescGZIP(), []int{14}
 }
 
 func (x *ListLocationEmployeesRequest) GetLocationIds() []int64 {
@@ -986,7 +1039,7 @@ type ListLocationEmployeesResponse struct {
 
 func (x *ListLocationEmployeesResponse) Reset() {
 	*x = ListLocationEmployeesResponse{}
-	mi := &file_rotaloom_data_v1_data_provider_proto_msgTypes[14]
+	mi := &file_rotaloom_data_v1_data_provider_proto_msgTypes[15]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -998,7 +1051,7 @@ func (x *ListLocationEmployeesResponse) String() string {
 func (*ListLocationEmployeesResponse) ProtoMessage() {}
 
 func (x *ListLocationEmployeesResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_data_v1_data_provider_proto_msgTypes[14]
+	mi := &file_rotaloom_data_v1_data_provider_proto_msgTypes[15]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1011,7 +1064,7 @@ func (x *ListLocationEmployeesResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListLocationEmployeesResponse.ProtoReflect.Descriptor instead.
 func (*ListLocationEmployeesResponse) Descriptor() ([]byte, []int) {
-	return file_rotaloom_data_v1_data_provider_proto_rawDescGZIP(), []int{14}
+	return file_rotaloom_data_v1_data_provider_proto_rawDescGZIP(), []int{15}
 }
 
 func (x *ListLocationEmployeesResponse) GetLocations() []*LocationEmployees {
@@ -1037,7 +1090,7 @@ type LocationEmployees struct {
 
 func (x *LocationEmployees) Reset() {
 	*x = LocationEmployees{}
-	mi := &file_rotaloom_data_v1_data_provider_proto_msgTypes[15]
+	mi := &file_rotaloom_data_v1_data_provider_proto_msgTypes[16]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1049,7 +1102,7 @@ func (x *LocationEmployees) String() string {
 func (*LocationEmployees) ProtoMessage() {}
 
 func (x *LocationEmployees) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_data_v1_data_provider_proto_msgTypes[15]
+	mi := &file_rotaloom_data_v1_data_provider_proto_msgTypes[16]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1062,7 +1115,7 @@ func (x *LocationEmployees) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use LocationEmployees.ProtoReflect.Descriptor instead.
 func (*LocationEmployees) Descriptor() ([]byte, []int) {
-	return file_rotaloom_data_v1_data_provider_proto_rawDescGZIP(), []int{15}
+	return file_rotaloom_data_v1_data_provider_proto_rawDescGZIP(), []int{16}
 }
 
 func (x *LocationEmployees) GetEmployeeIds() []int64 {
@@ -1136,7 +1189,10 @@ const file_rotaloom_data_v1_data_provider_proto_rawDesc = "" +
 	"\x15RollUpDataRowsRequest\x12!\n" +
 	"\flocation_ids\x18\x01 \x03(\x03R\vlocationIds\x12\x14\n" +
 	"\x05types\x18\x02 \x03(\tR\x05types\x12\x10\n" +
-	"\x03day\x18\x03 \x01(\tR\x03day\"g\n" +
+	"\x03day\x18\x03 \x01(\tR\x03day\"S\n" +
+	"\x1cFindEmployeeLocationsRequest\x12!\n" +
+	"\femployee_ids\x18\x01 \x03(\x03R\vemployeeIds\x12\x10\n" +
+	"\x03day\x18\x02 \x01(\tR\x03day\"g\n" +
 	"\x1cListLocationEmployeesRequest\x12!\n" +
 	"\flocation_ids\x18\x01 \x03(\x03R\vlocationIds\x12\x10\n" +
 	"\x03day\x18\x02 \x01(\tR\x03day\x12\x12\n" +
@@ -1161,10 +1217,11 @@ const file_rotaloom_data_v1_data_provider_proto_rawDesc = "" +
 	"\x11ROW_KIND_LOCATION\x10\x022\xa0\x02\n" +
 	"\x13DataProviderService\x12\x89\x01\n" +
 	"\x14DescribeDataElements\x12-.rotaloom.data.v1.DescribeDataElementsRequest\x1a..rotaloom.data.v1.DescribeDataElementsResponse\"\x12\xa2\xbb\x18\x0e\x18\x010\x01Z\bplatform\x12}\n" +
-	"\x10ReadDataElements\x12).rotaloom.data.v1.ReadDataElementsRequest\x1a*.rotaloom.data.v1.ReadDataElementsResponse\"\x12\xa2\xbb\x18\x0e\x18\x010\x01Z\bplatform2\x8b\x03\n" +
+	"\x10ReadDataElements\x12).rotaloom.data.v1.ReadDataElementsRequest\x1a*.rotaloom.data.v1.ReadDataElementsResponse\"\x12\xa2\xbb\x18\x0e\x18\x010\x01Z\bplatform2\x91\x04\n" +
 	"\x0eDataRowService\x12q\n" +
 	"\fFindDataRows\x12%.rotaloom.data.v1.FindDataRowsRequest\x1a&.rotaloom.data.v1.FindDataRowsResponse\"\x12\xa2\xbb\x18\x0e\x18\x010\x01Z\bplatform\x12u\n" +
-	"\x0eRollUpDataRows\x12'.rotaloom.data.v1.RollUpDataRowsRequest\x1a&.rotaloom.data.v1.FindDataRowsResponse\"\x12\xa2\xbb\x18\x0e\x18\x010\x01Z\bplatform\x12\x8e\x01\n" +
+	"\x0eRollUpDataRows\x12'.rotaloom.data.v1.RollUpDataRowsRequest\x1a&.rotaloom.data.v1.FindDataRowsResponse\"\x12\xa2\xbb\x18\x0e\x18\x010\x01Z\bplatform\x12\x83\x01\n" +
+	"\x15FindEmployeeLocations\x12..rotaloom.data.v1.FindEmployeeLocationsRequest\x1a&.rotaloom.data.v1.FindDataRowsResponse\"\x12\xa2\xbb\x18\x0e\x18\x010\x01Z\bplatform\x12\x8e\x01\n" +
 	"\x15ListLocationEmployees\x12..rotaloom.data.v1.ListLocationEmployeesRequest\x1a/.rotaloom.data.v1.ListLocationEmployeesResponse\"\x14\xa2\xbb\x18\x10\x18\x010\x01Z\n" +
 	"schedulingB\xcb\x01\n" +
 	"\x14com.rotaloom.data.v1B\x11DataProviderProtoP\x01Z>github.com/rotaloom/rotaloom/proto/gen/rotaloom/data/v1;datav1\xa2\x02\x03RDX\xaa\x02\x10Rotaloom.Data.V1\xca\x02\x10Rotaloom\\Data\\V1\xe2\x02\x1cRotaloom\\Data\\V1\\GPBMetadata\xea\x02\x12Rotaloom::Data::V1b\x06proto3"
@@ -1182,7 +1239,7 @@ func file_rotaloom_data_v1_data_provider_proto_rawDescGZIP() []byte {
 }
 
 var file_rotaloom_data_v1_data_provider_proto_enumTypes = make([]protoimpl.EnumInfo, 2)
-var file_rotaloom_data_v1_data_provider_proto_msgTypes = make([]protoimpl.MessageInfo, 17)
+var file_rotaloom_data_v1_data_provider_proto_msgTypes = make([]protoimpl.MessageInfo, 18)
 var file_rotaloom_data_v1_data_provider_proto_goTypes = []any{
 	(DataType)(0),                         // 0: rotaloom.data.v1.DataType
 	(RowKind)(0),                          // 1: rotaloom.data.v1.RowKind
@@ -1199,10 +1256,11 @@ var file_rotaloom_data_v1_data_provider_proto_goTypes = []any{
 	(*FindDataRowsResponse)(nil),          // 12: rotaloom.data.v1.FindDataRowsResponse
 	(*DataRow)(nil),                       // 13: rotaloom.data.v1.DataRow
 	(*RollUpDataRowsRequest)(nil),         // 14: rotaloom.data.v1.RollUpDataRowsRequest
-	(*ListLocationEmployeesRequest)(nil),  // 15: rotaloom.data.v1.ListLocationEmployeesRequest
-	(*ListLocationEmployeesResponse)(nil), // 16: rotaloom.data.v1.ListLocationEmployeesResponse
-	(*LocationEmployees)(nil),             // 17: rotaloom.data.v1.LocationEmployees
-	nil,                                   // 18: rotaloom.data.v1.DataSelection.PropertiesEntry
+	(*FindEmployeeLocationsRequest)(nil),  // 15: rotaloom.data.v1.FindEmployeeLocationsRequest
+	(*ListLocationEmployeesRequest)(nil),  // 16: rotaloom.data.v1.ListLocationEmployeesRequest
+	(*ListLocationEmployeesResponse)(nil), // 17: rotaloom.data.v1.ListLocationEmployeesResponse
+	(*LocationEmployees)(nil),             // 18: rotaloom.data.v1.LocationEmployees
+	nil,                                   // 19: rotaloom.data.v1.DataSelection.PropertiesEntry
 }
 var file_rotaloom_data_v1_data_provider_proto_depIdxs = []int32{
 	4,  // 0: rotaloom.data.v1.DescribeDataElementsResponse.providers:type_name -> rotaloom.data.v1.DataProvider
@@ -1212,24 +1270,26 @@ var file_rotaloom_data_v1_data_provider_proto_depIdxs = []int32{
 	6,  // 4: rotaloom.data.v1.DataElement.properties:type_name -> rotaloom.data.v1.DataElementProperty
 	8,  // 5: rotaloom.data.v1.ReadDataElementsRequest.elements:type_name -> rotaloom.data.v1.DataSelection
 	1,  // 6: rotaloom.data.v1.ReadDataElementsRequest.row_kind:type_name -> rotaloom.data.v1.RowKind
-	18, // 7: rotaloom.data.v1.DataSelection.properties:type_name -> rotaloom.data.v1.DataSelection.PropertiesEntry
+	19, // 7: rotaloom.data.v1.DataSelection.properties:type_name -> rotaloom.data.v1.DataSelection.PropertiesEntry
 	10, // 8: rotaloom.data.v1.ReadDataElementsResponse.columns:type_name -> rotaloom.data.v1.DataColumn
 	1,  // 9: rotaloom.data.v1.FindDataRowsRequest.row_kind:type_name -> rotaloom.data.v1.RowKind
 	13, // 10: rotaloom.data.v1.FindDataRowsRequest.rows:type_name -> rotaloom.data.v1.DataRow
 	13, // 11: rotaloom.data.v1.FindDataRowsResponse.rows:type_name -> rotaloom.data.v1.DataRow
-	17, // 12: rotaloom.data.v1.ListLocationEmployeesResponse.locations:type_name -> rotaloom.data.v1.LocationEmployees
+	18, // 12: rotaloom.data.v1.ListLocationEmployeesResponse.locations:type_name -> rotaloom.data.v1.LocationEmployees
 	2,  // 13: rotaloom.data.v1.DataProviderService.DescribeDataElements:input_type -> rotaloom.data.v1.DescribeDataElementsRequest
 	7,  // 14: rotaloom.data.v1.DataProviderService.ReadDataElements:input_type -> rotaloom.data.v1.ReadDataElementsRequest
 	11, // 15: rotaloom.data.v1.DataRowService.FindDataRows:input_type -> rotaloom.data.v1.FindDataRowsRequest
 	14, // 16: rotaloom.data.v1.DataRowService.RollUpDataRows:input_type -> rotaloom.data.v1.RollUpDataRowsRequest
-	15, // 17: rotaloom.data.v1.DataRowService.ListLocationEmployees:input_type -> rotaloom.data.v1.ListLocationEmployeesRequest
-	3,  // 18: rotaloom.data.v1.DataProviderService.DescribeDataElements:output_type -> rotaloom.data.v1.DescribeDataElementsResponse
-	9,  // 19: rotaloom.data.v1.DataProviderService.ReadDataElements:output_type -> rotaloom.data.v1.ReadDataElementsResponse
-	12, // 20: rotaloom.data.v1.DataRowService.FindDataRows:output_type -> rotaloom.data.v1.FindDataRowsResponse
-	12, // 21: rotaloom.data.v1.DataRowService.RollUpDataRows:output_type -> rotaloom.data.v1.FindDataRowsResponse
-	16, // 22: rotaloom.data.v1.DataRowService.ListLocationEmployees:output_type -> rotaloom.data.v1.ListLocationEmployeesResponse
-	18, // [18:23] is the sub-list for method output_type
-	13, // [13:18] is the sub-list for method input_type
+	15, // 17: rotaloom.data.v1.DataRowService.FindEmployeeLocations:input_type -> rotaloom.data.v1.FindEmployeeLocationsRequest
+	16, // 18: rotaloom.data.v1.DataRowService.ListLocationEmployees:input_type -> rotaloom.data.v1.ListLocationEmployeesRequest
+	3,  // 19: rotaloom.data.v1.DataProviderService.DescribeDataElements:output_type -> rotaloom.data.v1.DescribeDataElementsResponse
+	9,  // 20: rotaloom.data.v1.DataProviderService.ReadDataElements:output_type -> rotaloom.data.v1.ReadDataElementsResponse
+	12, // 21: rotaloom.data.v1.DataRowService.FindDataRows:output_type -> rotaloom.data.v1.FindDataRowsResponse
+	12, // 22: rotaloom.data.v1.DataRowService.RollUpDataRows:output_type -> rotaloom.data.v1.FindDataRowsResponse
+	12, // 23: rotaloom.data.v1.DataRowService.FindEmployeeLocations:output_type -> rotaloom.data.v1.FindDataRowsResponse
+	17, // 24: rotaloom.data.v1.DataRowService.ListLocationEmployees:output_type -> rotaloom.data.v1.ListLocationEmployeesResponse
+	19, // [19:25] is the sub-list for method output_type
+	13, // [13:19] is the sub-list for method input_type
 	13, // [13:13] is the sub-list for extension type_name
 	13, // [13:13] is the sub-list for extension extendee
 	0,  // [0:13] is the sub-list for field type_name
@@ -1246,7 +1306,7 @@ func file_rotaloom_data_v1_data_provider_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_rotaloom_data_v1_data_provider_proto_rawDesc), len(file_rotaloom_data_v1_data_provider_proto_rawDesc)),
 			NumEnums:      2,
-			NumMessages:   17,
+			NumMessages:   18,
 			NumExtensions: 0,
 			NumServices:   2,
 		},

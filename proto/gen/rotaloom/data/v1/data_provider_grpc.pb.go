@@ -174,6 +174,7 @@ var DataProviderService_ServiceDesc = grpc.ServiceDesc{
 const (
 	DataRowService_FindDataRows_FullMethodName          = "/rotaloom.data.v1.DataRowService/FindDataRows"
 	DataRowService_RollUpDataRows_FullMethodName        = "/rotaloom.data.v1.DataRowService/RollUpDataRows"
+	DataRowService_FindEmployeeLocations_FullMethodName = "/rotaloom.data.v1.DataRowService/FindEmployeeLocations"
 	DataRowService_ListLocationEmployees_FullMethodName = "/rotaloom.data.v1.DataRowService/ListLocationEmployees"
 )
 
@@ -190,6 +191,9 @@ type DataRowServiceClient interface {
 	// itself or the nearest above it of one of the types, and when there is none,
 	// all of the types below it.
 	RollUpDataRows(ctx context.Context, in *RollUpDataRowsRequest, opts ...grpc.CallOption) (*FindDataRowsResponse, error)
+	// Finds the locations at which employees, of those whom the caller may see, have
+	// their primary jobs on a day, by their ids.
+	FindEmployeeLocations(ctx context.Context, in *FindEmployeeLocationsRequest, opts ...grpc.CallOption) (*FindDataRowsResponse, error)
 	// Lists who has the primary job at locations or below on a day, of those whom
 	// the caller may see.
 	ListLocationEmployees(ctx context.Context, in *ListLocationEmployeesRequest, opts ...grpc.CallOption) (*ListLocationEmployeesResponse, error)
@@ -223,6 +227,16 @@ func (c *dataRowServiceClient) RollUpDataRows(ctx context.Context, in *RollUpDat
 	return out, nil
 }
 
+func (c *dataRowServiceClient) FindEmployeeLocations(ctx context.Context, in *FindEmployeeLocationsRequest, opts ...grpc.CallOption) (*FindDataRowsResponse, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(FindDataRowsResponse)
+	err := c.cc.Invoke(ctx, DataRowService_FindEmployeeLocations_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
 func (c *dataRowServiceClient) ListLocationEmployees(ctx context.Context, in *ListLocationEmployeesRequest, opts ...grpc.CallOption) (*ListLocationEmployeesResponse, error) {
 	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
 	out := new(ListLocationEmployeesResponse)
@@ -246,6 +260,9 @@ type DataRowServiceServer interface {
 	// itself or the nearest above it of one of the types, and when there is none,
 	// all of the types below it.
 	RollUpDataRows(context.Context, *RollUpDataRowsRequest) (*FindDataRowsResponse, error)
+	// Finds the locations at which employees, of those whom the caller may see, have
+	// their primary jobs on a day, by their ids.
+	FindEmployeeLocations(context.Context, *FindEmployeeLocationsRequest) (*FindDataRowsResponse, error)
 	// Lists who has the primary job at locations or below on a day, of those whom
 	// the caller may see.
 	ListLocationEmployees(context.Context, *ListLocationEmployeesRequest) (*ListLocationEmployeesResponse, error)
@@ -264,6 +281,9 @@ func (UnimplementedDataRowServiceServer) FindDataRows(context.Context, *FindData
 }
 func (UnimplementedDataRowServiceServer) RollUpDataRows(context.Context, *RollUpDataRowsRequest) (*FindDataRowsResponse, error) {
 	return nil, status.Error(codes.Unimplemented, "method RollUpDataRows not implemented")
+}
+func (UnimplementedDataRowServiceServer) FindEmployeeLocations(context.Context, *FindEmployeeLocationsRequest) (*FindDataRowsResponse, error) {
+	return nil, status.Error(codes.Unimplemented, "method FindEmployeeLocations not implemented")
 }
 func (UnimplementedDataRowServiceServer) ListLocationEmployees(context.Context, *ListLocationEmployeesRequest) (*ListLocationEmployeesResponse, error) {
 	return nil, status.Error(codes.Unimplemented, "method ListLocationEmployees not implemented")
@@ -325,6 +345,24 @@ func _DataRowService_RollUpDataRows_Handler(srv interface{}, ctx context.Context
 	return interceptor(ctx, in, info, handler)
 }
 
+func _DataRowService_FindEmployeeLocations_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(FindEmployeeLocationsRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(DataRowServiceServer).FindEmployeeLocations(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: DataRowService_FindEmployeeLocations_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(DataRowServiceServer).FindEmployeeLocations(ctx, req.(*FindEmployeeLocationsRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
 func _DataRowService_ListLocationEmployees_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
 	in := new(ListLocationEmployeesRequest)
 	if err := dec(in); err != nil {
@@ -357,6 +395,10 @@ var DataRowService_ServiceDesc = grpc.ServiceDesc{
 		{
 			MethodName: "RollUpDataRows",
 			Handler:    _DataRowService_RollUpDataRows_Handler,
+		},
+		{
+			MethodName: "FindEmployeeLocations",
+			Handler:    _DataRowService_FindEmployeeLocations_Handler,
 		},
 		{
 			MethodName: "ListLocationEmployees",

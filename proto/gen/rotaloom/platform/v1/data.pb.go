@@ -396,7 +396,8 @@ type DataLocationSet struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Qualifiers are paths.
 	Locations *v1.RefList `protobuf:"bytes,1,opt,name=locations,proto3" json:"locations,omitempty"`
-	// Refused: hyperfinds find employees.
+	// Stands for the locations at which the employees whom it finds have their primary
+	// jobs on the last day.
 	Hyperfind *v1.Ref `protobuf:"bytes,2,opt,name=hyperfind,proto3" json:"hyperfind,omitempty"`
 	// A location set of the organisation, instead of locations.
 	SavedLocations *v1.Ref `protobuf:"bytes,3,opt,name=saved_locations,json=savedLocations,proto3" json:"saved_locations,omitempty"`
