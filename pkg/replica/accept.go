@@ -13,17 +13,31 @@ const (
 	// headMarks returns the marks that events told.
 	headMarks = `SELECT key, mark FROM replica_head WHERE tenant_id = $1 AND topic = '%s' AND key > $2 AND key <= $3 AND NOT deleted`
 
-	// The heads lock what is known of the keys, in ascending order, so that two
-	// who bring states of the same keys neither miss what the other one is about
-	// to store nor wait for each other in a circle. A state that is known already
-	// is taken once more when something of it is lacking.
+	// The heads lock what is known of the keys, so that of two who bring states of
+	// the same keys neither misses what the other one is about to store; should they
+	// wait for each other in a circle, the database ends one, which is repeated. A
+	// state that is known already is taken once more when something of it is lacking.
+	// Mostly a head is there: an update of it logs half of what an upsert would.
 	upsertHeads = `
-INSERT INTO replica_head AS h (tenant_id, topic, key, version, mark, deleted)
-SELECT $1, $2, u.* FROM unnest($3::bigint[], $4::bigint[], $5::bigint[], $6::bool[]) AS u
-ON CONFLICT (tenant_id, topic, key) DO UPDATE SET version = excluded.version, mark = excluded.mark, deleted = excluded.deleted
-WHERE excluded.version > h.version OR excluded.version = h.version
-    AND EXISTS (SELECT FROM replica_gap g WHERE g.tenant_id = h.tenant_id AND g.topic = h.topic AND g.key = h.key)
-RETURNING key`
+WITH u AS (
+    SELECT * FROM unnest($3::bigint[], $4::bigint[], $5::bigint[], $6::bool[]) AS u (key, version, mark, deleted)
+),
+updated AS (
+    UPDATE replica_head h SET version = u.version, mark = u.mark, deleted = u.deleted FROM u
+    WHERE h.tenant_id = $1 AND h.topic = $2 AND h.key = u.key AND (u.version > h.version OR u.version = h.version
+        AND EXISTS (SELECT FROM replica_gap g WHERE g.tenant_id = h.tenant_id AND g.topic = h.topic AND g.key = h.key))
+    RETURNING h.key
+),
+inserted AS (
+    INSERT INTO replica_head AS h (tenant_id, topic, key, version, mark, deleted)
+    SELECT $1, $2, u.* FROM u
+    WHERE NOT EXISTS (SELECT FROM replica_head h WHERE h.tenant_id = $1 AND h.topic = $2 AND h.key = u.key)
+    ON CONFLICT (tenant_id, topic, key) DO UPDATE SET version = excluded.version, mark = excluded.mark, deleted = excluded.deleted
+    WHERE excluded.version > h.version OR excluded.version = h.version
+        AND EXISTS (SELECT FROM replica_gap g WHERE g.tenant_id = h.tenant_id AND g.topic = h.topic AND g.key = h.key)
+    RETURNING key
+)
+SELECT key FROM updated UNION ALL SELECT key FROM inserted`
 
 	closeGaps = `DELETE FROM replica_gap WHERE tenant_id = $1 AND topic = $2 AND key = ANY($3)`
 
