@@ -3,16 +3,21 @@ SHELL := /bin/bash
 .DEFAULT_GOAL := help
 export GOTOOLCHAIN := local
 
-modules = $(shell go list -m -f '{{.Dir}}')
-buf     = $(shell GOWORK=off go -C tools/buf tool -n buf)
+# Folders, not the paths that go list prints: those break where the checkout's has a space.
+modules = $(shell sed -n 's|^\t\(\./.*\)|\1|p' go.work)
+buf     = "$$(GOWORK=off go -C tools/buf tool -n buf)"
+withpg  = go run ./pkg/testkit/cmd/withpg
 
 .PHONY: help
 help: ## List the targets.
 	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 .PHONY: run
-run: build postgres ## Serve everything on https://127.0.0.1:8443, with a demonstration.
-	bin/rotaloom serve --demo --listen 127.0.0.1:8443 --state-dir .state --log-format text --log-level warn
+run: ## Serve everything on https://127.0.0.1:8443, with a demonstration.
+	@tools/need-postgres.sh
+	@echo 'Building bin/rotaloom. The first time takes some minutes.'
+	@go build -o bin/ ./services/standalone/cmd/rotaloom
+	@bin/rotaloom serve --demo --listen 127.0.0.1:8443 --state-dir .state --log-format text --log-level warn
 
 .PHONY: build
 build: ## Build every binary into bin/.
@@ -37,9 +42,19 @@ clients: ## Install curl, Python and Node, for tests, when they are missing.
 
 .PHONY: test
 test: postgres slapd chromium clients ## Run all tests but the long fault runs.
-	go run ./pkg/testkit/cmd/withpg go test $(addsuffix /...,$(filter-out %/tests,$(modules)))
-	# These build and run binaries, which the cache of test results does not see.
-	go test -count=1 ./tests/...
+	@status=0; \
+	$(withpg) go test $(addsuffix /...,$(filter-out ./tests,$(modules))) || status=1; \
+	go test -count=1 ./tests/... || status=1; \
+	exit $$status
+	# The second line builds and runs binaries, which the cache of test results does not see.
+
+.PHONY: test-one
+test-one: postgres ## Run tests of one package: PKG=./services/scheduling/... [RUN=TestName].
+	@tools/test-one.sh "$(PKG)" "$(RUN)"
+
+.PHONY: case
+case: postgres ## Run one contract case, or those that match: CASE=scheduling/shift_template.
+	@tools/case.sh "$(CASE)"
 
 .PHONY: contract
 contract: postgres ## Run the contract cases, in one process and in separate ones.
@@ -59,17 +74,21 @@ attack: postgres ## Attack the running product; the long form.
 
 .PHONY: race
 race: postgres slapd ## Run the tests of the building blocks and services with the race detector.
-	go run ./pkg/testkit/cmd/withpg go test -race -short ./pkg/... ./gateway/... ./services/auth/... \
+	$(withpg) go test -race -short ./pkg/... ./gateway/... ./services/auth/... \
 		./services/commons/... ./services/timekeeping/... ./services/scheduling/... ./services/platform/... ./services/standalone/...
 
 .PHONY: bench
 bench: build postgres ## Print the figures that README quotes, as ratios of one run.
 	go run ./tests/cmd/bench
 
+.PHONY: newcomer
+newcomer: ## Run README as a newcomer would: in a bare Debian, as a user, in a path with a space. Needs root.
+	@tests/newcomer/run.sh
+
 .PHONY: lint
 lint: ## Vet Go, check it with staticcheck, and lint the contracts and the API description.
 	go vet work
-	$(shell GOWORK=off go -C tools/lint tool -n staticcheck) $(addsuffix /...,$(modules))
+	"$$(GOWORK=off go -C tools/lint tool -n staticcheck)" $(addsuffix /...,$(modules))
 	GOWORK=off $(buf) lint
 	tools/openapi-lint/lint.sh
 
@@ -79,10 +98,11 @@ breaking: generate ## Check that the contracts break no client: of the last rele
 
 .PHONY: verify
 verify: generate lint breaking ## Check that generation, formatting and tidiness leave no difference.
-	@test -z "$$(gofmt -l $$(git ls-files '*.go' ':!proto/gen'))" || { gofmt -l $$(git ls-files '*.go' ':!proto/gen'); exit 1; }
-	GOWORK=off $(buf) format -d --exit-code proto/api
-	@for m in $(modules); do (cd $$m && GOWORK=off go mod tidy -diff) || exit 1; done
-	@test -z "$$(git status --porcelain proto/gen docs/operations.md)" || { git status --porcelain proto/gen docs/operations.md; exit 1; }
+	@test -z "$$(gofmt -l $$(git ls-files '*.go' ':!proto/gen'))" || { gofmt -l $$(git ls-files '*.go' ':!proto/gen'); echo 'verify: these files are not formatted: make fmt.' >&2; exit 1; }
+	GOWORK=off $(buf) format -d --exit-code proto/api || { echo 'verify: these contracts are not formatted: make fmt.' >&2; exit 1; }
+	@for m in $(modules); do (cd $$m && GOWORK=off go mod tidy -diff) || { echo "verify: $$m/go.mod is not tidy: make tidy." >&2; exit 1; }; done
+	@test -z "$$(git status --porcelain proto/gen docs/operations.md)" || { git status --porcelain proto/gen docs/operations.md; \
+		echo 'verify: generation has just been run, and these files differ from the last commit: commit them.' >&2; exit 1; }
 
 .PHONY: generate
 generate: ## Generate Go, gateway and OpenAPI from the contracts in proto/api.

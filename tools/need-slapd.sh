@@ -13,7 +13,14 @@ if ! command -v apt-get >/dev/null; then
 fi
 run=()
 if [ "$(id -u)" -ne 0 ]; then
-  command -v sudo >/dev/null || { echo "OpenLDAP is missing. Run as root: apt-get install slapd" >&2; exit 1; }
+  if ! command -v sudo >/dev/null; then
+    cat >&2 <<'END'
+OpenLDAP's server is missing, and installing it needs root. Have somebody run, as root:
+  apt-get update && apt-get install --no-install-recommends slapd
+Only the tests of the auth service need it; make test-one runs those of another package without it.
+END
+    exit 1
+  fi
   run=(sudo)
 fi
 echo "Installing OpenLDAP with apt-get." >&2

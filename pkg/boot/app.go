@@ -4,7 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"log/slog"
+	"os"
 	"sync"
 	"time"
 
@@ -37,6 +39,10 @@ type App struct {
 	Registry *prometheus.Registry
 	// Ready tells whether the program can do its work.
 	Ready *Checks
+	// Out is where the program tells people what they wait for, and what they can do.
+	Out io.Writer
+	// AdminURL is where probes and metrics are; empty without an admin listener.
+	AdminURL string
 
 	drainDelay  time.Duration
 	stopTimeout time.Duration
@@ -58,7 +64,7 @@ type closer struct {
 // NewApp makes an App without parts. It is not ready before Run.
 func NewApp(cfg Common, log *slog.Logger, registry *prometheus.Registry) *App {
 	return &App{
-		Log: log, Registry: registry, Ready: NewChecks(),
+		Log: log, Registry: registry, Ready: NewChecks(), Out: os.Stdout,
 		drainDelay: cfg.DrainDelay, stopTimeout: cfg.StopTimeout,
 	}
 }

@@ -138,6 +138,7 @@ func (p *program) serve(cfg Common, start Start) (err error) {
 	}
 
 	app := NewApp(cfg, log, obs.NewRegistry())
+	app.Out = p.out
 	if err := app.Registry.Register(buildInfo()); err != nil {
 		return err
 	}
@@ -148,10 +149,14 @@ func (p *program) serve(cfg Common, start Start) (err error) {
 			return err
 		}
 		defer stop()
-		admin = at
+		admin, app.AdminURL = at, "http://"+at.String()
 	}
 	if err := start(ctx, app); err != nil {
-		return errors.Join(fmt.Errorf("starting: %w", err), app.Close())
+		closing := app.Close()
+		if ctx.Err() != nil {
+			return closing // It was told to stop, and what it had begun was cut off.
+		}
+		return errors.Join(fmt.Errorf("starting: %w", err), closing)
 	}
 	if admin != nil {
 		// Not before: a start that fails says why in one line.

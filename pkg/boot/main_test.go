@@ -94,6 +94,21 @@ func TestASecondSignalEndsTheProcess(t *testing.T) {
 	<-done
 }
 
+// Who stops a program while it starts is told of no failure.
+func TestProgramThatIsStoppedWhileItStarts(t *testing.T) {
+	t.Parallel()
+	p, closed := newProgram("--color=red"), false
+	p.signals <- os.Interrupt
+	code := p.run(&testSettings{}, func(ctx context.Context, app *App) error {
+		app.OnClose("pool", func(context.Context) error { closed = true; return nil })
+		<-ctx.Done()
+		return errors.New("no database: the connection was cut off")
+	})
+	assert.Equal(t, exitOK, code)
+	assert.True(t, closed)
+	assert.Empty(t, p.errs.String())
+}
+
 func TestProgramThatCannotStartClosesWhatItOpened(t *testing.T) {
 	t.Parallel()
 	p, closed := newProgram("--color=red"), false

@@ -1,6 +1,9 @@
 package contract_test
 
 import (
+	"flag"
+	"slices"
+	"strings"
 	"sync"
 	"testing"
 
@@ -10,6 +13,9 @@ import (
 	"github.com/rotaloom/rotaloom/tests/contract/cases"
 	"github.com/rotaloom/rotaloom/tests/launch"
 )
+
+// only is what the path of a case must contain to be run; every path contains "".
+var only = flag.String("case", "", "run the cases whose path contains this")
 
 func TestStandalone(t *testing.T) {
 	t.Parallel()
@@ -42,6 +48,8 @@ func runAll(t *testing.T, target contract.Target, p *passed) {
 	t.Helper()
 	all, err := contract.Load(cases.FS)
 	require.NoError(t, err)
+	all = slices.DeleteFunc(all, func(c contract.Case) bool { return !strings.Contains(c.Path, *only) })
+	require.NotEmpty(t, all, "no path of a case below tests/contract/cases contains %q", *only)
 	for _, c := range all {
 		t.Run(c.Path, func(t *testing.T) {
 			t.Parallel()

@@ -9,6 +9,7 @@ import (
 	"crypto/x509"
 	"errors"
 	"fmt"
+	"io"
 	"net"
 	"net/http"
 	"os"
@@ -135,7 +136,11 @@ func address(l net.Listener) string {
 // was created when that is wanted. It stays until ctx ends, as a part must.
 func announce(ctx context.Context, cfg Config, app *boot.App, folder *state.Folder, ready state.Ready) error {
 	if cfg.Demo && !folder.Seeded() {
-		if err := createDemo(ctx, folder, ready); err != nil {
+		fmt.Fprintln(app.Out, "Creating the demonstration, once; it takes some seconds:")
+		if err := createDemo(ctx, app.Out, folder, ready); err != nil {
+			if ctx.Err() != nil {
+				return nil // It is completed by the next start.
+			}
 			return err
 		}
 		app.Log.Info("demonstration created")
@@ -143,12 +148,21 @@ func announce(ctx context.Context, cfg Config, app *boot.App, folder *state.Fold
 	if err := folder.WriteReady(ready); err != nil {
 		return err
 	}
-	app.Log.Info("serving", "url", ready.BaseURL, "ready_file", folder.Path("ready.json"))
+	app.Log.Info("serving", "url", ready.BaseURL, "ready_file", folder.Path("ready.json"), "admin", app.AdminURL)
+	fmt.Fprintln(app.Out, servingLine(ready.BaseURL, folder.Path("ready.json"), app.AdminURL))
 	<-ctx.Done()
 	return folder.RemoveReady()
 }
 
-func createDemo(ctx context.Context, folder *state.Folder, ready state.Ready) error {
+// servingLine tells people that the server is up, whatever is logged.
+func servingLine(url, readyFile, admin string) string {
+	if admin != "" {
+		admin = fmt.Sprintf(" Probes, metrics: %s/readyz, /metrics.", admin)
+	}
+	return fmt.Sprintf("Rotaloom is serving %s. Credentials, CA: %s.%s Stop: Ctrl-C.", url, readyFile, admin)
+}
+
+func createDemo(ctx context.Context, out io.Writer, folder *state.Folder, ready state.Ready) error {
 	pem, err := os.ReadFile(ready.CAFile)
 	if err != nil {
 		return err
@@ -163,7 +177,8 @@ func createDemo(ctx context.Context, folder *state.Folder, ready state.Ready) er
 	if err := client.Login(ctx, seed.Credentials(ready.Credentials)); err != nil {
 		return err
 	}
-	if err := seed.Demo(ctx, client, time.Now()); err != nil {
+	progress := func(step string) { fmt.Fprintf(out, "  %s\n", step) }
+	if err := seed.Demo(ctx, client, time.Now(), progress); err != nil {
 		return err
 	}
 	return folder.MarkSeeded()

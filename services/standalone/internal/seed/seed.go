@@ -27,8 +27,8 @@ const (
 
 // Demo creates the demonstration. What an earlier, interrupted run has created
 // is left as it is. The schedules begin on the first Monday of the year of
-// now.
-func Demo(ctx context.Context, c *Client, now time.Time) error {
+// now. Each step is told to progress as it begins.
+func Demo(ctx context.Context, c *Client, now time.Time, progress func(step string)) error {
 	all, err := rotations()
 	if err != nil {
 		return err
@@ -47,6 +47,7 @@ func Demo(ctx context.Context, c *Client, now time.Time) error {
 		{"pattern assignments", func() error { return assignPatterns(ctx, c, all, start) }},
 	}
 	for _, step := range steps {
+		progress(step.name)
 		if err := step.run(); err != nil {
 			return fmt.Errorf("seed %s: %w", step.name, err)
 		}
