@@ -214,15 +214,26 @@ func (p *Plan) index(f *field) {
 	}
 }
 
-// indexNames makes fields found by name. A JSON name goes before the proto
-// name of another field.
+// indexNames makes fields found by name. A JSON name goes before the alias or
+// the proto name of another field.
 func (p *Plan) indexNames(desc protoreflect.MessageDescriptor) {
 	for _, f := range p.fields {
 		p.byName[string(desc.Fields().ByNumber(f.number).Name())] = f
 	}
 	for _, f := range p.fields {
+		if alias := aliasOf(desc.Fields().ByNumber(f.number)); alias != "" {
+			p.byName[alias] = f
+		}
+	}
+	for _, f := range p.fields {
 		p.byName[f.name] = f
 	}
+}
+
+// aliasOf is the other name by which requests may give a field, or empty.
+func aliasOf(desc protoreflect.FieldDescriptor) string {
+	option, _ := proto.GetExtension(desc.Options(), optionsv1.E_Field).(*optionsv1.Field)
+	return option.GetAlias()
 }
 
 // bareFields finds the fields that stand for the whole message, and what is

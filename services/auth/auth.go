@@ -50,9 +50,8 @@ type Config struct {
 	// Federation says how identity providers are reached.
 	Federation federation.Config `embed:""`
 	// PublicURL is where clients reach the edge.
-	PublicURL           string `name:"public-url" help:"Where clients reach the edge, https://host, for OpenID discovery; when empty, the host name of each request, which must be a tenant's, or this machine."`
-	RefreshWithoutChain bool   `name:"refresh-without-chain" help:"Accept refresh requests without auth_chain."`
-	ClientCredentials   bool   `name:"client-credentials" help:"Serve the grant client_credentials to the clients that may use it."`
+	PublicURL         string `name:"public-url" help:"Where clients reach the edge, https://host, for OpenID discovery; when empty, the host name of each request, which must be a tenant's, or this machine."`
+	ClientCredentials bool   `name:"client-credentials" help:"Serve the grant client_credentials to the clients that may use it."`
 	// RevocationReplicas is how many NATS servers keep the bucket of revoked
 	// tokens.
 	RevocationReplicas int `name:"revocation-replicas" default:"1" help:"NATS servers that keep the list of revoked tokens: 3 in a cluster."`
@@ -135,7 +134,7 @@ func New(_ context.Context, cfg Config, deps Deps) (*Service, error) {
 	s.tokens = token.New(
 		token.Config{
 			Issuer: cfg.Issuer, Audience: cfg.Audience, Life: cfg.TokenLife, PublicURL: cfg.PublicURL,
-			RefreshWithoutChain: cfg.RefreshWithoutChain, ClientCredentials: cfg.ClientCredentials,
+			ClientCredentials: cfg.ClientCredentials,
 		},
 		token.Deps{
 			Pool: deps.Pool, Keys: keys, Hasher: hasher, Log: deps.Log, Clock: deps.Clock,

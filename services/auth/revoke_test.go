@@ -283,7 +283,7 @@ func runWith(t *testing.T, run func(context.Context) error) {
 
 func TestClientsWorkForThemselves(t *testing.T) {
 	t.Parallel()
-	b := newBenchWith(t, auth.Config{ClientCredentials: true, RefreshWithoutChain: true})
+	b := newBenchWith(t, auth.Config{ClientCredentials: true})
 	ask := &authv1.IssueTokenRequest{GrantType: "client_credentials", ClientId: clientID, ClientSecret: clientSecret}
 	_, err := b.tokens.IssueToken(t.Context(), ask)
 	assertOAuth(t, err, 400, "unauthorized_client")
@@ -303,7 +303,7 @@ func TestClientsWorkForThemselves(t *testing.T) {
 	b.revoke(t, answer.GetAccessToken())
 	assert.False(t, b.good(t, answer.GetAccessToken()))
 
-	t.Run("a refresh may leave the chain out when that is set", func(t *testing.T) {
+	t.Run("a refresh may leave the chain out", func(t *testing.T) {
 		refresh := refreshGrant(b.login(t).GetRefreshToken(), func(r *authv1.IssueTokenRequest) { r.AuthChain = "" })
 		_, err := b.tokens.IssueToken(t.Context(), refresh)
 		require.NoError(t, err)

@@ -76,6 +76,11 @@ func (s *schemas) make(m *protogen.Message) *Schema {
 			continue
 		}
 		object.Properties.Set(field.Desc.JSONName(), s.field(field))
+		if alias := fieldOptions(field.Desc).GetAlias(); alias != "" {
+			other := s.field(field)
+			other.Description = "Another name of " + field.Desc.JSONName() + ", in requests."
+			object.Properties.Set(alias, other)
+		}
 		if fieldRules(field.Desc).GetRequired() {
 			object.Required = append(object.Required, field.Desc.JSONName())
 		}

@@ -52,8 +52,6 @@ type Config struct {
 	// PublicURL is where clients reach the edge; the host name of each request, if it is a tenant's,
 	// when it is empty.
 	PublicURL string
-	// RefreshWithoutChain lets a refresh leave auth_chain out.
-	RefreshWithoutChain bool
 	// ClientCredentials serves that grant to the clients that may use it.
 	ClientCredentials bool
 }

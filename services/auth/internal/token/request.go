@@ -72,10 +72,6 @@ func (c Config) check(req *authv1.IssueTokenRequest) error {
 		return unsupportedGrant(grant)
 	}
 	fields := []field{{"client_id", req.GetClientId()}, {"client_secret", req.GetClientSecret()}}
-	chain := grant == grantPassword || grant == grantRefresh && !c.RefreshWithoutChain
-	if chain {
-		fields = append(fields, field{"auth_chain", req.GetAuthChain()})
-	}
 	switch grant {
 	case grantPassword:
 		fields = append(fields, field{"username", req.GetUsername()}, field{"password", req.GetPassword()})
@@ -91,8 +87,9 @@ func (c Config) check(req *authv1.IssueTokenRequest) error {
 	if len(req.GetScope()) > maxScope || strings.ContainsRune(req.GetScope(), 0) {
 		return invalidRequest("The field scope is too long, or holds a character that no text has.")
 	}
-	if req.GetAuthChain() != authChain && (chain || req.GetAuthChain() != "") {
-		return invalidRequest("The field auth_chain must be " + authChain + ".")
+	// There is one chain, so a request that names none means it.
+	if req.GetAuthChain() != authChain && req.GetAuthChain() != "" {
+		return invalidRequest("The field auth_chain must be " + authChain + ", or may be left out.")
 	}
 	return nil
 }

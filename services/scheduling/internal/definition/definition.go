@@ -106,11 +106,12 @@ func (d *Definitions) Resolve(ctx context.Context, db pg.Querier, tenantID int64
 }
 
 // Validate checks patterns that are to be kept as pattern templates: as
-// Resolve, but a pattern must stand there itself.
+// Resolve, but a pattern must stand there itself. What may be left out is filled in.
 func (d *Definitions) Validate(ctx context.Context, db pg.Querier, tenantID int64, asked []Asked) ([]error, error) {
 	results := make([]Result, len(asked))
 	patterns := make([]*schedulingv1.SchedulePattern, len(asked))
 	for i, a := range asked {
+		setPeriod(a.Pattern)
 		patterns[i] = proto.CloneOf(a.Pattern)
 	}
 	d.check(asked, patterns, results)

@@ -20,6 +20,16 @@ func namesPattern(p *schedulingv1.SchedulePattern) bool {
 	return (p.Id != nil || p.GetName() != "") && p.DayCount == nil && len(p.GetItems()) == 0
 }
 
+// defaultPeriod is the time period type of patterns that name none: items name days.
+const defaultPeriod = "Daily"
+
+// setPeriod gives a pattern that names no time period type the default one.
+func setPeriod(p *schedulingv1.SchedulePattern) {
+	if t := p.GetTimePeriodType(); p != nil && t.GetId() == 0 && t.GetName() == "" {
+		p.TimePeriodType = &schedulingv1.TimePeriodType{Name: defaultPeriod}
+	}
+}
+
 // Pattern checks a pattern whose path in the request is given. Shift templates
 // that are only named are left for the lookup.
 func (r Rules) Pattern(path string, p *schedulingv1.SchedulePattern) error {
@@ -32,12 +42,10 @@ func (r Rules) Pattern(path string, p *schedulingv1.SchedulePattern) error {
 		return Missing(path + ".dayCount")
 	case days < 1 || days > r.longestCycle:
 		return Invalid(path+".dayCount", "must be 1 to %d", r.longestCycle)
-	case p.GetTimePeriodType() == nil ||
-		p.GetTimePeriodType().Id == nil && p.GetTimePeriodType().GetName() == "":
-		return Missing(path + ".timePeriodType")
 	case len(p.GetItems()) == 0:
 		return Missing(path + ".items")
 	}
+	setPeriod(p)
 	if p.GetStartDate() != "" {
 		if _, err := civil.ParseDate(p.GetStartDate()); err != nil {
 			return fault.Invalid(fault.CodeDate, path+".startDate: "+err.Error()+".")

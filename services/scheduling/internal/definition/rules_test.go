@@ -166,8 +166,6 @@ func TestPatternRules(t *testing.T) {
 		{"a cycle that is too long", pattern(365, item(1, early())), definition.CodeInvalid, "p.dayCount"},
 		{"a cycle of no day", pattern(0, item(1, early())), definition.CodeInvalid, "p.dayCount"},
 		{"no dayCount", change(func(p *schedulingv1.SchedulePattern) { p.DayCount = nil }), definition.CodeMissing, "p.dayCount"},
-		{"no timePeriodType", change(func(p *schedulingv1.SchedulePattern) { p.TimePeriodType = nil }), definition.CodeMissing, "p.timePeriodType"},
-		{"an empty timePeriodType", change(func(p *schedulingv1.SchedulePattern) { p.TimePeriodType.Name = "" }), definition.CodeMissing, "p.timePeriodType"},
 		{"no item", pattern(7), definition.CodeMissing, "p.items"},
 		{"no day", change(func(p *schedulingv1.SchedulePattern) { p.Items[0].Day = nil }), definition.CodeMissing, "p.items[0].day"},
 		{"day 0", pattern(7, item(1, early()), item(0, early())), definition.CodeInvalid, "p.items[1].day"},

@@ -121,7 +121,7 @@ func check(term *timekeepingv1.EmploymentTerm) error {
 	switch term.GetProcessType() {
 	case enforceEndDate, enforceBeyondEndDate:
 	case "":
-		return fault.Invalid(CodeIncomplete, "The employment term needs a processType: "+enforceEndDate+" or "+enforceBeyondEndDate+".")
+		term.ProcessType = enforceEndDate
 	default:
 		return fault.Invalid(CodeInvalid, fmt.Sprintf("processType %q is neither %s nor %s.", term.GetProcessType(), enforceEndDate, enforceBeyondEndDate))
 	}

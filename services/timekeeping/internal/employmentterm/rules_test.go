@@ -34,7 +34,6 @@ func TestPrepareNew(t *testing.T) {
 		"a control character":  {func(e *timekeepingv1.EmploymentTerm) { e.Name = "a\x00" }, CodeInvalid},
 		"lines in a text":      {func(e *timekeepingv1.EmploymentTerm) { e.Description = "a\nb" }, ""},
 		"a long description":   {func(e *timekeepingv1.EmploymentTerm) { e.Description = strings.Repeat("x", maxDescription+1) }, CodeInvalid},
-		"no process type":      {func(e *timekeepingv1.EmploymentTerm) { e.ProcessType = "" }, CodeIncomplete},
 		"another process type": {func(e *timekeepingv1.EmploymentTerm) { e.ProcessType = "X" }, CodeInvalid},
 		"no versions":          {func(e *timekeepingv1.EmploymentTerm) { e.Versions = nil }, CodeIncomplete},
 		"no end":               {func(e *timekeepingv1.EmploymentTerm) { add(e, "2025-01-01", "") }, CodeInvalid},

@@ -517,7 +517,10 @@ type Field struct {
 	Format Format `protobuf:"varint,2,opt,name=format,proto3,enum=rotaloom.options.v1.Format" json:"format,omitempty"`
 	// Of a google.protobuf.Value: whether a number is carried as the text that was
 	// sent, so that 40.0 can be told from 40.
-	ExactNumber   bool `protobuf:"varint,3,opt,name=exact_number,json=exactNumber,proto3" json:"exact_number,omitempty"`
+	ExactNumber bool `protobuf:"varint,3,opt,name=exact_number,json=exactNumber,proto3" json:"exact_number,omitempty"`
+	// Another name by which a request may give the field, where operations of one
+	// domain call the same thing differently. Answers have the field's own name.
+	Alias         string `protobuf:"bytes,4,opt,name=alias,proto3" json:"alias,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -571,6 +574,13 @@ func (x *Field) GetExactNumber() bool {
 		return x.ExactNumber
 	}
 	return false
+}
+
+func (x *Field) GetAlias() string {
+	if x != nil {
+		return x.Alias
+	}
+	return ""
 }
 
 // Event says where a message is published. The second token of the subject is
@@ -845,11 +855,12 @@ const file_rotaloom_options_v1_options_proto_rawDesc = "" +
 	"bare_array\x18\x01 \x01(\tR\tbareArray\x12\x18\n" +
 	"\afailure\x18\x02 \x01(\tR\afailure\x122\n" +
 	"\x06limits\x18\x03 \x03(\v2\x1a.rotaloom.options.v1.LimitR\x06limits\x12\x18\n" +
-	"\aignored\x18\x04 \x03(\tR\aignored\"\x91\x01\n" +
+	"\aignored\x18\x04 \x03(\tR\aignored\"\xa7\x01\n" +
 	"\x05Field\x120\n" +
 	"\x05limit\x18\x01 \x01(\v2\x1a.rotaloom.options.v1.LimitR\x05limit\x123\n" +
 	"\x06format\x18\x02 \x01(\x0e2\x1b.rotaloom.options.v1.FormatR\x06format\x12!\n" +
-	"\fexact_number\x18\x03 \x01(\bR\vexactNumber\"\x83\x01\n" +
+	"\fexact_number\x18\x03 \x01(\bR\vexactNumber\x12\x14\n" +
+	"\x05alias\x18\x04 \x01(\tR\x05alias\"\x83\x01\n" +
 	"\x05Event\x12\x18\n" +
 	"\asubject\x18\x01 \x01(\tR\asubject\x12\x1c\n" +
 	"\tconsumers\x18\x02 \x03(\tR\tconsumers\x12B\n" +

@@ -2819,10 +2819,10 @@ const file_rotaloom_scheduling_v1_schedule_proto_rawDesc = "" +
 	"\n" +
 	"\b_on_callB\n" +
 	"\n" +
-	"\b_version\"\xf4\x03\n" +
+	"\b_version\"\x8a\x04\n" +
 	"\x12ScheduleTagSegment\x12\x13\n" +
-	"\x02id\x18\x01 \x01(\x03H\x00R\x02id\x88\x01\x01\x12:\n" +
-	"\fsegment_type\x18\x02 \x01(\v2\x17.rotaloom.common.v1.RefR\vsegmentType\x12E\n" +
+	"\x02id\x18\x01 \x01(\x03H\x00R\x02id\x88\x01\x01\x12P\n" +
+	"\fsegment_type\x18\x02 \x01(\v2\x17.rotaloom.common.v1.RefB\x14\xa2\xbb\x18\x10\"\x0esegmentTypeRefR\vsegmentType\x12E\n" +
 	"\x12tag_definition_ref\x18\x03 \x01(\v2\x17.rotaloom.common.v1.RefR\x10tagDefinitionRef\x12,\n" +
 	"\x12schedule_tag_color\x18\x04 \x01(\tR\x10scheduleTagColor\x127\n" +
 	"\vorg_job_ref\x18\x05 \x01(\v2\x17.rotaloom.common.v1.RefR\torgJobRef\x12:\n" +

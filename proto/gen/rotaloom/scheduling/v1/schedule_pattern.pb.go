@@ -932,11 +932,11 @@ const file_rotaloom_scheduling_v1_schedule_pattern_proto_rawDesc = "" +
 	"\x03_idB\n" +
 	"\n" +
 	"\b_deletedB\x13\n" +
-	"\x11_system_generated\"\xe8\x03\n" +
+	"\x11_system_generated\"\xfe\x03\n" +
 	"\x1aScheduleTagTemplateSegment\x12\x13\n" +
 	"\x02id\x18\x01 \x01(\x03H\x00R\x02id\x88\x01\x01\x12>\n" +
-	"\x0etag_definition\x18\x02 \x01(\v2\x17.rotaloom.common.v1.RefR\rtagDefinition\x12:\n" +
-	"\fsegment_type\x18\x03 \x01(\v2\x17.rotaloom.common.v1.RefR\vsegmentType\x12,\n" +
+	"\x0etag_definition\x18\x02 \x01(\v2\x17.rotaloom.common.v1.RefR\rtagDefinition\x12P\n" +
+	"\fsegment_type\x18\x03 \x01(\v2\x17.rotaloom.common.v1.RefB\x14\xa2\xbb\x18\x10\"\x0esegmentTypeRefR\vsegmentType\x12,\n" +
 	"\x12schedule_tag_color\x18\x04 \x01(\tR\x10scheduleTagColor\x120\n" +
 	"\aorg_job\x18\x05 \x01(\v2\x17.rotaloom.common.v1.RefR\x06orgJob\x124\n" +
 	"\twork_rule\x18\x06 \x01(\v2\x17.rotaloom.common.v1.RefR\bworkRule\x12H\n" +

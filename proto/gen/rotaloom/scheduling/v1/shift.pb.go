@@ -1220,12 +1220,12 @@ const file_rotaloom_scheduling_v1_shift_proto_rawDesc = "" +
 	"target_ref\x18\x05 \x01(\v2\x17.rotaloom.common.v1.RefR\ttargetRef\x12*\n" +
 	"\x0etarget_version\x18\x06 \x01(\x03H\x01R\rtargetVersion\x88\x01\x01B\t\n" +
 	"\a_activeB\x11\n" +
-	"\x0f_target_version\"\x8e\x0f\n" +
+	"\x0f_target_version\"\xa1\x0f\n" +
 	"\fShiftSegment\x12\x13\n" +
 	"\x02id\x18\x01 \x01(\x03H\x00R\x02id\x88\x01\x01\x12.\n" +
 	"\x0fstart_date_time\x18\x02 \x01(\tB\x06\xa2\xbb\x18\x02\x10\x02R\rstartDateTime\x12*\n" +
-	"\rend_date_time\x18\x03 \x01(\tB\x06\xa2\xbb\x18\x02\x10\x02R\vendDateTime\x12A\n" +
-	"\x10segment_type_ref\x18\x04 \x01(\v2\x17.rotaloom.common.v1.RefR\x0esegmentTypeRef\x12\x12\n" +
+	"\rend_date_time\x18\x03 \x01(\tB\x06\xa2\xbb\x18\x02\x10\x02R\vendDateTime\x12T\n" +
+	"\x10segment_type_ref\x18\x04 \x01(\v2\x17.rotaloom.common.v1.RefB\x11\xa2\xbb\x18\r\"\vsegmentTypeR\x0esegmentTypeRef\x12\x12\n" +
 	"\x04type\x18\x05 \x01(\tR\x04type\x127\n" +
 	"\vorg_job_ref\x18\x06 \x01(\v2\x17.rotaloom.common.v1.RefR\torgJobRef\x12:\n" +
 	"\fworkrule_ref\x18\a \x01(\v2\x17.rotaloom.common.v1.RefR\vworkruleRef\x12H\n" +

@@ -882,13 +882,13 @@ const file_rotaloom_scheduling_v1_shift_template_proto_rawDesc = "" +
 	"\a_lockedB\n" +
 	"\n" +
 	"\b_deletedB\x13\n" +
-	"\x11_system_generated\"\xdd\x05\n" +
+	"\x11_system_generated\"\xf3\x05\n" +
 	"\x14ShiftTemplateSegment\x12\x13\n" +
 	"\x02id\x18\x01 \x01(\x03H\x00R\x02id\x88\x01\x01\x12&\n" +
 	"\forder_number\x18\x02 \x01(\x05H\x01R\vorderNumber\x88\x01\x01\x12.\n" +
 	"\x0fstart_date_time\x18\x03 \x01(\tB\x06\xa2\xbb\x18\x02\x10\x02R\rstartDateTime\x12*\n" +
-	"\rend_date_time\x18\x04 \x01(\tB\x06\xa2\xbb\x18\x02\x10\x02R\vendDateTime\x12:\n" +
-	"\fsegment_type\x18\x05 \x01(\v2\x17.rotaloom.common.v1.RefR\vsegmentType\x122\n" +
+	"\rend_date_time\x18\x04 \x01(\tB\x06\xa2\xbb\x18\x02\x10\x02R\vendDateTime\x12P\n" +
+	"\fsegment_type\x18\x05 \x01(\v2\x17.rotaloom.common.v1.RefB\x14\xa2\xbb\x18\x10\"\x0esegmentTypeRefR\vsegmentType\x122\n" +
 	"\borg_node\x18\x06 \x01(\v2\x17.rotaloom.common.v1.RefR\aorgNode\x124\n" +
 	"\twork_rule\x18\a \x01(\v2\x17.rotaloom.common.v1.RefR\bworkRule\x12H\n" +
 	"\vcost_center\x18\b \x01(\v2'.rotaloom.scheduling.v1.CostCenterEntryR\n" +

@@ -1,0 +1,145 @@
+// Package guides runs the commands of README and of docs/guides as they stand there.
+package guides
+
+import (
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/rotaloom/rotaloom/tests/launch"
+)
+
+// address is where the pages say that the server is.
+const address = "https://127.0.0.1:8443"
+
+var fence = regexp.MustCompile("(?ms)^```([a-z]+)\n(.*?)^```$")
+
+// place is a folder in which the server of `make run` seems to have been started.
+type place struct {
+	dir, url string
+}
+
+func newPlace(t *testing.T, server *launch.Server) place {
+	t.Helper()
+	p := place{dir: t.TempDir(), url: server.BaseURL}
+	require.NoError(t, os.Symlink(server.StateDir, filepath.Join(p.dir, ".state")))
+	return p
+}
+
+// run runs a program in the place, with what curl reads first as its configuration.
+func (p place) run(t *testing.T, curl string, env []string, name string, args ...string) string {
+	t.Helper()
+	home := t.TempDir()
+	require.NoError(t, os.WriteFile(filepath.Join(home, ".curlrc"), []byte(curl+"\n"), 0o600))
+	cmd := exec.CommandContext(t.Context(), name, args...)
+	cmd.Dir = p.dir
+	cmd.Env = append(append(os.Environ(), "CURL_HOME="+home), env...)
+	out, err := cmd.CombinedOutput()
+	require.NoError(t, err, "%s", out)
+	return string(out)
+}
+
+// bash runs commands of a page, which stops at the first that fails.
+func (p place) bash(t *testing.T, curl, commands string) string {
+	t.Helper()
+	script := filepath.Join(t.TempDir(), "page.sh")
+	text := "set -euo pipefail\n" + strings.ReplaceAll(commands, address, p.url)
+	require.NoError(t, os.WriteFile(script, []byte(text), 0o600))
+	return p.run(t, curl, nil, "bash", script)
+}
+
+// versions are the versions of HTTP, as curl is told them.
+var versions = []string{"http1.1", "http2"}
+
+// The first session of README, with each version of HTTP.
+func TestREADME(t *testing.T) {
+	t.Parallel()
+	server := launch.Standalone(t, "--demo")
+	page, err := os.ReadFile(filepath.Join(launch.Root(t), "README.md"))
+	require.NoError(t, err)
+	commands := indented(section(t, string(page), "## A first session"))
+	require.Contains(t, commands, address)
+	for _, version := range versions {
+		t.Run(version, func(t *testing.T) {
+			out := newPlace(t, server).bash(t, version, commands)
+			assert.Contains(t, out, `"shifts":[{`)
+			assert.Contains(t, out, `"state":"`)
+			assert.NotContains(t, out, "errorCode")
+		})
+	}
+}
+
+// Each guide, with each version of HTTP on a server of its own.
+func TestGuides(t *testing.T) {
+	t.Parallel()
+	guides, err := filepath.Glob(filepath.Join(launch.Root(t), "docs", "guides", "*.md"))
+	require.NoError(t, err)
+	require.NotEmpty(t, guides)
+	for _, guide := range guides {
+		page, err := os.ReadFile(guide)
+		require.NoError(t, err)
+		blocks := fence.FindAllStringSubmatch(string(page), -1)
+		if !slices.ContainsFunc(blocks, func(b []string) bool { return b[1] == "bash" }) {
+			continue
+		}
+		for _, version := range versions {
+			t.Run(filepath.Base(guide)+" "+version, func(t *testing.T) {
+				t.Parallel()
+				runGuide(t, newPlace(t, launch.Standalone(t)), version, blocks)
+			})
+		}
+	}
+}
+
+// runGuide runs the commands of a guide, and then its programs.
+func runGuide(t *testing.T, p place, version string, blocks [][]string) {
+	t.Helper()
+	var commands strings.Builder
+	for _, block := range blocks {
+		if block[1] == "bash" {
+			commands.WriteString(block[2])
+		}
+	}
+	out := p.bash(t, version, commands.String())
+	assert.NotContains(t, out, "errorCode")
+	t.Log(out[max(0, len(out)-200):])
+	for i, block := range blocks {
+		file := filepath.Join(t.TempDir(), fmt.Sprintf("page%d", i))
+		switch block[1] {
+		case "python":
+			require.NoError(t, os.WriteFile(file+".py", []byte(block[2]), 0o600))
+			p.run(t, version, nil, "python3", file+".py")
+		case "go":
+			require.NoError(t, os.WriteFile(file+".go", []byte(block[2]), 0o600))
+			p.run(t, version, []string{"GOWORK=off"}, "go", "run", file+".go")
+		}
+	}
+}
+
+// section is what stands under a heading of a page.
+func section(t *testing.T, page, heading string) string {
+	t.Helper()
+	_, rest, found := strings.Cut(page, heading+"\n")
+	require.True(t, found, "%s is not there", heading)
+	text, _, _ := strings.Cut(rest, "\n## ")
+	return text
+}
+
+// indented is the code of a section whose code is indented.
+func indented(text string) string {
+	var code strings.Builder
+	for line := range strings.Lines(text) {
+		if rest, ok := strings.CutPrefix(line, "    "); ok {
+			code.WriteString(rest)
+		}
+	}
+	return code.String()
+}
