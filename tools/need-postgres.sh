@@ -19,7 +19,8 @@ END
 fi
 run=()
 if [ "$(id -u)" -ne 0 ]; then
-  if ! command -v sudo >/dev/null; then
+  # Without a terminal sudo could ask for no password.
+  if ! command -v sudo >/dev/null || ! { [ -t 0 ] || sudo -n true 2>/dev/null; }; then
     cat >&2 <<'END'
 PostgreSQL is missing, and installing it needs root. Either have somebody run, as root:
   apt-get update && apt-get install --no-install-recommends postgresql

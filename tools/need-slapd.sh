@@ -13,7 +13,8 @@ if ! command -v apt-get >/dev/null; then
 fi
 run=()
 if [ "$(id -u)" -ne 0 ]; then
-  if ! command -v sudo >/dev/null; then
+  # Without a terminal sudo could ask for no password.
+  if ! command -v sudo >/dev/null || ! { [ -t 0 ] || sudo -n true 2>/dev/null; }; then
     cat >&2 <<'END'
 OpenLDAP's server is missing, and installing it needs root. Have somebody run, as root:
   apt-get update && apt-get install --no-install-recommends slapd

@@ -180,7 +180,8 @@ func Missing() *fault.Error {
 // NeedsPermission is the fault of a caller whose token does not grant a
 // permission.
 func NeedsPermission(permission string) *fault.Error {
-	return fault.Forbidden(fault.CodeNoAccess, "The operation needs the permission "+permission+", which your access profile does not give.")
+	return fault.Forbidden(fault.CodeNoAccess, "The operation needs the permission "+permission+
+		", which your token does not have: your access profile does not give it, or the token was narrowed by its scope.")
 }
 
 func invalid(cause error) *fault.Error {

@@ -111,6 +111,8 @@ type Chain struct {
 	methods sync.Map // full method name -> *method
 	run     handler
 
+	strangers strangers
+
 	inFlight atomic.Int64
 	draining atomic.Bool
 	idle     chan struct{}

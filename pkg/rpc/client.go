@@ -27,6 +27,9 @@ type DialConfig struct {
 	// TLS answers the client's certificate and the authorities it trusts. It
 	// is called for each connection, so that changed certificates are used.
 	TLS func() *tls.Config
+	// Peer, when it is set, is told how calls end that say something about the
+	// certificates of both ends.
+	Peer *Peer
 	// Insecure permits a connection without TLS, for tests on the loopback.
 	Insecure bool
 	// MaxRequest and MaxResponse bound messages, in bytes; 8 and 64 MiB.
@@ -53,6 +56,9 @@ func Dial(cfg DialConfig, opts ...grpc.DialOption) (*grpc.ClientConn, error) {
 		creds = clientTLS{cfg.TLS}
 	case !cfg.Insecure:
 		return nil, errors.New("a connection needs a TLS configuration")
+	}
+	if cfg.Peer != nil {
+		opts = append(opts, grpc.WithChainUnaryInterceptor(cfg.Peer.watch))
 	}
 	opts = append([]grpc.DialOption{
 		grpc.WithTransportCredentials(creds),

@@ -2,6 +2,7 @@ package rpc
 
 import (
 	"context"
+	"fmt"
 	"strings"
 
 	"google.golang.org/grpc/credentials"
@@ -51,8 +52,10 @@ func (ch *Chain) peerName(ctx context.Context) (name string, edge bool, err erro
 // service nor edge.
 func (ch *Chain) certificateService(info credentials.TLSInfo) (service string, edge bool, err error) {
 	known := false
+	var names []string
 	if chains := info.State.VerifiedChains; len(chains) > 0 {
-		for _, name := range chains[0][0].DNSNames {
+		names = chains[0][0].DNSNames
+		for _, name := range names {
 			if service, ok := ch.services[name]; ok {
 				return service, false, nil
 			}
@@ -63,10 +66,14 @@ func (ch *Chain) certificateService(info credentials.TLSInfo) (service string, e
 		}
 	}
 	if !known {
-		return "", false, fault.Forbidden(fault.CodeForbidden, "This client may not call the service.")
+		return "", false, fault.Forbidden(fault.CodeForbidden, fmt.Sprintf("%s none of the names of the certificate (%s) is in "+
+			"--rpc-clients, --rpc-services or --rpc-edges of the service.", refusedClient, strings.Join(names, ", ")))
 	}
 	return "", false, nil
 }
+
+// refusedClient begins the message to a client that is on no list.
+const refusedClient = "This client may not call the service:"
 
 // servicesOf answers the names of services by those of their certificates. An entry
 // is "service", which is then both, or "service=certificate".

@@ -1,8 +1,12 @@
 package rpc_test
 
 import (
+	"bytes"
 	"context"
+	"fmt"
+	"log/slog"
 	"net"
+	"strings"
 	"testing"
 	"time"
 
@@ -91,6 +95,23 @@ func TestClientsMustBeOnTheList(t *testing.T) {
 	_, err = f.ask(t, f.user(t.Context()), conn, openMethod, "")
 	assert.Equal(t, fault.CodeForbidden, fault.FromError(err).Code)
 	assert.Nil(t, f.echo.metadata(), "the handler was not called")
+
+	// Both logs name the certificate and the setting, and so does the caller's readiness.
+	said := fmt.Sprint(f.log.lines(t, "a client was refused for its certificate"))
+	assert.Contains(t, said, "stranger")
+	assert.Contains(t, said, "--rpc-clients")
+	var log bytes.Buffer
+	callee := rpc.NewPeer("dns:///echo:8443", slog.New(slog.NewTextHandler(&log, nil)))
+	require.NoError(t, callee.Check(t.Context()), "nothing was called")
+	dialed, err := rpc.Dial(rpc.DialConfig{Target: listener.Addr().String(), TLS: certificates(t, ca, "stranger").ClientConfig, Peer: callee})
+	require.NoError(t, err)
+	defer dialed.Close()
+	for range 2 {
+		_, err = f.ask(t, f.user(t.Context()), dialed, openMethod, "")
+		require.Error(t, err)
+	}
+	require.ErrorContains(t, callee.Check(t.Context()), "(stranger, localhost) is in --rpc-clients")
+	assert.Equal(t, 1, strings.Count(log.String(), "refuses this process for its certificate"))
 }
 
 // An edge speaks for whoever asks it, so it is a service only where no user can

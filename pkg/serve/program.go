@@ -103,10 +103,12 @@ func (p *Program) Engines(ctx context.Context, sets ...pg.Migrations) (Engines, 
 
 // Dial connects to another service, which sees this one by its certificate.
 func (p *Program) Dial(target string) (grpc.ClientConnInterface, error) {
-	conn, err := rpc.Dial(rpc.DialConfig{Target: target, TLS: p.certificates.ClientConfig})
+	callee := rpc.NewPeer(target, p.Log)
+	conn, err := rpc.Dial(rpc.DialConfig{Target: target, TLS: p.certificates.ClientConfig, Peer: callee})
 	if err != nil {
 		return nil, err
 	}
+	p.App.Ready.Add("calls of "+target, callee.Check)
 	p.App.OnClose("connection to "+target, func(context.Context) error { return conn.Close() })
 	return conn, nil
 }

@@ -6,29 +6,26 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/rotaloom/rotaloom/pkg/boot"
 	"github.com/rotaloom/rotaloom/pkg/localnats"
 	"github.com/rotaloom/rotaloom/pkg/localpg"
 )
 
-// programs are the services in the order in which they call each other, with
-// those that may call them.
+// programs are the services in the order in which they call each other.
 var programs = []struct {
 	name    string
 	command string
-	clients []string
 }{
-	{"auth", "services/auth/cmd/auth", []string{"gateway", "commons", "timekeeping", "scheduling", "platform"}},
-	{"commons", "services/commons/cmd/commons", []string{"gateway", "timekeeping", "scheduling", "platform"}},
-	{"timekeeping", "services/timekeeping/cmd/timekeeping", []string{"gateway", "scheduling", "platform"}},
-	{"scheduling", "services/scheduling/cmd/scheduling", []string{"gateway", "platform"}},
-	{"platform", "services/platform/cmd/platform", []string{"gateway"}},
+	{"auth", "services/auth/cmd/auth"},
+	{"commons", "services/commons/cmd/commons"},
+	{"timekeeping", "services/timekeeping/cmd/timekeeping"},
+	{"scheduling", "services/scheduling/cmd/scheduling"},
+	{"platform", "services/platform/cmd/platform"},
 }
 
 // Deployment is the product as separate processes that speak mTLS, with a
@@ -42,8 +39,9 @@ type Deployment struct {
 	// DatabaseURL is the URL of a service's database.
 	DatabaseURL func(service string) string
 
-	starts   map[string]func() *Process
-	ca       *boot.LocalCA
+	starts map[string]func() *Process
+	// certs are the flags of each program's certificate, and of whom it lets call.
+	certs    map[string][]string
 	env      []string
 	pg       localpg.Config
 	natsDir  string
@@ -64,10 +62,7 @@ func Deployed(t testing.TB, settings ...string) *Deployment {
 	d.StartNATS(t)
 	t.Cleanup(func() { d.StopNATS() })
 
-	tls := t.TempDir()
-	ca, err := boot.OpenLocalCA(tls, time.Now())
-	require.NoError(t, err)
-	d.CAFile = filepath.Join(tls, "ca.pem")
+	d.certificates(t)
 	d.Credentials.Username, d.Credentials.Password = "admin", "a password for tests only"
 	d.Credentials.ClientID, d.Credentials.ClientSecret = "tests", "a secret for tests only"
 
@@ -77,14 +72,9 @@ func Deployed(t testing.TB, settings ...string) *Deployment {
 	}
 	env := append(d.environment(targets), settings...)
 	for _, p := range programs {
-		args := append(certificate(t, ca, p.name),
+		args := append(slices.Clone(d.certs[p.name]),
 			"--listen", targets[p.name],
-			"--database-url", d.DatabaseURL(p.name), "--nats-url", d.natsURL(),
-			"--rpc-clients", strings.Join(p.clients, ","),
-			"--rpc-services", strings.Join(p.clients[1:], ","))
-		if p.name == "platform" || p.name == "auth" {
-			args = append(args, "--rpc-edges", "gateway")
-		}
+			"--database-url", d.DatabaseURL(p.name), "--nats-url", d.natsURL())
 		if p.name == "scheduling" {
 			args = append(args, "--no-propagate")
 		}
@@ -92,7 +82,7 @@ func Deployed(t testing.TB, settings ...string) *Deployment {
 	}
 	d.program(t, "propagator", "services/scheduling/cmd/propagator", env,
 		"--database-url", d.DatabaseURL("scheduling"), "--nats-url", d.natsURL())
-	d.ca, d.env = ca, env
+	d.env = env
 	d.startGateway(t)
 	return d
 }
@@ -122,11 +112,18 @@ func (d *Deployment) environment(targets map[string]string) []string {
 	return env
 }
 
-func certificate(t testing.TB, ca *boot.LocalCA, name string) []string {
+// certificates makes the certificates as operators of a test installation do.
+func (d *Deployment) certificates(t testing.TB) {
 	t.Helper()
-	files, err := ca.Issue(name)
-	require.NoError(t, err)
-	return []string{"--tls-cert", files.Cert, "--tls-key", files.Key, "--tls-ca", files.CA}
+	dir := t.TempDir()
+	out, errs, code := Run(t, Build(t, "services/standalone/cmd/rotaloom"), nil, "certs", dir)
+	require.Zero(t, code, errs)
+	d.CAFile, d.certs = filepath.Join(dir, "ca.pem"), map[string][]string{}
+	for line := range strings.Lines(out) {
+		if fields := strings.Fields(line); len(fields) > 1 && strings.HasPrefix(fields[1], "--") {
+			d.certs[fields[0]] = fields[1:]
+		}
+	}
 }
 
 func (d *Deployment) createDatabases(t testing.TB) {
@@ -188,14 +185,8 @@ func (d *Deployment) WipeNATS(t testing.TB) {
 // it listens.
 func (d *Deployment) Edge(t testing.TB, name string) string {
 	t.Helper()
-	https, err := d.ca.Issue("localhost")
-	require.NoError(t, err)
-	internal, err := d.ca.Issue("gateway")
-	require.NoError(t, err)
 	listen := fmt.Sprintf("127.0.0.1:%d", freePort(t))
-	d.program(t, name, "gateway/cmd/gateway", d.env, "--listen", listen,
-		"--https-tls-cert", https.Cert, "--https-tls-key", https.Key,
-		"--tls-cert", internal.Cert, "--tls-key", internal.Key, "--tls-ca", internal.CA)
+	d.program(t, name, "gateway/cmd/gateway", d.env, append([]string{"--listen", listen}, d.certs["gateway"]...)...)
 	return "https://" + listen
 }
 

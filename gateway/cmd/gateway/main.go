@@ -107,10 +107,12 @@ func (s *settings) connect(app *boot.App) (gateway.Conns, error) {
 		{s.SchedulingTarget, &conns.Scheduling},
 		{s.PlatformTarget, &conns.Platform},
 	} {
-		conn, err := rpc.Dial(rpc.DialConfig{Target: d.target, TLS: certificates.ClientConfig})
+		callee := rpc.NewPeer(d.target, app.Log)
+		conn, err := rpc.Dial(rpc.DialConfig{Target: d.target, TLS: certificates.ClientConfig, Peer: callee})
 		if err != nil {
 			return gateway.Conns{}, err
 		}
+		app.Ready.Add("calls of "+d.target, callee.Check)
 		app.OnClose("connection to "+d.target, func(context.Context) error { return conn.Close() })
 		*d.conn = conn
 	}

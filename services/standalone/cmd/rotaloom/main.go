@@ -17,6 +17,8 @@ type settings struct {
 	Tenant   node.Tenants  `cmd:"" help:"Make, list and switch tenants, while the API is served."`
 	Backfill node.Backfill `cmd:"" help:"Fill what queries over persons know of other parts again, while the API is served."`
 
+	Certs node.Certs `cmd:"" help:"Make certificates for a test installation of separate processes, and print the flags that go with them."`
+
 	boot.Commands
 }
 
