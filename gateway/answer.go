@@ -34,6 +34,12 @@ func prepareAnswer(ctx context.Context, w http.ResponseWriter, _ proto.Message) 
 	if location := md.HeaderMD.Get(rpc.HeaderContentLocation); len(location) > 0 {
 		x.Header().Set("Content-Location", location[0])
 	}
+	if tag := md.HeaderMD.Get(rpc.HeaderContentLanguage); len(tag) > 0 {
+		x.Header().Add("Vary", "Accept-Language")
+		if tag[0] != "" {
+			x.Header().Set("Content-Language", tag[0])
+		}
+	}
 	if text := md.HeaderMD.Get(rpc.HeaderHTTPStatus); len(text) > 0 {
 		status, err := strconv.Atoi(text[0])
 		if err != nil || status < 200 || status > 599 {

@@ -32,6 +32,9 @@ const (
 	// HeaderContentLocation carries the path of a resource that tells how
 	// the work that the request started goes on.
 	HeaderContentLocation = "content-location"
+	// HeaderContentLanguage carries the language of texts that follow
+	// Accept-Language, or "" when they do but none was asked for that is there.
+	HeaderContentLanguage = "content-language"
 )
 
 // SetHTTPStatus sets the HTTP status of a success, for example 202.
@@ -49,6 +52,12 @@ func PartialSuccess(ctx context.Context) error {
 // the request started.
 func SetContentLocation(ctx context.Context, path string) error {
 	return setHeader(ctx, HeaderContentLocation, path)
+}
+
+// SetContentLanguage says that the answer follows Accept-Language, and its
+// language unless that is "".
+func SetContentLanguage(ctx context.Context, tag string) error {
+	return setHeader(ctx, HeaderContentLanguage, tag)
 }
 
 func setHeader(ctx context.Context, name, value string) error {
