@@ -77,6 +77,7 @@ func domains(c Conns) []domain {
 			generated(&schedulingv1.EmploymentTermSchedulePatternService_ServiceDesc, schedulingv1.NewEmploymentTermSchedulePatternServiceClient, schedulingv1.RegisterEmploymentTermSchedulePatternServiceHandlerClient),
 			generated(&schedulingv1.PayCodeEditService_ServiceDesc, schedulingv1.NewPayCodeEditServiceClient, schedulingv1.RegisterPayCodeEditServiceHandlerClient),
 			generated(&schedulingv1.PropagationService_ServiceDesc, schedulingv1.NewPropagationServiceClient, schedulingv1.RegisterPropagationServiceHandlerClient),
+			generated(&schedulingv1.RequestSubtypeService_ServiceDesc, schedulingv1.NewRequestSubtypeServiceClient, schedulingv1.RegisterRequestSubtypeServiceHandlerClient),
 			generated(&schedulingv1.SchedulePatternTemplateService_ServiceDesc, schedulingv1.NewSchedulePatternTemplateServiceClient, schedulingv1.RegisterSchedulePatternTemplateServiceHandlerClient),
 			generated(&schedulingv1.ScheduleService_ServiceDesc, schedulingv1.NewScheduleServiceClient, schedulingv1.RegisterScheduleServiceHandlerClient),
 			generated(&schedulingv1.ShiftService_ServiceDesc, schedulingv1.NewShiftServiceClient, schedulingv1.RegisterShiftServiceHandlerClient),

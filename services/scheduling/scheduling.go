@@ -27,6 +27,7 @@ import (
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/patterntemplate"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/projection"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/propagation"
+	"github.com/rotaloom/rotaloom/services/scheduling/internal/requestsubtype"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/schedule"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/shifttemplate"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/termpattern"
@@ -71,6 +72,7 @@ type Service struct {
 	payCodeEdits     *item.PayCodeEdits
 	dayLocks         *daylock.Handler
 	propagations     *propagation.Handler
+	requestSubtypes  *requestsubtype.Handler
 	data             *dataelement.Server
 }
 
@@ -106,12 +108,13 @@ func New(_ context.Context, cfg Config, deps Deps) (*Service, error) {
 		termPatterns: termpattern.New(cfg.Builder, termpattern.Deps{
 			Pool: deps.Pool, Definitions: definitions, Terms: resolver, Members: members, Wake: core.Wake,
 		}),
-		schedules:    schedule.New(deps.Pool, reader, resolver, schedule.NewCommons(deps.Commons)),
-		shifts:       item.NewShifts(items),
-		payCodeEdits: item.NewPayCodeEdits(items),
-		dayLocks:     daylock.New(deps.Pool, resolver, core.Wake),
-		propagations: propagation.NewHandler(deps.Pool),
-		data:         dataprovider.NewServer(reader, datav1.NewDataRowServiceClient(deps.Commons)),
+		schedules:       schedule.New(deps.Pool, reader, resolver, schedule.NewCommons(deps.Commons)),
+		shifts:          item.NewShifts(items),
+		payCodeEdits:    item.NewPayCodeEdits(items),
+		dayLocks:        daylock.New(deps.Pool, resolver, core.Wake),
+		propagations:    propagation.NewHandler(deps.Pool),
+		requestSubtypes: requestsubtype.New(deps.Pool),
+		data:            dataprovider.NewServer(reader, datav1.NewDataRowServiceClient(deps.Commons)),
 	}, nil
 }
 
@@ -125,6 +128,7 @@ func (s *Service) Register(server grpc.ServiceRegistrar) {
 	schedulingv1.RegisterPayCodeEditServiceServer(server, s.payCodeEdits)
 	schedulingv1.RegisterDayLockServiceServer(server, s.dayLocks)
 	schedulingv1.RegisterPropagationServiceServer(server, s.propagations)
+	schedulingv1.RegisterRequestSubtypeServiceServer(server, s.requestSubtypes)
 	datav1.RegisterDataProviderServiceServer(server, s.data)
 }
 

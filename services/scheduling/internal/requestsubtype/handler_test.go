@@ -1,0 +1,204 @@
+package requestsubtype_test
+
+import (
+	"context"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	"golang.org/x/sync/errgroup"
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/metadata"
+	"google.golang.org/protobuf/proto"
+
+	schedulingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/scheduling/v1"
+
+	"github.com/rotaloom/rotaloom/pkg/fault"
+	"github.com/rotaloom/rotaloom/pkg/rpc"
+	"github.com/rotaloom/rotaloom/pkg/tenant"
+	"github.com/rotaloom/rotaloom/services/scheduling/internal/definition"
+	"github.com/rotaloom/rotaloom/services/scheduling/internal/requestsubtype"
+	"github.com/rotaloom/rotaloom/services/scheduling/internal/schedtest"
+)
+
+type world struct {
+	*schedtest.Env
+	client schedulingv1.RequestSubtypeServiceClient
+}
+
+func newWorld(t *testing.T) *world {
+	t.Helper()
+	env := schedtest.New(t)
+	schedulingv1.RegisterRequestSubtypeServiceServer(env.Local, requestsubtype.New(env.Pool))
+	return &world{Env: env, client: schedulingv1.NewRequestSubtypeServiceClient(env.Conn())}
+}
+
+func requireFault(t *testing.T, err error, code string, status int) {
+	t.Helper()
+	require.Error(t, err)
+	f := fault.FromError(err)
+	require.Equal(t, code, f.Code, f.Message)
+	require.Equal(t, status, f.Status)
+}
+
+func swap(name string) *schedulingv1.RequestSubtype {
+	return &schedulingv1.RequestSubtype{SwapRequest: &schedulingv1.SwapRequestSubtype{
+		Name: name, Symbol: "S", AllowSwapWithUnpostedShifts: proto.Bool(false),
+		Translations: []*schedulingv1.RequestSubtypeTranslation{{Language: "DE-ch", Name: "Tausch", Description: "Schichten tauschen"}},
+	}}
+}
+
+func TestTenantsBeginWithOneOfEachKind(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	other := tenant.With(t.Context(), 7)
+	for _, ctx := range []context.Context{w.Ctx, other} {
+		lists, err := w.client.MultiReadRequestSubtypes(ctx, &schedulingv1.MultiReadRequestSubtypesRequest{})
+		require.NoError(t, err)
+		require.Len(t, lists.GetTimeOffRequests(), 1)
+		assert.EqualValues(t, 1, lists.GetTimeOffRequests()[0].GetId())
+		assert.Equal(t, "time_off_request", lists.GetTimeOffRequests()[0].GetRequestType().GetSymbolicId())
+		require.Len(t, lists.GetLeaveOfAbsenceRequests(), 1)
+		assert.EqualValues(t, 8, lists.GetLeaveOfAbsenceRequests()[0].GetId())
+	}
+	_, err := w.client.DeleteRequestSubtype(w.Ctx, &schedulingv1.DeleteRequestSubtypeRequest{Id: 5})
+	require.NoError(t, err)
+	_, err = w.client.GetRequestSubtype(w.Ctx, &schedulingv1.GetRequestSubtypeRequest{Id: 5})
+	requireFault(t, err, requestsubtype.CodeUnknownID, 404)
+	_, err = w.client.GetRequestSubtype(other, &schedulingv1.GetRequestSubtypeRequest{Id: 5})
+	require.NoError(t, err, "the other tenant keeps its own")
+}
+
+func TestManyCallersBeginAtOnce(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	var group errgroup.Group
+	for range 8 {
+		group.Go(func() error {
+			_, err := w.client.GetRequestSubtype(w.Ctx, &schedulingv1.GetRequestSubtypeRequest{Id: 3})
+			return err
+		})
+	}
+	require.NoError(t, group.Wait())
+	assert.Equal(t, 8, w.Rows(t, "request_subtype")["request_subtype"])
+}
+
+func TestLifeOfARequestSubtype(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	created, err := w.client.CreateRequestSubtype(w.Ctx, swap("Trade"))
+	require.NoError(t, err)
+	id := created.GetSwapRequest().GetId()
+	assert.Greater(t, id, int64(100))
+	assert.Equal(t, "1", created.GetSwapRequest().GetVersion())
+	assert.Equal(t, "Trade", created.GetSwapRequest().GetLocalizedName())
+	assert.Equal(t, "Swap", created.GetSwapRequest().GetRequestType().GetName())
+
+	german := metadata.AppendToOutgoingContext(w.Ctx, "accept-language", "fr, de-CH;q=0.5")
+	var header metadata.MD
+	found, err := w.client.FindRequestSubtype(german, &schedulingv1.FindRequestSubtypeRequest{Name: "TRADE"}, grpc.Header(&header))
+	require.NoError(t, err)
+	assert.Equal(t, "Tausch", found.GetSwapRequest().GetLocalizedName())
+	assert.Equal(t, "Schichten tauschen", found.GetSwapRequest().GetLocalizedDescription())
+	assert.Equal(t, []string{"de-CH"}, header.Get(rpc.HeaderContentLanguage))
+
+	changed := swap("Trade shifts")
+	changed.GetSwapRequest().Version = "1"
+	update := &schedulingv1.UpdateRequestSubtypeRequest{Id: id, RequestSubtype: changed}
+	updated, err := w.client.UpdateRequestSubtype(w.Ctx, update)
+	require.NoError(t, err)
+	assert.Equal(t, "2", updated.GetSwapRequest().GetVersion())
+	_, err = w.client.UpdateRequestSubtype(w.Ctx, update)
+	requireFault(t, err, fault.CodeStale, 409)
+
+	lists, err := w.client.MultiReadRequestSubtypes(german, &schedulingv1.MultiReadRequestSubtypesRequest{
+		Where: &schedulingv1.RequestSubtypeWhere{RequestTypes: &schedulingv1.RequestTypeRefs{Qualifiers: []string{"SWAP", "cover_request"}}},
+	})
+	require.NoError(t, err)
+	require.Len(t, lists.GetSwapRequests(), 2)
+	assert.Equal(t, "Tausch", lists.GetSwapRequests()[1].GetLocalizedName(), "by name: Swap, Trade shifts")
+	assert.Len(t, lists.GetCoverRequests(), 1)
+	assert.Empty(t, lists.GetTimeOffRequests())
+
+	_, err = w.client.DeleteRequestSubtype(w.Ctx, &schedulingv1.DeleteRequestSubtypeRequest{Id: id})
+	require.NoError(t, err)
+	_, err = w.client.DeleteRequestSubtype(w.Ctx, &schedulingv1.DeleteRequestSubtypeRequest{Id: id})
+	requireFault(t, err, requestsubtype.CodeUnknownID, 404)
+	_, err = w.client.FindRequestSubtype(w.Ctx, &schedulingv1.FindRequestSubtypeRequest{Name: "Trade shifts"})
+	requireFault(t, err, requestsubtype.CodeUnknownName, 404)
+}
+
+func TestRequestSubtypesAreRefused(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	translated := func(tags ...string) *schedulingv1.RequestSubtype {
+		s := swap("Other")
+		s.GetSwapRequest().Translations = nil
+		for _, tag := range tags {
+			s.GetSwapRequest().Translations = append(s.GetSwapRequest().Translations, &schedulingv1.RequestSubtypeTranslation{Language: tag, Name: "x"})
+		}
+		return s
+	}
+	noName := translated("de")
+	noName.GetSwapRequest().Translations[0].Name = ""
+	twoKinds := swap("Other")
+	twoKinds.CoverRequest = &schedulingv1.CoverRequestSubtype{Name: "Cover more"}
+	otherID := swap("Other")
+	otherID.GetSwapRequest().Id = proto.Int64(6)
+	tests := []struct {
+		name   string
+		update int64
+		given  *schedulingv1.RequestSubtype
+		code   string
+		status int
+	}{
+		{"without a kind", 0, &schedulingv1.RequestSubtype{}, requestsubtype.CodeKind, 400},
+		{"with two kinds", 0, twoKinds, requestsubtype.CodeKind, 400},
+		{"without a body", 5, nil, requestsubtype.CodeKind, 400},
+		{"without a name", 0, swap(" "), definition.CodeMissing, 400},
+		{"with a name that is taken in another case", 0, swap("SWAP"), definition.CodeInvalid, 400},
+		{"with a translation without language", 0, translated(""), requestsubtype.CodeTranslation, 400},
+		{"with a translation into no language", 0, translated("not a tag"), requestsubtype.CodeTranslation, 400},
+		{"with a translation twice", 0, translated("fr-ca", "fr-CA"), requestsubtype.CodeTranslation, 400},
+		{"with a translation without name", 0, noName, definition.CodeMissing, 400},
+		{"as another kind", 1, swap("Other"), requestsubtype.CodeKind, 400},
+		{"with another id", 5, otherID, definition.CodeOtherID, 400},
+		{"unknown", 999, swap("Other"), requestsubtype.CodeUnknownID, 404},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			t.Parallel()
+			var err error
+			if test.update != 0 {
+				_, err = w.client.UpdateRequestSubtype(w.Ctx, &schedulingv1.UpdateRequestSubtypeRequest{Id: test.update, RequestSubtype: test.given})
+			} else {
+				_, err = w.client.CreateRequestSubtype(w.Ctx, test.given)
+			}
+			requireFault(t, err, test.code, test.status)
+		})
+	}
+}
+
+func TestRequestTypesAreRefused(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	tests := []struct {
+		name string
+		refs *schedulingv1.RequestTypeRefs
+		code string
+	}{
+		{"neither list", &schedulingv1.RequestTypeRefs{}, requestsubtype.CodeOneList},
+		{"both lists", &schedulingv1.RequestTypeRefs{Ids: []int64{1}, Qualifiers: []string{"Swap"}}, requestsubtype.CodeOneList},
+		{"an unknown id", &schedulingv1.RequestTypeRefs{Ids: []int64{1, 9}}, requestsubtype.CodeUnknownTypeID},
+		{"an unknown name", &schedulingv1.RequestTypeRefs{Qualifiers: []string{"Nap"}}, requestsubtype.CodeUnknownType},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			t.Parallel()
+			_, err := w.client.MultiReadRequestSubtypes(w.Ctx, &schedulingv1.MultiReadRequestSubtypesRequest{
+				Where: &schedulingv1.RequestSubtypeWhere{RequestTypes: test.refs},
+			})
+			requireFault(t, err, test.code, 400)
+		})
+	}
+}
