@@ -274,6 +274,8 @@ func editElements() []entry {
 			func(e *schedule.Outline) value { return dataelement.Clock(e.Start % civil.SecondsPerDay) }),
 		edit("SCH_PCE_END_DATE", "Pay code edit through", "The last day of the first pay code edit.", dataelement.Date,
 			func(e *schedule.Outline) value { return dataelement.Day(civil.Date((e.End - 1) / civil.SecondsPerDay)) }),
+		edit("SCH_PCE_END_TIME", "Pay code edit end", "The time at which the first pay code edit ends: its start and its amount.", dataelement.Time,
+			func(e *schedule.Outline) value { return dataelement.Clock((e.Start + e.Seconds) % civil.SecondsPerDay) }),
 		edit("SCH_PCE_IS_GENERATED", "Pay code edit from a pattern", "Whether the first pay code edit comes from a pattern.", dataelement.Boolean,
 			func(e *schedule.Outline) value { return dataelement.Truth(e.Generated) }),
 		edit("CORE_PAYCODE", "Pay code", "The pay code of the first pay code edit.", dataelement.String,

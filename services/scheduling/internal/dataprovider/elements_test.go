@@ -48,7 +48,7 @@ func TestEveryElement(t *testing.T) {
 		"SCH_FIRST_START_TIME": dataelement.Clock(6 * hour), "SCH_LAST_END_TIME": dataelement.Clock(2 * hour), "SCH_SHIFT_LABEL": text("E"),
 		"SCH_JOB_HOURS": number(6), "SCH_JOB_SHIFT_COUNT": whole(1), "SCH_JOBS": text("Acme/A, Acme/B/Till"), "SCH_JOB_COUNT": whole(2),
 		"CORE_ORGJOB_PATH": text("Acme/B/Till"), "CORE_ORGJOB": text("Till"), "SCH_PCE_COUNT": whole(1), "SCH_PCE_HOURS": number(3),
-		"SCH_PCE_START_DATE": day(monday + 1), "SCH_PCE_START_TIME": dataelement.Clock(9 * hour), "SCH_PCE_END_DATE": day(monday + 1),
+		"SCH_PCE_START_DATE": day(monday + 1), "SCH_PCE_START_TIME": dataelement.Clock(9 * hour), "SCH_PCE_END_TIME": dataelement.Clock(12 * hour), "SCH_PCE_END_DATE": day(monday + 1),
 		"SCH_PCE_IS_GENERATED": dataelement.Truth(true), "CORE_PAYCODE": text("Sick"), "SCH_LEAVE_COUNT": whole(1), "SCH_LEAVE_HOURS": number(4),
 	}
 	table := newTable(nil)
