@@ -17,7 +17,7 @@ import (
 )
 
 // short is how long a run goes on that is one test among others.
-const short = 15 * time.Second
+const short = 10 * time.Second
 
 // world is the product with the model beside it.
 type world struct {
