@@ -64,9 +64,10 @@ func strangersBodies(t *testing.T, w *world) {
 // comes back within some seconds.
 func (w *world) head(t *testing.T, head string) int {
 	t.Helper()
-	conn := w.dial(t)
+	conn, err := w.dial()
+	require.NoError(t, err)
 	defer conn.Close()
-	_, err := conn.Write([]byte(head))
+	_, err = conn.Write([]byte(head))
 	require.NoError(t, err)
 	require.NoError(t, conn.SetReadDeadline(time.Now().Add(5*time.Second)))
 	response, err := http.ReadResponse(bufio.NewReader(conn), nil)
@@ -76,11 +77,8 @@ func (w *world) head(t *testing.T, head string) int {
 }
 
 // dial makes a connection to the server that speaks HTTP/1.1.
-func (w *world) dial(t *testing.T) *tls.Conn {
-	t.Helper()
+func (w *world) dial() (*tls.Conn, error) {
 	config := w.Client.Transport.(*http.Transport).TLSClientConfig.Clone()
 	config.NextProtos = nil
-	conn, err := tls.Dial("tcp", strings.TrimPrefix(w.BaseURL, "https://"), config)
-	require.NoError(t, err)
-	return conn
+	return tls.Dial("tcp", strings.TrimPrefix(w.BaseURL, "https://"), config)
 }
