@@ -20,12 +20,14 @@ const (
 	serializationFailure = "40001"
 	deadlockDetected     = "40P01"
 	undefinedTable       = "42P01"
+	diskFull             = "53100"
 	tooManyConnections   = "53300"
 	lockNotAvailable     = "55P03"
 	queryCanceled        = "57014"
 	adminShutdown        = "57P01"
 	crashShutdown        = "57P02"
 	cannotConnectNow     = "57P03"
+	ioError              = "58030"
 	connectionException  = "08" // a class
 )
 

@@ -116,9 +116,13 @@ func (e *SchemaBehind) Error() string {
 }
 
 // CheckSchema returns a *SchemaBehind unless the database has at least the
-// newest version of every set. A database that is ahead is fine, so programs of
+// newest version of every set, and says so while the disk of the server is full. A
+// database that is ahead is fine, so programs of
 // the release before keep running, and can restart, while a new one rolls out.
 func CheckSchema(ctx context.Context, db Querier, sets ...Migrations) error {
+	if err := checkRoom(time.Now()); err != nil {
+		return err
+	}
 	for _, set := range sets {
 		needed, err := newest(set.FS)
 		if err != nil {

@@ -1,0 +1,28 @@
+package pg
+
+import (
+	"net/http"
+	"testing"
+	"time"
+
+	"github.com/jackc/pgx/v5/pgconn"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+// Not parallel, as no test of the process may meet a full disk meanwhile.
+func TestAFullDiskIsABadMomentAndSeenInReadiness(t *testing.T) {
+	t.Cleanup(func() { fullAt.Store(0) })
+	now := time.Now()
+	require.NoError(t, checkRoom(now))
+	for _, state := range []string{"53100", "58030"} {
+		f := Fault(&pgconn.PgError{Code: state, Message: "could not extend file: No space left on device"})
+		require.NotNil(t, f)
+		assert.Equal(t, http.StatusServiceUnavailable, f.Status)
+		assert.Positive(t, f.RetryAfter)
+		assert.NotContains(t, f.Message, "could not extend")
+	}
+	require.ErrorContains(t, checkRoom(now), "disk of the PostgreSQL server is full")
+	require.ErrorContains(t, CheckSchema(t.Context(), nil), "disk of the PostgreSQL server is full")
+	require.NoError(t, checkRoom(now.Add(time.Minute)))
+}
