@@ -106,13 +106,25 @@ type DeadLetter struct {
 
 // DeadLetters keeps messages that consumers gave up until they are replayed.
 // Its methods are called with the context of the message's tenant, or of all
-// tenants when the message has none and for List.
+// tenants when the message has none and for Requested.
 type DeadLetters interface {
 	// Put keeps a letter. One for the same consumer and message is replaced.
 	Put(ctx context.Context, letter DeadLetter) error
-	// List returns the letters of a consumer with an ID above after, in order,
+	// Requested returns letters of consumers whose replay was asked for, in order,
 	// at most limit of them.
-	List(ctx context.Context, consumer string, after int64, limit int) ([]DeadLetter, error)
+	Requested(ctx context.Context, consumers []string, limit int) ([]DeadLetter, error)
 	// Remove forgets a letter.
 	Remove(ctx context.Context, letter DeadLetter) error
+	// Refuse keeps a letter that failed once more, for the reason that it has now.
+	Refuse(ctx context.Context, letter DeadLetter) error
+
+	// Begin returns how often a message that comes again has failed, and how often
+	// it was begun without an end; it counts one more beginning if told so. The
+	// broker's count of deliveries says neither: a process that dies takes all
+	// messages with it that it was given, handled or not.
+	Begin(ctx context.Context, consumer string, m Message, count bool) (failed, begun int, err error)
+	// Fail notes that a message has failed, and returns how often it has.
+	Fail(ctx context.Context, consumer string, m Message) (failed int, err error)
+	// Settle forgets what Begin and Fail noted of a message.
+	Settle(ctx context.Context, consumer string, m Message) error
 }

@@ -51,7 +51,8 @@ type Consumer struct {
 	// process that died to another; 0 means 6 s. A handler may take longer: the
 	// broker is told that it is at work.
 	AckWait time.Duration
-	// MaxDeliver is how often a message is tried; 0 means 8.
+	// MaxDeliver is how often a message may fail; 0 means 8. It may be delivered
+	// more often, to processes that died.
 	MaxDeliver int
 	// Backoff is the wait before the second, third, … try; the last one repeats.
 	// None means 1 s, 5 s, 30 s, 2 min.

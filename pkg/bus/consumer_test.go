@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/nats-io/nats.go/jetstream"
 	"github.com/prometheus/client_golang/prometheus/testutil"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -94,15 +95,43 @@ func TestPoisonGoesToTheDeadLettersAndCanBeReplayed(t *testing.T) {
 		rotaloom_bus_dead_letters_total{consumer="reader"} 1
 	`), "rotaloom_bus_dead_letters_total"))
 
-	taken, refused, err := b.bus.Replay(t.Context(), reader)
-	require.NoError(t, err)
-	assert.Equal(t, [2]int{0, 1}, [2]int{taken, refused}, "still poison")
+	b.letters.request()
+	require.Eventually(t, func() bool { return b.letters.refusals() == 1 }, patience, 5*time.Millisecond, "still poison")
 	assert.Len(t, b.letters.list(), 1)
 
 	mended.add("yes")
-	taken, refused, err = b.bus.Replay(t.Context(), reader)
+	b.letters.request()
+	require.Eventually(t, func() bool { return len(b.letters.list()) == 0 }, patience, 5*time.Millisecond)
+}
+
+// Processes that die take messages with them that they never handled: that is no
+// failure of the messages. One that ends its process each time is given up.
+func TestDeadProcessesAreNoFailuresOfMessages(t *testing.T) {
+	t.Parallel()
+	b := newBundle(t, nil)
+	b.publish(1, "a")
+	js, err := jetstream.New(b.conn)
 	require.NoError(t, err)
-	assert.Equal(t, [2]int{1, 0}, [2]int{taken, refused})
+	c, err := js.CreateOrUpdateConsumer(t.Context(), "TEST", jetstream.ConsumerConfig{
+		Durable: "reader", AckPolicy: jetstream.AckExplicitPolicy, MaxDeliver: -1,
+	})
+	require.NoError(t, err)
+	for range 10 { // Given to somebody who is gone before they look at it.
+		fetched, err := c.Fetch(1)
+		require.NoError(t, err)
+		for m := range fetched.Messages() {
+			require.NoError(t, m.Nak())
+		}
+	}
+	attempts := make(chan bus.Message, 1)
+	b.run(consumer(func(_ context.Context, m bus.Message) error {
+		attempts <- m
+		return nil
+	}))
+	m := <-attempts
+	assert.Greater(t, m.Delivery, 3)
+	assert.Equal(t, 1, m.Attempt)
+	b.settled("reader")
 	assert.Empty(t, b.letters.list())
 }
 

@@ -43,7 +43,10 @@ type Message struct {
 	// Request is the request that caused the event; it is zero for others.
 	Request obs.Request
 	// Delivery counts the deliveries of the message to this consumer, from 1.
+	// The deliveries to processes that died count as well.
 	Delivery int
+	// Attempt counts the tries of the handler, from 1: one more than have failed.
+	Attempt int
 	// Published is when the broker stored it, in UTC.
 	Published time.Time
 }

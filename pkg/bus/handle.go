@@ -28,17 +28,38 @@ func (w *workers) handle(hand []jetstream.Msg) {
 		d, err := read(raw)
 		switch {
 		case err != nil:
-			w.bury(d, err)
-		case d.Delivery > w.consumer.MaxDeliver:
-			w.bury(d, errors.New("bus: delivered too often without an answer: handling it may end the process"))
+			w.giveUp(d, err)
 		case d.Delivery > 1:
-			w.settle([]delivery{d})
+			w.again(d)
 		default:
+			d.Attempt = 1
 			batches[d.Tenant] = append(batches[d.Tenant], d)
 		}
 	}
 	for _, batch := range batches {
 		w.settle(batch)
+	}
+}
+
+// again handles a message that came before. Most were in the hands of a process
+// that died, or have failed; how often they did is asked of the store. From the
+// delivery on that would be too many, beginnings are counted: a message that ends
+// the process each time never fails.
+func (w *workers) again(d delivery) {
+	ctx := letterContext(w.ctx, d.Message)
+	var failed, begun int
+	err := w.persist(func() (err error) {
+		failed, begun, err = w.bus.letters.Begin(ctx, w.consumer.Durable, d.Message, d.Delivery > w.consumer.MaxDeliver)
+		return err
+	})
+	d.Attempt = failed + 1
+	switch {
+	case err != nil:
+		w.settleFailed(d, err)
+	case begun > w.consumer.MaxDeliver:
+		w.giveUp(d, errors.New("bus: begun too often without an end: handling it may end the process"))
+	default:
+		w.settle([]delivery{d})
 	}
 }
 
@@ -55,6 +76,7 @@ func (w *workers) settle(batch []delivery) {
 	err := w.persist(func() error { return w.attempt(batch) })
 	if err == nil {
 		for _, d := range batch {
+			w.forget(d)
 			w.answer(d, "done", d.raw.Ack)
 		}
 		return
@@ -74,23 +96,52 @@ func (w *workers) settleFailed(d delivery, err error) {
 	case w.bus.transient(err):
 		// Only a stop ends the patience with these; somebody else goes on with it.
 		w.answer(d, "returned", d.raw.Nak)
-	case isPermanent(err) || d.Delivery >= w.consumer.MaxDeliver:
-		w.bury(d, err)
+	case isPermanent(err) || w.fail(d) >= w.consumer.MaxDeliver:
+		w.giveUp(d, err)
 	default:
-		delay := w.consumer.delay(d.Delivery)
+		delay := w.consumer.delay(d.Attempt)
 		log.WarnContext(w.ctx, "event was not handled and will be tried again", "after", delay, "error", err)
 		w.answer(d, "retried", func() error { return d.raw.NakWithDelay(delay) })
 	}
 }
 
-// bury moves a message to the dead letters.
-func (w *workers) bury(d delivery, cause error) {
+// fail notes a failure and returns how many there were. What cannot be noted is
+// the next failure of those that are known.
+func (w *workers) fail(d delivery) int {
+	failed, ctx := d.Attempt, letterContext(w.ctx, d.Message)
+	err := w.persist(func() error {
+		noted, err := w.bus.letters.Fail(ctx, w.consumer.Durable, d.Message)
+		if err == nil {
+			failed = noted
+		}
+		return err
+	})
+	if err != nil {
+		w.bus.log.WarnContext(w.ctx, "a failure could not be noted", "consumer", w.consumer.Durable, "event_id", d.ID, "error", err)
+	}
+	return failed
+}
+
+// forget forgets the failures of a message that had some. What stays behind is
+// removed when the broker has forgotten the message.
+func (w *workers) forget(d delivery) {
+	if d.Delivery <= 1 {
+		return
+	}
+	if err := w.bus.letters.Settle(letterContext(w.ctx, d.Message), w.consumer.Durable, d.Message); err != nil {
+		w.bus.log.DebugContext(w.ctx, "failures of an event could not be forgotten", "consumer", w.consumer.Durable, "event_id", d.ID, "error", err)
+	}
+}
+
+// giveUp moves a message to the dead letters.
+func (w *workers) giveUp(d delivery, cause error) {
 	err := w.persist(func() error { return w.bus.putLetter(w.ctx, w.consumer.Durable, d.Message, cause) })
 	if err != nil {
 		w.bus.log.ErrorContext(w.ctx, "event could not be put among the dead letters", "consumer", w.consumer.Durable, "event_id", d.ID, "error", err)
-		w.answer(d, "retried", func() error { return d.raw.NakWithDelay(w.consumer.delay(d.Delivery)) })
+		w.answer(d, "retried", func() error { return d.raw.NakWithDelay(w.consumer.delay(max(d.Attempt, 1))) })
 		return
 	}
+	w.forget(d)
 	w.answer(d, "dead", func() error { return d.raw.TermWithReason("dead letter") })
 }
 

@@ -37,7 +37,7 @@ type bundle struct {
 
 func newBundle(t *testing.T, transient func(error) bool) *bundle {
 	t.Helper()
-	b := &bundle{t: t, server: natstest.New(t), letters: &letters{}, reg: prometheus.NewRegistry()}
+	b := &bundle{t: t, server: natstest.New(t), letters: &letters{failed: map[string]int{}, begun: map[string]int{}}, reg: prometheus.NewRegistry()}
 	b.conn = b.server.Conn()
 	var err error
 	b.bus, err = bus.New(bus.Options{
@@ -155,6 +155,10 @@ type letters struct {
 	last int64
 	all  []bus.DeadLetter
 	fail error
+
+	requested     map[int64]bool
+	refused       int
+	failed, begun map[string]int
 }
 
 func (l *letters) Put(_ context.Context, letter bus.DeadLetter) error {
@@ -169,16 +173,60 @@ func (l *letters) Put(_ context.Context, letter bus.DeadLetter) error {
 	return nil
 }
 
-func (l *letters) List(_ context.Context, consumer string, after int64, limit int) ([]bus.DeadLetter, error) {
+func (l *letters) Requested(_ context.Context, consumers []string, limit int) ([]bus.DeadLetter, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	var found []bus.DeadLetter
 	for _, letter := range l.all {
-		if letter.Consumer == consumer && letter.ID > after && len(found) < limit {
+		if slices.Contains(consumers, letter.Consumer) && l.requested[letter.ID] && len(found) < limit {
 			found = append(found, letter)
 		}
 	}
 	return found, nil
+}
+
+// request asks for a replay of all letters, as an operator does.
+func (l *letters) request() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.requested = map[int64]bool{}
+	for _, letter := range l.all {
+		l.requested[letter.ID] = true
+	}
+}
+
+func (l *letters) Refuse(_ context.Context, letter bus.DeadLetter) error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	delete(l.requested, letter.ID)
+	l.refused++
+	return nil
+}
+
+func (l *letters) Begin(_ context.Context, consumer string, m bus.Message, count bool) (failed, begun int, err error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	key := consumer + " " + m.ID
+	if count {
+		l.begun[key]++
+	}
+	return l.failed[key], l.begun[key], l.fail
+}
+
+func (l *letters) Fail(_ context.Context, consumer string, m bus.Message) (failed int, err error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	key := consumer + " " + m.ID
+	l.failed[key]++
+	return l.failed[key], nil
+}
+
+func (l *letters) Settle(_ context.Context, consumer string, m bus.Message) error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	delete(l.failed, consumer+" "+m.ID)
+	delete(l.begun, consumer+" "+m.ID)
+	return nil
 }
 
 func (l *letters) Remove(_ context.Context, letter bus.DeadLetter) error {
@@ -186,6 +234,12 @@ func (l *letters) Remove(_ context.Context, letter bus.DeadLetter) error {
 	defer l.mu.Unlock()
 	l.all = slices.DeleteFunc(l.all, func(have bus.DeadLetter) bool { return have.ID == letter.ID })
 	return nil
+}
+
+func (l *letters) refusals() int {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.refused
 }
 
 func (l *letters) setFail(err error) {

@@ -4,7 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
+	"time"
 
 	"github.com/rotaloom/rotaloom/pkg/tenant"
 )
@@ -16,10 +19,7 @@ const maxReason = 2000
 const replayPage = 100
 
 func (b *Bus) putLetter(ctx context.Context, consumer string, m Message, cause error) error {
-	reason := cause.Error()
-	// The cut may fall inside a character, which a database would refuse.
-	reason = strings.ToValidUTF8(reason[:min(len(reason), maxReason)], "")
-	if err := b.letters.Put(letterContext(ctx, m), DeadLetter{Consumer: consumer, Message: m, Reason: reason}); err != nil {
+	if err := b.letters.Put(letterContext(ctx, m), DeadLetter{Consumer: consumer, Message: m, Reason: reasonOf(cause)}); err != nil {
 		return fmt.Errorf("bus: put dead letter: %w", err)
 	}
 	b.metrics.dead.WithLabelValues(consumer).Inc()
@@ -37,57 +37,62 @@ func letterContext(ctx context.Context, m Message) context.Context {
 	return tenant.All(ctx)
 }
 
-// Replay gives the dead letters of a consumer to its handler once more, oldest
-// first, and forgets those that it takes. It returns how many it took and how
-// many it refused again; an error means that it stopped early. The consumer may
-// be running meanwhile, here or elsewhere.
-func (b *Bus) Replay(ctx context.Context, c Consumer) (taken, refused int, err error) {
-	c, err = c.withDefaults()
-	if err != nil {
-		return 0, 0, err
-	}
-	for last := int64(0); ; {
-		letters, err := b.letters.List(tenant.All(ctx), c.Durable, last, replayPage)
+// replayEvery is the pause between two looks for letters whose replay was asked
+// for.
+const replayEvery = 2 * time.Second
+
+// replayRequested gives dead letters to the handlers of consumers once more when
+// an operator asks for it, until the context ends.
+func (b *Bus) replayRequested(ctx context.Context, consumers map[string]Consumer) error {
+	names := slices.Sorted(maps.Keys(consumers))
+	for pause(ctx, replayEvery) {
+		letters, err := b.letters.Requested(tenant.All(ctx), names, replayPage)
 		if err != nil {
-			return taken, refused, fmt.Errorf("bus: list dead letters: %w", err)
+			if ctx.Err() == nil {
+				b.log.DebugContext(ctx, "dead letters could not be looked for", "error", err)
+			}
+			continue
 		}
 		for _, letter := range letters {
-			last = letter.ID
-			took, err := b.replay(ctx, c, letter)
-			if err != nil {
-				return taken, refused, err
+			if err := b.replay(ctx, consumers[letter.Consumer], letter); err != nil {
+				b.log.WarnContext(ctx, "dead letter could not be replayed; trying again", "consumer", letter.Consumer, "event_id", letter.Message.ID, "error", err)
+				break
 			}
-			if took {
-				taken++
-			} else {
-				refused++
-			}
-		}
-		if len(letters) < replayPage {
-			return taken, refused, nil
 		}
 	}
+	return nil
 }
 
-// replay tries one letter. What is wrong with it is logged; an error says that
-// it is not the letter's fault.
-func (b *Bus) replay(ctx context.Context, c Consumer, letter DeadLetter) (bool, error) {
+// replay tries one letter. An error says that it is not the letter's fault.
+func (b *Bus) replay(ctx context.Context, c Consumer, letter DeadLetter) error {
 	err := errors.New("bus: it has no tenant")
 	if letter.Message.Tenant > 0 {
+		letter.Message.Attempt = 1
 		err = call(ctx, c, []Message{letter.Message})
 	}
-	if ctx.Err() != nil {
-		return false, ctx.Err()
-	}
-	if err != nil && b.transient(err) {
-		return false, fmt.Errorf("bus: replay: %w", err)
-	}
-	if err != nil {
+	switch {
+	case ctx.Err() != nil:
+		return ctx.Err()
+	case err != nil && b.transient(err):
+		return fmt.Errorf("bus: replay: %w", err)
+	case err != nil:
 		b.log.WarnContext(ctx, "dead letter was refused again", "consumer", c.Durable, "event_id", letter.Message.ID, "error", err)
-		return false, nil
+		letter.Reason = reasonOf(err)
+		if err := b.letters.Refuse(letterContext(ctx, letter.Message), letter); err != nil {
+			return fmt.Errorf("bus: keep dead letter: %w", err)
+		}
+		return nil
 	}
 	if err := b.letters.Remove(letterContext(ctx, letter.Message), letter); err != nil {
-		return false, fmt.Errorf("bus: remove dead letter: %w", err)
+		return fmt.Errorf("bus: remove dead letter: %w", err)
 	}
-	return true, nil
+	b.log.InfoContext(ctx, "dead letter was replayed", "consumer", c.Durable, "event_id", letter.Message.ID)
+	return nil
+}
+
+// reasonOf is the text of an error, cut to a bounded length. The cut may fall
+// inside a character, which a database would refuse.
+func reasonOf(err error) string {
+	text := err.Error()
+	return strings.ToValidUTF8(text[:min(len(text), maxReason)], "")
 }

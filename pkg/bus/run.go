@@ -18,14 +18,17 @@ import (
 // is an error.
 func (b *Bus) Run(ctx context.Context, consumers ...Consumer) error {
 	group, ctx := errgroup.WithContext(ctx)
+	named := make(map[string]Consumer, len(consumers))
 	for _, c := range consumers {
 		c, err := c.withDefaults()
 		if err != nil {
 			return errors.Join(err, group.Wait())
 		}
+		named[c.Durable] = c
 		b.note(c.Durable, errStarting)
 		group.Go(func() error { return b.consume(ctx, c) })
 	}
+	group.Go(func() error { return b.replayRequested(ctx, named) })
 	return group.Wait()
 }
 

@@ -2,6 +2,7 @@ package outbox
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
 	"github.com/jackc/pgx/v5"
@@ -23,7 +24,7 @@ func (l *Letters) Put(ctx context.Context, letter bus.DeadLetter) error {
 	_, err := l.db.Exec(ctx, `
 		INSERT INTO dead_letter (tenant_id, consumer, event_id, subject, event, payload, request_id, traceparent, delivery, published_at, reason)
 		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)
-		ON CONFLICT (tenant_id, consumer, event_id) DO UPDATE SET reason = excluded.reason, delivery = excluded.delivery`,
+		ON CONFLICT (tenant_id, consumer, event_id) DO UPDATE SET reason = excluded.reason, delivery = excluded.delivery, replay_at = NULL`,
 		m.Tenant, letter.Consumer, m.ID, m.Subject, m.Event, m.Payload, m.Request.ID, m.Request.Traceparent,
 		m.Delivery, m.Published, letter.Reason)
 	if err != nil {
@@ -32,25 +33,95 @@ func (l *Letters) Put(ctx context.Context, letter bus.DeadLetter) error {
 	return nil
 }
 
-// List returns the letters of a consumer with an ID above after, in order, at
+// letterColumns are those of a letter, in the order of scanLetter.
+const letterColumns = `id, consumer, reason, tenant_id, event_id, subject, event, payload, request_id, traceparent, delivery, published_at`
+
+func scanLetter(row pgx.CollectableRow) (letter bus.DeadLetter, err error) {
+	m := &letter.Message
+	err = row.Scan(&letter.ID, &letter.Consumer, &letter.Reason, &m.Tenant, &m.ID, &m.Subject, &m.Event, &m.Payload,
+		&m.Request.ID, &m.Request.Traceparent, &m.Delivery, &m.Published)
+	return letter, err
+}
+
+// Requested returns letters of consumers whose replay was asked for, in order, at
 // most limit of them, as far as the context's tenant may see them.
-func (l *Letters) List(ctx context.Context, consumer string, after int64, limit int) ([]bus.DeadLetter, error) {
-	rows, err := l.db.Query(ctx, `
-		SELECT id, consumer, reason, tenant_id, event_id, subject, event, payload, request_id, traceparent, delivery, published_at
-		FROM dead_letter WHERE consumer = $1 AND id > $2 ORDER BY id LIMIT $3`, consumer, after, limit)
+func (l *Letters) Requested(ctx context.Context, consumers []string, limit int) ([]bus.DeadLetter, error) {
+	return l.list(ctx, `WHERE replay_at IS NOT NULL AND consumer = ANY($1) ORDER BY id LIMIT $2`, consumers, limit)
+}
+
+// List returns all letters with an ID above after, in order, at most limit of
+// them, as far as the context's tenant may see them.
+func (l *Letters) List(ctx context.Context, after int64, limit int) ([]bus.DeadLetter, error) {
+	return l.list(ctx, `WHERE id > $1 ORDER BY id LIMIT $2`, after, limit)
+}
+
+func (l *Letters) list(ctx context.Context, condition string, args ...any) ([]bus.DeadLetter, error) {
+	rows, err := l.db.Query(ctx, `SELECT `+letterColumns+` FROM dead_letter `+condition, args...)
 	if err != nil {
 		return nil, fmt.Errorf("outbox: list dead letters: %w", err)
 	}
-	letters, err := pgx.CollectRows(rows, func(row pgx.CollectableRow) (letter bus.DeadLetter, err error) {
-		m := &letter.Message
-		err = row.Scan(&letter.ID, &letter.Consumer, &letter.Reason, &m.Tenant, &m.ID, &m.Subject, &m.Event, &m.Payload,
-			&m.Request.ID, &m.Request.Traceparent, &m.Delivery, &m.Published)
-		return letter, err
-	})
+	letters, err := pgx.CollectRows(rows, scanLetter)
 	if err != nil {
 		return nil, fmt.Errorf("outbox: list dead letters: %w", err)
 	}
 	return letters, nil
+}
+
+// Request asks whoever runs the consumers to replay letters: those with the ids,
+// or all that the context's tenant may see when there are none. It returns how
+// many there are.
+func (l *Letters) Request(ctx context.Context, ids []int64) (int64, error) {
+	tag, err := l.db.Exec(ctx, `UPDATE dead_letter SET replay_at = clock_timestamp() WHERE cardinality($1::bigint[]) = 0 OR id = ANY($1)`, ids)
+	if err != nil {
+		return 0, fmt.Errorf("outbox: ask for a replay: %w", err)
+	}
+	return tag.RowsAffected(), nil
+}
+
+// Refuse keeps a letter that failed once more, with its reason of now.
+func (l *Letters) Refuse(ctx context.Context, letter bus.DeadLetter) error {
+	_, err := l.db.Exec(ctx, `UPDATE dead_letter SET replay_at = NULL, reason = $3 WHERE tenant_id = $1 AND id = $2`,
+		letter.Message.Tenant, letter.ID, letter.Reason)
+	if err != nil {
+		return fmt.Errorf("outbox: keep dead letter: %w", err)
+	}
+	return nil
+}
+
+// Begin returns how often a message failed and was begun, and counts one more
+// beginning if told so.
+func (l *Letters) Begin(ctx context.Context, consumer string, m bus.Message, count bool) (failed, begun int, err error) {
+	sql := `SELECT failed, begun FROM delivery_attempt WHERE tenant_id = $1 AND consumer = $2 AND event_id = $3`
+	if count {
+		sql = `INSERT INTO delivery_attempt AS a (tenant_id, consumer, event_id, begun) VALUES ($1, $2, $3, 1)
+			ON CONFLICT (tenant_id, consumer, event_id) DO UPDATE SET begun = a.begun + 1, updated_at = clock_timestamp()
+			RETURNING failed, begun`
+	}
+	err = l.db.QueryRow(ctx, sql, m.Tenant, consumer, m.ID).Scan(&failed, &begun)
+	if err != nil && !errors.Is(err, pgx.ErrNoRows) {
+		return 0, 0, fmt.Errorf("outbox: read attempts: %w", err)
+	}
+	return failed, begun, nil
+}
+
+// Fail notes that a message has failed, and returns how often it has.
+func (l *Letters) Fail(ctx context.Context, consumer string, m bus.Message) (failed int, err error) {
+	err = l.db.QueryRow(ctx, `INSERT INTO delivery_attempt AS a (tenant_id, consumer, event_id, failed) VALUES ($1, $2, $3, 1)
+		ON CONFLICT (tenant_id, consumer, event_id) DO UPDATE SET failed = a.failed + 1, begun = 0, updated_at = clock_timestamp()
+		RETURNING failed`, m.Tenant, consumer, m.ID).Scan(&failed)
+	if err != nil {
+		return 0, fmt.Errorf("outbox: note failure: %w", err)
+	}
+	return failed, nil
+}
+
+// Settle forgets what Begin and Fail noted of a message.
+func (l *Letters) Settle(ctx context.Context, consumer string, m bus.Message) error {
+	_, err := l.db.Exec(ctx, `DELETE FROM delivery_attempt WHERE tenant_id = $1 AND consumer = $2 AND event_id = $3`, m.Tenant, consumer, m.ID)
+	if err != nil {
+		return fmt.Errorf("outbox: forget failures: %w", err)
+	}
+	return nil
 }
 
 // Remove forgets a letter. That it is gone already is no error.

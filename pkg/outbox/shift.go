@@ -115,6 +115,9 @@ func (s *shift) step(ctx context.Context) (int, error) {
 		if err := s.forget(ctx); err != nil {
 			return 0, err
 		}
+		if err := s.forgetAttempts(ctx); err != nil {
+			return 0, err
+		}
 	}
 	return s.publish(ctx)
 }

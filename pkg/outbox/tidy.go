@@ -122,6 +122,15 @@ func (s *shift) forget(ctx context.Context) error {
 	return nil
 }
 
+// forgetAttempts removes what is known of messages that came again and were never
+// settled, when the broker has forgotten them.
+func (s *shift) forgetAttempts(ctx context.Context) error {
+	if _, err := s.conn.Exec(ctx, `DELETE FROM delivery_attempt WHERE updated_at < clock_timestamp() - interval '30 days'`); err != nil {
+		return fmt.Errorf("outbox: forget attempts: %w", err)
+	}
+	return nil
+}
+
 // countedAtMost bounds the work of measuring while the broker is away for long.
 const countedAtMost = 100_000
 

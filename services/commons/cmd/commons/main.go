@@ -19,7 +19,8 @@ type settings struct {
 	commons.Config `envprefix:"ROTALOOM_"`
 
 	serve.Commands
-	Backfill backfill `cmd:"" help:"Fill what is kept here of other services again, beside the programs that serve."`
+	Deadletter serve.DeadLetters `cmd:"" help:"List and replay the events that consumers gave up."`
+	Backfill   backfill          `cmd:"" help:"Fill what is kept here of other services again, beside the programs that serve."`
 }
 
 // backfill is the command of that name.
@@ -38,6 +39,7 @@ func main() {
 	s := &settings{}
 	s.Backfill.settings = s
 	s.Migrate.Of(&s.Database, commons.Migrations)
+	s.Deadletter.Of(&s.Database)
 	boot.Main("commons", "The commons service of Rotaloom.", s, s.start)
 }
 

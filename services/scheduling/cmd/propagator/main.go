@@ -23,13 +23,15 @@ type settings struct {
 	NATS     bus.Config `embed:"" prefix:"nats-" envprefix:"ROTALOOM_NATS_"`
 
 	serve.Commands
-	Verify verify `cmd:"" help:"Compare the stored schedules with what the rules say, and change nothing."`
-	Replay replay `cmd:"" help:"Set a failed propagation going again."`
+	Deadletter serve.DeadLetters `cmd:"" help:"List and replay the events that consumers gave up."`
+	Verify     verify            `cmd:"" help:"Compare the stored schedules with what the rules say, and change nothing."`
+	Replay     replay            `cmd:"" help:"Set a failed propagation going again."`
 }
 
 func main() {
 	s := &settings{}
 	s.Migrate.Of(&s.Database, scheduling.Migrations)
+	s.Deadletter.Of(&s.Database)
 	s.Verify.database, s.Replay.database = &s.Database, &s.Database
 	boot.Main("propagator", "The propagation worker of Rotaloom.", s, s.start)
 }

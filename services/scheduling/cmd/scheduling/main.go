@@ -14,6 +14,7 @@ type settings struct {
 	serve.Settings
 	serve.Tokens
 	serve.Commands
+	Deadletter        serve.DeadLetters `cmd:"" help:"List and replay the events that consumers gave up."`
 	scheduling.Config `envprefix:"ROTALOOM_"`
 
 	CommonsTarget     string `default:"dns:///commons:8443" help:"Where the commons service is."`
@@ -24,6 +25,7 @@ type settings struct {
 func main() {
 	s := &settings{}
 	s.Migrate.Of(&s.Database, scheduling.Migrations)
+	s.Deadletter.Of(&s.Database)
 	boot.Main("scheduling", "The scheduling service of Rotaloom.", s, s.start)
 }
 

@@ -71,7 +71,7 @@ func (p *Propagator) settle(ctx context.Context, m bus.Message, key batchKey, er
 		p.metrics.timedOut.Inc()
 		err = errors.Join(err, p.split(ctx, m.Tenant, key))
 	}
-	if m.Delivery < p.cfg.MaxDeliver {
+	if m.Attempt < p.cfg.MaxDeliver {
 		return err
 	}
 	failErr := pg.InTx(ctx, p.pool, func(ctx context.Context, tx pgx.Tx) error {
@@ -95,13 +95,13 @@ func (p *Propagator) settle(ctx context.Context, m bus.Message, key batchKey, er
 	p.wake()
 	p.metrics.failed.Inc()
 	p.log.ErrorContext(ctx, "a batch of a propagation has failed", "propagation", key.PropagationID, "batch", key.Batch,
-		"tenant", m.Tenant, "attempts", m.Delivery, "error", err)
+		"tenant", m.Tenant, "attempts", m.Attempt, "error", err)
 	return nil
 }
 
 // settlePlanning is settle for propagations that could not be planned.
 func (p *Propagator) settlePlanning(ctx context.Context, m bus.Message, failed []int64, err error) error {
-	if err == nil || ctx.Err() != nil || pg.Unavailable(err) || m.Delivery < p.cfg.MaxDeliver {
+	if err == nil || ctx.Err() != nil || pg.Unavailable(err) || m.Attempt < p.cfg.MaxDeliver {
 		return err
 	}
 	if _, failErr := p.pool.Exec(ctx, failPlanning, m.Tenant, failed, textFailed); failErr != nil {
@@ -109,7 +109,7 @@ func (p *Propagator) settlePlanning(ctx context.Context, m bus.Message, failed [
 	}
 	p.metrics.failed.Inc()
 	p.log.ErrorContext(ctx, "propagations could not be planned", "propagations", failed, "tenant", m.Tenant,
-		"attempts", m.Delivery, "error", err)
+		"attempts", m.Attempt, "error", err)
 	return nil
 }
 

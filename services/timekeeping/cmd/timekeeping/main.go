@@ -13,6 +13,7 @@ type settings struct {
 	serve.Settings
 	serve.Tokens
 	serve.Commands
+	Deadletter         serve.DeadLetters `cmd:"" help:"List and replay the events that consumers gave up."`
 	timekeeping.Config `envprefix:"ROTALOOM_"`
 
 	CommonsTarget string `default:"dns:///commons:8443" help:"Where the commons service is."`
@@ -21,6 +22,7 @@ type settings struct {
 func main() {
 	s := &settings{}
 	s.Migrate.Of(&s.Database, timekeeping.Migrations)
+	s.Deadletter.Of(&s.Database)
 	boot.Main("timekeeping", "The timekeeping service of Rotaloom.", s, s.start)
 }
 

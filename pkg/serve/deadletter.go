@@ -1,0 +1,105 @@
+package serve
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"log/slog"
+
+	"github.com/rotaloom/rotaloom/pkg/outbox"
+	"github.com/rotaloom/rotaloom/pkg/pg"
+	"github.com/rotaloom/rotaloom/pkg/tenant"
+)
+
+// DeadLetters is the command over the events that consumers of a service gave up.
+type DeadLetters struct {
+	List   ListDeadLetters   `cmd:"" help:"List the events that were given up, and why."`
+	Replay ReplayDeadLetters `cmd:"" help:"Have events that were given up handled once more, by whoever serves."`
+}
+
+// Of says in which database the letters are, before the settings are read.
+func (d *DeadLetters) Of(database *pg.Config) {
+	d.List.database, d.Replay.database = database, database
+}
+
+// ListDeadLetters is the command of that name.
+type ListDeadLetters struct {
+	Tenant int64 `help:"Only those of a tenant; 0 means all." default:"0"`
+
+	database *pg.Config `kong:"-"`
+}
+
+// listed is how many letters are read at once.
+const listed = 500
+
+// Do prints one line for each letter, the oldest first, and how many there are.
+func (l *ListDeadLetters) Do(ctx context.Context, log *slog.Logger, out io.Writer) error {
+	return l.In(ctx, *l.database, log, out)
+}
+
+// In is Do in a database.
+func (l *ListDeadLetters) In(ctx context.Context, database pg.Config, log *slog.Logger, out io.Writer) error {
+	pool, err := pg.Open(ctx, database, log)
+	if err != nil {
+		return err
+	}
+	defer pool.Close()
+	letters, count := outbox.NewLetters(pool), 0
+	for last := int64(0); ; {
+		found, err := letters.List(lettersOf(ctx, l.Tenant), last, listed)
+		if err != nil {
+			return err
+		}
+		for _, letter := range found {
+			last = letter.ID
+			fmt.Fprintf(out, "%d\ttenant %d\t%s\t%s\t%s\t%s\n", letter.ID, letter.Message.Tenant, letter.Consumer, letter.Message.Event,
+				letter.Message.Published.Format("2006-01-02T15:04:05Z"), letter.Reason)
+		}
+		if count += len(found); len(found) < listed {
+			_, err := fmt.Fprintf(out, "%d dead letters\n", count)
+			return err
+		}
+	}
+}
+
+// ReplayDeadLetters is the command of that name.
+type ReplayDeadLetters struct {
+	IDs    []int64 `arg:"" optional:"" name:"id" help:"The letters, as list shows them; all unless one is named."`
+	Tenant int64   `help:"Only those of a tenant; 0 means all." default:"0"`
+
+	database *pg.Config `kong:"-"`
+}
+
+// Do notes in the database that the letters are to be handled once more; whoever
+// serves does so within seconds. Those that fail again are kept, with the reason
+// of then.
+func (r *ReplayDeadLetters) Do(ctx context.Context, log *slog.Logger, out io.Writer) error {
+	return r.In(ctx, *r.database, log, out)
+}
+
+// In is Do in a database.
+func (r *ReplayDeadLetters) In(ctx context.Context, database pg.Config, log *slog.Logger, out io.Writer) error {
+	pool, err := pg.Open(ctx, database, log)
+	if err != nil {
+		return err
+	}
+	defer pool.Close()
+	ids := append([]int64{}, r.IDs...)
+	n, err := outbox.NewLetters(pool).Request(lettersOf(ctx, r.Tenant), ids)
+	if err != nil {
+		return err
+	}
+	if n == 0 && len(ids) > 0 {
+		return fmt.Errorf("there are no dead letters with these numbers")
+	}
+	_, err = fmt.Fprintf(out, "%d dead letters will be handled once more within seconds; list shows those that fail again\n", n)
+	return err
+}
+
+// lettersOf is the context of a tenant's letters, or of all when it is 0.
+func lettersOf(ctx context.Context, tenantID int64) context.Context {
+	if tenantID > 0 {
+		return tenant.With(ctx, tenantID)
+	}
+	return tenant.All(ctx)
+}
