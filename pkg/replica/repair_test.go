@@ -1,12 +1,14 @@
 package replica_test
 
 import (
+	"sync/atomic"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/rotaloom/rotaloom/pkg/bus"
 	"github.com/rotaloom/rotaloom/pkg/replica"
 	"github.com/rotaloom/rotaloom/pkg/tenant"
 )
@@ -131,4 +133,24 @@ func TestManyKeysCompareCheaply(t *testing.T) {
 	require.NoError(t, err)
 	assert.Equal(t, 1, n)
 	t.Logf("%d keys were compared in %s", many, time.Since(began))
+}
+
+// An event that its consumer gave up leaves a gap like one that was lost.
+func TestWhatIsAmongTheDeadLettersIsRepaired(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.exec(`ALTER TABLE copy ADD CONSTRAINT never CHECK (id <> 7)`)
+	var given atomic.Bool
+	w.copied = refusing(w.pool, func(err error) error {
+		given.Store(true)
+		return bus.Permanent(err)
+	})
+	w.change(1, false, ids(5, 9)...)
+	w.serve(200 * time.Millisecond)
+	require.Eventually(t, given.Load, patience, 10*time.Millisecond)
+	w.exec(`ALTER TABLE copy DROP CONSTRAINT never`)
+	w.equal()
+	var dead int
+	require.NoError(t, w.pool.QueryRow(tenant.All(t.Context()), `SELECT count(*) FROM dead_letter`).Scan(&dead))
+	assert.Positive(t, dead)
 }

@@ -166,6 +166,20 @@ func newPool(t *testing.T) *pgxpool.Pool {
 
 // copyOf keeps the values of things, and, of steps, what they add up to.
 func copyOf(pool *pgxpool.Pool, of protoreflect.MessageDescriptor) *replica.Replica {
+	return makeCopy(pool, of, func(err error) error { return err })
+}
+
+// refusing is a copy of things; failed says what an error of its tables is.
+func refusing(pool *pgxpool.Pool, failed func(error) error) *replica.Replica {
+	return makeCopy(pool, things, func(err error) error {
+		if err == nil {
+			return nil
+		}
+		return failed(err)
+	})
+}
+
+func makeCopy(pool *pgxpool.Pool, of protoreflect.MessageDescriptor, failed func(error) error) *replica.Replica {
 	return replica.New(pool, replica.Copy[*dynamicpb.Message]{
 		Service: "reader", Event: dynamicpb.NewMessage(of),
 		Apply: func(ctx context.Context, tx pgx.Tx, tenantID int64, changes []replica.Change[*dynamicpb.Message]) error {
@@ -182,7 +196,7 @@ func copyOf(pool *pgxpool.Pool, of protoreflect.MessageDescriptor) *replica.Repl
 						tenantID, c.Key, valueOf(c.State))
 				}
 			}
-			return tx.SendBatch(ctx, batch).Close()
+			return failed(tx.SendBatch(ctx, batch).Close())
 		},
 	})
 }

@@ -132,17 +132,18 @@ func isAway(err error) bool {
 }
 
 // verify waits until all propagations have finished, and has the operator's
-// command compare what is stored with the rules.
+// command compare what is stored with the rules, and the copies with their owners.
 func (w *world) verify() {
 	w.t.Helper()
 	propagator := filepath.Join(launch.Root(w.t), "bin", "test", "propagator")
 	launch.Await(w.t, patience, "all propagations have finished", func() bool {
-		out, errs, code := launch.Run(w.t, propagator, nil, "verify", "--database-url", w.DatabaseURL("scheduling"))
-		if !strings.Contains(out, "; 0 propagations have not finished") {
+		out, errs, code := launch.Run(w.t, propagator, nil, "verify", "--database-url", w.DatabaseURL("scheduling"), "--nats-url", w.NATSURL())
+		if !strings.Contains(out, "; 0 propagations have not finished") || strings.Contains(errs, "does not answer") || strings.Contains(errs, "copies differ") {
 			return false
 		}
 		require.Zero(w.t, code, "%s%s", out, errs)
 		require.Contains(w.t, out, ": 0 differ;")
+		require.Contains(w.t, out, "memberships: 0 keys")
 		w.t.Log(strings.TrimSpace(out))
 		return true
 	})

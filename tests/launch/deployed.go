@@ -74,14 +74,14 @@ func Deployed(t testing.TB, settings ...string) *Deployment {
 	for _, p := range programs {
 		args := append(slices.Clone(d.certs[p.name]),
 			"--listen", targets[p.name],
-			"--database-url", d.DatabaseURL(p.name), "--nats-url", d.natsURL())
+			"--database-url", d.DatabaseURL(p.name), "--nats-url", d.NATSURL())
 		if p.name == "scheduling" {
 			args = append(args, "--no-propagate")
 		}
 		d.program(t, p.name, p.command, env, args...)
 	}
 	d.program(t, "propagator", "services/scheduling/cmd/propagator", env,
-		"--database-url", d.DatabaseURL("scheduling"), "--nats-url", d.natsURL())
+		"--database-url", d.DatabaseURL("scheduling"), "--nats-url", d.NATSURL())
 	d.env = env
 	d.startGateway(t)
 	return d
@@ -156,7 +156,8 @@ func (d *Deployment) StopPostgres(t testing.TB) {
 	d.Postgres = nil
 }
 
-func (d *Deployment) natsURL() string { return fmt.Sprintf("nats://127.0.0.1:%d", d.natsPort) }
+// NATSURL is where the broker listens.
+func (d *Deployment) NATSURL() string { return fmt.Sprintf("nats://127.0.0.1:%d", d.natsPort) }
 
 // StartNATS starts the broker, with the streams that it had.
 func (d *Deployment) StartNATS(t testing.TB) {

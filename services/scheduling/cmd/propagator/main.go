@@ -32,6 +32,7 @@ func main() {
 	s := &settings{}
 	s.Migrate.Of(&s.Database, scheduling.Migrations)
 	s.Deadletter.Of(&s.Database)
+	s.Verify.broker = &s.NATS
 	s.Verify.database, s.Replay.database = &s.Database, &s.Database
 	boot.Main("propagator", "The propagation worker of Rotaloom.", s, s.start)
 }

@@ -5,9 +5,14 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"time"
 
+	"github.com/jackc/pgx/v5/pgxpool"
+
+	"github.com/rotaloom/rotaloom/pkg/bus"
 	"github.com/rotaloom/rotaloom/pkg/pg"
 	"github.com/rotaloom/rotaloom/pkg/tenant"
+	"github.com/rotaloom/rotaloom/services/scheduling"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/propagation"
 )
 
@@ -18,10 +23,18 @@ type place struct {
 	database *pg.Config `kong:"-"`
 }
 
-type verify struct{ place }
+type verify struct {
+	place
+
+	broker *bus.Config `kong:"-"`
+}
+
+// settle is how long what is on its way to the copies may take.
+const settle = 3 * time.Second
 
 // Do prints one line for each employee whose schedule differs, at most a
-// hundred, and a summary. Differences are an error.
+// hundred, and a summary; then, when a broker is named, how far the copies differ
+// from what their owners have. Differences are an error.
 func (v *verify) Do(ctx context.Context, log *slog.Logger, out io.Writer) error {
 	pool, err := pg.Open(ctx, *v.database, log)
 	if err != nil {
@@ -39,6 +52,32 @@ func (v *verify) Do(ctx context.Context, log *slog.Logger, out io.Writer) error 
 		report.Employees, report.Spans, report.Different, report.Unfinished)
 	if report.Different > 0 {
 		return fmt.Errorf("the schedules of %d employees are not what the rules say", report.Different)
+	}
+	if v.broker.URL.Reveal() == "" {
+		_, err := fmt.Fprintln(out, "copies of other services were not compared with them: give --nats-url")
+		return err
+	}
+	return v.compare(ctx, pool, log, out)
+}
+
+// compare compares the copies with their owners.
+func (v *verify) compare(ctx context.Context, pool *pgxpool.Pool, log *slog.Logger, out io.Writer) error {
+	conn, err := bus.Connect(*v.broker, "verify", log)
+	if err != nil {
+		return err
+	}
+	defer conn.Close()
+	found, err := scheduling.Lacking(ctx, pool, conn, log, v.Tenant, settle)
+	if err != nil {
+		return err
+	}
+	lacking := 0
+	for _, l := range found {
+		lacking += l.Keys
+		fmt.Fprintf(out, "%s: %d keys are not as their owner has them\n", l.Topic, l.Keys)
+	}
+	if lacking > 0 {
+		return fmt.Errorf("the copies differ from their owners in %d keys", lacking)
 	}
 	return nil
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
 
+	"github.com/rotaloom/rotaloom/pkg/replica"
 	timekeepingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/timekeeping/v1"
 )
 
@@ -75,10 +76,19 @@ func (m *Members) await(ctx context.Context, tenantID int64, termIDs []int64) er
 		}
 		select {
 		case <-ctx.Done():
+			m.lacks(context.WithoutCancel(ctx), tenantID)
 			return ctx.Err()
 		case <-time.After(pause):
 		}
 	}
+}
+
+// lacks has memberships compared with timekeeping: they do not come by themselves.
+// What cannot be noted is found by the next comparison.
+func (m *Members) lacks(ctx context.Context, tenantID int64) {
+	ctx, cancel := context.WithTimeout(ctx, time.Second)
+	defer cancel()
+	_ = replica.Check(ctx, m.pool, tenantID, "memberships")
 }
 
 // behind returns the counts that what is known falls short of. More than the
