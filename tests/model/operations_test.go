@@ -189,7 +189,7 @@ func (w *world) enter() string {
 		return fmt.Sprintf("enter a shift on the locked day %d of %d", made.day, made.employee)
 	}
 	made.id = answer[0].ID
-	w.entered = append(w.entered, made)
+	w.entered = append(w.entered, stored(made))
 	return fmt.Sprintf("enter %d for employee %d on %d", made.id, made.employee, made.day)
 }
 
@@ -198,8 +198,20 @@ func (w *world) anyEntered() *entered {
 	start := 60 * w.random.IntN(24)
 	return &entered{
 		employee: w.random.IntN(len(w.employees)), day: w.anyDay(), label: fmt.Sprint("by hand ", w.labels),
-		start: start, end: start + 30 + w.random.IntN(500),
+		start: start, end: start + 90 + w.random.IntN(500),
 	}
+}
+
+// stored is an entered shift as it comes to be: what the clock skips is an hour later.
+func stored(m *entered) *entered {
+	kept := *m
+	if skipped(m.day, m.start) {
+		kept.start += gapEnd - gapStart
+	}
+	if skipped(m.day, m.end) {
+		kept.end += gapEnd - gapStart
+	}
+	return &kept
 }
 
 func (w *world) shiftOf(m *entered) scenario.Object {
@@ -249,7 +261,7 @@ func (w *world) touch() string {
 	}
 	refused = refused || w.employees[made.employee].locked(made.day)
 	if w.tried(http.MethodPost, path(shifts, s.id), w.shiftOf(made), nil, refused) {
-		w.model(s, made)
+		w.model(s, stored(made))
 	}
 	return fmt.Sprintf("edit %v into %+v", s, *made)
 }

@@ -205,6 +205,20 @@ func counterpart(from []entry, index int, to []entry) int {
 	return -1
 }
 
+// The night in which the clock goes from two to three. A time that is not there is an
+// hour later; patterns of the model have none.
+const (
+	clockChange        day = 27
+	gapStart, gapEnd       = 120, 180
+	minutesOfTheChange     = int(clockChange) * 1440
+)
+
+// skipped tells whether a time of a day is not there.
+func skipped(d day, minutes int) bool {
+	at := int(d)*1440 + minutes - minutesOfTheChange
+	return at >= gapStart && at < gapEnd
+}
+
 // shown is an entry that a schedule shows, in words.
 type shown struct {
 	employee   int
