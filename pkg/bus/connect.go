@@ -20,6 +20,8 @@ type Config struct {
 	CA          string     `name:"ca" env:"CA" type:"path" help:"File with the certificates that the server's is verified against."`
 	Cert        string     `name:"cert" env:"CERT" type:"path" help:"File with the client certificate."`
 	Key         string     `name:"key" env:"KEY" type:"path" help:"File with the key of the client certificate."`
+	// AllowInsecure lets servers on other machines be used without TLS or a user.
+	AllowInsecure bool `name:"allow-insecure" env:"ALLOW_INSECURE" help:"Use NATS on another machine without TLS or a user."`
 }
 
 // Connect returns a connection that is made in the background and made again
@@ -36,8 +38,13 @@ func Connect(cfg Config, name string, log *slog.Logger, more ...nats.Option) (*n
 
 // Connect is [Connect] for one of several connections of a process.
 func (r *Reporter) Connect(cfg Config, name string, log *slog.Logger, more ...nats.Option) (*nats.Conn, error) {
+	if err := cfg.checkSecure(); err != nil {
+		return nil, err
+	}
 	opts := []nats.Option{
 		nats.Name(name),
+		// Nobody else's permissions cover what a service is answered.
+		nats.CustomInboxPrefix(InboxPrefix(name)),
 		nats.RetryOnFailedConnect(true),
 		nats.MaxReconnects(-1),
 		nats.ReconnectWait(500 * time.Millisecond),
@@ -68,6 +75,10 @@ func (r *Reporter) Connect(cfg Config, name string, log *slog.Logger, more ...na
 	}
 	return conn, nil
 }
+
+// InboxPrefix is the prefix of the subjects on which the connection of a service gets
+// its answers.
+func InboxPrefix(name string) string { return "_INBOX." + name }
 
 func (c Config) security() []nats.Option {
 	var opts []nats.Option

@@ -27,6 +27,7 @@ type Config struct {
 	ConnLifetime     time.Duration `name:"conn-lifetime" env:"CONN_LIFETIME" default:"1h" help:"Age at which a connection is replaced."`
 	ConnectTimeout   time.Duration `name:"connect-timeout" env:"CONNECT_TIMEOUT" default:"5s" help:"Time that one attempt to connect may take."`
 	StartupWait      time.Duration `name:"startup-wait" env:"STARTUP_WAIT" default:"30s" help:"How long a starting service waits for the database."`
+	AllowInsecure    bool          `name:"allow-insecure" env:"ALLOW_INSECURE" help:"Connect to a database on another machine without verifying who it is."`
 	StatementTimeout time.Duration `name:"statement-timeout" env:"STATEMENT_TIMEOUT" default:"30s" help:"Time after which the database gives up a statement."`
 }
 
@@ -39,6 +40,11 @@ func (c Config) poolConfig() (*pgxpool.Config, error) {
 	if err != nil {
 		// pgx keeps the password out of this error.
 		return nil, fmt.Errorf("pg: read database URL: %w", err)
+	}
+	if !c.AllowInsecure {
+		if err := CheckSecure(pc.ConnConfig); err != nil {
+			return nil, err
+		}
 	}
 	pc.MaxConns = cmp.Or(c.MaxConns, 16)
 	pc.MinConns = c.MinConns

@@ -25,5 +25,5 @@ func (b *Backfill) Do(ctx context.Context, log *slog.Logger, out io.Writer) erro
 	if err != nil {
 		return err
 	}
-	return b.Command.Do(ctx, pg.Config{URL: url}, log, out)
+	return b.Command.Do(ctx, pg.Config{URL: url, AllowInsecure: b.Database.AllowInsecure}, log, out)
 }

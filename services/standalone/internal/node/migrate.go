@@ -55,7 +55,7 @@ func (m *Migrate) Do(ctx context.Context, log *slog.Logger, out io.Writer) (err 
 	}
 	defer func() { err = errors.Join(err, databases.Stop(context.WithoutCancel(ctx))) }()
 	for _, name := range serviceNames {
-		if err := pg.Migrate(ctx, pg.Config{URL: databases.URL(name)}, log, sets[name]...); err != nil {
+		if err := pg.Migrate(ctx, pg.Config{URL: databases.URL(name), AllowInsecure: m.Database.AllowInsecure}, log, sets[name]...); err != nil {
 			return fmt.Errorf("%s: %w", name, err)
 		}
 	}

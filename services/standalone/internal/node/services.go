@@ -95,7 +95,7 @@ func (h *house) startEngines(ctx context.Context, folder *state.Folder) (err err
 func (h *house) engines(ctx context.Context, name string, sets []pg.Migrations) (serve.Engines, error) {
 	e := serve.Engines{Log: h.app.Log.With("service", name), Registry: obs.ForService(h.app.Registry, name)}
 	var err error
-	e.Pool, err = serve.Database(ctx, h.app, pg.Config{URL: h.databases.URL(name)}, e.Registry, e.Log, sets...)
+	e.Pool, err = serve.Database(ctx, h.app, pg.Config{URL: h.databases.URL(name), AllowInsecure: h.cfg.Database.AllowInsecure}, e.Registry, e.Log, sets...)
 	if err != nil {
 		return e, err
 	}

@@ -38,5 +38,5 @@ func (t *task[C, P]) Do(ctx context.Context, log *slog.Logger, out io.Writer) er
 	if err != nil {
 		return err
 	}
-	return auth.Do(ctx, pg.Config{URL: url}, t.Auth, P(&t.Command), log, out)
+	return auth.Do(ctx, pg.Config{URL: url, AllowInsecure: t.Database.AllowInsecure}, t.Auth, P(&t.Command), log, out)
 }

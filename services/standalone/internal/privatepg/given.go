@@ -30,12 +30,12 @@ const (
 // Row-level security keeps tenants apart, and it does not hold for superusers.
 // With the URL of one, the services work as a role without privileges, which is
 // made for them and owns the databases.
-func given(ctx context.Context, raw obs.Secret, log *slog.Logger, services []string) (*Databases, error) {
-	u, err := url.Parse(raw.Reveal())
+func given(ctx context.Context, cfg Config, log *slog.Logger, services []string) (*Databases, error) {
+	u, err := url.Parse(cfg.URL.Reveal())
 	if err != nil || u.Scheme != "postgres" && u.Scheme != "postgresql" {
 		return nil, errors.New("the database URL is not of the form postgres://user@host")
 	}
-	conn, err := connect(ctx, u, log)
+	conn, err := connect(ctx, u, cfg.AllowInsecure, log)
 	if err != nil {
 		return nil, fmt.Errorf("connect to the database server: %w", err)
 	}
@@ -68,15 +68,24 @@ func given(ctx context.Context, raw obs.Secret, log *slog.Logger, services []str
 }
 
 // connect connects to the database that the URL names, or to postgres.
-func connect(ctx context.Context, u *url.URL, log *slog.Logger) (*pgx.Conn, error) {
+func connect(ctx context.Context, u *url.URL, allowInsecure bool, log *slog.Logger) (*pgx.Conn, error) {
 	maintenance := *u
 	if strings.Trim(u.Path, "/") == "" {
 		maintenance.Path = "/postgres"
 	}
+	parsed, err := pgx.ParseConfig(maintenance.String())
+	if err != nil {
+		return nil, err
+	}
+	if !allowInsecure {
+		if err := pg.CheckSecure(parsed); err != nil {
+			return nil, err
+		}
+	}
 	ctx, cancel := context.WithTimeout(ctx, startupWait)
 	defer cancel()
 	for {
-		conn, err := pgx.Connect(ctx, maintenance.String())
+		conn, err := pgx.ConnectConfig(ctx, parsed)
 		if err == nil || !pg.Unavailable(err) {
 			return conn, err
 		}

@@ -16,8 +16,9 @@ import (
 // Config says which server is used. At its zero value that is a private one,
 // with the programs found on the machine.
 type Config struct {
-	URL    obs.Secret `name:"url" env:"URL" help:"URL of a PostgreSQL server to use instead of a private one. The databases rotaloom_<service> are made when they are missing and the role may create them."`
-	BinDir string     `name:"bin-dir" env:"BIN_DIR" type:"path" help:"Folder of initdb and postgres, when they are not found by themselves."`
+	URL           obs.Secret `name:"url" env:"URL" help:"URL of a PostgreSQL server to use instead of a private one. The databases rotaloom_<service> are made when they are missing and the role may create them."`
+	AllowInsecure bool       `name:"allow-insecure" env:"ALLOW_INSECURE" help:"Use a server on another machine without verifying who it is."`
+	BinDir        string     `name:"bin-dir" env:"BIN_DIR" type:"path" help:"Folder of initdb and postgres, when they are not found by themselves."`
 }
 
 // Databases are the databases of the services.
@@ -35,7 +36,7 @@ type Databases struct {
 // database for each service. Stop ends it; so does the end of this process.
 func Start(ctx context.Context, cfg Config, dir string, log *slog.Logger, services ...string) (*Databases, error) {
 	if cfg.URL != "" {
-		return given(ctx, cfg.URL, log, services)
+		return given(ctx, cfg, log, services)
 	}
 	local := localpg.Config{Dir: dir, BinDir: cfg.BinDir, Log: log}
 	server, err := localpg.Start(ctx, local)
@@ -58,7 +59,7 @@ func Start(ctx context.Context, cfg Config, dir string, log *slog.Logger, servic
 // works with, which runs the private server in dir unless one is named.
 func Running(ctx context.Context, cfg Config, dir string, log *slog.Logger, service string) (obs.Secret, error) {
 	if cfg.URL != "" {
-		d, err := given(ctx, cfg.URL, log, []string{service})
+		d, err := given(ctx, cfg, log, []string{service})
 		if err != nil {
 			return "", err
 		}
