@@ -124,7 +124,7 @@ func (c Consumer) delay(delivery int) time.Duration {
 }
 
 func (c Consumer) config() jetstream.ConsumerConfig {
-	return jetstream.ConsumerConfig{
+	cfg := jetstream.ConsumerConfig{
 		Durable:        c.Durable,
 		FilterSubjects: c.Subjects,
 		DeliverPolicy:  jetstream.DeliverAllPolicy,
@@ -135,4 +135,10 @@ func (c Consumer) config() jetstream.ConsumerConfig {
 		MaxDeliver:    -1,
 		MaxAckPending: maxAckPending,
 	}
+	if len(c.Subjects) == 1 {
+		// The one is then a part of the subject by which a consumer is made, so that a
+		// server can hold services to what they consume.
+		cfg.FilterSubjects, cfg.FilterSubject = nil, c.Subjects[0]
+	}
+	return cfg
 }

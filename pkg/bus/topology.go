@@ -3,6 +3,7 @@ package bus
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -102,6 +103,12 @@ func (b *Bus) bring(ctx context.Context, cfg jetstream.StreamConfig) (jetstream.
 	stream, err := b.js.Stream(ctx, cfg.Name)
 	if err == nil && configured(stream.CachedInfo().Config, cfg) {
 		return stream, nil
+	}
+	// Who does not fill a stream may make it, and not change it (see Use.Permissions).
+	if errors.Is(err, jetstream.ErrStreamNotFound) {
+		if stream, err = b.js.CreateStream(ctx, cfg); err == nil {
+			return stream, nil
+		}
 	}
 	if stream, err = b.js.CreateOrUpdateStream(ctx, cfg); err != nil {
 		return nil, fmt.Errorf("bus: ensure stream %s: %w", cfg.Name, err)

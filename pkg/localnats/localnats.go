@@ -22,6 +22,9 @@ type Config struct {
 	// MaxStore bounds what all streams may take on disk, in bytes; 0 means 16 GB.
 	// It is a bound, not a reservation.
 	MaxStore int64
+	// Users is a file of the server's configuration with the users and what they may
+	// do; without one everybody may do everything.
+	Users string
 	// SyncInterval is how often streams are flushed to the disk; 0 means every
 	// two minutes. What came since the last flush is lost when the machine stops.
 	SyncInterval time.Duration
@@ -54,6 +57,13 @@ func Start(cfg Config) (*Server, error) {
 		// The program has its own handler of signals, and its own log.
 		NoSigs: true,
 		NoLog:  true,
+	}
+	if cfg.Users != "" {
+		users, err := server.ProcessConfigFile(cfg.Users)
+		if err != nil {
+			return nil, fmt.Errorf("localnats: users: %w", err)
+		}
+		opts.Users, opts.Nkeys = users.Users, users.Nkeys
 	}
 	if opts.JetStreamMaxStore == 0 {
 		opts.JetStreamMaxStore = 16 << 30

@@ -12,9 +12,9 @@ import (
 )
 
 const (
-	// bucket is the key-value bucket that the auth service fills and every
+	// BucketName is the key-value bucket that the auth service fills and every
 	// process watches.
-	bucket = "REVOCATIONS"
+	BucketName = "REVOCATIONS"
 	// maxBytes bounds the bucket: about half a million revocations. What does
 	// not fit is found by asking auth.
 	maxBytes = 64 << 20
@@ -41,7 +41,7 @@ func EnsureBucket(ctx context.Context, conn *nats.Conn, life time.Duration, repl
 		return nil, fmt.Errorf("revocations: %w", err)
 	}
 	kv, err := js.CreateOrUpdateKeyValue(ctx, jetstream.KeyValueConfig{
-		Bucket: bucket, Description: "Access tokens that ended before their time.",
+		Bucket: BucketName, Description: "Access tokens that ended before their time.",
 		TTL: life, MaxBytes: maxBytes, Storage: jetstream.FileStorage, Replicas: replicas,
 	})
 	if err != nil {

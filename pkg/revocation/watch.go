@@ -71,7 +71,7 @@ func (v *View) watchOnce(ctx context.Context) error {
 func openBucket(ctx context.Context, js jetstream.JetStream) (*Bucket, error) {
 	ctx, cancel := context.WithTimeout(ctx, checkTimeout)
 	defer cancel()
-	kv, err := js.KeyValue(ctx, bucket)
+	kv, err := js.KeyValue(ctx, BucketName)
 	if err != nil {
 		return nil, fmt.Errorf("revocations: find the bucket: %w", err)
 	}

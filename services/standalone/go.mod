@@ -16,6 +16,7 @@ require (
 	github.com/rotaloom/rotaloom/services/scheduling v0.0.0-00010101000000-000000000000
 	github.com/rotaloom/rotaloom/services/timekeeping v0.0.0-00010101000000-000000000000
 	github.com/stretchr/testify v1.12.1
+	google.golang.org/protobuf v1.36.12
 )
 
 require (
@@ -68,7 +69,6 @@ require (
 	google.golang.org/genproto/googleapis/api v0.0.0-20260928230214-8a89bd6388cc // indirect
 	google.golang.org/genproto/googleapis/rpc v0.0.0-20260928230214-8a89bd6388cc // indirect
 	google.golang.org/grpc v1.85.0 // indirect
-	google.golang.org/protobuf v1.36.12 // indirect
 )
 
 replace github.com/rotaloom/rotaloom/pkg => ../../pkg

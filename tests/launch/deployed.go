@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -41,12 +42,14 @@ type Deployment struct {
 
 	starts map[string]func() *Process
 	// certs are the flags of each program's certificate, and of whom it lets call.
-	certs    map[string][]string
-	env      []string
-	pg       localpg.Config
-	natsDir  string
-	nats     *localnats.Server
-	natsPort int
+	certs   map[string][]string
+	env     []string
+	pg      localpg.Config
+	natsDir string
+	// natsUsers is the file with what each service may do at the broker.
+	natsUsers string
+	nats      *localnats.Server
+	natsPort  int
 }
 
 // Deployed starts every program as a process of its own, and waits until all of
@@ -59,6 +62,7 @@ func Deployed(t testing.TB, settings ...string) *Deployment {
 		natsDir: t.TempDir(), natsPort: freePort(t),
 	}
 	d.createDatabases(t)
+	d.createNATSUsers(t)
 	d.StartNATS(t)
 	t.Cleanup(func() { d.StopNATS() })
 
@@ -74,14 +78,14 @@ func Deployed(t testing.TB, settings ...string) *Deployment {
 	for _, p := range programs {
 		args := append(slices.Clone(d.certs[p.name]),
 			"--listen", targets[p.name],
-			"--database-url", d.DatabaseURL(p.name), "--nats-url", d.NATSURL())
+			"--database-url", d.DatabaseURL(p.name), "--nats-url", d.NATSURLOf(p.name))
 		if p.name == "scheduling" {
 			args = append(args, "--no-propagate")
 		}
 		d.program(t, p.name, p.command, env, args...)
 	}
 	d.program(t, "propagator", "services/scheduling/cmd/propagator", env,
-		"--database-url", d.DatabaseURL("scheduling"), "--nats-url", d.NATSURL())
+		"--database-url", d.DatabaseURL("scheduling"), "--nats-url", d.NATSURLOf("propagator"))
 	d.env = env
 	d.startGateway(t)
 	return d
@@ -156,13 +160,32 @@ func (d *Deployment) StopPostgres(t testing.TB) {
 	d.Postgres = nil
 }
 
-// NATSURL is where the broker listens.
-func (d *Deployment) NATSURL() string { return fmt.Sprintf("nats://127.0.0.1:%d", d.natsPort) }
+// NATSURL is how an operator connects to the broker, who may do everything.
+func (d *Deployment) NATSURL() string { return d.NATSURLOf("operator") }
+
+// NATSURLOf is how a service connects to the broker, as a user who may do what the
+// service needs and no more.
+func (d *Deployment) NATSURLOf(service string) string {
+	return fmt.Sprintf("nats://%s:%s@127.0.0.1:%d", service, natsPassword, d.natsPort)
+}
+
+const natsPassword = "a-broker-for-tests"
+
+// createNATSUsers makes the users of the broker as operators do.
+func (d *Deployment) createNATSUsers(t testing.TB) {
+	t.Helper()
+	out, errs, code := Run(t, Build(t, "services/standalone/cmd/rotaloom"), nil, "nats-permissions")
+	require.Zero(t, code, errs)
+	d.natsUsers = filepath.Join(t.TempDir(), "users.conf")
+	text := regexp.MustCompile(`\$NATS_PASSWORD_[A-Z]+`).ReplaceAllString(out, natsPassword)
+	text = strings.Replace(text, "users = [", "users = [\n    {user: operator, password: "+natsPassword+"}", 1)
+	require.NoError(t, os.WriteFile(d.natsUsers, []byte(text), 0o600))
+}
 
 // StartNATS starts the broker, with the streams that it had.
 func (d *Deployment) StartNATS(t testing.TB) {
 	t.Helper()
-	server, err := localnats.Start(localnats.Config{Dir: d.natsDir, Port: d.natsPort})
+	server, err := localnats.Start(localnats.Config{Dir: d.natsDir, Port: d.natsPort, Users: d.natsUsers})
 	require.NoError(t, err)
 	d.nats = server
 }

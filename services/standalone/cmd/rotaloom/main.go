@@ -18,7 +18,8 @@ type settings struct {
 	Backfill   node.Backfill    `cmd:"" help:"Fill what queries over persons know of other parts again, while the API is served."`
 	Deadletter node.DeadLetters `cmd:"" help:"List and replay the events that consumers gave up."`
 
-	Certs node.Certs `cmd:"" help:"Make certificates for a test installation of separate processes, and print the flags that go with them."`
+	Certs           node.Certs           `cmd:"" help:"Make certificates for a test installation of separate processes, and print the flags that go with them."`
+	NATSPermissions node.NATSPermissions `cmd:"" name:"nats-permissions" help:"Print the users of a NATS server, with the least that each service needs."`
 
 	boot.Commands
 }

@@ -1,0 +1,65 @@
+package node
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"log/slog"
+	"strings"
+
+	"google.golang.org/protobuf/reflect/protoregistry"
+
+	"github.com/rotaloom/rotaloom/pkg/bus"
+	"github.com/rotaloom/rotaloom/pkg/revocation"
+)
+
+// NATSPermissions is the command that prints what each service may do at a NATS server,
+// in the form of the server's configuration. It follows from the contracts, so it
+// is printed anew with every version.
+type NATSPermissions struct{}
+
+// brokerUsers are the programs that connect to the broker. Auth consumes nothing: no
+// event decides who logs in.
+func brokerUsers() []bus.User {
+	revocations := []string{revocation.BucketName}
+	return []bus.User{
+		{Name: "auth", Buckets: revocations},
+		{Name: "commons", Streams: []string{"COMMONS"}, Watches: revocations},
+		{Name: "timekeeping", Streams: []string{"TIMEKEEPING"}, Watches: revocations},
+		{Name: "scheduling", Streams: []string{"SCHEDULING", "SCHEDULING_WORK"}, Watches: revocations},
+		{Name: "propagator", Streams: []string{"SCHEDULING", "SCHEDULING_WORK"}},
+		{Name: "platform", Watches: revocations},
+	}
+}
+
+// Do prints the configuration.
+func (NATSPermissions) Do(_ context.Context, _ *slog.Logger, out io.Writer) error {
+	text := &strings.Builder{}
+	text.WriteString("# Users of NATS with the least that each service needs: include this in nats-server.conf.\n" +
+		"# The server reads the passwords from its environment; hashes of nats server passwd do as well.\n" +
+		"authorization {\n  users = [\n")
+	for _, user := range brokerUsers() {
+		p, err := user.Permissions(protoregistry.GlobalFiles)
+		if err != nil {
+			return err
+		}
+		fmt.Fprintf(text, "    {\n      user: %s\n      password: $NATS_PASSWORD_%s\n      permissions {\n", user.Name, strings.ToUpper(user.Name))
+		list(text, "publish", p.Publish)
+		list(text, "subscribe", p.Subscribe)
+		if p.Answers {
+			text.WriteString("        allow_responses: true\n")
+		}
+		text.WriteString("      }\n    }\n")
+	}
+	text.WriteString("  ]\n}\n")
+	_, err := io.WriteString(out, text.String())
+	return err
+}
+
+func list(text *strings.Builder, name string, subjects []string) {
+	fmt.Fprintf(text, "        %s {\n          allow: [\n", name)
+	for _, s := range subjects {
+		fmt.Fprintf(text, "            %q\n", s)
+	}
+	text.WriteString("          ]\n        }\n")
+}
