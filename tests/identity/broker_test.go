@@ -40,8 +40,8 @@ func TestServicesKeepWithinTheirPermissions(t *testing.T) {
 	for name, forbidden := range map[string][]string{
 		"auth":        {"rotaloom.commons.person.changed", "$JS.API.STREAM.CREATE.COMMONS"},
 		"commons":     {"rotaloom.scheduling.spans.changed", "$KV.REVOCATIONS.s.x", "$JS.API.STREAM.DELETE.COMMONS", "$JS.API.STREAM.PURGE.COMMONS", "$JS.API.STREAM.UPDATE.SCHEDULING"},
-		"timekeeping": {"rotaloom.commons.person.changed", "$JS.API.CONSUMER.CREATE.SCHEDULING.mine", "$JS.API.CONSUMER.DELETE.SCHEDULING.commons-spans"},
-		"scheduling":  {"rotaloom.commons.person.changed", "$JS.API.CONSUMER.CREATE.COMMONS.scheduling-persons", "$JS.API.STREAM.UPDATE.KV_REVOCATIONS"},
+		"timekeeping": {"rotaloom.commons.person.changed", "$JS.API.CONSUMER.CREATE.SCHEDULING.mine", "$JS.API.CONSUMER.DELETE.SCHEDULING.commons-spans-changed"},
+		"scheduling":  {"rotaloom.commons.person.changed", "$JS.API.CONSUMER.CREATE.COMMONS.timekeeping-person-changed.rotaloom.commons.person.changed", "$JS.API.STREAM.UPDATE.KV_REVOCATIONS"},
 		"propagator":  {"rotaloom.timekeeping.membership.changed"},
 		"platform":    {"rotaloom.commons.person.changed", "$KV.REVOCATIONS.s.x", "$JS.API.STREAM.INFO.COMMONS"},
 	} {
