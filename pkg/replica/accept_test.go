@@ -25,7 +25,6 @@ type history struct {
 	random *rand.Rand
 	events []proto.Message
 	now    map[int64]thing
-	clock  int64
 }
 
 // Any order, repetition and loss: the copy has of each thing the newest state

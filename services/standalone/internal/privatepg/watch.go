@@ -50,7 +50,7 @@ func (d *Databases) Watch(ctx context.Context, log *slog.Logger) error {
 			}
 			return fmt.Errorf("the private PostgreSQL has ended and does not start again: %w", err)
 		}
-		log.Warn("the private PostgreSQL runs again", "took", time.Now().Sub(now))
+		log.Warn("the private PostgreSQL runs again", "took", time.Since(now))
 	}
 }
 
