@@ -74,8 +74,8 @@ func TestWhoWasShownIsShownAsTheyAre(t *testing.T) {
 	assert.Len(t, shown().GetPersonInformation().GetCustomDataList(), 1)
 
 	_, err = b.persons.GetPerson(inTenant(t, 2), &commonsv1.GetPersonRequest{PersonId: id})
-	assert.Equal(t, 404, fault.FromError(err).Status, "another tenant")
+	assert.Equal(t, 400, fault.FromError(err).Status, "another tenant")
 	exec(`DELETE FROM person WHERE tenant_id = 1 AND id = $1`, id)
 	_, err = b.persons.GetPerson(ctx, &commonsv1.GetPersonRequest{PersonId: id})
-	assert.Equal(t, 404, fault.FromError(err).Status, "gone")
+	assert.Equal(t, 400, fault.FromError(err).Status, "gone")
 }
