@@ -19,9 +19,10 @@ func TestLaterChangeHolds(t *testing.T) {
 	crew, assigned := w.working(size, first)
 	traffic := w.traffic(crew)
 	defer traffic.stop()
-	rotations := []rotation{first, second}
+	// Each is another one than what holds: to recreate what is there changes nothing.
+	rotations := []rotation{second, third, first}
 	for round := range shortOrLong(4, 40) {
-		before, after := rotations[round%2], rotations[(round+1)%2]
+		before, after := rotations[2*round%3], rotations[(2*round+1)%3]
 		one := w.recreate(crew, assigned.ID, before)
 		two := w.recreate(crew, assigned.ID, after)
 		w.finish(two.Propagation, size)

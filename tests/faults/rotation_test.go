@@ -13,10 +13,11 @@ type rotation struct {
 	labels map[string]string // letter -> label of its shift
 }
 
-// Two rotations that agree on no shift, as their labels differ.
+// Three rotations that agree on no shift, as their labels differ.
 var (
 	first  = rotation{"EELLNN--", map[string]string{"E": "E1", "L": "L1", "N": "N1"}}
 	second = rotation{"NLE-", map[string]string{"E": "E2", "L": "L2", "N": "N2"}}
+	third  = rotation{"LLE-", map[string]string{"E": "E3", "L": "L3"}}
 )
 
 var hours = map[string]struct {
