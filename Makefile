@@ -7,6 +7,9 @@ export GOTOOLCHAIN := local
 modules = $(shell sed -n 's|^\t\(\./.*\)|\1|p' go.work)
 buf     = "$$(GOWORK=off go -C tools/buf tool -n buf)"
 withpg  = go run ./pkg/testkit/cmd/withpg
+generated = proto/gen docs/operations.md docs/licenses.md
+commands = $(addsuffix /cmd/...,./gateway ./services/auth ./services/commons ./services/timekeeping \
+	./services/scheduling ./services/platform ./services/standalone)
 
 .PHONY: help
 help: ## List the targets.
@@ -21,8 +24,7 @@ run: ## Serve everything on https://127.0.0.1:8443, with a demonstration.
 
 .PHONY: build
 build: ## Build every binary into bin/.
-	go build -o bin/ ./gateway/cmd/... ./services/auth/cmd/... ./services/commons/cmd/... \
-		./services/timekeeping/cmd/... ./services/scheduling/cmd/... ./services/platform/cmd/... ./services/standalone/cmd/...
+	go build -o bin/ $(commands)
 
 .PHONY: postgres
 postgres: ## Install PostgreSQL's server package when it is missing.
@@ -45,6 +47,7 @@ test: postgres slapd chromium clients ## Run all tests but the long fault runs.
 	@status=0; \
 	$(withpg) go test $(addsuffix /...,$(filter-out ./tests,$(modules))) || status=1; \
 	go test -count=1 ./tests/... || status=1; \
+	GOWORK=off go -C tools/licenses test ./... || status=1; \
 	exit $$status
 	# The second line builds and runs binaries, which the cache of test results does not see.
 
@@ -97,11 +100,11 @@ breaking: generate ## Check that the contracts break no client: of the last rele
 	@tools/breaking.sh $(AGAINST)
 
 .PHONY: verify
-verify: generate lint breaking ## Check that generation, formatting and tidiness leave no difference.
+verify: generate licenses lint breaking ## Check that generation, formatting and tidiness leave no difference.
 	@test -z "$$(gofmt -l $$(git ls-files '*.go' ':!proto/gen'))" || { gofmt -l $$(git ls-files '*.go' ':!proto/gen'); echo 'verify: these files are not formatted: make fmt.' >&2; exit 1; }
 	GOWORK=off $(buf) format -d --exit-code proto/api || { echo 'verify: these contracts are not formatted: make fmt.' >&2; exit 1; }
 	@for m in $(modules); do (cd $$m && GOWORK=off go mod tidy -diff) || { echo "verify: $$m/go.mod is not tidy: make tidy." >&2; exit 1; }; done
-	@test -z "$$(git status --porcelain proto/gen docs/operations.md)" || { git status --porcelain proto/gen docs/operations.md; \
+	@test -z "$$(git status --porcelain $(generated))" || { git status --porcelain $(generated); \
 		echo 'verify: generation has just been run, and these files differ from the last commit: commit them.' >&2; exit 1; }
 
 .PHONY: generate
@@ -109,6 +112,10 @@ generate: ## Generate Go, gateway and OpenAPI from the contracts in proto/api.
 	cd proto && GOWORK=off go run ./cmd/printprotos third_party
 	GOWORK=off $(buf) generate
 	GOWORK=off $(buf) generate --template buf.gen.openapi.yaml
+
+.PHONY: licenses
+licenses: ## Write docs/licenses.md: the licences of what is built; fails when one is unknown.
+	GOWORK=off go -C tools/licenses run . -root ../.. -all "$(addsuffix /...,$(modules))" $(commands)
 
 .PHONY: reference
 reference: ## Write the pages of docs/ that are made from the programs.

@@ -1,0 +1,123 @@
+// Command licenses writes docs/licenses.md: the licences of what is linked into
+// the product's binaries, and of what only builds and tests it. It reads the
+// module cache and this repository only, and fails when it does not know a
+// licence.
+//
+//	licenses -root <repository> -all <patterns> <patterns of the binaries>...
+package main
+
+import (
+	"flag"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+)
+
+const head = `# Licences
+
+Made by ` + "`make licenses`" + ` from the licence files of the versions that are built; do not edit. It fails when it does not know a licence.
+Licences are named by their [SPDX](https://spdx.org/licenses/) identifiers. Where there are several, the files of the module say how
+they go together: a choice, or one for each part. Binaries are those of Linux on amd64; they also hold Go's standard library, which is BSD-3-Clause.
+
+## Go modules in the binaries
+
+`
+
+func main() {
+	if err := run(os.Args[1:]); err != nil {
+		fmt.Fprintf(os.Stderr, "licenses: %v\n", err)
+		os.Exit(1)
+	}
+}
+
+func run(args []string) error {
+	flags := flag.NewFlagSet("licenses", flag.ContinueOnError)
+	rootFlag := flags.String("root", ".", "the repository")
+	all := flags.String("all", "", "patterns of all packages, separated by spaces")
+	if err := flags.Parse(args); err != nil {
+		return err
+	}
+	root, err := filepath.Abs(*rootFlag)
+	if err != nil {
+		return err
+	}
+	page, err := pageOf(root, flags.Args(), strings.Fields(*all))
+	if err != nil {
+		return err
+	}
+	return os.WriteFile(filepath.Join(root, "docs", "licenses.md"), []byte(page), 0o644)
+}
+
+// pageOf returns the page for the packages of the binaries and for all packages.
+func pageOf(root string, binaries, all []string) (string, error) {
+	linked, err := modulesOf(root, binaries, false)
+	if err != nil {
+		return "", err
+	}
+	used, err := modulesOf(root, all, true)
+	if err != nil {
+		return "", err
+	}
+	used = slices.DeleteFunc(used, func(m module) bool {
+		return slices.ContainsFunc(linked, func(l module) bool { return l.path == m.path })
+	})
+	page := &strings.Builder{}
+	page.WriteString(head)
+	if err := writeModules(page, linked); err != nil {
+		return "", err
+	}
+	page.WriteString("\n## Files in the binaries\n\n")
+	if err := writeFiles(page, root); err != nil {
+		return "", err
+	}
+	page.WriteString("\n## Go modules that only build and test\n\n" +
+		"In no binary. The tools in `tools/` have modules of their own and are not listed.\n\n")
+	if err := writeModules(page, used); err != nil {
+		return "", err
+	}
+	return page.String(), nil
+}
+
+// writeModules writes a table of modules and their licences.
+func writeModules(page *strings.Builder, modules []module) error {
+	page.WriteString("| module | version | licence |\n|---|---|---|\n")
+	for _, m := range modules {
+		ids, err := licencesOf(m.root, m.dirs)
+		if err != nil {
+			return fmt.Errorf("%s: %w", m.path, err)
+		}
+		fmt.Fprintf(page, "| %s | %s | %s |\n", m.path, m.version, strings.Join(ids, ", "))
+	}
+	return nil
+}
+
+// writeFiles writes what the binaries carry besides Go, and which libraries the
+// page at /docs holds.
+func writeFiles(page *strings.Builder, root string) error {
+	files, err := embeddedFiles(root)
+	if err != nil {
+		return err
+	}
+	page.WriteString("| files | folder | licence |\n|---|---|---|\n")
+	for _, f := range files {
+		fmt.Fprintf(page, "| %s | %s | %s |\n", f.name, f.folder, strings.Join(f.licences, ", "))
+	}
+	const ui = "gateway/apidocs/swagger-ui"
+	page.WriteString("\n" + ui + " holds libraries. The notices in it, each by its first line:\n\n| notice | licence |\n|---|---|\n")
+	for _, name := range []string{"swagger-ui-bundle.js.LICENSE.txt", "swagger-ui.css"} {
+		text, err := os.ReadFile(filepath.Join(root, ui, name))
+		if err != nil {
+			return err
+		}
+		found, err := notices(string(text))
+		if err != nil {
+			return fmt.Errorf("%s/%s: %w", ui, name, err)
+		}
+		for _, n := range found {
+			fmt.Fprintf(page, "| %s | %s |\n", strings.ReplaceAll(n.heading, "|", `\|`), strings.Join(n.licences, ", "))
+		}
+	}
+	return nil
+}
