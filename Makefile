@@ -117,6 +117,11 @@ generate: ## Generate Go, gateway and OpenAPI from the contracts in proto/api.
 licenses: ## Write docs/licenses.md: the licences of what is built; fails when one is unknown.
 	GOWORK=off go -C tools/licenses run . -root ../.. -all "$(addsuffix /...,$(modules))" $(commands)
 
+# govulncheck wants to start in a module's folder; from there it looks at the whole workspace.
+.PHONY: vulncheck
+vulncheck: ## Look for known vulnerabilities; needs the network, or a copy of the database: DB=<URL>.
+	"$$(GOWORK=off go -C tools/vulncheck tool -n govulncheck)" -C tests $(if $(DB),-db "$(DB)") $(addprefix ../,$(addsuffix /...,$(modules)))
+
 .PHONY: reference
 reference: ## Write the pages of docs/ that are made from the programs.
 	go test -count=1 ./tests/reference -update
