@@ -19,6 +19,7 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/audit"
 	"github.com/rotaloom/rotaloom/pkg/authn"
 	"github.com/rotaloom/rotaloom/pkg/clock"
+	"github.com/rotaloom/rotaloom/pkg/obs"
 	"github.com/rotaloom/rotaloom/pkg/pg"
 	authv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/auth/v1"
 	"github.com/rotaloom/rotaloom/services/auth/internal/client"
@@ -38,15 +39,21 @@ import (
 // Config is what can be set of the service. Every field works at its zero
 // value.
 type Config struct {
-	Issuer          string           `name:"token-issuer" default:"rotaloom" help:"Issuer that tokens name."`
-	Audience        string           `name:"token-audience" default:"rotaloom" help:"Audience that access tokens name."`
-	TokenLife       time.Duration    `name:"token-life" default:"30m" help:"Lifetime of access tokens."`
-	HashMemory      uint32           `name:"password-memory" default:"19456" help:"Memory of one password hash in KiB."`
-	HashTime        uint32           `name:"password-time" default:"2" help:"Passes of one password hash."`
-	HashConcurrency int              `name:"password-concurrency" default:"0" help:"Password hashes at a time; 0 for one per processor."`
-	HashQueue       int              `name:"password-queue" default:"256" help:"Log-ins that may wait for their password hash."`
-	Guard           guard.Config     `embed:""`
-	Directory       directory.Config `embed:""`
+	Issuer    string        `name:"token-issuer" default:"rotaloom" help:"Issuer that tokens name."`
+	Audience  string        `name:"token-audience" default:"rotaloom" help:"Audience that access tokens name."`
+	TokenLife time.Duration `name:"token-life" default:"30m" help:"Lifetime of access tokens."`
+	// SigningKeyLife is how long a signing key is in use; 0 for 90 days.
+	SigningKeyLife time.Duration `name:"signing-key-life" default:"2160h" help:"How long a signing key is in use. The next one is published ahead of its first token."`
+	// KeyEncryptionFile and KeyEncryptionKey hold the key that encrypts signing keys in
+	// the database; the file counts when both are given.
+	KeyEncryptionFile string           `name:"key-encryption-file" type:"path" help:"File with the key that encrypts signing keys in the database: 32 random bytes in base64. Further lines are keys of before."`
+	KeyEncryptionKey  obs.Secret       `name:"key-encryption-key" help:"The same as a setting, best as a variable."`
+	HashMemory        uint32           `name:"password-memory" default:"19456" help:"Memory of one password hash in KiB."`
+	HashTime          uint32           `name:"password-time" default:"2" help:"Passes of one password hash."`
+	HashConcurrency   int              `name:"password-concurrency" default:"0" help:"Password hashes at a time; 0 for one per processor."`
+	HashQueue         int              `name:"password-queue" default:"256" help:"Log-ins that may wait for their password hash."`
+	Guard             guard.Config     `embed:""`
+	Directory         directory.Config `embed:""`
 	// Federation says how identity providers are reached.
 	Federation federation.Config `embed:""`
 	// PublicURL is where clients reach the edge.
@@ -77,6 +84,8 @@ type Service struct {
 	pool        *pgxpool.Pool
 	log         *slog.Logger
 	clock       clock.Clock
+	keys        *signing.Keys
+	wraps       bool
 	hasher      *password.Hasher
 	tokens      *token.Handler
 	federation  *federation.Handler
@@ -106,11 +115,15 @@ func New(_ context.Context, cfg Config, deps Deps) (*Service, error) {
 	if err != nil {
 		return nil, err
 	}
-	keys, err := signing.New(deps.Pool, deps.Clock, cfg.TokenLife)
+	wrapper, err := cfg.wrapper()
 	if err != nil {
 		return nil, err
 	}
-	s := &Service{pool: deps.Pool, log: deps.Log, clock: deps.Clock, hasher: hasher, revoked: revoked.NewStore(deps.Pool, deps.Clock, deps.Log)}
+	keys, err := signing.New(deps.Pool, deps.Clock, cfg.TokenLife, cfg.SigningKeyLife, wrapper)
+	if err != nil {
+		return nil, err
+	}
+	s := &Service{keys: keys, wraps: wrapper != nil, pool: deps.Pool, log: deps.Log, clock: deps.Clock, hasher: hasher, revoked: revoked.NewStore(deps.Pool, deps.Clock, deps.Log)}
 	s.keySource = authn.NewKeySet(func(ctx context.Context) (*jose.JSONWebKeySet, error) {
 		return keys.Public(ctx)
 	}, deps.Clock)
@@ -152,6 +165,17 @@ func New(_ context.Context, cfg Config, deps Deps) (*Service, error) {
 		s.publisher = revoked.NewPublisher(s.revoked, deps.NATS, cfg.TokenLife, cfg.RevocationReplicas, deps.Log)
 	}
 	return s, nil
+}
+
+// wrapper answers what encrypts signing keys, or nil.
+func (c Config) wrapper() (signing.Wrapper, error) {
+	switch {
+	case c.KeyEncryptionFile != "":
+		return signing.ReadLocalWrapper(c.KeyEncryptionFile)
+	case c.KeyEncryptionKey != "":
+		return signing.NewLocalWrapper(c.KeyEncryptionKey.Reveal())
+	}
+	return nil, nil
 }
 
 func (c Config) withDefaults() Config {
@@ -196,6 +220,10 @@ func (s *Service) Exchange(ctx context.Context, token string) (string, error) {
 // Run does the work that no request asks for, until ctx ends.
 func (s *Service) Run(ctx context.Context) error {
 	group, ctx := errgroup.WithContext(ctx)
+	if !s.wraps {
+		s.log.WarnContext(ctx, "whoever reads the database can sign tokens: give --key-encryption-file, so that signing keys are encrypted there")
+	}
+	group.Go(func() error { return s.keys.Run(ctx, s.log) })
 	group.Go(func() error { return s.tokens.Run(ctx) })
 	group.Go(func() error { return s.revoked.Run(ctx) })
 	group.Go(func() error { return s.guard.Run(ctx) })

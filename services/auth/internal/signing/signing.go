@@ -2,11 +2,14 @@
 package signing
 
 import (
+	"bytes"
+	"cmp"
 	"context"
 	"crypto/ed25519"
 	"crypto/rand"
 	"errors"
 	"fmt"
+	"log/slog"
 	"sync"
 	"time"
 
@@ -18,9 +21,16 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/pg"
 )
 
-// keyLife is how long a key is in use, from its creation to the end of the
-// last token that it signed.
-const keyLife = 90 * 24 * time.Hour
+const (
+	// DefaultLife is how long a key is in use, from its first token to the end of the
+	// last one.
+	DefaultLife = 90 * 24 * time.Hour
+	// ahead is how long a key is published before it signs: twice as long as services
+	// keep a key set.
+	ahead = 10 * time.Minute
+	// maintainEvery is how often a process looks whether the next key is due.
+	maintainEvery = time.Minute
+)
 
 // Keys are the signing keys of the installation. All replicas share them
 // through the database. It is safe for concurrent use.
@@ -29,6 +39,10 @@ type Keys struct {
 	clock clock.Clock
 	// tokenLife is how long a token that is signed now stays valid.
 	tokenLife time.Duration
+	// life is how long a key is in use.
+	life time.Duration
+	// wrapper is nil when private keys are stored as they are.
+	wrapper Wrapper
 
 	mu      sync.Mutex
 	current *key
@@ -51,14 +65,85 @@ type key struct {
 	private  ed25519.PrivateKey
 	signer   jose.Signer
 	notAfter time.Time
+	useFrom  time.Time
 }
 
-// New makes Keys for tokens that live as long as given.
-func New(pool *pgxpool.Pool, clk clock.Clock, tokenLife time.Duration) (*Keys, error) {
-	if tokenLife <= 0 || tokenLife > keyLife/2 {
-		return nil, fmt.Errorf("signing: tokens cannot live for %s", tokenLife)
+// New makes Keys for tokens that live as long as given. A life of 0 is DefaultLife, and
+// without a wrapper private keys are stored as they are.
+func New(pool *pgxpool.Pool, clk clock.Clock, tokenLife, life time.Duration, wrapper Wrapper) (*Keys, error) {
+	life = cmp.Or(life, DefaultLife)
+	if tokenLife <= 0 || tokenLife > life/2 || life < 4*ahead {
+		return nil, fmt.Errorf("signing: tokens cannot live for %s when keys live for %s", tokenLife, life)
 	}
-	return &Keys{pool: pool, clock: clk, tokenLife: tokenLife}, nil
+	return &Keys{pool: pool, clock: clk, tokenLife: tokenLife, life: life, wrapper: wrapper}, nil
+}
+
+// Run makes the next key before it is needed, until ctx ends.
+func (k *Keys) Run(ctx context.Context, log *slog.Logger) error {
+	ticker := time.NewTicker(maintainEvery)
+	defer ticker.Stop()
+	for {
+		if err := k.Maintain(ctx); err != nil && ctx.Err() == nil {
+			log.WarnContext(ctx, "the signing keys could not be looked after", "error", err)
+		}
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-ticker.C:
+		}
+	}
+}
+
+// Maintain makes and publishes the next key when the last one will soon sign no more,
+// and wraps keys that are stored as they are.
+func (k *Keys) Maintain(ctx context.Context) error {
+	return k.locked(ctx, func(ctx context.Context, tx pgx.Tx) error {
+		now := k.clock.Now()
+		if err := k.wrapAll(ctx, tx); err != nil {
+			return err
+		}
+		keys, err := k.load(ctx, tx, now.Add(k.tokenLife+2*ahead))
+		if err != nil || len(keys) > 0 {
+			return err
+		}
+		current, err := k.load(ctx, tx, now.Add(k.tokenLife))
+		if err != nil {
+			return err
+		}
+		from := now
+		if len(current) > 0 {
+			from = now.Add(ahead)
+		}
+		_, err = k.make(ctx, tx, from)
+		return err
+	})
+}
+
+// wrapAll wraps the private keys that are stored as they are.
+func (k *Keys) wrapAll(ctx context.Context, tx pgx.Tx) error {
+	if k.wrapper == nil {
+		return nil
+	}
+	rows, err := tx.Query(ctx, `SELECT id, private_key FROM signing_key WHERE NOT wrapped`)
+	if err != nil {
+		return err
+	}
+	bare := map[string][]byte{}
+	var id string
+	var private []byte
+	if _, err := pgx.ForEachRow(rows, []any{&id, &private}, func() error { bare[id] = bytes.Clone(private); return nil }); err != nil {
+		return err
+	}
+	for id, private := range bare {
+		wrapped, err := k.wrapper.Wrap(ctx, id, private)
+		if err != nil {
+			return err
+		}
+		if _, err := tx.Exec(ctx, `UPDATE signing_key SET private_key = $2, wrapped = true WHERE id = $1`, id, wrapped); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // Signer answers a signer for tokens that are issued now. The first one makes
@@ -109,7 +194,7 @@ func (k *Keys) Public(ctx context.Context) (*jose.JSONWebKeySet, error) {
 
 // published reads the keys that are published at a time.
 func (k *Keys) published(ctx context.Context, now time.Time) (*jose.JSONWebKeySet, error) {
-	keys, err := load(ctx, k.pool, now)
+	keys, err := k.load(ctx, k.pool, now)
 	if err != nil {
 		return nil, err
 	}
@@ -142,19 +227,19 @@ func (k *Keys) signingKey(ctx context.Context) (*key, error) {
 // one when there is none. Replicas wait for each other, so that one makes it.
 func (k *Keys) ensure(ctx context.Context, until time.Time) (*key, error) {
 	var found *key
-	err := pg.InTx(ctx, k.pool, func(ctx context.Context, tx pgx.Tx) error {
-		if _, err := tx.Exec(ctx, `SELECT pg_advisory_xact_lock(hashtextextended('signing_key', 0))`); err != nil {
-			return err
-		}
-		keys, err := load(ctx, tx, until)
+	err := k.locked(ctx, func(ctx context.Context, tx pgx.Tx) error {
+		now := k.clock.Now()
+		keys, err := k.load(ctx, tx, until)
 		if err != nil {
 			return err
 		}
-		if len(keys) > 0 {
-			found = keys[0]
-			return nil
+		for _, key := range keys {
+			if !now.Before(key.useFrom) {
+				found = key
+				return nil
+			}
 		}
-		found, err = k.make(ctx, tx)
+		found, err = k.make(ctx, tx, now)
 		return err
 	})
 	if err != nil {
@@ -163,37 +248,69 @@ func (k *Keys) ensure(ctx context.Context, until time.Time) (*key, error) {
 	return found, nil
 }
 
-func (k *Keys) make(ctx context.Context, tx pgx.Tx) (*key, error) {
+// locked runs fn in a transaction for which the replicas wait for each other.
+func (k *Keys) locked(ctx context.Context, fn func(context.Context, pgx.Tx) error) error {
+	return pg.InTx(pg.WithoutRider(ctx), k.pool, func(ctx context.Context, tx pgx.Tx) error {
+		if _, err := tx.Exec(ctx, `SELECT pg_advisory_xact_lock(hashtextextended('signing_key', 0))`); err != nil {
+			return err
+		}
+		return fn(ctx, tx)
+	})
+}
+
+// make stores a key that signs from a time on.
+func (k *Keys) make(ctx context.Context, tx pgx.Tx, from time.Time) (*key, error) {
 	public, private, err := ed25519.GenerateKey(rand.Reader)
 	if err != nil {
 		return nil, err
 	}
 	now := k.clock.Now()
-	made := &key{id: rand.Text(), public: public, private: private, notAfter: now.Add(keyLife)}
-	_, err = tx.Exec(ctx, `INSERT INTO signing_key (id, public_key, private_key, created_at, not_after)
-		VALUES ($1, $2, $3, $4, $5)`, made.id, []byte(public), private.Seed(), now, made.notAfter)
+	made := &key{id: rand.Text(), public: public, private: private, notAfter: from.Add(k.life), useFrom: from}
+	stored := private.Seed()
+	if k.wrapper != nil {
+		if stored, err = k.wrapper.Wrap(ctx, made.id, stored); err != nil {
+			return nil, err
+		}
+	}
+	_, err = tx.Exec(ctx, `INSERT INTO signing_key (id, public_key, private_key, created_at, not_after, wrapped, use_from)
+		VALUES ($1, $2, $3, $4, $5, $6, $7)`, made.id, []byte(public), stored, now, made.notAfter, k.wrapper != nil, from)
 	return made, err
 }
 
-var errKey = errors.New("signing: a stored key has the wrong length")
+var (
+	errKey     = errors.New("signing: a stored key has the wrong length, or is not the private one of its public key")
+	errWrapped = errors.New("signing: the signing keys are encrypted: give the key that encrypted them")
+)
 
 // load answers the keys that are good after a time, the newest first.
-func load(ctx context.Context, db pg.Querier, after time.Time) ([]*key, error) {
-	rows, err := db.Query(ctx, `SELECT id, public_key, private_key, not_after FROM signing_key
+func (k *Keys) load(ctx context.Context, db pg.Querier, after time.Time) ([]*key, error) {
+	rows, err := db.Query(ctx, `SELECT id, public_key, private_key, not_after, wrapped, greatest(use_from, 'epoch') FROM signing_key
 		WHERE not_after > $1 ORDER BY created_at DESC, id`, after)
 	if err != nil {
 		return nil, err
 	}
 	return pgx.CollectRows(rows, func(row pgx.CollectableRow) (*key, error) {
 		var public, seed []byte
-		k := &key{}
-		if err := row.Scan(&k.id, &public, &seed, &k.notAfter); err != nil {
+		found, wrapped := &key{}, false
+		if err := row.Scan(&found.id, &public, &seed, &found.notAfter, &wrapped, &found.useFrom); err != nil {
 			return nil, err
+		}
+		if wrapped {
+			if k.wrapper == nil {
+				return nil, errWrapped
+			}
+			var err error
+			if seed, err = k.wrapper.Unwrap(ctx, found.id, seed); err != nil {
+				return nil, err
+			}
 		}
 		if len(public) != ed25519.PublicKeySize || len(seed) != ed25519.SeedSize {
 			return nil, errKey
 		}
-		k.public, k.private = public, ed25519.NewKeyFromSeed(seed)
-		return k, nil
+		found.public, found.private = public, ed25519.NewKeyFromSeed(seed)
+		if !found.public.Equal(found.private.Public()) {
+			return nil, errKey
+		}
+		return found, nil
 	})
 }

@@ -1,13 +1,16 @@
 package signing_test
 
 import (
+	"context"
 	"sync"
 	"testing"
 	"time"
 
+	"github.com/go-jose/go-jose/v4"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/rotaloom/rotaloom/pkg/authn"
 	"github.com/rotaloom/rotaloom/pkg/clock"
 	"github.com/rotaloom/rotaloom/pkg/pg"
 	"github.com/rotaloom/rotaloom/pkg/testkit/pgtest"
@@ -21,7 +24,7 @@ func TestReplicasShareOneKey(t *testing.T) {
 	present := clock.NewFake(time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC))
 	var wg sync.WaitGroup
 	for range 6 {
-		keys, err := signing.New(pool, present, time.Hour)
+		keys, err := signing.New(pool, present, time.Hour, 0, nil)
 		require.NoError(t, err)
 		wg.Go(func() {
 			_, err := keys.Signer(t.Context())
@@ -29,7 +32,7 @@ func TestReplicasShareOneKey(t *testing.T) {
 		})
 	}
 	wg.Wait()
-	keys, err := signing.New(pool, present, time.Hour)
+	keys, err := signing.New(pool, present, time.Hour, 0, nil)
 	require.NoError(t, err)
 	set, err := keys.Public(t.Context())
 	require.NoError(t, err)
@@ -49,7 +52,7 @@ func TestPublishedKeysAreRemembered(t *testing.T) {
 	t.Parallel()
 	pool := pgtest.New(t, pg.Migrations{Table: "auth_version", FS: migrations.FS})
 	present := clock.NewFake(time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC))
-	keys, err := signing.New(pool, present, time.Hour)
+	keys, err := signing.New(pool, present, time.Hour, 0, nil)
 	require.NoError(t, err)
 	published := func() int {
 		set, err := keys.Public(t.Context())
@@ -77,7 +80,81 @@ func TestPublishedKeysAreRemembered(t *testing.T) {
 func TestTokensMustNotOutliveKeys(t *testing.T) {
 	t.Parallel()
 	for _, life := range []time.Duration{0, -time.Hour, 60 * 24 * time.Hour} {
-		_, err := signing.New(nil, clock.System{}, life)
+		_, err := signing.New(nil, clock.System{}, life, 0, nil)
 		assert.Error(t, err, life)
+	}
+}
+
+const wrapKey, otherWrapKey = "AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8=", "HxwdHhsaGRgXFhUUExIREA8ODQwLCgkIBwYFBAMCAQA="
+
+func wrapperOf(t *testing.T, text string) signing.Wrapper {
+	t.Helper()
+	w, err := signing.NewLocalWrapper(text)
+	require.NoError(t, err)
+	return w
+}
+
+// The next key is known everywhere before its first token comes, also to a service that
+// somebody keeps from asking again by tokens of keys that nobody has.
+func TestRotationRefusesNoToken(t *testing.T) {
+	t.Parallel()
+	pool := pgtest.New(t, pg.Migrations{Table: "auth_version", FS: migrations.FS})
+	present := clock.NewFake(time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC))
+	keys, err := signing.New(pool, present, 30*time.Minute, 3*time.Hour, nil)
+	require.NoError(t, err)
+	known := authn.NewKeySet(func(ctx context.Context) (*jose.JSONWebKeySet, error) { return keys.Public(ctx) }, present)
+	used := map[string]bool{}
+	for range 12 * 60 {
+		require.NoError(t, keys.Maintain(t.Context()))
+		_, err := known.Key(t.Context(), "a key that nobody has")
+		require.Error(t, err)
+		signer, err := keys.Signer(t.Context())
+		require.NoError(t, err)
+		token, err := authn.Sign(signer, map[string]string{})
+		require.NoError(t, err)
+		signed, err := jose.ParseSigned(token, []jose.SignatureAlgorithm{jose.EdDSA})
+		require.NoError(t, err)
+		kid := signed.Signatures[0].Header.KeyID
+		used[kid] = true
+		_, err = known.Key(t.Context(), kid)
+		require.NoError(t, err)
+		present.Advance(time.Minute)
+	}
+	assert.Greater(t, len(used), 3, "keys were rotated")
+}
+
+func TestPrivateKeysAreWrapped(t *testing.T) {
+	t.Parallel()
+	pool := pgtest.New(t, pg.Migrations{Table: "auth_version", FS: migrations.FS})
+	with := func(w signing.Wrapper) *signing.Keys {
+		keys, err := signing.New(pool, clock.System{}, time.Hour, 0, w)
+		require.NoError(t, err)
+		return keys
+	}
+	stored := func() (length int, wrapped bool) {
+		require.NoError(t, pool.QueryRow(t.Context(), `SELECT length(private_key), wrapped FROM signing_key`).Scan(&length, &wrapped))
+		return length, wrapped
+	}
+	_, err := with(nil).Signer(t.Context())
+	require.NoError(t, err)
+	_, wrapped := stored()
+	assert.False(t, wrapped)
+	require.NoError(t, with(wrapperOf(t, wrapKey)).Maintain(t.Context()), "what is there is wrapped")
+	length, wrapped := stored()
+	assert.True(t, wrapped)
+	assert.Greater(t, length, 32)
+	_, err = with(nil).Signer(t.Context())
+	assert.Error(t, err, "without the key")
+	_, err = with(wrapperOf(t, otherWrapKey)).Signer(t.Context())
+	assert.Error(t, err, "with another key")
+	_, err = with(wrapperOf(t, otherWrapKey+"\n"+wrapKey+"\n")).Signer(t.Context())
+	assert.NoError(t, err, "a key of before unwraps")
+	_, err = pool.Exec(t.Context(), `UPDATE signing_key SET id = 'other'`)
+	require.NoError(t, err)
+	_, err = with(wrapperOf(t, wrapKey)).Signer(t.Context())
+	assert.Error(t, err, "it belongs to its id")
+	for _, wrong := range []string{"", "short", "AAAA"} {
+		_, err := signing.NewLocalWrapper(wrong)
+		assert.Error(t, err, wrong)
 	}
 }

@@ -76,6 +76,11 @@ func Start(ctx context.Context, cfg Config, app *boot.App) error {
 	if err != nil {
 		return err
 	}
+	if cfg.Auth.KeyEncryptionFile == "" && cfg.Auth.KeyEncryptionKey == "" {
+		if cfg.Auth.KeyEncryptionFile, err = folder.KeyEncryption(); err != nil {
+			return err
+		}
+	}
 	conns, err := startServices(ctx, cfg, app, folder, credentials)
 	if err != nil {
 		return err

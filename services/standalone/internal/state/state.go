@@ -4,6 +4,7 @@ package state
 
 import (
 	"crypto/rand"
+	"encoding/base64"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -124,6 +125,19 @@ func (f *Folder) Credentials() (Credentials, error) {
 func (f *Folder) makeCredentials(path string) (Credentials, error) {
 	c := Credentials{Username: "admin", Password: rand.Text(), ClientID: "local", ClientSecret: rand.Text()}
 	return c, writeJSON(path, c)
+}
+
+// KeyEncryption is the file with the key that encrypts signing keys in the database,
+// made at random the first time. Only the owner of the folder can read it: not the
+// account as which the private PostgreSQL runs, when this process is root's.
+func (f *Folder) KeyEncryption() (string, error) {
+	path := f.Path("key-encryption")
+	if _, err := os.Stat(path); !errors.Is(err, os.ErrNotExist) {
+		return path, err
+	}
+	key := make([]byte, 32)
+	_, _ = rand.Read(key) // It never fails.
+	return path, os.WriteFile(path, []byte(base64.StdEncoding.EncodeToString(key)+"\n"), 0o600)
 }
 
 // Ready is what programs need to call a server that answers.
