@@ -2,7 +2,6 @@
 package signing
 
 import (
-	"bytes"
 	"cmp"
 	"context"
 	"crypto/ed25519"
@@ -73,7 +72,8 @@ type key struct {
 func New(pool *pgxpool.Pool, clk clock.Clock, tokenLife, life time.Duration, wrapper Wrapper) (*Keys, error) {
 	life = cmp.Or(life, DefaultLife)
 	if tokenLife <= 0 || tokenLife > life/2 || life < 4*ahead {
-		return nil, fmt.Errorf("signing: tokens cannot live for %s when keys live for %s", tokenLife, life)
+		return nil, fmt.Errorf("signing: tokens cannot live for %s when keys live for %s: a key must live for %s, and twice as long as tokens",
+			tokenLife, life, 4*ahead)
 	}
 	return &Keys{pool: pool, clock: clk, tokenLife: tokenLife, life: life, wrapper: wrapper}, nil
 }
@@ -95,7 +95,7 @@ func (k *Keys) Run(ctx context.Context, log *slog.Logger) error {
 }
 
 // Maintain makes and publishes the next key when the last one will soon sign no more,
-// and wraps keys that are stored as they are.
+// and wraps keys that are not wrapped by the wrapper's present key.
 func (k *Keys) Maintain(ctx context.Context) error {
 	return k.locked(ctx, func(ctx context.Context, tx pgx.Tx) error {
 		now := k.clock.Now()
@@ -119,31 +119,53 @@ func (k *Keys) Maintain(ctx context.Context) error {
 	})
 }
 
-// wrapAll wraps the private keys that are stored as they are.
+// wrapAll wraps the private keys that are stored as they are, and wraps anew those that
+// an earlier key wrapped, so that nobody needs that one any more.
 func (k *Keys) wrapAll(ctx context.Context, tx pgx.Tx) error {
 	if k.wrapper == nil {
 		return nil
 	}
-	rows, err := tx.Query(ctx, `SELECT id, private_key FROM signing_key WHERE NOT wrapped`)
+	rows, err := tx.Query(ctx, `SELECT id, private_key, wrapped FROM signing_key`)
 	if err != nil {
 		return err
 	}
-	bare := map[string][]byte{}
-	var id string
-	var private []byte
-	if _, err := pgx.ForEachRow(rows, []any{&id, &private}, func() error { bare[id] = bytes.Clone(private); return nil }); err != nil {
+	type stored struct {
+		ID      string
+		Private []byte
+		Wrapped bool
+	}
+	keys, err := pgx.CollectRows(rows, pgx.RowToStructByPos[stored])
+	if err != nil {
 		return err
 	}
-	for id, private := range bare {
-		wrapped, err := k.wrapper.Wrap(ctx, id, private)
+	for _, key := range keys {
+		if key.Wrapped && k.wrapper.Current(key.Private) {
+			continue
+		}
+		private, err := k.unwrap(ctx, key.ID, key.Private, key.Wrapped)
 		if err != nil {
 			return err
 		}
-		if _, err := tx.Exec(ctx, `UPDATE signing_key SET private_key = $2, wrapped = true WHERE id = $1`, id, wrapped); err != nil {
+		wrapped, err := k.wrapper.Wrap(ctx, key.ID, private)
+		if err != nil {
+			return err
+		}
+		if _, err := tx.Exec(ctx, `UPDATE signing_key SET private_key = $2, wrapped = true WHERE id = $1`, key.ID, wrapped); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// unwrap answers a private key as it was before it was wrapped, if it was.
+func (k *Keys) unwrap(ctx context.Context, id string, private []byte, wrapped bool) ([]byte, error) {
+	switch {
+	case !wrapped:
+		return private, nil
+	case k.wrapper == nil:
+		return nil, errWrapped
+	}
+	return k.wrapper.Unwrap(ctx, id, private)
 }
 
 // Signer answers a signer for tokens that are issued now. The first one makes
@@ -194,15 +216,23 @@ func (k *Keys) Public(ctx context.Context) (*jose.JSONWebKeySet, error) {
 
 // published reads the keys that are published at a time.
 func (k *Keys) published(ctx context.Context, now time.Time) (*jose.JSONWebKeySet, error) {
-	keys, err := k.load(ctx, k.pool, now)
+	rows, err := k.pool.Query(ctx, `SELECT id, public_key FROM signing_key WHERE not_after > $1 ORDER BY created_at DESC, id`, now)
 	if err != nil {
 		return nil, err
 	}
 	set := &jose.JSONWebKeySet{}
-	for _, key := range keys {
-		set.Keys = append(set.Keys, jose.JSONWebKey{Key: key.public, KeyID: key.id, Algorithm: string(jose.EdDSA), Use: "sig"})
-	}
-	return set, nil
+	set.Keys, err = pgx.CollectRows(rows, func(row pgx.CollectableRow) (jose.JSONWebKey, error) {
+		var id string
+		var public []byte
+		if err := row.Scan(&id, &public); err != nil {
+			return jose.JSONWebKey{}, err
+		}
+		if len(public) != ed25519.PublicKeySize {
+			return jose.JSONWebKey{}, errKey
+		}
+		return jose.JSONWebKey{Key: ed25519.PublicKey(public), KeyID: id, Algorithm: string(jose.EdDSA), Use: "sig"}, nil
+	})
+	return set, err
 }
 
 func (k *Keys) signingKey(ctx context.Context) (*key, error) {
@@ -223,8 +253,8 @@ func (k *Keys) signingKey(ctx context.Context) (*key, error) {
 	return current, nil
 }
 
-// ensure answers the newest key that is good until the given time, and makes
-// one when there is none. Replicas wait for each other, so that one makes it.
+// ensure answers the newest key that signs by now and is good until the given time, and
+// makes one when there is none. Replicas wait for each other, so that one makes it.
 func (k *Keys) ensure(ctx context.Context, until time.Time) (*key, error) {
 	var found *key
 	err := k.locked(ctx, func(ctx context.Context, tx pgx.Tx) error {
@@ -238,6 +268,12 @@ func (k *Keys) ensure(ctx context.Context, until time.Time) (*key, error) {
 				found = key
 				return nil
 			}
+		}
+		// When the present one ended too early, the next one has at least been published for
+		// a while: better than one that nobody knows.
+		if len(keys) > 0 {
+			found = keys[len(keys)-1]
+			return nil
 		}
 		found, err = k.make(ctx, tx, now)
 		return err
@@ -279,7 +315,7 @@ func (k *Keys) make(ctx context.Context, tx pgx.Tx, from time.Time) (*key, error
 
 var (
 	errKey     = errors.New("signing: a stored key has the wrong length, or is not the private one of its public key")
-	errWrapped = errors.New("signing: the signing keys are encrypted: give the key that encrypted them")
+	errWrapped = errors.New("signing: the signing keys in the database are encrypted: give the key that encrypted them (--key-encryption-file)")
 )
 
 // load answers the keys that are good after a time, the newest first.
@@ -295,14 +331,9 @@ func (k *Keys) load(ctx context.Context, db pg.Querier, after time.Time) ([]*key
 		if err := row.Scan(&found.id, &public, &seed, &found.notAfter, &wrapped, &found.useFrom); err != nil {
 			return nil, err
 		}
-		if wrapped {
-			if k.wrapper == nil {
-				return nil, errWrapped
-			}
-			var err error
-			if seed, err = k.wrapper.Unwrap(ctx, found.id, seed); err != nil {
-				return nil, err
-			}
+		seed, err := k.unwrap(ctx, found.id, seed, wrapped)
+		if err != nil {
+			return nil, err
 		}
 		if len(public) != ed25519.PublicKeySize || len(seed) != ed25519.SeedSize {
 			return nil, errKey

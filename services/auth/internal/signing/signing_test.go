@@ -2,6 +2,8 @@ package signing_test
 
 import (
 	"context"
+	"os"
+	"path/filepath"
 	"sync"
 	"testing"
 	"time"
@@ -95,32 +97,80 @@ func wrapperOf(t *testing.T, text string) signing.Wrapper {
 }
 
 // The next key is known everywhere before its first token comes, also to a service that
-// somebody keeps from asking again by tokens of keys that nobody has.
+// somebody keeps from asking again by tokens of keys that nobody has; and the key of
+// before is known until its last token has ended. Two replicas sign, and one that has just
+// started.
 func TestRotationRefusesNoToken(t *testing.T) {
+	t.Parallel()
+	const tokenLife = 30 * time.Minute
+	pool := pgtest.New(t, pg.Migrations{Table: "auth_version", FS: migrations.FS})
+	present := clock.NewFake(time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC))
+	replicas := make([]*signing.Keys, 2)
+	for i := range replicas {
+		var err error
+		replicas[i], err = signing.New(pool, present, tokenLife, 3*time.Hour, wrapperOf(t, wrapKey))
+		require.NoError(t, err)
+	}
+	known := authn.NewKeySet(func(ctx context.Context) (*jose.JSONWebKeySet, error) { return replicas[0].Public(ctx) }, present)
+	used := map[string]bool{}
+	type issued struct {
+		token *jose.JSONWebSignature
+		until time.Time
+	}
+	var live []issued
+	// The first key ends between a look at the set and the tokens after it.
+	require.NoError(t, replicas[0].Maintain(t.Context()))
+	present.Advance(59 * time.Second)
+	for minute := range 12 * 60 {
+		_, err := known.Key(t.Context(), "a key that nobody has")
+		require.ErrorIs(t, err, authn.ErrUnknownKey)
+		present.Advance(2 * time.Second) // It does not ask again so soon.
+		require.NoError(t, replicas[minute/7%2].Maintain(t.Context()))
+		started, err := signing.New(pool, present, tokenLife, 3*time.Hour, wrapperOf(t, wrapKey))
+		require.NoError(t, err)
+		for _, replica := range append(replicas[:2:2], started) {
+			signer, err := replica.Signer(t.Context())
+			require.NoError(t, err)
+			token, err := authn.Sign(signer, map[string]string{})
+			require.NoError(t, err)
+			signed, err := jose.ParseSignedCompact(token, []jose.SignatureAlgorithm{jose.EdDSA})
+			require.NoError(t, err)
+			used[signed.Signatures[0].Header.KeyID] = true
+			live = append(live, issued{signed, present.Now().Add(tokenLife)})
+		}
+		for !present.Now().Before(live[0].until) {
+			live = live[1:]
+		}
+		for _, each := range live {
+			public, err := known.Key(t.Context(), each.token.Signatures[0].Header.KeyID)
+			require.NoError(t, err, "minute %d", minute)
+			_, err = each.token.Verify(public)
+			require.NoError(t, err, "minute %d", minute)
+		}
+		present.Advance(58 * time.Second)
+	}
+	assert.Greater(t, len(used), 3, "keys were rotated")
+	assert.Less(t, len(used), 8, "one after another")
+}
+
+// When no process looked after the keys in time, the next one signs as soon as the present
+// one may not, rather than a third one that nobody was told of.
+func TestThePublishedKeySignsEarlyRatherThanAnUnknownOne(t *testing.T) {
 	t.Parallel()
 	pool := pgtest.New(t, pg.Migrations{Table: "auth_version", FS: migrations.FS})
 	present := clock.NewFake(time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC))
 	keys, err := signing.New(pool, present, 30*time.Minute, 3*time.Hour, nil)
 	require.NoError(t, err)
-	known := authn.NewKeySet(func(ctx context.Context) (*jose.JSONWebKeySet, error) { return keys.Public(ctx) }, present)
-	used := map[string]bool{}
-	for range 12 * 60 {
-		require.NoError(t, keys.Maintain(t.Context()))
-		_, err := known.Key(t.Context(), "a key that nobody has")
-		require.Error(t, err)
-		signer, err := keys.Signer(t.Context())
-		require.NoError(t, err)
-		token, err := authn.Sign(signer, map[string]string{})
-		require.NoError(t, err)
-		signed, err := jose.ParseSigned(token, []jose.SignatureAlgorithm{jose.EdDSA})
-		require.NoError(t, err)
-		kid := signed.Signatures[0].Header.KeyID
-		used[kid] = true
-		_, err = known.Key(t.Context(), kid)
-		require.NoError(t, err)
-		present.Advance(time.Minute)
-	}
-	assert.Greater(t, len(used), 3, "keys were rotated")
+	_, err = keys.Signer(t.Context())
+	require.NoError(t, err)
+	present.Advance(2*time.Hour + 25*time.Minute)
+	require.NoError(t, keys.Maintain(t.Context()))
+	present.Advance(6 * time.Minute)
+	_, err = keys.Signer(t.Context())
+	require.NoError(t, err)
+	set, err := keys.Public(t.Context())
+	require.NoError(t, err)
+	assert.Len(t, set.Keys, 2)
 }
 
 func TestPrivateKeysAreWrapped(t *testing.T) {
@@ -149,12 +199,35 @@ func TestPrivateKeysAreWrapped(t *testing.T) {
 	assert.Error(t, err, "with another key")
 	_, err = with(wrapperOf(t, otherWrapKey+"\n"+wrapKey+"\n")).Signer(t.Context())
 	assert.NoError(t, err, "a key of before unwraps")
+	require.NoError(t, with(wrapperOf(t, otherWrapKey+"\n"+wrapKey)).Maintain(t.Context()), "it is wrapped anew")
+	_, err = with(wrapperOf(t, wrapKey)).Signer(t.Context())
+	assert.Error(t, err, "with the key of before alone")
+	_, err = with(wrapperOf(t, otherWrapKey)).Signer(t.Context())
+	assert.NoError(t, err, "the key of before is not needed any more")
 	_, err = pool.Exec(t.Context(), `UPDATE signing_key SET id = 'other'`)
 	require.NoError(t, err)
-	_, err = with(wrapperOf(t, wrapKey)).Signer(t.Context())
-	assert.Error(t, err, "it belongs to its id")
+	_, err = with(wrapperOf(t, otherWrapKey)).Signer(t.Context())
+	assert.ErrorContains(t, err, "was changed", "it belongs to its id")
 	for _, wrong := range []string{"", "short", "AAAA"} {
 		_, err := signing.NewLocalWrapper(wrong)
 		assert.Error(t, err, wrong)
+	}
+}
+
+func TestOthersMustNotReadTheKeyEncryptionFile(t *testing.T) {
+	t.Parallel()
+	for mode, good := range map[os.FileMode]bool{0o600: true, 0o400: true, 0o440: true, 0o640: true, 0o604: false, 0o644: false, 0o660: false} {
+		t.Run(mode.String(), func(t *testing.T) {
+			t.Parallel()
+			file := filepath.Join(t.TempDir(), "key")
+			require.NoError(t, os.WriteFile(file, []byte(wrapKey), 0o600))
+			require.NoError(t, os.Chmod(file, mode))
+			_, err := signing.ReadLocalWrapper(file)
+			if good {
+				assert.NoError(t, err)
+			} else {
+				assert.ErrorContains(t, err, "chmod")
+			}
+		})
 	}
 }

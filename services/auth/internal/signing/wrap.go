@@ -21,6 +21,8 @@ type Wrapper interface {
 	// for one id cannot be unwrapped for another.
 	Wrap(ctx context.Context, id string, private []byte) ([]byte, error)
 	Unwrap(ctx context.Context, id string, wrapped []byte) ([]byte, error)
+	// Current reports whether the present key wrapped it, not one of before.
+	Current(wrapped []byte) bool
 }
 
 const (
@@ -64,15 +66,15 @@ func NewLocalWrapper(text string) (Wrapper, error) {
 	return w, nil
 }
 
-// ReadLocalWrapper is NewLocalWrapper for the keys in a file that only its owner may
-// read.
+// ReadLocalWrapper is NewLocalWrapper for the keys in a file that only its owner and group
+// may read: orchestrators give secrets to a group.
 func ReadLocalWrapper(path string) (Wrapper, error) {
 	info, err := os.Stat(path)
 	if err != nil {
 		return nil, fmt.Errorf("signing: %w", err)
 	}
-	if info.Mode().Perm()&0o077 != 0 {
-		return nil, fmt.Errorf("signing: %s may be read by others than its owner: chmod 600 it", path)
+	if info.Mode().Perm()&0o037 != 0 {
+		return nil, fmt.Errorf("signing: %s may be read by everybody or written by its group: chmod 600 it", path)
 	}
 	text, err := os.ReadFile(path)
 	if err != nil {
@@ -88,7 +90,9 @@ func (w *localWrapper) Wrap(_ context.Context, id string, private []byte) ([]byt
 	return w.ciphers[0].Seal(out, nonce, private, []byte(id)), nil
 }
 
-var errUnwrap = errors.New("signing: the key that encrypted a signing key is not among those that were given")
+func (w *localWrapper) Current(wrapped []byte) bool { return bytes.HasPrefix(wrapped, w.ids[0]) }
+
+var errUnwrap = errors.New("signing: the key that encrypted the signing keys in the database is not among those that were given (--key-encryption-file)")
 
 func (w *localWrapper) Unwrap(_ context.Context, id string, wrapped []byte) ([]byte, error) {
 	size := w.ciphers[0].NonceSize()
