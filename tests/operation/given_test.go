@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"testing"
 
+	"github.com/jackc/pgx/v5"
 	"github.com/stretchr/testify/require"
 
 	"github.com/rotaloom/rotaloom/pkg/localnats"
@@ -35,9 +36,27 @@ func TestUsesGivenEngines(t *testing.T) {
 	stop(t, server)
 	require.NoDirExists(t, filepath.Join(state, "postgresql"))
 	require.NoDirExists(t, filepath.Join(state, "nats"))
+	requireEncryptedSigningKeys(t, database.AdminURL("rotaloom_auth"), state)
 
 	server = launch.StandaloneIn(t, state, nil, args...)
 	shifts, err := scenario.ReadShifts(t.Context(), scenario.API{Target: server.Target(t)}, crew.Persons, day, day)
 	require.NoError(t, err)
 	require.Len(t, shifts, 10)
+}
+
+// requireEncryptedSigningKeys shows that the database of auth holds no signing key in the
+// clear, and that what decrypts them is for the owner of the state folder alone.
+func requireEncryptedSigningKeys(t *testing.T, url, state string) {
+	t.Helper()
+	db, err := pgx.Connect(t.Context(), url)
+	require.NoError(t, err)
+	defer db.Close(context.WithoutCancel(t.Context()))
+	var keys, encrypted int
+	require.NoError(t, db.QueryRow(t.Context(),
+		`SELECT count(*), count(*) FILTER (WHERE wrapped AND length(private_key) > 32) FROM signing_key`).Scan(&keys, &encrypted))
+	require.NotZero(t, keys)
+	require.Equal(t, keys, encrypted)
+	info, err := os.Stat(filepath.Join(state, "key-encryption"))
+	require.NoError(t, err)
+	require.Equal(t, os.FileMode(0o600), info.Mode().Perm())
 }

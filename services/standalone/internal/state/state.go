@@ -137,7 +137,32 @@ func (f *Folder) KeyEncryption() (string, error) {
 	}
 	key := make([]byte, 32)
 	_, _ = rand.Read(key) // It never fails.
-	return path, os.WriteFile(path, []byte(base64.StdEncoding.EncodeToString(key)+"\n"), 0o600)
+	if err := writeDurably(path, base64.StdEncoding.EncodeToString(key)+"\n"); err != nil {
+		return "", fmt.Errorf("key encryption: %w", err)
+	}
+	return path, nil
+}
+
+// writeDurably writes a file that appears whole, readable by its owner alone, and that is
+// there after a power cut: the database will hold what only this file decrypts.
+func writeDurably(path, text string) error {
+	part := path + ".part"
+	file, err := os.OpenFile(part, os.O_CREATE|os.O_TRUNC|os.O_WRONLY, 0o600)
+	if err != nil {
+		return err
+	}
+	_, err = file.WriteString(text)
+	if err := errors.Join(err, file.Sync(), file.Close()); err != nil {
+		return err
+	}
+	if err := os.Rename(part, path); err != nil {
+		return err
+	}
+	dir, err := os.Open(filepath.Dir(path))
+	if err != nil {
+		return err
+	}
+	return errors.Join(dir.Sync(), dir.Close())
 }
 
 // Ready is what programs need to call a server that answers.

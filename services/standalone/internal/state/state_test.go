@@ -1,8 +1,10 @@
 package state
 
 import (
+	"encoding/base64"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -74,4 +76,26 @@ func TestReadyFileGoesWithTheNextStart(t *testing.T) {
 	require.NoError(t, err)
 	require.NoFileExists(t, folder.Path("ready.json"))
 	require.NoError(t, again.Close())
+}
+
+func TestTheKeyEncryptionIsMadeOnce(t *testing.T) {
+	t.Parallel()
+	folder, err := Open(t.TempDir())
+	require.NoError(t, err)
+	path, err := folder.KeyEncryption()
+	require.NoError(t, err)
+	made, err := os.ReadFile(path)
+	require.NoError(t, err)
+	key, err := base64.StdEncoding.DecodeString(strings.TrimSpace(string(made)))
+	require.NoError(t, err)
+	require.Len(t, key, 32)
+	_, err = folder.KeyEncryption()
+	require.NoError(t, err)
+	again, err := os.ReadFile(path)
+	require.NoError(t, err)
+	require.Equal(t, made, again)
+	info, err := os.Stat(path)
+	require.NoError(t, err)
+	require.Equal(t, os.FileMode(0o600), info.Mode().Perm())
+	require.NoError(t, folder.Close())
 }
