@@ -6,6 +6,7 @@ import (
 	"cmp"
 	"context"
 	"crypto"
+	"errors"
 	"log/slog"
 	"runtime"
 	"time"
@@ -46,14 +47,16 @@ type Config struct {
 	SigningKeyLife time.Duration `name:"signing-key-life" default:"2160h" help:"How long a signing key is in use. The next one is published ahead of its first token."`
 	// KeyEncryptionFile and KeyEncryptionKey hold the key that encrypts signing keys in
 	// the database; the file counts when both are given.
-	KeyEncryptionFile string           `name:"key-encryption-file" type:"path" help:"File with the key that encrypts signing keys in the database: 32 random bytes in base64. Further lines are keys of before."`
-	KeyEncryptionKey  obs.Secret       `name:"key-encryption-key" help:"The same as a setting, best as a variable."`
-	HashMemory        uint32           `name:"password-memory" default:"19456" help:"Memory of one password hash in KiB."`
-	HashTime          uint32           `name:"password-time" default:"2" help:"Passes of one password hash."`
-	HashConcurrency   int              `name:"password-concurrency" default:"0" help:"Password hashes at a time; 0 for one per processor."`
-	HashQueue         int              `name:"password-queue" default:"256" help:"Log-ins that may wait for their password hash."`
-	Guard             guard.Config     `embed:""`
-	Directory         directory.Config `embed:""`
+	KeyEncryptionFile string     `name:"key-encryption-file" type:"path" help:"File with the key that encrypts signing keys in the database: 32 random bytes in base64. Further lines are keys of before."`
+	KeyEncryptionKey  obs.Secret `name:"key-encryption-key" help:"The same as a setting, best as a variable."`
+	// AllowPlainSigningKeys lets CheckKeyEncryption pass without a key.
+	AllowPlainSigningKeys bool             `name:"allow-plain-signing-keys" help:"Store signing keys in the database as they are, without a key that encrypts them: whoever reads it can sign tokens."`
+	HashMemory            uint32           `name:"password-memory" default:"19456" help:"Memory of one password hash in KiB."`
+	HashTime              uint32           `name:"password-time" default:"2" help:"Passes of one password hash."`
+	HashConcurrency       int              `name:"password-concurrency" default:"0" help:"Password hashes at a time; 0 for one per processor."`
+	HashQueue             int              `name:"password-queue" default:"256" help:"Log-ins that may wait for their password hash."`
+	Guard                 guard.Config     `embed:""`
+	Directory             directory.Config `embed:""`
 	// Federation says how identity providers are reached.
 	Federation federation.Config `embed:""`
 	// PublicURL is where clients reach the edge.
@@ -167,6 +170,17 @@ func New(_ context.Context, cfg Config, deps Deps) (*Service, error) {
 	return s, nil
 }
 
+// CheckKeyEncryption says what to do when the key that encrypts signing keys is no good
+// one, or when they would be stored as they are and nobody allowed that.
+func (c Config) CheckKeyEncryption() error {
+	if wrapper, err := c.wrapper(); err != nil || wrapper != nil || c.AllowPlainSigningKeys {
+		return err
+	}
+	return errors.New("there is no key that encrypts the signing keys in the database: make one (openssl rand -base64 32), " +
+		"give its file by --key-encryption-file or itself as ROTALOOM_KEY_ENCRYPTION_KEY to each process of auth, and keep a copy; " +
+		"or allow --allow-plain-signing-keys")
+}
+
 // wrapper answers what encrypts signing keys, or nil.
 func (c Config) wrapper() (signing.Wrapper, error) {
 	switch {
@@ -221,7 +235,7 @@ func (s *Service) Exchange(ctx context.Context, token string) (string, error) {
 func (s *Service) Run(ctx context.Context) error {
 	group, ctx := errgroup.WithContext(ctx)
 	if !s.wraps {
-		s.log.WarnContext(ctx, "whoever reads the database can sign tokens: give --key-encryption-file, so that signing keys are encrypted there")
+		s.log.WarnContext(ctx, "signing keys are stored as they are, and whoever reads the database can sign tokens: give --key-encryption-file")
 	}
 	group.Go(func() error { return s.keys.Run(ctx, s.log) })
 	group.Go(func() error { return s.tokens.Run(ctx) })
@@ -236,5 +250,10 @@ func (s *Service) Run(ctx context.Context) error {
 
 // Check says why the service cannot do its work, or nil.
 func (s *Service) Check(ctx context.Context) error {
-	return pg.CheckSchema(ctx, s.pool, Migrations()...)
+	if err := pg.CheckSchema(ctx, s.pool, Migrations()...); err != nil {
+		return err
+	}
+	// Without a key that can sign, nobody can log in.
+	_, err := s.keys.Signer(ctx)
+	return err
 }

@@ -16,6 +16,7 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/authn"
 	"github.com/rotaloom/rotaloom/pkg/clock"
 	"github.com/rotaloom/rotaloom/pkg/fault"
+	"github.com/rotaloom/rotaloom/pkg/obs"
 	"github.com/rotaloom/rotaloom/pkg/rpc"
 	"github.com/rotaloom/rotaloom/pkg/tenant"
 	"github.com/rotaloom/rotaloom/pkg/testkit/pgtest"
@@ -372,4 +373,41 @@ func assertOAuth(t *testing.T, err error, status int, name string) {
 	f := fault.FromError(err)
 	assert.Equal(t, status, f.Status)
 	assert.Equal(t, name, f.OAuth)
+}
+
+// A process with another key than that of the signing keys is not ready, while operators
+// do their work without any.
+func TestIsNotReadyWithoutTheKeyOfTheSigningKeys(t *testing.T) {
+	t.Parallel()
+	const key, other = "AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8=", "HxwdHhsaGRgXFhUUExIREA8ODQwLCgkIBwYFBAMCAQA="
+	b := newBenchWith(t, auth.Config{KeyEncryptionKey: key})
+	require.NoError(t, b.service.Check(t.Context()))
+	for name, c := range map[string]struct{ given, says string }{
+		"none":      {"", "are encrypted"},
+		"another":   {other, "not among those that were given"},
+		"both":      {other + "\n" + key, ""},
+		"the right": {key, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			cfg := auth.Config{HashMemory: 64, HashTime: 1, KeyEncryptionKey: obs.Secret(c.given)}
+			service, err := auth.New(t.Context(), cfg, auth.Deps{Pool: b.pool, Log: pgtest.Log(t), Clock: b.clock})
+			require.NoError(t, err)
+			if err = service.Check(t.Context()); c.says == "" {
+				assert.NoError(t, err)
+			} else {
+				assert.ErrorContains(t, err, c.says)
+			}
+			_, err = service.ListTenants(t.Context())
+			assert.NoError(t, err)
+		})
+	}
+}
+
+func TestKeyEncryptionIsWantedUnlessItIsAllowedToGoWithout(t *testing.T) {
+	t.Parallel()
+	assert.ErrorContains(t, auth.Config{}.CheckKeyEncryption(), "openssl rand -base64 32")
+	assert.Error(t, auth.Config{KeyEncryptionKey: "short", AllowPlainSigningKeys: true}.CheckKeyEncryption())
+	assert.NoError(t, auth.Config{AllowPlainSigningKeys: true}.CheckKeyEncryption())
+	assert.NoError(t, auth.Config{KeyEncryptionKey: "AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8="}.CheckKeyEncryption())
 }

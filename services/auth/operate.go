@@ -30,7 +30,8 @@ func Do(ctx context.Context, database pg.Config, cfg Config, operation Operation
 	if err != nil {
 		return err
 	}
-	if err := service.Check(ctx); err != nil {
+	// Operators need no key that decrypts signing keys.
+	if err := pg.CheckSchema(ctx, pool, Migrations()...); err != nil {
 		return err
 	}
 	return operation.Operate(ctx, service, out)

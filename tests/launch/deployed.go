@@ -2,6 +2,8 @@ package launch
 
 import (
 	"context"
+	"crypto/rand"
+	"encoding/base64"
 	"fmt"
 	"net/http"
 	"os"
@@ -79,6 +81,9 @@ func Deployed(t testing.TB, settings ...string) *Deployment {
 		args := append(slices.Clone(d.certs[p.name]),
 			"--listen", targets[p.name],
 			"--database-url", d.DatabaseURL(p.name), "--nats-url", d.NATSURLOf(p.name))
+		if p.name == "auth" {
+			args = append(args, "--key-encryption-file", keyEncryption(t))
+		}
 		if p.name == "scheduling" {
 			args = append(args, "--no-propagate")
 		}
@@ -89,6 +94,16 @@ func Deployed(t testing.TB, settings ...string) *Deployment {
 	d.env = env
 	d.startGateway(t)
 	return d
+}
+
+// keyEncryption makes the key that encrypts signing keys, as an operator does.
+func keyEncryption(t testing.TB) string {
+	t.Helper()
+	key := make([]byte, 32)
+	_, _ = rand.Read(key) // It never fails.
+	file := filepath.Join(t.TempDir(), "key-encryption")
+	require.NoError(t, os.WriteFile(file, []byte(base64.StdEncoding.EncodeToString(key)+"\n"), 0o600))
+	return file
 }
 
 // program starts a program, and remembers how.

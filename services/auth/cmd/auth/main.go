@@ -42,6 +42,9 @@ func main() {
 }
 
 func (s *settings) start(ctx context.Context, app *boot.App) error {
+	if err := s.CheckKeyEncryption(); err != nil {
+		return err
+	}
 	program, err := serve.NewProgram(app, &s.Settings, "auth")
 	if err != nil {
 		return err
