@@ -125,6 +125,9 @@ const (
 	longestDrain   = 30 * time.Second
 	strangersDrain = 4 << 20
 	strangersWait  = 2 * time.Second
+	// selfDrained is how much of a body the server reads by itself over HTTP/1; it
+	// would read some more.
+	selfDrained = 64 << 10
 	// drainPiece must come within drainStall.
 	drainPiece = 64 << 10
 	drainStall = 2 * time.Second
@@ -141,6 +144,14 @@ func (x *exchange) refuse(r *http.Request, bad *fault.Error) {
 	sends := r.ContentLength != 0 && r.Body != nil && bad.Status != http.StatusRequestTimeout
 	// Who asks first hears the answer, and sends nothing.
 	sends = sends && !strings.EqualFold(r.Header.Get("Expect"), "100-continue")
+	if sends && r.ProtoMajor < 2 && 0 < r.ContentLength && r.ContentLength <= selfDrained {
+		// The server reads a small body to its end by itself, and keeps the connection:
+		// new ones, with their handshakes, would cost more than the request.
+		if control.SetReadDeadline(time.Now().Add(strangersWait)) == nil {
+			x.fail(bad)
+			return
+		}
+	}
 	if sends && r.ProtoMajor < 2 {
 		// Otherwise the server reads a part of the body before it writes, and then
 		// cuts the connection off.
