@@ -7,6 +7,7 @@ replace github.com/rotaloom/rotaloom/proto => ../../proto
 require (
 	github.com/jackc/pgx/v5 v5.12.0
 	github.com/nats-io/nats.go v1.55.0
+	github.com/prometheus/client_golang v1.25.0
 	github.com/rotaloom/rotaloom/gateway v0.0.0-00010101000000-000000000000
 	github.com/rotaloom/rotaloom/pkg v0.0.0
 	github.com/rotaloom/rotaloom/proto v0.0.0
@@ -51,7 +52,6 @@ require (
 	github.com/nats-io/nuid v1.0.1 // indirect
 	github.com/pbnjay/memory v0.0.0-20210728143218-7b4eea64cf58 // indirect
 	github.com/pressly/goose/v3 v3.28.0 // indirect
-	github.com/prometheus/client_golang v1.25.0 // indirect
 	github.com/prometheus/client_model v0.6.3 // indirect
 	github.com/prometheus/common v0.72.0 // indirect
 	github.com/prometheus/procfs v0.22.0 // indirect
