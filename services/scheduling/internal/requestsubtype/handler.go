@@ -207,7 +207,7 @@ func (h *Handler) UpdateRequestSubtype(ctx context.Context, req *schedulingv1.Up
 	return answer(ctx, s)
 }
 
-// DeleteRequestSubtype deletes a subtype, or answers 404.
+// DeleteRequestSubtype deletes a subtype, or returns 404.
 func (h *Handler) DeleteRequestSubtype(ctx context.Context, req *schedulingv1.DeleteRequestSubtypeRequest) (*emptypb.Empty, error) {
 	tenantID, err := h.ready(ctx)
 	if err != nil {
