@@ -108,7 +108,7 @@ func (b *bundle) bus(registry prometheus.Registerer, letters bus.DeadLetters) *b
 
 // quick are settings for tests that wait for the relay's own initiative.
 func quick() outbox.Options {
-	return outbox.Options{Poll: time.Millisecond, IdlePoll: 10 * time.Millisecond, Tidy: 20 * time.Millisecond, AckTimeout: time.Second}
+	return outbox.Options{Poll: time.Millisecond, IdlePoll: 10 * time.Millisecond, Housekeeping: 20 * time.Millisecond, AckTimeout: time.Second}
 }
 
 func (b *bundle) count(where string) (n int) {

@@ -98,7 +98,7 @@ func TestRelayPublishesWithHeaders(t *testing.T) {
 func TestDeadLettersLiveInTheDatabase(t *testing.T) {
 	t.Parallel()
 	b := newBundle(t)
-	letters := outbox.NewLetters(b.pool)
+	letters := outbox.NewDeadLetters(b.pool)
 	events := b.bus(prometheus.NewRegistry(), letters)
 	b.relay(quick())
 	b.append(7, "poison")

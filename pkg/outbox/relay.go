@@ -37,9 +37,9 @@ type Options struct {
 	// should be longer than the broker takes to flush what it stored (2 minutes),
 	// and shorter than bus.DuplicateWindow.
 	Keep time.Duration
-	// Tidy is the interval of comparing with the broker, deleting what was kept
+	// Housekeeping is the interval of comparing with the broker, deleting what was kept
 	// long enough, and measuring; 0 means 10 s.
-	Tidy time.Duration
+	Housekeeping time.Duration
 	// AckTimeout is how long the broker may take to answer; 0 means 5 s.
 	AckTimeout time.Duration
 }
@@ -49,7 +49,7 @@ func (o Options) withDefaults() Options {
 	o.Poll = cmp.Or(o.Poll, 50*time.Millisecond)
 	o.IdlePoll = max(cmp.Or(o.IdlePoll, time.Second), o.Poll)
 	o.Keep = cmp.Or(o.Keep, 3*time.Minute)
-	o.Tidy = cmp.Or(o.Tidy, 10*time.Second)
+	o.Housekeeping = cmp.Or(o.Housekeeping, 10*time.Second)
 	o.AckTimeout = cmp.Or(o.AckTimeout, 5*time.Second)
 	return o
 }
@@ -92,7 +92,7 @@ func (r *Relay) Wake() {
 const (
 	standbyWait   = time.Second
 	firstRetry    = 50 * time.Millisecond
-	longestRetry  = 5 * time.Second
+	maxRetry      = 5 * time.Second
 	closeDeadline = time.Second
 )
 
@@ -113,7 +113,7 @@ func (r *Relay) Run(ctx context.Context) error {
 		default:
 			r.opts.Log.WarnContext(ctx, "outbox relay is interrupted, starting again", "after", wait, "error", err)
 			r.pause(ctx, wait)
-			wait = min(2*wait, longestRetry)
+			wait = min(2*wait, maxRetry)
 		}
 	}
 	return nil
@@ -163,7 +163,7 @@ func (r *Relay) lead(ctx context.Context) error {
 	if _, err := conn.Exec(ctx, byIndex); err != nil {
 		return fmt.Errorf("outbox: prepare connection: %w", err)
 	}
-	s, err := r.newShift(conn)
+	s, err := r.newSession(conn)
 	if err != nil {
 		return err
 	}
@@ -183,8 +183,8 @@ func (r *Relay) connect(ctx context.Context) (*pgx.Conn, error) {
 	return conn.Hijack(), nil
 }
 
-// newShift prepares the work of a relay that has the lock.
-func (r *Relay) newShift(conn *pgx.Conn) (*shift, error) {
+// newSession prepares the work of a relay that has the lock.
+func (r *Relay) newSession(conn *pgx.Conn) (*leaderSession, error) {
 	broker := r.opts.Bus.Conn()
 	js, err := jetstream.New(broker,
 		jetstream.WithPublishAsyncMaxPending(r.opts.Batch),
@@ -196,7 +196,7 @@ func (r *Relay) newShift(conn *pgx.Conn) (*shift, error) {
 	if err != nil {
 		return nil, fmt.Errorf("outbox: listen for wake-ups: %w", err)
 	}
-	return &shift{
+	return &leaderSession{
 		Relay: r, conn: conn, js: js, wakeups: wake,
 		reconnected: broker.StatusChanged(nats.CONNECTED),
 		highest:     map[string]uint64{},

@@ -168,7 +168,7 @@ func TestStreamReplacedUnderTheRelay(t *testing.T) {
 	t.Parallel()
 	b := newBundle(t)
 	opts := quick()
-	opts.Tidy = time.Hour // The loss shows in the answers of the broker only.
+	opts.Housekeeping = time.Hour // The loss shows in the answers of the broker only.
 	b.relay(opts)
 	b.append(1, numbered("old-", 5)...)
 	b.allSent()
@@ -212,7 +212,7 @@ func TestOneRelayWorksAndAnotherTakesOver(t *testing.T) {
 func TestWakeUpsReachTheRelayThatWorks(t *testing.T) {
 	t.Parallel()
 	b := newBundle(t)
-	never := outbox.Options{Poll: time.Hour, IdlePoll: time.Hour, Tidy: time.Hour}
+	never := outbox.Options{Poll: time.Hour, IdlePoll: time.Hour, Housekeeping: time.Hour}
 	active := b.relay(never)
 	b.append(1, "a")
 	active.Wake()

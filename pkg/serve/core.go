@@ -54,7 +54,7 @@ func Migrations(table string, own fs.FS) ([]pg.Migrations, error) {
 // broker.
 func NewCore(e Engines, streams bus.Limits, sets []pg.Migrations) (*Core, error) {
 	events, err := bus.New(bus.Options{
-		Conn: e.NATS, Limits: streams, DeadLetters: outbox.NewLetters(e.Pool),
+		Conn: e.NATS, Limits: streams, DeadLetters: outbox.NewDeadLetters(e.Pool),
 		Transient: transient, Log: e.Log, Registry: e.Registry,
 	})
 	if err != nil {

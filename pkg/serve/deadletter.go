@@ -44,7 +44,7 @@ func (l *ListDeadLetters) In(ctx context.Context, database pg.Config, log *slog.
 		return err
 	}
 	defer pool.Close()
-	letters, count := outbox.NewLetters(pool), 0
+	letters, count := outbox.NewDeadLetters(pool), 0
 	for last := int64(0); ; {
 		found, err := letters.List(lettersOf(ctx, l.Tenant), last, listed)
 		if err != nil {
@@ -85,7 +85,7 @@ func (r *ReplayDeadLetters) In(ctx context.Context, database pg.Config, log *slo
 	}
 	defer pool.Close()
 	ids := append([]int64{}, r.IDs...)
-	n, err := outbox.NewLetters(pool).Request(lettersOf(ctx, r.Tenant), ids)
+	n, err := outbox.NewDeadLetters(pool).Request(lettersOf(ctx, r.Tenant), ids)
 	if err != nil {
 		return err
 	}

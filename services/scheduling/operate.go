@@ -24,7 +24,7 @@ type Lack struct {
 // they have. What is on its way may come for settle before it counts. It is an
 // error when they do not answer.
 func Lacking(ctx context.Context, pool *pgxpool.Pool, conn *nats.Conn, log *slog.Logger, tenantID int64, settle time.Duration) ([]Lack, error) {
-	events, err := bus.New(bus.Options{Conn: conn, DeadLetters: outbox.NewLetters(pool), Log: log, Registry: prometheus.NewRegistry()})
+	events, err := bus.New(bus.Options{Conn: conn, DeadLetters: outbox.NewDeadLetters(pool), Log: log, Registry: prometheus.NewRegistry()})
 	if err != nil {
 		return nil, err
 	}

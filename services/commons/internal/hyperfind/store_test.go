@@ -225,7 +225,7 @@ func TestMembershipsArrive(t *testing.T) {
 	ctx := tenant.With(t.Context(), tenant.Default)
 	conn := natstest.New(t).Conn()
 	b, err := bus.New(bus.Options{
-		Conn: conn, DeadLetters: outbox.NewLetters(pool), Transient: pg.Unavailable, Log: pgtest.Log(t), Registry: prometheus.NewRegistry(),
+		Conn: conn, DeadLetters: outbox.NewDeadLetters(pool), Transient: pg.Unavailable, Log: pgtest.Log(t), Registry: prometheus.NewRegistry(),
 	})
 	require.NoError(t, err)
 	require.NoError(t, b.EnsureStreams(t.Context()))

@@ -110,7 +110,7 @@ func (w *world) run() {
 	w.t.Helper()
 	log, registry := pgtest.Log(w.t), prometheus.NewRegistry()
 	b, err := bus.New(bus.Options{
-		Conn: natstest.New(w.t).Conn(), DeadLetters: outbox.NewLetters(w.Pool), Transient: pg.Unavailable, Log: log, Registry: registry,
+		Conn: natstest.New(w.t).Conn(), DeadLetters: outbox.NewDeadLetters(w.Pool), Transient: pg.Unavailable, Log: log, Registry: registry,
 	})
 	require.NoError(w.t, err)
 	relay, err := outbox.NewRelay(outbox.Options{

@@ -105,7 +105,7 @@ func (w *world) pattern(start string) (id int64) {
 // propagate runs what applies patterns to employees, until the test ends.
 func (w *world) propagate() (wake func()) {
 	b, err := bus.New(bus.Options{
-		Conn: natstest.New(w.t).Conn(), DeadLetters: outbox.NewLetters(w.Pool), Transient: pg.Unavailable,
+		Conn: natstest.New(w.t).Conn(), DeadLetters: outbox.NewDeadLetters(w.Pool), Transient: pg.Unavailable,
 		Log: pgtest.Log(w.t), Registry: prometheus.NewRegistry(),
 	})
 	require.NoError(w.t, err)

@@ -29,7 +29,7 @@ func TestConsumersKeepTheProjections(t *testing.T) {
 	w := newWorld(t)
 	conn := natstest.New(t).Conn()
 	b, err := bus.New(bus.Options{
-		Conn: conn, DeadLetters: outbox.NewLetters(w.pool), Transient: pg.Unavailable,
+		Conn: conn, DeadLetters: outbox.NewDeadLetters(w.pool), Transient: pg.Unavailable,
 		Log: pgtest.Log(t), Registry: prometheus.NewRegistry(),
 	})
 	require.NoError(t, err)

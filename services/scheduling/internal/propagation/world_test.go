@@ -238,7 +238,7 @@ func newRegistry() *prometheus.Registry { return prometheus.NewRegistry() }
 func (w *world) newBus(server *natstest.Server) *bus.Bus {
 	w.t.Helper()
 	b, err := bus.New(bus.Options{
-		Conn: server.Conn(), DeadLetters: outbox.NewLetters(w.pool), Transient: pg.Unavailable, Log: pgtest.Log(w.t), Registry: newRegistry(),
+		Conn: server.Conn(), DeadLetters: outbox.NewDeadLetters(w.pool), Transient: pg.Unavailable, Log: pgtest.Log(w.t), Registry: newRegistry(),
 	})
 	require.NoError(w.t, err)
 	return b

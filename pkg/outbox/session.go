@@ -14,8 +14,8 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/bus"
 )
 
-// shift is the time in which one relay has the lock.
-type shift struct {
+// leaderSession is the work of one relay while it holds the lock.
+type leaderSession struct {
 	*Relay
 	conn        *pgx.Conn
 	js          jetstream.JetStream
@@ -26,23 +26,23 @@ type shift struct {
 	// is empty while nothing was compared since the broker came (back).
 	highest map[string]uint64
 	// compared tells whether the broker was compared with the table since then.
-	compared bool
-	tidied   time.Time
+	compared         bool
+	lastHousekeeping time.Time
 }
 
-func (s *shift) end() {
+func (s *leaderSession) end() {
 	_ = s.wakeups.Unsubscribe() // It fails only when the connection is closed.
 	s.opts.Bus.Conn().RemoveStatusListener(s.reconnected)
 	s.js.CleanupPublisher()
 }
 
 // brokerError is a failure of the broker's side, after which the relay goes on
-// trying. Others end the shift.
+// trying. Others end the session.
 type brokerError struct{ error }
 
 func (e brokerError) Unwrap() error { return e.error }
 
-func (s *shift) run(ctx context.Context) error {
+func (s *leaderSession) run(ctx context.Context) error {
 	idle, away := s.opts.Poll, firstRetry
 	for ctx.Err() == nil {
 		sent, err := s.step(ctx)
@@ -55,7 +55,7 @@ func (s *shift) run(ctx context.Context) error {
 			}
 			s.compared = false
 			s.await(ctx, away)
-			away = min(2*away, longestRetry)
+			away = min(2*away, maxRetry)
 			continue
 		case err != nil:
 			return err
@@ -75,7 +75,7 @@ func (s *shift) run(ctx context.Context) error {
 }
 
 // await waits for the broker to come back, or for the time to be over.
-func (s *shift) await(ctx context.Context, d time.Duration) {
+func (s *leaderSession) await(ctx context.Context, d time.Duration) {
 	timer := time.NewTimer(d)
 	defer timer.Stop()
 	select {
@@ -86,18 +86,18 @@ func (s *shift) await(ctx context.Context, d time.Duration) {
 }
 
 // step does what is due and publishes one batch, of which it returns the size.
-func (s *shift) step(ctx context.Context) (int, error) {
+func (s *leaderSession) step(ctx context.Context) (int, error) {
 	select {
 	case <-s.reconnected:
 		s.compared = false
 	default:
 	}
-	due := time.Since(s.tidied) >= s.opts.Tidy
+	due := time.Since(s.lastHousekeeping) >= s.opts.Housekeeping
 	if due {
 		if err := s.measure(ctx); err != nil {
 			return 0, err
 		}
-		s.tidied = time.Now()
+		s.lastHousekeeping = time.Now()
 	}
 	if !s.compared {
 		if err := s.opts.Bus.EnsureStreams(ctx); err != nil {
@@ -112,10 +112,10 @@ func (s *shift) step(ctx context.Context) (int, error) {
 		s.compared = true
 	}
 	if due {
-		if err := s.forget(ctx); err != nil {
+		if err := s.purge(ctx); err != nil {
 			return 0, err
 		}
-		if err := s.forgetAttempts(ctx); err != nil {
+		if err := s.purgeAttempts(ctx); err != nil {
 			return 0, err
 		}
 	}
@@ -129,7 +129,7 @@ type row struct {
 	message *nats.Msg
 }
 
-func (s *shift) unsent(ctx context.Context) ([]row, error) {
+func (s *leaderSession) unsent(ctx context.Context) ([]row, error) {
 	rows, err := s.conn.Query(ctx, `
 		SELECT id, tenant_id, event_id::text, stream, subject, event, payload, request_id, traceparent
 		FROM outbox WHERE sent_at IS NULL ORDER BY id LIMIT $1`, s.opts.Batch)
@@ -165,7 +165,7 @@ func (s *shift) unsent(ctx context.Context) ([]row, error) {
 // publish sends the next batch and marks what the broker has taken. The order
 // of rows is that of their ids, which is not always that of their commits; a
 // row that appears late is unsent and found all the same.
-func (s *shift) publish(ctx context.Context) (int, error) {
+func (s *leaderSession) publish(ctx context.Context) (int, error) {
 	rows, err := s.unsent(ctx)
 	if err != nil || len(rows) == 0 {
 		return 0, err
@@ -217,12 +217,12 @@ func (b *batch) add(r row, ack *jetstream.PubAck, highest map[string]uint64) {
 	}
 }
 
-func (s *shift) mark(ctx context.Context, taken batch) error {
+func (s *leaderSession) mark(ctx context.Context, taken batch) error {
 	if len(taken.ids) == 0 {
 		return nil
 	}
 	for stream := range taken.lost {
-		if err := s.unsend(ctx, stream, "its sequence went back"); err != nil {
+		if err := s.requeue(ctx, stream, "its sequence went back"); err != nil {
 			return err
 		}
 		s.highest[stream] = 0

@@ -11,15 +11,15 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/pg"
 )
 
-// Letters keeps the dead letters of a service's consumers in its database. It
+// DeadLetters keeps the dead letters of a service's consumers in its database. It
 // is what bus.Options.DeadLetters asks for.
-type Letters struct{ db pg.Querier }
+type DeadLetters struct{ db pg.Querier }
 
-// NewLetters returns the dead letters in the database of a pool.
-func NewLetters(db pg.Querier) *Letters { return &Letters{db: db} }
+// NewDeadLetters returns the dead letters in the database of a pool.
+func NewDeadLetters(db pg.Querier) *DeadLetters { return &DeadLetters{db: db} }
 
 // Put keeps a letter, in the place of one for the same consumer and event.
-func (l *Letters) Put(ctx context.Context, letter bus.DeadLetter) error {
+func (l *DeadLetters) Put(ctx context.Context, letter bus.DeadLetter) error {
 	m := letter.Message
 	_, err := l.db.Exec(ctx, `
 		INSERT INTO dead_letter (tenant_id, consumer, event_id, subject, event, payload, request_id, traceparent, delivery, published_at, reason)
@@ -33,10 +33,10 @@ func (l *Letters) Put(ctx context.Context, letter bus.DeadLetter) error {
 	return nil
 }
 
-// letterColumns are those of a letter, in the order of scanLetter.
-const letterColumns = `id, consumer, reason, tenant_id, event_id, subject, event, payload, request_id, traceparent, delivery, published_at`
+// deadLetterColumns are those of a letter, in the order of scanDeadLetter.
+const deadLetterColumns = `id, consumer, reason, tenant_id, event_id, subject, event, payload, request_id, traceparent, delivery, published_at`
 
-func scanLetter(row pgx.CollectableRow) (letter bus.DeadLetter, err error) {
+func scanDeadLetter(row pgx.CollectableRow) (letter bus.DeadLetter, err error) {
 	m := &letter.Message
 	err = row.Scan(&letter.ID, &letter.Consumer, &letter.Reason, &m.Tenant, &m.ID, &m.Subject, &m.Event, &m.Payload,
 		&m.Request.ID, &m.Request.Traceparent, &m.Delivery, &m.Published)
@@ -45,22 +45,22 @@ func scanLetter(row pgx.CollectableRow) (letter bus.DeadLetter, err error) {
 
 // Requested returns letters of consumers whose replay was asked for, in order, at
 // most limit of them, as far as the context's tenant may see them.
-func (l *Letters) Requested(ctx context.Context, consumers []string, limit int) ([]bus.DeadLetter, error) {
+func (l *DeadLetters) Requested(ctx context.Context, consumers []string, limit int) ([]bus.DeadLetter, error) {
 	return l.list(ctx, `WHERE replay_at IS NOT NULL AND consumer = ANY($1) ORDER BY id LIMIT $2`, consumers, limit)
 }
 
 // List returns all letters with an ID above after, in order, at most limit of
 // them, as far as the context's tenant may see them.
-func (l *Letters) List(ctx context.Context, after int64, limit int) ([]bus.DeadLetter, error) {
+func (l *DeadLetters) List(ctx context.Context, after int64, limit int) ([]bus.DeadLetter, error) {
 	return l.list(ctx, `WHERE id > $1 ORDER BY id LIMIT $2`, after, limit)
 }
 
-func (l *Letters) list(ctx context.Context, condition string, args ...any) ([]bus.DeadLetter, error) {
-	rows, err := l.db.Query(ctx, `SELECT `+letterColumns+` FROM dead_letter `+condition, args...)
+func (l *DeadLetters) list(ctx context.Context, condition string, args ...any) ([]bus.DeadLetter, error) {
+	rows, err := l.db.Query(ctx, `SELECT `+deadLetterColumns+` FROM dead_letter `+condition, args...)
 	if err != nil {
 		return nil, fmt.Errorf("outbox: list dead letters: %w", err)
 	}
-	letters, err := pgx.CollectRows(rows, scanLetter)
+	letters, err := pgx.CollectRows(rows, scanDeadLetter)
 	if err != nil {
 		return nil, fmt.Errorf("outbox: list dead letters: %w", err)
 	}
@@ -70,7 +70,7 @@ func (l *Letters) list(ctx context.Context, condition string, args ...any) ([]bu
 // Request asks whoever runs the consumers to replay letters: those with the ids,
 // or all that the context's tenant may see when there are none. It returns how
 // many there are.
-func (l *Letters) Request(ctx context.Context, ids []int64) (int64, error) {
+func (l *DeadLetters) Request(ctx context.Context, ids []int64) (int64, error) {
 	tag, err := l.db.Exec(ctx, `UPDATE dead_letter SET replay_at = clock_timestamp() WHERE cardinality($1::bigint[]) = 0 OR id = ANY($1)`, ids)
 	if err != nil {
 		return 0, fmt.Errorf("outbox: ask for a replay: %w", err)
@@ -79,7 +79,7 @@ func (l *Letters) Request(ctx context.Context, ids []int64) (int64, error) {
 }
 
 // Refuse keeps a letter that failed once more, with its reason of now.
-func (l *Letters) Refuse(ctx context.Context, letter bus.DeadLetter) error {
+func (l *DeadLetters) Refuse(ctx context.Context, letter bus.DeadLetter) error {
 	_, err := l.db.Exec(ctx, `UPDATE dead_letter SET replay_at = NULL, reason = $3 WHERE tenant_id = $1 AND id = $2`,
 		letter.Message.Tenant, letter.ID, letter.Reason)
 	if err != nil {
@@ -90,7 +90,7 @@ func (l *Letters) Refuse(ctx context.Context, letter bus.DeadLetter) error {
 
 // Begin returns how often a message failed and was begun, and counts one more
 // beginning if told so.
-func (l *Letters) Begin(ctx context.Context, consumer string, m bus.Message, count bool) (failed, begun int, err error) {
+func (l *DeadLetters) Begin(ctx context.Context, consumer string, m bus.Message, count bool) (failed, begun int, err error) {
 	sql := `SELECT failed, begun FROM delivery_attempt WHERE tenant_id = $1 AND consumer = $2 AND event_id = $3`
 	if count {
 		sql = `INSERT INTO delivery_attempt AS a (tenant_id, consumer, event_id, begun) VALUES ($1, $2, $3, 1)
@@ -105,7 +105,7 @@ func (l *Letters) Begin(ctx context.Context, consumer string, m bus.Message, cou
 }
 
 // Fail notes that a message has failed, and returns how often it has.
-func (l *Letters) Fail(ctx context.Context, consumer string, m bus.Message) (failed int, err error) {
+func (l *DeadLetters) Fail(ctx context.Context, consumer string, m bus.Message) (failed int, err error) {
 	err = l.db.QueryRow(ctx, `INSERT INTO delivery_attempt AS a (tenant_id, consumer, event_id, failed) VALUES ($1, $2, $3, 1)
 		ON CONFLICT (tenant_id, consumer, event_id) DO UPDATE SET failed = a.failed + 1, begun = 0, updated_at = clock_timestamp()
 		RETURNING failed`, m.Tenant, consumer, m.ID).Scan(&failed)
@@ -116,7 +116,7 @@ func (l *Letters) Fail(ctx context.Context, consumer string, m bus.Message) (fai
 }
 
 // Settle forgets what Begin and Fail noted of a message.
-func (l *Letters) Settle(ctx context.Context, consumer string, m bus.Message) error {
+func (l *DeadLetters) Settle(ctx context.Context, consumer string, m bus.Message) error {
 	_, err := l.db.Exec(ctx, `DELETE FROM delivery_attempt WHERE tenant_id = $1 AND consumer = $2 AND event_id = $3`, m.Tenant, consumer, m.ID)
 	if err != nil {
 		return fmt.Errorf("outbox: forget failures: %w", err)
@@ -125,7 +125,7 @@ func (l *Letters) Settle(ctx context.Context, consumer string, m bus.Message) er
 }
 
 // Remove forgets a letter. That it is gone already is no error.
-func (l *Letters) Remove(ctx context.Context, letter bus.DeadLetter) error {
+func (l *DeadLetters) Remove(ctx context.Context, letter bus.DeadLetter) error {
 	_, err := l.db.Exec(ctx, "DELETE FROM dead_letter WHERE tenant_id = $1 AND id = $2", letter.Message.Tenant, letter.ID)
 	if err != nil {
 		return fmt.Errorf("outbox: remove dead letter: %w", err)

@@ -22,7 +22,7 @@ type known struct {
 
 // compare finds the streams that lost messages. As a stream is written only by
 // its domain's relay, nothing else can have filled a gap at its end.
-func (s *shift) compare(ctx context.Context) error {
+func (s *leaderSession) compare(ctx context.Context) error {
 	remembered, err := s.remembered(ctx)
 	if err != nil {
 		return err
@@ -39,16 +39,16 @@ func (s *shift) compare(ctx context.Context) error {
 	return nil
 }
 
-func (s *shift) compareStream(ctx context.Context, name string, info *jetstream.StreamInfo, remembered map[string]known) error {
+func (s *leaderSession) compareStream(ctx context.Context, name string, info *jetstream.StreamInfo, remembered map[string]known) error {
 	// The database keeps microseconds.
 	now := known{created: info.Created.UTC().Truncate(time.Microsecond), sequence: info.State.LastSeq}
 	before, met := remembered[name]
 	var err error
 	switch {
 	case met && !before.created.Equal(now.created):
-		err = s.unsend(ctx, name, "it was made anew")
+		err = s.requeue(ctx, name, "it was made anew")
 	case met && now.sequence < before.sequence:
-		err = s.unsend(ctx, name, "its end is missing")
+		err = s.requeue(ctx, name, "its end is missing")
 	}
 	if err != nil {
 		return err
@@ -67,7 +67,7 @@ func (s *shift) compareStream(ctx context.Context, name string, info *jetstream.
 	return nil
 }
 
-func (s *shift) remembered(ctx context.Context) (map[string]known, error) {
+func (s *leaderSession) remembered(ctx context.Context) (map[string]known, error) {
 	rows, err := s.conn.Query(ctx, "SELECT stream, created_at, last_sequence FROM outbox_stream")
 	if err != nil {
 		return nil, fmt.Errorf("outbox: read streams: %w", err)
@@ -85,8 +85,8 @@ func (s *shift) remembered(ctx context.Context) (map[string]known, error) {
 	return remembered, nil
 }
 
-// unsend has everything that was kept for a stream published again.
-func (s *shift) unsend(ctx context.Context, stream, why string) error {
+// requeue has everything that was kept for a stream published again.
+func (s *leaderSession) requeue(ctx context.Context, stream, why string) error {
 	tag, err := s.conn.Exec(ctx, "UPDATE outbox SET sent_at = NULL WHERE stream = $1 AND sent_at IS NOT NULL", stream)
 	if err != nil {
 		return fmt.Errorf("outbox: publish again: %w", err)
@@ -99,48 +99,48 @@ func (s *shift) unsend(ctx context.Context, stream, why string) error {
 
 // What one round of deleting does at most, so that publishing goes on.
 const (
-	forgetAtOnce = 5000
-	forgetRounds = 40
+	purgeBatch      = 5000
+	maxPurgeBatches = 40
 )
 
-// forget deletes what was kept long enough. It follows a comparison with the
+// purge deletes what was kept long enough. It follows a comparison with the
 // broker, so it never deletes what turns out to be lost in the same moment.
-func (s *shift) forget(ctx context.Context) error {
-	for range forgetRounds {
+func (s *leaderSession) purge(ctx context.Context) error {
+	for range maxPurgeBatches {
 		tag, err := s.conn.Exec(ctx, `
 			DELETE FROM outbox WHERE (tenant_id, id) IN (
 			  SELECT tenant_id, id FROM outbox
 			  WHERE sent_at < clock_timestamp() - $1::bigint * interval '1 millisecond'
-			  ORDER BY sent_at LIMIT $2)`, s.opts.Keep.Milliseconds(), forgetAtOnce)
+			  ORDER BY sent_at LIMIT $2)`, s.opts.Keep.Milliseconds(), purgeBatch)
 		if err != nil {
-			return fmt.Errorf("outbox: forget: %w", err)
+			return fmt.Errorf("outbox: purge: %w", err)
 		}
-		if tag.RowsAffected() < forgetAtOnce {
+		if tag.RowsAffected() < purgeBatch {
 			return nil
 		}
 	}
 	return nil
 }
 
-// forgetAttempts removes what is known of messages that came again and were never
+// purgeAttempts removes what is known of messages that came again and were never
 // settled, when the broker has forgotten them.
-func (s *shift) forgetAttempts(ctx context.Context) error {
+func (s *leaderSession) purgeAttempts(ctx context.Context) error {
 	if _, err := s.conn.Exec(ctx, `DELETE FROM delivery_attempt WHERE updated_at < clock_timestamp() - interval '30 days'`); err != nil {
-		return fmt.Errorf("outbox: forget attempts: %w", err)
+		return fmt.Errorf("outbox: purge attempts: %w", err)
 	}
 	return nil
 }
 
-// countedAtMost bounds the work of measuring while the broker is away for long.
-const countedAtMost = 100_000
+// maxCounted bounds the work of measuring while the broker is away for long.
+const maxCounted = 100_000
 
-func (s *shift) measure(ctx context.Context) error {
+func (s *leaderSession) measure(ctx context.Context) error {
 	var waiting int64
 	var oldest float64
 	err := s.conn.QueryRow(ctx, `
 		SELECT count(*), coalesce(extract(epoch FROM clock_timestamp() - min(created_at)), 0)::float8
 		FROM (SELECT created_at FROM outbox WHERE sent_at IS NULL ORDER BY id LIMIT $1) AS waiting`,
-		countedAtMost).Scan(&waiting, &oldest)
+		maxCounted).Scan(&waiting, &oldest)
 	if err != nil {
 		return fmt.Errorf("outbox: measure: %w", err)
 	}
