@@ -14,7 +14,7 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/tenant"
 	authv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/auth/v1"
 	commonsv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/commons/v1"
-	"github.com/rotaloom/rotaloom/services/commons/internal/employeegroup"
+	"github.com/rotaloom/rotaloom/services/commons/internal/search/employeegroup"
 )
 
 // Config of persons.

@@ -18,7 +18,7 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/tenant"
 	"github.com/rotaloom/rotaloom/pkg/testkit/pgtest"
 	commonsv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/commons/v1"
-	"github.com/rotaloom/rotaloom/services/commons/internal/employeegroup"
+	"github.com/rotaloom/rotaloom/services/commons/internal/search/employeegroup"
 	"github.com/rotaloom/rotaloom/services/commons/migrations"
 )
 

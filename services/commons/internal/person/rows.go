@@ -12,7 +12,7 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/fault"
 	"github.com/rotaloom/rotaloom/pkg/rows"
 	commonsv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/commons/v1"
-	"github.com/rotaloom/rotaloom/services/commons/internal/employeegroup"
+	"github.com/rotaloom/rotaloom/services/commons/internal/search/employeegroup"
 )
 
 // Row rules: whom the caller sees, and where the caller may put persons. Who is

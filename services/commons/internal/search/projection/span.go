@@ -1,4 +1,4 @@
-package schedule
+package projection
 
 import (
 	"context"
@@ -62,7 +62,7 @@ func applySpans(ctx context.Context, tx pgx.Tx, tenantID int64, changes []replic
 		batch.Queue(insertSpans, tenantID, persons, lanes, from, to, patterns, positions, dayCounts)
 	}
 	if err := tx.SendBatch(ctx, batch).Close(); err != nil {
-		return fmt.Errorf("schedule: store spans: %w", err)
+		return fmt.Errorf("projection: store spans: %w", err)
 	}
 	return nil
 }

@@ -1,4 +1,4 @@
-package schedule
+package projection
 
 import (
 	"context"
@@ -85,7 +85,7 @@ func applyShifts(ctx context.Context, tx pgx.Tx, tenantID int64, changes []repli
 	batch.Queue(deleteSegments, tenantID, all)
 	batch.Queue(insertSegments, tenantID, owners, placed.numbers, workers, days, placed.places, placed.starts, placed.ends)
 	if err := tx.SendBatch(ctx, batch).Close(); err != nil {
-		return fmt.Errorf("schedule: store shifts: %w", err)
+		return fmt.Errorf("projection: store shifts: %w", err)
 	}
 	return nil
 }

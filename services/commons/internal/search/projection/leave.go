@@ -1,4 +1,4 @@
-package schedule
+package projection
 
 import (
 	"context"
@@ -38,7 +38,7 @@ func applyLeave(ctx context.Context, tx pgx.Tx, tenantID int64, changes []replic
 	batch.Queue(deleteLeave, tenantID, ids)
 	batch.Queue(insertLeave, tenantID, persons, from, to, starts, ends, shiftsFrom, shiftsTo)
 	if err := tx.SendBatch(ctx, batch).Close(); err != nil {
-		return fmt.Errorf("schedule: store leave: %w", err)
+		return fmt.Errorf("projection: store leave: %w", err)
 	}
 	return nil
 }

@@ -1,7 +1,7 @@
-// Package schedule keeps a copy of what schedules follow from, for queries over
+// Package projection keeps a copy of what schedules follow from, for queries over
 // who is scheduled: the shifts of patterns, who follows which pattern from when
 // to when, what people entered, and leave.
-package schedule
+package projection
 
 import (
 	"errors"
@@ -54,4 +54,4 @@ type segments struct {
 	starts, ends []int32
 }
 
-var errPlace = bus.Permanent(errors.New("schedule: an event names a place that it does not have"))
+var errPlace = bus.Permanent(errors.New("projection: an event names a place that it does not have"))

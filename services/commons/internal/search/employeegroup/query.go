@@ -11,7 +11,7 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/fault"
 	"github.com/rotaloom/rotaloom/pkg/recent"
 	commonv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/common/v1"
-	"github.com/rotaloom/rotaloom/services/commons/internal/hyperfind"
+	"github.com/rotaloom/rotaloom/services/commons/internal/search/hyperfind"
 )
 
 const (

@@ -1,4 +1,4 @@
-package schedule
+package projection
 
 import (
 	"context"
@@ -48,7 +48,7 @@ func applyPatterns(ctx context.Context, tx pgx.Tx, tenantID int64, parts []repli
 	batch.Queue(deletePatterns, tenantID, begun)
 	batch.Queue(insertPatterns, tenantID, patterns, days, ordinals, rows.numbers, rows.places, rows.starts, rows.ends)
 	if err := tx.SendBatch(ctx, batch).Close(); err != nil {
-		return fmt.Errorf("schedule: store patterns: %w", err)
+		return fmt.Errorf("projection: store patterns: %w", err)
 	}
 	return nil
 }
