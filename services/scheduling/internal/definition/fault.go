@@ -7,6 +7,7 @@ import (
 	commonv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/common/v1"
 
 	"github.com/rotaloom/rotaloom/pkg/fault"
+	"github.com/rotaloom/rotaloom/services/scheduling/internal/named"
 )
 
 // Codes for what is wrong with a pattern, a template or an assignment.
@@ -24,6 +25,11 @@ const (
 	// CodeOtherID (400): the id in the body is not the one in the path.
 	CodeOtherID = "WFS-111209"
 )
+
+// Codes are those of the templates that are kept under names.
+func Codes() named.Codes {
+	return named.Codes{Missing: CodeMissing, Invalid: CodeInvalid, Taken: CodeInvalid, Unknown: CodeUnknown, OtherID: CodeOtherID}
+}
 
 // Missing is the error for a property that is needed and not there.
 func Missing(path string) *fault.Error {

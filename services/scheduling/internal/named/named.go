@@ -4,7 +4,6 @@ package named
 
 import (
 	"fmt"
-	"net/http"
 	"strconv"
 	"strings"
 	"unicode"
@@ -12,8 +11,9 @@ import (
 
 	"google.golang.org/protobuf/proto"
 
+	commonv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/common/v1"
+
 	"github.com/rotaloom/rotaloom/pkg/fault"
-	"github.com/rotaloom/rotaloom/services/scheduling/internal/definition"
 )
 
 // longestName bounds names, in characters.
@@ -26,8 +26,23 @@ type Thing interface {
 	GetName() string
 }
 
+// Codes are the error codes that a domain has for what can be wrong.
+type Codes struct {
+	// Missing (400): something that is needed was not given.
+	Missing string
+	// Invalid (400): a value is not one that its property may have.
+	Invalid string
+	// Taken (400): another thing has the name.
+	Taken string
+	// Unknown (400, 404): what was named is not in the database.
+	Unknown string
+	// OtherID (400): the id in the body is not the one in the path.
+	OtherID string
+}
+
 // Kind says which things are kept where.
 type Kind[T Thing] struct {
+	Codes
 	// What is how messages call one: "shift template".
 	What string
 	// Table has the columns tenant_id, id, name, version and body, and a unique
@@ -42,41 +57,56 @@ type Kind[T Thing] struct {
 }
 
 // CheckName checks the name of a thing whose path in the request is given.
-func CheckName(path, name string) error {
+func (c Codes) CheckName(path, name string) error {
 	switch {
 	case strings.TrimSpace(name) == "":
-		return definition.Missing(path + ".name")
+		return fault.Invalid(c.Missing, path+".name is missing.")
 	case utf8.RuneCountInString(name) > longestName:
-		return definition.Invalid(path+".name", "must have at most %d characters", longestName)
+		return fault.Invalid(c.Invalid, fmt.Sprintf("%s.name must have at most %d characters.", path, longestName))
 	case strings.ContainsFunc(name, unicode.IsControl):
-		return definition.Invalid(path+".name", "must not have control characters")
+		return fault.Invalid(c.Invalid, path+".name must not have control characters.")
 	}
 	return nil
 }
 
 // CheckID checks that the id in a body, if there is one, is the one in the path.
-func CheckID(inPath int64, inBody *int64) error {
+func (c Codes) CheckID(inPath int64, inBody *int64) error {
 	if inBody == nil || *inBody == inPath {
 		return nil
 	}
-	return fault.New(definition.CodeOtherID, http.StatusBadRequest,
+	return fault.Invalid(c.OtherID,
 		fmt.Sprintf("The id %d in the body is not the id %d in the path.", *inBody, inPath))
 }
 
 // Version reads the version that a caller says to have read. Without one, it is
 // nil, and whatever is stored is replaced.
-func Version(path, text string) (*int64, error) {
+func (c Codes) Version(path, text string) (*int64, error) {
 	if text == "" {
 		return nil, nil
 	}
 	version, err := strconv.ParseInt(text, 10, 64)
 	if err != nil {
-		return nil, definition.Invalid(path+".version", "must be a number")
+		return nil, fault.Invalid(c.Invalid, path+".version must be a number.")
 	}
 	return &version, nil
 }
 
 // taken is the error for a name that another thing has.
 func (k *Kind[T]) taken(name string) error {
-	return fault.Invalid(definition.CodeInvalid, fmt.Sprintf("There is a %s with the name %q already.", k.What, name))
+	return fault.Invalid(k.Taken, fmt.Sprintf("There is a %s with the name %q already.", k.What, name))
+}
+
+// notFound is the error for an id in the path of a request that names nothing.
+func (k *Kind[T]) notFound(id int64) error {
+	return fault.NotFound(k.Unknown, fmt.Sprintf("There is no %s with the id %d.", k.What, id))
+}
+
+// unknown is the error for a ref, at a path of the request, that names nothing.
+// Names are bounded: they come from the caller.
+func (k *Kind[T]) unknown(path string, ref *commonv1.Ref) error {
+	name := fmt.Sprintf("%.100q", ref.GetQualifier())
+	if ref.Id != nil {
+		name = fmt.Sprintf("with the id %d", ref.GetId())
+	}
+	return fault.Invalid(k.Unknown, fmt.Sprintf("The %s %s (%s) does not exist.", k.What, name, path))
 }

@@ -7,8 +7,8 @@ import (
 
 	commonv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/common/v1"
 
+	"github.com/rotaloom/rotaloom/pkg/fault"
 	"github.com/rotaloom/rotaloom/pkg/pg"
-	"github.com/rotaloom/rotaloom/services/scheduling/internal/definition"
 )
 
 // List returns all things, or, with a name, the one that has it: a list of one,
@@ -36,7 +36,7 @@ func (s *Store[T]) Read(ctx context.Context, db pg.Querier, tenantID int64, path
 		case ref.GetQualifier() != "":
 			names = append(names, ref.GetQualifier())
 		default:
-			return nil, definition.Missing(fmt.Sprintf("%s[%d].id", path, i))
+			return nil, fault.Invalid(s.kind.Missing, fmt.Sprintf("%s[%d].id is missing.", path, i))
 		}
 	}
 	list, err := s.Find(ctx, db, tenantID, ids, names)
@@ -59,7 +59,7 @@ func (s *Store[T]) inOrder(path string, refs []*commonv1.Ref, list []T) ([]T, er
 			thing, ok = byName[strings.ToLower(ref.GetQualifier())]
 		}
 		if !ok {
-			return nil, definition.Unknown(fmt.Sprintf("%s[%d]", path, i), s.kind.What, ref)
+			return nil, s.kind.unknown(fmt.Sprintf("%s[%d]", path, i), ref)
 		}
 		out = append(out, thing)
 	}

@@ -12,7 +12,6 @@ import (
 
 	"github.com/rotaloom/rotaloom/pkg/fault"
 	"github.com/rotaloom/rotaloom/pkg/pg"
-	"github.com/rotaloom/rotaloom/services/scheduling/internal/definition"
 )
 
 // MostListed bounds a list of all things of a kind. It is far above what
@@ -88,7 +87,7 @@ func (s *Store[T]) Get(ctx context.Context, db pg.Querier, tenantID, id int64) (
 		return none, err
 	}
 	if len(list) == 0 {
-		return none, definition.NotFound(s.kind.What, id)
+		return none, s.kind.notFound(id)
 	}
 	return list[0], nil
 }
@@ -160,7 +159,7 @@ func (s *Store[T]) Replace(ctx context.Context, pool *pgxpool.Pool, tenantID, id
 func (s *Store[T]) Delete(ctx context.Context, pool *pgxpool.Pool, tenantID, id int64) error {
 	err := pg.ExecOne(ctx, pool, s.deletion, tenantID, id)
 	if errors.Is(err, pgx.ErrNoRows) {
-		return definition.NotFound(s.kind.What, id)
+		return s.kind.notFound(id)
 	}
 	if err != nil {
 		return fmt.Errorf("%s: delete: %w", s.kind.Table, err)

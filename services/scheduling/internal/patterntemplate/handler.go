@@ -56,7 +56,7 @@ func (h *Handler) UpdateSchedulePatternTemplate(ctx context.Context, req *schedu
 		return nil, err
 	}
 	given := req.GetSchedulePattern()
-	if err := named.CheckID(id, idOf(given)); err != nil {
+	if err := definition.Codes().CheckID(id, idOf(given)); err != nil {
 		return nil, err
 	}
 	list, err := h.prepare(ctx, []*schedulingv1.SchedulePattern{given}, []string{path})
@@ -175,7 +175,7 @@ func (h *Handler) prepare(ctx context.Context, given []*schedulingv1.SchedulePat
 	}
 	list := make([]named.New[*schedulingv1.SchedulePattern], len(given))
 	for i, p := range given {
-		if err := named.CheckName(paths[i], p.GetName()); err != nil {
+		if err := definition.Codes().CheckName(paths[i], p.GetName()); err != nil {
 			errs[i] = err
 		}
 		list[i] = named.New[*schedulingv1.SchedulePattern]{Input: p, Thing: p, Err: errs[i]}

@@ -8,6 +8,7 @@ import (
 
 	schedulingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/scheduling/v1"
 
+	"github.com/rotaloom/rotaloom/services/scheduling/internal/definition"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/named"
 )
 
@@ -22,6 +23,7 @@ const anchorStartDay = 1
 // NewStore returns the store of pattern templates.
 func NewStore() *Store {
 	return named.NewStore(named.Kind[*schedulingv1.SchedulePattern]{
+		Codes: definition.Codes(),
 		What:  "schedule pattern template",
 		Table: "schedule_pattern_template",
 		New:   func() *schedulingv1.SchedulePattern { return &schedulingv1.SchedulePattern{} },

@@ -185,11 +185,11 @@ func (h *Handler) UpdateRequestSubtype(ctx context.Context, req *schedulingv1.Up
 	}
 	held, _ := inner(s.GetSubtype())
 	if id := held.GetId(); id != 0 {
-		if err := named.CheckID(req.GetId(), &id); err != nil {
+		if err := definition.Codes().CheckID(req.GetId(), &id); err != nil {
 			return nil, err
 		}
 	}
-	version, err := named.Version(kindName(t), held.GetVersion())
+	version, err := definition.Codes().Version(kindName(t), held.GetVersion())
 	if err != nil {
 		return nil, err
 	}

@@ -13,7 +13,6 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/acceptlanguage"
 	"github.com/rotaloom/rotaloom/pkg/fault"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/definition"
-	"github.com/rotaloom/rotaloom/services/scheduling/internal/named"
 )
 
 // Codes of the reference product.
@@ -54,7 +53,7 @@ func prepare(given *schedulingv1.RequestSubtype) (*stored, requestType, error) {
 		return nil, t, fault.Invalid(CodeKind, "The body needs exactly one request subtype, under the name of its kind: "+kinds()+".")
 	}
 	path := kindName(t)
-	if err := named.CheckName(path, held.GetName()); err != nil {
+	if err := definition.Codes().CheckName(path, held.GetName()); err != nil {
 		return nil, t, err
 	}
 	if utf8.RuneCountInString(held.GetDescription()) > maxDescription {
@@ -82,7 +81,7 @@ func checkTranslations(path string, list []*schedulingv1.RequestSubtypeTranslati
 		if seen[tag] {
 			return fault.Invalid(CodeTranslation, fmt.Sprintf("%s.language %q comes twice.", at, tag))
 		}
-		if err := named.CheckName(at, translation.GetName()); err != nil {
+		if err := definition.Codes().CheckName(at, translation.GetName()); err != nil {
 			return err
 		}
 		if utf8.RuneCountInString(translation.GetDescription()) > maxDescription {

@@ -11,6 +11,7 @@ import (
 
 	schedulingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/scheduling/v1"
 
+	"github.com/rotaloom/rotaloom/services/scheduling/internal/definition"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/named"
 )
 
@@ -20,6 +21,7 @@ type stored = schedulingv1.StoredRequestSubtype
 // version and the type of the request; texts are as they were given.
 func newStore() *named.Store[*stored] {
 	return named.NewStore(named.Kind[*stored]{
+		Codes: definition.Codes(),
 		What:  "request subtype",
 		Table: "request_subtype",
 		New:   func() *stored { return &stored{} },

@@ -66,10 +66,10 @@ func (h *Handler) UpdateShiftTemplate(ctx context.Context, req *schedulingv1.Upd
 	if given == nil {
 		given = &schedulingv1.ShiftTemplate{}
 	}
-	if err := named.CheckID(req.GetId(), given.Id); err != nil {
+	if err := definition.Codes().CheckID(req.GetId(), given.Id); err != nil {
 		return nil, err
 	}
-	version, err := named.Version(path, given.GetVersion())
+	version, err := definition.Codes().Version(path, given.GetVersion())
 	if err != nil {
 		return nil, err
 	}

@@ -20,6 +20,7 @@ type Store = named.Store[*schedulingv1.ShiftTemplate]
 // NewStore returns the store of shift templates.
 func NewStore() *Store {
 	return named.NewStore(named.Kind[*schedulingv1.ShiftTemplate]{
+		Codes: definition.Codes(),
 		What:  "shift template",
 		Table: "shift_template",
 		New:   func() *schedulingv1.ShiftTemplate { return &schedulingv1.ShiftTemplate{} },
@@ -38,7 +39,7 @@ func prepare(rules definition.Rules, path string, given *schedulingv1.ShiftTempl
 		return nil, definition.Missing(path)
 	}
 	t := proto.CloneOf(given)
-	if err := named.CheckName(path, t.GetName()); err != nil {
+	if err := definition.Codes().CheckName(path, t.GetName()); err != nil {
 		return nil, err
 	}
 	return t, rules.Shift(path, t)
