@@ -13,10 +13,10 @@ import (
 
 	schedulingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/scheduling/v1"
 
+	"github.com/rotaloom/rotaloom/pkg/namedstore"
 	"github.com/rotaloom/rotaloom/pkg/pg"
 	"github.com/rotaloom/rotaloom/pkg/tenant"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/definition"
-	"github.com/rotaloom/rotaloom/services/scheduling/internal/named"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/patterntemplate"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/schedtest"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/shifttemplate"
@@ -36,7 +36,7 @@ func newWorld(t *testing.T) *world {
 	return w
 }
 
-func add[T named.Thing](t *testing.T, w *world, store *named.Store[T], thing T) T {
+func add[T namedstore.Thing](t *testing.T, w *world, store *namedstore.Store[T], thing T) T {
 	t.Helper()
 	stored, err := store.CreateOne(w.Ctx, w.Pool, tenant.Default, thing)
 	require.NoError(t, err)

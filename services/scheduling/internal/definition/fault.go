@@ -7,7 +7,7 @@ import (
 	commonv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/common/v1"
 
 	"github.com/rotaloom/rotaloom/pkg/fault"
-	"github.com/rotaloom/rotaloom/services/scheduling/internal/named"
+	"github.com/rotaloom/rotaloom/pkg/namedstore"
 )
 
 // Codes for what is wrong with a pattern, a template or an assignment.
@@ -27,8 +27,8 @@ const (
 )
 
 // Codes are those of the templates that are kept under names.
-func Codes() named.Codes {
-	return named.Codes{Missing: CodeMissing, Invalid: CodeInvalid, Taken: CodeInvalid, Unknown: CodeUnknown, OtherID: CodeOtherID}
+func Codes() namedstore.Codes {
+	return namedstore.Codes{Missing: CodeMissing, Invalid: CodeInvalid, Taken: CodeInvalid, Unknown: CodeUnknown, OtherID: CodeOtherID}
 }
 
 // Missing is the error for a property that is needed and not there.

@@ -11,10 +11,10 @@ import (
 	schedulingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/scheduling/v1"
 
 	"github.com/rotaloom/rotaloom/pkg/fault"
+	"github.com/rotaloom/rotaloom/pkg/namedstore"
 	"github.com/rotaloom/rotaloom/pkg/rpc"
 	"github.com/rotaloom/rotaloom/pkg/tenant"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/definition"
-	"github.com/rotaloom/rotaloom/services/scheduling/internal/named"
 )
 
 // path is where a template stands in the request for one.
@@ -164,7 +164,7 @@ func (h *Handler) MultiReadSchedulePatternTemplates(ctx context.Context, req *sc
 }
 
 // prepare checks templates: each has a name, and could be assigned as it is.
-func (h *Handler) prepare(ctx context.Context, given []*schedulingv1.SchedulePattern, paths []string) ([]named.New[*schedulingv1.SchedulePattern], error) {
+func (h *Handler) prepare(ctx context.Context, given []*schedulingv1.SchedulePattern, paths []string) ([]namedstore.New[*schedulingv1.SchedulePattern], error) {
 	asked := make([]definition.Asked, len(given))
 	for i, p := range given {
 		asked[i] = definition.Asked{Path: paths[i], Pattern: p}
@@ -173,12 +173,12 @@ func (h *Handler) prepare(ctx context.Context, given []*schedulingv1.SchedulePat
 	if err != nil {
 		return nil, err
 	}
-	list := make([]named.New[*schedulingv1.SchedulePattern], len(given))
+	list := make([]namedstore.New[*schedulingv1.SchedulePattern], len(given))
 	for i, p := range given {
 		if err := definition.Codes().CheckName(paths[i], p.GetName()); err != nil {
 			errs[i] = err
 		}
-		list[i] = named.New[*schedulingv1.SchedulePattern]{Input: p, Thing: p, Err: errs[i]}
+		list[i] = namedstore.New[*schedulingv1.SchedulePattern]{Input: p, Thing: p, Err: errs[i]}
 	}
 	return list, nil
 }

@@ -8,13 +8,13 @@ import (
 
 	schedulingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/scheduling/v1"
 
+	"github.com/rotaloom/rotaloom/pkg/namedstore"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/definition"
-	"github.com/rotaloom/rotaloom/services/scheduling/internal/named"
 )
 
 // Store keeps pattern templates as they were given: a shift template that one
 // of them names is looked up anew each time a pattern is made from it.
-type Store = named.Store[*schedulingv1.SchedulePattern]
+type Store = namedstore.Store[*schedulingv1.SchedulePattern]
 
 // anchorStartDay is the first weekday of pattern weeks, counted from Sunday as
 // 1. It would come from a locale policy; nothing is computed from it.
@@ -22,7 +22,7 @@ const anchorStartDay = 1
 
 // NewStore returns the store of pattern templates.
 func NewStore() *Store {
-	return named.NewStore(named.Kind[*schedulingv1.SchedulePattern]{
+	return namedstore.NewStore(namedstore.Kind[*schedulingv1.SchedulePattern]{
 		Codes: definition.Codes(),
 		What:  "schedule pattern template",
 		Table: "schedule_pattern_template",

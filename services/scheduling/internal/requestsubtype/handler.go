@@ -13,9 +13,9 @@ import (
 
 	"github.com/rotaloom/rotaloom/pkg/acceptlanguage"
 	"github.com/rotaloom/rotaloom/pkg/fault"
+	"github.com/rotaloom/rotaloom/pkg/namedstore"
 	"github.com/rotaloom/rotaloom/pkg/tenant"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/definition"
-	"github.com/rotaloom/rotaloom/services/scheduling/internal/named"
 )
 
 // Handler serves RequestSubtypeService.
@@ -23,7 +23,7 @@ type Handler struct {
 	schedulingv1.UnsafeRequestSubtypeServiceServer
 
 	pool  *pgxpool.Pool
-	store *named.Store[*stored]
+	store *namedstore.Store[*stored]
 }
 
 var _ schedulingv1.RequestSubtypeServiceServer = (*Handler)(nil)

@@ -11,16 +11,16 @@ import (
 
 	schedulingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/scheduling/v1"
 
+	"github.com/rotaloom/rotaloom/pkg/namedstore"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/definition"
-	"github.com/rotaloom/rotaloom/services/scheduling/internal/named"
 )
 
 type stored = schedulingv1.StoredRequestSubtype
 
 // newStore returns the store of subtypes. What it returns has the id, the
 // version and the type of the request; texts are as they were given.
-func newStore() *named.Store[*stored] {
-	return named.NewStore(named.Kind[*stored]{
+func newStore() *namedstore.Store[*stored] {
+	return namedstore.NewStore(namedstore.Kind[*stored]{
 		Codes: definition.Codes(),
 		What:  "request subtype",
 		Table: "request_subtype",

@@ -11,10 +11,10 @@ import (
 	schedulingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/scheduling/v1"
 
 	"github.com/rotaloom/rotaloom/pkg/fault"
+	"github.com/rotaloom/rotaloom/pkg/namedstore"
 	"github.com/rotaloom/rotaloom/pkg/rpc"
 	"github.com/rotaloom/rotaloom/pkg/tenant"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/definition"
-	"github.com/rotaloom/rotaloom/services/scheduling/internal/named"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/projection"
 )
 
@@ -118,10 +118,10 @@ func (h *Handler) MultiCreateShiftTemplates(ctx context.Context, req *scheduling
 	if len(given) == 0 {
 		return nil, fault.Invalid(definition.CodeNothing, "At least one shift template is needed.")
 	}
-	list := make([]named.New[*schedulingv1.ShiftTemplate], len(given))
+	list := make([]namedstore.New[*schedulingv1.ShiftTemplate], len(given))
 	for i, t := range given {
 		prepared, err := prepare(h.rules, fmt.Sprintf("%ss[%d]", path, i), t)
-		list[i] = named.New[*schedulingv1.ShiftTemplate]{Input: t, Thing: prepared, Err: err}
+		list[i] = namedstore.New[*schedulingv1.ShiftTemplate]{Input: t, Thing: prepared, Err: err}
 	}
 	outcome, err := h.store.Create(ctx, h.pool, tenantOf(ctx), list, req.GetPartialSuccess())
 	if err != nil {

@@ -10,16 +10,16 @@ import (
 
 	schedulingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/scheduling/v1"
 
+	"github.com/rotaloom/rotaloom/pkg/namedstore"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/definition"
-	"github.com/rotaloom/rotaloom/services/scheduling/internal/named"
 )
 
 // Store keeps shift templates. Patterns look them up there.
-type Store = named.Store[*schedulingv1.ShiftTemplate]
+type Store = namedstore.Store[*schedulingv1.ShiftTemplate]
 
 // NewStore returns the store of shift templates.
 func NewStore() *Store {
-	return named.NewStore(named.Kind[*schedulingv1.ShiftTemplate]{
+	return namedstore.NewStore(namedstore.Kind[*schedulingv1.ShiftTemplate]{
 		Codes: definition.Codes(),
 		What:  "shift template",
 		Table: "shift_template",

@@ -1,6 +1,6 @@
-// Package named keeps what planners name and edit: shift templates and pattern
-// templates. A name is unique in its tenant, compared without case.
-package named
+// Package namedstore keeps what people name and edit, as a shift template or a pay
+// code. A name is unique in its tenant, compared without case.
+package namedstore
 
 import (
 	"fmt"
