@@ -19,7 +19,7 @@ type Claims struct {
 	Client      string   `json:"client_id"`
 	Scope       string   `json:"scope,omitempty"`
 	Permissions []string `json:"permissions,omitempty"`
-	// Rows says whose data the token shows, as pkg/rows knows it.
+	// Rows says whose data the token shows, as pkg/domain/rowvisibility knows it.
 	Rows string `json:"rows,omitempty"`
 	// SID is the family of tokens that one log-in led to.
 	SID string `json:"sid,omitempty"`

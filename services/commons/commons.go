@@ -11,10 +11,10 @@ import (
 
 	"github.com/rotaloom/rotaloom/pkg/bus"
 	"github.com/rotaloom/rotaloom/pkg/clock"
-	"github.com/rotaloom/rotaloom/pkg/dataelement"
+	"github.com/rotaloom/rotaloom/pkg/domain/dataelement"
+	"github.com/rotaloom/rotaloom/pkg/domain/rowvisibility"
 	"github.com/rotaloom/rotaloom/pkg/pg"
 	"github.com/rotaloom/rotaloom/pkg/replica"
-	"github.com/rotaloom/rotaloom/pkg/rows"
 	"github.com/rotaloom/rotaloom/pkg/serve"
 	"github.com/rotaloom/rotaloom/pkg/tzdb"
 	authv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/auth/v1"
@@ -95,7 +95,7 @@ func New(_ context.Context, cfg Config, deps Deps) (*Service, error) {
 		return nil, fmt.Errorf("default time zone: %w", err)
 	}
 	groups := employeegroup.New(deps.Pool, hyperfind.NewFinder(employeegroup.FinderConfig(), deps.Pool), deps.Clock, zone)
-	rules := rows.New(deps.Clock, groups)
+	rules := rowvisibility.New(deps.Clock, groups)
 	cfg.PayPeriod.Zone = cfg.DefaultTimeZone
 	periods, err := symbolicperiod.New(cfg.PayPeriod, deps.Pool, rules, deps.Clock)
 	if err != nil {

@@ -12,10 +12,10 @@ import (
 
 	"github.com/rotaloom/rotaloom/pkg/audit"
 	"github.com/rotaloom/rotaloom/pkg/clock"
+	"github.com/rotaloom/rotaloom/pkg/domain/rowvisibility"
 	"github.com/rotaloom/rotaloom/pkg/pg"
 	"github.com/rotaloom/rotaloom/pkg/policy"
 	"github.com/rotaloom/rotaloom/pkg/ratelimit"
-	"github.com/rotaloom/rotaloom/pkg/rows"
 	commonsv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/commons/v1"
 	platformv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/platform/v1"
 	"github.com/rotaloom/rotaloom/services/platform/internal/auditevent"
@@ -70,7 +70,7 @@ func New(_ context.Context, cfg Config, deps Deps) (*Service, error) {
 	if err != nil {
 		return nil, err
 	}
-	rules := rows.New(clock.System{}, rows.NewGroups(commonsv1.NewEmployeeGroupServiceClient(deps.Commons)))
+	rules := rowvisibility.New(clock.System{}, rowvisibility.NewGroups(commonsv1.NewEmployeeGroupServiceClient(deps.Commons)))
 	return &Service{
 		pool: deps.Pool, rates: rates.New(store, deps.Log), limits: limits,
 		keys: idempotency.New(cfg.Idempotency, idempotency.Deps{

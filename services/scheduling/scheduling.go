@@ -10,10 +10,10 @@ import (
 
 	"github.com/rotaloom/rotaloom/pkg/bus"
 	"github.com/rotaloom/rotaloom/pkg/clock"
-	"github.com/rotaloom/rotaloom/pkg/dataelement"
+	"github.com/rotaloom/rotaloom/pkg/domain/dataelement"
+	"github.com/rotaloom/rotaloom/pkg/domain/rowvisibility"
 	"github.com/rotaloom/rotaloom/pkg/pg"
 	"github.com/rotaloom/rotaloom/pkg/replica"
-	"github.com/rotaloom/rotaloom/pkg/rows"
 	"github.com/rotaloom/rotaloom/pkg/serve"
 	commonsv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/commons/v1"
 	datav1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/data/v1"
@@ -90,7 +90,7 @@ func New(_ context.Context, cfg Config, deps Deps) (*Service, error) {
 	core := propagator.Core
 	resolver := projection.NewResolver(deps.Pool,
 		commonsv1.NewPersonServiceClient(deps.Commons), timekeepingv1.NewEmploymentTermServiceClient(deps.Timekeeping),
-		rows.New(clock.System{}, rows.NewGroups(commonsv1.NewEmployeeGroupServiceClient(deps.Commons))))
+		rowvisibility.New(clock.System{}, rowvisibility.NewGroups(commonsv1.NewEmployeeGroupServiceClient(deps.Commons))))
 	members := projection.NewMembers(deps.Pool,
 		timekeepingv1.NewEmploymentTermAssignmentServiceClient(deps.Timekeeping), projection.DefaultPatience)
 	replicator, err := core.Replicator(cfg.Replica, projection.NewCopies(deps.Pool, core.Wake).All(), feed.Topics())

@@ -7,9 +7,9 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/rotaloom/rotaloom/pkg/authn"
+	"github.com/rotaloom/rotaloom/pkg/domain/rowvisibility"
 	"github.com/rotaloom/rotaloom/pkg/fault"
 	"github.com/rotaloom/rotaloom/pkg/pg"
-	"github.com/rotaloom/rotaloom/pkg/rows"
 )
 
 // Bounds are what a caller may give to others: no more than they have.
@@ -47,7 +47,7 @@ func (b Bounds) Refuse(p Profile) *fault.Error {
 			"The access profile %q permits %s, which you may not do yourself.", p.Name, beyond))
 	}
 	// A profile that permits nothing shows nobody.
-	if len(p.Grants) > 0 && !(p.Rows.Within(b.held.Rows) && p.Rows.Within(rows.Scope(b.caller.Rows))) {
+	if len(p.Grants) > 0 && !(p.Rows.Within(b.held.Rows) && p.Rows.Within(rowvisibility.Scope(b.caller.Rows))) {
 		return fault.Forbidden(fault.CodeNoAccess, fmt.Sprintf(
 			"The access profile %q shows the data of more persons than you see yourself.", p.Name))
 	}
@@ -76,7 +76,7 @@ func (b Bounds) RefuseScopes(patterns []string) *fault.Error {
 // RefuseEverything answers why the caller may not do what only who may do everything
 // may, or nil.
 func (b Bounds) RefuseEverything(message string) *fault.Error {
-	if b.Refuse(Profile{Grants: []string{"*"}, Rows: rows.All}) == nil {
+	if b.Refuse(Profile{Grants: []string{"*"}, Rows: rowvisibility.All}) == nil {
 		return nil
 	}
 	return fault.Forbidden(fault.CodeNoAccess, message)

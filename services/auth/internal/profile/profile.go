@@ -9,9 +9,9 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/rotaloom/rotaloom/pkg/authn"
+	"github.com/rotaloom/rotaloom/pkg/domain/rowvisibility"
 	"github.com/rotaloom/rotaloom/pkg/fault"
 	"github.com/rotaloom/rotaloom/pkg/pg"
-	"github.com/rotaloom/rotaloom/pkg/rows"
 	"github.com/rotaloom/rotaloom/services/auth/internal/revoked"
 	"github.com/rotaloom/rotaloom/services/auth/internal/username"
 )
@@ -22,7 +22,7 @@ type Profile struct {
 	// Grants are permissions, "*" standing for any text.
 	Grants []string
 	// Rows says whose data its users see.
-	Rows rows.Scope
+	Rows rowvisibility.Scope
 }
 
 // Named answers the profile with a name; one that permits nothing when there is
@@ -83,7 +83,7 @@ func heldBy(ctx context.Context, db pg.Querier, p *authn.Principal) (Profile, er
 		return Profile{}, err
 	}
 	if len(found) == 0 {
-		return Profile{Grants: p.Permissions, Rows: rows.Scope(p.Rows)}, nil
+		return Profile{Grants: p.Permissions, Rows: rowvisibility.Scope(p.Rows)}, nil
 	}
 	return found[0], nil
 }

@@ -8,8 +8,8 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"github.com/rotaloom/rotaloom/pkg/domain/rowvisibility"
 	"github.com/rotaloom/rotaloom/pkg/fault"
-	"github.com/rotaloom/rotaloom/pkg/rows"
 	authv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/auth/v1"
 )
 
@@ -47,7 +47,7 @@ func read(name string, sent *authv1.AccessProfile, all []string) (Profile, error
 		}
 		p.Grants = append(p.Grants, grant)
 	}
-	scope, ok := rows.ParseScope(sent.GetRowScope())
+	scope, ok := rowvisibility.ParseScope(sent.GetRowScope())
 	if !ok {
 		return p, fault.Invalid(fault.CodeBadRequest, "rowScope is none of ALL, GROUP and OWN.")
 	}

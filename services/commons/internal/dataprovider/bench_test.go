@@ -13,9 +13,9 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/authn"
 	"github.com/rotaloom/rotaloom/pkg/civil"
 	"github.com/rotaloom/rotaloom/pkg/clock"
-	"github.com/rotaloom/rotaloom/pkg/dataelement"
+	"github.com/rotaloom/rotaloom/pkg/domain/dataelement"
+	"github.com/rotaloom/rotaloom/pkg/domain/rowvisibility"
 	"github.com/rotaloom/rotaloom/pkg/pg"
-	"github.com/rotaloom/rotaloom/pkg/rows"
 	"github.com/rotaloom/rotaloom/pkg/tenant"
 	"github.com/rotaloom/rotaloom/pkg/testkit/pgtest"
 	commonv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/common/v1"
@@ -89,7 +89,7 @@ func TestFindEmployees(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
 	b.addAda(t)
-	finder := NewFinder(b.pool, rows.New(clock.System{}))
+	finder := NewFinder(b.pool, rowvisibility.New(clock.System{}))
 	ask := func(ctx context.Context) []*datav1.DataRow {
 		t.Helper()
 		answer, err := finder.FindDataRows(ctx, &datav1.FindDataRowsRequest{
@@ -106,7 +106,7 @@ func TestFindEmployees(t *testing.T) {
 		return out
 	}
 	assert.Equal(t, []string{"N-2", "N-1", "", "", "N-1"}, named(ask(b.ctx)))
-	own := authn.With(b.ctx, &authn.Principal{Tenant: 1, Subject: "ada", PersonID: 1, Rows: string(rows.Own)}, "")
+	own := authn.With(b.ctx, &authn.Principal{Tenant: 1, Subject: "ada", PersonID: 1, Rows: string(rowvisibility.Own)}, "")
 	assert.Equal(t, []string{"", "N-1", "", "", "N-1"}, named(ask(own)), "whom the caller may not see is unknown")
 	assert.Equal(t, []string{"", "", "", "", ""}, named(ask(tenant.With(t.Context(), 2))), "so is another tenant's")
 }

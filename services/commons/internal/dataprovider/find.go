@@ -8,9 +8,9 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"github.com/rotaloom/rotaloom/pkg/civil"
-	"github.com/rotaloom/rotaloom/pkg/dataelement"
+	"github.com/rotaloom/rotaloom/pkg/domain/dataelement"
+	"github.com/rotaloom/rotaloom/pkg/domain/rowvisibility"
 	"github.com/rotaloom/rotaloom/pkg/fault"
-	"github.com/rotaloom/rotaloom/pkg/rows"
 	"github.com/rotaloom/rotaloom/pkg/tenant"
 	datav1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/data/v1"
 	locations "github.com/rotaloom/rotaloom/services/commons/internal/location"
@@ -21,7 +21,7 @@ const mostFound = 10_000
 
 // NewServer makes the service of the providers of commons. The rules say who is
 // counted for a caller.
-func NewServer(pool *pgxpool.Pool, rules *rows.Rules) *dataelement.Server {
+func NewServer(pool *pgxpool.Pool, rules *rowvisibility.Rules) *dataelement.Server {
 	return dataelement.NewServer(newPeople(pool), newLocations(pool, rules))
 }
 
@@ -30,13 +30,13 @@ type Finder struct {
 	datav1.UnsafeDataRowServiceServer
 
 	pool  *pgxpool.Pool
-	rules *rows.Rules
+	rules *rowvisibility.Rules
 }
 
 var _ datav1.DataRowServiceServer = (*Finder)(nil)
 
 // NewFinder makes the service that knows rows. The rules say whom callers see.
-func NewFinder(pool *pgxpool.Pool, rules *rows.Rules) *Finder {
+func NewFinder(pool *pgxpool.Pool, rules *rowvisibility.Rules) *Finder {
 	return &Finder{pool: pool, rules: rules}
 }
 

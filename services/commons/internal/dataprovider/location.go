@@ -11,9 +11,9 @@ import (
 	"google.golang.org/protobuf/proto"
 
 	"github.com/rotaloom/rotaloom/pkg/civil"
-	"github.com/rotaloom/rotaloom/pkg/dataelement"
+	"github.com/rotaloom/rotaloom/pkg/domain/dataelement"
+	"github.com/rotaloom/rotaloom/pkg/domain/rowvisibility"
 	"github.com/rotaloom/rotaloom/pkg/pg"
-	"github.com/rotaloom/rotaloom/pkg/rows"
 	"github.com/rotaloom/rotaloom/pkg/tenant"
 	commonsv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/commons/v1"
 	datav1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/data/v1"
@@ -58,7 +58,7 @@ func (l *location) on(day civil.Date) *version {
 	return &l.versions[i]
 }
 
-func newLocations(pool *pgxpool.Pool, rules *rows.Rules) *dataelement.Table[location] {
+func newLocations(pool *pgxpool.Pool, rules *rowvisibility.Rules) *dataelement.Table[location] {
 	return &dataelement.Table[location]{
 		Name: "LOCATION", Permission: "commons.location.read", Kind: datav1.RowKind_ROW_KIND_LOCATION,
 		MostRowDays: mostLocationDays, Load: locationLoader{pool, rules}.load, Entries: locationElements(),
@@ -101,7 +101,7 @@ func countHeads() string {
 // round trip.
 type locationLoader struct {
 	pool  *pgxpool.Pool
-	rules *rows.Rules
+	rules *rowvisibility.Rules
 }
 
 func (l locationLoader) load(ctx context.Context, ids []int64, days civil.Range, needs uint64) ([]*location, error) {
@@ -133,7 +133,7 @@ func (l locationLoader) load(ctx context.Context, ids []int64, days civil.Range,
 
 // queueHeads adds the question how many persons a caller sees at locations. Who
 // is hidden from the caller is not counted: a count of one would tell of them.
-func queueHeads(snapshot *pg.Snapshot, tenantID int64, ids []int64, day time.Time, visible rows.Set, found map[int64]*location) {
+func queueHeads(snapshot *pg.Snapshot, tenantID int64, ids []int64, day time.Time, visible rowvisibility.Set, found map[int64]*location) {
 	if visible.All() {
 		snapshot.Queue(counts(found, func(l *location) *int64 { return &l.heads }), countHeads(), tenantID, ids, day)
 		return

@@ -2,7 +2,7 @@ package dataprovider
 
 import (
 	"github.com/rotaloom/rotaloom/pkg/civil"
-	"github.com/rotaloom/rotaloom/pkg/dataelement"
+	"github.com/rotaloom/rotaloom/pkg/domain/dataelement"
 )
 
 type place = dataelement.Entry[location]

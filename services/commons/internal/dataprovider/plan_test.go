@@ -9,7 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/rotaloom/rotaloom/pkg/clock"
-	"github.com/rotaloom/rotaloom/pkg/rows"
+	"github.com/rotaloom/rotaloom/pkg/domain/rowvisibility"
 	"github.com/rotaloom/rotaloom/pkg/serve"
 	"github.com/rotaloom/rotaloom/pkg/tenant"
 	"github.com/rotaloom/rotaloom/pkg/testkit/pgtest"
@@ -42,7 +42,7 @@ func TestNoElementReadsAWholeTable(t *testing.T) {
 		require.NoError(t, err, sql)
 	}
 	recorded, statements := pgtest.Recorded(t, pool)
-	server := NewServer(recorded, rows.New(clock.System{}))
+	server := NewServer(recorded, rowvisibility.New(clock.System{}))
 	ids := make([]int64, 20)
 	for i := range ids {
 		ids[i] = int64(900*i + 1)
@@ -59,7 +59,7 @@ func TestNoElementReadsAWholeTable(t *testing.T) {
 		_, err := server.ReadDataElements(ctx, req)
 		require.NoError(t, err, p.GetName())
 	}
-	finder := NewFinder(recorded, rows.New(clock.System{}))
+	finder := NewFinder(recorded, rowvisibility.New(clock.System{}))
 	rolled, err := finder.RollUpDataRows(ctx, &datav1.RollUpDataRowsRequest{LocationIds: ids, Types: []string{"Store"}, Day: "2026-03-02"})
 	require.NoError(t, err)
 	assert.Len(t, rolled.GetRows(), 10, "every other one is a store")

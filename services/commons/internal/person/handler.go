@@ -10,7 +10,7 @@ import (
 
 	"github.com/rotaloom/rotaloom/pkg/civil"
 	"github.com/rotaloom/rotaloom/pkg/clock"
-	"github.com/rotaloom/rotaloom/pkg/rows"
+	"github.com/rotaloom/rotaloom/pkg/domain/rowvisibility"
 	"github.com/rotaloom/rotaloom/pkg/tenant"
 	authv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/auth/v1"
 	commonsv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/commons/v1"
@@ -28,7 +28,7 @@ type Deps struct {
 	Pool  *pgxpool.Pool
 	Users authv1.UserServiceClient
 	// Rows say whom callers may see, and Groups whose employee group is which.
-	Rows   *rows.Rules
+	Rows   *rowvisibility.Rules
 	Groups *employeegroup.Groups
 	// Hyperfinds say whom stored queries find.
 	Hyperfinds Hyperfinds

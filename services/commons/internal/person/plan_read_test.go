@@ -12,7 +12,7 @@ import (
 	"google.golang.org/protobuf/proto"
 
 	"github.com/rotaloom/rotaloom/pkg/clock"
-	"github.com/rotaloom/rotaloom/pkg/rows"
+	"github.com/rotaloom/rotaloom/pkg/domain/rowvisibility"
 	"github.com/rotaloom/rotaloom/pkg/serve"
 	"github.com/rotaloom/rotaloom/pkg/tenant"
 	"github.com/rotaloom/rotaloom/pkg/testkit/pgtest"
@@ -46,7 +46,7 @@ func TestLargeReadingsScanNoTable(t *testing.T) {
 	recorded, statements := pgtest.Recorded(t, pool)
 	now := clock.NewFake(time.Date(2026, time.March, 15, 12, 0, 0, 0, time.UTC))
 	h, err := New(Config{DefaultTimeZone: "UTC"}, Deps{
-		Pool: recorded, Rows: rows.New(now), Log: pgtest.Log(t), Clock: now, Wake: func() {},
+		Pool: recorded, Rows: rowvisibility.New(now), Log: pgtest.Log(t), Clock: now, Wake: func() {},
 	})
 	require.NoError(t, err)
 	largeReadings(t, ctx, h)

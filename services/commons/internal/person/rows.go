@@ -9,8 +9,8 @@ import (
 	"google.golang.org/protobuf/proto"
 
 	"github.com/rotaloom/rotaloom/pkg/authn"
+	"github.com/rotaloom/rotaloom/pkg/domain/rowvisibility"
 	"github.com/rotaloom/rotaloom/pkg/fault"
-	"github.com/rotaloom/rotaloom/pkg/rows"
 	commonsv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/commons/v1"
 	"github.com/rotaloom/rotaloom/services/commons/internal/search/employeegroup"
 )
@@ -18,7 +18,7 @@ import (
 // Row rules: whom the caller sees, and where the caller may put persons. Who is
 // not seen does not exist for the caller.
 type rowRules struct {
-	rules  *rows.Rules
+	rules  *rowvisibility.Rules
 	groups *employeegroup.Groups
 }
 
@@ -65,9 +65,9 @@ type reach struct {
 func (r rowRules) reach(ctx context.Context) (reach, error) {
 	p, ok := authn.From(ctx)
 	switch {
-	case !ok || p.IsService() || rows.Scope(p.Rows) == rows.All:
+	case !ok || p.IsService() || rowvisibility.Scope(p.Rows) == rowvisibility.All:
 		return reach{everywhere: true}, nil
-	case rows.Scope(p.Rows) != rows.Group:
+	case rowvisibility.Scope(p.Rows) != rowvisibility.Group:
 		return reach{}, nil
 	}
 	group, err := r.groups.Of(ctx, p.Tenant, p.PersonID)

@@ -15,8 +15,8 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/authn"
 	"github.com/rotaloom/rotaloom/pkg/civil"
 	"github.com/rotaloom/rotaloom/pkg/clock"
+	"github.com/rotaloom/rotaloom/pkg/domain/rowvisibility"
 	"github.com/rotaloom/rotaloom/pkg/fault"
-	"github.com/rotaloom/rotaloom/pkg/rows"
 	"github.com/rotaloom/rotaloom/pkg/tzdb"
 	commonv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/common/v1"
 	commonsv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/commons/v1"
@@ -49,7 +49,7 @@ type Handler struct {
 	commonsv1.UnsafeSymbolicPeriodServiceServer
 
 	pool     *pgxpool.Pool
-	rules    *rows.Rules
+	rules    *rowvisibility.Rules
 	clock    clock.Clock
 	calendar Calendar
 	zone     *time.Location
@@ -58,7 +58,7 @@ type Handler struct {
 var _ commonsv1.SymbolicPeriodServiceServer = (*Handler)(nil)
 
 // New makes a Handler. The rules say whose today callers may ask for.
-func New(cfg Config, pool *pgxpool.Pool, rules *rows.Rules, clk clock.Clock) (*Handler, error) {
+func New(cfg Config, pool *pgxpool.Pool, rules *rowvisibility.Rules, clk clock.Clock) (*Handler, error) {
 	anchor, err := civil.ParseDate(cmp.Or(cfg.Anchor, "2025-02-02"))
 	if err != nil {
 		return nil, fmt.Errorf("pay period anchor: %w", err)

@@ -16,9 +16,9 @@ import (
 
 	"github.com/rotaloom/rotaloom/pkg/audit"
 	"github.com/rotaloom/rotaloom/pkg/authn"
+	"github.com/rotaloom/rotaloom/pkg/domain/rowvisibility"
 	"github.com/rotaloom/rotaloom/pkg/fault"
 	"github.com/rotaloom/rotaloom/pkg/refusal"
-	"github.com/rotaloom/rotaloom/pkg/rows"
 	"github.com/rotaloom/rotaloom/pkg/tenant"
 	auditv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/audit/v1"
 	platformv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/platform/v1"
@@ -71,7 +71,7 @@ type entry struct {
 // services cannot be asked, so does this one fail: a trail with a gap looks as if
 // nothing had happened.
 func (h *Handler) ReadAuditEvents(ctx context.Context, req *platformv1.ReadAuditEventsRequest) (*platformv1.ReadAuditEventsResponse, error) {
-	if p, ok := authn.From(ctx); ok && !p.IsService() && rows.Scope(p.Rows) != rows.All {
+	if p, ok := authn.From(ctx); ok && !p.IsService() && rowvisibility.Scope(p.Rows) != rowvisibility.All {
 		return nil, fault.Forbidden(fault.CodeNoAccess, "The audit trail is read by who sees everybody: it names persons of all groups.")
 	}
 	q, err := h.queryOf(req)

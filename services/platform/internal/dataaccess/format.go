@@ -5,7 +5,7 @@ import (
 	"strconv"
 
 	"github.com/rotaloom/rotaloom/pkg/civil"
-	"github.com/rotaloom/rotaloom/pkg/dataelement"
+	"github.com/rotaloom/rotaloom/pkg/domain/dataelement"
 )
 
 // appendRaw appends the neutral form of a value.

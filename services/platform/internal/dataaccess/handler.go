@@ -16,7 +16,7 @@ import (
 
 	"github.com/rotaloom/rotaloom/pkg/authn"
 	"github.com/rotaloom/rotaloom/pkg/clock"
-	"github.com/rotaloom/rotaloom/pkg/rows"
+	"github.com/rotaloom/rotaloom/pkg/domain/rowvisibility"
 	"github.com/rotaloom/rotaloom/pkg/rpc"
 	"github.com/rotaloom/rotaloom/pkg/tenant"
 	commonsv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/commons/v1"
@@ -49,7 +49,7 @@ type Deps struct {
 	// Commons, Timekeeping and Scheduling lead to the services with providers.
 	Commons, Timekeeping, Scheduling grpc.ClientConnInterface
 	// Rules say whom callers see.
-	Rules *rows.Rules
+	Rules *rowvisibility.Rules
 	Log   *slog.Logger
 	Clock clock.Clock
 }
@@ -63,7 +63,7 @@ type Handler struct {
 	finder    finder
 	reader    reader
 	cache     *cache
-	rules     *rows.Rules
+	rules     *rowvisibility.Rules
 	clock     clock.Clock
 	cacheFor  time.Duration
 }
@@ -133,7 +133,7 @@ func (h *Handler) MultiReadData(ctx context.Context, req *platformv1.MultiReadDa
 // fits reports whether a result shows nothing but what a caller sees. Each service
 // knows by itself whom that is, some seconds late, so what they found may be of an
 // older set. Of sums over locations nobody can tell afterwards whom they count.
-func (r *result) fits(visible rows.Set) bool {
+func (r *result) fits(visible rowvisibility.Set) bool {
 	if visible.All() {
 		return true
 	}
@@ -274,7 +274,7 @@ func digestOf(m proto.Message) ([32]byte, error) {
 }
 
 // keyOf is the key of a tag of the caller, who sees some persons.
-func keyOf(ctx context.Context, visible rows.Set, tag, further string) cacheKey {
+func keyOf(ctx context.Context, visible rowvisibility.Set, tag, further string) cacheKey {
 	tenantID, _ := tenant.From(ctx)
 	key := cacheKey{tenant: tenantID, sight: visible.Digest(), tag: tag, further: further}
 	if caller, ok := authn.From(ctx); ok {

@@ -17,9 +17,9 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/authn"
 	"github.com/rotaloom/rotaloom/pkg/civil"
 	"github.com/rotaloom/rotaloom/pkg/clock"
-	"github.com/rotaloom/rotaloom/pkg/dataelement"
+	"github.com/rotaloom/rotaloom/pkg/domain/dataelement"
+	"github.com/rotaloom/rotaloom/pkg/domain/rowvisibility"
 	"github.com/rotaloom/rotaloom/pkg/fault"
-	"github.com/rotaloom/rotaloom/pkg/rows"
 	"github.com/rotaloom/rotaloom/pkg/tenant"
 	"github.com/rotaloom/rotaloom/pkg/testkit/rpctest"
 	commonv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/common/v1"
@@ -323,7 +323,7 @@ func (c colleagues) Persons(context.Context, *authn.Principal) ([]int64, error) 
 func TestResultsAreKeptForWhomTheCallerSees(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
-	b.handler.rules = rows.New(b.clock, colleagues{2, 3})
+	b.handler.rules = rowvisibility.New(b.clock, colleagues{2, 3})
 	manager := &authn.Principal{Tenant: 1, Subject: "m", PersonID: 1, Rows: "group", Permissions: []string{"test.A.read"}}
 	ctx := authn.With(tenant.With(t.Context(), 1), manager, "")
 	for name, c := range map[string]struct {
@@ -340,8 +340,8 @@ func TestResultsAreKeptForWhomTheCallerSees(t *testing.T) {
 		assert.Equal(t, !c.kept, answer.GetMetadata().GetNotCached(), name)
 	}
 	over := &result{view: views()[1], rows: []*datav1.DataRow{{Id: 2}}}
-	assert.False(t, over.fits(rows.Persons(2)), "nobody can tell whom a sum over a location counts")
-	assert.True(t, over.fits(rows.Everybody()))
+	assert.False(t, over.fits(rowvisibility.Persons(2)), "nobody can tell whom a sum over a location counts")
+	assert.True(t, over.fits(rowvisibility.Everybody()))
 }
 
 func TestSortAndPages(t *testing.T) {

@@ -3,7 +3,7 @@ package dataaccess
 import (
 	"google.golang.org/protobuf/encoding/protowire"
 
-	"github.com/rotaloom/rotaloom/pkg/dataelement"
+	"github.com/rotaloom/rotaloom/pkg/domain/dataelement"
 )
 
 // Fields of google.protobuf.Struct and Value.

@@ -19,9 +19,9 @@ import (
 
 	"github.com/rotaloom/rotaloom/pkg/authn"
 	"github.com/rotaloom/rotaloom/pkg/clock"
+	"github.com/rotaloom/rotaloom/pkg/domain/rowvisibility"
 	"github.com/rotaloom/rotaloom/pkg/fault"
 	"github.com/rotaloom/rotaloom/pkg/policy"
-	"github.com/rotaloom/rotaloom/pkg/rows"
 	"github.com/rotaloom/rotaloom/pkg/tenant"
 	platformv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/platform/v1"
 )
@@ -51,7 +51,7 @@ type Handler struct {
 
 	cfg      Config
 	store    store
-	rules    *rows.Rules
+	rules    *rowvisibility.Rules
 	policies *policy.Table
 	clock    clock.Clock
 	log      *slog.Logger
@@ -61,7 +61,7 @@ type Handler struct {
 type Deps struct {
 	Pool *pgxpool.Pool
 	// Rules say whom callers see; Policies say what operations need.
-	Rules    *rows.Rules
+	Rules    *rowvisibility.Rules
 	Policies *policy.Table
 	Clock    clock.Clock
 	Log      *slog.Logger

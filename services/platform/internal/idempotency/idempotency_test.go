@@ -13,10 +13,10 @@ import (
 
 	"github.com/rotaloom/rotaloom/pkg/authn"
 	"github.com/rotaloom/rotaloom/pkg/clock"
+	"github.com/rotaloom/rotaloom/pkg/domain/rowvisibility"
 	"github.com/rotaloom/rotaloom/pkg/fault"
 	"github.com/rotaloom/rotaloom/pkg/pg"
 	"github.com/rotaloom/rotaloom/pkg/policy"
-	"github.com/rotaloom/rotaloom/pkg/rows"
 	"github.com/rotaloom/rotaloom/pkg/tenant"
 	"github.com/rotaloom/rotaloom/pkg/testkit/pgtest"
 	platformv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/platform/v1"
@@ -134,7 +134,7 @@ func TestAnAnswerIsForWhoMayStillSeeIt(t *testing.T) {
 	t.Parallel()
 	h, clk := newHandler(t, Config{})
 	seen := &persons{ids: []int64{7, 8}}
-	h.rules = rows.New(clk, seen)
+	h.rules = rowvisibility.New(clk, seen)
 	manager := func(permissions ...string) context.Context {
 		p := &authn.Principal{Tenant: 1, Client: "c", Subject: "u", PersonID: 1, Rows: "group", Permissions: permissions}
 		return tenant.With(authn.With(t.Context(), p, ""), 1)

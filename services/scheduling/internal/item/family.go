@@ -11,7 +11,7 @@ import (
 	commonv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/common/v1"
 
 	"github.com/rotaloom/rotaloom/pkg/civil"
-	"github.com/rotaloom/rotaloom/pkg/rows"
+	"github.com/rotaloom/rotaloom/pkg/domain/rowvisibility"
 	"github.com/rotaloom/rotaloom/pkg/tenant"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/projection"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/schedule"
@@ -23,7 +23,7 @@ type Directory interface {
 	Employees(ctx context.Context, refs []*commonv1.Ref) ([]projection.Employee, error)
 	// Visible answers whom the caller may see. It is not asked inside a
 	// transaction.
-	Visible(ctx context.Context) (rows.Set, error)
+	Visible(ctx context.Context) (rowvisibility.Set, error)
 }
 
 // Settings bound what may be entered.

@@ -10,8 +10,8 @@ import (
 	commonv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/common/v1"
 
 	"github.com/rotaloom/rotaloom/pkg/authn"
+	"github.com/rotaloom/rotaloom/pkg/domain/rowvisibility"
 	"github.com/rotaloom/rotaloom/pkg/pg"
-	"github.com/rotaloom/rotaloom/pkg/rows"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/projection"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/schedule"
 )
@@ -46,7 +46,7 @@ func (k known) version() int64 {
 
 // lookUp returns the entries of this kind that exist for the caller, by id:
 // open ones, and those of employees whom the caller may see.
-func (f *family[M]) lookUp(ctx context.Context, db pg.Querier, tenantID int64, visible rows.Set, ids []int64) (map[int64]known, error) {
+func (f *family[M]) lookUp(ctx context.Context, db pg.Querier, tenantID int64, visible rowvisibility.Set, ids []int64) (map[int64]known, error) {
 	// Generated ones come first: one that is cut loose meanwhile is then found
 	// among the rows, which decide. The other way round it would be in neither.
 	generated, err := f.Reader.Generated(ctx, db, tenantID, ids)

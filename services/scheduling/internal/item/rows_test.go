@@ -10,8 +10,8 @@ import (
 
 	schedulingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/scheduling/v1"
 
+	"github.com/rotaloom/rotaloom/pkg/domain/rowvisibility"
 	"github.com/rotaloom/rotaloom/pkg/fault"
-	"github.com/rotaloom/rotaloom/pkg/rows"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/definition"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/item"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/projection"
@@ -32,7 +32,7 @@ func TestEntriesOfOthersDoNotExist(t *testing.T) {
 	require.NoError(t, err)
 	open, err := f.shifts.CreateShift(f.Ctx, newShift(0, "2025-02-03T08:00", "2025-02-03T16:00"))
 	require.NoError(t, err)
-	one, two := schedtest.As(t.Context(), 1, rows.Own), schedtest.As(t.Context(), 2, rows.Own)
+	one, two := schedtest.As(t.Context(), 1, rowvisibility.Own), schedtest.As(t.Context(), 2, rowvisibility.Own)
 
 	for name, id := range map[string]int64{"entered": made.GetShifts()[0].GetId(), "generated": entryID(t, 1, "2025-03-05", 0)} {
 		_, err := handler.GetShift(one, &schedulingv1.GetShiftRequest{Id: id})

@@ -12,9 +12,9 @@ import (
 	commonv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/common/v1"
 
 	"github.com/rotaloom/rotaloom/pkg/civil"
+	"github.com/rotaloom/rotaloom/pkg/domain/rowvisibility"
 	"github.com/rotaloom/rotaloom/pkg/fault"
 	"github.com/rotaloom/rotaloom/pkg/pg"
-	"github.com/rotaloom/rotaloom/pkg/rows"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/projection"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/serial"
 )
@@ -71,7 +71,7 @@ func (f *family[M]) update(ctx context.Context, id int64, sent M) (M, error) {
 
 // employeeAfter returns the employee whose entry it is after an update: the one
 // that is named, or the one that has it; nil for an open shift.
-func (f *family[M]) employeeAfter(ctx context.Context, tenantID int64, visible rows.Set, id int64, sent M) (*projection.Employee, error) {
+func (f *family[M]) employeeAfter(ctx context.Context, tenantID int64, visible rowvisibility.Set, id int64, sent M) (*projection.Employee, error) {
 	ref := sent.GetEmployee()
 	if ref == nil {
 		found, err := f.lookUp(ctx, f.Pool, tenantID, visible, []int64{id})
@@ -118,7 +118,7 @@ func (f *family[M]) replace(ctx context.Context, tx pgx.Tx, tenantID, id int64, 
 // lockEntries makes the transaction the only one that changes the schedules of
 // the entries' employees and of the others, and returns the entries that exist,
 // by id.
-func (f *family[M]) lockEntries(ctx context.Context, tx pgx.Tx, tenantID int64, visible rows.Set, ids, others []int64) (map[int64]known, error) {
+func (f *family[M]) lockEntries(ctx context.Context, tx pgx.Tx, tenantID int64, visible rowvisibility.Set, ids, others []int64) (map[int64]known, error) {
 	seen, err := f.lookUp(ctx, tx, tenantID, visible, ids)
 	if err != nil {
 		return nil, err

@@ -8,9 +8,9 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/rotaloom/rotaloom/pkg/authn"
+	"github.com/rotaloom/rotaloom/pkg/domain/rowvisibility"
 	"github.com/rotaloom/rotaloom/pkg/fault"
 	"github.com/rotaloom/rotaloom/pkg/replica"
-	"github.com/rotaloom/rotaloom/pkg/rows"
 	commonv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/common/v1"
 	commonsv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/commons/v1"
 )
@@ -98,7 +98,9 @@ func (r *Resolver) CountEmployees(ctx context.Context) (int, error) {
 
 // Visible returns the employees whom the caller may see, for what is found in
 // another way than by naming them.
-func (r *Resolver) Visible(ctx context.Context) (rows.Set, error) { return r.rules.Visible(ctx) }
+func (r *Resolver) Visible(ctx context.Context) (rowvisibility.Set, error) {
+	return r.rules.Visible(ctx)
+}
 
 func (r *Resolver) everyone(ctx context.Context) ([]Employee, error) {
 	tenantID, err := tenantOf(ctx)
@@ -166,7 +168,7 @@ func (r *Resolver) employees(ctx context.Context, want wanted, count int) ([]Emp
 // knownEmployees fills employees with those that are known and visible, and
 // returns what is missing. A person number that two employees seem to have is
 // missing.
-func (r *Resolver) knownEmployees(ctx context.Context, tenantID int64, visible rows.Set, want wanted, employees []Employee) (wanted, error) {
+func (r *Resolver) knownEmployees(ctx context.Context, tenantID int64, visible rowvisibility.Set, want wanted, employees []Employee) (wanted, error) {
 	found, err := r.pool.Query(ctx, findEmployees, tenantID, want.ids, want.idPositions, want.keys, want.keyPositions)
 	if err != nil {
 		return wanted{}, fmt.Errorf("projection: find employees: %w", err)

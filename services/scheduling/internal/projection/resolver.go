@@ -11,9 +11,9 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"github.com/rotaloom/rotaloom/pkg/civil"
+	"github.com/rotaloom/rotaloom/pkg/domain/rowvisibility"
 	"github.com/rotaloom/rotaloom/pkg/fault"
 	"github.com/rotaloom/rotaloom/pkg/pg"
-	"github.com/rotaloom/rotaloom/pkg/rows"
 	"github.com/rotaloom/rotaloom/pkg/tenant"
 	commonv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/common/v1"
 	commonsv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/commons/v1"
@@ -57,7 +57,7 @@ type Resolver struct {
 	pool    *pgxpool.Pool
 	persons commonsv1.PersonServiceClient
 	terms   timekeepingv1.EmploymentTermServiceClient
-	rules   *rows.Rules
+	rules   *rowvisibility.Rules
 	zones   civil.Zones
 	copies  *Copies
 }
@@ -65,7 +65,7 @@ type Resolver struct {
 // NewResolver returns a resolver. The clients call the owning services; the
 // connection under them hands on the tenant of the context. The rules say which
 // employees callers may see; the others are as good as unknown.
-func NewResolver(pool *pgxpool.Pool, persons commonsv1.PersonServiceClient, terms timekeepingv1.EmploymentTermServiceClient, rules *rows.Rules) *Resolver {
+func NewResolver(pool *pgxpool.Pool, persons commonsv1.PersonServiceClient, terms timekeepingv1.EmploymentTermServiceClient, rules *rowvisibility.Rules) *Resolver {
 	return &Resolver{pool: pool, persons: persons, terms: terms, rules: rules, copies: NewCopies(pool, func() {})}
 }
 

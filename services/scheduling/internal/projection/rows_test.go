@@ -9,8 +9,8 @@ import (
 
 	commonv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/common/v1"
 
+	"github.com/rotaloom/rotaloom/pkg/domain/rowvisibility"
 	"github.com/rotaloom/rotaloom/pkg/fault"
-	"github.com/rotaloom/rotaloom/pkg/rows"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/schedtest"
 )
 
@@ -19,7 +19,7 @@ import (
 func TestEmployeesOfTheCaller(t *testing.T) {
 	w := newWorld(t)
 	w.persons(person(1, 1, "P1"), person(2, 1, "P2"))
-	own := schedtest.As(t.Context(), 1, rows.Own)
+	own := schedtest.As(t.Context(), 1, rowvisibility.Own)
 
 	found, err := w.EmployeesByList(own, nil)
 	require.NoError(t, err)
@@ -27,7 +27,7 @@ func TestEmployeesOfTheCaller(t *testing.T) {
 	count, err := w.CountEmployees(own)
 	require.NoError(t, err)
 	assert.Equal(t, 1, count)
-	all, err := w.CountEmployees(schedtest.As(t.Context(), 1, rows.All))
+	all, err := w.CountEmployees(schedtest.As(t.Context(), 1, rowvisibility.All))
 	require.NoError(t, err)
 	assert.Equal(t, 2, all)
 

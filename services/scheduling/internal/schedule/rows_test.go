@@ -10,8 +10,8 @@ import (
 	commonv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/common/v1"
 	schedulingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/scheduling/v1"
 
+	"github.com/rotaloom/rotaloom/pkg/domain/rowvisibility"
 	"github.com/rotaloom/rotaloom/pkg/fault"
-	"github.com/rotaloom/rotaloom/pkg/rows"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/schedtest"
 )
 
@@ -24,7 +24,7 @@ func TestCallersReadTheSchedulesOfWhomTheySee(t *testing.T) {
 	for _, id := range []int64{1, 2} {
 		f.span(span{employee: id, from: "2025-03-01", to: "3000-01-01", pattern: p})
 	}
-	own := schedtest.As(t.Context(), 1, rows.Own)
+	own := schedtest.As(t.Context(), 1, rowvisibility.Own)
 	read := func(ctx context.Context, ids ...int64) (employees []int64, err error) {
 		answer, err := f.handler.MultiReadSchedule(ctx, window("2025-03-03", "2025-03-03", onlyShifts(), ids...))
 		if err != nil {
@@ -50,7 +50,7 @@ func TestCallersReadTheSchedulesOfWhomTheySee(t *testing.T) {
 	for _, s := range decode(t, answer).GetShifts().GetShifts() {
 		require.EqualValues(t, 1, s.GetEmployee().GetId())
 	}
-	all, err := read(schedtest.As(t.Context(), 1, rows.All), 2, 1)
+	all, err := read(schedtest.As(t.Context(), 1, rowvisibility.All), 2, 1)
 	require.NoError(t, err)
 	assert.ElementsMatch(t, []int64{1, 2}, all)
 

@@ -10,9 +10,9 @@ import (
 
 	"github.com/rotaloom/rotaloom/pkg/authn"
 	"github.com/rotaloom/rotaloom/pkg/civil"
+	"github.com/rotaloom/rotaloom/pkg/domain/rowvisibility"
 	"github.com/rotaloom/rotaloom/pkg/fault"
 	"github.com/rotaloom/rotaloom/pkg/pg"
-	"github.com/rotaloom/rotaloom/pkg/rows"
 	commonv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/common/v1"
 	timekeepingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/timekeeping/v1"
 	"github.com/rotaloom/rotaloom/services/timekeeping/internal/leavesetup"
@@ -138,7 +138,7 @@ func OfEmployees(ctx context.Context, db pg.Querier, tenantID int64, employees [
 // Find answers the cases that refs name, in their order. Those of employees who
 // are not visible are unknown. Inside a transaction, lock keeps others from
 // changing them until it ends.
-func Find(ctx context.Context, db pg.Querier, tenantID int64, visible rows.Set, refs []*commonv1.Ref, lock bool) ([]*Case, error) {
+func Find(ctx context.Context, db pg.Querier, tenantID int64, visible rowvisibility.Set, refs []*commonv1.Ref, lock bool) ([]*Case, error) {
 	var ids []int64
 	var codes []string
 	for _, ref := range refs {
@@ -232,7 +232,7 @@ func taken(err error, body *timekeepingv1.LeaveCase) error {
 // OneBy answers the case that the parameters of a query name, for somebody who
 // sees the visible employees: by its id, or by its external code, or else by its
 // case code.
-func OneBy(ctx context.Context, db pg.Querier, tenantID int64, visible rows.Set, id *int64, code string) (*Case, error) {
+func OneBy(ctx context.Context, db pg.Querier, tenantID int64, visible rowvisibility.Set, id *int64, code string) (*Case, error) {
 	switch {
 	case id != nil:
 		return One(ctx, db, tenantID, visible, &commonv1.Ref{Id: id})
@@ -251,7 +251,7 @@ func OneBy(ctx context.Context, db pg.Querier, tenantID int64, visible rows.Set,
 
 // One answers the case that a ref names, for somebody who sees the visible
 // employees.
-func One(ctx context.Context, db pg.Querier, tenantID int64, visible rows.Set, ref *commonv1.Ref) (*Case, error) {
+func One(ctx context.Context, db pg.Querier, tenantID int64, visible rowvisibility.Set, ref *commonv1.Ref) (*Case, error) {
 	if ref == nil {
 		return nil, fault.Invalid(CodeCaseMissing, "The leave case is missing: name it by its id or its code.")
 	}

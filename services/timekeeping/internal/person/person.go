@@ -15,10 +15,10 @@ import (
 
 	"github.com/rotaloom/rotaloom/pkg/authn"
 	"github.com/rotaloom/rotaloom/pkg/civil"
+	"github.com/rotaloom/rotaloom/pkg/domain/rowvisibility"
 	"github.com/rotaloom/rotaloom/pkg/fault"
 	"github.com/rotaloom/rotaloom/pkg/pg"
 	"github.com/rotaloom/rotaloom/pkg/replica"
-	"github.com/rotaloom/rotaloom/pkg/rows"
 	commonsv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/commons/v1"
 )
 
@@ -55,13 +55,13 @@ func (k Key) Unknown() *fault.Error {
 type Directory struct {
 	pool    *pgxpool.Pool
 	commons commonsv1.PersonServiceClient
-	rows    *rows.Rules
+	rows    *rowvisibility.Rules
 	copy    *replica.Replica
 }
 
 // NewDirectory makes a Directory over the projection in the pool's database.
 // The rules say whom callers may see.
-func NewDirectory(pool *pgxpool.Pool, commons commonsv1.PersonServiceClient, rules *rows.Rules) *Directory {
+func NewDirectory(pool *pgxpool.Pool, commons commonsv1.PersonServiceClient, rules *rowvisibility.Rules) *Directory {
 	return &Directory{pool: pool, commons: commons, rows: rules, copy: NewCopy(pool, nil)}
 }
 
@@ -88,7 +88,9 @@ func (d *Directory) Find(ctx context.Context, tenantID int64, keys []Key) (map[K
 
 // Visible answers whom the caller may see, for what is found in another way than
 // by person. It has no place in a transaction either.
-func (d *Directory) Visible(ctx context.Context) (rows.Set, error) { return d.rows.Visible(ctx) }
+func (d *Directory) Visible(ctx context.Context) (rowvisibility.Set, error) {
+	return d.rows.Visible(ctx)
+}
 
 // find is Find of everybody.
 func (d *Directory) find(ctx context.Context, tenantID int64, keys []Key) (map[Key]Person, error) {

@@ -15,7 +15,7 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/authn"
 	"github.com/rotaloom/rotaloom/pkg/civil"
 	"github.com/rotaloom/rotaloom/pkg/clock"
-	"github.com/rotaloom/rotaloom/pkg/rows"
+	"github.com/rotaloom/rotaloom/pkg/domain/rowvisibility"
 	commonsv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/commons/v1"
 )
 
@@ -30,7 +30,7 @@ type Groups struct {
 	zone    *time.Location
 }
 
-var _ rows.Source = (*Groups)(nil)
+var _ rowvisibility.Source = (*Groups)(nil)
 
 // New makes Groups over the persons in the pool's database. The finder answers
 // the groups that are hyperfinds. The zone says which day it is.
@@ -89,7 +89,7 @@ func groupOn(assignments []*commonsv1.PersonAccessAssignment, day civil.Date) Gr
 // Persons answers the members of a principal's group, whom the principal then
 // sees.
 func (g *Groups) Persons(ctx context.Context, p *authn.Principal) ([]int64, error) {
-	if rows.Scope(p.Rows) != rows.Group {
+	if rowvisibility.Scope(p.Rows) != rowvisibility.Group {
 		return nil, nil
 	}
 	return g.members(ctx, p.Tenant, p.PersonID, 0, nil)

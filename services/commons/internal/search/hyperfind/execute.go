@@ -9,8 +9,8 @@ import (
 
 	"github.com/rotaloom/rotaloom/pkg/authn"
 	"github.com/rotaloom/rotaloom/pkg/civil"
+	"github.com/rotaloom/rotaloom/pkg/domain/rowvisibility"
 	"github.com/rotaloom/rotaloom/pkg/fault"
-	"github.com/rotaloom/rotaloom/pkg/rows"
 	commonv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/common/v1"
 	commonsv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/commons/v1"
 	"github.com/rotaloom/rotaloom/services/commons/internal/location"
@@ -70,7 +70,7 @@ func (h *Handler) TestHyperfindQuery(ctx context.Context, req *commonsv1.TestHyp
 	return h.answer(ctx, root, days, visible, limit)
 }
 
-func (h *Handler) answer(ctx context.Context, root *node, days civil.Range, visible rows.Set, limit int) (*commonsv1.HyperfindAnswer, error) {
+func (h *Handler) answer(ctx context.Context, root *node, days civil.Range, visible rowvisibility.Set, limit int) (*commonsv1.HyperfindAnswer, error) {
 	var only []int64
 	if !visible.All() {
 		only = append([]int64{}, visible.IDs()...)
@@ -129,7 +129,7 @@ func (h *Handler) days(ctx context.Context, given *commonv1.DateRange) (civil.Ra
 }
 
 // selected answers whom the request is about.
-func (h *Handler) selected(ctx context.Context, req *commonsv1.ExecuteHyperfindRequest, days civil.Range, visible rows.Set) (*node, error) {
+func (h *Handler) selected(ctx context.Context, req *commonsv1.ExecuteHyperfindRequest, days civil.Range, visible rowvisibility.Set) (*node, error) {
 	given := 0
 	for _, is := range []bool{req.GetHyperfind() != nil, len(req.GetLocations()) > 0, len(req.GetPersons()) > 0} {
 		if is {
@@ -185,7 +185,7 @@ func (h *Handler) atLocations(ctx context.Context, req *commonsv1.ExecuteHyperfi
 
 // listed answers the persons of a list. One whom the caller may not see is
 // unknown.
-func (h *Handler) listed(ctx context.Context, refs []*commonv1.Ref, visible rows.Set) (*node, error) {
+func (h *Handler) listed(ctx context.Context, refs []*commonv1.Ref, visible rowvisibility.Set) (*node, error) {
 	for i, ref := range refs {
 		if ref.Id == nil && ref.GetQualifier() == "" {
 			return nil, fault.Invalid(CodeUnknownPersons, fmt.Sprintf("persons[%d] needs an id or a qualifier.", i))

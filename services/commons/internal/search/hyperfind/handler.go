@@ -14,9 +14,9 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/audit"
 	"github.com/rotaloom/rotaloom/pkg/authn"
 	"github.com/rotaloom/rotaloom/pkg/civil"
+	"github.com/rotaloom/rotaloom/pkg/domain/rowvisibility"
 	"github.com/rotaloom/rotaloom/pkg/fault"
 	"github.com/rotaloom/rotaloom/pkg/pg"
-	"github.com/rotaloom/rotaloom/pkg/rows"
 	commonv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/common/v1"
 	commonsv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/commons/v1"
 	"github.com/rotaloom/rotaloom/services/commons/internal/structure"
@@ -38,14 +38,14 @@ type Handler struct {
 
 	pool    *pgxpool.Pool
 	finder  *Finder
-	rules   *rows.Rules
+	rules   *rowvisibility.Rules
 	periods Periods
 }
 
 var _ commonsv1.HyperfindServiceServer = (*Handler)(nil)
 
 // New makes a Handler. The rules say whom callers may see.
-func New(pool *pgxpool.Pool, finder *Finder, rules *rows.Rules, periods Periods) *Handler {
+func New(pool *pgxpool.Pool, finder *Finder, rules *rowvisibility.Rules, periods Periods) *Handler {
 	return &Handler{pool: pool, finder: finder, rules: rules, periods: periods}
 }
 

@@ -19,8 +19,8 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/authn"
 	"github.com/rotaloom/rotaloom/pkg/civil"
 	"github.com/rotaloom/rotaloom/pkg/clock"
+	"github.com/rotaloom/rotaloom/pkg/domain/rowvisibility"
 	"github.com/rotaloom/rotaloom/pkg/fault"
-	"github.com/rotaloom/rotaloom/pkg/rows"
 	"github.com/rotaloom/rotaloom/pkg/tenant"
 	"github.com/rotaloom/rotaloom/pkg/testkit/rpctest"
 	commonv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/common/v1"
@@ -175,7 +175,7 @@ func plans(t *testing.T, ctx context.Context, pool *pgxpool.Pool) {
 func limits(t *testing.T, ctx context.Context, pool *pgxpool.Pool) {
 	t.Helper()
 	clk := clock.NewFake(time.Date(2026, time.March, 15, 12, 0, 0, 0, time.UTC))
-	rules := rows.New(clk)
+	rules := rowvisibility.New(clk)
 	periods, err := symbolicperiod.New(symbolicperiod.Config{}, pool, rules, clk)
 	require.NoError(t, err)
 	finder := NewFinder(Config{}, pool)

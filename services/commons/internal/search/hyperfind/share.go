@@ -4,8 +4,8 @@ import (
 	"context"
 
 	"github.com/rotaloom/rotaloom/pkg/authn"
+	"github.com/rotaloom/rotaloom/pkg/domain/rowvisibility"
 	"github.com/rotaloom/rotaloom/pkg/fault"
-	"github.com/rotaloom/rotaloom/pkg/rows"
 )
 
 // writable refuses to write a public query for callers who do not see
@@ -13,7 +13,7 @@ import (
 // their own group would see whom they like.
 func writable(ctx context.Context, q *query) error {
 	p, ok := authn.From(ctx)
-	if !q.public || !ok || p.IsService() || rows.Scope(p.Rows) == rows.All {
+	if !q.public || !ok || p.IsService() || rowvisibility.Scope(p.Rows) == rowvisibility.All {
 		return nil
 	}
 	return fault.Forbidden(fault.CodeNoAccess,

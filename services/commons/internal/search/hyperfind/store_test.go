@@ -17,10 +17,10 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/bus"
 	"github.com/rotaloom/rotaloom/pkg/civil"
 	"github.com/rotaloom/rotaloom/pkg/clock"
+	"github.com/rotaloom/rotaloom/pkg/domain/rowvisibility"
 	"github.com/rotaloom/rotaloom/pkg/fault"
 	"github.com/rotaloom/rotaloom/pkg/outbox"
 	"github.com/rotaloom/rotaloom/pkg/pg"
-	"github.com/rotaloom/rotaloom/pkg/rows"
 	"github.com/rotaloom/rotaloom/pkg/tenant"
 	"github.com/rotaloom/rotaloom/pkg/testkit/natstest"
 	commonv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/common/v1"
@@ -33,7 +33,7 @@ import (
 func TestPersonalQueries(t *testing.T) {
 	t.Parallel()
 	pool := newPool(t)
-	h := New(pool, NewFinder(Config{}, pool), rows.New(clock.System{}), nil)
+	h := New(pool, NewFinder(Config{}, pool), rowvisibility.New(clock.System{}), nil)
 	as := func(user string) context.Context {
 		return authn.With(tenant.With(t.Context(), 1), &authn.Principal{Tenant: 1, Subject: user, Rows: "all"}, "")
 	}

@@ -1,4 +1,4 @@
-package rows_test
+package rowvisibility_test
 
 import (
 	"context"
@@ -15,7 +15,7 @@ import (
 
 	"github.com/rotaloom/rotaloom/pkg/authn"
 	"github.com/rotaloom/rotaloom/pkg/clock"
-	"github.com/rotaloom/rotaloom/pkg/rows"
+	"github.com/rotaloom/rotaloom/pkg/domain/rowvisibility"
 )
 
 // source is a Source that a test sets, and that counts.
@@ -41,46 +41,46 @@ func as(t *testing.T, p authn.Principal) context.Context {
 func TestVisible(t *testing.T) {
 	t.Parallel()
 	more := &source{ids: []int64{9, 4, 9}}
-	rules := rows.New(clock.System{}, &source{}, more)
+	rules := rowvisibility.New(clock.System{}, &source{}, more)
 	for name, c := range map[string]struct {
 		ctx  context.Context
-		want rows.Set
+		want rowvisibility.Set
 	}{
-		"nobody in particular":           {t.Context(), rows.Everybody()},
-		"a service for itself":           {as(t, authn.Principal{Service: "scheduling"}), rows.Everybody()},
-		"a service for a user":           {as(t, authn.Principal{Subject: "a", PersonID: 7, Rows: "own", Service: "scheduling"}), rows.Persons(4, 7, 9)},
-		"somebody who sees everybody":    {as(t, authn.Principal{Subject: "a", PersonID: 7, Rows: "all"}), rows.Everybody()},
-		"somebody who sees more":         {as(t, authn.Principal{Subject: "a", PersonID: 7, Rows: "group"}), rows.Persons(4, 7, 9)},
-		"somebody who is no person":      {as(t, authn.Principal{Subject: "a", Rows: "group"}), rows.Set{}},
-		"a token that does not say":      {as(t, authn.Principal{Subject: "a"}), rows.Set{}},
-		"a token that says what is none": {as(t, authn.Principal{Subject: "a", PersonID: 7, Rows: "ALL"}), rows.Persons(4, 7, 9)},
+		"nobody in particular":           {t.Context(), rowvisibility.Everybody()},
+		"a service for itself":           {as(t, authn.Principal{Service: "scheduling"}), rowvisibility.Everybody()},
+		"a service for a user":           {as(t, authn.Principal{Subject: "a", PersonID: 7, Rows: "own", Service: "scheduling"}), rowvisibility.Persons(4, 7, 9)},
+		"somebody who sees everybody":    {as(t, authn.Principal{Subject: "a", PersonID: 7, Rows: "all"}), rowvisibility.Everybody()},
+		"somebody who sees more":         {as(t, authn.Principal{Subject: "a", PersonID: 7, Rows: "group"}), rowvisibility.Persons(4, 7, 9)},
+		"somebody who is no person":      {as(t, authn.Principal{Subject: "a", Rows: "group"}), rowvisibility.Set{}},
+		"a token that does not say":      {as(t, authn.Principal{Subject: "a"}), rowvisibility.Set{}},
+		"a token that says what is none": {as(t, authn.Principal{Subject: "a", PersonID: 7, Rows: "ALL"}), rowvisibility.Persons(4, 7, 9)},
 	} {
 		got, err := rules.Visible(c.ctx)
 		require.NoError(t, err, name)
 		assert.Equal(t, c.want, got, name)
 	}
 
-	var none *rows.Rules
+	var none *rowvisibility.Rules
 	got, err := none.Visible(as(t, authn.Principal{Subject: "a", PersonID: 7, Rows: "group"}))
 	require.NoError(t, err)
-	assert.Equal(t, rows.Persons(7), got, "without a source there is no group")
+	assert.Equal(t, rowvisibility.Persons(7), got, "without a source there is no group")
 }
 
 func TestSet(t *testing.T) {
 	t.Parallel()
-	set := rows.Persons(5, 3, 5)
+	set := rowvisibility.Persons(5, 3, 5)
 	assert.Equal(t, []int64{3, 5}, set.IDs())
 	assert.True(t, set.Has(3) && set.Has(5) && !set.Has(4) && !set.All())
-	assert.True(t, rows.Everybody().Has(4) && rows.Everybody().All())
-	assert.False(t, rows.Set{}.Has(0))
+	assert.True(t, rowvisibility.Everybody().Has(4) && rowvisibility.Everybody().All())
+	assert.False(t, rowvisibility.Set{}.Has(0))
 }
 
 func TestVisibleIsRememberedForAMoment(t *testing.T) {
 	t.Parallel()
 	s, clk := &source{ids: []int64{1}}, clock.NewFake(time.Now())
-	rules := rows.New(clk, s)
+	rules := rowvisibility.New(clk, s)
 	lead := authn.Principal{Tenant: 1, Subject: "a", PersonID: 7, Rows: "group"}
-	visible := func(p authn.Principal) rows.Set {
+	visible := func(p authn.Principal) rowvisibility.Set {
 		t.Helper()
 		got, err := rules.Visible(as(t, p))
 		require.NoError(t, err)
@@ -107,16 +107,16 @@ func TestScopes(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		text string
-		want rows.Scope
+		want rowvisibility.Scope
 		ok   bool
-	}{{"", rows.Own, true}, {"GROUP", rows.Group, true}, {"all", rows.All, true}, {"none", "none", false}} {
-		got, ok := rows.ParseScope(c.text)
+	}{{"", rowvisibility.Own, true}, {"GROUP", rowvisibility.Group, true}, {"all", rowvisibility.All, true}, {"none", "none", false}} {
+		got, ok := rowvisibility.ParseScope(c.text)
 		assert.Equal(t, c.want, got)
 		assert.Equal(t, c.ok, ok, c.text)
 	}
-	assert.True(t, rows.Own.Within(rows.Own) && rows.Own.Within(rows.Group) && rows.Group.Within(rows.All))
-	assert.False(t, rows.All.Within(rows.Group) || rows.Group.Within(rows.Own) || rows.Group.Within(""))
-	assert.True(t, rows.Own.Within(""))
+	assert.True(t, rowvisibility.Own.Within(rowvisibility.Own) && rowvisibility.Own.Within(rowvisibility.Group) && rowvisibility.Group.Within(rowvisibility.All))
+	assert.False(t, rowvisibility.All.Within(rowvisibility.Group) || rowvisibility.Group.Within(rowvisibility.Own) || rowvisibility.Group.Within(""))
+	assert.True(t, rowvisibility.Own.Within(""))
 }
 
 // pages answers a group in pages of two.
@@ -138,7 +138,7 @@ func (p pages) ListEmployeeGroupMembers(_ context.Context, req *commonsv1.ListEm
 
 func TestGroups(t *testing.T) {
 	t.Parallel()
-	groups := rows.NewGroups(pages{ids: []int64{1, 2, 3, 4, 5}})
+	groups := rowvisibility.NewGroups(pages{ids: []int64{1, 2, 3, 4, 5}})
 	ids, err := groups.Persons(t.Context(), &authn.Principal{PersonID: 7, Rows: "group"})
 	require.NoError(t, err)
 	assert.Equal(t, []int64{1, 2, 3, 4, 5}, ids)
@@ -149,9 +149,9 @@ func TestGroups(t *testing.T) {
 
 func TestDigestTellsSetsApart(t *testing.T) {
 	t.Parallel()
-	assert.Equal(t, rows.Persons(3, 1, 3).Digest(), rows.Persons(1, 3).Digest())
-	seen := map[[32]byte]rows.Set{}
-	for _, s := range []rows.Set{{}, rows.Everybody(), rows.Persons(1), rows.Persons(1, 3), rows.Persons(256)} {
+	assert.Equal(t, rowvisibility.Persons(3, 1, 3).Digest(), rowvisibility.Persons(1, 3).Digest())
+	seen := map[[32]byte]rowvisibility.Set{}
+	for _, s := range []rowvisibility.Set{{}, rowvisibility.Everybody(), rowvisibility.Persons(1), rowvisibility.Persons(1, 3), rowvisibility.Persons(256)} {
 		assert.NotContains(t, seen, s.Digest(), "%v", s)
 		seen[s.Digest()] = s
 	}

@@ -1,8 +1,8 @@
-// Package rows says whose data a caller may see. Permissions say what somebody
+// Package rowvisibility says whose data a caller may see. Permissions say what somebody
 // may do; the row rules say to whose rows. A service asks for the [Set] of a
 // context where it resolves the persons that a request names, and treats
 // whoever is not in it as unknown.
-package rows
+package rowvisibility
 
 import (
 	"crypto/sha256"
