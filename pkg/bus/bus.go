@@ -33,13 +33,13 @@ type Options struct {
 
 // Bus is what a service consumes events from.
 type Bus struct {
-	conn      *nats.Conn
-	js        jetstream.JetStream
-	streams   []jetstream.StreamConfig
-	letters   DeadLetters
-	transient func(error) bool
-	log       *slog.Logger
-	metrics   *metrics
+	conn        *nats.Conn
+	js          jetstream.JetStream
+	streams     []jetstream.StreamConfig
+	deadLetters DeadLetters
+	transient   func(error) bool
+	log         *slog.Logger
+	metrics     *metrics
 
 	mu sync.Mutex
 	// consumers are those that run in this process, by name.
@@ -68,7 +68,7 @@ func New(opts Options) (*Bus, error) {
 	}
 	return &Bus{
 		conn: opts.Conn, js: js, streams: streams,
-		letters: opts.DeadLetters, transient: opts.Transient, log: opts.Log, metrics: metrics,
+		deadLetters: opts.DeadLetters, transient: opts.Transient, log: opts.Log, metrics: metrics,
 		consumers: map[string]health{},
 	}, nil
 }
@@ -106,25 +106,25 @@ type DeadLetter struct {
 
 // DeadLetters keeps messages that consumers gave up until they are replayed.
 // Its methods are called with the context of the message's tenant, or of all
-// tenants when the message has none and for Requested.
+// tenants when the message has none and for ReplayRequested.
 type DeadLetters interface {
 	// Put keeps a letter. One for the same consumer and message is replaced.
 	Put(ctx context.Context, letter DeadLetter) error
-	// Requested returns letters of consumers whose replay was asked for, in order,
+	// ReplayRequested returns letters of consumers whose replay was asked for, in order,
 	// at most limit of them.
-	Requested(ctx context.Context, consumers []string, limit int) ([]DeadLetter, error)
-	// Remove forgets a letter.
+	ReplayRequested(ctx context.Context, consumers []string, limit int) ([]DeadLetter, error)
+	// Remove deletes a letter.
 	Remove(ctx context.Context, letter DeadLetter) error
-	// Refuse keeps a letter that failed once more, for the reason that it has now.
-	Refuse(ctx context.Context, letter DeadLetter) error
+	// ReplayFailed keeps a letter that failed once more, for the reason that it has now.
+	ReplayFailed(ctx context.Context, letter DeadLetter) error
 
-	// Begin returns how often a message that comes again has failed, and how often
+	// BeginAttempt returns how often a message that comes again has failed, and how often
 	// it was begun without an end; it counts one more beginning if told so. The
 	// broker's count of deliveries says neither: a process that dies takes all
 	// messages with it that it was given, handled or not.
-	Begin(ctx context.Context, consumer string, m Message, count bool) (failed, begun int, err error)
-	// Fail notes that a message has failed, and returns how often it has.
-	Fail(ctx context.Context, consumer string, m Message) (failed int, err error)
-	// Settle forgets what Begin and Fail noted of a message.
-	Settle(ctx context.Context, consumer string, m Message) error
+	BeginAttempt(ctx context.Context, consumer string, m Message, count bool) (failed, begun int, err error)
+	// FailAttempt notes that a message has failed, and returns how often it has.
+	FailAttempt(ctx context.Context, consumer string, m Message) (failed int, err error)
+	// ClearAttempts removes what BeginAttempt and FailAttempt noted of a message.
+	ClearAttempts(ctx context.Context, consumer string, m Message) error
 }

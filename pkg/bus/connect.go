@@ -71,7 +71,7 @@ func (r *Reporter) Connect(cfg Config, name string, log *slog.Logger, more ...na
 		return nil, err
 	}
 	if !conn.IsConnected() {
-		r.gone(conn, cmp.Or(conn.LastError(), nats.ErrNoServers))
+		r.disconnected(conn, cmp.Or(conn.LastError(), nats.ErrNoServers))
 	}
 	return conn, nil
 }

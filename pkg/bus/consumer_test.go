@@ -60,7 +60,7 @@ func TestFailedEventComesAgainAndDoesNotHoldOthersBack(t *testing.T) {
 	b.settled("reader")
 	assert.Equal(t, 3, seen.count("shaky"))
 	assert.Equal(t, 1, seen.count("sound"))
-	assert.Empty(t, b.letters.list())
+	assert.Empty(t, b.deadLetters.list())
 }
 
 func TestPoisonGoesToTheDeadLettersAndCanBeReplayed(t *testing.T) {
@@ -81,8 +81,8 @@ func TestPoisonGoesToTheDeadLettersAndCanBeReplayed(t *testing.T) {
 
 	b.run(reader)
 	b.settled("reader")
-	require.Len(t, b.letters.list(), 1)
-	letter := b.letters.list()[0]
+	require.Len(t, b.deadLetters.list(), 1)
+	letter := b.deadLetters.list()[0]
 	assert.Equal(t, "poison", letter.Message.ID)
 	assert.Equal(t, "reader", letter.Consumer)
 	assert.Contains(t, letter.Reason, "cannot digest")
@@ -95,13 +95,13 @@ func TestPoisonGoesToTheDeadLettersAndCanBeReplayed(t *testing.T) {
 		rotaloom_bus_dead_letters_total{consumer="reader"} 1
 	`), "rotaloom_bus_dead_letters_total"))
 
-	b.letters.request()
-	require.Eventually(t, func() bool { return b.letters.refusals() == 1 }, patience, 5*time.Millisecond, "still poison")
-	assert.Len(t, b.letters.list(), 1)
+	b.deadLetters.request()
+	require.Eventually(t, func() bool { return b.deadLetters.refusals() == 1 }, patience, 5*time.Millisecond, "still poison")
+	assert.Len(t, b.deadLetters.list(), 1)
 
 	mended.add("yes")
-	b.letters.request()
-	require.Eventually(t, func() bool { return len(b.letters.list()) == 0 }, patience, 5*time.Millisecond)
+	b.deadLetters.request()
+	require.Eventually(t, func() bool { return len(b.deadLetters.list()) == 0 }, patience, 5*time.Millisecond)
 }
 
 // Processes that die take messages with them that they never handled: that is no
@@ -132,7 +132,7 @@ func TestDeadProcessesAreNoFailuresOfMessages(t *testing.T) {
 	assert.Greater(t, m.Delivery, 3)
 	assert.Equal(t, 1, m.Attempt)
 	b.settled("reader")
-	assert.Empty(t, b.letters.list())
+	assert.Empty(t, b.deadLetters.list())
 }
 
 func TestPermanentErrorsAreNotTriedAgain(t *testing.T) {
@@ -149,7 +149,7 @@ func TestPermanentErrorsAreNotTriedAgain(t *testing.T) {
 	b.settled("reader")
 	assert.Equal(t, 1, seen.count("a"))
 	assert.Zero(t, seen.count("nobody's"), "an event without a tenant reaches no handler")
-	assert.Len(t, b.letters.list(), 2)
+	assert.Len(t, b.deadLetters.list(), 2)
 }
 
 func TestTransientErrorsAreWaitedOut(t *testing.T) {
@@ -158,7 +158,7 @@ func TestTransientErrorsAreWaitedOut(t *testing.T) {
 	b := newBundle(t, func(err error) bool { return errors.Is(err, away) })
 	b.publish(1, "a", "poison")
 	var seen seen
-	b.letters.setFail(away)
+	b.deadLetters.setFail(away)
 
 	reader := consumer(func(_ context.Context, m bus.Message) error {
 		switch n := seen.add(m.ID); {
@@ -172,11 +172,11 @@ func TestTransientErrorsAreWaitedOut(t *testing.T) {
 	reader.MaxDeliver = 1
 	b.run(reader)
 	seen.await(t, "poison")
-	b.letters.setFail(nil)
+	b.deadLetters.setFail(nil)
 	b.settled("reader")
 	assert.Equal(t, 5, seen.count("a"), "held and tried until it went through, however few tries it had")
-	require.Len(t, b.letters.list(), 1, "the dead letter waited for the database as well")
-	assert.Equal(t, "poison", b.letters.list()[0].Message.ID)
+	require.Len(t, b.deadLetters.list(), 1, "the dead letter waited for the database as well")
+	assert.Equal(t, "poison", b.deadLetters.list()[0].Message.ID)
 	assert.Zero(t, b.state("reader").NumRedelivered)
 }
 
@@ -214,8 +214,8 @@ func TestBatchesHoldOneTenantAndIsolateThePoison(t *testing.T) {
 	for i := range 20 {
 		assert.Equal(t, 1, seen.count(fmt.Sprint("event-", i)))
 	}
-	require.Len(t, b.letters.list(), 1)
-	assert.Equal(t, "poison", b.letters.list()[0].Message.ID)
+	require.Len(t, b.deadLetters.list(), 1)
+	assert.Equal(t, "poison", b.deadLetters.list()[0].Message.ID)
 	mu.Lock()
 	defer mu.Unlock()
 	assert.Greater(t, largest, 1)

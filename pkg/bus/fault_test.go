@@ -139,7 +139,7 @@ func TestStopEndsAHandlerThatDoesNotFinish(t *testing.T) {
 	stop := b.run(reader)
 	<-begun
 	stop()
-	assert.Empty(t, b.letters.list())
+	assert.Empty(t, b.deadLetters.list())
 }
 
 func TestConnectDoesNotNeedABroker(t *testing.T) {

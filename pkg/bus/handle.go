@@ -19,47 +19,47 @@ type delivery struct {
 	raw jetstream.Msg
 }
 
-// handle works on the messages of one hand: in batches by tenant, and alone
+// handle works on the messages fetched at once: in batches by tenant, and alone
 // those that came before, because one of them may be what brought down the
 // batch, or the process, in which it came.
-func (w *workers) handle(hand []jetstream.Msg) {
+func (w *workers) handle(fetched []jetstream.Msg) {
 	batches := map[int64][]delivery{}
-	for _, raw := range hand {
+	for _, raw := range fetched {
 		d, err := read(raw)
 		switch {
 		case err != nil:
-			w.giveUp(d, err)
+			w.deadLetter(d, err)
 		case d.Delivery > 1:
-			w.again(d)
+			w.redelivered(d)
 		default:
 			d.Attempt = 1
 			batches[d.Tenant] = append(batches[d.Tenant], d)
 		}
 	}
 	for _, batch := range batches {
-		w.settle(batch)
+		w.process(batch)
 	}
 }
 
-// again handles a message that came before. Most were in the hands of a process
+// redelivered handles a message that came before. Most were in the hands of a process
 // that died, or have failed; how often they did is asked of the store. From the
 // delivery on that would be too many, beginnings are counted: a message that ends
 // the process each time never fails.
-func (w *workers) again(d delivery) {
-	ctx := letterContext(w.ctx, d.Message)
+func (w *workers) redelivered(d delivery) {
+	ctx := tenantContext(w.ctx, d.Message)
 	var failed, begun int
-	err := w.persist(func() (err error) {
-		failed, begun, err = w.bus.letters.Begin(ctx, w.consumer.Durable, d.Message, d.Delivery > w.consumer.MaxDeliver)
+	err := w.retryTransient(func() (err error) {
+		failed, begun, err = w.bus.deadLetters.BeginAttempt(ctx, w.consumer.Durable, d.Message, d.Delivery > w.consumer.MaxDeliver)
 		return err
 	})
 	d.Attempt = failed + 1
 	switch {
 	case err != nil:
-		w.settleFailed(d, err)
+		w.processFailed(d, err)
 	case begun > w.consumer.MaxDeliver:
-		w.giveUp(d, errors.New("bus: begun too often without an end: handling it may end the process"))
+		w.deadLetter(d, errors.New("bus: begun too often without an end: handling it may end the process"))
 	default:
-		w.settle([]delivery{d})
+		w.process([]delivery{d})
 	}
 }
 
@@ -71,46 +71,46 @@ func read(raw jetstream.Msg) (delivery, error) {
 	return d, d.readHeaders(raw.Headers())
 }
 
-// settle handles the messages of one tenant and answers for them.
-func (w *workers) settle(batch []delivery) {
-	err := w.persist(func() error { return w.attempt(batch) })
+// process handles the messages of one tenant and acknowledges them.
+func (w *workers) process(batch []delivery) {
+	err := w.retryTransient(func() error { return w.attempt(batch) })
 	if err == nil {
 		for _, d := range batch {
-			w.forget(d)
-			w.answer(d, "done", d.raw.Ack)
+			w.clearAttempts(d)
+			w.acknowledge(d, "done", d.raw.Ack)
 		}
 		return
 	}
 	if len(batch) > 1 {
 		for _, d := range batch {
-			w.settle([]delivery{d})
+			w.process([]delivery{d})
 		}
 		return
 	}
-	w.settleFailed(batch[0], err)
+	w.processFailed(batch[0], err)
 }
 
-func (w *workers) settleFailed(d delivery, err error) {
+func (w *workers) processFailed(d delivery, err error) {
 	log := w.bus.log.With("consumer", w.consumer.Durable, "event", d.Event, "event_id", d.ID, "tenant", d.Tenant, "delivery", d.Delivery)
 	switch {
 	case w.bus.transient(err):
 		// Only a stop ends the patience with these; somebody else goes on with it.
-		w.answer(d, "returned", d.raw.Nak)
+		w.acknowledge(d, "returned", d.raw.Nak)
 	case isPermanent(err) || w.fail(d) >= w.consumer.MaxDeliver:
-		w.giveUp(d, err)
+		w.deadLetter(d, err)
 	default:
 		delay := w.consumer.delay(d.Attempt)
 		log.WarnContext(w.ctx, "event was not handled and will be tried again", "after", delay, "error", err)
-		w.answer(d, "retried", func() error { return d.raw.NakWithDelay(delay) })
+		w.acknowledge(d, "retried", func() error { return d.raw.NakWithDelay(delay) })
 	}
 }
 
 // fail notes a failure and returns how many there were. What cannot be noted is
 // the next failure of those that are known.
 func (w *workers) fail(d delivery) int {
-	failed, ctx := d.Attempt, letterContext(w.ctx, d.Message)
-	err := w.persist(func() error {
-		noted, err := w.bus.letters.Fail(ctx, w.consumer.Durable, d.Message)
+	failed, ctx := d.Attempt, tenantContext(w.ctx, d.Message)
+	err := w.retryTransient(func() error {
+		noted, err := w.bus.deadLetters.FailAttempt(ctx, w.consumer.Durable, d.Message)
 		if err == nil {
 			failed = noted
 		}
@@ -122,31 +122,31 @@ func (w *workers) fail(d delivery) int {
 	return failed
 }
 
-// forget forgets the failures of a message that had some. What stays behind is
+// clearAttempts removes the failures of a message that had some. What stays behind is
 // removed when the broker has forgotten the message.
-func (w *workers) forget(d delivery) {
+func (w *workers) clearAttempts(d delivery) {
 	if d.Delivery <= 1 {
 		return
 	}
-	if err := w.bus.letters.Settle(letterContext(w.ctx, d.Message), w.consumer.Durable, d.Message); err != nil {
+	if err := w.bus.deadLetters.ClearAttempts(tenantContext(w.ctx, d.Message), w.consumer.Durable, d.Message); err != nil {
 		w.bus.log.DebugContext(w.ctx, "failures of an event could not be forgotten", "consumer", w.consumer.Durable, "event_id", d.ID, "error", err)
 	}
 }
 
-// giveUp moves a message to the dead letters.
-func (w *workers) giveUp(d delivery, cause error) {
-	err := w.persist(func() error { return w.bus.putLetter(w.ctx, w.consumer.Durable, d.Message, cause) })
+// deadLetter moves a message to the dead letters.
+func (w *workers) deadLetter(d delivery, cause error) {
+	err := w.retryTransient(func() error { return w.bus.putDeadLetter(w.ctx, w.consumer.Durable, d.Message, cause) })
 	if err != nil {
 		w.bus.log.ErrorContext(w.ctx, "event could not be put among the dead letters", "consumer", w.consumer.Durable, "event_id", d.ID, "error", err)
-		w.answer(d, "retried", func() error { return d.raw.NakWithDelay(w.consumer.delay(max(d.Attempt, 1))) })
+		w.acknowledge(d, "retried", func() error { return d.raw.NakWithDelay(w.consumer.delay(max(d.Attempt, 1))) })
 		return
 	}
-	w.forget(d)
-	w.answer(d, "dead", func() error { return d.raw.TermWithReason("dead letter") })
+	w.clearAttempts(d)
+	w.acknowledge(d, "dead", func() error { return d.raw.TermWithReason("dead letter") })
 }
 
-func (w *workers) answer(d delivery, result string, say func() error) {
-	w.held.remove(d.raw)
+func (w *workers) acknowledge(d delivery, result string, say func() error) {
+	w.inFlight.remove(d.raw)
 	w.bus.metrics.handled.WithLabelValues(w.consumer.Durable, result).Inc()
 	if err := say(); err != nil {
 		w.bus.log.DebugContext(w.ctx, "broker was not told; the event comes again", "consumer", w.consumer.Durable, "event_id", d.ID, "error", err)
@@ -185,9 +185,9 @@ const (
 	longestPatience = 5 * time.Second
 )
 
-// persist repeats fn as long as its error is transient, until the session is
+// retryTransient repeats fn as long as its error is transient, until the session is
 // being stopped.
-func (w *workers) persist(fn func() error) error {
+func (w *workers) retryTransient(fn func() error) error {
 	wait := firstPatience
 	for {
 		err := fn()

@@ -24,8 +24,8 @@ type health struct {
 
 var errStarting = errors.New("it is being set up")
 
-// note remembers how a consumer is: err says why it is not there.
-func (b *Bus) note(durable string, err error) {
+// setHealth remembers how a consumer is: err says why it is not there.
+func (b *Bus) setHealth(durable string, err error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	h := b.consumers[durable]

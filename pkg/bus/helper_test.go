@@ -27,21 +27,21 @@ const patience = 20 * time.Second
 
 // bundle is a broker with a bus on it.
 type bundle struct {
-	t       *testing.T
-	server  *natstest.Server
-	conn    *nats.Conn
-	bus     *bus.Bus
-	letters *letters
-	reg     *prometheus.Registry
+	t           *testing.T
+	server      *natstest.Server
+	conn        *nats.Conn
+	bus         *bus.Bus
+	deadLetters *deadLetters
+	reg         *prometheus.Registry
 }
 
 func newBundle(t *testing.T, transient func(error) bool) *bundle {
 	t.Helper()
-	b := &bundle{t: t, server: natstest.New(t), letters: &letters{failed: map[string]int{}, begun: map[string]int{}}, reg: prometheus.NewRegistry()}
+	b := &bundle{t: t, server: natstest.New(t), deadLetters: &deadLetters{failed: map[string]int{}, begun: map[string]int{}}, reg: prometheus.NewRegistry()}
 	b.conn = b.server.Conn()
 	var err error
 	b.bus, err = bus.New(bus.Options{
-		Conn: b.conn, Events: testevent.Files(t), DeadLetters: b.letters,
+		Conn: b.conn, Events: testevent.Files(t), DeadLetters: b.deadLetters,
 		Transient: transient, Log: pgtest.Log(t), Registry: b.reg,
 	})
 	require.NoError(t, err)
@@ -149,8 +149,8 @@ func (s *seen) await(t *testing.T, ids ...string) {
 	}
 }
 
-// letters keeps dead letters in memory.
-type letters struct {
+// deadLetters keeps dead letters in memory.
+type deadLetters struct {
 	mu   sync.Mutex
 	last int64
 	all  []bus.DeadLetter
@@ -161,7 +161,7 @@ type letters struct {
 	failed, begun map[string]int
 }
 
-func (l *letters) Put(_ context.Context, letter bus.DeadLetter) error {
+func (l *deadLetters) Put(_ context.Context, letter bus.DeadLetter) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.fail != nil {
@@ -173,7 +173,7 @@ func (l *letters) Put(_ context.Context, letter bus.DeadLetter) error {
 	return nil
 }
 
-func (l *letters) Requested(_ context.Context, consumers []string, limit int) ([]bus.DeadLetter, error) {
+func (l *deadLetters) ReplayRequested(_ context.Context, consumers []string, limit int) ([]bus.DeadLetter, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	var found []bus.DeadLetter
@@ -186,7 +186,7 @@ func (l *letters) Requested(_ context.Context, consumers []string, limit int) ([
 }
 
 // request asks for a replay of all letters, as an operator does.
-func (l *letters) request() {
+func (l *deadLetters) request() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.requested = map[int64]bool{}
@@ -195,7 +195,7 @@ func (l *letters) request() {
 	}
 }
 
-func (l *letters) Refuse(_ context.Context, letter bus.DeadLetter) error {
+func (l *deadLetters) ReplayFailed(_ context.Context, letter bus.DeadLetter) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	delete(l.requested, letter.ID)
@@ -203,7 +203,7 @@ func (l *letters) Refuse(_ context.Context, letter bus.DeadLetter) error {
 	return nil
 }
 
-func (l *letters) Begin(_ context.Context, consumer string, m bus.Message, count bool) (failed, begun int, err error) {
+func (l *deadLetters) BeginAttempt(_ context.Context, consumer string, m bus.Message, count bool) (failed, begun int, err error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	key := consumer + " " + m.ID
@@ -213,7 +213,7 @@ func (l *letters) Begin(_ context.Context, consumer string, m bus.Message, count
 	return l.failed[key], l.begun[key], l.fail
 }
 
-func (l *letters) Fail(_ context.Context, consumer string, m bus.Message) (failed int, err error) {
+func (l *deadLetters) FailAttempt(_ context.Context, consumer string, m bus.Message) (failed int, err error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	key := consumer + " " + m.ID
@@ -221,7 +221,7 @@ func (l *letters) Fail(_ context.Context, consumer string, m bus.Message) (faile
 	return l.failed[key], nil
 }
 
-func (l *letters) Settle(_ context.Context, consumer string, m bus.Message) error {
+func (l *deadLetters) ClearAttempts(_ context.Context, consumer string, m bus.Message) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	delete(l.failed, consumer+" "+m.ID)
@@ -229,26 +229,26 @@ func (l *letters) Settle(_ context.Context, consumer string, m bus.Message) erro
 	return nil
 }
 
-func (l *letters) Remove(_ context.Context, letter bus.DeadLetter) error {
+func (l *deadLetters) Remove(_ context.Context, letter bus.DeadLetter) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.all = slices.DeleteFunc(l.all, func(have bus.DeadLetter) bool { return have.ID == letter.ID })
 	return nil
 }
 
-func (l *letters) refusals() int {
+func (l *deadLetters) refusals() int {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.refused
 }
 
-func (l *letters) setFail(err error) {
+func (l *deadLetters) setFail(err error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.fail = err
 }
 
-func (l *letters) list() []bus.DeadLetter {
+func (l *deadLetters) list() []bus.DeadLetter {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return slices.Clone(l.all)

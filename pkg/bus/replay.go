@@ -18,8 +18,8 @@ const maxReason = 2000
 // replayPage is how many dead letters are read at once.
 const replayPage = 100
 
-func (b *Bus) putLetter(ctx context.Context, consumer string, m Message, cause error) error {
-	if err := b.letters.Put(letterContext(ctx, m), DeadLetter{Consumer: consumer, Message: m, Reason: reasonOf(cause)}); err != nil {
+func (b *Bus) putDeadLetter(ctx context.Context, consumer string, m Message, cause error) error {
+	if err := b.deadLetters.Put(tenantContext(ctx, m), DeadLetter{Consumer: consumer, Message: m, Reason: reasonOf(cause)}); err != nil {
 		return fmt.Errorf("bus: put dead letter: %w", err)
 	}
 	b.metrics.dead.WithLabelValues(consumer).Inc()
@@ -28,9 +28,9 @@ func (b *Bus) putLetter(ctx context.Context, consumer string, m Message, cause e
 	return nil
 }
 
-// letterContext is the context of a message's tenant. One without a tenant
+// tenantContext is the context of a message's tenant. One without a tenant
 // belongs to nobody, and only work for all may see it.
-func letterContext(ctx context.Context, m Message) context.Context {
+func tenantContext(ctx context.Context, m Message) context.Context {
 	if m.Tenant > 0 {
 		return tenant.With(ctx, m.Tenant)
 	}
@@ -46,7 +46,7 @@ const replayEvery = 2 * time.Second
 func (b *Bus) replayRequested(ctx context.Context, consumers map[string]Consumer) error {
 	names := slices.Sorted(maps.Keys(consumers))
 	for pause(ctx, replayEvery) {
-		letters, err := b.letters.Requested(tenant.All(ctx), names, replayPage)
+		letters, err := b.deadLetters.ReplayRequested(tenant.All(ctx), names, replayPage)
 		if err != nil {
 			if ctx.Err() == nil {
 				b.log.DebugContext(ctx, "dead letters could not be looked for", "error", err)
@@ -78,12 +78,12 @@ func (b *Bus) replay(ctx context.Context, c Consumer, letter DeadLetter) error {
 	case err != nil:
 		b.log.WarnContext(ctx, "dead letter was refused again", "consumer", c.Durable, "event_id", letter.Message.ID, "error", err)
 		letter.Reason = reasonOf(err)
-		if err := b.letters.Refuse(letterContext(ctx, letter.Message), letter); err != nil {
+		if err := b.deadLetters.ReplayFailed(tenantContext(ctx, letter.Message), letter); err != nil {
 			return fmt.Errorf("bus: keep dead letter: %w", err)
 		}
 		return nil
 	}
-	if err := b.letters.Remove(letterContext(ctx, letter.Message), letter); err != nil {
+	if err := b.deadLetters.Remove(tenantContext(ctx, letter.Message), letter); err != nil {
 		return fmt.Errorf("bus: remove dead letter: %w", err)
 	}
 	b.log.InfoContext(ctx, "dead letter was replayed", "consumer", c.Durable, "event_id", letter.Message.ID)

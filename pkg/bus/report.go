@@ -24,19 +24,19 @@ func NewReporter(log *slog.Logger) *Reporter {
 // options are those with which a connection tells the Reporter.
 func (r *Reporter) options() []nats.Option {
 	return []nats.Option{
-		nats.ConnectHandler(r.back),
-		nats.ReconnectHandler(r.back),
+		nats.ConnectHandler(r.connected),
+		nats.ReconnectHandler(r.connected),
 		nats.DisconnectErrHandler(func(conn *nats.Conn, err error) {
 			if err != nil { // Without one, we closed it ourselves.
-				r.gone(conn, err)
+				r.disconnected(conn, err)
 			}
 		}),
 		nats.ClosedHandler(r.closed),
 	}
 }
 
-// gone says that a connection was lost, or never made.
-func (r *Reporter) gone(conn *nats.Conn, err error) {
+// disconnected says that a connection was lost, or never made.
+func (r *Reporter) disconnected(conn *nats.Conn, err error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if len(r.away) == 0 {
@@ -45,18 +45,18 @@ func (r *Reporter) gone(conn *nats.Conn, err error) {
 	r.away[conn] = true
 	if conn.IsConnected() {
 		// It was made while this was said.
-		r.returned(conn)
+		r.markConnected(conn)
 	}
 }
 
-// back says that NATS is there, when the last connection that was away is back.
-func (r *Reporter) back(conn *nats.Conn) {
+// connected says that NATS is there, when the last connection that was away is back.
+func (r *Reporter) connected(conn *nats.Conn) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.returned(conn)
+	r.markConnected(conn)
 }
 
-func (r *Reporter) returned(conn *nats.Conn) {
+func (r *Reporter) markConnected(conn *nats.Conn) {
 	if !r.away[conn] {
 		return
 	}

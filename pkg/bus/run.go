@@ -25,7 +25,7 @@ func (b *Bus) Run(ctx context.Context, consumers ...Consumer) error {
 			return errors.Join(err, group.Wait())
 		}
 		named[c.Durable] = c
-		b.note(c.Durable, errStarting)
+		b.setHealth(c.Durable, errStarting)
 		group.Go(func() error { return b.consume(ctx, c) })
 	}
 	group.Go(func() error { return b.replayRequested(ctx, named) })
@@ -47,7 +47,7 @@ func (b *Bus) consume(ctx context.Context, c Consumer) error {
 		if ctx.Err() != nil {
 			break
 		}
-		b.note(c.Durable, err)
+		b.setHealth(c.Durable, err)
 		if !b.conn.IsConnected() {
 			b.awaitConnection(ctx)
 			wait = firstRestart
@@ -80,10 +80,10 @@ func (b *Bus) session(ctx context.Context, c Consumer) error {
 
 	w := newWorkers(ctx, b, c)
 	failed := make(chan error, 1)
-	consuming, err := consumer.Consume(w.take,
+	consuming, err := consumer.Consume(w.receive,
 		jetstream.PullMaxMessages(c.Prefetch),
 		jetstream.ConsumeErrHandler(func(_ jetstream.ConsumeContext, err error) {
-			if gone(err) {
+			if mustRestart(err) {
 				select {
 				case failed <- err:
 				default:
@@ -94,7 +94,7 @@ func (b *Bus) session(ctx context.Context, c Consumer) error {
 		w.stop()
 		return fmt.Errorf("bus: consume %s: %w", c.Durable, err)
 	}
-	b.note(c.Durable, nil)
+	b.setHealth(c.Durable, nil)
 	err = b.supervise(ctx, consumer, w, status, failed)
 	// First no more are asked for, or what is given back would come right again.
 	consuming.Drain()
@@ -120,11 +120,11 @@ func (b *Bus) supervise(ctx context.Context, consumer jetstream.Consumer, w *wor
 		case <-status:
 			// A broker that comes back may have lost the consumer, and the client
 			// would wait for it for ever.
-			if _, err := consumer.Info(ctx); gone(err) {
+			if _, err := consumer.Info(ctx); mustRestart(err) {
 				return err
 			}
 		case <-tick.C:
-			w.held.inProgress()
+			w.inFlight.inProgress()
 			if info, err := consumer.Info(ctx); err == nil {
 				b.metrics.pending.WithLabelValues(w.consumer.Durable).Set(float64(info.NumPending))
 			}
@@ -146,8 +146,8 @@ func (b *Bus) Pending(ctx context.Context, c Consumer) (uint64, error) {
 	return info.NumPending + uint64(max(info.NumAckPending, 0)), nil
 }
 
-// gone tells whether an error means that the consumer has to be set up anew.
-func gone(err error) bool {
+// mustRestart tells whether an error means that the consumer has to be set up anew.
+func mustRestart(err error) bool {
 	for _, target := range []error{
 		jetstream.ErrConsumerDeleted, jetstream.ErrConsumerNotFound, jetstream.ErrConsumerDoesNotExist,
 		jetstream.ErrStreamNotFound, jetstream.ErrNoHeartbeat, jetstream.ErrBadRequest,
@@ -160,26 +160,26 @@ func gone(err error) bool {
 	return false
 }
 
-// held is the messages that this process has received and not answered for.
-type held struct {
+// inFlight is the messages that this process has received and not answered for.
+type inFlight struct {
 	mu       sync.Mutex
 	messages map[jetstream.Msg]struct{}
 }
 
-func (h *held) add(m jetstream.Msg) {
+func (h *inFlight) add(m jetstream.Msg) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	h.messages[m] = struct{}{}
 }
 
-func (h *held) remove(m jetstream.Msg) {
+func (h *inFlight) remove(m jetstream.Msg) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	delete(h.messages, m)
 }
 
-// inProgress tells the broker to go on waiting for what is held.
-func (h *held) inProgress() {
+// inProgress tells the broker to go on waiting for what is in flight.
+func (h *inFlight) inProgress() {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	for m := range h.messages {

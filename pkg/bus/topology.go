@@ -89,17 +89,17 @@ func stream(name string, limits Limits) jetstream.StreamConfig {
 // their configuration. Any number of processes may do so at once.
 func (b *Bus) EnsureStreams(ctx context.Context) error {
 	for _, cfg := range b.streams {
-		if _, err := b.bring(ctx, cfg); err != nil {
+		if _, err := b.ensure(ctx, cfg); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// bring creates a stream, or changes one that is configured otherwise. A stream
+// ensure creates a stream, or changes one that is configured otherwise. A stream
 // that is as it should be is left alone: an update costs the server work, and
 // every consumer's session comes here.
-func (b *Bus) bring(ctx context.Context, cfg jetstream.StreamConfig) (jetstream.Stream, error) {
+func (b *Bus) ensure(ctx context.Context, cfg jetstream.StreamConfig) (jetstream.Stream, error) {
 	stream, err := b.js.Stream(ctx, cfg.Name)
 	if err == nil && configured(stream.CachedInfo().Config, cfg) {
 		return stream, nil
@@ -130,7 +130,7 @@ func (b *Bus) ensureStream(ctx context.Context, name string) (jetstream.Stream, 
 	if at < 0 {
 		return nil, fmt.Errorf("bus: no event of this program belongs to a stream %q", name)
 	}
-	return b.bring(ctx, b.streams[at])
+	return b.ensure(ctx, b.streams[at])
 }
 
 func isEvent(message protoreflect.MessageDescriptor) bool {

@@ -12,7 +12,7 @@ import (
 type workers struct {
 	bus      *Bus
 	consumer Consumer
-	held     held
+	inFlight inFlight
 	incoming chan jetstream.Msg
 	wg       sync.WaitGroup
 
@@ -26,7 +26,7 @@ type workers struct {
 func newWorkers(ctx context.Context, b *Bus, c Consumer) *workers {
 	w := &workers{
 		bus: b, consumer: c,
-		held:     held{messages: map[jetstream.Msg]struct{}{}},
+		inFlight: inFlight{messages: map[jetstream.Msg]struct{}{}},
 		incoming: make(chan jetstream.Msg, c.BatchSize),
 		stopping: make(chan struct{}),
 	}
@@ -48,34 +48,34 @@ func (w *workers) stop() {
 	for {
 		select {
 		case m := <-w.incoming:
-			w.giveBack(m)
+			w.nak(m)
 		default:
 			return
 		}
 	}
 }
 
-// take receives a message from the client library, which waits while the
+// receive takes a message from the client library, which waits while the
 // workers are busy and so asks for no more.
-func (w *workers) take(m jetstream.Msg) {
-	w.held.add(m)
+func (w *workers) receive(m jetstream.Msg) {
+	w.inFlight.add(m)
 	select {
 	case <-w.stopping:
-		w.giveBack(m)
+		w.nak(m)
 		return
 	default:
 	}
 	select {
 	case w.incoming <- m:
 	case <-w.stopping:
-		w.giveBack(m)
+		w.nak(m)
 	}
 }
 
-func (w *workers) giveBack(m jetstream.Msg) {
+func (w *workers) nak(m jetstream.Msg) {
 	// When it does not arrive, the broker finds out after AckWait.
 	_ = m.Nak()
-	w.held.remove(m)
+	w.inFlight.remove(m)
 }
 
 func (w *workers) work() {
@@ -84,21 +84,21 @@ func (w *workers) work() {
 		case <-w.stopping:
 			return
 		case first := <-w.incoming:
-			w.handle(w.gather(first))
+			w.handle(w.nextBatch(first))
 		}
 	}
 }
 
-// gather returns a message with those that are waiting behind it.
-func (w *workers) gather(first jetstream.Msg) []jetstream.Msg {
-	hand := []jetstream.Msg{first}
-	for len(hand) < w.consumer.BatchSize {
+// nextBatch returns a message with those that are waiting behind it.
+func (w *workers) nextBatch(first jetstream.Msg) []jetstream.Msg {
+	fetched := []jetstream.Msg{first}
+	for len(fetched) < w.consumer.BatchSize {
 		select {
 		case m := <-w.incoming:
-			hand = append(hand, m)
+			fetched = append(fetched, m)
 		default:
-			return hand
+			return fetched
 		}
 	}
-	return hand
+	return fetched
 }

@@ -43,9 +43,9 @@ func scanDeadLetter(row pgx.CollectableRow) (letter bus.DeadLetter, err error) {
 	return letter, err
 }
 
-// Requested returns letters of consumers whose replay was asked for, in order, at
+// ReplayRequested returns letters of consumers whose replay was asked for, in order, at
 // most limit of them, as far as the context's tenant may see them.
-func (l *DeadLetters) Requested(ctx context.Context, consumers []string, limit int) ([]bus.DeadLetter, error) {
+func (l *DeadLetters) ReplayRequested(ctx context.Context, consumers []string, limit int) ([]bus.DeadLetter, error) {
 	return l.list(ctx, `WHERE replay_at IS NOT NULL AND consumer = ANY($1) ORDER BY id LIMIT $2`, consumers, limit)
 }
 
@@ -67,10 +67,10 @@ func (l *DeadLetters) list(ctx context.Context, condition string, args ...any) (
 	return letters, nil
 }
 
-// Request asks whoever runs the consumers to replay letters: those with the ids,
+// RequestReplay asks whoever runs the consumers to replay letters: those with the ids,
 // or all that the context's tenant may see when there are none. It returns how
 // many there are.
-func (l *DeadLetters) Request(ctx context.Context, ids []int64) (int64, error) {
+func (l *DeadLetters) RequestReplay(ctx context.Context, ids []int64) (int64, error) {
 	tag, err := l.db.Exec(ctx, `UPDATE dead_letter SET replay_at = clock_timestamp() WHERE cardinality($1::bigint[]) = 0 OR id = ANY($1)`, ids)
 	if err != nil {
 		return 0, fmt.Errorf("outbox: ask for a replay: %w", err)
@@ -78,8 +78,8 @@ func (l *DeadLetters) Request(ctx context.Context, ids []int64) (int64, error) {
 	return tag.RowsAffected(), nil
 }
 
-// Refuse keeps a letter that failed once more, with its reason of now.
-func (l *DeadLetters) Refuse(ctx context.Context, letter bus.DeadLetter) error {
+// ReplayFailed keeps a letter that failed once more, with its reason of now.
+func (l *DeadLetters) ReplayFailed(ctx context.Context, letter bus.DeadLetter) error {
 	_, err := l.db.Exec(ctx, `UPDATE dead_letter SET replay_at = NULL, reason = $3 WHERE tenant_id = $1 AND id = $2`,
 		letter.Message.Tenant, letter.ID, letter.Reason)
 	if err != nil {
@@ -88,9 +88,9 @@ func (l *DeadLetters) Refuse(ctx context.Context, letter bus.DeadLetter) error {
 	return nil
 }
 
-// Begin returns how often a message failed and was begun, and counts one more
+// BeginAttempt returns how often a message failed and was begun, and counts one more
 // beginning if told so.
-func (l *DeadLetters) Begin(ctx context.Context, consumer string, m bus.Message, count bool) (failed, begun int, err error) {
+func (l *DeadLetters) BeginAttempt(ctx context.Context, consumer string, m bus.Message, count bool) (failed, begun int, err error) {
 	sql := `SELECT failed, begun FROM delivery_attempt WHERE tenant_id = $1 AND consumer = $2 AND event_id = $3`
 	if count {
 		sql = `INSERT INTO delivery_attempt AS a (tenant_id, consumer, event_id, begun) VALUES ($1, $2, $3, 1)
@@ -104,8 +104,8 @@ func (l *DeadLetters) Begin(ctx context.Context, consumer string, m bus.Message,
 	return failed, begun, nil
 }
 
-// Fail notes that a message has failed, and returns how often it has.
-func (l *DeadLetters) Fail(ctx context.Context, consumer string, m bus.Message) (failed int, err error) {
+// FailAttempt notes that a message has failed, and returns how often it has.
+func (l *DeadLetters) FailAttempt(ctx context.Context, consumer string, m bus.Message) (failed int, err error) {
 	err = l.db.QueryRow(ctx, `INSERT INTO delivery_attempt AS a (tenant_id, consumer, event_id, failed) VALUES ($1, $2, $3, 1)
 		ON CONFLICT (tenant_id, consumer, event_id) DO UPDATE SET failed = a.failed + 1, begun = 0, updated_at = clock_timestamp()
 		RETURNING failed`, m.Tenant, consumer, m.ID).Scan(&failed)
@@ -115,8 +115,8 @@ func (l *DeadLetters) Fail(ctx context.Context, consumer string, m bus.Message) 
 	return failed, nil
 }
 
-// Settle forgets what Begin and Fail noted of a message.
-func (l *DeadLetters) Settle(ctx context.Context, consumer string, m bus.Message) error {
+// ClearAttempts removes what BeginAttempt and FailAttempt noted of a message.
+func (l *DeadLetters) ClearAttempts(ctx context.Context, consumer string, m bus.Message) error {
 	_, err := l.db.Exec(ctx, `DELETE FROM delivery_attempt WHERE tenant_id = $1 AND consumer = $2 AND event_id = $3`, m.Tenant, consumer, m.ID)
 	if err != nil {
 		return fmt.Errorf("outbox: forget failures: %w", err)
@@ -124,7 +124,7 @@ func (l *DeadLetters) Settle(ctx context.Context, consumer string, m bus.Message
 	return nil
 }
 
-// Remove forgets a letter. That it is gone already is no error.
+// Remove deletes a letter. That it is gone already is no error.
 func (l *DeadLetters) Remove(ctx context.Context, letter bus.DeadLetter) error {
 	_, err := l.db.Exec(ctx, "DELETE FROM dead_letter WHERE tenant_id = $1 AND id = $2", letter.Message.Tenant, letter.ID)
 	if err != nil {

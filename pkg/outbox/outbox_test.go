@@ -133,10 +133,10 @@ func TestDeadLettersLiveInTheDatabase(t *testing.T) {
 	assert.Len(t, list(tenant.All(t.Context())), 1, "one for a consumer and event")
 
 	close(mended)
-	n, err := letters.Request(tenant.With(t.Context(), 8), nil)
+	n, err := letters.RequestReplay(tenant.With(t.Context(), 8), nil)
 	require.NoError(t, err)
 	assert.Zero(t, n, "another tenant's")
-	n, err = letters.Request(tenant.With(t.Context(), 7), []int64{letter.ID})
+	n, err = letters.RequestReplay(tenant.With(t.Context(), 7), []int64{letter.ID})
 	require.NoError(t, err)
 	assert.EqualValues(t, 1, n)
 	ctx, cancel = context.WithCancel(t.Context())

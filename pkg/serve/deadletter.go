@@ -46,7 +46,7 @@ func (l *ListDeadLetters) In(ctx context.Context, database pg.Config, log *slog.
 	defer pool.Close()
 	letters, count := outbox.NewDeadLetters(pool), 0
 	for last := int64(0); ; {
-		found, err := letters.List(lettersOf(ctx, l.Tenant), last, listed)
+		found, err := letters.List(tenantContext(ctx, l.Tenant), last, listed)
 		if err != nil {
 			return err
 		}
@@ -85,7 +85,7 @@ func (r *ReplayDeadLetters) In(ctx context.Context, database pg.Config, log *slo
 	}
 	defer pool.Close()
 	ids := append([]int64{}, r.IDs...)
-	n, err := outbox.NewDeadLetters(pool).Request(lettersOf(ctx, r.Tenant), ids)
+	n, err := outbox.NewDeadLetters(pool).RequestReplay(tenantContext(ctx, r.Tenant), ids)
 	if err != nil {
 		return err
 	}
@@ -96,8 +96,8 @@ func (r *ReplayDeadLetters) In(ctx context.Context, database pg.Config, log *slo
 	return err
 }
 
-// lettersOf is the context of a tenant's letters, or of all when it is 0.
-func lettersOf(ctx context.Context, tenantID int64) context.Context {
+// tenantContext is the context of a tenant's letters, or of all when it is 0.
+func tenantContext(ctx context.Context, tenantID int64) context.Context {
 	if tenantID > 0 {
 		return tenant.With(ctx, tenantID)
 	}
