@@ -25,9 +25,9 @@ import (
 
 	"github.com/rotaloom/rotaloom/gateway/throttle"
 	"github.com/rotaloom/rotaloom/pkg/authn"
+	"github.com/rotaloom/rotaloom/pkg/denial"
 	"github.com/rotaloom/rotaloom/pkg/fault"
 	"github.com/rotaloom/rotaloom/pkg/policy"
-	"github.com/rotaloom/rotaloom/pkg/refusal"
 	platformv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/platform/v1"
 )
 
@@ -153,7 +153,7 @@ type Edge struct {
 	verifier  *authn.Verifier
 	throttler *throttle.Throttler // nil when nobody is throttled
 	metrics   *metrics
-	refusals  *refusal.Gatherer // nil keeps nothing
+	refusals  *denial.Aggregator // nil keeps nothing
 	bodies    *bodies
 	draining  atomic.Int64 // bodies of known callers that are read after a refusal
 	keys      platformv1.IdempotencyServiceClient
@@ -181,7 +181,7 @@ func newTrusting(cfg Config, conns Conns, log *slog.Logger) (*Edge, error) {
 	}
 	if conns.Own != nil {
 		e.keys = platformv1.NewIdempotencyServiceClient(conns.Own)
-		if e.refusals, err = refusal.New(keepRefusals(conns.Own), log, e.cfg.Metrics); err != nil {
+		if e.refusals, err = denial.New(keepRefusals(conns.Own), log, e.cfg.Metrics); err != nil {
 			return nil, err
 		}
 	}

@@ -8,16 +8,16 @@ import (
 	"google.golang.org/grpc"
 
 	"github.com/rotaloom/rotaloom/pkg/authn"
+	"github.com/rotaloom/rotaloom/pkg/denial"
 	"github.com/rotaloom/rotaloom/pkg/fault"
-	"github.com/rotaloom/rotaloom/pkg/refusal"
 	platformv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/platform/v1"
 )
 
 // keepRefusals answers how what the edge refuses comes into the audit trail: the
 // edge has no database, so the platform service keeps it.
-func keepRefusals(platform grpc.ClientConnInterface) refusal.Keep {
+func keepRefusals(platform grpc.ClientConnInterface) denial.Keep {
 	client := platformv1.NewAuditEventServiceClient(platform)
-	return func(ctx context.Context, refusals []*refusal.Refusal) error {
+	return func(ctx context.Context, refusals []*denial.Denial) error {
 		req := &platformv1.KeepRefusalsRequest{}
 		for _, r := range refusals {
 			req.Refusals = append(req.Refusals, &platformv1.Refusal{
@@ -41,7 +41,7 @@ func (x *exchange) noteRefusal(p *authn.Principal, f *fault.Error) {
 	if x.route != nil {
 		operation = x.route.policy.Name[1:]
 	}
-	x.edge.refusals.Add(refusal.Kind{
+	x.edge.refusals.Add(denial.Kind{
 		Tenant: p.Tenant, User: p.Subject, Client: p.Client, Operation: operation, Outcome: f.Code,
 	}, p.PersonID, x.request.ID, time.Now())
 }

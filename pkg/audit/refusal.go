@@ -10,18 +10,18 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"github.com/rotaloom/rotaloom/pkg/authn"
+	"github.com/rotaloom/rotaloom/pkg/denial"
 	"github.com/rotaloom/rotaloom/pkg/fault"
 	"github.com/rotaloom/rotaloom/pkg/obs"
 	"github.com/rotaloom/rotaloom/pkg/policy"
-	"github.com/rotaloom/rotaloom/pkg/refusal"
 )
 
 const insertRefusal = `INSERT INTO audit_event (tenant_id, occurred_at, user_name, person_id, client_id, service, operation,
 	objects, request_id, outcome, times, last_at) VALUES ($1, $2, $3, $4, $5, '', $6, '{}', $7, $8, $9, nullif($10::timestamptz, $2::timestamptz))`
 
 // KeepRefusals answers how refusals become rows of a trail.
-func KeepRefusals(pool *pgxpool.Pool) refusal.Keep {
-	return func(ctx context.Context, refusals []*refusal.Refusal) error {
+func KeepRefusals(pool *pgxpool.Pool) denial.Keep {
+	return func(ctx context.Context, refusals []*denial.Denial) error {
 		batch := &pgx.Batch{}
 		for _, r := range refusals {
 			batch.Queue(insertRefusal, r.Tenant, r.First, short(r.User), r.PersonID, short(r.Client), short(r.Operation),
@@ -35,9 +35,9 @@ func KeepRefusals(pool *pgxpool.Pool) refusal.Keep {
 }
 
 // Refusals answers how a chain of interceptors notes what it refused.
-func Refusals(g *refusal.Gatherer) func(context.Context, *policy.Method, *authn.Principal, *fault.Error) {
+func Refusals(g *denial.Aggregator) func(context.Context, *policy.Method, *authn.Principal, *fault.Error) {
 	return func(ctx context.Context, method *policy.Method, p *authn.Principal, f *fault.Error) {
-		g.Add(refusal.Kind{
+		g.Add(denial.Kind{
 			Tenant: p.Tenant, User: p.Subject, Client: p.Client, Operation: method.Name[1:], Outcome: cmp.Or(f.OAuth, f.Code),
 		}, p.PersonID, obs.RequestFrom(ctx).ID, time.Now())
 	}

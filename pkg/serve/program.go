@@ -17,9 +17,9 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/boot"
 	"github.com/rotaloom/rotaloom/pkg/bus"
 	"github.com/rotaloom/rotaloom/pkg/clock"
+	"github.com/rotaloom/rotaloom/pkg/denial"
 	"github.com/rotaloom/rotaloom/pkg/obs"
 	"github.com/rotaloom/rotaloom/pkg/pg"
-	"github.com/rotaloom/rotaloom/pkg/refusal"
 	"github.com/rotaloom/rotaloom/pkg/revocation"
 	"github.com/rotaloom/rotaloom/pkg/rpc"
 	authv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/auth/v1"
@@ -61,7 +61,7 @@ type Program struct {
 	certificates *boot.Certificates
 	// pool and refusals are of the database, once that is open.
 	pool     *pgxpool.Pool
-	refusals *refusal.Gatherer
+	refusals *denial.Aggregator
 }
 
 // NewProgram begins the program of the service name.

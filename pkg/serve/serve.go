@@ -19,8 +19,8 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/boot"
 	"github.com/rotaloom/rotaloom/pkg/bus"
 	"github.com/rotaloom/rotaloom/pkg/clock"
+	"github.com/rotaloom/rotaloom/pkg/denial"
 	"github.com/rotaloom/rotaloom/pkg/pg"
-	"github.com/rotaloom/rotaloom/pkg/refusal"
 	"github.com/rotaloom/rotaloom/pkg/revocation"
 	"github.com/rotaloom/rotaloom/pkg/rpc"
 	auditv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/audit/v1"
@@ -68,9 +68,9 @@ func Database(ctx context.Context, app *boot.App, cfg pg.Config, registry promet
 
 // Trail removes the audit events of a service that are too old. It answers what
 // keeps there what callers are refused.
-func Trail(app *boot.App, cfg audit.Config, pool *pgxpool.Pool, registry prometheus.Registerer, log *slog.Logger) (*refusal.Gatherer, error) {
+func Trail(app *boot.App, cfg audit.Config, pool *pgxpool.Pool, registry prometheus.Registerer, log *slog.Logger) (*denial.Aggregator, error) {
 	app.Go(boot.StageConsumers, "audit trail", audit.NewSweeper(cfg, pool, clock.System{}, log).Run)
-	refusals, err := refusal.New(audit.KeepRefusals(pool), log, registry)
+	refusals, err := denial.New(audit.KeepRefusals(pool), log, registry)
 	if err == nil {
 		app.Go(boot.StageRelay, "audit of refusals", refusals.Run)
 	}
@@ -117,7 +117,7 @@ func Revocations(app *boot.App, cfg revocation.Config, auth grpc.ClientConnInter
 // Chain makes the interceptors of a service that accepts tokens of one
 // issuer, whose keys come from keys, but for those that were revoked. What it
 // refuses is gathered in refusals.
-func Chain(cfg rpc.Config, tokens authn.Config, keys authn.KeySource, revocations authn.Revocations, refusals *refusal.Gatherer, log *slog.Logger, registry prometheus.Registerer) (*rpc.Chain, error) {
+func Chain(cfg rpc.Config, tokens authn.Config, keys authn.KeySource, revocations authn.Revocations, refusals *denial.Aggregator, log *slog.Logger, registry prometheus.Registerer) (*rpc.Chain, error) {
 	verifier, err := authn.NewVerifier(tokens, keys, revocations, clock.System{})
 	if err != nil {
 		return nil, err

@@ -16,9 +16,9 @@ import (
 
 	"github.com/rotaloom/rotaloom/pkg/audit"
 	"github.com/rotaloom/rotaloom/pkg/authn"
+	"github.com/rotaloom/rotaloom/pkg/denial"
 	"github.com/rotaloom/rotaloom/pkg/domain/rowvisibility"
 	"github.com/rotaloom/rotaloom/pkg/fault"
-	"github.com/rotaloom/rotaloom/pkg/refusal"
 	"github.com/rotaloom/rotaloom/pkg/tenant"
 	auditv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/audit/v1"
 	platformv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/platform/v1"
@@ -41,7 +41,7 @@ type trail struct {
 type Handler struct {
 	platformv1.UnsafeAuditEventServiceServer
 	trails []trail
-	keep   refusal.Keep
+	keep   denial.Keep
 }
 
 var _ platformv1.AuditEventServiceServer = (*Handler)(nil)
@@ -144,10 +144,10 @@ func (h *Handler) KeepRefusals(ctx context.Context, req *platformv1.KeepRefusals
 	if !ok {
 		return nil, fault.Invalid(fault.CodeInput, "Refusals need a tenant.")
 	}
-	refusals := make([]*refusal.Refusal, 0, len(req.GetRefusals()))
+	refusals := make([]*denial.Denial, 0, len(req.GetRefusals()))
 	for _, r := range req.GetRefusals() {
-		refusals = append(refusals, &refusal.Refusal{
-			Kind: refusal.Kind{
+		refusals = append(refusals, &denial.Denial{
+			Kind: denial.Kind{
 				Tenant: id, User: r.GetUserName(), Client: r.GetClientId(), Operation: r.GetOperation(), Outcome: r.GetOutcome(),
 			},
 			PersonID: r.GetPersonId(), RequestID: r.GetRequestId(), Times: r.GetTimes(),

@@ -1,4 +1,4 @@
-package refusal
+package denial
 
 import (
 	"context"
@@ -19,28 +19,28 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/tenant"
 )
 
-// store keeps refusals in memory.
+// store keeps denials in memory.
 type store struct {
 	mu    sync.Mutex
 	err   error
-	kept  []Refusal
+	kept  []Denial
 	calls int
 }
 
-func (s *store) keep(ctx context.Context, refusals []*Refusal) error {
+func (s *store) keep(ctx context.Context, denials []*Denial) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.calls++
 	id, _ := tenant.From(ctx)
-	for _, r := range refusals {
+	for _, r := range denials {
 		if id != r.Tenant {
-			return fmt.Errorf("refusals of tenant %d for %d", r.Tenant, id)
+			return fmt.Errorf("denials of tenant %d for %d", r.Tenant, id)
 		}
 	}
 	if s.err != nil {
 		return s.err
 	}
-	for _, r := range refusals {
+	for _, r := range denials {
 		s.kept = append(s.kept, *r)
 	}
 	return nil
@@ -52,8 +52,8 @@ func (s *store) fail(err error) {
 	s.err = err
 }
 
-// run starts a Gatherer. Ending it waits until it has stopped.
-func run(t *testing.T, s *store) (g *Gatherer, end func()) {
+// run starts a Aggregator. Ending it waits until it has stopped.
+func run(t *testing.T, s *store) (g *Aggregator, end func()) {
 	t.Helper()
 	g, err := New(s.keep, slog.New(slog.DiscardHandler), prometheus.NewRegistry())
 	require.NoError(t, err)
@@ -83,7 +83,7 @@ func TestRefusalsOfOneKindShareAnEntry(t *testing.T) {
 		g.Add(eve, 12, "request-eve", time.Now())
 		time.Sleep(window)
 		synctest.Wait()
-		assert.ElementsMatch(t, []Refusal{
+		assert.ElementsMatch(t, []Denial{
 			{ada, 11, "request-0", began, began.Add(999 * time.Millisecond), 1000},
 			{eve, 12, "request-eve", began.Add(time.Second), began.Add(time.Second), 1},
 		}, s.kept)
@@ -133,7 +133,7 @@ func TestNobodyTakesThePlacesOfOthers(t *testing.T) {
 		assert.EqualValues(t, n, times)
 		kinds, _ = s.counted(7, "eve")
 		assert.Equal(t, 1, kinds)
-		assert.Contains(t, s.kept, Refusal{Kind: Kind{Tenant: 8, Outcome: Further}, First: time.Now(), Last: time.Now(), Times: n - perTenant})
+		assert.Contains(t, s.kept, Denial{Kind: Kind{Tenant: 8, Outcome: Further}, First: time.Now(), Last: time.Now(), Times: n - perTenant})
 		assert.Len(t, s.kept, perUser+1+1+perTenant+1)
 		assert.Zero(t, testutil.ToFloat64(g.lost))
 	})
@@ -187,7 +187,7 @@ func TestWhatCannotBeKeptIsTriedAgain(t *testing.T) {
 		s.fail(nil)
 		time.Sleep(window)
 		synctest.Wait()
-		assert.Equal(t, []Refusal{{ada, 11, "request-1", first, second, 2}}, s.kept)
+		assert.Equal(t, []Denial{{ada, 11, "request-1", first, second, 2}}, s.kept)
 
 		s.fail(errors.New("away"))
 		g.Add(ada, 11, "request-3", time.Now())

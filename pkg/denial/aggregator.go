@@ -1,7 +1,7 @@
-// Package refusal gathers what callers were refused, so that it can be kept and
-// a flood of refusals is no flood of writes. Refusals of one kind share one
+// Package denial aggregates what callers were refused, so that it can be kept and
+// a flood of denials is no flood of writes. Refusals of one kind share one
 // entry, entries are kept together now and then, and their number is bounded.
-package refusal
+package denial
 
 import (
 	"context"
@@ -18,7 +18,7 @@ import (
 )
 
 const (
-	// window is for how long refusals of one kind are gathered.
+	// window is for how long denials of one kind are aggregated.
 	window = 5 * time.Second
 	// maxKinds bounds the kinds that are held, perTenant those of one tenant, and
 	// perUser those of one of its users, so that nobody takes the place of others.
@@ -28,7 +28,7 @@ const (
 	share = 10
 	// maxText bounds each text of a Kind, in bytes.
 	maxText = 200
-	// keepTimeout bounds the keeping of what one window has gathered, lastTimeout
+	// keepTimeout bounds the keeping of what one window has aggregated, lastTimeout
 	// that of the last one, when the program stops.
 	keepTimeout, lastTimeout = 5 * time.Second, 2 * time.Second
 )
@@ -38,7 +38,7 @@ const (
 // operation.
 const Further = "further_refusals"
 
-// Kind is what refusals have in common that share an entry.
+// Kind is what denials have in common that share an entry.
 type Kind struct {
 	// Tenant is never 0: what nobody known was refused has no trail to stand in.
 	Tenant int64
@@ -50,9 +50,9 @@ type Kind struct {
 	Outcome string
 }
 
-// Refusal is how often something was refused. All times are those of this
+// Denial is how often something was refused. All times are those of this
 // process.
-type Refusal struct {
+type Denial struct {
 	Kind
 	PersonID int64
 	// RequestID is that of the first request.
@@ -61,12 +61,12 @@ type Refusal struct {
 	Times       int64
 }
 
-// Keep stores refusals of one tenant, that of the context, all or none.
-type Keep func(ctx context.Context, refusals []*Refusal) error
+// Keep stores denials of one tenant, that of the context, all or none.
+type Keep func(ctx context.Context, denials []*Denial) error
 
-// Gatherer gathers refusals until they are kept. It is safe for concurrent use.
-// A nil Gatherer keeps nothing.
-type Gatherer struct {
+// Aggregator aggregates denials until they are kept. It is safe for concurrent use.
+// A nil Aggregator keeps nothing.
+type Aggregator struct {
 	keep Keep
 	log  *slog.Logger
 	lost prometheus.Counter
@@ -77,7 +77,7 @@ type Gatherer struct {
 
 // entries are what is held, and how many kinds of each tenant and user.
 type entries struct {
-	held    map[Kind]*Refusal
+	held    map[Kind]*Denial
 	tenants map[int64]int
 	users   map[user]int
 	// rest is how many of them are Further of a tenant.
@@ -90,54 +90,54 @@ type user struct {
 }
 
 func noEntries() entries {
-	return entries{held: map[Kind]*Refusal{}, tenants: map[int64]int{}, users: map[user]int{}}
+	return entries{held: map[Kind]*Denial{}, tenants: map[int64]int{}, users: map[user]int{}}
 }
 
-// New makes a Gatherer.
-func New(keep Keep, log *slog.Logger, registry prometheus.Registerer) (*Gatherer, error) {
-	g := &Gatherer{
+// New makes a Aggregator.
+func New(keep Keep, log *slog.Logger, registry prometheus.Registerer) (*Aggregator, error) {
+	a := &Aggregator{
 		keep: keep, log: log, entries: noEntries(),
 		lost: prometheus.NewCounter(prometheus.CounterOpts{
 			Name: "rotaloom_audit_refusals_lost_total",
 			Help: "Refused requests of known tenants that are not in the audit trail: too many tenants had some, or they could not be stored.",
 		}),
 	}
-	if err := registry.Register(g.lost); err != nil {
+	if err := registry.Register(a.lost); err != nil {
 		return nil, fmt.Errorf("registering the metrics of refusals: %w", err)
 	}
-	return g, nil
+	return a, nil
 }
 
-// Add notes a refusal. It costs a look into a map, and never waits for storage.
-func (g *Gatherer) Add(kind Kind, personID int64, requestID string, at time.Time) {
-	if g == nil || kind.Tenant < 1 {
+// Add notes a denial. It costs a look into a map, and never waits for storage.
+func (a *Aggregator) Add(kind Kind, personID int64, requestID string, at time.Time) {
+	if a == nil || kind.Tenant < 1 {
 		return
 	}
 	// One text that cannot be stored would keep all others of its tenant out.
 	kind.User, kind.Client = clean(kind.User), clean(kind.Client)
 	kind.Operation, kind.Outcome = clean(kind.Operation), clean(kind.Outcome)
-	g.add(&Refusal{Kind: kind, PersonID: personID, RequestID: clean(requestID), First: at, Last: at, Times: 1})
+	a.add(&Denial{Kind: kind, PersonID: personID, RequestID: clean(requestID), First: at, Last: at, Times: 1})
 }
 
-// add notes a refusal under its kind, or what there is no place for under
+// add notes a denial under its kind, or what there is no place for under
 // Further of its user or tenant.
-func (g *Gatherer) add(r *Refusal) {
-	g.mu.Lock()
-	defer g.mu.Unlock()
+func (a *Aggregator) add(r *Denial) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
 	for _, kind := range [...]Kind{r.Kind, {Tenant: r.Tenant, User: r.User, Outcome: Further}, {Tenant: r.Tenant, Outcome: Further}} {
-		if same := g.held[kind]; same != nil {
+		if same := a.held[kind]; same != nil {
 			same.join(r)
 			return
 		}
-		if g.room(kind) {
-			g.hold(kind, r)
+		if a.room(kind) {
+			a.hold(kind, r)
 			return
 		}
 	}
-	g.lost.Add(float64(r.Times))
+	a.lost.Add(float64(r.Times))
 }
 
-func (r *Refusal) join(other *Refusal) {
+func (r *Denial) join(other *Denial) {
 	if other.First.Before(r.First) {
 		r.First, r.RequestID = other.First, other.RequestID
 	}
@@ -162,7 +162,7 @@ func (e *entries) room(kind Kind) bool {
 // ofRest reports whether the kind is Further of a tenant.
 func (k Kind) ofRest() bool { return k == Kind{Tenant: k.Tenant, Outcome: Further} }
 
-func (e *entries) hold(kind Kind, r *Refusal) {
+func (e *entries) hold(kind Kind, r *Denial) {
 	own := *r
 	if own.Kind = kind; kind.User != r.User {
 		own.PersonID = 0
@@ -191,59 +191,59 @@ func clean(text string) string {
 	return strings.ToValidUTF8(text[:min(len(text), maxText)], "")
 }
 
-// Run keeps what was gathered, window by window, until ctx ends, and then what
+// Run keeps what was aggregated, window by window, until ctx ends, and then what
 // is left.
-func (g *Gatherer) Run(ctx context.Context) error {
+func (a *Aggregator) Run(ctx context.Context) error {
 	ticker := time.NewTicker(window)
 	defer ticker.Stop()
 	for {
 		select {
 		case <-ctx.Done():
-			g.flush(context.WithoutCancel(ctx), lastTimeout)
-			g.lose()
+			a.flush(context.WithoutCancel(ctx), lastTimeout)
+			a.lose()
 			return nil
 		case <-ticker.C:
-			g.flush(ctx, keepTimeout)
+			a.flush(ctx, keepTimeout)
 		}
 	}
 }
 
 // flush keeps what is held. What cannot be kept is held again, within the
 // bounds.
-func (g *Gatherer) flush(ctx context.Context, timeout time.Duration) {
-	g.mu.Lock()
-	held := g.held
-	g.entries = noEntries()
-	g.mu.Unlock()
+func (a *Aggregator) flush(ctx context.Context, timeout time.Duration) {
+	a.mu.Lock()
+	held := a.held
+	a.entries = noEntries()
+	a.mu.Unlock()
 	if len(held) == 0 {
 		return
 	}
 	ctx, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
-	of := map[int64][]*Refusal{}
+	of := map[int64][]*Denial{}
 	for _, r := range held {
 		of[r.Tenant] = append(of[r.Tenant], r)
 	}
 	var failed error
-	for id, refusals := range of {
-		if err := g.keep(tenant.With(ctx, id), refusals); err != nil {
+	for id, denials := range of {
+		if err := a.keep(tenant.With(ctx, id), denials); err != nil {
 			failed = err
-			for _, r := range refusals {
-				g.add(r)
+			for _, r := range denials {
+				a.add(r)
 			}
 		}
 	}
 	if failed != nil {
-		g.log.WarnContext(ctx, "refusals could not be kept for the audit trail, and are tried again", "error", failed)
+		a.log.WarnContext(ctx, "refusals could not be kept for the audit trail, and are tried again", "error", failed)
 	}
 }
 
 // lose counts what is held at the end as lost.
-func (g *Gatherer) lose() {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	for _, r := range g.held {
-		g.lost.Add(float64(r.Times))
+func (a *Aggregator) lose() {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	for _, r := range a.held {
+		a.lost.Add(float64(r.Times))
 	}
-	g.entries = noEntries()
+	a.entries = noEntries()
 }
