@@ -286,7 +286,7 @@ func (k *Keys) ensure(ctx context.Context, until time.Time) (*key, error) {
 
 // locked runs fn in a transaction for which the replicas wait for each other.
 func (k *Keys) locked(ctx context.Context, fn func(context.Context, pgx.Tx) error) error {
-	return pg.InTx(pg.WithoutRider(ctx), k.pool, func(ctx context.Context, tx pgx.Tx) error {
+	return pg.InTx(pg.WithoutTxHook(ctx), k.pool, func(ctx context.Context, tx pgx.Tx) error {
 		if _, err := tx.Exec(ctx, `SELECT pg_advisory_xact_lock(hashtextextended('signing_key', 0))`); err != nil {
 			return err
 		}

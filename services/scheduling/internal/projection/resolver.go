@@ -158,7 +158,7 @@ func fetch[S any](ctx context.Context, pool *pgxpool.Pool, missing wanted,
 	if len(states) == 0 {
 		return nil
 	}
-	return pg.InTx(pg.WithoutRider(ctx), pool, func(ctx context.Context, tx pgx.Tx) error { return keep(ctx, tx, states) })
+	return pg.InTx(pg.WithoutTxHook(ctx), pool, func(ctx context.Context, tx pgx.Tx) error { return keep(ctx, tx, states) })
 }
 
 // shortened keeps an error from repeating a long text.

@@ -24,9 +24,9 @@ import (
 type Edits interface {
 	// Days answers those that the edits of a case touch, empty without edits.
 	Days(ctx context.Context, db pg.Querier, tenantID, caseID int64) (civil.Range, error)
-	// Retell tells other domains anew of the edits of a case, which show some
+	// PublishEdits publishes the edits of a case again, which show some
 	// of what the case says.
-	Retell(ctx context.Context, tx pgx.Tx, tenantID int64, c *Case) error
+	PublishEdits(ctx context.Context, tx pgx.Tx, tenantID int64, c *Case) error
 	// DeleteAll deletes the edits of cases.
 	DeleteAll(ctx context.Context, tx pgx.Tx, tenantID int64, cases []*Case) error
 }
@@ -198,7 +198,7 @@ func (h *Handler) change(ctx context.Context, tx pgx.Tx, tenantID int64, old *Ca
 	if after.Code() == old.Code() && after.StatusID() == old.StatusID() && after.FrequencyID() == old.FrequencyID() {
 		return after, nil
 	}
-	return after, h.edits.Retell(ctx, tx, tenantID, after)
+	return after, h.edits.PublishEdits(ctx, tx, tenantID, after)
 }
 
 // sameEmployee answers the employee of a case, who must be the one that the

@@ -127,8 +127,8 @@ FROM leave_edit WHERE tenant_id = $1 AND leave_case_id = $2`, tenantID, caseID).
 	return days, nil
 }
 
-// Retell tells other domains anew of the edits of a case.
-func (OfCases) Retell(ctx context.Context, tx pgx.Tx, tenantID int64, c *leavecase.Case) error {
+// PublishEdits publishes the edits of a case again.
+func (OfCases) PublishEdits(ctx context.Context, tx pgx.Tx, tenantID int64, c *leavecase.Case) error {
 	rows, err := ofCases(ctx, tx, tenantID, []int64{c.ID}, MostOfCase)
 	if err != nil {
 		return err

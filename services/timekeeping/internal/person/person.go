@@ -127,7 +127,7 @@ func (d *Directory) fromCommons(ctx context.Context, tenantID int64, keys []Key,
 	if err != nil {
 		return fmt.Errorf("find persons in commons: %w", err)
 	}
-	if err := pg.InTx(pg.WithoutRider(ctx), d.pool, func(ctx context.Context, tx pgx.Tx) error {
+	if err := pg.InTx(pg.WithoutTxHook(ctx), d.pool, func(ctx context.Context, tx pgx.Tx) error {
 		return replica.Put(ctx, tx, d.copy, tenantID, answer.GetPersons())
 	}); err != nil {
 		return err
