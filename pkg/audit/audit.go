@@ -114,7 +114,7 @@ func short(text string) string {
 	return text
 }
 
-// record is the event of a request until it is committed. It is the pg.Rider of
+// record is the event of a request until it is committed. It is the pg.TxHook of
 // the request.
 type record struct {
 	mu      sync.Mutex
@@ -151,7 +151,7 @@ func Begin(ctx context.Context, method *policy.Method, p *authn.Principal, req p
 		Tenant: p.Tenant, At: time.Now(), User: p.Subject, PersonID: p.PersonID, Client: p.Client, Service: p.Service,
 		Operation: method.Name[1:], Objects: named(req), RequestID: obs.RequestFrom(ctx).ID, Outcome: OK,
 	}}
-	return pg.WithRider(context.WithValue(ctx, recordKey{}, r), r)
+	return pg.WithTxHook(context.WithValue(ctx, recordKey{}, r), r)
 }
 
 // Initiator is who asked for what a service does later, by itself.

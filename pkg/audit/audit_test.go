@@ -74,7 +74,7 @@ func TestAWriteIsCommittedWithItsRow(t *testing.T) {
 	failed := errors.New("failed")
 	require.ErrorIs(t, write(ctx, pool, failed), failed)
 	assert.Empty(t, events(t, pool), "nothing was committed")
-	require.NoError(t, write(pg.WithoutRider(ctx), pool, nil))
+	require.NoError(t, write(pg.WithoutTxHook(ctx), pool, nil))
 	assert.Empty(t, events(t, pool), "not what the request is about")
 	require.NoError(t, write(ctx, pool, nil))
 	require.NoError(t, write(ctx, pool, nil), "the second transaction of the request")

@@ -21,7 +21,7 @@ const txAttempts = 5
 // transaction is rolled back and run again, a bounded number of times. So fn
 // must be safe to run more than once: it sets, and does not add to, what it
 // captured, and does nothing that a rollback would not undo. It makes no calls
-// to other services, publishes nothing and does not sleep. A Rider in the context
+// to other services, publishes nothing and does not sleep. A TxHook in the context
 // is taken along.
 func InTx(ctx context.Context, pool *pgxpool.Pool, fn func(ctx context.Context, tx pgx.Tx) error) error {
 	return InTxWith(ctx, pool, pgx.TxOptions{}, fn)

@@ -9,10 +9,10 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 )
 
-// Rider is a statement that goes along with what a request writes: the first
-// transaction that is committed under its context takes it along. A rider may be
+// TxHook is a statement that goes along with what a request writes: the first
+// transaction that is committed under its context takes it along. A hook may be
 // asked by several transactions at a time, and then more than one may take it.
-type Rider interface {
+type TxHook interface {
 	// Statement answers what is to be executed, or "" when that was done. It is
 	// asked once what the transaction is for has been done.
 	Statement() (sql string, args []any)
@@ -20,35 +20,35 @@ type Rider interface {
 	Committed()
 }
 
-type riderKey struct{}
+type txHookKey struct{}
 
-// WithRider answers a context whose first committed transaction takes r along.
-func WithRider(ctx context.Context, r Rider) context.Context {
-	return context.WithValue(ctx, riderKey{}, r)
+// WithTxHook answers a context whose first committed transaction takes hook along.
+func WithTxHook(ctx context.Context, hook TxHook) context.Context {
+	return context.WithValue(ctx, txHookKey{}, hook)
 }
 
-// WithoutRider answers a context for transactions that are not what the request is
+// WithoutTxHook answers a context for transactions that are not what the request is
 // about.
-func WithoutRider(ctx context.Context) context.Context {
-	return context.WithValue(ctx, riderKey{}, nil)
+func WithoutTxHook(ctx context.Context) context.Context {
+	return context.WithValue(ctx, txHookKey{}, nil)
 }
 
-// riderOf answers the rider that a transaction has to take along, or nil.
-func riderOf(ctx context.Context, opts pgx.TxOptions) Rider {
-	r, _ := ctx.Value(riderKey{}).(Rider)
-	if r == nil || opts.AccessMode == pgx.ReadOnly {
+// txHookOf answers the hook that a transaction has to take along, or nil.
+func txHookOf(ctx context.Context, opts pgx.TxOptions) TxHook {
+	hook, _ := ctx.Value(txHookKey{}).(TxHook)
+	if hook == nil || opts.AccessMode == pgx.ReadOnly {
 		return nil
 	}
-	if sql, _ := r.Statement(); sql == "" {
+	if sql, _ := hook.Statement(); sql == "" {
 		return nil
 	}
-	return r
+	return hook
 }
 
 // once runs fn in one transaction.
 func once(ctx context.Context, pool *pgxpool.Pool, opts pgx.TxOptions, fn func(pgx.Tx) error) error {
-	r := riderOf(ctx, opts)
-	if r == nil {
+	hook := txHookOf(ctx, opts)
+	if hook == nil {
 		return pgx.BeginTxFunc(ctx, pool, opts, fn)
 	}
 	conn, err := pool.Acquire(ctx)
@@ -70,19 +70,19 @@ func once(ctx context.Context, pool *pgxpool.Pool, opts pgx.TxOptions, fn func(p
 	if err := fn(tx); err != nil {
 		return err
 	}
-	if err := commitWith(ctx, tx, r); err != nil {
+	if err := commitWith(ctx, tx, hook); err != nil {
 		return err
 	}
 	committed = true
-	r.Committed()
+	hook.Committed()
 	return nil
 }
 
 // commitWith commits a transaction, and before that executes the statement of a
-// rider, both in one round trip. It goes past the Tx, which has no such thing:
+// hook, both in one round trip. It goes past the Tx, which has no such thing:
 // nothing uses that any more.
-func commitWith(ctx context.Context, tx pgx.Tx, r Rider) error {
-	sql, args := r.Statement()
+func commitWith(ctx context.Context, tx pgx.Tx, hook TxHook) error {
+	sql, args := hook.Statement()
 	if sql == "" {
 		return tx.Commit(ctx)
 	}

@@ -9,7 +9,7 @@ import (
 
 // ExecOne executes a statement that writes, in a transaction of its own. When no
 // row was concerned, nothing is committed and the error is pgx.ErrNoRows. A
-// statement that is executed past a transaction leaves the Rider behind.
+// statement that is executed past a transaction leaves the TxHook behind.
 func ExecOne(ctx context.Context, pool *pgxpool.Pool, sql string, args ...any) error {
 	return InTx(ctx, pool, func(ctx context.Context, tx pgx.Tx) error {
 		done, err := tx.Exec(ctx, sql, args...)
