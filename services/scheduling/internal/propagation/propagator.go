@@ -63,8 +63,8 @@ type Propagator struct {
 	log     *slog.Logger
 	cfg     Config
 	metrics *metrics
-	// desks are those at which no worker is working.
-	desks chan *desk
+	// scratches are those at which no worker is working.
+	scratches chan *scratch
 	// backoff replaces the waits between deliveries; tests are in a hurry.
 	backoff []time.Duration
 }
@@ -78,7 +78,7 @@ func New(opts Options) (*Propagator, error) {
 	cfg := opts.Config.withDefaults()
 	return &Propagator{
 		pool: opts.Pool, bus: opts.Bus, wake: opts.Wake, log: opts.Log, cfg: cfg, metrics: m,
-		desks: make(chan *desk, 2*cfg.Concurrency),
+		scratches: make(chan *scratch, 2*cfg.Concurrency),
 	}, nil
 }
 

@@ -57,7 +57,7 @@ func Verify(ctx context.Context, pool *pgxpool.Pool, tenantID int64) (Report, er
 	if err := pool.QueryRow(ctx, countUnfinished, tenantID).Scan(&report.Unfinished); err != nil {
 		return report, fmt.Errorf("propagation: verify: %w", err)
 	}
-	var d desk
+	var d scratch
 	for after := int64(0); ; {
 		var employees []int64
 		err := pg.InSnapshot(ctx, pool, func(ctx context.Context, tx pgx.Tx) error {

@@ -45,26 +45,26 @@ SELECT $1, $2, unnest($3::bigint[]), unnest($4::smallint[]), '1970-01-01'::date 
     unnest($10::bigint[]), unnest($11::bool[]), unnest($12::bigint[]), (SELECT change_time())`
 )
 
-// desk is the memory that a worker uses for one batch after the other.
-type desk struct {
+// scratch is the buffers that a worker uses for one batch after the other.
+type scratch struct {
 	state   state
 	changes changes
 	series  seriesBlock
 	claim   claim
 }
 
-func (p *Propagator) takeDesk() *desk {
+func (p *Propagator) takeScratch() *scratch {
 	select {
-	case d := <-p.desks:
+	case d := <-p.scratches:
 		return d
 	default:
-		return &desk{}
+		return &scratch{}
 	}
 }
 
-func (p *Propagator) giveDesk(d *desk) {
+func (p *Propagator) giveScratch(d *scratch) {
 	select {
-	case p.desks <- d:
+	case p.scratches <- d:
 	default: // There are enough.
 	}
 }
@@ -77,8 +77,8 @@ func (p *Propagator) work(ctx context.Context, key batchKey) error {
 	if err != nil {
 		return err
 	}
-	d := p.takeDesk()
-	defer p.giveDesk(d)
+	d := p.takeScratch()
+	defer p.giveScratch(d)
 	began, done := time.Now(), false
 	// Whatever the database's default is: each statement must see what was
 	// committed while the lock was waited for.
@@ -116,7 +116,7 @@ func (p *Propagator) work(ctx context.Context, key batchKey) error {
 // begin locks the employees of a batch, claims it with what can be done beside
 // it, and reads the state of all their employees. It returns false when the
 // batch was done before.
-func (d *desk) begin(ctx context.Context, tx pgx.Tx, tenantID int64, key batchKey) (bool, error) {
+func (d *scratch) begin(ctx context.Context, tx pgx.Tx, tenantID int64, key batchKey) (bool, error) {
 	var employees []int64
 	err := tx.QueryRow(ctx, readBatch, tenantID, key.PropagationID, key.Batch).Scan(&employees)
 	if errors.Is(err, pgx.ErrNoRows) {
@@ -145,7 +145,7 @@ func (d *desk) begin(ctx context.Context, tx pgx.Tx, tenantID int64, key batchKe
 
 // write stores the changes and the progress of the claimed batches, and asks for
 // those whose turn is next.
-func (p *Propagator) write(ctx context.Context, tx pgx.Tx, tenantID int64, d *desk, shifts *feed.Shifts) error {
+func (p *Propagator) write(ctx context.Context, tx pgx.Tx, tenantID int64, d *scratch, shifts *feed.Shifts) error {
 	c, batch := &d.changes, &pgx.Batch{}
 	newest := d.claim.newest()
 	if r := &c.removed; len(r.employees) > 0 {
