@@ -6,8 +6,8 @@ import (
 	"github.com/rotaloom/rotaloom/gateway/throttle"
 	"github.com/rotaloom/rotaloom/pkg/authn"
 	"github.com/rotaloom/rotaloom/pkg/clock"
+	"github.com/rotaloom/rotaloom/pkg/domain/authclient"
 	"github.com/rotaloom/rotaloom/pkg/fault"
-	authv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/auth/v1"
 	optionsv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/options/v1"
 )
 
@@ -17,9 +17,9 @@ import (
 func newVerifier(cfg Config, conns Conns) (*authn.Verifier, error) {
 	tokens := authn.Config{Issuer: cfg.TokenIssuer, Audience: cfg.TokenAudience}
 	if conns.OwnAuth != nil {
-		tokens.Exchange = authn.ExchangeRPC(authv1.NewFederationServiceClient(conns.OwnAuth))
+		tokens.Exchange = authclient.Exchange(conns.OwnAuth)
 	}
-	keys := authn.NewKeySet(authn.FetchRPC(authv1.NewTokenServiceClient(conns.Auth)), clock.System{})
+	keys := authn.NewKeySet(authclient.Keys(conns.Auth), clock.System{})
 	return authn.NewVerifier(tokens, keys, authn.NoRevocations{}, clock.System{})
 }
 

@@ -6,12 +6,9 @@ import (
 	"encoding/base64"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"net/http"
 	"strings"
 	"time"
-
-	authv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/auth/v1"
 
 	"github.com/rotaloom/rotaloom/pkg/fault"
 )
@@ -28,17 +25,6 @@ const (
 // token of our own issuer that stands for it, which ends no later. Its errors
 // are faults: 401 for a token that is not accepted.
 type Exchange func(ctx context.Context, token string) (string, error)
-
-// ExchangeRPC asks the auth service.
-func ExchangeRPC(client authv1.FederationServiceClient) Exchange {
-	return func(ctx context.Context, token string) (string, error) {
-		answer, err := client.ResolveFederatedToken(ctx, &authv1.ResolveFederatedTokenRequest{Token: token})
-		if err != nil {
-			return "", fmt.Errorf("asking for a federated token: %w", err)
-		}
-		return answer.GetAccessToken(), nil
-	}
-}
 
 // Foreign reports whether a token names an issuer that is not ours, which takes a
 // question to auth. Nothing about it is verified.

@@ -3,8 +3,6 @@ package authn
 import (
 	"context"
 	"crypto"
-	"crypto/ed25519"
-	"encoding/base64"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -15,8 +13,6 @@ import (
 
 	"github.com/go-jose/go-jose/v4"
 	"golang.org/x/sync/singleflight"
-
-	authv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/auth/v1"
 
 	"github.com/rotaloom/rotaloom/pkg/clock"
 )
@@ -133,27 +129,6 @@ func (s *KeySet) keep(set *jose.JSONWebKeySet, err error) {
 		}
 	}
 	s.fetched = s.tried
-}
-
-// FetchRPC gets the key set of our own issuer.
-func FetchRPC(client authv1.TokenServiceClient) Fetch {
-	return func(ctx context.Context) (*jose.JSONWebKeySet, error) {
-		answer, err := client.GetKeySet(ctx, &authv1.GetKeySetRequest{})
-		if err != nil {
-			return nil, fmt.Errorf("getting the key set: %w", err)
-		}
-		set := &jose.JSONWebKeySet{}
-		for _, key := range answer.GetKeys() {
-			public, err := base64.RawURLEncoding.DecodeString(key.GetX())
-			if err != nil || key.GetCrv() != "Ed25519" || len(public) != ed25519.PublicKeySize {
-				return nil, fmt.Errorf("key %q is not an Ed25519 key", key.GetKid())
-			}
-			set.Keys = append(set.Keys, jose.JSONWebKey{
-				Key: ed25519.PublicKey(public), KeyID: key.GetKid(), Algorithm: key.GetAlg(), Use: key.GetUse(),
-			})
-		}
-		return set, nil
-	}
 }
 
 // FetchHTTP gets a key set (RFC 7517) from an address.

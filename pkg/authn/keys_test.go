@@ -14,9 +14,6 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 	"go.uber.org/goleak"
-	"google.golang.org/grpc"
-
-	authv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/auth/v1"
 
 	"github.com/rotaloom/rotaloom/pkg/authn"
 	"github.com/rotaloom/rotaloom/pkg/clock"
@@ -139,33 +136,4 @@ func TestKeySetFetchesOnceForMany(t *testing.T) {
 	close(release)
 	wg.Wait()
 	assert.EqualValues(t, 1, fetched.Load())
-}
-
-// tokenClient answers a key set as the token service does.
-type tokenClient struct {
-	authv1.TokenServiceClient
-	keys []*authv1.JSONWebKey
-	err  error
-}
-
-func (c tokenClient) GetKeySet(context.Context, *authv1.GetKeySetRequest, ...grpc.CallOption) (*authv1.GetKeySetResponse, error) {
-	return &authv1.GetKeySetResponse{Keys: c.keys}, c.err
-}
-
-func TestFetchRPC(t *testing.T) {
-	t.Parallel()
-	keys := newIssuer(t)
-	good := &authv1.JSONWebKey{Kty: "OKP", Crv: "Ed25519", Kid: "key-1", X: base64url(keys.public), Alg: "EdDSA", Use: "sig"}
-	set := authn.NewKeySet(authn.FetchRPC(tokenClient{keys: []*authv1.JSONWebKey{good}}), clock.NewFake(start))
-	_, err := newVerifier(t, set, authn.NoRevocations{}, clock.NewFake(start), 0).Verify(t.Context(), keys.token(t, nil))
-	require.NoError(t, err)
-
-	for _, bad := range []tokenClient{
-		{err: errors.New("down")},
-		{keys: []*authv1.JSONWebKey{{Kid: "key-1", Crv: "P-256", X: good.X}}},
-		{keys: []*authv1.JSONWebKey{{Kid: "key-1", Crv: "Ed25519", X: "AAAA"}}},
-	} {
-		_, err := authn.FetchRPC(bad)(t.Context())
-		assert.Error(t, err)
-	}
 }

@@ -12,20 +12,18 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 	"go.uber.org/goleak"
-	"google.golang.org/grpc"
 
 	"github.com/rotaloom/rotaloom/pkg/authn"
 	"github.com/rotaloom/rotaloom/pkg/clock"
 	"github.com/rotaloom/rotaloom/pkg/revocation"
 	"github.com/rotaloom/rotaloom/pkg/testkit/natstest"
-	authv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/auth/v1"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 var start = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 
-// auth is an auth service whose list a test writes. Pages have two items.
+// auth is an auth service whose list a test writes.
 type auth struct {
 	mu    sync.Mutex
 	keys  []string
@@ -35,26 +33,20 @@ type auth struct {
 	slow func()
 }
 
-func (a *auth) ListRevocations(_ context.Context, req *authv1.ListRevocationsRequest, _ ...grpc.CallOption) (*authv1.ListRevocationsResponse, error) {
+func (a *auth) list(_ context.Context, since int64, add func(string, time.Time)) (int64, error) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	a.asked++
 	if a.away {
-		return nil, errors.New("away")
+		return 0, errors.New("away")
 	}
 	if a.slow != nil {
 		a.slow()
 	}
-	from := max(req.GetSince(), req.GetAfter().GetVersion())
-	answer := &authv1.ListRevocationsResponse{Horizon: int64(len(a.keys))}
-	for i := from; i < int64(len(a.keys)); i++ {
-		if i == from+2 {
-			answer.Next = &authv1.RevocationPosition{Version: i}
-			break
-		}
-		answer.Revocations = append(answer.Revocations, &authv1.Revocation{Key: a.keys[i], ExpiresAt: start.Add(time.Hour).Unix()})
+	for _, key := range a.keys[since:] {
+		add(key, start.Add(time.Hour))
 	}
-	return answer, nil
+	return int64(len(a.keys)), nil
 }
 
 func (a *auth) set(change func()) {
@@ -75,7 +67,7 @@ func newBench(t *testing.T) *bench {
 	b := &bench{auth: &auth{}, nats: natstest.New(t), clock: clock.NewFake(start)}
 	var err error
 	b.view, err = revocation.New(revocation.Config{Staleness: 30 * time.Second}, revocation.Deps{
-		Auth: b.auth, NATS: b.nats.Conn(), Clock: b.clock, Log: slog.New(slog.DiscardHandler),
+		Auth: b.auth.list, NATS: b.nats.Conn(), Clock: b.clock, Log: slog.New(slog.DiscardHandler),
 	})
 	require.NoError(t, err)
 	return b
@@ -104,7 +96,7 @@ func TestAViewAsksBeforeItAnswers(t *testing.T) {
 		require.NoError(t, err, name)
 		assert.Equal(t, c.want, got, name)
 	}
-	assert.Equal(t, 4, b.auth.asked, "one round of four pages")
+	assert.Equal(t, 1, b.auth.asked, "one round")
 	assert.Equal(t, 8, b.view.Len())
 }
 
@@ -204,7 +196,7 @@ func BenchmarkRevoked(b *testing.B) {
 		a.keys = append(a.keys, revocation.TokenKey(fmt.Sprintf("%026d", i)))
 	}
 	view, err := revocation.New(revocation.Config{}, revocation.Deps{
-		Auth: a, NATS: server.Conn(), Clock: clock.NewFake(start), Log: slog.New(slog.DiscardHandler),
+		Auth: a.list, NATS: server.Conn(), Clock: clock.NewFake(start), Log: slog.New(slog.DiscardHandler),
 	})
 	require.NoError(b, err)
 	p := token("ABCDEFGHIJKLMNOPQRSTUVWXYZ", "ABCDEFGHIJKLMNOPQRSTUVWXYZ")

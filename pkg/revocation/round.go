@@ -2,10 +2,7 @@ package revocation
 
 import (
 	"context"
-	"fmt"
 	"time"
-
-	authv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/auth/v1"
 )
 
 // ask asks auth regularly until ctx ends.
@@ -57,23 +54,9 @@ func (v *View) refresh(ctx context.Context) error {
 
 // round reads what was revoked since the round before.
 func (v *View) round(ctx context.Context, began time.Time) error {
-	req := &authv1.ListRevocationsRequest{Since: v.since}
-	var horizon int64
-	for {
-		answer, err := v.auth.ListRevocations(ctx, req)
-		if err != nil {
-			return fmt.Errorf("ask auth for revocations: %w", err)
-		}
-		for _, r := range answer.GetRevocations() {
-			v.add(r.GetKey(), time.Unix(r.GetExpiresAt(), 0))
-		}
-		if req.GetAfter() == nil {
-			horizon = answer.GetHorizon()
-		}
-		if answer.GetNext() == nil {
-			break
-		}
-		req.After = answer.GetNext()
+	horizon, err := v.auth(ctx, v.since, v.add)
+	if err != nil {
+		return err
 	}
 	v.since = horizon
 	v.confirm(began)

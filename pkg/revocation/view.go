@@ -21,7 +21,6 @@ import (
 
 	"github.com/rotaloom/rotaloom/pkg/authn"
 	"github.com/rotaloom/rotaloom/pkg/clock"
-	authv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/auth/v1"
 )
 
 const (
@@ -44,10 +43,14 @@ type Config struct {
 	Staleness time.Duration `name:"revocation-staleness" default:"30s" help:"Age at which the list of revoked tokens is too old to accept tokens by it."`
 }
 
+// List calls add for each revocation since a horizon (0 for all there are), and
+// returns the horizon at which the next list begins.
+type List func(ctx context.Context, since int64, add func(key string, until time.Time)) (horizon int64, err error)
+
 // Deps are what a view works with.
 type Deps struct {
-	// Auth is asked for revocations.
-	Auth authv1.RevocationServiceClient
+	// Auth lists revocations.
+	Auth List
 	// NATS has the bucket.
 	NATS  *nats.Conn
 	Clock clock.Clock
@@ -58,7 +61,7 @@ type Deps struct {
 // and safe for concurrent use.
 type View struct {
 	staleness time.Duration
-	auth      authv1.RevocationServiceClient
+	auth      List
 	conn      *nats.Conn
 	clock     clock.Clock
 	log       *slog.Logger

@@ -18,11 +18,11 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/bus"
 	"github.com/rotaloom/rotaloom/pkg/clock"
 	"github.com/rotaloom/rotaloom/pkg/denial"
+	"github.com/rotaloom/rotaloom/pkg/domain/authclient"
 	"github.com/rotaloom/rotaloom/pkg/obs"
 	"github.com/rotaloom/rotaloom/pkg/pg"
 	"github.com/rotaloom/rotaloom/pkg/revocation"
 	"github.com/rotaloom/rotaloom/pkg/rpc"
-	authv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/auth/v1"
 )
 
 // grace is how long calls that run may take when the program stops.
@@ -124,10 +124,10 @@ func (p *Program) Serve(s Service, t Tokens, broker *nats.Conn) error {
 	if err != nil {
 		return err
 	}
-	keys := authn.NewKeySet(authn.FetchRPC(authv1.NewTokenServiceClient(conn)), clock.System{})
+	keys := authn.NewKeySet(authclient.Keys(conn), clock.System{})
 	tokens := authn.Config{
 		Issuer: t.TokenIssuer, Audience: t.TokenAudience,
-		Exchange: authn.ExchangeRPC(authv1.NewFederationServiceClient(conn)),
+		Exchange: authclient.Exchange(conn),
 	}
 	return p.ServeWith(s, tokens, keys, revocations)
 }

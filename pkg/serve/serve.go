@@ -20,11 +20,11 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/bus"
 	"github.com/rotaloom/rotaloom/pkg/clock"
 	"github.com/rotaloom/rotaloom/pkg/denial"
+	"github.com/rotaloom/rotaloom/pkg/domain/authclient"
 	"github.com/rotaloom/rotaloom/pkg/pg"
 	"github.com/rotaloom/rotaloom/pkg/revocation"
 	"github.com/rotaloom/rotaloom/pkg/rpc"
 	auditv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/audit/v1"
-	authv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/auth/v1"
 )
 
 // Service is what every domain's service offers.
@@ -105,7 +105,7 @@ func Broker(app *boot.App, cfg bus.Config, name string, log *slog.Logger, more .
 // revoked, and keeps it up to date.
 func Revocations(app *boot.App, cfg revocation.Config, auth grpc.ClientConnInterface, broker *nats.Conn, log *slog.Logger) (*revocation.View, error) {
 	view, err := revocation.New(cfg, revocation.Deps{
-		Auth: authv1.NewRevocationServiceClient(auth), NATS: broker, Clock: clock.System{}, Log: log,
+		Auth: authclient.Revocations(auth), NATS: broker, Clock: clock.System{}, Log: log,
 	})
 	if err != nil {
 		return nil, err

@@ -16,6 +16,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/rotaloom/rotaloom/pkg/authn"
+	"github.com/rotaloom/rotaloom/pkg/domain/authclient"
 	"github.com/rotaloom/rotaloom/pkg/fault"
 	"github.com/rotaloom/rotaloom/pkg/tenant"
 	authv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/auth/v1"
@@ -60,7 +61,7 @@ func newFederated(t *testing.T, change ...func(*authv1.IdentityProvider)) *feder
 func (f *federated) fresh(t *testing.T) {
 	t.Helper()
 	cfg := tokens
-	cfg.Exchange = authn.ExchangeRPC(authv1.NewFederationServiceClient(f.local.Conn("scheduling", nil)))
+	cfg.Exchange = authclient.Exchange(f.local.Conn("scheduling", nil))
 	var err error
 	f.verifier, err = authn.NewVerifier(cfg, f.service, f.service, f.clock)
 	require.NoError(t, err)

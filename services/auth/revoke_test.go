@@ -11,6 +11,7 @@ import (
 	"google.golang.org/grpc/metadata"
 
 	"github.com/rotaloom/rotaloom/pkg/clock"
+	"github.com/rotaloom/rotaloom/pkg/domain/authclient"
 	"github.com/rotaloom/rotaloom/pkg/fault"
 	"github.com/rotaloom/rotaloom/pkg/revocation"
 	"github.com/rotaloom/rotaloom/pkg/tenant"
@@ -247,7 +248,7 @@ func TestRevocationsArePublished(t *testing.T) {
 
 	open := func() *bench {
 		view, err := revocation.New(revocation.Config{Staleness: time.Hour}, revocation.Deps{
-			Auth: authv1.NewRevocationServiceClient(local.Conn("scheduling", nil)), NATS: server.Conn(), Clock: clock.System{}, Log: pgtest.Log(t),
+			Auth: authclient.Revocations(local.Conn("scheduling", nil)), NATS: server.Conn(), Clock: clock.System{}, Log: pgtest.Log(t),
 		})
 		require.NoError(t, err)
 		runWith(t, view.Run)

@@ -8,12 +8,12 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/boot"
 	"github.com/rotaloom/rotaloom/pkg/bus"
 	"github.com/rotaloom/rotaloom/pkg/clock"
+	"github.com/rotaloom/rotaloom/pkg/domain/authclient"
 	"github.com/rotaloom/rotaloom/pkg/obs"
 	"github.com/rotaloom/rotaloom/pkg/pg"
 	"github.com/rotaloom/rotaloom/pkg/policy"
 	"github.com/rotaloom/rotaloom/pkg/rpc"
 	"github.com/rotaloom/rotaloom/pkg/serve"
-	authv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/auth/v1"
 	"github.com/rotaloom/rotaloom/services/auth"
 	"github.com/rotaloom/rotaloom/services/commons"
 	"github.com/rotaloom/rotaloom/services/platform"
@@ -159,7 +159,7 @@ func (h *house) startAuth(ctx context.Context, credentials state.Credentials) (*
 	}
 	// The other services know of revocations, and of identity providers, as they
 	// do in processes of their own.
-	h.tokens.Exchange = authn.ExchangeRPC(authv1.NewFederationServiceClient(local.Conn("standalone", nil)))
+	h.tokens.Exchange = authclient.Exchange(local.Conn("standalone", nil))
 	h.revocations, err = serve.Revocations(h.app, h.cfg.Revocations, local.Conn("standalone", nil), e.NATS, h.app.Log)
 	return local, err
 }
