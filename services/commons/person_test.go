@@ -9,7 +9,6 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
-	"google.golang.org/protobuf/proto"
 
 	"github.com/rotaloom/rotaloom/pkg/fault"
 	"github.com/rotaloom/rotaloom/pkg/tzdb"
@@ -140,40 +139,4 @@ func TestAuthIsToldWhoIsLockedOut(t *testing.T) {
 	require.Len(t, told.GetPeriods(), 1)
 	assert.Equal(t, time.Date(2026, 7, 1, 0, 0, 0, 0, newYork).Unix(), told.GetPeriods()[0].GetFrom())
 	assert.Equal(t, time.Date(2026, 8, 1, 0, 0, 0, 0, newYork).Unix(), told.GetPeriods()[0].GetTo())
-}
-
-// TestPersonsOfTheOldLayout reads persons who have everything in their body, and
-// finds that they are written anew.
-func TestPersonsOfTheOldLayout(t *testing.T) {
-	t.Parallel()
-	b := newBench(t)
-	ctx := inTenant(t, 1)
-	old := plain("old")
-	old.PersonInformation.CustomDataList = []*commonsv1.CustomData{{CustomDataTypeName: "a", Text: "1"}, {CustomDataTypeName: "a", Text: "2"}}
-	old.JobAssignment = &commonsv1.JobAssignment{JobAssignmentDetails: &commonsv1.JobAssignmentDetails{PayRuleName: "Full time"}}
-	body, err := proto.Marshal(old)
-	require.NoError(t, err)
-	_, err = b.pool.Exec(ctx, `INSERT INTO person (tenant_id, id, person_number, full_name, time_zone, body) VALUES (1, 900000, 'old', 'x', 'UTC', $1)`, body)
-	require.NoError(t, err)
-	_, err = b.pool.Exec(ctx, `INSERT INTO old_layout VALUES (1, 900000)`)
-	require.NoError(t, err)
-	check := func() {
-		t.Helper()
-		read, err := b.persons.GetPerson(ctx, &commonsv1.GetPersonRequest{PersonId: 900000})
-		require.NoError(t, err)
-		assert.Equal(t, "Last, First", read.GetPersonInformation().GetPerson().GetFullName())
-		assert.Equal(t, "Full time", read.GetJobAssignment().GetJobAssignmentDetails().GetPayRuleName())
-		require.Len(t, read.GetPersonInformation().GetCustomDataList(), 1)
-		assert.Equal(t, "2", read.GetPersonInformation().GetCustomDataList()[0].GetText(), "what comes later holds")
-	}
-	check()
-	b.runs(t)
-	require.Eventually(t, func() bool {
-		var found int
-		require.NoError(t, b.pool.QueryRow(ctx, `SELECT count(*) FROM person p JOIN custom_data c ON c.tenant_id = p.tenant_id AND c.person_id = p.id
-			JOIN pay_rule_assignment r ON r.tenant_id = p.tenant_id AND r.person_id = p.id
-			WHERE p.tenant_id = 1 AND p.layout = 1 AND p.first_name = 'First' AND c.text = '2'`).Scan(&found))
-		return found == 1
-	}, 20*time.Second, 5*time.Millisecond)
-	check()
 }

@@ -56,13 +56,13 @@ func (b *bench) addAda(t *testing.T) {
 	t.Helper()
 	body, err := proto.Marshal(adasBody())
 	require.NoError(t, err)
-	b.exec(t, `INSERT INTO person (tenant_id, id, person_number, full_name, time_zone, body, layout) VALUES
-		(1, 2, 'N-2', 'Boss, Bo', 'UTC', '', 1), (1, 3, 'N-3', 'None, No', 'UTC', '', 1)`)
-	b.exec(t, `INSERT INTO person (tenant_id, id, person_number, full_name, time_zone, hire_date, birth_date, seniority_rank_date, body, layout,
+	b.exec(t, `INSERT INTO person (tenant_id, id, person_number, full_name, time_zone, body) VALUES
+		(1, 2, 'N-2', 'Boss, Bo', 'UTC', ''), (1, 3, 'N-3', 'None, No', 'UTC', '')`)
+	b.exec(t, `INSERT INTO person (tenant_id, id, person_number, full_name, time_zone, hire_date, birth_date, seniority_rank_date, body,
 			first_name, last_name, middle_initial, short_name, worker_type_name, supervisor_person_number, schedule_group_name, device_group_name,
 			user_name, logon_profile_name, access_profile_name, preference_profile_name, notification_profile_name, locale_policy_name,
 			delegate_profile_name, aoid, coid)
-		VALUES (1, 1, 'N-1', 'Okafor, Ada', 'Europe/Zurich', '2021-05-03', '1990-02-03', '2020-05-03', $1, 1,
+		VALUES (1, 1, 'N-1', 'Okafor, Ada', 'Europe/Zurich', '2021-05-03', '1990-02-03', '2020-05-03', $1,
 			'Ada', 'Okafor', 'B', 'Ad', 'Regular', 'N-2', 'Clerks', 'Devices', 'ada', 'Logon', 'Access', 'Preference', 'Notification', 'Locale',
 			'Delegate', 'ao', 'co')`, body)
 	b.exec(t, `INSERT INTO employment_status VALUES (1, 1, '2021-05-03', '3000-01-01', 'Active')`)

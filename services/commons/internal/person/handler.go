@@ -81,7 +81,6 @@ func (h *Handler) Run(ctx context.Context) error {
 	group, ctx := errgroup.WithContext(ctx)
 	group.Go(func() error { return h.accounts.run(ctx) })
 	group.Go(func() error { return h.lockouts.run(ctx) })
-	group.Go(func() error { return layouts{pool: h.pool, log: h.accounts.log}.run(ctx) })
 	return group.Wait()
 }
 

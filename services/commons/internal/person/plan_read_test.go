@@ -30,8 +30,8 @@ func TestLargeReadingsScanNoTable(t *testing.T) {
 	ctx := tenant.With(t.Context(), 1)
 	body, err := proto.Marshal(valid())
 	require.NoError(t, err)
-	_, err = pool.Exec(ctx, `INSERT INTO person (tenant_id, id, person_number, full_name, time_zone, body, layout, supervisor_person_number)
-			SELECT 1, g, 'n' || g, 'x', 'UTC', $1, 1, 'n' || g / 10 FROM generate_series(1, 30000) g`, body)
+	_, err = pool.Exec(ctx, `INSERT INTO person (tenant_id, id, person_number, full_name, time_zone, body, supervisor_person_number)
+			SELECT 1, g, 'n' || g, 'x', 'UTC', $1, 'n' || g / 10 FROM generate_series(1, 30000) g`, body)
 	require.NoError(t, err)
 	for _, sql := range []string{
 		`INSERT INTO employment_status SELECT 1, g, '2020-01-01', '3000-01-01', 'Active' FROM generate_series(1, 30000) g`,

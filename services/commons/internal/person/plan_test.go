@@ -33,8 +33,8 @@ func TestNobodyIsFoundByScanning(t *testing.T) {
 	pool := pgtest.New(t, sets...)
 	ctx := tenant.With(t.Context(), 1)
 	for _, sql := range []string{
-		`INSERT INTO person (tenant_id, id, person_number, full_name, time_zone, body, user_name, aoid, coid, layout)
-			SELECT 1, g, 'n' || g, 'x', 'UTC', '', 'U' || g, 'a' || g, 'c', 1 FROM generate_series(1, 20000) g`,
+		`INSERT INTO person (tenant_id, id, person_number, full_name, time_zone, body, user_name, aoid, coid)
+			SELECT 1, g, 'n' || g, 'x', 'UTC', '', 'U' || g, 'a' || g, 'c' FROM generate_series(1, 20000) g`,
 		`INSERT INTO badge_assignment SELECT 1, g, 'b' || g, '2020-01-01', '3000-01-01' FROM generate_series(1, 20000) g`,
 		`INSERT INTO employment_status SELECT 1, g, '2020-01-01', '3000-01-01', 'Active' FROM generate_series(1, 20000) g`,
 		`INSERT INTO email_address (tenant_id, person_id, contact_type_name, address) SELECT 1, g, 'Work', g || '@X' FROM generate_series(1, 20000) g`,

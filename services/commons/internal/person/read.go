@@ -3,7 +3,6 @@ package person
 import (
 	"context"
 	"fmt"
-	"strings"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -19,8 +18,7 @@ type stored struct {
 	*record
 	id, version int64
 	// zone is the IANA name of the person's time zone.
-	zone   string
-	layout int
+	zone string
 }
 
 // load reads everything that is known of persons, as it was at one moment. Unknown
@@ -37,7 +35,7 @@ func load(ctx context.Context, db pg.Querier, tenantID int64, ids []int64, besid
 	persons := map[int64]*stored{}
 	var snapshot pg.Snapshot
 	snapshot.Queue(func(rows pgx.Rows) error { return readPersons(rows, columns, persons) },
-		fmt.Sprintf(`SELECT id, version, time_zone, layout, body%s FROM person
+		fmt.Sprintf(`SELECT id, version, time_zone, body%s FROM person
 		WHERE tenant_id = $1 AND id = ANY($2)`, names), tenantID, ids)
 	for _, l := range lists() {
 		snapshot.Queue(func(rows pgx.Rows) error {
@@ -54,9 +52,6 @@ func load(ctx context.Context, db pg.Querier, tenantID int64, ids []int64, besid
 	if err := snapshot.Read(ctx, db); err != nil {
 		return nil, fmt.Errorf("read persons: %w", err)
 	}
-	for _, p := range persons {
-		p.upgrade()
-	}
 	return persons, nil
 }
 
@@ -65,7 +60,7 @@ func readPersons(rows pgx.Rows, columns []scalar, persons map[int64]*stored) err
 	var body []byte
 	for rows.Next() {
 		p := &stored{record: &record{person: &commonsv1.Person{}}}
-		places := []any{&p.id, &p.version, &p.zone, &p.layout, &body}
+		places := []any{&p.id, &p.version, &p.zone, &body}
 		for i, s := range columns {
 			if s.kind == "date" {
 				places = append(places, &dates[i])
@@ -92,38 +87,6 @@ func readPersons(rows pgx.Rows, columns []scalar, persons map[int64]*stored) err
 		persons[p.id] = p
 	}
 	return rows.Err()
-}
-
-// upgrade makes a person of an older layout, who has in the body what now has
-// tables, look like one of today's. Where the body says two things of a day,
-// what comes later in it holds.
-func (p *stored) upgrade() {
-	if p.layout == layout {
-		return
-	}
-	first := civil.Beginning
-	if hired, err := civil.ParseDate(p.details().GetHireDate()); err == nil {
-		first = hired.Clamp()
-	}
-	p.spread()
-	for _, g := range p.person.GetGdapAssignments() {
-		g.Role = strings.ToLower(g.GetRole())
-	}
-	for _, l := range lists() {
-		var entries []entry
-		for _, e := range l.elements(p.record) {
-			one := entry{days: always, key: e.fingerprint(l.keys), value: e.fingerprint(len(e.values)), element: e}
-			if !l.undated {
-				days, err := readDates("", e, first)
-				if err != nil || days.Empty() {
-					continue
-				}
-				one.days = days
-			}
-			entries = overlay(entries, []entry{one})
-		}
-		l.put(p.record, l.kept(entries))
-	}
 }
 
 // show answers the person as callers see them on a day.

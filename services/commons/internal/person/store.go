@@ -12,10 +12,6 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/pg"
 )
 
-// layout is how rows of persons are written now: what has columns or tables is
-// not in the body.
-const layout = 1
-
 // errStale says that somebody changed a person, or took a name or a badge,
 // between the reading and the writing. The operation begins again.
 var errStale = errors.New("somebody else was faster")
@@ -78,7 +74,7 @@ func write(ctx context.Context, tx pgx.Tx, tenantID int64, persons []newPerson) 
 		for _, p := range persons {
 			entries := l.entries(p.record)
 			if p.old != nil {
-				if same(l.entries(p.old.record), entries) && p.old.layout == layout {
+				if same(l.entries(p.old.record), entries) {
 					continue
 				}
 				replaced = append(replaced, p.id)
@@ -204,7 +200,7 @@ func personColumns(tenantID int64, persons []newPerson, all []scalar) ([]any, er
 		ids, bodies = append(ids, p.id), append(bodies, body)
 		names, zones = append(names, p.details().GetFullName()), append(zones, p.zone)
 	}
-	args := []any{tenantID, ids, names, zones, bodies, layout}
+	args := []any{tenantID, ids, names, zones, bodies}
 	for _, v := range values {
 		args = append(args, v.slice())
 	}
@@ -215,12 +211,12 @@ func insertPersonSQL(all []scalar) string {
 	names, arrays := "", ""
 	for i, s := range all {
 		names += ", " + s.column
-		arrays += fmt.Sprintf(", $%d::%s[]", i+7, s.kind)
+		arrays += fmt.Sprintf(", $%d::%s[]", i+6, s.kind)
 	}
 	// In the order of the numbers, so that two who store the same persons at
 	// once do not wait for each other in a circle.
-	return fmt.Sprintf(`INSERT INTO person (tenant_id, layout, id, full_name, time_zone, body%[1]s)
-		SELECT $1, $6, q.* FROM unnest($2::bigint[], $3::text[], $4::text[], $5::bytea[]%[2]s)
+	return fmt.Sprintf(`INSERT INTO person (tenant_id, id, full_name, time_zone, body%[1]s)
+		SELECT $1, q.* FROM unnest($2::bigint[], $3::text[], $4::text[], $5::bytea[]%[2]s)
 			AS q (id, full_name, time_zone, body%[1]s)
 		ORDER BY q.person_number`, names, arrays)
 }
@@ -229,10 +225,10 @@ func updatePersonSQL(all []scalar) string {
 	names, arrays, sets := "", "", ""
 	for i, s := range all {
 		names += ", " + s.column
-		arrays += fmt.Sprintf(", $%d::%s[]", i+7, s.kind)
+		arrays += fmt.Sprintf(", $%d::%s[]", i+6, s.kind)
 		sets += fmt.Sprintf(", %[1]s = q.%[1]s", s.column)
 	}
-	return fmt.Sprintf(`UPDATE person p SET layout = $6, version = p.version + 1, updated_at = now(),
+	return fmt.Sprintf(`UPDATE person p SET version = p.version + 1, updated_at = now(),
 			full_name = q.full_name, time_zone = q.time_zone, body = q.body%[3]s
 		FROM unnest($2::bigint[], $3::text[], $4::text[], $5::bytea[]%[2]s)
 			AS q (id, full_name, time_zone, body%[1]s)

@@ -10,13 +10,11 @@ import (
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
-	"google.golang.org/protobuf/proto"
 
 	"github.com/rotaloom/rotaloom/pkg/authn"
 	"github.com/rotaloom/rotaloom/pkg/civil"
 	"github.com/rotaloom/rotaloom/pkg/clock"
 	"github.com/rotaloom/rotaloom/pkg/domain/rowvisibility"
-	commonsv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/commons/v1"
 )
 
 // Groups finds employee groups. A person's group is named by the
@@ -38,53 +36,22 @@ func New(pool *pgxpool.Pool, finder Finder, clk clock.Clock, zone *time.Location
 	return &Groups{pool: pool, queries: newQueries(finder, clk), clock: clk, zone: zone}
 }
 
-// Of answers the group of a person today; the zero Group when they have none.
+// Of returns the group of a person today; the zero Group when they have none.
 func (g *Groups) Of(ctx context.Context, tenantID, personID int64) (Group, error) {
-	today := g.today()
-	var name *string
-	var body []byte
-	err := g.pool.QueryRow(ctx, `SELECT p.body, a.manager_employee_group_name FROM person p
-		LEFT JOIN person_access_assignment a ON a.tenant_id = p.tenant_id AND a.person_id = p.id
-		     AND a.from_date <= $3 AND a.to_date > $3
-		WHERE p.tenant_id = $1 AND p.id = $2`, tenantID, personID, today.Time()).Scan(&body, &name)
-	switch {
-	case errors.Is(err, pgx.ErrNoRows):
+	var name string
+	err := g.pool.QueryRow(ctx, `SELECT manager_employee_group_name FROM person_access_assignment
+		WHERE tenant_id = $1 AND person_id = $2 AND from_date <= $3 AND to_date > $3`,
+		tenantID, personID, g.today().Time()).Scan(&name)
+	if errors.Is(err, pgx.ErrNoRows) {
 		return Group{}, nil
-	case err != nil:
+	}
+	if err != nil {
 		return Group{}, fmt.Errorf("read employee group: %w", err)
-	case name != nil:
-		return Named(*name), nil
 	}
-	// Persons who have not been written since the table is there have their
-	// assignments in the body.
-	p := &commonsv1.Person{}
-	if err := proto.Unmarshal(body, p); err != nil {
-		return Group{}, fmt.Errorf("decode person %d: %w", personID, err)
-	}
-	return groupOn(p.GetPersonInformation().GetPersonAccessAssignments(), today), nil
+	return Named(name), nil
 }
 
 func (g *Groups) today() civil.Date { return civil.FromTime(g.clock.Now().In(g.zone)) }
-
-// groupOn answers the group that assignments give on a day. Their first day is
-// included, their last excluded; a date that is not there bounds nothing.
-func groupOn(assignments []*commonsv1.PersonAccessAssignment, day civil.Date) Group {
-	found := Group{}
-	for _, a := range assignments {
-		from, err := civil.ParseDate(a.GetEffectiveDate())
-		if a.GetEffectiveDate() != "" && (err != nil || from > day) {
-			continue
-		}
-		to, err := civil.ParseDate(a.GetExpirationDate())
-		if a.GetExpirationDate() != "" && (err != nil || to <= day) {
-			continue
-		}
-		if group := Named(a.GetManagerEmployeeGroupName()); group != (Group{}) {
-			found = group
-		}
-	}
-	return found
-}
 
 // Persons answers the members of a principal's group, whom the principal then
 // sees.

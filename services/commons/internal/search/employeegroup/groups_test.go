@@ -9,7 +9,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/rotaloom/rotaloom/pkg/authn"
-	"github.com/rotaloom/rotaloom/pkg/civil"
 	"github.com/rotaloom/rotaloom/pkg/clock"
 	"github.com/rotaloom/rotaloom/pkg/pg"
 	"github.com/rotaloom/rotaloom/pkg/tenant"
@@ -73,19 +72,6 @@ func TestMembers(t *testing.T) {
 	require.NoError(t, err)
 	assert.Equal(t, []int64{4}, second.GetPersonIds())
 	assert.False(t, second.GetMore())
-}
-
-func TestGroupOn(t *testing.T) {
-	t.Parallel()
-	assignments := []*commonsv1.PersonAccessAssignment{
-		{ManagerEmployeeGroupName: "Always"},
-		{EffectiveDate: "2026-01-01", ExpirationDate: "2026-03-01", ManagerEmployeeGroupName: "Win/ter/"},
-		{EffectiveDate: "2026-03-01"},
-	}
-	day := civil.Of(2026, time.February, 28)
-	assert.Equal(t, Group{path: "Win/ter"}, groupOn(assignments, day))
-	assert.Equal(t, Group{query: "Always"}, groupOn(assignments, day.AddDays(1)))
-	assert.Equal(t, Group{}, groupOn(nil, day))
 }
 
 func TestGroupContains(t *testing.T) {
