@@ -38,6 +38,10 @@ type accounts struct {
 	log   *slog.Logger
 }
 
+func newAccounts(pool *pgxpool.Pool, users authv1.UserServiceClient, log *slog.Logger) *accounts {
+	return &accounts{pool: pool, users: users, log: log}
+}
+
 // open creates and changes the accounts of the items and answers the ids of the
 // persons who got one. An item whose account auth refuses fails. An account that
 // was changed stays so when the person cannot be stored; the caller, who is told
@@ -239,4 +243,14 @@ func withNewAccount(items []*item) []int64 {
 		}
 	}
 	return ids
+}
+
+// refusedAccount is the error of an item whose user account auth refused.
+func refusedAccount(it *item, err error, position int) error {
+	f := fault.FromError(err)
+	if results := f.Details.GetResults(); position < len(results) && results[position].GetError() != nil {
+		return refusedUser(f, position)
+	}
+	return fault.Invalid(CodeNotUnique,
+		fmt.Sprintf("user.userAccount.userName: %q is not unique.", it.account.userName)).WithCause(err)
 }

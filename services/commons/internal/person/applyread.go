@@ -51,7 +51,7 @@ func (h *Handler) ApplyReadPersons(ctx context.Context, req *commonsv1.ApplyRead
 	if err != nil {
 		return nil, err
 	}
-	visible, err := h.rows.rules.Visible(ctx)
+	visible, err := h.reader.visible(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -71,7 +71,7 @@ func (h *Handler) ApplyReadPersons(ctx context.Context, req *commonsv1.ApplyRead
 
 func (h *Handler) pageQuery(req *commonsv1.ApplyReadPersonsRequest) (pageQuery, error) {
 	where := req.GetWhere()
-	q := pageQuery{day: h.today(), limit: maxPage, idsOnly: where.GetReturnPersonIdOnly()}
+	q := pageQuery{day: h.reader.today(), limit: maxPage, idsOnly: where.GetReturnPersonIdOnly()}
 	var err error
 	if q.employment, err = pageStatus("employmentStatus", where.GetEmploymentStatus(), CodeEmploymentStatus); err != nil {
 		return q, err

@@ -1,9 +1,7 @@
 package person
 
 import (
-	"slices"
-
-	"google.golang.org/protobuf/proto"
+	"fmt"
 
 	"github.com/rotaloom/rotaloom/pkg/civil"
 	commonsv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/commons/v1"
@@ -12,7 +10,7 @@ import (
 // change answers a stored person after what a caller sent of them, and nothing
 // else, was changed. An element of a dated list replaces what held on its days;
 // without a first day it begins today.
-func (r *rules) change(old *stored, in *commonsv1.Person, wages []*wageRule, today civil.Date) (*draft, error) {
+func (r *rules) change(old *record, in *commonsv1.Person, wages []*wageRule, today civil.Date) (*draft, error) {
 	sent := (&record{person: in, wageRules: wages}).clone()
 	sent.person.PersonIdentity = nil
 	if err := checkRequiredParts(sent.person); err != nil {
@@ -21,12 +19,12 @@ func (r *rules) change(old *stored, in *commonsv1.Person, wages []*wageRule, tod
 	if err := checkSent(sent); err != nil {
 		return nil, err
 	}
-	sent.hideKnown(old.record)
-	sent.keepAddresses(old.record)
+	sent.hideKnown(old)
+	sent.keepAddresses(old)
 	if err := settle(sent, today); err != nil {
 		return nil, err
 	}
-	if err := sent.keepWages(old.record); err != nil {
+	if err := keepWages(sent, old); err != nil {
 		return nil, err
 	}
 	asked, err := takeTerms(sent.person, today)
@@ -53,48 +51,9 @@ func (r *rules) change(old *stored, in *commonsv1.Person, wages []*wageRule, tod
 	return d, r.complete(d)
 }
 
-func (r *record) clone() *record {
-	out := &record{person: proto.CloneOf(r.person), aoid: r.aoid, coid: r.coid, terms: slices.Clone(r.terms)}
-	for _, rule := range r.payRules {
-		copied := *rule
-		out.payRules = append(out.payRules, &copied)
-	}
-	for _, rule := range r.wageRules {
-		copied := *rule
-		out.wageRules = append(out.wageRules, &copied)
-	}
-	return out
-}
-
-// apply puts what was sent into a record, list by list, and then the rest.
-func (r *record) apply(sent *record) {
-	all := lists()
-	fresh := make([][]entry, len(all))
-	for i, l := range all {
-		fresh[i] = l.entries(sent)
-		l.clear(sent)
-	}
-	// The parts that the lists are in come with the rest.
-	merge(r.person.ProtoReflect(), sent.person.ProtoReflect())
-	for i, l := range all {
-		if len(fresh[i]) > 0 {
-			l.put(r, l.kept(overlay(l.entries(r), fresh[i])))
-		}
-	}
-}
-
-// kept leaves out the entries that say that there is nothing: an empty text, an
-// empty address, no wage.
-func (l list) kept(entries []entry) []entry {
-	if l.empty == nil {
-		return entries
-	}
-	return slices.DeleteFunc(entries, func(e entry) bool { return l.empty(e.element) })
-}
-
 // changedAccount answers what auth has to be told of the user account, given
 // what was sent of it, or nil.
-func (d *draft) changedAccount(old *stored, sent *account) *account {
+func (d *draft) changedAccount(old *record, sent *account) *account {
 	now := &account{
 		userName:      userAccountOf(d.record).GetUserName(),
 		accessProfile: access(d.record).GetAccessProfileName(),
@@ -102,13 +61,37 @@ func (d *draft) changedAccount(old *stored, sent *account) *account {
 	if sent != nil {
 		now.password = sent.password
 	}
-	before := userAccountOf(old.record).GetUserName()
+	before := userAccountOf(old).GetUserName()
 	switch {
 	case now.userName == "",
-		before == now.userName && now.password == "" && access(old.record).GetAccessProfileName() == now.accessProfile &&
+		before == now.userName && now.password == "" && access(old).GetAccessProfileName() == now.accessProfile &&
 			old.number() == d.number():
 		return nil
 	}
 	now.known = before != ""
 	return now
+}
+
+// keepWages takes away the wages without a rate: their days keep the rates of an
+// older record. Days that have none need one.
+func keepWages(r, old *record) error {
+	job := r.person.GetJobAssignment()
+	if job == nil {
+		return nil
+	}
+	var known []civil.Range
+	for _, rate := range old.person.GetJobAssignment().GetBaseWageRates() {
+		known = append(known, rangeOf(datesOf(rate)))
+	}
+	var kept []*commonsv1.BaseWageRate
+	for i, rate := range job.BaseWageRates {
+		switch days := []civil.Range{rangeOf(datesOf(rate))}; {
+		case rate.HourlyRate != nil:
+			kept = append(kept, rate)
+		case len(civil.AppendDifference(nil, days, civil.Normalise(known))) > 0:
+			return missing([]property{{path: fmt.Sprintf("jobAssignment.baseWageRates[%d].hourlyRate", i)}})
+		}
+	}
+	job.BaseWageRates = kept
+	return nil
 }

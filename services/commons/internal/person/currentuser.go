@@ -19,7 +19,7 @@ func (h *Handler) GetCurrentUserInfo(ctx context.Context, _ *commonsv1.GetCurren
 		caller = &authn.Principal{}
 	}
 	out := &commonsv1.CurrentUserInfo{UserName: caller.Subject}
-	zone := h.rules.defaultZone
+	zone := h.defaultZone
 	persons, err := load(ctx, h.pool, tenantOf(ctx), []int64{caller.PersonID})
 	if err != nil {
 		return nil, err

@@ -18,27 +18,27 @@ type owned struct {
 
 // queueLists adds the statements that make lists those of their persons: one to
 // remove what the persons with the ids had, and one to insert.
-func (l list) queueLists(batch *pgx.Batch, tenantID int64, replaced []int64, lists []owned) error {
+func queueLists(l list, batch *pgx.Batch, tenantID int64, replaced []int64, lists []owned) error {
 	if len(replaced) > 0 {
 		batch.Queue(fmt.Sprintf(`DELETE FROM %s WHERE tenant_id = $1 AND person_id = ANY($2)`, l.table), tenantID, replaced)
 	}
-	args, some, err := l.rows(tenantID, lists)
+	args, some, err := listRows(l, tenantID, lists)
 	if err == nil && some {
-		batch.Queue(l.insertSQL(), args...)
+		batch.Queue(insertSQL(l), args...)
 	}
 	return err
 }
 
 // dateColumns are the columns that a list has before its own, and their number.
-func (l list) dateColumns() (names, arrays string, next int) {
+func dateColumns(l list) (names, arrays string, next int) {
 	if l.undated {
 		return "", "", 3
 	}
 	return ", from_date, to_date", ", $3::date[], $4::date[]", 5
 }
 
-func (l list) insertSQL() string {
-	names, arrays, next := l.dateColumns()
+func insertSQL(l list) string {
+	names, arrays, next := dateColumns(l)
 	for i, c := range l.columns {
 		names += ", " + c.name
 		arrays += fmt.Sprintf(", $%d::%s[]", next+i, c.kind)
@@ -47,8 +47,8 @@ func (l list) insertSQL() string {
 		SELECT $1, q.* FROM unnest($2::bigint[]%s) AS q`, l.table, names, arrays)
 }
 
-// rows answers the arguments of insertSQL, and whether there is any row.
-func (l list) rows(tenantID int64, lists []owned) (args []any, some bool, err error) {
+// listRows returns the arguments of insertSQL, and whether there is any row.
+func listRows(l list, tenantID int64, lists []owned) (args []any, some bool, err error) {
 	var ids []int64
 	var from, to []time.Time
 	values := make([]columnValues, len(l.columns))
@@ -77,7 +77,7 @@ func (l list) rows(tenantID int64, lists []owned) (args []any, some bool, err er
 }
 
 // readSQL selects the elements of persons, in order.
-func (l list) readSQL() string {
+func readSQL(l list) string {
 	var names, order strings.Builder
 	if !l.undated {
 		names.WriteString(", from_date, to_date")
@@ -94,7 +94,7 @@ func (l list) readSQL() string {
 }
 
 // readInto adds the elements that readSQL selected to their persons.
-func (l list) readInto(rows pgx.Rows, persons map[int64]*stored) error {
+func readInto(l list, rows pgx.Rows, persons map[int64]*stored) error {
 	defer rows.Close()
 	read := wholeRecord()
 	for rows.Next() {

@@ -13,8 +13,8 @@ import (
 // CodeExtension (400): there is no such extension.
 const CodeExtension = "WCO-101201"
 
-// extensions are the names of the extensions.
-var extensions = []string{"accrual", "device", "employee", "scheduling", "timekeeping"}
+// kinds are the names of the extensions.
+var kinds = []string{"accrual", "device", "employee", "scheduling", "timekeeping"}
 
 // view is a person on a snapshot date, with what an extension needs of others.
 type view struct {
@@ -26,9 +26,12 @@ type view struct {
 	manager *base
 }
 
-// MultiReadPersonExtensions answers an extension of each person, or all of them,
+// extensions reads extensions of persons.
+type extensions struct{ reader *reader }
+
+// multiRead answers an extension of each person, or all of them,
 // in the order asked for. Unknown persons fail by themselves.
-func (h *Handler) MultiReadPersonExtensions(ctx context.Context, req *commonsv1.MultiReadPersonExtensionsRequest) (*commonsv1.PersonExtensionList, error) {
+func (e extensions) multiRead(ctx context.Context, req *commonsv1.MultiReadPersonExtensionsRequest) (*commonsv1.PersonExtensionList, error) {
 	where := req.GetWhere()
 	kind, err := readExtension("where.extensionType", where.GetExtensionType())
 	if err != nil {
@@ -36,7 +39,7 @@ func (h *Handler) MultiReadPersonExtensions(ctx context.Context, req *commonsv1.
 	}
 	var views []*view
 	out := &bulk.Outcome[*commonsv1.PersonIdentity, *commonsv1.PersonExtension]{}
-	err = h.each(ctx, where, func(day civil.Date, k key, p *stored) {
+	err = e.reader.each(ctx, where, func(day civil.Date, k key, p *stored) {
 		if p == nil {
 			out.Fail(k.identity(), k.unknown())
 			return
@@ -47,7 +50,7 @@ func (h *Handler) MultiReadPersonExtensions(ctx context.Context, req *commonsv1.
 	if err != nil {
 		return nil, err
 	}
-	if err := h.findManagers(ctx, views); err != nil {
+	if err := e.findManagers(ctx, views); err != nil {
 		return nil, err
 	}
 	for i, made := range out.Successes() {
@@ -55,29 +58,6 @@ func (h *Handler) MultiReadPersonExtensions(ctx context.Context, req *commonsv1.
 	}
 	done, failure, err := rpc.SettledAs(ctx, out, fault.CodeBulkFailed) // What operations on persons say.
 	return &commonsv1.PersonExtensionList{Extensions: done, Failure: failure}, err
-}
-
-// findManagers finds the managers of persons by their numbers.
-func (h *Handler) findManagers(ctx context.Context, views []*view) error {
-	var keys []key
-	for _, v := range views {
-		if number := jobDetailsOf(v.record).GetSupervisorPersonNumber(); number != "" {
-			keys = append(keys, key{number: number})
-		}
-	}
-	if len(keys) == 0 {
-		return nil
-	}
-	found, err := h.bases(ctx, tenantOf(ctx), keys, h.today())
-	if err != nil {
-		return err
-	}
-	for _, v := range views {
-		if b, ok := found[key{number: jobDetailsOf(v.record).GetSupervisorPersonNumber()}]; ok {
-			v.manager = &b
-		}
-	}
-	return nil
 }
 
 // extend fills in the extension of a kind, or all of them.
@@ -131,4 +111,27 @@ func onDay[M dated](list []M, day civil.Date) []M {
 		}
 	}
 	return out
+}
+
+// findManagers finds the managers of persons by their numbers.
+func (e extensions) findManagers(ctx context.Context, views []*view) error {
+	var keys []key
+	for _, v := range views {
+		if number := jobDetailsOf(v.record).GetSupervisorPersonNumber(); number != "" {
+			keys = append(keys, key{number: number})
+		}
+	}
+	if len(keys) == 0 {
+		return nil
+	}
+	found, err := e.reader.bases(ctx, tenantOf(ctx), keys, e.reader.today())
+	if err != nil {
+		return err
+	}
+	for _, v := range views {
+		if b, ok := found[key{number: jobDetailsOf(v.record).GetSupervisorPersonNumber()}]; ok {
+			v.manager = &b
+		}
+	}
+	return nil
 }

@@ -11,8 +11,8 @@ import (
 	commonsv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/commons/v1"
 )
 
-// GetPersonExtension answers an extension of one person today, or all of them.
-func (h *Handler) GetPersonExtension(ctx context.Context, req *commonsv1.GetPersonExtensionRequest) (*commonsv1.PersonExtension, error) {
+// get answers an extension of one person today, or all of them.
+func (e extensions) get(ctx context.Context, req *commonsv1.GetPersonExtensionRequest) (*commonsv1.PersonExtension, error) {
 	kind, err := readExtension("extensionType", req.GetExtensionType())
 	if err != nil {
 		return nil, err
@@ -21,7 +21,7 @@ func (h *Handler) GetPersonExtension(ctx context.Context, req *commonsv1.GetPers
 	if err != nil {
 		return nil, err
 	}
-	known, err := h.known(ctx, tenantOf(ctx), []key{k})
+	known, err := e.reader.known(ctx, tenantOf(ctx), []key{k})
 	if err != nil {
 		return nil, err
 	}
@@ -29,8 +29,8 @@ func (h *Handler) GetPersonExtension(ctx context.Context, req *commonsv1.GetPers
 	if p == nil {
 		return nil, k.unknown()
 	}
-	v := newView(p, h.today(), true)
-	if err := h.findManagers(ctx, []*view{v}); err != nil {
+	v := newView(p, e.reader.today(), true)
+	if err := e.findManagers(ctx, []*view{v}); err != nil {
 		return nil, err
 	}
 	out := &commonsv1.PersonExtension{}
@@ -57,8 +57,8 @@ func readParameters(req *commonsv1.GetPersonExtensionRequest) (key, error) {
 // readExtension answers the kind of an extension, "" for all of them.
 func readExtension(path, given string) (string, error) {
 	kind := strings.ToLower(given)
-	if kind != "" && !slices.Contains(extensions, kind) {
-		return "", fault.Invalid(CodeExtension, fmt.Sprintf("%s: %.40q is none of %s.", path, given, strings.Join(extensions, ", ")))
+	if kind != "" && !slices.Contains(kinds, kind) {
+		return "", fault.Invalid(CodeExtension, fmt.Sprintf("%s: %.40q is none of %s.", path, given, strings.Join(kinds, ", ")))
 	}
 	return kind, nil
 }

@@ -4,10 +4,10 @@ import (
 	"context"
 	"fmt"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/jackc/pgx/v5"
+	"google.golang.org/protobuf/proto"
 
 	"github.com/rotaloom/rotaloom/pkg/civil"
 	"github.com/rotaloom/rotaloom/pkg/fault"
@@ -26,54 +26,6 @@ type key struct {
 	day   civil.Date
 	// external is the pair of aoid and coid.
 	external [2]string
-}
-
-// readIdentity answers the key in an identity, which has exactly one property.
-// A person, the employee and the user are the same, so their keys are as well.
-func readIdentity(id *commonsv1.PersonIdentity, today civil.Date) (key, error) {
-	if err := checkIdentity(id); err != nil {
-		return key{}, err
-	}
-	switch {
-	case id == nil:
-	case id.PersonKey != nil:
-		return key{id: id.GetPersonKey()}, nil
-	case id.EmployeeKey != nil:
-		return key{id: id.GetEmployeeKey()}, nil
-	case id.UserKey != nil:
-		return key{id: id.GetUserKey()}, nil
-	case id.GetPersonNumber() != "":
-		return key{number: id.GetPersonNumber()}, nil
-	case id.GetUserName() != "":
-		return key{user: strings.ToLower(id.GetUserName())}, nil
-	case id.GetAoid() != "":
-		return key{external: [2]string{id.GetAoid(), id.GetCoid()}}, nil
-	case id.GetBadgeNumber() != "":
-		day := today
-		if text := id.GetEffectiveDate(); text != "" {
-			var err error
-			if day, err = civil.ParseDate(text); err != nil {
-				return key{}, fault.Invalid(fault.CodeDate, "personIdentity.effectiveDate: "+err.Error())
-			}
-		}
-		return key{badge: id.GetBadgeNumber(), day: day.Clamp()}, nil
-	}
-	return key{}, fault.Invalid(CodeNoIdentity, "personIdentity needs one property that names the person.")
-}
-
-// named reports whether an identity names anybody, be it rightly or wrongly.
-func named(id *commonsv1.PersonIdentity) bool {
-	return id != nil && (id.PersonKey != nil || id.EmployeeKey != nil || id.UserKey != nil || id.PersonNumber != nil ||
-		id.UserName != nil || id.Aoid != nil || id.Coid != nil || id.BadgeNumber != nil)
-}
-
-// separate answers an identity for each of the properties that name a person.
-func separate(id *commonsv1.PersonIdentity) []*commonsv1.PersonIdentity {
-	all := []*commonsv1.PersonIdentity{
-		{PersonKey: id.PersonKey}, {EmployeeKey: id.EmployeeKey}, {UserKey: id.UserKey}, {PersonNumber: id.PersonNumber},
-		{UserName: id.UserName}, {BadgeNumber: id.BadgeNumber, EffectiveDate: id.GetEffectiveDate()}, {Aoid: id.Aoid, Coid: id.Coid},
-	}
-	return slices.DeleteFunc(all, func(part *commonsv1.PersonIdentity) bool { return !named(part) })
 }
 
 func (k key) unknown() *fault.Error {
@@ -213,4 +165,23 @@ func externals(keys []key) finder {
 			return []any{&pair[0], &pair[1]}, func() key { return key{external: pair} }
 		},
 	}
+}
+
+// creates reports whether an upsert creates the person when nobody has the key.
+func (k key) creates() bool { return k.number != "" || k.external[0] != "" }
+
+// fill answers the person with what the key says of them.
+func (k key) fill(in *commonsv1.Person) *commonsv1.Person {
+	if k.number == "" || in.GetPersonInformation().GetPerson().GetPersonNumber() != "" {
+		return in
+	}
+	out := proto.CloneOf(in)
+	if out.PersonInformation == nil {
+		out.PersonInformation = &commonsv1.PersonInformation{}
+	}
+	if out.PersonInformation.Person == nil {
+		out.PersonInformation.Person = &commonsv1.PersonDetails{}
+	}
+	out.PersonInformation.Person.PersonNumber = k.number
+	return out
 }

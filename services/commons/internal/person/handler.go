@@ -6,7 +6,6 @@ import (
 
 	lru "github.com/hashicorp/golang-lru/v2"
 	"github.com/jackc/pgx/v5/pgxpool"
-	"golang.org/x/sync/errgroup"
 
 	"github.com/rotaloom/rotaloom/pkg/civil"
 	"github.com/rotaloom/rotaloom/pkg/clock"
@@ -42,15 +41,13 @@ type Deps struct {
 // the context has a tenant.
 type Handler struct {
 	commonsv1.UnsafePersonServiceServer
-	pool     *pgxpool.Pool
-	rules    *rules
-	accounts *accounts
-	lockouts *lockouts
-	rows     rowRules
-	// hyperfinds says whom the queries find by which callers filter.
-	hyperfinds Hyperfinds
+	pool       *pgxpool.Pool
+	reader     *reader
+	writer     *writer
+	extensions extensions
 	clock      clock.Clock
-	wake       func()
+	// defaultZone is the IANA name for persons without a time zone.
+	defaultZone string
 	// shown are persons as answers show them.
 	shown *lru.Cache[shownKey, shown]
 }
@@ -61,33 +58,23 @@ func New(cfg Config, deps Deps) (*Handler, error) {
 	if _, err := zones.Get(cfg.DefaultTimeZone); err != nil {
 		return nil, err
 	}
-	rules := &rules{zones: zones, defaultZone: cfg.DefaultTimeZone}
+	reader := newReader(deps.Pool, deps.Rows, deps.Hyperfinds, deps.Clock)
 	return &Handler{
-		pool:     deps.Pool,
-		rules:    rules,
-		lockouts: &lockouts{pool: deps.Pool, users: deps.Users, rules: rules, log: deps.Log, noted: make(chan struct{}, 1)},
-		accounts: &accounts{pool: deps.Pool, users: deps.Users, log: deps.Log},
-		rows:     rowRules{rules: deps.Rows, groups: deps.Groups},
-
-		hyperfinds: deps.Hyperfinds,
-		clock:      deps.Clock,
-		wake:       deps.Wake,
-		shown:      newShown(),
+		pool: deps.Pool, reader: reader, clock: deps.Clock, defaultZone: cfg.DefaultTimeZone, shown: newShown(), extensions: extensions{reader: reader},
+		writer: newWriter(writerDeps{
+			pool: deps.Pool, users: deps.Users, groups: deps.Groups, log: deps.Log, wake: deps.Wake,
+			rules: newRules(zones, cfg.DefaultTimeZone), zones: zones,
+		}, reader),
 	}, nil
 }
 
 // Run does the work that no request asks for, until ctx ends.
-func (h *Handler) Run(ctx context.Context) error {
-	group, ctx := errgroup.WithContext(ctx)
-	group.Go(func() error { return h.accounts.run(ctx) })
-	group.Go(func() error { return h.lockouts.run(ctx) })
-	return group.Wait()
-}
+func (h *Handler) Run(ctx context.Context) error { return h.writer.run(ctx) }
 
 // GetPerson answers the person with the id in the path.
 func (h *Handler) GetPerson(ctx context.Context, req *commonsv1.GetPersonRequest) (*commonsv1.Person, error) {
 	tenantID, _ := tenant.From(ctx)
-	if err := h.rows.refuseUnseen(ctx, req.GetPersonId()); err != nil {
+	if err := h.reader.refuseUnseen(ctx, req.GetPersonId()); err != nil {
 		return nil, err
 	}
 	p, err := h.shownPerson(ctx, tenantID, req.GetPersonId())

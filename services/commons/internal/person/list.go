@@ -227,3 +227,25 @@ func access(r *record) *commonsv1.AccessAssignment {
 	}
 	return &commonsv1.AccessAssignment{}
 }
+
+// wageRule is what holds for a person in a job on some days. Without a rate and
+// a work rule it says that nothing of its own does.
+type wageRule struct {
+	path, workRule        string
+	rate                  *float64
+	effective, expiration string
+}
+
+func wageRuleList() list {
+	l := listOf("wageWorkRules", "wage_work_rule", 1,
+		[]column{
+			{"organization_path", "text", "job"}, {"hourly_rate", "double precision", "hourlyRate"},
+			{"work_rule_name", "text", "workRule"},
+		},
+		func(r *record) *[]*wageRule { return &r.wageRules },
+		func(w *wageRule) element {
+			return element{&w.effective, &w.expiration, []any{&w.path, &w.rate, &w.workRule}}
+		})
+	l.empty = func(e element) bool { return *e.values[1].(**float64) == nil && *e.values[2].(*string) == "" }
+	return l
+}

@@ -35,9 +35,13 @@ const (
 type lockouts struct {
 	pool  *pgxpool.Pool
 	users authv1.UserServiceClient
-	rules *rules
+	zones *civil.Zones
 	log   *slog.Logger
 	noted chan struct{}
+}
+
+func newLockouts(pool *pgxpool.Pool, users authv1.UserServiceClient, zones *civil.Zones, log *slog.Logger) *lockouts {
+	return &lockouts{pool: pool, users: users, zones: zones, log: log, noted: make(chan struct{}, 1)}
 }
 
 // changedLockouts answers the items that change when their persons may not log in.
@@ -190,7 +194,7 @@ func (l *lockouts) postpone(ctx context.Context, e *errand) error {
 
 // of answers what auth is told of a person.
 func (l *lockouts) of(p *stored) (*authv1.UserLockout, error) {
-	zone, err := l.rules.zones.Get(p.zone)
+	zone, err := l.zones.Get(p.zone)
 	if err != nil {
 		return nil, err
 	}

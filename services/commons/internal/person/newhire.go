@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
 	"google.golang.org/protobuf/proto"
 	"google.golang.org/protobuf/types/known/structpb"
 
@@ -18,16 +19,13 @@ import (
 // NewHires serves NewHireService.
 type NewHires struct {
 	commonsv1.UnsafeNewHireServiceServer
-	persons *Handler
+	pool   *pgxpool.Pool
+	reader *reader
+	writer *writer
 }
 
-// NewHires answers the server of NewHireService over the same persons.
-func (h *Handler) NewHires() *NewHires { return &NewHires{persons: h} }
-
-// hire is what is kept of a new hire beside the person.
-type hire struct {
-	allowances
-	body []byte
+func newNewHires(pool *pgxpool.Pool, reader *reader, writer *writer) *NewHires {
+	return &NewHires{pool: pool, reader: reader, writer: writer}
 }
 
 // CreateNewHires creates persons with their assignments, each of whom succeeds
@@ -46,7 +44,7 @@ func (n *NewHires) CreateNewHires(ctx context.Context, req *commonsv1.NewHireLis
 		if hires[i], failed[i] = readHire(in, places[i]); failed[i] == nil {
 			hired := in.GetHireDate()
 			if hired == "" {
-				hired = n.persons.today().String()
+				hired = n.reader.today().String()
 			}
 			persons, kept, at = append(persons, personOf(in, hired)), append(kept, hires[i]), append(at, i)
 		}
@@ -54,7 +52,7 @@ func (n *NewHires) CreateNewHires(ctx context.Context, req *commonsv1.NewHireLis
 	if err := n.number(ctx, persons); err != nil {
 		return nil, err
 	}
-	items, err := n.persons.writeWith(ctx, persons, creates, beside{hires: kept})
+	items, err := n.writer.writeWith(ctx, persons, creates, beside{hires: kept})
 	if err != nil {
 		return nil, err
 	}
@@ -115,40 +113,23 @@ func (n *NewHires) number(ctx context.Context, persons []*commonsv1.Person) erro
 	if len(without) == 0 {
 		return nil
 	}
-	ids, err := newIDs(ctx, n.persons.pool, len(without))
+	ids, err := newIDs(ctx, n.pool, len(without))
 	for i, id := range ids {
 		without[i].PersonNumber = fmt.Sprintf("E%08d", id)
 	}
 	return err
 }
 
-// queueHires adds the statement that keeps what the persons' hiring told.
-func queueHires(batch *pgx.Batch, tenantID int64, persons []newPerson) {
-	var ids []int64
-	var resident, work []*int64
-	var bodies [][]byte
-	for _, p := range persons {
-		if p.hire != nil {
-			ids, bodies = append(ids, p.id), append(bodies, p.hire.body)
-			resident, work = append(resident, p.hire.resident), append(work, p.hire.work)
-		}
-	}
-	if len(ids) > 0 {
-		batch.Queue(`INSERT INTO new_hire (tenant_id, person_id, resident_state_allowances, work_state_allowances, body)
-			SELECT $1, q.* FROM unnest($2::bigint[], $3::bigint[], $4::bigint[], $5::bytea[]) AS q`, tenantID, ids, resident, work, bodies)
-	}
-}
-
 // GetNewHire answers what the hiring of the person with the id in the path told.
 func (n *NewHires) GetNewHire(ctx context.Context, req *commonsv1.GetNewHireRequest) (*commonsv1.NewHire, error) {
 	id := req.GetPersonId()
-	if err := n.persons.rows.refuseUnseen(ctx, id); err != nil {
+	if err := n.reader.refuseUnseen(ctx, id); err != nil {
 		return nil, err
 	}
 	var body []byte
 	var number string
 	var resident, work *int64
-	err := n.persons.pool.QueryRow(ctx, `SELECT p.person_number, n.resident_state_allowances, n.work_state_allowances, n.body
+	err := n.pool.QueryRow(ctx, `SELECT p.person_number, n.resident_state_allowances, n.work_state_allowances, n.body
 		FROM new_hire n JOIN person p ON p.tenant_id = n.tenant_id AND p.id = n.person_id
 		WHERE n.tenant_id = $1 AND n.person_id = $2`, tenantOf(ctx), id).Scan(&number, &resident, &work, &body)
 	if errors.Is(err, pgx.ErrNoRows) {

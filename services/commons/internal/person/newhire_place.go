@@ -143,7 +143,7 @@ func (n *NewHires) workplaces(ctx context.Context, hires []*commonsv1.NewHire) (
 		}
 		day, err := civil.ParseDate(in.GetHireDate())
 		if err != nil {
-			day = n.persons.today()
+			day = n.reader.today()
 		}
 		paths[i], codes[i], days[i] = strings.Join(path, "/"), in.GetLocationCode(), day.Clamp().Time()
 		wanted = wanted || in.GetResidentStateTotalAllowancesClaimedCurrencyAmount() != nil || in.GetWorkStateTotalAllowancesClaimedCurrencyAmount() != nil
@@ -151,7 +151,7 @@ func (n *NewHires) workplaces(ctx context.Context, hires []*commonsv1.NewHire) (
 	if !wanted {
 		return out, nil
 	}
-	rows, err := n.persons.pool.Query(ctx, readPlaces, tenantOf(ctx), paths, codes, days)
+	rows, err := n.pool.Query(ctx, readPlaces, tenantOf(ctx), paths, codes, days)
 	if err != nil {
 		return nil, fmt.Errorf("find where new hires work: %w", err)
 	}

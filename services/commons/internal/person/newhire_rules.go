@@ -20,9 +20,6 @@ const (
 	mostDigits    = 10
 )
 
-// allowances are the two amounts for Iowa; nil when not given.
-type allowances struct{ resident, work *int64 }
-
 // readAllowances checks the two amounts of a new hire, who works at a location.
 func readAllowances(in *commonsv1.NewHire, at workplace) (allowances, error) {
 	var out allowances

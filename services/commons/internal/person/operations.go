@@ -49,11 +49,11 @@ func (h *Handler) refuseOther(ctx context.Context, asked *commonsv1.PersonIdenti
 	keys := make([]key, len(parts))
 	for i, part := range parts {
 		var err error
-		if keys[i], err = readIdentity(part, h.today()); err != nil {
+		if keys[i], err = readIdentity(part, h.reader.today()); err != nil {
 			return err
 		}
 	}
-	known, err := h.known(ctx, tenantOf(ctx), keys)
+	known, err := h.reader.known(ctx, tenantOf(ctx), keys)
 	if err != nil {
 		return err
 	}
@@ -70,14 +70,14 @@ func (h *Handler) refuseOther(ctx context.Context, asked *commonsv1.PersonIdenti
 }
 
 func (h *Handler) writeOne(ctx context.Context, in *commonsv1.Person, m mode) (*commonsv1.Person, error) {
-	items, err := h.write(ctx, []*commonsv1.Person{in}, m)
+	items, err := h.writer.write(ctx, []*commonsv1.Person{in}, m)
 	if err != nil {
 		return nil, err
 	}
 	if items[0].err != nil {
 		return nil, items[0].err
 	}
-	return items[0].answer(in, h.today()), nil
+	return items[0].answer(in, h.reader.today()), nil
 }
 
 // MultiCreatePersons creates persons, each of which succeeds or fails by
@@ -99,7 +99,7 @@ func (h *Handler) MultiUpsertPersons(ctx context.Context, req *commonsv1.PersonL
 }
 
 func (h *Handler) writeMany(ctx context.Context, req *commonsv1.PersonList, m mode) (*commonsv1.PersonList, error) {
-	items, err := h.write(ctx, req.GetPersons(), m)
+	items, err := h.writer.write(ctx, req.GetPersons(), m)
 	if err != nil {
 		return nil, err
 	}
@@ -109,7 +109,7 @@ func (h *Handler) writeMany(ctx context.Context, req *commonsv1.PersonList, m mo
 			// The caller gets back what failed, and must not get a password.
 			out.Fail(withoutPassword(in), fault.FromError(items[i].err))
 		} else {
-			out.Succeed(nil, items[i].answer(in, h.today()))
+			out.Succeed(nil, items[i].answer(in, h.reader.today()))
 		}
 	}
 	return personList(ctx, out)

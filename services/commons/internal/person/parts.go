@@ -104,12 +104,6 @@ func (s datedSpan) check() error {
 	return fault.Invalid(CodeDates, fmt.Sprintf("%s: expirationDate %s is not after effectiveDate %s.", s.path, to, from))
 }
 
-// dated is a message with the two dates.
-type dated interface {
-	GetEffectiveDate() string
-	GetExpirationDate() string
-}
-
 func spans(p *commonsv1.Person) []datedSpan {
 	info, job := p.GetPersonInformation(), p.GetJobAssignment()
 	out := spansOf("personInformation.person.fullTimeEquivalencies", info.GetPerson().GetFullTimeEquivalencies())

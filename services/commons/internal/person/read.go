@@ -39,11 +39,11 @@ func load(ctx context.Context, db pg.Querier, tenantID int64, ids []int64, besid
 		WHERE tenant_id = $1 AND id = ANY($2)`, names), tenantID, ids)
 	for _, l := range lists() {
 		snapshot.Queue(func(rows pgx.Rows) error {
-			if err := l.readInto(rows, persons); err != nil {
+			if err := readInto(l, rows, persons); err != nil {
 				return fmt.Errorf("%s: %w", l.table, err)
 			}
 			return nil
-		}, l.readSQL(), tenantID, ids)
+		}, readSQL(l), tenantID, ids)
 	}
 	queueTerms(&snapshot, tenantID, ids, persons)
 	for _, queue := range beside {
@@ -87,17 +87,4 @@ func readPersons(rows pgx.Rows, columns []scalar, persons map[int64]*stored) err
 		persons[p.id] = p
 	}
 	return rows.Err()
-}
-
-// show answers the person as callers see them on a day.
-func (r *record) show(id int64, day civil.Date) *commonsv1.Person {
-	r.showCurrent(day)
-	r.showTerms()
-	r.person.PersonIdentity = identity(id, r.number())
-	return r.person
-}
-
-// identity is how answers name a person.
-func identity(id int64, number string) *commonsv1.PersonIdentity {
-	return &commonsv1.PersonIdentity{PersonKey: &id, PersonNumber: &number}
 }

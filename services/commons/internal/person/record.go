@@ -2,6 +2,9 @@ package person
 
 import (
 	"fmt"
+	"slices"
+
+	"google.golang.org/protobuf/proto"
 
 	"github.com/rotaloom/rotaloom/pkg/civil"
 	commonsv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/commons/v1"
@@ -88,30 +91,6 @@ func (r *record) hideKnown(old *record) {
 	}
 }
 
-// keepWages takes away the wages without a rate: their days keep the rates of an
-// older record. Days that have none need one.
-func (r *record) keepWages(old *record) error {
-	job := r.person.GetJobAssignment()
-	if job == nil {
-		return nil
-	}
-	var known []civil.Range
-	for _, rate := range old.person.GetJobAssignment().GetBaseWageRates() {
-		known = append(known, rangeOf(datesOf(rate)))
-	}
-	var kept []*commonsv1.BaseWageRate
-	for i, rate := range job.BaseWageRates {
-		switch days := []civil.Range{rangeOf(datesOf(rate))}; {
-		case rate.HourlyRate != nil:
-			kept = append(kept, rate)
-		case len(civil.AppendDifference(nil, days, civil.Normalise(known))) > 0:
-			return missing([]property{{path: fmt.Sprintf("jobAssignment.baseWageRates[%d].hourlyRate", i)}})
-		}
-	}
-	job.BaseWageRates = kept
-	return nil
-}
-
 // keepAddresses fills in the address of e-mail addresses of which only the
 // notification was sent: without a flag, no address takes the one that is there
 // away.
@@ -174,4 +153,91 @@ func rangeOf(from, to string) civil.Range {
 		end = civil.Forever
 	}
 	return civil.Range{From: first, To: end}
+}
+
+func (r *record) clone() *record {
+	out := &record{person: proto.CloneOf(r.person), aoid: r.aoid, coid: r.coid, terms: slices.Clone(r.terms)}
+	for _, rule := range r.payRules {
+		copied := *rule
+		out.payRules = append(out.payRules, &copied)
+	}
+	for _, rule := range r.wageRules {
+		copied := *rule
+		out.wageRules = append(out.wageRules, &copied)
+	}
+	return out
+}
+
+// apply puts what was sent into a record, list by list, and then the rest.
+func (r *record) apply(sent *record) {
+	all := lists()
+	fresh := make([][]entry, len(all))
+	for i, l := range all {
+		fresh[i] = l.entries(sent)
+		l.clear(sent)
+	}
+	// The parts that the lists are in come with the rest.
+	merge(r.person.ProtoReflect(), sent.person.ProtoReflect())
+	for i, l := range all {
+		if len(fresh[i]) > 0 {
+			l.put(r, l.kept(overlay(l.entries(r), fresh[i])))
+		}
+	}
+}
+
+// show answers the person as callers see them on a day.
+func (r *record) show(id int64, day civil.Date) *commonsv1.Person {
+	r.showCurrent(day)
+	r.showTerms()
+	r.person.PersonIdentity = identity(id, r.number())
+	return r.person
+}
+
+// identity is how answers name a person.
+func identity(id int64, number string) *commonsv1.PersonIdentity {
+	return &commonsv1.PersonIdentity{PersonKey: &id, PersonNumber: &number}
+}
+
+// body answers the bytes of what nobody searches: the message without what is
+// computed or has columns or tables. A part of which nothing is left stays
+// there, empty, for the rest to come back to.
+func (r *record) body() ([]byte, error) {
+	out := r.clone()
+	out.person.PersonIdentity = nil
+	detailsOf(out).FullName = ""
+	out.hideCurrent()
+	for _, l := range lists() {
+		l.clear(out)
+	}
+	for _, s := range scalars() {
+		*s.at(out) = ""
+	}
+	body, err := proto.MarshalOptions{Deterministic: true}.Marshal(out.person)
+	if err != nil {
+		return nil, fmt.Errorf("encode person: %w", err)
+	}
+	return body, nil
+}
+
+// activeOn reports whether a person is active on a day. Without any employment
+// status they are.
+func (r *record) activeOn(day civil.Date) bool {
+	statuses := r.person.GetPersonInformation().GetEmploymentStatusList()
+	return len(statuses) == 0 || statusOn(statuses, day, (*commonsv1.EmploymentStatus).GetEmploymentStatusName) == active
+}
+
+// statusOn answers the status of a day, "" when there is none.
+func statusOn[M dated](list []M, day civil.Date, name func(M) string) string {
+	for _, s := range list {
+		if rangeOf(datesOf(s)).Contains(day) {
+			return name(s)
+		}
+	}
+	return ""
+}
+
+// dated is a message with the two dates.
+type dated interface {
+	GetEffectiveDate() string
+	GetExpirationDate() string
 }

@@ -36,7 +36,7 @@ func notUnique(number string) *fault.Error {
 
 // refuseTaken fails items whose person number belongs to somebody else. What
 // others store from now on is found when the items are stored.
-func (h *Handler) refuseTaken(ctx context.Context, items []*item) error {
+func (w *writer) refuseTaken(ctx context.Context, items []*item) error {
 	tenantID, _ := tenant.From(ctx)
 	var numbers []string
 	for _, it := range good(items) {
@@ -47,7 +47,7 @@ func (h *Handler) refuseTaken(ctx context.Context, items []*item) error {
 	if len(numbers) == 0 {
 		return nil
 	}
-	known, err := taken(ctx, h.pool, tenantID, numbers)
+	known, err := taken(ctx, w.pool, tenantID, numbers)
 	if err != nil {
 		return err
 	}
@@ -68,7 +68,7 @@ type carried struct {
 
 // refuseBadges fails items with a badge that somebody else carries on some of
 // the days, in the database or before them in the request.
-func (h *Handler) refuseBadges(ctx context.Context, items []*item) error {
+func (w *writer) refuseBadges(ctx context.Context, items []*item) error {
 	tenantID, _ := tenant.From(ctx)
 	var badges []carried
 	for _, it := range good(items) {
@@ -95,7 +95,7 @@ func (h *Handler) refuseBadges(ctx context.Context, items []*item) error {
 		numbers, persons = append(numbers, b.number), append(persons, b.by.id)
 		from, to = append(from, b.days.From.Time()), append(to, b.days.To.Time())
 	}
-	rows, err := h.pool.Query(ctx, `SELECT (q.at - 1)::int
+	rows, err := w.pool.Query(ctx, `SELECT (q.at - 1)::int
 		FROM unnest($2::text[], $3::bigint[], $4::date[], $5::date[]) WITH ORDINALITY AS q (number, person, from_date, to_date, at)
 		WHERE EXISTS (SELECT FROM badge_assignment b
 			WHERE b.tenant_id = $1 AND b.badge_number = q.number AND b.person_id <> q.person

@@ -5,74 +5,26 @@ import (
 	"fmt"
 
 	"github.com/jackc/pgx/v5"
-	"google.golang.org/protobuf/types/known/emptypb"
 
-	"github.com/rotaloom/rotaloom/pkg/fault"
-	"github.com/rotaloom/rotaloom/pkg/fault/bulk"
 	"github.com/rotaloom/rotaloom/pkg/outbox"
 	"github.com/rotaloom/rotaloom/pkg/pg"
-	"github.com/rotaloom/rotaloom/pkg/rpc"
 	commonsv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/commons/v1"
 )
-
-// DeletePerson deletes the person with the id in the path.
-func (h *Handler) DeletePerson(ctx context.Context, req *commonsv1.DeletePersonRequest) (*emptypb.Empty, error) {
-	k := key{id: req.GetPersonId()}
-	failed, err := h.remove(ctx, []key{k})
-	if err != nil {
-		return nil, err
-	}
-	if failed[k] != nil {
-		if fault.HasCode(failed[k], CodeUnknown) {
-			return nil, unknownInPath(k.id)
-		}
-		return nil, failed[k]
-	}
-	return &emptypb.Empty{}, nil
-}
-
-// MultiDeletePersons deletes persons, each of whom succeeds or fails by
-// themselves.
-func (h *Handler) MultiDeletePersons(ctx context.Context, req *commonsv1.PersonDeletionList) (*commonsv1.PersonDeletionList, error) {
-	keys := make([]key, len(req.GetPersons()))
-	wrong := make([]error, len(keys))
-	for i, in := range req.GetPersons() {
-		keys[i], wrong[i] = readIdentity(in.GetPersonIdentity(), h.today())
-	}
-	failed, err := h.remove(ctx, keys)
-	if err != nil {
-		return nil, err
-	}
-	out := &bulk.Outcome[*commonsv1.PersonDeletion, *commonsv1.PersonDeletion]{}
-	for i, in := range req.GetPersons() {
-		err := wrong[i]
-		if err == nil {
-			err = failed[keys[i]]
-		}
-		if err != nil {
-			out.Fail(in, fault.FromError(err))
-		} else {
-			out.Succeed(in, in)
-		}
-	}
-	_, failure, err := rpc.SettledAs(ctx, out, fault.CodeBulkFailed) // What operations on persons say.
-	return &commonsv1.PersonDeletionList{Failure: failure}, err
-}
 
 // remove deletes the persons whom keys name and answers why others stay: auth is
 // asked first whether the caller may remove their users. The intent to remove their accounts is noted with the deletion, so an account
 // outlives its person at most until the sweep.
-func (h *Handler) remove(ctx context.Context, keys []key) (map[key]error, error) {
+func (w *writer) remove(ctx context.Context, keys []key) (map[key]error, error) {
 	tenantID := tenantOf(ctx)
-	known, err := h.known(ctx, tenantID, keys)
+	known, err := w.reader.known(ctx, tenantID, keys)
 	if err != nil {
 		return nil, err
 	}
 	failed := map[key]error{}
-	if err := h.keepBeyondReach(ctx, keys, known, failed); err != nil {
+	if err := w.keepBeyondReach(ctx, keys, known, failed); err != nil {
 		return nil, err
 	}
-	if err := h.keepPowerful(ctx, known, failed); err != nil {
+	if err := w.keepPowerful(ctx, known, failed); err != nil {
 		return nil, err
 	}
 	var ids []int64
@@ -84,21 +36,21 @@ func (h *Handler) remove(ctx context.Context, keys []key) (map[key]error, error)
 	if len(ids) == 0 {
 		return failed, nil
 	}
-	err = pg.InTx(ctx, h.pool, func(ctx context.Context, tx pgx.Tx) error {
+	err = pg.InTx(ctx, w.pool, func(ctx context.Context, tx pgx.Tx) error {
 		return deletePersons(ctx, tx, tenantID, ids)
 	})
 	if err != nil {
 		return nil, fmt.Errorf("delete persons: %w", err)
 	}
-	h.wake()
-	h.accounts.undo(ctx, tenantID, ids)
+	w.wake()
+	w.accounts.undo(ctx, tenantID, ids)
 	return failed, nil
 }
 
 // keepBeyondReach notes an error for who is unknown, and for who is not the
 // caller's to delete.
-func (h *Handler) keepBeyondReach(ctx context.Context, keys []key, known map[key]*stored, failed map[key]error) error {
-	reach, err := h.rows.reach(ctx)
+func (w *writer) keepBeyondReach(ctx context.Context, keys []key, known map[key]*stored, failed map[key]error) error {
+	reach, err := w.reach(ctx)
 	if err != nil {
 		return err
 	}

@@ -14,7 +14,7 @@ import (
 	commonsv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/commons/v1"
 )
 
-func newRules() *rules { return &rules{zones: &civil.Zones{}, defaultZone: "UTC"} }
+func testRules() *rules { return newRules(&civil.Zones{}, "UTC") }
 
 func valid() *commonsv1.Person {
 	return &commonsv1.Person{
@@ -115,7 +115,7 @@ func TestPrepareRefuses(t *testing.T) {
 			t.Parallel()
 			p := valid()
 			c.change(p)
-			_, err := newRules().prepare(p)
+			_, err := testRules().prepare(p)
 			require.Error(t, err)
 			assert.True(t, fault.HasCode(err, c.code), err)
 			assert.Contains(t, err.Error(), c.path)
@@ -129,7 +129,7 @@ func TestPrepareFillsIn(t *testing.T) {
 	in.JobAssignment.PrimaryLaborAccounts = []*commonsv1.PrimaryLaborAccount{
 		{OrganizationPath: "b", EffectiveDate: "2025-01-01"}, {OrganizationPath: "a"},
 	}
-	d, err := newRules().prepare(in)
+	d, err := testRules().prepare(in)
 	require.NoError(t, err)
 	accounts := d.person.GetJobAssignment().GetPrimaryLaborAccounts()
 	assert.Equal(t, []string{"2021-05-03", "2025-01-01"}, []string{accounts[0].GetEffectiveDate(), accounts[0].GetExpirationDate()},
@@ -150,7 +150,7 @@ func TestPrepareWipesWhatOnlyTheServerSays(t *testing.T) {
 		},
 		PasswordHistories: []*commonsv1.PasswordHistory{{Password: "hush-hush"}},
 	}
-	d, err := newRules().prepare(in)
+	d, err := testRules().prepare(in)
 	require.NoError(t, err, "an empty name takes a new person off nothing")
 	assert.Empty(t, d.person.GetJobAssignment().GetEmploymentTermAssignments())
 	assert.True(t, proto.Equal(&commonsv1.UserInformation{UserAccount: &commonsv1.UserAccount{UserName: "ada"}}, d.person.GetUser()), d.person.GetUser())

@@ -83,7 +83,7 @@ func (h *Handler) shownPerson(ctx context.Context, tenantID, id int64) (*commons
 	if err != nil {
 		return nil, fmt.Errorf("read person: %w", err)
 	}
-	key := shownKey{tenant: tenantID, person: id, day: h.today()}
+	key := shownKey{tenant: tenantID, person: id, day: h.reader.today()}
 	if before, ok := h.shown.Get(key); ok && before.stamp == now {
 		out := &commonsv1.Person{}
 		out.ProtoReflect().SetUnknown(before.wire)

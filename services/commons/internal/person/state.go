@@ -5,15 +5,6 @@ import (
 	commonsv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/commons/v1"
 )
 
-// state is what other domains keep of the person.
-func (p newPerson) state() *commonsv1.PersonState {
-	version := int64(1)
-	if p.old != nil {
-		version = p.old.version + 1
-	}
-	return stateOf(p.record, p.id, p.zone, version)
-}
-
 func stateOf(r *record, id int64, zone string, version int64) *commonsv1.PersonState {
 	return &commonsv1.PersonState{
 		PersonId:     id,
@@ -68,3 +59,11 @@ func wireDays(ranges []civil.Range) []*commonsv1.PersonDays {
 	}
 	return out
 }
+
+const (
+	active     = "Active"
+	terminated = "Terminated"
+)
+
+// statuses are the names that employment and user account statuses have.
+var statuses = []string{active, "Inactive", terminated}

@@ -4,10 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"time"
 
 	"github.com/jackc/pgx/v5"
-	"google.golang.org/protobuf/proto"
 
 	"github.com/rotaloom/rotaloom/pkg/pg"
 )
@@ -15,16 +13,6 @@ import (
 // errStale says that somebody changed a person, or took a name or a badge,
 // between the reading and the writing. The operation begins again.
 var errStale = errors.New("somebody else was faster")
-
-// newPerson is a draft that has its id.
-type newPerson struct {
-	*draft
-	id int64
-	// old is what the person was; nil when they are new.
-	old *stored
-	// hire is what is kept of their hiring, or nil.
-	hire *hire
-}
 
 // newIDs takes ids for new persons. An id that is not used is lost.
 func newIDs(ctx context.Context, db pg.Querier, n int) ([]int64, error) {
@@ -81,7 +69,7 @@ func write(ctx context.Context, tx pgx.Tx, tenantID int64, persons []newPerson) 
 			}
 			fresh = append(fresh, owned{p.id, entries})
 		}
-		if err := l.queueLists(batch, tenantID, replaced, fresh); err != nil {
+		if err := queueLists(l, batch, tenantID, replaced, fresh); err != nil {
 			return err
 		}
 	}
@@ -233,34 +221,4 @@ func updatePersonSQL(all []scalar) string {
 		FROM unnest($2::bigint[], $3::text[], $4::text[], $5::bytea[]%[2]s)
 			AS q (id, full_name, time_zone, body%[1]s)
 		WHERE p.tenant_id = $1 AND p.id = q.id`, names, arrays, sets)
-}
-
-// body answers the bytes of what nobody searches: the message without what is
-// computed or has columns or tables. A part of which nothing is left stays
-// there, empty, for the rest to come back to.
-func (r *record) body() ([]byte, error) {
-	out := r.clone()
-	out.person.PersonIdentity = nil
-	detailsOf(out).FullName = ""
-	out.hideCurrent()
-	for _, l := range lists() {
-		l.clear(out)
-	}
-	for _, s := range scalars() {
-		*s.at(out) = ""
-	}
-	body, err := proto.MarshalOptions{Deterministic: true}.Marshal(out.person)
-	if err != nil {
-		return nil, fmt.Errorf("encode person: %w", err)
-	}
-	return body, nil
-}
-
-// dateOrNull answers a date that may be missing.
-func dateOrNull(text string) *time.Time {
-	if text == "" {
-		return nil
-	}
-	t := dateOf(text)
-	return &t
 }

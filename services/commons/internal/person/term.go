@@ -2,11 +2,9 @@ package person
 
 import (
 	"cmp"
-	"fmt"
 	"slices"
 
 	"github.com/rotaloom/rotaloom/pkg/civil"
-	"github.com/rotaloom/rotaloom/pkg/fault"
 	commonsv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/commons/v1"
 )
 
@@ -27,89 +25,6 @@ type askedTerm struct {
 	days civil.Range
 	// original, unless it is nil, is the first day of an assignment that goes.
 	original *civil.Date
-}
-
-// takeTerms takes what a caller asks for about employment terms out of the
-// message, since timekeeping keeps them. An assignment begins on first unless it
-// says otherwise, and ends where the next one begins, or never.
-func takeTerms(p *commonsv1.Person, first civil.Date) ([]askedTerm, error) {
-	given := p.GetJobAssignment().GetEmploymentTermAssignments()
-	if len(given) == 0 {
-		return nil, nil
-	}
-	p.JobAssignment.EmploymentTermAssignments = nil
-	if len(given) > maxList {
-		return nil, fault.Invalid(CodeBadValue, fmt.Sprintf("jobAssignment.employmentTermAssignments has %d elements, more than the allowed %d.", len(given), maxList))
-	}
-	asked := make([]askedTerm, len(given))
-	var starts []civil.Range
-	for i, g := range given {
-		var err error
-		if asked[i], err = readTerm(fmt.Sprintf("jobAssignment.employmentTermAssignments[%d]", i), g, first); err != nil {
-			return nil, err
-		}
-		starts = append(starts, asked[i].days)
-	}
-	for i := range asked {
-		a := &asked[i]
-		if given[i].GetEndDate() == "" && a.days != (civil.Range{}) {
-			a.days.To = nextStart(starts, a.days.From)
-		}
-		if a.days.Empty() && a.days != (civil.Range{}) {
-			return nil, fault.Invalid(CodeDates, fmt.Sprintf("%s: endDate %s is not after startDate %s.", a.path, a.days.To, a.days.From))
-		}
-	}
-	return asked, refuseTermOverlaps(asked)
-}
-
-func readTerm(path string, g *commonsv1.TermAssignment, first civil.Date) (askedTerm, error) {
-	a := askedTerm{path: path, name: g.GetName()}
-	if err := checkText(path+".name", a.name, maxText); err != nil {
-		return a, err
-	}
-	read := func(name, text string, missing civil.Date) (civil.Date, error) {
-		if text == "" {
-			return missing, nil
-		}
-		day, err := civil.ParseDate(text)
-		if err != nil {
-			return 0, fault.Invalid(fault.CodeDate, fmt.Sprintf("%s.%s: %s.", path, name, err))
-		}
-		return day, nil
-	}
-	from, err := read("startDate", g.GetStartDate(), first)
-	if err != nil {
-		return a, err
-	}
-	to, err := read("endDate", g.GetEndDate(), civil.Forever)
-	if err != nil {
-		return a, err
-	}
-	if g.GetOriginalStartDate() != "" {
-		day, err := read("originalStartDate", g.GetOriginalStartDate(), 0)
-		if err != nil {
-			return a, err
-		}
-		a.original = &day
-		if a.name == "" && g.GetStartDate() == "" && g.GetEndDate() == "" {
-			return a, nil
-		}
-	}
-	a.days = civil.Range{From: from, To: to}.Clamp()
-	return a, nil
-}
-
-// refuseTermOverlaps refuses assignments for the same days: a person has at most
-// one term.
-func refuseTermOverlaps(asked []askedTerm) error {
-	sorted := slices.SortedFunc(slices.Values(asked), func(a, b askedTerm) int { return cmp.Compare(a.days.From, b.days.From) })
-	sorted = slices.DeleteFunc(sorted, func(a askedTerm) bool { return a.days.Empty() })
-	for i := 1; i < len(sorted); i++ {
-		if sorted[i-1].days.Overlaps(sorted[i].days) {
-			return fault.Invalid(CodeDates, fmt.Sprintf("%s and %s overlap.", sorted[i-1].path, sorted[i].path))
-		}
-	}
-	return nil
 }
 
 // ask answers what a person has after a request was carried out. Timekeeping
@@ -161,21 +76,9 @@ func (r *record) showTerms() {
 	if r.person.JobAssignment == nil {
 		r.person.JobAssignment = &commonsv1.JobAssignment{}
 	}
-	r.person.JobAssignment.EmploymentTermAssignments = each(r.terms, func(t termDays) *commonsv1.TermAssignment {
-		return &commonsv1.TermAssignment{Name: t.name, StartDate: t.days.From.String(), EndDate: t.days.To.String()}
-	})
-}
-
-// refusePositionTerms refuses employment terms of a position: a person has one
-// at a time, whatever their position.
-func refusePositionTerms(p *commonsv1.Person) error {
-	for i, position := range p.GetPositions() {
-		for k, a := range position.GetFields()["employmentTermAssignments"].GetListValue().GetValues() {
-			if name := a.GetStructValue().GetFields()["name"]; name.GetStringValue() != "" {
-				return fault.Invalid(CodeCombination, fmt.Sprintf("positions[%d].employmentTermAssignments[%d]: a term is the person's, "+
-					"not that of a position. Name it in jobAssignment.employmentTermAssignments.", i, k))
-			}
-		}
+	var shown []*commonsv1.TermAssignment
+	for _, t := range r.terms {
+		shown = append(shown, &commonsv1.TermAssignment{Name: t.name, StartDate: t.days.From.String(), EndDate: t.days.To.String()})
 	}
-	return nil
+	r.person.JobAssignment.EmploymentTermAssignments = shown
 }

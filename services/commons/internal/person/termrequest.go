@@ -10,11 +10,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/rotaloom/rotaloom/pkg/authn"
-	"github.com/rotaloom/rotaloom/pkg/civil"
 	"github.com/rotaloom/rotaloom/pkg/fault"
-	"github.com/rotaloom/rotaloom/pkg/outbox"
-	commonsv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/commons/v1"
-	timekeepingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/timekeeping/v1"
 )
 
 const (
@@ -29,7 +25,7 @@ const (
 
 // refuseUnknownTerms finds the terms that items name, and fails those with one
 // that there is not.
-func (h *Handler) refuseUnknownTerms(ctx context.Context, items []*item) error {
+func (w *writer) refuseUnknownTerms(ctx context.Context, items []*item) error {
 	var names []string
 	for _, it := range good(items) {
 		if len(it.asked) > 0 && !mayAssign(ctx) {
@@ -47,7 +43,7 @@ func (h *Handler) refuseUnknownTerms(ctx context.Context, items []*item) error {
 		}
 	}
 	slices.Sort(names)
-	known, err := h.findTerms(ctx, slices.Compact(names))
+	known, err := w.findTerms(ctx, slices.Compact(names))
 	if err != nil {
 		return err
 	}
@@ -86,14 +82,14 @@ func mayAssign(ctx context.Context) bool {
 
 // findTerms answers the terms with the names, which are compared without case.
 // It waits a moment for those that are not there.
-func (h *Handler) findTerms(ctx context.Context, names []string) (map[string]termDays, error) {
+func (w *writer) findTerms(ctx context.Context, names []string) (map[string]termDays, error) {
 	if len(names) == 0 {
 		return nil, nil
 	}
 	giveUp := time.NewTimer(termPatience)
 	defer giveUp.Stop()
 	for {
-		rows, err := h.pool.Query(ctx, `SELECT DISTINCT ON (q.name) q.name, t.id, t.name
+		rows, err := w.pool.Query(ctx, `SELECT DISTINCT ON (q.name) q.name, t.id, t.name
 			FROM (SELECT name, lower(name) AS name_key FROM unnest($2::text[]) AS name) AS q
 			JOIN employment_term t ON t.tenant_id = $1 AND NOT t.deleted AND t.name_key = q.name_key
 			ORDER BY q.name, t.id DESC`, tenantOf(ctx), names)
@@ -120,70 +116,4 @@ func (h *Handler) findTerms(ctx context.Context, names []string) (map[string]ter
 		case <-time.After(termPause):
 		}
 	}
-}
-
-// storeTerms keeps what was asked for about terms, and tells of it.
-func storeTerms(ctx context.Context, tx pgx.Tx, tenantID int64, persons []newPerson) error {
-	var owners, numbers []int64
-	var positions []int32
-	var terms []*int64
-	var from, to, original []*time.Time
-	event := &commonsv1.TermRequestsMade{}
-	for _, p := range persons {
-		for i, a := range p.asked {
-			owners, numbers, positions = append(owners, p.id), append(numbers, p.state().GetVersion()), append(positions, int32(i))
-			terms, original = append(terms, nonZero(a.id)), append(original, dayOrNull(a.original))
-			first, end := &a.days.From, &a.days.To
-			if a.days.Empty() {
-				first, end = nil, nil
-			}
-			from, to = append(from, dayOrNull(first)), append(to, dayOrNull(end))
-		}
-		if len(p.asked) > 0 {
-			event.PersonIds = append(event.PersonIds, p.id)
-		}
-	}
-	if len(owners) == 0 {
-		return nil
-	}
-	if _, err := tx.Exec(ctx, `INSERT INTO term_request
-			(tenant_id, person_id, number, position, employment_term_id, from_date, to_date, original_from_date)
-		SELECT $1, q.* FROM unnest($2::bigint[], $3::bigint[], $4::int[], $5::bigint[], $6::date[], $7::date[], $8::date[]) AS q`,
-		tenantID, owners, numbers, positions, terms, from, to, original); err != nil {
-		return fmt.Errorf("store term requests: %w", err)
-	}
-	return outbox.Append(ctx, tx, tenantID, event)
-}
-
-func nonZero(id int64) *int64 {
-	if id == 0 {
-		return nil
-	}
-	return &id
-}
-
-func dayOrNull(day *civil.Date) *time.Time {
-	if day == nil {
-		return nil
-	}
-	t := day.Time()
-	return &t
-}
-
-// ForgetTermRequests forgets the requests that timekeeping says are carried out.
-func ForgetTermRequests(ctx context.Context, tx pgx.Tx, tenantID int64, lists []*timekeepingv1.PersonMemberships) error {
-	var persons, numbers []int64
-	for _, l := range lists {
-		if l.GetTermRequest() > 0 {
-			persons, numbers = append(persons, l.GetPersonId()), append(numbers, l.GetTermRequest())
-		}
-	}
-	if len(persons) == 0 {
-		return nil
-	}
-	if _, err := tx.Exec(ctx, `DELETE FROM term_request r USING unnest($2::bigint[], $3::bigint[]) AS q (person, number)
-		WHERE r.tenant_id = $1 AND r.person_id = q.person AND r.number <= q.number`, tenantID, persons, numbers); err != nil {
-		return fmt.Errorf("forget term requests: %w", err)
-	}
-	return nil
 }

@@ -144,3 +144,12 @@ func dateOf(text string) time.Time {
 	}
 	return day.Time()
 }
+
+// dateOrNull answers a date that may be missing.
+func dateOrNull(text string) *time.Time {
+	if text == "" {
+		return nil
+	}
+	t := dateOf(text)
+	return &t
+}

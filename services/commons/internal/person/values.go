@@ -9,14 +9,6 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/fault"
 )
 
-const (
-	active     = "Active"
-	terminated = "Terminated"
-)
-
-// statuses are the names that employment and user account statuses have.
-var statuses = []string{active, "Inactive", terminated}
-
 // checkTexts checks the texts that are stored in columns, and the lengths of
 // the lists.
 func checkTexts(r *record) error {
@@ -35,7 +27,7 @@ func checkTexts(r *record) error {
 			return fault.Invalid(CodeBadValue, fmt.Sprintf("%s has %d elements, more than the allowed %d.", l.path, n, maxList))
 		}
 		for i, e := range elements {
-			if err := l.checkTexts(i, e); err != nil {
+			if err := checkElement(l, i, e); err != nil {
 				return err
 			}
 		}
@@ -43,7 +35,8 @@ func checkTexts(r *record) error {
 	return nil
 }
 
-func (l list) checkTexts(i int, e element) error {
+// checkElement checks the texts of an element of a list.
+func checkElement(l list, i int, e element) error {
 	for k, c := range l.columns {
 		text, ok := e.values[k].(*string)
 		if !ok {

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"math"
 
+	"github.com/jackc/pgx/v5/pgxpool"
+
 	"github.com/rotaloom/rotaloom/pkg/civil"
 	"github.com/rotaloom/rotaloom/pkg/fault"
 	"github.com/rotaloom/rotaloom/pkg/fault/bulk"
@@ -16,39 +18,20 @@ import (
 // WageWorkRules serves WageWorkRuleService.
 type WageWorkRules struct {
 	commonsv1.UnsafeWageWorkRuleServiceServer
-	persons *Handler
+	pool   *pgxpool.Pool
+	reader *reader
+	writer *writer
 }
 
-// WageWorkRules answers the server of WageWorkRuleService over the same persons.
-func (h *Handler) WageWorkRules() *WageWorkRules { return &WageWorkRules{persons: h} }
-
-// wageRule is what holds for a person in a job on some days. Without a rate and
-// a work rule it says that nothing of its own does.
-type wageRule struct {
-	path, workRule        string
-	rate                  *float64
-	effective, expiration string
-}
-
-func wageRuleList() list {
-	l := listOf("wageWorkRules", "wage_work_rule", 1,
-		[]column{
-			{"organization_path", "text", "job"}, {"hourly_rate", "double precision", "hourlyRate"},
-			{"work_rule_name", "text", "workRule"},
-		},
-		func(r *record) *[]*wageRule { return &r.wageRules },
-		func(w *wageRule) element {
-			return element{&w.effective, &w.expiration, []any{&w.path, &w.rate, &w.workRule}}
-		})
-	l.empty = func(e element) bool { return *e.values[1].(**float64) == nil && *e.values[2].(*string) == "" }
-	return l
+func newWageWorkRules(pool *pgxpool.Pool, reader *reader, writer *writer) *WageWorkRules {
+	return &WageWorkRules{pool: pool, reader: reader, writer: writer}
 }
 
 // MultiReadWageWorkRules answers the rules of persons in the order asked for.
 // Unknown persons fail by themselves.
 func (w *WageWorkRules) MultiReadWageWorkRules(ctx context.Context, req *commonsv1.MultiReadPersonsRequest) (*commonsv1.PersonWageWorkRulesList, error) {
 	out := &bulk.Outcome[*commonsv1.PersonWageWorkRules, *commonsv1.PersonWageWorkRules]{}
-	err := w.persons.each(ctx, req.GetWhere(), func(_ civil.Date, k key, p *stored) {
+	err := w.reader.each(ctx, req.GetWhere(), func(_ civil.Date, k key, p *stored) {
 		if p == nil {
 			out.Fail(&commonsv1.PersonWageWorkRules{PersonIdentity: k.identity()}, k.unknown())
 			return
@@ -81,7 +64,7 @@ func (w *WageWorkRules) MultiUpsertWageWorkRules(ctx context.Context, req *commo
 			with.wages, at = append(with.wages, wages[i]), append(at, i)
 		}
 	}
-	items, err := w.persons.writeWith(ctx, persons, changes, with)
+	items, err := w.writer.writeWith(ctx, persons, changes, with)
 	if err != nil {
 		return nil, err
 	}

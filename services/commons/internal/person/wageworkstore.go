@@ -28,14 +28,14 @@ func (w *WageWorkRules) findJobs(ctx context.Context, given []*commonsv1.PersonW
 			job := given[i].GetWageWorkRules()[k].GetJob()
 			owners, rules = append(owners, i), append(rules, rule)
 			ids, paths = append(ids, job.GetId()), append(paths, job.GetQualifier())
-			day, err := civil.ParseDate(cmp.Or(rule.effective, w.persons.today().String()))
+			day, err := civil.ParseDate(cmp.Or(rule.effective, w.reader.today().String()))
 			if err != nil {
-				day = w.persons.today()
+				day = w.reader.today()
 			}
 			days = append(days, day.Clamp().Time())
 		}
 	}
-	rows, err := w.persons.pool.Query(ctx, fmt.Sprintf(`SELECT (q.at - 1)::int,
+	rows, err := w.pool.Query(ctx, fmt.Sprintf(`SELECT (q.at - 1)::int,
 			CASE WHEN q.id <> 0 THEN coalesce(%[1]s, '') ELSE q.path END, v.location_id IS NOT NULL AND v.job_id IS NULL
 		FROM unnest($2::bigint[], $3::text[], $4::date[]) WITH ORDINALITY AS q (id, path, day, at)
 		LEFT JOIN location_version v ON v.tenant_id = $1 AND v.from_date <= q.day AND v.to_date > q.day
@@ -73,8 +73,8 @@ func (w *WageWorkRules) fillJobs(ctx context.Context, persons []*commonsv1.Perso
 	if len(paths) == 0 {
 		return nil
 	}
-	rows, err := w.persons.pool.Query(ctx, `SELECT q.path, `+location.AtSQL("$1", "q.path", "$3::date")+`
-		FROM (SELECT DISTINCT unnest($2::text[]) AS path) AS q`, tenantOf(ctx), paths, w.persons.today().Time())
+	rows, err := w.pool.Query(ctx, `SELECT q.path, `+location.AtSQL("$1", "q.path", "$3::date")+`
+		FROM (SELECT DISTINCT unnest($2::text[]) AS path) AS q`, tenantOf(ctx), paths, w.reader.today().Time())
 	if err != nil {
 		return err
 	}

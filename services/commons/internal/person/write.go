@@ -3,24 +3,68 @@ package person
 import (
 	"context"
 	"errors"
+	"log/slog"
 	"net/http"
 	"slices"
 
 	"github.com/jackc/pgx/v5"
-	"google.golang.org/protobuf/proto"
+	"github.com/jackc/pgx/v5/pgxpool"
+	"golang.org/x/sync/errgroup"
 
-	"github.com/rotaloom/rotaloom/pkg/authn"
 	"github.com/rotaloom/rotaloom/pkg/civil"
 	"github.com/rotaloom/rotaloom/pkg/fault"
 	"github.com/rotaloom/rotaloom/pkg/outbox"
 	"github.com/rotaloom/rotaloom/pkg/pg"
 	"github.com/rotaloom/rotaloom/pkg/tenant"
+	authv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/auth/v1"
+
 	commonsv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/commons/v1"
+	"github.com/rotaloom/rotaloom/services/commons/internal/search/employeegroup"
 )
 
 // writeAttempts bounds how often a request begins again because somebody else
 // was faster.
 const writeAttempts = 4
+
+// writer creates, changes and deletes persons.
+type writer struct {
+	pool     *pgxpool.Pool
+	reader   *reader
+	rules    *rules
+	accounts *accounts
+	lockouts *lockouts
+	// groups say whose employee group is which.
+	groups *employeegroup.Groups
+	wake   func()
+}
+
+// writerDeps are what a writer works with.
+type writerDeps struct {
+	pool   *pgxpool.Pool
+	users  authv1.UserServiceClient
+	groups *employeegroup.Groups
+	rules  *rules
+	zones  *civil.Zones
+	log    *slog.Logger
+	// wake tells the relay that there are events to publish.
+	wake func()
+}
+
+func newWriter(deps writerDeps, reader *reader) *writer {
+	return &writer{
+		pool: deps.pool, reader: reader, groups: deps.groups, wake: deps.wake, rules: deps.rules,
+		accounts: newAccounts(deps.pool, deps.users, deps.log),
+		lockouts: newLockouts(deps.pool, deps.users, deps.zones, deps.log),
+	}
+}
+
+// run does the work that no request asks for, until ctx ends.
+func (w *writer) run(ctx context.Context) error {
+	group, ctx := errgroup.WithContext(ctx)
+	group.Go(func() error { return w.accounts.run(ctx) })
+	group.Go(func() error { return w.lockouts.run(ctx) })
+	return group.Wait()
+}
 
 // mode says what a request does with persons.
 type mode int
@@ -34,17 +78,10 @@ const (
 	upserts
 )
 
-// item is one person of a request on the way through the operation. Its error
-// is what the caller gets for it.
-type item struct {
-	newPerson
-	err error
-}
-
 // write takes the persons as far as each gets. It answers an error when
 // something failed that is no fault of an item; nothing was written then.
-func (h *Handler) write(ctx context.Context, persons []*commonsv1.Person, m mode) ([]*item, error) {
-	return h.writeWith(ctx, persons, m, beside{})
+func (w *writer) write(ctx context.Context, persons []*commonsv1.Person, m mode) ([]*item, error) {
+	return w.writeWith(ctx, persons, m, beside{})
 }
 
 // beside is what is kept beside the persons of a request: each list is empty,
@@ -56,9 +93,9 @@ type beside struct {
 }
 
 // writeWith is write with what is kept beside the persons.
-func (h *Handler) writeWith(ctx context.Context, persons []*commonsv1.Person, m mode, with beside) ([]*item, error) {
+func (w *writer) writeWith(ctx context.Context, persons []*commonsv1.Person, m mode, with beside) ([]*item, error) {
 	for range writeAttempts {
-		items, err := h.attempt(ctx, persons, m, with)
+		items, err := w.attempt(ctx, persons, m, with)
 		if !errors.Is(err, errStale) {
 			return items, err
 		}
@@ -66,9 +103,9 @@ func (h *Handler) writeWith(ctx context.Context, persons []*commonsv1.Person, m 
 	return nil, fault.New(CodeChanged, http.StatusConflict, "Others change the same persons at the same time. Try again.")
 }
 
-func (h *Handler) attempt(ctx context.Context, persons []*commonsv1.Person, m mode, with beside) ([]*item, error) {
+func (w *writer) attempt(ctx context.Context, persons []*commonsv1.Person, m mode, with beside) ([]*item, error) {
 	tenantID, _ := tenant.From(ctx)
-	items, err := h.prepare(ctx, tenantID, persons, m, with.wages)
+	items, err := w.prepare(ctx, tenantID, persons, m, with.wages)
 	if err != nil {
 		return nil, err
 	}
@@ -76,39 +113,39 @@ func (h *Handler) attempt(ctx context.Context, persons []*commonsv1.Person, m mo
 		items[i].hire = kept
 	}
 	refuseTwins(items)
-	for _, refuse := range []func(context.Context, []*item) error{h.refuseBeyondReach, h.refuseTaken, h.refuseBadges, h.refuseUnknownTerms, h.refuseLockouts} {
+	for _, refuse := range []func(context.Context, []*item) error{w.refuseBeyondReach, w.refuseTaken, w.refuseBadges, w.refuseUnknownTerms, w.refuseLockouts} {
 		if err := refuse(ctx, items); err != nil {
 			return nil, err
 		}
 	}
-	if err := h.assignIDs(ctx, items); err != nil {
+	if err := w.assignIDs(ctx, items); err != nil {
 		return nil, err
 	}
-	accounts, err := h.accounts.open(ctx, tenantID, items)
+	accounts, err := w.accounts.open(ctx, tenantID, items)
 	if err != nil {
 		return nil, err
 	}
-	if err := h.store(ctx, tenantID, items, accounts); err != nil {
-		h.accounts.undo(ctx, tenantID, accounts)
+	if err := w.store(ctx, tenantID, items, accounts); err != nil {
+		w.accounts.undo(ctx, tenantID, accounts)
 		return nil, err
 	}
-	h.wake()
-	h.lockouts.wake()
-	h.accounts.undo(ctx, tenantID, without(accounts, good(items)))
+	w.wake()
+	w.lockouts.wake()
+	w.accounts.undo(ctx, tenantID, without(accounts, good(items)))
 	return items, nil
 }
 
 // prepare checks each person by themselves, with what is known of them.
-func (h *Handler) prepare(ctx context.Context, tenantID int64, persons []*commonsv1.Person, m mode, wages [][]*wageRule) ([]*item, error) {
+func (w *writer) prepare(ctx context.Context, tenantID int64, persons []*commonsv1.Person, m mode, wages [][]*wageRule) ([]*item, error) {
 	items := make([]*item, len(persons))
 	keys := make([]key, len(persons))
 	for i, in := range persons {
 		items[i] = &item{}
 		if m == changes || (m == upserts && named(in.GetPersonIdentity())) {
-			keys[i], items[i].err = readIdentity(in.GetPersonIdentity(), h.today())
+			keys[i], items[i].err = readIdentity(in.GetPersonIdentity(), w.reader.today())
 		}
 	}
-	known, err := h.known(ctx, tenantID, keys)
+	known, err := w.reader.known(ctx, tenantID, keys)
 	if err != nil {
 		return nil, err
 	}
@@ -122,11 +159,11 @@ func (h *Handler) prepare(ctx context.Context, tenantID int64, persons []*common
 			if len(wages) > 0 {
 				own = wages[i]
 			}
-			it.draft, it.err = h.rules.change(old, in, own, h.today())
+			it.draft, it.err = w.rules.change(old.record, in, own, w.reader.today())
 		case keys[i] == key{}:
-			it.draft, it.err = h.rules.prepare(in)
+			it.draft, it.err = w.rules.prepare(in)
 		case m == upserts && keys[i].creates():
-			it.draft, it.err = h.rules.prepare(keys[i].fill(in))
+			it.draft, it.err = w.rules.prepare(keys[i].fill(in))
 		default:
 			it.err = keys[i].unknown()
 		}
@@ -134,50 +171,12 @@ func (h *Handler) prepare(ctx context.Context, tenantID int64, persons []*common
 	return items, nil
 }
 
-// known answers the persons whom keys name and whom the caller may see.
-func (h *Handler) known(ctx context.Context, tenantID int64, keys []key) (map[key]*stored, error) {
-	keys = slices.DeleteFunc(slices.Clone(keys), func(k key) bool { return k == key{} })
-	if len(keys) == 0 {
-		return nil, nil
-	}
-	visible, err := h.rows.rules.Visible(ctx)
-	if err != nil {
-		return nil, err
-	}
-	found, err := find(ctx, h.pool, tenantID, keys)
-	if err != nil {
-		return nil, err
-	}
-	var ids []int64
-	for _, id := range found {
-		if !visible.Has(id) {
-			authn.Hidden(ctx)
-			continue
-		}
-		ids = append(ids, id)
-	}
-	slices.Sort(ids)
-	persons, err := load(ctx, h.pool, tenantID, slices.Compact(ids))
-	if err != nil {
-		return nil, err
-	}
-	out := make(map[key]*stored, len(keys))
-	for k, id := range found {
-		if p := persons[id]; p != nil {
-			out[k] = p
-		}
-	}
-	return out, nil
-}
-
-func (h *Handler) today() civil.Date { return civil.FromTime(h.clock.Now()).Clamp() }
-
-func (h *Handler) assignIDs(ctx context.Context, items []*item) error {
+func (w *writer) assignIDs(ctx context.Context, items []*item) error {
 	fresh := slices.DeleteFunc(good(items), func(it *item) bool { return it.old != nil })
 	if len(fresh) == 0 {
 		return nil
 	}
-	ids, err := newIDs(ctx, h.pool, len(fresh))
+	ids, err := newIDs(ctx, w.pool, len(fresh))
 	if err != nil {
 		return err
 	}
@@ -189,7 +188,7 @@ func (h *Handler) assignIDs(ctx context.Context, items []*item) error {
 
 // store writes the items that are still good, with the event that tells of
 // them, and takes back the intents of their accounts.
-func (h *Handler) store(ctx context.Context, tenantID int64, items []*item, accounts []int64) error {
+func (w *writer) store(ctx context.Context, tenantID int64, items []*item, accounts []int64) error {
 	var persons []newPerson
 	event := &commonsv1.PersonsChanged{}
 	for _, it := range good(items) {
@@ -199,7 +198,7 @@ func (h *Handler) store(ctx context.Context, tenantID int64, items []*item, acco
 	if len(persons) == 0 {
 		return nil
 	}
-	return pg.InTx(ctx, h.pool, func(ctx context.Context, tx pgx.Tx) error {
+	return pg.InTx(ctx, w.pool, func(ctx context.Context, tx pgx.Tx) error {
 		if err := write(ctx, tx, tenantID, persons); err != nil {
 			return err
 		}
@@ -209,44 +208,11 @@ func (h *Handler) store(ctx context.Context, tenantID int64, items []*item, acco
 		if err := storeTerms(ctx, tx, tenantID, persons); err != nil {
 			return err
 		}
-		if err := h.lockouts.note(ctx, tx, tenantID, persons); err != nil {
+		if err := w.lockouts.note(ctx, tx, tenantID, persons); err != nil {
 			return err
 		}
 		return outbox.Append(ctx, tx, tenantID, event)
 	})
-}
-
-// answer is what the caller gets for a person.
-func (it *item) answer(in *commonsv1.Person, day civil.Date) *commonsv1.Person {
-	out := it.show(it.id, day)
-	if asked := in.GetPersonIdentity(); asked != nil {
-		out.PersonIdentity.RequestItemId = asked.RequestItemId
-	}
-	return out
-}
-
-// creates reports whether an upsert creates the person when nobody has the key.
-func (k key) creates() bool { return k.number != "" || k.external[0] != "" }
-
-// fill answers the person with what the key says of them.
-func (k key) fill(in *commonsv1.Person) *commonsv1.Person {
-	if k.number == "" || in.GetPersonInformation().GetPerson().GetPersonNumber() != "" {
-		return in
-	}
-	out := proto.CloneOf(in)
-	if out.PersonInformation == nil {
-		out.PersonInformation = &commonsv1.PersonInformation{}
-	}
-	if out.PersonInformation.Person == nil {
-		out.PersonInformation.Person = &commonsv1.PersonDetails{}
-	}
-	out.PersonInformation.Person.PersonNumber = k.number
-	return out
-}
-
-// good answers the items that have not failed.
-func good(items []*item) []*item {
-	return slices.DeleteFunc(slices.Clone(items), func(it *item) bool { return it.err != nil })
 }
 
 // without answers the accounts whose persons are not among the items.

@@ -8,10 +8,77 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/rotaloom/rotaloom/pkg/civil"
-	"github.com/rotaloom/rotaloom/pkg/fault"
+	"github.com/rotaloom/rotaloom/pkg/outbox"
 	"github.com/rotaloom/rotaloom/pkg/pg"
 	commonsv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/commons/v1"
+	timekeepingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/timekeeping/v1"
 )
+
+// storeTerms keeps what was asked for about terms, and tells of it.
+func storeTerms(ctx context.Context, tx pgx.Tx, tenantID int64, persons []newPerson) error {
+	var owners, numbers []int64
+	var positions []int32
+	var terms []*int64
+	var from, to, original []*time.Time
+	event := &commonsv1.TermRequestsMade{}
+	for _, p := range persons {
+		for i, a := range p.asked {
+			owners, numbers, positions = append(owners, p.id), append(numbers, p.state().GetVersion()), append(positions, int32(i))
+			terms, original = append(terms, nonZero(a.id)), append(original, dayOrNull(a.original))
+			first, end := &a.days.From, &a.days.To
+			if a.days.Empty() {
+				first, end = nil, nil
+			}
+			from, to = append(from, dayOrNull(first)), append(to, dayOrNull(end))
+		}
+		if len(p.asked) > 0 {
+			event.PersonIds = append(event.PersonIds, p.id)
+		}
+	}
+	if len(owners) == 0 {
+		return nil
+	}
+	if _, err := tx.Exec(ctx, `INSERT INTO term_request
+			(tenant_id, person_id, number, position, employment_term_id, from_date, to_date, original_from_date)
+		SELECT $1, q.* FROM unnest($2::bigint[], $3::bigint[], $4::int[], $5::bigint[], $6::date[], $7::date[], $8::date[]) AS q`,
+		tenantID, owners, numbers, positions, terms, from, to, original); err != nil {
+		return fmt.Errorf("store term requests: %w", err)
+	}
+	return outbox.Append(ctx, tx, tenantID, event)
+}
+
+func nonZero(id int64) *int64 {
+	if id == 0 {
+		return nil
+	}
+	return &id
+}
+
+func dayOrNull(day *civil.Date) *time.Time {
+	if day == nil {
+		return nil
+	}
+	t := day.Time()
+	return &t
+}
+
+// ForgetTermRequests forgets the requests that timekeeping says are carried out.
+func ForgetTermRequests(ctx context.Context, tx pgx.Tx, tenantID int64, lists []*timekeepingv1.PersonMemberships) error {
+	var persons, numbers []int64
+	for _, l := range lists {
+		if l.GetTermRequest() > 0 {
+			persons, numbers = append(persons, l.GetPersonId()), append(numbers, l.GetTermRequest())
+		}
+	}
+	if len(persons) == 0 {
+		return nil
+	}
+	if _, err := tx.Exec(ctx, `DELETE FROM term_request r USING unnest($2::bigint[], $3::bigint[]) AS q (person, number)
+		WHERE r.tenant_id = $1 AND r.person_id = q.person AND r.number <= q.number`, tenantID, persons, numbers); err != nil {
+		return fmt.Errorf("forget term requests: %w", err)
+	}
+	return nil
+}
 
 const (
 	readTermRequests = `SELECT r.person_id, r.number, coalesce(r.employment_term_id, 0), coalesce(t.name, ''),
@@ -88,46 +155,4 @@ func eachRequest(rows pgx.Rows, do func(askedRow)) error {
 		return fmt.Errorf("read term requests: %w", err)
 	}
 	return nil
-}
-
-// TermRequests serves TermRequestService.
-type TermRequests struct {
-	commonsv1.UnsafeTermRequestServiceServer
-	persons *Handler
-}
-
-// TermRequests answers the server of TermRequestService over the same persons.
-func (h *Handler) TermRequests() *TermRequests { return &TermRequests{persons: h} }
-
-// ListTermRequests answers what is to be carried out for persons, in order.
-func (t *TermRequests) ListTermRequests(ctx context.Context, req *commonsv1.ListTermRequestsRequest) (*commonsv1.ListTermRequestsResponse, error) {
-	if n := len(req.GetPersonIds()); n > maxResolved {
-		return nil, fault.Invalid(fault.CodeBadRequest, fmt.Sprintf("%d persons are more than the allowed %d.", n, maxResolved))
-	}
-	rows, err := t.persons.pool.Query(ctx, readTermRequests, tenantOf(ctx), req.GetPersonIds())
-	if err != nil {
-		return nil, err
-	}
-	out := &commonsv1.ListTermRequestsResponse{}
-	err = eachRequest(rows, func(r askedRow) {
-		n := len(out.Requests)
-		if n == 0 || out.Requests[n-1].GetPersonId() != r.person || out.Requests[n-1].GetNumber() != r.number {
-			out.Requests = append(out.Requests, &commonsv1.TermRequest{PersonId: r.person, Number: r.number})
-			n++
-		}
-		last := out.Requests[n-1]
-		last.Terms = append(last.Terms, r.wire())
-	})
-	return out, err
-}
-
-func (a askedTerm) wire() *commonsv1.RequestedTerm {
-	out := &commonsv1.RequestedTerm{EmploymentTermId: a.id}
-	if !a.days.Empty() {
-		out.From, out.To = a.days.From.String(), a.days.To.String()
-	}
-	if a.original != nil {
-		out.OriginalFrom = a.original.String()
-	}
-	return out
 }

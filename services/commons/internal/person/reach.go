@@ -15,45 +15,6 @@ import (
 	"github.com/rotaloom/rotaloom/services/commons/internal/search/employeegroup"
 )
 
-// Row rules: whom the caller sees, and where the caller may put persons. Who is
-// not seen does not exist for the caller.
-type rowRules struct {
-	rules  *rowvisibility.Rules
-	groups *employeegroup.Groups
-}
-
-// refuseUnseen answers the error for an unknown person when the caller may not
-// see the one with the id.
-func (r rowRules) refuseUnseen(ctx context.Context, id int64) error {
-	visible, err := r.rules.Visible(ctx)
-	if err != nil || visible.Has(id) {
-		return err
-	}
-	authn.Hidden(ctx)
-	return unknownInPath(id)
-}
-
-// unknownInPath is the error for an id in the path that is nobody's. The reference
-// product answers 400 for persons, also there.
-func unknownInPath(id int64) *fault.Error {
-	return fault.Invalid(CodeUnknown, fmt.Sprintf("There is no person with the id %d.", id))
-}
-
-// hideUnseen takes the persons away whom the caller may not see.
-func (r rowRules) hideUnseen(ctx context.Context, found map[key]base) error {
-	visible, err := r.rules.Visible(ctx)
-	if err != nil {
-		return err
-	}
-	for k, b := range found {
-		if !visible.Has(b.ID) {
-			authn.Hidden(ctx)
-			delete(found, k)
-		}
-	}
-	return nil
-}
-
 // reach is where the caller may put persons, and whose manager they may make
 // them.
 type reach struct {
@@ -62,7 +23,7 @@ type reach struct {
 }
 
 // reach answers that of the caller.
-func (r rowRules) reach(ctx context.Context) (reach, error) {
+func (w *writer) reach(ctx context.Context) (reach, error) {
 	p, ok := authn.From(ctx)
 	switch {
 	case !ok || p.IsService() || rowvisibility.Scope(p.Rows) == rowvisibility.All:
@@ -70,7 +31,7 @@ func (r rowRules) reach(ctx context.Context) (reach, error) {
 	case rowvisibility.Scope(p.Rows) != rowvisibility.Group:
 		return reach{}, nil
 	}
-	group, err := r.groups.Of(ctx, p.Tenant, p.PersonID)
+	group, err := w.groups.Of(ctx, p.Tenant, p.PersonID)
 	return reach{group: group}, err
 }
 
@@ -115,8 +76,8 @@ func notAuthorised(message string) *fault.Error {
 }
 
 // refuseBeyondReach fails the items that the caller may not write.
-func (h *Handler) refuseBeyondReach(ctx context.Context, items []*item) error {
-	reach, err := h.rows.reach(ctx)
+func (w *writer) refuseBeyondReach(ctx context.Context, items []*item) error {
+	reach, err := w.reach(ctx)
 	if err != nil {
 		return err
 	}
@@ -128,14 +89,4 @@ func (h *Handler) refuseBeyondReach(ctx context.Context, items []*item) error {
 		it.err = reach.admitChange(it.person, before)
 	}
 	return nil
-}
-
-// refusedAccount is the error of an item whose user account auth refused.
-func refusedAccount(it *item, err error, position int) error {
-	f := fault.FromError(err)
-	if results := f.Details.GetResults(); position < len(results) && results[position].GetError() != nil {
-		return refusedUser(f, position)
-	}
-	return fault.Invalid(CodeNotUnique,
-		fmt.Sprintf("user.userAccount.userName: %q is not unique.", it.account.userName)).WithCause(err)
 }

@@ -1,0 +1,108 @@
+package person
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/rotaloom/rotaloom/pkg/civil"
+	commonsv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/commons/v1"
+)
+
+// base is the short form of a person.
+type base struct {
+	ID       int64
+	Number   string
+	FullName string
+	// Active on the day of the request; a person without any employment
+	// status counts as active.
+	Active bool
+}
+
+// eachBase calls do for the short forms of the persons that a criterion names, in
+// the order asked for, until it fails; with nil for who is unknown.
+func (r *reader) eachBase(ctx context.Context, where *commonsv1.PersonWhere, do func(key, *base) error) error {
+	day, err := r.snapshot(where)
+	if err != nil {
+		return err
+	}
+	keys, err := readCriterion(where.GetEmployees(), day)
+	if err != nil {
+		return err
+	}
+	found, err := r.bases(ctx, tenantOf(ctx), keys, day)
+	if err != nil {
+		return err
+	}
+	if err := r.hideUnseen(ctx, found); err != nil {
+		return err
+	}
+	passes, err := r.passes(ctx, where.GetHyperFindFilter(), idsOf(found))
+	if err != nil {
+		return err
+	}
+	for _, k := range keys {
+		b, known := found[k]
+		switch {
+		case !known:
+			err = do(k, nil)
+		case passes(b.ID) && (b.Active || !where.GetOnlyActivePerson()):
+			err = do(k, &b)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func idsOf(found map[key]base) []int64 {
+	var ids []int64
+	for _, b := range found {
+		ids = append(ids, b.ID)
+	}
+	return ids
+}
+
+// bases answers the short forms of the persons that keys name.
+func (r *reader) bases(ctx context.Context, tenantID int64, keys []key, day civil.Date) (map[key]base, error) {
+	ids, err := find(ctx, r.pool, tenantID, keys)
+	if err != nil {
+		return nil, err
+	}
+	rows, err := r.pool.Query(ctx, `SELECT p.id, p.person_number, p.full_name,
+			coalesce((SELECT bool_or(s.status = $4 AND s.from_date <= $3 AND s.to_date > $3)
+			          FROM employment_status s WHERE s.tenant_id = $1 AND s.person_id = p.id), true)
+		FROM person p WHERE p.tenant_id = $1 AND p.id = ANY($2)`,
+		tenantID, slices.Collect(maps.Values(ids)), day.Time(), active)
+	if err != nil {
+		return nil, err
+	}
+	list, err := pgx.CollectRows(rows, pgx.RowToStructByPos[base])
+	if err != nil {
+		return nil, fmt.Errorf("read persons: %w", err)
+	}
+	byID := make(map[int64]base, len(list))
+	for _, b := range list {
+		byID[b.ID] = b
+	}
+	found := make(map[key]base, len(keys))
+	for k, id := range ids {
+		if b, ok := byID[id]; ok {
+			found[k] = b
+		}
+	}
+	return found, nil
+}
+
+func (b base) wire() *commonsv1.BasePerson {
+	return &commonsv1.BasePerson{
+		PersonId:     b.ID,
+		PersonNumber: b.Number,
+		FullName:     b.FullName,
+		DisplayName:  fmt.Sprintf("%s (%s)", b.FullName, b.Number),
+	}
+}
