@@ -16,8 +16,8 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/outbox"
 	"github.com/rotaloom/rotaloom/pkg/pg"
 	"github.com/rotaloom/rotaloom/pkg/tenant"
+	"github.com/rotaloom/rotaloom/services/scheduling/internal/employeelock"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/projection"
-	"github.com/rotaloom/rotaloom/services/scheduling/internal/serial"
 )
 
 // Directory finds the employees that requests name, as
@@ -86,7 +86,7 @@ func lockDays(ctx context.Context, tx pgx.Tx, tenantID int64, employees []projec
 	for i := range employees {
 		ids[i] = employees[i].ID
 	}
-	if err := serial.Lock(ctx, tx, tenantID, ids); err != nil {
+	if err := employeelock.Lock(ctx, tx, tenantID, ids); err != nil {
 		return nil, err
 	}
 	existing, err := meeting(ctx, tx, tenantID, ids, days)

@@ -11,7 +11,7 @@ import (
 
 	"github.com/rotaloom/rotaloom/pkg/replica"
 	schedulingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/scheduling/v1"
-	"github.com/rotaloom/rotaloom/services/scheduling/internal/serial"
+	"github.com/rotaloom/rotaloom/services/scheduling/internal/employeelock"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/span"
 )
 
@@ -108,7 +108,7 @@ func patternStates(ctx context.Context, tx pgx.Tx, tenantID int64, wanted []repl
 
 func spanStates(ctx context.Context, tx pgx.Tx, tenantID int64, wanted []replica.Wanted) ([]proto.Message, error) {
 	ids := replica.Keys(wanted)
-	if err := serial.Lock(ctx, tx, tenantID, ids); err != nil {
+	if err := employeelock.Lock(ctx, tx, tenantID, ids); err != nil {
 		return nil, err
 	}
 	revision, err := revisionAbove(ctx, tx, replica.Largest(wanted))
@@ -143,7 +143,7 @@ func shiftStates(ctx context.Context, tx pgx.Tx, tenantID int64, wanted []replic
 	if err != nil {
 		return nil, err
 	}
-	if err := serial.Lock(ctx, tx, tenantID, employees); err != nil {
+	if err := employeelock.Lock(ctx, tx, tenantID, employees); err != nil {
 		return nil, err
 	}
 	revision, err := revisionAbove(ctx, tx, replica.Largest(wanted))
@@ -183,7 +183,7 @@ func shiftStates(ctx context.Context, tx pgx.Tx, tenantID int64, wanted []replic
 func leaveStates(ctx context.Context, tx pgx.Tx, tenantID int64, wanted []replica.Wanted) ([]proto.Message, error) {
 	ids := replica.Keys(wanted)
 	// In the order of those who bring leave.
-	if err := serial.Lock(ctx, tx, tenantID, ids); err != nil {
+	if err := employeelock.Lock(ctx, tx, tenantID, ids); err != nil {
 		return nil, err
 	}
 	if err := replica.Lock(ctx, tx, tenantID, "leave_edits", ids); err != nil {

@@ -11,8 +11,8 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/fault"
 	"github.com/rotaloom/rotaloom/pkg/fault/bulk"
 	"github.com/rotaloom/rotaloom/pkg/pg"
+	"github.com/rotaloom/rotaloom/services/scheduling/internal/employeelock"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/projection"
-	"github.com/rotaloom/rotaloom/services/scheduling/internal/serial"
 )
 
 // create stores new entries: all or none, or, with partial, those that can be.
@@ -60,7 +60,7 @@ func (f *family[M]) insert(ctx context.Context, tx pgx.Tx, tenantID int64, draft
 			employees = append(employees, d.employeeID())
 		}
 	}
-	if err := serial.Lock(ctx, tx, tenantID, employees); err != nil {
+	if err := employeelock.Lock(ctx, tx, tenantID, employees); err != nil {
 		return nil, err
 	}
 	locked, err := locks(ctx, tx, tenantID, places)

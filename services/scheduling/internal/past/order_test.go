@@ -9,8 +9,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/rotaloom/rotaloom/pkg/tenant"
+	"github.com/rotaloom/rotaloom/services/scheduling/internal/employeelock"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/schedtest"
-	"github.com/rotaloom/rotaloom/services/scheduling/internal/serial"
 )
 
 // begin begins a transaction, which the database gives its now().
@@ -27,7 +27,7 @@ func begin(t *testing.T, env *schedtest.Env) pgx.Tx {
 // member puts employee 1 on a term, under the lock, instead of another term.
 func member(t *testing.T, env *schedtest.Env, tx pgx.Tx, term int64) (at time.Time) {
 	t.Helper()
-	require.NoError(t, serial.Lock(env.Ctx, tx, tenant.Default, []int64{1}))
+	require.NoError(t, employeelock.Lock(env.Ctx, tx, tenant.Default, []int64{1}))
 	_, err := tx.Exec(env.Ctx, "DELETE FROM membership WHERE tenant_id = 1 AND employee_id = 1")
 	require.NoError(t, err)
 	require.NoError(t, tx.QueryRow(env.Ctx, `INSERT INTO membership (tenant_id, employee_id, employment_term_id, from_date, to_date)

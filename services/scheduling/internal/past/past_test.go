@@ -30,12 +30,12 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/testkit/pgtest"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/daylock"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/definition"
+	"github.com/rotaloom/rotaloom/services/scheduling/internal/employeelock"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/item"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/projection"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/propagation"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/schedtest"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/schedule"
-	"github.com/rotaloom/rotaloom/services/scheduling/internal/serial"
 )
 
 func TestMain(m *testing.M) { pgtest.Main(m) }
@@ -49,7 +49,7 @@ var shapers = []string{"span", "schedule_item", "day_lock", "membership", "leave
 const unkept = ` - '{believed_from,believed_until,hidden_lane,hidden_ordinal,withdrawn}'::text[]`
 
 // employees are in two buckets of locks.
-var employees = []int64{1, 2, 3, serial.BucketSize + 1, serial.BucketSize + 2}
+var employees = []int64{1, 2, 3, employeelock.BucketSize + 1, employeelock.BucketSize + 2}
 
 type world struct {
 	*schedtest.Env
@@ -224,7 +224,7 @@ func (w *world) assign(id int64, day civil.Date, pattern int64) error {
 // underLock executes two statements as the consumers of other domains' events do.
 func (w *world) underLock(id int64, before, sql string, args ...any) error {
 	return pg.InTx(w.Ctx, w.Pool, func(ctx context.Context, tx pgx.Tx) error {
-		if err := serial.Lock(ctx, tx, tenant.Default, []int64{id}); err != nil {
+		if err := employeelock.Lock(ctx, tx, tenant.Default, []int64{id}); err != nil {
 			return err
 		}
 		if _, err := tx.Exec(ctx, before, id); err != nil {

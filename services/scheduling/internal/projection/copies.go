@@ -6,7 +6,7 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/replica"
 	commonsv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/commons/v1"
 	timekeepingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/timekeeping/v1"
-	"github.com/rotaloom/rotaloom/services/scheduling/internal/serial"
+	"github.com/rotaloom/rotaloom/services/scheduling/internal/employeelock"
 )
 
 // service is what the contracts call this one.
@@ -30,10 +30,10 @@ func NewCopies(pool *pgxpool.Pool, wake func()) *Copies {
 			Service: service, Event: &timekeepingv1.EmploymentTermChanged{}, Apply: applyTerms, Wake: wake,
 		}),
 		memberships: replica.New(pool, replica.Copy[*timekeepingv1.PersonMemberships]{
-			Service: service, Event: &timekeepingv1.MembershipsChanged{}, Lock: serial.Lock, Apply: applyMemberships, Wake: wake,
+			Service: service, Event: &timekeepingv1.MembershipsChanged{}, Lock: employeelock.Lock, Apply: applyMemberships, Wake: wake,
 		}),
 		leaveEdits: replica.New(pool, replica.Copy[*timekeepingv1.EmployeeLeaveEdits]{
-			Service: service, Event: &timekeepingv1.LeaveEditsChanged{}, Lock: serial.Lock, Apply: applyLeaveEdits, Wake: wake,
+			Service: service, Event: &timekeepingv1.LeaveEditsChanged{}, Lock: employeelock.Lock, Apply: applyLeaveEdits, Wake: wake,
 		}),
 	}
 }

@@ -13,7 +13,7 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/replica"
 	"github.com/rotaloom/rotaloom/pkg/tenant"
 	timekeepingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/timekeeping/v1"
-	"github.com/rotaloom/rotaloom/services/scheduling/internal/serial"
+	"github.com/rotaloom/rotaloom/services/scheduling/internal/employeelock"
 )
 
 // Memberships and leave change an employee's schedule like people and
@@ -38,7 +38,7 @@ func TestCopiesWaitForTheEmployee(t *testing.T) {
 			held, err := w.pool.Begin(w.ctx)
 			require.NoError(t, err)
 			defer func() { _ = held.Rollback(w.ctx) }() // It is committed below.
-			require.NoError(t, serial.Lock(w.ctx, held, tenant.Default, []int64{7}))
+			require.NoError(t, employeelock.Lock(w.ctx, held, tenant.Default, []int64{7}))
 			done := make(chan error, 1)
 			go func() { done <- change(w) }()
 			require.Eventually(t, func() bool {

@@ -5,7 +5,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
-	"github.com/rotaloom/rotaloom/services/scheduling/internal/serial"
+	"github.com/rotaloom/rotaloom/services/scheduling/internal/employeelock"
 )
 
 const (
@@ -72,10 +72,10 @@ type claim struct {
 // statement of a batch that locked its employees.
 func (c *claim) queue(batch *pgx.Batch, tenantID int64, key batchKey, employees []int64) {
 	c.open = c.open[:0]
-	buckets := serial.Buckets(employees)
+	buckets := employeelock.Buckets(employees)
 	first, last := make([]int64, len(buckets)), make([]int64, len(buckets))
 	for i, b := range buckets {
-		first[i], last[i] = serial.Range(b)
+		first[i], last[i] = employeelock.Range(b)
 	}
 	batch.Queue(selectClaimable, tenantID, first, last, buckets, key.PropagationID, key.Batch, mostClaimed).
 		Query(func(rows pgx.Rows) error {
@@ -150,7 +150,7 @@ func (c *claim) finish(batch *pgx.Batch, tenantID int64, done *changes) {
 		p.cutLoose[at] += int32(len(shared(done.cutLoose, b.employees)))
 		if len(failed) > 0 {
 			p.failed[at] = true
-			batch.Queue(keepFailed, tenantID, b.PropagationID, b.Batch, failed, failed[0], serial.Buckets(failed))
+			batch.Queue(keepFailed, tenantID, b.PropagationID, b.Batch, failed, failed[0], employeelock.Buckets(failed))
 			continue
 		}
 		p.batches[at]++

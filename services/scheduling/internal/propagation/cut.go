@@ -1,6 +1,6 @@
 package propagation
 
-import "github.com/rotaloom/rotaloom/services/scheduling/internal/serial"
+import "github.com/rotaloom/rotaloom/services/scheduling/internal/employeelock"
 
 const (
 	// batchEmployees is about how many employees a batch has: enough that the
@@ -12,7 +12,7 @@ const (
 )
 
 // cut divides ascending employee ids into batches of which no two share a
-// bucket of serial locks, so that the batches of a propagation never wait for
+// bucket of employee locks, so that the batches of a propagation never wait for
 // each other. The batches are parts of ids.
 func cut(ids []int64) [][]int64 {
 	var batches [][]int64
@@ -34,9 +34,9 @@ func cut(ids []int64) [][]int64 {
 
 // endOfBucket returns the position after the last id in the bucket of ids[from].
 func endOfBucket(ids []int64, from int) int {
-	bucket := serial.Bucket(ids[from])
+	bucket := employeelock.Bucket(ids[from])
 	to := from + 1
-	for to < len(ids) && serial.Bucket(ids[to]) == bucket {
+	for to < len(ids) && employeelock.Bucket(ids[to]) == bucket {
 		to++
 	}
 	return to

@@ -10,7 +10,7 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/bus"
 	"github.com/rotaloom/rotaloom/pkg/pg"
 	"github.com/rotaloom/rotaloom/pkg/tenant"
-	"github.com/rotaloom/rotaloom/services/scheduling/internal/serial"
+	"github.com/rotaloom/rotaloom/services/scheduling/internal/employeelock"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/span"
 )
 
@@ -132,7 +132,7 @@ func (p *Propagator) split(ctx context.Context, tenantID int64, key batchKey) er
 			return err
 		}
 		first, second := employees[:len(employees)/2], employees[len(employees)/2:]
-		_, err = tx.Exec(ctx, shortenBatch, tenantID, key.PropagationID, key.Batch, first, serial.Buckets(first))
+		_, err = tx.Exec(ctx, shortenBatch, tenantID, key.PropagationID, key.Batch, first, employeelock.Buckets(first))
 		if err != nil {
 			return err
 		}
@@ -147,7 +147,7 @@ func (p *Propagator) split(ctx context.Context, tenantID int64, key batchKey) er
 		if len(numbers) == 0 {
 			return errors.New("propagation: a finished propagation has an open batch")
 		}
-		_, err = tx.Exec(ctx, insertBatch, tenantID, key.PropagationID, numbers[0], second, second[0], serial.Buckets(second), turn, true)
+		_, err = tx.Exec(ctx, insertBatch, tenantID, key.PropagationID, numbers[0], second, second[0], employeelock.Buckets(second), turn, true)
 		if err != nil {
 			return err
 		}

@@ -9,7 +9,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/rotaloom/rotaloom/pkg/pg"
-	"github.com/rotaloom/rotaloom/services/scheduling/internal/serial"
+	"github.com/rotaloom/rotaloom/services/scheduling/internal/employeelock"
 )
 
 const (
@@ -144,7 +144,7 @@ func insertBatches(ctx context.Context, tx pgx.Tx, tenantID, id int64, batches [
 	batch := &pgx.Batch{}
 	for i, employees := range batches {
 		turn++
-		batch.Queue(insertBatch, tenantID, id, i, employees, employees[0], serial.Buckets(employees), turn, false)
+		batch.Queue(insertBatch, tenantID, id, i, employees, employees[0], employeelock.Buckets(employees), turn, false)
 	}
 	if err := tx.SendBatch(ctx, batch).Close(); err != nil {
 		return fmt.Errorf("propagation: insert batches: %w", err)

@@ -11,7 +11,7 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/fault"
 	"github.com/rotaloom/rotaloom/pkg/tenant"
 	schedulingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/scheduling/v1"
-	"github.com/rotaloom/rotaloom/services/scheduling/internal/serial"
+	"github.com/rotaloom/rotaloom/services/scheduling/internal/employeelock"
 )
 
 func TestPropagationAppliesAnAssignment(t *testing.T) {
@@ -232,8 +232,8 @@ func TestCut(t *testing.T) {
 		assert.Equal(t, list, slices.Concat(batches...), name)
 		owner := map[int32]int{}
 		for i, batch := range batches {
-			assert.LessOrEqual(t, len(batch), serial.BucketSize, name)
-			buckets := serial.Buckets(batch)
+			assert.LessOrEqual(t, len(batch), employeelock.BucketSize, name)
+			buckets := employeelock.Buckets(batch)
 			assert.LessOrEqual(t, len(buckets), batchBuckets, name)
 			for _, bucket := range buckets {
 				_, shared := owner[bucket]

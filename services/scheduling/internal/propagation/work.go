@@ -11,8 +11,8 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/outbox"
 	"github.com/rotaloom/rotaloom/pkg/pg"
 	schedulingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/scheduling/v1"
+	"github.com/rotaloom/rotaloom/services/scheduling/internal/employeelock"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/feed"
-	"github.com/rotaloom/rotaloom/services/scheduling/internal/serial"
 )
 
 const (
@@ -126,7 +126,7 @@ func (d *scratch) begin(ctx context.Context, tx pgx.Tx, tenantID int64, key batc
 		return false, fmt.Errorf("propagation: read batch: %w", err)
 	}
 	batch := &pgx.Batch{}
-	serial.Queue(batch, tenantID, employees)
+	employeelock.Queue(batch, tenantID, employees)
 	batch.Queue(feed.NextRevision).QueryRow(func(row pgx.Row) error { return row.Scan(&d.state.revision) })
 	d.claim.queue(batch, tenantID, key, employees)
 	d.state.queue(batch, tenantID, employees)

@@ -1,4 +1,4 @@
-package serial_test
+package employeelock_test
 
 import (
 	"math/rand/v2"
@@ -11,17 +11,17 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/rotaloom/rotaloom/pkg/testkit/pgtest"
-	"github.com/rotaloom/rotaloom/services/scheduling/internal/serial"
+	"github.com/rotaloom/rotaloom/services/scheduling/internal/employeelock"
 )
 
 func TestMain(m *testing.M) { pgtest.Main(m) }
 
 func TestBuckets(t *testing.T) {
 	t.Parallel()
-	assert.Empty(t, serial.Buckets(nil))
-	assert.Equal(t, []int32{0, 1, 4}, serial.Buckets([]int64{1024, 1, 1023, 4096, 1, 1025}))
-	assert.Equal(t, serial.Bucket(0), serial.Bucket(serial.BucketSize-1))
-	assert.NotEqual(t, serial.Bucket(0), serial.Bucket(serial.BucketSize))
+	assert.Empty(t, employeelock.Buckets(nil))
+	assert.Equal(t, []int32{0, 1, 4}, employeelock.Buckets([]int64{1024, 1, 1023, 4096, 1, 1025}))
+	assert.Equal(t, employeelock.Bucket(0), employeelock.Bucket(employeelock.BucketSize-1))
+	assert.NotEqual(t, employeelock.Bucket(0), employeelock.Bucket(employeelock.BucketSize))
 }
 
 // Who has waited for the lock sees, in the same round trip, what its holder
@@ -35,13 +35,13 @@ func TestWaitersSeeWhatTheHolderWrote(t *testing.T) {
 
 	holder, err := pool.Begin(ctx)
 	require.NoError(t, err)
-	require.NoError(t, serial.Lock(ctx, holder, 1, []int64{5, 3000}))
+	require.NoError(t, employeelock.Lock(ctx, holder, 1, []int64{5, 3000}))
 	seen := make(chan int, 1)
 	go func() {
 		var n int
 		assert.NoError(t, pgx.BeginFunc(ctx, pool, func(tx pgx.Tx) error {
 			batch := &pgx.Batch{}
-			serial.Queue(batch, 1, []int64{9, 1 << 20})
+			employeelock.Queue(batch, 1, []int64{9, 1 << 20})
 			batch.Queue("SELECT count(*) FROM note").QueryRow(func(row pgx.Row) error { return row.Scan(&n) })
 			return tx.SendBatch(ctx, batch).Close()
 		}))
@@ -65,10 +65,10 @@ func TestTenantsAndBucketsDoNotWaitForEachOther(t *testing.T) {
 	ctx := t.Context()
 	holder, err := pool.Begin(ctx)
 	require.NoError(t, err)
-	require.NoError(t, serial.Lock(ctx, holder, 1, []int64{5}))
+	require.NoError(t, employeelock.Lock(ctx, holder, 1, []int64{5}))
 	for tenant, employee := range map[int64]int64{1: 1024, 2: 5} {
 		require.NoError(t, pgx.BeginFunc(ctx, pool, func(tx pgx.Tx) error {
-			return serial.Lock(ctx, tx, tenant, []int64{employee})
+			return employeelock.Lock(ctx, tx, tenant, []int64{employee})
 		}))
 	}
 	require.NoError(t, holder.Rollback(ctx))
@@ -82,7 +82,7 @@ func TestNoDeadlocks(t *testing.T) {
 	ctx := t.Context()
 	employees := make([]int64, 20)
 	for i := range employees {
-		employees[i] = int64(i) * serial.BucketSize
+		employees[i] = int64(i) * employeelock.BucketSize
 	}
 	var all sync.WaitGroup
 	for worker := range uint64(4) {
@@ -91,7 +91,7 @@ func TestNoDeadlocks(t *testing.T) {
 			for range 50 {
 				random.Shuffle(len(mine), func(i, j int) { mine[i], mine[j] = mine[j], mine[i] })
 				assert.NoError(t, pgx.BeginFunc(ctx, pool, func(tx pgx.Tx) error {
-					return serial.Lock(ctx, tx, 1, mine[:10])
+					return employeelock.Lock(ctx, tx, 1, mine[:10])
 				}))
 			}
 		})

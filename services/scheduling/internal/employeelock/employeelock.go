@@ -1,8 +1,8 @@
-// Package serial makes changes of the same employees' schedules wait for each
+// Package employeelock makes changes of the same employees' schedules wait for each
 // other. Whoever changes spans, locks days or edits entries takes the lock
 // first, and reads what the change depends on only then: each statement of a
 // transaction sees what was committed before it began.
-package serial
+package employeelock
 
 import (
 	"context"
@@ -51,7 +51,7 @@ func Buckets(employeeIDs []int64) []int32 {
 // which other holders lock as well.
 func Lock(ctx context.Context, tx pgx.Tx, tenantID int64, employeeIDs []int64) error {
 	if _, err := tx.Exec(ctx, lock, int32(tenantID), Buckets(employeeIDs)); err != nil {
-		return fmt.Errorf("serial: lock employees: %w", err)
+		return fmt.Errorf("employeelock: lock employees: %w", err)
 	}
 	return nil
 }
