@@ -21,9 +21,9 @@ import (
 	timekeepingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/timekeeping/v1"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/dataprovider"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/daylock"
-	"github.com/rotaloom/rotaloom/services/scheduling/internal/definition"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/feed"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/item"
+	"github.com/rotaloom/rotaloom/services/scheduling/internal/patterndefinition"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/patterntemplate"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/projection"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/propagation"
@@ -37,12 +37,12 @@ import (
 // Config is what can be set of the service. Every field works at its zero
 // value.
 type Config struct {
-	Streams     bus.Limits           `embed:"" prefix:"stream-" envprefix:"STREAM_"`
-	Patterns    definition.Settings  `embed:"" prefix:"pattern-" envprefix:"PATTERN_"`
-	Builder     termpattern.Settings `embed:"" prefix:"builder-" envprefix:"BUILDER_"`
-	Items       item.Settings        `embed:"" prefix:"item-" envprefix:"ITEM_"`
-	Propagation propagation.Config   `embed:"" prefix:"propagation-" envprefix:"PROPAGATION_"`
-	Replica     replica.Config       `embed:"" prefix:"replica-" envprefix:"REPLICA_"`
+	Streams     bus.Limits                 `embed:"" prefix:"stream-" envprefix:"STREAM_"`
+	Patterns    patterndefinition.Settings `embed:"" prefix:"pattern-" envprefix:"PATTERN_"`
+	Builder     termpattern.Settings       `embed:"" prefix:"builder-" envprefix:"BUILDER_"`
+	Items       item.Settings              `embed:"" prefix:"item-" envprefix:"ITEM_"`
+	Propagation propagation.Config         `embed:"" prefix:"propagation-" envprefix:"PROPAGATION_"`
+	Replica     replica.Config             `embed:"" prefix:"replica-" envprefix:"REPLICA_"`
 }
 
 // Deps are what the service works with.
@@ -98,12 +98,12 @@ func New(_ context.Context, cfg Config, deps Deps) (*Service, error) {
 		return nil, err
 	}
 	shiftTemplates, patternTemplates := shifttemplate.NewStore(), patterntemplate.NewStore()
-	definitions := definition.New(cfg.Patterns, shiftTemplates, patternTemplates)
+	definitions := patterndefinition.New(cfg.Patterns, shiftTemplates, patternTemplates)
 	reader := schedule.NewReader(deps.Pool, definitions)
 	items := item.Deps{Pool: deps.Pool, Directory: resolver, Reader: reader, Wake: core.Wake, Settings: cfg.Items}
 	return &Service{
 		Core: core, Propagator: propagator, Replicator: replicator,
-		shiftTemplates:   shifttemplate.New(deps.Pool, shiftTemplates, definition.NewRules(cfg.Patterns), resolver),
+		shiftTemplates:   shifttemplate.New(deps.Pool, shiftTemplates, patterndefinition.NewRules(cfg.Patterns), resolver),
 		patternTemplates: patterntemplate.New(deps.Pool, patternTemplates, definitions),
 		termPatterns: termpattern.New(cfg.Builder, termpattern.Deps{
 			Pool: deps.Pool, Definitions: definitions, Terms: resolver, Members: members, Wake: core.Wake,

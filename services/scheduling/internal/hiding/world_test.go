@@ -24,8 +24,8 @@ import (
 	commonsv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/commons/v1"
 	schedulingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/scheduling/v1"
 	timekeepingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/timekeeping/v1"
-	"github.com/rotaloom/rotaloom/services/scheduling/internal/definition"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/item"
+	"github.com/rotaloom/rotaloom/services/scheduling/internal/patterndefinition"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/patterntemplate"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/projection"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/propagation"
@@ -86,7 +86,7 @@ func newWorld(t *testing.T) *world {
 		schedule: schedulingv1.NewScheduleServiceClient(env.Conn()),
 	}
 	w.run()
-	definitions := definition.New(definition.Settings{}, shifttemplate.NewStore(), patterntemplate.NewStore())
+	definitions := patterndefinition.New(patterndefinition.Settings{}, shifttemplate.NewStore(), patterntemplate.NewStore())
 	resolver := projection.NewResolver(env.Pool, noPersons{}, noTerms{}, nil)
 	reader := schedule.NewReader(env.Pool, definitions)
 	schedulingv1.RegisterEmploymentTermSchedulePatternServiceServer(env.Local, termpattern.New(termpattern.Settings{}, termpattern.Deps{

@@ -17,9 +17,9 @@ import (
 
 	"github.com/rotaloom/rotaloom/pkg/civil"
 	"github.com/rotaloom/rotaloom/pkg/fault"
-	"github.com/rotaloom/rotaloom/services/scheduling/internal/definition"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/entryid"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/item"
+	"github.com/rotaloom/rotaloom/services/scheduling/internal/patterndefinition"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/projection"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/schedtest"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/schedule"
@@ -51,7 +51,7 @@ func newFixture(t *testing.T) *fixture {
 		schedule: schedulingv1.NewScheduleServiceClient(env.Conn()),
 	}
 	directory := projection.NewResolver(env.Pool, nobody{}, nil, nil)
-	reader := schedule.NewReader(env.Pool, definition.New(definition.Settings{}, nil, nil))
+	reader := schedule.NewReader(env.Pool, patterndefinition.New(patterndefinition.Settings{}, nil, nil))
 	deps := item.Deps{Pool: env.Pool, Directory: directory, Reader: reader, Wake: func() { f.woken.Add(1) }}
 	schedulingv1.RegisterShiftServiceServer(env.Local, item.NewShifts(deps))
 	schedulingv1.RegisterPayCodeEditServiceServer(env.Local, item.NewPayCodeEdits(deps))

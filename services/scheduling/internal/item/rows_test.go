@@ -12,8 +12,8 @@ import (
 
 	"github.com/rotaloom/rotaloom/pkg/domain/rowvisibility"
 	"github.com/rotaloom/rotaloom/pkg/fault"
-	"github.com/rotaloom/rotaloom/services/scheduling/internal/definition"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/item"
+	"github.com/rotaloom/rotaloom/services/scheduling/internal/patterndefinition"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/projection"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/schedtest"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/schedule"
@@ -26,7 +26,7 @@ func TestEntriesOfOthersDoNotExist(t *testing.T) {
 	f := newFixture(t)
 	handler := item.NewShifts(item.Deps{
 		Pool: f.Pool, Directory: projection.NewResolver(f.Pool, nobody{}, nil, nil),
-		Reader: schedule.NewReader(f.Pool, definition.New(definition.Settings{}, nil, nil)), Wake: func() {},
+		Reader: schedule.NewReader(f.Pool, patterndefinition.New(patterndefinition.Settings{}, nil, nil)), Wake: func() {},
 	})
 	made, err := f.shifts.CreateShift(f.Ctx, newShift(1, "2025-02-03T08:00", "2025-02-03T16:00"))
 	require.NoError(t, err)

@@ -14,7 +14,7 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/namedstore"
 	"github.com/rotaloom/rotaloom/pkg/rpc"
 	"github.com/rotaloom/rotaloom/pkg/tenant"
-	"github.com/rotaloom/rotaloom/services/scheduling/internal/definition"
+	"github.com/rotaloom/rotaloom/services/scheduling/internal/patterndefinition"
 )
 
 // path is where a template stands in the request for one.
@@ -26,13 +26,13 @@ type Handler struct {
 
 	pool        *pgxpool.Pool
 	store       *Store
-	definitions *definition.Definitions
+	definitions *patterndefinition.Definitions
 }
 
 var _ schedulingv1.SchedulePatternTemplateServiceServer = (*Handler)(nil)
 
 // New returns a Handler that keeps templates in the database of the pool.
-func New(pool *pgxpool.Pool, store *Store, definitions *definition.Definitions) *Handler {
+func New(pool *pgxpool.Pool, store *Store, definitions *patterndefinition.Definitions) *Handler {
 	return &Handler{pool: pool, store: store, definitions: definitions}
 }
 
@@ -56,7 +56,7 @@ func (h *Handler) UpdateSchedulePatternTemplate(ctx context.Context, req *schedu
 		return nil, err
 	}
 	given := req.GetSchedulePattern()
-	if err := definition.Codes().CheckID(id, idOf(given)); err != nil {
+	if err := patterndefinition.Codes().CheckID(id, idOf(given)); err != nil {
 		return nil, err
 	}
 	list, err := h.prepare(ctx, []*schedulingv1.SchedulePattern{given}, []string{path})
@@ -89,14 +89,14 @@ func (h *Handler) find(ctx context.Context, id int64, name *string) (int64, erro
 		return id, nil
 	}
 	if name == nil || *name == "" {
-		return 0, definition.Missing("name")
+		return 0, patterndefinition.Missing("name")
 	}
 	list, err := h.store.List(ctx, h.pool, tenantOf(ctx), name)
 	if err != nil {
 		return 0, err
 	}
 	if len(list) == 0 {
-		return 0, definition.Unknown("name", "schedule pattern template", &commonv1.Ref{Qualifier: name})
+		return 0, patterndefinition.Unknown("name", "schedule pattern template", &commonv1.Ref{Qualifier: name})
 	}
 	return list[0].GetId(), nil
 }
@@ -135,7 +135,7 @@ func (h *Handler) CreateSchedulePatternTemplate(ctx context.Context, given *sche
 func (h *Handler) MultiCreateSchedulePatternTemplates(ctx context.Context, req *schedulingv1.MultiCreateSchedulePatternTemplatesRequest) (*schedulingv1.SchedulePatternList, error) {
 	given := req.GetBody().GetSchedulePatterns()
 	if len(given) == 0 {
-		return nil, fault.Invalid(definition.CodeNothing, "At least one schedule pattern is needed.")
+		return nil, fault.Invalid(patterndefinition.CodeNothing, "At least one schedule pattern is needed.")
 	}
 	paths := make([]string, len(given))
 	for i := range given {
@@ -165,9 +165,9 @@ func (h *Handler) MultiReadSchedulePatternTemplates(ctx context.Context, req *sc
 
 // prepare checks templates: each has a name, and could be assigned as it is.
 func (h *Handler) prepare(ctx context.Context, given []*schedulingv1.SchedulePattern, paths []string) ([]namedstore.New[*schedulingv1.SchedulePattern], error) {
-	asked := make([]definition.Asked, len(given))
+	asked := make([]patterndefinition.Asked, len(given))
 	for i, p := range given {
-		asked[i] = definition.Asked{Path: paths[i], Pattern: p}
+		asked[i] = patterndefinition.Asked{Path: paths[i], Pattern: p}
 	}
 	errs, err := h.definitions.Validate(ctx, h.pool, tenantOf(ctx), asked)
 	if err != nil {
@@ -175,7 +175,7 @@ func (h *Handler) prepare(ctx context.Context, given []*schedulingv1.SchedulePat
 	}
 	list := make([]namedstore.New[*schedulingv1.SchedulePattern], len(given))
 	for i, p := range given {
-		if err := definition.Codes().CheckName(paths[i], p.GetName()); err != nil {
+		if err := patterndefinition.Codes().CheckName(paths[i], p.GetName()); err != nil {
 			errs[i] = err
 		}
 		list[i] = namedstore.New[*schedulingv1.SchedulePattern]{Input: p, Thing: p, Err: errs[i]}

@@ -12,7 +12,7 @@ import (
 
 	"github.com/rotaloom/rotaloom/pkg/fault"
 	"github.com/rotaloom/rotaloom/pkg/tenant"
-	"github.com/rotaloom/rotaloom/services/scheduling/internal/definition"
+	"github.com/rotaloom/rotaloom/services/scheduling/internal/patterndefinition"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/patterntemplate"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/schedtest"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/shifttemplate"
@@ -28,7 +28,7 @@ func newWorld(t *testing.T) *world {
 	t.Helper()
 	env := schedtest.New(t)
 	shifts, store := shifttemplate.NewStore(), patterntemplate.NewStore()
-	handler := patterntemplate.New(env.Pool, store, definition.New(definition.Settings{}, shifts, store))
+	handler := patterntemplate.New(env.Pool, store, patterndefinition.New(patterndefinition.Settings{}, shifts, store))
 	schedulingv1.RegisterSchedulePatternTemplateServiceServer(env.Local, handler)
 	_, err := shifts.CreateOne(env.Ctx, env.Pool, tenant.Default, &schedulingv1.ShiftTemplate{
 		Name: "Early", StartDateTime: "1900-01-01T06:00:00", EndDateTime: "1900-01-01T14:00:00",
@@ -89,7 +89,7 @@ func TestLifeOfAPatternTemplate(t *testing.T) {
 	_, err = w.client.DeleteSchedulePatternTemplate(w.Ctx, &schedulingv1.DeleteSchedulePatternTemplateRequest{Name: proto.String("Rota 2")})
 	require.NoError(t, err)
 	_, err = w.client.GetSchedulePatternTemplate(w.Ctx, &schedulingv1.GetSchedulePatternTemplateRequest{Id: created.GetId()})
-	requireFault(t, err, definition.CodeUnknown, 404)
+	requireFault(t, err, patterndefinition.CodeUnknown, 404)
 }
 
 func TestPatternTemplateIsRefused(t *testing.T) {
@@ -115,20 +115,20 @@ func TestPatternTemplateIsRefused(t *testing.T) {
 		_, err := w.client.DeleteSchedulePatternTemplate(w.Ctx, &schedulingv1.DeleteSchedulePatternTemplateRequest{Id: id, Name: name})
 		return err
 	}
-	requireFault(t, create(rota("")), definition.CodeMissing, 400)
-	requireFault(t, create(rota("rota")), definition.CodeInvalid, 400)
-	requireFault(t, create(unknown), definition.CodeUnknown, 400)
-	requireFault(t, create(empty), definition.CodeMissing, 400)
-	requireFault(t, create(&schedulingv1.SchedulePattern{Name: "Rota"}), definition.CodeMissing, 400)
-	requireFault(t, update(0, nil, rota("Rota")), definition.CodeMissing, 400)
-	requireFault(t, update(0, proto.String("None"), rota("Rota")), definition.CodeUnknown, 400)
-	requireFault(t, update(99, nil, rota("Other")), definition.CodeUnknown, 404)
-	requireFault(t, update(created.GetId(), nil, otherID), definition.CodeOtherID, 400)
-	requireFault(t, update(created.GetId(), nil, unknown), definition.CodeUnknown, 400)
-	requireFault(t, update(created.GetId(), nil, nil), definition.CodeMissing, 400)
-	requireFault(t, remove(0, nil), definition.CodeMissing, 400)
-	requireFault(t, remove(0, proto.String("None")), definition.CodeUnknown, 400)
-	requireFault(t, remove(99, nil), definition.CodeUnknown, 404)
+	requireFault(t, create(rota("")), patterndefinition.CodeMissing, 400)
+	requireFault(t, create(rota("rota")), patterndefinition.CodeInvalid, 400)
+	requireFault(t, create(unknown), patterndefinition.CodeUnknown, 400)
+	requireFault(t, create(empty), patterndefinition.CodeMissing, 400)
+	requireFault(t, create(&schedulingv1.SchedulePattern{Name: "Rota"}), patterndefinition.CodeMissing, 400)
+	requireFault(t, update(0, nil, rota("Rota")), patterndefinition.CodeMissing, 400)
+	requireFault(t, update(0, proto.String("None"), rota("Rota")), patterndefinition.CodeUnknown, 400)
+	requireFault(t, update(99, nil, rota("Other")), patterndefinition.CodeUnknown, 404)
+	requireFault(t, update(created.GetId(), nil, otherID), patterndefinition.CodeOtherID, 400)
+	requireFault(t, update(created.GetId(), nil, unknown), patterndefinition.CodeUnknown, 400)
+	requireFault(t, update(created.GetId(), nil, nil), patterndefinition.CodeMissing, 400)
+	requireFault(t, remove(0, nil), patterndefinition.CodeMissing, 400)
+	requireFault(t, remove(0, proto.String("None")), patterndefinition.CodeUnknown, 400)
+	requireFault(t, remove(99, nil), patterndefinition.CodeUnknown, 404)
 
 	read, err := w.client.GetSchedulePatternTemplate(w.Ctx, &schedulingv1.GetSchedulePatternTemplateRequest{Id: created.GetId()})
 	require.NoError(t, err)
@@ -145,7 +145,7 @@ func TestManyPatternTemplates(t *testing.T) {
 		SchedulePatterns: []*schedulingv1.SchedulePattern{rota("B"), bad, rota("A")},
 	}}
 	_, err := w.client.MultiCreateSchedulePatternTemplates(w.Ctx, req)
-	requireFault(t, err, definition.CodeInvalid, 400)
+	requireFault(t, err, patterndefinition.CodeInvalid, 400)
 	assert.Equal(t, 0, w.Rows(t, "schedule_pattern_template")["schedule_pattern_template"])
 	req.PartialSuccess = proto.Bool(true)
 	list, err := w.client.MultiCreateSchedulePatternTemplates(w.Ctx, req)
@@ -167,5 +167,5 @@ func TestManyPatternTemplates(t *testing.T) {
 	require.NoError(t, err)
 	assert.Equal(t, []string{"B", "A"}, some)
 	_, err = read(&commonv1.Ref{Id: proto.Int64(99), Qualifier: proto.String("A")})
-	requireFault(t, err, definition.CodeUnknown, 400)
+	requireFault(t, err, patterndefinition.CodeUnknown, 400)
 }

@@ -9,7 +9,7 @@ import (
 	schedulingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/scheduling/v1"
 
 	"github.com/rotaloom/rotaloom/pkg/namedstore"
-	"github.com/rotaloom/rotaloom/services/scheduling/internal/definition"
+	"github.com/rotaloom/rotaloom/services/scheduling/internal/patterndefinition"
 )
 
 // Store keeps pattern templates as they were given: a shift template that one
@@ -23,7 +23,7 @@ const anchorStartDay = 1
 // NewStore returns the store of pattern templates.
 func NewStore() *Store {
 	return namedstore.NewStore(namedstore.Kind[*schedulingv1.SchedulePattern]{
-		Codes: definition.Codes(),
+		Codes: patterndefinition.Codes(),
 		What:  "schedule pattern template",
 		Table: "schedule_pattern_template",
 		New:   func() *schedulingv1.SchedulePattern { return &schedulingv1.SchedulePattern{} },

@@ -15,7 +15,7 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/fault"
 	"github.com/rotaloom/rotaloom/pkg/namedstore"
 	"github.com/rotaloom/rotaloom/pkg/tenant"
-	"github.com/rotaloom/rotaloom/services/scheduling/internal/definition"
+	"github.com/rotaloom/rotaloom/services/scheduling/internal/patterndefinition"
 )
 
 // Handler serves RequestSubtypeService.
@@ -49,7 +49,7 @@ func (h *Handler) GetRequestSubtype(ctx context.Context, req *schedulingv1.GetRe
 // FindRequestSubtype returns the subtype with a name, or 404.
 func (h *Handler) FindRequestSubtype(ctx context.Context, req *schedulingv1.FindRequestSubtypeRequest) (*schedulingv1.RequestSubtype, error) {
 	if req.GetName() == "" {
-		return nil, definition.Missing("name")
+		return nil, patterndefinition.Missing("name")
 	}
 	found, err := h.find(ctx, nil, []string{req.GetName()})
 	if err != nil {
@@ -185,11 +185,11 @@ func (h *Handler) UpdateRequestSubtype(ctx context.Context, req *schedulingv1.Up
 	}
 	held, _ := inner(s.GetSubtype())
 	if id := held.GetId(); id != 0 {
-		if err := definition.Codes().CheckID(req.GetId(), &id); err != nil {
+		if err := patterndefinition.Codes().CheckID(req.GetId(), &id); err != nil {
 			return nil, err
 		}
 	}
-	version, err := definition.Codes().Version(kindName(t), held.GetVersion())
+	version, err := patterndefinition.Codes().Version(kindName(t), held.GetVersion())
 	if err != nil {
 		return nil, err
 	}
@@ -214,7 +214,7 @@ func (h *Handler) DeleteRequestSubtype(ctx context.Context, req *schedulingv1.De
 		return nil, err
 	}
 	if err := h.store.Delete(ctx, h.pool, tenantID, req.GetId()); err != nil {
-		if fault.FromError(err).Code == definition.CodeUnknown {
+		if fault.FromError(err).Code == patterndefinition.CodeUnknown {
 			err = unknownID(req.GetId())
 		}
 		return nil, err

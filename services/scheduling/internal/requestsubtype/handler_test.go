@@ -16,7 +16,7 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/fault"
 	"github.com/rotaloom/rotaloom/pkg/rpc"
 	"github.com/rotaloom/rotaloom/pkg/tenant"
-	"github.com/rotaloom/rotaloom/services/scheduling/internal/definition"
+	"github.com/rotaloom/rotaloom/services/scheduling/internal/patterndefinition"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/requestsubtype"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/schedtest"
 )
@@ -155,14 +155,14 @@ func TestRequestSubtypesAreRefused(t *testing.T) {
 		{"without a kind", 0, &schedulingv1.RequestSubtype{}, requestsubtype.CodeKind, 400},
 		{"with two kinds", 0, twoKinds, requestsubtype.CodeKind, 400},
 		{"without a body", 5, nil, requestsubtype.CodeKind, 400},
-		{"without a name", 0, swap(" "), definition.CodeMissing, 400},
-		{"with a name that is taken in another case", 0, swap("SWAP"), definition.CodeInvalid, 400},
+		{"without a name", 0, swap(" "), patterndefinition.CodeMissing, 400},
+		{"with a name that is taken in another case", 0, swap("SWAP"), patterndefinition.CodeInvalid, 400},
 		{"with a translation without language", 0, translated(""), requestsubtype.CodeTranslation, 400},
 		{"with a translation into no language", 0, translated("not a tag"), requestsubtype.CodeTranslation, 400},
 		{"with a translation twice", 0, translated("fr-ca", "fr-CA"), requestsubtype.CodeTranslation, 400},
-		{"with a translation without name", 0, noName, definition.CodeMissing, 400},
+		{"with a translation without name", 0, noName, patterndefinition.CodeMissing, 400},
 		{"as another kind", 1, swap("Other"), requestsubtype.CodeKind, 400},
-		{"with another id", 5, otherID, definition.CodeOtherID, 400},
+		{"with another id", 5, otherID, patterndefinition.CodeOtherID, 400},
 		{"unknown", 999, swap("Other"), requestsubtype.CodeUnknownID, 404},
 	}
 	for _, test := range tests {

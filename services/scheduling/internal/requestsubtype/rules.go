@@ -12,7 +12,7 @@ import (
 
 	"github.com/rotaloom/rotaloom/pkg/acceptlanguage"
 	"github.com/rotaloom/rotaloom/pkg/fault"
-	"github.com/rotaloom/rotaloom/services/scheduling/internal/definition"
+	"github.com/rotaloom/rotaloom/services/scheduling/internal/patterndefinition"
 )
 
 // Codes of the reference product.
@@ -53,11 +53,11 @@ func prepare(given *schedulingv1.RequestSubtype) (*stored, requestType, error) {
 		return nil, t, fault.Invalid(CodeKind, "The body needs exactly one request subtype, under the name of its kind: "+kinds()+".")
 	}
 	path := kindName(t)
-	if err := definition.Codes().CheckName(path, held.GetName()); err != nil {
+	if err := patterndefinition.Codes().CheckName(path, held.GetName()); err != nil {
 		return nil, t, err
 	}
 	if utf8.RuneCountInString(held.GetDescription()) > maxDescription {
-		return nil, t, definition.Invalid(path+".description", "must have at most %d characters", maxDescription)
+		return nil, t, patterndefinition.Invalid(path+".description", "must have at most %d characters", maxDescription)
 	}
 	if err := checkTranslations(path, held.GetTranslations()); err != nil {
 		return nil, t, err
@@ -69,7 +69,7 @@ func prepare(given *schedulingv1.RequestSubtype) (*stored, requestType, error) {
 // in the canonical form.
 func checkTranslations(path string, list []*schedulingv1.RequestSubtypeTranslation) error {
 	if len(list) > maxTranslations {
-		return definition.Invalid(path+".translations", "must have at most %d entries", maxTranslations)
+		return patterndefinition.Invalid(path+".translations", "must have at most %d entries", maxTranslations)
 	}
 	seen := map[string]bool{}
 	for i, translation := range list {
@@ -81,11 +81,11 @@ func checkTranslations(path string, list []*schedulingv1.RequestSubtypeTranslati
 		if seen[tag] {
 			return fault.Invalid(CodeTranslation, fmt.Sprintf("%s.language %q comes twice.", at, tag))
 		}
-		if err := definition.Codes().CheckName(at, translation.GetName()); err != nil {
+		if err := patterndefinition.Codes().CheckName(at, translation.GetName()); err != nil {
 			return err
 		}
 		if utf8.RuneCountInString(translation.GetDescription()) > maxDescription {
-			return definition.Invalid(at+".description", "must have at most %d characters", maxDescription)
+			return patterndefinition.Invalid(at+".description", "must have at most %d characters", maxDescription)
 		}
 		seen[tag] = true
 		translation.Language = tag

@@ -12,7 +12,7 @@ import (
 	schedulingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/scheduling/v1"
 
 	"github.com/rotaloom/rotaloom/pkg/namedstore"
-	"github.com/rotaloom/rotaloom/services/scheduling/internal/definition"
+	"github.com/rotaloom/rotaloom/services/scheduling/internal/patterndefinition"
 )
 
 type stored = schedulingv1.StoredRequestSubtype
@@ -21,7 +21,7 @@ type stored = schedulingv1.StoredRequestSubtype
 // version and the type of the request; texts are as they were given.
 func newStore() *namedstore.Store[*stored] {
 	return namedstore.NewStore(namedstore.Kind[*stored]{
-		Codes: definition.Codes(),
+		Codes: patterndefinition.Codes(),
 		What:  "request subtype",
 		Table: "request_subtype",
 		New:   func() *stored { return &stored{} },

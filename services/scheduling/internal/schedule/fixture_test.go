@@ -15,8 +15,8 @@ import (
 	schedulingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/scheduling/v1"
 
 	"github.com/rotaloom/rotaloom/pkg/civil"
-	"github.com/rotaloom/rotaloom/services/scheduling/internal/definition"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/entryid"
+	"github.com/rotaloom/rotaloom/services/scheduling/internal/patterndefinition"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/projection"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/schedtest"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/schedule"
@@ -37,7 +37,7 @@ type fixture struct {
 func newFixture(t testing.TB) *fixture {
 	t.Helper()
 	env := schedtest.New(t)
-	reader := schedule.NewReader(env.Pool, definition.New(definition.Settings{}, nil, nil))
+	reader := schedule.NewReader(env.Pool, patterndefinition.New(patterndefinition.Settings{}, nil, nil))
 	handler := schedule.New(env.Pool, reader, projection.NewResolver(env.Pool, nobody{}, nil, nil), commons{})
 	schedulingv1.RegisterScheduleServiceServer(env.Local, handler)
 	return &fixture{

@@ -14,7 +14,7 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/namedstore"
 	"github.com/rotaloom/rotaloom/pkg/rpc"
 	"github.com/rotaloom/rotaloom/pkg/tenant"
-	"github.com/rotaloom/rotaloom/services/scheduling/internal/definition"
+	"github.com/rotaloom/rotaloom/services/scheduling/internal/patterndefinition"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/projection"
 )
 
@@ -27,7 +27,7 @@ type Handler struct {
 
 	pool      *pgxpool.Pool
 	store     *Store
-	rules     definition.Rules
+	rules     patterndefinition.Rules
 	directory Directory
 }
 
@@ -43,7 +43,7 @@ type Directory interface {
 var _ schedulingv1.ShiftTemplateServiceServer = (*Handler)(nil)
 
 // New returns a Handler that keeps templates in the database of the pool.
-func New(pool *pgxpool.Pool, store *Store, rules definition.Rules, directory Directory) *Handler {
+func New(pool *pgxpool.Pool, store *Store, rules patterndefinition.Rules, directory Directory) *Handler {
 	return &Handler{pool: pool, store: store, rules: rules, directory: directory}
 }
 
@@ -66,10 +66,10 @@ func (h *Handler) UpdateShiftTemplate(ctx context.Context, req *schedulingv1.Upd
 	if given == nil {
 		given = &schedulingv1.ShiftTemplate{}
 	}
-	if err := definition.Codes().CheckID(req.GetId(), given.Id); err != nil {
+	if err := patterndefinition.Codes().CheckID(req.GetId(), given.Id); err != nil {
 		return nil, err
 	}
-	version, err := definition.Codes().Version(path, given.GetVersion())
+	version, err := patterndefinition.Codes().Version(path, given.GetVersion())
 	if err != nil {
 		return nil, err
 	}
@@ -93,7 +93,7 @@ func (h *Handler) DeleteShiftTemplate(ctx context.Context, req *schedulingv1.Del
 func (h *Handler) ListShiftTemplates(ctx context.Context, req *schedulingv1.ListShiftTemplatesRequest) (*schedulingv1.ShiftTemplateList, error) {
 	list, err := h.store.List(ctx, h.pool, tenantOf(ctx), req.Name)
 	if err == nil && req.Name != nil && len(list) == 0 {
-		err = fault.NotFound(definition.CodeUnknown, fmt.Sprintf("There is no shift template with the name %.100q.", req.GetName()))
+		err = fault.NotFound(patterndefinition.CodeUnknown, fmt.Sprintf("There is no shift template with the name %.100q.", req.GetName()))
 	}
 	if err != nil {
 		return nil, err
@@ -116,7 +116,7 @@ func (h *Handler) CreateShiftTemplate(ctx context.Context, given *schedulingv1.S
 func (h *Handler) MultiCreateShiftTemplates(ctx context.Context, req *schedulingv1.MultiCreateShiftTemplatesRequest) (*schedulingv1.ShiftTemplateList, error) {
 	given := req.GetBody().GetShiftTemplates()
 	if len(given) == 0 {
-		return nil, fault.Invalid(definition.CodeNothing, "At least one shift template is needed.")
+		return nil, fault.Invalid(patterndefinition.CodeNothing, "At least one shift template is needed.")
 	}
 	list := make([]namedstore.New[*schedulingv1.ShiftTemplate], len(given))
 	for i, t := range given {
@@ -136,9 +136,9 @@ func (h *Handler) MultiCreateShiftTemplates(ctx context.Context, req *scheduling
 func (h *Handler) MultiReadShiftTemplates(ctx context.Context, req *schedulingv1.MultiReadShiftTemplatesRequest) (*schedulingv1.ShiftTemplateList, error) {
 	if employee := req.GetWhere().GetEmployee(); employee != nil {
 		if req.GetWhere().GetRefs() != nil {
-			return nil, fault.Invalid(definition.CodeOnlyOne, "where takes only one of refs and employee.")
+			return nil, fault.Invalid(patterndefinition.CodeOnlyOne, "where takes only one of refs and employee.")
 		}
-		if !definition.Named(employee.GetEmployeeRef()) {
+		if !patterndefinition.Named(employee.GetEmployeeRef()) {
 			return nil, fault.Invalid(codeNoEmployee, "where.employee.employeeRef is missing.")
 		}
 		if _, err := h.directory.Employees(ctx, []*commonv1.Ref{employee.GetEmployeeRef()}); err != nil {
@@ -165,7 +165,7 @@ func oneList(list *commonv1.RefList) ([]*commonv1.Ref, error) {
 		}
 	}
 	if given > 1 {
-		return nil, fault.Invalid(definition.CodeOnlyOne,
+		return nil, fault.Invalid(patterndefinition.CodeOnlyOne,
 			"where.refs.templateRefs takes only one of ids, qualifiers and refs.")
 	}
 	refs := list.GetRefs()

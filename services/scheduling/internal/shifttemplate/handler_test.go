@@ -18,7 +18,7 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/fault"
 	"github.com/rotaloom/rotaloom/pkg/rpc"
 	"github.com/rotaloom/rotaloom/pkg/tenant"
-	"github.com/rotaloom/rotaloom/services/scheduling/internal/definition"
+	"github.com/rotaloom/rotaloom/services/scheduling/internal/patterndefinition"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/projection"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/schedtest"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/shifttemplate"
@@ -32,7 +32,7 @@ type world struct {
 func newWorld(t *testing.T) *world {
 	t.Helper()
 	env := schedtest.New(t)
-	rules := definition.NewRules(definition.Settings{})
+	rules := patterndefinition.NewRules(patterndefinition.Settings{})
 	schedulingv1.RegisterShiftTemplateServiceServer(env.Local, shifttemplate.New(env.Pool, shifttemplate.NewStore(), rules, projection.NewResolver(env.Pool, nobody{}, nil, nil)))
 	return &world{Env: env, client: schedulingv1.NewShiftTemplateServiceClient(env.Conn())}
 }
@@ -96,16 +96,16 @@ func TestLifeOfAShiftTemplate(t *testing.T) {
 	require.NoError(t, err)
 	assert.Equal(t, []string{"early bird"}, names(list))
 	_, err = w.client.ListShiftTemplates(w.Ctx, &schedulingv1.ListShiftTemplatesRequest{Name: proto.String("Early")})
-	requireFault(t, err, definition.CodeUnknown, 404)
+	requireFault(t, err, patterndefinition.CodeUnknown, 404)
 
 	_, err = w.client.DeleteShiftTemplate(w.Ctx, &schedulingv1.DeleteShiftTemplateRequest{Id: created.GetId()})
 	require.NoError(t, err)
 	_, err = w.client.DeleteShiftTemplate(w.Ctx, &schedulingv1.DeleteShiftTemplateRequest{Id: created.GetId()})
-	requireFault(t, err, definition.CodeUnknown, 404)
+	requireFault(t, err, patterndefinition.CodeUnknown, 404)
 	_, err = w.client.GetShiftTemplate(w.Ctx, &schedulingv1.GetShiftTemplateRequest{Id: created.GetId()})
-	requireFault(t, err, definition.CodeUnknown, 404)
+	requireFault(t, err, patterndefinition.CodeUnknown, 404)
 	_, err = w.client.UpdateShiftTemplate(w.Ctx, update)
-	requireFault(t, err, definition.CodeUnknown, 404)
+	requireFault(t, err, patterndefinition.CodeUnknown, 404)
 }
 
 func TestShiftTemplateIsRefused(t *testing.T) {
@@ -125,15 +125,15 @@ func TestShiftTemplateIsRefused(t *testing.T) {
 		given  *schedulingv1.ShiftTemplate
 		code   string
 	}{
-		{"without name", false, template(" "), definition.CodeMissing},
-		{"with a name that is too long", false, template(strings.Repeat("ä", 251)), definition.CodeInvalid},
-		{"with a control character in the name", false, template("a\x00b"), definition.CodeInvalid},
-		{"with a name that is taken in another case", false, template("EARLY"), definition.CodeInvalid},
-		{"without start", false, noStart, definition.CodeMissing},
-		{"with another id in the body", true, otherID, definition.CodeOtherID},
-		{"with a name that another one has", true, template("late"), definition.CodeInvalid},
-		{"with a version that is no number", true, noVersion, definition.CodeInvalid},
-		{"without anything", true, nil, definition.CodeMissing},
+		{"without name", false, template(" "), patterndefinition.CodeMissing},
+		{"with a name that is too long", false, template(strings.Repeat("ä", 251)), patterndefinition.CodeInvalid},
+		{"with a control character in the name", false, template("a\x00b"), patterndefinition.CodeInvalid},
+		{"with a name that is taken in another case", false, template("EARLY"), patterndefinition.CodeInvalid},
+		{"without start", false, noStart, patterndefinition.CodeMissing},
+		{"with another id in the body", true, otherID, patterndefinition.CodeOtherID},
+		{"with a name that another one has", true, template("late"), patterndefinition.CodeInvalid},
+		{"with a version that is no number", true, noVersion, patterndefinition.CodeInvalid},
+		{"without anything", true, nil, patterndefinition.CodeMissing},
 	}
 	for _, c := range cases {
 		t.Run(c.name, func(t *testing.T) {
@@ -158,11 +158,11 @@ func TestMultiCreateShiftTemplates(t *testing.T) {
 		ShiftTemplates: []*schedulingv1.ShiftTemplate{template("Late"), template("early"), template(""), template("late"), template("Late")},
 	}}
 	_, err := w.client.MultiCreateShiftTemplates(w.Ctx, bad)
-	requireFault(t, err, definition.CodeMissing, 400)
+	requireFault(t, err, patterndefinition.CodeMissing, 400)
 	assert.Equal(t, 1, w.Rows(t, "shift_template")["shift_template"], "all or nothing")
 	bad.GetBody().GetShiftTemplates()[2].Name = "Night"
 	_, err = w.client.MultiCreateShiftTemplates(w.Ctx, bad)
-	requireFault(t, err, definition.CodeInvalid, 400)
+	requireFault(t, err, patterndefinition.CodeInvalid, 400)
 	assert.Equal(t, 1, w.Rows(t, "shift_template")["shift_template"], "all or nothing")
 
 	bad.PartialSuccess = proto.Bool(true)
@@ -187,7 +187,7 @@ func TestMultiCreateShiftTemplates(t *testing.T) {
 	require.NoError(t, err)
 	assert.Equal(t, []string{"B", "A"}, names(list))
 	_, err = w.client.MultiCreateShiftTemplates(w.Ctx, &schedulingv1.MultiCreateShiftTemplatesRequest{})
-	requireFault(t, err, definition.CodeNothing, 400)
+	requireFault(t, err, patterndefinition.CodeNothing, 400)
 }
 
 func TestMultiReadShiftTemplates(t *testing.T) {
@@ -213,11 +213,11 @@ func TestMultiReadShiftTemplates(t *testing.T) {
 		assert.Equal(t, c.want, names(list))
 	}
 	_, err := read(&commonv1.RefList{Ids: []int64{1}, Qualifiers: []string{"Late"}})
-	requireFault(t, err, definition.CodeOnlyOne, 400)
+	requireFault(t, err, patterndefinition.CodeOnlyOne, 400)
 	_, err = read(&commonv1.RefList{Qualifiers: []string{"Night"}})
-	requireFault(t, err, definition.CodeUnknown, 400)
+	requireFault(t, err, patterndefinition.CodeUnknown, 400)
 	_, err = read(&commonv1.RefList{Refs: []*commonv1.Ref{{}}})
-	requireFault(t, err, definition.CodeMissing, 400)
+	requireFault(t, err, patterndefinition.CodeMissing, 400)
 
 	_, err = w.Pool.Exec(w.Ctx, "INSERT INTO employee VALUES (1, 7, 'P7', 'Seven', 'UTC', 1)")
 	require.NoError(t, err)
@@ -234,7 +234,7 @@ func TestMultiReadShiftTemplates(t *testing.T) {
 	_, err = open(nil, nil)
 	requireFault(t, err, "WFS-103407", 400)
 	_, err = open(&commonv1.Ref{Id: proto.Int64(7)}, &schedulingv1.ShiftTemplateRefs{})
-	requireFault(t, err, definition.CodeOnlyOne, 400)
+	requireFault(t, err, patterndefinition.CodeOnlyOne, 400)
 
 	list, err := w.client.ListShiftTemplates(tenant.With(t.Context(), 2), &schedulingv1.ListShiftTemplatesRequest{})
 	require.NoError(t, err)

@@ -11,7 +11,7 @@ import (
 	schedulingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/scheduling/v1"
 
 	"github.com/rotaloom/rotaloom/pkg/namedstore"
-	"github.com/rotaloom/rotaloom/services/scheduling/internal/definition"
+	"github.com/rotaloom/rotaloom/services/scheduling/internal/patterndefinition"
 )
 
 // Store keeps shift templates. Patterns look them up there.
@@ -20,7 +20,7 @@ type Store = namedstore.Store[*schedulingv1.ShiftTemplate]
 // NewStore returns the store of shift templates.
 func NewStore() *Store {
 	return namedstore.NewStore(namedstore.Kind[*schedulingv1.ShiftTemplate]{
-		Codes: definition.Codes(),
+		Codes: patterndefinition.Codes(),
 		What:  "shift template",
 		Table: "shift_template",
 		New:   func() *schedulingv1.ShiftTemplate { return &schedulingv1.ShiftTemplate{} },
@@ -34,12 +34,12 @@ func NewStore() *Store {
 }
 
 // prepare checks a template and returns it in the form in which it is stored.
-func prepare(rules definition.Rules, path string, given *schedulingv1.ShiftTemplate) (*schedulingv1.ShiftTemplate, error) {
+func prepare(rules patterndefinition.Rules, path string, given *schedulingv1.ShiftTemplate) (*schedulingv1.ShiftTemplate, error) {
 	if given == nil {
-		return nil, definition.Missing(path)
+		return nil, patterndefinition.Missing(path)
 	}
 	t := proto.CloneOf(given)
-	if err := definition.Codes().CheckName(path, t.GetName()); err != nil {
+	if err := patterndefinition.Codes().CheckName(path, t.GetName()); err != nil {
 		return nil, err
 	}
 	return t, rules.Shift(path, t)

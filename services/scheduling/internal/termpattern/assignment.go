@@ -11,7 +11,7 @@ import (
 
 	"github.com/rotaloom/rotaloom/pkg/civil"
 	"github.com/rotaloom/rotaloom/pkg/fault"
-	"github.com/rotaloom/rotaloom/services/scheduling/internal/definition"
+	"github.com/rotaloom/rotaloom/services/scheduling/internal/patterndefinition"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/span"
 )
 
@@ -95,7 +95,7 @@ func parseDate(path, text string) (civil.Date, error) {
 // neededDate is parseDate for a date that must be given.
 func neededDate(path, text string) (civil.Date, error) {
 	if text == "" {
-		return 0, definition.Missing(path)
+		return 0, patterndefinition.Missing(path)
 	}
 	return parseDate(path, text)
 }

@@ -15,7 +15,7 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/civil"
 	"github.com/rotaloom/rotaloom/pkg/pg"
 	"github.com/rotaloom/rotaloom/pkg/rpc"
-	"github.com/rotaloom/rotaloom/services/scheduling/internal/definition"
+	"github.com/rotaloom/rotaloom/services/scheduling/internal/patterndefinition"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/propagation"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/span"
 )
@@ -58,7 +58,7 @@ func (l *layers) add(path string, a *assignment) error {
 	}
 	if err != nil {
 		l.byTerm[a.termID] = before
-		return definition.Invalid(path, "lies on days for which the employment term has too many schedule patterns already").WithCause(err)
+		return patterndefinition.Invalid(path, "lies on days for which the employment term has too many schedule patterns already").WithCause(err)
 	}
 	return nil
 }
@@ -75,7 +75,7 @@ func (l *layers) change(e *edit) error {
 	}
 	if err := span.CheckDepth(l.byTerm[e.before.termID], e.concern().days); err != nil {
 		l.byTerm[e.before.termID] = before
-		return definition.Invalid(fmt.Sprintf("The %s %d", what, e.before.id),
+		return patterndefinition.Invalid(fmt.Sprintf("The %s %d", what, e.before.id),
 			"cannot be changed like this: too many schedule patterns of the employment term would lie on one day. End or remove others first").WithCause(err)
 	}
 	return nil

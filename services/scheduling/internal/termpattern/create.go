@@ -14,7 +14,7 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/fault"
 	"github.com/rotaloom/rotaloom/pkg/fault/bulk"
 	"github.com/rotaloom/rotaloom/pkg/pg"
-	"github.com/rotaloom/rotaloom/services/scheduling/internal/definition"
+	"github.com/rotaloom/rotaloom/services/scheduling/internal/patterndefinition"
 )
 
 // creation is one create of a request on its way into the database.
@@ -22,7 +22,7 @@ type creation struct {
 	path       string
 	input      *schedulingv1.GroupSchedulePatternCreate
 	made       assignment
-	definition *definition.Definition
+	definition *patterndefinition.Definition
 	err        error
 }
 
@@ -32,7 +32,7 @@ func (h *Handler) ApplyCreateEmploymentTermSchedulePatterns(ctx context.Context,
 	body, partial := req.GetBody(), req.GetPartialSuccess()
 	inputs := body.GetGroupSchedulePatterns().GetDo().GetGroupSchedulePatternCreates()
 	if len(inputs) == 0 {
-		return nil, fault.Invalid(definition.CodeNothing, "groupSchedulePatterns.do.groupSchedulePatternCreates needs at least one element.")
+		return nil, fault.Invalid(patterndefinition.CodeNothing, "groupSchedulePatterns.do.groupSchedulePatternCreates needs at least one element.")
 	}
 	list := make([]creation, len(inputs))
 	for i, input := range inputs {
@@ -64,9 +64,9 @@ func readCreation(i int, input *schedulingv1.GroupSchedulePatternCreate) creatio
 func readAssignment(path string, g *schedulingv1.GroupSchedulePattern) (assignment, error) {
 	switch {
 	case g == nil:
-		return assignment{}, definition.Missing(path)
-	case !definition.Named(g.GetGroupRef()):
-		return assignment{}, definition.Missing(path + ".groupRef")
+		return assignment{}, patterndefinition.Missing(path)
+	case !patterndefinition.Named(g.GetGroupRef()):
+		return assignment{}, patterndefinition.Missing(path + ".groupRef")
 	}
 	from, err := neededDate(path+".startDate", g.GetStartDate())
 	if err != nil {
@@ -81,7 +81,7 @@ func readAssignment(path string, g *schedulingv1.GroupSchedulePattern) (assignme
 		return assignment{}, err
 	}
 	if g.GetSchedulePattern() == nil {
-		return assignment{}, definition.Missing(path + ".schedulePattern")
+		return assignment{}, patterndefinition.Missing(path + ".schedulePattern")
 	}
 	return a, nil
 }
@@ -94,13 +94,13 @@ func (h *Handler) complete(ctx context.Context, list []creation, partial bool) e
 	}
 	var good []*creation
 	var refs []*commonv1.Ref
-	var asked []definition.Asked
+	var asked []patterndefinition.Asked
 	for i := range list {
 		if c := &list[i]; c.err == nil {
 			good = append(good, c)
 			g := c.input.GetGroupSchedulePattern()
 			refs = append(refs, g.GetGroupRef())
-			asked = append(asked, definition.Asked{Path: c.path + ".schedulePattern", Pattern: g.GetSchedulePattern()})
+			asked = append(asked, patterndefinition.Asked{Path: c.path + ".schedulePattern", Pattern: g.GetSchedulePattern()})
 		}
 	}
 	terms, errs, err := h.findTerms(ctx, refs, partial)
@@ -189,7 +189,7 @@ func (h *Handler) place(ctx context.Context, tx pgx.Tx, tenantID int64, list []c
 	var positions []int
 	var edits []edit
 	var terms []int64
-	var definitions []*definition.Definition
+	var definitions []*patterndefinition.Definition
 	window := civil.Range{From: civil.Forever, To: civil.Beginning}
 	for i := range list {
 		c := &list[i]

@@ -14,7 +14,7 @@ import (
 
 	"github.com/rotaloom/rotaloom/pkg/fault"
 	"github.com/rotaloom/rotaloom/pkg/rpc"
-	"github.com/rotaloom/rotaloom/services/scheduling/internal/definition"
+	"github.com/rotaloom/rotaloom/services/scheduling/internal/patterndefinition"
 )
 
 func TestApplyCreate(t *testing.T) {
@@ -88,12 +88,12 @@ func TestApplyCreateRefuses(t *testing.T) {
 		code  string
 		text  string
 	}{
-		{"nothing", nil, definition.CodeMissing, at},
-		{"no term", change(func(g *schedulingv1.GroupSchedulePattern) { g.GroupRef = &commonv1.Ref{} }), definition.CodeMissing, at + ".groupRef"},
-		{"no start", change(func(g *schedulingv1.GroupSchedulePattern) { g.StartDate = "" }), definition.CodeMissing, at + ".startDate"},
+		{"nothing", nil, patterndefinition.CodeMissing, at},
+		{"no term", change(func(g *schedulingv1.GroupSchedulePattern) { g.GroupRef = &commonv1.Ref{} }), patterndefinition.CodeMissing, at + ".groupRef"},
+		{"no start", change(func(g *schedulingv1.GroupSchedulePattern) { g.StartDate = "" }), patterndefinition.CodeMissing, at + ".startDate"},
 		{"a start that is no date", change(func(g *schedulingv1.GroupSchedulePattern) { g.StartDate = "2025-02-30" }), fault.CodeDate, ".startDate"},
 		{"an end that is no date", change(func(g *schedulingv1.GroupSchedulePattern) { g.EndDate = "2025-03-31T00:00:00" }), fault.CodeDate, ".endDate"},
-		{"no pattern", change(func(g *schedulingv1.GroupSchedulePattern) { g.SchedulePattern = nil }), definition.CodeMissing, at + ".schedulePattern"},
+		{"no pattern", change(func(g *schedulingv1.GroupSchedulePattern) { g.SchedulePattern = nil }), patterndefinition.CodeMissing, at + ".schedulePattern"},
 		{"an end before the start", change(func(g *schedulingv1.GroupSchedulePattern) { g.EndDate = "2025-03-02" }), "WFS-100904", at + ".endDate"},
 		{"an end on the start", change(func(g *schedulingv1.GroupSchedulePattern) { g.EndDate = "2025-03-03" }), "WFS-100904", at + ".endDate"},
 		{"a start at the end of time", change(func(g *schedulingv1.GroupSchedulePattern) { g.StartDate, g.EndDate = "3000-01-01", "" }), "WFS-100904", at + ".endDate"},
@@ -101,12 +101,12 @@ func TestApplyCreateRefuses(t *testing.T) {
 		{"an unknown term beside a good name", change(func(g *schedulingv1.GroupSchedulePattern) {
 			g.GroupRef = &commonv1.Ref{Id: proto.Int64(99), Qualifier: proto.String("Office")}
 		}), "WFS-106607", "99"},
-		{"an empty pattern", change(func(g *schedulingv1.GroupSchedulePattern) { g.SchedulePattern.Items = nil }), definition.CodeMissing, at + ".schedulePattern.items"},
-		{"day 0", change(func(g *schedulingv1.GroupSchedulePattern) { g.SchedulePattern.Items[0].Day = proto.Int32(0) }), definition.CodeInvalid, at + ".schedulePattern.items[0].day"},
-		{"an unknown shift template", change(func(g *schedulingv1.GroupSchedulePattern) { g.SchedulePattern.Items[0].ShiftTemplate.Name = "Late" }), definition.CodeUnknown, `"Late"`},
+		{"an empty pattern", change(func(g *schedulingv1.GroupSchedulePattern) { g.SchedulePattern.Items = nil }), patterndefinition.CodeMissing, at + ".schedulePattern.items"},
+		{"day 0", change(func(g *schedulingv1.GroupSchedulePattern) { g.SchedulePattern.Items[0].Day = proto.Int32(0) }), patterndefinition.CodeInvalid, at + ".schedulePattern.items[0].day"},
+		{"an unknown shift template", change(func(g *schedulingv1.GroupSchedulePattern) { g.SchedulePattern.Items[0].ShiftTemplate.Name = "Late" }), patterndefinition.CodeUnknown, `"Late"`},
 		{"an unknown pattern template", change(func(g *schedulingv1.GroupSchedulePattern) {
 			g.SchedulePattern = &schedulingv1.SchedulePattern{Id: proto.Int64(99)}
-		}), definition.CodeUnknown, "id 99"},
+		}), patterndefinition.CodeUnknown, "id 99"},
 	}
 	for _, c := range cases {
 		t.Run(c.name, func(t *testing.T) {
@@ -117,7 +117,7 @@ func TestApplyCreateRefuses(t *testing.T) {
 		})
 	}
 	_, err := w.client.ApplyCreateEmploymentTermSchedulePatterns(w.Ctx, creation())
-	requireFault(t, err, definition.CodeNothing, 400, "groupSchedulePatternCreates")
+	requireFault(t, err, patterndefinition.CodeNothing, 400, "groupSchedulePatternCreates")
 }
 
 func TestApplyCreateWithPartialSuccess(t *testing.T) {
@@ -179,7 +179,7 @@ func TestTooManyPatternsOnOneDay(t *testing.T) {
 		creates[i] = adding(assigned(warehouse, "2025-03-03", "2025-03-31"))
 	}
 	_, err := w.client.ApplyCreateEmploymentTermSchedulePatterns(w.Ctx, creation(creates...))
-	requireFault(t, err, definition.CodeInvalid, 400, "groupSchedulePatternCreates[8]")
+	requireFault(t, err, patterndefinition.CodeInvalid, 400, "groupSchedulePatternCreates[8]")
 	assert.Equal(t, map[string]int{"schedule_pattern": 0, "pattern_assignment": 0, "propagation": 0, "outbox": 0}, w.Rows(t, tables...))
 	_, err = w.client.ApplyCreateEmploymentTermSchedulePatterns(w.Ctx, creation(creates[:8]...))
 	require.NoError(t, err)

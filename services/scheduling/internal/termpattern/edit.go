@@ -6,7 +6,7 @@ import (
 
 	"github.com/rotaloom/rotaloom/pkg/civil"
 	"github.com/rotaloom/rotaloom/pkg/fault"
-	"github.com/rotaloom/rotaloom/services/scheduling/internal/definition"
+	"github.com/rotaloom/rotaloom/services/scheduling/internal/patterndefinition"
 )
 
 // An edit says what becomes of an assignment: it goes on as the one part that
@@ -71,7 +71,7 @@ func recreate(path string, a assignment, r *replacement) (edit, error) {
 // on it. On the first day that replaces the whole assignment.
 func asOf(path string, a assignment, date civil.Date, r *replacement) (edit, error) {
 	if !a.days.Contains(date) {
-		return edit{}, definition.Invalid(path+".date", "must be a day of the assignment %d, which has %s", a.id, daysText(a.days))
+		return edit{}, patterndefinition.Invalid(path+".date", "must be a day of the assignment %d, which has %s", a.id, daysText(a.days))
 	}
 	days := civil.Range{From: date, To: a.days.To}
 	if r.to != nil {

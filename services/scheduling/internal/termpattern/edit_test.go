@@ -8,7 +8,7 @@ import (
 
 	"github.com/rotaloom/rotaloom/pkg/civil"
 	"github.com/rotaloom/rotaloom/pkg/fault"
-	"github.com/rotaloom/rotaloom/services/scheduling/internal/definition"
+	"github.com/rotaloom/rotaloom/services/scheduling/internal/patterndefinition"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/rotation"
 )
 
@@ -118,7 +118,7 @@ func TestAsOfDate(t *testing.T) {
 
 	for _, outside := range []string{"2025-02-28", "2025-04-01"} {
 		_, err = asOf("do", a, day(t, outside), r)
-		assert.True(t, fault.HasCode(err, definition.CodeInvalid), outside)
+		assert.True(t, fault.HasCode(err, patterndefinition.CodeInvalid), outside)
 	}
 	_, err = asOf("do", a, day(t, "2025-03-10"), &replacement{dayCount: 14, to: new(day(t, "2025-03-11"))})
 	assert.True(t, fault.HasCode(err, codeEnd))

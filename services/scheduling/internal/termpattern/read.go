@@ -13,7 +13,7 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/civil"
 	"github.com/rotaloom/rotaloom/pkg/fault"
 	"github.com/rotaloom/rotaloom/pkg/pg"
-	"github.com/rotaloom/rotaloom/services/scheduling/internal/definition"
+	"github.com/rotaloom/rotaloom/services/scheduling/internal/patterndefinition"
 )
 
 // GetEmploymentTermSchedulePattern answers one assignment, or 404.
@@ -23,7 +23,7 @@ func (h *Handler) GetEmploymentTermSchedulePattern(ctx context.Context, req *sch
 		return nil, err
 	}
 	if len(list) == 0 {
-		return nil, definition.NotFound(what, req.GetId())
+		return nil, patterndefinition.NotFound(what, req.GetId())
 	}
 	messages, err := h.messages(ctx, list)
 	if err != nil {
@@ -47,7 +47,7 @@ func (h *Handler) MultiReadEmploymentTermSchedulePatterns(ctx context.Context, r
 	}
 	groups := req.GetBody().GetWhere().GetGroups()
 	if len(groups.GetGroupRefs()) == 0 {
-		return nil, fault.New(definition.CodeNothing, http.StatusBadRequest, "where.groups.groupRefs needs at least one element.")
+		return nil, fault.New(patterndefinition.CodeNothing, http.StatusBadRequest, "where.groups.groupRefs needs at least one element.")
 	}
 	window, err := readWindow("where.groups", groups)
 	if err != nil {
@@ -118,7 +118,7 @@ func readSelect(names []string) (selection, error) {
 		case "history":
 			s.history = true
 		default:
-			return selection{}, definition.Invalid(fmt.Sprintf("select[%d]", i), `must be "gsp" or "history"`)
+			return selection{}, patterndefinition.Invalid(fmt.Sprintf("select[%d]", i), `must be "gsp" or "history"`)
 		}
 	}
 	return s, nil

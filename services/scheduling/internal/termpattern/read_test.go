@@ -15,7 +15,7 @@ import (
 
 	"github.com/rotaloom/rotaloom/pkg/fault"
 	"github.com/rotaloom/rotaloom/pkg/tenant"
-	"github.com/rotaloom/rotaloom/services/scheduling/internal/definition"
+	"github.com/rotaloom/rotaloom/services/scheduling/internal/patterndefinition"
 )
 
 var update = flag.Bool("update", false, "write the golden files")
@@ -58,10 +58,10 @@ func TestMultiRead(t *testing.T) {
 	}
 	for _, names := range [][]string{{"GSP"}, {"gsp", "History"}, {""}} {
 		_, err := w.read(names, groups("", "", both...))
-		requireFault(t, err, definition.CodeInvalid, 400, "select")
+		requireFault(t, err, patterndefinition.CodeInvalid, 400, "select")
 	}
 	_, err := w.read(nil, groups("", ""))
-	requireFault(t, err, definition.CodeNothing, 400, "groupRefs")
+	requireFault(t, err, patterndefinition.CodeNothing, 400, "groupRefs")
 	_, err = w.read(nil, groups("", "", term(office), term(99)))
 	requireFault(t, err, "WFS-106607", 400, "99")
 	_, err = w.read(nil, groups("2025-03-02", "2025-03-01", both...))
@@ -145,9 +145,9 @@ func TestAnotherTenantSeesNothing(t *testing.T) {
 	made := w.create(t, assigned(warehouse, "2025-03-03", ""))
 	other := tenant.With(t.Context(), 2)
 	_, err := w.client.GetEmploymentTermSchedulePattern(other, &schedulingv1.GetEmploymentTermSchedulePatternRequest{Id: made.GetId()})
-	requireFault(t, err, definition.CodeUnknown, 404, "")
+	requireFault(t, err, patterndefinition.CodeUnknown, 404, "")
 	_, err = w.client.DeleteEmploymentTermSchedulePattern(other, &schedulingv1.DeleteEmploymentTermSchedulePatternRequest{Id: made.GetId()})
-	requireFault(t, err, definition.CodeUnknown, 404, "")
+	requireFault(t, err, patterndefinition.CodeUnknown, 404, "")
 	_, err = w.client.ApplyCreateEmploymentTermSchedulePatterns(other, creation(adding(assigned(warehouse, "2025-03-03", ""))))
 	requireFault(t, err, "WFS-106607", 400, "")
 }
@@ -161,7 +161,7 @@ func TestAssignmentsGoWithTheirTerm(t *testing.T) {
 	require.NoError(t, err)
 	w.exec(t, `UPDATE employment_term SET deleted = true, version = 2 WHERE tenant_id = 1 AND id = $1`, warehouse)
 	_, err = w.client.GetEmploymentTermSchedulePattern(w.Ctx, read)
-	requireFault(t, err, definition.CodeUnknown, 404, "")
+	requireFault(t, err, patterndefinition.CodeUnknown, 404, "")
 	_, err = w.client.DeleteEmploymentTermSchedulePattern(w.Ctx, &schedulingv1.DeleteEmploymentTermSchedulePatternRequest{Id: made.GetId()})
-	requireFault(t, err, definition.CodeUnknown, 404, "")
+	requireFault(t, err, patterndefinition.CodeUnknown, 404, "")
 }

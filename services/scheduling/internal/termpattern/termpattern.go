@@ -16,7 +16,7 @@ import (
 	schedulingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/scheduling/v1"
 
 	"github.com/rotaloom/rotaloom/pkg/tenant"
-	"github.com/rotaloom/rotaloom/services/scheduling/internal/definition"
+	"github.com/rotaloom/rotaloom/services/scheduling/internal/patterndefinition"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/projection"
 )
 
@@ -44,7 +44,7 @@ type Members interface {
 // Deps are what a Handler works with.
 type Deps struct {
 	Pool        *pgxpool.Pool
-	Definitions *definition.Definitions
+	Definitions *patterndefinition.Definitions
 	Terms       Resolver
 	// Members is asked before a change starts a propagation, so that its total
 	// has everybody.

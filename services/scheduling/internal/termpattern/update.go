@@ -16,7 +16,7 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/fault"
 	"github.com/rotaloom/rotaloom/pkg/fault/bulk"
 	"github.com/rotaloom/rotaloom/pkg/pg"
-	"github.com/rotaloom/rotaloom/services/scheduling/internal/definition"
+	"github.com/rotaloom/rotaloom/services/scheduling/internal/patterndefinition"
 )
 
 const what = "schedule pattern assignment"
@@ -116,7 +116,7 @@ func (h *Handler) update(ctx context.Context, u *update, partial bool) (*outcome
 // bringing is what a request that replaces patterns brings.
 type bringing struct {
 	replacement
-	definition *definition.Definition
+	definition *patterndefinition.Definition
 	// termID is the term that the request names, or 0.
 	termID int64
 }
@@ -131,14 +131,14 @@ func (h *Handler) replacement(ctx context.Context, u *update) (*bringing, error)
 	if err := u.readDates(&b.replacement); err != nil {
 		return nil, err
 	}
-	if ref := u.given.GetGroupRef(); definition.Named(ref) {
+	if ref := u.given.GetGroupRef(); patterndefinition.Named(ref) {
 		terms, _, err := h.findTerms(ctx, []*commonv1.Ref{ref}, false)
 		if err != nil {
 			return nil, err
 		}
 		b.termID = terms[0].ID
 	}
-	asked := []definition.Asked{{Path: u.path + ".schedulePattern", Pattern: u.given.GetSchedulePattern()}}
+	asked := []patterndefinition.Asked{{Path: u.path + ".schedulePattern", Pattern: u.given.GetSchedulePattern()}}
 	found, err := h.deps.Definitions.Resolve(ctx, h.deps.Pool, tenantOf(ctx), asked)
 	if err != nil {
 		return nil, err
@@ -206,13 +206,13 @@ func (h *Handler) edit(ctx context.Context, tx pgx.Tx, tenantID int64, u *update
 		known = known || ok
 		var e edit
 		if !ok {
-			errs[i] = definition.Unknown(fmt.Sprintf("where.groupSchedulePatternIds[%d]", i), what, &commonv1.Ref{Id: proto.Int64(id)})
+			errs[i] = patterndefinition.Unknown(fmt.Sprintf("where.groupSchedulePatternIds[%d]", i), what, &commonv1.Ref{Id: proto.Int64(id)})
 		} else if e, errs[i] = u.one(a, b, layers); errs[i] == nil {
 			edits = append(edits, e)
 		}
 	}
 	if !known {
-		errs[0] = definition.NotFound(what, u.ids[0])
+		errs[0] = patterndefinition.NotFound(what, u.ids[0])
 	}
 	return now, edits, errs, h.putPattern(ctx, tx, tenantID, edits, b)
 }
@@ -223,7 +223,7 @@ func (h *Handler) putPattern(ctx context.Context, tx pgx.Tx, tenantID int64, edi
 	if b == nil || len(edits) == 0 {
 		return nil
 	}
-	ids, err := h.deps.Definitions.Put(ctx, tx, tenantID, []*definition.Definition{b.definition})
+	ids, err := h.deps.Definitions.Put(ctx, tx, tenantID, []*patterndefinition.Definition{b.definition})
 	if err != nil {
 		return err
 	}
@@ -244,7 +244,7 @@ func (u *update) one(a assignment, b *bringing, layers *layers) (edit, error) {
 		r = &b.replacement
 	}
 	if b != nil && b.termID != 0 && b.termID != a.termID {
-		return edit{}, definition.Invalid(u.path+".groupRef",
+		return edit{}, patterndefinition.Invalid(u.path+".groupRef",
 			"must be the employment term of the assignment %d, which is %q", a.id, a.termName)
 	}
 	e, err := u.apply(a, r)

@@ -9,7 +9,7 @@ import (
 
 	"github.com/rotaloom/rotaloom/pkg/civil"
 	"github.com/rotaloom/rotaloom/pkg/fault"
-	"github.com/rotaloom/rotaloom/services/scheduling/internal/definition"
+	"github.com/rotaloom/rotaloom/services/scheduling/internal/patterndefinition"
 )
 
 // update is the one block of an apply_update request.
@@ -42,9 +42,9 @@ func readUpdate(body *schedulingv1.ApplyUpdateGroupSchedulePatterns) (*update, e
 	const names = "recreate, updateAsOfDate, updateEndDate, remove and removeByGroups"
 	switch {
 	case blocks == 0:
-		return nil, fault.New(definition.CodeNothing, http.StatusBadRequest, "One of "+names+" is needed.")
+		return nil, fault.New(patterndefinition.CodeNothing, http.StatusBadRequest, "One of "+names+" is needed.")
 	case blocks > 1:
-		return nil, fault.New(definition.CodeOnlyOne, http.StatusBadRequest, "Only one of "+names+" can be given.")
+		return nil, fault.New(patterndefinition.CodeOnlyOne, http.StatusBadRequest, "Only one of "+names+" can be given.")
 	case body.GetRecreate() != nil:
 		return readRecreate(body.GetRecreate())
 	case body.GetUpdateAsOfDate() != nil:
@@ -101,8 +101,8 @@ func readRemoveByGroups(block *schedulingv1.RemoveGroupSchedulePatternsByGroups)
 		return nil, err
 	}
 	refs := block.GetWhere().GetGroupRefs()
-	if len(refs) == 0 || slices.ContainsFunc(refs, func(ref *commonv1.Ref) bool { return !definition.Named(ref) }) {
-		return nil, definition.Missing(path)
+	if len(refs) == 0 || slices.ContainsFunc(refs, func(ref *commonv1.Ref) bool { return !patterndefinition.Named(ref) }) {
+		return nil, patterndefinition.Missing(path)
 	}
 	return &update{refs: refs, window: days}, nil
 }
@@ -113,19 +113,19 @@ func (u *update) named(block string, where *schedulingv1.GroupSchedulePatternIds
 	path := block + ".where.groupSchedulePatternIds"
 	u.ids = where.GetGroupSchedulePatternIds()
 	if len(u.ids) == 0 {
-		return definition.Missing(path)
+		return patterndefinition.Missing(path)
 	}
 	sorted := slices.Sorted(slices.Values(u.ids))
 	if len(slices.Compact(sorted)) != len(u.ids) {
-		return definition.Invalid(path, "must name each assignment once")
+		return patterndefinition.Invalid(path, "must name each assignment once")
 	}
 	switch {
 	case u.path == "":
 		return nil
 	case u.given == nil:
-		return definition.Missing(u.path)
+		return patterndefinition.Missing(u.path)
 	case u.given.GetSchedulePattern() == nil:
-		return definition.Missing(u.path + ".schedulePattern")
+		return patterndefinition.Missing(u.path + ".schedulePattern")
 	}
 	return nil
 }

@@ -17,7 +17,7 @@ import (
 
 	"github.com/rotaloom/rotaloom/pkg/fault"
 	"github.com/rotaloom/rotaloom/pkg/rpc"
-	"github.com/rotaloom/rotaloom/services/scheduling/internal/definition"
+	"github.com/rotaloom/rotaloom/services/scheduling/internal/patterndefinition"
 )
 
 type body = schedulingv1.ApplyUpdateGroupSchedulePatterns
@@ -137,7 +137,7 @@ func TestRemoveDays(t *testing.T) {
 	assert.Equal(t, []string{"2026-01-01.."}, ranges(w.held(t, office)))
 
 	_, err = w.client.GetEmploymentTermSchedulePattern(w.Ctx, &schedulingv1.GetEmploymentTermSchedulePatternRequest{Id: gone.GetId()})
-	requireFault(t, err, definition.CodeUnknown, 404, "")
+	requireFault(t, err, patterndefinition.CodeUnknown, 404, "")
 	assert.Equal(t, 5, w.Rows(t, "pattern_assignment")["pattern_assignment"], "nothing was deleted")
 	var anchors int
 	require.NoError(t, w.Pool.QueryRow(w.Ctx, `SELECT count(DISTINCT anchor) FROM pattern_assignment WHERE employment_term_id = 55`).Scan(&anchors))
@@ -203,27 +203,27 @@ func TestApplyUpdateRefuses(t *testing.T) {
 		status int
 		text   string
 	}{
-		{"no block", &body{}, definition.CodeNothing, 400, "recreate"},
-		{"two blocks", &body{UpdateEndDate: ending("", id).GetUpdateEndDate(), Remove: removing("2025-03-03", "", id).GetRemove()}, definition.CodeOnlyOne, 400, "remove"},
-		{"no id", recreating(bare(7)), definition.CodeMissing, 400, "recreate.where.groupSchedulePatternIds"},
-		{"an id twice", ending("", id, id), definition.CodeInvalid, 400, "updateEndDate.where.groupSchedulePatternIds"},
-		{"an id that does not exist", ending("", 99), definition.CodeUnknown, 404, "99"},
-		{"an id that exists and one that does not", ending("2025-03-20", id, 99), definition.CodeUnknown, 400, "99"},
-		{"no assignment", recreating(nil, id), definition.CodeMissing, 400, "recreate.do.groupSchedulePattern"},
-		{"no pattern", asOf("2025-03-10", &schedulingv1.GroupSchedulePattern{}, id), definition.CodeMissing, 400, "updateAsOfDate.do.groupSchedulePattern.schedulePattern"},
-		{"an empty pattern", recreating(noItems, id), definition.CodeMissing, 400, "recreate.do.groupSchedulePattern.schedulePattern.items"},
-		{"another term", recreating(elsewhere, id), definition.CodeInvalid, 400, "groupRef"},
+		{"no block", &body{}, patterndefinition.CodeNothing, 400, "recreate"},
+		{"two blocks", &body{UpdateEndDate: ending("", id).GetUpdateEndDate(), Remove: removing("2025-03-03", "", id).GetRemove()}, patterndefinition.CodeOnlyOne, 400, "remove"},
+		{"no id", recreating(bare(7)), patterndefinition.CodeMissing, 400, "recreate.where.groupSchedulePatternIds"},
+		{"an id twice", ending("", id, id), patterndefinition.CodeInvalid, 400, "updateEndDate.where.groupSchedulePatternIds"},
+		{"an id that does not exist", ending("", 99), patterndefinition.CodeUnknown, 404, "99"},
+		{"an id that exists and one that does not", ending("2025-03-20", id, 99), patterndefinition.CodeUnknown, 400, "99"},
+		{"no assignment", recreating(nil, id), patterndefinition.CodeMissing, 400, "recreate.do.groupSchedulePattern"},
+		{"no pattern", asOf("2025-03-10", &schedulingv1.GroupSchedulePattern{}, id), patterndefinition.CodeMissing, 400, "updateAsOfDate.do.groupSchedulePattern.schedulePattern"},
+		{"an empty pattern", recreating(noItems, id), patterndefinition.CodeMissing, 400, "recreate.do.groupSchedulePattern.schedulePattern.items"},
+		{"another term", recreating(elsewhere, id), patterndefinition.CodeInvalid, 400, "groupRef"},
 		{"an unknown term", recreating(nowhere, id), "WFS-106607", 400, "99"},
 		{"an end on the start", recreating(short, id), "WFS-100904", 400, "endDate"},
 		{"a start that is no date", recreating(badDate, id), fault.CodeDate, 400, "startDate"},
-		{"no date", asOf("", bare(7), id), definition.CodeMissing, 400, "updateAsOfDate.do.date"},
-		{"a date before the assignment", asOf("2025-03-02", bare(7), id), definition.CodeInvalid, 400, "updateAsOfDate.do.date"},
-		{"a date after the assignment", asOf("2025-04-01", bare(7), id), definition.CodeInvalid, 400, "updateAsOfDate.do.date"},
+		{"no date", asOf("", bare(7), id), patterndefinition.CodeMissing, 400, "updateAsOfDate.do.date"},
+		{"a date before the assignment", asOf("2025-03-02", bare(7), id), patterndefinition.CodeInvalid, 400, "updateAsOfDate.do.date"},
+		{"a date after the assignment", asOf("2025-04-01", bare(7), id), patterndefinition.CodeInvalid, 400, "updateAsOfDate.do.date"},
 		{"an end before the assignment", ending("2025-03-02", id), "WFS-100904", 400, "updateEndDate.do.date"},
-		{"no start of removal", removing("", "2025-03-10", id), definition.CodeMissing, 400, "remove.do.startDate"},
+		{"no start of removal", removing("", "2025-03-10", id), patterndefinition.CodeMissing, 400, "remove.do.startDate"},
 		{"an end of removal before its start", removing("2025-03-10", "2025-03-09", id), "WFS-100904", 400, "remove.do.endDate"},
-		{"no term", removingOf("2025-03-10", ""), definition.CodeMissing, 400, "removeByGroups.where.groupRefs"},
-		{"an empty term", removingOf("2025-03-10", "", &commonv1.Ref{}), definition.CodeMissing, 400, "removeByGroups.where.groupRefs"},
+		{"no term", removingOf("2025-03-10", ""), patterndefinition.CodeMissing, 400, "removeByGroups.where.groupRefs"},
+		{"an empty term", removingOf("2025-03-10", "", &commonv1.Ref{}), patterndefinition.CodeMissing, 400, "removeByGroups.where.groupRefs"},
 	}
 	for _, c := range cases {
 		t.Run(c.name, func(t *testing.T) {
@@ -273,7 +273,7 @@ func TestAnAssignmentMayNotGrowWhereThereIsNoRoom(t *testing.T) {
 	_, _, err = w.update(ending("2025-02-28", early.GetId()), false)
 	require.NoError(t, err)
 	_, _, err = w.update(ending("2025-03-10", early.GetId()), false)
-	requireFault(t, err, definition.CodeInvalid, 400, "too many schedule patterns")
+	requireFault(t, err, patterndefinition.CodeInvalid, 400, "too many schedule patterns")
 }
 
 // What was apart when it was made has the same lane: only counting tells that
@@ -287,14 +287,14 @@ func TestAssignmentsThatWereApartMayNotAllGrowOverOneDay(t *testing.T) {
 	}
 	before := w.Rows(t, tables...)
 	_, _, err := w.update(ending("", list...), false)
-	requireFault(t, err, definition.CodeInvalid, 400, "too many schedule patterns")
+	requireFault(t, err, patterndefinition.CodeInvalid, 400, "too many schedule patterns")
 	assert.Equal(t, before, w.Rows(t, tables...))
 
 	_, _, err = w.update(ending("", list[:7]...), false)
 	require.NoError(t, err)
 	w.create(t, assigned(warehouse, "2025-10-01", ""))
 	_, err = w.client.ApplyCreateEmploymentTermSchedulePatterns(w.Ctx, creation(adding(assigned(warehouse, "2025-10-01", ""))))
-	requireFault(t, err, definition.CodeInvalid, 400, "too many schedule patterns")
+	requireFault(t, err, patterndefinition.CodeInvalid, 400, "too many schedule patterns")
 	_, _, err = w.update(ending("2025-09-30", list[0]), false)
 	require.NoError(t, err)
 	w.create(t, assigned(warehouse, "2025-10-01", ""))
@@ -323,9 +323,9 @@ func TestWhatReplacesOthersMayNotGoWhenTooManyComeBack(t *testing.T) {
 		_, err := w.client.DeleteEmploymentTermSchedulePattern(w.Ctx, &schedulingv1.DeleteEmploymentTermSchedulePatternRequest{Id: id})
 		return err
 	}
-	requireFault(t, remove(over), definition.CodeInvalid, 400, "too many schedule patterns")
+	requireFault(t, remove(over), patterndefinition.CodeInvalid, 400, "too many schedule patterns")
 	_, _, err := w.update(removing("2025-03-10", "2025-03-11", over), false)
-	requireFault(t, err, definition.CodeInvalid, 400, "too many schedule patterns")
+	requireFault(t, err, patterndefinition.CodeInvalid, 400, "too many schedule patterns")
 	require.NoError(t, remove(above[0]))
 	require.NoError(t, remove(over))
 }
@@ -341,7 +341,7 @@ func TestDelete(t *testing.T) {
 	assert.Empty(t, w.held(t, warehouse))
 	before := w.Rows(t, tables...)
 	_, err = w.client.DeleteEmploymentTermSchedulePattern(w.Ctx, &schedulingv1.DeleteEmploymentTermSchedulePatternRequest{Id: made.GetId()})
-	requireFault(t, err, definition.CodeUnknown, 404, "")
+	requireFault(t, err, patterndefinition.CodeUnknown, 404, "")
 	assert.Equal(t, before, w.Rows(t, tables...))
 }
 

@@ -19,7 +19,7 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/fault"
 	"github.com/rotaloom/rotaloom/pkg/rpc"
 	"github.com/rotaloom/rotaloom/pkg/tenant"
-	"github.com/rotaloom/rotaloom/services/scheduling/internal/definition"
+	"github.com/rotaloom/rotaloom/services/scheduling/internal/patterndefinition"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/patterntemplate"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/projection"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/schedtest"
@@ -71,7 +71,7 @@ func newWorld(t *testing.T) *world {
 	shifts, patterns := shifttemplate.NewStore(), patterntemplate.NewStore()
 	handler := termpattern.New(termpattern.Settings{}, termpattern.Deps{
 		Pool:        w.Pool,
-		Definitions: definition.New(definition.Settings{}, shifts, patterns),
+		Definitions: patterndefinition.New(patterndefinition.Settings{}, shifts, patterns),
 		Terms:       projection.NewResolver(w.Pool, nil, timekeeping{}, nil),
 		Members:     &w.members,
 		Wake:        func() { w.woken.Add(1) },

@@ -1,4 +1,4 @@
-package definition
+package patterndefinition
 
 import (
 	"context"
@@ -100,7 +100,7 @@ func (d *Definitions) followTemplates(
 	ids, names := want.lists()
 	list, err := d.patterns.Find(ctx, db, tenantID, ids, names)
 	if err != nil {
-		return fmt.Errorf("definition: find pattern templates: %w", err)
+		return fmt.Errorf("patterndefinition: find pattern templates: %w", err)
 	}
 	have := index(list)
 	for i, p := range patterns {
@@ -142,7 +142,7 @@ func (d *Definitions) fillShifts(
 	ids, names := want.lists()
 	list, err := d.shifts.Find(ctx, db, tenantID, ids, names)
 	if err != nil {
-		return fmt.Errorf("definition: find shift templates: %w", err)
+		return fmt.Errorf("patterndefinition: find shift templates: %w", err)
 	}
 	have := index(list)
 	for i, p := range patterns {

@@ -1,4 +1,4 @@
-package definition_test
+package patterndefinition_test
 
 import (
 	"context"
@@ -16,7 +16,7 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/namedstore"
 	"github.com/rotaloom/rotaloom/pkg/pg"
 	"github.com/rotaloom/rotaloom/pkg/tenant"
-	"github.com/rotaloom/rotaloom/services/scheduling/internal/definition"
+	"github.com/rotaloom/rotaloom/services/scheduling/internal/patterndefinition"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/patterntemplate"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/schedtest"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/shifttemplate"
@@ -24,7 +24,7 @@ import (
 
 type world struct {
 	*schedtest.Env
-	*definition.Definitions
+	*patterndefinition.Definitions
 	shifts   *shifttemplate.Store
 	patterns *patterntemplate.Store
 }
@@ -32,7 +32,7 @@ type world struct {
 func newWorld(t *testing.T) *world {
 	t.Helper()
 	w := &world{Env: schedtest.New(t), shifts: shifttemplate.NewStore(), patterns: patterntemplate.NewStore()}
-	w.Definitions = definition.New(definition.Settings{}, w.shifts, w.patterns)
+	w.Definitions = patterndefinition.New(patterndefinition.Settings{}, w.shifts, w.patterns)
 	return w
 }
 
@@ -43,11 +43,11 @@ func add[T namedstore.Thing](t *testing.T, w *world, store *namedstore.Store[T],
 	return stored
 }
 
-func (w *world) resolve(t *testing.T, patterns ...*schedulingv1.SchedulePattern) []definition.Result {
+func (w *world) resolve(t *testing.T, patterns ...*schedulingv1.SchedulePattern) []patterndefinition.Result {
 	t.Helper()
-	asked := make([]definition.Asked, len(patterns))
+	asked := make([]patterndefinition.Asked, len(patterns))
 	for i, p := range patterns {
-		asked[i] = definition.Asked{Path: "p", Pattern: p}
+		asked[i] = patterndefinition.Asked{Path: "p", Pattern: p}
 	}
 	results, err := w.Resolve(w.Ctx, w.Pool, tenant.Default, asked)
 	require.NoError(t, err)
@@ -84,15 +84,15 @@ func TestResolveLooksTemplatesUp(t *testing.T) {
 	assert.True(t, proto.Equal(given, byName), "what was asked stays as it was")
 	assert.True(t, proto.Equal(stored, results[0].Definition.Pattern.GetItems()[0].GetShiftTemplate()))
 	assert.True(t, proto.Equal(stored, results[1].Definition.Pattern.GetItems()[0].GetShiftTemplate()))
-	requireRefused(t, results[2].Err, definition.CodeUnknown, `"Late" (p.items[0].shiftTemplate)`)
-	requireRefused(t, results[3].Err, definition.CodeUnknown, "id 99")
+	requireRefused(t, results[2].Err, patterndefinition.CodeUnknown, `"Late" (p.items[0].shiftTemplate)`)
+	requireRefused(t, results[3].Err, patterndefinition.CodeUnknown, "id 99")
 	assert.Equal(t, int32(2), results[4].Definition.DayCount)
 	assert.Equal(t, "2025-01-06", results[4].Definition.Pattern.GetStartDate())
 	assert.True(t, proto.Equal(stored, results[4].Definition.Pattern.GetItems()[0].GetShiftTemplate()))
 	assert.Equal(t, "2025-02-03", results[5].Definition.Pattern.GetStartDate(), "a start date beside the name stays")
-	requireRefused(t, results[6].Err, definition.CodeUnknown, `"Rota of nobody" (p)`)
-	requireRefused(t, results[7].Err, definition.CodeUnknown, "p")
-	requireRefused(t, results[8].Err, definition.CodeMissing, "p")
+	requireRefused(t, results[6].Err, patterndefinition.CodeUnknown, `"Rota of nobody" (p)`)
+	requireRefused(t, results[7].Err, patterndefinition.CodeUnknown, "p")
+	requireRefused(t, results[8].Err, patterndefinition.CodeMissing, "p")
 }
 
 func TestPutStoresEqualPatternsOnce(t *testing.T) {
@@ -101,7 +101,7 @@ func TestPutStoresEqualPatternsOnce(t *testing.T) {
 	named := pattern(7, item(1, early()))
 	named.Name = "Named"
 	results := w.resolve(t, pattern(7, item(1, early())), named, pattern(7, item(1, early())))
-	definitions := make([]*definition.Definition, len(results))
+	definitions := make([]*patterndefinition.Definition, len(results))
 	for i, r := range results {
 		require.NoError(t, r.Err)
 		definitions[i] = r.Definition
@@ -131,7 +131,7 @@ func TestPutOfTheSamePatternsAtOnce(t *testing.T) {
 		p.Name = strings.Repeat("x", i)
 		patterns = append(patterns, p)
 	}
-	var definitions []*definition.Definition
+	var definitions []*patterndefinition.Definition
 	for _, r := range w.resolve(t, patterns...) {
 		definitions = append(definitions, r.Definition)
 	}
@@ -142,7 +142,7 @@ func TestPutOfTheSamePatternsAtOnce(t *testing.T) {
 		group.Go(func() {
 			mine := definitions
 			if i%2 == 1 { // Another order must not end in a deadlock.
-				mine = make([]*definition.Definition, len(definitions))
+				mine = make([]*patterndefinition.Definition, len(definitions))
 				for k, d := range definitions {
 					mine[len(definitions)-1-k] = d
 				}
@@ -167,8 +167,8 @@ func TestTenantsDoNotShare(t *testing.T) {
 	stored := early()
 	stored.Name = "Early"
 	add(t, w, w.shifts, stored)
-	asked := []definition.Asked{{Path: "p", Pattern: pattern(7, item(1, &schedulingv1.ShiftTemplate{Name: "Early"}))}}
+	asked := []patterndefinition.Asked{{Path: "p", Pattern: pattern(7, item(1, &schedulingv1.ShiftTemplate{Name: "Early"}))}}
 	results, err := w.Resolve(tenant.With(t.Context(), 2), w.Pool, 2, asked)
 	require.NoError(t, err)
-	requireRefused(t, results[0].Err, definition.CodeUnknown, "Early")
+	requireRefused(t, results[0].Err, patterndefinition.CodeUnknown, "Early")
 }

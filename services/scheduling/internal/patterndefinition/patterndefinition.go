@@ -1,11 +1,11 @@
-// Package definition turns the pattern that a caller describes into the
+// Package patterndefinition turns the pattern that a caller describes into the
 // pattern that schedules are computed from: checked, with every template that
 // it names looked up, and stored once under the digest of its content.
 //
 // A stored pattern never changes. Editing or deleting a template therefore
 // cannot touch what was made from it, and what is derived from a stored pattern
 // is good for as long as it is kept.
-package definition
+package patterndefinition
 
 import (
 	"context"
@@ -140,7 +140,7 @@ func seal(path string, pattern *schedulingv1.SchedulePattern) (*Definition, erro
 	}
 	body, err := proto.MarshalOptions{Deterministic: true}.Marshal(pattern)
 	if err != nil {
-		return nil, fmt.Errorf("definition: encode pattern: %w", err)
+		return nil, fmt.Errorf("patterndefinition: encode pattern: %w", err)
 	}
 	return &Definition{
 		Pattern:       pattern,

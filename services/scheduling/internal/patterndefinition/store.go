@@ -1,4 +1,4 @@
-package definition
+package patterndefinition
 
 import (
 	"context"
@@ -52,14 +52,14 @@ func (d *Definitions) Put(ctx context.Context, db pg.Querier, tenantID int64, de
 			break
 		}
 		if err := put(ctx, db, tenantID, missing, ids); err != nil {
-			return nil, fmt.Errorf("definition: store patterns: %w", err)
+			return nil, fmt.Errorf("patterndefinition: store patterns: %w", err)
 		}
 	}
 	out := make([]int64, len(definitions))
 	for i, definition := range definitions {
 		id, ok := ids[definition.digest]
 		if !ok {
-			return nil, fmt.Errorf("definition: pattern %x was not stored", definition.digest)
+			return nil, fmt.Errorf("patterndefinition: pattern %x was not stored", definition.digest)
 		}
 		out[i] = id
 	}
@@ -116,7 +116,7 @@ const loadPatterns = `SELECT id, body FROM schedule_pattern WHERE tenant_id = $1
 func (d *Definitions) Patterns(ctx context.Context, db pg.Querier, tenantID int64, ids []int64) (map[int64]*schedulingv1.SchedulePattern, error) {
 	rows, err := db.Query(ctx, loadPatterns, tenantID, ids)
 	if err != nil {
-		return nil, fmt.Errorf("definition: read patterns: %w", err)
+		return nil, fmt.Errorf("patterndefinition: read patterns: %w", err)
 	}
 	out := make(map[int64]*schedulingv1.SchedulePattern, len(ids))
 	var id int64
@@ -127,11 +127,11 @@ func (d *Definitions) Patterns(ctx context.Context, db pg.Querier, tenantID int6
 		return proto.Unmarshal(body, pattern)
 	})
 	if err != nil {
-		return nil, fmt.Errorf("definition: read patterns: %w", err)
+		return nil, fmt.Errorf("patterndefinition: read patterns: %w", err)
 	}
 	for _, id := range ids {
 		if out[id] == nil {
-			return nil, fmt.Errorf("definition: pattern %d is not stored", id)
+			return nil, fmt.Errorf("patterndefinition: pattern %d is not stored", id)
 		}
 	}
 	return out, nil
