@@ -24,11 +24,11 @@ import (
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/feed"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/item"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/patterndefinition"
-	"github.com/rotaloom/rotaloom/services/scheduling/internal/patterntemplate"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/projection"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/propagation"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/requestsubtype"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/schedule"
+	"github.com/rotaloom/rotaloom/services/scheduling/internal/schedulepatterntemplate"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/shifttemplate"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/termpattern"
 	"github.com/rotaloom/rotaloom/services/scheduling/migrations"
@@ -65,7 +65,7 @@ type Service struct {
 	Replicator *replica.Replicator
 
 	shiftTemplates   *shifttemplate.Handler
-	patternTemplates *patterntemplate.Handler
+	patternTemplates *schedulepatterntemplate.Handler
 	termPatterns     *termpattern.Handler
 	schedules        *schedule.Handler
 	shifts           *item.Shifts
@@ -97,14 +97,14 @@ func New(_ context.Context, cfg Config, deps Deps) (*Service, error) {
 	if err != nil {
 		return nil, err
 	}
-	shiftTemplates, patternTemplates := shifttemplate.NewStore(), patterntemplate.NewStore()
+	shiftTemplates, patternTemplates := shifttemplate.NewStore(), schedulepatterntemplate.NewStore()
 	definitions := patterndefinition.New(cfg.Patterns, shiftTemplates, patternTemplates)
 	reader := schedule.NewReader(deps.Pool, definitions)
 	items := item.Deps{Pool: deps.Pool, Directory: resolver, Reader: reader, Wake: core.Wake, Settings: cfg.Items}
 	return &Service{
 		Core: core, Propagator: propagator, Replicator: replicator,
 		shiftTemplates:   shifttemplate.New(deps.Pool, shiftTemplates, patterndefinition.NewRules(cfg.Patterns), resolver),
-		patternTemplates: patterntemplate.New(deps.Pool, patternTemplates, definitions),
+		patternTemplates: schedulepatterntemplate.New(deps.Pool, patternTemplates, definitions),
 		termPatterns: termpattern.New(cfg.Builder, termpattern.Deps{
 			Pool: deps.Pool, Definitions: definitions, Terms: resolver, Members: members, Wake: core.Wake,
 		}),

@@ -17,8 +17,8 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/pg"
 	"github.com/rotaloom/rotaloom/pkg/tenant"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/patterndefinition"
-	"github.com/rotaloom/rotaloom/services/scheduling/internal/patterntemplate"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/schedtest"
+	"github.com/rotaloom/rotaloom/services/scheduling/internal/schedulepatterntemplate"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/shifttemplate"
 )
 
@@ -26,12 +26,12 @@ type world struct {
 	*schedtest.Env
 	*patterndefinition.Definitions
 	shifts   *shifttemplate.Store
-	patterns *patterntemplate.Store
+	patterns *schedulepatterntemplate.Store
 }
 
 func newWorld(t *testing.T) *world {
 	t.Helper()
-	w := &world{Env: schedtest.New(t), shifts: shifttemplate.NewStore(), patterns: patterntemplate.NewStore()}
+	w := &world{Env: schedtest.New(t), shifts: shifttemplate.NewStore(), patterns: schedulepatterntemplate.NewStore()}
 	w.Definitions = patterndefinition.New(patterndefinition.Settings{}, w.shifts, w.patterns)
 	return w
 }

@@ -1,4 +1,4 @@
-package patterntemplate_test
+package schedulepatterntemplate_test
 
 import (
 	"testing"
@@ -13,8 +13,8 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/fault"
 	"github.com/rotaloom/rotaloom/pkg/tenant"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/patterndefinition"
-	"github.com/rotaloom/rotaloom/services/scheduling/internal/patterntemplate"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/schedtest"
+	"github.com/rotaloom/rotaloom/services/scheduling/internal/schedulepatterntemplate"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/shifttemplate"
 )
 
@@ -27,8 +27,8 @@ type world struct {
 func newWorld(t *testing.T) *world {
 	t.Helper()
 	env := schedtest.New(t)
-	shifts, store := shifttemplate.NewStore(), patterntemplate.NewStore()
-	handler := patterntemplate.New(env.Pool, store, patterndefinition.New(patterndefinition.Settings{}, shifts, store))
+	shifts, store := shifttemplate.NewStore(), schedulepatterntemplate.NewStore()
+	handler := schedulepatterntemplate.New(env.Pool, store, patterndefinition.New(patterndefinition.Settings{}, shifts, store))
 	schedulingv1.RegisterSchedulePatternTemplateServiceServer(env.Local, handler)
 	_, err := shifts.CreateOne(env.Ctx, env.Pool, tenant.Default, &schedulingv1.ShiftTemplate{
 		Name: "Early", StartDateTime: "1900-01-01T06:00:00", EndDateTime: "1900-01-01T14:00:00",

@@ -1,7 +1,7 @@
-// Package patterntemplate keeps schedule pattern templates: named patterns that
+// Package schedulepatterntemplate keeps schedule pattern templates: named patterns that
 // assignments start from. An assignment holds a copy, so that changing or
 // deleting a template never touches one.
-package patterntemplate
+package schedulepatterntemplate
 
 import (
 	"google.golang.org/protobuf/proto"

@@ -1,4 +1,4 @@
-package patterntemplate
+package schedulepatterntemplate
 
 import (
 	"context"
