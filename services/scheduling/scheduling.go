@@ -21,6 +21,7 @@ import (
 	timekeepingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/timekeeping/v1"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/dataprovider"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/daylock"
+	"github.com/rotaloom/rotaloom/services/scheduling/internal/employmenttermschedulepattern"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/feed"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/item"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/patterndefinition"
@@ -30,19 +31,18 @@ import (
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/schedule"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/schedulepatterntemplate"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/shifttemplate"
-	"github.com/rotaloom/rotaloom/services/scheduling/internal/termpattern"
 	"github.com/rotaloom/rotaloom/services/scheduling/migrations"
 )
 
 // Config is what can be set of the service. Every field works at its zero
 // value.
 type Config struct {
-	Streams     bus.Limits                 `embed:"" prefix:"stream-" envprefix:"STREAM_"`
-	Patterns    patterndefinition.Settings `embed:"" prefix:"pattern-" envprefix:"PATTERN_"`
-	Builder     termpattern.Settings       `embed:"" prefix:"builder-" envprefix:"BUILDER_"`
-	Items       item.Settings              `embed:"" prefix:"item-" envprefix:"ITEM_"`
-	Propagation propagation.Config         `embed:"" prefix:"propagation-" envprefix:"PROPAGATION_"`
-	Replica     replica.Config             `embed:"" prefix:"replica-" envprefix:"REPLICA_"`
+	Streams     bus.Limits                             `embed:"" prefix:"stream-" envprefix:"STREAM_"`
+	Patterns    patterndefinition.Settings             `embed:"" prefix:"pattern-" envprefix:"PATTERN_"`
+	Builder     employmenttermschedulepattern.Settings `embed:"" prefix:"builder-" envprefix:"BUILDER_"`
+	Items       item.Settings                          `embed:"" prefix:"item-" envprefix:"ITEM_"`
+	Propagation propagation.Config                     `embed:"" prefix:"propagation-" envprefix:"PROPAGATION_"`
+	Replica     replica.Config                         `embed:"" prefix:"replica-" envprefix:"REPLICA_"`
 }
 
 // Deps are what the service works with.
@@ -66,7 +66,7 @@ type Service struct {
 
 	shiftTemplates   *shifttemplate.Handler
 	patternTemplates *schedulepatterntemplate.Handler
-	termPatterns     *termpattern.Handler
+	termPatterns     *employmenttermschedulepattern.Handler
 	schedules        *schedule.Handler
 	shifts           *item.Shifts
 	payCodeEdits     *item.PayCodeEdits
@@ -105,7 +105,7 @@ func New(_ context.Context, cfg Config, deps Deps) (*Service, error) {
 		Core: core, Propagator: propagator, Replicator: replicator,
 		shiftTemplates:   shifttemplate.New(deps.Pool, shiftTemplates, patterndefinition.NewRules(cfg.Patterns), resolver),
 		patternTemplates: schedulepatterntemplate.New(deps.Pool, patternTemplates, definitions),
-		termPatterns: termpattern.New(cfg.Builder, termpattern.Deps{
+		termPatterns: employmenttermschedulepattern.New(cfg.Builder, employmenttermschedulepattern.Deps{
 			Pool: deps.Pool, Definitions: definitions, Terms: resolver, Members: members, Wake: core.Wake,
 		}),
 		schedules:       schedule.New(deps.Pool, reader, resolver, schedule.NewCommons(deps.Commons)),

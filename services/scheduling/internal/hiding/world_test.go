@@ -24,6 +24,7 @@ import (
 	commonsv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/commons/v1"
 	schedulingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/scheduling/v1"
 	timekeepingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/timekeeping/v1"
+	"github.com/rotaloom/rotaloom/services/scheduling/internal/employmenttermschedulepattern"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/item"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/patterndefinition"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/projection"
@@ -32,7 +33,6 @@ import (
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/schedule"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/schedulepatterntemplate"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/shifttemplate"
-	"github.com/rotaloom/rotaloom/services/scheduling/internal/termpattern"
 )
 
 func TestMain(m *testing.M) { pgtest.Main(m) }
@@ -89,7 +89,7 @@ func newWorld(t *testing.T) *world {
 	definitions := patterndefinition.New(patterndefinition.Settings{}, shifttemplate.NewStore(), schedulepatterntemplate.NewStore())
 	resolver := projection.NewResolver(env.Pool, noPersons{}, noTerms{}, nil)
 	reader := schedule.NewReader(env.Pool, definitions)
-	schedulingv1.RegisterEmploymentTermSchedulePatternServiceServer(env.Local, termpattern.New(termpattern.Settings{}, termpattern.Deps{
+	schedulingv1.RegisterEmploymentTermSchedulePatternServiceServer(env.Local, employmenttermschedulepattern.New(employmenttermschedulepattern.Settings{}, employmenttermschedulepattern.Deps{
 		Pool: env.Pool, Definitions: definitions, Terms: resolver, Members: everybody{}, Wake: w.wake,
 	}))
 	deps := item.Deps{Pool: env.Pool, Directory: resolver, Reader: reader, Wake: w.wake}

@@ -1,4 +1,4 @@
-package termpattern
+package employmenttermschedulepattern
 
 import (
 	"context"
@@ -53,7 +53,7 @@ type version struct {
 func history(ctx context.Context, db pg.Querier, tenantID int64, termIDs []int64, window civil.Range) ([]*schedulingv1.GroupSchedulePatternHistory, error) {
 	rows, err := db.Query(ctx, selectHistory, tenantID, termIDs, window.From.Time(), window.To.Time(), mostRead+1)
 	if err != nil {
-		return nil, fmt.Errorf("termpattern: read history: %w", err)
+		return nil, fmt.Errorf("employmenttermschedulepattern: read history: %w", err)
 	}
 	var list []*schedulingv1.GroupSchedulePatternHistory
 	var v version
@@ -68,7 +68,7 @@ func history(ctx context.Context, db pg.Querier, tenantID int64, termIDs []int64
 		return err
 	})
 	if err != nil {
-		return nil, fmt.Errorf("termpattern: read history: %w", err)
+		return nil, fmt.Errorf("employmenttermschedulepattern: read history: %w", err)
 	}
 	return list, checkRead(len(list))
 }

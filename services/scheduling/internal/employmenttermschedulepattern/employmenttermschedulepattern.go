@@ -1,11 +1,11 @@
-// Package termpattern puts schedule patterns on employment terms. What it
+// Package employmenttermschedulepattern puts schedule patterns on employment terms. What it
 // stores are decisions: which pattern, on which term, from when to when. What
 // follows from them for the employees is the work of a propagation, which every
 // change starts in its own transaction.
 //
 // On the wire a term is called a group, and an assignment a group schedule
 // pattern.
-package termpattern
+package employmenttermschedulepattern
 
 import (
 	"context"

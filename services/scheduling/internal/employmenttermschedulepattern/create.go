@@ -1,4 +1,4 @@
-package termpattern
+package employmenttermschedulepattern
 
 import (
 	"context"

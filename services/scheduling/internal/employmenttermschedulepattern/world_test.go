@@ -1,4 +1,4 @@
-package termpattern_test
+package employmenttermschedulepattern_test
 
 import (
 	"context"
@@ -19,12 +19,12 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/fault"
 	"github.com/rotaloom/rotaloom/pkg/rpc"
 	"github.com/rotaloom/rotaloom/pkg/tenant"
+	"github.com/rotaloom/rotaloom/services/scheduling/internal/employmenttermschedulepattern"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/patterndefinition"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/projection"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/schedtest"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/schedulepatterntemplate"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/shifttemplate"
-	"github.com/rotaloom/rotaloom/services/scheduling/internal/termpattern"
 )
 
 // The terms that are there. The closed one does not allow inheritance.
@@ -69,7 +69,7 @@ func newWorld(t *testing.T) *world {
 	t.Helper()
 	w := &world{Env: schedtest.New(t)}
 	shifts, patterns := shifttemplate.NewStore(), schedulepatterntemplate.NewStore()
-	handler := termpattern.New(termpattern.Settings{}, termpattern.Deps{
+	handler := employmenttermschedulepattern.New(employmenttermschedulepattern.Settings{}, employmenttermschedulepattern.Deps{
 		Pool:        w.Pool,
 		Definitions: patterndefinition.New(patterndefinition.Settings{}, shifts, patterns),
 		Terms:       projection.NewResolver(w.Pool, nil, timekeeping{}, nil),

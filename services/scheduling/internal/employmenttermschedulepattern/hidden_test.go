@@ -1,4 +1,4 @@
-package termpattern_test
+package employmenttermschedulepattern_test
 
 import (
 	"fmt"

@@ -1,4 +1,4 @@
-package termpattern
+package employmenttermschedulepattern
 
 import (
 	"context"
@@ -24,7 +24,7 @@ SELECT pg_advisory_xact_lock(key) FROM (
 
 func lock(ctx context.Context, tx pgx.Tx, tenantID int64, termIDs []int64) error {
 	if _, err := tx.Exec(ctx, lockTerms, tenantID, termIDs); err != nil {
-		return fmt.Errorf("termpattern: lock terms: %w", err)
+		return fmt.Errorf("employmenttermschedulepattern: lock terms: %w", err)
 	}
 	return nil
 }
@@ -40,11 +40,11 @@ WHERE a.tenant_id = $1 AND a.id = ANY($2) AND a.employment_term_id IS NOT NULL A
 func termsOf(ctx context.Context, db pg.Querier, tenantID int64, ids []int64) ([]int64, error) {
 	rows, err := db.Query(ctx, selectTerms, tenantID, ids)
 	if err != nil {
-		return nil, fmt.Errorf("termpattern: find terms: %w", err)
+		return nil, fmt.Errorf("employmenttermschedulepattern: find terms: %w", err)
 	}
 	terms, err := pgx.CollectRows(rows, pgx.RowTo[int64])
 	if err != nil {
-		return nil, fmt.Errorf("termpattern: find terms: %w", err)
+		return nil, fmt.Errorf("employmenttermschedulepattern: find terms: %w", err)
 	}
 	return terms, nil
 }
@@ -98,7 +98,7 @@ func checkRead(n int) error {
 
 func collect(rows pgx.Rows, err error) ([]assignment, error) {
 	if err != nil {
-		return nil, fmt.Errorf("termpattern: read assignments: %w", err)
+		return nil, fmt.Errorf("employmenttermschedulepattern: read assignments: %w", err)
 	}
 	var list []assignment
 	var a assignment
@@ -113,7 +113,7 @@ func collect(rows pgx.Rows, err error) ([]assignment, error) {
 		return nil
 	})
 	if err != nil {
-		return nil, fmt.Errorf("termpattern: read assignments: %w", err)
+		return nil, fmt.Errorf("employmenttermschedulepattern: read assignments: %w", err)
 	}
 	return list, nil
 }
@@ -151,7 +151,7 @@ func number(ctx context.Context, tx pgx.Tx, edits []edit) (time.Time, error) {
 	var at time.Time
 	var ids, seqs []int64
 	if err := tx.QueryRow(ctx, drawNumbers, len(newIDs), len(newSeqs)).Scan(&at, &ids, &seqs); err != nil {
-		return time.Time{}, fmt.Errorf("termpattern: draw numbers: %w", err)
+		return time.Time{}, fmt.Errorf("employmenttermschedulepattern: draw numbers: %w", err)
 	}
 	for i, into := range newIDs {
 		*into = ids[i]
@@ -180,7 +180,7 @@ func end(ctx context.Context, tx pgx.Tx, tenantID int64, at time.Time, ids []int
 		err = fmt.Errorf("%d of %d versions were current", done.RowsAffected(), len(ids))
 	}
 	if err != nil {
-		return fmt.Errorf("termpattern: end versions: %w", err)
+		return fmt.Errorf("employmenttermschedulepattern: end versions: %w", err)
 	}
 	return nil
 }
@@ -210,7 +210,7 @@ func insert(ctx context.Context, tx pgx.Tx, tenantID, propagationID int64, at ti
 	_, err := tx.Exec(ctx, insertVersions, tenantID, propagationID, at, ids, versions, terms, from, to,
 		patterns, dayCounts, anchors, offsets, overrides, lanes, seqs, lineages, entries)
 	if err != nil {
-		return fmt.Errorf("termpattern: insert versions: %w", err)
+		return fmt.Errorf("employmenttermschedulepattern: insert versions: %w", err)
 	}
 	return nil
 }

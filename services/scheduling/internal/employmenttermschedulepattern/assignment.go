@@ -1,4 +1,4 @@
-package termpattern
+package employmenttermschedulepattern
 
 import (
 	"fmt"
@@ -118,7 +118,7 @@ func anchorOf(pattern *schedulingv1.SchedulePattern, start civil.Date) (civil.Da
 	}
 	anchor, err := civil.ParseDate(pattern.GetStartDate())
 	if err != nil {
-		return 0, fmt.Errorf("termpattern: start date of a checked pattern: %w", err)
+		return 0, fmt.Errorf("employmenttermschedulepattern: start date of a checked pattern: %w", err)
 	}
 	return anchor, nil
 }

@@ -1,4 +1,4 @@
-package termpattern
+package employmenttermschedulepattern
 
 import (
 	"context"
@@ -51,7 +51,7 @@ func lockedNotices(ctx context.Context, db pg.Querier, tenantID int64, concerns 
 	}
 	rows, err := db.Query(ctx, countLocked, tenantID, terms, from, to, mostExamined)
 	if err != nil {
-		return nil, fmt.Errorf("termpattern: count locked days: %w", err)
+		return nil, fmt.Errorf("employmenttermschedulepattern: count locked days: %w", err)
 	}
 	notices := make([]string, len(concerns))
 	var n, employees int64
@@ -60,7 +60,7 @@ func lockedNotices(ctx context.Context, db pg.Querier, tenantID int64, concerns 
 		return nil
 	})
 	if err != nil {
-		return nil, fmt.Errorf("termpattern: count locked days: %w", err)
+		return nil, fmt.Errorf("employmenttermschedulepattern: count locked days: %w", err)
 	}
 	return notices, nil
 }
