@@ -6,15 +6,15 @@ import (
 	schedulingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/scheduling/v1"
 
 	"github.com/rotaloom/rotaloom/pkg/civil"
-	"github.com/rotaloom/rotaloom/services/scheduling/internal/hiding"
+	"github.com/rotaloom/rotaloom/services/scheduling/internal/hiddenentry"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/schedule"
 )
 
 // hides is the generated entry that a row stands for, and where that stands now:
 // nowhere while it is not generated.
 type hides struct {
-	hiding.Entered
-	slot *hiding.Slot
+	hiddenentry.Entered
+	slot *hiddenentry.Slot
 }
 
 // hidesOf is what a row that takes the place of a generated entry hides.
@@ -54,12 +54,12 @@ func (c hidesColumns) read() *hides {
 	if c.employee == nil || c.day == nil {
 		return nil
 	}
-	h := &hides{Entered: hiding.Entered{
+	h := &hides{Entered: hiddenentry.Entered{
 		EmployeeID: *c.employee, Day: civil.Date(*c.day), LineageID: value(c.lineage), PatternID: value(c.pattern),
 		CycleDay: value(c.cycleDay), Ordinal: uint8(value(c.ordinal)),
 	}}
 	if c.lane != nil && c.slot != nil {
-		h.slot = &hiding.Slot{Lane: uint8(*c.lane), Ordinal: uint8(*c.slot)}
+		h.slot = &hiddenentry.Slot{Lane: uint8(*c.lane), Ordinal: uint8(*c.slot)}
 	}
 	return h
 }

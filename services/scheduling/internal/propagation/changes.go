@@ -7,7 +7,7 @@ import (
 
 	"github.com/rotaloom/rotaloom/pkg/civil"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/feed"
-	"github.com/rotaloom/rotaloom/services/scheduling/internal/hiding"
+	"github.com/rotaloom/rotaloom/services/scheduling/internal/hiddenentry"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/rotation"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/span"
 )
@@ -46,7 +46,7 @@ type changes struct {
 // hider is an employee for whom people changed entries, with the wanted spans.
 type hider struct {
 	spans       []span.Span
-	hides       []hiding.Hide
+	hides       []hiddenentry.Hide
 	memberships []span.Membership
 	locks       []civil.Range
 }
@@ -104,7 +104,7 @@ func (c *changes) noteLocked(employee int64, in span.Input, wanted []span.Span) 
 	}
 }
 
-func (c *changes) add(employee int64, removed, added []span.Span, hidden []hiding.Hide) {
+func (c *changes) add(employee int64, removed, added []span.Span, hidden []hiddenentry.Hide) {
 	for i := range removed {
 		r := &c.removed
 		r.employees, r.lanes = append(r.employees, employee), append(r.lanes, int16(removed[i].Lane))
@@ -128,7 +128,7 @@ func (c *changes) add(employee int64, removed, added []span.Span, hidden []hidin
 		}
 		c.days = civil.Range{From: min(c.days.From, r.From), To: max(c.days.To, r.To)}
 	}
-	if slices.ContainsFunc(hidden, func(h hiding.Hide) bool {
+	if slices.ContainsFunc(hidden, func(h hiddenentry.Hide) bool {
 		return slices.ContainsFunc(c.ranges, func(r civil.Range) bool { return r.Contains(h.Day) })
 	}) {
 		c.cutLoose = append(c.cutLoose, employee)

@@ -11,7 +11,7 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/pg"
 	schedulingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/scheduling/v1"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/feed"
-	"github.com/rotaloom/rotaloom/services/scheduling/internal/hiding"
+	"github.com/rotaloom/rotaloom/services/scheduling/internal/hiddenentry"
 )
 
 const (
@@ -39,7 +39,7 @@ func (c *changes) rehide(ctx context.Context, tx pgx.Tx, tenantID int64) (*feed.
 	if err != nil {
 		return nil, err
 	}
-	moved := map[int64]*hiding.Hide{}
+	moved := map[int64]*hiddenentry.Hide{}
 	var ids []int64
 	var lanes, ordinals []*int16
 	var withdrawn []bool
@@ -73,8 +73,8 @@ func (c *changes) rehide(ctx context.Context, tx pgx.Tx, tenantID int64) (*feed.
 }
 
 // moves returns the hides that are not as they were, as they are now.
-func moves(hiders []hider, lookup hiding.Lookup) []hiding.Hide {
-	var moved []hiding.Hide
+func moves(hiders []hider, lookup hiddenentry.Lookup) []hiddenentry.Hide {
+	var moved []hiddenentry.Hide
 	for _, one := range hiders {
 		for _, h := range one.hides {
 			slot := h.Resolve(one.spans, lookup)
@@ -90,13 +90,13 @@ func moves(hiders []hider, lookup hiding.Lookup) []hiding.Hide {
 }
 
 // lookUp reads what the spans and hides of employees name.
-func lookUp(ctx context.Context, db pg.Querier, tenantID int64, hiders []hider) (hiding.Lookup, error) {
-	out := hiding.Lookup{Lineages: map[int64]int64{}, Patterns: map[int64]*hiding.Pattern{}}
+func lookUp(ctx context.Context, db pg.Querier, tenantID int64, hiders []hider) (hiddenentry.Lookup, error) {
+	out := hiddenentry.Lookup{Lineages: map[int64]int64{}, Patterns: map[int64]*hiddenentry.Pattern{}}
 	var assignments, patterns []int64
 	for _, one := range hiders {
 		for i := range one.spans {
 			s := &one.spans[i]
-			if slices.ContainsFunc(one.hides, func(h hiding.Hide) bool { return s.Days().Contains(h.Day) }) {
+			if slices.ContainsFunc(one.hides, func(h hiddenentry.Hide) bool { return s.Days().Contains(h.Day) }) {
 				assignments, patterns = append(assignments, s.AssignmentID), append(patterns, s.PatternID)
 			}
 		}
@@ -124,7 +124,7 @@ func lookUp(ctx context.Context, db pg.Querier, tenantID int64, hiders []hider) 
 		if err := proto.Unmarshal(body, pattern); err != nil {
 			return err
 		}
-		out.Patterns[id], err = hiding.Compile(pattern)
+		out.Patterns[id], err = hiddenentry.Compile(pattern)
 		return err
 	}); err != nil {
 		return out, fmt.Errorf("propagation: read patterns: %w", err)

@@ -10,7 +10,7 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/civil"
 	"github.com/rotaloom/rotaloom/pkg/pg"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/entryid"
-	"github.com/rotaloom/rotaloom/services/scheduling/internal/hiding"
+	"github.com/rotaloom/rotaloom/services/scheduling/internal/hiddenentry"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/span"
 )
 
@@ -90,7 +90,7 @@ type state struct {
 	byTerm      list[span.Assignment] // by term, if it passes its patterns on
 	locks       list[civil.Range]
 	spans       list[span.Span]
-	hidden      list[hiding.Hide] // what people changed or deleted of what was generated
+	hidden      list[hiddenentry.Hide] // what people changed or deleted of what was generated
 	// revision is that of the spans that follow from this.
 	revision int64
 
@@ -228,7 +228,7 @@ func (s *state) scanSpans(rows pgx.Rows) error {
 
 func (s *state) scanHidden(rows pgx.Rows) error {
 	s.hidden.reset()
-	var h hiding.Hide
+	var h hiddenentry.Hide
 	var ordinal int16
 	var lane, slot *int16
 	_, err := pgx.ForEachRow(rows, []any{
@@ -240,7 +240,7 @@ func (s *state) scanHidden(rows pgx.Rows) error {
 			h.Series = at.Series
 		}
 		if lane != nil && slot != nil {
-			h.Slot = &hiding.Slot{Lane: uint8(*lane), Ordinal: uint8(*slot)}
+			h.Slot = &hiddenentry.Slot{Lane: uint8(*lane), Ordinal: uint8(*slot)}
 		}
 		s.hidden.add(h.EmployeeID, h)
 		return nil

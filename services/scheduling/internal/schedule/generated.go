@@ -13,7 +13,7 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/civil"
 	"github.com/rotaloom/rotaloom/pkg/pg"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/entryid"
-	"github.com/rotaloom/rotaloom/services/scheduling/internal/hiding"
+	"github.com/rotaloom/rotaloom/services/scheduling/internal/hiddenentry"
 )
 
 // Generated is an entry that a pattern puts on an employee's schedule and that
@@ -27,8 +27,8 @@ type Generated struct {
 	Version int64
 
 	// Origin is what an item that takes the entry's place hides, and Slot where.
-	Origin hiding.Entered
-	Slot   hiding.Slot
+	Origin hiddenentry.Entered
+	Slot   hiddenentry.Slot
 
 	kind     kind
 	template *template
@@ -134,11 +134,11 @@ func (s *slot) generate(pattern *compiled) *Generated {
 	t := &pattern.templates[day[ordinal].Template]
 	return &Generated{
 		ID: s.id, EmployeeID: s.span.employeeID, Day: s.at.Day, Locked: s.locked, Version: s.span.propagationID,
-		Origin: hiding.Entered{
+		Origin: hiddenentry.Entered{
 			EmployeeID: s.span.employeeID, Day: s.at.Day, LineageID: s.lineage,
 			PatternID: s.span.patternID, CycleDay: position, Ordinal: uint8(ordinal),
 		},
-		Slot: hiding.Slot{Lane: s.span.lane, Ordinal: uint8(ordinal)},
+		Slot: hiddenentry.Slot{Lane: s.span.lane, Ordinal: uint8(ordinal)},
 		kind: t.kind, template: t, relation: relation{s.span.assignmentID, s.span.inherited},
 	}
 }

@@ -1,11 +1,11 @@
-// Package hiding finds the generated entry that somebody deleted or changed by
+// Package hiddenentry finds the generated entry that somebody deleted or changed by
 // hand, whatever has become of the patterns since: the deletion stays with the
 // entry, and never comes to another one.
 //
 // What an item hides is told by the employee and the day, the lineage of the
 // assignment, and the place in a pattern; patterns never change. Where that entry
 // stands now follows from the employee's spans.
-package hiding
+package hiddenentry
 
 import (
 	"cmp"
@@ -43,7 +43,7 @@ func Compile(p *schedulingv1.SchedulePattern) (*Pattern, error) {
 	for _, item := range p.GetItems() {
 		day := int(item.GetDay()) - 1
 		if day < 0 || day >= len(out.days) {
-			return nil, fmt.Errorf("hiding: the pattern has no day %d", item.GetDay())
+			return nil, fmt.Errorf("hiddenentry: the pattern has no day %d", item.GetDay())
 		}
 		if t := item.GetShiftTemplate(); t != nil {
 			e, err := entryOf(rotation.Shift, t, t.GetStartDateTime(), t.GetEndDateTime())

@@ -1,4 +1,4 @@
-package hiding_test
+package hiddenentry_test
 
 import (
 	"testing"
@@ -9,7 +9,7 @@ import (
 
 	commonv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/common/v1"
 	schedulingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/scheduling/v1"
-	"github.com/rotaloom/rotaloom/services/scheduling/internal/hiding"
+	"github.com/rotaloom/rotaloom/services/scheduling/internal/hiddenentry"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/span"
 )
 
@@ -39,9 +39,9 @@ func tag() *schedulingv1.SchedulePatternItem {
 
 type items = []*schedulingv1.SchedulePatternItem
 
-func compile(t *testing.T, list items) *hiding.Pattern {
+func compile(t *testing.T, list items) *hiddenentry.Pattern {
 	t.Helper()
-	p, err := hiding.Compile(&schedulingv1.SchedulePattern{DayCount: proto.Int32(1), Items: list})
+	p, err := hiddenentry.Compile(&schedulingv1.SchedulePattern{DayCount: proto.Int32(1), Items: list})
 	require.NoError(t, err)
 	return p
 }
@@ -82,17 +82,17 @@ func TestWhatIsTheSameShift(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			h := hiding.Hide{Series: 500, Entered: hiding.Entered{EmployeeID: 1, Day: 10, LineageID: 3, PatternID: 1, Ordinal: c.deleted}}
-			lookup := hiding.Lookup{
+			h := hiddenentry.Hide{Series: 500, Entered: hiddenentry.Entered{EmployeeID: 1, Day: 10, LineageID: 3, PatternID: 1, Ordinal: c.deleted}}
+			lookup := hiddenentry.Lookup{
 				Lineages: map[int64]int64{7: 3},
-				Patterns: map[int64]*hiding.Pattern{1: compile(t, c.before), 2: compile(t, c.after)},
+				Patterns: map[int64]*hiddenentry.Pattern{1: compile(t, c.before), 2: compile(t, c.after)},
 			}
 			slot := h.Resolve([]span.Span{{From: 5, To: 15, DayCount: 1, PatternID: 2, AssignmentID: 7, Lane: 2, Series: 900}}, lookup)
 			if c.hidden < 0 {
 				assert.Nil(t, slot)
 				return
 			}
-			assert.Equal(t, &hiding.Slot{Lane: 2, Ordinal: uint8(c.hidden)}, slot)
+			assert.Equal(t, &hiddenentry.Slot{Lane: 2, Ordinal: uint8(c.hidden)}, slot)
 		})
 	}
 }
@@ -100,8 +100,8 @@ func TestWhatIsTheSameShift(t *testing.T) {
 // A deletion stays with the lineage, wherever its span stands.
 func TestWhichSpan(t *testing.T) {
 	t.Parallel()
-	h := hiding.Hide{Series: 501, Entered: hiding.Entered{EmployeeID: 1, Day: 10, LineageID: 3, PatternID: 1, Ordinal: 1}}
-	lookup := hiding.Lookup{Lineages: map[int64]int64{3: 3, 7: 3, 8: 8}}
+	h := hiddenentry.Hide{Series: 501, Entered: hiddenentry.Entered{EmployeeID: 1, Day: 10, LineageID: 3, PatternID: 1, Ordinal: 1}}
+	lookup := hiddenentry.Lookup{Lineages: map[int64]int64{3: 3, 7: 3, 8: 8}}
 	of := func(assignment int64, lane uint8, series int64) span.Span {
 		return span.Span{From: 5, To: 15, DayCount: 1, PatternID: 1, AssignmentID: assignment, Lane: lane, Series: series}
 	}
@@ -125,7 +125,7 @@ func TestWhichSpan(t *testing.T) {
 				assert.Nil(t, slot)
 				return
 			}
-			assert.Equal(t, &hiding.Slot{Lane: uint8(c.lane), Ordinal: 1}, slot)
+			assert.Equal(t, &hiddenentry.Slot{Lane: uint8(c.lane), Ordinal: 1}, slot)
 		})
 	}
 }

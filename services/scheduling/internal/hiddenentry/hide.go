@@ -1,4 +1,4 @@
-package hiding
+package hiddenentry
 
 import (
 	"slices"

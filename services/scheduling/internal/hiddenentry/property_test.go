@@ -1,4 +1,4 @@
-package hiding_test
+package hiddenentry_test
 
 import (
 	"cmp"
@@ -12,7 +12,7 @@ import (
 
 	"github.com/rotaloom/rotaloom/pkg/civil"
 	schedulingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/scheduling/v1"
-	"github.com/rotaloom/rotaloom/services/scheduling/internal/hiding"
+	"github.com/rotaloom/rotaloom/services/scheduling/internal/hiddenentry"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/rotation"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/span"
 )
@@ -53,10 +53,10 @@ type simulation struct {
 	assignments []span.Assignment
 	memberships []span.Membership
 	current     []span.Span
-	hides       []hiding.Hide
+	hides       []hiddenentry.Hide
 	deleted     []deletion
 	lineages    map[int64]int64
-	patterns    map[int64]*hiding.Pattern
+	patterns    map[int64]*hiddenentry.Pattern
 	next        int64 // assignment
 	series      int64
 }
@@ -72,7 +72,7 @@ func TestOnlyWhatWasDeletedIsHidden(t *testing.T) {
 	shown, hidden := 0, 0
 	for seed := range uint64(cases) {
 		s := &simulation{
-			Rand: rand.New(rand.NewPCG(seed, 0x41de)), rotas: []rota{nil}, lineages: map[int64]int64{}, patterns: map[int64]*hiding.Pattern{}, series: 1,
+			Rand: rand.New(rand.NewPCG(seed, 0x41de)), rotas: []rota{nil}, lineages: map[int64]int64{}, patterns: map[int64]*hiddenentry.Pattern{}, series: 1,
 			memberships: []span.Membership{{TermID: 1, Days: civil.Range{From: -100, To: civil.Forever}, Inherits: true}},
 		}
 		for range 14 {
@@ -105,7 +105,7 @@ func (s *simulation) pattern(t *testing.T, r rota) int64 {
 		}
 	}
 	var err error
-	s.patterns[id], err = hiding.Compile(p)
+	s.patterns[id], err = hiddenentry.Compile(p)
 	require.NoError(t, err)
 	return id
 }
@@ -213,7 +213,7 @@ func (s *simulation) resolve(t *testing.T) {
 	}))
 	s.current = slices.Clone(wanted)
 	for i := range s.hides {
-		s.hides[i].Slot = s.hides[i].Resolve(s.current, hiding.Lookup{Lineages: s.lineages, Patterns: s.patterns})
+		s.hides[i].Slot = s.hides[i].Resolve(s.current, hiddenentry.Lookup{Lineages: s.lineages, Patterns: s.patterns})
 	}
 }
 
@@ -227,8 +227,8 @@ func (s *simulation) each(do func(day civil.Date, c *span.Span, ordinal int)) {
 			}
 			letters := s.rotas[c.PatternID][rotation.Position(c.From, c.Position, day, c.DayCount)]
 			for ordinal := range letters {
-				slot := &hiding.Slot{Lane: c.Lane, Ordinal: uint8(ordinal)}
-				if !slices.ContainsFunc(s.hides, func(h hiding.Hide) bool { return h.Day == day && slot.Equal(h.Slot) }) {
+				slot := &hiddenentry.Slot{Lane: c.Lane, Ordinal: uint8(ordinal)}
+				if !slices.ContainsFunc(s.hides, func(h hiddenentry.Hide) bool { return h.Day == day && slot.Equal(h.Slot) }) {
 					do(day, c, ordinal)
 				}
 			}
@@ -258,9 +258,9 @@ func (s *simulation) remove(t *testing.T) {
 		}
 		position := rotation.Position(c.From, c.Position, day, c.DayCount)
 		s.deleted = append(s.deleted, deletion{day, s.lineages[c.AssignmentID], s.rotas[c.PatternID][position], ordinal})
-		s.hides = append(s.hides, hiding.Hide{
-			ItemID: int64(n), Series: c.Series + int64(ordinal), Slot: &hiding.Slot{Lane: c.Lane, Ordinal: uint8(ordinal)},
-			Entered: hiding.Entered{
+		s.hides = append(s.hides, hiddenentry.Hide{
+			ItemID: int64(n), Series: c.Series + int64(ordinal), Slot: &hiddenentry.Slot{Lane: c.Lane, Ordinal: uint8(ordinal)},
+			Entered: hiddenentry.Entered{
 				EmployeeID: 1, Day: day, LineageID: s.lineages[c.AssignmentID], PatternID: c.PatternID, CycleDay: position, Ordinal: uint8(ordinal),
 			},
 		})

@@ -1,4 +1,4 @@
-package hiding_test
+package hiddenentry_test
 
 import (
 	"net/http"
