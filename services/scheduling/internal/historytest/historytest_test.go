@@ -1,6 +1,6 @@
-// Package past shows that the history of schedules is right, whatever people and
+// Package historytest shows that the history of schedules is right, whatever people and
 // propagations change at the same time.
-package past
+package historytest
 
 import (
 	"context"
