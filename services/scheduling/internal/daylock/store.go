@@ -8,8 +8,8 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/rotaloom/rotaloom/pkg/civil"
-	"github.com/rotaloom/rotaloom/services/scheduling/internal/feed"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/schedule"
+	"github.com/rotaloom/rotaloom/services/scheduling/internal/scheduleevent"
 )
 
 const (
@@ -130,7 +130,7 @@ func freeze(ctx context.Context, tx pgx.Tx, tenantID int64, employees []int64, d
 	if err != nil {
 		return fmt.Errorf("daylock: read leave: %w", err)
 	}
-	return feed.PublishLeave(ctx, tx, tenantID, concerned)
+	return scheduleevent.PublishLeave(ctx, tx, tenantID, concerned)
 }
 
 // table is a list of keys with days, as statements take it.

@@ -10,14 +10,14 @@ import (
 
 	"github.com/rotaloom/rotaloom/pkg/civil"
 	"github.com/rotaloom/rotaloom/pkg/outbox"
-	"github.com/rotaloom/rotaloom/services/scheduling/internal/feed"
+	"github.com/rotaloom/rotaloom/services/scheduling/internal/scheduleevent"
 )
 
 // changes collects whose schedules a transaction has changed, and when.
 type changes struct {
 	employees []int64
 	from, to  civil.Date
-	shifts    feed.Shifts
+	shifts    scheduleevent.Shifts
 }
 
 // put notes an entry as it is now. Only shifts are told; and not open ones, which
@@ -30,7 +30,7 @@ func (c *changes) put(kind string, r *row) error {
 	if r.deleted {
 		employeeID = 0
 	}
-	return c.shifts.Add(feed.Shift{
+	return c.shifts.Add(scheduleevent.Shift{
 		ID: r.id, Version: r.version, EmployeeID: employeeID, Day: r.from, Body: r.body, Hides: r.hides.message(),
 	})
 }

@@ -18,7 +18,7 @@ import (
 	schedulingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/scheduling/v1"
 
 	"github.com/rotaloom/rotaloom/pkg/pg"
-	"github.com/rotaloom/rotaloom/services/scheduling/internal/feed"
+	"github.com/rotaloom/rotaloom/services/scheduling/internal/scheduleevent"
 )
 
 // Settings bound what a pattern may be. Zero values mean the defaults.
@@ -154,7 +154,7 @@ func seal(path string, pattern *schedulingv1.SchedulePattern) (*Definition, erro
 func entriesPerDay(pattern *schedulingv1.SchedulePattern) (most int32) {
 	perDay := map[int32]int32{}
 	for _, item := range pattern.GetItems() {
-		perDay[item.GetDay()] += feed.Entries(item)
+		perDay[item.GetDay()] += scheduleevent.Entries(item)
 		most = max(most, perDay[item.GetDay()])
 	}
 	return most

@@ -13,7 +13,7 @@ import (
 
 	"github.com/rotaloom/rotaloom/pkg/outbox"
 	"github.com/rotaloom/rotaloom/pkg/pg"
-	"github.com/rotaloom/rotaloom/services/scheduling/internal/feed"
+	"github.com/rotaloom/rotaloom/services/scheduling/internal/scheduleevent"
 )
 
 // putPatterns stores the patterns that are not there yet and answers the ids
@@ -99,7 +99,7 @@ func put(ctx context.Context, db pg.Querier, tenantID int64, definitions []*Defi
 			return nil
 		}
 		i := slices.IndexFunc(definitions, func(d *Definition) bool { return slices.Equal(d.digest[:], digest) })
-		told, err := feed.Pattern(id, feed.Digest(digest), 0, definitions[i].Pattern)
+		told, err := scheduleevent.Pattern(id, scheduleevent.Digest(digest), 0, definitions[i].Pattern)
 		events = append(events, told...)
 		return err
 	}); err != nil {

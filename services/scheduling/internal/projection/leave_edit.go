@@ -13,7 +13,7 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/outbox"
 	schedulingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/scheduling/v1"
 	timekeepingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/timekeeping/v1"
-	"github.com/rotaloom/rotaloom/services/scheduling/internal/feed"
+	"github.com/rotaloom/rotaloom/services/scheduling/internal/scheduleevent"
 )
 
 const (
@@ -108,7 +108,7 @@ func (c *leaveChange) write(ctx context.Context, tx pgx.Tx, tenantID int64) erro
 		return fmt.Errorf("projection: store leave edits: %w", err)
 	}
 	// Also of those of whom nothing has changed but the version.
-	if err := feed.PublishLeave(ctx, tx, tenantID, slices.Compact(c.employees)); err != nil {
+	if err := scheduleevent.PublishLeave(ctx, tx, tenantID, slices.Compact(c.employees)); err != nil {
 		return err
 	}
 	if len(c.changed) == 0 {

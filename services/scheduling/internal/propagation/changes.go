@@ -6,9 +6,9 @@ import (
 	"slices"
 
 	"github.com/rotaloom/rotaloom/pkg/civil"
-	"github.com/rotaloom/rotaloom/services/scheduling/internal/feed"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/hiddenentry"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/rotation"
+	"github.com/rotaloom/rotaloom/services/scheduling/internal/scheduleevent"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/span"
 )
 
@@ -35,7 +35,7 @@ type changes struct {
 	failed  []int64
 	failure error
 	// told are all spans of those whose spans change.
-	told feed.Spans
+	told scheduleevent.Spans
 	// hiders are those for whom people changed entries.
 	hiders []hider
 

@@ -10,8 +10,8 @@ import (
 
 	"github.com/rotaloom/rotaloom/pkg/pg"
 	schedulingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/scheduling/v1"
-	"github.com/rotaloom/rotaloom/services/scheduling/internal/feed"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/hiddenentry"
+	"github.com/rotaloom/rotaloom/services/scheduling/internal/scheduleevent"
 )
 
 const (
@@ -30,8 +30,8 @@ RETURNING i.id, i.kind = 'SHIFT', CASE WHEN i.deleted OR i.withdrawn THEN 0 ELSE
 // rehide finds where the entries stand that people changed or deleted, and whether
 // what they made of them is shown, and stores what is different. It returns the
 // shifts that must be told. The employees are locked.
-func (c *changes) rehide(ctx context.Context, tx pgx.Tx, tenantID int64) (*feed.Shifts, error) {
-	told := &feed.Shifts{}
+func (c *changes) rehide(ctx context.Context, tx pgx.Tx, tenantID int64) (*scheduleevent.Shifts, error) {
+	told := &scheduleevent.Shifts{}
 	if len(c.hiders) == 0 {
 		return told, nil
 	}
@@ -57,7 +57,7 @@ func (c *changes) rehide(ctx context.Context, tx pgx.Tx, tenantID int64) (*feed.
 		return nil, fmt.Errorf("propagation: store hidden entries: %w", err)
 	}
 	var shift bool
-	var s feed.Shift
+	var s scheduleevent.Shift
 	_, err = pgx.ForEachRow(rows, []any{&s.ID, &shift, &s.EmployeeID, (*int32)(&s.Day), &s.Body, &s.Version}, func() error {
 		if !shift {
 			return nil

@@ -12,7 +12,7 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/pg"
 	schedulingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/scheduling/v1"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/employeelock"
-	"github.com/rotaloom/rotaloom/services/scheduling/internal/feed"
+	"github.com/rotaloom/rotaloom/services/scheduling/internal/scheduleevent"
 )
 
 const (
@@ -127,7 +127,7 @@ func (d *scratch) begin(ctx context.Context, tx pgx.Tx, tenantID int64, key batc
 	}
 	batch := &pgx.Batch{}
 	employeelock.Queue(batch, tenantID, employees)
-	batch.Queue(feed.NextRevision).QueryRow(func(row pgx.Row) error { return row.Scan(&d.state.revision) })
+	batch.Queue(scheduleevent.NextRevision).QueryRow(func(row pgx.Row) error { return row.Scan(&d.state.revision) })
 	d.claim.queue(batch, tenantID, key, employees)
 	d.state.queue(batch, tenantID, employees)
 	if err := tx.SendBatch(ctx, batch).Close(); err != nil {
@@ -145,7 +145,7 @@ func (d *scratch) begin(ctx context.Context, tx pgx.Tx, tenantID int64, key batc
 
 // write stores the changes and the progress of the claimed batches, and asks for
 // those whose turn is next.
-func (p *Propagator) write(ctx context.Context, tx pgx.Tx, tenantID int64, d *scratch, shifts *feed.Shifts) error {
+func (p *Propagator) write(ctx context.Context, tx pgx.Tx, tenantID int64, d *scratch, shifts *scheduleevent.Shifts) error {
 	c, batch := &d.changes, &pgx.Batch{}
 	newest := d.claim.newest()
 	if r := &c.removed; len(r.employees) > 0 {

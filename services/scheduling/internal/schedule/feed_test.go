@@ -9,8 +9,8 @@ import (
 	"pgregory.net/rapid"
 
 	schedulingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/scheduling/v1"
-	"github.com/rotaloom/rotaloom/services/scheduling/internal/feed"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/rotation"
+	"github.com/rotaloom/rotaloom/services/scheduling/internal/scheduleevent"
 )
 
 // What others are told of a pattern's shifts has the days, ordinals and times of
@@ -31,7 +31,7 @@ func TestPatternsAreToldAsTheyAreGenerated(t *testing.T) {
 		}
 		made, err := compile(1, p, false)
 		require.NoError(t, err)
-		events, err := feed.Pattern(1, 9, 0, p)
+		events, err := scheduleevent.Pattern(1, 9, 0, p)
 		require.NoError(t, err)
 		told := map[[2]int32]bool{}
 		for _, e := range events {

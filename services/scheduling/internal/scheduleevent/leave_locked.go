@@ -1,4 +1,4 @@
-package feed
+package scheduleevent
 
 import (
 	"context"
@@ -69,7 +69,7 @@ func lockedLeave(ctx context.Context, tx pgx.Tx, tenantID int64, employeeIDs []i
 		return err
 	})
 	if err := tx.SendBatch(ctx, batch).Close(); err != nil {
-		return nil, fmt.Errorf("feed: read leave of locked days: %w", err)
+		return nil, fmt.Errorf("scheduleevent: read leave of locked days: %w", err)
 	}
 	for _, f := range found {
 		f.locks = civil.Normalise(f.locks)

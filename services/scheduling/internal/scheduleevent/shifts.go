@@ -1,4 +1,4 @@
-package feed
+package scheduleevent
 
 import (
 	"context"
@@ -46,7 +46,7 @@ func (s *Shifts) Add(in Shift) error {
 	if in.EmployeeID != 0 {
 		pieces, err := shiftPieces(in.Day, in.Body)
 		if err != nil {
-			return fmt.Errorf("feed: shift %d: %w", in.ID, err)
+			return fmt.Errorf("scheduleevent: shift %d: %w", in.ID, err)
 		}
 		shift.Segments = s.known.segments(pieces)
 	}

@@ -1,4 +1,4 @@
-package feed
+package scheduleevent
 
 import (
 	"context"
@@ -25,7 +25,7 @@ const eventBytes = 256 << 10
 
 func nextRevision(ctx context.Context, tx pgx.Tx) (revision int64, err error) {
 	if err = tx.QueryRow(ctx, NextRevision).Scan(&revision); err != nil {
-		err = fmt.Errorf("feed: take a revision: %w", err)
+		err = fmt.Errorf("scheduleevent: take a revision: %w", err)
 	}
 	return revision, err
 }

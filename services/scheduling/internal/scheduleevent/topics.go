@@ -1,4 +1,4 @@
-package feed
+package scheduleevent
 
 import (
 	"context"
@@ -73,7 +73,7 @@ func Digest(digest []byte) int64 { return int64(binary.BigEndian.Uint64(digest))
 func patternStates(ctx context.Context, tx pgx.Tx, tenantID int64, wanted []replica.Wanted) ([]proto.Message, error) {
 	rows, err := tx.Query(ctx, readPatterns, tenantID, replica.Keys(wanted))
 	if err != nil {
-		return nil, fmt.Errorf("feed: read patterns: %w", err)
+		return nil, fmt.Errorf("scheduleevent: read patterns: %w", err)
 	}
 	type stored struct{ digest, body []byte }
 	found := map[int64]stored{}
@@ -84,7 +84,7 @@ func patternStates(ctx context.Context, tx pgx.Tx, tenantID int64, wanted []repl
 		s = stored{}
 		return nil
 	}); err != nil {
-		return nil, fmt.Errorf("feed: read patterns: %w", err)
+		return nil, fmt.Errorf("scheduleevent: read patterns: %w", err)
 	}
 	var events []proto.Message
 	for _, w := range wanted {
@@ -95,7 +95,7 @@ func patternStates(ctx context.Context, tx pgx.Tx, tenantID int64, wanted []repl
 		}
 		pattern := &schedulingv1.SchedulePattern{}
 		if err := proto.Unmarshal(s.body, pattern); err != nil {
-			return nil, fmt.Errorf("feed: read pattern %d: %w", w.Key, err)
+			return nil, fmt.Errorf("scheduleevent: read pattern %d: %w", w.Key, err)
 		}
 		told, err := Pattern(w.Key, Digest(s.digest), w.Version, pattern)
 		if err != nil {
@@ -117,7 +117,7 @@ func spanStates(ctx context.Context, tx pgx.Tx, tenantID int64, wanted []replica
 	}
 	rows, err := tx.Query(ctx, readSpans, tenantID, ids)
 	if err != nil {
-		return nil, fmt.Errorf("feed: read spans: %w", err)
+		return nil, fmt.Errorf("scheduleevent: read spans: %w", err)
 	}
 	found := map[int64][]span.Span{}
 	var id int64
@@ -128,7 +128,7 @@ func spanStates(ctx context.Context, tx pgx.Tx, tenantID int64, wanted []replica
 		found[id] = append(found[id], s)
 		return nil
 	}); err != nil {
-		return nil, fmt.Errorf("feed: read spans: %w", err)
+		return nil, fmt.Errorf("scheduleevent: read spans: %w", err)
 	}
 	told := &Spans{}
 	for _, id := range ids {
@@ -152,7 +152,7 @@ func shiftStates(ctx context.Context, tx pgx.Tx, tenantID int64, wanted []replic
 	}
 	rows, err := tx.Query(ctx, readShifts, tenantID, ids)
 	if err != nil {
-		return nil, fmt.Errorf("feed: read shifts: %w", err)
+		return nil, fmt.Errorf("scheduleevent: read shifts: %w", err)
 	}
 	told, known := &Shifts{}, map[int64]bool{}
 	var s Shift
@@ -166,7 +166,7 @@ func shiftStates(ctx context.Context, tx pgx.Tx, tenantID int64, wanted []replic
 		}
 		return told.Add(s)
 	}); err != nil {
-		return nil, fmt.Errorf("feed: read shifts: %w", err)
+		return nil, fmt.Errorf("scheduleevent: read shifts: %w", err)
 	}
 	for _, id := range ids {
 		if !known[id] {
@@ -199,18 +199,18 @@ func leaveStates(ctx context.Context, tx pgx.Tx, tenantID int64, wanted []replic
 func readIDs(ctx context.Context, tx pgx.Tx, sql string, args ...any) ([]int64, error) {
 	rows, err := tx.Query(ctx, sql, args...)
 	if err != nil {
-		return nil, fmt.Errorf("feed: read employees: %w", err)
+		return nil, fmt.Errorf("scheduleevent: read employees: %w", err)
 	}
 	ids, err := pgx.CollectRows(rows, pgx.RowTo[int64])
 	if err != nil {
-		return nil, fmt.Errorf("feed: read employees: %w", err)
+		return nil, fmt.Errorf("scheduleevent: read employees: %w", err)
 	}
 	return ids, nil
 }
 
 // errBehind says that the revisions could not be moved on: others drew from them
 // meanwhile.
-var errBehind = errors.New("feed: the revisions are behind those of a copy")
+var errBehind = errors.New("scheduleevent: the revisions are behind those of a copy")
 
 // Revisions are microseconds: how far they are moved past one that a copy has.
 const revisionRoom = 1_000_000
@@ -225,7 +225,7 @@ SELECT CASE WHEN last_value <= $1 THEN setval('schedule_revision', $1 + $2) ELSE
 func revisionAbove(ctx context.Context, tx pgx.Tx, above int64) (int64, error) {
 	var revision int64
 	if err := tx.QueryRow(ctx, passRevision, above, revisionRoom).Scan(&revision); err != nil {
-		return 0, fmt.Errorf("feed: move the revisions on: %w", err)
+		return 0, fmt.Errorf("scheduleevent: move the revisions on: %w", err)
 	}
 	revision, err := nextRevision(ctx, tx)
 	if err == nil && revision <= above {

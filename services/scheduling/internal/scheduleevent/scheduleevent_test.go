@@ -1,4 +1,4 @@
-package feed_test
+package scheduleevent_test
 
 import (
 	"fmt"
@@ -13,7 +13,7 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/outbox"
 	commonv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/common/v1"
 	schedulingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/scheduling/v1"
-	"github.com/rotaloom/rotaloom/services/scheduling/internal/feed"
+	"github.com/rotaloom/rotaloom/services/scheduling/internal/scheduleevent"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/span"
 )
 
@@ -38,7 +38,7 @@ func TestPatternTellsItsShifts(t *testing.T) {
 		},
 	}
 	edit := &schedulingv1.PayCodeEditTemplate{}
-	events, err := feed.Pattern(5, 77, 3, &schedulingv1.SchedulePattern{Items: []*schedulingv1.SchedulePatternItem{
+	events, err := scheduleevent.Pattern(5, 77, 3, &schedulingv1.SchedulePattern{Items: []*schedulingv1.SchedulePatternItem{
 		{Day: proto.Int32(2), ShiftTemplate: plain, PayCodeEditTemplate: edit}, {Day: proto.Int32(1), PayCodeEditTemplate: edit}, {Day: proto.Int32(2), ShiftTemplate: split},
 	}})
 	require.NoError(t, err)
@@ -62,7 +62,7 @@ func TestLargePatternIsDivided(t *testing.T) {
 			}})
 		}
 	}
-	events, err := feed.Pattern(1, 77, 0, p)
+	events, err := scheduleevent.Pattern(1, 77, 0, p)
 	require.NoError(t, err)
 	assert.Greater(t, len(events), 2)
 	shifts := 0
@@ -82,7 +82,7 @@ func TestLargePatternIsDivided(t *testing.T) {
 
 func TestEqualSpansAreToldOnce(t *testing.T) {
 	t.Parallel()
-	var told feed.Spans
+	var told scheduleevent.Spans
 	assert.Empty(t, told.Events(1))
 	same := []span.Span{{From: -5, To: civil.Forever, Position: 1, DayCount: 7, PatternID: 3, AssignmentID: 1}}
 	told.Add(1, same)
@@ -132,9 +132,9 @@ func TestEnteredShifts(t *testing.T) {
 		},
 	})
 	require.NoError(t, err)
-	var told feed.Shifts
-	require.NoError(t, told.Add(feed.Shift{ID: generated, Version: 3, EmployeeID: 8, Day: day, Body: body, Hides: hides}))
-	require.NoError(t, told.Add(feed.Shift{ID: 4, Day: day}))
+	var told scheduleevent.Shifts
+	require.NoError(t, told.Add(scheduleevent.Shift{ID: generated, Version: 3, EmployeeID: 8, Day: day, Body: body, Hides: hides}))
+	require.NoError(t, told.Add(scheduleevent.Shift{ID: 4, Day: day}))
 	events := told.Events(3)
 	require.Len(t, events, 1)
 	want := &schedulingv1.ShiftsEntered{Revision: 3, Places: []string{job, "\x019", "\x01"}, Shifts: []*schedulingv1.EnteredShift{
@@ -147,7 +147,7 @@ func TestEnteredShifts(t *testing.T) {
 		{Id: 4, Day: int32(day), Deleted: true},
 	}}
 	assert.True(t, proto.Equal(want, events[0]), events[0])
-	require.Error(t, new(feed.Shifts).Add(feed.Shift{ID: 4, EmployeeID: 8, Day: day, Body: []byte{1}}))
+	require.Error(t, new(scheduleevent.Shifts).Add(scheduleevent.Shift{ID: 4, EmployeeID: 8, Day: day, Body: []byte{1}}))
 }
 
 // An event that is not full yet has room for any shift.
@@ -163,9 +163,9 @@ func TestAnyShiftFitsIntoAnEvent(t *testing.T) {
 	}
 	body, err := proto.Marshal(shift)
 	require.NoError(t, err)
-	var told feed.Shifts
+	var told scheduleevent.Shifts
 	for range 3 {
-		require.NoError(t, told.Add(feed.Shift{ID: 4, EmployeeID: 8, Day: day, Body: body}))
+		require.NoError(t, told.Add(scheduleevent.Shift{ID: 4, EmployeeID: 8, Day: day, Body: body}))
 	}
 	for _, e := range told.Events(1) {
 		assert.Less(t, proto.Size(e), outbox.MaxEvent)

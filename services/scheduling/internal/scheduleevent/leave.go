@@ -1,4 +1,4 @@
-package feed
+package scheduleevent
 
 import (
 	"cmp"
@@ -48,7 +48,7 @@ func leaveEvents(ctx context.Context, tx pgx.Tx, tenantID int64, employeeIDs []i
 	}
 	rows, err := tx.Query(ctx, readLeave, tenantID, employeeIDs)
 	if err != nil {
-		return nil, fmt.Errorf("feed: read leave: %w", err)
+		return nil, fmt.Errorf("scheduleevent: read leave: %w", err)
 	}
 	taken := map[int64]*leave{}
 	for _, id := range employeeIDs {
@@ -58,7 +58,7 @@ func leaveEvents(ctx context.Context, tx pgx.Tx, tenantID int64, employeeIDs []i
 	var day civil.Date
 	var body []byte
 	if _, err := pgx.ForEachRow(rows, []any{&id, (*int32)(&day), &body}, func() error { return taken[id].add(day, body) }); err != nil {
-		return nil, fmt.Errorf("feed: read leave: %w", err)
+		return nil, fmt.Errorf("scheduleevent: read leave: %w", err)
 	}
 	frozen, err := lockedLeave(ctx, tx, tenantID, employeeIDs)
 	if err != nil {
@@ -82,7 +82,7 @@ func leaveEvents(ctx context.Context, tx pgx.Tx, tenantID int64, employeeIDs []i
 func readVersions(ctx context.Context, tx pgx.Tx, tenantID int64, employeeIDs []int64) (map[int64]int64, error) {
 	rows, err := tx.Query(ctx, leaveVersions, tenantID, employeeIDs)
 	if err != nil {
-		return nil, fmt.Errorf("feed: read versions of leave: %w", err)
+		return nil, fmt.Errorf("scheduleevent: read versions of leave: %w", err)
 	}
 	versions := map[int64]int64{}
 	var id, version int64
@@ -90,7 +90,7 @@ func readVersions(ctx context.Context, tx pgx.Tx, tenantID int64, employeeIDs []
 		versions[id] = version
 		return nil
 	}); err != nil {
-		return nil, fmt.Errorf("feed: read versions of leave: %w", err)
+		return nil, fmt.Errorf("scheduleevent: read versions of leave: %w", err)
 	}
 	return versions, nil
 }

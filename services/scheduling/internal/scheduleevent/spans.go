@@ -1,4 +1,4 @@
-package feed
+package scheduleevent
 
 import (
 	"encoding/binary"

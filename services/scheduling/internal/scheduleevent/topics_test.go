@@ -1,4 +1,4 @@
-package feed_test
+package scheduleevent_test
 
 import (
 	"context"
@@ -15,8 +15,8 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/pg"
 	"github.com/rotaloom/rotaloom/pkg/replica"
 	schedulingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/scheduling/v1"
-	"github.com/rotaloom/rotaloom/services/scheduling/internal/feed"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/schedtest"
+	"github.com/rotaloom/rotaloom/services/scheduling/internal/scheduleevent"
 )
 
 // told returns the events by which a topic tells the states of keys.
@@ -35,7 +35,7 @@ func told[E proto.Message](t *testing.T, env *schedtest.Env, wanted ...replica.W
 
 func topicOf[E proto.Message](t *testing.T) replica.Topic {
 	t.Helper()
-	for _, topic := range feed.Topics() {
+	for _, topic := range scheduleevent.Topics() {
 		if _, is := topic.Event.(E); is {
 			return topic
 		}
@@ -72,7 +72,7 @@ func TestPatternsAreToldBehindThePartsOfACopy(t *testing.T) {
 	assert.Equal(t, []int64{5}, keys[*schedulingv1.PatternStored](t, env))
 	var mark int64
 	require.NoError(t, env.Pool.QueryRow(env.Ctx, topicOf[*schedulingv1.PatternStored](t).Marks, 1, 0, 100).Scan(new(int64), &mark))
-	assert.Equal(t, feed.Digest(digest), mark)
+	assert.Equal(t, scheduleevent.Digest(digest), mark)
 
 	events := told[*schedulingv1.PatternStored](t, env, replica.Wanted{Key: 5, Version: 2}, replica.Wanted{Key: 6, Version: 1})
 	require.Len(t, events, 2)
@@ -143,7 +143,7 @@ func TestLeaveBesideABackfill(t *testing.T) {
 		batch.Queue(`INSERT INTO replica_head VALUES (1, 'leave_edits', 7, 1, 1, false)`)
 		batch.Queue(`INSERT INTO leave_edit VALUES (1, 1, 7, '2025-03-03', '2025-03-03', 1, $1)`, body)
 		require.NoError(t, live.SendBatch(ctx, batch).Close())
-		require.NoError(t, feed.PublishLeave(ctx, live, 1, []int64{7}))
+		require.NoError(t, scheduleevent.PublishLeave(ctx, live, 1, []int64{7}))
 		go func() {
 			second <- pg.InTx(env.Ctx, env.Pool, func(ctx context.Context, tx pgx.Tx) error {
 				events, err := topicOf[*schedulingv1.LeaveTaken](t).States(ctx, tx, 1, []replica.Wanted{{Key: 7}, {Key: 8, Version: 3}})

@@ -1,4 +1,4 @@
-// Package feed tells others what schedules follow from, so that they can keep a
+// Package scheduleevent tells others what schedules follow from, so that they can keep a
 // copy: patterns, spans, shifts that people entered, and leave. Nothing that
 // can be computed is told.
 //
@@ -6,4 +6,4 @@
 // sequence while the employees are locked, so that whoever keeps the copy can
 // tell which of two states of an employee is the later one, in whatever order
 // and however often they come.
-package feed
+package scheduleevent

@@ -1,4 +1,4 @@
-package feed
+package scheduleevent
 
 import (
 	"fmt"
@@ -29,7 +29,7 @@ func Pattern(id, digest, after int64, p *schedulingv1.SchedulePattern) ([]proto.
 		}
 		pieces, err := templatePieces(item.GetShiftTemplate())
 		if err != nil {
-			return nil, fmt.Errorf("feed: pattern %d, day %d: %w", id, item.GetDay(), err)
+			return nil, fmt.Errorf("scheduleevent: pattern %d, day %d: %w", id, item.GetDay(), err)
 		}
 		shift := &schedulingv1.CycleShift{
 			CycleDay: item.GetDay() - 1, Ordinal: ordinal, Segments: known.segments(pieces),

@@ -1,4 +1,4 @@
-package feed_test
+package scheduleevent_test
 
 import (
 	"context"
@@ -14,8 +14,8 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/tenant"
 	"github.com/rotaloom/rotaloom/pkg/testkit/pgtest"
 	schedulingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/scheduling/v1"
-	"github.com/rotaloom/rotaloom/services/scheduling/internal/feed"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/schedtest"
+	"github.com/rotaloom/rotaloom/services/scheduling/internal/scheduleevent"
 )
 
 func TestMain(m *testing.M) { pgtest.Main(m) }
@@ -47,7 +47,7 @@ func TestLeaveThatTakesShifts(t *testing.T) {
 	_, err := env.Pool.Exec(env.Ctx, `INSERT INTO replica_head VALUES (1, 'leave_edits', 7, 5, 5, false)`)
 	require.NoError(t, err)
 	require.NoError(t, pg.InTx(env.Ctx, env.Pool, func(ctx context.Context, tx pgx.Tx) error {
-		return feed.PublishLeave(ctx, tx, tenant.Default, []int64{8, 7})
+		return scheduleevent.PublishLeave(ctx, tx, tenant.Default, []int64{8, 7})
 	}))
 	var payload []byte
 	require.NoError(t, env.Pool.QueryRow(env.Ctx, `SELECT payload FROM outbox WHERE event LIKE '%LeaveTaken'`).Scan(&payload))
@@ -86,7 +86,7 @@ func TestLeaveOnLockedDaysIsTold(t *testing.T) {
 	batch.Queue(`INSERT INTO locked_leave VALUES (1, 7, $1, $2, 1, $3, $3, 1, $4)`, (day + 1).Time(), (day + 3).Time(), (day + 2).Time(), full)
 	require.NoError(t, env.Pool.SendBatch(env.Ctx, batch).Close())
 	require.NoError(t, pg.InTx(env.Ctx, env.Pool, func(ctx context.Context, tx pgx.Tx) error {
-		return feed.PublishLeave(ctx, tx, tenant.Default, []int64{7})
+		return scheduleevent.PublishLeave(ctx, tx, tenant.Default, []int64{7})
 	}))
 	var payload []byte
 	require.NoError(t, env.Pool.QueryRow(env.Ctx, `SELECT payload FROM outbox WHERE event LIKE '%LeaveTaken'`).Scan(&payload))
