@@ -5,7 +5,7 @@ set -euo pipefail
 cd "$(dirname "$0")/.."
 package=${1:-} run=${2:-}
 if [ -z "$package" ]; then
-  echo 'usage: make test-one PKG=./services/scheduling/internal/item [RUN=TestName]' >&2
+  echo 'usage: make test-one PKG=./services/scheduling/internal/scheduleitem [RUN=TestName]' >&2
   exit 2
 fi
 out=$(mktemp)

@@ -22,13 +22,13 @@ import (
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/dataprovider"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/daylock"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/employmenttermschedulepattern"
-	"github.com/rotaloom/rotaloom/services/scheduling/internal/item"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/patterndefinition"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/projection"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/propagation"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/requestsubtype"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/schedule"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/scheduleevent"
+	"github.com/rotaloom/rotaloom/services/scheduling/internal/scheduleitem"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/schedulepatterntemplate"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/shifttemplate"
 	"github.com/rotaloom/rotaloom/services/scheduling/migrations"
@@ -40,7 +40,7 @@ type Config struct {
 	Streams     bus.Limits                             `embed:"" prefix:"stream-" envprefix:"STREAM_"`
 	Patterns    patterndefinition.Settings             `embed:"" prefix:"pattern-" envprefix:"PATTERN_"`
 	Builder     employmenttermschedulepattern.Settings `embed:"" prefix:"builder-" envprefix:"BUILDER_"`
-	Items       item.Settings                          `embed:"" prefix:"item-" envprefix:"ITEM_"`
+	Items       scheduleitem.Settings                  `embed:"" prefix:"item-" envprefix:"ITEM_"`
 	Propagation propagation.Config                     `embed:"" prefix:"propagation-" envprefix:"PROPAGATION_"`
 	Replica     replica.Config                         `embed:"" prefix:"replica-" envprefix:"REPLICA_"`
 }
@@ -68,8 +68,8 @@ type Service struct {
 	patternTemplates *schedulepatterntemplate.Handler
 	termPatterns     *employmenttermschedulepattern.Handler
 	schedules        *schedule.Handler
-	shifts           *item.Shifts
-	payCodeEdits     *item.PayCodeEdits
+	shifts           *scheduleitem.Shifts
+	payCodeEdits     *scheduleitem.PayCodeEdits
 	dayLocks         *daylock.Handler
 	propagations     *propagation.Handler
 	requestSubtypes  *requestsubtype.Handler
@@ -100,7 +100,7 @@ func New(_ context.Context, cfg Config, deps Deps) (*Service, error) {
 	shiftTemplates, patternTemplates := shifttemplate.NewStore(), schedulepatterntemplate.NewStore()
 	definitions := patterndefinition.New(cfg.Patterns, shiftTemplates, patternTemplates)
 	reader := schedule.NewReader(deps.Pool, definitions)
-	items := item.Deps{Pool: deps.Pool, Directory: resolver, Reader: reader, Wake: core.Wake, Settings: cfg.Items}
+	items := scheduleitem.Deps{Pool: deps.Pool, Directory: resolver, Reader: reader, Wake: core.Wake, Settings: cfg.Items}
 	return &Service{
 		Core: core, Propagator: propagator, Replicator: replicator,
 		shiftTemplates:   shifttemplate.New(deps.Pool, shiftTemplates, patterndefinition.NewRules(cfg.Patterns), resolver),
@@ -109,8 +109,8 @@ func New(_ context.Context, cfg Config, deps Deps) (*Service, error) {
 			Pool: deps.Pool, Definitions: definitions, Terms: resolver, Members: members, Wake: core.Wake,
 		}),
 		schedules:       schedule.New(deps.Pool, reader, resolver, schedule.NewCommons(deps.Commons)),
-		shifts:          item.NewShifts(items),
-		payCodeEdits:    item.NewPayCodeEdits(items),
+		shifts:          scheduleitem.NewShifts(items),
+		payCodeEdits:    scheduleitem.NewPayCodeEdits(items),
 		dayLocks:        daylock.New(deps.Pool, resolver, core.Wake),
 		propagations:    propagation.NewHandler(deps.Pool),
 		requestSubtypes: requestsubtype.New(deps.Pool),

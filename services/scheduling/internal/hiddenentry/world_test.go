@@ -25,12 +25,12 @@ import (
 	schedulingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/scheduling/v1"
 	timekeepingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/timekeeping/v1"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/employmenttermschedulepattern"
-	"github.com/rotaloom/rotaloom/services/scheduling/internal/item"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/patterndefinition"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/projection"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/propagation"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/schedtest"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/schedule"
+	"github.com/rotaloom/rotaloom/services/scheduling/internal/scheduleitem"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/schedulepatterntemplate"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/shifttemplate"
 )
@@ -92,9 +92,9 @@ func newWorld(t *testing.T) *world {
 	schedulingv1.RegisterEmploymentTermSchedulePatternServiceServer(env.Local, employmenttermschedulepattern.New(employmenttermschedulepattern.Settings{}, employmenttermschedulepattern.Deps{
 		Pool: env.Pool, Definitions: definitions, Terms: resolver, Members: everybody{}, Wake: w.wake,
 	}))
-	deps := item.Deps{Pool: env.Pool, Directory: resolver, Reader: reader, Wake: w.wake}
-	schedulingv1.RegisterShiftServiceServer(env.Local, item.NewShifts(deps))
-	schedulingv1.RegisterPayCodeEditServiceServer(env.Local, item.NewPayCodeEdits(deps))
+	deps := scheduleitem.Deps{Pool: env.Pool, Directory: resolver, Reader: reader, Wake: w.wake}
+	schedulingv1.RegisterShiftServiceServer(env.Local, scheduleitem.NewShifts(deps))
+	schedulingv1.RegisterPayCodeEditServiceServer(env.Local, scheduleitem.NewPayCodeEdits(deps))
 	schedulingv1.RegisterScheduleServiceServer(env.Local, schedule.New(env.Pool, reader, resolver, nil))
 	w.exec(`INSERT INTO employment_term (tenant_id, id, name, allows_inheritance, deleted, version)
 		VALUES (1, 55, 'Warehouse', true, false, 1), (1, 56, 'Office', true, false, 1)`)

@@ -30,12 +30,12 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/testkit/pgtest"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/daylock"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/employeelock"
-	"github.com/rotaloom/rotaloom/services/scheduling/internal/item"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/patterndefinition"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/projection"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/propagation"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/schedtest"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/schedule"
+	"github.com/rotaloom/rotaloom/services/scheduling/internal/scheduleitem"
 )
 
 func TestMain(m *testing.M) { pgtest.Main(m) }
@@ -75,7 +75,7 @@ func newWorld(t *testing.T) *world {
 	wake := w.propagate()
 	directory := projection.NewResolver(env.Pool, nil, nil, nil)
 	reader := schedule.NewReader(env.Pool, patterndefinition.New(patterndefinition.Settings{}, nil, nil))
-	schedulingv1.RegisterShiftServiceServer(env.Local, item.NewShifts(item.Deps{Pool: env.Pool, Directory: directory, Reader: reader, Wake: wake}))
+	schedulingv1.RegisterShiftServiceServer(env.Local, scheduleitem.NewShifts(scheduleitem.Deps{Pool: env.Pool, Directory: directory, Reader: reader, Wake: wake}))
 	schedulingv1.RegisterScheduleServiceServer(env.Local, schedule.New(env.Pool, reader, directory, nil))
 	schedulingv1.RegisterDayLockServiceServer(env.Local, daylock.New(env.Pool, directory, wake))
 	return w

@@ -1,4 +1,4 @@
-// Package item keeps what people enter: shifts and pay code edits made by hand,
+// Package scheduleitem keeps what people enter: shifts and pay code edits made by hand,
 // and generated entries that somebody changed or deleted.
 //
 // A generated entry is written nowhere until somebody touches it. Then an item
@@ -6,4 +6,4 @@
 // later: changed, it is cut loose; deleted, a tombstone stays. Every change
 // takes the employees' lock first, so that a day cannot be locked, nor its
 // spans be changed, while an entry of it is edited.
-package item
+package scheduleitem

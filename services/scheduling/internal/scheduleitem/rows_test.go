@@ -1,4 +1,4 @@
-package item_test
+package scheduleitem_test
 
 import (
 	"net/http"
@@ -12,11 +12,11 @@ import (
 
 	"github.com/rotaloom/rotaloom/pkg/domain/rowvisibility"
 	"github.com/rotaloom/rotaloom/pkg/fault"
-	"github.com/rotaloom/rotaloom/services/scheduling/internal/item"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/patterndefinition"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/projection"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/schedtest"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/schedule"
+	"github.com/rotaloom/rotaloom/services/scheduling/internal/scheduleitem"
 )
 
 // An entry of an employee whom the caller may not see does not exist, whether a
@@ -24,7 +24,7 @@ import (
 func TestEntriesOfOthersDoNotExist(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
-	handler := item.NewShifts(item.Deps{
+	handler := scheduleitem.NewShifts(scheduleitem.Deps{
 		Pool: f.Pool, Directory: projection.NewResolver(f.Pool, nobody{}, nil, nil),
 		Reader: schedule.NewReader(f.Pool, patterndefinition.New(patterndefinition.Settings{}, nil, nil)), Wake: func() {},
 	})

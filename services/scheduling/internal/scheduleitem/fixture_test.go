@@ -1,4 +1,4 @@
-package item_test
+package scheduleitem_test
 
 import (
 	"context"
@@ -18,11 +18,11 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/civil"
 	"github.com/rotaloom/rotaloom/pkg/fault"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/entryid"
-	"github.com/rotaloom/rotaloom/services/scheduling/internal/item"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/patterndefinition"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/projection"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/schedtest"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/schedule"
+	"github.com/rotaloom/rotaloom/services/scheduling/internal/scheduleitem"
 )
 
 // fixture has the employees 1 (Zurich) and 2 (UTC), of whom the first works
@@ -52,9 +52,9 @@ func newFixture(t *testing.T) *fixture {
 	}
 	directory := projection.NewResolver(env.Pool, nobody{}, nil, nil)
 	reader := schedule.NewReader(env.Pool, patterndefinition.New(patterndefinition.Settings{}, nil, nil))
-	deps := item.Deps{Pool: env.Pool, Directory: directory, Reader: reader, Wake: func() { f.woken.Add(1) }}
-	schedulingv1.RegisterShiftServiceServer(env.Local, item.NewShifts(deps))
-	schedulingv1.RegisterPayCodeEditServiceServer(env.Local, item.NewPayCodeEdits(deps))
+	deps := scheduleitem.Deps{Pool: env.Pool, Directory: directory, Reader: reader, Wake: func() { f.woken.Add(1) }}
+	schedulingv1.RegisterShiftServiceServer(env.Local, scheduleitem.NewShifts(deps))
+	schedulingv1.RegisterPayCodeEditServiceServer(env.Local, scheduleitem.NewPayCodeEdits(deps))
 	schedulingv1.RegisterScheduleServiceServer(env.Local, schedule.New(env.Pool, reader, directory, nil))
 
 	f.exec("INSERT INTO employee VALUES (1, 1, 'P1', 'One', 'Europe/Zurich', 1), (1, 2, 'P2', 'Two', 'UTC', 1)")

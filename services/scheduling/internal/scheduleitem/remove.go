@@ -1,4 +1,4 @@
-package item
+package scheduleitem
 
 import (
 	"context"
@@ -77,7 +77,7 @@ func (f *family[M]) delete(ctx context.Context, tx pgx.Tx, tenantID int64, ids [
 	}
 	if len(gone) > 0 {
 		if _, err := tx.Exec(ctx, deleteRows, tenantID, gone); err != nil {
-			return fmt.Errorf("item: delete: %w", err)
+			return fmt.Errorf("scheduleitem: delete: %w", err)
 		}
 	}
 	if err := put(ctx, tx, tenantID, f.kind, tombstones); err != nil {

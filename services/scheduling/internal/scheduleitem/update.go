@@ -1,4 +1,4 @@
-package item
+package scheduleitem
 
 import (
 	"context"
@@ -148,7 +148,7 @@ func (f *family[M]) lockEntries(ctx context.Context, tx pgx.Tx, tenantID int64, 
 
 // errMoved says that an entry went to another employee, or came to be, while its
 // employees were being locked.
-var errMoved = errors.New("item: the entry moved")
+var errMoved = errors.New("scheduleitem: the entry moved")
 
 // mostTries bounds how often entries are looked for that move meanwhile.
 const mostTries = 10

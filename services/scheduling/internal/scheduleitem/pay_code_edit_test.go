@@ -1,4 +1,4 @@
-package item_test
+package scheduleitem_test
 
 import (
 	"math"

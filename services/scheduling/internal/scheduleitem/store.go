@@ -1,4 +1,4 @@
-package item
+package scheduleitem
 
 import (
 	"context"
@@ -66,7 +66,7 @@ ORDER BY u.ordinal, 2`
 func find(ctx context.Context, db pg.Querier, tenantID int64, ids []int64) (map[int64]*row, error) {
 	found, err := db.Query(ctx, readRows, tenantID, ids)
 	if err != nil {
-		return nil, fmt.Errorf("item: read: %w", err)
+		return nil, fmt.Errorf("scheduleitem: read: %w", err)
 	}
 	rows := make(map[int64]*row, len(ids))
 	var r row
@@ -82,7 +82,7 @@ func find(ctx context.Context, db pg.Querier, tenantID int64, ids []int64) (map[
 		return nil
 	})
 	if err != nil {
-		return nil, fmt.Errorf("item: read: %w", err)
+		return nil, fmt.Errorf("scheduleitem: read: %w", err)
 	}
 	return rows, nil
 }
@@ -91,11 +91,11 @@ func find(ctx context.Context, db pg.Querier, tenantID int64, ids []int64) (map[
 func newIDs(ctx context.Context, tx pgx.Tx, count int) ([]int64, error) {
 	rows, err := tx.Query(ctx, nextIDs, count)
 	if err != nil {
-		return nil, fmt.Errorf("item: make ids: %w", err)
+		return nil, fmt.Errorf("scheduleitem: make ids: %w", err)
 	}
 	ids, err := pgx.CollectRows(rows, pgx.RowTo[int64])
 	if err != nil {
-		return nil, fmt.Errorf("item: make ids: %w", err)
+		return nil, fmt.Errorf("scheduleitem: make ids: %w", err)
 	}
 	return ids, nil
 }
@@ -122,7 +122,7 @@ func put(ctx context.Context, tx pgx.Tx, tenantID int64, kind string, rows []row
 		column(hidden, func(h hidesColumns) *int32 { return h.cycleDay }), column(hidden, func(h hidesColumns) *int16 { return h.ordinal }),
 		column(hidden, func(h hidesColumns) *int16 { return h.lane }), column(hidden, func(h hidesColumns) *int16 { return h.slot }))
 	if err != nil {
-		return fmt.Errorf("item: store: %w", err)
+		return fmt.Errorf("scheduleitem: store: %w", err)
 	}
 	return nil
 }
@@ -137,7 +137,7 @@ func locks(ctx context.Context, db pg.Querier, tenantID int64, places []place) (
 	}
 	rows, err := db.Query(ctx, firstLocked, tenantID, employees, from, to)
 	if err != nil {
-		return nil, fmt.Errorf("item: read locks: %w", err)
+		return nil, fmt.Errorf("scheduleitem: read locks: %w", err)
 	}
 	locked := map[int]civil.Date{}
 	var ordinal int
@@ -149,7 +149,7 @@ func locks(ctx context.Context, db pg.Querier, tenantID int64, places []place) (
 		return nil
 	})
 	if err != nil {
-		return nil, fmt.Errorf("item: read locks: %w", err)
+		return nil, fmt.Errorf("scheduleitem: read locks: %w", err)
 	}
 	return locked, nil
 }

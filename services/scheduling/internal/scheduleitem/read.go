@@ -1,4 +1,4 @@
-package item
+package scheduleitem
 
 import (
 	"context"
@@ -97,7 +97,7 @@ func (f *family[M]) read(ctx context.Context, ids []int64) (map[int64]M, error) 
 	for id, k := range found {
 		employee := employees[k.employeeID()]
 		if out[id], err = f.present(k, employee); err != nil {
-			return nil, fmt.Errorf("item: entry %d: %w", id, err)
+			return nil, fmt.Errorf("scheduleitem: entry %d: %w", id, err)
 		}
 	}
 	return out, nil

@@ -1,4 +1,4 @@
-package item
+package scheduleitem
 
 import (
 	"time"

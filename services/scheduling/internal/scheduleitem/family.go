@@ -1,4 +1,4 @@
-package item
+package scheduleitem
 
 import (
 	"context"
@@ -75,7 +75,7 @@ type family[M entry] struct {
 	show      func(g *schedule.Generated, zone *civil.Zone) (M, error)
 }
 
-var errNoTenant = errors.New("item: the context has no tenant")
+var errNoTenant = errors.New("scheduleitem: the context has no tenant")
 
 func tenantOf(ctx context.Context) (int64, error) {
 	if id, ok := tenant.From(ctx); ok {
