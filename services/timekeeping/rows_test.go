@@ -20,7 +20,7 @@ import (
 	commonsv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/commons/v1"
 	timekeepingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/timekeeping/v1"
 	"github.com/rotaloom/rotaloom/services/timekeeping"
-	"github.com/rotaloom/rotaloom/services/timekeeping/internal/assignment"
+	"github.com/rotaloom/rotaloom/services/timekeeping/internal/membership"
 	"github.com/rotaloom/rotaloom/services/timekeeping/internal/person"
 )
 
@@ -36,7 +36,7 @@ func TestTermsOfOthersAreThoseOfNobody(t *testing.T) {
 	sets, err := timekeeping.Migrations()
 	require.NoError(t, err)
 	pool := pgtest.New(t, sets...)
-	handler := assignment.New(pool, person.NewDirectory(pool, nobodyElse{}, nil), func() {})
+	handler := membership.New(pool, person.NewDirectory(pool, nobodyElse{}, nil), func() {})
 	ctx := inTenant(t, tenant.Default)
 	require.NoError(t, pg.InTx(ctx, pool, func(ctx context.Context, tx pgx.Tx) error {
 		return replica.Put(ctx, tx, person.NewCopy(pool, nil), tenant.Default, []*commonsv1.PersonState{

@@ -18,7 +18,6 @@ import (
 	commonsv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/commons/v1"
 	datav1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/data/v1"
 	timekeepingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/timekeeping/v1"
-	"github.com/rotaloom/rotaloom/services/timekeeping/internal/assignment"
 	"github.com/rotaloom/rotaloom/services/timekeeping/internal/dataprovider"
 	"github.com/rotaloom/rotaloom/services/timekeeping/internal/employmentterm"
 	"github.com/rotaloom/rotaloom/services/timekeeping/internal/leavecase"
@@ -26,6 +25,7 @@ import (
 	"github.com/rotaloom/rotaloom/services/timekeeping/internal/leaveedit"
 	"github.com/rotaloom/rotaloom/services/timekeeping/internal/leavenote"
 	"github.com/rotaloom/rotaloom/services/timekeeping/internal/leavesetup"
+	"github.com/rotaloom/rotaloom/services/timekeeping/internal/membership"
 	"github.com/rotaloom/rotaloom/services/timekeeping/internal/person"
 	"github.com/rotaloom/rotaloom/services/timekeeping/migrations"
 )
@@ -54,7 +54,7 @@ type Service struct {
 
 	requests    commonsv1.TermRequestServiceClient
 	terms       *employmentterm.Handler
-	assignments *assignment.Handler
+	assignments *membership.Handler
 	leaveCases  *leavecase.Handler
 	leaveEdits  *leaveedit.Handler
 	leaveNotes  *leavenote.Handler
@@ -82,9 +82,9 @@ func New(_ context.Context, cfg Config, deps Deps) (*Service, error) {
 	}
 	rules := rowvisibility.New(clock.System{}, rowvisibility.NewGroups(commonsv1.NewEmployeeGroupServiceClient(deps.Commons)))
 	persons := person.NewDirectory(deps.Pool, commonsv1.NewPersonServiceClient(deps.Commons), rules)
-	assignments := assignment.New(deps.Pool, persons, core.Wake)
+	assignments := membership.New(deps.Pool, persons, core.Wake)
 	replicator, err := core.Replicator(cfg.Replica, []*replica.Replica{person.NewCopy(deps.Pool, assignments.Terminate)},
-		[]replica.Topic{employmentterm.Topic(), assignment.Topic(), leaveedit.Topic()})
+		[]replica.Topic{employmentterm.Topic(), membership.Topic(), leaveedit.Topic()})
 	if err != nil {
 		return nil, err
 	}

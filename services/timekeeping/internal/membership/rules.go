@@ -1,6 +1,6 @@
-// Package assignment puts persons on employment terms, effective-dated. A
+// Package membership puts persons on employment terms, effective-dated. A
 // person has at most one term on a day.
-package assignment
+package membership
 
 import (
 	"cmp"
