@@ -26,7 +26,7 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/policy"
 )
 
-// Migrations answers the table of audit events, which every service has in its
+// Migrations returns the table of audit events, which every service has in its
 // own database.
 func Migrations() pg.Migrations {
 	return pg.Migrations{Table: "audit_version", FS: migrations.FS}
@@ -76,7 +76,7 @@ func (e *Event) args() []any {
 	}
 }
 
-// Statement answers the SQL that stores the event, to be sent with others.
+// Statement returns the SQL that stores the event, to be sent with others.
 func (e Event) Statement(ctx context.Context) (sql string, args []any) {
 	if e.RequestID == "" {
 		e.RequestID = obs.RequestFrom(ctx).ID
@@ -122,7 +122,7 @@ type record struct {
 	written bool
 }
 
-// Statement answers the row, unless a transaction took it along already.
+// Statement returns the row, unless a transaction took it along already.
 func (r *record) Statement() (sql string, args []any) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -141,7 +141,7 @@ func (r *record) Committed() {
 
 type recordKey struct{}
 
-// Begin answers the context of a call that writes: the first transaction that it
+// Begin returns the context of a call that writes: the first transaction that it
 // commits stores who called what. Calls that only read keep their context.
 func Begin(ctx context.Context, method *policy.Method, p *authn.Principal, req proto.Message) context.Context {
 	if !method.Writes() || p == nil || p.Tenant < 1 {
@@ -192,7 +192,7 @@ func Object(ctx context.Context, id int64) {
 	}
 }
 
-// named answers the ids that a request has beside its body: those of its path.
+// named returns the ids that a request has beside its body: those of its path.
 func named(req proto.Message) []string {
 	var ids []string
 	fields := req.ProtoReflect().Descriptor().Fields()

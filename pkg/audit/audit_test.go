@@ -31,7 +31,7 @@ const (
 	inside = "/rotaloom.auth.v1.UserService/PutUsers"
 )
 
-// begin answers the context of a call of a method by ada.
+// begin returns the context of a call of a method by ada.
 func begin(t *testing.T, method string) context.Context {
 	t.Helper()
 	m, err := policy.NewTable(nil).Method(method)

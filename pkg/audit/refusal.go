@@ -19,7 +19,7 @@ import (
 const insertRefusal = `INSERT INTO audit_event (tenant_id, occurred_at, user_name, person_id, client_id, service, operation,
 	objects, request_id, outcome, times, last_at) VALUES ($1, $2, $3, $4, $5, '', $6, '{}', $7, $8, $9, nullif($10::timestamptz, $2::timestamptz))`
 
-// KeepRefusals answers how refusals become rows of a trail.
+// KeepRefusals returns how refusals become rows of a trail.
 func KeepRefusals(pool *pgxpool.Pool) denial.Keep {
 	return func(ctx context.Context, refusals []*denial.Denial) error {
 		batch := &pgx.Batch{}
@@ -34,7 +34,7 @@ func KeepRefusals(pool *pgxpool.Pool) denial.Keep {
 	}
 }
 
-// Refusals answers how a chain of interceptors notes what it refused.
+// Refusals returns how a chain of interceptors notes what it refused.
 func Refusals(g *denial.Aggregator) func(context.Context, *policy.Method, *authn.Principal, *fault.Error) {
 	return func(ctx context.Context, method *policy.Method, p *authn.Principal, f *fault.Error) {
 		g.Add(denial.Kind{

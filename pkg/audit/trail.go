@@ -32,7 +32,7 @@ const readTrail = `SELECT id, occurred_at, user_name, client_id, service, operat
 	  AND ($6 = '' OR lower(user_name) = lower($6)) AND ($7 IN ('', operation, split_part(operation, '/', 2))) AND ($8 = '' OR outcome = $8)
 	ORDER BY occurred_at DESC, id DESC LIMIT $9`
 
-// ReadAuditTrail answers events of the tenant of the context, the newest first.
+// ReadAuditTrail returns events of the tenant of the context, the newest first.
 func (t *Trail) ReadAuditTrail(ctx context.Context, req *auditv1.ReadAuditTrailRequest) (*auditv1.ReadAuditTrailResponse, error) {
 	id, _ := tenant.From(ctx)
 	rows, err := t.pool.Query(ctx, readTrail, id,

@@ -21,7 +21,7 @@ type Call struct {
 	Internal bool
 }
 
-// Authenticate answers the principal of a call and the token to hand on. A
+// Authenticate returns the principal of a call and the token to hand on. A
 // token decides when there is one; without one the call must come from a
 // trusted service, which then acts for itself.
 func Authenticate(ctx context.Context, v *Verifier, call Call) (*Principal, string, error) {

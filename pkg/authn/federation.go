@@ -36,7 +36,7 @@ func (v *Verifier) Foreign(token string) bool {
 	return issuer != "" && issuer != v.cfg.Issuer
 }
 
-// IssuerOf answers the issuer that a token names, unverified, or "" for a text
+// IssuerOf returns the issuer that a token names, unverified, or "" for a text
 // that is no token.
 func IssuerOf(token string) string {
 	_, rest, _ := strings.Cut(token, ".")

@@ -28,7 +28,7 @@ func (w *Watched) Hidden() bool {
 	return w.hidden
 }
 
-// Items answers the codes with which parts of the call were refused.
+// Items returns the codes with which parts of the call were refused.
 func (w *Watched) Items() []string {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -37,7 +37,7 @@ func (w *Watched) Items() []string {
 
 type watchedKey struct{}
 
-// Watch answers a context in which Hidden and RefusedItem are noted.
+// Watch returns a context in which Hidden and RefusedItem are noted.
 func Watch(ctx context.Context) (context.Context, *Watched) {
 	w := &Watched{}
 	return context.WithValue(ctx, watchedKey{}, w), w

@@ -20,7 +20,7 @@ import (
 // ErrUnknownKey says that a token names a key that its issuer does not have.
 var ErrUnknownKey = errors.New("the key of the token is not known")
 
-// KeySource answers the public key with a given id. It answers ErrUnknownKey
+// KeySource returns the public key with a given id. It returns ErrUnknownKey
 // when there is none; any other error means that it could not find out.
 type KeySource interface {
 	Key(ctx context.Context, kid string) (crypto.PublicKey, error)
@@ -65,7 +65,7 @@ func NewKeySet(fetch Fetch, clk clock.Clock) *KeySet {
 	return &KeySet{fetch: fetch, clock: clk}
 }
 
-// Key answers the key with the given id.
+// Key returns the key with the given id.
 func (s *KeySet) Key(ctx context.Context, kid string) (crypto.PublicKey, error) {
 	key, fresh := s.lookup(kid)
 	if key != nil && fresh {
@@ -97,7 +97,7 @@ func (s *KeySet) lookup(kid string) (key crypto.PublicKey, fresh bool) {
 }
 
 // refresh fetches the set unless that was tried a moment ago, in which case
-// it answers how that ended. The fetch goes on when the caller gives up, for
+// it returns how that ended. The fetch goes on when the caller gives up, for
 // those who wait with it.
 func (s *KeySet) refresh(ctx context.Context) <-chan singleflight.Result {
 	return s.flight.DoChan("", func() (any, error) {

@@ -44,7 +44,7 @@ func (p *Principal) Has(permission string) bool {
 	return slices.Contains(p.Permissions, permission)
 }
 
-// through answers the principal as called through a trusted service.
+// through returns the principal as called through a trusted service.
 func (p *Principal) through(service string) *Principal {
 	if service == p.Service {
 		return p
@@ -63,19 +63,19 @@ type caller struct {
 	token     string
 }
 
-// With answers a context for the work of p. The token, which may be empty, is
+// With returns a context for the work of p. The token, which may be empty, is
 // handed on when the work calls other services.
 func With(ctx context.Context, p *Principal, token string) context.Context {
 	return context.WithValue(ctx, principalKey{}, caller{p, token})
 }
 
-// From answers the principal that a context works for.
+// From returns the principal that a context works for.
 func From(ctx context.Context) (*Principal, bool) {
 	c, ok := ctx.Value(principalKey{}).(caller)
 	return c.principal, ok && c.principal != nil
 }
 
-// Token answers the access token to hand on when the work of a context calls
+// Token returns the access token to hand on when the work of a context calls
 // other services, or "".
 func Token(ctx context.Context) string {
 	c, _ := ctx.Value(principalKey{}).(caller)

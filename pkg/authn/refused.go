@@ -20,15 +20,15 @@ func (e *refused) Error() string {
 	return e.cause.Error()
 }
 
-// Unwrap answers the cause.
+// Unwrap returns the cause.
 func (e *refused) Unwrap() error { return e.cause }
 
-// RefusedTo answers the cause of an error that belongs into the audit trail of
+// RefusedTo returns the cause of an error that belongs into the audit trail of
 // the principal's tenant, although nobody was authenticated. Of the principal,
 // what is not known for certain is empty. The cause behind it may be nil.
 func RefusedTo(p *Principal, cause error) error { return &refused{p, cause} }
 
-// Refused answers whom an error was answered: whose token it was that was good
+// Refused returns whom an error was answered: whose token it was that was good
 // until it expired or was revoked, or whom RefusedTo named; nil when that is not
 // known. All other tokens say nothing that can be believed.
 func Refused(err error) *Principal {
@@ -39,7 +39,7 @@ func Refused(err error) *Principal {
 	return nil
 }
 
-// expired answers the cause of a refusal of claims whose signature is good and
+// expired returns the cause of a refusal of claims whose signature is good and
 // whose time is over. When anything else is wrong with them, they name nobody.
 func (v *Verifier) expired(c *Claims, cause error) error {
 	if c.validate(v.cfg.Issuer, v.cfg.Audience, c.Expiry.Time(), v.cfg.Leeway) != nil {

@@ -40,7 +40,7 @@ type Config struct {
 	Leeway time.Duration
 	// CacheSize is how many verified tokens are remembered; 65,536 when 0.
 	CacheSize int
-	// Exchange answers our token for one of another issuer. Without it such
+	// Exchange returns our token for one of another issuer. Without it such
 	// tokens are refused.
 	Exchange Exchange
 }
@@ -57,7 +57,7 @@ type Revocations interface {
 // NoRevocations revokes nothing.
 type NoRevocations struct{}
 
-// Revoked answers false.
+// Revoked returns false.
 func (NoRevocations) Revoked(context.Context, *Principal) (bool, error) { return false, nil }
 
 // Verifier tells the principal of an access token. It is safe for concurrent
@@ -85,7 +85,7 @@ func NewVerifier(cfg Config, keys KeySource, revocations Revocations, clk clock.
 	return &Verifier{cfg: cfg, keys: keys, revocations: revocations, clock: clk, cache: newCache(cfg.CacheSize)}, nil
 }
 
-// Verify answers the principal of an access token. Its errors are faults: 401
+// Verify returns the principal of an access token. Its errors are faults: 401
 // for a token that is not accepted, 503 when that cannot be told.
 func (v *Verifier) Verify(ctx context.Context, token string) (*Principal, error) {
 	if token == "" {
@@ -194,7 +194,7 @@ func cannot(cause error) *fault.Error {
 		WithCause(cause)
 }
 
-// TokenOf answers the token in the value of an Authorization header: after
+// TokenOf returns the token in the value of an Authorization header: after
 // the scheme Bearer in any case, or alone. It answers "" for another scheme.
 func TokenOf(authorization string) string {
 	scheme, rest, found := strings.Cut(strings.TrimSpace(authorization), " ")

@@ -38,7 +38,7 @@ type AdminConfig struct {
 	Hosts []string `name:"admin-hosts" help:"Names by which the admin listener may be asked, beside addresses and localhost."`
 }
 
-// AdminHandler answers what operators ask: /livez (the process runs), /readyz
+// AdminHandler serves what operators ask: /livez (the process runs), /readyz
 // (it can work; says what fails), /metrics, and profiles when they are switched on.
 // It belongs on a listener of its own that the outside does not reach.
 func AdminHandler(cfg AdminConfig, ready *Checks, metrics prometheus.Gatherer) http.Handler {
@@ -94,7 +94,7 @@ func writeReadiness(w http.ResponseWriter, r *http.Request, ready *Checks) {
 	}{state, failing, build.Version, build.TimeZones})
 }
 
-// serveAdmin serves until stop is called, and answers where.
+// serveAdmin serves until stop is called, and returns where.
 func serveAdmin(address string, handler http.Handler) (at net.Addr, stop func(), err error) {
 	listener, err := net.Listen("tcp", address)
 	if err != nil {

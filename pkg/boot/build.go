@@ -23,7 +23,7 @@ type Build struct {
 	TimeZones string `json:"timeZones"`
 }
 
-// CurrentBuild answers the build of this program.
+// CurrentBuild returns the build of this program.
 func CurrentBuild() Build {
 	b := Build{Version: "unreleased", Revision: "unknown", Go: runtime.Version(), TimeZones: tzdb.Version()}
 	info, ok := debug.ReadBuildInfo()

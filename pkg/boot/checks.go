@@ -59,7 +59,7 @@ func (c *Checks) SetState(state State) {
 	c.state = state
 }
 
-// Failing answers the state, and what fails by name. When something fails, a
+// Failing returns the state, and what fails by name. When something fails, a
 // program that is otherwise ready has StateFailing.
 func (c *Checks) Failing(ctx context.Context) (State, map[string]string) {
 	c.mu.Lock()

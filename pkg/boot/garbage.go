@@ -21,7 +21,7 @@ const (
 	mostGarbage  = 128 << 20 // bytes
 )
 
-// percentFor answers the percentage for so many bytes that are in use.
+// percentFor returns the percentage for so many bytes that are in use.
 func percentFor(live uint64) int {
 	return int(max(leastPercent, min(gcPercent, mostGarbage*100/max(live, 1))))
 }
@@ -46,7 +46,7 @@ func tuneCollector(container memlimit.Provider) error {
 	return err
 }
 
-// followHeap answers what sets the percentage by what is in use.
+// followHeap returns what sets the percentage by what is in use.
 func followHeap() func() {
 	sample := []metrics.Sample{{Name: "/gc/heap/live:bytes"}}
 	set := gcPercent

@@ -57,7 +57,7 @@ func OpenLocalCA(dir string, now time.Time) (*LocalCA, error) {
 	return l, nil
 }
 
-// Issue answers the files of a certificate for servers and clients called
+// Issue returns the files of a certificate for servers and clients called
 // name, which is made unless there is a good one. Besides name it is valid
 // for localhost, the loopback addresses and the further names and addresses.
 func (l *LocalCA) Issue(name string, further ...string) (TLSFiles, error) {

@@ -105,7 +105,7 @@ func oneLine(err error) string {
 	return strings.ReplaceAll(strings.Join(lines, "; "), ":; ", ": ")
 }
 
-// parse reads the settings. It answers nil when the program ends here, because
+// parse reads the settings. It returns nil when the program ends here, because
 // help was asked for or a setting is wrong.
 func (p *program) parse(settings Settings) (parsed *kong.Context, code int) {
 	asked := false
@@ -165,7 +165,7 @@ func (p *program) serve(cfg Common, start Start) (err error) {
 	return app.Run(ctx)
 }
 
-// begin answers what the program logs to, and a context that ends with the first
+// begin returns what the program logs to, and a context that ends with the first
 // signal. The end of the program calls end.
 func (p *program) begin(cfg Common) (log *slog.Logger, ctx context.Context, end func(), err error) {
 	if log, err = obs.NewLogger(p.errs, cfg.LogConfig); err != nil {

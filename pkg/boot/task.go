@@ -16,7 +16,7 @@ type Task interface {
 	Do(ctx context.Context, log *slog.Logger, out io.Writer) error
 }
 
-// taskOf answers the task that the arguments chose, or nil.
+// taskOf returns the task that the arguments chose, or nil.
 func taskOf(parsed *kong.Context) Task {
 	chosen := parsed.Selected()
 	if chosen == nil {

@@ -115,7 +115,7 @@ func (c *Certificates) ClientConfig() *tls.Config {
 	}
 }
 
-// get answers the present contents, after a look at the files when the last
+// get returns the present contents, after a look at the files when the last
 // one was a while ago.
 func (c *Certificates) get() *material {
 	c.mu.Lock()

@@ -42,7 +42,7 @@ func load(t *testing.T, files boot.TLSFiles, clk clock.Clock) *boot.Certificates
 	return certs
 }
 
-// handshake connects a client to a server, and answers how it went for each.
+// handshake connects a client to a server, and returns how it went for each.
 func handshake(t *testing.T, server, client *tls.Config, serverName string) (serverErr, clientErr error) {
 	t.Helper()
 	a, b := net.Pipe()

@@ -25,8 +25,8 @@ type User struct {
 // Permissions are the subjects to which a user may publish and subscribe, in order.
 type Permissions struct {
 	Publish, Subscribe []string
-	// Answers says that it may answer requests, wherever the answers go.
-	Answers bool
+	// AllowResponses says that it may reply to requests, wherever the replies go.
+	AllowResponses bool
 }
 
 // Subjects outside of those that streams keep.
@@ -39,7 +39,7 @@ const (
 	replicaPrefix = "rotaloom_replica."
 )
 
-// Permissions answers the least that a user needs, by the events that are declared in
+// Permissions returns the least that a user needs, by the events that are declared in
 // files: who fills their streams, who consumes them, who owns the states that they
 // carry and who keeps copies. Streams are found, and made when they are missing, by
 // every program with events; only the one that fills a stream changes it, and none
@@ -90,7 +90,7 @@ func (p *Permissions) event(u User, e *optionsv1.Event) bool {
 		p.publish(subject)
 	}
 	if states != nil && states.GetOwner() == u.Name {
-		p.Answers = true
+		p.AllowResponses = true
 		p.publish(replicaPrefix + u.Name + ".announced")
 		p.Subscribe = append(p.Subscribe, replicaPrefix+u.Name+"."+states.GetTopic()+".*")
 	}

@@ -175,7 +175,7 @@ func (e *entries) hold(kind Kind, r *Denial) {
 	e.users[user{kind.Tenant, kind.User}]++
 }
 
-// clean answers a text that can be stored: valid, without control characters,
+// clean returns a text that can be stored: valid, without control characters,
 // and not longer than one may be.
 func clean(text string) string {
 	odd := func(r rune) bool { return r < ' ' || r > '~' }

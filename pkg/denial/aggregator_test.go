@@ -97,7 +97,7 @@ func TestRefusalsOfOneKindShareAnEntry(t *testing.T) {
 	})
 }
 
-// counted answers how many requests were kept of a user of a tenant.
+// counted returns how many requests were kept of a user of a tenant.
 func (s *store) counted(tenant int64, user string) (kinds int, times int64) {
 	for _, r := range s.kept {
 		if r.Tenant == tenant && r.User == user {

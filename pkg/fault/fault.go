@@ -92,7 +92,7 @@ func (e *Error) Error() string {
 	return e.Code + ": " + e.Message + ": " + e.cause.Error()
 }
 
-// Unwrap answers the cause, or nil.
+// Unwrap returns the cause, or nil.
 func (e *Error) Unwrap() error { return e.cause }
 
 // Is reports whether target is an Error with the same code, so that

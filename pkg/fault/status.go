@@ -79,8 +79,8 @@ func (e *Error) grpcCode() codes.Code {
 	return codes.Internal
 }
 
-// FromError answers the Error in err: err itself when it is one, the Error
-// that another service sent, or a general one. It answers nil for nil.
+// FromError returns the Error in err: err itself when it is one, the Error
+// that another service sent, or a general one. It returns nil for nil.
 func FromError(err error) *Error {
 	if err == nil {
 		return nil
@@ -104,7 +104,7 @@ func FromError(err error) *Error {
 	return Internal(err)
 }
 
-// FromStatus answers the Error that a status stands for: the one that the
+// FromStatus returns the Error that a status stands for: the one that the
 // service gave, or, when the status comes from gRPC itself, a general one.
 func FromStatus(st *status.Status) *Error {
 	for _, detail := range st.Details() {

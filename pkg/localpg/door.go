@@ -29,7 +29,7 @@ const inherited = "/proc/self/fd/3"
 // openDoor finds the way to root for the owner.
 func openDoor(ctx context.Context, root string, as owner) (*door, error) {
 	d := &door{root: root}
-	// Trying answers for every kind of permission.
+	// Trying stands for every kind of permission.
 	if !as.switched || as.command(ctx, "/", "/bin/sh", "-c", `cd -- "$1"`, "sh", root).Run() == nil {
 		return d, nil
 	}

@@ -18,7 +18,7 @@ func NewRegistry() *prometheus.Registry {
 	return registry
 }
 
-// ForService answers the view of a registry that one service instance
+// ForService returns the view of a registry that one service instance
 // registers its metrics in. They carry its name as the label "service", so
 // that several services in one process do not collide.
 func ForService(registry prometheus.Registerer, name string) prometheus.Registerer {

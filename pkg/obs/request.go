@@ -20,12 +20,12 @@ type Request struct {
 
 type requestKey struct{}
 
-// WithRequest answers a context that belongs to the given request.
+// WithRequest returns a context that belongs to the given request.
 func WithRequest(ctx context.Context, r Request) context.Context {
 	return context.WithValue(ctx, requestKey{}, r)
 }
 
-// RequestFrom answers the request that a context belongs to, or the zero
+// RequestFrom returns the request that a context belongs to, or the zero
 // Request.
 func RequestFrom(ctx context.Context) Request {
 	r, _ := ctx.Value(requestKey{}).(Request)

@@ -13,7 +13,7 @@ const redacted = "[redacted]"
 // that a setting is missing.
 type Secret string
 
-// Reveal answers the text itself.
+// Reveal returns the text itself.
 func (s Secret) Reveal() string { return string(s) }
 
 // String hides the text.

@@ -19,9 +19,9 @@ const (
 	fullRetry = 30 * time.Second
 )
 
-// Fault answers what a caller is told of an error that says nothing about the
+// Fault returns what a caller is told of an error that says nothing about the
 // request but that it came at a bad moment: the database is away, gave the
-// statement up, or met too many competitors. It answers nil for all others.
+// statement up, or met too many competitors. It returns nil for all others.
 func Fault(err error) *fault.Error {
 	switch {
 	case Full(err):

@@ -13,7 +13,7 @@ import (
 // transaction that is committed under its context takes it along. A hook may be
 // asked by several transactions at a time, and then more than one may take it.
 type TxHook interface {
-	// Statement answers what is to be executed, or "" when that was done. It is
+	// Statement returns what is to be executed, or "" when that was done. It is
 	// asked once what the transaction is for has been done.
 	Statement() (sql string, args []any)
 	// Committed says that the statement was committed.
@@ -22,18 +22,18 @@ type TxHook interface {
 
 type txHookKey struct{}
 
-// WithTxHook answers a context whose first committed transaction takes hook along.
+// WithTxHook returns a context whose first committed transaction takes hook along.
 func WithTxHook(ctx context.Context, hook TxHook) context.Context {
 	return context.WithValue(ctx, txHookKey{}, hook)
 }
 
-// WithoutTxHook answers a context for transactions that are not what the request is
+// WithoutTxHook returns a context for transactions that are not what the request is
 // about.
 func WithoutTxHook(ctx context.Context) context.Context {
 	return context.WithValue(ctx, txHookKey{}, nil)
 }
 
-// txHookOf answers the hook that a transaction has to take along, or nil.
+// txHookOf returns the hook that a transaction has to take along, or nil.
 func txHookOf(ctx context.Context, opts pgx.TxOptions) TxHook {
 	hook, _ := ctx.Value(txHookKey{}).(TxHook)
 	if hook == nil || opts.AccessMode == pgx.ReadOnly {

@@ -16,7 +16,7 @@ const ours = "rotaloom."
 
 var permissionForm = regexp.MustCompile(`^[a-z_]+(\.[a-z_]+)+\.(read|write)$`)
 
-// Audit answers what is wrong with our contracts in files (nil: those linked
+// Audit returns what is wrong with our contracts in files (nil: those linked
 // into the program): a missing route, a missing or contradictory policy, an
 // option that cannot be followed. A test holds it to be empty.
 func Audit(files *protoregistry.Files) []string {

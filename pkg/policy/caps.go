@@ -94,7 +94,7 @@ func (m *Method) incomplete(req protoreflect.Message) bool {
 	return said
 }
 
-// CheckLimits answers a fault for the first limit that the request passes. A request
+// CheckLimits returns a fault for the first limit that the request passes. A request
 // that lacks items passes none, whatever the limits are: those of whoever left the items
 // out are another version's.
 func (m *Method) CheckLimits(req proto.Message) error {

@@ -34,7 +34,7 @@ type Bound struct {
 	Status   int
 }
 
-// Operations answers the operations of the contracts that have a route, in the
+// Operations returns the operations of the contracts that have a route, in the
 // order of their routes. The error says what is wrong with a contract.
 func (t *Table) Operations() ([]Operation, error) {
 	var all []Operation
@@ -97,7 +97,7 @@ func bodyField(input protoreflect.MessageDescriptor, body string) string {
 	return ""
 }
 
-// boundsOf answers the limits of a message and of all below it, each once where
+// boundsOf returns the limits of a message and of all below it, each once where
 // it is met first.
 func boundsOf(desc protoreflect.MessageDescriptor, body string) ([]Bound, error) {
 	var out []Bound

@@ -33,7 +33,7 @@ func formOf(f optionsv1.Format) (form, bool) {
 	}
 }
 
-// formatChecks answers one check for each field that has a format.
+// formatChecks returns one check for each field that has a format.
 func formatChecks(desc protoreflect.MessageDescriptor) ([]check, error) {
 	var checks []check
 	for i := range desc.Fields().Len() {

@@ -36,7 +36,7 @@ type limit struct {
 	days    measure
 }
 
-// limitChecks answers one check for each limit of a message type and of its
+// limitChecks returns one check for each limit of a message type and of its
 // fields.
 func limitChecks(desc protoreflect.MessageDescriptor) ([]check, error) {
 	limits, err := limitsOf(desc)
@@ -50,7 +50,7 @@ func limitChecks(desc protoreflect.MessageDescriptor) ([]check, error) {
 	return checks, nil
 }
 
-// limitsOf answers the limits of a message type and of its fields.
+// limitsOf returns the limits of a message type and of its fields.
 func limitsOf(desc protoreflect.MessageDescriptor) ([]*limit, error) {
 	var limits []*limit
 	for _, opts := range messageOptions(desc).GetLimits() {

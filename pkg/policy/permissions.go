@@ -6,7 +6,7 @@ import (
 	"google.golang.org/protobuf/reflect/protoreflect"
 )
 
-// Permissions answers every permission that the contracts name, in order.
+// Permissions returns every permission that the contracts name, in order.
 func (t *Table) Permissions() []string {
 	var all []string
 	t.files.RangeFiles(func(file protoreflect.FileDescriptor) bool {

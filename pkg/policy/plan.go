@@ -32,10 +32,10 @@ type failure struct {
 	fault func(path string) *fault.Error
 }
 
-// checksOf answers the checks of one message type, from its options.
+// checksOf returns the checks of one message type, from its options.
 type checksOf func(desc protoreflect.MessageDescriptor) ([]check, error)
 
-// check answers the fault of the first rule that the message breaks. A nil
+// check returns the fault of the first rule that the message breaks. A nil
 // plan finds nothing. The body is the JSON name of the field that the body of
 // the HTTP request fills: callers do not know it, so paths do not name it.
 func (p *plan) check(msg proto.Message, body string) error {

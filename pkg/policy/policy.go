@@ -62,7 +62,7 @@ func (m *Method) Governed() bool {
 	return m.Public || m.Internal || m.Everybody || m.Permission != ""
 }
 
-// CheckFormats answers a fault that names the first text of the request that
+// CheckFormats returns a fault that names the first text of the request that
 // does not have the form of a date, date-time or time that its field asks for.
 // An empty text counts as absent.
 func (m *Method) CheckFormats(req proto.Message) error {
@@ -84,7 +84,7 @@ func NewTable(files *protoregistry.Files) *Table {
 	return &Table{files: files}
 }
 
-// Method answers the policy of a method by its full name, as gRPC writes it.
+// Method returns the policy of a method by its full name, as gRPC writes it.
 // The error says what is wrong with the contract; it is not for callers.
 func (t *Table) Method(fullMethod string) (*Method, error) {
 	if m, ok := t.methods.Load(fullMethod); ok {

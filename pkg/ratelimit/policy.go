@@ -86,7 +86,7 @@ func Standard() Defaults {
 	}
 }
 
-// Of answers the rate of a class.
+// Of returns the rate of a class.
 func (d Defaults) Of(class optionsv1.Throttle) Policy {
 	set, standard := d.of(class), Standard()
 	if set == (Policy{}) {
@@ -95,7 +95,7 @@ func (d Defaults) Of(class optionsv1.Throttle) Policy {
 	return set
 }
 
-// Most answers the highest rate and the highest burst of a class that a tenant may
+// Most returns the highest rate and the highest burst of a class that a tenant may
 // set for its clients.
 func (d Defaults) Most(class optionsv1.Throttle) Policy {
 	p, times := d.Of(class), d.Ceiling
@@ -108,7 +108,7 @@ func (d Defaults) Most(class optionsv1.Throttle) Policy {
 	}
 }
 
-// Within answers the policy with no more than most.
+// Within returns the policy with no more than most.
 func (p Policy) Within(most Policy) Policy {
 	return Policy{Rate: min(p.Rate, most.Rate), Burst: min(p.Burst, most.Burst)}
 }

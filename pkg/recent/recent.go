@@ -29,7 +29,7 @@ type Config[V any] struct {
 	// Entries is the most answers that are kept, Weight the most that they weigh
 	// all together. An answer that is heavier by itself is not kept.
 	Entries, Weight int
-	// WeightOf answers what an answer weighs.
+	// WeightOf returns what an answer weighs.
 	WeightOf func(V) int
 }
 
@@ -55,7 +55,7 @@ func New[K Key, V any](clk clock.Clock, cfg Config[V]) *Answers[K, V] {
 	return &Answers[K, V]{cfg: cfg, clock: clk, entries: map[K]entry[V]{}}
 }
 
-// Get answers what is remembered of a question, or else what find answers to
+// Get returns what is remembered of a question, or else what find answers to
 // it, which is remembered when it is no error. Those who ask meanwhile wait for
 // the same answer, and still get it when the first of them has given up.
 func (a *Answers[K, V]) Get(ctx context.Context, key K, find func(context.Context) (V, error)) (V, error) {

@@ -86,7 +86,7 @@ func requestSubject(c *Contract, operation string) string {
 // started, or its broker has lost events.
 func announceSubject(owner string) string { return subjectPrefix + owner + ".announced" }
 
-// owner answers for a topic.
+// owner responds for a topic.
 type owner struct {
 	Topic
 	contract *Contract
@@ -95,7 +95,7 @@ type owner struct {
 	log      *slog.Logger
 }
 
-// serve answers requests until the returned function is called.
+// serve handles requests until the returned function is called.
 func (o *owner) serve(ctx context.Context, conn *nats.Conn) (stop func(), err error) {
 	var subscriptions []*nats.Subscription
 	stop = func() {
@@ -126,7 +126,7 @@ const (
 	opBackfill = "backfill"
 )
 
-// reply answers a request. Whoever gets no answer asks again.
+// reply responds to a request. Whoever gets no answer asks again.
 func (o *owner) reply(ctx context.Context, operation string, m *nats.Msg, answer func(context.Context, []byte) (proto.Message, error)) {
 	response, err := answer(ctx, m.Data)
 	if err == nil {

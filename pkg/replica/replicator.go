@@ -86,7 +86,7 @@ func (r *Replicator) Owned() []*Contract {
 	return owned
 }
 
-// Run answers for the topics, and finds and repairs what the copies lack, until
+// Run responds for the topics, and finds and repairs what the copies lack, until
 // ctx ends.
 func (r *Replicator) Run(ctx context.Context) error {
 	group, ctx := errgroup.WithContext(ctx)

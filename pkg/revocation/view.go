@@ -105,7 +105,7 @@ func (v *View) Run(ctx context.Context) error {
 }
 
 // Revoked reports whether the principal's token was revoked. When the view is
-// too old it asks auth first, and answers an error when auth does not answer.
+// too old it asks auth first, and returns an error when auth does not answer.
 func (v *View) Revoked(ctx context.Context, p *authn.Principal) (bool, error) {
 	revoked, recent := v.look(p)
 	if revoked || recent {

@@ -12,7 +12,7 @@ import (
 	commonv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/common/v1"
 )
 
-// Settled answers what came of the items of a bulk request: the results when all
+// Settled returns what came of the items of a bulk request: the results when all
 // succeeded; when some did, their failure, and the answer has status 207; when
 // none did, an error.
 func Settled[I, R proto.Message](ctx context.Context, out *bulk.Outcome[I, R]) ([]R, *commonv1.ErrorBody, error) {

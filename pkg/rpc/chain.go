@@ -220,7 +220,7 @@ func (ch *Chain) serve(fullMethod string, generated grpc.MethodHandler) grpc.Met
 	}
 }
 
-// served answers the description of a service whose methods pass the chain.
+// served returns the description of a service whose methods pass the chain.
 func (ch *Chain) served(desc *grpc.ServiceDesc) *grpc.ServiceDesc {
 	chained := *desc
 	chained.Methods = make([]grpc.MethodDesc, len(desc.Methods))

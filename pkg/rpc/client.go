@@ -24,7 +24,7 @@ import (
 type DialConfig struct {
 	// Target is a name as gRPC resolves it, "dns:///commons:8443".
 	Target string
-	// TLS answers the client's certificate and the authorities it trusts. It
+	// TLS returns the client's certificate and the authorities it trusts. It
 	// is called for each connection, so that changed certificates are used.
 	TLS func() *tls.Config
 	// Peer, when it is set, is told how calls end that say something about the
@@ -93,7 +93,7 @@ func outgoingUnary(ctx context.Context, method string, req, reply any, conn *grp
 	return clientError(invoke(ctx, method, req, reply, conn, opts...))
 }
 
-// outgoing answers the metadata of a call: what its context holds already,
+// outgoing returns the metadata of a call: what its context holds already,
 // and what the work of the context hands on.
 func outgoing(ctx context.Context) metadata.MD {
 	md, ok := metadata.FromOutgoingContext(ctx)

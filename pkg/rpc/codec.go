@@ -26,7 +26,7 @@ func (c carrying) Marshal(v any) (mem.BufferSlice, error) {
 	return c.CodecV2.Marshal(v)
 }
 
-// carriedBytes answers the unknown fields of a message that has no others, or
+// carriedBytes returns the unknown fields of a message that has no others, or
 // nil. They need no copy: a handler lets go of its answer.
 func carriedBytes(m proto.Message) []byte {
 	carried := m.ProtoReflect().GetUnknown()

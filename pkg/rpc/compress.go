@@ -33,14 +33,14 @@ type compressor struct{ writers, readers sync.Pool }
 // Name is that on the wire.
 func (c *compressor) Name() string { return compressorName }
 
-// Compress answers a writer of the compressed form.
+// Compress returns a writer of the compressed form.
 func (c *compressor) Compress(w io.Writer) (io.WriteCloser, error) {
 	writer := c.writers.Get().(*s2.Writer)
 	writer.Reset(w)
 	return &compressing{writer, c}, nil
 }
 
-// Decompress answers a reader of the original form.
+// Decompress returns a reader of the original form.
 func (c *compressor) Decompress(r io.Reader) (io.Reader, error) {
 	reader := c.readers.Get().(*s2.Reader)
 	reader.Reset(r)

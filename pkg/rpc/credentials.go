@@ -29,7 +29,7 @@ func (c clientTLS) Info() credentials.ProtocolInfo {
 	return credentials.ProtocolInfo{SecurityProtocol: "tls"}
 }
 
-// Clone answers credentials for another connection.
+// Clone returns credentials for another connection.
 func (c clientTLS) Clone() credentials.TransportCredentials { return c }
 
 // OverrideServerName refuses: the name is that of the target.

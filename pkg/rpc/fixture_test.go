@@ -167,12 +167,12 @@ func dial(tb testing.TB, listener net.Listener, cfg func() *tls.Config) *grpc.Cl
 	return conn
 }
 
-// user answers a context of work in the name of the user.
+// user returns a context of work in the name of the user.
 func (f *fixture) user(ctx context.Context) context.Context {
 	return authn.With(ctx, &authn.Principal{Subject: "ada", Tenant: 7}, f.token)
 }
 
-// ask calls a method with an Ask in text form, and answers the Ask it got.
+// ask calls a method with an Ask in text form, and returns the Ask it got.
 func (f *fixture) ask(tb testing.TB, ctx context.Context, conn grpc.ClientConnInterface, method, text string, opts ...grpc.CallOption) (proto.Message, error) {
 	tb.Helper()
 	reply := askOf(tb, f.files, "")
@@ -198,7 +198,7 @@ func (b *logBuffer) String() string {
 	return b.out.String()
 }
 
-// lines answers the lines with a given text.
+// lines returns the lines with a given text.
 func (b *logBuffer) lines(tb testing.TB, msg string) []map[string]any {
 	tb.Helper()
 	var out []map[string]any

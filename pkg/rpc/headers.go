@@ -67,7 +67,7 @@ func setHeader(ctx context.Context, name, value string) error {
 	return nil
 }
 
-// incoming answers the first value of a header of the request, or "".
+// incoming returns the first value of a header of the request, or "".
 func incoming(ctx context.Context, name string) string {
 	values := metadata.ValueFromIncomingContext(ctx, name)
 	if len(values) == 0 {

@@ -186,7 +186,7 @@ func (c *LocalConn) reply(answer, reply any, o *callOptions) error {
 	return nil
 }
 
-// fields answers the bytes of an answer.
+// fields returns the bytes of an answer.
 func (c *LocalConn) fields(answer any, o *callOptions) ([]byte, error) {
 	msg, ok := answer.(proto.Message)
 	if !ok {
@@ -205,7 +205,7 @@ func (c *LocalConn) fields(answer any, o *callOptions) ([]byte, error) {
 	return data, nil
 }
 
-// wireError answers an error as it would arrive over the network: a status
+// wireError returns an error as it would arrive over the network: a status
 // and nothing behind it.
 func wireError(err error) error {
 	st, ok := status.FromError(err)

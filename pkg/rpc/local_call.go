@@ -28,7 +28,7 @@ func (d detached) Done() <-chan struct{} { return d.parent.Done() }
 // Err is that of the parent.
 func (d detached) Err() error { return d.parent.Err() }
 
-// Value answers nil for every key.
+// Value returns nil for every key.
 func (d detached) Value(any) any { return nil }
 
 // AfterFunc lets contexts below this one wait for the parent's end without a

@@ -47,7 +47,7 @@ func (ch *Chain) method(name string) *method {
 	return kept.(*method)
 }
 
-// known answers what is known of a method that is registered; nil for all others,
+// known returns what is known of a method that is registered; nil for all others,
 // whose names may be anything.
 func (ch *Chain) known(name string) *method {
 	if m, ok := ch.methods.Load(name); ok {

@@ -22,10 +22,10 @@ type (
 // call.
 type TakePart func(fields []byte) error
 
-// sendPart sends a part and answers an empty buffer for the next one.
+// sendPart sends a part and returns an empty buffer for the next one.
 type sendPart func(fields []byte) (next []byte, err error)
 
-// WithParts answers a context for one call of a method whose answer may come in
+// WithParts returns a context for one call of a method whose answer may come in
 // parts. The whole answer goes to take, in one part or several, in order, before
 // the call returns; its reply stays empty.
 func WithParts(ctx context.Context, take TakePart) context.Context {
@@ -44,7 +44,7 @@ func TakesParts(ctx context.Context) bool {
 }
 
 // SendPart sends a part ahead of the rest of the answer, which the method
-// returns. The fields belong to the call from then on; it answers an empty
+// returns. The fields belong to the call from then on; it returns an empty
 // buffer in which the next part can be made. It fails for callers that take no
 // parts.
 func SendPart(ctx context.Context, fields []byte) (next []byte, err error) {

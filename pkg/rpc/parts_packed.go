@@ -113,7 +113,7 @@ type received struct {
 // partsCodec is a codec that knows received parts.
 type partsCodec struct{ encoding.CodecV2 }
 
-// partsOptions answers the options of a call with a partsCodec around the call's
+// partsOptions returns the options of a call with a partsCodec around the call's
 // codec, and a function that hands out the metadata of the answer: gRPC would
 // do so in a goroutine of its own, perhaps after a call that was given up.
 func partsOptions(opts []grpc.CallOption) (kept []grpc.CallOption, handOut func(header, trailer metadata.MD)) {

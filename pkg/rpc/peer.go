@@ -12,7 +12,7 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/policy"
 )
 
-// peerService answers the name of the service at the other end of the connection
+// peerService returns the name of the service at the other end of the connection
 // when the contract trusts it with the operation, or "": then the call counts as
 // anybody's. A service that may not make a call between services is refused. An edge
 // counts only in operations that are there for edges, where no user can be behind it.
@@ -31,7 +31,7 @@ func (ch *Chain) peerService(ctx context.Context, m *policy.Method) (string, err
 	return "", nil
 }
 
-// peerName answers the name of the service or edge at the other end of the connection,
+// peerName returns the name of the service or edge at the other end of the connection,
 // or "". Over TLS it refuses clients that are on no list.
 func (ch *Chain) peerName(ctx context.Context) (name string, edge bool, err error) {
 	p, ok := peer.FromContext(ctx)
@@ -75,7 +75,7 @@ func (ch *Chain) certificateService(info credentials.TLSInfo) (service string, e
 // refusedClient begins the message to a client that is on no list.
 const refusedClient = "This client may not call the service:"
 
-// servicesOf answers the names of services by those of their certificates. An entry
+// servicesOf returns the names of services by those of their certificates. An entry
 // is "service", which is then both, or "service=certificate".
 func servicesOf(entries []string) map[string]string {
 	out := make(map[string]string, len(entries))

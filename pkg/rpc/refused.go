@@ -103,7 +103,7 @@ func (s serverTLS) ServerHandshake(conn net.Conn) (net.Conn, credentials.AuthInf
 	return secure, info, err
 }
 
-// Clone answers credentials for another server.
+// Clone returns credentials for another server.
 func (s serverTLS) Clone() credentials.TransportCredentials {
 	return serverTLS{s.TransportCredentials.Clone(), s.chain}
 }

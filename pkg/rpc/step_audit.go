@@ -11,7 +11,7 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/policy"
 )
 
-// Audit answers the context in which a call is handled, so that what it commits
+// Audit returns the context in which a call is handled, so that what it commits
 // is kept with who made the call. It is asked for every call that is permitted.
 type Audit func(ctx context.Context, method *policy.Method, p *authn.Principal, req proto.Message) context.Context
 

@@ -124,7 +124,7 @@ func (ch *Chain) faultToStatus(next handler) handler {
 	}
 }
 
-// explained answers err, or the fault that it amounts to.
+// explained returns err, or the fault that it amounts to.
 func (ch *Chain) explained(err error) error {
 	var f *fault.Error
 	if errors.As(err, &f) {

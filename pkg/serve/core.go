@@ -38,7 +38,7 @@ type Core struct {
 	relay   *outbox.Relay
 }
 
-// Migrations answers the schema of a service with events: that of its own,
+// Migrations returns the schema of a service with events: that of its own,
 // whose versions are kept in the named table, and those of the outbox, of copies
 // and of the audit trail.
 func Migrations(table string, own fs.FS) ([]pg.Migrations, error) {

@@ -66,7 +66,7 @@ func Database(ctx context.Context, app *boot.App, cfg pg.Config, registry promet
 	return pool, registry.Register(pg.Collector(pool))
 }
 
-// Trail removes the audit events of a service that are too old. It answers what
+// Trail removes the audit events of a service that are too old. It returns what
 // keeps there what callers are refused.
 func Trail(app *boot.App, cfg audit.Config, pool *pgxpool.Pool, registry prometheus.Registerer, log *slog.Logger) (*denial.Aggregator, error) {
 	app.Go(boot.StageConsumers, "audit trail", audit.NewSweeper(cfg, pool, clock.System{}, log).Run)

@@ -25,7 +25,7 @@ func With(ctx context.Context, id int64) context.Context {
 	return context.WithValue(ctx, key{}, scope{id: max(id, 0)})
 }
 
-// From returns the tenant of the context. It answers false when the context
+// From returns the tenant of the context. It returns false when the context
 // has none, and when it stands for all of them.
 func From(ctx context.Context) (int64, bool) {
 	s, _ := ctx.Value(key{}).(scope)

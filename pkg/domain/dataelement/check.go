@@ -7,7 +7,7 @@ import (
 
 var keyForm = regexp.MustCompile(`^[A-Z][A-Z0-9_]*$`)
 
-// Problems answers what is missing in the entries of a table. A test of every
+// Problems returns what is missing in the entries of a table. A test of every
 // provider holds it to be empty.
 func (t *Table[R]) Problems() []string {
 	var out []string

@@ -37,7 +37,7 @@ func NewServer(providers ...Provider) *Server {
 	return s
 }
 
-// DescribeDataElements answers the providers.
+// DescribeDataElements returns the providers.
 func (s *Server) DescribeDataElements(context.Context, *datav1.DescribeDataElementsRequest) (*datav1.DescribeDataElementsResponse, error) {
 	return s.described, nil
 }

@@ -42,7 +42,7 @@ type Entry[R any] struct {
 	Series bool
 	// Needs says what must be loaded, in bits of the provider's own.
 	Needs uint64
-	// Value answers that of a row.
+	// Value returns that of a row.
 	Value func(row *R, at At) Value
 }
 
@@ -56,12 +56,12 @@ type Table[R any] struct {
 	Entries    []Entry[R]
 	// MostRowDays bounds one reading: rows multiplied by days.
 	MostRowDays int64
-	// Load answers what is known of the rows with the ids, in their order; nil
+	// Load returns what is known of the rows with the ids, in their order; nil
 	// where nothing is known. Needs is what the elements need, joined.
 	Load func(ctx context.Context, ids []int64, days civil.Range, needs uint64) ([]*R, error)
 }
 
-// Describe answers what there is to say of the provider.
+// Describe returns what there is to say of the provider.
 func (t *Table[R]) Describe() *datav1.DataProvider {
 	out := &datav1.DataProvider{Name: t.Name, Permission: t.Permission, RowKind: t.Kind}
 	for i := range t.Entries {

@@ -64,7 +64,7 @@ func Clock(seconds int64) Value { return Value{integer: seconds, made: Time} }
 // None reports whether there is no value.
 func (v Value) None() bool { return v.made == datav1.DataType_DATA_TYPE_UNSPECIFIED }
 
-// Type answers what the value was made as.
+// Type returns what the value was made as.
 func (v Value) Type() Type { return v.made }
 
 // column collects values.

@@ -16,7 +16,7 @@ type Groups struct {
 // NewGroups makes the Source that asks commons.
 func NewGroups(client commonsv1.EmployeeGroupServiceClient) Groups { return Groups{client} }
 
-// Persons answers the members of the principal's employee group.
+// Persons returns the members of the principal's employee group.
 func (g Groups) Persons(ctx context.Context, p *authn.Principal) ([]int64, error) {
 	if Scope(p.Rows) != Group {
 		return nil, nil

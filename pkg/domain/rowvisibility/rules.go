@@ -25,7 +25,7 @@ const (
 // in the token widens it: a running delegation is one more Source, which
 // answers the group of whoever delegated to the caller.
 type Source interface {
-	// Persons answers whom the source shows to a principal beside themselves,
+	// Persons returns whom the source shows to a principal beside themselves,
 	// in any order. It is asked only for principals with a person who do not
 	// see everybody, at most once in some seconds for each.
 	Persons(ctx context.Context, p *authn.Principal) ([]int64, error)
@@ -57,7 +57,7 @@ func New(clk clock.Clock, sources ...Source) *Rules {
 	})}
 }
 
-// Visible answers whom the caller of a context may see. Work that nobody in
+// Visible returns whom the caller of a context may see. Work that nobody in
 // particular asked for, such as that of a consumer or of a service for itself,
 // sees everybody.
 func (r *Rules) Visible(ctx context.Context) (Set, error) {

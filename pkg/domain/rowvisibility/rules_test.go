@@ -119,7 +119,7 @@ func TestScopes(t *testing.T) {
 	assert.True(t, rowvisibility.Own.Within(""))
 }
 
-// pages answers a group in pages of two.
+// pages returns a group in pages of two.
 type pages struct {
 	commonsv1.EmployeeGroupServiceClient
 	ids []int64

@@ -83,6 +83,6 @@ func (s Set) Has(id int64) bool {
 	return found
 }
 
-// IDs answers the persons in the set by ascending id. It has no meaning when
+// IDs returns the persons in the set by ascending id. It has no meaning when
 // All is true. The caller must not change it.
 func (s Set) IDs() []int64 { return s.ids }

@@ -18,7 +18,7 @@ type Statements struct {
 	args map[string][]any
 }
 
-// Recorded answers another pool on the same database, and the statements that
+// Recorded returns another pool on the same database, and the statements that
 // run on it. So a test learns the plans of what really runs.
 func Recorded(t testing.TB, pool *pgxpool.Pool) (*pgxpool.Pool, *Statements) {
 	t.Helper()
@@ -68,7 +68,7 @@ func (s *Statements) add(sql string, args []any) {
 	}
 }
 
-// Plans answers the plan of each statement so far that reads or writes one of
+// Plans returns the plan of each statement so far that reads or writes one of
 // the tables, as the pool makes it for the tenant of ctx.
 func (s *Statements) Plans(t testing.TB, ctx context.Context, pool *pgxpool.Pool, tables ...string) map[string]string {
 	t.Helper()

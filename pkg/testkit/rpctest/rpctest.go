@@ -39,5 +39,5 @@ func LocalWith(t testing.TB, tokens authn.Config, keys authn.KeySource, clk cloc
 // noKeys knows no key.
 type noKeys struct{}
 
-// Key answers that there is none.
+// Key returns that there is none.
 func (noKeys) Key(context.Context, string) (crypto.PublicKey, error) { return nil, authn.ErrUnknownKey }

@@ -46,7 +46,7 @@ func (NATSPermissions) Do(_ context.Context, _ *slog.Logger, out io.Writer) erro
 		fmt.Fprintf(text, "    {\n      user: %s\n      password: $NATS_PASSWORD_%s\n      permissions {\n", user.Name, strings.ToUpper(user.Name))
 		list(text, "publish", p.Publish)
 		list(text, "subscribe", p.Subscribe)
-		if p.Answers {
+		if p.AllowResponses {
 			text.WriteString("        allow_responses: true\n")
 		}
 		text.WriteString("      }\n    }\n")
