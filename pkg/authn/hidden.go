@@ -10,8 +10,8 @@ import (
 // see. The caller is told that nobody is there.
 const NotVisible = "not_visible"
 
-// mostItems bounds the codes that are noted of the items of one call.
-const mostItems = 5
+// maxItems bounds the codes that are noted of the items of one call.
+const maxItems = 5
 
 // Watched is what is noted for the audit trail while a call runs. It is safe for
 // concurrent use.
@@ -61,7 +61,7 @@ func RefusedItem(ctx context.Context, code string) {
 	if w, ok := ctx.Value(watchedKey{}).(*Watched); ok {
 		w.mu.Lock()
 		defer w.mu.Unlock()
-		if len(w.items) < mostItems && !slices.Contains(w.items, code) {
+		if len(w.items) < maxItems && !slices.Contains(w.items, code) {
 			w.items = append(w.items, code)
 		}
 	}

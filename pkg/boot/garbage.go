@@ -14,16 +14,16 @@ import (
 // Our programs hold little between requests and make much in one, so that Go's 100
 // collects several times while a large answer is made. When much is in use, which
 // somebody may have brought about on purpose, three times as much garbage would be a
-// danger: beyond mostGarbage there is no more of it than is in use.
+// danger: beyond maxGarbage there is no more of it than is in use.
 const (
-	gcPercent    = 300
-	leastPercent = 100
-	mostGarbage  = 128 << 20 // bytes
+	gcPercent  = 300
+	minPercent = 100
+	maxGarbage = 128 << 20 // bytes
 )
 
 // percentFor returns the percentage for so many bytes that are in use.
 func percentFor(live uint64) int {
-	return int(max(leastPercent, min(gcPercent, mostGarbage*100/max(live, 1))))
+	return int(max(minPercent, min(gcPercent, maxGarbage*100/max(live, 1))))
 }
 
 // memoryRatio is the part of a container's memory above which garbage is collected more

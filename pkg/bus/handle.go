@@ -181,14 +181,14 @@ func call(ctx context.Context, c Consumer, messages []Message) (err error) {
 
 // The waits between two tries while something that is needed is away.
 const (
-	firstPatience   = 50 * time.Millisecond
-	longestPatience = 5 * time.Second
+	firstTransientWait = 50 * time.Millisecond
+	maxTransientWait   = 5 * time.Second
 )
 
 // retryTransient repeats fn as long as its error is transient, until the session is
 // being stopped.
 func (w *workers) retryTransient(fn func() error) error {
-	wait := firstPatience
+	wait := firstTransientWait
 	for {
 		err := fn()
 		if err == nil || !w.bus.transient(err) {
@@ -202,6 +202,6 @@ func (w *workers) retryTransient(fn func() error) error {
 			return err
 		case <-timer.C:
 		}
-		wait = min(2*wait, longestPatience)
+		wait = min(2*wait, maxTransientWait)
 	}
 }

@@ -65,7 +65,7 @@ func (b *Bus) awaitConnection(ctx context.Context) {
 	switch {
 	case b.conn.IsConnected():
 	case b.conn.IsClosed():
-		pause(ctx, longestRestart) // Nothing comes back; whoever closed it ends the context.
+		pause(ctx, maxRestartWait) // Nothing comes back; whoever closed it ends the context.
 	default:
 		select {
 		case <-ctx.Done():

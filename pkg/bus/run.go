@@ -34,13 +34,13 @@ func (b *Bus) Run(ctx context.Context, consumers ...Consumer) error {
 
 // The waits between two tries to start a consumer.
 const (
-	firstRestart   = 50 * time.Millisecond
-	longestRestart = 5 * time.Second
+	firstRestartWait = 50 * time.Millisecond
+	maxRestartWait   = 5 * time.Second
 )
 
 func (b *Bus) consume(ctx context.Context, c Consumer) error {
 	log := b.log.With("consumer", c.Durable)
-	wait := firstRestart
+	wait := firstRestartWait
 	for ctx.Err() == nil {
 		began := time.Now()
 		err := b.session(ctx, c)
@@ -50,15 +50,15 @@ func (b *Bus) consume(ctx context.Context, c Consumer) error {
 		b.setHealth(c.Durable, err)
 		if !b.conn.IsConnected() {
 			b.awaitConnection(ctx)
-			wait = firstRestart
+			wait = firstRestartWait
 			continue
 		}
 		log.WarnContext(ctx, "consumer is interrupted, starting again", "error", err)
-		if time.Since(began) > longestRestart {
-			wait = firstRestart
+		if time.Since(began) > maxRestartWait {
+			wait = firstRestartWait
 		}
 		pause(ctx, wait)
-		wait = min(2*wait, longestRestart)
+		wait = min(2*wait, maxRestartWait)
 	}
 	log.InfoContext(ctx, "consumer has drained")
 	return nil

@@ -21,8 +21,8 @@ const (
 	clockForm    = "HH:MM[:SS[.fff]]"
 	dateTimeForm = "YYYY-MM-DDTHH:MM:SS[.fff]"
 
-	// longestFraction is as many digits of a second as any common clock writes.
-	longestFraction = 9
+	// maxFraction is as many digits of a second as any common clock writes.
+	maxFraction = 9
 )
 
 type text interface{ ~string | ~[]byte }
@@ -103,7 +103,7 @@ func fraction[T text](s T, at int) bool {
 		return true
 	}
 	digits := len(s) - at - 1
-	if s[at] != '.' || digits < 1 || digits > longestFraction {
+	if s[at] != '.' || digits < 1 || digits > maxFraction {
 		return false
 	}
 	for i := at + 1; i < len(s); i++ {

@@ -95,9 +95,9 @@ func (d Defaults) Of(class optionsv1.Throttle) Policy {
 	return set
 }
 
-// Most returns the highest rate and the highest burst of a class that a tenant may
+// Max returns the highest rate and the highest burst of a class that a tenant may
 // set for its clients.
-func (d Defaults) Most(class optionsv1.Throttle) Policy {
+func (d Defaults) Max(class optionsv1.Throttle) Policy {
 	p, times := d.Of(class), d.Ceiling
 	if times <= 0 {
 		times = defaultCeiling

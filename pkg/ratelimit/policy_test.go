@@ -36,10 +36,10 @@ func TestPoliciesAreReadAsTheyAreWritten(t *testing.T) {
 func TestTheCeilingOfTenants(t *testing.T) {
 	t.Parallel()
 	write := optionsv1.Throttle_THROTTLE_WRITE
-	assert.Equal(t, ratelimit.Policy{Rate: 20_000, Burst: 40_000}, ratelimit.Defaults{}.Most(write), "ten times the default")
+	assert.Equal(t, ratelimit.Policy{Rate: 20_000, Burst: 40_000}, ratelimit.Defaults{}.Max(write), "ten times the default")
 	set := ratelimit.Defaults{Write: ratelimit.Policy{Rate: 3, Burst: 5}, Ceiling: 0.5}
-	assert.Equal(t, ratelimit.Policy{Rate: 1.5, Burst: 2}, set.Most(write))
+	assert.Equal(t, ratelimit.Policy{Rate: 1.5, Burst: 2}, set.Max(write))
 	set.Ceiling = 1e12
-	assert.Equal(t, ratelimit.Policy{Rate: ratelimit.MaxRate, Burst: ratelimit.MaxBurst}, set.Most(write))
+	assert.Equal(t, ratelimit.Policy{Rate: ratelimit.MaxRate, Burst: ratelimit.MaxBurst}, set.Max(write))
 	assert.Equal(t, ratelimit.Policy{Rate: 1, Burst: 2}, ratelimit.Policy{Rate: 1, Burst: 9}.Within(ratelimit.Policy{Rate: 4, Burst: 2}))
 }

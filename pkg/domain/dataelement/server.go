@@ -9,8 +9,8 @@ import (
 	datav1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/data/v1"
 )
 
-// mostRows bounds the rows of one reading.
-const mostRows = 10_000
+// maxRows bounds the rows of one reading.
+const maxRows = 10_000
 
 // Provider is a [Table] of whatever rows.
 type Provider interface {
@@ -50,8 +50,8 @@ func (s *Server) ReadDataElements(ctx context.Context, req *datav1.ReadDataEleme
 	if at < 0 {
 		return nil, fault.Invalid(fault.CodeBadRequest, fmt.Sprintf("There is no data provider %.40q here.", req.GetProvider()))
 	}
-	if n := len(req.GetRowIds()); n > mostRows {
-		return nil, fault.Invalid(fault.CodeBadRequest, fmt.Sprintf("%d rows are more than the allowed %d.", n, mostRows))
+	if n := len(req.GetRowIds()); n > maxRows {
+		return nil, fault.Invalid(fault.CodeBadRequest, fmt.Sprintf("%d rows are more than the allowed %d.", n, maxRows))
 	}
 	columns, err := s.providers[at].Read(ctx, req)
 	if err != nil {

@@ -12,9 +12,9 @@ import (
 // CodeLimit (413): a request passes the limit of a provider.
 const CodeLimit = "WRL-60401"
 
-// mostCells bounds the values of one answer: elements * rows * periods. Of the
+// maxCells bounds the values of one answer: elements * rows * periods. Of the
 // longest texts that elements have they stay below the memory of one request.
-const mostCells = 250_000
+const maxCells = 250_000
 
 // Property is a parameter of an element. It must be given.
 type Property struct{ Key, Doc string }
@@ -127,8 +127,8 @@ func (t *Table[R]) checkLimits(rows, days, cells int64) error {
 	if rows*days > t.MostRowDays {
 		return OverLimit(t.Name, nounOf(t.Kind)+" * days", rows*days, t.MostRowDays)
 	}
-	if cells > mostCells {
-		return OverLimit(t.Name, "values", cells, mostCells)
+	if cells > maxCells {
+		return OverLimit(t.Name, "values", cells, maxCells)
 	}
 	return nil
 }

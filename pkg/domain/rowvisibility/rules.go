@@ -17,8 +17,8 @@ const (
 	askTimeout = 10 * time.Second
 	// What is remembered: so many callers, and so many ids of them all together,
 	// which is 32 MiB.
-	mostCallers = 10_000
-	mostIDs     = 4 << 20
+	maxCallers = 10_000
+	maxIDs     = 4 << 20
 )
 
 // Source adds persons to what a caller sees. This is where a grant that is not
@@ -53,7 +53,7 @@ func (k key) String() string { return fmt.Sprintf("%d/%d/%s", k.tenant, k.person
 func New(clk clock.Clock, sources ...Source) *Rules {
 	return &Rules{sources: sources, answers: recent.New[key](clk, recent.Config[Set]{
 		For: func(Set) time.Duration { return freshness }, Timeout: askTimeout,
-		Entries: mostCallers, Weight: mostIDs, WeightOf: func(s Set) int { return len(s.ids) },
+		Entries: maxCallers, Weight: maxIDs, WeightOf: func(s Set) int { return len(s.ids) },
 	})}
 }
 

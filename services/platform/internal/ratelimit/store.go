@@ -103,7 +103,7 @@ func (s *Store) ratesOf(ctx context.Context, tenantID int64) (map[key]ratelimit.
 	}
 	for _, row := range rows {
 		// It may have been set when the installation allowed more.
-		known.rates[row.key] = row.policy.Within(s.defaults.Most(row.class))
+		known.rates[row.key] = row.policy.Within(s.defaults.Max(row.class))
 	}
 	s.remember(tenantID, known, changes)
 	return known.rates, nil
