@@ -6,6 +6,9 @@ package localnats
 import (
 	"errors"
 	"fmt"
+	"log/slog"
+	"net"
+	"sync"
 	"time"
 
 	"github.com/nats-io/nats-server/v2/server"
@@ -28,6 +31,8 @@ type Config struct {
 	// SyncInterval is how often streams are flushed to the disk; 0 means every
 	// two minutes. What came since the last flush is lost when the machine stops.
 	SyncInterval time.Duration
+	// Log gets the server's warnings and errors; nil discards them.
+	Log *slog.Logger
 }
 
 // Random asks for any free port.
@@ -37,10 +42,33 @@ const Random = server.RANDOM_PORT
 const startTimeout = 30 * time.Second
 
 // Server is a running NATS server.
-type Server struct{ server *server.Server }
+type Server struct {
+	opts *server.Options
+	log  *logger
+
+	mu     sync.Mutex
+	server *server.Server
+}
 
 // Start returns a server that is ready for connections.
 func Start(cfg Config) (*Server, error) {
+	opts, err := cfg.options()
+	if err != nil {
+		return nil, err
+	}
+	if cfg.Log == nil {
+		cfg.Log = slog.New(slog.DiscardHandler)
+	}
+	s := &Server{opts: opts, log: &logger{log: cfg.Log, failed: make(chan error, 1)}}
+	s.server, err = s.start()
+	if err != nil {
+		return nil, err
+	}
+	return s, nil
+}
+
+// options are those of the server in the process.
+func (cfg Config) options() (*server.Options, error) {
 	if cfg.Dir == "" {
 		return nil, errors.New("localnats: no folder is given")
 	}
@@ -56,7 +84,6 @@ func Start(cfg Config) (*Server, error) {
 		SyncInterval:       cfg.SyncInterval,
 		// The program has its own handler of signals, and its own log.
 		NoSigs: true,
-		NoLog:  true,
 	}
 	if cfg.Users != "" {
 		users, err := server.ProcessConfigFile(cfg.Users)
@@ -68,37 +95,57 @@ func Start(cfg Config) (*Server, error) {
 	if opts.JetStreamMaxStore == 0 {
 		opts.JetStreamMaxStore = 16 << 30
 	}
-	s, err := server.NewServer(opts)
+	return opts, nil
+}
+
+func (s *Server) start() (*server.Server, error) {
+	opts := s.opts.Clone()
+	started, err := server.NewServer(opts)
 	if err != nil {
 		return nil, fmt.Errorf("localnats: %w", err)
 	}
-	s.Start()
-	if !s.ReadyForConnections(startTimeout) {
-		s.Shutdown()
-		s.WaitForShutdown()
-		return nil, fmt.Errorf("localnats: the server in %s did not become ready in %s", cfg.Dir, startTimeout)
+	started.SetLogger(s.log, false, false)
+	started.Start()
+	if !started.ReadyForConnections(startTimeout) {
+		stop(started)
+		return nil, fmt.Errorf("localnats: the server in %s did not become ready in %s", opts.StoreDir, startTimeout)
 	}
-	if !s.JetStreamEnabled() {
-		s.Shutdown()
-		s.WaitForShutdown()
-		return nil, fmt.Errorf("localnats: JetStream does not start in %s", cfg.Dir)
+	if !started.JetStreamEnabled() {
+		stop(started)
+		return nil, fmt.Errorf("localnats: JetStream does not start in %s", opts.StoreDir)
 	}
-	return &Server{server: s}, nil
+	return started, nil
+}
+
+func stop(s *server.Server) {
+	s.Shutdown()
+	s.WaitForShutdown()
+}
+
+func (s *Server) current() *server.Server {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.server
 }
 
 // URL is where the server listens, or "" without a port.
 func (s *Server) URL() string {
-	if s.server.Addr() == nil {
+	addr := s.current().Addr()
+	if addr == nil {
 		return ""
 	}
-	return "nats://" + s.server.Addr().String()
+	return "nats://" + addr.String()
 }
 
-// InProcess is the option with which this process connects without a socket.
-func (s *Server) InProcess() nats.Option { return nats.InProcessServer(s.server) }
+// InProcess is the option with which this process connects without a socket, and
+// connects again after a Restart.
+func (s *Server) InProcess() nats.Option { return nats.InProcessServer(inProcess{s}) }
+
+// inProcess leads to the server that runs now.
+type inProcess struct{ *Server }
+
+// InProcessConn connects.
+func (p inProcess) InProcessConn() (net.Conn, error) { return p.current().InProcessConn() }
 
 // Stop ends the server and writes everything out. Clients should have drained.
-func (s *Server) Stop() {
-	s.server.Shutdown()
-	s.server.WaitForShutdown()
-}
+func (s *Server) Stop() { stop(s.current()) }

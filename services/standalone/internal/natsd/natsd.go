@@ -3,8 +3,12 @@
 package natsd
 
 import (
+	"context"
+	"errors"
 	"fmt"
 	"log/slog"
+	"sync/atomic"
+	"time"
 
 	"github.com/nats-io/nats.go"
 
@@ -19,6 +23,8 @@ type Broker struct {
 	report *bus.Reporter
 	// local is nil when the server is not ours.
 	local *localnats.Server
+	// full is why the server in the process cannot write, or nil.
+	full atomic.Pointer[error]
 }
 
 // Start starts a server in dir, unless the configuration names one. It opens no
@@ -31,7 +37,7 @@ func Start(cfg bus.Config, dir string, log *slog.Logger) (*Broker, error) {
 		}
 		return &Broker{cfg: cfg, log: log, report: bus.NewReporter(log)}, nil
 	}
-	server, err := localnats.Start(localnats.Config{Dir: dir})
+	server, err := localnats.Start(localnats.Config{Dir: dir, Log: log})
 	if err != nil {
 		return nil, fmt.Errorf("start NATS: %w", err)
 	}
@@ -44,6 +50,50 @@ func (b *Broker) Connect(service string) (*nats.Conn, error) {
 		return b.report.Connect(b.cfg, service, b.log)
 	}
 	return b.report.Connect(b.cfg, service, b.log, b.local.InProcess())
+}
+
+// lookForRoom is how often a disk that was full is looked at.
+const lookForRoom = time.Second
+
+// Watch starts the server in the process again when it could not write to its disk, as
+// soon as there is room, until ctx ends: streams that met the end of the room take
+// nothing more before that. Events wait in the outboxes meanwhile.
+func (b *Broker) Watch(ctx context.Context) error {
+	if b.local == nil {
+		<-ctx.Done()
+		return nil
+	}
+	for {
+		select {
+		case <-ctx.Done():
+			return nil
+		case err := <-b.local.Failed():
+			b.full.Store(&err)
+			b.log.ErrorContext(ctx, "NATS cannot write to its disk: events wait until there is room", "error", err)
+		}
+		for b.local.CheckRoom() != nil {
+			select {
+			case <-ctx.Done():
+				return nil
+			case <-time.After(lookForRoom):
+			}
+		}
+		if err := b.local.Restart(); err != nil {
+			return fmt.Errorf("start NATS again, whose disk was full: %w", err)
+		}
+		b.full.Store(nil)
+		b.log.WarnContext(ctx, "NATS can write to its disk again")
+	}
+}
+
+var errFull = errors.New("the disk of NATS is full, or cannot be written: make room on it")
+
+// Check says that the server in the process cannot write, or nil.
+func (b *Broker) Check(context.Context) error {
+	if b.full.Load() != nil {
+		return errFull
+	}
+	return nil
 }
 
 // Stop ends the server in the process, after its connections were drained.

@@ -83,11 +83,14 @@ func (h *house) startEngines(ctx context.Context, folder *state.Folder) (err err
 	h.app.Go(boot.StageRelay, "private PostgreSQL", func(ctx context.Context) error {
 		return h.databases.Watch(ctx, h.app.Log)
 	})
+	h.app.Ready.Add("PostgreSQL", h.databases.Check)
 	h.broker, err = natsd.Start(h.cfg.NATS, folder.Path("nats"), h.app.Log.With("part", "nats"))
 	if err != nil {
 		return err
 	}
 	h.app.OnClose("NATS", func(context.Context) error { h.broker.Stop(); return nil })
+	h.app.Go(boot.StageRelay, "private NATS", h.broker.Watch)
+	h.app.Ready.Add("NATS", h.broker.Check)
 	return nil
 }
 

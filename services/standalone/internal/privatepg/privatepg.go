@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"log/slog"
 	"sync"
+	"sync/atomic"
 
 	"github.com/rotaloom/rotaloom/pkg/localpg"
 	"github.com/rotaloom/rotaloom/pkg/obs"
@@ -30,6 +31,9 @@ type Databases struct {
 	// local is nil when the server is not ours.
 	local   *localpg.Server
 	stopped bool
+
+	// full tells that the private server waits for room on its disk.
+	full atomic.Bool
 }
 
 // Start starts the private server in dir, unless one is named, and sees to a

@@ -23,7 +23,8 @@ const (
 
 // Watch starts the private server again when it ends by itself (killed for want of
 // memory, say), until ctx ends. What was committed is there again; calls that ran have
-// failed. When the server does not start, or ends too often, the error says so.
+// failed. While its disk is full it waits for room. When the server does not start, or
+// ends too often, the error says so.
 func (d *Databases) Watch(ctx context.Context, log *slog.Logger) error {
 	var restarts []time.Time
 	for {
@@ -35,6 +36,9 @@ func (d *Databases) Watch(ctx context.Context, log *slog.Logger) error {
 			return nil
 		case <-done(server):
 		}
+		if err := d.awaitRoom(ctx, log); err != nil {
+			return nil // It is ctx that ended.
+		}
 		now := time.Now()
 		for len(restarts) > 0 && now.Sub(restarts[0]) > restartWindow {
 			restarts = restarts[1:]
@@ -44,7 +48,7 @@ func (d *Databases) Watch(ctx context.Context, log *slog.Logger) error {
 		}
 		restarts = append(restarts, now)
 		log.Error("the private PostgreSQL has ended by itself and is started again", "exit", server.Exit(), "folder", d.cfg.Dir)
-		if err := d.restart(ctx, server); err != nil {
+		if err := d.restart(ctx, log, server); err != nil {
 			if ctx.Err() != nil {
 				return nil
 			}
@@ -63,21 +67,37 @@ func done(server *localpg.Server) <-chan struct{} {
 }
 
 // restart starts the server anew, in place of one that has ended.
-func (d *Databases) restart(ctx context.Context, ended *localpg.Server) error {
-	ctx, cancel := context.WithTimeout(ctx, restartWait)
-	defer cancel()
+func (d *Databases) restart(ctx context.Context, log *slog.Logger, ended *localpg.Server) error {
 	// It has ended; this lets go of its folder.
 	if err := ended.Stop(ctx); err != nil {
 		return err
 	}
 	for {
-		server, err := localpg.Start(ctx, d.cfg)
+		server, err := d.startAgain(ctx)
 		if err == nil {
 			return d.replace(ctx, server)
 		}
+		if hasRoom(d.cfg.Dir) {
+			return err
+		}
+		if err := d.awaitRoom(ctx, log); err != nil {
+			return err
+		}
+	}
+}
+
+// startAgain tries to start the server until restartWait is over, or its disk is full.
+func (d *Databases) startAgain(ctx context.Context) (*localpg.Server, error) {
+	ctx, cancel := context.WithTimeout(ctx, restartWait)
+	defer cancel()
+	for {
+		server, err := localpg.Start(ctx, d.cfg)
+		if err == nil || !hasRoom(d.cfg.Dir) {
+			return server, err
+		}
 		select {
 		case <-ctx.Done():
-			return err
+			return nil, err
 		case <-time.After(retryStart):
 		}
 	}
