@@ -1,0 +1,359 @@
+package operation
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/rotaloom/rotaloom/pkg/localpg"
+	"github.com/rotaloom/rotaloom/tests/launch"
+	"github.com/rotaloom/rotaloom/tests/scenario"
+)
+
+// The file system of the state folder (the database, the streams of NATS and the rest) is
+// full while people work. Whatever cannot be done is refused with 503 and Retry-After,
+// log-ins too, and readiness names the reason. When there is room again everything goes on
+// by itself, and all that was acknowledged is there. When the log of the database finds no
+// room either, the database ends and does not start before it has some.
+func TestAFullDiskIsABadMoment(t *testing.T) {
+	t.Parallel()
+	if !withMounts(t) {
+		return
+	}
+	w := newWorkplace(t, func(state string) { mountSmall(t, state, "400") })
+	stop := w.start()
+	changed := w.change(late)
+
+	free := fill(t, w.server.StateDir)
+	w.await(http.StatusServiceUnavailable, "each kind of request is refused")
+	w.awaitReadiness(`"failing"`, "disk", "full")
+	free()
+	w.await(http.StatusOK, "all of them are let in again")
+	w.awaitReadiness(`"state":"ready"`)
+	w.finish(changed)
+
+	changed = w.change(early)
+	free = fill(t, w.server.StateDir)
+	w.fillLog()
+	w.await(http.StatusServiceUnavailable, "each kind of request is refused by a database that is away")
+	w.awaitReadiness(`"failing"`, "disk", "full")
+	free()
+	w.await(http.StatusOK, "all of them are let in once more")
+	w.awaitReadiness(`"state":"ready"`)
+	stop()
+	w.finish(changed)
+	w.finish(w.change(late))
+	w.requireAllThere()
+}
+
+// The streams of the broker have no room while the database has: what people do is taken,
+// readiness names the reason, and everything is applied when there is room again.
+func TestAFullDiskOfTheBrokerOnlyDelays(t *testing.T) {
+	t.Parallel()
+	if !withMounts(t) {
+		return
+	}
+	var streams string
+	w := newWorkplace(t, func(state string) {
+		streams = filepath.Join(state, "nats")
+		require.NoError(t, os.MkdirAll(state, 0o755))
+		require.NoError(t, os.WriteFile(filepath.Join(state, "VERSION"), []byte("rotaloom-state 1\n"), 0o600))
+		mountSmall(t, streams, "20")
+	})
+	stop := w.start()
+	free := fill(t, streams)
+	changed := w.change(late)
+	w.awaitReadiness(`"failing"`, "NATS", "full")
+	w.await(http.StatusOK, "all are let in")
+	free()
+	w.awaitReadiness(`"state":"ready"`)
+	w.finish(changed)
+	stop()
+	w.finish(w.change(early))
+	w.requireAllThere()
+}
+
+// workplace is a server on a small file system, and a writer at work there.
+type workplace struct {
+	*writer
+	readyz   string
+	crew     *scenario.Crew
+	assigned int64
+}
+
+// newWorkplace starts a server in a state folder that prepare makes.
+func newWorkplace(t *testing.T, prepare func(state string)) *workplace {
+	t.Helper()
+	dir := t.TempDir()
+	// Root runs the database as another user, who must get there.
+	require.NoError(t, os.Chmod(filepath.Dir(dir), 0o755))
+	state := filepath.Join(dir, "state")
+	prepare(state)
+	server := launch.StandaloneIn(t, state, inAHurry, "--admin-address", "127.0.0.1:0")
+	api := scenario.API{Target: server.Target(t)}
+	crew, assigned := working(t, api, 50)
+	w := &workplace{writer: &writer{t: t, api: api, server: server}, readyz: adminURL(t, server) + "/readyz", crew: crew, assigned: assigned.ID}
+	w.awaitReadiness(`"state":"ready"`)
+	return w
+}
+
+// change puts the crew on another pattern, and answers the propagation.
+func (w *workplace) change(pattern scenario.Object) (propagation string) {
+	w.t.Helper()
+	changed, err := w.crew.Recreate(w.t.Context(), w.api, w.assigned, pattern, day)
+	require.NoError(w.t, err)
+	w.assigned = changed.ID
+	return changed.Propagation
+}
+
+// finish waits until a change is applied to everybody.
+func (w *workplace) finish(propagation string) {
+	w.t.Helper()
+	ctx, cancel := context.WithTimeout(w.t.Context(), 2*time.Minute)
+	defer cancel()
+	p, err := scenario.Finish(ctx, w.api, propagation)
+	require.NoError(w.t, err)
+	assert.EqualValues(w.t, 50, p.EmployeesDone)
+	shifts, err := scenario.ReadShifts(w.t.Context(), w.api, w.crew.Persons, day, day)
+	require.NoError(w.t, err)
+	require.Len(w.t, shifts, 50)
+}
+
+// await waits until each kind of request has the status.
+func (w *workplace) await(status int, what string) {
+	w.t.Helper()
+	w.forget()
+	launch.Await(w.t, 2*time.Minute, what, func() bool { return w.each(status) })
+	require.Empty(w.t, w.mistakes())
+}
+
+// awaitReadiness waits until /readyz says all of the texts.
+func (w *workplace) awaitReadiness(texts ...string) {
+	w.t.Helper()
+	said := ""
+	launch.Await(w.t, 2*time.Minute, "readiness says "+strings.Join(texts, ", "), func() bool {
+		said = readiness(w.t, w.readyz)
+		return !slices.ContainsFunc(texts, func(text string) bool { return !strings.Contains(said, text) })
+	})
+	w.t.Log(said)
+}
+
+// fillLog writes to the log of the private database until that finds no more room.
+func (w *workplace) fillLog() {
+	w.t.Helper()
+	where, err := localpg.RunningURL(filepath.Join(w.server.StateDir, "postgresql"), "rotaloom_platform")
+	require.NoError(w.t, err)
+	conn, err := pgx.Connect(w.t.Context(), where)
+	require.NoError(w.t, err)
+	defer conn.Close(context.WithoutCancel(w.t.Context()))
+	launch.Await(w.t, 2*time.Minute, "the log has no room", func() bool {
+		_, err := conn.Exec(w.t.Context(), `SELECT pg_logical_emit_message(false, 'test', repeat('x', 1 << 20))`)
+		return err != nil
+	})
+	launch.Await(w.t, 10*time.Second, "the database has ended", func() bool { return w.server.Wrote("PANIC") })
+}
+
+// adminURL is where operators ask the server.
+func adminURL(t *testing.T, server *launch.Server) string {
+	t.Helper()
+	log, err := os.ReadFile(server.Log)
+	require.NoError(t, err)
+	found := regexp.MustCompile(`"msg":"admin listener","address":"([^"]+)"`).FindSubmatch(log)
+	require.NotNil(t, found)
+	return "http://" + string(found[1])
+}
+
+// readiness is what /readyz says.
+func readiness(t *testing.T, url string) string {
+	t.Helper()
+	response, err := http.Get(url) //nolint:noctx // A probe.
+	require.NoError(t, err)
+	defer response.Body.Close()
+	text, err := io.ReadAll(response.Body)
+	require.NoError(t, err)
+	require.Equal(t, response.StatusCode == http.StatusOK, strings.Contains(string(text), `"state":"ready"`), string(text))
+	return string(text)
+}
+
+// writer works with the product without a pause, and keeps what it was told.
+type writer struct {
+	t      *testing.T
+	api    scenario.API
+	server *launch.Server
+
+	mu    sync.Mutex
+	seen  map[string]map[int]int
+	wrong []string
+	// templates are the names whose creation was acknowledged.
+	templates []string
+	// persons are the numbers of those whose creation was.
+	persons []string
+}
+
+// pace is how often each kind of request is made, at most.
+const pace = 20 * time.Millisecond
+
+// start starts one worker for each kind of request.
+func (w *writer) start() (stop func()) {
+	w.forget()
+	ctx, cancel := context.WithCancel(w.t.Context())
+	var workers sync.WaitGroup
+	for kind, do := range map[string]func(ctx context.Context, name string) (int, error){
+		"log in": w.logIn, "create a template": w.createTemplate, "create a person": w.createPerson,
+	} {
+		workers.Go(func() {
+			ticks := time.NewTicker(pace)
+			defer ticks.Stop()
+			for ctx.Err() == nil {
+				<-ticks.C
+				status, err := do(ctx, scenario.Unique("disk"))
+				if ctx.Err() == nil {
+					w.note(kind, status, err)
+				}
+			}
+		})
+	}
+	return func() { cancel(); workers.Wait() }
+}
+
+func (w *writer) forget() {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.seen = map[string]map[int]int{"log in": {}, "create a template": {}, "create a person": {}}
+}
+
+// mistakes are the answers that may never be.
+func (w *writer) mistakes() []string {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return slices.Clone(w.wrong)
+}
+
+// each reports whether each kind of request has had the status lately.
+func (w *writer) each(status int) bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	for _, statuses := range w.seen {
+		if statuses[status] == 0 {
+			return false
+		}
+	}
+	return true
+}
+
+func (w *writer) note(kind string, status int, err error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.seen[kind][status]++
+	if err != nil && len(w.wrong) < 10 {
+		w.wrong = append(w.wrong, kind+": "+err.Error())
+	}
+}
+
+func (w *writer) logIn(ctx context.Context, _ string) (int, error) {
+	c := w.server.Credentials
+	form := url.Values{
+		"grant_type": {"password"}, "username": {c.Username}, "password": {c.Password},
+		"client_id": {c.ClientID}, "client_secret": {c.ClientSecret},
+	}
+	request, err := http.NewRequestWithContext(ctx, http.MethodPost, w.server.BaseURL+"/api/authentication/access_token", strings.NewReader(form.Encode()))
+	if err != nil {
+		return 0, err
+	}
+	request.Header.Set("Content-Type", "application/x-www-form-urlencoded")
+	response, err := w.server.Client.Do(request)
+	if err != nil {
+		return 0, err
+	}
+	defer response.Body.Close()
+	text, err := io.ReadAll(response.Body)
+	if err != nil {
+		return 0, err
+	}
+	return response.StatusCode, allowed(response.StatusCode, response.Header, text)
+}
+
+func (w *writer) createTemplate(ctx context.Context, name string) (int, error) {
+	status, err := w.create(ctx, "/v1/scheduling/shift_templates", scenario.Object{
+		"name": name, "startDateTime": "1900-01-01T06:00:00", "endDateTime": "1900-01-01T14:00:00"})
+	return status, w.keep(&w.templates, name, status, err)
+}
+
+func (w *writer) createPerson(ctx context.Context, name string) (int, error) {
+	status, err := w.create(ctx, "/v1/commons/persons/multi_create", []scenario.Object{{
+		"personInformation": scenario.Object{"person": scenario.Object{
+			"personNumber": name, "firstName": "Disk", "lastName": "Full", "hireDate": "2020-01-01"}},
+		"jobAssignment": scenario.Object{"jobAssignmentDetails": scenario.Object{"timeZoneName": "Europe/Zurich"}}}})
+	return status, w.keep(&w.persons, name, status, err)
+}
+
+// keep keeps the name of what was acknowledged.
+func (w *writer) keep(names *[]string, name string, status int, err error) error {
+	if status == http.StatusOK {
+		w.mu.Lock()
+		defer w.mu.Unlock()
+		*names = append(*names, name)
+	}
+	return err
+}
+
+func (w *writer) create(ctx context.Context, path string, body any) (int, error) {
+	_, err := w.api.Call(ctx, http.MethodPost, path, body, nil)
+	var refused *scenario.Refused
+	switch {
+	case errors.As(err, &refused):
+		return refused.Status, allowed(refused.Status, refused.Header, refused.Body)
+	case err != nil:
+		return 0, err
+	}
+	return http.StatusOK, nil
+}
+
+// allowed says what is wrong with an answer while the disk is full, or nil.
+func allowed(status int, header http.Header, body []byte) error {
+	if status == http.StatusOK || status == http.StatusServiceUnavailable && header.Get("Retry-After") != "" && json.Valid(body) {
+		return nil
+	}
+	return fmt.Errorf("status %d, Retry-After %q: %.300s", status, header.Get("Retry-After"), body)
+}
+
+// requireAllThere requires that everything acknowledged can be read.
+func (w *writer) requireAllThere() {
+	var templates []struct{ Name string }
+	_, err := w.api.Call(w.t.Context(), http.MethodGet, "/v1/scheduling/shift_templates", nil, &templates)
+	require.NoError(w.t, err)
+	names := map[string]bool{}
+	for _, template := range templates {
+		names[template.Name] = true
+	}
+	for _, name := range w.templates {
+		require.True(w.t, names[name], "the template %s was acknowledged and is gone", name)
+	}
+	for numbers := range slices.Chunk(w.persons, 100) {
+		var persons []scenario.Object
+		_, err := w.api.Call(w.t.Context(), http.MethodPost, "/v1/commons/persons/multi_read", scenario.Object{
+			"where": scenario.Object{"employees": scenario.Object{"key": "personnumber", "values": numbers}}}, &persons)
+		require.NoError(w.t, err, "a person was acknowledged and is gone")
+		require.Len(w.t, persons, len(numbers))
+	}
+	require.NotEmpty(w.t, w.templates)
+	require.NotEmpty(w.t, w.persons)
+	require.Empty(w.t, w.mistakes())
+	w.t.Logf("%d templates and %d persons were acknowledged", len(w.templates), len(w.persons))
+}
