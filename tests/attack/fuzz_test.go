@@ -1,11 +1,13 @@
 package attack
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
 	"math/rand/v2"
 	"net/http"
+	"net/http/httptrace"
 	"os"
 	"regexp"
 	"slices"
@@ -29,6 +31,8 @@ const (
 	longFuzz  = 200_000
 	// fuzzers ask at a time.
 	fuzzers = 8
+	// checkEvery is after how many requests the administrator logs in again.
+	checkEvery = 1_000
 	// mostGrowth is what memory may grow by in the second half, in bytes.
 	mostGrowth = 128 << 20
 )
@@ -36,8 +40,9 @@ const (
 // Every operation is asked by what somebody may send who knows the contract: requests
 // that were good but for a few changes, and requests made from the descriptors, with
 // values at and over every bound, of other types, huge, deep, and with another tenant's
-// ids and names. ROTALOOM_ATTACK_SEED repeats a run,
-// and ROTALOOM_ATTACK_REQUESTS says how many requests it has.
+// ids and names. ROTALOOM_ATTACK_SEED repeats a run, ROTALOOM_ATTACK_REQUESTS says which
+// request is its last, and ROTALOOM_ATTACK_FROM which one comes first: the end of a long
+// run is tried again without its beginning.
 func TestEveryOperationIsFuzzed(t *testing.T) {
 	t.Parallel()
 	seed := uint64(1) // The short form is the same every time.
@@ -52,22 +57,32 @@ func TestEveryOperationIsFuzzed(t *testing.T) {
 	t.Logf("ROTALOOM_ATTACK_SEED=%d", seed)
 	w := newWorld(t, "--no-throttle", "--log-level", "warn")
 	f := newFuzz(t, w, seed)
-	number := int64(shortFuzz)
+	last := int64(shortFuzz)
 	if long() {
-		number = longFuzz
+		last = longFuzz
 	}
-	if given := os.Getenv("ROTALOOM_ATTACK_REQUESTS"); given != "" {
-		var err error
-		number, err = strconv.ParseInt(given, 10, 64)
-		require.NoError(t, err)
-	}
-	half := f.run(t, number/2)
-	end := f.run(t, number)
+	last = numberFrom(t, "ROTALOOM_ATTACK_REQUESTS", last)
+	first := numberFrom(t, "ROTALOOM_ATTACK_FROM", 1)
+	f.next.Store(first - 1)
+	half := f.run(t, first+(last-first)/2)
+	end := f.run(t, last)
 	f.report(t)
 	t.Logf("memory: %d MiB after one half, %d MiB at the end", half>>20, end>>20)
 	assert.Less(t, end, int64(mostMemory))
 	assert.Less(t, end-half, int64(mostGrowth), "memory is flat")
 	w.requireUnharmed(t)
+}
+
+// numberFrom is the number in an environment variable, or another one without it.
+func numberFrom(t *testing.T, variable string, otherwise int64) int64 {
+	t.Helper()
+	given := os.Getenv(variable)
+	if given == "" {
+		return otherwise
+	}
+	number, err := strconv.ParseInt(given, 10, 64)
+	require.NoError(t, err, variable)
+	return number
 }
 
 // fuzz is a run with what it found.
@@ -88,6 +103,11 @@ type fuzz struct {
 	token    string
 	faults   map[string]string // by operation and what is wrong
 	reached  map[string]int    // successes, by operation
+	// changes were made since the last but one log-in, before and since the last one.
+	changes [2][]string
+	// ended is set when the administrator is not let in any more, and nothing that
+	// follows would say anything.
+	ended atomic.Bool
 }
 
 // request is what is sent.
@@ -189,12 +209,15 @@ func (f *fuzz) run(t *testing.T, until int64) int64 {
 	var all sync.WaitGroup
 	for range fuzzers {
 		all.Go(func() {
-			for {
+			for !f.ended.Load() {
 				n := f.next.Add(1)
 				if n > until {
 					return
 				}
 				f.try(t.Context(), n)
+				if n%checkEvery == 0 {
+					f.check(t.Context(), n)
+				}
 			}
 		})
 	}
@@ -214,9 +237,11 @@ func (f *fuzz) try(ctx context.Context, n int64) {
 	f.mu.Lock()
 	token := f.token
 	f.mu.Unlock()
-	got, err := f.w.send(ctx, token, r.method, r.path, payload)
+	began, over := time.Now(), "none"
+	trace := &httptrace.ClientTrace{GotConn: func(c httptrace.GotConnInfo) { over = fmt.Sprintf("one reused %t after %s", c.Reused, c.IdleTime) }}
+	got, err := f.w.send(httptrace.WithClientTrace(ctx, trace), token, r.method, r.path, payload)
 	if err != nil {
-		f.found(r, payload, n, fmt.Sprintf("no answer: %v", err))
+		f.found(r, payload, n, fmt.Sprintf("no answer: %v, after %s, connection: %s", err, time.Since(began), over))
 		return
 	}
 	count, _ := f.statuses.LoadOrStore(got.status, new(atomic.Int64))
@@ -230,25 +255,71 @@ func (f *fuzz) try(ctx context.Context, n int64) {
 	case got.status != http.StatusNoContent && !json.Valid(got.body):
 		f.found(r, payload, n, fmt.Sprintf("%d with no JSON: %.200s", got.status, got.body))
 	case got.status < 300:
-		f.mu.Lock()
-		f.reached[r.call.name]++
-		f.mu.Unlock()
+		f.reach(r, payload, n)
 	}
 	if leaked := f.secrets.Find(got.body); len(leaked) > 0 && !strings.Contains(r.path+string(payload), string(leaked)) {
 		f.found(r, payload, n, fmt.Sprintf("shows %s of another tenant: %.300s", leaked, got.body))
 	}
 }
 
+// reach notes a request that succeeded.
+func (f *fuzz) reach(r request, payload []byte, n int64) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.reached[r.call.name]++
+	if r.method != http.MethodGet {
+		f.changes[1] = append(f.changes[1], fmt.Sprintf("%d %s %s %.200s", n, r.method, r.path, payload))
+	}
+}
+
+// check holds that the administrator is let in. Log-ins go wrong for other requests than
+// those that fail, so that they are looked at while it is known which were made.
+func (f *fuzz) check(ctx context.Context, n int64) {
+	_, err := contract.Login(ctx, f.w.admin.Target)
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if err == nil {
+		f.changes = [2][]string{f.changes[1], nil}
+		return
+	}
+	f.lockedOut(n, err)
+}
+
 // relogin gets another token: a request may have ended the first one.
 func (f *fuzz) relogin(ctx context.Context, old string) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	if f.token != old {
+	if f.token != old || f.ended.Load() {
 		return
 	}
-	if token, err := contract.Login(ctx, f.w.admin.Target); err == nil {
-		f.token = token
+	token, err := contract.Login(ctx, f.w.admin.Target)
+	if err != nil {
+		f.lockedOut(f.next.Load(), err)
+		return
 	}
+	f.token = token
+}
+
+// lockedOut ends the run, and says what was changed before. The caller holds f.mu.
+func (f *fuzz) lockedOut(n int64, err error) {
+	if f.ended.Swap(true) {
+		return
+	}
+	made := slices.Concat(f.changes[0], f.changes[1])
+	// What is about log-ins comes first.
+	slices.SortStableFunc(made, func(a, b string) int {
+		return cmp.Compare(strings.Index(b, "/v1/auth/"), strings.Index(a, "/v1/auth/"))
+	})
+	f.faults["log-in"] = fmt.Sprintf("request %d: the administrator is not let in any more: %v\nafter one of\n%s",
+		n, err, strings.Join(made[:min(len(made), 200)], "\n"))
+}
+
+// own reports whether a path leads to the client that the administrator is logged in by,
+// which has the same id in every tenant. Its secret and its scopes are the
+// administrator's to change, so that later log-ins fail for good reason.
+func (f *fuzz) own(path string) bool {
+	own := "/v1/auth/clients/" + f.w.Ready.Credentials.ClientID
+	return path == own || strings.HasPrefix(path, own+"/")
 }
 
 func (f *fuzz) found(r request, payload []byte, n int64, what string) {

@@ -33,11 +33,11 @@ func newWords(asked []contract.Asked) words {
 func (w words) learn(v any) {
 	switch v := v.(type) {
 	case map[string]any:
-		for name, value := range v {
+		for _, name := range slices.Sorted(maps.Keys(v)) { // In an order that a seed repeats.
 			if len(w[name]) < 50 {
-				w[name] = append(w[name], value)
+				w[name] = append(w[name], v[name])
 			}
-			w.learn(value)
+			w.learn(v[name])
 		}
 	case []any:
 		for _, item := range v {
@@ -55,9 +55,19 @@ type generator struct {
 
 func (g *generator) chance(percent int) bool { return g.IntN(100) < percent }
 
-// request makes a request of some operation: a good one that is changed, or one from the
-// descriptors.
+// request makes a request of some operation that does not take the fuzzer's own
+// credentials away.
 func (g *generator) request(f *fuzz) request {
+	for {
+		if r := g.any(f); !f.own(r.path) {
+			return r
+		}
+	}
+}
+
+// any makes a request of some operation: a good one that is changed, or one from the
+// descriptors.
+func (g *generator) any(f *fuzz) request {
 	c := f.calls[g.IntN(len(f.calls))]
 	if good := f.good[c.name]; len(good) > 0 && g.chance(70) {
 		r := good[g.IntN(len(good))]

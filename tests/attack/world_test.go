@@ -75,7 +75,7 @@ func newWorld(t *testing.T, settings ...string) *world {
 // nothing in it panicked or failed with 500.
 func (w *world) requireUnharmed(t *testing.T) {
 	t.Helper()
-	assert.True(t, launch.LoginWorks(t, w.Client, w.Ready), "the administrator is let in")
+	assert.NoError(t, launch.TryLogin(t, w.Client, w.Ready), "the administrator is let in")
 	log, err := os.ReadFile(w.Log)
 	require.NoError(t, err)
 	for line := range strings.Lines(string(log)) {
