@@ -19,7 +19,7 @@ func newVerifier(cfg Config, conns Conns) (*authn.Verifier, error) {
 	if conns.OwnAuth != nil {
 		tokens.Exchange = authclient.Exchange(conns.OwnAuth)
 	}
-	keys := authn.NewKeySet(authclient.Keys(conns.Auth), clock.System{})
+	keys := authn.NewKeySet(authclient.Keys(conns.Auth), clock.System{}, cfg.KeySetLife)
 	return authn.NewVerifier(tokens, keys, authn.NoRevocations{}, clock.System{})
 }
 

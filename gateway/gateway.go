@@ -88,6 +88,8 @@ type Config struct {
 	// known that shall be held to their rates.
 	TokenIssuer   string `kong:"-"`
 	TokenAudience string `kong:"-"`
+	// KeySetLife is how long the keys are kept by which tokens are verified.
+	KeySetLife time.Duration `kong:"-"`
 	// Metrics is where the edge registers what it counts; nowhere when it is nil.
 	Metrics prometheus.Registerer `kong:"-"`
 }

@@ -267,13 +267,13 @@ func TestFetchHTTP(t *testing.T) {
 	}))
 	defer server.Close()
 
-	set := authn.NewKeySet(authn.FetchHTTP(server.Client(), server.URL), clock.NewFake(start))
+	set := authn.NewKeySet(authn.FetchHTTP(server.Client(), server.URL), clock.NewFake(start), 0)
 	v := newVerifier(t, set, authn.NoRevocations{}, clock.NewFake(start), 0)
 	_, err := v.Verify(t.Context(), keys.token(t, nil))
 	require.NoError(t, err)
 
 	code = http.StatusBadGateway
-	failing := authn.NewKeySet(authn.FetchHTTP(server.Client(), server.URL), clock.NewFake(start))
+	failing := authn.NewKeySet(authn.FetchHTTP(server.Client(), server.URL), clock.NewFake(start), 0)
 	_, err = newVerifier(t, failing, authn.NoRevocations{}, clock.NewFake(start), 0).Verify(t.Context(), keys.token(t, nil))
 	assert.True(t, fault.HasCode(err, fault.CodeIdentityUnavailable), err)
 }

@@ -1,6 +1,7 @@
 package authn
 
 import (
+	"cmp"
 	"context"
 	"crypto"
 	"encoding/json"
@@ -35,9 +36,10 @@ func (f KeyFunc) Key(ctx context.Context, kid string) (crypto.PublicKey, error) 
 // Fetch gets the present key set of an issuer.
 type Fetch func(ctx context.Context) (*jose.JSONWebKeySet, error)
 
+// DefaultKeySetLife is how long a key set is kept before it is fetched again.
+const DefaultKeySetLife = 5 * time.Minute
+
 const (
-	// keysMaxAge is how long a key that its issuer withdrew is still taken.
-	keysMaxAge = 5 * time.Minute
 	// keysMinInterval keeps tokens with invented key ids from making us flood
 	// the issuer.
 	keysMinInterval = 5 * time.Second
@@ -46,11 +48,12 @@ const (
 
 // KeySet is a KeySource that keeps the key set of an issuer. It fetches the
 // set when it is first needed, when it has grown old and when a key is
-// missing, but never twice at a time nor more often than every five seconds.
-// An old set stays in use while the issuer cannot be reached.
+// missing, but never twice at a time nor more often than every five seconds, or its
+// life when that is shorter. An old set stays in use while the issuer cannot be reached.
 type KeySet struct {
 	fetch  Fetch
 	clock  clock.Clock
+	life   time.Duration
 	flight singleflight.Group
 
 	mu      sync.RWMutex
@@ -60,9 +63,10 @@ type KeySet struct {
 	lastErr error
 }
 
-// NewKeySet makes a KeySet; nothing is fetched yet.
-func NewKeySet(fetch Fetch, clk clock.Clock) *KeySet {
-	return &KeySet{fetch: fetch, clock: clk}
+// NewKeySet makes a KeySet; nothing is fetched yet. A key that its issuer withdrew is
+// still taken for the life of the set, DefaultKeySetLife when 0.
+func NewKeySet(fetch Fetch, clk clock.Clock, life time.Duration) *KeySet {
+	return &KeySet{fetch: fetch, clock: clk, life: cmp.Or(life, DefaultKeySetLife)}
 }
 
 // Key returns the key with the given id.
@@ -93,7 +97,7 @@ func (s *KeySet) Key(ctx context.Context, kid string) (crypto.PublicKey, error) 
 func (s *KeySet) lookup(kid string) (key crypto.PublicKey, fresh bool) {
 	s.mu.RLock()
 	defer s.mu.RUnlock()
-	return s.keys[kid], s.clock.Now().Sub(s.fetched) < keysMaxAge
+	return s.keys[kid], s.clock.Now().Sub(s.fetched) < s.life
 }
 
 // refresh fetches the set unless that was tried a moment ago, in which case
@@ -104,7 +108,7 @@ func (s *KeySet) refresh(ctx context.Context) <-chan singleflight.Result {
 		s.mu.RLock()
 		tried, lastErr := s.tried, s.lastErr
 		s.mu.RUnlock()
-		if !tried.IsZero() && s.clock.Now().Sub(tried) < keysMinInterval {
+		if !tried.IsZero() && s.clock.Now().Sub(tried) < min(keysMinInterval, s.life) {
 			return nil, lastErr
 		}
 		fetchCtx, cancel := context.WithTimeout(context.WithoutCancel(ctx), fetchTimeout)

@@ -55,7 +55,7 @@ func (s *keyServer) fetch(context.Context) (*jose.JSONWebKeySet, error) {
 func TestKeySetFetchesOnlyWhatItMust(t *testing.T) {
 	t.Parallel()
 	server, clk := &keyServer{kids: []string{"a"}}, clock.NewFake(start)
-	keys := authn.NewKeySet(server.fetch, clk)
+	keys := authn.NewKeySet(server.fetch, clk, 0)
 	known := func(kid string) bool {
 		t.Helper()
 		key, err := keys.Key(t.Context(), kid)
@@ -91,7 +91,7 @@ func TestKeySetOutlivesItsIssuer(t *testing.T) {
 	t.Parallel()
 	down := errors.New("issuer is down")
 	server, clk := &keyServer{err: down}, clock.NewFake(start)
-	keys := authn.NewKeySet(server.fetch, clk)
+	keys := authn.NewKeySet(server.fetch, clk, 0)
 	for range 3 {
 		_, err := keys.Key(t.Context(), "a")
 		require.ErrorIs(t, err, down, "not the same as an unknown key")
@@ -119,7 +119,7 @@ func TestKeySetFetchesOnceForMany(t *testing.T) {
 		fetched.Add(1)
 		<-release
 		return server.fetch(ctx)
-	}, clock.NewFake(start))
+	}, clock.NewFake(start), 0)
 
 	gaveUp, cancel := context.WithCancel(t.Context())
 	var wg sync.WaitGroup

@@ -46,6 +46,8 @@ type Tokens struct {
 	TokenIssuer   string `default:"rotaloom" help:"Issuer that tokens must name."`
 	TokenAudience string `default:"rotaloom" help:"Audience that access tokens must name."`
 	AuthTarget    string `default:"dns:///auth:8443" help:"Where the auth service is."`
+	// KeySetLife is how long the set of signing keys is kept.
+	KeySetLife time.Duration `default:"5m" help:"How long the set of signing keys is kept before it is asked for again. The same in all programs."`
 
 	Revocations revocation.Config `embed:""`
 }
@@ -124,7 +126,7 @@ func (p *Program) Serve(s Service, t Tokens, broker *nats.Conn) error {
 	if err != nil {
 		return err
 	}
-	keys := authn.NewKeySet(authclient.Keys(conn), clock.System{})
+	keys := authn.NewKeySet(authclient.Keys(conn), clock.System{}, t.KeySetLife)
 	tokens := authn.Config{
 		Issuer: t.TokenIssuer, Audience: t.TokenAudience,
 		Exchange: authclient.Exchange(conn),

@@ -45,6 +45,8 @@ type Config struct {
 	TokenLife time.Duration `name:"token-life" default:"30m" help:"Lifetime of access tokens."`
 	// SigningKeyLife is how long a signing key is in use; 0 for 90 days.
 	SigningKeyLife time.Duration `name:"signing-key-life" default:"2160h" help:"How long a signing key is in use. The next one is published ahead of its first token."`
+	// KeySetLife is how long services keep the key set; 0 for five minutes.
+	KeySetLife time.Duration `name:"key-set-life" default:"5m" help:"How long services keep the set of signing keys before they ask for it again. The next key is published twice as long before its first token. The same in all programs."`
 	// KeyEncryptionFile and KeyEncryptionKey hold the key that encrypts signing keys in
 	// the database; the file counts when both are given.
 	KeyEncryptionFile string     `name:"key-encryption-file" type:"path" help:"File with the key that encrypts signing keys in the database: 32 random bytes in base64. Further lines are keys of before."`
@@ -122,14 +124,14 @@ func New(_ context.Context, cfg Config, deps Deps) (*Service, error) {
 	if err != nil {
 		return nil, err
 	}
-	keys, err := signing.New(deps.Pool, deps.Clock, cfg.TokenLife, cfg.SigningKeyLife, wrapper)
+	keys, err := signing.New(deps.Pool, deps.Clock, signing.Config{TokenLife: cfg.TokenLife, Life: cfg.SigningKeyLife, KeySetLife: cfg.KeySetLife}, wrapper)
 	if err != nil {
 		return nil, err
 	}
 	s := &Service{keys: keys, wraps: wrapper != nil, pool: deps.Pool, log: deps.Log, clock: deps.Clock, hasher: hasher, revoked: revoked.NewStore(deps.Pool, deps.Clock, deps.Log)}
 	s.keySource = authn.NewKeySet(func(ctx context.Context) (*jose.JSONWebKeySet, error) {
 		return keys.Public(ctx)
-	}, deps.Clock)
+	}, deps.Clock, cfg.KeySetLife)
 	// Whether a token is ours does not depend on whether it was revoked.
 	ours, err := authn.NewVerifier(cfg.tokens(), s.keySource, authn.NoRevocations{}, deps.Clock)
 	if err != nil {

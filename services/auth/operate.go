@@ -10,6 +10,7 @@ import (
 
 	"github.com/rotaloom/rotaloom/pkg/clock"
 	"github.com/rotaloom/rotaloom/pkg/pg"
+	"github.com/rotaloom/rotaloom/services/auth/internal/signing"
 )
 
 // Operation is what an operator asks for by a command of a program. Out is told
@@ -105,6 +106,20 @@ func (c *EnableTenantCommand) Operate(ctx context.Context, s *Service, out io.Wr
 		return err
 	}
 	_, err := fmt.Fprintf(out, "tenant %d is enabled\n", c.ID)
+	return err
+}
+
+// RotateSigningKeysCommand has the signing keys replaced before their time.
+type RotateSigningKeysCommand struct{}
+
+// Operate says what the processes that serve will do.
+func (c *RotateSigningKeysCommand) Operate(ctx context.Context, s *Service, out io.Writer) error {
+	n, err := signing.Retire(ctx, s.pool, s.clock.Now())
+	if err != nil {
+		return err
+	}
+	_, err = fmt.Fprintf(out, "%d signing keys will be replaced: auth publishes the next one within a minute, and signs with it "+
+		"when all programs know it; tokens of before stay valid until they end\n", n)
 	return err
 }
 

@@ -8,6 +8,7 @@ import (
 	"io"
 	"log/slog"
 	"net"
+	"time"
 
 	"google.golang.org/grpc"
 
@@ -32,6 +33,8 @@ type settings struct {
 
 	TokenIssuer   string `default:"rotaloom" help:"Issuer that tokens must name."`
 	TokenAudience string `default:"rotaloom" help:"Audience that access tokens must name."`
+	// KeySetLife is how long the set of signing keys is kept.
+	KeySetLife time.Duration `default:"5m" help:"How long the set of signing keys is kept before it is asked for again. The same in all programs."`
 
 	AuthTarget        string `default:"dns:///auth:8443" help:"Where the service of the domain auth is."`
 	CommonsTarget     string `default:"dns:///commons:8443" help:"Where the service of the domain commons is."`
@@ -68,7 +71,7 @@ func (s *settings) start(_ context.Context, app *boot.App) error {
 	if err != nil {
 		return err
 	}
-	s.Config.TokenIssuer, s.Config.TokenAudience = s.TokenIssuer, s.TokenAudience
+	s.Config.TokenIssuer, s.Config.TokenAudience, s.Config.KeySetLife = s.TokenIssuer, s.TokenAudience, s.KeySetLife
 	s.Config.Metrics = obs.ForService(app.Registry, "gateway")
 	edge, err := gateway.New(s.Config, conns, app.Log)
 	if err != nil {

@@ -1,5 +1,5 @@
 // Command auth is the auth service as a program of its own. The commands of tenant
-// are for operators.
+// and signing-keys are for operators.
 package main
 
 import (
@@ -23,7 +23,8 @@ type settings struct {
 	Bootstrap bootstrap `embed:"" prefix:"bootstrap-" envprefix:"ROTALOOM_BOOTSTRAP_"`
 
 	serve.Commands
-	Tenant tenants `cmd:"" help:"Make, list and switch tenants."`
+	Tenant      tenants     `cmd:"" help:"Make, list and switch tenants."`
+	SigningKeys signingKeys `cmd:"" help:"Replace the keys that sign tokens."`
 }
 
 // bootstrap is what an empty installation begins with.
@@ -37,6 +38,7 @@ type bootstrap struct {
 func main() {
 	s := &settings{}
 	s.Tenant.of(s)
+	s.SigningKeys.Rotate.settings = s
 	s.Migrate.Of(&s.Database, func() ([]pg.Migrations, error) { return auth.Migrations(), nil })
 	boot.Main("auth", "The auth service of Rotaloom.", s, s.start)
 }

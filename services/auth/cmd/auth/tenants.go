@@ -17,6 +17,11 @@ type tenants struct {
 	Unlock  task[auth.UnlockUserCommand, *auth.UnlockUserCommand]       `cmd:"" name:"unlock-user" help:"Let a user name log in again that wrong passwords keep out, of an administrator say."`
 }
 
+// signingKeys are the commands of operators for them.
+type signingKeys struct {
+	Rotate task[auth.RotateSigningKeysCommand, *auth.RotateSigningKeysCommand] `cmd:"" help:"Replace the signing keys before their time. No token is refused because of it."`
+}
+
 // of tells the commands the settings of the program.
 func (t *tenants) of(s *settings) {
 	t.Create.settings, t.List.settings, t.Disable.settings, t.Enable.settings, t.Unlock.settings = s, s, s, s, s

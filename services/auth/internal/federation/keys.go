@@ -147,7 +147,7 @@ func (k *keySets) of(issuer string) *authn.KeySet {
 		}
 		delete(k.sets, other)
 	}
-	set := authn.NewKeySet(func(ctx context.Context) (*jose.JSONWebKeySet, error) { return k.fetch(ctx, issuer) }, k.clock)
+	set := authn.NewKeySet(func(ctx context.Context) (*jose.JSONWebKeySet, error) { return k.fetch(ctx, issuer) }, k.clock, authn.DefaultKeySetLife)
 	k.sets[issuer] = set
 	return set
 }

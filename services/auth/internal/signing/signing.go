@@ -16,6 +16,7 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
 
+	"github.com/rotaloom/rotaloom/pkg/authn"
 	"github.com/rotaloom/rotaloom/pkg/clock"
 	"github.com/rotaloom/rotaloom/pkg/pg"
 )
@@ -24,12 +25,20 @@ const (
 	// DefaultLife is how long a key is in use, from its first token to the end of the
 	// last one.
 	DefaultLife = 90 * 24 * time.Hour
-	// ahead is how long a key is published before it signs: twice as long as services
-	// keep a key set.
-	ahead = 10 * time.Minute
-	// maintainEvery is how often a process looks whether the next key is due.
-	maintainEvery = time.Minute
+	// looks is how often a process looks after the keys while the next one is published
+	// and does not sign yet.
+	looks = 10
 )
+
+// Config says how long keys and tokens live.
+type Config struct {
+	// TokenLife is how long a token stays valid.
+	TokenLife time.Duration
+	// Life is how long a key is in use; DefaultLife when 0.
+	Life time.Duration
+	// KeySetLife is how long services keep the key set; authn.DefaultKeySetLife when 0.
+	KeySetLife time.Duration
+}
 
 // Keys are the signing keys of the installation. All replicas share them
 // through the database. It is safe for concurrent use.
@@ -40,6 +49,9 @@ type Keys struct {
 	tokenLife time.Duration
 	// life is how long a key is in use.
 	life time.Duration
+	// ahead is how long a key is published before it signs: twice as long as services
+	// keep a key set.
+	ahead time.Duration
 	// wrapper is nil when private keys are stored as they are.
 	wrapper Wrapper
 
@@ -67,20 +79,20 @@ type key struct {
 	useFrom  time.Time
 }
 
-// New makes Keys for tokens that live as long as given. A life of 0 is DefaultLife, and
-// without a wrapper private keys are stored as they are.
-func New(pool *pgxpool.Pool, clk clock.Clock, tokenLife, life time.Duration, wrapper Wrapper) (*Keys, error) {
-	life = cmp.Or(life, DefaultLife)
-	if tokenLife <= 0 || tokenLife > life/2 || life < 4*ahead {
-		return nil, fmt.Errorf("signing: tokens cannot live for %s when keys live for %s: a key must live for %s, and twice as long as tokens",
-			tokenLife, life, 4*ahead)
+// New makes Keys. Without a wrapper private keys are stored as they are.
+func New(pool *pgxpool.Pool, clk clock.Clock, cfg Config, wrapper Wrapper) (*Keys, error) {
+	life := cmp.Or(cfg.Life, DefaultLife)
+	ahead := 2 * cmp.Or(cfg.KeySetLife, authn.DefaultKeySetLife)
+	if cfg.TokenLife <= 0 || cfg.TokenLife > life/2 || ahead <= 0 || life < 4*ahead {
+		return nil, fmt.Errorf("signing: tokens cannot live for %s when keys live for %s, and services keep the key set for %s: "+
+			"a key must live for %s, and twice as long as tokens", cfg.TokenLife, life, ahead/2, 4*ahead)
 	}
-	return &Keys{pool: pool, clock: clk, tokenLife: tokenLife, life: life, wrapper: wrapper}, nil
+	return &Keys{pool: pool, clock: clk, tokenLife: cfg.TokenLife, life: life, ahead: ahead, wrapper: wrapper}, nil
 }
 
 // Run makes the next key before it is needed, until ctx ends.
 func (k *Keys) Run(ctx context.Context, log *slog.Logger) error {
-	ticker := time.NewTicker(maintainEvery)
+	ticker := time.NewTicker(k.ahead / looks)
 	defer ticker.Stop()
 	for {
 		if err := k.Maintain(ctx); err != nil && ctx.Err() == nil {
@@ -95,14 +107,19 @@ func (k *Keys) Run(ctx context.Context, log *slog.Logger) error {
 }
 
 // Maintain makes and publishes the next key when the last one will soon sign no more,
-// and wraps keys that are not wrapped by the wrapper's present key.
+// or retires, and wraps keys that are not wrapped by the wrapper's present key. Then the
+// process looks anew with which key it signs.
 func (k *Keys) Maintain(ctx context.Context) error {
+	defer k.forget()
 	return k.locked(ctx, func(ctx context.Context, tx pgx.Tx) error {
 		now := k.clock.Now()
 		if err := k.wrapAll(ctx, tx); err != nil {
 			return err
 		}
-		keys, err := k.load(ctx, tx, now.Add(k.tokenLife+2*ahead))
+		if err := k.retire(ctx, tx, now); err != nil {
+			return err
+		}
+		keys, err := k.load(ctx, tx, now.Add(k.tokenLife+2*k.ahead))
 		if err != nil || len(keys) > 0 {
 			return err
 		}
@@ -112,15 +129,42 @@ func (k *Keys) Maintain(ctx context.Context) error {
 		}
 		from := now
 		if len(current) > 0 {
-			from = now.Add(ahead)
+			from = now.Add(k.ahead)
 		}
 		_, err = k.make(ctx, tx, from)
 		return err
 	})
 }
 
+// Retire has all keys replaced at the next look of a process that serves, and answers how
+// many there are. No token is refused because of it. It needs no wrapper.
+func Retire(ctx context.Context, db pg.Querier, now time.Time) (int64, error) {
+	done, err := db.Exec(ctx, `UPDATE signing_key SET retires = true WHERE not_after > $1`, now)
+	if err != nil {
+		return 0, fmt.Errorf("retire signing keys: %w", err)
+	}
+	return done.RowsAffected(), nil
+}
+
+// retire lets the keys that retire sign no longer than until the next one is known
+// everywhere, and their last token end by itself.
+func (k *Keys) retire(ctx context.Context, tx pgx.Tx, now time.Time) error {
+	_, err := tx.Exec(ctx, `UPDATE signing_key SET not_after = least(not_after, $1), retires = false WHERE retires`,
+		now.Add(k.tokenLife+2*k.ahead))
+	return err
+}
+
+// forget has the key looked up anew that signs: another process may have made one, or
+// an operator may have removed one.
+func (k *Keys) forget() {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	k.current = nil
+}
+
 // wrapAll wraps the private keys that are stored as they are, and wraps anew those that
-// an earlier key wrapped, so that nobody needs that one any more.
+// an earlier key wrapped, so that nobody needs that one any more. Keys that were stored as
+// they are retire, since copies of the database may hold them.
 func (k *Keys) wrapAll(ctx context.Context, tx pgx.Tx) error {
 	if k.wrapper == nil {
 		return nil
@@ -150,7 +194,7 @@ func (k *Keys) wrapAll(ctx context.Context, tx pgx.Tx) error {
 		if err != nil {
 			return err
 		}
-		if _, err := tx.Exec(ctx, `UPDATE signing_key SET private_key = $2, wrapped = true WHERE id = $1`, key.ID, wrapped); err != nil {
+		if _, err := tx.Exec(ctx, `UPDATE signing_key SET private_key = $2, retires = retires OR NOT wrapped, wrapped = true WHERE id = $1`, key.ID, wrapped); err != nil {
 			return err
 		}
 	}
@@ -253,7 +297,7 @@ func (k *Keys) signingKey(ctx context.Context) (*key, error) {
 	return current, nil
 }
 
-// ensure answers the newest key that signs by now and is good until the given time, and
+// ensure answers the last key that signs by now and is good until the given time, and
 // makes one when there is none. Replicas wait for each other, so that one makes it.
 func (k *Keys) ensure(ctx context.Context, until time.Time) (*key, error) {
 	var found *key
@@ -318,10 +362,10 @@ var (
 	errWrapped = errors.New("signing: the signing keys in the database are encrypted: give the key that encrypted them (--key-encryption-file)")
 )
 
-// load answers the keys that are good after a time, the newest first.
+// load answers the keys that are good after a time, the one that signs last first.
 func (k *Keys) load(ctx context.Context, db pg.Querier, after time.Time) ([]*key, error) {
 	rows, err := db.Query(ctx, `SELECT id, public_key, private_key, not_after, wrapped, greatest(use_from, 'epoch') FROM signing_key
-		WHERE not_after > $1 ORDER BY created_at DESC, id`, after)
+		WHERE not_after > $1 ORDER BY signing_key.use_from DESC, created_at DESC, id`, after)
 	if err != nil {
 		return nil, err
 	}

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/go-jose/go-jose/v4"
+	"github.com/jackc/pgx/v5/pgxpool"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
@@ -26,7 +27,7 @@ func TestReplicasShareOneKey(t *testing.T) {
 	present := clock.NewFake(time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC))
 	var wg sync.WaitGroup
 	for range 6 {
-		keys, err := signing.New(pool, present, time.Hour, 0, nil)
+		keys, err := signing.New(pool, present, signing.Config{TokenLife: time.Hour}, nil)
 		require.NoError(t, err)
 		wg.Go(func() {
 			_, err := keys.Signer(t.Context())
@@ -34,7 +35,7 @@ func TestReplicasShareOneKey(t *testing.T) {
 		})
 	}
 	wg.Wait()
-	keys, err := signing.New(pool, present, time.Hour, 0, nil)
+	keys, err := signing.New(pool, present, signing.Config{TokenLife: time.Hour}, nil)
 	require.NoError(t, err)
 	set, err := keys.Public(t.Context())
 	require.NoError(t, err)
@@ -54,7 +55,7 @@ func TestPublishedKeysAreRemembered(t *testing.T) {
 	t.Parallel()
 	pool := pgtest.New(t, pg.Migrations{Table: "auth_version", FS: migrations.FS})
 	present := clock.NewFake(time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC))
-	keys, err := signing.New(pool, present, time.Hour, 0, nil)
+	keys, err := signing.New(pool, present, signing.Config{TokenLife: time.Hour}, nil)
 	require.NoError(t, err)
 	published := func() int {
 		set, err := keys.Public(t.Context())
@@ -82,7 +83,7 @@ func TestPublishedKeysAreRemembered(t *testing.T) {
 func TestTokensMustNotOutliveKeys(t *testing.T) {
 	t.Parallel()
 	for _, life := range []time.Duration{0, -time.Hour, 60 * 24 * time.Hour} {
-		_, err := signing.New(nil, clock.System{}, life, 0, nil)
+		_, err := signing.New(nil, clock.System{}, signing.Config{TokenLife: life}, nil)
 		assert.Error(t, err, life)
 	}
 }
@@ -108,10 +109,10 @@ func TestRotationRefusesNoToken(t *testing.T) {
 	replicas := make([]*signing.Keys, 2)
 	for i := range replicas {
 		var err error
-		replicas[i], err = signing.New(pool, present, tokenLife, 3*time.Hour, wrapperOf(t, wrapKey))
+		replicas[i], err = signing.New(pool, present, signing.Config{TokenLife: tokenLife, Life: 3 * time.Hour}, wrapperOf(t, wrapKey))
 		require.NoError(t, err)
 	}
-	known := authn.NewKeySet(func(ctx context.Context) (*jose.JSONWebKeySet, error) { return replicas[0].Public(ctx) }, present)
+	known := authn.NewKeySet(func(ctx context.Context) (*jose.JSONWebKeySet, error) { return replicas[0].Public(ctx) }, present, 0)
 	used := map[string]bool{}
 	type issued struct {
 		token *jose.JSONWebSignature
@@ -126,7 +127,7 @@ func TestRotationRefusesNoToken(t *testing.T) {
 		require.ErrorIs(t, err, authn.ErrUnknownKey)
 		present.Advance(2 * time.Second) // It does not ask again so soon.
 		require.NoError(t, replicas[minute/7%2].Maintain(t.Context()))
-		started, err := signing.New(pool, present, tokenLife, 3*time.Hour, wrapperOf(t, wrapKey))
+		started, err := signing.New(pool, present, signing.Config{TokenLife: tokenLife, Life: 3 * time.Hour}, wrapperOf(t, wrapKey))
 		require.NoError(t, err)
 		for _, replica := range append(replicas[:2:2], started) {
 			signer, err := replica.Signer(t.Context())
@@ -159,7 +160,7 @@ func TestThePublishedKeySignsEarlyRatherThanAnUnknownOne(t *testing.T) {
 	t.Parallel()
 	pool := pgtest.New(t, pg.Migrations{Table: "auth_version", FS: migrations.FS})
 	present := clock.NewFake(time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC))
-	keys, err := signing.New(pool, present, 30*time.Minute, 3*time.Hour, nil)
+	keys, err := signing.New(pool, present, signing.Config{TokenLife: 30 * time.Minute, Life: 3 * time.Hour}, nil)
 	require.NoError(t, err)
 	_, err = keys.Signer(t.Context())
 	require.NoError(t, err)
@@ -173,11 +174,104 @@ func TestThePublishedKeySignsEarlyRatherThanAnUnknownOne(t *testing.T) {
 	assert.Len(t, set.Keys, 2)
 }
 
+// An operator has the keys replaced at any time, and so does a key that was stored in the
+// clear: copies of the database may hold it. The tokens of before stay valid until they
+// end, and the key of before goes with the last one.
+func TestKeysRetire(t *testing.T) {
+	t.Parallel()
+	const tokenLife, step = 30 * time.Minute, time.Minute
+	for name, c := range map[string]struct {
+		before signing.Wrapper
+		retire func(t *testing.T, pool *pgxpool.Pool, now time.Time)
+	}{
+		"by an operator": {wrapperOf(t, wrapKey), func(t *testing.T, pool *pgxpool.Pool, now time.Time) {
+			n, err := signing.Retire(t.Context(), pool, now)
+			require.NoError(t, err)
+			assert.EqualValues(t, 1, n)
+		}},
+		"after it was stored in the clear": {nil, func(*testing.T, *pgxpool.Pool, time.Time) {}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			pool := pgtest.New(t, pg.Migrations{Table: "auth_version", FS: migrations.FS})
+			present := clock.NewFake(time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC))
+			replica := func(w signing.Wrapper) *signing.Keys {
+				keys, err := signing.New(pool, present, signing.Config{TokenLife: tokenLife}, w)
+				require.NoError(t, err)
+				return keys
+			}
+			key := func(k *signing.Keys) string {
+				signer, err := k.Signer(t.Context())
+				require.NoError(t, err)
+				token, err := authn.Sign(signer, map[string]string{})
+				require.NoError(t, err)
+				signed, err := jose.ParseSignedCompact(token, []jose.SignatureAlgorithm{jose.EdDSA})
+				require.NoError(t, err)
+				return signed.Signatures[0].Header.KeyID
+			}
+			first := key(replica(c.before))
+			replicas := []*signing.Keys{replica(wrapperOf(t, wrapKey)), replica(wrapperOf(t, wrapKey))}
+			require.Equal(t, first, key(replicas[1]))
+			c.retire(t, pool, present.Now())
+			published, lastOfFirst := map[string]time.Time{}, time.Time{}
+			for minute := range 90 {
+				require.NoError(t, replicas[minute%2].Maintain(t.Context()))
+				require.NoError(t, replicas[1-minute%2].Maintain(t.Context()))
+				set, err := replicas[0].Public(t.Context())
+				require.NoError(t, err)
+				for _, k := range set.Keys {
+					if _, seen := published[k.KeyID]; !seen {
+						published[k.KeyID] = present.Now()
+					}
+				}
+				for _, k := range replicas {
+					switch used := key(k); used {
+					case first:
+						lastOfFirst = present.Now()
+						assert.NotEmpty(t, set.Key(first))
+					default:
+						assert.GreaterOrEqual(t, present.Now().Sub(published[used]), 10*time.Minute, "it was published ahead")
+					}
+				}
+				if present.Now().Before(lastOfFirst.Add(tokenLife)) {
+					assert.NotEmpty(t, set.Key(first), "minute %d", minute)
+				}
+				if minute >= 50 {
+					assert.Empty(t, set.Key(first), "minute %d", minute)
+				}
+				present.Advance(step)
+			}
+			assert.Len(t, published, 2, "one key for another")
+			assert.Less(t, lastOfFirst.Sub(time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)), 12*time.Minute)
+		})
+	}
+}
+
+// What an operator removes signs no more after the next look.
+func TestARemovedKeySignsNoMore(t *testing.T) {
+	t.Parallel()
+	pool := pgtest.New(t, pg.Migrations{Table: "auth_version", FS: migrations.FS})
+	keys, err := signing.New(pool, clock.System{}, signing.Config{TokenLife: time.Hour}, nil)
+	require.NoError(t, err)
+	before, err := keys.Public(t.Context())
+	require.NoError(t, err)
+	_, err = pool.Exec(t.Context(), `DELETE FROM signing_key`)
+	require.NoError(t, err)
+	require.NoError(t, keys.Maintain(t.Context()))
+	signer, err := keys.Signer(t.Context())
+	require.NoError(t, err)
+	token, err := authn.Sign(signer, map[string]string{})
+	require.NoError(t, err)
+	signed, err := jose.ParseSignedCompact(token, []jose.SignatureAlgorithm{jose.EdDSA})
+	require.NoError(t, err)
+	assert.Empty(t, before.Key(signed.Signatures[0].Header.KeyID))
+}
+
 func TestPrivateKeysAreWrapped(t *testing.T) {
 	t.Parallel()
 	pool := pgtest.New(t, pg.Migrations{Table: "auth_version", FS: migrations.FS})
 	with := func(w signing.Wrapper) *signing.Keys {
-		keys, err := signing.New(pool, clock.System{}, time.Hour, 0, w)
+		keys, err := signing.New(pool, clock.System{}, signing.Config{TokenLife: time.Hour}, w)
 		require.NoError(t, err)
 		return keys
 	}
@@ -204,7 +298,7 @@ func TestPrivateKeysAreWrapped(t *testing.T) {
 	assert.Error(t, err, "with the key of before alone")
 	_, err = with(wrapperOf(t, otherWrapKey)).Signer(t.Context())
 	assert.NoError(t, err, "the key of before is not needed any more")
-	_, err = pool.Exec(t.Context(), `UPDATE signing_key SET id = 'other'`)
+	_, err = pool.Exec(t.Context(), `UPDATE signing_key SET id = 'other ' || id`)
 	require.NoError(t, err)
 	_, err = with(wrapperOf(t, otherWrapKey)).Signer(t.Context())
 	assert.ErrorContains(t, err, "was changed", "it belongs to its id")

@@ -21,6 +21,11 @@ type Tenants struct {
 	Unlock  task[auth.UnlockUserCommand, *auth.UnlockUserCommand]       `cmd:"" name:"unlock-user" help:"Let a user name log in again that wrong passwords keep out, of an administrator say."`
 }
 
+// SigningKeys are the commands of operators for the keys that sign tokens.
+type SigningKeys struct {
+	Rotate task[auth.RotateSigningKeysCommand, *auth.RotateSigningKeysCommand] `cmd:"" help:"Replace the signing keys before their time. No token is refused because of it."`
+}
+
 // task is one of them.
 type task[C any, P interface {
 	*C
