@@ -19,11 +19,11 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/localpg"
 )
 
+// program is a service's own.
+type program struct{ name, command string }
+
 // programs are the services in the order in which they call each other.
-var programs = []struct {
-	name    string
-	command string
-}{
+var programs = []program{
 	{"auth", "services/auth/cmd/auth"},
 	{"commons", "services/commons/cmd/commons"},
 	{"timekeeping", "services/timekeeping/cmd/timekeeping"},
@@ -43,6 +43,8 @@ type Deployment struct {
 	DatabaseURL func(service string) string
 
 	starts map[string]func() *Process
+	// args are those of each service, but for where it listens.
+	args map[string][]string
 	// certs are the flags of each program's certificate, and of whom it lets call.
 	certs   map[string][]string
 	env     []string
@@ -60,7 +62,7 @@ type Deployment struct {
 func Deployed(t testing.TB, settings ...string) *Deployment {
 	t.Helper()
 	d := &Deployment{
-		Services: map[string]*Process{}, starts: map[string]func() *Process{},
+		Services: map[string]*Process{}, starts: map[string]func() *Process{}, args: map[string][]string{},
 		natsDir: t.TempDir(), natsPort: freePort(t),
 	}
 	d.createDatabases(t)
@@ -79,7 +81,6 @@ func Deployed(t testing.TB, settings ...string) *Deployment {
 	env := append(d.environment(targets), settings...)
 	for _, p := range programs {
 		args := append(slices.Clone(d.certs[p.name]),
-			"--listen", targets[p.name],
 			"--database-url", d.DatabaseURL(p.name), "--nats-url", d.NATSURLOf(p.name))
 		if p.name == "auth" {
 			args = append(args, "--key-encryption-file", keyEncryption(t))
@@ -87,7 +88,8 @@ func Deployed(t testing.TB, settings ...string) *Deployment {
 		if p.name == "scheduling" {
 			args = append(args, "--no-propagate")
 		}
-		d.program(t, p.name, p.command, env, args...)
+		d.args[p.name] = args
+		d.program(t, p.name, p.command, env, append(slices.Clone(args), "--listen", targets[p.name])...)
 	}
 	d.program(t, "propagator", "services/scheduling/cmd/propagator", env,
 		"--database-url", d.DatabaseURL("scheduling"), "--nats-url", d.NATSURLOf("propagator"))
@@ -221,12 +223,33 @@ func (d *Deployment) WipeNATS(t testing.TB) {
 }
 
 // Edge starts one more edge, and answers its URL. A call may be made as soon as
-// it listens.
-func (d *Deployment) Edge(t testing.TB, name string) string {
+// it listens. Settings, "ROTALOOM_NAME=value", come before those of all programs.
+func (d *Deployment) Edge(t testing.TB, name string, settings ...string) string {
 	t.Helper()
 	listen := fmt.Sprintf("127.0.0.1:%d", freePort(t))
-	d.program(t, name, "gateway/cmd/gateway", d.env, append([]string{"--listen", listen}, d.certs["gateway"]...)...)
+	d.program(t, name, "gateway/cmd/gateway", append(slices.Clone(d.env), settings...), append([]string{"--listen", listen}, d.certs["gateway"]...)...)
 	return "https://" + listen
+}
+
+// Replica starts another process of a service on its database, under a name of its
+// own, and answers where it listens.
+func (d *Deployment) Replica(t testing.TB, service, name string) string {
+	t.Helper()
+	i := slices.IndexFunc(programs, func(p program) bool { return p.name == service })
+	require.GreaterOrEqual(t, i, 0, service)
+	listen := fmt.Sprintf("127.0.0.1:%d", freePort(t))
+	d.program(t, name, programs[i].command, d.env, append(slices.Clone(d.args[service]), "--listen", listen)...)
+	return listen
+}
+
+// Operate runs a command of operators of a service, and answers what it printed.
+func (d *Deployment) Operate(t testing.TB, service string, command ...string) string {
+	t.Helper()
+	i := slices.IndexFunc(programs, func(p program) bool { return p.name == service })
+	require.GreaterOrEqual(t, i, 0, service)
+	out, errs, code := Run(t, Build(t, programs[i].command), append(slices.Clone(d.env), "ROTALOOM_DATABASE_URL="+d.DatabaseURL(service)), command...)
+	require.Zero(t, code, errs)
+	return out
 }
 
 func (d *Deployment) startGateway(t testing.TB) {
