@@ -26,6 +26,7 @@ import (
 	"github.com/rotaloom/rotaloom/services/commons/internal/locationset"
 	"github.com/rotaloom/rotaloom/services/commons/internal/locationtype"
 	"github.com/rotaloom/rotaloom/services/commons/internal/person"
+	"github.com/rotaloom/rotaloom/services/commons/internal/person/store"
 	"github.com/rotaloom/rotaloom/services/commons/internal/search/employeegroup"
 	"github.com/rotaloom/rotaloom/services/commons/internal/search/hyperfind"
 	"github.com/rotaloom/rotaloom/services/commons/internal/symbolicperiod"
@@ -113,7 +114,7 @@ func New(_ context.Context, cfg Config, deps Deps) (*Service, error) {
 		return nil, err
 	}
 	replicator, err := core.Replicator(cfg.Replica,
-		copies(deps.Pool), []replica.Topic{person.Topic()})
+		copies(deps.Pool), []replica.Topic{store.Topic()})
 	if err != nil {
 		return nil, err
 	}

@@ -9,14 +9,14 @@ import (
 
 	"github.com/rotaloom/rotaloom/pkg/pg"
 	"github.com/rotaloom/rotaloom/pkg/replica"
-	"github.com/rotaloom/rotaloom/services/commons/internal/person"
+	"github.com/rotaloom/rotaloom/services/commons/internal/person/store"
 	"github.com/rotaloom/rotaloom/services/commons/internal/search/hyperfind"
 	"github.com/rotaloom/rotaloom/services/commons/internal/search/projection"
 )
 
 // copies are what commons keeps of other domains.
 func copies(pool *pgxpool.Pool) []*replica.Replica {
-	return append(hyperfind.Copies(pool, person.ForgetTermRequests), projection.Copies(pool)...)
+	return append(hyperfind.Copies(pool, store.DeleteTermRequests), projection.Copies(pool)...)
 }
 
 // BackfillCommand is how an operator fills what is kept here of other services

@@ -13,6 +13,9 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/civil"
 	"github.com/rotaloom/rotaloom/pkg/fault"
 	commonsv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/commons/v1"
+	"github.com/rotaloom/rotaloom/services/commons/internal/person/reader"
+	"github.com/rotaloom/rotaloom/services/commons/internal/person/record"
+	"github.com/rotaloom/rotaloom/services/commons/internal/person/rules"
 )
 
 // maxPage is the most persons of a page.
@@ -51,7 +54,7 @@ func (h *Handler) ApplyReadPersons(ctx context.Context, req *commonsv1.ApplyRead
 	if err != nil {
 		return nil, err
 	}
-	visible, err := h.reader.visible(ctx)
+	visible, err := h.reader.Visible(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -71,7 +74,7 @@ func (h *Handler) ApplyReadPersons(ctx context.Context, req *commonsv1.ApplyRead
 
 func (h *Handler) pageQuery(req *commonsv1.ApplyReadPersonsRequest) (pageQuery, error) {
 	where := req.GetWhere()
-	q := pageQuery{day: h.reader.today(), limit: maxPage, idsOnly: where.GetReturnPersonIdOnly()}
+	q := pageQuery{day: h.reader.Today(), limit: maxPage, idsOnly: where.GetReturnPersonIdOnly()}
 	var err error
 	if q.employment, err = pageStatus("employmentStatus", where.GetEmploymentStatus(), CodeEmploymentStatus); err != nil {
 		return q, err
@@ -89,7 +92,7 @@ func (h *Handler) pageQuery(req *commonsv1.ApplyReadPersonsRequest) (pageQuery, 
 	case strings.EqualFold(kind, "aoid"):
 		q.withoutAoid = true
 	case kind != "":
-		return q, fault.Invalid(CodeBadValue, fmt.Sprintf("where.missingExternalIdType: %.40q is not aoid.", kind))
+		return q, fault.Invalid(rules.CodeBadValue, fmt.Sprintf("where.missingExternalIdType: %.40q is not aoid.", kind))
 	}
 	if q.changedFrom, q.changedTo, err = changedIn(where.GetDateRange()); err != nil {
 		return q, err
@@ -119,12 +122,12 @@ func pageStatus(name, given, code string) (string, error) {
 	if given == "" {
 		return "", nil
 	}
-	for _, status := range append([]string{notApplicable}, statuses...) {
+	for _, status := range append([]string{notApplicable}, record.Statuses...) {
 		if strings.EqualFold(given, status) {
 			return status, nil
 		}
 	}
-	return "", fault.Invalid(code, fmt.Sprintf("where.%s: %.40q is none of %s, %s.", name, given, notApplicable, strings.Join(statuses, ", ")))
+	return "", fault.Invalid(code, fmt.Sprintf("where.%s: %.40q is none of %s, %s.", name, given, notApplicable, strings.Join(record.Statuses, ", ")))
 }
 
 func changedIn(r *commonsv1.DateTimeRange) (from, to *time.Time, err error) {
@@ -174,7 +177,7 @@ ORDER BY p.id`
 
 func (h *Handler) page(ctx context.Context, q pageQuery, seen []int64) ([]*commonsv1.PersonRecord, error) {
 	rows, err := h.pool.Query(ctx, readPage,
-		tenantOf(ctx), q.day.Time(), q.employment, q.account, notApplicable, q.withoutAoid,
+		reader.TenantOf(ctx), q.day.Time(), q.employment, q.account, notApplicable, q.withoutAoid,
 		q.changedFrom, q.changedTo, seen, q.limit, q.offset)
 	if err != nil {
 		return nil, err

@@ -6,6 +6,9 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/authn"
 	"github.com/rotaloom/rotaloom/pkg/tzdb"
 	commonsv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/commons/v1"
+	"github.com/rotaloom/rotaloom/services/commons/internal/person/reader"
+	"github.com/rotaloom/rotaloom/services/commons/internal/person/record"
+	"github.com/rotaloom/rotaloom/services/commons/internal/person/store"
 )
 
 // dateFormat is how dates are written, in the reference product's terms.
@@ -20,15 +23,15 @@ func (h *Handler) GetCurrentUserInfo(ctx context.Context, _ *commonsv1.GetCurren
 	}
 	out := &commonsv1.CurrentUserInfo{UserName: caller.Subject}
 	zone := h.defaultZone
-	persons, err := load(ctx, h.pool, tenantOf(ctx), []int64{caller.PersonID})
+	persons, err := store.Load(ctx, h.pool, reader.TenantOf(ctx), []int64{caller.PersonID})
 	if err != nil {
 		return nil, err
 	}
 	if p := persons[caller.PersonID]; p != nil {
-		out.EmployeeId, out.PersonNumber = p.id, p.number()
-		out.FirstName, out.LastName, out.MiddleInitial = p.details().GetFirstName(), p.details().GetLastName(), p.details().GetMiddleInitial()
-		out.UserLocale = access(p.record).GetLocalePolicyName()
-		zone = p.zone
+		out.EmployeeId, out.PersonNumber = p.ID, p.Number()
+		out.FirstName, out.LastName, out.MiddleInitial = p.Details().GetFirstName(), p.Details().GetLastName(), p.Details().GetMiddleInitial()
+		out.UserLocale = record.AccessOrEmpty(p.Record).GetLocalePolicyName()
+		zone = p.Zone
 	}
 	out.TimeZone = h.timeZone(zone)
 	return out, nil

@@ -9,18 +9,21 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/fault/bulk"
 	"github.com/rotaloom/rotaloom/pkg/rpc"
 	commonsv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/commons/v1"
+	"github.com/rotaloom/rotaloom/services/commons/internal/person/reader"
+	"github.com/rotaloom/rotaloom/services/commons/internal/person/rules"
+	"github.com/rotaloom/rotaloom/services/commons/internal/person/store"
 )
 
 // DeletePerson deletes the person with the id in the path.
 func (h *Handler) DeletePerson(ctx context.Context, req *commonsv1.DeletePersonRequest) (*emptypb.Empty, error) {
-	k := key{id: req.GetPersonId()}
-	failed, err := h.writer.remove(ctx, []key{k})
+	k := store.Key{ID: req.GetPersonId()}
+	failed, err := h.writer.Delete(ctx, []store.Key{k})
 	if err != nil {
 		return nil, err
 	}
 	if failed[k] != nil {
-		if fault.HasCode(failed[k], CodeUnknown) {
-			return nil, unknownInPath(k.id)
+		if fault.HasCode(failed[k], rules.CodeUnknown) {
+			return nil, reader.NotFound(k.ID)
 		}
 		return nil, failed[k]
 	}
@@ -30,12 +33,12 @@ func (h *Handler) DeletePerson(ctx context.Context, req *commonsv1.DeletePersonR
 // MultiDeletePersons deletes persons, each of whom succeeds or fails by
 // themselves.
 func (h *Handler) MultiDeletePersons(ctx context.Context, req *commonsv1.PersonDeletionList) (*commonsv1.PersonDeletionList, error) {
-	keys := make([]key, len(req.GetPersons()))
+	keys := make([]store.Key, len(req.GetPersons()))
 	wrong := make([]error, len(keys))
 	for i, in := range req.GetPersons() {
-		keys[i], wrong[i] = readIdentity(in.GetPersonIdentity(), h.reader.today())
+		keys[i], wrong[i] = reader.ParseIdentity(in.GetPersonIdentity(), h.reader.Today())
 	}
-	failed, err := h.writer.remove(ctx, keys)
+	failed, err := h.writer.Delete(ctx, keys)
 	if err != nil {
 		return nil, err
 	}

@@ -9,10 +9,10 @@ import (
 // MultiReadPersonExtensions returns an extension of each person, or all of them,
 // in the order asked for. Unknown persons fail by themselves.
 func (h *Handler) MultiReadPersonExtensions(ctx context.Context, req *commonsv1.MultiReadPersonExtensionsRequest) (*commonsv1.PersonExtensionList, error) {
-	return h.extensions.multiRead(ctx, req)
+	return h.extensions.MultiRead(ctx, req)
 }
 
 // GetPersonExtension returns an extension of one person today, or all of them.
 func (h *Handler) GetPersonExtension(ctx context.Context, req *commonsv1.GetPersonExtensionRequest) (*commonsv1.PersonExtension, error) {
-	return h.extensions.get(ctx, req)
+	return h.extensions.Get(ctx, req)
 }

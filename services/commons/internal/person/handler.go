@@ -1,3 +1,6 @@
+// Package person serves persons: who is employed, and who may log in. What it is made
+// of is below: a record is a person in memory, rules check what is sent, store reads
+// and writes rows, reader reads for callers, writer creates, changes and deletes.
 package person
 
 import (
@@ -13,6 +16,10 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/tenant"
 	authv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/auth/v1"
 	commonsv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/commons/v1"
+	"github.com/rotaloom/rotaloom/services/commons/internal/person/extension"
+	"github.com/rotaloom/rotaloom/services/commons/internal/person/reader"
+	"github.com/rotaloom/rotaloom/services/commons/internal/person/rules"
+	"github.com/rotaloom/rotaloom/services/commons/internal/person/writer"
 	"github.com/rotaloom/rotaloom/services/commons/internal/search/employeegroup"
 )
 
@@ -30,7 +37,7 @@ type Deps struct {
 	Rows   *rowvisibility.Rules
 	Groups *employeegroup.Groups
 	// Hyperfinds say whom stored queries find.
-	Hyperfinds Hyperfinds
+	Hyperfinds reader.Hyperfinds
 	Log        *slog.Logger
 	Clock      clock.Clock
 	// Wake tells the relay that there are events to publish.
@@ -42,14 +49,14 @@ type Deps struct {
 type Handler struct {
 	commonsv1.UnsafePersonServiceServer
 	pool       *pgxpool.Pool
-	reader     *reader
-	writer     *writer
-	extensions extensions
+	reader     *reader.Reader
+	writer     *writer.Writer
+	extensions extension.Extensions
 	clock      clock.Clock
 	// defaultZone is the IANA name for persons without a time zone.
 	defaultZone string
-	// shown are persons as answers show them.
-	shown *lru.Cache[shownKey, shown]
+	// cache are persons as answers show them.
+	cache *lru.Cache[cacheKey, cached]
 }
 
 // New makes a Handler. An unknown default time zone is an error.
@@ -58,31 +65,31 @@ func New(cfg Config, deps Deps) (*Handler, error) {
 	if _, err := zones.Get(cfg.DefaultTimeZone); err != nil {
 		return nil, err
 	}
-	reader := newReader(deps.Pool, deps.Rows, deps.Hyperfinds, deps.Clock)
+	reader := reader.New(deps.Pool, deps.Rows, deps.Hyperfinds, deps.Clock)
 	return &Handler{
-		pool: deps.Pool, reader: reader, clock: deps.Clock, defaultZone: cfg.DefaultTimeZone, shown: newShown(), extensions: extensions{reader: reader},
-		writer: newWriter(writerDeps{
-			pool: deps.Pool, users: deps.Users, groups: deps.Groups, log: deps.Log, wake: deps.Wake,
-			rules: newRules(zones, cfg.DefaultTimeZone), zones: zones,
+		pool: deps.Pool, reader: reader, clock: deps.Clock, defaultZone: cfg.DefaultTimeZone, cache: newCache(), extensions: extension.Extensions{Reader: reader},
+		writer: writer.New(writer.Deps{
+			Pool: deps.Pool, Users: deps.Users, Groups: deps.Groups, Log: deps.Log, Wake: deps.Wake,
+			Rules: rules.New(zones, cfg.DefaultTimeZone), Zones: zones,
 		}, reader),
 	}, nil
 }
 
 // Run does the work that no request asks for, until ctx ends.
-func (h *Handler) Run(ctx context.Context) error { return h.writer.run(ctx) }
+func (h *Handler) Run(ctx context.Context) error { return h.writer.Run(ctx) }
 
 // GetPerson answers the person with the id in the path.
 func (h *Handler) GetPerson(ctx context.Context, req *commonsv1.GetPersonRequest) (*commonsv1.Person, error) {
 	tenantID, _ := tenant.From(ctx)
-	if err := h.reader.refuseUnseen(ctx, req.GetPersonId()); err != nil {
+	if err := h.reader.CheckVisible(ctx, req.GetPersonId()); err != nil {
 		return nil, err
 	}
-	p, err := h.shownPerson(ctx, tenantID, req.GetPersonId())
+	p, err := h.cachedPerson(ctx, tenantID, req.GetPersonId())
 	if err != nil {
 		return nil, err
 	}
 	if p == nil {
-		return nil, unknownInPath(req.GetPersonId())
+		return nil, reader.NotFound(req.GetPersonId())
 	}
 	return p, nil
 }

@@ -7,6 +7,8 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/fault/bulk"
 	"github.com/rotaloom/rotaloom/pkg/rpc"
 	commonsv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/commons/v1"
+	"github.com/rotaloom/rotaloom/services/commons/internal/person/reader"
+	"github.com/rotaloom/rotaloom/services/commons/internal/person/store"
 )
 
 // MultiReadBasePersons answers the short form of persons in the order asked
@@ -14,11 +16,11 @@ import (
 // out when only active ones are asked for.
 func (h *Handler) MultiReadBasePersons(ctx context.Context, req *commonsv1.MultiReadPersonsRequest) (*commonsv1.BasePersonList, error) {
 	out := &bulk.Outcome[*commonsv1.PersonIdentity, *commonsv1.BasePerson]{}
-	err := h.reader.eachBase(ctx, req.GetWhere(), func(k key, b *base) error {
+	err := h.reader.ForEachBase(ctx, req.GetWhere(), func(k store.Key, b *reader.Base) error {
 		if b == nil {
-			out.Fail(k.identity(), k.unknown())
+			out.Fail(k.Identity(), k.NotFound())
 		} else {
-			out.Succeed(nil, b.wire())
+			out.Succeed(nil, b.Message())
 		}
 		return nil
 	})

@@ -10,17 +10,21 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/fault/bulk"
 	"github.com/rotaloom/rotaloom/pkg/rpc"
 	commonsv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/commons/v1"
+	"github.com/rotaloom/rotaloom/services/commons/internal/person/reader"
+	"github.com/rotaloom/rotaloom/services/commons/internal/person/rules"
+	"github.com/rotaloom/rotaloom/services/commons/internal/person/store"
+	"github.com/rotaloom/rotaloom/services/commons/internal/person/writer"
 )
 
 // CreatePerson creates one person, and their user account when one is given.
 func (h *Handler) CreatePerson(ctx context.Context, req *commonsv1.Person) (*commonsv1.Person, error) {
-	return h.writeOne(ctx, req, creates)
+	return h.writeOne(ctx, req, writer.Create)
 }
 
 // UpdatePerson changes what is sent of the person with the id in the path.
 func (h *Handler) UpdatePerson(ctx context.Context, req *commonsv1.UpdatePersonRequest) (*commonsv1.Person, error) {
 	id := req.GetPersonId()
-	if asked := req.GetPerson().GetPersonIdentity(); named(asked) {
+	if asked := req.GetPerson().GetPersonIdentity(); reader.IsIdentified(asked) {
 		if err := h.refuseOther(ctx, asked, id); err != nil {
 			return nil, err
 		}
@@ -34,9 +38,9 @@ func (h *Handler) UpdatePerson(ctx context.Context, req *commonsv1.UpdatePersonR
 	if asked != 0 {
 		in.PersonIdentity.RequestItemId = &asked
 	}
-	out, err := h.writeOne(ctx, in, changes)
-	if fault.HasCode(err, CodeUnknown) {
-		return nil, unknownInPath(id)
+	out, err := h.writeOne(ctx, in, writer.Update)
+	if fault.HasCode(err, rules.CodeUnknown) {
+		return nil, reader.NotFound(id)
 	}
 	return out, err
 }
@@ -45,71 +49,71 @@ func (h *Handler) UpdatePerson(ctx context.Context, req *commonsv1.UpdatePersonR
 // Answers name persons by several properties: sent back, they are no mistake as
 // long as each of them names that person.
 func (h *Handler) refuseOther(ctx context.Context, asked *commonsv1.PersonIdentity, id int64) error {
-	parts := separate(asked)
-	keys := make([]key, len(parts))
+	parts := reader.SplitIdentity(asked)
+	keys := make([]store.Key, len(parts))
 	for i, part := range parts {
 		var err error
-		if keys[i], err = readIdentity(part, h.reader.today()); err != nil {
+		if keys[i], err = reader.ParseIdentity(part, h.reader.Today()); err != nil {
 			return err
 		}
 	}
-	known, err := h.reader.known(ctx, tenantOf(ctx), keys)
+	known, err := h.reader.Load(ctx, reader.TenantOf(ctx), keys)
 	if err != nil {
 		return err
 	}
 	for _, k := range keys {
-		if p := known[k]; p != nil && p.id == id {
+		if p := known[k]; p != nil && p.ID == id {
 			continue
 		}
-		if err := checkIdentity(asked); err != nil {
+		if err := rules.CheckIdentity(asked); err != nil {
 			return err
 		}
-		return fault.Invalid(CodeCombination, fmt.Sprintf("personIdentity does not name the person %d of the path.", id))
+		return fault.Invalid(rules.CodeCombination, fmt.Sprintf("personIdentity does not name the person %d of the path.", id))
 	}
 	return nil
 }
 
-func (h *Handler) writeOne(ctx context.Context, in *commonsv1.Person, m mode) (*commonsv1.Person, error) {
-	items, err := h.writer.write(ctx, []*commonsv1.Person{in}, m)
+func (h *Handler) writeOne(ctx context.Context, in *commonsv1.Person, m writer.Mode) (*commonsv1.Person, error) {
+	items, err := h.writer.Write(ctx, []*commonsv1.Person{in}, m)
 	if err != nil {
 		return nil, err
 	}
-	if items[0].err != nil {
-		return nil, items[0].err
+	if items[0].Err != nil {
+		return nil, items[0].Err
 	}
-	return items[0].answer(in, h.reader.today()), nil
+	return items[0].Response(in, h.reader.Today()), nil
 }
 
 // MultiCreatePersons creates persons, each of which succeeds or fails by
 // itself.
 func (h *Handler) MultiCreatePersons(ctx context.Context, req *commonsv1.PersonList) (*commonsv1.PersonList, error) {
-	return h.writeMany(ctx, req, creates)
+	return h.writeMany(ctx, req, writer.Create)
 }
 
 // MultiUpdatePersons changes what is sent of persons, each of whom succeeds or
 // fails by itself.
 func (h *Handler) MultiUpdatePersons(ctx context.Context, req *commonsv1.PersonList) (*commonsv1.PersonList, error) {
-	return h.writeMany(ctx, req, changes)
+	return h.writeMany(ctx, req, writer.Update)
 }
 
 // MultiUpsertPersons changes the persons who are named and creates the others,
 // each of whom succeeds or fails by itself.
 func (h *Handler) MultiUpsertPersons(ctx context.Context, req *commonsv1.PersonList) (*commonsv1.PersonList, error) {
-	return h.writeMany(ctx, req, upserts)
+	return h.writeMany(ctx, req, writer.Upsert)
 }
 
-func (h *Handler) writeMany(ctx context.Context, req *commonsv1.PersonList, m mode) (*commonsv1.PersonList, error) {
-	items, err := h.writer.write(ctx, req.GetPersons(), m)
+func (h *Handler) writeMany(ctx context.Context, req *commonsv1.PersonList, m writer.Mode) (*commonsv1.PersonList, error) {
+	items, err := h.writer.Write(ctx, req.GetPersons(), m)
 	if err != nil {
 		return nil, err
 	}
 	out := &bulk.Outcome[*commonsv1.Person, *commonsv1.Person]{}
 	for i, in := range req.GetPersons() {
-		if items[i].err != nil {
+		if items[i].Err != nil {
 			// The caller gets back what failed, and must not get a password.
-			out.Fail(withoutPassword(in), fault.FromError(items[i].err))
+			out.Fail(rules.WithoutPassword(in), fault.FromError(items[i].Err))
 		} else {
-			out.Succeed(nil, items[i].answer(in, h.reader.today()))
+			out.Succeed(nil, items[i].Response(in, h.reader.Today()))
 		}
 	}
 	return personList(ctx, out)

@@ -28,12 +28,7 @@ func TestLargeReadingsScanNoTable(t *testing.T) {
 	require.NoError(t, err)
 	pool := pgtest.New(t, sets...)
 	ctx := tenant.With(t.Context(), 1)
-	body, err := proto.Marshal(&commonsv1.Person{
-		PersonInformation: &commonsv1.PersonInformation{
-			Person: &commonsv1.PersonDetails{PersonNumber: "1", FirstName: "Ada", LastName: "Okafor", HireDate: "2021-05-03"},
-		},
-		JobAssignment: &commonsv1.JobAssignment{JobAssignmentDetails: &commonsv1.JobAssignmentDetails{}},
-	})
+	body, err := proto.Marshal(valid())
 	require.NoError(t, err)
 	_, err = pool.Exec(ctx, `INSERT INTO person (tenant_id, id, person_number, full_name, time_zone, body, supervisor_person_number)
 			SELECT 1, g, 'n' || g, 'x', 'UTC', $1, 'n' || g / 10 FROM generate_series(1, 30000) g`, body)

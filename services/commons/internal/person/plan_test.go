@@ -95,3 +95,13 @@ func everyOperation(t *testing.T, ctx context.Context, h *Handler) {
 	require.NoError(t, err)
 	assert.Len(t, written.GetPersons(), 2)
 }
+
+// valid is a person who passes the rules.
+func valid() *commonsv1.Person {
+	return &commonsv1.Person{
+		PersonInformation: &commonsv1.PersonInformation{
+			Person: &commonsv1.PersonDetails{PersonNumber: "1", FirstName: "Ada", LastName: "Okafor", HireDate: "2021-05-03"},
+		},
+		JobAssignment: &commonsv1.JobAssignment{JobAssignmentDetails: &commonsv1.JobAssignmentDetails{}},
+	}
+}

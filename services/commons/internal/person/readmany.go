@@ -9,6 +9,8 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/fault/bulk"
 	commonv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/common/v1"
 	commonsv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/commons/v1"
+	"github.com/rotaloom/rotaloom/services/commons/internal/person/reader"
+	"github.com/rotaloom/rotaloom/services/commons/internal/person/store"
 )
 
 // MultiReadPersons answers persons in the order asked for. Unknown persons fail
@@ -16,12 +18,12 @@ import (
 // are asked for.
 func (h *Handler) MultiReadPersons(ctx context.Context, req *commonsv1.MultiReadPersonsRequest) (*commonsv1.PersonList, error) {
 	out := &bulk.Outcome[*commonsv1.PersonIdentity, *commonsv1.Person]{}
-	err := h.reader.each(ctx, req.GetWhere(), func(_ civil.Date, k key, p *stored) {
+	err := h.reader.ForEach(ctx, req.GetWhere(), func(_ civil.Date, k store.Key, p *store.Person) {
 		if p == nil {
-			out.Fail(k.identity(), k.unknown())
+			out.Fail(k.Identity(), k.NotFound())
 			return
 		}
-		out.Succeed(nil, p.show(p.id, h.reader.today()))
+		out.Succeed(nil, p.Render(p.ID, h.reader.Today()))
 	})
 	if err != nil {
 		return nil, err
@@ -33,9 +35,9 @@ func (h *Handler) MultiReadPersons(ctx context.Context, req *commonsv1.MultiRead
 // There is no room for errors in the answer, so an unknown person is one for all.
 func (h *Handler) MultiReadPersonRefs(ctx context.Context, req *commonsv1.MultiReadPersonsRequest) (*commonv1.RefList, error) {
 	out := &commonv1.RefList{}
-	err := h.reader.eachBase(ctx, req.GetWhere(), func(k key, b *base) error {
+	err := h.reader.ForEachBase(ctx, req.GetWhere(), func(k store.Key, b *reader.Base) error {
 		if b == nil {
-			return k.unknown()
+			return k.NotFound()
 		}
 		out.Ids, out.Qualifiers = append(out.Ids, b.ID), append(out.Qualifiers, b.Number)
 		out.Refs = append(out.Refs, &commonv1.Ref{Id: proto.Int64(b.ID), Qualifier: proto.String(b.Number)})

@@ -7,6 +7,7 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/fault"
 	"github.com/rotaloom/rotaloom/pkg/tenant"
 	commonsv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/commons/v1"
+	"github.com/rotaloom/rotaloom/services/commons/internal/person/store"
 )
 
 // maxResolved bounds ids and numbers of one call between services.
@@ -19,6 +20,6 @@ func (h *Handler) ResolvePersons(ctx context.Context, req *commonsv1.ResolvePers
 	if n := len(req.GetIds()) + len(req.GetPersonNumbers()); n > maxResolved {
 		return nil, fault.Invalid(fault.CodeBadRequest, fmt.Sprintf("%d persons are more than the allowed %d.", n, maxResolved))
 	}
-	found, err := resolve(ctx, h.pool, tenantID, req.GetIds(), req.GetPersonNumbers())
+	found, err := store.ReadStates(ctx, h.pool, tenantID, req.GetIds(), req.GetPersonNumbers())
 	return &commonsv1.ResolvePersonsResponse{Persons: found}, err
 }

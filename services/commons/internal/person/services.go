@@ -1,9 +1,14 @@
 package person
 
+import (
+	"github.com/rotaloom/rotaloom/services/commons/internal/person/newhire"
+	"github.com/rotaloom/rotaloom/services/commons/internal/person/wageworkrule"
+)
+
 // NewHires returns the server of NewHireService over the same persons.
-func (h *Handler) NewHires() *NewHires { return newNewHires(h.pool, h.reader, h.writer) }
+func (h *Handler) NewHires() *newhire.Handler { return newhire.New(h.pool, h.reader, h.writer) }
 
 // WageWorkRules returns the server of WageWorkRuleService over the same persons.
-func (h *Handler) WageWorkRules() *WageWorkRules {
-	return newWageWorkRules(h.pool, h.reader, h.writer)
+func (h *Handler) WageWorkRules() *wageworkrule.Handler {
+	return wageworkrule.New(h.pool, h.reader, h.writer)
 }

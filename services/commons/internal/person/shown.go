@@ -13,13 +13,14 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/civil"
 	"github.com/rotaloom/rotaloom/pkg/pg"
 	commonsv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/commons/v1"
+	"github.com/rotaloom/rotaloom/services/commons/internal/person/store"
 )
 
 const (
-	// mostShown is how many persons are remembered as answers show them, and
+	// maxCached is how many persons are remembered as answers show them, and
 	// largestShown how long the longest of these is in bytes.
-	mostShown    = 4096
-	largestShown = 16 << 10
+	maxCached      = 4096
+	maxCachedBytes = 16 << 10
 )
 
 // stamp tells the states of a person apart. The version goes up with every change
@@ -46,32 +47,32 @@ func scanStamp(row pgx.CollectableRow) (s stamp, err error) {
 	return s, err
 }
 
-// shownKey names a person of a tenant as shown on a day.
-type shownKey struct {
+// cacheKey names a person of a tenant as shown on a day.
+type cacheKey struct {
 	tenant, person int64
 	day            civil.Date
 }
 
-// shown is a person as answers show them.
-type shown struct {
+// cached is a person as answers show them.
+type cached struct {
 	stamp stamp
 	// wire is the message. Nobody changes it.
 	wire []byte
 }
 
-// newShown makes the memory of persons as answers show them.
-func newShown() *lru.Cache[shownKey, shown] {
-	cache, err := lru.New[shownKey, shown](mostShown)
+// newCache makes the memory of persons as answers show them.
+func newCache() *lru.Cache[cacheKey, cached] {
+	cache, err := lru.New[cacheKey, cached](maxCached)
 	if err != nil {
 		panic(err) // Only a size below one is an error.
 	}
 	return cache
 }
 
-// shownPerson answers a person as callers see them today, or nil when there is
+// cachedPerson answers a person as callers see them today, or nil when there is
 // none. What was shown before is shown again when one statement says that it still
 // holds: reading it takes one for each list.
-func (h *Handler) shownPerson(ctx context.Context, tenantID, id int64) (*commonsv1.Person, error) {
+func (h *Handler) cachedPerson(ctx context.Context, tenantID, id int64) (*commonsv1.Person, error) {
 	rows, err := h.pool.Query(ctx, readStamp, tenantID, id)
 	if err != nil {
 		return nil, fmt.Errorf("read person: %w", err)
@@ -83,15 +84,15 @@ func (h *Handler) shownPerson(ctx context.Context, tenantID, id int64) (*commons
 	if err != nil {
 		return nil, fmt.Errorf("read person: %w", err)
 	}
-	key := shownKey{tenant: tenantID, person: id, day: h.reader.today()}
-	if before, ok := h.shown.Get(key); ok && before.stamp == now {
+	key := cacheKey{tenant: tenantID, person: id, day: h.reader.Today()}
+	if before, ok := h.cache.Get(key); ok && before.stamp == now {
 		out := &commonsv1.Person{}
 		out.ProtoReflect().SetUnknown(before.wire)
 		return out, nil
 	}
 	// The stamp of the same moment: the person may have changed since.
 	var read stamp
-	persons, err := load(ctx, h.pool, tenantID, []int64{id}, func(s *pg.Snapshot) {
+	persons, err := store.Load(ctx, h.pool, tenantID, []int64{id}, func(s *pg.Snapshot) {
 		s.Queue(func(rows pgx.Rows) (err error) {
 			read, err = pgx.CollectExactlyOneRow(rows, scanStamp)
 			if errors.Is(err, pgx.ErrNoRows) {
@@ -104,13 +105,13 @@ func (h *Handler) shownPerson(ctx context.Context, tenantID, id int64) (*commons
 	if err != nil || p == nil {
 		return nil, err
 	}
-	out := p.show(p.id, key.day)
+	out := p.Render(p.ID, key.day)
 	wire, err := proto.Marshal(out)
 	if err != nil {
 		return nil, fmt.Errorf("encode person %d: %w", id, err)
 	}
-	if len(wire) <= largestShown {
-		h.shown.Add(key, shown{stamp: read, wire: wire})
+	if len(wire) <= maxCachedBytes {
+		h.cache.Add(key, cached{stamp: read, wire: wire})
 	}
 	return out, nil
 }

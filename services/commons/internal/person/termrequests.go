@@ -8,6 +8,9 @@ import (
 
 	"github.com/rotaloom/rotaloom/pkg/fault"
 	commonsv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/commons/v1"
+	"github.com/rotaloom/rotaloom/services/commons/internal/person/reader"
+	"github.com/rotaloom/rotaloom/services/commons/internal/person/record"
+	"github.com/rotaloom/rotaloom/services/commons/internal/person/store"
 )
 
 // TermRequests serves TermRequestService.
@@ -24,30 +27,30 @@ func (t *TermRequests) ListTermRequests(ctx context.Context, req *commonsv1.List
 	if n := len(req.GetPersonIds()); n > maxResolved {
 		return nil, fault.Invalid(fault.CodeBadRequest, fmt.Sprintf("%d persons are more than the allowed %d.", n, maxResolved))
 	}
-	rows, err := t.pool.Query(ctx, readTermRequests, tenantOf(ctx), req.GetPersonIds())
+	rows, err := t.pool.Query(ctx, store.SelectTermRequests, reader.TenantOf(ctx), req.GetPersonIds())
 	if err != nil {
 		return nil, err
 	}
 	out := &commonsv1.ListTermRequestsResponse{}
-	err = eachRequest(rows, func(r askedRow) {
+	err = store.ForEachTermRequest(rows, func(r store.TermRequestRow) {
 		n := len(out.Requests)
-		if n == 0 || out.Requests[n-1].GetPersonId() != r.person || out.Requests[n-1].GetNumber() != r.number {
-			out.Requests = append(out.Requests, &commonsv1.TermRequest{PersonId: r.person, Number: r.number})
+		if n == 0 || out.Requests[n-1].GetPersonId() != r.Person || out.Requests[n-1].GetNumber() != r.Number {
+			out.Requests = append(out.Requests, &commonsv1.TermRequest{PersonId: r.Person, Number: r.Number})
 			n++
 		}
 		last := out.Requests[n-1]
-		last.Terms = append(last.Terms, wireTerm(r.askedTerm))
+		last.Terms = append(last.Terms, requestedTerm(r.TermRequest))
 	})
 	return out, err
 }
 
-func wireTerm(a askedTerm) *commonsv1.RequestedTerm {
-	out := &commonsv1.RequestedTerm{EmploymentTermId: a.id}
-	if !a.days.Empty() {
-		out.From, out.To = a.days.From.String(), a.days.To.String()
+func requestedTerm(a record.TermRequest) *commonsv1.RequestedTerm {
+	out := &commonsv1.RequestedTerm{EmploymentTermId: a.ID}
+	if !a.Days.Empty() {
+		out.From, out.To = a.Days.From.String(), a.Days.To.String()
 	}
-	if a.original != nil {
-		out.OriginalFrom = a.original.String()
+	if a.OriginalStart != nil {
+		out.OriginalFrom = a.OriginalStart.String()
 	}
 	return out
 }

@@ -1,0 +1,209 @@
+package account
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"slices"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
+
+	"github.com/rotaloom/rotaloom/pkg/civil"
+	"github.com/rotaloom/rotaloom/pkg/fault"
+	"github.com/rotaloom/rotaloom/pkg/tenant"
+	authv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/auth/v1"
+	"github.com/rotaloom/rotaloom/services/commons/internal/person/store"
+)
+
+const (
+	// lockoutBatch is the most persons that auth is told of at a time.
+	lockoutBatch = 500
+	// lockoutEvery is how often the worker looks for what another replica noted
+	// and could not tell, and lockoutRetry when it tells again what failed.
+	lockoutEvery = 5 * time.Second
+	lockoutRetry = 5 * time.Second
+	// lockoutTimeout bounds one call.
+	lockoutTimeout = 10 * time.Second
+)
+
+// Lockouts tells auth when persons may not log in. Who changes that of a person
+// notes it in the same transaction (lockout_intent), with their name. What auth is
+// told is read from the persons themselves at that moment, never from an event:
+// whoever can publish events must not decide who logs in.
+type Lockouts struct {
+	pool    *pgxpool.Pool
+	users   authv1.UserServiceClient
+	zones   *civil.Zones
+	log     *slog.Logger
+	pending chan struct{}
+}
+
+func NewLockouts(pool *pgxpool.Pool, users authv1.UserServiceClient, zones *civil.Zones, log *slog.Logger) *Lockouts {
+	return &Lockouts{pool: pool, users: users, zones: zones, log: log, pending: make(chan struct{}, 1)}
+}
+
+// ChangesLockout answers the items that change when their persons may not log in.
+func ChangesLockout(items []store.Change) []store.Change {
+	return slices.DeleteFunc(slices.Clone(items), func(p store.Change) bool {
+		if p.Old == nil {
+			return len(p.LockedOutDays()) == 0
+		}
+		return p.Old.Zone == p.Zone && slices.Equal(p.Old.LockedOutDays(), p.LockedOutDays())
+	})
+}
+
+// InsertIntents keeps, in the transaction that changes persons, that auth has to be told.
+func (l *Lockouts) InsertIntents(ctx context.Context, tx pgx.Tx, tenantID int64, persons []store.Change) error {
+	var ids []int64
+	for _, p := range ChangesLockout(persons) {
+		ids = append(ids, p.ID)
+	}
+	if len(ids) == 0 {
+		return nil
+	}
+	by := initiatorOf(ctx)
+	_, err := tx.Exec(ctx, `INSERT INTO lockout_intent AS i (tenant_id, person_id, initiator_user, initiator_person_id, initiator_client, request_id)
+		SELECT $1, q.id, $3, $4, $5, $6 FROM unnest($2::bigint[]) AS q (id) ORDER BY q.id
+		ON CONFLICT (tenant_id, person_id) DO UPDATE SET version = i.version + 1, due_at = now(), initiator_user = excluded.initiator_user,
+			initiator_person_id = excluded.initiator_person_id, initiator_client = excluded.initiator_client, request_id = excluded.request_id`,
+		tenantID, ids, by.GetUserName(), by.GetPersonId(), by.GetClientId(), by.GetRequestId())
+	if err != nil {
+		return fmt.Errorf("note lockouts: %w", err)
+	}
+	return nil
+}
+
+// Wake hastens that auth is told of what was committed.
+func (l *Lockouts) Wake() {
+	select {
+	case l.pending <- struct{}{}:
+	default:
+	}
+}
+
+// Run tells auth what is noted until ctx ends.
+func (l *Lockouts) Run(ctx context.Context) error {
+	ticker := time.NewTicker(lockoutEvery)
+	defer ticker.Stop()
+	for {
+		n, err := l.sendDue(ctx)
+		if err != nil && ctx.Err() == nil {
+			l.log.WarnContext(ctx, "auth could not be told when persons may not log in", "error", err)
+		}
+		if err == nil && n == lockoutBatch {
+			continue
+		}
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-ticker.C:
+		case <-l.pending:
+		}
+	}
+}
+
+// sendDue tells auth what is due, and answers how many persons that were: never more
+// than lockoutBatch. What fails is told again, after what else is due.
+func (l *Lockouts) sendDue(ctx context.Context) (int, error) {
+	rows, err := l.pool.Query(tenant.All(ctx), `SELECT tenant_id, person_id, version, initiator_user, initiator_person_id, initiator_client, request_id
+		FROM lockout_intent WHERE due_at <= now() ORDER BY due_at, tenant_id, person_id LIMIT $1`, lockoutBatch)
+	if err != nil {
+		return 0, err
+	}
+	due, err := pgx.CollectRows(rows, pgx.RowToStructByPos[intent])
+	if err != nil {
+		return 0, fmt.Errorf("find lockouts to tell: %w", err)
+	}
+	var failed error
+	for _, e := range groupIntents(due) {
+		if err := l.send(tenant.With(ctx, e.tenant), e); err != nil {
+			failed = errors.Join(failed, err, l.postpone(tenant.With(ctx, e.tenant), e))
+		}
+	}
+	return len(due), failed
+}
+
+// send tells auth of some persons as they are now, and forgets that it had to.
+func (l *Lockouts) send(ctx context.Context, e *intentGroup) error {
+	ctx, cancel := context.WithTimeout(ctx, lockoutTimeout)
+	defer cancel()
+	ids := make([]int64, len(e.intents))
+	for i := range e.intents {
+		ids[i] = e.intents[i].Person
+	}
+	persons, err := store.Load(ctx, l.pool, e.tenant, ids)
+	if err != nil {
+		return err
+	}
+	req := &authv1.LockOutUsersRequest{Initiator: e.initiator}
+	for _, id := range ids {
+		if p := persons[id]; p != nil { // The account of somebody who is gone goes, too.
+			lockout, err := l.lockoutOf(p)
+			if err != nil {
+				return err
+			}
+			req.Users = append(req.Users, lockout)
+		}
+	}
+	if err := l.lockOut(ctx, req); err != nil {
+		return err
+	}
+	return l.deleteIntents(ctx, e)
+}
+
+// lockOut sends a request. The last administrator is not locked out, which whoever
+// asked for it was told unless two did it to each other at once.
+func (l *Lockouts) lockOut(ctx context.Context, req *authv1.LockOutUsersRequest) error {
+	for len(req.GetUsers()) > 0 {
+		_, err := l.users.LockOutUsers(ctx, req)
+		if err == nil {
+			return nil
+		}
+		offsets := fault.FromError(err).Details.GetErrorOffsets()
+		if len(offsets) == 0 {
+			return fmt.Errorf("lock users out: %w", err)
+		}
+		l.log.ErrorContext(ctx, "auth does not lock out some users", "users", len(offsets), "error", err)
+		for _, at := range slices.Backward(offsets) {
+			if int(at) < len(req.Users) {
+				req.Users = slices.Delete(req.Users, int(at), int(at)+1)
+			}
+		}
+	}
+	return nil
+}
+
+// deleteIntents removes the rows of an errand that are still what they were.
+func (l *Lockouts) deleteIntents(ctx context.Context, e *intentGroup) error {
+	ids, versions := e.columns()
+	_, err := l.pool.Exec(ctx, `DELETE FROM lockout_intent i USING unnest($2::bigint[], $3::bigint[]) AS q (id, version)
+		WHERE i.tenant_id = $1 AND i.person_id = q.id AND i.version = q.version`, e.tenant, ids, versions)
+	return err
+}
+
+// postpone lets others go first.
+func (l *Lockouts) postpone(ctx context.Context, e *intentGroup) error {
+	ids, versions := e.columns()
+	_, err := l.pool.Exec(ctx, `UPDATE lockout_intent i SET due_at = now() + make_interval(secs => $4)
+		FROM unnest($2::bigint[], $3::bigint[]) AS q (id, version)
+		WHERE i.tenant_id = $1 AND i.person_id = q.id AND i.version = q.version`, e.tenant, ids, versions, lockoutRetry.Seconds())
+	return err
+}
+
+// lockoutOf answers what auth is told of a person.
+func (l *Lockouts) lockoutOf(p *store.Person) (*authv1.UserLockout, error) {
+	zone, err := l.zones.Get(p.Zone)
+	if err != nil {
+		return nil, err
+	}
+	out := &authv1.UserLockout{PersonId: p.ID, Version: p.Version}
+	for _, days := range p.LockedOutDays() {
+		out.Periods = append(out.Periods, &authv1.LockoutPeriod{
+			From: zone.Unix(civil.DateTime{Date: days.From}), To: zone.Unix(civil.DateTime{Date: days.To}),
+		})
+	}
+	return out, nil
+}

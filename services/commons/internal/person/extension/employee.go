@@ -1,0 +1,144 @@
+package extension
+
+import (
+	"strings"
+
+	"google.golang.org/protobuf/proto"
+
+	commonsv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/commons/v1"
+	"github.com/rotaloom/rotaloom/services/commons/internal/person/record"
+)
+
+func (v *view) employee() *commonsv1.EmployeeExtension {
+	info, details := v.Message.GetPersonInformation(), v.Details()
+	rights, user, job := record.AccessOrEmpty(v.Record), record.UserAccountOrEmpty(v.Record), record.JobDetailsOrEmpty(v.Record)
+	out := &commonsv1.EmployeeExtension{
+		PersonId: v.ID, PersonNumber: v.Number(), Active: v.active(), SnapShotDate: v.day.String(), Badges: v.badges(),
+		FirstName: details.GetFirstName(), LastName: details.GetLastName(), MiddleName: details.GetMiddleInitial(),
+		FullName: details.GetFullName(), ShortName: details.GetShortName(),
+		PhoneticFullName: details.GetPhoneticFullName(), RomanizedFullName: details.GetRomanizedFullName(),
+		UserName: user.GetUserName(), HireDate: details.GetHireDate(), BirthDate: details.GetBirthDate(),
+		SeniorityDate: job.GetSeniorityRankDate(), JobAssignmentId: v.ID,
+		IsEmployee: proto.Bool(len(v.payRuleOn()) > 0), IsManager: proto.Bool(v.hasLicense("manager")),
+		AccessProfile: rights.GetAccessProfileName(), PreferenceProfile: rights.GetPreferenceProfileName(),
+		LogonProfile: user.GetLogonProfileName(), LocaleProfile: rights.GetLocalePolicyName(),
+		NotificationProfile: rights.GetNotificationProfileName(), DelegateProfile: rights.GetDelegateProfileName(),
+		TimeZone: v.Zone, SupervisorPersonNumber: job.GetSupervisorPersonNumber(), SupervisorFullName: job.GetSupervisorName(),
+		AccountLocked: proto.Bool(v.lockedOn()),
+	}
+	if user.GetUserName() != "" {
+		out.UserAccountId = v.ID
+	}
+	if v.manager != nil {
+		out.SupervisorPersonId, out.SupervisorFullName = v.manager.ID, v.manager.FullName
+	}
+	for _, a := range info.GetPersonAuthenticationTypes() {
+		if a.GetActiveFlag() && out.AuthenticationType == "" {
+			out.AuthenticationType = a.GetAuthenticationTypeName()
+		}
+	}
+	v.employeeDates(out)
+	v.employeeContacts(out)
+	return out
+}
+
+// lockedOn reports whether the person may not log in on the snapshot date.
+func (v *view) lockedOn() bool {
+	for _, days := range v.LockedOutDays() {
+		if days.Contains(v.day) {
+			return true
+		}
+	}
+	return false
+}
+
+func (v *view) hasLicense(part string) bool {
+	for _, l := range v.Message.GetPersonInformation().GetPersonLicenseTypes() {
+		if l.GetActiveFlag() && strings.Contains(strings.ToLower(l.GetLicenseTypeName()), part) {
+			return true
+		}
+	}
+	return false
+}
+
+// employeeDates fills in what is effective-dated.
+func (v *view) employeeDates(out *commonsv1.EmployeeExtension) {
+	info := v.Message.GetPersonInformation()
+	out.EffDatedAccountStatuses = each(info.GetUserAccountStatusList(), accountStatus)
+	out.EffDatedAccountStatusesForExtensionSnapshotDate = each(onDay(info.GetUserAccountStatusList(), v.day), accountStatus)
+	out.EmploymentStatuses = each(info.GetEmploymentStatusList(), employmentStatus)
+	out.EmploymentStatusesForExtensionSnapshotDate = each(onDay(info.GetEmploymentStatusList(), v.day), employmentStatus)
+	accounts := v.Message.GetJobAssignment().GetPrimaryLaborAccounts()
+	out.EffDatedPrimaryJobAccountEntries = each(accounts, primaryJob)
+	out.EffDatedPrimaryJobAccountEntriesForExtensionSnapshotDate = each(onDay(accounts, v.day), primaryJob)
+	out.DataAccessExtensionGroups = each(v.Message.GetGdapAssignments(), func(g *commonsv1.GroupDataAccess) *commonsv1.ExtensionDataAccess {
+		return &commonsv1.ExtensionDataAccess{
+			GdapName: g.GetGdapName(), Role: g.GetRole(), DefaultSwitch: g.DefaultSwitch,
+			EffectiveDate: g.GetEffectiveDate(), ExpirationDate: g.GetExpirationDate(),
+		}
+	})
+}
+
+// employeeContacts fills in how to reach the person, and what a tenant adds.
+func (v *view) employeeContacts(out *commonsv1.EmployeeExtension) {
+	info := v.Message.GetPersonInformation()
+	out.EmailContactDataEntries = each(info.GetEmailAddresses(), func(e *commonsv1.EmailAddress) *commonsv1.ExtensionEmail {
+		return &commonsv1.ExtensionEmail{
+			ContactType: e.GetContactTypeName(), ContactData: e.GetAddress(), HasEmailNotificationDelivery: e.HasEmailNotificationDelivery,
+		}
+	})
+	out.TelContactDataEntries = each(info.GetTelephoneNumbers(), func(t *commonsv1.TelephoneNumber) *commonsv1.ExtensionTelephone {
+		return &commonsv1.ExtensionTelephone{ContactType: t.GetContactTypeName(), ContactData: t.GetPhoneNumber(), Smsswitch: t.IsSmsSwitch}
+	})
+	out.PostalAddressDataEntries = each(info.GetPostalAddresses(), func(a *commonsv1.PostalAddress) *commonsv1.ExtensionPostalAddress {
+		return &commonsv1.ExtensionPostalAddress{
+			ContactType: a.GetContactTypeName(), Street: a.GetStreet(), City: a.GetCity(), State: a.GetState(),
+			ZipCode: a.GetPostalCode(), Country: a.GetCountry(),
+		}
+	})
+	out.LicenseTypeList = each(info.GetPersonLicenseTypes(), func(l *commonsv1.PersonLicenseType) *commonsv1.ExtensionLicense {
+		return &commonsv1.ExtensionLicense{LicenseType: l.GetLicenseTypeName(), ActiveFlag: l.ActiveFlag}
+	})
+	out.PersonCustomDataEntries = each(info.GetCustomDataList(), func(c *commonsv1.CustomData) *commonsv1.ExtensionCustomData {
+		return &commonsv1.ExtensionCustomData{CustomDataType: c.GetCustomDataTypeName(), CustomText: c.GetText()}
+	})
+	out.PersonDatesEntries = each(info.GetCustomDateList(), func(c *commonsv1.CustomDate) *commonsv1.ExtensionPersonDate {
+		return &commonsv1.ExtensionPersonDate{PersonDateType: c.GetCustomDateTypeName(), Date: c.GetDate()}
+	})
+	for _, id := range [][2]string{{"aoid", v.AOID}, {"coid", v.COID}} {
+		if id[1] != "" {
+			out.ExternalIdentifiers = append(out.ExternalIdentifiers, &commonsv1.ExtensionIdentifier{IdentifierType: id[0], IdentifierValue: id[1]})
+		}
+	}
+}
+
+func accountStatus(s *commonsv1.UserAccountStatus) *commonsv1.ExtensionAccountStatus {
+	return &commonsv1.ExtensionAccountStatus{
+		AccountStatus: s.GetUserAccountStatusName(), AccountStatusTypeId: statusID(s.GetUserAccountStatusName()),
+		EffectiveDate: s.GetEffectiveDate(), ExpirationDate: s.GetExpirationDate(),
+	}
+}
+
+func employmentStatus(s *commonsv1.EmploymentStatus) *commonsv1.ExtensionEmploymentStatus {
+	return &commonsv1.ExtensionEmploymentStatus{
+		EmploymentStatus: s.GetEmploymentStatusName(), EmploymentStatusTypeId: statusID(s.GetEmploymentStatusName()),
+		EffectiveDate: s.GetEffectiveDate(), ExpirationDate: s.GetExpirationDate(),
+	}
+}
+
+func primaryJob(a *commonsv1.PrimaryLaborAccount) *commonsv1.ExtensionPrimaryJob {
+	return &commonsv1.ExtensionPrimaryJob{
+		PrimaryJob: a.GetOrganizationPath(), PrimaryLaborCategory: a.GetLaborCategoryName(),
+		EffectiveDate: a.GetEffectiveDate(), ExpirationDate: a.GetExpirationDate(),
+	}
+}
+
+// statusID answers the number of a status, from 1 on.
+func statusID(name string) int64 {
+	for i, status := range record.Statuses {
+		if status == name {
+			return int64(i + 1)
+		}
+	}
+	return 0
+}

@@ -1,0 +1,142 @@
+// Package extension renders the extensions of a person: views of a day for other
+// parts of the product.
+package extension
+
+import (
+	"context"
+
+	"github.com/rotaloom/rotaloom/pkg/civil"
+	"github.com/rotaloom/rotaloom/pkg/fault"
+	"github.com/rotaloom/rotaloom/pkg/fault/bulk"
+	"github.com/rotaloom/rotaloom/pkg/rpc"
+	commonsv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/commons/v1"
+	"github.com/rotaloom/rotaloom/services/commons/internal/person/reader"
+	"github.com/rotaloom/rotaloom/services/commons/internal/person/record"
+	"github.com/rotaloom/rotaloom/services/commons/internal/person/store"
+)
+
+// CodeExtension (400): there is no such extension.
+const CodeExtension = "WCO-101201"
+
+// kinds are the names of the extensions.
+var kinds = []string{"accrual", "device", "employee", "scheduling", "timekeeping"}
+
+// view is a person on a snapshot date, with what an extension needs of others.
+type view struct {
+	*store.Person
+	day civil.Date
+	// wages says whether wages are shown.
+	wages bool
+	// manager is the person's, or nil when nobody has that number.
+	manager *reader.Base
+}
+
+// Extensions reads extensions of persons.
+type Extensions struct{ Reader *reader.Reader }
+
+// MultiRead answers an extension of each person, or all of them,
+// in the order asked for. Unknown persons fail by themselves.
+func (e Extensions) MultiRead(ctx context.Context, req *commonsv1.MultiReadPersonExtensionsRequest) (*commonsv1.PersonExtensionList, error) {
+	where := req.GetWhere()
+	kind, err := readExtension("where.extensionType", where.GetExtensionType())
+	if err != nil {
+		return nil, err
+	}
+	var views []*view
+	out := &bulk.Outcome[*commonsv1.PersonIdentity, *commonsv1.PersonExtension]{}
+	err = e.Reader.ForEach(ctx, where, func(day civil.Date, k store.Key, p *store.Person) {
+		if p == nil {
+			out.Fail(k.Identity(), k.NotFound())
+			return
+		}
+		views = append(views, newView(p, day, where.IncludeBaseWages == nil || where.GetIncludeBaseWages()))
+		out.Succeed(nil, &commonsv1.PersonExtension{})
+	})
+	if err != nil {
+		return nil, err
+	}
+	if err := e.findManagers(ctx, views); err != nil {
+		return nil, err
+	}
+	for i, made := range out.Successes() {
+		views[i].extend(made, kind)
+	}
+	done, failure, err := rpc.SettledAs(ctx, out, fault.CodeBulkFailed) // What operations on persons say.
+	return &commonsv1.PersonExtensionList{Extensions: done, Failure: failure}, err
+}
+
+// extend fills in the extension of a kind, or all of them.
+func (v *view) extend(out *commonsv1.PersonExtension, kind string) {
+	switch kind {
+	case "employee":
+		out.EmployeeExtension = v.employee()
+	case "timekeeping":
+		out.TimekeepingExtension = v.timekeeping()
+	case "scheduling":
+		out.SchedulingExtension = v.scheduling()
+	case "accrual":
+		out.AccrualExtension = v.accrual()
+	case "device":
+		out.DeviceExtension = v.device()
+	default:
+		out.AllExtension = &commonsv1.AllExtension{
+			PersonId: v.ID, PersonNumber: v.Number(), SnapShotDate: v.day.String(),
+			EmployeeExtension: v.employee(), TimekeepingExtension: v.timekeeping(), SchedulingExtension: v.scheduling(),
+			AccrualExtension: v.accrual(), DeviceExtension: v.device(),
+		}
+	}
+}
+
+func (v *view) active() *bool {
+	is := v.ActiveOn(v.day)
+	return &is
+}
+
+func (v *view) badges() []*commonsv1.ExtensionBadge {
+	return each(v.Message.GetPersonInformation().GetBadgeAssignments(), func(b *commonsv1.BadgeAssignment) *commonsv1.ExtensionBadge {
+		return &commonsv1.ExtensionBadge{BadgeNumber: b.GetBadgeNumber(), EffectiveDate: b.GetEffectiveDate(), ExpirationDate: b.GetExpirationDate()}
+	})
+}
+
+// each answers what fn makes of the elements of a list.
+func each[A, B any](list []A, fn func(A) B) []B {
+	var out []B
+	for _, a := range list {
+		out = append(out, fn(a))
+	}
+	return out
+}
+
+// onDay answers the elements of a list that hold on a day.
+func onDay[M record.Dated](list []M, day civil.Date) []M {
+	var out []M
+	for _, m := range list {
+		if record.RangeOf(record.DatesOf(m)).Contains(day) {
+			out = append(out, m)
+		}
+	}
+	return out
+}
+
+// findManagers finds the managers of persons by their numbers.
+func (e Extensions) findManagers(ctx context.Context, views []*view) error {
+	var keys []store.Key
+	for _, v := range views {
+		if number := record.JobDetailsOrEmpty(v.Record).GetSupervisorPersonNumber(); number != "" {
+			keys = append(keys, store.Key{Number: number})
+		}
+	}
+	if len(keys) == 0 {
+		return nil
+	}
+	found, err := e.Reader.Bases(ctx, reader.TenantOf(ctx), keys, e.Reader.Today())
+	if err != nil {
+		return err
+	}
+	for _, v := range views {
+		if b, ok := found[store.Key{Number: record.JobDetailsOrEmpty(v.Record).GetSupervisorPersonNumber()}]; ok {
+			v.manager = &b
+		}
+	}
+	return nil
+}

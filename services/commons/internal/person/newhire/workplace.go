@@ -1,0 +1,181 @@
+package newhire
+
+import (
+	"context"
+	"fmt"
+	"regexp"
+	"strings"
+	"time"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/jackc/pgx/v5"
+	"google.golang.org/protobuf/proto"
+
+	"github.com/rotaloom/rotaloom/pkg/civil"
+	"github.com/rotaloom/rotaloom/pkg/fault"
+	commonsv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/commons/v1"
+	"github.com/rotaloom/rotaloom/services/commons/internal/person/reader"
+	"github.com/rotaloom/rotaloom/services/commons/internal/person/rules"
+)
+
+// workplace is where a new hire works: the location of the LocationCode, and what
+// it lies below, the nearest first.
+type workplace []place
+
+// place is a location as the new hire names it, or as the business structure
+// knows it.
+type place struct{ name, address string }
+
+const iowa = "IA"
+
+// checkIowa refuses an amount for a location that is not in Iowa. Where the person
+// lives does not matter.
+func (w workplace) checkIowa(name string) error {
+	switch state, location := w.state(); state {
+	case iowa:
+		return nil
+	case "":
+		return fault.Invalid(rules.CodeCombination, fmt.Sprintf("%s is for locations in Iowa only, and nothing says in which state the location is. "+
+			"Send a LocationCode that begins with IA, or of a location whose address is in Iowa or that lies below one that is called Iowa or IA.", name))
+	default:
+		return fault.Invalid(rules.CodeCombination, fmt.Sprintf("%s is for locations in Iowa only, and the location is in %s, as %.40q says. Leave it out.",
+			name, state, location))
+	}
+}
+
+// state answers the postal code of the state in which the workplace is, and what
+// says so: the nearest of its places that tells; "" when none of them does.
+func (w workplace) state() (state, by string) {
+	for _, p := range w {
+		if strings.EqualFold(strings.TrimSpace(p.name), "Iowa") {
+			return iowa, p.name
+		}
+		if state := stateIn(p.name); state != "" {
+			return state, p.name
+		}
+		if state := stateOfAddress(p.address); state != "" {
+			return state, p.address
+		}
+	}
+	return "", ""
+}
+
+// states are the postal codes of the states.
+const states = " AL AK AZ AR CA CO CT DE DC FL GA HI ID IL IN IA KS KY LA ME MD MA MI MN MS MO MT NE NV NH NJ NM NY NC ND OH OK OR PA RI SC SD TN TX UT VT VA WA WV WI WY PR "
+
+// stateIn answers the state that the name of a location begins with: its postal
+// code, alone, or before a digit or a sign, or in capitals before a space, so that
+// "IA01", "ia-ames" and "IA Ames" are in Iowa and "In Store" is nowhere; "" when it
+// begins with none.
+func stateIn(location string) string {
+	name := strings.TrimSpace(location)
+	if len(name) < 2 {
+		return ""
+	}
+	code := strings.ToUpper(name[:2])
+	if len(name) > 2 {
+		next := rune(name[2])
+		if unicode.IsLetter(next) || next >= utf8.RuneSelf || next == ' ' && code != name[:2] {
+			return ""
+		}
+	}
+	return knownState(code)
+}
+
+func knownState(code string) string {
+	if !strings.Contains(states, " "+code+" ") {
+		return ""
+	}
+	return code
+}
+
+var zipOrCountry = regexp.MustCompile(`(?:^|[,\s])([A-Z]{2})(?:[,\s]+\d{5}(?:-\d{4})?)?(?:[,\s]+(?:US|USA))?\s*$`)
+
+// stateOfAddress answers the state at the end of an address: "1 Elm St, Ames, IA
+// 50010".
+func stateOfAddress(address string) string {
+	found := zipOrCountry.FindStringSubmatch(address)
+	if found == nil {
+		return ""
+	}
+	return knownState(found[1])
+}
+
+// levels are the names from the top of the business structure to the location.
+func levels(in *commonsv1.NewHire) []string {
+	var path []string
+	for _, level := range []string{in.GetOrgLevel1(), in.GetOrgLevel2(), in.GetOrgLevel3(), in.GetOrgLevel4(), in.GetLocationCode()} {
+		if level != "" {
+			path = append(path, level)
+		}
+	}
+	return path
+}
+
+// readPlaces finds the locations by their paths and, where the location code is the
+// external id of one, by that, on each day. Answered is each place on the way up,
+// the nearest first.
+const readPlaces = `
+WITH asked AS (
+    SELECT a.n, a.day, coalesce((
+        SELECT p.lineage FROM location_path p WHERE p.tenant_id = $1 AND p.path = a.path AND p.from_date <= a.day AND p.to_date > a.day
+    ), (
+        SELECT p.lineage FROM location_version v
+        JOIN location_path p ON p.tenant_id = $1 AND p.location_id = v.location_id AND p.from_date <= a.day AND p.to_date > a.day
+        WHERE v.tenant_id = $1 AND v.external_id = a.code AND v.from_date <= a.day AND v.to_date > a.day ORDER BY v.location_id LIMIT 1
+    )) AS lineage
+    FROM unnest($2::text[], $3::text[], $4::date[]) WITH ORDINALITY AS a (path, code, day, n)
+)
+SELECT asked.n, v.name, v.body FROM asked
+CROSS JOIN LATERAL unnest(string_to_array(trim(BOTH '.' FROM asked.lineage), '.')::bigint[]) WITH ORDINALITY AS step (id, depth)
+JOIN location_version v ON v.tenant_id = $1 AND v.location_id = step.id AND v.from_date <= asked.day AND v.to_date > asked.day
+WHERE asked.lineage IS NOT NULL
+ORDER BY asked.n, step.depth DESC`
+
+// workplaces answers where each of some new hires works.
+func (n *Handler) workplaces(ctx context.Context, hires []*commonsv1.NewHire) ([]workplace, error) {
+	out := make([]workplace, len(hires))
+	paths, codes, days := make([]string, len(hires)), make([]string, len(hires)), make([]time.Time, len(hires))
+	wanted := false
+	for i, in := range hires {
+		path := levels(in)
+		for k := len(path) - 1; k >= 0; k-- {
+			out[i] = append(out[i], place{name: path[k]})
+		}
+		day, err := civil.ParseDate(in.GetHireDate())
+		if err != nil {
+			day = n.reader.Today()
+		}
+		paths[i], codes[i], days[i] = strings.Join(path, "/"), in.GetLocationCode(), day.Clamp().Time()
+		wanted = wanted || in.GetResidentStateTotalAllowancesClaimedCurrencyAmount() != nil || in.GetWorkStateTotalAllowancesClaimedCurrencyAmount() != nil
+	}
+	if !wanted {
+		return out, nil
+	}
+	rows, err := n.pool.Query(ctx, readPlaces, reader.TenantOf(ctx), paths, codes, days)
+	if err != nil {
+		return nil, fmt.Errorf("find where new hires work: %w", err)
+	}
+	known := map[int64]workplace{}
+	var at int64
+	var name string
+	var body []byte
+	if _, err := pgx.ForEachRow(rows, []any{&at, &name, &body}, func() error {
+		l := &commonsv1.Location{}
+		if err := proto.Unmarshal(body, l); err != nil {
+			return err
+		}
+		known[at] = append(known[at], place{name: name, address: l.GetAddress()})
+		return nil
+	}); err != nil {
+		return nil, fmt.Errorf("find where new hires work: %w", err)
+	}
+	for i := range out {
+		if structure := known[int64(i+1)]; structure != nil {
+			// What the code itself says comes before where it lies.
+			out[i] = append(workplace{{name: codes[i]}}, structure...)
+		}
+	}
+	return out, nil
+}

@@ -1,0 +1,110 @@
+package reader
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/rotaloom/rotaloom/pkg/civil"
+	commonsv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/commons/v1"
+	"github.com/rotaloom/rotaloom/services/commons/internal/person/record"
+	"github.com/rotaloom/rotaloom/services/commons/internal/person/store"
+)
+
+// Base is the short form of a person.
+type Base struct {
+	ID       int64
+	Number   string
+	FullName string
+	// Active on the day of the request; a person without any employment
+	// status counts as active.
+	Active bool
+}
+
+// ForEachBase calls do for the short forms of the persons that a criterion names, in
+// the order asked for, until it fails; with nil for who is unknown.
+func (r *Reader) ForEachBase(ctx context.Context, where *commonsv1.PersonWhere, do func(store.Key, *Base) error) error {
+	day, err := r.snapshotDate(where)
+	if err != nil {
+		return err
+	}
+	keys, err := parseCriterion(where.GetEmployees(), day)
+	if err != nil {
+		return err
+	}
+	found, err := r.Bases(ctx, TenantOf(ctx), keys, day)
+	if err != nil {
+		return err
+	}
+	if err := r.deleteInvisible(ctx, found); err != nil {
+		return err
+	}
+	passes, err := r.hyperfindFilter(ctx, where.GetHyperFindFilter(), idsOf(found))
+	if err != nil {
+		return err
+	}
+	for _, k := range keys {
+		b, known := found[k]
+		switch {
+		case !known:
+			err = do(k, nil)
+		case passes(b.ID) && (b.Active || !where.GetOnlyActivePerson()):
+			err = do(k, &b)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func idsOf(found map[store.Key]Base) []int64 {
+	var ids []int64
+	for _, b := range found {
+		ids = append(ids, b.ID)
+	}
+	return ids
+}
+
+// Bases answers the short forms of the persons that keys name.
+func (r *Reader) Bases(ctx context.Context, tenantID int64, keys []store.Key, day civil.Date) (map[store.Key]Base, error) {
+	ids, err := store.FindIDs(ctx, r.pool, tenantID, keys)
+	if err != nil {
+		return nil, err
+	}
+	rows, err := r.pool.Query(ctx, `SELECT p.id, p.person_number, p.full_name,
+			coalesce((SELECT bool_or(s.status = $4 AND s.from_date <= $3 AND s.to_date > $3)
+			          FROM employment_status s WHERE s.tenant_id = $1 AND s.person_id = p.id), true)
+		FROM person p WHERE p.tenant_id = $1 AND p.id = ANY($2)`,
+		tenantID, slices.Collect(maps.Values(ids)), day.Time(), record.StatusActive)
+	if err != nil {
+		return nil, err
+	}
+	list, err := pgx.CollectRows(rows, pgx.RowToStructByPos[Base])
+	if err != nil {
+		return nil, fmt.Errorf("read persons: %w", err)
+	}
+	byID := make(map[int64]Base, len(list))
+	for _, b := range list {
+		byID[b.ID] = b
+	}
+	found := make(map[store.Key]Base, len(keys))
+	for k, id := range ids {
+		if b, ok := byID[id]; ok {
+			found[k] = b
+		}
+	}
+	return found, nil
+}
+
+func (b Base) Message() *commonsv1.BasePerson {
+	return &commonsv1.BasePerson{
+		PersonId:     b.ID,
+		PersonNumber: b.Number,
+		FullName:     b.FullName,
+		DisplayName:  fmt.Sprintf("%s (%s)", b.FullName, b.Number),
+	}
+}

@@ -1,0 +1,180 @@
+// Package reader reads persons for callers, by the identities that they send. What a
+// caller may not see is not found.
+package reader
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/jackc/pgx/v5/pgxpool"
+
+	"github.com/rotaloom/rotaloom/pkg/authn"
+	"github.com/rotaloom/rotaloom/pkg/civil"
+	"github.com/rotaloom/rotaloom/pkg/clock"
+	"github.com/rotaloom/rotaloom/pkg/domain/rowvisibility"
+	"github.com/rotaloom/rotaloom/pkg/fault"
+	"github.com/rotaloom/rotaloom/pkg/tenant"
+	commonv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/common/v1"
+	commonsv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/commons/v1"
+	"github.com/rotaloom/rotaloom/services/commons/internal/person/rules"
+	"github.com/rotaloom/rotaloom/services/commons/internal/person/store"
+)
+
+// Reader reads persons for callers: what they may not see is not there.
+type Reader struct {
+	pool *pgxpool.Pool
+	// rows say whom callers may see.
+	rows *rowvisibility.Rules
+	// hyperfinds says whom the queries find by which callers filter.
+	hyperfinds Hyperfinds
+	clock      clock.Clock
+}
+
+func New(pool *pgxpool.Pool, rules *rowvisibility.Rules, hyperfinds Hyperfinds, clk clock.Clock) *Reader {
+	return &Reader{pool: pool, rows: rules, hyperfinds: hyperfinds, clock: clk}
+}
+
+// Visible returns the persons whom the caller may see.
+func (r *Reader) Visible(ctx context.Context) (rowvisibility.Set, error) { return r.rows.Visible(ctx) }
+
+// Hyperfinds say whom stored queries find.
+type Hyperfinds interface {
+	// Among answers which of some persons a query finds on the days of a range.
+	Among(ctx context.Context, query *commonv1.Ref, days *commonv1.DateRange, persons []int64) (map[int64]bool, error)
+}
+
+// hyperfindFilter answers who passes the filter of a criterion: everybody without one.
+// Who does not is left out of an answer, like those who are not active when
+// only active ones are asked for.
+func (r *Reader) hyperfindFilter(ctx context.Context, filter *commonsv1.HyperFindFilter, persons []int64) (func(int64) bool, error) {
+	if filter.GetHyperfind() == nil {
+		return func(int64) bool { return true }, nil
+	}
+	found, err := r.hyperfinds.Among(ctx, filter.GetHyperfind(), filter.GetDateRange(), persons)
+	return func(id int64) bool { return found[id] }, err
+}
+
+// Load answers the persons whom keys name and whom the caller may see.
+func (r *Reader) Load(ctx context.Context, tenantID int64, keys []store.Key) (map[store.Key]*store.Person, error) {
+	keys = slices.DeleteFunc(slices.Clone(keys), func(k store.Key) bool { return k == store.Key{} })
+	if len(keys) == 0 {
+		return nil, nil
+	}
+	visible, err := r.rows.Visible(ctx)
+	if err != nil {
+		return nil, err
+	}
+	found, err := store.FindIDs(ctx, r.pool, tenantID, keys)
+	if err != nil {
+		return nil, err
+	}
+	var ids []int64
+	for _, id := range found {
+		if !visible.Has(id) {
+			authn.Hidden(ctx)
+			continue
+		}
+		ids = append(ids, id)
+	}
+	slices.Sort(ids)
+	persons, err := store.Load(ctx, r.pool, tenantID, slices.Compact(ids))
+	if err != nil {
+		return nil, err
+	}
+	out := make(map[store.Key]*store.Person, len(keys))
+	for k, id := range found {
+		if p := persons[id]; p != nil {
+			out[k] = p
+		}
+	}
+	return out, nil
+}
+
+func (r *Reader) Today() civil.Date { return civil.FromTime(r.clock.Now()).Clamp() }
+
+// ForEach calls do for the persons that a criterion names, in the order asked for,
+// with the snapshot date; with nil for who is unknown.
+func (r *Reader) ForEach(ctx context.Context, where *commonsv1.PersonWhere, do func(civil.Date, store.Key, *store.Person)) error {
+	day, err := r.snapshotDate(where)
+	if err != nil {
+		return err
+	}
+	keys, err := parseCriterion(where.GetEmployees(), day)
+	if err != nil {
+		return err
+	}
+	known, err := r.Load(ctx, TenantOf(ctx), keys)
+	if err != nil {
+		return err
+	}
+	ids := make([]int64, 0, len(known))
+	for _, p := range known {
+		ids = append(ids, p.ID)
+	}
+	passes, err := r.hyperfindFilter(ctx, where.GetHyperFindFilter(), ids)
+	if err != nil {
+		return err
+	}
+	for _, k := range keys {
+		if p := known[k]; p == nil || passes(p.ID) && (!where.GetOnlyActivePerson() || p.ActiveOn(day)) {
+			do(day, k, p)
+		}
+	}
+	return nil
+}
+
+// snapshotDate answers the day that a criterion is about: today unless it says
+// otherwise.
+func (r *Reader) snapshotDate(where *commonsv1.PersonWhere) (civil.Date, error) {
+	text := where.GetSnapshotDate()
+	if long := where.GetSnapshotDateTime(); long != "" {
+		text, _, _ = strings.Cut(strings.Replace(long, "T", " ", 1), " ")
+	}
+	if text == "" {
+		return r.Today(), nil
+	}
+	day, err := civil.ParseDate(text)
+	if err != nil {
+		return 0, fault.Invalid(rules.CodeSnapshot, fmt.Sprintf("where.snapshotDate: %s.", err))
+	}
+	return day.Clamp(), nil
+}
+
+func TenantOf(ctx context.Context) int64 {
+	id, _ := tenant.From(ctx)
+	return id
+}
+
+// CheckVisible answers the error for an unknown person when the caller may not
+// see the one with the id.
+func (r *Reader) CheckVisible(ctx context.Context, id int64) error {
+	visible, err := r.rows.Visible(ctx)
+	if err != nil || visible.Has(id) {
+		return err
+	}
+	authn.Hidden(ctx)
+	return NotFound(id)
+}
+
+// NotFound is the error for an id in the path that is nobody's. The reference
+// product answers 400 for persons, also there.
+func NotFound(id int64) *fault.Error {
+	return fault.Invalid(rules.CodeUnknown, fmt.Sprintf("There is no person with the id %d.", id))
+}
+
+// deleteInvisible takes the persons away whom the caller may not see.
+func (r *Reader) deleteInvisible(ctx context.Context, found map[store.Key]Base) error {
+	visible, err := r.rows.Visible(ctx)
+	if err != nil {
+		return err
+	}
+	for k, b := range found {
+		if !visible.Has(b.ID) {
+			authn.Hidden(ctx)
+			delete(found, k)
+		}
+	}
+	return nil
+}

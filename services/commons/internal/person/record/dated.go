@@ -1,0 +1,102 @@
+package record
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/rotaloom/rotaloom/pkg/civil"
+)
+
+// DatedElement is an element of a list with the days on which it holds.
+type DatedElement struct {
+	Days civil.Range
+	// key tells apart what may hold at the same time, value also the rest.
+	key, value string
+	Element    Element
+}
+
+// alwaysDays are the days of what has none.
+var alwaysDays = civil.Range{From: civil.Beginning, To: civil.Forever}
+
+// DatedElements answers the settled elements of a list.
+func (l List) DatedElements(r *Record) []DatedElement {
+	elements := l.Elements(r)
+	out := make([]DatedElement, len(elements))
+	for i, e := range elements {
+		out[i] = DatedElement{
+			Days: alwaysDays,
+			key:  e.Fingerprint(l.Keys), value: e.Fingerprint(len(e.Values)), Element: e,
+		}
+		if !l.Undated {
+			out[i].Days = RangeOf(*e.Effective, *e.Expiration)
+		}
+	}
+	return out
+}
+
+// Set makes the entries the whole list of a record.
+func (l List) Set(r *Record, entries []DatedElement) {
+	l.Clear(r)
+	for _, e := range entries {
+		to := l.Add(r)
+		CopyValues(to, e.Element)
+		if !l.Undated {
+			*to.Effective, *to.Expiration = e.Days.From.String(), e.Days.To.String()
+		}
+	}
+}
+
+// overlay answers a list after new entries replaced what held on their days,
+// in order. Other days keep what they had; neighbours that say the same are
+// joined. Neither list has two entries of a key on a day.
+func overlay(old, fresh []DatedElement) []DatedElement {
+	covered := map[string][]civil.Range{}
+	for _, e := range fresh {
+		covered[e.key] = append(covered[e.key], e.Days)
+	}
+	for key, ranges := range covered {
+		covered[key] = civil.Normalise(ranges)
+	}
+	out := slices.Clone(fresh)
+	for _, e := range old {
+		for _, left := range civil.AppendDifference(nil, []civil.Range{e.Days}, covered[e.key]) {
+			kept := e
+			kept.Days = left
+			out = append(out, kept)
+		}
+	}
+	return MergeAdjacent(out)
+}
+
+// MergeAdjacent sorts entries and joins neighbours that say the same.
+func MergeAdjacent(entries []DatedElement) []DatedElement {
+	slices.SortStableFunc(entries, func(a, b DatedElement) int {
+		return cmp.Or(cmp.Compare(a.value, b.value), cmp.Compare(a.Days.From, b.Days.From))
+	})
+	out := entries[:0]
+	for _, e := range entries {
+		if n := len(out); n > 0 && out[n-1].value == e.value && out[n-1].Days.To >= e.Days.From {
+			out[n-1].Days.To = max(out[n-1].Days.To, e.Days.To)
+			continue
+		}
+		out = append(out, e)
+	}
+	slices.SortStableFunc(out, func(a, b DatedElement) int {
+		return cmp.Or(cmp.Compare(a.Days.From, b.Days.From), cmp.Compare(a.value, b.value))
+	})
+	return out
+}
+
+// EqualElements reports whether two ordered lists say the same.
+func EqualElements(a, b []DatedElement) bool {
+	return slices.EqualFunc(a, b, func(x, y DatedElement) bool { return x.Days == y.Days && x.value == y.value })
+}
+
+// DropEmpty leaves out the entries that say that there is nothing: an empty text, an
+// empty address, no wage.
+func (l List) DropEmpty(entries []DatedElement) []DatedElement {
+	if l.empty == nil {
+		return entries
+	}
+	return slices.DeleteFunc(entries, func(e DatedElement) bool { return l.empty(e.Element) })
+}

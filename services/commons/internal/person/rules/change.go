@@ -1,0 +1,98 @@
+package rules
+
+import (
+	"fmt"
+
+	"github.com/rotaloom/rotaloom/pkg/civil"
+	commonsv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/commons/v1"
+	"github.com/rotaloom/rotaloom/services/commons/internal/person/record"
+)
+
+// ChangedPerson answers a stored person after what a caller sent of them, and nothing
+// else, was changed. An element of a dated list replaces what held on its days;
+// without a first day it begins today.
+func (r *Rules) ChangedPerson(old *record.Record, in *commonsv1.Person, wages []*record.WageRule, today civil.Date) (*Draft, error) {
+	sent := (&record.Record{Message: in, WageRules: wages}).Clone()
+	sent.Message.PersonIdentity = nil
+	if err := checkRequiredParts(sent.Message); err != nil {
+		return nil, err
+	}
+	if err := checkSent(sent); err != nil {
+		return nil, err
+	}
+	sent.ClearUnchanged(old)
+	sent.FillAddresses(old)
+	if err := normalise(sent, today); err != nil {
+		return nil, err
+	}
+	if err := keepWages(sent, old); err != nil {
+		return nil, err
+	}
+	asked, err := TakeTermRequests(sent.Message, today)
+	if err != nil {
+		return nil, err
+	}
+	account := takeUserAccount(sent.Message)
+	d := &Draft{Record: old.Clone(), TermRequests: asked}
+	hired := sent.Details().GetHireDate() != ""
+	licensed := timekeepingLicense(sent.Message) != ""
+	d.Merge(sent)
+	if err := checkRequiredOnce(d.Message); err != nil {
+		return nil, err
+	}
+	if hired {
+		d.DefaultStatus()
+	}
+	if licensed {
+		if err := checkLicense(d.Record); err != nil {
+			return nil, err
+		}
+	}
+	d.Account = d.changedAccount(old, account)
+	return d, r.complete(d)
+}
+
+// changedAccount answers what auth has to be told of the user account, given
+// what was sent of it, or nil.
+func (d *Draft) changedAccount(old *record.Record, sent *UserAccount) *UserAccount {
+	now := &UserAccount{
+		UserName:      record.UserAccountOrEmpty(d.Record).GetUserName(),
+		AccessProfile: record.AccessOrEmpty(d.Record).GetAccessProfileName(),
+	}
+	if sent != nil {
+		now.Password = sent.Password
+	}
+	before := record.UserAccountOrEmpty(old).GetUserName()
+	switch {
+	case now.UserName == "",
+		before == now.UserName && now.Password == "" && record.AccessOrEmpty(old).GetAccessProfileName() == now.AccessProfile &&
+			old.Number() == d.Number():
+		return nil
+	}
+	now.Known = before != ""
+	return now
+}
+
+// keepWages takes away the wages without a rate: their days keep the rates of an
+// older record. Days that have none need one.
+func keepWages(r, old *record.Record) error {
+	job := r.Message.GetJobAssignment()
+	if job == nil {
+		return nil
+	}
+	var known []civil.Range
+	for _, rate := range old.Message.GetJobAssignment().GetBaseWageRates() {
+		known = append(known, record.RangeOf(record.DatesOf(rate)))
+	}
+	var kept []*commonsv1.BaseWageRate
+	for i, rate := range job.BaseWageRates {
+		switch days := []civil.Range{record.RangeOf(record.DatesOf(rate))}; {
+		case rate.HourlyRate != nil:
+			kept = append(kept, rate)
+		case len(civil.AppendDifference(nil, days, civil.Normalise(known))) > 0:
+			return CheckPresent([]Property{{Path: fmt.Sprintf("jobAssignment.baseWageRates[%d].hourlyRate", i)}})
+		}
+	}
+	job.BaseWageRates = kept
+	return nil
+}

@@ -1,0 +1,102 @@
+package rules
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+
+	"github.com/rotaloom/rotaloom/pkg/civil"
+	"github.com/rotaloom/rotaloom/pkg/fault"
+	"github.com/rotaloom/rotaloom/services/commons/internal/person/record"
+)
+
+// normaliseDates fills in the dates that a caller left out of a list and refuses
+// those that disagree. An element begins on first unless it says otherwise. It
+// ends never, or, in a list with one element for a day, where the next begins.
+func normaliseDates(l record.List, elements []record.Element, first civil.Date) error {
+	if l.Undated {
+		return checkDuplicates(l, elements)
+	}
+	ranges := make([]civil.Range, len(elements))
+	for i, e := range elements {
+		r, err := readDates(fmt.Sprintf("%s[%d]", l.Path, i), e, first)
+		if err != nil {
+			return err
+		}
+		ranges[i] = r
+	}
+	for i, e := range elements {
+		if l.Keys == 0 && *e.Expiration == "" {
+			ranges[i].To = nextStart(ranges, ranges[i].From)
+		}
+		if ranges[i].Empty() {
+			return fault.Invalid(CodeDates, fmt.Sprintf("%s[%d]: expirationDate %s is not after effectiveDate %s.", l.Path, i, ranges[i].To, ranges[i].From))
+		}
+	}
+	if err := checkOverlaps(l, elements, ranges); err != nil {
+		return err
+	}
+	for i, e := range elements {
+		*e.Effective, *e.Expiration = ranges[i].From.String(), ranges[i].To.String()
+	}
+	return nil
+}
+
+// checkOverlaps refuses elements that may not hold at the same time.
+func checkOverlaps(l record.List, elements []record.Element, ranges []civil.Range) error {
+	order := make([]int, len(elements))
+	keys := make([]string, len(elements))
+	for i, e := range elements {
+		order[i], keys[i] = i, e.Fingerprint(l.Keys)
+	}
+	slices.SortFunc(order, func(a, b int) int {
+		return cmp.Or(cmp.Compare(keys[a], keys[b]), cmp.Compare(ranges[a].From, ranges[b].From))
+	})
+	for i := 1; i < len(order); i++ {
+		a, b := order[i-1], order[i]
+		if keys[a] == keys[b] && ranges[a].Overlaps(ranges[b]) {
+			return fault.Invalid(CodeDates, fmt.Sprintf("%s[%d] and %s[%d] overlap.", l.Path, min(a, b), l.Path, max(a, b)))
+		}
+	}
+	return nil
+}
+
+// checkDuplicates refuses two elements with the same key.
+func checkDuplicates(l record.List, elements []record.Element) error {
+	seen := make(map[string]bool, len(elements))
+	for i, e := range elements {
+		key := e.Fingerprint(l.Keys)
+		if seen[key] {
+			return fault.Invalid(CodeBadValue, fmt.Sprintf("%s[%d]: the same %s is there twice.", l.Path, i, l.Columns[0].Property))
+		}
+		seen[key] = true
+	}
+	return nil
+}
+
+func readDates(path string, e record.Element, first civil.Date) (civil.Range, error) {
+	r := civil.Range{From: first, To: civil.Forever}
+	var err error
+	if *e.Effective != "" {
+		if r.From, err = civil.ParseDate(*e.Effective); err != nil {
+			return r, fault.Invalid(fault.CodeDate, fmt.Sprintf("%s.effectiveDate: %s.", path, err))
+		}
+	}
+	if *e.Expiration != "" {
+		if r.To, err = civil.ParseDate(*e.Expiration); err != nil {
+			return r, fault.Invalid(fault.CodeDate, fmt.Sprintf("%s.expirationDate: %s.", path, err))
+		}
+	}
+	return r.Clamp(), nil
+}
+
+// nextStart answers the first start after a day, or forever.
+func nextStart(ranges []civil.Range, after civil.Date) civil.Date {
+	next := civil.Forever
+	for _, r := range ranges {
+		if r.From > after {
+			next = min(next, r.From)
+		}
+	}
+	return next
+}

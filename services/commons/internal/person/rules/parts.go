@@ -1,0 +1,127 @@
+package rules
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/rotaloom/rotaloom/pkg/civil"
+	"github.com/rotaloom/rotaloom/pkg/fault"
+	commonsv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/commons/v1"
+	"github.com/rotaloom/rotaloom/services/commons/internal/person/record"
+)
+
+var (
+	// expectedPeriods are the names of the periods of expected hours.
+	expectedPeriods = []string{"Daily", "Weekly", "Pay Period"}
+	// accessRoles are the roles of group data access.
+	accessRoles = []string{"manager_role", "employee_role"}
+)
+
+// checkParts checks what is kept as it is sent.
+func checkParts(p *commonsv1.Person) error {
+	info := p.GetPersonInformation()
+	for i, e := range info.GetExpectedHoursList() {
+		at := fmt.Sprintf("personInformation.expectedHoursList[%d].timePeriodTypeName", i)
+		if err := oneOf(at, e.GetTimePeriodTypeName(), expectedPeriods); err != nil {
+			return err
+		}
+	}
+	if err := checkHours(info); err != nil {
+		return err
+	}
+	for i, g := range p.GetGdapAssignments() {
+		if err := oneOf(fmt.Sprintf("gdapAssignments[%d].role", i), g.GetRole(), accessRoles); err != nil {
+			return err
+		}
+	}
+	if err := checkApprovers(info.GetApproverList()); err != nil {
+		return err
+	}
+	for _, s := range spans(p) {
+		if err := s.check(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func oneOf(path, given string, names []string) error {
+	if slices.ContainsFunc(names, func(name string) bool { return strings.EqualFold(name, given) }) {
+		return nil
+	}
+	return fault.Invalid(CodeBadValue, fmt.Sprintf("%s: %.40q is none of %s.", path, given, strings.Join(names, ", ")))
+}
+
+// checkApprovers refuses approvers that do not begin with level 1.
+func checkApprovers(list []*commonsv1.Approver) error {
+	first := func(a *commonsv1.Approver) bool { return a.GetApproveLevel() == 1 }
+	if len(list) > 0 && !slices.ContainsFunc(list, first) {
+		return fault.Invalid(CodeNoApprover, "personInformation.approverList has no approver with the approveLevel 1.")
+	}
+	return nil
+}
+
+// checkLengths bounds the lists of a person.
+func checkLengths(r *record.Record) error {
+	info, job := r.Message.GetPersonInformation(), r.Message.GetJobAssignment()
+	lengths := map[string]int{
+		"personInformation.telephoneNumbers":             len(info.GetTelephoneNumbers()),
+		"personInformation.postalAddresses":              len(info.GetPostalAddresses()),
+		"personInformation.expectedHoursList":            len(info.GetExpectedHoursList()),
+		"personInformation.personLicenseTypes":           len(info.GetPersonLicenseTypes()),
+		"personInformation.analyticsLaborTypeList":       len(info.GetAnalyticsLaborTypeList()),
+		"personInformation.approverList":                 len(info.GetApproverList()),
+		"personInformation.purposeAssignments":           len(info.GetPurposeAssignments()),
+		"personInformation.person.fullTimeEquivalencies": len(info.GetPerson().GetFullTimeEquivalencies()),
+		"jobAssignment.personalOvertimeAssignments":      len(job.GetPersonalOvertimeAssignments()),
+		"positions": len(r.Message.GetPositions()),
+	}
+	for _, l := range record.Lists() {
+		lengths[l.Path] = len(l.Elements(r))
+	}
+	for path, n := range lengths {
+		if n > maxList {
+			return fault.Invalid(CodeBadValue, fmt.Sprintf("%s has %d elements, more than the allowed %d.", path, n, maxList))
+		}
+	}
+	return nil
+}
+
+// datedSpan is the pair of dates of something that is kept as it is sent.
+type datedSpan struct{ path, from, to string }
+
+// check refuses dates of which the second is not after the first. Their form
+// was checked before.
+func (s datedSpan) check() error {
+	from, err := civil.ParseDate(s.from)
+	if err != nil {
+		return nil
+	}
+	to, err := civil.ParseDate(s.to)
+	if err != nil || to > from {
+		return nil
+	}
+	return fault.Invalid(CodeDates, fmt.Sprintf("%s: expirationDate %s is not after effectiveDate %s.", s.path, to, from))
+}
+
+func spans(p *commonsv1.Person) []datedSpan {
+	info, job := p.GetPersonInformation(), p.GetJobAssignment()
+	out := spansOf("personInformation.person.fullTimeEquivalencies", info.GetPerson().GetFullTimeEquivalencies())
+	out = append(out, spansOf("personInformation.personAccessAssignments", info.GetPersonAccessAssignments())...)
+	out = append(out, spansOf("personInformation.analyticsLaborTypeList", info.GetAnalyticsLaborTypeList())...)
+	out = append(out, spansOf("personInformation.accessAssignment.effectiveDatedTimeEntryMethods",
+		info.GetAccessAssignment().GetEffectiveDatedTimeEntryMethods())...)
+	out = append(out, spansOf("jobAssignment.personalOvertimeAssignments", job.GetPersonalOvertimeAssignments())...)
+	out = append(out, spansOf("jobAssignment.predictiveSchedulingEligibilityList", job.GetPredictiveSchedulingEligibilityList())...)
+	out = append(out, spansOf("jobAssignment.predictiveSchedulingRuleOverrideList", job.GetPredictiveSchedulingRuleOverrideList())...)
+	return append(out, spansOf("gdapAssignments", p.GetGdapAssignments())...)
+}
+
+func spansOf[M record.Dated](path string, list []M) []datedSpan {
+	out := make([]datedSpan, len(list))
+	for i, m := range list {
+		out[i] = datedSpan{fmt.Sprintf("%s[%d]", path, i), m.GetEffectiveDate(), m.GetExpirationDate()}
+	}
+	return out
+}

@@ -1,0 +1,107 @@
+package rules
+
+import (
+	"fmt"
+	"math"
+	"strings"
+
+	"github.com/rotaloom/rotaloom/pkg/civil"
+	"github.com/rotaloom/rotaloom/pkg/fault"
+	"github.com/rotaloom/rotaloom/services/commons/internal/person/record"
+)
+
+// checkTexts checks the texts that are stored in columns, and the lengths of
+// the lists.
+func checkTexts(r *record.Record) error {
+	for _, s := range record.Scalars() {
+		if err := checkText(s.Path, *s.At(r), maxText); err != nil {
+			return err
+		}
+	}
+	details := record.JobDetailsOrEmpty(r)
+	if err := checkText("jobAssignment.jobAssignmentDetails.payRuleName", details.GetPayRuleName(), maxText); err != nil {
+		return err
+	}
+	for _, l := range record.Lists() {
+		elements := l.Elements(r)
+		if n := len(elements); n > maxList {
+			return fault.Invalid(CodeBadValue, fmt.Sprintf("%s has %d elements, more than the allowed %d.", l.Path, n, maxList))
+		}
+		for i, e := range elements {
+			if err := checkElement(l, i, e); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// checkElement checks the texts of an element of a list.
+func checkElement(l record.List, i int, e record.Element) error {
+	for k, c := range l.Columns {
+		text, ok := e.Values[k].(*string)
+		if !ok {
+			continue
+		}
+		longest := maxText
+		switch c.Name {
+		case "organization_path":
+			longest = maxPath
+		case "labor_category_name":
+			longest = maxCategory
+		}
+		if err := checkText(fmt.Sprintf("%s[%d].%s", l.Path, i, c.Property), *text, longest); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// normalise checks the lists of a person and fills in the dates that were left
+// out: an element begins on first unless it says otherwise.
+func normalise(r *record.Record, first civil.Date) error {
+	info, job := r.Message.GetPersonInformation(), r.Message.GetJobAssignment()
+	if text := info.GetPerson().GetHireDate(); text != "" {
+		hired, err := civil.ParseDate(text)
+		if err != nil {
+			return fault.Invalid(fault.CodeDate, fmt.Sprintf("personInformation.person.hireDate: %s.", err))
+		}
+		info.Person.HireDate = hired.Clamp().String()
+	}
+	for i, s := range info.GetEmploymentStatusList() {
+		if err := normaliseStatus(fmt.Sprintf("personInformation.employmentStatusList[%d].employmentStatusName", i), &s.EmploymentStatusName); err != nil {
+			return err
+		}
+	}
+	for i, s := range info.GetUserAccountStatusList() {
+		if err := normaliseStatus(fmt.Sprintf("personInformation.userAccountStatusList[%d].userAccountStatusName", i), &s.UserAccountStatusName); err != nil {
+			return err
+		}
+	}
+	r.ExpandCurrent()
+	for i, w := range job.GetBaseWageRates() {
+		if w.GetHourlyRate() < 0 || math.IsNaN(w.GetHourlyRate()) || math.IsInf(w.GetHourlyRate(), 0) {
+			return fault.Invalid(CodeBadValue, fmt.Sprintf("jobAssignment.baseWageRates[%d].hourlyRate is not a rate.", i))
+		}
+	}
+	for _, g := range r.Message.GetGdapAssignments() {
+		g.Role = strings.ToLower(g.GetRole())
+	}
+	for _, l := range record.Lists() {
+		if err := normaliseDates(l, l.Elements(r), first); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// normaliseStatus writes a status as it is stored; callers write it in any case.
+func normaliseStatus(path string, name *string) error {
+	for _, status := range record.Statuses {
+		if strings.EqualFold(*name, status) {
+			*name = status
+			return nil
+		}
+	}
+	return fault.Invalid(CodeBadValue, fmt.Sprintf("%s: %q is none of %s.", path, *name, strings.Join(record.Statuses, ", ")))
+}

@@ -1,0 +1,91 @@
+package store
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"google.golang.org/protobuf/proto"
+
+	"github.com/rotaloom/rotaloom/pkg/civil"
+	"github.com/rotaloom/rotaloom/pkg/pg"
+	commonsv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/commons/v1"
+	"github.com/rotaloom/rotaloom/services/commons/internal/person/record"
+)
+
+// Person is a person as the database has them.
+type Person struct {
+	*record.Record
+	ID, Version int64
+	// Zone is the IANA name of the person's time zone.
+	Zone string
+}
+
+// Load reads everything that is known of persons, as it was at one moment. Unknown
+// ones are missing. What is queued beside is of the same moment.
+func Load(ctx context.Context, db pg.Querier, tenantID int64, ids []int64, beside ...func(*pg.Snapshot)) (map[int64]*Person, error) {
+	if len(ids) == 0 {
+		return nil, nil
+	}
+	columns := record.Scalars()
+	names := ""
+	for _, s := range columns {
+		names += ", " + s.Column
+	}
+	persons := map[int64]*Person{}
+	var snapshot pg.Snapshot
+	snapshot.Queue(func(rows pgx.Rows) error { return readPersons(rows, columns, persons) },
+		fmt.Sprintf(`SELECT id, version, time_zone, body%s FROM person
+		WHERE tenant_id = $1 AND id = ANY($2)`, names), tenantID, ids)
+	for _, l := range record.Lists() {
+		snapshot.Queue(func(rows pgx.Rows) error {
+			if err := readInto(l, rows, persons); err != nil {
+				return fmt.Errorf("%s: %w", l.Table, err)
+			}
+			return nil
+		}, readSQL(l), tenantID, ids)
+	}
+	queueTerms(&snapshot, tenantID, ids, persons)
+	for _, queue := range beside {
+		queue(&snapshot)
+	}
+	if err := snapshot.Read(ctx, db); err != nil {
+		return nil, fmt.Errorf("read persons: %w", err)
+	}
+	return persons, nil
+}
+
+func readPersons(rows pgx.Rows, columns []record.Scalar, persons map[int64]*Person) error {
+	texts, dates := make([]string, len(columns)), make([]*time.Time, len(columns))
+	var body []byte
+	for rows.Next() {
+		p := &Person{Record: &record.Record{Message: &commonsv1.Person{}}}
+		places := []any{&p.ID, &p.Version, &p.Zone, &body}
+		for i, s := range columns {
+			if s.Kind == "date" {
+				places = append(places, &dates[i])
+			} else {
+				places = append(places, &texts[i])
+			}
+		}
+		if err := rows.Scan(places...); err != nil {
+			return err
+		}
+		if err := proto.Unmarshal(body, p.Message); err != nil {
+			return fmt.Errorf("decode person %d: %w", p.ID, err)
+		}
+		for i, s := range columns {
+			switch {
+			case s.Kind == "date" && dates[i] != nil:
+				*s.At(p.Record) = civil.FromTime(*dates[i]).String()
+			case s.Kind != "date" && texts[i] != "":
+				*s.At(p.Record) = texts[i]
+			}
+		}
+		details := record.DetailsOrEmpty(p.Record)
+		details.FullName = details.GetLastName() + ", " + details.GetFirstName()
+		persons[p.ID] = p
+	}
+	return rows.Err()
+}

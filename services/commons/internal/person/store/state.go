@@ -1,0 +1,58 @@
+package store
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/rotaloom/rotaloom/pkg/civil"
+	"github.com/rotaloom/rotaloom/pkg/pg"
+	commonsv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/commons/v1"
+	"github.com/rotaloom/rotaloom/services/commons/internal/person/record"
+)
+
+// ReadStates answers what other domains keep of persons, by ascending id.
+func ReadStates(ctx context.Context, db pg.Querier, tenantID int64, ids []int64, numbers []string) ([]*commonsv1.PersonState, error) {
+	// One statement, hence one snapshot: days never go under the version of
+	// others.
+	rows, err := db.Query(ctx, `SELECT p.id, p.person_number, p.full_name, p.time_zone, p.version, p.hire_date,
+			coalesce(e.froms, '{}'), coalesce(e.tos, '{}'), coalesce(u.froms, '{}'), coalesce(u.tos, '{}')
+		FROM person p
+		LEFT JOIN LATERAL (SELECT array_agg(from_date ORDER BY from_date) AS froms, array_agg(to_date ORDER BY from_date) AS tos
+			FROM employment_status WHERE tenant_id = $1 AND person_id = p.id AND status = $4) e ON true
+		LEFT JOIN LATERAL (SELECT array_agg(from_date ORDER BY from_date) AS froms, array_agg(to_date ORDER BY from_date) AS tos
+			FROM user_account_status WHERE tenant_id = $1 AND person_id = p.id AND status <> $5) u ON true
+		WHERE p.tenant_id = $1 AND (p.id = ANY($2) OR p.person_number = ANY($3)) ORDER BY p.id`,
+		tenantID, ids, numbers, record.StatusTerminated, record.StatusActive)
+	if err != nil {
+		return nil, err
+	}
+	return pgx.CollectRows(rows, scanState)
+}
+
+func scanState(row pgx.CollectableRow) (*commonsv1.PersonState, error) {
+	s := &commonsv1.PersonState{}
+	var hired *time.Time
+	var from, to, lockedFrom, lockedTo []time.Time
+	if err := row.Scan(&s.PersonId, &s.PersonNumber, &s.FullName, &s.TimeZone, &s.Version, &hired,
+		&from, &to, &lockedFrom, &lockedTo); err != nil {
+		return nil, fmt.Errorf("read person: %w", err)
+	}
+	if hired != nil {
+		s.HireDate = civil.FromTime(*hired).String()
+	}
+	ended := rangesOf(from, to)
+	s.LockedOut = record.NewPersonDays(civil.Normalise(append(rangesOf(lockedFrom, lockedTo), ended...)))
+	s.Terminated = record.NewPersonDays(civil.Normalise(ended))
+	return s, nil
+}
+
+func rangesOf(from, to []time.Time) []civil.Range {
+	out := make([]civil.Range, len(from))
+	for i := range from {
+		out[i] = civil.Range{From: civil.FromTime(from[i]), To: civil.FromTime(to[i])}
+	}
+	return out
+}

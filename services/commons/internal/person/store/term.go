@@ -1,0 +1,159 @@
+package store
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/rotaloom/rotaloom/pkg/civil"
+	"github.com/rotaloom/rotaloom/pkg/outbox"
+	"github.com/rotaloom/rotaloom/pkg/pg"
+	commonsv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/commons/v1"
+	timekeepingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/timekeeping/v1"
+	"github.com/rotaloom/rotaloom/services/commons/internal/person/record"
+)
+
+// InsertTermRequests keeps what was asked for about terms, and tells of it.
+func InsertTermRequests(ctx context.Context, tx pgx.Tx, tenantID int64, persons []Change) error {
+	var owners, numbers []int64
+	var positions []int32
+	var terms []*int64
+	var from, to, original []*time.Time
+	event := &commonsv1.TermRequestsMade{}
+	for _, p := range persons {
+		for i, a := range p.TermRequests {
+			owners, numbers, positions = append(owners, p.ID), append(numbers, p.State().GetVersion()), append(positions, int32(i))
+			terms, original = append(terms, nonZero(a.ID)), append(original, dayOrNull(a.OriginalStart))
+			first, end := &a.Days.From, &a.Days.To
+			if a.Days.Empty() {
+				first, end = nil, nil
+			}
+			from, to = append(from, dayOrNull(first)), append(to, dayOrNull(end))
+		}
+		if len(p.TermRequests) > 0 {
+			event.PersonIds = append(event.PersonIds, p.ID)
+		}
+	}
+	if len(owners) == 0 {
+		return nil
+	}
+	if _, err := tx.Exec(ctx, `INSERT INTO term_request
+			(tenant_id, person_id, number, position, employment_term_id, from_date, to_date, original_from_date)
+		SELECT $1, q.* FROM unnest($2::bigint[], $3::bigint[], $4::int[], $5::bigint[], $6::date[], $7::date[], $8::date[]) AS q`,
+		tenantID, owners, numbers, positions, terms, from, to, original); err != nil {
+		return fmt.Errorf("store term requests: %w", err)
+	}
+	return outbox.Append(ctx, tx, tenantID, event)
+}
+
+func nonZero(id int64) *int64 {
+	if id == 0 {
+		return nil
+	}
+	return &id
+}
+
+func dayOrNull(day *civil.Date) *time.Time {
+	if day == nil {
+		return nil
+	}
+	t := day.Time()
+	return &t
+}
+
+// DeleteTermRequests forgets the requests that timekeeping says are carried out.
+func DeleteTermRequests(ctx context.Context, tx pgx.Tx, tenantID int64, lists []*timekeepingv1.PersonMemberships) error {
+	var persons, numbers []int64
+	for _, l := range lists {
+		if l.GetTermRequest() > 0 {
+			persons, numbers = append(persons, l.GetPersonId()), append(numbers, l.GetTermRequest())
+		}
+	}
+	if len(persons) == 0 {
+		return nil
+	}
+	if _, err := tx.Exec(ctx, `DELETE FROM term_request r USING unnest($2::bigint[], $3::bigint[]) AS q (person, number)
+		WHERE r.tenant_id = $1 AND r.person_id = q.person AND r.number <= q.number`, tenantID, persons, numbers); err != nil {
+		return fmt.Errorf("forget term requests: %w", err)
+	}
+	return nil
+}
+
+const (
+	SelectTermRequests = `SELECT r.person_id, r.number, coalesce(r.employment_term_id, 0), coalesce(t.name, ''),
+			r.from_date, r.to_date, r.original_from_date
+		FROM term_request r
+		LEFT JOIN employment_term t ON t.tenant_id = $1 AND t.id = r.employment_term_id
+		WHERE r.tenant_id = $1 AND r.person_id = ANY($2) ORDER BY r.person_id, r.number, r.position`
+
+	readMemberships = `SELECT m.person_id, t.id, t.name, m.from_date, m.to_date
+		FROM membership m JOIN employment_term t ON t.tenant_id = $1 AND t.id = m.employment_term_id
+		WHERE m.tenant_id = $1 AND m.person_id = ANY($2) ORDER BY m.person_id, m.from_date`
+)
+
+// queueTerms adds the statements that fill in the terms of persons: what
+// timekeeping said last, and what it was asked for since. In one snapshot, a
+// request that is carried out meanwhile shows as a request or as what it led to.
+func queueTerms(snapshot *pg.Snapshot, tenantID int64, ids []int64, persons map[int64]*Person) {
+	asked := map[int64][]TermRequestRow{}
+	snapshot.Queue(func(rows pgx.Rows) error {
+		return ForEachTermRequest(rows, func(r TermRequestRow) { asked[r.Person] = append(asked[r.Person], r) })
+	}, SelectTermRequests, tenantID, ids)
+	snapshot.Queue(func(rows pgx.Rows) error { return readTerms(rows, asked, persons) }, readMemberships, tenantID, ids)
+}
+
+func readTerms(rows pgx.Rows, asked map[int64][]TermRequestRow, persons map[int64]*Person) error {
+	var id int64
+	var t record.TermAssignment
+	var from, to time.Time
+	if _, err := pgx.ForEachRow(rows, []any{&id, &t.ID, &t.Name, &from, &to}, func() error {
+		if p := persons[id]; p != nil {
+			t.Days = civil.Range{From: civil.FromTime(from), To: civil.FromTime(to)}
+			p.Terms = append(p.Terms, t)
+		}
+		return nil
+	}); err != nil {
+		return err
+	}
+	for id, list := range asked {
+		p := persons[id]
+		for len(list) > 0 && p != nil {
+			n := 0
+			var one []record.TermRequest
+			for n < len(list) && list[n].Number == list[0].Number {
+				one, n = append(one, list[n].TermRequest), n+1
+			}
+			p.Terms, list = record.ApplyTermRequests(p.Terms, one), list[n:]
+		}
+	}
+	return nil
+}
+
+// TermRequestRow is a row of term_request.
+type TermRequestRow struct {
+	record.TermRequest
+	Person, Number int64
+}
+
+func ForEachTermRequest(rows pgx.Rows, do func(TermRequestRow)) error {
+	var r TermRequestRow
+	var from, to, original *time.Time
+	_, err := pgx.ForEachRow(rows, []any{&r.Person, &r.Number, &r.ID, &r.Name, &from, &to, &original}, func() error {
+		r.Days, r.OriginalStart = civil.Range{}, nil
+		if from != nil && to != nil {
+			r.Days = civil.Range{From: civil.FromTime(*from), To: civil.FromTime(*to)}
+		}
+		if original != nil {
+			day := civil.FromTime(*original)
+			r.OriginalStart = &day
+		}
+		do(r)
+		return nil
+	})
+	if err != nil {
+		return fmt.Errorf("read term requests: %w", err)
+	}
+	return nil
+}

@@ -1,0 +1,226 @@
+// Package store reads and writes the rows of persons.
+package store
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/rotaloom/rotaloom/pkg/pg"
+	"github.com/rotaloom/rotaloom/services/commons/internal/person/record"
+)
+
+// ErrStale says that somebody changed a person, or took a name or a badge,
+// between the reading and the writing. The operation begins again.
+var ErrStale = errors.New("somebody else was faster")
+
+// NewIDs takes ids for new persons. An id that is not used is lost.
+func NewIDs(ctx context.Context, db pg.Querier, n int) ([]int64, error) {
+	rows, err := db.Query(ctx, `SELECT nextval('person_id') FROM generate_series(1, $1)`, n)
+	if err != nil {
+		return nil, err
+	}
+	ids, err := pgx.CollectRows(rows, pgx.RowTo[int64])
+	if err != nil {
+		return nil, fmt.Errorf("take person ids: %w", err)
+	}
+	return ids, nil
+}
+
+// PersonNumberOwners answers who has the person numbers.
+func PersonNumberOwners(ctx context.Context, db pg.Querier, tenantID int64, numbers []string) (map[string]int64, error) {
+	rows, err := db.Query(ctx, `SELECT person_number, id FROM person
+		WHERE tenant_id = $1 AND person_number = ANY($2)`, tenantID, numbers)
+	if err != nil {
+		return nil, err
+	}
+	out := map[string]int64{}
+	var number string
+	var id int64
+	if _, err := pgx.ForEachRow(rows, []any{&number, &id}, func() error {
+		out[number] = id
+		return nil
+	}); err != nil {
+		return nil, fmt.Errorf("look for person numbers: %w", err)
+	}
+	return out, nil
+}
+
+// Write stores persons, new and changed ones, in few statements however many
+// they are. Somebody who is in the way is errStale.
+func Write(ctx context.Context, tx pgx.Tx, tenantID int64, persons []Change) error {
+	if err := lockUnchanged(ctx, tx, tenantID, persons); err != nil {
+		return err
+	}
+	batch := &pgx.Batch{}
+	if err := queuePersons(batch, tenantID, persons); err != nil {
+		return err
+	}
+	for _, l := range record.Lists() {
+		var replaced []int64
+		var fresh []personList
+		for _, p := range persons {
+			entries := l.DatedElements(p.Record)
+			if p.Old != nil {
+				if record.EqualElements(l.DatedElements(p.Old.Record), entries) {
+					continue
+				}
+				replaced = append(replaced, p.ID)
+			}
+			fresh = append(fresh, personList{p.ID, entries})
+		}
+		if err := queueLists(l, batch, tenantID, replaced, fresh); err != nil {
+			return err
+		}
+	}
+	queueNewHires(batch, tenantID, persons)
+	err := tx.SendBatch(ctx, batch).Close()
+	if pg.IsUnique(err, "") || pg.IsExclusion(err, "") {
+		return errors.Join(ErrStale, err)
+	}
+	if err != nil {
+		return fmt.Errorf("store persons: %w", err)
+	}
+	return nil
+}
+
+// lockUnchanged locks the persons who are there already, in the order of their
+// ids. One who is not what they were is errStale.
+func lockUnchanged(ctx context.Context, tx pgx.Tx, tenantID int64, persons []Change) error {
+	versions := map[int64]int64{}
+	var ids []int64
+	for _, p := range persons {
+		if p.Old != nil {
+			versions[p.ID] = p.Old.Version
+			ids = append(ids, p.ID)
+		}
+	}
+	if len(ids) == 0 {
+		return nil
+	}
+	rows, err := tx.Query(ctx, `SELECT id, version FROM person
+		WHERE tenant_id = $1 AND id = ANY($2) ORDER BY id FOR NO KEY UPDATE`, tenantID, ids)
+	if err != nil {
+		return err
+	}
+	var id, version int64
+	if _, err := pgx.ForEachRow(rows, []any{&id, &version}, func() error {
+		if versions[id] == version {
+			delete(versions, id)
+		}
+		return nil
+	}); err != nil {
+		return fmt.Errorf("lock persons: %w", err)
+	}
+	if len(versions) > 0 {
+		return ErrStale
+	}
+	return nil
+}
+
+// queuePersons adds the statements for the rows of the persons themselves.
+func queuePersons(batch *pgx.Batch, tenantID int64, persons []Change) error {
+	var fresh, changed, renamed []Change
+	for _, p := range persons {
+		switch {
+		case p.Old == nil:
+			fresh = append(fresh, p)
+			continue
+		case p.Old.Number() != p.Number():
+			renamed = append(renamed, p)
+		}
+		changed = append(changed, p)
+	}
+	for _, part := range []struct {
+		persons []Change
+		sql     func([]record.Scalar) string
+	}{{fresh, insertPersonSQL}, {changed, updatePersonSQL}} {
+		if len(part.persons) == 0 {
+			continue
+		}
+		all := record.Scalars()
+		args, err := personColumns(tenantID, part.persons, all)
+		if err != nil {
+			return err
+		}
+		batch.Queue(part.sql(all), args...)
+	}
+	queueRenames(batch, tenantID, renamed)
+	return nil
+}
+
+// queueRenames makes those whose manager got another number name that one.
+func queueRenames(batch *pgx.Batch, tenantID int64, renamed []Change) {
+	if len(renamed) == 0 {
+		return
+	}
+	var before, after []string
+	for _, p := range renamed {
+		before, after = append(before, p.Old.Number()), append(after, p.Number())
+	}
+	batch.Queue(`UPDATE person p SET supervisor_person_number = q.after, version = p.version + 1, updated_at = now()
+		FROM unnest($2::text[], $3::text[]) AS q (before, after)
+		WHERE p.tenant_id = $1 AND p.supervisor_person_number = q.before AND p.supervisor_person_number <> ''`,
+		tenantID, before, after)
+}
+
+// personColumns answers the arguments of insertPersonSQL and updatePersonSQL.
+func personColumns(tenantID int64, persons []Change, all []record.Scalar) ([]any, error) {
+	var ids []int64
+	var names, zones []string
+	var bodies [][]byte
+	values := make([]record.ColumnValues, len(all))
+	for i, s := range all {
+		values[i].Kind = s.Kind
+	}
+	for _, p := range persons {
+		for i, s := range all {
+			if s.Kind == "date" {
+				values[i].Days = append(values[i].Days, record.DateOrNull(*s.At(p.Record)))
+			} else {
+				values[i].Texts = append(values[i].Texts, *s.At(p.Record))
+			}
+		}
+		body, err := p.Body()
+		if err != nil {
+			return nil, err
+		}
+		ids, bodies = append(ids, p.ID), append(bodies, body)
+		names, zones = append(names, p.Details().GetFullName()), append(zones, p.Zone)
+	}
+	args := []any{tenantID, ids, names, zones, bodies}
+	for _, v := range values {
+		args = append(args, v.Slice())
+	}
+	return args, nil
+}
+
+func insertPersonSQL(all []record.Scalar) string {
+	names, arrays := "", ""
+	for i, s := range all {
+		names += ", " + s.Column
+		arrays += fmt.Sprintf(", $%d::%s[]", i+6, s.Kind)
+	}
+	// In the order of the numbers, so that two who store the same persons at
+	// once do not wait for each other in a circle.
+	return fmt.Sprintf(`INSERT INTO person (tenant_id, id, full_name, time_zone, body%[1]s)
+		SELECT $1, q.* FROM unnest($2::bigint[], $3::text[], $4::text[], $5::bytea[]%[2]s)
+			AS q (id, full_name, time_zone, body%[1]s)
+		ORDER BY q.person_number`, names, arrays)
+}
+
+func updatePersonSQL(all []record.Scalar) string {
+	names, arrays, sets := "", "", ""
+	for i, s := range all {
+		names += ", " + s.Column
+		arrays += fmt.Sprintf(", $%d::%s[]", i+6, s.Kind)
+		sets += fmt.Sprintf(", %[1]s = q.%[1]s", s.Column)
+	}
+	return fmt.Sprintf(`UPDATE person p SET version = p.version + 1, updated_at = now(),
+			full_name = q.full_name, time_zone = q.time_zone, body = q.body%[3]s
+		FROM unnest($2::bigint[], $3::text[], $4::text[], $5::bytea[]%[2]s)
+			AS q (id, full_name, time_zone, body%[1]s)
+		WHERE p.tenant_id = $1 AND p.id = q.id`, names, arrays, sets)
+}

@@ -1,0 +1,99 @@
+package wageworkrule
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/rotaloom/rotaloom/pkg/civil"
+	"github.com/rotaloom/rotaloom/pkg/fault"
+	commonsv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/commons/v1"
+	"github.com/rotaloom/rotaloom/services/commons/internal/location"
+	"github.com/rotaloom/rotaloom/services/commons/internal/person/reader"
+	"github.com/rotaloom/rotaloom/services/commons/internal/person/record"
+	"github.com/rotaloom/rotaloom/services/commons/internal/person/rules"
+)
+
+// findJobs fills in the paths of the jobs that rules name, and fails the
+// persons with one that is unknown, or a location that is no job. A path may
+// come before its location, as everywhere.
+func (w *Handler) findJobs(ctx context.Context, given []*commonsv1.PersonWageWorkRules, wages [][]*record.WageRule, failed []error) error {
+	var owners []int
+	var found []*record.WageRule
+	var ids []int64
+	var paths []string
+	var days []time.Time
+	for i, list := range wages {
+		for k, rule := range list {
+			job := given[i].GetWageWorkRules()[k].GetJob()
+			owners, found = append(owners, i), append(found, rule)
+			ids, paths = append(ids, job.GetId()), append(paths, job.GetQualifier())
+			day, err := civil.ParseDate(cmp.Or(rule.Effective, w.reader.Today().String()))
+			if err != nil {
+				day = w.reader.Today()
+			}
+			days = append(days, day.Clamp().Time())
+		}
+	}
+	rows, err := w.pool.Query(ctx, fmt.Sprintf(`SELECT (q.at - 1)::int,
+			CASE WHEN q.id <> 0 THEN coalesce(%[1]s, '') ELSE q.path END, v.location_id IS NOT NULL AND v.job_id IS NULL
+		FROM unnest($2::bigint[], $3::text[], $4::date[]) WITH ORDINALITY AS q (id, path, day, at)
+		LEFT JOIN location_version v ON v.tenant_id = $1 AND v.from_date <= q.day AND v.to_date > q.day
+			AND v.location_id = CASE WHEN q.id <> 0 THEN q.id ELSE %[2]s END`,
+		location.PathSQL("$1", "q.id", "q.day"), location.AtSQL("$1", "q.path", "q.day")),
+		reader.TenantOf(ctx), ids, paths, days)
+	if err != nil {
+		return err
+	}
+	var at int
+	var path string
+	var noJob bool
+	_, err = pgx.ForEachRow(rows, []any{&at, &path, &noJob}, func() error {
+		found[at].Path = path
+		switch {
+		case failed[owners[at]] != nil:
+		case path == "":
+			failed[owners[at]] = fault.Invalid(rules.CodeBadValue, fmt.Sprintf("wageWorkRules: there is no job with the id %d on %s.", ids[at], civil.FromTime(days[at])))
+		case noJob:
+			failed[owners[at]] = fault.Invalid(rules.CodeBadValue, fmt.Sprintf("wageWorkRules: the location %.100q is not a job.", path))
+		}
+		return nil
+	})
+	return err
+}
+
+// fillJobs fills in the ids of the jobs whose paths name a location today.
+func (w *Handler) fillJobs(ctx context.Context, persons []*commonsv1.PersonWageWorkRules) error {
+	var paths []string
+	for _, p := range persons {
+		for _, rule := range p.GetWageWorkRules() {
+			paths = append(paths, rule.GetJob().GetQualifier())
+		}
+	}
+	if len(paths) == 0 {
+		return nil
+	}
+	rows, err := w.pool.Query(ctx, `SELECT q.path, `+location.AtSQL("$1", "q.path", "$3::date")+`
+		FROM (SELECT DISTINCT unnest($2::text[]) AS path) AS q`, reader.TenantOf(ctx), paths, w.reader.Today().Time())
+	if err != nil {
+		return err
+	}
+	ids := map[string]*int64{}
+	var path string
+	var id *int64
+	if _, err := pgx.ForEachRow(rows, []any{&path, &id}, func() error {
+		ids[path] = id
+		return nil
+	}); err != nil {
+		return fmt.Errorf("look for jobs: %w", err)
+	}
+	for _, p := range persons {
+		for _, rule := range p.GetWageWorkRules() {
+			rule.Job.Id = ids[rule.GetJob().GetQualifier()]
+		}
+	}
+	return nil
+}

@@ -1,0 +1,97 @@
+package writer
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/rotaloom/rotaloom/pkg/outbox"
+	"github.com/rotaloom/rotaloom/pkg/pg"
+	commonsv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/commons/v1"
+	"github.com/rotaloom/rotaloom/services/commons/internal/person/account"
+	"github.com/rotaloom/rotaloom/services/commons/internal/person/reader"
+	"github.com/rotaloom/rotaloom/services/commons/internal/person/store"
+)
+
+// Delete deletes the persons whom keys name and answers why others stay: auth is
+// asked first whether the caller may remove their users. The intent to remove their accounts is noted with the deletion, so an account
+// outlives its person at most until the sweep.
+func (w *Writer) Delete(ctx context.Context, keys []store.Key) (map[store.Key]error, error) {
+	tenantID := reader.TenantOf(ctx)
+	known, err := w.reader.Load(ctx, tenantID, keys)
+	if err != nil {
+		return nil, err
+	}
+	failed := map[store.Key]error{}
+	if err := w.failOutOfScope(ctx, keys, known, failed); err != nil {
+		return nil, err
+	}
+	if err := w.failUserDeletions(ctx, known, failed); err != nil {
+		return nil, err
+	}
+	var ids []int64
+	for k, p := range known {
+		if failed[k] == nil {
+			ids = append(ids, p.ID)
+		}
+	}
+	if len(ids) == 0 {
+		return failed, nil
+	}
+	err = pg.InTx(ctx, w.pool, func(ctx context.Context, tx pgx.Tx) error {
+		return deleteAll(ctx, tx, tenantID, ids)
+	})
+	if err != nil {
+		return nil, fmt.Errorf("delete persons: %w", err)
+	}
+	w.wake()
+	w.accounts.Rollback(ctx, tenantID, ids)
+	return failed, nil
+}
+
+// failOutOfScope notes an error for who is unknown, and for who is not the
+// caller's to delete.
+func (w *Writer) failOutOfScope(ctx context.Context, keys []store.Key, known map[store.Key]*store.Person, failed map[store.Key]error) error {
+	reach, err := w.callerScope(ctx)
+	if err != nil {
+		return err
+	}
+	for _, k := range keys {
+		if p := known[k]; p == nil {
+			failed[k] = k.NotFound()
+		} else if err := reach.check(p.Message); err != nil {
+			failed[k] = err
+		}
+	}
+	return nil
+}
+
+// deleteAll deletes persons, tells of it, and notes that their accounts go.
+// Who is gone already is left out.
+func deleteAll(ctx context.Context, tx pgx.Tx, tenantID int64, ids []int64) error {
+	rows, err := tx.Query(ctx, `WITH locked AS (
+			SELECT id FROM person WHERE tenant_id = $1 AND id = ANY($2) ORDER BY id FOR UPDATE)
+		DELETE FROM person p USING locked WHERE p.tenant_id = $1 AND p.id = locked.id
+		RETURNING p.id, p.version, p.time_zone`, tenantID, ids)
+	if err != nil {
+		return err
+	}
+	event := &commonsv1.PersonsChanged{}
+	var gone []int64
+	var id, version int64
+	var zone string
+	if _, err := pgx.ForEachRow(rows, []any{&id, &version, &zone}, func() error {
+		gone = append(gone, id)
+		event.Persons = append(event.Persons, &commonsv1.PersonState{
+			PersonId: id, Version: version + 1, TimeZone: zone, Deleted: true,
+		})
+		return nil
+	}); err != nil || len(gone) == 0 {
+		return err
+	}
+	if err := account.InsertIntents(ctx, tx, tenantID, gone); err != nil {
+		return err
+	}
+	return outbox.Append(ctx, tx, tenantID, event)
+}

@@ -1,0 +1,94 @@
+package writer
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"slices"
+
+	"google.golang.org/protobuf/proto"
+
+	"github.com/rotaloom/rotaloom/pkg/authn"
+	"github.com/rotaloom/rotaloom/pkg/domain/rowvisibility"
+	"github.com/rotaloom/rotaloom/pkg/fault"
+	commonsv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/commons/v1"
+	"github.com/rotaloom/rotaloom/services/commons/internal/person/rules"
+	"github.com/rotaloom/rotaloom/services/commons/internal/person/store"
+	"github.com/rotaloom/rotaloom/services/commons/internal/search/employeegroup"
+)
+
+// scope is where the caller may put persons, and whose manager they may make
+// them.
+type scope struct {
+	everywhere bool
+	group      employeegroup.Group
+}
+
+// callerScope answers that of the caller.
+func (w *Writer) callerScope(ctx context.Context) (scope, error) {
+	p, ok := authn.From(ctx)
+	switch {
+	case !ok || p.IsService() || rowvisibility.Scope(p.Rows) == rowvisibility.All:
+		return scope{everywhere: true}, nil
+	case rowvisibility.Scope(p.Rows) != rowvisibility.Group:
+		return scope{}, nil
+	}
+	group, err := w.groups.Of(ctx, p.Tenant, p.PersonID)
+	return scope{group: group}, err
+}
+
+// check refuses a person whom the caller would not see, or who would see more
+// than the caller: their primary labor accounts must be in the caller's employee
+// group, and so must the group that they get. Whom a hyperfind finds is not
+// where they work: whoever's group is one admits nobody.
+func (r scope) check(p *commonsv1.Person) error { return r.checkChange(p, nil) }
+
+// checkChange is admit for somebody who was there before: only what differs from
+// then counts.
+func (r scope) checkChange(p, before *commonsv1.Person) error {
+	if r.everywhere {
+		return nil
+	}
+	accounts := p.GetJobAssignment().GetPrimaryLaborAccounts()
+	if before == nil && len(accounts) == 0 {
+		return notAuthorised("You may write only persons who work in your employee group, and name their primary labor account.")
+	}
+	for _, a := range changed(accounts, before.GetJobAssignment().GetPrimaryLaborAccounts()) {
+		if !r.group.Contains(a.GetOrganizationPath()) {
+			return notAuthorised(fmt.Sprintf("The organizationPath %q is not in your employee group.", a.GetOrganizationPath()))
+		}
+	}
+	for _, a := range changed(p.GetPersonInformation().GetPersonAccessAssignments(), before.GetPersonInformation().GetPersonAccessAssignments()) {
+		if name := a.GetManagerEmployeeGroupName(); !employeegroup.Named(name).Within(r.group) {
+			return notAuthorised(fmt.Sprintf("The managerEmployeeGroupName %q goes beyond your employee group.", name))
+		}
+	}
+	return nil
+}
+
+// changed answers the elements of a list that an older one does not have.
+func changed[M proto.Message](list, before []M) []M {
+	return slices.DeleteFunc(slices.Clone(list), func(m M) bool {
+		return slices.ContainsFunc(before, func(b M) bool { return proto.Equal(m, b) })
+	})
+}
+
+func notAuthorised(message string) *fault.Error {
+	return fault.New(rules.CodeNotAuthorised, http.StatusForbidden, message)
+}
+
+// refuseOutOfScope fails the items that the caller may not write.
+func (w *Writer) refuseOutOfScope(ctx context.Context, items []*store.Item) error {
+	reach, err := w.callerScope(ctx)
+	if err != nil {
+		return err
+	}
+	for _, it := range store.Valid(items) {
+		var before *commonsv1.Person
+		if it.Old != nil {
+			before = it.Old.Message
+		}
+		it.Err = reach.checkChange(it.Message, before)
+	}
+	return nil
+}

@@ -1,0 +1,123 @@
+package writer
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/rotaloom/rotaloom/pkg/authn"
+	"github.com/rotaloom/rotaloom/pkg/fault"
+	"github.com/rotaloom/rotaloom/services/commons/internal/person/reader"
+	"github.com/rotaloom/rotaloom/services/commons/internal/person/record"
+	"github.com/rotaloom/rotaloom/services/commons/internal/person/rules"
+	"github.com/rotaloom/rotaloom/services/commons/internal/person/store"
+)
+
+const (
+	// termPermission is what putting persons on terms needs, by whatever
+	// operation.
+	termPermission = "timekeeping.employment_term_assignment.write"
+	// termWait is how long a name that nobody knows is waited for: the term
+	// may have been created a moment ago, and timekeeping cannot be asked.
+	termWait  = time.Second
+	termPause = 20 * time.Millisecond
+)
+
+// refuseUnknownTerms finds the terms that items name, and fails those with one
+// that there is not.
+func (w *Writer) refuseUnknownTerms(ctx context.Context, items []*store.Item) error {
+	var names []string
+	for _, it := range store.Valid(items) {
+		if len(it.TermRequests) > 0 && !mayAssignTerms(ctx) {
+			if changesNothing(it.Terms, it.TermRequests) {
+				it.TermRequests = nil // What an answer showed has come back.
+				continue
+			}
+			it.Err = notAuthorised("You may not put persons on employment terms: that needs the permission " + termPermission + ".")
+			continue
+		}
+		for _, a := range it.TermRequests {
+			if a.Name != "" {
+				names = append(names, a.Name)
+			}
+		}
+	}
+	slices.Sort(names)
+	known, err := w.findTerms(ctx, slices.Compact(names))
+	if err != nil {
+		return err
+	}
+	for _, it := range store.Valid(items) {
+		for i := range it.TermRequests {
+			a := &it.TermRequests[i]
+			t, ok := known[a.Name]
+			if a.Name != "" && !ok {
+				it.Err = fault.Invalid(rules.CodeBadValue, fmt.Sprintf("%s.name: there is no employment term with the name %.100q.", a.Path, a.Name))
+			}
+			a.ID, a.Name = t.ID, t.Name
+		}
+		it.Terms = record.ApplyTermRequests(it.Terms, it.TermRequests)
+	}
+	return nil
+}
+
+// changesNothing reports whether what is asked for is what the person has. Terms that
+// they do not have are not looked up, so that nobody finds out which there are.
+func changesNothing(have []record.TermAssignment, asked []record.TermRequest) bool {
+	same := slices.Clone(asked)
+	for i := range same {
+		at := slices.IndexFunc(have, func(t record.TermAssignment) bool { return strings.EqualFold(t.Name, same[i].Name) })
+		if at < 0 {
+			return false
+		}
+		same[i].ID, same[i].Name = have[at].ID, have[at].Name
+	}
+	return slices.Equal(record.MergeAdjacentTerms(slices.Clone(have)), record.ApplyTermRequests(have, same))
+}
+
+func mayAssignTerms(ctx context.Context) bool {
+	p, ok := authn.From(ctx)
+	return !ok || p.Service != "" || p.Has(termPermission)
+}
+
+// findTerms answers the terms with the names, which are compared without case.
+// It waits a moment for those that are not there.
+func (w *Writer) findTerms(ctx context.Context, names []string) (map[string]record.TermAssignment, error) {
+	if len(names) == 0 {
+		return nil, nil
+	}
+	giveUp := time.NewTimer(termWait)
+	defer giveUp.Stop()
+	for {
+		rows, err := w.pool.Query(ctx, `SELECT DISTINCT ON (q.name) q.name, t.id, t.name
+			FROM (SELECT name, lower(name) AS name_key FROM unnest($2::text[]) AS name) AS q
+			JOIN employment_term t ON t.tenant_id = $1 AND NOT t.deleted AND t.name_key = q.name_key
+			ORDER BY q.name, t.id DESC`, reader.TenantOf(ctx), names)
+		if err != nil {
+			return nil, err
+		}
+		known := map[string]record.TermAssignment{}
+		var name string
+		var t record.TermAssignment
+		if _, err := pgx.ForEachRow(rows, []any{&name, &t.ID, &t.Name}, func() error {
+			known[name] = t
+			return nil
+		}); err != nil {
+			return nil, fmt.Errorf("look for employment terms: %w", err)
+		}
+		if len(known) == len(names) {
+			return known, nil
+		}
+		select {
+		case <-giveUp.C:
+			return known, nil
+		case <-ctx.Done():
+			return nil, ctx.Err()
+		case <-time.After(termPause):
+		}
+	}
+}

@@ -1,0 +1,122 @@
+package writer
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/rotaloom/rotaloom/pkg/civil"
+	"github.com/rotaloom/rotaloom/pkg/fault"
+	"github.com/rotaloom/rotaloom/pkg/tenant"
+	"github.com/rotaloom/rotaloom/services/commons/internal/person/record"
+	"github.com/rotaloom/rotaloom/services/commons/internal/person/rules"
+	"github.com/rotaloom/rotaloom/services/commons/internal/person/store"
+)
+
+// refuseDuplicates fails all but the first item with the same person number, or for
+// the same person.
+func refuseDuplicates(items []*store.Item) {
+	numbers, persons := map[string]bool{}, map[int64]bool{}
+	for _, it := range store.Valid(items) {
+		switch {
+		case it.Old != nil && persons[it.ID]:
+			it.Err = fault.Invalid(rules.CodeCombination, "personIdentity: another element of the request is about the same person.")
+		case numbers[it.Number()]:
+			it.Err = notUnique(it.Number())
+		}
+		numbers[it.Number()] = true
+		if it.Old != nil {
+			persons[it.ID] = true
+		}
+	}
+}
+
+func notUnique(number string) *fault.Error {
+	return fault.Invalid(rules.CodeNotUnique, fmt.Sprintf("personInformation.person.personNumber: %q is not unique.", number))
+}
+
+// refuseTaken fails items whose person number belongs to somebody else. What
+// others store from now on is found when the items are stored.
+func (w *Writer) refuseTaken(ctx context.Context, items []*store.Item) error {
+	tenantID, _ := tenant.From(ctx)
+	var numbers []string
+	for _, it := range store.Valid(items) {
+		if it.Old == nil || it.Old.Number() != it.Number() {
+			numbers = append(numbers, it.Number())
+		}
+	}
+	if len(numbers) == 0 {
+		return nil
+	}
+	known, err := store.PersonNumberOwners(ctx, w.pool, tenantID, numbers)
+	if err != nil {
+		return err
+	}
+	for _, it := range store.Valid(items) {
+		if owner, ok := known[it.Number()]; ok && owner != it.ID {
+			it.Err = notUnique(it.Number())
+		}
+	}
+	return nil
+}
+
+// badgeUse is a badge of an item on some days.
+type badgeUse struct {
+	item   *store.Item
+	number string
+	days   civil.Range
+}
+
+// refuseBadges fails items with a badge that somebody else carries on some of
+// the days, in the database or before them in the request.
+func (w *Writer) refuseBadges(ctx context.Context, items []*store.Item) error {
+	tenantID, _ := tenant.From(ctx)
+	var badges []badgeUse
+	for _, it := range store.Valid(items) {
+		for _, b := range it.Message.GetPersonInformation().GetBadgeAssignments() {
+			badges = append(badges, badgeUse{it, b.GetBadgeNumber(), record.RangeOf(record.DatesOf(b))})
+		}
+	}
+	if len(badges) == 0 {
+		return nil
+	}
+	before := map[string][]badgeUse{}
+	for _, b := range badges {
+		for _, other := range before[b.number] {
+			if other.item != b.item && other.item.Err == nil && b.item.Err == nil && other.days.Overlaps(b.days) {
+				b.item.Err = badgeTaken(b.number)
+			}
+		}
+		before[b.number] = append(before[b.number], b)
+	}
+	var numbers []string
+	var persons []int64
+	var from, to []time.Time
+	for _, b := range badges {
+		numbers, persons = append(numbers, b.number), append(persons, b.item.ID)
+		from, to = append(from, b.days.From.Time()), append(to, b.days.To.Time())
+	}
+	rows, err := w.pool.Query(ctx, `SELECT (q.at - 1)::int
+		FROM unnest($2::text[], $3::bigint[], $4::date[], $5::date[]) WITH ORDINALITY AS q (number, person, from_date, to_date, at)
+		WHERE EXISTS (SELECT FROM badge_assignment b
+			WHERE b.tenant_id = $1 AND b.badge_number = q.number AND b.person_id <> q.person
+			  AND b.from_date < q.to_date AND b.to_date > q.from_date)`,
+		tenantID, numbers, persons, from, to)
+	if err != nil {
+		return err
+	}
+	var at int
+	_, err = pgx.ForEachRow(rows, []any{&at}, func() error {
+		if b := badges[at]; b.item.Err == nil {
+			b.item.Err = badgeTaken(b.number)
+		}
+		return nil
+	})
+	return err
+}
+
+func badgeTaken(number string) *fault.Error {
+	return fault.Invalid(rules.CodeBadge, fmt.Sprintf("personInformation.badgeAssignments: somebody else carries the badge %q on some of the days.", number))
+}

@@ -1,0 +1,229 @@
+// Package writer creates, changes and deletes persons, several at once. Each of them
+// succeeds or fails alone.
+package writer
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"net/http"
+	"slices"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
+	"golang.org/x/sync/errgroup"
+
+	"github.com/rotaloom/rotaloom/pkg/civil"
+	"github.com/rotaloom/rotaloom/pkg/fault"
+	"github.com/rotaloom/rotaloom/pkg/outbox"
+	"github.com/rotaloom/rotaloom/pkg/pg"
+	"github.com/rotaloom/rotaloom/pkg/tenant"
+	authv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/auth/v1"
+	commonsv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/commons/v1"
+	"github.com/rotaloom/rotaloom/services/commons/internal/person/account"
+	"github.com/rotaloom/rotaloom/services/commons/internal/person/reader"
+	"github.com/rotaloom/rotaloom/services/commons/internal/person/record"
+	"github.com/rotaloom/rotaloom/services/commons/internal/person/rules"
+	"github.com/rotaloom/rotaloom/services/commons/internal/person/store"
+	"github.com/rotaloom/rotaloom/services/commons/internal/search/employeegroup"
+)
+
+// writeAttempts bounds how often a request begins again because somebody else
+// was faster.
+const writeAttempts = 4
+
+// Writer creates, changes and deletes persons.
+type Writer struct {
+	pool     *pgxpool.Pool
+	reader   *reader.Reader
+	rules    *rules.Rules
+	accounts *account.Accounts
+	lockouts *account.Lockouts
+	// groups say whose employee group is which.
+	groups *employeegroup.Groups
+	wake   func()
+}
+
+// Deps are what a writer works with.
+type Deps struct {
+	Pool   *pgxpool.Pool
+	Users  authv1.UserServiceClient
+	Groups *employeegroup.Groups
+	Rules  *rules.Rules
+	Zones  *civil.Zones
+	Log    *slog.Logger
+	// Wake tells the relay that there are events to publish.
+	Wake func()
+}
+
+func New(deps Deps, reader *reader.Reader) *Writer {
+	return &Writer{
+		pool: deps.Pool, reader: reader, groups: deps.Groups, wake: deps.Wake, rules: deps.Rules,
+		accounts: account.New(deps.Pool, deps.Users, deps.Log),
+		lockouts: account.NewLockouts(deps.Pool, deps.Users, deps.Zones, deps.Log),
+	}
+}
+
+// Run does the work that no request asks for, until ctx ends.
+func (w *Writer) Run(ctx context.Context) error {
+	group, ctx := errgroup.WithContext(ctx)
+	group.Go(func() error { return w.accounts.Run(ctx) })
+	group.Go(func() error { return w.lockouts.Run(ctx) })
+	return group.Wait()
+}
+
+// Mode says what a request does with persons.
+type Mode int
+
+const (
+	// Create takes every person for a new one.
+	Create Mode = iota
+	// Update needs persons who are there.
+	Update
+	// Upsert changes those who are named and creates the others.
+	Upsert
+)
+
+// Write takes the persons as far as each gets. It answers an error when
+// something failed that is no fault of an item; nothing was written then.
+func (w *Writer) Write(ctx context.Context, persons []*commonsv1.Person, m Mode) ([]*store.Item, error) {
+	return w.WriteWith(ctx, persons, m, Related{})
+}
+
+// Related is what is kept beside the persons of a request: each list is empty,
+// or has one for each of them.
+type Related struct {
+	Hires []*store.NewHire
+	// WageRules are rules that are changed with the person.
+	WageRules [][]*record.WageRule
+}
+
+// WriteWith is write with what is kept beside the persons.
+func (w *Writer) WriteWith(ctx context.Context, persons []*commonsv1.Person, m Mode, with Related) ([]*store.Item, error) {
+	for range writeAttempts {
+		items, err := w.attempt(ctx, persons, m, with)
+		if !errors.Is(err, store.ErrStale) {
+			return items, err
+		}
+	}
+	return nil, fault.New(rules.CodeChanged, http.StatusConflict, "Others change the same persons at the same time. Try again.")
+}
+
+func (w *Writer) attempt(ctx context.Context, persons []*commonsv1.Person, m Mode, with Related) ([]*store.Item, error) {
+	tenantID, _ := tenant.From(ctx)
+	items, err := w.prepare(ctx, tenantID, persons, m, with.WageRules)
+	if err != nil {
+		return nil, err
+	}
+	for i, kept := range with.Hires {
+		items[i].NewHire = kept
+	}
+	refuseDuplicates(items)
+	for _, refuse := range []func(context.Context, []*store.Item) error{w.refuseOutOfScope, w.refuseTaken, w.refuseBadges, w.refuseUnknownTerms, w.refuseLockouts} {
+		if err := refuse(ctx, items); err != nil {
+			return nil, err
+		}
+	}
+	if err := w.assignIDs(ctx, items); err != nil {
+		return nil, err
+	}
+	accounts, err := w.accounts.Create(ctx, tenantID, items)
+	if err != nil {
+		return nil, err
+	}
+	if err := w.store(ctx, tenantID, items, accounts); err != nil {
+		w.accounts.Rollback(ctx, tenantID, accounts)
+		return nil, err
+	}
+	w.wake()
+	w.lockouts.Wake()
+	w.accounts.Rollback(ctx, tenantID, withoutItems(accounts, store.Valid(items)))
+	return items, nil
+}
+
+// prepare checks each person by themselves, with what is known of them.
+func (w *Writer) prepare(ctx context.Context, tenantID int64, persons []*commonsv1.Person, m Mode, wages [][]*record.WageRule) ([]*store.Item, error) {
+	items := make([]*store.Item, len(persons))
+	keys := make([]store.Key, len(persons))
+	for i, in := range persons {
+		items[i] = &store.Item{}
+		if m == Update || (m == Upsert && reader.IsIdentified(in.GetPersonIdentity())) {
+			keys[i], items[i].Err = reader.ParseIdentity(in.GetPersonIdentity(), w.reader.Today())
+		}
+	}
+	known, err := w.reader.Load(ctx, tenantID, keys)
+	if err != nil {
+		return nil, err
+	}
+	for i, in := range persons {
+		it, old := items[i], known[keys[i]]
+		switch {
+		case it.Err != nil:
+		case old != nil:
+			it.ID, it.Old = old.ID, old
+			var own []*record.WageRule
+			if len(wages) > 0 {
+				own = wages[i]
+			}
+			it.Draft, it.Err = w.rules.ChangedPerson(old.Record, in, own, w.reader.Today())
+		case keys[i] == store.Key{}:
+			it.Draft, it.Err = w.rules.NewPerson(in)
+		case m == Upsert && keys[i].CanCreate():
+			it.Draft, it.Err = w.rules.NewPerson(keys[i].Fill(in))
+		default:
+			it.Err = keys[i].NotFound()
+		}
+	}
+	return items, nil
+}
+
+func (w *Writer) assignIDs(ctx context.Context, items []*store.Item) error {
+	fresh := slices.DeleteFunc(store.Valid(items), func(it *store.Item) bool { return it.Old != nil })
+	if len(fresh) == 0 {
+		return nil
+	}
+	ids, err := store.NewIDs(ctx, w.pool, len(fresh))
+	if err != nil {
+		return err
+	}
+	for i, it := range fresh {
+		it.ID = ids[i]
+	}
+	return nil
+}
+
+// store writes the items that are still good, with the event that tells of
+// them, and takes back the intents of their accounts.
+func (w *Writer) store(ctx context.Context, tenantID int64, items []*store.Item, accounts []int64) error {
+	var persons []store.Change
+	event := &commonsv1.PersonsChanged{}
+	for _, it := range store.Valid(items) {
+		persons = append(persons, it.Change)
+		event.Persons = append(event.Persons, it.State())
+	}
+	if len(persons) == 0 {
+		return nil
+	}
+	return pg.InTx(ctx, w.pool, func(ctx context.Context, tx pgx.Tx) error {
+		if err := store.Write(ctx, tx, tenantID, persons); err != nil {
+			return err
+		}
+		if err := account.DeleteIntents(ctx, tx, tenantID, persons, accounts); err != nil {
+			return err
+		}
+		if err := store.InsertTermRequests(ctx, tx, tenantID, persons); err != nil {
+			return err
+		}
+		if err := w.lockouts.InsertIntents(ctx, tx, tenantID, persons); err != nil {
+			return err
+		}
+		return outbox.Append(ctx, tx, tenantID, event)
+	})
+}
+
+// withoutItems answers the accounts whose persons are not among the items.
+func withoutItems(accounts []int64, items []*store.Item) []int64 {
+	return slices.DeleteFunc(slices.Clone(accounts), func(id int64) bool {
+		return slices.ContainsFunc(items, func(it *store.Item) bool { return it.ID == id })
+	})
+}
