@@ -96,6 +96,12 @@ func (k *Kind[T]) taken(name string) error {
 	return fault.Invalid(k.Taken, fmt.Sprintf("There is a %s with the name %q already.", k.What, name))
 }
 
+// stale is the error for a version that a thing has no more.
+func (k *Kind[T]) stale(id int64) error {
+	return fault.Conflict(fault.CodeStale,
+		fmt.Sprintf("The %s %d was changed since it was read. Read it again.", k.What, id))
+}
+
 // notFound is the error for an id in the path of a request that names nothing.
 func (k *Kind[T]) notFound(id int64) error {
 	return fault.NotFound(k.Unknown, fmt.Sprintf("There is no %s with the id %d.", k.What, id))

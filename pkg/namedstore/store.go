@@ -46,7 +46,9 @@ RETURNING name, id`),
 UPDATE {table} SET name = $3, body = $4, version = version + 1, updated_at = now()
 WHERE tenant_id = $1 AND id = $2 AND version = coalesce($5, version)
 RETURNING version`),
-		deletion: sql(`DELETE FROM {table} WHERE tenant_id = $1 AND id = $2`),
+		deletion: sql(`
+DELETE FROM {table} WHERE tenant_id = $1 AND id = $2 AND version = coalesce($3, version)
+RETURNING version + 1`),
 	}
 }
 
@@ -64,6 +66,10 @@ func (s *Store[T]) Find(ctx context.Context, db pg.Querier, tenantID int64, ids 
 // are more than MostListed.
 func (s *Store[T]) All(ctx context.Context, db pg.Querier, tenantID int64) ([]T, error) {
 	rows, err := db.Query(ctx, s.all, tenantID, MostListed+1)
+	return s.list(rows, err)
+}
+
+func (s *Store[T]) list(rows pgx.Rows, err error) ([]T, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%s: list: %w", s.kind.Table, err)
 	}
@@ -131,40 +137,73 @@ func (s *Store[T]) Insert(ctx context.Context, db pg.Querier, tenantID int64, th
 	return stored, errs, nil
 }
 
+// AllForUpdate returns what All does, and keeps others from changing it until
+// the transaction ends.
+func (s *Store[T]) AllForUpdate(ctx context.Context, tx pgx.Tx, tenantID int64) ([]T, error) {
+	rows, err := tx.Query(ctx, s.all+` FOR NO KEY UPDATE`, tenantID, MostListed+1)
+	return s.list(rows, err)
+}
+
 // Replace stores a thing in the place of the one with the id. With a version,
 // the one that is replaced must still have it; without, it may have any.
 func (s *Store[T]) Replace(ctx context.Context, pool *pgxpool.Pool, tenantID, id int64, thing T, version *int64) (T, error) {
+	var out T
+	err := pg.InTx(ctx, pool, func(ctx context.Context, tx pgx.Tx) (err error) {
+		out, err = s.ReplaceIn(ctx, tx, tenantID, id, thing, version)
+		return err
+	})
+	return out, err
+}
+
+// ReplaceIn is Replace within a transaction.
+func (s *Store[T]) ReplaceIn(ctx context.Context, tx pgx.Tx, tenantID, id int64, thing T, version *int64) (T, error) {
 	var none T
 	body, err := s.encode(thing)
 	if err != nil {
 		return none, err
 	}
-	now, err := pg.WriteRow(ctx, pool, pgx.RowTo[int64], s.replace, tenantID, id, thing.GetName(), body, version)
+	var now int64
+	err = tx.QueryRow(ctx, s.replace, tenantID, id, thing.GetName(), body, version).Scan(&now)
 	switch {
 	case err == nil:
 		return s.filled(thing, id, now), nil
 	case pg.IsUnique(err, s.kind.Table+"_name"):
 		return none, s.kind.taken(thing.GetName())
-	case !errors.Is(err, pgx.ErrNoRows):
-		return none, fmt.Errorf("%s: replace: %w", s.kind.Table, err)
+	case errors.Is(err, pgx.ErrNoRows):
+		return none, s.gone(ctx, tx, tenantID, id)
 	}
-	if _, err := s.Get(ctx, pool, tenantID, id); err != nil {
-		return none, err
-	}
-	return none, fault.Conflict(fault.CodeStale,
-		fmt.Sprintf("The %s %d was changed since it was read. Read it again.", s.kind.What, id))
+	return none, fmt.Errorf("%s: replace: %w", s.kind.Table, err)
 }
 
-// Delete removes the thing with the id, or answers 404.
-func (s *Store[T]) Delete(ctx context.Context, pool *pgxpool.Pool, tenantID, id int64) error {
-	err := pg.ExecOne(ctx, pool, s.deletion, tenantID, id)
+// gone is why nothing was written in the place of the thing with the id: it is
+// not there, or has another version.
+func (s *Store[T]) gone(ctx context.Context, db pg.Querier, tenantID, id int64) error {
+	if _, err := s.Get(ctx, db, tenantID, id); err != nil {
+		return err
+	}
+	return s.kind.stale(id)
+}
+
+// Delete removes the thing with the id, or returns 404. With a version, the
+// thing must still have it.
+func (s *Store[T]) Delete(ctx context.Context, pool *pgxpool.Pool, tenantID, id int64, version *int64) error {
+	return pg.InTx(ctx, pool, func(ctx context.Context, tx pgx.Tx) error {
+		_, err := s.DeleteIn(ctx, tx, tenantID, id, version)
+		return err
+	})
+}
+
+// DeleteIn is Delete within a transaction. It returns the version that the
+// deletion has.
+func (s *Store[T]) DeleteIn(ctx context.Context, tx pgx.Tx, tenantID, id int64, version *int64) (now int64, err error) {
+	err = tx.QueryRow(ctx, s.deletion, tenantID, id, version).Scan(&now)
 	if errors.Is(err, pgx.ErrNoRows) {
-		return s.kind.notFound(id)
+		return 0, s.gone(ctx, tx, tenantID, id)
 	}
 	if err != nil {
-		return fmt.Errorf("%s: delete: %w", s.kind.Table, err)
+		return 0, fmt.Errorf("%s: delete: %w", s.kind.Table, err)
 	}
-	return nil
+	return now, nil
 }
 
 func (s *Store[T]) encode(thing T) ([]byte, error) {

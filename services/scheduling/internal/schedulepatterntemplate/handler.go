@@ -76,7 +76,7 @@ func (h *Handler) DeleteSchedulePatternTemplate(ctx context.Context, req *schedu
 	if err != nil {
 		return nil, err
 	}
-	if err := h.store.Delete(ctx, h.pool, tenantOf(ctx), id); err != nil {
+	if err := h.store.Delete(ctx, h.pool, tenantOf(ctx), id, nil); err != nil {
 		return nil, err
 	}
 	return &emptypb.Empty{}, nil

@@ -82,7 +82,7 @@ func (h *Handler) UpdateShiftTemplate(ctx context.Context, req *schedulingv1.Upd
 
 // DeleteShiftTemplate deletes a template, or answers 404.
 func (h *Handler) DeleteShiftTemplate(ctx context.Context, req *schedulingv1.DeleteShiftTemplateRequest) (*emptypb.Empty, error) {
-	if err := h.store.Delete(ctx, h.pool, tenantOf(ctx), req.GetId()); err != nil {
+	if err := h.store.Delete(ctx, h.pool, tenantOf(ctx), req.GetId(), nil); err != nil {
 		return nil, err
 	}
 	return &emptypb.Empty{}, nil
