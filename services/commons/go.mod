@@ -17,6 +17,8 @@ require (
 	pgregory.net/rapid v1.3.0
 )
 
+require github.com/rickar/cal/v2 v2.1.13
+
 require (
 	buf.build/gen/go/bufbuild/protovalidate/protocolbuffers/go v1.36.12-20260825204119-511051f7f437.2 // indirect
 	buf.build/go/protovalidate v1.4.0 // indirect

@@ -1,0 +1,88 @@
+package holiday
+
+import (
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/rickar/cal/v2"
+	"google.golang.org/protobuf/proto"
+
+	commonsv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/commons/v1"
+)
+
+// dateTime is how dates and times of day are written, without a zone.
+const dateTime = "2006-01-02T15:04:05"
+
+// dayOf returns the day on which the rule puts the holiday in a year, or false
+// when there is none. The rule is well formed.
+func dayOf(rule *commonsv1.HolidayRule, year int32) (time.Time, bool) {
+	var h *cal.Holiday
+	observed := false
+	switch {
+	case rule.GetFixedDate() != nil:
+		r := rule.GetFixedDate()
+		h = &cal.Holiday{Month: time.Month(r.GetMonth()), Day: int(r.GetDay()), Func: cal.CalcDayOfMonth}
+	case rule.GetWeekday() != nil:
+		r := rule.GetWeekday()
+		weekday, _ := weekdayOf(r.GetDayOfWeek())
+		h = &cal.Holiday{Month: time.Month(r.GetMonth()), Weekday: weekday, Offset: int(r.GetOrdinal()), Func: cal.CalcWeekdayOffset}
+	case rule.GetEaster() != nil:
+		r := rule.GetEaster()
+		h = &cal.Holiday{Offset: int(r.GetOffsetDays()), Julian: r.GetOrthodox(), Func: cal.CalcEasterOffset}
+	case rule.GetPublicHoliday() != nil:
+		r := rule.GetPublicHoliday()
+		h, observed = public(r.GetRegion(), r.GetName()), r.GetObserved()
+	}
+	if h == nil {
+		return time.Time{}, false
+	}
+	day, instead := h.Calc(int(year))
+	// A fifth Monday, or February 29, is not in every year.
+	if day.IsZero() || rule.GetFixedDate() != nil && day.Day() != int(rule.GetFixedDate().GetDay()) ||
+		rule.GetWeekday() != nil && day.Month() != time.Month(rule.GetWeekday().GetMonth()) {
+		return time.Time{}, false
+	}
+	if observed {
+		day = instead
+	}
+	return day, true
+}
+
+func weekdayOf(name string) (time.Weekday, bool) {
+	for day := time.Sunday; day <= time.Saturday; day++ {
+		if strings.ToUpper(day.String()) == name {
+			return day, true
+		}
+	}
+	return 0, false
+}
+
+// dateIn returns when a holiday is in a year, with its times, or nil when it is
+// not. What is stored goes before the rule.
+func dateIn(h *commonsv1.Holiday, year int32) *commonsv1.HolidayDate {
+	date := &commonsv1.HolidayDate{Year: year}
+	if i := slices.IndexFunc(h.GetDates(), func(d *commonsv1.HolidayDate) bool { return d.GetYear() == year }); i >= 0 {
+		date = proto.CloneOf(h.GetDates()[i])
+	}
+	date.Enabled = proto.Bool(date.GetEnabled())
+	if date.GetStartDateTime() == "" {
+		day, is := dayOf(h.GetRule(), year)
+		if !is {
+			return nil
+		}
+		date.StartDateTime, date.EndDateTime = day.Format(dateTime), day.AddDate(0, 0, 1).Format(dateTime)
+	}
+	return date
+}
+
+// datesOf returns when a holiday is in all years that are stored of it.
+func datesOf(h *commonsv1.Holiday) []*commonsv1.HolidayDate {
+	var out []*commonsv1.HolidayDate
+	for _, stored := range h.GetDates() {
+		if date := dateIn(h, stored.GetYear()); date != nil {
+			out = append(out, date)
+		}
+	}
+	return out
+}
