@@ -21,6 +21,7 @@ import (
 	commonsv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/commons/v1"
 	datav1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/data/v1"
 	"github.com/rotaloom/rotaloom/services/commons/internal/dataprovider"
+	"github.com/rotaloom/rotaloom/services/commons/internal/holiday"
 	"github.com/rotaloom/rotaloom/services/commons/internal/job"
 	"github.com/rotaloom/rotaloom/services/commons/internal/location"
 	"github.com/rotaloom/rotaloom/services/commons/internal/locationset"
@@ -67,6 +68,7 @@ type Service struct {
 	hyperfinds        *hyperfind.Handler
 	hyperfindProfiles *hyperfind.Profiles
 	symbolicPeriods   *symbolicperiod.Handler
+	holidays          *holiday.Handler
 
 	// Replicator keeps what queries need of other domains, and tells others what
 	// they keep of persons.
@@ -114,7 +116,7 @@ func New(_ context.Context, cfg Config, deps Deps) (*Service, error) {
 		return nil, err
 	}
 	replicator, err := core.Replicator(cfg.Replica,
-		copies(deps.Pool), []replica.Topic{store.Topic()})
+		copies(deps.Pool), []replica.Topic{store.Topic(), holiday.Topic()})
 	if err != nil {
 		return nil, err
 	}
@@ -128,6 +130,7 @@ func New(_ context.Context, cfg Config, deps Deps) (*Service, error) {
 		hyperfinds:        hyperfinds,
 		hyperfindProfiles: hyperfind.NewProfiles(deps.Pool),
 		symbolicPeriods:   periods,
+		holidays:          holiday.New(deps.Pool, core.Wake),
 
 		data: dataprovider.NewServer(deps.Pool, rules), dataRows: dataprovider.NewFinder(deps.Pool, rules),
 	}, nil
@@ -147,6 +150,7 @@ func (s *Service) Register(server grpc.ServiceRegistrar) {
 	commonsv1.RegisterHyperfindServiceServer(server, s.hyperfinds)
 	commonsv1.RegisterHyperfindProfileServiceServer(server, s.hyperfindProfiles)
 	commonsv1.RegisterSymbolicPeriodServiceServer(server, s.symbolicPeriods)
+	commonsv1.RegisterHolidayServiceServer(server, s.holidays)
 	datav1.RegisterDataProviderServiceServer(server, s.data)
 	datav1.RegisterDataRowServiceServer(server, s.dataRows)
 }

@@ -40,8 +40,8 @@ const (
 	maxDescription = 1000
 	firstYear      = 1900
 	lastYear       = 2999
-	longestHoliday = 31 * 24 * time.Hour
-	mostYears      = 200
+	maxHoliday = 31 * 24 * time.Hour
+	maxYears      = 200
 )
 
 func codes() namedstore.Codes {
@@ -105,8 +105,8 @@ func mergeDates(path string, h *commonsv1.Holiday, change []*commonsv1.HolidayDa
 			return fault.Invalid(CodeNotInYear, fmt.Sprintf("%s needs startDateTime: no rule says when the holiday is in %d.", at, date.GetYear()))
 		}
 	}
-	if len(h.GetDates()) > mostYears {
-		return invalid(path+".dates", "must have at most %d years", mostYears)
+	if len(h.GetDates()) > maxYears {
+		return invalid(path+".dates", "must have at most %d years", maxYears)
 	}
 	for _, date := range h.GetDates() {
 		if date.GetEnabled() && dateIn(h, date.GetYear()) == nil {
@@ -165,8 +165,8 @@ func checkDate(path string, given *commonsv1.HolidayDate) (*commonsv1.HolidayDat
 			return nil, invalid(path+".endDateTime", "must be written as 2026-12-26T00:00:00")
 		}
 	}
-	if !end.After(start) || end.Sub(start) > longestHoliday {
-		return nil, invalid(path+".endDateTime", "must be after startDateTime, by at most %d days", longestHoliday/(24*time.Hour))
+	if !end.After(start) || end.Sub(start) > maxHoliday {
+		return nil, invalid(path+".endDateTime", "must be after startDateTime, by at most %d days", maxHoliday/(24*time.Hour))
 	}
 	date.StartDateTime, date.EndDateTime = start.Format(dateTime), end.Format(dateTime)
 	return date, nil

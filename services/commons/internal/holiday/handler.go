@@ -1,0 +1,130 @@
+package holiday
+
+import (
+	"cmp"
+	"context"
+	"slices"
+	"strings"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
+	"google.golang.org/protobuf/types/known/emptypb"
+
+	"github.com/rotaloom/rotaloom/pkg/acceptlanguage"
+	"github.com/rotaloom/rotaloom/pkg/namedstore"
+	"github.com/rotaloom/rotaloom/pkg/outbox"
+	"github.com/rotaloom/rotaloom/pkg/pg"
+	"github.com/rotaloom/rotaloom/pkg/tenant"
+	commonsv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/commons/v1"
+)
+
+// Handler serves HolidayService.
+type Handler struct {
+	commonsv1.UnsafeHolidayServiceServer
+
+	pool  *pgxpool.Pool
+	store *namedstore.Store[*commonsv1.Holiday]
+	// wake tells the relay that there are events to publish.
+	wake func()
+}
+
+var _ commonsv1.HolidayServiceServer = (*Handler)(nil)
+
+// New returns a Handler that keeps holidays in the database of the pool; wake is
+// called after a commit that left events in the outbox.
+func New(pool *pgxpool.Pool, wake func()) *Handler {
+	return &Handler{pool: pool, store: newStore(), wake: wake}
+}
+
+// ListHolidays returns the holidays of the tenant by name: all of them, those of
+// a year, or those that are selected or not.
+func (h *Handler) ListHolidays(ctx context.Context, req *commonsv1.ListHolidaysRequest) (*commonsv1.HolidayList, error) {
+	if req.Year != nil {
+		if err := checkYear("year", req.GetYear()); err != nil {
+			return nil, err
+		}
+	}
+	tenantID, _ := tenant.From(ctx)
+	all, err := h.store.All(ctx, h.pool, tenantID)
+	if err != nil {
+		return nil, err
+	}
+	var list []*commonsv1.Holiday
+	for _, holiday := range all {
+		if asked(holiday, req) {
+			list = append(list, holiday)
+		}
+	}
+	return &commonsv1.HolidayList{Holidays: list}, localize(ctx, list...)
+}
+
+// asked reports whether a list is to have a holiday, and leaves the dates in it
+// that the list is to show.
+func asked(h *commonsv1.Holiday, req *commonsv1.ListHolidaysRequest) bool {
+	h.Dates = shown(h, req.Year)
+	if req.Year != nil && len(h.GetDates()) == 0 {
+		return false
+	}
+	return req.Enabled == nil || req.GetEnabled() == slices.ContainsFunc(h.GetDates(), (*commonsv1.HolidayDate).GetEnabled)
+}
+
+// shown are the dates of a holiday with their times, in one year or in all that
+// are stored.
+func shown(h *commonsv1.Holiday, year *int32) []*commonsv1.HolidayDate {
+	if year == nil {
+		return datesOf(h)
+	}
+	if date := dateIn(h, *year); date != nil {
+		return []*commonsv1.HolidayDate{date}
+	}
+	return nil
+}
+
+// GetHoliday returns one holiday, or 404.
+func (h *Handler) GetHoliday(ctx context.Context, req *commonsv1.GetHolidayRequest) (*commonsv1.Holiday, error) {
+	tenantID, _ := tenant.From(ctx)
+	holiday, err := h.store.Get(ctx, h.pool, tenantID, req.GetId())
+	if err != nil {
+		return nil, err
+	}
+	holiday.Dates = datesOf(holiday)
+	return holiday, localize(ctx, holiday)
+}
+
+// DeleteHoliday deletes a holiday, or returns 404.
+func (h *Handler) DeleteHoliday(ctx context.Context, req *commonsv1.DeleteHolidayRequest) (*emptypb.Empty, error) {
+	tenantID, _ := tenant.From(ctx)
+	err := pg.InTx(ctx, h.pool, func(ctx context.Context, tx pgx.Tx) error {
+		version, err := h.store.DeleteIn(ctx, tx, tenantID, req.GetId(), req.Version)
+		if err != nil {
+			return err
+		}
+		return outbox.Append(ctx, tx, tenantID, &commonsv1.HolidayChanged{Id: req.GetId(), Version: version, Deleted: true})
+	})
+	if err != nil {
+		return nil, err
+	}
+	h.wake()
+	return &emptypb.Empty{}, nil
+}
+
+// localize sets the names that the caller reads, and says in which language they
+// are.
+func localize(ctx context.Context, list ...*commonsv1.Holiday) error {
+	preferences, answered := acceptlanguage.From(ctx), ""
+	for _, holiday := range list {
+		languages := make([]string, 0, len(holiday.GetTranslations()))
+		for _, t := range holiday.GetTranslations() {
+			languages = append(languages, t.GetLanguage())
+		}
+		holiday.DisplayName = holiday.GetName()
+		if i := preferences.Choose(languages); i >= 0 {
+			holiday.DisplayName = holiday.GetTranslations()[i].GetDisplayName()
+			answered = cmp.Or(answered, languages[i])
+		}
+	}
+	return acceptlanguage.Answered(ctx, answered)
+}
+
+// key is how names are compared.
+func key(name string) string { return strings.ToLower(name) }

@@ -1,0 +1,77 @@
+package holiday
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/jackc/pgx/v5"
+	"google.golang.org/protobuf/proto"
+
+	"github.com/rotaloom/rotaloom/pkg/namedstore"
+	"github.com/rotaloom/rotaloom/pkg/replica"
+	commonsv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/commons/v1"
+)
+
+func newStore() *namedstore.Store[*commonsv1.Holiday] {
+	return namedstore.NewStore(namedstore.Kind[*commonsv1.Holiday]{
+		Codes: codes(),
+		What:  "holiday",
+		Table: "holiday",
+		New:   func() *commonsv1.Holiday { return &commonsv1.Holiday{} },
+		Strip: func(h *commonsv1.Holiday) { h.Id, h.Version, h.DisplayName = nil, nil, "" },
+		Fill: func(h *commonsv1.Holiday, id, version int64) {
+			h.Id, h.Version = proto.Int64(id), proto.Int64(version)
+		},
+	})
+}
+
+// changed is the event that tells of the present state of a holiday.
+func changed(h *commonsv1.Holiday) *commonsv1.HolidayChanged {
+	out := &commonsv1.HolidayChanged{Id: h.GetId(), Version: h.GetVersion(), Name: h.GetName(), Translations: h.GetTranslations()}
+	for _, date := range datesOf(h) {
+		if date.GetEnabled() {
+			out.Dates = append(out.Dates, date)
+		}
+	}
+	return out
+}
+
+// Topic is the holidays, for those who keep copies of them.
+func Topic() replica.Topic {
+	store := newStore()
+	return replica.Topic{
+		Event: &commonsv1.HolidayChanged{}, Tenants: replica.TenantsOf("holiday"),
+		Marks: `SELECT id AS key, version AS mark FROM holiday WHERE tenant_id = $1 AND id > $2 AND id <= $3`,
+		States: func(ctx context.Context, tx pgx.Tx, tenantID int64, wanted []replica.Wanted) ([]proto.Message, error) {
+			// First, so that nobody changes them before their version is raised.
+			if _, err := tx.Exec(ctx, `SELECT FROM holiday WHERE tenant_id = $1 AND id = ANY($2) ORDER BY id FOR NO KEY UPDATE`,
+				tenantID, replica.Keys(wanted)); err != nil {
+				return nil, fmt.Errorf("lock holidays: %w", err)
+			}
+			list, err := store.Find(ctx, tx, tenantID, replica.Keys(wanted), nil)
+			if err != nil {
+				return nil, err
+			}
+			byID := make(map[int64]*commonsv1.Holiday, len(list))
+			for _, h := range list {
+				byID[h.GetId()] = h
+			}
+			events := make([]proto.Message, len(wanted))
+			for i, w := range wanted {
+				h := byID[w.Key]
+				if h == nil {
+					events[i] = &commonsv1.HolidayChanged{Id: w.Key, Version: w.Version + 1, Deleted: true}
+					continue
+				}
+				if raised := w.Raised(h.GetVersion()); raised != h.GetVersion() {
+					h.Version = proto.Int64(raised)
+					if _, err := tx.Exec(ctx, `UPDATE holiday SET version = $3 WHERE tenant_id = $1 AND id = $2`, tenantID, w.Key, raised); err != nil {
+						return nil, fmt.Errorf("raise the version of holiday %d: %w", w.Key, err)
+					}
+				}
+				events[i] = changed(h)
+			}
+			return events, nil
+		},
+	}
+}

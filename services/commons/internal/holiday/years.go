@@ -1,0 +1,156 @@
+package holiday
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"google.golang.org/protobuf/proto"
+
+	"github.com/rotaloom/rotaloom/pkg/fault"
+	commonv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/common/v1"
+	commonsv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/commons/v1"
+)
+
+// ApplyUpsertHolidayYears selects holidays for years and takes others out of
+// them, all or none.
+func (h *Handler) ApplyUpsertHolidayYears(ctx context.Context, req *commonsv1.HolidayYearList) (*commonsv1.HolidayList, error) {
+	if len(req.GetYears()) == 0 {
+		return nil, fault.Invalid(CodeMissing, "The body needs a year with addRefs or removeRefs.")
+	}
+	var list []*commonsv1.Holiday
+	err := h.change(ctx, func(ctx context.Context, c *change) (err error) {
+		list, err = c.selectYears(ctx, req.GetYears())
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	return answer(ctx, list)
+}
+
+func answer(ctx context.Context, list []*commonsv1.Holiday) (*commonsv1.HolidayList, error) {
+	for _, holiday := range list {
+		holiday.Dates = datesOf(holiday)
+	}
+	return &commonsv1.HolidayList{Holidays: list}, localize(ctx, list...)
+}
+
+// selectYears stores each holiday that is named once, after all that the years
+// say of it, and returns them in the order in which they are named first.
+func (c *change) selectYears(ctx context.Context, years []*commonsv1.HolidayYear) ([]*commonsv1.Holiday, error) {
+	var order []int64
+	after := map[int64]*commonsv1.Holiday{}
+	for i, year := range years {
+		at := fmt.Sprintf("[%d]", i)
+		if err := checkYear(at+".year", year.GetYear()); err != nil {
+			return nil, err
+		}
+		if len(year.GetAddRefs())+len(year.GetRemoveRefs()) == 0 {
+			return nil, fault.Invalid(CodeMissing, at+" needs addRefs or removeRefs.")
+		}
+		named := map[int64]bool{}
+		mark := func(path string, refs []*commonv1.Ref, enabled bool) error {
+			for k, ref := range refs {
+				at := fmt.Sprintf("%s[%d]", path, k)
+				holiday, err := c.find(at, ref)
+				if err != nil {
+					return err
+				}
+				id := holiday.GetId()
+				if named[id] {
+					return invalid(at, "names a holiday a second time for the year")
+				}
+				named[id] = true
+				if after[id] == nil {
+					order, after[id] = append(order, id), proto.CloneOf(holiday)
+				}
+				if err := selectYear(at, after[id], year.GetYear(), enabled); err != nil {
+					return err
+				}
+			}
+			return nil
+		}
+		if err := mark(at+".addRefs", year.GetAddRefs(), true); err != nil {
+			return nil, err
+		}
+		if err := mark(at+".removeRefs", year.GetRemoveRefs(), false); err != nil {
+			return nil, err
+		}
+	}
+	out := make([]*commonsv1.Holiday, 0, len(order))
+	for _, id := range order {
+		stored, err := c.put(ctx, c.byID[id], after[id])
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, stored)
+	}
+	return out, nil
+}
+
+// selectYear selects a holiday for a year, or not.
+func selectYear(path string, h *commonsv1.Holiday, year int32, enabled bool) error {
+	if enabled && dateIn(h, year) == nil {
+		return fault.Invalid(CodeNotInYear, fmt.Sprintf("%s: the holiday %q is not in the year %d. Give it a date there first.", path, h.GetName(), year))
+	}
+	known := slices.ContainsFunc(h.GetDates(), func(d *commonsv1.HolidayDate) bool { return d.GetYear() == year })
+	if !enabled && !known {
+		return nil
+	}
+	if !known && len(h.GetDates()) >= maxYears {
+		return invalid(path, "names a holiday that has %d years already", maxYears)
+	}
+	setDate(h, &commonsv1.HolidayDate{Year: year, Enabled: &enabled})
+	return nil
+}
+
+// ApplyImportHolidays creates the public holidays of a region that are not there
+// yet, and selects all of them for years.
+func (h *Handler) ApplyImportHolidays(ctx context.Context, req *commonsv1.ApplyImportHolidaysRequest) (*commonsv1.HolidayList, error) {
+	if err := checkRegion("region", req.GetRegion()); err != nil {
+		return nil, err
+	}
+	for i, year := range req.GetYears() {
+		if err := checkYear(fmt.Sprintf("years[%d]", i), year); err != nil {
+			return nil, err
+		}
+	}
+	var list []*commonsv1.Holiday
+	err := h.change(ctx, func(ctx context.Context, c *change) error {
+		list = nil
+		names := map[string]bool{}
+		for _, known := range regions[req.GetRegion()] {
+			if names[key(known.Name)] {
+				continue
+			}
+			names[key(known.Name)] = true
+			before := c.byName[key(known.Name)]
+			after := proto.CloneOf(before)
+			if before == nil {
+				after = &commonsv1.Holiday{Name: known.Name, Rule: &commonsv1.HolidayRule{PublicHoliday: &commonsv1.HolidayPublic{
+					Region: req.GetRegion(), Name: known.Name, Observed: req.Observed,
+				}}}
+			}
+			for i, year := range req.GetYears() {
+				// Not every holiday is in every year.
+				if dateIn(after, year) == nil {
+					continue
+				}
+				if err := selectYear(fmt.Sprintf("years[%d]", i), after, year, true); err != nil {
+					return err
+				}
+			}
+			stored, err := c.put(ctx, before, after)
+			if err != nil {
+				return err
+			}
+			list = append(list, stored)
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	return answer(ctx, list)
+}
