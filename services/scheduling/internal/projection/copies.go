@@ -14,7 +14,7 @@ const service = "scheduling"
 
 // Copies are what scheduling keeps of other domains.
 type Copies struct {
-	persons, terms, memberships, leaveEdits *replica.Replica
+	persons, terms, memberships, leaveEdits, holidays *replica.Replica
 }
 
 // NewCopies makes the copies in the database of the pool. The history of an
@@ -35,17 +35,21 @@ func NewCopies(pool *pgxpool.Pool, wake func()) *Copies {
 		leaveEdits: replica.New(pool, replica.Copy[*timekeepingv1.EmployeeLeaveEdits]{
 			Service: service, Event: &timekeepingv1.LeaveEditsChanged{}, Lock: employeelock.Lock, Apply: applyLeaveEdits, Wake: wake,
 		}),
+		holidays: replica.New(pool, replica.Copy[*commonsv1.HolidayChanged]{
+			Service: service, Event: &commonsv1.HolidayChanged{}, Apply: applyHolidays,
+		}),
 	}
 }
 
 // All are the copies one by one.
 func (c *Copies) All() []*replica.Replica {
-	return []*replica.Replica{c.persons, c.terms, c.memberships, c.leaveEdits}
+	return []*replica.Replica{c.persons, c.terms, c.memberships, c.leaveEdits, c.holidays}
 }
 
 type (
 	personChange     = replica.Change[*commonsv1.PersonState]
 	termChange       = replica.Change[*timekeepingv1.EmploymentTermChanged]
 	membershipChange = replica.Change[*timekeepingv1.PersonMemberships]
+	holidayChange    = replica.Change[*commonsv1.HolidayChanged]
 	leaveStepChange  = replica.Change[*timekeepingv1.EmployeeLeaveEdits]
 )

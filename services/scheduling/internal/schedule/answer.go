@@ -69,6 +69,11 @@ func writeAnswer(ctx context.Context, q *query, b *book) ([]byte, error) {
 			l.other = w.openSummary()
 		case answerDayLocks:
 			l.other = w.dayLocks()
+		case answerHolidays:
+			if size := total + w.holidaySize(); size > mostAnswerBytes {
+				return nil, answerTooLarge(size)
+			}
+			l.other = w.scheduledHolidays()
 		case answerDays:
 			l.other = w.scheduleDays()
 		case answerEmployees:
@@ -79,8 +84,7 @@ func writeAnswer(ctx context.Context, q *query, b *book) ([]byte, error) {
 		total += 1 + protowire.SizeBytes(len(l.other)+w.listSize(l.entries))
 	}
 	if total > mostAnswerBytes {
-		return nil, fault.TooLarge(fault.CodeTooLarge, fmt.Sprintf(
-			"The answer would have %d bytes, more than the allowed %d. Ask for fewer employees or days.", total, mostAnswerBytes))
+		return nil, answerTooLarge(total)
 	}
 	if rpc.TakesParts(ctx) {
 		w.send = func(fields []byte) ([]byte, error) { return rpc.SendPart(ctx, fields) }
@@ -97,6 +101,11 @@ func writeAnswer(ctx context.Context, q *query, b *book) ([]byte, error) {
 		}
 	}
 	return w.out, nil
+}
+
+func answerTooLarge(size int) error {
+	return fault.TooLarge(fault.CodeTooLarge, fmt.Sprintf(
+		"The answer would have %d bytes, more than the allowed %d. Ask for fewer employees or days.", size, mostAnswerBytes))
 }
 
 // openSummary counts the open shifts of each day and job.
@@ -187,8 +196,12 @@ func (w *writer) scheduleDays() []byte {
 		size += days * (1 + protowire.SizeBytes(scheduleDaySize(&w.persons[i])))
 	}
 	out := make([]byte, 0, size)
-	order := asAsked(w.persons)
+	order, holidays := asAsked(w.persons), w.isHoliday()
 	for day := range days {
+		holiday := uint64(0)
+		if holidays[day] {
+			holiday = 1
+		}
 		text := w.dates.of(w.days.From.AddDays(day))
 		for _, i := range order {
 			p := &w.persons[i]
@@ -200,7 +213,7 @@ func (w *writer) scheduleDays() []byte {
 			out = appendText(out, 2, text)
 			out = appendVarint(out, 3, uint64(flags&hasShift))
 			out = appendVarint(out, 4, uint64(flags&hasPayCodeEdit)/hasPayCodeEdit)
-			out = appendVarint(out, 5, 0)
+			out = appendVarint(out, 5, holiday)
 		}
 	}
 	return out

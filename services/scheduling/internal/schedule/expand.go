@@ -37,6 +37,7 @@ type book struct {
 	open      []entry
 	relations [][]byte // the relations field of generated entries, without its tag
 	locks     []lockRow
+	holidays  []holiday
 }
 
 // expansion is the work of putting a book together.

@@ -39,6 +39,7 @@ func (r *Reader) rows(ctx context.Context, tenantID int64, q *query, ids []int64
 	}
 	w.leave = q.needs(kindShift) || q.needs(kindLeaveEdit)
 	w.open = q.selected&selectOpen != 0
+	w.holidays = !q.onlyOpen() && q.selected&(selectHolidays|selectDays) != 0
 	return read(ctx, r.pool, w)
 }
 
@@ -55,6 +56,11 @@ func (r *Reader) fields(ctx context.Context, tenantID int64, q *query, persons [
 	book, err := expand(q, persons, rows, patterns)
 	if err != nil {
 		return nil, err
+	}
+	if q.selected&(selectHolidays|selectDays) != 0 {
+		if book.holidays, err = holidaysOf(ctx, rows.holidays); err != nil {
+			return nil, err
+		}
 	}
 	return writeAnswer(ctx, q, book)
 }

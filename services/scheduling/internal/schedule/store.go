@@ -27,6 +27,7 @@ const (
 	kindLeaveRow
 	kindOpen
 	kindLockedLeave
+	kindHoliday
 )
 
 // The parts of the statement that reads everything, which sees one moment. Rows have
@@ -86,6 +87,10 @@ FROM {asked} CROSS JOIN LATERAL (
     SELECT * FROM locked_leave WHERE tenant_id = $1 AND employee_id = e.employee AND lock_from < $4 AND lock_to > $3 OFFSET 0
 ) AS l`
 
+	readHolidays = `
+SELECT 8::smallint, 0, h.holiday_id, NULL, NULL, NULL, h.from_date, h.to_date, NULL, NULL, NULL, h.body, NULL, NULL
+FROM holiday_date AS h WHERE h.tenant_id = $1 AND h.from_date < $4 AND h.from_date > $5::date - $6::int AND h.to_date > $5`
+
 	readOpenShifts = `
 (SELECT 6::smallint, 0, id, version, NULL, NULL, from_day, NULL, NULL, NULL, true, body, NULL, NULL
 FROM schedule_item WHERE tenant_id = $1 AND employee_id IS NULL AND kind = 'SHIFT'
@@ -103,6 +108,9 @@ func (w *want) statement() (sql string, asked any) {
 	}
 	if w.leave {
 		parts = append(parts, readLeave, readLockedLeave)
+	}
+	if w.holidays {
+		parts = append(parts, readHolidays)
 	}
 	if w.open {
 		parts = append(parts, readOpenShifts)
@@ -183,6 +191,7 @@ type rows struct {
 	open   []itemRow
 	// lockedLeave is what covers shifts of locked days, by employee and lock.
 	lockedLeave []lockedLeaveRow
+	holidays    []holidayRow // in no order
 }
 
 // want says what to read.
@@ -190,8 +199,8 @@ type want struct {
 	tenantID  int64
 	employees []int64 // ascending
 	days      civil.Range
-	// leave, open shifts, and what is known of the employees.
-	leave, open, known bool
+	// leave, open shifts, holidays, and what is known of the employees.
+	leave, open, holidays, known bool
 }
 
 // errNotBinary says that the connection is set to a mode without prepared
@@ -252,6 +261,10 @@ func (r *rows) scan(found pgx.Rows) error {
 			r.lockedLeave = append(r.lockedLeave, lockedLeaveRow{
 				leaveRow: leaveRow{last: dateAt(v[7]), itemRow: itemAt(v)},
 				locked:   civil.Range{From: civil.Date(int8At(v[4])), To: civil.Date(int8At(v[5]))},
+			})
+		case kindHoliday:
+			r.holidays = append(r.holidays, holidayRow{
+				id: int8At(v[2]), days: civil.Range{From: day, To: dateAt(v[7])}, body: append([]byte(nil), v[11]...),
 			})
 		case kindOpen:
 			r.open = append(r.open, itemAt(v))

@@ -1,0 +1,70 @@
+package projection
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"google.golang.org/protobuf/proto"
+
+	commonsv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/commons/v1"
+)
+
+const (
+	forgetHolidays = `DELETE FROM holiday_date WHERE tenant_id = $1 AND holiday_id = ANY($2)`
+	insertHolidays = `
+INSERT INTO holiday_date (tenant_id, holiday_id, year, from_date, to_date, body)
+SELECT $1, u.* FROM unnest($2::bigint[], $3::int[], $4::date[], $5::date[], $6::bytea[]) AS u`
+)
+
+// applyHolidays stores when holidays are. They concern what is shown only, and
+// start no propagation.
+func applyHolidays(ctx context.Context, tx pgx.Tx, tenantID int64, changes []holidayChange) error {
+	var keys, ids []int64
+	var years []int32
+	var from, to []time.Time
+	var bodies [][]byte
+	for _, c := range changes {
+		keys = append(keys, c.Key)
+		if c.Deleted {
+			continue
+		}
+		for _, date := range c.State.GetDates() {
+			first, end, err := daysOf(date)
+			if err != nil {
+				return fmt.Errorf("projection: holiday %d: %w", c.Key, err)
+			}
+			body, err := proto.Marshal(&commonsv1.HolidayChanged{
+				Name: c.State.GetName(), Translations: c.State.GetTranslations(), Dates: []*commonsv1.HolidayDate{date},
+			})
+			if err != nil {
+				return fmt.Errorf("projection: encode holiday %d: %w", c.Key, err)
+			}
+			ids, years = append(ids, c.Key), append(years, date.GetYear())
+			from, to, bodies = append(from, first), append(to, end), append(bodies, body)
+		}
+	}
+	batch := &pgx.Batch{}
+	batch.Queue(forgetHolidays, tenantID, keys)
+	batch.Queue(insertHolidays, tenantID, ids, years, from, to, bodies)
+	if err := tx.SendBatch(ctx, batch).Close(); err != nil {
+		return fmt.Errorf("projection: store holidays: %w", err)
+	}
+	return nil
+}
+
+// daysOf returns the first day that a holiday touches, and the day after the
+// last one.
+func daysOf(date *commonsv1.HolidayDate) (from, to time.Time, err error) {
+	const dateTime, day = "2006-01-02T15:04:05", 24 * time.Hour
+	start, err := time.Parse(dateTime, date.GetStartDateTime())
+	if err != nil {
+		return from, to, err
+	}
+	end, err := time.Parse(dateTime, date.GetEndDateTime())
+	if err != nil {
+		return from, to, err
+	}
+	return start.Truncate(day), end.Add(day - 1).Truncate(day), nil
+}

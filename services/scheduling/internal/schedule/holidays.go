@@ -1,0 +1,106 @@
+package schedule
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+
+	"google.golang.org/protobuf/encoding/protowire"
+	"google.golang.org/protobuf/proto"
+
+	commonv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/common/v1"
+	commonsv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/commons/v1"
+	schedulingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/scheduling/v1"
+
+	"github.com/rotaloom/rotaloom/pkg/acceptlanguage"
+	"github.com/rotaloom/rotaloom/pkg/civil"
+)
+
+// holidayRow is a row of holiday_date that touches the window.
+type holidayRow struct {
+	id   int64
+	days civil.Range
+	body []byte
+}
+
+// holiday is one that touches the window. It is the same for all employees.
+type holiday struct {
+	start string
+	days  civil.Range
+	// fields are those of a ScheduledHoliday but for the employee.
+	fields []byte
+}
+
+// holidaysOf decodes the rows of holidays, names them in the caller's language,
+// and puts them in the order of their times.
+func holidaysOf(ctx context.Context, list []holidayRow) ([]holiday, error) {
+	preferences, answered := acceptlanguage.From(ctx), ""
+	out := make([]holiday, 0, len(list))
+	for _, r := range list {
+		var stored commonsv1.HolidayChanged
+		if err := proto.Unmarshal(r.body, &stored); err != nil {
+			return nil, fmt.Errorf("schedule: decode holiday %d: %w", r.id, err)
+		}
+		if len(stored.GetDates()) != 1 {
+			return nil, fmt.Errorf("schedule: holiday %d is stored with %d dates", r.id, len(stored.GetDates()))
+		}
+		name, languages := stored.GetName(), make([]string, 0, len(stored.GetTranslations()))
+		for _, t := range stored.GetTranslations() {
+			languages = append(languages, t.GetLanguage())
+		}
+		if i := preferences.Choose(languages); i >= 0 {
+			name, answered = stored.GetTranslations()[i].GetDisplayName(), cmp.Or(answered, languages[i])
+		}
+		date := stored.GetDates()[0]
+		fields, err := proto.Marshal(&schedulingv1.ScheduledHoliday{
+			Holiday:       &commonv1.Ref{Id: proto.Int64(r.id), Qualifier: proto.String(stored.GetName())},
+			DisplayName:   name,
+			StartDateTime: date.GetStartDateTime(), EndDateTime: date.GetEndDateTime(),
+		})
+		if err != nil {
+			return nil, fmt.Errorf("schedule: encode holiday %d: %w", r.id, err)
+		}
+		out = append(out, holiday{start: date.GetStartDateTime(), days: r.days, fields: fields})
+	}
+	slices.SortStableFunc(out, func(a, b holiday) int { return cmp.Compare(a.start, b.start) })
+	return out, acceptlanguage.Answered(ctx, answered)
+}
+
+// holidaySize is the length of the items that scheduledHolidays appends.
+func (w *writer) holidaySize() int {
+	size := 0
+	for i := range w.persons {
+		for _, h := range w.holidays {
+			size += 1 + protowire.SizeBytes(1+len(w.persons[i].ref)+len(h.fields))
+		}
+	}
+	return size
+}
+
+// scheduledHolidays lists every holiday of every employee.
+func (w *writer) scheduledHolidays() []byte {
+	out := make([]byte, 0, w.holidaySize())
+	for _, i := range asAsked(w.persons) {
+		p := &w.persons[i]
+		for _, h := range w.holidays {
+			out = protowire.AppendTag(out, 1, protowire.BytesType)
+			out = protowire.AppendVarint(out, uint64(1+len(p.ref)+len(h.fields)))
+			out = protowire.AppendTag(out, 2, protowire.BytesType)
+			out = append(out, p.ref...)
+			out = append(out, h.fields...)
+		}
+	}
+	return out
+}
+
+// isHoliday says of each day of the window whether a holiday touches it.
+func (w *writer) isHoliday() []bool {
+	out := make([]bool, w.days.Days())
+	for _, h := range w.holidays {
+		for day := max(h.days.From, w.days.From); day < min(h.days.To, w.days.To); day++ {
+			out[day-w.days.From] = true
+		}
+	}
+	return out
+}

@@ -1,0 +1,18 @@
+-- +goose Up
+-- What commons says of holidays: those that are selected, one row for each year.
+CREATE TABLE holiday_date (
+    tenant_id  bigint NOT NULL,
+    holiday_id bigint NOT NULL,
+    year       int    NOT NULL,
+    -- The days that it touches; the last one is not included.
+    from_date  date   NOT NULL,
+    to_date    date   NOT NULL,
+    -- rotaloom.commons.v1.HolidayChanged with this date only.
+    body       bytea  NOT NULL,
+    PRIMARY KEY (tenant_id, holiday_id, year)
+);
+CREATE INDEX holiday_date_from ON holiday_date (tenant_id, from_date);
+
+ALTER TABLE holiday_date ENABLE ROW LEVEL SECURITY;
+ALTER TABLE holiday_date FORCE ROW LEVEL SECURITY;
+CREATE POLICY tenant ON holiday_date USING (tenant_id = nullif(current_setting('rotaloom.tenant_id', true), '')::bigint);
