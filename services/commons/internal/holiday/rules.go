@@ -40,8 +40,8 @@ const (
 	maxDescription = 1000
 	firstYear      = 1900
 	lastYear       = 2999
-	maxHoliday = 31 * 24 * time.Hour
-	maxYears      = 200
+	maxHoliday     = 31 * 24 * time.Hour
+	maxYears       = 200
 )
 
 func codes() namedstore.Codes {
