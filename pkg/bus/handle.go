@@ -3,13 +3,12 @@ package bus
 import (
 	"context"
 	"errors"
-	"fmt"
-	"runtime/debug"
 	"time"
 
 	"github.com/nats-io/nats.go/jetstream"
 
 	"github.com/rotaloom/rotaloom/pkg/obs"
+	"github.com/rotaloom/rotaloom/pkg/panics"
 	"github.com/rotaloom/rotaloom/pkg/tenant"
 )
 
@@ -169,11 +168,7 @@ func (w *workers) attempt(batch []delivery) error {
 // call runs the handler in the context of the messages' tenant; a panic is an
 // error like others.
 func call(ctx context.Context, c Consumer, messages []Message) (err error) {
-	defer func() {
-		if panicked := recover(); panicked != nil {
-			err = fmt.Errorf("bus: handler panicked: %v\n%s", panicked, debug.Stack())
-		}
-	}()
+	defer panics.ToError(&err)
 	ctx = tenant.With(ctx, messages[0].Tenant)
 	ctx = obs.WithRequest(ctx, messages[0].Request)
 	return c.HandleBatch(ctx, messages)

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"log/slog"
 	"net/http"
-	"runtime/debug"
 	"time"
 
 	"google.golang.org/grpc"
@@ -16,6 +15,7 @@ import (
 
 	"github.com/rotaloom/rotaloom/pkg/fault"
 	"github.com/rotaloom/rotaloom/pkg/obs"
+	"github.com/rotaloom/rotaloom/pkg/panics"
 )
 
 // requestID takes over the id and the trace of the caller's request. Without
@@ -95,17 +95,22 @@ func (ch *Chain) measure(next handler) handler {
 // recoverPanic turns a panic into an error. It lies inside log and metrics,
 // so that panics are logged and counted.
 func (ch *Chain) recoverPanic(next handler) handler {
-	return func(ctx context.Context, c *call, req any) (resp any, err error) {
-		defer func() {
-			if p := recover(); p != nil {
-				ch.metrics.panics.Inc()
-				ch.log.ErrorContext(ctx, "panic", "method", c.name, "panic", fmt.Sprint(p), "stack", string(debug.Stack()))
-				c.err = fault.Internal(fmt.Errorf("panic: %v", p))
-				resp, err = nil, fault.FromError(c.err).GRPCStatus().Err()
-			}
-		}()
-		return next(ctx, c, req)
+	return func(ctx context.Context, c *call, req any) (any, error) {
+		resp, err := caught(ctx, c, req, next)
+		var panicked *panics.Error // Of this goroutine, or of one that worked for it.
+		if !errors.As(err, &panicked) {
+			return resp, err
+		}
+		ch.metrics.panics.Inc()
+		ch.log.ErrorContext(ctx, "panic", "method", c.name, "panic", fmt.Sprint(panicked.Value), "stack", string(panicked.Stack))
+		c.err = fault.Internal(fmt.Errorf("panic: %v", panicked.Value))
+		return nil, fault.FromError(c.err).GRPCStatus().Err()
 	}
+}
+
+func caught(ctx context.Context, c *call, req any, next handler) (resp any, err error) {
+	defer panics.ToError(&err)
+	return next(ctx, c, req)
 }
 
 // faultToStatus is the one place where errors become what callers see.

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"log/slog"
 	"maps"
-	"runtime/debug"
 	"slices"
 	"strings"
 	"sync"
@@ -14,6 +13,7 @@ import (
 
 	"github.com/rotaloom/rotaloom/pkg/authn"
 	"github.com/rotaloom/rotaloom/pkg/fault"
+	"github.com/rotaloom/rotaloom/pkg/panics"
 	datav1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/data/v1"
 )
 
@@ -45,11 +45,7 @@ func (r reader) read(ctx context.Context, columns []*column, ids []int64, bounds
 }
 
 func (r reader) ask(ctx context.Context, p *provider, columns []*column, ids []int64, bounds []int32) (err error) {
-	defer func() {
-		if crash := recover(); crash != nil {
-			err = fmt.Errorf("dataaccess: panic: %v\n%s", crash, debug.Stack())
-		}
-	}()
+	defer panics.ToError(&err)
 	if err := permitted(ctx, p); err != nil {
 		return err
 	}

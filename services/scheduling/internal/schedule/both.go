@@ -1,9 +1,9 @@
 package schedule
 
 import (
-	"fmt"
-	"runtime/debug"
 	"sync"
+
+	"github.com/rotaloom/rotaloom/pkg/panics"
 )
 
 // both runs two functions at the same time and returns the first's error, or
@@ -13,11 +13,7 @@ func both(first, second func() error) error {
 	var other error
 	var running sync.WaitGroup
 	running.Go(func() {
-		defer func() {
-			if p := recover(); p != nil {
-				other = fmt.Errorf("schedule: panic: %v\n%s", p, debug.Stack())
-			}
-		}()
+		defer panics.ToError(&other)
 		other = second()
 	})
 	err := first()
