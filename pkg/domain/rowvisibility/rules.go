@@ -6,8 +6,8 @@ import (
 	"time"
 
 	"github.com/rotaloom/rotaloom/pkg/authn"
+	"github.com/rotaloom/rotaloom/pkg/cache"
 	"github.com/rotaloom/rotaloom/pkg/clock"
-	"github.com/rotaloom/rotaloom/pkg/recent"
 )
 
 const (
@@ -35,7 +35,7 @@ type Source interface {
 // then everybody but those with the scope All sees only themselves.
 type Rules struct {
 	sources []Source
-	answers *recent.Answers[key, Set]
+	visible *cache.Loader[key, Set]
 }
 
 // key names a caller. A token of an older scope may still be good, so the
@@ -51,9 +51,9 @@ func (k key) String() string { return fmt.Sprintf("%d/%d/%s", k.tenant, k.person
 // New makes Rules that ask sources, and remember what they answer for a few
 // seconds.
 func New(clk clock.Clock, sources ...Source) *Rules {
-	return &Rules{sources: sources, answers: recent.New[key](clk, recent.Config[Set]{
-		For: func(Set) time.Duration { return freshness }, Timeout: askTimeout,
-		Entries: maxCallers, Weight: maxIDs, WeightOf: func(s Set) int { return len(s.ids) },
+	return &Rules{sources: sources, visible: cache.NewLoader[key](clk, cache.LoaderConfig[Set]{
+		TTL: func(Set) time.Duration { return freshness }, Timeout: askTimeout,
+		Config: cache.Config[Set]{Entries: maxCallers, Weight: maxIDs, WeightOf: func(s Set) int { return len(s.ids) }},
 	})}
 }
 
@@ -70,7 +70,7 @@ func (r *Rules) Visible(ctx context.Context) (Set, error) {
 	case r == nil || len(r.sources) == 0:
 		return Persons(p.PersonID), nil
 	}
-	set, err := r.answers.Get(ctx, key{tenant: p.Tenant, person: p.PersonID, scope: p.Rows},
+	set, err := r.visible.Get(ctx, key{tenant: p.Tenant, person: p.PersonID, scope: p.Rows},
 		func(ctx context.Context) (Set, error) { return r.ask(ctx, p) })
 	if err != nil {
 		return Set{}, fmt.Errorf("find out whom the caller may see: %w", err)

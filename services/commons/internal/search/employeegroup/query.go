@@ -6,10 +6,10 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/rotaloom/rotaloom/pkg/cache"
 	"github.com/rotaloom/rotaloom/pkg/civil"
 	"github.com/rotaloom/rotaloom/pkg/clock"
 	"github.com/rotaloom/rotaloom/pkg/fault"
-	"github.com/rotaloom/rotaloom/pkg/recent"
 	commonv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/common/v1"
 	"github.com/rotaloom/rotaloom/services/commons/internal/search/hyperfind"
 )
@@ -24,9 +24,9 @@ const (
 	retryAfter = 30 * time.Second
 	// askTimeout bounds the wait for members: less than the services wait.
 	askTimeout = 8 * time.Second
-	// mostQueries and mostIDs bound what is remembered; the latter is 32 MiB.
-	mostQueries = 10_000
-	mostIDs     = 4 << 20
+	// maxQueries and maxIDs bound what is remembered; the latter is 32 MiB.
+	maxQueries = 10_000
+	maxIDs     = 4 << 20
 )
 
 // FinderConfig bounds what the hyperfinds of groups may cost. They have turns of
@@ -44,8 +44,8 @@ type Finder interface {
 // queries answers the groups that are hyperfinds. All whose group is the same
 // hyperfind share the answer.
 type queries struct {
-	finder  Finder
-	answers *recent.Answers[queryDay, found]
+	finder Finder
+	found  *cache.Loader[queryDay, found]
 }
 
 // queryDay is a query on a day: what was found yesterday does not count.
@@ -65,15 +65,15 @@ type found struct {
 }
 
 func newQueries(finder Finder, clk clock.Clock) *queries {
-	return &queries{finder: finder, answers: recent.New[queryDay](clk, recent.Config[found]{
-		For: func(f found) time.Duration {
+	return &queries{finder: finder, found: cache.NewLoader[queryDay](clk, cache.LoaderConfig[found]{
+		TTL: func(f found) time.Duration {
 			if f.failed != nil {
 				return retryAfter
 			}
 			return freshness
 		},
-		Timeout: askTimeout, Entries: mostQueries, Weight: mostIDs,
-		WeightOf: func(f found) int { return len(f.ids) },
+		Timeout: askTimeout,
+		Config:  cache.Config[found]{Entries: maxQueries, Weight: maxIDs, WeightOf: func(f found) int { return len(f.ids) }},
 	})}
 }
 
@@ -81,7 +81,7 @@ func newQueries(finder Finder, clk clock.Clock) *queries {
 // id: nobody when there is no such query. Where it cannot be told, nobody is
 // shown, and the caller learns why.
 func (q *queries) members(ctx context.Context, tenantID int64, name string, day civil.Date) ([]int64, error) {
-	got, err := q.answers.Get(ctx, queryDay{tenantID, name, day}, func(ctx context.Context) (found, error) {
+	got, err := q.found.Get(ctx, queryDay{tenantID, name, day}, func(ctx context.Context) (found, error) {
 		ids, err := q.finder.Members(ctx, tenantID, &commonv1.Ref{Qualifier: &name}, civil.Through(day, day))
 		var refused *fault.Error
 		switch {

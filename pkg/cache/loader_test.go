@@ -1,4 +1,4 @@
-package recent_test
+package cache_test
 
 import (
 	"context"
@@ -10,31 +10,31 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/rotaloom/rotaloom/pkg/cache"
 	"github.com/rotaloom/rotaloom/pkg/clock"
-	"github.com/rotaloom/rotaloom/pkg/recent"
 )
 
 type question int
 
 func (q question) String() string { return strconv.Itoa(int(q)) }
 
-// newAnswers makes Answers of 2 entries at most that weigh 10 together.
-func newAnswers(clk clock.Clock) *recent.Answers[question, int] {
-	return recent.New[question](clk, recent.Config[int]{
-		For:     func(v int) time.Duration { return time.Duration(v) * time.Second },
-		Timeout: time.Minute, Entries: 2, Weight: 10,
-		WeightOf: func(v int) int { return v },
+// newLoader returns a Loader of 2 entries at most that weigh 10 together.
+func newLoader(clk clock.Clock) *cache.Loader[question, int] {
+	return cache.NewLoader[question](clk, cache.LoaderConfig[int]{
+		TTL:     func(v int) time.Duration { return time.Duration(v) * time.Second },
+		Timeout: time.Minute,
+		Config:  cache.Config[int]{Entries: 2, Weight: 10, WeightOf: func(v int) int { return v }},
 	})
 }
 
-func TestAnswersAreRememberedForAWhile(t *testing.T) {
+func TestLoaderKeepsValuesForAWhile(t *testing.T) {
 	t.Parallel()
 	clk := clock.NewFake(time.Now())
-	answers := newAnswers(clk)
+	loader := newLoader(clk)
 	asked := 0
 	get := func(q question, v int) int {
 		t.Helper()
-		got, err := answers.Get(t.Context(), q, func(context.Context) (int, error) { asked++; return v, nil })
+		got, err := loader.Get(t.Context(), q, func(context.Context) (int, error) { asked++; return v, nil })
 		require.NoError(t, err)
 		return got
 	}
@@ -46,7 +46,8 @@ func TestAnswersAreRememberedForAWhile(t *testing.T) {
 	assert.Equal(t, 3, asked)
 	assert.Equal(t, 4, get(1, 9), "ten in all fit")
 	get(3, 1)
-	assert.Equal(t, 9, get(1, 9), "a third one does not")
+	assert.Equal(t, 4, get(1, 9), "what was used lately stays when there is a third one")
+	assert.Equal(t, 5, get(2, 5), "and what was used longest ago goes")
 	asked = 0
 	get(4, 11)
 	get(4, 11)
@@ -54,13 +55,13 @@ func TestAnswersAreRememberedForAWhile(t *testing.T) {
 }
 
 // Time that finding an answer took is time for which it is old.
-func TestAnswersCountFromTheQuestionOn(t *testing.T) {
+func TestLoaderCountsFromWhenLoadingBegan(t *testing.T) {
 	t.Parallel()
 	clk := clock.NewFake(time.Now())
-	answers := newAnswers(clk)
+	loader := newLoader(clk)
 	get := func(v int) int {
 		t.Helper()
-		got, err := answers.Get(t.Context(), 1, func(context.Context) (int, error) {
+		got, err := loader.Get(t.Context(), 1, func(context.Context) (int, error) {
 			clk.Advance(4 * time.Second)
 			return v, nil
 		})
@@ -75,34 +76,34 @@ func TestAnswersCountFromTheQuestionOn(t *testing.T) {
 
 // A question is answered beside the request that asks it, so nobody else would
 // keep the program running.
-func TestAPanicIsAnError(t *testing.T) {
+func TestLoaderMakesAPanicAnError(t *testing.T) {
 	t.Parallel()
-	answers := newAnswers(clock.System{})
-	_, err := answers.Get(t.Context(), 1, func(context.Context) (int, error) { panic("broken") })
+	loader := newLoader(clock.System{})
+	_, err := loader.Get(t.Context(), 1, func(context.Context) (int, error) { panic("broken") })
 	require.ErrorContains(t, err, "broken")
-	_, err = answers.Get(t.Context(), 1, func(context.Context) (int, error) { return 1, nil })
+	_, err = loader.Get(t.Context(), 1, func(context.Context) (int, error) { return 1, nil })
 	require.NoError(t, err)
 }
 
-func TestErrorsAreNotRemembered(t *testing.T) {
+func TestLoaderKeepsNoErrors(t *testing.T) {
 	t.Parallel()
-	answers := newAnswers(clock.System{})
+	loader := newLoader(clock.System{})
 	down := errors.New("down")
-	_, err := answers.Get(t.Context(), 1, func(context.Context) (int, error) { return 0, down })
+	_, err := loader.Get(t.Context(), 1, func(context.Context) (int, error) { return 0, down })
 	require.ErrorIs(t, err, down)
-	got, err := answers.Get(t.Context(), 1, func(context.Context) (int, error) { return 7, nil })
+	got, err := loader.Get(t.Context(), 1, func(context.Context) (int, error) { return 7, nil })
 	require.NoError(t, err)
 	assert.Equal(t, 7, got)
 }
 
-func TestWhoWaitsGetsTheAnswerOfWhoGaveUp(t *testing.T) {
+func TestLoaderGivesWhoWaitsTheValueOfWhoGaveUp(t *testing.T) {
 	t.Parallel()
-	answers := newAnswers(clock.System{})
+	loader := newLoader(clock.System{})
 	started, finish := make(chan struct{}), make(chan struct{})
 	impatient, giveUp := context.WithCancel(t.Context())
 	gone := make(chan error)
 	go func() {
-		_, err := answers.Get(impatient, 1, func(context.Context) (int, error) {
+		_, err := loader.Get(impatient, 1, func(context.Context) (int, error) {
 			close(started)
 			<-finish
 			return 7, nil
@@ -113,7 +114,7 @@ func TestWhoWaitsGetsTheAnswerOfWhoGaveUp(t *testing.T) {
 	giveUp()
 	require.ErrorIs(t, <-gone, context.Canceled)
 	close(finish)
-	got, err := answers.Get(t.Context(), 1, func(context.Context) (int, error) { return 8, nil })
+	got, err := loader.Get(t.Context(), 1, func(context.Context) (int, error) { return 8, nil })
 	require.NoError(t, err)
 	assert.Equal(t, 7, got)
 }
