@@ -10,13 +10,12 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/pg"
 	"github.com/rotaloom/rotaloom/pkg/replica"
 	"github.com/rotaloom/rotaloom/services/commons/internal/person/store"
-	"github.com/rotaloom/rotaloom/services/commons/internal/search/hyperfind"
 	"github.com/rotaloom/rotaloom/services/commons/internal/search/projection"
 )
 
 // copies are what commons keeps of other domains.
 func copies(pool *pgxpool.Pool) []*replica.Replica {
-	return append(hyperfind.Copies(pool, store.DeleteTermRequests), projection.Copies(pool)...)
+	return projection.Copies(pool, store.DeleteTermRequests)
 }
 
 // BackfillCommand is how an operator fills what is kept here of other services

@@ -13,7 +13,7 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/fault"
 	"github.com/rotaloom/rotaloom/pkg/tenant"
 	datav1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/data/v1"
-	locations "github.com/rotaloom/rotaloom/services/commons/internal/location"
+	"github.com/rotaloom/rotaloom/services/commons/internal/locationpath"
 )
 
 // mostFound bounds the rows that one call looks for.
@@ -113,9 +113,9 @@ func (f *Finder) locations(ctx context.Context, asked []*datav1.DataRow, day civ
 	tenantID, _ := tenant.From(ctx)
 	ids, paths := names(asked)
 	rows, err := f.pool.Query(ctx, `
-		SELECT l.id, coalesce(`+locations.PathSQL("$1", "l.id", "$4::date")+`, ''), '' FROM location l WHERE l.tenant_id = $1 AND l.id = ANY($2)
+		SELECT l.id, coalesce(`+locationpath.PathSQL("$1", "l.id", "$4::date")+`, ''), '' FROM location l WHERE l.tenant_id = $1 AND l.id = ANY($2)
 		UNION ALL SELECT named.id, named.path, named.path
-		FROM (SELECT `+locations.AtSQL("$1", "asked.path", "$4::date")+` AS id, asked.path
+		FROM (SELECT `+locationpath.AtSQL("$1", "asked.path", "$4::date")+` AS id, asked.path
 			FROM (SELECT DISTINCT unnest($3::text[]) AS path) AS asked) AS named WHERE named.id IS NOT NULL`,
 		tenantID, ids, paths, day.Time())
 	if err != nil {

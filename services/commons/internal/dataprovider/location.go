@@ -17,7 +17,7 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/tenant"
 	commonsv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/commons/v1"
 	datav1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/data/v1"
-	locations "github.com/rotaloom/rotaloom/services/commons/internal/location"
+	"github.com/rotaloom/rotaloom/services/commons/internal/locationpath"
 )
 
 // What elements of LOCATION may need.
@@ -93,7 +93,7 @@ WHERE tenant_id = $1 AND parent_id = ANY($2) AND from_date <= $3 AND to_date > $
 func countHeads() string {
 	return `SELECT asked.id, (SELECT count(DISTINCT a.person_id) FROM primary_labor_account a
 		WHERE a.tenant_id = $1 AND a.from_date <= $3 AND a.to_date > $3
-		  AND a.organization_path = ANY(ARRAY(SELECT path FROM ` + locations.PathsBelowSQL("$1", "ARRAY[asked.id]", "$3::date") + ` AS names)))
+		  AND a.organization_path = ANY(ARRAY(SELECT path FROM ` + locationpath.PathsBelowSQL("$1", "ARRAY[asked.id]", "$3::date") + ` AS names)))
 		FROM unnest($2::bigint[]) AS asked (id)`
 }
 

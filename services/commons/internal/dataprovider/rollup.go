@@ -11,7 +11,7 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/fault"
 	"github.com/rotaloom/rotaloom/pkg/tenant"
 	datav1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/data/v1"
-	locations "github.com/rotaloom/rotaloom/services/commons/internal/location"
+	"github.com/rotaloom/rotaloom/services/commons/internal/locationpath"
 )
 
 // mostRolledUp bounds the answer of RollUpDataRows. It is more than information
@@ -106,8 +106,8 @@ func (f *Finder) types(ctx context.Context, tenantID int64, names []string) ([]i
 
 // workplaces is SQL for the locations at which persons have their primary jobs.
 func workplaces() string {
-	return `SELECT DISTINCT place.id, coalesce(` + locations.PathSQL("$1", "place.id", "$3::date") + `, '')
-		FROM (SELECT ` + locations.AtSQL("$1", "a.organization_path", "$3::date") + ` AS id FROM unnest($2::bigint[]) AS asked (id)
+	return `SELECT DISTINCT place.id, coalesce(` + locationpath.PathSQL("$1", "place.id", "$3::date") + `, '')
+		FROM (SELECT ` + locationpath.AtSQL("$1", "a.organization_path", "$3::date") + ` AS id FROM unnest($2::bigint[]) AS asked (id)
 			JOIN primary_labor_account a ON a.tenant_id = $1 AND a.person_id = asked.id AND a.from_date <= $3 AND a.to_date > $3) AS place
 		WHERE place.id IS NOT NULL ORDER BY 1 LIMIT $4`
 }
@@ -147,7 +147,7 @@ func listEmployees() string {
 	return `SELECT asked.place, who.id FROM unnest($2::bigint[]) WITH ORDINALITY AS asked (id, place)
 		CROSS JOIN LATERAL (SELECT DISTINCT a.person_id AS id FROM primary_labor_account a
 			WHERE a.tenant_id = $1 AND a.from_date <= $3 AND a.to_date > $3
-			  AND a.organization_path = ANY(ARRAY(SELECT path FROM ` + locations.PathsBelowSQL("$1", "ARRAY[asked.id]", "$3::date") + ` AS names))) AS who
+			  AND a.organization_path = ANY(ARRAY(SELECT path FROM ` + locationpath.PathsBelowSQL("$1", "ARRAY[asked.id]", "$3::date") + ` AS names))) AS who
 		ORDER BY 1, 2`
 }
 

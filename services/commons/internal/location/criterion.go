@@ -9,6 +9,7 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/fault"
 	commonv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/common/v1"
 	commonsv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/commons/v1"
+	"github.com/rotaloom/rotaloom/services/commons/internal/locationpath"
 	"github.com/rotaloom/rotaloom/services/commons/internal/locationtype"
 	"github.com/rotaloom/rotaloom/services/commons/internal/structure"
 )
@@ -206,7 +207,7 @@ func (h *Handler) start(ctx context.Context, path string, one *commonv1.Ref, sev
 	if err != nil {
 		return nil, err
 	}
-	return Resolve(ctx, h.pool, structure.Tenant(ctx), refs, day)
+	return locationpath.Resolve(ctx, h.pool, structure.Tenant(ctx), refs, day)
 }
 
 // types answers the ids of location types; nil without a list.

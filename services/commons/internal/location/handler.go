@@ -19,6 +19,7 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/rpc"
 	commonv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/common/v1"
 	commonsv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/commons/v1"
+	"github.com/rotaloom/rotaloom/services/commons/internal/locationpath"
 	"github.com/rotaloom/rotaloom/services/commons/internal/structure"
 )
 
@@ -48,7 +49,7 @@ func (h *Handler) FindLocation(ctx context.Context, req *commonsv1.FindLocationR
 	if err != nil {
 		return nil, err
 	}
-	ids, err := Resolve(ctx, h.pool, structure.Tenant(ctx), []*commonv1.Ref{{Qualifier: &req.Path}}, day)
+	ids, err := locationpath.Resolve(ctx, h.pool, structure.Tenant(ctx), []*commonv1.Ref{{Qualifier: &req.Path}}, day)
 	if fault.HasCode(err, structure.CodeUnknown) {
 		return nil, fault.NotFound(structure.CodeUnknown, fault.FromError(err).Message)
 	}
@@ -155,7 +156,7 @@ func (h *Handler) MoveLocations(ctx context.Context, req *commonsv1.MoveLocation
 		if err != nil {
 			return err
 		}
-		ids, err := Resolve(ctx, tx, tenantID, refs, days.From)
+		ids, err := locationpath.Resolve(ctx, tx, tenantID, refs, days.From)
 		if err != nil {
 			return err
 		}
@@ -195,7 +196,7 @@ func (h *Handler) MultiDeleteLocations(ctx context.Context, req *commonsv1.Multi
 		if err := lock(ctx, tx, tenantID); err != nil {
 			return err
 		}
-		ids, err := Resolve(ctx, tx, tenantID, refs, names)
+		ids, err := locationpath.Resolve(ctx, tx, tenantID, refs, names)
 		if err != nil {
 			return err
 		}

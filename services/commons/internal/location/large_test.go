@@ -11,7 +11,6 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
-
 	"google.golang.org/protobuf/proto"
 
 	"github.com/rotaloom/rotaloom/pkg/civil"
@@ -22,6 +21,7 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/testkit/pgtest"
 	commonv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/common/v1"
 	commonsv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/commons/v1"
+	"github.com/rotaloom/rotaloom/services/commons/internal/locationpath"
 	"github.com/rotaloom/rotaloom/services/commons/migrations"
 )
 
@@ -97,16 +97,16 @@ func TestALargeTree(t *testing.T) {
 			assert.NotRegexp(t, wholeTable, plan, "kind %d:\n%s", kind, plan)
 		}
 		const employees = ` FROM primary_labor_account a WHERE a.tenant_id = $1 AND a.from_date <= $2 AND a.to_date > $2 AND a.organization_path `
-		names, err := Names(ctx, pool, 1, []int64{11000}, today)
+		names, err := locationpath.Names(ctx, pool, 1, []int64{11000}, today)
 		require.NoError(t, err)
 		assert.Len(t, names, 13)
 		plan := explain(t, ctx, pool, `SELECT a.person_id`+employees+`= ANY($3)`, 1, today.Time(), names)
 		assert.NotRegexp(t, wholeTable, plan, plan)
-		below := `SELECT path FROM ` + PathsBelowSQL("$1", "$3", "$2") + ` AS names`
+		below := `SELECT path FROM ` + locationpath.PathsBelowSQL("$1", "$3", "$2") + ` AS names`
 		plan = explain(t, ctx, pool, below, 1, today.Time(), []int64{11000})
 		assert.NotRegexp(t, wholeTable, plan, plan)
 		assert.Contains(t, plan, "lineage < top.lineage_end", "both ends of the range bound what is read of the index")
-		plan = explain(t, ctx, pool, `SELECT `+AtSQL("$1", "$2", "$3")+`, `+PathSQL("$1", "$4::bigint", "$3"), 1, "1/2", today.Time(), 7)
+		plan = explain(t, ctx, pool, `SELECT `+locationpath.AtSQL("$1", "$2", "$3")+`, `+locationpath.PathSQL("$1", "$4::bigint", "$3"), 1, "1/2", today.Time(), 7)
 		assert.NotRegexp(t, wholeTable, plan, plan)
 		var got, want int
 		require.NoError(t, pool.QueryRow(ctx, `SELECT count(*)`+employees+`IN (`+below+`)`, 1, today.Time(), []int64{11}).Scan(&got))
@@ -137,7 +137,7 @@ func TestALargeTree(t *testing.T) {
 		var before, after int
 		const count = `SELECT count(*) FROM ` // of what a node has below it
 		for day, into := range map[civil.Date]*int{today - 1: &before, today: &after} {
-			require.NoError(t, pool.QueryRow(ctx, count+PathsBelowSQL("$1", "$2", "$3")+` AS n`, 1, []int64{5}, day.Time()).Scan(into))
+			require.NoError(t, pool.QueryRow(ctx, count+locationpath.PathsBelowSQL("$1", "$2", "$3")+` AS n`, 1, []int64{5}, day.Time()).Scan(into))
 		}
 		assert.Equal(t, rows, before)
 		assert.Equal(t, 2*rows, after, "the old paths still name the locations")

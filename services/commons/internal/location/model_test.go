@@ -15,7 +15,7 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/tenant"
 	commonv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/common/v1"
 	commonsv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/commons/v1"
-	"github.com/rotaloom/rotaloom/services/commons/internal/location"
+	"github.com/rotaloom/rotaloom/services/commons/internal/locationpath"
 )
 
 // span is the number of days that the model knows.
@@ -225,7 +225,7 @@ func (r *run) compare() {
 	day := rapid.IntRange(0, span-1).Draw(r.T, "day")
 	for path := range r.paths {
 		var id *int64
-		require.NoError(r, r.pool.QueryRow(r.ctx, `SELECT `+location.AtSQL("$1", "$2", "$3"), structureTenant(r.ctx), path, dayOf(day).Time()).Scan(&id))
+		require.NoError(r, r.pool.QueryRow(r.ctx, `SELECT `+locationpath.AtSQL("$1", "$2", "$3"), structureTenant(r.ctx), path, dayOf(day).Time()).Scan(&id))
 		found := int64(0)
 		if id != nil {
 			found = *id
@@ -238,7 +238,7 @@ func (r *run) compare() {
 // compareNames compares what names a location or what lies below it on a day.
 func (r *run) compareNames(day int) {
 	top := rapid.SampledFrom(r.ids()).Draw(r.T, "top")
-	names, err := location.Names(r.ctx, r.pool, structureTenant(r.ctx), []int64{top}, dayOf(day))
+	names, err := locationpath.Names(r.ctx, r.pool, structureTenant(r.ctx), []int64{top}, dayOf(day))
 	require.NoError(r, err)
 	want := []string{}
 	for path := range r.paths {

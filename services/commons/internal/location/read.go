@@ -19,6 +19,7 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/rpc"
 	commonv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/common/v1"
 	commonsv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/commons/v1"
+	"github.com/rotaloom/rotaloom/services/commons/internal/locationpath"
 	"github.com/rotaloom/rotaloom/services/commons/internal/structure"
 )
 
@@ -302,7 +303,7 @@ func (h *Handler) MultiReadLocationExternalIds(ctx context.Context, req *commons
 // byExternalID answers locations by their external ids. When several have one,
 // the oldest is meant.
 func byExternalID(ctx context.Context, db pg.Querier, tenantID int64, externalIDs []string, day civil.Date) (map[string]*commonv1.Ref, error) {
-	rows, err := db.Query(ctx, `SELECT v.external_id, v.location_id, `+PathSQL("$1", "v.location_id", "$3")+`
+	rows, err := db.Query(ctx, `SELECT v.external_id, v.location_id, `+locationpath.PathSQL("$1", "v.location_id", "$3")+`
 		FROM location_version v WHERE v.tenant_id = $1 AND v.external_id = ANY($2) AND v.external_id IS NOT NULL
 		  AND v.from_date <= $3 AND v.to_date > $3 ORDER BY v.location_id DESC`, tenantID, externalIDs, day.Time())
 	if err != nil {

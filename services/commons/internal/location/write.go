@@ -14,6 +14,7 @@ import (
 	commonv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/common/v1"
 	commonsv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/commons/v1"
 	"github.com/rotaloom/rotaloom/services/commons/internal/job"
+	"github.com/rotaloom/rotaloom/services/commons/internal/locationpath"
 	"github.com/rotaloom/rotaloom/services/commons/internal/locationtype"
 	"github.com/rotaloom/rotaloom/services/commons/internal/structure"
 	"github.com/rotaloom/rotaloom/services/commons/internal/timeline"
@@ -163,7 +164,7 @@ func optional(ctx context.Context, tx pgx.Tx, tenantID int64, path string, ref *
 		return nil, nil
 	}
 	return one(ref, path, func(refs []*commonv1.Ref) ([]int64, error) {
-		return Resolve(ctx, tx, tenantID, refs, day)
+		return locationpath.Resolve(ctx, tx, tenantID, refs, day)
 	})
 }
 

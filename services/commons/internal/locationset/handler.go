@@ -19,7 +19,7 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/rpc"
 	commonv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/common/v1"
 	commonsv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/commons/v1"
-	"github.com/rotaloom/rotaloom/services/commons/internal/location"
+	"github.com/rotaloom/rotaloom/services/commons/internal/locationpath"
 	"github.com/rotaloom/rotaloom/services/commons/internal/structure"
 )
 
@@ -84,7 +84,7 @@ func (h *Handler) change(ctx context.Context, tx pgx.Tx, id int64, add, remove [
 				return err
 			}
 		}
-		ids, err := location.Resolve(ctx, tx, tenantID, refs, day)
+		ids, err := locationpath.Resolve(ctx, tx, tenantID, refs, day)
 		if err != nil {
 			return err
 		}

@@ -16,7 +16,7 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/pg"
 	commonv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/common/v1"
 	commonsv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/commons/v1"
-	"github.com/rotaloom/rotaloom/services/commons/internal/location"
+	"github.com/rotaloom/rotaloom/services/commons/internal/locationpath"
 	"github.com/rotaloom/rotaloom/services/commons/internal/structure"
 )
 
@@ -160,7 +160,7 @@ func expandJobs(ctx context.Context, db pg.Querier, tenantID int64, set *commons
 		ids[i], at[ref.GetId()] = ref.GetId(), &commonsv1.LocationSetJobs{Node: ref}
 		set.NodeJobs = append(set.NodeJobs, at[ref.GetId()])
 	}
-	rows, err := db.Query(ctx, `SELECT v.parent_id, v.location_id, `+location.PathSQL("$1", "v.location_id", "$3")+`
+	rows, err := db.Query(ctx, `SELECT v.parent_id, v.location_id, `+locationpath.PathSQL("$1", "v.location_id", "$3")+`
 		FROM location_version v WHERE v.tenant_id = $1 AND v.parent_id = ANY($2) AND v.job_id IS NOT NULL
 		  AND v.from_date <= $3 AND v.to_date > $3 ORDER BY v.location_id LIMIT $4`, tenantID, ids, day.Time(), mostLocations+1)
 	if err != nil {

@@ -11,7 +11,7 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/civil"
 	"github.com/rotaloom/rotaloom/pkg/fault"
 	commonsv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/commons/v1"
-	"github.com/rotaloom/rotaloom/services/commons/internal/location"
+	"github.com/rotaloom/rotaloom/services/commons/internal/locationpath"
 	"github.com/rotaloom/rotaloom/services/commons/internal/person/reader"
 	"github.com/rotaloom/rotaloom/services/commons/internal/person/record"
 	"github.com/rotaloom/rotaloom/services/commons/internal/person/rules"
@@ -43,7 +43,7 @@ func (w *Handler) findJobs(ctx context.Context, given []*commonsv1.PersonWageWor
 		FROM unnest($2::bigint[], $3::text[], $4::date[]) WITH ORDINALITY AS q (id, path, day, at)
 		LEFT JOIN location_version v ON v.tenant_id = $1 AND v.from_date <= q.day AND v.to_date > q.day
 			AND v.location_id = CASE WHEN q.id <> 0 THEN q.id ELSE %[2]s END`,
-		location.PathSQL("$1", "q.id", "q.day"), location.AtSQL("$1", "q.path", "q.day")),
+		locationpath.PathSQL("$1", "q.id", "q.day"), locationpath.AtSQL("$1", "q.path", "q.day")),
 		reader.TenantOf(ctx), ids, paths, days)
 	if err != nil {
 		return err
@@ -76,7 +76,7 @@ func (w *Handler) fillJobs(ctx context.Context, persons []*commonsv1.PersonWageW
 	if len(paths) == 0 {
 		return nil
 	}
-	rows, err := w.pool.Query(ctx, `SELECT q.path, `+location.AtSQL("$1", "q.path", "$3::date")+`
+	rows, err := w.pool.Query(ctx, `SELECT q.path, `+locationpath.AtSQL("$1", "q.path", "$3::date")+`
 		FROM (SELECT DISTINCT unnest($2::text[]) AS path) AS q`, reader.TenantOf(ctx), paths, w.reader.Today().Time())
 	if err != nil {
 		return err

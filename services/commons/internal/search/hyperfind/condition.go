@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"github.com/rotaloom/rotaloom/pkg/civil"
-	"github.com/rotaloom/rotaloom/services/commons/internal/location"
+	"github.com/rotaloom/rotaloom/services/commons/internal/locationpath"
 )
 
 // condition is a comparison that is not negated.
@@ -205,7 +205,7 @@ func (k *condition) below(c *compiler) string {
 		below = "below.lineage = top.lineage"
 	}
 	tops := k.anyOf(c, func(paths string) string {
-		return "SELECT " + location.AtSQL(tenantParameter, "asked.path", c.last) + " FROM unnest(" + paths + "::text[]) AS asked(path)"
+		return "SELECT " + locationpath.AtSQL(tenantParameter, "asked.path", c.last) + " FROM unnest(" + paths + "::text[]) AS asked(path)"
 	})
 	return fmt.Sprintf(`SELECT below.location_id, greatest(top.from_date, below.from_date) AS from_date, least(top.to_date, below.to_date) AS to_date
 		FROM location_path top

@@ -2,7 +2,6 @@ package hyperfind
 
 import (
 	"context"
-
 	"fmt"
 
 	"github.com/jackc/pgx/v5"
@@ -13,7 +12,7 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/fault"
 	commonv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/common/v1"
 	commonsv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/commons/v1"
-	"github.com/rotaloom/rotaloom/services/commons/internal/location"
+	"github.com/rotaloom/rotaloom/services/commons/internal/locationpath"
 	"github.com/rotaloom/rotaloom/services/commons/internal/structure"
 )
 
@@ -167,7 +166,7 @@ func (h *Handler) atLocations(ctx context.Context, req *commonsv1.ExecuteHyperfi
 			return nil, fault.Invalid(CodeUnknownLocations, fmt.Sprintf("locations[%d] needs an id or a qualifier.", i))
 		}
 	}
-	ids, err := location.Resolve(ctx, h.pool, structure.Tenant(ctx), req.GetLocations(), days.To-1)
+	ids, err := locationpath.Resolve(ctx, h.pool, structure.Tenant(ctx), req.GetLocations(), days.To-1)
 	if fault.HasCode(err, structure.CodeUnknown) {
 		return nil, fault.Invalid(CodeUnknownLocations, fault.FromError(err).Message)
 	}

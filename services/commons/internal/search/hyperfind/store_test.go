@@ -23,11 +23,11 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/pg"
 	"github.com/rotaloom/rotaloom/pkg/tenant"
 	"github.com/rotaloom/rotaloom/pkg/testkit/natstest"
+	"github.com/rotaloom/rotaloom/pkg/testkit/pgtest"
 	commonv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/common/v1"
 	commonsv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/commons/v1"
 	timekeepingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/timekeeping/v1"
-
-	"github.com/rotaloom/rotaloom/pkg/testkit/pgtest"
+	"github.com/rotaloom/rotaloom/services/commons/internal/search/projection"
 )
 
 func TestPersonalQueries(t *testing.T) {
@@ -245,7 +245,7 @@ func TestMembershipsArrive(t *testing.T) {
 	running, cancel := context.WithCancel(t.Context())
 	done := make(chan error, 1)
 	var consumers []bus.Consumer
-	for _, c := range Copies(pool, nil) {
+	for _, c := range projection.Copies(pool, nil) {
 		consumers = append(consumers, c.Consumer())
 	}
 	go func() {

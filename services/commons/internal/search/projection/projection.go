@@ -1,17 +1,21 @@
-// Package projection keeps a copy of what schedules follow from, for queries over
-// who is scheduled: the shifts of patterns, who follows which pattern from when
-// to when, what people entered, and leave.
+// Package projection keeps copies of what other services know, for queries:
+// employment terms and who is on them, and what schedules follow from, which is the
+// shifts of patterns, who follows which pattern from when to when, what people
+// entered, and leave.
 package projection
 
 import (
+	"context"
 	"errors"
 	"time"
 
+	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"github.com/rotaloom/rotaloom/pkg/bus"
 	"github.com/rotaloom/rotaloom/pkg/replica"
 	schedulingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/scheduling/v1"
+	timekeepingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/timekeeping/v1"
 )
 
 // batch is how many events are applied in one transaction: one can tell of a
@@ -29,9 +33,16 @@ const (
 // service is what the contracts call the one that keeps the copies.
 const service = "commons"
 
-// Copies are the copies of what schedules follow from.
-func Copies(pool *pgxpool.Pool) []*replica.Replica {
+// Copies are the copies that queries need. Every list of memberships that arrives
+// is shown to observe, in the same transaction.
+func Copies(pool *pgxpool.Pool, observe func(context.Context, pgx.Tx, int64, []*timekeepingv1.PersonMemberships) error) []*replica.Replica {
 	return []*replica.Replica{
+		replica.New(pool, replica.Copy[*timekeepingv1.EmploymentTermChanged]{
+			Service: service, Event: &timekeepingv1.EmploymentTermChanged{}, Apply: applyTerms,
+		}),
+		replica.New(pool, replica.Copy[*timekeepingv1.PersonMemberships]{
+			Service: service, Event: &timekeepingv1.MembershipsChanged{}, Apply: applyMemberships, Observe: observe,
+		}),
 		replica.New(pool, replica.Copy[*schedulingv1.PatternStored]{
 			Service: service, Event: &schedulingv1.PatternStored{}, BatchSize: batch, Apply: applyPatterns,
 		}),

@@ -42,7 +42,7 @@ func deliver(ctx context.Context, t require.TestingT, pool *pgxpool.Pool, events
 		require.NoError(t, err)
 		messages[i] = bus.Message{Event: string(e.ProtoReflect().Descriptor().FullName()), Payload: payload}
 	}
-	for _, c := range Copies(pool) {
+	for _, c := range Copies(pool, nil) {
 		if c.Contract().Subject == subject {
 			require.NoError(t, c.Consumer().HandleBatch(ctx, messages))
 			return

@@ -1,4 +1,5 @@
-package location
+// Package locationpath knows which location a path names on a day.
+package locationpath
 
 import (
 	"context"
@@ -86,25 +87,4 @@ func Resolve(ctx context.Context, db pg.Querier, tenantID int64, refs []*commonv
 	}, func(ref *commonv1.Ref) error {
 		return fault.Invalid(structure.CodeUnknown, fmt.Sprintf("There is no location with %s on %s.", structure.Text(ref), day))
 	})
-}
-
-// Job answers the id of the job of a location on a day; 0 when it has none.
-func Job(ctx context.Context, db pg.Querier, tenantID int64, ref *commonv1.Ref, day civil.Date) (int64, error) {
-	ids, err := Resolve(ctx, db, tenantID, []*commonv1.Ref{ref}, day)
-	if err != nil {
-		return 0, err
-	}
-	rows, err := db.Query(ctx, `SELECT coalesce(job_id, 0) FROM location_version
-		WHERE tenant_id = $1 AND location_id = $2 AND from_date <= $3 AND to_date > $3`, tenantID, ids[0], day.Time())
-	if err != nil {
-		return 0, err
-	}
-	jobs, err := pgx.CollectRows(rows, pgx.RowTo[int64])
-	if err != nil {
-		return 0, err
-	}
-	if len(jobs) == 0 {
-		return 0, notThen(ids[0], day)
-	}
-	return jobs[0], nil
 }

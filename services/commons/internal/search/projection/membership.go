@@ -1,4 +1,4 @@
-package hyperfind
+package projection
 
 import (
 	"context"
@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5"
-	"github.com/jackc/pgx/v5/pgxpool"
 
 	"github.com/rotaloom/rotaloom/pkg/bus"
 	"github.com/rotaloom/rotaloom/pkg/civil"
@@ -32,20 +31,6 @@ type (
 	membershipChange = replica.Change[*timekeepingv1.PersonMemberships]
 )
 
-// Copies are what queries ask for of what timekeeping knows: employment terms,
-// and who is on them. Every list of memberships that comes is shown to observe,
-// in the same transaction.
-func Copies(pool *pgxpool.Pool, observe func(context.Context, pgx.Tx, int64, []*timekeepingv1.PersonMemberships) error) []*replica.Replica {
-	return []*replica.Replica{
-		replica.New(pool, replica.Copy[*timekeepingv1.EmploymentTermChanged]{
-			Service: "commons", Event: &timekeepingv1.EmploymentTermChanged{}, Apply: applyTerms,
-		}),
-		replica.New(pool, replica.Copy[*timekeepingv1.PersonMemberships]{
-			Service: "commons", Event: &timekeepingv1.MembershipsChanged{}, Apply: applyMemberships, Observe: observe,
-		}),
-	}
-}
-
 func applyTerms(ctx context.Context, tx pgx.Tx, tenantID int64, changes []termChange) error {
 	var ids []int64
 	var names []string
@@ -54,7 +39,7 @@ func applyTerms(ctx context.Context, tx pgx.Tx, tenantID int64, changes []termCh
 		ids, names, deleted = append(ids, c.Key), append(names, c.State.GetName()), append(deleted, c.Deleted)
 	}
 	if _, err := tx.Exec(ctx, upsertTerms, tenantID, ids, names, deleted); err != nil {
-		return fmt.Errorf("hyperfind: store employment terms: %w", err)
+		return fmt.Errorf("projection: store employment terms: %w", err)
 	}
 	return nil
 }
@@ -69,7 +54,7 @@ func applyMemberships(ctx context.Context, tx pgx.Tx, tenantID int64, changes []
 			days, err := membershipDays(m)
 			if err != nil {
 				// No repetition mends it.
-				return bus.Permanent(fmt.Errorf("hyperfind: memberships of person %d: %w", c.Key, err))
+				return bus.Permanent(fmt.Errorf("projection: memberships of person %d: %w", c.Key, err))
 			}
 			if days.Empty() {
 				continue
@@ -82,7 +67,7 @@ func applyMemberships(ctx context.Context, tx pgx.Tx, tenantID int64, changes []
 	batch.Queue(deleteMemberships, tenantID, ids)
 	batch.Queue(insertMemberships, tenantID, persons, terms, from, to)
 	if err := tx.SendBatch(ctx, batch).Close(); err != nil {
-		return fmt.Errorf("hyperfind: store memberships: %w", err)
+		return fmt.Errorf("projection: store memberships: %w", err)
 	}
 	return nil
 }

@@ -1,0 +1,33 @@
+package location
+
+import (
+	"context"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/rotaloom/rotaloom/pkg/civil"
+	"github.com/rotaloom/rotaloom/pkg/pg"
+	commonv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/common/v1"
+	"github.com/rotaloom/rotaloom/services/commons/internal/locationpath"
+)
+
+// Job answers the id of the job of a location on a day; 0 when it has none.
+func Job(ctx context.Context, db pg.Querier, tenantID int64, ref *commonv1.Ref, day civil.Date) (int64, error) {
+	ids, err := locationpath.Resolve(ctx, db, tenantID, []*commonv1.Ref{ref}, day)
+	if err != nil {
+		return 0, err
+	}
+	rows, err := db.Query(ctx, `SELECT coalesce(job_id, 0) FROM location_version
+		WHERE tenant_id = $1 AND location_id = $2 AND from_date <= $3 AND to_date > $3`, tenantID, ids[0], day.Time())
+	if err != nil {
+		return 0, err
+	}
+	jobs, err := pgx.CollectRows(rows, pgx.RowTo[int64])
+	if err != nil {
+		return 0, err
+	}
+	if len(jobs) == 0 {
+		return 0, notThen(ids[0], day)
+	}
+	return jobs[0], nil
+}
