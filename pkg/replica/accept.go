@@ -17,27 +17,27 @@ const (
 	// the same keys neither misses what the other one is about to store; should they
 	// wait for each other in a circle, the database ends one, which is repeated. A
 	// state that is known already is taken once more when something of it is lacking.
-	// Mostly a head is there: an update of it logs half of what an upsert would.
-	upsertHeads = `
-WITH u AS (
-    SELECT * FROM unnest($3::bigint[], $4::bigint[], $5::bigint[], $6::bool[]) AS u (key, version, mark, deleted)
-),
-updated AS (
-    UPDATE replica_head h SET version = u.version, mark = u.mark, deleted = u.deleted FROM u
-    WHERE h.tenant_id = $1 AND h.topic = $2 AND h.key = u.key AND (u.version > h.version OR u.version = h.version
+	//
+	// Mostly a head is there: an update of it logs half of what an upsert would. The
+	// keys ascend, and each head finds its values by a binary search: a join compares
+	// all with all as long as the database has no statistics of the table.
+	updateOlderHeads = `
+UPDATE replica_head h SET version = ($4::bigint[])[width_bucket(h.key, $3::bigint[])],
+    mark = ($5::bigint[])[width_bucket(h.key, $3::bigint[])], deleted = ($6::bool[])[width_bucket(h.key, $3::bigint[])]
+WHERE h.tenant_id = $1 AND h.topic = $2 AND h.key = ANY($3) AND (h.version < ($4::bigint[])[width_bucket(h.key, $3::bigint[])]
+    OR h.version = ($4::bigint[])[width_bucket(h.key, $3::bigint[])]
         AND EXISTS (SELECT FROM replica_gap g WHERE g.tenant_id = h.tenant_id AND g.topic = h.topic AND g.key = h.key))
-    RETURNING h.key
-),
-inserted AS (
-    INSERT INTO replica_head AS h (tenant_id, topic, key, version, mark, deleted)
-    SELECT $1, $2, u.* FROM u
-    WHERE NOT EXISTS (SELECT FROM replica_head h WHERE h.tenant_id = $1 AND h.topic = $2 AND h.key = u.key)
-    ON CONFLICT (tenant_id, topic, key) DO UPDATE SET version = excluded.version, mark = excluded.mark, deleted = excluded.deleted
-    WHERE excluded.version > h.version OR excluded.version = h.version
-        AND EXISTS (SELECT FROM replica_gap g WHERE g.tenant_id = h.tenant_id AND g.topic = h.topic AND g.key = h.key)
-    RETURNING key
-)
-SELECT key FROM updated UNION ALL SELECT key FROM inserted`
+RETURNING h.key`
+
+	// Those who are there by now came meanwhile.
+	upsertHeads = `
+INSERT INTO replica_head AS h (tenant_id, topic, key, version, mark, deleted)
+SELECT $1, $2, u.* FROM unnest($3::bigint[], $4::bigint[], $5::bigint[], $6::bool[]) AS u (key, version, mark, deleted)
+WHERE NOT EXISTS (SELECT FROM replica_head h WHERE h.tenant_id = $1 AND h.topic = $2 AND h.key = u.key)
+ON CONFLICT (tenant_id, topic, key) DO UPDATE SET version = excluded.version, mark = excluded.mark, deleted = excluded.deleted
+WHERE excluded.version > h.version OR excluded.version = h.version
+    AND EXISTS (SELECT FROM replica_gap g WHERE g.tenant_id = h.tenant_id AND g.topic = h.topic AND g.key = h.key)
+RETURNING key`
 
 	closeGaps = `DELETE FROM replica_gap WHERE tenant_id = $1 AND topic = $2 AND key = ANY($3)`
 
@@ -53,9 +53,9 @@ LEFT JOIN replica_gap g ON g.tenant_id = $1 AND g.topic = $2 AND g.key = h.key
 WHERE h.tenant_id = $1 AND h.topic = $2 AND h.key = ANY($3) ORDER BY h.key FOR UPDATE OF h`
 
 	updateHeads = `
-UPDATE replica_head h SET version = u.version, mark = u.mark, deleted = u.deleted
-FROM unnest($3::bigint[], $4::bigint[], $5::bigint[], $6::bool[]) AS u (key, version, mark, deleted)
-WHERE h.tenant_id = $1 AND h.topic = $2 AND h.key = u.key`
+UPDATE replica_head h SET version = ($4::bigint[])[width_bucket(h.key, $3::bigint[])],
+    mark = ($5::bigint[])[width_bucket(h.key, $3::bigint[])], deleted = ($6::bool[])[width_bucket(h.key, $3::bigint[])]
+WHERE h.tenant_id = $1 AND h.topic = $2 AND h.key = ANY($3)`
 
 	openGaps = `
 INSERT INTO replica_gap (tenant_id, topic, key) SELECT $1, $2, unnest($3::bigint[]) ON CONFLICT DO NOTHING`
@@ -75,7 +75,39 @@ func (r *Replica) accept(ctx context.Context, tx pgx.Tx, tenantID int64, states 
 		return cmp.Or(cmp.Compare(a.key, b.key), cmp.Compare(b.version, a.version))
 	})
 	newest = slices.CompactFunc(newest, func(a, b state) bool { return a.key == b.key })
-	rows, err := tx.Query(ctx, upsertHeads, r.headArgs(tenantID, newest)...)
+	keys, err := r.storeHeads(ctx, tx, updateOlderHeads, tenantID, newest)
+	if err != nil {
+		return nil, err
+	}
+	if rest := without(newest, keys); len(rest) > 0 {
+		added, err := r.storeHeads(ctx, tx, upsertHeads, tenantID, rest)
+		if err != nil {
+			return nil, err
+		}
+		keys = append(keys, added...)
+		slices.Sort(keys)
+	}
+	newest = slices.DeleteFunc(newest, func(s state) bool { return !contains(keys, s.key) })
+	return newest, r.closeGaps(ctx, tx, tenantID, keys)
+}
+
+// without returns the states of other keys than those given, which ascend.
+func without(states []state, keys []int64) []state {
+	if len(states) == len(keys) {
+		return nil
+	}
+	return slices.DeleteFunc(slices.Clone(states), func(s state) bool { return contains(keys, s.key) })
+}
+
+func contains(ascending []int64, key int64) bool {
+	_, found := slices.BinarySearch(ascending, key)
+	return found
+}
+
+// storeHeads runs a statement that stores the heads of states, whose keys ascend,
+// and returns the keys of those that it stored, ascending.
+func (r *Replica) storeHeads(ctx context.Context, tx pgx.Tx, statement string, tenantID int64, states []state) ([]int64, error) {
+	rows, err := tx.Query(ctx, statement, append([]any{planFor(len(states))}, r.headArgs(tenantID, states)...)...)
 	if err != nil {
 		return nil, fmt.Errorf("replica: store versions of %s: %w", r.contract.Topic, err)
 	}
@@ -84,11 +116,18 @@ func (r *Replica) accept(ctx context.Context, tx pgx.Tx, tenantID int64, states 
 		return nil, fmt.Errorf("replica: store versions of %s: %w", r.contract.Topic, err)
 	}
 	slices.Sort(keys)
-	newest = slices.DeleteFunc(newest, func(s state) bool {
-		_, taken := slices.BinarySearch(keys, s.key)
-		return !taken
-	})
-	return newest, r.closeGaps(ctx, tx, tenantID, keys)
+	return keys, nil
+}
+
+// planFor returns how a statement with lists of so many keys is planned. A plan
+// that is kept takes lists to be short, and looks through all of a long one for each
+// head.
+func planFor(keys int) pgx.QueryExecMode {
+	const few = 100
+	if keys <= few {
+		return pgx.QueryExecModeCacheStatement
+	}
+	return pgx.QueryExecModeCacheDescribe
 }
 
 func (r *Replica) headArgs(tenantID int64, states []state) []any {
@@ -155,7 +194,7 @@ func (r *Replica) acceptSteps(ctx context.Context, tx pgx.Tx, tenantID int64, st
 		}
 	}
 	if len(newest) > 0 {
-		if _, err := tx.Exec(ctx, updateHeads, r.headArgs(tenantID, newest)...); err != nil {
+		if _, err := tx.Exec(ctx, updateHeads, append([]any{planFor(len(newest))}, r.headArgs(tenantID, newest)...)...); err != nil {
 			return nil, fmt.Errorf("replica: store versions of %s: %w", r.contract.Topic, err)
 		}
 	}
