@@ -21,7 +21,7 @@ import (
 
 // Common are the settings of every program. A program embeds them in its own.
 // Each setting is a flag (--admin-address), or a variable
-// (ROTALOOM_ADMIN_ADDRESS) behind it.
+// (ROTALOOM_ADMIN_ADDRESS) behind it, or a file (ROTALOOM_ADMIN_ADDRESS_FILE) behind that.
 type Common struct {
 	obs.LogConfig
 
@@ -62,7 +62,7 @@ func Main(name, description string, settings Settings, start Start) {
 	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
 	p := program{
 		name: name, description: description, args: os.Args[1:], out: os.Stdout, errs: os.Stderr,
-		signals: signals, exit: os.Exit, memory: memory,
+		signals: signals, exit: os.Exit, memory: memory, lookup: os.LookupEnv,
 	}
 	os.Exit(p.run(settings, start))
 }
@@ -75,6 +75,7 @@ type program struct {
 	signals           <-chan os.Signal
 	exit              func(code int)
 	memory            error // of setting the memory limit
+	lookup            func(variable string) (string, bool)
 }
 
 func (p *program) run(settings Settings, start Start) int {
@@ -110,7 +111,7 @@ func oneLine(err error) string {
 func (p *program) parse(settings Settings) (parsed *kong.Context, code int) {
 	asked := false
 	parser, err := kong.New(settings,
-		kong.Name(p.name), kong.Description(p.description), kong.DefaultEnvars("ROTALOOM"), grouped(),
+		kong.Name(p.name), kong.Description(p.description), kong.DefaultEnvars("ROTALOOM"), grouped(), kong.Resolvers(fileSettings(p.lookup)),
 		kong.Writers(p.out, p.errs), kong.Exit(func(int) { asked = true }))
 	if err != nil {
 		fmt.Fprintf(p.errs, "%s: %v\n", p.name, err)

@@ -51,7 +51,7 @@ func newProgram(args ...string) *testProgram {
 	p := &testProgram{signals: make(chan os.Signal, 2), exited: make(chan int, 1)}
 	p.program = program{
 		name: "rotaloom-test", description: "A test.", args: append(args, "--admin-address="),
-		out: &p.out, errs: &p.errs, signals: p.signals, exit: func(code int) { p.exited <- code },
+		out: &p.out, errs: &p.errs, signals: p.signals, exit: func(code int) { p.exited <- code }, lookup: os.LookupEnv,
 	}
 	return p
 }

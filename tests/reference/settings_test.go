@@ -21,7 +21,8 @@ var commands = []string{
 const settingsHead = `# Settings
 
 Made from the programs by ` + "`make reference`" + `; each prints its own part with ` + "`<program> settings`" + `. A setting is a flag, or the
-variable behind it when the flag is not given. Settings under the name of a program count for all its commands.
+variable behind it when the flag is not given, or what stands in the file that this variable with ` + "`_FILE`" + ` at its end names
+(` + "`ROTALOOM_DATABASE_URL_FILE=/run/secrets/database`" + `): best for secrets. Settings under the name of a program count for all its commands.
 `
 
 // Every flag is on the page, has a variable, and a line that says what it does.
