@@ -15,6 +15,8 @@ import (
 
 	"github.com/KimMachineGun/automemlimit/memlimit"
 	"github.com/alecthomas/kong"
+	// Images have no files but the program: these authorities stand in where the machine has none.
+	_ "golang.org/x/crypto/x509roots/fallback"
 
 	"github.com/rotaloom/rotaloom/pkg/obs"
 )
