@@ -28,8 +28,7 @@ import (
 	"github.com/rotaloom/rotaloom/services/commons/internal/locationtype"
 	"github.com/rotaloom/rotaloom/services/commons/internal/person"
 	"github.com/rotaloom/rotaloom/services/commons/internal/person/store"
-	"github.com/rotaloom/rotaloom/services/commons/internal/search/employeegroup"
-	"github.com/rotaloom/rotaloom/services/commons/internal/search/hyperfind"
+	"github.com/rotaloom/rotaloom/services/commons/internal/search"
 	"github.com/rotaloom/rotaloom/services/commons/internal/symbolicperiod"
 	"github.com/rotaloom/rotaloom/services/commons/migrations"
 )
@@ -42,7 +41,7 @@ type Config struct {
 	// Replica says how copies of other services' data are kept whole.
 	Replica replica.Config `embed:"" prefix:"replica-" envprefix:"REPLICA_"`
 	// Hyperfind bounds what queries over persons may cost.
-	Hyperfind hyperfind.Config      `embed:"" prefix:"hyperfind-" envprefix:"HYPERFIND_"`
+	Hyperfind search.Config         `embed:"" prefix:"hyperfind-" envprefix:"HYPERFIND_"`
 	PayPeriod symbolicperiod.Config `embed:"" prefix:"pay-period-" envprefix:"PAY_PERIOD_"`
 }
 
@@ -59,16 +58,14 @@ type Service struct {
 	*serve.Core
 
 	persons       *person.Handler
-	groups        *employeegroup.Handler
 	jobs          *job.Handler
 	locations     *location.Handler
 	locationTypes *locationtype.Handler
 	locationSets  *locationset.Handler
 
-	hyperfinds        *hyperfind.Handler
-	hyperfindProfiles *hyperfind.Profiles
-	symbolicPeriods   *symbolicperiod.Handler
-	holidays          *holiday.Handler
+	search          *search.Search
+	symbolicPeriods *symbolicperiod.Handler
+	holidays        *holiday.Handler
 
 	// Replicator keeps what queries need of other domains, and tells others what
 	// they keep of persons.
@@ -97,19 +94,19 @@ func New(_ context.Context, cfg Config, deps Deps) (*Service, error) {
 	if err != nil {
 		return nil, fmt.Errorf("default time zone: %w", err)
 	}
-	groups := employeegroup.New(deps.Pool, hyperfind.NewFinder(employeegroup.FinderConfig(), deps.Pool), deps.Clock, zone)
+	groups := search.NewGroups(deps.Pool, deps.Clock, zone)
 	rules := rowvisibility.New(deps.Clock, groups)
 	cfg.PayPeriod.Zone = cfg.DefaultTimeZone
 	periods, err := symbolicperiod.New(cfg.PayPeriod, deps.Pool, rules, deps.Clock)
 	if err != nil {
 		return nil, err
 	}
-	hyperfinds := hyperfind.New(deps.Pool, hyperfind.NewFinder(cfg.Hyperfind, deps.Pool), rules, periods)
+	queries := search.New(cfg.Hyperfind, deps.Pool, groups, rules, periods)
 	persons, err := person.New(
 		person.Config{DefaultTimeZone: cmp.Or(cfg.DefaultTimeZone, "UTC")},
 		person.Deps{
 			Pool: deps.Pool, Users: authv1.NewUserServiceClient(deps.Auth),
-			Rows: rules, Groups: groups, Hyperfinds: hyperfinds,
+			Rows: rules, Groups: groups, Hyperfinds: queries,
 			Log: deps.Log, Clock: deps.Clock, Wake: core.Wake,
 		})
 	if err != nil {
@@ -121,16 +118,15 @@ func New(_ context.Context, cfg Config, deps Deps) (*Service, error) {
 		return nil, err
 	}
 	return &Service{
-		Core: core, Replicator: replicator, persons: persons, groups: employeegroup.NewHandler(groups),
+		Core: core, Replicator: replicator, persons: persons,
 		jobs:          job.New(deps.Pool, deps.Clock, location.Job),
 		locations:     location.New(deps.Pool, deps.Clock),
 		locationTypes: locationtype.New(deps.Pool),
 		locationSets:  locationset.New(deps.Pool, deps.Clock),
 
-		hyperfinds:        hyperfinds,
-		hyperfindProfiles: hyperfind.NewProfiles(deps.Pool),
-		symbolicPeriods:   periods,
-		holidays:          holiday.New(deps.Pool, core.Wake),
+		search:          queries,
+		symbolicPeriods: periods,
+		holidays:        holiday.New(deps.Pool, core.Wake),
 
 		data: dataprovider.NewServer(deps.Pool, rules), dataRows: dataprovider.NewFinder(deps.Pool, rules),
 	}, nil
@@ -142,13 +138,11 @@ func (s *Service) Register(server grpc.ServiceRegistrar) {
 	commonsv1.RegisterNewHireServiceServer(server, s.persons.NewHires())
 	commonsv1.RegisterTermRequestServiceServer(server, s.persons.TermRequests())
 	commonsv1.RegisterWageWorkRuleServiceServer(server, s.persons.WageWorkRules())
-	commonsv1.RegisterEmployeeGroupServiceServer(server, s.groups)
 	commonsv1.RegisterJobServiceServer(server, s.jobs)
 	commonsv1.RegisterLocationServiceServer(server, s.locations)
 	commonsv1.RegisterLocationTypeServiceServer(server, s.locationTypes)
 	commonsv1.RegisterLocationSetServiceServer(server, s.locationSets)
-	commonsv1.RegisterHyperfindServiceServer(server, s.hyperfinds)
-	commonsv1.RegisterHyperfindProfileServiceServer(server, s.hyperfindProfiles)
+	s.search.Register(server)
 	commonsv1.RegisterSymbolicPeriodServiceServer(server, s.symbolicPeriods)
 	commonsv1.RegisterHolidayServiceServer(server, s.holidays)
 	datav1.RegisterDataProviderServiceServer(server, s.data)

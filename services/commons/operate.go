@@ -10,12 +10,12 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/pg"
 	"github.com/rotaloom/rotaloom/pkg/replica"
 	"github.com/rotaloom/rotaloom/services/commons/internal/person/store"
-	"github.com/rotaloom/rotaloom/services/commons/internal/search/projection"
+	"github.com/rotaloom/rotaloom/services/commons/internal/search"
 )
 
 // copies are what commons keeps of other domains.
 func copies(pool *pgxpool.Pool) []*replica.Replica {
-	return projection.Copies(pool, store.DeleteTermRequests)
+	return search.Replicas(pool, store.DeleteTermRequests)
 }
 
 // BackfillCommand is how an operator fills what is kept here of other services

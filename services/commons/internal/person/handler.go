@@ -20,7 +20,7 @@ import (
 	"github.com/rotaloom/rotaloom/services/commons/internal/person/reader"
 	"github.com/rotaloom/rotaloom/services/commons/internal/person/rules"
 	"github.com/rotaloom/rotaloom/services/commons/internal/person/writer"
-	"github.com/rotaloom/rotaloom/services/commons/internal/search/employeegroup"
+	"github.com/rotaloom/rotaloom/services/commons/internal/search"
 )
 
 // Config of persons.
@@ -35,7 +35,7 @@ type Deps struct {
 	Users authv1.UserServiceClient
 	// Rows say whom callers may see, and Groups whose employee group is which.
 	Rows   *rowvisibility.Rules
-	Groups *employeegroup.Groups
+	Groups *search.Groups
 	// Hyperfinds say whom stored queries find.
 	Hyperfinds reader.Hyperfinds
 	Log        *slog.Logger

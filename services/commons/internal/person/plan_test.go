@@ -18,7 +18,7 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/tenant"
 	"github.com/rotaloom/rotaloom/pkg/testkit/pgtest"
 	commonsv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/commons/v1"
-	"github.com/rotaloom/rotaloom/services/commons/internal/search/employeegroup"
+	"github.com/rotaloom/rotaloom/services/commons/internal/search"
 	"github.com/rotaloom/rotaloom/services/commons/migrations"
 )
 
@@ -47,7 +47,7 @@ func TestNobodyIsFoundByScanning(t *testing.T) {
 	recorded, statements := pgtest.Recorded(t, pool)
 	now := clock.NewFake(time.Date(2026, time.March, 15, 12, 0, 0, 0, time.UTC))
 	h, err := New(Config{DefaultTimeZone: "UTC"}, Deps{
-		Pool: recorded, Rows: rowvisibility.New(now), Groups: employeegroup.New(recorded, nil, now, time.UTC), Log: pgtest.Log(t), Clock: now, Wake: func() {},
+		Pool: recorded, Rows: rowvisibility.New(now), Groups: search.NewGroups(recorded, now, time.UTC), Log: pgtest.Log(t), Clock: now, Wake: func() {},
 	})
 	require.NoError(t, err)
 	everyOperation(t, ctx, h)

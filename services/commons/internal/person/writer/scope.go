@@ -14,14 +14,14 @@ import (
 	commonsv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/commons/v1"
 	"github.com/rotaloom/rotaloom/services/commons/internal/person/rules"
 	"github.com/rotaloom/rotaloom/services/commons/internal/person/store"
-	"github.com/rotaloom/rotaloom/services/commons/internal/search/employeegroup"
+	"github.com/rotaloom/rotaloom/services/commons/internal/search"
 )
 
 // scope is where the caller may put persons, and whose manager they may make
 // them.
 type scope struct {
 	everywhere bool
-	group      employeegroup.Group
+	group      search.Group
 }
 
 // callerScope answers that of the caller.
@@ -59,7 +59,7 @@ func (r scope) checkChange(p, before *commonsv1.Person) error {
 		}
 	}
 	for _, a := range changed(p.GetPersonInformation().GetPersonAccessAssignments(), before.GetPersonInformation().GetPersonAccessAssignments()) {
-		if name := a.GetManagerEmployeeGroupName(); !employeegroup.Named(name).Within(r.group) {
+		if name := a.GetManagerEmployeeGroupName(); !search.NamedGroup(name).Within(r.group) {
 			return notAuthorised(fmt.Sprintf("The managerEmployeeGroupName %q goes beyond your employee group.", name))
 		}
 	}

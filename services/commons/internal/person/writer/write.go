@@ -25,7 +25,7 @@ import (
 	"github.com/rotaloom/rotaloom/services/commons/internal/person/record"
 	"github.com/rotaloom/rotaloom/services/commons/internal/person/rules"
 	"github.com/rotaloom/rotaloom/services/commons/internal/person/store"
-	"github.com/rotaloom/rotaloom/services/commons/internal/search/employeegroup"
+	"github.com/rotaloom/rotaloom/services/commons/internal/search"
 )
 
 // writeAttempts bounds how often a request begins again because somebody else
@@ -40,7 +40,7 @@ type Writer struct {
 	accounts *account.Accounts
 	lockouts *account.Lockouts
 	// groups say whose employee group is which.
-	groups *employeegroup.Groups
+	groups *search.Groups
 	wake   func()
 }
 
@@ -48,7 +48,7 @@ type Writer struct {
 type Deps struct {
 	Pool   *pgxpool.Pool
 	Users  authv1.UserServiceClient
-	Groups *employeegroup.Groups
+	Groups *search.Groups
 	Rules  *rules.Rules
 	Zones  *civil.Zones
 	Log    *slog.Logger

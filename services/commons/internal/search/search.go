@@ -1,0 +1,80 @@
+// Package search is the read side of commons: queries over persons, the employee
+// groups that are queries, and the copies of other services' state that both need.
+// The packages below it are its own. Others in this service import this package
+// only, and it imports nothing that writes persons, jobs or locations.
+package search
+
+import (
+	"context"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
+	"google.golang.org/grpc"
+
+	"github.com/rotaloom/rotaloom/pkg/clock"
+	"github.com/rotaloom/rotaloom/pkg/domain/rowvisibility"
+	"github.com/rotaloom/rotaloom/pkg/replica"
+	commonv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/common/v1"
+	commonsv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/commons/v1"
+	timekeepingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/timekeeping/v1"
+	"github.com/rotaloom/rotaloom/services/commons/internal/search/employeegroup"
+	"github.com/rotaloom/rotaloom/services/commons/internal/search/hyperfind"
+	"github.com/rotaloom/rotaloom/services/commons/internal/search/projection"
+)
+
+type (
+	// Config bounds what queries may cost.
+	Config = hyperfind.Config
+	// Group is an employee group: an organization path, or a stored query.
+	Group = employeegroup.Group
+	// Groups finds whose employee group is which, and who is in it.
+	Groups = employeegroup.Groups
+	// Periods resolves symbolic periods to days.
+	Periods = hyperfind.Periods
+)
+
+// NamedGroup returns the group that a managerEmployeeGroupName names.
+func NamedGroup(name string) Group { return employeegroup.Named(name) }
+
+// NewGroups makes the employee groups of the persons in the pool's database. The
+// zone says which day it is.
+func NewGroups(pool *pgxpool.Pool, clk clock.Clock, zone *time.Location) *Groups {
+	return employeegroup.New(pool, hyperfind.NewFinder(employeegroup.FinderConfig(), pool), clk, zone)
+}
+
+// Replicas are the copies of other services' state. Every list of memberships that
+// arrives is shown to observe, in the same transaction.
+func Replicas(pool *pgxpool.Pool, observe func(context.Context, pgx.Tx, int64, []*timekeepingv1.PersonMemberships) error) []*replica.Replica {
+	return projection.Copies(pool, observe)
+}
+
+// Search serves queries and employee groups.
+type Search struct {
+	groups   *employeegroup.Handler
+	queries  *hyperfind.Handler
+	profiles *hyperfind.Profiles
+}
+
+// New makes a Search over the persons in the pool's database. The rules say whom
+// callers may see.
+func New(cfg Config, pool *pgxpool.Pool, groups *Groups, rules *rowvisibility.Rules, periods Periods) *Search {
+	return &Search{
+		groups:   employeegroup.NewHandler(groups),
+		queries:  hyperfind.New(pool, hyperfind.NewFinder(cfg, pool), rules, periods),
+		profiles: hyperfind.NewProfiles(pool),
+	}
+}
+
+// Register adds the operations to a server.
+func (s *Search) Register(server grpc.ServiceRegistrar) {
+	commonsv1.RegisterEmployeeGroupServiceServer(server, s.groups)
+	commonsv1.RegisterHyperfindServiceServer(server, s.queries)
+	commonsv1.RegisterHyperfindProfileServiceServer(server, s.profiles)
+}
+
+// Among returns which of some persons are found by a stored query that the caller
+// may use, on the days of a range; today when there is none.
+func (s *Search) Among(ctx context.Context, query *commonv1.Ref, days *commonv1.DateRange, persons []int64) (map[int64]bool, error) {
+	return s.queries.Among(ctx, query, days, persons)
+}
