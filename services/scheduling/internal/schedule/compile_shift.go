@@ -36,11 +36,11 @@ func shiftTemplate(t *schedulingv1.ShiftTemplate, mergeBreaks bool) (template, e
 	}
 	tail := &out.sections[2]
 	for i, s := range stretches {
-		segment := t.GetSegments()[s.index]
+		from := t.GetSegments()[s.index]
 		if i == 0 {
-			out.location = segment.GetOrgNode().GetQualifier()
+			out.location = from.GetOrgNode().GetQualifier()
 		}
-		if err := appendSegment(tail, int64(i+1), s, segment); err != nil {
+		if err := appendSegment(tail, int64(i+1), s, from); err != nil {
 			return template{}, err
 		}
 	}
@@ -48,7 +48,7 @@ func shiftTemplate(t *schedulingv1.ShiftTemplate, mergeBreaks bool) (template, e
 	return out, err
 }
 
-func appendSegment(tail *section, id int64, s stretch, segment *schedulingv1.ShiftTemplateSegment) error {
+func appendSegment(tail *section, id int64, s stretch, from *schedulingv1.ShiftTemplateSegment) error {
 	var sub section
 	if err := sub.message(&schedulingv1.ShiftSegment{Id: proto.Int64(id)}); err != nil {
 		return err
@@ -56,16 +56,16 @@ func appendSegment(tail *section, id int64, s stretch, segment *schedulingv1.Shi
 	sub.hole(2, formDateTime, int32(s.start))
 	sub.hole(3, formDateTime, int32(s.end))
 	rest := &schedulingv1.ShiftSegment{
-		SegmentTypeRef:       segment.GetSegmentType(),
-		Type:                 segment.GetSegmentType().GetQualifier(),
-		OrgJobRef:            segment.GetOrgNode(),
-		WorkruleRef:          segment.GetWorkRule(),
-		CostCenter:           segment.GetCostCenter(),
-		LaborCategories:      segment.GetLaborCategories(),
-		TransferString:       segment.GetTransferString(),
-		SkillCertProfileRefs: segment.GetSegmentScProfiles(),
+		SegmentTypeRef:       from.GetSegmentType(),
+		Type:                 from.GetSegmentType().GetQualifier(),
+		OrgJobRef:            from.GetOrgNode(),
+		WorkruleRef:          from.GetWorkRule(),
+		CostCenter:           from.GetCostCenter(),
+		LaborCategories:      from.GetLaborCategories(),
+		TransferString:       from.GetTransferString(),
+		SkillCertProfileRefs: from.GetSegmentScProfiles(),
 	}
-	for _, t := range segment.GetSegmentTemplateTags() {
+	for _, t := range from.GetSegmentTemplateTags() {
 		rest.SegmentTags = append(rest.SegmentTags, &schedulingv1.SegmentTag{
 			Id: t.Id, Color: t.GetColor(), TagDefinitionRef: t.GetTagDefinitionRef(),
 		})
@@ -79,14 +79,14 @@ func appendSegment(tail *section, id int64, s stretch, segment *schedulingv1.Shi
 
 func stretchesOf(t *schedulingv1.ShiftTemplate) ([]stretch, error) {
 	stretches := make([]stretch, len(t.GetSegments()))
-	for i, segment := range t.GetSegments() {
-		start, end, err := period(segment.GetStartDateTime(), segment.GetEndDateTime())
+	for i, from := range t.GetSegments() {
+		start, end, err := period(from.GetStartDateTime(), from.GetEndDateTime())
 		if err != nil {
 			return nil, err
 		}
 		stretches[i] = stretch{
 			start: int64(start), end: int64(end), index: i,
-			kind: segment.GetSegmentType().GetQualifier(),
+			kind: from.GetSegmentType().GetQualifier(),
 		}
 	}
 	return stretches, nil

@@ -5,40 +5,10 @@ import (
 	"fmt"
 	"slices"
 
-	"google.golang.org/protobuf/encoding/protowire"
-	"google.golang.org/protobuf/proto"
-
-	commonv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/common/v1"
-	schedulingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/scheduling/v1"
-
 	"github.com/rotaloom/rotaloom/pkg/civil"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/entryid"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/rotation"
 )
-
-// entry is one entry of the answer before it is written.
-type entry struct {
-	template  *template
-	id        int64
-	version   int64
-	start     int64 // clock-face seconds since 1970-01-01, for sorting
-	employee  int32 // index; -1 for an open shift
-	relations int32 // index; -1 when they stand in the template
-	day       civil.Date
-	locked    bool // its day is
-}
-
-// book holds what a window shows, expanded.
-type book struct {
-	days    civil.Range
-	persons []person
-	// entries are listed by kind; open shifts are apart.
-	entries   [kinds][]entry
-	open      []entry
-	relations [][]byte // the relations field of generated entries, without its tag
-	locks     []lockRow
-	holidays  []holiday
-}
 
 // expansion is the work of putting a book together.
 type expansion struct {
@@ -48,11 +18,6 @@ type expansion struct {
 	relatedTo map[relation]int32
 }
 
-type relation struct {
-	assignmentID int64
-	inherited    bool
-}
-
 // expand puts together what the rows say of each employee. Rows and persons
 // ascend by employee; patterns[i] belongs to the span i.
 func expand(q *query, persons []person, rows rows, patterns []*compiled) (*book, error) {
@@ -60,7 +25,7 @@ func expand(q *query, persons []person, rows rows, patterns []*compiled) (*book,
 		book: &book{days: q.days, persons: persons}, query: q, relatedTo: map[relation]int32{},
 	}
 	for k := range kinds {
-		e.needed[k] = q.needs(k)
+		e.needed[k] = needs(q, k)
 	}
 	e.reserve(rows.spans, patterns)
 	var spanAt, itemAt, hiddenAt, lockAt, leaveAt, lockedLeaveAt int
@@ -183,16 +148,4 @@ func (e *expansion) related(s *spanRow) (int32, error) {
 	e.relations = append(e.relations, field)
 	e.relatedTo[key] = index
 	return index, nil
-}
-
-// field returns the relation as a message with its length before it.
-func (r relation) field() ([]byte, error) {
-	out := &schedulingv1.Relation{
-		Type: "FROM_PATTERNITEM_TO_ITEM", Active: yes, From: &commonv1.Ref{Id: proto.Int64(r.assignmentID)},
-	}
-	if r.inherited {
-		out.Type = "FROM_GROUPITEM_TO_ITEM"
-	}
-	text, err := proto.Marshal(out)
-	return protowire.AppendBytes(nil, text), err
 }

@@ -8,10 +8,9 @@ import (
 	"github.com/jackc/pgx/v5"
 	"google.golang.org/protobuf/proto"
 
-	schedulingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/scheduling/v1"
-
 	"github.com/rotaloom/rotaloom/pkg/civil"
 	"github.com/rotaloom/rotaloom/pkg/pg"
+	schedulingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/scheduling/v1"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/entryid"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/hiddenentry"
 )
@@ -176,9 +175,6 @@ func (g *Generated) decode(zone *civil.Zone, into proto.Message) error {
 		return err
 	}
 	days := civil.Range{From: g.Day, To: g.Day + 1}
-	w := &writer{dates: datesOf(days), book: &book{
-		persons: []person{{ref: emptyMessage, zone: changesOf(zone, days)}}, relations: [][]byte{relations},
-	}}
-	w.entry(&entry{template: g.template, id: g.ID, version: g.Version, day: g.Day, locked: g.Locked})
-	return proto.Unmarshal(w.out, into)
+	b := &book{persons: []person{{ref: emptyMessage, zone: changesOf(zone, days)}}, relations: [][]byte{relations}}
+	return proto.Unmarshal(b.message(&entry{template: g.template, id: g.ID, version: g.Version, day: g.Day, locked: g.Locked}), into)
 }

@@ -7,9 +7,8 @@ import (
 
 	"google.golang.org/protobuf/proto"
 
-	schedulingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/scheduling/v1"
-
 	"github.com/rotaloom/rotaloom/pkg/civil"
+	schedulingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/scheduling/v1"
 )
 
 // leave adds the leave edits of an employee, whose shifts stand from the first
@@ -164,73 +163,9 @@ func (e *expansion) masked(s *entry, gone []stint) (bool, error) {
 
 // shift returns a shift as a message.
 func (e *expansion) shift(s *entry) (*schedulingv1.Shift, error) {
-	w := &writer{book: e.book, dates: datesOf(civil.Range{From: s.day, To: s.day + 1})}
-	w.entry(s)
 	shift := &schedulingv1.Shift{}
-	if err := proto.Unmarshal(w.out, shift); err != nil {
+	if err := proto.Unmarshal(e.message(s), shift); err != nil {
 		return nil, fmt.Errorf("schedule: shift %d: %w", s.id, err)
 	}
 	return shift, nil
-}
-
-// piecesOf returns the segments of a shift, which is its own when it has none.
-func piecesOf(shift *schedulingv1.Shift) ([]stretch, error) {
-	whole, err := stretchOf(shift.GetStartDateTime(), shift.GetEndDateTime())
-	if err != nil || len(shift.GetSegments()) == 0 {
-		return []stretch{whole}, err
-	}
-	pieces := make([]stretch, len(shift.GetSegments()))
-	for i, s := range shift.GetSegments() {
-		if pieces[i], err = stretchOf(s.GetStartDateTime(), s.GetEndDateTime()); err != nil {
-			return nil, err
-		}
-		pieces[i].kind, pieces[i].index = s.GetSegmentTypeRef().GetQualifier(), i
-	}
-	return pieces, nil
-}
-
-func stretchOf(start, end string) (stretch, error) {
-	from, err := civil.ParseDateTime(start)
-	if err != nil {
-		return stretch{}, err
-	}
-	to, err := civil.ParseDateTime(end)
-	return stretch{start: seconds(from), end: seconds(to)}, err
-}
-
-// cut takes from a shift what is gone, and tells whether work is left. A shift
-// does not begin or end with a break.
-func cut(shift *schedulingv1.Shift, gone []stint) (bool, error) {
-	pieces, err := piecesOf(shift)
-	if err != nil {
-		return false, err
-	}
-	var left []stretch
-	for _, p := range pieces {
-		for _, s := range (stint{p.start, p.end}).without(gone) {
-			p.start, p.end = s.start, s.end
-			left = append(left, p)
-		}
-	}
-	for len(left) > 0 && left[0].kind == breakSegment {
-		left = left[1:]
-	}
-	for len(left) > 0 && left[len(left)-1].kind == breakSegment {
-		left = left[:len(left)-1]
-	}
-	if len(left) == 0 {
-		return false, nil
-	}
-	shift.StartDateTime, shift.EndDateTime = clockText(left[0].start), clockText(left[len(left)-1].end)
-	if len(shift.GetSegments()) == 0 {
-		return true, nil
-	}
-	segments := make([]*schedulingv1.ShiftSegment, len(left))
-	for i, p := range left {
-		segments[i] = proto.CloneOf(shift.GetSegments()[p.index])
-		segments[i].Id = proto.Int64(int64(i + 1))
-		segments[i].StartDateTime, segments[i].EndDateTime = clockText(p.start), clockText(p.end)
-	}
-	shift.Segments = segments
-	return true, nil
 }

@@ -9,9 +9,8 @@ import (
 	"github.com/jackc/pgx/v5"
 	"google.golang.org/protobuf/proto"
 
-	schedulingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/scheduling/v1"
-
 	"github.com/rotaloom/rotaloom/pkg/civil"
+	schedulingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/scheduling/v1"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/projection"
 )
 
@@ -221,29 +220,12 @@ func (out *Outline) count(s *shape, zone *zoneDays) {
 	}
 }
 
-// elapsed answers the real seconds between two times, given in clock-face
-// seconds since 1970-01-01.
-func (z *zoneDays) elapsed(start, end int64) int64 {
-	day := civil.Date(start / civil.SecondsPerDay)
-	if !z.touches(day, int32(end/civil.SecondsPerDay)-int32(day)) {
-		return end - start
-	}
-	return z.zone.Elapsed(clockOf(start), clockOf(end))
-}
-
-func clockOf(seconds int64) civil.DateTime {
-	return civil.Date(seconds / civil.SecondsPerDay).At(int32(seconds % civil.SecondsPerDay))
-}
-
 // shapeOf finds out what the template of an entry says.
 func (o *outliner) shapeOf(e *entry) (*shape, error) {
 	if s := o.shapes[e.template]; s != nil {
 		return s, nil
 	}
-	var text []byte
-	for i := range e.template.sections {
-		text = append(text, e.template.sections[i].text...)
-	}
+	text := e.template.text()
 	s := &shape{}
 	var err error
 	switch e.template.kind {
@@ -273,7 +255,7 @@ func (s *shape) shift(e *entry, text []byte) error {
 	}
 	s.label, s.generated = shift.GetLabel(), shift.GetGenerated()
 	var base int64
-	if len(e.template.sections[0].holes) == 0 {
+	if !e.template.relative() {
 		base = int64(e.day) * civil.SecondsPerDay
 	}
 	pieces, err := piecesOf(shift)

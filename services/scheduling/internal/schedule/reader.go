@@ -37,7 +37,7 @@ func (r *Reader) rows(ctx context.Context, tenantID int64, q *query, ids []int64
 	if !q.onlyOpen() {
 		w.employees = ids
 	}
-	w.leave = q.needs(kindShift) || q.needs(kindLeaveEdit)
+	w.leave = needs(q, kindShift) || needs(q, kindLeaveEdit)
 	w.open = q.selected&selectOpen != 0
 	w.holidays = !q.onlyOpen() && q.selected&(selectHolidays|selectDays) != 0
 	return read(ctx, r.pool, w)
@@ -63,6 +63,18 @@ func (r *Reader) fields(ctx context.Context, tenantID int64, q *query, persons [
 		}
 	}
 	return writeAnswer(ctx, q, book)
+}
+
+// needs tells whether entries of a kind must be put together.
+func needs(q *query, k kind) bool {
+	part := [kinds]selection{
+		kindShift:        selectShifts | selectDays,
+		kindPayCodeEdit:  selectPayCodeEdits | selectDays,
+		kindAvailability: selectAvailabilities,
+		kindTag:          selectTags,
+		kindLeaveEdit:    selectLeaveEdits,
+	}[k]
+	return q.selected&part != 0
 }
 
 // patternsOf returns the pattern of each span.

@@ -4,11 +4,10 @@ import (
 	"net/http"
 	"strings"
 
-	commonv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/common/v1"
-	schedulingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/scheduling/v1"
-
 	"github.com/rotaloom/rotaloom/pkg/civil"
 	"github.com/rotaloom/rotaloom/pkg/fault"
+	commonv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/common/v1"
+	schedulingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/scheduling/v1"
 )
 
 // Codes of the specified API.
@@ -48,6 +47,17 @@ const (
 	selectOpen = selectOpenShifts | selectOpenSummary
 )
 
+// order is one of the orders in which entries are wanted.
+type order uint8
+
+const (
+	byEmployee order = iota
+	byAsked
+	byStart
+	byEnd
+	byLocation
+)
+
 // query is a request, read.
 type query struct {
 	selected  selection
@@ -63,18 +73,6 @@ type query struct {
 	// excludeOvernight leaves out shifts that began before the first day;
 	// excludeBreaks merges breaks into their neighbours.
 	excludeOvernight, excludeBreaks bool
-}
-
-// needs tells whether entries of a kind must be put together.
-func (q *query) needs(k kind) bool {
-	part := [kinds]selection{
-		kindShift:        selectShifts | selectDays,
-		kindPayCodeEdit:  selectPayCodeEdits | selectDays,
-		kindAvailability: selectAvailabilities,
-		kindTag:          selectTags,
-		kindLeaveEdit:    selectLeaveEdits,
-	}[k]
-	return q.selected&part != 0
 }
 
 // onlyOpen tells whether nothing is asked for that employees have.
@@ -99,6 +97,16 @@ func parse(req *schedulingv1.MultiReadScheduleRequest) (*query, error) {
 		return nil, err
 	}
 	return q, q.parseWhere(w)
+}
+
+// parseStatus reads the request for the status of schedules.
+func parseStatus(req *schedulingv1.MultiReadScheduleStatusRequest) (*query, error) {
+	w := req.GetWhere()
+	if err := exactlyOne("where", "employees and hyperFind", w.GetEmployees() != nil, w.GetHyperFind() != nil); err != nil {
+		return nil, err
+	}
+	q := &query{selected: selectAll}
+	return q, q.parseWhere(&schedulingv1.ScheduleWhere{Employees: w.GetEmployees(), HyperFind: w.GetHyperFind()})
 }
 
 func (q *query) parseWhere(w *schedulingv1.ScheduleWhere) error {

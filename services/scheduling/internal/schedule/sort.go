@@ -6,17 +6,6 @@ import (
 	"strings"
 )
 
-// order is one of the orders in which entries are wanted.
-type order uint8
-
-const (
-	byEmployee order = iota
-	byAsked
-	byStart
-	byEnd
-	byLocation
-)
-
 // defaultOrder is the order when none is asked for.
 var defaultOrder = []order{byAsked, byStart}
 
@@ -29,7 +18,7 @@ func sortEntries(entries []entry, orders []order, persons []person) {
 	}
 	compare := func(a, b entry) int {
 		for _, o := range orders {
-			if c := o.compare(&a, &b, persons); c != 0 {
+			if c := compareBy(o, &a, &b, persons); c != 0 {
 				return c
 			}
 		}
@@ -44,7 +33,7 @@ func sortEntries(entries []entry, orders []order, persons []person) {
 // persons were asked for, and leaves them as they are among themselves. Entries
 // come by person and day, so that mostly no more sorting is needed.
 func gather(entries []entry, persons []person) {
-	inOrder := func(a, b entry) int { return byAsked.compare(&a, &b, persons) }
+	inOrder := func(a, b entry) int { return compareBy(byAsked, &a, &b, persons) }
 	if slices.IsSortedFunc(entries, inOrder) {
 		return
 	}
@@ -64,7 +53,7 @@ func gather(entries []entry, persons []person) {
 	}
 }
 
-func (o order) compare(a, b *entry, persons []person) int {
+func compareBy(o order, a, b *entry, persons []person) int {
 	switch o {
 	case byEmployee:
 		return cmp.Compare(a.employee, b.employee)
@@ -81,6 +70,3 @@ func (o order) compare(a, b *entry, persons []person) int {
 		return strings.Compare(a.template.location, b.template.location)
 	}
 }
-
-// end is when the entry ends, in the seconds of its start.
-func (e *entry) end() int64 { return e.start + int64(e.template.end-e.template.start) }

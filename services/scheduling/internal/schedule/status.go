@@ -5,11 +5,10 @@ import (
 
 	"google.golang.org/protobuf/proto"
 
-	commonv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/common/v1"
-	schedulingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/scheduling/v1"
-
 	"github.com/rotaloom/rotaloom/pkg/civil"
 	"github.com/rotaloom/rotaloom/pkg/tenant"
+	commonv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/common/v1"
+	schedulingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/scheduling/v1"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/projection"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/propagation"
 )
@@ -26,12 +25,8 @@ func (h *Handler) MultiReadScheduleStatus(ctx context.Context, req *schedulingv1
 	if _, ok := tenant.From(ctx); !ok {
 		return nil, errNoTenant
 	}
-	w := req.GetWhere()
-	if err := exactlyOne("where", "employees and hyperFind", w.GetEmployees() != nil, w.GetHyperFind() != nil); err != nil {
-		return nil, err
-	}
-	q := &query{selected: selectAll}
-	if err := q.parseWhere(&schedulingv1.ScheduleWhere{Employees: w.GetEmployees(), HyperFind: w.GetHyperFind()}); err != nil {
+	q, err := parseStatus(req)
+	if err != nil {
 		return nil, err
 	}
 	if err := h.resolve(ctx, q); err != nil {

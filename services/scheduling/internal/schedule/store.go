@@ -124,10 +124,6 @@ func (w *want) statement() (sql string, asked any) {
 		Replace(strings.Join(parts, "\nUNION ALL")), asked
 }
 
-// Lookback is how many days before a window spans are read, and what hides
-// their entries: an entry may reach past midnight. No template is longer.
-const Lookback = 7
-
 // LongestItem is how many days a stored item may touch at most.
 const LongestItem = 366
 
@@ -159,12 +155,6 @@ type leaveRow struct {
 type lockedLeaveRow struct {
 	leaveRow
 	locked civil.Range
-}
-
-// lockRow is a row of day_lock.
-type lockRow struct {
-	employeeID, id int64
-	days           civil.Range
 }
 
 // hiddenRow says that an item stands for a generated entry.

@@ -100,6 +100,19 @@ func (t *template) finish() {
 	}
 }
 
+// text returns what the sections hold, with the dates of the first day there is.
+func (t *template) text() []byte {
+	var text []byte
+	for i := range t.sections {
+		text = append(text, t.sections[i].text...)
+	}
+	return text
+}
+
+// relative tells whether the times in the text count from the first day there
+// is; else they stand on the entry's own days.
+func (t *template) relative() bool { return len(t.sections[0].holes) > 0 }
+
 // message appends the fields of m, which must come after those before.
 func (s *section) message(m proto.Message) error {
 	text, err := proto.MarshalOptions{Deterministic: true}.MarshalAppend(s.text, m)

@@ -19,6 +19,13 @@ type writer struct {
 	send func(fields []byte) (next []byte, err error)
 }
 
+// message returns the message of one entry of the book.
+func (b *book) message(e *entry) []byte {
+	w := &writer{book: b, dates: datesOf(civil.Range{From: e.day, To: e.day + 1})}
+	w.entry(e)
+	return w.out
+}
+
 // size is the length of an entry's message.
 func (w *writer) size(e *entry) int {
 	n := 1 + protowire.SizeVarint(uint64(e.id)) + int(e.template.size)

@@ -44,3 +44,13 @@ func (z *zoneDays) touches(day civil.Date, days int32) bool {
 	}
 	return false
 }
+
+// elapsed answers the real seconds between two times, given in clock-face
+// seconds since 1970-01-01.
+func (z *zoneDays) elapsed(start, end int64) int64 {
+	day := civil.Date(start / civil.SecondsPerDay)
+	if !z.touches(day, int32(end/civil.SecondsPerDay)-int32(day)) {
+		return end - start
+	}
+	return z.zone.Elapsed(clockOf(start), clockOf(end))
+}
