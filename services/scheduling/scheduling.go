@@ -27,6 +27,7 @@ import (
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/propagation"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/requestsubtype"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/schedule"
+	"github.com/rotaloom/rotaloom/services/scheduling/internal/schedule/reading"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/scheduleevent"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/scheduleitem"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/schedulepatterntemplate"
@@ -99,7 +100,7 @@ func New(_ context.Context, cfg Config, deps Deps) (*Service, error) {
 	}
 	shiftTemplates, patternTemplates := shifttemplate.NewStore(), schedulepatterntemplate.NewStore()
 	definitions := patterndefinition.New(cfg.Patterns, shiftTemplates, patternTemplates)
-	reader := schedule.NewReader(deps.Pool, definitions)
+	reader := reading.NewReader(deps.Pool, definitions)
 	items := scheduleitem.Deps{Pool: deps.Pool, Directory: resolver, Reader: reader, Wake: core.Wake, Settings: cfg.Items}
 	return &Service{
 		Core: core, Propagator: propagator, Replicator: replicator,

@@ -11,7 +11,7 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/domain/dataelement"
 	"github.com/rotaloom/rotaloom/pkg/tenant"
 	datav1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/data/v1"
-	"github.com/rotaloom/rotaloom/services/scheduling/internal/schedule"
+	"github.com/rotaloom/rotaloom/services/scheduling/internal/schedule/reading"
 )
 
 // Locations knows who has the primary job where. commons serves it.
@@ -28,7 +28,7 @@ var ofEmployeesOnly = []string{"SCH_LOCKED_DAYS"}
 
 // newLocationTable is the provider of locations: the schedule of a location is
 // that of everybody who has the primary job there or below on the last day.
-func newLocationTable(reader *schedule.Reader, source Locations) *dataelement.Table[plan] {
+func newLocationTable(reader *reading.Reader, source Locations) *dataelement.Table[plan] {
 	of := newTable(reader)
 	of.Kind, of.MostRowDays = datav1.RowKind_ROW_KIND_LOCATION, mostLocationDays
 	of.Entries = slices.DeleteFunc(of.Entries, func(e entry) bool { return slices.Contains(ofEmployeesOnly, e.Key) })
@@ -38,7 +38,7 @@ func newLocationTable(reader *schedule.Reader, source Locations) *dataelement.Ta
 	return of
 }
 
-func loadLocations(ctx context.Context, reader *schedule.Reader, source Locations, ids []int64, days civil.Range) ([]*plan, error) {
+func loadLocations(ctx context.Context, reader *reading.Reader, source Locations, ids []int64, days civil.Range) ([]*plan, error) {
 	tenantID, _ := tenant.From(ctx)
 	length := int64(days.Days())
 	known, err := source.ListLocationEmployees(ctx, &datav1.ListLocationEmployeesRequest{
@@ -64,7 +64,7 @@ func loadLocations(ctx context.Context, reader *schedule.Reader, source Location
 		for _, id := range l.GetEmployeeIds() {
 			out[i].entries = append(out[i].entries, entries[id]...)
 		}
-		slices.SortStableFunc(out[i].entries, func(a, b schedule.Outline) int { return cmp.Compare(a.Start, b.Start) })
+		slices.SortStableFunc(out[i].entries, func(a, b reading.Outline) int { return cmp.Compare(a.Start, b.Start) })
 	}
 	return out, nil
 }

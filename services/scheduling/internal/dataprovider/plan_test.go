@@ -18,7 +18,7 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/tenant"
 	"github.com/rotaloom/rotaloom/pkg/testkit/pgtest"
 	datav1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/data/v1"
-	"github.com/rotaloom/rotaloom/services/scheduling/internal/schedule"
+	"github.com/rotaloom/rotaloom/services/scheduling/internal/schedule/reading"
 	"github.com/rotaloom/rotaloom/services/scheduling/migrations"
 )
 
@@ -62,7 +62,7 @@ func TestNoElementReadsAWholeTable(t *testing.T) {
 	for i := range ids {
 		ids[i] = int64(200*i + 1)
 	}
-	server := NewServer(schedule.NewReader(recorded, nil), everybody{ids})
+	server := NewServer(reading.NewReader(recorded, nil), everybody{ids})
 	described, err := server.DescribeDataElements(ctx, nil)
 	require.NoError(t, err)
 	require.Len(t, described.GetProviders(), 2)

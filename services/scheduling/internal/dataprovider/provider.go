@@ -10,7 +10,7 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/domain/dataelement"
 	"github.com/rotaloom/rotaloom/pkg/tenant"
 	datav1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/data/v1"
-	"github.com/rotaloom/rotaloom/services/scheduling/internal/schedule"
+	"github.com/rotaloom/rotaloom/services/scheduling/internal/schedule/reading"
 )
 
 // mostEmployeeDays is the service limit of SCH, that of reading schedules.
@@ -18,17 +18,17 @@ const mostEmployeeDays = 56_000
 
 // plan is what is loaded of an employee.
 type plan struct {
-	entries []schedule.Outline
+	entries []reading.Outline
 	locked  []civil.Range
 }
 
 // NewServer makes the service of the provider: of employees, and of locations,
 // whose employees the source knows.
-func NewServer(reader *schedule.Reader, source Locations) *dataelement.Server {
+func NewServer(reader *reading.Reader, source Locations) *dataelement.Server {
 	return dataelement.NewServer(newTable(reader), newLocationTable(reader, source))
 }
 
-func newTable(reader *schedule.Reader) *dataelement.Table[plan] {
+func newTable(reader *reading.Reader) *dataelement.Table[plan] {
 	return &dataelement.Table[plan]{
 		Name: "SCH", Permission: "scheduling.schedule.read", Kind: datav1.RowKind_ROW_KIND_EMPLOYEE,
 		MostRowDays: mostEmployeeDays, Entries: elements(),
@@ -48,8 +48,8 @@ func newTable(reader *schedule.Reader) *dataelement.Table[plan] {
 }
 
 // of answers the entries of a kind that belong to the days.
-func (p *plan) of(kind schedule.OutlineKind, days civil.Range) func(yield func(*schedule.Outline) bool) {
-	return func(yield func(*schedule.Outline) bool) {
+func (p *plan) of(kind reading.OutlineKind, days civil.Range) func(yield func(*reading.Outline) bool) {
+	return func(yield func(*reading.Outline) bool) {
 		for i := range p.entries {
 			if e := &p.entries[i]; e.Kind == kind && days.Contains(e.Day) && !yield(e) {
 				return
@@ -59,6 +59,6 @@ func (p *plan) of(kind schedule.OutlineKind, days civil.Range) func(yield func(*
 }
 
 // shifts answers the shifts of the days.
-func (p *plan) shifts(days civil.Range) func(yield func(*schedule.Outline) bool) {
-	return p.of(schedule.OutlineShift, days)
+func (p *plan) shifts(days civil.Range) func(yield func(*reading.Outline) bool) {
+	return p.of(reading.OutlineShift, days)
 }

@@ -8,7 +8,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/rotaloom/rotaloom/pkg/civil"
-	"github.com/rotaloom/rotaloom/services/scheduling/internal/schedule"
+	"github.com/rotaloom/rotaloom/services/scheduling/internal/schedule/encoding"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/scheduleevent"
 )
 
@@ -119,7 +119,7 @@ func freeze(ctx context.Context, tx pgx.Tx, tenantID int64, employees []int64, d
 	if len(made.keys) == 0 {
 		return nil
 	}
-	if _, err := tx.Exec(ctx, keepLeave, tenantID, made.keys, made.from, made.to, schedule.Lookback); err != nil {
+	if _, err := tx.Exec(ctx, keepLeave, tenantID, made.keys, made.from, made.to, encoding.Lookback); err != nil {
 		return fmt.Errorf("daylock: keep leave: %w", err)
 	}
 	rows, err := tx.Query(ctx, onLeave, tenantID, made.keys)

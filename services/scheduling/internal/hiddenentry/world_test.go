@@ -30,6 +30,7 @@ import (
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/propagation"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/schedtest"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/schedule"
+	"github.com/rotaloom/rotaloom/services/scheduling/internal/schedule/reading"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/scheduleitem"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/schedulepatterntemplate"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/shifttemplate"
@@ -88,7 +89,7 @@ func newWorld(t *testing.T) *world {
 	w.run()
 	definitions := patterndefinition.New(patterndefinition.Settings{}, shifttemplate.NewStore(), schedulepatterntemplate.NewStore())
 	resolver := projection.NewResolver(env.Pool, noPersons{}, noTerms{}, nil)
-	reader := schedule.NewReader(env.Pool, definitions)
+	reader := reading.NewReader(env.Pool, definitions)
 	schedulingv1.RegisterEmploymentTermSchedulePatternServiceServer(env.Local, employmenttermschedulepattern.New(employmenttermschedulepattern.Settings{}, employmenttermschedulepattern.Deps{
 		Pool: env.Pool, Definitions: definitions, Terms: resolver, Members: everybody{}, Wake: w.wake,
 	}))

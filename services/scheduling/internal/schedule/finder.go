@@ -9,16 +9,23 @@ import (
 	"google.golang.org/grpc"
 	"google.golang.org/protobuf/proto"
 
-	commonv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/common/v1"
-	commonsv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/commons/v1"
-
 	"github.com/rotaloom/rotaloom/pkg/civil"
 	"github.com/rotaloom/rotaloom/pkg/fault"
+	commonv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/common/v1"
+	commonsv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/commons/v1"
+	"github.com/rotaloom/rotaloom/services/scheduling/internal/schedule/request"
 )
 
-// mostFound is the most employees that commons finds at once: enough to say how
+// maxFound is the most employees that commons finds at once: enough to say how
 // many too many they are.
-const mostFound = 50_000
+const maxFound = 50_000
+
+// Codes of the specified API for what commons does not know.
+const (
+	codeUnknownOrgNode = "WFS-103901"
+	codeNoPeriod       = "WFS-104501"
+	codeBadReference   = "WTK-147500"
+)
 
 // Limits of commons that the request itself passes; they are answered as they
 // come.
@@ -48,33 +55,33 @@ func NewCommons(conn grpc.ClientConnInterface) Commons {
 
 // resolve finds what words of a request stand for: the days of a symbolic
 // period, and the employees of a hyperfind query or of locations.
-func (h *Handler) resolve(ctx context.Context, q *query) error {
-	if q.period != nil {
-		days, err := h.daysOf(ctx, q.period)
+func (h *Handler) resolve(ctx context.Context, q *request.Query) error {
+	if q.Period != nil {
+		days, err := h.daysOf(ctx, q.Period)
 		if err != nil {
 			return err
 		}
-		q.days = days
+		q.Days = days
 	}
-	if q.hyperfind == nil && len(q.locations) == 0 {
+	if q.Hyperfind == nil && len(q.Locations) == 0 {
 		return nil
 	}
 	answer, err := h.commons.ExecuteHyperfind(ctx, &commonsv1.ExecuteHyperfindRequest{
-		Hyperfind: q.hyperfind, Locations: q.locations, Threshold: proto.Int64(mostFound),
+		Hyperfind: q.Hyperfind, Locations: q.Locations, Threshold: proto.Int64(maxFound),
 		// Who leaves inside of the range has a schedule until then.
-		IncludeTerminatedInRangeForLocations: proto.Bool(len(q.locations) > 0),
-		DateRange:                            &commonv1.DateRange{StartDate: q.days.From.String(), EndDate: (q.days.To - 1).String()},
+		IncludeTerminatedInRangeForLocations: proto.Bool(len(q.Locations) > 0),
+		DateRange:                            &commonv1.DateRange{StartDate: q.Days.From.String(), EndDate: (q.Days.To - 1).String()},
 	})
 	switch {
-	case err != nil && q.hyperfind != nil:
-		return unknown(err, codeBadReference, "Hyperfind query not found: "+describe(q.hyperfind)+".")
+	case err != nil && q.Hyperfind != nil:
+		return unknown(err, codeBadReference, "Hyperfind query not found: "+request.Describe(q.Hyperfind)+".")
 	case err != nil:
 		return unknown(err, codeUnknownOrgNode, "Location not found. "+fault.FromError(err).Message)
 	}
 	refs := answer.GetResult().GetRefs().GetRefs()
-	q.employees, q.nobody = &commonv1.RefList{}, len(refs) == 0
+	q.Employees, q.Nobody = &commonv1.RefList{}, len(refs) == 0
 	for _, ref := range refs {
-		q.employees.Ids = append(q.employees.Ids, ref.GetId())
+		q.Employees.Ids = append(q.Employees.Ids, ref.GetId())
 	}
 	return nil
 }
@@ -89,7 +96,7 @@ func (h *Handler) daysOf(ctx context.Context, period *commonv1.Ref) (civil.Range
 		Where: &commonsv1.SymbolicPeriodWhere{CurrentTenant: proto.Bool(true), SymbolicPeriodId: &name},
 	})
 	if err != nil {
-		return civil.Range{}, unknown(err, codeNoPeriod, "Symbolic period not found: "+describe(period)+".")
+		return civil.Range{}, unknown(err, codeNoPeriod, "Symbolic period not found: "+request.Describe(period)+".")
 	}
 	first, err := civil.ParseDate(span.GetStartDate())
 	if err != nil {

@@ -10,16 +10,16 @@ import (
 	"google.golang.org/grpc"
 	"google.golang.org/protobuf/proto"
 
+	"github.com/rotaloom/rotaloom/pkg/civil"
 	commonv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/common/v1"
 	commonsv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/commons/v1"
 	schedulingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/scheduling/v1"
-
-	"github.com/rotaloom/rotaloom/pkg/civil"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/entryid"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/patterndefinition"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/projection"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/schedtest"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/schedule"
+	"github.com/rotaloom/rotaloom/services/scheduling/internal/schedule/reading"
 )
 
 const tenantID = 1
@@ -31,13 +31,13 @@ type fixture struct {
 	pool    *pgxpool.Pool
 	handler *schedule.Handler
 	client  schedulingv1.ScheduleServiceClient // calls handler through the chain
-	reader  *schedule.Reader
+	reader  *reading.Reader
 }
 
 func newFixture(t testing.TB) *fixture {
 	t.Helper()
 	env := schedtest.New(t)
-	reader := schedule.NewReader(env.Pool, patterndefinition.New(patterndefinition.Settings{}, nil, nil))
+	reader := reading.NewReader(env.Pool, patterndefinition.New(patterndefinition.Settings{}, nil, nil))
 	handler := schedule.New(env.Pool, reader, projection.NewResolver(env.Pool, nobody{}, nil, nil), commons{})
 	schedulingv1.RegisterScheduleServiceServer(env.Local, handler)
 	return &fixture{

@@ -7,12 +7,14 @@ import (
 
 	"github.com/jackc/pgx/v5/pgxpool"
 
-	commonv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/common/v1"
-	schedulingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/scheduling/v1"
-
 	caller "github.com/rotaloom/rotaloom/pkg/domain/rowvisibility"
 	"github.com/rotaloom/rotaloom/pkg/tenant"
+	commonv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/common/v1"
+	schedulingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/scheduling/v1"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/projection"
+	"github.com/rotaloom/rotaloom/services/scheduling/internal/schedule/encoding"
+	"github.com/rotaloom/rotaloom/services/scheduling/internal/schedule/reading"
+	"github.com/rotaloom/rotaloom/services/scheduling/internal/schedule/request"
 )
 
 // Directory finds the employees that requests name, of those whom the caller
@@ -30,7 +32,7 @@ type Handler struct {
 	schedulingv1.UnsafeScheduleServiceServer
 
 	pool      *pgxpool.Pool
-	reader    *Reader
+	reader    *reading.Reader
 	directory Directory
 	commons   Commons
 }
@@ -38,7 +40,7 @@ type Handler struct {
 var _ schedulingv1.ScheduleServiceServer = (*Handler)(nil)
 
 // New returns the handler of ScheduleService.
-func New(pool *pgxpool.Pool, reader *Reader, directory Directory, commons Commons) *Handler {
+func New(pool *pgxpool.Pool, reader *reading.Reader, directory Directory, commons Commons) *Handler {
 	return &Handler{pool: pool, reader: reader, directory: directory, commons: commons}
 }
 
@@ -47,7 +49,7 @@ var errNoTenant = errors.New("schedule: the context has no tenant")
 // MultiReadSchedule reads the schedules of employees. The answer carries its
 // fields as bytes.
 func (h *Handler) MultiReadSchedule(ctx context.Context, req *schedulingv1.MultiReadScheduleRequest) (*schedulingv1.Schedule, error) {
-	q, err := parse(req)
+	q, err := request.Parse(req)
 	if err != nil {
 		return nil, err
 	}
@@ -58,14 +60,14 @@ func (h *Handler) MultiReadSchedule(ctx context.Context, req *schedulingv1.Multi
 // query or a location. The answer carries its fields
 // as bytes.
 func (h *Handler) GetSchedule(ctx context.Context, req *schedulingv1.GetScheduleRequest) (*schedulingv1.Schedule, error) {
-	q, err := parseGet(req)
+	q, err := request.ParseGet(req)
 	if err != nil {
 		return nil, err
 	}
 	return h.answer(ctx, q)
 }
 
-func (h *Handler) answer(ctx context.Context, q *query) (*schedulingv1.Schedule, error) {
+func (h *Handler) answer(ctx context.Context, q *request.Query) (*schedulingv1.Schedule, error) {
 	tenantID, ok := tenant.From(ctx)
 	if !ok {
 		return nil, errNoTenant
@@ -77,7 +79,7 @@ func (h *Handler) answer(ctx context.Context, q *query) (*schedulingv1.Schedule,
 	if err != nil {
 		return nil, err
 	}
-	fields, err := h.reader.fields(ctx, tenantID, q, persons, rows)
+	fields, err := h.reader.Fields(ctx, tenantID, q, persons, rows)
 	if err != nil {
 		return nil, err
 	}
@@ -93,21 +95,21 @@ const fewEmployees = 16
 // read finds the employees and what is stored of them. When the request names
 // them by id, it does both at once: rows of somebody whom the caller may not see
 // are dropped with the error that finding them ends with.
-func (h *Handler) read(ctx context.Context, tenantID int64, q *query) (persons []person, stored rows, err error) {
+func (h *Handler) read(ctx context.Context, tenantID int64, q *request.Query) (persons []encoding.Person, stored reading.Rows, err error) {
 	find := func() error {
 		employees, err := h.employees(ctx, q)
 		if err != nil {
 			return err
 		}
-		persons = newPersons(employees, q.days)
+		persons = encoding.NewPersons(employees, q.Days)
 		return nil
 	}
 	load := func(ids []int64) (err error) {
-		stored, err = h.reader.rows(ctx, tenantID, q, ids, len(ids) <= fewEmployees)
+		stored, err = h.reader.Rows(ctx, tenantID, q, ids, len(ids) <= fewEmployees)
 		return err
 	}
-	ids := idsIn(q.employees)
-	if len(ids) > 0 && checkEmployeeDays(len(ids), q.days.Days()) == nil {
+	ids := idsIn(q.Employees)
+	if len(ids) > 0 && reading.CheckEmployeeDays(len(ids), q.Days.Days()) == nil {
 		sorted := slices.Compact(slices.Sorted(slices.Values(ids)))
 		if len(sorted) > fewEmployees {
 			err = both(find, func() error { return load(sorted) })
@@ -116,16 +118,16 @@ func (h *Handler) read(ctx context.Context, tenantID int64, q *query) (persons [
 		if err = load(sorted); err != nil {
 			return nil, stored, err
 		}
-		employees, err := h.known(ctx, ids, stored.known)
+		employees, err := h.known(ctx, ids, stored.Known)
 		if err == nil && employees == nil {
 			err = find() // Somebody is not known here, or not visible.
 		} else if err == nil {
-			persons = newPersons(employees, q.days)
+			persons = encoding.NewPersons(employees, q.Days)
 		}
 		return persons, stored, err
 	}
 	if err = find(); err == nil {
-		err = load(idsOf(persons))
+		err = load(encoding.IDsOf(persons))
 	}
 	return persons, stored, err
 }
@@ -150,22 +152,22 @@ func idsIn(list *commonv1.RefList) []int64 {
 
 // known returns the employees with the ids, in this order, if all of them were
 // read and are visible.
-func (h *Handler) known(ctx context.Context, ids []int64, read []knownRow) ([]projection.Employee, error) {
+func (h *Handler) known(ctx context.Context, ids []int64, read []reading.KnownRow) ([]projection.Employee, error) {
 	visible, err := h.directory.Visible(ctx)
 	if err != nil {
 		return nil, err
 	}
 	employees := make([]projection.Employee, len(ids))
 	for i, id := range ids {
-		at := slices.IndexFunc(read, func(k knownRow) bool { return k.id == id })
+		at := slices.IndexFunc(read, func(k reading.KnownRow) bool { return k.ID == id })
 		if at < 0 || !visible.Has(id) {
 			return nil, nil
 		}
-		zone, err := h.reader.zones.Get(read[at].zone)
+		zone, err := h.reader.Zones.Get(read[at].Zone)
 		if err != nil {
 			return nil, err
 		}
-		employees[i] = projection.Employee{ID: id, PersonNumber: read[at].number, Zone: zone}
+		employees[i] = projection.Employee{ID: id, PersonNumber: read[at].Number, Zone: zone}
 	}
 	return employees, nil
 }
@@ -173,16 +175,16 @@ func (h *Handler) known(ctx context.Context, ids []int64, read []knownRow) ([]pr
 // employees returns those whose schedule is asked for. An empty list means
 // every employee whom the caller may see. How many they are is checked before
 // they are looked up.
-func (h *Handler) employees(ctx context.Context, q *query) ([]projection.Employee, error) {
-	if q.nobody {
+func (h *Handler) employees(ctx context.Context, q *request.Query) ([]projection.Employee, error) {
+	if q.Nobody {
 		return nil, nil
 	}
-	count := len(q.employees.GetIds()) + len(q.employees.GetQualifiers()) + len(q.employees.GetRefs())
-	if q.onlyOpen() {
+	count := len(q.Employees.GetIds()) + len(q.Employees.GetQualifiers()) + len(q.Employees.GetRefs())
+	if q.OnlyOpen() {
 		if count == 0 {
 			return nil, nil
 		}
-		return h.directory.EmployeesByList(ctx, q.employees)
+		return h.directory.EmployeesByList(ctx, q.Employees)
 	}
 	if count == 0 {
 		var err error
@@ -190,8 +192,8 @@ func (h *Handler) employees(ctx context.Context, q *query) ([]projection.Employe
 			return nil, err
 		}
 	}
-	if err := checkEmployeeDays(count, q.days.Days()); err != nil {
+	if err := reading.CheckEmployeeDays(count, q.Days.Days()); err != nil {
 		return nil, err
 	}
-	return h.directory.EmployeesByList(ctx, q.employees)
+	return h.directory.EmployeesByList(ctx, q.Employees)
 }

@@ -7,10 +7,9 @@ import (
 	"github.com/stretchr/testify/require"
 	"google.golang.org/protobuf/proto"
 
-	schedulingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/scheduling/v1"
-
 	"github.com/rotaloom/rotaloom/pkg/civil"
-	"github.com/rotaloom/rotaloom/services/scheduling/internal/schedule"
+	schedulingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/scheduling/v1"
+	"github.com/rotaloom/rotaloom/services/scheduling/internal/schedule/reading"
 )
 
 func TestOutlinesSayWhatTheScheduleShows(t *testing.T) {
@@ -47,18 +46,18 @@ func TestOutlinesSayWhatTheScheduleShows(t *testing.T) {
 	first := list[1]
 	assert.EqualValues(t, 8*hour, first.Seconds)
 	assert.EqualValues(t, hour/2, first.Breaks)
-	assert.Equal(t, []schedule.JobSeconds{{Path: "Acme/A", Seconds: 4 * hour}, {Path: "Acme/B", Seconds: 4 * hour}}, first.Jobs)
+	assert.Equal(t, []reading.JobSeconds{{Path: "Acme/A", Seconds: 4 * hour}, {Path: "Acme/B", Seconds: 4 * hour}}, first.Jobs)
 	assert.Equal(t, "Early", first.Label)
 	assert.EqualValues(t, 8*hour+hour/2, first.End-first.Start)
 	assert.True(t, list[2].Locked && !first.Locked)
 	leave, masked := list[3], list[4]
-	assert.Equal(t, schedule.OutlineLeaveEdit, leave.Kind)
+	assert.Equal(t, reading.OutlineLeaveEdit, leave.Kind)
 	assert.EqualValues(t, 4*hour, leave.Seconds)
 	assert.EqualValues(t, 4*hour, masked.Seconds, "leave is taken from the shift")
 	assert.True(t, masked.Generated)
-	assert.Equal(t, []schedule.JobSeconds{{Path: "Acme/B", Seconds: 4 * hour}}, masked.Jobs)
+	assert.Equal(t, []reading.JobSeconds{{Path: "Acme/B", Seconds: 4 * hour}}, masked.Jobs)
 	edit, entered := list[5], list[6]
-	assert.Equal(t, schedule.OutlinePayCodeEdit, edit.Kind)
+	assert.Equal(t, reading.OutlinePayCodeEdit, edit.Kind)
 	assert.Equal(t, "Sick", edit.Label)
 	assert.EqualValues(t, 2*hour, edit.Seconds)
 	assert.EqualValues(t, 2*hour, entered.Seconds)

@@ -11,6 +11,7 @@ import (
 	schedulingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/scheduling/v1"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/projection"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/propagation"
+	"github.com/rotaloom/rotaloom/services/scheduling/internal/schedule/request"
 )
 
 // What is told of an employee's schedule.
@@ -25,7 +26,7 @@ func (h *Handler) MultiReadScheduleStatus(ctx context.Context, req *schedulingv1
 	if _, ok := tenant.From(ctx); !ok {
 		return nil, errNoTenant
 	}
-	q, err := parseStatus(req)
+	q, err := request.ParseStatus(req)
 	if err != nil {
 		return nil, err
 	}
@@ -46,7 +47,7 @@ func (h *Handler) MultiReadScheduleStatus(ctx context.Context, req *schedulingv1
 	}
 	list := make([]*schedulingv1.EmployeeStatus, len(employees))
 	for i := range employees {
-		list[i] = employeeStatus(&employees[i], pending[employees[i].ID], q.days)
+		list[i] = employeeStatus(&employees[i], pending[employees[i].ID], q.Days)
 	}
 	return &schedulingv1.ScheduleStatus{
 		EmployeeStatus: &schedulingv1.EmployeeStatusList{EmployeeStatus: list},

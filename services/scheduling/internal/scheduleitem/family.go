@@ -8,13 +8,12 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 	"google.golang.org/protobuf/proto"
 
-	commonv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/common/v1"
-
 	"github.com/rotaloom/rotaloom/pkg/civil"
 	"github.com/rotaloom/rotaloom/pkg/domain/rowvisibility"
 	"github.com/rotaloom/rotaloom/pkg/tenant"
+	commonv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/common/v1"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/projection"
-	"github.com/rotaloom/rotaloom/services/scheduling/internal/schedule"
+	"github.com/rotaloom/rotaloom/services/scheduling/internal/schedule/reading"
 )
 
 // Directory finds the employees that requests name, as
@@ -35,7 +34,7 @@ type Settings struct {
 type Deps struct {
 	Pool      *pgxpool.Pool
 	Directory Directory
-	Reader    *schedule.Reader
+	Reader    *reading.Reader
 	// Wake is called after a change was committed that has an event.
 	Wake     func()
 	Settings Settings
@@ -71,8 +70,8 @@ type family[M entry] struct {
 	// version is the version that the caller read, nil if not said.
 	version func(sent M) *int64
 	// generated tells whether a generated entry is of this kind, and shows it.
-	generated func(g *schedule.Generated) bool
-	show      func(g *schedule.Generated, zone *civil.Zone) (M, error)
+	generated func(g *reading.Generated) bool
+	show      func(g *reading.Generated, zone *civil.Zone) (M, error)
 }
 
 var errNoTenant = errors.New("scheduleitem: the context has no tenant")

@@ -3,11 +3,10 @@ package scheduleitem
 import (
 	"time"
 
-	schedulingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/scheduling/v1"
-
 	"github.com/rotaloom/rotaloom/pkg/civil"
+	schedulingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/scheduling/v1"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/hiddenentry"
-	"github.com/rotaloom/rotaloom/services/scheduling/internal/schedule"
+	"github.com/rotaloom/rotaloom/services/scheduling/internal/schedule/reading"
 )
 
 // hides is the generated entry that a row stands for, and where that stands now:
@@ -18,7 +17,7 @@ type hides struct {
 }
 
 // hidesOf is what a row that takes the place of a generated entry hides.
-func hidesOf(g *schedule.Generated) *hides {
+func hidesOf(g *reading.Generated) *hides {
 	slot := g.Slot
 	return &hides{Entered: g.Origin, slot: &slot}
 }

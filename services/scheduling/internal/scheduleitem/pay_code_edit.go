@@ -7,12 +7,11 @@ import (
 
 	"google.golang.org/protobuf/proto"
 
-	schedulingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/scheduling/v1"
-
 	"github.com/rotaloom/rotaloom/pkg/civil"
 	"github.com/rotaloom/rotaloom/pkg/fault"
+	schedulingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/scheduling/v1"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/projection"
-	"github.com/rotaloom/rotaloom/services/scheduling/internal/schedule"
+	"github.com/rotaloom/rotaloom/services/scheduling/internal/schedule/reading"
 )
 
 // draftPayCodeEdit checks a pay code edit as it was sent and brings it into the
@@ -63,8 +62,8 @@ func editDays(edit *schedulingv1.PayCodeEdit) (civil.Range, error) {
 	switch {
 	case days.Empty():
 		return civil.Range{}, invalidEdit("endDate", "must not be before startDate")
-	case days.Days() > schedule.LongestItem:
-		return civil.Range{}, invalidEdit("endDate", "must not be more than %d days from startDate", schedule.LongestItem)
+	case days.Days() > reading.MaxItemDays:
+		return civil.Range{}, invalidEdit("endDate", "must not be more than %d days from startDate", reading.MaxItemDays)
 	}
 	return days, nil
 }
@@ -81,7 +80,7 @@ func editDate(path, text string) (civil.Date, error) {
 }
 
 // longestDuration bounds the duration of a pay code edit, in seconds.
-const longestDuration = schedule.LongestItem * civil.SecondsPerDay
+const longestDuration = reading.MaxItemDays * civil.SecondsPerDay
 
 // hoursAndMinutes is a duration, which may be longer than a day.
 var hoursAndMinutes = regexp.MustCompile(`^\d{1,4}:[0-5]\d$`)
@@ -115,8 +114,8 @@ func checkAmount(edit *schedulingv1.PayCodeEdit) error {
 		return invalidEdit("durationInTime", "must be 0 to %d seconds", longestDuration)
 	}
 	// The comparison is this way round so that NaN is refused.
-	if edit.DurationInDays != nil && !(edit.GetDurationInDays() >= 0 && edit.GetDurationInDays() <= schedule.LongestItem) {
-		return invalidEdit("durationInDays", "must be 0 to %d", schedule.LongestItem)
+	if edit.DurationInDays != nil && !(edit.GetDurationInDays() >= 0 && edit.GetDurationInDays() <= reading.MaxItemDays) {
+		return invalidEdit("durationInDays", "must be 0 to %d", reading.MaxItemDays)
 	}
 	hasTimes := edit.GetStartTime() != "" && edit.GetEndTime() != ""
 	hasAmount := edit.DurationInTime != nil || edit.DurationInDays != nil || edit.GetDurationInMinutes() != "" ||

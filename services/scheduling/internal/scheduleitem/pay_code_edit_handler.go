@@ -7,13 +7,12 @@ import (
 	"google.golang.org/protobuf/proto"
 	"google.golang.org/protobuf/types/known/emptypb"
 
-	schedulingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/scheduling/v1"
-
 	"github.com/rotaloom/rotaloom/pkg/civil"
 	"github.com/rotaloom/rotaloom/pkg/fault"
 	"github.com/rotaloom/rotaloom/pkg/rpc"
+	schedulingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/scheduling/v1"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/projection"
-	"github.com/rotaloom/rotaloom/services/scheduling/internal/schedule"
+	"github.com/rotaloom/rotaloom/services/scheduling/internal/schedule/reading"
 )
 
 // PayCodeEdits serves PayCodeEditService.
@@ -33,8 +32,8 @@ func NewPayCodeEdits(deps Deps) *PayCodeEdits {
 		make:      func() *schedulingv1.PayCodeEdit { return &schedulingv1.PayCodeEdit{} },
 		fill:      fillPayCodeEdit,
 		version:   func(sent *schedulingv1.PayCodeEdit) *int64 { return sent.Version },
-		generated: (*schedule.Generated).IsPayCodeEdit,
-		show: func(g *schedule.Generated, zone *civil.Zone) (*schedulingv1.PayCodeEdit, error) {
+		generated: (*reading.Generated).IsPayCodeEdit,
+		show: func(g *reading.Generated, zone *civil.Zone) (*schedulingv1.PayCodeEdit, error) {
 			return g.PayCodeEdit(zone)
 		},
 	}}

@@ -8,14 +8,13 @@ import (
 	"github.com/stretchr/testify/require"
 	"google.golang.org/protobuf/proto"
 
-	schedulingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/scheduling/v1"
-
 	"github.com/rotaloom/rotaloom/pkg/domain/rowvisibility"
 	"github.com/rotaloom/rotaloom/pkg/fault"
+	schedulingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/scheduling/v1"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/patterndefinition"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/projection"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/schedtest"
-	"github.com/rotaloom/rotaloom/services/scheduling/internal/schedule"
+	"github.com/rotaloom/rotaloom/services/scheduling/internal/schedule/reading"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/scheduleitem"
 )
 
@@ -26,7 +25,7 @@ func TestEntriesOfOthersDoNotExist(t *testing.T) {
 	f := newFixture(t)
 	handler := scheduleitem.NewShifts(scheduleitem.Deps{
 		Pool: f.Pool, Directory: projection.NewResolver(f.Pool, nobody{}, nil, nil),
-		Reader: schedule.NewReader(f.Pool, patterndefinition.New(patterndefinition.Settings{}, nil, nil)), Wake: func() {},
+		Reader: reading.NewReader(f.Pool, patterndefinition.New(patterndefinition.Settings{}, nil, nil)), Wake: func() {},
 	})
 	made, err := f.shifts.CreateShift(f.Ctx, newShift(1, "2025-02-03T08:00", "2025-02-03T16:00"))
 	require.NoError(t, err)

@@ -7,15 +7,14 @@ import (
 	"google.golang.org/protobuf/proto"
 	"google.golang.org/protobuf/types/known/emptypb"
 
-	commonv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/common/v1"
-	schedulingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/scheduling/v1"
-
 	"github.com/rotaloom/rotaloom/pkg/civil"
 	"github.com/rotaloom/rotaloom/pkg/fault"
 	"github.com/rotaloom/rotaloom/pkg/fault/bulk"
 	"github.com/rotaloom/rotaloom/pkg/rpc"
+	commonv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/common/v1"
+	schedulingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/scheduling/v1"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/projection"
-	"github.com/rotaloom/rotaloom/services/scheduling/internal/schedule"
+	"github.com/rotaloom/rotaloom/services/scheduling/internal/schedule/reading"
 )
 
 // Shifts serves ShiftService.
@@ -38,8 +37,8 @@ func NewShifts(deps Deps) *Shifts {
 		make:      func() *schedulingv1.Shift { return &schedulingv1.Shift{} },
 		fill:      fillShift,
 		version:   func(sent *schedulingv1.Shift) *int64 { return sent.Version },
-		generated: (*schedule.Generated).IsShift,
-		show: func(g *schedule.Generated, zone *civil.Zone) (*schedulingv1.Shift, error) {
+		generated: (*reading.Generated).IsShift,
+		show: func(g *reading.Generated, zone *civil.Zone) (*schedulingv1.Shift, error) {
 			return g.Shift(zone)
 		},
 	}}

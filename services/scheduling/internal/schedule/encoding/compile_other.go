@@ -1,0 +1,147 @@
+package encoding
+
+import (
+	"google.golang.org/protobuf/proto"
+
+	"github.com/rotaloom/rotaloom/pkg/civil"
+	commonv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/common/v1"
+	schedulingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/scheduling/v1"
+)
+
+// payCodeEditTemplate compiles a pay code edit. One with times says the dates
+// on which they are; one without stands for its day.
+func payCodeEditTemplate(t *schedulingv1.PayCodeEditTemplate) (Template, error) {
+	out := Template{Kind: KindPayCodeEdit, End: civil.SecondsPerDay, location: t.GetOrgJob().GetQualifier()}
+	starts, ends := t.GetStartDateTime() != "", t.GetEndDateTime() != ""
+	var lastDay int32
+	var err error
+	if starts {
+		if out.Start, err = offset(t.GetStartDateTime()); err != nil {
+			return Template{}, err
+		}
+	}
+	if ends {
+		if out.End, err = offset(t.GetEndDateTime()); err != nil {
+			return Template{}, err
+		}
+		lastDay = out.End / civil.SecondsPerDay
+	}
+	head := &out.sections[0]
+	if err := head.message(&schedulingv1.PayCodeEdit{PayCodeRef: t.GetPayCode()}); err != nil {
+		return Template{}, err
+	}
+	head.hole(4, formDate, 0)
+	head.hole(5, formDate, lastDay*civil.SecondsPerDay)
+	if starts {
+		head.hole(6, formClock, out.Start)
+	}
+	if ends {
+		head.hole(7, formClock, out.End)
+	}
+	if err := head.message(payCodeEditBody(t)); err != nil {
+		return Template{}, err
+	}
+	out.lockedAt = int32(len(head.text)) - 1
+	if err := head.message(&schedulingv1.PayCodeEdit{Posted: no, Generated: yes, Deleted: no}); err != nil {
+		return Template{}, err
+	}
+	err = out.sections[1].message(&schedulingv1.PayCodeEdit{CommentNotes: t.GetCommentNotes()})
+	return out, err
+}
+
+// payCodeEditBody holds the fields from the duration up to the lock, which is
+// the last.
+func payCodeEditBody(t *schedulingv1.PayCodeEditTemplate) *schedulingv1.PayCodeEdit {
+	body := &schedulingv1.PayCodeEdit{
+		DurationInTime:        t.DurationInTime,
+		DurationInDays:        t.DurationInDays,
+		MoneyAmount:           t.MoneyAmount,
+		OrgJobRef:             t.GetOrgJob(),
+		CostCenter:            t.GetCostCenter(),
+		LaborCategories:       t.GetLaborCategories(),
+		TransferString:        t.GetTransferString(),
+		OverrideAccrualAmount: t.OverrideAccrualAmount,
+		Locked:                proto.Bool(t.GetLocked()),
+	}
+	if t.OverrideAccrualAmount != nil {
+		body.OverrideAccrual = yes
+	}
+	return body
+}
+
+func availabilityTemplate(t *schedulingv1.AvailabilityTemplate) (Template, error) {
+	out := Template{Kind: KindAvailability, End: civil.SecondsPerDay, lockedAt: -1}
+	out.sections[0].hole(3, formDate, 0)
+	if err := out.sections[0].message(&schedulingv1.Availability{Generated: yes, Deleted: no}); err != nil {
+		return Template{}, err
+	}
+	var segments []*schedulingv1.AvailabilitySegment
+	for i, s := range t.GetSegments() {
+		start, err := civil.ParseTimeOfDay(s.GetStartTime())
+		if err != nil {
+			return Template{}, err
+		}
+		if i == 0 {
+			out.Start = int32(start)
+		}
+		segments = append(segments, &schedulingv1.AvailabilitySegment{
+			Id: proto.Int64(int64(i + 1)), AvailabilityType: s.GetAvailabilityType(),
+			StartTime: s.GetStartTime(), EndTime: s.GetEndTime(),
+		})
+	}
+	err := out.sections[1].message(&schedulingv1.Availability{Segments: segments})
+	return out, err
+}
+
+// onCallShift is the kind of a tag that puts somebody on call.
+const onCallShift = "ON_CALL_SHIFT"
+
+// tagTemplate compiles a schedule tag. One without times stands for the whole
+// day.
+func tagTemplate(t *schedulingv1.ScheduleTagTemplate) (Template, error) {
+	out := Template{Kind: KindTag, End: civil.SecondsPerDay, lockedAt: -1}
+	if t.GetStartDateTime() != "" {
+		var err error
+		if out.Start, out.End, err = period(t.GetStartDateTime(), t.GetEndDateTime()); err != nil {
+			return Template{}, err
+		}
+	}
+	head := &out.sections[0]
+	head.hole(3, formDateTime, out.Start)
+	head.hole(4, formDateTime, out.End)
+	onCall := false
+	var segments []*schedulingv1.ScheduleTagSegment
+	for i, s := range t.GetSegments() {
+		if i == 0 {
+			out.location = s.GetOrgJob().GetQualifier()
+		}
+		onCall = onCall || s.GetSegmentType().GetQualifier() == onCallShift
+		segments = append(segments, tagSegment(int64(i+1), s))
+	}
+	flags := &schedulingv1.ScheduleTag{Posted: no, Generated: yes, Deleted: no, OnCall: proto.Bool(onCall)}
+	if err := head.message(flags); err != nil {
+		return Template{}, err
+	}
+	if err := out.sections[1].message(&schedulingv1.ScheduleTag{Segments: segments}); err != nil {
+		return Template{}, err
+	}
+	err := out.sections[2].message(&schedulingv1.ScheduleTag{CommentNotes: t.GetCommentNotes()})
+	return out, err
+}
+
+func tagSegment(id int64, s *schedulingv1.ScheduleTagTemplateSegment) *schedulingv1.ScheduleTagSegment {
+	segmentType := s.GetSegmentType()
+	if segmentType == nil {
+		segmentType = &commonv1.Ref{Qualifier: proto.String("SCHEDULE_TAG")}
+	}
+	return &schedulingv1.ScheduleTagSegment{
+		Id:               proto.Int64(id),
+		SegmentType:      segmentType,
+		TagDefinitionRef: s.GetTagDefinition(),
+		ScheduleTagColor: s.GetScheduleTagColor(),
+		OrgJobRef:        s.GetOrgJob(),
+		WorkruleRef:      s.GetWorkRule(),
+		CostCenter:       s.GetCostCenter(),
+		LaborCategories:  s.GetLaborCategories(),
+	}
+}

@@ -1,0 +1,94 @@
+package encoding
+
+import (
+	"google.golang.org/protobuf/proto"
+
+	schedulingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/scheduling/v1"
+	"github.com/rotaloom/rotaloom/services/scheduling/internal/schedule/segment"
+)
+
+// shiftTemplate compiles a shift. Its times, and those of its segments, are
+// holes.
+func shiftTemplate(t *schedulingv1.ShiftTemplate, mergeBreaks bool) (Template, error) {
+	start, end, err := period(t.GetStartDateTime(), t.GetEndDateTime())
+	if err != nil {
+		return Template{}, err
+	}
+	out := Template{Kind: KindShift, Start: start, End: end}
+	head := &out.sections[0]
+	head.hole(3, formDateTime, start)
+	head.hole(4, formDateTime, end)
+	flags := &schedulingv1.Shift{
+		Label: t.GetLabel(), Generated: yes, Open: no, Locked: proto.Bool(t.GetLocked()),
+	}
+	if err := head.message(flags); err != nil {
+		return Template{}, err
+	}
+	out.lockedAt = int32(len(head.text)) - 1
+	if err := head.message(&schedulingv1.Shift{Posted: no}); err != nil {
+		return Template{}, err
+	}
+	segments, err := segmentsOf(t)
+	if err != nil {
+		return Template{}, err
+	}
+	if mergeBreaks {
+		segments = segment.WithoutBreaks(segments)
+	}
+	tail := &out.sections[2]
+	for i, s := range segments {
+		from := t.GetSegments()[s.Index]
+		if i == 0 {
+			out.location = from.GetOrgNode().GetQualifier()
+		}
+		if err := appendSegment(tail, int64(i+1), s, from); err != nil {
+			return Template{}, err
+		}
+	}
+	err = tail.message(&schedulingv1.Shift{CommentNotes: t.GetCommentNotes()})
+	return out, err
+}
+
+func appendSegment(tail *section, id int64, s segment.Segment, from *schedulingv1.ShiftTemplateSegment) error {
+	var sub section
+	if err := sub.message(&schedulingv1.ShiftSegment{Id: proto.Int64(id)}); err != nil {
+		return err
+	}
+	sub.hole(2, formDateTime, int32(s.Start))
+	sub.hole(3, formDateTime, int32(s.End))
+	rest := &schedulingv1.ShiftSegment{
+		SegmentTypeRef:       from.GetSegmentType(),
+		Type:                 from.GetSegmentType().GetQualifier(),
+		OrgJobRef:            from.GetOrgNode(),
+		WorkruleRef:          from.GetWorkRule(),
+		CostCenter:           from.GetCostCenter(),
+		LaborCategories:      from.GetLaborCategories(),
+		TransferString:       from.GetTransferString(),
+		SkillCertProfileRefs: from.GetSegmentScProfiles(),
+	}
+	for _, t := range from.GetSegmentTemplateTags() {
+		rest.SegmentTags = append(rest.SegmentTags, &schedulingv1.SegmentTag{
+			Id: t.Id, Color: t.GetColor(), TagDefinitionRef: t.GetTagDefinitionRef(),
+		})
+	}
+	if err := sub.message(rest); err != nil {
+		return err
+	}
+	tail.nested(12, &sub)
+	return nil
+}
+
+func segmentsOf(t *schedulingv1.ShiftTemplate) ([]segment.Segment, error) {
+	segments := make([]segment.Segment, len(t.GetSegments()))
+	for i, from := range t.GetSegments() {
+		start, end, err := period(from.GetStartDateTime(), from.GetEndDateTime())
+		if err != nil {
+			return nil, err
+		}
+		segments[i] = segment.Segment{
+			Start: int64(start), End: int64(end), Index: i,
+			Kind: from.GetSegmentType().GetQualifier(),
+		}
+	}
+	return segments, nil
+}

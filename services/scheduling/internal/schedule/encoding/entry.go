@@ -1,0 +1,66 @@
+package encoding
+
+import (
+	"google.golang.org/protobuf/encoding/protowire"
+	"google.golang.org/protobuf/proto"
+
+	"github.com/rotaloom/rotaloom/pkg/civil"
+	commonv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/common/v1"
+	schedulingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/scheduling/v1"
+)
+
+// Entry is one entry of the answer before it is written.
+type Entry struct {
+	Template  *Template
+	ID        int64
+	Version   int64
+	Start     int64 // clock-face seconds since 1970-01-01, for sorting
+	Employee  int32 // index; -1 for an open shift
+	Relations int32 // index; -1 when they stand in the template
+	Day       civil.Date
+	Locked    bool // its day is
+}
+
+// Window is what the schedules of persons show on days: the entries that Encode
+// writes.
+type Window struct {
+	Days    civil.Range
+	Persons []Person
+	// Entries are listed by kind; open shifts are apart.
+	Entries   [Kinds][]Entry
+	Open      []Entry
+	Relations [][]byte // the relations field of generated entries, without its tag
+	Locks     []Lock
+	Holidays  []Holiday
+}
+
+// End is when the entry ends, in the seconds of its start.
+func (e *Entry) End() int64 { return e.Start + int64(e.Template.End-e.Template.Start) }
+
+// Lock is a row of day_lock.
+type Lock struct {
+	EmployeeID, ID int64
+	Days           civil.Range
+}
+
+// Relation is what a generated entry says of the assignment that it follows from.
+type Relation struct {
+	AssignmentID int64
+	Inherited    bool
+}
+
+// Field returns the relation as a message with its length before it.
+func (r Relation) Field() ([]byte, error) {
+	out := &schedulingv1.Relation{
+		Type: "FROM_PATTERNITEM_TO_ITEM", Active: yes, From: &commonv1.Ref{Id: proto.Int64(r.AssignmentID)},
+	}
+	if r.Inherited {
+		out.Type = "FROM_GROUPITEM_TO_ITEM"
+	}
+	text, err := proto.Marshal(out)
+	return protowire.AppendBytes(nil, text), err
+}
+
+// Lookback is how many days before a window spans are read, and what hides
+// their entries: an entry may reach past midnight. No template is longer.
+const Lookback = 7

@@ -1,0 +1,53 @@
+package encoding
+
+import (
+	"google.golang.org/protobuf/encoding/protowire"
+
+	"github.com/rotaloom/rotaloom/pkg/civil"
+)
+
+// Holiday is one that touches the window. It is the same for all employees.
+type Holiday struct {
+	Start string
+	Days  civil.Range
+	// Fields are those of a ScheduledHoliday but for the employee.
+	Fields []byte
+}
+
+// holidaySize is the length of the items that scheduledHolidays appends.
+func (w *writer) holidaySize() int {
+	size := 0
+	for i := range w.Persons {
+		for _, h := range w.Holidays {
+			size += 1 + protowire.SizeBytes(1+len(w.Persons[i].Ref)+len(h.Fields))
+		}
+	}
+	return size
+}
+
+// scheduledHolidays lists every holiday of every employee.
+func (w *writer) scheduledHolidays() []byte {
+	out := make([]byte, 0, w.holidaySize())
+	for _, i := range asAsked(w.Persons) {
+		p := &w.Persons[i]
+		for _, h := range w.Holidays {
+			out = protowire.AppendTag(out, 1, protowire.BytesType)
+			out = protowire.AppendVarint(out, uint64(1+len(p.Ref)+len(h.Fields)))
+			out = protowire.AppendTag(out, 2, protowire.BytesType)
+			out = append(out, p.Ref...)
+			out = append(out, h.Fields...)
+		}
+	}
+	return out
+}
+
+// isHoliday says of each day of the window whether a holiday touches it.
+func (w *writer) isHoliday() []bool {
+	out := make([]bool, w.Days.Days())
+	for _, h := range w.Holidays {
+		for day := max(h.Days.From, w.Days.From); day < min(h.Days.To, w.Days.To); day++ {
+			out[day-w.Days.From] = true
+		}
+	}
+	return out
+}

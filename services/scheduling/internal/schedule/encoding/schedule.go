@@ -1,0 +1,246 @@
+package encoding
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+
+	"google.golang.org/protobuf/encoding/protowire"
+
+	"github.com/rotaloom/rotaloom/pkg/civil"
+	"github.com/rotaloom/rotaloom/pkg/fault"
+	"github.com/rotaloom/rotaloom/pkg/rpc"
+	"github.com/rotaloom/rotaloom/services/scheduling/internal/schedule/request"
+)
+
+// Numbers of the fields of Schedule.
+const (
+	fieldShifts = iota + 1
+	fieldOpenShifts
+	fieldOpenSummary
+	fieldPayCodeEdits
+	fieldLeaveEdits
+	fieldAvailabilities
+	fieldHolidays
+	fieldDayLocks
+	fieldTags
+	fieldDays
+	fieldEmployees
+	fieldJobs
+)
+
+// maxAnswerBytes bounds an answer, which is refused before it is put
+// together. It is what the edge takes.
+const maxAnswerBytes = 64 << 20
+
+// Encode writes the window as the fields of a Schedule, with a list, perhaps
+// empty, for each selected part. When the caller takes parts, it sends those of
+// long lists ahead and returns the rest.
+func Encode(ctx context.Context, q *request.Query, b *Window) ([]byte, error) {
+	w := &writer{Window: b, dates: datesOf(b.Days)}
+	lists := []struct {
+		part    request.Selection
+		field   protowire.Number
+		entries []Entry
+		other   []byte // a list that is not made of entries
+	}{
+		{part: request.SelectShifts, field: fieldShifts, entries: b.Entries[KindShift]},
+		{part: request.SelectOpenShifts, field: fieldOpenShifts, entries: b.Open},
+		{part: request.SelectOpenSummary, field: fieldOpenSummary},
+		{part: request.SelectPayCodeEdits, field: fieldPayCodeEdits, entries: b.Entries[KindPayCodeEdit]},
+		{part: request.SelectLeaveEdits, field: fieldLeaveEdits, entries: b.Entries[KindLeaveEdit]},
+		{part: request.SelectAvailabilities, field: fieldAvailabilities, entries: b.Entries[KindAvailability]},
+		{part: request.SelectHolidays, field: fieldHolidays},
+		{part: request.SelectDayLocks, field: fieldDayLocks},
+		{part: request.SelectTags, field: fieldTags, entries: b.Entries[KindTag]},
+		{part: request.SelectDays, field: fieldDays},
+		{part: request.SelectEmployees, field: fieldEmployees},
+		{part: request.SelectJobs, field: fieldJobs},
+	}
+	total := 0
+	for i := range lists {
+		l := &lists[i]
+		if q.Selected&l.part == 0 {
+			continue
+		}
+		switch l.field {
+		case fieldOpenSummary:
+			l.other = w.openSummary()
+		case fieldDayLocks:
+			l.other = w.dayLocks()
+		case fieldHolidays:
+			if size := total + w.holidaySize(); size > maxAnswerBytes {
+				return nil, tooLarge(size)
+			}
+			l.other = w.scheduledHolidays()
+		case fieldDays:
+			l.other = w.scheduleDays()
+		case fieldEmployees:
+			l.other = w.employees()
+		default:
+			sortEntries(l.entries, q.Orders, b.Persons)
+		}
+		total += 1 + protowire.SizeBytes(len(l.other)+w.listSize(l.entries))
+	}
+	if total > maxAnswerBytes {
+		return nil, tooLarge(total)
+	}
+	if rpc.TakesParts(ctx) {
+		w.send = func(fields []byte) ([]byte, error) { return rpc.SendPart(ctx, fields) }
+	} else {
+		w.out = make([]byte, 0, total)
+	}
+	for i := range lists {
+		l := &lists[i]
+		if q.Selected&l.part == 0 {
+			continue
+		}
+		if err := w.list(l.field, l.entries, l.other); err != nil {
+			return nil, err
+		}
+	}
+	return w.out, nil
+}
+
+func tooLarge(size int) error {
+	return fault.TooLarge(fault.CodeTooLarge, fmt.Sprintf(
+		"The answer would have %d bytes, more than the allowed %d. Ask for fewer employees or days.", size, maxAnswerBytes))
+}
+
+// openSummary counts the open shifts of each day and job.
+func (w *writer) openSummary() []byte {
+	type count struct {
+		day    civil.Date
+		job    []byte
+		shifts int
+	}
+	counts := make([]count, 0, len(w.Open))
+	for i := range w.Open {
+		e := &w.Open[i]
+		counts = append(counts, count{day: e.Day, job: nestedValue(e.Template.sections[2].text, jobPaths[KindShift]...)})
+	}
+	slices.SortFunc(counts, func(a, b count) int {
+		return cmp.Or(cmp.Compare(a.day, b.day), bytes.Compare(a.job, b.job))
+	})
+	merged := counts[:0]
+	for _, c := range counts {
+		if last := len(merged) - 1; last < 0 || merged[last].day != c.day || !bytes.Equal(merged[last].job, c.job) {
+			merged = append(merged, c)
+		}
+		merged[len(merged)-1].shifts++
+	}
+	out := appendVarint(nil, 1, uint64(len(w.Open)))
+	for _, c := range merged {
+		message := appendText(nil, 1, c.day.Append(nil))
+		message = appendVarint(message, 2, uint64(c.shifts))
+		if c.job != nil {
+			message = appendText(message, 3, c.job)
+		}
+		out = appendText(out, 2, message)
+	}
+	return out
+}
+
+// dayLocks lists the locks that touch the window.
+func (w *writer) dayLocks() []byte {
+	var out, message []byte
+	at := 0
+	for _, lock := range w.Locks {
+		if !lock.Days.Overlaps(w.Days) {
+			continue
+		}
+		for w.Persons[at].ID != lock.EmployeeID {
+			at++
+		}
+		message = appendVarint(message[:0], 1, uint64(lock.ID))
+		message = protowire.AppendTag(message, 2, protowire.BytesType)
+		message = append(message, w.Persons[at].Ref...)
+		message = appendText(message, 3, lock.Days.From.At(0).Append(nil))
+		message = appendText(message, 4, lock.Days.To.At(0).Append(nil))
+		for _, flag := range []protowire.Number{5, 6, 7} {
+			message = appendVarint(message, flag, 0)
+		}
+		message = appendVarint(message, 8, 1)
+		out = appendText(out, 1, message)
+	}
+	return out
+}
+
+// What a day has.
+const (
+	hasShift = 1 << iota
+	hasPayCodeEdit
+)
+
+// scheduleDays lists every employee on every day, by day.
+func (w *writer) scheduleDays() []byte {
+	days := w.Days.Days()
+	has := make([]uint8, len(w.Persons)*days)
+	mark := func(entries []Entry, what uint8) {
+		for i := range entries {
+			e := &entries[i]
+			last := e.Day
+			if e.Template.Kind == KindPayCodeEdit {
+				last = e.Day.AddDays(int(e.Template.End-1) / civil.SecondsPerDay)
+			}
+			for day := max(e.Day, w.Days.From); day <= min(last, w.Days.To-1); day++ {
+				has[int(e.Employee)*days+int(day-w.Days.From)] |= what
+			}
+		}
+	}
+	mark(w.Entries[KindShift], hasShift)
+	mark(w.Entries[KindPayCodeEdit], hasPayCodeEdit)
+	size := 0
+	for i := range w.Persons {
+		size += days * (1 + protowire.SizeBytes(scheduleDaySize(&w.Persons[i])))
+	}
+	out := make([]byte, 0, size)
+	order, holidays := asAsked(w.Persons), w.isHoliday()
+	for day := range days {
+		holiday := uint64(0)
+		if holidays[day] {
+			holiday = 1
+		}
+		text := w.dates.of(w.Days.From.AddDays(day))
+		for _, i := range order {
+			p := &w.Persons[i]
+			flags := has[int(i)*days+day]
+			out = protowire.AppendTag(out, 1, protowire.BytesType)
+			out = protowire.AppendVarint(out, uint64(scheduleDaySize(p)))
+			out = protowire.AppendTag(out, 1, protowire.BytesType)
+			out = append(out, p.Ref...)
+			out = appendText(out, 2, text)
+			out = appendVarint(out, 3, uint64(flags&hasShift))
+			out = appendVarint(out, 4, uint64(flags&hasPayCodeEdit)/hasPayCodeEdit)
+			out = appendVarint(out, 5, holiday)
+		}
+	}
+	return out
+}
+
+func scheduleDaySize(p *Person) int { return 1 + len(p.Ref) + 1 + 1 + dateLen + 3*2 }
+
+func (w *writer) employees() []byte {
+	size := 0
+	for i := range w.Persons {
+		size += 1 + len(w.Persons[i].Ref)
+	}
+	out := make([]byte, 0, size)
+	for _, i := range asAsked(w.Persons) {
+		out = protowire.AppendTag(out, 1, protowire.BytesType)
+		out = append(out, w.Persons[i].Ref...)
+	}
+	return out
+}
+
+func appendText(dst []byte, field protowire.Number, value []byte) []byte {
+	dst = protowire.AppendTag(dst, field, protowire.BytesType)
+	return protowire.AppendBytes(dst, value)
+}
+
+func appendVarint(dst []byte, field protowire.Number, value uint64) []byte {
+	dst = protowire.AppendTag(dst, field, protowire.VarintType)
+	return protowire.AppendVarint(dst, value)
+}

@@ -1,0 +1,74 @@
+package encoding
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+
+	"github.com/rotaloom/rotaloom/services/scheduling/internal/schedule/request"
+)
+
+// defaultOrder is the order when none is asked for.
+var defaultOrder = []request.Order{request.ByAsked, request.ByStart}
+
+// sortEntries puts entries in order. What the wanted orders leave open is
+// decided by employee, start and id.
+func sortEntries(entries []Entry, orders []request.Order, persons []Person) {
+	if len(orders) == 0 {
+		orders = defaultOrder
+		gather(entries, persons)
+	}
+	compare := func(a, b Entry) int {
+		for _, o := range orders {
+			if c := compareBy(o, &a, &b, persons); c != 0 {
+				return c
+			}
+		}
+		return cmp.Or(cmp.Compare(a.Employee, b.Employee), cmp.Compare(a.Start, b.Start), cmp.Compare(a.ID, b.ID))
+	}
+	if !slices.IsSortedFunc(entries, compare) {
+		slices.SortFunc(entries, compare)
+	}
+}
+
+// gather brings the entries of each person together, in the order in which the
+// persons were asked for, and leaves them as they are among themselves. Entries
+// come by person and day, so that mostly no more sorting is needed.
+func gather(entries []Entry, persons []Person) {
+	inOrder := func(a, b Entry) int { return compareBy(request.ByAsked, &a, &b, persons) }
+	if slices.IsSortedFunc(entries, inOrder) {
+		return
+	}
+	count := make([]int, len(persons))
+	for i := range entries {
+		count[entries[i].Employee]++
+	}
+	next := make([]int, len(persons)) // where the next entry of a person goes
+	at := 0
+	for _, person := range asAsked(persons) {
+		next[person] = at
+		at += count[person]
+	}
+	for _, e := range slices.Clone(entries) {
+		entries[next[e.Employee]] = e
+		next[e.Employee]++
+	}
+}
+
+func compareBy(o request.Order, a, b *Entry, persons []Person) int {
+	switch o {
+	case request.ByEmployee:
+		return cmp.Compare(a.Employee, b.Employee)
+	case request.ByAsked:
+		if a.Employee == b.Employee {
+			return 0 // Open shifts have no employee.
+		}
+		return cmp.Compare(persons[a.Employee].asked, persons[b.Employee].asked)
+	case request.ByStart:
+		return cmp.Compare(a.Start, b.Start)
+	case request.ByEnd:
+		return cmp.Compare(a.End(), b.End())
+	default:
+		return strings.Compare(a.Template.location, b.Template.location)
+	}
+}

@@ -1,0 +1,139 @@
+package encoding
+
+import (
+	"errors"
+
+	"google.golang.org/protobuf/encoding/protowire"
+	"google.golang.org/protobuf/proto"
+
+	"github.com/rotaloom/rotaloom/pkg/civil"
+	schedulingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/scheduling/v1"
+	"github.com/rotaloom/rotaloom/services/scheduling/internal/schedule/segment"
+)
+
+// Numbers of the fields that are looked for in a stored item.
+const (
+	shiftStart, shiftEnd   = 3, 4
+	editEndDate, editStart = 5, 6
+	leaveEndDate           = 4
+	leaveStart             = 5
+)
+
+var (
+	versionFields  = [Kinds]protowire.Number{10, 27, 6, 9, 19}
+	relationFields = [Kinds]protowire.Number{11, 30, 8, 11, 20}
+	lockedFields   = [Kinds]protowire.Number{8, 23, 0, 0, 15}
+)
+
+// jobPaths lead to the job of a stored item: that of its first segment.
+var jobPaths = [Kinds][]protowire.Number{KindShift: {12, 6}, KindPayCodeEdit: {14}}
+
+var errMalformed = errors.New("the stored message is malformed")
+
+// StoredTemplate cuts a stored item into the sections of a template without
+// holes. Its fields ascend: it was written in one piece.
+func StoredTemplate(body []byte, k Kind, day civil.Date) (*Template, error) {
+	t := &Template{Kind: k, lockedAt: -1, End: civil.SecondsPerDay}
+	cut := [2]int{len(body), len(body)}
+	for at := 0; at < len(body); {
+		number, wire, n := protowire.ConsumeTag(body[at:])
+		if n < 0 {
+			return nil, errMalformed
+		}
+		value := body[at+n:]
+		size := protowire.ConsumeFieldValue(number, wire, value)
+		if size < 0 {
+			return nil, errMalformed
+		}
+		switch {
+		case number < versionFields[k] && wire == protowire.BytesType:
+			text, _ := protowire.ConsumeBytes(value)
+			if err := t.note(number, text, day); err != nil {
+				return nil, err
+			}
+		case number == lockedFields[k]:
+			t.lockedAt = int32(at + n + size - 1)
+		case number > versionFields[k] && cut[0] == len(body):
+			cut[0] = at
+		}
+		if number >= relationFields[k] && cut[1] == len(body) {
+			cut[1] = at
+		}
+		at += n + size
+	}
+	t.sections = [3]section{{text: body[:cut[0]]}, {text: body[cut[0]:cut[1]]}, {text: body[cut[1]:]}}
+	t.size = int32(len(body))
+	t.location = string(nestedValue(nestedValue(body, jobPaths[k]...), 2))
+	return t, nil
+}
+
+// note takes the times of an item from its fields, in seconds after the
+// midnight of its day.
+func (t *Template) note(number protowire.Number, text []byte, day civil.Date) error {
+	switch {
+	case t.Kind == KindShift && (number == shiftStart || number == shiftEnd):
+		at, err := civil.ParseDateTime(text)
+		if err != nil {
+			return err
+		}
+		seconds := int32(at.Date-day)*civil.SecondsPerDay + at.Seconds
+		if number == shiftStart {
+			t.Start = seconds
+		} else {
+			t.End = seconds
+		}
+	case t.Kind == KindPayCodeEdit && number == editStart, t.Kind == KindLeaveEdit && number == leaveStart:
+		clock, err := civil.ParseTimeOfDay(text)
+		if err != nil {
+			return err
+		}
+		t.Start = int32(clock)
+	case t.Kind == KindPayCodeEdit && number == editEndDate, t.Kind == KindLeaveEdit && number == leaveEndDate:
+		last, err := civil.ParseDate(text)
+		if err != nil {
+			return err
+		}
+		t.End = int32(last-day+1) * civil.SecondsPerDay
+	}
+	return nil
+}
+
+// BodyWithoutBreaks merges the breaks of a stored shift.
+func BodyWithoutBreaks(body []byte) ([]byte, error) {
+	shift := &schedulingv1.Shift{}
+	if err := proto.Unmarshal(body, shift); err != nil {
+		return nil, err
+	}
+	if err := segment.MergeBreaks(shift); err != nil {
+		return nil, err
+	}
+	return proto.MarshalOptions{Deterministic: true}.Marshal(shift)
+}
+
+// nestedValue returns the value of the first field on a path of message
+// fields, nil when there is none.
+func nestedValue(message []byte, path ...protowire.Number) []byte {
+	for _, wanted := range path {
+		message = firstValue(message, wanted)
+	}
+	return message
+}
+
+func firstValue(message []byte, wanted protowire.Number) []byte {
+	for len(message) > 0 {
+		number, wire, n := protowire.ConsumeTag(message)
+		if n < 0 {
+			return nil
+		}
+		size := protowire.ConsumeFieldValue(number, wire, message[n:])
+		if size < 0 {
+			return nil
+		}
+		if number == wanted && wire == protowire.BytesType {
+			value, _ := protowire.ConsumeBytes(message[n:])
+			return value
+		}
+		message = message[n+size:]
+	}
+	return nil
+}

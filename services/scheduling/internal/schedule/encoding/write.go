@@ -1,0 +1,149 @@
+package encoding
+
+import (
+	"slices"
+
+	"google.golang.org/protobuf/encoding/protowire"
+
+	"github.com/rotaloom/rotaloom/pkg/civil"
+)
+
+// writer appends the answer's bytes. Sizes are known before anything is
+// written, so that the buffer is made once.
+type writer struct {
+	*Window
+	out   []byte
+	dates dateTexts
+	// send takes parts of the answer and returns a buffer for the next one; it
+	// is nil when the answer must be whole.
+	send func(fields []byte) (next []byte, err error)
+}
+
+// Message returns the message of one entry of the window.
+func (w *Window) Message(e *Entry) []byte {
+	out := &writer{Window: w, dates: datesOf(civil.Range{From: e.Day, To: e.Day + 1})}
+	out.entry(e)
+	return out.out
+}
+
+// size is the length of an entry's message.
+func (w *writer) size(e *Entry) int {
+	n := 1 + protowire.SizeVarint(uint64(e.ID)) + int(e.Template.size)
+	n += len(versionTags[e.Template.Kind]) + protowire.SizeVarint(uint64(e.Version))
+	if e.Employee >= 0 {
+		n += 1 + len(w.Persons[e.Employee].Ref)
+	}
+	if e.Relations >= 0 {
+		n += len(relationTags[e.Template.Kind]) + len(w.Relations[e.Relations])
+	}
+	return n
+}
+
+// listSize is the length of a list message with the entries as its field 1.
+func (w *writer) listSize(entries []Entry) int {
+	total := 0
+	for i := range entries {
+		total += 1 + protowire.SizeBytes(w.size(&entries[i]))
+	}
+	return total
+}
+
+// partEntries is how many entries are sent ahead at a time: so few that the
+// caller soon has something to do.
+const partEntries = 400
+
+// list appends a field that holds the list of the entries and the bytes of
+// other ones, perhaps in parts.
+func (w *writer) list(field protowire.Number, entries []Entry, other []byte) error {
+	for w.send != nil && len(entries) > partEntries {
+		w.piece(field, entries[:partEntries], nil)
+		var err error
+		if w.out, err = w.send(w.out); err != nil {
+			return err
+		}
+		entries = entries[partEntries:]
+	}
+	w.piece(field, entries, other)
+	return nil
+}
+
+func (w *writer) piece(field protowire.Number, entries []Entry, other []byte) {
+	size := len(other) + w.listSize(entries)
+	w.out = slices.Grow(w.out, 1+protowire.SizeBytes(size))
+	w.out = protowire.AppendTag(w.out, field, protowire.BytesType)
+	w.out = protowire.AppendVarint(w.out, uint64(size))
+	w.items(entries)
+	w.out = append(w.out, other...)
+}
+
+// items appends the items of a list.
+func (w *writer) items(entries []Entry) {
+	for i := range entries {
+		w.out = append(w.out, byte(protowire.EncodeTag(1, protowire.BytesType)))
+		w.out = protowire.AppendVarint(w.out, uint64(w.size(&entries[i])))
+		w.entry(&entries[i])
+	}
+}
+
+// entry appends the message of an entry.
+func (w *writer) entry(e *Entry) {
+	t := e.Template
+	w.out = append(w.out, byte(protowire.EncodeTag(fieldID, protowire.VarintType)))
+	w.out = protowire.AppendVarint(w.out, uint64(e.ID))
+	if e.Employee >= 0 {
+		w.out = append(w.out, byte(protowire.EncodeTag(fieldEmployee, protowire.BytesType)))
+		w.out = append(w.out, w.Persons[e.Employee].Ref...)
+	}
+	var at [len(t.sections)]int
+	at[0] = w.section(e, &t.sections[0])
+	if e.Locked && t.lockedAt >= 0 {
+		w.out[at[0]+int(t.lockedAt)] = 1
+	}
+	w.out = append(w.out, versionTags[t.Kind]...)
+	w.out = protowire.AppendVarint(w.out, uint64(e.Version))
+	at[1] = w.section(e, &t.sections[1])
+	if e.Relations >= 0 {
+		w.out = append(w.out, relationTags[t.Kind]...)
+		w.out = append(w.out, w.Relations[e.Relations]...)
+	}
+	at[2] = w.section(e, &t.sections[2])
+	if e.Employee >= 0 && e.Relations >= 0 && w.Persons[e.Employee].Zone.Touches(e.Day, t.lastDay) {
+		w.adjust(e, at)
+	}
+}
+
+// section appends a part of an entry with the dates of its day, and returns
+// where it begins.
+func (w *writer) section(e *Entry, s *section) int {
+	at := len(w.out)
+	w.out = append(w.out, s.text...)
+	for _, h := range s.holes {
+		if h.form != formClock {
+			copy(w.out[at+int(h.at):], w.dates.of(e.Day+civil.Date(h.day)))
+		}
+	}
+	return at
+}
+
+// dateTexts holds the texts of the dates around a window.
+type dateTexts struct {
+	first civil.Date
+	text  []byte
+}
+
+// datesOf makes the texts of the dates of a window and of those around it that
+// entries reach.
+func datesOf(days civil.Range) dateTexts {
+	d := dateTexts{first: days.From.AddDays(-Lookback)}
+	last := days.To.AddDays(Lookback)
+	d.text = make([]byte, 0, dateLen*int(last-d.first+1))
+	for day := d.first; day <= last; day++ {
+		d.text = day.Append(d.text)
+	}
+	return d
+}
+
+func (d dateTexts) of(day civil.Date) []byte {
+	at := dateLen * int(day-d.first)
+	return d.text[at : at+dateLen]
+}

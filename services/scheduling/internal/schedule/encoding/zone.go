@@ -1,0 +1,59 @@
+package encoding
+
+import (
+	"github.com/rotaloom/rotaloom/pkg/civil"
+	"github.com/rotaloom/rotaloom/services/scheduling/internal/schedule/segment"
+)
+
+// ZoneDays knows on which days of a window a zone's clock may skip a time.
+type ZoneDays struct {
+	zone  *civil.Zone
+	first civil.Date
+	near  []bool
+}
+
+// ClockChanges returns the days of a window, with those before and after it that
+// entries reach, on which the clock of a zone changes; nil when there are none.
+// The neighbours of such a day count as well: a clock may change at midnight.
+func ClockChanges(zone *civil.Zone, days civil.Range) *ZoneDays {
+	first, last := days.From.AddDays(-Lookback-1), days.To.AddDays(Lookback+1)
+	found := false
+	near := make([]bool, last-first+1)
+	for day := first; day <= last; day++ {
+		if zone.Elapsed(day.At(0), day.AddDays(1).At(0)) == civil.SecondsPerDay {
+			continue
+		}
+		found = true
+		for d := max(first, day-1); d <= min(last, day+1); d++ {
+			near[d-first] = true
+		}
+	}
+	if !found {
+		return nil
+	}
+	return &ZoneDays{zone: zone, first: first, near: near}
+}
+
+// Touches tells whether a clock change is near one of the days from day to
+// days later.
+func (z *ZoneDays) Touches(day civil.Date, days int32) bool {
+	if z == nil {
+		return false
+	}
+	for d := day; d <= day.AddDays(int(days)); d++ {
+		if i := int(d - z.first); i >= 0 && i < len(z.near) && z.near[i] {
+			return true
+		}
+	}
+	return false
+}
+
+// Elapsed returns the real seconds between two times, given in clock-face
+// seconds since 1970-01-01.
+func (z *ZoneDays) Elapsed(start, end int64) int64 {
+	day := civil.Date(start / civil.SecondsPerDay)
+	if !z.Touches(day, int32(end/civil.SecondsPerDay)-int32(day)) {
+		return end - start
+	}
+	return z.zone.Elapsed(segment.DateTime(start), segment.DateTime(end))
+}

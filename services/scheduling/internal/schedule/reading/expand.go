@@ -1,0 +1,153 @@
+package reading
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+
+	"github.com/rotaloom/rotaloom/pkg/civil"
+	"github.com/rotaloom/rotaloom/services/scheduling/internal/entryid"
+	"github.com/rotaloom/rotaloom/services/scheduling/internal/rotation"
+	"github.com/rotaloom/rotaloom/services/scheduling/internal/schedule/encoding"
+	"github.com/rotaloom/rotaloom/services/scheduling/internal/schedule/request"
+)
+
+// expansion is the work of putting a window together.
+type expansion struct {
+	*encoding.Window
+	query     *request.Query
+	needed    [encoding.Kinds]bool
+	relatedTo map[encoding.Relation]int32
+}
+
+// expand puts together what the rows say of each employee. Rows and persons
+// ascend by employee; patterns[i] belongs to the span i.
+func expand(q *request.Query, persons []encoding.Person, rows Rows, patterns []*encoding.Pattern) (*encoding.Window, error) {
+	e := &expansion{
+		Window: &encoding.Window{Days: q.Days, Persons: persons}, query: q, relatedTo: map[encoding.Relation]int32{},
+	}
+	for k := range encoding.Kinds {
+		e.needed[k] = needs(q, k)
+	}
+	e.reserve(rows.spans, patterns)
+	var spanAt, itemAt, hiddenAt, lockAt, leaveAt, lockedLeaveAt int
+	for i := range persons {
+		id := persons[i].ID
+		hidden := take(rows.hidden, &hiddenAt, func(h *hiddenRow) int64 { return h.employeeID }, id)
+		locks := take(rows.locks, &lockAt, func(l *encoding.Lock) int64 { return l.EmployeeID }, id)
+		spans := take(rows.spans, &spanAt, func(s *spanRow) int64 { return s.employeeID }, id)
+		first := len(e.Entries[encoding.KindShift])
+		for k := range spans {
+			if err := e.span(&spans[k], patterns[spanAt-len(spans)+k], int32(i), hidden, locks); err != nil {
+				return nil, err
+			}
+		}
+		items := take(rows.items, &itemAt, func(r *itemRow) int64 { return r.employeeID }, id)
+		if err := e.items(items, int32(i), locks); err != nil {
+			return nil, err
+		}
+		leave := take(rows.leave, &leaveAt, func(r *leaveRow) int64 { return r.employeeID }, id)
+		lockedLeave := take(rows.lockedLeave, &lockedLeaveAt, func(r *lockedLeaveRow) int64 { return r.employeeID }, id)
+		if err := e.leave(leave, lockedLeave, first, int32(i), locks); err != nil {
+			return nil, err
+		}
+	}
+	e.Locks = rows.locks
+	return e.Window, e.openShifts(rows.open)
+}
+
+// reserve makes room for the entries of spans, so that the lists are not copied
+// while they grow.
+func (e *expansion) reserve(spans []spanRow, patterns []*encoding.Pattern) {
+	var room [encoding.Kinds]int
+	for i := range spans {
+		days, cycle := spans[i].days.Intersect(e.Days).Days(), patterns[i].Cycle
+		for k, perCycle := range patterns[i].PerCycle {
+			if e.needed[k] {
+				// Some more than the share of the days: they may be the busy ones.
+				room[k] += days*perCycle/int(cycle.DayCount()) + 2
+			}
+		}
+	}
+	for k := range room {
+		e.Entries[k] = make([]encoding.Entry, 0, room[k])
+	}
+}
+
+// take returns the rows of an employee from *at on, and moves *at behind them.
+func take[R any](list []R, at *int, employee func(*R) int64, id int64) []R {
+	for *at < len(list) && employee(&list[*at]) < id {
+		*at++
+	}
+	first := *at
+	for *at < len(list) && employee(&list[*at]) == id {
+		*at++
+	}
+	return list[first:*at]
+}
+
+// span adds the entries of a span that touch the window.
+func (e *expansion) span(s *spanRow, pattern *encoding.Pattern, employee int32, hidden []hiddenRow, locks []encoding.Lock) error {
+	relations, err := e.related(s)
+	if err != nil {
+		return err
+	}
+	run := rotation.Run{Days: s.days, Position: s.position}
+	for day, found := range pattern.Cycle.Entries(run, e.Days) {
+		k := encoding.Kind(found.Kind - rotation.Shift)
+		if !e.needed[k] || day < e.Days.From && k == encoding.KindShift && e.query.ExcludeOvernight {
+			continue
+		}
+		if isHidden(hidden, day, s.lane, found.Ordinal) {
+			continue
+		}
+		id, err := entryid.Encode(entryid.Entry{Series: s.series + int64(found.Ordinal), Day: day})
+		if err != nil {
+			return fmt.Errorf("schedule: span of employee %d: %w", s.employeeID, err)
+		}
+		e.Entries[k] = append(e.Entries[k], encoding.Entry{
+			Template: &pattern.Templates[found.Template], ID: id, Version: s.propagationID,
+			Start:    int64(day)*civil.SecondsPerDay + int64(found.StartSec),
+			Employee: employee, Relations: relations, Day: day, Locked: isLocked(locks, day),
+		})
+	}
+	return nil
+}
+
+func isHidden(hidden []hiddenRow, day civil.Date, lane, ordinal uint8) bool {
+	if len(hidden) == 0 {
+		return false
+	}
+	at, _ := slices.BinarySearchFunc(hidden, day, func(h hiddenRow, day civil.Date) int { return cmp.Compare(h.day, day) })
+	for ; at < len(hidden) && hidden[at].day == day; at++ {
+		if hidden[at].lane == lane && hidden[at].ordinal == ordinal {
+			return true
+		}
+	}
+	return false
+}
+
+func isLocked(locks []encoding.Lock, day civil.Date) bool {
+	for i := range locks {
+		if locks[i].Days.Contains(day) {
+			return true
+		}
+	}
+	return false
+}
+
+// related returns the index of the relations of a span's entries.
+func (e *expansion) related(s *spanRow) (int32, error) {
+	key := encoding.Relation{AssignmentID: s.assignmentID, Inherited: s.inherited}
+	if index, ok := e.relatedTo[key]; ok {
+		return index, nil
+	}
+	field, err := key.Field()
+	if err != nil {
+		return 0, err
+	}
+	index := int32(len(e.Relations))
+	e.Relations = append(e.Relations, field)
+	e.relatedTo[key] = index
+	return index, nil
+}

@@ -1,0 +1,59 @@
+package reading
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+
+	"google.golang.org/protobuf/proto"
+
+	"github.com/rotaloom/rotaloom/pkg/acceptlanguage"
+	"github.com/rotaloom/rotaloom/pkg/civil"
+	commonv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/common/v1"
+	commonsv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/commons/v1"
+	schedulingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/scheduling/v1"
+	"github.com/rotaloom/rotaloom/services/scheduling/internal/schedule/encoding"
+)
+
+// holidayRow is a row of holiday_date that touches the window.
+type holidayRow struct {
+	id   int64
+	days civil.Range
+	body []byte
+}
+
+// holidaysOf decodes the rows of holidays, names them in the caller's language,
+// and puts them in the order of their times.
+func holidaysOf(ctx context.Context, list []holidayRow) ([]encoding.Holiday, error) {
+	preferences, answered := acceptlanguage.From(ctx), ""
+	out := make([]encoding.Holiday, 0, len(list))
+	for _, r := range list {
+		var stored commonsv1.HolidayChanged
+		if err := proto.Unmarshal(r.body, &stored); err != nil {
+			return nil, fmt.Errorf("schedule: decode holiday %d: %w", r.id, err)
+		}
+		if len(stored.GetDates()) != 1 {
+			return nil, fmt.Errorf("schedule: holiday %d is stored with %d dates", r.id, len(stored.GetDates()))
+		}
+		name, languages := stored.GetName(), make([]string, 0, len(stored.GetTranslations()))
+		for _, t := range stored.GetTranslations() {
+			languages = append(languages, t.GetLanguage())
+		}
+		if i := preferences.Choose(languages); i >= 0 {
+			name, answered = stored.GetTranslations()[i].GetDisplayName(), cmp.Or(answered, languages[i])
+		}
+		date := stored.GetDates()[0]
+		fields, err := proto.Marshal(&schedulingv1.ScheduledHoliday{
+			Holiday:       &commonv1.Ref{Id: proto.Int64(r.id), Qualifier: proto.String(stored.GetName())},
+			DisplayName:   name,
+			StartDateTime: date.GetStartDateTime(), EndDateTime: date.GetEndDateTime(),
+		})
+		if err != nil {
+			return nil, fmt.Errorf("schedule: encode holiday %d: %w", r.id, err)
+		}
+		out = append(out, encoding.Holiday{Start: date.GetStartDateTime(), Days: r.days, Fields: fields})
+	}
+	slices.SortStableFunc(out, func(a, b encoding.Holiday) int { return cmp.Compare(a.Start, b.Start) })
+	return out, acceptlanguage.Answered(ctx, answered)
+}

@@ -1,0 +1,63 @@
+package reading
+
+import (
+	"fmt"
+
+	"github.com/rotaloom/rotaloom/pkg/civil"
+	"github.com/rotaloom/rotaloom/services/scheduling/internal/schedule/encoding"
+)
+
+// items adds what people entered for an employee. The statement that read the
+// rows chose those that touch the window.
+func (e *expansion) items(rows []itemRow, employee int32, locks []encoding.Lock) error {
+	for i := range rows {
+		row := &rows[i]
+		k := encoding.KindPayCodeEdit
+		if row.shift {
+			k = encoding.KindShift
+		}
+		if !e.needed[k] || k == encoding.KindShift && e.query.ExcludeOvernight && row.day < e.Days.From {
+			continue
+		}
+		added, err := e.item(row, k)
+		if err != nil {
+			return err
+		}
+		added.Employee, added.Locked = employee, isLocked(locks, row.day)
+		e.Entries[k] = append(e.Entries[k], added)
+	}
+	return nil
+}
+
+func (e *expansion) openShifts(rows []itemRow) error {
+	for i := range rows {
+		if e.query.ExcludeOvernight && rows[i].day < e.Days.From {
+			continue
+		}
+		added, err := e.item(&rows[i], encoding.KindShift)
+		if err != nil {
+			return err
+		}
+		added.Employee = -1
+		e.Open = append(e.Open, added)
+	}
+	return nil
+}
+
+func (e *expansion) item(row *itemRow, k encoding.Kind) (encoding.Entry, error) {
+	body := row.body
+	if k == encoding.KindShift && e.query.ExcludeBreaks {
+		var err error
+		if body, err = encoding.BodyWithoutBreaks(body); err != nil {
+			return encoding.Entry{}, fmt.Errorf("schedule: item %d: %w", row.id, err)
+		}
+	}
+	t, err := encoding.StoredTemplate(body, k, row.day)
+	if err != nil {
+		return encoding.Entry{}, fmt.Errorf("schedule: item %d: %w", row.id, err)
+	}
+	return encoding.Entry{
+		Template: t, ID: row.id, Version: row.version, Day: row.day, Relations: -1,
+		Start: int64(row.day)*civil.SecondsPerDay + int64(t.Start),
+	}, nil
+}

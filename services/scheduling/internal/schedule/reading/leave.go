@@ -1,0 +1,100 @@
+package reading
+
+import (
+	"fmt"
+
+	"google.golang.org/protobuf/proto"
+
+	"github.com/rotaloom/rotaloom/pkg/civil"
+	schedulingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/scheduling/v1"
+	"github.com/rotaloom/rotaloom/services/scheduling/internal/schedule/segment"
+)
+
+// What a leave edit may take instead of an amount.
+const (
+	fullDay = "FULL_DAY"
+	halfDay = "HALF_DAY"
+)
+
+// dayLeave is what leave edits without times take of one day.
+type dayLeave struct {
+	full    bool
+	halves  int64
+	seconds int64
+}
+
+// leaveOf splits leave edits into those with times and what the others take of
+// their days.
+func leaveOf(rows []leaveRow) ([]segment.Interval, map[civil.Date]dayLeave, error) {
+	var timed []segment.Interval
+	days := map[civil.Date]dayLeave{}
+	for i := range rows {
+		edit := &schedulingv1.LeaveEdit{}
+		if err := proto.Unmarshal(rows[i].body, edit); err != nil {
+			return nil, nil, fmt.Errorf("schedule: leave edit %d: %w", rows[i].id, err)
+		}
+		if edit.GetStartTime() != "" {
+			s, err := timesOf(edit)
+			if err != nil {
+				return nil, nil, fmt.Errorf("schedule: leave edit %d: %w", rows[i].id, err)
+			}
+			timed = append(timed, s)
+			continue
+		}
+		taken := days[rows[i].day]
+		switch paid, tracked := edit.GetPaidSegment().GetSymbolicValue(), edit.GetTrackingSegment().GetSymbolicValue(); {
+		case paid == fullDay || tracked == fullDay:
+			taken.full = true
+		case paid == halfDay || tracked == halfDay:
+			taken.halves++
+		default:
+			taken.seconds += edit.GetDurationInTime()
+		}
+		days[rows[i].day] = taken
+	}
+	return timed, days, nil
+}
+
+func timesOf(edit *schedulingv1.LeaveEdit) (segment.Interval, error) {
+	start, err := civil.ParseDateTime(edit.GetStartDate() + "T" + edit.GetStartTime())
+	if err != nil {
+		return segment.Interval{}, err
+	}
+	end, err := civil.ParseDateTime(edit.GetEndDate() + "T" + edit.GetEndTime())
+	if err != nil {
+		return segment.Interval{}, err
+	}
+	return segment.Interval{Start: segment.Seconds(start), End: segment.Seconds(end)}, nil
+}
+
+// take returns the intervals that the leave takes of a day's shifts, which come by
+// their start: worked time from the first shift on, with the breaks inside it.
+func (l dayLeave) take(shifts [][]segment.Segment) []segment.Interval {
+	var worked int64
+	for _, pieces := range shifts {
+		for _, p := range pieces {
+			if p.Kind != segment.Break {
+				worked += p.End - p.Start
+			}
+		}
+	}
+	left := l.seconds + l.halves*worked/2
+	if l.full || left >= worked {
+		left = worked
+	}
+	var out []segment.Interval
+	for _, pieces := range shifts {
+		for _, p := range pieces {
+			switch {
+			case left == 0:
+			case p.Kind == segment.Break:
+				out = append(out, segment.Interval{Start: p.Start, End: p.End})
+			default:
+				took := min(left, p.End-p.Start)
+				left -= took
+				out = append(out, segment.Interval{Start: p.Start, End: p.Start + took})
+			}
+		}
+	}
+	return out
+}

@@ -1,0 +1,116 @@
+package reading
+
+import (
+	"context"
+	"net/http"
+	"slices"
+
+	"github.com/jackc/pgx/v5/pgxpool"
+
+	"github.com/rotaloom/rotaloom/pkg/civil"
+	"github.com/rotaloom/rotaloom/pkg/fault"
+	"github.com/rotaloom/rotaloom/services/scheduling/internal/schedule/encoding"
+	"github.com/rotaloom/rotaloom/services/scheduling/internal/schedule/request"
+)
+
+const (
+	// maxEmployeeDays bounds one reading: employees multiplied by days.
+	maxEmployeeDays = 56_000
+	// maxOpenShifts bounds the open shifts of one reading.
+	maxOpenShifts = 56_000
+)
+
+// Reader puts schedules together. It may be used from several goroutines.
+type Reader struct {
+	pool     *pgxpool.Pool
+	patterns *patternCache
+	Zones    civil.Zones
+}
+
+// NewReader returns a reader of the schedules in a database.
+func NewReader(pool *pgxpool.Pool, source PatternSource) *Reader {
+	return &Reader{pool: pool, patterns: newPatternCache(source)}
+}
+
+// Rows reads what is stored of the Schedule that is asked for, of the employees
+// with the ids.
+func (r *Reader) Rows(ctx context.Context, tenantID int64, q *request.Query, ids []int64, known bool) (Rows, error) {
+	w := filter{tenantID: tenantID, days: q.Days, known: known}
+	if !q.OnlyOpen() {
+		w.employees = ids
+	}
+	w.leave = needs(q, encoding.KindShift) || needs(q, encoding.KindLeaveEdit)
+	w.open = q.Selected&request.SelectOpen != 0
+	w.holidays = !q.OnlyOpen() && q.Selected&(request.SelectHolidays|request.SelectDays) != 0
+	return read(ctx, r.pool, w)
+}
+
+// Fields returns the fields of the Schedule that is asked for, of the persons;
+// rows are theirs.
+func (r *Reader) Fields(ctx context.Context, tenantID int64, q *request.Query, persons []encoding.Person, rows Rows) ([]byte, error) {
+	if len(rows.open) > maxOpenShifts {
+		return nil, tooMany("open shifts", int64(len(rows.open)), maxOpenShifts)
+	}
+	patterns, err := r.patternsOf(ctx, tenantID, rows.spans, q.ExcludeBreaks)
+	if err != nil {
+		return nil, err
+	}
+	window, err := expand(q, persons, rows, patterns)
+	if err != nil {
+		return nil, err
+	}
+	if q.Selected&(request.SelectHolidays|request.SelectDays) != 0 {
+		if window.Holidays, err = holidaysOf(ctx, rows.holidays); err != nil {
+			return nil, err
+		}
+	}
+	return encoding.Encode(ctx, q, window)
+}
+
+// needs tells whether entries of a kind must be put together.
+func needs(q *request.Query, k encoding.Kind) bool {
+	part := [encoding.Kinds]request.Selection{
+		encoding.KindShift:        request.SelectShifts | request.SelectDays,
+		encoding.KindPayCodeEdit:  request.SelectPayCodeEdits | request.SelectDays,
+		encoding.KindAvailability: request.SelectAvailabilities,
+		encoding.KindTag:          request.SelectTags,
+		encoding.KindLeaveEdit:    request.SelectLeaveEdits,
+	}[k]
+	return q.Selected&part != 0
+}
+
+// patternsOf returns the pattern of each span.
+func (r *Reader) patternsOf(ctx context.Context, tenantID int64, spans []spanRow, mergeBreaks bool) ([]*encoding.Pattern, error) {
+	ids := make([]int64, len(spans))
+	for i := range spans {
+		ids[i] = spans[i].patternID
+	}
+	distinct := slices.Clone(ids)
+	slices.Sort(distinct)
+	distinct = slices.Compact(distinct)
+	found, err := r.patterns.get(ctx, r.pool, tenantID, distinct, mergeBreaks)
+	if err != nil {
+		return nil, err
+	}
+	out := make([]*encoding.Pattern, len(spans))
+	for i, id := range ids {
+		at, _ := slices.BinarySearch(distinct, id)
+		out[i] = found[at]
+	}
+	return out, nil
+}
+
+// CheckEmployeeDays refuses what is more than one reading may be.
+func CheckEmployeeDays(employees, days int) error {
+	if actual := int64(employees) * int64(days); actual > maxEmployeeDays {
+		return tooMany("employees * days", actual, maxEmployeeDays)
+	}
+	return nil
+}
+
+// tooMany is the error that the contract's limits give.
+func tooMany(quantity string, actual, allowed int64) error {
+	return fault.Newf(fault.CodeProductLimit, http.StatusRequestEntityTooLarge,
+		"Service limits are exceeded: %s in the request: %d, allowed: %d. Split the request into several.",
+		quantity, actual, allowed).WithLimits(actual, allowed)
+}

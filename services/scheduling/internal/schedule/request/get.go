@@ -1,0 +1,65 @@
+package request
+
+import (
+	"fmt"
+
+	"github.com/rotaloom/rotaloom/pkg/civil"
+	commonv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/common/v1"
+	schedulingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/scheduling/v1"
+)
+
+// ParseGet reads the request for one employee, a hyperfind query or a location. Its last day is not included;
+// equal dates still mean that one day.
+func ParseGet(req *schedulingv1.GetScheduleRequest) (*Query, error) {
+	q := &Query{
+		ExcludeOvernight: req.GetExcludeOvernightShiftsOnStartDate(),
+		ExcludeBreaks:    req.GetExcludeBreaks(),
+	}
+	var err error
+	if q.Selected, err = parseSelect(req.GetSelect()); err != nil {
+		return nil, err
+	}
+	if q.Orders, err = parseOrder(req.GetOrderBy()); err != nil {
+		return nil, err
+	}
+	employee := &commonv1.Ref{Id: req.EmployeeId, Qualifier: req.PersonNumber}
+	hyperfind := &commonv1.Ref{Id: req.HyperfindId, Qualifier: req.HyperfindName}
+	location := &commonv1.Ref{Id: req.LocationId, Qualifier: req.LocationPath}
+	if err := exactlyOne("query", "employee_id or person_number, hyperfind_id or hyperfind_name, and location_id or location_path",
+		given(employee), given(hyperfind), given(location)); err != nil {
+		return nil, err
+	}
+	switch {
+	case given(hyperfind):
+		q.Hyperfind = hyperfind
+	case given(location):
+		q.Locations = []*commonv1.Ref{location}
+	default:
+		q.Employees = &commonv1.RefList{Refs: []*commonv1.Ref{employee}}
+	}
+	return q, q.parseGetDays(req)
+}
+
+func (q *Query) parseGetDays(req *schedulingv1.GetScheduleRequest) error {
+	if period := (&commonv1.Ref{Id: req.SymbolicPeriodId, Qualifier: req.SymbolicPeriodName}); given(period) {
+		if req.GetStartDate() != "" || req.GetEndDate() != "" {
+			return bothForms("query", "symbolic_period_id or symbolic_period_name", "start_date and end_date")
+		}
+		q.Period = period
+		return nil
+	}
+	first, end, err := parseDates("start_date", req.GetStartDate(), "end_date", req.GetEndDate())
+	q.Days = civil.Range{From: first, To: max(end, first.AddDays(1))}
+	return err
+}
+
+// given tells whether a ref names something.
+func given(ref *commonv1.Ref) bool { return ref.Id != nil || ref.GetQualifier() != "" }
+
+// Describe names what a ref points to, for messages.
+func Describe(ref *commonv1.Ref) string {
+	if ref.Id != nil {
+		return fmt.Sprintf("id %d", ref.GetId())
+	}
+	return fmt.Sprintf("%.100q", ref.GetQualifier())
+}

@@ -1,0 +1,310 @@
+package request
+
+import (
+	"net/http"
+	"strings"
+
+	"github.com/rotaloom/rotaloom/pkg/civil"
+	"github.com/rotaloom/rotaloom/pkg/fault"
+	commonv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/common/v1"
+	schedulingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/scheduling/v1"
+)
+
+// Codes of the specified API.
+const (
+	codeInvalidValue = "WFS-100903"
+	codeNoStartDate  = "WFS-103907"
+	codeNoEndDate    = "WFS-103908"
+	codeMissing      = "WFS-111201"
+	codeDateOrder    = "WFS-111203"
+	codeOneCriterion = "WFS-111207"
+	codeNoCriterion  = "WFS-111208"
+)
+
+// Selection is a set of the parts that a schedule may have.
+type Selection uint16
+
+// The parts of a schedule.
+const (
+	SelectShifts Selection = 1 << iota
+	SelectPayCodeEdits
+	SelectLeaveEdits
+	SelectAvailabilities
+	SelectHolidays
+	SelectDayLocks
+	SelectEmployees
+	SelectOpenSummary
+	SelectOpenShifts
+	SelectDays
+	SelectTags
+	SelectJobs
+	// SelectOnCall asks for a flag of the tags that is always shown.
+	SelectOnCall
+
+	SelectAll  = SelectOnCall<<1 - 1
+	SelectOpen = SelectOpenShifts | SelectOpenSummary
+)
+
+// Order is one of the orders in which entries are wanted.
+type Order uint8
+
+// The orders of entries.
+const (
+	ByEmployee Order = iota
+	ByAsked
+	ByStart
+	ByEnd
+	ByLocation
+)
+
+// Query is a request, read.
+type Query struct {
+	Selected  Selection
+	Orders    []Order
+	Days      civil.Range
+	Employees *commonv1.RefList
+	// What commons is asked for before: the days of a symbolic period, and the
+	// employees of a hyperfind query or of locations. If there are none of these,
+	// Nobody is true.
+	Period, Hyperfind *commonv1.Ref
+	Locations         []*commonv1.Ref
+	Nobody            bool
+	// ExcludeOvernight leaves out shifts that began before the first day;
+	// ExcludeBreaks merges breaks into their neighbours.
+	ExcludeOvernight, ExcludeBreaks bool
+}
+
+// OnlyOpen tells whether nothing is asked for that employees have.
+func (q *Query) OnlyOpen() bool { return q.Selected&^SelectOpen == 0 }
+
+// Parse reads the request in either of its dialects.
+func Parse(req *schedulingv1.MultiReadScheduleRequest) (*Query, error) {
+	q := &Query{
+		ExcludeOvernight: req.GetMultiReadOptions().GetExcludeOvernightShiftsOnStartDate(),
+		ExcludeBreaks:    req.GetWhere().GetExcludeBreaks(),
+	}
+	var err error
+	if q.Selected, err = parseSelect(req.GetSelect()); err != nil {
+		return nil, err
+	}
+	if q.Orders, err = parseOrder(req.GetOrderBy()); err != nil {
+		return nil, err
+	}
+	w := req.GetWhere()
+	if err := exactlyOne("where", "employees, hyperFind and locations",
+		w.GetEmployees() != nil, w.GetHyperFind() != nil, w.GetLocations() != nil); err != nil {
+		return nil, err
+	}
+	return q, q.parseWhere(w)
+}
+
+// ParseStatus reads the request for the status of schedules.
+func ParseStatus(req *schedulingv1.MultiReadScheduleStatusRequest) (*Query, error) {
+	w := req.GetWhere()
+	if err := exactlyOne("where", "employees and hyperFind", w.GetEmployees() != nil, w.GetHyperFind() != nil); err != nil {
+		return nil, err
+	}
+	q := &Query{Selected: SelectAll}
+	return q, q.parseWhere(&schedulingv1.ScheduleWhere{Employees: w.GetEmployees(), HyperFind: w.GetHyperFind()})
+}
+
+func (q *Query) parseWhere(w *schedulingv1.ScheduleWhere) error {
+	switch {
+	case w.GetEmployees() != nil:
+		return q.parseEmployees("where.employees", w.GetEmployees())
+	case w.GetHyperFind() != nil:
+		return q.parseHyperFind("where.hyperFind", w.GetHyperFind())
+	default:
+		return q.parseLocations("where.locations", w.GetLocations())
+	}
+}
+
+// parseEmployees reads whose schedule is asked for, and when. A list that is
+// not there is as good as an empty one, which means every employee.
+func (q *Query) parseEmployees(path string, e *schedulingv1.EmployeeSchedules) error {
+	nested := e.GetEmployees() != nil || e.GetDateRange() != nil
+	flat := e.GetEmployeeRefs() != nil || e.GetStartDate() != "" || e.GetEndDate() != ""
+	if nested && flat {
+		return bothForms(path, "employees with dateRange", "employeeRefs with startDate and endDate")
+	}
+	q.Employees = e.GetEmployees()
+	if flat {
+		q.Employees = e.GetEmployeeRefs()
+	}
+	return q.parseDays(path, e.GetDateRange(), e.GetStartDate(), e.GetEndDate())
+}
+
+func (q *Query) parseHyperFind(path string, h *schedulingv1.HyperFindSchedules) error {
+	nested := h.GetHyperFind() != nil || h.GetDateRange() != nil
+	flat := h.GetHyperFindRef() != nil || h.GetStartDate() != "" || h.GetEndDate() != ""
+	if nested && flat {
+		return bothForms(path, "hyperFind with dateRange", "hyperFindRef with startDate and endDate")
+	}
+	q.Hyperfind = h.GetHyperFind()
+	if flat {
+		q.Hyperfind = h.GetHyperFindRef()
+	}
+	if q.Hyperfind == nil || !given(q.Hyperfind) {
+		return fault.Invalid(codeMissing, path+".hyperFind is missing.")
+	}
+	return q.parseDays(path, h.GetDateRange(), h.GetStartDate(), h.GetEndDate())
+}
+
+func (q *Query) parseLocations(path string, l *schedulingv1.LocationSchedules) error {
+	nested := l.GetLocations() != nil || l.GetDateRange() != nil
+	flat := l.GetLocationRefs() != nil || l.GetStartDate() != "" || l.GetEndDate() != ""
+	if nested && flat {
+		return bothForms(path, "locations with dateRange", "locationRefs with startDate and endDate")
+	}
+	list := l.GetLocations()
+	if flat {
+		list = l.GetLocationRefs()
+	}
+	if len(list.GetIds())+len(list.GetQualifiers())+len(list.GetRefs()) == 0 {
+		return fault.Invalid(codeMissing, path+".locations is missing.")
+	}
+	if err := exactlyOne(path+".locations", "ids, qualifiers and refs",
+		len(list.GetIds()) > 0, len(list.GetQualifiers()) > 0, len(list.GetRefs()) > 0); err != nil {
+		return err
+	}
+	q.Locations = list.GetRefs()
+	for i := range list.GetIds() {
+		q.Locations = append(q.Locations, &commonv1.Ref{Id: &list.Ids[i]})
+	}
+	for i := range list.GetQualifiers() {
+		q.Locations = append(q.Locations, &commonv1.Ref{Qualifier: &list.Qualifiers[i]})
+	}
+	return q.parseDays(path, l.GetDateRange(), l.GetStartDate(), l.GetEndDate())
+}
+
+func bothForms(path, one, other string) error {
+	return fault.Newf(codeOneCriterion, http.StatusBadRequest, "%s: give either %s or %s.", path, one, other)
+}
+
+func exactlyOne(path, names string, given ...bool) error {
+	count := 0
+	for _, g := range given {
+		if g {
+			count++
+		}
+	}
+	switch count {
+	case 0:
+		return fault.Newf(codeNoCriterion, http.StatusBadRequest, "%s: give one of %s.", path, names)
+	case 1:
+		return nil
+	}
+	return fault.Newf(codeOneCriterion, http.StatusBadRequest, "%s: give exactly one of %s.", path, names)
+}
+
+// parseDays reads the days of a window, of which the last is included, or the
+// name of a period.
+func (q *Query) parseDays(path string, r *commonv1.DateRange, start, end string) error {
+	if r != nil {
+		start, end = r.GetStartDate(), r.GetEndDate()
+		path += ".dateRange"
+	}
+	if q.Period = r.GetSymbolicPeriod(); q.Period != nil {
+		if start != "" || end != "" {
+			return bothForms(path, "symbolicPeriod", "startDate and endDate")
+		}
+		return nil
+	}
+	first, last, err := parseDates(path+".startDate", start, path+".endDate", end)
+	q.Days = civil.Through(first, last)
+	return err
+}
+
+func parseDates(startPath, start, endPath, end string) (first, last civil.Date, err error) {
+	if start == "" {
+		return 0, 0, fault.Invalid(codeNoStartDate, startPath+" is missing.")
+	}
+	if end == "" {
+		return 0, 0, fault.Invalid(codeNoEndDate, endPath+" is missing.")
+	}
+	if first, err = parseDate(startPath, start); err != nil {
+		return 0, 0, err
+	}
+	if last, err = parseDate(endPath, end); err != nil {
+		return 0, 0, err
+	}
+	if last < first {
+		return 0, 0, fault.Newf(codeDateOrder, http.StatusBadRequest, "%s %s is before %s %s.", endPath, last, startPath, first)
+	}
+	return first, last, nil
+}
+
+// parseDate reads a date, pulled into the calendar of the product.
+func parseDate(path, text string) (civil.Date, error) {
+	d, err := civil.ParseDate(text)
+	if err != nil {
+		return 0, fault.Invalid(fault.CodeDate, path+": "+err.Error()+".")
+	}
+	return d.Clamp(), nil
+}
+
+func parseSelect(names []string) (Selection, error) {
+	if len(names) == 0 {
+		return SelectAll, nil
+	}
+	var selected Selection
+	for _, name := range names {
+		part := partNamed(name)
+		if part == 0 {
+			return 0, fault.Newf(codeInvalidValue, http.StatusBadRequest, "select: %.40q is not known.", name)
+		}
+		selected |= part
+	}
+	return selected, nil
+}
+
+func partNamed(name string) Selection {
+	switch strings.ToUpper(name) {
+	case "SHIFTS":
+		return SelectShifts
+	case "PAYCODEEDITS":
+		return SelectPayCodeEdits
+	case "LEAVEEDITS":
+		return SelectLeaveEdits
+	case "AVAILABILITIES":
+		return SelectAvailabilities
+	case "HOLIDAYS":
+		return SelectHolidays
+	case "DAYLOCKS":
+		return SelectDayLocks
+	case "EMPLOYEES":
+		return SelectEmployees
+	case "OPENSHIFTSUMMARY":
+		return SelectOpenSummary
+	case "OPENSHIFTS":
+		return SelectOpenShifts
+	case "SCHEDULEDAYS":
+		return SelectDays
+	case "SCHEDULETAGS":
+		return SelectTags
+	case "EXPANDEDJOBS":
+		return SelectJobs
+	case "ONCALLFLAG":
+		return SelectOnCall
+	}
+	return 0
+}
+
+func parseOrder(names []string) ([]Order, error) {
+	var orders []Order
+	for _, name := range names {
+		switch strings.ToUpper(name) {
+		case "EMPLOYEES":
+			orders = append(orders, ByEmployee)
+		case "STARTDATE":
+			orders = append(orders, ByStart)
+		case "ENDDATE":
+			orders = append(orders, ByEnd)
+		case "LOCATIONS":
+			orders = append(orders, ByLocation)
+		default:
+			return nil, fault.Newf(codeInvalidValue, http.StatusBadRequest, "orderBy: %.40q is not known.", name)
+		}
+	}
+	return orders, nil
+}

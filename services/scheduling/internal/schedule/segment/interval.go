@@ -1,0 +1,41 @@
+package segment
+
+import (
+	"cmp"
+	"slices"
+)
+
+// Interval is a time from Start up to End, in clock-face seconds since 1970-01-01.
+type Interval struct{ Start, End int64 }
+
+// Merge sorts intervals and joins those that touch.
+func Merge(list []Interval) []Interval {
+	slices.SortFunc(list, func(a, b Interval) int { return cmp.Compare(a.Start, b.Start) })
+	out := list[:0]
+	for _, s := range list {
+		if last := len(out) - 1; last >= 0 && s.Start <= out[last].End {
+			out[last].End = max(out[last].End, s.End)
+		} else if s.Start < s.End {
+			out = append(out, s)
+		}
+	}
+	return out
+}
+
+// without returns what the merged intervals in gone leave of s.
+func (s Interval) without(gone []Interval) []Interval {
+	var out []Interval
+	for _, g := range gone {
+		if g.End <= s.Start || g.Start >= s.End {
+			continue
+		}
+		if s.Start < g.Start {
+			out = append(out, Interval{s.Start, g.Start})
+		}
+		s.Start = g.End
+	}
+	if s.Start < s.End {
+		out = append(out, s)
+	}
+	return out
+}

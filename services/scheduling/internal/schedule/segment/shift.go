@@ -1,0 +1,112 @@
+package segment
+
+import (
+	"google.golang.org/protobuf/proto"
+
+	"github.com/rotaloom/rotaloom/pkg/civil"
+	schedulingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/scheduling/v1"
+)
+
+// Of returns the segments of a shift, which is its own when it has none.
+func Of(shift *schedulingv1.Shift) ([]Segment, error) {
+	whole, err := between(shift.GetStartDateTime(), shift.GetEndDateTime())
+	if err != nil || len(shift.GetSegments()) == 0 {
+		return []Segment{whole}, err
+	}
+	pieces := make([]Segment, len(shift.GetSegments()))
+	for i, s := range shift.GetSegments() {
+		if pieces[i], err = between(s.GetStartDateTime(), s.GetEndDateTime()); err != nil {
+			return nil, err
+		}
+		pieces[i].Kind, pieces[i].Index = s.GetSegmentTypeRef().GetQualifier(), i
+	}
+	return pieces, nil
+}
+
+func between(start, end string) (Segment, error) {
+	from, err := civil.ParseDateTime(start)
+	if err != nil {
+		return Segment{}, err
+	}
+	to, err := civil.ParseDateTime(end)
+	return Segment{Start: Seconds(from), End: Seconds(to)}, err
+}
+
+// Cut takes from a shift the intervals in gone, which are merged, and tells
+// whether work is left. A shift
+// does not begin or end with a break.
+func Cut(shift *schedulingv1.Shift, gone []Interval) (bool, error) {
+	pieces, err := Of(shift)
+	if err != nil {
+		return false, err
+	}
+	var left []Segment
+	for _, p := range pieces {
+		for _, s := range (Interval{p.Start, p.End}).without(gone) {
+			p.Start, p.End = s.Start, s.End
+			left = append(left, p)
+		}
+	}
+	for len(left) > 0 && left[0].Kind == Break {
+		left = left[1:]
+	}
+	for len(left) > 0 && left[len(left)-1].Kind == Break {
+		left = left[:len(left)-1]
+	}
+	if len(left) == 0 {
+		return false, nil
+	}
+	shift.StartDateTime, shift.EndDateTime = Text(left[0].Start), Text(left[len(left)-1].End)
+	if len(shift.GetSegments()) == 0 {
+		return true, nil
+	}
+	segments := make([]*schedulingv1.ShiftSegment, len(left))
+	for i, p := range left {
+		segments[i] = proto.CloneOf(shift.GetSegments()[p.Index])
+		segments[i].Id = proto.Int64(int64(i + 1))
+		segments[i].StartDateTime, segments[i].EndDateTime = Text(p.Start), Text(p.End)
+	}
+	shift.Segments = segments
+	return true, nil
+}
+
+// MergeBreaks merges the breaks of a shift into neighbouring segments.
+func MergeBreaks(shift *schedulingv1.Shift) error {
+	stored := shift.GetSegments()
+	list := make([]Segment, len(stored))
+	for i, s := range stored {
+		start, err := civil.ParseDateTime(s.GetStartDateTime())
+		if err != nil {
+			return err
+		}
+		end, err := civil.ParseDateTime(s.GetEndDateTime())
+		if err != nil {
+			return err
+		}
+		list[i] = Segment{
+			Start: Seconds(start), End: Seconds(end), Kind: s.GetSegmentTypeRef().GetQualifier(), Index: i,
+		}
+	}
+	merged := WithoutBreaks(list)
+	shift.Segments = make([]*schedulingv1.ShiftSegment, len(merged))
+	for i, s := range merged {
+		into := stored[s.Index]
+		into.Id, into.StartDateTime, into.EndDateTime = proto.Int64(int64(i+1)), Text(s.Start), Text(s.End)
+		shift.Segments[i] = into
+	}
+	return nil
+}
+
+// Seconds counts clock-face seconds since 1970-01-01.
+func Seconds(at civil.DateTime) int64 { return int64(at.Date)*civil.SecondsPerDay + int64(at.Seconds) }
+
+// Text returns a moment, in clock-face seconds since 1970-01-01, as messages
+// write it.
+func Text(seconds int64) string {
+	return DateTime(seconds).String()
+}
+
+// DateTime returns a moment that is given in clock-face seconds since 1970-01-01.
+func DateTime(seconds int64) civil.DateTime {
+	return civil.Date(seconds / civil.SecondsPerDay).At(int32(seconds % civil.SecondsPerDay))
+}
