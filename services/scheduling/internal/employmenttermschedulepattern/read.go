@@ -118,7 +118,7 @@ func readSelect(names []string) (selection, error) {
 		case "history":
 			s.history = true
 		default:
-			return selection{}, patterndefinition.Invalid(fmt.Sprintf("select[%d]", i), `must be "gsp" or "history"`)
+			return selection{}, patterndefinition.Invalid(fmt.Sprintf("select[%d]", i), `must be "gsp" or "history", or select is left out for both`)
 		}
 	}
 	return s, nil

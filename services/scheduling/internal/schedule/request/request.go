@@ -2,6 +2,7 @@ package request
 
 import (
 	"net/http"
+	"slices"
 	"strings"
 
 	"github.com/rotaloom/rotaloom/pkg/civil"
@@ -249,45 +250,43 @@ func parseSelect(names []string) (Selection, error) {
 	}
 	var selected Selection
 	for _, name := range names {
-		part := partNamed(name)
-		if part == 0 {
-			return 0, fault.Newf(codeInvalidValue, http.StatusBadRequest, "select: %.40q is not known.", name)
+		at := slices.IndexFunc(selectables, func(s selectable) bool { return strings.EqualFold(s.name, name) })
+		if at < 0 {
+			return 0, fault.Newf(codeInvalidValue, http.StatusBadRequest, "select: %.40q is none of %s.", name, selectableNames())
 		}
-		selected |= part
+		selected |= selectables[at].selection
 	}
 	return selected, nil
 }
 
-func partNamed(name string) Selection {
-	switch strings.ToUpper(name) {
-	case "SHIFTS":
-		return SelectShifts
-	case "PAYCODEEDITS":
-		return SelectPayCodeEdits
-	case "LEAVEEDITS":
-		return SelectLeaveEdits
-	case "AVAILABILITIES":
-		return SelectAvailabilities
-	case "HOLIDAYS":
-		return SelectHolidays
-	case "DAYLOCKS":
-		return SelectDayLocks
-	case "EMPLOYEES":
-		return SelectEmployees
-	case "OPENSHIFTSUMMARY":
-		return SelectOpenSummary
-	case "OPENSHIFTS":
-		return SelectOpenShifts
-	case "SCHEDULEDAYS":
-		return SelectDays
-	case "SCHEDULETAGS":
-		return SelectTags
-	case "EXPANDEDJOBS":
-		return SelectJobs
-	case "ONCALLFLAG":
-		return SelectOnCall
+// selectable is one of what a schedule holds, by the name that select gives it.
+type selectable struct {
+	name      string
+	selection Selection
+}
+
+var selectables = []selectable{
+	{"SHIFTS", SelectShifts},
+	{"PAYCODEEDITS", SelectPayCodeEdits},
+	{"LEAVEEDITS", SelectLeaveEdits},
+	{"AVAILABILITIES", SelectAvailabilities},
+	{"HOLIDAYS", SelectHolidays},
+	{"DAYLOCKS", SelectDayLocks},
+	{"EMPLOYEES", SelectEmployees},
+	{"OPENSHIFTSUMMARY", SelectOpenSummary},
+	{"OPENSHIFTS", SelectOpenShifts},
+	{"SCHEDULEDAYS", SelectDays},
+	{"SCHEDULETAGS", SelectTags},
+	{"EXPANDEDJOBS", SelectJobs},
+	{"ONCALLFLAG", SelectOnCall},
+}
+
+func selectableNames() string {
+	names := make([]string, len(selectables))
+	for i, s := range selectables {
+		names[i] = s.name
 	}
-	return 0
+	return strings.Join(names, ", ")
 }
 
 func parseOrder(names []string) ([]Order, error) {
@@ -303,7 +302,7 @@ func parseOrder(names []string) ([]Order, error) {
 		case "LOCATIONS":
 			orders = append(orders, ByLocation)
 		default:
-			return nil, fault.Newf(codeInvalidValue, http.StatusBadRequest, "orderBy: %.40q is not known.", name)
+			return nil, fault.Newf(codeInvalidValue, http.StatusBadRequest, "orderBy: %.40q is none of EMPLOYEES, STARTDATE, ENDDATE, LOCATIONS.", name)
 		}
 	}
 	return orders, nil
