@@ -3,6 +3,7 @@ package bus
 import (
 	"context"
 	"errors"
+	"slices"
 	"time"
 
 	"github.com/nats-io/nats.go/jetstream"
@@ -171,7 +172,27 @@ func call(ctx context.Context, c Consumer, messages []Message) (err error) {
 	defer panics.ToError(&err)
 	ctx = tenant.With(ctx, messages[0].Tenant)
 	ctx = obs.WithRequest(ctx, messages[0].Request)
+	ctx = context.WithValue(ctx, causesKey{}, messages)
 	return c.HandleBatch(ctx, messages)
+}
+
+type causesKey struct{}
+
+// RequestIDs returns the ids of the requests that caused what is done in a context,
+// each once: of all messages when a handler is given several, else that of the
+// context's request.
+func RequestIDs(ctx context.Context) []string {
+	messages, ok := ctx.Value(causesKey{}).([]Message)
+	if !ok {
+		messages = []Message{{Request: obs.RequestFrom(ctx)}}
+	}
+	var ids []string
+	for _, m := range messages {
+		if id := m.Request.ID; id != "" && !slices.Contains(ids, id) {
+			ids = append(ids, id)
+		}
+	}
+	return ids
 }
 
 // The waits between two tries while something that is needed is away.

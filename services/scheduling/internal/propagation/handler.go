@@ -30,10 +30,10 @@ var _ schedulingv1.PropagationServiceServer = (*Handler)(nil)
 // NewHandler returns the PropagationService on a database.
 func NewHandler(pool *pgxpool.Pool) *Handler { return &Handler{pool: pool} }
 
-const selectPropagation = `
-SELECT cause, state, employees_total, employees_done, spans_written, skipped_locked, skipped_cut_loose,
-    accepted_at, started_at, finished_at, error
-FROM propagation WHERE tenant_id = $1 AND id = $2`
+const columns = `id, cause, state, employees_total, employees_done, spans_written, skipped_locked, skipped_cut_loose,
+    accepted_at, started_at, finished_at, error, request_ids`
+
+const selectPropagation = `SELECT ` + columns + ` FROM propagation WHERE tenant_id = $1 AND id = $2`
 
 // GetPropagation returns a propagation of the caller's tenant. An unknown id is
 // a 404.
@@ -42,18 +42,30 @@ func (h *Handler) GetPropagation(ctx context.Context, req *schedulingv1.GetPropa
 	if err != nil {
 		return nil, err
 	}
-	answer := &schedulingv1.Propagation{Id: req.GetId()}
-	var total, done, spans, locked, cutLoose int64
-	var accepted time.Time
-	var started, finished *time.Time
-	err = h.pool.QueryRow(ctx, selectPropagation, tenantID, req.GetId()).Scan(
-		&answer.Cause, &answer.State, &total, &done, &spans, &locked, &cutLoose,
-		&accepted, &started, &finished, &answer.Error)
+	rows, err := h.pool.Query(ctx, selectPropagation, tenantID, req.GetId())
+	if err != nil {
+		return nil, fmt.Errorf("propagation: read: %w", err)
+	}
+	found, err := pgx.CollectExactlyOneRow(rows, wire)
 	if errors.Is(err, pgx.ErrNoRows) {
 		return nil, fault.NotFound(fault.CodeNotFound, "There is no propagation with this id.")
 	}
 	if err != nil {
 		return nil, fmt.Errorf("propagation: read: %w", err)
+	}
+	return found, nil
+}
+
+// wire reads a row of columns.
+func wire(row pgx.CollectableRow) (*schedulingv1.Propagation, error) {
+	answer := &schedulingv1.Propagation{}
+	var total, done, spans, locked, cutLoose int64
+	var accepted time.Time
+	var started, finished *time.Time
+	err := row.Scan(&answer.Id, &answer.Cause, &answer.State, &total, &done, &spans, &locked, &cutLoose,
+		&accepted, &started, &finished, &answer.Error, &answer.RequestIds)
+	if err != nil {
+		return nil, err
 	}
 	answer.AcceptedAt, answer.StartedAt, answer.FinishedAt = instant(&accepted), instant(started), instant(finished)
 	if started != nil {

@@ -7,6 +7,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
+	"github.com/rotaloom/rotaloom/pkg/bus"
 	"github.com/rotaloom/rotaloom/pkg/outbox"
 	"github.com/rotaloom/rotaloom/pkg/tenant"
 	schedulingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/scheduling/v1"
@@ -45,12 +46,13 @@ type Request struct {
 }
 
 const insertPropagation = `
-INSERT INTO propagation (tenant_id, cause, employment_term_ids, employee_ids)
-VALUES ($1, $2, coalesce($3::bigint[], '{}'), coalesce($4::bigint[], '{}'))
+INSERT INTO propagation (tenant_id, cause, employment_term_ids, employee_ids, request_ids)
+VALUES ($1, $2, coalesce($3::bigint[], '{}'), coalesce($4::bigint[], '{}'), coalesce($5::text[], '{}'))
 RETURNING id`
 
 // Start stores a propagation in the transaction of the change that it applies,
-// and returns its id. It works for the tenant of ctx. Wake the outbox relay
+// and returns its id. It works for the tenant of ctx, and notes the requests that
+// caused what is done in it. Wake the outbox relay
 // after the commit.
 func Start(ctx context.Context, tx pgx.Tx, req Request) (int64, error) {
 	tenantID, err := tenantOf(ctx)
@@ -58,7 +60,7 @@ func Start(ctx context.Context, tx pgx.Tx, req Request) (int64, error) {
 		return 0, err
 	}
 	var id int64
-	err = tx.QueryRow(ctx, insertPropagation, tenantID, string(req.Cause), req.TermIDs, req.EmployeeIDs).Scan(&id)
+	err = tx.QueryRow(ctx, insertPropagation, tenantID, string(req.Cause), req.TermIDs, req.EmployeeIDs, bus.RequestIDs(ctx)).Scan(&id)
 	if err != nil {
 		return 0, fmt.Errorf("propagation: insert: %w", err)
 	}

@@ -9,6 +9,8 @@
 package schedulingv1
 
 import (
+	_ "buf.build/gen/go/bufbuild/protovalidate/protocolbuffers/go/buf/validate"
+	v1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/common/v1"
 	_ "github.com/rotaloom/rotaloom/proto/gen/rotaloom/options/v1"
 	_ "google.golang.org/genproto/googleapis/api/annotations"
 	protoreflect "google.golang.org/protobuf/reflect/protoreflect"
@@ -69,6 +71,311 @@ func (x *GetPropagationRequest) GetId() int64 {
 	return 0
 }
 
+type ListPropagationsRequest struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The X-Request-Id of the answer to the request.
+	RequestId     string `protobuf:"bytes,1,opt,name=request_id,json=requestId,proto3" json:"request_id,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ListPropagationsRequest) Reset() {
+	*x = ListPropagationsRequest{}
+	mi := &file_rotaloom_scheduling_v1_propagation_proto_msgTypes[1]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ListPropagationsRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ListPropagationsRequest) ProtoMessage() {}
+
+func (x *ListPropagationsRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_rotaloom_scheduling_v1_propagation_proto_msgTypes[1]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ListPropagationsRequest.ProtoReflect.Descriptor instead.
+func (*ListPropagationsRequest) Descriptor() ([]byte, []int) {
+	return file_rotaloom_scheduling_v1_propagation_proto_rawDescGZIP(), []int{1}
+}
+
+func (x *ListPropagationsRequest) GetRequestId() string {
+	if x != nil {
+		return x.RequestId
+	}
+	return ""
+}
+
+type MultiReadPropagationsRequest struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	Where *PropagationFilter     `protobuf:"bytes,1,opt,name=where,proto3" json:"where,omitempty"`
+	// 1 to 1,000; 100 when it is left out.
+	Count *int32 `protobuf:"varint,2,opt,name=count,proto3,oneof" json:"count,omitempty"`
+	// The next page: "next" of the answer before.
+	Before        *int64 `protobuf:"varint,3,opt,name=before,proto3,oneof" json:"before,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *MultiReadPropagationsRequest) Reset() {
+	*x = MultiReadPropagationsRequest{}
+	mi := &file_rotaloom_scheduling_v1_propagation_proto_msgTypes[2]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *MultiReadPropagationsRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*MultiReadPropagationsRequest) ProtoMessage() {}
+
+func (x *MultiReadPropagationsRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_rotaloom_scheduling_v1_propagation_proto_msgTypes[2]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use MultiReadPropagationsRequest.ProtoReflect.Descriptor instead.
+func (*MultiReadPropagationsRequest) Descriptor() ([]byte, []int) {
+	return file_rotaloom_scheduling_v1_propagation_proto_rawDescGZIP(), []int{2}
+}
+
+func (x *MultiReadPropagationsRequest) GetWhere() *PropagationFilter {
+	if x != nil {
+		return x.Where
+	}
+	return nil
+}
+
+func (x *MultiReadPropagationsRequest) GetCount() int32 {
+	if x != nil && x.Count != nil {
+		return *x.Count
+	}
+	return 0
+}
+
+func (x *MultiReadPropagationsRequest) GetBefore() int64 {
+	if x != nil && x.Before != nil {
+		return *x.Before
+	}
+	return 0
+}
+
+// PropagationFilter chooses propagations.
+type PropagationFilter struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	Ids   []int64                `protobuf:"varint,1,rep,packed,name=ids,proto3" json:"ids,omitempty"`
+	// ACCEPTED, RUNNING, FINISHED, FAILED.
+	States []string `protobuf:"bytes,2,rep,name=states,proto3" json:"states,omitempty"`
+	// PATTERN, INHERITANCE, MEMBERSHIP.
+	Causes []string `protobuf:"bytes,3,rep,name=causes,proto3" json:"causes,omitempty"`
+	// The terms whose patterns or inheritance changed. A change of who is on a
+	// term concerns persons instead.
+	EmploymentTerms *v1.RefList `protobuf:"bytes,4,opt,name=employment_terms,json=employmentTerms,proto3" json:"employment_terms,omitempty"`
+	// UTC, the first moment of acceptance that counts.
+	StartDateTime string `protobuf:"bytes,5,opt,name=start_date_time,json=startDateTime,proto3" json:"start_date_time,omitempty"`
+	// UTC, the first moment that no longer counts.
+	EndDateTime string `protobuf:"bytes,6,opt,name=end_date_time,json=endDateTime,proto3" json:"end_date_time,omitempty"`
+	// The X-Request-Id of the answers to the requests that started them.
+	RequestIds    []string `protobuf:"bytes,7,rep,name=request_ids,json=requestIds,proto3" json:"request_ids,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *PropagationFilter) Reset() {
+	*x = PropagationFilter{}
+	mi := &file_rotaloom_scheduling_v1_propagation_proto_msgTypes[3]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *PropagationFilter) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*PropagationFilter) ProtoMessage() {}
+
+func (x *PropagationFilter) ProtoReflect() protoreflect.Message {
+	mi := &file_rotaloom_scheduling_v1_propagation_proto_msgTypes[3]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use PropagationFilter.ProtoReflect.Descriptor instead.
+func (*PropagationFilter) Descriptor() ([]byte, []int) {
+	return file_rotaloom_scheduling_v1_propagation_proto_rawDescGZIP(), []int{3}
+}
+
+func (x *PropagationFilter) GetIds() []int64 {
+	if x != nil {
+		return x.Ids
+	}
+	return nil
+}
+
+func (x *PropagationFilter) GetStates() []string {
+	if x != nil {
+		return x.States
+	}
+	return nil
+}
+
+func (x *PropagationFilter) GetCauses() []string {
+	if x != nil {
+		return x.Causes
+	}
+	return nil
+}
+
+func (x *PropagationFilter) GetEmploymentTerms() *v1.RefList {
+	if x != nil {
+		return x.EmploymentTerms
+	}
+	return nil
+}
+
+func (x *PropagationFilter) GetStartDateTime() string {
+	if x != nil {
+		return x.StartDateTime
+	}
+	return ""
+}
+
+func (x *PropagationFilter) GetEndDateTime() string {
+	if x != nil {
+		return x.EndDateTime
+	}
+	return ""
+}
+
+func (x *PropagationFilter) GetRequestIds() []string {
+	if x != nil {
+		return x.RequestIds
+	}
+	return nil
+}
+
+type PropagationPage struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Always shown, also when there are none.
+	Propagations *PropagationList `protobuf:"bytes,1,opt,name=propagations,proto3" json:"propagations,omitempty"`
+	// Where the next page starts; absent on the last one.
+	Next          *int64 `protobuf:"varint,2,opt,name=next,proto3,oneof" json:"next,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *PropagationPage) Reset() {
+	*x = PropagationPage{}
+	mi := &file_rotaloom_scheduling_v1_propagation_proto_msgTypes[4]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *PropagationPage) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*PropagationPage) ProtoMessage() {}
+
+func (x *PropagationPage) ProtoReflect() protoreflect.Message {
+	mi := &file_rotaloom_scheduling_v1_propagation_proto_msgTypes[4]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use PropagationPage.ProtoReflect.Descriptor instead.
+func (*PropagationPage) Descriptor() ([]byte, []int) {
+	return file_rotaloom_scheduling_v1_propagation_proto_rawDescGZIP(), []int{4}
+}
+
+func (x *PropagationPage) GetPropagations() *PropagationList {
+	if x != nil {
+		return x.Propagations
+	}
+	return nil
+}
+
+func (x *PropagationPage) GetNext() int64 {
+	if x != nil && x.Next != nil {
+		return *x.Next
+	}
+	return 0
+}
+
+type PropagationList struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Propagations  []*Propagation         `protobuf:"bytes,1,rep,name=propagations,proto3" json:"propagations,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *PropagationList) Reset() {
+	*x = PropagationList{}
+	mi := &file_rotaloom_scheduling_v1_propagation_proto_msgTypes[5]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *PropagationList) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*PropagationList) ProtoMessage() {}
+
+func (x *PropagationList) ProtoReflect() protoreflect.Message {
+	mi := &file_rotaloom_scheduling_v1_propagation_proto_msgTypes[5]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use PropagationList.ProtoReflect.Descriptor instead.
+func (*PropagationList) Descriptor() ([]byte, []int) {
+	return file_rotaloom_scheduling_v1_propagation_proto_rawDescGZIP(), []int{5}
+}
+
+func (x *PropagationList) GetPropagations() []*Propagation {
+	if x != nil {
+		return x.Propagations
+	}
+	return nil
+}
+
 type Propagation struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	Id    int64                  `protobuf:"varint,1,opt,name=id,proto3" json:"id,omitempty"`
@@ -90,14 +397,17 @@ type Propagation struct {
 	StartedAt  string `protobuf:"bytes,9,opt,name=started_at,json=startedAt,proto3" json:"started_at,omitempty"`
 	FinishedAt string `protobuf:"bytes,10,opt,name=finished_at,json=finishedAt,proto3" json:"finished_at,omitempty"`
 	// Why it has failed, or is delayed.
-	Error         string `protobuf:"bytes,11,opt,name=error,proto3" json:"error,omitempty"`
+	Error string `protobuf:"bytes,11,opt,name=error,proto3" json:"error,omitempty"`
+	// The X-Request-Id of the requests whose changes it applies; several, when
+	// their changes arrived together.
+	RequestIds    []string `protobuf:"bytes,12,rep,name=request_ids,json=requestIds,proto3" json:"request_ids,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
 func (x *Propagation) Reset() {
 	*x = Propagation{}
-	mi := &file_rotaloom_scheduling_v1_propagation_proto_msgTypes[1]
+	mi := &file_rotaloom_scheduling_v1_propagation_proto_msgTypes[6]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -109,7 +419,7 @@ func (x *Propagation) String() string {
 func (*Propagation) ProtoMessage() {}
 
 func (x *Propagation) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_scheduling_v1_propagation_proto_msgTypes[1]
+	mi := &file_rotaloom_scheduling_v1_propagation_proto_msgTypes[6]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -122,7 +432,7 @@ func (x *Propagation) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Propagation.ProtoReflect.Descriptor instead.
 func (*Propagation) Descriptor() ([]byte, []int) {
-	return file_rotaloom_scheduling_v1_propagation_proto_rawDescGZIP(), []int{1}
+	return file_rotaloom_scheduling_v1_propagation_proto_rawDescGZIP(), []int{6}
 }
 
 func (x *Propagation) GetId() int64 {
@@ -202,6 +512,13 @@ func (x *Propagation) GetError() string {
 	return ""
 }
 
+func (x *Propagation) GetRequestIds() []string {
+	if x != nil {
+		return x.RequestIds
+	}
+	return nil
+}
+
 // SkippedDays counts the employees for whom a reason left days alone.
 type SkippedDays struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -214,7 +531,7 @@ type SkippedDays struct {
 
 func (x *SkippedDays) Reset() {
 	*x = SkippedDays{}
-	mi := &file_rotaloom_scheduling_v1_propagation_proto_msgTypes[2]
+	mi := &file_rotaloom_scheduling_v1_propagation_proto_msgTypes[7]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -226,7 +543,7 @@ func (x *SkippedDays) String() string {
 func (*SkippedDays) ProtoMessage() {}
 
 func (x *SkippedDays) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_scheduling_v1_propagation_proto_msgTypes[2]
+	mi := &file_rotaloom_scheduling_v1_propagation_proto_msgTypes[7]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -239,7 +556,7 @@ func (x *SkippedDays) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SkippedDays.ProtoReflect.Descriptor instead.
 func (*SkippedDays) Descriptor() ([]byte, []int) {
-	return file_rotaloom_scheduling_v1_propagation_proto_rawDescGZIP(), []int{2}
+	return file_rotaloom_scheduling_v1_propagation_proto_rawDescGZIP(), []int{7}
 }
 
 func (x *SkippedDays) GetReason() string {
@@ -260,9 +577,37 @@ var File_rotaloom_scheduling_v1_propagation_proto protoreflect.FileDescriptor
 
 const file_rotaloom_scheduling_v1_propagation_proto_rawDesc = "" +
 	"\n" +
-	"(rotaloom/scheduling/v1/propagation.proto\x12\x16rotaloom.scheduling.v1\x1a\x1cgoogle/api/annotations.proto\x1a!rotaloom/options/v1/options.proto\"'\n" +
+	"(rotaloom/scheduling/v1/propagation.proto\x12\x16rotaloom.scheduling.v1\x1a\x1bbuf/validate/validate.proto\x1a\x1cgoogle/api/annotations.proto\x1a\x1crotaloom/common/v1/ref.proto\x1a!rotaloom/options/v1/options.proto\"'\n" +
 	"\x15GetPropagationRequest\x12\x0e\n" +
-	"\x02id\x18\x01 \x01(\x03R\x02id\"\xbc\x03\n" +
+	"\x02id\x18\x01 \x01(\x03R\x02id\"8\n" +
+	"\x17ListPropagationsRequest\x12\x1d\n" +
+	"\n" +
+	"request_id\x18\x01 \x01(\tR\trequestId\"\xac\x01\n" +
+	"\x1cMultiReadPropagationsRequest\x12?\n" +
+	"\x05where\x18\x01 \x01(\v2).rotaloom.scheduling.v1.PropagationFilterR\x05where\x12\x19\n" +
+	"\x05count\x18\x02 \x01(\x05H\x00R\x05count\x88\x01\x01\x12\x1b\n" +
+	"\x06before\x18\x03 \x01(\x03H\x01R\x06before\x88\x01\x01B\b\n" +
+	"\x06_countB\t\n" +
+	"\a_before\"\xa9\x03\n" +
+	"\x11PropagationFilter\x129\n" +
+	"\x03ids\x18\x01 \x03(\x03B'\xa2\xbb\x18#\n" +
+	"!\b\xe8\a\x12\tWFP-90003\x18\x9d\x03 \x01J\fpropagationsR\x03ids\x12 \n" +
+	"\x06states\x18\x02 \x03(\tB\b\xbaH\x05\x92\x01\x02\x10\x04R\x06states\x12 \n" +
+	"\x06causes\x18\x03 \x03(\tB\b\xbaH\x05\x92\x01\x02\x10\x03R\x06causes\x12s\n" +
+	"\x10employment_terms\x18\x04 \x01(\v2\x1b.rotaloom.common.v1.RefListB+\xa2\xbb\x18'\n" +
+	"%\b\xe8\a\x12\tWFP-90003\x18\x9d\x03 \x01J\x10employment termsR\x0femploymentTerms\x12.\n" +
+	"\x0fstart_date_time\x18\x05 \x01(\tB\x06\xa2\xbb\x18\x02\x10\x02R\rstartDateTime\x12*\n" +
+	"\rend_date_time\x18\x06 \x01(\tB\x06\xa2\xbb\x18\x02\x10\x02R\vendDateTime\x12D\n" +
+	"\vrequest_ids\x18\a \x03(\tB#\xa2\xbb\x18\x1f\n" +
+	"\x1d\b\xe8\a\x12\tWFP-90003\x18\x9d\x03 \x01J\brequestsR\n" +
+	"requestIds\"\x80\x01\n" +
+	"\x0fPropagationPage\x12K\n" +
+	"\fpropagations\x18\x01 \x01(\v2'.rotaloom.scheduling.v1.PropagationListR\fpropagations\x12\x17\n" +
+	"\x04next\x18\x02 \x01(\x03H\x00R\x04next\x88\x01\x01B\a\n" +
+	"\x05_next\"n\n" +
+	"\x0fPropagationList\x12G\n" +
+	"\fpropagations\x18\x01 \x03(\v2#.rotaloom.scheduling.v1.PropagationR\fpropagations:\x12\xa2\xbb\x18\x0e\n" +
+	"\fpropagations\"\xdd\x03\n" +
 	"\vPropagation\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\x03R\x02id\x12\x14\n" +
 	"\x05state\x18\x02 \x01(\tR\x05state\x12\x14\n" +
@@ -278,14 +623,20 @@ const file_rotaloom_scheduling_v1_propagation_proto_rawDesc = "" +
 	"\vfinished_at\x18\n" +
 	" \x01(\tR\n" +
 	"finishedAt\x12\x14\n" +
-	"\x05error\x18\v \x01(\tR\x05errorB\x12\n" +
+	"\x05error\x18\v \x01(\tR\x05error\x12\x1f\n" +
+	"\vrequest_ids\x18\f \x03(\tR\n" +
+	"requestIdsB\x12\n" +
 	"\x10_employees_totalB\x11\n" +
 	"\x0f_employees_doneB\x10\n" +
 	"\x0e_spans_written\"C\n" +
 	"\vSkippedDays\x12\x16\n" +
 	"\x06reason\x18\x01 \x01(\tR\x06reason\x12\x1c\n" +
-	"\temployees\x18\x02 \x01(\x03R\temployees2\xca\x01\n" +
-	"\x12PropagationService\x12\xb3\x01\n" +
+	"\temployees\x18\x02 \x01(\x03R\temployees2\xd4\x04\n" +
+	"\x12PropagationService\x12\xb6\x01\n" +
+	"\x10ListPropagations\x12/.rotaloom.scheduling.v1.ListPropagationsRequest\x1a'.rotaloom.scheduling.v1.PropagationPage\"H\xa2\xbb\x18!\n" +
+	"\x1bscheduling.propagation.read\x18\x01`\x01\x82\xd3\xe4\x93\x02\x1d\x12\x1b/v1/scheduling/propagations\x12\xce\x01\n" +
+	"\x15MultiReadPropagations\x124.rotaloom.scheduling.v1.MultiReadPropagationsRequest\x1a'.rotaloom.scheduling.v1.PropagationPage\"V\xa2\xbb\x18!\n" +
+	"\x1bscheduling.propagation.read\x18\x01`\x01\x82\xd3\xe4\x93\x02+:\x01*\"&/v1/scheduling/propagations/multi_read\x12\xb3\x01\n" +
 	"\x0eGetPropagation\x12-.rotaloom.scheduling.v1.GetPropagationRequest\x1a#.rotaloom.scheduling.v1.Propagation\"M\xa2\xbb\x18!\n" +
 	"\x1bscheduling.propagation.read\x18\x01`\x01\x82\xd3\xe4\x93\x02\"\x12 /v1/scheduling/propagations/{id}B\xf4\x01\n" +
 	"\x1acom.rotaloom.scheduling.v1B\x10PropagationProtoP\x01ZJgithub.com/rotaloom/rotaloom/proto/gen/rotaloom/scheduling/v1;schedulingv1\xa2\x02\x03RSX\xaa\x02\x16Rotaloom.Scheduling.V1\xca\x02\x16Rotaloom\\Scheduling\\V1\xe2\x02\"Rotaloom\\Scheduling\\V1\\GPBMetadata\xea\x02\x18Rotaloom::Scheduling::V1b\x06proto3"
@@ -302,21 +653,35 @@ func file_rotaloom_scheduling_v1_propagation_proto_rawDescGZIP() []byte {
 	return file_rotaloom_scheduling_v1_propagation_proto_rawDescData
 }
 
-var file_rotaloom_scheduling_v1_propagation_proto_msgTypes = make([]protoimpl.MessageInfo, 3)
+var file_rotaloom_scheduling_v1_propagation_proto_msgTypes = make([]protoimpl.MessageInfo, 8)
 var file_rotaloom_scheduling_v1_propagation_proto_goTypes = []any{
-	(*GetPropagationRequest)(nil), // 0: rotaloom.scheduling.v1.GetPropagationRequest
-	(*Propagation)(nil),           // 1: rotaloom.scheduling.v1.Propagation
-	(*SkippedDays)(nil),           // 2: rotaloom.scheduling.v1.SkippedDays
+	(*GetPropagationRequest)(nil),        // 0: rotaloom.scheduling.v1.GetPropagationRequest
+	(*ListPropagationsRequest)(nil),      // 1: rotaloom.scheduling.v1.ListPropagationsRequest
+	(*MultiReadPropagationsRequest)(nil), // 2: rotaloom.scheduling.v1.MultiReadPropagationsRequest
+	(*PropagationFilter)(nil),            // 3: rotaloom.scheduling.v1.PropagationFilter
+	(*PropagationPage)(nil),              // 4: rotaloom.scheduling.v1.PropagationPage
+	(*PropagationList)(nil),              // 5: rotaloom.scheduling.v1.PropagationList
+	(*Propagation)(nil),                  // 6: rotaloom.scheduling.v1.Propagation
+	(*SkippedDays)(nil),                  // 7: rotaloom.scheduling.v1.SkippedDays
+	(*v1.RefList)(nil),                   // 8: rotaloom.common.v1.RefList
 }
 var file_rotaloom_scheduling_v1_propagation_proto_depIdxs = []int32{
-	2, // 0: rotaloom.scheduling.v1.Propagation.skipped:type_name -> rotaloom.scheduling.v1.SkippedDays
-	0, // 1: rotaloom.scheduling.v1.PropagationService.GetPropagation:input_type -> rotaloom.scheduling.v1.GetPropagationRequest
-	1, // 2: rotaloom.scheduling.v1.PropagationService.GetPropagation:output_type -> rotaloom.scheduling.v1.Propagation
-	2, // [2:3] is the sub-list for method output_type
-	1, // [1:2] is the sub-list for method input_type
-	1, // [1:1] is the sub-list for extension type_name
-	1, // [1:1] is the sub-list for extension extendee
-	0, // [0:1] is the sub-list for field type_name
+	3, // 0: rotaloom.scheduling.v1.MultiReadPropagationsRequest.where:type_name -> rotaloom.scheduling.v1.PropagationFilter
+	8, // 1: rotaloom.scheduling.v1.PropagationFilter.employment_terms:type_name -> rotaloom.common.v1.RefList
+	5, // 2: rotaloom.scheduling.v1.PropagationPage.propagations:type_name -> rotaloom.scheduling.v1.PropagationList
+	6, // 3: rotaloom.scheduling.v1.PropagationList.propagations:type_name -> rotaloom.scheduling.v1.Propagation
+	7, // 4: rotaloom.scheduling.v1.Propagation.skipped:type_name -> rotaloom.scheduling.v1.SkippedDays
+	1, // 5: rotaloom.scheduling.v1.PropagationService.ListPropagations:input_type -> rotaloom.scheduling.v1.ListPropagationsRequest
+	2, // 6: rotaloom.scheduling.v1.PropagationService.MultiReadPropagations:input_type -> rotaloom.scheduling.v1.MultiReadPropagationsRequest
+	0, // 7: rotaloom.scheduling.v1.PropagationService.GetPropagation:input_type -> rotaloom.scheduling.v1.GetPropagationRequest
+	4, // 8: rotaloom.scheduling.v1.PropagationService.ListPropagations:output_type -> rotaloom.scheduling.v1.PropagationPage
+	4, // 9: rotaloom.scheduling.v1.PropagationService.MultiReadPropagations:output_type -> rotaloom.scheduling.v1.PropagationPage
+	6, // 10: rotaloom.scheduling.v1.PropagationService.GetPropagation:output_type -> rotaloom.scheduling.v1.Propagation
+	8, // [8:11] is the sub-list for method output_type
+	5, // [5:8] is the sub-list for method input_type
+	5, // [5:5] is the sub-list for extension type_name
+	5, // [5:5] is the sub-list for extension extendee
+	0, // [0:5] is the sub-list for field type_name
 }
 
 func init() { file_rotaloom_scheduling_v1_propagation_proto_init() }
@@ -324,14 +689,16 @@ func file_rotaloom_scheduling_v1_propagation_proto_init() {
 	if File_rotaloom_scheduling_v1_propagation_proto != nil {
 		return
 	}
-	file_rotaloom_scheduling_v1_propagation_proto_msgTypes[1].OneofWrappers = []any{}
+	file_rotaloom_scheduling_v1_propagation_proto_msgTypes[2].OneofWrappers = []any{}
+	file_rotaloom_scheduling_v1_propagation_proto_msgTypes[4].OneofWrappers = []any{}
+	file_rotaloom_scheduling_v1_propagation_proto_msgTypes[6].OneofWrappers = []any{}
 	type x struct{}
 	out := protoimpl.TypeBuilder{
 		File: protoimpl.DescBuilder{
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_rotaloom_scheduling_v1_propagation_proto_rawDesc), len(file_rotaloom_scheduling_v1_propagation_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   3,
+			NumMessages:   8,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

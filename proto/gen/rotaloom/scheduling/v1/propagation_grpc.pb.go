@@ -21,7 +21,9 @@ import (
 const _ = grpc.SupportPackageIsVersion9
 
 const (
-	PropagationService_GetPropagation_FullMethodName = "/rotaloom.scheduling.v1.PropagationService/GetPropagation"
+	PropagationService_ListPropagations_FullMethodName      = "/rotaloom.scheduling.v1.PropagationService/ListPropagations"
+	PropagationService_MultiReadPropagations_FullMethodName = "/rotaloom.scheduling.v1.PropagationService/MultiReadPropagations"
+	PropagationService_GetPropagation_FullMethodName        = "/rotaloom.scheduling.v1.PropagationService/GetPropagation"
 )
 
 // PropagationServiceClient is the client API for PropagationService service.
@@ -29,8 +31,16 @@ const (
 // For semantics around ctx use and closing/ending streaming RPCs, please refer to https://pkg.go.dev/google.golang.org/grpc/?tab=doc#ClientConn.NewStream.
 //
 // PropagationService tells how far a propagation has come. Answers that start
-// one name it in Content-Location.
+// one name it in Content-Location; those of other services name the list of
+// those that the request has started.
 type PropagationServiceClient interface {
+	// Retrieves the propagations that one request has started, newest first: of
+	// changes of who is on which term, which arrive a moment after their answer.
+	// The list is empty until then, and when there was nothing to apply.
+	ListPropagations(ctx context.Context, in *ListPropagationsRequest, opts ...grpc.CallOption) (*PropagationPage, error)
+	// Retrieves propagations, newest first, in pages. All conditions must hold;
+	// what is left out does not narrow.
+	MultiReadPropagations(ctx context.Context, in *MultiReadPropagationsRequest, opts ...grpc.CallOption) (*PropagationPage, error)
 	// Retrieves one propagation.
 	GetPropagation(ctx context.Context, in *GetPropagationRequest, opts ...grpc.CallOption) (*Propagation, error)
 }
@@ -41,6 +51,26 @@ type propagationServiceClient struct {
 
 func NewPropagationServiceClient(cc grpc.ClientConnInterface) PropagationServiceClient {
 	return &propagationServiceClient{cc}
+}
+
+func (c *propagationServiceClient) ListPropagations(ctx context.Context, in *ListPropagationsRequest, opts ...grpc.CallOption) (*PropagationPage, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(PropagationPage)
+	err := c.cc.Invoke(ctx, PropagationService_ListPropagations_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
+func (c *propagationServiceClient) MultiReadPropagations(ctx context.Context, in *MultiReadPropagationsRequest, opts ...grpc.CallOption) (*PropagationPage, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(PropagationPage)
+	err := c.cc.Invoke(ctx, PropagationService_MultiReadPropagations_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
 }
 
 func (c *propagationServiceClient) GetPropagation(ctx context.Context, in *GetPropagationRequest, opts ...grpc.CallOption) (*Propagation, error) {
@@ -58,8 +88,16 @@ func (c *propagationServiceClient) GetPropagation(ctx context.Context, in *GetPr
 // for forward compatibility.
 //
 // PropagationService tells how far a propagation has come. Answers that start
-// one name it in Content-Location.
+// one name it in Content-Location; those of other services name the list of
+// those that the request has started.
 type PropagationServiceServer interface {
+	// Retrieves the propagations that one request has started, newest first: of
+	// changes of who is on which term, which arrive a moment after their answer.
+	// The list is empty until then, and when there was nothing to apply.
+	ListPropagations(context.Context, *ListPropagationsRequest) (*PropagationPage, error)
+	// Retrieves propagations, newest first, in pages. All conditions must hold;
+	// what is left out does not narrow.
+	MultiReadPropagations(context.Context, *MultiReadPropagationsRequest) (*PropagationPage, error)
 	// Retrieves one propagation.
 	GetPropagation(context.Context, *GetPropagationRequest) (*Propagation, error)
 	mustEmbedUnimplementedPropagationServiceServer()
@@ -72,6 +110,12 @@ type PropagationServiceServer interface {
 // pointer dereference when methods are called.
 type UnimplementedPropagationServiceServer struct{}
 
+func (UnimplementedPropagationServiceServer) ListPropagations(context.Context, *ListPropagationsRequest) (*PropagationPage, error) {
+	return nil, status.Error(codes.Unimplemented, "method ListPropagations not implemented")
+}
+func (UnimplementedPropagationServiceServer) MultiReadPropagations(context.Context, *MultiReadPropagationsRequest) (*PropagationPage, error) {
+	return nil, status.Error(codes.Unimplemented, "method MultiReadPropagations not implemented")
+}
 func (UnimplementedPropagationServiceServer) GetPropagation(context.Context, *GetPropagationRequest) (*Propagation, error) {
 	return nil, status.Error(codes.Unimplemented, "method GetPropagation not implemented")
 }
@@ -94,6 +138,42 @@ func RegisterPropagationServiceServer(s grpc.ServiceRegistrar, srv PropagationSe
 		t.testEmbeddedByValue()
 	}
 	s.RegisterService(&PropagationService_ServiceDesc, srv)
+}
+
+func _PropagationService_ListPropagations_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(ListPropagationsRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(PropagationServiceServer).ListPropagations(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: PropagationService_ListPropagations_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(PropagationServiceServer).ListPropagations(ctx, req.(*ListPropagationsRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
+func _PropagationService_MultiReadPropagations_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(MultiReadPropagationsRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(PropagationServiceServer).MultiReadPropagations(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: PropagationService_MultiReadPropagations_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(PropagationServiceServer).MultiReadPropagations(ctx, req.(*MultiReadPropagationsRequest))
+	}
+	return interceptor(ctx, in, info, handler)
 }
 
 func _PropagationService_GetPropagation_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
@@ -121,6 +201,14 @@ var PropagationService_ServiceDesc = grpc.ServiceDesc{
 	ServiceName: "rotaloom.scheduling.v1.PropagationService",
 	HandlerType: (*PropagationServiceServer)(nil),
 	Methods: []grpc.MethodDesc{
+		{
+			MethodName: "ListPropagations",
+			Handler:    _PropagationService_ListPropagations_Handler,
+		},
+		{
+			MethodName: "MultiReadPropagations",
+			Handler:    _PropagationService_MultiReadPropagations_Handler,
+		},
 		{
 			MethodName: "GetPropagation",
 			Handler:    _PropagationService_GetPropagation_Handler,

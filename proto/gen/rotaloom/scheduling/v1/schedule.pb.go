@@ -219,12 +219,14 @@ func (x *ScheduleWhere) GetExcludeBreaks() bool {
 // (413, WFP-90001) is the handler's: it does not hold when only open shifts are
 // selected, and it counts everybody when nobody is named.
 type EmployeeSchedules struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Employees     *v1.RefList            `protobuf:"bytes,1,opt,name=employees,proto3" json:"employees,omitempty"`
-	DateRange     *v1.DateRange          `protobuf:"bytes,2,opt,name=date_range,json=dateRange,proto3" json:"date_range,omitempty"`
-	EmployeeRefs  *v1.RefList            `protobuf:"bytes,3,opt,name=employee_refs,json=employeeRefs,proto3" json:"employee_refs,omitempty"`
-	StartDate     string                 `protobuf:"bytes,4,opt,name=start_date,json=startDate,proto3" json:"start_date,omitempty"`
-	EndDate       string                 `protobuf:"bytes,5,opt,name=end_date,json=endDate,proto3" json:"end_date,omitempty"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Left out: everybody whom the caller may see, who count against the limit.
+	Employees *v1.RefList   `protobuf:"bytes,1,opt,name=employees,proto3" json:"employees,omitempty"`
+	DateRange *v1.DateRange `protobuf:"bytes,2,opt,name=date_range,json=dateRange,proto3" json:"date_range,omitempty"`
+	// Left out: everybody whom the caller may see, who count against the limit.
+	EmployeeRefs  *v1.RefList `protobuf:"bytes,3,opt,name=employee_refs,json=employeeRefs,proto3" json:"employee_refs,omitempty"`
+	StartDate     string      `protobuf:"bytes,4,opt,name=start_date,json=startDate,proto3" json:"start_date,omitempty"`
+	EndDate       string      `protobuf:"bytes,5,opt,name=end_date,json=endDate,proto3" json:"end_date,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }

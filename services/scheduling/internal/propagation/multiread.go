@@ -1,0 +1,194 @@
+package propagation
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/rotaloom/rotaloom/pkg/fault"
+	"github.com/rotaloom/rotaloom/pkg/obs"
+	commonv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/common/v1"
+	schedulingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/scheduling/v1"
+)
+
+const (
+	defaultPage = 100
+	maxPage     = 1000
+)
+
+// A condition without values does not narrow. Newest first is by id, which no change
+// moves, so that pages stay as they are while propagations go on.
+const selectPropagations = `
+SELECT ` + columns + ` FROM propagation
+WHERE tenant_id = $1 AND id < $2
+    AND ($3::bigint[] IS NULL OR id = ANY($3))
+    AND ($4::text[] IS NULL OR state = ANY($4))
+    AND ($5::text[] IS NULL OR cause = ANY($5))
+    AND ($6::bigint[] IS NULL OR employment_term_ids && $6)
+    AND ($7::timestamptz IS NULL OR accepted_at >= $7)
+    AND ($8::timestamptz IS NULL OR accepted_at < $8)
+    AND ($9::text[] IS NULL OR request_ids && $9)
+ORDER BY id DESC LIMIT $10`
+
+const selectTermIDs = `
+SELECT id, name FROM employment_term
+WHERE tenant_id = $1 AND NOT deleted AND (id = ANY($2) OR lower(name) = ANY($3))`
+
+// ListPropagations returns the propagations of one request of the caller's tenant.
+func (h *Handler) ListPropagations(ctx context.Context, req *schedulingv1.ListPropagationsRequest) (*schedulingv1.PropagationPage, error) {
+	if !obs.ValidRequestID(req.GetRequestId()) {
+		return nil, invalid("request_id must be the X-Request-Id of an answer.")
+	}
+	return h.MultiReadPropagations(ctx, &schedulingv1.MultiReadPropagationsRequest{
+		Where: &schedulingv1.PropagationFilter{RequestIds: []string{req.GetRequestId()}}})
+}
+
+// MultiReadPropagations returns a page of the propagations of the caller's tenant.
+func (h *Handler) MultiReadPropagations(ctx context.Context, req *schedulingv1.MultiReadPropagationsRequest) (*schedulingv1.PropagationPage, error) {
+	tenantID, err := tenantOf(ctx)
+	if err != nil {
+		return nil, err
+	}
+	f, err := parseFilter(req)
+	if err != nil {
+		return nil, err
+	}
+	terms, err := h.termIDs(ctx, tenantID, req.GetWhere().GetEmploymentTerms())
+	if err != nil {
+		return nil, err
+	}
+	rows, err := h.pool.Query(ctx, selectPropagations, tenantID, f.before, f.ids, f.states, f.causes, terms, f.from, f.to, f.requests, f.count+1)
+	if err != nil {
+		return nil, fmt.Errorf("propagation: read: %w", err)
+	}
+	found, err := pgx.CollectRows(rows, wire)
+	if err != nil {
+		return nil, fmt.Errorf("propagation: read: %w", err)
+	}
+	page := &schedulingv1.PropagationPage{}
+	if len(found) > f.count {
+		found = found[:f.count]
+		page.Next = &found[f.count-1].Id
+	}
+	page.Propagations = &schedulingv1.PropagationList{Propagations: found}
+	return page, nil
+}
+
+// filter is what is asked for; a nil list does not narrow.
+type filter struct {
+	ids                      []int64
+	states, causes, requests []string
+	from, to                 *time.Time
+	before                   int64
+	count                    int
+}
+
+func parseFilter(req *schedulingv1.MultiReadPropagationsRequest) (f filter, err error) {
+	where := req.GetWhere()
+	f = filter{ids: where.GetIds(), requests: where.GetRequestIds(), before: math.MaxInt64, count: defaultPage}
+	if req.Before != nil {
+		f.before = req.GetBefore()
+	}
+	if req.Count != nil {
+		f.count = int(req.GetCount())
+	}
+	if f.count < 1 || f.count > maxPage {
+		return f, invalid(fmt.Sprintf("count must be from 1 to %d.", maxPage))
+	}
+	if f.states, err = oneOf("where.states", where.GetStates(), StateAccepted, StateRunning, StateFinished, StateFailed); err != nil {
+		return f, err
+	}
+	if f.causes, err = oneOf("where.causes", where.GetCauses(), string(CausePattern), string(CauseInheritance), string(CauseMembership)); err != nil {
+		return f, err
+	}
+	if f.from, err = moment(where.GetStartDateTime()); err != nil {
+		return f, err
+	}
+	if f.to, err = moment(where.GetEndDateTime()); err != nil {
+		return f, err
+	}
+	if f.from != nil && f.to != nil && !f.from.Before(*f.to) {
+		return f, invalid("where.endDateTime must be after where.startDateTime.")
+	}
+	return f, nil
+}
+
+// oneOf returns the values in capitals, which must be among those allowed.
+func oneOf(path string, values []string, allowed ...string) (upper []string, err error) {
+	for i, value := range values {
+		name := strings.ToUpper(value)
+		if !slices.Contains(allowed, name) {
+			return nil, invalid(fmt.Sprintf("%s[%d]: %.40q is none of %s.", path, i, value, strings.Join(allowed, ", ")))
+		}
+		upper = append(upper, name)
+	}
+	return upper, nil
+}
+
+// moment reads a local date-time as one of UTC; the edge has checked its form.
+func moment(text string) (*time.Time, error) {
+	if text == "" {
+		return nil, nil
+	}
+	at, err := time.Parse("2006-01-02T15:04:05.999999999", text)
+	if err != nil {
+		return nil, fault.Invalid(fault.CodeDate, fmt.Sprintf("%.40q is no date and time.", text))
+	}
+	return &at, nil
+}
+
+// termIDs returns the ids of the terms that a list names, which must be there; nil when
+// there is no list.
+func (h *Handler) termIDs(ctx context.Context, tenantID int64, list *commonv1.RefList) ([]int64, error) {
+	wanted := append(slices.Clone(list.GetRefs()), refs(list)...)
+	if len(wanted) == 0 {
+		return nil, nil
+	}
+	var ids []int64
+	var names []string
+	for _, ref := range wanted {
+		if ref.Id != nil {
+			ids = append(ids, ref.GetId())
+		} else {
+			names = append(names, strings.ToLower(ref.GetQualifier()))
+		}
+	}
+	rows, err := h.pool.Query(ctx, selectTermIDs, tenantID, ids, names)
+	if err != nil {
+		return nil, fmt.Errorf("propagation: find terms: %w", err)
+	}
+	byName, found := map[string]bool{}, []int64{}
+	var id int64
+	var name string
+	if _, err := pgx.ForEachRow(rows, []any{&id, &name}, func() error {
+		found, byName[strings.ToLower(name)] = append(found, id), true
+		return nil
+	}); err != nil {
+		return nil, fmt.Errorf("propagation: find terms: %w", err)
+	}
+	for _, ref := range wanted {
+		if ref.Id != nil && !slices.Contains(found, ref.GetId()) || ref.Id == nil && !byName[strings.ToLower(ref.GetQualifier())] {
+			return nil, invalid(fmt.Sprintf("where.employmentTerms: there is no employment term %s.", cmp.Or(ref.GetQualifier(), fmt.Sprint(ref.GetId()))))
+		}
+	}
+	return found, nil
+}
+
+// refs are the references that a list spells as ids and qualifiers.
+func refs(list *commonv1.RefList) (out []*commonv1.Ref) {
+	for _, id := range list.GetIds() {
+		out = append(out, &commonv1.Ref{Id: &id})
+	}
+	for _, name := range list.GetQualifiers() {
+		out = append(out, &commonv1.Ref{Qualifier: &name})
+	}
+	return out
+}
+
+func invalid(message string) error { return fault.Invalid(fault.CodeBadRequest, message) }
