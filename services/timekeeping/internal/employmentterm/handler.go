@@ -14,6 +14,7 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/pg"
 	"github.com/rotaloom/rotaloom/pkg/tenant"
 	timekeepingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/timekeeping/v1"
+	"github.com/rotaloom/rotaloom/services/timekeeping/internal/propagation"
 )
 
 // maxListed bounds the answer of a list without criteria.
@@ -54,13 +55,14 @@ func (h *Handler) CreateEmploymentTerm(ctx context.Context, req *timekeepingv1.E
 	return h.change(ctx, tenantID, false, func(ctx context.Context, tx pgx.Tx) (row, error) {
 		term.Id = 0
 		return insert(ctx, tx, tenantID, term)
-	})
+	}, func() bool { return term.GetAllowsInheritance() })
 }
 
 // UpdateEmploymentTerm replaces the term with the id in the path. What the
 // request leaves out stays.
 func (h *Handler) UpdateEmploymentTerm(ctx context.Context, req *timekeepingv1.UpdateEmploymentTermRequest) (*timekeepingv1.EmploymentTerm, error) {
 	tenantID, _ := tenant.From(ctx)
+	var turns bool
 	return h.change(ctx, tenantID, false, func(ctx context.Context, tx pgx.Tx) (row, error) {
 		old, err := get(ctx, tx, tenantID, req.GetId(), true)
 		if err != nil {
@@ -70,25 +72,30 @@ func (h *Handler) UpdateEmploymentTerm(ctx context.Context, req *timekeepingv1.U
 		if err != nil {
 			return row{}, err
 		}
+		turns = term.GetAllowsInheritance() != old.term.GetAllowsInheritance()
 		return update(ctx, tx, tenantID, req.GetId(), term)
-	})
+	}, func() bool { return turns })
 }
 
 // DeleteEmploymentTerm removes the term with the id in the path. A term that
 // persons are assigned to stays.
 func (h *Handler) DeleteEmploymentTerm(ctx context.Context, req *timekeepingv1.DeleteEmploymentTermRequest) (*emptypb.Empty, error) {
 	tenantID, _ := tenant.From(ctx)
+	var turns bool
 	_, err := h.change(ctx, tenantID, true, func(ctx context.Context, tx pgx.Tx) (row, error) {
-		return remove(ctx, tx, tenantID, req.GetId())
-	})
+		removed, err := remove(ctx, tx, tenantID, req.GetId())
+		turns = err == nil && removed.term.GetAllowsInheritance()
+		return removed, err
+	}, func() bool { return turns })
 	if err != nil {
 		return nil, err
 	}
 	return &emptypb.Empty{}, nil
 }
 
-// change runs one write and puts its event into the outbox beside it.
-func (h *Handler) change(ctx context.Context, tenantID int64, deletes bool, write func(context.Context, pgx.Tx) (row, error)) (*timekeepingv1.EmploymentTerm, error) {
+// change runs one write and puts its event into the outbox beside it. It names the
+// propagation when the write turns: the term begins or ceases to pass patterns on.
+func (h *Handler) change(ctx context.Context, tenantID int64, deletes bool, write func(context.Context, pgx.Tx) (row, error), turns func() bool) (*timekeepingv1.EmploymentTerm, error) {
 	var written row
 	err := pg.InTx(ctx, h.pool, func(ctx context.Context, tx pgx.Tx) error {
 		var err error
@@ -101,6 +108,11 @@ func (h *Handler) change(ctx context.Context, tenantID int64, deletes bool, writ
 		return nil, err
 	}
 	h.wake()
+	if turns() {
+		if err := propagation.Name(ctx); err != nil {
+			return nil, err
+		}
+	}
 	return written.term, nil
 }
 

@@ -16,6 +16,7 @@ import (
 	timekeepingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/timekeeping/v1"
 	"github.com/rotaloom/rotaloom/services/timekeeping/internal/employmentterm"
 	"github.com/rotaloom/rotaloom/services/timekeeping/internal/person"
+	"github.com/rotaloom/rotaloom/services/timekeeping/internal/propagation"
 )
 
 // item is one element of a request on its way through the operation. Its
@@ -41,10 +42,16 @@ func (h *Handler) MultiUpsertEmploymentTermAssignments(ctx context.Context, req 
 	if err := h.findPersons(ctx, tenantID, items); err != nil {
 		return nil, err
 	}
-	if err := h.apply(ctx, tenantID, items); err != nil {
+	changed, err := h.apply(ctx, tenantID, items)
+	if err != nil {
 		return nil, err
 	}
 	h.wake()
+	if changed {
+		if err := propagation.Name(ctx); err != nil {
+			return nil, err
+		}
+	}
 	return h.upserted(ctx, tenantID, req.GetPersons(), items)
 }
 
@@ -75,13 +82,14 @@ func (h *Handler) findPersons(ctx context.Context, tenantID int64, items []*item
 }
 
 // apply writes the changes of all items that are still good in one
-// transaction, with the event that tells of it.
-func (h *Handler) apply(ctx context.Context, tenantID int64, items []*item) error {
+// transaction, with the event that tells of it. It reports whether anything changed.
+func (h *Handler) apply(ctx context.Context, tenantID int64, items []*item) (changes bool, err error) {
 	good := slices.DeleteFunc(slices.Clone(items), func(it *item) bool { return it.err != nil })
 	if len(good) == 0 {
-		return nil
+		return false, nil
 	}
-	return pg.InTx(ctx, h.pool, func(ctx context.Context, tx pgx.Tx) error {
+	err = pg.InTx(ctx, h.pool, func(ctx context.Context, tx pgx.Tx) error {
+		changes = false
 		if err := findTerms(ctx, tx, tenantID, good); err != nil {
 			return err
 		}
@@ -97,6 +105,7 @@ func (h *Handler) apply(ctx context.Context, tenantID int64, items []*item) erro
 			return err
 		}
 		changed := rewriteAll(now, good)
+		changes = len(changed) > 0
 		if len(changed) == 0 {
 			return nil
 		}
@@ -105,6 +114,7 @@ func (h *Handler) apply(ctx context.Context, tenantID int64, items []*item) erro
 		}
 		return outbox.Append(ctx, tx, tenantID, changedEvent(changed))
 	})
+	return changes, err
 }
 
 // findTerms looks up the terms of the items. An item with an unknown term
