@@ -1,6 +1,7 @@
 package propagation
 
 import (
+	"maps"
 	"testing"
 	"time"
 
@@ -12,28 +13,88 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/testkit/natstest"
 )
 
-// months returns the partitions of the past of spans.
-func (w *world) months() []string {
+// months returns the months of which a past has partitions.
+func (w *world) months(past string) []string {
 	w.t.Helper()
-	rows, err := w.pool.Query(w.ctx, `SELECT inhrelid::regclass::text FROM pg_inherits
-		WHERE inhparent = 'span_past_block'::regclass AND inhrelid <> 'span_past_block_other'::regclass ORDER BY 1`)
+	rows, err := w.pool.Query(w.ctx, `SELECT replace(inhrelid::regclass::text, $1 || '_', '') FROM pg_inherits
+		WHERE inhparent = $1::text::regclass ORDER BY 1`, past)
 	require.NoError(w.t, err)
 	list, err := pgx.CollectRows(rows, pgx.RowTo[string])
 	require.NoError(w.t, err)
-	return list
+	require.Equal(w.t, "other", list[len(list)-1])
+	return list[:len(list)-1]
 }
 
-// old stores a propagation, and spans of two tenants, that ended at a time.
+// become are statements by which a row becomes past at the time $2 of the tenant $1.
+var become = map[string]string{
+	"span_past_block": `INSERT INTO span_past_block VALUES ($1, 1, 1, $2, '{1}', '{0}', '{2000-01-01}', '{2000-02-01}', '{1}', '{0}', '{7}', '{1}',
+		'{true}', '{1}', '{2000-01-01T00:00:00Z}', '{1}')`,
+	"schedule_item_past": `INSERT INTO schedule_item_past (tenant_id, believed_until, id, employee_id, kind, from_day, to_day, hides_employee_id, deleted,
+		version, body, updated_at, believed_from, withdrawn) VALUES ($1, $2, 1, 1, 'SHIFT', '2000-01-01', '2000-01-01', 1, false, 1, '', $2, '-infinity', false)`,
+	"day_lock_past": `INSERT INTO day_lock_past (tenant_id, believed_until, id, employee_id, from_date, to_date, created_at, believed_from)
+		VALUES ($1, $2, 1, 1, '2000-01-01', '2000-02-01', $2, '-infinity')`,
+	"membership_past": `INSERT INTO membership_past (tenant_id, believed_until, employee_id, employment_term_id, from_date, to_date, believed_from)
+		VALUES ($1, $2, 1, 1, '2000-01-01', '2000-02-01', '-infinity')`,
+	"leave_edit_past": `INSERT INTO leave_edit_past (tenant_id, believed_until, id, employee_id, from_day, to_day, version, body, believed_from)
+		VALUES ($1, $2, 1, 1, '2000-01-01', '2000-02-01', 1, '', '-infinity')`,
+}
+
+// old stores a propagation, and rows of every past of two tenants, that ended at a
+// time.
 func (w *world) old(at time.Time, state string) {
 	w.t.Helper()
 	for _, id := range []int64{testTenant, 2} {
 		ctx := tenant.With(w.t.Context(), id)
-		_, err := w.pool.Exec(ctx, `
-			INSERT INTO span_past_block VALUES ($1, 1, 1, $2, '{1}', '{0}', '{2020-01-01}', '{2020-02-01}', '{1}', '{0}', '{7}', '{1}', '{true}',
-				'{1}', '{2020-01-01T00:00:00Z}', '{1}')`, id, at)
+		for past, insert := range become {
+			_, err := w.pool.Exec(ctx, insert, id, at)
+			require.NoError(w.t, err, past)
+		}
+		_, err := w.pool.Exec(ctx, `INSERT INTO propagation (tenant_id, cause, state, finished_at, applied_by) VALUES ($1, 'PATTERN', $3, $2, 0)`, id, at, state)
 		require.NoError(w.t, err)
-		_, err = w.pool.Exec(ctx, `INSERT INTO propagation (tenant_id, cause, state, finished_at, applied_by) VALUES ($1, 'PATTERN', $3, $2, 0)`, id, at, state)
-		require.NoError(w.t, err)
+	}
+}
+
+// left returns how many rows of each past a tenant has.
+func (w *world) left(tenantID int64) map[string]int {
+	w.t.Helper()
+	counts := map[string]int{}
+	for _, past := range pasts {
+		var n int
+		require.NoError(w.t, w.pool.QueryRow(tenant.With(w.t.Context(), tenantID), "SELECT count(*) FROM "+past).Scan(&n))
+		counts[past] = n
+	}
+	return counts
+}
+
+// ofEach is the same number of rows in every past.
+func ofEach(count int) map[string]int {
+	counts := map[string]int{}
+	for _, past := range pasts {
+		counts[past] = count
+	}
+	return counts
+}
+
+func TestMonthsThatEndedBefore(t *testing.T) {
+	t.Parallel()
+	for name, test := range map[string]struct {
+		partition, before string
+		want              bool
+	}{
+		"it has just ended":      {"day_lock_past_202002", "2020-03-01T00:00:00Z", true},
+		"it has not ended":       {"day_lock_past_202002", "2020-02-29T23:59:59Z", false},
+		"it ended a year before": {"day_lock_past_201912", "2020-12-31T00:00:00Z", true},
+		"the last of a year":     {"day_lock_past_201912", "2019-12-31T23:59:59Z", false},
+		"the rest":               {"day_lock_past_other", "2020-03-01T00:00:00Z", false},
+		"a month of another":     {"leave_edit_past_202002", "2021-03-01T00:00:00Z", false},
+		"no month":               {"day_lock_past_202013", "2021-03-01T00:00:00Z", false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			before, err := time.Parse(time.RFC3339, test.before)
+			require.NoError(t, err)
+			assert.Equal(t, test.want, endedBefore("day_lock_past", test.partition, before))
+		})
 	}
 }
 
@@ -41,11 +102,12 @@ func TestTheRunningPropagatorForgetsWhatIsOld(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	now := time.Now().UTC()
-	month := func(at time.Time) string { return "span_past_block_" + at.Format("200601") }
 	next := time.Date(now.Year(), now.Month()+1, 1, 0, 0, 0, 0, time.UTC)
-	require.Equal(t, []string{month(now)}, w.months())
-	for _, month := range []int{2, 12} {
-		w.exec("SELECT make_span_past_month(2019, $1)", month)
+	for _, past := range pasts {
+		require.Equal(t, []string{now.Format("200601")}, w.months(past), past)
+		for _, month := range []int{2, 12} {
+			w.exec("SELECT make_past_month($1, 2019, $2)", past, month)
+		}
 	}
 	w.old(time.Date(2019, 2, 11, 0, 0, 0, 0, time.UTC), StateFinished)
 	w.old(time.Date(2018, 2, 11, 0, 0, 0, 0, time.UTC), StateFinished) // no month was made
@@ -56,13 +118,13 @@ func TestTheRunningPropagatorForgetsWhatIsOld(t *testing.T) {
 
 	w.run(natstest.New(t), keep)
 	w.await("only what is young is there", func() bool {
-		return w.count("SELECT count(*) FROM span_past") == 1 && w.count("SELECT count(*) FROM propagation WHERE state = 'FINISHED'") == 1
+		return maps.Equal(ofEach(1), w.left(testTenant)) && w.count("SELECT count(*) FROM propagation WHERE state = 'FINISHED'") == 1
 	})
-	assert.Equal(t, []string{month(now), month(next)}, w.months())
+	for _, past := range pasts {
+		assert.Equal(t, []string{now.Format("200601"), next.Format("200601")}, w.months(past), past)
+	}
 	assert.Equal(t, 1, w.count("SELECT count(*) FROM propagation WHERE state = 'FAILED'"))
-	var others int
-	require.NoError(t, w.pool.QueryRow(tenant.With(t.Context(), 2), "SELECT count(*) FROM span_past").Scan(&others))
-	assert.Equal(t, 1, others)
+	assert.Equal(t, ofEach(1), w.left(2))
 }
 
 // A month that has begun without a partition stays in the default one.
@@ -73,9 +135,12 @@ func TestAMonthWithoutAPartition(t *testing.T) {
 	later := time.Date(2040, 12, 31, 23, 0, 0, 0, time.UTC)
 	w.old(later, StateFinished)
 	require.NoError(t, p.Tidy(t.Context(), later))
-	assert.Equal(t, []string{"span_past_block_204101"}, w.months())
+	for _, past := range pasts {
+		assert.Equal(t, []string{"204101"}, w.months(past), past)
+	}
+	assert.Equal(t, ofEach(1), w.left(2))
 	require.NoError(t, p.Tidy(t.Context(), later.AddDate(3, 1, 0)))
-	assert.Zero(t, w.count("SELECT count(*) FROM span_past"))
+	assert.Equal(t, ofEach(0), w.left(2))
 }
 
 func TestHistoryIsKeptForEver(t *testing.T) {
@@ -83,6 +148,6 @@ func TestHistoryIsKeptForEver(t *testing.T) {
 	w := newWorld(t)
 	w.old(time.Date(2018, 2, 11, 0, 0, 0, 0, time.UTC), StateFinished)
 	require.NoError(t, w.propagator(Config{KeepHistory: KeepForEver}).Tidy(t.Context(), time.Now()))
-	assert.Equal(t, 1, w.count("SELECT count(*) FROM span_past"))
+	assert.Equal(t, ofEach(1), w.left(testTenant))
 	assert.Equal(t, 1, w.count("SELECT count(*) FROM propagation"))
 }
