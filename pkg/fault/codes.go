@@ -59,10 +59,8 @@ const (
 
 // Generic codes of the specified API, used by every domain.
 const (
-	// CodeProductLimit (413): employees times days pass a limit.
+	// CodeProductLimit (413): a product of two counts passes a limit.
 	CodeProductLimit = "WFP-90001"
-	// CodeEmployeeLimit (413): too many employees in one request.
-	CodeEmployeeLimit = "WFP-90002"
 	// CodeItemLimit (413): too many items in one request.
 	CodeItemLimit = "WFP-90003"
 	// CodeStale (409): the object was changed since it was read.
