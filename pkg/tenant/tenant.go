@@ -5,7 +5,11 @@
 // which pkg/pg switches on for each connection that it hands out.
 package tenant
 
-import "context"
+import (
+	"context"
+
+	"github.com/rotaloom/rotaloom/pkg/fault"
+)
 
 // Default is the tenant of an installation that has only one.
 const Default int64 = 1
@@ -25,8 +29,20 @@ func With(ctx context.Context, id int64) context.Context {
 	return context.WithValue(ctx, key{}, scope{id: max(id, 0)})
 }
 
-// From returns the tenant of the context. It returns false when the context
-// has none, and when it stands for all of them.
+// errNone (400) is for calls between services, where a token of a user need not be.
+var errNone = fault.Invalid(fault.CodeBadRequest, "The call has no tenant. Send the tenant, or the token of a user.")
+
+// Of returns the tenant of the context, for work that is of one tenant: a context
+// that has none, or that stands for all of them, is an error (400).
+func Of(ctx context.Context) (int64, error) {
+	if id, ok := From(ctx); ok {
+		return id, nil
+	}
+	return 0, errNone
+}
+
+// From returns the tenant of the context, for work that can be done without one. It
+// returns false when the context has none, and when it stands for all of them.
 func From(ctx context.Context) (int64, bool) {
 	s, _ := ctx.Value(key{}).(scope)
 	return s.id, s.id > 0

@@ -2,10 +2,12 @@ package tenant_test
 
 import (
 	"context"
+	"net/http"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
 
+	"github.com/rotaloom/rotaloom/pkg/fault"
 	"github.com/rotaloom/rotaloom/pkg/tenant"
 )
 
@@ -33,6 +35,13 @@ func TestScope(t *testing.T) {
 			assert.Equal(t, c.id, id)
 			assert.Equal(t, c.ok, ok)
 			assert.Equal(t, c.all, tenant.IsAll(c.ctx))
+
+			id, err := tenant.Of(c.ctx)
+			assert.Equal(t, c.id, id)
+			assert.Equal(t, c.ok, err == nil)
+			if !c.ok {
+				assert.Equal(t, http.StatusBadRequest, fault.FromError(err).Status)
+			}
 		})
 	}
 }
