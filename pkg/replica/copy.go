@@ -2,7 +2,6 @@ package replica
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"time"
 
@@ -126,9 +125,9 @@ func New[S proto.Message](pool *pgxpool.Pool, c Copy[S]) *Replica {
 
 // handle stores what events say, in one transaction.
 func handle[S proto.Message](ctx context.Context, r *Replica, c Copy[S], states []state) error {
-	tenantID, ok := tenant.From(ctx)
-	if !ok {
-		return errNoTenant
+	tenantID, err := tenant.Of(ctx)
+	if err != nil {
+		return err
 	}
 	var all []S
 	if c.Observe != nil || c.After != nil {
@@ -137,7 +136,7 @@ func handle[S proto.Message](ctx context.Context, r *Replica, c Copy[S], states 
 			all[i] = s.message.Interface().(S)
 		}
 	}
-	err := pg.InTx(ctx, r.pool, func(ctx context.Context, tx pgx.Tx) error {
+	err = pg.InTx(ctx, r.pool, func(ctx context.Context, tx pgx.Tx) error {
 		if err := r.put(ctx, tx, tenantID, states); err != nil {
 			return err
 		}
@@ -157,8 +156,6 @@ func handle[S proto.Message](ctx context.Context, r *Replica, c Copy[S], states 
 	}
 	return nil
 }
-
-var errNoTenant = errors.New("replica: the context has no tenant")
 
 // decode returns what messages say.
 func (r *Replica) decode(event protoreflect.MessageType, messages []bus.Message) ([]state, error) {
