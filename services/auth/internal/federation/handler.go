@@ -15,6 +15,7 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/clock"
 	"github.com/rotaloom/rotaloom/pkg/fault"
 	"github.com/rotaloom/rotaloom/pkg/pg"
+	"github.com/rotaloom/rotaloom/pkg/tenant"
 	authv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/auth/v1"
 	"github.com/rotaloom/rotaloom/services/auth/internal/profile"
 )
@@ -50,7 +51,11 @@ func New(cfg Config, deps Deps) (*Handler, error) {
 
 // ListIdentityProviders answers the providers of the caller's tenant.
 func (h *Handler) ListIdentityProviders(ctx context.Context, _ *authv1.ListIdentityProvidersRequest) (*authv1.IdentityProviderList, error) {
-	found, err := ofTenant(ctx, h.Pool, tenantOf(ctx), 0)
+	tenantID, err := tenant.Of(ctx)
+	if err != nil {
+		return nil, err
+	}
+	found, err := ofTenant(ctx, h.Pool, tenantID, 0)
 	if err != nil {
 		return nil, err
 	}
@@ -63,10 +68,14 @@ func (h *Handler) ListIdentityProviders(ctx context.Context, _ *authv1.ListIdent
 
 // GetIdentityProvider answers one provider.
 func (h *Handler) GetIdentityProvider(ctx context.Context, req *authv1.GetIdentityProviderRequest) (*authv1.IdentityProvider, error) {
+	tenantID, err := tenant.Of(ctx)
+	if err != nil {
+		return nil, err
+	}
 	if req.GetId() < 1 {
 		return nil, notFound()
 	}
-	found, err := ofTenant(ctx, h.Pool, tenantOf(ctx), req.GetId())
+	found, err := ofTenant(ctx, h.Pool, tenantID, req.GetId())
 	if err != nil {
 		return nil, err
 	}
@@ -79,7 +88,11 @@ func (h *Handler) GetIdentityProvider(ctx context.Context, req *authv1.GetIdenti
 // CreateIdentityProvider adds a provider to the caller's tenant.
 func (h *Handler) CreateIdentityProvider(ctx context.Context, req *authv1.IdentityProvider) (*authv1.IdentityProvider, error) {
 	return h.write(ctx, req, func(ctx context.Context, tx pgx.Tx, p *provider) error {
-		stored, err := insert(ctx, tx, tenantOf(ctx), p, h.Clock.Now())
+		tenantID, err := tenant.Of(ctx)
+		if err != nil {
+			return err
+		}
+		stored, err := insert(ctx, tx, tenantID, p, h.Clock.Now())
 		if err == nil && !stored {
 			err = fault.Conflict(fault.CodeConflict, "The tenant has as many identity providers as it may have. Delete one first.")
 		}
@@ -91,8 +104,12 @@ func (h *Handler) CreateIdentityProvider(ctx context.Context, req *authv1.Identi
 // UpdateIdentityProvider replaces a provider.
 func (h *Handler) UpdateIdentityProvider(ctx context.Context, req *authv1.UpdateIdentityProviderRequest) (*authv1.IdentityProvider, error) {
 	return h.write(ctx, req.GetProvider(), func(ctx context.Context, tx pgx.Tx, p *provider) error {
+		tenantID, err := tenant.Of(ctx)
+		if err != nil {
+			return err
+		}
 		p.id = req.GetId()
-		found, err := update(ctx, tx, tenantOf(ctx), p, h.Clock.Now())
+		found, err := update(ctx, tx, tenantID, p, h.Clock.Now())
 		if err == nil && !found {
 			err = notFound()
 		}
@@ -106,7 +123,11 @@ func (h *Handler) DeleteIdentityProvider(ctx context.Context, req *authv1.Delete
 		return nil, err
 	}
 	err := pg.InTx(ctx, h.Pool, func(ctx context.Context, tx pgx.Tx) error {
-		found, err := remove(ctx, tx, tenantOf(ctx), req.GetId())
+		tenantID, err := tenant.Of(ctx)
+		if err != nil {
+			return err
+		}
+		found, err := remove(ctx, tx, tenantID, req.GetId())
 		if err == nil && !found {
 			err = notFound()
 		}
@@ -120,6 +141,10 @@ func (h *Handler) DeleteIdentityProvider(ctx context.Context, req *authv1.Delete
 
 // write stores what a request describes, by store.
 func (h *Handler) write(ctx context.Context, req *authv1.IdentityProvider, store func(context.Context, pgx.Tx, *provider) error) (*authv1.IdentityProvider, error) {
+	tenantID, err := tenant.Of(ctx)
+	if err != nil {
+		return nil, err
+	}
 	if err := h.refuseLesser(ctx); err != nil {
 		return nil, err
 	}
@@ -130,7 +155,7 @@ func (h *Handler) write(ctx context.Context, req *authv1.IdentityProvider, store
 	if p.issuer == h.Issuer {
 		return nil, invalid("issuer is that of this server's own tokens.")
 	}
-	if err := profile.RefuseUnknown(ctx, h.Pool, tenantOf(ctx), p.profileNames...); err != nil {
+	if err := profile.RefuseUnknown(ctx, h.Pool, tenantID, p.profileNames...); err != nil {
 		return nil, err
 	}
 	err = pg.InTx(ctx, h.Pool, func(ctx context.Context, tx pgx.Tx) error {
@@ -152,6 +177,10 @@ func (h *Handler) write(ctx context.Context, req *authv1.IdentityProvider, store
 // a second audience could make tokens mean nobody, those with both. Operators name the
 // issuers that serve several tenants.
 func (h *Handler) refuseForeignIssuer(ctx context.Context, tx pgx.Tx, issuer string) error {
+	tenantID, err := tenant.Of(ctx)
+	if err != nil {
+		return err
+	}
 	if slices.Contains(h.cfg.SharedIssuers, issuer) {
 		return nil
 	}
@@ -159,7 +188,7 @@ func (h *Handler) refuseForeignIssuer(ctx context.Context, tx pgx.Tx, issuer str
 	if _, err := tx.Exec(ctx, `SELECT pg_advisory_xact_lock(hashtextextended($1, 0))`, "issuer "+issuer); err != nil {
 		return fmt.Errorf("lock issuer: %w", err)
 	}
-	taken, err := foreignIssuer(ctx, tx, tenantOf(ctx), issuer)
+	taken, err := foreignIssuer(ctx, tx, tenantID, issuer)
 	if err != nil {
 		return err
 	}
@@ -183,11 +212,6 @@ func (h *Handler) refuseLesser(ctx context.Context) error {
 		return refused
 	}
 	return nil
-}
-
-func tenantOf(ctx context.Context) int64 {
-	p, _ := authn.From(ctx)
-	return p.Tenant
 }
 
 func notFound() *fault.Error {

@@ -140,9 +140,9 @@ func moment(micros int64) string { return time.UnixMicro(micros).UTC().Format(wi
 
 // KeepRefusals keeps what the edge refused.
 func (h *Handler) KeepRefusals(ctx context.Context, req *platformv1.KeepRefusalsRequest) (*emptypb.Empty, error) {
-	id, ok := tenant.From(ctx)
-	if !ok {
-		return nil, fault.Invalid(fault.CodeInput, "Refusals need a tenant.")
+	id, err := tenant.Of(ctx)
+	if err != nil {
+		return nil, err
 	}
 	refusals := make([]*denial.Denial, 0, len(req.GetRefusals()))
 	for _, r := range req.GetRefusals() {

@@ -113,7 +113,10 @@ func (h *Handler) MultiReadData(ctx context.Context, req *platformv1.MultiReadDa
 	if err != nil {
 		return nil, err
 	}
-	key := keyOf(ctx, visible, tag, options.GetSecondaryRequestTag())
+	key, err := keyOf(ctx, visible, tag, options.GetSecondaryRequestTag())
+	if err != nil {
+		return nil, err
+	}
 	var r *result
 	kept := true
 	if tagged && !options.GetRefresh() {
@@ -274,15 +277,18 @@ func digestOf(m proto.Message) ([32]byte, error) {
 }
 
 // keyOf is the key of a tag of the caller, who sees some persons.
-func keyOf(ctx context.Context, visible rowvisibility.Set, tag, further string) cacheKey {
-	tenantID, _ := tenant.From(ctx)
+func keyOf(ctx context.Context, visible rowvisibility.Set, tag, further string) (cacheKey, error) {
+	tenantID, err := tenant.Of(ctx)
+	if err != nil {
+		return cacheKey{}, err
+	}
 	key := cacheKey{tenant: tenantID, sight: visible.Digest(), tag: tag, further: further}
 	if caller, ok := authn.From(ctx); ok {
 		key.subject = caller.Subject
 		permissions := slices.Sorted(slices.Values(caller.Permissions))
 		key.rights = sha256.Sum256([]byte(strings.Join(append(permissions, caller.Rows, strconv.FormatInt(caller.PersonID, 10)), "\x00")))
 	}
-	return key
+	return key, nil
 }
 
 // newUUID makes up a name, as RFC 9562 writes random ones.

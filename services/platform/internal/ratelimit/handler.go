@@ -94,7 +94,10 @@ func waitFor(tokens, rate float64) int64 {
 
 // ListRateLimits answers what the tenant has set.
 func (h *Handler) ListRateLimits(ctx context.Context, _ *platformv1.ListRateLimitsRequest) (*platformv1.RateLimitList, error) {
-	tenantID, _ := tenant.From(ctx)
+	tenantID, err := tenant.Of(ctx)
+	if err != nil {
+		return nil, err
+	}
 	rows, err := h.store.list(ctx, tenantID)
 	if err != nil {
 		return nil, err
@@ -139,7 +142,10 @@ func (h *Handler) PutRateLimit(ctx context.Context, req *platformv1.PutRateLimit
 			"%s requests per second, and a burst of %d. An operator can raise it (rate-ceiling).",
 			ratelimit.Name(k.class), strconv.FormatFloat(most.Rate, 'f', -1, 64), most.Burst))
 	}
-	tenantID, _ := tenant.From(ctx)
+	tenantID, err := tenant.Of(ctx)
+	if err != nil {
+		return nil, err
+	}
 	set, err := h.store.put(ctx, tenantID, k, policy)
 	if err != nil {
 		return nil, err
@@ -161,7 +167,10 @@ func (h *Handler) DeleteRateLimit(ctx context.Context, req *platformv1.DeleteRat
 	if err != nil {
 		return nil, err
 	}
-	tenantID, _ := tenant.From(ctx)
+	tenantID, err := tenant.Of(ctx)
+	if err != nil {
+		return nil, err
+	}
 	removed, err := h.store.remove(ctx, tenantID, k)
 	if err != nil {
 		return nil, err

@@ -178,7 +178,10 @@ func (s *Store) remove(ctx context.Context, tenantID int64, k key) (bool, error)
 
 // Remaining answers how many requests a caller has left of each class.
 func (s *Store) Remaining(ctx context.Context, caller string, policies map[optionsv1.Throttle]ratelimit.Policy) (map[optionsv1.Throttle]int64, error) {
-	tenantID, _ := tenant.From(ctx)
+	tenantID, err := tenant.Of(ctx)
+	if err != nil {
+		return nil, err
+	}
 	classes := make([]int16, 0, len(policies))
 	left := make(map[optionsv1.Throttle]int64, len(policies))
 	for class, p := range policies {
