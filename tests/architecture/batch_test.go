@@ -23,6 +23,20 @@ var batchesOnPools = map[string]string{
 // Each statement of a batch sees another moment; pg.Snapshot makes them see one.
 func TestBatchesOfReadsAreSnapshots(t *testing.T) {
 	t.Parallel()
+	eachFile(t, func(name, path string) {
+		if batchesOnPools[name] != "" {
+			return
+		}
+		file, err := parser.ParseFile(token.NewFileSet(), path, nil, parser.SkipObjectResolution)
+		require.NoError(t, err)
+		assert.False(t, sendsBatchToPool(file), "%s: read with pg.Snapshot, or say here why not", name)
+	})
+}
+
+// eachFile calls do for each Go file of pkg and of the services that is no test. Name
+// is the file's path in the repository.
+func eachFile(t *testing.T, do func(name, path string)) {
+	t.Helper()
 	for _, module := range workspace(t) {
 		if !strings.HasPrefix(module.path, "services/") && module.path != "pkg" {
 			continue
@@ -32,13 +46,8 @@ func TestBatchesOfReadsAreSnapshots(t *testing.T) {
 				return err
 			}
 			within, err := filepath.Rel(module.dir, path)
-			name := module.path + "/" + filepath.ToSlash(within)
-			if err != nil || batchesOnPools[name] != "" {
-				return err
-			}
-			file, err := parser.ParseFile(token.NewFileSet(), path, nil, parser.SkipObjectResolution)
 			if err == nil {
-				assert.False(t, sendsBatchToPool(file), "%s: read with pg.Snapshot, or say here why not", name)
+				do(module.path+"/"+filepath.ToSlash(within), path)
 			}
 			return err
 		}))
