@@ -95,7 +95,10 @@ func names(asked []*datav1.DataRow) (ids []int64, qualifiers []string) {
 }
 
 func (f *Finder) employees(ctx context.Context, asked []*datav1.DataRow) (*known, error) {
-	tenantID, _ := tenant.From(ctx)
+	tenantID, err := tenant.Of(ctx)
+	if err != nil {
+		return nil, err
+	}
 	visible, err := f.rules.Visible(ctx)
 	if err != nil {
 		return nil, err
@@ -110,7 +113,10 @@ func (f *Finder) employees(ctx context.Context, asked []*datav1.DataRow) (*known
 }
 
 func (f *Finder) locations(ctx context.Context, asked []*datav1.DataRow, day civil.Date) (*known, error) {
-	tenantID, _ := tenant.From(ctx)
+	tenantID, err := tenant.Of(ctx)
+	if err != nil {
+		return nil, err
+	}
 	ids, paths := names(asked)
 	rows, err := f.pool.Query(ctx, `
 		SELECT l.id, coalesce(`+locationpath.PathSQL("$1", "l.id", "$4::date")+`, ''), '' FROM location l WHERE l.tenant_id = $1 AND l.id = ANY($2)

@@ -95,7 +95,10 @@ const manyPeople = 100
 type peopleLoader struct{ pool *pgxpool.Pool }
 
 func (l peopleLoader) load(ctx context.Context, ids []int64, days civil.Range, needs uint64) ([]*person, error) {
-	tenantID, _ := tenant.From(ctx)
+	tenantID, err := tenant.Of(ctx)
+	if err != nil {
+		return nil, err
+	}
 	c := newCrowd(ids)
 	snapshots := []*pg.Snapshot{{}, {}}
 	if len(ids) < manyPeople {
@@ -110,7 +113,7 @@ func (l peopleLoader) load(ctx context.Context, ids []int64, days civil.Range, n
 			next++
 		}
 	}
-	var err error
+
 	if len(ids) < manyPeople {
 		err = snapshots[0].Read(ctx, l.pool)
 	} else {

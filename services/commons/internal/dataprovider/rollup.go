@@ -52,7 +52,10 @@ ORDER BY asked.first, found.id LIMIT $5`
 // RollUpDataRows finds the locations of some types that locations stand for. A
 // type that is not known is a fault with the status 400.
 func (f *Finder) RollUpDataRows(ctx context.Context, req *datav1.RollUpDataRowsRequest) (*datav1.FindDataRowsResponse, error) {
-	tenantID, _ := tenant.From(ctx)
+	tenantID, err := tenant.Of(ctx)
+	if err != nil {
+		return nil, err
+	}
 	day, err := civil.ParseDate(req.GetDay())
 	if err != nil {
 		return nil, fault.Invalid(fault.CodeDate, "day: "+err.Error()+".")
@@ -115,7 +118,10 @@ func workplaces() string {
 // FindEmployeeLocations answers the locations at which employees have their primary
 // jobs, of those whom the caller may see. A path that names no location is none.
 func (f *Finder) FindEmployeeLocations(ctx context.Context, req *datav1.FindEmployeeLocationsRequest) (*datav1.FindDataRowsResponse, error) {
-	tenantID, _ := tenant.From(ctx)
+	tenantID, err := tenant.Of(ctx)
+	if err != nil {
+		return nil, err
+	}
 	day, err := civil.ParseDate(req.GetDay())
 	if err != nil {
 		return nil, fault.Invalid(fault.CodeDate, "day: "+err.Error()+".")
@@ -158,7 +164,10 @@ const mostListed = 100_000
 // in the order of their ids, of those whom the caller may see. What is made of
 // it are sums, but a sum over one person is that person's value.
 func (f *Finder) ListLocationEmployees(ctx context.Context, req *datav1.ListLocationEmployeesRequest) (*datav1.ListLocationEmployeesResponse, error) {
-	tenantID, _ := tenant.From(ctx)
+	tenantID, err := tenant.Of(ctx)
+	if err != nil {
+		return nil, err
+	}
 	day, err := civil.ParseDate(req.GetDay())
 	if err != nil {
 		return nil, fault.Invalid(fault.CodeDate, "day: "+err.Error()+".")

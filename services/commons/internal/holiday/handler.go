@@ -44,7 +44,10 @@ func (h *Handler) ListHolidays(ctx context.Context, req *commonsv1.ListHolidaysR
 			return nil, err
 		}
 	}
-	tenantID, _ := tenant.From(ctx)
+	tenantID, err := tenant.Of(ctx)
+	if err != nil {
+		return nil, err
+	}
 	all, err := h.store.All(ctx, h.pool, tenantID)
 	if err != nil {
 		return nil, err
@@ -82,7 +85,10 @@ func shown(h *commonsv1.Holiday, year *int32) []*commonsv1.HolidayDate {
 
 // GetHoliday returns one holiday, or 404.
 func (h *Handler) GetHoliday(ctx context.Context, req *commonsv1.GetHolidayRequest) (*commonsv1.Holiday, error) {
-	tenantID, _ := tenant.From(ctx)
+	tenantID, err := tenant.Of(ctx)
+	if err != nil {
+		return nil, err
+	}
 	holiday, err := h.store.Get(ctx, h.pool, tenantID, req.GetId())
 	if err != nil {
 		return nil, err
@@ -93,8 +99,11 @@ func (h *Handler) GetHoliday(ctx context.Context, req *commonsv1.GetHolidayReque
 
 // DeleteHoliday deletes a holiday, or returns 404.
 func (h *Handler) DeleteHoliday(ctx context.Context, req *commonsv1.DeleteHolidayRequest) (*emptypb.Empty, error) {
-	tenantID, _ := tenant.From(ctx)
-	err := pg.InTx(ctx, h.pool, func(ctx context.Context, tx pgx.Tx) error {
+	tenantID, err := tenant.Of(ctx)
+	if err != nil {
+		return nil, err
+	}
+	err = pg.InTx(ctx, h.pool, func(ctx context.Context, tx pgx.Tx) error {
 		version, err := h.store.DeleteIn(ctx, tx, tenantID, req.GetId(), req.Version)
 		if err != nil {
 			return err

@@ -12,6 +12,7 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/clock"
 	"github.com/rotaloom/rotaloom/pkg/fault"
 	"github.com/rotaloom/rotaloom/pkg/pg"
+	"github.com/rotaloom/rotaloom/pkg/tenant"
 	commonv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/common/v1"
 	commonsv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/commons/v1"
 	"github.com/rotaloom/rotaloom/services/commons/internal/structure"
@@ -41,11 +42,15 @@ func (h *Handler) today() civil.Date { return civil.FromTime(h.clock.Now()) }
 
 // FindJob answers the job that has a name on a date, or 404.
 func (h *Handler) FindJob(ctx context.Context, req *commonsv1.FindJobRequest) (*commonsv1.Job, error) {
+	tenantID, err := tenant.Of(ctx)
+	if err != nil {
+		return nil, err
+	}
 	id, day, err := find(ctx, h.pool, req)
 	if err != nil {
 		return nil, err
 	}
-	return on(ctx, h.pool, structure.Tenant(ctx), id, day)
+	return on(ctx, h.pool, tenantID, id, day)
 }
 
 // CreateJob stores a new job.
@@ -65,15 +70,19 @@ func (h *Handler) CreateJob(ctx context.Context, given *commonsv1.Job) (*commons
 	}
 	var created *commonsv1.Job
 	err = pg.InTx(ctx, h.pool, func(ctx context.Context, tx pgx.Tx) error {
-		id, err := insert(ctx, tx, structure.Tenant(ctx), given.GetPersistentId())
+		tenantID, err := tenant.Of(ctx)
+		if err != nil {
+			return err
+		}
+		id, err := insert(ctx, tx, tenantID, given.GetPersistentId())
 		if err != nil {
 			return err
 		}
 		versions := []timeline.Piece[version]{{Days: days, Value: version{}.changed(given)}}
-		if err := replace(ctx, tx, structure.Tenant(ctx), id, versions); err != nil {
+		if err := replace(ctx, tx, tenantID, id, versions); err != nil {
 			return err
 		}
-		created, err = on(ctx, tx, structure.Tenant(ctx), id, days.From)
+		created, err = on(ctx, tx, tenantID, id, days.From)
 		return err
 	})
 	return created, err
@@ -98,7 +107,11 @@ func (h *Handler) UpdateJob(ctx context.Context, req *commonsv1.UpdateJobRequest
 	}
 	var changed *commonsv1.Job
 	err = pg.InTx(ctx, h.pool, func(ctx context.Context, tx pgx.Tx) error {
-		versions, err := history(ctx, tx, structure.Tenant(ctx), req.GetJobId())
+		tenantID, err := tenant.Of(ctx)
+		if err != nil {
+			return err
+		}
+		versions, err := history(ctx, tx, tenantID, req.GetJobId())
 		if err != nil {
 			return err
 		}
@@ -110,10 +123,10 @@ func (h *Handler) UpdateJob(ctx context.Context, req *commonsv1.UpdateJobRequest
 			return notThen(req.GetJobId(), days.From)
 		}
 		versions = timeline.Change(versions, days, func(v version) version { return v.changed(given) })
-		if err := replace(ctx, tx, structure.Tenant(ctx), req.GetJobId(), versions); err != nil {
+		if err := replace(ctx, tx, tenantID, req.GetJobId(), versions); err != nil {
 			return err
 		}
-		changed, err = on(ctx, tx, structure.Tenant(ctx), req.GetJobId(), first)
+		changed, err = on(ctx, tx, tenantID, req.GetJobId(), first)
 		return err
 	})
 	return changed, err
@@ -121,16 +134,24 @@ func (h *Handler) UpdateJob(ctx context.Context, req *commonsv1.UpdateJobRequest
 
 // GetJob answers a job as it is on a date.
 func (h *Handler) GetJob(ctx context.Context, req *commonsv1.GetJobRequest) (*commonsv1.Job, error) {
+	tenantID, err := tenant.Of(ctx)
+	if err != nil {
+		return nil, err
+	}
 	day, err := structure.DayOr("date", req.GetDate(), h.today())
 	if err != nil {
 		return nil, err
 	}
-	return on(ctx, h.pool, structure.Tenant(ctx), req.GetJobId(), day)
+	return on(ctx, h.pool, tenantID, req.GetJobId(), day)
 }
 
 // DeleteJob deletes a job with all its days. One that a location has stays.
 func (h *Handler) DeleteJob(ctx context.Context, req *commonsv1.DeleteJobRequest) (*emptypb.Empty, error) {
-	if err := remove(ctx, h.pool, structure.Tenant(ctx), req.GetJobId()); err != nil {
+	tenantID, err := tenant.Of(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if err := remove(ctx, h.pool, tenantID, req.GetJobId()); err != nil {
 		return nil, err
 	}
 	return &emptypb.Empty{}, nil
@@ -148,6 +169,10 @@ func (h *Handler) DeleteJobByName(ctx context.Context, req *commonsv1.FindJobReq
 // ReadLocationJob answers the job of a location on a date; none when the
 // location has none.
 func (h *Handler) ReadLocationJob(ctx context.Context, req *commonsv1.ReadLocationJobRequest) (*commonsv1.LocationJob, error) {
+	tenantID, err := tenant.Of(ctx)
+	if err != nil {
+		return nil, err
+	}
 	asked := req.GetForLocation()
 	if asked == nil {
 		return nil, structure.Missing("forLocation")
@@ -159,10 +184,10 @@ func (h *Handler) ReadLocationJob(ctx context.Context, req *commonsv1.ReadLocati
 	if err := structure.CheckRef("forLocation.locationRef", asked.GetLocationRef()); err != nil {
 		return nil, err
 	}
-	id, err := h.locations(ctx, h.pool, structure.Tenant(ctx), asked.GetLocationRef(), day)
+	id, err := h.locations(ctx, h.pool, tenantID, asked.GetLocationRef(), day)
 	if err != nil || id == 0 {
 		return &commonsv1.LocationJob{}, err
 	}
-	found, err := on(ctx, h.pool, structure.Tenant(ctx), id, day)
+	found, err := on(ctx, h.pool, tenantID, id, day)
 	return &commonsv1.LocationJob{Job: found}, err
 }

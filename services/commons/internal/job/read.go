@@ -12,6 +12,7 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/fault/bulk"
 	"github.com/rotaloom/rotaloom/pkg/pg"
 	"github.com/rotaloom/rotaloom/pkg/rpc"
+	"github.com/rotaloom/rotaloom/pkg/tenant"
 	commonv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/common/v1"
 	commonsv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/commons/v1"
 	"github.com/rotaloom/rotaloom/services/commons/internal/structure"
@@ -23,6 +24,10 @@ const most = 5000
 // MultiReadJobs answers the jobs that hold on a day, or every revision that
 // holds on a day of a span, by name and then by date.
 func (h *Handler) MultiReadJobs(ctx context.Context, req *commonsv1.MultiReadJobsRequest) (*commonsv1.JobList, error) {
+	tenantID, err := tenant.Of(ctx)
+	if err != nil {
+		return nil, err
+	}
 	asked, err := criterion(req.GetWhere())
 	if err != nil {
 		return nil, err
@@ -33,11 +38,11 @@ func (h *Handler) MultiReadJobs(ctx context.Context, req *commonsv1.MultiReadJob
 	}
 	var ids []int64
 	if asked.refs != nil {
-		if ids, err = Resolve(ctx, h.pool, structure.Tenant(ctx), asked.refs, asked.revision); err != nil {
+		if ids, err = Resolve(ctx, h.pool, tenantID, asked.refs, asked.revision); err != nil {
 			return nil, err
 		}
 	}
-	list, err := during(ctx, h.pool, structure.Tenant(ctx), ids, asked.days, since)
+	list, err := during(ctx, h.pool, tenantID, ids, asked.days, since)
 	if err != nil {
 		return nil, err
 	}
@@ -131,11 +136,15 @@ func during(ctx context.Context, db pg.Querier, tenantID int64, ids []int64, day
 
 // GetJobByExternalId answers the job that has an external id on a date, or 404.
 func (h *Handler) GetJobByExternalId(ctx context.Context, req *commonsv1.GetJobByExternalIdRequest) (*commonv1.Ref, error) {
+	tenantID, err := tenant.Of(ctx)
+	if err != nil {
+		return nil, err
+	}
 	day, err := structure.DayOr("date", req.GetDate(), h.today())
 	if err != nil {
 		return nil, err
 	}
-	found, err := byExternalID(ctx, h.pool, structure.Tenant(ctx), []string{req.GetExternalId()}, day)
+	found, err := byExternalID(ctx, h.pool, tenantID, []string{req.GetExternalId()}, day)
 	if err != nil {
 		return nil, err
 	}
@@ -148,6 +157,10 @@ func (h *Handler) GetJobByExternalId(ctx context.Context, req *commonsv1.GetJobB
 // MultiReadJobExternalIds answers the jobs that have external ids on a date, in
 // the order asked for.
 func (h *Handler) MultiReadJobExternalIds(ctx context.Context, req *commonsv1.MultiReadJobExternalIdsRequest) (*commonsv1.JobExternalIdMappings, error) {
+	tenantID, err := tenant.Of(ctx)
+	if err != nil {
+		return nil, err
+	}
 	day, err := structure.Day("where.date", req.GetWhere().GetDate())
 	if err != nil {
 		return nil, err
@@ -156,7 +169,7 @@ func (h *Handler) MultiReadJobExternalIds(ctx context.Context, req *commonsv1.Mu
 	if len(asked) == 0 {
 		return nil, structure.Missing("where.externalIds")
 	}
-	found, err := byExternalID(ctx, h.pool, structure.Tenant(ctx), asked, day)
+	found, err := byExternalID(ctx, h.pool, tenantID, asked, day)
 	if err != nil {
 		return nil, err
 	}

@@ -15,6 +15,7 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/civil"
 	"github.com/rotaloom/rotaloom/pkg/fault"
 	"github.com/rotaloom/rotaloom/pkg/pg"
+	"github.com/rotaloom/rotaloom/pkg/tenant"
 	commonv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/common/v1"
 	commonsv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/commons/v1"
 	"github.com/rotaloom/rotaloom/services/commons/internal/structure"
@@ -68,6 +69,10 @@ func on(ctx context.Context, db pg.Querier, tenantID, id int64, day civil.Date) 
 
 // find answers the id of the job that a request names.
 func find(ctx context.Context, db pg.Querier, req *commonsv1.FindJobRequest) (int64, civil.Date, error) {
+	tenantID, err := tenant.Of(ctx)
+	if err != nil {
+		return 0, 0, err
+	}
 	if req.GetName() == "" {
 		return 0, 0, structure.Missing("name")
 	}
@@ -75,7 +80,7 @@ func find(ctx context.Context, db pg.Querier, req *commonsv1.FindJobRequest) (in
 	if err != nil {
 		return 0, 0, err
 	}
-	ids, err := Resolve(ctx, db, structure.Tenant(ctx), []*commonv1.Ref{{Qualifier: &req.Name}}, day)
+	ids, err := Resolve(ctx, db, tenantID, []*commonv1.Ref{{Qualifier: &req.Name}}, day)
 	if fault.HasCode(err, structure.CodeUnknownJob) {
 		err = fault.NotFound(structure.CodeUnknownJob, fmt.Sprintf("There is no job with the name %q on %s.", req.GetName(), day))
 	}

@@ -7,6 +7,7 @@ import (
 
 	"github.com/rotaloom/rotaloom/pkg/civil"
 	"github.com/rotaloom/rotaloom/pkg/fault"
+	"github.com/rotaloom/rotaloom/pkg/tenant"
 	commonv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/common/v1"
 	commonsv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/commons/v1"
 	"github.com/rotaloom/rotaloom/services/commons/internal/locationpath"
@@ -150,9 +151,13 @@ func (h *Handler) readDuring(ctx context.Context, path string, kind kind, of *co
 }
 
 func (h *Handler) readSet(ctx context.Context, of *commonsv1.LocationsOfSet) (question, error) {
+	tenantID, err := tenant.Of(ctx)
+	if err != nil {
+		return question{}, err
+	}
 	const path = "where.locationSet"
 	q := question{kind: ofSet}
-	err := checkContext(path+".context", of.GetContext())
+	err = checkContext(path+".context", of.GetContext())
 	if err != nil {
 		return q, err
 	}
@@ -169,7 +174,7 @@ func (h *Handler) readSet(ctx context.Context, of *commonsv1.LocationsOfSet) (qu
 	if err := structure.CheckRef(path+".locationSetRef", of.GetLocationSetRef()); err != nil {
 		return q, err
 	}
-	id, err := setID(ctx, h.pool, structure.Tenant(ctx), of.GetLocationSetRef())
+	id, err := setID(ctx, h.pool, tenantID, of.GetLocationSetRef())
 	if err != nil {
 		return q, err
 	}
@@ -203,15 +208,23 @@ func (h *Handler) readSpan(ctx context.Context, span *commonsv1.LocationsSpan) (
 
 // start answers the locations that a criterion starts from.
 func (h *Handler) start(ctx context.Context, path string, one *commonv1.Ref, several *commonv1.RefList, day civil.Date) ([]int64, error) {
+	tenantID, err := tenant.Of(ctx)
+	if err != nil {
+		return nil, err
+	}
 	refs, err := structure.OneOrMore(path+".location", one, several)
 	if err != nil {
 		return nil, err
 	}
-	return locationpath.Resolve(ctx, h.pool, structure.Tenant(ctx), refs, day)
+	return locationpath.Resolve(ctx, h.pool, tenantID, refs, day)
 }
 
 // types answers the ids of location types; nil without a list.
 func (h *Handler) types(ctx context.Context, path string, list *commonv1.RefList) ([]int64, error) {
+	tenantID, err := tenant.Of(ctx)
+	if err != nil {
+		return nil, err
+	}
 	if cmp.Or(len(list.GetIds()), len(list.GetQualifiers()), len(list.GetRefs())) == 0 {
 		return nil, nil
 	}
@@ -219,5 +232,5 @@ func (h *Handler) types(ctx context.Context, path string, list *commonv1.RefList
 	if err != nil {
 		return nil, err
 	}
-	return locationtype.Resolve(ctx, h.pool, structure.Tenant(ctx), refs)
+	return locationtype.Resolve(ctx, h.pool, tenantID, refs)
 }

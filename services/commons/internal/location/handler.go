@@ -17,6 +17,7 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/fault/bulk"
 	"github.com/rotaloom/rotaloom/pkg/pg"
 	"github.com/rotaloom/rotaloom/pkg/rpc"
+	"github.com/rotaloom/rotaloom/pkg/tenant"
 	commonv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/common/v1"
 	commonsv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/commons/v1"
 	"github.com/rotaloom/rotaloom/services/commons/internal/locationpath"
@@ -39,6 +40,10 @@ func (h *Handler) today() civil.Date { return civil.FromTime(h.clock.Now()) }
 
 // FindLocation answers the location that has a path on a date, or 404.
 func (h *Handler) FindLocation(ctx context.Context, req *commonsv1.FindLocationRequest) (*commonsv1.Location, error) {
+	tenantID, err := tenant.Of(ctx)
+	if err != nil {
+		return nil, err
+	}
 	if err := checkContext("context", req.GetContext()); err != nil {
 		return nil, err
 	}
@@ -49,18 +54,22 @@ func (h *Handler) FindLocation(ctx context.Context, req *commonsv1.FindLocationR
 	if err != nil {
 		return nil, err
 	}
-	ids, err := locationpath.Resolve(ctx, h.pool, structure.Tenant(ctx), []*commonv1.Ref{{Qualifier: &req.Path}}, day)
+	ids, err := locationpath.Resolve(ctx, h.pool, tenantID, []*commonv1.Ref{{Qualifier: &req.Path}}, day)
 	if fault.HasCode(err, structure.CodeUnknown) {
 		return nil, fault.NotFound(structure.CodeUnknown, fault.FromError(err).Message)
 	}
 	if err != nil {
 		return nil, err
 	}
-	return on(ctx, h.pool, structure.Tenant(ctx), ids[0], day)
+	return on(ctx, h.pool, tenantID, ids[0], day)
 }
 
 // GetLocation answers a location as it is on a date.
 func (h *Handler) GetLocation(ctx context.Context, req *commonsv1.GetLocationRequest) (*commonsv1.Location, error) {
+	tenantID, err := tenant.Of(ctx)
+	if err != nil {
+		return nil, err
+	}
 	if req.GetContext() != "" {
 		if err := checkContext("context", req.GetContext()); err != nil {
 			return nil, err
@@ -70,7 +79,7 @@ func (h *Handler) GetLocation(ctx context.Context, req *commonsv1.GetLocationReq
 	if err != nil {
 		return nil, err
 	}
-	return on(ctx, h.pool, structure.Tenant(ctx), req.GetId(), day)
+	return on(ctx, h.pool, tenantID, req.GetId(), day)
 }
 
 // CreateLocation stores a new location.
@@ -106,8 +115,11 @@ func (h *Handler) write(ctx context.Context, given []*commonsv1.Location, partia
 	}
 	var outcome *bulk.Outcome[*commonsv1.Location, *commonsv1.Location]
 	err := pg.InTx(ctx, h.pool, func(ctx context.Context, tx pgx.Tx) error {
-		tenantID := structure.Tenant(ctx)
-		err := lock(ctx, tx, tenantID)
+		tenantID, err := tenant.Of(ctx)
+		if err != nil {
+			return err
+		}
+		err = lock(ctx, tx, tenantID)
 		if err != nil {
 			return err
 		}
@@ -148,7 +160,10 @@ func (h *Handler) MoveLocations(ctx context.Context, req *commonsv1.MoveLocation
 	out := &commonsv1.LocationList{}
 	err = pg.InTx(ctx, h.pool, func(ctx context.Context, tx pgx.Tx) error {
 		out.Locations = nil
-		tenantID := structure.Tenant(ctx)
+		tenantID, err := tenant.Of(ctx)
+		if err != nil {
+			return err
+		}
 		if err := lock(ctx, tx, tenantID); err != nil {
 			return err
 		}
@@ -192,7 +207,10 @@ func (h *Handler) MultiDeleteLocations(ctx context.Context, req *commonsv1.Multi
 		names = h.today()
 	}
 	return &emptypb.Empty{}, pg.InTx(ctx, h.pool, func(ctx context.Context, tx pgx.Tx) error {
-		tenantID := structure.Tenant(ctx)
+		tenantID, err := tenant.Of(ctx)
+		if err != nil {
+			return err
+		}
 		if err := lock(ctx, tx, tenantID); err != nil {
 			return err
 		}

@@ -17,6 +17,7 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/fault/bulk"
 	"github.com/rotaloom/rotaloom/pkg/pg"
 	"github.com/rotaloom/rotaloom/pkg/rpc"
+	"github.com/rotaloom/rotaloom/pkg/tenant"
 	commonv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/common/v1"
 	commonsv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/commons/v1"
 	"github.com/rotaloom/rotaloom/services/commons/internal/locationpath"
@@ -63,8 +64,12 @@ func (h *Handler) MultiReadLocations(ctx context.Context, req *commonsv1.MultiRe
 	}
 	var list []found
 	err = pg.InSnapshot(ctx, h.pool, func(ctx context.Context, tx pgx.Tx) error {
+		tenantID, err := tenant.Of(ctx)
+		if err != nil {
+			return err
+		}
 		q := q // Climbing changes it.
-		list, err = answer(ctx, tx, structure.Tenant(ctx), q, since, part)
+		list, err = answer(ctx, tx, tenantID, q, since, part)
 		return err
 	})
 	if err != nil {
@@ -275,6 +280,10 @@ func setID(ctx context.Context, db pg.Querier, tenantID int64, ref *commonv1.Ref
 // MultiReadLocationExternalIds answers the locations that have external ids on a
 // date, in the order asked for.
 func (h *Handler) MultiReadLocationExternalIds(ctx context.Context, req *commonsv1.MultiReadLocationExternalIdsRequest) (*commonsv1.LocationExternalIdMappings, error) {
+	tenantID, err := tenant.Of(ctx)
+	if err != nil {
+		return nil, err
+	}
 	day, err := structure.Day("where.date", req.GetWhere().GetDate())
 	if err != nil {
 		return nil, err
@@ -283,7 +292,7 @@ func (h *Handler) MultiReadLocationExternalIds(ctx context.Context, req *commons
 	if len(asked) == 0 {
 		return nil, structure.Missing("where.externalIds")
 	}
-	refs, err := byExternalID(ctx, h.pool, structure.Tenant(ctx), asked, day)
+	refs, err := byExternalID(ctx, h.pool, tenantID, asked, day)
 	if err != nil {
 		return nil, err
 	}

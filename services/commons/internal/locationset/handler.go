@@ -17,6 +17,7 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/fault/bulk"
 	"github.com/rotaloom/rotaloom/pkg/pg"
 	"github.com/rotaloom/rotaloom/pkg/rpc"
+	"github.com/rotaloom/rotaloom/pkg/tenant"
 	commonv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/common/v1"
 	commonsv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/commons/v1"
 	"github.com/rotaloom/rotaloom/services/commons/internal/locationpath"
@@ -60,7 +61,11 @@ func (h *Handler) CreateLocationSet(ctx context.Context, given *commonsv1.Locati
 	}
 	var created *commonsv1.LocationSet
 	err := pg.InTx(ctx, h.pool, func(ctx context.Context, tx pgx.Tx) error {
-		id, err := insert(ctx, tx, structure.Tenant(ctx), &commonsv1.LocationSetChange{
+		tenantID, err := tenant.Of(ctx)
+		if err != nil {
+			return err
+		}
+		id, err := insert(ctx, tx, tenantID, &commonsv1.LocationSetChange{
 			Name: given.GetName(), TypeId: given.TypeId, Description: &given.Description, IncludeAllEnabled: given.IncludeAllEnabled,
 		}, given.GetPersistentId())
 		if err != nil {
@@ -69,7 +74,7 @@ func (h *Handler) CreateLocationSet(ctx context.Context, given *commonsv1.Locati
 		if err := h.change(ctx, tx, id, given.GetNodeRefs(), nil, h.today()); err != nil {
 			return err
 		}
-		created, err = get(ctx, tx, structure.Tenant(ctx), id, h.today())
+		created, err = get(ctx, tx, tenantID, id, h.today())
 		return err
 	})
 	return created, err
@@ -77,7 +82,10 @@ func (h *Handler) CreateLocationSet(ctx context.Context, given *commonsv1.Locati
 
 // change adds and removes locations of a set.
 func (h *Handler) change(ctx context.Context, tx pgx.Tx, id int64, add, remove []*commonv1.Ref, day civil.Date) error {
-	tenantID := structure.Tenant(ctx)
+	tenantID, err := tenant.Of(ctx)
+	if err != nil {
+		return err
+	}
 	for i, refs := range [][]*commonv1.Ref{remove, add} {
 		for k, ref := range refs {
 			if err := structure.CheckRef(fmt.Sprintf("location %d of the set", k+1), ref); err != nil {
@@ -110,7 +118,11 @@ func (h *Handler) change(ctx context.Context, tx pgx.Tx, id int64, add, remove [
 
 // DeleteLocationSet deletes a set, or answers 404.
 func (h *Handler) DeleteLocationSet(ctx context.Context, req *commonsv1.DeleteLocationSetRequest) (*emptypb.Empty, error) {
-	err := pg.ExecOne(ctx, h.pool, `DELETE FROM location_set WHERE tenant_id = $1 AND id = $2`, structure.Tenant(ctx), req.GetId())
+	tenantID, err := tenant.Of(ctx)
+	if err != nil {
+		return nil, err
+	}
+	err = pg.ExecOne(ctx, h.pool, `DELETE FROM location_set WHERE tenant_id = $1 AND id = $2`, tenantID, req.GetId())
 	if errors.Is(err, pgx.ErrNoRows) {
 		err = notFound(req.GetId())
 	}
@@ -124,9 +136,13 @@ func (h *Handler) MultiDeleteLocationSets(ctx context.Context, req *commonsv1.Mu
 		return nil, err
 	}
 	return &emptypb.Empty{}, pg.InTx(ctx, h.pool, func(ctx context.Context, tx pgx.Tx) error {
+		tenantID, err := tenant.Of(ctx)
+		if err != nil {
+			return err
+		}
 		for _, ref := range refs {
 			tag, err := tx.Exec(ctx, `DELETE FROM location_set WHERE tenant_id = $1
-				AND (id = $2 OR $2 IS NULL AND name = $3)`, structure.Tenant(ctx), ref.Id, ref.GetQualifier())
+				AND (id = $2 OR $2 IS NULL AND name = $3)`, tenantID, ref.Id, ref.GetQualifier())
 			if err != nil {
 				return err
 			}
@@ -165,7 +181,10 @@ func (h *Handler) UpsertLocationSets(ctx context.Context, req *commonsv1.Locatio
 }
 
 func (h *Handler) upsert(ctx context.Context, tx pgx.Tx, c *commonsv1.LocationSetChange) (*commonsv1.LocationSet, error) {
-	tenantID := structure.Tenant(ctx)
+	tenantID, err := tenant.Of(ctx)
+	if err != nil {
+		return nil, err
+	}
 	day, err := structure.DayOr("effectiveOnDate", c.GetEffectiveOnDate(), h.today())
 	if err != nil {
 		return nil, err

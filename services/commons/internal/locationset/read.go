@@ -10,6 +10,7 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/civil"
 	"github.com/rotaloom/rotaloom/pkg/fault"
 	"github.com/rotaloom/rotaloom/pkg/pg"
+	"github.com/rotaloom/rotaloom/pkg/tenant"
 	commonsv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/commons/v1"
 	"github.com/rotaloom/rotaloom/services/commons/internal/structure"
 )
@@ -40,7 +41,11 @@ func (h *Handler) GetLocationSet(ctx context.Context, req *commonsv1.GetLocation
 	}
 	var set *commonsv1.LocationSet
 	err = pg.InSnapshot(ctx, h.pool, func(ctx context.Context, tx pgx.Tx) (err error) {
-		set, err = get(ctx, tx, structure.Tenant(ctx), req.GetId(), day)
+		tenantID, err := tenant.Of(ctx)
+		if err != nil {
+			return err
+		}
+		set, err = get(ctx, tx, tenantID, req.GetId(), day)
 		return err
 	})
 	return set, err
@@ -167,10 +172,14 @@ func (h *Handler) answer(ctx context.Context, q question, skip, count int) (list
 }
 
 func answer(ctx context.Context, db pg.Querier, q question, skip, count int) ([]*commonsv1.LocationSet, int, error) {
+	tenantID, err := tenant.Of(ctx)
+	if err != nil {
+		return nil, 0, err
+	}
 	const where = ` FROM location_set WHERE tenant_id = $1
 		AND (NOT $2 OR id = ANY($3) OR name = ANY($4) OR persistent_id = ANY($5))
 		AND ($6::smallint[] IS NULL OR type_id = ANY($6)) AND lower(left(name, length($7))) = lower($7)`
-	args := []any{structure.Tenant(ctx), q.some, q.ids, q.names, q.persistentID, q.types, q.begins}
+	args := []any{tenantID, q.some, q.ids, q.names, q.persistentID, q.types, q.begins}
 	var total int
 	if err := db.QueryRow(ctx, `SELECT count(*)`+where, args...).Scan(&total); err != nil {
 		return nil, 0, err
@@ -189,12 +198,12 @@ func answer(ctx context.Context, db pg.Querier, q question, skip, count int) ([]
 		}
 		return list, total, nil
 	}
-	if err := fill(ctx, db, structure.Tenant(ctx), list, q.day); err != nil {
+	if err := fill(ctx, db, tenantID, list, q.day); err != nil {
 		return nil, 0, err
 	}
 	for _, s := range list {
 		if q.jobs {
-			if err := expandJobs(ctx, db, structure.Tenant(ctx), s, q.day); err != nil {
+			if err := expandJobs(ctx, db, tenantID, s, q.day); err != nil {
 				return nil, 0, err
 			}
 		}

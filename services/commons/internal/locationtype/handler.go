@@ -16,6 +16,7 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/fault/bulk"
 	"github.com/rotaloom/rotaloom/pkg/pg"
 	"github.com/rotaloom/rotaloom/pkg/rpc"
+	"github.com/rotaloom/rotaloom/pkg/tenant"
 	commonv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/common/v1"
 	commonsv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/commons/v1"
 	"github.com/rotaloom/rotaloom/services/commons/internal/structure"
@@ -47,13 +48,17 @@ func scan(row pgx.CollectableRow) (*commonsv1.LocationType, error) {
 
 // ListLocationTypes answers all types in their display order.
 func (h *Handler) ListLocationTypes(ctx context.Context, req *commonsv1.ListLocationTypesRequest) (*commonsv1.LocationTypeList, error) {
+	tenantID, err := tenant.Of(ctx)
+	if err != nil {
+		return nil, err
+	}
 	switch req.GetContext() {
 	case "", "ORG", "FORECAST":
 	default:
 		return nil, structure.Invalid("context", "must be ORG or FORECAST")
 	}
 	rows, err := h.pool.Query(ctx, `SELECT `+columns+` FROM location_type WHERE tenant_id = $1 ORDER BY display_order, name LIMIT $2`,
-		structure.Tenant(ctx), most)
+		tenantID, most)
 	if err != nil {
 		return nil, err
 	}
@@ -63,8 +68,12 @@ func (h *Handler) ListLocationTypes(ctx context.Context, req *commonsv1.ListLoca
 
 // GetLocationType answers one type, or 404.
 func (h *Handler) GetLocationType(ctx context.Context, req *commonsv1.GetLocationTypeRequest) (*commonsv1.LocationType, error) {
+	tenantID, err := tenant.Of(ctx)
+	if err != nil {
+		return nil, err
+	}
 	rows, err := h.pool.Query(ctx, `SELECT `+columns+` FROM location_type WHERE tenant_id = $1 AND id = $2`,
-		structure.Tenant(ctx), req.GetId())
+		tenantID, req.GetId())
 	if err != nil {
 		return nil, err
 	}
@@ -86,11 +95,15 @@ func notFound(id int64) *fault.Error {
 // MultiReadLocationTypes answers types in the order asked for: with 207 when
 // some are unknown.
 func (h *Handler) MultiReadLocationTypes(ctx context.Context, req *commonsv1.MultiReadLocationTypesRequest) (*commonsv1.LocationTypeList, error) {
+	tenantID, err := tenant.Of(ctx)
+	if err != nil {
+		return nil, err
+	}
 	refs, err := structure.Refs("where", req.GetWhere())
 	if err != nil {
 		return nil, err
 	}
-	find, err := look(ctx, h.pool, structure.Tenant(ctx), refs)
+	find, err := look(ctx, h.pool, tenantID, refs)
 	if err != nil {
 		return nil, err
 	}
@@ -108,6 +121,10 @@ func (h *Handler) MultiReadLocationTypes(ctx context.Context, req *commonsv1.Mul
 
 // CreateLocationType stores a new type.
 func (h *Handler) CreateLocationType(ctx context.Context, given *commonsv1.LocationType) (*commonsv1.LocationType, error) {
+	tenantID, err := tenant.Of(ctx)
+	if err != nil {
+		return nil, err
+	}
 	if given.Id != nil {
 		return nil, fault.Invalid(structure.CodeIDGiven, "id must not be sent with a new location type.")
 	}
@@ -119,7 +136,7 @@ func (h *Handler) CreateLocationType(ctx context.Context, given *commonsv1.Locat
 	}
 	t, err := pg.WriteRow(ctx, h.pool, scan, `INSERT INTO location_type (tenant_id, name, description, display_order, persistent_id)
 		SELECT $1, $2, $3, $4, $5 WHERE (SELECT count(*) FROM location_type WHERE tenant_id = $1) < $6 RETURNING `+columns,
-		structure.Tenant(ctx), given.GetName(), given.GetDescription(), given.GetDisplayOrder(),
+		tenantID, given.GetName(), given.GetDescription(), given.GetDisplayOrder(),
 		cmp.Or(given.GetPersistentId(), structure.NewPersistentID()), most)
 	if errors.Is(err, pgx.ErrNoRows) {
 		return nil, fault.TooLarge(structure.CodeTooMany, fmt.Sprintf("There are %d location types already, and no more may be.", most))
@@ -129,6 +146,10 @@ func (h *Handler) CreateLocationType(ctx context.Context, given *commonsv1.Locat
 
 // UpdateLocationType changes what is sent of a type.
 func (h *Handler) UpdateLocationType(ctx context.Context, req *commonsv1.UpdateLocationTypeRequest) (*commonsv1.LocationType, error) {
+	tenantID, err := tenant.Of(ctx)
+	if err != nil {
+		return nil, err
+	}
 	given := req.GetLocationType()
 	if given == nil {
 		given = &commonsv1.LocationType{}
@@ -142,7 +163,7 @@ func (h *Handler) UpdateLocationType(ctx context.Context, req *commonsv1.UpdateL
 	t, err := pg.WriteRow(ctx, h.pool, scan, `UPDATE location_type SET name = coalesce($3, name), description = coalesce($4, description),
 			display_order = coalesce($5, display_order), version = version + 1, updated_at = now()
 		WHERE tenant_id = $1 AND id = $2 RETURNING `+columns,
-		structure.Tenant(ctx), req.GetId(), given.Name, given.Description, given.DisplayOrder)
+		tenantID, req.GetId(), given.Name, given.Description, given.DisplayOrder)
 	if errors.Is(err, pgx.ErrNoRows) {
 		return nil, notFound(req.GetId())
 	}
@@ -152,7 +173,11 @@ func (h *Handler) UpdateLocationType(ctx context.Context, req *commonsv1.UpdateL
 // DeleteLocationType deletes a type, or answers 404; 400 when a location has it
 // on any day.
 func (h *Handler) DeleteLocationType(ctx context.Context, req *commonsv1.DeleteLocationTypeRequest) (*emptypb.Empty, error) {
-	err := pg.ExecOne(ctx, h.pool, `DELETE FROM location_type WHERE tenant_id = $1 AND id = $2`, structure.Tenant(ctx), req.GetId())
+	tenantID, err := tenant.Of(ctx)
+	if err != nil {
+		return nil, err
+	}
+	err = pg.ExecOne(ctx, h.pool, `DELETE FROM location_type WHERE tenant_id = $1 AND id = $2`, tenantID, req.GetId())
 	switch {
 	case pg.IsForeignKey(err, ""):
 		return nil, fault.Invalid(structure.CodeInUse, "Locations have this type. Give them another one first.")

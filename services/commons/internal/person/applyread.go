@@ -12,8 +12,8 @@ import (
 
 	"github.com/rotaloom/rotaloom/pkg/civil"
 	"github.com/rotaloom/rotaloom/pkg/fault"
+	"github.com/rotaloom/rotaloom/pkg/tenant"
 	commonsv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/commons/v1"
-	"github.com/rotaloom/rotaloom/services/commons/internal/person/reader"
 	"github.com/rotaloom/rotaloom/services/commons/internal/person/record"
 	"github.com/rotaloom/rotaloom/services/commons/internal/person/rules"
 )
@@ -176,8 +176,12 @@ LEFT JOIN LATERAL (SELECT status FROM user_account_status
 ORDER BY p.id`
 
 func (h *Handler) page(ctx context.Context, q pageQuery, seen []int64) ([]*commonsv1.PersonRecord, error) {
+	tenantID, err := tenant.Of(ctx)
+	if err != nil {
+		return nil, err
+	}
 	rows, err := h.pool.Query(ctx, readPage,
-		reader.TenantOf(ctx), q.day.Time(), q.employment, q.account, notApplicable, q.withoutAoid,
+		tenantID, q.day.Time(), q.employment, q.account, notApplicable, q.withoutAoid,
 		q.changedFrom, q.changedTo, seen, q.limit, q.offset)
 	if err != nil {
 		return nil, err

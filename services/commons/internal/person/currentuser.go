@@ -4,9 +4,9 @@ import (
 	"context"
 
 	"github.com/rotaloom/rotaloom/pkg/authn"
+	"github.com/rotaloom/rotaloom/pkg/tenant"
 	"github.com/rotaloom/rotaloom/pkg/tzdb"
 	commonsv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/commons/v1"
-	"github.com/rotaloom/rotaloom/services/commons/internal/person/reader"
 	"github.com/rotaloom/rotaloom/services/commons/internal/person/record"
 	"github.com/rotaloom/rotaloom/services/commons/internal/person/store"
 )
@@ -17,13 +17,17 @@ const dateFormat = "yyyy-MM-dd"
 // GetCurrentUserInfo answers who is calling. A user who is no person has a name
 // only.
 func (h *Handler) GetCurrentUserInfo(ctx context.Context, _ *commonsv1.GetCurrentUserInfoRequest) (*commonsv1.CurrentUserInfo, error) {
+	tenantID, err := tenant.Of(ctx)
+	if err != nil {
+		return nil, err
+	}
 	caller, _ := authn.From(ctx)
 	if caller == nil {
 		caller = &authn.Principal{}
 	}
 	out := &commonsv1.CurrentUserInfo{UserName: caller.Subject}
 	zone := h.defaultZone
-	persons, err := store.Load(ctx, h.pool, reader.TenantOf(ctx), []int64{caller.PersonID})
+	persons, err := store.Load(ctx, h.pool, tenantID, []int64{caller.PersonID})
 	if err != nil {
 		return nil, err
 	}

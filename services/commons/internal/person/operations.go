@@ -9,6 +9,7 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/fault"
 	"github.com/rotaloom/rotaloom/pkg/fault/bulk"
 	"github.com/rotaloom/rotaloom/pkg/rpc"
+	"github.com/rotaloom/rotaloom/pkg/tenant"
 	commonsv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/commons/v1"
 	"github.com/rotaloom/rotaloom/services/commons/internal/person/reader"
 	"github.com/rotaloom/rotaloom/services/commons/internal/person/rules"
@@ -49,6 +50,10 @@ func (h *Handler) UpdatePerson(ctx context.Context, req *commonsv1.UpdatePersonR
 // Answers name persons by several properties: sent back, they are no mistake as
 // long as each of them names that person.
 func (h *Handler) refuseOther(ctx context.Context, asked *commonsv1.PersonIdentity, id int64) error {
+	tenantID, err := tenant.Of(ctx)
+	if err != nil {
+		return err
+	}
 	parts := reader.SplitIdentity(asked)
 	keys := make([]store.Key, len(parts))
 	for i, part := range parts {
@@ -57,7 +62,7 @@ func (h *Handler) refuseOther(ctx context.Context, asked *commonsv1.PersonIdenti
 			return err
 		}
 	}
-	known, err := h.reader.Load(ctx, reader.TenantOf(ctx), keys)
+	known, err := h.reader.Load(ctx, tenantID, keys)
 	if err != nil {
 		return err
 	}

@@ -7,8 +7,8 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"github.com/rotaloom/rotaloom/pkg/fault"
+	"github.com/rotaloom/rotaloom/pkg/tenant"
 	commonsv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/commons/v1"
-	"github.com/rotaloom/rotaloom/services/commons/internal/person/reader"
 	"github.com/rotaloom/rotaloom/services/commons/internal/person/record"
 	"github.com/rotaloom/rotaloom/services/commons/internal/person/store"
 )
@@ -24,10 +24,14 @@ func (h *Handler) TermRequests() *TermRequests { return &TermRequests{pool: h.po
 
 // ListTermRequests answers what is to be carried out for persons, in order.
 func (t *TermRequests) ListTermRequests(ctx context.Context, req *commonsv1.ListTermRequestsRequest) (*commonsv1.ListTermRequestsResponse, error) {
+	tenantID, err := tenant.Of(ctx)
+	if err != nil {
+		return nil, err
+	}
 	if n := len(req.GetPersonIds()); n > maxResolved {
 		return nil, fault.Invalid(fault.CodeBadRequest, fmt.Sprintf("%d persons are more than the allowed %d.", n, maxResolved))
 	}
-	rows, err := t.pool.Query(ctx, store.SelectTermRequests, reader.TenantOf(ctx), req.GetPersonIds())
+	rows, err := t.pool.Query(ctx, store.SelectTermRequests, tenantID, req.GetPersonIds())
 	if err != nil {
 		return nil, err
 	}

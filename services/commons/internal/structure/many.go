@@ -12,6 +12,7 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/fault"
 	"github.com/rotaloom/rotaloom/pkg/fault/bulk"
 	"github.com/rotaloom/rotaloom/pkg/rpc"
+	"github.com/rotaloom/rotaloom/pkg/tenant"
 	commonv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/common/v1"
 	commonsv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/commons/v1"
 )
@@ -48,11 +49,15 @@ func OneOrMore(path string, one *commonv1.Ref, several *commonv1.RefList) ([]*co
 // the order asked for: with 207 when some are unknown, and an error with the
 // code when all are. The table is a name of ours, never of a caller.
 func PersistentIDs(ctx context.Context, pool *pgxpool.Pool, table string, asked []string, code string) (*commonsv1.PersistentIdMappings, error) {
+	tenantID, err := tenant.Of(ctx)
+	if err != nil {
+		return nil, err
+	}
 	if len(asked) == 0 {
 		return nil, Missing("where.persistentIds")
 	}
 	rows, err := pool.Query(ctx, `SELECT persistent_id, id FROM `+table+` WHERE tenant_id = $1 AND persistent_id = ANY($2)`,
-		Tenant(ctx), asked)
+		tenantID, asked)
 	if err != nil {
 		return nil, err
 	}

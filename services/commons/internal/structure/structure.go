@@ -3,7 +3,6 @@
 package structure
 
 import (
-	"context"
 	"crypto/rand"
 	"fmt"
 	"net/http"
@@ -13,7 +12,6 @@ import (
 
 	"github.com/rotaloom/rotaloom/pkg/civil"
 	"github.com/rotaloom/rotaloom/pkg/fault"
-	"github.com/rotaloom/rotaloom/pkg/tenant"
 	commonv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/common/v1"
 )
 
@@ -75,13 +73,6 @@ const (
 
 // LongestName bounds names, in characters.
 const LongestName = 200
-
-// Tenant is the tenant of a call. A call without one works for a tenant that
-// has nothing.
-func Tenant(ctx context.Context) int64 {
-	id, _ := tenant.From(ctx)
-	return id
-}
 
 // Invalid is the error for a property with a value that it cannot have.
 func Invalid(path, format string, args ...any) *fault.Error {

@@ -17,6 +17,7 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/clock"
 	"github.com/rotaloom/rotaloom/pkg/domain/rowvisibility"
 	"github.com/rotaloom/rotaloom/pkg/fault"
+	"github.com/rotaloom/rotaloom/pkg/tenant"
 	"github.com/rotaloom/rotaloom/pkg/tzdb"
 	commonv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/common/v1"
 	commonsv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/commons/v1"
@@ -245,6 +246,10 @@ func (q question) answer(c Calendar, today civil.Date) (*commonsv1.SymbolicPerio
 
 // today answers the day that it is for the subject of where.
 func (h *Handler) today(ctx context.Context, where *commonsv1.SymbolicPeriodWhere) (civil.Date, error) {
+	tenantID, err := tenant.Of(ctx)
+	if err != nil {
+		return 0, err
+	}
 	given := 0
 	for _, is := range []bool{where.GetCurrentUser(), where.GetCurrentTenant(), where.GetEmployeeId() != 0, where.GetLocationId() != 0, where.GetPersonNumber() != ""} {
 		if is {
@@ -262,7 +267,7 @@ func (h *Handler) today(ctx context.Context, where *commonsv1.SymbolicPeriodWher
 	case where.GetLocationId() != 0:
 		var there bool
 		if err := h.pool.QueryRow(ctx, `SELECT EXISTS (SELECT FROM location WHERE tenant_id = $1 AND id = $2)`,
-			structure.Tenant(ctx), where.GetLocationId()).Scan(&there); err != nil {
+			tenantID, where.GetLocationId()).Scan(&there); err != nil {
 			return 0, err
 		}
 		if !there {
@@ -308,13 +313,17 @@ func (h *Handler) personsToday(ctx context.Context, where *commonsv1.SymbolicPer
 // person answers the id and the time zone of a person, by id, or by number when
 // the id is 0; the id is 0 when there is none.
 func (h *Handler) person(ctx context.Context, id int64, number string) (int64, *time.Location, error) {
+	tenantID, err := tenant.Of(ctx)
+	if err != nil {
+		return 0, nil, err
+	}
 	var name string
 	key, value := "id", any(id)
 	if id == 0 {
 		key, value = "person_number", number
 	}
-	err := h.pool.QueryRow(ctx, `SELECT id, time_zone FROM person WHERE tenant_id = $1 AND `+key+` = $2`,
-		structure.Tenant(ctx), value).Scan(&id, &name)
+	err = h.pool.QueryRow(ctx, `SELECT id, time_zone FROM person WHERE tenant_id = $1 AND `+key+` = $2`,
+		tenantID, value).Scan(&id, &name)
 	if errors.Is(err, pgx.ErrNoRows) {
 		return 0, h.zone, nil
 	}

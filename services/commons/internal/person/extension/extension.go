@@ -9,6 +9,7 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/fault"
 	"github.com/rotaloom/rotaloom/pkg/fault/bulk"
 	"github.com/rotaloom/rotaloom/pkg/rpc"
+	"github.com/rotaloom/rotaloom/pkg/tenant"
 	commonsv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/commons/v1"
 	"github.com/rotaloom/rotaloom/services/commons/internal/person/reader"
 	"github.com/rotaloom/rotaloom/services/commons/internal/person/record"
@@ -120,6 +121,10 @@ func onDay[M record.Dated](list []M, day civil.Date) []M {
 
 // findManagers finds the managers of persons by their numbers.
 func (e Extensions) findManagers(ctx context.Context, views []*view) error {
+	tenantID, err := tenant.Of(ctx)
+	if err != nil {
+		return err
+	}
 	var keys []store.Key
 	for _, v := range views {
 		if number := record.JobDetailsOrEmpty(v.Record).GetSupervisorPersonNumber(); number != "" {
@@ -129,7 +134,7 @@ func (e Extensions) findManagers(ctx context.Context, views []*view) error {
 	if len(keys) == 0 {
 		return nil
 	}
-	found, err := e.Reader.Bases(ctx, reader.TenantOf(ctx), keys, e.Reader.Today())
+	found, err := e.Reader.Bases(ctx, tenantID, keys, e.Reader.Today())
 	if err != nil {
 		return err
 	}

@@ -8,14 +8,18 @@ import (
 
 	"github.com/rotaloom/rotaloom/pkg/civil"
 	"github.com/rotaloom/rotaloom/pkg/fault"
+	"github.com/rotaloom/rotaloom/pkg/tenant"
 	commonsv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/commons/v1"
-	"github.com/rotaloom/rotaloom/services/commons/internal/person/reader"
 	"github.com/rotaloom/rotaloom/services/commons/internal/person/rules"
 	"github.com/rotaloom/rotaloom/services/commons/internal/person/store"
 )
 
 // Get answers an extension of one person today, or all of them.
 func (e Extensions) Get(ctx context.Context, req *commonsv1.GetPersonExtensionRequest) (*commonsv1.PersonExtension, error) {
+	tenantID, err := tenant.Of(ctx)
+	if err != nil {
+		return nil, err
+	}
 	kind, err := readExtension("extensionType", req.GetExtensionType())
 	if err != nil {
 		return nil, err
@@ -24,7 +28,7 @@ func (e Extensions) Get(ctx context.Context, req *commonsv1.GetPersonExtensionRe
 	if err != nil {
 		return nil, err
 	}
-	known, err := e.Reader.Load(ctx, reader.TenantOf(ctx), []store.Key{k})
+	known, err := e.Reader.Load(ctx, tenantID, []store.Key{k})
 	if err != nil {
 		return nil, err
 	}

@@ -15,6 +15,7 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/fault"
 	"github.com/rotaloom/rotaloom/pkg/fault/bulk"
 	"github.com/rotaloom/rotaloom/pkg/rpc"
+	"github.com/rotaloom/rotaloom/pkg/tenant"
 	commonsv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/commons/v1"
 	"github.com/rotaloom/rotaloom/services/commons/internal/person/reader"
 	"github.com/rotaloom/rotaloom/services/commons/internal/person/store"
@@ -127,6 +128,10 @@ func (n *Handler) number(ctx context.Context, persons []*commonsv1.Person) error
 
 // GetNewHire answers what the hiring of the person with the id in the path told.
 func (n *Handler) GetNewHire(ctx context.Context, req *commonsv1.GetNewHireRequest) (*commonsv1.NewHire, error) {
+	tenantID, err := tenant.Of(ctx)
+	if err != nil {
+		return nil, err
+	}
 	id := req.GetPersonId()
 	if err := n.reader.CheckVisible(ctx, id); err != nil {
 		return nil, err
@@ -134,9 +139,9 @@ func (n *Handler) GetNewHire(ctx context.Context, req *commonsv1.GetNewHireReque
 	var body []byte
 	var number string
 	var resident, work *int64
-	err := n.pool.QueryRow(ctx, `SELECT p.person_number, n.resident_state_allowances, n.work_state_allowances, n.body
+	err = n.pool.QueryRow(ctx, `SELECT p.person_number, n.resident_state_allowances, n.work_state_allowances, n.body
 		FROM new_hire n JOIN person p ON p.tenant_id = n.tenant_id AND p.id = n.person_id
-		WHERE n.tenant_id = $1 AND n.person_id = $2`, reader.TenantOf(ctx), id).Scan(&number, &resident, &work, &body)
+		WHERE n.tenant_id = $1 AND n.person_id = $2`, tenantID, id).Scan(&number, &resident, &work, &body)
 	if errors.Is(err, pgx.ErrNoRows) {
 		return nil, reader.NotFound(id)
 	}

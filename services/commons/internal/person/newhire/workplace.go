@@ -14,8 +14,8 @@ import (
 
 	"github.com/rotaloom/rotaloom/pkg/civil"
 	"github.com/rotaloom/rotaloom/pkg/fault"
+	"github.com/rotaloom/rotaloom/pkg/tenant"
 	commonsv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/commons/v1"
-	"github.com/rotaloom/rotaloom/services/commons/internal/person/reader"
 	"github.com/rotaloom/rotaloom/services/commons/internal/person/rules"
 )
 
@@ -135,6 +135,10 @@ ORDER BY asked.n, step.depth DESC`
 
 // workplaces answers where each of some new hires works.
 func (n *Handler) workplaces(ctx context.Context, hires []*commonsv1.NewHire) ([]workplace, error) {
+	tenantID, err := tenant.Of(ctx)
+	if err != nil {
+		return nil, err
+	}
 	out := make([]workplace, len(hires))
 	paths, codes, days := make([]string, len(hires)), make([]string, len(hires)), make([]time.Time, len(hires))
 	wanted := false
@@ -153,7 +157,7 @@ func (n *Handler) workplaces(ctx context.Context, hires []*commonsv1.NewHire) ([
 	if !wanted {
 		return out, nil
 	}
-	rows, err := n.pool.Query(ctx, readPlaces, reader.TenantOf(ctx), paths, codes, days)
+	rows, err := n.pool.Query(ctx, readPlaces, tenantID, paths, codes, days)
 	if err != nil {
 		return nil, fmt.Errorf("find where new hires work: %w", err)
 	}

@@ -9,6 +9,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/rotaloom/rotaloom/pkg/civil"
+	"github.com/rotaloom/rotaloom/pkg/tenant"
 	commonsv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/commons/v1"
 	"github.com/rotaloom/rotaloom/services/commons/internal/person/record"
 	"github.com/rotaloom/rotaloom/services/commons/internal/person/store"
@@ -27,6 +28,10 @@ type Base struct {
 // ForEachBase calls do for the short forms of the persons that a criterion names, in
 // the order asked for, until it fails; with nil for who is unknown.
 func (r *Reader) ForEachBase(ctx context.Context, where *commonsv1.PersonWhere, do func(store.Key, *Base) error) error {
+	tenantID, err := tenant.Of(ctx)
+	if err != nil {
+		return err
+	}
 	day, err := r.snapshotDate(where)
 	if err != nil {
 		return err
@@ -35,7 +40,7 @@ func (r *Reader) ForEachBase(ctx context.Context, where *commonsv1.PersonWhere, 
 	if err != nil {
 		return err
 	}
-	found, err := r.Bases(ctx, TenantOf(ctx), keys, day)
+	found, err := r.Bases(ctx, tenantID, keys, day)
 	if err != nil {
 		return err
 	}

@@ -97,6 +97,10 @@ func (r *Reader) Today() civil.Date { return civil.FromTime(r.clock.Now()).Clamp
 // ForEach calls do for the persons that a criterion names, in the order asked for,
 // with the snapshot date; with nil for who is unknown.
 func (r *Reader) ForEach(ctx context.Context, where *commonsv1.PersonWhere, do func(civil.Date, store.Key, *store.Person)) error {
+	tenantID, err := tenant.Of(ctx)
+	if err != nil {
+		return err
+	}
 	day, err := r.snapshotDate(where)
 	if err != nil {
 		return err
@@ -105,7 +109,7 @@ func (r *Reader) ForEach(ctx context.Context, where *commonsv1.PersonWhere, do f
 	if err != nil {
 		return err
 	}
-	known, err := r.Load(ctx, TenantOf(ctx), keys)
+	known, err := r.Load(ctx, tenantID, keys)
 	if err != nil {
 		return err
 	}
@@ -140,11 +144,6 @@ func (r *Reader) snapshotDate(where *commonsv1.PersonWhere) (civil.Date, error) 
 		return 0, fault.Invalid(rules.CodeSnapshot, fmt.Sprintf("where.snapshotDate: %s.", err))
 	}
 	return day.Clamp(), nil
-}
-
-func TenantOf(ctx context.Context) int64 {
-	id, _ := tenant.From(ctx)
-	return id
 }
 
 // CheckVisible answers the error for an unknown person when the caller may not

@@ -10,9 +10,9 @@ import (
 
 	"github.com/rotaloom/rotaloom/pkg/civil"
 	"github.com/rotaloom/rotaloom/pkg/fault"
+	"github.com/rotaloom/rotaloom/pkg/tenant"
 	commonsv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/commons/v1"
 	"github.com/rotaloom/rotaloom/services/commons/internal/locationpath"
-	"github.com/rotaloom/rotaloom/services/commons/internal/person/reader"
 	"github.com/rotaloom/rotaloom/services/commons/internal/person/record"
 	"github.com/rotaloom/rotaloom/services/commons/internal/person/rules"
 )
@@ -21,6 +21,10 @@ import (
 // persons with one that is unknown, or a location that is no job. A path may
 // come before its location, as everywhere.
 func (w *Handler) findJobs(ctx context.Context, given []*commonsv1.PersonWageWorkRules, wages [][]*record.WageRule, failed []error) error {
+	tenantID, err := tenant.Of(ctx)
+	if err != nil {
+		return err
+	}
 	var owners []int
 	var found []*record.WageRule
 	var ids []int64
@@ -44,7 +48,7 @@ func (w *Handler) findJobs(ctx context.Context, given []*commonsv1.PersonWageWor
 		LEFT JOIN location_version v ON v.tenant_id = $1 AND v.from_date <= q.day AND v.to_date > q.day
 			AND v.location_id = CASE WHEN q.id <> 0 THEN q.id ELSE %[2]s END`,
 		locationpath.PathSQL("$1", "q.id", "q.day"), locationpath.AtSQL("$1", "q.path", "q.day")),
-		reader.TenantOf(ctx), ids, paths, days)
+		tenantID, ids, paths, days)
 	if err != nil {
 		return err
 	}
@@ -67,6 +71,10 @@ func (w *Handler) findJobs(ctx context.Context, given []*commonsv1.PersonWageWor
 
 // fillJobs fills in the ids of the jobs whose paths name a location today.
 func (w *Handler) fillJobs(ctx context.Context, persons []*commonsv1.PersonWageWorkRules) error {
+	tenantID, err := tenant.Of(ctx)
+	if err != nil {
+		return err
+	}
 	var paths []string
 	for _, p := range persons {
 		for _, rule := range p.GetWageWorkRules() {
@@ -77,7 +85,7 @@ func (w *Handler) fillJobs(ctx context.Context, persons []*commonsv1.PersonWageW
 		return nil
 	}
 	rows, err := w.pool.Query(ctx, `SELECT q.path, `+locationpath.AtSQL("$1", "q.path", "$3::date")+`
-		FROM (SELECT DISTINCT unnest($2::text[]) AS path) AS q`, reader.TenantOf(ctx), paths, w.reader.Today().Time())
+		FROM (SELECT DISTINCT unnest($2::text[]) AS path) AS q`, tenantID, paths, w.reader.Today().Time())
 	if err != nil {
 		return err
 	}

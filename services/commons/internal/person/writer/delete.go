@@ -8,9 +8,9 @@ import (
 
 	"github.com/rotaloom/rotaloom/pkg/outbox"
 	"github.com/rotaloom/rotaloom/pkg/pg"
+	"github.com/rotaloom/rotaloom/pkg/tenant"
 	commonsv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/commons/v1"
 	"github.com/rotaloom/rotaloom/services/commons/internal/person/account"
-	"github.com/rotaloom/rotaloom/services/commons/internal/person/reader"
 	"github.com/rotaloom/rotaloom/services/commons/internal/person/store"
 )
 
@@ -18,7 +18,10 @@ import (
 // asked first whether the caller may remove their users. The intent to remove their accounts is noted with the deletion, so an account
 // outlives its person at most until the sweep.
 func (w *Writer) Delete(ctx context.Context, keys []store.Key) (map[store.Key]error, error) {
-	tenantID := reader.TenantOf(ctx)
+	tenantID, err := tenant.Of(ctx)
+	if err != nil {
+		return nil, err
+	}
 	known, err := w.reader.Load(ctx, tenantID, keys)
 	if err != nil {
 		return nil, err

@@ -11,7 +11,7 @@ import (
 
 	"github.com/rotaloom/rotaloom/pkg/authn"
 	"github.com/rotaloom/rotaloom/pkg/fault"
-	"github.com/rotaloom/rotaloom/services/commons/internal/person/reader"
+	"github.com/rotaloom/rotaloom/pkg/tenant"
 	"github.com/rotaloom/rotaloom/services/commons/internal/person/record"
 	"github.com/rotaloom/rotaloom/services/commons/internal/person/rules"
 	"github.com/rotaloom/rotaloom/services/commons/internal/person/store"
@@ -87,6 +87,10 @@ func mayAssignTerms(ctx context.Context) bool {
 // findTerms answers the terms with the names, which are compared without case.
 // It waits a moment for those that are not there.
 func (w *Writer) findTerms(ctx context.Context, names []string) (map[string]record.TermAssignment, error) {
+	tenantID, err := tenant.Of(ctx)
+	if err != nil {
+		return nil, err
+	}
 	if len(names) == 0 {
 		return nil, nil
 	}
@@ -96,7 +100,7 @@ func (w *Writer) findTerms(ctx context.Context, names []string) (map[string]reco
 		rows, err := w.pool.Query(ctx, `SELECT DISTINCT ON (q.name) q.name, t.id, t.name
 			FROM (SELECT name, lower(name) AS name_key FROM unnest($2::text[]) AS name) AS q
 			JOIN employment_term t ON t.tenant_id = $1 AND NOT t.deleted AND t.name_key = q.name_key
-			ORDER BY q.name, t.id DESC`, reader.TenantOf(ctx), names)
+			ORDER BY q.name, t.id DESC`, tenantID, names)
 		if err != nil {
 			return nil, err
 		}

@@ -22,7 +22,10 @@ func NewHandler(groups *Groups) *Handler { return &Handler{groups: groups, page:
 
 // ListEmployeeGroupMembers answers a page of the members of a person's group.
 func (h *Handler) ListEmployeeGroupMembers(ctx context.Context, req *commonsv1.ListEmployeeGroupMembersRequest) (*commonsv1.ListEmployeeGroupMembersResponse, error) {
-	tenantID, _ := tenant.From(ctx)
+	tenantID, err := tenant.Of(ctx)
+	if err != nil {
+		return nil, err
+	}
 	limit := h.page + 1
 	ids, err := h.groups.members(ctx, tenantID, req.GetPersonId(), req.GetAfterPersonId(), &limit)
 	if err != nil {

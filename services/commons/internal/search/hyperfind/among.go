@@ -5,13 +5,17 @@ import (
 
 	"google.golang.org/protobuf/proto"
 
+	"github.com/rotaloom/rotaloom/pkg/tenant"
 	commonv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/common/v1"
-	"github.com/rotaloom/rotaloom/services/commons/internal/structure"
 )
 
 // Among answers which of some persons are found by a stored query that the
 // caller may use, on the days of a range; of today when there is none.
 func (h *Handler) Among(ctx context.Context, ref *commonv1.Ref, given *commonv1.DateRange, persons []int64) (map[int64]bool, error) {
+	tenantID, err := tenant.Of(ctx)
+	if err != nil {
+		return nil, err
+	}
 	if given == nil {
 		given = &commonv1.DateRange{SymbolicPeriod: &commonv1.Ref{Qualifier: proto.String("Today")}}
 	}
@@ -19,7 +23,7 @@ func (h *Handler) Among(ctx context.Context, ref *commonv1.Ref, given *commonv1.
 	if err != nil {
 		return nil, err
 	}
-	q, err := find(ctx, h.pool, structure.Tenant(ctx), ref, caller(ctx))
+	q, err := find(ctx, h.pool, tenantID, ref, caller(ctx))
 	if err != nil {
 		return nil, err
 	}
@@ -30,6 +34,6 @@ func (h *Handler) Among(ctx context.Context, ref *commonv1.Ref, given *commonv1.
 	found := make(map[int64]bool, len(persons))
 	// Not nil: nil stands for everybody.
 	among := append([]int64{}, persons...)
-	err = h.finder.run(ctx, structure.Tenant(ctx), root, days, among, func(id int64, _, _ []byte) { found[id] = true })
+	err = h.finder.run(ctx, tenantID, root, days, among, func(id int64, _, _ []byte) { found[id] = true })
 	return found, err
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/civil"
 	"github.com/rotaloom/rotaloom/pkg/domain/rowvisibility"
 	"github.com/rotaloom/rotaloom/pkg/fault"
+	"github.com/rotaloom/rotaloom/pkg/tenant"
 	commonv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/common/v1"
 	commonsv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/commons/v1"
 	"github.com/rotaloom/rotaloom/services/commons/internal/locationpath"
@@ -70,12 +71,16 @@ func (h *Handler) TestHyperfindQuery(ctx context.Context, req *commonsv1.TestHyp
 }
 
 func (h *Handler) answer(ctx context.Context, root *node, days civil.Range, visible rowvisibility.Set, limit int) (*commonsv1.HyperfindAnswer, error) {
+	tenantID, err := tenant.Of(ctx)
+	if err != nil {
+		return nil, err
+	}
 	var only []int64
 	if !visible.All() {
 		only = append([]int64{}, visible.IDs()...)
 	}
 	a := &answer{limit: limit}
-	if err := h.finder.run(ctx, structure.Tenant(ctx), root, days, only, a.add); err != nil {
+	if err := h.finder.run(ctx, tenantID, root, days, only, a.add); err != nil {
 		return nil, err
 	}
 	switch {
@@ -150,7 +155,11 @@ func (h *Handler) selected(ctx context.Context, req *commonsv1.ExecuteHyperfindR
 }
 
 func (h *Handler) stored(ctx context.Context, req *commonsv1.ExecuteHyperfindRequest, days civil.Range) (*node, error) {
-	q, err := find(ctx, h.pool, structure.Tenant(ctx), req.GetHyperfind(), caller(ctx))
+	tenantID, err := tenant.Of(ctx)
+	if err != nil {
+		return nil, err
+	}
+	q, err := find(ctx, h.pool, tenantID, req.GetHyperfind(), caller(ctx))
 	if err != nil {
 		return nil, err
 	}
@@ -161,12 +170,16 @@ func (h *Handler) stored(ctx context.Context, req *commonsv1.ExecuteHyperfindReq
 // some day, but for those whose employment has ended by the last day, or, when
 // the request asks for those as well, by the first.
 func (h *Handler) atLocations(ctx context.Context, req *commonsv1.ExecuteHyperfindRequest, days civil.Range) (*node, error) {
+	tenantID, err := tenant.Of(ctx)
+	if err != nil {
+		return nil, err
+	}
 	for i, ref := range req.GetLocations() {
 		if ref.Id == nil && ref.GetQualifier() == "" {
 			return nil, fault.Invalid(CodeUnknownLocations, fmt.Sprintf("locations[%d] needs an id or a qualifier.", i))
 		}
 	}
-	ids, err := locationpath.Resolve(ctx, h.pool, structure.Tenant(ctx), req.GetLocations(), days.To-1)
+	ids, err := locationpath.Resolve(ctx, h.pool, tenantID, req.GetLocations(), days.To-1)
 	if fault.HasCode(err, structure.CodeUnknown) {
 		return nil, fault.Invalid(CodeUnknownLocations, fault.FromError(err).Message)
 	}
@@ -185,6 +198,10 @@ func (h *Handler) atLocations(ctx context.Context, req *commonsv1.ExecuteHyperfi
 // listed answers the persons of a list. One whom the caller may not see is
 // unknown.
 func (h *Handler) listed(ctx context.Context, refs []*commonv1.Ref, visible rowvisibility.Set) (*node, error) {
+	tenantID, err := tenant.Of(ctx)
+	if err != nil {
+		return nil, err
+	}
 	for i, ref := range refs {
 		if ref.Id == nil && ref.GetQualifier() == "" {
 			return nil, fault.Invalid(CodeUnknownPersons, fmt.Sprintf("persons[%d] needs an id or a qualifier.", i))
@@ -196,7 +213,7 @@ func (h *Handler) listed(ctx context.Context, refs []*commonv1.Ref, visible rowv
 	there, err := structure.Resolve(refs, func(ids []int64, numbers []string) (pgx.Rows, error) {
 		return h.pool.Query(ctx, `SELECT id, NULL FROM person WHERE tenant_id = $1 AND id = ANY($2)
 			UNION ALL SELECT id, person_number FROM person WHERE tenant_id = $1 AND person_number = ANY($3)`,
-			structure.Tenant(ctx), ids, numbers)
+			tenantID, ids, numbers)
 	}, unknown)
 	if err != nil {
 		return nil, err

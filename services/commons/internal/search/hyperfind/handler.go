@@ -17,6 +17,7 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/domain/rowvisibility"
 	"github.com/rotaloom/rotaloom/pkg/fault"
 	"github.com/rotaloom/rotaloom/pkg/pg"
+	"github.com/rotaloom/rotaloom/pkg/tenant"
 	commonv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/common/v1"
 	commonsv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/commons/v1"
 	"github.com/rotaloom/rotaloom/services/commons/internal/structure"
@@ -74,7 +75,10 @@ func (h *Handler) CreateHyperfindQuery(ctx context.Context, given *commonsv1.Hyp
 	if q.PersistentId == "" {
 		q.PersistentId = structure.NewPersistentID()
 	}
-	tenantID := structure.Tenant(ctx)
+	tenantID, err := tenant.Of(ctx)
+	if err != nil {
+		return nil, err
+	}
 	var created *query
 	err = pg.InTx(ctx, h.pool, func(ctx context.Context, tx pgx.Tx) error {
 		if err := lock(ctx, tx, tenantID); err != nil {
@@ -112,7 +116,10 @@ func (h *Handler) UpdateHyperfindQuery(ctx context.Context, req *commonsv1.Updat
 	if req.GetQuery().GetConstraints() == nil {
 		constraints = nil
 	}
-	tenantID := structure.Tenant(ctx)
+	tenantID, err := tenant.Of(ctx)
+	if err != nil {
+		return nil, err
+	}
 	var updated *query
 	err = pg.InTx(ctx, h.pool, func(ctx context.Context, tx pgx.Tx) error {
 		if err := changeable(ctx, tx, tenantID, req.GetId()); err != nil {
@@ -132,7 +139,10 @@ func (h *Handler) UpdateHyperfindQuery(ctx context.Context, req *commonsv1.Updat
 
 // DeleteHyperfindQuery deletes a query.
 func (h *Handler) DeleteHyperfindQuery(ctx context.Context, req *commonsv1.DeleteHyperfindQueryRequest) (*emptypb.Empty, error) {
-	tenantID := structure.Tenant(ctx)
+	tenantID, err := tenant.Of(ctx)
+	if err != nil {
+		return nil, err
+	}
 	return &emptypb.Empty{}, pg.InTx(ctx, h.pool, func(ctx context.Context, tx pgx.Tx) error {
 		if err := changeable(ctx, tx, tenantID, req.GetId()); err != nil {
 			return err

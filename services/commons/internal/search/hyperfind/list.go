@@ -9,6 +9,7 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/fault"
 	"github.com/rotaloom/rotaloom/pkg/fault/bulk"
 	"github.com/rotaloom/rotaloom/pkg/rpc"
+	"github.com/rotaloom/rotaloom/pkg/tenant"
 	commonv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/common/v1"
 	commonsv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/commons/v1"
 	"github.com/rotaloom/rotaloom/services/commons/internal/structure"
@@ -16,18 +17,26 @@ import (
 
 // ListHyperfindQueries answers the queries that the caller may use.
 func (h *Handler) ListHyperfindQueries(ctx context.Context, req *commonsv1.ListHyperfindQueriesRequest) (*commonsv1.HyperfindQueryList, error) {
+	tenantID, err := tenant.Of(ctx)
+	if err != nil {
+		return nil, err
+	}
 	usage, err := usageType(req.GetUsageType(), "")
 	if err != nil {
 		return nil, err
 	}
 	user := caller(ctx)
-	found, err := list(ctx, h.pool, structure.Tenant(ctx), &user)
+	found, err := list(ctx, h.pool, tenantID, &user)
 	return answered(found, usage, req.GetAllDetails()), err
 }
 
 // ListPublicHyperfindQueries answers the public queries.
 func (h *Handler) ListPublicHyperfindQueries(ctx context.Context, req *commonsv1.ListPublicHyperfindQueriesRequest) (*commonsv1.HyperfindQueryList, error) {
-	found, err := list(ctx, h.pool, structure.Tenant(ctx), nil)
+	tenantID, err := tenant.Of(ctx)
+	if err != nil {
+		return nil, err
+	}
+	found, err := list(ctx, h.pool, tenantID, nil)
 	return answered(found, "", req.GetAllDetails()), err
 }
 
@@ -57,11 +66,15 @@ func (q *query) isOf(usage string) bool {
 
 // GetHyperfindQuery answers one query, or 404.
 func (h *Handler) GetHyperfindQuery(ctx context.Context, req *commonsv1.GetHyperfindQueryRequest) (*commonsv1.HyperfindQuery, error) {
+	tenantID, err := tenant.Of(ctx)
+	if err != nil {
+		return nil, err
+	}
 	usage, err := usageType(req.GetUsageType(), usageHome)
 	if err != nil {
 		return nil, err
 	}
-	q, err := byID(ctx, h.pool, structure.Tenant(ctx), req.GetId(), caller(ctx))
+	q, err := byID(ctx, h.pool, tenantID, req.GetId(), caller(ctx))
 	if err != nil {
 		return nil, err
 	}
@@ -74,6 +87,10 @@ func (h *Handler) GetHyperfindQuery(ctx context.Context, req *commonsv1.GetHyper
 // MultiReadHyperfindQueries answers queries in the order asked for: with 207
 // when some are unknown, or not for the caller.
 func (h *Handler) MultiReadHyperfindQueries(ctx context.Context, req *commonsv1.MultiReadHyperfindQueriesRequest) (*commonsv1.HyperfindQueryList, error) {
+	tenantID, err := tenant.Of(ctx)
+	if err != nil {
+		return nil, err
+	}
 	where := req.GetWhere()
 	usage, err := usageType(where.GetUsageType(), usageHome)
 	if err != nil {
@@ -84,7 +101,7 @@ func (h *Handler) MultiReadHyperfindQueries(ctx context.Context, req *commonsv1.
 		return nil, err
 	}
 	user := caller(ctx)
-	known, err := list(ctx, h.pool, structure.Tenant(ctx), &user)
+	known, err := list(ctx, h.pool, tenantID, &user)
 	if err != nil {
 		return nil, err
 	}

@@ -16,6 +16,7 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/fault/bulk"
 	"github.com/rotaloom/rotaloom/pkg/pg"
 	"github.com/rotaloom/rotaloom/pkg/rpc"
+	"github.com/rotaloom/rotaloom/pkg/tenant"
 	commonv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/common/v1"
 	commonsv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/commons/v1"
 	"github.com/rotaloom/rotaloom/services/commons/internal/structure"
@@ -79,13 +80,21 @@ func profiles(ctx context.Context, db pg.Querier, tenantID int64, ids []int64) (
 
 // ListHyperfindProfiles answers all profiles.
 func (p *Profiles) ListHyperfindProfiles(ctx context.Context, _ *commonsv1.ListHyperfindProfilesRequest) (*commonsv1.HyperfindProfileList, error) {
-	list, err := profiles(ctx, p.pool, structure.Tenant(ctx), nil)
+	tenantID, err := tenant.Of(ctx)
+	if err != nil {
+		return nil, err
+	}
+	list, err := profiles(ctx, p.pool, tenantID, nil)
 	return &commonsv1.HyperfindProfileList{Profiles: list}, err
 }
 
 // GetHyperfindProfile answers one profile, or 404.
 func (p *Profiles) GetHyperfindProfile(ctx context.Context, req *commonsv1.GetHyperfindProfileRequest) (*commonsv1.HyperfindProfile, error) {
-	return profile(ctx, p.pool, structure.Tenant(ctx), req.GetId())
+	tenantID, err := tenant.Of(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return profile(ctx, p.pool, tenantID, req.GetId())
 }
 
 func profile(ctx context.Context, db pg.Querier, tenantID, id int64) (*commonsv1.HyperfindProfile, error) {
@@ -106,11 +115,15 @@ func noProfile(id int64) error {
 // MultiReadHyperfindProfiles answers profiles in the order asked for: with 207
 // when some are unknown.
 func (p *Profiles) MultiReadHyperfindProfiles(ctx context.Context, req *commonsv1.MultiReadHyperfindProfilesRequest) (*commonsv1.HyperfindProfileList, error) {
+	tenantID, err := tenant.Of(ctx)
+	if err != nil {
+		return nil, err
+	}
 	refs, err := structure.Refs("where", req.GetWhere())
 	if err != nil {
 		return nil, err
 	}
-	all, err := profiles(ctx, p.pool, structure.Tenant(ctx), nil)
+	all, err := profiles(ctx, p.pool, tenantID, nil)
 	if err != nil {
 		return nil, err
 	}
@@ -146,9 +159,12 @@ func (p *Profiles) CreateHyperfindProfile(ctx context.Context, given *commonsv1.
 	if err := checkProfile(given); err != nil {
 		return nil, err
 	}
-	tenantID := structure.Tenant(ctx)
+	tenantID, err := tenant.Of(ctx)
+	if err != nil {
+		return nil, err
+	}
 	var created *commonsv1.HyperfindProfile
-	err := pg.InTx(ctx, p.pool, func(ctx context.Context, tx pgx.Tx) error {
+	err = pg.InTx(ctx, p.pool, func(ctx context.Context, tx pgx.Tx) error {
 		if err := lock(ctx, tx, tenantID); err != nil {
 			return err
 		}
@@ -182,9 +198,12 @@ func (p *Profiles) UpdateHyperfindProfile(ctx context.Context, req *commonsv1.Up
 	if err := checkProfile(given); err != nil {
 		return nil, err
 	}
-	tenantID := structure.Tenant(ctx)
+	tenantID, err := tenant.Of(ctx)
+	if err != nil {
+		return nil, err
+	}
 	var updated *commonsv1.HyperfindProfile
-	err := pg.InTx(ctx, p.pool, func(ctx context.Context, tx pgx.Tx) error {
+	err = pg.InTx(ctx, p.pool, func(ctx context.Context, tx pgx.Tx) error {
 		if err := lock(ctx, tx, tenantID); err != nil {
 			return err
 		}
@@ -207,7 +226,11 @@ func (p *Profiles) UpdateHyperfindProfile(ctx context.Context, req *commonsv1.Up
 
 // DeleteHyperfindProfile deletes a profile, or answers 404.
 func (p *Profiles) DeleteHyperfindProfile(ctx context.Context, req *commonsv1.DeleteHyperfindProfileRequest) (*emptypb.Empty, error) {
-	err := pg.ExecOne(ctx, p.pool, `DELETE FROM hyperfind_profile WHERE tenant_id = $1 AND id = $2`, structure.Tenant(ctx), req.GetId())
+	tenantID, err := tenant.Of(ctx)
+	if err != nil {
+		return nil, err
+	}
+	err = pg.ExecOne(ctx, p.pool, `DELETE FROM hyperfind_profile WHERE tenant_id = $1 AND id = $2`, tenantID, req.GetId())
 	if errors.Is(err, pgx.ErrNoRows) {
 		err = noProfile(req.GetId())
 	}
