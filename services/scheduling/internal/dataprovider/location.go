@@ -39,7 +39,10 @@ func newLocationTable(reader *reading.Reader, source Locations) *dataelement.Tab
 }
 
 func loadLocations(ctx context.Context, reader *reading.Reader, source Locations, ids []int64, days civil.Range) ([]*plan, error) {
-	tenantID, _ := tenant.From(ctx)
+	tenantID, err := tenant.Of(ctx)
+	if err != nil {
+		return nil, err
+	}
 	length := int64(days.Days())
 	known, err := source.ListLocationEmployees(ctx, &datav1.ListLocationEmployeesRequest{
 		LocationIds: ids, Day: (days.To - 1).String(), Most: mostEmployeeDays / length,

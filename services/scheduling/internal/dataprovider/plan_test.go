@@ -95,7 +95,7 @@ func TestNoElementReadsAWholeTable(t *testing.T) {
 func TestTheEmployeesOfLocationsCount(t *testing.T) {
 	t.Parallel()
 	server := NewServer(nil, everybody{make([]int64, 560)})
-	_, err := server.ReadDataElements(t.Context(), &datav1.ReadDataElementsRequest{
+	_, err := server.ReadDataElements(tenant.With(t.Context(), 1), &datav1.ReadDataElementsRequest{
 		Provider: "SCH", RowKind: datav1.RowKind_ROW_KIND_LOCATION, RowIds: []int64{1, 2}, Bounds: []int32{20500, 20551},
 		Elements: []*datav1.DataSelection{{Key: "SCH_SHIFT_COUNT"}},
 	})

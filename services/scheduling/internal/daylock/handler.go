@@ -2,7 +2,6 @@ package daylock
 
 import (
 	"context"
-	"errors"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
@@ -43,15 +42,13 @@ func New(pool *pgxpool.Pool, directory Directory, wake func()) *Handler {
 	return &Handler{pool: pool, directory: directory, wake: wake}
 }
 
-var errNoTenant = errors.New("daylock: the context has no tenant")
-
 // ApplyCreateDayLocks locks days of employees. A lock that meets or touches the
 // days becomes one with them; the answer holds one lock for each employee, in
 // the order of the request, which covers the days that were asked for.
 func (h *Handler) ApplyCreateDayLocks(ctx context.Context, req *schedulingv1.ApplyCreateDayLocksRequest) (*schedulingv1.ApplyCreateDayLocksResponse, error) {
-	tenantID, ok := tenant.From(ctx)
-	if !ok {
-		return nil, errNoTenant
+	tenantID, err := tenant.Of(ctx)
+	if err != nil {
+		return nil, err
 	}
 	where := req.GetForEmployees().GetWhere()
 	days, err := windowOf(where)

@@ -14,6 +14,7 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/fault"
 	"github.com/rotaloom/rotaloom/pkg/fault/bulk"
 	"github.com/rotaloom/rotaloom/pkg/pg"
+	"github.com/rotaloom/rotaloom/pkg/tenant"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/patterndefinition"
 )
 
@@ -89,6 +90,10 @@ func readAssignment(path string, g *schedulingv1.GroupSchedulePattern) (assignme
 // complete finds the terms and the templates that the creates name. Without
 // partial the first error ends it.
 func (h *Handler) complete(ctx context.Context, list []creation, partial bool) error {
+	tenantID, err := tenant.Of(ctx)
+	if err != nil {
+		return err
+	}
 	if err := firstError(list, partial); err != nil {
 		return err
 	}
@@ -107,7 +112,7 @@ func (h *Handler) complete(ctx context.Context, list []creation, partial bool) e
 	if err != nil {
 		return err
 	}
-	definitions, err := h.deps.Definitions.Resolve(ctx, h.deps.Pool, tenantOf(ctx), asked)
+	definitions, err := h.deps.Definitions.Resolve(ctx, h.deps.Pool, tenantID, asked)
 	if err != nil {
 		return err
 	}
@@ -153,8 +158,11 @@ func firstError(list []creation, partial bool) error {
 func (h *Handler) create(ctx context.Context, list []creation, partial bool) (*bulk.Outcome[*schedulingv1.GroupSchedulePatternCreate, result], int64, error) {
 	var outcome *bulk.Outcome[*schedulingv1.GroupSchedulePatternCreate, result]
 	var propagationID int64
-	tenantID := tenantOf(ctx)
-	err := pg.InTx(ctx, h.deps.Pool, func(ctx context.Context, tx pgx.Tx) error {
+	tenantID, err := tenant.Of(ctx)
+	if err != nil {
+		return nil, 0, err
+	}
+	err = pg.InTx(ctx, h.deps.Pool, func(ctx context.Context, tx pgx.Tx) error {
 		now, edits, errs, at, err := h.place(ctx, tx, tenantID, list)
 		if err != nil {
 			return err

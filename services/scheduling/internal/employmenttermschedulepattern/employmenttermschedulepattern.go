@@ -15,7 +15,6 @@ import (
 	commonv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/common/v1"
 	schedulingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/scheduling/v1"
 
-	"github.com/rotaloom/rotaloom/pkg/tenant"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/patterndefinition"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/projection"
 )
@@ -71,11 +70,4 @@ func New(settings Settings, deps Deps) *Handler {
 		h.governedDays = defaultGovernedDays
 	}
 	return h
-}
-
-// tenantOf is the tenant of a call. A call without one works for a tenant that
-// has nothing.
-func tenantOf(ctx context.Context) int64 {
-	id, _ := tenant.From(ctx)
-	return id
 }

@@ -13,12 +13,17 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/civil"
 	"github.com/rotaloom/rotaloom/pkg/fault"
 	"github.com/rotaloom/rotaloom/pkg/pg"
+	"github.com/rotaloom/rotaloom/pkg/tenant"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/patterndefinition"
 )
 
 // GetEmploymentTermSchedulePattern answers one assignment, or 404.
 func (h *Handler) GetEmploymentTermSchedulePattern(ctx context.Context, req *schedulingv1.GetEmploymentTermSchedulePatternRequest) (*schedulingv1.GroupSchedulePattern, error) {
-	list, err := one(ctx, h.deps.Pool, tenantOf(ctx), req.GetId())
+	tenantID, err := tenant.Of(ctx)
+	if err != nil {
+		return nil, err
+	}
+	list, err := one(ctx, h.deps.Pool, tenantID, req.GetId())
 	if err != nil {
 		return nil, err
 	}
@@ -64,14 +69,18 @@ func (h *Handler) MultiReadEmploymentTermSchedulePatterns(ctx context.Context, r
 	var list []assignment
 	answer := &schedulingv1.MultiReadGroupSchedulePatternsResponse{}
 	err = pg.InSnapshot(ctx, h.deps.Pool, func(ctx context.Context, tx pgx.Tx) (err error) {
+		tenantID, err := tenant.Of(ctx)
+		if err != nil {
+			return err
+		}
 		if selected.current {
-			if list, err = current(ctx, tx, tenantOf(ctx), ids, window); err != nil {
+			if list, err = current(ctx, tx, tenantID, ids, window); err != nil {
 				return err
 			}
 		}
 		if selected.history {
 			answer.GroupSchedulePatternHistories = &schedulingv1.GroupSchedulePatternHistoryList{}
-			answer.GroupSchedulePatternHistories.Histories, err = history(ctx, tx, tenantOf(ctx), ids, window)
+			answer.GroupSchedulePatternHistories.Histories, err = history(ctx, tx, tenantID, ids, window)
 		}
 		return err
 	})
@@ -86,11 +95,15 @@ func (h *Handler) MultiReadEmploymentTermSchedulePatterns(ctx context.Context, r
 
 // messages are assignments as callers see them.
 func (h *Handler) messages(ctx context.Context, list []assignment) ([]*schedulingv1.GroupSchedulePattern, error) {
+	tenantID, err := tenant.Of(ctx)
+	if err != nil {
+		return nil, err
+	}
 	ids := make([]int64, len(list))
 	for i := range list {
 		ids[i] = list[i].patternID
 	}
-	patterns, err := h.deps.Definitions.Patterns(ctx, h.deps.Pool, tenantOf(ctx), ids)
+	patterns, err := h.deps.Definitions.Patterns(ctx, h.deps.Pool, tenantID, ids)
 	if err != nil {
 		return nil, err
 	}

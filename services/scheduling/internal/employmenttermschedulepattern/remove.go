@@ -11,6 +11,7 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/fault"
 	"github.com/rotaloom/rotaloom/pkg/fault/bulk"
 	"github.com/rotaloom/rotaloom/pkg/pg"
+	"github.com/rotaloom/rotaloom/pkg/tenant"
 )
 
 // termOutcome is that of a request that names terms: each has as many results
@@ -29,7 +30,10 @@ func joined(list []*schedulingv1.GroupSchedulePatternResults) results {
 // removeByTerms takes the days of u away from every assignment of the terms
 // that it names. A term that is named twice has its results once.
 func (h *Handler) removeByTerms(ctx context.Context, u *update, partial bool) (*termOutcome, int64, error) {
-	tenantID := tenantOf(ctx)
+	tenantID, err := tenant.Of(ctx)
+	if err != nil {
+		return nil, 0, err
+	}
 	terms, errs, err := h.findTerms(ctx, u.refs, partial)
 	if err != nil {
 		return nil, 0, err

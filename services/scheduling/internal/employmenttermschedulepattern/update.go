@@ -16,6 +16,7 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/fault"
 	"github.com/rotaloom/rotaloom/pkg/fault/bulk"
 	"github.com/rotaloom/rotaloom/pkg/pg"
+	"github.com/rotaloom/rotaloom/pkg/tenant"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/patterndefinition"
 )
 
@@ -71,7 +72,10 @@ type outcome = bulk.Outcome[*wrapperspb.Int64Value, result]
 
 // update edits the assignments that u names.
 func (h *Handler) update(ctx context.Context, u *update, partial bool) (*outcome, int64, error) {
-	tenantID := tenantOf(ctx)
+	tenantID, err := tenant.Of(ctx)
+	if err != nil {
+		return nil, 0, err
+	}
 	r, err := h.replacement(ctx, u)
 	if err != nil {
 		return nil, 0, err
@@ -124,6 +128,10 @@ type bringing struct {
 // replacement finds the pattern and the term that u brings; nil when it brings
 // none.
 func (h *Handler) replacement(ctx context.Context, u *update) (*bringing, error) {
+	tenantID, err := tenant.Of(ctx)
+	if err != nil {
+		return nil, err
+	}
 	if u.given == nil {
 		return nil, nil
 	}
@@ -139,7 +147,7 @@ func (h *Handler) replacement(ctx context.Context, u *update) (*bringing, error)
 		b.termID = terms[0].ID
 	}
 	asked := []patterndefinition.Asked{{Path: u.path + ".schedulePattern", Pattern: u.given.GetSchedulePattern()}}
-	found, err := h.deps.Definitions.Resolve(ctx, h.deps.Pool, tenantOf(ctx), asked)
+	found, err := h.deps.Definitions.Resolve(ctx, h.deps.Pool, tenantID, asked)
 	if err != nil {
 		return nil, err
 	}

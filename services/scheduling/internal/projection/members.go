@@ -10,6 +10,7 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"github.com/rotaloom/rotaloom/pkg/replica"
+	"github.com/rotaloom/rotaloom/pkg/tenant"
 	timekeepingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/timekeeping/v1"
 )
 
@@ -49,7 +50,7 @@ func NewMembers(pool *pgxpool.Pool, assignments timekeepingv1.EmploymentTermAssi
 //
 // It must not be used inside a transaction.
 func (m *Members) Await(ctx context.Context, termIDs []int64) {
-	tenantID, err := tenantOf(ctx)
+	tenantID, err := tenant.Of(ctx)
 	if err != nil {
 		return
 	}

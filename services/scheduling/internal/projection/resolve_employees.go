@@ -11,6 +11,7 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/domain/rowvisibility"
 	"github.com/rotaloom/rotaloom/pkg/fault"
 	"github.com/rotaloom/rotaloom/pkg/replica"
+	"github.com/rotaloom/rotaloom/pkg/tenant"
 	commonv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/common/v1"
 	commonsv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/commons/v1"
 )
@@ -81,7 +82,7 @@ func (r *Resolver) EmployeesByList(ctx context.Context, list *commonv1.RefList) 
 
 // CountEmployees returns how many employees an empty list stands for.
 func (r *Resolver) CountEmployees(ctx context.Context) (int, error) {
-	tenantID, err := tenantOf(ctx)
+	tenantID, err := tenant.Of(ctx)
 	if err != nil {
 		return 0, err
 	}
@@ -103,7 +104,7 @@ func (r *Resolver) Visible(ctx context.Context) (rowvisibility.Set, error) {
 }
 
 func (r *Resolver) everyone(ctx context.Context) ([]Employee, error) {
-	tenantID, err := tenantOf(ctx)
+	tenantID, err := tenant.Of(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -137,7 +138,7 @@ func (r *Resolver) everyone(ctx context.Context) ([]Employee, error) {
 // employees returns the wanted employees at their positions, of which there
 // are count.
 func (r *Resolver) employees(ctx context.Context, want wanted, count int) ([]Employee, error) {
-	tenantID, err := tenantOf(ctx)
+	tenantID, err := tenant.Of(ctx)
 	if err != nil {
 		return nil, err
 	}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/rotaloom/rotaloom/pkg/fault"
 	"github.com/rotaloom/rotaloom/pkg/replica"
+	"github.com/rotaloom/rotaloom/pkg/tenant"
 	commonv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/common/v1"
 	timekeepingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/timekeeping/v1"
 )
@@ -25,7 +26,7 @@ JOIN employment_term t ON t.tenant_id = $1 AND lower(t.name) = lower(u.name) AND
 // Terms returns the terms that refs name, in the same order. Names are compared
 // without case. A ref that names no term is the error WFS-106607.
 func (r *Resolver) Terms(ctx context.Context, refs []*commonv1.Ref) ([]Term, error) {
-	tenantID, err := tenantOf(ctx)
+	tenantID, err := tenant.Of(ctx)
 	if err != nil {
 		return nil, err
 	}

@@ -2,7 +2,6 @@ package projection
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"net/http"
 	"slices"
@@ -14,7 +13,6 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/domain/rowvisibility"
 	"github.com/rotaloom/rotaloom/pkg/fault"
 	"github.com/rotaloom/rotaloom/pkg/pg"
-	"github.com/rotaloom/rotaloom/pkg/tenant"
 	commonv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/common/v1"
 	commonsv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/commons/v1"
 	timekeepingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/timekeeping/v1"
@@ -67,15 +65,6 @@ type Resolver struct {
 // employees callers may see; the others are as good as unknown.
 func NewResolver(pool *pgxpool.Pool, persons commonsv1.PersonServiceClient, terms timekeepingv1.EmploymentTermServiceClient, rules *rowvisibility.Rules) *Resolver {
 	return &Resolver{pool: pool, persons: persons, terms: terms, rules: rules, copies: NewCopies(pool, func() {})}
-}
-
-var errNoTenant = errors.New("projection: the context has no tenant")
-
-func tenantOf(ctx context.Context) (int64, error) {
-	if id, ok := tenant.From(ctx); ok {
-		return id, nil
-	}
-	return 0, errNoTenant
 }
 
 // wanted is what a list of refs asks for: either the id or the key of each, at

@@ -10,6 +10,7 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"github.com/rotaloom/rotaloom/pkg/fault"
+	"github.com/rotaloom/rotaloom/pkg/tenant"
 	schedulingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/scheduling/v1"
 )
 
@@ -38,7 +39,7 @@ const selectPropagation = `SELECT ` + columns + ` FROM propagation WHERE tenant_
 // GetPropagation returns a propagation of the caller's tenant. An unknown id is
 // a 404.
 func (h *Handler) GetPropagation(ctx context.Context, req *schedulingv1.GetPropagationRequest) (*schedulingv1.Propagation, error) {
-	tenantID, err := tenantOf(ctx)
+	tenantID, err := tenant.Of(ctx)
 	if err != nil {
 		return nil, err
 	}

@@ -7,6 +7,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/rotaloom/rotaloom/pkg/pg"
+	"github.com/rotaloom/rotaloom/pkg/tenant"
 )
 
 // Open is a propagation that has not reached an employee yet.
@@ -46,7 +47,7 @@ ORDER BY 1, 2`
 // Pending returns the propagations that have still to reach employees, oldest
 // first; employees without any are absent. It works for the tenant of ctx.
 func Pending(ctx context.Context, db pg.Querier, employeeIDs []int64) (map[int64][]Open, error) {
-	tenantID, err := tenantOf(ctx)
+	tenantID, err := tenant.Of(ctx)
 	if err != nil {
 		return nil, err
 	}

@@ -9,6 +9,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/rotaloom/rotaloom/pkg/pg"
+	"github.com/rotaloom/rotaloom/pkg/tenant"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/employeelock"
 )
 
@@ -49,7 +50,7 @@ WHERE tenant_id = $1 AND state = 'ACCEPTED' AND (id = $2
 // those of others. With an error it returns the propagations that could not be
 // planned.
 func (p *Propagator) plan(ctx context.Context) (failed []int64, err error) {
-	tenantID, err := tenantOf(ctx)
+	tenantID, err := tenant.Of(ctx)
 	if err != nil {
 		return nil, err
 	}

@@ -10,6 +10,7 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/fault"
 	"github.com/rotaloom/rotaloom/pkg/outbox"
 	"github.com/rotaloom/rotaloom/pkg/pg"
+	"github.com/rotaloom/rotaloom/pkg/tenant"
 	schedulingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/scheduling/v1"
 )
 
@@ -29,7 +30,7 @@ UPDATE propagation_batch SET state = 'WAITING' WHERE tenant_id = $1 AND propagat
 // Replay sets a failed propagation of the tenant in ctx going again, with what
 // it has not done. One that has not failed is an error.
 func Replay(ctx context.Context, pool *pgxpool.Pool, id int64) error {
-	tenantID, err := tenantOf(ctx)
+	tenantID, err := tenant.Of(ctx)
 	if err != nil {
 		return err
 	}

@@ -2,7 +2,6 @@ package propagation
 
 import (
 	"context"
-	"errors"
 	"fmt"
 
 	"github.com/jackc/pgx/v5"
@@ -55,7 +54,7 @@ RETURNING id`
 // caused what is done in it. Wake the outbox relay
 // after the commit.
 func Start(ctx context.Context, tx pgx.Tx, req Request) (int64, error) {
-	tenantID, err := tenantOf(ctx)
+	tenantID, err := tenant.Of(ctx)
 	if err != nil {
 		return 0, err
 	}
@@ -68,13 +67,4 @@ func Start(ctx context.Context, tx pgx.Tx, req Request) (int64, error) {
 		return 0, fmt.Errorf("propagation: request: %w", err)
 	}
 	return id, nil
-}
-
-var errNoTenant = errors.New("propagation: the context has no tenant")
-
-func tenantOf(ctx context.Context) (int64, error) {
-	if id, ok := tenant.From(ctx); ok {
-		return id, nil
-	}
-	return 0, errNoTenant
 }

@@ -10,6 +10,7 @@ import (
 
 	"github.com/rotaloom/rotaloom/pkg/outbox"
 	"github.com/rotaloom/rotaloom/pkg/pg"
+	"github.com/rotaloom/rotaloom/pkg/tenant"
 	schedulingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/scheduling/v1"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/employeelock"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/scheduleevent"
@@ -73,7 +74,7 @@ func (p *Propagator) giveScratch(d *scratch) {
 // of other propagations that hold the same locks. A batch that is done already
 // is left alone.
 func (p *Propagator) work(ctx context.Context, key batchKey) error {
-	tenantID, err := tenantOf(ctx)
+	tenantID, err := tenant.Of(ctx)
 	if err != nil {
 		return err
 	}

@@ -33,7 +33,10 @@ func New(pool *pgxpool.Pool) *Handler { return &Handler{pool: pool, store: newSt
 
 // ready returns the tenant of a call, which has what tenants begin with.
 func (h *Handler) ready(ctx context.Context) (int64, error) {
-	id, _ := tenant.From(ctx)
+	id, err := tenant.Of(ctx)
+	if err != nil {
+		return 0, err
+	}
 	return id, ensureSeeded(ctx, h.pool, id)
 }
 
@@ -200,7 +203,10 @@ func (h *Handler) UpdateRequestSubtype(ctx context.Context, req *schedulingv1.Up
 	if _, is := inner(now.GetSubtype()); is != t {
 		return nil, fault.Invalid(CodeKind, fmt.Sprintf("The request subtype %d is a %s, and stays one.", req.GetId(), kindName(is)))
 	}
-	tenantID, _ := tenant.From(ctx)
+	tenantID, err := tenant.Of(ctx)
+	if err != nil {
+		return nil, err
+	}
 	if s, err = h.store.Replace(ctx, h.pool, tenantID, req.GetId(), s, version); err != nil {
 		return nil, err
 	}

@@ -2,7 +2,6 @@ package schedule
 
 import (
 	"context"
-	"errors"
 	"slices"
 
 	"github.com/jackc/pgx/v5/pgxpool"
@@ -44,8 +43,6 @@ func New(pool *pgxpool.Pool, reader *reading.Reader, directory Directory, common
 	return &Handler{pool: pool, reader: reader, directory: directory, commons: commons}
 }
 
-var errNoTenant = errors.New("schedule: the context has no tenant")
-
 // MultiReadSchedule reads the schedules of employees. The answer carries its
 // fields as bytes.
 func (h *Handler) MultiReadSchedule(ctx context.Context, req *schedulingv1.MultiReadScheduleRequest) (*schedulingv1.Schedule, error) {
@@ -68,9 +65,9 @@ func (h *Handler) GetSchedule(ctx context.Context, req *schedulingv1.GetSchedule
 }
 
 func (h *Handler) answer(ctx context.Context, q *request.Query) (*schedulingv1.Schedule, error) {
-	tenantID, ok := tenant.From(ctx)
-	if !ok {
-		return nil, errNoTenant
+	tenantID, err := tenant.Of(ctx)
+	if err != nil {
+		return nil, err
 	}
 	if err := h.resolve(ctx, q); err != nil {
 		return nil, err

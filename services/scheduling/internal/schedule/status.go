@@ -23,8 +23,8 @@ const (
 // MultiReadScheduleStatus tells for each employee which propagations have not
 // reached the schedule yet.
 func (h *Handler) MultiReadScheduleStatus(ctx context.Context, req *schedulingv1.MultiReadScheduleStatusRequest) (*schedulingv1.ScheduleStatus, error) {
-	if _, ok := tenant.From(ctx); !ok {
-		return nil, errNoTenant
+	if _, err := tenant.Of(ctx); err != nil {
+		return nil, err
 	}
 	q, err := request.ParseStatus(req)
 	if err != nil {

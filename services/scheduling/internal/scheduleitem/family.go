@@ -2,7 +2,6 @@ package scheduleitem
 
 import (
 	"context"
-	"errors"
 	"time"
 
 	"github.com/jackc/pgx/v5/pgxpool"
@@ -10,7 +9,6 @@ import (
 
 	"github.com/rotaloom/rotaloom/pkg/civil"
 	"github.com/rotaloom/rotaloom/pkg/domain/rowvisibility"
-	"github.com/rotaloom/rotaloom/pkg/tenant"
 	commonv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/common/v1"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/projection"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/schedule/reading"
@@ -72,15 +70,6 @@ type family[M entry] struct {
 	// generated tells whether a generated entry is of this kind, and shows it.
 	generated func(g *reading.Generated) bool
 	show      func(g *reading.Generated, zone *civil.Zone) (M, error)
-}
-
-var errNoTenant = errors.New("scheduleitem: the context has no tenant")
-
-func tenantOf(ctx context.Context) (int64, error) {
-	if id, ok := tenant.From(ctx); ok {
-		return id, nil
-	}
-	return 0, errNoTenant
 }
 
 // decode returns the entry of a stored row.

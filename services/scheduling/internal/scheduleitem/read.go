@@ -10,6 +10,7 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/authn"
 	"github.com/rotaloom/rotaloom/pkg/domain/rowvisibility"
 	"github.com/rotaloom/rotaloom/pkg/pg"
+	"github.com/rotaloom/rotaloom/pkg/tenant"
 	commonv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/common/v1"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/projection"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/schedule/reading"
@@ -76,7 +77,7 @@ func (f *family[M]) lookUp(ctx context.Context, db pg.Querier, tenantID int64, v
 
 // read returns the entries of the ids, by id. What does not exist is absent.
 func (f *family[M]) read(ctx context.Context, ids []int64) (map[int64]M, error) {
-	tenantID, err := tenantOf(ctx)
+	tenantID, err := tenant.Of(ctx)
 	if err != nil {
 		return nil, err
 	}

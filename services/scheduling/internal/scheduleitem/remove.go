@@ -6,13 +6,14 @@ import (
 	"slices"
 
 	"github.com/jackc/pgx/v5"
+	"github.com/rotaloom/rotaloom/pkg/tenant"
 )
 
 // remove deletes entries, all or none. What hides a generated entry, and a
 // generated entry itself, becomes a tombstone. An id that names nothing is an
 // error with the given status. Each entry must have the version, if one is given.
 func (f *family[M]) remove(ctx context.Context, ids []int64, version *int64, unknown int) error {
-	tenantID, err := tenantOf(ctx)
+	tenantID, err := tenant.Of(ctx)
 	if err != nil {
 		return err
 	}

@@ -36,21 +36,22 @@ func New(pool *pgxpool.Pool, store *Store, definitions *patterndefinition.Defini
 	return &Handler{pool: pool, store: store, definitions: definitions}
 }
 
-// tenantOf is the tenant of a call. A call without one works for a tenant that
-// has nothing.
-func tenantOf(ctx context.Context) int64 {
-	id, _ := tenant.From(ctx)
-	return id
-}
-
 // GetSchedulePatternTemplate answers one template, or 404.
 func (h *Handler) GetSchedulePatternTemplate(ctx context.Context, req *schedulingv1.GetSchedulePatternTemplateRequest) (*schedulingv1.SchedulePattern, error) {
-	return h.store.Get(ctx, h.pool, tenantOf(ctx), req.GetId())
+	tenantID, err := tenant.Of(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return h.store.Get(ctx, h.pool, tenantID, req.GetId())
 }
 
 // UpdateSchedulePatternTemplate replaces the template with the id in the path,
 // or, without one, with the name in the query.
 func (h *Handler) UpdateSchedulePatternTemplate(ctx context.Context, req *schedulingv1.UpdateSchedulePatternTemplateRequest) (*schedulingv1.SchedulePattern, error) {
+	tenantID, err := tenant.Of(ctx)
+	if err != nil {
+		return nil, err
+	}
 	id, err := h.find(ctx, req.GetId(), req.Name)
 	if err != nil {
 		return nil, err
@@ -66,17 +67,21 @@ func (h *Handler) UpdateSchedulePatternTemplate(ctx context.Context, req *schedu
 	if list[0].Err != nil {
 		return nil, list[0].Err
 	}
-	return h.store.Replace(ctx, h.pool, tenantOf(ctx), id, given, nil)
+	return h.store.Replace(ctx, h.pool, tenantID, id, given, nil)
 }
 
 // DeleteSchedulePatternTemplate deletes the template with the id in the path,
 // or, without one, with the name in the query.
 func (h *Handler) DeleteSchedulePatternTemplate(ctx context.Context, req *schedulingv1.DeleteSchedulePatternTemplateRequest) (*emptypb.Empty, error) {
+	tenantID, err := tenant.Of(ctx)
+	if err != nil {
+		return nil, err
+	}
 	id, err := h.find(ctx, req.GetId(), req.Name)
 	if err != nil {
 		return nil, err
 	}
-	if err := h.store.Delete(ctx, h.pool, tenantOf(ctx), id, nil); err != nil {
+	if err := h.store.Delete(ctx, h.pool, tenantID, id, nil); err != nil {
 		return nil, err
 	}
 	return &emptypb.Empty{}, nil
@@ -85,13 +90,17 @@ func (h *Handler) DeleteSchedulePatternTemplate(ctx context.Context, req *schedu
 // find answers the id of the template that is meant. A path with an id answers
 // 404 when it names nothing, which the store does; a name is a parameter.
 func (h *Handler) find(ctx context.Context, id int64, name *string) (int64, error) {
+	tenantID, err := tenant.Of(ctx)
+	if err != nil {
+		return 0, err
+	}
 	if id != 0 {
 		return id, nil
 	}
 	if name == nil || *name == "" {
 		return 0, patterndefinition.Missing("name")
 	}
-	list, err := h.store.List(ctx, h.pool, tenantOf(ctx), name)
+	list, err := h.store.List(ctx, h.pool, tenantID, name)
 	if err != nil {
 		return 0, err
 	}
@@ -104,7 +113,11 @@ func (h *Handler) find(ctx context.Context, id int64, name *string) (int64, erro
 // ListSchedulePatternTemplates answers all templates, or the one with the given
 // name in a list of one; the list is empty when there is none.
 func (h *Handler) ListSchedulePatternTemplates(ctx context.Context, req *schedulingv1.ListSchedulePatternTemplatesRequest) (*schedulingv1.SchedulePatternList, error) {
-	list, err := h.store.List(ctx, h.pool, tenantOf(ctx), req.Name)
+	tenantID, err := tenant.Of(ctx)
+	if err != nil {
+		return nil, err
+	}
+	list, err := h.store.List(ctx, h.pool, tenantID, req.Name)
 	if err != nil {
 		return nil, err
 	}
@@ -120,6 +133,10 @@ func (h *Handler) ListSchedulePatternTemplates(ctx context.Context, req *schedul
 // CreateSchedulePatternTemplate stores a new template. An id in the body is
 // ignored.
 func (h *Handler) CreateSchedulePatternTemplate(ctx context.Context, given *schedulingv1.SchedulePattern) (*schedulingv1.SchedulePattern, error) {
+	tenantID, err := tenant.Of(ctx)
+	if err != nil {
+		return nil, err
+	}
 	list, err := h.prepare(ctx, []*schedulingv1.SchedulePattern{given}, []string{path})
 	if err != nil {
 		return nil, err
@@ -127,12 +144,16 @@ func (h *Handler) CreateSchedulePatternTemplate(ctx context.Context, given *sche
 	if list[0].Err != nil {
 		return nil, list[0].Err
 	}
-	return h.store.CreateOne(ctx, h.pool, tenantOf(ctx), given)
+	return h.store.CreateOne(ctx, h.pool, tenantID, given)
 }
 
 // MultiCreateSchedulePatternTemplates stores new templates, all or, with
 // partial success, those that can be.
 func (h *Handler) MultiCreateSchedulePatternTemplates(ctx context.Context, req *schedulingv1.MultiCreateSchedulePatternTemplatesRequest) (*schedulingv1.SchedulePatternList, error) {
+	tenantID, err := tenant.Of(ctx)
+	if err != nil {
+		return nil, err
+	}
 	given := req.GetBody().GetSchedulePatterns()
 	if len(given) == 0 {
 		return nil, fault.Invalid(patterndefinition.CodeNothing, "At least one schedule pattern is needed.")
@@ -145,7 +166,7 @@ func (h *Handler) MultiCreateSchedulePatternTemplates(ctx context.Context, req *
 	if err != nil {
 		return nil, err
 	}
-	outcome, err := h.store.Create(ctx, h.pool, tenantOf(ctx), list, req.GetPartialSuccess())
+	outcome, err := h.store.Create(ctx, h.pool, tenantID, list, req.GetPartialSuccess())
 	if err != nil {
 		return nil, err
 	}
@@ -156,7 +177,11 @@ func (h *Handler) MultiCreateSchedulePatternTemplates(ctx context.Context, req *
 // MultiReadSchedulePatternTemplates answers the templates that are named, in
 // the order of the names; all when none are.
 func (h *Handler) MultiReadSchedulePatternTemplates(ctx context.Context, req *schedulingv1.MultiReadSchedulePatternTemplatesRequest) (*schedulingv1.SchedulePatternList, error) {
-	list, err := h.store.Read(ctx, h.pool, tenantOf(ctx), "refs", req.GetRefs())
+	tenantID, err := tenant.Of(ctx)
+	if err != nil {
+		return nil, err
+	}
+	list, err := h.store.Read(ctx, h.pool, tenantID, "refs", req.GetRefs())
 	if err != nil {
 		return nil, err
 	}
@@ -165,11 +190,15 @@ func (h *Handler) MultiReadSchedulePatternTemplates(ctx context.Context, req *sc
 
 // prepare checks templates: each has a name, and could be assigned as it is.
 func (h *Handler) prepare(ctx context.Context, given []*schedulingv1.SchedulePattern, paths []string) ([]namedstore.New[*schedulingv1.SchedulePattern], error) {
+	tenantID, err := tenant.Of(ctx)
+	if err != nil {
+		return nil, err
+	}
 	asked := make([]patterndefinition.Asked, len(given))
 	for i, p := range given {
 		asked[i] = patterndefinition.Asked{Path: paths[i], Pattern: p}
 	}
-	errs, err := h.definitions.Validate(ctx, h.pool, tenantOf(ctx), asked)
+	errs, err := h.definitions.Validate(ctx, h.pool, tenantID, asked)
 	if err != nil {
 		return nil, err
 	}

@@ -47,21 +47,22 @@ func New(pool *pgxpool.Pool, store *Store, rules patterndefinition.Rules, direct
 	return &Handler{pool: pool, store: store, rules: rules, directory: directory}
 }
 
-// tenantOf is the tenant of a call. A call without one works for a tenant that
-// has nothing.
-func tenantOf(ctx context.Context) int64 {
-	id, _ := tenant.From(ctx)
-	return id
-}
-
 // GetShiftTemplate answers one template, or 404.
 func (h *Handler) GetShiftTemplate(ctx context.Context, req *schedulingv1.GetShiftTemplateRequest) (*schedulingv1.ShiftTemplate, error) {
-	return h.store.Get(ctx, h.pool, tenantOf(ctx), req.GetId())
+	tenantID, err := tenant.Of(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return h.store.Get(ctx, h.pool, tenantID, req.GetId())
 }
 
 // UpdateShiftTemplate replaces a template. A version in the body must be the
 // one that is stored; without a version whatever is stored is replaced.
 func (h *Handler) UpdateShiftTemplate(ctx context.Context, req *schedulingv1.UpdateShiftTemplateRequest) (*schedulingv1.ShiftTemplate, error) {
+	tenantID, err := tenant.Of(ctx)
+	if err != nil {
+		return nil, err
+	}
 	given := req.GetShiftTemplate()
 	if given == nil {
 		given = &schedulingv1.ShiftTemplate{}
@@ -77,12 +78,16 @@ func (h *Handler) UpdateShiftTemplate(ctx context.Context, req *schedulingv1.Upd
 	if err != nil {
 		return nil, err
 	}
-	return h.store.Replace(ctx, h.pool, tenantOf(ctx), req.GetId(), template, version)
+	return h.store.Replace(ctx, h.pool, tenantID, req.GetId(), template, version)
 }
 
 // DeleteShiftTemplate deletes a template, or answers 404.
 func (h *Handler) DeleteShiftTemplate(ctx context.Context, req *schedulingv1.DeleteShiftTemplateRequest) (*emptypb.Empty, error) {
-	if err := h.store.Delete(ctx, h.pool, tenantOf(ctx), req.GetId(), nil); err != nil {
+	tenantID, err := tenant.Of(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if err := h.store.Delete(ctx, h.pool, tenantID, req.GetId(), nil); err != nil {
 		return nil, err
 	}
 	return &emptypb.Empty{}, nil
@@ -91,7 +96,11 @@ func (h *Handler) DeleteShiftTemplate(ctx context.Context, req *schedulingv1.Del
 // ListShiftTemplates answers all templates, or the one with the given name in
 // a list of one, or 404 when there is none.
 func (h *Handler) ListShiftTemplates(ctx context.Context, req *schedulingv1.ListShiftTemplatesRequest) (*schedulingv1.ShiftTemplateList, error) {
-	list, err := h.store.List(ctx, h.pool, tenantOf(ctx), req.Name)
+	tenantID, err := tenant.Of(ctx)
+	if err != nil {
+		return nil, err
+	}
+	list, err := h.store.List(ctx, h.pool, tenantID, req.Name)
 	if err == nil && req.Name != nil && len(list) == 0 {
 		err = fault.NotFound(patterndefinition.CodeUnknown, fmt.Sprintf("There is no shift template with the name %.100q.", req.GetName()))
 	}
@@ -104,16 +113,24 @@ func (h *Handler) ListShiftTemplates(ctx context.Context, req *schedulingv1.List
 // CreateShiftTemplate stores a new template. An id or a version in the body is
 // ignored.
 func (h *Handler) CreateShiftTemplate(ctx context.Context, given *schedulingv1.ShiftTemplate) (*schedulingv1.ShiftTemplate, error) {
+	tenantID, err := tenant.Of(ctx)
+	if err != nil {
+		return nil, err
+	}
 	template, err := prepare(h.rules, path, given)
 	if err != nil {
 		return nil, err
 	}
-	return h.store.CreateOne(ctx, h.pool, tenantOf(ctx), template)
+	return h.store.CreateOne(ctx, h.pool, tenantID, template)
 }
 
 // MultiCreateShiftTemplates stores new templates, all or, with partial success,
 // those that can be.
 func (h *Handler) MultiCreateShiftTemplates(ctx context.Context, req *schedulingv1.MultiCreateShiftTemplatesRequest) (*schedulingv1.ShiftTemplateList, error) {
+	tenantID, err := tenant.Of(ctx)
+	if err != nil {
+		return nil, err
+	}
 	given := req.GetBody().GetShiftTemplates()
 	if len(given) == 0 {
 		return nil, fault.Invalid(patterndefinition.CodeNothing, "At least one shift template is needed.")
@@ -123,7 +140,7 @@ func (h *Handler) MultiCreateShiftTemplates(ctx context.Context, req *scheduling
 		prepared, err := prepare(h.rules, fmt.Sprintf("%ss[%d]", path, i), t)
 		list[i] = namedstore.New[*schedulingv1.ShiftTemplate]{Input: t, Thing: prepared, Err: err}
 	}
-	outcome, err := h.store.Create(ctx, h.pool, tenantOf(ctx), list, req.GetPartialSuccess())
+	outcome, err := h.store.Create(ctx, h.pool, tenantID, list, req.GetPartialSuccess())
 	if err != nil {
 		return nil, err
 	}
@@ -134,6 +151,10 @@ func (h *Handler) MultiCreateShiftTemplates(ctx context.Context, req *scheduling
 // MultiReadShiftTemplates answers the templates that are named, in the order of
 // the names; all when none are. All are open to every employee.
 func (h *Handler) MultiReadShiftTemplates(ctx context.Context, req *schedulingv1.MultiReadShiftTemplatesRequest) (*schedulingv1.ShiftTemplateList, error) {
+	tenantID, err := tenant.Of(ctx)
+	if err != nil {
+		return nil, err
+	}
 	if employee := req.GetWhere().GetEmployee(); employee != nil {
 		if req.GetWhere().GetRefs() != nil {
 			return nil, fault.Invalid(patterndefinition.CodeOnlyOne, "where takes only one of refs and employee.")
@@ -149,7 +170,7 @@ func (h *Handler) MultiReadShiftTemplates(ctx context.Context, req *schedulingv1
 	if err != nil {
 		return nil, err
 	}
-	list, err := h.store.Read(ctx, h.pool, tenantOf(ctx), "where.refs.templateRefs", refs)
+	list, err := h.store.Read(ctx, h.pool, tenantID, "where.refs.templateRefs", refs)
 	if err != nil {
 		return nil, err
 	}
