@@ -13,6 +13,7 @@ import (
 
 	"github.com/rotaloom/rotaloom/pkg/fault"
 	"github.com/rotaloom/rotaloom/pkg/obs"
+	"github.com/rotaloom/rotaloom/pkg/tenant"
 	commonv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/common/v1"
 	schedulingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/scheduling/v1"
 )
@@ -51,7 +52,7 @@ func (h *Handler) ListPropagations(ctx context.Context, req *schedulingv1.ListPr
 
 // MultiReadPropagations returns a page of the propagations of the caller's tenant.
 func (h *Handler) MultiReadPropagations(ctx context.Context, req *schedulingv1.MultiReadPropagationsRequest) (*schedulingv1.PropagationPage, error) {
-	tenantID, err := tenantOf(ctx)
+	tenantID, err := tenant.Of(ctx)
 	if err != nil {
 		return nil, err
 	}

@@ -76,7 +76,10 @@ CROSS JOIN LATERAL (SELECT * FROM termination WHERE tenant_id = $1 AND person_id
 CROSS JOIN LATERAL unnest(t.days) AS r ORDER BY t.person_id, 2`
 
 func loadTerms(ctx context.Context, pool *pgxpool.Pool, ids []int64) ([]*terms, error) {
-	tenantID, _ := tenant.From(ctx)
+	tenantID, err := tenant.Of(ctx)
+	if err != nil {
+		return nil, err
+	}
 	found := make(map[int64]*terms, len(ids))
 	out := make([]*terms, len(ids))
 	for i, id := range ids {

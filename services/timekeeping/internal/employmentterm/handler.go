@@ -37,7 +37,10 @@ func New(pool *pgxpool.Pool, wake func()) *Handler {
 
 // GetEmploymentTerm answers the term with the id in the path.
 func (h *Handler) GetEmploymentTerm(ctx context.Context, req *timekeepingv1.GetEmploymentTermRequest) (*timekeepingv1.EmploymentTerm, error) {
-	tenantID, _ := tenant.From(ctx)
+	tenantID, err := tenant.Of(ctx)
+	if err != nil {
+		return nil, err
+	}
 	found, err := get(ctx, h.pool, tenantID, req.GetId(), false)
 	if err != nil {
 		return nil, err
@@ -47,7 +50,10 @@ func (h *Handler) GetEmploymentTerm(ctx context.Context, req *timekeepingv1.GetE
 
 // CreateEmploymentTerm stores a new term.
 func (h *Handler) CreateEmploymentTerm(ctx context.Context, req *timekeepingv1.EmploymentTerm) (*timekeepingv1.EmploymentTerm, error) {
-	tenantID, _ := tenant.From(ctx)
+	tenantID, err := tenant.Of(ctx)
+	if err != nil {
+		return nil, err
+	}
 	term, err := prepareNew(req)
 	if err != nil {
 		return nil, err
@@ -61,7 +67,10 @@ func (h *Handler) CreateEmploymentTerm(ctx context.Context, req *timekeepingv1.E
 // UpdateEmploymentTerm replaces the term with the id in the path. What the
 // request leaves out stays.
 func (h *Handler) UpdateEmploymentTerm(ctx context.Context, req *timekeepingv1.UpdateEmploymentTermRequest) (*timekeepingv1.EmploymentTerm, error) {
-	tenantID, _ := tenant.From(ctx)
+	tenantID, err := tenant.Of(ctx)
+	if err != nil {
+		return nil, err
+	}
 	var turns bool
 	return h.change(ctx, tenantID, false, func(ctx context.Context, tx pgx.Tx) (row, error) {
 		old, err := get(ctx, tx, tenantID, req.GetId(), true)
@@ -80,9 +89,12 @@ func (h *Handler) UpdateEmploymentTerm(ctx context.Context, req *timekeepingv1.U
 // DeleteEmploymentTerm removes the term with the id in the path. A term that
 // persons are assigned to stays.
 func (h *Handler) DeleteEmploymentTerm(ctx context.Context, req *timekeepingv1.DeleteEmploymentTermRequest) (*emptypb.Empty, error) {
-	tenantID, _ := tenant.From(ctx)
+	tenantID, err := tenant.Of(ctx)
+	if err != nil {
+		return nil, err
+	}
 	var turns bool
-	_, err := h.change(ctx, tenantID, true, func(ctx context.Context, tx pgx.Tx) (row, error) {
+	_, err = h.change(ctx, tenantID, true, func(ctx context.Context, tx pgx.Tx) (row, error) {
 		removed, err := remove(ctx, tx, tenantID, req.GetId())
 		turns = err == nil && removed.term.GetAllowsInheritance()
 		return removed, err
@@ -119,7 +131,10 @@ func (h *Handler) change(ctx context.Context, tenantID int64, deletes bool, writ
 // ListEmploymentTerms answers the term with an id or a name, or all terms in
 // the order of their names.
 func (h *Handler) ListEmploymentTerms(ctx context.Context, req *timekeepingv1.ListEmploymentTermsRequest) (*timekeepingv1.EmploymentTermList, error) {
-	tenantID, _ := tenant.From(ctx)
+	tenantID, err := tenant.Of(ctx)
+	if err != nil {
+		return nil, err
+	}
 	found, err := h.listed(ctx, tenantID, req)
 	if err != nil {
 		return nil, err

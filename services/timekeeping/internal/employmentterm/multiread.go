@@ -30,7 +30,10 @@ type wanted struct {
 // MultiReadEmploymentTerms answers the terms asked for, in that order. An
 // unknown name refuses the request; other unknown terms fail by themselves.
 func (h *Handler) MultiReadEmploymentTerms(ctx context.Context, req *timekeepingv1.MultiReadEmploymentTermsRequest) (*timekeepingv1.EmploymentTermList, error) {
-	tenantID, _ := tenant.From(ctx)
+	tenantID, err := tenant.Of(ctx)
+	if err != nil {
+		return nil, err
+	}
 	where := req.GetWhere()
 	list, err := wantedTerms(where.GetEmploymentTerms())
 	if err != nil {

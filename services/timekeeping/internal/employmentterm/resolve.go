@@ -15,7 +15,10 @@ const maxResolved = 10000
 // ResolveEmploymentTerms answers what other domains keep of the terms with the
 // given ids or names. Unknown ones are left out.
 func (h *Handler) ResolveEmploymentTerms(ctx context.Context, req *timekeepingv1.ResolveEmploymentTermsRequest) (*timekeepingv1.ResolveEmploymentTermsResponse, error) {
-	tenantID, _ := tenant.From(ctx)
+	tenantID, err := tenant.Of(ctx)
+	if err != nil {
+		return nil, err
+	}
 	if n := len(req.GetIds()) + len(req.GetNames()); n > maxResolved {
 		return nil, fault.Invalid(fault.CodeBadRequest, fmt.Sprintf("%d employment terms are more than the allowed %d.", n, maxResolved))
 	}

@@ -24,7 +24,10 @@ const MostRead = 84_000
 
 // MultiCreateLeaveCases stores new cases: all or none, or those that are good.
 func (h *Handler) MultiCreateLeaveCases(ctx context.Context, req *timekeepingv1.MultiCreateLeaveCasesRequest) (*timekeepingv1.LeaveCaseList, error) {
-	tenantID, _ := tenant.From(ctx)
+	tenantID, err := tenant.Of(ctx)
+	if err != nil {
+		return nil, err
+	}
 	inputs := req.GetBody().GetLeaveCases()
 	if len(inputs) == 0 {
 		return nil, fault.Invalid(CodeEmptyBody, "The body is empty.")
@@ -74,7 +77,10 @@ func (h *Handler) employeesOf(ctx context.Context, tenantID int64, inputs []*tim
 // MultiReadLeaveCases answers the cases that refs name, in their order, or
 // those of employees that touch a range of days.
 func (h *Handler) MultiReadLeaveCases(ctx context.Context, req *timekeepingv1.MultiReadLeaveCasesRequest) (*timekeepingv1.LeaveCaseList, error) {
-	tenantID, _ := tenant.From(ctx)
+	tenantID, err := tenant.Of(ctx)
+	if err != nil {
+		return nil, err
+	}
 	status, err := statusFilter(req.GetCaseStatus())
 	if err != nil {
 		return nil, err

@@ -59,7 +59,10 @@ func (h *Handler) GetLeaveCase(ctx context.Context, req *timekeepingv1.GetLeaveC
 
 // FindLeaveCase answers the case with an id, or with a code.
 func (h *Handler) FindLeaveCase(ctx context.Context, req *timekeepingv1.FindLeaveCaseRequest) (*timekeepingv1.LeaveCase, error) {
-	tenantID, _ := tenant.From(ctx)
+	tenantID, err := tenant.Of(ctx)
+	if err != nil {
+		return nil, err
+	}
 	visible, err := h.persons.Visible(ctx)
 	if err != nil {
 		return nil, err
@@ -72,7 +75,10 @@ func (h *Handler) FindLeaveCase(ctx context.Context, req *timekeepingv1.FindLeav
 }
 
 func (h *Handler) one(ctx context.Context, ref *commonv1.Ref) (*timekeepingv1.LeaveCase, error) {
-	tenantID, _ := tenant.From(ctx)
+	tenantID, err := tenant.Of(ctx)
+	if err != nil {
+		return nil, err
+	}
 	visible, err := h.persons.Visible(ctx)
 	if err != nil {
 		return nil, err
@@ -86,7 +92,10 @@ func (h *Handler) one(ctx context.Context, ref *commonv1.Ref) (*timekeepingv1.Le
 
 // CreateLeaveCase stores a new case.
 func (h *Handler) CreateLeaveCase(ctx context.Context, req *timekeepingv1.LeaveCase) (*timekeepingv1.LeaveCase, error) {
-	tenantID, _ := tenant.From(ctx)
+	tenantID, err := tenant.Of(ctx)
+	if err != nil {
+		return nil, err
+	}
 	d, who, err := h.draft(ctx, tenantID, req, nil)
 	if err != nil {
 		return nil, err
@@ -141,7 +150,10 @@ func (h *Handler) draft(ctx context.Context, tenantID int64, in *timekeepingv1.L
 // UpdateLeaveCase changes the case with the id in the body. What is left out
 // stays, and so does the employee.
 func (h *Handler) UpdateLeaveCase(ctx context.Context, req *timekeepingv1.LeaveCase) (*timekeepingv1.LeaveCase, error) {
-	tenantID, _ := tenant.From(ctx)
+	tenantID, err := tenant.Of(ctx)
+	if err != nil {
+		return nil, err
+	}
 	if proto.Equal(req, &timekeepingv1.LeaveCase{}) {
 		return nil, fault.Invalid(CodeEmptyBody, "The body is empty.")
 	}
@@ -246,7 +258,10 @@ func (h *Handler) MultiDeleteLeaveCases(ctx context.Context, req *timekeepingv1.
 }
 
 func (h *Handler) delete(ctx context.Context, refs []*commonv1.Ref, withEdits bool) (*emptypb.Empty, error) {
-	tenantID, _ := tenant.From(ctx)
+	tenantID, err := tenant.Of(ctx)
+	if err != nil {
+		return nil, err
+	}
 	visible, err := h.persons.Visible(ctx)
 	if err != nil {
 		return nil, err

@@ -52,9 +52,13 @@ func (h *Handler) ListLeaveCertifications(ctx context.Context, req *timekeepingv
 	}
 	out := &timekeepingv1.LeaveCertificationList{}
 	err = pg.InSnapshot(ctx, h.pool, func(ctx context.Context, tx pgx.Tx) error {
-		c, err := leavecase.OneBy(ctx, tx, tenantOf(ctx), visible, req.LeaveCaseId, req.GetCode())
+		tenantID, err := tenant.Of(ctx)
+		if err != nil {
+			return err
+		}
+		c, err := leavecase.OneBy(ctx, tx, tenantID, visible, req.LeaveCaseId, req.GetCode())
 		if err == nil {
-			out.LeaveCertifications, err = list(ctx, tx, tenantOf(ctx), c)
+			out.LeaveCertifications, err = list(ctx, tx, tenantID, c)
 		}
 		return err
 	})
@@ -80,18 +84,26 @@ func (h *Handler) SaveLeaveCertification(ctx context.Context, req *timekeepingv1
 	}
 	var saved *timekeepingv1.LeaveCertification
 	err = pg.InTx(ctx, h.pool, func(ctx context.Context, tx pgx.Tx) (err error) {
-		saved, err = save(ctx, tx, tenantOf(ctx), c, req.GetId(), first, proto.CloneOf(body), by)
+		tenantID, err := tenant.Of(ctx)
+		if err != nil {
+			return err
+		}
+		saved, err = save(ctx, tx, tenantID, c, req.GetId(), first, proto.CloneOf(body), by)
 		return err
 	})
 	return saved, err
 }
 
 func (h *Handler) caseOf(ctx context.Context, ref *commonv1.Ref) (*leavecase.Case, error) {
+	tenantID, err := tenant.Of(ctx)
+	if err != nil {
+		return nil, err
+	}
 	visible, err := h.persons.Visible(ctx)
 	if err != nil {
 		return nil, err
 	}
-	return leavecase.One(ctx, h.pool, tenantOf(ctx), visible, ref)
+	return leavecase.One(ctx, h.pool, tenantID, visible, ref)
 }
 
 // check answers the first day of a certification that may be stored.
@@ -150,9 +162,4 @@ func dates(fromName, from, toName, to string) (civil.Date, error) {
 		return 0, fault.Invalid(leavecase.CodeStartAfterEnd, fmt.Sprintf("%s is before %s.", toName, fromName))
 	}
 	return first.Clamp(), nil
-}
-
-func tenantOf(ctx context.Context) int64 {
-	id, _ := tenant.From(ctx)
-	return id
 }

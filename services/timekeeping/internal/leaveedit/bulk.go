@@ -46,7 +46,10 @@ func (h *Handler) MultiDeleteLeaveEdits(ctx context.Context, req *timekeepingv1.
 	case given > 1:
 		return nil, fault.Invalid(fault.CodeInput, "Give exactly one of leaveEditIds, dates and startDate.")
 	}
-	tenantID, _ := tenant.From(ctx)
+	tenantID, err := tenant.Of(ctx)
+	if err != nil {
+		return nil, err
+	}
 	return h.delete(ctx, req.GetLeaveCase(), func(ctx context.Context, tx pgx.Tx, c *leavecase.Case) ([]int64, error) {
 		if ids := req.GetLeaveEditIds(); len(ids) > 0 {
 			_, err := h.own(ctx, tx, tenantID, c, ids)
@@ -89,7 +92,10 @@ func chosen(ctx context.Context, tx pgx.Tx, tenantID int64, c *leavecase.Case, r
 
 // MultiReadLeaveEdits answers the edits of employees, with totals.
 func (h *Handler) MultiReadLeaveEdits(ctx context.Context, req *timekeepingv1.MultiReadLeaveEditsRequest) (*timekeepingv1.LeaveEditsRead, error) {
-	tenantID, _ := tenant.From(ctx)
+	tenantID, err := tenant.Of(ctx)
+	if err != nil {
+		return nil, err
+	}
 	if err := oneOf("leaveCaseSearchType", req.GetLeaveCaseSearchType(), byCaseDates, byRetrievalDates); err != nil {
 		return nil, err
 	}

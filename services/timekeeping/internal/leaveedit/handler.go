@@ -59,9 +59,12 @@ func (h *Handler) CreateLeaveEdits(ctx context.Context, req *timekeepingv1.Creat
 
 // store writes edits of a case, new ones and changed ones.
 func (h *Handler) store(ctx context.Context, ref *commonv1.Ref, edits []*timekeepingv1.LeaveEdit, clock *civil.TimeOfDay) (*timekeepingv1.LeaveEditList, error) {
-	tenantID, _ := tenant.From(ctx)
+	tenantID, err := tenant.Of(ctx)
+	if err != nil {
+		return nil, err
+	}
 	out := &timekeepingv1.LeaveEditList{}
-	err := h.inCase(ctx, tenantID, ref, func(ctx context.Context, tx pgx.Tx, c *leavecase.Case) error {
+	err = h.inCase(ctx, tenantID, ref, func(ctx context.Context, tx pgx.Tx, c *leavecase.Case) error {
 		rows, err := h.rows(ctx, tx, tenantID, c, edits, clock)
 		if err != nil {
 			return err
@@ -213,7 +216,10 @@ func (h *Handler) find(ctx context.Context, tenantID, id int64) (row, *leavecase
 
 // GetLeaveEdit answers the edit with the id in the path.
 func (h *Handler) GetLeaveEdit(ctx context.Context, req *timekeepingv1.GetLeaveEditRequest) (*timekeepingv1.LeaveEdit, error) {
-	tenantID, _ := tenant.From(ctx)
+	tenantID, err := tenant.Of(ctx)
+	if err != nil {
+		return nil, err
+	}
 	r, c, err := h.find(ctx, tenantID, req.GetId())
 	if err != nil {
 		return nil, err
@@ -223,7 +229,10 @@ func (h *Handler) GetLeaveEdit(ctx context.Context, req *timekeepingv1.GetLeaveE
 
 // UpdateLeaveEdit replaces the edit with the id in the path.
 func (h *Handler) UpdateLeaveEdit(ctx context.Context, req *timekeepingv1.UpdateLeaveEditRequest) (*timekeepingv1.LeaveEdit, error) {
-	tenantID, _ := tenant.From(ctx)
+	tenantID, err := tenant.Of(ctx)
+	if err != nil {
+		return nil, err
+	}
 	_, c, err := h.find(ctx, tenantID, req.GetId())
 	if err != nil {
 		return nil, err
@@ -245,7 +254,10 @@ func (h *Handler) UpdateLeaveEdit(ctx context.Context, req *timekeepingv1.Update
 
 // DeleteLeaveEdit deletes the edit with the id in the path.
 func (h *Handler) DeleteLeaveEdit(ctx context.Context, req *timekeepingv1.DeleteLeaveEditRequest) (*emptypb.Empty, error) {
-	tenantID, _ := tenant.From(ctx)
+	tenantID, err := tenant.Of(ctx)
+	if err != nil {
+		return nil, err
+	}
 	_, c, err := h.find(ctx, tenantID, req.GetId())
 	if err != nil {
 		return nil, err
@@ -258,8 +270,11 @@ func (h *Handler) DeleteLeaveEdit(ctx context.Context, req *timekeepingv1.Delete
 
 // delete deletes the edits of a case that choose answers.
 func (h *Handler) delete(ctx context.Context, ref *commonv1.Ref, choose func(context.Context, pgx.Tx, *leavecase.Case) ([]int64, error)) (*emptypb.Empty, error) {
-	tenantID, _ := tenant.From(ctx)
-	err := h.inCase(ctx, tenantID, ref, func(ctx context.Context, tx pgx.Tx, c *leavecase.Case) error {
+	tenantID, err := tenant.Of(ctx)
+	if err != nil {
+		return nil, err
+	}
+	err = h.inCase(ctx, tenantID, ref, func(ctx context.Context, tx pgx.Tx, c *leavecase.Case) error {
 		ids, err := choose(ctx, tx, c)
 		if err != nil {
 			return err

@@ -54,8 +54,12 @@ func (h *Handler) ListLeaveNotes(ctx context.Context, req *timekeepingv1.ListLea
 	var c *leavecase.Case
 	var notes []*note
 	err = pg.InSnapshot(ctx, h.pool, func(ctx context.Context, tx pgx.Tx) (err error) {
-		if c, err = leavecase.OneBy(ctx, tx, tenantOf(ctx), visible, req.LeaveCaseId, req.GetCode()); err == nil {
-			notes, err = list(ctx, tx, tenantOf(ctx), c.ID)
+		tenantID, err := tenant.Of(ctx)
+		if err != nil {
+			return err
+		}
+		if c, err = leavecase.OneBy(ctx, tx, tenantID, visible, req.LeaveCaseId, req.GetCode()); err == nil {
+			notes, err = list(ctx, tx, tenantID, c.ID)
 		}
 		return err
 	})
@@ -138,15 +142,25 @@ func (h *Handler) DeleteLeaveNote(ctx context.Context, req *timekeepingv1.Delete
 // write does something with a note in a transaction, with which the audit trail
 // is kept.
 func (h *Handler) write(ctx context.Context, n *note, do func(context.Context, pg.Querier, int64, *note) error) error {
-	return pg.InTx(ctx, h.pool, func(ctx context.Context, tx pgx.Tx) error { return do(ctx, tx, tenantOf(ctx), n) })
+	return pg.InTx(ctx, h.pool, func(ctx context.Context, tx pgx.Tx) error {
+		tenantID, err := tenant.Of(ctx)
+		if err != nil {
+			return err
+		}
+		return do(ctx, tx, tenantID, n)
+	})
 }
 
 func (h *Handler) caseOf(ctx context.Context, ref *commonv1.Ref) (*leavecase.Case, error) {
+	tenantID, err := tenant.Of(ctx)
+	if err != nil {
+		return nil, err
+	}
 	visible, err := h.persons.Visible(ctx)
 	if err != nil {
 		return nil, err
 	}
-	return leavecase.One(ctx, h.pool, tenantOf(ctx), visible, ref)
+	return leavecase.One(ctx, h.pool, tenantID, visible, ref)
 }
 
 // one answers a note and its case; 404 when the caller sees no such note.
@@ -158,8 +172,12 @@ func (h *Handler) one(ctx context.Context, id int64) (*note, *leavecase.Case, er
 	var n *note
 	var c *leavecase.Case
 	err = pg.InSnapshot(ctx, h.pool, func(ctx context.Context, tx pgx.Tx) (err error) {
-		if n, err = get(ctx, tx, tenantOf(ctx), id); err == nil {
-			c, err = leavecase.One(ctx, tx, tenantOf(ctx), visible, &commonv1.Ref{Id: &n.caseID})
+		tenantID, err := tenant.Of(ctx)
+		if err != nil {
+			return err
+		}
+		if n, err = get(ctx, tx, tenantID, id); err == nil {
+			c, err = leavecase.One(ctx, tx, tenantID, visible, &commonv1.Ref{Id: &n.caseID})
 		}
 		return err
 	})
@@ -202,9 +220,4 @@ func unknown(id int64) *fault.Error {
 
 func changed(id int64) *fault.Error {
 	return fault.New(fault.CodeStale, http.StatusConflict, fmt.Sprintf("Somebody else changed the leave note %d. Read it again.", id))
-}
-
-func tenantOf(ctx context.Context) int64 {
-	id, _ := tenant.From(ctx)
-	return id
 }

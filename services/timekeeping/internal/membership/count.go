@@ -21,7 +21,10 @@ const countMembers = `SELECT employment_term_id, count(DISTINCT person_id) FROM 
 // CountMembers answers how many persons were, are or will be on each of the
 // terms, without the terms that have none.
 func (h *Handler) CountMembers(ctx context.Context, req *timekeepingv1.CountMembersRequest) (*timekeepingv1.CountMembersResponse, error) {
-	tenantID, _ := tenant.From(ctx)
+	tenantID, err := tenant.Of(ctx)
+	if err != nil {
+		return nil, err
+	}
 	if n := len(req.GetEmploymentTermIds()); n > maxCounted {
 		return nil, fault.Invalid(fault.CodeBadRequest, fmt.Sprintf("%d employment terms are more than the allowed %d.", n, maxCounted))
 	}

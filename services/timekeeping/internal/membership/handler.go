@@ -53,7 +53,10 @@ func (h *Handler) FindEmploymentTermAssignments(ctx context.Context, req *timeke
 }
 
 func (h *Handler) one(ctx context.Context, key person.Key) (*timekeepingv1.PersonEmploymentTerms, error) {
-	tenantID, _ := tenant.From(ctx)
+	tenantID, err := tenant.Of(ctx)
+	if err != nil {
+		return nil, err
+	}
 	found, err := h.persons.Find(ctx, tenantID, []person.Key{key})
 	if err != nil {
 		return nil, err
@@ -72,7 +75,10 @@ func (h *Handler) one(ctx context.Context, key person.Key) (*timekeepingv1.Perso
 // MultiReadEmploymentTermAssignments answers the assignments of the persons
 // asked for, in that order. Unknown persons fail by themselves.
 func (h *Handler) MultiReadEmploymentTermAssignments(ctx context.Context, req *timekeepingv1.MultiReadEmploymentTermAssignmentsRequest) (*timekeepingv1.PersonEmploymentTermsList, error) {
-	tenantID, _ := tenant.From(ctx)
+	tenantID, err := tenant.Of(ctx)
+	if err != nil {
+		return nil, err
+	}
 	keys, err := readCriterion(req.GetWhere().GetEmployees())
 	if err != nil {
 		return nil, err

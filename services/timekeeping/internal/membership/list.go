@@ -21,7 +21,10 @@ const maxPage = 10000
 // persons have: the persons who were, are or will be on a term, or those asked
 // for. A person asked for who never had an assignment is there with version 0.
 func (h *Handler) ListMemberships(ctx context.Context, req *timekeepingv1.ListMembershipsRequest) (*timekeepingv1.ListMembershipsResponse, error) {
-	tenantID, _ := tenant.From(ctx)
+	tenantID, err := tenant.Of(ctx)
+	if err != nil {
+		return nil, err
+	}
 	if (req.GetEmploymentTermId() == 0) == (len(req.GetPersonIds()) == 0) {
 		return nil, fault.Invalid(fault.CodeBadRequest, "Exactly one of employmentTermId and personIds is needed.")
 	}

@@ -33,7 +33,10 @@ type item struct {
 // items for one person count in their order. The answer holds everything that
 // a person then has, inside the span and outside.
 func (h *Handler) MultiUpsertEmploymentTermAssignments(ctx context.Context, req *timekeepingv1.PersonEmploymentTermsList) (*timekeepingv1.PersonEmploymentTermsList, error) {
-	tenantID, _ := tenant.From(ctx)
+	tenantID, err := tenant.Of(ctx)
+	if err != nil {
+		return nil, err
+	}
 	items := make([]*item, len(req.GetPersons()))
 	for i, in := range req.GetPersons() {
 		items[i] = &item{}
