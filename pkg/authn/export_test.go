@@ -1,4 +1,4 @@
 package authn
 
 // Remembered is how many tokens a verifier remembers.
-func Remembered(v *Verifier) int { return v.cache.len() }
+func Remembered(v *Verifier) int { return v.tokens.Len() }

@@ -80,7 +80,7 @@ func (v *Verifier) askFor(ctx context.Context, token string, key [sha256.Size]by
 	case err == nil:
 		return v.verify(ctx, ours, now)
 	case f != nil && f.Status == http.StatusUnauthorized:
-		v.cache.put(key, nil, now.Add(refusedFor), now)
+		v.tokens.put(key, nil, now.Add(refusedFor))
 		return nil, invalid(err)
 	default:
 		return nil, cannot(err)

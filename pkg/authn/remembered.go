@@ -5,7 +5,7 @@ import "github.com/rotaloom/rotaloom/pkg/fault"
 // Known reports whether a token was verified, or refused, before and is remembered, so
 // that Verify asks nobody.
 func (v *Verifier) Known(token string) bool {
-	_, ok := v.cache.get(hash(token), v.clock.Now())
+	_, ok := v.tokens.Get(hash(token))
 	return ok
 }
 
@@ -15,8 +15,8 @@ func (v *Verifier) Known(token string) bool {
 func (v *Verifier) Learn(token string, err error) {
 	switch {
 	case fault.HasCode(err, fault.CodeRevoked):
-		v.cache.revoke(hash(token))
+		v.tokens.revoke(hash(token))
 	case fault.HasCode(err, fault.CodeUnauthenticated):
-		v.cache.drop(hash(token))
+		v.tokens.Remove(hash(token))
 	}
 }

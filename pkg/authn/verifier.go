@@ -67,7 +67,7 @@ type Verifier struct {
 	keys        KeySource
 	revocations Revocations
 	clock       clock.Clock
-	cache       *cache
+	tokens      tokens
 	exchanges   singleflight.Group
 }
 
@@ -82,7 +82,7 @@ func NewVerifier(cfg Config, keys KeySource, revocations Revocations, clk clock.
 	if cfg.CacheSize <= 0 {
 		cfg.CacheSize = 1 << 16
 	}
-	return &Verifier{cfg: cfg, keys: keys, revocations: revocations, clock: clk, cache: newCache(cfg.CacheSize)}, nil
+	return &Verifier{cfg: cfg, keys: keys, revocations: revocations, clock: clk, tokens: newTokens(clk, cfg.CacheSize)}, nil
 }
 
 // Verify returns the principal of an access token. Its errors are faults: 401
@@ -96,7 +96,7 @@ func (v *Verifier) Verify(ctx context.Context, token string) (*Principal, error)
 	}
 	key := hash(token)
 	now := v.clock.Now()
-	known, ok := v.cache.get(key, now)
+	known, ok := v.tokens.Get(key)
 	p := known.principal
 	switch {
 	case ok && p == nil:
@@ -113,7 +113,7 @@ func (v *Verifier) Verify(ctx context.Context, token string) (*Principal, error)
 		if err != nil {
 			return nil, err
 		}
-		v.cache.put(key, p, p.Expiry.Add(v.cfg.Leeway), now)
+		v.tokens.put(key, p, p.Expiry.Add(v.cfg.Leeway))
 	}
 	if err := v.checkRevoked(ctx, p); err != nil {
 		return nil, err
