@@ -172,7 +172,8 @@ func NewChain(cfg Config, deps Deps) (*Chain, error) {
 		return nil, err
 	}
 	ch := &Chain{
-		cfg: cfg.withDefaults(), log: deps.Log, verifier: deps.Verifier, clock: deps.Clock,
+		strangers: newStrangers(deps.Clock),
+		cfg:       cfg.withDefaults(), log: deps.Log, verifier: deps.Verifier, clock: deps.Clock,
 		policies: deps.Policies, validator: validator, explain: deps.Explain, audited: deps.Audit, refused: deps.Refused, metrics: metrics,
 		clients: set(cfg.Clients), services: servicesOf(cfg.Services), trusts: deps.Trusts, edges: set(cfg.Edges),
 		idle: make(chan struct{}, 1),

@@ -13,6 +13,9 @@ import (
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/credentials"
 	"google.golang.org/grpc/status"
+
+	"github.com/rotaloom/rotaloom/pkg/cache"
+	"github.com/rotaloom/rotaloom/pkg/clock"
 )
 
 // Peer remembers whether a service refuses this process for its certificate, so that its
@@ -65,24 +68,22 @@ func (p *Peer) note(err error) {
 // logEvery is how often refused clients are logged: they try again and again.
 const logEvery = 10 * time.Second
 
-// strangers logs clients that are refused.
-type strangers struct {
-	mu   sync.Mutex
-	last map[string]time.Time
-}
-
 // maxStrangers bounds the texts that are remembered.
 const maxStrangers = 100
 
+// strangers logs clients that are refused.
+type strangers struct {
+	clock  clock.Clock
+	logged *cache.Cache[string, struct{}]
+}
+
+func newStrangers(clk clock.Clock) strangers {
+	return strangers{clk, cache.New[string](clk, cache.Config[struct{}]{Entries: maxStrangers})}
+}
+
 // log writes a text that was not written a moment ago.
-func (s *strangers) log(ctx context.Context, log *slog.Logger, text string, more ...any) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if now := time.Now(); now.Sub(s.last[text]) > logEvery {
-		if s.last == nil || len(s.last) >= maxStrangers {
-			s.last = map[string]time.Time{}
-		}
-		s.last[text] = now
+func (s strangers) log(ctx context.Context, log *slog.Logger, text string, more ...any) {
+	if s.logged.PutNew(text, struct{}{}, s.clock.Now().Add(logEvery)) {
 		log.WarnContext(ctx, "a client was refused for its certificate", append([]any{"error", text}, more...)...)
 	}
 }

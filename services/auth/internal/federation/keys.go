@@ -24,6 +24,7 @@ import (
 	"github.com/go-jose/go-jose/v4"
 
 	"github.com/rotaloom/rotaloom/pkg/authn"
+	"github.com/rotaloom/rotaloom/pkg/cache"
 	"github.com/rotaloom/rotaloom/pkg/clock"
 )
 
@@ -126,29 +127,24 @@ type keySets struct {
 	client *http.Client
 	clock  clock.Clock
 
+	// mu lets one set be made for an issuer.
 	mu   sync.Mutex
-	sets map[string]*authn.KeySet
+	sets *cache.Cache[string, *authn.KeySet]
 }
 
 func newKeySets(cfg Config, client *http.Client, clk clock.Clock) *keySets {
-	return &keySets{cfg: cfg, client: client, clock: clk, sets: map[string]*authn.KeySet{}}
+	return &keySets{cfg: cfg, client: client, clock: clk, sets: cache.New[string](clk, cache.Config[*authn.KeySet]{Entries: maxSets})}
 }
 
 // of answers the keys of an issuer that is configured.
 func (k *keySets) of(issuer string) *authn.KeySet {
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	if set, ok := k.sets[issuer]; ok {
+	if set, ok := k.sets.Get(issuer); ok {
 		return set
 	}
-	for other := range k.sets {
-		if len(k.sets) < maxSets {
-			break
-		}
-		delete(k.sets, other)
-	}
 	set := authn.NewKeySet(func(ctx context.Context) (*jose.JSONWebKeySet, error) { return k.fetch(ctx, issuer) }, k.clock, authn.DefaultKeySetLife)
-	k.sets[issuer] = set
+	k.sets.Put(issuer, set, time.Time{})
 	return set
 }
 

@@ -2,7 +2,10 @@ package scopes
 
 import (
 	"strings"
-	"sync"
+	"time"
+
+	"github.com/rotaloom/rotaloom/pkg/cache"
+	"github.com/rotaloom/rotaloom/pkg/clock"
 )
 
 // maxMemo bounds what is remembered; a tenant has few profiles, and its clients
@@ -12,25 +15,20 @@ const maxMemo = 1000
 // memo remembers the permissions of grants within scopes: finding them compiles
 // patterns, which costs more than signing a token.
 type memo struct {
-	mu    sync.RWMutex
-	known map[string][]string
+	known *cache.Cache[string, []string]
 }
 
-// get answers what find answers. Nobody changes the answer.
-func (m *memo) get(grants, scopes []string, find func() []string) []string {
+func newMemo() memo {
+	return memo{cache.New[string](clock.System{}, cache.Config[[]string]{Entries: maxMemo})}
+}
+
+// get returns what find returns. Nobody changes it.
+func (m memo) get(grants, scopes []string, find func() []string) []string {
 	key := strings.Join(grants, " ") + "\n" + strings.Join(scopes, " ")
-	m.mu.RLock()
-	permissions, ok := m.known[key]
-	m.mu.RUnlock()
-	if ok {
-		return permissions
+	permissions, ok := m.known.Get(key)
+	if !ok {
+		permissions = find()
+		m.known.Put(key, permissions, time.Time{})
 	}
-	permissions = find()
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	if m.known == nil || len(m.known) >= maxMemo {
-		m.known = map[string][]string{}
-	}
-	m.known[key] = permissions
 	return permissions
 }

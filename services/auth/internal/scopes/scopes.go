@@ -35,7 +35,7 @@ type Catalog struct {
 // NewCatalog makes the Catalog of permissions. Beside them and patterns of them,
 // "read" and "write" are scopes, and each domain's name.
 func NewCatalog(permissions []string) *Catalog {
-	c := &Catalog{permissions: permissions, groups: map[string]string{"read": "*.read", "write": "*.write"}}
+	c := &Catalog{permissions: permissions, groups: map[string]string{"read": "*.read", "write": "*.write"}, memo: newMemo()}
 	for _, p := range permissions {
 		domain, _, _ := strings.Cut(p, ".")
 		c.groups[domain] = domain + ".*"

@@ -3,8 +3,6 @@ package token
 import (
 	"context"
 	"net/http"
-	"sync"
-	"time"
 
 	"github.com/rotaloom/rotaloom/pkg/audit"
 	"github.com/rotaloom/rotaloom/pkg/authn"
@@ -104,7 +102,6 @@ func (h *Handler) revocationOf(c *client, userName string, id string) audit.Even
 // auditExchange keeps, once for each token, how it fared with a user whom an
 // identity provider has named; nil when there is none who may log in.
 func (h *Handler) auditExchange(ctx context.Context, who *federation.Identified, u *user) error {
-	now := h.Clock.Now()
 	e := h.loggedIn(providerClient(who), &user{}, who.ID)
 	if u == nil {
 		e.Outcome = "unknown_or_locked_user"
@@ -112,12 +109,12 @@ func (h *Handler) auditExchange(ctx context.Context, who *federation.Identified,
 		e.User, e.PersonID = u.name, u.personID
 	}
 	key := who.ID + e.Outcome
-	if !h.seen.first(key, who.End, now) {
+	if !h.seen.PutNew(key, struct{}{}, who.End) {
 		return nil
 	}
 	err := e.Write(ctx, h.Pool)
 	if err != nil {
-		h.seen.forget(key)
+		h.seen.Remove(key)
 	}
 	return err
 }
@@ -125,35 +122,3 @@ func (h *Handler) auditExchange(ctx context.Context, who *federation.Identified,
 // maxSeen bounds the tokens that are remembered; when more are seen, some are
 // kept twice in the trail.
 const maxSeen = 50_000
-
-// seen remembers what has been kept already.
-type seen struct {
-	mu    sync.Mutex
-	until map[string]time.Time
-}
-
-// first reports whether a key comes for the first time.
-func (s *seen) first(key string, until, now time.Time) bool {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if now.Before(s.until[key]) {
-		return false
-	}
-	if s.until == nil {
-		s.until = map[string]time.Time{}
-	}
-	for other, end := range s.until {
-		if len(s.until) < maxSeen && now.Before(end) {
-			break
-		}
-		delete(s.until, other)
-	}
-	s.until[key] = until
-	return true
-}
-
-func (s *seen) forget(key string) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	delete(s.until, key)
-}

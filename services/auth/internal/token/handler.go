@@ -18,6 +18,7 @@ import (
 	"google.golang.org/grpc/metadata"
 
 	"github.com/rotaloom/rotaloom/pkg/authn"
+	"github.com/rotaloom/rotaloom/pkg/cache"
 	"github.com/rotaloom/rotaloom/pkg/clock"
 	"github.com/rotaloom/rotaloom/pkg/fault"
 	authv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/auth/v1"
@@ -89,14 +90,22 @@ type Handler struct {
 	authv1.UnsafeFederationServiceServer
 	cfg Config
 	Deps
-	hosts     hosts
+	// hosts remembers whose users call under which host names.
+	hosts     *cache.Cache[string, named]
 	refreshes refreshes
-	seen      seen
-	rows      budget
+	// seen remembers which tokens of identity providers are in the trail already.
+	seen *cache.Cache[string, struct{}]
+	rows budget
 }
 
 // New makes a Handler.
-func New(cfg Config, deps Deps) *Handler { return &Handler{cfg: cfg, Deps: deps} }
+func New(cfg Config, deps Deps) *Handler {
+	return &Handler{
+		cfg: cfg, Deps: deps,
+		hosts: cache.New[string](deps.Clock, cache.Config[named]{Entries: maxHosts}),
+		seen:  cache.New[string](deps.Clock, cache.Config[struct{}]{Entries: maxSeen}),
+	}
+}
 
 // IssueToken answers tokens for a password, or an access token for a refresh
 // token. Errors are those of RFC 6749.
