@@ -7,9 +7,9 @@ import (
 	"context"
 	"log/slog"
 
-	lru "github.com/hashicorp/golang-lru/v2"
 	"github.com/jackc/pgx/v5/pgxpool"
 
+	"github.com/rotaloom/rotaloom/pkg/cache"
 	"github.com/rotaloom/rotaloom/pkg/civil"
 	"github.com/rotaloom/rotaloom/pkg/clock"
 	"github.com/rotaloom/rotaloom/pkg/domain/rowvisibility"
@@ -56,7 +56,7 @@ type Handler struct {
 	// defaultZone is the IANA name for persons without a time zone.
 	defaultZone string
 	// cache are persons as answers show them.
-	cache *lru.Cache[cacheKey, cached]
+	cache *cache.Cache[cacheKey, cached]
 }
 
 // New makes a Handler. An unknown default time zone is an error.
@@ -67,7 +67,7 @@ func New(cfg Config, deps Deps) (*Handler, error) {
 	}
 	reader := reader.New(deps.Pool, deps.Rows, deps.Hyperfinds, deps.Clock)
 	return &Handler{
-		pool: deps.Pool, reader: reader, clock: deps.Clock, defaultZone: cfg.DefaultTimeZone, cache: newCache(), extensions: extension.Extensions{Reader: reader},
+		pool: deps.Pool, reader: reader, clock: deps.Clock, defaultZone: cfg.DefaultTimeZone, cache: cache.New[cacheKey](deps.Clock, cache.Config[cached]{Entries: maxCached}), extensions: extension.Extensions{Reader: reader},
 		writer: writer.New(writer.Deps{
 			Pool: deps.Pool, Users: deps.Users, Groups: deps.Groups, Log: deps.Log, Wake: deps.Wake,
 			Rules: rules.New(zones, cfg.DefaultTimeZone), Zones: zones,

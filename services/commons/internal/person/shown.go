@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"time"
 
-	lru "github.com/hashicorp/golang-lru/v2"
 	"github.com/jackc/pgx/v5"
 	"google.golang.org/protobuf/proto"
 
@@ -60,15 +59,6 @@ type cached struct {
 	wire []byte
 }
 
-// newCache makes the memory of persons as answers show them.
-func newCache() *lru.Cache[cacheKey, cached] {
-	cache, err := lru.New[cacheKey, cached](maxCached)
-	if err != nil {
-		panic(err) // Only a size below one is an error.
-	}
-	return cache
-}
-
 // cachedPerson answers a person as callers see them today, or nil when there is
 // none. What was shown before is shown again when one statement says that it still
 // holds: reading it takes one for each list.
@@ -111,7 +101,7 @@ func (h *Handler) cachedPerson(ctx context.Context, tenantID, id int64) (*common
 		return nil, fmt.Errorf("encode person %d: %w", id, err)
 	}
 	if len(wire) <= maxCachedBytes {
-		h.cache.Add(key, cached{stamp: read, wire: wire})
+		h.cache.Put(key, cached{stamp: read, wire: wire}, time.Time{})
 	}
 	return out, nil
 }

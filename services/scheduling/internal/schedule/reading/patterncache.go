@@ -3,8 +3,10 @@ package reading
 import (
 	"context"
 	"fmt"
-	"sync"
+	"time"
 
+	"github.com/rotaloom/rotaloom/pkg/cache"
+	"github.com/rotaloom/rotaloom/pkg/clock"
 	"github.com/rotaloom/rotaloom/pkg/pg"
 	schedulingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/scheduling/v1"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/schedule/encoding"
@@ -20,14 +22,10 @@ type PatternSource interface {
 // takes a few hundred bytes.
 const maxTemplates = 1 << 17
 
-// patternCache keeps compiled patterns. What was used lately is in young; when
-// young has half of what may be kept it becomes old, and what was old and not
-// used since is forgotten.
+// patternCache keeps compiled patterns.
 type patternCache struct {
-	source     PatternSource
-	mu         sync.Mutex
-	young, old map[patternKey]*encoding.Pattern
-	templates  int // in young
+	source   PatternSource
+	compiled *cache.Cache[patternKey, *encoding.Pattern]
 }
 
 type patternKey struct {
@@ -36,7 +34,9 @@ type patternKey struct {
 }
 
 func newPatternCache(source PatternSource) *patternCache {
-	return &patternCache{source: source, young: map[patternKey]*encoding.Pattern{}}
+	return &patternCache{source: source, compiled: cache.New[patternKey](clock.System{}, cache.Config[*encoding.Pattern]{
+		Entries: maxTemplates, Weight: maxTemplates, WeightOf: func(c *encoding.Pattern) int { return len(c.Templates) },
+	})}
 }
 
 // get returns the compiled patterns of ids, in the same order.
@@ -61,7 +61,7 @@ func (p *patternCache) get(ctx context.Context, db pg.Querier, tenantID int64, i
 		if out[i], err = encoding.Compile(id, pattern, mergeBreaks); err != nil {
 			return nil, fmt.Errorf("schedule: pattern %d: %w", id, err)
 		}
-		p.keep(patternKey{tenantID, id, mergeBreaks}, out[i])
+		p.compiled.Put(patternKey{tenantID, id, mergeBreaks}, out[i], time.Time{})
 	}
 	return out, nil
 }
@@ -69,36 +69,14 @@ func (p *patternCache) get(ctx context.Context, db pg.Querier, tenantID int64, i
 // known fills out with the patterns that are in memory and returns the ids of
 // the others.
 func (p *patternCache) known(tenantID int64, ids []int64, mergeBreaks bool, out []*encoding.Pattern) []int64 {
-	p.mu.Lock()
-	defer p.mu.Unlock()
 	var missing []int64
 	for i, id := range ids {
-		key := patternKey{tenantID, id, mergeBreaks}
-		c := p.young[key]
-		if c == nil {
-			if c = p.old[key]; c == nil {
-				missing = append(missing, id)
-				continue
-			}
-			p.insert(key, c)
+		c, ok := p.compiled.Get(patternKey{tenantID, id, mergeBreaks})
+		if !ok {
+			missing = append(missing, id)
+			continue
 		}
 		out[i] = c
 	}
 	return missing
-}
-
-func (p *patternCache) keep(key patternKey, c *encoding.Pattern) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if p.young[key] == nil {
-		p.insert(key, c)
-	}
-}
-
-func (p *patternCache) insert(key patternKey, c *encoding.Pattern) {
-	p.young[key] = c
-	p.templates += len(c.Templates)
-	if p.templates > maxTemplates/2 {
-		p.old, p.young, p.templates = p.young, map[patternKey]*encoding.Pattern{}, 0
-	}
 }
