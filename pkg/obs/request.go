@@ -5,9 +5,9 @@ package obs
 
 import (
 	"context"
-	"fmt"
-	"math/rand/v2"
 	"strings"
+
+	"github.com/google/uuid"
 )
 
 // Request identifies a request in the log of every process that it reaches.
@@ -33,12 +33,7 @@ func RequestFrom(ctx context.Context) Request {
 }
 
 // NewRequestID makes a request id: a random UUID.
-func NewRequestID() string {
-	hi, lo := rand.Uint64(), rand.Uint64()
-	hi = hi&^0xf000 | 0x4000         // version 4: random
-	lo = lo&^(3<<62) | uint64(2)<<62 // variant 1
-	return fmt.Sprintf("%08x-%04x-%04x-%04x-%012x", hi>>32, hi>>16&0xffff, hi&0xffff, lo>>48, lo&(1<<48-1))
-}
+func NewRequestID() string { return uuid.NewString() }
 
 // ValidRequestID reports whether an id that came from outside may be kept: 8
 // to 64 letters, digits, dots, hyphens and underscores.

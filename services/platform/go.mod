@@ -7,6 +7,7 @@ replace github.com/rotaloom/rotaloom/proto => ../../proto
 replace github.com/rotaloom/rotaloom/pkg => ../../pkg
 
 require (
+	github.com/google/uuid v1.6.0
 	github.com/jackc/pgx/v5 v5.12.0
 	github.com/rotaloom/rotaloom/pkg v0.0.0-00010101000000-000000000000
 	github.com/rotaloom/rotaloom/proto v0.0.0-00010101000000-000000000000

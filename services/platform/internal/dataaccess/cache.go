@@ -1,10 +1,10 @@
 package dataaccess
 
 import (
-	"container/list"
-	"sync"
+	"math"
 	"time"
 
+	"github.com/rotaloom/rotaloom/pkg/cache"
 	"github.com/rotaloom/rotaloom/pkg/clock"
 	datav1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/data/v1"
 )
@@ -37,71 +37,29 @@ type cacheKey struct {
 	tag, further  string
 }
 
-// cache keeps results for a while, those longest not asked for going first when
-// there are too many. It is of this process: another replica reads anew.
-type cache struct {
-	clock clock.Clock
-	// most bounds the bytes of all results.
-	most int
-
-	mu      sync.Mutex
-	entries map[cacheKey]*list.Element
-	// order has the last used first.
-	order *list.List
-	bytes int
+// results keeps results for a while, within a number of bytes. It is of this
+// process: another replica reads anew.
+type results struct {
+	*cache.Cache[cacheKey, *result]
 }
 
-type cached struct {
-	key    cacheKey
-	result *result
+// No result may push out most of the others.
+const maxShare = 4
+
+func newResults(clk clock.Clock, maxBytes int) results {
+	return results{cache.New[cacheKey](clk, cache.Config[*result]{
+		Entries: math.MaxInt, Weight: maxBytes, MaxShare: maxShare, WeightOf: func(r *result) int { return r.bytes },
+	})}
 }
 
-func newCache(clk clock.Clock, most int) *cache {
-	return &cache{clock: clk, most: most, entries: map[cacheKey]*list.Element{}, order: list.New()}
-}
-
-// get answers the result of the same request; nil when there is none any more.
-func (c *cache) get(key cacheKey, digest [32]byte) *result {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	at, there := c.entries[key]
-	if !there {
-		return nil
+// get returns the result of the same request; nil when there is none any more.
+func (r results) get(key cacheKey, digest [32]byte) *result {
+	if found, ok := r.Get(key); ok && found.digest == digest {
+		return found
 	}
-	r := at.Value.(*cached).result
-	if !c.clock.Now().Before(r.expires) {
-		c.remove(at)
-		return nil
-	}
-	if r.digest != digest {
-		return nil
-	}
-	c.order.MoveToFront(at)
-	return r
+	return nil
 }
 
 // put keeps a result, in place of what had its key, and reports whether it is
 // not too large for that.
-func (c *cache) put(key cacheKey, r *result) bool {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if at, there := c.entries[key]; there {
-		c.remove(at)
-	}
-	// No result may push out most of the others.
-	if r.bytes > c.most/4 {
-		return false
-	}
-	for c.bytes+r.bytes > c.most {
-		c.remove(c.order.Back())
-	}
-	c.entries[key] = c.order.PushFront(&cached{key, r})
-	c.bytes += r.bytes
-	return true
-}
-
-func (c *cache) remove(at *list.Element) {
-	e := c.order.Remove(at).(*cached)
-	delete(c.entries, e.key)
-	c.bytes -= e.result.bytes
-}
+func (r results) put(key cacheKey, found *result) bool { return r.Put(key, found, found.expires) }

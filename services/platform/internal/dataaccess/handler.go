@@ -2,15 +2,14 @@ package dataaccess
 
 import (
 	"context"
-	"crypto/rand"
 	"crypto/sha256"
-	"fmt"
 	"log/slog"
 	"slices"
 	"strconv"
 	"strings"
 	"time"
 
+	"github.com/google/uuid"
 	"google.golang.org/grpc"
 	"google.golang.org/protobuf/proto"
 
@@ -62,7 +61,7 @@ type Handler struct {
 	types     commonsv1.LocationTypeServiceClient
 	finder    finder
 	reader    reader
-	cache     *cache
+	results   results
 	rules     *rowvisibility.Rules
 	clock     clock.Clock
 	cacheFor  time.Duration
@@ -83,8 +82,8 @@ func New(cfg Config, deps Deps) *Handler {
 			periods:    commonsv1.NewSymbolicPeriodServiceClient(deps.Commons),
 			sets:       commonsv1.NewLocationSetServiceClient(deps.Commons),
 		},
-		reader: reader{within: cfg.ProviderTimeout, log: deps.Log},
-		cache:  newCache(deps.Clock, cfg.CacheBytes), rules: deps.Rules, clock: deps.Clock, cacheFor: cfg.CacheFor,
+		reader:  reader{within: cfg.ProviderTimeout, log: deps.Log},
+		results: newResults(deps.Clock, cfg.CacheBytes), rules: deps.Rules, clock: deps.Clock, cacheFor: cfg.CacheFor,
 	}
 }
 
@@ -107,7 +106,7 @@ func (h *Handler) MultiReadData(ctx context.Context, req *platformv1.MultiReadDa
 	tag := options.GetRequestTag()
 	tagged := tag != ""
 	if !tagged {
-		tag = newUUID()
+		tag = uuid.NewString()
 	}
 	visible, err := h.rules.Visible(ctx)
 	if err != nil {
@@ -120,7 +119,7 @@ func (h *Handler) MultiReadData(ctx context.Context, req *platformv1.MultiReadDa
 	var r *result
 	kept := true
 	if tagged && !options.GetRefresh() {
-		r = h.cache.get(key, digest)
+		r = h.results.get(key, digest)
 	}
 	if r == nil {
 		if r, err = h.read(ctx, q); err != nil {
@@ -128,7 +127,7 @@ func (h *Handler) MultiReadData(ctx context.Context, req *platformv1.MultiReadDa
 		}
 		r.digest = digest
 		// What is incomplete is read anew the next time.
-		kept = r.errorsOf() == nil && r.fits(visible) && h.cache.put(key, r)
+		kept = r.errorsOf() == nil && r.fits(visible) && h.results.put(key, r)
 	}
 	return h.answer(ctx, q, r, tag, kept)
 }
@@ -178,7 +177,7 @@ func (h *Handler) read(ctx context.Context, q *query) (*result, error) {
 	now := h.clock.Now()
 	r := &result{
 		view: q.view, label: q.label, rows: rows, bounds: bounds, table: table, read: p.columns, shown: p.shown,
-		metadataKey: newUUID(), readAt: now, expires: now.Add(h.cacheFor),
+		metadataKey: uuid.NewString(), readAt: now, expires: now.Add(h.cacheFor),
 	}
 	r.bytes = r.size()
 	return r, nil
@@ -289,12 +288,4 @@ func keyOf(ctx context.Context, visible rowvisibility.Set, tag, further string) 
 		key.rights = sha256.Sum256([]byte(strings.Join(append(permissions, caller.Rows, strconv.FormatInt(caller.PersonID, 10)), "\x00")))
 	}
 	return key, nil
-}
-
-// newUUID makes up a name, as RFC 9562 writes random ones.
-func newUUID() string {
-	var b [16]byte
-	_, _ = rand.Read(b[:]) // It never fails.
-	b[6], b[8] = b[6]&0x0f|0x40, b[8]&0x3f|0x80
-	return fmt.Sprintf("%x-%x-%x-%x-%x", b[:4], b[4:6], b[6:8], b[8:10], b[10:])
 }

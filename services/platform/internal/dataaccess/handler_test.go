@@ -433,7 +433,7 @@ func TestCache(t *testing.T) {
 func TestTheCacheIsBounded(t *testing.T) {
 	t.Parallel()
 	clk := clock.NewFake(time.Now())
-	c := newCache(clk, 100)
+	c := newResults(clk, 100)
 	kept := func(tag string) bool { return c.get(cacheKey{tag: tag}, [32]byte{}) != nil }
 	put := func(tag string, bytes int) bool {
 		return c.put(cacheKey{tag: tag}, &result{bytes: bytes, expires: clk.Now().Add(time.Minute)})
@@ -446,8 +446,8 @@ func TestTheCacheIsBounded(t *testing.T) {
 	assert.True(t, kept("a") && kept("e"))
 	assert.False(t, kept("b"), "the one that was not used longest goes")
 	assert.False(t, put("f", 26), "none takes more than a quarter")
-	assert.Equal(t, 100, c.bytes)
+	assert.Equal(t, 4, c.Len())
 	clk.Advance(time.Minute)
 	assert.False(t, kept("a"))
-	assert.Equal(t, 75, c.bytes)
+	assert.Equal(t, 3, c.Len())
 }
