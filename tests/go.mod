@@ -7,6 +7,7 @@ replace github.com/rotaloom/rotaloom/proto => ../proto
 require (
 	github.com/chromedp/cdproto v0.0.0-20260321001828-e3e3800016bc
 	github.com/chromedp/chromedp v0.15.1
+	github.com/evanw/esbuild v0.28.2
 	github.com/jackc/pgx/v5 v5.12.0
 	github.com/nats-io/nats.go v1.55.0
 	github.com/rotaloom/rotaloom/pkg v0.0.0-00010101000000-000000000000

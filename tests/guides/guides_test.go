@@ -11,6 +11,7 @@ import (
 	"strings"
 	"testing"
 
+	esbuild "github.com/evanw/esbuild/pkg/api"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
@@ -47,13 +48,16 @@ func (p place) run(t *testing.T, curl string, env []string, name string, args ..
 	return string(out)
 }
 
+// shortened are the sizes that pages leave to whoever runs them.
+var shortened = []string{"PEOPLE=1000"}
+
 // bash runs commands of a page, which stops at the first that fails.
 func (p place) bash(t *testing.T, curl, commands string) string {
 	t.Helper()
 	script := filepath.Join(t.TempDir(), "page.sh")
 	text := "set -euo pipefail\n" + strings.ReplaceAll(commands, address, p.url)
 	require.NoError(t, os.WriteFile(script, []byte(text), 0o600))
-	return p.run(t, curl, nil, "bash", script)
+	return p.run(t, curl, shortened, "bash", script)
 }
 
 // versions are the versions of HTTP, as curl is told them.
@@ -120,8 +124,25 @@ func runGuide(t *testing.T, p place, version string, blocks [][]string) {
 		case "go":
 			require.NoError(t, os.WriteFile(file+".go", []byte(block[2]), 0o600))
 			p.run(t, version, []string{"GOWORK=off"}, "go", "run", file+".go")
+		case "typescript":
+			p.typescript(t, version, file, block[2])
 		}
 	}
+}
+
+// typescript runs a program with Node, which does so by itself when it is new enough.
+func (p place) typescript(t *testing.T, curl, file, program string) {
+	t.Helper()
+	env := []string{"NODE_EXTRA_CA_CERTS=" + filepath.Join(p.dir, ".state", "tls", "ca.pem")}
+	if exec.CommandContext(t.Context(), "node", "--experimental-strip-types", "--eval", "0").Run() == nil {
+		require.NoError(t, os.WriteFile(file+".mts", []byte(program), 0o600))
+		p.run(t, curl, env, "node", "--experimental-strip-types", file+".mts")
+		return
+	}
+	made := esbuild.Transform(program, esbuild.TransformOptions{Loader: esbuild.LoaderTS, Format: esbuild.FormatESModule})
+	require.Empty(t, made.Errors)
+	require.NoError(t, os.WriteFile(file+".mjs", made.Code, 0o600))
+	p.run(t, curl, env, "node", file+".mjs")
 }
 
 // section is what stands under a heading of a page.
