@@ -75,6 +75,14 @@ model: postgres ## Compare the product with a day-by-day model, for an hour or R
 attack: postgres ## Attack the running product; the long form.
 	ROTALOOM_ATTACK=long go test -count=1 -timeout 60m -v ./tests/attack/...
 
+.PHONY: kills
+kills: postgres ## Kill the propagator twenty times at 10,000 employees, and overload the product for a minute, as CI does.
+	ROTALOOM_FAULTS=ci go test -count=1 -timeout 20m -v -run 'TestPropagatorIsKilled|TestFourTimesTheCapacity' ./tests/faults ./tests/overload
+
+.PHONY: mutate
+mutate: postgres ## Change the code of rules in small ways, and see whether their tests notice: [PKG=pkg/policy].
+	$(withpg) tools/mutate/mutate.sh $(PKG)
+
 .PHONY: race
 race: postgres slapd ## Run the tests of the building blocks and services with the race detector.
 	$(withpg) go test -race -short ./pkg/... ./gateway/... ./services/auth/... \

@@ -54,6 +54,39 @@ func TestLoaderKeepsValuesForAWhile(t *testing.T) {
 	assert.Equal(t, 2, asked, "what is too heavy is not kept")
 }
 
+// Both bounds hold each by itself, and may be reached.
+func TestAnswersMayFillTheirBounds(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		kept, forgotten []int // What answers weigh; each is of a question of its own.
+	}{
+		"one that weighs all":         {kept: []int{10}},
+		"one that weighs too much":    {forgotten: []int{11}},
+		"as many as may be":           {kept: []int{1, 1}},
+		"one more, which weighs less": {forgotten: []int{1, 1}, kept: []int{1}},
+		"two that weigh all":          {kept: []int{6, 4}},
+		"two that weigh too much":     {forgotten: []int{6}, kept: []int{5}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			answers := newAnswers(clock.NewFake(time.Now()))
+			all := append(c.forgotten[:len(c.forgotten):len(c.forgotten)], c.kept...)
+			for q, v := range all {
+				_, err := answers.Get(t.Context(), question(q), func(context.Context) (int, error) { return v, nil })
+				require.NoError(t, err)
+			}
+			for q := len(c.forgotten); q < len(all); q++ {
+				_, err := answers.Get(t.Context(), question(q), func(context.Context) (int, error) { return 0, errors.New("asked again") })
+				assert.NoError(t, err, q)
+			}
+			for q := range c.forgotten {
+				_, err := answers.Get(t.Context(), question(q), func(context.Context) (int, error) { return 0, errors.New("asked again") })
+				assert.Error(t, err, q)
+			}
+		})
+	}
+}
+
 // Time that finding an answer took is time for which it is old.
 func TestLoaderCountsFromWhenLoadingBegan(t *testing.T) {
 	t.Parallel()

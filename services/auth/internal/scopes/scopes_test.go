@@ -1,6 +1,7 @@
 package scopes
 
 import (
+	"strconv"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -46,6 +47,25 @@ func TestGranted(t *testing.T) {
 			}
 		})
 	}
+}
+
+// Permissions are found once for the same question, until too many were asked.
+func TestPermissionsAreRemembered(t *testing.T) {
+	t.Parallel()
+	var m memo
+	found := 0
+	ask := func(scope string) { m.get(nil, []string{scope}, func() []string { found++; return nil }) }
+	ask("first")
+	for i := range maxMemo - 1 {
+		ask(strconv.Itoa(i))
+	}
+	ask("first")
+	assert.Equal(t, maxMemo, found)
+	assert.Len(t, m.known, maxMemo)
+	ask("one more")
+	assert.Len(t, m.known, 1)
+	ask("first")
+	assert.Equal(t, maxMemo+2, found)
 }
 
 func TestAskedAgain(t *testing.T) {

@@ -28,6 +28,16 @@ func TestLayout(t *testing.T) {
 	assert.Equal(t, id, int64(float64(id)), "a double holds it")
 }
 
+func TestWhichIDsAreGenerated(t *testing.T) {
+	t.Parallel()
+	for id, generated := range map[int64]bool{
+		0: false, -1: false, entryid.FirstGenerated - 1: false, entryid.FirstGenerated: true,
+		2*entryid.FirstGenerated - 1: true, 2 * entryid.FirstGenerated: false, math.MaxInt64: false,
+	} {
+		assert.Equal(t, generated, entryid.IsGenerated(id), id)
+	}
+}
+
 func TestThereAndBack(t *testing.T) {
 	t.Parallel()
 	random := rand.New(rand.NewPCG(3, 4))
