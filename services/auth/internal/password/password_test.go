@@ -52,6 +52,56 @@ func TestMatches(t *testing.T) {
 	assert.True(t, fault.HasStatus(err, 400), err)
 }
 
+func TestParametersArePositive(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		params            Params
+		concurrent, queue int
+	}{
+		"memory":      {Params{Time: 1, Threads: 1}, 1, 0},
+		"time":        {Params{Memory: 64, Threads: 1}, 1, 0},
+		"threads":     {Params{Memory: 64, Time: 1}, 1, 0},
+		"concurrency": {quick, 0, 0},
+		"queue":       {quick, 1, -1},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			_, err := New(c.params, c.concurrent, c.queue)
+			assert.Error(t, err)
+		})
+	}
+	_, err := New(quick, 1, 0)
+	assert.NoError(t, err, "nobody has to wait")
+	assert.EqualValues(t, 384, Params{Memory: 128, Time: 3, Threads: 1}.work())
+}
+
+// What is stored and cannot be read is an error, whichever part of it is wrong.
+func TestUnreadableHashes(t *testing.T) {
+	t.Parallel()
+	const good = "$argon2id$v=19$m=64,t=1,p=1$c2FsdHNhbHQ$a2V5a2V5"
+	_, _, _, err := parse(good)
+	require.NoError(t, err)
+	for name, replaced := range map[string][2]string{
+		"another algorithm":  {"argon2id", "argon2i"},
+		"a text in front":    {"$argon2id", "x$argon2id"},
+		"a part too many":    {"a2V5a2V5", "a2V5a2V5$"},
+		"another version":    {"v=19", "v=18"},
+		"no version":         {"v=19", "version"},
+		"no parameters":      {"m=64,t=1,p=1", "m=64"},
+		"no time":            {"t=1", "t=0"},
+		"no threads":         {"p=1", "p=0"},
+		"a salt in no form":  {"c2FsdHNhbHQ", "*"},
+		"a key in no form":   {"a2V5a2V5", "*"},
+		"a key without text": {"a2V5a2V5", ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			_, _, _, err := parse(strings.Replace(good, replaced[0], replaced[1], 1))
+			assert.ErrorIs(t, err, errHash)
+		})
+	}
+}
+
 func TestQueueIsBounded(t *testing.T) {
 	t.Parallel()
 	h, err := New(quick, 1, 1)
@@ -69,6 +119,7 @@ func TestQueueIsBounded(t *testing.T) {
 
 	giveUp()
 	require.ErrorIs(t, <-done, context.Canceled)
+	assert.Zero(t, h.waiting.Load())
 	h.release()
 	_, err = h.Hash(t.Context(), "x")
 	assert.NoError(t, err, "the line is empty again")

@@ -61,6 +61,43 @@ func TestCheck(t *testing.T) {
 	assert.Greater(t, len(isCommon()), 11_000)
 }
 
+// A name without letters is guessed as it is.
+func TestAUserNameOfDigitsIsGuessed(t *testing.T) {
+	t.Parallel()
+	const digits = "7192840365"
+	assert.Nil(t, Check(digits, "somebody", false))
+	assert.Nil(t, Check(digits, "", false))
+	if f := Check(digits, digits, false); assert.NotNil(t, f) {
+		assert.Equal(t, CodeCommon, f.Code)
+	}
+}
+
+func TestAsFewCharactersAsMayBe(t *testing.T) {
+	t.Parallel()
+	const letters = "kzqwvxmptu"
+	least := letters[:minDifferent]
+	assert.False(t, guessable(least+letters[1:minDifferent]+letters[:2], ""))
+	assert.True(t, guessable(least[1:]+letters[1:minDifferent-1]+letters[1:3], ""))
+}
+
+func TestLong(t *testing.T) {
+	t.Parallel()
+	assert.True(t, Long(strings.Repeat("ä", MinPrivileged)))
+	assert.False(t, Long(strings.Repeat("ä", MinPrivileged-1)))
+	assert.False(t, Long(strings.Repeat("a", MinPrivileged)+"\x00"))
+}
+
+func TestRepeats(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]bool{
+		"abc": false, "abab": true, "aaaaaaaa": true, "abcdefgabcdefg": true,
+		"abcdefghabcdefgh": false, // What is said twice is long enough by itself.
+		"abcdefgabcdef":    false,
+	} {
+		assert.Equal(t, want, repeats(text), text)
+	}
+}
+
 // The same characters may be typed in two ways.
 func TestPasswordsAreComparedInOneForm(t *testing.T) {
 	t.Parallel()
