@@ -2,6 +2,7 @@ package dataprovider
 
 import (
 	"context"
+	"strings"
 	"testing"
 	"time"
 
@@ -83,6 +84,26 @@ func (b *bench) addAda(t *testing.T) {
 	b.exec(t, `INSERT INTO custom_date VALUES (1, 1, 'Shirt', '2020-01-01')`)
 	b.exec(t, `INSERT INTO email_address (tenant_id, person_id, contact_type_name, address) VALUES
 		(1, 1, 'Home', 'ada@home'), (1, 1, 'Work', 'ada@work')`)
+	b.addJobOfAda(t)
+}
+
+// addJobOfAda puts her job into the business structure, where it changes with the year.
+func (b *bench) addJobOfAda(t *testing.T) {
+	t.Helper()
+	places := make([][]byte, 2)
+	for i, center := range []string{"CC-6", "CC-7"} {
+		var err error
+		places[i], err = proto.Marshal(&commonsv1.Location{CostCenterRef: &commonv1.Ref{Qualifier: proto.String(center)}, Description: proto.String(strings.Repeat("x", 200))})
+		require.NoError(t, err)
+	}
+	b.exec(t, `INSERT INTO job (tenant_id, id, persistent_id) VALUES (1, 1, 'clerk')`)
+	b.exec(t, `INSERT INTO job_version (tenant_id, job_id, from_date, to_date, name, code, description, display_order) VALUES
+		(1, 1, '1900-01-01', '2026-02-01', 'Old clerk', 'C-0', 'Old clerks', '20'), (1, 1, '2026-02-01', '3000-01-01', 'New clerk', 'C-1', 'Clerks', '30')`)
+	b.exec(t, `INSERT INTO location (tenant_id, id, persistent_id) VALUES (1, 501, 'east clerk')`)
+	b.exec(t, `INSERT INTO location_version (tenant_id, location_id, from_date, to_date, name, job_id, body) VALUES
+		(1, 501, '1900-01-01', '2026-01-01', 'Clerk', 1, $1), (1, 501, '2026-01-01', '3000-01-01', 'Clerk', 1, $2)`, places[0], places[1])
+	b.exec(t, `INSERT INTO location_path (tenant_id, location_id, from_date, to_date, depth, lineage, path) VALUES
+		(1, 501, '1900-01-01', '3000-01-01', 3, '.1.2.501.', 'Acme/East/Clerk')`)
 }
 
 func TestFindEmployees(t *testing.T) {

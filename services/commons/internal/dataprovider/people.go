@@ -28,6 +28,8 @@ const (
 	needEmail
 	needManager
 	needBody
+	needJob
+	needCostCenter
 )
 
 // mostPeopleDays is the service limit of PEOPLE: that of information access
@@ -46,7 +48,7 @@ type person struct {
 	wage, badge, payRule      []dated
 	timeEntry, access, groups []dated
 	customData, customDate    []dated
-	email                     []dated
+	email, job, costCenter    []dated
 }
 
 // The texts of a person's row, in the order of personColumns.

@@ -9,6 +9,8 @@ import (
 
 func labor(p *person) []dated { return p.labor }
 
+func job(p *person) []dated { return p.job }
+
 func commonElements() []entry {
 	return []entry{
 		{Key: "EMP_COMMON_FULL_NAME", Label: "Employee name", Doc: "The name as \"Last, First\".", Type: dataelement.String, Categories: employee,
@@ -32,6 +34,11 @@ func commonElements() []entry {
 		sinceOn("EMP_COMMON_PRIMARY_JOB_EFFECTIVE_DATE", "Primary job since", "The first day of the primary job.", employment, needLabor, labor),
 		untilOn("EMP_COMMON_PRIMARY_JOB_END_DATE", "Primary job until", "The last day of the primary job, 3000-01-01 for one without end.",
 			employment, needLabor, labor),
+		textOn("EMP_COMMON_PRIMARY_JOB_CODE", "Primary job code", "The code of the primary job in the business structure.", employment, needJob, job, 0),
+		textOn("EMP_COMMON_PRIMARY_JOB_DESCRIPTION", "Primary job description", "The description of the primary job in the business structure.",
+			employment, needJob, job, 1),
+		textOn("EMP_COMMON_PRIMARY_JOB_SORT_ORDER", "Primary job order", "Where the primary job stands among others, as the business structure says.",
+			employment, needJob, job, 2),
 		column("EMP_COMMON_DISPLAY_PROFILE", "Display profile", "The preference profile.", accessRule, textPreferenceProfile),
 		textOn("EMP_COMMON_EMPLOYEE_GROUP", "Employee group", "The group of employees that the person manages.", accessRule, needAccess,
 			func(p *person) []dated { return p.access }, 1),

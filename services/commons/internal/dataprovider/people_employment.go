@@ -1,7 +1,10 @@
 package dataprovider
 
 import (
+	"encoding/base64"
 	"strings"
+
+	"google.golang.org/protobuf/proto"
 
 	"github.com/rotaloom/rotaloom/pkg/civil"
 	"github.com/rotaloom/rotaloom/pkg/domain/dataelement"
@@ -34,6 +37,8 @@ func employmentElements() []entry {
 		sinceOn("PEOPLE_BASE_WAGE_EFFECTIVE_DATE", "Base wage since", "The first day of the base wage.", employment, needWage, wage),
 		column("PEOPLE_WORKER_TYPE", "Worker type", "The worker type.", employment, textWorkerType),
 		textOn("PEOPLE_HOME_LABOR_CATEGORY", "Home labor category", "The labor category of the primary job.", employment, needLabor, labor, 1),
+		{Key: "PEOPLE_HOME_COST_CENTER", Label: "Home cost center", Doc: "The cost center of the primary job's place in the business structure.",
+			Type: dataelement.String, Categories: employment, Series: true, Needs: needCostCenter, Value: costCenter},
 		column("PEOPLE_MANAGER_PERSON_NUMBER", "Manager number", "The person number of the manager.", employment, textSupervisor),
 		{Key: "PEOPLE_MANAGER_NAME", Label: "Manager name", Doc: "The name of the manager.", Type: dataelement.String, Categories: employment, Needs: needManager,
 			Value: func(p *person, _ at) value {
@@ -48,6 +53,20 @@ func employmentElements() []entry {
 		textOn("PEOPLE_TIME_ENTRY_METHOD", "Time entry method", "How the person enters time, on the last day.", employment, needTimeEntry, method, 0),
 		sinceOn("PEOPLE_TIME_ENTRY_METHOD_DATE", "Time entry method since", "The first day of the time entry method.", employment, needTimeEntry, method),
 	}
+}
+
+// costCenter is found in what a location says beside its columns.
+func costCenter(p *person, at at) value {
+	d := on(p.costCenter, at.Last())
+	if d == nil {
+		return value{}
+	}
+	place := &commonsv1.Location{}
+	body, err := base64.StdEncoding.DecodeString(strings.ReplaceAll(d.texts[0], "\n", ""))
+	if err != nil || proto.Unmarshal(body, place) != nil {
+		return value{} // Only SQL and this package write and read it.
+	}
+	return dataelement.Text(place.GetCostCenterRef().GetQualifier())
 }
 
 func yearsOfService(p *person, at at) value {

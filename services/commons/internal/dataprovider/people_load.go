@@ -59,8 +59,26 @@ func lists() []list {
 		always(of(needCustomData, "custom_data", func(p *person) *[]dated { return &p.customData }, "type_name", "text")),
 		custom,
 		always(of(needEmail, "email_address", func(p *person) *[]dated { return &p.email }, "contact_type_name", "address")),
+		of(needJob, primaryJobs, func(p *person) *[]dated { return &p.job }, "code", "description", "display_order"),
+		of(needCostCenter, primaryPlaces, func(p *person) *[]dated { return &p.costCenter }, "body"),
 	}
 }
+
+// primaryPlaces are the places of primary jobs in the business structure, as what they say
+// changes. Their text is rotaloom.commons.v1.Location in base64.
+const primaryPlaces = `(SELECT a.tenant_id, a.person_id, greatest(a.from_date, p.from_date, v.from_date) AS from_date,
+		least(a.to_date, p.to_date, v.to_date) AS to_date, v.job_id, encode(v.body, 'base64') AS body
+	FROM primary_labor_account a
+	JOIN location_path p ON p.tenant_id = a.tenant_id AND p.path = a.organization_path AND p.from_date < a.to_date AND p.to_date > a.from_date
+	JOIN location_version v ON v.tenant_id = p.tenant_id AND v.location_id = p.location_id
+		AND v.from_date < least(a.to_date, p.to_date) AND v.to_date > greatest(a.from_date, p.from_date)) AS place`
+
+// primaryJobs are what is said of the jobs that stand at these places.
+const primaryJobs = `(SELECT place.tenant_id, place.person_id, greatest(place.from_date, j.from_date) AS from_date,
+		least(place.to_date, j.to_date) AS to_date, j.code, j.description, j.display_order
+	FROM ` + primaryPlaces + `
+	JOIN job_version j ON j.tenant_id = place.tenant_id AND j.job_id = place.job_id
+		AND j.from_date < place.to_date AND j.to_date > place.from_date) AS job`
 
 // sql reads the list of persons, on the days from $3 to before $4.
 func (l list) sql() string {

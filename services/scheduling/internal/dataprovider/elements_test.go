@@ -25,7 +25,7 @@ func adas(monday civil.Date) *plan {
 			{Day: monday.AddDays(-1), Start: at0(monday-1, 8), End: at0(monday-1, 9), Seconds: hour},
 			{Day: monday, Start: at0(monday, 6), End: at0(monday, 14) + hour/2, Seconds: 8 * hour, Breaks: hour / 2, Generated: true, Locked: true, Label: "E",
 				Jobs: []reading.JobSeconds{{Path: "Acme/B/Till", Seconds: 6 * hour}, {Path: "Acme/A", Seconds: 2 * hour}}},
-			{Kind: reading.OutlinePayCodeEdit, Day: monday + 1, Start: at0(monday+1, 9), End: at0(monday+2, 0), Seconds: 3 * hour, Label: "Sick", Generated: true},
+			{Kind: reading.OutlinePayCodeEdit, Day: monday + 1, Start: at0(monday+1, 9), End: at0(monday+2, 0), Seconds: 3 * hour, Label: "Sick", Generated: true, Posted: true, Transfer: "Acme/A;"},
 			{Kind: reading.OutlineLeaveEdit, Day: monday + 2, Start: at0(monday+2, 0), End: at0(monday+3, 0), Seconds: 4 * hour},
 			{Day: saturday, Start: at0(saturday, 20), End: at0(saturday+1, 2), Seconds: 6 * hour,
 				Jobs: []reading.JobSeconds{{Path: "Acme/A", Seconds: 6 * hour}}},
@@ -49,7 +49,7 @@ func TestEveryElement(t *testing.T) {
 		"SCH_JOB_HOURS": number(6), "SCH_JOB_SHIFT_COUNT": whole(1), "SCH_JOBS": text("Acme/A, Acme/B/Till"), "SCH_JOB_COUNT": whole(2),
 		"CORE_ORGJOB_PATH": text("Acme/B/Till"), "CORE_ORGJOB": text("Till"), "SCH_PCE_COUNT": whole(1), "SCH_PCE_HOURS": number(3),
 		"SCH_PCE_START_DATE": day(monday + 1), "SCH_PCE_START_TIME": dataelement.Clock(9 * hour), "SCH_PCE_END_TIME": dataelement.Clock(12 * hour), "SCH_PCE_END_DATE": day(monday + 1),
-		"SCH_PCE_IS_GENERATED": dataelement.Truth(true), "CORE_PAYCODE": text("Sick"), "SCH_LEAVE_COUNT": whole(1), "SCH_LEAVE_HOURS": number(4),
+		"SCH_PCE_IS_GENERATED": dataelement.Truth(true), "CORE_PAYCODE": text("Sick"), "SCH_PCE_IS_POSTED": dataelement.Truth(true), "SCH_PCE_TRANSFER_STRING": text("Acme/A;"), "SCH_LEAVE_COUNT": whole(1), "SCH_LEAVE_HOURS": number(4),
 	}
 	table := newTable(nil)
 	require.Empty(t, table.Problems())

@@ -45,6 +45,9 @@ type Outline struct {
 	// Label is that of a shift, or the pay code of an edit.
 	Label             string
 	Locked, Generated bool
+	// Posted and Transfer are those of a pay code edit.
+	Posted   bool
+	Transfer string
 }
 
 // JobSeconds is work on a job.
@@ -124,6 +127,8 @@ type shape struct {
 	label   string
 	// generated says that a pattern made the entry, leave taken or not.
 	generated bool
+	posted    bool
+	transfer  string
 	// counted has the sums of a shift on days on which no clock changes. They
 	// are shared: nobody changes them.
 	counted *Outline
@@ -186,7 +191,7 @@ func (o *outliner) outline(e *encoding.Entry, kind OutlineKind) (Outline, error)
 	}
 	out := Outline{
 		Kind: kind, Day: e.Day, Start: e.Start, End: e.End(), Label: s.label,
-		Locked: e.Locked, Generated: s.generated, Seconds: s.seconds,
+		Locked: e.Locked, Generated: s.generated, Seconds: s.seconds, Posted: s.posted, Transfer: s.transfer,
 	}
 	if kind != OutlineShift {
 		return out, nil
@@ -238,6 +243,7 @@ func (o *outliner) shapeOf(e *encoding.Entry) (*shape, error) {
 		edit := &schedulingv1.PayCodeEdit{}
 		if err = proto.Unmarshal(text, edit); err == nil {
 			s.seconds, s.label, s.generated = edit.GetDurationInTime(), edit.GetPayCodeRef().GetQualifier(), edit.GetGenerated()
+			s.posted, s.transfer = edit.GetPosted(), edit.GetTransferString()
 		}
 	default:
 		edit := &schedulingv1.LeaveEdit{}
