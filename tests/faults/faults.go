@@ -3,5 +3,6 @@
 // Every test speaks to real processes, over the network only.
 //
 // The short form runs with all other tests. ROTALOOM_FAULTS=long makes the
-// tests larger and repeats them more often.
+// tests larger and repeats them more often, and ROTALOOM_FAULTS=ci those of kills
+// alone: CI has time for these.
 package faults

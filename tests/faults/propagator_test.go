@@ -14,13 +14,13 @@ import (
 // change reaches every employee exactly once.
 func TestPropagatorIsKilled(t *testing.T) {
 	w := newWorld(t, "ROTALOOM_PROPAGATION_CONCURRENCY=1")
-	crew, assigned := w.working(shortOrLong(2000, 10_000), first)
+	crew, assigned := w.working(byForm(2000, 10_000, 10_000), first)
 	seed := uint64(time.Now().UnixNano())
 	t.Logf("%d employees, seed %d", len(crew.Persons), seed)
 	random := rand.New(rand.NewPCG(seed, 0))
 
-	w.killAtRandomMoments(crew, assigned.ID, random, shortOrLong(5, 20))
-	w.killWhileChangesPileUp(crew, assigned.ID, random, shortOrLong(5, 20))
+	w.killAtRandomMoments(crew, assigned.ID, random, byForm(5, 20, 20))
+	w.killWhileChangesPileUp(crew, assigned.ID, random, byForm(5, 5, 20))
 }
 
 // killAtRandomMoments lets a change recover from each kill before the next one.

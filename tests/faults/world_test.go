@@ -27,8 +27,14 @@ const (
 )
 
 // shortOrLong chooses a number by the form of the run.
-func shortOrLong(short, long int) int {
-	if os.Getenv("ROTALOOM_FAULTS") == "long" {
+func shortOrLong(short, long int) int { return byForm(short, short, long) }
+
+// byForm chooses a number by the form of the run, of which CI has one of its own.
+func byForm(short, ci, long int) int {
+	switch os.Getenv("ROTALOOM_FAULTS") {
+	case "ci":
+		return ci
+	case "long":
 		return long
 	}
 	return short
