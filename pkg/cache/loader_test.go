@@ -55,7 +55,7 @@ func TestLoaderKeepsValuesForAWhile(t *testing.T) {
 }
 
 // Both bounds hold each by itself, and may be reached.
-func TestAnswersMayFillTheirBounds(t *testing.T) {
+func TestLoaderMayFillItsBounds(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
 		kept, forgotten []int // What answers weigh; each is of a question of its own.
@@ -63,24 +63,24 @@ func TestAnswersMayFillTheirBounds(t *testing.T) {
 		"one that weighs all":         {kept: []int{10}},
 		"one that weighs too much":    {forgotten: []int{11}},
 		"as many as may be":           {kept: []int{1, 1}},
-		"one more, which weighs less": {forgotten: []int{1, 1}, kept: []int{1}},
+		"one more, which weighs less": {forgotten: []int{1}, kept: []int{1, 1}},
 		"two that weigh all":          {kept: []int{6, 4}},
 		"two that weigh too much":     {forgotten: []int{6}, kept: []int{5}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			answers := newAnswers(clock.NewFake(time.Now()))
+			loader := newLoader(clock.NewFake(time.Now()))
 			all := append(c.forgotten[:len(c.forgotten):len(c.forgotten)], c.kept...)
 			for q, v := range all {
-				_, err := answers.Get(t.Context(), question(q), func(context.Context) (int, error) { return v, nil })
+				_, err := loader.Get(t.Context(), question(q), func(context.Context) (int, error) { return v, nil })
 				require.NoError(t, err)
 			}
 			for q := len(c.forgotten); q < len(all); q++ {
-				_, err := answers.Get(t.Context(), question(q), func(context.Context) (int, error) { return 0, errors.New("asked again") })
+				_, err := loader.Get(t.Context(), question(q), func(context.Context) (int, error) { return 0, errors.New("asked again") })
 				assert.NoError(t, err, q)
 			}
 			for q := range c.forgotten {
-				_, err := answers.Get(t.Context(), question(q), func(context.Context) (int, error) { return 0, errors.New("asked again") })
+				_, err := loader.Get(t.Context(), question(q), func(context.Context) (int, error) { return 0, errors.New("asked again") })
 				assert.Error(t, err, q)
 			}
 		})

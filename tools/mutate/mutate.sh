@@ -11,7 +11,7 @@ root=$PWD
 threshold=${THRESHOLD:-90}
 # Rules without a database or a network in between, whose own tests must notice.
 list=(
-  pkg/policy pkg/civil pkg/fault pkg/fault/bulk pkg/denial pkg/recent pkg/ratelimit pkg/acceptlanguage
+  pkg/policy pkg/civil pkg/fault pkg/fault/bulk pkg/denial pkg/cache pkg/ratelimit pkg/acceptlanguage
   services/auth/internal/password services/auth/internal/scopes services/auth/internal/username
   services/scheduling/internal/rotation services/scheduling/internal/span services/scheduling/internal/entryid
   services/scheduling/internal/patterndefinition
