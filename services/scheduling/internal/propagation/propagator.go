@@ -65,6 +65,10 @@ type Propagator struct {
 	metrics *metrics
 	// scratches are those at which no worker is working.
 	scratches chan *scratch
+	// appointments are when to plan for tenants again.
+	appointments chan appointment
+	// patience is how long members are waited for.
+	patience time.Duration
 	// backoff replaces the waits between deliveries; tests are in a hurry.
 	backoff []time.Duration
 }
@@ -78,7 +82,7 @@ func New(opts Options) (*Propagator, error) {
 	cfg := opts.Config.withDefaults()
 	return &Propagator{
 		pool: opts.Pool, bus: opts.Bus, wake: opts.Wake, log: opts.Log, cfg: cfg, metrics: m,
-		scratches: make(chan *scratch, 2*cfg.Concurrency),
+		scratches: make(chan *scratch, 2*cfg.Concurrency), appointments: make(chan appointment, 64), patience: memberPatience,
 	}, nil
 }
 
@@ -88,6 +92,7 @@ func (p *Propagator) Run(ctx context.Context) error {
 	group.Go(func() error { return p.bus.Run(ctx, p.Consumers()...) })
 	group.Go(func() error { return p.runSweep(ctx) })
 	group.Go(func() error { return p.runTidy(ctx) })
+	group.Go(func() error { return p.runAppointments(ctx) })
 	return group.Wait()
 }
 

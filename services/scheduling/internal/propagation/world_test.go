@@ -1,6 +1,7 @@
 package propagation
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"testing"
@@ -15,6 +16,7 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/civil"
 	"github.com/rotaloom/rotaloom/pkg/outbox"
 	"github.com/rotaloom/rotaloom/pkg/pg"
+	"github.com/rotaloom/rotaloom/pkg/replica"
 	"github.com/rotaloom/rotaloom/pkg/tenant"
 	"github.com/rotaloom/rotaloom/pkg/testkit/natstest"
 	"github.com/rotaloom/rotaloom/pkg/testkit/pgtest"
@@ -39,13 +41,17 @@ type world struct {
 	pool *pgxpool.Pool
 	// backoff is how long messages wait that were not handled.
 	backoff time.Duration
+	// memberPatience replaces that of a propagator, unless it is 0.
+	memberPatience time.Duration
 }
 
 func newWorld(t testing.TB) *world {
 	events, err := outbox.Migrations()
 	require.NoError(t, err)
+	copies, err := replica.Migrations()
+	require.NoError(t, err)
 	w := &world{t: t, ctx: tenant.With(t.Context(), testTenant), backoff: time.Millisecond}
-	w.cfg = pgtest.Config(t, events, pg.Migrations{Table: "scheduling_version", FS: migrations.FS})
+	w.cfg = pgtest.Config(t, events, copies, pg.Migrations{Table: "scheduling_version", FS: migrations.FS})
 	w.pool = w.open()
 	w.exec(`INSERT INTO schedule_pattern (tenant_id, id, digest, day_count, body)
 		SELECT 1, n, int4send(n), n, '' FROM generate_series(1, 20) AS n`)
@@ -213,6 +219,7 @@ func (w *world) run(server *natstest.Server, cfg Config) *process {
 	p, err := New(Options{Pool: pool, Bus: b, Wake: relay.Wake, Log: log, Registry: registry, Config: cfg})
 	require.NoError(w.t, err)
 	p.backoff = []time.Duration{w.backoff}
+	p.patience = cmp.Or(w.memberPatience, p.patience)
 
 	ctx, cancel := context.WithCancel(w.t.Context())
 	done := make(chan error, 2)

@@ -1,0 +1,173 @@
+package propagation
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/rotaloom/rotaloom/pkg/pg"
+	"github.com/rotaloom/rotaloom/pkg/replica"
+	"github.com/rotaloom/rotaloom/pkg/tenant"
+)
+
+// memberPatience is how long the plan of a propagation waits for members of its
+// terms who are on their way, from when it was accepted.
+const memberPatience = 2 * time.Second
+
+// topicMemberships is what timekeeping calls who is on which term.
+const topicMemberships = "memberships"
+
+// Members is a number of employees of a term.
+type Members struct{ TermID, Count int64 }
+
+const (
+	// The index by term holds all that is needed.
+	selectMissing = `
+SELECT u.term_id, u.expected - k.members, coalesce(s.members, 0)
+FROM unnest($2::bigint[], $3::bigint[]) AS u (term_id, expected)
+CROSS JOIN LATERAL (
+    SELECT count(DISTINCT employee_id) AS members FROM membership WHERE tenant_id = $1 AND employment_term_id = u.term_id
+) AS k
+LEFT JOIN membership_shortage s ON s.tenant_id = $1 AND s.employment_term_id = u.term_id`
+
+	// Some of them have come.
+	forgetShortage = `DELETE FROM membership_shortage WHERE tenant_id = $1 AND employment_term_id = ANY($2)`
+
+	noteShortage = `
+INSERT INTO membership_shortage (tenant_id, employment_term_id, members) SELECT $1, unnest($2::bigint[]), unnest($3::bigint[])
+ON CONFLICT (tenant_id, employment_term_id) DO UPDATE SET members = excluded.members, noted_at = clock_timestamp()`
+
+	setExpected = `UPDATE propagation SET expected_term_ids = $3, expected_members = $4 WHERE tenant_id = $1 AND id = $2`
+)
+
+// unzip returns terms and counts as the database takes them.
+func unzip(list []Members) (terms, counts []int64) {
+	for _, m := range list {
+		terms, counts = append(terms, m.TermID), append(counts, m.Count)
+	}
+	return terms, counts
+}
+
+// Missing returns how many of the expected members of terms are not known, where
+// it is more than did not come although they were waited for. It works for the
+// tenant of ctx.
+func Missing(ctx context.Context, db pg.Querier, expected []Members) ([]Members, error) {
+	tenantID, err := tenant.Of(ctx)
+	if err != nil || len(expected) == 0 {
+		return nil, err
+	}
+	terms, counts := unzip(expected)
+	rows, err := db.Query(ctx, selectMissing, tenantID, terms, counts)
+	if err != nil {
+		return nil, fmt.Errorf("propagation: count missing members: %w", err)
+	}
+	var missing []Members
+	var came []int64
+	var m Members
+	var given int64
+	_, err = pgx.ForEachRow(rows, []any{&m.TermID, &m.Count, &given}, func() error {
+		if m.Count > given {
+			missing = append(missing, m)
+		} else if m.Count < given {
+			came = append(came, m.TermID)
+		}
+		return nil
+	})
+	if err == nil && len(came) > 0 {
+		_, err = db.Exec(ctx, forgetShortage, tenantID, came)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("propagation: count missing members: %w", err)
+	}
+	return missing, nil
+}
+
+// Expect has the plan of a propagation wait until as many employees are known of
+// terms, in the transaction that started it. Whoever was put on a term a moment
+// ago is then among those whom the change concerns, although the event of it is
+// still on its way.
+func Expect(ctx context.Context, tx pgx.Tx, id int64, expected []Members) error {
+	tenantID, err := tenant.Of(ctx)
+	if err != nil || id == 0 || len(expected) == 0 {
+		return err
+	}
+	terms, counts := unzip(expected)
+	if _, err := tx.Exec(ctx, setExpected, tenantID, id, terms, counts); err != nil {
+		return fmt.Errorf("propagation: expect members: %w", err)
+	}
+	return nil
+}
+
+// expected returns for how long the plan of a propagation has to wait for members,
+// when it was accepted some time ago. When the patience has ended it notes how many
+// did not come, has memberships compared with their owner, and returns 0.
+func (p *Propagator) expected(ctx context.Context, tx pgx.Tx, id int64, list []Members, accepted time.Duration) (time.Duration, error) {
+	tenantID, err := tenant.Of(ctx)
+	if err != nil {
+		return 0, err
+	}
+	missing, err := Missing(ctx, tx, list)
+	if err != nil || len(missing) == 0 {
+		return 0, err
+	}
+	if wait := p.patience - accepted; wait > 0 {
+		return wait, nil
+	}
+	terms, counts := unzip(missing)
+	p.log.WarnContext(ctx, "members of employment terms are missing, and follow when they come", "propagation", id, "tenant", tenantID,
+		"terms", terms, "missing", counts)
+	if _, err := tx.Exec(ctx, noteShortage, tenantID, terms, counts); err != nil {
+		return 0, fmt.Errorf("propagation: note missing members: %w", err)
+	}
+	return 0, replica.Check(ctx, tx, tenantID, topicMemberships)
+}
+
+// appointment is when to plan for a tenant again.
+type appointment struct {
+	tenantID int64
+	at       time.Time
+}
+
+// planIn has the propagations of a tenant planned after a while, unless members
+// come before. While too many wait, the sweep does it.
+func (p *Propagator) planIn(tenantID int64, wait time.Duration) {
+	select {
+	case p.appointments <- appointment{tenantID, time.Now().Add(wait)}:
+	default:
+	}
+}
+
+// runAppointments plans for tenants when their time has come.
+func (p *Propagator) runAppointments(ctx context.Context) error {
+	due := map[int64]time.Time{}
+	for {
+		next := time.Hour
+		for _, at := range due {
+			next = min(next, time.Until(at))
+		}
+		timer := time.NewTimer(next)
+		select {
+		case <-ctx.Done():
+			timer.Stop()
+			return nil
+		case a := <-p.appointments:
+			timer.Stop()
+			if at, there := due[a.tenantID]; !there || a.at.Before(at) {
+				due[a.tenantID] = a.at
+			}
+			continue
+		case <-timer.C:
+		}
+		for tenantID, at := range due {
+			if time.Now().Before(at) {
+				continue
+			}
+			delete(due, tenantID)
+			if _, err := p.plan(tenant.With(ctx, tenantID)); err != nil && ctx.Err() == nil {
+				p.log.WarnContext(ctx, "planning failed, and is repeated by the sweep", "tenant", tenantID, "error", err)
+			}
+		}
+	}
+}
