@@ -16,6 +16,7 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/pg"
 	"github.com/rotaloom/rotaloom/pkg/tenant"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/patterndefinition"
+	"github.com/rotaloom/rotaloom/services/scheduling/internal/propagation"
 )
 
 // creation is one create of a request on its way into the database.
@@ -42,8 +43,7 @@ func (h *Handler) ApplyCreateEmploymentTermSchedulePatterns(ctx context.Context,
 	if err := h.complete(ctx, list, partial); err != nil {
 		return nil, err
 	}
-	h.awaitMembers(ctx, list)
-	outcome, propagationID, err := h.create(ctx, list, partial)
+	outcome, propagationID, err := h.create(ctx, list, partial, h.deps.Members.Expected(ctx, termsOfCreations(list)))
 	if err != nil {
 		return nil, err
 	}
@@ -133,15 +133,14 @@ func (h *Handler) complete(ctx context.Context, list []creation, partial bool) e
 	return firstError(list, partial)
 }
 
-// awaitMembers waits for the members of the terms that get a pattern.
-func (h *Handler) awaitMembers(ctx context.Context, list []creation) {
-	var terms []int64
+// termsOfCreations returns the terms that get a pattern.
+func termsOfCreations(list []creation) (terms []int64) {
 	for i := range list {
 		if list[i].err == nil {
 			terms = append(terms, list[i].made.termID)
 		}
 	}
-	h.deps.Members.Await(ctx, terms)
+	return terms
 }
 
 // firstError is the error that ends a request without partial success.
@@ -155,7 +154,7 @@ func firstError(list []creation, partial bool) error {
 }
 
 // create stores those of the creates that have no error yet.
-func (h *Handler) create(ctx context.Context, list []creation, partial bool) (*bulk.Outcome[*schedulingv1.GroupSchedulePatternCreate, result], int64, error) {
+func (h *Handler) create(ctx context.Context, list []creation, partial bool, expected []propagation.Members) (*bulk.Outcome[*schedulingv1.GroupSchedulePatternCreate, result], int64, error) {
 	var outcome *bulk.Outcome[*schedulingv1.GroupSchedulePatternCreate, result]
 	var propagationID int64
 	tenantID, err := tenant.Of(ctx)
@@ -183,8 +182,10 @@ func (h *Handler) create(ctx context.Context, list []creation, partial bool) (*b
 				return errs[i]
 			}
 		}
-		propagationID, err = store(ctx, tx, tenantID, at, edits)
-		return err
+		if propagationID, err = store(ctx, tx, tenantID, at, edits); err != nil {
+			return err
+		}
+		return propagation.Expect(ctx, tx, propagationID, expected)
 	})
 	return outcome, propagationID, err
 }

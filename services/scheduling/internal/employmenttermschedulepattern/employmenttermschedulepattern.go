@@ -17,6 +17,7 @@ import (
 
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/patterndefinition"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/projection"
+	"github.com/rotaloom/rotaloom/services/scheduling/internal/propagation"
 )
 
 // Settings are what operators choose. Zero values mean the defaults.
@@ -34,10 +35,11 @@ type Resolver interface {
 	Terms(ctx context.Context, refs []*commonv1.Ref) ([]projection.Term, error)
 }
 
-// Members waits until whoever was put on terms a moment ago is known here, and
-// not for long. It must not be used in a transaction.
+// Members knows how many employees terms have.
 type Members interface {
-	Await(ctx context.Context, termIDs []int64)
+	// Expected returns the numbers of those terms of which not all are known here:
+	// they were put on them a moment ago. It must not be used in a transaction.
+	Expected(ctx context.Context, termIDs []int64) []propagation.Members
 }
 
 // Deps are what a Handler works with.
@@ -45,8 +47,8 @@ type Deps struct {
 	Pool        *pgxpool.Pool
 	Definitions *patterndefinition.Definitions
 	Terms       Resolver
-	// Members is asked before a change starts a propagation, so that its total
-	// has everybody.
+	// Members is asked before a change starts a propagation, whose plan waits for
+	// those whom it expects, so that its total has everybody.
 	Members Members
 	// Wake tells the outbox relay that there is something to publish. It is
 	// called after the commit.

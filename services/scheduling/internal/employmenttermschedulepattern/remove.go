@@ -44,7 +44,7 @@ func (h *Handler) removeByTerms(ctx context.Context, u *update, partial bool) (*
 			ids = append(ids, term.ID)
 		}
 	}
-	h.deps.Members.Await(ctx, ids)
+	expected := h.deps.Members.Expected(ctx, ids)
 	var propagationID int64
 	var byTerm map[int64]*schedulingv1.GroupSchedulePatternResults
 	err = pg.InTx(ctx, h.deps.Pool, func(ctx context.Context, tx pgx.Tx) error {
@@ -60,7 +60,7 @@ func (h *Handler) removeByTerms(ctx context.Context, u *update, partial bool) (*
 			edits[i] = without(a, u.window)
 		}
 		var described results
-		if described, propagationID, err = h.finish(ctx, tx, tenantID, now, edits); err != nil {
+		if described, propagationID, err = h.finish(ctx, tx, tenantID, now, edits, expected); err != nil {
 			return err
 		}
 		byTerm = map[int64]*schedulingv1.GroupSchedulePatternResults{}

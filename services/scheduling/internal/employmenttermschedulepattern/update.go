@@ -18,6 +18,7 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/pg"
 	"github.com/rotaloom/rotaloom/pkg/tenant"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/patterndefinition"
+	"github.com/rotaloom/rotaloom/services/scheduling/internal/propagation"
 )
 
 const what = "schedule pattern assignment"
@@ -84,7 +85,7 @@ func (h *Handler) update(ctx context.Context, u *update, partial bool) (*outcome
 	if err != nil {
 		return nil, 0, err
 	}
-	h.deps.Members.Await(ctx, terms)
+	expected := h.deps.Members.Expected(ctx, terms)
 	var out *outcome
 	var propagationID int64
 	err = pg.InTx(ctx, h.deps.Pool, func(ctx context.Context, tx pgx.Tx) error {
@@ -100,7 +101,7 @@ func (h *Handler) update(ctx context.Context, u *update, partial bool) (*outcome
 			}
 		}
 		var described results
-		if described, propagationID, err = h.finish(ctx, tx, tenantID, now, edits); err != nil {
+		if described, propagationID, err = h.finish(ctx, tx, tenantID, now, edits, expected); err != nil {
 			return err
 		}
 		out = &outcome{}
@@ -268,13 +269,16 @@ func (u *update) one(a assignment, b *bringing, layers *layers) (edit, error) {
 }
 
 // finish stores edits of what holds now, and describes them.
-func (h *Handler) finish(ctx context.Context, tx pgx.Tx, tenantID int64, now []assignment, edits []edit) (results, int64, error) {
+func (h *Handler) finish(ctx context.Context, tx pgx.Tx, tenantID int64, now []assignment, edits []edit, expected []propagation.Members) (results, int64, error) {
 	at, err := number(ctx, tx, edits)
 	if err != nil {
 		return nil, 0, err
 	}
 	propagationID, err := store(ctx, tx, tenantID, at, edits)
 	if err != nil {
+		return nil, 0, err
+	}
+	if err := propagation.Expect(ctx, tx, propagationID, expected); err != nil {
 		return nil, 0, err
 	}
 	described, err := h.describe(ctx, tx, tenantID, now, edits)

@@ -22,6 +22,7 @@ import (
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/employmenttermschedulepattern"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/patterndefinition"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/projection"
+	"github.com/rotaloom/rotaloom/services/scheduling/internal/propagation"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/schedtest"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/schedulepatterntemplate"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/shifttemplate"
@@ -46,16 +47,21 @@ func (timekeeping) ResolveEmploymentTerms(context.Context, *timekeepingv1.Resolv
 	return &timekeepingv1.ResolveEmploymentTermsResponse{}, nil
 }
 
-// members notes the terms whose members were waited for.
+// members notes the terms whose members were asked for, of which it expects one
+// more.
 type members struct {
 	lock  sync.Mutex
 	terms []int64
 }
 
-func (m *members) Await(_ context.Context, termIDs []int64) {
+func (m *members) Expected(_ context.Context, termIDs []int64) []propagation.Members {
 	m.lock.Lock()
 	defer m.lock.Unlock()
 	m.terms = termIDs
+	if len(termIDs) == 0 {
+		return nil
+	}
+	return []propagation.Members{{TermID: termIDs[0], Count: 1}}
 }
 
 type world struct {
@@ -185,14 +191,16 @@ func requireFault(t *testing.T, err error, code string, status int, text string)
 func (w *world) requirePropagation(t *testing.T, header metadata.MD, terms ...int64) {
 	t.Helper()
 	var location string
-	var concerned []int64
+	var concerned, expected []int64
 	require.NoError(t, w.Pool.QueryRow(w.Ctx, `
-SELECT '/v1/scheduling/propagations/' || id, employment_term_ids FROM propagation ORDER BY id DESC LIMIT 1`).Scan(&location, &concerned))
+SELECT '/v1/scheduling/propagations/' || id, employment_term_ids, expected_term_ids FROM propagation ORDER BY id DESC LIMIT 1`).
+		Scan(&location, &concerned, &expected))
 	assert.Equal(t, []string{location}, header.Get(rpc.HeaderContentLocation))
 	assert.Equal(t, terms, concerned)
 	w.members.lock.Lock()
 	defer w.members.lock.Unlock()
-	assert.Subset(t, w.members.terms, terms, "their members were waited for before")
+	assert.Subset(t, w.members.terms, terms)
+	assert.Equal(t, w.members.terms[:1], expected, "the plan waits for their members")
 	rows := w.Rows(t, "propagation", "schedule_pattern", "outbox")
 	assert.Equal(t, rows["propagation"]+rows["schedule_pattern"], rows["outbox"], "each pattern is told once")
 	assert.EqualValues(t, rows["propagation"], w.woken.Load())

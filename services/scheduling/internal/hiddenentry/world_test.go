@@ -74,7 +74,7 @@ func (noTerms) ResolveEmploymentTerms(context.Context, *timekeepingv1.ResolveEmp
 
 type everybody struct{}
 
-func (everybody) Await(context.Context, []int64) {}
+func (everybody) Expected(context.Context, []int64) []propagation.Members { return nil }
 
 func newWorld(t *testing.T) *world {
 	t.Helper()

@@ -4,21 +4,20 @@ import (
 	"context"
 	"errors"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
 	"google.golang.org/grpc"
 
 	timekeepingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/timekeeping/v1"
+	"github.com/rotaloom/rotaloom/services/scheduling/internal/propagation"
 )
 
-// fakeMembers is timekeeping, which knows numbers of members. What then is done
-// when it has answered.
+// fakeMembers is timekeeping, which knows numbers of members.
 type fakeMembers struct {
 	timekeepingv1.EmploymentTermAssignmentServiceClient
 	counts map[int64]int64
 	err    error
-	then   func()
 	asked  [][]int64
 }
 
@@ -30,70 +29,55 @@ func (f *fakeMembers) CountMembers(_ context.Context, req *timekeepingv1.CountMe
 			answer.Counts = append(answer.Counts, &timekeepingv1.MemberCount{EmploymentTermId: id, Persons: n})
 		}
 	}
-	if f.then != nil {
-		f.then()
-	}
 	return answer, f.err
 }
 
-// await lets a Members of some patience wait for terms, and returns how long it
-// took.
-func (w *world) await(ctx context.Context, f *fakeMembers, patience time.Duration, terms ...int64) time.Duration {
-	begun := time.Now()
-	NewMembers(w.pool, f, patience).Await(ctx, terms)
-	return time.Since(begun)
+// expected asks a Members for terms.
+func (w *world) expected(f *fakeMembers, terms ...int64) []propagation.Members {
+	return NewMembers(w.pool, f).Expected(w.ctx, terms)
 }
 
-const (
-	always = "3000-01-01"
-	// long is what no test waits for.
-	long = 5 * time.Minute
-)
+const always = "3000-01-01"
 
-func TestMembersThatAreKnownAreNotWaitedFor(t *testing.T) {
+func TestMembersThatAreKnownAreNotExpected(t *testing.T) {
 	w := newWorld(t)
 	w.memberships(
 		on(1, 1, days(5, "2026-01-01", "2026-02-01"), days(6, "2026-02-01", "2026-03-01"), days(5, "2026-03-01", always)),
 		on(2, 1, days(5, "2026-01-01", always)))
 	f := &fakeMembers{counts: map[int64]int64{5: 2, 6: 0}}
-	assert.Less(t, w.await(w.ctx, f, long, 6, 5, 5, 7), long, "more than enough, and a term that nobody was on")
+	assert.Empty(t, w.expected(f, 6, 5, 5, 7), "more than enough, and a term that nobody was on")
 	assert.Equal(t, [][]int64{{5, 6, 7}}, f.asked)
 }
 
-func TestLateMembersAreWaitedFor(t *testing.T) {
+func TestMembersWhoAreOnTheirWayAreExpected(t *testing.T) {
 	w := newWorld(t)
 	w.memberships(on(1, 1, days(6, "2026-01-01", always)))
 	f := &fakeMembers{counts: map[int64]int64{5: 2, 6: 1}}
-	came := make(chan struct{})
-	f.then = func() {
-		go func() {
-			defer close(came)
-			w.memberships(on(2, 1, days(5, "2026-01-01", always)))
-			w.memberships(on(3, 1, days(5, "2026-01-01", always)))
-		}()
-	}
-	assert.Less(t, w.await(w.ctx, f, long, 5, 6), long)
-	var known int
-	assert.NoError(t, w.pool.QueryRow(w.ctx, `SELECT count(*) FROM membership WHERE employment_term_id = 5`).Scan(&known))
-	assert.Equal(t, 2, known, "both are there when the wait is over")
-	assert.Len(t, f.asked, 1)
-	<-came
+	assert.Equal(t, []propagation.Members{{TermID: 5, Count: 2}}, w.expected(f, 5, 6))
 }
 
-func TestMembersThatDoNotComeHoldUpNothing(t *testing.T) {
+func TestNobodyIsExpectedWhileTimekeepingDoesNotAnswer(t *testing.T) {
 	w := newWorld(t)
-	f := &fakeMembers{counts: map[int64]int64{5: 1}}
-	took := w.await(w.ctx, f, 30*time.Millisecond, 5)
-	assert.GreaterOrEqual(t, took, 30*time.Millisecond)
-	assert.Less(t, took, long)
-
-	ended, cancel := context.WithCancel(w.ctx)
-	f.then = cancel
-	assert.Less(t, w.await(ended, f, long, 5), long, "nor when the caller has gone")
-
-	f = &fakeMembers{counts: map[int64]int64{5: 1}, err: errors.New("down")}
-	assert.Less(t, w.await(w.ctx, f, long, 5), long, "nor when timekeeping does not answer")
+	f := &fakeMembers{counts: map[int64]int64{5: 1}, err: errors.New("down")}
+	assert.Empty(t, w.expected(f, 5))
 	assert.Len(t, f.asked, 1)
+}
+
+// Whoever does not come is not waited for a second time: a change of the term
+// does not take longer for ever because an event is lost.
+func TestMembersWhoDidNotComeAreNotExpectedAgain(t *testing.T) {
+	w := newWorld(t)
+	_, err := w.pool.Exec(w.ctx, "INSERT INTO membership_shortage (tenant_id, employment_term_id, members) VALUES (1, 5, 1)")
+	require.NoError(t, err)
+	f := &fakeMembers{counts: map[int64]int64{5: 1}}
+	assert.Empty(t, w.expected(f, 5))
+	f.counts[5] = 2
+	assert.Equal(t, []propagation.Members{{TermID: 5, Count: 2}}, w.expected(f, 5), "another one is on the way")
+
+	w.memberships(on(1, 1, days(5, "2026-01-01", always)), on(2, 1, days(5, "2026-01-01", always)))
+	assert.Empty(t, w.expected(f, 5))
+	f.counts[5] = 3
+	assert.Equal(t, []propagation.Members{{TermID: 5, Count: 3}}, w.expected(f, 5), "all had come, so this is a new one")
 }
 
 func TestManyTermsAreAskedForInParts(t *testing.T) {
@@ -103,6 +87,6 @@ func TestManyTermsAreAskedForInParts(t *testing.T) {
 		terms[i] = int64(i + 1)
 	}
 	f := &fakeMembers{}
-	w.await(w.ctx, f, long, terms...)
+	w.expected(f, terms...)
 	assert.Equal(t, [][]int64{terms[:mostAsked], terms[mostAsked:]}, f.asked)
 }
