@@ -105,7 +105,7 @@ func (v *view) employeeContacts(out *commonsv1.EmployeeExtension) {
 	out.PersonDatesEntries = each(info.GetCustomDateList(), func(c *commonsv1.CustomDate) *commonsv1.ExtensionPersonDate {
 		return &commonsv1.ExtensionPersonDate{PersonDateType: c.GetCustomDateTypeName(), Date: c.GetDate()}
 	})
-	for _, id := range [][2]string{{"aoid", v.AOID}, {"coid", v.COID}} {
+	for _, id := range [][2]string{{"aoid", v.Message.GetPersonIdentity().GetAoid()}, {"coid", v.Message.GetPersonIdentity().GetCoid()}} {
 		if id[1] != "" {
 			out.ExternalIdentifiers = append(out.ExternalIdentifiers, &commonsv1.ExtensionIdentifier{IdentifierType: id[0], IdentifierValue: id[1]})
 		}

@@ -12,8 +12,8 @@ func (v *view) timekeeping() *commonsv1.TimekeepingExtension {
 	job := record.JobDetailsOrEmpty(v.Record)
 	out := &commonsv1.TimekeepingExtension{
 		PersonId: v.ID, PersonNumber: v.Number(), Active: v.active(), SnapShotDate: v.day.String(), Badges: v.badges(),
-		DirectPayRuleEntries: each(v.PayRules, payRuleEntry),
-		PayRuleEntries:       each(v.PayRules, payRuleEntry), PayRuleEntriesForExtensionSnapshotDate: each(v.payRuleOn(), payRuleEntry),
+		DirectPayRuleEntries: v.PayRules,
+		PayRuleEntries:       v.PayRules, PayRuleEntriesForExtensionSnapshotDate: v.payRuleOn(),
 		WorkerType:             job.GetWorkerTypeName(),
 		ManagerSignoffThruDate: dayPart(details.GetManagerSignoffThruDateTime()),
 		PayrollLockoutThruDate: dayPart(details.GetPayrollLockoutThruDateTime()),
@@ -26,7 +26,7 @@ func (v *view) timekeeping() *commonsv1.TimekeepingExtension {
 		AccessAssignmentDataEntriesForExtensionSnapshotDate: each(onDay(info.GetPersonAccessAssignments(), v.day), accessEntry),
 	}
 	for _, rule := range v.payRuleOn() {
-		out.PayRuleName = rule.Name
+		out.PayRuleName = rule.GetPayRuleName()
 	}
 	for _, t := range v.Terms {
 		entry := &commonsv1.ExtensionEmployeeTerm{
@@ -46,17 +46,13 @@ func (v *view) timekeeping() *commonsv1.TimekeepingExtension {
 }
 
 // payRuleOn answers the pay rule of the snapshot date, if there is one.
-func (v *view) payRuleOn() []*record.PayRule {
+func (v *view) payRuleOn() []*commonsv1.ExtensionPayRule {
 	for _, rule := range v.PayRules {
-		if record.RangeOf(rule.Effective, rule.Expiration).Contains(v.day) {
-			return []*record.PayRule{rule}
+		if record.RangeOf(record.DatesOf(rule)).Contains(v.day) {
+			return []*commonsv1.ExtensionPayRule{rule}
 		}
 	}
 	return nil
-}
-
-func payRuleEntry(p *record.PayRule) *commonsv1.ExtensionPayRule {
-	return &commonsv1.ExtensionPayRule{PayRuleName: p.Name, EffectiveDate: p.Effective, ExpirationDate: p.Expiration}
 }
 
 func baseWage(w *commonsv1.BaseWageRate) *commonsv1.ExtensionBaseWage {

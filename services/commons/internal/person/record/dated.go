@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"slices"
 
+	"google.golang.org/protobuf/proto"
+
 	"github.com/rotaloom/rotaloom/pkg/civil"
 )
 
@@ -25,10 +27,10 @@ func (l List) DatedElements(r *Record) []DatedElement {
 	for i, e := range elements {
 		out[i] = DatedElement{
 			Days: alwaysDays,
-			key:  e.Fingerprint(l.Keys), value: e.Fingerprint(len(e.Values)), Element: e,
+			key:  l.Fingerprint(e, l.Keys), value: l.Fingerprint(e, len(l.Columns)), Element: e,
 		}
 		if !l.Undated {
-			out[i].Days = RangeOf(*e.Effective, *e.Expiration)
+			out[i].Days = RangeOf(l.Dates(e))
 		}
 	}
 	return out
@@ -38,10 +40,10 @@ func (l List) DatedElements(r *Record) []DatedElement {
 func (l List) Set(r *Record, entries []DatedElement) {
 	l.Clear(r)
 	for _, e := range entries {
-		to := l.Add(r)
-		CopyValues(to, e.Element)
+		to := l.add(r)
+		proto.Merge(to.Interface(), e.Element.Interface())
 		if !l.Undated {
-			*to.Effective, *to.Expiration = e.Days.From.String(), e.Days.To.String()
+			l.SetDates(to, e.Days.From.String(), e.Days.To.String())
 		}
 	}
 }

@@ -17,16 +17,12 @@ import (
 type Record struct {
 	Message *commonsv1.Person
 	// PayRules are the rules from day to day. The message shows one of them.
-	PayRules []*PayRule
+	PayRules []*commonsv1.ExtensionPayRule
 	// WageRules are what holds by job, from day to day.
-	WageRules []*WageRule
+	WageRules []*commonsv1.WageWorkRule
 	// Terms are the employment terms, which timekeeping keeps, in order.
 	Terms []TermAssignment
-	// AOID and coid are the pair of names that another system gave.
-	AOID, COID string
 }
-
-type PayRule struct{ Name, Effective, Expiration string }
 
 func (r *Record) Details() *commonsv1.PersonDetails {
 	return r.Message.GetPersonInformation().GetPerson()
@@ -39,7 +35,9 @@ func (r *Record) Number() string { return r.Details().GetPersonNumber() }
 func (r *Record) ExpandCurrent() {
 	if job := r.Message.GetJobAssignment().GetJobAssignmentDetails(); job != nil {
 		if job.GetPayRuleName() != "" {
-			r.PayRules = append(r.PayRules, &PayRule{Name: job.GetPayRuleName(), Effective: job.GetPayRuleEffectiveDate()})
+			r.PayRules = append(r.PayRules, &commonsv1.ExtensionPayRule{
+				PayRuleName: job.GetPayRuleName(), EffectiveDate: job.GetPayRuleEffectiveDate(),
+			})
 		}
 		if rates := &r.Message.JobAssignment.BaseWageRates; job.BaseWageHourly != nil && len(*rates) == 0 {
 			*rates = append(*rates, &commonsv1.BaseWageRate{
@@ -74,7 +72,7 @@ func (r *Record) ClearCurrent() {
 func (r *Record) ClearUnchanged(old *Record) {
 	if job := r.Message.GetJobAssignment().GetJobAssignmentDetails(); job != nil {
 		for _, rule := range old.PayRules {
-			if rule.Name == job.GetPayRuleName() && rule.Effective == job.GetPayRuleEffectiveDate() {
+			if rule.GetPayRuleName() == job.GetPayRuleName() && rule.GetEffectiveDate() == job.GetPayRuleEffectiveDate() {
 				job.PayRuleName, job.PayRuleEffectiveDate = "", ""
 			}
 		}
@@ -111,8 +109,8 @@ func (r *Record) FillAddresses(old *Record) {
 func (r *Record) FillCurrent(day civil.Date) {
 	r.ClearCurrent()
 	if job := r.Message.GetJobAssignment().GetJobAssignmentDetails(); job != nil {
-		if rule := current(r.PayRules, day, func(p *PayRule) (string, string) { return p.Effective, p.Expiration }); rule != nil {
-			job.PayRuleName, job.PayRuleEffectiveDate = rule.Name, rule.Effective
+		if rule := current(r.PayRules, day, DatesOf[*commonsv1.ExtensionPayRule]); rule != nil {
+			job.PayRuleName, job.PayRuleEffectiveDate = rule.GetPayRuleName(), rule.GetEffectiveDate()
 		}
 		if rate := current(r.Message.JobAssignment.BaseWageRates, day, DatesOf[*commonsv1.BaseWageRate]); rate != nil {
 			job.BaseWageHourly, job.BaseWageEffectiveDate = rate.HourlyRate, rate.EffectiveDate
@@ -158,14 +156,12 @@ func RangeOf(from, to string) civil.Range {
 }
 
 func (r *Record) Clone() *Record {
-	out := &Record{Message: proto.CloneOf(r.Message), AOID: r.AOID, COID: r.COID, Terms: slices.Clone(r.Terms)}
+	out := &Record{Message: proto.CloneOf(r.Message), Terms: slices.Clone(r.Terms)}
 	for _, rule := range r.PayRules {
-		copied := *rule
-		out.PayRules = append(out.PayRules, &copied)
+		out.PayRules = append(out.PayRules, proto.CloneOf(rule))
 	}
 	for _, rule := range r.WageRules {
-		copied := *rule
-		out.WageRules = append(out.WageRules, &copied)
+		out.WageRules = append(out.WageRules, proto.CloneOf(rule))
 	}
 	return out
 }
@@ -211,8 +207,8 @@ func (r *Record) Body() ([]byte, error) {
 	for _, l := range Lists() {
 		l.Clear(out)
 	}
-	for _, s := range Scalars() {
-		*s.At(out) = ""
+	for _, c := range Columns() {
+		c.Clear(out.Message.ProtoReflect())
 	}
 	body, err := proto.MarshalOptions{Deterministic: true}.Marshal(out.Message)
 	if err != nil {

@@ -11,7 +11,7 @@ import (
 // ChangedPerson answers a stored person after what a caller sent of them, and nothing
 // else, was changed. An element of a dated list replaces what held on its days;
 // without a first day it begins today.
-func (r *Rules) ChangedPerson(old *record.Record, in *commonsv1.Person, wages []*record.WageRule, today civil.Date) (*Draft, error) {
+func (r *Rules) ChangedPerson(old *record.Record, in *commonsv1.Person, wages []*commonsv1.WageWorkRule, today civil.Date) (*Draft, error) {
 	sent := (&record.Record{Message: in, WageRules: wages}).Clone()
 	sent.Message.PersonIdentity = nil
 	if err := checkRequiredParts(sent.Message); err != nil {

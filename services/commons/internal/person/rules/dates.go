@@ -19,14 +19,14 @@ func normaliseDates(l record.List, elements []record.Element, first civil.Date) 
 	}
 	ranges := make([]civil.Range, len(elements))
 	for i, e := range elements {
-		r, err := readDates(fmt.Sprintf("%s[%d]", l.Path, i), e, first)
+		r, err := readDates(l, i, e, first)
 		if err != nil {
 			return err
 		}
 		ranges[i] = r
 	}
 	for i, e := range elements {
-		if l.Keys == 0 && *e.Expiration == "" {
+		if _, expiration := l.Dates(e); l.Keys == 0 && expiration == "" {
 			ranges[i].To = nextStart(ranges, ranges[i].From)
 		}
 		if ranges[i].Empty() {
@@ -37,7 +37,7 @@ func normaliseDates(l record.List, elements []record.Element, first civil.Date) 
 		return err
 	}
 	for i, e := range elements {
-		*e.Effective, *e.Expiration = ranges[i].From.String(), ranges[i].To.String()
+		l.SetDates(e, ranges[i].From.String(), ranges[i].To.String())
 	}
 	return nil
 }
@@ -47,7 +47,7 @@ func checkOverlaps(l record.List, elements []record.Element, ranges []civil.Rang
 	order := make([]int, len(elements))
 	keys := make([]string, len(elements))
 	for i, e := range elements {
-		order[i], keys[i] = i, e.Fingerprint(l.Keys)
+		order[i], keys[i] = i, l.Fingerprint(e, l.Keys)
 	}
 	slices.SortFunc(order, func(a, b int) int {
 		return cmp.Or(cmp.Compare(keys[a], keys[b]), cmp.Compare(ranges[a].From, ranges[b].From))
@@ -65,25 +65,27 @@ func checkOverlaps(l record.List, elements []record.Element, ranges []civil.Rang
 func checkDuplicates(l record.List, elements []record.Element) error {
 	seen := make(map[string]bool, len(elements))
 	for i, e := range elements {
-		key := e.Fingerprint(l.Keys)
+		key := l.Fingerprint(e, l.Keys)
 		if seen[key] {
-			return fault.Invalid(CodeBadValue, fmt.Sprintf("%s[%d]: the same %s is there twice.", l.Path, i, l.Columns[0].Property))
+			return fault.Invalid(CodeBadValue, fmt.Sprintf("%s[%d]: the same %s is there twice.", l.Path, i, l.Columns[0].Path))
 		}
 		seen[key] = true
 	}
 	return nil
 }
 
-func readDates(path string, e record.Element, first civil.Date) (civil.Range, error) {
+func readDates(l record.List, i int, e record.Element, first civil.Date) (civil.Range, error) {
+	path := fmt.Sprintf("%s[%d]", l.Path, i)
+	effective, expiration := l.Dates(e)
 	r := civil.Range{From: first, To: civil.Forever}
 	var err error
-	if *e.Effective != "" {
-		if r.From, err = civil.ParseDate(*e.Effective); err != nil {
+	if effective != "" {
+		if r.From, err = civil.ParseDate(effective); err != nil {
 			return r, fault.Invalid(fault.CodeDate, fmt.Sprintf("%s.effectiveDate: %s.", path, err))
 		}
 	}
-	if *e.Expiration != "" {
-		if r.To, err = civil.ParseDate(*e.Expiration); err != nil {
+	if expiration != "" {
+		if r.To, err = civil.ParseDate(expiration); err != nil {
 			return r, fault.Invalid(fault.CodeDate, fmt.Sprintf("%s.expirationDate: %s.", path, err))
 		}
 	}

@@ -28,3 +28,12 @@ func CheckIdentity(id *commonsv1.PersonIdentity) error {
 	}
 	return nil
 }
+
+// externalIdentity returns what is kept of an identity: the pair of names that
+// another system gave. Everything else names the person by what is elsewhere.
+func externalIdentity(given *commonsv1.PersonIdentity) *commonsv1.PersonIdentity {
+	if given.GetAoid() == "" {
+		return nil
+	}
+	return &commonsv1.PersonIdentity{Aoid: given.Aoid, Coid: given.Coid}
+}

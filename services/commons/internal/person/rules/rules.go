@@ -67,7 +67,7 @@ func (r *Rules) NewPerson(in *commonsv1.Person) (*Draft, error) {
 		return nil, err
 	}
 	d := &Draft{Record: &record.Record{Message: proto.CloneOf(in)}}
-	d.AOID, d.COID = in.GetPersonIdentity().GetAoid(), in.GetPersonIdentity().GetCoid()
+	d.Message.PersonIdentity = externalIdentity(in.GetPersonIdentity())
 	if err := checkRequired(d.Message); err != nil {
 		return nil, err
 	}

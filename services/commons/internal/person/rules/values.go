@@ -13,8 +13,8 @@ import (
 // checkTexts checks the texts that are stored in columns, and the lengths of
 // the lists.
 func checkTexts(r *record.Record) error {
-	for _, s := range record.Scalars() {
-		if err := checkText(s.Path, *s.At(r), maxText); err != nil {
+	for _, c := range record.Columns() {
+		if err := checkText(c.Path, c.Text(r.Message.ProtoReflect()), maxText); err != nil {
 			return err
 		}
 	}
@@ -38,9 +38,8 @@ func checkTexts(r *record.Record) error {
 
 // checkElement checks the texts of an element of a list.
 func checkElement(l record.List, i int, e record.Element) error {
-	for k, c := range l.Columns {
-		text, ok := e.Values[k].(*string)
-		if !ok {
+	for _, c := range l.Columns {
+		if !c.IsText() {
 			continue
 		}
 		longest := maxText
@@ -50,7 +49,7 @@ func checkElement(l record.List, i int, e record.Element) error {
 		case "labor_category_name":
 			longest = maxCategory
 		}
-		if err := checkText(fmt.Sprintf("%s[%d].%s", l.Path, i, c.Property), *text, longest); err != nil {
+		if err := checkText(fmt.Sprintf("%s[%d].%s", l.Path, i, c.Path), c.Text(e), longest); err != nil {
 			return err
 		}
 	}

@@ -7,7 +7,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
-	commonsv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/commons/v1"
+	"github.com/rotaloom/rotaloom/pkg/civil"
 	"github.com/rotaloom/rotaloom/services/commons/internal/person/record"
 )
 
@@ -52,18 +52,17 @@ func insertSQL(l record.List) string {
 func listRows(l record.List, tenantID int64, lists []personList) (args []any, some bool, err error) {
 	var ids []int64
 	var from, to []time.Time
-	values := make([]record.ColumnValues, len(l.Columns))
-	for i, c := range l.Columns {
-		values[i].Kind = c.Kind
-	}
+	values := make([][]any, len(l.Columns))
 	for _, o := range lists {
 		for _, e := range o.entries {
 			ids = append(ids, o.person)
 			from, to = append(from, e.Days.From.Time()), append(to, e.Days.To.Time())
-			for i, value := range e.Element.Values {
-				if err := values[i].Add(value); err != nil {
+			for i, c := range l.Columns {
+				value, err := c.Value(e.Element)
+				if err != nil {
 					return nil, false, fmt.Errorf("encode %s: %w", l.Path, err)
 				}
+				values[i] = append(values[i], value)
 			}
 		}
 	}
@@ -72,7 +71,7 @@ func listRows(l record.List, tenantID int64, lists []personList) (args []any, so
 		args = append(args, from, to)
 	}
 	for _, v := range values {
-		args = append(args, v.Slice())
+		args = append(args, v)
 	}
 	return args, len(ids) > 0, nil
 }
@@ -86,7 +85,7 @@ func readSQL(l record.List) string {
 	}
 	for i, c := range l.Columns {
 		names.WriteString(", " + c.Name)
-		if i < max(l.Keys, 1) && c.Kind == "text" {
+		if i < max(l.Keys, 1) && c.IsText() {
 			order.WriteString(", " + c.Name + ` COLLATE "C"`)
 		}
 	}
@@ -97,35 +96,30 @@ func readSQL(l record.List) string {
 // readInto adds the elements that readSQL selected to their persons.
 func readInto(l record.List, rows pgx.Rows, persons map[int64]*Person) error {
 	defer rows.Close()
-	read := wholeRecord()
 	for rows.Next() {
-		l.Clear(read)
-		e := l.Add(read)
-		var id int64
-		places := []any{&id}
-		if !l.Undated {
-			places = append(places, record.Day{At: e.Effective}, record.Day{At: e.Expiration})
-		}
-		if err := rows.Scan(append(places, e.Values...)...); err != nil {
+		values, err := rows.Values()
+		if err != nil {
 			return err
 		}
-		owner, known := persons[id]
+		owner, known := persons[values[0].(int64)]
 		if !known {
 			continue // Their row came or went between the two statements.
 		}
-		own := l.Add(owner.Record)
-		record.CopyValues(own, e)
+		values = values[1:]
+		effective, expiration := "", ""
 		if !l.Undated {
-			*own.Effective, *own.Expiration = *e.Effective, *e.Expiration
+			effective, expiration, values = dateText(values[0]), dateText(values[1]), values[2:]
+		}
+		if err := l.Add(owner.Record, effective, expiration, values); err != nil {
+			return err
 		}
 	}
 	return rows.Err()
 }
 
-// wholeRecord answers a record that has every part with lists.
-func wholeRecord() *record.Record {
-	return &record.Record{Message: &commonsv1.Person{
-		PersonInformation: &commonsv1.PersonInformation{AccessAssignment: &commonsv1.AccessAssignment{}},
-		JobAssignment:     &commonsv1.JobAssignment{},
-	}}
+func dateText(value any) string {
+	if t, ok := value.(time.Time); ok {
+		return civil.FromTime(t).String()
+	}
+	return ""
 }

@@ -3,12 +3,10 @@ package store
 import (
 	"context"
 	"fmt"
-	"time"
 
 	"github.com/jackc/pgx/v5"
 	"google.golang.org/protobuf/proto"
 
-	"github.com/rotaloom/rotaloom/pkg/civil"
 	"github.com/rotaloom/rotaloom/pkg/pg"
 	commonsv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/commons/v1"
 	"github.com/rotaloom/rotaloom/services/commons/internal/person/record"
@@ -28,10 +26,10 @@ func Load(ctx context.Context, db pg.Querier, tenantID int64, ids []int64, besid
 	if len(ids) == 0 {
 		return nil, nil
 	}
-	columns := record.Scalars()
+	columns := record.Columns()
 	names := ""
-	for _, s := range columns {
-		names += ", " + s.Column
+	for _, c := range columns {
+		names += ", " + c.Name
 	}
 	persons := map[int64]*Person{}
 	var snapshot pg.Snapshot
@@ -56,18 +54,14 @@ func Load(ctx context.Context, db pg.Querier, tenantID int64, ids []int64, besid
 	return persons, nil
 }
 
-func readPersons(rows pgx.Rows, columns []record.Scalar, persons map[int64]*Person) error {
-	texts, dates := make([]string, len(columns)), make([]*time.Time, len(columns))
-	var body []byte
+func readPersons(rows pgx.Rows, columns []record.Column, persons map[int64]*Person) error {
 	for rows.Next() {
 		p := &Person{Record: &record.Record{Message: &commonsv1.Person{}}}
+		values := make([]any, len(columns))
+		var body []byte
 		places := []any{&p.ID, &p.Version, &p.Zone, &body}
-		for i, s := range columns {
-			if s.Kind == "date" {
-				places = append(places, &dates[i])
-			} else {
-				places = append(places, &texts[i])
-			}
+		for i := range values {
+			places = append(places, &values[i])
 		}
 		if err := rows.Scan(places...); err != nil {
 			return err
@@ -75,12 +69,9 @@ func readPersons(rows pgx.Rows, columns []record.Scalar, persons map[int64]*Pers
 		if err := proto.Unmarshal(body, p.Message); err != nil {
 			return fmt.Errorf("decode person %d: %w", p.ID, err)
 		}
-		for i, s := range columns {
-			switch {
-			case s.Kind == "date" && dates[i] != nil:
-				*s.At(p.Record) = civil.FromTime(*dates[i]).String()
-			case s.Kind != "date" && texts[i] != "":
-				*s.At(p.Record) = texts[i]
+		for i, c := range columns {
+			if err := c.SetValue(p.Message.ProtoReflect(), values[i]); err != nil {
+				return fmt.Errorf("read person %d: %w", p.ID, err)
 			}
 		}
 		details := record.DetailsOrEmpty(p.Record)

@@ -135,12 +135,12 @@ func queuePersons(batch *pgx.Batch, tenantID int64, persons []Change) error {
 	}
 	for _, part := range []struct {
 		persons []Change
-		sql     func([]record.Scalar) string
+		sql     func([]record.Column) string
 	}{{fresh, insertPersonSQL}, {changed, updatePersonSQL}} {
 		if len(part.persons) == 0 {
 			continue
 		}
-		all := record.Scalars()
+		all := record.Columns()
 		args, err := personColumns(tenantID, part.persons, all)
 		if err != nil {
 			return err
@@ -167,21 +167,18 @@ func queueRenames(batch *pgx.Batch, tenantID int64, renamed []Change) {
 }
 
 // personColumns answers the arguments of insertPersonSQL and updatePersonSQL.
-func personColumns(tenantID int64, persons []Change, all []record.Scalar) ([]any, error) {
+func personColumns(tenantID int64, persons []Change, all []record.Column) ([]any, error) {
 	var ids []int64
 	var names, zones []string
 	var bodies [][]byte
-	values := make([]record.ColumnValues, len(all))
-	for i, s := range all {
-		values[i].Kind = s.Kind
-	}
+	values := make([][]any, len(all))
 	for _, p := range persons {
-		for i, s := range all {
-			if s.Kind == "date" {
-				values[i].Days = append(values[i].Days, record.DateOrNull(*s.At(p.Record)))
-			} else {
-				values[i].Texts = append(values[i].Texts, *s.At(p.Record))
+		for i, c := range all {
+			value, err := c.Value(p.Message.ProtoReflect())
+			if err != nil {
+				return nil, err
 			}
+			values[i] = append(values[i], value)
 		}
 		body, err := p.Body()
 		if err != nil {
@@ -192,16 +189,16 @@ func personColumns(tenantID int64, persons []Change, all []record.Scalar) ([]any
 	}
 	args := []any{tenantID, ids, names, zones, bodies}
 	for _, v := range values {
-		args = append(args, v.Slice())
+		args = append(args, v)
 	}
 	return args, nil
 }
 
-func insertPersonSQL(all []record.Scalar) string {
+func insertPersonSQL(all []record.Column) string {
 	names, arrays := "", ""
-	for i, s := range all {
-		names += ", " + s.Column
-		arrays += fmt.Sprintf(", $%d::%s[]", i+6, s.Kind)
+	for i, c := range all {
+		names += ", " + c.Name
+		arrays += fmt.Sprintf(", $%d::%s[]", i+6, c.Kind)
 	}
 	// In the order of the numbers, so that two who store the same persons at
 	// once do not wait for each other in a circle.
@@ -211,12 +208,12 @@ func insertPersonSQL(all []record.Scalar) string {
 		ORDER BY q.person_number`, names, arrays)
 }
 
-func updatePersonSQL(all []record.Scalar) string {
+func updatePersonSQL(all []record.Column) string {
 	names, arrays, sets := "", "", ""
-	for i, s := range all {
-		names += ", " + s.Column
-		arrays += fmt.Sprintf(", $%d::%s[]", i+6, s.Kind)
-		sets += fmt.Sprintf(", %[1]s = q.%[1]s", s.Column)
+	for i, c := range all {
+		names += ", " + c.Name
+		arrays += fmt.Sprintf(", $%d::%s[]", i+6, c.Kind)
+		sets += fmt.Sprintf(", %[1]s = q.%[1]s", c.Name)
 	}
 	return fmt.Sprintf(`UPDATE person p SET version = p.version + 1, updated_at = now(),
 			full_name = q.full_name, time_zone = q.time_zone, body = q.body%[3]s

@@ -8,6 +8,7 @@ import (
 	"math"
 
 	"github.com/jackc/pgx/v5/pgxpool"
+	"google.golang.org/protobuf/proto"
 
 	"github.com/rotaloom/rotaloom/pkg/civil"
 	"github.com/rotaloom/rotaloom/pkg/fault"
@@ -54,7 +55,7 @@ func (w *Handler) MultiReadWageWorkRules(ctx context.Context, req *commonsv1.Mul
 // MultiUpsertWageWorkRules replaces what persons have for jobs on the days of
 // what is sent. Each person succeeds or fails by themselves.
 func (w *Handler) MultiUpsertWageWorkRules(ctx context.Context, req *commonsv1.PersonWageWorkRulesList) (*commonsv1.PersonWageWorkRulesList, error) {
-	wages := make([][]*record.WageRule, len(req.GetPersons()))
+	wages := make([][]*commonsv1.WageWorkRule, len(req.GetPersons()))
 	failed := make([]error, len(wages))
 	for i, in := range req.GetPersons() {
 		wages[i], failed[i] = readWages(in.GetWageWorkRules())
@@ -93,11 +94,11 @@ func (w *Handler) MultiUpsertWageWorkRules(ctx context.Context, req *commonsv1.P
 }
 
 // readWages checks the rules of one person but for their jobs.
-func readWages(given []*commonsv1.WageWorkRule) ([]*record.WageRule, error) {
+func readWages(given []*commonsv1.WageWorkRule) ([]*commonsv1.WageWorkRule, error) {
 	if len(given) == 0 {
 		return nil, fault.Invalid(rules.CodeMissing, "The required property wageWorkRules is missing.")
 	}
-	out := make([]*record.WageRule, len(given))
+	out := make([]*commonsv1.WageWorkRule, len(given))
 	for i, g := range given {
 		if g.GetJob().GetId() == 0 && g.GetJob().GetQualifier() == "" {
 			return nil, fault.Invalid(rules.CodeMissing, fmt.Sprintf("wageWorkRules[%d].job needs an id or a qualifier.", i))
@@ -108,9 +109,9 @@ func readWages(given []*commonsv1.WageWorkRule) ([]*record.WageRule, error) {
 		if g.GetWorkRule() != nil && g.GetWorkRule().GetQualifier() == "" {
 			return nil, fault.Invalid(rules.CodeBadValue, fmt.Sprintf("wageWorkRules[%d].workRule needs a qualifier: work rules go by their names.", i))
 		}
-		out[i] = &record.WageRule{
-			WorkRule: g.GetWorkRule().GetQualifier(), Rate: g.HourlyRate,
-			Effective: g.GetEffectiveDate(), Expiration: g.GetExpirationDate(),
+		out[i] = &commonsv1.WageWorkRule{HourlyRate: g.HourlyRate, EffectiveDate: g.GetEffectiveDate(), ExpirationDate: g.GetExpirationDate()}
+		if g.GetWorkRule() != nil {
+			out[i].WorkRule = &commonv1.Ref{Qualifier: g.GetWorkRule().Qualifier}
 		}
 	}
 	return out, nil
@@ -119,14 +120,7 @@ func readWages(given []*commonsv1.WageWorkRule) ([]*record.WageRule, error) {
 func wireWages(id int64, r *record.Record) *commonsv1.PersonWageWorkRules {
 	out := &commonsv1.PersonWageWorkRules{PersonIdentity: record.NewIdentity(id, r.Number())}
 	for _, w := range r.WageRules {
-		wire := &commonsv1.WageWorkRule{
-			Job: &commonv1.Ref{Qualifier: &w.Path}, HourlyRate: w.Rate,
-			EffectiveDate: w.Effective, ExpirationDate: w.Expiration,
-		}
-		if w.WorkRule != "" {
-			wire.WorkRule = &commonv1.Ref{Qualifier: &w.WorkRule}
-		}
-		out.WageWorkRules = append(out.WageWorkRules, wire)
+		out.WageWorkRules = append(out.WageWorkRules, proto.CloneOf(w))
 	}
 	return out
 }

@@ -7,26 +7,27 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5"
+	"google.golang.org/protobuf/proto"
 
 	"github.com/rotaloom/rotaloom/pkg/civil"
 	"github.com/rotaloom/rotaloom/pkg/fault"
 	"github.com/rotaloom/rotaloom/pkg/tenant"
+	commonv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/common/v1"
 	commonsv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/commons/v1"
 	"github.com/rotaloom/rotaloom/services/commons/internal/locationpath"
-	"github.com/rotaloom/rotaloom/services/commons/internal/person/record"
 	"github.com/rotaloom/rotaloom/services/commons/internal/person/rules"
 )
 
 // findJobs fills in the paths of the jobs that rules name, and fails the
 // persons with one that is unknown, or a location that is no job. A path may
 // come before its location, as everywhere.
-func (w *Handler) findJobs(ctx context.Context, given []*commonsv1.PersonWageWorkRules, wages [][]*record.WageRule, failed []error) error {
+func (w *Handler) findJobs(ctx context.Context, given []*commonsv1.PersonWageWorkRules, wages [][]*commonsv1.WageWorkRule, failed []error) error {
 	tenantID, err := tenant.Of(ctx)
 	if err != nil {
 		return err
 	}
 	var owners []int
-	var found []*record.WageRule
+	var found []*commonsv1.WageWorkRule
 	var ids []int64
 	var paths []string
 	var days []time.Time
@@ -35,7 +36,7 @@ func (w *Handler) findJobs(ctx context.Context, given []*commonsv1.PersonWageWor
 			job := given[i].GetWageWorkRules()[k].GetJob()
 			owners, found = append(owners, i), append(found, rule)
 			ids, paths = append(ids, job.GetId()), append(paths, job.GetQualifier())
-			day, err := civil.ParseDate(cmp.Or(rule.Effective, w.reader.Today().String()))
+			day, err := civil.ParseDate(cmp.Or(rule.GetEffectiveDate(), w.reader.Today().String()))
 			if err != nil {
 				day = w.reader.Today()
 			}
@@ -56,7 +57,7 @@ func (w *Handler) findJobs(ctx context.Context, given []*commonsv1.PersonWageWor
 	var path string
 	var noJob bool
 	_, err = pgx.ForEachRow(rows, []any{&at, &path, &noJob}, func() error {
-		found[at].Path = path
+		found[at].Job = &commonv1.Ref{Qualifier: proto.String(path)}
 		switch {
 		case failed[owners[at]] != nil:
 		case path == "":

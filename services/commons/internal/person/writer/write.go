@@ -22,7 +22,6 @@ import (
 	commonsv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/commons/v1"
 	"github.com/rotaloom/rotaloom/services/commons/internal/person/account"
 	"github.com/rotaloom/rotaloom/services/commons/internal/person/reader"
-	"github.com/rotaloom/rotaloom/services/commons/internal/person/record"
 	"github.com/rotaloom/rotaloom/services/commons/internal/person/rules"
 	"github.com/rotaloom/rotaloom/services/commons/internal/person/store"
 	"github.com/rotaloom/rotaloom/services/commons/internal/search"
@@ -95,7 +94,7 @@ func (w *Writer) Write(ctx context.Context, persons []*commonsv1.Person, m Mode)
 type Related struct {
 	Hires []*store.NewHire
 	// WageRules are rules that are changed with the person.
-	WageRules [][]*record.WageRule
+	WageRules [][]*commonsv1.WageWorkRule
 }
 
 // WriteWith is write with what is kept beside the persons.
@@ -145,7 +144,7 @@ func (w *Writer) attempt(ctx context.Context, persons []*commonsv1.Person, m Mod
 }
 
 // prepare checks each person by themselves, with what is known of them.
-func (w *Writer) prepare(ctx context.Context, tenantID int64, persons []*commonsv1.Person, m Mode, wages [][]*record.WageRule) ([]*store.Item, error) {
+func (w *Writer) prepare(ctx context.Context, tenantID int64, persons []*commonsv1.Person, m Mode, wages [][]*commonsv1.WageWorkRule) ([]*store.Item, error) {
 	items := make([]*store.Item, len(persons))
 	keys := make([]store.Key, len(persons))
 	for i, in := range persons {
@@ -164,7 +163,7 @@ func (w *Writer) prepare(ctx context.Context, tenantID int64, persons []*commons
 		case it.Err != nil:
 		case old != nil:
 			it.ID, it.Old = old.ID, old
-			var own []*record.WageRule
+			var own []*commonsv1.WageWorkRule
 			if len(wages) > 0 {
 				own = wages[i]
 			}
