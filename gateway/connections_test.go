@@ -5,7 +5,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/prometheus/client_golang/prometheus"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 )
@@ -33,47 +32,23 @@ func TestConnectionsAreBounded(t *testing.T) {
 	require.NoError(t, get())
 	for range most {
 		conn := line(t, address, client)
-		require.NoError(t, conn.Handshake(), "a connection that rests makes room: place %d", len(bounded.places.slots))
+		require.NoError(t, conn.Handshake(), "a connection that rests makes room: connection %d", bounded.limiter.Open())
 		_, err := conn.Write([]byte("GET /v1/nothing HTTP/1.1\r\nHost: x\r\n\r\n"))
 		require.NoError(t, err)
 		_, err = conn.Read(make([]byte, 1))
 		require.NoError(t, err)
 	}
-	// These say nothing. They wait outside, or lose their places when their time is over.
+	// These say nothing. They wait outside, or lose their slots when their time is over.
 	for range 10 * most {
 		conn, err := net.Dial("tcp", address)
 		require.NoError(t, err)
 		t.Cleanup(func() { _ = conn.Close() })
-		assert.LessOrEqual(t, len(bounded.places.slots), most)
+		assert.LessOrEqual(t, bounded.limiter.Open(), most)
 	}
 	client.CloseIdleConnections()
 	client.Timeout = time.Minute
 	began := time.Now()
 	require.NoError(t, get(), "whoever waits is served")
 	assert.Less(t, time.Since(began), 30*time.Second)
-	assert.LessOrEqual(t, len(bounded.places.slots), most)
-}
-
-// A server whose places are all taken can be stopped.
-func TestAFullServerStops(t *testing.T) {
-	t.Parallel()
-	places := newPlaces(1, prometheus.NewGauge(prometheus.GaugeOpts{}))
-	inner, err := net.Listen("tcp", "127.0.0.1:0")
-	require.NoError(t, err)
-	l := places.on(inner)
-	_, err = net.Dial("tcp", inner.Addr().String())
-	require.NoError(t, err)
-	first, err := l.Accept()
-	require.NoError(t, err)
-	ended := make(chan error, 1)
-	go func() {
-		_, err := l.Accept()
-		ended <- err
-	}()
-	require.NoError(t, l.Close())
-	require.ErrorIs(t, <-ended, net.ErrClosed)
-	for range 2 {
-		_ = first.Close() // The second one finds it closed.
-	}
-	assert.Empty(t, places.slots)
+	assert.LessOrEqual(t, bounded.limiter.Open(), most)
 }

@@ -10,13 +10,24 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
-	"sync"
-	"sync/atomic"
 	"time"
+
+	"github.com/rotaloom/rotaloom/gateway/listener"
 )
 
 // Bounds of a connection, whatever is asked over it.
 const (
+	// maxConnections is how many connections are open at a time unless a setting
+	// says otherwise.
+	maxConnections = 10_000
+	// maxHandshakes is how many TLS handshakes run at a time unless a setting says
+	// otherwise: far fewer than there may be connections, so that those who only
+	// knock do not keep those out who are in.
+	maxHandshakes    = 2000
+	handshakeTimeout = 5 * time.Second
+	// partOfAddress is the part of them that run for one address.
+	partOfAddress = 8
+
 	idleTimeout    = 3 * time.Minute
 	maxHeaderBytes = 32 << 10
 	maxStreams     = 128
@@ -33,11 +44,11 @@ const (
 
 // Server serves an edge on listeners.
 type Server struct {
-	edge   *Edge
-	http   *http.Server
-	log    *slog.Logger
-	drain  time.Duration
-	places *places
+	edge    *Edge
+	http    *http.Server
+	log     *slog.Logger
+	drain   time.Duration
+	limiter *listener.Limiter
 }
 
 // NewServer makes the server of an edge. The certificate comes from config,
@@ -46,7 +57,7 @@ func NewServer(e *Edge, config *tls.Config) *Server {
 	config = config.Clone()
 	config.MinVersion = max(config.MinVersion, tls.VersionTLS12)
 	config.NextProtos = []string{"h2", "http/1.1"}
-	s := &Server{edge: e, log: e.log, drain: drain, places: newPlaces(e.cfg.MaxConnections, e.metrics.connections), http: &http.Server{
+	s := &Server{edge: e, log: e.log, drain: drain, http: &http.Server{
 		Handler:           e,
 		TLSConfig:         config,
 		ReadHeaderTimeout: e.cfg.HeaderTimeout,
@@ -62,9 +73,9 @@ func NewServer(e *Edge, config *tls.Config) *Server {
 		},
 		ErrorLog: log.New(logWriter{e.log}, "", 0),
 	}}
-	// While somebody waits for a place, connections that rest are ended, and the
-	// others after their next answer.
-	s.places.full = func(full bool) { s.http.SetKeepAlivesEnabled(!full) }
+	// While somebody waits for a slot, connections that rest are ended, and the
+	// others after their next response.
+	s.limiter = listener.NewLimiter(e.cfg.MaxConnections, e.metrics.connections, func(full bool) { s.http.SetKeepAlivesEnabled(!full) })
 	return s
 }
 
@@ -96,13 +107,17 @@ func (s *Server) Run(ctx context.Context, https, plain net.Listener) error {
 
 // Serve serves HTTPS until Shutdown. Plain HTTP is refused with an error body.
 func (s *Server) Serve(l net.Listener) error {
-	return closed(s.http.Serve(newHandshaker(refuser{s.places.on(l)}, s.http.TLSConfig, s.edge.cfg, s.edge.metrics, s.log)))
+	secure := listener.TLS{
+		Config: s.http.TLSConfig, MaxHandshakes: s.edge.cfg.MaxHandshakes, PerAddress: s.edge.cfg.HandshakesPerAddress,
+		Timeout: s.edge.cfg.HandshakeTimeout, Running: s.edge.metrics.handshakes, Failures: s.edge.metrics.failures, Log: s.log,
+	}
+	return closed(s.http.Serve(secure.Listen(listener.RefusePlain(s.limiter.Limit(l), plainRefusal()))))
 }
 
 // ServePlain serves plain HTTP until Shutdown. The edge refuses it but from
 // trusted proxies.
 func (s *Server) ServePlain(l net.Listener) error {
-	return closed(s.http.Serve(s.places.on(l)))
+	return closed(s.http.Serve(s.limiter.Limit(l)))
 }
 
 func closed(err error) error {
@@ -129,57 +144,11 @@ func (w logWriter) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// refuser tells clients that speak plain HTTP on the port of HTTPS what is
-// wrong, in the form of all our errors.
-type refuser struct{ net.Listener }
-
-func (l refuser) Accept() (net.Conn, error) {
-	conn, err := l.Listener.Accept()
-	if err != nil {
-		return nil, err
-	}
-	return &refusingConn{Conn: conn}, nil
-}
-
-// refusingConn looks at the first byte: HTTP begins with the letters of a
-// method, TLS with a control character. The server then finds that a plain
-// request is no TLS, and what it writes about that is replaced.
-type refusingConn struct {
-	net.Conn
-	looked bool
-	plain  atomic.Bool // A handshake that takes too long is ended beside its reading.
-	refuse sync.Once
-}
-
-func (c *refusingConn) Read(p []byte) (int, error) {
-	n, err := c.Conn.Read(p)
-	if n > 0 && !c.looked {
-		c.looked = true
-		c.plain.Store(p[0] >= 'A' && p[0] <= 'Z')
-	}
-	return n, err
-}
-
-func (c *refusingConn) Write(p []byte) (int, error) {
-	if !c.plain.Load() {
-		return c.Conn.Write(p)
-	}
-	var err error
-	c.refuse.Do(func() { err = c.writeRefusal() })
-	return len(p), err
-}
-
-func (c *refusingConn) Close() error {
-	if c.plain.Load() {
-		c.refuse.Do(func() { _ = c.writeRefusal() })
-	}
-	return c.Conn.Close()
-}
-
-func (c *refusingConn) writeRefusal() error {
+// plainRefusal is the response to plain HTTP on the port of HTTPS, in the form of all
+// our errors.
+func plainRefusal() []byte {
 	f := httpsOnly()
 	body := errorJSON(f)
-	_, err := fmt.Fprintf(c.Conn, "HTTP/1.1 %d %s\r\nContent-Type: %s\r\nContent-Length: %d\r\nConnection: close\r\n\r\n%s",
+	return fmt.Appendf(nil, "HTTP/1.1 %d %s\r\nContent-Type: %s\r\nContent-Length: %d\r\nConnection: close\r\n\r\n%s",
 		f.Status, http.StatusText(f.Status), contentType, len(body), body)
-	return err
 }

@@ -4,11 +4,10 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"log/slog"
-	"net"
 	"net/http"
-	"net/netip"
 	"strings"
 
+	"github.com/rotaloom/rotaloom/gateway/listener"
 	"github.com/rotaloom/rotaloom/gateway/throttle"
 	"github.com/rotaloom/rotaloom/pkg/authn"
 	"github.com/rotaloom/rotaloom/pkg/fault"
@@ -75,22 +74,5 @@ func (e *Edge) callerAddress(r *http.Request) string {
 			from = strings.TrimSpace(last[strings.LastIndexByte(last, ',')+1:])
 		}
 	}
-	return siteOf(from)
-}
-
-// siteOf answers what an address counts as, with its port or without: of IPv6 the
-// network of one site, /64.
-func siteOf(from string) string {
-	if host, _, err := net.SplitHostPort(from); err == nil {
-		from = host
-	}
-	address, err := netip.ParseAddr(from)
-	if err != nil {
-		return "unknown"
-	}
-	if address = address.Unmap().WithZone(""); address.Is4() {
-		return address.String()
-	}
-	network, _ := address.Prefix(64)
-	return network.Addr().String()
+	return listener.Site(from)
 }

@@ -1,4 +1,4 @@
-package gateway
+package listener
 
 import (
 	"context"
@@ -8,17 +8,24 @@ import (
 	"net"
 	"sync"
 	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
 )
 
-const (
-	// maxHandshakes is how many TLS handshakes run at a time unless a setting says
-	// otherwise: far fewer than there are places for connections, so that those who
-	// only knock take no places from those who are in.
-	maxHandshakes    = 2000
-	handshakeTimeout = 5 * time.Second
-	// partOfAddress is the part of them that run for one address.
-	partOfAddress = 8
-)
+// TLS is how the handshakes of a listener are bounded.
+type TLS struct {
+	// Config has the certificate.
+	Config *tls.Config
+	// MaxHandshakes is how many handshakes run at a time, and PerAddress how many of
+	// them for one address (Site).
+	MaxHandshakes, PerAddress int
+	// Timeout is how long one may take.
+	Timeout time.Duration
+	// Running is how many run, and Failures how many came to nothing.
+	Running  prometheus.Gauge
+	Failures prometheus.Counter
+	Log      *slog.Logger
+}
 
 // handshaker is a listener whose connections have their TLS handshake behind them.
 // While as many run as may, further connections wait in the queue of the operating
@@ -26,12 +33,9 @@ const (
 // front of others.
 type handshaker struct {
 	net.Listener
-	config     *tls.Config
-	timeout    time.Duration
+	TLS
 	slots      chan struct{}
 	perAddress addresses
-	metrics    *metrics
-	log        *slog.Logger
 
 	ready  chan net.Conn
 	failed chan error
@@ -40,10 +44,13 @@ type handshaker struct {
 	cancel context.CancelFunc
 }
 
-func newHandshaker(l net.Listener, config *tls.Config, cfg Config, m *metrics, log *slog.Logger) *handshaker {
+// Listen returns a listener whose connections speak TLS, with their handshakes done.
+func (t TLS) Listen(l net.Listener) net.Listener { return t.listen(l) }
+
+func (t TLS) listen(l net.Listener) *handshaker {
 	h := &handshaker{
-		Listener: l, config: config, timeout: cfg.HandshakeTimeout, slots: make(chan struct{}, cfg.MaxHandshakes),
-		perAddress: addresses{most: cfg.HandshakesPerAddress, busy: map[string]int{}}, metrics: m, log: log, ready: make(chan net.Conn), failed: make(chan error),
+		Listener: l, TLS: t, slots: make(chan struct{}, t.MaxHandshakes),
+		perAddress: addresses{max: t.PerAddress, busy: map[string]int{}}, ready: make(chan net.Conn), failed: make(chan error),
 	}
 	h.ctx, h.cancel = context.WithCancel(context.Background())
 	go h.run()
@@ -78,10 +85,10 @@ func (h *handshaker) run() {
 // begin starts a handshake, or ends the connection when its address has as many
 // as it may.
 func (h *handshaker) begin(conn net.Conn) {
-	site := siteOf(conn.RemoteAddr().String())
+	site := Site(conn.RemoteAddr().String())
 	if !h.perAddress.enter(site) {
 		<-h.slots
-		h.metrics.failures.Inc()
+		h.Failures.Inc()
 		_ = conn.Close()
 		return
 	}
@@ -90,19 +97,19 @@ func (h *handshaker) begin(conn net.Conn) {
 
 // shake carries a handshake out, and hands the connection over.
 func (h *handshaker) shake(conn net.Conn, site string) {
-	h.metrics.handshakes.Inc()
+	h.Running.Inc()
 	defer func() {
-		h.metrics.handshakes.Dec()
+		h.Running.Dec()
 		h.perAddress.leave(site)
 		<-h.slots
 	}()
-	ctx, cancel := context.WithTimeout(h.ctx, h.timeout)
+	ctx, cancel := context.WithTimeout(h.ctx, h.Timeout)
 	defer cancel()
-	secure := tls.Server(conn, h.config)
+	secure := tls.Server(conn, h.Config)
 	if err := secure.HandshakeContext(ctx); err != nil {
-		h.metrics.failures.Inc()
+		h.Failures.Inc()
 		// The doing of strangers, not of the edge.
-		h.log.Debug("TLS handshake", "from", conn.RemoteAddr().String(), "error", err)
+		h.Log.Debug("TLS handshake", "from", conn.RemoteAddr().String(), "error", err)
 		_ = conn.Close()
 		return
 	}
@@ -113,7 +120,7 @@ func (h *handshaker) shake(conn net.Conn, site string) {
 	}
 }
 
-// Accept answers the next connection whose handshake is done.
+// Accept returns the next connection whose handshake is done.
 func (h *handshaker) Accept() (net.Conn, error) {
 	select {
 	case conn := <-h.ready:
@@ -133,7 +140,7 @@ func (h *handshaker) Close() error {
 
 // addresses counts what runs for each address.
 type addresses struct {
-	most int
+	max int
 
 	mu   sync.Mutex
 	busy map[string]int
@@ -143,7 +150,7 @@ type addresses struct {
 func (a *addresses) enter(site string) bool {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	if a.busy[site] >= a.most {
+	if a.busy[site] >= a.max {
 		return false
 	}
 	a.busy[site]++

@@ -1,4 +1,4 @@
-package gateway
+package listener
 
 import (
 	"crypto/tls"
@@ -16,15 +16,16 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-func newShaking(t *testing.T, most, perAddress int, timeout time.Duration) *handshaker {
+func newShaking(t *testing.T, limit, perAddress int, timeout time.Duration) *handshaker {
 	t.Helper()
 	donor := httptest.NewTLSServer(http.NotFoundHandler())
 	t.Cleanup(donor.Close)
-	m, err := newMetrics(prometheus.NewRegistry())
-	require.NoError(t, err)
 	inner, err := net.Listen("tcp", "127.0.0.1:0")
 	require.NoError(t, err)
-	h := newHandshaker(inner, donor.TLS, Config{MaxHandshakes: most, HandshakesPerAddress: perAddress, HandshakeTimeout: timeout}, m, slog.New(slog.DiscardHandler))
+	h := TLS{
+		Config: donor.TLS, MaxHandshakes: limit, PerAddress: perAddress, Timeout: timeout, Log: slog.New(slog.DiscardHandler),
+		Running: prometheus.NewGauge(prometheus.GaugeOpts{}), Failures: prometheus.NewCounter(prometheus.CounterOpts{}),
+	}.listen(inner)
 	t.Cleanup(func() { _ = h.Close() })
 	return h
 }
@@ -39,19 +40,19 @@ func dial(t *testing.T, h *handshaker) net.Conn {
 }
 
 func running(h *handshaker, n float64) func() bool {
-	return func() bool { return testutil.ToFloat64(h.metrics.handshakes) == n }
+	return func() bool { return testutil.ToFloat64(h.Running) == n }
 }
 
 // Those who only knock keep a bounded number of handshakes busy, for a bounded
 // time; who comes then is let in.
 func TestHandshakesAreBounded(t *testing.T) {
 	t.Parallel()
-	const most = 3
-	h := newShaking(t, most, most, 300*time.Millisecond)
-	for range 4 * most {
+	const limit = 3
+	h := newShaking(t, limit, limit, 300*time.Millisecond)
+	for range 4 * limit {
 		dial(t, h)
 	}
-	require.Eventually(t, running(h, most), 10*time.Second, time.Millisecond)
+	require.Eventually(t, running(h, limit), 10*time.Second, time.Millisecond)
 	secure := tls.Client(dial(t, h), &tls.Config{InsecureSkipVerify: true}) //nolint:gosec // The name is not what is tested.
 	done := make(chan error, 1)
 	go func() { done <- secure.Handshake() }()
@@ -62,15 +63,15 @@ func TestHandshakesAreBounded(t *testing.T) {
 			require.NoError(t, err)
 			waiting = false
 		default:
-			highest = max(highest, testutil.ToFloat64(h.metrics.handshakes))
+			highest = max(highest, testutil.ToFloat64(h.Running))
 		}
 	}
-	assert.LessOrEqual(t, highest, float64(most))
+	assert.LessOrEqual(t, highest, float64(limit))
 	conn, err := h.Accept()
 	require.NoError(t, err)
 	assert.True(t, conn.(*tls.Conn).ConnectionState().HandshakeComplete)
 	require.NoError(t, conn.Close())
-	require.Eventually(t, func() bool { return testutil.ToFloat64(h.metrics.failures) == 4*most }, 10*time.Second, time.Millisecond)
+	require.Eventually(t, func() bool { return testutil.ToFloat64(h.Failures) == 4*limit }, 10*time.Second, time.Millisecond)
 	require.Eventually(t, running(h, 0), 10*time.Second, time.Millisecond)
 }
 
@@ -138,6 +139,14 @@ func TestAddressesAreCountedByTheirSite(t *testing.T) {
 		"192.0.2.7:99": "192.0.2.7", "[::ffff:192.0.2.7]:99": "192.0.2.7", "[2001:db8:1:2:3::4]:99": "2001:db8:1:2::",
 		"[fe80::1%eth0]:99": "fe80::", "pipe": "unknown",
 	} {
-		assert.Equal(t, want, siteOf(from))
+		t.Run(from, func(t *testing.T) {
+			t.Parallel()
+			assert.Equal(t, want, Site(from))
+		})
 	}
+}
+
+func isTimeout(err error) bool {
+	timeout, ok := err.(net.Error)
+	return ok && timeout.Timeout()
 }

@@ -1,0 +1,68 @@
+package listener
+
+import (
+	"net"
+	"sync"
+	"sync/atomic"
+)
+
+// RefusePlain returns a listener that tells clients which speak plain HTTP where TLS
+// is expected what is wrong: they get the response, which is one of HTTP/1.1.
+func RefusePlain(l net.Listener, response []byte) net.Listener {
+	return plainRefuser{Listener: l, response: response}
+}
+
+type plainRefuser struct {
+	net.Listener
+	response []byte
+}
+
+func (l plainRefuser) Accept() (net.Conn, error) {
+	conn, err := l.Listener.Accept()
+	if err != nil {
+		return nil, err
+	}
+	return &refusingConn{Conn: conn, response: l.response}, nil
+}
+
+// refusingConn looks at the first byte: HTTP begins with the letters of a
+// method, TLS with a control character. The server then finds that a plain
+// request is no TLS, and what it writes about that is replaced.
+type refusingConn struct {
+	net.Conn
+	response []byte
+
+	looked bool
+	plain  atomic.Bool // A handshake that takes too long is ended beside its reading.
+	refuse sync.Once
+}
+
+func (c *refusingConn) Read(p []byte) (int, error) {
+	n, err := c.Conn.Read(p)
+	if n > 0 && !c.looked {
+		c.looked = true
+		c.plain.Store(p[0] >= 'A' && p[0] <= 'Z')
+	}
+	return n, err
+}
+
+func (c *refusingConn) Write(p []byte) (int, error) {
+	if !c.plain.Load() {
+		return c.Conn.Write(p)
+	}
+	var err error
+	c.refuse.Do(func() { err = c.writeRefusal() })
+	return len(p), err
+}
+
+func (c *refusingConn) Close() error {
+	if c.plain.Load() {
+		c.refuse.Do(func() { _ = c.writeRefusal() })
+	}
+	return c.Conn.Close()
+}
+
+func (c *refusingConn) writeRefusal() error {
+	_, err := c.Conn.Write(c.response)
+	return err
+}

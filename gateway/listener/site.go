@@ -1,0 +1,23 @@
+package listener
+
+import (
+	"net"
+	"net/netip"
+)
+
+// Site returns what an address counts as, with its port or without: of IPv6 the
+// network of one site, /64.
+func Site(from string) string {
+	if host, _, err := net.SplitHostPort(from); err == nil {
+		from = host
+	}
+	address, err := netip.ParseAddr(from)
+	if err != nil {
+		return "unknown"
+	}
+	if address = address.Unmap().WithZone(""); address.Is4() {
+		return address.String()
+	}
+	network, _ := address.Prefix(64)
+	return network.Addr().String()
+}
