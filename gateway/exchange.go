@@ -11,6 +11,7 @@ import (
 	"runtime/debug"
 	"time"
 
+	"github.com/rotaloom/rotaloom/gateway/listener"
 	"github.com/rotaloom/rotaloom/gateway/transcode"
 	"github.com/rotaloom/rotaloom/pkg/authn"
 	"github.com/rotaloom/rotaloom/pkg/fault"
@@ -21,6 +22,7 @@ import (
 // generated code writes to, so it decides what goes out.
 type exchange struct {
 	http.ResponseWriter
+	paced   *listener.PacedWriter // to the same
 	edge    *Edge
 	method  string
 	path    string // escaped, without the prefix /api
@@ -43,10 +45,8 @@ type exchange struct {
 	taken     int               // bytes of its parts
 	status    int               // that was written, or 0
 	cut       bool              // whether the answer must not end as if it were whole
-	bytes     int
-	paced     time.Time // when the time of the next bytes was bounded
-	cause     error     // of a failure, for the log
-	keyed     *keyed    // of a request with an Idempotency-Key, or nil
+	cause     error             // of a failure, for the log
+	keyed     *keyed            // of a request with an Idempotency-Key, or nil
 	// principal is who is calling, and token by which token; nil for strangers.
 	principal *authn.Principal
 	token     string
@@ -63,6 +63,7 @@ func (e *Edge) newExchange(w http.ResponseWriter, r *http.Request) *exchange {
 		request:        requestOf(r),
 		began:          time.Now(),
 	}
+	x.paced = listener.NewPacedWriter(w, listener.Pace{Stall: e.cfg.StallTimeout, End: x.began.Add(e.cfg.Timeout + grace)})
 	x.ctx = obs.WithRequest(r.Context(), x.request)
 	h := w.Header()
 	h["X-Request-Id"] = []string{x.request.ID}
@@ -164,8 +165,7 @@ func (x *exchange) Write(p []byte) (int, error) {
 	if x.keyed.take(p) {
 		return len(p), nil
 	}
-	n, err := x.writePaced(p)
-	x.bytes += n
+	n, err := x.paced.Write(p)
 	if err != nil {
 		// HTTP/2 may still be reading the buffer of a stream that was given up.
 		x.buf = nil
@@ -216,7 +216,7 @@ func (x *exchange) attrs() []slog.Attr {
 	}
 	attrs := []slog.Attr{
 		slog.String("method", x.method), slog.String("route", path), slog.Int("status", x.status),
-		slog.Int("bytes", x.bytes), slog.Float64("ms", float64(time.Since(x.began).Microseconds())/1000),
+		slog.Int("bytes", x.paced.Written()), slog.Float64("ms", float64(time.Since(x.began).Microseconds())/1000),
 	}
 	if x.cause != nil {
 		attrs = append(attrs, slog.String("error", x.cause.Error()))

@@ -16,13 +16,13 @@ import (
 	"net/netip"
 	"net/url"
 	"strings"
-	"sync/atomic"
 	"time"
 
 	"github.com/grpc-ecosystem/grpc-gateway/v2/runtime"
 	"github.com/prometheus/client_golang/prometheus"
 	"google.golang.org/grpc"
 
+	"github.com/rotaloom/rotaloom/gateway/listener"
 	"github.com/rotaloom/rotaloom/gateway/throttle"
 	"github.com/rotaloom/rotaloom/pkg/authn"
 	"github.com/rotaloom/rotaloom/pkg/denial"
@@ -157,7 +157,7 @@ type Edge struct {
 	metrics   *metrics
 	refusals  *denial.Aggregator // nil keeps nothing
 	bodies    *bodies
-	draining  atomic.Int64 // bodies of known callers that are read after a refusal
+	drainer   listener.Drainer
 	keys      platformv1.IdempotencyServiceClient
 }
 

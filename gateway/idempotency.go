@@ -170,8 +170,7 @@ func (k *keyed) release() {
 	}
 	k.x.ResponseWriter.WriteHeader(k.x.status)
 	if len(k.body) > 0 {
-		n, _ := k.x.writePaced(k.body)
-		k.x.bytes += n
+		_, _ = k.x.paced.Write(k.body)
 		k.body = nil
 	}
 }

@@ -17,6 +17,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"google.golang.org/protobuf/proto"
 
+	"github.com/rotaloom/rotaloom/gateway/listener"
 	"github.com/rotaloom/rotaloom/pkg/fault"
 	schedulingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/scheduling/v1"
 )
@@ -206,7 +207,7 @@ func TestARefusedBodyIsReadToItsEnd(t *testing.T) {
 		assert.Contains(t, w.Body.String(), `"errorCode"`, path)
 		assert.True(t, w.Flushed, "%s: the answer comes first", path)
 		assert.Zero(t, body.Len(), "%s: bytes that were not read", path)
-		assert.WithinDuration(t, time.Now().Add(strangersWait), w.deadline, strangersWait, path)
+		assert.WithinDuration(t, time.Now().Add(listener.StrangersWait), w.deadline, listener.StrangersWait, path)
 	}
 }
 

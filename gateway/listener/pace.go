@@ -1,0 +1,107 @@
+package listener
+
+import (
+	"io"
+	"net/http"
+	"time"
+)
+
+// A client may be slow, but not for as long as it likes: the next bytes of a
+// body must come, and the next bytes of a response must be taken, within the
+// stall timeout. What a body or a response may take as a whole is bounded too.
+
+const (
+	// writePiece is what must be taken within one stall timeout, in bytes.
+	writePiece = 64 << 10
+	// rearm is how old a deadline gets before it is set anew. Setting one for
+	// each read would cost more than the reads.
+	rearm = time.Second
+)
+
+// Pace sets deadlines on one direction of a connection, which a client must
+// keep up with.
+type Pace struct {
+	// Stall is how long the client may send, or take, nothing.
+	Stall time.Duration
+	// End is when all must have been sent, or taken.
+	End time.Time
+
+	set time.Time // when the deadline was set
+}
+
+// next returns the deadline for the next bytes, and whether it must be set.
+func (p *Pace) next() (until time.Time, due bool) {
+	now := time.Now()
+	if now.Sub(p.set) < min(rearm, p.Stall/4) {
+		return time.Time{}, false
+	}
+	p.set = now
+	until = now.Add(p.Stall)
+	if p.End.Before(until) {
+		until = p.End
+	}
+	return until, true
+}
+
+// PacedReader is a body that must come in time. Its reads fail with
+// os.ErrDeadlineExceeded when it does not.
+type PacedReader struct {
+	body    io.Reader
+	control *http.ResponseController
+	pace    Pace
+}
+
+// NewPacedReader returns body, which comes over the connection that w answers on.
+func NewPacedReader(body io.Reader, w http.ResponseWriter, pace Pace) *PacedReader {
+	return &PacedReader{body: body, control: http.NewResponseController(w), pace: pace}
+}
+
+// Read reads the next bytes.
+func (r *PacedReader) Read(p []byte) (int, error) {
+	if until, due := r.pace.next(); due {
+		// A response writer that cannot do it has no connection that could be slow.
+		_ = r.control.SetReadDeadline(until)
+	}
+	return r.body.Read(p)
+}
+
+// Done takes the deadline away: the server goes on reading, to notice that
+// the client has gone.
+func (r *PacedReader) Done() { _ = r.control.SetReadDeadline(time.Time{}) }
+
+// PacedWriter writes a response that must be taken in time.
+type PacedWriter struct {
+	http.ResponseWriter
+	pace    Pace
+	written int
+}
+
+// NewPacedWriter returns a writer to w.
+func NewPacedWriter(w http.ResponseWriter, pace Pace) *PacedWriter {
+	return &PacedWriter{ResponseWriter: w, pace: pace}
+}
+
+// Written returns how many bytes were written.
+func (w *PacedWriter) Written() int { return w.written }
+
+// Unwrap returns the writer that this one writes to.
+func (w *PacedWriter) Unwrap() http.ResponseWriter { return w.ResponseWriter }
+
+// Write writes a part of the response. Small responses go out at once, or the
+// bounds of the connection hold for them.
+func (w *PacedWriter) Write(p []byte) (n int, err error) {
+	defer func() { w.written += n }()
+	if w.written+len(p) <= writePiece {
+		return w.ResponseWriter.Write(p)
+	}
+	control := http.NewResponseController(w.ResponseWriter)
+	for n < len(p) && err == nil {
+		if until, due := w.pace.next(); due {
+			_ = control.SetWriteDeadline(until)
+		}
+		var wrote int
+		wrote, err = w.ResponseWriter.Write(p[n:min(n+writePiece, len(p))])
+		n += wrote
+	}
+	return n, err
+}

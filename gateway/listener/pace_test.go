@@ -1,0 +1,93 @@
+package listener
+
+import (
+	"io"
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+// deadlines is a writer that notes the deadlines that are set, as a connection does.
+type deadlines struct {
+	*httptest.ResponseRecorder
+	read, write []time.Time
+}
+
+func (d *deadlines) SetReadDeadline(at time.Time) error {
+	d.read = append(d.read, at)
+	return nil
+}
+
+func (d *deadlines) SetWriteDeadline(at time.Time) error {
+	d.write = append(d.write, at)
+	return nil
+}
+
+func TestReadsHaveADeadlineUntilTheyAreDone(t *testing.T) {
+	t.Parallel()
+	w := &deadlines{ResponseRecorder: httptest.NewRecorder()}
+	end := time.Now().Add(time.Minute)
+	r := NewPacedReader(strings.NewReader("body"), w, Pace{Stall: time.Hour, End: end})
+	b, err := io.ReadAll(r)
+	require.NoError(t, err)
+	assert.Equal(t, "body", string(b))
+	r.Done()
+	assert.Equal(t, []time.Time{end, {}}, w.read, "no later than the end, and not set for each read")
+}
+
+func TestOnlyLongResponsesArePaced(t *testing.T) {
+	t.Parallel()
+	for name, test := range map[string]struct {
+		size      int
+		deadlines int
+	}{
+		"short": {writePiece, 0},
+		"long":  {3*writePiece + 1, 4},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := &deadlines{ResponseRecorder: httptest.NewRecorder()}
+			paced := NewPacedWriter(w, Pace{End: time.Now().Add(time.Minute)}) // Without a stall, each piece sets it.
+			n, err := paced.Write(make([]byte, test.size))
+			require.NoError(t, err)
+			assert.Equal(t, test.size, n)
+			assert.Equal(t, test.size, paced.Written())
+			assert.Equal(t, test.size, w.Body.Len())
+			assert.Len(t, w.write, test.deadlines)
+		})
+	}
+}
+
+// Whoever is known may send on for longer than a stranger, but not too many at a time.
+func TestSendersOfRefusedBodiesComeToAnEnd(t *testing.T) {
+	t.Parallel()
+	const size = strangersDrain + 2*drainPiece
+	for name, test := range map[string]struct {
+		known    bool
+		draining int64
+		left     int
+	}{
+		"a stranger":             {false, 0, 2 * drainPiece},
+		"a known caller":         {true, 0, 0},
+		"one known caller more":  {true, maxDraining, 2 * drainPiece},
+		"the last of those many": {true, maxDraining - 1, 0},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			var d Drainer
+			d.draining.Store(test.draining)
+			body := strings.NewReader(strings.Repeat(" ", size))
+			r := httptest.NewRequest("POST", "/", nil)
+			r.Body, r.ContentLength, r.ProtoMajor = io.NopCloser(body), size, 2
+			w := &deadlines{ResponseRecorder: httptest.NewRecorder()}
+			d.Respond(w, r, test.known, func() { w.WriteHeader(413) })
+			assert.Equal(t, 413, w.Code)
+			assert.Equal(t, test.left, body.Len())
+			assert.Equal(t, test.draining, d.draining.Load())
+		})
+	}
+}
