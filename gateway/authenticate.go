@@ -68,7 +68,7 @@ func (x *exchange) identify(r *http.Request, text string) *fault.Error {
 	}
 	bad := fault.FromError(err)
 	if known := authn.Refused(err); known != nil {
-		x.noteRefusal(known, bad)
+		x.edge.denials.note(x, known, bad)
 	}
 	return bad
 }

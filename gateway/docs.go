@@ -28,7 +28,7 @@ func (x *exchange) serveDocs(r *http.Request) bool {
 }
 
 func (x *exchange) checkDocs(r *http.Request) *fault.Error {
-	if bad := x.edge.requireHTTPS(r); bad != nil {
+	if bad := x.edge.proxies.requireTLS(r); bad != nil {
 		return bad
 	}
 	if r.Method != http.MethodGet && r.Method != http.MethodHead {

@@ -121,7 +121,7 @@ func (x *exchange) tooLarge() *fault.Error {
 // that services may see, and with the query's values already read.
 func (x *exchange) forward(ctx context.Context, r *http.Request, query url.Values) *http.Request {
 	f := r.WithContext(ctx)
-	f.Header = passedHeaders(r, x.edge.trusts(r))
+	f.Header = passedHeaders(r, x.edge.proxies.trust(r))
 	f.Body = &body{x}
 	f.Form, f.PostForm = query, url.Values{}
 	if query == nil {

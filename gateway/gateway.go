@@ -146,16 +146,17 @@ type Conns struct {
 
 // Edge serves the HTTP API. It is an http.Handler and safe for concurrent use.
 type Edge struct {
-	cfg    Config
-	log    *slog.Logger
-	routes router
-	gates  gates
-	bufs   buffers
+	cfg       Config
+	log       *slog.Logger
+	routes    router
+	admission *admission
+	proxies   proxies
+	bufs      buffers
 	// verifier knows callers by their tokens; New always sets it.
 	verifier  *authn.Verifier
 	throttler *throttle.Throttler // nil when nobody is throttled
 	metrics   *metrics
-	refusals  *denial.Aggregator // nil keeps nothing
+	denials   denials
 	bodies    *bodies
 	drainer   listener.Drainer
 	keys      platformv1.IdempotencyServiceClient
@@ -183,7 +184,7 @@ func newTrusting(cfg Config, conns Conns, log *slog.Logger) (*Edge, error) {
 	}
 	if conns.Own != nil {
 		e.keys = platformv1.NewIdempotencyServiceClient(conns.Own)
-		if e.refusals, err = denial.New(keepRefusals(conns.Own), log, e.cfg.Metrics); err != nil {
+		if e.denials.Aggregator, err = denial.New(keepRefusals(conns.Own), log, e.cfg.Metrics); err != nil {
 			return nil, err
 		}
 	}
@@ -202,7 +203,7 @@ func newEdge(cfg Config, domains []domain, log *slog.Logger) (*Edge, error) {
 	if e.metrics, err = newMetrics(e.cfg.Metrics); err != nil {
 		return nil, err
 	}
-	e.gates, e.bodies = newGates(e.cfg), newBodies(e.cfg)
+	e.proxies, e.admission, e.bodies = e.cfg.TrustedProxies, newAdmission(e.cfg), newBodies(e.cfg)
 	policies := policy.NewTable(nil)
 	// The runtime's mux is what the generated handlers work with. Its own
 	// routing is not used: it tries the pattern that was registered last first,
@@ -264,7 +265,7 @@ func (e *Edge) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 // prepare does what comes before the service is called. It answers the values of
 // the query and of the path, and has read the body, once it was known whose it is.
 func (x *exchange) prepare(r *http.Request) (form url.Values, params map[string]string, bad *fault.Error) {
-	if bad := x.edge.requireHTTPS(r); bad != nil {
+	if bad := x.edge.proxies.requireTLS(r); bad != nil {
 		return nil, nil, bad
 	}
 	route, values, missing := x.edge.routes.find(x.method, x.path)
@@ -295,15 +296,15 @@ func (x *exchange) carryOut(r *http.Request, form url.Values, params map[string]
 		x.fail(bad)
 		return
 	}
-	gate := x.edge.gates.of(x.route)
-	if too, bad := gate.enter(r.Context()); bad != nil {
-		if too != "" {
-			x.edge.metrics.overload(x.classOf(), too)
+	queue := x.edge.admission.of(x.route)
+	if reason, bad := queue.enter(r.Context()); bad != nil {
+		if reason != "" {
+			x.edge.metrics.overload(x.classOf(), reason)
 		}
 		x.fail(bad)
 		return
 	}
-	defer gate.leave()
+	defer queue.leave()
 	ctx, cancel := context.WithDeadline(context.WithValue(x.workContext(r), exchangeKey{}, x), x.began.Add(x.edge.cfg.Timeout))
 	defer cancel()
 	if !x.claimKey(ctx, r) {

@@ -3,12 +3,10 @@ package gateway
 import (
 	"context"
 	"net/http"
-	"net/netip"
 	"strings"
 
 	"google.golang.org/grpc/metadata"
 
-	"github.com/rotaloom/rotaloom/pkg/fault"
 	"github.com/rotaloom/rotaloom/pkg/obs"
 	"github.com/rotaloom/rotaloom/pkg/rpc"
 )
@@ -93,34 +91,4 @@ func printable(text string) bool {
 		}
 	}
 	return true
-}
-
-// requireHTTPS refuses what did not come over TLS, to us or to a proxy that we
-// trust.
-func (e *Edge) requireHTTPS(r *http.Request) *fault.Error {
-	if r.TLS != nil || e.trusts(r) && strings.EqualFold(r.Header.Get("X-Forwarded-Proto"), "https") {
-		return nil
-	}
-	return httpsOnly()
-}
-
-func httpsOnly() *fault.Error {
-	return fault.Forbidden(fault.CodeHTTPSOnly, "This service is only available over HTTPS.")
-}
-
-// trusts reports whether the request comes from one of the trusted proxies.
-func (e *Edge) trusts(r *http.Request) bool {
-	if len(e.cfg.TrustedProxies) == 0 {
-		return false
-	}
-	from, err := netip.ParseAddrPort(r.RemoteAddr)
-	if err != nil {
-		return false
-	}
-	for _, p := range e.cfg.TrustedProxies {
-		if p.Contains(from.Addr().Unmap()) {
-			return true
-		}
-	}
-	return false
 }

@@ -83,7 +83,7 @@ func NewServer(e *Edge, config *tls.Config) *Server {
 // until ctx ends. Then it stops accepting, and gives the requests that run a
 // short time. What was refused by then is kept before it returns.
 func (s *Server) Run(ctx context.Context, https, plain net.Listener) error {
-	defer s.edge.gather(ctx)()
+	defer s.edge.denials.gather(ctx)()
 	ended := make(chan error, 2)
 	go func() { ended <- s.Serve(https) }()
 	if plain != nil {

@@ -19,7 +19,7 @@ func (x *exchange) readAhead(r *http.Request) *fault.Error {
 	pace := listener.Pace{Stall: x.edge.cfg.StallTimeout, End: x.began.Add(x.edge.cfg.Timeout)}
 	from := listener.NewPacedReader(x.body, x.ResponseWriter, pace)
 	x.body = from
-	x.held.of = x.edge.bodies.portions(x, x.edge.callerAddress(r))
+	x.held.of = x.edge.bodies.portions(x, x.edge.proxies.address(r))
 	text, bad := x.readBody()
 	if bad != nil {
 		return bad

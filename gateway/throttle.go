@@ -5,9 +5,7 @@ import (
 	"encoding/hex"
 	"log/slog"
 	"net/http"
-	"strings"
 
-	"github.com/rotaloom/rotaloom/gateway/listener"
 	"github.com/rotaloom/rotaloom/gateway/throttle"
 	"github.com/rotaloom/rotaloom/pkg/authn"
 	"github.com/rotaloom/rotaloom/pkg/fault"
@@ -33,7 +31,7 @@ func (e *Edge) admit(x *exchange, r *http.Request, key throttle.Key) *fault.Erro
 	if p := x.principal; p != nil {
 		key.Tenant, key.Caller = p.Tenant, callerOf(p)
 	} else {
-		key.Caller = "address:" + e.callerAddress(r)
+		key.Caller = "address:" + e.proxies.address(r)
 	}
 	decision := e.throttler.Take(r.Context(), key)
 	decision.Write(x.Header())
@@ -43,7 +41,7 @@ func (e *Edge) admit(x *exchange, r *http.Request, key throttle.Key) *fault.Erro
 	}
 	bad := fault.TooMany("Too many requests: the rate of this class of operations is used up. "+
 		"Wait as long as Retry-After says, and see GET /v1/platform/limits.", decision.RetryAfter).WithOAuth("slow_down")
-	x.noteRefusal(x.principal, bad)
+	x.edge.denials.note(x, x.principal, bad)
 	return bad
 }
 
@@ -62,17 +60,4 @@ func callerOf(p *authn.Principal) string {
 		return "long:" + hex.EncodeToString(sum[:])
 	}
 	return caller
-}
-
-// callerAddress is where the request comes from, as the last trusted proxy saw
-// it.
-func (e *Edge) callerAddress(r *http.Request) string {
-	from := r.RemoteAddr
-	if e.trusts(r) {
-		if chain := r.Header.Values("X-Forwarded-For"); len(chain) > 0 {
-			last := chain[len(chain)-1]
-			from = strings.TrimSpace(last[strings.LastIndexByte(last, ',')+1:])
-		}
-	}
-	return listener.Site(from)
 }

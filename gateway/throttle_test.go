@@ -212,7 +212,7 @@ func (c *counter) kept() []*platformv1.Refusal {
 func TestRefusedRatesAreKept(t *testing.T) {
 	t.Parallel()
 	f := newThrottled(t)
-	end := f.edge.gather(t.Context())
+	end := f.edge.denials.gather(t.Context())
 	const patterns = "/v1/scheduling/employment_term_schedule_patterns"
 	first := f.ask("GET", patterns+"/12", f.token, "203.0.113.1:1", "")
 	for range 4 {

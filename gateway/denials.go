@@ -13,7 +13,7 @@ import (
 	platformv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/platform/v1"
 )
 
-// keepRefusals answers how what the edge refuses comes into the audit trail: the
+// keepRefusals returns how what the edge refuses comes into the audit trail: the
 // edge has no database, so the platform service keeps it.
 func keepRefusals(platform grpc.ClientConnInterface) denial.Keep {
 	client := platformv1.NewAuditEventServiceClient(platform)
@@ -32,8 +32,11 @@ func keepRefusals(platform grpc.ClientConnInterface) denial.Keep {
 	}
 }
 
-// noteRefusal keeps for the audit trail that somebody known was refused.
-func (x *exchange) noteRefusal(p *authn.Principal, f *fault.Error) {
+// denials keep for the audit trail who was refused.
+type denials struct{ *denial.Aggregator } // nil keeps nothing
+
+// note keeps that somebody known was refused.
+func (d denials) note(x *exchange, p *authn.Principal, f *fault.Error) {
 	if p == nil {
 		return
 	}
@@ -41,20 +44,20 @@ func (x *exchange) noteRefusal(p *authn.Principal, f *fault.Error) {
 	if x.route != nil {
 		operation = x.route.policy.Name[1:]
 	}
-	x.edge.refusals.Add(denial.Kind{
+	d.Add(denial.Kind{
 		Tenant: p.Tenant, User: p.Subject, Client: p.Client, Operation: operation, Outcome: f.Code,
 	}, p.PersonID, x.request.ID, time.Now())
 }
 
-// gather keeps refusals in the background, until the answer is called, which
+// gather keeps refusals in the background, until end is called, which
 // returns when those are kept that were left.
-func (e *Edge) gather(ctx context.Context) (end func()) {
-	if e.refusals == nil {
+func (d denials) gather(ctx context.Context) (end func()) {
+	if d.Aggregator == nil {
 		return func() {}
 	}
 	ctx, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	ended := make(chan error, 1)
-	go func() { ended <- e.refusals.Run(ctx) }()
+	go func() { ended <- d.Run(ctx) }()
 	return func() {
 		cancel()
 		<-ended

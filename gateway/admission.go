@@ -28,51 +28,54 @@ const (
 	overloadRetry = 2 * time.Second
 )
 
-// gates bound how many requests the edge works on. Log-ins have a gate of
-// their own: they wait for a hash, and a storm of them must not keep those out
+// admission bounds how many requests the edge works on. Log-ins are bounded for
+// themselves: they wait for a hash, and a storm of them must not keep those out
 // who are logged in.
-type gates struct{ work, login *gate }
-
-func newGates(cfg Config) gates {
-	return gates{work: newGate(cfg), login: newGate(cfg)}
+type admission struct {
+	work, login *admissionQueue
 }
 
-func (g gates) of(r *route) *gate {
+func newAdmission(cfg Config) *admission {
+	return &admission{work: newAdmissionQueue(cfg), login: newAdmissionQueue(cfg)}
+}
+
+// of returns the queue for an operation.
+func (a *admission) of(r *route) *admissionQueue {
 	if r.policy.Throttle == optionsv1.Throttle_THROTTLE_LOGIN {
-		return g.login
+		return a.login
 	}
-	return g.work
+	return a.work
 }
 
-// gate lets a bounded number of requests in, and a bounded number wait for a
+// admissionQueue lets a bounded number of requests in, and a bounded number wait for a
 // bounded time.
-type gate struct {
+type admissionQueue struct {
 	slots   chan struct{}
 	waiting atomic.Int64
 	queue   int64
 	wait    time.Duration
 }
 
-func newGate(cfg Config) *gate {
-	return &gate{slots: make(chan struct{}, cfg.MaxInFlight), queue: int64(cfg.MaxQueue), wait: cfg.QueueWait}
+func newAdmissionQueue(cfg Config) *admissionQueue {
+	return &admissionQueue{slots: make(chan struct{}, cfg.MaxInFlight), queue: int64(cfg.MaxQueue), wait: cfg.QueueWait}
 }
 
 // enter waits for a slot. Who got one must leave.
-// Otherwise too tells what there was too much of.
-func (g *gate) enter(ctx context.Context) (too string, bad *fault.Error) {
+// Otherwise reason tells what there was too much of.
+func (q *admissionQueue) enter(ctx context.Context) (reason string, bad *fault.Error) {
 	select {
-	case g.slots <- struct{}{}:
+	case q.slots <- struct{}{}:
 		return "", nil
 	default:
 	}
-	defer g.waiting.Add(-1)
-	if g.waiting.Add(1) > g.queue {
+	defer q.waiting.Add(-1)
+	if q.waiting.Add(1) > q.queue {
 		return reasonLine, overloaded()
 	}
-	timer := time.NewTimer(g.wait)
+	timer := time.NewTimer(q.wait)
 	defer timer.Stop()
 	select {
-	case g.slots <- struct{}{}:
+	case q.slots <- struct{}{}:
 		return "", nil
 	case <-timer.C:
 		return reasonWaited, overloaded()
@@ -81,7 +84,7 @@ func (g *gate) enter(ctx context.Context) (too string, bad *fault.Error) {
 	}
 }
 
-func (g *gate) leave() { <-g.slots }
+func (q *admissionQueue) leave() { <-q.slots }
 
 func overloaded() *fault.Error {
 	return fault.New(fault.CodeOverloaded, http.StatusServiceUnavailable, "The server is busy. Try again in a moment.").

@@ -58,7 +58,7 @@ func TestOverloadIsRefusedAndEndsByItself(t *testing.T) {
 	<-entered
 	<-entered
 	go ask()
-	until(t, "one request waits", func() bool { return edge.gates.work.waiting.Load() == 1 })
+	until(t, "one request waits", func() bool { return edge.admission.work.waiting.Load() == 1 })
 
 	re := call(t, s, "GET", shiftsPath+"/7", "")
 	assert.Equal(t, http.StatusServiceUnavailable, re.status)
@@ -87,7 +87,7 @@ func TestWaitingIsBounded(t *testing.T) {
 	<-entered
 	assert.Equal(t, http.StatusServiceUnavailable, call(t, s, "GET", shiftsPath+"/7", "").status)
 
-	edge.gates.work.wait = time.Minute
+	edge.admission.work.wait = time.Minute
 	ctx, cancel := context.WithCancel(t.Context())
 	gone := make(chan error, 1)
 	go func() {
@@ -97,10 +97,10 @@ func TestWaitingIsBounded(t *testing.T) {
 		}
 		gone <- err
 	}()
-	until(t, "one request waits", func() bool { return edge.gates.work.waiting.Load() == 1 })
+	until(t, "one request waits", func() bool { return edge.admission.work.waiting.Load() == 1 })
 	cancel()
 	require.Error(t, <-gone)
-	until(t, "who has gone does not wait", func() bool { return edge.gates.work.waiting.Load() == 0 })
+	until(t, "who has gone does not wait", func() bool { return edge.admission.work.waiting.Load() == 0 })
 	letGo()
 	assert.Equal(t, http.StatusOK, (<-done).status)
 }
