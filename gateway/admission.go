@@ -33,18 +33,31 @@ const (
 // who are logged in.
 type admission struct {
 	work, login *admissionQueue
+	metrics     *metrics
 }
 
-func newAdmission(cfg Config) *admission {
-	return &admission{work: newAdmissionQueue(cfg), login: newAdmissionQueue(cfg)}
+func newAdmission(cfg Config, m *metrics) *admission {
+	return &admission{work: newAdmissionQueue(cfg), login: newAdmissionQueue(cfg), metrics: m}
 }
 
-// of returns the queue for an operation.
-func (a *admission) of(r *route) *admissionQueue {
-	if r.policy.Throttle == optionsv1.Throttle_THROTTLE_LOGIN {
-		return a.login
+// admit is the step that lets requests in as soon as they may run.
+func (a *admission) admit(next handler) handler {
+	return func(ctx context.Context, w *response, r *request) {
+		queue := a.work
+		if r.route.policy.Throttle == optionsv1.Throttle_THROTTLE_LOGIN {
+			queue = a.login
+		}
+		reason, bad := queue.enter(ctx)
+		if bad != nil {
+			if reason != "" {
+				a.metrics.overload(r.class(), reason)
+			}
+			w.fail(bad)
+			return
+		}
+		defer queue.leave()
+		next(ctx, w, r)
 	}
-	return a.work
 }
 
 // admissionQueue lets a bounded number of requests in, and a bounded number wait for a
@@ -89,6 +102,21 @@ func (q *admissionQueue) leave() { <-q.slots }
 func overloaded() *fault.Error {
 	return fault.New(fault.CodeOverloaded, http.StatusServiceUnavailable, "The server is busy. Try again in a moment.").
 		WithRetryAfter(overloadRetry)
+}
+
+// deadline is the step that bounds the time of a request. One with an Idempotency-Key
+// goes on when its client has gone: its response is what the client will ask for again.
+func deadline(timeout time.Duration) step {
+	return func(next handler) handler {
+		return func(ctx context.Context, w *response, r *request) {
+			if len(r.Header[headerKey]) > 0 && r.route.takesKey() {
+				ctx = context.WithoutCancel(ctx)
+			}
+			ctx, cancel := context.WithDeadline(ctx, r.began.Add(timeout))
+			defer cancel()
+			next(ctx, w, r)
+		}
+	}
 }
 
 // withInFlight fills in the bounds that depend on the machine.

@@ -119,11 +119,11 @@ func TestMemoryOfBodiesIsBounded(t *testing.T) {
 	edge, err := newTrusting(Config{BodyMemory: 8 * 2 * firstBuffer}, all(&recorder{}), discard())
 	require.NoError(t, err)
 	w := httptest.NewRecorder()
-	edge.ServeHTTP(w, request("POST", shiftsPath, `{"label":"`+strings.Repeat("x", 2*firstBuffer)+`"}`))
+	edge.ServeHTTP(w, newHTTPRequest("POST", shiftsPath, `{"label":"`+strings.Repeat("x", 2*firstBuffer)+`"}`))
 	assert.Equal(t, http.StatusServiceUnavailable, w.Code)
 	assert.NotEmpty(t, w.Header().Get("Retry-After"))
 	assert.Empty(t, edge.bodies.held, "what was held is given back")
 	w = httptest.NewRecorder()
-	edge.ServeHTTP(w, request("POST", shiftsPath, `{}`))
+	edge.ServeHTTP(w, newHTTPRequest("POST", shiftsPath, `{}`))
 	assert.Equal(t, http.StatusInternalServerError, w.Code, "the recorder was reached")
 }

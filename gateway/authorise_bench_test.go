@@ -55,7 +55,7 @@ func (p publisher) GetKeySet(context.Context, *authv1.GetKeySetRequest) (*authv1
 func BenchmarkAuthorise(b *testing.B) {
 	open, closed, token := authoriseEdges(b)
 	ask := func(edge *Edge, path string) {
-		r := request("GET", path, "")
+		r := newHTTPRequest("GET", path, "")
 		r.Header.Set("Authorization", token)
 		w := httptest.NewRecorder()
 		edge.ServeHTTP(w, r)

@@ -2,21 +2,19 @@ package gateway
 
 import (
 	"bytes"
-	"context"
 	"errors"
-	"io"
 	"strconv"
 	"sync"
 
 	"golang.org/x/sync/semaphore"
 
-	"github.com/rotaloom/rotaloom/pkg/fault"
+	"github.com/rotaloom/rotaloom/pkg/authn"
 )
 
 const (
-	// mostPublicBody is the largest body in bytes of an operation that needs no token:
+	// maxPublicBody is the largest body in bytes of an operation that needs no token:
 	// log-ins, which are forms of a few hundred bytes.
-	mostPublicBody = 64 << 10
+	maxPublicBody = 64 << 10
 	// smallBody is the size in bytes up to which a body is not counted among the large
 	// ones, of which few are worked on at a time. An object in it counts for
 	// bytesOfObject at least: it may be an empty one, and take much memory.
@@ -41,10 +39,10 @@ const (
 // slowly holds it for as long as that takes, so nobody gets more than a part of it:
 // neither strangers together, nor one address, nor one user.
 type bodies struct {
-	most, large int64
-	// work bounds the bytes of large bodies that are worked on at a time. What is made
+	max, large int64
+	// working bounds the bytes of large bodies that are worked on at a time. What is made
 	// of them takes many times their size.
-	work *semaphore.Weighted
+	working *semaphore.Weighted
 
 	mu   sync.Mutex
 	held map[string]int64 // by part; "" is all
@@ -52,28 +50,27 @@ type bodies struct {
 
 func newBodies(cfg Config) *bodies {
 	large := max(cfg.LargeBodies, cfg.BodyLimit)
-	return &bodies{most: cfg.BodyMemory, large: large, work: semaphore.NewWeighted(large), held: map[string]int64{}}
+	return &bodies{max: cfg.BodyMemory, large: large, working: semaphore.NewWeighted(large), held: map[string]int64{}}
 }
 
 // portion is a part of the memory that a body is counted in.
 type portion struct {
 	name string
-	most int64
+	max  int64
 }
 
-// portions answers the parts of a caller, nil is a stranger.
-func (b *bodies) portions(x *exchange, address string) []portion {
-	all := portion{"", b.most}
-	p := x.principal
+// portions returns the parts of a caller, nil is a stranger.
+func (b *bodies) portions(p *authn.Principal, address string) []portion {
+	all := portion{"", b.max}
 	if p == nil {
-		strangers := max(b.most/strangersPart, 1)
+		strangers := max(b.max/strangersPart, 1)
 		return []portion{all, {"strangers", strangers}, {"stranger at " + address, max(strangers/addressPart, 1)}}
 	}
 	user := "user " + strconv.FormatInt(p.Tenant, 10) + " " + p.Subject
 	if p.Subject == "" {
 		user += callerOf(p)
 	}
-	return []portion{all, {"at " + address, max(b.most/addressPart, 1)}, {user, max(b.most/userPart, 1)}}
+	return []portion{all, {"at " + address, max(b.max/addressPart, 1)}, {user, max(b.max/userPart, 1)}}
 }
 
 // take counts bytes, unless one of the portions would be too large.
@@ -81,7 +78,7 @@ func (b *bodies) take(of []portion, bytes int64) bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	for _, p := range of {
-		if b.held[p.name]+bytes > p.most {
+		if b.held[p.name]+bytes > p.max {
 			return false
 		}
 	}
@@ -102,78 +99,38 @@ func (b *bodies) give(of []portion, bytes int64) {
 	}
 }
 
-// held is what an exchange holds of the memory for bodies.
+// held is what a request holds of the memory for bodies.
 type held struct {
 	of    []portion
 	bytes int64
-	// working are the bytes that count as worked on.
-	working int64
 }
 
 var errBodyMemory = errors.New("too many bodies at a time")
 
-// readBody reads the whole body, within its limit, as far as there is memory for it.
-func (x *exchange) readBody() ([]byte, *fault.Error) {
-	var b []byte
-	for {
-		if len(b) == cap(b) {
-			grown := x.grown(cap(b))
-			if !x.hold(int64(grown - cap(b))) {
-				return b, x.unread(errBodyMemory)
-			}
-			b = append(make([]byte, 0, grown), b...)
-		}
-		n, err := x.body.Read(b[len(b):cap(b)])
-		b = b[:len(b)+n]
-		if errors.Is(err, io.EOF) {
-			return b, nil
-		}
-		if err != nil {
-			return b, x.unread(err)
-		}
-	}
-}
-
-// grown answers the size of the next buffer for a body that has filled one: twice as
-// large, but no larger than the body can be, and room to see its end.
-func (x *exchange) grown(size int) int {
-	next := max(2*size, firstBuffer)
-	if whole := int(x.announced) + bytes.MinRead; x.announced > 0 && size < whole {
-		next = min(next, whole)
-	}
-	return next
-}
-
-func (x *exchange) hold(size int64) bool {
-	if !x.edge.bodies.take(x.held.of, size) {
+// hold counts some more bytes of a request, unless there is no memory for them.
+func (b *bodies) hold(h *held, size int64) bool {
+	if !b.take(h.of, size) {
 		return false
 	}
-	x.held.bytes += size
+	h.bytes += size
 	return true
 }
 
-// workOn waits until a large body may be worked on. Those that wait hold nothing else.
-func (x *exchange) workOn(ctx context.Context) *fault.Error {
-	size := max(int64(len(x.text)), bytesOfObject*int64(bytes.Count(x.text, []byte("{"))))
-	if size <= smallBody {
-		return nil
-	}
-	size = min(size, x.edge.bodies.large)
-	ctx, cancel := context.WithTimeout(ctx, x.edge.cfg.StallTimeout)
-	defer cancel()
-	if err := x.edge.bodies.work.Acquire(ctx, size); err != nil {
-		x.edge.metrics.overload(x.classOf(), reasonBodies)
-		return overloaded()
-	}
-	x.held.working = size
-	return nil
+// release gives back what a request holds.
+func (b *bodies) release(h *held) {
+	b.give(h.of, h.bytes)
+	h.bytes = 0
 }
 
-// release gives back what the body of an exchange took.
-func (x *exchange) release() {
-	x.edge.bodies.give(x.held.of, x.held.bytes)
-	if x.held.working > 0 {
-		x.edge.bodies.work.Release(x.held.working)
+// work returns how much a body counts among the large ones, of which few are worked on
+// at a time; 0 for a small one, and for none.
+func (b *bodies) work(body *requestBody) int64 {
+	if body == nil {
+		return 0
 	}
-	x.held = held{}
+	size := max(int64(len(body.text)), bytesOfObject*int64(bytes.Count(body.text, []byte("{"))))
+	if size <= smallBody {
+		return 0
+	}
+	return min(size, b.large)
 }

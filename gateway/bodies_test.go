@@ -2,8 +2,10 @@ package gateway
 
 import (
 	"net/http/httptest"
+	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -18,7 +20,7 @@ func TestMemoryOfBodiesIsShared(t *testing.T) {
 	ada, eve := &authn.Principal{Tenant: 1, Subject: "ada"}, &authn.Principal{Tenant: 1, Subject: "eve"}
 	b := newBodies(Config{BodyMemory: all})
 	of := func(p *authn.Principal, address string) []portion {
-		return b.portions(&exchange{principal: p}, address)
+		return b.portions(p, address)
 	}
 	for name, test := range map[string]struct {
 		first []portion
@@ -52,15 +54,20 @@ func TestBuffersGrowToTheBody(t *testing.T) {
 	t.Parallel()
 	edge, err := newTrusting(Config{}, all(&recorder{}), discard())
 	require.NoError(t, err)
+	reader := &bodyReader{limit: 1 << 20, stall: time.Minute, timeout: time.Minute, bodies: edge.bodies, metrics: edge.metrics}
 	for _, size := range []int{10, firstBuffer, 100_000, 1 << 20} {
-		r := request("POST", shiftsPath, `"`+strings.Repeat("x", size-2)+`"`)
-		x := edge.newExchange(httptest.NewRecorder(), r)
-		x.route, _, _ = edge.routes.find("POST", shiftsPath)
-		require.Nil(t, x.checkBody(r))
-		require.Nil(t, x.readAhead(r))
-		assert.Len(t, x.text, size)
-		assert.LessOrEqual(t, x.held.bytes, int64(max(size+1024, firstBuffer*2)))
-		x.release()
+		t.Run(strconv.Itoa(size), func(t *testing.T) {
+			r := newRequest(newHTTPRequest("POST", shiftsPath, `"`+strings.Repeat("x", size-2)+`"`))
+			w := &response{ResponseWriter: httptest.NewRecorder()}
+			require.Nil(t, edge.routes.lookup(t.Context(), w, r))
+			require.Nil(t, reader.check(t.Context(), w, r))
+			held := &held{of: edge.bodies.portions(nil, "a")}
+			require.Nil(t, reader.readAll(w, r, held))
+			assert.Len(t, r.body.text, size)
+			assert.LessOrEqual(t, held.bytes, int64(max(size+1024, firstBuffer*2)))
+			edge.bodies.release(held)
+			assert.Empty(t, edge.bodies.held)
+		})
 	}
 }
 
@@ -70,7 +77,7 @@ func TestPublicBodiesAreSmall(t *testing.T) {
 	edge, err := newTrusting(Config{}, all(&recorder{}), discard())
 	require.NoError(t, err)
 	w := httptest.NewRecorder()
-	edge.ServeHTTP(w, request("POST", "/api/authentication/access_token", formBody+strings.Repeat("x", mostPublicBody)))
+	edge.ServeHTTP(w, newHTTPRequest("POST", "/api/authentication/access_token", formBody+strings.Repeat("x", maxPublicBody)))
 	assert.Equal(t, 413, w.Code)
 	assert.Contains(t, w.Body.String(), `"error":"invalid_request"`)
 }

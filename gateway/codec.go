@@ -66,12 +66,12 @@ type transcodingConn struct {
 }
 
 // Invoke makes a call.
-func (c transcodingConn) Invoke(ctx context.Context, method string, args, reply any, opts ...grpc.CallOption) error {
-	if x, ok := ctx.Value(exchangeKey{}).(*exchange); ok {
-		ctx = x.withParts(ctx)
+func (t transcodingConn) Invoke(ctx context.Context, method string, args, reply any, opts ...grpc.CallOption) error {
+	if c := callOf(ctx); c != nil {
+		ctx = c.withParts(ctx)
 	}
-	opts = append(opts, grpc.ForceCodecV2(Codec{}), grpc.MaxCallRecvMsgSize(c.answerLimit))
-	return c.conn.Invoke(ctx, method, args, reply, opts...)
+	opts = append(opts, grpc.ForceCodecV2(Codec{}), grpc.MaxCallRecvMsgSize(t.answerLimit))
+	return t.conn.Invoke(ctx, method, args, reply, opts...)
 }
 
 // NewStream is refused: no route leads to a stream.

@@ -36,17 +36,17 @@ func keepRefusals(platform grpc.ClientConnInterface) denial.Keep {
 type denials struct{ *denial.Aggregator } // nil keeps nothing
 
 // note keeps that somebody known was refused.
-func (d denials) note(x *exchange, p *authn.Principal, f *fault.Error) {
+func (d denials) note(r *request, p *authn.Principal, f *fault.Error) {
 	if p == nil {
 		return
 	}
 	operation := ""
-	if x.route != nil {
-		operation = x.route.policy.Name[1:]
+	if r.route != nil {
+		operation = r.route.policy.Name[1:]
 	}
 	d.Add(denial.Kind{
 		Tenant: p.Tenant, User: p.Subject, Client: p.Client, Operation: operation, Outcome: f.Code,
-	}, p.PersonID, x.request.ID, time.Now())
+	}, p.PersonID, r.id.ID, time.Now())
 }
 
 // gather keeps refusals in the background, until end is called, which

@@ -1,6 +1,7 @@
 package gateway
 
 import (
+	"context"
 	"net/http"
 
 	"github.com/rotaloom/rotaloom/gateway/apidocs"
@@ -9,31 +10,37 @@ import (
 	optionsv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/options/v1"
 )
 
-// serveDocs serves the API description and its page to anybody, at the rate of
-// the caller's address. It reports whether the request was for one of them.
-func (x *exchange) serveDocs(r *http.Request) bool {
-	if !x.edge.cfg.Docs {
-		return false
-	}
-	page := apidocs.Find(r.URL.Path)
-	if page == nil {
-		return false
-	}
-	if bad := x.checkDocs(r); bad != nil {
-		x.refuse(r, bad)
-		return true
-	}
-	page.ServeHTTP(x, r)
-	return true
+// docs serves the API description and its page to anybody, at the rate of the
+// caller's address.
+type docs struct {
+	refusals refusals
+	proxies  proxies
+	callers  *identification
 }
 
-func (x *exchange) checkDocs(r *http.Request) *fault.Error {
-	if bad := x.edge.proxies.requireTLS(r); bad != nil {
+// serve is the step that serves them.
+func (d *docs) serve(next handler) handler {
+	return func(ctx context.Context, w *response, r *request) {
+		page := apidocs.Find(r.URL.Path)
+		if page == nil {
+			next(ctx, w, r)
+			return
+		}
+		if bad := d.check(ctx, w, r); bad != nil {
+			d.refusals.refuse(w, r, bad)
+			return
+		}
+		page.ServeHTTP(w, r.Request)
+	}
+}
+
+func (d *docs) check(ctx context.Context, w *response, r *request) *fault.Error {
+	if bad := d.proxies.requireTLS(ctx, w, r); bad != nil {
 		return bad
 	}
 	if r.Method != http.MethodGet && r.Method != http.MethodHead {
-		x.Header().Set("Allow", "GET, HEAD")
+		w.Header().Set("Allow", "GET, HEAD")
 		return fault.New(fault.CodeMethodNotAllowed, http.StatusMethodNotAllowed, "This page is read by GET.")
 	}
-	return x.edge.admit(x, r, throttle.Key{Class: optionsv1.Throttle_THROTTLE_READ})
+	return d.callers.take(ctx, w, r, throttle.Key{Class: optionsv1.Throttle_THROTTLE_READ})
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"io"
+	"log/slog"
 	"net"
 	"net/http"
 	"net/http/httptest"
@@ -42,6 +43,12 @@ type fakes struct {
 	multiCreate  func(context.Context, *schedulingv1.MultiCreateShiftsRequest) (*schedulingv1.ShiftList, error)
 	getShift     func(context.Context, *schedulingv1.GetShiftRequest) (*schedulingv1.Shift, error)
 	createShifts func(context.Context, *schedulingv1.Shift) (*schedulingv1.ShiftList, error)
+}
+
+// newTrusting makes an edge that leaves it to the services who is let in, and holds
+// nobody to a rate.
+func newTrusting(cfg Config, conns Conns, log *slog.Logger) (*Edge, error) {
+	return newEdge(cfg, conns, nil, nil, log)
 }
 
 func (f *fakes) UpdateShift(ctx context.Context, r *schedulingv1.UpdateShiftRequest) (*schedulingv1.Shift, error) {
@@ -323,7 +330,7 @@ func TestUnreachableServiceIs503(t *testing.T) {
 	edge, err := newTrusting(Config{}, all(conn), discard())
 	require.NoError(t, err)
 	w := httptest.NewRecorder()
-	edge.ServeHTTP(w, request("GET", shiftsPath+"/1", ""))
+	edge.ServeHTTP(w, newHTTPRequest("GET", shiftsPath+"/1", ""))
 	assert.Equal(t, 503, w.Code)
 	assert.NotEmpty(t, w.Header().Get("Retry-After"))
 	assert.NotContains(t, w.Body.String(), "EOF")
@@ -408,7 +415,7 @@ func TestPanicIs500(t *testing.T) {
 	edge, err := newTrusting(Config{}, all(&panicking{}), discard())
 	require.NoError(t, err)
 	w := httptest.NewRecorder()
-	edge.ServeHTTP(w, request("GET", shiftsPath+"/1", ""))
+	edge.ServeHTTP(w, newHTTPRequest("GET", shiftsPath+"/1", ""))
 	assert.Equal(t, 500, w.Code)
 	assert.NotContains(t, w.Body.String(), "boom")
 }

@@ -129,7 +129,7 @@ func FuzzAuthorization(f *testing.F) {
 	}
 	f.Add(good, good)
 	f.Fuzz(func(t *testing.T, value, second string) {
-		r := request("GET", shiftsPath+"/7", "")
+		r := newHTTPRequest("GET", shiftsPath+"/7", "")
 		r.Header["Authorization"] = []string{value}
 		if second != "" {
 			r.Header["Authorization"] = []string{value, second}

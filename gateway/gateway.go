@@ -14,8 +14,6 @@ import (
 	"log/slog"
 	"net/http"
 	"net/netip"
-	"net/url"
-	"strings"
 	"time"
 
 	"github.com/grpc-ecosystem/grpc-gateway/v2/runtime"
@@ -26,7 +24,6 @@ import (
 	"github.com/rotaloom/rotaloom/gateway/throttle"
 	"github.com/rotaloom/rotaloom/pkg/authn"
 	"github.com/rotaloom/rotaloom/pkg/denial"
-	"github.com/rotaloom/rotaloom/pkg/fault"
 	"github.com/rotaloom/rotaloom/pkg/policy"
 	platformv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/platform/v1"
 )
@@ -148,50 +145,28 @@ type Conns struct {
 type Edge struct {
 	cfg       Config
 	log       *slog.Logger
+	metrics   *metrics
 	routes    router
 	admission *admission
-	proxies   proxies
-	bufs      buffers
-	// verifier knows callers by their tokens; New always sets it.
-	verifier  *authn.Verifier
-	throttler *throttle.Throttler // nil when nobody is throttled
-	metrics   *metrics
-	denials   denials
 	bodies    *bodies
-	drainer   listener.Drainer
-	keys      platformv1.IdempotencyServiceClient
+	denials   denials
+	handler   http.Handler
 }
 
 // New makes an edge over the services. It fails when a contract describes a
 // route that the edge cannot serve, or when a connection is missing.
 func New(cfg Config, conns Conns, log *slog.Logger) (*Edge, error) {
-	e, err := newTrusting(cfg, conns, log)
+	verifier, err := newVerifier(cfg, conns)
 	if err != nil {
 		return nil, err
 	}
-	if e.verifier, err = newVerifier(e.cfg, conns); err != nil {
-		return nil, err
-	}
-	e.throttler = newThrottler(e.cfg, conns, log)
-	return e, nil
+	return newEdge(cfg, conns, verifier, newThrottler(cfg, conns, log), log)
 }
 
-// newTrusting makes an edge that leaves it to the services who is let in.
-func newTrusting(cfg Config, conns Conns, log *slog.Logger) (*Edge, error) {
-	e, err := newEdge(cfg, domains(conns), log)
-	if err != nil {
-		return nil, err
-	}
-	if conns.Own != nil {
-		e.keys = platformv1.NewIdempotencyServiceClient(conns.Own)
-		if e.denials.Aggregator, err = denial.New(keepRefusals(conns.Own), log, e.cfg.Metrics); err != nil {
-			return nil, err
-		}
-	}
-	return e, nil
-}
-
-func newEdge(cfg Config, domains []domain, log *slog.Logger) (*Edge, error) {
+// newEdge makes an edge that knows callers by a verifier, and holds them to their rates
+// by a throttler. Without the first it leaves it to the services who is let in; without
+// the second, nobody is throttled.
+func newEdge(cfg Config, conns Conns, verifier *authn.Verifier, throttler *throttle.Throttler, log *slog.Logger) (*Edge, error) {
 	if log == nil {
 		return nil, errors.New("an edge needs a log")
 	}
@@ -203,36 +178,91 @@ func newEdge(cfg Config, domains []domain, log *slog.Logger) (*Edge, error) {
 	if e.metrics, err = newMetrics(e.cfg.Metrics); err != nil {
 		return nil, err
 	}
-	e.proxies, e.admission, e.bodies = e.cfg.TrustedProxies, newAdmission(e.cfg), newBodies(e.cfg)
+	e.admission, e.bodies = newAdmission(e.cfg, e.metrics), newBodies(e.cfg)
+	if err := e.register(domains(conns)); err != nil {
+		return nil, err
+	}
+	var keys platformv1.IdempotencyServiceClient
+	if conns.Own != nil {
+		keys = platformv1.NewIdempotencyServiceClient(conns.Own)
+		if e.denials.Aggregator, err = denial.New(keepRefusals(conns.Own), log, e.cfg.Metrics); err != nil {
+			return nil, err
+		}
+	}
+	e.handler = e.chain(verifier, throttler, keys)
+	return e, nil
+}
+
+// chain is the way of a request, in order.
+func (e *Edge) chain(verifier *authn.Verifier, throttler *throttle.Throttler, keys platformv1.IdempotencyServiceClient) http.Handler {
+	cfg, refusals := e.cfg, refusals{&listener.Drainer{}}
+	trusted := proxies(cfg.TrustedProxies)
+	callers := &identification{verifier: verifier, throttler: throttler, metrics: e.metrics, denials: e.denials, proxies: trusted}
+	body := &bodyReader{
+		limit: cfg.BodyLimit, stall: cfg.StallTimeout, timeout: cfg.Timeout,
+		bodies: e.bodies, metrics: e.metrics, proxies: trusted, refusals: refusals,
+	}
+	idempotent := &idempotency{keys: keys, lease: cfg.Timeout + leaseMargin, maxKept: cfg.KeptAnswer, log: e.log}
+	service := &calls{answerLimit: cfg.AnswerLimit, proxies: trusted, verifier: verifier}
+
+	var steps []step
+	if cfg.Docs {
+		pages := &docs{refusals: refusals, proxies: trusted, callers: callers}
+		steps = append(steps, pages.serve) // the API description
+	}
+	steps = append(steps,
+		refusals.unless(trusted.requireTLS), // 403: plain HTTP
+		refusals.unless(e.routes.lookup),    // which operation is asked for?
+		refusals.unless(callers.check),      // 401, 429: who is calling, and is anything left of their rate?
+		refusals.unless(routed),             // 404, 405: there is no such operation
+		refusals.unless(bindPath),           // 404: the path names nothing
+		refusals.unless(body.check),         // 413, 415: what is known of the body before it is read
+		refusals.unless(bindQuery),          // 400: the parameters of the query
+		body.read,                           // 408, 413, 503: all of the body, before others have to wait for it
+		body.limitLarge,                     // 503: few large bodies at a time
+		e.admission.admit,                   // 503: so many requests at a time
+		deadline(cfg.Timeout),               // 504: for so long
+		idempotent.once,                     // 409: once for each Idempotency-Key
+	)
+	return &accessLog{
+		next: inOrder(service.serve, steps...), log: e.log, metrics: e.metrics, stall: cfg.StallTimeout, timeout: cfg.Timeout,
+	}
+}
+
+// ServeHTTP serves one request.
+func (e *Edge) ServeHTTP(w http.ResponseWriter, r *http.Request) { e.handler.ServeHTTP(w, r) }
+
+// register adds the routes of all services.
+func (e *Edge) register(domains []domain) error {
 	policies := policy.NewTable(nil)
 	// The runtime's mux is what the generated handlers work with. Its own
 	// routing is not used: it tries the pattern that was registered last first,
 	// and so lets {id} hide the literal paths that are registered before it.
 	var generated []runtime.HandlerFunc
-	mux := runtime.NewServeMux(append(e.muxOptions(), runtime.WithMiddlewares(
+	mux := runtime.NewServeMux(append(muxOptions(), runtime.WithMiddlewares(
 		func(next runtime.HandlerFunc) runtime.HandlerFunc {
 			generated = append(generated, next)
 			return next
 		}))...)
 	for _, d := range domains {
 		if d.conn == nil {
-			return nil, errors.New("the edge has no connection to the domain " + d.name)
+			return errors.New("the edge has no connection to the domain " + d.name)
 		}
 		conn := transcodingConn{conn: d.conn, answerLimit: e.cfg.AnswerLimit}
 		for _, s := range d.services {
 			generated = generated[:0]
 			if err := s.register(context.Background(), mux, conn); err != nil {
-				return nil, err
+				return err
 			}
 			if err := e.routes.addService(s.name, generated, policies); err != nil {
-				return nil, err
+				return err
 			}
 		}
 	}
-	return e, nil
+	return nil
 }
 
-func (e *Edge) muxOptions() []runtime.ServeMuxOption {
+func muxOptions() []runtime.ServeMuxOption {
 	never := func(string) (string, bool) { return "", false }
 	return []runtime.ServeMuxOption{
 		runtime.WithMarshalerOption(runtime.MIMEWildcard, marshaler{}),
@@ -241,84 +271,8 @@ func (e *Edge) muxOptions() []runtime.ServeMuxOption {
 		runtime.WithOutgoingTrailerMatcher(never),
 		runtime.WithMetadata(metadataOf),
 		runtime.WithErrorHandler(writeError),
-		runtime.WithForwardResponseOption(prepareAnswer),
-		runtime.WithForwardResponseRewriter(bindAnswer),
+		runtime.WithForwardResponseOption(prepareResponse),
+		runtime.WithForwardResponseRewriter(bindReply),
 		runtime.WithWriteContentLength(),
 	}
-}
-
-// ServeHTTP serves one request.
-func (e *Edge) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	x := e.newExchange(w, r)
-	defer x.finish()
-	if x.serveDocs(r) {
-		return
-	}
-	form, params, bad := x.prepare(r)
-	if bad != nil {
-		x.refuse(r, bad)
-		return
-	}
-	x.carryOut(r, form, params)
-}
-
-// prepare does what comes before the service is called. It answers the values of
-// the query and of the path, and has read the body, once it was known whose it is.
-func (x *exchange) prepare(r *http.Request) (form url.Values, params map[string]string, bad *fault.Error) {
-	if bad := x.edge.proxies.requireTLS(r); bad != nil {
-		return nil, nil, bad
-	}
-	route, values, missing := x.edge.routes.find(x.method, x.path)
-	x.route = route
-	if bad := x.edge.enter(x, r); bad != nil {
-		return nil, nil, bad
-	}
-	if missing != nil {
-		x.allow(missing)
-		return nil, nil, missing.fault
-	}
-	if params, bad = route.pathValues(values); bad != nil {
-		return nil, nil, bad
-	}
-	if bad := x.checkBody(r); bad != nil {
-		return nil, nil, bad
-	}
-	if form, bad = route.queryValues(r.URL.RawQuery); bad != nil {
-		return nil, nil, bad
-	}
-	return form, params, x.readAhead(r)
-}
-
-// carryOut calls the service, as soon as there is a place, unless the request
-// was answered before.
-func (x *exchange) carryOut(r *http.Request, form url.Values, params map[string]string) {
-	if bad := x.workOn(r.Context()); bad != nil {
-		x.fail(bad)
-		return
-	}
-	queue := x.edge.admission.of(x.route)
-	if reason, bad := queue.enter(r.Context()); bad != nil {
-		if reason != "" {
-			x.edge.metrics.overload(x.classOf(), reason)
-		}
-		x.fail(bad)
-		return
-	}
-	defer queue.leave()
-	ctx, cancel := context.WithDeadline(context.WithValue(x.workContext(r), exchangeKey{}, x), x.began.Add(x.edge.cfg.Timeout))
-	defer cancel()
-	if !x.claimKey(ctx, r) {
-		return
-	}
-	x.route.handle(x, x.forward(ctx, r, form), params)
-	x.keyed.end()
-}
-
-// trimAPI takes the prefix /api off a path, under which existing clients call
-// the same operations. The token paths keep it: it is part of their name.
-func trimAPI(path string) string {
-	if strings.HasPrefix(path, "/api/v") {
-		return path[len("/api"):]
-	}
-	return path
 }

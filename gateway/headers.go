@@ -28,7 +28,7 @@ func requestOf(r *http.Request) obs.Request {
 	return req
 }
 
-// passedHeaders answers the headers that the runtime may see. It passes on
+// passedHeaders returns the headers that the runtime may see. It passes on
 // the token and the forwarding headers by itself, so those of strangers go.
 func passedHeaders(r *http.Request, trusted bool) http.Header {
 	h := make(http.Header, 4)
@@ -48,7 +48,7 @@ func passedHeaders(r *http.Request, trusted bool) http.Header {
 	return h
 }
 
-// token answers the access token of a request, with or without the scheme in
+// token returns the access token of a request, with or without the scheme in
 // front of it, or "" when there is none or more than one.
 func token(h http.Header) string {
 	values := h["Authorization"]
@@ -69,13 +69,13 @@ func token(h http.Header) string {
 
 // metadataOf is what a service gets to know beside the token.
 func metadataOf(ctx context.Context, r *http.Request) metadata.MD {
-	x, ok := ctx.Value(exchangeKey{}).(*exchange)
-	if !ok {
+	c := callOf(ctx)
+	if c == nil {
 		return nil
 	}
-	md := metadata.MD{rpc.HeaderRequestID: {x.request.ID}}
-	if x.request.Traceparent != "" {
-		md[rpc.HeaderTraceparent] = []string{x.request.Traceparent}
+	md := metadata.MD{rpc.HeaderRequestID: {c.r.id.ID}}
+	if c.r.id.Traceparent != "" {
+		md[rpc.HeaderTraceparent] = []string{c.r.id.Traceparent}
 	}
 	if language := r.Header.Get("Accept-Language"); language != "" && printable(language) {
 		md["accept-language"] = []string{language}

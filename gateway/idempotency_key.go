@@ -27,7 +27,7 @@ func (r *route) takesKey() bool {
 	return !r.policy.Public && !r.policy.OAuthErrors && !r.policy.Confidential && r.method != http.MethodGet
 }
 
-// idempotencyKey answers the key of a request, or "" when there is none. The
+// idempotencyKey returns the key of a request, or "" when there is none. The
 // field is a string of RFC 9651, in quotation marks. Many clients leave these
 // out, so a bare text without spaces is the same key.
 func idempotencyKey(h http.Header) (string, *fault.Error) {
@@ -75,14 +75,14 @@ func keyText(value string) (string, bool) {
 // fingerprint tells requests with one key apart. It is made with the key, which
 // is not kept, so that nobody who reads the fingerprint can find the request by
 // trying.
-func (x *exchange) fingerprint(key, rawQuery string) []byte {
+func fingerprint(r *request, key string) []byte {
 	mac := hmac.New(sha256.New, []byte(key))
-	for _, part := range []string{x.method, x.path, rawQuery} {
+	for _, part := range []string{r.Method, r.path, r.URL.RawQuery} {
 		mac.Write([]byte(part))
 		mac.Write([]byte{0})
 	}
-	if x.text != nil {
-		mac.Write(x.text)
+	if r.body != nil {
+		mac.Write(r.body.text)
 	}
 	return mac.Sum(nil)
 }

@@ -288,7 +288,7 @@ func TestARequestWithAKeyThatPanicsGivesItBack(t *testing.T) {
 	edge, err := newTrusting(Config{}, conns, discard())
 	require.NoError(t, err)
 	w := httptest.NewRecorder()
-	r := request("POST", shiftsPath, `{}`)
+	r := newHTTPRequest("POST", shiftsPath, `{}`)
 	r.Header.Set(headerKey, "k")
 	r.Header.Set("Authorization", "abc")
 	edge.ServeHTTP(w, r)

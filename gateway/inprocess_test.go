@@ -44,7 +44,7 @@ func TestServicesInTheSameProcess(t *testing.T) {
 
 	ask := func(method, path, body string) *httptest.ResponseRecorder {
 		w := httptest.NewRecorder()
-		edge.ServeHTTP(w, request(method, path, body))
+		edge.ServeHTTP(w, newHTTPRequest(method, path, body))
 		return w
 	}
 	w := ask("POST", "/api/authentication/access_token", formBody+"ada")

@@ -15,20 +15,20 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/fault"
 )
 
-// marshaler is how the generated code reads bodies and writes answers.
+// marshaler is how the generated code reads bodies and writes responses.
 type marshaler struct{}
 
 var _ runtime.Marshaler = marshaler{}
 
-// ContentType is that of every answer.
+// ContentType is that of every response.
 func (marshaler) ContentType(any) string { return contentType }
 
-// Marshal answers the JSON of a message. Of an answer it is the last part: what
-// comes before was written by then. Its bytes are only valid until its exchange
+// Marshal returns the JSON of a message. Of a response it is the last part: what
+// comes before was written by then. Its bytes are only valid until its call
 // ends.
 func (marshaler) Marshal(v any) ([]byte, error) {
 	switch v := v.(type) {
-	case answer:
+	case boundReply:
 		return v.marshal()
 	case proto.Message:
 		wire, err := wireOf(v)
@@ -40,26 +40,26 @@ func (marshaler) Marshal(v any) ([]byte, error) {
 	return nil, fmt.Errorf("%T is no message", v)
 }
 
-func (a answer) marshal() ([]byte, error) {
-	if a.x.successStatus() == http.StatusNoContent {
+func (b boundReply) marshal() ([]byte, error) {
+	if b.c.w.success == http.StatusNoContent {
 		return nil, nil
 	}
-	if a.x.joined != nil {
-		return a.x.lastPart(), nil
+	if b.c.joined != nil {
+		return b.c.lastPart(), nil
 	}
-	wire, err := wireOf(a.m)
+	wire, err := wireOf(b.m)
 	if err != nil {
 		return nil, err
 	}
-	a.x.buf = a.x.edge.bufs.get()
-	last, err := planOf(a.m).StreamJSON((*a.x.buf)[:0], wire, a.x)
-	if err == nil && a.x.buf != nil {
-		*a.x.buf = last
+	b.c.buf = b.c.bufs.get()
+	last, err := planOf(b.m).StreamJSON((*b.c.buf)[:0], wire, b.c.w)
+	if err == nil {
+		*b.c.buf = last
 	}
 	return last, err
 }
 
-// wireOf answers the bytes of a message, which are in its unknown fields: it has
+// wireOf returns the bytes of a message, which are in its unknown fields: it has
 // them instead of known ones or beside them.
 func wireOf(m proto.Message) ([]byte, error) {
 	wire := []byte(m.ProtoReflect().GetUnknown())
@@ -90,12 +90,12 @@ func (marshaler) Unmarshal(data []byte, v any) error {
 // NewDecoder reads the body of a request.
 func (m marshaler) NewDecoder(r io.Reader) runtime.Decoder {
 	return runtime.DecoderFunc(func(v any) error {
-		b, ok := r.(*body)
+		b, ok := r.(*callBody)
 		if !ok {
 			return fmt.Errorf("a body of type %T", r)
 		}
-		if b.x.fault = b.x.decode(v); b.x.fault != nil {
-			return b.x.fault
+		if b.c.fault = b.c.decode(v); b.c.fault != nil {
+			return b.c.fault
 		}
 		return nil
 	})
@@ -115,7 +115,7 @@ func (m marshaler) NewEncoder(w io.Writer) runtime.Encoder {
 
 // decode reads the body into the unknown fields of the message that v points
 // to. When v points to a pointer, it makes the message.
-func (x *exchange) decode(v any) *fault.Error {
+func (c *serviceCall) decode(v any) *fault.Error {
 	m := messageAt(v)
 	if m == nil {
 		return fault.Internal(fmt.Errorf("a body of type %T", v))
@@ -124,12 +124,12 @@ func (x *exchange) decode(v any) *fault.Error {
 	var wire []byte
 	var err error
 	switch {
-	case x.form:
-		wire, err = plan.AppendForm(nil, x.text)
-	case len(x.text) == 0 && x.route.bodiless:
+	case c.r.body.form:
+		wire, err = plan.AppendForm(nil, c.r.body.text)
+	case len(c.r.body.text) == 0 && c.r.route.bodiless:
 	default:
 		// RFC 8259, section 8.1: who reads JSON may skip a byte order mark.
-		wire, err = plan.AppendWire(nil, bytes.TrimPrefix(x.text, []byte("\ufeff")))
+		wire, err = plan.AppendWire(nil, bytes.TrimPrefix(c.r.body.text, []byte("\ufeff")))
 	}
 	if err != nil {
 		return fault.FromError(err)
@@ -138,7 +138,7 @@ func (x *exchange) decode(v any) *fault.Error {
 	return nil
 }
 
-// messageAt answers the message that v is or points to, or nil.
+// messageAt returns the message that v is or points to, or nil.
 func messageAt(v any) proto.Message {
 	if m, ok := v.(proto.Message); ok {
 		return m
@@ -159,7 +159,7 @@ func messageAt(v any) proto.Message {
 type buffers struct{ pool sync.Pool }
 
 // maxKept is the size in bytes above which a buffer is not kept, so that one
-// large answer does not hold its memory for long.
+// large response does not hold its memory for long.
 const maxKept = 32 << 20
 
 func (b *buffers) get() *[]byte {

@@ -78,14 +78,6 @@ func className(class int) string {
 	return ratelimit.Name(optionsv1.Throttle(class))
 }
 
-// classOf is the class of the route of a request, 0 when it has none.
-func (x *exchange) classOf() int {
-	if x.route == nil || int(x.route.policy.Throttle) >= classes {
-		return 0
-	}
-	return int(x.route.policy.Throttle)
-}
-
 // answered counts a request that ended with a status.
 func (m *metrics) answered(class, status int) {
 	if status < http.StatusContinue || status >= len(m.ofStatus[class]) {

@@ -11,34 +11,32 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/rpc"
 )
 
-// withParts lets the answer of a call come in parts where the contract has it:
+// withParts lets the response of a call come in parts where the contract has it:
 // its JSON is written while the service still makes the rest.
-func (x *exchange) withParts(ctx context.Context) context.Context {
-	if !x.route.policy.Parts {
+func (c *serviceCall) withParts(ctx context.Context) context.Context {
+	if !c.r.route.policy.Parts {
 		return ctx
 	}
-	return rpc.WithParts(ctx, x.takePart)
+	return rpc.WithParts(ctx, c.takePart)
 }
 
-// takePart writes what a part of the answer gives.
-func (x *exchange) takePart(fields []byte) error {
-	if x.joined == nil {
-		x.buf = x.edge.bufs.get()
-		x.joined = transcode.For(x.route.policy.Output).Join(*x.buf, x)
-		x.Header().Set("Content-Type", contentType)
+// takePart writes what a part of the response gives.
+func (c *serviceCall) takePart(fields []byte) error {
+	if c.joined == nil {
+		c.buf = c.bufs.get()
+		c.joined = transcode.For(c.r.route.policy.Output).Join(*c.buf, c.w)
+		c.w.Header().Set("Content-Type", contentType)
 	}
-	if x.taken += len(fields); x.taken > x.edge.cfg.AnswerLimit {
-		return status.Errorf(codes.ResourceExhausted, "answer of more than %d bytes", x.edge.cfg.AnswerLimit)
+	if c.taken += len(fields); c.taken > c.answerLimit {
+		return status.Errorf(codes.ResourceExhausted, "answer of more than %d bytes", c.answerLimit)
 	}
-	return x.joined.Add(fields)
+	return c.joined.Add(fields)
 }
 
-// lastPart answers the end of the JSON of an answer that came in parts.
-func (x *exchange) lastPart() []byte {
-	last := x.joined.End()
-	if x.buf != nil {
-		*x.buf = last
-	}
+// lastPart returns the end of the JSON of a response that came in parts.
+func (c *serviceCall) lastPart() []byte {
+	last := c.joined.End()
+	*c.buf = last
 	return last
 }
 

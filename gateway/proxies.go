@@ -1,6 +1,7 @@
 package gateway
 
 import (
+	"context"
 	"net/http"
 	"net/netip"
 	"strings"
@@ -44,8 +45,8 @@ func (p proxies) address(r *http.Request) string {
 
 // requireTLS refuses what did not come over TLS, to us or to a proxy that we
 // trust.
-func (p proxies) requireTLS(r *http.Request) *fault.Error {
-	if r.TLS != nil || p.trust(r) && strings.EqualFold(r.Header.Get("X-Forwarded-Proto"), "https") {
+func (p proxies) requireTLS(_ context.Context, _ *response, r *request) *fault.Error {
+	if r.TLS != nil || p.trust(r.Request) && strings.EqualFold(r.Header.Get("X-Forwarded-Proto"), "https") {
 		return nil
 	}
 	return httpsOnly()

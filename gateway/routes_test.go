@@ -58,8 +58,8 @@ func all(conn grpc.ClientConnInterface) Conns {
 // formBody begins the bodies of requests that are forms.
 const formBody = "username="
 
-// request is a request as it comes over TLS.
-func request(method, path, body string) *http.Request {
+// newHTTPRequest is a request as it comes over TLS.
+func newHTTPRequest(method, path, body string) *http.Request {
 	r := httptest.NewRequest(method, "https://rotaloom.test"+path, strings.NewReader(body))
 	switch {
 	case strings.HasPrefix(body, formBody):
@@ -129,7 +129,7 @@ func TestEveryRouteReachesItsOwnMethod(t *testing.T) {
 		}
 		for _, p := range paths {
 			w := httptest.NewRecorder()
-			edge.ServeHTTP(w, request(verb, p, body))
+			edge.ServeHTTP(w, newHTTPRequest(verb, p, body))
 			want := "/" + string(method.Parent().FullName()) + "/" + string(method.Name())
 			assert.Equal(t, want, conn.take(), "%s %s: %s", verb, p, w.Body)
 		}
@@ -191,7 +191,7 @@ func TestRouting(t *testing.T) {
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
 			w := httptest.NewRecorder()
-			edge.ServeHTTP(w, request(test.method, test.path, ""))
+			edge.ServeHTTP(w, newHTTPRequest(test.method, test.path, ""))
 			assert.Equal(t, test.status, w.Code, "%s", w.Body)
 			assert.Equal(t, test.rpc, conn.take())
 			assert.Equal(t, test.allow, w.Header().Get("Allow"))

@@ -200,7 +200,7 @@ func TestARefusedBodyIsReadToItsEnd(t *testing.T) {
 	} {
 		w := &patientWriter{ResponseRecorder: httptest.NewRecorder()}
 		body := strings.NewReader(strings.Repeat(" ", size))
-		r := request("POST", path, "")
+		r := newHTTPRequest("POST", path, "")
 		r.Body, r.ContentLength, r.ProtoMajor = io.NopCloser(body), size, 2
 		edge.ServeHTTP(w, r)
 		assert.Equal(t, status, w.Code, path)

@@ -160,7 +160,7 @@ func (f *throttled) ask(method, path, token, address, forwarded string) *httptes
 	f.t.Helper()
 	var w *httptest.ResponseRecorder
 	require.Eventually(f.t, func() bool {
-		r := request(method, path, "")
+		r := newHTTPRequest(method, path, "")
 		r.RemoteAddr = address
 		if token != "" {
 			r.Header.Set("Authorization", token)

@@ -1,17 +1,14 @@
 package gateway
 
 import (
-	"context"
-	"fmt"
 	"net/http"
 	"strconv"
 
-	"github.com/grpc-ecosystem/grpc-gateway/v2/runtime"
 	"google.golang.org/protobuf/proto"
 
+	"github.com/rotaloom/rotaloom/gateway/listener"
 	"github.com/rotaloom/rotaloom/gateway/transcode"
 	"github.com/rotaloom/rotaloom/pkg/fault"
-	"github.com/rotaloom/rotaloom/pkg/rpc"
 	commonv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/common/v1"
 )
 
@@ -21,87 +18,76 @@ const (
 	retryAfter = 5
 )
 
-// prepareAnswer takes over what a service said about the HTTP answer.
-func prepareAnswer(ctx context.Context, w http.ResponseWriter, _ proto.Message) error {
-	x, ok := w.(*exchange)
-	if !ok {
-		return fmt.Errorf("a response writer of type %T", w)
-	}
-	if x.route.policy.OAuthErrors {
-		noStore(x.Header())
-	}
-	md, _ := runtime.ServerMetadataFromContext(ctx)
-	if location := md.HeaderMD.Get(rpc.HeaderContentLocation); len(location) > 0 {
-		x.Header().Set("Content-Location", location[0])
-	}
-	if tag := md.HeaderMD.Get(rpc.HeaderContentLanguage); len(tag) > 0 {
-		x.Header().Add("Vary", "Accept-Language")
-		if tag[0] != "" {
-			x.Header().Set("Content-Language", tag[0])
-		}
-	}
-	if text := md.HeaderMD.Get(rpc.HeaderHTTPStatus); len(text) > 0 {
-		status, err := strconv.Atoi(text[0])
-		if err != nil || status < 200 || status > 599 {
-			return fmt.Errorf("the service answered the HTTP status %q", text[0])
-		}
-		x.success = status
-	}
-	return nil
+// response is the ResponseWriter that everything writes to, the generated code too,
+// so it decides what goes out.
+type response struct {
+	http.ResponseWriter
+	paced *listener.PacedWriter // to the same
+
+	success   int        // status of a success
+	oauth     bool       // whether errors have the form that OAuth gives them
+	recording *recording // holds the response to an idempotent request back, or nil
+
+	status int   // that was written, or 0
+	cut    bool  // whether the response must not end as if it were whole
+	broken bool  // whether a write failed
+	cause  error // of a failure, for the log
 }
 
-// answer is a message on its way to the caller.
-type answer struct {
-	x *exchange
-	m proto.Message
+// begin sets the headers that every response has.
+func (w *response) begin(requestID string) {
+	h := w.Header()
+	h["X-Request-Id"] = []string{requestID}
+	h["Kronos-Tid"] = []string{requestID}
+	h["Strict-Transport-Security"] = []string{"max-age=31536000"}
+	h["X-Content-Type-Options"] = []string{"nosniff"}
 }
 
-// bindAnswer lets the marshaler know for which exchange it works.
-func bindAnswer(ctx context.Context, m proto.Message) (any, error) {
-	x, ok := ctx.Value(exchangeKey{}).(*exchange)
-	if !ok {
-		return m, nil
-	}
-	return answer{x, m}, nil
-}
-
-// writeError is the error handler of the runtime.
-func writeError(_ context.Context, _ *runtime.ServeMux, _ runtime.Marshaler, w http.ResponseWriter, _ *http.Request, err error) {
-	x, ok := w.(*exchange)
-	if !ok {
-		http.Error(w, http.StatusText(http.StatusInternalServerError), http.StatusInternalServerError)
+// WriteHeader writes the status, once.
+func (w *response) WriteHeader(status int) {
+	if w.status != 0 {
 		return
 	}
-	// The generated code keeps only the text of what was wrong with the body.
-	if x.fault != nil {
-		x.fail(x.fault)
-		return
-	}
-	f := fault.FromError(err)
-	x.learn(f)
-	x.fail(f)
-}
-
-// allow names the methods that a path has.
-func (x *exchange) allow(n *noRoute) {
-	if n.allow != "" {
-		x.Header().Set("Allow", n.allow)
+	w.status = status
+	if !w.recording.holds() {
+		w.ResponseWriter.WriteHeader(status)
 	}
 }
 
-// fail answers an error. When a part of a success was written already, all that
-// is left is to cut the answer off, so that nobody takes it for whole.
-func (x *exchange) fail(f *fault.Error) {
-	x.cause = f
-	if x.keyed.holds() {
-		x.keyed.drop()
+// Write writes the body of a success: nothing else writes before the status
+// is known.
+func (w *response) Write(p []byte) (int, error) {
+	if w.status == 0 {
+		if w.success == http.StatusNoContent {
+			w.Header().Del("Content-Type")
+			w.Header().Del("Content-Length")
+		}
+		w.WriteHeader(w.success)
 	}
-	if x.status != 0 {
-		x.cut = true
+	if w.status == http.StatusNoContent {
+		return len(p), nil
+	}
+	if w.recording.take(p) {
+		return len(p), nil
+	}
+	n, err := w.paced.Write(p)
+	w.broken = w.broken || err != nil
+	return n, err
+}
+
+// fail writes an error. When a part of a success was written already, all that
+// is left is to cut the response off, so that nobody takes it for whole.
+func (w *response) fail(f *fault.Error) {
+	w.cause = f
+	if w.recording.holds() {
+		w.recording.drop()
+	}
+	if w.status != 0 {
+		w.cut = true
 		return
 	}
 	status := f.Status
-	h := x.Header()
+	h := w.Header()
 	h.Set("Content-Type", contentType)
 	h.Del("Content-Length")
 	switch status {
@@ -115,13 +101,13 @@ func (x *exchange) fail(f *fault.Error) {
 		h.Set("Retry-After", strconv.Itoa(int(seconds)))
 	}
 	body := errorJSON(f)
-	if x.route != nil && x.route.policy.OAuthErrors {
+	if w.oauth {
 		noStore(h)
 		body = oauthJSON(f)
 	}
 	h.Set("Content-Length", strconv.Itoa(len(body)))
-	x.WriteHeader(status)
-	_, _ = x.Write(body)
+	w.WriteHeader(status)
+	_, _ = w.Write(body)
 }
 
 func noStore(h http.Header) {

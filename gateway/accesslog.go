@@ -1,0 +1,72 @@
+package gateway
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"runtime/debug"
+	"time"
+
+	"github.com/rotaloom/rotaloom/gateway/listener"
+	"github.com/rotaloom/rotaloom/pkg/fault"
+	"github.com/rotaloom/rotaloom/pkg/obs"
+)
+
+// accessLog begins and ends each request: it writes its line of the log, counts it,
+// and answers for what panics.
+type accessLog struct {
+	next    handler
+	log     *slog.Logger
+	metrics *metrics
+	// stall is how long a client may take nothing of its response, which ends with
+	// the time for the whole.
+	stall, timeout time.Duration
+}
+
+// ServeHTTP serves one request.
+func (h *accessLog) ServeHTTP(rw http.ResponseWriter, hr *http.Request) {
+	r := newRequest(hr)
+	pace := listener.Pace{Stall: h.stall, End: r.began.Add(h.timeout + grace)}
+	w := &response{ResponseWriter: rw, paced: listener.NewPacedWriter(rw, pace), success: http.StatusOK}
+	w.begin(r.id.ID)
+	ctx := obs.WithRequest(r.Context(), r.id)
+	defer h.finish(ctx, w, r)
+	h.next(ctx, w, r)
+}
+
+// finish ends a request, also after a panic.
+func (h *accessLog) finish(ctx context.Context, w *response, r *request) {
+	if p := recover(); p != nil {
+		h.log.ErrorContext(ctx, "panic", "panic", fmt.Sprint(p), "stack", string(debug.Stack()))
+		w.fail(fault.Internal(fmt.Errorf("panic: %v", p)))
+		w.recording.end()
+	}
+	h.metrics.answered(r.class(), w.status)
+	level := slog.LevelInfo
+	if w.status >= http.StatusInternalServerError || w.cut && ctx.Err() == nil {
+		level = slog.LevelError
+	}
+	if h.log.Enabled(ctx, level) {
+		h.log.LogAttrs(ctx, level, "http", attrs(w, r)...)
+	}
+	if w.cut {
+		panic(http.ErrAbortHandler)
+	}
+}
+
+func attrs(w *response, r *request) []slog.Attr {
+	// The path itself is not logged: it may hold names of people.
+	path := ""
+	if r.route != nil {
+		path = r.route.path
+	}
+	attrs := []slog.Attr{
+		slog.String("method", r.Method), slog.String("route", path), slog.Int("status", w.status),
+		slog.Int("bytes", w.paced.Written()), slog.Float64("ms", float64(time.Since(r.began).Microseconds())/1000),
+	}
+	if w.cause != nil {
+		attrs = append(attrs, slog.String("error", w.cause.Error()))
+	}
+	return attrs
+}

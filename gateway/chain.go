@@ -1,0 +1,132 @@
+package gateway
+
+import (
+	"context"
+	"net/http"
+	"net/url"
+	"strings"
+	"time"
+
+	"github.com/rotaloom/rotaloom/gateway/listener"
+	"github.com/rotaloom/rotaloom/pkg/authn"
+	"github.com/rotaloom/rotaloom/pkg/fault"
+	"github.com/rotaloom/rotaloom/pkg/obs"
+)
+
+// handler serves a request, or a part of its way: it does one thing, and lets the
+// next handler do the rest.
+type handler func(ctx context.Context, w *response, r *request)
+
+// step puts a handler before another one.
+type step func(next handler) handler
+
+// check finds out something about a request, or what is wrong with it.
+type check func(ctx context.Context, w *response, r *request) *fault.Error
+
+// inOrder returns the handler that takes the steps one after the other.
+func inOrder(last handler, steps ...step) handler {
+	for i := len(steps) - 1; i >= 0; i-- {
+		last = steps[i](last)
+	}
+	return last
+}
+
+// request is a request, with what the steps before have found out about it.
+type request struct {
+	*http.Request
+	id    obs.Request
+	began time.Time
+	path  string // escaped, without the prefix /api
+
+	route   *route   // nil when there is none,
+	missing *noRoute // which this says
+	values  []string // of the path's parameters, in the order of the path
+	params  map[string]string
+	query   url.Values
+
+	// caller is who is calling, and token by which token; nil for strangers.
+	caller *authn.Principal
+	token  string
+
+	body *requestBody // nil when there is none
+}
+
+func newRequest(r *http.Request) *request {
+	return &request{Request: r, id: requestOf(r), began: time.Now(), path: trimAPI(r.URL.EscapedPath())}
+}
+
+// class is the throttling class of the operation, 0 when it has none.
+func (r *request) class() int {
+	if r.route == nil || int(r.route.policy.Throttle) >= classes {
+		return 0
+	}
+	return int(r.route.policy.Throttle)
+}
+
+// refusals answers requests that a check finds fault with.
+type refusals struct{ drainer *listener.Drainer }
+
+// unless returns the step that refuses requests with which a check finds fault.
+func (f refusals) unless(c check) step {
+	return func(next handler) handler {
+		return func(ctx context.Context, w *response, r *request) {
+			if bad := c(ctx, w, r); bad != nil {
+				f.refuse(w, r, bad)
+				return
+			}
+			next(ctx, w, r)
+		}
+	}
+}
+
+// refuse says why a request is not carried out, and then lets its sender come to an
+// end.
+func (f refusals) refuse(w *response, r *request, bad *fault.Error) {
+	if bad.Status == http.StatusRequestTimeout {
+		w.fail(bad) // Whoever did not send is not waited for again.
+		return
+	}
+	f.drainer.Respond(w.ResponseWriter, r.Request, r.caller != nil, func() { w.fail(bad) })
+}
+
+// trimAPI takes the prefix /api off a path, under which existing clients call
+// the same operations. The token paths keep it: it is part of their name.
+func trimAPI(path string) string {
+	if strings.HasPrefix(path, "/api/v") {
+		return path[len("/api"):]
+	}
+	return path
+}
+
+// lookup finds the operation that is asked for. That there is none is said when the
+// request was taken from the rate of its caller.
+func (rt *router) lookup(_ context.Context, w *response, r *request) *fault.Error {
+	r.route, r.values, r.missing = rt.find(r.Method, r.path)
+	if r.route != nil {
+		w.oauth, w.success = r.route.policy.OAuthErrors, r.route.policy.SuccessStatus
+	}
+	return nil
+}
+
+// routed refuses requests for which there is no operation.
+func routed(_ context.Context, w *response, r *request) *fault.Error {
+	if r.missing == nil {
+		return nil
+	}
+	if r.missing.allow != "" {
+		w.Header().Set("Allow", r.missing.allow)
+	}
+	return r.missing.fault
+}
+
+// bindPath reads the parameters of the path.
+func bindPath(_ context.Context, _ *response, r *request) (bad *fault.Error) {
+	r.params, bad = r.route.pathValues(r.values)
+	return bad
+}
+
+// bindQuery reads the parameters of the query.
+func bindQuery(_ context.Context, _ *response, r *request) (bad *fault.Error) {
+	r.query, bad = r.route.queryValues(r.URL.RawQuery)
+	return bad
+}

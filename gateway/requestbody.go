@@ -1,0 +1,172 @@
+package gateway
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"mime"
+	"net/http"
+	"os"
+	"time"
+
+	"github.com/rotaloom/rotaloom/gateway/listener"
+	"github.com/rotaloom/rotaloom/pkg/fault"
+)
+
+// requestBody is the body of a request.
+type requestBody struct {
+	text []byte // the whole body, once it was read
+	form bool   // whether it is a form
+
+	from  io.Reader // bounded
+	limit int64     // bytes that it may have
+	// announced is how long it will be, as its sender says; 0 when it does not.
+	announced int64
+}
+
+// bodyReader reads the bodies of requests, as far as there is memory for them.
+type bodyReader struct {
+	limit          int64
+	stall, timeout time.Duration
+	bodies         *bodies
+	metrics        *metrics
+	proxies        proxies
+	refusals       refusals
+}
+
+// check checks the type and the announced size of the body. A request to a
+// route without a body may have none.
+func (br *bodyReader) check(_ context.Context, w *response, r *request) *fault.Error {
+	if !r.route.body {
+		return nil
+	}
+	b := &requestBody{limit: br.limit, announced: max(r.ContentLength, 0)}
+	if r.route.policy.Public {
+		b.limit = min(b.limit, maxPublicBody)
+	}
+	if r.ContentLength > b.limit {
+		return b.tooLarge()
+	}
+	// It gets no response writer: it would have the connection closed at once, and
+	// whoever still sends would not see the response.
+	b.from = http.MaxBytesReader(nil, r.Body, b.limit)
+	r.body = b
+	if encoding := r.Header.Get("Content-Encoding"); encoding != "" && encoding != "identity" {
+		w.Header().Set("Accept-Encoding", "identity") // RFC 9110, section 12.5.3.
+		return mediaType("The body must not be encoded (Content-Encoding).")
+	}
+	kind := "application/json"
+	if b.form = r.route.policy.OAuthErrors; b.form { // OAuth knows forms only.
+		kind = "application/x-www-form-urlencoded"
+	}
+	declared := r.Header.Get("Content-Type")
+	if declared == "" {
+		return nil
+	}
+	if given, _, err := mime.ParseMediaType(declared); err != nil || given != kind {
+		return mediaType("The body must be " + kind + ".")
+	}
+	return nil
+}
+
+func mediaType(message string) *fault.Error {
+	return fault.New(fault.CodeMediaType, http.StatusUnsupportedMediaType, message)
+}
+
+func (b *requestBody) tooLarge() *fault.Error {
+	return fault.TooLarge(fault.CodeTooLarge, fmt.Sprintf(
+		"The body is larger than %d bytes. Split it into several requests.", b.limit))
+}
+
+// read is the step that reads the body before the request is admitted, so that no slow
+// client takes the place of others. The memory is held until the request has ended.
+func (br *bodyReader) read(next handler) handler {
+	return func(ctx context.Context, w *response, r *request) {
+		if r.body == nil {
+			next(ctx, w, r)
+			return
+		}
+		h := &held{of: br.bodies.portions(r.caller, br.proxies.address(r.Request))}
+		defer br.bodies.release(h)
+		if bad := br.readAll(w, r, h); bad != nil {
+			br.refusals.refuse(w, r, bad)
+			return
+		}
+		next(ctx, w, r)
+	}
+}
+
+// readAll reads the whole body, within its limit, as far as there is memory for it.
+func (br *bodyReader) readAll(w *response, r *request, h *held) *fault.Error {
+	pace := listener.Pace{Stall: br.stall, End: r.began.Add(br.timeout)}
+	from := listener.NewPacedReader(r.body.from, w.ResponseWriter, pace)
+	var b []byte
+	for {
+		if len(b) == cap(b) {
+			grown := r.body.grown(cap(b))
+			if !br.bodies.hold(h, int64(grown-cap(b))) {
+				return br.unread(w, r, errBodyMemory)
+			}
+			b = append(make([]byte, 0, grown), b...)
+		}
+		n, err := from.Read(b[len(b):cap(b)])
+		b = b[:len(b)+n]
+		if errors.Is(err, io.EOF) {
+			from.Done()
+			r.body.text = b
+			return nil
+		}
+		if err != nil {
+			return br.unread(w, r, err)
+		}
+	}
+}
+
+// grown returns the size of the next buffer for a body that has filled one: twice as
+// large, but no larger than the body can be, and room to see its end.
+func (b *requestBody) grown(size int) int {
+	next := max(2*size, firstBuffer)
+	if whole := int(b.announced) + bytes.MinRead; b.announced > 0 && size < whole {
+		next = min(next, whole)
+	}
+	return next
+}
+
+// unread returns what a caller gets whose body could not be read.
+func (br *bodyReader) unread(w *response, r *request, err error) *fault.Error {
+	var tooLarge *http.MaxBytesError
+	switch {
+	case errors.As(err, &tooLarge):
+		return r.body.tooLarge()
+	case errors.Is(err, errBodyMemory):
+		br.metrics.overload(r.class(), reasonBodies)
+		return overloaded()
+	case errors.Is(err, os.ErrDeadlineExceeded):
+		w.Header().Set("Connection", "close")
+		return fault.New(fault.CodeSlow, http.StatusRequestTimeout, "The body did not come in time. Send it again, faster.").WithCause(err)
+	}
+	return fault.Invalid(fault.CodeBadRequest, "The body could not be read to its end.").WithCause(err)
+}
+
+// limitLarge is the step that waits until a large body may be worked on. Those that
+// wait hold nothing else.
+func (br *bodyReader) limitLarge(next handler) handler {
+	return func(ctx context.Context, w *response, r *request) {
+		size := br.bodies.work(r.body)
+		if size == 0 {
+			next(ctx, w, r)
+			return
+		}
+		wait, cancel := context.WithTimeout(ctx, br.stall)
+		defer cancel()
+		if err := br.bodies.working.Acquire(wait, size); err != nil {
+			br.metrics.overload(r.class(), reasonBodies)
+			w.fail(overloaded())
+			return
+		}
+		defer br.bodies.working.Release(size)
+		next(ctx, w, r)
+	}
+}
