@@ -15,8 +15,7 @@ func TestConnectionsAreBounded(t *testing.T) {
 	t.Parallel()
 	const most = 4
 	servers := make(chan *Server, 1)
-	cfg := short
-	cfg.MaxConnections = most
+	cfg := Config{MaxConnections: most, HandshakeTimeout: time.Second}
 	address, client := listenWith(t, cfg, all(&recorder{}), func(s *Server, l net.Listener) error {
 		servers <- s
 		return s.Serve(l)

@@ -11,9 +11,7 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/clock"
 	"github.com/rotaloom/rotaloom/pkg/domain/authclient"
 	"github.com/rotaloom/rotaloom/pkg/fault"
-
 	optionsv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/options/v1"
-
 	platformv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/platform/v1"
 )
 

@@ -20,9 +20,8 @@ import (
 	"google.golang.org/protobuf/reflect/protoreflect"
 	"google.golang.org/protobuf/reflect/protoregistry"
 
-	optionsv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/options/v1"
-
 	"github.com/rotaloom/rotaloom/pkg/fault"
+	optionsv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/options/v1"
 )
 
 // recorder is a connection that notes the method that was called, and refuses.
