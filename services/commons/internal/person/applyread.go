@@ -26,14 +26,18 @@ const notApplicable = "Not Applicable"
 
 // Error codes of apply_read.
 const (
-	// CodeEmploymentStatus and CodeAccountStatus (400): there is no such status.
+	// CodeEmploymentStatus (400): there is no such employment status.
 	CodeEmploymentStatus = "WCO-101724"
-	CodeAccountStatus    = "WCO-101725"
-	// CodeIndex and CodeCount (400): not a page, or not a number of persons.
+	// CodeAccountStatus (400): there is no such status of user accounts.
+	CodeAccountStatus = "WCO-101725"
+	// CodeIndex (400): the index is not that of a page.
 	CodeIndex = "WCO-101726"
+	// CodeCount (400): the count is not a number of persons.
 	CodeCount = "WCO-101727"
 	// CodePageTooLarge (413): more persons than a page may have.
 	CodePageTooLarge = "WCO-101338"
+	// CodeDateRange (400): the start of a range of dates is after its end.
+	CodeDateRange = "WCO-101228"
 )
 
 // pageQuery is what apply_read asks the database for.
@@ -148,7 +152,7 @@ func changedIn(r *commonsv1.DateTimeRange) (from, to *time.Time, err error) {
 		return nil, nil, err
 	}
 	if from != nil && to != nil && from.After(*to) {
-		return nil, nil, fault.Invalid("WCO-101228", "where.dateRange: startDateTime is after endDateTime.")
+		return nil, nil, fault.Invalid(CodeDateRange, "where.dateRange: startDateTime is after endDateTime.")
 	}
 	return from, to, nil
 }

@@ -7,6 +7,7 @@ import (
 	"google.golang.org/protobuf/proto"
 
 	"github.com/rotaloom/rotaloom/pkg/civil"
+	"github.com/rotaloom/rotaloom/pkg/fault"
 	commonv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/common/v1"
 	datav1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/data/v1"
 	platformv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/platform/v1"
@@ -206,7 +207,7 @@ func parseDay(path, text string) (civil.Date, error) {
 	}
 	day, err := civil.ParseDate(text)
 	if err != nil {
-		return 0, invalid("WFP-90100", "%s: %s.", path, err)
+		return 0, invalid(fault.CodeDate, "%s: %s.", path, err)
 	}
 	return day.Clamp(), nil
 }

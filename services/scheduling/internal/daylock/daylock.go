@@ -15,11 +15,16 @@ import (
 
 // Codes of the specified API.
 const (
-	codeNoStartDate     = "WFS-103907"
-	codeNoEndDate       = "WFS-103908"
+	// codeNoStartDate (400): no start date is given.
+	codeNoStartDate = "WFS-103907"
+	// codeNoEndDate (400): no end date is given.
+	codeNoEndDate = "WFS-103908"
+	// codeEmployeeMissing (400): no employee is given.
 	codeEmployeeMissing = "WFS-103407"
-	codeMissing         = "WFS-111201"
-	codeDateOrder       = "WFS-111203"
+	// codeMissing (400): something that is needed was not given.
+	codeMissing = "WFS-111201"
+	// codeDateOrder (400): the start date is after the end date.
+	codeDateOrder = "WFS-111203"
 )
 
 // lock is a row of day_lock. The locks of an employee neither overlap nor

@@ -20,10 +20,14 @@ import (
 
 // Codes of the specified API.
 const (
-	codeTermUnknown     = "WFS-106607"
+	// codeTermUnknown (400): there is no such employment term.
+	codeTermUnknown = "WFS-106607"
+	// codeEmployeeUnknown (400): there is no such employee, or the caller does not see them.
 	codeEmployeeUnknown = "WFS-103401"
+	// codeEmployeeMissing (400): an employee is not named.
 	codeEmployeeMissing = "WFS-103407"
-	codeOneCriterion    = "WFS-111207"
+	// codeOneCriterion (400): an object is named in none or in several ways. Name it by exactly one of id, qualifier and the others.
+	codeOneCriterion = "WFS-111207"
 )
 
 // mostAsked bounds how many objects one call asks another service for.

@@ -22,9 +22,12 @@ const maxFound = 50_000
 
 // Codes of the specified API for what commons does not know.
 const (
+	// codeUnknownOrgNode (400): there is no such location.
 	codeUnknownOrgNode = "WFS-103901"
-	codeNoPeriod       = "WFS-104501"
-	codeBadReference   = "WTK-147500"
+	// codeNoPeriod (400): there is no such symbolic period.
+	codeNoPeriod = "WFS-104501"
+	// codeBadReference (400): there is no such hyperfind query.
+	codeBadReference = "WTK-147500"
 )
 
 // Limits of commons that the request itself passes; they are answered as they

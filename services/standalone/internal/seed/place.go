@@ -20,6 +20,8 @@ const (
 	job     = "Operator"
 	// taken is the code of a name that something has already.
 	taken = "WRL-10204"
+	// notUnique is the code of commons for a person who is there already.
+	notUnique = "WCO-101247"
 )
 
 // path is the organization path of the job at the site.

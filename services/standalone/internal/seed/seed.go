@@ -196,7 +196,7 @@ func onlyDuplicates(err error) bool {
 		return false
 	}
 	for _, result := range failure.Details.Results {
-		if result.Error != nil && result.Error.ErrorCode != "WCO-101247" {
+		if result.Error != nil && result.Error.ErrorCode != notUnique {
 			return false
 		}
 	}
