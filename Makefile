@@ -7,7 +7,7 @@ export GOTOOLCHAIN := local
 modules = $(shell sed -n 's|^\t\(\./.*\)|\1|p' go.work)
 buf     = "$$(GOWORK=off go -C tools/buf tool -n buf)"
 withpg  = go run ./pkg/testkit/cmd/withpg
-generated = proto/gen docs/operations.md docs/licenses.md
+generated = proto/gen docs/operations.md docs/error-codes.md docs/licenses.md
 commands = $(addsuffix /cmd/...,./gateway ./services/auth ./services/commons ./services/timekeeping \
 	./services/scheduling ./services/platform ./services/standalone)
 
@@ -116,10 +116,11 @@ verify: generate licenses lint breaking ## Check that generation, formatting and
 		echo 'verify: generation has just been run, and these files differ from the last commit: commit them.' >&2; exit 1; }
 
 .PHONY: generate
-generate: ## Generate Go, gateway and OpenAPI from the contracts in proto/api.
+generate: ## Generate Go, gateway, OpenAPI and error codes from contracts and code.
 	cd proto && GOWORK=off go run ./cmd/printprotos third_party
 	GOWORK=off $(buf) generate
 	GOWORK=off $(buf) generate --template buf.gen.openapi.yaml
+	go test -count=1 ./tests/reference -run ErrorCode -update
 
 .PHONY: licenses
 licenses: ## Write docs/licenses.md: the licences of what is built; fails when one is unknown.

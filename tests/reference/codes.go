@@ -1,0 +1,246 @@
+package reference
+
+import (
+	"cmp"
+	"fmt"
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"io/fs"
+	"maps"
+	"os"
+	"path"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// The registry of error codes is the constants that hold them, each with its
+// comment: "Name (status): when. What to do." Without a status it is 400, and
+// without a last part what to do follows from the status.
+
+// codeForm is the form of a code: a domain of the specified API, or ours.
+var codeForm = regexp.MustCompile(`^(W[A-Z]{2}-[0-9]{5,6}|WFM-COMMON-[0-9]+)$`)
+
+// comment takes the comment of a code apart.
+var comment = regexp.MustCompile(`(?s)^\w+(?: \(([^)]*)\))?: (.*?[.])(?:\s+(.*))?$`)
+
+// errorCode is one code, as the programs have it.
+type errorCode struct {
+	code, status, when, todo string
+	texts                    []string
+	at                       string // where it is declared
+}
+
+// sources are the parsed files of the programs.
+type sources struct {
+	files token.FileSet
+	// packages has the files of each folder, by its path below the root.
+	packages map[string][]*ast.File
+	// names has the code of each constant, by folder and name.
+	names map[string]map[string]string
+	codes map[string]*errorCode
+	// problems say what is wrong with the declarations and uses of codes.
+	problems []string
+}
+
+// readCodes reads the codes of the programs below a root.
+func readCodes(root string) (*sources, error) {
+	s := &sources{packages: map[string][]*ast.File{}, names: map[string]map[string]string{}, codes: map[string]*errorCode{}}
+	for _, top := range []string{"pkg", "gateway", "services"} {
+		err := filepath.WalkDir(filepath.Join(root, top), func(name string, entry fs.DirEntry, err error) error {
+			if err != nil || entry.IsDir() || !strings.HasSuffix(name, ".go") || strings.HasSuffix(name, "_test.go") {
+				return err
+			}
+			file, err := parser.ParseFile(&s.files, name, nil, parser.ParseComments|parser.SkipObjectResolution)
+			if err != nil {
+				return err
+			}
+			folder, err := filepath.Rel(root, filepath.Dir(name))
+			s.packages[folder] = append(s.packages[folder], file)
+			return err
+		})
+		if err != nil {
+			return nil, fmt.Errorf("read the sources: %w", err)
+		}
+	}
+	for _, folder := range slices.Sorted(maps.Keys(s.packages)) {
+		for _, file := range s.packages[folder] {
+			s.declarations(folder, file)
+		}
+	}
+	if err := s.limits(root); err != nil {
+		return nil, fmt.Errorf("read the contracts: %w", err)
+	}
+	for _, folder := range slices.Sorted(maps.Keys(s.packages)) {
+		for _, file := range s.packages[folder] {
+			s.uses(folder, file)
+		}
+	}
+	for _, c := range s.codes {
+		if c.when == "" {
+			s.problems = append(s.problems, fmt.Sprintf("%s: %s needs a comment: // Name (status): when. What to do.", c.at, c.code))
+		}
+		slices.Sort(c.texts)
+		c.texts = slices.Compact(c.texts)
+	}
+	slices.Sort(s.problems)
+	return s, nil
+}
+
+// declarations takes the codes that a file declares.
+func (s *sources) declarations(folder string, file *ast.File) {
+	for _, declaration := range file.Decls {
+		group, ok := declaration.(*ast.GenDecl)
+		if !ok || group.Tok != token.CONST {
+			continue
+		}
+		for _, spec := range group.Specs {
+			value := spec.(*ast.ValueSpec)
+			for i, name := range value.Names {
+				if i < len(value.Values) {
+					doc := value.Doc
+					if doc == nil && !group.Lparen.IsValid() {
+						doc = group.Doc
+					}
+					s.declare(folder, name, value.Values[i], doc)
+				}
+			}
+		}
+	}
+}
+
+func (s *sources) declare(folder string, name *ast.Ident, value ast.Expr, doc *ast.CommentGroup) {
+	code := literal(value)
+	if !codeForm.MatchString(code) {
+		return
+	}
+	if s.names[folder] == nil {
+		s.names[folder] = map[string]string{}
+	}
+	s.names[folder][name.Name] = code
+	c := s.codes[code]
+	if c == nil {
+		c = &errorCode{code: code, at: s.files.Position(name.Pos()).String()}
+		s.codes[code] = c
+	}
+	parts := comment.FindStringSubmatch(strings.TrimSpace(doc.Text()))
+	if parts == nil || c.when != "" && folder != "pkg/fault" {
+		return
+	}
+	c.status, c.when, c.todo = cmp.Or(parts[1], "400"), line(parts[2]), line(parts[3])
+}
+
+// uses takes the texts with which a file uses codes.
+func (s *sources) uses(folder string, file *ast.File) {
+	imports := map[string]string{}
+	for _, spec := range file.Imports {
+		target, _ := strconv.Unquote(spec.Path.Value)
+		if below, ok := strings.CutPrefix(target, "github.com/rotaloom/rotaloom/"); ok {
+			name := path.Base(target)
+			if spec.Name != nil {
+				name = spec.Name.Name
+			}
+			imports[name] = below
+		}
+	}
+	constant := false
+	ast.Inspect(file, func(node ast.Node) bool {
+		switch n := node.(type) {
+		case *ast.GenDecl:
+			constant = n.Tok == token.CONST
+		case *ast.FuncDecl:
+			constant = false
+		case *ast.BasicLit:
+			if text := literal(n); !constant && codeForm.MatchString(text) {
+				s.problems = append(s.problems, fmt.Sprintf("%s: %s is used without a constant", s.files.Position(n.Pos()), text))
+			}
+		case *ast.CallExpr:
+			s.call(folder, imports, n)
+		}
+		return true
+	})
+}
+
+// call takes the text of a call that has a code and a text among its arguments.
+func (s *sources) call(folder string, imports map[string]string, call *ast.CallExpr) {
+	var found *errorCode
+	for _, argument := range call.Args {
+		switch a := argument.(type) {
+		case *ast.Ident:
+			found = cmp.Or(s.codes[s.names[folder][a.Name]], found)
+		case *ast.SelectorExpr:
+			if of, ok := a.X.(*ast.Ident); ok {
+				found = cmp.Or(s.codes[s.names[imports[of.Name]][a.Sel.Name]], found)
+			}
+		}
+		if text := textOf(argument); found != nil && strings.Contains(text, " ") {
+			found.texts = append(found.texts, line(text))
+			return
+		}
+	}
+}
+
+// textOf returns the text of a literal, or of the format of a call such as
+// fmt.Sprintf.
+func textOf(e ast.Expr) string {
+	if call, ok := e.(*ast.CallExpr); ok && len(call.Args) > 0 {
+		return literal(call.Args[0])
+	}
+	return literal(e)
+}
+
+// literal returns the text of a literal, or of several that are added.
+func literal(e ast.Expr) string {
+	switch e := e.(type) {
+	case *ast.BasicLit:
+		if e.Kind == token.STRING {
+			text, _ := strconv.Unquote(e.Value)
+			return text
+		}
+	case *ast.BinaryExpr:
+		return literal(e.X) + literal(e.Y)
+	}
+	return ""
+}
+
+// line is a text in one line.
+func line(text string) string { return strings.Join(strings.Fields(text), " ") }
+
+// sorted are the codes in order.
+func (s *sources) sorted() []*errorCode {
+	return slices.SortedFunc(maps.Values(s.codes), func(a, b *errorCode) int { return cmp.Compare(a.code, b.code) })
+}
+
+// limitForm finds the limits in the contracts, with the parts that they have.
+var limitForm = regexp.MustCompile(`\{[^{}]*code: "([^"]+)"[^{}]*\}`)
+
+var limitStatus, limitQuantity = regexp.MustCompile(`status: (\d+)`), regexp.MustCompile(`quantity: "([^"]+)"`)
+
+// limits takes the codes of limits that only the contracts name.
+func (s *sources) limits(root string) error {
+	return filepath.WalkDir(filepath.Join(root, "proto/api"), func(name string, entry fs.DirEntry, err error) error {
+		if err != nil || entry.IsDir() || !strings.HasSuffix(name, ".proto") {
+			return err
+		}
+		text, err := os.ReadFile(name)
+		for _, limit := range limitForm.FindAllStringSubmatch(string(text), -1) {
+			if code := limit[1]; codeForm.MatchString(code) && s.codes[code] == nil {
+				s.codes[code] = &errorCode{
+					code: code, at: name, status: cmp.Or(first(limitStatus, limit[0]), "413"),
+					when: "the request has more " + cmp.Or(first(limitQuantity, limit[0]), "items") + " than the operation takes (see [operations](operations.md)).",
+				}
+			}
+		}
+		return err
+	})
+}
+
+func first(form *regexp.Regexp, text string) string {
+	if found := form.FindStringSubmatch(text); found != nil {
+		return found[1]
+	}
+	return ""
+}
