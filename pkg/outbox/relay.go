@@ -96,6 +96,9 @@ const (
 	closeDeadline = time.Second
 )
 
+// relayLock has the replica that relays.
+const relayLock pg.Lock = "outbox relay"
+
 var errStandby = errors.New("another replica relays")
 
 // Run relays until the context ends and returns nil then. It survives the
@@ -153,7 +156,7 @@ func (r *Relay) lead(ctx context.Context) error {
 		defer cancel()
 		_ = conn.Close(ctx) // With or without a farewell, the lock is given back.
 	}()
-	got, err := pg.TryLock(ctx, conn, "rotaloom outbox relay")
+	got, err := relayLock.TrySession(ctx, conn, "")
 	if err != nil {
 		return err
 	}

@@ -7,20 +7,83 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// Locks are advisory and belong to a session: a holder that dies, however it
-// dies, has given its lock back.
+// Lock is the name of an advisory lock. Locks are declared as constants, and no two
+// have the same name (tests/architecture). A lock is of one database: services do not
+// meet.
+//
+// What is locked is a key of 64 bits, made of the name, the tenant and the member.
+type Lock string
+
+// keyOf is the key of a lock of a tenant; tenant 0 stands for all of them.
+const keyOf = "hashint8extended($2::bigint, hashtextextended($1::text, 0))"
+
 const (
-	tryLock = "SELECT pg_try_advisory_lock(hashtextextended($1, 0))"
-	unlock  = "SELECT pg_advisory_unlock(hashtextextended($1, 0))"
+	lockOne       = "SELECT pg_advisory_xact_lock(" + keyOf + ")"
+	tryOne        = "SELECT pg_try_advisory_xact_lock(" + keyOf + ")"
+	trySession    = "SELECT pg_try_advisory_lock(hashtextextended($1::text, hashtextextended($2::text, 0)))"
+	unlockSession = "SELECT pg_advisory_unlock(hashtextextended($1::text, hashtextextended($2::text, 0)))"
+	lockText      = "SELECT pg_advisory_xact_lock(hashtextextended($1::text, hashtextextended($2::text, 0)))"
+
+	// The keys are taken in ascending order: two transactions that want the same ones
+	// meet at the first of them, and cannot wait for each other in a circle.
+	lockEach = `SELECT pg_advisory_xact_lock(key) FROM (
+    SELECT DISTINCT hashint8extended(member, ` + keyOf + `) AS key FROM unnest($3::bigint[]) AS member ORDER BY key OFFSET 0) AS keys`
 )
 
-// TryLock takes the named lock of this database for the session of conn, and
-// answers false when another session has it. The lock lasts until the
-// connection is closed.
-func TryLock(ctx context.Context, conn *pgx.Conn, name string) (bool, error) {
-	var got bool
-	if err := conn.QueryRow(ctx, tryLock, name).Scan(&got); err != nil {
-		return false, fmt.Errorf("pg: take lock %q: %w", name, err)
+// OfDatabase is the tenant of a lock that all tenants share.
+const OfDatabase int64 = 0
+
+// Wait waits until no other transaction holds the lock of the tenant, and holds it
+// until tx ends.
+func (l Lock) Wait(ctx context.Context, tx pgx.Tx, tenantID int64) error {
+	return l.exec(ctx, tx, lockOne, string(l), tenantID)
+}
+
+// Queue is Wait as the next statement of a batch.
+func (l Lock) Queue(batch *pgx.Batch, tenantID int64) *pgx.QueuedQuery {
+	return batch.Queue(lockOne, string(l), tenantID)
+}
+
+// WaitEach is Wait for each of some members of the lock, all in one statement.
+func (l Lock) WaitEach(ctx context.Context, tx pgx.Tx, tenantID int64, members []int64) error {
+	return l.exec(ctx, tx, lockEach, string(l), tenantID, members)
+}
+
+// QueueEach is WaitEach as the next statement of a batch.
+func (l Lock) QueueEach(batch *pgx.Batch, tenantID int64, members []int64) *pgx.QueuedQuery {
+	return batch.Queue(lockEach, string(l), tenantID, members)
+}
+
+// WaitText is Wait for a member with a name, of the whole database.
+func (l Lock) WaitText(ctx context.Context, tx pgx.Tx, member string) error {
+	return l.exec(ctx, tx, lockText, member, string(l))
+}
+
+// Try takes the lock of the tenant until tx ends, and returns false when another
+// transaction holds it.
+func (l Lock) Try(ctx context.Context, tx pgx.Tx, tenantID int64) (bool, error) {
+	return l.try(ctx, tx, tryOne, string(l), tenantID)
+}
+
+// TrySession takes a member of the lock ("" for the lock itself) for the session of
+// conn, and returns false when another session has it. It lasts until the connection
+// is closed: a holder that dies, however it dies, has given its lock back.
+func (l Lock) TrySession(ctx context.Context, conn *pgx.Conn, member string) (bool, error) {
+	return l.try(ctx, conn, trySession, member, string(l))
+}
+
+func (l Lock) exec(ctx context.Context, tx pgx.Tx, sql string, args ...any) error {
+	if _, err := tx.Exec(ctx, sql, args...); err != nil {
+		return fmt.Errorf("pg: wait for lock %q: %w", string(l), err)
+	}
+	return nil
+}
+
+func (l Lock) try(ctx context.Context, db interface {
+	QueryRow(ctx context.Context, sql string, args ...any) pgx.Row
+}, sql string, args ...any) (got bool, err error) {
+	if err := db.QueryRow(ctx, sql, args...).Scan(&got); err != nil {
+		return false, fmt.Errorf("pg: take lock %q: %w", string(l), err)
 	}
 	return got, nil
 }

@@ -78,7 +78,7 @@ func migrateSet(ctx context.Context, db *sql.DB, log *slog.Logger, set Migration
 // migrateLock makes migrators wait for each other.
 type migrateLock struct{}
 
-const migrateLockName = "rotaloom migrate"
+const lockMigrations Lock = "migrations"
 
 // SessionLock waits for the lock by asking for it again and again. A session
 // that waits inside the database would hold a snapshot, and CREATE INDEX
@@ -86,7 +86,7 @@ const migrateLockName = "rotaloom migrate"
 func (migrateLock) SessionLock(ctx context.Context, conn *sql.Conn) error {
 	for attempt := 1; ; attempt++ {
 		var got bool
-		if err := conn.QueryRowContext(ctx, tryLock, migrateLockName).Scan(&got); err != nil {
+		if err := conn.QueryRowContext(ctx, trySession, "", string(lockMigrations)).Scan(&got); err != nil {
 			return fmt.Errorf("take migration lock: %w", err)
 		}
 		if got {
@@ -100,7 +100,7 @@ func (migrateLock) SessionLock(ctx context.Context, conn *sql.Conn) error {
 
 // SessionUnlock gives the lock back.
 func (migrateLock) SessionUnlock(ctx context.Context, conn *sql.Conn) error {
-	_, err := conn.ExecContext(ctx, unlock, migrateLockName)
+	_, err := conn.ExecContext(ctx, unlockSession, "", string(lockMigrations))
 	return err
 }
 

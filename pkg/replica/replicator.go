@@ -19,6 +19,9 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/tenant"
 )
 
+// compareLock has topics as members: one replica compares each of them.
+const compareLock pg.Lock = "replica comparison"
+
 // Config says how often copies are compared. Every field works at its zero value.
 type Config struct {
 	CompareEvery time.Duration `name:"compare-every" env:"COMPARE_EVERY" default:"10m" help:"How often what is kept of other services is compared with what they have."`
@@ -221,7 +224,7 @@ func (r *Replicator) lock(ctx context.Context, c *Replica) (unlock func(), got b
 	}
 	conn := acquired.Hijack()
 	unlock = func() { closeConn(ctx, conn) }
-	if got, err = pg.TryLock(ctx, conn, "rotaloom replica "+c.contract.Topic); err != nil || !got {
+	if got, err = compareLock.TrySession(ctx, conn, c.contract.Topic); err != nil || !got {
 		unlock()
 		return nil, false, err
 	}

@@ -20,6 +20,9 @@ import (
 	"github.com/rotaloom/rotaloom/services/auth/internal/profile"
 )
 
+// lockIssuer has issuers as members, which tenants share.
+const lockIssuer pg.Lock = "issuer"
+
 // Deps are what federation needs of others.
 type Deps struct {
 	Pool  *pgxpool.Pool
@@ -185,7 +188,7 @@ func (h *Handler) refuseForeignIssuer(ctx context.Context, tx pgx.Tx, issuer str
 		return nil
 	}
 	// Of two tenants that name it at the same time the second one sees the first.
-	if _, err := tx.Exec(ctx, `SELECT pg_advisory_xact_lock(hashtextextended($1, 0))`, "issuer "+issuer); err != nil {
+	if err := lockIssuer.WaitText(ctx, tx, issuer); err != nil {
 		return fmt.Errorf("lock issuer: %w", err)
 	}
 	taken, err := foreignIssuer(ctx, tx, tenantID, issuer)

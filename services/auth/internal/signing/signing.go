@@ -30,6 +30,9 @@ const (
 	looks = 10
 )
 
+// lockKeys has who makes a signing key.
+const lockKeys pg.Lock = "signing keys"
+
 // Config says how long keys and tokens live.
 type Config struct {
 	// TokenLife is how long a token stays valid.
@@ -331,7 +334,7 @@ func (k *Keys) ensure(ctx context.Context, until time.Time) (*key, error) {
 // locked runs fn in a transaction for which the replicas wait for each other.
 func (k *Keys) locked(ctx context.Context, fn func(context.Context, pgx.Tx) error) error {
 	return pg.InTx(pg.WithoutTxHook(ctx), k.pool, func(ctx context.Context, tx pgx.Tx) error {
-		if _, err := tx.Exec(ctx, `SELECT pg_advisory_xact_lock(hashtextextended('signing_key', 0))`); err != nil {
+		if err := lockKeys.Wait(ctx, tx, pg.OfDatabase); err != nil {
 			return err
 		}
 		return fn(ctx, tx)

@@ -65,6 +65,9 @@ func (h *Handler) CheckUserChanges(ctx context.Context, req *authv1.CheckUserCha
 	return &emptypb.Empty{}, nil
 }
 
+// lockAdministrators has who ends the rights of administrators of a tenant.
+const lockAdministrators pg.Lock = "administrators"
+
 // An administrator is a user who may do everything and whom no lockout concerns,
 // neither now nor later.
 const administrators = ` FROM app_user u
@@ -102,7 +105,7 @@ func (h *Handler) keepAdministrator(ctx context.Context, tx pgx.Tx, tenantID int
 	if err != nil || !any {
 		return nil, err
 	}
-	if _, err := tx.Exec(ctx, `SELECT pg_advisory_xact_lock(hashtextextended('administrators', $1))`, tenantID); err != nil {
+	if err := lockAdministrators.Wait(ctx, tx, tenantID); err != nil {
 		return nil, err
 	}
 	return lastAdministrators(ctx, tx, tenantID, persons, h.clock.Now())

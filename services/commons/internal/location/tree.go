@@ -15,9 +15,10 @@ import (
 // lock makes changes of a tenant's tree come one after another, until the
 // transaction ends. Reads do not wait.
 func lock(ctx context.Context, tx pgx.Tx, tenantID int64) error {
-	_, err := tx.Exec(ctx, `SELECT pg_advisory_xact_lock(hashtextextended($1, 0))`, fmt.Sprintf("location tree %d", tenantID))
-	return err
+	return lockTree.Wait(ctx, tx, tenantID)
 }
+
+const lockTree pg.Lock = "location tree"
 
 // standing is the part of the statements below that says where a location
 // stands on the days $3 to $4, from its versions and the places of its parents.

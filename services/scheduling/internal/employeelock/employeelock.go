@@ -6,10 +6,10 @@ package employeelock
 
 import (
 	"context"
-	"fmt"
 	"slices"
 
 	"github.com/jackc/pgx/v5"
+	"github.com/rotaloom/rotaloom/pkg/pg"
 )
 
 // BucketSize is how many consecutive employee ids share a lock. Sharing keeps
@@ -18,10 +18,8 @@ const BucketSize = 1 << bucketBits
 
 const bucketBits = 10
 
-// The list is evaluated in the order of the array, and the array is ascending:
-// two transactions that want the same buckets meet at the first of them and
-// cannot wait for each other in a circle.
-const lock = `SELECT pg_advisory_xact_lock($1::int4, bucket) FROM unnest($2::int4[]) AS bucket`
+// lock has buckets as members.
+const lock pg.Lock = "schedules of employees"
 
 // Bucket returns the bucket of an employee.
 func Bucket(employeeID int64) int32 { return int32(employeeID >> bucketBits) }
@@ -50,13 +48,19 @@ func Buckets(employeeIDs []int64) []int32 {
 // holds them until tx ends. It must be the first statement that locks anything
 // which other holders lock as well.
 func Lock(ctx context.Context, tx pgx.Tx, tenantID int64, employeeIDs []int64) error {
-	if _, err := tx.Exec(ctx, lock, int32(tenantID), Buckets(employeeIDs)); err != nil {
-		return fmt.Errorf("employeelock: lock employees: %w", err)
-	}
-	return nil
+	return lock.WaitEach(ctx, tx, tenantID, members(employeeIDs))
 }
 
 // Queue is Lock as the next statement of a batch.
 func Queue(batch *pgx.Batch, tenantID int64, employeeIDs []int64) *pgx.QueuedQuery {
-	return batch.Queue(lock, int32(tenantID), Buckets(employeeIDs))
+	return lock.QueueEach(batch, tenantID, members(employeeIDs))
+}
+
+func members(employeeIDs []int64) []int64 {
+	buckets := Buckets(employeeIDs)
+	members := make([]int64, len(buckets))
+	for i, b := range buckets {
+		members[i] = int64(b)
+	}
+	return members
 }

@@ -16,17 +16,10 @@ import (
 // transaction ends. What is read afterwards is then what the one before left.
 // Locking the rows themselves would not do: the version that it waited for is
 // gone, and the one that replaced it was not there when the statement began.
-// The keys are taken in ascending order, so that nobody waits in a circle.
-const lockTerms = `
-SELECT pg_advisory_xact_lock(key) FROM (
-    SELECT DISTINCT hashint8extended(term, $1) AS key FROM unnest($2::bigint[]) AS term ORDER BY key
-) AS keys`
+const lockTerms pg.Lock = "patterns of employment terms"
 
 func lock(ctx context.Context, tx pgx.Tx, tenantID int64, termIDs []int64) error {
-	if _, err := tx.Exec(ctx, lockTerms, tenantID, termIDs); err != nil {
-		return fmt.Errorf("employmenttermschedulepattern: lock terms: %w", err)
-	}
-	return nil
+	return lockTerms.WaitEach(ctx, tx, tenantID, termIDs)
 }
 
 // selectTerms finds the terms of assignments. An assignment never moves to

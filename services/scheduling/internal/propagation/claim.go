@@ -156,7 +156,7 @@ func (c *claim) finish(batch *pgx.Batch, tenantID int64, done *changes) {
 		p.batches[at]++
 		propagations, numbers = append(propagations, b.PropagationID), append(numbers, b.Batch)
 	}
-	batch.Queue(lockWindow, int32(tenantID), lockOfWindow)
+	lockWindow.Queue(batch, tenantID)
 	batch.Queue(deleteBatches, tenantID, propagations, numbers)
 	batch.Queue(advancePropagations, tenantID, p.ids, p.employees, p.batches, p.spans, p.locked, p.cutLoose, p.failed, done.reason())
 }

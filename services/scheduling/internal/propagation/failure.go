@@ -75,7 +75,7 @@ func (p *Propagator) settle(ctx context.Context, m bus.Message, key batchKey, er
 		return err
 	}
 	failErr := pg.InTx(ctx, p.pool, func(ctx context.Context, tx pgx.Tx) error {
-		if _, err := tx.Exec(ctx, lockWindow, int32(m.Tenant), lockOfWindow); err != nil {
+		if err := lockWindow.Wait(ctx, tx, m.Tenant); err != nil {
 			return err
 		}
 		tag, err := tx.Exec(ctx, failBatch, m.Tenant, key.PropagationID, key.Batch)
@@ -116,7 +116,7 @@ func (p *Propagator) settlePlanning(ctx context.Context, m bus.Message, failed [
 // split divides a batch in two, because it took too long, and says so.
 func (p *Propagator) split(ctx context.Context, tenantID int64, key batchKey) error {
 	err := pg.InTx(tenant.With(ctx, tenantID), p.pool, func(ctx context.Context, tx pgx.Tx) error {
-		if _, err := tx.Exec(ctx, lockWindow, int32(tenantID), lockOfWindow); err != nil {
+		if err := lockWindow.Wait(ctx, tx, tenantID); err != nil {
 			return err
 		}
 		if _, err := tx.Exec(ctx, noteSlow, tenantID, key.PropagationID, textSlow); err != nil {

@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/rotaloom/rotaloom/pkg/fault"
+	"github.com/rotaloom/rotaloom/pkg/pg"
 	"github.com/rotaloom/rotaloom/pkg/tenant"
 	"github.com/rotaloom/rotaloom/pkg/testkit/natstest"
 )
@@ -179,8 +180,7 @@ func TestSweepAsksForWhatTheBrokerLost(t *testing.T) {
 	// While another process sweeps, this one does not.
 	other, err := w.pool.Begin(w.ctx)
 	require.NoError(t, err)
-	_, err = other.Exec(w.ctx, "SELECT pg_advisory_xact_lock(hashtextextended('rotaloom propagation sweep', 0))")
-	require.NoError(t, err)
+	require.NoError(t, lockSweep.Wait(w.ctx, other, pg.OfDatabase))
 	reminded, err = proc.Sweep(t.Context())
 	require.NoError(t, err)
 	assert.Zero(t, reminded)

@@ -15,8 +15,6 @@ import (
 )
 
 const (
-	lockPlanning = `SELECT pg_try_advisory_xact_lock($1, $2)`
-
 	claimPropagation = `
 SELECT id, employment_term_ids, employee_ids, expected_term_ids, expected_members, extract(epoch FROM clock_timestamp() - accepted_at)::float8
 FROM propagation
@@ -93,7 +91,7 @@ func (p *Propagator) plan(ctx context.Context) (failed []int64, err error) {
 func (p *Propagator) planNext(ctx context.Context, tenantID, after int64) (id int64, mine bool, wait time.Duration, err error) {
 	err = pg.InTx(ctx, p.pool, func(ctx context.Context, tx pgx.Tx) error {
 		id, wait = 0, 0
-		if err := tx.QueryRow(ctx, lockPlanning, int32(tenantID), lockOfPlanning).Scan(&mine); err != nil || !mine {
+		if mine, err = lockPlanning.Try(ctx, tx, tenantID); err != nil || !mine {
 			return err
 		}
 		var terms, given, expectedTerms, expectedCounts []int64

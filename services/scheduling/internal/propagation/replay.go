@@ -35,7 +35,7 @@ func Replay(ctx context.Context, pool *pgxpool.Pool, id int64) error {
 		return err
 	}
 	return pg.InTx(ctx, pool, func(ctx context.Context, tx pgx.Tx) error {
-		if _, err := tx.Exec(ctx, lockWindow, int32(tenantID), lockOfWindow); err != nil {
+		if err := lockWindow.Wait(ctx, tx, tenantID); err != nil {
 			return fmt.Errorf("propagation: replay: %w", err)
 		}
 		rows, err := tx.Query(ctx, resetFailed, tenantID, id)

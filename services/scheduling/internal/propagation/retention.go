@@ -12,7 +12,8 @@ import (
 )
 
 const (
-	lockTidy = `SELECT pg_try_advisory_xact_lock(hashtextextended('rotaloom propagation tidy', 0))`
+	// lockTidy has the process that tidies.
+	lockTidy pg.Lock = "propagation tidy"
 
 	// Who reads the past must not wait long behind a partition that goes or comes.
 	lockTimeout = `SET LOCAL lock_timeout = '2s'`
@@ -164,8 +165,7 @@ func (p *Propagator) forget(ctx context.Context, before time.Time) error {
 // tidy runs fn in a transaction for all tenants, unless another process tidies.
 func (p *Propagator) tidy(ctx context.Context, fn func(context.Context, pgx.Tx) error) error {
 	return pg.InTx(tenant.All(ctx), p.pool, func(ctx context.Context, tx pgx.Tx) error {
-		var mine bool
-		if err := tx.QueryRow(ctx, lockTidy).Scan(&mine); err != nil || !mine {
+		if mine, err := lockTidy.Try(ctx, tx, pg.OfDatabase); err != nil || !mine {
 			return err
 		}
 		if _, err := tx.Exec(ctx, lockTimeout); err != nil {

@@ -18,7 +18,8 @@ const (
 	// mostReminders bounds the propagations of one sweep. The next sweep goes on.
 	mostReminders = 1000
 
-	lockSweep = `SELECT pg_try_advisory_xact_lock(hashtextextended('rotaloom propagation sweep', 0))`
+	// lockSweep has the process that sweeps.
+	lockSweep pg.Lock = "propagation sweep"
 
 	countOpen = `
 SELECT state, count(*) FROM propagation WHERE state <> 'FINISHED' GROUP BY state`
@@ -71,8 +72,7 @@ func (p *Propagator) Sweep(ctx context.Context) (int, error) {
 	// The transaction holds the lock while the others work, and writes nothing.
 	err := pg.InTx(tenant.All(ctx), p.pool, func(all context.Context, tx pgx.Tx) error {
 		reminded = 0
-		var mine bool
-		if err := tx.QueryRow(all, lockSweep).Scan(&mine); err != nil || !mine {
+		if mine, err := lockSweep.Try(all, tx, pg.OfDatabase); err != nil || !mine {
 			return err
 		}
 		if err := p.countOpen(all, tx); err != nil {
@@ -131,7 +131,7 @@ func (p *Propagator) remind(ctx context.Context, key propagationKey) (bool, erro
 	did := false
 	err := pg.InTx(ctx, p.pool, func(ctx context.Context, tx pgx.Tx) error {
 		did = false
-		if _, err := tx.Exec(ctx, lockWindow, int32(key.TenantID), lockOfWindow); err != nil {
+		if err := lockWindow.Wait(ctx, tx, key.TenantID); err != nil {
 			return err
 		}
 		var planning bool

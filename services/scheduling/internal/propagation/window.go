@@ -8,21 +8,20 @@ import (
 	"google.golang.org/protobuf/proto"
 
 	"github.com/rotaloom/rotaloom/pkg/outbox"
+	"github.com/rotaloom/rotaloom/pkg/pg"
 	schedulingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/scheduling/v1"
 )
 
-// Advisory locks of a tenant, in the place of buckets of employees, which are
-// not negative. They are taken after these.
+// Locks of a tenant. They are taken after those of its employees.
 const (
-	lockOfPlanning int32 = -2
-	lockOfWindow   int32 = -1
+	// lockWindow is where all workers and the planner of a tenant meet: it comes
+	// last, so that they hold it only while they commit.
+	lockWindow pg.Lock = "propagation window"
+	// lockPlanning has who plans for the tenant.
+	lockPlanning pg.Lock = "propagation planning"
 )
 
 const (
-	// All workers and the planner of a tenant meet here: it comes last, so that
-	// they hold it only while they commit.
-	lockWindow = `SELECT pg_advisory_xact_lock($1, $2)`
-
 	// As many as the window has room for, by their turns.
 	selectNext = `
 SELECT propagation_id, batch, cardinality(employee_ids) FROM propagation_batch WHERE tenant_id = $1 AND state = 'WAITING'
@@ -64,7 +63,7 @@ func (t *turn) event() proto.Message {
 func (p *Propagator) request(ctx context.Context, tx pgx.Tx, tenantID int64) error {
 	var next []turn
 	batch := &pgx.Batch{}
-	batch.Queue(lockWindow, int32(tenantID), lockOfWindow)
+	lockWindow.Queue(batch, tenantID)
 	p.queueNext(batch, tenantID, &next)
 	if err := tx.SendBatch(ctx, batch).Close(); err != nil {
 		return fmt.Errorf("propagation: find the next batches: %w", err)

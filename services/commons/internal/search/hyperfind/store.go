@@ -104,9 +104,10 @@ func byID(ctx context.Context, db pg.Querier, tenantID, id int64, user string) (
 // lock makes changes of a tenant's queries come one after another, until the
 // transaction ends.
 func lock(ctx context.Context, tx pgx.Tx, tenantID int64) error {
-	_, err := tx.Exec(ctx, `SELECT pg_advisory_xact_lock(hashtextextended($1, 0))`, fmt.Sprintf("hyperfind queries %d", tenantID))
-	return err
+	return lockQueries.Wait(ctx, tx, tenantID)
 }
+
+const lockQueries pg.Lock = "hyperfind queries"
 
 // insert stores a new query. The tenant's queries must be locked.
 func insert(ctx context.Context, tx pgx.Tx, tenantID int64, q *query, constraints []byte) (id int64, err error) {
