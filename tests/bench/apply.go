@@ -34,7 +34,7 @@ func windowFigure(h *host, o Options, api scenario.API) (figure, error) {
 	samples, err := interleave(h.ctx, 2*o.Rounds+1,
 		changing(api, crews[0], ends[0], false), changing(api, crews[1], ends[1], false))
 	if err == nil {
-		f.measured, f.floor = samples[0], samples[1]
+		f.measured, f.baseline = samples[0], samples[1]
 	}
 	return f, err
 }

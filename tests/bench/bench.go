@@ -1,5 +1,5 @@
 // Package bench measures the product as those who use it meet it. Each figure
-// that is a ratio stands beside a floor, the least that any design would have
+// that is a ratio stands beside a baseline, the least that any design would have
 // to do, measured in turns with it in the same run.
 package bench
 
@@ -85,7 +85,7 @@ const (
 	millionChange  = "million"
 )
 
-// Run measures, prints the table and reports whether every bar is met.
+// Run measures, prints the table and reports whether every target is met.
 func Run(ctx context.Context, out io.Writer, o Options) (bool, error) {
 	var figures []figure
 	for _, g := range groups {

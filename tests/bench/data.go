@@ -59,21 +59,21 @@ func dataFigure(h *host, o Options, p *premises) (figure, error) {
 	if err := checkData(product.answer.Bytes()); err != nil {
 		return f, err
 	}
-	floor, err := newReplay(h.ctx, p.dataStatements, p.postgres, p.company.tenant)
+	baseline, err := newReplay(h.ctx, p.dataStatements, p.postgres, p.company.tenant)
 	if err != nil {
 		return f, err
 	}
-	defer floor.close(h.ctx)
-	rows, err := floor.run(h.ctx)
+	defer baseline.close(h.ctx)
+	rows, err := baseline.run(h.ctx)
 	if err != nil || rows < 2*dataEmployees {
 		return f, fmt.Errorf("the statements of a reading give %d rows: %w", rows, err)
 	}
-	h.Logf("a reading of data runs %d statements, which give %d rows", len(floor.statements), rows)
+	h.Logf("a reading of data runs %d statements, which give %d rows", len(baseline.statements), rows)
 	samples, err := interleave(h.ctx, o.Rounds,
 		p50(product.read),
-		p50(func(ctx context.Context) error { _, err := floor.run(ctx); return err }))
+		p50(func(ctx context.Context) error { _, err := baseline.run(ctx); return err }))
 	if err == nil {
-		f.measured, f.floor = samples[0], samples[1]
+		f.measured, f.baseline = samples[0], samples[1]
 	}
 	return f, err
 }

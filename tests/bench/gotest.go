@@ -15,7 +15,7 @@ import (
 
 // goBench runs the Go benchmarks of a package whose names match the pattern as
 // often as there are rounds, one process each, and answers their metrics as
-// "name/metric". The benchmarks bring their floors along; env is added to their
+// "name/metric". The benchmarks bring their baselines along; env is added to their
 // environment.
 func goBench(h *host, o Options, module, pkg, pattern, benchtime string, env ...string) (map[string]sample, error) {
 	dir := filepath.Join(launch.Root(h), module)
@@ -74,7 +74,7 @@ func worker(h *host, o Options) ([]figure, error) {
 		return nil, err
 	}
 	return []figure{{
-		name: spans, unit: "spans/s", atLeast: 0.5, measured: m[name+"/spans/s"], floor: m[name+"/copied-spans/s"],
+		name: spans, unit: "spans/s", atLeast: 0.5, measured: m[name+"/spans/s"], baseline: m[name+"/copied-spans/s"],
 		note: "two workers, against one COPY of the same rows",
 	}}, nil
 }
@@ -87,7 +87,7 @@ func transcoding(h *host, o Options) ([]figure, error) {
 		return nil, err
 	}
 	return []figure{{
-		name: toJSON, unit: "MB/s", atLeast: 8, measured: m[name+"MB/s"], floor: m[name+"protojson-MB/s"],
+		name: toJSON, unit: "MB/s", atLeast: 8, measured: m[name+"MB/s"], baseline: m[name+"protojson-MB/s"],
 		note: "15,000 shifts, against protojson.Marshal of the same message",
 	}}, nil
 }

@@ -21,7 +21,7 @@ import (
 )
 
 // What the product hashes passwords with unless it is told otherwise, which the
-// floor does too.
+// baseline does too.
 const (
 	hashTime, hashMemory, hashThreads, hashBytes = 2, 19 << 10, 1, 32
 	// grantSlice is how long one round of grants takes.
@@ -60,7 +60,7 @@ func refreshFigure(h *host, o Options) (f figure, err error) {
 	m, err := goBench(h, o, "services/auth", ".", "^BenchmarkRefreshGrant$", "4x", pgtest.URLVariable+"="+server.AdminURL("postgres"))
 	const name = "BenchmarkRefreshGrant/"
 	return figure{
-		name: refreshGrants, unit: "grants/s", atLeast: 0.5, measured: m[name+"refreshes/s"], floor: m[name+"updates/s"],
+		name: refreshGrants, unit: "grants/s", atLeast: 0.5, measured: m[name+"refreshes/s"], baseline: m[name+"updates/s"],
 		note: "refreshes, against transactions that update one row, as many callers at a time",
 	}, err
 }
@@ -86,7 +86,7 @@ func passwordFigure(h *host, o Options) (figure, error) {
 			return nil
 		}))
 	if err == nil {
-		f.measured, f.floor = samples[0], samples[1]
+		f.measured, f.baseline = samples[0], samples[1]
 	}
 	return f, err
 }

@@ -58,18 +58,18 @@ func hyperfindFigure(h *host, o Options, p *premises) (figure, error) {
 		return f, fmt.Errorf("a hyperfind finds %d persons and answers %d refs and %d persons instead of %d of each",
 			answer.Count, len(answer.Result.Refs), len(answer.Result.BasePersons), foundPersons)
 	}
-	floor, err := newPsql(h.ctx, p.postgres(commonsDatabase), p.company)
+	baseline, err := newPsql(h.ctx, p.postgres(commonsDatabase), p.company)
 	if err != nil {
 		return f, err
 	}
-	if lines, err := floor.run(h.ctx, true); err != nil || lines != foundPersons {
+	if lines, err := baseline.run(h.ctx, true); err != nil || lines != foundPersons {
 		return f, fmt.Errorf("psql prints %d persons instead of %d: %w", lines, foundPersons, err)
 	}
 	samples, err := interleave(h.ctx, o.Rounds,
 		p50(product.read),
-		p50(func(ctx context.Context) error { _, err := floor.run(ctx, false); return err }))
+		p50(func(ctx context.Context) error { _, err := baseline.run(ctx, false); return err }))
 	if err == nil {
-		f.measured, f.floor = samples[0], samples[1]
+		f.measured, f.baseline = samples[0], samples[1]
 	}
 	return f, err
 }

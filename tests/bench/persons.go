@@ -27,17 +27,17 @@ const (
 func personsFigure(h *host, o Options, p *premises) (figure, error) {
 	f := figure{name: persons, unit: "persons/s", atLeast: 0.3,
 		note: "multi_upsert of 100 persons, half of them new, against one INSERT of the same rows for each table"}
-	floor, err := newCopies(h.ctx, p.postgres(commonsDatabase))
+	baseline, err := newCopies(h.ctx, p.postgres(commonsDatabase))
 	if err != nil {
 		return f, err
 	}
-	defer floor.conn.Close(context.WithoutCancel(h.ctx))
+	defer baseline.conn.Close(context.WithoutCancel(h.ctx))
 	calls := &upserts{api: p.api, company: p.company}
 	samples, err := interleave(h.ctx, o.Rounds,
 		func(ctx context.Context, _ int) (float64, error) { return calls.round(ctx) },
-		func(ctx context.Context, _ int) (float64, error) { return floor.round(ctx, calls.written) })
+		func(ctx context.Context, _ int) (float64, error) { return baseline.round(ctx, calls.written) })
 	if err == nil {
-		f.measured, f.floor = samples[0], samples[1]
+		f.measured, f.baseline = samples[0], samples[1]
 	}
 	return f, err
 }
@@ -116,7 +116,7 @@ func newCopies(ctx context.Context, url string) (*copies, error) {
 		return nil, err
 	}
 	c := &copies{conn: conn}
-	if _, err := conn.Exec(ctx, `CREATE SCHEMA floor`); err != nil {
+	if _, err := conn.Exec(ctx, `CREATE SCHEMA baseline`); err != nil {
 		return nil, err
 	}
 	for _, t := range personTables {
@@ -127,10 +127,10 @@ func newCopies(ctx context.Context, url string) (*copies, error) {
 		c.columns = append(c.columns, columns)
 		names := strings.Join(columns, ", ")
 		for _, sql := range []string{
-			`CREATE TABLE floor.%[1]s (LIKE public.%[1]s INCLUDING ALL)`,
+			`CREATE TABLE baseline.%[1]s (LIKE public.%[1]s INCLUDING ALL)`,
 			// Others, so that those who are written come as new ones.
-			`INSERT INTO floor.%[1]s (%[2]s) SELECT %[3]s FROM public.%[1]s`,
-			`ANALYZE floor.%[1]s`,
+			`INSERT INTO baseline.%[1]s (%[2]s) SELECT %[3]s FROM public.%[1]s`,
+			`ANALYZE baseline.%[1]s`,
 		} {
 			if _, err := conn.Exec(ctx, fmt.Sprintf(sql, t.table, names, elsewhere(columns))); err != nil {
 				return nil, fmt.Errorf("a copy of %s: %w", t.table, err)
@@ -186,7 +186,7 @@ func (c *copies) inserts(ctx context.Context, ids []int64) ([]string, error) {
 		if values == nil {
 			return nil, fmt.Errorf("the persons have no rows in %s", t.table)
 		}
-		out = append(out, fmt.Sprintf("INSERT INTO floor.%s (%s) VALUES %s", t.table, strings.Join(c.columns[i], ", "), *values))
+		out = append(out, fmt.Sprintf("INSERT INTO baseline.%s (%s) VALUES %s", t.table, strings.Join(c.columns[i], ", "), *values))
 	}
 	return out, nil
 }

@@ -141,7 +141,7 @@ func overtakenFigure(h *host, o Options, c *crowd) ([]figure, error) {
 	}
 	samples, err := interleave(h.ctx, o.Rounds, changes(queuedChanges), changes(1))
 	if err == nil {
-		f.measured, f.floor = samples[0], samples[1]
+		f.measured, f.baseline = samples[0], samples[1]
 	}
 	return []figure{f}, err
 }
@@ -183,7 +183,7 @@ func otherTenantFigures(h *host, o Options, c *crowd) ([]figure, error) {
 		},
 		func(ctx context.Context, _ int) (float64, error) { return few(ctx) })
 	if err == nil {
-		ratio.measured, ratio.floor, seconds.measured = samples[0], samples[1], samples[0]
+		ratio.measured, ratio.baseline, seconds.measured = samples[0], samples[1], samples[0]
 	}
 	return []figure{ratio, seconds}, err
 }
@@ -223,7 +223,7 @@ func amongManyFigure(h *host, o Options, c *crowd) ([]figure, error) {
 	}
 	samples, err := interleave(h.ctx, 2*o.Rounds+1, cases...)
 	if err == nil {
-		f.measured, f.floor = samples[0], samples[1]
+		f.measured, f.baseline = samples[0], samples[1]
 	}
 	return []figure{f}, err
 }
@@ -273,11 +273,11 @@ func millionFigures(h *host, o Options) ([]figure, error) {
 	if err != nil {
 		return nil, err
 	}
-	floor, err := interleave(h.ctx, 2*o.Rounds, cases[1])
+	baseline, err := interleave(h.ctx, 2*o.Rounds, cases[1])
 	if err != nil {
 		return nil, err
 	}
-	perEmployee.measured, perEmployee.floor = sample{large}, floor[0]
+	perEmployee.measured, perEmployee.baseline = sample{large}, baseline[0]
 	memory, err := peakMemory(c.server.Process.Process.Pid)
 	peak.measured = sample{memory}
 	return []figure{perEmployee, peak}, err

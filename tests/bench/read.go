@@ -124,20 +124,20 @@ func readFigure(h *host, o Options, name string, t target, crew *scenario.Crew) 
 	if err != nil {
 		return f, err
 	}
-	floor, err := newReader(t.api.Client, base, "", scattered(crew))
+	baseline, err := newReader(t.api.Client, base, "", scattered(crew))
 	if err != nil {
 		return f, err
 	}
-	if err := floor.read(h.ctx); err != nil {
+	if err := baseline.read(h.ctx); err != nil {
 		return f, err
 	}
-	if !bytes.Equal(product.answer.Bytes(), floor.answer.Bytes()) {
-		return f, fmt.Errorf("the yardstick answers other bytes:\n%.700s\n%.700s", floor.answer.Bytes(), product.answer.Bytes())
+	if !bytes.Equal(product.answer.Bytes(), baseline.answer.Bytes()) {
+		return f, fmt.Errorf("the yardstick answers other bytes:\n%.700s\n%.700s", baseline.answer.Bytes(), product.answer.Bytes())
 	}
-	samples, err := alternate(h.ctx, o.Rounds, product, floor)
+	samples, err := alternate(h.ctx, o.Rounds, product, baseline)
 	if err != nil {
 		return f, err
 	}
-	f.measured, f.floor = samples[0], samples[1]
+	f.measured, f.baseline = samples[0], samples[1]
 	return f, nil
 }

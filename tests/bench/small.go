@@ -43,7 +43,7 @@ func smallReads(h *host, o Options) ([]figure, error) {
 		return nil, err
 	}
 	t := target{api: api, tlsDir: filepath.Dir(server.CAFile), postgres: privatePostgres(server.StateDir)}
-	base, floor, err := startSmallYardstick(h, t, objects)
+	base, baseline, err := startSmallYardstick(h, t, objects)
 	if err != nil {
 		return nil, err
 	}
@@ -61,13 +61,13 @@ func smallReads(h *host, o Options) ([]figure, error) {
 			continue
 		}
 		product := getter{client: client, url: api.BaseURL + object.path, token: api.Token, used: used(server.Process.Process.Pid)}
-		bare := getter{client: client, url: fmt.Sprintf("%s/%d", base, i), used: used(floor)}
+		bare := getter{client: client, url: fmt.Sprintf("%s/%d", base, i), used: used(baseline)}
 		samples, err := interleave(h.ctx, o.Rounds, product.round, bare.round)
 		if err != nil {
 			return nil, err
 		}
 		figures = append(figures, figure{
-			name: object.name, unit: "µs", measured: samples[0], floor: samples[1], atMost: object.atMost,
+			name: object.name, unit: "µs", measured: samples[0], baseline: samples[1], atMost: object.atMost,
 			note: "processor time of a GET, PostgreSQL included; 16 clients",
 		})
 	}

@@ -10,20 +10,20 @@ import (
 type figure struct {
 	name string
 	unit string
-	// floor is empty for a figure with a bar of its own.
-	measured, floor sample
-	// atMost and atLeast bound the ratio of measured to floor, or measured itself
-	// without a floor; 0 for no such bound.
+	// baseline is empty for a figure with a target of its own.
+	measured, baseline sample
+	// atMost and atLeast bound the ratio of measured to baseline, or measured itself
+	// without a baseline; 0 for no such bound.
 	atMost, atLeast float64
 	// note says what the figure stands on.
 	note string
 }
 
 func (f *figure) value() float64 {
-	if len(f.floor) == 0 {
+	if len(f.baseline) == 0 {
 		return f.measured.median()
 	}
-	return f.measured.median() / f.floor.median()
+	return f.measured.median() / f.baseline.median()
 }
 
 func (f *figure) met() bool {
@@ -31,9 +31,9 @@ func (f *figure) met() bool {
 	return v > 0 && (f.atMost == 0 || v <= f.atMost) && v >= f.atLeast
 }
 
-func (f *figure) bar() string {
+func (f *figure) target() string {
 	unit := ""
-	if len(f.floor) == 0 {
+	if len(f.baseline) == 0 {
 		unit = " " + f.unit
 	}
 	if f.atMost > 0 {
@@ -43,17 +43,17 @@ func (f *figure) bar() string {
 }
 
 func (f *figure) row() string {
-	floor, ratio, verdict := "-", "-", "FAIL"
-	if len(f.floor) > 0 {
-		floor, ratio = f.floor.text(f.unit), fmt.Sprintf("%.2f", f.value())
+	baseline, ratio, verdict := "-", "-", "FAIL"
+	if len(f.baseline) > 0 {
+		baseline, ratio = f.baseline.text(f.unit), fmt.Sprintf("%.2f", f.value())
 	}
 	if f.met() {
 		verdict = "pass"
 	}
-	return fmt.Sprintf("%s\t%s\t%s\t%s\t%s\t%s\t%s", f.name, f.measured.text(f.unit), floor, ratio, f.bar(), verdict, f.note)
+	return fmt.Sprintf("%s\t%s\t%s\t%s\t%s\t%s\t%s", f.name, f.measured.text(f.unit), baseline, ratio, f.target(), verdict, f.note)
 }
 
-// write prints the table and reports whether every bar is met.
+// write prints the table and reports whether every target is met.
 func write(out io.Writer, figures []figure) (bool, error) {
 	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(w, "figure\tmeasured\tfloor\tratio\tbar\t\tnote")

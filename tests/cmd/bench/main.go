@@ -1,5 +1,5 @@
 // Command bench measures the product and prints one table. It ends with 0 when
-// every figure meets its bar, and with 1 when one does not.
+// every figure meets its target, and with 1 when one does not.
 package main
 
 import (
