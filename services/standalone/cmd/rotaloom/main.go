@@ -6,21 +6,21 @@ import (
 	"context"
 
 	"github.com/rotaloom/rotaloom/pkg/boot"
-	"github.com/rotaloom/rotaloom/services/standalone/internal/node"
+	"github.com/rotaloom/rotaloom/services/standalone/internal/standalone"
 )
 
 type settings struct {
 	boot.Common
 
-	Serve       node.Config      `cmd:"" help:"Serve the API."`
-	Migrate     node.Migrate     `cmd:"" help:"Bring the databases to the schema of this program, and end. Serve does so too."`
-	Tenant      node.Tenants     `cmd:"" help:"Make, list and switch tenants, while the API is served."`
-	SigningKeys node.SigningKeys `cmd:"" help:"Replace the keys that sign tokens, while the API is served."`
-	Backfill    node.Backfill    `cmd:"" help:"Fill what queries over persons know of other parts again, while the API is served."`
-	Deadletter  node.DeadLetters `cmd:"" help:"List and replay the events that consumers gave up."`
+	Serve       standalone.Config      `cmd:"" help:"Serve the API."`
+	Migrate     standalone.Migrate     `cmd:"" help:"Bring the databases to the schema of this program, and end. Serve does so too."`
+	Tenant      standalone.Tenants     `cmd:"" help:"Make, list and switch tenants, while the API is served."`
+	SigningKeys standalone.SigningKeys `cmd:"" help:"Replace the keys that sign tokens, while the API is served."`
+	Backfill    standalone.Backfill    `cmd:"" help:"Fill what queries over persons know of other parts again, while the API is served."`
+	Deadletter  standalone.DeadLetters `cmd:"" help:"List and replay the events that consumers gave up."`
 
-	Certs           node.Certs           `cmd:"" help:"Make certificates for a test installation of separate processes, and print the flags that go with them."`
-	NATSPermissions node.NATSPermissions `cmd:"" name:"nats-permissions" help:"Print the users of a NATS server, with the least that each service needs."`
+	Certs           standalone.Certs           `cmd:"" help:"Make certificates for a test installation of separate processes, and print the flags that go with them."`
+	NATSPermissions standalone.NATSPermissions `cmd:"" name:"nats-permissions" help:"Print the users of a NATS server, with the least that each service needs."`
 
 	boot.Commands
 }
@@ -28,5 +28,5 @@ type settings struct {
 func main() {
 	s := &settings{}
 	boot.Main("rotaloom", "Workforce management: schedules for any number of people.", s,
-		func(ctx context.Context, app *boot.App) error { return node.Start(ctx, s.Serve, app) })
+		func(ctx context.Context, app *boot.App) error { return standalone.Start(ctx, s.Serve, app) })
 }

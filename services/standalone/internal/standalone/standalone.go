@@ -1,7 +1,7 @@
-// Package node puts the whole product together in one process. It differs from
+// Package standalone puts the whole product together in one process. It differs from
 // the services' own programs only in where the connections lead: calls pass
 // the same interceptors and are encoded as over the network.
-package node
+package standalone
 
 import (
 	"context"
