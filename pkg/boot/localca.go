@@ -28,7 +28,7 @@ const (
 )
 
 // LocalCA is a certificate authority in a folder, for machines that have no
-// other: the first start of an all-in-one server, and tests.
+// other: the first start of a standalone server, and tests.
 type LocalCA struct {
 	dir string
 	now time.Time

@@ -1,6 +1,6 @@
 // Package serve puts a service together with what it needs: its database, the
 // broker, and the chain of interceptors before it. The programs of the
-// services and the all-in-one program share it, and differ only in where the
+// services and the standalone program share it, and differ only in where the
 // connections lead.
 package serve
 

@@ -44,7 +44,7 @@ func TestDependenciesRunOneWay(t *testing.T) {
 	}
 }
 
-// In the all-in-one binary nats-server and the PostgreSQL launcher are linked;
+// In the standalone binary nats-server and the PostgreSQL launcher are linked;
 // a service's binary must not carry them.
 func TestServiceBinariesCarryNoServers(t *testing.T) {
 	t.Parallel()

@@ -26,7 +26,7 @@ type Options struct {
 	Rounds int
 	// Short measures with smaller crews, and leaves out what takes long.
 	Short bool
-	// Profiles is the address on which the all-in-one process serves its
+	// Profiles is the address on which the standalone process serves its
 	// profiles; empty for none.
 	Profiles string
 	// Log receives what happens.
@@ -106,7 +106,7 @@ func Run(ctx context.Context, out io.Writer, o Options) (bool, error) {
 }
 
 // privatePostgres is how the superuser reaches the private server of an
-// all-in-one process.
+// standalone process.
 func privatePostgres(stateDir string) func(string) string {
 	query := url.Values{
 		"host": {filepath.Join(stateDir, "postgresql", "run")}, "port": {"5432"}, "user": {"postgres"}, "sslmode": {"disable"},
@@ -122,7 +122,7 @@ func (o Options) crewSize() int {
 	return 10_000
 }
 
-// standalone measures on the all-in-one process.
+// standalone measures on the standalone process.
 func standalone(h *host, o Options) ([]figure, error) {
 	server := launch.Standalone(h, "--log-level", "warn", "--admin-profiles", "--admin-address", o.Profiles)
 	api := scenario.API{Target: server.Target(h)}

@@ -28,7 +28,7 @@ const (
 	grantSlice = 3 * time.Second
 )
 
-// grants measures log-ins on the all-in-one process, and refreshes inside the
+// grants measures log-ins on the standalone process, and refreshes inside the
 // service.
 func grants(h *host, o Options) ([]figure, error) {
 	var figures []figure

@@ -12,7 +12,7 @@ import (
 
 const population100k = 100_000
 
-// population measures the memory that the all-in-one process, without
+// population measures the memory that the standalone process, without
 // PostgreSQL, took at most while as many employees were created and then given
 // a pattern.
 func population(h *host, o Options) ([]figure, error) {

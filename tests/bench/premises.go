@@ -13,7 +13,7 @@ import (
 	"github.com/rotaloom/rotaloom/tests/scenario"
 )
 
-// premises are a company in an all-in-one process, on a database server that
+// premises are a company in a standalone process, on a database server that
 // writes to the disk before it says so.
 type premises struct {
 	api      scenario.API
@@ -102,7 +102,7 @@ func (p *premises) populate(h *host, line *tap) (err error) {
 	return err
 }
 
-// commonsDatabase is the database of commons in an all-in-one process.
+// commonsDatabase is the database of commons in a standalone process.
 const commonsDatabase = "rotaloom_commons"
 
 func (p *premises) dataRequest() scenario.Object {

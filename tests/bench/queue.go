@@ -21,7 +21,7 @@ const (
 	million    = 1_000_000
 )
 
-// crowd is an all-in-one process with tenants whose employees are seeded.
+// crowd is a standalone process with tenants whose employees are seeded.
 type crowd struct {
 	server *launch.Server
 	admin  *pgx.Conn

@@ -16,10 +16,10 @@ import (
 	"github.com/rotaloom/rotaloom/tests/scenario"
 )
 
-// schedulingDatabase is the database of scheduling in an all-in-one process.
+// schedulingDatabase is the database of scheduling in a standalone process.
 const schedulingDatabase = "rotaloom_scheduling"
 
-// member is a tenant of an all-in-one process, with its administrator logged
+// member is a tenant of a standalone process, with its administrator logged
 // in.
 type member struct {
 	api scenario.API

@@ -32,7 +32,7 @@ type small struct {
 	atMost     float64
 }
 
-// smallReads measures the processor time that the all-in-one process and its
+// smallReads measures the processor time that the standalone process and its
 // database take for a GET of one object, against that of a bare handler with one
 // prepared statement that selects the same bytes by a key.
 func smallReads(h *host, o Options) ([]figure, error) {

@@ -31,7 +31,7 @@ const (
 	look         = 20 * time.Millisecond
 )
 
-// Ready is what the all-in-one process writes when it answers.
+// Ready is what the standalone process writes when it answers.
 type Ready struct {
 	BaseURL     string `json:"baseUrl"`
 	CAFile      string `json:"caFile"`
@@ -209,7 +209,7 @@ func Await(t testing.TB, timeout time.Duration, what string, holds func() bool) 
 	}
 }
 
-// Server is an all-in-one process that answers.
+// Server is a standalone process that answers.
 type Server struct {
 	*Process
 	Ready
@@ -218,7 +218,7 @@ type Server struct {
 	StateDir string
 }
 
-// Standalone starts the all-in-one process on a free port with a state folder
+// Standalone starts the standalone process on a free port with a state folder
 // of its own, and waits until it answers.
 func Standalone(t testing.TB, args ...string) *Server {
 	t.Helper()

@@ -79,7 +79,7 @@ func switched(t *testing.T, w *world, m member) {
 	answers(http.StatusOK)
 }
 
-// Operators find the database that the all-in-one program keeps for itself.
+// Operators find the database that the standalone program keeps for itself.
 func TestOperatorsReachThePrivateDatabase(t *testing.T) {
 	t.Parallel()
 	server := launch.Standalone(t)

@@ -19,7 +19,7 @@ func main() {
 	only := flag.String("only", "", "figures to measure, separated by commas; the beginnings of their names will do")
 	flag.IntVar(&o.Rounds, "rounds", 7, "rounds that count")
 	flag.BoolVar(&o.Short, "short", false, "use smaller crews and leave out what takes long")
-	flag.StringVar(&o.Profiles, "profiles", "", "address on which the all-in-one process serves its profiles")
+	flag.StringVar(&o.Profiles, "profiles", "", "address on which the standalone process serves its profiles")
 	flag.Parse()
 	if *only != "" {
 		o.Only = strings.Split(*only, ",")

@@ -1,4 +1,4 @@
-// Package natsd gives the all-in-one program its NATS: a server in the process
+// Package natsd gives the standalone program its NATS: a server in the process
 // that keeps its streams in the state folder, or one that is named.
 package natsd
 

@@ -1,4 +1,4 @@
-// Package privatepg gives every service of the all-in-one program its database:
+// Package privatepg gives every service of the standalone program its database:
 // on a private PostgreSQL server in the state folder, or on one that is named.
 package privatepg
 

@@ -1,4 +1,4 @@
-// Package state is the folder in which the all-in-one program keeps what must
+// Package state is the folder in which the standalone program keeps what must
 // outlive it: databases, streams, certificates and the first credentials.
 package state
 
