@@ -34,10 +34,10 @@ func NewMembers(pool *pgxpool.Pool, assignments timekeepingv1.EmploymentTermAssi
 // It must not be used inside a transaction.
 func (m *Members) Expected(ctx context.Context, termIDs []int64) (expected []propagation.Members) {
 	termIDs = slices.Compact(slices.Sorted(slices.Values(termIDs)))
-	ctx, cancel := context.WithTimeout(ctx, countTimeout)
+	asking, cancel := context.WithTimeout(ctx, countTimeout)
 	defer cancel()
 	for part := range slices.Chunk(termIDs, mostAsked) {
-		answer, err := m.assignments.CountMembers(ctx, &timekeepingv1.CountMembersRequest{EmploymentTermIds: part})
+		answer, err := m.assignments.CountMembers(asking, &timekeepingv1.CountMembersRequest{EmploymentTermIds: part})
 		if err != nil {
 			return expected
 		}
