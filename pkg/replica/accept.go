@@ -29,11 +29,10 @@ WHERE h.tenant_id = $1 AND h.topic = $2 AND h.key = ANY($3) AND (h.version < ($4
         AND EXISTS (SELECT FROM replica_gap g WHERE g.tenant_id = h.tenant_id AND g.topic = h.topic AND g.key = h.key))
 RETURNING h.key`
 
-	// Those who are there by now came meanwhile.
+	// Another transaction may have stored a head since the update looked for it.
 	upsertHeads = `
 INSERT INTO replica_head AS h (tenant_id, topic, key, version, mark, deleted)
 SELECT $1, $2, u.* FROM unnest($3::bigint[], $4::bigint[], $5::bigint[], $6::bool[]) AS u (key, version, mark, deleted)
-WHERE NOT EXISTS (SELECT FROM replica_head h WHERE h.tenant_id = $1 AND h.topic = $2 AND h.key = u.key)
 ON CONFLICT (tenant_id, topic, key) DO UPDATE SET version = excluded.version, mark = excluded.mark, deleted = excluded.deleted
 WHERE excluded.version > h.version OR excluded.version = h.version
     AND EXISTS (SELECT FROM replica_gap g WHERE g.tenant_id = h.tenant_id AND g.topic = h.topic AND g.key = h.key)

@@ -8,6 +8,7 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+	"golang.org/x/sync/errgroup"
 	"google.golang.org/protobuf/proto"
 	"google.golang.org/protobuf/reflect/protoreflect"
 	"google.golang.org/protobuf/types/dynamicpb"
@@ -54,4 +55,25 @@ func TestManyKeysAtOnce(t *testing.T) {
 	}
 	assert.Len(t, headsOf(t, pool, 2, "groups"), many)
 	assert.Less(t, quickest[many], 4*many/few*quickest[few], "1,000 keys take %v", quickest[few])
+}
+
+// Of two first states of a key that come at once, the newer one stays, whichever
+// is committed last.
+func TestFirstStatesOfAKeyMeet(t *testing.T) {
+	t.Parallel()
+	pool := newPool(t)
+	copied := copyOf(pool, things)
+	const keys = 300
+	want := map[int64]int64{}
+	for id := range int64(keys) {
+		var both errgroup.Group
+		for version := range int64(2) {
+			event := tell(things, thing{id: id + 1, version: version + 1, value: version + 1})
+			both.Go(func() error { return deliver(t, copied, 1, event) })
+		}
+		require.NoError(t, both.Wait())
+		want[id+1] = 2
+	}
+	assert.Equal(t, want, headsOf(t, pool, 1, "things"))
+	assert.Equal(t, want, stored(t, pool, 1))
 }
