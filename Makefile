@@ -77,7 +77,7 @@ attack: postgres ## Attack the running product; the long form.
 
 .PHONY: kills
 kills: postgres ## Kill the propagator twenty times at 10,000 employees, and overload the product for a minute, as CI does.
-	ROTALOOM_FAULTS=ci go test -count=1 -timeout 20m -v -run 'TestPropagatorIsKilled|TestFourTimesTheCapacity' ./tests/faults ./tests/overload
+	ROTALOOM_FAULTS=ci go test -count=1 -p 1 -timeout 20m -v -run 'TestPropagatorIsKilled|TestFourTimesTheCapacity' ./tests/faults ./tests/overload
 
 .PHONY: mutate
 mutate: postgres ## Change the code of rules in small ways, and see whether their tests notice: [PKG=pkg/policy].
