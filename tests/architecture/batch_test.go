@@ -16,8 +16,8 @@ import (
 // batchesOnPools are the files that may send a batch to a pool: what they send is
 // no read of several statements.
 var batchesOnPools = map[string]string{
-	"pkg/audit/refusal.go":                                 "only writes",
-	"services/commons/internal/search/hyperfind/finder.go": "one query behind the settings that bound it",
+	"pkg/audit/refusal.go":                               "only writes",
+	"services/commons/internal/search/query/executor.go": "one query behind the settings that bound it",
 }
 
 // Each statement of a batch sees another moment; pg.Snapshot makes them see one.

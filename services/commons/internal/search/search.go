@@ -21,11 +21,12 @@ import (
 	"github.com/rotaloom/rotaloom/services/commons/internal/search/employeegroup"
 	"github.com/rotaloom/rotaloom/services/commons/internal/search/hyperfind"
 	"github.com/rotaloom/rotaloom/services/commons/internal/search/projection"
+	"github.com/rotaloom/rotaloom/services/commons/internal/search/query"
 )
 
 type (
 	// Config bounds what queries may cost.
-	Config = hyperfind.Config
+	Config = query.Config
 	// Group is an employee group: an organization path, or a stored query.
 	Group = employeegroup.Group
 	// Groups finds whose employee group is which, and who is in it.

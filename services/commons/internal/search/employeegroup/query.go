@@ -12,6 +12,7 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/fault"
 	commonv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/common/v1"
 	"github.com/rotaloom/rotaloom/services/commons/internal/search/hyperfind"
+	"github.com/rotaloom/rotaloom/services/commons/internal/search/query"
 )
 
 const (
@@ -31,8 +32,8 @@ const (
 
 // FinderConfig bounds what the hyperfinds of groups may cost. They have turns of
 // their own, so that they wait for nobody's own queries.
-func FinderConfig() hyperfind.Config {
-	return hyperfind.Config{Timeout: 5 * time.Second, Concurrent: 4}
+func FinderConfig() query.Config {
+	return query.Config{Timeout: 5 * time.Second, Concurrent: 4}
 }
 
 // Finder answers whom a stored query finds, whatever the caller may see. See

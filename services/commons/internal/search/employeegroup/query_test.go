@@ -21,6 +21,7 @@ import (
 	commonv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/common/v1"
 	commonsv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/commons/v1"
 	"github.com/rotaloom/rotaloom/services/commons/internal/search/hyperfind"
+	"github.com/rotaloom/rotaloom/services/commons/internal/search/query"
 	"github.com/rotaloom/rotaloom/services/commons/migrations"
 )
 
@@ -133,7 +134,7 @@ func TestAHyperfindThatFailsIsNotTriedAllTheTime(t *testing.T) {
 	ctx := tenant.With(t.Context(), 1)
 	fail := func(err error) { finder.err.Store(&err) }
 
-	fail(fault.Invalid(hyperfind.CodeSlow, "Too slow."))
+	fail(fault.Invalid(query.CodeSlow, "Too slow."))
 	for range 2 {
 		ids, err := groups.Persons(ctx, lead(1))
 		require.True(t, fault.HasStatus(err, 503), err)

@@ -7,6 +7,7 @@ import (
 
 	"github.com/rotaloom/rotaloom/pkg/tenant"
 	commonv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/common/v1"
+	"github.com/rotaloom/rotaloom/services/commons/internal/search/query"
 )
 
 // Among answers which of some persons are found by a stored query that the
@@ -23,17 +24,17 @@ func (h *Handler) Among(ctx context.Context, ref *commonv1.Ref, given *commonv1.
 	if err != nil {
 		return nil, err
 	}
-	q, err := find(ctx, h.pool, tenantID, ref, caller(ctx))
+	q, err := find(ctx, h.pool, tenantID, ref, query.Caller(ctx))
 	if err != nil {
 		return nil, err
 	}
-	root, err := asked(q.GetConstraints(), days)
+	root, err := query.ParseOn(q.GetConstraints(), days)
 	if err != nil {
 		return nil, err
 	}
 	found := make(map[int64]bool, len(persons))
 	// Not nil: nil stands for everybody.
 	among := append([]int64{}, persons...)
-	err = h.finder.run(ctx, tenantID, root, days, among, func(id int64, _, _ []byte) { found[id] = true })
+	err = h.finder.executor.Run(ctx, tenantID, root, days, among, func(id int64, _, _ []byte) { found[id] = true })
 	return found, err
 }

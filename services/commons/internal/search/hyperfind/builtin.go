@@ -4,6 +4,7 @@ import (
 	"google.golang.org/protobuf/proto"
 
 	commonsv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/commons/v1"
+	"github.com/rotaloom/rotaloom/services/commons/internal/search/query"
 )
 
 // Names of visibilities and usage types, as they are answered.
@@ -21,18 +22,18 @@ const firstOwnID = 1000
 
 // builtIn are the queries that every tenant has. Whom they show is up to the
 // row rules of the caller, so "home" is where the caller manages.
-func builtIn() []*query {
-	active := &commonsv1.HyperfindFilter{Key: keyStatus, Operator: "EQUAL_TO", Values: []string{"Active"}}
-	located := &commonsv1.HyperfindFilter{Key: keyLocation, Operator: "IS_NOT_NULL"}
-	return []*query{
+func builtIn() []*storedQuery {
+	active := &commonsv1.HyperfindFilter{Key: query.KeyStatus, Operator: "EQUAL_TO", Values: []string{"Active"}}
+	located := &commonsv1.HyperfindFilter{Key: query.KeyLocation, Operator: "IS_NOT_NULL"}
+	return []*storedQuery{
 		standard(1, "All Home", "all-home", "Who is employed and has a primary job.", active, located),
 		standard(2, "All Home and Transferred-in", "all-home-and-transferred-in",
 			"Who is employed, whether or not they have a primary job.", active),
 	}
 }
 
-func standard(id int64, name, persistentID, description string, filters ...*commonsv1.HyperfindFilter) *query {
-	return &query{public: true, HyperfindQuery: &commonsv1.HyperfindQuery{
+func standard(id int64, name, persistentID, description string, filters ...*commonsv1.HyperfindFilter) *storedQuery {
+	return &storedQuery{public: true, HyperfindQuery: &commonsv1.HyperfindQuery{
 		Id: proto.Int64(id), Name: proto.String(name), Description: proto.String(description),
 		Visibility: visibility(true), UsageType: usageRegular, PersistentId: persistentID, InclusiveExclusivefilterType: inclusive,
 		Constraints: &commonsv1.HyperfindConstraints{Comparator: "AND", Filters: filters},

@@ -1,10 +1,5 @@
-// Package hyperfind finds persons: by stored queries, which are trees of
-// conditions, by locations, and by lists.
-//
-// A query is compiled to one statement with parameters. What changes from day
-// to day is asked for with a range of days: a condition holds when it holds on
-// some day of the range, each condition for itself, and a negated one when the
-// condition holds on none.
+// Package hyperfind serves hyperfinds: stored queries over persons, profiles of them,
+// and whom they find, by a query, by locations or by a list.
 package hyperfind
 
 // Codes of the specified API, with status 400 where nothing else is said.
@@ -47,17 +42,10 @@ const (
 // Codes of ours, for conditions for which the specified API has none. The
 // status is 400 where nothing else is said.
 const (
-	// CodeSlow: the query ran too long and was stopped.
-	CodeSlow = "WRL-10301"
-	// CodeQuery: a query or a profile has a property that it cannot have.
-	CodeQuery = "WRL-10302"
 	// CodeTaken: another query or profile has the name or the persistent id.
 	CodeTaken = "WRL-10303"
 	// CodeBuiltIn: a built-in query cannot be changed.
 	CodeBuiltIn = "WRL-10304"
-	// CodeCostly (413): a query has too many values, or too many conditions that
-	// cost much.
-	CodeCostly = "WRL-10306"
 	// CodeFull (413): there are as many queries or profiles as may be.
 	CodeFull = "WRL-10305"
 )

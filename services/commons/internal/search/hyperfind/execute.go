@@ -14,13 +14,14 @@ import (
 	commonv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/common/v1"
 	commonsv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/commons/v1"
 	"github.com/rotaloom/rotaloom/services/commons/internal/locationpath"
+	"github.com/rotaloom/rotaloom/services/commons/internal/search/query"
 	"github.com/rotaloom/rotaloom/services/commons/internal/structure"
 )
 
 // How many persons an answer holds when the request does not say, and at most.
 const (
-	usualThreshold = 3500
-	mostThreshold  = 50_000
+	defaultThreshold = 3500
+	maxThreshold     = 50_000
 )
 
 // ExecuteHyperfind finds the persons of a stored query, of locations or of a
@@ -43,8 +44,7 @@ func (h *Handler) ExecuteHyperfind(ctx context.Context, req *commonsv1.ExecuteHy
 		return nil, err
 	}
 	if req.GetIsEmployee() {
-		payRule, _ := keyNamed("PAY_RULE")
-		root = all(root, leaf(condition{key: payRule, operator: isNotNull}))
+		root = query.All(root, query.WithPayRule())
 	}
 	return h.answer(ctx, root, days, visible, limit)
 }
@@ -59,7 +59,7 @@ func (h *Handler) TestHyperfindQuery(ctx context.Context, req *commonsv1.TestHyp
 	if err != nil {
 		return nil, err
 	}
-	root, err := asked(req.GetConstraints(), days)
+	root, err := query.ParseOn(req.GetConstraints(), days)
 	if err != nil {
 		return nil, err
 	}
@@ -70,7 +70,7 @@ func (h *Handler) TestHyperfindQuery(ctx context.Context, req *commonsv1.TestHyp
 	return h.answer(ctx, root, days, visible, limit)
 }
 
-func (h *Handler) answer(ctx context.Context, root *node, days civil.Range, visible rowvisibility.Set, limit int) (*commonsv1.HyperfindAnswer, error) {
+func (h *Handler) answer(ctx context.Context, root *query.Node, days civil.Range, visible rowvisibility.Set, limit int) (*commonsv1.HyperfindAnswer, error) {
 	tenantID, err := tenant.Of(ctx)
 	if err != nil {
 		return nil, err
@@ -80,29 +80,29 @@ func (h *Handler) answer(ctx context.Context, root *node, days civil.Range, visi
 		only = append([]int64{}, visible.IDs()...)
 	}
 	a := &answer{limit: limit}
-	if err := h.finder.run(ctx, tenantID, root, days, only, a.add); err != nil {
+	if err := h.finder.executor.Run(ctx, tenantID, root, days, only, a.add); err != nil {
 		return nil, err
 	}
 	switch {
 	case a.count <= limit:
 		return a.message(ctx)
-	case a.count > mostThreshold:
+	case a.count > maxThreshold:
 		return nil, fault.TooLarge(CodeMost, fmt.Sprintf("Service limits are exceeded: employees in the response: %d, allowed: %d. "+
-			"Ask for fewer.", a.count, mostThreshold)).WithLimits(int64(a.count), mostThreshold)
+			"Ask for fewer.", a.count, maxThreshold)).WithLimits(int64(a.count), maxThreshold)
 	}
 	return nil, fault.Invalid(CodeTooMany, fmt.Sprintf("%d employees are found, more than the threshold of %d. "+
-		"Ask for fewer, or with a higher threshold, up to %d.", a.count, limit, mostThreshold)).WithLimits(int64(a.count), int64(limit))
+		"Ask for fewer, or with a higher threshold, up to %d.", a.count, limit, maxThreshold)).WithLimits(int64(a.count), int64(limit))
 }
 
 func threshold(given *int64) (int, error) {
 	switch {
 	case given == nil:
-		return usualThreshold, nil
+		return defaultThreshold, nil
 	case *given < 1:
 		return 0, fault.Invalid(fault.CodeValue, "threshold must be at least 1.")
-	case *given > mostThreshold:
+	case *given > maxThreshold:
 		return 0, fault.TooLarge(CodeMost, fmt.Sprintf("Service limits are exceeded: threshold in the request: %d, allowed: %d.",
-			*given, mostThreshold)).WithLimits(*given, mostThreshold)
+			*given, maxThreshold)).WithLimits(*given, maxThreshold)
 	}
 	return int(*given), nil
 }
@@ -133,7 +133,7 @@ func (h *Handler) days(ctx context.Context, given *commonv1.DateRange) (civil.Ra
 }
 
 // selected answers whom the request is about.
-func (h *Handler) selected(ctx context.Context, req *commonsv1.ExecuteHyperfindRequest, days civil.Range, visible rowvisibility.Set) (*node, error) {
+func (h *Handler) selected(ctx context.Context, req *commonsv1.ExecuteHyperfindRequest, days civil.Range, visible rowvisibility.Set) (*query.Node, error) {
 	given := 0
 	for _, is := range []bool{req.GetHyperfind() != nil, len(req.GetLocations()) > 0, len(req.GetPersons()) > 0} {
 		if is {
@@ -154,22 +154,22 @@ func (h *Handler) selected(ctx context.Context, req *commonsv1.ExecuteHyperfindR
 	}
 }
 
-func (h *Handler) stored(ctx context.Context, req *commonsv1.ExecuteHyperfindRequest, days civil.Range) (*node, error) {
+func (h *Handler) stored(ctx context.Context, req *commonsv1.ExecuteHyperfindRequest, days civil.Range) (*query.Node, error) {
 	tenantID, err := tenant.Of(ctx)
 	if err != nil {
 		return nil, err
 	}
-	q, err := find(ctx, h.pool, tenantID, req.GetHyperfind(), caller(ctx))
+	q, err := find(ctx, h.pool, tenantID, req.GetHyperfind(), query.Caller(ctx))
 	if err != nil {
 		return nil, err
 	}
-	return asked(q.GetConstraints(), days)
+	return query.ParseOn(q.GetConstraints(), days)
 }
 
 // atLocations answers whose primary job is at one of the locations or below on
 // some day, but for those whose employment has ended by the last day, or, when
 // the request asks for those as well, by the first.
-func (h *Handler) atLocations(ctx context.Context, req *commonsv1.ExecuteHyperfindRequest, days civil.Range) (*node, error) {
+func (h *Handler) atLocations(ctx context.Context, req *commonsv1.ExecuteHyperfindRequest, days civil.Range) (*query.Node, error) {
 	tenantID, err := tenant.Of(ctx)
 	if err != nil {
 		return nil, err
@@ -186,18 +186,16 @@ func (h *Handler) atLocations(ctx context.Context, req *commonsv1.ExecuteHyperfi
 	if err != nil {
 		return nil, err
 	}
-	at, _ := keyNamed(keyLocation)
-	status, _ := keyNamed(keyStatus)
-	ended := condition{key: status, operator: in, texts: []string{terminated}, days: &civil.Range{From: days.To - 1, To: days.To}}
+	ended, onAll := civil.Range{From: days.To - 1, To: days.To}, false
 	if req.GetIncludeTerminatedInRangeForLocations() {
-		ended.days, ended.whole = &days, true
+		ended, onAll = days, true
 	}
-	return all(leaf(condition{key: at, operator: in, ids: ids, names: []string{}}), not(leaf(ended))), nil
+	return query.All(query.AtLocations(ids), query.Not(query.IsTerminated(ended, onAll))), nil
 }
 
 // listed answers the persons of a list. One whom the caller may not see is
 // unknown.
-func (h *Handler) listed(ctx context.Context, refs []*commonv1.Ref, visible rowvisibility.Set) (*node, error) {
+func (h *Handler) listed(ctx context.Context, refs []*commonv1.Ref, visible rowvisibility.Set) (*query.Node, error) {
 	tenantID, err := tenant.Of(ctx)
 	if err != nil {
 		return nil, err
@@ -224,5 +222,5 @@ func (h *Handler) listed(ctx context.Context, refs []*commonv1.Ref, visible rowv
 			return nil, unknown(refs[i])
 		}
 	}
-	return persons(there), nil
+	return query.Persons(there), nil
 }

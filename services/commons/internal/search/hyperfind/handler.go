@@ -12,7 +12,6 @@ import (
 	"google.golang.org/protobuf/types/known/emptypb"
 
 	"github.com/rotaloom/rotaloom/pkg/audit"
-	"github.com/rotaloom/rotaloom/pkg/authn"
 	"github.com/rotaloom/rotaloom/pkg/civil"
 	"github.com/rotaloom/rotaloom/pkg/domain/rowvisibility"
 	"github.com/rotaloom/rotaloom/pkg/fault"
@@ -20,11 +19,12 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/tenant"
 	commonv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/common/v1"
 	commonsv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/commons/v1"
+	"github.com/rotaloom/rotaloom/services/commons/internal/search/query"
 	"github.com/rotaloom/rotaloom/services/commons/internal/structure"
 )
 
-// longestDescription bounds descriptions, in characters.
-const longestDescription = 1000
+// maxDescription bounds descriptions, in characters.
+const maxDescription = 1000
 
 // Periods tells which days symbolic periods stand for.
 type Periods interface {
@@ -50,28 +50,19 @@ func New(pool *pgxpool.Pool, finder *Finder, rules *rowvisibility.Rules, periods
 	return &Handler{pool: pool, finder: finder, rules: rules, periods: periods}
 }
 
-// caller is the user name of the caller; "" for a service.
-func caller(ctx context.Context) string {
-	p, ok := authn.From(ctx)
-	if !ok {
-		return ""
-	}
-	return p.Subject
-}
-
 // CreateHyperfindQuery stores a new query, which is the caller's.
 func (h *Handler) CreateHyperfindQuery(ctx context.Context, given *commonsv1.HyperfindQuery) (*commonsv1.HyperfindQuery, error) {
 	if given.Id != nil {
-		return nil, invalid("id", "must not be sent with a new query")
+		return nil, query.Invalid("id", "must not be sent with a new query")
 	}
-	q, constraints, err := checked(given)
+	q, constraints, err := validate(given)
 	if err != nil {
 		return nil, err
 	}
 	if err := writable(ctx, q); err != nil {
 		return nil, err
 	}
-	q.owner = caller(ctx)
+	q.owner = query.Caller(ctx)
 	if q.PersistentId == "" {
 		q.PersistentId = structure.NewPersistentID()
 	}
@@ -79,7 +70,7 @@ func (h *Handler) CreateHyperfindQuery(ctx context.Context, given *commonsv1.Hyp
 	if err != nil {
 		return nil, err
 	}
-	var created *query
+	var created *storedQuery
 	err = pg.InTx(ctx, h.pool, func(ctx context.Context, tx pgx.Tx) error {
 		if err := lock(ctx, tx, tenantID); err != nil {
 			return err
@@ -103,9 +94,9 @@ func (h *Handler) CreateHyperfindQuery(ctx context.Context, given *commonsv1.Hyp
 // asked for, and what such an answer says must not find everybody.
 func (h *Handler) UpdateHyperfindQuery(ctx context.Context, req *commonsv1.UpdateHyperfindQueryRequest) (*commonsv1.HyperfindQuery, error) {
 	if id := req.GetQuery().Id; id != nil && *id != req.GetId() {
-		return nil, invalid("id", "is not the one in the path")
+		return nil, query.Invalid("id", "is not the one in the path")
 	}
-	q, constraints, err := checked(req.GetQuery())
+	q, constraints, err := validate(req.GetQuery())
 	if err != nil {
 		return nil, err
 	}
@@ -120,15 +111,15 @@ func (h *Handler) UpdateHyperfindQuery(ctx context.Context, req *commonsv1.Updat
 	if err != nil {
 		return nil, err
 	}
-	var updated *query
+	var updated *storedQuery
 	err = pg.InTx(ctx, h.pool, func(ctx context.Context, tx pgx.Tx) error {
-		if err := changeable(ctx, tx, tenantID, req.GetId()); err != nil {
+		if err := lockForChange(ctx, tx, tenantID, req.GetId()); err != nil {
 			return err
 		}
 		if err := update(ctx, tx, tenantID, q, constraints); err != nil {
 			return err
 		}
-		updated, err = byID(ctx, tx, tenantID, req.GetId(), caller(ctx))
+		updated, err = byID(ctx, tx, tenantID, req.GetId(), query.Caller(ctx))
 		return err
 	})
 	if err != nil {
@@ -144,20 +135,20 @@ func (h *Handler) DeleteHyperfindQuery(ctx context.Context, req *commonsv1.Delet
 		return nil, err
 	}
 	return &emptypb.Empty{}, pg.InTx(ctx, h.pool, func(ctx context.Context, tx pgx.Tx) error {
-		if err := changeable(ctx, tx, tenantID, req.GetId()); err != nil {
+		if err := lockForChange(ctx, tx, tenantID, req.GetId()); err != nil {
 			return err
 		}
 		return remove(ctx, tx, tenantID, req.GetId())
 	})
 }
 
-// changeable locks the tenant's queries and checks that the caller may change
+// lockForChange locks the tenant's queries and checks that the caller may change
 // one of them.
-func changeable(ctx context.Context, tx pgx.Tx, tenantID, id int64) error {
+func lockForChange(ctx context.Context, tx pgx.Tx, tenantID, id int64) error {
 	if err := lock(ctx, tx, tenantID); err != nil {
 		return err
 	}
-	q, err := byID(ctx, tx, tenantID, id, caller(ctx))
+	q, err := byID(ctx, tx, tenantID, id, query.Caller(ctx))
 	if err != nil {
 		return err
 	}
@@ -168,25 +159,25 @@ func changeable(ctx context.Context, tx pgx.Tx, tenantID, id int64) error {
 	return writable(ctx, q)
 }
 
-// checked checks a query that was sent, and answers it as it is stored.
-func checked(given *commonsv1.HyperfindQuery) (*query, []byte, error) {
-	q := &query{HyperfindQuery: proto.CloneOf(given)}
+// validate checks a query that was sent, and answers it as it is stored.
+func validate(given *commonsv1.HyperfindQuery) (*storedQuery, []byte, error) {
+	q := &storedQuery{HyperfindQuery: proto.CloneOf(given)}
 	name := given.GetName()
 	switch {
 	case given == nil || strings.TrimSpace(name) == "":
-		return nil, nil, invalid("name", "is missing")
+		return nil, nil, query.Invalid("name", "is missing")
 	case strings.TrimSpace(name) != name || strings.ContainsRune(name, 0) || utf8.RuneCountInString(name) > structure.LongestName:
-		return nil, nil, invalid("name", "must have at most %d characters, and no space at its ends", structure.LongestName)
+		return nil, nil, query.Invalid("name", "must have at most %d characters, and no space at its ends", structure.LongestName)
 	case isBuiltIn(name):
 		return nil, nil, fault.Invalid(CodeTaken, fmt.Sprintf("%q is the name of a built-in query. Choose another.", name))
 	case isBuiltInID(given.GetPersistentId()):
 		return nil, nil, fault.Invalid(CodeTaken, fmt.Sprintf("%q is the persistentId of a built-in query. Choose another.", given.GetPersistentId()))
-	case utf8.RuneCountInString(given.GetDescription()) > longestDescription || strings.ContainsRune(given.GetDescription(), 0):
-		return nil, nil, invalid("description", "must have at most %d characters", longestDescription)
+	case utf8.RuneCountInString(given.GetDescription()) > maxDescription || strings.ContainsRune(given.GetDescription(), 0):
+		return nil, nil, query.Invalid("description", "must have at most %d characters", maxDescription)
 	case len(given.GetPersistentId()) > structure.LongestName || strings.ContainsRune(given.GetPersistentId(), 0):
-		return nil, nil, invalid("persistentId", "must have at most %d characters", structure.LongestName)
+		return nil, nil, query.Invalid("persistentId", "must have at most %d characters", structure.LongestName)
 	case len(given.GetInclusiveExclusivefilterType()) > structure.LongestName || strings.ContainsRune(given.GetInclusiveExclusivefilterType(), 0):
-		return nil, nil, invalid("inclusiveExclusivefilterType", "must have at most %d characters", structure.LongestName)
+		return nil, nil, query.Invalid("inclusiveExclusivefilterType", "must have at most %d characters", structure.LongestName)
 	}
 	var err error
 	if q.public, err = isPublic(given.GetVisibility()); err != nil {
@@ -198,7 +189,7 @@ func checked(given *commonsv1.HyperfindQuery) (*query, []byte, error) {
 	if q.UsageType == "" {
 		return nil, nil, fault.Invalid(CodeUsageType, "usageType must be Home or Regular.")
 	}
-	if _, err := read(given.GetConstraints()); err != nil {
+	if _, err := query.Parse(given.GetConstraints()); err != nil {
 		return nil, nil, err
 	}
 	constraints, err := proto.Marshal(given.GetConstraints())
@@ -215,7 +206,7 @@ func isPublic(v *commonsv1.HyperfindVisibility) (bool, error) {
 	case v.GetId() == 2, v.Id == nil && strings.EqualFold(v.GetName(), visibilityPersonal):
 		return false, nil
 	}
-	return false, invalid("visibility", "must be Public (1) or Personal (2)")
+	return false, query.Invalid("visibility", "must be Public (1) or Personal (2)")
 }
 
 // usageType reads a usage type in any case; "" stands for all of them.

@@ -25,6 +25,7 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/testkit/rpctest"
 	commonv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/common/v1"
 	commonsv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/commons/v1"
+	"github.com/rotaloom/rotaloom/services/commons/internal/search/query"
 	"github.com/rotaloom/rotaloom/services/commons/internal/symbolicperiod"
 )
 
@@ -112,11 +113,11 @@ func selective() map[string]*commonsv1.HyperfindFilter {
 		"FIRST_NAME": values("EQUAL_TO", "nobody"), "WORKER_TYPE": values("EQUAL_TO", "Part"), "HIRE_DATE": values("LESS_THAN", "2000-01-10"),
 		"EMPLOYMENT_STATUS": values("EQUAL_TO", "Terminated"), "USER_ACCOUNT_STATUS": values("EQUAL_TO", "Inactive"), "PAY_RULE": values("IN", "Rule 7", "Rule 8"),
 		"BADGE": values("EQUAL_TO", "4711"), "ORGANIZATION_PATH": values("STARTS_WITH", "1/50/"), "CUSTOM_FIELD": colour, "CUSTOM_DATE": day,
-		keyLocation: refs(&commonv1.Ref{Id: proto.Int64(5000)}, &commonv1.Ref{Qualifier: proto.String("1/2/103")}),
-		keyJob:      refs(&commonv1.Ref{Id: proto.Int64(7)}), keyTerm: refs(&commonv1.Ref{Id: proto.Int64(7)}),
-		keyScheduled: {Operator: "IS_NOT_NULL"}, keyScheduledJob: refs(&commonv1.Ref{Id: proto.Int64(7)}),
-		keyScheduledLocation: refs(&commonv1.Ref{Id: proto.Int64(5000)}),
-		keyManager:           refs(&commonv1.Ref{Id: proto.Int64(7)}, &commonv1.Ref{Qualifier: proto.String("N-8")}),
+		query.KeyLocation: refs(&commonv1.Ref{Id: proto.Int64(5000)}, &commonv1.Ref{Qualifier: proto.String("1/2/103")}),
+		query.KeyJob:      refs(&commonv1.Ref{Id: proto.Int64(7)}), query.KeyTerm: refs(&commonv1.Ref{Id: proto.Int64(7)}),
+		query.KeyScheduled: {Operator: "IS_NOT_NULL"}, query.KeyScheduledJob: refs(&commonv1.Ref{Id: proto.Int64(7)}),
+		query.KeyScheduledLocation: refs(&commonv1.Ref{Id: proto.Int64(5000)}),
+		query.KeyManager:           refs(&commonv1.Ref{Id: proto.Int64(7)}, &commonv1.Ref{Qualifier: proto.String("N-8")}),
 	}
 }
 
@@ -132,12 +133,12 @@ func plans(t *testing.T, ctx context.Context, pool *pgxpool.Pool) {
 	days := civil.Through(civil.Of(2026, time.March, 1), civil.Of(2026, time.March, 31))
 	active := &commonsv1.HyperfindFilter{Key: "EMPLOYMENT_STATUS", Operator: "EQUAL_TO", Values: []string{"Active"}}
 	check := func(name string, constraints *commonsv1.HyperfindConstraints) {
-		root, err := read(constraints)
+		root, err := query.Parse(constraints)
 		require.NoError(t, err)
-		sql, args := statement(1, root, days, nil)
+		sql, args := query.Compile(1, root, days, nil)
 		var lines []string
 		batch := &pgx.Batch{}
-		batch.Queue(settings, "20000")
+		batch.Queue(query.SessionSettings, "20000")
 		batch.Queue("EXPLAIN (ANALYZE, TIMING OFF, COSTS OFF) "+sql, args...).Query(func(found pgx.Rows) (err error) {
 			lines, err = pgx.CollectRows(found, pgx.RowTo[string])
 			return err
@@ -152,9 +153,9 @@ func plans(t *testing.T, ctx context.Context, pool *pgxpool.Pool) {
 		}
 	}
 	filters := selective()
-	assert.Len(t, filters, len(keys()), "every key has a filter")
+	assert.Len(t, filters, len(query.Keys()), "every key has a filter")
 	for name, f := range filters {
-		if f.Key = name; name == keyScheduled {
+		if f.Key = name; name == query.KeyScheduled {
 			continue // Everybody is.
 		}
 		check(name, &commonsv1.HyperfindConstraints{Filters: []*commonsv1.HyperfindFilter{f}})
@@ -162,11 +163,11 @@ func plans(t *testing.T, ctx context.Context, pool *pgxpool.Pool) {
 	}
 	for _, operator := range []string{"IS_NULL", "IS_NOT_NULL"} {
 		check("some of whom it is asked whether they are scheduled", &commonsv1.HyperfindConstraints{Filters: []*commonsv1.HyperfindFilter{
-			{Key: keyScheduled, Operator: operator}, filters["PAY_RULE"],
+			{Key: query.KeyScheduled, Operator: operator}, filters["PAY_RULE"],
 		}})
 	}
 	check("some and not others", &commonsv1.HyperfindConstraints{Filters: []*commonsv1.HyperfindFilter{
-		{Constraints: &commonsv1.HyperfindConstraints{Comparator: "OR", Filters: []*commonsv1.HyperfindFilter{filters["PAY_RULE"], filters[keyTerm]}}},
+		{Constraints: &commonsv1.HyperfindConstraints{Comparator: "OR", Filters: []*commonsv1.HyperfindFilter{filters["PAY_RULE"], filters[query.KeyTerm]}}},
 		{Constraints: &commonsv1.HyperfindConstraints{Comparator: "NOT", Filters: []*commonsv1.HyperfindFilter{filters["WORKER_TYPE"]}}},
 	}})
 }
@@ -178,7 +179,7 @@ func limits(t *testing.T, ctx context.Context, pool *pgxpool.Pool) {
 	rules := rowvisibility.New(clk)
 	periods, err := symbolicperiod.New(symbolicperiod.Config{}, pool, rules, clk)
 	require.NoError(t, err)
-	finder := NewFinder(Config{}, pool)
+	finder := NewFinder(query.Config{}, pool)
 	h := New(pool, finder, rules, periods)
 	march := &commonv1.DateRange{StartDate: "2026-03-01", EndDate: "2026-03-31"}
 	numbered := func(upTo int, threshold *int64) (*commonsv1.HyperfindAnswer, error) {
@@ -281,25 +282,25 @@ func limits(t *testing.T, ctx context.Context, pool *pgxpool.Pool) {
 		assert.True(t, fault.HasCode(err, CodeUnknownPersons), err)
 	})
 	t.Run("a query that runs too long is stopped, and harms nobody", func(t *testing.T) {
-		slow := NewFinder(Config{Timeout: time.Millisecond, Concurrent: 1}, pool)
-		root, err := read(nil)
+		slow := query.NewExecutor(query.Config{Timeout: time.Millisecond, Concurrent: 1}, pool)
+		root, err := query.Parse(nil)
 		require.NoError(t, err)
-		err = slow.run(ctx, 1, root, civil.Range{From: 1, To: 2}, nil, func(int64, []byte, []byte) {})
-		assert.True(t, fault.HasCode(err, CodeSlow) && fault.HasStatus(err, 400), err)
+		err = slow.Run(ctx, 1, root, civil.Range{From: 1, To: 2}, nil, func(int64, []byte, []byte) {})
+		assert.True(t, fault.HasCode(err, query.CodeSlow) && fault.HasStatus(err, 400), err)
 		var timeout string
 		require.NoError(t, pool.QueryRow(ctx, `SHOW statement_timeout`).Scan(&timeout))
 		assert.Equal(t, "30s", timeout, "the setting ended with the query")
 	})
 	t.Run("a caller with many slow queries keeps nobody waiting", func(t *testing.T) {
-		shared := NewFinder(Config{Concurrent: 4}, pool)
+		shared := query.NewExecutor(query.Config{Concurrent: 4}, pool)
 		// Who is scheduled anywhere in a year takes seconds to find.
-		slow, err := read(&commonsv1.HyperfindConstraints{Filters: []*commonsv1.HyperfindFilter{
-			{Key: keyScheduledLocation, Operator: "IN", Refs: []*commonv1.Ref{{Id: proto.Int64(1)}}},
+		slow, err := query.Parse(&commonsv1.HyperfindConstraints{Filters: []*commonsv1.HyperfindFilter{
+			{Key: query.KeyScheduledLocation, Operator: "IN", Refs: []*commonv1.Ref{{Id: proto.Int64(1)}}},
 		}})
 		require.NoError(t, err)
 		rule := selective()["PAY_RULE"]
 		rule.Key = "PAY_RULE"
-		quick, err := read(&commonsv1.HyperfindConstraints{Filters: []*commonsv1.HyperfindFilter{rule}})
+		quick, err := query.Parse(&commonsv1.HyperfindConstraints{Filters: []*commonsv1.HyperfindFilter{rule}})
 		require.NoError(t, err)
 		year := civil.Through(civil.Of(2026, time.January, 1), civil.Of(2026, time.December, 31))
 		as := func(tenantID int64, user string) context.Context {
@@ -308,35 +309,23 @@ func limits(t *testing.T, ctx context.Context, pool *pgxpool.Pool) {
 		attack, stop := context.WithCancel(as(1, "greedy"))
 		var running sync.WaitGroup
 		for range 24 {
-			running.Go(func() { _ = shared.run(attack, 1, slow, year, nil, func(int64, []byte, []byte) {}) })
+			running.Go(func() { _ = shared.Run(attack, 1, slow, year, nil, func(int64, []byte, []byte) {}) })
 		}
 		state := func() (running, waiting int) {
-			shared.turns.mu.Lock()
-			defer shared.turns.mu.Unlock()
-			return shared.turns.running, len(shared.turns.waiting)
+			return shared.Load()
 		}
 		require.Eventually(t, func() bool { n, line := state(); return n == 2 && line == 22 }, 10*time.Second, time.Millisecond)
 		for _, victim := range []struct {
 			tenant int64
 			user   string
 		}{{1, "colleague"}, {2, "stranger"}} {
-			require.NoError(t, shared.run(as(victim.tenant, victim.user), victim.tenant, quick, year, nil, func(int64, []byte, []byte) {}))
+			require.NoError(t, shared.Run(as(victim.tenant, victim.user), victim.tenant, quick, year, nil, func(int64, []byte, []byte) {}))
 			n, line := state()
 			assert.Equal(t, 2, n, "%s did not wait for those who run", victim.user)
 			assert.Positive(t, line, "nor for those who wait")
 		}
 		stop()
 		running.Wait()
-	})
-	t.Run("a query waits for its turn", func(t *testing.T) {
-		busy := NewFinder(Config{Concurrent: 1}, pool)
-		giveBack, err := busy.turns.take(ctx, holder{2, "somebody else"})
-		require.NoError(t, err)
-		defer giveBack()
-		waiting, cancel := context.WithTimeout(ctx, 10*time.Millisecond)
-		defer cancel()
-		err = busy.run(waiting, 1, all(), civil.Range{From: 1, To: 2}, nil, nil)
-		assert.ErrorIs(t, err, context.DeadlineExceeded)
 	})
 }
 

@@ -12,6 +12,7 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/tenant"
 	commonv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/common/v1"
 	commonsv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/commons/v1"
+	"github.com/rotaloom/rotaloom/services/commons/internal/search/query"
 	"github.com/rotaloom/rotaloom/services/commons/internal/structure"
 )
 
@@ -25,9 +26,9 @@ func (h *Handler) ListHyperfindQueries(ctx context.Context, req *commonsv1.ListH
 	if err != nil {
 		return nil, err
 	}
-	user := caller(ctx)
+	user := query.Caller(ctx)
 	found, err := list(ctx, h.pool, tenantID, &user)
-	return answered(found, usage, req.GetAllDetails()), err
+	return toList(found, usage, req.GetAllDetails()), err
 }
 
 // ListPublicHyperfindQueries answers the public queries.
@@ -37,21 +38,21 @@ func (h *Handler) ListPublicHyperfindQueries(ctx context.Context, req *commonsv1
 		return nil, err
 	}
 	found, err := list(ctx, h.pool, tenantID, nil)
-	return answered(found, "", req.GetAllDetails()), err
+	return toList(found, "", req.GetAllDetails()), err
 }
 
-func answered(found []*query, usage string, details bool) *commonsv1.HyperfindQueryList {
+func toList(found []*storedQuery, usage string, details bool) *commonsv1.HyperfindQueryList {
 	items := &commonsv1.HyperfindQueryItems{}
 	for _, q := range found {
 		if usage == "" || q.GetUsageType() == usage {
-			items.Queries = append(items.Queries, q.shown(details))
+			items.Queries = append(items.Queries, q.message(details))
 		}
 	}
 	return &commonsv1.HyperfindQueryList{HyperfindQueries: items}
 }
 
-// shown is the query as it is answered: without details, without constraints.
-func (q *query) shown(details bool) *commonsv1.HyperfindQuery {
+// message is the query as it is answered: without details, without constraints.
+func (q *storedQuery) message(details bool) *commonsv1.HyperfindQuery {
 	if !details {
 		q.Constraints = nil
 	}
@@ -60,7 +61,7 @@ func (q *query) shown(details bool) *commonsv1.HyperfindQuery {
 
 // isOf reports whether a query that is named is of a usage type, any for "". Built-in
 // ones are of every one.
-func (q *query) isOf(usage string) bool {
+func (q *storedQuery) isOf(usage string) bool {
 	return usage == "" || q.GetUsageType() == usage || q.GetId() < firstOwnID
 }
 
@@ -74,14 +75,14 @@ func (h *Handler) GetHyperfindQuery(ctx context.Context, req *commonsv1.GetHyper
 	if err != nil {
 		return nil, err
 	}
-	q, err := byID(ctx, h.pool, tenantID, req.GetId(), caller(ctx))
+	q, err := byID(ctx, h.pool, tenantID, req.GetId(), query.Caller(ctx))
 	if err != nil {
 		return nil, err
 	}
 	if !q.isOf(usage) {
 		return nil, fault.NotFound(CodeNotFound, fmt.Sprintf("The query with the id %d is not of the usage type %s. Ask with usage_type=ALL.", req.GetId(), usage))
 	}
-	return q.shown(req.GetAllDetails()), nil
+	return q.message(req.GetAllDetails()), nil
 }
 
 // MultiReadHyperfindQueries answers queries in the order asked for: with 207
@@ -100,7 +101,7 @@ func (h *Handler) MultiReadHyperfindQueries(ctx context.Context, req *commonsv1.
 	if err != nil {
 		return nil, err
 	}
-	user := caller(ctx)
+	user := query.Caller(ctx)
 	known, err := list(ctx, h.pool, tenantID, &user)
 	if err != nil {
 		return nil, err
@@ -134,7 +135,7 @@ func (h *Handler) MultiReadHyperfindQueries(ctx context.Context, req *commonsv1.
 // last.
 type matcher struct {
 	ref *commonv1.Ref
-	is  func(*query) bool
+	is  func(*storedQuery) bool
 }
 
 func matchers(refs *commonsv1.HyperfindQueryRefs) ([]matcher, error) {
@@ -149,7 +150,7 @@ func matchers(refs *commonsv1.HyperfindQueryRefs) ([]matcher, error) {
 	}
 	var out []matcher
 	for _, id := range refs.GetPersistentIds() {
-		out = append(out, matcher{&commonv1.Ref{Qualifier: &id}, func(q *query) bool { return q.GetPersistentId() == id }})
+		out = append(out, matcher{&commonv1.Ref{Qualifier: &id}, func(q *storedQuery) bool { return q.GetPersistentId() == id }})
 	}
 	all := refs.GetRefs()
 	for _, id := range refs.GetIds() {
@@ -162,7 +163,7 @@ func matchers(refs *commonsv1.HyperfindQueryRefs) ([]matcher, error) {
 		if ref.Id == nil && ref.GetQualifier() == "" {
 			return nil, fault.Invalid(CodeWhere, fmt.Sprintf("where.hyperFindQuery.refs[%d] needs an id or a qualifier.", i))
 		}
-		out = append(out, matcher{ref, func(q *query) bool {
+		out = append(out, matcher{ref, func(q *storedQuery) bool {
 			if ref.Id != nil {
 				return q.GetId() == ref.GetId()
 			}

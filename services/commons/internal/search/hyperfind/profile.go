@@ -19,11 +19,12 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/tenant"
 	commonv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/common/v1"
 	commonsv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/commons/v1"
+	"github.com/rotaloom/rotaloom/services/commons/internal/search/query"
 	"github.com/rotaloom/rotaloom/services/commons/internal/structure"
 )
 
-// mostProfiles bounds the profiles of a tenant, and so the list of them.
-const mostProfiles = 1000
+// maxProfiles bounds the profiles of a tenant, and so the list of them.
+const maxProfiles = 1000
 
 // Profiles serves HyperfindProfileService.
 type Profiles struct {
@@ -154,7 +155,7 @@ func isProfile(ref *commonv1.Ref, p *commonsv1.HyperfindProfile) bool {
 // CreateHyperfindProfile stores a new profile.
 func (p *Profiles) CreateHyperfindProfile(ctx context.Context, given *commonsv1.HyperfindProfile) (*commonsv1.HyperfindProfile, error) {
 	if given.Id != nil {
-		return nil, invalid("id", "must not be sent with a new profile")
+		return nil, query.Invalid("id", "must not be sent with a new profile")
 	}
 	if err := checkProfile(given); err != nil {
 		return nil, err
@@ -172,14 +173,14 @@ func (p *Profiles) CreateHyperfindProfile(ctx context.Context, given *commonsv1.
 		if err := tx.QueryRow(ctx, `SELECT count(*) FROM hyperfind_profile WHERE tenant_id = $1`, tenantID).Scan(&there); err != nil {
 			return err
 		}
-		if there >= mostProfiles {
+		if there >= maxProfiles {
 			return fault.TooLarge(CodeFull, fmt.Sprintf("There are %d profiles already, as many as may be. Delete some first.", there)).
-				WithLimits(int64(there)+1, mostProfiles)
+				WithLimits(int64(there)+1, maxProfiles)
 		}
 		var id int64
 		if err := tx.QueryRow(ctx, `INSERT INTO hyperfind_profile (tenant_id, name, description) VALUES ($1, $2, $3) RETURNING id`,
 			tenantID, given.GetName(), given.GetDescription()).Scan(&id); err != nil {
-			return taken(err)
+			return uniqueError(err)
 		}
 		audit.Object(ctx, id)
 		var err error
@@ -193,7 +194,7 @@ func (p *Profiles) CreateHyperfindProfile(ctx context.Context, given *commonsv1.
 func (p *Profiles) UpdateHyperfindProfile(ctx context.Context, req *commonsv1.UpdateHyperfindProfileRequest) (*commonsv1.HyperfindProfile, error) {
 	given := req.GetProfile()
 	if given.GetId() != 0 && given.GetId() != req.GetId() {
-		return nil, invalid("id", "is not the one in the path")
+		return nil, query.Invalid("id", "is not the one in the path")
 	}
 	if err := checkProfile(given); err != nil {
 		return nil, err
@@ -213,7 +214,7 @@ func (p *Profiles) UpdateHyperfindProfile(ctx context.Context, req *commonsv1.Up
 			err = noProfile(req.GetId())
 		}
 		if err != nil {
-			return taken(err)
+			return uniqueError(err)
 		}
 		if _, err := tx.Exec(ctx, `DELETE FROM hyperfind_profile_query WHERE tenant_id = $1 AND profile_id = $2`, tenantID, req.GetId()); err != nil {
 			return err
@@ -239,10 +240,10 @@ func (p *Profiles) DeleteHyperfindProfile(ctx context.Context, req *commonsv1.De
 
 func checkProfile(given *commonsv1.HyperfindProfile) error {
 	if err := structure.CheckName("name", given.GetName()); err != nil {
-		return fault.Invalid(CodeQuery, fault.FromError(err).Message)
+		return fault.Invalid(query.CodeQuery, fault.FromError(err).Message)
 	}
-	if utf8.RuneCountInString(given.GetDescription()) > longestDescription {
-		return invalid("description", "must have at most %d characters", longestDescription)
+	if utf8.RuneCountInString(given.GetDescription()) > maxDescription {
+		return query.Invalid("description", "must have at most %d characters", maxDescription)
 	}
 	return nil
 }
@@ -257,7 +258,7 @@ func fill(ctx context.Context, tx pgx.Tx, tenantID, id int64, queries []*commons
 	var ids []int64
 	for i, asked := range queries {
 		ref := &commonv1.Ref{Id: asked.Id, Qualifier: asked.Qualifier}
-		at := slices.IndexFunc(known, func(q *query) bool {
+		at := slices.IndexFunc(known, func(q *storedQuery) bool {
 			return ref.Id != nil && q.GetId() == ref.GetId() || ref.Id == nil && q.GetName() == ref.GetQualifier()
 		})
 		if at < 0 {

@@ -11,7 +11,7 @@ import (
 // writable refuses to write a public query for callers who do not see
 // everybody. A public query may be an employee group: who could change that of
 // their own group would see whom they like.
-func writable(ctx context.Context, q *query) error {
+func writable(ctx context.Context, q *storedQuery) error {
 	p, ok := authn.From(ctx)
 	if !q.public || !ok || p.IsService() || rowvisibility.Scope(p.Rows) == rowvisibility.All {
 		return nil

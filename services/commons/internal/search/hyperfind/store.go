@@ -19,12 +19,12 @@ import (
 
 // How many queries there may be.
 const (
-	mostPublic   = 1000
-	mostPersonal = 100 // of one user
+	maxPublic   = 1000
+	maxPersonal = 100 // of one user
 )
 
-// query is a stored query.
-type query struct {
+// storedQuery is a stored query.
+type storedQuery struct {
 	*commonsv1.HyperfindQuery
 	public bool
 	// owner is the user name of who created it; "" when it is built in.
@@ -33,8 +33,8 @@ type query struct {
 
 const columns = `id, name, description, owner, public, home, persistent_id, filter_type, constraints`
 
-func scan(row pgx.CollectableRow) (*query, error) {
-	q := &query{HyperfindQuery: &commonsv1.HyperfindQuery{
+func scan(row pgx.CollectableRow) (*storedQuery, error) {
+	q := &storedQuery{HyperfindQuery: &commonsv1.HyperfindQuery{
 		Id: new(int64), Name: new(string), Description: new(string), UsageType: usageRegular,
 		Constraints: &commonsv1.HyperfindConstraints{},
 	}}
@@ -57,9 +57,9 @@ func scan(row pgx.CollectableRow) (*query, error) {
 
 // list answers the queries that a user sees, built-in ones first, then by name;
 // only public ones without a user.
-func list(ctx context.Context, db pg.Querier, tenantID int64, user *string) ([]*query, error) {
+func list(ctx context.Context, db pg.Querier, tenantID int64, user *string) ([]*storedQuery, error) {
 	rows, err := db.Query(ctx, `SELECT `+columns+` FROM hyperfind_query WHERE tenant_id = $1 AND (public OR owner = $2)
-		ORDER BY name, public DESC LIMIT $3`, tenantID, user, mostPublic+mostPersonal)
+		ORDER BY name, public DESC LIMIT $3`, tenantID, user, maxPublic+maxPersonal)
 	if err != nil {
 		return nil, err
 	}
@@ -70,7 +70,7 @@ func list(ctx context.Context, db pg.Querier, tenantID int64, user *string) ([]*
 // find answers the query that a reference names: a public one, or one of the
 // user's own, which comes before a public one of the same name. Personal queries
 // of others are as unknown as those that are not there.
-func find(ctx context.Context, db pg.Querier, tenantID int64, ref *commonv1.Ref, user string) (*query, error) {
+func find(ctx context.Context, db pg.Querier, tenantID int64, ref *commonv1.Ref, user string) (*storedQuery, error) {
 	if ref.Id == nil && ref.GetQualifier() == "" {
 		return nil, fault.Invalid(CodeUnknownQuery, "hyperfind needs an id or a qualifier.")
 	}
@@ -93,7 +93,7 @@ func find(ctx context.Context, db pg.Querier, tenantID int64, ref *commonv1.Ref,
 }
 
 // byID answers a query that a user sees, or 404.
-func byID(ctx context.Context, db pg.Querier, tenantID, id int64, user string) (*query, error) {
+func byID(ctx context.Context, db pg.Querier, tenantID, id int64, user string) (*storedQuery, error) {
 	q, err := find(ctx, db, tenantID, &commonv1.Ref{Id: &id}, user)
 	if fault.HasCode(err, CodeUnknownQuery) {
 		return nil, fault.NotFound(CodeNotFound, fmt.Sprintf("There is no hyperfind query with the id %d.", id))
@@ -110,15 +110,15 @@ func lock(ctx context.Context, tx pgx.Tx, tenantID int64) error {
 const lockQueries pg.Lock = "hyperfind queries"
 
 // insert stores a new query. The tenant's queries must be locked.
-func insert(ctx context.Context, tx pgx.Tx, tenantID int64, q *query, constraints []byte) (id int64, err error) {
+func insert(ctx context.Context, tx pgx.Tx, tenantID int64, q *storedQuery, constraints []byte) (id int64, err error) {
 	var there int
 	if err := tx.QueryRow(ctx, `SELECT count(*) FROM hyperfind_query WHERE tenant_id = $1 AND public = $2 AND (public OR owner = $3)`,
 		tenantID, q.public, q.owner).Scan(&there); err != nil {
 		return 0, err
 	}
-	most := mostPersonal
+	most := maxPersonal
 	if q.public {
-		most = mostPublic
+		most = maxPublic
 	}
 	if there >= most {
 		return 0, fault.TooLarge(CodeFull, fmt.Sprintf("There are %d queries already, as many as may be. Delete some first.", there)).
@@ -128,17 +128,17 @@ func insert(ctx context.Context, tx pgx.Tx, tenantID int64, q *query, constraint
 		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9) RETURNING id`,
 		tenantID, q.GetName(), q.GetDescription(), q.owner, q.public, q.GetUsageType() == usageHome, q.GetPersistentId(),
 		q.GetInclusiveExclusivefilterType(), constraints).Scan(&id)
-	return id, taken(err)
+	return id, uniqueError(err)
 }
 
 // update replaces a query. Its owner and its persistent id stay.
 // update replaces a query; constraints that are nil stay.
-func update(ctx context.Context, tx pgx.Tx, tenantID int64, q *query, constraints []byte) error {
+func update(ctx context.Context, tx pgx.Tx, tenantID int64, q *storedQuery, constraints []byte) error {
 	_, err := tx.Exec(ctx, `UPDATE hyperfind_query SET name = $3, description = $4, public = $5, home = $6, filter_type = $7,
 		constraints = coalesce($8, constraints), updated_at = now() WHERE tenant_id = $1 AND id = $2`,
 		tenantID, q.GetId(), q.GetName(), q.GetDescription(), q.public, q.GetUsageType() == usageHome,
 		q.GetInclusiveExclusivefilterType(), constraints)
-	return taken(err)
+	return uniqueError(err)
 }
 
 func remove(ctx context.Context, tx pgx.Tx, tenantID, id int64) error {
@@ -148,7 +148,7 @@ func remove(ctx context.Context, tx pgx.Tx, tenantID, id int64) error {
 	return tx.SendBatch(ctx, batch).Close()
 }
 
-func taken(err error) error {
+func uniqueError(err error) error {
 	for _, index := range []string{"hyperfind_query_name", "hyperfind_query_own_name", "hyperfind_query_persistent_id", "hyperfind_profile_name"} {
 		if pg.IsUnique(err, index) {
 			return fault.Invalid(CodeTaken, "Another one has the name, or the persistentId. Choose another.")
@@ -159,10 +159,10 @@ func taken(err error) error {
 
 // isBuiltIn reports whether a built-in query has the name.
 func isBuiltIn(name string) bool {
-	return slices.ContainsFunc(builtIn(), func(q *query) bool { return q.GetName() == name })
+	return slices.ContainsFunc(builtIn(), func(q *storedQuery) bool { return q.GetName() == name })
 }
 
 // isBuiltInID reports whether a built-in query has the persistent id.
 func isBuiltInID(id string) bool {
-	return slices.ContainsFunc(builtIn(), func(q *query) bool { return q.GetPersistentId() == id })
+	return slices.ContainsFunc(builtIn(), func(q *storedQuery) bool { return q.GetPersistentId() == id })
 }

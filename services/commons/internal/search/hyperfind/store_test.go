@@ -28,12 +28,13 @@ import (
 	commonsv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/commons/v1"
 	timekeepingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/timekeeping/v1"
 	"github.com/rotaloom/rotaloom/services/commons/internal/search/projection"
+	"github.com/rotaloom/rotaloom/services/commons/internal/search/query"
 )
 
 func TestPersonalQueries(t *testing.T) {
 	t.Parallel()
 	pool := newPool(t)
-	h := New(pool, NewFinder(Config{}, pool), rowvisibility.New(clock.System{}), nil)
+	h := New(pool, NewFinder(query.Config{}, pool), rowvisibility.New(clock.System{}), nil)
 	as := func(user string) context.Context {
 		return authn.With(tenant.With(t.Context(), 1), &authn.Principal{Tenant: 1, Subject: user, Rows: "all"}, "")
 	}
@@ -95,7 +96,7 @@ func TestPersonalQueries(t *testing.T) {
 		assert.True(t, fault.HasCode(err, CodeUnknownQuery) && fault.HasStatus(err, 400), err)
 		_, err = h.Among(as("bob"), execute.Hyperfind, execute.DateRange, []int64{1})
 		assert.True(t, fault.HasCode(err, CodeUnknownQuery), err)
-		_, err = NewFinder(Config{}, pool).Members(t.Context(), 1, execute.Hyperfind, civil.Range{From: 1, To: 2})
+		_, err = NewFinder(query.Config{}, pool).Members(t.Context(), 1, execute.Hyperfind, civil.Range{From: 1, To: 2})
 		assert.True(t, fault.HasCode(err, CodeUnknownQuery), "a personal query is nobody's group: %v", err)
 	}
 	profiles := NewProfiles(pool)
@@ -130,11 +131,11 @@ func second[T any](_ T, err error) error { return err }
 func TestQueriesThatAreRefused(t *testing.T) {
 	t.Parallel()
 	deep := &commonsv1.HyperfindConstraints{Filters: []*commonsv1.HyperfindFilter{{Key: "BADGE", Operator: "IS_NULL"}}}
-	for range mostDepth {
+	for range query.MaxDepth {
 		deep = &commonsv1.HyperfindConstraints{Filters: []*commonsv1.HyperfindFilter{{Constraints: deep}}}
 	}
 	wide := &commonsv1.HyperfindConstraints{}
-	for range mostFilters + 1 {
+	for range query.MaxFilters + 1 {
 		wide.Filters = append(wide.Filters, &commonsv1.HyperfindFilter{Key: "BADGE", Operator: "IS_NULL"})
 	}
 	one := func(f *commonsv1.HyperfindFilter) *commonsv1.HyperfindConstraints {
@@ -158,9 +159,9 @@ func TestQueriesThatAreRefused(t *testing.T) {
 		"includeDescendants is for":  one(&commonsv1.HyperfindFilter{Key: "BADGE", Operator: "IS_NULL", IncludeDescendants: proto.Bool(true)}),
 		"without control characters": one(&commonsv1.HyperfindFilter{Key: "LAST_NAME", Operator: "IN", Values: []string{"a\x01b"}}),
 	} {
-		_, err := read(constraints)
+		_, err := query.Parse(constraints)
 		assert.ErrorContains(t, err, want)
-		assert.True(t, fault.HasCode(err, CodeQuery), want)
+		assert.True(t, fault.HasCode(err, query.CodeQuery), want)
 	}
 }
 
@@ -194,24 +195,24 @@ func TestQueriesThatCostTooMuch(t *testing.T) {
 	}{
 		"values":                       {"BADGE", 2, 1000, 0},
 		"a value more":                 {"BADGE", 3, 667, 2001},
-		"references":                   {keyTerm, 20, 100, 0},
-		"references, one more":         {keyManager, 3, 667, 2001},
-		"places":                       {keyLocation, 10, 1, 0},
-		"a place more":                 {keyLocation, 11, 1, 11},
-		"jobs":                         {keyJob, 11, 1, 11},
-		"schedules":                    {keyScheduledJob, 11, 1, 11},
-		"what is scheduled somewhere":  {keyScheduledLocation, 11, 1, 11},
-		"terms are found by an index":  {keyTerm, 99, 1, 0},
-		"as are those who are managed": {keyManager, 99, 1, 0},
+		"references":                   {query.KeyTerm, 20, 100, 0},
+		"references, one more":         {query.KeyManager, 3, 667, 2001},
+		"places":                       {query.KeyLocation, 10, 1, 0},
+		"a place more":                 {query.KeyLocation, 11, 1, 11},
+		"jobs":                         {query.KeyJob, 11, 1, 11},
+		"schedules":                    {query.KeyScheduledJob, 11, 1, 11},
+		"what is scheduled somewhere":  {query.KeyScheduledLocation, 11, 1, 11},
+		"terms are found by an index":  {query.KeyTerm, 99, 1, 0},
+		"as are those who are managed": {query.KeyManager, 99, 1, 0},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			_, err := read(filters(c.n, c.values, &commonsv1.HyperfindFilter{Key: c.key}))
+			_, err := query.Parse(filters(c.n, c.values, &commonsv1.HyperfindFilter{Key: c.key}))
 			if c.actual == 0 {
 				require.NoError(t, err)
 				return
 			}
-			require.True(t, fault.HasCode(err, CodeCostly) && fault.HasStatus(err, 413), err)
+			require.True(t, fault.HasCode(err, query.CodeCostly) && fault.HasStatus(err, 413), err)
 			assert.Equal(t, c.actual, fault.FromError(err).Details.GetLimits()[0].GetActual())
 		})
 	}
@@ -251,14 +252,14 @@ func TestMembershipsArrive(t *testing.T) {
 	go func() {
 		done <- b.Run(running, consumers...)
 	}()
-	finder := NewFinder(Config{}, pool)
-	root, err := read(&commonsv1.HyperfindConstraints{Filters: []*commonsv1.HyperfindFilter{
-		{Key: keyTerm, Operator: "EQUAL_TO", Refs: []*commonv1.Ref{{Qualifier: proto.String("Five")}}},
+	finder := NewFinder(query.Config{}, pool)
+	root, err := query.Parse(&commonsv1.HyperfindConstraints{Filters: []*commonsv1.HyperfindFilter{
+		{Key: query.KeyTerm, Operator: "EQUAL_TO", Refs: []*commonv1.Ref{{Qualifier: proto.String("Five")}}},
 	}})
 	require.NoError(t, err)
 	found := func(day civil.Date) []int64 {
 		var ids []int64
-		assert.NoError(t, finder.run(ctx, tenant.Default, root, civil.Through(day, day), nil, func(id int64, _, _ []byte) { ids = append(ids, id) }))
+		assert.NoError(t, finder.executor.Run(ctx, tenant.Default, root, civil.Through(day, day), nil, func(id int64, _, _ []byte) { ids = append(ids, id) }))
 		return ids
 	}
 	last := civil.Of(2026, time.January, 31)

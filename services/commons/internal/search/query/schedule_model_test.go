@@ -1,4 +1,4 @@
-package hyperfind
+package query
 
 import (
 	"slices"
@@ -25,7 +25,7 @@ const hour = 3600
 // decides.
 func TestScheduleConditionsComparedWithAModel(t *testing.T) {
 	t.Parallel()
-	asked := slices.DeleteFunc(keys(), func(k key) bool { return !strings.HasPrefix(k.name, keyScheduled) })
+	asked := slices.DeleteFunc(Keys(), func(k key) bool { return !strings.HasPrefix(k.name, KeyScheduled) })
 	compareWithModel(t, 20, func(t *rapid.T, m *model) *commonsv1.HyperfindConstraints {
 		return &commonsv1.HyperfindConstraints{Filters: []*commonsv1.HyperfindFilter{drawFilter(t, m, asked)}}
 	}, rapid.OneOf(rapid.IntRange(1, 3), rapid.IntRange(1, modelDays)))
@@ -76,7 +76,7 @@ func (l *modelLeave) columns(first civil.Date) (from, to *time.Time) {
 // that day all the same. It is too seldom drawn that nothing else decides.
 func TestLeaveAroundTheDay(t *testing.T) {
 	t.Parallel()
-	pool := newPool(t)
+	pool := NewPool(t)
 	const day = 10
 	for i, example := range []struct {
 		shift modelSegment
@@ -93,11 +93,11 @@ func TestLeaveAroundTheDay(t *testing.T) {
 			spans: []modelSpan{{from: 0, to: modelDays}}, timed: []modelLeave{{day: example.leave[0], start: example.leave[1], end: example.leave[2]}},
 		}}}}
 		require.NoError(t, m.store(ctx, pool, tenantID))
-		asked := &commonsv1.HyperfindConstraints{Filters: []*commonsv1.HyperfindFilter{{Key: keyScheduled, Operator: "IS_NOT_NULL"}}}
-		root, err := read(asked)
+		asked := &commonsv1.HyperfindConstraints{Filters: []*commonsv1.HyperfindFilter{{Key: KeyScheduled, Operator: "IS_NOT_NULL"}}}
+		root, err := Parse(asked)
 		require.NoError(t, err)
 		got := []int64{}
-		require.NoError(t, NewFinder(Config{}, pool).run(ctx, tenantID, root, civil.Through(first+day, first+day), nil,
+		require.NoError(t, NewExecutor(Config{}, pool).Run(ctx, tenantID, root, civil.Through(first+day, first+day), nil,
 			func(id int64, _, _ []byte) { got = append(got, id) }))
 		assert.Equal(t, m.finds(asked, day, day), got, example)
 		assert.Len(t, got, i/2, "the first two are taken, the others not")
@@ -236,8 +236,8 @@ func (m *model) scheduled(p *modelPerson, f *commonsv1.HyperfindFilter, from, to
 			if id, ok := strings.CutPrefix(place, "\x01"); ok {
 				l, _ = strconv.Atoi(id)
 			}
-			if f.GetKey() == keyScheduled || f.GetKey() == keyScheduledJob && m.isJob(f, l, day) ||
-				f.GetKey() == keyScheduledLocation && m.isBelow(f, l, day, to) {
+			if f.GetKey() == KeyScheduled || f.GetKey() == KeyScheduledJob && m.isJob(f, l, day) ||
+				f.GetKey() == KeyScheduledLocation && m.isBelow(f, l, day, to) {
 				return true
 			}
 		}

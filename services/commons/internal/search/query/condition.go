@@ -1,4 +1,4 @@
-package hyperfind
+package query
 
 import (
 	"fmt"
@@ -28,24 +28,19 @@ type condition struct {
 	whole bool
 }
 
-// persons is the condition of being one of some persons.
-func persons(ids []int64) *node {
-	return leaf(condition{key: key{kind: text, table: "person", column: "id"}, operator: in, ids: ids})
-}
-
 // sql answers a query for the ids of the persons for whom the condition holds.
 func (k *condition) sql(c *compiler) string {
 	if k.kind == reference {
 		switch k.name {
-		case keyLocation:
+		case KeyLocation:
 			return k.atLocation(c)
-		case keyJob:
+		case KeyJob:
 			return k.inJob(c)
-		case keyTerm:
+		case KeyTerm:
 			return k.onTerm(c)
-		case keyScheduled:
+		case KeyScheduled:
 			return k.scheduled(c)
-		case keyScheduledJob, keyScheduledLocation:
+		case KeyScheduledJob, KeyScheduledLocation:
 			return k.scheduledAt(c)
 		default:
 			return k.managed(c)

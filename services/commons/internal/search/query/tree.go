@@ -1,44 +1,44 @@
-package hyperfind
+package query
 
 import "slices"
 
-// node is a condition, or several combined. Only conditions are negated.
-type node struct {
+// Node is a condition, or several combined. Only conditions are negated.
+type Node struct {
 	// condition is nil for a combination.
 	condition *condition
 	negated   bool
 	// any says that one of the parts is enough.
 	any   bool
-	parts []*node
+	parts []*Node
 }
 
 // leaf is the node of a condition.
-func leaf(c condition) *node { return &node{condition: &c} }
+func leaf(c condition) *Node { return &Node{condition: &c} }
 
-// not is the node of those for whom n does not hold.
-func not(n *node) *node {
+// Not is the node of those for whom n does not hold.
+func Not(n *Node) *Node {
 	if n.condition != nil {
-		return &node{condition: n.condition, negated: !n.negated}
+		return &Node{condition: n.condition, negated: !n.negated}
 	}
-	out := &node{any: !n.any}
+	out := &Node{any: !n.any}
 	for _, part := range n.parts {
-		out.parts = append(out.parts, not(part))
+		out.parts = append(out.parts, Not(part))
 	}
 	return out
 }
 
-// all is the node of those for whom all parts hold.
-func all(parts ...*node) *node { return &node{parts: parts} }
+// All is the node of those for whom all parts hold.
+func All(parts ...*Node) *Node { return &Node{parts: parts} }
 
 // asks reports whether one of the conditions of a node is on a key.
-func (n *node) asks(key string) bool {
+func (n *Node) asks(key string) bool {
 	return n.condition != nil && n.condition.name == key ||
-		slices.ContainsFunc(n.parts, func(part *node) bool { return part.asks(key) })
+		slices.ContainsFunc(n.parts, func(part *Node) bool { return part.asks(key) })
 }
 
 // bounded reports whether the persons of a node can be listed without listing
 // everybody: its conditions, unless they are negated, are looked up.
-func (n *node) bounded() bool {
+func (n *Node) bounded() bool {
 	if n.condition != nil {
 		return !n.negated
 	}

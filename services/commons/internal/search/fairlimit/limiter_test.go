@@ -1,4 +1,4 @@
-package hyperfind
+package fairlimit
 
 import (
 	"context"
@@ -15,18 +15,18 @@ import (
 // queue is some holders who ask for turns one after another, and note the order
 // in which they get them. Turns are given back when the test says so.
 type queue struct {
-	turns *turns
-	order []holder
-	held  map[holder][]func()
+	turns *Limiter
+	order []Holder
+	held  map[Holder][]func()
 }
 
-func newQueue(most int) *queue { return &queue{turns: newTurns(most), held: map[holder][]func(){}} }
+func newQueue(most int) *queue { return &queue{turns: New(most), held: map[Holder][]func(){}} }
 
 // ask asks for a turn and waits until it is given, or nobody can do anything.
-func (q *queue) ask(t *testing.T, ctx context.Context, who holder) {
+func (q *queue) ask(t *testing.T, ctx context.Context, who Holder) {
 	t.Helper()
 	go func() {
-		if giveBack, err := q.turns.take(ctx, who); err == nil {
+		if giveBack, err := q.turns.Acquire(ctx, who); err == nil {
 			q.turns.mu.Lock()
 			defer q.turns.mu.Unlock()
 			q.order = append(q.order, who)
@@ -36,7 +36,7 @@ func (q *queue) ask(t *testing.T, ctx context.Context, who holder) {
 	synctest.Wait()
 }
 
-func (q *queue) end(who holder) {
+func (q *queue) end(who Holder) {
 	giveBack := q.held[who][0]
 	q.held[who] = q.held[who][1:]
 	giveBack()
@@ -47,19 +47,19 @@ func TestNobodyTakesAllTurns(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		q := newQueue(4)
-		greedy, colleague, other := holder{1, "greedy"}, holder{1, "colleague"}, holder{2, "other"}
+		greedy, colleague, other := Holder{1, "greedy"}, Holder{1, "colleague"}, Holder{2, "other"}
 		for range 24 {
 			q.ask(t, t.Context(), greedy)
 		}
-		assert.Equal(t, []holder{greedy, greedy}, q.order, "half of the turns")
+		assert.Equal(t, []Holder{greedy, greedy}, q.order, "half of the turns")
 		q.ask(t, t.Context(), colleague)
 		q.ask(t, t.Context(), colleague)
-		assert.Equal(t, []holder{greedy, greedy, colleague}, q.order, "one turn is left to other tenants")
+		assert.Equal(t, []Holder{greedy, greedy, colleague}, q.order, "one turn is left to other tenants")
 		q.ask(t, t.Context(), other)
-		assert.Equal(t, []holder{greedy, greedy, colleague, other}, q.order, "who does not wait")
+		assert.Equal(t, []Holder{greedy, greedy, colleague, other}, q.order, "who does not wait")
 		q.end(colleague)
 		assert.Equal(t, colleague, q.order[4], "before the 22 who asked earlier")
-		for _, who := range []holder{greedy, greedy, colleague, other} {
+		for _, who := range []Holder{greedy, greedy, colleague, other} {
 			q.end(who)
 		}
 		for len(q.held[greedy]) > 0 {
@@ -76,16 +76,16 @@ func TestTurnsGoRound(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		q := newQueue(1)
-		first := holder{9, "first"}
+		first := Holder{9, "first"}
 		q.ask(t, t.Context(), first)
-		for _, who := range []holder{{1, "a"}, {1, "a"}, {1, "a"}, {1, "b"}, {2, "c"}, {2, "c"}, {3, ""}} {
+		for _, who := range []Holder{{1, "a"}, {1, "a"}, {1, "a"}, {1, "b"}, {2, "c"}, {2, "c"}, {3, ""}} {
 			q.ask(t, t.Context(), who)
 		}
 		q.end(first)
 		var got []string
 		for len(q.order) > len(got)+1 {
 			who := q.order[len(got)+1]
-			got = append(got, fmt.Sprint(who.tenant, who.user))
+			got = append(got, fmt.Sprint(who.Tenant, who.User))
 			q.end(who)
 		}
 		assert.Equal(t, []string{"1a", "2c", "3", "1b", "2c", "1a", "1a"}, got)
@@ -96,7 +96,7 @@ func TestWhoGivesUpTakesNoTurn(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		q := newQueue(1)
-		first, second := holder{1, "a"}, holder{2, "b"}
+		first, second := Holder{1, "a"}, Holder{2, "b"}
 		q.ask(t, t.Context(), first)
 		ctx, cancel := context.WithCancel(t.Context())
 		q.ask(t, ctx, second)
@@ -105,7 +105,7 @@ func TestWhoGivesUpTakesNoTurn(t *testing.T) {
 		assert.Empty(t, q.turns.waiting)
 		q.end(first)
 		assert.Zero(t, q.turns.running)
-		_, err := q.turns.take(t.Context(), second)
+		_, err := q.turns.Acquire(t.Context(), second)
 		require.NoError(t, err)
 	})
 }
@@ -116,11 +116,11 @@ func TestAUserHasABoundedLine(t *testing.T) {
 		q := newQueue(1)
 		ctx, cancel := context.WithCancel(t.Context())
 		defer cancel()
-		who := holder{1, "a"}
-		for range 1 + mostWaiting {
+		who := Holder{1, "a"}
+		for range 1 + maxWaiting {
 			q.ask(t, ctx, who)
 		}
-		_, err := q.turns.take(ctx, who)
+		_, err := q.turns.Acquire(ctx, who)
 		assert.True(t, fault.HasStatus(err, 429) && fault.HasCode(err, fault.CodeThrottled), err)
 		assert.NotZero(t, fault.FromError(err).RetryAfter)
 		cancel()

@@ -1,4 +1,4 @@
-package hyperfind
+package query
 
 import "slices"
 
@@ -78,8 +78,8 @@ const (
 	byPattern   = "~>=~ ~<~"
 )
 
-// keys are all that a condition can be on.
-func keys() []key {
+// Keys are all that a condition can be on.
+func Keys() []key {
 	statuses := []string{"Active", "Inactive", terminated}
 	return []key{
 		{name: keyNumber, kind: text, table: "person", column: "person_number", prefix: byPattern},
@@ -88,20 +88,20 @@ func keys() []key {
 		{name: "FULL_NAME", kind: text, table: "person", column: "full_name_key", folded: true, prefix: byCollation},
 		{name: "WORKER_TYPE", kind: text, table: "person", column: "worker_type_name", optional: true},
 		{name: "HIRE_DATE", kind: date, table: "person", column: "hire_date"},
-		{name: keyStatus, kind: datedText, table: "employment_status", column: "status", values: statuses},
+		{name: KeyStatus, kind: datedText, table: "employment_status", column: "status", values: statuses},
 		{name: "USER_ACCOUNT_STATUS", kind: datedText, table: "user_account_status", column: "status", values: statuses},
 		{name: "PAY_RULE", kind: datedText, table: "pay_rule_assignment", column: "pay_rule_name"},
 		{name: "BADGE", kind: datedText, table: "badge_assignment", column: "badge_number"},
 		{name: "ORGANIZATION_PATH", kind: datedText, table: "primary_labor_account", column: "organization_path", prefix: byPattern},
 		{name: "CUSTOM_FIELD", kind: customText, table: "custom_data", column: "text", prefix: byPattern},
 		{name: "CUSTOM_DATE", kind: customDate, table: "custom_date", column: "date"},
-		{name: keyLocation, kind: reference},
-		{name: keyJob, kind: reference},
-		{name: keyTerm, kind: reference},
-		{name: keyManager, kind: reference},
-		{name: keyScheduled, kind: reference},
-		{name: keyScheduledJob, kind: reference},
-		{name: keyScheduledLocation, kind: reference},
+		{name: KeyLocation, kind: reference},
+		{name: KeyJob, kind: reference},
+		{name: KeyTerm, kind: reference},
+		{name: KeyManager, kind: reference},
+		{name: KeyScheduled, kind: reference},
+		{name: KeyScheduledJob, kind: reference},
+		{name: KeyScheduledLocation, kind: reference},
 	}
 }
 
@@ -109,20 +109,20 @@ func keys() []key {
 // texts, then of those that refer to something.
 const (
 	keyNumber = "PERSON_NUMBER"
-	keyStatus = "EMPLOYMENT_STATUS"
+	KeyStatus = "EMPLOYMENT_STATUS"
 
-	keyLocation = "LOCATION"
-	keyJob      = "JOB"
-	keyTerm     = "EMPLOYMENT_TERM"
-	keyManager  = "MANAGER"
+	KeyLocation = "LOCATION"
+	KeyJob      = "JOB"
+	KeyTerm     = "EMPLOYMENT_TERM"
+	KeyManager  = "MANAGER"
 
-	keyScheduled         = "SCHEDULED"
-	keyScheduledJob      = "SCHEDULED_JOB"
-	keyScheduledLocation = "SCHEDULED_LOCATION"
+	KeyScheduled         = "SCHEDULED"
+	KeyScheduledJob      = "SCHEDULED_JOB"
+	KeyScheduledLocation = "SCHEDULED_LOCATION"
 )
 
 func keyNamed(name string) (key, bool) {
-	all := keys()
+	all := Keys()
 	i := slices.IndexFunc(all, func(k key) bool { return k.name == name })
 	if i < 0 {
 		return key{}, false
@@ -136,9 +136,9 @@ const terminated = "Terminated"
 // operators are those that the key has.
 func (k *key) operators() []operator {
 	switch {
-	case k.name == keyScheduled:
+	case k.name == KeyScheduled:
 		return []operator{isNotNull}
-	case k.name == keyScheduledLocation:
+	case k.name == KeyScheduledLocation:
 		return []operator{in}
 	case k.kind == date || k.kind == customDate:
 		return []operator{in, less, lessEqual, more, moreEqual, between, isNotNull}

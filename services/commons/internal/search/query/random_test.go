@@ -1,4 +1,4 @@
-package hyperfind
+package query
 
 import (
 	"context"
@@ -16,20 +16,10 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/rotaloom/rotaloom/pkg/civil"
-	"github.com/rotaloom/rotaloom/pkg/serve"
 	"github.com/rotaloom/rotaloom/pkg/tenant"
-	"github.com/rotaloom/rotaloom/pkg/testkit/pgtest"
 	commonv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/common/v1"
 	commonsv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/commons/v1"
-	"github.com/rotaloom/rotaloom/services/commons/migrations"
 )
-
-func newPool(t *testing.T) *pgxpool.Pool {
-	t.Helper()
-	sets, err := serve.Migrations("commons_version", migrations.FS)
-	require.NoError(t, err)
-	return pgtest.New(t, sets...)
-}
 
 func TestQueriesComparedWithAModel(t *testing.T) {
 	t.Parallel()
@@ -44,8 +34,8 @@ func compareWithModel(
 	t *testing.T, queries int, draw func(*rapid.T, *model) *commonsv1.HyperfindConstraints, length *rapid.Generator[int],
 ) {
 	t.Helper()
-	pool := newPool(t)
-	finder := NewFinder(Config{}, pool)
+	pool := NewPool(t)
+	executor := NewExecutor(Config{}, pool)
 	tenantID := int64(0)
 	rapid.Check(t, func(t *rapid.T) {
 		tenantID++
@@ -56,10 +46,10 @@ func compareWithModel(
 			from := rapid.IntRange(0, modelDays-1).Draw(t, "from")
 			to := min(from+length.Draw(t, "length"), modelDays) - 1
 			constraints := draw(t, m)
-			root, err := read(constraints)
+			root, err := Parse(constraints)
 			require.NoError(t, err)
 			got := []int64{}
-			err = finder.run(ctx, tenantID, root, civil.Through(first+civil.Date(from), first+civil.Date(to)), nil,
+			err = executor.Run(ctx, tenantID, root, civil.Through(first+civil.Date(from), first+civil.Date(to)), nil,
 				func(id int64, _, _ []byte) { got = append(got, id) })
 			require.NoError(t, err, constraints)
 			assert.Equal(t, m.finds(constraints, from, to), got, "days %d to %d: %s", from, to, constraints)
@@ -68,7 +58,7 @@ func compareWithModel(
 }
 
 func drawConstraints(t *rapid.T, m *model, depth int) *commonsv1.HyperfindConstraints {
-	anyKey := slices.DeleteFunc(keys(), func(k key) bool { return k.name == "USER_ACCOUNT_STATUS" })
+	anyKey := slices.DeleteFunc(Keys(), func(k key) bool { return k.name == "USER_ACCOUNT_STATUS" })
 	out := &commonsv1.HyperfindConstraints{Comparator: rapid.SampledFrom([]string{"", "AND", "OR", "NOT"}).Draw(t, "comparator")}
 	for range rapid.IntRange(1, 3).Draw(t, "filters") {
 		if depth > 1 && rapid.IntRange(0, 2).Draw(t, "nested") == 0 {
@@ -110,7 +100,7 @@ func drawFilter(t *rapid.T, m *model, among []key) *commonsv1.HyperfindFilter {
 		}
 		f.Values = append(f.Values, drawValue(t, m, &k, f.Operator))
 	}
-	if (k.name == keyLocation || k.name == keyScheduledLocation) && rapid.Bool().Draw(t, "alone") {
+	if (k.name == KeyLocation || k.name == KeyScheduledLocation) && rapid.Bool().Draw(t, "alone") {
 		f.IncludeDescendants = proto.Bool(false)
 	}
 	return f
@@ -121,11 +111,11 @@ func drawRef(t *rapid.T, m *model, key string) *commonv1.Ref {
 	if rapid.Bool().Draw(t, "by id") {
 		return &commonv1.Ref{Id: &id, Qualifier: proto.String("ignored")}
 	}
-	name := map[string]string{keyJob: fmt.Sprint("Job ", id), keyScheduledJob: fmt.Sprint("Job ", id), keyTerm: fmt.Sprint("Term ", id)}[key]
+	name := map[string]string{KeyJob: fmt.Sprint("Job ", id), KeyScheduledJob: fmt.Sprint("Job ", id), KeyTerm: fmt.Sprint("Term ", id)}[key]
 	switch key {
-	case keyLocation, keyScheduledLocation:
+	case KeyLocation, KeyScheduledLocation:
 		name = rapid.SampledFrom([]string{"A", "B", "A/A", "A/B", "B/A", "A/A/A", "None/A"}).Draw(t, "path")
-	case keyManager:
+	case KeyManager:
 		name = rapid.SampledFrom([]string{"N-00", "N-11", "N-x"}).Draw(t, "manager")
 	}
 	return &commonv1.Ref{Qualifier: &name}

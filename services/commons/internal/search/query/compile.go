@@ -1,4 +1,4 @@
-package hyperfind
+package query
 
 import (
 	"fmt"
@@ -8,10 +8,10 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/civil"
 )
 
-// mostCounted bounds what a statement answers, and how exactly an error can say
+// MaxCounted bounds what a statement answers, and how exactly an error can say
 // how many were found. It is far above every threshold, so that the planner
 // plans for the whole answer.
-const mostCounted = 1_000_000
+const MaxCounted = 1_000_000
 
 // compiler writes the statement of a query.
 type compiler struct {
@@ -27,9 +27,9 @@ type compiler struct {
 // tenantParameter is that of the tenant, the first in all statements.
 const tenantParameter = "$1"
 
-// statement answers SQL for the persons of a query on some days: their ids,
+// Compile answers SQL for the persons of a query on some days: their ids,
 // numbers and full names, by ascending id. With visible, only of those.
-func statement(tenantID int64, root *node, days civil.Range, visible []int64) (sql string, args []any) {
+func Compile(tenantID int64, root *Node, days civil.Range, visible []int64) (sql string, args []any) {
 	c := &compiler{}
 	c.arg(tenantID)
 	c.from, c.to, c.last = c.arg(days.From.Time()), c.arg(days.To.Time()), c.arg((days.To - 1).Time())
@@ -46,7 +46,7 @@ func statement(tenantID int64, root *node, days civil.Range, visible []int64) (s
 		sql = "WITH " + strings.Join(c.with, ", ") + " "
 	}
 	return sql + "SELECT p.id, p.person_number, p.full_name FROM person p WHERE " + strings.Join(where, " AND ") +
-		fmt.Sprintf(" ORDER BY p.id LIMIT %d", mostCounted), c.args
+		fmt.Sprintf(" ORDER BY p.id LIMIT %d", MaxCounted), c.args
 }
 
 // arg adds an argument and answers its parameter.
@@ -61,7 +61,7 @@ func (c *compiler) name(prefix string) string {
 }
 
 // holds answers a condition in SQL that a node holds for an id.
-func (c *compiler) holds(n *node, id string) string {
+func (c *compiler) holds(n *Node, id string) string {
 	switch {
 	case n.condition == nil && !n.any:
 		parts := make([]string, len(n.parts))
@@ -69,7 +69,7 @@ func (c *compiler) holds(n *node, id string) string {
 			parts[i] = c.holds(part, id)
 		}
 		return strings.Join(parts, " AND ")
-	case n.condition != nil && n.condition.name == keyScheduled:
+	case n.condition != nil && n.condition.name == KeyScheduled:
 		// Most persons are: it is asked of each, rather than listed.
 		if n.negated {
 			return "NOT " + n.condition.isScheduled(c, id)
@@ -80,13 +80,13 @@ func (c *compiler) holds(n *node, id string) string {
 	default:
 		// What is not bounded leaves somebody out who can be listed.
 		out := c.name("o")
-		return fmt.Sprintf("NOT EXISTS (SELECT FROM (%s) AS %s WHERE %[2]s.id = %s)", c.list(not(n)), out, id)
+		return fmt.Sprintf("NOT EXISTS (SELECT FROM (%s) AS %s WHERE %[2]s.id = %s)", c.list(Not(n)), out, id)
 	}
 }
 
 // list answers a query in SQL for the ids of the persons of a bounded node,
 // perhaps several times each.
-func (c *compiler) list(n *node) string {
+func (c *compiler) list(n *Node) string {
 	switch {
 	case n.condition != nil:
 		return n.condition.sql(c)
@@ -97,16 +97,16 @@ func (c *compiler) list(n *node) string {
 		}
 		return strings.Join(parts, " UNION ALL ")
 	}
-	first := slices.IndexFunc(n.parts, func(part *node) bool {
-		return part.bounded() && (part.condition == nil || part.condition.name != keyScheduled)
+	first := slices.IndexFunc(n.parts, func(part *Node) bool {
+		return part.bounded() && (part.condition == nil || part.condition.name != KeyScheduled)
 	})
 	if first < 0 {
-		first = slices.IndexFunc(n.parts, (*node).bounded)
+		first = slices.IndexFunc(n.parts, (*Node).bounded)
 	}
 	from := c.name("s")
 	sql := fmt.Sprintf("SELECT %s.id FROM (%s) AS %[1]s", from, c.list(n.parts[first]))
 	if rest := slices.Delete(slices.Clone(n.parts), first, first+1); len(rest) > 0 {
-		sql += " WHERE " + c.holds(all(rest...), from+".id")
+		sql += " WHERE " + c.holds(All(rest...), from+".id")
 	}
 	return sql
 }

@@ -1,4 +1,4 @@
-package hyperfind
+package query
 
 import (
 	"fmt"

@@ -1,4 +1,4 @@
-package hyperfind
+package query
 
 import (
 	"fmt"
@@ -14,16 +14,16 @@ import (
 
 // What a query may hold.
 const (
-	mostFilters = 100
-	mostDepth   = 8
-	mostValues  = 1000
-	// mostInAll bounds the values and references of all filters together.
-	mostInAll = 2000
-	// mostPlaces bounds the filters on locations, jobs and schedules, each of
+	MaxFilters = 100
+	MaxDepth   = 8
+	maxValues = 1000
+	// maxValuesInAll bounds the values and references of all filters together.
+	maxValuesInAll = 2000
+	// maxCostly bounds the filters on locations, jobs and schedules, each of
 	// which reads a part of the tree or of the schedules, however few its values.
-	mostPlaces  = 10
-	longestText = 200
-	longestPath = 2000
+	maxCostly  = 10
+	maxText = 200
+	maxPath = 2000
 )
 
 // reader turns constraints into nodes.
@@ -31,36 +31,36 @@ type reader struct {
 	filters, values, places int
 }
 
-// read checks constraints and answers what they say. Constraints without
+// Parse checks constraints and answers what they say. Constraints without
 // filters, or none, hold for everybody.
-func read(constraints *commonsv1.HyperfindConstraints) (*node, error) {
+func Parse(constraints *commonsv1.HyperfindConstraints) (*Node, error) {
 	if constraints == nil || len(constraints.GetFilters()) == 0 && constraints.GetComparator() == "" {
-		return all(), nil
+		return All(), nil
 	}
 	r := &reader{}
 	if len(constraints.GetFilters()) == 0 {
 		_, err := comparator("constraints", constraints.GetComparator())
-		return all(), err
+		return All(), err
 	}
 	return r.combine("constraints", constraints, 1)
 }
 
-// asked answers whom constraints find on some days. Whose employment is over on all
+// ParseOn answers whom constraints find on some days. Whose employment is over on all
 // of them is left out, unless the constraints ask for the employment status.
-func asked(constraints *commonsv1.HyperfindConstraints, days civil.Range) (*node, error) {
-	root, err := read(constraints)
-	if err != nil || root.asks(keyStatus) {
+func ParseOn(constraints *commonsv1.HyperfindConstraints, days civil.Range) (*Node, error) {
+	root, err := Parse(constraints)
+	if err != nil || root.asks(KeyStatus) {
 		return root, err
 	}
-	status, _ := keyNamed(keyStatus)
-	over := condition{key: status, operator: in, texts: []string{terminated}, days: &days, whole: true}
+	employed := Not(IsTerminated(days, true))
 	if root.condition == nil && len(root.parts) == 0 {
-		return all(not(leaf(over))), nil
+		return All(employed), nil
 	}
-	return all(root, not(leaf(over))), nil
+	return All(root, employed), nil
 }
 
-func invalid(path, format string, args ...any) *fault.Error {
+// Invalid is the error of a property that a query cannot have.
+func Invalid(path, format string, args ...any) *fault.Error {
 	return fault.Invalid(CodeQuery, path+" "+fmt.Sprintf(format, args...)+".")
 }
 
@@ -72,21 +72,21 @@ func comparator(path, given string) (string, error) {
 	case "AND", "OR", "NOT":
 		return c, nil
 	}
-	return "", invalid(path+".comparator", "must be AND, OR or NOT")
+	return "", Invalid(path+".comparator", "must be AND, OR or NOT")
 }
 
-func (r *reader) combine(path string, constraints *commonsv1.HyperfindConstraints, depth int) (*node, error) {
+func (r *reader) combine(path string, constraints *commonsv1.HyperfindConstraints, depth int) (*Node, error) {
 	how, err := comparator(path, constraints.GetComparator())
 	if err != nil {
 		return nil, err
 	}
 	switch {
-	case depth > mostDepth:
-		return nil, invalid(path, "lies deeper than %d levels", mostDepth)
+	case depth > MaxDepth:
+		return nil, Invalid(path, "lies deeper than %d levels", MaxDepth)
 	case len(constraints.GetFilters()) == 0:
-		return nil, invalid(path+".filters", "must not be empty")
+		return nil, Invalid(path+".filters", "must not be empty")
 	}
-	out := &node{any: how != "AND"}
+	out := &Node{any: how != "AND"}
 	for i, f := range constraints.GetFilters() {
 		part, err := r.filter(fmt.Sprintf("%s.filters[%d]", path, i), f, depth)
 		if err != nil {
@@ -95,28 +95,28 @@ func (r *reader) combine(path string, constraints *commonsv1.HyperfindConstraint
 		out.parts = append(out.parts, part)
 	}
 	if how == "NOT" {
-		out = not(out)
+		out = Not(out)
 	}
 	return out, nil
 }
 
-func (r *reader) filter(path string, f *commonsv1.HyperfindFilter, depth int) (*node, error) {
-	if r.filters++; r.filters > mostFilters {
-		return nil, invalid("constraints", "must not have more than %d filters", mostFilters)
+func (r *reader) filter(path string, f *commonsv1.HyperfindFilter, depth int) (*Node, error) {
+	if r.filters++; r.filters > MaxFilters {
+		return nil, Invalid("constraints", "must not have more than %d filters", MaxFilters)
 	}
 	if f.GetConstraints() != nil {
 		if f.GetKey() != "" || f.GetOperator() != "" || len(f.GetValues()) > 0 || len(f.GetRefs()) > 0 || f.GetTypeName() != "" {
-			return nil, invalid(path, "must have either key or constraints")
+			return nil, Invalid(path, "must have either key or constraints")
 		}
 		return r.combine(path+".constraints", f.GetConstraints(), depth+1)
 	}
 	k, known := keyNamed(strings.ToUpper(f.GetKey()))
 	if !known {
-		return nil, invalid(path+".key", "must be one of %s", strings.Join(keyNames(), ", "))
+		return nil, Invalid(path+".key", "must be one of %s", strings.Join(keyNames(), ", "))
 	}
 	op, known := operators()[strings.ToUpper(f.GetOperator())]
 	if !known || !slices.Contains(k.operators(), op.operator) {
-		return nil, invalid(path+".operator", "is not one that %s has", k.name)
+		return nil, Invalid(path+".operator", "is not one that %s has", k.name)
 	}
 	if err := r.count(f, k); err != nil {
 		return nil, err
@@ -125,19 +125,19 @@ func (r *reader) filter(path string, f *commonsv1.HyperfindFilter, depth int) (*
 	if err := c.take(path, f, strings.HasSuffix(strings.ToUpper(f.GetOperator()), "EQUAL_TO")); err != nil {
 		return nil, err
 	}
-	return &node{condition: &c, negated: op.negated}, nil
+	return &Node{condition: &c, negated: op.negated}, nil
 }
 
 // count adds a filter to what the query costs, and refuses what is too much.
 func (r *reader) count(f *commonsv1.HyperfindFilter, k key) error {
-	if r.values += len(f.GetValues()) + len(f.GetRefs()); r.values > mostInAll {
-		return tooCostly("values and references of all filters", r.values, mostInAll)
+	if r.values += len(f.GetValues()) + len(f.GetRefs()); r.values > maxValuesInAll {
+		return tooCostly("values and references of all filters", r.values, maxValuesInAll)
 	}
-	if k.kind != reference || k.name == keyTerm || k.name == keyManager {
+	if k.kind != reference || k.name == KeyTerm || k.name == KeyManager {
 		return nil
 	}
-	if r.places++; r.places > mostPlaces {
-		return tooCostly("filters on locations, jobs and schedules", r.places, mostPlaces)
+	if r.places++; r.places > maxCostly {
+		return tooCostly("filters on locations, jobs and schedules", r.places, maxCostly)
 	}
 	return nil
 }
@@ -149,7 +149,7 @@ func tooCostly(what string, actual, most int) error {
 
 func keyNames() []string {
 	var names []string
-	for _, k := range keys() {
+	for _, k := range Keys() {
 		names = append(names, k.name)
 	}
 	return names
@@ -159,19 +159,19 @@ func keyNames() []string {
 func (k *condition) take(path string, f *commonsv1.HyperfindFilter, single bool) error {
 	custom := k.kind == customText || k.kind == customDate
 	switch {
-	case custom && (f.GetTypeName() == "" || utf8.RuneCountInString(f.GetTypeName()) > longestText || strings.ContainsRune(f.GetTypeName(), 0)):
-		return invalid(path+".typeName", "must name the custom field in at most %d characters", longestText)
+	case custom && (f.GetTypeName() == "" || utf8.RuneCountInString(f.GetTypeName()) > maxText || strings.ContainsRune(f.GetTypeName(), 0)):
+		return Invalid(path+".typeName", "must name the custom field in at most %d characters", maxText)
 	case !custom && f.GetTypeName() != "":
-		return invalid(path+".typeName", "is for custom fields only")
-	case f.IncludeDescendants != nil && k.name != keyLocation && k.name != keyScheduledLocation:
-		return invalid(path+".includeDescendants", "is for %s and %s only", keyLocation, keyScheduledLocation)
+		return Invalid(path+".typeName", "is for custom fields only")
+	case f.IncludeDescendants != nil && k.name != KeyLocation && k.name != KeyScheduledLocation:
+		return Invalid(path+".includeDescendants", "is for %s and %s only", KeyLocation, KeyScheduledLocation)
 	case k.kind != reference && len(f.GetRefs()) > 0:
-		return invalid(path+".refs", "is for references only; give values")
+		return Invalid(path+".refs", "is for references only; give values")
 	case k.kind == reference && k.operator != isNotNull && len(f.GetValues()) > 0:
-		return invalid(path+".values", "must not be given; give refs")
+		return Invalid(path+".values", "must not be given; give refs")
 	}
 	given := len(f.GetValues()) + len(f.GetRefs())
-	least, most := 1, mostValues
+	least, most := 1, maxValues
 	switch {
 	case k.operator == isNotNull:
 		least, most = 0, 0
@@ -181,7 +181,7 @@ func (k *condition) take(path string, f *commonsv1.HyperfindFilter, single bool)
 		most = 1
 	}
 	if given < least || given > most {
-		return invalid(path, "needs %s", howMany(least, most, k.kind == reference))
+		return Invalid(path, "needs %s", howMany(least, most, k.kind == reference))
 	}
 	if err := k.takeRefs(path, f); err != nil {
 		return err
@@ -216,8 +216,8 @@ func (k *condition) takeRefs(path string, f *commonsv1.HyperfindFilter) error {
 		switch {
 		case ref.Id != nil:
 			k.ids = append(k.ids, ref.GetId())
-		case ref.GetQualifier() == "" || len(ref.GetQualifier()) > longestPath || strings.ContainsRune(ref.GetQualifier(), 0):
-			return invalid(fmt.Sprintf("%s.refs[%d]", path, i), "needs an id or a qualifier of at most %d bytes", longestPath)
+		case ref.GetQualifier() == "" || len(ref.GetQualifier()) > maxPath || strings.ContainsRune(ref.GetQualifier(), 0):
+			return Invalid(fmt.Sprintf("%s.refs[%d]", path, i), "needs an id or a qualifier of at most %d bytes", maxPath)
 		default:
 			k.names = append(k.names, ref.GetQualifier())
 		}
@@ -226,27 +226,27 @@ func (k *condition) takeRefs(path string, f *commonsv1.HyperfindFilter) error {
 }
 
 func (k *condition) takeValues(path string, values []string) error {
-	longest := longestText
+	limit := maxText
 	if k.column == "organization_path" {
-		longest = longestPath
+		limit = maxPath
 	}
 	for i, v := range values {
 		at := fmt.Sprintf("%s.values[%d]", path, i)
 		if k.kind == date || k.kind == customDate {
 			d, err := civil.ParseDate(v)
 			if err != nil {
-				return invalid(at, "must be a date of the form YYYY-MM-DD")
+				return Invalid(at, "must be a date of the form YYYY-MM-DD")
 			}
 			k.dates = append(k.dates, d.Clamp())
 			continue
 		}
-		if v == "" || utf8.RuneCountInString(v) > longest || strings.ContainsFunc(v, unicode.IsControl) {
-			return invalid(at, "must have 1 to %d characters, without control characters", longest)
+		if v == "" || utf8.RuneCountInString(v) > limit || strings.ContainsFunc(v, unicode.IsControl) {
+			return Invalid(at, "must have 1 to %d characters, without control characters", limit)
 		}
 		if k.values != nil && k.operator != like {
 			one := slices.IndexFunc(k.values, func(s string) bool { return strings.EqualFold(s, v) })
 			if one < 0 {
-				return invalid(at, "must be one of %s", strings.Join(k.values, ", "))
+				return Invalid(at, "must be one of %s", strings.Join(k.values, ", "))
 			}
 			v = k.values[one]
 		}

@@ -1,4 +1,6 @@
-package hyperfind
+// Package fairlimit bounds how many pieces of work run at the same time, and is fair
+// to tenants and users.
+package fairlimit
 
 import (
 	"cmp"
@@ -10,27 +12,27 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/fault"
 )
 
-// mostWaiting bounds the queries of one user that wait for a turn.
-const mostWaiting = 32
+// maxWaiting bounds the queries of one user that wait for a turn.
+const maxWaiting = 32
 
-// holder is who takes a turn. Work that no user asked for has an empty name.
-type holder struct {
-	tenant int64
-	user   string
+// Holder is who takes a turn. Work that no user asked for has an empty name.
+type Holder struct {
+	Tenant int64
+	User   string
 }
 
-// turns bounds how many queries run at the same time, and gives turns to tenants
+// Limiter bounds how many queries run at the same time, and gives turns to tenants
 // and users fairly: no user has more than half of the turns, no tenant all of
 // them, and the next turn is of the tenant, and there of the user, with the
 // fewest turns, who got the last one the longest ago. So slow queries of one
 // tenant leave a turn to all others, however many of them wait.
-type turns struct {
-	most, ofTenant, ofUser int
+type Limiter struct {
+	max, maxOfTenant, maxOfUser int
 
 	mu      sync.Mutex
 	running int
 	tenants map[int64]*share
-	users   map[holder]*share
+	users   map[Holder]*share
 	// waiting has who waits, the longest first.
 	waiting []*waiter
 	// given counts turns.
@@ -46,21 +48,22 @@ type share struct {
 }
 
 type waiter struct {
-	holder
+	Holder
 	admitted chan struct{}
 }
 
-func newTurns(most int) *turns {
-	return &turns{
-		most: most, ofTenant: max(1, most-1), ofUser: max(1, most/2),
-		tenants: map[int64]*share{}, users: map[holder]*share{},
+// New makes a Limiter for at most so many at the same time.
+func New(most int) *Limiter {
+	return &Limiter{
+		max: most, maxOfTenant: max(1, most-1), maxOfUser: max(1, most/2),
+		tenants: map[int64]*share{}, users: map[Holder]*share{},
 	}
 }
 
-// take waits for a turn and answers how it is given back.
-func (t *turns) take(ctx context.Context, who holder) (giveBack func(), err error) {
+// Acquire waits for a turn and returns how to release it.
+func (t *Limiter) Acquire(ctx context.Context, who Holder) (release func(), err error) {
 	t.mu.Lock()
-	if s := t.users[who]; who.user != "" && s != nil && s.waiting >= mostWaiting {
+	if s := t.users[who]; who.User != "" && s != nil && s.waiting >= maxWaiting {
 		t.mu.Unlock()
 		return nil, fault.TooMany("Too many of your hyperfinds wait for their turn. Ask again when some of them have ended.", time.Second)
 	}
@@ -71,7 +74,7 @@ func (t *turns) take(ctx context.Context, who holder) (giveBack func(), err erro
 	t.mu.Unlock()
 	select {
 	case <-w.admitted:
-		return func() { t.giveBack(who) }, nil
+		return func() { t.release(who) }, nil
 	case <-ctx.Done():
 	}
 	t.mu.Lock()
@@ -82,10 +85,10 @@ func (t *turns) take(ctx context.Context, who holder) (giveBack func(), err erro
 		return nil, ctx.Err()
 	}
 	// The turn came in the same moment.
-	return func() { t.giveBack(who) }, nil
+	return func() { t.release(who) }, nil
 }
 
-func (t *turns) giveBack(who holder) {
+func (t *Limiter) release(who Holder) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.running--
@@ -93,9 +96,16 @@ func (t *turns) giveBack(who holder) {
 	t.admit()
 }
 
+// Load returns how many turns are taken and how many wait for one.
+func (t *Limiter) Load() (running, waiting int) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.running, len(t.waiting)
+}
+
 // count changes the shares of a user and their tenant.
-func (t *turns) count(who holder, change func(*share)) {
-	changed(t.tenants, who.tenant, change)
+func (t *Limiter) count(who Holder, change func(*share)) {
+	changed(t.tenants, who.Tenant, change)
 	changed(t.users, who, change)
 }
 
@@ -111,12 +121,12 @@ func changed[K comparable](shares map[K]*share, key K, change func(*share)) {
 }
 
 // admit gives the turns that are free.
-func (t *turns) admit() {
-	for t.running < t.most {
+func (t *Limiter) admit() {
+	for t.running < t.max {
 		next := -1
 		for i, w := range t.waiting {
-			if t.tenants[w.tenant].running < t.ofTenant && t.users[w.holder].running < t.ofUser &&
-				(next < 0 || t.before(w.holder, t.waiting[next].holder)) {
+			if t.tenants[w.Tenant].running < t.maxOfTenant && t.users[w.Holder].running < t.maxOfUser &&
+				(next < 0 || t.before(w.Holder, t.waiting[next].Holder)) {
 				next = i
 			}
 		}
@@ -127,15 +137,15 @@ func (t *turns) admit() {
 		t.waiting = slices.Delete(t.waiting, next, next+1)
 		t.running++
 		t.given++
-		t.count(w.holder, func(s *share) { s.running, s.waiting, s.last = s.running+1, s.waiting-1, t.given })
+		t.count(w.Holder, func(s *share) { s.running, s.waiting, s.last = s.running+1, s.waiting-1, t.given })
 		close(w.admitted)
 	}
 }
 
 // before reports whether a holder comes before another one who has waited longer.
-func (t *turns) before(a, b holder) bool {
-	if a.tenant != b.tenant {
-		return t.tenants[a.tenant].compare(t.tenants[b.tenant]) < 0
+func (t *Limiter) before(a, b Holder) bool {
+	if a.Tenant != b.Tenant {
+		return t.tenants[a.Tenant].compare(t.tenants[b.Tenant]) < 0
 	}
 	return t.users[a].compare(t.users[b]) < 0
 }

@@ -1,4 +1,4 @@
-package hyperfind
+package query
 
 import (
 	"fmt"
@@ -80,7 +80,7 @@ func (k *condition) byHand(c *compiler) string {
 // locations: where the segment says so, or else by the primary job of the day.
 func (k *condition) scheduledAt(c *compiler) string {
 	locations := k.ofJob
-	if k.name == keyScheduledLocation {
+	if k.name == KeyScheduledLocation {
 		locations = k.below
 	}
 	byID := c.name("ids")

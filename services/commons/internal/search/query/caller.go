@@ -1,0 +1,16 @@
+package query
+
+import (
+	"context"
+
+	"github.com/rotaloom/rotaloom/pkg/authn"
+)
+
+// Caller is the user name of the caller; "" for a service.
+func Caller(ctx context.Context) string {
+	p, ok := authn.From(ctx)
+	if !ok {
+		return ""
+	}
+	return p.Subject
+}

@@ -1,0 +1,103 @@
+// Package query compiles the constraints of hyperfinds to SQL and runs them.
+//
+// A query is compiled to one statement with parameters. What changes from day
+// to day is asked for with a range of days: a condition holds when it holds on
+// some day of the range, each condition for itself, and a negated one when the
+// condition holds on none.
+package query
+
+import (
+	"cmp"
+	"context"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"strconv"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
+
+	"github.com/rotaloom/rotaloom/pkg/civil"
+	"github.com/rotaloom/rotaloom/pkg/fault"
+	"github.com/rotaloom/rotaloom/pkg/pg"
+	"github.com/rotaloom/rotaloom/services/commons/internal/search/fairlimit"
+)
+
+// SessionSettings are those of the transaction in which a query runs, which is a batch.
+// A plan for other values can be the wrong one by far. To compile a plan takes
+// longer than most queries run. What is asked for every day is in memory, where
+// it costs little to jump from row to row, and a large answer is sorted there.
+// A turn is one process of the database: no query takes others to help it.
+const SessionSettings = `SELECT set_config('statement_timeout', $1, true), set_config('plan_cache_mode', 'force_custom_plan', true),
+	set_config('jit', 'off', true), set_config('random_page_cost', '1.1', true), set_config('work_mem', '32MB', true),
+	set_config('max_parallel_workers_per_gather', '0', true)`
+
+// Config is what can be set of hyperfinds. Every field works at its zero value.
+type Config struct {
+	Timeout    time.Duration `name:"timeout" env:"TIMEOUT" default:"10s" help:"Time after which a query that still runs is stopped."`
+	Concurrent int           `name:"concurrent" env:"CONCURRENT" default:"4" help:"Queries that run at the same time; others wait for their turn. A user has half of them at most, and a tenant all but one."`
+}
+
+// Executor executes queries.
+type Executor struct {
+	pool    *pgxpool.Pool
+	timeout time.Duration
+	// limiter bounds the queries that run, so that many slow ones leave connections
+	// to others, and lets no caller keep others waiting.
+	limiter *fairlimit.Limiter
+}
+
+// NewExecutor makes an Executor over the persons in the pool's database.
+func NewExecutor(cfg Config, pool *pgxpool.Pool) *Executor {
+	return &Executor{
+		pool: pool, timeout: cmp.Or(cfg.Timeout, 10*time.Second),
+		limiter: fairlimit.New(max(1, cmp.Or(cfg.Concurrent, 4))),
+	}
+}
+
+// Load returns how many queries run and how many wait.
+func (e *Executor) Load() (running, waiting int) { return e.limiter.Load() }
+
+// Run hands the persons of a query to each, by ascending id: their id, number
+// and full name, which each must not keep. With visible, only those.
+func (e *Executor) Run(ctx context.Context, tenantID int64, root *Node, days civil.Range, visible []int64, each func(id int64, number, name []byte)) error {
+	release, err := e.limiter.Acquire(ctx, fairlimit.Holder{Tenant: tenantID, User: Caller(ctx)})
+	if err != nil {
+		return err
+	}
+	defer release()
+	sql, args := Compile(tenantID, root, days, visible)
+	batch := &pgx.Batch{}
+	batch.Queue(SessionSettings, strconv.FormatInt(e.timeout.Milliseconds(), 10))
+	batch.Queue(sql, args...)
+	results := e.pool.SendBatch(ctx, batch)
+	err = receive(results, each)
+	if closeErr := results.Close(); err == nil {
+		err = closeErr
+	}
+	if pg.TimedOut(err) {
+		return fault.Invalid(CodeSlow, fmt.Sprintf("The query ran longer than %s and was stopped. "+
+			"Make it simpler, or ask for fewer days.", e.timeout)).WithCause(err)
+	}
+	return err
+}
+
+func receive(results pgx.BatchResults, each func(id int64, number, name []byte)) error {
+	if _, err := results.Exec(); err != nil {
+		return err
+	}
+	rows, err := results.Query()
+	if err != nil {
+		return err
+	}
+	defer rows.Close()
+	for rows.Next() {
+		values := rows.RawValues()
+		if len(values[0]) != 8 {
+			return errors.New("hyperfind: an id does not come as eight bytes")
+		}
+		each(int64(binary.BigEndian.Uint64(values[0])), values[1], values[2])
+	}
+	return rows.Err()
+}
