@@ -2,7 +2,6 @@ package bus
 
 import (
 	"cmp"
-	"context"
 	"fmt"
 	"log/slog"
 	"time"
@@ -92,16 +91,4 @@ func (c Config) security() []nats.Option {
 		opts = append(opts, nats.ClientCert(c.Cert, c.Key))
 	}
 	return opts
-}
-
-// pause waits, or answers false when the context ends first.
-func pause(ctx context.Context, d time.Duration) bool {
-	timer := time.NewTimer(d)
-	defer timer.Stop()
-	select {
-	case <-ctx.Done():
-		return false
-	case <-timer.C:
-		return true
-	}
 }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/nats-io/nats.go/jetstream"
 
+	"github.com/rotaloom/rotaloom/pkg/backoff"
 	"github.com/rotaloom/rotaloom/pkg/obs"
 	"github.com/rotaloom/rotaloom/pkg/panics"
 	"github.com/rotaloom/rotaloom/pkg/tenant"
@@ -204,20 +205,19 @@ const (
 // retryTransient repeats fn as long as its error is transient, until the session is
 // being stopped.
 func (w *workers) retryTransient(fn func() error) error {
-	wait := firstTransientWait
+	wait := backoff.Backoff{First: firstTransientWait, Max: maxTransientWait}
 	for {
 		err := fn()
 		if err == nil || !w.bus.transient(err) {
 			return err
 		}
 		w.bus.log.WarnContext(w.ctx, "consumer waits for what it needs", "consumer", w.consumer.Durable, "error", err)
-		timer := time.NewTimer(wait)
+		timer := time.NewTimer(wait.Next())
 		select {
 		case <-w.stopping:
 			timer.Stop()
 			return err
 		case <-timer.C:
 		}
-		wait = min(2*wait, maxTransientWait)
 	}
 }

@@ -9,6 +9,8 @@ import (
 	"time"
 
 	"github.com/nats-io/nats.go"
+
+	"github.com/rotaloom/rotaloom/pkg/backoff"
 )
 
 // interruption is how long a consumer that has worked may be away before that counts:
@@ -65,7 +67,7 @@ func (b *Bus) awaitConnection(ctx context.Context) {
 	switch {
 	case b.conn.IsConnected():
 	case b.conn.IsClosed():
-		pause(ctx, maxRestartWait) // Nothing comes back; whoever closed it ends the context.
+		_ = backoff.Sleep(ctx, maxRestartWait) // Nothing comes back; whoever closed it ends the context.
 	default:
 		select {
 		case <-ctx.Done():

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/rotaloom/rotaloom/pkg/backoff"
 	"github.com/rotaloom/rotaloom/pkg/tenant"
 )
 
@@ -45,7 +46,7 @@ const replayEvery = 2 * time.Second
 // an operator asks for it, until the context ends.
 func (b *Bus) replayRequested(ctx context.Context, consumers map[string]Consumer) error {
 	names := slices.Sorted(maps.Keys(consumers))
-	for pause(ctx, replayEvery) {
+	for backoff.Sleep(ctx, replayEvery) == nil {
 		letters, err := b.deadLetters.ReplayRequested(tenant.All(ctx), names, replayPage)
 		if err != nil {
 			if ctx.Err() == nil {

@@ -10,6 +10,8 @@ import (
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
 	"golang.org/x/sync/errgroup"
+
+	"github.com/rotaloom/rotaloom/pkg/backoff"
 )
 
 // Run runs the consumers until the context ends, then lets their handlers
@@ -40,7 +42,7 @@ const (
 
 func (b *Bus) consume(ctx context.Context, c Consumer) error {
 	log := b.log.With("consumer", c.Durable)
-	wait := firstRestartWait
+	wait := backoff.Backoff{First: firstRestartWait, Max: maxRestartWait}
 	for ctx.Err() == nil {
 		began := time.Now()
 		err := b.session(ctx, c)
@@ -50,15 +52,14 @@ func (b *Bus) consume(ctx context.Context, c Consumer) error {
 		b.setHealth(c.Durable, err)
 		if !b.conn.IsConnected() {
 			b.awaitConnection(ctx)
-			wait = firstRestartWait
+			wait.Reset()
 			continue
 		}
 		log.WarnContext(ctx, "consumer is interrupted, starting again", "error", err)
 		if time.Since(began) > maxRestartWait {
-			wait = firstRestartWait
+			wait.Reset()
 		}
-		pause(ctx, wait)
-		wait = min(2*wait, maxRestartWait)
+		_ = wait.Wait(ctx) // The loop looks whether it has ended.
 	}
 	log.InfoContext(ctx, "consumer has drained")
 	return nil

@@ -14,6 +14,7 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 	"github.com/prometheus/client_golang/prometheus"
 
+	"github.com/rotaloom/rotaloom/pkg/backoff"
 	"github.com/rotaloom/rotaloom/pkg/bus"
 	"github.com/rotaloom/rotaloom/pkg/pg"
 	"github.com/rotaloom/rotaloom/pkg/tenant"
@@ -104,7 +105,7 @@ var errStandby = errors.New("another replica relays")
 // Run relays until the context ends and returns nil then. It survives the
 // database and the broker.
 func (r *Relay) Run(ctx context.Context) error {
-	wait := firstRetry
+	retry := backoff.Backoff{First: firstRetry, Max: maxRetry}
 	for ctx.Err() == nil {
 		err := r.lead(ctx)
 		r.metrics.standby()
@@ -112,11 +113,11 @@ func (r *Relay) Run(ctx context.Context) error {
 		case ctx.Err() != nil:
 		case errors.Is(err, errStandby):
 			r.standBy(ctx)
-			wait = firstRetry
+			retry.Reset()
 		default:
+			wait := retry.Next()
 			r.opts.Log.WarnContext(ctx, "outbox relay is interrupted, starting again", "after", wait, "error", err)
 			r.pause(ctx, wait)
-			wait = min(2*wait, maxRetry)
 		}
 	}
 	return nil

@@ -11,6 +11,7 @@ import (
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
 
+	"github.com/rotaloom/rotaloom/pkg/backoff"
 	"github.com/rotaloom/rotaloom/pkg/bus"
 )
 
@@ -43,19 +44,18 @@ type brokerError struct{ error }
 func (e brokerError) Unwrap() error { return e.error }
 
 func (s *leaderSession) run(ctx context.Context) error {
-	idle, away := s.opts.Poll, firstRetry
+	idle, away := s.opts.Poll, backoff.Backoff{First: firstRetry, Max: maxRetry}
 	for ctx.Err() == nil {
 		sent, err := s.step(ctx)
 		var broker brokerError
 		switch {
 		case errors.As(err, &broker):
 			s.metrics.failures.Inc()
-			if away == firstRetry { // Once for each time that it is away.
+			if away.Attempts() == 0 { // Once for each time that it is away.
 				s.opts.Log.WarnContext(ctx, "events wait in the outbox for the broker", "error", err)
 			}
 			s.compared = false
-			s.await(ctx, away)
-			away = min(2*away, maxRetry)
+			s.await(ctx, away.Next())
 			continue
 		case err != nil:
 			return err
@@ -69,7 +69,7 @@ func (s *leaderSession) run(ctx context.Context) error {
 		default:
 			idle = min(2*idle, s.opts.IdlePoll)
 		}
-		away = firstRetry
+		away.Reset()
 	}
 	return ctx.Err()
 }

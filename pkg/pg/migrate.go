@@ -11,6 +11,8 @@ import (
 
 	"github.com/jackc/pgx/v5/stdlib"
 	"github.com/pressly/goose/v3"
+
+	"github.com/rotaloom/rotaloom/pkg/backoff"
 )
 
 // Migrations is one ordered set of schema changes. A service has its own and
@@ -84,7 +86,8 @@ const lockMigrations Lock = "migrations"
 // that waits inside the database would hold a snapshot, and CREATE INDEX
 // CONCURRENTLY of the migrator that has the lock waits for all snapshots.
 func (migrateLock) SessionLock(ctx context.Context, conn *sql.Conn) error {
-	for attempt := 1; ; attempt++ {
+	taken := backoff.Backoff{First: 20 * time.Millisecond, Max: 500 * time.Millisecond}
+	for {
 		var got bool
 		if err := conn.QueryRowContext(ctx, trySession, "", string(lockMigrations)).Scan(&got); err != nil {
 			return fmt.Errorf("take migration lock: %w", err)
@@ -92,7 +95,7 @@ func (migrateLock) SessionLock(ctx context.Context, conn *sql.Conn) error {
 		if got {
 			return nil
 		}
-		if err := sleep(ctx, backoff(attempt, 20*time.Millisecond, 500*time.Millisecond)); err != nil {
+		if err := taken.Wait(ctx); err != nil {
 			return fmt.Errorf("wait for another migrator: %w", err)
 		}
 	}

@@ -11,6 +11,7 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/jackc/pgx/v5/pgxpool"
 
+	"github.com/rotaloom/rotaloom/pkg/backoff"
 	"github.com/rotaloom/rotaloom/pkg/tenant"
 )
 
@@ -57,13 +58,14 @@ func Open(ctx context.Context, cfg Config, log *slog.Logger) (*pgxpool.Pool, err
 func await(ctx context.Context, atMost time.Duration, log *slog.Logger, try func(context.Context) error) error {
 	ctx, cancel := context.WithTimeout(ctx, atMost)
 	defer cancel()
+	away := backoff.Backoff{First: 50 * time.Millisecond, Max: 2 * time.Second}
 	for attempt := 1; ; attempt++ {
 		err := try(ctx)
 		if err == nil || !Unavailable(err) {
 			return err
 		}
 		log.WarnContext(ctx, "database is away, trying again", "attempt", attempt, "error", err)
-		if sleep(ctx, backoff(attempt, 50*time.Millisecond, 2*time.Second)) != nil {
+		if away.Wait(ctx) != nil {
 			return err
 		}
 	}

@@ -14,6 +14,7 @@ import (
 
 	replicationv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/replication/v1"
 
+	"github.com/rotaloom/rotaloom/pkg/backoff"
 	"github.com/rotaloom/rotaloom/pkg/bus"
 	"github.com/rotaloom/rotaloom/pkg/pg"
 	"github.com/rotaloom/rotaloom/pkg/tenant"
@@ -134,8 +135,8 @@ func (r *Replica) settle(ctx context.Context, events *bus.Bus, found lack, wait 
 	}
 	ctx = tenant.With(ctx, found.tenantID)
 	for deadline := time.Now().Add(maxSettle); ; {
-		if !pause(ctx, wait) {
-			return nil, ctx.Err()
+		if err := backoff.Sleep(ctx, wait); err != nil {
+			return nil, err
 		}
 		if pending, err := events.Pending(ctx, r.consumer); err == nil && pending == 0 || time.Now().After(deadline) {
 			break
@@ -186,16 +187,4 @@ func (r *Replica) compare(ctx context.Context, events *bus.Bus, tenantID int64, 
 		return r.openGaps(ctx, tx, tenantID, keys)
 	})
 	return len(keys), err
-}
-
-// pause waits, or returns false when the context ends first.
-func pause(ctx context.Context, d time.Duration) bool {
-	timer := time.NewTimer(d)
-	defer timer.Stop()
-	select {
-	case <-ctx.Done():
-		return false
-	case <-timer.C:
-		return true
-	}
 }

@@ -1,0 +1,40 @@
+package backoff_test
+
+import (
+	"context"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/rotaloom/rotaloom/pkg/backoff"
+)
+
+func TestBackoffDoublesUpToTheMost(t *testing.T) {
+	t.Parallel()
+	b := backoff.Backoff{First: 8 * time.Millisecond, Max: 20 * time.Millisecond}
+	for _, most := range []time.Duration{8, 16, 20, 20} {
+		most *= time.Millisecond
+		got := b.Next()
+		assert.GreaterOrEqual(t, got, most/2)
+		assert.LessOrEqual(t, got, most)
+	}
+	assert.Equal(t, 4, b.Attempts())
+	for range 100 {
+		assert.GreaterOrEqual(t, b.Next(), b.Max/2, "no number of attempts overflows")
+	}
+	b.Reset()
+	assert.Zero(t, b.Attempts())
+	assert.LessOrEqual(t, b.Next(), b.First)
+}
+
+func TestWaitEndsWithTheContext(t *testing.T) {
+	t.Parallel()
+	b := backoff.Backoff{First: time.Hour, Max: time.Hour}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	require.ErrorIs(t, b.Wait(ctx), context.Canceled)
+	b = backoff.Backoff{First: 1, Max: 1}
+	require.NoError(t, b.Wait(t.Context()))
+}
