@@ -21,6 +21,8 @@ const (
 	forever  = "3000-01-01"
 	// patience is how long anything may take to become right.
 	patience = 90 * time.Second
+	// betweenReads is the pause between two looks at what is not right yet.
+	betweenReads = 20 * time.Millisecond
 )
 
 // Among the days is one on which a clock goes forward.
