@@ -15,8 +15,10 @@ import (
 	"github.com/rotaloom/rotaloom/tests/scenario"
 )
 
-// outstanding is how many requests the load has on their way at a time.
-const outstanding = 256
+// outstanding is how many requests the load has on their way at a time. All come from one
+// address, of which the edge carries out 250 handshakes at a time and ends what is more:
+// with as many connections the first of them, made at once, would be cut off.
+const outstanding = 200
 
 // answered is what came of a request.
 type answered struct {
