@@ -46,7 +46,7 @@ type group struct {
 var groups = []group{
 	{[]string{applyLarge, applySmall, window, readStandalone}, standalone},
 	{[]string{readDeployed}, deployed},
-	{[]string{getTemplate, getPerson, getWeek}, smallReads},
+	{[]string{getTemplate, getPerson, getWeek, getKeys, getLimits}, smallReads},
 	{[]string{spans}, worker},
 	{[]string{toJSON}, transcoding},
 	{[]string{authorise}, authorising},
@@ -68,6 +68,8 @@ const (
 	getTemplate    = "get-template"
 	getPerson      = "get-person"
 	getWeek        = "get-week"
+	getKeys        = "get-keys"
+	getLimits      = "get-limits"
 	spans          = "spans"
 	toJSON         = "json"
 	memory         = "memory"

@@ -91,6 +91,10 @@ func smallObjects(ctx context.Context, api scenario.API) ([]small, error) {
 		{getTemplate, fmt.Sprintf("/v1/scheduling/shift_templates/%d", template.ID), 1.8},
 		{getPerson, fmt.Sprintf("/v1/commons/persons/%d", person), 3},
 		{getWeek, fmt.Sprintf("/v1/scheduling/schedule?employee_id=%d&start_date=2026-03-02&end_date=2026-03-08", person), 3},
+		// Keys change once in weeks, and limits not at all while a process runs: their
+		// answers come from memory.
+		{getKeys, "/api/authentication/.well-known/jwks.json", 1},
+		{getLimits, "/v1/platform/limits", 1.8},
 	}, nil
 }
 
