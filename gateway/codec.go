@@ -75,6 +75,6 @@ func (t transcodingConn) Invoke(ctx context.Context, method string, args, reply 
 }
 
 // NewStream is refused: no route leads to a stream.
-func (c transcodingConn) NewStream(_ context.Context, _ *grpc.StreamDesc, method string, _ ...grpc.CallOption) (grpc.ClientStream, error) {
+func (transcodingConn) NewStream(_ context.Context, _ *grpc.StreamDesc, method string, _ ...grpc.CallOption) (grpc.ClientStream, error) {
 	return nil, fmt.Errorf("gateway: %s is a stream", method)
 }

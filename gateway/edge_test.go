@@ -3,6 +3,7 @@ package gateway
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"io"
 	"log/slog"
 	"net"
@@ -280,7 +281,7 @@ func TestErrors(t *testing.T) {
 	t.Parallel()
 	var answer error
 	f := &fakes{getShift: func(ctx context.Context, _ *schedulingv1.GetShiftRequest) (*schedulingv1.Shift, error) {
-		if answer == context.DeadlineExceeded {
+		if errors.Is(answer, context.DeadlineExceeded) {
 			<-ctx.Done()
 		}
 		if e := fault.FromError(answer); e != nil && e.Code != fault.CodeDeadline && e.Code != fault.CodeInternal {

@@ -121,7 +121,7 @@ func (s *Server) ServePlain(l net.Listener) error {
 }
 
 func closed(err error) error {
-	if err == http.ErrServerClosed {
+	if errors.Is(err, http.ErrServerClosed) {
 		return nil
 	}
 	return fmt.Errorf("serving HTTP: %w", err)

@@ -52,7 +52,7 @@ func (t TLS) listen(l net.Listener) *handshaker {
 		Listener: l, TLS: t, slots: make(chan struct{}, t.MaxHandshakes),
 		perAddress: addresses{max: t.PerAddress, busy: map[string]int{}}, ready: make(chan net.Conn), failed: make(chan error),
 	}
-	h.ctx, h.cancel = context.WithCancel(context.Background())
+	h.ctx, h.cancel = context.WithCancel(context.Background()) //nolint:gosec // Close calls it.
 	go h.run()
 	return h
 }

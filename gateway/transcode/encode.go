@@ -72,7 +72,7 @@ func (p *Plan) appendJSON(dst, wire []byte, at place) ([]byte, error) {
 	}
 	start := len(dst)
 	dst, err := p.appendOrdered(dst, wire, at)
-	if err == errUnordered {
+	if errors.Is(err, errUnordered) {
 		return p.appendUnordered(dst[:start], wire, at)
 	}
 	return dst, err

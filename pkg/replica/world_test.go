@@ -2,6 +2,7 @@ package replica_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"sync"
 	"testing"
@@ -212,7 +213,7 @@ func topicOf() replica.Topic {
 				s := thing{id: w.Key}
 				err := tx.QueryRow(ctx, `UPDATE thing SET version = CASE WHEN version < $3 THEN $3 + 1 ELSE version END
 					WHERE tenant_id = $1 AND id = $2 RETURNING version, value`, tenantID, w.Key, w.Version).Scan(&s.version, &s.value)
-				if err == pgx.ErrNoRows {
+				if errors.Is(err, pgx.ErrNoRows) {
 					s.gone, s.version, err = true, w.Raised(0), nil
 				}
 				if err != nil {

@@ -2,6 +2,7 @@ package rpc
 
 import (
 	"context"
+	"errors"
 	"io"
 	"sync"
 
@@ -69,7 +70,7 @@ func (r *decompressing) Read(p []byte) (int, error) {
 		return 0, io.EOF
 	}
 	n, err := r.Reader.Read(p)
-	if err == io.EOF {
+	if errors.Is(err, io.EOF) {
 		r.from.readers.Put(r.Reader)
 		r.Reader = nil
 	}

@@ -26,9 +26,10 @@ const (
 )
 
 const (
-	// MinLength and MinPrivileged are the fewest characters that a password may
-	// have, and that of a user who may change who may do what (NIST SP 800-63B-4).
-	MinLength, MinPrivileged = 8, 15
+	// MinLength is the fewest characters that a password may have (NIST SP 800-63B-4).
+	MinLength = 8
+	// MinPrivileged is that of a user who may change who may do what.
+	MinPrivileged = 15
 	// maxBytes bounds what is hashed, in bytes.
 	maxBytes = 1024
 	// minDifferent is how many different characters a password needs.

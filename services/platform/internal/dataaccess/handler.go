@@ -167,7 +167,7 @@ func (h *Handler) read(ctx context.Context, q *query) (*result, error) {
 	if err != nil {
 		return nil, err
 	}
-	table, err := shape.apply(newTable(p.columns, len(rows), len(bounds)-1), q)
+	table, err := shape.apply(newTable(p.columns, len(rows), len(bounds)-1))
 	if err != nil {
 		return nil, err
 	}

@@ -223,7 +223,7 @@ type shape struct {
 }
 
 // apply makes the table of an answer.
-func (s *shape) apply(t *table, q *query) (*table, error) {
+func (s *shape) apply(t *table) (*table, error) {
 	t.keep(s.filters)
 	if len(s.groups) > 0 {
 		t = t.group(s.groups)

@@ -24,6 +24,8 @@ type lease struct {
 //
 // What was let through without a lease may push the allowance below zero, down
 // to a burst: it is paid back by the requests that are refused later.
+//
+//nolint:gosec // The tokens are those of a bucket, and no credentials.
 const takeTokens = `
 	INSERT INTO rate_bucket AS b (tenant_id, caller, throttle, tokens, granted, updated_at)
 	VALUES ($1, $2, $3,

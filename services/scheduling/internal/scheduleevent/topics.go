@@ -215,6 +215,8 @@ var errBehind = errors.New("scheduleevent: the revisions are behind those of a c
 // Revisions are microseconds: how far they are moved past one that a copy has.
 const revisionRoom = 1_000_000
 
+//
+//nolint:gosec // To pass is to go beyond; there is no password in it.
 const passRevision = `
 SELECT CASE WHEN last_value <= $1 THEN setval('schedule_revision', $1 + $2) ELSE last_value END FROM schedule_revision`
 

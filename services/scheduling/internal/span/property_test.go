@@ -127,13 +127,13 @@ func checkDays(g *generator, in span.Input, spans []span.Span) error {
 func checkStability(g *generator, resolver *span.Resolver, in span.Input, got []span.Span) error {
 	again, err := resolver.Resolve(g.shuffled(in))
 	if err != nil || !slices.Equal(again, got) {
-		return fmt.Errorf("another order gives %+v, not %+v (%v)", again, got, err)
+		return fmt.Errorf("another order gives %+v, not %+v (%w)", again, got, err)
 	}
 	settled := in
 	settled.Current = got
 	again, err = resolver.Resolve(settled)
 	if err != nil || !slices.Equal(again, got) {
-		return fmt.Errorf("a second time gives %+v, not %+v (%v)", again, got, err)
+		return fmt.Errorf("a second time gives %+v, not %+v (%w)", again, got, err)
 	}
 	if removed, added := resolver.Diff(got, again); len(removed)+len(added) > 0 {
 		return fmt.Errorf("nothing changed, yet %+v and %+v", removed, added)
