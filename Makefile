@@ -97,9 +97,11 @@ newcomer: ## Run README as a newcomer would: in a bare Debian, as a user, in a p
 	@tests/newcomer/run.sh
 
 .PHONY: lint
-lint: ## Vet Go, check it with staticcheck, and lint the contracts and the API description.
+lint: ## Vet Go, check it with staticcheck and golangci-lint, and lint the contracts and the API description.
 	go vet work
 	"$$(GOWORK=off go -C tools/lint tool -n staticcheck)" $(addsuffix /...,$(modules))
+	@time (golangci=$$(GOWORK=off go -C tools/golangci tool -n golangci-lint) || exit 1; status=0; \
+		for m in $(modules); do (cd $$m && "$$golangci" run -c "$(CURDIR)/.golangci.yml" ./...) || { echo "lint: $$m" >&2; status=1; }; done; exit $$status)
 	GOWORK=off $(buf) lint
 	tools/openapi-lint/lint.sh
 
