@@ -16,13 +16,14 @@ import (
 // whoever decodes them, and what is too much is refused before it is there.
 
 const (
-	// WeightPerByte and WeightFloor bound what the messages of a body may take once
+	// WeightPerByte bounds, with WeightFloor, what the messages of a body may take once
 	// they are decoded, in bytes beside the texts in them: the floor, and so much for
 	// each byte of the body. What real bodies hold takes less than 10 for a byte,
-	// short ones 12, and lists of references, {"id":1}, a little more. As many empty
-	// objects as a limit lets pass stay below the floor.
+	// short ones 12, and lists of references, {"id":1}, a little more.
 	WeightPerByte = 14
-	WeightFloor   = 1 << 20
+	// WeightFloor is the floor, in bytes. As many empty objects as a limit lets pass
+	// stay below it.
+	WeightFloor = 1 << 20
 	// weightOfItem is what an item of a list takes beside its own memory, and all of
 	// one that is a text or a number.
 	weightOfItem = 16
