@@ -48,6 +48,7 @@ test: postgres slapd chromium clients ## Run all tests but the long fault runs.
 	$(withpg) go test $(addsuffix /...,$(filter-out ./tests,$(modules))) || status=1; \
 	go test -count=1 ./tests/... || status=1; \
 	GOWORK=off go -C tools/licenses test ./... || status=1; \
+	GOWORK=off go -C tools/sbom test ./... || status=1; \
 	exit $$status
 	# The second line builds and runs binaries, which the cache of test results does not see.
 
@@ -133,6 +134,14 @@ licenses: ## Write docs/licenses.md: the licences of what is built; fails when o
 vulncheck: ## Look for known vulnerabilities; needs the network, or a copy of the database: DB=<URL>.
 	"$$(GOWORK=off go -C tools/vulncheck tool -n govulncheck)" -C tests $(if $(DB),-db "$(DB)") $(addprefix ../,$(addsuffix /...,$(modules)))
 
+.PHONY: images
+images: ## Build the container images, or IMAGES="gateway auth"; needs buildah or Docker.
+	@deploy/images/build.sh $(IMAGES)
+
+.PHONY: images-reproducible
+images-reproducible: ## Build an image twice, the second time in a clone elsewhere: IMAGES=gateway; fails when they differ.
+	@deploy/images/reproducible.sh $(or $(IMAGES),gateway)
+
 .PHONY: reference
 reference: ## Write the pages of docs/ that are made from the programs.
 	go test -count=1 ./tests/reference -update
@@ -149,4 +158,4 @@ tidy: ## Make every go.mod say exactly what its module needs.
 
 .PHONY: clean
 clean: ## Remove what was built, and the local state of `make run`.
-	rm -rf bin .state proto/third_party
+	rm -rf bin build .state proto/third_party
