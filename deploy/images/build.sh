@@ -51,9 +51,9 @@ for image in "${images[@]}"; do
   if [ "$with" = buildah ]; then
     archive=build/images/$image.tar
     rm -f "$archive"
-    buildah --storage-driver vfs --root build/images/store --runroot build/images/run bud --isolation chroot --timestamp "$when" "${labels[@]}" --target "$image" \
+    buildah --storage-driver vfs --root build/images/store --runroot build/images/run bud -q --isolation chroot --timestamp "$when" "${labels[@]}" --target "$image" \
       -f deploy/images/Containerfile -t "$name" "$context" >/dev/null
-    buildah --storage-driver vfs --root build/images/store --runroot build/images/run push "$name" "oci-archive:$archive:$name" 2>/dev/null
+    buildah --storage-driver vfs --root build/images/store --runroot build/images/run push -q "$name" "oci-archive:$archive:$name" 2>/dev/null
     digest=$(buildah --storage-driver vfs --root build/images/store --runroot build/images/run inspect --type image --format '{{.FromImageDigest}}' "$name")
   else
     SOURCE_DATE_EPOCH=$when docker build -q "${labels[@]}" --target "$image" -f deploy/images/Containerfile -t "$name" "$context" >/dev/null
