@@ -2,6 +2,7 @@
 {{- define "rotaloom.env" -}}
 {{- $root := index . 0 -}}{{- $name := index . 1 -}}{{- $program := index . 2 -}}{{- $own := index . 3 -}}
 {{- $full := include "rotaloom.fullname" $root -}}
+{{- $set := merge (dict) ($own.settings | default dict) $root.Values.settings -}}
 - {name: ROTALOOM_ADMIN_ADDRESS, value: ":9090"}
 - {name: ROTALOOM_DRAIN_DELAY, value: {{ $own.drainSeconds }}s}
 - {name: ROTALOOM_STOP_TIMEOUT, value: {{ $own.stopSeconds }}s}
@@ -34,9 +35,9 @@
 - {name: ROTALOOM_NATS_URL_FILE, value: /etc/rotaloom/nats/url}
 - {name: ROTALOOM_NATS_CA, value: /etc/rotaloom/nats/ca.crt}
 {{- if eq $root.Values.nats.mode "bundled" }}
-{{- if eq $name "auth" }}
+{{- if and (eq $name "auth") (not (hasKey $set "REVOCATION_REPLICAS")) }}
 - {name: ROTALOOM_REVOCATION_REPLICAS, value: "{{ $root.Values.nats.bundled.replicas }}"}
-{{- else if $program.streams }}
+{{- else if and $program.streams (not (hasKey $set "STREAM_REPLICAS")) }}
 - {name: ROTALOOM_STREAM_REPLICAS, value: "{{ $root.Values.nats.bundled.replicas }}"}
 {{- end }}
 {{- end }}
