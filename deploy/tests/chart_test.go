@@ -1,0 +1,188 @@
+// Package deploy holds the files of deploy/ to what the programs are. It is a module of its
+// own, because Helm and Kubernetes bring many others.
+package deploy
+
+import (
+	"bytes"
+	"errors"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	"helm.sh/helm/v3/pkg/action"
+	"helm.sh/helm/v3/pkg/chart/loader"
+	"helm.sh/helm/v3/pkg/chartutil"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/serializer/json"
+	utilyaml "k8s.io/apimachinery/pkg/util/yaml"
+	"k8s.io/client-go/kubernetes/scheme"
+	"sigs.k8s.io/yaml"
+)
+
+const (
+	chartDir  = "../helm/rotaloom"
+	release   = "rotaloom"
+	namespace = "workforce"
+	// kubeVersion is the release of Kubernetes that is rendered for.
+	kubeVersion = "v1.34.0"
+)
+
+// variants are the ways in which operators run the chart.
+var variants = map[string]string{
+	"as it is": `{}`,
+	"with operators": `
+tls: {mode: certManager}
+database: {mode: cloudNativePG}
+propagator: {keda: {enabled: true}}
+gateway:
+  autoscaling: {enabled: true}
+  gatewayAPI: {enabled: true, parentRefs: [{name: edge}]}
+monitoring: {podMonitor: true}
+networkPolicy: {metricsFrom: [{namespaceSelector: {matchLabels: {kubernetes.io/metadata.name: monitoring}}}]}`,
+	"with servers of their own": `
+secrets: {create: false}
+tls: {mode: existing}
+database: {mode: secret, secretName: databases, port: 6432, peers: [{ipBlock: {cidr: 10.1.0.0/16}}]}
+nats: {mode: secret, secretName: brokers, peers: [{ipBlock: {cidr: 10.2.0.0/16}}]}
+auth: {keyEncryption: {secretName: key}, administrator: {secretName: first}}
+gateway: {https: {secretName: public}, ingress: {enabled: true, className: nginx, tlsSecretName: public}}
+networkPolicy: {enabled: false}`,
+	"small": `
+settings: {LOG_LEVEL: debug}
+scheduling: {settings: {STREAM_REPLICAS: 1}}
+nats: {bundled: {replicas: 1}}
+propagator: {replicas: 1, settings: {LOG_LEVEL: warn, PROPAGATION_CONCURRENCY: 4}}
+programDefaults: {nodeSelector: {kubernetes.io/arch: amd64}, tolerations: [{key: small, operator: Exists}], podLabels: {team: hr}, podAnnotations: {note: "yes"}}
+image: {pullSecrets: [registry], tag: "1.2.3"}`,
+}
+
+// render renders the chart as Helm does, its hooks included.
+func render(t *testing.T, values string) []byte {
+	t.Helper()
+	chart, err := loader.LoadDir(chartDir)
+	require.NoError(t, err)
+	set := map[string]any{}
+	require.NoError(t, yaml.Unmarshal([]byte(values), &set))
+	install := action.NewInstall(&action.Configuration{})
+	install.DryRun, install.ClientOnly, install.Replace = true, true, true
+	install.ReleaseName, install.Namespace = release, namespace
+	install.KubeVersion = &chartutil.KubeVersion{Version: kubeVersion, Major: "1", Minor: "34"}
+	rendered, err := install.Run(chart, set)
+	require.NoError(t, err)
+	out := bytes.NewBufferString(rendered.Manifest)
+	for _, hook := range rendered.Hooks {
+		out.WriteString("---\n" + hook.Manifest + "\n")
+	}
+	return out.Bytes()
+}
+
+// foreign are the kinds of operators, which are no part of Kubernetes.
+var foreign = []string{"cert-manager.io/", "postgresql.cnpg.io/", "keda.sh/", "gateway.networking.k8s.io/", "monitoring.coreos.com/"}
+
+// decode reads objects of Kubernetes and refuses fields that it does not have. Objects of
+// operators stay as they are.
+func decode(t *testing.T, manifests []byte) []runtime.Object {
+	t.Helper()
+	strict := json.NewSerializerWithOptions(json.DefaultMetaFactory, scheme.Scheme, scheme.Scheme, json.SerializerOptions{Yaml: true, Strict: true})
+	var objects []runtime.Object
+	for reader := utilyaml.NewYAMLReader(newReader(manifests)); ; {
+		document, err := reader.Read()
+		if errors.Is(err, io.EOF) {
+			return objects
+		}
+		require.NoError(t, err)
+		var any unstructured.Unstructured
+		require.NoError(t, yaml.Unmarshal(document, &any.Object), string(document))
+		if len(any.Object) == 0 {
+			continue
+		}
+		if slices.ContainsFunc(foreign, func(group string) bool { return strings.HasPrefix(any.GetAPIVersion(), group) }) {
+			objects = append(objects, &any)
+			continue
+		}
+		object, _, err := strict.Decode(document, nil, nil)
+		require.NoError(t, err, string(document))
+		objects = append(objects, object)
+	}
+}
+
+// of returns the objects of one type, by name.
+func of[T any, P interface {
+	*T
+	runtime.Object
+	GetName() string
+}](objects []runtime.Object) map[string]P {
+	found := map[string]P{}
+	for _, object := range objects {
+		if typed, ok := object.(P); ok {
+			found[typed.GetName()] = typed
+		}
+	}
+	return found
+}
+
+// forEachVariant runs a test for every way to run the chart.
+func forEachVariant(t *testing.T, test func(t *testing.T, objects []runtime.Object)) {
+	t.Helper()
+	for name, values := range variants {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			test(t, decode(t, render(t, values)))
+		})
+	}
+}
+
+func TestEveryVariantIsWhatKubernetesKnows(t *testing.T) {
+	t.Parallel()
+	forEachVariant(t, func(t *testing.T, objects []runtime.Object) {
+		names := map[string]bool{}
+		for _, object := range objects {
+			kind := object.GetObjectKind().GroupVersionKind().Kind
+			accessor, ok := object.(interface{ GetName() string })
+			require.True(t, ok, kind)
+			id := kind + " " + accessor.GetName()
+			assert.False(t, names[id], "%s is there twice", id)
+			names[id] = true
+		}
+		assert.NotEmpty(t, names)
+	})
+}
+
+func TestWrongValuesAreRefused(t *testing.T) {
+	t.Parallel()
+	for name, values := range map[string]string{
+		"a name that does not exist":    `{nats: {replica: 3}}`,
+		"two NATS servers":              `{nats: {bundled: {replicas: 2}}}`,
+		"a database without its Secret": `{database: {mode: secret}}`,
+		"a host that is none":           `{gateway: {hosts: ["no host"]}}`,
+		"a setting in small letters":    `{settings: {log_level: debug}}`,
+		"what another value says":       `{settings: {TLS_CERT: elsewhere}}`,
+		"no replica":                    `{auth: {replicas: 0}}`,
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			chart, err := loader.LoadDir(chartDir)
+			require.NoError(t, err)
+			set := map[string]any{}
+			require.NoError(t, yaml.Unmarshal([]byte(values), &set))
+			merged, err := chartutil.CoalesceValues(chart, set)
+			require.NoError(t, err)
+			require.Error(t, chartutil.ValidateAgainstSchema(chart, merged))
+		})
+	}
+}
+
+// The broker's users are what the programs of this commit need.
+func TestUsersOfTheBroker(t *testing.T) {
+	t.Parallel()
+	want := goRun(t, "./services/standalone/cmd/rotaloom", "nats-permissions")
+	have, err := os.ReadFile(filepath.Join(chartDir, "files", "nats-users.conf"))
+	require.NoError(t, err)
+	assert.Equal(t, want, string(have), "make kustomize writes it anew")
+}
