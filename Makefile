@@ -49,6 +49,7 @@ test: postgres slapd chromium clients ## Run all tests but the long fault runs.
 	go test -count=1 ./tests/... || status=1; \
 	GOWORK=off go -C tools/licenses test ./... || status=1; \
 	GOWORK=off go -C tools/sbom test ./... || status=1; \
+	GOWORK=off go -C deploy/tests test ./... || status=1; \
 	exit $$status
 	# The second line builds and runs binaries, which the cache of test results does not see.
 
@@ -141,6 +142,14 @@ images: ## Build the container images, or IMAGES="gateway auth"; needs buildah o
 .PHONY: images-reproducible
 images-reproducible: ## Build an image twice, the second time in a clone elsewhere: IMAGES=gateway; fails when they differ.
 	@deploy/images/reproducible.sh $(or $(IMAGES),gateway)
+
+.PHONY: deploy-test
+deploy-test: ## Hold the chart, the overlays and compose.yaml to what the programs are.
+	GOWORK=off go -C deploy/tests test ./...
+
+.PHONY: kustomize
+kustomize: ## Render the base of deploy/kustomize from the chart, and write the broker's users for the chart.
+	GOWORK=off go -C deploy/tests test -count=1 -run 'TestTheBaseIsTheChart' . -update
 
 .PHONY: reference
 reference: ## Write the pages of docs/ that are made from the programs.
