@@ -98,6 +98,10 @@ bench: build postgres ## Print the figures that README quotes, as ratios of one 
 newcomer: ## Run README as a newcomer would: in a bare Debian, as a user, in a path with a space. Needs root.
 	@tests/newcomer/run.sh
 
+.PHONY: postgres-versions
+postgres-versions: ## Run the tests of the database on the lowest and the newest PostgreSQL, unpacked from Debian's packages.
+	@tools/postgres-versions/test.sh
+
 .PHONY: lint
 lint: ## Vet Go, check it with staticcheck and golangci-lint, and lint the contracts and the API description.
 	go vet work

@@ -10,9 +10,17 @@ if ! command -v apt-get >/dev/null; then
 fi
 run=()
 if [ "$(id -u)" -ne 0 ]; then
-  command -v sudo >/dev/null || { echo "A browser is missing. Run as root: apt-get install chromium-headless-shell" >&2; exit 1; }
+  # Without a terminal sudo could ask for no password.
+  if ! command -v sudo >/dev/null || ! { [ -t 0 ] || sudo -n true 2>/dev/null; }; then
+    cat >&2 <<'END'
+A headless browser is missing, and installing it needs root. Have somebody run, as root:
+  apt-get update && apt-get install --no-install-recommends chromium-headless-shell
+Only the test of the page at /docs needs it; make test-one runs those of another package without it.
+END
+    exit 1
+  fi
   run=(sudo)
 fi
 echo "Installing a headless Chromium with apt-get." >&2
 "${run[@]}" apt-get update -qq
-DEBIAN_FRONTEND=noninteractive "${run[@]}" apt-get install -y -qq --no-install-recommends chromium-headless-shell >/dev/null
+"${run[@]}" env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends chromium-headless-shell >/dev/null

@@ -15,7 +15,15 @@ if ! command -v apt-get >/dev/null; then
 fi
 run=()
 if [ "$(id -u)" -ne 0 ]; then
-  command -v sudo >/dev/null || { echo "Missing. Run as root: apt-get install ${missing[*]}" >&2; exit 1; }
+  # Without a terminal sudo could ask for no password.
+  if ! command -v sudo >/dev/null || ! { [ -t 0 ] || sudo -n true 2>/dev/null; }; then
+    cat >&2 <<END
+Missing: ${missing[*]}. Installing them needs root. Have somebody run, as root:
+  apt-get update && apt-get install --no-install-recommends ${missing[*]}
+Only the tests of guides and clients need them; make test-one runs those of another package without them.
+END
+    exit 1
+  fi
   run=(sudo)
 fi
 echo "Installing ${missing[*]} with apt-get." >&2

@@ -1,17 +1,22 @@
 package operation
 
 import (
+	"context"
 	"encoding/json"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
 
+	"github.com/jackc/pgx/v5"
 	"github.com/stretchr/testify/require"
 
 	"github.com/rotaloom/rotaloom/pkg/bus"
+	"github.com/rotaloom/rotaloom/pkg/localpg"
+	"github.com/rotaloom/rotaloom/pkg/pg"
 	"github.com/rotaloom/rotaloom/tests/launch"
 	"github.com/rotaloom/rotaloom/tests/scenario"
 )
@@ -34,6 +39,27 @@ func TestAnOlderNATSServerIsRefused(t *testing.T) {
 	t.Parallel()
 	url, version := natsServer(t, "tools/nats-unsupported")
 	requireRefusal(t, nil, []string{"--nats-url", url}, "NATS server", version, bus.MinServerVersion)
+}
+
+// Tests run on the PostgreSQL of the machine, or on that of the major version that
+// ROTALOOM_TEST_POSTGRES_MAJOR names; here it shows when they do not.
+func TestPostgreSQLIsTheOneAskedFor(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	// Root runs the database as another user, who must get there.
+	require.NoError(t, os.Chmod(filepath.Dir(dir), 0o755))
+	server, err := localpg.Start(t.Context(), localpg.Config{Dir: dir, Disposable: true})
+	require.NoError(t, err)
+	t.Cleanup(func() { require.NoError(t, server.Stop(context.Background())) })
+	conn, err := pgx.Connect(t.Context(), server.AdminURL("postgres"))
+	require.NoError(t, err)
+	t.Cleanup(func() { require.NoError(t, conn.Close(context.Background())) })
+	var number int
+	require.NoError(t, conn.QueryRow(t.Context(), "SELECT current_setting('server_version_num')::int").Scan(&number))
+	require.GreaterOrEqual(t, number/10_000, pg.MinServerMajor)
+	if asked := os.Getenv("ROTALOOM_TEST_POSTGRES_MAJOR"); asked != "" {
+		require.Equal(t, asked, strconv.Itoa(number/10_000))
+	}
 }
 
 // natsServer runs the server of a tool's module, and answers where and which it is.
