@@ -44,7 +44,8 @@ func (h *accessLog) finish(ctx context.Context, w *response, r *request) {
 	}
 	h.metrics.answered(r.class(), w.status)
 	level := slog.LevelInfo
-	if w.status >= http.StatusInternalServerError || w.cut && ctx.Err() == nil {
+	// What the caller left is no failure of ours.
+	if w.status >= http.StatusInternalServerError && !fault.HasCode(w.cause, fault.CodeCanceled) || w.cut && ctx.Err() == nil {
 		level = slog.LevelError
 	}
 	if h.log.Enabled(ctx, level) {

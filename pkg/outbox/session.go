@@ -49,6 +49,8 @@ func (s *leaderSession) run(ctx context.Context) error {
 		sent, err := s.step(ctx)
 		var broker brokerError
 		switch {
+		case ctx.Err() != nil: // Whatever failed, failed because this ends.
+			return ctx.Err()
 		case errors.As(err, &broker):
 			s.metrics.failures.Inc()
 			if away.Attempts() == 0 { // Once for each time that it is away.

@@ -44,6 +44,27 @@ func TestStopsWhenIdle(t *testing.T) {
 	require.Zero(t, server.ExitCode(), server.Output())
 }
 
+// Whoever presses Ctrl-C while the demonstration is made is not warned of what that cut off.
+func TestStopsQuietlyWhileTheDemonstrationIsMade(t *testing.T) {
+	t.Parallel()
+	for _, step := range []string{"Creating the demonstration", "  employment terms\n", "  persons\n"} {
+		t.Run(strings.TrimSpace(step), func(t *testing.T) {
+			t.Parallel()
+			starting := launch.Start(t, launch.Build(t, program), nil, "serve", "--demo", "--listen", "127.0.0.1:0",
+				"--admin-address", "", "--state-dir", t.TempDir(), "--log-format", "text", "--log-level", "warn")
+			launch.Await(t, 2*time.Minute, step, func() bool { return starting.Wrote(step) })
+			require.NoError(t, starting.Process.Signal(syscall.SIGINT))
+			select {
+			case <-starting.Exited():
+			case <-time.After(stopWithin):
+				t.Fatalf("still there after %s", stopWithin)
+			}
+			require.Zero(t, starting.ExitCode())
+			require.NotContains(t, starting.Output(), "level=")
+		})
+	}
+}
+
 // Requests that run are answered, new ones are refused, and a propagation that
 // was not finished goes on with the next start.
 func TestStopsWhileThereIsWork(t *testing.T) {
