@@ -20,20 +20,20 @@ import (
 // Codes of ours.
 const (
 	// CodeInvalid (400): a value is not one that its property may have.
-	CodeInvalid = "WRL-20501"
+	CodeInvalid = "WRL-10501"
 	// CodeMissing (400): something that is needed was not given.
-	CodeMissing = "WRL-20502"
+	CodeMissing = "WRL-10502"
 	// CodeTaken (400): another holiday has the name.
-	CodeTaken = "WRL-20503"
+	CodeTaken = "WRL-10503"
 	// CodeUnknown (400, 404): there is no such holiday.
-	CodeUnknown = "WRL-20504"
+	CodeUnknown = "WRL-10504"
 	// CodeRule (400): a rule says nothing, or more than one thing, or what no year
 	// has.
-	CodeRule = "WRL-20505"
+	CodeRule = "WRL-10505"
 	// CodeNotInYear (400): the holiday is not in the year.
-	CodeNotInYear = "WRL-20506"
+	CodeNotInYear = "WRL-10506"
 	// CodeRegion (400): no holidays are known of the region.
-	CodeRegion = "WRL-20507"
+	CodeRegion = "WRL-10507"
 )
 
 const (
