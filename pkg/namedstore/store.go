@@ -98,6 +98,16 @@ func (s *Store[T]) Get(ctx context.Context, db pg.Querier, tenantID, id int64) (
 	return list[0], nil
 }
 
+// GetForUpdate returns what Get does, and keeps others from changing it, and from
+// referring to it by a key share lock, until the transaction ends.
+func (s *Store[T]) GetForUpdate(ctx context.Context, tx pgx.Tx, tenantID, id int64) (T, error) {
+	if _, err := tx.Exec(ctx, s.get+` FOR UPDATE`, tenantID, id); err != nil {
+		var none T
+		return none, fmt.Errorf("%s: lock: %w", s.kind.Table, err)
+	}
+	return s.Get(ctx, tx, tenantID, id)
+}
+
 // Insert stores things and returns, in order, what was stored or why it was
 // not: the name is taken, perhaps by an earlier one of the same list.
 func (s *Store[T]) Insert(ctx context.Context, db pg.Querier, tenantID int64, things []T) ([]T, []error, error) {

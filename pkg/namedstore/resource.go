@@ -1,0 +1,124 @@
+package namedstore
+
+import (
+	"context"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
+
+	"github.com/rotaloom/rotaloom/pkg/pg"
+	"github.com/rotaloom/rotaloom/pkg/tenant"
+)
+
+// Versioned is a thing whose message carries the version that its sender read.
+type Versioned interface {
+	Thing
+	GetVersion() int64
+}
+
+// Resource serves the operations that all things of setup have: list, read,
+// create, replace and delete. The tenant is the one of the context.
+type Resource[T Versioned] struct {
+	Store *Store[T]
+	Pool  *pgxpool.Pool
+	// Prepare checks a thing, and returns it as it is stored.
+	Prepare func(given T) (T, error)
+	// Within checks a thing against others, in the transaction that stores it; id
+	// is 0 for a new one. It may be nil.
+	Within func(ctx context.Context, tx pgx.Tx, tenantID, id int64, thing T) error
+	// Unused returns an error when something refers to the thing that is to be
+	// deleted, which is locked. It may be nil.
+	Unused func(ctx context.Context, tx pgx.Tx, tenantID int64, thing T) error
+}
+
+// List returns all things by name, or the one with an id or a name, if there is
+// such a one. The id wins.
+func (r *Resource[T]) List(ctx context.Context, id *int64, name *string) ([]T, error) {
+	tenantID, _ := tenant.From(ctx)
+	if id != nil {
+		return r.Store.Find(ctx, r.Pool, tenantID, []int64{*id}, nil)
+	}
+	return r.Store.List(ctx, r.Pool, tenantID, name)
+}
+
+// Get returns the thing with an id, or 404.
+func (r *Resource[T]) Get(ctx context.Context, id int64) (T, error) {
+	tenantID, _ := tenant.From(ctx)
+	return r.Store.Get(ctx, r.Pool, tenantID, id)
+}
+
+// Create stores a new thing. An id and a version in it are ignored.
+func (r *Resource[T]) Create(ctx context.Context, given T) (T, error) {
+	var out T
+	thing, err := r.Prepare(given)
+	if err != nil {
+		return out, err
+	}
+	tenantID, _ := tenant.From(ctx)
+	err = pg.InTx(ctx, r.Pool, func(ctx context.Context, tx pgx.Tx) error {
+		if err := r.within(ctx, tx, tenantID, 0, thing); err != nil {
+			return err
+		}
+		stored, errs, err := r.Store.Insert(ctx, tx, tenantID, []T{thing})
+		if err != nil {
+			return err
+		}
+		out = stored[0]
+		return errs[0]
+	})
+	return out, err
+}
+
+// Update replaces the thing with an id. An id in the body must be the same one; a
+// version must be the one that is stored.
+func (r *Resource[T]) Update(ctx context.Context, id int64, given T) (T, error) {
+	var out T
+	thing, err := r.Prepare(given)
+	if err != nil {
+		return out, err
+	}
+	if inBody := given.GetId(); inBody != 0 {
+		if err := r.Store.kind.CheckID(id, &inBody); err != nil {
+			return out, err
+		}
+	}
+	var version *int64
+	if v := given.GetVersion(); v != 0 {
+		version = &v
+	}
+	tenantID, _ := tenant.From(ctx)
+	err = pg.InTx(ctx, r.Pool, func(ctx context.Context, tx pgx.Tx) error {
+		if err := r.within(ctx, tx, tenantID, id, thing); err != nil {
+			return err
+		}
+		out, err = r.Store.ReplaceIn(ctx, tx, tenantID, id, thing, version)
+		return err
+	})
+	return out, err
+}
+
+func (r *Resource[T]) within(ctx context.Context, tx pgx.Tx, tenantID, id int64, thing T) error {
+	if r.Within == nil {
+		return nil
+	}
+	return r.Within(ctx, tx, tenantID, id, thing)
+}
+
+// Delete removes the thing with an id, or returns 404. With a version, the thing
+// must still have it.
+func (r *Resource[T]) Delete(ctx context.Context, id int64, version *int64) error {
+	tenantID, _ := tenant.From(ctx)
+	return pg.InTx(ctx, r.Pool, func(ctx context.Context, tx pgx.Tx) error {
+		if r.Unused != nil {
+			thing, err := r.Store.GetForUpdate(ctx, tx, tenantID, id)
+			if err != nil {
+				return err
+			}
+			if err := r.Unused(ctx, tx, tenantID, thing); err != nil {
+				return err
+			}
+		}
+		_, err := r.Store.DeleteIn(ctx, tx, tenantID, id, version)
+		return err
+	})
+}
