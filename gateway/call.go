@@ -87,13 +87,16 @@ func (callBody) Read([]byte) (int, error) { return 0, io.EOF }
 func (callBody) Close() error { return nil }
 
 // prepareResponse takes over what a service said about the HTTP response.
-func prepareResponse(ctx context.Context, rw http.ResponseWriter, _ proto.Message) error {
+func prepareResponse(ctx context.Context, rw http.ResponseWriter, m proto.Message) error {
 	w, ok := rw.(*response)
 	if !ok {
 		return fmt.Errorf("a response writer of type %T", rw)
 	}
 	if w.oauth {
 		noStore(w.Header())
+	}
+	if c := callOf(ctx); c != nil {
+		c.tagVersion(m)
 	}
 	md, _ := runtime.ServerMetadataFromContext(ctx)
 	if location := md.HeaderMD.Get(rpc.HeaderContentLocation); len(location) > 0 {
@@ -141,7 +144,7 @@ func writeError(ctx context.Context, _ *runtime.ServeMux, _ runtime.Marshaler, w
 		c.w.fail(c.fault)
 		return
 	}
-	f := fault.FromError(err)
+	f := c.r.stale(fault.FromError(err))
 	c.learn(f)
 	c.w.fail(f)
 }

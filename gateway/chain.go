@@ -43,6 +43,7 @@ type request struct {
 	values  []string // of the path's parameters, in the order of the path
 	params  map[string]string
 	query   url.Values
+	version int64 // that If-Match names, or 0
 
 	// caller is who is calling, and token by which token; nil for strangers.
 	caller *authn.Principal

@@ -134,7 +134,7 @@ func (c *serviceCall) decode(v any) *fault.Error {
 	if err != nil {
 		return fault.FromError(err)
 	}
-	m.ProtoReflect().SetUnknown(wire)
+	m.ProtoReflect().SetUnknown(c.r.withVersion(wire, m))
 	return nil
 }
 

@@ -178,8 +178,11 @@ func Missing() *fault.Error {
 }
 
 // NeedsPermission is the fault of a caller whose token does not grant a
-// permission.
-func NeedsPermission(permission string) *fault.Error {
+// permission. The access point is what the reference product calls it, or "".
+func NeedsPermission(permission, accessPoint string) *fault.Error {
+	if accessPoint != "" {
+		permission += " (access point " + accessPoint + ")"
+	}
 	return fault.Forbidden(fault.CodeNoAccess, "The operation needs the permission "+permission+
 		", which your token does not have: your access profile does not give it, or the token was narrowed by its scope.")
 }

@@ -2,6 +2,7 @@ package policy
 
 import (
 	"fmt"
+	"net/http"
 	"regexp"
 	"strings"
 
@@ -73,6 +74,31 @@ func auditMethod(desc protoreflect.MethodDescriptor) []string {
 		report("a public method names callers, and everybody may call it")
 	case m.Permission != "" && !permissionForm.MatchString(m.Permission):
 		report("permission %q is not <domain>.<resource>.<read|write>", m.Permission)
+	}
+	if m.Versioned {
+		problems = append(problems, auditVersions(desc, m)...)
+	}
+	return problems
+}
+
+// auditVersions checks that what is versioned has a version, where the edge
+// writes and reads it.
+func auditVersions(desc protoreflect.MethodDescriptor, m *Method) []string {
+	counted := func(d protoreflect.MessageDescriptor) bool {
+		field := d.Fields().ByName("version")
+		return field != nil && field.Kind() == protoreflect.Int64Kind && !field.IsList()
+	}
+	var problems []string
+	if m.SuccessStatus != http.StatusNoContent && !counted(m.Output) {
+		problems = append(problems, fmt.Sprintf("%s is versioned, and its answer has no int64 version", desc.FullName()))
+	}
+	rule, _ := proto.GetExtension(desc.Options(), annotations.E_Http).(*annotations.HttpRule)
+	input := m.Input
+	if m.bodyField != nil {
+		input = m.bodyField.Message()
+	}
+	if (rule.GetPut() != "" || rule.GetDelete() != "") && !counted(input) {
+		problems = append(problems, fmt.Sprintf("%s is versioned, and its request has no int64 version", desc.FullName()))
 	}
 	return problems
 }

@@ -44,6 +44,10 @@ type Method struct {
 	Confidential bool
 	// OAuthErrors says that errors are written as RFC 6749 asks.
 	OAuthErrors bool
+	// Versioned says that the answer, and the body or the request, have a version.
+	Versioned bool
+	// AccessPoint is what the reference product calls the permission, or "".
+	AccessPoint string
 	// Input describes the request, Output the answer.
 	Input, Output protoreflect.MessageDescriptor
 
@@ -124,6 +128,8 @@ func compileMethod(desc protoreflect.MethodDescriptor) (*Method, error) {
 		m.Throttle = opts.GetThrottle()
 		m.Parts = opts.GetParts()
 		m.Confidential = opts.GetConfidential()
+		m.Versioned = opts.GetVersioned()
+		m.AccessPoint = opts.GetAccessPoint()
 		m.OAuthErrors = opts.GetOauthErrors()
 		if opts.GetSuccessStatus() != 0 {
 			m.SuccessStatus = int(opts.GetSuccessStatus())

@@ -70,6 +70,8 @@ type Operation struct {
 	Method string `json:"x-method"`
 	// Permission that the caller needs.
 	Permission string `json:"x-permission,omitempty"`
+	// AccessPoint is what the reference product calls the permission.
+	AccessPoint string `json:"x-access-point,omitempty"`
 	// Throttle is the class of requests that share one rate.
 	Throttle string `json:"x-throttling-class,omitempty"`
 	// Origin is "reference" for an operation of the reference product, "own"

@@ -109,6 +109,7 @@ func (g *generator) operation(r *route) *Operation {
 		RequestBody: g.requestBody(r),
 		Method:      string(r.method.Desc.FullName()),
 		Permission:  r.policy.GetPermission(),
+		AccessPoint: r.policy.GetAccessPoint(),
 		Throttle:    strings.ToLower(strings.TrimPrefix(r.policy.GetThrottle().String(), "THROTTLE_")),
 		Origin:      originReference,
 		limits:      limitsOf(r.method.Input, map[*protogen.Message]bool{}),
@@ -159,6 +160,11 @@ func domainOf(service *protogen.Service) string {
 	return strings.ToUpper(domain[:1]) + domain[1:]
 }
 
+// versioned reports whether the route replaces or deletes what has a version.
+func (r *route) versioned() bool {
+	return r.policy.GetVersioned() && (r.verb == http.MethodPut || r.verb == http.MethodDelete)
+}
+
 func (g *generator) parameters(r *route) []*Parameter {
 	var out []*Parameter
 	for _, field := range r.method.Input.Fields {
@@ -169,6 +175,12 @@ func (g *generator) parameters(r *route) []*Parameter {
 			schema.Description = ""
 			out = append(out, &Parameter{Name: name, In: "path", Required: true, Description: text, Schema: schema})
 		}
+	}
+	if r.versioned() {
+		out = append(out, &Parameter{
+			Name: "If-Match", In: "header", Schema: &Schema{Type: "string"},
+			Description: "The ETag of the version that is meant, or *; goes before a version in the request.",
+		})
 	}
 	if r.body == "*" {
 		return out

@@ -88,6 +88,9 @@ func general(r *route) []int {
 	if len(r.params) > 0 {
 		statuses = append(statuses, http.StatusNotFound)
 	}
+	if r.versioned() {
+		statuses = append(statuses, http.StatusConflict, http.StatusPreconditionFailed)
+	}
 	if r.body != "" {
 		statuses = append(statuses, http.StatusRequestEntityTooLarge)
 	}
@@ -140,6 +143,9 @@ func (g *generator) headers(r *route, status int) *Map[*Header] {
 		out.Set("WWW-Authenticate", &Header{Description: "The scheme, and what is wrong with the token (RFC 6750).", Schema: text})
 	case http.StatusTooManyRequests, http.StatusServiceUnavailable:
 		out.Set("Retry-After", &Header{Description: "Seconds after which the request may be repeated.", Schema: &Schema{Type: "integer"}})
+	}
+	if r.policy.GetVersioned() && status == http.StatusOK {
+		out.Set("ETag", &Header{Description: "The version of the object, for If-Match.", Schema: text})
 	}
 	if g.cases.headers(r, status)["Content-Location"] {
 		out.Set("Content-Location", &Header{Description: "Path of the propagation that the request has started.", Schema: text})

@@ -182,7 +182,14 @@ type Method struct {
 	Callers []string `protobuf:"bytes,11,rep,name=callers,proto3" json:"callers,omitempty"`
 	// Whether the reference product has no such operation, so that only programs
 	// written for this one call it.
-	Own           bool `protobuf:"varint,12,opt,name=own,proto3" json:"own,omitempty"`
+	Own bool `protobuf:"varint,12,opt,name=own,proto3" json:"own,omitempty"`
+	// Whether what it is about has a version: the field "version", an int64 that
+	// counts from 1, of its answer, and of its body or, without a body, of its
+	// request. The edge writes it as ETag, and reads it from If-Match.
+	Versioned bool `protobuf:"varint,13,opt,name=versioned,proto3" json:"versioned,omitempty"`
+	// What the reference product calls the permission, so that its administrators
+	// know what to give: "PAYRULE".
+	AccessPoint   string `protobuf:"bytes,14,opt,name=access_point,json=accessPoint,proto3" json:"access_point,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -299,6 +306,20 @@ func (x *Method) GetOwn() bool {
 		return x.Own
 	}
 	return false
+}
+
+func (x *Method) GetVersioned() bool {
+	if x != nil {
+		return x.Versioned
+	}
+	return false
+}
+
+func (x *Method) GetAccessPoint() string {
+	if x != nil {
+		return x.AccessPoint
+	}
+	return ""
 }
 
 // Limit bounds what one request may ask for. The measured quantity is the
@@ -821,7 +842,7 @@ var File_rotaloom_options_v1_options_proto protoreflect.FileDescriptor
 
 const file_rotaloom_options_v1_options_proto_rawDesc = "" +
 	"\n" +
-	"!rotaloom/options/v1/options.proto\x12\x13rotaloom.options.v1\x1a google/protobuf/descriptor.proto\"\xf9\x02\n" +
+	"!rotaloom/options/v1/options.proto\x12\x13rotaloom.options.v1\x1a google/protobuf/descriptor.proto\"\xba\x03\n" +
 	"\x06Method\x12\x1e\n" +
 	"\n" +
 	"permission\x18\x01 \x01(\tR\n" +
@@ -837,7 +858,9 @@ const file_rotaloom_options_v1_options_proto_rawDesc = "" +
 	"\x04edge\x18\n" +
 	" \x01(\bR\x04edge\x12\x18\n" +
 	"\acallers\x18\v \x03(\tR\acallers\x12\x10\n" +
-	"\x03own\x18\f \x01(\bR\x03own\"\xec\x01\n" +
+	"\x03own\x18\f \x01(\bR\x03own\x12\x1c\n" +
+	"\tversioned\x18\r \x01(\bR\tversioned\x12!\n" +
+	"\faccess_point\x18\x0e \x01(\tR\vaccessPoint\"\xec\x01\n" +
 	"\x05Limit\x12\x10\n" +
 	"\x03max\x18\x01 \x01(\x03R\x03max\x12\x12\n" +
 	"\x04code\x18\x02 \x01(\tR\x04code\x12\x16\n" +

@@ -1,0 +1,108 @@
+package gateway
+
+import (
+	"context"
+	"net/http"
+	"net/url"
+	"strconv"
+	"strings"
+
+	"google.golang.org/protobuf/encoding/protowire"
+	"google.golang.org/protobuf/proto"
+	"google.golang.org/protobuf/reflect/protoreflect"
+
+	"github.com/rotaloom/rotaloom/pkg/fault"
+)
+
+// versionField counts the versions of what a versioned operation is about: in its
+// answer, and in the body of its request, or in the request when that has none.
+const versionField = "version"
+
+// bindVersion reads If-Match (RFC 9110, section 13.1.1) of an operation that
+// replaces or deletes what has a version. It goes before the version that the
+// request itself may name.
+func bindVersion(_ context.Context, _ *response, r *request) *fault.Error {
+	tags := r.Header.Values("If-Match")
+	if len(tags) == 0 || !r.route.policy.Versioned || r.Method != http.MethodPut && r.Method != http.MethodDelete {
+		return nil
+	}
+	tag := strings.TrimSpace(tags[0])
+	if len(tags) > 1 || strings.Contains(tag, ",") {
+		return fault.Invalid(fault.CodeValue, "If-Match must be one entity tag, as an ETag gives it, or *.")
+	}
+	if tag == "*" { // Whatever there is.
+		return nil
+	}
+	text, opened := strings.CutPrefix(strings.TrimPrefix(tag, "W/"), `"`)
+	text, closed := strings.CutSuffix(text, `"`)
+	if !opened || !closed {
+		return fault.Invalid(fault.CodeValue, `If-Match must be an entity tag in quotes, as "3".`)
+	}
+	version, err := strconv.ParseInt(text, 10, 64)
+	if err != nil || version <= 0 || tag[0] == 'W' || strconv.FormatInt(version, 10) != text {
+		return fault.New(fault.CodeStale, http.StatusPreconditionFailed, "If-Match is no entity tag of this object. Read it again.")
+	}
+	r.version = version
+	if r.route.body {
+		return nil
+	}
+	if r.query == nil {
+		r.query = url.Values{}
+	}
+	r.query.Set(versionField, text)
+	return nil
+}
+
+// withVersion appends the version that If-Match names to the bytes of a body: the
+// last value of a field wins.
+func (r *request) withVersion(wire []byte, m proto.Message) []byte {
+	field := m.ProtoReflect().Descriptor().Fields().ByName(versionField)
+	if r.version == 0 || field == nil {
+		return wire
+	}
+	wire = protowire.AppendTag(wire, field.Number(), protowire.VarintType)
+	return protowire.AppendVarint(wire, uint64(r.version))
+}
+
+// stale is a fault as the caller of this request gets it: what does not match
+// If-Match fails a precondition.
+func (r *request) stale(f *fault.Error) *fault.Error {
+	if r.version == 0 || f.Code != fault.CodeStale {
+		return f
+	}
+	return fault.New(f.Code, http.StatusPreconditionFailed, f.Message)
+}
+
+// tagVersion gives an answer its entity tag.
+func (c *serviceCall) tagVersion(answer proto.Message) {
+	if !c.r.route.policy.Versioned {
+		return
+	}
+	wire, err := wireOf(answer)
+	if err != nil {
+		return // The marshaler meets it too, and fails.
+	}
+	field := answer.ProtoReflect().Descriptor().Fields().ByName(versionField)
+	if version := lastVarint(wire, field); version != 0 {
+		c.w.Header().Set("ETag", `"`+strconv.FormatUint(version, 10)+`"`)
+	}
+}
+
+// lastVarint returns the last value of a field in the bytes of a message, or 0.
+func lastVarint(wire []byte, field protoreflect.FieldDescriptor) (value uint64) {
+	for len(wire) > 0 && field != nil {
+		number, kind, n := protowire.ConsumeTag(wire)
+		if n < 0 {
+			return 0
+		}
+		wire = wire[n:]
+		if number == field.Number() && kind == protowire.VarintType {
+			value, _ = protowire.ConsumeVarint(wire)
+		}
+		if n = protowire.ConsumeFieldValue(number, kind, wire); n < 0 {
+			return 0
+		}
+		wire = wire[n:]
+	}
+	return value
+}
