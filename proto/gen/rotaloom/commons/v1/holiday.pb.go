@@ -1172,21 +1172,21 @@ const file_rotaloom_commons_v1_holiday_proto_rawDesc = "" +
 	"\x05dates\x18\x06 \x03(\v2 .rotaloom.commons.v1.HolidayDateR\x05dates:]\xaa\xbb\x18Y\n" +
 	" rotaloom.commons.holiday.changed\x12\n" +
 	"scheduling\x1a)\n" +
-	"\acommons\x12\bholidays\"\x02id*\aversion2\adeleted2\xa1\b\n" +
-	"\x0eHolidayService\x12\x9a\x01\n" +
-	"\fListHolidays\x12(.rotaloom.commons.v1.ListHolidaysRequest\x1a .rotaloom.commons.v1.HolidayList\">\xa2\xbb\x18\x18\n" +
-	"\x14commons.holiday.read\x18\x01\x82\xd3\xe4\x93\x02\x1c\x12\x1a/v1/commons/setup/holidays\x12\x99\x01\n" +
+	"\acommons\x12\bholidays\"\x02id*\aversion2\adeleted2\xdb\b\n" +
+	"\x0eHolidayService\x12\xa3\x01\n" +
+	"\fListHolidays\x12(.rotaloom.commons.v1.ListHolidaysRequest\x1a .rotaloom.commons.v1.HolidayList\"G\xa2\xbb\x18!\n" +
+	"\x14commons.holiday.read\x18\x01r\aPAYRULE\x82\xd3\xe4\x93\x02\x1c\x12\x1a/v1/commons/setup/holidays\x12\xa4\x01\n" +
 	"\n" +
-	"GetHoliday\x12&.rotaloom.commons.v1.GetHolidayRequest\x1a\x1c.rotaloom.commons.v1.Holiday\"E\xa2\xbb\x18\x1a\n" +
-	"\x14commons.holiday.read\x18\x01`\x01\x82\xd3\xe4\x93\x02!\x12\x1f/v1/commons/setup/holidays/{id}\x12\xbc\x01\n" +
-	"\x13MultiUpsertHolidays\x12/.rotaloom.commons.v1.MultiUpsertHolidaysRequest\x1a .rotaloom.commons.v1.HolidayList\"R\xa2\xbb\x18\x19\n" +
-	"\x15commons.holiday.write\x18\x04\x82\xd3\xe4\x93\x02/:\x04body\"'/v1/commons/setup/holidays/multi_upsert\x12\xb8\x01\n" +
-	"\x17ApplyUpsertHolidayYears\x12$.rotaloom.commons.v1.HolidayYearList\x1a .rotaloom.commons.v1.HolidayList\"U\xa2\xbb\x18\x19\n" +
-	"\x15commons.holiday.write\x18\x04\x82\xd3\xe4\x93\x022:\x01*\"-/v1/commons/setup/holidays/years/apply_upsert\x12\xbb\x01\n" +
-	"\x13ApplyImportHolidays\x12/.rotaloom.commons.v1.ApplyImportHolidaysRequest\x1a .rotaloom.commons.v1.HolidayList\"Q\xa2\xbb\x18\x1b\n" +
-	"\x15commons.holiday.write\x18\x04`\x01\x82\xd3\xe4\x93\x02,:\x01*\"'/v1/commons/setup/holidays/apply_import\x12\x9d\x01\n" +
-	"\rDeleteHoliday\x12).rotaloom.commons.v1.DeleteHolidayRequest\x1a\x16.google.protobuf.Empty\"I\xa2\xbb\x18\x1e\n" +
-	"\x15commons.holiday.write\x18\x03 \xcc\x01`\x01\x82\xd3\xe4\x93\x02!*\x1f/v1/commons/setup/holidays/{id}B\xdb\x01\n" +
+	"GetHoliday\x12&.rotaloom.commons.v1.GetHolidayRequest\x1a\x1c.rotaloom.commons.v1.Holiday\"P\xa2\xbb\x18%\n" +
+	"\x14commons.holiday.read\x18\x01`\x01h\x01r\aPAYRULE\x82\xd3\xe4\x93\x02!\x12\x1f/v1/commons/setup/holidays/{id}\x12\xc5\x01\n" +
+	"\x13MultiUpsertHolidays\x12/.rotaloom.commons.v1.MultiUpsertHolidaysRequest\x1a .rotaloom.commons.v1.HolidayList\"[\xa2\xbb\x18\"\n" +
+	"\x15commons.holiday.write\x18\x04r\aPAYRULE\x82\xd3\xe4\x93\x02/:\x04body\"'/v1/commons/setup/holidays/multi_upsert\x12\xc1\x01\n" +
+	"\x17ApplyUpsertHolidayYears\x12$.rotaloom.commons.v1.HolidayYearList\x1a .rotaloom.commons.v1.HolidayList\"^\xa2\xbb\x18\"\n" +
+	"\x15commons.holiday.write\x18\x04r\aPAYRULE\x82\xd3\xe4\x93\x022:\x01*\"-/v1/commons/setup/holidays/years/apply_upsert\x12\xc4\x01\n" +
+	"\x13ApplyImportHolidays\x12/.rotaloom.commons.v1.ApplyImportHolidaysRequest\x1a .rotaloom.commons.v1.HolidayList\"Z\xa2\xbb\x18$\n" +
+	"\x15commons.holiday.write\x18\x04`\x01r\aPAYRULE\x82\xd3\xe4\x93\x02,:\x01*\"'/v1/commons/setup/holidays/apply_import\x12\xa8\x01\n" +
+	"\rDeleteHoliday\x12).rotaloom.commons.v1.DeleteHolidayRequest\x1a\x16.google.protobuf.Empty\"T\xa2\xbb\x18)\n" +
+	"\x15commons.holiday.write\x18\x03 \xcc\x01`\x01h\x01r\aPAYRULE\x82\xd3\xe4\x93\x02!*\x1f/v1/commons/setup/holidays/{id}B\xdb\x01\n" +
 	"\x17com.rotaloom.commons.v1B\fHolidayProtoP\x01ZDgithub.com/rotaloom/rotaloom/proto/gen/rotaloom/commons/v1;commonsv1\xa2\x02\x03RCX\xaa\x02\x13Rotaloom.Commons.V1\xca\x02\x13Rotaloom\\Commons\\V1\xe2\x02\x1fRotaloom\\Commons\\V1\\GPBMetadata\xea\x02\x15Rotaloom::Commons::V1b\x06proto3"
 
 var (
