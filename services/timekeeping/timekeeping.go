@@ -26,7 +26,9 @@ import (
 	"github.com/rotaloom/rotaloom/services/timekeeping/internal/leavenote"
 	"github.com/rotaloom/rotaloom/services/timekeeping/internal/leavesetup"
 	"github.com/rotaloom/rotaloom/services/timekeeping/internal/membership"
+	"github.com/rotaloom/rotaloom/services/timekeeping/internal/paycode"
 	"github.com/rotaloom/rotaloom/services/timekeeping/internal/person"
+	"github.com/rotaloom/rotaloom/services/timekeeping/internal/workrule"
 	"github.com/rotaloom/rotaloom/services/timekeeping/migrations"
 )
 
@@ -61,6 +63,9 @@ type Service struct {
 	leaveSetup  *leavesetup.Handler
 
 	leaveCertifications *leavecertification.Handler
+
+	payCodes  *paycode.Handler
+	workRules *workrule.Handler
 
 	data *dataelement.Server
 }
@@ -100,6 +105,9 @@ func New(_ context.Context, cfg Config, deps Deps) (*Service, error) {
 
 		leaveCertifications: leavecertification.New(deps.Pool, persons),
 
+		payCodes:  paycode.New(deps.Pool, workrule.Using),
+		workRules: workrule.New(deps.Pool),
+
 		data: dataprovider.NewServer(deps.Pool),
 	}, nil
 }
@@ -113,6 +121,8 @@ func (s *Service) Register(server grpc.ServiceRegistrar) {
 	timekeepingv1.RegisterLeaveNoteServiceServer(server, s.leaveNotes)
 	timekeepingv1.RegisterLeaveCertificationServiceServer(server, s.leaveCertifications)
 	timekeepingv1.RegisterLeaveSetupServiceServer(server, s.leaveSetup)
+	timekeepingv1.RegisterPayCodeServiceServer(server, s.payCodes)
+	timekeepingv1.RegisterWorkRuleServiceServer(server, s.workRules)
 	datav1.RegisterDataProviderServiceServer(server, s.data)
 }
 

@@ -1,0 +1,92 @@
+package paycode
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
+	"google.golang.org/protobuf/proto"
+	"google.golang.org/protobuf/types/known/emptypb"
+
+	"github.com/rotaloom/rotaloom/pkg/fault"
+	"github.com/rotaloom/rotaloom/pkg/namedstore"
+	timekeepingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/timekeeping/v1"
+	"github.com/rotaloom/rotaloom/services/timekeeping/internal/employmentterm"
+)
+
+// Store keeps pay codes.
+type Store = namedstore.Store[*timekeepingv1.PayCode]
+
+// NewStore returns the store of pay codes.
+func NewStore() *Store {
+	return namedstore.NewStore(namedstore.Kind[*timekeepingv1.PayCode]{
+		Codes: Codes(),
+		What:  "pay code",
+		Table: "pay_code",
+		New:   func() *timekeepingv1.PayCode { return &timekeepingv1.PayCode{} },
+		Strip: func(p *timekeepingv1.PayCode) { p.Id, p.Version = nil, nil },
+		Fill: func(p *timekeepingv1.PayCode, id, version int64) {
+			p.Id, p.Version = proto.Int64(id), proto.Int64(version)
+		},
+	})
+}
+
+// Handler serves PayCodeService.
+type Handler struct {
+	timekeepingv1.UnsafePayCodeServiceServer
+	resource namedstore.Resource[*timekeepingv1.PayCode]
+}
+
+var _ timekeepingv1.PayCodeServiceServer = (*Handler)(nil)
+
+// New returns a Handler that keeps pay codes in the database of the pool. What
+// else refers to a pay code says used; it returns how a message calls that, or "".
+func New(pool *pgxpool.Pool, used func(ctx context.Context, tx pgx.Tx, tenantID int64, p *timekeepingv1.PayCode) (string, error)) *Handler {
+	return &Handler{resource: namedstore.Resource[*timekeepingv1.PayCode]{
+		Store: NewStore(), Pool: pool, Prepare: prepare,
+		Unused: func(ctx context.Context, tx pgx.Tx, tenantID int64, p *timekeepingv1.PayCode) error {
+			term, err := employmentterm.Using(ctx, tx, tenantID, employmentterm.PayCode, p.GetId(), p.GetName())
+			if err != nil {
+				return err
+			}
+			if term != "" {
+				return fault.Invalid(CodeInUse, fmt.Sprintf("The employment term %q refers to the pay code %q.", term, p.GetName()))
+			}
+			by, err := used(ctx, tx, tenantID, p)
+			if err == nil && by != "" {
+				err = fault.Invalid(CodeInUse, fmt.Sprintf("%s refers to the pay code %q.", by, p.GetName()))
+			}
+			return err
+		},
+	}}
+}
+
+// ListPayCodes returns all pay codes by name, or the one that is asked for.
+func (h *Handler) ListPayCodes(ctx context.Context, req *timekeepingv1.ListPayCodesRequest) (*timekeepingv1.PayCodeList, error) {
+	list, err := h.resource.List(ctx, req.Id, req.Qualifier)
+	return &timekeepingv1.PayCodeList{Items: list}, err
+}
+
+// GetPayCode returns one pay code, or 404.
+func (h *Handler) GetPayCode(ctx context.Context, req *timekeepingv1.GetPayCodeRequest) (*timekeepingv1.PayCode, error) {
+	return h.resource.Get(ctx, req.GetId())
+}
+
+// CreatePayCode stores a new pay code.
+func (h *Handler) CreatePayCode(ctx context.Context, req *timekeepingv1.PayCode) (*timekeepingv1.PayCode, error) {
+	return h.resource.Create(ctx, req)
+}
+
+// UpdatePayCode replaces a pay code.
+func (h *Handler) UpdatePayCode(ctx context.Context, req *timekeepingv1.UpdatePayCodeRequest) (*timekeepingv1.PayCode, error) {
+	return h.resource.Update(ctx, req.GetId(), req.GetBody())
+}
+
+// DeletePayCode deletes a pay code that nothing refers to.
+func (h *Handler) DeletePayCode(ctx context.Context, req *timekeepingv1.DeletePayCodeRequest) (*emptypb.Empty, error) {
+	if err := h.resource.Delete(ctx, req.GetId(), req.Version); err != nil {
+		return nil, err
+	}
+	return &emptypb.Empty{}, nil
+}

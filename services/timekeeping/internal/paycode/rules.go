@@ -1,0 +1,110 @@
+// Package paycode keeps pay codes: what hours and money are booked under.
+package paycode
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"google.golang.org/protobuf/proto"
+
+	"github.com/rotaloom/rotaloom/pkg/fault"
+	"github.com/rotaloom/rotaloom/pkg/namedstore"
+	timekeepingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/timekeeping/v1"
+)
+
+// Codes of ours for pay codes and work rules.
+const (
+	// CodeInvalid (400): a value is not one that its property may have.
+	CodeInvalid = "WRL-20501"
+	// CodeMissing (400): something that is needed was not given.
+	CodeMissing = "WRL-20502"
+	// CodeTaken (400): another one has the name.
+	CodeTaken = "WRL-20503"
+	// CodeUnknown (400, 404): there is no such one.
+	CodeUnknown = "WRL-20504"
+	// CodeOtherID (400): the id in the body is not the one in the path.
+	CodeOtherID = "WRL-20505"
+	// CodeInUse (400): an employment term or a work rule refers to it.
+	CodeInUse = "WRL-20506"
+)
+
+const (
+	maxDescription = 1000
+	maxText        = 250
+	maxShortName   = 20
+
+	unitMoney = "MONEY"
+)
+
+// Codes are those of pay codes and work rules.
+func Codes() namedstore.Codes {
+	return namedstore.Codes{Missing: CodeMissing, Invalid: CodeInvalid, Taken: CodeTaken, Unknown: CodeUnknown, OtherID: CodeOtherID}
+}
+
+func invalid(format string, args ...any) error {
+	return fault.Invalid(CodeInvalid, fmt.Sprintf(format, args...)+".")
+}
+
+// prepare checks a pay code, and completes what it leaves out.
+func prepare(given *timekeepingv1.PayCode) (*timekeepingv1.PayCode, error) {
+	p := &timekeepingv1.PayCode{}
+	if given != nil {
+		p = proto.CloneOf(given)
+	}
+	if err := Codes().CheckName("payCode", p.GetName()); err != nil {
+		return nil, err
+	}
+	for _, text := range []struct {
+		name, value string
+		max         int
+	}{
+		{"shortName", p.GetShortName(), maxShortName}, {"description", p.GetDescription(), maxDescription},
+		{"scheduledHoursType", p.GetScheduledHoursType(), maxText}, {"codeNumber", p.GetCodeNumber(), maxText},
+	} {
+		if utf8.RuneCountInString(text.value) > text.max {
+			return nil, invalid("%s must have at most %d characters", text.name, text.max)
+		}
+	}
+	var err error
+	if p.Type, err = oneOf("type", p.GetType(), "REGULAR", "CASCADE", "DURATION"); err != nil {
+		return nil, err
+	}
+	if p.Unit, err = oneOf("unit", p.GetUnit(), "HOUR", "DAY", unitMoney); err != nil {
+		return nil, err
+	}
+	return p, checkWages(p)
+}
+
+// checkWages checks what follows from the unit.
+func checkWages(p *timekeepingv1.PayCode) error {
+	isMoney := p.GetUnit() == unitMoney
+	if p.Money != nil && p.GetMoney() != isMoney {
+		return invalid("money must be %t: the unit is %s", isMoney, p.GetUnit())
+	}
+	p.Money = &isMoney
+	if isMoney && (p.GetWageMultiplier() != 0 || p.GetWageAddition() != 0) {
+		return invalid("wageMultiplier and wageAddition are of no use to the unit %s", unitMoney)
+	}
+	if p.GetWageMultiplier() < 0 {
+		return invalid("wageMultiplier must not be less than 0")
+	}
+	if n := p.GetCheckAvailability(); n < 0 || n > 2 {
+		return invalid("checkAvailability must be 0, 1 or 2")
+	}
+	return nil
+}
+
+// oneOf returns a value as it is stored: the first of those that there are, when
+// it is not given.
+func oneOf(name, value string, known ...string) (string, error) {
+	if value == "" {
+		return known[0], nil
+	}
+	value = strings.ToUpper(value)
+	if !slices.Contains(known, value) {
+		return "", invalid("%s must be one of %s", name, strings.Join(known, ", "))
+	}
+	return value, nil
+}

@@ -1,0 +1,178 @@
+// Package workrule keeps work rules: how worked time is treated.
+package workrule
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"unicode/utf8"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
+	"google.golang.org/protobuf/proto"
+	"google.golang.org/protobuf/types/known/emptypb"
+
+	"github.com/rotaloom/rotaloom/pkg/fault"
+	"github.com/rotaloom/rotaloom/pkg/namedstore"
+	"github.com/rotaloom/rotaloom/pkg/tenant"
+	commonv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/common/v1"
+	timekeepingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/timekeeping/v1"
+	"github.com/rotaloom/rotaloom/services/timekeeping/internal/employmentterm"
+	"github.com/rotaloom/rotaloom/services/timekeeping/internal/paycode"
+)
+
+const maxDescription = 1000
+
+func newStore() *namedstore.Store[*timekeepingv1.WorkRule] {
+	return namedstore.NewStore(namedstore.Kind[*timekeepingv1.WorkRule]{
+		Codes: paycode.Codes(),
+		What:  "work rule",
+		Table: "work_rule",
+		New:   func() *timekeepingv1.WorkRule { return &timekeepingv1.WorkRule{} },
+		Strip: func(r *timekeepingv1.WorkRule) { r.Id, r.Version = nil, nil },
+		Fill: func(r *timekeepingv1.WorkRule, id, version int64) {
+			r.Id, r.Version = proto.Int64(id), proto.Int64(version)
+		},
+	})
+}
+
+// Handler serves WorkRuleService.
+type Handler struct {
+	timekeepingv1.UnsafeWorkRuleServiceServer
+	resource namedstore.Resource[*timekeepingv1.WorkRule]
+	payCodes *paycode.Store
+}
+
+var _ timekeepingv1.WorkRuleServiceServer = (*Handler)(nil)
+
+// New returns a Handler that keeps work rules in the database of the pool.
+func New(pool *pgxpool.Pool) *Handler {
+	h := &Handler{payCodes: paycode.NewStore()}
+	h.resource = namedstore.Resource[*timekeepingv1.WorkRule]{Store: newStore(), Pool: pool, Prepare: prepare, Within: h.bookIt, Unused: unused}
+	return h
+}
+
+func prepare(given *timekeepingv1.WorkRule) (*timekeepingv1.WorkRule, error) {
+	r := &timekeepingv1.WorkRule{}
+	if given != nil {
+		r = proto.CloneOf(given)
+	}
+	if err := paycode.Codes().CheckName("workRule", r.GetName()); err != nil {
+		return nil, err
+	}
+	if utf8.RuneCountInString(r.GetDescription()) > maxDescription {
+		return nil, fault.Invalid(paycode.CodeInvalid, fmt.Sprintf("description must have at most %d characters.", maxDescription))
+	}
+	if r.Active == nil {
+		r.Active = proto.Bool(true)
+	}
+	return r, nil
+}
+
+// bookIt writes the pay code of a work rule by id and name. It keeps the pay code
+// from being deleted until the transaction ends.
+func (h *Handler) bookIt(ctx context.Context, tx pgx.Tx, tenantID, _ int64, r *timekeepingv1.WorkRule) error {
+	if r.GetDefaultPayCode() == nil {
+		return nil
+	}
+	found, err := h.payCodes.Read(ctx, tx, tenantID, "defaultPayCode", []*commonv1.Ref{r.GetDefaultPayCode()})
+	if err != nil {
+		return err
+	}
+	id := found[0].GetId()
+	if err := tx.QueryRow(ctx, `SELECT id FROM pay_code WHERE tenant_id = $1 AND id = $2 FOR KEY SHARE`, tenantID, id).Scan(&id); err != nil {
+		if errors.Is(err, pgx.ErrNoRows) {
+			return fault.Invalid(paycode.CodeUnknown, "The pay code (defaultPayCode) does not exist any more.")
+		}
+		return err
+	}
+	r.DefaultPayCode = &commonv1.Ref{Id: &id, Qualifier: proto.String(found[0].GetName())}
+	return nil
+}
+
+func unused(ctx context.Context, tx pgx.Tx, tenantID int64, r *timekeepingv1.WorkRule) error {
+	term, err := employmentterm.Using(ctx, tx, tenantID, employmentterm.WorkRule, r.GetId(), r.GetName())
+	if err == nil && term != "" {
+		err = fault.Invalid(paycode.CodeInUse, fmt.Sprintf("The employment term %q refers to the work rule %q.", term, r.GetName()))
+	}
+	return err
+}
+
+// Using returns how a message calls a work rule that books under a pay code, or
+// "" when none does.
+func Using(ctx context.Context, tx pgx.Tx, tenantID int64, p *timekeepingv1.PayCode) (string, error) {
+	rules, err := newStore().All(ctx, tx, tenantID)
+	if err != nil {
+		return "", err
+	}
+	for _, r := range rules {
+		if r.GetDefaultPayCode() != nil && r.GetDefaultPayCode().GetId() == p.GetId() {
+			return fmt.Sprintf("The work rule %q", r.GetName()), nil
+		}
+	}
+	return "", nil
+}
+
+// nameThem writes the names that pay codes have now.
+func (h *Handler) nameThem(ctx context.Context, list ...*timekeepingv1.WorkRule) error {
+	var ids []int64
+	for _, r := range list {
+		if r.GetDefaultPayCode() != nil {
+			ids = append(ids, r.GetDefaultPayCode().GetId())
+		}
+	}
+	if len(ids) == 0 {
+		return nil
+	}
+	tenantID, _ := tenant.From(ctx)
+	found, err := h.payCodes.Find(ctx, h.resource.Pool, tenantID, ids, nil)
+	if err != nil {
+		return err
+	}
+	names := make(map[int64]string, len(found))
+	for _, p := range found {
+		names[p.GetId()] = p.GetName()
+	}
+	for _, r := range list {
+		if name, ok := names[r.GetDefaultPayCode().GetId()]; ok {
+			r.DefaultPayCode.Qualifier = &name
+		}
+	}
+	return nil
+}
+
+// ListWorkRules returns all work rules by name, or the one that is asked for.
+func (h *Handler) ListWorkRules(ctx context.Context, req *timekeepingv1.ListWorkRulesRequest) (*timekeepingv1.WorkRuleList, error) {
+	list, err := h.resource.List(ctx, req.Id, req.Qualifier)
+	if err != nil {
+		return nil, err
+	}
+	return &timekeepingv1.WorkRuleList{Items: list}, h.nameThem(ctx, list...)
+}
+
+// GetWorkRule returns one work rule, or 404.
+func (h *Handler) GetWorkRule(ctx context.Context, req *timekeepingv1.GetWorkRuleRequest) (*timekeepingv1.WorkRule, error) {
+	r, err := h.resource.Get(ctx, req.GetId())
+	if err != nil {
+		return nil, err
+	}
+	return r, h.nameThem(ctx, r)
+}
+
+// CreateWorkRule stores a new work rule.
+func (h *Handler) CreateWorkRule(ctx context.Context, req *timekeepingv1.WorkRule) (*timekeepingv1.WorkRule, error) {
+	return h.resource.Create(ctx, req)
+}
+
+// UpdateWorkRule replaces a work rule.
+func (h *Handler) UpdateWorkRule(ctx context.Context, req *timekeepingv1.UpdateWorkRuleRequest) (*timekeepingv1.WorkRule, error) {
+	return h.resource.Update(ctx, req.GetId(), req.GetBody())
+}
+
+// DeleteWorkRule deletes a work rule that nothing refers to.
+func (h *Handler) DeleteWorkRule(ctx context.Context, req *timekeepingv1.DeleteWorkRuleRequest) (*emptypb.Empty, error) {
+	if err := h.resource.Delete(ctx, req.GetId(), req.Version); err != nil {
+		return nil, err
+	}
+	return &emptypb.Empty{}, nil
+}
