@@ -29,6 +29,7 @@ import (
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/schedule"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/schedule/reading"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/scheduleevent"
+	"github.com/rotaloom/rotaloom/services/scheduling/internal/schedulegroup"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/scheduleitem"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/schedulepatterntemplate"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/shifttemplate"
@@ -74,6 +75,7 @@ type Service struct {
 	dayLocks         *daylock.Handler
 	propagations     *propagation.Handler
 	requestSubtypes  *requestsubtype.Handler
+	scheduleGroups   *schedulegroup.Handler
 	data             *dataelement.Server
 }
 
@@ -114,6 +116,7 @@ func New(_ context.Context, cfg Config, deps Deps) (*Service, error) {
 		dayLocks:        daylock.New(deps.Pool, resolver, core.Wake),
 		propagations:    propagation.NewHandler(deps.Pool),
 		requestSubtypes: requestsubtype.New(deps.Pool),
+		scheduleGroups:  schedulegroup.New(deps.Pool),
 		data:            dataprovider.NewServer(reader, datav1.NewDataRowServiceClient(deps.Commons)),
 	}, nil
 }
@@ -129,6 +132,7 @@ func (s *Service) Register(server grpc.ServiceRegistrar) {
 	schedulingv1.RegisterDayLockServiceServer(server, s.dayLocks)
 	schedulingv1.RegisterPropagationServiceServer(server, s.propagations)
 	schedulingv1.RegisterRequestSubtypeServiceServer(server, s.requestSubtypes)
+	schedulingv1.RegisterScheduleGroupServiceServer(server, s.scheduleGroups)
 	datav1.RegisterDataProviderServiceServer(server, s.data)
 }
 
