@@ -72,6 +72,8 @@ func domains(c Conns) []domain {
 			generated(&timekeepingv1.LeaveCaseService_ServiceDesc, timekeepingv1.NewLeaveCaseServiceClient, timekeepingv1.RegisterLeaveCaseServiceHandlerClient),
 			generated(&timekeepingv1.LeaveEditService_ServiceDesc, timekeepingv1.NewLeaveEditServiceClient, timekeepingv1.RegisterLeaveEditServiceHandlerClient),
 			generated(&timekeepingv1.LeaveSetupService_ServiceDesc, timekeepingv1.NewLeaveSetupServiceClient, timekeepingv1.RegisterLeaveSetupServiceHandlerClient),
+			generated(&timekeepingv1.PayCodeService_ServiceDesc, timekeepingv1.NewPayCodeServiceClient, timekeepingv1.RegisterPayCodeServiceHandlerClient),
+			generated(&timekeepingv1.WorkRuleService_ServiceDesc, timekeepingv1.NewWorkRuleServiceClient, timekeepingv1.RegisterWorkRuleServiceHandlerClient),
 		}},
 		{"scheduling", c.Scheduling, []service{
 			generated(&schedulingv1.DayLockService_ServiceDesc, schedulingv1.NewDayLockServiceClient, schedulingv1.RegisterDayLockServiceHandlerClient),
@@ -79,6 +81,7 @@ func domains(c Conns) []domain {
 			generated(&schedulingv1.PayCodeEditService_ServiceDesc, schedulingv1.NewPayCodeEditServiceClient, schedulingv1.RegisterPayCodeEditServiceHandlerClient),
 			generated(&schedulingv1.PropagationService_ServiceDesc, schedulingv1.NewPropagationServiceClient, schedulingv1.RegisterPropagationServiceHandlerClient),
 			generated(&schedulingv1.RequestSubtypeService_ServiceDesc, schedulingv1.NewRequestSubtypeServiceClient, schedulingv1.RegisterRequestSubtypeServiceHandlerClient),
+			generated(&schedulingv1.ScheduleGroupService_ServiceDesc, schedulingv1.NewScheduleGroupServiceClient, schedulingv1.RegisterScheduleGroupServiceHandlerClient),
 			generated(&schedulingv1.SchedulePatternTemplateService_ServiceDesc, schedulingv1.NewSchedulePatternTemplateServiceClient, schedulingv1.RegisterSchedulePatternTemplateServiceHandlerClient),
 			generated(&schedulingv1.ScheduleService_ServiceDesc, schedulingv1.NewScheduleServiceClient, schedulingv1.RegisterScheduleServiceHandlerClient),
 			generated(&schedulingv1.ShiftService_ServiceDesc, schedulingv1.NewShiftServiceClient, schedulingv1.RegisterShiftServiceHandlerClient),
