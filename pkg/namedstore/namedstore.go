@@ -3,6 +3,7 @@
 package namedstore
 
 import (
+	"cmp"
 	"fmt"
 	"strconv"
 	"strings"
@@ -32,6 +33,8 @@ type Codes struct {
 	Missing string
 	// Invalid (400): a value is not one that its property may have.
 	Invalid string
+	// TooLong (400): a name has too many characters; "" means Invalid.
+	TooLong string
 	// Taken (400): another thing has the name.
 	Taken string
 	// Unknown (400, 404): what was named is not in the database.
@@ -62,7 +65,7 @@ func (c Codes) CheckName(path, name string) error {
 	case strings.TrimSpace(name) == "":
 		return fault.Invalid(c.Missing, path+".name is missing.")
 	case utf8.RuneCountInString(name) > longestName:
-		return fault.Invalid(c.Invalid, fmt.Sprintf("%s.name must have at most %d characters.", path, longestName))
+		return fault.Invalid(cmp.Or(c.TooLong, c.Invalid), fmt.Sprintf("%s.name must have at most %d characters.", path, longestName))
 	case strings.ContainsFunc(name, unicode.IsControl):
 		return fault.Invalid(c.Invalid, path+".name must not have control characters.")
 	}

@@ -26,6 +26,9 @@ type Resource[T Versioned] struct {
 	// Within checks a thing against others, in the transaction that stores it; id
 	// is 0 for a new one. It may be nil.
 	Within func(ctx context.Context, tx pgx.Tx, tenantID, id int64, thing T) error
+	// Stored stores what else belongs to a thing, in the same transaction, under the
+	// id that it has. It may be nil.
+	Stored func(ctx context.Context, tx pgx.Tx, tenantID int64, given, stored T) error
 	// Unused returns an error when something refers to the thing that is to be
 	// deleted, which is locked. It may be nil.
 	Unused func(ctx context.Context, tx pgx.Tx, tenantID int64, thing T) error
@@ -63,8 +66,11 @@ func (r *Resource[T]) Create(ctx context.Context, given T) (T, error) {
 		if err != nil {
 			return err
 		}
+		if errs[0] != nil {
+			return errs[0]
+		}
 		out = stored[0]
-		return errs[0]
+		return r.stored(ctx, tx, tenantID, given, out)
 	})
 	return out, err
 }
@@ -91,8 +97,10 @@ func (r *Resource[T]) Update(ctx context.Context, id int64, given T) (T, error) 
 		if err := r.within(ctx, tx, tenantID, id, thing); err != nil {
 			return err
 		}
-		out, err = r.Store.ReplaceIn(ctx, tx, tenantID, id, thing, version)
-		return err
+		if out, err = r.Store.ReplaceIn(ctx, tx, tenantID, id, thing, version); err != nil {
+			return err
+		}
+		return r.stored(ctx, tx, tenantID, given, out)
 	})
 	return out, err
 }
@@ -102,6 +110,13 @@ func (r *Resource[T]) within(ctx context.Context, tx pgx.Tx, tenantID, id int64,
 		return nil
 	}
 	return r.Within(ctx, tx, tenantID, id, thing)
+}
+
+func (r *Resource[T]) stored(ctx context.Context, tx pgx.Tx, tenantID int64, given, stored T) error {
+	if r.Stored == nil {
+		return nil
+	}
+	return r.Stored(ctx, tx, tenantID, given, stored)
 }
 
 // Delete removes the thing with an id, or returns 404. With a version, the thing
