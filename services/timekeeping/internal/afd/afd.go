@@ -1,0 +1,248 @@
+// Package afd reads and checks the files in which Brazilian time clocks (REP) hand
+// over their records: the AFD of Portaria 671 of 2021. A file has lines of fixed
+// length in ISO 8859-1 that end with CR LF: a header, records with ascending numbers
+// (NSR), a trailer that counts them, and a line for the signature.
+package afd
+
+import (
+	"bytes"
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// Kind is a kind of time clock.
+type Kind string
+
+// The kinds that there are: conventional, alternative, and a program.
+const (
+	Conventional Kind = "REP-C"
+	Alternative  Kind = "REP-A"
+	Program      Kind = "REP-P"
+)
+
+// Code says what is wrong with a line.
+type Code string
+
+// What can be wrong.
+const (
+	// CodeEnding: the line does not end with CR LF.
+	CodeEnding Code = "WRL-20621"
+	// CodeEncoding: a byte is no printable character of ISO 8859-1.
+	CodeEncoding Code = "WRL-20622"
+	// CodeLength: the line does not have the length of its type.
+	CodeLength Code = "WRL-20623"
+	// CodeType: there is no such type, or not for this kind of time clock.
+	CodeType Code = "WRL-20624"
+	// CodeOrder: the line stands where no line of its type may stand.
+	CodeOrder Code = "WRL-20625"
+	// CodeNumber: the number of the record does not follow the one before.
+	CodeNumber Code = "WRL-20626"
+	// CodeField: a field does not have the form that it must have.
+	CodeField Code = "WRL-20627"
+	// CodeChecksum: the CRC-16 does not fit the line.
+	CodeChecksum Code = "WRL-20628"
+	// CodeCount: the trailer counts other records than there are.
+	CodeCount Code = "WRL-20629"
+	// CodeDevice: the header names another time clock.
+	CodeDevice Code = "WRL-20630"
+)
+
+// maxErrors bounds what is said of a file.
+const maxErrors = 1000
+
+// Error is what is wrong with a line. Lines count from 1.
+type Error struct {
+	Line    int
+	Code    Code
+	Message string
+}
+
+// Punch is a mark that an employee made.
+type Punch struct {
+	// Record is its number (NSR).
+	Record int64
+	// CPF has 11 digits.
+	CPF string
+	// At has the offset from UTC that the time clock wrote.
+	At time.Time
+}
+
+// File is what a file holds.
+type File struct {
+	Lines int
+	// First and Last are the numbers of its records; 0 when there are none.
+	First, Last int64
+	Punches     []Punch
+	// Errors come by line. There are at most 1,000.
+	Errors []Error
+}
+
+// Device is the time clock that a file must be of.
+type Device struct {
+	Kind Kind
+	// Serial has 17 characters.
+	Serial string
+}
+
+// reader is the work of reading one file.
+type reader struct {
+	*File
+	device  Device
+	line    int
+	counts  [8]int // records of the types 2 to 7
+	trailed bool
+	signed  bool
+}
+
+// Read reads a file of a device, and says everything that is wrong with it.
+func Read(content []byte, device Device) *File {
+	r := &reader{File: &File{}, device: device}
+	for len(content) > 0 && len(r.Errors) < maxErrors {
+		r.line++
+		var line []byte
+		line, content = r.next(content)
+		r.read(line)
+	}
+	r.Lines = r.line
+	r.line++
+	switch {
+	case r.line == 1:
+		r.fail(CodeOrder, "The file is empty: it needs a header and a trailer.")
+	case !r.trailed:
+		r.fail(CodeOrder, "The trailer is missing.")
+	}
+	return r.File
+}
+
+func (r *reader) fail(code Code, format string, args ...any) {
+	if len(r.Errors) < maxErrors {
+		r.Errors = append(r.Errors, Error{r.line, code, fmt.Sprintf(format, args...)})
+	}
+}
+
+// next takes a line off the content.
+func (r *reader) next(content []byte) (line, rest []byte) {
+	end := bytes.IndexAny(content, "\r\n")
+	switch {
+	case end < 0:
+		r.fail(CodeEnding, "The line must end with CR LF.")
+		return content, nil
+	case bytes.HasPrefix(content[end:], []byte("\r\n")):
+		return content[:end], content[end+2:]
+	}
+	r.fail(CodeEnding, "The line must end with CR LF, and ends with one of them.")
+	return content[:end], content[end+1:]
+}
+
+// Lengths of the types of records, by type; the checksum is included.
+var lengths = map[byte]int{'1': 302, '2': 331, '3': 50, '4': 73, '5': 118, '6': 36, '7': 137, '9': 64}
+
+const (
+	headerNumber  = "000000000"
+	trailerNumber = "999999999"
+	signature     = "ASSINATURA_DIGITAL_EM_ARQUIVO_P7S"
+	signatureLen  = 100
+)
+
+func (r *reader) read(line []byte) {
+	for i, b := range line {
+		if b < 0x20 || b >= 0x7f && b < 0xa0 {
+			r.fail(CodeEncoding, "The character %d (0x%02X) is not printable in ISO 8859-1.", i+1, b)
+			return
+		}
+	}
+	switch {
+	case r.signed || r.trailed && !bytes.HasPrefix(line, []byte(signature)):
+		r.fail(CodeOrder, "Nothing but one line for the signature may follow the trailer.")
+	case r.trailed:
+		r.signed = true
+		if len(line) != signatureLen {
+			r.fail(CodeLength, "The line for the signature has %d characters, and must have %d.", len(line), signatureLen)
+		}
+	case len(line) < 10:
+		r.fail(CodeLength, "The line has %d characters: too few for a number and a type.", len(line))
+	case bytes.HasPrefix(line, []byte(trailerNumber)):
+		r.trailer(line)
+	case (r.line == 1) != bytes.HasPrefix(line, []byte(headerNumber)):
+		r.fail(CodeOrder, "The first line, and no other, is the header, with the number %s.", headerNumber)
+	default:
+		r.record(line)
+	}
+}
+
+// sized checks the length of a line of a type.
+func (r *reader) sized(line []byte, kind byte) bool {
+	if want := lengths[kind]; len(line) != want {
+		r.fail(CodeLength, "The line has %d characters, and one of type %c must have %d.", len(line), kind, want)
+		return false
+	}
+	return true
+}
+
+// record reads the header, or a record of the types 2 to 7.
+func (r *reader) record(line []byte) {
+	kind := line[9]
+	if r.line == 1 {
+		if kind != '1' {
+			r.fail(CodeType, "The header must have the type 1, and has %q.", kind)
+			return
+		}
+	} else {
+		r.number(line)
+		if kind < '2' || kind > '7' {
+			r.fail(CodeType, "There is no type %q of records.", kind)
+			return
+		}
+		r.counts[kind-'0']++
+		if (kind == '7') != (r.device.Kind == Program) && (kind == '3' || kind == '7') {
+			r.fail(CodeType, "A %s makes no records of type %c.", r.device.Kind, kind)
+		}
+	}
+	if !r.sized(line, kind) {
+		return
+	}
+	if kind < '6' {
+		if body, sum := line[:len(line)-4], string(line[len(line)-4:]); !strings.EqualFold(sum, crcText(body)) {
+			r.fail(CodeChecksum, "The CRC-16 is %s, and must be %s.", sum, crcText(body))
+		}
+	}
+	r.fields(line, kind)
+}
+
+// number checks that the number of a record follows the one before.
+func (r *reader) number(line []byte) {
+	text := string(line[:9])
+	number, err := strconv.ParseInt(text, 10, 64)
+	if err != nil || strings.ContainsAny(text, "+-") {
+		r.fail(CodeNumber, "The number of the record must have 9 digits, and is %q.", text)
+		return
+	}
+	if r.Last != 0 && number != r.Last+1 {
+		r.fail(CodeNumber, "The number of the record is %d, and %d must follow %d.", number, r.Last+1, r.Last)
+	}
+	if r.First == 0 {
+		r.First = number
+	}
+	r.Last = number
+}
+
+func (r *reader) trailer(line []byte) {
+	r.trailed = true
+	if r.line == 1 {
+		r.fail(CodeOrder, "The header is missing.")
+	}
+	if !r.sized(line, '9') {
+		return
+	}
+	if line[63] != '9' {
+		r.fail(CodeType, "The trailer must end with the type 9, and ends with %q.", line[63])
+	}
+	for kind := 2; kind <= 7; kind++ {
+		text := string(line[9*(kind-1) : 9*kind])
+		if counted, err := strconv.Atoi(text); err != nil || counted != r.counts[kind] {
+			r.fail(CodeCount, "The trailer counts %s records of type %d, and there are %d.", text, kind, r.counts[kind])
+		}
+	}
+}

@@ -1,0 +1,154 @@
+package afd
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	"pgregory.net/rapid"
+)
+
+const serial = "00000000000012345"
+
+func summed(line string) string { return line + crcText([]byte(line)) }
+
+func header() string {
+	return summed(fmt.Sprintf("00000000011%s%14s%-150s%s2026-07-012026-07-312026-08-01T09:00:00-0300003112ABC34501DE35%-30s",
+		"11222333000181", "", "Padaria S\xe3o Jo\xe3o", serial, "Modelo"))
+}
+
+func punch(number int, time string) string {
+	return summed(fmt.Sprintf("%09d3%s%s", number, time, "012345678909"))
+}
+
+func programPunch(number int, time string) string {
+	return fmt.Sprintf("%09d7%s%s%s010%s", number, time, "012345678909", time, strings.Repeat("a", 64))
+}
+
+func trailer(counts ...int) string {
+	var text strings.Builder
+	text.WriteString(trailerNumber)
+	for kind := range 6 {
+		n := 0
+		if kind < len(counts) {
+			n = counts[kind]
+		}
+		fmt.Fprintf(&text, "%09d", n)
+	}
+	return text.String() + "9"
+}
+
+func file(lines ...string) []byte { return []byte(strings.Join(lines, "\r\n") + "\r\n") }
+
+const eight, five = "2026-07-01T08:00:00-0300", "2026-07-01T17:00:00-0300"
+
+func clock() Device { return Device{Conventional, serial} }
+
+func TestChecksumIsThatOfKermit(t *testing.T) {
+	t.Parallel()
+	assert.Equal(t, "2189", crcText([]byte("123456789")))
+	assert.Equal(t, "0000", crcText(nil))
+}
+
+func TestAWholeFile(t *testing.T) {
+	t.Parallel()
+	f := Read(file(
+		header(),
+		summed(fmt.Sprintf("0000000412%s00012345678909111222333000181%14s%-150s%-100s", eight, "", "Padaria", "Campinas")),
+		summed("0000000425"+eight+"I012345678909"+fmt.Sprintf("%-52s", "Jo\xe3o")+"    "+"12345678909"),
+		punch(43, eight), punch(44, five),
+		summed("0000000454"+eight+five+"12345678909"),
+		"0000000466"+eight+"02",
+		trailer(1, 2, 1, 1, 1, 0),
+		fmt.Sprintf("%-100s", signature),
+	), clock())
+	require.Empty(t, f.Errors)
+	assert.Equal(t, 9, f.Lines)
+	assert.EqualValues(t, 41, f.First)
+	assert.EqualValues(t, 46, f.Last)
+	require.Len(t, f.Punches, 2)
+	assert.EqualValues(t, 43, f.Punches[0].Record)
+	assert.Equal(t, "12345678909", f.Punches[0].CPF)
+	assert.Equal(t, "2026-07-01T11:00:00Z", f.Punches[0].At.UTC().Format("2006-01-02T15:04:05Z07:00"))
+
+	program := Read(file(header(), programPunch(1, eight), trailer(0, 0, 0, 0, 0, 1)), Device{Program, serial})
+	require.Empty(t, program.Errors)
+	assert.Len(t, program.Punches, 1)
+}
+
+func TestWhatIsWrongIsSaidByLine(t *testing.T) {
+	t.Parallel()
+	broken := punch(2, five)
+	broken = broken[:20] + "9" + broken[21:]
+	tests := []struct {
+		name    string
+		content []byte
+		device  Device
+		line    int
+		code    Code
+	}{
+		{"nothing", nil, clock(), 1, CodeOrder},
+		{"lines that end with LF", []byte(header() + "\n" + trailer() + "\r\n"), clock(), 1, CodeEnding},
+		{"a last line without an end", []byte(header() + "\r\n" + trailer()), clock(), 2, CodeEnding},
+		{"a control character", file(header(), "0000000013\x00"), clock(), 2, CodeEncoding},
+		{"a character of another code page", file(header(), "0000000013\x93"), clock(), 2, CodeEncoding},
+		{"a name in UTF-8", file(strings.Replace(header(), "S\xe3o", "S\u00e3o", 1), trailer()), clock(), 1, CodeLength},
+		{"no header", file(punch(1, eight), trailer(0, 1)), clock(), 1, CodeOrder},
+		{"a second header", file(header(), header(), trailer()), clock(), 2, CodeOrder},
+		{"a line of nothing", file(header(), "", trailer()), clock(), 2, CodeLength},
+		{"an unknown type", file(header(), "0000000018", trailer()), clock(), 2, CodeType},
+		{"a short record", file(header(), punch(1, eight)[:49], trailer(0, 1)), clock(), 2, CodeLength},
+		{"a number that comes again", file(header(), punch(1, eight), punch(1, five), trailer(0, 2)), clock(), 3, CodeNumber},
+		{"a number that is left out", file(header(), punch(1, eight), punch(3, five), trailer(0, 2)), clock(), 3, CodeNumber},
+		{"a number that is none", file(header(), "+"+punch(1, eight)[1:], trailer(0, 1)), clock(), 2, CodeNumber},
+		{"a record that was changed", file(header(), punch(1, eight), broken, trailer(0, 2)), clock(), 3, CodeChecksum},
+		{"a day that is none", file(header(), punch(1, "2026-02-30T08:00:00-0300"), trailer(0, 1)), clock(), 2, CodeField},
+		{"a punch of a program on a clock", file(header(), programPunch(1, eight), trailer(0, 0, 0, 0, 0, 1)), clock(), 2, CodeType},
+		{"a punch of a clock in a program", file(header(), punch(1, eight), trailer(0, 1)), Device{Program, serial}, 2, CodeType},
+		{"another clock", file(header(), trailer()), Device{Conventional, "00000000000099999"}, 1, CodeDevice},
+		{"a trailer that counts wrongly", file(header(), punch(1, eight), trailer(0, 2)), clock(), 3, CodeCount},
+		{"a trailer that has no end", file(header(), trailer()[:63]+"8"), clock(), 2, CodeType},
+		{"no trailer", file(header(), punch(1, eight)), clock(), 3, CodeOrder},
+		{"a record behind the trailer", file(header(), trailer(), punch(1, eight)), clock(), 3, CodeOrder},
+		{"a short line for the signature", file(header(), trailer(), signature), clock(), 3, CodeLength},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			t.Parallel()
+			f := Read(test.content, test.device)
+			require.NotEmpty(t, f.Errors)
+			assert.Equal(t, test.line, f.Errors[0].Line, "%v", f.Errors)
+			assert.Equal(t, test.code, f.Errors[0].Code, "%v", f.Errors)
+			assert.NotEmpty(t, f.Errors[0].Message)
+		})
+	}
+}
+
+func TestErrorsAreBounded(t *testing.T) {
+	t.Parallel()
+	f := Read([]byte(strings.Repeat("x\r\n", 5000)), clock())
+	assert.Len(t, f.Errors, maxErrors)
+}
+
+// Whatever a file holds, reading it ends, and a change of one byte of a whole file
+// is found wherever a checksum or a form covers it.
+func TestAnyContentIsRead(t *testing.T) {
+	t.Parallel()
+	whole := file(header(), punch(7, eight), punch(8, five), trailer(0, 2))
+	require.Empty(t, Read(whole, clock()).Errors)
+	rapid.Check(t, func(t *rapid.T) {
+		Read(rapid.SliceOfN(rapid.Byte(), 0, 600).Draw(t, "content"), clock())
+		changed := append([]byte(nil), whole...)
+		i := rapid.IntRange(0, len(changed)-1).Draw(t, "position")
+		changed[i] ^= byte(1 << rapid.IntRange(0, 7).Draw(t, "bit"))
+		// A checksum in small letters is the same one.
+		if strings.EqualFold(string(changed), string(whole)) && changed[i] != whole[i] {
+			return
+		}
+		if len(Read(changed, clock()).Errors) == 0 {
+			t.Fatalf("a change of byte %d was not found", i)
+		}
+	})
+}
