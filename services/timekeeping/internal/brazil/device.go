@@ -1,0 +1,175 @@
+package brazil
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
+	"google.golang.org/protobuf/proto"
+	"google.golang.org/protobuf/types/known/emptypb"
+
+	"github.com/rotaloom/rotaloom/pkg/fault"
+	"github.com/rotaloom/rotaloom/pkg/namedstore"
+	"github.com/rotaloom/rotaloom/pkg/pg"
+	"github.com/rotaloom/rotaloom/pkg/tenant"
+	timekeepingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/timekeeping/v1"
+	"github.com/rotaloom/rotaloom/services/timekeeping/internal/afd"
+)
+
+type deviceStore = namedstore.Store[*timekeepingv1.BrazilDevice]
+
+func newDeviceStore() *deviceStore {
+	return namedstore.NewStore(namedstore.Kind[*timekeepingv1.BrazilDevice]{
+		Codes: codes(),
+		What:  "device",
+		Table: "brazil_device",
+		New:   func() *timekeepingv1.BrazilDevice { return &timekeepingv1.BrazilDevice{} },
+		Strip: func(d *timekeepingv1.BrazilDevice) { d.Id, d.Version, d.DeviceGroup = nil, nil, nil },
+		Fill: func(d *timekeepingv1.BrazilDevice, id, version int64) {
+			d.Id, d.Version = proto.Int64(id), proto.Int64(version)
+		},
+	})
+}
+
+// Devices serves BrazilDeviceService.
+type Devices struct {
+	timekeepingv1.UnsafeBrazilDeviceServiceServer
+	resource namedstore.Resource[*timekeepingv1.BrazilDevice]
+}
+
+var _ timekeepingv1.BrazilDeviceServiceServer = (*Devices)(nil)
+
+// NewDevices returns Devices in the database of the pool.
+func NewDevices(pool *pgxpool.Pool) *Devices {
+	return &Devices{resource: namedstore.Resource[*timekeepingv1.BrazilDevice]{
+		Store: newDeviceStore(), Pool: pool, Prepare: prepareDevice, Stored: numberDevice, Unused: unusedDevice,
+	}}
+}
+
+func prepareDevice(given *timekeepingv1.BrazilDevice) (*timekeepingv1.BrazilDevice, error) {
+	d := &timekeepingv1.BrazilDevice{}
+	if given != nil {
+		d = proto.CloneOf(given)
+	}
+	if err := codes().CheckName("device", d.GetName()); err != nil {
+		return nil, err
+	}
+	if err := checkDescription(d.GetDescription()); err != nil {
+		return nil, err
+	}
+	d.Type = strings.ToUpper(d.GetType())
+	if !slices.Contains([]afd.Kind{afd.Conventional, afd.Alternative, afd.Program}, afd.Kind(d.GetType())) {
+		return nil, invalid("type must be one of %s, %s and %s", afd.Conventional, afd.Alternative, afd.Program)
+	}
+	serial := bare(d.GetSerialNumber())
+	switch {
+	case len(serial) > lenSerial:
+		return nil, fault.Invalid(CodeTooLong, fmt.Sprintf("serialNumber must have at most %d characters.", lenSerial))
+	case serial == "" || !only(serial, digits+letters):
+		return nil, invalid("serialNumber must have digits, or digits and letters")
+	case d.GetType() != string(afd.Program) && !only(serial, digits):
+		return nil, invalid("serialNumber of a %s must have digits only", d.GetType())
+	}
+	d.SerialNumber = padded(serial, lenSerial)
+	return d, nil
+}
+
+const setSerial = `UPDATE brazil_device SET serial_number = $3 WHERE tenant_id = $1 AND id = $2`
+
+// numberDevice stores the serial number where it is unique.
+func numberDevice(ctx context.Context, tx pgx.Tx, tenantID int64, _, d *timekeepingv1.BrazilDevice) error {
+	_, err := tx.Exec(ctx, setSerial, tenantID, d.GetId(), d.GetSerialNumber())
+	if pg.IsUnique(err, "brazil_device_serial_number") {
+		return fault.Invalid(CodeTaken, fmt.Sprintf("Another device has the serialNumber %s.", d.GetSerialNumber()))
+	}
+	return err
+}
+
+const deviceGroups = `
+SELECT m.device_id, g.id, g.name FROM brazil_device_member m
+JOIN brazil_device_group g ON g.tenant_id = m.tenant_id AND g.id = m.group_id
+WHERE m.tenant_id = $1 AND m.device_id = ANY($2)`
+
+func unusedDevice(ctx context.Context, tx pgx.Tx, tenantID int64, d *timekeepingv1.BrazilDevice) error {
+	groups, err := refsOf(ctx, tx, deviceGroups, tenantID, []int64{d.GetId()})
+	if err != nil {
+		return err
+	}
+	if in := groups[d.GetId()]; len(in) > 0 {
+		return fault.Invalid(CodeInUse, fmt.Sprintf("The device %q is in the group %q.", d.GetName(), in[0].GetQualifier()))
+	}
+	var files int
+	if err := tx.QueryRow(ctx, `SELECT count(*) FROM brazil_afd_file WHERE tenant_id = $1 AND device_id = $2`, tenantID, d.GetId()).Scan(&files); err != nil {
+		return fmt.Errorf("brazil: count files: %w", err)
+	}
+	if files > 0 {
+		return fault.Invalid(CodeInUse, fmt.Sprintf("There are %d files of the device %q, which the law has kept.", files, d.GetName()))
+	}
+	return nil
+}
+
+// group writes the groups that devices are in.
+func (h *Devices) group(ctx context.Context, list ...*timekeepingv1.BrazilDevice) error {
+	tenantID, _ := tenant.From(ctx)
+	ids := make([]int64, len(list))
+	for i, d := range list {
+		ids[i] = d.GetId()
+	}
+	groups, err := refsOf(ctx, h.resource.Pool, deviceGroups, tenantID, ids)
+	if err != nil {
+		return err
+	}
+	for _, d := range list {
+		if in := groups[d.GetId()]; len(in) > 0 {
+			d.DeviceGroup = in[0]
+		}
+	}
+	return nil
+}
+
+// ListBrazilDevices returns the devices by name, or the one that is asked for.
+func (h *Devices) ListBrazilDevices(ctx context.Context, req *timekeepingv1.ListBrazilDevicesRequest) (*timekeepingv1.BrazilDeviceList, error) {
+	list, err := h.resource.List(ctx, req.Id, req.Name)
+	if err != nil {
+		return nil, err
+	}
+	if err := h.group(ctx, list...); err != nil {
+		return nil, err
+	}
+	list = keepUnassigned(list, req.Select, func(d *timekeepingv1.BrazilDevice) bool { return d.GetDeviceGroup() != nil })
+	return &timekeepingv1.BrazilDeviceList{Items: list}, nil
+}
+
+// GetBrazilDevice returns one device, or 404.
+func (h *Devices) GetBrazilDevice(ctx context.Context, req *timekeepingv1.GetBrazilDeviceRequest) (*timekeepingv1.BrazilDevice, error) {
+	d, err := h.resource.Get(ctx, req.GetId())
+	if err != nil {
+		return nil, err
+	}
+	return d, h.group(ctx, d)
+}
+
+// CreateBrazilDevice stores a new device.
+func (h *Devices) CreateBrazilDevice(ctx context.Context, req *timekeepingv1.BrazilDevice) (*timekeepingv1.BrazilDevice, error) {
+	return h.resource.Create(ctx, req)
+}
+
+// UpdateBrazilDevice replaces a device. It stays in its group.
+func (h *Devices) UpdateBrazilDevice(ctx context.Context, req *timekeepingv1.UpdateBrazilDeviceRequest) (*timekeepingv1.BrazilDevice, error) {
+	d, err := h.resource.Update(ctx, req.GetId(), req.GetBody())
+	if err != nil {
+		return nil, err
+	}
+	return d, h.group(ctx, d)
+}
+
+// DeleteBrazilDevice deletes a device that is in no group.
+func (h *Devices) DeleteBrazilDevice(ctx context.Context, req *timekeepingv1.DeleteBrazilDeviceRequest) (*emptypb.Empty, error) {
+	if err := h.resource.Delete(ctx, req.GetId(), req.Version); err != nil {
+		return nil, err
+	}
+	return &emptypb.Empty{}, nil
+}
