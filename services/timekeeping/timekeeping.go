@@ -18,6 +18,7 @@ import (
 	commonsv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/commons/v1"
 	datav1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/data/v1"
 	timekeepingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/timekeeping/v1"
+	"github.com/rotaloom/rotaloom/services/timekeeping/internal/brazil"
 	"github.com/rotaloom/rotaloom/services/timekeeping/internal/dataprovider"
 	"github.com/rotaloom/rotaloom/services/timekeeping/internal/employmentterm"
 	"github.com/rotaloom/rotaloom/services/timekeeping/internal/leavecase"
@@ -67,6 +68,10 @@ type Service struct {
 	payCodes  *paycode.Handler
 	workRules *workrule.Handler
 
+	brazilDevices   *brazil.Devices
+	brazilGroups    *brazil.Groups
+	brazilCompanies *brazil.Companies
+
 	data *dataelement.Server
 }
 
@@ -108,6 +113,10 @@ func New(_ context.Context, cfg Config, deps Deps) (*Service, error) {
 		payCodes:  paycode.New(deps.Pool, workrule.Using),
 		workRules: workrule.New(deps.Pool),
 
+		brazilDevices:   brazil.NewDevices(deps.Pool),
+		brazilGroups:    brazil.NewGroups(deps.Pool),
+		brazilCompanies: brazil.NewCompanies(deps.Pool),
+
 		data: dataprovider.NewServer(deps.Pool),
 	}, nil
 }
@@ -123,6 +132,9 @@ func (s *Service) Register(server grpc.ServiceRegistrar) {
 	timekeepingv1.RegisterLeaveSetupServiceServer(server, s.leaveSetup)
 	timekeepingv1.RegisterPayCodeServiceServer(server, s.payCodes)
 	timekeepingv1.RegisterWorkRuleServiceServer(server, s.workRules)
+	timekeepingv1.RegisterBrazilDeviceServiceServer(server, s.brazilDevices)
+	timekeepingv1.RegisterBrazilDeviceGroupServiceServer(server, s.brazilGroups)
+	timekeepingv1.RegisterBrazilCompanyServiceServer(server, s.brazilCompanies)
 	datav1.RegisterDataProviderServiceServer(server, s.data)
 }
 

@@ -1,0 +1,183 @@
+package brazil
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
+	"google.golang.org/protobuf/proto"
+	"google.golang.org/protobuf/types/known/emptypb"
+
+	"github.com/rotaloom/rotaloom/pkg/fault"
+	"github.com/rotaloom/rotaloom/pkg/namedstore"
+	"github.com/rotaloom/rotaloom/pkg/pg"
+	"github.com/rotaloom/rotaloom/pkg/tenant"
+	commonv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/common/v1"
+	timekeepingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/timekeeping/v1"
+)
+
+// Companies serves BrazilCompanyService.
+type Companies struct {
+	timekeepingv1.UnsafeBrazilCompanyServiceServer
+	resource namedstore.Resource[*timekeepingv1.BrazilCompany]
+	groups   *groupStore
+}
+
+var _ timekeepingv1.BrazilCompanyServiceServer = (*Companies)(nil)
+
+// NewCompanies returns Companies in the database of the pool.
+func NewCompanies(pool *pgxpool.Pool) *Companies {
+	h := &Companies{groups: newGroupStore()}
+	h.resource = namedstore.Resource[*timekeepingv1.BrazilCompany]{
+		Store: namedstore.NewStore(namedstore.Kind[*timekeepingv1.BrazilCompany]{
+			Codes: codes(),
+			What:  "company",
+			Table: "brazil_company",
+			New:   func() *timekeepingv1.BrazilCompany { return &timekeepingv1.BrazilCompany{} },
+			Strip: func(c *timekeepingv1.BrazilCompany) { c.Id, c.Version, c.DeviceGroup = nil, nil, nil },
+			Fill: func(c *timekeepingv1.BrazilCompany, id, version int64) {
+				c.Id, c.Version = proto.Int64(id), proto.Int64(version)
+			},
+		}),
+		Pool: pool, Prepare: prepareCompany, Stored: h.own,
+	}
+	return h
+}
+
+func prepareCompany(given *timekeepingv1.BrazilCompany) (*timekeepingv1.BrazilCompany, error) {
+	c := &timekeepingv1.BrazilCompany{}
+	if given != nil {
+		c = proto.CloneOf(given)
+	}
+	if err := codes().CheckName("company", c.GetName()); err != nil {
+		return nil, err
+	}
+	c.IdentifierType = strings.ToUpper(c.GetIdentifierType())
+	id := bare(c.GetIdentifier())
+	length, good := lenCNPJ, isCNPJ
+	switch c.GetIdentifierType() {
+	case "CNPJ":
+	case "CPF":
+		length, good = lenCPF, isCPF
+	default:
+		return nil, invalid("identifierType must be CNPJ or CPF")
+	}
+	if len(id) > length {
+		return nil, fault.Invalid(CodeTooLong, fmt.Sprintf("identifier must have at most %d characters: a %s has no more.", length, c.GetIdentifierType()))
+	}
+	if c.Identifier = padded(id, length); !good(c.GetIdentifier()) {
+		return nil, invalid("identifier %q is no %s: its check digits do not fit", c.GetIdentifier(), c.GetIdentifierType())
+	}
+	var err error
+	if c.Cei, err = identifier("cei", c.GetCei(), lenCEI); err != nil {
+		return nil, err
+	}
+	if c.Caepf, err = identifier("caepf", c.GetCaepf(), lenCAEPF); err != nil {
+		return nil, err
+	}
+	c.Cno, err = identifier("cno", c.GetCno(), lenCNO)
+	return c, err
+}
+
+const (
+	setIdentifier = `UPDATE brazil_company SET identifier = $3 WHERE tenant_id = $1 AND id = $2`
+	disown        = `DELETE FROM brazil_group_owner WHERE tenant_id = $1 AND company_id = $2`
+	takeOver      = `
+INSERT INTO brazil_group_owner (tenant_id, group_id, company_id) VALUES ($1, $2, $3)
+ON CONFLICT (tenant_id, group_id) DO NOTHING`
+
+	companyGroups = `
+SELECT o.company_id, g.id, g.name FROM brazil_group_owner o
+JOIN brazil_device_group g ON g.tenant_id = o.tenant_id AND g.id = o.group_id
+WHERE o.tenant_id = $1 AND o.company_id = ANY($2)`
+)
+
+// own stores the identifier where it is unique, and the group that a company has.
+func (h *Companies) own(ctx context.Context, tx pgx.Tx, tenantID int64, given, stored *timekeepingv1.BrazilCompany) error {
+	// An establishment is a company under its own CNPJ; a person may have several
+	// establishments, which CAEPF and CNO tell apart.
+	key := strings.Join([]string{stored.GetIdentifier(), stored.GetCaepf(), stored.GetCno()}, " ")
+	_, err := tx.Exec(ctx, setIdentifier, tenantID, stored.GetId(), key)
+	if pg.IsUnique(err, "brazil_company_identifier") {
+		return fault.Invalid(CodeTaken, fmt.Sprintf("Another company has the identifier %s, and the same CAEPF and CNO.", stored.GetIdentifier()))
+	}
+	if err != nil {
+		return fmt.Errorf("brazil: identify a company: %w", err)
+	}
+	if _, err := tx.Exec(ctx, disown, tenantID, stored.GetId()); err != nil {
+		return fmt.Errorf("brazil: take a group from a company: %w", err)
+	}
+	if given.GetDeviceGroup() == nil {
+		return nil
+	}
+	found, err := h.groups.Read(ctx, tx, tenantID, "deviceGroup", []*commonv1.Ref{given.GetDeviceGroup()})
+	if err != nil {
+		return err
+	}
+	group := found[0]
+	done, err := tx.Exec(ctx, takeOver, tenantID, group.GetId(), stored.GetId())
+	switch {
+	case pg.IsForeignKey(err, "brazil_group_owner_group"):
+		return fault.Invalid(CodeUnknown, "The device group (deviceGroup) does not exist any more.")
+	case err != nil:
+		return fmt.Errorf("brazil: give a group to a company: %w", err)
+	case done.RowsAffected() == 0:
+		return fault.Invalid(CodeOtherCompany, fmt.Sprintf("The device group %q belongs to another company.", group.GetName()))
+	}
+	stored.DeviceGroup = &commonv1.Ref{Id: group.Id, Qualifier: proto.String(group.GetName())}
+	return nil
+}
+
+// show writes the groups of companies.
+func (h *Companies) show(ctx context.Context, list ...*timekeepingv1.BrazilCompany) error {
+	tenantID, _ := tenant.From(ctx)
+	ids := make([]int64, len(list))
+	for i, c := range list {
+		ids[i] = c.GetId()
+	}
+	groups, err := refsOf(ctx, h.resource.Pool, companyGroups, tenantID, ids)
+	for _, c := range list {
+		if of := groups[c.GetId()]; len(of) > 0 {
+			c.DeviceGroup = of[0]
+		}
+	}
+	return err
+}
+
+// ListBrazilCompanies returns the companies by name, or the one that is asked for.
+func (h *Companies) ListBrazilCompanies(ctx context.Context, req *timekeepingv1.ListBrazilCompaniesRequest) (*timekeepingv1.BrazilCompanyList, error) {
+	list, err := h.resource.List(ctx, req.Id, req.Name)
+	if err != nil {
+		return nil, err
+	}
+	return &timekeepingv1.BrazilCompanyList{Items: list}, h.show(ctx, list...)
+}
+
+// GetBrazilCompany returns one company, or 404.
+func (h *Companies) GetBrazilCompany(ctx context.Context, req *timekeepingv1.GetBrazilCompanyRequest) (*timekeepingv1.BrazilCompany, error) {
+	c, err := h.resource.Get(ctx, req.GetId())
+	if err != nil {
+		return nil, err
+	}
+	return c, h.show(ctx, c)
+}
+
+// CreateBrazilCompany stores a new company.
+func (h *Companies) CreateBrazilCompany(ctx context.Context, req *timekeepingv1.BrazilCompany) (*timekeepingv1.BrazilCompany, error) {
+	return h.resource.Create(ctx, req)
+}
+
+// UpdateBrazilCompany replaces a company. Without a group, it has none any more.
+func (h *Companies) UpdateBrazilCompany(ctx context.Context, req *timekeepingv1.UpdateBrazilCompanyRequest) (*timekeepingv1.BrazilCompany, error) {
+	return h.resource.Update(ctx, req.GetId(), req.GetBody())
+}
+
+// DeleteBrazilCompany deletes a company. Its group stays.
+func (h *Companies) DeleteBrazilCompany(ctx context.Context, req *timekeepingv1.DeleteBrazilCompanyRequest) (*emptypb.Empty, error) {
+	if err := h.resource.Delete(ctx, req.GetId(), req.Version); err != nil {
+		return nil, err
+	}
+	return &emptypb.Empty{}, nil
+}

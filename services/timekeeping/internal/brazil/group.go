@@ -1,0 +1,200 @@
+package brazil
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
+	"google.golang.org/protobuf/proto"
+	"google.golang.org/protobuf/types/known/emptypb"
+
+	"github.com/rotaloom/rotaloom/pkg/fault"
+	"github.com/rotaloom/rotaloom/pkg/namedstore"
+	"github.com/rotaloom/rotaloom/pkg/pg"
+	"github.com/rotaloom/rotaloom/pkg/tenant"
+	timekeepingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/timekeeping/v1"
+)
+
+type groupStore = namedstore.Store[*timekeepingv1.BrazilDeviceGroup]
+
+func newGroupStore() *groupStore {
+	return namedstore.NewStore(namedstore.Kind[*timekeepingv1.BrazilDeviceGroup]{
+		Codes: codes(),
+		What:  "device group",
+		Table: "brazil_device_group",
+		New:   func() *timekeepingv1.BrazilDeviceGroup { return &timekeepingv1.BrazilDeviceGroup{} },
+		Strip: func(g *timekeepingv1.BrazilDeviceGroup) { g.Id, g.Version, g.Devices = nil, nil, nil },
+		Fill: func(g *timekeepingv1.BrazilDeviceGroup, id, version int64) {
+			g.Id, g.Version = proto.Int64(id), proto.Int64(version)
+		},
+	})
+}
+
+// Groups serves BrazilDeviceGroupService.
+type Groups struct {
+	timekeepingv1.UnsafeBrazilDeviceGroupServiceServer
+	resource namedstore.Resource[*timekeepingv1.BrazilDeviceGroup]
+	devices  *deviceStore
+}
+
+var _ timekeepingv1.BrazilDeviceGroupServiceServer = (*Groups)(nil)
+
+// NewGroups returns Groups in the database of the pool.
+func NewGroups(pool *pgxpool.Pool) *Groups {
+	h := &Groups{devices: newDeviceStore()}
+	h.resource = namedstore.Resource[*timekeepingv1.BrazilDeviceGroup]{
+		Store: newGroupStore(), Pool: pool, Prepare: prepareGroup, Stored: h.fill, Unused: unusedGroup,
+	}
+	return h
+}
+
+func prepareGroup(given *timekeepingv1.BrazilDeviceGroup) (*timekeepingv1.BrazilDeviceGroup, error) {
+	g := &timekeepingv1.BrazilDeviceGroup{}
+	if given != nil {
+		g = proto.CloneOf(given)
+	}
+	if err := codes().CheckName("deviceGroup", g.GetName()); err != nil {
+		return nil, err
+	}
+	return g, checkDescription(g.GetDescription())
+}
+
+const (
+	emptyGroup = `DELETE FROM brazil_device_member WHERE tenant_id = $1 AND group_id = $2`
+	fillGroup  = `
+INSERT INTO brazil_device_member (tenant_id, device_id, group_id) SELECT $1, unnest($3::bigint[]), $2
+ON CONFLICT (tenant_id, device_id) DO NOTHING RETURNING device_id`
+
+	groupDevices = `
+SELECT m.group_id, d.id, d.name FROM brazil_device_member m
+JOIN brazil_device d ON d.tenant_id = m.tenant_id AND d.id = m.device_id
+WHERE m.tenant_id = $1 AND m.group_id = ANY($2) ORDER BY lower(d.name)`
+
+	groupCompanies = `
+SELECT o.group_id, c.id, c.name FROM brazil_group_owner o
+JOIN brazil_company c ON c.tenant_id = o.tenant_id AND c.id = o.company_id
+WHERE o.tenant_id = $1 AND o.group_id = ANY($2)`
+)
+
+// fill puts the devices that are named into a group, and takes the others out.
+func (h *Groups) fill(ctx context.Context, tx pgx.Tx, tenantID int64, given, stored *timekeepingv1.BrazilDeviceGroup) error {
+	var ids []int64
+	if refs := given.GetDevices(); len(refs) > 0 {
+		devices, err := h.devices.Read(ctx, tx, tenantID, "devices", refs)
+		if err != nil {
+			return err
+		}
+		seen := map[int64]bool{}
+		for i, d := range devices {
+			if seen[d.GetId()] {
+				return invalid("devices[%d] names the device %q a second time", i, d.GetName())
+			}
+			seen[d.GetId()] = true
+			ids = append(ids, d.GetId())
+		}
+	}
+	if _, err := tx.Exec(ctx, emptyGroup, tenantID, stored.GetId()); err != nil {
+		return fmt.Errorf("brazil: empty a group: %w", err)
+	}
+	rows, err := tx.Query(ctx, fillGroup, tenantID, stored.GetId(), ids)
+	if err != nil {
+		return fmt.Errorf("brazil: fill a group: %w", err)
+	}
+	put, err := pgx.CollectRows(rows, pgx.RowTo[int64])
+	switch {
+	case pg.IsForeignKey(err, "brazil_device_member_device"):
+		return fault.Invalid(CodeUnknown, "One of the devices does not exist any more.")
+	case err != nil:
+		return fmt.Errorf("brazil: fill a group: %w", err)
+	case len(put) < len(ids):
+		return otherGroup(ctx, tx, tenantID, stored.GetId(), ids)
+	}
+	in, err := refsOf(ctx, tx, groupDevices, tenantID, []int64{stored.GetId()})
+	stored.Devices = in[stored.GetId()]
+	return err
+}
+
+// otherGroup is the error for devices of which one is in another group.
+func otherGroup(ctx context.Context, tx pgx.Tx, tenantID, group int64, ids []int64) error {
+	groups, err := refsOf(ctx, tx, deviceGroups, tenantID, ids)
+	if err != nil {
+		return err
+	}
+	for i, id := range ids {
+		for _, in := range groups[id] {
+			if in.GetId() != group {
+				return fault.Invalid(CodeOtherGroup, fmt.Sprintf("devices[%d] is in the group %q already.", i, in.GetQualifier()))
+			}
+		}
+	}
+	return fault.Invalid(CodeOtherGroup, "One of the devices is in another group already.")
+}
+
+func unusedGroup(ctx context.Context, tx pgx.Tx, tenantID int64, g *timekeepingv1.BrazilDeviceGroup) error {
+	owners, err := refsOf(ctx, tx, groupCompanies, tenantID, []int64{g.GetId()})
+	if err == nil && len(owners[g.GetId()]) > 0 {
+		err = fault.Invalid(CodeInUse, fmt.Sprintf("The device group %q belongs to the company %q.", g.GetName(), owners[g.GetId()][0].GetQualifier()))
+	}
+	return err
+}
+
+// ListBrazilDeviceGroups returns the groups by name, or the one that is asked for.
+func (h *Groups) ListBrazilDeviceGroups(ctx context.Context, req *timekeepingv1.ListBrazilDeviceGroupsRequest) (*timekeepingv1.BrazilDeviceGroupList, error) {
+	list, err := h.resource.List(ctx, req.Id, req.Name)
+	if err != nil {
+		return nil, err
+	}
+	tenantID, _ := tenant.From(ctx)
+	owners, err := refsOf(ctx, h.resource.Pool, groupCompanies, tenantID, idsOf(list))
+	if err != nil {
+		return nil, err
+	}
+	list = keepUnassigned(list, req.Select, func(g *timekeepingv1.BrazilDeviceGroup) bool { return len(owners[g.GetId()]) > 0 })
+	return &timekeepingv1.BrazilDeviceGroupList{Items: list}, h.show(ctx, list...)
+}
+
+func idsOf(list []*timekeepingv1.BrazilDeviceGroup) []int64 {
+	ids := make([]int64, len(list))
+	for i, g := range list {
+		ids[i] = g.GetId()
+	}
+	return ids
+}
+
+// show writes the devices of groups.
+func (h *Groups) show(ctx context.Context, list ...*timekeepingv1.BrazilDeviceGroup) error {
+	tenantID, _ := tenant.From(ctx)
+	in, err := refsOf(ctx, h.resource.Pool, groupDevices, tenantID, idsOf(list))
+	for _, g := range list {
+		g.Devices = in[g.GetId()]
+	}
+	return err
+}
+
+// GetBrazilDeviceGroup returns one group, or 404.
+func (h *Groups) GetBrazilDeviceGroup(ctx context.Context, req *timekeepingv1.GetBrazilDeviceGroupRequest) (*timekeepingv1.BrazilDeviceGroup, error) {
+	g, err := h.resource.Get(ctx, req.GetId())
+	if err != nil {
+		return nil, err
+	}
+	return g, h.show(ctx, g)
+}
+
+// CreateBrazilDeviceGroup stores a new group with its devices.
+func (h *Groups) CreateBrazilDeviceGroup(ctx context.Context, req *timekeepingv1.BrazilDeviceGroup) (*timekeepingv1.BrazilDeviceGroup, error) {
+	return h.resource.Create(ctx, req)
+}
+
+// UpdateBrazilDeviceGroup replaces a group. Devices that are not named leave it.
+func (h *Groups) UpdateBrazilDeviceGroup(ctx context.Context, req *timekeepingv1.UpdateBrazilDeviceGroupRequest) (*timekeepingv1.BrazilDeviceGroup, error) {
+	return h.resource.Update(ctx, req.GetId(), req.GetBody())
+}
+
+// DeleteBrazilDeviceGroup deletes a group that no company has. Its devices stay.
+func (h *Groups) DeleteBrazilDeviceGroup(ctx context.Context, req *timekeepingv1.DeleteBrazilDeviceGroupRequest) (*emptypb.Empty, error) {
+	if err := h.resource.Delete(ctx, req.GetId(), req.Version); err != nil {
+		return nil, err
+	}
+	return &emptypb.Empty{}, nil
+}
