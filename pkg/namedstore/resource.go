@@ -37,7 +37,10 @@ type Resource[T Versioned] struct {
 // List returns all things by name, or the one with an id or a name, if there is
 // such a one. The id wins.
 func (r *Resource[T]) List(ctx context.Context, id *int64, name *string) ([]T, error) {
-	tenantID, _ := tenant.From(ctx)
+	tenantID, err := tenant.Of(ctx)
+	if err != nil {
+		return nil, err
+	}
 	if id != nil {
 		return r.Store.Find(ctx, r.Pool, tenantID, []int64{*id}, nil)
 	}
@@ -46,7 +49,11 @@ func (r *Resource[T]) List(ctx context.Context, id *int64, name *string) ([]T, e
 
 // Get returns the thing with an id, or 404.
 func (r *Resource[T]) Get(ctx context.Context, id int64) (T, error) {
-	tenantID, _ := tenant.From(ctx)
+	tenantID, err := tenant.Of(ctx)
+	if err != nil {
+		var none T
+		return none, err
+	}
 	return r.Store.Get(ctx, r.Pool, tenantID, id)
 }
 
@@ -57,7 +64,11 @@ func (r *Resource[T]) Create(ctx context.Context, given T) (T, error) {
 	if err != nil {
 		return out, err
 	}
-	tenantID, _ := tenant.From(ctx)
+	tenantID, err := tenant.Of(ctx)
+	if err != nil {
+		var none T
+		return none, err
+	}
 	err = pg.InTx(ctx, r.Pool, func(ctx context.Context, tx pgx.Tx) error {
 		if err := r.within(ctx, tx, tenantID, 0, thing); err != nil {
 			return err
@@ -92,7 +103,11 @@ func (r *Resource[T]) Update(ctx context.Context, id int64, given T) (T, error) 
 	if v := given.GetVersion(); v != 0 {
 		version = &v
 	}
-	tenantID, _ := tenant.From(ctx)
+	tenantID, err := tenant.Of(ctx)
+	if err != nil {
+		var none T
+		return none, err
+	}
 	err = pg.InTx(ctx, r.Pool, func(ctx context.Context, tx pgx.Tx) error {
 		if err := r.within(ctx, tx, tenantID, id, thing); err != nil {
 			return err
@@ -122,7 +137,10 @@ func (r *Resource[T]) stored(ctx context.Context, tx pgx.Tx, tenantID int64, giv
 // Delete removes the thing with an id, or returns 404. With a version, the thing
 // must still have it.
 func (r *Resource[T]) Delete(ctx context.Context, id int64, version *int64) error {
-	tenantID, _ := tenant.From(ctx)
+	tenantID, err := tenant.Of(ctx)
+	if err != nil {
+		return err
+	}
 	return pg.InTx(ctx, r.Pool, func(ctx context.Context, tx pgx.Tx) error {
 		if r.Unused != nil {
 			thing, err := r.Store.GetForUpdate(ctx, tx, tenantID, id)

@@ -16,6 +16,7 @@ import (
 
 	"github.com/rotaloom/rotaloom/pkg/fault"
 	"github.com/rotaloom/rotaloom/pkg/namedstore"
+	"github.com/rotaloom/rotaloom/pkg/pg"
 	"github.com/rotaloom/rotaloom/pkg/tenant"
 )
 
@@ -97,15 +98,15 @@ func prepare(given *schedulingv1.ScheduleGroup) (*schedulingv1.ScheduleGroup, er
 }
 
 // lock has those who give groups of a tenant persistent ids take turns.
-const lock = `SELECT pg_advisory_xact_lock(hashtextextended('rotaloom schedule groups', $1))`
+const lock pg.Lock = "persistent ids of schedule groups"
 
 // distinct refuses a persistent id that another group has.
 func (h *Handler) distinct(ctx context.Context, tx pgx.Tx, tenantID, id int64, g *schedulingv1.ScheduleGroup) error {
 	if g.GetPersistentId() == "" {
 		return nil
 	}
-	if _, err := tx.Exec(ctx, lock, tenantID); err != nil {
-		return fmt.Errorf("lock the schedule groups: %w", err)
+	if err := lock.Wait(ctx, tx, tenantID); err != nil {
+		return err
 	}
 	all, err := h.resource.Store.All(ctx, tx, tenantID)
 	if err != nil {
@@ -158,7 +159,10 @@ func (h *Handler) MultiReadScheduleGroups(ctx context.Context, req *schedulingv1
 	if given > 1 {
 		return nil, fault.Invalid(CodeSeveral, "where.scheduleGroups takes only one of ids, qualifiers, persistentIds and refs.")
 	}
-	tenantID, _ := tenant.From(ctx)
+	tenantID, err := tenant.Of(ctx)
+	if err != nil {
+		return nil, err
+	}
 	refs := named.GetRefs()
 	for _, id := range named.GetIds() {
 		refs = append(refs, &commonv1.Ref{Id: &id})

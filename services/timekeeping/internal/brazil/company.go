@@ -132,7 +132,10 @@ func (h *Companies) own(ctx context.Context, tx pgx.Tx, tenantID int64, given, s
 
 // show writes the groups of companies.
 func (h *Companies) show(ctx context.Context, list ...*timekeepingv1.BrazilCompany) error {
-	tenantID, _ := tenant.From(ctx)
+	tenantID, err := tenant.Of(ctx)
+	if err != nil {
+		return err
+	}
 	ids := make([]int64, len(list))
 	for i, c := range list {
 		ids[i] = c.GetId()

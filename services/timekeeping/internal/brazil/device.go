@@ -113,7 +113,10 @@ func unusedDevice(ctx context.Context, tx pgx.Tx, tenantID int64, d *timekeeping
 
 // group writes the groups that devices are in.
 func (h *Devices) group(ctx context.Context, list ...*timekeepingv1.BrazilDevice) error {
-	tenantID, _ := tenant.From(ctx)
+	tenantID, err := tenant.Of(ctx)
+	if err != nil {
+		return err
+	}
 	ids := make([]int64, len(list))
 	for i, d := range list {
 		ids[i] = d.GetId()

@@ -53,7 +53,10 @@ func (h *Devices) UploadBrazilAfdFile(ctx context.Context, req *timekeepingv1.Up
 	if err != nil {
 		return nil, fmt.Errorf("brazil: encode a file: %w", err)
 	}
-	tenantID, _ := tenant.From(ctx)
+	tenantID, err := tenant.Of(ctx)
+	if err != nil {
+		return nil, err
+	}
 	digest := sha256.Sum256(content)
 	err = pg.InTx(ctx, h.resource.Pool, func(ctx context.Context, tx pgx.Tx) error {
 		if _, err := tx.Exec(ctx, lockDevice, tenantID, device.GetId()); err != nil {
@@ -101,7 +104,10 @@ func fileOf(row pgx.Row) (*timekeepingv1.BrazilAfdFile, error) {
 
 // GetBrazilAfdFile returns what a file that is kept holds, or 404.
 func (h *Devices) GetBrazilAfdFile(ctx context.Context, req *timekeepingv1.GetBrazilAfdFileRequest) (*timekeepingv1.BrazilAfdFile, error) {
-	tenantID, _ := tenant.From(ctx)
+	tenantID, err := tenant.Of(ctx)
+	if err != nil {
+		return nil, err
+	}
 	file, err := fileOf(h.resource.Pool.QueryRow(ctx, readFile, tenantID, req.GetDeviceId(), req.GetId()))
 	if errors.Is(err, pgx.ErrNoRows) {
 		return nil, fault.NotFound(CodeUnknown, fmt.Sprintf("There is no file with the id %d of the device %d.", req.GetId(), req.GetDeviceId()))

@@ -145,7 +145,10 @@ func (h *Groups) ListBrazilDeviceGroups(ctx context.Context, req *timekeepingv1.
 	if err != nil {
 		return nil, err
 	}
-	tenantID, _ := tenant.From(ctx)
+	tenantID, err := tenant.Of(ctx)
+	if err != nil {
+		return nil, err
+	}
 	owners, err := refsOf(ctx, h.resource.Pool, groupCompanies, tenantID, idsOf(list))
 	if err != nil {
 		return nil, err
@@ -164,7 +167,10 @@ func idsOf(list []*timekeepingv1.BrazilDeviceGroup) []int64 {
 
 // show writes the devices of groups.
 func (h *Groups) show(ctx context.Context, list ...*timekeepingv1.BrazilDeviceGroup) error {
-	tenantID, _ := tenant.From(ctx)
+	tenantID, err := tenant.Of(ctx)
+	if err != nil {
+		return err
+	}
 	in, err := refsOf(ctx, h.resource.Pool, groupDevices, tenantID, idsOf(list))
 	for _, g := range list {
 		g.Devices = in[g.GetId()]

@@ -124,7 +124,10 @@ func (h *Handler) nameThem(ctx context.Context, list ...*timekeepingv1.WorkRule)
 	if len(ids) == 0 {
 		return nil
 	}
-	tenantID, _ := tenant.From(ctx)
+	tenantID, err := tenant.Of(ctx)
+	if err != nil {
+		return err
+	}
 	found, err := h.payCodes.Find(ctx, h.resource.Pool, tenantID, ids, nil)
 	if err != nil {
 		return err
