@@ -3,7 +3,6 @@ package daylock
 import (
 	"context"
 	"fmt"
-	"time"
 
 	"github.com/jackc/pgx/v5"
 
@@ -45,7 +44,7 @@ RETURNING employee_id`
 // meeting returns the locks of employees that meet or touch the days, by
 // employee.
 func meeting(ctx context.Context, tx pgx.Tx, tenantID int64, employees []int64, days civil.Range) (map[int64][]lock, error) {
-	rows, err := tx.Query(ctx, readLocks, tenantID, employees, days.From.Time(), days.To.Time())
+	rows, err := tx.Query(ctx, readLocks, tenantID, employees, days.From, days.To)
 	if err != nil {
 		return nil, fmt.Errorf("daylock: read: %w", err)
 	}
@@ -136,10 +135,10 @@ func freeze(ctx context.Context, tx pgx.Tx, tenantID int64, employees []int64, d
 // table is a list of keys with days, as statements take it.
 type table struct {
 	keys     []int64
-	from, to []time.Time
+	from, to []civil.Date
 }
 
 func (t *table) add(key int64, days civil.Range) {
 	t.keys = append(t.keys, key)
-	t.from, t.to = append(t.from, days.From.Time()), append(t.to, days.To.Time())
+	t.from, t.to = append(t.from, days.From), append(t.to, days.To)
 }

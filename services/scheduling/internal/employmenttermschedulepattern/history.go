@@ -51,18 +51,18 @@ type version struct {
 }
 
 func history(ctx context.Context, db pg.Querier, tenantID int64, termIDs []int64, window civil.Range) ([]*schedulingv1.GroupSchedulePatternHistory, error) {
-	rows, err := db.Query(ctx, selectHistory, tenantID, termIDs, window.From.Time(), window.To.Time(), mostRead+1)
+	rows, err := db.Query(ctx, selectHistory, tenantID, termIDs, window.From, window.To, mostRead+1)
 	if err != nil {
 		return nil, fmt.Errorf("employmenttermschedulepattern: read history: %w", err)
 	}
 	var list []*schedulingv1.GroupSchedulePatternHistory
 	var v version
-	var from, to time.Time
+	var from, to civil.Date
 	_, err = pgx.ForEachRow(rows, []any{
 		&v.id, &v.number, &v.termID, &from, &to, &v.patternID, &v.override, &v.from, &v.until, &v.continued,
 		&v.propagationID, &v.state, &v.employees, &v.locked, &v.cutLoose, &v.propagationFinish,
 	}, func() error {
-		v.days = civil.Range{From: civil.FromTime(from), To: civil.FromTime(to)}
+		v.days = civil.Range{From: from, To: to}
 		row, err := v.message()
 		list = append(list, row)
 		return err

@@ -3,7 +3,6 @@ package employmenttermschedulepattern
 import (
 	"context"
 	"fmt"
-	"time"
 
 	"github.com/jackc/pgx/v5"
 
@@ -45,9 +44,9 @@ type concern struct {
 
 // lockedNotices answers for each concern what to tell about locked days, or "".
 func lockedNotices(ctx context.Context, db pg.Querier, tenantID int64, concerns []concern) ([]string, error) {
-	terms, from, to := make([]int64, len(concerns)), make([]time.Time, len(concerns)), make([]time.Time, len(concerns))
+	terms, from, to := make([]int64, len(concerns)), make([]civil.Date, len(concerns)), make([]civil.Date, len(concerns))
 	for i, c := range concerns {
-		terms[i], from[i], to[i] = c.termID, c.days.From.Time(), c.days.To.Time()
+		terms[i], from[i], to[i] = c.termID, c.days.From, c.days.To
 	}
 	rows, err := db.Query(ctx, countLocked, tenantID, terms, from, to, mostExamined)
 	if err != nil {

@@ -73,7 +73,7 @@ const mostRead = 50_000
 // current reads the assignments of terms that have a day of the window, by term
 // and first day.
 func current(ctx context.Context, db pg.Querier, tenantID int64, termIDs []int64, window civil.Range) ([]assignment, error) {
-	rows, err := db.Query(ctx, selectWindow, tenantID, termIDs, window.From.Time(), window.To.Time(), mostRead+1)
+	rows, err := db.Query(ctx, selectWindow, tenantID, termIDs, window.From, window.To, mostRead+1)
 	list, err := collect(rows, err)
 	if err == nil {
 		err = checkRead(len(list))
@@ -95,13 +95,13 @@ func collect(rows pgx.Rows, err error) ([]assignment, error) {
 	}
 	var list []assignment
 	var a assignment
-	var from, to, anchor time.Time
+	var from, to, anchor civil.Date
 	_, err = pgx.ForEachRow(rows, []any{
 		&a.id, &a.version, &a.termID, &a.termName, &a.inherits, &from, &to, &a.patternID, &a.dayCount,
 		&anchor, &a.offset, &a.override, &a.lane, &a.seq, &a.lineage, &a.entriesPerDay, &a.applied,
 	}, func() error {
-		a.days = civil.Range{From: civil.FromTime(from), To: civil.FromTime(to)}
-		a.anchor = civil.FromTime(anchor)
+		a.days = civil.Range{From: from, To: to}
+		a.anchor = anchor
 		list = append(list, a)
 		return nil
 	})
@@ -191,12 +191,12 @@ func insert(ctx context.Context, tx pgx.Tx, tenantID, propagationID int64, at ti
 	n := len(list)
 	ids, terms, patterns, seqs := make([]int64, n), make([]int64, n), make([]int64, n), make([]int64, n)
 	versions, dayCounts, offsets := make([]int32, n), make([]int32, n), make([]int32, n)
-	from, to, anchors := make([]time.Time, n), make([]time.Time, n), make([]time.Time, n)
+	from, to, anchors := make([]civil.Date, n), make([]civil.Date, n), make([]civil.Date, n)
 	overrides, lanes := make([]bool, n), make([]int16, n)
 	lineages, entries := make([]int64, n), make([]int32, n)
 	for i, a := range list {
 		ids[i], versions[i], terms[i], patterns[i], seqs[i] = a.id, a.version, a.termID, a.patternID, a.seq
-		from[i], to[i], anchors[i] = a.days.From.Time(), a.days.To.Time(), a.anchor.Time()
+		from[i], to[i], anchors[i] = a.days.From, a.days.To, a.anchor
 		dayCounts[i], offsets[i], overrides[i], lanes[i] = a.dayCount, a.offset, a.override, int16(a.lane)
 		lineages[i], entries[i] = a.lineage, a.entriesPerDay
 	}

@@ -8,6 +8,7 @@ import (
 	"github.com/jackc/pgx/v5"
 	"google.golang.org/protobuf/proto"
 
+	"github.com/rotaloom/rotaloom/pkg/civil"
 	commonsv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/commons/v1"
 )
 
@@ -23,7 +24,7 @@ SELECT $1, u.* FROM unnest($2::bigint[], $3::int[], $4::date[], $5::date[], $6::
 func applyHolidays(ctx context.Context, tx pgx.Tx, tenantID int64, changes []holidayChange) error {
 	var keys, ids []int64
 	var years []int32
-	var from, to []time.Time
+	var from, to []civil.Date
 	var bodies [][]byte
 	for _, c := range changes {
 		keys = append(keys, c.Key)
@@ -56,7 +57,7 @@ func applyHolidays(ctx context.Context, tx pgx.Tx, tenantID int64, changes []hol
 
 // daysOf returns the first day that a holiday touches, and the day after the
 // last one.
-func daysOf(date *commonsv1.HolidayDate) (from, to time.Time, err error) {
+func daysOf(date *commonsv1.HolidayDate) (from, to civil.Date, err error) {
 	const dateTime, day = "2006-01-02T15:04:05", 24 * time.Hour
 	start, err := time.Parse(dateTime, date.GetStartDateTime())
 	if err != nil {
@@ -66,5 +67,5 @@ func daysOf(date *commonsv1.HolidayDate) (from, to time.Time, err error) {
 	if err != nil {
 		return from, to, err
 	}
-	return start.Truncate(day), end.Add(day - 1).Truncate(day), nil
+	return civil.FromTime(start), civil.FromTime(end.Add(day - 1)), nil
 }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"slices"
-	"time"
 
 	"github.com/jackc/pgx/v5"
 
@@ -84,12 +83,12 @@ func (c *leaveChange) add(s *timekeepingv1.EmployeeLeaveEdits) error {
 
 func (c *leaveChange) write(ctx context.Context, tx pgx.Tx, tenantID int64) error {
 	var ids, owners, editVersions []int64
-	var first, last []time.Time
+	var first, last []civil.Date
 	var bodies [][]byte
 	for _, row := range c.edits {
 		ids, owners, editVersions = append(ids, row.id), append(owners, row.employeeID), append(editVersions, row.version)
 		c.note(row.employeeID, row.first, row.last)
-		first, last, bodies = append(first, row.first.Time()), append(last, row.last.Time()), append(bodies, row.body)
+		first, last, bodies = append(first, row.first), append(last, row.last), append(bodies, row.body)
 	}
 	batch := &pgx.Batch{}
 	batch.Queue(readLeaveDays, tenantID, slices.Concat(ids, c.delete), c.forget).Query(func(rows pgx.Rows) error {

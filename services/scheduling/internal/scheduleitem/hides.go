@@ -1,8 +1,6 @@
 package scheduleitem
 
 import (
-	"time"
-
 	"github.com/rotaloom/rotaloom/pkg/civil"
 	schedulingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/scheduling/v1"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/hiddenentry"
@@ -63,11 +61,11 @@ func (c hidesColumns) read() *hides {
 	return h
 }
 
-func (c hidesColumns) date() *time.Time {
+func (c hidesColumns) date() *civil.Date {
 	if c.day == nil {
 		return nil
 	}
-	day := civil.Date(*c.day).Time()
+	day := civil.Date(*c.day)
 	return &day
 }
 

@@ -3,7 +3,6 @@ package scheduleitem
 import (
 	"context"
 	"fmt"
-	"time"
 
 	"github.com/jackc/pgx/v5"
 
@@ -107,13 +106,13 @@ func put(ctx context.Context, tx pgx.Tx, tenantID int64, kind string, rows []row
 	}
 	n := len(rows)
 	ids, employees, versions := make([]int64, n), make([]int64, n), make([]int64, n)
-	from, to := make([]time.Time, n), make([]time.Time, n)
+	from, to := make([]civil.Date, n), make([]civil.Date, n)
 	hidden := make([]hidesColumns, n)
 	deleted, bodies := make([]bool, n), make([][]byte, n)
 	for i := range rows {
 		r := &rows[i]
 		ids[i], employees[i], versions[i], deleted[i] = r.id, r.employeeID, r.version, r.deleted
-		from[i], to[i], bodies[i] = r.from.Time(), r.to.Time(), append([]byte{}, r.body...)
+		from[i], to[i], bodies[i] = r.from, r.to, append([]byte{}, r.body...)
 		hidden[i] = r.hides.columns()
 	}
 	_, err := tx.Exec(ctx, insertRows, tenantID, ids, employees, from, to, deleted, versions, bodies, kind,
@@ -131,9 +130,9 @@ func put(ctx context.Context, tx pgx.Tx, tenantID int64, kind string, rows []row
 // locked, by its position; those that touch no lock are absent.
 func locks(ctx context.Context, db pg.Querier, tenantID int64, places []place) (map[int]civil.Date, error) {
 	employees := make([]int64, len(places))
-	from, to := make([]time.Time, len(places)), make([]time.Time, len(places))
+	from, to := make([]civil.Date, len(places)), make([]civil.Date, len(places))
 	for i, p := range places {
-		employees[i], from[i], to[i] = p.employeeID, p.days.From.Time(), p.days.To.Time()
+		employees[i], from[i], to[i] = p.employeeID, p.days.From, p.days.To
 	}
 	rows, err := db.Query(ctx, firstLocked, tenantID, employees, from, to)
 	if err != nil {

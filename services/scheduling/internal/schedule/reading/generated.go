@@ -3,7 +3,6 @@ package reading
 import (
 	"context"
 	"fmt"
-	"time"
 
 	"github.com/jackc/pgx/v5"
 	"google.golang.org/protobuf/proto"
@@ -87,13 +86,13 @@ type slot struct {
 
 func readSlotsOf(ctx context.Context, db pg.Querier, tenantID int64, ids []int64) ([]slot, error) {
 	var wanted, series []int64
-	var days []time.Time
+	var days []civil.Date
 	for _, id := range ids {
 		at, err := entryid.Decode(id)
 		if err != nil {
 			continue
 		}
-		wanted, series, days = append(wanted, id), append(series, at.Series), append(days, at.Day.Time())
+		wanted, series, days = append(wanted, id), append(series, at.Series), append(days, at.Day)
 	}
 	if len(wanted) == 0 {
 		return nil, nil

@@ -206,7 +206,7 @@ func read(ctx context.Context, pool *pgxpool.Pool, w filter) (Rows, error) {
 	}
 	sql, asked := w.statement()
 	found, err := pool.Query(ctx, sql, w.tenantID, asked,
-		w.days.From.AddDays(-encoding.Lookback).Time(), w.days.To.Time(), w.days.From.Time(), MaxItemDays)
+		w.days.From.AddDays(-encoding.Lookback), w.days.To, w.days.From, MaxItemDays)
 	var out Rows
 	if err == nil {
 		err = out.scan(found)
