@@ -80,10 +80,10 @@ func loadLeave(ctx context.Context, pool *pgxpool.Pool, ids []int64, days civil.
 	ids = slices.Sorted(maps.Keys(found)) // Each once.
 	var snapshot pg.Snapshot
 	if needs&needCases != 0 {
-		snapshot.Queue(func(rows pgx.Rows) error { return scanCases(rows, found) }, readCases, tenantID, ids, days.From.Time(), days.To.Time())
+		snapshot.Queue(func(rows pgx.Rows) error { return scanCases(rows, found) }, readCases, tenantID, ids, days.From, days.To)
 	}
 	if needs&needEdits != 0 {
-		snapshot.Queue(func(rows pgx.Rows) error { return scanEdits(rows, found) }, readEdits, tenantID, ids, days.From.Time(), days.To.Time())
+		snapshot.Queue(func(rows pgx.Rows) error { return scanEdits(rows, found) }, readEdits, tenantID, ids, days.From, days.To)
 	}
 	if err := snapshot.Read(ctx, pool); err != nil {
 		return nil, fmt.Errorf("read leave: %w", err)

@@ -150,7 +150,7 @@ func checkHired(d *draft, who person.Person) error {
 	if who.HireDate == nil {
 		return nil
 	}
-	if hired := civil.FromTime(*who.HireDate); d.days.From < hired {
+	if hired := *who.HireDate; d.days.From < hired {
 		return fault.Invalid(CodeBeforeHire, fmt.Sprintf("startDate %s is before the employee's hire date %s.", d.days.From, hired))
 	}
 	return nil

@@ -3,7 +3,6 @@ package leavecase
 import (
 	"context"
 	"fmt"
-	"time"
 
 	"github.com/jackc/pgx/v5"
 	"google.golang.org/protobuf/proto"
@@ -86,12 +85,12 @@ WHERE c.tenant_id = $1 AND `
 
 func scanCase(row pgx.CollectableRow) (*Case, error) {
 	c := &Case{body: &timekeepingv1.LeaveCase{}}
-	var from, to time.Time
+	var from, to civil.Date
 	var body []byte
 	if err := row.Scan(&c.ID, &c.EmployeeID, &from, &to, &body, &c.number, &c.fullName, &c.timeZone); err != nil {
 		return nil, err
 	}
-	c.Days = civil.Range{From: civil.FromTime(from), To: civil.FromTime(to)}
+	c.Days = civil.Range{From: from, To: to}
 	if err := proto.Unmarshal(body, c.body); err != nil {
 		return nil, fmt.Errorf("decode leave case %d: %w", c.ID, err)
 	}
@@ -132,7 +131,7 @@ func OfEmployees(ctx context.Context, db pg.Querier, tenantID int64, employees [
     SELECT x.id FROM unnest($2::bigint[]) AS e (employee) CROSS JOIN LATERAL (
         SELECT id FROM leave_case
         WHERE tenant_id = $1 AND employee_id = e.employee AND from_date < $4 AND to_date > $3 OFFSET 0
-    ) AS x)) ORDER BY c.employee_id, c.from_date, c.id LIMIT $5`, tenantID, employees, days.From.Time(), days.To.Time(), limit)
+    ) AS x)) ORDER BY c.employee_id, c.from_date, c.id LIMIT $5`, tenantID, employees, days.From, days.To, limit)
 }
 
 // Find answers the cases that refs name, in their order. Those of employees who
@@ -193,7 +192,7 @@ func insert(ctx context.Context, db pg.Querier, tenantID, employeeID int64, d *d
 INSERT INTO leave_case (tenant_id, id, employee_id, case_code, code, status_id, from_date, to_date, body)
 VALUES ($1, $2, $3, $4, nullif($5, ''), $6, $7, $8, $9)`,
 		tenantID, id, employeeID, d.body.GetCaseCode(), d.body.GetCode(), d.body.GetStatus().GetId(),
-		d.days.From.Time(), d.days.To.Time(), body)
+		d.days.From, d.days.To, body)
 	return id, taken(err, d.body)
 }
 
@@ -206,7 +205,7 @@ func update(ctx context.Context, db pg.Querier, tenantID, id int64, d *draft) er
 UPDATE leave_case SET case_code = $3, code = nullif($4, ''), status_id = $5, from_date = $6, to_date = $7, body = $8, updated_at = now()
 WHERE tenant_id = $1 AND id = $2`,
 		tenantID, id, d.body.GetCaseCode(), d.body.GetCode(), d.body.GetStatus().GetId(),
-		d.days.From.Time(), d.days.To.Time(), body)
+		d.days.From, d.days.To, body)
 	return taken(err, d.body)
 }
 

@@ -64,13 +64,13 @@ func save(ctx context.Context, db pg.Querier, tenantID int64, c *leavecase.Case,
 	sql := `INSERT INTO leave_certification (tenant_id, leave_case_id, from_day, body, entered_by)
 		SELECT $1, $2, $3, $4, $5 WHERE (SELECT count(*) FROM leave_certification WHERE tenant_id = $1 AND leave_case_id = $2) < $6
 		RETURNING id, entered_by, entered_at, updated_at`
-	args := []any{tenantID, c.ID, first.Time(), bytes, by, maxOfCase}
+	args := []any{tenantID, c.ID, first, bytes, by, maxOfCase}
 	none := fmt.Sprintf("The leave case has %d certifications already.", maxOfCase)
 	if id != 0 {
 		sql = `UPDATE leave_certification SET from_day = $4, body = $5, updated_at = now()
 			WHERE tenant_id = $1 AND leave_case_id = $2 AND id = $3
 			RETURNING id, entered_by, entered_at, updated_at`
-		args = []any{tenantID, c.ID, id, first.Time(), bytes}
+		args = []any{tenantID, c.ID, id, first, bytes}
 		none = fmt.Sprintf("The leave case has no certification with the id %d.", id)
 	}
 	var entered, updated time.Time

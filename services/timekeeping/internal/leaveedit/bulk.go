@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"net/http"
 	"slices"
-	"time"
 
 	"github.com/jackc/pgx/v5"
 	"google.golang.org/protobuf/proto"
@@ -62,13 +61,13 @@ func (h *Handler) MultiDeleteLeaveEdits(ctx context.Context, req *timekeepingv1.
 // chosen answers the edits of a case on the dates of a request, or from its date
 // on.
 func chosen(ctx context.Context, tx pgx.Tx, tenantID int64, c *leavecase.Case, req *timekeepingv1.MultiDeleteLeaveEditsRequest) ([]int64, error) {
-	var dates []time.Time
+	var dates []civil.Date
 	for _, text := range req.GetDates() {
 		day, err := civil.ParseDate(text)
 		if err != nil {
 			return nil, fault.Invalid(fault.CodeDate, "dates: "+err.Error()+".")
 		}
-		dates = append(dates, day.Time())
+		dates = append(dates, day)
 	}
 	from := civil.Forever
 	if req.GetStartDate() != "" {
@@ -79,7 +78,7 @@ func chosen(ctx context.Context, tx pgx.Tx, tenantID int64, c *leavecase.Case, r
 	}
 	rows, err := tx.Query(ctx, `SELECT id FROM leave_edit
 		WHERE tenant_id = $1 AND leave_case_id = $2 AND (from_day = ANY($3) OR from_day >= $4) ORDER BY id`,
-		tenantID, c.ID, dates, from.Time())
+		tenantID, c.ID, dates, from)
 	if err != nil {
 		return nil, fmt.Errorf("find leave edits: %w", err)
 	}

@@ -3,7 +3,6 @@ package leaveedit
 import (
 	"context"
 	"fmt"
-	"time"
 
 	"github.com/jackc/pgx/v5"
 	"google.golang.org/protobuf/proto"
@@ -27,12 +26,12 @@ FROM leave_edit e WHERE e.tenant_id = $1 AND `
 
 func scanRow(rows pgx.CollectableRow) (row, error) {
 	r := row{body: &timekeepingv1.LeaveEdit{}}
-	var first, last time.Time
+	var first, last civil.Date
 	var body []byte
 	if err := rows.Scan(&r.id, &r.caseID, &r.employeeID, &r.version, &first, &last, &body); err != nil {
 		return r, err
 	}
-	r.first, r.last = civil.FromTime(first), civil.FromTime(last)
+	r.first, r.last = first, last
 	if err := proto.Unmarshal(body, r.body); err != nil {
 		return r, fmt.Errorf("decode leave edit %d: %w", r.id, err)
 	}
@@ -79,7 +78,7 @@ func ofEmployees(ctx context.Context, db pg.Querier, tenantID int64, employees [
         WHERE tenant_id = $1 AND employee_id = q.employee
         AND from_day < $4 AND from_day > $3::date - $6::int AND to_day >= $3 OFFSET 0
     ) AS x)) ORDER BY e.employee_id, e.from_day, e.id LIMIT $5`,
-		tenantID, employees, days.From.Time(), days.To.Time(), limit, longest)
+		tenantID, employees, days.From, days.To, limit, longest)
 }
 
 // number gives ids to the drafts that have none.
@@ -107,7 +106,7 @@ func number(ctx context.Context, tx pgx.Tx, drafts []*draft) error {
 // write stores rows, new ones and changed ones.
 func write(ctx context.Context, tx pgx.Tx, tenantID int64, rows []row) error {
 	var ids, cases, employees, versions []int64
-	var first, last []time.Time
+	var first, last []civil.Date
 	var bodies [][]byte
 	for _, r := range rows {
 		body, err := proto.Marshal(r.body)
@@ -116,7 +115,7 @@ func write(ctx context.Context, tx pgx.Tx, tenantID int64, rows []row) error {
 		}
 		ids, cases, employees = append(ids, r.id), append(cases, r.caseID), append(employees, r.employeeID)
 		versions, bodies = append(versions, r.version), append(bodies, body)
-		first, last = append(first, r.first.Time()), append(last, r.last.Time())
+		first, last = append(first, r.first), append(last, r.last)
 	}
 	_, err := tx.Exec(ctx, `
 INSERT INTO leave_edit (tenant_id, id, leave_case_id, employee_id, from_day, to_day, version, body)

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"time"
 
 	"github.com/jackc/pgx/v5"
 
@@ -32,9 +31,9 @@ const selectNotes = `SELECT id, leave_case_id, version, note_date, note_text, up
 
 func scan(row pgx.CollectableRow) (*note, error) {
 	n := &note{}
-	var day time.Time
+	var day civil.Date
 	err := row.Scan(&n.id, &n.caseID, &n.version, &day, &n.text, &n.by)
-	n.day = civil.FromTime(day)
+	n.day = day
 	return n, err
 }
 
@@ -70,7 +69,7 @@ func get(ctx context.Context, db pg.Querier, tenantID, id int64) (*note, error) 
 func insert(ctx context.Context, db pg.Querier, tenantID int64, n *note) error {
 	err := db.QueryRow(ctx, `INSERT INTO leave_note (tenant_id, leave_case_id, note_date, note_text, updated_by)
 		SELECT $1, $2, $3, $4, $5 WHERE (SELECT count(*) FROM leave_note WHERE tenant_id = $1 AND leave_case_id = $2) < $6
-		RETURNING id, version`, tenantID, n.caseID, n.day.Time(), n.text, n.by, maxNotes).Scan(&n.id, &n.version)
+		RETURNING id, version`, tenantID, n.caseID, n.day, n.text, n.by, maxNotes).Scan(&n.id, &n.version)
 	switch {
 	case errors.Is(err, pgx.ErrNoRows):
 		return fault.Invalid(fault.CodeInput, fmt.Sprintf("The leave case has %d notes already. Delete some of them.", maxNotes))
@@ -87,7 +86,7 @@ func insert(ctx context.Context, db pg.Querier, tenantID int64, n *note) error {
 func update(ctx context.Context, db pg.Querier, tenantID int64, n *note) error {
 	done, err := db.Exec(ctx, `UPDATE leave_note SET note_date = $4, note_text = $5, updated_by = $6, version = $3
 		WHERE tenant_id = $1 AND id = $2 AND version = $3 - 1`,
-		tenantID, n.id, n.version, n.day.Time(), n.text, n.by)
+		tenantID, n.id, n.version, n.day, n.text, n.by)
 	if err != nil {
 		return fmt.Errorf("store leave note: %w", err)
 	}

@@ -3,7 +3,6 @@ package membership
 import (
 	"context"
 	"fmt"
-	"time"
 
 	"github.com/jackc/pgx/v5"
 
@@ -73,7 +72,7 @@ func page(ctx context.Context, db pg.Querier, tenantID int64, persons []int64, a
 	out := &timekeepingv1.ListMembershipsResponse{}
 	var id, version int64
 	var term *int64
-	var from, to *time.Time
+	var from, to *civil.Date
 	_, err = pgx.ForEachRow(rows, []any{&id, &version, &term, &from, &to}, func() error {
 		n := len(out.Persons)
 		if n == 0 || out.Persons[n-1].GetPersonId() != id {
@@ -83,7 +82,7 @@ func page(ctx context.Context, db pg.Querier, tenantID int64, persons []int64, a
 		if term != nil {
 			p := out.Persons[n-1]
 			p.Memberships = append(p.Memberships, &timekeepingv1.Membership{
-				EmploymentTermId: *term, From: civil.FromTime(*from).String(), To: civil.FromTime(*to).String(),
+				EmploymentTermId: *term, From: from.String(), To: to.String(),
 			})
 		}
 		return nil

@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"slices"
-	"time"
 
 	"github.com/jackc/pgx/v5"
 
@@ -111,9 +110,9 @@ func endings(ctx context.Context, tx pgx.Tx, tenantID int64, persons []int64) (m
 	}
 	out := map[int64][]civil.Range{}
 	var id int64
-	var from, to time.Time
+	var from, to civil.Date
 	_, err = pgx.ForEachRow(rows, []any{&id, &from, &to}, func() error {
-		out[id] = append(out[id], civil.Range{From: civil.FromTime(from), To: civil.FromTime(to)})
+		out[id] = append(out[id], civil.Range{From: from, To: to})
 		return nil
 	})
 	return out, err

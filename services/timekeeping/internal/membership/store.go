@@ -3,7 +3,6 @@ package membership
 import (
 	"context"
 	"fmt"
-	"time"
 
 	"github.com/jackc/pgx/v5"
 
@@ -65,9 +64,9 @@ func readLocked(results pgx.BatchResults, n int) (map[int64]*held, error) {
 		return nil, err
 	}
 	var term int64
-	var from, to time.Time
+	var from, to civil.Date
 	_, err = pgx.ForEachRow(rows, []any{&id, &term, &from, &to}, func() error {
-		out[id].list = append(out[id].list, membership{term, civil.Range{From: civil.FromTime(from), To: civil.FromTime(to)}})
+		out[id].list = append(out[id].list, membership{term, civil.Range{From: from, To: to}})
 		return nil
 	})
 	return out, err
@@ -76,13 +75,13 @@ func readLocked(results pgx.BatchResults, n int) (map[int64]*held, error) {
 // replace writes what the persons, who are locked, now have.
 func replace(ctx context.Context, tx pgx.Tx, tenantID int64, now map[int64]*held) error {
 	var persons, versions, owners, terms []int64
-	var from, to []time.Time
+	var from, to []civil.Date
 	for id, h := range now {
 		persons = append(persons, id)
 		versions = append(versions, h.version)
 		for _, m := range h.list {
 			owners, terms = append(owners, id), append(terms, m.term)
-			from, to = append(from, m.days.From.Time()), append(to, m.days.To.Time())
+			from, to = append(from, m.days.From), append(to, m.days.To)
 		}
 	}
 	batch := &pgx.Batch{}
@@ -147,9 +146,9 @@ func readAssignments(ctx context.Context, db pg.Querier, tenantID int64, persons
 	out := make(map[int64][]*timekeepingv1.EmploymentTermAssignment, len(persons))
 	var id int64
 	var t term
-	var from, to time.Time
+	var from, to civil.Date
 	_, err = pgx.ForEachRow(rows, []any{&id, &t.id, &t.name, &from, &to}, func() error {
-		days := civil.Range{From: civil.FromTime(from), To: civil.FromTime(to)}
+		days := civil.Range{From: from, To: to}
 		out[id] = append(out[id], t.assignment(days))
 		return nil
 	})

@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"slices"
-	"time"
 
 	"github.com/jackc/pgx/v5"
 
@@ -109,11 +108,11 @@ func terminatedDays(s *commonsv1.PersonState) []civil.Range {
 // noteTerminations keeps the days for whoever puts the persons on terms later.
 func noteTerminations(ctx context.Context, tx pgx.Tx, tenantID int64, ends map[int64][]civil.Range) error {
 	var persons, owners []int64
-	var from, to []time.Time
+	var from, to []civil.Date
 	for id, days := range ends {
 		persons = append(persons, id)
 		for _, d := range days {
-			owners, from, to = append(owners, id), append(from, d.From.Time()), append(to, d.To.Time())
+			owners, from, to = append(owners, id), append(from, d.From), append(to, d.To)
 		}
 	}
 	if len(persons) == 0 {
@@ -151,11 +150,11 @@ func cutAll(now map[int64]*held, ends map[int64][]civil.Range) map[int64]*held {
 func refuseTerminated(ctx context.Context, tx pgx.Tx, tenantID int64, items []*item) error {
 	var at []int64
 	var persons []int64
-	var from, to []time.Time
+	var from, to []civil.Date
 	for i, it := range items {
 		for _, m := range it.fresh {
 			at, persons = append(at, int64(i)), append(persons, it.who.ID)
-			from, to = append(from, m.days.From.Time()), append(to, m.days.To.Time())
+			from, to = append(from, m.days.From), append(to, m.days.To)
 		}
 	}
 	if len(at) == 0 {
@@ -169,11 +168,11 @@ func refuseTerminated(ctx context.Context, tx pgx.Tx, tenantID int64, items []*i
 		return err
 	}
 	var i int64
-	var day time.Time
+	var day civil.Date
 	_, err = pgx.ForEachRow(rows, []any{&i, &day}, func() error {
 		it := items[i]
 		it.err = fault.Invalid(CodeTerminated, fmt.Sprintf("The employment of person %q is terminated on %s, so no assignment may hold then. "+
-			"End it before, or change the employmentStatusList first.", it.who.Number, civil.FromTime(day)))
+			"End it before, or change the employmentStatusList first.", it.who.Number, day))
 		return nil
 	})
 	return err

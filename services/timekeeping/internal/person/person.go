@@ -8,7 +8,6 @@ import (
 	"context"
 	"fmt"
 	"slices"
-	"time"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
@@ -34,7 +33,7 @@ type Person struct {
 	// TimeZone is the IANA name of the zone of the person's wall-clock times.
 	TimeZone string
 	// HireDate is nil when commons knows none.
-	HireDate *time.Time
+	HireDate *civil.Date
 }
 
 // Key names a person: by id, or by person number when the id is 0.
@@ -172,8 +171,8 @@ func fromState(s *commonsv1.PersonState) Person {
 		TimeZone: cmp.Or(s.GetTimeZone(), defaultZone),
 	}
 	if day, err := civil.ParseDate(s.GetHireDate()); err == nil {
-		hired := day.Time()
-		p.HireDate = &hired
+
+		p.HireDate = &day
 	}
 	return p
 }
@@ -195,7 +194,7 @@ func NewCopy(pool *pgxpool.Pool, after func(ctx context.Context, tenantID int64,
 func apply(ctx context.Context, tx pgx.Tx, tenantID int64, changes []replica.Change[*commonsv1.PersonState]) error {
 	var ids []int64
 	var numbers, names, zones []string
-	var hired []*time.Time
+	var hired []*civil.Date
 	for _, c := range changes {
 		p := fromState(c.State)
 		ids, numbers = append(ids, p.ID), append(numbers, p.Number)
