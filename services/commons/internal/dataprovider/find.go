@@ -123,7 +123,7 @@ func (f *Finder) locations(ctx context.Context, asked []*datav1.DataRow, day civ
 		UNION ALL SELECT named.id, named.path, named.path
 		FROM (SELECT `+locationpath.AtSQL("$1", "asked.path", "$4::date")+` AS id, asked.path
 			FROM (SELECT DISTINCT unnest($3::text[]) AS path) AS asked) AS named WHERE named.id IS NOT NULL`,
-		tenantID, ids, paths, day.Time())
+		tenantID, ids, paths, day)
 	if err != nil {
 		return nil, err
 	}

@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"slices"
-	"time"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
@@ -112,8 +111,8 @@ func (l locationLoader) load(ctx context.Context, ids []int64, days civil.Range,
 	found := make(map[int64]*location, len(ids))
 	var snapshot pg.Snapshot
 	snapshot.Queue(func(read pgx.Rows) error { return scanVersions(read, found) },
-		readVersions, tenantID, ids, days.From.Time(), days.To.Time())
-	last := (days.To - 1).Time()
+		readVersions, tenantID, ids, days.From, days.To)
+	last := days.To - 1
 	if needs&needChildren != 0 {
 		snapshot.Queue(counts(found, func(l *location) *int64 { return &l.children }), countChildren, tenantID, ids, last)
 	}
@@ -136,7 +135,7 @@ func (l locationLoader) load(ctx context.Context, ids []int64, days civil.Range,
 
 // queueHeads adds the question how many persons a caller sees at locations. Who
 // is hidden from the caller is not counted: a count of one would tell of them.
-func queueHeads(snapshot *pg.Snapshot, tenantID int64, ids []int64, day time.Time, visible rowvisibility.Set, found map[int64]*location) {
+func queueHeads(snapshot *pg.Snapshot, tenantID int64, ids []int64, day civil.Date, visible rowvisibility.Set, found map[int64]*location) {
 	if visible.All() {
 		snapshot.Queue(counts(found, func(l *location) *int64 { return &l.heads }), countHeads(), tenantID, ids, day)
 		return

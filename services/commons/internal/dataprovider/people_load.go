@@ -127,7 +127,7 @@ func (l peopleLoader) load(ctx context.Context, ids []int64, days civil.Range, n
 	for _, list := range lists() {
 		if needs&list.need != 0 {
 			snapshots[next%2].Queue(func(rows pgx.Rows) error { return list.scan(rows, c) },
-				list.sql(), tenantID, ids, days.From.Time(), days.To.Time())
+				list.sql(), tenantID, ids, days.From, days.To)
 			next++
 		}
 	}

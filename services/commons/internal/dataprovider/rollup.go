@@ -64,7 +64,7 @@ func (f *Finder) RollUpDataRows(ctx context.Context, req *datav1.RollUpDataRowsR
 	if err != nil {
 		return nil, err
 	}
-	rows, err := f.pool.Query(ctx, rollUp, tenantID, req.GetLocationIds(), types, day.Time(), mostRolledUp)
+	rows, err := f.pool.Query(ctx, rollUp, tenantID, req.GetLocationIds(), types, day, mostRolledUp)
 	if err != nil {
 		return nil, fmt.Errorf("roll locations up: %w", err)
 	}
@@ -131,7 +131,7 @@ func (f *Finder) FindEmployeeLocations(ctx context.Context, req *datav1.FindEmpl
 		return nil, err
 	}
 	seen := slices.DeleteFunc(slices.Clone(req.GetEmployeeIds()), func(id int64) bool { return !visible.Has(id) })
-	found, err := f.pool.Query(ctx, workplaces(), tenantID, seen, day.Time(), mostRolledUp)
+	found, err := f.pool.Query(ctx, workplaces(), tenantID, seen, day, mostRolledUp)
 	if err != nil {
 		return nil, fmt.Errorf("find the locations of employees: %w", err)
 	}
@@ -176,7 +176,7 @@ func (f *Finder) ListLocationEmployees(ctx context.Context, req *datav1.ListLoca
 	if err != nil {
 		return nil, err
 	}
-	found, err := f.pool.Query(ctx, listEmployees(), tenantID, req.GetLocationIds(), day.Time())
+	found, err := f.pool.Query(ctx, listEmployees(), tenantID, req.GetLocationIds(), day)
 	if err != nil {
 		return nil, fmt.Errorf("list the employees of locations: %w", err)
 	}

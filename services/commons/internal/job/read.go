@@ -118,7 +118,7 @@ func during(ctx context.Context, db pg.Querier, tenantID int64, ids []int64, day
 	const condition = ` WHERE v.tenant_id = $1 AND ($2::bigint[] IS NULL OR v.job_id = ANY($2))
 		AND v.from_date < $4 AND v.to_date > $3 AND ($5::timestamptz IS NULL OR v.updated_at >= $5)`
 	rows, err := db.Query(ctx, `SELECT `+columns+joined+condition+`
-		ORDER BY v.name, v.from_date LIMIT $6`, tenantID, ids, days.From.Time(), days.To.Time(), since, most+1)
+		ORDER BY v.name, v.from_date LIMIT $6`, tenantID, ids, days.From, days.To, since, most+1)
 	if err != nil {
 		return nil, err
 	}
@@ -128,7 +128,7 @@ func during(ctx context.Context, db pg.Querier, tenantID int64, ids []int64, day
 	}
 	var actual int
 	if err := db.QueryRow(ctx, `SELECT count(*) FROM job_version v`+condition, tenantID, ids,
-		days.From.Time(), days.To.Time(), since).Scan(&actual); err != nil {
+		days.From, days.To, since).Scan(&actual); err != nil {
 		return nil, err
 	}
 	return nil, structure.TooMany("jobs", actual, most)
@@ -195,7 +195,7 @@ func noExternal(externalID string, day civil.Date) string {
 func byExternalID(ctx context.Context, db pg.Querier, tenantID int64, externalIDs []string, day civil.Date) (map[string]*commonv1.Ref, error) {
 	rows, err := db.Query(ctx, `SELECT external_id, job_id, name FROM job_version
 		WHERE tenant_id = $1 AND external_id = ANY($2) AND external_id IS NOT NULL AND from_date <= $3 AND to_date > $3
-		ORDER BY job_id DESC`, tenantID, externalIDs, day.Time())
+		ORDER BY job_id DESC`, tenantID, externalIDs, day)
 	if err != nil {
 		return nil, err
 	}

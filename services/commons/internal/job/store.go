@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
-	"time"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
@@ -33,10 +32,10 @@ func scan(row pgx.CollectableRow) (*commonsv1.Job, error) {
 		Id: new(int64), Name: new(string), FullName: new(string), Description: new(string), Code: new(string),
 		Color: new(string), DisplayOrder: new(string), FirstRevision: new(bool), LastRevision: new(bool),
 	}
-	var from, to time.Time
+	var from, to civil.Date
 	err := row.Scan(j.Id, j.Name, j.FullName, j.Description, j.Code, j.Color, j.DisplayOrder,
 		&from, &to, j.FirstRevision, j.LastRevision, &j.ExternalId, &j.PersistentId)
-	j.EffectiveDate, j.ExpirationDate = civil.FromTime(from).String(), civil.FromTime(to).String()
+	j.EffectiveDate, j.ExpirationDate = from.String(), to.String()
 	for _, text := range []**string{&j.FullName, &j.Description, &j.Code, &j.Color, &j.DisplayOrder} {
 		if **text == "" {
 			*text = nil
@@ -49,7 +48,7 @@ func scan(row pgx.CollectableRow) (*commonsv1.Job, error) {
 // when it is not there on the day.
 func on(ctx context.Context, db pg.Querier, tenantID, id int64, day civil.Date) (*commonsv1.Job, error) {
 	rows, err := db.Query(ctx, `SELECT `+columns+joined+`
-		WHERE v.tenant_id = $1 AND v.job_id = $2 AND v.from_date <= $3 AND v.to_date > $3`, tenantID, id, day.Time())
+		WHERE v.tenant_id = $1 AND v.job_id = $2 AND v.from_date <= $3 AND v.to_date > $3`, tenantID, id, day)
 	if err != nil {
 		return nil, err
 	}
@@ -97,7 +96,7 @@ func Resolve(ctx context.Context, db pg.Querier, tenantID int64, refs []*commonv
 	return structure.Resolve(refs, func(ids []int64, names []string) (pgx.Rows, error) {
 		return db.Query(ctx, `SELECT id, NULL::text FROM job WHERE tenant_id = $1 AND id = ANY($2)
 			UNION ALL SELECT job_id, name FROM job_version
-			WHERE tenant_id = $1 AND name = ANY($3) AND from_date <= $4 AND to_date > $4`, tenantID, ids, names, day.Time())
+			WHERE tenant_id = $1 AND name = ANY($3) AND from_date <= $4 AND to_date > $4`, tenantID, ids, names, day)
 	}, func(ref *commonv1.Ref) error {
 		return fault.Invalid(structure.CodeUnknownJob, fmt.Sprintf("There is no job with %s on %s.", structure.Text(ref), day))
 	})
@@ -129,10 +128,10 @@ func history(ctx context.Context, db pg.Querier, tenantID, id int64) ([]timeline
 		return nil, err
 	}
 	return pgx.CollectRows(rows, func(row pgx.CollectableRow) (timeline.Piece[version], error) {
-		var from, to time.Time
+		var from, to civil.Date
 		var v version
 		err := row.Scan(&from, &to, &v.name, &v.fullName, &v.description, &v.code, &v.color, &v.displayOrder, &v.externalID, &v.updatedAt)
-		return timeline.Piece[version]{Days: civil.Range{From: civil.FromTime(from), To: civil.FromTime(to)}, Value: v}, err
+		return timeline.Piece[version]{Days: civil.Range{From: from, To: to}, Value: v}, err
 	})
 }
 
@@ -145,7 +144,7 @@ func replace(ctx context.Context, db pg.Querier, tenantID, id int64, versions []
 		batch.Queue(`INSERT INTO job_version (tenant_id, job_id, from_date, to_date, name, full_name, description, code,
 				color, display_order, external_id, first_revision, last_revision, updated_at)
 			VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, coalesce($14, now()))`,
-			tenantID, id, v.Days.From.Time(), v.Days.To.Time(), v.Value.name, v.Value.fullName, v.Value.description,
+			tenantID, id, v.Days.From, v.Days.To, v.Value.name, v.Value.fullName, v.Value.description,
 			v.Value.code, v.Value.color, v.Value.displayOrder, v.Value.externalID, i == 0, i == len(versions)-1, v.Value.updatedAt)
 	}
 	err := db.SendBatch(ctx, batch).Close()

@@ -129,7 +129,7 @@ func answer(ctx context.Context, db pg.Querier, tenantID int64, q question, sinc
 func (q *question) climb(ctx context.Context, db pg.Querier, tenantID int64) error {
 	rows, err := db.Query(ctx, `SELECT lineage FROM location_path
 		WHERE tenant_id = $1 AND location_id = ANY($2) AND from_date < $4 AND to_date > $3`,
-		tenantID, q.ids, q.days.From.Time(), q.days.To.Time())
+		tenantID, q.ids, q.days.From, q.days.To)
 	if err != nil {
 		return err
 	}
@@ -155,7 +155,7 @@ func (q *question) sql(tenantID int64, since *time.Time) (string, []any) {
 	if q.stop != nil {
 		types = nil // What stops is not always what is answered.
 	}
-	args := []any{tenantID, q.days.From.Time(), q.days.To.Time(), types, since}
+	args := []any{tenantID, q.days.From, q.days.To, types, since}
 	from, condition, arg := q.source()
 	if arg != nil {
 		args = append(args, arg)
@@ -314,7 +314,7 @@ func (h *Handler) MultiReadLocationExternalIds(ctx context.Context, req *commons
 func byExternalID(ctx context.Context, db pg.Querier, tenantID int64, externalIDs []string, day civil.Date) (map[string]*commonv1.Ref, error) {
 	rows, err := db.Query(ctx, `SELECT v.external_id, v.location_id, `+locationpath.PathSQL("$1", "v.location_id", "$3")+`
 		FROM location_version v WHERE v.tenant_id = $1 AND v.external_id = ANY($2) AND v.external_id IS NOT NULL
-		  AND v.from_date <= $3 AND v.to_date > $3 ORDER BY v.location_id DESC`, tenantID, externalIDs, day.Time())
+		  AND v.from_date <= $3 AND v.to_date > $3 ORDER BY v.location_id DESC`, tenantID, externalIDs, day)
 	if err != nil {
 		return nil, err
 	}

@@ -47,14 +47,14 @@ func history(ctx context.Context, db pg.Querier, tenantID, id int64) ([]timeline
 		return nil, err
 	}
 	return pgx.CollectRows(rows, func(row pgx.CollectableRow) (timeline.Piece[version], error) {
-		var from, to time.Time
+		var from, to civil.Date
 		v := version{body: &commonsv1.Location{}}
 		var body []byte
 		err := row.Scan(&from, &to, &v.parentID, &v.typeID, &v.jobID, &v.name, &v.externalID, &body, &v.updatedAt)
 		if err == nil {
 			err = proto.Unmarshal(body, v.body)
 		}
-		return timeline.Piece[version]{Days: civil.Range{From: civil.FromTime(from), To: civil.FromTime(to)}, Value: v}, err
+		return timeline.Piece[version]{Days: civil.Range{From: from, To: to}, Value: v}, err
 	})
 }
 
@@ -71,7 +71,7 @@ func replace(ctx context.Context, tx pgx.Tx, tenantID, id int64, versions []time
 		batch.Queue(`INSERT INTO location_version (tenant_id, location_id, from_date, to_date, parent_id, type_id, job_id,
 				name, external_id, body, first_revision, last_revision, updated_at)
 			VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, coalesce($13, now()))`,
-			tenantID, id, v.Days.From.Time(), v.Days.To.Time(), v.Value.parentID, v.Value.typeID, v.Value.jobID,
+			tenantID, id, v.Days.From, v.Days.To, v.Value.parentID, v.Value.typeID, v.Value.jobID,
 			v.Value.name, v.Value.externalID, body, i == 0, i == len(versions)-1, v.Value.updatedAt)
 	}
 	return tx.SendBatch(ctx, batch).Close()
@@ -101,7 +101,7 @@ type found struct {
 
 func scan(row pgx.CollectableRow) (found, error) {
 	f := found{Location: &commonsv1.Location{}}
-	var from, to time.Time
+	var from, to civil.Date
 	var body []byte
 	var id int64
 	var parent, typeID, jobID *int64
@@ -116,7 +116,7 @@ func scan(row pgx.CollectableRow) (found, error) {
 		return f, fmt.Errorf("decode location %d: %w", id, err)
 	}
 	f.NodeId, f.Name, f.PersistentId, f.OrgPath = &id, &name, persistentID, path
-	f.EffectiveDate, f.ExpirationDate = civil.FromTime(from).String(), civil.FromTime(to).String()
+	f.EffectiveDate, f.ExpirationDate = from.String(), to.String()
 	f.FirstRevision, f.LastRevision, f.ExternalId = &first, &last, externalID
 	f.ParentNodeRef = named(parent, parentPath(path, name))
 	f.OrgNodeTypeRef, f.GenericJobRef = named(typeID, typeName), named(jobID, jobName)
@@ -137,7 +137,7 @@ func parentPath(path, name string) *string {
 func on(ctx context.Context, db pg.Querier, tenantID, id int64, day civil.Date) (*commonsv1.Location, error) {
 	rows, err := db.Query(ctx, `SELECT `+columns+` FROM location_path p`+joins+`
 		WHERE p.tenant_id = $1 AND p.location_id = $2 AND p.from_date <= $3 AND p.to_date > $3
-		  AND v.from_date <= $3 AND v.to_date > $3`, tenantID, id, day.Time())
+		  AND v.from_date <= $3 AND v.to_date > $3`, tenantID, id, day)
 	if err != nil {
 		return nil, err
 	}

@@ -89,7 +89,7 @@ SELECT $1, now.* FROM now CROSS JOIN (SELECT count(*) FROM gone) AS done`
 // place checks where a location's versions put it on some days, and computes
 // where it and everything below it stand. The tree must be locked.
 func place(ctx context.Context, tx pgx.Tx, tenantID, id int64, days civil.Range) error {
-	args := []any{tenantID, id, days.From.Time(), days.To.Time()}
+	args := []any{tenantID, id, days.From, days.To}
 	var there, cycle bool
 	var taken *string
 	if err := tx.QueryRow(ctx, checkSQL, args...).Scan(&there, &cycle, &taken); err != nil {
@@ -133,7 +133,7 @@ func end(ctx context.Context, tx pgx.Tx, tenantID, id int64, day civil.Date) err
 				ON a.tenant_id = $1 AND a.organization_path = p.path AND a.from_date < p.to_date AND a.to_date > greatest(p.from_date, $3)
 			WHERE p.tenant_id = $1 AND p.location_id = $2 AND p.to_date > $3)
 			THEN 'It is the primary job of persons. Give them another one first.'
-		END`, tenantID, id, day.Time()).Scan(&use)
+		END`, tenantID, id, day).Scan(&use)
 	if err != nil {
 		return fmt.Errorf("look for the use of location %d: %w", id, err)
 	}
@@ -142,11 +142,11 @@ func end(ctx context.Context, tx pgx.Tx, tenantID, id int64, day civil.Date) err
 	}
 	batch := &pgx.Batch{}
 	for _, table := range []string{"location_path", "location_version"} {
-		batch.Queue(`DELETE FROM `+table+` WHERE tenant_id = $1 AND location_id = $2 AND from_date >= $3`, tenantID, id, day.Time())
-		batch.Queue(`UPDATE `+table+` SET to_date = $3 WHERE tenant_id = $1 AND location_id = $2 AND to_date > $3`, tenantID, id, day.Time())
+		batch.Queue(`DELETE FROM `+table+` WHERE tenant_id = $1 AND location_id = $2 AND from_date >= $3`, tenantID, id, day)
+		batch.Queue(`UPDATE `+table+` SET to_date = $3 WHERE tenant_id = $1 AND location_id = $2 AND to_date > $3`, tenantID, id, day)
 	}
 	batch.Queue(`UPDATE location_version v SET last_revision = true, updated_at = now() WHERE tenant_id = $1 AND location_id = $2 AND to_date = $3`,
-		tenantID, id, day.Time())
+		tenantID, id, day)
 	batch.Queue(`DELETE FROM location l WHERE tenant_id = $1 AND id = $2
 		AND NOT EXISTS (SELECT FROM location_version v WHERE v.tenant_id = $1 AND v.location_id = $2)`, tenantID, id)
 	return tx.SendBatch(ctx, batch).Close()

@@ -44,7 +44,7 @@ func PathSQL(tenant, id, day string) string {
 //	SELECT a.person_id FROM primary_labor_account a
 //	WHERE a.tenant_id = $1 AND a.from_date <= $2 AND a.to_date > $2 AND a.organization_path = ANY($3)
 func Names(ctx context.Context, db pg.Querier, tenantID int64, ids []int64, day civil.Date) ([]string, error) {
-	rows, err := db.Query(ctx, `SELECT path FROM `+PathsBelowSQL("$1", "$2", "$3")+` AS names`, tenantID, ids, day.Time())
+	rows, err := db.Query(ctx, `SELECT path FROM `+PathsBelowSQL("$1", "$2", "$3")+` AS names`, tenantID, ids, day)
 	if err != nil {
 		return nil, err
 	}
@@ -83,7 +83,7 @@ func Resolve(ctx context.Context, db pg.Querier, tenantID int64, refs []*commonv
 	return structure.Resolve(refs, func(ids []int64, paths []string) (pgx.Rows, error) {
 		return db.Query(ctx, `SELECT id, NULL FROM location WHERE tenant_id = $1 AND id = ANY($2)
 			UNION ALL SELECT `+AtSQL("$1", "asked.path", "$4")+`, asked.path
-			FROM (SELECT DISTINCT unnest($3::text[]) AS path) AS asked`, tenantID, ids, paths, day.Time())
+			FROM (SELECT DISTINCT unnest($3::text[]) AS path) AS asked`, tenantID, ids, paths, day)
 	}, func(ref *commonv1.Ref) error {
 		return fault.Invalid(structure.CodeUnknown, fmt.Sprintf("There is no location with %s on %s.", structure.Text(ref), day))
 	})

@@ -132,7 +132,7 @@ func fill(ctx context.Context, db pg.Querier, tenantID int64, sets []*commonsv1.
 	}
 	rows, err := db.Query(ctx, `SELECT s.set_id, s.location_id, p.path FROM location_set_location s
 		JOIN location_path p ON p.tenant_id = $1 AND p.location_id = s.location_id AND p.from_date <= $3 AND p.to_date > $3
-		WHERE s.tenant_id = $1 AND s.set_id = ANY($2) ORDER BY p.path LIMIT $4`, tenantID, ids, day.Time(), mostLocations+1)
+		WHERE s.tenant_id = $1 AND s.set_id = ANY($2) ORDER BY p.path LIMIT $4`, tenantID, ids, day, mostLocations+1)
 	if err != nil {
 		return err
 	}
@@ -162,7 +162,7 @@ func expandJobs(ctx context.Context, db pg.Querier, tenantID int64, set *commons
 	}
 	rows, err := db.Query(ctx, `SELECT v.parent_id, v.location_id, `+locationpath.PathSQL("$1", "v.location_id", "$3")+`
 		FROM location_version v WHERE v.tenant_id = $1 AND v.parent_id = ANY($2) AND v.job_id IS NOT NULL
-		  AND v.from_date <= $3 AND v.to_date > $3 ORDER BY v.location_id LIMIT $4`, tenantID, ids, day.Time(), mostLocations+1)
+		  AND v.from_date <= $3 AND v.to_date > $3 ORDER BY v.location_id LIMIT $4`, tenantID, ids, day, mostLocations+1)
 	if err != nil {
 		return err
 	}

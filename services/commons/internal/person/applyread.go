@@ -185,7 +185,7 @@ func (h *Handler) page(ctx context.Context, q pageQuery, seen []int64) ([]*commo
 		return nil, err
 	}
 	rows, err := h.pool.Query(ctx, readPage,
-		tenantID, q.day.Time(), q.employment, q.account, notApplicable, q.withoutAoid,
+		tenantID, q.day, q.employment, q.account, notApplicable, q.withoutAoid,
 		q.changedFrom, q.changedTo, seen, q.limit, q.offset)
 	if err != nil {
 		return nil, err

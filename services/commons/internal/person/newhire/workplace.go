@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"regexp"
 	"strings"
-	"time"
 	"unicode"
 	"unicode/utf8"
 
@@ -140,7 +139,7 @@ func (n *Handler) workplaces(ctx context.Context, hires []*commonsv1.NewHire) ([
 		return nil, err
 	}
 	out := make([]workplace, len(hires))
-	paths, codes, days := make([]string, len(hires)), make([]string, len(hires)), make([]time.Time, len(hires))
+	paths, codes, days := make([]string, len(hires)), make([]string, len(hires)), make([]civil.Date, len(hires))
 	wanted := false
 	for i, in := range hires {
 		path := levels(in)
@@ -151,7 +150,7 @@ func (n *Handler) workplaces(ctx context.Context, hires []*commonsv1.NewHire) ([
 		if err != nil {
 			day = n.reader.Today()
 		}
-		paths[i], codes[i], days[i] = strings.Join(path, "/"), in.GetLocationCode(), day.Clamp().Time()
+		paths[i], codes[i], days[i] = strings.Join(path, "/"), in.GetLocationCode(), day.Clamp()
 		wanted = wanted || in.GetResidentStateTotalAllowancesClaimedCurrencyAmount() != nil || in.GetWorkStateTotalAllowancesClaimedCurrencyAmount() != nil
 	}
 	if !wanted {

@@ -84,7 +84,7 @@ func (r *Reader) Bases(ctx context.Context, tenantID int64, keys []store.Key, da
 			coalesce((SELECT bool_or(s.status = $4 AND s.from_date <= $3 AND s.to_date > $3)
 			          FROM employment_status s WHERE s.tenant_id = $1 AND s.person_id = p.id), true)
 		FROM person p WHERE p.tenant_id = $1 AND p.id = ANY($2)`,
-		tenantID, slices.Collect(maps.Values(ids)), day.Time(), record.StatusActive)
+		tenantID, slices.Collect(maps.Values(ids)), day, record.StatusActive)
 	if err != nil {
 		return nil, err
 	}

@@ -140,7 +140,9 @@ func (c Column) SetValue(m protoreflect.Message, value any) error {
 	}
 	field := c.fields[last]
 	switch v := value.(type) {
-	case time.Time:
+	case civil.Date:
+		m.Set(field, protoreflect.ValueOfString(v.String()))
+	case time.Time: // What a date is scanned into where its column has no type here.
 		m.Set(field, protoreflect.ValueOfString(civil.FromTime(v).String()))
 	case []byte:
 		return proto.Unmarshal(v, m.Mutable(field).Message().Interface())
@@ -167,11 +169,11 @@ func (c Column) fingerprint(m protoreflect.Message) string {
 	return fmt.Sprint(value)
 }
 
-// dateOf returns the midnight of a date that the rules let through.
-func dateOf(text string) time.Time {
+// dateOf returns a date that the rules let through.
+func dateOf(text string) civil.Date {
 	day, err := civil.ParseDate(text)
 	if err != nil {
-		return civil.Beginning.Time()
+		return civil.Beginning
 	}
-	return day.Time()
+	return day
 }

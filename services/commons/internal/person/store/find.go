@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"slices"
-	"time"
 
 	"github.com/jackc/pgx/v5"
 	"google.golang.org/protobuf/proto"
@@ -131,10 +130,10 @@ func finders(keys []Key) []finder {
 }
 
 func badges(keys []Key) finder {
-	numbers, days := []string{}, []time.Time{}
+	numbers, days := []string{}, []civil.Date{}
 	for _, k := range keys {
 		if k.Badge != "" {
-			numbers, days = append(numbers, k.Badge), append(days, k.Day.Time())
+			numbers, days = append(numbers, k.Badge), append(days, k.Day)
 		}
 	}
 	return finder{
@@ -144,8 +143,8 @@ func badges(keys []Key) finder {
 		args: []any{numbers, days},
 		scan: func() ([]any, func() Key) {
 			var number string
-			var day time.Time
-			return []any{&number, &day}, func() Key { return Key{Badge: number, Day: civil.FromTime(day)} }
+			var day civil.Date
+			return []any{&number, &day}, func() Key { return Key{Badge: number, Day: day} }
 		},
 	}
 }

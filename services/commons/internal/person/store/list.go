@@ -51,12 +51,12 @@ func insertSQL(l record.List) string {
 // listRows returns the arguments of insertSQL, and whether there is any row.
 func listRows(l record.List, tenantID int64, lists []personList) (args []any, some bool, err error) {
 	var ids []int64
-	var from, to []time.Time
+	var from, to []civil.Date
 	values := make([][]any, len(l.Columns))
 	for _, o := range lists {
 		for _, e := range o.entries {
 			ids = append(ids, o.person)
-			from, to = append(from, e.Days.From.Time()), append(to, e.Days.To.Time())
+			from, to = append(from, e.Days.From), append(to, e.Days.To)
 			for i, c := range l.Columns {
 				value, err := c.Value(e.Element)
 				if err != nil {

@@ -3,7 +3,6 @@ package store
 import (
 	"context"
 	"fmt"
-	"time"
 
 	"github.com/jackc/pgx/v5"
 
@@ -34,14 +33,14 @@ func ReadStates(ctx context.Context, db pg.Querier, tenantID int64, ids []int64,
 
 func scanState(row pgx.CollectableRow) (*commonsv1.PersonState, error) {
 	s := &commonsv1.PersonState{}
-	var hired *time.Time
-	var from, to, lockedFrom, lockedTo []time.Time
+	var hired *civil.Date
+	var from, to, lockedFrom, lockedTo []civil.Date
 	if err := row.Scan(&s.PersonId, &s.PersonNumber, &s.FullName, &s.TimeZone, &s.Version, &hired,
 		&from, &to, &lockedFrom, &lockedTo); err != nil {
 		return nil, fmt.Errorf("read person: %w", err)
 	}
 	if hired != nil {
-		s.HireDate = civil.FromTime(*hired).String()
+		s.HireDate = hired.String()
 	}
 	ended := rangesOf(from, to)
 	s.LockedOut = record.NewPersonDays(civil.Normalise(append(rangesOf(lockedFrom, lockedTo), ended...)))
@@ -49,10 +48,10 @@ func scanState(row pgx.CollectableRow) (*commonsv1.PersonState, error) {
 	return s, nil
 }
 
-func rangesOf(from, to []time.Time) []civil.Range {
+func rangesOf(from, to []civil.Date) []civil.Range {
 	out := make([]civil.Range, len(from))
 	for i := range from {
-		out[i] = civil.Range{From: civil.FromTime(from[i]), To: civil.FromTime(to[i])}
+		out[i] = civil.Range{From: from[i], To: to[i]}
 	}
 	return out
 }

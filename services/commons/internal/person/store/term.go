@@ -3,7 +3,6 @@ package store
 import (
 	"context"
 	"fmt"
-	"time"
 
 	"github.com/jackc/pgx/v5"
 
@@ -20,17 +19,17 @@ func InsertTermRequests(ctx context.Context, tx pgx.Tx, tenantID int64, persons 
 	var owners, numbers []int64
 	var positions []int32
 	var terms []*int64
-	var from, to, original []*time.Time
+	var from, to, original []*civil.Date
 	event := &commonsv1.TermRequestsMade{}
 	for _, p := range persons {
 		for i, a := range p.TermRequests {
 			owners, numbers, positions = append(owners, p.ID), append(numbers, p.State().GetVersion()), append(positions, int32(i))
-			terms, original = append(terms, nonZero(a.ID)), append(original, dayOrNull(a.OriginalStart))
+			terms, original = append(terms, nonZero(a.ID)), append(original, a.OriginalStart)
 			first, end := &a.Days.From, &a.Days.To
 			if a.Days.Empty() {
 				first, end = nil, nil
 			}
-			from, to = append(from, dayOrNull(first)), append(to, dayOrNull(end))
+			from, to = append(from, first), append(to, end)
 		}
 		if len(p.TermRequests) > 0 {
 			event.PersonIds = append(event.PersonIds, p.ID)
@@ -53,14 +52,6 @@ func nonZero(id int64) *int64 {
 		return nil
 	}
 	return &id
-}
-
-func dayOrNull(day *civil.Date) *time.Time {
-	if day == nil {
-		return nil
-	}
-	t := day.Time()
-	return &t
 }
 
 // DeleteTermRequests forgets the requests that timekeeping says are carried out.
@@ -107,10 +98,10 @@ func queueTerms(snapshot *pg.Snapshot, tenantID int64, ids []int64, persons map[
 func readTerms(rows pgx.Rows, asked map[int64][]TermRequestRow, persons map[int64]*Person) error {
 	var id int64
 	var t record.TermAssignment
-	var from, to time.Time
+	var from, to civil.Date
 	if _, err := pgx.ForEachRow(rows, []any{&id, &t.ID, &t.Name, &from, &to}, func() error {
 		if p := persons[id]; p != nil {
-			t.Days = civil.Range{From: civil.FromTime(from), To: civil.FromTime(to)}
+			t.Days = civil.Range{From: from, To: to}
 			p.Terms = append(p.Terms, t)
 		}
 		return nil
@@ -139,14 +130,14 @@ type TermRequestRow struct {
 
 func ForEachTermRequest(rows pgx.Rows, do func(TermRequestRow)) error {
 	var r TermRequestRow
-	var from, to, original *time.Time
+	var from, to, original *civil.Date
 	_, err := pgx.ForEachRow(rows, []any{&r.Person, &r.Number, &r.ID, &r.Name, &from, &to, &original}, func() error {
 		r.Days, r.OriginalStart = civil.Range{}, nil
 		if from != nil && to != nil {
-			r.Days = civil.Range{From: civil.FromTime(*from), To: civil.FromTime(*to)}
+			r.Days = civil.Range{From: *from, To: *to}
 		}
 		if original != nil {
-			day := civil.FromTime(*original)
+			day := *original
 			r.OriginalStart = &day
 		}
 		do(r)

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"time"
 
 	"github.com/jackc/pgx/v5"
 	"google.golang.org/protobuf/proto"
@@ -30,7 +29,7 @@ func (w *Handler) findJobs(ctx context.Context, given []*commonsv1.PersonWageWor
 	var found []*commonsv1.WageWorkRule
 	var ids []int64
 	var paths []string
-	var days []time.Time
+	var days []civil.Date
 	for i, list := range wages {
 		for k, rule := range list {
 			job := given[i].GetWageWorkRules()[k].GetJob()
@@ -40,7 +39,7 @@ func (w *Handler) findJobs(ctx context.Context, given []*commonsv1.PersonWageWor
 			if err != nil {
 				day = w.reader.Today()
 			}
-			days = append(days, day.Clamp().Time())
+			days = append(days, day.Clamp())
 		}
 	}
 	rows, err := w.pool.Query(ctx, fmt.Sprintf(`SELECT (q.at - 1)::int,
@@ -61,7 +60,7 @@ func (w *Handler) findJobs(ctx context.Context, given []*commonsv1.PersonWageWor
 		switch {
 		case failed[owners[at]] != nil:
 		case path == "":
-			failed[owners[at]] = fault.Invalid(rules.CodeBadValue, fmt.Sprintf("wageWorkRules: there is no job with the id %d on %s.", ids[at], civil.FromTime(days[at])))
+			failed[owners[at]] = fault.Invalid(rules.CodeBadValue, fmt.Sprintf("wageWorkRules: there is no job with the id %d on %s.", ids[at], days[at]))
 		case noJob:
 			failed[owners[at]] = fault.Invalid(rules.CodeBadValue, fmt.Sprintf("wageWorkRules: the location %.100q is not a job.", path))
 		}
@@ -86,7 +85,7 @@ func (w *Handler) fillJobs(ctx context.Context, persons []*commonsv1.PersonWageW
 		return nil
 	}
 	rows, err := w.pool.Query(ctx, `SELECT q.path, `+locationpath.AtSQL("$1", "q.path", "$3::date")+`
-		FROM (SELECT DISTINCT unnest($2::text[]) AS path) AS q`, tenantID, paths, w.reader.Today().Time())
+		FROM (SELECT DISTINCT unnest($2::text[]) AS path) AS q`, tenantID, paths, w.reader.Today())
 	if err != nil {
 		return err
 	}

@@ -3,7 +3,6 @@ package writer
 import (
 	"context"
 	"fmt"
-	"time"
 
 	"github.com/jackc/pgx/v5"
 
@@ -99,10 +98,10 @@ func (w *Writer) refuseBadges(ctx context.Context, items []*store.Item) error {
 	}
 	var numbers []string
 	var persons []int64
-	var from, to []time.Time
+	var from, to []civil.Date
 	for _, b := range badges {
 		numbers, persons = append(numbers, b.number), append(persons, b.item.ID)
-		from, to = append(from, b.days.From.Time()), append(to, b.days.To.Time())
+		from, to = append(from, b.days.From), append(to, b.days.To)
 	}
 	rows, err := w.pool.Query(ctx, `SELECT (q.at - 1)::int
 		FROM unnest($2::text[], $3::bigint[], $4::date[], $5::date[]) WITH ORDINALITY AS q (number, person, from_date, to_date, at)

@@ -41,7 +41,7 @@ func (g *Groups) Of(ctx context.Context, tenantID, personID int64) (Group, error
 	var name string
 	err := g.pool.QueryRow(ctx, `SELECT manager_employee_group_name FROM person_access_assignment
 		WHERE tenant_id = $1 AND person_id = $2 AND from_date <= $3 AND to_date > $3`,
-		tenantID, personID, g.today().Time()).Scan(&name)
+		tenantID, personID, g.today()).Scan(&name)
 	if errors.Is(err, pgx.ErrNoRows) {
 		return Group{}, nil
 	}
@@ -79,7 +79,7 @@ func (g *Groups) members(ctx context.Context, tenantID, personID, after int64, l
 		WHERE tenant_id = $1 AND from_date <= $2 AND to_date > $2 AND person_id > $6
 		  AND (organization_path = $3 OR (organization_path ~>=~ $4 AND organization_path ~<~ $5))
 		ORDER BY person_id LIMIT $7`,
-		tenantID, g.today().Time(), group.path, group.path+"/", group.path+"0", after, limit)
+		tenantID, g.today(), group.path, group.path+"/", group.path+"0", after, limit)
 	if err != nil {
 		return nil, fmt.Errorf("read members of an employee group: %w", err)
 	}

@@ -3,7 +3,6 @@ package projection
 import (
 	"context"
 	"fmt"
-	"time"
 
 	"github.com/jackc/pgx/v5"
 
@@ -47,7 +46,7 @@ func applyTerms(ctx context.Context, tx pgx.Tx, tenantID int64, changes []termCh
 // applyMemberships replaces the lists of persons.
 func applyMemberships(ctx context.Context, tx pgx.Tx, tenantID int64, changes []membershipChange) error {
 	var ids, persons, terms []int64
-	var from, to []time.Time
+	var from, to []civil.Date
 	for _, c := range changes {
 		ids = append(ids, c.Key)
 		for _, m := range c.State.GetMemberships() {
@@ -60,7 +59,7 @@ func applyMemberships(ctx context.Context, tx pgx.Tx, tenantID int64, changes []
 				continue
 			}
 			persons, terms = append(persons, c.Key), append(terms, m.GetEmploymentTermId())
-			from, to = append(from, days.From.Time()), append(to, days.To.Time())
+			from, to = append(from, days.From), append(to, days.To)
 		}
 	}
 	batch := &pgx.Batch{}

@@ -3,7 +3,6 @@ package projection
 import (
 	"context"
 	"fmt"
-	"time"
 
 	"github.com/jackc/pgx/v5"
 
@@ -42,7 +41,7 @@ SELECT $1, unnest($2::bigint[]), unnest($3::smallint[]), unnest($4::bigint[]), '
 type shifts struct {
 	ids, versions, persons []int64
 	hidesPersons           []*int64
-	hidesDays              []*time.Time
+	hidesDays              []*civil.Date
 	hidesLanes             []*int16
 	hidesOrdinals          []*int16
 }
@@ -51,7 +50,7 @@ func (r *shifts) add(s *schedulingv1.EnteredShift) {
 	r.ids, r.versions, r.persons = append(r.ids, s.GetId()), append(r.versions, s.GetVersion()), append(r.persons, s.GetEmployeeId())
 	h, none := s.GetHides(), s.GetHides() == nil
 	r.hidesPersons = append(r.hidesPersons, unless(none, h.GetEmployeeId()))
-	r.hidesDays = append(r.hidesDays, unless(none, civil.Date(h.GetDay()).Time()))
+	r.hidesDays = append(r.hidesDays, unless(none, civil.Date(h.GetDay())))
 	r.hidesLanes = append(r.hidesLanes, unless(none, int16(h.GetLane())))
 	r.hidesOrdinals = append(r.hidesOrdinals, unless(none, int16(h.GetOrdinal())))
 }

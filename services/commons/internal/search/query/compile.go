@@ -32,7 +32,7 @@ const tenantParameter = "$1"
 func Compile(tenantID int64, root *Node, days civil.Range, visible []int64) (sql string, args []any) {
 	c := &compiler{}
 	c.arg(tenantID)
-	c.from, c.to, c.last = c.arg(days.From.Time()), c.arg(days.To.Time()), c.arg((days.To - 1).Time())
+	c.from, c.to, c.last = c.arg(days.From), c.arg(days.To), c.arg((days.To - 1))
 	where := []string{"p.tenant_id = " + tenantParameter,
 		// Every parameter needs a type, whatever the conditions use of them.
 		fmt.Sprintf("%s::date < %s::date AND %s::date IS NOT NULL", c.from, c.to, c.last)}

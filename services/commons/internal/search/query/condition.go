@@ -3,7 +3,6 @@ package query
 import (
 	"fmt"
 	"strings"
-	"time"
 
 	"github.com/rotaloom/rotaloom/pkg/civil"
 	"github.com/rotaloom/rotaloom/services/commons/internal/locationpath"
@@ -70,7 +69,7 @@ func (k *condition) sql(c *compiler) string {
 func (k *condition) held(c *compiler, row string) string {
 	from, to := c.from, c.to
 	if k.days != nil {
-		from, to = c.arg(k.days.From.Time()), c.arg(k.days.To.Time())
+		from, to = c.arg(k.days.From), c.arg(k.days.To)
 	}
 	if k.whole {
 		return fmt.Sprintf("%s.from_date <= %s AND %[1]s.to_date >= %[3]s", row, from, to)
@@ -119,9 +118,9 @@ func likePattern(text string) string {
 }
 
 func (k *condition) compareDates(c *compiler, column string) string {
-	given := make([]time.Time, len(k.dates))
+	given := make([]civil.Date, len(k.dates))
 	for i, d := range k.dates {
-		given[i] = d.Time()
+		given[i] = d
 	}
 	switch k.operator {
 	case in:
