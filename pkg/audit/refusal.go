@@ -13,11 +13,14 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/denial"
 	"github.com/rotaloom/rotaloom/pkg/fault"
 	"github.com/rotaloom/rotaloom/pkg/obs"
+	"github.com/rotaloom/rotaloom/pkg/pg"
 	"github.com/rotaloom/rotaloom/pkg/policy"
 )
 
 const insertRefusal = `INSERT INTO audit_event (tenant_id, occurred_at, user_name, person_id, client_id, service, operation,
 	objects, request_id, outcome, times, last_at) VALUES ($1, $2, $3, $4, $5, '', $6, '{}', $7, $8, $9, nullif($10::timestamptz, $2::timestamptz))`
+
+const trail pg.Unaudited = "these are rows of the trail"
 
 // KeepRefusals returns how refusals become rows of a trail.
 func KeepRefusals(pool *pgxpool.Pool) denial.Keep {
@@ -27,7 +30,7 @@ func KeepRefusals(pool *pgxpool.Pool) denial.Keep {
 			batch.Queue(insertRefusal, r.Tenant, r.First, short(r.User), r.PersonID, short(r.Client), short(r.Operation),
 				r.RequestID, short(r.Outcome), r.Times, r.Last)
 		}
-		if err := pool.SendBatch(ctx, batch).Close(); err != nil {
+		if err := trail.SendBatch(ctx, pool, batch); err != nil {
 			return fmt.Errorf("store refusals: %w", err)
 		}
 		return nil

@@ -27,12 +27,6 @@ func WithTxHook(ctx context.Context, hook TxHook) context.Context {
 	return context.WithValue(ctx, txHookKey{}, hook)
 }
 
-// WithoutTxHook returns a context for transactions that are not what the request is
-// about.
-func WithoutTxHook(ctx context.Context) context.Context {
-	return context.WithValue(ctx, txHookKey{}, nil)
-}
-
 // txHookOf returns the hook that a transaction has to take along, or nil.
 func txHookOf(ctx context.Context, opts pgx.TxOptions) TxHook {
 	hook, _ := ctx.Value(txHookKey{}).(TxHook)

@@ -16,7 +16,7 @@ import (
 // batchesOnPools are the files that may send a batch to a pool: what they send is
 // no read of several statements.
 var batchesOnPools = map[string]string{
-	"pkg/audit/refusal.go":                               "only writes",
+	"pkg/pg/unaudited.go":                                "only writes",
 	"services/commons/internal/search/query/executor.go": "one query behind the settings that bound it",
 }
 

@@ -18,6 +18,7 @@ import (
 
 	"github.com/rotaloom/rotaloom/pkg/clock"
 	"github.com/rotaloom/rotaloom/pkg/fault"
+	"github.com/rotaloom/rotaloom/pkg/pg"
 	"github.com/rotaloom/rotaloom/pkg/tenant"
 	"github.com/rotaloom/rotaloom/services/auth/internal/username"
 )
@@ -121,13 +122,15 @@ func (a *Attempt) Failed(ctx context.Context) error {
 	return a.guard.count(ctx, a.tenantID, a.user, keys)
 }
 
+const counts pg.Unaudited = "log-ins have rows of their own; failures are counted beside them, until a success or for a time"
+
 // Succeeded forgets the failures of the user. It answers false, or 429, when
 // the password was right but came after too many that were not.
 func (a *Attempt) Succeeded(ctx context.Context) (bool, error) {
 	if err := a.look(ctx); err != nil || a.Locked {
 		return false, err
 	}
-	_, err := a.guard.pool.Exec(ctx, `DELETE FROM login_failure WHERE tenant_id = $1 AND key = $2`, a.tenantID, a.user)
+	_, err := counts.Exec(ctx, a.guard.pool, `DELETE FROM login_failure WHERE tenant_id = $1 AND key = $2`, a.tenantID, a.user)
 	if err != nil {
 		return false, fmt.Errorf("forget failed log-ins: %w", err)
 	}
@@ -143,7 +146,7 @@ func (g *Guard) ClientFailed(ctx context.Context, tenantID int64, address string
 // them that can be locked.
 func (g *Guard) count(ctx context.Context, tenantID int64, user []byte, keys [][]byte) error {
 	now := g.clock.Now()
-	rows, err := g.pool.Query(ctx, `INSERT INTO login_failure AS f (tenant_id, key, failures, window_ends, streak, locked_until, forget_at)
+	rows, err := counts.Query(ctx, g.pool, `INSERT INTO login_failure AS f (tenant_id, key, failures, window_ends, streak, locked_until, forget_at)
 		SELECT $1, k, 1, $5, 1, CASE WHEN k = $3 AND $6 <= 1 THEN $7::timestamptz END, greatest($5, $7)
 		FROM unnest($2::bytea[]) k WHERE k IS NOT NULL ORDER BY k
 		ON CONFLICT (tenant_id, key) DO UPDATE SET
@@ -193,7 +196,7 @@ func (g *Guard) Run(ctx context.Context) error {
 	ticker := time.NewTicker(sweepEvery)
 	defer ticker.Stop()
 	for {
-		_, err := g.pool.Exec(tenant.All(ctx), `DELETE FROM login_failure WHERE (tenant_id, key) IN (
+		_, err := counts.Exec(tenant.All(ctx), g.pool, `DELETE FROM login_failure WHERE (tenant_id, key) IN (
 			SELECT tenant_id, key FROM login_failure WHERE forget_at <= $1 LIMIT $2)`, g.clock.Now(), sweepBatch)
 		if err != nil && ctx.Err() == nil {
 			g.log.WarnContext(ctx, "failed log-ins could not be forgotten", "error", err)

@@ -170,9 +170,11 @@ func (s *Store) Run(ctx context.Context) error {
 	}
 }
 
+const sweeps pg.Unaudited = "what has expired goes by itself"
+
 // sweep removes at most limit revocations that have expired, of all tenants.
 func (s *Store) sweep(ctx context.Context, limit int) error {
-	_, err := s.pool.Exec(tenant.All(ctx), `DELETE FROM revocation WHERE (tenant_id, key) IN (
+	_, err := sweeps.Exec(tenant.All(ctx), s.pool, `DELETE FROM revocation WHERE (tenant_id, key) IN (
 		SELECT tenant_id, key FROM revocation WHERE expires_at <= $1 LIMIT $2)`, s.clock.Now(), limit)
 	if err != nil {
 		return fmt.Errorf("remove expired revocations: %w", err)

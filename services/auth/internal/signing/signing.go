@@ -331,9 +331,11 @@ func (k *Keys) ensure(ctx context.Context, until time.Time) (*key, error) {
 	return found, nil
 }
 
+const makesKeys pg.Unaudited = "keys are made when they are needed, whoever calls"
+
 // locked runs fn in a transaction for which the replicas wait for each other.
 func (k *Keys) locked(ctx context.Context, fn func(context.Context, pgx.Tx) error) error {
-	return pg.InTx(pg.WithoutTxHook(ctx), k.pool, func(ctx context.Context, tx pgx.Tx) error {
+	return makesKeys.InTx(ctx, k.pool, func(ctx context.Context, tx pgx.Tx) error {
 		if err := lockKeys.Wait(ctx, tx, pg.OfDatabase); err != nil {
 			return err
 		}

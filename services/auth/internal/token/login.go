@@ -68,6 +68,8 @@ func (h *Handler) checked(ctx context.Context, tenantID int64, name, password st
 	return adopt(ctx, h.Pool, tenantID, found)
 }
 
+const rehashes pg.Unaudited = "the password stays what it was; the log-in has a row of its own"
+
 // renewHash makes the hash of a password that has just been shown anew, when hashing
 // is set otherwise than when it was made.
 func (h *Handler) renewHash(ctx context.Context, tenantID int64, u *user, password string) error {
@@ -78,7 +80,7 @@ func (h *Handler) renewHash(ctx context.Context, tenantID int64, u *user, passwo
 	if err != nil {
 		return err
 	}
-	done, err := h.Pool.Exec(ctx, `UPDATE app_user SET password_hash = $4, long_password = $5
+	done, err := rehashes.Exec(ctx, h.Pool, `UPDATE app_user SET password_hash = $4, long_password = $5
 		WHERE tenant_id = $1 AND id = $2 AND password_hash = $3`, tenantID, u.id, u.hash, hash, secret.Long(password))
 	if err != nil {
 		return fmt.Errorf("renew the hash of a password: %w", err)

@@ -10,6 +10,7 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
 
+	"github.com/rotaloom/rotaloom/pkg/pg"
 	platformv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/platform/v1"
 )
 
@@ -38,11 +39,13 @@ type claimed struct {
 // a claim.
 const claimAttempts = 3
 
+const notes pg.Unaudited = "a key belongs to the edge; the request itself is written where it is carried out"
+
 // claim takes the key for a request, or answers what stands against it. A key
 // that has expired is free; one whose request died is free for the same request.
 func (s store) claim(ctx context.Context, c claim) (*claimed, error) {
 	for range claimAttempts {
-		tag, err := s.pool.Exec(ctx, `
+		tag, err := notes.Exec(ctx, s.pool, `
 			INSERT INTO idempotency_key AS k (tenant_id, id, client_id, fingerprint, attempt, lease_until, expires_at, sight)
 			VALUES ($1, $2, $3, $4, $5, $6, $7, $9)
 			ON CONFLICT (tenant_id, id) DO UPDATE SET
@@ -92,7 +95,7 @@ func (s store) keep(ctx context.Context, k key, attempt int64, a *platformv1.Kep
 	if body == nil {
 		body = []byte{}
 	}
-	_, err := s.pool.Exec(ctx, `
+	_, err := notes.Exec(ctx, s.pool, `
 		UPDATE idempotency_key SET status = $4, content_location = $5, body = $6, body_omitted = $7, expires_at = $8
 		WHERE tenant_id = $1 AND id = $2 AND attempt = $3 AND status IS NULL`,
 		k.tenantID, k.id, attempt, a.GetStatus(), a.GetContentLocation(), body, a.GetBodyOmitted(), expiresAt)
@@ -104,7 +107,7 @@ func (s store) keep(ctx context.Context, k key, attempt int64, a *platformv1.Kep
 
 // giveBack frees the key of a claim.
 func (s store) giveBack(ctx context.Context, k key, attempt int64) error {
-	_, err := s.pool.Exec(ctx, `
+	_, err := notes.Exec(ctx, s.pool, `
 		DELETE FROM idempotency_key WHERE tenant_id = $1 AND id = $2 AND attempt = $3 AND status IS NULL`,
 		k.tenantID, k.id, attempt)
 	if err != nil {
@@ -116,7 +119,7 @@ func (s store) giveBack(ctx context.Context, k key, attempt int64) error {
 // sweep removes at most limit keys of all tenants that have expired, and
 // answers how many.
 func (s store) sweep(ctx context.Context, now time.Time, limit int) (int64, error) {
-	tag, err := s.pool.Exec(ctx, `DELETE FROM idempotency_key WHERE (tenant_id, id) IN (
+	tag, err := notes.Exec(ctx, s.pool, `DELETE FROM idempotency_key WHERE (tenant_id, id) IN (
 		SELECT tenant_id, id FROM idempotency_key WHERE expires_at <= $1 LIMIT $2)`, now, limit)
 	if err != nil {
 		return 0, fmt.Errorf("remove expired idempotency keys: %w", err)
@@ -127,7 +130,7 @@ func (s store) sweep(ctx context.Context, now time.Time, limit int) (int64, erro
 // trim removes the oldest answers of clients that have more keys than most, of
 // all tenants. Requests that run keep theirs.
 func (s store) trim(ctx context.Context, most int) error {
-	_, err := s.pool.Exec(ctx, `
+	_, err := notes.Exec(ctx, s.pool, `
 		DELETE FROM idempotency_key d USING (
 			SELECT tenant_id, client_id FROM idempotency_key GROUP BY tenant_id, client_id HAVING count(*) > $1
 		) crowded CROSS JOIN LATERAL (

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/rotaloom/rotaloom/pkg/pg"
 	"github.com/rotaloom/rotaloom/pkg/ratelimit"
 	optionsv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/options/v1"
 )
@@ -41,7 +42,7 @@ const takeTokens = `
 
 // take settles a lease, and answers what is left and what is granted.
 func (s *Store) take(ctx context.Context, l lease, p ratelimit.Policy) (tokens float64, granted int64, err error) {
-	err = s.pool.QueryRow(ctx, takeTokens, l.tenantID, l.caller, int16(l.class), p.Rate,
+	err = leases.QueryRow(ctx, s.pool, takeTokens, l.tenantID, l.caller, int16(l.class), p.Rate,
 		float64(p.Burst), float64(l.spent), float64(l.returned), float64(l.wanted)).Scan(&tokens, &granted)
 	if err != nil {
 		return 0, 0, fmt.Errorf("lease rate: %w", err)
@@ -57,10 +58,12 @@ const (
 	sweepBatch = 50_000
 )
 
+const leases pg.Unaudited = "an allowance is no act of anybody; the request that takes from it may be one"
+
 // Sweep removes allowances that nobody has used for long.
 func (s *Store) Sweep(ctx context.Context) error {
 	for {
-		tag, err := s.pool.Exec(ctx, `DELETE FROM rate_bucket WHERE (tenant_id, caller, throttle) IN
+		tag, err := leases.Exec(ctx, s.pool, `DELETE FROM rate_bucket WHERE (tenant_id, caller, throttle) IN
 			(SELECT tenant_id, caller, throttle FROM rate_bucket WHERE updated_at < clock_timestamp() - $1::interval LIMIT $2)`,
 			keepFor, sweepBatch)
 		if err != nil {

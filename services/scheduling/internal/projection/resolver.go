@@ -131,6 +131,8 @@ func (w *wanted) first() string {
 	return fmt.Sprintf("%q", shortened(w.keys[0]))
 }
 
+const copies pg.Unaudited = "a copy of what its owner has written already"
+
 // fetch asks another service for what is missing, by parts that are small enough
 // for one call, and keeps what it answers.
 func fetch[S any](ctx context.Context, pool *pgxpool.Pool, missing wanted,
@@ -151,7 +153,7 @@ func fetch[S any](ctx context.Context, pool *pgxpool.Pool, missing wanted,
 	if len(states) == 0 {
 		return nil
 	}
-	return pg.InTx(pg.WithoutTxHook(ctx), pool, func(ctx context.Context, tx pgx.Tx) error { return keep(ctx, tx, states) })
+	return copies.InTx(ctx, pool, func(ctx context.Context, tx pgx.Tx) error { return keep(ctx, tx, states) })
 }
 
 // shortened keeps an error from repeating a long text.

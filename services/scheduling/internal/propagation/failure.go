@@ -99,12 +99,14 @@ func (p *Propagator) settle(ctx context.Context, m bus.Message, key batchKey, er
 	return nil
 }
 
+const givesUp pg.Unaudited = "the request that started a propagation has the row; that it failed is its state"
+
 // settlePlanning is settle for propagations that could not be planned.
 func (p *Propagator) settlePlanning(ctx context.Context, m bus.Message, failed []int64, err error) error {
 	if err == nil || ctx.Err() != nil || pg.Unavailable(err) || m.Attempt < p.cfg.MaxDeliver {
 		return err
 	}
-	if _, failErr := p.pool.Exec(ctx, failPlanning, m.Tenant, failed, textFailed); failErr != nil {
+	if _, failErr := givesUp.Exec(ctx, p.pool, failPlanning, m.Tenant, failed, textFailed); failErr != nil {
 		return fmt.Errorf("propagation: give up planning: %w; %w", failErr, err)
 	}
 	p.metrics.failed.Inc()

@@ -12,6 +12,7 @@ import (
 	schedulingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/scheduling/v1"
 
 	"github.com/rotaloom/rotaloom/pkg/namedstore"
+	"github.com/rotaloom/rotaloom/pkg/pg"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/patterndefinition"
 )
 
@@ -57,6 +58,8 @@ FROM first, unnest($2::bigint[], $3::text[], $4::bytea[]) AS given (id, name, bo
 
 const seeded = `SELECT EXISTS (SELECT FROM request_subtype_seed WHERE tenant_id = $1)`
 
+const seeds pg.Unaudited = "what every tenant begins with is there before anybody acts"
+
 // ensureSeeded makes sure that the tenant has got what it begins with.
 func ensureSeeded(ctx context.Context, pool *pgxpool.Pool, tenantID int64) error {
 	var done bool
@@ -73,7 +76,7 @@ func ensureSeeded(ctx context.Context, pool *pgxpool.Pool, tenantID int64) error
 		}
 		ids, names, bodies = append(ids, t.id), append(names, t.subtype), append(bodies, body)
 	}
-	if _, err := pool.Exec(ctx, seed, tenantID, ids, names, bodies); err != nil {
+	if _, err := seeds.Exec(ctx, pool, seed, tenantID, ids, names, bodies); err != nil {
 		return fmt.Errorf("request_subtype: seed: %w", err)
 	}
 	return nil

@@ -112,6 +112,8 @@ func (d *Directory) find(ctx context.Context, tenantID int64, keys []Key) (map[K
 // mostAsked is how many persons one call asks for.
 const mostAsked = 1000
 
+const copies pg.Unaudited = "a copy of what its owner has written already"
+
 // fromCommons asks commons for persons, and keeps what it answers.
 func (d *Directory) fromCommons(ctx context.Context, tenantID int64, keys []Key, found map[Key]Person) error {
 	var ask commonsv1.ResolvePersonsRequest
@@ -126,7 +128,7 @@ func (d *Directory) fromCommons(ctx context.Context, tenantID int64, keys []Key,
 	if err != nil {
 		return fmt.Errorf("find persons in commons: %w", err)
 	}
-	if err := pg.InTx(pg.WithoutTxHook(ctx), d.pool, func(ctx context.Context, tx pgx.Tx) error {
+	if err := copies.InTx(ctx, d.pool, func(ctx context.Context, tx pgx.Tx) error {
 		return replica.Put(ctx, tx, d.copy, tenantID, answer.GetPersons())
 	}); err != nil {
 		return err

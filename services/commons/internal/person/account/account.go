@@ -31,6 +31,8 @@ const (
 	sweepBatch = 1000
 )
 
+const settles pg.Unaudited = "an intent is the other half of a change, whose transaction has the row"
+
 // Accounts creates user accounts, which auth keeps, for persons, whom we keep.
 // No transaction spans both, so the accounts come first, after a note of the
 // intention: whatever happens, either the person is there, or the account is
@@ -177,7 +179,7 @@ func (a *Accounts) remove(ctx context.Context, e *intentGroup) error {
 }
 
 func (a *Accounts) deleteIntents(ctx context.Context, tenantID int64, ids []int64) error {
-	_, err := a.pool.Exec(ctx, `DELETE FROM account_intent WHERE tenant_id = $1 AND person_id = ANY($2)`, tenantID, ids)
+	_, err := settles.Exec(ctx, a.pool, `DELETE FROM account_intent WHERE tenant_id = $1 AND person_id = ANY($2)`, tenantID, ids)
 	return err
 }
 

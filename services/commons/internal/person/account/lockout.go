@@ -179,7 +179,7 @@ func (l *Lockouts) lockOut(ctx context.Context, req *authv1.LockOutUsersRequest)
 // deleteIntents removes the rows of an errand that are still what they were.
 func (l *Lockouts) deleteIntents(ctx context.Context, e *intentGroup) error {
 	ids, versions := e.columns()
-	_, err := l.pool.Exec(ctx, `DELETE FROM lockout_intent i USING unnest($2::bigint[], $3::bigint[]) AS q (id, version)
+	_, err := settles.Exec(ctx, l.pool, `DELETE FROM lockout_intent i USING unnest($2::bigint[], $3::bigint[]) AS q (id, version)
 		WHERE i.tenant_id = $1 AND i.person_id = q.id AND i.version = q.version`, e.tenant, ids, versions)
 	return err
 }
@@ -187,7 +187,7 @@ func (l *Lockouts) deleteIntents(ctx context.Context, e *intentGroup) error {
 // postpone lets others go first.
 func (l *Lockouts) postpone(ctx context.Context, e *intentGroup) error {
 	ids, versions := e.columns()
-	_, err := l.pool.Exec(ctx, `UPDATE lockout_intent i SET due_at = now() + make_interval(secs => $4)
+	_, err := settles.Exec(ctx, l.pool, `UPDATE lockout_intent i SET due_at = now() + make_interval(secs => $4)
 		FROM unnest($2::bigint[], $3::bigint[]) AS q (id, version)
 		WHERE i.tenant_id = $1 AND i.person_id = q.id AND i.version = q.version`, e.tenant, ids, versions, lockoutRetry.Seconds())
 	return err

@@ -1,0 +1,103 @@
+package architecture
+
+import (
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+// writesOnPools are the files that may write on a pool, past a transaction and past
+// pg.Unaudited.
+var writesOnPools = map[string]string{
+	"pkg/pg/unaudited.go":                                "the one place",
+	"pkg/pg/txhook.go":                                   "begins the transactions that take the row along",
+	"pkg/testkit/pgtest/database.go":                     "makes databases for tests",
+	"services/commons/internal/search/query/executor.go": "a read behind the settings that bound it",
+}
+
+// writingSQL is a statement that writes.
+var writingSQL = regexp.MustCompile("(?is)^[`\"]\\s*(INSERT|UPDATE|DELETE|MERGE|TRUNCATE|WITH\\b.*\\b(INSERT INTO|UPDATE|DELETE FROM))\\b")
+
+// A write without its row in the audit trail is there on purpose, and says why: it
+// goes through pg.Unaudited. All others go through pg.InTx, which takes the row along.
+func TestNoWriteGoesPastTheAuditTrail(t *testing.T) {
+	t.Parallel()
+	unaudited := 0
+	eachFile(t, func(name, path string) {
+		if writesOnPools[name] != "" || strings.HasPrefix(name, "services/standalone/") {
+			return
+		}
+		file, err := parser.ParseFile(token.NewFileSet(), path, nil, parser.SkipObjectResolution)
+		require.NoError(t, err)
+		statements := constants(file)
+		ast.Inspect(file, func(n ast.Node) bool {
+			if spec, ok := n.(*ast.ValueSpec); ok {
+				if typ, ok := spec.Type.(*ast.SelectorExpr); ok && typ.Sel.Name == "Unaudited" && isName(typ.X, "pg") {
+					unaudited++
+				}
+			}
+			call, ok := n.(*ast.CallExpr)
+			if !ok {
+				return true
+			}
+			method, ok := call.Fun.(*ast.SelectorExpr)
+			if !ok || !isPool(method.X) {
+				return true
+			}
+			switch method.Sel.Name {
+			case "Exec", "SendBatch", "CopyFrom", "Begin", "BeginTx":
+				assert.Fail(t, "writes on a pool", "%s: %s of a pool: use pg.InTx, or pg.Unaudited with its reason", name, method.Sel.Name)
+			case "Query", "QueryRow":
+				for _, arg := range call.Args {
+					text := statements[nameOf(arg)]
+					if literal, ok := arg.(*ast.BasicLit); ok {
+						text = literal.Value
+					}
+					assert.False(t, writingSQL.MatchString(text), "%s: %.60s...: use pg.InTx, or pg.Unaudited with its reason", name, text)
+				}
+			}
+			return true
+		})
+	})
+	assert.Greater(t, unaudited, 5)
+}
+
+// isPool tells whether an expression is named as a pool is everywhere.
+func isPool(x ast.Expr) bool {
+	return strings.HasSuffix(strings.ToLower(nameOf(x)), "pool")
+}
+
+// nameOf is the last name of a variable or of a field.
+func nameOf(x ast.Expr) string {
+	switch x := x.(type) {
+	case *ast.Ident:
+		return x.Name
+	case *ast.SelectorExpr:
+		return x.Sel.Name
+	}
+	return ""
+}
+
+// constants are the texts of a file's constants, by their names.
+func constants(file *ast.File) map[string]string {
+	found := map[string]string{}
+	ast.Inspect(file, func(n ast.Node) bool {
+		if spec, ok := n.(*ast.ValueSpec); ok {
+			for i, name := range spec.Names {
+				if i < len(spec.Values) {
+					if literal, ok := spec.Values[i].(*ast.BasicLit); ok && literal.Kind == token.STRING {
+						found[name.Name] = literal.Value
+					}
+				}
+			}
+		}
+		return true
+	})
+	return found
+}
