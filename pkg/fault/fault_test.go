@@ -14,6 +14,7 @@ import (
 	"google.golang.org/protobuf/proto"
 
 	"github.com/rotaloom/rotaloom/pkg/fault"
+	commonv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/common/v1"
 )
 
 func TestErrorCrossesAHop(t *testing.T) {
@@ -40,6 +41,23 @@ func TestErrorCrossesAHop(t *testing.T) {
 	// A fault that is passed on is the same one after the second hop.
 	again := fault.FromStatus(got.GRPCStatus())
 	assert.Equal(t, got.Body().String(), again.Body().String())
+}
+
+// What another process says is an error, whatever status it names.
+func TestOnlyStatusesOfErrorsCrossAHop(t *testing.T) {
+	t.Parallel()
+	for sent, got := range map[int]int{399: 500, 400: 400, 599: 599, 600: 500, 0: 500} {
+		assert.Equal(t, got, fault.FromStatus(fault.New("WRL-1", sent, "x").GRPCStatus()).Status, sent)
+	}
+	st, err := status.New(codes.Unavailable, "x").WithDetails(&commonv1.Fault{HttpStatus: 404})
+	require.NoError(t, err)
+	assert.Equal(t, 503, fault.FromStatus(st).Status, "a detail without a code says nothing")
+}
+
+func TestErrorsAreLoggedWithTheirCause(t *testing.T) {
+	t.Parallel()
+	assert.Equal(t, "WRL-1: x", fault.New("WRL-1", 400, "x").Error())
+	assert.Equal(t, "WRL-1: x: why", fault.New("WRL-1", 400, "x").WithCause(errors.New("why")).Error())
 }
 
 func TestGRPCCodeFitsStatus(t *testing.T) {

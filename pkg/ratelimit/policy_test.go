@@ -33,6 +33,23 @@ func TestPoliciesAreReadAsTheyAreWritten(t *testing.T) {
 	assert.EqualValues(t, 4, set.Of(optionsv1.Throttle_THROTTLE_LOGIN).Window(), "rounded up")
 }
 
+func TestPoliciesMayReachTheirBounds(t *testing.T) {
+	t.Parallel()
+	assert.Equal(t, "0.125/3", ratelimit.Policy{Rate: 0.125, Burst: 3}.String())
+	for p, good := range map[ratelimit.Policy]bool{
+		{Rate: ratelimit.MinRate, Burst: 1}:                      true,
+		{Rate: ratelimit.MinRate / 2, Burst: 1}:                  false,
+		{Rate: ratelimit.MaxRate, Burst: ratelimit.MaxBurst}:     true,
+		{Rate: ratelimit.MaxRate + 1, Burst: ratelimit.MaxBurst}: false,
+		{Rate: ratelimit.MaxRate, Burst: ratelimit.MaxBurst + 1}: false,
+		{Rate: 1, Burst: 0}:                                      false,
+	} {
+		assert.Equal(t, good, p.Check() == nil, p)
+	}
+	assert.ErrorContains(t, new(ratelimit.Policy).UnmarshalText([]byte("5")), "for example")
+	assert.ErrorContains(t, new(ratelimit.Policy).UnmarshalText([]byte("x/5")), "for example")
+}
+
 func TestTheCeilingOfTenants(t *testing.T) {
 	t.Parallel()
 	write := optionsv1.Throttle_THROTTLE_WRITE
