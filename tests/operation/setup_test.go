@@ -36,15 +36,16 @@ func TestSetupSurvivesARestart(t *testing.T) {
 	server = launch.StandaloneIn(t, server.StateDir, nil)
 	api = scenario.API{Target: server.Target(t)}
 
-	var after []scenario.Object
-	call("GET", "/v1/commons/setup/holidays?year=2031&enabled=true", nil, &after)
-	require.Equal(t, holidays, after)
-	call("GET", "/v2/timekeeping/setup/pay_codes", nil, &after)
-	require.Equal(t, []scenario.Object{payCode}, after)
-	call("GET", "/v2/timekeeping/setup/work_rules", nil, &after)
-	require.Equal(t, []scenario.Object{rule}, after)
-	call("GET", groups, nil, &after)
-	require.Equal(t, []scenario.Object{group}, after)
+	for path, before := range map[string][]scenario.Object{
+		"/v1/commons/setup/holidays?year=2031&enabled=true": holidays,
+		"/v2/timekeeping/setup/pay_codes":                   {payCode},
+		"/v2/timekeeping/setup/work_rules":                  {rule},
+		groups:                                              {group},
+	} {
+		var after []scenario.Object
+		call("GET", path, nil, &after)
+		require.Equal(t, before, after)
+	}
 	_, err := api.Call(t.Context(), "POST", groups, scenario.Object{"name": "Santos", "devices": []scenario.Object{{"qualifier": "Gate"}}}, nil)
 	require.ErrorContains(t, err, "WTK-181613")
 }
