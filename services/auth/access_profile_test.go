@@ -15,12 +15,12 @@ import (
 	"github.com/rotaloom/rotaloom/services/auth"
 )
 
-// withToken answers a context whose calls from the edge carry a token.
+// withToken returns a context whose calls from the edge carry a token.
 func withToken(ctx context.Context, token string) context.Context {
 	return authn.With(ctx, &authn.Principal{}, token)
 }
 
-// loginAs answers the tokens of a user.
+// loginAs returns the tokens of a user.
 func (b *bench) loginAs(t *testing.T, name, password string) *authv1.IssueTokenResponse {
 	t.Helper()
 	answer, err := b.tokens.IssueToken(t.Context(), passwordGrant(func(r *authv1.IssueTokenRequest) { r.Username, r.Password = name, password }))

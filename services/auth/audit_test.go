@@ -26,7 +26,7 @@ import (
 // farAway is later than every event, in microseconds: the year 3000.
 const farAway = 32_503_680_000_000_000
 
-// trail answers the audit events of the default tenant, the oldest first, as
+// trail returns the audit events of the default tenant, the oldest first, as
 // "operation user client outcome".
 func (b *bench) trail(t *testing.T) (lines []string, raw string) {
 	t.Helper()
@@ -106,7 +106,7 @@ func only(lines []string, part string) (out []string) {
 	return out
 }
 
-// telling answers a client of the token service, and what the chain is told of
+// telling returns a client of the token service, and what the chain is told of
 // refusals.
 func (b *bench) telling(t *testing.T) (authv1.TokenServiceClient, *[]string) {
 	t.Helper()

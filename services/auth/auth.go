@@ -105,7 +105,7 @@ type Service struct {
 	keySource *authn.KeySet
 }
 
-// Migrations answers the schema that the service needs.
+// Migrations returns the schema that the service needs.
 func Migrations() []pg.Migrations {
 	return []pg.Migrations{audit.Migrations(), {Table: "auth_version", FS: migrations.FS}}
 }
@@ -183,7 +183,7 @@ func (c Config) CheckKeyEncryption() error {
 		"or allow --allow-plain-signing-keys")
 }
 
-// wrapper answers what encrypts signing keys, or nil.
+// wrapper returns what encrypts signing keys, or nil.
 func (c Config) wrapper() (signing.Wrapper, error) {
 	switch {
 	case c.KeyEncryptionFile != "":
@@ -215,7 +215,7 @@ func (s *Service) Register(server grpc.ServiceRegistrar) {
 	authv1.RegisterRevocationServiceServer(server, s.revocations)
 }
 
-// Key answers a public key by its id, so that the service verifies tokens by
+// Key returns a public key by its id, so that the service verifies tokens by
 // its own keys. Service is an authn.KeySource.
 func (s *Service) Key(ctx context.Context, kid string) (crypto.PublicKey, error) {
 	return s.keySource.Key(ctx, kid)
@@ -227,7 +227,7 @@ func (s *Service) Revoked(ctx context.Context, p *authn.Principal) (bool, error)
 	return s.revoked.Revoked(ctx, p)
 }
 
-// Exchange answers our token for one of an identity provider, so that the
+// Exchange returns our token for one of an identity provider, so that the
 // service accepts these without asking itself. It is an authn.Exchange.
 func (s *Service) Exchange(ctx context.Context, token string) (string, error) {
 	return s.tokens.Exchange(ctx, token)

@@ -77,7 +77,7 @@ func BenchmarkRefreshGrant(b *testing.B) {
 	b.ReportMetric(updates/float64(b.N), "updates/s")
 }
 
-// perSecond answers how often callers do something in a second, by what they do in
+// perSecond returns how often callers do something in a second, by what they do in
 // a while.
 func perSecond(b *testing.B, callers int, while time.Duration, do func(caller int) error) float64 {
 	b.Helper()

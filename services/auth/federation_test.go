@@ -96,7 +96,7 @@ func TestAFederatedTokenIsAnAccessToken(t *testing.T) {
 	f.refuses(t, token, "expired")
 }
 
-// forge answers a token with the claims of another and a header and signature of
+// forge returns a token with the claims of another and a header and signature of
 // one's own.
 func forge(t testing.TB, token, algorithm string, key any, kid string) string {
 	t.Helper()
@@ -219,7 +219,7 @@ func TestFederatedTokensAreRevoked(t *testing.T) {
 	f.refuses(t, other, "of a user who is gone")
 }
 
-// rewritten answers a token whose last character differs in bits that do not
+// rewritten returns a token whose last character differs in bits that do not
 // count.
 func rewritten(token string) string {
 	const alphabet = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_"

@@ -13,7 +13,7 @@ import (
 	authv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/auth/v1"
 )
 
-// as answers a context for what commons does in the name of a user.
+// as returns a context for what commons does in the name of a user.
 func (b *bench) as(t *testing.T, name, password string) context.Context {
 	t.Helper()
 	answer, err := b.tokens.IssueToken(t.Context(), passwordGrant(func(r *authv1.IssueTokenRequest) { r.Username, r.Password = name, password }))

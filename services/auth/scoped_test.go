@@ -16,7 +16,7 @@ import (
 	"github.com/rotaloom/rotaloom/services/auth/internal/federation"
 )
 
-// scoped answers a context with a token of the administrator that a client got which
+// scoped returns a context with a token of the administrator that a client got which
 // is narrowed to scopes.
 func scoped(t *testing.T, b *bench, clients authv1.ClientServiceClient, admin context.Context, id string, scopes ...string) context.Context {
 	t.Helper()
@@ -99,7 +99,7 @@ func TestNarrowTokensMakeNoIdentityProvider(t *testing.T) {
 	require.NoError(t, add(admin, "Employee"))
 }
 
-// adminOf answers a context with a token of a tenant's first administrator.
+// adminOf returns a context with a token of a tenant's first administrator.
 func adminOf(t *testing.T, b *bench, made auth.Made) context.Context {
 	t.Helper()
 	answer, err := b.tokens.IssueToken(metadata.AppendToOutgoingContext(t.Context(), "x-forwarded-host", made.Host), passwordGrant(func(r *authv1.IssueTokenRequest) {

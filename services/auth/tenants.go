@@ -118,7 +118,7 @@ func (s *Service) CreateTenant(ctx context.Context, n NewTenant) (Made, error) {
 	return made, nil
 }
 
-// ListTenants answers all tenants by number.
+// ListTenants returns all tenants by number.
 func (s *Service) ListTenants(ctx context.Context) ([]Tenant, error) {
 	rows, err := s.pool.Query(tenant.All(ctx), `SELECT id, name, coalesce(host, ''), disabled_at FROM tenant ORDER BY id`)
 	if err != nil {

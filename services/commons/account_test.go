@@ -99,7 +99,7 @@ func handlers(b *bench) commonsv1.PersonServiceServer {
 	return p
 }
 
-// as answers a context as the chain makes it for the request of a user.
+// as returns a context as the chain makes it for the request of a user.
 func as(ctx context.Context, requestID string) context.Context {
 	ctx = obs.WithRequest(ctx, obs.Request{ID: requestID})
 	return authn.With(ctx, &authn.Principal{Tenant: 1, Subject: "chief", PersonID: 77, Client: "portal", Rows: "all", Service: "test"}, "")

@@ -75,7 +75,7 @@ type Service struct {
 	dataRows *dataprovider.Finder
 }
 
-// Migrations answers the schema that the service needs.
+// Migrations returns the schema that the service needs.
 func Migrations() ([]pg.Migrations, error) {
 	return serve.Migrations("commons_version", migrations.FS)
 }

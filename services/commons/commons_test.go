@@ -116,7 +116,7 @@ func (u *users) LockOutUsers(_ context.Context, req *authv1.LockOutUsersRequest)
 	return &emptypb.Empty{}, nil
 }
 
-// lockout answers what was told of a person, or nil.
+// lockout returns what was told of a person, or nil.
 func (u *users) lockout(person int64) *authv1.UserLockout {
 	u.mu.Lock()
 	defer u.mu.Unlock()
@@ -462,7 +462,7 @@ func TestTenantsAreApart(t *testing.T) {
 	}
 }
 
-// events answers what the outbox holds, oldest first.
+// events returns what the outbox holds, oldest first.
 func (b *bench) events(t *testing.T) []*commonsv1.PersonsChanged {
 	t.Helper()
 	rows, err := b.pool.Query(tenant.All(t.Context()), `SELECT payload FROM outbox WHERE subject = 'rotaloom.commons.person.changed' ORDER BY id`)

@@ -47,7 +47,7 @@ func onTerms(terms ...*commonsv1.TermAssignment) func(*commonsv1.Person) {
 	}
 }
 
-// terms answers the terms that a person is shown with.
+// terms returns the terms that a person is shown with.
 func terms(p *commonsv1.Person) (out []string) {
 	for _, a := range p.GetJobAssignment().GetEmploymentTermAssignments() {
 		out = append(out, a.GetName()+" "+a.GetStartDate()+" "+a.GetEndDate())

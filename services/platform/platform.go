@@ -58,7 +58,7 @@ type Service struct {
 	trails *auditevent.Handler
 }
 
-// Migrations answers the schema that the service needs.
+// Migrations returns the schema that the service needs.
 func Migrations() []pg.Migrations {
 	return []pg.Migrations{audit.Migrations(), {Table: "platform_version", FS: migrations.FS}}
 }

@@ -42,7 +42,7 @@ type Handler struct {
 // New makes a Handler.
 func New(deps Deps) *Handler { return &Handler{Deps: deps} }
 
-// ListClients answers the tenant's clients by id, without their secrets.
+// ListClients returns the tenant's clients by id, without their secrets.
 func (h *Handler) ListClients(ctx context.Context, _ *authv1.ListClientsRequest) (*authv1.ClientList, error) {
 	tenantID, err := tenant.Of(ctx)
 	if err != nil {
@@ -59,7 +59,7 @@ func (h *Handler) ListClients(ctx context.Context, _ *authv1.ListClientsRequest)
 	return out, nil
 }
 
-// GetClient answers one client, without its secret.
+// GetClient returns one client, without its secret.
 func (h *Handler) GetClient(ctx context.Context, req *authv1.GetClientRequest) (*authv1.Client, error) {
 	tenantID, err := tenant.Of(ctx)
 	if err != nil {

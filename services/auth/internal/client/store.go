@@ -10,7 +10,7 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/pg"
 )
 
-// find answers the clients that a condition chooses.
+// find returns the clients that a condition chooses.
 func find(ctx context.Context, db pg.Querier, where string, args ...any) ([]settings, error) {
 	rows, err := db.Query(ctx, `SELECT client_id, enabled, password_grant, refresh_grant, client_grant, access_profile, scopes
 		FROM client `+where, args...)
@@ -24,7 +24,7 @@ func find(ctx context.Context, db pg.Querier, where string, args ...any) ([]sett
 	return found, nil
 }
 
-// one answers the client with an id, or 404.
+// one returns the client with an id, or 404.
 func one(ctx context.Context, db pg.Querier, tenantID int64, id, lock string) (settings, error) {
 	found, err := find(ctx, db, `WHERE tenant_id = $1 AND client_id = $2 `+lock, tenantID, id)
 	if err != nil {

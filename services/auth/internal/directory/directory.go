@@ -132,7 +132,7 @@ func parseProfiles(lines []string) ([]mapping, error) {
 // be no directory.
 func (d *Directory) Serves(tenantID int64) bool { return d != nil && d.cfg.Tenant == tenantID }
 
-// Authenticate answers the user with a name and a password, or nil. It takes
+// Authenticate returns the user with a name and a password, or nil. It takes
 // the directory the same steps whether there is such a user or not. A directory
 // that cannot be asked is a 503.
 func (d *Directory) Authenticate(ctx context.Context, name, password string) (*User, error) {
@@ -206,7 +206,7 @@ func (d *Directory) connect() (*ldap.Conn, error) {
 	return conn, nil
 }
 
-// find answers the one user with a name, and their DN, or nil.
+// find returns the one user with a name, and their DN, or nil.
 func (d *Directory) find(conn *ldap.Conn, name string) (*User, string, error) {
 	filter := strings.ReplaceAll(d.cfg.Filter, "%s", ldap.EscapeFilter(name))
 	found, err := d.search(conn, d.cfg.BaseDN, filter, 2, d.cfg.Name, d.cfg.Groups)
@@ -233,7 +233,7 @@ func (d *Directory) find(conn *ldap.Conn, name string) (*User, string, error) {
 	return user, entry.DN, nil
 }
 
-// search answers at most limit entries. More are as good as none for a user,
+// search returns at most limit entries. More are as good as none for a user,
 // and no more are looked at for groups.
 func (d *Directory) search(conn *ldap.Conn, base, filter string, limit int, attributes ...string) ([]*ldap.Entry, error) {
 	answer, err := conn.Search(ldap.NewSearchRequest(base, ldap.ScopeWholeSubtree, ldap.NeverDerefAliases,

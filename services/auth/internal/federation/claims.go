@@ -29,7 +29,7 @@ func parseClaims(payload []byte) (claims, error) {
 	return c, nil
 }
 
-// standard answers the claims that every token has.
+// standard returns the claims that every token has.
 func (c claims) standard() (s jwt.Claims, err error) {
 	for name, into := range map[string]any{
 		"iss": &s.Issuer, "aud": &s.Audience, "exp": &s.Expiry, "nbf": &s.NotBefore, "iat": &s.IssuedAt,
@@ -64,7 +64,7 @@ func (p *provider) validate(c claims, now time.Time) (time.Time, error) {
 	return end, nil
 }
 
-// user answers what the token calls the user.
+// user returns what the token calls the user.
 func (p *provider) user(c claims) (string, error) {
 	name, err := c.text(p.userClaim)
 	switch {
@@ -79,7 +79,7 @@ func (p *provider) user(c claims) (string, error) {
 	return name, nil
 }
 
-// profile answers the access profile that the token chooses; "" for the user's
+// profile returns the access profile that the token chooses; "" for the user's
 // own.
 func (p *provider) profile(c claims) (string, error) {
 	if p.profileClaim == "" {
@@ -97,7 +97,7 @@ func (p *provider) profile(c claims) (string, error) {
 	return "", fmt.Errorf("the claim %s has no value that has a profile", p.profileClaim)
 }
 
-// text answers a claim that is a text or a number.
+// text returns a claim that is a text or a number.
 func (c claims) text(name string) (string, error) {
 	var text string
 	if json.Unmarshal(c[name], &text) == nil {
@@ -110,7 +110,7 @@ func (c claims) text(name string) (string, error) {
 	return number.String(), nil
 }
 
-// texts answers a claim that is a text or a list of texts.
+// texts returns a claim that is a text or a list of texts.
 func (c claims) texts(name string) ([]string, error) {
 	var list []string
 	if json.Unmarshal(c[name], &list) == nil {

@@ -52,7 +52,7 @@ func New(cfg Config, deps Deps) (*Handler, error) {
 	return &Handler{cfg: cfg, Deps: deps, keys: newKeySets(cfg, client, deps.Clock)}, nil
 }
 
-// ListIdentityProviders answers the providers of the caller's tenant.
+// ListIdentityProviders returns the providers of the caller's tenant.
 func (h *Handler) ListIdentityProviders(ctx context.Context, _ *authv1.ListIdentityProvidersRequest) (*authv1.IdentityProviderList, error) {
 	tenantID, err := tenant.Of(ctx)
 	if err != nil {
@@ -69,7 +69,7 @@ func (h *Handler) ListIdentityProviders(ctx context.Context, _ *authv1.ListIdent
 	return out, nil
 }
 
-// GetIdentityProvider answers one provider.
+// GetIdentityProvider returns one provider.
 func (h *Handler) GetIdentityProvider(ctx context.Context, req *authv1.GetIdentityProviderRequest) (*authv1.IdentityProvider, error) {
 	tenantID, err := tenant.Of(ctx)
 	if err != nil {

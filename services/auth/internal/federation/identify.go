@@ -39,7 +39,7 @@ type Identified struct {
 	End time.Time
 }
 
-// Identify answers whom a token of an identity provider stands for. Its errors
+// Identify returns whom a token of an identity provider stands for. Its errors
 // are faults: 401 for a token that is not accepted, 503 when the provider's keys
 // cannot be had.
 func (h *Handler) Identify(ctx context.Context, token string) (*Identified, error) {
@@ -82,7 +82,7 @@ func (h *Handler) Identify(ctx context.Context, token string) (*Identified, erro
 	}, nil
 }
 
-// find answers the token, not verified yet, and the provider that it must be of.
+// find returns the token, not verified yet, and the provider that it must be of.
 func (h *Handler) find(ctx context.Context, token string) (*jose.JSONWebSignature, *provider, error) {
 	if len(token) > maxToken {
 		return nil, nil, refused(errors.New("the token is too long"))

@@ -136,7 +136,7 @@ func newKeySets(cfg Config, client *http.Client, clk clock.Clock) *keySets {
 	return &keySets{cfg: cfg, client: client, clock: clk, sets: cache.New[string](clk, cache.Config[*authn.KeySet]{Entries: maxSets})}
 }
 
-// of answers the keys of an issuer that is configured.
+// of returns the keys of an issuer that is configured.
 func (k *keySets) of(issuer string) *authn.KeySet {
 	k.mu.Lock()
 	defer k.mu.Unlock()

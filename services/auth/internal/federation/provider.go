@@ -60,7 +60,7 @@ func invalid(format string, args ...any) *fault.Error {
 	return fault.Invalid(fault.CodeInput, fmt.Sprintf(format, args...))
 }
 
-// read answers the provider that a request describes, its gaps filled.
+// read returns the provider that a request describes, its gaps filled.
 func (h *Handler) read(in *authv1.IdentityProvider) (*provider, error) {
 	p := &provider{
 		name: in.GetName(), issuer: in.GetIssuer(), audience: in.GetAudience(),

@@ -34,13 +34,13 @@ func providers(ctx context.Context, db pg.Querier, where string, args ...any) ([
 	return found, nil
 }
 
-// ofTenant answers the providers of a tenant: the one with an id, or all when
+// ofTenant returns the providers of a tenant: the one with an id, or all when
 // that is 0.
 func ofTenant(ctx context.Context, db pg.Querier, tenantID, id int64) ([]*provider, error) {
 	return providers(ctx, db, ` WHERE tenant_id = $1 AND ($2::bigint = 0 OR id = $2) ORDER BY id LIMIT $3`, tenantID, id, maxProviders)
 }
 
-// byIssuer answers the provider whose token names the issuer and, among others
+// byIssuer returns the provider whose token names the issuer and, among others
 // maybe, the audience; nil when there is none, or more than one fits.
 func byIssuer(ctx context.Context, db pg.Querier, issuer string, audience []string) (*provider, error) {
 	found, err := providers(tenant.All(ctx), db, ` WHERE issuer = $1 AND audience = ANY($2) AND enabled LIMIT 2`, issuer, audience)

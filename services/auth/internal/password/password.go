@@ -69,7 +69,7 @@ func New(params Params, concurrent, queue int) (*Hasher, error) {
 // Concurrency is how many callers are served at a time.
 func (h *Hasher) Concurrency() int { return cap(h.slots) }
 
-// Hash answers the hash of a password in PHC form.
+// Hash returns the hash of a password in PHC form.
 func (h *Hasher) Hash(ctx context.Context, password string) (string, error) {
 	prepared, err := prepare(password)
 	if err != nil {

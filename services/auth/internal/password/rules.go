@@ -85,7 +85,7 @@ func unfit() *fault.Error {
 	return fault.Invalid(CodeUnfit, fmt.Sprintf("A password has at most %d bytes, and no control characters.", maxBytes))
 }
 
-// prepare answers a password as it is hashed: with one form for characters that can be
+// prepare returns a password as it is hashed: with one form for characters that can be
 // typed in several ways (RFC 8265, the profile OpaqueString).
 func prepare(password string) (string, error) {
 	if len(password) > maxBytes {

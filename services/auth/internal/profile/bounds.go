@@ -22,7 +22,7 @@ type Bounds struct {
 	all []string
 }
 
-// BoundsOf answers those of the caller of a context.
+// BoundsOf returns those of the caller of a context.
 func BoundsOf(ctx context.Context, db pg.Querier, all []string) (Bounds, error) {
 	caller, ok := authn.From(ctx)
 	if !ok || caller.IsService() {
@@ -32,7 +32,7 @@ func BoundsOf(ctx context.Context, db pg.Querier, all []string) (Bounds, error) 
 	return Bounds{held: held, caller: caller, all: all}, err
 }
 
-// Refuse answers why the caller may not give a profile, or nil. What counts is
+// Refuse returns why the caller may not give a profile, or nil. What counts is
 // both the caller's profile as it is now and the token, which may say less.
 func (b Bounds) Refuse(p Profile) *fault.Error {
 	if b.free {
@@ -54,7 +54,7 @@ func (b Bounds) Refuse(p Profile) *fault.Error {
 	return nil
 }
 
-// RefuseScopes answers why the caller may not let the tokens of a client be used for
+// RefuseScopes returns why the caller may not let the tokens of a client be used for
 // what patterns of permissions permit, or nil. What counts is, again, both the caller's
 // profile and the token: a token that a client's scopes have narrowed makes no client,
 // itself included, whose tokens are narrowed less.
@@ -73,7 +73,7 @@ func (b Bounds) RefuseScopes(patterns []string) *fault.Error {
 		"The scopes of the client permit %s, which your token does not. Without scopes a client's tokens permit everything that its users may do.", beyond))
 }
 
-// RefuseEverything answers why the caller may not do what only who may do everything
+// RefuseEverything returns why the caller may not do what only who may do everything
 // may, or nil.
 func (b Bounds) RefuseEverything(message string) *fault.Error {
 	if b.Refuse(Profile{Grants: []string{"*"}, Rows: rowvisibility.All}) == nil {
@@ -88,7 +88,7 @@ type Given struct {
 	Profile  string
 }
 
-// RefuseGiven answers for each what Refuse answers for the profile, and for the
+// RefuseGiven returns for each what Refuse answers for the profile, and for the
 // one that the person's user has now: nobody takes the account over of somebody
 // who may do more.
 func RefuseGiven(ctx context.Context, db pg.Querier, tenantID int64, all []string, given []Given) ([]*fault.Error, error) {
@@ -125,7 +125,7 @@ func RefuseGiven(ctx context.Context, db pg.Querier, tenantID int64, all []strin
 	return refused, nil
 }
 
-// presentOf answers the profiles that the users of persons have now.
+// presentOf returns the profiles that the users of persons have now.
 func presentOf(ctx context.Context, db pg.Querier, tenantID int64, persons []int64) (map[int64]string, error) {
 	result, err := db.Query(ctx, `SELECT person_id, access_profile FROM app_user
 		WHERE tenant_id = $1 AND person_id = ANY($2)`, tenantID, persons)

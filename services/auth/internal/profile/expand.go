@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// Expand answers those of all permissions that a profile grants. In a grant
+// Expand returns those of all permissions that a profile grants. In a grant
 // "*" stands for any text: "commons.*" grants everything in commons, and
 // "*.read" all reading.
 func Expand(grants, all []string) []string {

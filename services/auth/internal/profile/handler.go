@@ -33,7 +33,7 @@ func NewHandler(pool *pgxpool.Pool, clk clock.Clock, store *revoked.Store, permi
 	return &Handler{pool: pool, clock: clk, revoked: store, permissions: permissions}
 }
 
-// ListAccessProfiles answers the tenant's profiles by name.
+// ListAccessProfiles returns the tenant's profiles by name.
 func (h *Handler) ListAccessProfiles(ctx context.Context, _ *authv1.ListAccessProfilesRequest) (*authv1.AccessProfileList, error) {
 	tenantID, err := tenant.Of(ctx)
 	if err != nil {
@@ -50,7 +50,7 @@ func (h *Handler) ListAccessProfiles(ctx context.Context, _ *authv1.ListAccessPr
 	return out, nil
 }
 
-// GetAccessProfile answers one profile.
+// GetAccessProfile returns one profile.
 func (h *Handler) GetAccessProfile(ctx context.Context, req *authv1.GetAccessProfileRequest) (*authv1.AccessProfile, error) {
 	tenantID, err := tenant.Of(ctx)
 	if err != nil {
@@ -63,7 +63,7 @@ func (h *Handler) GetAccessProfile(ctx context.Context, req *authv1.GetAccessPro
 	return p.answer(), nil
 }
 
-// one answers the profile with a name, or 404.
+// one returns the profile with a name, or 404.
 func one(ctx context.Context, db pg.Querier, tenantID int64, name, lock string) (Profile, error) {
 	found, err := query(ctx, db, `WHERE tenant_id = $1 AND name = $2 `+lock, tenantID, name)
 	if err != nil {

@@ -25,7 +25,7 @@ type Profile struct {
 	Rows rowvisibility.Scope
 }
 
-// Named answers the profile with a name; one that permits nothing when there is
+// Named returns the profile with a name; one that permits nothing when there is
 // no such profile.
 func Named(ctx context.Context, db pg.Querier, tenantID int64, name string) (Profile, error) {
 	found, err := query(ctx, db, `WHERE tenant_id = $1 AND name = $2`, tenantID, name)
@@ -57,7 +57,7 @@ func RefuseUnknown(ctx context.Context, db pg.Querier, tenantID int64, names ...
 	return nil
 }
 
-// ByName answers those of the profiles with names that there are.
+// ByName returns those of the profiles with names that there are.
 func ByName(ctx context.Context, db pg.Querier, tenantID int64, names []string) (map[string]Profile, error) {
 	found, err := query(ctx, db, `WHERE tenant_id = $1 AND name = ANY($2)`, tenantID, names)
 	if err != nil {
@@ -70,7 +70,7 @@ func ByName(ctx context.Context, db pg.Querier, tenantID int64, names []string) 
 	return out, nil
 }
 
-// heldBy answers the profile of a principal as it is now. A principal whom the store
+// heldBy returns the profile of a principal as it is now. A principal whom the store
 // does not know has what its token says.
 func heldBy(ctx context.Context, db pg.Querier, p *authn.Principal) (Profile, error) {
 	source, name := `SELECT access_profile FROM app_user WHERE tenant_id = $1 AND username_key = $2`, username.KeyOf(p.Subject)
@@ -96,7 +96,7 @@ func (p Profile) Privileged(all []string) bool {
 	})
 }
 
-// Beyond answers the first of some grants that goes beyond those that somebody
+// Beyond returns the first of some grants that goes beyond those that somebody
 // holds, or "". A pattern is within another only when everything is that it
 // will ever match.
 func Beyond(grants, held []string) string {
@@ -108,7 +108,7 @@ func Beyond(grants, held []string) string {
 	return ""
 }
 
-// query answers the profiles that a condition chooses.
+// query returns the profiles that a condition chooses.
 func query(ctx context.Context, db pg.Querier, where string, args ...any) ([]Profile, error) {
 	result, err := db.Query(ctx, `SELECT name, permissions, row_scope FROM access_profile `+where, args...)
 	if err != nil {

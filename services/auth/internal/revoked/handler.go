@@ -19,7 +19,7 @@ type Handler struct {
 // NewHandler makes a Handler.
 func NewHandler(store *Store) *Handler { return &Handler{store: store, page: pageSize} }
 
-// ListRevocations answers a page of the revocations of all tenants.
+// ListRevocations returns a page of the revocations of all tenants.
 func (h *Handler) ListRevocations(ctx context.Context, req *authv1.ListRevocationsRequest) (*authv1.ListRevocationsResponse, error) {
 	version, key := req.GetSince(), ""
 	if after := req.GetAfter(); after != nil {

@@ -125,7 +125,7 @@ type row struct {
 	expires time.Time
 }
 
-// page answers at most limit revocations behind a position, and the horizon:
+// page returns at most limit revocations behind a position, and the horizon:
 // every transaction before it had ended when the page was read.
 func (s *Store) page(ctx context.Context, version int64, key string, limit int) (rows []row, horizon int64, err error) {
 	found, err := s.pool.Query(tenant.All(ctx), `SELECT h.horizon, r.version, r.key, r.expires_at

@@ -14,13 +14,13 @@ type Granted struct {
 	identity, permissions []string
 }
 
-// Of answers what a client may have, by its scopes; an empty list is
+// Of returns what a client may have, by its scopes; an empty list is
 // everything.
 func (c *Catalog) Of(allowed []string) Granted {
 	return Granted{catalog: c, identity: identity, permissions: orEverything(allowed)}
 }
 
-// Asked answers what of the scope is granted to a request, which names what it
+// Asked returns what of the scope is granted to a request, which names what it
 // wants, separated by spaces. A request that names no permissions gets all that
 // there are. It answers false when nothing is left of those that it names.
 func (g Granted) Asked(request string) (Granted, bool) {
@@ -58,7 +58,7 @@ func (g Granted) Text() string {
 	return strings.Join(out, " ")
 }
 
-// Permissions answers the permissions that a profile grants within the scope.
+// Permissions returns the permissions that a profile grants within the scope.
 func (g Granted) Permissions(grants []string) []string {
 	return g.catalog.memo.get(grants, g.permissions, func() []string {
 		return profile.Expand(g.catalog.patterns(g.permissions), profile.Expand(grants, g.catalog.permissions))

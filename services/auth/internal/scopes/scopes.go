@@ -43,7 +43,7 @@ func NewCatalog(permissions []string) *Catalog {
 	return c
 }
 
-// Supported answers the scopes that have names of their own.
+// Supported returns the scopes that have names of their own.
 func (c *Catalog) Supported() []string {
 	var names []string
 	for name := range c.groups {
@@ -62,7 +62,7 @@ func (c *Catalog) Known(scope string) bool {
 	return form.MatchString(scope) && (strings.Contains(scope, "*") || slices.Contains(c.permissions, scope))
 }
 
-// patterns answers what scopes stand for. What is no scope stands for nothing.
+// patterns returns what scopes stand for. What is no scope stands for nothing.
 func (c *Catalog) patterns(scopes []string) []string {
 	var out []string
 	for _, s := range scopes {
@@ -76,7 +76,7 @@ func (c *Catalog) patterns(scopes []string) []string {
 	return out
 }
 
-// Patterns answers the patterns of permissions that a client's scopes stand for.
+// Patterns returns the patterns of permissions that a client's scopes stand for.
 func (c *Catalog) Patterns(scopes []string) []string { return c.patterns(orEverything(scopes)) }
 
 // within reports whether a scope permits nothing beyond others.
@@ -91,7 +91,7 @@ func (c *Catalog) Narrower(before, after []string) bool {
 	return profile.Beyond(c.patterns(orEverything(before)), c.patterns(orEverything(after))) != ""
 }
 
-// meet answers the scopes that permit what both a and b do. Where two patterns
+// meet returns the scopes that permit what both a and b do. Where two patterns
 // overlap and neither holds the other, they are the permissions of today that
 // both match.
 func (c *Catalog) meet(a, b []string) []string {

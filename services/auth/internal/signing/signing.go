@@ -204,7 +204,7 @@ func (k *Keys) wrapAll(ctx context.Context, tx pgx.Tx) error {
 	return nil
 }
 
-// unwrap answers a private key as it was before it was wrapped, if it was.
+// unwrap returns a private key as it was before it was wrapped, if it was.
 func (k *Keys) unwrap(ctx context.Context, id string, private []byte, wrapped bool) ([]byte, error) {
 	switch {
 	case !wrapped:
@@ -215,7 +215,7 @@ func (k *Keys) unwrap(ctx context.Context, id string, private []byte, wrapped bo
 	return k.wrapper.Unwrap(ctx, id, private)
 }
 
-// Signer answers a signer for tokens that are issued now. The first one makes
+// Signer returns a signer for tokens that are issued now. The first one makes
 // the first key.
 func (k *Keys) Signer(ctx context.Context) (jose.Signer, error) {
 	current, err := k.signingKey(ctx)
@@ -235,7 +235,7 @@ func signerOf(k *key) (jose.Signer, error) {
 	return signer, nil
 }
 
-// Public answers the keys that may have signed tokens that are still valid, as they
+// Public returns the keys that may have signed tokens that are still valid, as they
 // were at most a second ago. There is at least one. Callers must not change it.
 func (k *Keys) Public(ctx context.Context) (*jose.JSONWebKeySet, error) {
 	current, err := k.signingKey(ctx)
@@ -300,7 +300,7 @@ func (k *Keys) signingKey(ctx context.Context) (*key, error) {
 	return current, nil
 }
 
-// ensure answers the last key that signs by now and is good until the given time, and
+// ensure returns the last key that signs by now and is good until the given time, and
 // makes one when there is none. Replicas wait for each other, so that one makes it.
 func (k *Keys) ensure(ctx context.Context, until time.Time) (*key, error) {
 	var found *key
@@ -367,7 +367,7 @@ var (
 	errWrapped = errors.New("signing: the signing keys in the database are encrypted: give the key that encrypted them (--key-encryption-file)")
 )
 
-// load answers the keys that are good after a time, the one that signs last first.
+// load returns the keys that are good after a time, the one that signs last first.
 func (k *Keys) load(ctx context.Context, db pg.Querier, after time.Time) ([]*key, error) {
 	rows, err := db.Query(ctx, `SELECT id, public_key, private_key, not_after, wrapped, greatest(use_from, 'epoch') FROM signing_key
 		WHERE not_after > $1 ORDER BY signing_key.use_from DESC, created_at DESC, id`, after)

@@ -13,7 +13,7 @@ import (
 // them.
 const addressHeader = "x-forwarded-for"
 
-// addressOf answers the address of the caller, or "": what the trusted proxy
+// addressOf returns the address of the caller, or "": what the trusted proxy
 // saw, or else what the edge saw.
 func addressOf(ctx context.Context) string {
 	values := metadata.ValueFromIncomingContext(ctx, addressHeader)

@@ -73,7 +73,7 @@ func (h *Handler) refused(ctx context.Context, req *authv1.IssueTokenRequest, ca
 	return cause
 }
 
-// gathered answers the error of a request that was refused without a row of its own,
+// gathered returns the error of a request that was refused without a row of its own,
 // so that it is counted in the trail of the tenant: a log-in that came too often, or
 // a revocation. The client is nil when it is not known.
 func (h *Handler) gathered(ctx context.Context, c *client, err error) error {

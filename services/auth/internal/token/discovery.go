@@ -41,7 +41,7 @@ func (h *Handler) GetOpenIDConfiguration(ctx context.Context, _ *authv1.GetOpenI
 	}, nil
 }
 
-// calledURL answers the URL by which the caller reached us. It is shown to whoever asks,
+// calledURL returns the URL by which the caller reached us. It is shown to whoever asks,
 // and may be kept by a cache between, so no caller chooses it: it must be the host name
 // of a tenant, or this machine.
 func (h *Handler) calledURL(ctx context.Context) (string, error) {

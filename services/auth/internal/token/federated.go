@@ -29,7 +29,7 @@ const exchangedLife = time.Minute
 // it means, or do not let them in.
 var errNobody = errors.New("the token names no user who may log in")
 
-// ResolveFederatedToken answers an access token of our own for a token of an
+// ResolveFederatedToken returns an access token of our own for a token of an
 // identity provider.
 func (h *Handler) ResolveFederatedToken(ctx context.Context, req *authv1.ResolveFederatedTokenRequest) (*authv1.ResolveFederatedTokenResponse, error) {
 	token, err := h.Exchange(ctx, req.GetToken())
@@ -83,7 +83,7 @@ func providerClient(who *federation.Identified) *client {
 	return &client{tenantID: who.Tenant, id: "idp-" + strconv.FormatInt(who.Provider, 10)}
 }
 
-// federatedUser answers the user whom a provider's token means, with what the
+// federatedUser returns the user whom a provider's token means, with what the
 // token or else their profile grants; nil when there is none, or they are
 // locked.
 func (h *Handler) federatedUser(ctx context.Context, who *federation.Identified) (*user, error) {
@@ -104,7 +104,7 @@ func (h *Handler) federatedUser(ctx context.Context, who *federation.Identified)
 	return u, err
 }
 
-// userMeant answers the user whom a provider's token names, or nil. A number
+// userMeant returns the user whom a provider's token names, or nil. A number
 // that two users have names nobody.
 func userMeant(ctx context.Context, db pg.Querier, who *federation.Identified) (*user, error) {
 	if !who.ByPersonNumber {

@@ -107,7 +107,7 @@ func New(cfg Config, deps Deps) *Handler {
 	}
 }
 
-// IssueToken answers tokens for a password, or an access token for a refresh
+// IssueToken returns tokens for a password, or an access token for a refresh
 // token. Errors are those of RFC 6749.
 func (h *Handler) IssueToken(ctx context.Context, req *authv1.IssueTokenRequest) (*authv1.IssueTokenResponse, error) {
 	if err := h.cfg.check(req); err != nil {
@@ -172,7 +172,7 @@ func (h *Handler) byPassword(ctx context.Context, c *client, req *authv1.IssueTo
 	return answer, nil
 }
 
-// byClient answers an access token for a client's own work: no refresh token,
+// byClient returns an access token for a client's own work: no refresh token,
 // since the client can ask again, and no id token, since there is no user.
 func (h *Handler) byClient(ctx context.Context, c *client, req *authv1.IssueTokenRequest) (*authv1.IssueTokenResponse, error) {
 	granted, ok := h.Scopes.Of(c.scopes).Asked(req.GetScope())
@@ -256,7 +256,7 @@ func signIDToken(signer jose.Signer, claims jwt.Claims, clientID, nonce string) 
 	return token, nil
 }
 
-// GetKeySet answers the public keys that verify tokens.
+// GetKeySet returns the public keys that verify tokens.
 func (h *Handler) GetKeySet(ctx context.Context, _ *authv1.GetKeySetRequest) (*authv1.GetKeySetResponse, error) {
 	set, err := h.Keys.Public(ctx)
 	if err != nil {
@@ -292,7 +292,7 @@ func (h *Handler) Run(ctx context.Context) error {
 	}
 }
 
-// hostOf answers the host name that the caller used, without port, or "". It
+// hostOf returns the host name that the caller used, without port, or "". It
 // only chooses whose users are asked for the password. A dot at the end, which says
 // that a name is whole, is no part of it.
 func hostOf(ctx context.Context) string {
@@ -306,7 +306,7 @@ func hostOf(ctx context.Context) string {
 	return strings.TrimRight(value, ".")
 }
 
-// forwardedHost answers the host that the caller used as it came, or "".
+// forwardedHost returns the host that the caller used as it came, or "".
 func forwardedHost(ctx context.Context) string {
 	if values := metadata.ValueFromIncomingContext(ctx, hostHeader); len(values) > 0 {
 		return values[0]

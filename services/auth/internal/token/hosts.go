@@ -21,7 +21,7 @@ type named struct {
 	own    bool
 }
 
-// tenantOf answers the tenant whose users call under the host name of a request.
+// tenantOf returns the tenant whose users call under the host name of a request.
 func (h *Handler) tenantOf(ctx context.Context) (int64, error) {
 	n, err := h.named(ctx)
 	return n.tenant, err

@@ -11,7 +11,7 @@ import (
 	"github.com/rotaloom/rotaloom/services/auth/internal/username"
 )
 
-// userWith answers the user with a name and a password, of whom the stores of
+// userWith returns the user with a name and a password, of whom the stores of
 // the chain are asked in their order: the built-in one, then the directory.
 func (h *Handler) userWith(ctx context.Context, c *client, name, password string) (*user, error) {
 	attempt, err := h.Guard.Begin(ctx, c.tenantID, name, addressOf(ctx))
@@ -35,7 +35,7 @@ func (h *Handler) userWith(ctx context.Context, c *client, name, password string
 	return u, err
 }
 
-// checked answers the user whose password it is, or nil. An unknown user costs
+// checked returns the user whose password it is, or nil. An unknown user costs
 // as much time as a wrong password.
 func (h *Handler) checked(ctx context.Context, tenantID int64, name, password string) (*user, error) {
 	u, err := userNamed(ctx, h.Pool, tenantID, name)
@@ -92,7 +92,7 @@ func (h *Handler) renewHash(ctx context.Context, tenantID int64, u *user, passwo
 	return nil
 }
 
-// adopt answers the user of the built-in store who is a user of the directory,
+// adopt returns the user of the built-in store who is a user of the directory,
 // and makes one when there is none. It answers nil when the name is that of a
 // user with a password of our own: such users are not the directory's.
 func adopt(ctx context.Context, db pg.Querier, tenantID int64, found *directory.User) (*user, error) {

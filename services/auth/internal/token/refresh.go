@@ -22,7 +22,7 @@ const (
 	refreshTimeout = 10 * time.Second
 )
 
-// refresh answers an access token for a refresh token. It answers nil when that
+// refresh returns an access token for a refresh token. It answers nil when that
 // cannot be used: then the steps of the other grants find out why.
 func (h *Handler) refresh(ctx context.Context, req *authv1.IssueTokenRequest) (*authv1.IssueTokenResponse, error) {
 	tenantID, err := h.tenantOf(ctx)
@@ -87,7 +87,7 @@ type together struct {
 
 func newTogether() *together { return &together{done: make(chan struct{})} }
 
-// use answers the user of a refresh token that the client may use, or nil.
+// use returns the user of a refresh token that the client may use, or nil.
 func (r *refreshes) use(ctx context.Context, h *Handler, tenantID int64, key refreshKey) (*refreshedUser, error) {
 	mine, first := r.join(tenantID, key)
 	if mine == nil {
@@ -107,7 +107,7 @@ func (r *refreshes) use(ctx context.Context, h *Handler, tenantID int64, key ref
 	return mine.users[key], mine.err
 }
 
-// join answers what a key goes with, and whether the caller starts it; nil when
+// join returns what a key goes with, and whether the caller starts it; nil when
 // too many wait.
 func (r *refreshes) join(tenantID int64, key refreshKey) (mine *together, first bool) {
 	r.mu.Lock()
@@ -144,7 +144,7 @@ func (r *refreshes) work(ctx context.Context, h *Handler, tenantID int64, next *
 	}
 }
 
-// leave answers what a worker does next, or nil.
+// leave returns what a worker does next, or nil.
 func (r *refreshes) leave(tenantID int64) *together {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -173,7 +173,7 @@ func (h *Handler) useAlone(ctx context.Context, tenantID int64, key refreshKey) 
 	return t.users[key], t.err
 }
 
-// refreshed answers the users of refresh tokens that the clients may use, and notes
+// refreshed returns the users of refresh tokens that the clients may use, and notes
 // how long the access tokens live that are made of them. The note is what a
 // revocation goes by: it waits for this statement, or this statement finds nothing.
 func refreshed(ctx context.Context, db pg.Querier, tenantID int64, keys []refreshKey, now, accessUntil time.Time) (map[refreshKey]*refreshedUser, error) {

@@ -78,7 +78,7 @@ func (h *Handler) revokeRefreshToken(ctx context.Context, c *client, token strin
 	return h.Revoked.Family(ctx, h.revocationOf(c, userName, sid), hash[:])
 }
 
-// client answers the client that makes a request, and a context for the work in
+// client returns the client that makes a request, and a context for the work in
 // its tenant, which is that of the host name.
 func (h *Handler) client(ctx context.Context, id, secret string) (context.Context, *client, error) {
 	tenantID, err := h.tenantOf(ctx)

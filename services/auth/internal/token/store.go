@@ -15,7 +15,7 @@ import (
 	"github.com/rotaloom/rotaloom/services/auth/internal/username"
 )
 
-// tenantOf answers the tenant whose users call under a host name, and
+// tenantOf returns the tenant whose users call under a host name, and
 // otherwise, whenever nobody claims the name, the default one.
 func tenantOf(ctx context.Context, db pg.Querier, host string, otherwise int64) (int64, error) {
 	if host == "" {
@@ -62,7 +62,7 @@ func (c *client) may(grant string) bool {
 	}[grant]
 }
 
-// clientWith answers the client with an id and a secret, or nil. A tenant that is
+// clientWith returns the client with an id and a secret, or nil. A tenant that is
 // switched off has no clients.
 func clientWith(ctx context.Context, db pg.Querier, tenantID int64, id, secret string) (*client, error) {
 	c := &client{tenantID: tenantID, id: id}
@@ -100,7 +100,7 @@ const selectUser = `SELECT u.id, coalesce(u.person_id, 0), u.username, u.passwor
 
 const byName = ` WHERE u.tenant_id = $1 AND u.username_key = $2`
 
-// userNamed answers the user with a name, or nil.
+// userNamed returns the user with a name, or nil.
 func userNamed(ctx context.Context, db pg.Querier, tenantID int64, name string) (*user, error) {
 	return scanUser(db.QueryRow(ctx, selectUser+byName, tenantID, username.KeyOf(name)))
 }

@@ -75,7 +75,7 @@ const administrators = ` FROM app_user u
 	WHERE u.tenant_id = $1 AND NOT u.locked_out AND NOT EXISTS (SELECT FROM account_lockout l
 		WHERE l.tenant_id = u.tenant_id AND l.person_id = u.person_id AND upper(l.periods) > $2)`
 
-// lastAdministrators answers those of the persons who are administrators, when
+// lastAdministrators returns those of the persons who are administrators, when
 // nobody else is.
 func lastAdministrators(ctx context.Context, db pg.Querier, tenantID int64, persons []int64, now time.Time) ([]int64, error) {
 	if len(persons) == 0 {

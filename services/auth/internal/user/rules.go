@@ -30,7 +30,7 @@ type account struct {
 	known, becomes bool
 }
 
-// present answers what is known of persons' users now, and of the profiles that
+// present returns what is known of persons' users now, and of the profiles that
 // they are to have.
 func (h *Handler) present(ctx context.Context, tenantID int64, users []*authv1.User) (map[int64]account, error) {
 	_, persons := columns(users)

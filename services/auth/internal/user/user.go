@@ -178,7 +178,7 @@ func check(users []*authv1.User) error {
 	return nil
 }
 
-// refuseTaken answers the fault that names all users whose names belong to
+// refuseTaken returns the fault that names all users whose names belong to
 // others, in the store or before them in the list.
 func (h *Handler) refuseTaken(ctx context.Context, tenantID int64, users []*authv1.User) error {
 	_, persons := columns(users)
@@ -204,7 +204,7 @@ func (h *Handler) refuseTaken(ctx context.Context, tenantID int64, users []*auth
 		WithDetails(&commonv1.ErrorDetails{ErrorOffsets: offsets})
 }
 
-// hash answers the hashes of the passwords, "" where there is none, or where it is
+// hash returns the hashes of the passwords, "" where there is none, or where it is
 // the one that the user has.
 func (h *Handler) hash(ctx context.Context, users []*authv1.User, present map[int64]account) ([]string, error) {
 	hashes := make([]string, len(users))

@@ -15,7 +15,7 @@ const maxRounds = 5
 
 var errUnstable = errors.New("username: the name has no settled form")
 
-// Key answers what names that are the same have in common: case, width, and spaces
+// Key returns what names that are the same have in common: case, width, and spaces
 // around and between words make no difference (the profile Nickname of RFC 8266, with
 // full case folding). A name that nobody can have, because it is empty or holds
 // control characters, is an error. The key of a key is itself.

@@ -16,8 +16,8 @@ import (
 	"github.com/rotaloom/rotaloom/services/commons/internal/locationpath"
 )
 
-// mostFound bounds the rows that one call looks for.
-const mostFound = 10_000
+// maxFound bounds the rows that one call looks for.
+const maxFound = 10_000
 
 // NewServer makes the service of the providers of commons. The rules say who is
 // counted for a caller.
@@ -42,8 +42,8 @@ func NewFinder(pool *pgxpool.Pool, rules *rowvisibility.Rules) *Finder {
 
 // FindDataRows finds employees or locations, in the order asked for.
 func (f *Finder) FindDataRows(ctx context.Context, req *datav1.FindDataRowsRequest) (*datav1.FindDataRowsResponse, error) {
-	if n := len(req.GetRows()); n > mostFound {
-		return nil, fault.Invalid(fault.CodeBadRequest, fmt.Sprintf("%d rows are more than the allowed %d.", n, mostFound))
+	if n := len(req.GetRows()); n > maxFound {
+		return nil, fault.Invalid(fault.CodeBadRequest, fmt.Sprintf("%d rows are more than the allowed %d.", n, maxFound))
 	}
 	day, err := civil.ParseDate(req.GetDay())
 	if err != nil {

@@ -25,9 +25,9 @@ const (
 	needHeads
 )
 
-// mostLocationDays is the service limit of LOCATION: that of information access
+// maxLocationDays is the service limit of LOCATION: that of information access
 // itself.
-const mostLocationDays = 300 * 365
+const maxLocationDays = 300 * 365
 
 // location is what is loaded of a location.
 type location struct {
@@ -60,7 +60,7 @@ func (l *location) on(day civil.Date) *version {
 func newLocations(pool *pgxpool.Pool, rules *rowvisibility.Rules) *dataelement.Table[location] {
 	return &dataelement.Table[location]{
 		Name: "LOCATION", Permission: "commons.location.read", Kind: datav1.RowKind_ROW_KIND_LOCATION,
-		MostRowDays: mostLocationDays, Load: locationLoader{pool, rules}.load, Entries: locationElements(),
+		MostRowDays: maxLocationDays, Load: locationLoader{pool, rules}.load, Entries: locationElements(),
 	}
 }
 

@@ -32,9 +32,9 @@ const (
 	needCostCenter
 )
 
-// mostPeopleDays is the service limit of PEOPLE: that of information access
+// maxPeopleDays is the service limit of PEOPLE: that of information access
 // itself.
-const mostPeopleDays = 500 * 365
+const maxPeopleDays = 500 * 365
 
 // person is what is loaded of a person.
 type person struct {
@@ -82,7 +82,7 @@ type dated struct {
 	amount float64
 }
 
-// on answers what holds on a day; nil when nothing does.
+// on returns what holds on a day; nil when nothing does.
 func on(list []dated, day civil.Date) *dated {
 	i := slices.IndexFunc(list, func(d dated) bool { return d.days.Contains(day) })
 	if i < 0 {
@@ -91,7 +91,7 @@ func on(list []dated, day civil.Date) *dated {
 	return &list[i]
 }
 
-// named answers the element whose first text is the name.
+// named returns the element whose first text is the name.
 func named(list []dated, name string) *dated {
 	i := slices.IndexFunc(list, func(d dated) bool { return d.texts[0] == name })
 	if i < 0 {
@@ -103,7 +103,7 @@ func named(list []dated, name string) *dated {
 func newPeople(pool *pgxpool.Pool) *dataelement.Table[person] {
 	return &dataelement.Table[person]{
 		Name: "PEOPLE", Permission: "commons.person.read", Kind: datav1.RowKind_ROW_KIND_EMPLOYEE,
-		MostRowDays: mostPeopleDays, Load: peopleLoader{pool}.load,
+		MostRowDays: maxPeopleDays, Load: peopleLoader{pool}.load,
 		Entries: slices.Concat(commonElements(), identityElements(), employmentElements(), accessElements(), hoursElements(), contactElements()),
 	}
 }
@@ -158,7 +158,7 @@ func dayOn(key, label, doc string, categories []string, need uint64, list func(*
 		}}
 }
 
-// lastDay answers the last day that belongs to a range, forever for one without
+// lastDay returns the last day that belongs to a range, forever for one without
 // end.
 func lastDay(days civil.Range) civil.Date {
 	if days.To >= civil.Forever {

@@ -14,15 +14,15 @@ import (
 	"github.com/rotaloom/rotaloom/services/commons/internal/locationpath"
 )
 
-// mostRolledUp bounds the answer of RollUpDataRows. It is more than information
+// maxRolledUp bounds the answer of RollUpDataRows. It is more than information
 // access takes, so that the error can say how many too many they are.
-const mostRolledUp = 10_000
+const maxRolledUp = 10_000
 
 // readTypes finds location types by whatever names them.
 const readTypes = `SELECT t.id, asked.name FROM unnest($2::text[]) AS asked (name)
 JOIN location_type t ON t.tenant_id = $1 AND (t.id::text = asked.name OR t.persistent_id = asked.name OR t.name = asked.name)`
 
-// rollUp answers, for each location, the nearest of the types, itself or above
+// rollUp returns, for each location, the nearest of the types, itself or above
 // it, and, when there is none, those below it. A path knows what stands above
 // it, and the range of those below. OFFSET 0 makes each step a search in an
 // index.
@@ -64,7 +64,7 @@ func (f *Finder) RollUpDataRows(ctx context.Context, req *datav1.RollUpDataRowsR
 	if err != nil {
 		return nil, err
 	}
-	rows, err := f.pool.Query(ctx, rollUp, tenantID, req.GetLocationIds(), types, day, mostRolledUp)
+	rows, err := f.pool.Query(ctx, rollUp, tenantID, req.GetLocationIds(), types, day, maxRolledUp)
 	if err != nil {
 		return nil, fmt.Errorf("roll locations up: %w", err)
 	}
@@ -115,7 +115,7 @@ func workplaces() string {
 		WHERE place.id IS NOT NULL ORDER BY 1 LIMIT $4`
 }
 
-// FindEmployeeLocations answers the locations at which employees have their primary
+// FindEmployeeLocations returns the locations at which employees have their primary
 // jobs, of those whom the caller may see. A path that names no location is none.
 func (f *Finder) FindEmployeeLocations(ctx context.Context, req *datav1.FindEmployeeLocationsRequest) (*datav1.FindDataRowsResponse, error) {
 	tenantID, err := tenant.Of(ctx)
@@ -131,7 +131,7 @@ func (f *Finder) FindEmployeeLocations(ctx context.Context, req *datav1.FindEmpl
 		return nil, err
 	}
 	seen := slices.DeleteFunc(slices.Clone(req.GetEmployeeIds()), func(id int64) bool { return !visible.Has(id) })
-	found, err := f.pool.Query(ctx, workplaces(), tenantID, seen, day, mostRolledUp)
+	found, err := f.pool.Query(ctx, workplaces(), tenantID, seen, day, maxRolledUp)
 	if err != nil {
 		return nil, fmt.Errorf("find the locations of employees: %w", err)
 	}
@@ -157,10 +157,10 @@ func listEmployees() string {
 		ORDER BY 1, 2`
 }
 
-// mostListed bounds the answer of ListLocationEmployees.
-const mostListed = 100_000
+// maxListed bounds the answer of ListLocationEmployees.
+const maxListed = 100_000
 
-// ListLocationEmployees answers who has the primary job at locations or below,
+// ListLocationEmployees returns who has the primary job at locations or below,
 // in the order of their ids, of those whom the caller may see. What is made of
 // it are sums, but a sum over one person is that person's value.
 func (f *Finder) ListLocationEmployees(ctx context.Context, req *datav1.ListLocationEmployeesRequest) (*datav1.ListLocationEmployeesResponse, error) {
@@ -184,7 +184,7 @@ func (f *Finder) ListLocationEmployees(ctx context.Context, req *datav1.ListLoca
 	for range req.GetLocationIds() {
 		out.Locations = append(out.Locations, &datav1.LocationEmployees{})
 	}
-	most := min(req.GetMost(), mostListed)
+	most := min(req.GetMost(), maxListed)
 	var place, id int64
 	if _, err := pgx.ForEachRow(found, []any{&place, &id}, func() error {
 		if !visible.Has(id) {

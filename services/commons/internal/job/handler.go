@@ -19,7 +19,7 @@ import (
 	"github.com/rotaloom/rotaloom/services/commons/internal/timeline"
 )
 
-// Locations answers the id of the job of a location on a day; 0 when the
+// Locations returns the id of the job of a location on a day; 0 when the
 // location has none.
 type Locations func(ctx context.Context, db pg.Querier, tenantID int64, ref *commonv1.Ref, day civil.Date) (int64, error)
 
@@ -40,7 +40,7 @@ func New(pool *pgxpool.Pool, clk clock.Clock, locations Locations) *Handler {
 // today is the day on which questions without a date are answered, in UTC.
 func (h *Handler) today() civil.Date { return civil.FromTime(h.clock.Now()) }
 
-// FindJob answers the job that has a name on a date, or 404.
+// FindJob returns the job that has a name on a date, or 404.
 func (h *Handler) FindJob(ctx context.Context, req *commonsv1.FindJobRequest) (*commonsv1.Job, error) {
 	tenantID, err := tenant.Of(ctx)
 	if err != nil {
@@ -89,7 +89,7 @@ func (h *Handler) CreateJob(ctx context.Context, given *commonsv1.Job) (*commons
 }
 
 // UpdateJob changes what is sent of a job on some of its days, on all of them
-// when no dates are sent, and answers the first revision that was changed.
+// when no dates are sent, and returns the first revision that was changed.
 func (h *Handler) UpdateJob(ctx context.Context, req *commonsv1.UpdateJobRequest) (*commonsv1.Job, error) {
 	given := req.GetJob()
 	if given == nil {
@@ -132,7 +132,7 @@ func (h *Handler) UpdateJob(ctx context.Context, req *commonsv1.UpdateJobRequest
 	return changed, err
 }
 
-// GetJob answers a job as it is on a date.
+// GetJob returns a job as it is on a date.
 func (h *Handler) GetJob(ctx context.Context, req *commonsv1.GetJobRequest) (*commonsv1.Job, error) {
 	tenantID, err := tenant.Of(ctx)
 	if err != nil {
@@ -166,7 +166,7 @@ func (h *Handler) DeleteJobByName(ctx context.Context, req *commonsv1.FindJobReq
 	return h.DeleteJob(ctx, &commonsv1.DeleteJobRequest{JobId: id})
 }
 
-// ReadLocationJob answers the job of a location on a date; none when the
+// ReadLocationJob returns the job of a location on a date; none when the
 // location has none.
 func (h *Handler) ReadLocationJob(ctx context.Context, req *commonsv1.ReadLocationJobRequest) (*commonsv1.LocationJob, error) {
 	tenantID, err := tenant.Of(ctx)

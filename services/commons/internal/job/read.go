@@ -21,7 +21,7 @@ import (
 // most bounds the jobs of an answer.
 const most = 5000
 
-// MultiReadJobs answers the jobs that hold on a day, or every revision that
+// MultiReadJobs returns the jobs that hold on a day, or every revision that
 // holds on a day of a span, by name and then by date.
 func (h *Handler) MultiReadJobs(ctx context.Context, req *commonsv1.MultiReadJobsRequest) (*commonsv1.JobList, error) {
 	tenantID, err := tenant.Of(ctx)
@@ -111,7 +111,7 @@ func present(list []*commonsv1.Job, ids []int64, days civil.Range) error {
 	return nil
 }
 
-// during answers the revisions of jobs that hold on some of the days; of all
+// during returns the revisions of jobs that hold on some of the days; of all
 // jobs when ids is nil, and only what was changed since a time, if one is
 // given. More than an answer may hold are a fault.
 func during(ctx context.Context, db pg.Querier, tenantID int64, ids []int64, days civil.Range, since *time.Time) ([]*commonsv1.Job, error) {
@@ -134,7 +134,7 @@ func during(ctx context.Context, db pg.Querier, tenantID int64, ids []int64, day
 	return nil, structure.TooMany("jobs", actual, most)
 }
 
-// GetJobByExternalId answers the job that has an external id on a date, or 404.
+// GetJobByExternalId returns the job that has an external id on a date, or 404.
 func (h *Handler) GetJobByExternalId(ctx context.Context, req *commonsv1.GetJobByExternalIdRequest) (*commonv1.Ref, error) {
 	tenantID, err := tenant.Of(ctx)
 	if err != nil {
@@ -154,7 +154,7 @@ func (h *Handler) GetJobByExternalId(ctx context.Context, req *commonsv1.GetJobB
 	return nil, fault.NotFound(structure.CodeUnknownJob, noExternal(req.GetExternalId(), day))
 }
 
-// MultiReadJobExternalIds answers the jobs that have external ids on a date, in
+// MultiReadJobExternalIds returns the jobs that have external ids on a date, in
 // the order asked for.
 func (h *Handler) MultiReadJobExternalIds(ctx context.Context, req *commonsv1.MultiReadJobExternalIdsRequest) (*commonsv1.JobExternalIdMappings, error) {
 	tenantID, err := tenant.Of(ctx)
@@ -190,7 +190,7 @@ func noExternal(externalID string, day civil.Date) string {
 	return fmt.Sprintf("There is no job with the externalId %q on %s.", externalID, day)
 }
 
-// byExternalID answers jobs by their external ids. When several have one, the
+// byExternalID returns jobs by their external ids. When several have one, the
 // oldest is meant.
 func byExternalID(ctx context.Context, db pg.Querier, tenantID int64, externalIDs []string, day civil.Date) (map[string]*commonv1.Ref, error) {
 	rows, err := db.Query(ctx, `SELECT external_id, job_id, name FROM job_version
@@ -209,7 +209,7 @@ func byExternalID(ctx context.Context, db pg.Querier, tenantID int64, externalID
 	return out, err
 }
 
-// MultiReadJobPersistentIds answers the ids of jobs by their persistent ids.
+// MultiReadJobPersistentIds returns the ids of jobs by their persistent ids.
 func (h *Handler) MultiReadJobPersistentIds(ctx context.Context, req *commonsv1.MultiReadPersistentIdsRequest) (*commonsv1.PersistentIdMappings, error) {
 	return structure.PersistentIDs(ctx, h.pool, "job", req.GetWhere().GetPersistentIds(), structure.CodeUnknownJob)
 }

@@ -44,7 +44,7 @@ func scan(row pgx.CollectableRow) (*commonsv1.Job, error) {
 	return j, err
 }
 
-// on answers a job as it is on a day: 404 when there is no such job, and 400
+// on returns a job as it is on a day: 404 when there is no such job, and 400
 // when it is not there on the day.
 func on(ctx context.Context, db pg.Querier, tenantID, id int64, day civil.Date) (*commonsv1.Job, error) {
 	rows, err := db.Query(ctx, `SELECT `+columns+joined+`
@@ -66,7 +66,7 @@ func on(ctx context.Context, db pg.Querier, tenantID, id int64, day civil.Date) 
 	return nil, notThen(id, day)
 }
 
-// find answers the id of the job that a request names.
+// find returns the id of the job that a request names.
 func find(ctx context.Context, db pg.Querier, req *commonsv1.FindJobRequest) (int64, civil.Date, error) {
 	tenantID, err := tenant.Of(ctx)
 	if err != nil {
@@ -89,7 +89,7 @@ func find(ctx context.Context, db pg.Querier, req *commonsv1.FindJobRequest) (in
 	return ids[0], day, nil
 }
 
-// Resolve answers the ids of the jobs that references name, in their order. A
+// Resolve returns the ids of the jobs that references name, in their order. A
 // qualifier is the name on the day; an id wins over it and may be that of a job
 // of any day. An unknown job is a fault with the status 400.
 func Resolve(ctx context.Context, db pg.Querier, tenantID int64, refs []*commonv1.Ref, day civil.Date) ([]int64, error) {
@@ -111,7 +111,7 @@ func insert(ctx context.Context, db pg.Querier, tenantID int64, persistentID str
 	return id, err
 }
 
-// history answers all versions of a job in order, or 404. It locks the job, so
+// history returns all versions of a job in order, or 404. It locks the job, so
 // that changes come one after another.
 func history(ctx context.Context, db pg.Querier, tenantID, id int64) ([]timeline.Piece[version], error) {
 	var locked int64
@@ -154,7 +154,7 @@ func replace(ctx context.Context, db pg.Querier, tenantID, id int64, versions []
 	return err
 }
 
-// remove deletes a job, or answers 404; 400 when a location has it.
+// remove deletes a job, or returns 404; 400 when a location has it.
 func remove(ctx context.Context, pool *pgxpool.Pool, tenantID, id int64) error {
 	err := pg.ExecOne(ctx, pool, `DELETE FROM job WHERE tenant_id = $1 AND id = $2`, tenantID, id)
 	switch {

@@ -12,8 +12,8 @@ import (
 	"github.com/rotaloom/rotaloom/services/commons/internal/structure"
 )
 
-// longestText bounds texts that are not names, in characters.
-const longestText = 1000
+// maxText bounds texts that are not names, in characters.
+const maxText = 1000
 
 // version is what a job says on some days.
 type version struct {
@@ -23,7 +23,7 @@ type version struct {
 	updatedAt *time.Time
 }
 
-// changed answers the version with what is sent of a job.
+// changed returns the version with what is sent of a job.
 func (v version) changed(given *commonsv1.Job) version {
 	for into, value := range map[*string]*string{
 		&v.name: given.Name, &v.fullName: given.FullName, &v.description: given.Description,
@@ -55,8 +55,8 @@ func check(given *commonsv1.Job) error {
 		"color": given.GetColor(), "displayOrder": given.GetDisplayOrder(),
 		"externalId": given.GetExternalId(), "persistentId": given.GetPersistentId(),
 	} {
-		if utf8.RuneCountInString(text) > longestText {
-			return structure.Invalid(path, "must have at most %d characters", longestText)
+		if utf8.RuneCountInString(text) > maxText {
+			return structure.Invalid(path, "must have at most %d characters", maxText)
 		}
 	}
 	return nil

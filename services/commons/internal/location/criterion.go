@@ -206,7 +206,7 @@ func (h *Handler) readSpan(ctx context.Context, span *commonsv1.LocationsSpan) (
 	return q, err
 }
 
-// start answers the locations that a criterion starts from.
+// start returns the locations that a criterion starts from.
 func (h *Handler) start(ctx context.Context, path string, one *commonv1.Ref, several *commonv1.RefList, day civil.Date) ([]int64, error) {
 	tenantID, err := tenant.Of(ctx)
 	if err != nil {
@@ -219,7 +219,7 @@ func (h *Handler) start(ctx context.Context, path string, one *commonv1.Ref, sev
 	return locationpath.Resolve(ctx, h.pool, tenantID, refs, day)
 }
 
-// types answers the ids of location types; nil without a list.
+// types returns the ids of location types; nil without a list.
 func (h *Handler) types(ctx context.Context, path string, list *commonv1.RefList) ([]int64, error) {
 	tenantID, err := tenant.Of(ctx)
 	if err != nil {

@@ -38,7 +38,7 @@ func New(pool *pgxpool.Pool, clk clock.Clock) *Handler { return &Handler{pool: p
 // today is the day on which questions without a date are answered, in UTC.
 func (h *Handler) today() civil.Date { return civil.FromTime(h.clock.Now()) }
 
-// FindLocation answers the location that has a path on a date, or 404.
+// FindLocation returns the location that has a path on a date, or 404.
 func (h *Handler) FindLocation(ctx context.Context, req *commonsv1.FindLocationRequest) (*commonsv1.Location, error) {
 	tenantID, err := tenant.Of(ctx)
 	if err != nil {
@@ -64,7 +64,7 @@ func (h *Handler) FindLocation(ctx context.Context, req *commonsv1.FindLocationR
 	return on(ctx, h.pool, tenantID, ids[0], day)
 }
 
-// GetLocation answers a location as it is on a date.
+// GetLocation returns a location as it is on a date.
 func (h *Handler) GetLocation(ctx context.Context, req *commonsv1.GetLocationRequest) (*commonsv1.Location, error) {
 	tenantID, err := tenant.Of(ctx)
 	if err != nil {
@@ -105,7 +105,7 @@ func (h *Handler) MultiUpdateLocations(ctx context.Context, req *commonsv1.Write
 	return h.write(ctx, req.GetBody().GetLocations(), req.GetPartialSuccess(), update)
 }
 
-// writer writes what is sent of a location and answers the location as it is
+// writer writes what is sent of a location and returns the location as it is
 // on the first day that was written.
 type writer func(ctx context.Context, tx pgx.Tx, tenantID int64, given *commonsv1.Location) (*commonsv1.Location, error)
 

@@ -41,7 +41,7 @@ func (m model) clone() model {
 	return out
 }
 
-// path answers the path of a location on a day, and the ids on the way. It is
+// path returns the path of a location on a day, and the ids on the way. It is
 // not ok when there is no way to the top.
 func (m model) path(id int64, d int) (path string, line []int64, ok bool) {
 	for at := id; at != 0; at = m[at][d].parent {
@@ -72,7 +72,7 @@ func (m model) valid() bool {
 	return true
 }
 
-// named answers who has a path on a day, or had it last before.
+// named returns who has a path on a day, or had it last before.
 func (m model) named(path string, day int) int64 {
 	for d := day; d >= 0; d-- {
 		for id := range m {

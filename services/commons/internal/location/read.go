@@ -46,8 +46,8 @@ func pageOf(req *commonsv1.MultiReadLocationsRequest, q question) (page, error) 
 	return p, nil
 }
 
-// MultiReadLocations answers locations by exactly one criterion, by path and
-// then by date. A criterion for a span answers every version that holds on one
+// MultiReadLocations returns locations by exactly one criterion, by path and
+// then by date. A criterion for a span returns every version that holds on one
 // of its days, with the last path that it has there.
 func (h *Handler) MultiReadLocations(ctx context.Context, req *commonsv1.MultiReadLocationsRequest) (*commonsv1.LocationList, error) {
 	q, err := h.read(ctx, req.GetWhere())
@@ -90,7 +90,7 @@ func (h *Handler) MultiReadLocations(ctx context.Context, req *commonsv1.MultiRe
 const onlyLast = ` AND NOT EXISTS (SELECT FROM location_path later WHERE later.tenant_id = $1 AND later.location_id = p.location_id
 	AND later.from_date > p.from_date AND later.from_date < least(v.to_date, $3))`
 
-// answer answers a question, or a page of the answer: 413 for more than an answer
+// answer returns a question, or a page of the answer: 413 for more than an answer
 // may hold.
 func answer(ctx context.Context, db pg.Querier, tenantID int64, q question, since *time.Time, part page) ([]found, error) {
 	if q.kind == ancestors || q.kind == parent {
@@ -149,7 +149,7 @@ func (q *question) climb(ctx context.Context, db pg.Querier, tenantID int64) err
 	return nil
 }
 
-// sql answers the FROM and WHERE of a question and its arguments.
+// sql returns the FROM and WHERE of a question and its arguments.
 func (q *question) sql(tenantID int64, since *time.Time) (string, []any) {
 	types := q.types
 	if q.stop != nil {
@@ -165,7 +165,7 @@ func (q *question) sql(tenantID int64, since *time.Time) (string, []any) {
 		AND ($5::timestamptz IS NULL OR v.updated_at >= $5) AND ` + condition, args
 }
 
-// source answers where the places p of a question come from, what holds for
+// source returns where the places p of a question come from, what holds for
 // them, and the argument $6 of that.
 func (q *question) source() (from, condition string, arg any) {
 	const places = ` FROM location_path p`
@@ -262,7 +262,7 @@ func hierarchy(f found) []*commonv1.Ref {
 	return out
 }
 
-// setID answers the id of the set that a reference names; of several with the
+// setID returns the id of the set that a reference names; of several with the
 // same name that which is the oldest.
 func setID(ctx context.Context, db pg.Querier, tenantID int64, ref *commonv1.Ref) (id int64, err error) {
 	if ref.Id != nil {
@@ -277,7 +277,7 @@ func setID(ctx context.Context, db pg.Querier, tenantID int64, ref *commonv1.Ref
 	return id, err
 }
 
-// MultiReadLocationExternalIds answers the locations that have external ids on a
+// MultiReadLocationExternalIds returns the locations that have external ids on a
 // date, in the order asked for.
 func (h *Handler) MultiReadLocationExternalIds(ctx context.Context, req *commonsv1.MultiReadLocationExternalIdsRequest) (*commonsv1.LocationExternalIdMappings, error) {
 	tenantID, err := tenant.Of(ctx)
@@ -309,7 +309,7 @@ func (h *Handler) MultiReadLocationExternalIds(ctx context.Context, req *commons
 	return &commonsv1.LocationExternalIdMappings{Mappings: done, Failure: failure}, err
 }
 
-// byExternalID answers locations by their external ids. When several have one,
+// byExternalID returns locations by their external ids. When several have one,
 // the oldest is meant.
 func byExternalID(ctx context.Context, db pg.Querier, tenantID int64, externalIDs []string, day civil.Date) (map[string]*commonv1.Ref, error) {
 	rows, err := db.Query(ctx, `SELECT v.external_id, v.location_id, `+locationpath.PathSQL("$1", "v.location_id", "$3")+`
@@ -328,7 +328,7 @@ func byExternalID(ctx context.Context, db pg.Querier, tenantID int64, externalID
 	return out, err
 }
 
-// MultiReadLocationPersistentIds answers the ids of locations by their
+// MultiReadLocationPersistentIds returns the ids of locations by their
 // persistent ids.
 func (h *Handler) MultiReadLocationPersistentIds(ctx context.Context, req *commonsv1.MultiReadPersistentIdsRequest) (*commonsv1.PersistentIdMappings, error) {
 	return structure.PersistentIDs(ctx, h.pool, "location", req.GetWhere().GetPersistentIds(), structure.CodeUnknown)

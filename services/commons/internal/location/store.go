@@ -38,7 +38,7 @@ func insert(ctx context.Context, tx pgx.Tx, tenantID int64, persistentID string)
 	return id, err
 }
 
-// history answers all versions of a location in order; none when there is no
+// history returns all versions of a location in order; none when there is no
 // such location.
 func history(ctx context.Context, db pg.Querier, tenantID, id int64) ([]timeline.Piece[version], error) {
 	rows, err := db.Query(ctx, `SELECT from_date, to_date, parent_id, type_id, job_id, name, external_id, body, updated_at
@@ -132,7 +132,7 @@ func parentPath(path, name string) *string {
 	return &parent
 }
 
-// on answers a location as it is on a day: 404 when there is no such location,
+// on returns a location as it is on a day: 404 when there is no such location,
 // and 400 when it is not there on the day.
 func on(ctx context.Context, db pg.Querier, tenantID, id int64, day civil.Date) (*commonsv1.Location, error) {
 	rows, err := db.Query(ctx, `SELECT `+columns+` FROM location_path p`+joins+`

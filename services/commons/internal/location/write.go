@@ -20,8 +20,8 @@ import (
 	"github.com/rotaloom/rotaloom/services/commons/internal/timeline"
 )
 
-// longestText bounds texts that are not names, in characters.
-const longestText = 1000
+// maxText bounds texts that are not names, in characters.
+const maxText = 1000
 
 // create stores a new location.
 func create(ctx context.Context, tx pgx.Tx, tenantID int64, given *commonsv1.Location) (*commonsv1.Location, error) {
@@ -70,7 +70,7 @@ func update(ctx context.Context, tx pgx.Tx, tenantID int64, given *commonsv1.Loc
 	return change(ctx, tx, tenantID, given.GetNodeId(), days, moves, say)
 }
 
-// change changes a location on the days on which it is there, and answers it as
+// change changes a location on the days on which it is there, and returns it as
 // it is on the first of them. A range that begins before the location does must
 // begin at the beginning of time. With moves, it and what lies below it are put
 // where they stand now.
@@ -100,7 +100,7 @@ func change(ctx context.Context, tx pgx.Tx, tenantID, id int64, days civil.Range
 	return on(ctx, tx, tenantID, id, days.From)
 }
 
-// sent answers what is sent of a location as a change of a version. Paths and
+// sent returns what is sent of a location as a change of a version. Paths and
 // names in references are read on a day.
 func sent(ctx context.Context, tx pgx.Tx, tenantID int64, given *commonsv1.Location, day civil.Date) (func(version) version, error) {
 	if err := check(given); err != nil {
@@ -157,7 +157,7 @@ func rest(given *commonsv1.Location) *commonsv1.Location {
 	}
 }
 
-// optional answers the location that a reference names on a day; nil without
+// optional returns the location that a reference names on a day; nil without
 // one.
 func optional(ctx context.Context, tx pgx.Tx, tenantID int64, path string, ref *commonv1.Ref, day civil.Date) (*int64, error) {
 	if ref == nil {
@@ -203,8 +203,8 @@ func check(given *commonsv1.Location) error {
 		"fullName": given.GetFullName(), "description": given.GetDescription(), "address": given.GetAddress(),
 		"color": given.GetColor(), "externalId": given.GetExternalId(), "persistentId": given.GetPersistentId(),
 	} {
-		if utf8.RuneCountInString(text) > longestText {
-			return structure.Invalid(path, "must have at most %d characters", longestText)
+		if utf8.RuneCountInString(text) > maxText {
+			return structure.Invalid(path, "must have at most %d characters", maxText)
 		}
 	}
 	for path, percent := range map[string]int32{

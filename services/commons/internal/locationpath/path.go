@@ -37,7 +37,7 @@ func PathSQL(tenant, id, day string) string {
 		WHERE has.tenant_id = %s AND has.location_id = %s AND has.from_date <= %[3]s AND has.to_date > %[3]s)`, tenant, id, day)
 }
 
-// Names answers every path that names, on a day, one of some locations or what
+// Names returns every path that names, on a day, one of some locations or what
 // lies below them on that day. With the paths as an argument the planner knows
 // how many there are, so a statement that looks for few of them reads an index:
 //
@@ -76,7 +76,7 @@ func PathsBelowSQL(tenant, ids, day string) string {
 		tenant, ids, day)
 }
 
-// Resolve answers the ids of the locations that references name on a day, in
+// Resolve returns the ids of the locations that references name on a day, in
 // their order. A qualifier is a path; an id wins over it and may be that of a
 // location of any day. An unknown location is a fault with the status 400.
 func Resolve(ctx context.Context, db pg.Querier, tenantID int64, refs []*commonv1.Ref, day civil.Date) ([]int64, error) {

@@ -109,14 +109,14 @@ func (h *Handler) change(ctx context.Context, tx pgx.Tx, id int64, add, remove [
 	if err := tx.QueryRow(ctx, `SELECT count(*) FROM location_set_location WHERE tenant_id = $1 AND set_id = $2`, tenantID, id).Scan(&size); err != nil {
 		return err
 	}
-	if size > mostLocations {
-		return fault.TooLarge(structure.CodeTooMany, fmt.Sprintf("The set would have %d locations, but at most %d are allowed.", size, mostLocations)).
-			WithLimits(int64(size), mostLocations)
+	if size > maxLocations {
+		return fault.TooLarge(structure.CodeTooMany, fmt.Sprintf("The set would have %d locations, but at most %d are allowed.", size, maxLocations)).
+			WithLimits(int64(size), maxLocations)
 	}
 	return nil
 }
 
-// DeleteLocationSet deletes a set, or answers 404.
+// DeleteLocationSet deletes a set, or returns 404.
 func (h *Handler) DeleteLocationSet(ctx context.Context, req *commonsv1.DeleteLocationSetRequest) (*emptypb.Empty, error) {
 	tenantID, err := tenant.Of(ctx)
 	if err != nil {

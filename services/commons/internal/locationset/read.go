@@ -15,7 +15,7 @@ import (
 	"github.com/rotaloom/rotaloom/services/commons/internal/structure"
 )
 
-// ListLocationSets answers all sets by name, with their locations when all
+// ListLocationSets returns all sets by name, with their locations when all
 // details are asked for.
 func (h *Handler) ListLocationSets(ctx context.Context, req *commonsv1.ListLocationSetsRequest) (*commonsv1.LocationSetList, error) {
 	q := question{details: req.GetAllDetails()}
@@ -30,7 +30,7 @@ func (h *Handler) ListLocationSets(ctx context.Context, req *commonsv1.ListLocat
 	return &commonsv1.LocationSetList{LocationSets: list}, err
 }
 
-// GetLocationSet answers one set with its locations as they are on a date.
+// GetLocationSet returns one set with its locations as they are on a date.
 func (h *Handler) GetLocationSet(ctx context.Context, req *commonsv1.GetLocationSetRequest) (*commonsv1.LocationSet, error) {
 	if err := checkContext(req.GetContext()); err != nil {
 		return nil, err
@@ -51,7 +51,7 @@ func (h *Handler) GetLocationSet(ctx context.Context, req *commonsv1.GetLocation
 	return set, err
 }
 
-// MultiReadLocationSets answers sets by name.
+// MultiReadLocationSets returns sets by name.
 func (h *Handler) MultiReadLocationSets(ctx context.Context, req *commonsv1.MultiReadLocationSetsRequest) (*commonsv1.LocationSetList, error) {
 	if req.Index != nil || req.Count != nil {
 		return nil, fault.Invalid(fault.CodeUnknownProperty, "index and count belong to /v2/commons/location_sets/multi_read.")
@@ -67,7 +67,7 @@ func (h *Handler) MultiReadLocationSets(ctx context.Context, req *commonsv1.Mult
 	return &commonsv1.LocationSetList{LocationSets: list}, err
 }
 
-// PageLocationSets answers one page of sets, and how many there are.
+// PageLocationSets returns one page of sets, and how many there are.
 func (h *Handler) PageLocationSets(ctx context.Context, req *commonsv1.MultiReadLocationSetsRequest) (*commonsv1.LocationSetPage, error) {
 	q, err := h.read(req.GetWhere())
 	if err != nil {
@@ -161,7 +161,7 @@ func (q *question) ofTypes(given *commonsv1.LocationSetTypes) error {
 	return nil
 }
 
-// answer answers sets by name and how many there are in all. An unknown set is
+// answer returns sets by name and how many there are in all. An unknown set is
 // left out.
 func (h *Handler) answer(ctx context.Context, q question, skip, count int) (list []*commonsv1.LocationSet, total int, err error) {
 	err = pg.InSnapshot(ctx, h.pool, func(ctx context.Context, tx pgx.Tx) (err error) {
@@ -214,7 +214,7 @@ func answer(ctx context.Context, db pg.Querier, q question, skip, count int) ([]
 	return list, total, nil
 }
 
-// tree answers the locations of a set, each below the nearest one above it that
+// tree returns the locations of a set, each below the nearest one above it that
 // is in the set too.
 func tree(set *commonsv1.LocationSet) *commonsv1.LocationSetNode {
 	root := &commonsv1.LocationSetNode{NodeName: set.GetName()}

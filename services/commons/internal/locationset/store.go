@@ -23,11 +23,11 @@ import (
 const (
 	// most bounds the sets of an answer.
 	most = 1000
-	// mostLocations bounds the locations of a set, and of all sets of an
+	// maxLocations bounds the locations of a set, and of all sets of an
 	// answer.
-	mostLocations = 10_000
-	// longestText bounds descriptions, in characters.
-	longestText = 1000
+	maxLocations = 10_000
+	// maxText bounds descriptions, in characters.
+	maxText = 1000
 )
 
 const columns = `id, name, description, type_id, include_all_enabled, persistent_id, version, updated_at`
@@ -46,8 +46,8 @@ func check(c *commonsv1.LocationSetChange) error {
 	if err := structure.CheckName("name", c.GetName()); err != nil {
 		return err
 	}
-	if utf8.RuneCountInString(c.GetDescription()) > longestText {
-		return structure.Invalid("description", "must have at most %d characters", longestText)
+	if utf8.RuneCountInString(c.GetDescription()) > maxText {
+		return structure.Invalid("description", "must have at most %d characters", maxText)
 	}
 	return checkType(c.GetTypeId())
 }
@@ -75,7 +75,7 @@ func taken(err error, name string) error {
 	return err
 }
 
-// same answers the id of the set that is to be changed, 0 when there is none.
+// same returns the id of the set that is to be changed, 0 when there is none.
 // It stays locked until the transaction ends.
 func same(ctx context.Context, tx pgx.Tx, tenantID int64, c *commonsv1.LocationSetChange) (id int64, err error) {
 	err = tx.QueryRow(ctx, `SELECT id FROM location_set WHERE tenant_id = $1
@@ -106,7 +106,7 @@ func notFound(id int64) *fault.Error {
 	return fault.NotFound(structure.CodeUnknown, fmt.Sprintf("There is no location set with the id %d.", id))
 }
 
-// get answers one set with its locations as they are on a day, or 404.
+// get returns one set with its locations as they are on a day, or 404.
 func get(ctx context.Context, db pg.Querier, tenantID, id int64, day civil.Date) (*commonsv1.LocationSet, error) {
 	rows, err := db.Query(ctx, `SELECT `+columns+` FROM location_set WHERE tenant_id = $1 AND id = $2`, tenantID, id)
 	if err != nil {
@@ -132,7 +132,7 @@ func fill(ctx context.Context, db pg.Querier, tenantID int64, sets []*commonsv1.
 	}
 	rows, err := db.Query(ctx, `SELECT s.set_id, s.location_id, p.path FROM location_set_location s
 		JOIN location_path p ON p.tenant_id = $1 AND p.location_id = s.location_id AND p.from_date <= $3 AND p.to_date > $3
-		WHERE s.tenant_id = $1 AND s.set_id = ANY($2) ORDER BY p.path LIMIT $4`, tenantID, ids, day, mostLocations+1)
+		WHERE s.tenant_id = $1 AND s.set_id = ANY($2) ORDER BY p.path LIMIT $4`, tenantID, ids, day, maxLocations+1)
 	if err != nil {
 		return err
 	}
@@ -145,8 +145,8 @@ func fill(ctx context.Context, db pg.Querier, tenantID int64, sets []*commonsv1.
 		n++
 		return nil
 	})
-	if err == nil && n > mostLocations {
-		err = structure.TooMany("locations", n, mostLocations)
+	if err == nil && n > maxLocations {
+		err = structure.TooMany("locations", n, maxLocations)
 	}
 	return err
 }
@@ -162,7 +162,7 @@ func expandJobs(ctx context.Context, db pg.Querier, tenantID int64, set *commons
 	}
 	rows, err := db.Query(ctx, `SELECT v.parent_id, v.location_id, `+locationpath.PathSQL("$1", "v.location_id", "$3")+`
 		FROM location_version v WHERE v.tenant_id = $1 AND v.parent_id = ANY($2) AND v.job_id IS NOT NULL
-		  AND v.from_date <= $3 AND v.to_date > $3 ORDER BY v.location_id LIMIT $4`, tenantID, ids, day, mostLocations+1)
+		  AND v.from_date <= $3 AND v.to_date > $3 ORDER BY v.location_id LIMIT $4`, tenantID, ids, day, maxLocations+1)
 	if err != nil {
 		return err
 	}
@@ -174,8 +174,8 @@ func expandJobs(ctx context.Context, db pg.Querier, tenantID int64, set *commons
 		n++
 		return nil
 	})
-	if err == nil && n > mostLocations {
-		err = structure.TooMany("jobs", n, mostLocations)
+	if err == nil && n > maxLocations {
+		err = structure.TooMany("jobs", n, maxLocations)
 	}
 	return err
 }

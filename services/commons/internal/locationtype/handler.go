@@ -25,8 +25,8 @@ import (
 const (
 	// most bounds the types of a tenant, and so the list of them.
 	most = 1000
-	// longestText bounds descriptions, in characters.
-	longestText = 1000
+	// maxText bounds descriptions, in characters.
+	maxText = 1000
 )
 
 // Handler serves LocationTypeService.
@@ -46,7 +46,7 @@ func scan(row pgx.CollectableRow) (*commonsv1.LocationType, error) {
 	return t, row.Scan(t.Id, t.Name, &t.Description, t.DisplayOrder, &t.PersistentId)
 }
 
-// ListLocationTypes answers all types in their display order.
+// ListLocationTypes returns all types in their display order.
 func (h *Handler) ListLocationTypes(ctx context.Context, req *commonsv1.ListLocationTypesRequest) (*commonsv1.LocationTypeList, error) {
 	tenantID, err := tenant.Of(ctx)
 	if err != nil {
@@ -66,7 +66,7 @@ func (h *Handler) ListLocationTypes(ctx context.Context, req *commonsv1.ListLoca
 	return &commonsv1.LocationTypeList{LocationTypes: list}, err
 }
 
-// GetLocationType answers one type, or 404.
+// GetLocationType returns one type, or 404.
 func (h *Handler) GetLocationType(ctx context.Context, req *commonsv1.GetLocationTypeRequest) (*commonsv1.LocationType, error) {
 	tenantID, err := tenant.Of(ctx)
 	if err != nil {
@@ -92,7 +92,7 @@ func notFound(id int64) *fault.Error {
 	return fault.NotFound(structure.CodeUnknown, fmt.Sprintf("There is no location type with the id %d.", id))
 }
 
-// MultiReadLocationTypes answers types in the order asked for: with 207 when
+// MultiReadLocationTypes returns types in the order asked for: with 207 when
 // some are unknown.
 func (h *Handler) MultiReadLocationTypes(ctx context.Context, req *commonsv1.MultiReadLocationTypesRequest) (*commonsv1.LocationTypeList, error) {
 	tenantID, err := tenant.Of(ctx)
@@ -170,7 +170,7 @@ func (h *Handler) UpdateLocationType(ctx context.Context, req *commonsv1.UpdateL
 	return t, taken(err, given.GetName())
 }
 
-// DeleteLocationType deletes a type, or answers 404; 400 when a location has it
+// DeleteLocationType deletes a type, or returns 404; 400 when a location has it
 // on any day.
 func (h *Handler) DeleteLocationType(ctx context.Context, req *commonsv1.DeleteLocationTypeRequest) (*emptypb.Empty, error) {
 	tenantID, err := tenant.Of(ctx)
@@ -193,8 +193,8 @@ func check(given *commonsv1.LocationType) error {
 			return err
 		}
 	}
-	if utf8.RuneCountInString(given.GetDescription()) > longestText {
-		return structure.Invalid("description", "must have at most %d characters", longestText)
+	if utf8.RuneCountInString(given.GetDescription()) > maxText {
+		return structure.Invalid("description", "must have at most %d characters", maxText)
 	}
 	if utf8.RuneCountInString(given.GetPersistentId()) > structure.LongestName {
 		return structure.Invalid("persistentId", "must have at most %d characters", structure.LongestName)
@@ -213,7 +213,7 @@ func unknown(ref *commonv1.Ref) *fault.Error {
 	return fault.Invalid(structure.CodeUnknown, fmt.Sprintf("There is no location type with %s.", structure.Text(ref)))
 }
 
-// Resolve answers the ids of the types that references name, in their order. An
+// Resolve returns the ids of the types that references name, in their order. An
 // unknown type is a fault with the status 400.
 func Resolve(ctx context.Context, db pg.Querier, tenantID int64, refs []*commonv1.Ref) ([]int64, error) {
 	find, err := look(ctx, db, tenantID, refs)
@@ -231,7 +231,7 @@ func Resolve(ctx context.Context, db pg.Querier, tenantID int64, refs []*commonv
 	return ids, nil
 }
 
-// look answers a function that finds the type that one of the references names;
+// look returns a function that finds the type that one of the references names;
 // nil when there is none.
 func look(ctx context.Context, db pg.Querier, tenantID int64, refs []*commonv1.Ref) (func(*commonv1.Ref) *commonsv1.LocationType, error) {
 	ids, names := structure.Split(refs)

@@ -51,7 +51,7 @@ type pageQuery struct {
 	idsOnly             bool
 }
 
-// ApplyReadPersons answers a page of the persons whom the caller may see, in the
+// ApplyReadPersons returns a page of the persons whom the caller may see, in the
 // order of their ids.
 func (h *Handler) ApplyReadPersons(ctx context.Context, req *commonsv1.ApplyReadPersonsRequest) (*commonsv1.PersonPage, error) {
 	q, err := h.pageQuery(req)

@@ -14,7 +14,7 @@ import (
 // dateFormat is how dates are written, in the reference product's terms.
 const dateFormat = "yyyy-MM-dd"
 
-// GetCurrentUserInfo answers who is calling. A user who is no person has a name
+// GetCurrentUserInfo returns who is calling. A user who is no person has a name
 // only.
 func (h *Handler) GetCurrentUserInfo(ctx context.Context, _ *commonsv1.GetCurrentUserInfoRequest) (*commonsv1.CurrentUserInfo, error) {
 	tenantID, err := tenant.Of(ctx)

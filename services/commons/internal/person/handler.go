@@ -78,7 +78,7 @@ func New(cfg Config, deps Deps) (*Handler, error) {
 // Run does the work that no request asks for, until ctx ends.
 func (h *Handler) Run(ctx context.Context) error { return h.writer.Run(ctx) }
 
-// GetPerson answers the person with the id in the path.
+// GetPerson returns the person with the id in the path.
 func (h *Handler) GetPerson(ctx context.Context, req *commonsv1.GetPersonRequest) (*commonsv1.Person, error) {
 	tenantID, err := tenant.Of(ctx)
 	if err != nil {

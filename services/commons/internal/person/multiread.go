@@ -11,7 +11,7 @@ import (
 	"github.com/rotaloom/rotaloom/services/commons/internal/person/store"
 )
 
-// MultiReadBasePersons answers the short form of persons in the order asked
+// MultiReadBasePersons returns the short form of persons in the order asked
 // for. Unknown persons fail by themselves; those who are not active are left
 // out when only active ones are asked for.
 func (h *Handler) MultiReadBasePersons(ctx context.Context, req *commonsv1.MultiReadPersonsRequest) (*commonsv1.BasePersonList, error) {

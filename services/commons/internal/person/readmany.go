@@ -13,7 +13,7 @@ import (
 	"github.com/rotaloom/rotaloom/services/commons/internal/person/store"
 )
 
-// MultiReadPersons answers persons in the order asked for. Unknown persons fail
+// MultiReadPersons returns persons in the order asked for. Unknown persons fail
 // by themselves; those who are not active are left out when only active ones
 // are asked for.
 func (h *Handler) MultiReadPersons(ctx context.Context, req *commonsv1.MultiReadPersonsRequest) (*commonsv1.PersonList, error) {
@@ -31,7 +31,7 @@ func (h *Handler) MultiReadPersons(ctx context.Context, req *commonsv1.MultiRead
 	return personList(ctx, out)
 }
 
-// MultiReadPersonRefs answers references to persons in the order asked for.
+// MultiReadPersonRefs returns references to persons in the order asked for.
 // There is no room for errors in the answer, so an unknown person is one for all.
 func (h *Handler) MultiReadPersonRefs(ctx context.Context, req *commonsv1.MultiReadPersonsRequest) (*commonv1.RefList, error) {
 	out := &commonv1.RefList{}

@@ -13,7 +13,7 @@ import (
 // maxResolved bounds ids and numbers of one call between services.
 const maxResolved = 10000
 
-// ResolvePersons answers what other domains keep of persons. Unknown ones are
+// ResolvePersons returns what other domains keep of persons. Unknown ones are
 // left out.
 func (h *Handler) ResolvePersons(ctx context.Context, req *commonsv1.ResolvePersonsRequest) (*commonsv1.ResolvePersonsResponse, error) {
 	tenantID, err := tenant.Of(ctx)

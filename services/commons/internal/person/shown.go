@@ -17,7 +17,7 @@ import (
 
 const (
 	// maxCached is how many persons are remembered as answers show them, and
-	// largestShown how long the longest of these is in bytes.
+	// maxShown how long the longest of these is in bytes.
 	maxCached      = 4096
 	maxCachedBytes = 16 << 10
 )
@@ -59,7 +59,7 @@ type cached struct {
 	wire []byte
 }
 
-// cachedPerson answers a person as callers see them today, or nil when there is
+// cachedPerson returns a person as callers see them today, or nil when there is
 // none. What was shown before is shown again when one statement says that it still
 // holds: reading it takes one for each list.
 func (h *Handler) cachedPerson(ctx context.Context, tenantID, id int64) (*commonsv1.Person, error) {

@@ -19,10 +19,10 @@ type TermRequests struct {
 	pool *pgxpool.Pool
 }
 
-// TermRequests answers the server of TermRequestService over the same persons.
+// TermRequests returns the server of TermRequestService over the same persons.
 func (h *Handler) TermRequests() *TermRequests { return &TermRequests{pool: h.pool} }
 
-// ListTermRequests answers what is to be carried out for persons, in order.
+// ListTermRequests returns what is to be carried out for persons, in order.
 func (t *TermRequests) ListTermRequests(ctx context.Context, req *commonsv1.ListTermRequestsRequest) (*commonsv1.ListTermRequestsResponse, error) {
 	tenantID, err := tenant.Of(ctx)
 	if err != nil {

@@ -30,7 +30,7 @@ func Since(options *commonsv1.MultiReadOptions) (*time.Time, error) {
 	return &at, nil
 }
 
-// OneOrMore answers what is named by one reference or by a list, of which
+// OneOrMore returns what is named by one reference or by a list, of which
 // exactly one is given. Path is that of the reference without "Ref".
 func OneOrMore(path string, one *commonv1.Ref, several *commonv1.RefList) ([]*commonv1.Ref, error) {
 	switch {
@@ -45,7 +45,7 @@ func OneOrMore(path string, one *commonv1.Ref, several *commonv1.RefList) ([]*co
 	return []*commonv1.Ref{one}, nil
 }
 
-// PersistentIDs answers the ids of rows of a table by their persistent ids, in
+// PersistentIDs returns the ids of rows of a table by their persistent ids, in
 // the order asked for: with 207 when some are unknown, and an error with the
 // code when all are. The table is a name of ours, never of a caller.
 func PersistentIDs(ctx context.Context, pool *pgxpool.Pool, table string, asked []string, code string) (*commonsv1.PersistentIdMappings, error) {

@@ -8,7 +8,7 @@ import (
 	commonv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/common/v1"
 )
 
-// Split answers the ids of references, and the qualifiers of those without one.
+// Split returns the ids of references, and the qualifiers of those without one.
 func Split(refs []*commonv1.Ref) (ids []int64, names []string) {
 	for _, ref := range refs {
 		if ref.Id != nil {
@@ -20,7 +20,7 @@ func Split(refs []*commonv1.Ref) (ids []int64, names []string) {
 	return ids, names
 }
 
-// Resolve answers the ids that references name, in their order. An id wins over a
+// Resolve returns the ids that references name, in their order. An id wins over a
 // qualifier. Find asks for rows of an id and a name: of the ids that there are,
 // without a name, and of the names, with the id of each, NULL where there is
 // none. Unknown is the error for a reference that names nothing.

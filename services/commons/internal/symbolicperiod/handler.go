@@ -75,7 +75,7 @@ func New(cfg Config, pool *pgxpool.Pool, rules *rowvisibility.Rules, clk clock.C
 	return &Handler{pool: pool, rules: rules, clock: clk, calendar: NewCalendar(anchor, days), zone: zone}, nil
 }
 
-// Days answers the days of the period that a reference names, on the caller's
+// Days returns the days of the period that a reference names, on the caller's
 // today.
 func (h *Handler) Days(ctx context.Context, ref *commonv1.Ref) (civil.Range, error) {
 	period, known := Named(ref.GetQualifier())
@@ -95,12 +95,12 @@ func unknown(text string) error {
 	return fault.Invalid(CodeUnknown, fmt.Sprintf("There is no symbolic period %s. GET /v1/commons/symbolicperiod lists them.", text))
 }
 
-// ListSymbolicPeriods answers all periods.
+// ListSymbolicPeriods returns all periods.
 func (h *Handler) ListSymbolicPeriods(ctx context.Context, _ *commonsv1.ListSymbolicPeriodsRequest) (*commonsv1.SymbolicPeriodList, error) {
 	return h.list(ctx, "")
 }
 
-// ListSymbolicPeriodsOfType answers the periods of one type, or 404.
+// ListSymbolicPeriodsOfType returns the periods of one type, or 404.
 func (h *Handler) ListSymbolicPeriodsOfType(ctx context.Context, req *commonsv1.ListSymbolicPeriodsOfTypeRequest) (*commonsv1.SymbolicPeriodList, error) {
 	of, err := typeNamed(req.GetPeriodTypeId())
 	if err != nil {
@@ -118,7 +118,7 @@ func typeNamed(text string) (string, error) {
 	return "", fault.Invalid(CodeType, fmt.Sprintf("There is no type %q of periods. There are %s.", text, strings.Join(types(), ", ")))
 }
 
-// list answers the periods of a type, or all for "".
+// list returns the periods of a type, or all for "".
 func (h *Handler) list(ctx context.Context, of string) (*commonsv1.SymbolicPeriodList, error) {
 	today, err := h.callersToday(ctx)
 	if err != nil {
@@ -145,7 +145,7 @@ func span(days civil.Range) *commonsv1.SymbolicPeriodSpan {
 	return &commonsv1.SymbolicPeriodSpan{StartDate: first, EndDate: last, Begin: first, End: last}
 }
 
-// ListSymbolicPeriodTypes answers the types of periods.
+// ListSymbolicPeriodTypes returns the types of periods.
 func (h *Handler) ListSymbolicPeriodTypes(context.Context, *commonsv1.ListSymbolicPeriodTypesRequest) (*commonsv1.SymbolicPeriodTypeList, error) {
 	out := &commonsv1.SymbolicPeriodTypeList{}
 	for _, t := range types() {
@@ -154,7 +154,7 @@ func (h *Handler) ListSymbolicPeriodTypes(context.Context, *commonsv1.ListSymbol
 	return out, nil
 }
 
-// ReadSymbolicPeriodsOfTypes answers the periods of each type.
+// ReadSymbolicPeriodsOfTypes returns the periods of each type.
 func (h *Handler) ReadSymbolicPeriodsOfTypes(ctx context.Context, req *commonsv1.ReadSymbolicPeriodsOfTypesRequest) (*structpb.Struct, error) {
 	out := map[string]any{}
 	for _, id := range req.GetTypeIds() {
@@ -182,7 +182,7 @@ func object(s *commonsv1.SymbolicPeriodSpan) map[string]any {
 	return map[string]any{"startDate": s.GetStartDate(), "endDate": s.GetEndDate(), "begin": s.GetBegin(), "end": s.GetEnd()}
 }
 
-// ReadSymbolicPeriod answers the days of one period.
+// ReadSymbolicPeriod returns the days of one period.
 func (h *Handler) ReadSymbolicPeriod(ctx context.Context, req *commonsv1.ReadSymbolicPeriodRequest) (*commonsv1.SymbolicPeriodSpan, error) {
 	where := req.GetWhere()
 	asked := question{text: where.GetSymbolicPeriodId(), day: where.GetPayPeriodRequest().GetRefDate()}
@@ -201,7 +201,7 @@ func (h *Handler) ReadSymbolicPeriod(ctx context.Context, req *commonsv1.ReadSym
 	return asked.answer(h.calendar, today)
 }
 
-// MultiReadSymbolicPeriods answers the days of several periods, by what they
+// MultiReadSymbolicPeriods returns the days of several periods, by what they
 // were asked by.
 func (h *Handler) MultiReadSymbolicPeriods(ctx context.Context, req *commonsv1.MultiReadSymbolicPeriodsRequest) (*structpb.Struct, error) {
 	var asked []question
@@ -244,7 +244,7 @@ func (q question) answer(c Calendar, today civil.Date) (*commonsv1.SymbolicPerio
 	return span(period.Days(c, today)), nil
 }
 
-// today answers the day that it is for the subject of where.
+// today returns the day that it is for the subject of where.
 func (h *Handler) today(ctx context.Context, where *commonsv1.SymbolicPeriodWhere) (civil.Date, error) {
 	tenantID, err := tenant.Of(ctx)
 	if err != nil {
@@ -279,7 +279,7 @@ func (h *Handler) today(ctx context.Context, where *commonsv1.SymbolicPeriodWher
 
 func (h *Handler) in(zone *time.Location) civil.Date { return civil.FromTime(h.clock.Now().In(zone)) }
 
-// callersToday answers the day that it is for the caller: where they are, or in
+// callersToday returns the day that it is for the caller: where they are, or in
 // the tenant's time zone when they are no person.
 func (h *Handler) callersToday(ctx context.Context) (civil.Date, error) {
 	caller, ok := authn.From(ctx)
@@ -290,7 +290,7 @@ func (h *Handler) callersToday(ctx context.Context) (civil.Date, error) {
 	return h.in(zone), err
 }
 
-// personsToday answers the day that it is for a person whom the caller may see.
+// personsToday returns the day that it is for a person whom the caller may see.
 func (h *Handler) personsToday(ctx context.Context, where *commonsv1.SymbolicPeriodWhere) (civil.Date, error) {
 	visible, err := h.rules.Visible(ctx)
 	if err != nil {
@@ -310,7 +310,7 @@ func (h *Handler) personsToday(ctx context.Context, where *commonsv1.SymbolicPer
 	return h.in(zone), nil
 }
 
-// person answers the id and the time zone of a person, by id, or by number when
+// person returns the id and the time zone of a person, by id, or by number when
 // the id is 0; the id is 0 when there is none.
 func (h *Handler) person(ctx context.Context, id int64, number string) (int64, *time.Location, error) {
 	tenantID, err := tenant.Of(ctx)

@@ -46,7 +46,7 @@ type Period struct {
 	days                  func(c Calendar, today civil.Date) civil.Range
 }
 
-// Days answers the days that the period stands for.
+// Days returns the days that the period stands for.
 func (p Period) Days(c Calendar, today civil.Date) civil.Range { return p.days(c, today) }
 
 // All are all periods, by id. Ids up to 8 are those of the reference product,
@@ -83,7 +83,7 @@ var aliases = map[string]string{
 	"next_scheduled_period":     "Next_SchedPeriod",
 }
 
-// Named answers the period whose id, as text, or qualifier is given.
+// Named returns the period whose id, as text, or qualifier is given.
 func Named(text string) (Period, bool) {
 	if name, ok := aliases[strings.ToLower(text)]; ok {
 		text = name
@@ -92,7 +92,7 @@ func Named(text string) (Period, bool) {
 	return find(func(p Period) bool { return err == nil && p.ID == id || strings.EqualFold(p.Qualifier, text) })
 }
 
-// ByID answers the period with an id.
+// ByID returns the period with an id.
 func ByID(id int64) (Period, bool) { return find(func(p Period) bool { return p.ID == id }) }
 
 func find(is func(Period) bool) (Period, bool) {

@@ -9,7 +9,7 @@ type Piece[V any] struct {
 	Value V
 }
 
-// Change answers the pieces with change applied on the given days, and as they
+// Change returns the pieces with change applied on the given days, and as they
 // were on all others. Days on which there is no piece stay without one. The
 // pieces given must be in order and apart; those answered are.
 func Change[V any](pieces []Piece[V], days civil.Range, change func(V) V) []Piece[V] {
@@ -27,7 +27,7 @@ func Change[V any](pieces []Piece[V], days civil.Range, change func(V) V) []Piec
 	return out
 }
 
-// EndOn answers the pieces without the day and all that follow it.
+// EndOn returns the pieces without the day and all that follow it.
 func EndOn[V any](pieces []Piece[V], day civil.Date) []Piece[V] {
 	out := make([]Piece[V], 0, len(pieces))
 	for _, p := range pieces {
@@ -36,7 +36,7 @@ func EndOn[V any](pieces []Piece[V], day civil.Date) []Piece[V] {
 	return out
 }
 
-// On answers the value that holds on a day.
+// On returns the value that holds on a day.
 func On[V any](pieces []Piece[V], day civil.Date) (V, bool) {
 	for _, p := range pieces {
 		if p.Days.Contains(day) {

@@ -66,7 +66,7 @@ type entry struct {
 	event *auditv1.AuditTrailEvent
 }
 
-// ReadAuditEvents answers the tenant's events, the newest first, to callers who
+// ReadAuditEvents returns the tenant's events, the newest first, to callers who
 // see everybody: the events name users and objects of all. When one of the
 // services cannot be asked, so does this one fail: a trail with a gap looks as if
 // nothing had happened.

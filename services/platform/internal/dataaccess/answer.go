@@ -26,9 +26,9 @@ const (
 	attributeKey, attributeAlias, attributeRaw, attributeValue = 1, 2, 3, 4
 )
 
-// mostAnswerBytes bounds the nodes of an answer. It is what the edge takes, but
+// maxAnswerBytes bounds the nodes of an answer. It is what the edge takes, but
 // for what else is in an answer.
-const mostAnswerBytes = 64<<20 - 1<<20
+const maxAnswerBytes = 64<<20 - 1<<20
 
 // writer appends nodes as bytes.
 type writer struct {
@@ -98,7 +98,7 @@ func (w *writer) children(dst []byte, page []int32) ([]byte, error) {
 // found out before anything is sent: from the longest values of the columns,
 // and only when these leave it open by writing the nodes to nowhere.
 func (w *writer) checkSize(page []int32) error {
-	if w.table.groups == nil && int64(len(page))*w.longestNode() <= mostAnswerBytes {
+	if w.table.groups == nil && int64(len(page))*w.maxNode() <= maxAnswerBytes {
 		return nil
 	}
 	var node []byte
@@ -107,11 +107,11 @@ func (w *writer) checkSize(page []int32) error {
 		node = w.child(node[:0], w.table, n)
 		size += len(node)
 	}
-	if size <= mostAnswerBytes {
+	if size <= maxAnswerBytes {
 		return nil
 	}
 	return fault.TooLarge(fault.CodeTooLarge, fmt.Sprintf("The answer would have %d bytes, more than the allowed %d. "+
-		"Ask for one page of it (index and count), or for fewer rows, days or data elements.", size, mostAnswerBytes))
+		"Ask for one page of it (index and count), or for fewer rows, days or data elements.", size, maxAnswerBytes))
 }
 
 // child appends a node to a list of children.
@@ -177,7 +177,7 @@ func (w *writer) refEntry(dst []byte, name string, id []byte, qualifier string) 
 	return appendTree(dst, name, w.ref)
 }
 
-// newHead answers how the attributes of a column begin: with its key and its
+// newHead returns how the attributes of a column begin: with its key and its
 // alias.
 func (c *column) newHead() []byte {
 	head := appendBytes(nil, attributeKey, c.key)

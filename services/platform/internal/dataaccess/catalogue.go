@@ -54,7 +54,7 @@ type described struct {
 // byKind is an element, as the provider of each kind of rows has it.
 type byKind []*element
 
-// of answers the element of a kind of rows; nil when there is none.
+// of returns the element of a kind of rows; nil when there is none.
 func (b byKind) of(kind datav1.RowKind) *element {
 	i := slices.IndexFunc(b, func(e *element) bool { return e.provider.GetRowKind() == kind })
 	if i < 0 {
@@ -76,7 +76,7 @@ func newCatalogue(clk clock.Clock, clients ...datav1.DataProviderServiceClient) 
 	return &catalogue{clients: clients, clock: clk, known: make([]described, len(clients))}
 }
 
-// elements answers what is known now.
+// elements returns what is known now.
 func (c *catalogue) elements(ctx context.Context) *elements {
 	c.mu.Lock()
 	now, stale := c.clock.Now(), []int(nil)
@@ -137,7 +137,7 @@ func (c *catalogue) merge() *elements {
 	return out
 }
 
-// find answers the element with a key.
+// find returns the element with a key.
 func (e *elements) find(key string) (byKind, error) {
 	if found := e.byKey[key]; found != nil {
 		return found, nil
@@ -148,7 +148,7 @@ func (e *elements) find(key string) (byKind, error) {
 	return nil, invalid(CodeBadRequest, "There is no data element %q. GET /v1/commons/data_dictionary/data_elements lists them.", shortened(key))
 }
 
-// all answers the elements by key.
+// all returns the elements by key.
 func (e *elements) all() []byKind {
 	return slices.SortedFunc(maps.Values(e.byKey), func(a, b byKind) int { return strings.Compare(a[0].GetKey(), b[0].GetKey()) })
 }

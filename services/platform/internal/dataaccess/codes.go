@@ -59,9 +59,9 @@ const codeHyperfindMost = "WCO-112013"
 
 // The limits of one request.
 const (
-	mostDays      = 365
-	mostEmployees = 500
-	mostLocations = 300
+	maxDays      = 365
+	maxEmployees = 500
+	maxLocations = 300
 )
 
 func invalid(code, format string, args ...any) *fault.Error {
@@ -69,16 +69,16 @@ func invalid(code, format string, args ...any) *fault.Error {
 }
 
 func tooManyDays(days int) *fault.Error {
-	return invalid(CodeDays, "Service limits are exceeded: days in the request: %d, allowed: %d. Split the range.", days, mostDays).
-		WithLimits(int64(days), mostDays)
+	return invalid(CodeDays, "Service limits are exceeded: days in the request: %d, allowed: %d. Split the range.", days, maxDays).
+		WithLimits(int64(days), maxDays)
 }
 
 func tooManyEmployees(n int) *fault.Error {
-	return tooMany(CodeEmployees, "employees", n, mostEmployees)
+	return tooMany(CodeEmployees, "employees", n, maxEmployees)
 }
 
 func tooManyLocations(n int) *fault.Error {
-	return tooMany(CodeLocations, "locations", n, mostLocations)
+	return tooMany(CodeLocations, "locations", n, maxLocations)
 }
 
 func tooMany(code, what string, actual, most int) *fault.Error {

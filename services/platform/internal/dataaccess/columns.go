@@ -33,7 +33,7 @@ type column struct {
 // numeric reports whether the values can be added up.
 func (c *column) numeric() bool { return c.kind == dataelement.Number || c.kind == dataelement.Long }
 
-// number answers a value that can be added up.
+// number returns a value that can be added up.
 func (c *column) number(cell int32) float64 {
 	if c.kind == dataelement.Number {
 		return c.numbers[cell]
@@ -146,7 +146,7 @@ func newColumn(key string, properties []*platformv1.DataProperty, q *query, know
 	return c, nil
 }
 
-// column answers the column that a filter, a grouping or a sort key names: by
+// column returns the column that a filter, a grouping or a sort key names: by
 // its alias, or by its key. One that is not selected is read and not shown.
 func (p *plan) column(path, key string, alias *string, q *query, known *elements) (*column, error) {
 	for _, c := range p.columns {

@@ -24,7 +24,7 @@ type Dictionary struct {
 
 var _ platformv1.DataDictionaryServiceServer = (*Dictionary)(nil)
 
-// ListDataElements answers all elements, by key.
+// ListDataElements returns all elements, by key.
 func (d *Dictionary) ListDataElements(ctx context.Context, _ *platformv1.ListDataElementsRequest) (*platformv1.DataElementDefinitionList, error) {
 	out := &platformv1.DataElementDefinitionList{}
 	for _, e := range d.catalogue.elements(ctx).all() {
@@ -33,7 +33,7 @@ func (d *Dictionary) ListDataElements(ctx context.Context, _ *platformv1.ListDat
 	return out, nil
 }
 
-// MultiReadDataElements answers elements by their keys.
+// MultiReadDataElements returns elements by their keys.
 func (d *Dictionary) MultiReadDataElements(ctx context.Context, req *platformv1.MultiReadDataElementsRequest) (*platformv1.DataElementDefinitionList, error) {
 	known := d.catalogue.elements(ctx)
 	out := &platformv1.DataElementDefinitionList{}
@@ -91,7 +91,7 @@ func sameLists(asked, known *platformv1.DataElementDefinition) bool {
 		(len(sent.Properties) == 0 || slices.EqualFunc(sent.Properties, known.Properties, func(a, b *platformv1.DataProperty) bool { return proto.Equal(a, b) }))
 }
 
-// ListDataLocationTypes answers the types of locations, as rollupBy takes them:
+// ListDataLocationTypes returns the types of locations, as rollupBy takes them:
 // the id, the name and the persistent id of each.
 func (d *Dictionary) ListDataLocationTypes(ctx context.Context, _ *platformv1.ListDataLocationTypesRequest) (*platformv1.DataLocationTypeList, error) {
 	known, err := d.types.ListLocationTypes(ctx, &commonsv1.ListLocationTypesRequest{})
@@ -107,7 +107,7 @@ func (d *Dictionary) ListDataLocationTypes(ctx context.Context, _ *platformv1.Li
 	return out, nil
 }
 
-// ListDataTimeIncrements answers the increments of time series.
+// ListDataTimeIncrements returns the increments of time series.
 func (d *Dictionary) ListDataTimeIncrements(context.Context, *platformv1.ListDataTimeIncrementsRequest) (*platformv1.DataTimeIncrementList, error) {
 	out := &platformv1.DataTimeIncrementList{}
 	for i, name := range incrementNames {
@@ -123,7 +123,7 @@ func (d *Dictionary) ListDataTimeIncrements(context.Context, *platformv1.ListDat
 	return out, nil
 }
 
-// GetDataDictionaryMetadata answers what elements are made of.
+// GetDataDictionaryMetadata returns what elements are made of.
 func (d *Dictionary) GetDataDictionaryMetadata(ctx context.Context, req *platformv1.GetDataDictionaryMetadataRequest) (*platformv1.DataDictionaryMetadata, error) {
 	if req.GetSelect() == "" {
 		return nil, invalid(CodeBadRequest, "select is missing.")

@@ -250,7 +250,7 @@ func (h *Handler) answer(ctx context.Context, q *query, r *result, tag string, k
 	return out, nil
 }
 
-// pageOf answers the nodes of the page that is asked for. The first page is
+// pageOf returns the nodes of the page that is asked for. The first page is
 // there even when it is empty.
 func pageOf(nodes []int32, q *query) ([]int32, error) {
 	if q.Count == nil {

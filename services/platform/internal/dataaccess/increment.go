@@ -62,7 +62,7 @@ func (p periods) bounds(days civil.Range) []int32 {
 	return append(out, int32(days.To))
 }
 
-// next answers the first day of the period after that of a day.
+// next returns the first day of the period after that of a day.
 func (p periods) next(d civil.Date) civil.Date {
 	year, month, _ := d.Civil()
 	switch p.increment {

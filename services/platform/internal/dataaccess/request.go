@@ -136,7 +136,7 @@ func (q *query) parseLocationSet(set *platformv1.DataLocationSet) error {
 	return nil
 }
 
-// refsOf answers the names of a list, of which exactly one kind may be given.
+// refsOf returns the names of a list, of which exactly one kind may be given.
 func refsOf(path string, list *commonv1.RefList) ([]*datav1.DataRow, error) {
 	kinds := 0
 	for _, n := range []int{len(list.GetIds()), len(list.GetQualifiers()), len(list.GetRefs())} {
@@ -212,13 +212,13 @@ func parseDay(path, text string) (civil.Date, error) {
 	return day.Clamp(), nil
 }
 
-// checkedDays answers a range of which both ends are included.
+// checkedDays returns a range of which both ends are included.
 func checkedDays(first, last civil.Date) (civil.Range, error) {
 	if last < first {
 		return civil.Range{}, invalid(CodeDateOrder, "dateRange: endDate %s is before startDate %s.", last, first)
 	}
 	days := civil.Through(first, last)
-	if n := days.Days(); n > mostDays {
+	if n := days.Days(); n > maxDays {
 		return civil.Range{}, tooManyDays(n)
 	}
 	return days, nil

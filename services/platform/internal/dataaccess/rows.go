@@ -13,9 +13,9 @@ import (
 	datav1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/data/v1"
 )
 
-// mostHyperfind is the most persons that an execution of a hyperfind may find:
+// maxHyperfind is the most persons that an execution of a hyperfind may find:
 // enough to say how many too many they are.
-const mostHyperfind = 50_000
+const maxHyperfind = 50_000
 
 // finder finds the rows of a request in commons.
 type finder struct {
@@ -95,7 +95,7 @@ func (f finder) resolveDays(ctx context.Context, q *query) error {
 	return err
 }
 
-// span answers the first and the last day of a symbolic period.
+// span returns the first and the last day of a symbolic period.
 func (f finder) span(ctx context.Context, name string) (first, last civil.Date, err error) {
 	span, err := f.periods.ReadSymbolicPeriod(ctx, &commonsv1.ReadSymbolicPeriodRequest{
 		Where: &commonsv1.SymbolicPeriodWhere{CurrentTenant: proto.Bool(true), SymbolicPeriodId: &name},
@@ -110,7 +110,7 @@ func (f finder) span(ctx context.Context, name string) (first, last civil.Date, 
 	return first, last, err
 }
 
-// find answers the rows of a request, each once, in the order asked for.
+// find returns the rows of a request, each once, in the order asked for.
 func (f finder) find(ctx context.Context, q *query) ([]*datav1.DataRow, error) {
 	if q.hyperfind != nil {
 		rows, err := f.execute(ctx, q)
@@ -139,7 +139,7 @@ func (f finder) find(ctx context.Context, q *query) ([]*datav1.DataRow, error) {
 	return f.rollUp(ctx, q, rows)
 }
 
-// workplaces answers the locations at which employees have their primary jobs on the
+// workplaces returns the locations at which employees have their primary jobs on the
 // last day, rolled up when that is asked for.
 func (f finder) workplaces(ctx context.Context, q *query, employees []*datav1.DataRow) ([]*datav1.DataRow, error) {
 	found, err := f.rows.FindEmployeeLocations(ctx, &datav1.FindEmployeeLocationsRequest{EmployeeIds: rowIDs(employees), Day: (q.days.To - 1).String()})
@@ -160,7 +160,7 @@ func rowIDs(rows []*datav1.DataRow) []int64 {
 	return ids
 }
 
-// rollUp answers the locations of the types that locations stand for.
+// rollUp returns the locations of the types that locations stand for.
 func (f finder) rollUp(ctx context.Context, q *query, rows []*datav1.DataRow) ([]*datav1.DataRow, error) {
 	found, err := f.rows.RollUpDataRows(ctx, &datav1.RollUpDataRowsRequest{LocationIds: rowIDs(rows), Types: q.rollup, Day: (q.days.To - 1).String()})
 	if err != nil {
@@ -169,10 +169,10 @@ func (f finder) rollUp(ctx context.Context, q *query, rows []*datav1.DataRow) ([
 	return found.GetRows(), q.checkCount(len(found.GetRows()))
 }
 
-// plainIDs answers the ids of a request that names its rows by nothing else,
+// plainIDs returns the ids of a request that names its rows by nothing else,
 // each once; nil when it names them in another way.
 func (q *query) plainIDs() []int64 {
-	if q.hyperfind != nil || len(q.rollup) > 0 || len(q.refs) > mostEmployees || !q.view.ofEmployees() && len(q.refs) > mostLocations {
+	if q.hyperfind != nil || len(q.rollup) > 0 || len(q.refs) > maxEmployees || !q.view.ofEmployees() && len(q.refs) > maxLocations {
 		return nil
 	}
 	seen := make(map[int64]bool, len(q.refs))
@@ -209,9 +209,9 @@ func distinct(list []*datav1.DataRow, key func(*datav1.DataRow) row) []*datav1.D
 
 func (q *query) checkCount(n int) error {
 	switch {
-	case q.view.ofEmployees() && n > mostEmployees:
+	case q.view.ofEmployees() && n > maxEmployees:
 		return tooManyEmployees(n)
-	case !q.view.ofEmployees() && n > mostLocations:
+	case !q.view.ofEmployees() && n > maxLocations:
 		return tooManyLocations(n)
 	}
 	return nil
@@ -229,10 +229,10 @@ func (q *query) unknown(asked *datav1.DataRow) error {
 	return invalid(CodeNoLocation, "There is no location with the path %q on the last day.", shortened(asked.GetQualifier()))
 }
 
-// execute answers the persons of a hyperfind, whom the caller may see.
+// execute returns the persons of a hyperfind, whom the caller may see.
 func (f finder) execute(ctx context.Context, q *query) ([]*datav1.DataRow, error) {
 	answer, err := f.hyperfinds.ExecuteHyperfind(ctx, &commonsv1.ExecuteHyperfindRequest{
-		Hyperfind: q.hyperfind, Threshold: proto.Int64(mostHyperfind),
+		Hyperfind: q.hyperfind, Threshold: proto.Int64(maxHyperfind),
 		DateRange: &commonv1.DateRange{StartDate: q.days.From.String(), EndDate: (q.days.To - 1).String()},
 	})
 	if err != nil {

@@ -49,6 +49,6 @@ func TestNoNodeIsLongerThanEstimated(t *testing.T) {
 	require.NoError(t, err)
 	w := &writer{result: r}
 	for _, node := range r.table.nodes {
-		assert.LessOrEqual(t, int64(len(w.child(nil, r.table, node))), w.longestNode())
+		assert.LessOrEqual(t, int64(len(w.child(nil, r.table, node))), w.maxNode())
 	}
 }

@@ -49,22 +49,22 @@ func appendEntry(dst []byte, name string, size int) []byte {
 }
 
 const (
-	// longestNumber is more than any value but a text takes, in either form.
-	longestNumber = 330
-	// longestKeys is more than what tells a node from others takes, but for the
+	// maxNumber is more than any value but a text takes, in either form.
+	maxNumber = 330
+	// maxKeys is more than what tells a node from others takes, but for the
 	// qualifier of its row.
-	longestKeys = 512
+	maxKeys = 512
 )
 
-// longestNode is how many bytes the nodes of rows do not pass.
-func (w *writer) longestNode() int64 {
-	size := int64(longestKeys)
+// maxNode is how many bytes the nodes of rows do not pass.
+func (w *writer) maxNode() int64 {
+	size := int64(maxKeys)
 	var qualifier int64
 	for _, row := range w.rows {
 		qualifier = max(qualifier, int64(len(row.GetQualifier())))
 	}
 	for _, c := range w.table.columns[:w.shown] {
-		longest := longestNumber
+		longest := maxNumber
 		if c.kind == dataelement.String {
 			longest = 0
 			for _, text := range c.texts {

@@ -45,7 +45,7 @@ func (c Config) withDefaults() Config {
 	return c
 }
 
-// Handler answers the calls of IdempotencyService.
+// Handler returns the calls of IdempotencyService.
 type Handler struct {
 	platformv1.UnsafeIdempotencyServiceServer
 
@@ -76,7 +76,7 @@ func New(cfg Config, deps Deps) *Handler {
 	}
 }
 
-// ClaimIdempotencyKey answers what was answered before, or gives the key to the
+// ClaimIdempotencyKey returns what was answered before, or gives the key to the
 // request. It fails with 409 while the first request runs, and with 422 when
 // the key was used for another request. What was answered is for who may still
 // ask for it, 403, and sees whom they saw then, 409.
@@ -157,7 +157,7 @@ type key struct {
 
 var errNoUser = errors.New("an idempotency key is one of a user")
 
-// keyOf answers the key of the caller with that text for an operation.
+// keyOf returns the key of the caller with that text for an operation.
 func keyOf(ctx context.Context, operation, text string) (key, error) {
 	p, ok := authn.From(ctx)
 	if !ok || p.IsService() || p.Tenant < 1 {

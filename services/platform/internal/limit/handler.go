@@ -19,7 +19,7 @@ import (
 // headerBytes is what the edge accepts of headers; it is no setting.
 const headerBytes = 32 << 10
 
-// Handler answers the calls of LimitService.
+// Handler returns the calls of LimitService.
 type Handler struct {
 	platformv1.UnsafeLimitServiceServer
 
@@ -54,7 +54,7 @@ func New(store *rates.Store, bodyBytes int64) (*Handler, error) {
 	return h, nil
 }
 
-// GetLimits answers every limit that applies to the caller.
+// GetLimits returns every limit that applies to the caller.
 func (h *Handler) GetLimits(ctx context.Context, _ *platformv1.GetLimitsRequest) (*platformv1.Limits, error) {
 	var client string
 	if p, ok := authn.From(ctx); ok {

@@ -25,7 +25,7 @@ import (
 // maxRates bounds how many rates a tenant sets.
 const maxRates = 10_000
 
-// Handler answers the calls of RateLimitService.
+// Handler returns the calls of RateLimitService.
 type Handler struct {
 	platformv1.UnsafeRateLimitServiceServer
 
@@ -92,7 +92,7 @@ func waitFor(tokens, rate float64) int64 {
 	return max(int64(wait), pause.Milliseconds())
 }
 
-// ListRateLimits answers what the tenant has set.
+// ListRateLimits returns what the tenant has set.
 func (h *Handler) ListRateLimits(ctx context.Context, _ *platformv1.ListRateLimitsRequest) (*platformv1.RateLimitList, error) {
 	tenantID, err := tenant.Of(ctx)
 	if err != nil {
@@ -114,7 +114,7 @@ func (h *Handler) ListRateLimits(ctx context.Context, _ *platformv1.ListRateLimi
 	return list, nil
 }
 
-// GetRateLimit answers the rate that holds for a class, or for a client of it.
+// GetRateLimit returns the rate that holds for a class, or for a client of it.
 func (h *Handler) GetRateLimit(ctx context.Context, req *platformv1.GetRateLimitRequest) (*platformv1.RateLimit, error) {
 	k, err := keyOf(req.GetThrottleClass(), req.GetClientId())
 	if err != nil {

@@ -67,7 +67,7 @@ func NewStore(pool *pgxpool.Pool, defaults ratelimit.Defaults) *Store {
 	return &Store{pool: pool, defaults: defaults, remembered: map[int64]remembered{}}
 }
 
-// Rate answers the rate of a client, and who it was set for. Without a tenant
+// Rate returns the rate of a client, and who it was set for. Without a tenant
 // it is that of the installation.
 func (s *Store) Rate(ctx context.Context, class optionsv1.Throttle, client string) (ratelimit.Policy, Origin, error) {
 	tenantID, ok := tenant.From(ctx)
@@ -87,7 +87,7 @@ func (s *Store) Rate(ctx context.Context, class optionsv1.Throttle, client strin
 	return s.defaults.Of(class), Installation, nil
 }
 
-// ratesOf answers what a tenant has set, as it was at most a second ago.
+// ratesOf returns what a tenant has set, as it was at most a second ago.
 func (s *Store) ratesOf(ctx context.Context, tenantID int64) (map[key]ratelimit.Policy, error) {
 	s.mu.Lock()
 	known, ok := s.remembered[tenantID]
@@ -176,7 +176,7 @@ func (s *Store) remove(ctx context.Context, tenantID int64, k key) (bool, error)
 	return true, nil
 }
 
-// Remaining answers how many requests a caller has left of each class.
+// Remaining returns how many requests a caller has left of each class.
 func (s *Store) Remaining(ctx context.Context, caller string, policies map[optionsv1.Throttle]ratelimit.Policy) (map[optionsv1.Throttle]int64, error) {
 	tenantID, err := tenant.Of(ctx)
 	if err != nil {

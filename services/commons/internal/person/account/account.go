@@ -47,7 +47,7 @@ func New(pool *pgxpool.Pool, users authv1.UserServiceClient, log *slog.Logger) *
 	return &Accounts{pool: pool, users: users, log: log}
 }
 
-// Create creates and changes the accounts of the items and answers the ids of the
+// Create creates and changes the accounts of the items and returns the ids of the
 // persons who got one. An item whose account auth refuses fails. An account that
 // was changed stays so when the person cannot be stored; the caller, who is told
 // that, tries again.
@@ -136,7 +136,7 @@ func (a *Accounts) Rollback(ctx context.Context, tenantID int64, ids []int64) {
 	}
 }
 
-// find answers the intents that a condition chooses, by whose they are.
+// find returns the intents that a condition chooses, by whose they are.
 func (a *Accounts) find(ctx context.Context, where string, args ...any) ([]*intentGroup, error) {
 	rows, err := a.pool.Query(ctx, `SELECT tenant_id, person_id, 0::bigint, initiator_user, initiator_person_id, initiator_client, request_id
 		FROM account_intent WHERE `+where, args...)
@@ -239,7 +239,7 @@ func (a *Accounts) Run(ctx context.Context) error {
 	}
 }
 
-// withNewAccount answers the persons whose account auth does not have yet.
+// withNewAccount returns the persons whose account auth does not have yet.
 func withNewAccount(items []*store.Item) []int64 {
 	var ids []int64
 	for _, it := range store.Valid(items) {

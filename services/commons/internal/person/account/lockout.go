@@ -45,7 +45,7 @@ func NewLockouts(pool *pgxpool.Pool, users authv1.UserServiceClient, zones *civi
 	return &Lockouts{pool: pool, users: users, zones: zones, log: log, pending: make(chan struct{}, 1)}
 }
 
-// ChangesLockout answers the items that change when their persons may not log in.
+// ChangesLockout returns the items that change when their persons may not log in.
 func ChangesLockout(items []store.Change) []store.Change {
 	return slices.DeleteFunc(slices.Clone(items), func(p store.Change) bool {
 		if p.Old == nil {
@@ -105,7 +105,7 @@ func (l *Lockouts) Run(ctx context.Context) error {
 	}
 }
 
-// sendDue tells auth what is due, and answers how many persons that were: never more
+// sendDue tells auth what is due, and returns how many persons that were: never more
 // than lockoutBatch. What fails is told again, after what else is due.
 func (l *Lockouts) sendDue(ctx context.Context) (int, error) {
 	rows, err := l.pool.Query(tenant.All(ctx), `SELECT tenant_id, person_id, version, initiator_user, initiator_person_id, initiator_client, request_id
@@ -193,7 +193,7 @@ func (l *Lockouts) postpone(ctx context.Context, e *intentGroup) error {
 	return err
 }
 
-// lockoutOf answers what auth is told of a person.
+// lockoutOf returns what auth is told of a person.
 func (l *Lockouts) lockoutOf(p *store.Person) (*authv1.UserLockout, error) {
 	zone, err := l.zones.Get(p.Zone)
 	if err != nil {

@@ -13,7 +13,7 @@ import (
 // checkBatch is the most users of whom auth is asked at a time.
 const checkBatch = 1000
 
-// initiatorOf answers whom a context works for, for what is done later. Without a
+// initiatorOf returns whom a context works for, for what is done later. Without a
 // user it has the request only.
 func initiatorOf(ctx context.Context) *authv1.Initiator {
 	by := &authv1.Initiator{RequestId: obs.RequestFrom(ctx).ID}
@@ -24,7 +24,7 @@ func initiatorOf(ctx context.Context) *authv1.Initiator {
 }
 
 // CheckChanges asks auth which changes of users the caller may not make, before
-// anything is written, and answers why, in the order of the changes.
+// anything is written, and returns why, in the order of the changes.
 func (a *Accounts) CheckChanges(ctx context.Context, changes []*authv1.UserChange) ([]error, error) {
 	refused := make([]error, len(changes))
 	for first := 0; first < len(changes); first += checkBatch {

@@ -133,7 +133,7 @@ func primaryJob(a *commonsv1.PrimaryLaborAccount) *commonsv1.ExtensionPrimaryJob
 	}
 }
 
-// statusID answers the number of a status, from 1 on.
+// statusID returns the number of a status, from 1 on.
 func statusID(name string) int64 {
 	for i, status := range record.Statuses {
 		if status == name {

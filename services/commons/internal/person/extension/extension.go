@@ -35,7 +35,7 @@ type view struct {
 // Extensions reads extensions of persons.
 type Extensions struct{ Reader *reader.Reader }
 
-// MultiRead answers an extension of each person, or all of them,
+// MultiRead returns an extension of each person, or all of them,
 // in the order asked for. Unknown persons fail by themselves.
 func (e Extensions) MultiRead(ctx context.Context, req *commonsv1.MultiReadPersonExtensionsRequest) (*commonsv1.PersonExtensionList, error) {
 	where := req.GetWhere()
@@ -99,7 +99,7 @@ func (v *view) badges() []*commonsv1.ExtensionBadge {
 	})
 }
 
-// each answers what fn makes of the elements of a list.
+// each returns what fn makes of the elements of a list.
 func each[A, B any](list []A, fn func(A) B) []B {
 	var out []B
 	for _, a := range list {
@@ -108,7 +108,7 @@ func each[A, B any](list []A, fn func(A) B) []B {
 	return out
 }
 
-// onDay answers the elements of a list that hold on a day.
+// onDay returns the elements of a list that hold on a day.
 func onDay[M record.Dated](list []M, day civil.Date) []M {
 	var out []M
 	for _, m := range list {

@@ -14,7 +14,7 @@ import (
 	"github.com/rotaloom/rotaloom/services/commons/internal/person/store"
 )
 
-// Get answers an extension of one person today, or all of them.
+// Get returns an extension of one person today, or all of them.
 func (e Extensions) Get(ctx context.Context, req *commonsv1.GetPersonExtensionRequest) (*commonsv1.PersonExtension, error) {
 	tenantID, err := tenant.Of(ctx)
 	if err != nil {
@@ -45,7 +45,7 @@ func (e Extensions) Get(ctx context.Context, req *commonsv1.GetPersonExtensionRe
 	return out, nil
 }
 
-// readParameters answers the person whom the parameters name in one of two ways.
+// readParameters returns the person whom the parameters name in one of two ways.
 func readParameters(req *commonsv1.GetPersonExtensionRequest) (store.Key, error) {
 	external := [2]string{req.GetAoid(), req.GetCoid()}
 	switch {
@@ -61,7 +61,7 @@ func readParameters(req *commonsv1.GetPersonExtensionRequest) (store.Key, error)
 	return store.Key{External: external}, nil
 }
 
-// readExtension answers the kind of an extension, "" for all of them.
+// readExtension returns the kind of an extension, "" for all of them.
 func readExtension(path, given string) (string, error) {
 	kind := strings.ToLower(given)
 	if kind != "" && !slices.Contains(kinds, kind) {

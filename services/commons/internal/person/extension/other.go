@@ -45,7 +45,7 @@ func (v *view) timekeeping() *commonsv1.TimekeepingExtension {
 	return out
 }
 
-// payRuleOn answers the pay rule of the snapshot date, if there is one.
+// payRuleOn returns the pay rule of the snapshot date, if there is one.
 func (v *view) payRuleOn() []*commonsv1.ExtensionPayRule {
 	for _, rule := range v.PayRules {
 		if record.RangeOf(record.DatesOf(rule)).Contains(v.day) {
@@ -69,7 +69,7 @@ func accessEntry(a *commonsv1.PersonAccessAssignment) *commonsv1.ExtensionAccess
 	}
 }
 
-// dayPart answers the date of a date with a time.
+// dayPart returns the date of a date with a time.
 func dayPart(text string) string {
 	day, _, _ := strings.Cut(text, "T")
 	return day

@@ -101,7 +101,7 @@ func readHire(in *commonsv1.NewHire, at workplace) (*store.NewHire, error) {
 	return &store.NewHire{Allowances: amounts, Body: body}, nil
 }
 
-// withoutSecrets answers a new hire as they may be kept and shown.
+// withoutSecrets returns a new hire as they may be kept and shown.
 func withoutSecrets(in *commonsv1.NewHire) *commonsv1.NewHire {
 	out := proto.CloneOf(in)
 	out.Ssn, out.DirectDeposits, out.PersonId = "", nil, 0
@@ -126,7 +126,7 @@ func (n *Handler) number(ctx context.Context, persons []*commonsv1.Person) error
 	return err
 }
 
-// GetNewHire answers what the hiring of the person with the id in the path told.
+// GetNewHire returns what the hiring of the person with the id in the path told.
 func (n *Handler) GetNewHire(ctx context.Context, req *commonsv1.GetNewHireRequest) (*commonsv1.NewHire, error) {
 	tenantID, err := tenant.Of(ctx)
 	if err != nil {

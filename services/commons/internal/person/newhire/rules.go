@@ -20,7 +20,7 @@ const (
 	workAllowances     = "WorkStateTotalAllowancesClaimedCurrencyAmount"
 	// maxAllowances has ten digits, as many as the two fields hold.
 	maxAllowances = 9999999999
-	mostDigits    = 10
+	maxDigits     = 10
 )
 
 // readAllowances checks the two amounts of a new hire, who works at a location.
@@ -49,7 +49,7 @@ func readAllowances(in *commonsv1.NewHire, at workplace) (store.Allowances, erro
 	return out, nil
 }
 
-// readAmount answers a whole amount of at most ten digits, or nil for nothing.
+// readAmount returns a whole amount of at most ten digits, or nil for nothing.
 func readAmount(name string, value *structpb.Value) (*int64, error) {
 	refuse := func(format string, args ...any) (*int64, error) {
 		return nil, fault.Invalid(rules.CodeBadValue, name+": "+fmt.Sprintf(format, args...))
@@ -67,8 +67,8 @@ func readAmount(name string, value *structpb.Value) (*int64, error) {
 			return refuse("%.40q is not a whole number. Send digits only.", kind.StringValue)
 		case digits != kind.StringValue:
 			return refuse("%.40s is negative. The smallest amount is 0.", kind.StringValue)
-		case len(digits) > mostDigits:
-			return refuse("%.40s has more than %d digits. The largest amount is %d.", digits, mostDigits, maxAllowances)
+		case len(digits) > maxDigits:
+			return refuse("%.40s has more than %d digits. The largest amount is %d.", digits, maxDigits, maxAllowances)
 		}
 		amount, err := strconv.ParseInt(digits, 10, 64)
 		return &amount, err
@@ -85,7 +85,7 @@ func checkAmount(amount float64, refuse func(string, ...any) (*int64, error)) (*
 	case amount != math.Trunc(amount):
 		return refuse("%s has decimals. Send a whole amount.", strconv.FormatFloat(amount, 'f', -1, 64))
 	case amount > maxAllowances:
-		return refuse("%.0f has more than %d digits. The largest amount is %d.", amount, mostDigits, maxAllowances)
+		return refuse("%.0f has more than %d digits. The largest amount is %d.", amount, maxDigits, maxAllowances)
 	}
 	whole := int64(amount)
 	return &whole, nil
@@ -102,7 +102,7 @@ func checkNewHire(in *commonsv1.NewHire) error {
 	})
 }
 
-// personOf answers the person and the assignments that a new hire is.
+// personOf returns the person and the assignments that a new hire is.
 func personOf(in *commonsv1.NewHire, hired string) *commonsv1.Person {
 	info := &commonsv1.PersonInformation{
 		Person: &commonsv1.PersonDetails{
@@ -131,7 +131,7 @@ func personOf(in *commonsv1.NewHire, hired string) *commonsv1.Person {
 	return &commonsv1.Person{PersonInformation: info, JobAssignment: jobOf(in)}
 }
 
-// jobOf answers where a new hire works, for whom, and for what. The primary job
+// jobOf returns where a new hire works, for whom, and for what. The primary job
 // is the path of the organization levels or else the location, and the job.
 func jobOf(in *commonsv1.NewHire) *commonsv1.JobAssignment {
 	out := &commonsv1.JobAssignment{

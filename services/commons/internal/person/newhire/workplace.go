@@ -43,7 +43,7 @@ func (w workplace) checkIowa(name string) error {
 	}
 }
 
-// state answers the postal code of the state in which the workplace is, and what
+// state returns the postal code of the state in which the workplace is, and what
 // says so: the nearest of its places that tells; "" when none of them does.
 func (w workplace) state() (state, by string) {
 	for _, p := range w {
@@ -63,7 +63,7 @@ func (w workplace) state() (state, by string) {
 // states are the postal codes of the states.
 const states = " AL AK AZ AR CA CO CT DE DC FL GA HI ID IL IN IA KS KY LA ME MD MA MI MN MS MO MT NE NV NH NJ NM NY NC ND OH OK OR PA RI SC SD TN TX UT VT VA WA WV WI WY PR "
 
-// stateIn answers the state that the name of a location begins with: its postal
+// stateIn returns the state that the name of a location begins with: its postal
 // code, alone, or before a digit or a sign, or in capitals before a space, so that
 // "IA01", "ia-ames" and "IA Ames" are in Iowa and "In Store" is nowhere; "" when it
 // begins with none.
@@ -91,7 +91,7 @@ func knownState(code string) string {
 
 var zipOrCountry = regexp.MustCompile(`(?:^|[,\s])([A-Z]{2})(?:[,\s]+\d{5}(?:-\d{4})?)?(?:[,\s]+(?:US|USA))?\s*$`)
 
-// stateOfAddress answers the state at the end of an address: "1 Elm St, Ames, IA
+// stateOfAddress returns the state at the end of an address: "1 Elm St, Ames, IA
 // 50010".
 func stateOfAddress(address string) string {
 	found := zipOrCountry.FindStringSubmatch(address)
@@ -132,7 +132,7 @@ JOIN location_version v ON v.tenant_id = $1 AND v.location_id = step.id AND v.fr
 WHERE asked.lineage IS NOT NULL
 ORDER BY asked.n, step.depth DESC`
 
-// workplaces answers where each of some new hires works.
+// workplaces returns where each of some new hires works.
 func (n *Handler) workplaces(ctx context.Context, hires []*commonsv1.NewHire) ([]workplace, error) {
 	tenantID, err := tenant.Of(ctx)
 	if err != nil {

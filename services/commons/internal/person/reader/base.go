@@ -74,7 +74,7 @@ func idsOf(found map[store.Key]Base) []int64 {
 	return ids
 }
 
-// Bases answers the short forms of the persons that keys name.
+// Bases returns the short forms of the persons that keys name.
 func (r *Reader) Bases(ctx context.Context, tenantID int64, keys []store.Key, day civil.Date) (map[store.Key]Base, error) {
 	ids, err := store.FindIDs(ctx, r.pool, tenantID, keys)
 	if err != nil {

@@ -13,7 +13,7 @@ import (
 	"github.com/rotaloom/rotaloom/services/commons/internal/person/store"
 )
 
-// ParseIdentity answers the key in an identity, which has exactly one property.
+// ParseIdentity returns the key in an identity, which has exactly one property.
 // A person, the employee and the user are the same, so their keys are as well.
 func ParseIdentity(id *commonsv1.PersonIdentity, today civil.Date) (store.Key, error) {
 	if err := rules.CheckIdentity(id); err != nil {
@@ -52,7 +52,7 @@ func IsIdentified(id *commonsv1.PersonIdentity) bool {
 		id.UserName != nil || id.Aoid != nil || id.Coid != nil || id.BadgeNumber != nil)
 }
 
-// SplitIdentity answers an identity for each of the properties that name a person.
+// SplitIdentity returns an identity for each of the properties that name a person.
 func SplitIdentity(id *commonsv1.PersonIdentity) []*commonsv1.PersonIdentity {
 	all := []*commonsv1.PersonIdentity{
 		{PersonKey: id.PersonKey}, {EmployeeKey: id.EmployeeKey}, {UserKey: id.UserKey}, {PersonNumber: id.PersonNumber},
@@ -61,7 +61,7 @@ func SplitIdentity(id *commonsv1.PersonIdentity) []*commonsv1.PersonIdentity {
 	return slices.DeleteFunc(all, func(part *commonsv1.PersonIdentity) bool { return !IsIdentified(part) })
 }
 
-// parseCriterion answers the persons that a criterion names. A badge names who
+// parseCriterion returns the persons that a criterion names. A badge names who
 // carries it on the day.
 func parseCriterion(c *commonsv1.PersonCriterion, on civil.Date) ([]store.Key, error) {
 	if len(c.GetMultiKey()) > 0 || len(c.GetMultiKeyValues()) > 0 {
@@ -97,7 +97,7 @@ func parseCriterion(c *commonsv1.PersonCriterion, on civil.Date) ([]store.Key, e
 	return keys, nil
 }
 
-// keyOfID answers the key with an id, and none for a text that is no id.
+// keyOfID returns the key with an id, and none for a text that is no id.
 func keyOfID(text string) store.Key {
 	id, err := strconv.ParseInt(text, 10, 64)
 	if err != nil || id <= 0 {
@@ -106,7 +106,7 @@ func keyOfID(text string) store.Key {
 	return store.Key{ID: id}
 }
 
-// parsePairs answers the persons that pairs of keys name.
+// parsePairs returns the persons that pairs of keys name.
 func parsePairs(c *commonsv1.PersonCriterion) ([]store.Key, error) {
 	if c.GetKey() != "" {
 		return nil, fault.Invalid(rules.CodeKeys, "where.employees has both key and multi_key.")

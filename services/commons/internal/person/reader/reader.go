@@ -41,11 +41,11 @@ func (r *Reader) Visible(ctx context.Context) (rowvisibility.Set, error) { retur
 
 // Hyperfinds say whom stored queries find.
 type Hyperfinds interface {
-	// Among answers which of some persons a query finds on the days of a range.
+	// Among returns which of some persons a query finds on the days of a range.
 	Among(ctx context.Context, query *commonv1.Ref, days *commonv1.DateRange, persons []int64) (map[int64]bool, error)
 }
 
-// hyperfindFilter answers who passes the filter of a criterion: everybody without one.
+// hyperfindFilter returns who passes the filter of a criterion: everybody without one.
 // Who does not is left out of an answer, like those who are not active when
 // only active ones are asked for.
 func (r *Reader) hyperfindFilter(ctx context.Context, filter *commonsv1.HyperFindFilter, persons []int64) (func(int64) bool, error) {
@@ -56,7 +56,7 @@ func (r *Reader) hyperfindFilter(ctx context.Context, filter *commonsv1.HyperFin
 	return func(id int64) bool { return found[id] }, err
 }
 
-// Load answers the persons whom keys name and whom the caller may see.
+// Load returns the persons whom keys name and whom the caller may see.
 func (r *Reader) Load(ctx context.Context, tenantID int64, keys []store.Key) (map[store.Key]*store.Person, error) {
 	keys = slices.DeleteFunc(slices.Clone(keys), func(k store.Key) bool { return k == store.Key{} })
 	if len(keys) == 0 {
@@ -129,7 +129,7 @@ func (r *Reader) ForEach(ctx context.Context, where *commonsv1.PersonWhere, do f
 	return nil
 }
 
-// snapshotDate answers the day that a criterion is about: today unless it says
+// snapshotDate returns the day that a criterion is about: today unless it says
 // otherwise.
 func (r *Reader) snapshotDate(where *commonsv1.PersonWhere) (civil.Date, error) {
 	text := where.GetSnapshotDate()
@@ -146,7 +146,7 @@ func (r *Reader) snapshotDate(where *commonsv1.PersonWhere) (civil.Date, error) 
 	return day.Clamp(), nil
 }
 
-// CheckVisible answers the error for an unknown person when the caller may not
+// CheckVisible returns the error for an unknown person when the caller may not
 // see the one with the id.
 func (r *Reader) CheckVisible(ctx context.Context, id int64) error {
 	visible, err := r.rows.Visible(ctx)
@@ -158,7 +158,7 @@ func (r *Reader) CheckVisible(ctx context.Context, id int64) error {
 }
 
 // NotFound is the error for an id in the path that is nobody's. The reference
-// product answers 400 for persons, also there.
+// product returns 400 for persons, also there.
 func NotFound(id int64) *fault.Error {
 	return fault.Invalid(rules.CodeUnknown, fmt.Sprintf("There is no person with the id %d.", id))
 }

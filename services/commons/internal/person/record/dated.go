@@ -20,7 +20,7 @@ type DatedElement struct {
 // alwaysDays are the days of what has none.
 var alwaysDays = civil.Range{From: civil.Beginning, To: civil.Forever}
 
-// DatedElements answers the settled elements of a list.
+// DatedElements returns the settled elements of a list.
 func (l List) DatedElements(r *Record) []DatedElement {
 	elements := l.Elements(r)
 	out := make([]DatedElement, len(elements))
@@ -48,7 +48,7 @@ func (l List) Set(r *Record, entries []DatedElement) {
 	}
 }
 
-// overlay answers a list after new entries replaced what held on their days,
+// overlay returns a list after new entries replaced what held on their days,
 // in order. Other days keep what they had; neighbours that say the same are
 // joined. Neither list has two entries of a key on a day.
 func overlay(old, fresh []DatedElement) []DatedElement {

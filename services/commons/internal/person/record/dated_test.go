@@ -79,7 +79,7 @@ func drawEntries(t *rapid.T, label string, length civil.Date) []DatedElement {
 	return out
 }
 
-// valueOn answers the one value of a key on a day, "" for none, "?" for several.
+// valueOn returns the one value of a key on a day, "" for none, "?" for several.
 func valueOn(list []DatedElement, key string, day civil.Date) string {
 	found := ""
 	for _, e := range list {

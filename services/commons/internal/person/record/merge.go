@@ -51,7 +51,7 @@ func mergeList(to protoreflect.Message, field protoreflect.FieldDescriptor, fres
 	}
 }
 
-// elementWith answers the element of a list that has a key, compared without
+// elementWith returns the element of a list that has a key, compared without
 // case, and adds one when there is none.
 func elementWith(list protoreflect.List, key protoreflect.FieldDescriptor, value string) protoreflect.Message {
 	for i := range list.Len() {

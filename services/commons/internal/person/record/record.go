@@ -125,7 +125,7 @@ func (r *Record) FillCurrent(day civil.Date) {
 
 func DatesOf[M Dated](m M) (from, to string) { return m.GetEffectiveDate(), m.GetExpirationDate() }
 
-// current answers the element of a settled list that holds on a day, or the
+// current returns the element of a settled list that holds on a day, or the
 // first that begins later, or nil.
 func current[M any](list []*M, day civil.Date, dates func(*M) (string, string)) *M {
 	var next *M
@@ -142,7 +142,7 @@ func current[M any](list []*M, day civil.Date, dates func(*M) (string, string)) 
 	return next
 }
 
-// RangeOf answers the range of dates that the rules let through.
+// RangeOf returns the range of dates that the rules let through.
 func RangeOf(from, to string) civil.Range {
 	first, err := civil.ParseDate(from)
 	if err != nil {
@@ -183,7 +183,7 @@ func (r *Record) Merge(sent *Record) {
 	}
 }
 
-// Render answers the person as callers see them on a day.
+// Render returns the person as callers see them on a day.
 func (r *Record) Render(id int64, day civil.Date) *commonsv1.Person {
 	r.FillCurrent(day)
 	r.FillTerms()
@@ -196,7 +196,7 @@ func NewIdentity(id int64, number string) *commonsv1.PersonIdentity {
 	return &commonsv1.PersonIdentity{PersonKey: &id, PersonNumber: &number}
 }
 
-// Body answers the bytes of what nobody searches: the message without what is
+// Body returns the bytes of what nobody searches: the message without what is
 // computed or has columns or tables. A part of which nothing is left stays
 // there, empty, for the rest to come back to.
 func (r *Record) Body() ([]byte, error) {
@@ -224,7 +224,7 @@ func (r *Record) ActiveOn(day civil.Date) bool {
 	return len(statuses) == 0 || statusOn(statuses, day, (*commonsv1.EmploymentStatus).GetEmploymentStatusName) == StatusActive
 }
 
-// statusOn answers the status of a day, "" when there is none.
+// statusOn returns the status of a day, "" when there is none.
 func statusOn[M Dated](list []M, day civil.Date, name func(M) string) string {
 	for _, s := range list {
 		if RangeOf(DatesOf(s)).Contains(day) {

@@ -29,7 +29,7 @@ func (r *Record) DefaultStatus() {
 	}
 }
 
-// TerminatedDays answers the days on which the employment is terminated.
+// TerminatedDays returns the days on which the employment is terminated.
 func (r *Record) TerminatedDays() []civil.Range {
 	var out []civil.Range
 	for _, s := range r.Message.GetPersonInformation().GetEmploymentStatusList() {
@@ -40,7 +40,7 @@ func (r *Record) TerminatedDays() []civil.Range {
 	return civil.Normalise(out)
 }
 
-// LockedOutDays answers the days on which the person may not log in. Days for which
+// LockedOutDays returns the days on which the person may not log in. Days for which
 // nothing is said of the user account are no reason.
 func (r *Record) LockedOutDays() []civil.Range {
 	out := r.TerminatedDays()

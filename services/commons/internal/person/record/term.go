@@ -27,7 +27,7 @@ type TermRequest struct {
 	OriginalStart *civil.Date
 }
 
-// ApplyTermRequests answers what a person has after a request was carried out. Timekeeping
+// ApplyTermRequests returns what a person has after a request was carried out. Timekeeping
 // does the same with what it knows.
 func ApplyTermRequests(have []TermAssignment, asked []TermRequest) []TermAssignment {
 	if len(asked) == 0 {

@@ -8,7 +8,7 @@ import (
 	"github.com/rotaloom/rotaloom/services/commons/internal/person/record"
 )
 
-// ChangedPerson answers a stored person after what a caller sent of them, and nothing
+// ChangedPerson returns a stored person after what a caller sent of them, and nothing
 // else, was changed. An element of a dated list replaces what held on its days;
 // without a first day it begins today.
 func (r *Rules) ChangedPerson(old *record.Record, in *commonsv1.Person, wages []*commonsv1.WageWorkRule, today civil.Date) (*Draft, error) {
@@ -52,7 +52,7 @@ func (r *Rules) ChangedPerson(old *record.Record, in *commonsv1.Person, wages []
 	return d, r.complete(d)
 }
 
-// changedAccount answers what auth has to be told of the user account, given
+// changedAccount returns what auth has to be told of the user account, given
 // what was sent of it, or nil.
 func (d *Draft) changedAccount(old *record.Record, sent *UserAccount) *UserAccount {
 	now := &UserAccount{

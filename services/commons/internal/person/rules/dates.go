@@ -92,7 +92,7 @@ func readDates(l record.List, i int, e record.Element, first civil.Date) (civil.
 	return r.Clamp(), nil
 }
 
-// nextStart answers the first start after a day, or forever.
+// nextStart returns the first start after a day, or forever.
 func nextStart(ranges []civil.Range, after civil.Date) civil.Date {
 	next := civil.Forever
 	for _, r := range ranges {

@@ -75,7 +75,7 @@ func within(path string, value, most float64) error {
 	return fault.Invalid(CodeHours, fmt.Sprintf("%s: %v is not between 0 and %v.", path, value, most))
 }
 
-// timekeepingLicense answers the name of an active licence for timekeeping, or "".
+// timekeepingLicense returns the name of an active licence for timekeeping, or "".
 func timekeepingLicense(p *commonsv1.Person) string {
 	for _, l := range p.GetPersonInformation().GetPersonLicenseTypes() {
 		if l.GetActiveFlag() && strings.Contains(strings.ToLower(l.GetLicenseTypeName()), "timekeeping") {

@@ -129,7 +129,7 @@ func (r *Rules) complete(d *Draft) error {
 	return nil
 }
 
-// takeUserAccount answers the user account of a person and wipes from the message
+// takeUserAccount returns the user account of a person and wipes from the message
 // the passwords, and what only the server can say of an account.
 func takeUserAccount(person *commonsv1.Person) *UserAccount {
 	given := person.GetUser().GetUserAccount()
@@ -147,7 +147,7 @@ func takeUserAccount(person *commonsv1.Person) *UserAccount {
 	return a
 }
 
-// WithoutPassword answers the person as it may be shown.
+// WithoutPassword returns the person as it may be shown.
 func WithoutPassword(in *commonsv1.Person) *commonsv1.Person {
 	if in.GetUser().GetUserAccount().GetUserPassword() == "" && len(in.GetUser().GetPasswordHistories()) == 0 {
 		return in

@@ -37,7 +37,7 @@ var shortZones = map[string]string{
 	"new zealand":    "Pacific/Auckland",
 }
 
-// zoneName answers the name that the time zone database has for a zone, and
+// zoneName returns the name that the time zone database has for a zone, and
 // false for an unknown one.
 func zoneName(zones *civil.Zones, name string) (string, bool) {
 	if iana, ok := shortZones[strings.ToLower(strings.TrimSpace(name))]; ok {

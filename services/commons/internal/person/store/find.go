@@ -71,11 +71,11 @@ type finder struct {
 	sql string
 	// args are behind the tenant.
 	args []any
-	// scan answers the places of a row's key and a function that makes it.
+	// scan returns the places of a row's key and a function that makes it.
 	scan func() ([]any, func() Key)
 }
 
-// FindIDs answers the ids of the persons that keys name. Unknown ones are missing;
+// FindIDs returns the ids of the persons that keys name. Unknown ones are missing;
 // an id is answered whether there is such a person or not.
 func FindIDs(ctx context.Context, db pg.Querier, tenantID int64, keys []Key) (map[Key]int64, error) {
 	out := make(map[Key]int64, len(keys))
@@ -102,7 +102,7 @@ func FindIDs(ctx context.Context, db pg.Querier, tenantID int64, keys []Key) (ma
 	return out, nil
 }
 
-// finders answers those for the kinds of keys that are there.
+// finders returns those for the kinds of keys that are there.
 func finders(keys []Key) []finder {
 	text := func(sql string, of func(Key) string, to func(string) Key) finder {
 		var values []string
@@ -170,7 +170,7 @@ func externals(keys []Key) finder {
 // CanCreate reports whether an upsert creates the person when nobody has the key.
 func (k Key) CanCreate() bool { return k.Number != "" || k.External[0] != "" }
 
-// Fill answers the person with what the key says of them.
+// Fill returns the person with what the key says of them.
 func (k Key) Fill(in *commonsv1.Person) *commonsv1.Person {
 	if k.Number == "" || in.GetPersonInformation().GetPerson().GetPersonNumber() != "" {
 		return in

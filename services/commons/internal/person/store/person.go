@@ -44,7 +44,7 @@ func (it *Item) Response(in *commonsv1.Person, day civil.Date) *commonsv1.Person
 	return out
 }
 
-// Valid answers the items that have not failed.
+// Valid returns the items that have not failed.
 func Valid(items []*Item) []*Item {
 	return slices.DeleteFunc(slices.Clone(items), func(it *Item) bool { return it.Err != nil })
 }

@@ -12,7 +12,7 @@ import (
 	"github.com/rotaloom/rotaloom/services/commons/internal/person/record"
 )
 
-// ReadStates answers what other domains keep of persons, by ascending id.
+// ReadStates returns what other domains keep of persons, by ascending id.
 func ReadStates(ctx context.Context, db pg.Querier, tenantID int64, ids []int64, numbers []string) ([]*commonsv1.PersonState, error) {
 	// One statement, hence one snapshot: days never go under the version of
 	// others.

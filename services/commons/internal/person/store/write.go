@@ -29,7 +29,7 @@ func NewIDs(ctx context.Context, db pg.Querier, n int) ([]int64, error) {
 	return ids, nil
 }
 
-// PersonNumberOwners answers who has the person numbers.
+// PersonNumberOwners returns who has the person numbers.
 func PersonNumberOwners(ctx context.Context, db pg.Querier, tenantID int64, numbers []string) (map[string]int64, error) {
 	rows, err := db.Query(ctx, `SELECT person_number, id FROM person
 		WHERE tenant_id = $1 AND person_number = ANY($2)`, tenantID, numbers)
@@ -166,7 +166,7 @@ func queueRenames(batch *pgx.Batch, tenantID int64, renamed []Change) {
 		tenantID, before, after)
 }
 
-// personColumns answers the arguments of insertPersonSQL and updatePersonSQL.
+// personColumns returns the arguments of insertPersonSQL and updatePersonSQL.
 func personColumns(tenantID int64, persons []Change, all []record.Column) ([]any, error) {
 	var ids []int64
 	var names, zones []string

@@ -35,7 +35,7 @@ func New(pool *pgxpool.Pool, reader *reader.Reader, writer *writer.Writer) *Hand
 	return &Handler{pool: pool, reader: reader, writer: writer}
 }
 
-// MultiReadWageWorkRules answers the rules of persons in the order asked for.
+// MultiReadWageWorkRules returns the rules of persons in the order asked for.
 // Unknown persons fail by themselves.
 func (w *Handler) MultiReadWageWorkRules(ctx context.Context, req *commonsv1.MultiReadPersonsRequest) (*commonsv1.PersonWageWorkRulesList, error) {
 	out := &bulk.Outcome[*commonsv1.PersonWageWorkRules, *commonsv1.PersonWageWorkRules]{}
@@ -125,7 +125,7 @@ func wireWages(id int64, r *record.Record) *commonsv1.PersonWageWorkRules {
 	return out
 }
 
-// answer fills in the ids of the jobs and answers the outcome.
+// answer fills in the ids of the jobs and returns the outcome.
 func (w *Handler) answer(ctx context.Context, out *bulk.Outcome[*commonsv1.PersonWageWorkRules, *commonsv1.PersonWageWorkRules]) (*commonsv1.PersonWageWorkRulesList, error) {
 	if err := w.fillJobs(ctx, out.Successes()); err != nil {
 		return nil, err

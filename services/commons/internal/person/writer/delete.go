@@ -14,7 +14,7 @@ import (
 	"github.com/rotaloom/rotaloom/services/commons/internal/person/store"
 )
 
-// Delete deletes the persons whom keys name and answers why others stay: auth is
+// Delete deletes the persons whom keys name and returns why others stay: auth is
 // asked first whether the caller may remove their users. The intent to remove their accounts is noted with the deletion, so an account
 // outlives its person at most until the sweep.
 func (w *Writer) Delete(ctx context.Context, keys []store.Key) (map[store.Key]error, error) {

@@ -24,7 +24,7 @@ type scope struct {
 	group      search.Group
 }
 
-// callerScope answers that of the caller.
+// callerScope returns that of the caller.
 func (w *Writer) callerScope(ctx context.Context) (scope, error) {
 	p, ok := authn.From(ctx)
 	switch {
@@ -66,7 +66,7 @@ func (r scope) checkChange(p, before *commonsv1.Person) error {
 	return nil
 }
 
-// changed answers the elements of a list that an older one does not have.
+// changed returns the elements of a list that an older one does not have.
 func changed[M proto.Message](list, before []M) []M {
 	return slices.DeleteFunc(slices.Clone(list), func(m M) bool {
 		return slices.ContainsFunc(before, func(b M) bool { return proto.Equal(m, b) })

@@ -84,7 +84,7 @@ func mayAssignTerms(ctx context.Context) bool {
 	return !ok || p.Service != "" || p.Has(termPermission)
 }
 
-// findTerms answers the terms with the names, which are compared without case.
+// findTerms returns the terms with the names, which are compared without case.
 // It waits a moment for those that are not there.
 func (w *Writer) findTerms(ctx context.Context, names []string) (map[string]record.TermAssignment, error) {
 	tenantID, err := tenant.Of(ctx)

@@ -83,7 +83,7 @@ const (
 	Upsert
 )
 
-// Write takes the persons as far as each gets. It answers an error when
+// Write takes the persons as far as each gets. It returns an error when
 // something failed that is no fault of an item; nothing was written then.
 func (w *Writer) Write(ctx context.Context, persons []*commonsv1.Person, m Mode) ([]*store.Item, error) {
 	return w.WriteWith(ctx, persons, m, Related{})
@@ -223,7 +223,7 @@ func (w *Writer) store(ctx context.Context, tenantID int64, items []*store.Item,
 	})
 }
 
-// withoutItems answers the accounts whose persons are not among the items.
+// withoutItems returns the accounts whose persons are not among the items.
 func withoutItems(accounts []int64, items []*store.Item) []int64 {
 	return slices.DeleteFunc(slices.Clone(accounts), func(id int64) bool {
 		return slices.ContainsFunc(items, func(it *store.Item) bool { return it.ID == id })

@@ -9,7 +9,7 @@ type Group struct {
 	path, query string
 }
 
-// Named answers the group that a managerEmployeeGroupName names. A name with a
+// Named returns the group that a managerEmployeeGroupName names. A name with a
 // slash is a path, to which all belong whose primary labor account of today is
 // at that path or below it; the path of a root ends with one ("Acme/"). A name
 // without is that of a public hyperfind. It is never the other one as well: who

@@ -30,7 +30,7 @@ type Groups struct {
 
 var _ rowvisibility.Source = (*Groups)(nil)
 
-// New makes Groups over the persons in the pool's database. The finder answers
+// New makes Groups over the persons in the pool's database. The finder returns
 // the groups that are hyperfinds. The zone says which day it is.
 func New(pool *pgxpool.Pool, finder Finder, clk clock.Clock, zone *time.Location) *Groups {
 	return &Groups{pool: pool, queries: newQueries(finder, clk), clock: clk, zone: zone}
@@ -53,7 +53,7 @@ func (g *Groups) Of(ctx context.Context, tenantID, personID int64) (Group, error
 
 func (g *Groups) today() civil.Date { return civil.FromTime(g.clock.Now().In(g.zone)) }
 
-// Persons answers the members of a principal's group, whom the principal then
+// Persons returns the members of a principal's group, whom the principal then
 // sees.
 func (g *Groups) Persons(ctx context.Context, p *authn.Principal) ([]int64, error) {
 	if rowvisibility.Scope(p.Rows) != rowvisibility.Group {
@@ -62,7 +62,7 @@ func (g *Groups) Persons(ctx context.Context, p *authn.Principal) ([]int64, erro
 	return g.members(ctx, p.Tenant, p.PersonID, 0, nil)
 }
 
-// members answers the members of a person's group behind an id, by ascending
+// members returns the members of a person's group behind an id, by ascending
 // id, at most limit of them unless it is nil.
 func (g *Groups) members(ctx context.Context, tenantID, personID, after int64, limit *int) ([]int64, error) {
 	group, err := g.Of(ctx, tenantID, personID)
@@ -90,7 +90,7 @@ func (g *Groups) members(ctx context.Context, tenantID, personID, after int64, l
 	return ids, nil
 }
 
-// page answers a part of ascending ids: those behind one, at most limit of them.
+// page returns a part of ascending ids: those behind one, at most limit of them.
 func page(ids []int64, after int64, limit *int) []int64 {
 	first, _ := slices.BinarySearch(ids, after+1)
 	ids = ids[first:]

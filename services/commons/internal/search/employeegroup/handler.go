@@ -20,7 +20,7 @@ type Handler struct {
 // NewHandler makes a Handler.
 func NewHandler(groups *Groups) *Handler { return &Handler{groups: groups, page: pageSize} }
 
-// ListEmployeeGroupMembers answers a page of the members of a person's group.
+// ListEmployeeGroupMembers returns a page of the members of a person's group.
 func (h *Handler) ListEmployeeGroupMembers(ctx context.Context, req *commonsv1.ListEmployeeGroupMembersRequest) (*commonsv1.ListEmployeeGroupMembersResponse, error) {
 	tenantID, err := tenant.Of(ctx)
 	if err != nil {

@@ -36,13 +36,13 @@ func FinderConfig() query.Config {
 	return query.Config{Timeout: 5 * time.Second, Concurrent: 4}
 }
 
-// Finder answers whom a stored query finds, whatever the caller may see. See
+// Finder returns whom a stored query finds, whatever the caller may see. See
 // [hyperfind.Finder.Members].
 type Finder interface {
 	Members(ctx context.Context, tenantID int64, query *commonv1.Ref, days civil.Range) ([]int64, error)
 }
 
-// queries answers the groups that are hyperfinds. All whose group is the same
+// queries returns the groups that are hyperfinds. All whose group is the same
 // hyperfind share the answer.
 type queries struct {
 	finder Finder
@@ -78,7 +78,7 @@ func newQueries(finder Finder, clk clock.Clock) *queries {
 	})}
 }
 
-// members answers whom the public query of a name finds on a day, by ascending
+// members returns whom the public query of a name finds on a day, by ascending
 // id: nobody when there is no such query. Where it cannot be told, nobody is
 // shown, and the caller learns why.
 func (q *queries) members(ctx context.Context, tenantID int64, name string, day civil.Date) ([]int64, error) {

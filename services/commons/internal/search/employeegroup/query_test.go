@@ -41,7 +41,7 @@ func (c *counted) Members(ctx context.Context, tenantID int64, query *commonv1.R
 }
 
 // newHyperfindGroup makes Groups at noon of a day in March, where the group of
-// the persons 1 and 2 is the hyperfind "Nights", and answers it as well.
+// the persons 1 and 2 is the hyperfind "Nights", and returns it as well.
 func newHyperfindGroup(t *testing.T) (*Groups, *counted, *clock.Fake, func(sql string, args ...any)) {
 	t.Helper()
 	pool := pgtest.New(t, pg.Migrations{Table: "commons_version", FS: migrations.FS})

@@ -10,7 +10,7 @@ import (
 	"github.com/rotaloom/rotaloom/services/commons/internal/search/query"
 )
 
-// Among answers which of some persons are found by a stored query that the
+// Among returns which of some persons are found by a stored query that the
 // caller may use, on the days of a range; of today when there is none.
 func (h *Handler) Among(ctx context.Context, ref *commonv1.Ref, given *commonv1.DateRange, persons []int64) (map[int64]bool, error) {
 	tenantID, err := tenant.Of(ctx)

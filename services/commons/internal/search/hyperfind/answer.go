@@ -17,7 +17,7 @@ const pieceBytes = 64 << 10
 // was written is copied when there is more.
 type pieces [][]byte
 
-// next answers the piece that the next item of a list goes to.
+// next returns the piece that the next item of a list goes to.
 func (p *pieces) next() *[]byte {
 	if n := len(*p); n == 0 || len((*p)[n-1]) >= pieceBytes {
 		*p = append(*p, make([]byte, 0, pieceBytes+1024))
@@ -57,7 +57,7 @@ func appendNamed(dst []byte, id int64, number []byte) []byte {
 	return protowire.AppendBytes(protowire.AppendTag(dst, 2, protowire.BytesType), number)
 }
 
-// message answers the collected persons, or the last of them when the caller
+// message returns the collected persons, or the last of them when the caller
 // takes the others in parts. It carries its fields as bytes.
 func (a *answer) message(ctx context.Context) (*commonsv1.HyperfindAnswer, error) {
 	fields := protowire.AppendVarint(protowire.AppendTag(nil, 1, protowire.VarintType), uint64(a.count))

@@ -107,7 +107,7 @@ func threshold(given *int64) (int, error) {
 	return int(*given), nil
 }
 
-// days answers the days of a request.
+// days returns the days of a request.
 func (h *Handler) days(ctx context.Context, given *commonv1.DateRange) (civil.Range, error) {
 	if given.GetSymbolicPeriod() != nil && (given.GetStartDate() != "" || given.GetEndDate() != "") {
 		return civil.Range{}, fault.Invalid(CodeNoDays, "dateRange takes either startDate and endDate, or a symbolicPeriod, and not both.")
@@ -132,7 +132,7 @@ func (h *Handler) days(ctx context.Context, given *commonv1.DateRange) (civil.Ra
 	return civil.Through(first, last), nil
 }
 
-// selected answers whom the request is about.
+// selected returns whom the request is about.
 func (h *Handler) selected(ctx context.Context, req *commonsv1.ExecuteHyperfindRequest, days civil.Range, visible rowvisibility.Set) (*query.Node, error) {
 	given := 0
 	for _, is := range []bool{req.GetHyperfind() != nil, len(req.GetLocations()) > 0, len(req.GetPersons()) > 0} {
@@ -166,7 +166,7 @@ func (h *Handler) stored(ctx context.Context, req *commonsv1.ExecuteHyperfindReq
 	return query.ParseOn(q.GetConstraints(), days)
 }
 
-// atLocations answers whose primary job is at one of the locations or below on
+// atLocations returns whose primary job is at one of the locations or below on
 // some day, but for those whose employment has ended by the last day, or, when
 // the request asks for those as well, by the first.
 func (h *Handler) atLocations(ctx context.Context, req *commonsv1.ExecuteHyperfindRequest, days civil.Range) (*query.Node, error) {
@@ -193,7 +193,7 @@ func (h *Handler) atLocations(ctx context.Context, req *commonsv1.ExecuteHyperfi
 	return query.All(query.AtLocations(ids), query.Not(query.IsTerminated(ended, onAll))), nil
 }
 
-// listed answers the persons of a list. One whom the caller may not see is
+// listed returns the persons of a list. One whom the caller may not see is
 // unknown.
 func (h *Handler) listed(ctx context.Context, refs []*commonv1.Ref, visible rowvisibility.Set) (*query.Node, error) {
 	tenantID, err := tenant.Of(ctx)

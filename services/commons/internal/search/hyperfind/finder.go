@@ -24,7 +24,7 @@ func NewFinder(cfg query.Config, pool *pgxpool.Pool) *Finder {
 	return &Finder{pool: pool, executor: query.NewExecutor(cfg, pool)}
 }
 
-// Members answers the ids of the persons whom a stored query finds on the days
+// Members returns the ids of the persons whom a stored query finds on the days
 // of a range, ascending. The qualifier of a query is its name; of queries of
 // which each user may have their own, only public ones are found by it. Row
 // rules do not apply. An unknown query is a fault with CodeUnknownQuery; one

@@ -28,7 +28,7 @@ const maxDescription = 1000
 
 // Periods tells which days symbolic periods stand for.
 type Periods interface {
-	// Days answers the days of the period that a reference names, on the
+	// Days returns the days of the period that a reference names, on the
 	// caller's today.
 	Days(ctx context.Context, ref *commonv1.Ref) (civil.Range, error)
 }
@@ -159,7 +159,7 @@ func lockForChange(ctx context.Context, tx pgx.Tx, tenantID, id int64) error {
 	return writable(ctx, q)
 }
 
-// validate checks a query that was sent, and answers it as it is stored.
+// validate checks a query that was sent, and returns it as it is stored.
 func validate(given *commonsv1.HyperfindQuery) (*storedQuery, []byte, error) {
 	q := &storedQuery{HyperfindQuery: proto.CloneOf(given)}
 	name := given.GetName()

@@ -16,7 +16,7 @@ import (
 	"github.com/rotaloom/rotaloom/services/commons/internal/structure"
 )
 
-// ListHyperfindQueries answers the queries that the caller may use.
+// ListHyperfindQueries returns the queries that the caller may use.
 func (h *Handler) ListHyperfindQueries(ctx context.Context, req *commonsv1.ListHyperfindQueriesRequest) (*commonsv1.HyperfindQueryList, error) {
 	tenantID, err := tenant.Of(ctx)
 	if err != nil {
@@ -31,7 +31,7 @@ func (h *Handler) ListHyperfindQueries(ctx context.Context, req *commonsv1.ListH
 	return toList(found, usage, req.GetAllDetails()), err
 }
 
-// ListPublicHyperfindQueries answers the public queries.
+// ListPublicHyperfindQueries returns the public queries.
 func (h *Handler) ListPublicHyperfindQueries(ctx context.Context, req *commonsv1.ListPublicHyperfindQueriesRequest) (*commonsv1.HyperfindQueryList, error) {
 	tenantID, err := tenant.Of(ctx)
 	if err != nil {
@@ -65,7 +65,7 @@ func (q *storedQuery) isOf(usage string) bool {
 	return usage == "" || q.GetUsageType() == usage || q.GetId() < firstOwnID
 }
 
-// GetHyperfindQuery answers one query, or 404.
+// GetHyperfindQuery returns one query, or 404.
 func (h *Handler) GetHyperfindQuery(ctx context.Context, req *commonsv1.GetHyperfindQueryRequest) (*commonsv1.HyperfindQuery, error) {
 	tenantID, err := tenant.Of(ctx)
 	if err != nil {
@@ -85,7 +85,7 @@ func (h *Handler) GetHyperfindQuery(ctx context.Context, req *commonsv1.GetHyper
 	return q.message(req.GetAllDetails()), nil
 }
 
-// MultiReadHyperfindQueries answers queries in the order asked for: with 207
+// MultiReadHyperfindQueries returns queries in the order asked for: with 207
 // when some are unknown, or not for the caller.
 func (h *Handler) MultiReadHyperfindQueries(ctx context.Context, req *commonsv1.MultiReadHyperfindQueriesRequest) (*commonsv1.HyperfindQueryList, error) {
 	tenantID, err := tenant.Of(ctx)
@@ -131,7 +131,7 @@ func (h *Handler) MultiReadHyperfindQueries(ctx context.Context, req *commonsv1.
 }
 
 // matcher recognises the query that is asked for. Of a public query and one of
-// the caller's own with the same name, that is the caller's, which list answers
+// the caller's own with the same name, that is the caller's, which list returns
 // last.
 type matcher struct {
 	ref *commonv1.Ref

@@ -38,7 +38,7 @@ var _ commonsv1.HyperfindProfileServiceServer = (*Profiles)(nil)
 // NewProfiles makes the handler of profiles.
 func NewProfiles(pool *pgxpool.Pool) *Profiles { return &Profiles{pool: pool} }
 
-// profiles answers the profiles with the ids, or all for nil, by name. Queries
+// profiles returns the profiles with the ids, or all for nil, by name. Queries
 // show under the names that they have now; one that became personal is not in any.
 func profiles(ctx context.Context, db pg.Querier, tenantID int64, ids []int64) ([]*commonsv1.HyperfindProfile, error) {
 	rows, err := db.Query(ctx, `SELECT p.id, p.name, p.description,
@@ -79,7 +79,7 @@ func profiles(ctx context.Context, db pg.Querier, tenantID int64, ids []int64) (
 	return out, err
 }
 
-// ListHyperfindProfiles answers all profiles.
+// ListHyperfindProfiles returns all profiles.
 func (p *Profiles) ListHyperfindProfiles(ctx context.Context, _ *commonsv1.ListHyperfindProfilesRequest) (*commonsv1.HyperfindProfileList, error) {
 	tenantID, err := tenant.Of(ctx)
 	if err != nil {
@@ -89,7 +89,7 @@ func (p *Profiles) ListHyperfindProfiles(ctx context.Context, _ *commonsv1.ListH
 	return &commonsv1.HyperfindProfileList{Profiles: list}, err
 }
 
-// GetHyperfindProfile answers one profile, or 404.
+// GetHyperfindProfile returns one profile, or 404.
 func (p *Profiles) GetHyperfindProfile(ctx context.Context, req *commonsv1.GetHyperfindProfileRequest) (*commonsv1.HyperfindProfile, error) {
 	tenantID, err := tenant.Of(ctx)
 	if err != nil {
@@ -113,7 +113,7 @@ func noProfile(id int64) error {
 	return fault.NotFound(CodeUnknownProfile, fmt.Sprintf("There is no hyperfind profile with the id %d.", id))
 }
 
-// MultiReadHyperfindProfiles answers profiles in the order asked for: with 207
+// MultiReadHyperfindProfiles returns profiles in the order asked for: with 207
 // when some are unknown.
 func (p *Profiles) MultiReadHyperfindProfiles(ctx context.Context, req *commonsv1.MultiReadHyperfindProfilesRequest) (*commonsv1.HyperfindProfileList, error) {
 	tenantID, err := tenant.Of(ctx)
@@ -190,7 +190,7 @@ func (p *Profiles) CreateHyperfindProfile(ctx context.Context, given *commonsv1.
 	return created, err
 }
 
-// UpdateHyperfindProfile replaces a profile, or answers 404.
+// UpdateHyperfindProfile replaces a profile, or returns 404.
 func (p *Profiles) UpdateHyperfindProfile(ctx context.Context, req *commonsv1.UpdateHyperfindProfileRequest) (*commonsv1.HyperfindProfile, error) {
 	given := req.GetProfile()
 	if given.GetId() != 0 && given.GetId() != req.GetId() {
@@ -225,7 +225,7 @@ func (p *Profiles) UpdateHyperfindProfile(ctx context.Context, req *commonsv1.Up
 	return updated, err
 }
 
-// DeleteHyperfindProfile deletes a profile, or answers 404.
+// DeleteHyperfindProfile deletes a profile, or returns 404.
 func (p *Profiles) DeleteHyperfindProfile(ctx context.Context, req *commonsv1.DeleteHyperfindProfileRequest) (*emptypb.Empty, error) {
 	tenantID, err := tenant.Of(ctx)
 	if err != nil {
@@ -248,7 +248,7 @@ func checkProfile(given *commonsv1.HyperfindProfile) error {
 	return nil
 }
 
-// fill writes the queries of a profile that has none, each once, and answers
+// fill writes the queries of a profile that has none, each once, and returns
 // the profile. Only public queries can be in one.
 func fill(ctx context.Context, tx pgx.Tx, tenantID, id int64, queries []*commonsv1.HyperfindProfileQuery) (*commonsv1.HyperfindProfile, error) {
 	known, err := list(ctx, tx, tenantID, nil)

@@ -55,7 +55,7 @@ func scan(row pgx.CollectableRow) (*storedQuery, error) {
 	return q, nil
 }
 
-// list answers the queries that a user sees, built-in ones first, then by name;
+// list returns the queries that a user sees, built-in ones first, then by name;
 // only public ones without a user.
 func list(ctx context.Context, db pg.Querier, tenantID int64, user *string) ([]*storedQuery, error) {
 	rows, err := db.Query(ctx, `SELECT `+columns+` FROM hyperfind_query WHERE tenant_id = $1 AND (public OR owner = $2)
@@ -67,7 +67,7 @@ func list(ctx context.Context, db pg.Querier, tenantID int64, user *string) ([]*
 	return append(builtIn(), found...), err
 }
 
-// find answers the query that a reference names: a public one, or one of the
+// find returns the query that a reference names: a public one, or one of the
 // user's own, which comes before a public one of the same name. Personal queries
 // of others are as unknown as those that are not there.
 func find(ctx context.Context, db pg.Querier, tenantID int64, ref *commonv1.Ref, user string) (*storedQuery, error) {
@@ -92,7 +92,7 @@ func find(ctx context.Context, db pg.Querier, tenantID int64, ref *commonv1.Ref,
 	return q, err
 }
 
-// byID answers a query that a user sees, or 404.
+// byID returns a query that a user sees, or 404.
 func byID(ctx context.Context, db pg.Querier, tenantID, id int64, user string) (*storedQuery, error) {
 	q, err := find(ctx, db, tenantID, &commonv1.Ref{Id: &id}, user)
 	if fault.HasCode(err, CodeUnknownQuery) {

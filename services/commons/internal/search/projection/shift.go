@@ -89,7 +89,7 @@ func applyShifts(ctx context.Context, tx pgx.Tx, tenantID int64, changes []repli
 	return nil
 }
 
-// unless answers a pointer to a value, nil when there is none.
+// unless returns a pointer to a value, nil when there is none.
 func unless[T any](absent bool, value T) *T {
 	if absent {
 		return nil

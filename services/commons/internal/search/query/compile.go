@@ -8,7 +8,7 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/civil"
 )
 
-// MaxCounted bounds what a statement answers, and how exactly an error can say
+// MaxCounted bounds what a statement returns, and how exactly an error can say
 // how many were found. It is far above every threshold, so that the planner
 // plans for the whole answer.
 const MaxCounted = 1_000_000
@@ -27,7 +27,7 @@ type compiler struct {
 // tenantParameter is that of the tenant, the first in all statements.
 const tenantParameter = "$1"
 
-// Compile answers SQL for the persons of a query on some days: their ids,
+// Compile returns SQL for the persons of a query on some days: their ids,
 // numbers and full names, by ascending id. With visible, only of those.
 func Compile(tenantID int64, root *Node, days civil.Range, visible []int64) (sql string, args []any) {
 	c := &compiler{}
@@ -49,7 +49,7 @@ func Compile(tenantID int64, root *Node, days civil.Range, visible []int64) (sql
 		fmt.Sprintf(" ORDER BY p.id LIMIT %d", MaxCounted), c.args
 }
 
-// arg adds an argument and answers its parameter.
+// arg adds an argument and returns its parameter.
 func (c *compiler) arg(value any) string {
 	c.args = append(c.args, value)
 	return fmt.Sprintf("$%d", len(c.args))
@@ -60,7 +60,7 @@ func (c *compiler) name(prefix string) string {
 	return fmt.Sprintf("%s%d", prefix, c.names)
 }
 
-// holds answers a condition in SQL that a node holds for an id.
+// holds returns a condition in SQL that a node holds for an id.
 func (c *compiler) holds(n *Node, id string) string {
 	switch {
 	case n.condition == nil && !n.any:
@@ -84,7 +84,7 @@ func (c *compiler) holds(n *Node, id string) string {
 	}
 }
 
-// list answers a query in SQL for the ids of the persons of a bounded node,
+// list returns a query in SQL for the ids of the persons of a bounded node,
 // perhaps several times each.
 func (c *compiler) list(n *Node) string {
 	switch {

@@ -27,7 +27,7 @@ type condition struct {
 	whole bool
 }
 
-// sql answers a query for the ids of the persons for whom the condition holds.
+// sql returns a query for the ids of the persons for whom the condition holds.
 func (k *condition) sql(c *compiler) string {
 	if k.kind == reference {
 		switch k.name {
@@ -173,7 +173,7 @@ func names(location, before string) string {
 		FROM location_path had WHERE had.tenant_id = $1 AND had.location_id = %s AND had.from_date < %s OFFSET 0)`, location, before)
 }
 
-// employed answers a query for the persons whose primary job is at a path that
+// employed returns a query for the persons whose primary job is at a path that
 // the table names, on one of its days. The array makes the planner look the
 // paths up, however many it takes them for.
 func employed(table string, held string) string {

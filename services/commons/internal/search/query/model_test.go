@@ -100,7 +100,7 @@ func drawModel(t *rapid.T) *model {
 	return m
 }
 
-// named answers the location that a path names on a day: the one that has it,
+// named returns the location that a path names on a day: the one that has it,
 // or had it last; 0 for none.
 func (m *model) named(path string, day int) int {
 	for e := day / epochDays; e >= 0; e-- {
@@ -113,7 +113,7 @@ func (m *model) named(path string, day int) int {
 	return 0
 }
 
-// finds answers the ids of those for whom constraints hold on the days.
+// finds returns the ids of those for whom constraints hold on the days.
 func (m *model) finds(constraints *commonsv1.HyperfindConstraints, from, to int) []int64 {
 	ids := []int64{}
 	for i := range m.persons {

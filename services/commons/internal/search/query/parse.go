@@ -16,14 +16,14 @@ import (
 const (
 	MaxFilters = 100
 	MaxDepth   = 8
-	maxValues = 1000
+	maxValues  = 1000
 	// maxValuesInAll bounds the values and references of all filters together.
 	maxValuesInAll = 2000
 	// maxCostly bounds the filters on locations, jobs and schedules, each of
 	// which reads a part of the tree or of the schedules, however few its values.
-	maxCostly  = 10
-	maxText = 200
-	maxPath = 2000
+	maxCostly = 10
+	maxText   = 200
+	maxPath   = 2000
 )
 
 // reader turns constraints into nodes.
@@ -31,7 +31,7 @@ type reader struct {
 	filters, values, places int
 }
 
-// Parse checks constraints and answers what they say. Constraints without
+// Parse checks constraints and returns what they say. Constraints without
 // filters, or none, hold for everybody.
 func Parse(constraints *commonsv1.HyperfindConstraints) (*Node, error) {
 	if constraints == nil || len(constraints.GetFilters()) == 0 && constraints.GetComparator() == "" {
@@ -45,7 +45,7 @@ func Parse(constraints *commonsv1.HyperfindConstraints) (*Node, error) {
 	return r.combine("constraints", constraints, 1)
 }
 
-// ParseOn answers whom constraints find on some days. Whose employment is over on all
+// ParseOn returns whom constraints find on some days. Whose employment is over on all
 // of them is left out, unless the constraints ask for the employment status.
 func ParseOn(constraints *commonsv1.HyperfindConstraints, days civil.Range) (*Node, error) {
 	root, err := Parse(constraints)

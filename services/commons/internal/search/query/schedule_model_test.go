@@ -172,7 +172,7 @@ func drawSchedule(t *rapid.T, patterns []modelPattern, paths []string) modelSche
 	return s
 }
 
-// generated answers the days, lanes and ordinals of the shifts that spans generate.
+// generated returns the days, lanes and ordinals of the shifts that spans generate.
 func (s *modelSchedule) generated(patterns []modelPattern) [][3]int {
 	var out [][3]int
 	for _, span := range s.spans {
@@ -186,7 +186,7 @@ func (s *modelSchedule) generated(patterns []modelPattern) [][3]int {
 	return out
 }
 
-// on answers the segments of the shifts of a day that leave has not taken.
+// on returns the segments of the shifts of a day that leave has not taken.
 func (s *modelSchedule) on(patterns []modelPattern, day int) []modelSegment {
 	shifts := append([][]modelSegment{}, s.entered[day]...)
 	for _, span := range s.spans {

@@ -37,11 +37,11 @@ func (c *compiler) generated() string {
 			CROSS JOIN LATERAL (SELECT o.day + n AS day) AS d
 			WHERE NOT EXISTS (SELECT FROM entered_shift h WHERE h.tenant_id = $1 AND h.hides_person = s.person_id
 			                  AND h.hides_day = d.day AND h.hides_lane = s.lane AND h.hides_ordinal = f.ordinal)
-			AND %[4]s))`, c.from, c.to, longestShift, notOnLeave("s.person_id", "d.day", "f"))
+			AND %[4]s))`, c.from, c.to, maxShift, notOnLeave("s.person_id", "d.day", "f"))
 }
 
-// longestShift is how many days after its own a shift may still run.
-const longestShift = 8
+// maxShift is how many days after its own a shift may still run.
+const maxShift = 8
 
 // notOnLeave is SQL that no leave of a person takes all of a segment of a shift
 // that belongs to a day.
@@ -51,7 +51,7 @@ func notOnLeave(person, day, segment string) string {
 		AND (l.shifts_from IS NULL OR %[2]s >= l.shifts_from AND %[2]s < l.shifts_to)
 		AND CASE WHEN l.end_second = 0 THEN l.from_day = %[2]s
 		    ELSE (l.from_day - %[2]s)::bigint * 86400 + l.start_second <= %[3]s.start_second
-		     AND (l.from_day - %[2]s)::bigint * 86400 + l.end_second >= %[3]s.end_second END)`, person, day, segment, longestShift)
+		     AND (l.from_day - %[2]s)::bigint * 86400 + l.end_second >= %[3]s.end_second END)`, person, day, segment, maxShift)
 }
 
 // scheduled finds who has a shift.
