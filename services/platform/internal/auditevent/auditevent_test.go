@@ -49,7 +49,7 @@ func newBench(t *testing.T) *bench {
 	return b
 }
 
-// event stores one and answers its request id, which tells it apart.
+// event stores one and returns its request id, which tells it apart.
 func (b *bench) event(t *testing.T, service string, e audit.Event) string {
 	t.Helper()
 	e.RequestID = fmt.Sprintf("%s-%d", service, rand.Int64())
@@ -60,7 +60,7 @@ func (b *bench) event(t *testing.T, service string, e audit.Event) string {
 	return e.RequestID
 }
 
-// pages reads all pages and answers the request ids.
+// pages reads all pages and returns the request ids.
 func (b *bench) pages(t *testing.T, ctx context.Context, count int32, where *platformv1.AuditEventFilter) (ids []string) {
 	t.Helper()
 	req := &platformv1.ReadAuditEventsRequest{Where: where, Count: &count}

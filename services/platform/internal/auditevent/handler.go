@@ -94,7 +94,7 @@ func (h *Handler) ReadAuditEvents(ctx context.Context, req *platformv1.ReadAudit
 }
 
 // collect asks for one event more than is wanted, of each trail that is asked
-// for, all at the same time, and answers them in their order.
+// for, all at the same time, and returns them in their order.
 func (h *Handler) collect(ctx context.Context, q query) ([]entry, error) {
 	group, ctx := errgroup.WithContext(ctx)
 	answers := make([]*auditv1.ReadAuditTrailResponse, len(h.trails))

@@ -40,7 +40,7 @@ const takeTokens = `
 			LATERAL (SELECT greatest(0, least($8, floor(settled.tokens))) AS n) AS given)
 	RETURNING tokens, granted`
 
-// take settles a lease, and answers what is left and what is granted.
+// take settles a lease, and returns what is left and what is granted.
 func (s *Store) take(ctx context.Context, l lease, p ratelimit.Policy) (tokens float64, granted int64, err error) {
 	err = leases.QueryRow(ctx, s.pool, takeTokens, l.tenantID, l.caller, int16(l.class), p.Rate,
 		float64(p.Burst), float64(l.spent), float64(l.returned), float64(l.wanted)).Scan(&tokens, &granted)
