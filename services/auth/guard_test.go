@@ -22,7 +22,7 @@ var strict = auth.Config{Guard: guard.Config{
 	UserFailures: 3, AddressFailures: 5, Window: time.Minute, LockAfter: 5, LockFor: time.Hour,
 }}
 
-// try logs in from an address and answers the error.
+// try logs in from an address and returns the error.
 func (b *bench) try(ctx context.Context, from, name, password string) error {
 	_, err := b.tokens.IssueToken(metadata.AppendToOutgoingContext(ctx, "x-forwarded-for", from),
 		passwordGrant(func(r *authv1.IssueTokenRequest) { r.Username, r.Password = name, password }))

@@ -43,7 +43,7 @@ func (c claims) standard() (s jwt.Claims, err error) {
 	return s, nil
 }
 
-// validate checks everything about the claims but who the user is, and answers
+// validate checks everything about the claims but who the user is, and returns
 // when the token ends.
 func (p *provider) validate(c claims, now time.Time) (time.Time, error) {
 	s, err := c.standard()

@@ -59,7 +59,7 @@ func foreignIssuer(ctx context.Context, db pg.Querier, tenantID int64, issuer st
 	return taken, nil
 }
 
-// insert stores a provider. It answers false when the tenant has as many as it
+// insert stores a provider. It returns false when the tenant has as many as it
 // may.
 func insert(ctx context.Context, tx pgx.Tx, tenantID int64, p *provider, now time.Time) (bool, error) {
 	// One at a time counts.
@@ -81,7 +81,7 @@ func insert(ctx context.Context, tx pgx.Tx, tenantID int64, p *provider, now tim
 	return true, nil
 }
 
-// update replaces the provider with the id, and answers false when there is none.
+// update replaces the provider with the id, and returns false when there is none.
 func update(ctx context.Context, tx pgx.Tx, tenantID int64, p *provider, now time.Time) (bool, error) {
 	done, err := tx.Exec(ctx, `UPDATE identity_provider SET name = $3, issuer = $4, audience = $5, user_claim = $6,
 			user_match = $7, profile_claim = $8, profile_values = $9, profile_names = $10, algorithms = $11,

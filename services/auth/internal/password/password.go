@@ -137,7 +137,7 @@ func (h *Hasher) pad(work int64) {
 // work is what one hash costs, in KiB times passes.
 func (p Params) work() int64 { return int64(p.Memory) * int64(p.Time) }
 
-// acquire waits for a slot. Too long a line answers 503.
+// acquire waits for a slot. Too long a line returns 503.
 func (h *Hasher) acquire(ctx context.Context) error {
 	select {
 	case h.slots <- struct{}{}:

@@ -22,7 +22,7 @@ func (c *Catalog) Of(allowed []string) Granted {
 
 // Asked returns what of the scope is granted to a request, which names what it
 // wants, separated by spaces. A request that names no permissions gets all that
-// there are. It answers false when nothing is left of those that it names.
+// there are. It returns false when nothing is left of those that it names.
 func (g Granted) Asked(request string) (Granted, bool) {
 	asked := strings.Fields(request)
 	if len(asked) == 0 {

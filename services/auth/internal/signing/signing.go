@@ -139,7 +139,7 @@ func (k *Keys) Maintain(ctx context.Context) error {
 	})
 }
 
-// Retire has all keys replaced at the next look of a process that serves, and answers how
+// Retire has all keys replaced at the next look of a process that serves, and returns how
 // many there are. No token is refused because of it. It needs no wrapper.
 func Retire(ctx context.Context, db pg.Querier, now time.Time) (int64, error) {
 	done, err := db.Exec(ctx, `UPDATE signing_key SET retires = true WHERE not_after > $1`, now)

@@ -35,7 +35,7 @@ func objects(id string) []string {
 	return []string{id}
 }
 
-// refused keeps that a log-in or a refresh was refused, and answers the error that
+// refused keeps that a log-in or a refresh was refused, and returns the error that
 // the caller gets. What is no request at all is left to the access log, and what
 // was asked too often is gathered (see gathered), as is what is more than the rows
 // that a tenant may have in a while: otherwise anybody could fill the disk. Names

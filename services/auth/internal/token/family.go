@@ -49,7 +49,7 @@ func insertFamily(ctx context.Context, db pg.Querier, e audit.Event, c *client, 
 }
 
 // sweepFamilies removes families that are over, of all tenants, at most limit
-// of them, and answers how many it found.
+// of them, and returns how many it found.
 func sweepFamilies(ctx context.Context, db pg.Querier, now time.Time, limit int) (int64, error) {
 	done, err := db.Exec(tenant.All(ctx), `DELETE FROM token_family WHERE (tenant_id, sid) IN (
 		SELECT tenant_id, sid FROM token_family WHERE expires_at <= $1 LIMIT $2)`, now, limit)

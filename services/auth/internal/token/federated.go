@@ -121,7 +121,7 @@ func userMeant(ctx context.Context, db pg.Querier, who *federation.Identified) (
 	return found[0], nil
 }
 
-// revokeFederated ends a token of an identity provider. It answers false when
+// revokeFederated ends a token of an identity provider. It returns false when
 // the token is none that would be accepted.
 func (h *Handler) revokeFederated(ctx context.Context, c *client, token string) (bool, error) {
 	who, err := h.Federation.Identify(ctx, token)

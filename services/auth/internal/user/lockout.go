@@ -111,7 +111,7 @@ func (h *Handler) settleLockouts(ctx context.Context, tx pgx.Tx, tenantID int64,
 }
 
 // SweepLockouts makes the lockouts true whose time has come, of all tenants, and
-// answers how many persons it looked at: never more than lockoutBatch.
+// returns how many persons it looked at: never more than lockoutBatch.
 func (h *Handler) SweepLockouts(ctx context.Context) (int, error) {
 	rows, err := h.pool.Query(tenant.All(ctx), `SELECT tenant_id, array_agg(person_id) FROM (
 			SELECT tenant_id, person_id FROM account_lockout WHERE next_at <= $1 ORDER BY next_at LIMIT $2) due
