@@ -63,9 +63,9 @@ func auditMethod(desc protoreflect.MethodDescriptor) []string {
 	}
 	switch {
 	case !m.Governed():
-		report("no policy: neither permission nor everybody nor public nor internal")
-	case count(m.Public, m.Internal, m.Everybody, m.Permission != "") > 1:
-		report("permission, everybody, public and internal exclude one another")
+		report("no policy: neither permission nor authenticated nor public nor internal")
+	case count(m.Public, m.Internal, m.Authenticated, m.Permission != "") > 1:
+		report("permission, authenticated, public and internal exclude one another")
 	case m.Edge && !m.Internal:
 		report("an operation for edges is not internal")
 	case m.Internal && !m.Edge && len(m.Callers) == 0:

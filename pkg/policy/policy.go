@@ -26,8 +26,8 @@ type Method struct {
 	Permission string
 	// Public says that no access token is needed.
 	Public bool
-	// Everybody says that every valid access token is good.
-	Everybody bool
+	// Authenticated says that every valid access token is good.
+	Authenticated bool
 	// Internal says that only other services may call it.
 	Internal bool
 	// Edge says that an edge may call it for itself, too. It is Internal then.
@@ -63,7 +63,7 @@ type Method struct {
 // Governed reports whether the contract says who may call the method. One
 // that is not governed may not be called by anybody.
 func (m *Method) Governed() bool {
-	return m.Public || m.Internal || m.Everybody || m.Permission != ""
+	return m.Public || m.Internal || m.Authenticated || m.Permission != ""
 }
 
 // CheckFormats returns a fault that names the first text of the request that
@@ -121,7 +121,7 @@ func compileMethod(desc protoreflect.MethodDescriptor) (*Method, error) {
 	if opts := methodOptions(desc); opts != nil {
 		m.Permission = opts.GetPermission()
 		m.Public = opts.GetPublic()
-		m.Everybody = opts.GetEverybody()
+		m.Authenticated = opts.GetAuthenticated()
 		m.Internal = opts.GetInternal()
 		m.Edge = opts.GetEdge()
 		m.Callers = opts.GetCallers()
