@@ -24,7 +24,7 @@ func Settled[I, R proto.Message](ctx context.Context, out *bulk.Outcome[I, R]) (
 func SettledAs[I, R proto.Message](ctx context.Context, out *bulk.Outcome[I, R], code string) ([]R, *commonv1.ErrorBody, error) {
 	for _, result := range out.Results {
 		if result.Err != nil && result.Err.Status == http.StatusForbidden {
-			authn.RefusedItem(ctx, result.Err.Code)
+			authn.NoteRefusedItem(ctx, result.Err.Code)
 		}
 	}
 	failure, err := out.Failure()

@@ -103,7 +103,7 @@ func (e *echo) ask(ctx context.Context, req any) (any, error) {
 	e.mu.Unlock()
 	switch msg.Get(e.desc.Fields().ByName("mode")).String() {
 	case "hidden":
-		authn.Hidden(ctx)
+		authn.NoteNotVisible(ctx)
 		return nil, fault.NotFound("WFP-3", "Nobody is there.")
 	case "items": // Two are refused for the same reason, one for another, and one is wrong; the last one is done.
 		out := &bulk.Outcome[*commonv1.Ref, *commonv1.Ref]{}

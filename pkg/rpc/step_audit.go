@@ -39,7 +39,7 @@ func (ch *Chain) noteRefusal(next handler) handler {
 	return func(ctx context.Context, c *call, req any) (any, error) {
 		resp, err := next(ctx, c, req)
 		switch {
-		case c.watched != nil && c.watched.Hidden():
+		case c.watched != nil && c.watched.NotVisible():
 			// The service that looks is the one that knows, whoever called it.
 			ch.refused(ctx, c.policy, c.principal, fault.NotFound(authn.NotVisible, ""))
 		case err != nil && c.outside:

@@ -301,7 +301,7 @@ func (h *Handler) personsToday(ctx context.Context, where *commonsv1.SymbolicPer
 		return 0, err
 	}
 	if id != 0 && !visible.Has(id) {
-		authn.Hidden(ctx)
+		authn.NoteNotVisible(ctx)
 		id = 0
 	}
 	if id == 0 {

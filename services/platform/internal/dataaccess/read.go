@@ -99,7 +99,7 @@ func permitted(ctx context.Context, p *provider) error {
 	if !ok || caller.IsService() || p.GetPermission() == "" || caller.Has(p.GetPermission()) {
 		return nil
 	}
-	authn.RefusedItem(ctx, fault.CodeNotPermitted)
+	authn.NoteRefusedItem(ctx, fault.CodeNotPermitted)
 	return fault.Forbidden(fault.CodeNotPermitted, fmt.Sprintf("You need the permission %s.", p.GetPermission()))
 }
 

@@ -181,7 +181,7 @@ func (r *Resolver) knownEmployees(ctx context.Context, tenantID int64, visible r
 	matches := make([]int, len(employees))
 	_, err = pgx.ForEachRow(found, []any{&position, &e.ID, &e.PersonNumber, &e.FullName, &zone}, func() (err error) {
 		if !visible.Has(e.ID) {
-			authn.Hidden(ctx)
+			authn.NoteNotVisible(ctx)
 			return nil // As unknown as one that is not there, and as long to find out.
 		}
 		if matches[position]++; matches[position] > 1 {

@@ -68,7 +68,7 @@ func (f *family[M]) lookUp(ctx context.Context, db pg.Querier, tenantID int64, v
 	}
 	for id, k := range out {
 		if employee := k.employeeID(); employee != 0 && !visible.Has(employee) {
-			authn.Hidden(ctx)
+			authn.NoteNotVisible(ctx)
 			delete(out, id)
 		}
 	}

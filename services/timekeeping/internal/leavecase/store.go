@@ -168,7 +168,7 @@ func Find(ctx context.Context, db pg.Querier, tenantID int64, visible rowvisibil
 			return nil, Unknown(ref)
 		}
 		if !visible.Has(out[i].EmployeeID) {
-			authn.Hidden(ctx)
+			authn.NoteNotVisible(ctx)
 			return nil, Unknown(ref)
 		}
 	}

@@ -205,7 +205,7 @@ func (h *Handler) find(ctx context.Context, tenantID, id int64) (row, *leavecase
 	}
 	r, ok := found[id]
 	if ok && !visible.Has(r.employeeID) {
-		authn.Hidden(ctx)
+		authn.NoteNotVisible(ctx)
 		ok = false
 	}
 	if !ok {

@@ -78,7 +78,7 @@ func (d *Directory) Find(ctx context.Context, tenantID int64, keys []Key) (map[K
 	}
 	for key, p := range found {
 		if !visible.Has(p.ID) {
-			authn.Hidden(ctx)
+			authn.NoteNotVisible(ctx)
 			delete(found, key)
 		}
 	}

@@ -147,7 +147,7 @@ func (Format) EnumDescriptor() ([]byte, []int) {
 }
 
 // Method is the policy of one operation. A method has either a permission, or
-// is open to everybody, or is public; a test fails for one that has neither.
+// is open to authenticated callers, or is public; a test fails for one that has neither.
 type Method struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The permission that the caller needs, "<domain>.<resource>.<read|write>".
@@ -169,9 +169,9 @@ type Method struct {
 	// Whether the request or the answer holds secrets, so that nothing of it may
 	// be kept for an Idempotency-Key.
 	Confidential bool `protobuf:"varint,8,opt,name=confidential,proto3" json:"confidential,omitempty"`
-	// Whether everybody with a valid access token may call it, whatever their
+	// Whether every caller with a valid access token may call it, whatever their
 	// permissions.
-	Everybody bool `protobuf:"varint,9,opt,name=everybody,proto3" json:"everybody,omitempty"`
+	Authenticated bool `protobuf:"varint,9,opt,name=authenticated,proto3" json:"authenticated,omitempty"`
 	// Whether edges may call it for themselves, of an internal one: all others are
 	// closed to them.
 	Edge bool `protobuf:"varint,10,opt,name=edge,proto3" json:"edge,omitempty"`
@@ -280,9 +280,9 @@ func (x *Method) GetConfidential() bool {
 	return false
 }
 
-func (x *Method) GetEverybody() bool {
+func (x *Method) GetAuthenticated() bool {
 	if x != nil {
-		return x.Everybody
+		return x.Authenticated
 	}
 	return false
 }
@@ -842,7 +842,7 @@ var File_rotaloom_options_v1_options_proto protoreflect.FileDescriptor
 
 const file_rotaloom_options_v1_options_proto_rawDesc = "" +
 	"\n" +
-	"!rotaloom/options/v1/options.proto\x12\x13rotaloom.options.v1\x1a google/protobuf/descriptor.proto\"\xba\x03\n" +
+	"!rotaloom/options/v1/options.proto\x12\x13rotaloom.options.v1\x1a google/protobuf/descriptor.proto\"\xc2\x03\n" +
 	"\x06Method\x12\x1e\n" +
 	"\n" +
 	"permission\x18\x01 \x01(\tR\n" +
@@ -853,8 +853,8 @@ const file_rotaloom_options_v1_options_proto_rawDesc = "" +
 	"\foauth_errors\x18\x05 \x01(\bR\voauthErrors\x12\x1a\n" +
 	"\binternal\x18\x06 \x01(\bR\binternal\x12\x14\n" +
 	"\x05parts\x18\a \x01(\bR\x05parts\x12\"\n" +
-	"\fconfidential\x18\b \x01(\bR\fconfidential\x12\x1c\n" +
-	"\teverybody\x18\t \x01(\bR\teverybody\x12\x12\n" +
+	"\fconfidential\x18\b \x01(\bR\fconfidential\x12$\n" +
+	"\rauthenticated\x18\t \x01(\bR\rauthenticated\x12\x12\n" +
 	"\x04edge\x18\n" +
 	" \x01(\bR\x04edge\x12\x18\n" +
 	"\acallers\x18\v \x03(\tR\acallers\x12\x10\n" +

@@ -73,7 +73,7 @@ func (r *Reader) Load(ctx context.Context, tenantID int64, keys []store.Key) (ma
 	var ids []int64
 	for _, id := range found {
 		if !visible.Has(id) {
-			authn.Hidden(ctx)
+			authn.NoteNotVisible(ctx)
 			continue
 		}
 		ids = append(ids, id)
@@ -153,7 +153,7 @@ func (r *Reader) CheckVisible(ctx context.Context, id int64) error {
 	if err != nil || visible.Has(id) {
 		return err
 	}
-	authn.Hidden(ctx)
+	authn.NoteNotVisible(ctx)
 	return NotFound(id)
 }
 
@@ -171,7 +171,7 @@ func (r *Reader) deleteInvisible(ctx context.Context, found map[store.Key]Base) 
 	}
 	for k, b := range found {
 		if !visible.Has(b.ID) {
-			authn.Hidden(ctx)
+			authn.NoteNotVisible(ctx)
 			delete(found, k)
 		}
 	}

@@ -218,7 +218,7 @@ func (h *Handler) listed(ctx context.Context, refs []*commonv1.Ref, visible rowv
 	}
 	for i, id := range there {
 		if !visible.Has(id) {
-			authn.Hidden(ctx)
+			authn.NoteNotVisible(ctx)
 			return nil, unknown(refs[i])
 		}
 	}

@@ -16,16 +16,16 @@ const maxItems = 5
 // Watched is what is noted for the audit trail while a call runs. It is safe for
 // concurrent use.
 type Watched struct {
-	mu     sync.Mutex
-	hidden bool
-	items  []string
+	mu         sync.Mutex
+	notVisible bool
+	items      []string
 }
 
-// Hidden reports whether the caller named somebody whom they may not see.
-func (w *Watched) Hidden() bool {
+// NotVisible reports whether the caller named somebody whom they may not see.
+func (w *Watched) NotVisible() bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	return w.hidden
+	return w.notVisible
 }
 
 // Items returns the codes with which parts of the call were refused.
@@ -37,27 +37,27 @@ func (w *Watched) Items() []string {
 
 type watchedKey struct{}
 
-// Watch returns a context in which Hidden and RefusedItem are noted.
+// Watch returns a context in which NoteNotVisible and NoteRefusedItem have an effect.
 func Watch(ctx context.Context) (context.Context, *Watched) {
 	w := &Watched{}
 	return context.WithValue(ctx, watchedKey{}, w), w
 }
 
-// Hidden notes for the audit trail that the caller named somebody whom they may
+// NoteNotVisible notes for the audit trail that the caller named somebody whom they may
 // not see. It is called where that is found out, by whoever then treats the
 // person as unknown; not where the unseen are left out of what nobody named.
-func Hidden(ctx context.Context) {
+func NoteNotVisible(ctx context.Context) {
 	if w, ok := ctx.Value(watchedKey{}).(*Watched); ok {
 		w.mu.Lock()
 		defer w.mu.Unlock()
-		w.hidden = true
+		w.notVisible = true
 	}
 }
 
-// RefusedItem notes for the audit trail that a part of a call was refused with a
+// NoteRefusedItem notes for the audit trail that a part of a call was refused with a
 // code, because of a rule about who may do what. It is for calls that do the
 // rest: the error of a whole call is noted by itself.
-func RefusedItem(ctx context.Context, code string) {
+func NoteRefusedItem(ctx context.Context, code string) {
 	if w, ok := ctx.Value(watchedKey{}).(*Watched); ok {
 		w.mu.Lock()
 		defer w.mu.Unlock()
