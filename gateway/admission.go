@@ -22,8 +22,8 @@ const (
 	// largePerProcessor is how many bytes of large bodies are worked on at a time
 	// for each processor.
 	largePerProcessor = 1 << 20
-	// leastBodyMemory is what bodies may take in any case, in bytes.
-	leastBodyMemory = 16 << 20
+	// minBodyMemory is what bodies may take in any case, in bytes.
+	minBodyMemory = 16 << 20
 	// overloadRetry is when a request that was refused may come again.
 	overloadRetry = 2 * time.Second
 )
@@ -132,7 +132,7 @@ func (c Config) withInFlight() Config {
 	}
 	if c.BodyMemory <= 0 {
 		// A negative limit only asks which one is set.
-		c.BodyMemory = max(min(256*c.BodyLimit, debug.SetMemoryLimit(-1)/8), leastBodyMemory)
+		c.BodyMemory = max(min(256*c.BodyLimit, debug.SetMemoryLimit(-1)/8), minBodyMemory)
 	}
 	if c.LargeBodies <= 0 {
 		c.LargeBodies = largePerProcessor * int64(runtime.GOMAXPROCS(0))

@@ -24,7 +24,7 @@ func TestMemoryOfBodiesIsShared(t *testing.T) {
 	}
 	for name, test := range map[string]struct {
 		first []portion
-		most  int64
+		limit int64
 		other []portion
 	}{
 		"a user, by any address":       {of(ada, "a"), all / userPart, of(eve, "a")},
@@ -34,11 +34,11 @@ func TestMemoryOfBodiesIsShared(t *testing.T) {
 		"strangers, and those we know": {of(nil, "a"), all / strangersPart / addressPart, of(ada, "a")},
 	} {
 		t.Run(name, func(t *testing.T) {
-			require.True(t, b.take(test.first, test.most))
+			require.True(t, b.take(test.first, test.limit))
 			assert.False(t, b.take(test.first, 1))
 			assert.True(t, b.take(test.other, all/16), "there is room for others")
 			b.give(test.other, all/16)
-			b.give(test.first, test.most)
+			b.give(test.first, test.limit)
 			assert.Empty(t, b.held)
 		})
 	}

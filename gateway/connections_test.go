@@ -13,9 +13,9 @@ import (
 // that do nothing nor those that rest keep others out for good.
 func TestConnectionsAreBounded(t *testing.T) {
 	t.Parallel()
-	const most = 4
+	const limit = 4
 	servers := make(chan *Server, 1)
-	cfg := Config{MaxConnections: most, HandshakeTimeout: time.Second}
+	cfg := Config{MaxConnections: limit, HandshakeTimeout: time.Second}
 	address, client := listenWith(t, cfg, all(&recorder{}), func(s *Server, l net.Listener) error {
 		servers <- s
 		return s.Serve(l)
@@ -29,7 +29,7 @@ func TestConnectionsAreBounded(t *testing.T) {
 		return err
 	}
 	require.NoError(t, get())
-	for range most {
+	for range limit {
 		conn := line(t, address, client)
 		require.NoError(t, conn.Handshake(), "a connection that rests makes room: connection %d", bounded.limiter.Open())
 		_, err := conn.Write([]byte("GET /v1/nothing HTTP/1.1\r\nHost: x\r\n\r\n"))
@@ -38,16 +38,16 @@ func TestConnectionsAreBounded(t *testing.T) {
 		require.NoError(t, err)
 	}
 	// These say nothing. They wait outside, or lose their slots when their time is over.
-	for range 10 * most {
+	for range 10 * limit {
 		conn, err := net.Dial("tcp", address)
 		require.NoError(t, err)
 		t.Cleanup(func() { _ = conn.Close() })
-		assert.LessOrEqual(t, bounded.limiter.Open(), most)
+		assert.LessOrEqual(t, bounded.limiter.Open(), limit)
 	}
 	client.CloseIdleConnections()
 	client.Timeout = time.Minute
 	began := time.Now()
 	require.NoError(t, get(), "whoever waits is served")
 	assert.Less(t, time.Since(began), 30*time.Second)
-	assert.LessOrEqual(t, bounded.limiter.Open(), most)
+	assert.LessOrEqual(t, bounded.limiter.Open(), limit)
 }

@@ -229,9 +229,9 @@ func parses(fd protoreflect.FieldDescriptor, text string) bool {
 }
 
 func shorten(text string) string {
-	const most = 80
-	if len(text) > most {
-		return text[:most] + "..."
+	const limit = 80
+	if len(text) > limit {
+		return text[:limit] + "..."
 	}
 	return text
 }

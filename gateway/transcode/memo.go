@@ -15,8 +15,8 @@ const (
 	// come: many messages have few pieces that are worth it.
 	memoChunks, memoChunk = 32, 1 << 16
 	// Shorter pieces are written sooner than they are found.
-	shortestPiece = 12
-	longestPiece  = 1 << 12
+	minPiece = 12
+	maxPiece = 1 << 12
 	// memoFrom is the size of messages in bytes from which on a memo is worth
 	// its set-up.
 	memoFrom = 1 << 14
@@ -83,7 +83,7 @@ func (m *memo) give() {
 // for what is not worth one.
 func (m *memo) find(p *Plan, rest bool, wire []byte) (*piece, bool) {
 	t := m.tally(rest)
-	if len(wire) < shortestPiece || len(wire) > longestPiece || t.useless() {
+	if len(wire) < minPiece || len(wire) > maxPiece || t.useless() {
 		return nil, false
 	}
 	slot := &m.slots[maphash.Bytes(m.seed, wire)%memoSlots]

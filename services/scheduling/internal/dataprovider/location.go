@@ -19,9 +19,9 @@ type Locations interface {
 	ListLocationEmployees(ctx context.Context, req *datav1.ListLocationEmployeesRequest, opts ...grpc.CallOption) (*datav1.ListLocationEmployeesResponse, error)
 }
 
-// mostLocationDays is what information access allows at all. What counts for
+// maxLocationDays is what information access allows at all. What counts for
 // locations is how many employees they have, times the days.
-const mostLocationDays = 300 * 365
+const maxLocationDays = 300 * 365
 
 // ofEmployeesOnly are the elements that say nothing of several employees.
 var ofEmployeesOnly = []string{"SCH_LOCKED_DAYS"}
@@ -30,7 +30,7 @@ var ofEmployeesOnly = []string{"SCH_LOCKED_DAYS"}
 // that of everybody who has the primary job there or below on the last day.
 func newLocationTable(reader *reading.Reader, source Locations) *dataelement.Table[plan] {
 	of := newTable(reader)
-	of.Kind, of.MostRowDays = datav1.RowKind_ROW_KIND_LOCATION, mostLocationDays
+	of.Kind, of.MostRowDays = datav1.RowKind_ROW_KIND_LOCATION, maxLocationDays
 	of.Entries = slices.DeleteFunc(of.Entries, func(e entry) bool { return slices.Contains(ofEmployeesOnly, e.Key) })
 	of.Load = func(ctx context.Context, ids []int64, days civil.Range, _ uint64) ([]*plan, error) {
 		return loadLocations(ctx, reader, source, ids, days)
@@ -45,13 +45,13 @@ func loadLocations(ctx context.Context, reader *reading.Reader, source Locations
 	}
 	length := int64(days.Days())
 	known, err := source.ListLocationEmployees(ctx, &datav1.ListLocationEmployeesRequest{
-		LocationIds: ids, Day: (days.To - 1).String(), Most: mostEmployeeDays / length,
+		LocationIds: ids, Day: (days.To - 1).String(), Most: maxEmployeeDays / length,
 	})
 	if err != nil {
 		return nil, err
 	}
-	if known.GetTotal()*length > mostEmployeeDays {
-		return nil, dataelement.OverLimit("SCH", "employees * days", known.GetTotal()*length, mostEmployeeDays)
+	if known.GetTotal()*length > maxEmployeeDays {
+		return nil, dataelement.OverLimit("SCH", "employees * days", known.GetTotal()*length, maxEmployeeDays)
 	}
 	var employees []int64
 	for _, l := range known.GetLocations() {

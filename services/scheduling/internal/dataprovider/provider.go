@@ -13,8 +13,8 @@ import (
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/schedule/reading"
 )
 
-// mostEmployeeDays is the service limit of SCH, that of reading schedules.
-const mostEmployeeDays = 56_000
+// maxEmployeeDays is the service limit of SCH, that of reading schedules.
+const maxEmployeeDays = 56_000
 
 // plan is what is loaded of an employee.
 type plan struct {
@@ -31,7 +31,7 @@ func NewServer(reader *reading.Reader, source Locations) *dataelement.Server {
 func newTable(reader *reading.Reader) *dataelement.Table[plan] {
 	return &dataelement.Table[plan]{
 		Name: "SCH", Permission: "scheduling.schedule.read", Kind: datav1.RowKind_ROW_KIND_EMPLOYEE,
-		MostRowDays: mostEmployeeDays, Entries: elements(),
+		MostRowDays: maxEmployeeDays, Entries: elements(),
 		Load: func(ctx context.Context, ids []int64, days civil.Range, _ uint64) ([]*plan, error) {
 			tenantID, err := tenant.Of(ctx)
 			if err != nil {

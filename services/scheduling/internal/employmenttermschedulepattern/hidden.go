@@ -10,8 +10,8 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/civil"
 )
 
-// mostHidden bounds what the result of an edit tells of hidden days.
-const mostHidden = 100
+// maxHidden bounds what the result of an edit tells of hidden days.
+const maxHidden = 100
 
 // afterAll is what holds after edits, whose parts are numbered.
 func afterAll(now []assignment, edits []edit) []assignment {
@@ -36,7 +36,7 @@ func (e *edit) hiddenDays(list []assignment) []*schedulingv1.HiddenPatternDays {
 			return
 		}
 		for _, days := range civil.AppendDifference(nil, []civil.Range{shared}, known) {
-			if len(out) < mostHidden {
+			if len(out) < maxHidden {
 				out = append(out, hiddenMessage(below.id, above.id, days))
 			}
 		}

@@ -51,7 +51,7 @@ type version struct {
 }
 
 func history(ctx context.Context, db pg.Querier, tenantID int64, termIDs []int64, window civil.Range) ([]*schedulingv1.GroupSchedulePatternHistory, error) {
-	rows, err := db.Query(ctx, selectHistory, tenantID, termIDs, window.From, window.To, mostRead+1)
+	rows, err := db.Query(ctx, selectHistory, tenantID, termIDs, window.From, window.To, maxRead+1)
 	if err != nil {
 		return nil, fmt.Errorf("employmenttermschedulepattern: read history: %w", err)
 	}

@@ -10,9 +10,9 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/pg"
 )
 
-// mostExamined bounds how many memberships are looked at to tell a planner of
+// maxExamined bounds how many memberships are looked at to tell a planner of
 // locked days. The propagation counts them exactly.
-const mostExamined = 20_000
+const maxExamined = 20_000
 
 const noticeInheritance = "The employment term does not allow inheritance: the pattern does not reach schedules until it does."
 
@@ -48,7 +48,7 @@ func lockedNotices(ctx context.Context, db pg.Querier, tenantID int64, concerns 
 	for i, c := range concerns {
 		terms[i], from[i], to[i] = c.termID, c.days.From, c.days.To
 	}
-	rows, err := db.Query(ctx, countLocked, tenantID, terms, from, to, mostExamined)
+	rows, err := db.Query(ctx, countLocked, tenantID, terms, from, to, maxExamined)
 	if err != nil {
 		return nil, fmt.Errorf("employmenttermschedulepattern: count locked days: %w", err)
 	}

@@ -67,13 +67,13 @@ func one(ctx context.Context, db pg.Querier, tenantID, id int64) ([]assignment, 
 	return collect(rows, err)
 }
 
-// mostRead bounds how many assignments, or versions of them, one request reads.
-const mostRead = 50_000
+// maxRead bounds how many assignments, or versions of them, one request reads.
+const maxRead = 50_000
 
 // current reads the assignments of terms that have a day of the window, by term
 // and first day.
 func current(ctx context.Context, db pg.Querier, tenantID int64, termIDs []int64, window civil.Range) ([]assignment, error) {
-	rows, err := db.Query(ctx, selectWindow, tenantID, termIDs, window.From, window.To, mostRead+1)
+	rows, err := db.Query(ctx, selectWindow, tenantID, termIDs, window.From, window.To, maxRead+1)
 	list, err := collect(rows, err)
 	if err == nil {
 		err = checkRead(len(list))
@@ -82,11 +82,11 @@ func current(ctx context.Context, db pg.Querier, tenantID int64, termIDs []int64
 }
 
 func checkRead(n int) error {
-	if n <= mostRead {
+	if n <= maxRead {
 		return nil
 	}
 	return fault.TooLarge(fault.CodeItemLimit,
-		fmt.Sprintf("More than %d assignments are concerned. Name fewer employment terms.", mostRead))
+		fmt.Sprintf("More than %d assignments are concerned. Name fewer employment terms.", maxRead))
 }
 
 func collect(rows pgx.Rows, err error) ([]assignment, error) {

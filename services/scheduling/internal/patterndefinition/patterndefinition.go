@@ -23,8 +23,8 @@ import (
 
 // Settings bound what a pattern may be. Zero values mean the defaults.
 type Settings struct {
-	LongestCycle int           `name:"longest-cycle" env:"LONGEST_CYCLE" default:"364" help:"Most days of a pattern's cycle."`
-	LongestShift time.Duration `name:"longest-shift" env:"LONGEST_SHIFT" default:"24h" help:"Longest shift or pay code edit of a template, at most a week."`
+	MaxCycle int           `name:"max-cycle" env:"MAX_CYCLE" default:"364" help:"Most days of a pattern's cycle."`
+	MaxShift time.Duration `name:"max-shift" env:"MAX_SHIFT" default:"24h" help:"Longest shift or pay code edit of a template, at most a week."`
 }
 
 // ShiftSource finds shift templates by id and by name, names compared without
@@ -135,8 +135,8 @@ func (d *Definitions) check(asked []Asked, patterns []*schedulingv1.SchedulePatt
 }
 
 func seal(path string, pattern *schedulingv1.SchedulePattern) (*Definition, error) {
-	if size := proto.Size(pattern); size > mostPatternBytes {
-		return nil, Invalid(path, "must not be larger than %d bytes with all its templates; it has %d", mostPatternBytes, size)
+	if size := proto.Size(pattern); size > maxPatternBytes {
+		return nil, Invalid(path, "must not be larger than %d bytes with all its templates; it has %d", maxPatternBytes, size)
 	}
 	body, err := proto.MarshalOptions{Deterministic: true}.Marshal(pattern)
 	if err != nil {

@@ -18,13 +18,13 @@ const Anchor = civil.Beginning
 // accept into one form, so that equal things have equal bytes, and touch
 // nothing else. They need no database.
 type Rules struct {
-	longestCycle int
-	longestShift int // Seconds.
+	maxCycle int
+	maxShift int // Seconds.
 }
 
 // NewRules returns the rules with the bounds of the settings.
 func NewRules(settings Settings) Rules {
-	cycle, shift := settings.LongestCycle, settings.LongestShift
+	cycle, shift := settings.MaxCycle, settings.MaxShift
 	if cycle <= 0 {
 		cycle = rotation.DefaultMaxDays
 	}
@@ -33,7 +33,7 @@ func NewRules(settings Settings) Rules {
 	}
 	// Readers look back no further for what reaches into their window.
 	shift = min(shift, rotation.MaxEntrySeconds*time.Second)
-	return Rules{longestCycle: cycle, longestShift: int(shift / time.Second)}
+	return Rules{maxCycle: cycle, maxShift: int(shift / time.Second)}
 }
 
 // period is a stretch of time in seconds after the midnight that begins
@@ -67,8 +67,8 @@ func (r Rules) period(path string, start, end *string) (period, error) {
 	if p.end <= p.start {
 		return period{}, Invalid(path+".endDateTime", "must be after startDateTime")
 	}
-	if p.end-p.start > r.longestShift {
-		return period{}, Invalid(path+".endDateTime", "must be at most %s after startDateTime", time.Duration(r.longestShift)*time.Second)
+	if p.end-p.start > r.maxShift {
+		return period{}, Invalid(path+".endDateTime", "must be at most %s after startDateTime", time.Duration(r.maxShift)*time.Second)
 	}
 	return p, nil
 }
@@ -88,7 +88,7 @@ func (r Rules) seconds(path, text string) (int, error) {
 		return 0, fault.Invalid(fault.CodeDate, path+": "+err.Error()+".")
 	}
 	day := int(at.Date) - int(Anchor)
-	if last := 1 + (r.longestShift-1)/civil.SecondsPerDay; day < 0 || day > last {
+	if last := 1 + (r.maxShift-1)/civil.SecondsPerDay; day < 0 || day > last {
 		return 0, Invalid(path, "must be anchored on %s, or on %s when past midnight", Anchor, Anchor.AddDays(1))
 	}
 	return day*civil.SecondsPerDay + int(at.Seconds), nil

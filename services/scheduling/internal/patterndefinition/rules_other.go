@@ -13,8 +13,8 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/fault"
 )
 
-// mostDays bounds the days that a pay code edit can stand for.
-const mostDays = 366
+// maxDays bounds the days that a pay code edit can stand for.
+const maxDays = 366
 
 // payCodeEdit checks the template of a pay code edit. It needs a pay code, and
 // something that says how much: times, a duration, or an amount of money.
@@ -55,12 +55,12 @@ func (r Rules) begin(path string, text *string) error {
 }
 
 func (r Rules) amounts(path string, t *schedulingv1.PayCodeEditTemplate) error {
-	if t.DurationInTime != nil && (t.GetDurationInTime() <= 0 || t.GetDurationInTime() > int64(r.longestShift)) {
-		return Invalid(path+".durationInTime", "must be 1 to %d seconds", r.longestShift)
+	if t.DurationInTime != nil && (t.GetDurationInTime() <= 0 || t.GetDurationInTime() > int64(r.maxShift)) {
+		return Invalid(path+".durationInTime", "must be 1 to %d seconds", r.maxShift)
 	}
 	// The comparison is this way round so that NaN is refused.
-	if t.DurationInDays != nil && !(t.GetDurationInDays() > 0 && t.GetDurationInDays() <= mostDays) {
-		return Invalid(path+".durationInDays", "must be more than 0 and at most %d", mostDays)
+	if t.DurationInDays != nil && !(t.GetDurationInDays() > 0 && t.GetDurationInDays() <= maxDays) {
+		return Invalid(path+".durationInDays", "must be more than 0 and at most %d", maxDays)
 	}
 	for _, amount := range []struct {
 		name  string

@@ -10,9 +10,9 @@ import (
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/rotation"
 )
 
-// mostPatternBytes bounds a pattern with all templates in it. It is kept in
+// maxPatternBytes bounds a pattern with all templates in it. It is kept in
 // memory while schedules are read.
-const mostPatternBytes = 2 << 20
+const maxPatternBytes = 2 << 20
 
 // namesPattern tells whether a pattern has nothing but the name or the id of a
 // pattern template.
@@ -40,8 +40,8 @@ func (r Rules) Pattern(path string, p *schedulingv1.SchedulePattern) error {
 	switch days := int(p.GetDayCount()); {
 	case p.DayCount == nil:
 		return Missing(path + ".dayCount")
-	case days < 1 || days > r.longestCycle:
-		return Invalid(path+".dayCount", "must be 1 to %d", r.longestCycle)
+	case days < 1 || days > r.maxCycle:
+		return Invalid(path+".dayCount", "must be 1 to %d", r.maxCycle)
 	case len(p.GetItems()) == 0:
 		return Missing(path + ".items")
 	}

@@ -17,9 +17,9 @@ const regularSegment = 1
 // segmentTypes are the kinds of a shift's segments, by id less one.
 var segmentTypes = [...]string{"REGULAR_SEGMENT", "BREAK_SEGMENT", "TRANSFER_SEGMENT"}
 
-// mostTemplateBytes bounds a shift template with all that is in it. Patterns
+// maxTemplateBytes bounds a shift template with all that is in it. Patterns
 // hold copies of it, as many as a cycle has days.
-const mostTemplateBytes = 16 << 10
+const maxTemplateBytes = 16 << 10
 
 // namesShift tells whether a shift template has nothing but the name or the id
 // of one that exists.
@@ -31,8 +31,8 @@ func namesShift(t *schedulingv1.ShiftTemplate) bool {
 // Shift checks a shift template whose path in the request is given. A template
 // without segments gets one that fills it.
 func (r Rules) Shift(path string, t *schedulingv1.ShiftTemplate) error {
-	if proto.Size(t) > mostTemplateBytes {
-		return Invalid(path, "must not be larger than %d bytes", mostTemplateBytes)
+	if proto.Size(t) > maxTemplateBytes {
+		return Invalid(path, "must not be larger than %d bytes", maxTemplateBytes)
 	}
 	whole, err := r.shiftPeriod(path, &t.StartDateTime, &t.EndDateTime)
 	if err != nil {

@@ -114,7 +114,7 @@ func TestShiftIsCompleted(t *testing.T) {
 
 func TestLongestShiftIsASetting(t *testing.T) {
 	t.Parallel()
-	rules := patterndefinition.NewRules(patterndefinition.Settings{LongestShift: 36 * time.Hour})
+	rules := patterndefinition.NewRules(patterndefinition.Settings{MaxShift: 36 * time.Hour})
 	require.NoError(t, rules.Shift("shift", shift("1900-01-01T18:00:00", "1900-01-03T06:00:00")))
 	requireRefused(t, rules.Shift("shift", shift("1900-01-01T18:00:00", "1900-01-03T06:00:01")), patterndefinition.CodeInvalid, "36h")
 }

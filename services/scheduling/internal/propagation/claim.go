@@ -9,10 +9,10 @@ import (
 )
 
 const (
-	// mostClaimed bounds the batches that are done at once, and mostEmployees
+	// maxClaimed bounds the batches that are done at once, and maxEmployees
 	// their employees.
-	mostClaimed   = 100
-	mostEmployees = 2 * batchEmployees
+	maxClaimed   = 100
+	maxEmployees = 2 * batchEmployees
 )
 
 const (
@@ -77,7 +77,7 @@ func (c *claim) queue(batch *pgx.Batch, tenantID int64, key batchKey, employees 
 	for i, b := range buckets {
 		first[i], last[i] = employeelock.Range(b)
 	}
-	batch.Queue(selectClaimable, tenantID, first, last, buckets, key.PropagationID, key.Batch, mostClaimed).
+	batch.Queue(selectClaimable, tenantID, first, last, buckets, key.PropagationID, key.Batch, maxClaimed).
 		Query(func(rows pgx.Rows) error {
 			for rows.Next() {
 				var o claimed
@@ -105,7 +105,7 @@ func (c *claim) choose(key batchKey, employees []int64) bool {
 			union := append(slices.Clone(c.employees), o.employees...)
 			slices.Sort(union)
 			union = slices.Compact(union)
-			if len(union) > mostEmployees && len(union) > len(c.employees) {
+			if len(union) > maxEmployees && len(union) > len(c.employees) {
 				continue
 			}
 			c.employees = union

@@ -30,8 +30,8 @@ WHERE i.inhparent = $1::text::regclass ORDER BY 1`
 DELETE FROM propagation WHERE (tenant_id, id) IN (
     SELECT tenant_id, id FROM propagation WHERE state = 'FINISHED' AND finished_at < $1 ORDER BY finished_at LIMIT $2)`
 
-	// mostForgotten bounds the propagations that one statement takes away.
-	mostForgotten = 10_000
+	// maxForgotten bounds the propagations that one statement takes away.
+	maxForgotten = 10_000
 )
 
 // pasts are the tables of what held before. They have partitions by the month in
@@ -148,11 +148,11 @@ func (p *Propagator) forget(ctx context.Context, before time.Time) error {
 	for err == nil {
 		forgotten := int64(0)
 		err = p.tidy(ctx, func(ctx context.Context, tx pgx.Tx) error {
-			tag, err := tx.Exec(ctx, deleteOldPropagations, before, mostForgotten)
+			tag, err := tx.Exec(ctx, deleteOldPropagations, before, maxForgotten)
 			forgotten = tag.RowsAffected()
 			return err
 		})
-		if forgotten < mostForgotten {
+		if forgotten < maxForgotten {
 			break
 		}
 	}

@@ -15,8 +15,8 @@ import (
 )
 
 const (
-	// mostReminders bounds the propagations of one sweep. The next sweep goes on.
-	mostReminders = 1000
+	// maxReminders bounds the propagations of one sweep. The next sweep goes on.
+	maxReminders = 1000
 
 	// lockSweep has the process that sweeps.
 	lockSweep pg.Lock = "propagation sweep"
@@ -78,7 +78,7 @@ func (p *Propagator) Sweep(ctx context.Context) (int, error) {
 		if err := p.countOpen(all, tx); err != nil {
 			return err
 		}
-		rows, err := tx.Query(all, selectOverdue, p.cfg.SweepAfter.Seconds(), mostReminders)
+		rows, err := tx.Query(all, selectOverdue, p.cfg.SweepAfter.Seconds(), maxReminders)
 		if err != nil {
 			return err
 		}

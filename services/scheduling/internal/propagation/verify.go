@@ -24,8 +24,8 @@ SELECT employee_id FROM (
 
 	countUnfinished = `SELECT count(*) FROM propagation WHERE tenant_id = $1 AND state <> 'FINISHED'`
 
-	// mostDifferences bounds the differences that a report spells out.
-	mostDifferences = 100
+	// maxDifferences bounds the differences that a report spells out.
+	maxDifferences = 100
 )
 
 // Difference is an employee whose spans are not what they should be.
@@ -97,7 +97,7 @@ func (r *Report) compare(s *state, employees []int64) error {
 		if len(surplus)+len(missing) == 0 {
 			continue
 		}
-		if r.Different++; r.Different <= mostDifferences {
+		if r.Different++; r.Different <= maxDifferences {
 			r.Differences = append(r.Differences, Difference{
 				EmployeeID: employee, Missing: slices.Clone(missing), Surplus: slices.Clone(surplus),
 			})

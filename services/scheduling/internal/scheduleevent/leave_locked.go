@@ -20,8 +20,8 @@ WHERE tenant_id = $1 AND employee_id = ANY($2)`
 SELECT employee_id, lock_from - '1970-01-01'::date, lock_to - '1970-01-01'::date, from_day - '1970-01-01'::date, body FROM locked_leave
 WHERE tenant_id = $1 AND employee_id = ANY($2) ORDER BY employee_id, lock_from, from_day, id`
 
-	// longestShift is how many days before it a shift may belong to that leave takes.
-	longestShift = 8
+	// maxShift is how many days before it a shift may belong to that leave takes.
+	maxShift = 8
 )
 
 // frozenLeave is the leave that takes shifts of an employee's locked days.
@@ -109,7 +109,7 @@ func reach(s *schedulingv1.LeaveStretch) (first, last civil.Date) {
 	if s.GetEndSecond() == 0 {
 		return day, day
 	}
-	return day.AddDays(-longestShift), day.AddDays(int(s.GetEndSecond()-1) / civil.SecondsPerDay)
+	return day.AddDays(-maxShift), day.AddDays(int(s.GetEndSecond()-1) / civil.SecondsPerDay)
 }
 
 // only is leave that takes shifts of some days.

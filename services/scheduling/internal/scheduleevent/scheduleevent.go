@@ -30,8 +30,8 @@ func nextRevision(ctx context.Context, tx pgx.Tx) (revision int64, err error) {
 	return revision, err
 }
 
-// longestPlace is the longest path of a job, in bytes, that a location can have.
-const longestPlace = 2000
+// maxPlace is the longest path of a job, in bytes, that a location can have.
+const maxPlace = 2000
 
 // nowhere is a job that no location is.
 const nowhere = "\x01"
@@ -40,7 +40,7 @@ const nowhere = "\x01"
 func placeOf(job *commonv1.Ref) string {
 	path := job.GetQualifier()
 	switch {
-	case len(path) > longestPlace || strings.ContainsAny(path, "\x00\x01"):
+	case len(path) > maxPlace || strings.ContainsAny(path, "\x00\x01"):
 		return nowhere
 	case path == "" && job.GetId() != 0:
 		return "\x01" + strconv.FormatInt(job.GetId(), 10)
@@ -78,13 +78,13 @@ type piece struct {
 // A shift is never divided. What of one is more than this is left out, and has no
 // place, so that an event that is not full has room for any shift.
 const (
-	mostPieces     = 8192
-	mostPlaceBytes = eventBytes / 2
+	maxPieces     = 8192
+	maxPlaceBytes = eventBytes / 2
 )
 
 func (p *places) segments(pieces []piece) []*schedulingv1.PlacedSegment {
-	pieces = pieces[:min(len(pieces), mostPieces)]
-	room := p.bytes + mostPlaceBytes
+	pieces = pieces[:min(len(pieces), maxPieces)]
+	room := p.bytes + maxPlaceBytes
 	out := make([]*schedulingv1.PlacedSegment, len(pieces))
 	for i, piece := range pieces {
 		if _, known := p.numbers[piece.place]; !known && p.bytes+len(piece.place) > room {

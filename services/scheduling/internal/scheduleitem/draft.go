@@ -31,15 +31,15 @@ func (d *draft) employeeID() int64 {
 	return d.employee.ID
 }
 
-// mostEntryBytes bounds an entry with all that is in it: reads hold many.
-const mostEntryBytes = 16 << 10
+// maxEntryBytes bounds an entry with all that is in it: reads hold many.
+const maxEntryBytes = 16 << 10
 
 // encode writes a message so that equal ones have equal bytes. It refuses one
 // that is too large.
 func encode(m proto.Message) ([]byte, error) {
-	if size := proto.Size(m); size > mostEntryBytes {
+	if size := proto.Size(m); size > maxEntryBytes {
 		return nil, fault.Newf(fault.CodeInput, http.StatusBadRequest,
-			"The entry has %d bytes, more than the allowed %d. Shorten its texts and notes.", size, mostEntryBytes)
+			"The entry has %d bytes, more than the allowed %d. Shorten its texts and notes.", size, maxEntryBytes)
 	}
 	return proto.MarshalOptions{Deterministic: true}.Marshal(m)
 }

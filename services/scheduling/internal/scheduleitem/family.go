@@ -25,7 +25,7 @@ type Directory interface {
 
 // Settings bound what may be entered.
 type Settings struct {
-	LongestShift time.Duration `name:"longest-entered-shift" env:"LONGEST_ENTERED_SHIFT" default:"24h" help:"Longest shift that may be entered by hand."`
+	MaxShift time.Duration `name:"max-entered-shift" env:"MAX_ENTERED_SHIFT" default:"24h" help:"Longest shift that may be entered by hand."`
 }
 
 // Deps is what the handlers work with.
@@ -38,13 +38,13 @@ type Deps struct {
 	Settings Settings
 }
 
-const defaultLongestShift = 24 * time.Hour
+const defaultMaxShift = 24 * time.Hour
 
-func (d Deps) longestShift() time.Duration {
-	if d.Settings.LongestShift <= 0 {
-		return defaultLongestShift
+func (d Deps) maxShift() time.Duration {
+	if d.Settings.MaxShift <= 0 {
+		return defaultMaxShift
 	}
-	return d.Settings.LongestShift
+	return d.Settings.MaxShift
 }
 
 // entry is a message of one of the two kinds.

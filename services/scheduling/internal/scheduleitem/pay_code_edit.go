@@ -79,8 +79,8 @@ func editDate(path, text string) (civil.Date, error) {
 	return d, nil
 }
 
-// longestDuration bounds the duration of a pay code edit, in seconds.
-const longestDuration = reading.MaxItemDays * civil.SecondsPerDay
+// maxDuration bounds the duration of a pay code edit, in seconds.
+const maxDuration = reading.MaxItemDays * civil.SecondsPerDay
 
 // hoursAndMinutes is a duration, which may be longer than a day.
 var hoursAndMinutes = regexp.MustCompile(`^\d{1,4}:[0-5]\d$`)
@@ -110,8 +110,8 @@ func checkAmount(edit *schedulingv1.PayCodeEdit) error {
 	if !finite(edit.DurationInDays, edit.MoneyAmount, edit.OverrideAccrualAmount, edit.UnavailabilityAmount) {
 		return invalidEdit("Amounts", "must be numbers")
 	}
-	if edit.DurationInTime != nil && (edit.GetDurationInTime() < 0 || edit.GetDurationInTime() > longestDuration) {
-		return invalidEdit("durationInTime", "must be 0 to %d seconds", longestDuration)
+	if edit.DurationInTime != nil && (edit.GetDurationInTime() < 0 || edit.GetDurationInTime() > maxDuration) {
+		return invalidEdit("durationInTime", "must be 0 to %d seconds", maxDuration)
 	}
 	// The comparison is this way round so that NaN is refused.
 	if edit.DurationInDays != nil && !(edit.GetDurationInDays() >= 0 && edit.GetDurationInDays() <= reading.MaxItemDays) {

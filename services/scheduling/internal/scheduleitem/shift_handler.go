@@ -28,7 +28,7 @@ var _ schedulingv1.ShiftServiceServer = (*Shifts)(nil)
 
 // NewShifts returns the handler of ShiftService.
 func NewShifts(deps Deps) *Shifts {
-	longest := deps.longestShift()
+	longest := deps.maxShift()
 	return &Shifts{shifts: &family[*schedulingv1.Shift]{
 		Deps: deps, kind: kindShift, what: "shift",
 		draft: func(sent *schedulingv1.Shift, employee *projection.Employee) (*draft, error) {

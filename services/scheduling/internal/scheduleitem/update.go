@@ -151,14 +151,14 @@ func (f *family[M]) lockEntries(ctx context.Context, tx pgx.Tx, tenantID int64, 
 // employees were being locked.
 var errMoved = errors.New("scheduleitem: the entry moved")
 
-// mostTries bounds how often entries are looked for that move meanwhile.
-const mostTries = 10
+// maxTries bounds how often entries are looked for that move meanwhile.
+const maxTries = 10
 
 // inTx runs a change, again when an entry moved before it was locked: the caller
 // named no state that it wants to change, or fails by the version.
 func (f *family[M]) inTx(ctx context.Context, change func(context.Context, pgx.Tx) error) error {
 	var err error
-	for range mostTries {
+	for range maxTries {
 		if err = pg.InTx(ctx, f.Pool, change); !errors.Is(err, errMoved) {
 			return err
 		}
