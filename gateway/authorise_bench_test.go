@@ -25,7 +25,7 @@ import (
 	platformv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/platform/v1"
 )
 
-// lister answers a list at once, and leases whatever is asked for.
+// lister returns a list at once, and leases whatever is asked for.
 type lister struct {
 	platformv1.UnimplementedRateLimitServiceServer
 }
@@ -38,7 +38,7 @@ func (lister) LeaseRate(_ context.Context, r *platformv1.LeaseRateRequest) (*pla
 	return &platformv1.LeaseRateResponse{Granted: r.GetWanted(), Remaining: 10_000, Rate: 5000, Burst: 10_000}, nil
 }
 
-// publisher answers its key.
+// publisher returns its key.
 type publisher struct {
 	authv1.UnimplementedTokenServiceServer
 	key *authv1.JSONWebKey

@@ -64,7 +64,7 @@ func (r *request) class() int {
 	return int(r.route.policy.Throttle)
 }
 
-// refusals answers requests that a check finds fault with.
+// refusals refuse the requests that a check finds fault with.
 type refusals struct{ drainer *listener.Drainer }
 
 // unless returns the step that refuses requests with which a check finds fault.

@@ -90,7 +90,7 @@ func (s *tokens) IssueToken(ctx context.Context, r *authv1.IssueTokenRequest) (*
 	return s.issue(ctx, r)
 }
 
-// serve starts an edge over the fakes, on TLS, and answers it.
+// serve starts an edge over the fakes, on TLS, and returns it.
 func serve(t *testing.T, cfg Config, f *fakes) *httptest.Server {
 	t.Helper()
 	front, _ := serveEdge(t, cfg, f)
@@ -109,7 +109,7 @@ func serveEdge(t *testing.T, cfg Config, f *fakes) (*httptest.Server, *Edge) {
 	return front, edge
 }
 
-// connsTo answers connections to the fakes.
+// connsTo returns connections to the fakes.
 func connsTo(t *testing.T, f *fakes) Conns {
 	t.Helper()
 	listener := bufconn.Listen(1 << 20)

@@ -63,7 +63,7 @@ func (c *certified) issue(t *testing.T) {
 	require.NoError(t, err)
 }
 
-// client answers a client with connections of its own that follows no redirect.
+// client returns a client with connections of its own that follows no redirect.
 func (c *certified) client(t *testing.T) *http.Client {
 	t.Helper()
 	transport := &http.Transport{TLSClientConfig: &tls.Config{RootCAs: c.roots, MinVersion: tls.VersionTLS12}}

@@ -364,7 +364,7 @@ func TestReadsIgnoreKeys(t *testing.T) {
 	assert.Empty(t, book.rows)
 }
 
-// Every operation that writes takes a key, and none that answers a secret. The
+// Every operation that writes takes a key, and none that returns a secret. The
 // silent ones take secrets in messages that they answer without them.
 func TestOperationsThatTakeKeys(t *testing.T) {
 	t.Parallel()

@@ -32,7 +32,7 @@ import (
 
 const schedulePath = "/v1/scheduling/schedule/multi_read"
 
-// schedules answers reads in parts of the test's choice; the last one is what
+// schedules returns reads in parts of the test's choice; the last one is what
 // the method returns. A failure comes in place of the last part.
 type schedules struct {
 	schedulingv1.UnimplementedScheduleServiceServer

@@ -44,7 +44,7 @@ func queryFields(input protoreflect.MessageDescriptor, taken map[protoreflect.Na
 	return fields
 }
 
-// queryValues reads the query and answers its values by the names that the
+// queryValues reads the query and returns its values by the names that the
 // generated code takes. A list may come as several parameters or as one with
 // commas. An unknown parameter is ignored: existing clients send some that an
 // operation does not have.

@@ -143,7 +143,7 @@ func oauthJSON(f *fault.Error) []byte {
 	return append(transcode.AppendString(b, f.Message), '}')
 }
 
-// oauthError answers the error's name, which errors from elsewhere have not.
+// oauthError returns the error's name, which errors from elsewhere have not.
 func oauthError(f *fault.Error) string {
 	switch {
 	case f.OAuth != "":

@@ -61,7 +61,7 @@ func (rt *router) addService(name string, handlers []runtime.HandlerFunc, polici
 	return nil
 }
 
-// rules answers the HTTP rules of a method, the main one first.
+// rules returns the HTTP rules of a method, the main one first.
 func rules(method protoreflect.MethodDescriptor) []*annotations.HttpRule {
 	if !proto.HasExtension(method.Options(), annotations.E_Http) {
 		return nil
@@ -109,7 +109,7 @@ func methodAndPath(rule *annotations.HttpRule) (method, path string) {
 	return rule.GetCustom().GetKind(), rule.GetCustom().GetPath()
 }
 
-// parsePath answers the segments of the path, "" for a parameter. It serves
+// parsePath returns the segments of the path, "" for a parameter. It serves
 // parameters of one whole segment, which may be one word ({name=word}); the
 // contracts need no others.
 func (r *route) parsePath(input protoreflect.MessageDescriptor) ([]string, error) {
@@ -169,7 +169,7 @@ func (r *route) parseBody(input protoreflect.MessageDescriptor, body string) err
 	return nil
 }
 
-// pathValues answers the parameters of the path as the generated code takes
+// pathValues returns the parameters of the path as the generated code takes
 // them. A value that no object can have as its id names nothing, so it is a
 // 404.
 func (r *route) pathValues(values []string) (map[string]string, *fault.Error) {

@@ -59,7 +59,7 @@ type noRoute struct {
 	allow string
 }
 
-// find answers the route of a request and the values of its path's
+// find returns the route of a request and the values of its path's
 // parameters. The path is still escaped.
 func (rt *router) find(method, path string) (*route, []string, *noRoute) {
 	var segments []string

@@ -19,7 +19,7 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/fault"
 )
 
-// listen starts a server with a certificate of httptest, and answers its
+// listen starts a server with a certificate of httptest, and returns its
 // address and a client that trusts it.
 func listen(t *testing.T, serve func(*Server, net.Listener) error) (string, *http.Client) {
 	t.Helper()

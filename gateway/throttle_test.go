@@ -92,7 +92,7 @@ func (c *counter) callers() []string {
 	return out
 }
 
-// telling is a service that answers with an error, or as a recorder.
+// telling is a service that responds with an error, or as a recorder.
 type telling struct {
 	recorder
 	mu  sync.Mutex
@@ -155,7 +155,7 @@ func newThrottled(t *testing.T) *throttled {
 	return f
 }
 
-// ask asks from an address until the caller is refused, and answers the refusal.
+// ask asks from an address until the caller is refused, and returns the refusal.
 func (f *throttled) ask(method, path, token, address, forwarded string) *httptest.ResponseRecorder {
 	f.t.Helper()
 	var w *httptest.ResponseRecorder

@@ -170,7 +170,7 @@ func (t *Throttler) lease(key Key, req *platformv1.LeaseRateRequest) (*platformv
 	return t.client.LeaseRate(ctx, req)
 }
 
-// note remembers whether the platform service answers.
+// note remembers whether the platform service responds.
 func (t *Throttler) note(err error) {
 	if err == nil {
 		if t.failing.Swap(false) {

@@ -91,7 +91,7 @@ func newThrottler(a *authority) *throttle.Throttler {
 	return throttle.New(throttle.Config{Enabled: true, Replicas: 4}, a, slog.New(slog.DiscardHandler))
 }
 
-// ask makes one request every interval for a time, and answers how many were
+// ask makes one request every interval for a time, and returns how many were
 // admitted.
 func ask(t *testing.T, edge *throttle.Throttler, every, long time.Duration) int {
 	t.Helper()

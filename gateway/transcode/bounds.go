@@ -31,7 +31,7 @@ const (
 	weightOfField = 16
 )
 
-// weightOf answers what a message takes in memory that has no field set.
+// weightOf returns what a message takes in memory that has no field set.
 func weightOf(desc protoreflect.MessageDescriptor) int {
 	if t, err := protoregistry.GlobalTypes.FindMessageByName(desc.FullName()); err == nil {
 		if of := reflect.TypeOf(t.Zero().Interface()); of.Kind() == reflect.Pointer {
@@ -52,7 +52,7 @@ func (d *decoder) weigh(bytes int) *problem {
 	return nil
 }
 
-// capsOf answers how many items of lists may pass at all. What is wrong with a
+// capsOf returns how many items of lists may pass at all. What is wrong with a
 // contract is found when its policy is compiled, and by a test.
 func capsOf(desc protoreflect.MessageDescriptor) map[protoreflect.FieldNumber]int64 {
 	caps, err := policy.Caps(desc)
@@ -64,7 +64,7 @@ func capsOf(desc protoreflect.MessageDescriptor) map[protoreflect.FieldNumber]in
 
 // counted reads a list; each reads the item at its position. Items beyond what the
 // limits of the contract let pass are read, since what is wrong with them comes before
-// a limit, but not written. It answers how many they are.
+// a limit, but not written. It returns how many they are.
 func (d *decoder) counted(f *field, each func(index int) *problem) (left int64, bad *problem) {
 	most := f.most
 	if d.most > 0 && (most == 0 || d.most < most) {

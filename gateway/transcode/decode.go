@@ -327,7 +327,7 @@ func (d *decoder) mapEntry(f *field, name []byte) *problem {
 }
 
 // openLength leaves room for a length of one byte, which most values need, and
-// answers where it is.
+// returns where it is.
 func (d *decoder) openLength() int {
 	d.out = append(d.out, 0)
 	return len(d.out) - 1

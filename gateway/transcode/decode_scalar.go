@@ -14,7 +14,7 @@ import (
 )
 
 // scalar reads a number, a boolean or an enum value, as such or as text, and
-// answers its bits.
+// returns its bits.
 func (d *decoder) scalar(f *field) (uint64, *problem) {
 	switch c := d.peek(); c {
 	case '"':
@@ -192,7 +192,7 @@ func (f *field) holds(negative bool, magnitude uint64) bool {
 	return magnitude <= most
 }
 
-// integer cuts the fraction off a number. It answers false when what remains
+// integer cuts the fraction off a number. It returns false when what remains
 // does not fit 64 bits.
 func integer(number []byte) (negative bool, magnitude uint64, ok bool) {
 	if len(number) > 0 && number[0] == '-' {
@@ -222,7 +222,7 @@ func integer(number []byte) (negative bool, magnitude uint64, ok bool) {
 	return negative, v, err == nil
 }
 
-// decimal answers the digits of an unsigned number and how many of them stand
+// decimal returns the digits of an unsigned number and how many of them stand
 // before the decimal point, which may be negative or more than there are.
 func decimal(number []byte) (digits []byte, point int) {
 	mantissa, exponent := number, 0

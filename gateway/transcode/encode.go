@@ -32,23 +32,23 @@ func (p *Plan) AppendJSON(dst, wire []byte) ([]byte, error) {
 func (p *Plan) start(dst, wire []byte, out io.Writer) ([]byte, error) {
 	m := takeMemo(len(wire))
 	defer m.give()
-	return p.appendJSON(dst, wire, place{memo: m, out: out})
+	return p.appendJSON(dst, wire, position{memo: m, out: out})
 }
 
-// place is where a value stands: what it is nested in.
-type place struct {
+// position is where a value stands: what it is nested in.
+type position struct {
 	depth  int
 	inItem bool      // of a list
 	memo   *memo     // or nil
 	out    io.Writer // takes parts between the items of lists, or nil
 }
 
-func (at place) deeper() place {
+func (at position) deeper() position {
 	at.depth++
 	return at
 }
 
-func (p *Plan) appendJSON(dst, wire []byte, at place) ([]byte, error) {
+func (p *Plan) appendJSON(dst, wire []byte, at position) ([]byte, error) {
 	if at.depth > maxDepth {
 		return dst, errDepth
 	}
@@ -80,8 +80,8 @@ func (p *Plan) appendJSON(dst, wire []byte, at place) ([]byte, error) {
 
 // appendOrdered writes an object in one pass. It relies on what every encoder
 // does: fields come in the order of their numbers, and the items of a list
-// follow one another. It answers errUnordered when that is not so.
-func (p *Plan) appendOrdered(dst, wire []byte, at place) ([]byte, error) {
+// follow one another. It returns errUnordered when that is not so.
+func (p *Plan) appendOrdered(dst, wire []byte, at position) ([]byte, error) {
 	var (
 		open *field    // the list whose bracket is open
 		last = -1      // index of the last field
@@ -141,7 +141,7 @@ func appendKey(dst []byte, f *field) []byte {
 
 // appendData writes one value, or the items of a packed list without their
 // brackets.
-func (f *field) appendData(dst []byte, v *fieldData, at place) ([]byte, error) {
+func (f *field) appendData(dst []byte, v *fieldData, at position) ([]byte, error) {
 	switch f.kind {
 	case protoreflect.StringKind:
 		return appendString(dst, v.bytes), nil
@@ -176,7 +176,7 @@ func (f *field) appendPacked(dst, packed []byte) ([]byte, error) {
 // appendBare writes the one field that stands for the whole message, or the
 // failure that takes its place. The occurrences of a list need no order
 // relative to other fields.
-func (p *Plan) appendBare(dst, wire []byte, at place) ([]byte, error) {
+func (p *Plan) appendBare(dst, wire []byte, at position) ([]byte, error) {
 	if p.failure != nil {
 		if failed := merge(p.pieces(nil, p.failure, wire)); failed != nil {
 			return p.failure.message.appendJSON(dst, failed, at.deeper())
@@ -196,7 +196,7 @@ func (p *Plan) isBareList() bool { return p.form == formBare && p.bare.entry == 
 
 // appendItems writes the items of the list that stands for the whole message,
 // after those that stand behind the open bracket. A failure has no place there.
-func (p *Plan) appendItems(dst, wire []byte, at place) ([]byte, error) {
+func (p *Plan) appendItems(dst, wire []byte, at position) ([]byte, error) {
 	var v fieldData
 	for i := 0; i < len(wire); {
 		var f *field

@@ -11,7 +11,7 @@ import (
 // what belongs to each field first. The last value of a scalar wins, the last
 // member of a oneof wins, the occurrences of a message merge, and those of a
 // list follow one another.
-func (p *Plan) appendUnordered(dst, wire []byte, at place) ([]byte, error) {
+func (p *Plan) appendUnordered(dst, wire []byte, at position) ([]byte, error) {
 	found, err := p.collect(wire)
 	if err != nil {
 		return dst, err
@@ -28,7 +28,7 @@ func (p *Plan) appendUnordered(dst, wire []byte, at place) ([]byte, error) {
 	return append(dst, '}'), nil
 }
 
-// collect answers the occurrences of each field, by index.
+// collect returns the occurrences of each field, by index.
 func (p *Plan) collect(wire []byte) ([][]fieldData, error) {
 	found := make([][]fieldData, len(p.fields))
 	for i := 0; i < len(wire); {
@@ -52,7 +52,7 @@ func (p *Plan) collect(wire []byte) ([][]fieldData, error) {
 	return found, nil
 }
 
-func (f *field) appendOccurrences(dst []byte, occurrences []fieldData, at place) ([]byte, error) {
+func (f *field) appendOccurrences(dst []byte, occurrences []fieldData, at position) ([]byte, error) {
 	last := occurrences[len(occurrences)-1]
 	switch {
 	case f.entry != nil:
@@ -67,7 +67,7 @@ func (f *field) appendOccurrences(dst []byte, occurrences []fieldData, at place)
 	return f.appendData(appendKey(dst, f), &last, at)
 }
 
-func (f *field) appendList(dst []byte, occurrences []fieldData, at place) ([]byte, error) {
+func (f *field) appendList(dst []byte, occurrences []fieldData, at position) ([]byte, error) {
 	opened := false
 	for i := range occurrences {
 		v := &occurrences[i]
@@ -100,8 +100,8 @@ func values(occurrences []fieldData) [][]byte {
 }
 
 // appendMapRun writes a map whose first entry was just read and whose further
-// entries follow at wire[i:]. It answers where they end.
-func (f *field) appendMapRun(dst, first, wire []byte, i int, at place) (int, []byte, error) {
+// entries follow at wire[i:]. It returns where they end.
+func (f *field) appendMapRun(dst, first, wire []byte, i int, at position) (int, []byte, error) {
 	entries := [][]byte{first}
 	tag := protowire.AppendTag(nil, f.number, protowire.BytesType)
 	v := fieldData{wire: protowire.BytesType}
@@ -117,7 +117,7 @@ func (f *field) appendMapRun(dst, first, wire []byte, i int, at place) (int, []b
 
 // appendMap writes the entries as an object. The last of several entries with
 // the same key wins.
-func (f *field) appendMap(dst []byte, entries [][]byte, at place) ([]byte, error) {
+func (f *field) appendMap(dst []byte, entries [][]byte, at position) ([]byte, error) {
 	if at.depth >= maxDepth {
 		return dst, errDepth
 	}
@@ -161,8 +161,8 @@ const fewEntries = 4
 
 // appendFew writes the entries as an object when they are few and as encoders
 // write them: a key and a value in each, and no key twice. Otherwise it writes
-// nothing and answers false.
-func (f *field) appendFew(dst []byte, entries [][]byte, at place) ([]byte, bool, error) {
+// nothing and returns false.
+func (f *field) appendFew(dst []byte, entries [][]byte, at position) ([]byte, bool, error) {
 	if len(entries) > fewEntries {
 		return dst, false, nil
 	}
@@ -210,7 +210,7 @@ func (f *field) appendMapKey(dst []byte, occurrences []fieldData) []byte {
 }
 
 // appendMapValue writes the value; one that is absent is zero.
-func (f *field) appendMapValue(dst []byte, occurrences []fieldData, at place) ([]byte, error) {
+func (f *field) appendMapValue(dst []byte, occurrences []fieldData, at position) ([]byte, error) {
 	value := f.entry.value
 	v := fieldData{wire: value.wire}
 	if len(occurrences) > 0 {

@@ -11,7 +11,7 @@ import (
 
 // appendAny writes the packed message alone. An Any that names no type is an
 // empty object.
-func appendAny(dst, wire []byte, at place) ([]byte, error) {
+func appendAny(dst, wire []byte, at position) ([]byte, error) {
 	const urlField, valueField = 1, 2
 	var url, value []byte
 	for i := 0; i < len(wire); {
@@ -52,7 +52,7 @@ func appendAny(dst, wire []byte, at place) ([]byte, error) {
 }
 
 // appendValue writes a google.protobuf.Value: null when nothing is set.
-func (p *Plan) appendValue(dst, wire []byte, at place) ([]byte, error) {
+func (p *Plan) appendValue(dst, wire []byte, at position) ([]byte, error) {
 	if f, v, alone := p.single(wire); alone && f.kind != protoreflect.EnumKind {
 		return f.appendData(dst, &v, at)
 	}
@@ -76,7 +76,7 @@ func (p *Plan) appendValue(dst, wire []byte, at place) ([]byte, error) {
 	return append(dst, "null"...), nil
 }
 
-// single answers the one field of a message, and whether it has just one, as
+// single returns the one field of a message, and whether it has just one, as
 // encoders write a message that is nothing but a oneof.
 func (p *Plan) single(wire []byte) (f *field, v fieldData, alone bool) {
 	if len(wire) == 0 {

@@ -21,7 +21,7 @@ type Joined struct {
 // level is how far a message has come.
 type level struct {
 	plan *Plan
-	at   place
+	at   position
 	last int    // index of the last field
 	open *field // the list or message whose bracket is open, or nil
 }
@@ -51,7 +51,7 @@ func (f *field) items() bool {
 func (p *Plan) Join(buf []byte, w io.Writer) *Joined {
 	return &Joined{
 		dst:    append(buf[:0], '{'),
-		levels: []level{{plan: p, last: -1, at: place{memo: takeMemo(memoFrom), out: w}}},
+		levels: []level{{plan: p, last: -1, at: position{memo: takeMemo(memoFrom), out: w}}},
 	}
 }
 
@@ -139,7 +139,7 @@ func (j *Joined) close(depth int) {
 	j.levels = j.levels[:depth+1]
 }
 
-// End answers the last part of the JSON, which the caller must write.
+// End returns the last part of the JSON, which the caller must write.
 func (j *Joined) End() []byte {
 	j.close(0)
 	j.dst = append(j.dst, '}')

@@ -53,7 +53,7 @@ func divide(random *rand.Rand, wire []byte) [][]byte {
 	return append(parts, part)
 }
 
-// join answers what a message in parts is written as. The memory of each part
+// join returns what a message in parts is written as. The memory of each part
 // is spoilt as soon as it was added.
 func join(t *testing.T, m proto.Message, parts [][]byte) ([]byte, error) {
 	t.Helper()

@@ -121,7 +121,7 @@ var kindsFile = sync.OnceValue(func() protoreflect.FileDescriptor {
 	return file
 })
 
-// messageTypes answers every message type of the contracts, and those above.
+// messageTypes returns every message type of the contracts, and those above.
 var messageTypes = sync.OnceValue(func() []protoreflect.MessageDescriptor {
 	var all []protoreflect.MessageDescriptor
 	var visit func(protoreflect.MessageDescriptors)

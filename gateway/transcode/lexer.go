@@ -21,7 +21,7 @@ func (d *decoder) space() {
 	}
 }
 
-// peek answers the byte at the position, or 0 at the end.
+// peek returns the byte at the position, or 0 at the end.
 func (d *decoder) peek() byte {
 	if d.pos < len(d.in) {
 		return d.in[d.pos]
@@ -45,7 +45,7 @@ func (d *decoder) notExpected(expected string) *problem {
 	return d.syntax("a value is expected")
 }
 
-// text reads a text in quotes and answers it without them. The answer is valid
+// text reads a text in quotes and returns it without them. It is valid
 // until the next call.
 func (d *decoder) text() ([]byte, *problem) {
 	d.pos++ // "
@@ -133,7 +133,7 @@ func (d *decoder) unicode(i int) (rune, bool) {
 	return rune(v), err == nil
 }
 
-// number reads a number as JSON writes it and answers its text.
+// number reads a number as JSON writes it and returns its text.
 func (d *decoder) number() ([]byte, *problem) {
 	start := d.pos
 	if d.peek() == '-' {

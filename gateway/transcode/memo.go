@@ -57,7 +57,7 @@ func (t *tally) useless() bool { return t.unknown > patience && t.unknown > t.kn
 
 var memos = sync.Pool{New: func() any { return &memo{seed: maphash.MakeSeed()} }}
 
-// takeMemo answers an empty memo for a message of a size, or nil when the
+// takeMemo returns an empty memo for a message of a size, or nil when the
 // message is too short for one.
 func takeMemo(size int) *memo {
 	if size < memoFrom {
@@ -79,7 +79,7 @@ func (m *memo) give() {
 	memos.Put(m)
 }
 
-// find answers the place of a piece, and whether it is known. There is no place
+// find returns the place of a piece, and whether it is known. There is no place
 // for what is not worth one.
 func (m *memo) find(p *Plan, rest bool, wire []byte) (*piece, bool) {
 	t := m.tally(rest)
@@ -115,7 +115,7 @@ func (m *memo) keep(slot *piece, p *Plan, rest bool, wire, json []byte) {
 	*slot = piece{p, rest, text[:len(wire)], text[len(wire):]}
 }
 
-// room answers memory of a length, or nil when there is none left.
+// room returns memory of a length, or nil when there is none left.
 func (m *memo) room(n int) []byte {
 	if n > memoChunk {
 		return nil
@@ -136,7 +136,7 @@ func (m *memo) room(n int) []byte {
 
 // appendInner writes one message of a list that stands in an item of another
 // list.
-func (m *memo) appendInner(dst []byte, p *Plan, wire []byte, inside place) ([]byte, error) {
+func (m *memo) appendInner(dst []byte, p *Plan, wire []byte, inside position) ([]byte, error) {
 	if m == nil {
 		return p.appendJSON(dst, wire, inside)
 	}
@@ -155,7 +155,7 @@ func (m *memo) appendInner(dst []byte, p *Plan, wire []byte, inside place) ([]by
 // appendOuter writes one message of a list that is in no other: as two objects,
 // the head and the rest, that are joined. It writes them as one where that is
 // not possible.
-func (m *memo) appendOuter(dst []byte, p *Plan, wire []byte, inside place) ([]byte, error) {
+func (m *memo) appendOuter(dst []byte, p *Plan, wire []byte, inside position) ([]byte, error) {
 	if m == nil || !p.parts || m.rests.useless() {
 		return p.appendJSON(dst, wire, inside)
 	}

@@ -215,7 +215,7 @@ func canonicalNumber(text string) any {
 	return x
 }
 
-// expected answers what protojson writes of a message, changed by the
+// expected returns what protojson writes of a message, changed by the
 // documented differences.
 func expected(t testing.TB, m proto.Message) any {
 	t.Helper()

@@ -86,7 +86,7 @@ type entry struct{ key, value *field }
 
 var plans sync.Map // protoreflect.MessageDescriptor -> *Plan
 
-// For answers the plan of a message type. It compiles it when it is the first
+// For returns the plan of a message type. It compiles it when it is the first
 // to ask; the plans that it keeps are as many as there are message types.
 func For(desc protoreflect.MessageDescriptor) *Plan {
 	if p, ok := plans.Load(desc); ok {
@@ -285,7 +285,7 @@ func wireType(k protoreflect.Kind) protowire.Type {
 	}
 }
 
-// mask answers the bits that count of a scalar: 32-bit kinds ignore the rest.
+// mask returns the bits that count of a scalar: 32-bit kinds ignore the rest.
 func mask(k protoreflect.Kind) uint64 {
 	switch k {
 	case protoreflect.Int32Kind, protoreflect.Sint32Kind, protoreflect.Uint32Kind, protoreflect.EnumKind:

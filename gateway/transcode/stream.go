@@ -10,7 +10,7 @@ import (
 const partSize = 64 << 10
 
 // StreamJSON writes the JSON of a message to w in parts, while it goes on
-// appending to dst, and answers the last part, which the caller must write. A
+// appending to dst, and returns the last part, which the caller must write. A
 // message of less than a part is not written at all. It fails as AppendJSON
 // does, also after parts were written.
 func (p *Plan) StreamJSON(dst, wire []byte, w io.Writer) ([]byte, error) {
@@ -18,7 +18,7 @@ func (p *Plan) StreamJSON(dst, wire []byte, w io.Writer) ([]byte, error) {
 }
 
 // appendItem writes one message of a list.
-func (f *field) appendItem(dst, wire []byte, at place) ([]byte, error) {
+func (f *field) appendItem(dst, wire []byte, at position) ([]byte, error) {
 	inside := at.deeper()
 	inside.inItem, inside.out = true, nil
 	if at.inItem {

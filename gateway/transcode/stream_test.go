@@ -14,7 +14,7 @@ import (
 	schedulingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/scheduling/v1"
 )
 
-// stream answers what a streamed message consists of: the parts that were
+// stream returns what a streamed message consists of: the parts that were
 // written, and the last one.
 func stream(t *testing.T, m proto.Message, wire []byte) (parts int, text []byte) {
 	t.Helper()

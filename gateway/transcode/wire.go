@@ -30,9 +30,9 @@ func (f *field) empty(v *fieldData) bool {
 	return v.wire != f.wire && len(v.bytes) == 0
 }
 
-// next reads the tag at wire[i:] and the value behind it. It answers the field
+// next reads the tag at wire[i:] and the value behind it. It returns the field
 // and where the next one begins, or a negative number when there is no whole
-// value. It answers no field for one that is not known; v is then of no use.
+// value. It returns no field for one that is not known; v is then of no use.
 func (p *Plan) next(wire []byte, i int, v *fieldData) (*field, int) {
 	tag := uint64(wire[i])
 	i++
@@ -51,7 +51,7 @@ func (p *Plan) next(wire []byte, i int, v *fieldData) (*field, int) {
 	return f, v.read(wire, i)
 }
 
-// read takes the value of type v.wire that starts at b[i:], and answers where
+// read takes the value of type v.wire that starts at b[i:], and returns where
 // it ends, or a negative number when it is cut off or overlong.
 func (v *fieldData) read(b []byte, i int) int {
 	switch v.wire {
@@ -104,7 +104,7 @@ func (v *fieldData) read(b []byte, i int) int {
 	return -1
 }
 
-// skip answers where the value ends of a field that is not known, whose tag
+// skip returns where the value ends of a field that is not known, whose tag
 // ends at b[i], or a negative number.
 func skip(b []byte, i int, tag uint64) int {
 	number, wire := protowire.DecodeTag(tag)
@@ -135,7 +135,7 @@ func (p *Plan) pieces(found [][]byte, wanted *field, wire []byte) [][]byte {
 }
 
 // merge joins the occurrences of one message, which is what merging means on
-// the wire. It answers nil for none, and no nil for an empty message.
+// the wire. It returns nil for none, and no nil for an empty message.
 func merge(occurrences [][]byte) []byte {
 	switch len(occurrences) {
 	case 0:
