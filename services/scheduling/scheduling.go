@@ -79,7 +79,7 @@ type Service struct {
 	data             *dataelement.Server
 }
 
-// Migrations answers the schema that the service needs.
+// Migrations returns the schema that the service needs.
 func Migrations() ([]pg.Migrations, error) {
 	return serve.Migrations("scheduling_version", migrations.FS)
 }

@@ -16,15 +16,15 @@ import (
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/propagation"
 )
 
-// place says where the tasks of operators work.
-type place struct {
+// target says where the tasks of operators work.
+type target struct {
 	Tenant int64 `default:"1" help:"The tenant."`
 
 	database *pg.Config `kong:"-"`
 }
 
 type verify struct {
-	place
+	target
 
 	broker *bus.Config `kong:"-"`
 }
@@ -83,7 +83,7 @@ func (v *verify) compare(ctx context.Context, pool *pgxpool.Pool, log *slog.Logg
 }
 
 type replay struct {
-	place
+	target
 	ID int64 `arg:"" help:"The propagation, as in /v1/scheduling/propagations/{id}."`
 }
 

@@ -1,5 +1,5 @@
 // Package dataprovider serves the data elements of schedules to information
-// access: the provider SCH. What it answers is computed from spans and items
+// access: the provider SCH. What it returns is computed from spans and items
 // when it is asked for, by the reader of schedules; nothing is stored for it.
 package dataprovider
 
@@ -50,7 +50,7 @@ func newTable(reader *reading.Reader) *dataelement.Table[plan] {
 	}
 }
 
-// of answers the entries of a kind that belong to the days.
+// of returns the entries of a kind that belong to the days.
 func (p *plan) of(kind reading.OutlineKind, days civil.Range) func(yield func(*reading.Outline) bool) {
 	return func(yield func(*reading.Outline) bool) {
 		for i := range p.entries {
@@ -61,7 +61,7 @@ func (p *plan) of(kind reading.OutlineKind, days civil.Range) func(yield func(*r
 	}
 }
 
-// shifts answers the shifts of the days.
+// shifts returns the shifts of the days.
 func (p *plan) shifts(days civil.Range) func(yield func(*reading.Outline) bool) {
 	return p.of(reading.OutlineShift, days)
 }

@@ -56,7 +56,7 @@ func dropInputs(details *commonv1.ErrorDetails) {
 	}
 }
 
-// clientError answers err as a fault when it is the caller's, so that it
+// clientError returns err as a fault when it is the caller's, so that it
 // concerns one item and not the request.
 func clientError(err error) (*fault.Error, bool) {
 	f := fault.FromError(err)

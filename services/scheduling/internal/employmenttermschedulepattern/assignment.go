@@ -110,7 +110,7 @@ func parseEnd(path, text string) (civil.Date, error) {
 	return last.AddDays(1).Clamp(), err
 }
 
-// anchorOf answers where the cycle of a pattern begins: on its own start
+// anchorOf returns where the cycle of a pattern begins: on its own start
 // date, or else on the start of the assignment.
 func anchorOf(pattern *schedulingv1.SchedulePattern, start civil.Date) (civil.Date, error) {
 	if pattern.GetStartDate() == "" {

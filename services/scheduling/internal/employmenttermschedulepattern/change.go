@@ -126,7 +126,7 @@ func (h *Handler) announce(ctx context.Context, propagationID int64) error {
 	return rpc.SetContentLocation(ctx, fmt.Sprintf("/v1/scheduling/propagations/%d", propagationID))
 }
 
-// describe answers the result of each edit of what holds now.
+// describe returns the result of each edit of what holds now.
 func (h *Handler) describe(ctx context.Context, db pg.Querier, tenantID int64, now []assignment, edits []edit) ([]*schedulingv1.GroupSchedulePatternResult, error) {
 	var patternIDs []int64
 	concerns := make([]concern, len(edits))
@@ -153,7 +153,7 @@ func (h *Handler) describe(ctx context.Context, db pg.Querier, tenantID int64, n
 	return results, nil
 }
 
-// concern is the stretch of days that an edit is about.
+// concern is the interval of days that an edit is about.
 func (e *edit) concern() concern {
 	days, termID := e.before.days, e.before.termID
 	for i, a := range e.after {

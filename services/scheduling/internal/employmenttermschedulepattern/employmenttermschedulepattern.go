@@ -55,7 +55,7 @@ type Deps struct {
 	Wake func()
 }
 
-// Handler answers the calls of EmploymentTermSchedulePatternService.
+// Handler serves EmploymentTermSchedulePatternService.
 type Handler struct {
 	schedulingv1.UnsafeEmploymentTermSchedulePatternServiceServer
 

@@ -42,7 +42,7 @@ type concern struct {
 	days   civil.Range
 }
 
-// lockedNotices answers for each concern what to tell about locked days, or "".
+// lockedNotices returns for each concern what to tell about locked days, or "".
 func lockedNotices(ctx context.Context, db pg.Querier, tenantID int64, concerns []concern) ([]string, error) {
 	terms, from, to := make([]int64, len(concerns)), make([]civil.Date, len(concerns)), make([]civil.Date, len(concerns))
 	for i, c := range concerns {

@@ -17,7 +17,7 @@ import (
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/patterndefinition"
 )
 
-// GetEmploymentTermSchedulePattern answers one assignment, or 404.
+// GetEmploymentTermSchedulePattern returns one assignment, or 404.
 func (h *Handler) GetEmploymentTermSchedulePattern(ctx context.Context, req *schedulingv1.GetEmploymentTermSchedulePatternRequest) (*schedulingv1.GroupSchedulePattern, error) {
 	tenantID, err := tenant.Of(ctx)
 	if err != nil {
@@ -37,13 +37,13 @@ func (h *Handler) GetEmploymentTermSchedulePattern(ctx context.Context, req *sch
 	return messages[0], nil
 }
 
-// GetPatternBuilder answers the configuration that clients of the reference
+// GetPatternBuilder returns the configuration that clients of the reference
 // product ask for. Schedules have no horizon here that could be reached.
 func (h *Handler) GetPatternBuilder(context.Context, *schedulingv1.GetPatternBuilderRequest) (*schedulingv1.PatternBuilder, error) {
 	return &schedulingv1.PatternBuilder{GovernedDays: proto.Int32(h.governedDays)}, nil
 }
 
-// MultiReadEmploymentTermSchedulePatterns answers the assignments of terms,
+// MultiReadEmploymentTermSchedulePatterns returns the assignments of terms,
 // what they were, or both.
 func (h *Handler) MultiReadEmploymentTermSchedulePatterns(ctx context.Context, req *schedulingv1.MultiReadGroupSchedulePatternsRequest) (*schedulingv1.MultiReadGroupSchedulePatternsResponse, error) {
 	selected, err := readSelect(req.GetBody().GetSelect())

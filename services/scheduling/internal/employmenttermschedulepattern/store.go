@@ -111,7 +111,7 @@ func collect(rows pgx.Rows, err error) ([]assignment, error) {
 	return list, nil
 }
 
-// drawNumbers answers the time of a change, and as many new ids and places in
+// drawNumbers returns the time of a change, and as many new ids and places in
 // the order of decisions as it needs. It is asked under the locks of the terms:
 // the time at which the transaction began may lie before the change that it
 // waited for.

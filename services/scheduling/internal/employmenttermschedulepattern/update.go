@@ -55,7 +55,7 @@ func (h *Handler) ApplyUpdateEmploymentTermSchedulePatterns(ctx context.Context,
 	return answer(ctx, outcome, withInput, asTheyAre)
 }
 
-// DeleteEmploymentTermSchedulePattern removes an assignment, or answers 404.
+// DeleteEmploymentTermSchedulePattern removes an assignment, or returns 404.
 func (h *Handler) DeleteEmploymentTermSchedulePattern(ctx context.Context, req *schedulingv1.DeleteEmploymentTermSchedulePatternRequest) (*emptypb.Empty, error) {
 	u := &update{
 		ids:   []int64{req.GetId()},

@@ -129,7 +129,7 @@ func adding(g *schedulingv1.GroupSchedulePattern) *schedulingv1.GroupSchedulePat
 	return &schedulingv1.GroupSchedulePatternCreate{GroupSchedulePattern: g}
 }
 
-// create makes one assignment and answers it.
+// create makes one assignment and returns it.
 func (w *world) create(t *testing.T, g *schedulingv1.GroupSchedulePattern) *schedulingv1.GroupSchedulePattern {
 	t.Helper()
 	answer, err := w.client.ApplyCreateEmploymentTermSchedulePatterns(w.Ctx, creation(adding(g)))
@@ -138,7 +138,7 @@ func (w *world) create(t *testing.T, g *schedulingv1.GroupSchedulePattern) *sche
 	return answer.GetResults()[0].GetGroupSchedulePattern()
 }
 
-// update applies a block and answers what it says, and its headers.
+// update applies a block and returns what it says, and its headers.
 func (w *world) update(body *schedulingv1.ApplyUpdateGroupSchedulePatterns, partial bool) (*schedulingv1.GroupSchedulePatternResults, metadata.MD, error) {
 	var header metadata.MD
 	answer, err := w.client.ApplyUpdateEmploymentTermSchedulePatterns(w.Ctx,

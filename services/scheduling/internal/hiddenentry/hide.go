@@ -15,7 +15,7 @@ type Entered struct {
 	Day        civil.Date
 	// LineageID is that of the assignment that generated the entry.
 	LineageID int64
-	// PatternID, CycleDay (from 0) and Ordinal are its place in a pattern.
+	// PatternID, CycleDay (from 0) and Ordinal are its position in a pattern.
 	PatternID int64
 	CycleDay  int32
 	Ordinal   uint8

@@ -3,7 +3,7 @@
 // entry, and never comes to another one.
 //
 // What an item hides is told by the employee and the day, the lineage of the
-// assignment, and the place in a pattern; patterns never change. Where that entry
+// assignment, and the position in a pattern; patterns never change. Where that entry
 // stands now follows from the employee's spans.
 package hiddenentry
 

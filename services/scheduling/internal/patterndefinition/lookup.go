@@ -65,7 +65,7 @@ func index[T template](list []T) found[T] {
 	return f
 }
 
-// get answers the template with the id, or, without an id, with the name.
+// get returns the template with the id, or, without an id, with the name.
 func (f found[T]) get(id *int64, name string) (T, bool) {
 	if id != nil {
 		t, ok := f.byID[*id]

@@ -36,14 +36,14 @@ func NewRules(settings Settings) Rules {
 	return Rules{maxCycle: cycle, maxShift: int(shift / time.Second)}
 }
 
-// period is a stretch of time in seconds after the midnight that begins
+// period is an interval of time in seconds after the midnight that begins
 // Anchor.
 type period struct{ start, end int }
 
 func (p period) covers(o period) bool { return p.start <= o.start && o.end <= p.end }
 
 // period reads the two times of a template or segment and writes them in their
-// one form. The longest possible stretch begins just before midnight of Anchor.
+// one form. The longest possible interval begins just before midnight of Anchor.
 func (r Rules) period(path string, start, end *string) (period, error) {
 	var p period
 	for _, field := range []struct {

@@ -16,7 +16,7 @@ import (
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/scheduleevent"
 )
 
-// putPatterns stores the patterns that are not there yet and answers the ids
+// putPatterns stores the patterns that are not there yet and returns the ids
 // of all. A pattern that another transaction stored since the statement began
 // is in neither half of its answer. The patterns come in the order of their
 // digests, so that two transactions with the same new ones wait for each other
@@ -66,7 +66,7 @@ func (d *Definitions) Put(ctx context.Context, db pg.Querier, tenantID int64, de
 	return out, nil
 }
 
-// withoutID answers the definitions that have no id yet, each once, in the
+// withoutID returns the definitions that have no id yet, each once, in the
 // order of their digests.
 func withoutID(definitions []*Definition, ids map[[sha256.Size]byte]int64) []*Definition {
 	var missing []*Definition

@@ -197,7 +197,7 @@ func (r *Resolver) knownEmployees(ctx context.Context, tenantID int64, visible r
 	return want.missing(matches, suspects), nil
 }
 
-// fetchEmployees asks commons for persons and keeps what it answers.
+// fetchEmployees asks commons for persons and keeps what it returns.
 func (r *Resolver) fetchEmployees(ctx context.Context, tenantID int64, missing wanted) error {
 	return fetch(ctx, r.pool, missing, func(ids []int64, numbers []string) ([]*commonsv1.PersonState, error) {
 		answer, err := r.persons.ResolvePersons(ctx, &commonsv1.ResolvePersonsRequest{Ids: ids, PersonNumbers: numbers})

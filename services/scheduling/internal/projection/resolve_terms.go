@@ -77,7 +77,7 @@ func (r *Resolver) knownTerms(ctx context.Context, tenantID int64, want wanted, 
 	return want.missing(matches, suspects), nil
 }
 
-// fetchTerms asks timekeeping for terms and keeps what it answers.
+// fetchTerms asks timekeeping for terms and keeps what it returns.
 func (r *Resolver) fetchTerms(ctx context.Context, tenantID int64, missing wanted) error {
 	return fetch(ctx, r.pool, missing, func(ids []int64, names []string) ([]*timekeepingv1.EmploymentTermChanged, error) {
 		answer, err := r.terms.ResolveEmploymentTerms(ctx, &timekeepingv1.ResolveEmploymentTermsRequest{Ids: ids, Names: names})

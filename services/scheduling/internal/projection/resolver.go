@@ -134,7 +134,7 @@ func (w *wanted) first() string {
 const copies pg.Unaudited = "a copy of what its owner has written already"
 
 // fetch asks another service for what is missing, by parts that are small enough
-// for one call, and keeps what it answers.
+// for one call, and keeps what it returns.
 func fetch[S any](ctx context.Context, pool *pgxpool.Pool, missing wanted,
 	ask func(ids []int64, keys []string) ([]S, error), keep func(ctx context.Context, tx pgx.Tx, states []S) error,
 ) error {

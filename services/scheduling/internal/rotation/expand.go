@@ -6,7 +6,7 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/civil"
 )
 
-// Run is a stretch of days on which a pattern turns without interruption.
+// Run is an interval of days on which a pattern turns without interruption.
 type Run struct {
 	Days     civil.Range
 	Position int32 // the cycle day, counted from 0, on Days.From

@@ -89,7 +89,7 @@ func (h *Handler) resolve(ctx context.Context, q *request.Query) error {
 	return nil
 }
 
-// daysOf answers the days of a symbolic period: today is that of the tenant.
+// daysOf returns the days of a symbolic period: today is that of the tenant.
 func (h *Handler) daysOf(ctx context.Context, period *commonv1.Ref) (civil.Range, error) {
 	name := period.GetQualifier()
 	if period.Id != nil {

@@ -32,7 +32,7 @@ func TestItemsStandBesideAndHideGeneratedEntries(t *testing.T) {
 	f.lock(1, "2025-03-05", "2025-03-07")
 	byHand := entered("2025-03-05T18:00:00", "2025-03-05T20:00:00", &schedulingv1.ShiftSegment{Id: proto.Int64(1), Type: "REGULAR_SEGMENT"})
 	f.item(70, 1, "SHIFT", "2025-03-05", "2025-03-05", byHand)
-	// Cut loose on the 2nd and moved to the 4th; cut loose on the 3rd and given
+	// Detached on the 2nd and moved to the 4th; detached on the 3rd and given
 	// to the other employee; deleted on the 6th.
 	f.item(entryID(t, 1, "2025-03-02", 0, 0), 1, "SHIFT", "2025-03-04", "2025-03-04", entered("2025-03-04T01:00:00", "2025-03-04T02:00:00"))
 	f.item(entryID(t, 1, "2025-03-03", 0, 0), 2, "SHIFT", "2025-03-03", "2025-03-03", entered("2025-03-03T08:00:00", "2025-03-03T16:00:00"))

@@ -68,7 +68,7 @@ func leaveEvents(ctx context.Context, tx pgx.Tx, tenantID int64, employeeIDs []i
 	event, size := &schedulingv1.LeaveTaken{Revision: revision}, 0
 	for _, id := range slices.Sorted(maps.Keys(taken)) {
 		version, known := versions[id]
-		employee := &schedulingv1.EmployeeLeave{EmployeeId: id, Stretches: frozen[id].merge(taken[id].stretches()), Version: version, Deleted: !known}
+		employee := &schedulingv1.EmployeeLeave{EmployeeId: id, Stretches: frozen[id].merge(taken[id].intervals()), Version: version, Deleted: !known}
 		if size > 0 && size+sizeOf(employee) > eventBytes {
 			events = append(events, event)
 			event, size = &schedulingv1.LeaveTaken{Revision: revision}, 0
@@ -99,11 +99,11 @@ func readVersions(ctx context.Context, tx pgx.Tx, tenantID int64, employeeIDs []
 // counted: from two on nothing is left of the day.
 type leave struct {
 	whole map[civil.Date]int
-	timed []stretch
+	timed []interval
 }
 
-// stretch is time in seconds after the midnight of a day.
-type stretch struct {
+// interval is time in seconds after the midnight of a day.
+type interval struct {
 	day        civil.Date
 	start, end int32
 }
@@ -125,7 +125,7 @@ func (l *leave) add(day civil.Date, body []byte) error {
 		if err != nil {
 			return err
 		}
-		l.timed = append(l.timed, stretch{day, from, to})
+		l.timed = append(l.timed, interval{day, from, to})
 	case paid == fullDay || tracked == fullDay:
 		l.whole[day] += 2
 	case paid == halfDay || tracked == halfDay:
@@ -134,15 +134,15 @@ func (l *leave) add(day civil.Date, body []byte) error {
 	return nil
 }
 
-// stretches answers whole days, and times joined where they touch.
-func (l *leave) stretches() []*schedulingv1.LeaveStretch {
+// intervals returns whole days, and times joined where they touch.
+func (l *leave) intervals() []*schedulingv1.LeaveStretch {
 	var out []*schedulingv1.LeaveStretch
 	for _, day := range slices.Sorted(maps.Keys(l.whole)) {
 		if l.whole[day] >= 2 {
 			out = append(out, &schedulingv1.LeaveStretch{Day: int32(day)})
 		}
 	}
-	slices.SortFunc(l.timed, func(a, b stretch) int {
+	slices.SortFunc(l.timed, func(a, b interval) int {
 		return cmp.Or(cmp.Compare(a.day, b.day), cmp.Compare(a.start, b.start))
 	})
 	var last *schedulingv1.LeaveStretch

@@ -96,7 +96,7 @@ func (f *frozenLeave) merge(now []*schedulingv1.LeaveStretch) []*schedulingv1.Le
 		}
 	}
 	for _, k := range f.kept {
-		for _, s := range k.leave.stretches() {
+		for _, s := range k.leave.intervals() {
 			out = append(out, only(s, k.days))
 		}
 	}

@@ -98,7 +98,7 @@ func (p *places) segments(pieces []piece) []*schedulingv1.PlacedSegment {
 // breakSegment is the kind of segments in which nobody works.
 const breakSegment = "BREAK_SEGMENT"
 
-// seconds answers two wall-clock times as seconds after the midnight of a day.
+// seconds returns two wall-clock times as seconds after the midnight of a day.
 func seconds(day civil.Date, start, end string) (from, to int32, err error) {
 	first, err := civil.ParseDateTime(start)
 	if err != nil {

@@ -63,7 +63,7 @@ func (s *Shifts) flush() {
 	s.event, s.known, s.size = nil, places{}, 0
 }
 
-// Events answers what was added, as events of the revision.
+// Events returns what was added, as events of the revision.
 func (s *Shifts) Events(revision int64) []proto.Message {
 	if s.event != nil {
 		s.flush()

@@ -54,7 +54,7 @@ func (s *Spans) Add(employeeID int64, spans []span.Span) {
 	}
 }
 
-// Events answers what was added, as events of the revision.
+// Events returns what was added, as events of the revision.
 func (s *Spans) Events(revision int64) []proto.Message {
 	events := s.full
 	if s.event != nil {

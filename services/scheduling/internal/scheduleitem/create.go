@@ -53,23 +53,23 @@ func (f *family[M]) create(ctx context.Context, sent []M, partial bool) (*bulk.O
 // insert stores the drafts that no lock stands against. The rows answer to the
 // drafts; what failed has none.
 func (f *family[M]) insert(ctx context.Context, tx pgx.Tx, tenantID int64, drafts []*draft, failed []error, partial bool) ([]row, error) {
-	places := make([]place, len(drafts))
+	days := make([]employeeDays, len(drafts))
 	var employees []int64
 	for i, d := range drafts {
 		if failed[i] == nil && d.employee != nil {
-			places[i] = place{d.employeeID(), d.occupies}
+			days[i] = employeeDays{d.employeeID(), d.occupies}
 			employees = append(employees, d.employeeID())
 		}
 	}
 	if err := employeelock.Lock(ctx, tx, tenantID, employees); err != nil {
 		return nil, err
 	}
-	locked, err := locks(ctx, tx, tenantID, places)
+	locked, err := locks(ctx, tx, tenantID, days)
 	if err != nil {
 		return nil, err
 	}
 	for i, day := range locked {
-		failed[i] = lockedDay(places[i].employeeID, day)
+		failed[i] = lockedDay(days[i].employeeID, day)
 	}
 	for _, err := range failed {
 		if err != nil && !partial {

@@ -34,12 +34,12 @@ func TestCutLooseAndDelete(t *testing.T) {
 
 	was.EndDateTime = "2025-03-03T17:00:00"
 	was.Segments = nil
-	loose, err := f.update(id, was)
+	detached, err := f.update(id, was)
 	require.NoError(t, err)
-	assert.Equal(t, id, loose.GetId())
-	assert.False(t, loose.GetGenerated())
-	assert.Empty(t, loose.GetRelations(), "it follows its pattern no more")
-	assert.EqualValues(t, 8, loose.GetVersion())
+	assert.Equal(t, id, detached.GetId())
+	assert.False(t, detached.GetGenerated())
+	assert.Empty(t, detached.GetRelations(), "it follows its pattern no more")
+	assert.EqualValues(t, 8, detached.GetVersion())
 	assert.Equal(t, []string{"P1 08:00 17:00", "P1 Training"}, f.day("2025-03-03"))
 	assert.Equal(t, []string{"[1] 2025-03-03 2025-03-03"}, f.events())
 

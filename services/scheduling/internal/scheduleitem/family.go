@@ -18,7 +18,7 @@ import (
 // [projection.Resolver.Employees] does.
 type Directory interface {
 	Employees(ctx context.Context, refs []*commonv1.Ref) ([]projection.Employee, error)
-	// Visible answers whom the caller may see. It is not asked inside a
+	// Visible returns whom the caller may see. It is not asked inside a
 	// transaction.
 	Visible(ctx context.Context) (rowvisibility.Set, error)
 }

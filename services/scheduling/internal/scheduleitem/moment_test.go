@@ -11,7 +11,7 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/civil"
 )
 
-// Whoever reads while entries are cut loose from their pattern sees each of them
+// Whoever reads while entries are detached from their pattern sees each of them
 // as it was generated or as it was edited, and always once.
 func TestReadsShowAnEditedShiftOnce(t *testing.T) {
 	t.Parallel()

@@ -47,7 +47,7 @@ func (k known) version() int64 {
 // lookUp returns the entries of this kind that exist for the caller, by id:
 // open ones, and those of employees whom the caller may see.
 func (f *family[M]) lookUp(ctx context.Context, db pg.Querier, tenantID int64, visible rowvisibility.Set, ids []int64) (map[int64]known, error) {
-	// Generated ones come first: one that is cut loose meanwhile is then found
+	// Generated ones come first: one that is detached meanwhile is then found
 	// among the rows, which decide. The other way round it would be in neither.
 	generated, err := f.Reader.Generated(ctx, db, tenantID, ids)
 	if err != nil {

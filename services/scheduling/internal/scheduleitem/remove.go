@@ -48,14 +48,14 @@ func (f *family[M]) remove(ctx context.Context, ids []int64, version *int64, unk
 }
 
 func (f *family[M]) delete(ctx context.Context, tx pgx.Tx, tenantID int64, ids []int64, found map[int64]known) error {
-	var places []place
+	var days []employeeDays
 	var tombstones []row
 	var gone []int64
 	var news changes
 	for _, id := range ids {
 		k := found[id]
-		p := f.placeOf(k)
-		places = append(places, p)
+		p := f.employeeDaysOf(k)
+		days = append(days, p)
 		news.add(p.employeeID, p.days.From, p.days.To-1)
 		hides := k.hides()
 		if hides == nil {
@@ -73,7 +73,7 @@ func (f *family[M]) delete(ctx context.Context, tx pgx.Tx, tenantID int64, ids [
 			return err
 		}
 	}
-	if err := unlocked(ctx, tx, tenantID, places); err != nil {
+	if err := unlocked(ctx, tx, tenantID, days); err != nil {
 		return err
 	}
 	if len(gone) > 0 {

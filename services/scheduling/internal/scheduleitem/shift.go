@@ -20,7 +20,7 @@ import (
 // segmentTypes are the kinds of segments, by id less one.
 var segmentTypes = [...]string{"REGULAR_SEGMENT", "BREAK_SEGMENT", "TRANSFER_SEGMENT"}
 
-// period is a stretch of wall-clock time.
+// period is an interval of wall-clock time.
 type period struct{ start, end civil.DateTime }
 
 // draftShift checks a shift as it was sent and brings it into the form in which

@@ -88,7 +88,7 @@ func (h *Shifts) create(ctx context.Context, sent []*schedulingv1.Shift, partial
 	return shiftList(ctx, out.Failure, out.Successes())
 }
 
-// shiftList answers the outcome of an operation on several shifts.
+// shiftList returns the outcome of an operation on several shifts.
 func shiftList(ctx context.Context, failed func() (*commonv1.ErrorBody, error), shifts []*schedulingv1.Shift) (*schedulingv1.ShiftList, error) {
 	failure, err := failed()
 	switch {

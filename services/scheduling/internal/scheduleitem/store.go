@@ -128,10 +128,10 @@ func put(ctx context.Context, tx pgx.Tx, tenantID int64, kind string, rows []row
 
 // locks returns for each of the entries the first day it occupies that is
 // locked, by its position; those that touch no lock are absent.
-func locks(ctx context.Context, db pg.Querier, tenantID int64, places []place) (map[int]civil.Date, error) {
-	employees := make([]int64, len(places))
-	from, to := make([]civil.Date, len(places)), make([]civil.Date, len(places))
-	for i, p := range places {
+func locks(ctx context.Context, db pg.Querier, tenantID int64, days []employeeDays) (map[int]civil.Date, error) {
+	employees := make([]int64, len(days))
+	from, to := make([]civil.Date, len(days)), make([]civil.Date, len(days))
+	for i, p := range days {
 		employees[i], from[i], to[i] = p.employeeID, p.days.From, p.days.To
 	}
 	rows, err := db.Query(ctx, firstLocked, tenantID, employees, from, to)
@@ -153,8 +153,8 @@ func locks(ctx context.Context, db pg.Querier, tenantID int64, places []place) (
 	return locked, nil
 }
 
-// place is the days that an entry occupies on an employee's schedule.
-type place struct {
+// employeeDays is the days that an entry occupies on an employee's schedule.
+type employeeDays struct {
 	employeeID int64 // 0 for an open shift, which no lock concerns
 	days       civil.Range
 }

@@ -20,7 +20,7 @@ import (
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/projection"
 )
 
-// update replaces an entry. A generated one is cut loose: an item with its id
+// update replaces an entry. A generated one is detached: an item with its id
 // takes its place. An entry that is sent without an employee stays with the one
 // that it has.
 func (f *family[M]) update(ctx context.Context, id int64, sent M) (M, error) {
@@ -96,8 +96,8 @@ func (f *family[M]) employeeAfter(ctx context.Context, tenantID int64, visible r
 }
 
 func (f *family[M]) replace(ctx context.Context, tx pgx.Tx, tenantID, id int64, was known, d *draft) (row, error) {
-	before := f.placeOf(was)
-	if err := unlocked(ctx, tx, tenantID, []place{before, {d.employeeID(), d.occupies}}); err != nil {
+	before := f.employeeDaysOf(was)
+	if err := unlocked(ctx, tx, tenantID, []employeeDays{before, {d.employeeID(), d.occupies}}); err != nil {
 		return row{}, err
 	}
 	updated := row{
@@ -166,26 +166,26 @@ func (f *family[M]) inTx(ctx context.Context, change func(context.Context, pgx.T
 	return err
 }
 
-// placeOf returns the days that an entry occupies: those of a pay code edit,
+// employeeDaysOf returns the days that an entry occupies: those of a pay code edit,
 // and the one on which a shift starts.
-func (f *family[M]) placeOf(k known) place {
+func (f *family[M]) employeeDaysOf(k known) employeeDays {
 	if k.row == nil {
-		return place{k.generated.EmployeeID, civil.Range{From: k.generated.Day, To: k.generated.Day + 1}}
+		return employeeDays{k.generated.EmployeeID, civil.Range{From: k.generated.Day, To: k.generated.Day + 1}}
 	}
 	days := civil.Range{From: k.row.from, To: k.row.from + 1}
 	if f.kind == kindPayCodeEdit {
 		days.To = k.row.to + 1
 	}
-	return place{k.row.employeeID, days}
+	return employeeDays{k.row.employeeID, days}
 }
 
 // unlocked refuses the change of days of which one is locked.
-func unlocked(ctx context.Context, tx pgx.Tx, tenantID int64, places []place) error {
-	locked, err := locks(ctx, tx, tenantID, places)
+func unlocked(ctx context.Context, tx pgx.Tx, tenantID int64, days []employeeDays) error {
+	locked, err := locks(ctx, tx, tenantID, days)
 	if err != nil {
 		return err
 	}
-	for i, p := range places {
+	for i, p := range days {
 		if day, ok := locked[i]; ok {
 			return lockedDay(p.employeeID, day)
 		}

@@ -20,7 +20,7 @@ import (
 // path is where a template stands in the request for one.
 const path = "schedulePattern"
 
-// Handler answers the calls of SchedulePatternTemplateService.
+// Handler serves SchedulePatternTemplateService.
 type Handler struct {
 	schedulingv1.UnsafeSchedulePatternTemplateServiceServer
 
@@ -36,7 +36,7 @@ func New(pool *pgxpool.Pool, store *Store, definitions *patterndefinition.Defini
 	return &Handler{pool: pool, store: store, definitions: definitions}
 }
 
-// GetSchedulePatternTemplate answers one template, or 404.
+// GetSchedulePatternTemplate returns one template, or 404.
 func (h *Handler) GetSchedulePatternTemplate(ctx context.Context, req *schedulingv1.GetSchedulePatternTemplateRequest) (*schedulingv1.SchedulePattern, error) {
 	tenantID, err := tenant.Of(ctx)
 	if err != nil {
@@ -87,7 +87,7 @@ func (h *Handler) DeleteSchedulePatternTemplate(ctx context.Context, req *schedu
 	return &emptypb.Empty{}, nil
 }
 
-// find answers the id of the template that is meant. A path with an id answers
+// find returns the id of the template that is meant. A path with an id answers
 // 404 when it names nothing, which the store does; a name is a parameter.
 func (h *Handler) find(ctx context.Context, id int64, name *string) (int64, error) {
 	tenantID, err := tenant.Of(ctx)
@@ -110,7 +110,7 @@ func (h *Handler) find(ctx context.Context, id int64, name *string) (int64, erro
 	return list[0].GetId(), nil
 }
 
-// ListSchedulePatternTemplates answers all templates, or the one with the given
+// ListSchedulePatternTemplates returns all templates, or the one with the given
 // name in a list of one; the list is empty when there is none.
 func (h *Handler) ListSchedulePatternTemplates(ctx context.Context, req *schedulingv1.ListSchedulePatternTemplatesRequest) (*schedulingv1.SchedulePatternList, error) {
 	tenantID, err := tenant.Of(ctx)
@@ -174,7 +174,7 @@ func (h *Handler) MultiCreateSchedulePatternTemplates(ctx context.Context, req *
 	return &schedulingv1.SchedulePatternList{SchedulePatterns: done, Failure: failure}, err
 }
 
-// MultiReadSchedulePatternTemplates answers the templates that are named, in
+// MultiReadSchedulePatternTemplates returns the templates that are named, in
 // the order of the names; all when none are.
 func (h *Handler) MultiReadSchedulePatternTemplates(ctx context.Context, req *schedulingv1.MultiReadSchedulePatternTemplatesRequest) (*schedulingv1.SchedulePatternList, error) {
 	tenantID, err := tenant.Of(ctx)

@@ -21,7 +21,7 @@ import (
 // path is where a template stands in the request for one.
 const path = "shiftTemplate"
 
-// Handler answers the calls of ShiftTemplateService.
+// Handler serves ShiftTemplateService.
 type Handler struct {
 	schedulingv1.UnsafeShiftTemplateServiceServer
 
@@ -47,7 +47,7 @@ func New(pool *pgxpool.Pool, store *Store, rules patterndefinition.Rules, direct
 	return &Handler{pool: pool, store: store, rules: rules, directory: directory}
 }
 
-// GetShiftTemplate answers one template, or 404.
+// GetShiftTemplate returns one template, or 404.
 func (h *Handler) GetShiftTemplate(ctx context.Context, req *schedulingv1.GetShiftTemplateRequest) (*schedulingv1.ShiftTemplate, error) {
 	tenantID, err := tenant.Of(ctx)
 	if err != nil {
@@ -81,7 +81,7 @@ func (h *Handler) UpdateShiftTemplate(ctx context.Context, req *schedulingv1.Upd
 	return h.store.Replace(ctx, h.pool, tenantID, req.GetId(), template, version)
 }
 
-// DeleteShiftTemplate deletes a template, or answers 404.
+// DeleteShiftTemplate deletes a template, or returns 404.
 func (h *Handler) DeleteShiftTemplate(ctx context.Context, req *schedulingv1.DeleteShiftTemplateRequest) (*emptypb.Empty, error) {
 	tenantID, err := tenant.Of(ctx)
 	if err != nil {
@@ -93,7 +93,7 @@ func (h *Handler) DeleteShiftTemplate(ctx context.Context, req *schedulingv1.Del
 	return &emptypb.Empty{}, nil
 }
 
-// ListShiftTemplates answers all templates, or the one with the given name in
+// ListShiftTemplates returns all templates, or the one with the given name in
 // a list of one, or 404 when there is none.
 func (h *Handler) ListShiftTemplates(ctx context.Context, req *schedulingv1.ListShiftTemplatesRequest) (*schedulingv1.ShiftTemplateList, error) {
 	tenantID, err := tenant.Of(ctx)
@@ -148,7 +148,7 @@ func (h *Handler) MultiCreateShiftTemplates(ctx context.Context, req *scheduling
 	return &schedulingv1.ShiftTemplateList{ShiftTemplates: done, Failure: failure}, err
 }
 
-// MultiReadShiftTemplates answers the templates that are named, in the order of
+// MultiReadShiftTemplates returns the templates that are named, in the order of
 // the names; all when none are. All are open to every employee.
 func (h *Handler) MultiReadShiftTemplates(ctx context.Context, req *schedulingv1.MultiReadShiftTemplatesRequest) (*schedulingv1.ShiftTemplateList, error) {
 	tenantID, err := tenant.Of(ctx)

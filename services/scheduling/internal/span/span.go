@@ -22,7 +22,7 @@ var (
 	ErrInvalid = errors.New("invalid pattern assignment")
 )
 
-// Span is a stretch of days on which one assignment generates entries.
+// Span is an interval of days on which one assignment generates entries.
 type Span struct {
 	From, To     civil.Date // the first day, and the first day after the last
 	Position     int32      // cycle day on From, counted from 0

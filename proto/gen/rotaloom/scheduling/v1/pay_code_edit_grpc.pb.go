@@ -35,7 +35,7 @@ const (
 // For semantics around ctx use and closing/ending streaming RPCs, please refer to https://pkg.go.dev/google.golang.org/grpc/?tab=doc#ClientConn.NewStream.
 //
 // PayCodeEditService reads and changes single pay code edits. A generated one
-// has an id as well: changing or deleting it cuts it loose from its pattern.
+// has an id as well: changing or deleting it detaches it from its pattern.
 type PayCodeEditServiceClient interface {
 	// Retrieves one pay code edit.
 	GetPayCodeEdit(ctx context.Context, in *GetPayCodeEditRequest, opts ...grpc.CallOption) (*PayCodeEdit, error)
@@ -124,7 +124,7 @@ func (c *payCodeEditServiceClient) MultiDeletePayCodeEdits(ctx context.Context, 
 // for forward compatibility.
 //
 // PayCodeEditService reads and changes single pay code edits. A generated one
-// has an id as well: changing or deleting it cuts it loose from its pattern.
+// has an id as well: changing or deleting it detaches it from its pattern.
 type PayCodeEditServiceServer interface {
 	// Retrieves one pay code edit.
 	GetPayCodeEdit(context.Context, *GetPayCodeEditRequest) (*PayCodeEdit, error)

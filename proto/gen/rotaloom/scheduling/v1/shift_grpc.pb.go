@@ -36,7 +36,7 @@ const (
 // For semantics around ctx use and closing/ending streaming RPCs, please refer to https://pkg.go.dev/google.golang.org/grpc/?tab=doc#ClientConn.NewStream.
 //
 // ShiftService reads and changes single shifts. A generated shift has an id as
-// well: changing or deleting it cuts it loose from its pattern.
+// well: changing or deleting it detaches it from its pattern.
 type ShiftServiceClient interface {
 	// Retrieves one shift.
 	GetShift(ctx context.Context, in *GetShiftRequest, opts ...grpc.CallOption) (*Shift, error)
@@ -137,7 +137,7 @@ func (c *shiftServiceClient) MultiDeleteShifts(ctx context.Context, in *MultiDel
 // for forward compatibility.
 //
 // ShiftService reads and changes single shifts. A generated shift has an id as
-// well: changing or deleting it cuts it loose from its pattern.
+// well: changing or deleting it detaches it from its pattern.
 type ShiftServiceServer interface {
 	// Retrieves one shift.
 	GetShift(context.Context, *GetShiftRequest) (*Shift, error)

@@ -59,7 +59,7 @@ const (
 	clockLen    = len("15:04:05")
 )
 
-// hole is a place in the bytes of an entry that depends on the day.
+// hole is a position in the bytes of an entry that depends on the day.
 type hole struct {
 	at   int32 // offset in its section
 	form form

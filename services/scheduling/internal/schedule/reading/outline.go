@@ -56,7 +56,7 @@ type JobSeconds struct {
 	Seconds int64
 }
 
-// OutlinesOf answers the entries of employees that belong to the days, by
+// OutlinesOf returns the entries of employees that belong to the days, by
 // employee and start, and the locked days of each. It does not ask who may see
 // them.
 func (r *Reader) OutlinesOf(ctx context.Context, tenantID int64, ids []int64, days civil.Range) (map[int64][]Outline, map[int64][]civil.Range, error) {
@@ -91,7 +91,7 @@ func (r *Reader) OutlinesOf(ctx context.Context, tenantID int64, ids []int64, da
 	return out, locked, nil
 }
 
-// zonedPersons answers the employees with the ids, which ascend, that are known
+// zonedPersons returns the employees with the ids, which ascend, that are known
 // here. The others have no schedule.
 func (r *Reader) zonedPersons(ctx context.Context, tenantID int64, ids []int64, days civil.Range) ([]encoding.Person, error) {
 	found, err := r.pool.Query(ctx, `SELECT id, time_zone FROM employee WHERE tenant_id = $1 AND id = ANY($2) ORDER BY id`, tenantID, ids)

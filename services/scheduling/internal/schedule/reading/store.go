@@ -199,7 +199,7 @@ type filter struct {
 var errNotBinary = errors.New("schedule: the database connection does not answer in binary form")
 
 // read reads everything as it was at one moment, in one statement: an entry that is
-// cut loose meanwhile is found among the spans or among the items.
+// detached meanwhile is found among the spans or among the items.
 func read(ctx context.Context, pool *pgxpool.Pool, w filter) (Rows, error) {
 	if len(w.employees) == 0 && !w.open {
 		return Rows{}, nil
