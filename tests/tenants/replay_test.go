@@ -30,6 +30,8 @@ var (
 	digits  = regexp.MustCompile(`^\d+$`)
 	uniques = regexp.MustCompile(`[0-9a-f]{16}-\d+`)
 	aPath   = regexp.MustCompile(`^/v\d/.*/(\d+)$`)
+	// aQuery is the path of a list of what one request has led to.
+	aQuery = regexp.MustCompile(`^(/v\d/.*\?request_id=)(.+)$`)
 )
 
 // Ids of the owner lie in a range of their own, so that they are known wherever they
@@ -59,6 +61,9 @@ func (n *nowhere) of(value string) string {
 	case aPath.MatchString(value):
 		id := aPath.FindStringSubmatch(value)[1]
 		other = strings.TrimSuffix(value, id) + n.of(id)
+	case aQuery.MatchString(value):
+		parts := aQuery.FindStringSubmatch(value)
+		other = parts[1] + n.of(parts[2])
 	case uniques.MatchString(value):
 		other = uniques.ReplaceAllStringFunc(value, func(u string) string { return "f" + u[1:] })
 	case len(value) > 20: // A secret or a token.
