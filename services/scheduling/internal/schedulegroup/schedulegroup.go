@@ -177,7 +177,10 @@ func (h *Handler) MultiReadScheduleGroups(ctx context.Context, req *schedulingv1
 	if err != nil {
 		return nil, err
 	}
-	return detailed(list, req.GetWhere().AllDetails), nil
+	if where := req.GetWhere(); where != nil {
+		return detailed(list, where.AllDetails), nil
+	}
+	return detailed(list, nil), nil
 }
 
 func byPersistentID(all []*schedulingv1.ScheduleGroup, wanted []string) ([]*schedulingv1.ScheduleGroup, error) {

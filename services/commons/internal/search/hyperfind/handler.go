@@ -93,7 +93,7 @@ func (h *Handler) CreateHyperfindQuery(ctx context.Context, given *commonsv1.Hyp
 // id. Constraints that are absent stay: answers have them only when they are
 // asked for, and what such an answer says must not find everybody.
 func (h *Handler) UpdateHyperfindQuery(ctx context.Context, req *commonsv1.UpdateHyperfindQueryRequest) (*commonsv1.HyperfindQuery, error) {
-	if id := req.GetQuery().Id; id != nil && *id != req.GetId() {
+	if sent := req.GetQuery(); sent != nil && sent.Id != nil && sent.GetId() != req.GetId() {
 		return nil, query.Invalid("id", "is not the one in the path")
 	}
 	q, constraints, err := validate(req.GetQuery())
