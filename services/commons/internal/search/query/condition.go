@@ -118,10 +118,7 @@ func likePattern(text string) string {
 }
 
 func (k *condition) compareDates(c *compiler, column string) string {
-	given := make([]civil.Date, len(k.dates))
-	for i, d := range k.dates {
-		given[i] = d
-	}
+	given := k.dates
 	switch k.operator {
 	case in:
 		return column + " = ANY(" + c.arg(given) + ")"
