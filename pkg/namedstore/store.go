@@ -22,6 +22,7 @@ const MostListed = 10_000
 type Store[T Thing] struct {
 	kind                                      Kind[T]
 	get, find, all, insert, replace, deletion string
+	lockMany, replaceAll, deleteAll           string
 }
 
 // NewStore returns the store of a kind.
@@ -49,6 +50,18 @@ RETURNING version`),
 		deletion: sql(`
 DELETE FROM {table} WHERE tenant_id = $1 AND id = $2 AND version = coalesce($3, version)
 RETURNING version + 1`),
+		lockMany: sql(`
+SELECT id, version, name FROM {table}
+WHERE tenant_id = $1
+  AND (id = ANY($2) OR lower(name) = ANY (ARRAY(SELECT lower(n) FROM unnest($3::text[]) AS n)))
+ORDER BY id FOR UPDATE`),
+		replaceAll: sql(`
+UPDATE {table} AS t SET name = given.name, body = given.body, version = t.version + 1, updated_at = now()
+FROM unnest($2::bigint[], $3::text[], $4::bytea[]) AS given (id, name, body)
+WHERE t.tenant_id = $1 AND t.id = given.id
+RETURNING t.id, t.version`),
+		deleteAll: sql(`
+DELETE FROM {table} WHERE tenant_id = $1 AND id = ANY($2)`),
 	}
 }
 

@@ -1,0 +1,194 @@
+package namedstore
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
+	"google.golang.org/protobuf/proto"
+
+	commonv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/common/v1"
+
+	"github.com/rotaloom/rotaloom/pkg/fault"
+	"github.com/rotaloom/rotaloom/pkg/fault/bulk"
+	"github.com/rotaloom/rotaloom/pkg/pg"
+)
+
+// Change is a thing that a caller wants stored in the place of another one.
+type Change[T Thing] struct {
+	New[T]
+	// Path is where it stands in the request, for error messages.
+	Path string
+	// Version is the one that the replaced thing must have; nil for any.
+	Version *int64
+}
+
+// held is what is stored of a thing beside its body.
+type held struct {
+	id, version int64
+}
+
+// ReplaceMany stores things in the place of those with their ids, or, without an
+// id, with their names, and returns the outcome of each. Without partial either
+// all are stored or none, and the first error is returned. A name must be free
+// before the change: things do not swap their names.
+func (s *Store[T]) ReplaceMany(ctx context.Context, pool *pgxpool.Pool, tenantID int64, list []Change[T], partial bool) (*bulk.Outcome[T, T], error) {
+	for i := range list {
+		if list[i].Err != nil && !partial {
+			return nil, list[i].Err
+		}
+	}
+	var outcome *bulk.Outcome[T, T]
+	err := pg.InTx(ctx, pool, func(ctx context.Context, tx pgx.Tx) error {
+		ids, errs, err := s.targets(ctx, tx, tenantID, list)
+		if err != nil {
+			return err
+		}
+		for _, err := range errs {
+			if err != nil && !partial {
+				return err
+			}
+		}
+		versions, err := s.replaceMany(ctx, tx, tenantID, list, ids, errs)
+		if err != nil {
+			return err
+		}
+		outcome = &bulk.Outcome[T, T]{}
+		for i, c := range list {
+			if errs[i] != nil {
+				outcome.Fail(c.Input, fault.FromError(errs[i]))
+				continue
+			}
+			outcome.Succeed(c.Input, s.filled(c.Thing, ids[i], versions[ids[i]]))
+		}
+		return nil
+	})
+	return outcome, err
+}
+
+// targets locks what is to be replaced, and returns the id of each, or why it
+// cannot be.
+func (s *Store[T]) targets(ctx context.Context, tx pgx.Tx, tenantID int64, list []Change[T]) ([]int64, []error, error) {
+	byID, byName, err := s.lock(ctx, tx, tenantID, list)
+	if err != nil {
+		return nil, nil, err
+	}
+	ids, errs := make([]int64, len(list)), make([]error, len(list))
+	replaced, named := map[int64]bool{}, map[string]bool{}
+	for i, c := range list {
+		if errs[i] = c.Err; c.Err != nil {
+			continue
+		}
+		name := strings.ToLower(c.Thing.GetName())
+		was, ok := byID[c.Input.GetId()]
+		if c.Input.GetId() == 0 {
+			was, ok = byName[name]
+		}
+		holder, taken := byName[name]
+		switch {
+		case !ok:
+			errs[i] = s.kind.unknown(c.Path, refTo(c.Input))
+		case replaced[was.id]:
+			errs[i] = fault.Invalid(s.kind.Invalid, fmt.Sprintf("%s: the %s %d is replaced already by an earlier one.", c.Path, s.kind.What, was.id))
+		case taken && holder.id != was.id, named[name]:
+			errs[i] = s.kind.taken(c.Thing.GetName())
+		case c.Version != nil && *c.Version != was.version:
+			errs[i] = s.kind.stale(was.id)
+		default:
+			ids[i], replaced[was.id], named[name] = was.id, true, true
+		}
+	}
+	return ids, errs, nil
+}
+
+// lock returns the things with the ids and names in a list, and keeps others from
+// changing them until the transaction ends.
+func (s *Store[T]) lock(ctx context.Context, tx pgx.Tx, tenantID int64, list []Change[T]) (byID map[int64]held, byName map[string]held, err error) {
+	var ids []int64
+	var names []string
+	for _, c := range list {
+		if c.Err == nil {
+			ids, names = append(ids, c.Input.GetId()), append(names, c.Thing.GetName())
+		}
+	}
+	rows, err := tx.Query(ctx, s.lockMany, tenantID, ids, storable(names))
+	if err != nil {
+		return nil, nil, fmt.Errorf("%s: lock: %w", s.kind.Table, err)
+	}
+	byID, byName = map[int64]held{}, map[string]held{}
+	var h held
+	var name string
+	if _, err := pgx.ForEachRow(rows, []any{&h.id, &h.version, &name}, func() error {
+		byID[h.id], byName[strings.ToLower(name)] = h, h
+		return nil
+	}); err != nil {
+		return nil, nil, fmt.Errorf("%s: lock: %w", s.kind.Table, err)
+	}
+	return byID, byName, nil
+}
+
+// replaceMany writes what has no error, and returns the versions that it has now.
+func (s *Store[T]) replaceMany(ctx context.Context, tx pgx.Tx, tenantID int64, list []Change[T], targets []int64, errs []error) (map[int64]int64, error) {
+	var ids []int64
+	var names []string
+	var bodies [][]byte
+	for i, c := range list {
+		if errs[i] != nil {
+			continue
+		}
+		body, err := s.encode(c.Thing)
+		if err != nil {
+			return nil, err
+		}
+		ids, names, bodies = append(ids, targets[i]), append(names, c.Thing.GetName()), append(bodies, body)
+	}
+	versions := make(map[int64]int64, len(ids))
+	rows, err := tx.Query(ctx, s.replaceAll, tenantID, ids, names, bodies)
+	if err == nil {
+		var id, version int64
+		_, err = pgx.ForEachRow(rows, []any{&id, &version}, func() error {
+			versions[id] = version
+			return nil
+		})
+	}
+	switch {
+	case pg.IsUnique(err, s.kind.Table+"_name"):
+		// Somebody took it since the names were looked at.
+		return nil, fault.Conflict(fault.CodeStale, fmt.Sprintf("Another %s has one of the names meanwhile. Read them again.", s.kind.What))
+	case err != nil:
+		return nil, fmt.Errorf("%s: replace: %w", s.kind.Table, err)
+	}
+	return versions, nil
+}
+
+// refTo names a thing as a request does: by its id, or else by its name.
+func refTo[T Thing](thing T) *commonv1.Ref {
+	if id := thing.GetId(); id != 0 {
+		return &commonv1.Ref{Id: proto.Int64(id)}
+	}
+	return &commonv1.Ref{Qualifier: proto.String(thing.GetName())}
+}
+
+// DeleteMany removes the things that refs point to, all or none. Path is where
+// the refs stand in the request; without any nothing is removed.
+func (s *Store[T]) DeleteMany(ctx context.Context, pool *pgxpool.Pool, tenantID int64, path string, refs []*commonv1.Ref) error {
+	if len(refs) == 0 {
+		return nil
+	}
+	return pg.InTx(ctx, pool, func(ctx context.Context, tx pgx.Tx) error {
+		list, err := s.Read(ctx, tx, tenantID, path, refs)
+		if err != nil {
+			return err
+		}
+		ids := make([]int64, len(list))
+		for i, thing := range list {
+			ids[i] = thing.GetId()
+		}
+		if _, err := tx.Exec(ctx, s.deleteAll, tenantID, ids); err != nil {
+			return fmt.Errorf("%s: delete: %w", s.kind.Table, err)
+		}
+		return nil
+	})
+}
