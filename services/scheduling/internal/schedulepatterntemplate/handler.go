@@ -158,11 +158,7 @@ func (h *Handler) MultiCreateSchedulePatternTemplates(ctx context.Context, req *
 	if len(given) == 0 {
 		return nil, fault.Invalid(patterndefinition.CodeNothing, "At least one schedule pattern is needed.")
 	}
-	paths := make([]string, len(given))
-	for i := range given {
-		paths[i] = fmt.Sprintf("%ss[%d]", path, i)
-	}
-	list, err := h.prepare(ctx, given, paths)
+	list, err := h.prepare(ctx, given, pathsOf(given))
 	if err != nil {
 		return nil, err
 	}
@@ -172,6 +168,56 @@ func (h *Handler) MultiCreateSchedulePatternTemplates(ctx context.Context, req *
 	}
 	done, failure, err := rpc.Settled(ctx, outcome)
 	return &schedulingv1.SchedulePatternList{SchedulePatterns: done, Failure: failure}, err
+}
+
+// MultiUpdateSchedulePatternTemplates replaces templates, all or, with partial
+// success, those that can be.
+func (h *Handler) MultiUpdateSchedulePatternTemplates(ctx context.Context, req *schedulingv1.MultiUpdateSchedulePatternTemplatesRequest) (*schedulingv1.SchedulePatternList, error) {
+	tenantID, err := tenant.Of(ctx)
+	if err != nil {
+		return nil, err
+	}
+	given := req.GetBody().GetSchedulePatterns()
+	if len(given) == 0 {
+		return nil, fault.Invalid(patterndefinition.CodeNothing, "At least one schedule pattern is needed.")
+	}
+	paths := pathsOf(given)
+	checked, err := h.prepare(ctx, given, paths)
+	if err != nil {
+		return nil, err
+	}
+	list := make([]namedstore.Change[*schedulingv1.SchedulePattern], len(given))
+	for i := range checked {
+		list[i] = namedstore.Change[*schedulingv1.SchedulePattern]{New: checked[i], Path: paths[i]}
+	}
+	outcome, err := h.store.ReplaceMany(ctx, h.pool, tenantID, list, req.GetPartialSuccess())
+	if err != nil {
+		return nil, err
+	}
+	done, failure, err := rpc.Settled(ctx, outcome)
+	return &schedulingv1.SchedulePatternList{SchedulePatterns: done, Failure: failure}, err
+}
+
+// MultiDeleteSchedulePatternTemplates deletes the templates that are named, all
+// or none.
+func (h *Handler) MultiDeleteSchedulePatternTemplates(ctx context.Context, req *schedulingv1.MultiDeleteSchedulePatternTemplatesRequest) (*emptypb.Empty, error) {
+	tenantID, err := tenant.Of(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if len(req.GetRefs()) == 0 {
+		return nil, fault.Invalid(patterndefinition.CodeNothing, "At least one ref of a schedule pattern template is needed.")
+	}
+	return &emptypb.Empty{}, h.store.DeleteMany(ctx, h.pool, tenantID, "refs", req.GetRefs())
+}
+
+// pathsOf is where templates stand in a request for several.
+func pathsOf(given []*schedulingv1.SchedulePattern) []string {
+	paths := make([]string, len(given))
+	for i := range given {
+		paths[i] = fmt.Sprintf("%ss[%d]", path, i)
+	}
+	return paths
 }
 
 // MultiReadSchedulePatternTemplates returns the templates that are named, in

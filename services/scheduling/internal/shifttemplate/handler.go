@@ -18,8 +18,12 @@ import (
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/projection"
 )
 
-// path is where a template stands in the request for one.
-const path = "shiftTemplate"
+const (
+	// path is where a template stands in the request for one.
+	path = "shiftTemplate"
+	// refsPath is where the templates are named that are read or deleted.
+	refsPath = "where.refs.templateRefs"
+)
 
 // Handler serves ShiftTemplateService.
 type Handler struct {
@@ -148,6 +152,49 @@ func (h *Handler) MultiCreateShiftTemplates(ctx context.Context, req *scheduling
 	return &schedulingv1.ShiftTemplateList{ShiftTemplates: done, Failure: failure}, err
 }
 
+// MultiUpdateShiftTemplates replaces templates, all or, with partial success,
+// those that can be. A version in a template must be the one that is stored.
+func (h *Handler) MultiUpdateShiftTemplates(ctx context.Context, req *schedulingv1.MultiUpdateShiftTemplatesRequest) (*schedulingv1.ShiftTemplateList, error) {
+	tenantID, err := tenant.Of(ctx)
+	if err != nil {
+		return nil, err
+	}
+	given := req.GetBody().GetShiftTemplates()
+	if len(given) == 0 {
+		return nil, fault.Invalid(patterndefinition.CodeNothing, "At least one shift template is needed.")
+	}
+	list := make([]namedstore.Change[*schedulingv1.ShiftTemplate], len(given))
+	for i, t := range given {
+		c := &list[i]
+		c.Path, c.Input = fmt.Sprintf("%ss[%d]", path, i), t
+		if c.Version, c.Err = patterndefinition.Codes().Version(c.Path, t.GetVersion()); c.Err == nil {
+			c.Thing, c.Err = prepare(h.rules, c.Path, t)
+		}
+	}
+	outcome, err := h.store.ReplaceMany(ctx, h.pool, tenantID, list, req.GetPartialSuccess())
+	if err != nil {
+		return nil, err
+	}
+	done, failure, err := rpc.Settled(ctx, outcome)
+	return &schedulingv1.ShiftTemplateList{ShiftTemplates: done, Failure: failure}, err
+}
+
+// MultiDeleteShiftTemplates deletes the templates that are named, all or none.
+func (h *Handler) MultiDeleteShiftTemplates(ctx context.Context, req *schedulingv1.MultiDeleteShiftTemplatesRequest) (*emptypb.Empty, error) {
+	tenantID, err := tenant.Of(ctx)
+	if err != nil {
+		return nil, err
+	}
+	refs, err := oneList(req.GetWhere().GetRefs().GetTemplateRefs())
+	if err != nil {
+		return nil, err
+	}
+	if len(refs) == 0 {
+		return nil, patterndefinition.Missing(refsPath)
+	}
+	return &emptypb.Empty{}, h.store.DeleteMany(ctx, h.pool, tenantID, refsPath, refs)
+}
+
 // MultiReadShiftTemplates returns the templates that are named, in the order of
 // the names; all when none are. All are open to every employee.
 func (h *Handler) MultiReadShiftTemplates(ctx context.Context, req *schedulingv1.MultiReadShiftTemplatesRequest) (*schedulingv1.ShiftTemplateList, error) {
@@ -170,7 +217,7 @@ func (h *Handler) MultiReadShiftTemplates(ctx context.Context, req *schedulingv1
 	if err != nil {
 		return nil, err
 	}
-	list, err := h.store.Read(ctx, h.pool, tenantID, "where.refs.templateRefs", refs)
+	list, err := h.store.Read(ctx, h.pool, tenantID, refsPath, refs)
 	if err != nil {
 		return nil, err
 	}
@@ -187,7 +234,7 @@ func oneList(list *commonv1.RefList) ([]*commonv1.Ref, error) {
 	}
 	if given > 1 {
 		return nil, fault.Invalid(patterndefinition.CodeOnlyOne,
-			"where.refs.templateRefs takes only one of ids, qualifiers and refs.")
+			refsPath+" takes only one of ids, qualifiers and refs.")
 	}
 	refs := list.GetRefs()
 	for _, id := range list.GetIds() {

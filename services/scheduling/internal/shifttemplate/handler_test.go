@@ -2,11 +2,13 @@ package shifttemplate_test
 
 import (
 	"context"
+	"fmt"
 	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+	"golang.org/x/sync/errgroup"
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/metadata"
 	"google.golang.org/protobuf/proto"
@@ -239,4 +241,57 @@ func TestMultiReadShiftTemplates(t *testing.T) {
 	list, err := w.client.ListShiftTemplates(tenant.With(t.Context(), 2), &schedulingv1.ListShiftTemplatesRequest{})
 	require.NoError(t, err)
 	assert.Empty(t, list.GetShiftTemplates(), "another tenant sees nothing")
+}
+
+func TestMultiUpdateShiftTemplates(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	early, late := w.create(t, "Early"), w.create(t, "Late")
+	with := func(id *int64, name string) *schedulingv1.ShiftTemplate {
+		out := template(name)
+		out.Id = id
+		return out
+	}
+	update := func(ctx context.Context, list ...*schedulingv1.ShiftTemplate) error {
+		_, err := w.client.MultiUpdateShiftTemplates(ctx, &schedulingv1.MultiUpdateShiftTemplatesRequest{Body: &schedulingv1.ShiftTemplateList{ShiftTemplates: list}})
+		return err
+	}
+	requireFault(t, update(w.Ctx, with(early.Id, "Late"), with(late.Id, "Early")), patterndefinition.CodeInvalid, 400)
+	requireFault(t, update(w.Ctx, with(early.Id, "Night"), with(late.Id, "NIGHT")), patterndefinition.CodeInvalid, 400)
+	requireFault(t, update(tenant.With(t.Context(), 2), with(early.Id, "Night")), patterndefinition.CodeUnknown, 400)
+	require.NoError(t, update(w.Ctx, with(early.Id, "EARLY"), with(late.Id, "Night")))
+	list, err := w.client.ListShiftTemplates(w.Ctx, &schedulingv1.ListShiftTemplatesRequest{})
+	require.NoError(t, err)
+	assert.Equal(t, []string{"EARLY", "Night"}, names(list))
+}
+
+func TestApplyReadMakesOneTemplate(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	read := func(given *schedulingv1.ShiftTemplate) (*schedulingv1.ShiftTemplateList, error) {
+		return w.client.ApplyReadShiftTemplates(w.Ctx, &schedulingv1.ApplyReadShiftTemplatesRequest{Where: &schedulingv1.ApplyReadShiftTemplatesWhere{
+			Equivalent: &schedulingv1.EquivalentShiftTemplate{ShiftTemplate: given},
+		}})
+	}
+	var group errgroup.Group
+	for range 8 {
+		group.Go(func() error {
+			list, err := read(template(""))
+			if err == nil && len(list.GetShiftTemplates()) != 1 {
+				err = fmt.Errorf("there are %d", len(list.GetShiftTemplates()))
+			}
+			return err
+		})
+	}
+	require.NoError(t, group.Wait())
+	assert.Equal(t, 1, w.Rows(t, "shift_template")["shift_template"])
+
+	w.create(t, "Early")
+	list, err := read(template("Other"))
+	require.NoError(t, err)
+	assert.Len(t, names(list), 2, "all that are equal")
+	other := template("Early")
+	other.Label = "E"
+	_, err = read(other)
+	requireFault(t, err, patterndefinition.CodeInvalid, 400)
 }

@@ -27,6 +27,103 @@ const (
 	_ = protoimpl.EnforceVersion(protoimpl.MaxVersion - 20)
 )
 
+type MultiUpdateSchedulePatternTemplatesRequest struct {
+	state          protoimpl.MessageState `protogen:"open.v1"`
+	Body           *SchedulePatternList   `protobuf:"bytes,1,opt,name=body,proto3" json:"body,omitempty"`
+	PartialSuccess *bool                  `protobuf:"varint,2,opt,name=partial_success,json=partialSuccess,proto3,oneof" json:"partial_success,omitempty"`
+	unknownFields  protoimpl.UnknownFields
+	sizeCache      protoimpl.SizeCache
+}
+
+func (x *MultiUpdateSchedulePatternTemplatesRequest) Reset() {
+	*x = MultiUpdateSchedulePatternTemplatesRequest{}
+	mi := &file_rotaloom_scheduling_v1_schedule_pattern_template_proto_msgTypes[0]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *MultiUpdateSchedulePatternTemplatesRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*MultiUpdateSchedulePatternTemplatesRequest) ProtoMessage() {}
+
+func (x *MultiUpdateSchedulePatternTemplatesRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_rotaloom_scheduling_v1_schedule_pattern_template_proto_msgTypes[0]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use MultiUpdateSchedulePatternTemplatesRequest.ProtoReflect.Descriptor instead.
+func (*MultiUpdateSchedulePatternTemplatesRequest) Descriptor() ([]byte, []int) {
+	return file_rotaloom_scheduling_v1_schedule_pattern_template_proto_rawDescGZIP(), []int{0}
+}
+
+func (x *MultiUpdateSchedulePatternTemplatesRequest) GetBody() *SchedulePatternList {
+	if x != nil {
+		return x.Body
+	}
+	return nil
+}
+
+func (x *MultiUpdateSchedulePatternTemplatesRequest) GetPartialSuccess() bool {
+	if x != nil && x.PartialSuccess != nil {
+		return *x.PartialSuccess
+	}
+	return false
+}
+
+// MultiDeleteSchedulePatternTemplatesRequest is an array of refs.
+type MultiDeleteSchedulePatternTemplatesRequest struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Refs          []*v1.Ref              `protobuf:"bytes,1,rep,name=refs,proto3" json:"refs,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *MultiDeleteSchedulePatternTemplatesRequest) Reset() {
+	*x = MultiDeleteSchedulePatternTemplatesRequest{}
+	mi := &file_rotaloom_scheduling_v1_schedule_pattern_template_proto_msgTypes[1]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *MultiDeleteSchedulePatternTemplatesRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*MultiDeleteSchedulePatternTemplatesRequest) ProtoMessage() {}
+
+func (x *MultiDeleteSchedulePatternTemplatesRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_rotaloom_scheduling_v1_schedule_pattern_template_proto_msgTypes[1]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use MultiDeleteSchedulePatternTemplatesRequest.ProtoReflect.Descriptor instead.
+func (*MultiDeleteSchedulePatternTemplatesRequest) Descriptor() ([]byte, []int) {
+	return file_rotaloom_scheduling_v1_schedule_pattern_template_proto_rawDescGZIP(), []int{1}
+}
+
+func (x *MultiDeleteSchedulePatternTemplatesRequest) GetRefs() []*v1.Ref {
+	if x != nil {
+		return x.Refs
+	}
+	return nil
+}
+
 type GetSchedulePatternTemplateRequest struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	Id            int64                  `protobuf:"varint,1,opt,name=id,proto3" json:"id,omitempty"`
@@ -36,7 +133,7 @@ type GetSchedulePatternTemplateRequest struct {
 
 func (x *GetSchedulePatternTemplateRequest) Reset() {
 	*x = GetSchedulePatternTemplateRequest{}
-	mi := &file_rotaloom_scheduling_v1_schedule_pattern_template_proto_msgTypes[0]
+	mi := &file_rotaloom_scheduling_v1_schedule_pattern_template_proto_msgTypes[2]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -48,7 +145,7 @@ func (x *GetSchedulePatternTemplateRequest) String() string {
 func (*GetSchedulePatternTemplateRequest) ProtoMessage() {}
 
 func (x *GetSchedulePatternTemplateRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_scheduling_v1_schedule_pattern_template_proto_msgTypes[0]
+	mi := &file_rotaloom_scheduling_v1_schedule_pattern_template_proto_msgTypes[2]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -61,7 +158,7 @@ func (x *GetSchedulePatternTemplateRequest) ProtoReflect() protoreflect.Message 
 
 // Deprecated: Use GetSchedulePatternTemplateRequest.ProtoReflect.Descriptor instead.
 func (*GetSchedulePatternTemplateRequest) Descriptor() ([]byte, []int) {
-	return file_rotaloom_scheduling_v1_schedule_pattern_template_proto_rawDescGZIP(), []int{0}
+	return file_rotaloom_scheduling_v1_schedule_pattern_template_proto_rawDescGZIP(), []int{2}
 }
 
 func (x *GetSchedulePatternTemplateRequest) GetId() int64 {
@@ -83,7 +180,7 @@ type UpdateSchedulePatternTemplateRequest struct {
 
 func (x *UpdateSchedulePatternTemplateRequest) Reset() {
 	*x = UpdateSchedulePatternTemplateRequest{}
-	mi := &file_rotaloom_scheduling_v1_schedule_pattern_template_proto_msgTypes[1]
+	mi := &file_rotaloom_scheduling_v1_schedule_pattern_template_proto_msgTypes[3]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -95,7 +192,7 @@ func (x *UpdateSchedulePatternTemplateRequest) String() string {
 func (*UpdateSchedulePatternTemplateRequest) ProtoMessage() {}
 
 func (x *UpdateSchedulePatternTemplateRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_scheduling_v1_schedule_pattern_template_proto_msgTypes[1]
+	mi := &file_rotaloom_scheduling_v1_schedule_pattern_template_proto_msgTypes[3]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -108,7 +205,7 @@ func (x *UpdateSchedulePatternTemplateRequest) ProtoReflect() protoreflect.Messa
 
 // Deprecated: Use UpdateSchedulePatternTemplateRequest.ProtoReflect.Descriptor instead.
 func (*UpdateSchedulePatternTemplateRequest) Descriptor() ([]byte, []int) {
-	return file_rotaloom_scheduling_v1_schedule_pattern_template_proto_rawDescGZIP(), []int{1}
+	return file_rotaloom_scheduling_v1_schedule_pattern_template_proto_rawDescGZIP(), []int{3}
 }
 
 func (x *UpdateSchedulePatternTemplateRequest) GetId() int64 {
@@ -143,7 +240,7 @@ type DeleteSchedulePatternTemplateRequest struct {
 
 func (x *DeleteSchedulePatternTemplateRequest) Reset() {
 	*x = DeleteSchedulePatternTemplateRequest{}
-	mi := &file_rotaloom_scheduling_v1_schedule_pattern_template_proto_msgTypes[2]
+	mi := &file_rotaloom_scheduling_v1_schedule_pattern_template_proto_msgTypes[4]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -155,7 +252,7 @@ func (x *DeleteSchedulePatternTemplateRequest) String() string {
 func (*DeleteSchedulePatternTemplateRequest) ProtoMessage() {}
 
 func (x *DeleteSchedulePatternTemplateRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_scheduling_v1_schedule_pattern_template_proto_msgTypes[2]
+	mi := &file_rotaloom_scheduling_v1_schedule_pattern_template_proto_msgTypes[4]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -168,7 +265,7 @@ func (x *DeleteSchedulePatternTemplateRequest) ProtoReflect() protoreflect.Messa
 
 // Deprecated: Use DeleteSchedulePatternTemplateRequest.ProtoReflect.Descriptor instead.
 func (*DeleteSchedulePatternTemplateRequest) Descriptor() ([]byte, []int) {
-	return file_rotaloom_scheduling_v1_schedule_pattern_template_proto_rawDescGZIP(), []int{2}
+	return file_rotaloom_scheduling_v1_schedule_pattern_template_proto_rawDescGZIP(), []int{4}
 }
 
 func (x *DeleteSchedulePatternTemplateRequest) GetId() int64 {
@@ -197,7 +294,7 @@ type ListSchedulePatternTemplatesRequest struct {
 
 func (x *ListSchedulePatternTemplatesRequest) Reset() {
 	*x = ListSchedulePatternTemplatesRequest{}
-	mi := &file_rotaloom_scheduling_v1_schedule_pattern_template_proto_msgTypes[3]
+	mi := &file_rotaloom_scheduling_v1_schedule_pattern_template_proto_msgTypes[5]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -209,7 +306,7 @@ func (x *ListSchedulePatternTemplatesRequest) String() string {
 func (*ListSchedulePatternTemplatesRequest) ProtoMessage() {}
 
 func (x *ListSchedulePatternTemplatesRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_scheduling_v1_schedule_pattern_template_proto_msgTypes[3]
+	mi := &file_rotaloom_scheduling_v1_schedule_pattern_template_proto_msgTypes[5]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -222,7 +319,7 @@ func (x *ListSchedulePatternTemplatesRequest) ProtoReflect() protoreflect.Messag
 
 // Deprecated: Use ListSchedulePatternTemplatesRequest.ProtoReflect.Descriptor instead.
 func (*ListSchedulePatternTemplatesRequest) Descriptor() ([]byte, []int) {
-	return file_rotaloom_scheduling_v1_schedule_pattern_template_proto_rawDescGZIP(), []int{3}
+	return file_rotaloom_scheduling_v1_schedule_pattern_template_proto_rawDescGZIP(), []int{5}
 }
 
 func (x *ListSchedulePatternTemplatesRequest) GetName() string {
@@ -249,7 +346,7 @@ type MultiCreateSchedulePatternTemplatesRequest struct {
 
 func (x *MultiCreateSchedulePatternTemplatesRequest) Reset() {
 	*x = MultiCreateSchedulePatternTemplatesRequest{}
-	mi := &file_rotaloom_scheduling_v1_schedule_pattern_template_proto_msgTypes[4]
+	mi := &file_rotaloom_scheduling_v1_schedule_pattern_template_proto_msgTypes[6]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -261,7 +358,7 @@ func (x *MultiCreateSchedulePatternTemplatesRequest) String() string {
 func (*MultiCreateSchedulePatternTemplatesRequest) ProtoMessage() {}
 
 func (x *MultiCreateSchedulePatternTemplatesRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_scheduling_v1_schedule_pattern_template_proto_msgTypes[4]
+	mi := &file_rotaloom_scheduling_v1_schedule_pattern_template_proto_msgTypes[6]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -274,7 +371,7 @@ func (x *MultiCreateSchedulePatternTemplatesRequest) ProtoReflect() protoreflect
 
 // Deprecated: Use MultiCreateSchedulePatternTemplatesRequest.ProtoReflect.Descriptor instead.
 func (*MultiCreateSchedulePatternTemplatesRequest) Descriptor() ([]byte, []int) {
-	return file_rotaloom_scheduling_v1_schedule_pattern_template_proto_rawDescGZIP(), []int{4}
+	return file_rotaloom_scheduling_v1_schedule_pattern_template_proto_rawDescGZIP(), []int{6}
 }
 
 func (x *MultiCreateSchedulePatternTemplatesRequest) GetBody() *SchedulePatternList {
@@ -302,7 +399,7 @@ type MultiReadSchedulePatternTemplatesRequest struct {
 
 func (x *MultiReadSchedulePatternTemplatesRequest) Reset() {
 	*x = MultiReadSchedulePatternTemplatesRequest{}
-	mi := &file_rotaloom_scheduling_v1_schedule_pattern_template_proto_msgTypes[5]
+	mi := &file_rotaloom_scheduling_v1_schedule_pattern_template_proto_msgTypes[7]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -314,7 +411,7 @@ func (x *MultiReadSchedulePatternTemplatesRequest) String() string {
 func (*MultiReadSchedulePatternTemplatesRequest) ProtoMessage() {}
 
 func (x *MultiReadSchedulePatternTemplatesRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_scheduling_v1_schedule_pattern_template_proto_msgTypes[5]
+	mi := &file_rotaloom_scheduling_v1_schedule_pattern_template_proto_msgTypes[7]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -327,7 +424,7 @@ func (x *MultiReadSchedulePatternTemplatesRequest) ProtoReflect() protoreflect.M
 
 // Deprecated: Use MultiReadSchedulePatternTemplatesRequest.ProtoReflect.Descriptor instead.
 func (*MultiReadSchedulePatternTemplatesRequest) Descriptor() ([]byte, []int) {
-	return file_rotaloom_scheduling_v1_schedule_pattern_template_proto_rawDescGZIP(), []int{5}
+	return file_rotaloom_scheduling_v1_schedule_pattern_template_proto_rawDescGZIP(), []int{7}
 }
 
 func (x *MultiReadSchedulePatternTemplatesRequest) GetRefs() []*v1.Ref {
@@ -347,7 +444,7 @@ type SchedulePatternList struct {
 
 func (x *SchedulePatternList) Reset() {
 	*x = SchedulePatternList{}
-	mi := &file_rotaloom_scheduling_v1_schedule_pattern_template_proto_msgTypes[6]
+	mi := &file_rotaloom_scheduling_v1_schedule_pattern_template_proto_msgTypes[8]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -359,7 +456,7 @@ func (x *SchedulePatternList) String() string {
 func (*SchedulePatternList) ProtoMessage() {}
 
 func (x *SchedulePatternList) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_scheduling_v1_schedule_pattern_template_proto_msgTypes[6]
+	mi := &file_rotaloom_scheduling_v1_schedule_pattern_template_proto_msgTypes[8]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -372,7 +469,7 @@ func (x *SchedulePatternList) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SchedulePatternList.ProtoReflect.Descriptor instead.
 func (*SchedulePatternList) Descriptor() ([]byte, []int) {
-	return file_rotaloom_scheduling_v1_schedule_pattern_template_proto_rawDescGZIP(), []int{6}
+	return file_rotaloom_scheduling_v1_schedule_pattern_template_proto_rawDescGZIP(), []int{8}
 }
 
 func (x *SchedulePatternList) GetSchedulePatterns() []*SchedulePattern {
@@ -393,7 +490,16 @@ var File_rotaloom_scheduling_v1_schedule_pattern_template_proto protoreflect.Fil
 
 const file_rotaloom_scheduling_v1_schedule_pattern_template_proto_rawDesc = "" +
 	"\n" +
-	"6rotaloom/scheduling/v1/schedule_pattern_template.proto\x12\x16rotaloom.scheduling.v1\x1a\x1cgoogle/api/annotations.proto\x1a\x1bgoogle/protobuf/empty.proto\x1a\x1erotaloom/common/v1/fault.proto\x1a\x1crotaloom/common/v1/ref.proto\x1a!rotaloom/options/v1/options.proto\x1a-rotaloom/scheduling/v1/schedule_pattern.proto\"3\n" +
+	"6rotaloom/scheduling/v1/schedule_pattern_template.proto\x12\x16rotaloom.scheduling.v1\x1a\x1cgoogle/api/annotations.proto\x1a\x1bgoogle/protobuf/empty.proto\x1a\x1erotaloom/common/v1/fault.proto\x1a\x1crotaloom/common/v1/ref.proto\x1a!rotaloom/options/v1/options.proto\x1a-rotaloom/scheduling/v1/schedule_pattern.proto\"\xaf\x01\n" +
+	"*MultiUpdateSchedulePatternTemplatesRequest\x12?\n" +
+	"\x04body\x18\x01 \x01(\v2+.rotaloom.scheduling.v1.SchedulePatternListR\x04body\x12,\n" +
+	"\x0fpartial_success\x18\x02 \x01(\bH\x00R\x0epartialSuccess\x88\x01\x01B\x12\n" +
+	"\x10_partial_success\"\x93\x01\n" +
+	"*MultiDeleteSchedulePatternTemplatesRequest\x12Y\n" +
+	"\x04refs\x18\x01 \x03(\v2\x17.rotaloom.common.v1.RefB,\xa2\xbb\x18(\n" +
+	"&\b\xe8\a\x12\tWFP-90003\x18\x9d\x03 \x01J\x11pattern templatesR\x04refs:\n" +
+	"\xa2\xbb\x18\x06\n" +
+	"\x04refs\"3\n" +
 	"!GetSchedulePatternTemplateRequest\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\x03R\x02id\"\xac\x01\n" +
 	"$UpdateSchedulePatternTemplateRequest\x12\x0e\n" +
@@ -424,7 +530,7 @@ const file_rotaloom_scheduling_v1_schedule_pattern_template_proto_rawDesc = "" +
 	"\x11schedule_patterns\x18\x01 \x03(\v2'.rotaloom.scheduling.v1.SchedulePatternB,\xa2\xbb\x18(\n" +
 	"&\b\xe8\a\x12\tWFP-90003\x18\x9d\x03 \x01J\x11pattern templatesR\x10schedulePatterns\x127\n" +
 	"\afailure\x18\x02 \x01(\v2\x1d.rotaloom.common.v1.ErrorBodyR\afailure: \xa2\xbb\x18\x1c\n" +
-	"\x11schedule_patterns\x12\afailure2\xc8\x0e\n" +
+	"\x11schedule_patterns\x12\afailure2\xd5\x12\n" +
 	"\x1eSchedulePatternTemplateService\x12\xe9\x01\n" +
 	"\x1aGetSchedulePatternTemplate\x129.rotaloom.scheduling.v1.GetSchedulePatternTemplateRequest\x1a'.rotaloom.scheduling.v1.SchedulePattern\"g\xa2\xbb\x18-\n" +
 	")scheduling.schedule_pattern_template.read\x18\x01\x82\xd3\xe4\x93\x020\x12./v1/scheduling/schedule_pattern_templates/{id}\x12\xc3\x02\n" +
@@ -439,7 +545,11 @@ const file_rotaloom_scheduling_v1_schedule_pattern_template_proto_rawDesc = "" +
 	"#MultiCreateSchedulePatternTemplates\x12B.rotaloom.scheduling.v1.MultiCreateSchedulePatternTemplatesRequest\x1a+.rotaloom.scheduling.v1.SchedulePatternList\"v\xa2\xbb\x18.\n" +
 	"*scheduling.schedule_pattern_template.write\x18\x04\x82\xd3\xe4\x93\x02>:\x04body\"6/v1/scheduling/schedule_pattern_templates/multi_create\x12\x84\x02\n" +
 	"!MultiReadSchedulePatternTemplates\x12@.rotaloom.scheduling.v1.MultiReadSchedulePatternTemplatesRequest\x1a+.rotaloom.scheduling.v1.SchedulePatternList\"p\xa2\xbb\x18-\n" +
-	")scheduling.schedule_pattern_template.read\x18\x02\x82\xd3\xe4\x93\x029:\x01*\"4/v1/scheduling/schedule_pattern_templates/multi_readB\x80\x02\n" +
+	")scheduling.schedule_pattern_template.read\x18\x02\x82\xd3\xe4\x93\x029:\x01*\"4/v1/scheduling/schedule_pattern_templates/multi_read\x12\x8e\x02\n" +
+	"#MultiUpdateSchedulePatternTemplates\x12B.rotaloom.scheduling.v1.MultiUpdateSchedulePatternTemplatesRequest\x1a+.rotaloom.scheduling.v1.SchedulePatternList\"v\xa2\xbb\x18.\n" +
+	"*scheduling.schedule_pattern_template.write\x18\x04\x82\xd3\xe4\x93\x02>:\x04body\x1a6/v1/scheduling/schedule_pattern_templates/multi_update\x12\xf9\x01\n" +
+	"#MultiDeleteSchedulePatternTemplates\x12B.rotaloom.scheduling.v1.MultiDeleteSchedulePatternTemplatesRequest\x1a\x16.google.protobuf.Empty\"v\xa2\xbb\x181\n" +
+	"*scheduling.schedule_pattern_template.write\x18\x04 \xcc\x01\x82\xd3\xe4\x93\x02;:\x01*\"6/v1/scheduling/schedule_pattern_templates/multi_deleteB\x80\x02\n" +
 	"\x1acom.rotaloom.scheduling.v1B\x1cSchedulePatternTemplateProtoP\x01ZJgithub.com/rotaloom/rotaloom/proto/gen/rotaloom/scheduling/v1;schedulingv1\xa2\x02\x03RSX\xaa\x02\x16Rotaloom.Scheduling.V1\xca\x02\x16Rotaloom\\Scheduling\\V1\xe2\x02\"Rotaloom\\Scheduling\\V1\\GPBMetadata\xea\x02\x18Rotaloom::Scheduling::V1b\x06proto3"
 
 var (
@@ -454,45 +564,53 @@ func file_rotaloom_scheduling_v1_schedule_pattern_template_proto_rawDescGZIP() [
 	return file_rotaloom_scheduling_v1_schedule_pattern_template_proto_rawDescData
 }
 
-var file_rotaloom_scheduling_v1_schedule_pattern_template_proto_msgTypes = make([]protoimpl.MessageInfo, 7)
+var file_rotaloom_scheduling_v1_schedule_pattern_template_proto_msgTypes = make([]protoimpl.MessageInfo, 9)
 var file_rotaloom_scheduling_v1_schedule_pattern_template_proto_goTypes = []any{
-	(*GetSchedulePatternTemplateRequest)(nil),          // 0: rotaloom.scheduling.v1.GetSchedulePatternTemplateRequest
-	(*UpdateSchedulePatternTemplateRequest)(nil),       // 1: rotaloom.scheduling.v1.UpdateSchedulePatternTemplateRequest
-	(*DeleteSchedulePatternTemplateRequest)(nil),       // 2: rotaloom.scheduling.v1.DeleteSchedulePatternTemplateRequest
-	(*ListSchedulePatternTemplatesRequest)(nil),        // 3: rotaloom.scheduling.v1.ListSchedulePatternTemplatesRequest
-	(*MultiCreateSchedulePatternTemplatesRequest)(nil), // 4: rotaloom.scheduling.v1.MultiCreateSchedulePatternTemplatesRequest
-	(*MultiReadSchedulePatternTemplatesRequest)(nil),   // 5: rotaloom.scheduling.v1.MultiReadSchedulePatternTemplatesRequest
-	(*SchedulePatternList)(nil),                        // 6: rotaloom.scheduling.v1.SchedulePatternList
-	(*SchedulePattern)(nil),                            // 7: rotaloom.scheduling.v1.SchedulePattern
-	(*v1.Ref)(nil),                                     // 8: rotaloom.common.v1.Ref
-	(*v1.ErrorBody)(nil),                               // 9: rotaloom.common.v1.ErrorBody
-	(*emptypb.Empty)(nil),                              // 10: google.protobuf.Empty
+	(*MultiUpdateSchedulePatternTemplatesRequest)(nil), // 0: rotaloom.scheduling.v1.MultiUpdateSchedulePatternTemplatesRequest
+	(*MultiDeleteSchedulePatternTemplatesRequest)(nil), // 1: rotaloom.scheduling.v1.MultiDeleteSchedulePatternTemplatesRequest
+	(*GetSchedulePatternTemplateRequest)(nil),          // 2: rotaloom.scheduling.v1.GetSchedulePatternTemplateRequest
+	(*UpdateSchedulePatternTemplateRequest)(nil),       // 3: rotaloom.scheduling.v1.UpdateSchedulePatternTemplateRequest
+	(*DeleteSchedulePatternTemplateRequest)(nil),       // 4: rotaloom.scheduling.v1.DeleteSchedulePatternTemplateRequest
+	(*ListSchedulePatternTemplatesRequest)(nil),        // 5: rotaloom.scheduling.v1.ListSchedulePatternTemplatesRequest
+	(*MultiCreateSchedulePatternTemplatesRequest)(nil), // 6: rotaloom.scheduling.v1.MultiCreateSchedulePatternTemplatesRequest
+	(*MultiReadSchedulePatternTemplatesRequest)(nil),   // 7: rotaloom.scheduling.v1.MultiReadSchedulePatternTemplatesRequest
+	(*SchedulePatternList)(nil),                        // 8: rotaloom.scheduling.v1.SchedulePatternList
+	(*v1.Ref)(nil),                                     // 9: rotaloom.common.v1.Ref
+	(*SchedulePattern)(nil),                            // 10: rotaloom.scheduling.v1.SchedulePattern
+	(*v1.ErrorBody)(nil),                               // 11: rotaloom.common.v1.ErrorBody
+	(*emptypb.Empty)(nil),                              // 12: google.protobuf.Empty
 }
 var file_rotaloom_scheduling_v1_schedule_pattern_template_proto_depIdxs = []int32{
-	7,  // 0: rotaloom.scheduling.v1.UpdateSchedulePatternTemplateRequest.schedule_pattern:type_name -> rotaloom.scheduling.v1.SchedulePattern
-	6,  // 1: rotaloom.scheduling.v1.MultiCreateSchedulePatternTemplatesRequest.body:type_name -> rotaloom.scheduling.v1.SchedulePatternList
-	8,  // 2: rotaloom.scheduling.v1.MultiReadSchedulePatternTemplatesRequest.refs:type_name -> rotaloom.common.v1.Ref
-	7,  // 3: rotaloom.scheduling.v1.SchedulePatternList.schedule_patterns:type_name -> rotaloom.scheduling.v1.SchedulePattern
-	9,  // 4: rotaloom.scheduling.v1.SchedulePatternList.failure:type_name -> rotaloom.common.v1.ErrorBody
-	0,  // 5: rotaloom.scheduling.v1.SchedulePatternTemplateService.GetSchedulePatternTemplate:input_type -> rotaloom.scheduling.v1.GetSchedulePatternTemplateRequest
-	1,  // 6: rotaloom.scheduling.v1.SchedulePatternTemplateService.UpdateSchedulePatternTemplate:input_type -> rotaloom.scheduling.v1.UpdateSchedulePatternTemplateRequest
-	2,  // 7: rotaloom.scheduling.v1.SchedulePatternTemplateService.DeleteSchedulePatternTemplate:input_type -> rotaloom.scheduling.v1.DeleteSchedulePatternTemplateRequest
-	3,  // 8: rotaloom.scheduling.v1.SchedulePatternTemplateService.ListSchedulePatternTemplates:input_type -> rotaloom.scheduling.v1.ListSchedulePatternTemplatesRequest
-	7,  // 9: rotaloom.scheduling.v1.SchedulePatternTemplateService.CreateSchedulePatternTemplate:input_type -> rotaloom.scheduling.v1.SchedulePattern
-	4,  // 10: rotaloom.scheduling.v1.SchedulePatternTemplateService.MultiCreateSchedulePatternTemplates:input_type -> rotaloom.scheduling.v1.MultiCreateSchedulePatternTemplatesRequest
-	5,  // 11: rotaloom.scheduling.v1.SchedulePatternTemplateService.MultiReadSchedulePatternTemplates:input_type -> rotaloom.scheduling.v1.MultiReadSchedulePatternTemplatesRequest
-	7,  // 12: rotaloom.scheduling.v1.SchedulePatternTemplateService.GetSchedulePatternTemplate:output_type -> rotaloom.scheduling.v1.SchedulePattern
-	7,  // 13: rotaloom.scheduling.v1.SchedulePatternTemplateService.UpdateSchedulePatternTemplate:output_type -> rotaloom.scheduling.v1.SchedulePattern
-	10, // 14: rotaloom.scheduling.v1.SchedulePatternTemplateService.DeleteSchedulePatternTemplate:output_type -> google.protobuf.Empty
-	6,  // 15: rotaloom.scheduling.v1.SchedulePatternTemplateService.ListSchedulePatternTemplates:output_type -> rotaloom.scheduling.v1.SchedulePatternList
-	7,  // 16: rotaloom.scheduling.v1.SchedulePatternTemplateService.CreateSchedulePatternTemplate:output_type -> rotaloom.scheduling.v1.SchedulePattern
-	6,  // 17: rotaloom.scheduling.v1.SchedulePatternTemplateService.MultiCreateSchedulePatternTemplates:output_type -> rotaloom.scheduling.v1.SchedulePatternList
-	6,  // 18: rotaloom.scheduling.v1.SchedulePatternTemplateService.MultiReadSchedulePatternTemplates:output_type -> rotaloom.scheduling.v1.SchedulePatternList
-	12, // [12:19] is the sub-list for method output_type
-	5,  // [5:12] is the sub-list for method input_type
-	5,  // [5:5] is the sub-list for extension type_name
-	5,  // [5:5] is the sub-list for extension extendee
-	0,  // [0:5] is the sub-list for field type_name
+	8,  // 0: rotaloom.scheduling.v1.MultiUpdateSchedulePatternTemplatesRequest.body:type_name -> rotaloom.scheduling.v1.SchedulePatternList
+	9,  // 1: rotaloom.scheduling.v1.MultiDeleteSchedulePatternTemplatesRequest.refs:type_name -> rotaloom.common.v1.Ref
+	10, // 2: rotaloom.scheduling.v1.UpdateSchedulePatternTemplateRequest.schedule_pattern:type_name -> rotaloom.scheduling.v1.SchedulePattern
+	8,  // 3: rotaloom.scheduling.v1.MultiCreateSchedulePatternTemplatesRequest.body:type_name -> rotaloom.scheduling.v1.SchedulePatternList
+	9,  // 4: rotaloom.scheduling.v1.MultiReadSchedulePatternTemplatesRequest.refs:type_name -> rotaloom.common.v1.Ref
+	10, // 5: rotaloom.scheduling.v1.SchedulePatternList.schedule_patterns:type_name -> rotaloom.scheduling.v1.SchedulePattern
+	11, // 6: rotaloom.scheduling.v1.SchedulePatternList.failure:type_name -> rotaloom.common.v1.ErrorBody
+	2,  // 7: rotaloom.scheduling.v1.SchedulePatternTemplateService.GetSchedulePatternTemplate:input_type -> rotaloom.scheduling.v1.GetSchedulePatternTemplateRequest
+	3,  // 8: rotaloom.scheduling.v1.SchedulePatternTemplateService.UpdateSchedulePatternTemplate:input_type -> rotaloom.scheduling.v1.UpdateSchedulePatternTemplateRequest
+	4,  // 9: rotaloom.scheduling.v1.SchedulePatternTemplateService.DeleteSchedulePatternTemplate:input_type -> rotaloom.scheduling.v1.DeleteSchedulePatternTemplateRequest
+	5,  // 10: rotaloom.scheduling.v1.SchedulePatternTemplateService.ListSchedulePatternTemplates:input_type -> rotaloom.scheduling.v1.ListSchedulePatternTemplatesRequest
+	10, // 11: rotaloom.scheduling.v1.SchedulePatternTemplateService.CreateSchedulePatternTemplate:input_type -> rotaloom.scheduling.v1.SchedulePattern
+	6,  // 12: rotaloom.scheduling.v1.SchedulePatternTemplateService.MultiCreateSchedulePatternTemplates:input_type -> rotaloom.scheduling.v1.MultiCreateSchedulePatternTemplatesRequest
+	7,  // 13: rotaloom.scheduling.v1.SchedulePatternTemplateService.MultiReadSchedulePatternTemplates:input_type -> rotaloom.scheduling.v1.MultiReadSchedulePatternTemplatesRequest
+	0,  // 14: rotaloom.scheduling.v1.SchedulePatternTemplateService.MultiUpdateSchedulePatternTemplates:input_type -> rotaloom.scheduling.v1.MultiUpdateSchedulePatternTemplatesRequest
+	1,  // 15: rotaloom.scheduling.v1.SchedulePatternTemplateService.MultiDeleteSchedulePatternTemplates:input_type -> rotaloom.scheduling.v1.MultiDeleteSchedulePatternTemplatesRequest
+	10, // 16: rotaloom.scheduling.v1.SchedulePatternTemplateService.GetSchedulePatternTemplate:output_type -> rotaloom.scheduling.v1.SchedulePattern
+	10, // 17: rotaloom.scheduling.v1.SchedulePatternTemplateService.UpdateSchedulePatternTemplate:output_type -> rotaloom.scheduling.v1.SchedulePattern
+	12, // 18: rotaloom.scheduling.v1.SchedulePatternTemplateService.DeleteSchedulePatternTemplate:output_type -> google.protobuf.Empty
+	8,  // 19: rotaloom.scheduling.v1.SchedulePatternTemplateService.ListSchedulePatternTemplates:output_type -> rotaloom.scheduling.v1.SchedulePatternList
+	10, // 20: rotaloom.scheduling.v1.SchedulePatternTemplateService.CreateSchedulePatternTemplate:output_type -> rotaloom.scheduling.v1.SchedulePattern
+	8,  // 21: rotaloom.scheduling.v1.SchedulePatternTemplateService.MultiCreateSchedulePatternTemplates:output_type -> rotaloom.scheduling.v1.SchedulePatternList
+	8,  // 22: rotaloom.scheduling.v1.SchedulePatternTemplateService.MultiReadSchedulePatternTemplates:output_type -> rotaloom.scheduling.v1.SchedulePatternList
+	8,  // 23: rotaloom.scheduling.v1.SchedulePatternTemplateService.MultiUpdateSchedulePatternTemplates:output_type -> rotaloom.scheduling.v1.SchedulePatternList
+	12, // 24: rotaloom.scheduling.v1.SchedulePatternTemplateService.MultiDeleteSchedulePatternTemplates:output_type -> google.protobuf.Empty
+	16, // [16:25] is the sub-list for method output_type
+	7,  // [7:16] is the sub-list for method input_type
+	7,  // [7:7] is the sub-list for extension type_name
+	7,  // [7:7] is the sub-list for extension extendee
+	0,  // [0:7] is the sub-list for field type_name
 }
 
 func init() { file_rotaloom_scheduling_v1_schedule_pattern_template_proto_init() }
@@ -501,17 +619,18 @@ func file_rotaloom_scheduling_v1_schedule_pattern_template_proto_init() {
 		return
 	}
 	file_rotaloom_scheduling_v1_schedule_pattern_proto_init()
-	file_rotaloom_scheduling_v1_schedule_pattern_template_proto_msgTypes[1].OneofWrappers = []any{}
-	file_rotaloom_scheduling_v1_schedule_pattern_template_proto_msgTypes[2].OneofWrappers = []any{}
+	file_rotaloom_scheduling_v1_schedule_pattern_template_proto_msgTypes[0].OneofWrappers = []any{}
 	file_rotaloom_scheduling_v1_schedule_pattern_template_proto_msgTypes[3].OneofWrappers = []any{}
 	file_rotaloom_scheduling_v1_schedule_pattern_template_proto_msgTypes[4].OneofWrappers = []any{}
+	file_rotaloom_scheduling_v1_schedule_pattern_template_proto_msgTypes[5].OneofWrappers = []any{}
+	file_rotaloom_scheduling_v1_schedule_pattern_template_proto_msgTypes[6].OneofWrappers = []any{}
 	type x struct{}
 	out := protoimpl.TypeBuilder{
 		File: protoimpl.DescBuilder{
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_rotaloom_scheduling_v1_schedule_pattern_template_proto_rawDesc), len(file_rotaloom_scheduling_v1_schedule_pattern_template_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   7,
+			NumMessages:   9,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

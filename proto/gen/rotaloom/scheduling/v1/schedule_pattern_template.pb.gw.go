@@ -392,6 +392,74 @@ func local_request_SchedulePatternTemplateService_MultiReadSchedulePatternTempla
 	return msg, metadata, err
 }
 
+var filter_SchedulePatternTemplateService_MultiUpdateSchedulePatternTemplates_0 = &utilities.DoubleArray{Encoding: map[string]int{"body": 0}, Base: []int{1, 1, 0}, Check: []int{0, 1, 2}}
+
+func request_SchedulePatternTemplateService_MultiUpdateSchedulePatternTemplates_0(ctx context.Context, marshaler runtime.Marshaler, client SchedulePatternTemplateServiceClient, req *http.Request, pathParams map[string]string) (proto.Message, runtime.ServerMetadata, error) {
+	var (
+		protoReq MultiUpdateSchedulePatternTemplatesRequest
+		metadata runtime.ServerMetadata
+	)
+	if err := marshaler.NewDecoder(req.Body).Decode(&protoReq.Body); err != nil && !errors.Is(err, io.EOF) {
+		return nil, metadata, status.Errorf(codes.InvalidArgument, "%v", err)
+	}
+	if err := req.ParseForm(); err != nil {
+		return nil, metadata, status.Errorf(codes.InvalidArgument, "%v", err)
+	}
+	if err := runtime.PopulateQueryParameters(&protoReq, req.Form, filter_SchedulePatternTemplateService_MultiUpdateSchedulePatternTemplates_0); err != nil {
+		return nil, metadata, status.Errorf(codes.InvalidArgument, "%v", err)
+	}
+	if req.Body != nil {
+		_, _ = io.Copy(io.Discard, req.Body)
+	}
+	msg, err := client.MultiUpdateSchedulePatternTemplates(ctx, &protoReq, grpc.Header(&metadata.HeaderMD), grpc.Trailer(&metadata.TrailerMD))
+	return msg, metadata, err
+}
+
+func local_request_SchedulePatternTemplateService_MultiUpdateSchedulePatternTemplates_0(ctx context.Context, marshaler runtime.Marshaler, server SchedulePatternTemplateServiceServer, req *http.Request, pathParams map[string]string) (proto.Message, runtime.ServerMetadata, error) {
+	var (
+		protoReq MultiUpdateSchedulePatternTemplatesRequest
+		metadata runtime.ServerMetadata
+	)
+	if err := marshaler.NewDecoder(req.Body).Decode(&protoReq.Body); err != nil && !errors.Is(err, io.EOF) {
+		return nil, metadata, status.Errorf(codes.InvalidArgument, "%v", err)
+	}
+	if err := req.ParseForm(); err != nil {
+		return nil, metadata, status.Errorf(codes.InvalidArgument, "%v", err)
+	}
+	if err := runtime.PopulateQueryParameters(&protoReq, req.Form, filter_SchedulePatternTemplateService_MultiUpdateSchedulePatternTemplates_0); err != nil {
+		return nil, metadata, status.Errorf(codes.InvalidArgument, "%v", err)
+	}
+	msg, err := server.MultiUpdateSchedulePatternTemplates(ctx, &protoReq)
+	return msg, metadata, err
+}
+
+func request_SchedulePatternTemplateService_MultiDeleteSchedulePatternTemplates_0(ctx context.Context, marshaler runtime.Marshaler, client SchedulePatternTemplateServiceClient, req *http.Request, pathParams map[string]string) (proto.Message, runtime.ServerMetadata, error) {
+	var (
+		protoReq MultiDeleteSchedulePatternTemplatesRequest
+		metadata runtime.ServerMetadata
+	)
+	if err := marshaler.NewDecoder(req.Body).Decode(&protoReq); err != nil && !errors.Is(err, io.EOF) {
+		return nil, metadata, status.Errorf(codes.InvalidArgument, "%v", err)
+	}
+	if req.Body != nil {
+		_, _ = io.Copy(io.Discard, req.Body)
+	}
+	msg, err := client.MultiDeleteSchedulePatternTemplates(ctx, &protoReq, grpc.Header(&metadata.HeaderMD), grpc.Trailer(&metadata.TrailerMD))
+	return msg, metadata, err
+}
+
+func local_request_SchedulePatternTemplateService_MultiDeleteSchedulePatternTemplates_0(ctx context.Context, marshaler runtime.Marshaler, server SchedulePatternTemplateServiceServer, req *http.Request, pathParams map[string]string) (proto.Message, runtime.ServerMetadata, error) {
+	var (
+		protoReq MultiDeleteSchedulePatternTemplatesRequest
+		metadata runtime.ServerMetadata
+	)
+	if err := marshaler.NewDecoder(req.Body).Decode(&protoReq); err != nil && !errors.Is(err, io.EOF) {
+		return nil, metadata, status.Errorf(codes.InvalidArgument, "%v", err)
+	}
+	msg, err := server.MultiDeleteSchedulePatternTemplates(ctx, &protoReq)
+	return msg, metadata, err
+}
+
 // RegisterSchedulePatternTemplateServiceHandlerServer registers the http handlers for service SchedulePatternTemplateService to "mux".
 // UnaryRPC     :call SchedulePatternTemplateServiceServer directly.
 // StreamingRPC :currently unsupported pending https://github.com/grpc/grpc-go/issues/906.
@@ -577,6 +645,46 @@ func RegisterSchedulePatternTemplateServiceHandlerServer(ctx context.Context, mu
 			return
 		}
 		forward_SchedulePatternTemplateService_MultiReadSchedulePatternTemplates_0(annotatedContext, mux, outboundMarshaler, w, req, resp, mux.GetForwardResponseOptions()...)
+	})
+	mux.Handle(http.MethodPut, pattern_SchedulePatternTemplateService_MultiUpdateSchedulePatternTemplates_0, func(w http.ResponseWriter, req *http.Request, pathParams map[string]string) {
+		ctx, cancel := context.WithCancel(req.Context())
+		defer cancel()
+		var stream runtime.ServerTransportStream
+		ctx = grpc.NewContextWithServerTransportStream(ctx, &stream)
+		inboundMarshaler, outboundMarshaler := runtime.MarshalerForRequest(mux, req)
+		annotatedContext, err := runtime.AnnotateIncomingContext(ctx, mux, req, "/rotaloom.scheduling.v1.SchedulePatternTemplateService/MultiUpdateSchedulePatternTemplates", runtime.WithHTTPPathPattern("/v1/scheduling/schedule_pattern_templates/multi_update"))
+		if err != nil {
+			runtime.HTTPError(ctx, mux, outboundMarshaler, w, req, err)
+			return
+		}
+		resp, md, err := local_request_SchedulePatternTemplateService_MultiUpdateSchedulePatternTemplates_0(annotatedContext, inboundMarshaler, server, req, pathParams)
+		md.HeaderMD, md.TrailerMD = metadata.Join(md.HeaderMD, stream.Header()), metadata.Join(md.TrailerMD, stream.Trailer())
+		annotatedContext = runtime.NewServerMetadataContext(annotatedContext, md)
+		if err != nil {
+			runtime.HTTPError(annotatedContext, mux, outboundMarshaler, w, req, err)
+			return
+		}
+		forward_SchedulePatternTemplateService_MultiUpdateSchedulePatternTemplates_0(annotatedContext, mux, outboundMarshaler, w, req, resp, mux.GetForwardResponseOptions()...)
+	})
+	mux.Handle(http.MethodPost, pattern_SchedulePatternTemplateService_MultiDeleteSchedulePatternTemplates_0, func(w http.ResponseWriter, req *http.Request, pathParams map[string]string) {
+		ctx, cancel := context.WithCancel(req.Context())
+		defer cancel()
+		var stream runtime.ServerTransportStream
+		ctx = grpc.NewContextWithServerTransportStream(ctx, &stream)
+		inboundMarshaler, outboundMarshaler := runtime.MarshalerForRequest(mux, req)
+		annotatedContext, err := runtime.AnnotateIncomingContext(ctx, mux, req, "/rotaloom.scheduling.v1.SchedulePatternTemplateService/MultiDeleteSchedulePatternTemplates", runtime.WithHTTPPathPattern("/v1/scheduling/schedule_pattern_templates/multi_delete"))
+		if err != nil {
+			runtime.HTTPError(ctx, mux, outboundMarshaler, w, req, err)
+			return
+		}
+		resp, md, err := local_request_SchedulePatternTemplateService_MultiDeleteSchedulePatternTemplates_0(annotatedContext, inboundMarshaler, server, req, pathParams)
+		md.HeaderMD, md.TrailerMD = metadata.Join(md.HeaderMD, stream.Header()), metadata.Join(md.TrailerMD, stream.Trailer())
+		annotatedContext = runtime.NewServerMetadataContext(annotatedContext, md)
+		if err != nil {
+			runtime.HTTPError(annotatedContext, mux, outboundMarshaler, w, req, err)
+			return
+		}
+		forward_SchedulePatternTemplateService_MultiDeleteSchedulePatternTemplates_0(annotatedContext, mux, outboundMarshaler, w, req, resp, mux.GetForwardResponseOptions()...)
 	})
 
 	return nil
@@ -771,6 +879,40 @@ func RegisterSchedulePatternTemplateServiceHandlerClient(ctx context.Context, mu
 		}
 		forward_SchedulePatternTemplateService_MultiReadSchedulePatternTemplates_0(annotatedContext, mux, outboundMarshaler, w, req, resp, mux.GetForwardResponseOptions()...)
 	})
+	mux.Handle(http.MethodPut, pattern_SchedulePatternTemplateService_MultiUpdateSchedulePatternTemplates_0, func(w http.ResponseWriter, req *http.Request, pathParams map[string]string) {
+		ctx, cancel := context.WithCancel(req.Context())
+		defer cancel()
+		inboundMarshaler, outboundMarshaler := runtime.MarshalerForRequest(mux, req)
+		annotatedContext, err := runtime.AnnotateContext(ctx, mux, req, "/rotaloom.scheduling.v1.SchedulePatternTemplateService/MultiUpdateSchedulePatternTemplates", runtime.WithHTTPPathPattern("/v1/scheduling/schedule_pattern_templates/multi_update"))
+		if err != nil {
+			runtime.HTTPError(ctx, mux, outboundMarshaler, w, req, err)
+			return
+		}
+		resp, md, err := request_SchedulePatternTemplateService_MultiUpdateSchedulePatternTemplates_0(annotatedContext, inboundMarshaler, client, req, pathParams)
+		annotatedContext = runtime.NewServerMetadataContext(annotatedContext, md)
+		if err != nil {
+			runtime.HTTPError(annotatedContext, mux, outboundMarshaler, w, req, err)
+			return
+		}
+		forward_SchedulePatternTemplateService_MultiUpdateSchedulePatternTemplates_0(annotatedContext, mux, outboundMarshaler, w, req, resp, mux.GetForwardResponseOptions()...)
+	})
+	mux.Handle(http.MethodPost, pattern_SchedulePatternTemplateService_MultiDeleteSchedulePatternTemplates_0, func(w http.ResponseWriter, req *http.Request, pathParams map[string]string) {
+		ctx, cancel := context.WithCancel(req.Context())
+		defer cancel()
+		inboundMarshaler, outboundMarshaler := runtime.MarshalerForRequest(mux, req)
+		annotatedContext, err := runtime.AnnotateContext(ctx, mux, req, "/rotaloom.scheduling.v1.SchedulePatternTemplateService/MultiDeleteSchedulePatternTemplates", runtime.WithHTTPPathPattern("/v1/scheduling/schedule_pattern_templates/multi_delete"))
+		if err != nil {
+			runtime.HTTPError(ctx, mux, outboundMarshaler, w, req, err)
+			return
+		}
+		resp, md, err := request_SchedulePatternTemplateService_MultiDeleteSchedulePatternTemplates_0(annotatedContext, inboundMarshaler, client, req, pathParams)
+		annotatedContext = runtime.NewServerMetadataContext(annotatedContext, md)
+		if err != nil {
+			runtime.HTTPError(annotatedContext, mux, outboundMarshaler, w, req, err)
+			return
+		}
+		forward_SchedulePatternTemplateService_MultiDeleteSchedulePatternTemplates_0(annotatedContext, mux, outboundMarshaler, w, req, resp, mux.GetForwardResponseOptions()...)
+	})
 	return nil
 }
 
@@ -784,6 +926,8 @@ var (
 	pattern_SchedulePatternTemplateService_CreateSchedulePatternTemplate_0       = runtime.MustPattern(runtime.NewPattern(1, []int{2, 0, 2, 1, 2, 2}, []string{"v1", "scheduling", "schedule_pattern_templates"}, ""))
 	pattern_SchedulePatternTemplateService_MultiCreateSchedulePatternTemplates_0 = runtime.MustPattern(runtime.NewPattern(1, []int{2, 0, 2, 1, 2, 2, 2, 3}, []string{"v1", "scheduling", "schedule_pattern_templates", "multi_create"}, ""))
 	pattern_SchedulePatternTemplateService_MultiReadSchedulePatternTemplates_0   = runtime.MustPattern(runtime.NewPattern(1, []int{2, 0, 2, 1, 2, 2, 2, 3}, []string{"v1", "scheduling", "schedule_pattern_templates", "multi_read"}, ""))
+	pattern_SchedulePatternTemplateService_MultiUpdateSchedulePatternTemplates_0 = runtime.MustPattern(runtime.NewPattern(1, []int{2, 0, 2, 1, 2, 2, 2, 3}, []string{"v1", "scheduling", "schedule_pattern_templates", "multi_update"}, ""))
+	pattern_SchedulePatternTemplateService_MultiDeleteSchedulePatternTemplates_0 = runtime.MustPattern(runtime.NewPattern(1, []int{2, 0, 2, 1, 2, 2, 2, 3}, []string{"v1", "scheduling", "schedule_pattern_templates", "multi_delete"}, ""))
 )
 
 var (
@@ -796,4 +940,6 @@ var (
 	forward_SchedulePatternTemplateService_CreateSchedulePatternTemplate_0       = runtime.ForwardResponseMessage
 	forward_SchedulePatternTemplateService_MultiCreateSchedulePatternTemplates_0 = runtime.ForwardResponseMessage
 	forward_SchedulePatternTemplateService_MultiReadSchedulePatternTemplates_0   = runtime.ForwardResponseMessage
+	forward_SchedulePatternTemplateService_MultiUpdateSchedulePatternTemplates_0 = runtime.ForwardResponseMessage
+	forward_SchedulePatternTemplateService_MultiDeleteSchedulePatternTemplates_0 = runtime.ForwardResponseMessage
 )

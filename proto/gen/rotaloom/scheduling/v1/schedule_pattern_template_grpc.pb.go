@@ -29,6 +29,8 @@ const (
 	SchedulePatternTemplateService_CreateSchedulePatternTemplate_FullMethodName       = "/rotaloom.scheduling.v1.SchedulePatternTemplateService/CreateSchedulePatternTemplate"
 	SchedulePatternTemplateService_MultiCreateSchedulePatternTemplates_FullMethodName = "/rotaloom.scheduling.v1.SchedulePatternTemplateService/MultiCreateSchedulePatternTemplates"
 	SchedulePatternTemplateService_MultiReadSchedulePatternTemplates_FullMethodName   = "/rotaloom.scheduling.v1.SchedulePatternTemplateService/MultiReadSchedulePatternTemplates"
+	SchedulePatternTemplateService_MultiUpdateSchedulePatternTemplates_FullMethodName = "/rotaloom.scheduling.v1.SchedulePatternTemplateService/MultiUpdateSchedulePatternTemplates"
+	SchedulePatternTemplateService_MultiDeleteSchedulePatternTemplates_FullMethodName = "/rotaloom.scheduling.v1.SchedulePatternTemplateService/MultiDeleteSchedulePatternTemplates"
 )
 
 // SchedulePatternTemplateServiceClient is the client API for SchedulePatternTemplateService service.
@@ -52,6 +54,11 @@ type SchedulePatternTemplateServiceClient interface {
 	MultiCreateSchedulePatternTemplates(ctx context.Context, in *MultiCreateSchedulePatternTemplatesRequest, opts ...grpc.CallOption) (*SchedulePatternList, error)
 	// Retrieves several pattern templates; all when none are named.
 	MultiReadSchedulePatternTemplates(ctx context.Context, in *MultiReadSchedulePatternTemplatesRequest, opts ...grpc.CallOption) (*SchedulePatternList, error)
+	// Replaces several pattern templates, all or none. One without an id is the one
+	// with its name.
+	MultiUpdateSchedulePatternTemplates(ctx context.Context, in *MultiUpdateSchedulePatternTemplatesRequest, opts ...grpc.CallOption) (*SchedulePatternList, error)
+	// Deletes the pattern templates that are named, all or none.
+	MultiDeleteSchedulePatternTemplates(ctx context.Context, in *MultiDeleteSchedulePatternTemplatesRequest, opts ...grpc.CallOption) (*emptypb.Empty, error)
 }
 
 type schedulePatternTemplateServiceClient struct {
@@ -132,6 +139,26 @@ func (c *schedulePatternTemplateServiceClient) MultiReadSchedulePatternTemplates
 	return out, nil
 }
 
+func (c *schedulePatternTemplateServiceClient) MultiUpdateSchedulePatternTemplates(ctx context.Context, in *MultiUpdateSchedulePatternTemplatesRequest, opts ...grpc.CallOption) (*SchedulePatternList, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(SchedulePatternList)
+	err := c.cc.Invoke(ctx, SchedulePatternTemplateService_MultiUpdateSchedulePatternTemplates_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
+func (c *schedulePatternTemplateServiceClient) MultiDeleteSchedulePatternTemplates(ctx context.Context, in *MultiDeleteSchedulePatternTemplatesRequest, opts ...grpc.CallOption) (*emptypb.Empty, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(emptypb.Empty)
+	err := c.cc.Invoke(ctx, SchedulePatternTemplateService_MultiDeleteSchedulePatternTemplates_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
 // SchedulePatternTemplateServiceServer is the server API for SchedulePatternTemplateService service.
 // All implementations must embed UnimplementedSchedulePatternTemplateServiceServer
 // for forward compatibility.
@@ -153,6 +180,11 @@ type SchedulePatternTemplateServiceServer interface {
 	MultiCreateSchedulePatternTemplates(context.Context, *MultiCreateSchedulePatternTemplatesRequest) (*SchedulePatternList, error)
 	// Retrieves several pattern templates; all when none are named.
 	MultiReadSchedulePatternTemplates(context.Context, *MultiReadSchedulePatternTemplatesRequest) (*SchedulePatternList, error)
+	// Replaces several pattern templates, all or none. One without an id is the one
+	// with its name.
+	MultiUpdateSchedulePatternTemplates(context.Context, *MultiUpdateSchedulePatternTemplatesRequest) (*SchedulePatternList, error)
+	// Deletes the pattern templates that are named, all or none.
+	MultiDeleteSchedulePatternTemplates(context.Context, *MultiDeleteSchedulePatternTemplatesRequest) (*emptypb.Empty, error)
 	mustEmbedUnimplementedSchedulePatternTemplateServiceServer()
 }
 
@@ -183,6 +215,12 @@ func (UnimplementedSchedulePatternTemplateServiceServer) MultiCreateSchedulePatt
 }
 func (UnimplementedSchedulePatternTemplateServiceServer) MultiReadSchedulePatternTemplates(context.Context, *MultiReadSchedulePatternTemplatesRequest) (*SchedulePatternList, error) {
 	return nil, status.Error(codes.Unimplemented, "method MultiReadSchedulePatternTemplates not implemented")
+}
+func (UnimplementedSchedulePatternTemplateServiceServer) MultiUpdateSchedulePatternTemplates(context.Context, *MultiUpdateSchedulePatternTemplatesRequest) (*SchedulePatternList, error) {
+	return nil, status.Error(codes.Unimplemented, "method MultiUpdateSchedulePatternTemplates not implemented")
+}
+func (UnimplementedSchedulePatternTemplateServiceServer) MultiDeleteSchedulePatternTemplates(context.Context, *MultiDeleteSchedulePatternTemplatesRequest) (*emptypb.Empty, error) {
+	return nil, status.Error(codes.Unimplemented, "method MultiDeleteSchedulePatternTemplates not implemented")
 }
 func (UnimplementedSchedulePatternTemplateServiceServer) mustEmbedUnimplementedSchedulePatternTemplateServiceServer() {
 }
@@ -332,6 +370,42 @@ func _SchedulePatternTemplateService_MultiReadSchedulePatternTemplates_Handler(s
 	return interceptor(ctx, in, info, handler)
 }
 
+func _SchedulePatternTemplateService_MultiUpdateSchedulePatternTemplates_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(MultiUpdateSchedulePatternTemplatesRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(SchedulePatternTemplateServiceServer).MultiUpdateSchedulePatternTemplates(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: SchedulePatternTemplateService_MultiUpdateSchedulePatternTemplates_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(SchedulePatternTemplateServiceServer).MultiUpdateSchedulePatternTemplates(ctx, req.(*MultiUpdateSchedulePatternTemplatesRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
+func _SchedulePatternTemplateService_MultiDeleteSchedulePatternTemplates_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(MultiDeleteSchedulePatternTemplatesRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(SchedulePatternTemplateServiceServer).MultiDeleteSchedulePatternTemplates(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: SchedulePatternTemplateService_MultiDeleteSchedulePatternTemplates_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(SchedulePatternTemplateServiceServer).MultiDeleteSchedulePatternTemplates(ctx, req.(*MultiDeleteSchedulePatternTemplatesRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
 // SchedulePatternTemplateService_ServiceDesc is the grpc.ServiceDesc for SchedulePatternTemplateService service.
 // It's only intended for direct use with grpc.RegisterService,
 // and not to be introspected or modified (even as a copy)
@@ -366,6 +440,14 @@ var SchedulePatternTemplateService_ServiceDesc = grpc.ServiceDesc{
 		{
 			MethodName: "MultiReadSchedulePatternTemplates",
 			Handler:    _SchedulePatternTemplateService_MultiReadSchedulePatternTemplates_Handler,
+		},
+		{
+			MethodName: "MultiUpdateSchedulePatternTemplates",
+			Handler:    _SchedulePatternTemplateService_MultiUpdateSchedulePatternTemplates_Handler,
+		},
+		{
+			MethodName: "MultiDeleteSchedulePatternTemplates",
+			Handler:    _SchedulePatternTemplateService_MultiDeleteSchedulePatternTemplates_Handler,
 		},
 	},
 	Streams:  []grpc.StreamDesc{},

@@ -27,6 +27,324 @@ const (
 	_ = protoimpl.EnforceVersion(protoimpl.MaxVersion - 20)
 )
 
+type MultiUpdateShiftTemplatesRequest struct {
+	state          protoimpl.MessageState `protogen:"open.v1"`
+	Body           *ShiftTemplateList     `protobuf:"bytes,1,opt,name=body,proto3" json:"body,omitempty"`
+	PartialSuccess *bool                  `protobuf:"varint,2,opt,name=partial_success,json=partialSuccess,proto3,oneof" json:"partial_success,omitempty"`
+	unknownFields  protoimpl.UnknownFields
+	sizeCache      protoimpl.SizeCache
+}
+
+func (x *MultiUpdateShiftTemplatesRequest) Reset() {
+	*x = MultiUpdateShiftTemplatesRequest{}
+	mi := &file_rotaloom_scheduling_v1_shift_template_proto_msgTypes[0]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *MultiUpdateShiftTemplatesRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*MultiUpdateShiftTemplatesRequest) ProtoMessage() {}
+
+func (x *MultiUpdateShiftTemplatesRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_rotaloom_scheduling_v1_shift_template_proto_msgTypes[0]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use MultiUpdateShiftTemplatesRequest.ProtoReflect.Descriptor instead.
+func (*MultiUpdateShiftTemplatesRequest) Descriptor() ([]byte, []int) {
+	return file_rotaloom_scheduling_v1_shift_template_proto_rawDescGZIP(), []int{0}
+}
+
+func (x *MultiUpdateShiftTemplatesRequest) GetBody() *ShiftTemplateList {
+	if x != nil {
+		return x.Body
+	}
+	return nil
+}
+
+func (x *MultiUpdateShiftTemplatesRequest) GetPartialSuccess() bool {
+	if x != nil && x.PartialSuccess != nil {
+		return *x.PartialSuccess
+	}
+	return false
+}
+
+type MultiDeleteShiftTemplatesRequest struct {
+	state         protoimpl.MessageState     `protogen:"open.v1"`
+	Where         *DeleteShiftTemplatesWhere `protobuf:"bytes,1,opt,name=where,proto3" json:"where,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *MultiDeleteShiftTemplatesRequest) Reset() {
+	*x = MultiDeleteShiftTemplatesRequest{}
+	mi := &file_rotaloom_scheduling_v1_shift_template_proto_msgTypes[1]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *MultiDeleteShiftTemplatesRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*MultiDeleteShiftTemplatesRequest) ProtoMessage() {}
+
+func (x *MultiDeleteShiftTemplatesRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_rotaloom_scheduling_v1_shift_template_proto_msgTypes[1]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use MultiDeleteShiftTemplatesRequest.ProtoReflect.Descriptor instead.
+func (*MultiDeleteShiftTemplatesRequest) Descriptor() ([]byte, []int) {
+	return file_rotaloom_scheduling_v1_shift_template_proto_rawDescGZIP(), []int{1}
+}
+
+func (x *MultiDeleteShiftTemplatesRequest) GetWhere() *DeleteShiftTemplatesWhere {
+	if x != nil {
+		return x.Where
+	}
+	return nil
+}
+
+type DeleteShiftTemplatesWhere struct {
+	state         protoimpl.MessageState   `protogen:"open.v1"`
+	Refs          *DeleteShiftTemplateRefs `protobuf:"bytes,1,opt,name=refs,proto3" json:"refs,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *DeleteShiftTemplatesWhere) Reset() {
+	*x = DeleteShiftTemplatesWhere{}
+	mi := &file_rotaloom_scheduling_v1_shift_template_proto_msgTypes[2]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *DeleteShiftTemplatesWhere) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*DeleteShiftTemplatesWhere) ProtoMessage() {}
+
+func (x *DeleteShiftTemplatesWhere) ProtoReflect() protoreflect.Message {
+	mi := &file_rotaloom_scheduling_v1_shift_template_proto_msgTypes[2]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use DeleteShiftTemplatesWhere.ProtoReflect.Descriptor instead.
+func (*DeleteShiftTemplatesWhere) Descriptor() ([]byte, []int) {
+	return file_rotaloom_scheduling_v1_shift_template_proto_rawDescGZIP(), []int{2}
+}
+
+func (x *DeleteShiftTemplatesWhere) GetRefs() *DeleteShiftTemplateRefs {
+	if x != nil {
+		return x.Refs
+	}
+	return nil
+}
+
+type DeleteShiftTemplateRefs struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	TemplateRefs  *v1.RefList            `protobuf:"bytes,1,opt,name=template_refs,json=templateRefs,proto3" json:"template_refs,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *DeleteShiftTemplateRefs) Reset() {
+	*x = DeleteShiftTemplateRefs{}
+	mi := &file_rotaloom_scheduling_v1_shift_template_proto_msgTypes[3]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *DeleteShiftTemplateRefs) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*DeleteShiftTemplateRefs) ProtoMessage() {}
+
+func (x *DeleteShiftTemplateRefs) ProtoReflect() protoreflect.Message {
+	mi := &file_rotaloom_scheduling_v1_shift_template_proto_msgTypes[3]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use DeleteShiftTemplateRefs.ProtoReflect.Descriptor instead.
+func (*DeleteShiftTemplateRefs) Descriptor() ([]byte, []int) {
+	return file_rotaloom_scheduling_v1_shift_template_proto_rawDescGZIP(), []int{3}
+}
+
+func (x *DeleteShiftTemplateRefs) GetTemplateRefs() *v1.RefList {
+	if x != nil {
+		return x.TemplateRefs
+	}
+	return nil
+}
+
+type ApplyReadShiftTemplatesRequest struct {
+	state         protoimpl.MessageState        `protogen:"open.v1"`
+	Where         *ApplyReadShiftTemplatesWhere `protobuf:"bytes,1,opt,name=where,proto3" json:"where,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ApplyReadShiftTemplatesRequest) Reset() {
+	*x = ApplyReadShiftTemplatesRequest{}
+	mi := &file_rotaloom_scheduling_v1_shift_template_proto_msgTypes[4]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ApplyReadShiftTemplatesRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ApplyReadShiftTemplatesRequest) ProtoMessage() {}
+
+func (x *ApplyReadShiftTemplatesRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_rotaloom_scheduling_v1_shift_template_proto_msgTypes[4]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ApplyReadShiftTemplatesRequest.ProtoReflect.Descriptor instead.
+func (*ApplyReadShiftTemplatesRequest) Descriptor() ([]byte, []int) {
+	return file_rotaloom_scheduling_v1_shift_template_proto_rawDescGZIP(), []int{4}
+}
+
+func (x *ApplyReadShiftTemplatesRequest) GetWhere() *ApplyReadShiftTemplatesWhere {
+	if x != nil {
+		return x.Where
+	}
+	return nil
+}
+
+type ApplyReadShiftTemplatesWhere struct {
+	state         protoimpl.MessageState   `protogen:"open.v1"`
+	Equivalent    *EquivalentShiftTemplate `protobuf:"bytes,1,opt,name=equivalent,proto3" json:"equivalent,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ApplyReadShiftTemplatesWhere) Reset() {
+	*x = ApplyReadShiftTemplatesWhere{}
+	mi := &file_rotaloom_scheduling_v1_shift_template_proto_msgTypes[5]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ApplyReadShiftTemplatesWhere) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ApplyReadShiftTemplatesWhere) ProtoMessage() {}
+
+func (x *ApplyReadShiftTemplatesWhere) ProtoReflect() protoreflect.Message {
+	mi := &file_rotaloom_scheduling_v1_shift_template_proto_msgTypes[5]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ApplyReadShiftTemplatesWhere.ProtoReflect.Descriptor instead.
+func (*ApplyReadShiftTemplatesWhere) Descriptor() ([]byte, []int) {
+	return file_rotaloom_scheduling_v1_shift_template_proto_rawDescGZIP(), []int{5}
+}
+
+func (x *ApplyReadShiftTemplatesWhere) GetEquivalent() *EquivalentShiftTemplate {
+	if x != nil {
+		return x.Equivalent
+	}
+	return nil
+}
+
+type EquivalentShiftTemplate struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Its name is that of the template that is created; without one the name is
+	// made of its times.
+	ShiftTemplate *ShiftTemplate `protobuf:"bytes,1,opt,name=shift_template,json=shiftTemplate,proto3" json:"shift_template,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *EquivalentShiftTemplate) Reset() {
+	*x = EquivalentShiftTemplate{}
+	mi := &file_rotaloom_scheduling_v1_shift_template_proto_msgTypes[6]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *EquivalentShiftTemplate) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*EquivalentShiftTemplate) ProtoMessage() {}
+
+func (x *EquivalentShiftTemplate) ProtoReflect() protoreflect.Message {
+	mi := &file_rotaloom_scheduling_v1_shift_template_proto_msgTypes[6]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use EquivalentShiftTemplate.ProtoReflect.Descriptor instead.
+func (*EquivalentShiftTemplate) Descriptor() ([]byte, []int) {
+	return file_rotaloom_scheduling_v1_shift_template_proto_rawDescGZIP(), []int{6}
+}
+
+func (x *EquivalentShiftTemplate) GetShiftTemplate() *ShiftTemplate {
+	if x != nil {
+		return x.ShiftTemplate
+	}
+	return nil
+}
+
 type GetShiftTemplateRequest struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	Id            int64                  `protobuf:"varint,1,opt,name=id,proto3" json:"id,omitempty"`
@@ -36,7 +354,7 @@ type GetShiftTemplateRequest struct {
 
 func (x *GetShiftTemplateRequest) Reset() {
 	*x = GetShiftTemplateRequest{}
-	mi := &file_rotaloom_scheduling_v1_shift_template_proto_msgTypes[0]
+	mi := &file_rotaloom_scheduling_v1_shift_template_proto_msgTypes[7]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -48,7 +366,7 @@ func (x *GetShiftTemplateRequest) String() string {
 func (*GetShiftTemplateRequest) ProtoMessage() {}
 
 func (x *GetShiftTemplateRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_scheduling_v1_shift_template_proto_msgTypes[0]
+	mi := &file_rotaloom_scheduling_v1_shift_template_proto_msgTypes[7]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -61,7 +379,7 @@ func (x *GetShiftTemplateRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetShiftTemplateRequest.ProtoReflect.Descriptor instead.
 func (*GetShiftTemplateRequest) Descriptor() ([]byte, []int) {
-	return file_rotaloom_scheduling_v1_shift_template_proto_rawDescGZIP(), []int{0}
+	return file_rotaloom_scheduling_v1_shift_template_proto_rawDescGZIP(), []int{7}
 }
 
 func (x *GetShiftTemplateRequest) GetId() int64 {
@@ -81,7 +399,7 @@ type UpdateShiftTemplateRequest struct {
 
 func (x *UpdateShiftTemplateRequest) Reset() {
 	*x = UpdateShiftTemplateRequest{}
-	mi := &file_rotaloom_scheduling_v1_shift_template_proto_msgTypes[1]
+	mi := &file_rotaloom_scheduling_v1_shift_template_proto_msgTypes[8]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -93,7 +411,7 @@ func (x *UpdateShiftTemplateRequest) String() string {
 func (*UpdateShiftTemplateRequest) ProtoMessage() {}
 
 func (x *UpdateShiftTemplateRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_scheduling_v1_shift_template_proto_msgTypes[1]
+	mi := &file_rotaloom_scheduling_v1_shift_template_proto_msgTypes[8]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -106,7 +424,7 @@ func (x *UpdateShiftTemplateRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use UpdateShiftTemplateRequest.ProtoReflect.Descriptor instead.
 func (*UpdateShiftTemplateRequest) Descriptor() ([]byte, []int) {
-	return file_rotaloom_scheduling_v1_shift_template_proto_rawDescGZIP(), []int{1}
+	return file_rotaloom_scheduling_v1_shift_template_proto_rawDescGZIP(), []int{8}
 }
 
 func (x *UpdateShiftTemplateRequest) GetId() int64 {
@@ -132,7 +450,7 @@ type DeleteShiftTemplateRequest struct {
 
 func (x *DeleteShiftTemplateRequest) Reset() {
 	*x = DeleteShiftTemplateRequest{}
-	mi := &file_rotaloom_scheduling_v1_shift_template_proto_msgTypes[2]
+	mi := &file_rotaloom_scheduling_v1_shift_template_proto_msgTypes[9]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -144,7 +462,7 @@ func (x *DeleteShiftTemplateRequest) String() string {
 func (*DeleteShiftTemplateRequest) ProtoMessage() {}
 
 func (x *DeleteShiftTemplateRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_scheduling_v1_shift_template_proto_msgTypes[2]
+	mi := &file_rotaloom_scheduling_v1_shift_template_proto_msgTypes[9]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -157,7 +475,7 @@ func (x *DeleteShiftTemplateRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use DeleteShiftTemplateRequest.ProtoReflect.Descriptor instead.
 func (*DeleteShiftTemplateRequest) Descriptor() ([]byte, []int) {
-	return file_rotaloom_scheduling_v1_shift_template_proto_rawDescGZIP(), []int{2}
+	return file_rotaloom_scheduling_v1_shift_template_proto_rawDescGZIP(), []int{9}
 }
 
 func (x *DeleteShiftTemplateRequest) GetId() int64 {
@@ -176,7 +494,7 @@ type ListShiftTemplatesRequest struct {
 
 func (x *ListShiftTemplatesRequest) Reset() {
 	*x = ListShiftTemplatesRequest{}
-	mi := &file_rotaloom_scheduling_v1_shift_template_proto_msgTypes[3]
+	mi := &file_rotaloom_scheduling_v1_shift_template_proto_msgTypes[10]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -188,7 +506,7 @@ func (x *ListShiftTemplatesRequest) String() string {
 func (*ListShiftTemplatesRequest) ProtoMessage() {}
 
 func (x *ListShiftTemplatesRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_scheduling_v1_shift_template_proto_msgTypes[3]
+	mi := &file_rotaloom_scheduling_v1_shift_template_proto_msgTypes[10]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -201,7 +519,7 @@ func (x *ListShiftTemplatesRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListShiftTemplatesRequest.ProtoReflect.Descriptor instead.
 func (*ListShiftTemplatesRequest) Descriptor() ([]byte, []int) {
-	return file_rotaloom_scheduling_v1_shift_template_proto_rawDescGZIP(), []int{3}
+	return file_rotaloom_scheduling_v1_shift_template_proto_rawDescGZIP(), []int{10}
 }
 
 func (x *ListShiftTemplatesRequest) GetName() string {
@@ -221,7 +539,7 @@ type MultiCreateShiftTemplatesRequest struct {
 
 func (x *MultiCreateShiftTemplatesRequest) Reset() {
 	*x = MultiCreateShiftTemplatesRequest{}
-	mi := &file_rotaloom_scheduling_v1_shift_template_proto_msgTypes[4]
+	mi := &file_rotaloom_scheduling_v1_shift_template_proto_msgTypes[11]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -233,7 +551,7 @@ func (x *MultiCreateShiftTemplatesRequest) String() string {
 func (*MultiCreateShiftTemplatesRequest) ProtoMessage() {}
 
 func (x *MultiCreateShiftTemplatesRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_scheduling_v1_shift_template_proto_msgTypes[4]
+	mi := &file_rotaloom_scheduling_v1_shift_template_proto_msgTypes[11]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -246,7 +564,7 @@ func (x *MultiCreateShiftTemplatesRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use MultiCreateShiftTemplatesRequest.ProtoReflect.Descriptor instead.
 func (*MultiCreateShiftTemplatesRequest) Descriptor() ([]byte, []int) {
-	return file_rotaloom_scheduling_v1_shift_template_proto_rawDescGZIP(), []int{4}
+	return file_rotaloom_scheduling_v1_shift_template_proto_rawDescGZIP(), []int{11}
 }
 
 func (x *MultiCreateShiftTemplatesRequest) GetBody() *ShiftTemplateList {
@@ -272,7 +590,7 @@ type MultiReadShiftTemplatesRequest struct {
 
 func (x *MultiReadShiftTemplatesRequest) Reset() {
 	*x = MultiReadShiftTemplatesRequest{}
-	mi := &file_rotaloom_scheduling_v1_shift_template_proto_msgTypes[5]
+	mi := &file_rotaloom_scheduling_v1_shift_template_proto_msgTypes[12]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -284,7 +602,7 @@ func (x *MultiReadShiftTemplatesRequest) String() string {
 func (*MultiReadShiftTemplatesRequest) ProtoMessage() {}
 
 func (x *MultiReadShiftTemplatesRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_scheduling_v1_shift_template_proto_msgTypes[5]
+	mi := &file_rotaloom_scheduling_v1_shift_template_proto_msgTypes[12]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -297,7 +615,7 @@ func (x *MultiReadShiftTemplatesRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use MultiReadShiftTemplatesRequest.ProtoReflect.Descriptor instead.
 func (*MultiReadShiftTemplatesRequest) Descriptor() ([]byte, []int) {
-	return file_rotaloom_scheduling_v1_shift_template_proto_rawDescGZIP(), []int{5}
+	return file_rotaloom_scheduling_v1_shift_template_proto_rawDescGZIP(), []int{12}
 }
 
 func (x *MultiReadShiftTemplatesRequest) GetWhere() *ShiftTemplateWhere {
@@ -319,7 +637,7 @@ type ShiftTemplateWhere struct {
 
 func (x *ShiftTemplateWhere) Reset() {
 	*x = ShiftTemplateWhere{}
-	mi := &file_rotaloom_scheduling_v1_shift_template_proto_msgTypes[6]
+	mi := &file_rotaloom_scheduling_v1_shift_template_proto_msgTypes[13]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -331,7 +649,7 @@ func (x *ShiftTemplateWhere) String() string {
 func (*ShiftTemplateWhere) ProtoMessage() {}
 
 func (x *ShiftTemplateWhere) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_scheduling_v1_shift_template_proto_msgTypes[6]
+	mi := &file_rotaloom_scheduling_v1_shift_template_proto_msgTypes[13]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -344,7 +662,7 @@ func (x *ShiftTemplateWhere) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ShiftTemplateWhere.ProtoReflect.Descriptor instead.
 func (*ShiftTemplateWhere) Descriptor() ([]byte, []int) {
-	return file_rotaloom_scheduling_v1_shift_template_proto_rawDescGZIP(), []int{6}
+	return file_rotaloom_scheduling_v1_shift_template_proto_rawDescGZIP(), []int{13}
 }
 
 func (x *ShiftTemplateWhere) GetRefs() *ShiftTemplateRefs {
@@ -370,7 +688,7 @@ type ShiftTemplateEmployee struct {
 
 func (x *ShiftTemplateEmployee) Reset() {
 	*x = ShiftTemplateEmployee{}
-	mi := &file_rotaloom_scheduling_v1_shift_template_proto_msgTypes[7]
+	mi := &file_rotaloom_scheduling_v1_shift_template_proto_msgTypes[14]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -382,7 +700,7 @@ func (x *ShiftTemplateEmployee) String() string {
 func (*ShiftTemplateEmployee) ProtoMessage() {}
 
 func (x *ShiftTemplateEmployee) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_scheduling_v1_shift_template_proto_msgTypes[7]
+	mi := &file_rotaloom_scheduling_v1_shift_template_proto_msgTypes[14]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -395,7 +713,7 @@ func (x *ShiftTemplateEmployee) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ShiftTemplateEmployee.ProtoReflect.Descriptor instead.
 func (*ShiftTemplateEmployee) Descriptor() ([]byte, []int) {
-	return file_rotaloom_scheduling_v1_shift_template_proto_rawDescGZIP(), []int{7}
+	return file_rotaloom_scheduling_v1_shift_template_proto_rawDescGZIP(), []int{14}
 }
 
 func (x *ShiftTemplateEmployee) GetEmployeeRef() *v1.Ref {
@@ -414,7 +732,7 @@ type ShiftTemplateRefs struct {
 
 func (x *ShiftTemplateRefs) Reset() {
 	*x = ShiftTemplateRefs{}
-	mi := &file_rotaloom_scheduling_v1_shift_template_proto_msgTypes[8]
+	mi := &file_rotaloom_scheduling_v1_shift_template_proto_msgTypes[15]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -426,7 +744,7 @@ func (x *ShiftTemplateRefs) String() string {
 func (*ShiftTemplateRefs) ProtoMessage() {}
 
 func (x *ShiftTemplateRefs) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_scheduling_v1_shift_template_proto_msgTypes[8]
+	mi := &file_rotaloom_scheduling_v1_shift_template_proto_msgTypes[15]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -439,7 +757,7 @@ func (x *ShiftTemplateRefs) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ShiftTemplateRefs.ProtoReflect.Descriptor instead.
 func (*ShiftTemplateRefs) Descriptor() ([]byte, []int) {
-	return file_rotaloom_scheduling_v1_shift_template_proto_rawDescGZIP(), []int{8}
+	return file_rotaloom_scheduling_v1_shift_template_proto_rawDescGZIP(), []int{15}
 }
 
 func (x *ShiftTemplateRefs) GetTemplateRefs() *v1.RefList {
@@ -459,7 +777,7 @@ type ShiftTemplateList struct {
 
 func (x *ShiftTemplateList) Reset() {
 	*x = ShiftTemplateList{}
-	mi := &file_rotaloom_scheduling_v1_shift_template_proto_msgTypes[9]
+	mi := &file_rotaloom_scheduling_v1_shift_template_proto_msgTypes[16]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -471,7 +789,7 @@ func (x *ShiftTemplateList) String() string {
 func (*ShiftTemplateList) ProtoMessage() {}
 
 func (x *ShiftTemplateList) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_scheduling_v1_shift_template_proto_msgTypes[9]
+	mi := &file_rotaloom_scheduling_v1_shift_template_proto_msgTypes[16]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -484,7 +802,7 @@ func (x *ShiftTemplateList) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ShiftTemplateList.ProtoReflect.Descriptor instead.
 func (*ShiftTemplateList) Descriptor() ([]byte, []int) {
-	return file_rotaloom_scheduling_v1_shift_template_proto_rawDescGZIP(), []int{9}
+	return file_rotaloom_scheduling_v1_shift_template_proto_rawDescGZIP(), []int{16}
 }
 
 func (x *ShiftTemplateList) GetShiftTemplates() []*ShiftTemplate {
@@ -524,7 +842,7 @@ type ShiftTemplate struct {
 
 func (x *ShiftTemplate) Reset() {
 	*x = ShiftTemplate{}
-	mi := &file_rotaloom_scheduling_v1_shift_template_proto_msgTypes[10]
+	mi := &file_rotaloom_scheduling_v1_shift_template_proto_msgTypes[17]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -536,7 +854,7 @@ func (x *ShiftTemplate) String() string {
 func (*ShiftTemplate) ProtoMessage() {}
 
 func (x *ShiftTemplate) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_scheduling_v1_shift_template_proto_msgTypes[10]
+	mi := &file_rotaloom_scheduling_v1_shift_template_proto_msgTypes[17]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -549,7 +867,7 @@ func (x *ShiftTemplate) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ShiftTemplate.ProtoReflect.Descriptor instead.
 func (*ShiftTemplate) Descriptor() ([]byte, []int) {
-	return file_rotaloom_scheduling_v1_shift_template_proto_rawDescGZIP(), []int{10}
+	return file_rotaloom_scheduling_v1_shift_template_proto_rawDescGZIP(), []int{17}
 }
 
 func (x *ShiftTemplate) GetId() int64 {
@@ -659,7 +977,7 @@ type ShiftTemplateSegment struct {
 
 func (x *ShiftTemplateSegment) Reset() {
 	*x = ShiftTemplateSegment{}
-	mi := &file_rotaloom_scheduling_v1_shift_template_proto_msgTypes[11]
+	mi := &file_rotaloom_scheduling_v1_shift_template_proto_msgTypes[18]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -671,7 +989,7 @@ func (x *ShiftTemplateSegment) String() string {
 func (*ShiftTemplateSegment) ProtoMessage() {}
 
 func (x *ShiftTemplateSegment) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_scheduling_v1_shift_template_proto_msgTypes[11]
+	mi := &file_rotaloom_scheduling_v1_shift_template_proto_msgTypes[18]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -684,7 +1002,7 @@ func (x *ShiftTemplateSegment) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ShiftTemplateSegment.ProtoReflect.Descriptor instead.
 func (*ShiftTemplateSegment) Descriptor() ([]byte, []int) {
-	return file_rotaloom_scheduling_v1_shift_template_proto_rawDescGZIP(), []int{11}
+	return file_rotaloom_scheduling_v1_shift_template_proto_rawDescGZIP(), []int{18}
 }
 
 func (x *ShiftTemplateSegment) GetId() int64 {
@@ -782,7 +1100,7 @@ type SegmentTemplateTag struct {
 
 func (x *SegmentTemplateTag) Reset() {
 	*x = SegmentTemplateTag{}
-	mi := &file_rotaloom_scheduling_v1_shift_template_proto_msgTypes[12]
+	mi := &file_rotaloom_scheduling_v1_shift_template_proto_msgTypes[19]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -794,7 +1112,7 @@ func (x *SegmentTemplateTag) String() string {
 func (*SegmentTemplateTag) ProtoMessage() {}
 
 func (x *SegmentTemplateTag) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_scheduling_v1_shift_template_proto_msgTypes[12]
+	mi := &file_rotaloom_scheduling_v1_shift_template_proto_msgTypes[19]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -807,7 +1125,7 @@ func (x *SegmentTemplateTag) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SegmentTemplateTag.ProtoReflect.Descriptor instead.
 func (*SegmentTemplateTag) Descriptor() ([]byte, []int) {
-	return file_rotaloom_scheduling_v1_shift_template_proto_rawDescGZIP(), []int{12}
+	return file_rotaloom_scheduling_v1_shift_template_proto_rawDescGZIP(), []int{19}
 }
 
 func (x *SegmentTemplateTag) GetId() int64 {
@@ -835,7 +1153,26 @@ var File_rotaloom_scheduling_v1_shift_template_proto protoreflect.FileDescriptor
 
 const file_rotaloom_scheduling_v1_shift_template_proto_rawDesc = "" +
 	"\n" +
-	"+rotaloom/scheduling/v1/shift_template.proto\x12\x16rotaloom.scheduling.v1\x1a\x1cgoogle/api/annotations.proto\x1a\x1bgoogle/protobuf/empty.proto\x1a\x1erotaloom/common/v1/fault.proto\x1a\x1crotaloom/common/v1/ref.proto\x1a!rotaloom/options/v1/options.proto\x1a\"rotaloom/scheduling/v1/labor.proto\")\n" +
+	"+rotaloom/scheduling/v1/shift_template.proto\x12\x16rotaloom.scheduling.v1\x1a\x1cgoogle/api/annotations.proto\x1a\x1bgoogle/protobuf/empty.proto\x1a\x1erotaloom/common/v1/fault.proto\x1a\x1crotaloom/common/v1/ref.proto\x1a!rotaloom/options/v1/options.proto\x1a\"rotaloom/scheduling/v1/labor.proto\"\xa3\x01\n" +
+	" MultiUpdateShiftTemplatesRequest\x12=\n" +
+	"\x04body\x18\x01 \x01(\v2).rotaloom.scheduling.v1.ShiftTemplateListR\x04body\x12,\n" +
+	"\x0fpartial_success\x18\x02 \x01(\bH\x00R\x0epartialSuccess\x88\x01\x01B\x12\n" +
+	"\x10_partial_success\"k\n" +
+	" MultiDeleteShiftTemplatesRequest\x12G\n" +
+	"\x05where\x18\x01 \x01(\v21.rotaloom.scheduling.v1.DeleteShiftTemplatesWhereR\x05where\"`\n" +
+	"\x19DeleteShiftTemplatesWhere\x12C\n" +
+	"\x04refs\x18\x01 \x01(\v2/.rotaloom.scheduling.v1.DeleteShiftTemplateRefsR\x04refs\"\x87\x01\n" +
+	"\x17DeleteShiftTemplateRefs\x12l\n" +
+	"\rtemplate_refs\x18\x01 \x01(\v2\x1b.rotaloom.common.v1.RefListB*\xa2\xbb\x18&\n" +
+	"$\b\xe8\a\x12\tWFP-90003\x18\x9d\x03 \x01J\x0fshift templatesR\ftemplateRefs\"l\n" +
+	"\x1eApplyReadShiftTemplatesRequest\x12J\n" +
+	"\x05where\x18\x01 \x01(\v24.rotaloom.scheduling.v1.ApplyReadShiftTemplatesWhereR\x05where\"o\n" +
+	"\x1cApplyReadShiftTemplatesWhere\x12O\n" +
+	"\n" +
+	"equivalent\x18\x01 \x01(\v2/.rotaloom.scheduling.v1.EquivalentShiftTemplateR\n" +
+	"equivalent\"g\n" +
+	"\x17EquivalentShiftTemplate\x12L\n" +
+	"\x0eshift_template\x18\x01 \x01(\v2%.rotaloom.scheduling.v1.ShiftTemplateR\rshiftTemplate\")\n" +
 	"\x17GetShiftTemplateRequest\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\x03R\x02id\"z\n" +
 	"\x1aUpdateShiftTemplateRequest\x12\x0e\n" +
@@ -904,7 +1241,7 @@ const file_rotaloom_scheduling_v1_shift_template_proto_rawDesc = "" +
 	"\x02id\x18\x01 \x01(\x03H\x00R\x02id\x88\x01\x01\x12\x14\n" +
 	"\x05color\x18\x02 \x01(\tR\x05color\x12E\n" +
 	"\x12tag_definition_ref\x18\x03 \x01(\v2\x17.rotaloom.common.v1.RefR\x10tagDefinitionRefB\x05\n" +
-	"\x03_id2\xa3\v\n" +
+	"\x03_id2\xb6\x10\n" +
 	"\x14ShiftTemplateService\x12\xbd\x01\n" +
 	"\x10GetShiftTemplate\x12/.rotaloom.scheduling.v1.GetShiftTemplateRequest\x1a%.rotaloom.scheduling.v1.ShiftTemplate\"Q\xa2\xbb\x18\"\n" +
 	"\x1escheduling.shift_template.read\x18\x01\x82\xd3\xe4\x93\x02%\x12#/v1/scheduling/shift_templates/{id}\x12\xd4\x01\n" +
@@ -919,7 +1256,13 @@ const file_rotaloom_scheduling_v1_shift_template_proto_rawDesc = "" +
 	"\x19MultiCreateShiftTemplates\x128.rotaloom.scheduling.v1.MultiCreateShiftTemplatesRequest\x1a).rotaloom.scheduling.v1.ShiftTemplateList\"`\xa2\xbb\x18#\n" +
 	"\x1fscheduling.shift_template.write\x18\x04\x82\xd3\xe4\x93\x023:\x04body\"+/v1/scheduling/shift_templates/multi_create\x12\xd8\x01\n" +
 	"\x17MultiReadShiftTemplates\x126.rotaloom.scheduling.v1.MultiReadShiftTemplatesRequest\x1a).rotaloom.scheduling.v1.ShiftTemplateList\"Z\xa2\xbb\x18\"\n" +
-	"\x1escheduling.shift_template.read\x18\x02\x82\xd3\xe4\x93\x02.:\x01*\")/v1/scheduling/shift_templates/multi_readB\xf6\x01\n" +
+	"\x1escheduling.shift_template.read\x18\x02\x82\xd3\xe4\x93\x02.:\x01*\")/v1/scheduling/shift_templates/multi_read\x12\xe2\x01\n" +
+	"\x19MultiUpdateShiftTemplates\x128.rotaloom.scheduling.v1.MultiUpdateShiftTemplatesRequest\x1a).rotaloom.scheduling.v1.ShiftTemplateList\"`\xa2\xbb\x18#\n" +
+	"\x1fscheduling.shift_template.write\x18\x04\x82\xd3\xe4\x93\x023:\x04body\x1a+/v1/scheduling/shift_templates/multi_update\x12\xcf\x01\n" +
+	"\x19MultiDeleteShiftTemplates\x128.rotaloom.scheduling.v1.MultiDeleteShiftTemplatesRequest\x1a\x16.google.protobuf.Empty\"`\xa2\xbb\x18&\n" +
+	"\x1fscheduling.shift_template.write\x18\x04 \xcc\x01\x82\xd3\xe4\x93\x020:\x01*\"+/v1/scheduling/shift_templates/multi_delete\x12\xd9\x01\n" +
+	"\x17ApplyReadShiftTemplates\x126.rotaloom.scheduling.v1.ApplyReadShiftTemplatesRequest\x1a).rotaloom.scheduling.v1.ShiftTemplateList\"[\xa2\xbb\x18#\n" +
+	"\x1fscheduling.shift_template.write\x18\x03\x82\xd3\xe4\x93\x02.:\x01*\")/v1/scheduling/shift_templates/apply_readB\xf6\x01\n" +
 	"\x1acom.rotaloom.scheduling.v1B\x12ShiftTemplateProtoP\x01ZJgithub.com/rotaloom/rotaloom/proto/gen/rotaloom/scheduling/v1;schedulingv1\xa2\x02\x03RSX\xaa\x02\x16Rotaloom.Scheduling.V1\xca\x02\x16Rotaloom\\Scheduling\\V1\xe2\x02\"Rotaloom\\Scheduling\\V1\\GPBMetadata\xea\x02\x18Rotaloom::Scheduling::V1b\x06proto3"
 
 var (
@@ -934,68 +1277,88 @@ func file_rotaloom_scheduling_v1_shift_template_proto_rawDescGZIP() []byte {
 	return file_rotaloom_scheduling_v1_shift_template_proto_rawDescData
 }
 
-var file_rotaloom_scheduling_v1_shift_template_proto_msgTypes = make([]protoimpl.MessageInfo, 13)
+var file_rotaloom_scheduling_v1_shift_template_proto_msgTypes = make([]protoimpl.MessageInfo, 20)
 var file_rotaloom_scheduling_v1_shift_template_proto_goTypes = []any{
-	(*GetShiftTemplateRequest)(nil),          // 0: rotaloom.scheduling.v1.GetShiftTemplateRequest
-	(*UpdateShiftTemplateRequest)(nil),       // 1: rotaloom.scheduling.v1.UpdateShiftTemplateRequest
-	(*DeleteShiftTemplateRequest)(nil),       // 2: rotaloom.scheduling.v1.DeleteShiftTemplateRequest
-	(*ListShiftTemplatesRequest)(nil),        // 3: rotaloom.scheduling.v1.ListShiftTemplatesRequest
-	(*MultiCreateShiftTemplatesRequest)(nil), // 4: rotaloom.scheduling.v1.MultiCreateShiftTemplatesRequest
-	(*MultiReadShiftTemplatesRequest)(nil),   // 5: rotaloom.scheduling.v1.MultiReadShiftTemplatesRequest
-	(*ShiftTemplateWhere)(nil),               // 6: rotaloom.scheduling.v1.ShiftTemplateWhere
-	(*ShiftTemplateEmployee)(nil),            // 7: rotaloom.scheduling.v1.ShiftTemplateEmployee
-	(*ShiftTemplateRefs)(nil),                // 8: rotaloom.scheduling.v1.ShiftTemplateRefs
-	(*ShiftTemplateList)(nil),                // 9: rotaloom.scheduling.v1.ShiftTemplateList
-	(*ShiftTemplate)(nil),                    // 10: rotaloom.scheduling.v1.ShiftTemplate
-	(*ShiftTemplateSegment)(nil),             // 11: rotaloom.scheduling.v1.ShiftTemplateSegment
-	(*SegmentTemplateTag)(nil),               // 12: rotaloom.scheduling.v1.SegmentTemplateTag
-	(*v1.Ref)(nil),                           // 13: rotaloom.common.v1.Ref
-	(*v1.RefList)(nil),                       // 14: rotaloom.common.v1.RefList
-	(*v1.ErrorBody)(nil),                     // 15: rotaloom.common.v1.ErrorBody
-	(*CommentNote)(nil),                      // 16: rotaloom.scheduling.v1.CommentNote
-	(*CostCenterEntry)(nil),                  // 17: rotaloom.scheduling.v1.CostCenterEntry
-	(*LaborCategories)(nil),                  // 18: rotaloom.scheduling.v1.LaborCategories
-	(*emptypb.Empty)(nil),                    // 19: google.protobuf.Empty
+	(*MultiUpdateShiftTemplatesRequest)(nil), // 0: rotaloom.scheduling.v1.MultiUpdateShiftTemplatesRequest
+	(*MultiDeleteShiftTemplatesRequest)(nil), // 1: rotaloom.scheduling.v1.MultiDeleteShiftTemplatesRequest
+	(*DeleteShiftTemplatesWhere)(nil),        // 2: rotaloom.scheduling.v1.DeleteShiftTemplatesWhere
+	(*DeleteShiftTemplateRefs)(nil),          // 3: rotaloom.scheduling.v1.DeleteShiftTemplateRefs
+	(*ApplyReadShiftTemplatesRequest)(nil),   // 4: rotaloom.scheduling.v1.ApplyReadShiftTemplatesRequest
+	(*ApplyReadShiftTemplatesWhere)(nil),     // 5: rotaloom.scheduling.v1.ApplyReadShiftTemplatesWhere
+	(*EquivalentShiftTemplate)(nil),          // 6: rotaloom.scheduling.v1.EquivalentShiftTemplate
+	(*GetShiftTemplateRequest)(nil),          // 7: rotaloom.scheduling.v1.GetShiftTemplateRequest
+	(*UpdateShiftTemplateRequest)(nil),       // 8: rotaloom.scheduling.v1.UpdateShiftTemplateRequest
+	(*DeleteShiftTemplateRequest)(nil),       // 9: rotaloom.scheduling.v1.DeleteShiftTemplateRequest
+	(*ListShiftTemplatesRequest)(nil),        // 10: rotaloom.scheduling.v1.ListShiftTemplatesRequest
+	(*MultiCreateShiftTemplatesRequest)(nil), // 11: rotaloom.scheduling.v1.MultiCreateShiftTemplatesRequest
+	(*MultiReadShiftTemplatesRequest)(nil),   // 12: rotaloom.scheduling.v1.MultiReadShiftTemplatesRequest
+	(*ShiftTemplateWhere)(nil),               // 13: rotaloom.scheduling.v1.ShiftTemplateWhere
+	(*ShiftTemplateEmployee)(nil),            // 14: rotaloom.scheduling.v1.ShiftTemplateEmployee
+	(*ShiftTemplateRefs)(nil),                // 15: rotaloom.scheduling.v1.ShiftTemplateRefs
+	(*ShiftTemplateList)(nil),                // 16: rotaloom.scheduling.v1.ShiftTemplateList
+	(*ShiftTemplate)(nil),                    // 17: rotaloom.scheduling.v1.ShiftTemplate
+	(*ShiftTemplateSegment)(nil),             // 18: rotaloom.scheduling.v1.ShiftTemplateSegment
+	(*SegmentTemplateTag)(nil),               // 19: rotaloom.scheduling.v1.SegmentTemplateTag
+	(*v1.RefList)(nil),                       // 20: rotaloom.common.v1.RefList
+	(*v1.Ref)(nil),                           // 21: rotaloom.common.v1.Ref
+	(*v1.ErrorBody)(nil),                     // 22: rotaloom.common.v1.ErrorBody
+	(*CommentNote)(nil),                      // 23: rotaloom.scheduling.v1.CommentNote
+	(*CostCenterEntry)(nil),                  // 24: rotaloom.scheduling.v1.CostCenterEntry
+	(*LaborCategories)(nil),                  // 25: rotaloom.scheduling.v1.LaborCategories
+	(*emptypb.Empty)(nil),                    // 26: google.protobuf.Empty
 }
 var file_rotaloom_scheduling_v1_shift_template_proto_depIdxs = []int32{
-	10, // 0: rotaloom.scheduling.v1.UpdateShiftTemplateRequest.shift_template:type_name -> rotaloom.scheduling.v1.ShiftTemplate
-	9,  // 1: rotaloom.scheduling.v1.MultiCreateShiftTemplatesRequest.body:type_name -> rotaloom.scheduling.v1.ShiftTemplateList
-	6,  // 2: rotaloom.scheduling.v1.MultiReadShiftTemplatesRequest.where:type_name -> rotaloom.scheduling.v1.ShiftTemplateWhere
-	8,  // 3: rotaloom.scheduling.v1.ShiftTemplateWhere.refs:type_name -> rotaloom.scheduling.v1.ShiftTemplateRefs
-	7,  // 4: rotaloom.scheduling.v1.ShiftTemplateWhere.employee:type_name -> rotaloom.scheduling.v1.ShiftTemplateEmployee
-	13, // 5: rotaloom.scheduling.v1.ShiftTemplateEmployee.employee_ref:type_name -> rotaloom.common.v1.Ref
-	14, // 6: rotaloom.scheduling.v1.ShiftTemplateRefs.template_refs:type_name -> rotaloom.common.v1.RefList
-	10, // 7: rotaloom.scheduling.v1.ShiftTemplateList.shift_templates:type_name -> rotaloom.scheduling.v1.ShiftTemplate
-	15, // 8: rotaloom.scheduling.v1.ShiftTemplateList.failure:type_name -> rotaloom.common.v1.ErrorBody
-	16, // 9: rotaloom.scheduling.v1.ShiftTemplate.comment_notes:type_name -> rotaloom.scheduling.v1.CommentNote
-	11, // 10: rotaloom.scheduling.v1.ShiftTemplate.segments:type_name -> rotaloom.scheduling.v1.ShiftTemplateSegment
-	13, // 11: rotaloom.scheduling.v1.ShiftTemplateSegment.segment_type:type_name -> rotaloom.common.v1.Ref
-	13, // 12: rotaloom.scheduling.v1.ShiftTemplateSegment.org_node:type_name -> rotaloom.common.v1.Ref
-	13, // 13: rotaloom.scheduling.v1.ShiftTemplateSegment.work_rule:type_name -> rotaloom.common.v1.Ref
-	17, // 14: rotaloom.scheduling.v1.ShiftTemplateSegment.cost_center:type_name -> rotaloom.scheduling.v1.CostCenterEntry
-	18, // 15: rotaloom.scheduling.v1.ShiftTemplateSegment.labor_categories:type_name -> rotaloom.scheduling.v1.LaborCategories
-	13, // 16: rotaloom.scheduling.v1.ShiftTemplateSegment.segment_sc_profiles:type_name -> rotaloom.common.v1.Ref
-	12, // 17: rotaloom.scheduling.v1.ShiftTemplateSegment.segment_template_tags:type_name -> rotaloom.scheduling.v1.SegmentTemplateTag
-	13, // 18: rotaloom.scheduling.v1.SegmentTemplateTag.tag_definition_ref:type_name -> rotaloom.common.v1.Ref
-	0,  // 19: rotaloom.scheduling.v1.ShiftTemplateService.GetShiftTemplate:input_type -> rotaloom.scheduling.v1.GetShiftTemplateRequest
-	1,  // 20: rotaloom.scheduling.v1.ShiftTemplateService.UpdateShiftTemplate:input_type -> rotaloom.scheduling.v1.UpdateShiftTemplateRequest
-	2,  // 21: rotaloom.scheduling.v1.ShiftTemplateService.DeleteShiftTemplate:input_type -> rotaloom.scheduling.v1.DeleteShiftTemplateRequest
-	3,  // 22: rotaloom.scheduling.v1.ShiftTemplateService.ListShiftTemplates:input_type -> rotaloom.scheduling.v1.ListShiftTemplatesRequest
-	10, // 23: rotaloom.scheduling.v1.ShiftTemplateService.CreateShiftTemplate:input_type -> rotaloom.scheduling.v1.ShiftTemplate
-	4,  // 24: rotaloom.scheduling.v1.ShiftTemplateService.MultiCreateShiftTemplates:input_type -> rotaloom.scheduling.v1.MultiCreateShiftTemplatesRequest
-	5,  // 25: rotaloom.scheduling.v1.ShiftTemplateService.MultiReadShiftTemplates:input_type -> rotaloom.scheduling.v1.MultiReadShiftTemplatesRequest
-	10, // 26: rotaloom.scheduling.v1.ShiftTemplateService.GetShiftTemplate:output_type -> rotaloom.scheduling.v1.ShiftTemplate
-	10, // 27: rotaloom.scheduling.v1.ShiftTemplateService.UpdateShiftTemplate:output_type -> rotaloom.scheduling.v1.ShiftTemplate
-	19, // 28: rotaloom.scheduling.v1.ShiftTemplateService.DeleteShiftTemplate:output_type -> google.protobuf.Empty
-	9,  // 29: rotaloom.scheduling.v1.ShiftTemplateService.ListShiftTemplates:output_type -> rotaloom.scheduling.v1.ShiftTemplateList
-	10, // 30: rotaloom.scheduling.v1.ShiftTemplateService.CreateShiftTemplate:output_type -> rotaloom.scheduling.v1.ShiftTemplate
-	9,  // 31: rotaloom.scheduling.v1.ShiftTemplateService.MultiCreateShiftTemplates:output_type -> rotaloom.scheduling.v1.ShiftTemplateList
-	9,  // 32: rotaloom.scheduling.v1.ShiftTemplateService.MultiReadShiftTemplates:output_type -> rotaloom.scheduling.v1.ShiftTemplateList
-	26, // [26:33] is the sub-list for method output_type
-	19, // [19:26] is the sub-list for method input_type
-	19, // [19:19] is the sub-list for extension type_name
-	19, // [19:19] is the sub-list for extension extendee
-	0,  // [0:19] is the sub-list for field type_name
+	16, // 0: rotaloom.scheduling.v1.MultiUpdateShiftTemplatesRequest.body:type_name -> rotaloom.scheduling.v1.ShiftTemplateList
+	2,  // 1: rotaloom.scheduling.v1.MultiDeleteShiftTemplatesRequest.where:type_name -> rotaloom.scheduling.v1.DeleteShiftTemplatesWhere
+	3,  // 2: rotaloom.scheduling.v1.DeleteShiftTemplatesWhere.refs:type_name -> rotaloom.scheduling.v1.DeleteShiftTemplateRefs
+	20, // 3: rotaloom.scheduling.v1.DeleteShiftTemplateRefs.template_refs:type_name -> rotaloom.common.v1.RefList
+	5,  // 4: rotaloom.scheduling.v1.ApplyReadShiftTemplatesRequest.where:type_name -> rotaloom.scheduling.v1.ApplyReadShiftTemplatesWhere
+	6,  // 5: rotaloom.scheduling.v1.ApplyReadShiftTemplatesWhere.equivalent:type_name -> rotaloom.scheduling.v1.EquivalentShiftTemplate
+	17, // 6: rotaloom.scheduling.v1.EquivalentShiftTemplate.shift_template:type_name -> rotaloom.scheduling.v1.ShiftTemplate
+	17, // 7: rotaloom.scheduling.v1.UpdateShiftTemplateRequest.shift_template:type_name -> rotaloom.scheduling.v1.ShiftTemplate
+	16, // 8: rotaloom.scheduling.v1.MultiCreateShiftTemplatesRequest.body:type_name -> rotaloom.scheduling.v1.ShiftTemplateList
+	13, // 9: rotaloom.scheduling.v1.MultiReadShiftTemplatesRequest.where:type_name -> rotaloom.scheduling.v1.ShiftTemplateWhere
+	15, // 10: rotaloom.scheduling.v1.ShiftTemplateWhere.refs:type_name -> rotaloom.scheduling.v1.ShiftTemplateRefs
+	14, // 11: rotaloom.scheduling.v1.ShiftTemplateWhere.employee:type_name -> rotaloom.scheduling.v1.ShiftTemplateEmployee
+	21, // 12: rotaloom.scheduling.v1.ShiftTemplateEmployee.employee_ref:type_name -> rotaloom.common.v1.Ref
+	20, // 13: rotaloom.scheduling.v1.ShiftTemplateRefs.template_refs:type_name -> rotaloom.common.v1.RefList
+	17, // 14: rotaloom.scheduling.v1.ShiftTemplateList.shift_templates:type_name -> rotaloom.scheduling.v1.ShiftTemplate
+	22, // 15: rotaloom.scheduling.v1.ShiftTemplateList.failure:type_name -> rotaloom.common.v1.ErrorBody
+	23, // 16: rotaloom.scheduling.v1.ShiftTemplate.comment_notes:type_name -> rotaloom.scheduling.v1.CommentNote
+	18, // 17: rotaloom.scheduling.v1.ShiftTemplate.segments:type_name -> rotaloom.scheduling.v1.ShiftTemplateSegment
+	21, // 18: rotaloom.scheduling.v1.ShiftTemplateSegment.segment_type:type_name -> rotaloom.common.v1.Ref
+	21, // 19: rotaloom.scheduling.v1.ShiftTemplateSegment.org_node:type_name -> rotaloom.common.v1.Ref
+	21, // 20: rotaloom.scheduling.v1.ShiftTemplateSegment.work_rule:type_name -> rotaloom.common.v1.Ref
+	24, // 21: rotaloom.scheduling.v1.ShiftTemplateSegment.cost_center:type_name -> rotaloom.scheduling.v1.CostCenterEntry
+	25, // 22: rotaloom.scheduling.v1.ShiftTemplateSegment.labor_categories:type_name -> rotaloom.scheduling.v1.LaborCategories
+	21, // 23: rotaloom.scheduling.v1.ShiftTemplateSegment.segment_sc_profiles:type_name -> rotaloom.common.v1.Ref
+	19, // 24: rotaloom.scheduling.v1.ShiftTemplateSegment.segment_template_tags:type_name -> rotaloom.scheduling.v1.SegmentTemplateTag
+	21, // 25: rotaloom.scheduling.v1.SegmentTemplateTag.tag_definition_ref:type_name -> rotaloom.common.v1.Ref
+	7,  // 26: rotaloom.scheduling.v1.ShiftTemplateService.GetShiftTemplate:input_type -> rotaloom.scheduling.v1.GetShiftTemplateRequest
+	8,  // 27: rotaloom.scheduling.v1.ShiftTemplateService.UpdateShiftTemplate:input_type -> rotaloom.scheduling.v1.UpdateShiftTemplateRequest
+	9,  // 28: rotaloom.scheduling.v1.ShiftTemplateService.DeleteShiftTemplate:input_type -> rotaloom.scheduling.v1.DeleteShiftTemplateRequest
+	10, // 29: rotaloom.scheduling.v1.ShiftTemplateService.ListShiftTemplates:input_type -> rotaloom.scheduling.v1.ListShiftTemplatesRequest
+	17, // 30: rotaloom.scheduling.v1.ShiftTemplateService.CreateShiftTemplate:input_type -> rotaloom.scheduling.v1.ShiftTemplate
+	11, // 31: rotaloom.scheduling.v1.ShiftTemplateService.MultiCreateShiftTemplates:input_type -> rotaloom.scheduling.v1.MultiCreateShiftTemplatesRequest
+	12, // 32: rotaloom.scheduling.v1.ShiftTemplateService.MultiReadShiftTemplates:input_type -> rotaloom.scheduling.v1.MultiReadShiftTemplatesRequest
+	0,  // 33: rotaloom.scheduling.v1.ShiftTemplateService.MultiUpdateShiftTemplates:input_type -> rotaloom.scheduling.v1.MultiUpdateShiftTemplatesRequest
+	1,  // 34: rotaloom.scheduling.v1.ShiftTemplateService.MultiDeleteShiftTemplates:input_type -> rotaloom.scheduling.v1.MultiDeleteShiftTemplatesRequest
+	4,  // 35: rotaloom.scheduling.v1.ShiftTemplateService.ApplyReadShiftTemplates:input_type -> rotaloom.scheduling.v1.ApplyReadShiftTemplatesRequest
+	17, // 36: rotaloom.scheduling.v1.ShiftTemplateService.GetShiftTemplate:output_type -> rotaloom.scheduling.v1.ShiftTemplate
+	17, // 37: rotaloom.scheduling.v1.ShiftTemplateService.UpdateShiftTemplate:output_type -> rotaloom.scheduling.v1.ShiftTemplate
+	26, // 38: rotaloom.scheduling.v1.ShiftTemplateService.DeleteShiftTemplate:output_type -> google.protobuf.Empty
+	16, // 39: rotaloom.scheduling.v1.ShiftTemplateService.ListShiftTemplates:output_type -> rotaloom.scheduling.v1.ShiftTemplateList
+	17, // 40: rotaloom.scheduling.v1.ShiftTemplateService.CreateShiftTemplate:output_type -> rotaloom.scheduling.v1.ShiftTemplate
+	16, // 41: rotaloom.scheduling.v1.ShiftTemplateService.MultiCreateShiftTemplates:output_type -> rotaloom.scheduling.v1.ShiftTemplateList
+	16, // 42: rotaloom.scheduling.v1.ShiftTemplateService.MultiReadShiftTemplates:output_type -> rotaloom.scheduling.v1.ShiftTemplateList
+	16, // 43: rotaloom.scheduling.v1.ShiftTemplateService.MultiUpdateShiftTemplates:output_type -> rotaloom.scheduling.v1.ShiftTemplateList
+	26, // 44: rotaloom.scheduling.v1.ShiftTemplateService.MultiDeleteShiftTemplates:output_type -> google.protobuf.Empty
+	16, // 45: rotaloom.scheduling.v1.ShiftTemplateService.ApplyReadShiftTemplates:output_type -> rotaloom.scheduling.v1.ShiftTemplateList
+	36, // [36:46] is the sub-list for method output_type
+	26, // [26:36] is the sub-list for method input_type
+	26, // [26:26] is the sub-list for extension type_name
+	26, // [26:26] is the sub-list for extension extendee
+	0,  // [0:26] is the sub-list for field type_name
 }
 
 func init() { file_rotaloom_scheduling_v1_shift_template_proto_init() }
@@ -1004,18 +1367,19 @@ func file_rotaloom_scheduling_v1_shift_template_proto_init() {
 		return
 	}
 	file_rotaloom_scheduling_v1_labor_proto_init()
-	file_rotaloom_scheduling_v1_shift_template_proto_msgTypes[3].OneofWrappers = []any{}
-	file_rotaloom_scheduling_v1_shift_template_proto_msgTypes[4].OneofWrappers = []any{}
+	file_rotaloom_scheduling_v1_shift_template_proto_msgTypes[0].OneofWrappers = []any{}
 	file_rotaloom_scheduling_v1_shift_template_proto_msgTypes[10].OneofWrappers = []any{}
 	file_rotaloom_scheduling_v1_shift_template_proto_msgTypes[11].OneofWrappers = []any{}
-	file_rotaloom_scheduling_v1_shift_template_proto_msgTypes[12].OneofWrappers = []any{}
+	file_rotaloom_scheduling_v1_shift_template_proto_msgTypes[17].OneofWrappers = []any{}
+	file_rotaloom_scheduling_v1_shift_template_proto_msgTypes[18].OneofWrappers = []any{}
+	file_rotaloom_scheduling_v1_shift_template_proto_msgTypes[19].OneofWrappers = []any{}
 	type x struct{}
 	out := protoimpl.TypeBuilder{
 		File: protoimpl.DescBuilder{
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_rotaloom_scheduling_v1_shift_template_proto_rawDesc), len(file_rotaloom_scheduling_v1_shift_template_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   13,
+			NumMessages:   20,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

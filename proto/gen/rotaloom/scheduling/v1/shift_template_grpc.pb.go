@@ -29,6 +29,9 @@ const (
 	ShiftTemplateService_CreateShiftTemplate_FullMethodName       = "/rotaloom.scheduling.v1.ShiftTemplateService/CreateShiftTemplate"
 	ShiftTemplateService_MultiCreateShiftTemplates_FullMethodName = "/rotaloom.scheduling.v1.ShiftTemplateService/MultiCreateShiftTemplates"
 	ShiftTemplateService_MultiReadShiftTemplates_FullMethodName   = "/rotaloom.scheduling.v1.ShiftTemplateService/MultiReadShiftTemplates"
+	ShiftTemplateService_MultiUpdateShiftTemplates_FullMethodName = "/rotaloom.scheduling.v1.ShiftTemplateService/MultiUpdateShiftTemplates"
+	ShiftTemplateService_MultiDeleteShiftTemplates_FullMethodName = "/rotaloom.scheduling.v1.ShiftTemplateService/MultiDeleteShiftTemplates"
+	ShiftTemplateService_ApplyReadShiftTemplates_FullMethodName   = "/rotaloom.scheduling.v1.ShiftTemplateService/ApplyReadShiftTemplates"
 )
 
 // ShiftTemplateServiceClient is the client API for ShiftTemplateService service.
@@ -52,6 +55,14 @@ type ShiftTemplateServiceClient interface {
 	MultiCreateShiftTemplates(ctx context.Context, in *MultiCreateShiftTemplatesRequest, opts ...grpc.CallOption) (*ShiftTemplateList, error)
 	// Retrieves several shift templates; all when none are named.
 	MultiReadShiftTemplates(ctx context.Context, in *MultiReadShiftTemplatesRequest, opts ...grpc.CallOption) (*ShiftTemplateList, error)
+	// Replaces several shift templates, all or none. One without an id is the one
+	// with its name.
+	MultiUpdateShiftTemplates(ctx context.Context, in *MultiUpdateShiftTemplatesRequest, opts ...grpc.CallOption) (*ShiftTemplateList, error)
+	// Deletes the shift templates that are named, all or none.
+	MultiDeleteShiftTemplates(ctx context.Context, in *MultiDeleteShiftTemplatesRequest, opts ...grpc.CallOption) (*emptypb.Empty, error)
+	// Retrieves the shift templates that are equal to one but for their names and
+	// descriptions. Without such a one it is created.
+	ApplyReadShiftTemplates(ctx context.Context, in *ApplyReadShiftTemplatesRequest, opts ...grpc.CallOption) (*ShiftTemplateList, error)
 }
 
 type shiftTemplateServiceClient struct {
@@ -132,6 +143,36 @@ func (c *shiftTemplateServiceClient) MultiReadShiftTemplates(ctx context.Context
 	return out, nil
 }
 
+func (c *shiftTemplateServiceClient) MultiUpdateShiftTemplates(ctx context.Context, in *MultiUpdateShiftTemplatesRequest, opts ...grpc.CallOption) (*ShiftTemplateList, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(ShiftTemplateList)
+	err := c.cc.Invoke(ctx, ShiftTemplateService_MultiUpdateShiftTemplates_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
+func (c *shiftTemplateServiceClient) MultiDeleteShiftTemplates(ctx context.Context, in *MultiDeleteShiftTemplatesRequest, opts ...grpc.CallOption) (*emptypb.Empty, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(emptypb.Empty)
+	err := c.cc.Invoke(ctx, ShiftTemplateService_MultiDeleteShiftTemplates_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
+func (c *shiftTemplateServiceClient) ApplyReadShiftTemplates(ctx context.Context, in *ApplyReadShiftTemplatesRequest, opts ...grpc.CallOption) (*ShiftTemplateList, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(ShiftTemplateList)
+	err := c.cc.Invoke(ctx, ShiftTemplateService_ApplyReadShiftTemplates_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
 // ShiftTemplateServiceServer is the server API for ShiftTemplateService service.
 // All implementations must embed UnimplementedShiftTemplateServiceServer
 // for forward compatibility.
@@ -153,6 +194,14 @@ type ShiftTemplateServiceServer interface {
 	MultiCreateShiftTemplates(context.Context, *MultiCreateShiftTemplatesRequest) (*ShiftTemplateList, error)
 	// Retrieves several shift templates; all when none are named.
 	MultiReadShiftTemplates(context.Context, *MultiReadShiftTemplatesRequest) (*ShiftTemplateList, error)
+	// Replaces several shift templates, all or none. One without an id is the one
+	// with its name.
+	MultiUpdateShiftTemplates(context.Context, *MultiUpdateShiftTemplatesRequest) (*ShiftTemplateList, error)
+	// Deletes the shift templates that are named, all or none.
+	MultiDeleteShiftTemplates(context.Context, *MultiDeleteShiftTemplatesRequest) (*emptypb.Empty, error)
+	// Retrieves the shift templates that are equal to one but for their names and
+	// descriptions. Without such a one it is created.
+	ApplyReadShiftTemplates(context.Context, *ApplyReadShiftTemplatesRequest) (*ShiftTemplateList, error)
 	mustEmbedUnimplementedShiftTemplateServiceServer()
 }
 
@@ -183,6 +232,15 @@ func (UnimplementedShiftTemplateServiceServer) MultiCreateShiftTemplates(context
 }
 func (UnimplementedShiftTemplateServiceServer) MultiReadShiftTemplates(context.Context, *MultiReadShiftTemplatesRequest) (*ShiftTemplateList, error) {
 	return nil, status.Error(codes.Unimplemented, "method MultiReadShiftTemplates not implemented")
+}
+func (UnimplementedShiftTemplateServiceServer) MultiUpdateShiftTemplates(context.Context, *MultiUpdateShiftTemplatesRequest) (*ShiftTemplateList, error) {
+	return nil, status.Error(codes.Unimplemented, "method MultiUpdateShiftTemplates not implemented")
+}
+func (UnimplementedShiftTemplateServiceServer) MultiDeleteShiftTemplates(context.Context, *MultiDeleteShiftTemplatesRequest) (*emptypb.Empty, error) {
+	return nil, status.Error(codes.Unimplemented, "method MultiDeleteShiftTemplates not implemented")
+}
+func (UnimplementedShiftTemplateServiceServer) ApplyReadShiftTemplates(context.Context, *ApplyReadShiftTemplatesRequest) (*ShiftTemplateList, error) {
+	return nil, status.Error(codes.Unimplemented, "method ApplyReadShiftTemplates not implemented")
 }
 func (UnimplementedShiftTemplateServiceServer) mustEmbedUnimplementedShiftTemplateServiceServer() {}
 func (UnimplementedShiftTemplateServiceServer) testEmbeddedByValue()                              {}
@@ -331,6 +389,60 @@ func _ShiftTemplateService_MultiReadShiftTemplates_Handler(srv interface{}, ctx 
 	return interceptor(ctx, in, info, handler)
 }
 
+func _ShiftTemplateService_MultiUpdateShiftTemplates_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(MultiUpdateShiftTemplatesRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(ShiftTemplateServiceServer).MultiUpdateShiftTemplates(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: ShiftTemplateService_MultiUpdateShiftTemplates_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(ShiftTemplateServiceServer).MultiUpdateShiftTemplates(ctx, req.(*MultiUpdateShiftTemplatesRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
+func _ShiftTemplateService_MultiDeleteShiftTemplates_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(MultiDeleteShiftTemplatesRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(ShiftTemplateServiceServer).MultiDeleteShiftTemplates(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: ShiftTemplateService_MultiDeleteShiftTemplates_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(ShiftTemplateServiceServer).MultiDeleteShiftTemplates(ctx, req.(*MultiDeleteShiftTemplatesRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
+func _ShiftTemplateService_ApplyReadShiftTemplates_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(ApplyReadShiftTemplatesRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(ShiftTemplateServiceServer).ApplyReadShiftTemplates(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: ShiftTemplateService_ApplyReadShiftTemplates_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(ShiftTemplateServiceServer).ApplyReadShiftTemplates(ctx, req.(*ApplyReadShiftTemplatesRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
 // ShiftTemplateService_ServiceDesc is the grpc.ServiceDesc for ShiftTemplateService service.
 // It's only intended for direct use with grpc.RegisterService,
 // and not to be introspected or modified (even as a copy)
@@ -365,6 +477,18 @@ var ShiftTemplateService_ServiceDesc = grpc.ServiceDesc{
 		{
 			MethodName: "MultiReadShiftTemplates",
 			Handler:    _ShiftTemplateService_MultiReadShiftTemplates_Handler,
+		},
+		{
+			MethodName: "MultiUpdateShiftTemplates",
+			Handler:    _ShiftTemplateService_MultiUpdateShiftTemplates_Handler,
+		},
+		{
+			MethodName: "MultiDeleteShiftTemplates",
+			Handler:    _ShiftTemplateService_MultiDeleteShiftTemplates_Handler,
+		},
+		{
+			MethodName: "ApplyReadShiftTemplates",
+			Handler:    _ShiftTemplateService_ApplyReadShiftTemplates_Handler,
 		},
 	},
 	Streams:  []grpc.StreamDesc{},

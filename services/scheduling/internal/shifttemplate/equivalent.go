@@ -1,0 +1,106 @@
+package shifttemplate
+
+import (
+	"context"
+	"crypto/sha256"
+	"fmt"
+
+	"google.golang.org/protobuf/proto"
+
+	schedulingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/scheduling/v1"
+
+	"github.com/rotaloom/rotaloom/pkg/civil"
+	"github.com/rotaloom/rotaloom/pkg/fault"
+	"github.com/rotaloom/rotaloom/pkg/tenant"
+	"github.com/rotaloom/rotaloom/services/scheduling/internal/patterndefinition"
+)
+
+// wherePath is where the template stands in a request for its equals.
+const wherePath = "where.equivalent.shiftTemplate"
+
+// ApplyReadShiftTemplates returns the templates that are equal to the given one
+// but for their names and descriptions, by name. When there is none the given one
+// is created.
+func (h *Handler) ApplyReadShiftTemplates(ctx context.Context, req *schedulingv1.ApplyReadShiftTemplatesRequest) (*schedulingv1.ShiftTemplateList, error) {
+	tenantID, err := tenant.Of(ctx)
+	if err != nil {
+		return nil, err
+	}
+	given := req.GetWhere().GetEquivalent().GetShiftTemplate()
+	if given == nil {
+		return nil, patterndefinition.Missing(wherePath)
+	}
+	wanted := proto.CloneOf(given)
+	if err := h.rules.Shift(wherePath, wanted); err != nil {
+		return nil, err
+	}
+	if wanted.GetName() == "" {
+		if wanted.Name, err = nameOf(wanted); err != nil {
+			return nil, err
+		}
+		wanted.SystemGenerated = proto.Bool(true)
+	}
+	if err := patterndefinition.Codes().CheckName(wherePath, wanted.GetName()); err != nil {
+		return nil, err
+	}
+	list, err := h.equals(ctx, tenantID, wanted)
+	if err != nil || len(list) > 0 {
+		return &schedulingv1.ShiftTemplateList{ShiftTemplates: list}, err
+	}
+	made, err := h.store.CreateOne(ctx, h.pool, tenantID, wanted)
+	if err == nil {
+		return &schedulingv1.ShiftTemplateList{ShiftTemplates: []*schedulingv1.ShiftTemplate{made}}, nil
+	}
+	if fault.FromError(err).Code != patterndefinition.Codes().Taken {
+		return nil, err
+	}
+	// Perhaps somebody made the same one meanwhile.
+	if list, again := h.equals(ctx, tenantID, wanted); again != nil || len(list) > 0 {
+		return &schedulingv1.ShiftTemplateList{ShiftTemplates: list}, again
+	}
+	return nil, err
+}
+
+// equals returns the templates that are stored and equal to a checked one.
+func (h *Handler) equals(ctx context.Context, tenantID int64, wanted *schedulingv1.ShiftTemplate) ([]*schedulingv1.ShiftTemplate, error) {
+	all, err := h.store.All(ctx, h.pool, tenantID)
+	if err != nil {
+		return nil, err
+	}
+	shift := bare(wanted)
+	var out []*schedulingv1.ShiftTemplate
+	for _, t := range all {
+		if proto.Equal(bare(t), shift) {
+			out = append(out, t)
+		}
+	}
+	return out, nil
+}
+
+// bare is a template without what equals may differ in, nor what nobody keeps.
+func bare(t *schedulingv1.ShiftTemplate) *schedulingv1.ShiftTemplate {
+	out := proto.CloneOf(t)
+	out.Id, out.Version, out.Deleted, out.SystemGenerated = nil, "", nil, nil
+	out.Name, out.Description = "", ""
+	out.Locked = proto.Bool(out.GetLocked())
+	return out
+}
+
+// nameOf makes a name for a template that has none: its times, and a digest of
+// what else is in it, so that equal ones have the same name and others do not.
+func nameOf(t *schedulingv1.ShiftTemplate) (string, error) {
+	body, err := proto.MarshalOptions{Deterministic: true}.Marshal(bare(t))
+	if err != nil {
+		return "", fmt.Errorf("shift_template: encode: %w", err)
+	}
+	digest := sha256.Sum256(body)
+	times := ""
+	for _, text := range []string{t.GetStartDateTime(), t.GetEndDateTime()} {
+		at, err := civil.ParseDateTime(text)
+		if err != nil {
+			return "", fmt.Errorf("shift_template: name: %w", err)
+		}
+		times += fmt.Sprintf("%02d:%02d-", at.Seconds/3600, at.Seconds/60%60)
+	}
+	return fmt.Sprintf("%s %x", times[:len(times)-1], digest[:4]), nil
+}
