@@ -102,7 +102,7 @@ func New(_ context.Context, cfg Config, deps Deps) (*Service, error) {
 	shiftTemplates, patternTemplates := shifttemplate.NewStore(), schedulepatterntemplate.NewStore()
 	definitions := patterndefinition.New(cfg.Patterns, shiftTemplates, patternTemplates)
 	reader := reading.NewReader(deps.Pool, definitions)
-	items := scheduleitem.Deps{Pool: deps.Pool, Directory: resolver, Reader: reader, Wake: core.Wake, Settings: cfg.Items}
+	items := scheduleitem.Deps{Pool: deps.Pool, Directory: resolver, Reader: reader, Templates: shiftTemplates, Wake: core.Wake, Settings: cfg.Items}
 	return &Service{
 		Core: core, Propagator: propagator, Replicator: replicator,
 		shiftTemplates:   shifttemplate.New(deps.Pool, shiftTemplates, patterndefinition.NewRules(cfg.Patterns), resolver),

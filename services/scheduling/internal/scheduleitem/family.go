@@ -10,6 +10,7 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/civil"
 	"github.com/rotaloom/rotaloom/pkg/domain/rowvisibility"
 	commonv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/common/v1"
+	"github.com/rotaloom/rotaloom/services/scheduling/internal/patterndefinition"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/projection"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/schedule/reading"
 )
@@ -33,6 +34,8 @@ type Deps struct {
 	Pool      *pgxpool.Pool
 	Directory Directory
 	Reader    *reading.Reader
+	// Templates are those that shifts can be made from.
+	Templates patterndefinition.ShiftSource
 	// Wake is called after a change was committed that has an event.
 	Wake     func()
 	Settings Settings

@@ -82,6 +82,21 @@ func (h *PayCodeEdits) create(ctx context.Context, sent []*schedulingv1.PayCodeE
 	return &schedulingv1.PayCodeEditList{PayCodeEdits: done, Failure: failure}, err
 }
 
+// MultiUpdatePayCodeEdits replaces pay code edits, all or none; with partial
+// success those that can be.
+func (h *PayCodeEdits) MultiUpdatePayCodeEdits(ctx context.Context, req *schedulingv1.MultiUpdatePayCodeEditsRequest) (*schedulingv1.PayCodeEditList, error) {
+	sent := req.GetBody().GetPayCodeEdits()
+	if len(sent) == 0 {
+		return nil, fault.Invalid(CodeMissing, "No pay code edit was sent.")
+	}
+	out, err := h.edits.updateMany(ctx, sent, req.GetPartialSuccess())
+	if err != nil {
+		return nil, err
+	}
+	done, failure, err := rpc.Settled(ctx, out)
+	return &schedulingv1.PayCodeEditList{PayCodeEdits: done, Failure: failure}, err
+}
+
 // MultiDeletePayCodeEdits deletes pay code edits, all or none.
 func (h *PayCodeEdits) MultiDeletePayCodeEdits(ctx context.Context, req *schedulingv1.MultiDeletePayCodeEditsRequest) (*emptypb.Empty, error) {
 	ids := req.GetWhere().GetPayCodeEditIds()

@@ -88,6 +88,20 @@ func (h *Shifts) create(ctx context.Context, sent []*schedulingv1.Shift, partial
 	return shiftList(ctx, out.Failure, out.Successes())
 }
 
+// MultiUpdateShifts replaces shifts, all or none; with partial success those that
+// can be.
+func (h *Shifts) MultiUpdateShifts(ctx context.Context, req *schedulingv1.MultiUpdateShiftsRequest) (*schedulingv1.ShiftList, error) {
+	sent := req.GetBody().GetShifts()
+	if len(sent) == 0 {
+		return nil, fault.Invalid(CodeMissing, "No shift was sent.")
+	}
+	out, err := h.shifts.updateMany(ctx, sent, req.GetPartialSuccess())
+	if err != nil {
+		return nil, err
+	}
+	return shiftList(ctx, out.Failure, out.Successes())
+}
+
 // shiftList returns the outcome of an operation on several shifts.
 func shiftList(ctx context.Context, failed func() (*commonv1.ErrorBody, error), shifts []*schedulingv1.Shift) (*schedulingv1.ShiftList, error) {
 	failure, err := failed()

@@ -1,6 +1,7 @@
 package scheduleitem
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -60,7 +61,15 @@ func (f *family[M]) update(ctx context.Context, id int64, sent M) (M, error) {
 		if version := f.version(sent); version != nil && *version != was.version() {
 			return stale(f.what, id, was.version())
 		}
-		updated, err = f.replace(ctx, tx, tenantID, id, was, d)
+		change := []replacement{{id, was, d}}
+		refused, err := f.lockedDays(ctx, tx, tenantID, change)
+		if err != nil || len(refused) > 0 {
+			return cmp.Or(err, refused[0])
+		}
+		rows, err := f.replace(ctx, tx, tenantID, change)
+		if err == nil {
+			updated = rows[0]
+		}
 		return err
 	})
 	if err != nil {
@@ -95,25 +104,54 @@ func (f *family[M]) employeeAfter(ctx context.Context, tenantID int64, visible r
 	return &employees[0], nil
 }
 
-func (f *family[M]) replace(ctx context.Context, tx pgx.Tx, tenantID, id int64, was known, d *draft) (row, error) {
-	before := f.employeeDaysOf(was)
-	if err := unlocked(ctx, tx, tenantID, []employeeDays{before, {d.employeeID(), d.occupies}}); err != nil {
-		return row{}, err
-	}
-	updated := row{
-		id: id, employeeID: d.employeeID(), from: d.from, to: d.to,
-		hides: was.hides(), version: was.version() + 1, body: d.body,
-	}
-	if err := put(ctx, tx, tenantID, f.kind, []row{updated}); err != nil {
-		return row{}, err
-	}
+// replacement is an entry that a draft is to take the place of.
+type replacement struct {
+	id    int64
+	was   known
+	draft *draft
+}
+
+// replace stores drafts in the place of entries, and returns the rows that they
+// are now.
+func (f *family[M]) replace(ctx context.Context, tx pgx.Tx, tenantID int64, list []replacement) ([]row, error) {
+	rows := make([]row, len(list))
 	var news changes
-	news.add(before.employeeID, before.days.From, before.days.To-1)
-	news.add(d.employeeID(), d.from, d.to)
-	if err := news.put(f.kind, &updated); err != nil {
-		return row{}, err
+	for i, r := range list {
+		rows[i] = row{
+			id: r.id, employeeID: r.draft.employeeID(), from: r.draft.from, to: r.draft.to,
+			hides: r.was.hides(), version: r.was.version() + 1, body: r.draft.body,
+		}
+		before := f.employeeDaysOf(r.was)
+		news.add(before.employeeID, before.days.From, before.days.To-1)
+		news.add(r.draft.employeeID(), r.draft.from, r.draft.to)
+		if err := news.put(f.kind, &rows[i]); err != nil {
+			return nil, err
+		}
 	}
-	return updated, news.publish(ctx, tx, tenantID)
+	if err := put(ctx, tx, tenantID, f.kind, rows); err != nil {
+		return nil, err
+	}
+	return rows, news.publish(ctx, tx, tenantID)
+}
+
+// lockedDays returns why replacements cannot be, by their position: a day is
+// locked that the entry occupies, or would.
+func (f *family[M]) lockedDays(ctx context.Context, tx pgx.Tx, tenantID int64, list []replacement) (map[int]error, error) {
+	days := make([]employeeDays, 0, 2*len(list))
+	for _, r := range list {
+		days = append(days, f.employeeDaysOf(r.was), employeeDays{r.draft.employeeID(), r.draft.occupies})
+	}
+	locked, err := locks(ctx, tx, tenantID, days)
+	if err != nil {
+		return nil, err
+	}
+	refused := map[int]error{}
+	for i := len(days) - 1; i >= 0; i-- {
+		if day, ok := locked[i]; ok {
+			refused[i/2] = lockedDay(days[i].employeeID, day)
+		}
+	}
+	return refused, nil
 }
 
 // lockEntries makes the transaction the only one that changes the schedules of

@@ -229,6 +229,58 @@ func (x *MultiCreatePayCodeEditsRequest) GetPartialSuccess() bool {
 	return false
 }
 
+type MultiUpdatePayCodeEditsRequest struct {
+	state          protoimpl.MessageState `protogen:"open.v1"`
+	Body           *NewPayCodeEdits       `protobuf:"bytes,1,opt,name=body,proto3" json:"body,omitempty"`
+	PartialSuccess *bool                  `protobuf:"varint,2,opt,name=partial_success,json=partialSuccess,proto3,oneof" json:"partial_success,omitempty"`
+	unknownFields  protoimpl.UnknownFields
+	sizeCache      protoimpl.SizeCache
+}
+
+func (x *MultiUpdatePayCodeEditsRequest) Reset() {
+	*x = MultiUpdatePayCodeEditsRequest{}
+	mi := &file_rotaloom_scheduling_v1_pay_code_edit_proto_msgTypes[4]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *MultiUpdatePayCodeEditsRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*MultiUpdatePayCodeEditsRequest) ProtoMessage() {}
+
+func (x *MultiUpdatePayCodeEditsRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_rotaloom_scheduling_v1_pay_code_edit_proto_msgTypes[4]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use MultiUpdatePayCodeEditsRequest.ProtoReflect.Descriptor instead.
+func (*MultiUpdatePayCodeEditsRequest) Descriptor() ([]byte, []int) {
+	return file_rotaloom_scheduling_v1_pay_code_edit_proto_rawDescGZIP(), []int{4}
+}
+
+func (x *MultiUpdatePayCodeEditsRequest) GetBody() *NewPayCodeEdits {
+	if x != nil {
+		return x.Body
+	}
+	return nil
+}
+
+func (x *MultiUpdatePayCodeEditsRequest) GetPartialSuccess() bool {
+	if x != nil && x.PartialSuccess != nil {
+		return *x.PartialSuccess
+	}
+	return false
+}
+
 type NewPayCodeEdits struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	PayCodeEdits  []*PayCodeEdit         `protobuf:"bytes,1,rep,name=pay_code_edits,json=payCodeEdits,proto3" json:"pay_code_edits,omitempty"`
@@ -238,7 +290,7 @@ type NewPayCodeEdits struct {
 
 func (x *NewPayCodeEdits) Reset() {
 	*x = NewPayCodeEdits{}
-	mi := &file_rotaloom_scheduling_v1_pay_code_edit_proto_msgTypes[4]
+	mi := &file_rotaloom_scheduling_v1_pay_code_edit_proto_msgTypes[5]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -250,7 +302,7 @@ func (x *NewPayCodeEdits) String() string {
 func (*NewPayCodeEdits) ProtoMessage() {}
 
 func (x *NewPayCodeEdits) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_scheduling_v1_pay_code_edit_proto_msgTypes[4]
+	mi := &file_rotaloom_scheduling_v1_pay_code_edit_proto_msgTypes[5]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -263,7 +315,7 @@ func (x *NewPayCodeEdits) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use NewPayCodeEdits.ProtoReflect.Descriptor instead.
 func (*NewPayCodeEdits) Descriptor() ([]byte, []int) {
-	return file_rotaloom_scheduling_v1_pay_code_edit_proto_rawDescGZIP(), []int{4}
+	return file_rotaloom_scheduling_v1_pay_code_edit_proto_rawDescGZIP(), []int{5}
 }
 
 func (x *NewPayCodeEdits) GetPayCodeEdits() []*PayCodeEdit {
@@ -282,7 +334,7 @@ type MultiDeletePayCodeEditsRequest struct {
 
 func (x *MultiDeletePayCodeEditsRequest) Reset() {
 	*x = MultiDeletePayCodeEditsRequest{}
-	mi := &file_rotaloom_scheduling_v1_pay_code_edit_proto_msgTypes[5]
+	mi := &file_rotaloom_scheduling_v1_pay_code_edit_proto_msgTypes[6]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -294,7 +346,7 @@ func (x *MultiDeletePayCodeEditsRequest) String() string {
 func (*MultiDeletePayCodeEditsRequest) ProtoMessage() {}
 
 func (x *MultiDeletePayCodeEditsRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_scheduling_v1_pay_code_edit_proto_msgTypes[5]
+	mi := &file_rotaloom_scheduling_v1_pay_code_edit_proto_msgTypes[6]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -307,7 +359,7 @@ func (x *MultiDeletePayCodeEditsRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use MultiDeletePayCodeEditsRequest.ProtoReflect.Descriptor instead.
 func (*MultiDeletePayCodeEditsRequest) Descriptor() ([]byte, []int) {
-	return file_rotaloom_scheduling_v1_pay_code_edit_proto_rawDescGZIP(), []int{5}
+	return file_rotaloom_scheduling_v1_pay_code_edit_proto_rawDescGZIP(), []int{6}
 }
 
 func (x *MultiDeletePayCodeEditsRequest) GetWhere() *DeletePayCodeEditsWhere {
@@ -326,7 +378,7 @@ type DeletePayCodeEditsWhere struct {
 
 func (x *DeletePayCodeEditsWhere) Reset() {
 	*x = DeletePayCodeEditsWhere{}
-	mi := &file_rotaloom_scheduling_v1_pay_code_edit_proto_msgTypes[6]
+	mi := &file_rotaloom_scheduling_v1_pay_code_edit_proto_msgTypes[7]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -338,7 +390,7 @@ func (x *DeletePayCodeEditsWhere) String() string {
 func (*DeletePayCodeEditsWhere) ProtoMessage() {}
 
 func (x *DeletePayCodeEditsWhere) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_scheduling_v1_pay_code_edit_proto_msgTypes[6]
+	mi := &file_rotaloom_scheduling_v1_pay_code_edit_proto_msgTypes[7]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -351,7 +403,7 @@ func (x *DeletePayCodeEditsWhere) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use DeletePayCodeEditsWhere.ProtoReflect.Descriptor instead.
 func (*DeletePayCodeEditsWhere) Descriptor() ([]byte, []int) {
-	return file_rotaloom_scheduling_v1_pay_code_edit_proto_rawDescGZIP(), []int{6}
+	return file_rotaloom_scheduling_v1_pay_code_edit_proto_rawDescGZIP(), []int{7}
 }
 
 func (x *DeletePayCodeEditsWhere) GetPayCodeEditIds() []int64 {
@@ -371,7 +423,7 @@ type PayCodeEditList struct {
 
 func (x *PayCodeEditList) Reset() {
 	*x = PayCodeEditList{}
-	mi := &file_rotaloom_scheduling_v1_pay_code_edit_proto_msgTypes[7]
+	mi := &file_rotaloom_scheduling_v1_pay_code_edit_proto_msgTypes[8]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -383,7 +435,7 @@ func (x *PayCodeEditList) String() string {
 func (*PayCodeEditList) ProtoMessage() {}
 
 func (x *PayCodeEditList) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_scheduling_v1_pay_code_edit_proto_msgTypes[7]
+	mi := &file_rotaloom_scheduling_v1_pay_code_edit_proto_msgTypes[8]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -396,7 +448,7 @@ func (x *PayCodeEditList) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PayCodeEditList.ProtoReflect.Descriptor instead.
 func (*PayCodeEditList) Descriptor() ([]byte, []int) {
-	return file_rotaloom_scheduling_v1_pay_code_edit_proto_rawDescGZIP(), []int{7}
+	return file_rotaloom_scheduling_v1_pay_code_edit_proto_rawDescGZIP(), []int{8}
 }
 
 func (x *PayCodeEditList) GetPayCodeEdits() []*PayCodeEdit {
@@ -471,7 +523,7 @@ type PayCodeEdit struct {
 
 func (x *PayCodeEdit) Reset() {
 	*x = PayCodeEdit{}
-	mi := &file_rotaloom_scheduling_v1_pay_code_edit_proto_msgTypes[8]
+	mi := &file_rotaloom_scheduling_v1_pay_code_edit_proto_msgTypes[9]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -483,7 +535,7 @@ func (x *PayCodeEdit) String() string {
 func (*PayCodeEdit) ProtoMessage() {}
 
 func (x *PayCodeEdit) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_scheduling_v1_pay_code_edit_proto_msgTypes[8]
+	mi := &file_rotaloom_scheduling_v1_pay_code_edit_proto_msgTypes[9]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -496,7 +548,7 @@ func (x *PayCodeEdit) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PayCodeEdit.ProtoReflect.Descriptor instead.
 func (*PayCodeEdit) Descriptor() ([]byte, []int) {
-	return file_rotaloom_scheduling_v1_pay_code_edit_proto_rawDescGZIP(), []int{8}
+	return file_rotaloom_scheduling_v1_pay_code_edit_proto_rawDescGZIP(), []int{9}
 }
 
 func (x *PayCodeEdit) GetId() int64 {
@@ -817,7 +869,7 @@ type CurrencyAmount struct {
 
 func (x *CurrencyAmount) Reset() {
 	*x = CurrencyAmount{}
-	mi := &file_rotaloom_scheduling_v1_pay_code_edit_proto_msgTypes[9]
+	mi := &file_rotaloom_scheduling_v1_pay_code_edit_proto_msgTypes[10]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -829,7 +881,7 @@ func (x *CurrencyAmount) String() string {
 func (*CurrencyAmount) ProtoMessage() {}
 
 func (x *CurrencyAmount) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_scheduling_v1_pay_code_edit_proto_msgTypes[9]
+	mi := &file_rotaloom_scheduling_v1_pay_code_edit_proto_msgTypes[10]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -842,7 +894,7 @@ func (x *CurrencyAmount) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CurrencyAmount.ProtoReflect.Descriptor instead.
 func (*CurrencyAmount) Descriptor() ([]byte, []int) {
-	return file_rotaloom_scheduling_v1_pay_code_edit_proto_rawDescGZIP(), []int{9}
+	return file_rotaloom_scheduling_v1_pay_code_edit_proto_rawDescGZIP(), []int{10}
 }
 
 func (x *CurrencyAmount) GetAmount() string {
@@ -875,6 +927,10 @@ const file_rotaloom_scheduling_v1_pay_code_edit_proto_rawDesc = "" +
 	"\n" +
 	"\b_version\"\x9f\x01\n" +
 	"\x1eMultiCreatePayCodeEditsRequest\x12;\n" +
+	"\x04body\x18\x01 \x01(\v2'.rotaloom.scheduling.v1.NewPayCodeEditsR\x04body\x12,\n" +
+	"\x0fpartial_success\x18\x02 \x01(\bH\x00R\x0epartialSuccess\x88\x01\x01B\x12\n" +
+	"\x10_partial_success\"\x9f\x01\n" +
+	"\x1eMultiUpdatePayCodeEditsRequest\x12;\n" +
 	"\x04body\x18\x01 \x01(\v2'.rotaloom.scheduling.v1.NewPayCodeEditsR\x04body\x12,\n" +
 	"\x0fpartial_success\x18\x02 \x01(\bH\x00R\x0epartialSuccess\x88\x01\x01B\x12\n" +
 	"\x10_partial_success\"\x9d\x01\n" +
@@ -967,7 +1023,7 @@ const file_rotaloom_scheduling_v1_pay_code_edit_proto_rawDesc = "" +
 	"\x1e_user_entered_labor_categories\"D\n" +
 	"\x0eCurrencyAmount\x12\x16\n" +
 	"\x06amount\x18\x01 \x01(\tR\x06amount\x12\x1a\n" +
-	"\bcurrency\x18\x02 \x01(\tR\bcurrency2\xc4\t\n" +
+	"\bcurrency\x18\x02 \x01(\tR\bcurrency2\xa5\v\n" +
 	"\x12PayCodeEditService\x12\xb9\x01\n" +
 	"\x0eGetPayCodeEdit\x12-.rotaloom.scheduling.v1.GetPayCodeEditRequest\x1a#.rotaloom.scheduling.v1.PayCodeEdit\"S\xa2\xbb\x18\x1c\n" +
 	"\x18scheduling.schedule.read\x18\x01\x82\xd3\xe4\x93\x02-\x12+/v1/scheduling/schedule/pay_code_edits/{id}\x12\xcf\x01\n" +
@@ -978,7 +1034,9 @@ const file_rotaloom_scheduling_v1_pay_code_edit_proto_rawDesc = "" +
 	"\x11CreatePayCodeEdit\x12#.rotaloom.scheduling.v1.PayCodeEdit\x1a'.rotaloom.scheduling.v1.PayCodeEditList\"R\xa2\xbb\x18\x1d\n" +
 	"\x19scheduling.schedule.write\x18\x03\x82\xd3\xe4\x93\x02+:\x01*\"&/v1/scheduling/schedule/pay_code_edits\x12\xde\x01\n" +
 	"\x17MultiCreatePayCodeEdits\x126.rotaloom.scheduling.v1.MultiCreatePayCodeEditsRequest\x1a'.rotaloom.scheduling.v1.PayCodeEditList\"b\xa2\xbb\x18\x1d\n" +
-	"\x19scheduling.schedule.write\x18\x04\x82\xd3\xe4\x93\x02;:\x04body\"3/v1/scheduling/schedule/pay_code_edits/multi_create\x12\xcd\x01\n" +
+	"\x19scheduling.schedule.write\x18\x04\x82\xd3\xe4\x93\x02;:\x04body\"3/v1/scheduling/schedule/pay_code_edits/multi_create\x12\xde\x01\n" +
+	"\x17MultiUpdatePayCodeEdits\x126.rotaloom.scheduling.v1.MultiUpdatePayCodeEditsRequest\x1a'.rotaloom.scheduling.v1.PayCodeEditList\"b\xa2\xbb\x18\x1d\n" +
+	"\x19scheduling.schedule.write\x18\x04\x82\xd3\xe4\x93\x02;:\x04body\"3/v1/scheduling/schedule/pay_code_edits/multi_update\x12\xcd\x01\n" +
 	"\x17MultiDeletePayCodeEdits\x126.rotaloom.scheduling.v1.MultiDeletePayCodeEditsRequest\x1a\x16.google.protobuf.Empty\"b\xa2\xbb\x18 \n" +
 	"\x19scheduling.schedule.write\x18\x04 \xcc\x01\x82\xd3\xe4\x93\x028:\x01*\"3/v1/scheduling/schedule/pay_code_edits/multi_deleteB\xf4\x01\n" +
 	"\x1acom.rotaloom.scheduling.v1B\x10PayCodeEditProtoP\x01ZJgithub.com/rotaloom/rotaloom/proto/gen/rotaloom/scheduling/v1;schedulingv1\xa2\x02\x03RSX\xaa\x02\x16Rotaloom.Scheduling.V1\xca\x02\x16Rotaloom\\Scheduling\\V1\xe2\x02\"Rotaloom\\Scheduling\\V1\\GPBMetadata\xea\x02\x18Rotaloom::Scheduling::V1b\x06proto3"
@@ -995,67 +1053,71 @@ func file_rotaloom_scheduling_v1_pay_code_edit_proto_rawDescGZIP() []byte {
 	return file_rotaloom_scheduling_v1_pay_code_edit_proto_rawDescData
 }
 
-var file_rotaloom_scheduling_v1_pay_code_edit_proto_msgTypes = make([]protoimpl.MessageInfo, 10)
+var file_rotaloom_scheduling_v1_pay_code_edit_proto_msgTypes = make([]protoimpl.MessageInfo, 11)
 var file_rotaloom_scheduling_v1_pay_code_edit_proto_goTypes = []any{
 	(*GetPayCodeEditRequest)(nil),          // 0: rotaloom.scheduling.v1.GetPayCodeEditRequest
 	(*UpdatePayCodeEditRequest)(nil),       // 1: rotaloom.scheduling.v1.UpdatePayCodeEditRequest
 	(*DeletePayCodeEditRequest)(nil),       // 2: rotaloom.scheduling.v1.DeletePayCodeEditRequest
 	(*MultiCreatePayCodeEditsRequest)(nil), // 3: rotaloom.scheduling.v1.MultiCreatePayCodeEditsRequest
-	(*NewPayCodeEdits)(nil),                // 4: rotaloom.scheduling.v1.NewPayCodeEdits
-	(*MultiDeletePayCodeEditsRequest)(nil), // 5: rotaloom.scheduling.v1.MultiDeletePayCodeEditsRequest
-	(*DeletePayCodeEditsWhere)(nil),        // 6: rotaloom.scheduling.v1.DeletePayCodeEditsWhere
-	(*PayCodeEditList)(nil),                // 7: rotaloom.scheduling.v1.PayCodeEditList
-	(*PayCodeEdit)(nil),                    // 8: rotaloom.scheduling.v1.PayCodeEdit
-	(*CurrencyAmount)(nil),                 // 9: rotaloom.scheduling.v1.CurrencyAmount
-	(*v1.ErrorBody)(nil),                   // 10: rotaloom.common.v1.ErrorBody
-	(*v1.Ref)(nil),                         // 11: rotaloom.common.v1.Ref
-	(*CostCenterEntry)(nil),                // 12: rotaloom.scheduling.v1.CostCenterEntry
-	(*LaborCategories)(nil),                // 13: rotaloom.scheduling.v1.LaborCategories
-	(*CommentNote)(nil),                    // 14: rotaloom.scheduling.v1.CommentNote
-	(*Relation)(nil),                       // 15: rotaloom.scheduling.v1.Relation
-	(*structpb.Struct)(nil),                // 16: google.protobuf.Struct
-	(*emptypb.Empty)(nil),                  // 17: google.protobuf.Empty
+	(*MultiUpdatePayCodeEditsRequest)(nil), // 4: rotaloom.scheduling.v1.MultiUpdatePayCodeEditsRequest
+	(*NewPayCodeEdits)(nil),                // 5: rotaloom.scheduling.v1.NewPayCodeEdits
+	(*MultiDeletePayCodeEditsRequest)(nil), // 6: rotaloom.scheduling.v1.MultiDeletePayCodeEditsRequest
+	(*DeletePayCodeEditsWhere)(nil),        // 7: rotaloom.scheduling.v1.DeletePayCodeEditsWhere
+	(*PayCodeEditList)(nil),                // 8: rotaloom.scheduling.v1.PayCodeEditList
+	(*PayCodeEdit)(nil),                    // 9: rotaloom.scheduling.v1.PayCodeEdit
+	(*CurrencyAmount)(nil),                 // 10: rotaloom.scheduling.v1.CurrencyAmount
+	(*v1.ErrorBody)(nil),                   // 11: rotaloom.common.v1.ErrorBody
+	(*v1.Ref)(nil),                         // 12: rotaloom.common.v1.Ref
+	(*CostCenterEntry)(nil),                // 13: rotaloom.scheduling.v1.CostCenterEntry
+	(*LaborCategories)(nil),                // 14: rotaloom.scheduling.v1.LaborCategories
+	(*CommentNote)(nil),                    // 15: rotaloom.scheduling.v1.CommentNote
+	(*Relation)(nil),                       // 16: rotaloom.scheduling.v1.Relation
+	(*structpb.Struct)(nil),                // 17: google.protobuf.Struct
+	(*emptypb.Empty)(nil),                  // 18: google.protobuf.Empty
 }
 var file_rotaloom_scheduling_v1_pay_code_edit_proto_depIdxs = []int32{
-	8,  // 0: rotaloom.scheduling.v1.UpdatePayCodeEditRequest.pay_code_edit:type_name -> rotaloom.scheduling.v1.PayCodeEdit
-	4,  // 1: rotaloom.scheduling.v1.MultiCreatePayCodeEditsRequest.body:type_name -> rotaloom.scheduling.v1.NewPayCodeEdits
-	8,  // 2: rotaloom.scheduling.v1.NewPayCodeEdits.pay_code_edits:type_name -> rotaloom.scheduling.v1.PayCodeEdit
-	6,  // 3: rotaloom.scheduling.v1.MultiDeletePayCodeEditsRequest.where:type_name -> rotaloom.scheduling.v1.DeletePayCodeEditsWhere
-	8,  // 4: rotaloom.scheduling.v1.PayCodeEditList.pay_code_edits:type_name -> rotaloom.scheduling.v1.PayCodeEdit
-	10, // 5: rotaloom.scheduling.v1.PayCodeEditList.failure:type_name -> rotaloom.common.v1.ErrorBody
-	11, // 6: rotaloom.scheduling.v1.PayCodeEdit.employee:type_name -> rotaloom.common.v1.Ref
-	11, // 7: rotaloom.scheduling.v1.PayCodeEdit.pay_code_ref:type_name -> rotaloom.common.v1.Ref
-	9,  // 8: rotaloom.scheduling.v1.PayCodeEdit.money_currency_amount:type_name -> rotaloom.scheduling.v1.CurrencyAmount
-	11, // 9: rotaloom.scheduling.v1.PayCodeEdit.symbolic_value_ref:type_name -> rotaloom.common.v1.Ref
-	11, // 10: rotaloom.scheduling.v1.PayCodeEdit.org_job_ref:type_name -> rotaloom.common.v1.Ref
-	12, // 11: rotaloom.scheduling.v1.PayCodeEdit.cost_center:type_name -> rotaloom.scheduling.v1.CostCenterEntry
-	13, // 12: rotaloom.scheduling.v1.PayCodeEdit.labor_categories:type_name -> rotaloom.scheduling.v1.LaborCategories
-	11, // 13: rotaloom.scheduling.v1.PayCodeEdit.position:type_name -> rotaloom.common.v1.Ref
-	14, // 14: rotaloom.scheduling.v1.PayCodeEdit.comment_notes:type_name -> rotaloom.scheduling.v1.CommentNote
-	15, // 15: rotaloom.scheduling.v1.PayCodeEdit.relations:type_name -> rotaloom.scheduling.v1.Relation
-	16, // 16: rotaloom.scheduling.v1.PayCodeEdit.pay_code_edit_relations:type_name -> google.protobuf.Struct
-	11, // 17: rotaloom.scheduling.v1.PayCodeEdit.workrule_ref:type_name -> rotaloom.common.v1.Ref
-	11, // 18: rotaloom.scheduling.v1.PayCodeEdit.primary_org_job_ref:type_name -> rotaloom.common.v1.Ref
-	11, // 19: rotaloom.scheduling.v1.PayCodeEdit.primary_workrule_ref:type_name -> rotaloom.common.v1.Ref
-	12, // 20: rotaloom.scheduling.v1.PayCodeEdit.primary_cost_center:type_name -> rotaloom.scheduling.v1.CostCenterEntry
-	13, // 21: rotaloom.scheduling.v1.PayCodeEdit.primary_labor_categories:type_name -> rotaloom.scheduling.v1.LaborCategories
-	0,  // 22: rotaloom.scheduling.v1.PayCodeEditService.GetPayCodeEdit:input_type -> rotaloom.scheduling.v1.GetPayCodeEditRequest
-	1,  // 23: rotaloom.scheduling.v1.PayCodeEditService.UpdatePayCodeEdit:input_type -> rotaloom.scheduling.v1.UpdatePayCodeEditRequest
-	2,  // 24: rotaloom.scheduling.v1.PayCodeEditService.DeletePayCodeEdit:input_type -> rotaloom.scheduling.v1.DeletePayCodeEditRequest
-	8,  // 25: rotaloom.scheduling.v1.PayCodeEditService.CreatePayCodeEdit:input_type -> rotaloom.scheduling.v1.PayCodeEdit
-	3,  // 26: rotaloom.scheduling.v1.PayCodeEditService.MultiCreatePayCodeEdits:input_type -> rotaloom.scheduling.v1.MultiCreatePayCodeEditsRequest
-	5,  // 27: rotaloom.scheduling.v1.PayCodeEditService.MultiDeletePayCodeEdits:input_type -> rotaloom.scheduling.v1.MultiDeletePayCodeEditsRequest
-	8,  // 28: rotaloom.scheduling.v1.PayCodeEditService.GetPayCodeEdit:output_type -> rotaloom.scheduling.v1.PayCodeEdit
-	8,  // 29: rotaloom.scheduling.v1.PayCodeEditService.UpdatePayCodeEdit:output_type -> rotaloom.scheduling.v1.PayCodeEdit
-	17, // 30: rotaloom.scheduling.v1.PayCodeEditService.DeletePayCodeEdit:output_type -> google.protobuf.Empty
-	7,  // 31: rotaloom.scheduling.v1.PayCodeEditService.CreatePayCodeEdit:output_type -> rotaloom.scheduling.v1.PayCodeEditList
-	7,  // 32: rotaloom.scheduling.v1.PayCodeEditService.MultiCreatePayCodeEdits:output_type -> rotaloom.scheduling.v1.PayCodeEditList
-	17, // 33: rotaloom.scheduling.v1.PayCodeEditService.MultiDeletePayCodeEdits:output_type -> google.protobuf.Empty
-	28, // [28:34] is the sub-list for method output_type
-	22, // [22:28] is the sub-list for method input_type
-	22, // [22:22] is the sub-list for extension type_name
-	22, // [22:22] is the sub-list for extension extendee
-	0,  // [0:22] is the sub-list for field type_name
+	9,  // 0: rotaloom.scheduling.v1.UpdatePayCodeEditRequest.pay_code_edit:type_name -> rotaloom.scheduling.v1.PayCodeEdit
+	5,  // 1: rotaloom.scheduling.v1.MultiCreatePayCodeEditsRequest.body:type_name -> rotaloom.scheduling.v1.NewPayCodeEdits
+	5,  // 2: rotaloom.scheduling.v1.MultiUpdatePayCodeEditsRequest.body:type_name -> rotaloom.scheduling.v1.NewPayCodeEdits
+	9,  // 3: rotaloom.scheduling.v1.NewPayCodeEdits.pay_code_edits:type_name -> rotaloom.scheduling.v1.PayCodeEdit
+	7,  // 4: rotaloom.scheduling.v1.MultiDeletePayCodeEditsRequest.where:type_name -> rotaloom.scheduling.v1.DeletePayCodeEditsWhere
+	9,  // 5: rotaloom.scheduling.v1.PayCodeEditList.pay_code_edits:type_name -> rotaloom.scheduling.v1.PayCodeEdit
+	11, // 6: rotaloom.scheduling.v1.PayCodeEditList.failure:type_name -> rotaloom.common.v1.ErrorBody
+	12, // 7: rotaloom.scheduling.v1.PayCodeEdit.employee:type_name -> rotaloom.common.v1.Ref
+	12, // 8: rotaloom.scheduling.v1.PayCodeEdit.pay_code_ref:type_name -> rotaloom.common.v1.Ref
+	10, // 9: rotaloom.scheduling.v1.PayCodeEdit.money_currency_amount:type_name -> rotaloom.scheduling.v1.CurrencyAmount
+	12, // 10: rotaloom.scheduling.v1.PayCodeEdit.symbolic_value_ref:type_name -> rotaloom.common.v1.Ref
+	12, // 11: rotaloom.scheduling.v1.PayCodeEdit.org_job_ref:type_name -> rotaloom.common.v1.Ref
+	13, // 12: rotaloom.scheduling.v1.PayCodeEdit.cost_center:type_name -> rotaloom.scheduling.v1.CostCenterEntry
+	14, // 13: rotaloom.scheduling.v1.PayCodeEdit.labor_categories:type_name -> rotaloom.scheduling.v1.LaborCategories
+	12, // 14: rotaloom.scheduling.v1.PayCodeEdit.position:type_name -> rotaloom.common.v1.Ref
+	15, // 15: rotaloom.scheduling.v1.PayCodeEdit.comment_notes:type_name -> rotaloom.scheduling.v1.CommentNote
+	16, // 16: rotaloom.scheduling.v1.PayCodeEdit.relations:type_name -> rotaloom.scheduling.v1.Relation
+	17, // 17: rotaloom.scheduling.v1.PayCodeEdit.pay_code_edit_relations:type_name -> google.protobuf.Struct
+	12, // 18: rotaloom.scheduling.v1.PayCodeEdit.workrule_ref:type_name -> rotaloom.common.v1.Ref
+	12, // 19: rotaloom.scheduling.v1.PayCodeEdit.primary_org_job_ref:type_name -> rotaloom.common.v1.Ref
+	12, // 20: rotaloom.scheduling.v1.PayCodeEdit.primary_workrule_ref:type_name -> rotaloom.common.v1.Ref
+	13, // 21: rotaloom.scheduling.v1.PayCodeEdit.primary_cost_center:type_name -> rotaloom.scheduling.v1.CostCenterEntry
+	14, // 22: rotaloom.scheduling.v1.PayCodeEdit.primary_labor_categories:type_name -> rotaloom.scheduling.v1.LaborCategories
+	0,  // 23: rotaloom.scheduling.v1.PayCodeEditService.GetPayCodeEdit:input_type -> rotaloom.scheduling.v1.GetPayCodeEditRequest
+	1,  // 24: rotaloom.scheduling.v1.PayCodeEditService.UpdatePayCodeEdit:input_type -> rotaloom.scheduling.v1.UpdatePayCodeEditRequest
+	2,  // 25: rotaloom.scheduling.v1.PayCodeEditService.DeletePayCodeEdit:input_type -> rotaloom.scheduling.v1.DeletePayCodeEditRequest
+	9,  // 26: rotaloom.scheduling.v1.PayCodeEditService.CreatePayCodeEdit:input_type -> rotaloom.scheduling.v1.PayCodeEdit
+	3,  // 27: rotaloom.scheduling.v1.PayCodeEditService.MultiCreatePayCodeEdits:input_type -> rotaloom.scheduling.v1.MultiCreatePayCodeEditsRequest
+	4,  // 28: rotaloom.scheduling.v1.PayCodeEditService.MultiUpdatePayCodeEdits:input_type -> rotaloom.scheduling.v1.MultiUpdatePayCodeEditsRequest
+	6,  // 29: rotaloom.scheduling.v1.PayCodeEditService.MultiDeletePayCodeEdits:input_type -> rotaloom.scheduling.v1.MultiDeletePayCodeEditsRequest
+	9,  // 30: rotaloom.scheduling.v1.PayCodeEditService.GetPayCodeEdit:output_type -> rotaloom.scheduling.v1.PayCodeEdit
+	9,  // 31: rotaloom.scheduling.v1.PayCodeEditService.UpdatePayCodeEdit:output_type -> rotaloom.scheduling.v1.PayCodeEdit
+	18, // 32: rotaloom.scheduling.v1.PayCodeEditService.DeletePayCodeEdit:output_type -> google.protobuf.Empty
+	8,  // 33: rotaloom.scheduling.v1.PayCodeEditService.CreatePayCodeEdit:output_type -> rotaloom.scheduling.v1.PayCodeEditList
+	8,  // 34: rotaloom.scheduling.v1.PayCodeEditService.MultiCreatePayCodeEdits:output_type -> rotaloom.scheduling.v1.PayCodeEditList
+	8,  // 35: rotaloom.scheduling.v1.PayCodeEditService.MultiUpdatePayCodeEdits:output_type -> rotaloom.scheduling.v1.PayCodeEditList
+	18, // 36: rotaloom.scheduling.v1.PayCodeEditService.MultiDeletePayCodeEdits:output_type -> google.protobuf.Empty
+	30, // [30:37] is the sub-list for method output_type
+	23, // [23:30] is the sub-list for method input_type
+	23, // [23:23] is the sub-list for extension type_name
+	23, // [23:23] is the sub-list for extension extendee
+	0,  // [0:23] is the sub-list for field type_name
 }
 
 func init() { file_rotaloom_scheduling_v1_pay_code_edit_proto_init() }
@@ -1067,14 +1129,15 @@ func file_rotaloom_scheduling_v1_pay_code_edit_proto_init() {
 	file_rotaloom_scheduling_v1_shift_proto_init()
 	file_rotaloom_scheduling_v1_pay_code_edit_proto_msgTypes[2].OneofWrappers = []any{}
 	file_rotaloom_scheduling_v1_pay_code_edit_proto_msgTypes[3].OneofWrappers = []any{}
-	file_rotaloom_scheduling_v1_pay_code_edit_proto_msgTypes[8].OneofWrappers = []any{}
+	file_rotaloom_scheduling_v1_pay_code_edit_proto_msgTypes[4].OneofWrappers = []any{}
+	file_rotaloom_scheduling_v1_pay_code_edit_proto_msgTypes[9].OneofWrappers = []any{}
 	type x struct{}
 	out := protoimpl.TypeBuilder{
 		File: protoimpl.DescBuilder{
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_rotaloom_scheduling_v1_pay_code_edit_proto_rawDesc), len(file_rotaloom_scheduling_v1_pay_code_edit_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   10,
+			NumMessages:   11,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

@@ -240,6 +240,47 @@ func local_request_PayCodeEditService_MultiCreatePayCodeEdits_0(ctx context.Cont
 	return msg, metadata, err
 }
 
+var filter_PayCodeEditService_MultiUpdatePayCodeEdits_0 = &utilities.DoubleArray{Encoding: map[string]int{"body": 0}, Base: []int{1, 1, 0}, Check: []int{0, 1, 2}}
+
+func request_PayCodeEditService_MultiUpdatePayCodeEdits_0(ctx context.Context, marshaler runtime.Marshaler, client PayCodeEditServiceClient, req *http.Request, pathParams map[string]string) (proto.Message, runtime.ServerMetadata, error) {
+	var (
+		protoReq MultiUpdatePayCodeEditsRequest
+		metadata runtime.ServerMetadata
+	)
+	if err := marshaler.NewDecoder(req.Body).Decode(&protoReq.Body); err != nil && !errors.Is(err, io.EOF) {
+		return nil, metadata, status.Errorf(codes.InvalidArgument, "%v", err)
+	}
+	if err := req.ParseForm(); err != nil {
+		return nil, metadata, status.Errorf(codes.InvalidArgument, "%v", err)
+	}
+	if err := runtime.PopulateQueryParameters(&protoReq, req.Form, filter_PayCodeEditService_MultiUpdatePayCodeEdits_0); err != nil {
+		return nil, metadata, status.Errorf(codes.InvalidArgument, "%v", err)
+	}
+	if req.Body != nil {
+		_, _ = io.Copy(io.Discard, req.Body)
+	}
+	msg, err := client.MultiUpdatePayCodeEdits(ctx, &protoReq, grpc.Header(&metadata.HeaderMD), grpc.Trailer(&metadata.TrailerMD))
+	return msg, metadata, err
+}
+
+func local_request_PayCodeEditService_MultiUpdatePayCodeEdits_0(ctx context.Context, marshaler runtime.Marshaler, server PayCodeEditServiceServer, req *http.Request, pathParams map[string]string) (proto.Message, runtime.ServerMetadata, error) {
+	var (
+		protoReq MultiUpdatePayCodeEditsRequest
+		metadata runtime.ServerMetadata
+	)
+	if err := marshaler.NewDecoder(req.Body).Decode(&protoReq.Body); err != nil && !errors.Is(err, io.EOF) {
+		return nil, metadata, status.Errorf(codes.InvalidArgument, "%v", err)
+	}
+	if err := req.ParseForm(); err != nil {
+		return nil, metadata, status.Errorf(codes.InvalidArgument, "%v", err)
+	}
+	if err := runtime.PopulateQueryParameters(&protoReq, req.Form, filter_PayCodeEditService_MultiUpdatePayCodeEdits_0); err != nil {
+		return nil, metadata, status.Errorf(codes.InvalidArgument, "%v", err)
+	}
+	msg, err := server.MultiUpdatePayCodeEdits(ctx, &protoReq)
+	return msg, metadata, err
+}
+
 func request_PayCodeEditService_MultiDeletePayCodeEdits_0(ctx context.Context, marshaler runtime.Marshaler, client PayCodeEditServiceClient, req *http.Request, pathParams map[string]string) (proto.Message, runtime.ServerMetadata, error) {
 	var (
 		protoReq MultiDeletePayCodeEditsRequest
@@ -372,6 +413,26 @@ func RegisterPayCodeEditServiceHandlerServer(ctx context.Context, mux *runtime.S
 			return
 		}
 		forward_PayCodeEditService_MultiCreatePayCodeEdits_0(annotatedContext, mux, outboundMarshaler, w, req, resp, mux.GetForwardResponseOptions()...)
+	})
+	mux.Handle(http.MethodPost, pattern_PayCodeEditService_MultiUpdatePayCodeEdits_0, func(w http.ResponseWriter, req *http.Request, pathParams map[string]string) {
+		ctx, cancel := context.WithCancel(req.Context())
+		defer cancel()
+		var stream runtime.ServerTransportStream
+		ctx = grpc.NewContextWithServerTransportStream(ctx, &stream)
+		inboundMarshaler, outboundMarshaler := runtime.MarshalerForRequest(mux, req)
+		annotatedContext, err := runtime.AnnotateIncomingContext(ctx, mux, req, "/rotaloom.scheduling.v1.PayCodeEditService/MultiUpdatePayCodeEdits", runtime.WithHTTPPathPattern("/v1/scheduling/schedule/pay_code_edits/multi_update"))
+		if err != nil {
+			runtime.HTTPError(ctx, mux, outboundMarshaler, w, req, err)
+			return
+		}
+		resp, md, err := local_request_PayCodeEditService_MultiUpdatePayCodeEdits_0(annotatedContext, inboundMarshaler, server, req, pathParams)
+		md.HeaderMD, md.TrailerMD = metadata.Join(md.HeaderMD, stream.Header()), metadata.Join(md.TrailerMD, stream.Trailer())
+		annotatedContext = runtime.NewServerMetadataContext(annotatedContext, md)
+		if err != nil {
+			runtime.HTTPError(annotatedContext, mux, outboundMarshaler, w, req, err)
+			return
+		}
+		forward_PayCodeEditService_MultiUpdatePayCodeEdits_0(annotatedContext, mux, outboundMarshaler, w, req, resp, mux.GetForwardResponseOptions()...)
 	})
 	mux.Handle(http.MethodPost, pattern_PayCodeEditService_MultiDeletePayCodeEdits_0, func(w http.ResponseWriter, req *http.Request, pathParams map[string]string) {
 		ctx, cancel := context.WithCancel(req.Context())
@@ -518,6 +579,23 @@ func RegisterPayCodeEditServiceHandlerClient(ctx context.Context, mux *runtime.S
 		}
 		forward_PayCodeEditService_MultiCreatePayCodeEdits_0(annotatedContext, mux, outboundMarshaler, w, req, resp, mux.GetForwardResponseOptions()...)
 	})
+	mux.Handle(http.MethodPost, pattern_PayCodeEditService_MultiUpdatePayCodeEdits_0, func(w http.ResponseWriter, req *http.Request, pathParams map[string]string) {
+		ctx, cancel := context.WithCancel(req.Context())
+		defer cancel()
+		inboundMarshaler, outboundMarshaler := runtime.MarshalerForRequest(mux, req)
+		annotatedContext, err := runtime.AnnotateContext(ctx, mux, req, "/rotaloom.scheduling.v1.PayCodeEditService/MultiUpdatePayCodeEdits", runtime.WithHTTPPathPattern("/v1/scheduling/schedule/pay_code_edits/multi_update"))
+		if err != nil {
+			runtime.HTTPError(ctx, mux, outboundMarshaler, w, req, err)
+			return
+		}
+		resp, md, err := request_PayCodeEditService_MultiUpdatePayCodeEdits_0(annotatedContext, inboundMarshaler, client, req, pathParams)
+		annotatedContext = runtime.NewServerMetadataContext(annotatedContext, md)
+		if err != nil {
+			runtime.HTTPError(annotatedContext, mux, outboundMarshaler, w, req, err)
+			return
+		}
+		forward_PayCodeEditService_MultiUpdatePayCodeEdits_0(annotatedContext, mux, outboundMarshaler, w, req, resp, mux.GetForwardResponseOptions()...)
+	})
 	mux.Handle(http.MethodPost, pattern_PayCodeEditService_MultiDeletePayCodeEdits_0, func(w http.ResponseWriter, req *http.Request, pathParams map[string]string) {
 		ctx, cancel := context.WithCancel(req.Context())
 		defer cancel()
@@ -544,6 +622,7 @@ var (
 	pattern_PayCodeEditService_DeletePayCodeEdit_0       = runtime.MustPattern(runtime.NewPattern(1, []int{2, 0, 2, 1, 2, 2, 2, 3, 1, 0, 4, 1, 5, 4}, []string{"v1", "scheduling", "schedule", "pay_code_edits", "id"}, ""))
 	pattern_PayCodeEditService_CreatePayCodeEdit_0       = runtime.MustPattern(runtime.NewPattern(1, []int{2, 0, 2, 1, 2, 2, 2, 3}, []string{"v1", "scheduling", "schedule", "pay_code_edits"}, ""))
 	pattern_PayCodeEditService_MultiCreatePayCodeEdits_0 = runtime.MustPattern(runtime.NewPattern(1, []int{2, 0, 2, 1, 2, 2, 2, 3, 2, 4}, []string{"v1", "scheduling", "schedule", "pay_code_edits", "multi_create"}, ""))
+	pattern_PayCodeEditService_MultiUpdatePayCodeEdits_0 = runtime.MustPattern(runtime.NewPattern(1, []int{2, 0, 2, 1, 2, 2, 2, 3, 2, 4}, []string{"v1", "scheduling", "schedule", "pay_code_edits", "multi_update"}, ""))
 	pattern_PayCodeEditService_MultiDeletePayCodeEdits_0 = runtime.MustPattern(runtime.NewPattern(1, []int{2, 0, 2, 1, 2, 2, 2, 3, 2, 4}, []string{"v1", "scheduling", "schedule", "pay_code_edits", "multi_delete"}, ""))
 )
 
@@ -553,5 +632,6 @@ var (
 	forward_PayCodeEditService_DeletePayCodeEdit_0       = runtime.ForwardResponseMessage
 	forward_PayCodeEditService_CreatePayCodeEdit_0       = runtime.ForwardResponseMessage
 	forward_PayCodeEditService_MultiCreatePayCodeEdits_0 = runtime.ForwardResponseMessage
+	forward_PayCodeEditService_MultiUpdatePayCodeEdits_0 = runtime.ForwardResponseMessage
 	forward_PayCodeEditService_MultiDeletePayCodeEdits_0 = runtime.ForwardResponseMessage
 )

@@ -27,6 +27,7 @@ const (
 	PayCodeEditService_DeletePayCodeEdit_FullMethodName       = "/rotaloom.scheduling.v1.PayCodeEditService/DeletePayCodeEdit"
 	PayCodeEditService_CreatePayCodeEdit_FullMethodName       = "/rotaloom.scheduling.v1.PayCodeEditService/CreatePayCodeEdit"
 	PayCodeEditService_MultiCreatePayCodeEdits_FullMethodName = "/rotaloom.scheduling.v1.PayCodeEditService/MultiCreatePayCodeEdits"
+	PayCodeEditService_MultiUpdatePayCodeEdits_FullMethodName = "/rotaloom.scheduling.v1.PayCodeEditService/MultiUpdatePayCodeEdits"
 	PayCodeEditService_MultiDeletePayCodeEdits_FullMethodName = "/rotaloom.scheduling.v1.PayCodeEditService/MultiDeletePayCodeEdits"
 )
 
@@ -47,6 +48,8 @@ type PayCodeEditServiceClient interface {
 	CreatePayCodeEdit(ctx context.Context, in *PayCodeEdit, opts ...grpc.CallOption) (*PayCodeEditList, error)
 	// Creates up to 1,000 pay code edits, all or none.
 	MultiCreatePayCodeEdits(ctx context.Context, in *MultiCreatePayCodeEditsRequest, opts ...grpc.CallOption) (*PayCodeEditList, error)
+	// Changes up to 1,000 pay code edits, which are named by their ids, all or none.
+	MultiUpdatePayCodeEdits(ctx context.Context, in *MultiUpdatePayCodeEditsRequest, opts ...grpc.CallOption) (*PayCodeEditList, error)
 	// Deletes up to 1,000 pay code edits, all or none.
 	MultiDeletePayCodeEdits(ctx context.Context, in *MultiDeletePayCodeEditsRequest, opts ...grpc.CallOption) (*emptypb.Empty, error)
 }
@@ -109,6 +112,16 @@ func (c *payCodeEditServiceClient) MultiCreatePayCodeEdits(ctx context.Context, 
 	return out, nil
 }
 
+func (c *payCodeEditServiceClient) MultiUpdatePayCodeEdits(ctx context.Context, in *MultiUpdatePayCodeEditsRequest, opts ...grpc.CallOption) (*PayCodeEditList, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(PayCodeEditList)
+	err := c.cc.Invoke(ctx, PayCodeEditService_MultiUpdatePayCodeEdits_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
 func (c *payCodeEditServiceClient) MultiDeletePayCodeEdits(ctx context.Context, in *MultiDeletePayCodeEditsRequest, opts ...grpc.CallOption) (*emptypb.Empty, error) {
 	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
 	out := new(emptypb.Empty)
@@ -136,6 +149,8 @@ type PayCodeEditServiceServer interface {
 	CreatePayCodeEdit(context.Context, *PayCodeEdit) (*PayCodeEditList, error)
 	// Creates up to 1,000 pay code edits, all or none.
 	MultiCreatePayCodeEdits(context.Context, *MultiCreatePayCodeEditsRequest) (*PayCodeEditList, error)
+	// Changes up to 1,000 pay code edits, which are named by their ids, all or none.
+	MultiUpdatePayCodeEdits(context.Context, *MultiUpdatePayCodeEditsRequest) (*PayCodeEditList, error)
 	// Deletes up to 1,000 pay code edits, all or none.
 	MultiDeletePayCodeEdits(context.Context, *MultiDeletePayCodeEditsRequest) (*emptypb.Empty, error)
 	mustEmbedUnimplementedPayCodeEditServiceServer()
@@ -162,6 +177,9 @@ func (UnimplementedPayCodeEditServiceServer) CreatePayCodeEdit(context.Context, 
 }
 func (UnimplementedPayCodeEditServiceServer) MultiCreatePayCodeEdits(context.Context, *MultiCreatePayCodeEditsRequest) (*PayCodeEditList, error) {
 	return nil, status.Error(codes.Unimplemented, "method MultiCreatePayCodeEdits not implemented")
+}
+func (UnimplementedPayCodeEditServiceServer) MultiUpdatePayCodeEdits(context.Context, *MultiUpdatePayCodeEditsRequest) (*PayCodeEditList, error) {
+	return nil, status.Error(codes.Unimplemented, "method MultiUpdatePayCodeEdits not implemented")
 }
 func (UnimplementedPayCodeEditServiceServer) MultiDeletePayCodeEdits(context.Context, *MultiDeletePayCodeEditsRequest) (*emptypb.Empty, error) {
 	return nil, status.Error(codes.Unimplemented, "method MultiDeletePayCodeEdits not implemented")
@@ -277,6 +295,24 @@ func _PayCodeEditService_MultiCreatePayCodeEdits_Handler(srv interface{}, ctx co
 	return interceptor(ctx, in, info, handler)
 }
 
+func _PayCodeEditService_MultiUpdatePayCodeEdits_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(MultiUpdatePayCodeEditsRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(PayCodeEditServiceServer).MultiUpdatePayCodeEdits(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: PayCodeEditService_MultiUpdatePayCodeEdits_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(PayCodeEditServiceServer).MultiUpdatePayCodeEdits(ctx, req.(*MultiUpdatePayCodeEditsRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
 func _PayCodeEditService_MultiDeletePayCodeEdits_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
 	in := new(MultiDeletePayCodeEditsRequest)
 	if err := dec(in); err != nil {
@@ -321,6 +357,10 @@ var PayCodeEditService_ServiceDesc = grpc.ServiceDesc{
 		{
 			MethodName: "MultiCreatePayCodeEdits",
 			Handler:    _PayCodeEditService_MultiCreatePayCodeEdits_Handler,
+		},
+		{
+			MethodName: "MultiUpdatePayCodeEdits",
+			Handler:    _PayCodeEditService_MultiUpdatePayCodeEdits_Handler,
 		},
 		{
 			MethodName: "MultiDeletePayCodeEdits",

@@ -273,6 +273,569 @@ func (x *NewShifts) GetShifts() []*Shift {
 	return nil
 }
 
+type MultiUpdateShiftsRequest struct {
+	state          protoimpl.MessageState `protogen:"open.v1"`
+	Body           *NewShifts             `protobuf:"bytes,1,opt,name=body,proto3" json:"body,omitempty"`
+	PartialSuccess *bool                  `protobuf:"varint,2,opt,name=partial_success,json=partialSuccess,proto3,oneof" json:"partial_success,omitempty"`
+	unknownFields  protoimpl.UnknownFields
+	sizeCache      protoimpl.SizeCache
+}
+
+func (x *MultiUpdateShiftsRequest) Reset() {
+	*x = MultiUpdateShiftsRequest{}
+	mi := &file_rotaloom_scheduling_v1_shift_proto_msgTypes[5]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *MultiUpdateShiftsRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*MultiUpdateShiftsRequest) ProtoMessage() {}
+
+func (x *MultiUpdateShiftsRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_rotaloom_scheduling_v1_shift_proto_msgTypes[5]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use MultiUpdateShiftsRequest.ProtoReflect.Descriptor instead.
+func (*MultiUpdateShiftsRequest) Descriptor() ([]byte, []int) {
+	return file_rotaloom_scheduling_v1_shift_proto_rawDescGZIP(), []int{5}
+}
+
+func (x *MultiUpdateShiftsRequest) GetBody() *NewShifts {
+	if x != nil {
+		return x.Body
+	}
+	return nil
+}
+
+func (x *MultiUpdateShiftsRequest) GetPartialSuccess() bool {
+	if x != nil && x.PartialSuccess != nil {
+		return *x.PartialSuccess
+	}
+	return false
+}
+
+// ApplyCreateShiftsRequest holds exactly one of its members. All shifts are created
+// or none. There may be 1,000 of them (413, WFP-90001): the employees, or jobs,
+// multiplied by the days.
+type ApplyCreateShiftsRequest struct {
+	state                  protoimpl.MessageState         `protogen:"open.v1"`
+	ForEmployees           *CreateShiftsForEmployees      `protobuf:"bytes,1,opt,name=for_employees,json=forEmployees,proto3" json:"for_employees,omitempty"`
+	FromPatternForEmployee *CreateShiftsFromPattern       `protobuf:"bytes,2,opt,name=from_pattern_for_employee,json=fromPatternForEmployee,proto3" json:"from_pattern_for_employee,omitempty"`
+	FromPatternForJob      *CreateShiftsFromPatternForJob `protobuf:"bytes,3,opt,name=from_pattern_for_job,json=fromPatternForJob,proto3" json:"from_pattern_for_job,omitempty"`
+	unknownFields          protoimpl.UnknownFields
+	sizeCache              protoimpl.SizeCache
+}
+
+func (x *ApplyCreateShiftsRequest) Reset() {
+	*x = ApplyCreateShiftsRequest{}
+	mi := &file_rotaloom_scheduling_v1_shift_proto_msgTypes[6]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ApplyCreateShiftsRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ApplyCreateShiftsRequest) ProtoMessage() {}
+
+func (x *ApplyCreateShiftsRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_rotaloom_scheduling_v1_shift_proto_msgTypes[6]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ApplyCreateShiftsRequest.ProtoReflect.Descriptor instead.
+func (*ApplyCreateShiftsRequest) Descriptor() ([]byte, []int) {
+	return file_rotaloom_scheduling_v1_shift_proto_rawDescGZIP(), []int{6}
+}
+
+func (x *ApplyCreateShiftsRequest) GetForEmployees() *CreateShiftsForEmployees {
+	if x != nil {
+		return x.ForEmployees
+	}
+	return nil
+}
+
+func (x *ApplyCreateShiftsRequest) GetFromPatternForEmployee() *CreateShiftsFromPattern {
+	if x != nil {
+		return x.FromPatternForEmployee
+	}
+	return nil
+}
+
+func (x *ApplyCreateShiftsRequest) GetFromPatternForJob() *CreateShiftsFromPatternForJob {
+	if x != nil {
+		return x.FromPatternForJob
+	}
+	return nil
+}
+
+type CreateShiftsForEmployees struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Do            *CreateShiftsDo        `protobuf:"bytes,1,opt,name=do,proto3" json:"do,omitempty"`
+	Where         *CreateShiftsWhere     `protobuf:"bytes,2,opt,name=where,proto3" json:"where,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *CreateShiftsForEmployees) Reset() {
+	*x = CreateShiftsForEmployees{}
+	mi := &file_rotaloom_scheduling_v1_shift_proto_msgTypes[7]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *CreateShiftsForEmployees) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*CreateShiftsForEmployees) ProtoMessage() {}
+
+func (x *CreateShiftsForEmployees) ProtoReflect() protoreflect.Message {
+	mi := &file_rotaloom_scheduling_v1_shift_proto_msgTypes[7]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use CreateShiftsForEmployees.ProtoReflect.Descriptor instead.
+func (*CreateShiftsForEmployees) Descriptor() ([]byte, []int) {
+	return file_rotaloom_scheduling_v1_shift_proto_rawDescGZIP(), []int{7}
+}
+
+func (x *CreateShiftsForEmployees) GetDo() *CreateShiftsDo {
+	if x != nil {
+		return x.Do
+	}
+	return nil
+}
+
+func (x *CreateShiftsForEmployees) GetWhere() *CreateShiftsWhere {
+	if x != nil {
+		return x.Where
+	}
+	return nil
+}
+
+type CreateShiftsDo struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The shift of the first day. Whose it is comes from where.
+	Shift         *Shift `protobuf:"bytes,1,opt,name=shift,proto3" json:"shift,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *CreateShiftsDo) Reset() {
+	*x = CreateShiftsDo{}
+	mi := &file_rotaloom_scheduling_v1_shift_proto_msgTypes[8]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *CreateShiftsDo) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*CreateShiftsDo) ProtoMessage() {}
+
+func (x *CreateShiftsDo) ProtoReflect() protoreflect.Message {
+	mi := &file_rotaloom_scheduling_v1_shift_proto_msgTypes[8]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use CreateShiftsDo.ProtoReflect.Descriptor instead.
+func (*CreateShiftsDo) Descriptor() ([]byte, []int) {
+	return file_rotaloom_scheduling_v1_shift_proto_rawDescGZIP(), []int{8}
+}
+
+func (x *CreateShiftsDo) GetShift() *Shift {
+	if x != nil {
+		return x.Shift
+	}
+	return nil
+}
+
+type CreateShiftsWhere struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// How many days get the shift, from the one on which it starts. 1 when absent.
+	Days          *int32      `protobuf:"varint,1,opt,name=days,proto3,oneof" json:"days,omitempty"`
+	EmployeeRefs  *v1.RefList `protobuf:"bytes,2,opt,name=employee_refs,json=employeeRefs,proto3" json:"employee_refs,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *CreateShiftsWhere) Reset() {
+	*x = CreateShiftsWhere{}
+	mi := &file_rotaloom_scheduling_v1_shift_proto_msgTypes[9]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *CreateShiftsWhere) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*CreateShiftsWhere) ProtoMessage() {}
+
+func (x *CreateShiftsWhere) ProtoReflect() protoreflect.Message {
+	mi := &file_rotaloom_scheduling_v1_shift_proto_msgTypes[9]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use CreateShiftsWhere.ProtoReflect.Descriptor instead.
+func (*CreateShiftsWhere) Descriptor() ([]byte, []int) {
+	return file_rotaloom_scheduling_v1_shift_proto_rawDescGZIP(), []int{9}
+}
+
+func (x *CreateShiftsWhere) GetDays() int32 {
+	if x != nil && x.Days != nil {
+		return *x.Days
+	}
+	return 0
+}
+
+func (x *CreateShiftsWhere) GetEmployeeRefs() *v1.RefList {
+	if x != nil {
+		return x.EmployeeRefs
+	}
+	return nil
+}
+
+type CreateShiftsFromPattern struct {
+	state         protoimpl.MessageState        `protogen:"open.v1"`
+	Do            *CreateShiftsFromPatternDo    `protobuf:"bytes,1,opt,name=do,proto3" json:"do,omitempty"`
+	Where         *CreateShiftsFromPatternWhere `protobuf:"bytes,2,opt,name=where,proto3" json:"where,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *CreateShiftsFromPattern) Reset() {
+	*x = CreateShiftsFromPattern{}
+	mi := &file_rotaloom_scheduling_v1_shift_proto_msgTypes[10]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *CreateShiftsFromPattern) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*CreateShiftsFromPattern) ProtoMessage() {}
+
+func (x *CreateShiftsFromPattern) ProtoReflect() protoreflect.Message {
+	mi := &file_rotaloom_scheduling_v1_shift_proto_msgTypes[10]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use CreateShiftsFromPattern.ProtoReflect.Descriptor instead.
+func (*CreateShiftsFromPattern) Descriptor() ([]byte, []int) {
+	return file_rotaloom_scheduling_v1_shift_proto_rawDescGZIP(), []int{10}
+}
+
+func (x *CreateShiftsFromPattern) GetDo() *CreateShiftsFromPatternDo {
+	if x != nil {
+		return x.Do
+	}
+	return nil
+}
+
+func (x *CreateShiftsFromPattern) GetWhere() *CreateShiftsFromPatternWhere {
+	if x != nil {
+		return x.Where
+	}
+	return nil
+}
+
+type CreateShiftsFromPatternDo struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The name of a shift template, or a span of hours: "8-16", "22:30-6".
+	Pattern       string `protobuf:"bytes,1,opt,name=pattern,proto3" json:"pattern,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *CreateShiftsFromPatternDo) Reset() {
+	*x = CreateShiftsFromPatternDo{}
+	mi := &file_rotaloom_scheduling_v1_shift_proto_msgTypes[11]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *CreateShiftsFromPatternDo) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*CreateShiftsFromPatternDo) ProtoMessage() {}
+
+func (x *CreateShiftsFromPatternDo) ProtoReflect() protoreflect.Message {
+	mi := &file_rotaloom_scheduling_v1_shift_proto_msgTypes[11]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use CreateShiftsFromPatternDo.ProtoReflect.Descriptor instead.
+func (*CreateShiftsFromPatternDo) Descriptor() ([]byte, []int) {
+	return file_rotaloom_scheduling_v1_shift_proto_rawDescGZIP(), []int{11}
+}
+
+func (x *CreateShiftsFromPatternDo) GetPattern() string {
+	if x != nil {
+		return x.Pattern
+	}
+	return ""
+}
+
+type CreateShiftsFromPatternWhere struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	EmployeeRefs  *v1.RefList            `protobuf:"bytes,1,opt,name=employee_refs,json=employeeRefs,proto3" json:"employee_refs,omitempty"`
+	StartDate     string                 `protobuf:"bytes,2,opt,name=start_date,json=startDate,proto3" json:"start_date,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *CreateShiftsFromPatternWhere) Reset() {
+	*x = CreateShiftsFromPatternWhere{}
+	mi := &file_rotaloom_scheduling_v1_shift_proto_msgTypes[12]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *CreateShiftsFromPatternWhere) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*CreateShiftsFromPatternWhere) ProtoMessage() {}
+
+func (x *CreateShiftsFromPatternWhere) ProtoReflect() protoreflect.Message {
+	mi := &file_rotaloom_scheduling_v1_shift_proto_msgTypes[12]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use CreateShiftsFromPatternWhere.ProtoReflect.Descriptor instead.
+func (*CreateShiftsFromPatternWhere) Descriptor() ([]byte, []int) {
+	return file_rotaloom_scheduling_v1_shift_proto_rawDescGZIP(), []int{12}
+}
+
+func (x *CreateShiftsFromPatternWhere) GetEmployeeRefs() *v1.RefList {
+	if x != nil {
+		return x.EmployeeRefs
+	}
+	return nil
+}
+
+func (x *CreateShiftsFromPatternWhere) GetStartDate() string {
+	if x != nil {
+		return x.StartDate
+	}
+	return ""
+}
+
+type CreateShiftsFromPatternForJob struct {
+	state         protoimpl.MessageState              `protogen:"open.v1"`
+	Do            *CreateShiftsFromPatternDo          `protobuf:"bytes,1,opt,name=do,proto3" json:"do,omitempty"`
+	Where         *CreateShiftsFromPatternForJobWhere `protobuf:"bytes,2,opt,name=where,proto3" json:"where,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *CreateShiftsFromPatternForJob) Reset() {
+	*x = CreateShiftsFromPatternForJob{}
+	mi := &file_rotaloom_scheduling_v1_shift_proto_msgTypes[13]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *CreateShiftsFromPatternForJob) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*CreateShiftsFromPatternForJob) ProtoMessage() {}
+
+func (x *CreateShiftsFromPatternForJob) ProtoReflect() protoreflect.Message {
+	mi := &file_rotaloom_scheduling_v1_shift_proto_msgTypes[13]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use CreateShiftsFromPatternForJob.ProtoReflect.Descriptor instead.
+func (*CreateShiftsFromPatternForJob) Descriptor() ([]byte, []int) {
+	return file_rotaloom_scheduling_v1_shift_proto_rawDescGZIP(), []int{13}
+}
+
+func (x *CreateShiftsFromPatternForJob) GetDo() *CreateShiftsFromPatternDo {
+	if x != nil {
+		return x.Do
+	}
+	return nil
+}
+
+func (x *CreateShiftsFromPatternForJob) GetWhere() *CreateShiftsFromPatternForJobWhere {
+	if x != nil {
+		return x.Where
+	}
+	return nil
+}
+
+type CreateShiftsFromPatternForJobWhere struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Jobs, by their full paths. The shifts are open.
+	JobRefs       *v1.RefList `protobuf:"bytes,1,opt,name=job_refs,json=jobRefs,proto3" json:"job_refs,omitempty"`
+	StartDate     string      `protobuf:"bytes,2,opt,name=start_date,json=startDate,proto3" json:"start_date,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *CreateShiftsFromPatternForJobWhere) Reset() {
+	*x = CreateShiftsFromPatternForJobWhere{}
+	mi := &file_rotaloom_scheduling_v1_shift_proto_msgTypes[14]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *CreateShiftsFromPatternForJobWhere) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*CreateShiftsFromPatternForJobWhere) ProtoMessage() {}
+
+func (x *CreateShiftsFromPatternForJobWhere) ProtoReflect() protoreflect.Message {
+	mi := &file_rotaloom_scheduling_v1_shift_proto_msgTypes[14]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use CreateShiftsFromPatternForJobWhere.ProtoReflect.Descriptor instead.
+func (*CreateShiftsFromPatternForJobWhere) Descriptor() ([]byte, []int) {
+	return file_rotaloom_scheduling_v1_shift_proto_rawDescGZIP(), []int{14}
+}
+
+func (x *CreateShiftsFromPatternForJobWhere) GetJobRefs() *v1.RefList {
+	if x != nil {
+		return x.JobRefs
+	}
+	return nil
+}
+
+func (x *CreateShiftsFromPatternForJobWhere) GetStartDate() string {
+	if x != nil {
+		return x.StartDate
+	}
+	return ""
+}
+
+type CreatedShifts struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Shifts        *ShiftList             `protobuf:"bytes,1,opt,name=shifts,proto3" json:"shifts,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *CreatedShifts) Reset() {
+	*x = CreatedShifts{}
+	mi := &file_rotaloom_scheduling_v1_shift_proto_msgTypes[15]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *CreatedShifts) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*CreatedShifts) ProtoMessage() {}
+
+func (x *CreatedShifts) ProtoReflect() protoreflect.Message {
+	mi := &file_rotaloom_scheduling_v1_shift_proto_msgTypes[15]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use CreatedShifts.ProtoReflect.Descriptor instead.
+func (*CreatedShifts) Descriptor() ([]byte, []int) {
+	return file_rotaloom_scheduling_v1_shift_proto_rawDescGZIP(), []int{15}
+}
+
+func (x *CreatedShifts) GetShifts() *ShiftList {
+	if x != nil {
+		return x.Shifts
+	}
+	return nil
+}
+
 type MultiReadShiftsRequest struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	Where         *ReadShiftsWhere       `protobuf:"bytes,1,opt,name=where,proto3" json:"where,omitempty"`
@@ -282,7 +845,7 @@ type MultiReadShiftsRequest struct {
 
 func (x *MultiReadShiftsRequest) Reset() {
 	*x = MultiReadShiftsRequest{}
-	mi := &file_rotaloom_scheduling_v1_shift_proto_msgTypes[5]
+	mi := &file_rotaloom_scheduling_v1_shift_proto_msgTypes[16]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -294,7 +857,7 @@ func (x *MultiReadShiftsRequest) String() string {
 func (*MultiReadShiftsRequest) ProtoMessage() {}
 
 func (x *MultiReadShiftsRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_scheduling_v1_shift_proto_msgTypes[5]
+	mi := &file_rotaloom_scheduling_v1_shift_proto_msgTypes[16]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -307,7 +870,7 @@ func (x *MultiReadShiftsRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use MultiReadShiftsRequest.ProtoReflect.Descriptor instead.
 func (*MultiReadShiftsRequest) Descriptor() ([]byte, []int) {
-	return file_rotaloom_scheduling_v1_shift_proto_rawDescGZIP(), []int{5}
+	return file_rotaloom_scheduling_v1_shift_proto_rawDescGZIP(), []int{16}
 }
 
 func (x *MultiReadShiftsRequest) GetWhere() *ReadShiftsWhere {
@@ -326,7 +889,7 @@ type ReadShiftsWhere struct {
 
 func (x *ReadShiftsWhere) Reset() {
 	*x = ReadShiftsWhere{}
-	mi := &file_rotaloom_scheduling_v1_shift_proto_msgTypes[6]
+	mi := &file_rotaloom_scheduling_v1_shift_proto_msgTypes[17]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -338,7 +901,7 @@ func (x *ReadShiftsWhere) String() string {
 func (*ReadShiftsWhere) ProtoMessage() {}
 
 func (x *ReadShiftsWhere) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_scheduling_v1_shift_proto_msgTypes[6]
+	mi := &file_rotaloom_scheduling_v1_shift_proto_msgTypes[17]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -351,7 +914,7 @@ func (x *ReadShiftsWhere) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ReadShiftsWhere.ProtoReflect.Descriptor instead.
 func (*ReadShiftsWhere) Descriptor() ([]byte, []int) {
-	return file_rotaloom_scheduling_v1_shift_proto_rawDescGZIP(), []int{6}
+	return file_rotaloom_scheduling_v1_shift_proto_rawDescGZIP(), []int{17}
 }
 
 func (x *ReadShiftsWhere) GetShiftIds() []int64 {
@@ -370,7 +933,7 @@ type MultiDeleteShiftsRequest struct {
 
 func (x *MultiDeleteShiftsRequest) Reset() {
 	*x = MultiDeleteShiftsRequest{}
-	mi := &file_rotaloom_scheduling_v1_shift_proto_msgTypes[7]
+	mi := &file_rotaloom_scheduling_v1_shift_proto_msgTypes[18]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -382,7 +945,7 @@ func (x *MultiDeleteShiftsRequest) String() string {
 func (*MultiDeleteShiftsRequest) ProtoMessage() {}
 
 func (x *MultiDeleteShiftsRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_scheduling_v1_shift_proto_msgTypes[7]
+	mi := &file_rotaloom_scheduling_v1_shift_proto_msgTypes[18]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -395,7 +958,7 @@ func (x *MultiDeleteShiftsRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use MultiDeleteShiftsRequest.ProtoReflect.Descriptor instead.
 func (*MultiDeleteShiftsRequest) Descriptor() ([]byte, []int) {
-	return file_rotaloom_scheduling_v1_shift_proto_rawDescGZIP(), []int{7}
+	return file_rotaloom_scheduling_v1_shift_proto_rawDescGZIP(), []int{18}
 }
 
 func (x *MultiDeleteShiftsRequest) GetWhere() *DeleteShiftsWhere {
@@ -414,7 +977,7 @@ type DeleteShiftsWhere struct {
 
 func (x *DeleteShiftsWhere) Reset() {
 	*x = DeleteShiftsWhere{}
-	mi := &file_rotaloom_scheduling_v1_shift_proto_msgTypes[8]
+	mi := &file_rotaloom_scheduling_v1_shift_proto_msgTypes[19]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -426,7 +989,7 @@ func (x *DeleteShiftsWhere) String() string {
 func (*DeleteShiftsWhere) ProtoMessage() {}
 
 func (x *DeleteShiftsWhere) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_scheduling_v1_shift_proto_msgTypes[8]
+	mi := &file_rotaloom_scheduling_v1_shift_proto_msgTypes[19]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -439,7 +1002,7 @@ func (x *DeleteShiftsWhere) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use DeleteShiftsWhere.ProtoReflect.Descriptor instead.
 func (*DeleteShiftsWhere) Descriptor() ([]byte, []int) {
-	return file_rotaloom_scheduling_v1_shift_proto_rawDescGZIP(), []int{8}
+	return file_rotaloom_scheduling_v1_shift_proto_rawDescGZIP(), []int{19}
 }
 
 func (x *DeleteShiftsWhere) GetShiftIds() []int64 {
@@ -459,7 +1022,7 @@ type ShiftList struct {
 
 func (x *ShiftList) Reset() {
 	*x = ShiftList{}
-	mi := &file_rotaloom_scheduling_v1_shift_proto_msgTypes[9]
+	mi := &file_rotaloom_scheduling_v1_shift_proto_msgTypes[20]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -471,7 +1034,7 @@ func (x *ShiftList) String() string {
 func (*ShiftList) ProtoMessage() {}
 
 func (x *ShiftList) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_scheduling_v1_shift_proto_msgTypes[9]
+	mi := &file_rotaloom_scheduling_v1_shift_proto_msgTypes[20]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -484,7 +1047,7 @@ func (x *ShiftList) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ShiftList.ProtoReflect.Descriptor instead.
 func (*ShiftList) Descriptor() ([]byte, []int) {
-	return file_rotaloom_scheduling_v1_shift_proto_rawDescGZIP(), []int{9}
+	return file_rotaloom_scheduling_v1_shift_proto_rawDescGZIP(), []int{20}
 }
 
 func (x *ShiftList) GetShifts() []*Shift {
@@ -540,7 +1103,7 @@ type Shift struct {
 
 func (x *Shift) Reset() {
 	*x = Shift{}
-	mi := &file_rotaloom_scheduling_v1_shift_proto_msgTypes[10]
+	mi := &file_rotaloom_scheduling_v1_shift_proto_msgTypes[21]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -552,7 +1115,7 @@ func (x *Shift) String() string {
 func (*Shift) ProtoMessage() {}
 
 func (x *Shift) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_scheduling_v1_shift_proto_msgTypes[10]
+	mi := &file_rotaloom_scheduling_v1_shift_proto_msgTypes[21]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -565,7 +1128,7 @@ func (x *Shift) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Shift.ProtoReflect.Descriptor instead.
 func (*Shift) Descriptor() ([]byte, []int) {
-	return file_rotaloom_scheduling_v1_shift_proto_rawDescGZIP(), []int{10}
+	return file_rotaloom_scheduling_v1_shift_proto_rawDescGZIP(), []int{21}
 }
 
 func (x *Shift) GetId() int64 {
@@ -738,7 +1301,7 @@ type Relation struct {
 
 func (x *Relation) Reset() {
 	*x = Relation{}
-	mi := &file_rotaloom_scheduling_v1_shift_proto_msgTypes[11]
+	mi := &file_rotaloom_scheduling_v1_shift_proto_msgTypes[22]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -750,7 +1313,7 @@ func (x *Relation) String() string {
 func (*Relation) ProtoMessage() {}
 
 func (x *Relation) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_scheduling_v1_shift_proto_msgTypes[11]
+	mi := &file_rotaloom_scheduling_v1_shift_proto_msgTypes[22]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -763,7 +1326,7 @@ func (x *Relation) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Relation.ProtoReflect.Descriptor instead.
 func (*Relation) Descriptor() ([]byte, []int) {
-	return file_rotaloom_scheduling_v1_shift_proto_rawDescGZIP(), []int{11}
+	return file_rotaloom_scheduling_v1_shift_proto_rawDescGZIP(), []int{22}
 }
 
 func (x *Relation) GetType() string {
@@ -845,7 +1408,7 @@ type ShiftSegment struct {
 
 func (x *ShiftSegment) Reset() {
 	*x = ShiftSegment{}
-	mi := &file_rotaloom_scheduling_v1_shift_proto_msgTypes[12]
+	mi := &file_rotaloom_scheduling_v1_shift_proto_msgTypes[23]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -857,7 +1420,7 @@ func (x *ShiftSegment) String() string {
 func (*ShiftSegment) ProtoMessage() {}
 
 func (x *ShiftSegment) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_scheduling_v1_shift_proto_msgTypes[12]
+	mi := &file_rotaloom_scheduling_v1_shift_proto_msgTypes[23]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -870,7 +1433,7 @@ func (x *ShiftSegment) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ShiftSegment.ProtoReflect.Descriptor instead.
 func (*ShiftSegment) Descriptor() ([]byte, []int) {
-	return file_rotaloom_scheduling_v1_shift_proto_rawDescGZIP(), []int{12}
+	return file_rotaloom_scheduling_v1_shift_proto_rawDescGZIP(), []int{23}
 }
 
 func (x *ShiftSegment) GetId() int64 {
@@ -1074,7 +1637,7 @@ type SegmentTag struct {
 
 func (x *SegmentTag) Reset() {
 	*x = SegmentTag{}
-	mi := &file_rotaloom_scheduling_v1_shift_proto_msgTypes[13]
+	mi := &file_rotaloom_scheduling_v1_shift_proto_msgTypes[24]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1086,7 +1649,7 @@ func (x *SegmentTag) String() string {
 func (*SegmentTag) ProtoMessage() {}
 
 func (x *SegmentTag) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_scheduling_v1_shift_proto_msgTypes[13]
+	mi := &file_rotaloom_scheduling_v1_shift_proto_msgTypes[24]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1099,7 +1662,7 @@ func (x *SegmentTag) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SegmentTag.ProtoReflect.Descriptor instead.
 func (*SegmentTag) Descriptor() ([]byte, []int) {
-	return file_rotaloom_scheduling_v1_shift_proto_rawDescGZIP(), []int{13}
+	return file_rotaloom_scheduling_v1_shift_proto_rawDescGZIP(), []int{24}
 }
 
 func (x *SegmentTag) GetId() int64 {
@@ -1152,7 +1715,42 @@ const file_rotaloom_scheduling_v1_shift_proto_rawDesc = "" +
 	"\tNewShifts\x12X\n" +
 	"\x06shifts\x18\x01 \x03(\v2\x1d.rotaloom.scheduling.v1.ShiftB!\xa2\xbb\x18\x1d\n" +
 	"\x1b\b\xe8\a\x12\tWFP-90003\x18\x9d\x03 \x01J\x06shiftsR\x06shifts:\f\xa2\xbb\x18\b\n" +
-	"\x06shifts\"W\n" +
+	"\x06shifts\"\x93\x01\n" +
+	"\x18MultiUpdateShiftsRequest\x125\n" +
+	"\x04body\x18\x01 \x01(\v2!.rotaloom.scheduling.v1.NewShiftsR\x04body\x12,\n" +
+	"\x0fpartial_success\x18\x02 \x01(\bH\x00R\x0epartialSuccess\x88\x01\x01B\x12\n" +
+	"\x10_partial_success\"\xc5\x02\n" +
+	"\x18ApplyCreateShiftsRequest\x12U\n" +
+	"\rfor_employees\x18\x01 \x01(\v20.rotaloom.scheduling.v1.CreateShiftsForEmployeesR\fforEmployees\x12j\n" +
+	"\x19from_pattern_for_employee\x18\x02 \x01(\v2/.rotaloom.scheduling.v1.CreateShiftsFromPatternR\x16fromPatternForEmployee\x12f\n" +
+	"\x14from_pattern_for_job\x18\x03 \x01(\v25.rotaloom.scheduling.v1.CreateShiftsFromPatternForJobR\x11fromPatternForJob\"\x93\x01\n" +
+	"\x18CreateShiftsForEmployees\x126\n" +
+	"\x02do\x18\x01 \x01(\v2&.rotaloom.scheduling.v1.CreateShiftsDoR\x02do\x12?\n" +
+	"\x05where\x18\x02 \x01(\v2).rotaloom.scheduling.v1.CreateShiftsWhereR\x05where\"E\n" +
+	"\x0eCreateShiftsDo\x123\n" +
+	"\x05shift\x18\x01 \x01(\v2\x1d.rotaloom.scheduling.v1.ShiftR\x05shift\"w\n" +
+	"\x11CreateShiftsWhere\x12\x17\n" +
+	"\x04days\x18\x01 \x01(\x05H\x00R\x04days\x88\x01\x01\x12@\n" +
+	"\remployee_refs\x18\x02 \x01(\v2\x1b.rotaloom.common.v1.RefListR\femployeeRefsB\a\n" +
+	"\x05_days\"\xa8\x01\n" +
+	"\x17CreateShiftsFromPattern\x12A\n" +
+	"\x02do\x18\x01 \x01(\v21.rotaloom.scheduling.v1.CreateShiftsFromPatternDoR\x02do\x12J\n" +
+	"\x05where\x18\x02 \x01(\v24.rotaloom.scheduling.v1.CreateShiftsFromPatternWhereR\x05where\"5\n" +
+	"\x19CreateShiftsFromPatternDo\x12\x18\n" +
+	"\apattern\x18\x01 \x01(\tR\apattern\"\x87\x01\n" +
+	"\x1cCreateShiftsFromPatternWhere\x12@\n" +
+	"\remployee_refs\x18\x01 \x01(\v2\x1b.rotaloom.common.v1.RefListR\femployeeRefs\x12%\n" +
+	"\n" +
+	"start_date\x18\x02 \x01(\tB\x06\xa2\xbb\x18\x02\x10\x01R\tstartDate\"\xb4\x01\n" +
+	"\x1dCreateShiftsFromPatternForJob\x12A\n" +
+	"\x02do\x18\x01 \x01(\v21.rotaloom.scheduling.v1.CreateShiftsFromPatternDoR\x02do\x12P\n" +
+	"\x05where\x18\x02 \x01(\v2:.rotaloom.scheduling.v1.CreateShiftsFromPatternForJobWhereR\x05where\"\x83\x01\n" +
+	"\"CreateShiftsFromPatternForJobWhere\x126\n" +
+	"\bjob_refs\x18\x01 \x01(\v2\x1b.rotaloom.common.v1.RefListR\ajobRefs\x12%\n" +
+	"\n" +
+	"start_date\x18\x02 \x01(\tB\x06\xa2\xbb\x18\x02\x10\x01R\tstartDate\"J\n" +
+	"\rCreatedShifts\x129\n" +
+	"\x06shifts\x18\x01 \x01(\v2!.rotaloom.scheduling.v1.ShiftListR\x06shifts\"W\n" +
 	"\x16MultiReadShiftsRequest\x12=\n" +
 	"\x05where\x18\x01 \x01(\v2'.rotaloom.scheduling.v1.ReadShiftsWhereR\x05where\"Q\n" +
 	"\x0fReadShiftsWhere\x12>\n" +
@@ -1267,7 +1865,7 @@ const file_rotaloom_scheduling_v1_shift_proto_rawDesc = "" +
 	"\x05color\x18\x02 \x01(\tR\x05color\x12E\n" +
 	"\x12tag_definition_ref\x18\x03 \x01(\v2\x17.rotaloom.common.v1.RefR\x10tagDefinitionRef\x12>\n" +
 	"\x1cshift_segment_tag_icon_class\x18\x04 \x01(\tR\x18shiftSegmentTagIconClassB\x05\n" +
-	"\x03_id2\xe3\t\n" +
+	"\x03_id2\xf2\f\n" +
 	"\fShiftService\x12\x9f\x01\n" +
 	"\bGetShift\x12'.rotaloom.scheduling.v1.GetShiftRequest\x1a\x1d.rotaloom.scheduling.v1.Shift\"K\xa2\xbb\x18\x1c\n" +
 	"\x18scheduling.schedule.read\x18\x01\x82\xd3\xe4\x93\x02%\x12#/v1/scheduling/schedule/shifts/{id}\x12\xad\x01\n" +
@@ -1278,7 +1876,11 @@ const file_rotaloom_scheduling_v1_shift_proto_rawDesc = "" +
 	"\vCreateShift\x12\x1d.rotaloom.scheduling.v1.Shift\x1a!.rotaloom.scheduling.v1.ShiftList\"J\xa2\xbb\x18\x1d\n" +
 	"\x19scheduling.schedule.write\x18\x03\x82\xd3\xe4\x93\x02#:\x01*\"\x1e/v1/scheduling/schedule/shifts\x12\xc4\x01\n" +
 	"\x11MultiCreateShifts\x120.rotaloom.scheduling.v1.MultiCreateShiftsRequest\x1a!.rotaloom.scheduling.v1.ShiftList\"Z\xa2\xbb\x18\x1d\n" +
-	"\x19scheduling.schedule.write\x18\x04\x82\xd3\xe4\x93\x023:\x04body\"+/v1/scheduling/schedule/shifts/multi_create\x12\xba\x01\n" +
+	"\x19scheduling.schedule.write\x18\x04\x82\xd3\xe4\x93\x023:\x04body\"+/v1/scheduling/schedule/shifts/multi_create\x12\xc4\x01\n" +
+	"\x11MultiUpdateShifts\x120.rotaloom.scheduling.v1.MultiUpdateShiftsRequest\x1a!.rotaloom.scheduling.v1.ShiftList\"Z\xa2\xbb\x18\x1d\n" +
+	"\x19scheduling.schedule.write\x18\x04\x82\xd3\xe4\x93\x023:\x04body\"+/v1/scheduling/schedule/shifts/multi_update\x12\xc5\x01\n" +
+	"\x11ApplyCreateShifts\x120.rotaloom.scheduling.v1.ApplyCreateShiftsRequest\x1a%.rotaloom.scheduling.v1.CreatedShifts\"W\xa2\xbb\x18\x1d\n" +
+	"\x19scheduling.schedule.write\x18\x04\x82\xd3\xe4\x93\x020:\x01*\"+/v1/scheduling/schedule/shifts/apply_create\x12\xba\x01\n" +
 	"\x0fMultiReadShifts\x12..rotaloom.scheduling.v1.MultiReadShiftsRequest\x1a!.rotaloom.scheduling.v1.ShiftList\"T\xa2\xbb\x18\x1c\n" +
 	"\x18scheduling.schedule.read\x18\x02\x82\xd3\xe4\x93\x02.:\x01*\")/v1/scheduling/schedule/shifts/multi_read\x12\xb9\x01\n" +
 	"\x11MultiDeleteShifts\x120.rotaloom.scheduling.v1.MultiDeleteShiftsRequest\x1a\x16.google.protobuf.Empty\"Z\xa2\xbb\x18 \n" +
@@ -1298,78 +1900,109 @@ func file_rotaloom_scheduling_v1_shift_proto_rawDescGZIP() []byte {
 	return file_rotaloom_scheduling_v1_shift_proto_rawDescData
 }
 
-var file_rotaloom_scheduling_v1_shift_proto_msgTypes = make([]protoimpl.MessageInfo, 14)
+var file_rotaloom_scheduling_v1_shift_proto_msgTypes = make([]protoimpl.MessageInfo, 25)
 var file_rotaloom_scheduling_v1_shift_proto_goTypes = []any{
-	(*GetShiftRequest)(nil),          // 0: rotaloom.scheduling.v1.GetShiftRequest
-	(*UpdateShiftRequest)(nil),       // 1: rotaloom.scheduling.v1.UpdateShiftRequest
-	(*DeleteShiftRequest)(nil),       // 2: rotaloom.scheduling.v1.DeleteShiftRequest
-	(*MultiCreateShiftsRequest)(nil), // 3: rotaloom.scheduling.v1.MultiCreateShiftsRequest
-	(*NewShifts)(nil),                // 4: rotaloom.scheduling.v1.NewShifts
-	(*MultiReadShiftsRequest)(nil),   // 5: rotaloom.scheduling.v1.MultiReadShiftsRequest
-	(*ReadShiftsWhere)(nil),          // 6: rotaloom.scheduling.v1.ReadShiftsWhere
-	(*MultiDeleteShiftsRequest)(nil), // 7: rotaloom.scheduling.v1.MultiDeleteShiftsRequest
-	(*DeleteShiftsWhere)(nil),        // 8: rotaloom.scheduling.v1.DeleteShiftsWhere
-	(*ShiftList)(nil),                // 9: rotaloom.scheduling.v1.ShiftList
-	(*Shift)(nil),                    // 10: rotaloom.scheduling.v1.Shift
-	(*Relation)(nil),                 // 11: rotaloom.scheduling.v1.Relation
-	(*ShiftSegment)(nil),             // 12: rotaloom.scheduling.v1.ShiftSegment
-	(*SegmentTag)(nil),               // 13: rotaloom.scheduling.v1.SegmentTag
-	(*v1.ErrorBody)(nil),             // 14: rotaloom.common.v1.ErrorBody
-	(*v1.Ref)(nil),                   // 15: rotaloom.common.v1.Ref
-	(*CommentNote)(nil),              // 16: rotaloom.scheduling.v1.CommentNote
-	(*CostCenterEntry)(nil),          // 17: rotaloom.scheduling.v1.CostCenterEntry
-	(*LaborCategories)(nil),          // 18: rotaloom.scheduling.v1.LaborCategories
-	(*structpb.Struct)(nil),          // 19: google.protobuf.Struct
-	(*emptypb.Empty)(nil),            // 20: google.protobuf.Empty
+	(*GetShiftRequest)(nil),                    // 0: rotaloom.scheduling.v1.GetShiftRequest
+	(*UpdateShiftRequest)(nil),                 // 1: rotaloom.scheduling.v1.UpdateShiftRequest
+	(*DeleteShiftRequest)(nil),                 // 2: rotaloom.scheduling.v1.DeleteShiftRequest
+	(*MultiCreateShiftsRequest)(nil),           // 3: rotaloom.scheduling.v1.MultiCreateShiftsRequest
+	(*NewShifts)(nil),                          // 4: rotaloom.scheduling.v1.NewShifts
+	(*MultiUpdateShiftsRequest)(nil),           // 5: rotaloom.scheduling.v1.MultiUpdateShiftsRequest
+	(*ApplyCreateShiftsRequest)(nil),           // 6: rotaloom.scheduling.v1.ApplyCreateShiftsRequest
+	(*CreateShiftsForEmployees)(nil),           // 7: rotaloom.scheduling.v1.CreateShiftsForEmployees
+	(*CreateShiftsDo)(nil),                     // 8: rotaloom.scheduling.v1.CreateShiftsDo
+	(*CreateShiftsWhere)(nil),                  // 9: rotaloom.scheduling.v1.CreateShiftsWhere
+	(*CreateShiftsFromPattern)(nil),            // 10: rotaloom.scheduling.v1.CreateShiftsFromPattern
+	(*CreateShiftsFromPatternDo)(nil),          // 11: rotaloom.scheduling.v1.CreateShiftsFromPatternDo
+	(*CreateShiftsFromPatternWhere)(nil),       // 12: rotaloom.scheduling.v1.CreateShiftsFromPatternWhere
+	(*CreateShiftsFromPatternForJob)(nil),      // 13: rotaloom.scheduling.v1.CreateShiftsFromPatternForJob
+	(*CreateShiftsFromPatternForJobWhere)(nil), // 14: rotaloom.scheduling.v1.CreateShiftsFromPatternForJobWhere
+	(*CreatedShifts)(nil),                      // 15: rotaloom.scheduling.v1.CreatedShifts
+	(*MultiReadShiftsRequest)(nil),             // 16: rotaloom.scheduling.v1.MultiReadShiftsRequest
+	(*ReadShiftsWhere)(nil),                    // 17: rotaloom.scheduling.v1.ReadShiftsWhere
+	(*MultiDeleteShiftsRequest)(nil),           // 18: rotaloom.scheduling.v1.MultiDeleteShiftsRequest
+	(*DeleteShiftsWhere)(nil),                  // 19: rotaloom.scheduling.v1.DeleteShiftsWhere
+	(*ShiftList)(nil),                          // 20: rotaloom.scheduling.v1.ShiftList
+	(*Shift)(nil),                              // 21: rotaloom.scheduling.v1.Shift
+	(*Relation)(nil),                           // 22: rotaloom.scheduling.v1.Relation
+	(*ShiftSegment)(nil),                       // 23: rotaloom.scheduling.v1.ShiftSegment
+	(*SegmentTag)(nil),                         // 24: rotaloom.scheduling.v1.SegmentTag
+	(*v1.RefList)(nil),                         // 25: rotaloom.common.v1.RefList
+	(*v1.ErrorBody)(nil),                       // 26: rotaloom.common.v1.ErrorBody
+	(*v1.Ref)(nil),                             // 27: rotaloom.common.v1.Ref
+	(*CommentNote)(nil),                        // 28: rotaloom.scheduling.v1.CommentNote
+	(*CostCenterEntry)(nil),                    // 29: rotaloom.scheduling.v1.CostCenterEntry
+	(*LaborCategories)(nil),                    // 30: rotaloom.scheduling.v1.LaborCategories
+	(*structpb.Struct)(nil),                    // 31: google.protobuf.Struct
+	(*emptypb.Empty)(nil),                      // 32: google.protobuf.Empty
 }
 var file_rotaloom_scheduling_v1_shift_proto_depIdxs = []int32{
-	10, // 0: rotaloom.scheduling.v1.UpdateShiftRequest.shift:type_name -> rotaloom.scheduling.v1.Shift
+	21, // 0: rotaloom.scheduling.v1.UpdateShiftRequest.shift:type_name -> rotaloom.scheduling.v1.Shift
 	4,  // 1: rotaloom.scheduling.v1.MultiCreateShiftsRequest.body:type_name -> rotaloom.scheduling.v1.NewShifts
-	10, // 2: rotaloom.scheduling.v1.NewShifts.shifts:type_name -> rotaloom.scheduling.v1.Shift
-	6,  // 3: rotaloom.scheduling.v1.MultiReadShiftsRequest.where:type_name -> rotaloom.scheduling.v1.ReadShiftsWhere
-	8,  // 4: rotaloom.scheduling.v1.MultiDeleteShiftsRequest.where:type_name -> rotaloom.scheduling.v1.DeleteShiftsWhere
-	10, // 5: rotaloom.scheduling.v1.ShiftList.shifts:type_name -> rotaloom.scheduling.v1.Shift
-	14, // 6: rotaloom.scheduling.v1.ShiftList.failure:type_name -> rotaloom.common.v1.ErrorBody
-	15, // 7: rotaloom.scheduling.v1.Shift.employee:type_name -> rotaloom.common.v1.Ref
-	11, // 8: rotaloom.scheduling.v1.Shift.relations:type_name -> rotaloom.scheduling.v1.Relation
-	12, // 9: rotaloom.scheduling.v1.Shift.segments:type_name -> rotaloom.scheduling.v1.ShiftSegment
-	16, // 10: rotaloom.scheduling.v1.Shift.comment_notes:type_name -> rotaloom.scheduling.v1.CommentNote
-	15, // 11: rotaloom.scheduling.v1.Shift.position:type_name -> rotaloom.common.v1.Ref
-	15, // 12: rotaloom.scheduling.v1.Relation.from:type_name -> rotaloom.common.v1.Ref
-	15, // 13: rotaloom.scheduling.v1.Relation.target_ref:type_name -> rotaloom.common.v1.Ref
-	15, // 14: rotaloom.scheduling.v1.ShiftSegment.segment_type_ref:type_name -> rotaloom.common.v1.Ref
-	15, // 15: rotaloom.scheduling.v1.ShiftSegment.org_job_ref:type_name -> rotaloom.common.v1.Ref
-	15, // 16: rotaloom.scheduling.v1.ShiftSegment.workrule_ref:type_name -> rotaloom.common.v1.Ref
-	17, // 17: rotaloom.scheduling.v1.ShiftSegment.cost_center:type_name -> rotaloom.scheduling.v1.CostCenterEntry
-	18, // 18: rotaloom.scheduling.v1.ShiftSegment.labor_categories:type_name -> rotaloom.scheduling.v1.LaborCategories
-	15, // 19: rotaloom.scheduling.v1.ShiftSegment.primary_org_job_ref:type_name -> rotaloom.common.v1.Ref
-	15, // 20: rotaloom.scheduling.v1.ShiftSegment.primary_workrule_ref:type_name -> rotaloom.common.v1.Ref
-	17, // 21: rotaloom.scheduling.v1.ShiftSegment.primary_cost_center:type_name -> rotaloom.scheduling.v1.CostCenterEntry
-	18, // 22: rotaloom.scheduling.v1.ShiftSegment.primary_labor_categories:type_name -> rotaloom.scheduling.v1.LaborCategories
-	15, // 23: rotaloom.scheduling.v1.ShiftSegment.skill_cert_profile_refs:type_name -> rotaloom.common.v1.Ref
-	13, // 24: rotaloom.scheduling.v1.ShiftSegment.segment_tags:type_name -> rotaloom.scheduling.v1.SegmentTag
-	19, // 25: rotaloom.scheduling.v1.ShiftSegment.coverage_spans:type_name -> google.protobuf.Struct
-	19, // 26: rotaloom.scheduling.v1.ShiftSegment.org_job_properties:type_name -> google.protobuf.Struct
-	15, // 27: rotaloom.scheduling.v1.SegmentTag.tag_definition_ref:type_name -> rotaloom.common.v1.Ref
-	0,  // 28: rotaloom.scheduling.v1.ShiftService.GetShift:input_type -> rotaloom.scheduling.v1.GetShiftRequest
-	1,  // 29: rotaloom.scheduling.v1.ShiftService.UpdateShift:input_type -> rotaloom.scheduling.v1.UpdateShiftRequest
-	2,  // 30: rotaloom.scheduling.v1.ShiftService.DeleteShift:input_type -> rotaloom.scheduling.v1.DeleteShiftRequest
-	10, // 31: rotaloom.scheduling.v1.ShiftService.CreateShift:input_type -> rotaloom.scheduling.v1.Shift
-	3,  // 32: rotaloom.scheduling.v1.ShiftService.MultiCreateShifts:input_type -> rotaloom.scheduling.v1.MultiCreateShiftsRequest
-	5,  // 33: rotaloom.scheduling.v1.ShiftService.MultiReadShifts:input_type -> rotaloom.scheduling.v1.MultiReadShiftsRequest
-	7,  // 34: rotaloom.scheduling.v1.ShiftService.MultiDeleteShifts:input_type -> rotaloom.scheduling.v1.MultiDeleteShiftsRequest
-	10, // 35: rotaloom.scheduling.v1.ShiftService.GetShift:output_type -> rotaloom.scheduling.v1.Shift
-	10, // 36: rotaloom.scheduling.v1.ShiftService.UpdateShift:output_type -> rotaloom.scheduling.v1.Shift
-	20, // 37: rotaloom.scheduling.v1.ShiftService.DeleteShift:output_type -> google.protobuf.Empty
-	9,  // 38: rotaloom.scheduling.v1.ShiftService.CreateShift:output_type -> rotaloom.scheduling.v1.ShiftList
-	9,  // 39: rotaloom.scheduling.v1.ShiftService.MultiCreateShifts:output_type -> rotaloom.scheduling.v1.ShiftList
-	9,  // 40: rotaloom.scheduling.v1.ShiftService.MultiReadShifts:output_type -> rotaloom.scheduling.v1.ShiftList
-	20, // 41: rotaloom.scheduling.v1.ShiftService.MultiDeleteShifts:output_type -> google.protobuf.Empty
-	35, // [35:42] is the sub-list for method output_type
-	28, // [28:35] is the sub-list for method input_type
-	28, // [28:28] is the sub-list for extension type_name
-	28, // [28:28] is the sub-list for extension extendee
-	0,  // [0:28] is the sub-list for field type_name
+	21, // 2: rotaloom.scheduling.v1.NewShifts.shifts:type_name -> rotaloom.scheduling.v1.Shift
+	4,  // 3: rotaloom.scheduling.v1.MultiUpdateShiftsRequest.body:type_name -> rotaloom.scheduling.v1.NewShifts
+	7,  // 4: rotaloom.scheduling.v1.ApplyCreateShiftsRequest.for_employees:type_name -> rotaloom.scheduling.v1.CreateShiftsForEmployees
+	10, // 5: rotaloom.scheduling.v1.ApplyCreateShiftsRequest.from_pattern_for_employee:type_name -> rotaloom.scheduling.v1.CreateShiftsFromPattern
+	13, // 6: rotaloom.scheduling.v1.ApplyCreateShiftsRequest.from_pattern_for_job:type_name -> rotaloom.scheduling.v1.CreateShiftsFromPatternForJob
+	8,  // 7: rotaloom.scheduling.v1.CreateShiftsForEmployees.do:type_name -> rotaloom.scheduling.v1.CreateShiftsDo
+	9,  // 8: rotaloom.scheduling.v1.CreateShiftsForEmployees.where:type_name -> rotaloom.scheduling.v1.CreateShiftsWhere
+	21, // 9: rotaloom.scheduling.v1.CreateShiftsDo.shift:type_name -> rotaloom.scheduling.v1.Shift
+	25, // 10: rotaloom.scheduling.v1.CreateShiftsWhere.employee_refs:type_name -> rotaloom.common.v1.RefList
+	11, // 11: rotaloom.scheduling.v1.CreateShiftsFromPattern.do:type_name -> rotaloom.scheduling.v1.CreateShiftsFromPatternDo
+	12, // 12: rotaloom.scheduling.v1.CreateShiftsFromPattern.where:type_name -> rotaloom.scheduling.v1.CreateShiftsFromPatternWhere
+	25, // 13: rotaloom.scheduling.v1.CreateShiftsFromPatternWhere.employee_refs:type_name -> rotaloom.common.v1.RefList
+	11, // 14: rotaloom.scheduling.v1.CreateShiftsFromPatternForJob.do:type_name -> rotaloom.scheduling.v1.CreateShiftsFromPatternDo
+	14, // 15: rotaloom.scheduling.v1.CreateShiftsFromPatternForJob.where:type_name -> rotaloom.scheduling.v1.CreateShiftsFromPatternForJobWhere
+	25, // 16: rotaloom.scheduling.v1.CreateShiftsFromPatternForJobWhere.job_refs:type_name -> rotaloom.common.v1.RefList
+	20, // 17: rotaloom.scheduling.v1.CreatedShifts.shifts:type_name -> rotaloom.scheduling.v1.ShiftList
+	17, // 18: rotaloom.scheduling.v1.MultiReadShiftsRequest.where:type_name -> rotaloom.scheduling.v1.ReadShiftsWhere
+	19, // 19: rotaloom.scheduling.v1.MultiDeleteShiftsRequest.where:type_name -> rotaloom.scheduling.v1.DeleteShiftsWhere
+	21, // 20: rotaloom.scheduling.v1.ShiftList.shifts:type_name -> rotaloom.scheduling.v1.Shift
+	26, // 21: rotaloom.scheduling.v1.ShiftList.failure:type_name -> rotaloom.common.v1.ErrorBody
+	27, // 22: rotaloom.scheduling.v1.Shift.employee:type_name -> rotaloom.common.v1.Ref
+	22, // 23: rotaloom.scheduling.v1.Shift.relations:type_name -> rotaloom.scheduling.v1.Relation
+	23, // 24: rotaloom.scheduling.v1.Shift.segments:type_name -> rotaloom.scheduling.v1.ShiftSegment
+	28, // 25: rotaloom.scheduling.v1.Shift.comment_notes:type_name -> rotaloom.scheduling.v1.CommentNote
+	27, // 26: rotaloom.scheduling.v1.Shift.position:type_name -> rotaloom.common.v1.Ref
+	27, // 27: rotaloom.scheduling.v1.Relation.from:type_name -> rotaloom.common.v1.Ref
+	27, // 28: rotaloom.scheduling.v1.Relation.target_ref:type_name -> rotaloom.common.v1.Ref
+	27, // 29: rotaloom.scheduling.v1.ShiftSegment.segment_type_ref:type_name -> rotaloom.common.v1.Ref
+	27, // 30: rotaloom.scheduling.v1.ShiftSegment.org_job_ref:type_name -> rotaloom.common.v1.Ref
+	27, // 31: rotaloom.scheduling.v1.ShiftSegment.workrule_ref:type_name -> rotaloom.common.v1.Ref
+	29, // 32: rotaloom.scheduling.v1.ShiftSegment.cost_center:type_name -> rotaloom.scheduling.v1.CostCenterEntry
+	30, // 33: rotaloom.scheduling.v1.ShiftSegment.labor_categories:type_name -> rotaloom.scheduling.v1.LaborCategories
+	27, // 34: rotaloom.scheduling.v1.ShiftSegment.primary_org_job_ref:type_name -> rotaloom.common.v1.Ref
+	27, // 35: rotaloom.scheduling.v1.ShiftSegment.primary_workrule_ref:type_name -> rotaloom.common.v1.Ref
+	29, // 36: rotaloom.scheduling.v1.ShiftSegment.primary_cost_center:type_name -> rotaloom.scheduling.v1.CostCenterEntry
+	30, // 37: rotaloom.scheduling.v1.ShiftSegment.primary_labor_categories:type_name -> rotaloom.scheduling.v1.LaborCategories
+	27, // 38: rotaloom.scheduling.v1.ShiftSegment.skill_cert_profile_refs:type_name -> rotaloom.common.v1.Ref
+	24, // 39: rotaloom.scheduling.v1.ShiftSegment.segment_tags:type_name -> rotaloom.scheduling.v1.SegmentTag
+	31, // 40: rotaloom.scheduling.v1.ShiftSegment.coverage_spans:type_name -> google.protobuf.Struct
+	31, // 41: rotaloom.scheduling.v1.ShiftSegment.org_job_properties:type_name -> google.protobuf.Struct
+	27, // 42: rotaloom.scheduling.v1.SegmentTag.tag_definition_ref:type_name -> rotaloom.common.v1.Ref
+	0,  // 43: rotaloom.scheduling.v1.ShiftService.GetShift:input_type -> rotaloom.scheduling.v1.GetShiftRequest
+	1,  // 44: rotaloom.scheduling.v1.ShiftService.UpdateShift:input_type -> rotaloom.scheduling.v1.UpdateShiftRequest
+	2,  // 45: rotaloom.scheduling.v1.ShiftService.DeleteShift:input_type -> rotaloom.scheduling.v1.DeleteShiftRequest
+	21, // 46: rotaloom.scheduling.v1.ShiftService.CreateShift:input_type -> rotaloom.scheduling.v1.Shift
+	3,  // 47: rotaloom.scheduling.v1.ShiftService.MultiCreateShifts:input_type -> rotaloom.scheduling.v1.MultiCreateShiftsRequest
+	5,  // 48: rotaloom.scheduling.v1.ShiftService.MultiUpdateShifts:input_type -> rotaloom.scheduling.v1.MultiUpdateShiftsRequest
+	6,  // 49: rotaloom.scheduling.v1.ShiftService.ApplyCreateShifts:input_type -> rotaloom.scheduling.v1.ApplyCreateShiftsRequest
+	16, // 50: rotaloom.scheduling.v1.ShiftService.MultiReadShifts:input_type -> rotaloom.scheduling.v1.MultiReadShiftsRequest
+	18, // 51: rotaloom.scheduling.v1.ShiftService.MultiDeleteShifts:input_type -> rotaloom.scheduling.v1.MultiDeleteShiftsRequest
+	21, // 52: rotaloom.scheduling.v1.ShiftService.GetShift:output_type -> rotaloom.scheduling.v1.Shift
+	21, // 53: rotaloom.scheduling.v1.ShiftService.UpdateShift:output_type -> rotaloom.scheduling.v1.Shift
+	32, // 54: rotaloom.scheduling.v1.ShiftService.DeleteShift:output_type -> google.protobuf.Empty
+	20, // 55: rotaloom.scheduling.v1.ShiftService.CreateShift:output_type -> rotaloom.scheduling.v1.ShiftList
+	20, // 56: rotaloom.scheduling.v1.ShiftService.MultiCreateShifts:output_type -> rotaloom.scheduling.v1.ShiftList
+	20, // 57: rotaloom.scheduling.v1.ShiftService.MultiUpdateShifts:output_type -> rotaloom.scheduling.v1.ShiftList
+	15, // 58: rotaloom.scheduling.v1.ShiftService.ApplyCreateShifts:output_type -> rotaloom.scheduling.v1.CreatedShifts
+	20, // 59: rotaloom.scheduling.v1.ShiftService.MultiReadShifts:output_type -> rotaloom.scheduling.v1.ShiftList
+	32, // 60: rotaloom.scheduling.v1.ShiftService.MultiDeleteShifts:output_type -> google.protobuf.Empty
+	52, // [52:61] is the sub-list for method output_type
+	43, // [43:52] is the sub-list for method input_type
+	43, // [43:43] is the sub-list for extension type_name
+	43, // [43:43] is the sub-list for extension extendee
+	0,  // [0:43] is the sub-list for field type_name
 }
 
 func init() { file_rotaloom_scheduling_v1_shift_proto_init() }
@@ -1380,17 +2013,19 @@ func file_rotaloom_scheduling_v1_shift_proto_init() {
 	file_rotaloom_scheduling_v1_labor_proto_init()
 	file_rotaloom_scheduling_v1_shift_proto_msgTypes[2].OneofWrappers = []any{}
 	file_rotaloom_scheduling_v1_shift_proto_msgTypes[3].OneofWrappers = []any{}
-	file_rotaloom_scheduling_v1_shift_proto_msgTypes[10].OneofWrappers = []any{}
-	file_rotaloom_scheduling_v1_shift_proto_msgTypes[11].OneofWrappers = []any{}
-	file_rotaloom_scheduling_v1_shift_proto_msgTypes[12].OneofWrappers = []any{}
-	file_rotaloom_scheduling_v1_shift_proto_msgTypes[13].OneofWrappers = []any{}
+	file_rotaloom_scheduling_v1_shift_proto_msgTypes[5].OneofWrappers = []any{}
+	file_rotaloom_scheduling_v1_shift_proto_msgTypes[9].OneofWrappers = []any{}
+	file_rotaloom_scheduling_v1_shift_proto_msgTypes[21].OneofWrappers = []any{}
+	file_rotaloom_scheduling_v1_shift_proto_msgTypes[22].OneofWrappers = []any{}
+	file_rotaloom_scheduling_v1_shift_proto_msgTypes[23].OneofWrappers = []any{}
+	file_rotaloom_scheduling_v1_shift_proto_msgTypes[24].OneofWrappers = []any{}
 	type x struct{}
 	out := protoimpl.TypeBuilder{
 		File: protoimpl.DescBuilder{
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_rotaloom_scheduling_v1_shift_proto_rawDesc), len(file_rotaloom_scheduling_v1_shift_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   14,
+			NumMessages:   25,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

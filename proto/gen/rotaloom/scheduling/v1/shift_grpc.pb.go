@@ -27,6 +27,8 @@ const (
 	ShiftService_DeleteShift_FullMethodName       = "/rotaloom.scheduling.v1.ShiftService/DeleteShift"
 	ShiftService_CreateShift_FullMethodName       = "/rotaloom.scheduling.v1.ShiftService/CreateShift"
 	ShiftService_MultiCreateShifts_FullMethodName = "/rotaloom.scheduling.v1.ShiftService/MultiCreateShifts"
+	ShiftService_MultiUpdateShifts_FullMethodName = "/rotaloom.scheduling.v1.ShiftService/MultiUpdateShifts"
+	ShiftService_ApplyCreateShifts_FullMethodName = "/rotaloom.scheduling.v1.ShiftService/ApplyCreateShifts"
 	ShiftService_MultiReadShifts_FullMethodName   = "/rotaloom.scheduling.v1.ShiftService/MultiReadShifts"
 	ShiftService_MultiDeleteShifts_FullMethodName = "/rotaloom.scheduling.v1.ShiftService/MultiDeleteShifts"
 )
@@ -48,6 +50,11 @@ type ShiftServiceClient interface {
 	CreateShift(ctx context.Context, in *Shift, opts ...grpc.CallOption) (*ShiftList, error)
 	// Creates up to 1,000 shifts, all or none.
 	MultiCreateShifts(ctx context.Context, in *MultiCreateShiftsRequest, opts ...grpc.CallOption) (*ShiftList, error)
+	// Changes up to 1,000 shifts, which are named by their ids, all or none.
+	MultiUpdateShifts(ctx context.Context, in *MultiUpdateShiftsRequest, opts ...grpc.CallOption) (*ShiftList, error)
+	// Creates a shift for several employees and days, or from a template or a span of
+	// hours for employees or jobs.
+	ApplyCreateShifts(ctx context.Context, in *ApplyCreateShiftsRequest, opts ...grpc.CallOption) (*CreatedShifts, error)
 	// Retrieves up to 500 shifts by id.
 	MultiReadShifts(ctx context.Context, in *MultiReadShiftsRequest, opts ...grpc.CallOption) (*ShiftList, error)
 	// Deletes up to 1,000 shifts, all or none.
@@ -112,6 +119,26 @@ func (c *shiftServiceClient) MultiCreateShifts(ctx context.Context, in *MultiCre
 	return out, nil
 }
 
+func (c *shiftServiceClient) MultiUpdateShifts(ctx context.Context, in *MultiUpdateShiftsRequest, opts ...grpc.CallOption) (*ShiftList, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(ShiftList)
+	err := c.cc.Invoke(ctx, ShiftService_MultiUpdateShifts_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
+func (c *shiftServiceClient) ApplyCreateShifts(ctx context.Context, in *ApplyCreateShiftsRequest, opts ...grpc.CallOption) (*CreatedShifts, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(CreatedShifts)
+	err := c.cc.Invoke(ctx, ShiftService_ApplyCreateShifts_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
 func (c *shiftServiceClient) MultiReadShifts(ctx context.Context, in *MultiReadShiftsRequest, opts ...grpc.CallOption) (*ShiftList, error) {
 	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
 	out := new(ShiftList)
@@ -149,6 +176,11 @@ type ShiftServiceServer interface {
 	CreateShift(context.Context, *Shift) (*ShiftList, error)
 	// Creates up to 1,000 shifts, all or none.
 	MultiCreateShifts(context.Context, *MultiCreateShiftsRequest) (*ShiftList, error)
+	// Changes up to 1,000 shifts, which are named by their ids, all or none.
+	MultiUpdateShifts(context.Context, *MultiUpdateShiftsRequest) (*ShiftList, error)
+	// Creates a shift for several employees and days, or from a template or a span of
+	// hours for employees or jobs.
+	ApplyCreateShifts(context.Context, *ApplyCreateShiftsRequest) (*CreatedShifts, error)
 	// Retrieves up to 500 shifts by id.
 	MultiReadShifts(context.Context, *MultiReadShiftsRequest) (*ShiftList, error)
 	// Deletes up to 1,000 shifts, all or none.
@@ -177,6 +209,12 @@ func (UnimplementedShiftServiceServer) CreateShift(context.Context, *Shift) (*Sh
 }
 func (UnimplementedShiftServiceServer) MultiCreateShifts(context.Context, *MultiCreateShiftsRequest) (*ShiftList, error) {
 	return nil, status.Error(codes.Unimplemented, "method MultiCreateShifts not implemented")
+}
+func (UnimplementedShiftServiceServer) MultiUpdateShifts(context.Context, *MultiUpdateShiftsRequest) (*ShiftList, error) {
+	return nil, status.Error(codes.Unimplemented, "method MultiUpdateShifts not implemented")
+}
+func (UnimplementedShiftServiceServer) ApplyCreateShifts(context.Context, *ApplyCreateShiftsRequest) (*CreatedShifts, error) {
+	return nil, status.Error(codes.Unimplemented, "method ApplyCreateShifts not implemented")
 }
 func (UnimplementedShiftServiceServer) MultiReadShifts(context.Context, *MultiReadShiftsRequest) (*ShiftList, error) {
 	return nil, status.Error(codes.Unimplemented, "method MultiReadShifts not implemented")
@@ -295,6 +333,42 @@ func _ShiftService_MultiCreateShifts_Handler(srv interface{}, ctx context.Contex
 	return interceptor(ctx, in, info, handler)
 }
 
+func _ShiftService_MultiUpdateShifts_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(MultiUpdateShiftsRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(ShiftServiceServer).MultiUpdateShifts(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: ShiftService_MultiUpdateShifts_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(ShiftServiceServer).MultiUpdateShifts(ctx, req.(*MultiUpdateShiftsRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
+func _ShiftService_ApplyCreateShifts_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(ApplyCreateShiftsRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(ShiftServiceServer).ApplyCreateShifts(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: ShiftService_ApplyCreateShifts_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(ShiftServiceServer).ApplyCreateShifts(ctx, req.(*ApplyCreateShiftsRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
 func _ShiftService_MultiReadShifts_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
 	in := new(MultiReadShiftsRequest)
 	if err := dec(in); err != nil {
@@ -357,6 +431,14 @@ var ShiftService_ServiceDesc = grpc.ServiceDesc{
 		{
 			MethodName: "MultiCreateShifts",
 			Handler:    _ShiftService_MultiCreateShifts_Handler,
+		},
+		{
+			MethodName: "MultiUpdateShifts",
+			Handler:    _ShiftService_MultiUpdateShifts_Handler,
+		},
+		{
+			MethodName: "ApplyCreateShifts",
+			Handler:    _ShiftService_ApplyCreateShifts_Handler,
 		},
 		{
 			MethodName: "MultiReadShifts",

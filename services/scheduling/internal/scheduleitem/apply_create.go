@@ -1,0 +1,256 @@
+package scheduleitem
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"regexp"
+	"strconv"
+
+	"google.golang.org/protobuf/proto"
+
+	"github.com/rotaloom/rotaloom/pkg/civil"
+	"github.com/rotaloom/rotaloom/pkg/fault"
+	"github.com/rotaloom/rotaloom/pkg/tenant"
+	commonv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/common/v1"
+	schedulingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/scheduling/v1"
+	"github.com/rotaloom/rotaloom/services/scheduling/internal/patterndefinition"
+)
+
+// mostCreated bounds the shifts that one request makes of one shift.
+const mostCreated = 1000
+
+// ApplyCreateShifts makes the shifts of several employees, jobs or days from one
+// shift, a shift template or a span of hours: all or none.
+func (h *Shifts) ApplyCreateShifts(ctx context.Context, req *schedulingv1.ApplyCreateShiftsRequest) (*schedulingv1.CreatedShifts, error) {
+	shifts, err := h.applied(ctx, req)
+	if err != nil {
+		return nil, err
+	}
+	out, err := h.shifts.create(ctx, shifts, false)
+	if err != nil {
+		return nil, err
+	}
+	return &schedulingv1.CreatedShifts{Shifts: &schedulingv1.ShiftList{Shifts: out.Successes()}}, nil
+}
+
+// applied returns the shifts that a request describes.
+func (h *Shifts) applied(ctx context.Context, req *schedulingv1.ApplyCreateShiftsRequest) ([]*schedulingv1.Shift, error) {
+	copies, forEmployee, forJob := req.GetForEmployees(), req.GetFromPatternForEmployee(), req.GetFromPatternForJob()
+	given := 0
+	for _, is := range []bool{copies != nil, forEmployee != nil, forJob != nil} {
+		if is {
+			given++
+		}
+	}
+	if given != 1 {
+		return nil, fault.Invalid(patterndefinition.CodeOnlyOne, "Give exactly one of forEmployees, fromPatternForEmployee and fromPatternForJob.")
+	}
+	switch {
+	case copies != nil:
+		return copied(copies)
+	case forEmployee != nil:
+		where := forEmployee.GetWhere()
+		shift, err := h.fromPattern(ctx, "fromPatternForEmployee", forEmployee.GetDo(), where.GetStartDate())
+		if err != nil {
+			return nil, err
+		}
+		return each("fromPatternForEmployee.where.employeeRefs", where.GetEmployeeRefs(), shift,
+			func(s *schedulingv1.Shift, ref *commonv1.Ref) { s.Employee = ref })
+	default:
+		where := forJob.GetWhere()
+		shift, err := h.fromPattern(ctx, "fromPatternForJob", forJob.GetDo(), where.GetStartDate())
+		if err != nil {
+			return nil, err
+		}
+		return each("fromPatternForJob.where.jobRefs", where.GetJobRefs(), shift, func(s *schedulingv1.Shift, ref *commonv1.Ref) {
+			for _, segment := range s.GetSegments() {
+				segment.OrgJobRef = ref
+			}
+		})
+	}
+}
+
+// each returns a copy of a shift for each ref of a list.
+func each(path string, list *commonv1.RefList, shift *schedulingv1.Shift, of func(*schedulingv1.Shift, *commonv1.Ref)) ([]*schedulingv1.Shift, error) {
+	refs, err := refsOf(path, list)
+	if err != nil {
+		return nil, err
+	}
+	if len(refs) > mostCreated {
+		return nil, tooManyShifts(len(refs))
+	}
+	out := make([]*schedulingv1.Shift, len(refs))
+	for i, ref := range refs {
+		out[i] = proto.CloneOf(shift)
+		of(out[i], ref)
+	}
+	return out, nil
+}
+
+func tooManyShifts(actual int) error {
+	return fault.Newf(fault.CodeProductLimit, http.StatusRequestEntityTooLarge,
+		"Service limits are exceeded: employees * days in the request: %d, allowed: %d. Split the request into several.",
+		actual, mostCreated).WithLimits(int64(actual), mostCreated)
+}
+
+// copied returns the copies of a shift that are asked for, by employee and day.
+func copied(req *schedulingv1.CreateShiftsForEmployees) ([]*schedulingv1.Shift, error) {
+	const path = "forEmployees."
+	shift := req.GetDo().GetShift()
+	if shift == nil {
+		return nil, fault.Invalid(CodeMissing, path+"do.shift is missing.")
+	}
+	days := int32(1)
+	if where := req.GetWhere(); where != nil && where.Days != nil {
+		days = where.GetDays()
+	}
+	if days < 1 {
+		return nil, invalidShift(path+"where.days", "must be greater than 0")
+	}
+	refs, err := refsOf(path+"where.employeeRefs", req.GetWhere().GetEmployeeRefs())
+	if err != nil {
+		return nil, err
+	}
+	if actual := int64(len(refs)) * int64(days); actual > mostCreated {
+		return nil, tooManyShifts(int(actual))
+	}
+	out := make([]*schedulingv1.Shift, 0, len(refs)*int(days))
+	for _, ref := range refs {
+		for day := range days {
+			later := proto.CloneOf(shift)
+			if err := moveShift(path+"do.shift.", later, day); err != nil {
+				return nil, err
+			}
+			later.Id, later.Version, later.Employee = nil, nil, ref
+			out = append(out, later)
+		}
+	}
+	return out, nil
+}
+
+// moveShift moves a shift, with its segments, some days on.
+func moveShift(path string, s *schedulingv1.Shift, days int32) error {
+	texts := map[string]*string{path + "startDateTime": &s.StartDateTime, path + "endDateTime": &s.EndDateTime}
+	for i, segment := range s.GetSegments() {
+		at := fmt.Sprintf("%ssegments[%d].", path, i)
+		texts[at+"startDateTime"], texts[at+"endDateTime"] = &segment.StartDateTime, &segment.EndDateTime
+	}
+	for at, text := range texts {
+		t, err := readTime(at, *text, nil)
+		if err != nil {
+			return err
+		}
+		t.Date = t.Date.AddDays(int(days))
+		*text = t.String()
+	}
+	return nil
+}
+
+// refsOf is the one list of a RefList that has items, as refs. It must have some.
+func refsOf(path string, list *commonv1.RefList) ([]*commonv1.Ref, error) {
+	given := 0
+	for _, n := range []int{len(list.GetIds()), len(list.GetQualifiers()), len(list.GetRefs())} {
+		if n > 0 {
+			given++
+		}
+	}
+	switch {
+	case given == 0:
+		return nil, fault.Invalid(CodeMissing, path+" is missing.")
+	case given > 1:
+		return nil, fault.Invalid(patterndefinition.CodeOnlyOne, path+" takes only one of ids, qualifiers and refs.")
+	}
+	refs := list.GetRefs()
+	for _, id := range list.GetIds() {
+		refs = append(refs, &commonv1.Ref{Id: &id})
+	}
+	for _, name := range list.GetQualifiers() {
+		refs = append(refs, &commonv1.Ref{Qualifier: &name})
+	}
+	return refs, nil
+}
+
+// fromPattern returns the shift that a span of hours, or the shift template with a
+// name, is on a day.
+func (h *Shifts) fromPattern(ctx context.Context, path string, do *schedulingv1.CreateShiftsFromPatternDo, startDate string) (*schedulingv1.Shift, error) {
+	if do.GetPattern() == "" {
+		return nil, fault.Invalid(CodeMissing, path+".do.pattern is missing.")
+	}
+	if startDate == "" {
+		return nil, fault.Invalid(CodeMissing, path+".where.startDate is missing.")
+	}
+	day, err := civil.ParseDate(startDate)
+	if err != nil {
+		return nil, fault.Invalid(fault.CodeDate, path+".where.startDate: "+err.Error()+".")
+	}
+	if start, end, ok := hours(do.GetPattern()); ok {
+		return &schedulingv1.Shift{
+			StartDateTime: day.At(start).String(), EndDateTime: day.At(end).String(),
+			Segments: []*schedulingv1.ShiftSegment{{StartDateTime: day.At(start).String(), EndDateTime: day.At(end).String()}},
+		}, nil
+	}
+	tenantID, err := tenant.Of(ctx)
+	if err != nil {
+		return nil, err
+	}
+	found, err := h.shifts.Templates.Find(ctx, h.shifts.Pool, tenantID, nil, []string{do.GetPattern()})
+	if err != nil {
+		return nil, err
+	}
+	if len(found) == 0 {
+		return nil, patterndefinition.Unknown(path+".do.pattern", "shift template", &commonv1.Ref{Qualifier: &do.Pattern})
+	}
+	return fromTemplate(found[0], day)
+}
+
+// span is a span of hours. What ends before it begins ends on the next day.
+var span = regexp.MustCompile(`^(\d{1,2})(?::([0-5]\d))?\s*-\s*(\d{1,2})(?::([0-5]\d))?$`)
+
+// hours reads a span of hours as seconds after midnight.
+func hours(text string) (start, end int32, ok bool) {
+	match := span.FindStringSubmatch(text)
+	if match == nil {
+		return 0, 0, false
+	}
+	var seconds [2]int32
+	for i := range seconds {
+		hour, _ := strconv.Atoi(match[1+2*i])
+		minute, _ := strconv.Atoi("0" + match[2+2*i])
+		seconds[i] = int32(hour*3600 + minute*60)
+		if seconds[i] > civil.SecondsPerDay {
+			return 0, 0, false
+		}
+	}
+	if seconds[1] <= seconds[0] {
+		seconds[1] += civil.SecondsPerDay
+	}
+	return seconds[0], seconds[1], true
+}
+
+// fromTemplate returns the shift that a template is on a day.
+func fromTemplate(t *schedulingv1.ShiftTemplate, day civil.Date) (*schedulingv1.Shift, error) {
+	s := &schedulingv1.Shift{
+		StartDateTime: t.GetStartDateTime(), EndDateTime: t.GetEndDateTime(), Label: t.GetLabel(),
+		Locked: t.Locked, CommentNotes: t.GetCommentNotes(),
+		Relations: []*schedulingv1.Relation{{
+			Type: "FROM_SHIFTTEMPLATE_TO_SHIFT", Active: proto.Bool(true),
+			From: &commonv1.Ref{Id: t.Id, Qualifier: proto.String(t.GetName())},
+		}},
+	}
+	for _, from := range t.GetSegments() {
+		segment := &schedulingv1.ShiftSegment{
+			StartDateTime: from.GetStartDateTime(), EndDateTime: from.GetEndDateTime(),
+			SegmentTypeRef: from.GetSegmentType(), OrgJobRef: from.GetOrgNode(), WorkruleRef: from.GetWorkRule(),
+			CostCenter: from.GetCostCenter(), LaborCategories: from.GetLaborCategories(), TransferString: from.GetTransferString(),
+			SkillCertProfileRefs: from.GetSegmentScProfiles(),
+		}
+		for _, tag := range from.GetSegmentTemplateTags() {
+			segment.SegmentTags = append(segment.SegmentTags, &schedulingv1.SegmentTag{
+				Id: tag.Id, Color: tag.GetColor(), TagDefinitionRef: tag.GetTagDefinitionRef(),
+			})
+		}
+		s.Segments = append(s.Segments, segment)
+	}
+	return s, moveShift("", s, int32(day-patterndefinition.Anchor))
+}
