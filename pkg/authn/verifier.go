@@ -1,6 +1,7 @@
 package authn
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"errors"
@@ -178,12 +179,13 @@ func Missing() *fault.Error {
 }
 
 // NeedsPermission is the fault of a caller whose token does not grant a
-// permission. The access point is what the reference product calls it, or "".
-func NeedsPermission(permission, accessPoint string) *fault.Error {
+// permission. The access point is what the reference product calls it, or "". The code
+// is that of the error; "" is the one that all operations have.
+func NeedsPermission(permission, accessPoint, code string) *fault.Error {
 	if accessPoint != "" {
 		permission += " (access point " + accessPoint + ")"
 	}
-	return fault.Forbidden(fault.CodeNoAccess, "The operation needs the permission "+permission+
+	return fault.Forbidden(cmp.Or(code, fault.CodeNoAccess), "The operation needs the permission "+permission+
 		", which your token does not have: your access profile does not give it, or the token was narrowed by its scope.")
 }
 

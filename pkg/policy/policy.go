@@ -48,6 +48,9 @@ type Method struct {
 	Versioned bool
 	// AccessPoint is what the reference product calls the permission, or "".
 	AccessPoint string
+	// ForbiddenCode is the error code for a caller without the permission, or "" for
+	// the one that all operations have.
+	ForbiddenCode string
 	// Input describes the request, Output the answer.
 	Input, Output protoreflect.MessageDescriptor
 
@@ -130,6 +133,7 @@ func compileMethod(desc protoreflect.MethodDescriptor) (*Method, error) {
 		m.Confidential = opts.GetConfidential()
 		m.Versioned = opts.GetVersioned()
 		m.AccessPoint = opts.GetAccessPoint()
+		m.ForbiddenCode = opts.GetForbiddenCode()
 		m.OAuthErrors = opts.GetOauthErrors()
 		if opts.GetSuccessStatus() != 0 {
 			m.SuccessStatus = int(opts.GetSuccessStatus())

@@ -74,7 +74,7 @@ func (ch *Chain) authorize(next handler) handler {
 			return nil, authn.Missing()
 		}
 		if need := c.policy.Permission; need != "" && c.principal.Service == "" && !c.principal.Has(need) {
-			return nil, authn.NeedsPermission(need, c.policy.AccessPoint)
+			return nil, authn.NeedsPermission(need, c.policy.AccessPoint, c.policy.ForbiddenCode)
 		}
 		return next(ctx, c, req)
 	}

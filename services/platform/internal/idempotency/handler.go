@@ -125,7 +125,7 @@ func (h *Handler) permitted(ctx context.Context, operation string) error {
 		return fmt.Errorf("replay an answer: %w", err)
 	}
 	if p, ok := authn.From(ctx); m.Permission != "" && (!ok || !p.Has(m.Permission)) {
-		return authn.NeedsPermission(m.Permission, m.AccessPoint)
+		return authn.NeedsPermission(m.Permission, m.AccessPoint, m.ForbiddenCode)
 	}
 	return nil
 }

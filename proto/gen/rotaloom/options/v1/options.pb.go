@@ -189,7 +189,10 @@ type Method struct {
 	Versioned bool `protobuf:"varint,13,opt,name=versioned,proto3" json:"versioned,omitempty"`
 	// What the reference product calls the permission, so that its administrators
 	// know what to give: "PAYRULE".
-	AccessPoint   string `protobuf:"bytes,14,opt,name=access_point,json=accessPoint,proto3" json:"access_point,omitempty"`
+	AccessPoint string `protobuf:"bytes,14,opt,name=access_point,json=accessPoint,proto3" json:"access_point,omitempty"`
+	// The error code for a caller without the permission, where the reference
+	// product has one of the resource's own; WFP-90012 when it is empty.
+	ForbiddenCode string `protobuf:"bytes,15,opt,name=forbidden_code,json=forbiddenCode,proto3" json:"forbidden_code,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -318,6 +321,13 @@ func (x *Method) GetVersioned() bool {
 func (x *Method) GetAccessPoint() string {
 	if x != nil {
 		return x.AccessPoint
+	}
+	return ""
+}
+
+func (x *Method) GetForbiddenCode() string {
+	if x != nil {
+		return x.ForbiddenCode
 	}
 	return ""
 }
@@ -842,7 +852,7 @@ var File_rotaloom_options_v1_options_proto protoreflect.FileDescriptor
 
 const file_rotaloom_options_v1_options_proto_rawDesc = "" +
 	"\n" +
-	"!rotaloom/options/v1/options.proto\x12\x13rotaloom.options.v1\x1a google/protobuf/descriptor.proto\"\xc2\x03\n" +
+	"!rotaloom/options/v1/options.proto\x12\x13rotaloom.options.v1\x1a google/protobuf/descriptor.proto\"\xe9\x03\n" +
 	"\x06Method\x12\x1e\n" +
 	"\n" +
 	"permission\x18\x01 \x01(\tR\n" +
@@ -860,7 +870,8 @@ const file_rotaloom_options_v1_options_proto_rawDesc = "" +
 	"\acallers\x18\v \x03(\tR\acallers\x12\x10\n" +
 	"\x03own\x18\f \x01(\bR\x03own\x12\x1c\n" +
 	"\tversioned\x18\r \x01(\bR\tversioned\x12!\n" +
-	"\faccess_point\x18\x0e \x01(\tR\vaccessPoint\"\xec\x01\n" +
+	"\faccess_point\x18\x0e \x01(\tR\vaccessPoint\x12%\n" +
+	"\x0eforbidden_code\x18\x0f \x01(\tR\rforbiddenCode\"\xec\x01\n" +
 	"\x05Limit\x12\x10\n" +
 	"\x03max\x18\x01 \x01(\x03R\x03max\x12\x12\n" +
 	"\x04code\x18\x02 \x01(\tR\x04code\x12\x16\n" +
