@@ -37,6 +37,8 @@ type Codes struct {
 	TooLong string
 	// Taken (400): another thing has the name.
 	Taken string
+	// TakenConflicts says that Taken has status 409.
+	TakenConflicts bool
 	// Unknown (400, 404): what was named is not in the database.
 	Unknown string
 	// OtherID (400): the id in the body is not the one in the path.
@@ -96,7 +98,11 @@ func (c Codes) Version(path, text string) (*int64, error) {
 
 // taken is the error for a name that another thing has.
 func (k *Kind[T]) taken(name string) error {
-	return fault.Invalid(k.Taken, fmt.Sprintf("There is a %s with the name %q already.", k.What, name))
+	message := fmt.Sprintf("There is a %s with the name %q already.", k.What, name)
+	if k.TakenConflicts {
+		return fault.Conflict(k.Taken, message)
+	}
+	return fault.Invalid(k.Taken, message)
 }
 
 // stale is the error for a version that a thing has no more.

@@ -60,36 +60,57 @@ func (r *Resource[T]) Get(ctx context.Context, id int64) (T, error) {
 // Create stores a new thing. An id and a version in it are ignored.
 func (r *Resource[T]) Create(ctx context.Context, given T) (T, error) {
 	var out T
-	thing, err := r.Prepare(given)
+	tenantID, err := tenant.Of(ctx)
 	if err != nil {
 		return out, err
 	}
-	tenantID, err := tenant.Of(ctx)
-	if err != nil {
-		var none T
-		return none, err
-	}
 	err = pg.InTx(ctx, r.Pool, func(ctx context.Context, tx pgx.Tx) error {
-		if err := r.within(ctx, tx, tenantID, 0, thing); err != nil {
+		var taken error
+		if out, taken, err = r.insertIn(ctx, tx, tenantID, given); err != nil {
 			return err
 		}
-		stored, errs, err := r.Store.Insert(ctx, tx, tenantID, []T{thing})
-		if err != nil {
-			return err
-		}
-		if errs[0] != nil {
-			return errs[0]
-		}
-		out = stored[0]
-		return r.stored(ctx, tx, tenantID, given, out)
+		return taken
 	})
 	return out, err
+}
+
+// insertIn stores a new thing within a transaction. Taken says that its name is that
+// of another one.
+func (r *Resource[T]) insertIn(ctx context.Context, tx pgx.Tx, tenantID int64, given T) (out T, taken, err error) {
+	thing, err := r.Prepare(given)
+	if err != nil {
+		return out, nil, err
+	}
+	if err := r.within(ctx, tx, tenantID, 0, thing); err != nil {
+		return out, nil, err
+	}
+	stored, errs, err := r.Store.Insert(ctx, tx, tenantID, []T{thing})
+	if err != nil {
+		return out, nil, err
+	}
+	if errs[0] != nil {
+		return out, errs[0], nil
+	}
+	return stored[0], nil, r.stored(ctx, tx, tenantID, given, stored[0])
 }
 
 // Update replaces the thing with an id. An id in the body must be the same one; a
 // version must be the one that is stored.
 func (r *Resource[T]) Update(ctx context.Context, id int64, given T) (T, error) {
 	var out T
+	tenantID, err := tenant.Of(ctx)
+	if err != nil {
+		return out, err
+	}
+	err = pg.InTx(ctx, r.Pool, func(ctx context.Context, tx pgx.Tx) error {
+		out, err = r.updateIn(ctx, tx, tenantID, id, given)
+		return err
+	})
+	return out, err
+}
+
+// updateIn is Update within a transaction.
+func (r *Resource[T]) updateIn(ctx context.Context, tx pgx.Tx, tenantID, id int64, given T) (out T, err error) {
 	thing, err := r.Prepare(given)
 	if err != nil {
 		return out, err
@@ -103,21 +124,13 @@ func (r *Resource[T]) Update(ctx context.Context, id int64, given T) (T, error) 
 	if v := given.GetVersion(); v != 0 {
 		version = &v
 	}
-	tenantID, err := tenant.Of(ctx)
-	if err != nil {
-		var none T
-		return none, err
+	if err := r.within(ctx, tx, tenantID, id, thing); err != nil {
+		return out, err
 	}
-	err = pg.InTx(ctx, r.Pool, func(ctx context.Context, tx pgx.Tx) error {
-		if err := r.within(ctx, tx, tenantID, id, thing); err != nil {
-			return err
-		}
-		if out, err = r.Store.ReplaceIn(ctx, tx, tenantID, id, thing, version); err != nil {
-			return err
-		}
-		return r.stored(ctx, tx, tenantID, given, out)
-	})
-	return out, err
+	if out, err = r.Store.ReplaceIn(ctx, tx, tenantID, id, thing, version); err != nil {
+		return out, err
+	}
+	return out, r.stored(ctx, tx, tenantID, given, out)
 }
 
 func (r *Resource[T]) within(ctx context.Context, tx pgx.Tx, tenantID, id int64, thing T) error {
