@@ -1,0 +1,237 @@
+// Package genericnotification keeps the templates of what people are told.
+package genericnotification
+
+import (
+	"cmp"
+	"fmt"
+	"net/mail"
+	"regexp"
+	"strconv"
+	"strings"
+	"time"
+	"unicode"
+	"unicode/utf8"
+
+	"google.golang.org/protobuf/proto"
+	"google.golang.org/protobuf/reflect/protoreflect"
+
+	"github.com/rotaloom/rotaloom/pkg/acceptlanguage"
+	"github.com/rotaloom/rotaloom/pkg/fault"
+	"github.com/rotaloom/rotaloom/pkg/namedstore"
+	platformv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/platform/v1"
+)
+
+// Codes of the reference product.
+const (
+	// CodeUnknown (404): there is no such generic notification.
+	CodeUnknown = "WCO-104058"
+	// CodeSomeUnknown (207): some of the generic notifications that were named are not there.
+	CodeSomeUnknown = "WCO-104059"
+	// CodeForbidden (403): the caller may not use generic notifications. The contract names it.
+	CodeForbidden = "WCO-104060"
+	// CodeTooMany (413): a batch has more than 10 generic notifications. The contract names it.
+	CodeTooMany = "WCO-104069"
+)
+
+// Codes of ours.
+const (
+	// CodeInvalid (400): a value is not one that its property may have.
+	CodeInvalid = "WRL-60501"
+	// CodeMissing (400): something that is needed was not given.
+	CodeMissing = "WRL-60502"
+	// CodeTaken (409): another generic notification has the name.
+	CodeTaken = "WRL-60503"
+	// CodeOtherID (400): the id in the body is not the one in the path.
+	CodeOtherID = "WRL-60504"
+)
+
+// Resend types: when who was told something is told the very same thing again.
+const (
+	ResendEachDay = "Resend each day"
+	ResendEvery   = "Resend every"
+	ResendAlways  = "Do not suppress duplicates"
+)
+
+const (
+	maxLine       = 1000
+	maxMessage    = 20_000
+	maxRecipients = 50
+	// maxInterval is the longest time for which a repetition is suppressed.
+	maxInterval = 720 * time.Hour
+)
+
+func codes() namedstore.Codes {
+	return namedstore.Codes{
+		Missing: CodeMissing, Invalid: CodeInvalid, Taken: CodeTaken, TakenConflicts: true, Unknown: CodeUnknown, OtherID: CodeOtherID,
+	}
+}
+
+func invalid(path, what string) error { return fault.Invalid(CodeInvalid, path+" "+what+".") }
+
+// prepare checks a generic notification, and completes what it leaves out.
+func prepare(given *platformv1.GenericNotification) (*platformv1.GenericNotification, error) {
+	n := &platformv1.GenericNotification{}
+	if given != nil {
+		n = proto.CloneOf(given)
+	}
+	n.Localized = nil
+	if err := codes().CheckName("genericNotification", n.GetName()); err != nil {
+		return nil, err
+	}
+	var err error
+	if n.Priority, err = oneOf("priority", n.GetPriority(), "Low", "Medium", "High"); err != nil {
+		return nil, err
+	}
+	if n.ResendTypes, err = oneOf("resendTypes", n.GetResendTypes(), ResendEachDay, ResendEvery, ResendAlways); err != nil {
+		return nil, err
+	}
+	if err := checkResendTime(n); err != nil {
+		return nil, err
+	}
+	if _, err := Addresses(n.GetEmailRecipients()); err != nil {
+		return nil, err
+	}
+	if (n.GetDomain() == "") != (n.GetEvent() == "") {
+		return nil, fault.Invalid(CodeMissing, "domain and event are given together, or neither is.")
+	}
+	if err := checkTexts("", n.ProtoReflect()); err != nil {
+		return nil, err
+	}
+	complete(n)
+	return n, checkTranslations(n.GetTranslations())
+}
+
+// complete says no where the notification says nothing, as answers do.
+func complete(n *platformv1.GenericNotification) {
+	for _, flag := range []**bool{
+		&n.SendToEmployee, &n.SendToEmployeesManager, &n.SendToEmployeesAttendanceAdministrator, &n.SendToEmployeesLeaveAdministrator,
+		&n.RecipientListWillBeSuppliedAtRuntime, &n.OneClickOnlyNavigation,
+	} {
+		if *flag == nil {
+			*flag = proto.Bool(false)
+		}
+	}
+}
+
+// oneOf returns the one of some words that a text is, compared without case.
+func oneOf(path, text string, words ...string) (string, error) {
+	if text == "" {
+		return "", fault.Invalid(CodeMissing, path+" is missing.")
+	}
+	for _, word := range words {
+		if strings.EqualFold(word, text) {
+			return word, nil
+		}
+	}
+	return "", invalid(path, fmt.Sprintf("%.100q is none of %q", text, words))
+}
+
+var hoursAndMinutes = regexp.MustCompile(`^(\d{1,3}):([0-5]\d)$`)
+
+// Interval returns the resend time: how far into the day, or how long.
+func Interval(n *platformv1.GenericNotification) (time.Duration, bool) {
+	parts := hoursAndMinutes.FindStringSubmatch(cmp.Or(n.GetResendTime(), "00:00"))
+	if parts == nil {
+		return 0, false
+	}
+	hours, _ := strconv.Atoi(parts[1])   // Up to three digits.
+	minutes, _ := strconv.Atoi(parts[2]) // Two digits.
+	return time.Duration(hours)*time.Hour + time.Duration(minutes)*time.Minute, true
+}
+
+func checkResendTime(n *platformv1.GenericNotification) error {
+	length, ok := Interval(n)
+	switch {
+	case n.GetResendTypes() == ResendEvery && n.GetResendTime() == "":
+		return fault.Invalid(CodeMissing, "resendTime is missing: how long a repetition is suppressed, as HH:MM.")
+	case !ok:
+		return invalid("resendTime", "must be HH:MM")
+	case n.GetResendTypes() == ResendEachDay && length >= 24*time.Hour:
+		return invalid("resendTime", "is the time at which the day begins, from 00:00 to 23:59")
+	case n.GetResendTypes() == ResendEvery && (length <= 0 || length > maxInterval):
+		return invalid("resendTime", "must be from 00:01 to 720:00")
+	}
+	return nil
+}
+
+// Addresses returns the e-mail addresses of a list, which commas and semicolons
+// separate.
+func Addresses(list string) ([]string, error) {
+	var out []string
+	for text := range strings.FieldsFuncSeq(list, func(r rune) bool { return r == ',' || r == ';' }) {
+		text = strings.TrimSpace(text)
+		if text == "" {
+			continue
+		}
+		if !IsAddress(text) {
+			return nil, invalid("emailRecipients", fmt.Sprintf("has %.100q, which is no e-mail address", text))
+		}
+		out = append(out, text)
+	}
+	if len(out) > maxRecipients {
+		return nil, invalid("emailRecipients", fmt.Sprintf("must have at most %d addresses", maxRecipients))
+	}
+	return out, nil
+}
+
+// IsAddress tells whether a text is an e-mail address and nothing else: no name, no
+// comment.
+func IsAddress(text string) bool {
+	parsed, err := mail.ParseAddress(text)
+	return err == nil && parsed.Address == text && len(text) <= 254
+}
+
+// checkTranslations checks the texts in further languages, and writes their tags
+// in the canonical form.
+func checkTranslations(list []*platformv1.GenericNotificationTranslation) error {
+	seen := map[string]bool{}
+	for i, translation := range list {
+		path := fmt.Sprintf("translations[%d].", i)
+		tag, ok := acceptlanguage.Parse(translation.GetLanguage())
+		if !ok {
+			return invalid(path+"language", fmt.Sprintf("%.100q is no language tag; \"de\" and \"fr-CA\" are such", translation.GetLanguage()))
+		}
+		if seen[tag] {
+			return invalid(path+"language", fmt.Sprintf("%q comes twice", tag))
+		}
+		seen[tag] = true
+		translation.Language = tag
+		if err := checkTexts(path, translation.ProtoReflect()); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// checkTexts checks all texts of a message.
+func checkTexts(path string, m protoreflect.Message) (err error) {
+	m.Range(func(field protoreflect.FieldDescriptor, value protoreflect.Value) bool {
+		if field.Kind() != protoreflect.StringKind || field.IsList() {
+			return true
+		}
+		at, text, longest := path+field.JSONName(), value.String(), maxLine
+		if field.Name() == "long_message" {
+			longest = maxMessage
+		}
+		if n := utf8.RuneCountInString(text); n > longest {
+			err = invalid(at, fmt.Sprintf("must have at most %d characters", longest))
+		} else if strings.ContainsFunc(text, control(field.Name())) {
+			err = invalid(at, "must not have control characters")
+		} else if isTemplate(field.Name()) {
+			err = checkTemplate(at, text)
+		}
+		return err == nil
+	})
+	return err
+}
+
+// control tells the control characters that a text may not have. Messages have lines.
+func control(name protoreflect.Name) func(rune) bool {
+	lines := strings.HasSuffix(string(name), "message") || name == "description"
+	return func(r rune) bool { return unicode.IsControl(r) && !(lines && (r == '\n' || r == '\r' || r == '\t')) }
+}
+
+func isTemplate(name protoreflect.Name) bool {
+	text := string(name)
+	return text == "subject" || strings.HasSuffix(text, "message") || strings.Contains(text, "_template")
+}

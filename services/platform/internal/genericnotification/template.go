@@ -1,0 +1,47 @@
+package genericnotification
+
+import (
+	"fmt"
+	"regexp"
+	"strings"
+)
+
+// placeholder is "{{name}}", with spaces or without.
+var placeholder = regexp.MustCompile(`\{\{ *([A-Za-z][A-Za-z0-9_.]{0,99}) *\}\}`)
+
+// checkTemplate refuses a text with braces that are no placeholder: they would be
+// sent to people as they stand.
+func checkTemplate(path, text string) error {
+	if rest := placeholder.ReplaceAllString(text, ""); strings.Contains(rest, "{{") || strings.Contains(rest, "}}") {
+		return invalid(path, "has double braces that hold no name; write a placeholder as {{name}}, with letters, digits, '_' and '.'")
+	}
+	return nil
+}
+
+// Placeholders returns the names of a text's placeholders, each as often as it is
+// there.
+func Placeholders(text string) []string {
+	var names []string
+	for _, found := range placeholder.FindAllStringSubmatch(text, -1) {
+		names = append(names, found[1])
+	}
+	return names
+}
+
+// Render puts values in the place of a text's placeholders. A value is put in as it
+// is: placeholders in it are text. A name without a value is an error.
+func Render(text string, values map[string]string) (string, error) {
+	var missing string
+	out := placeholder.ReplaceAllStringFunc(text, func(found string) string {
+		name := placeholder.FindStringSubmatch(found)[1]
+		value, ok := values[name]
+		if !ok && missing == "" {
+			missing = name
+		}
+		return value
+	})
+	if missing != "" {
+		return "", fmt.Errorf("no value for {{%s}}", missing)
+	}
+	return out, nil
+}
