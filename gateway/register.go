@@ -94,6 +94,7 @@ func domains(c Conns) []domain {
 			generated(&platformv1.AuditEventService_ServiceDesc, platformv1.NewAuditEventServiceClient, platformv1.RegisterAuditEventServiceHandlerClient),
 			generated(&platformv1.DataService_ServiceDesc, platformv1.NewDataServiceClient, platformv1.RegisterDataServiceHandlerClient),
 			generated(&platformv1.DataDictionaryService_ServiceDesc, platformv1.NewDataDictionaryServiceClient, platformv1.RegisterDataDictionaryServiceHandlerClient),
+			generated(&platformv1.GenericNotificationService_ServiceDesc, platformv1.NewGenericNotificationServiceClient, platformv1.RegisterGenericNotificationServiceHandlerClient),
 			generated(&platformv1.LimitService_ServiceDesc, platformv1.NewLimitServiceClient, platformv1.RegisterLimitServiceHandlerClient),
 			generated(&platformv1.RateLimitService_ServiceDesc, platformv1.NewRateLimitServiceClient, platformv1.RegisterRateLimitServiceHandlerClient),
 		}},

@@ -20,6 +20,7 @@ import (
 	platformv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/platform/v1"
 	"github.com/rotaloom/rotaloom/services/platform/internal/auditevent"
 	"github.com/rotaloom/rotaloom/services/platform/internal/dataaccess"
+	"github.com/rotaloom/rotaloom/services/platform/internal/genericnotification"
 	"github.com/rotaloom/rotaloom/services/platform/internal/idempotency"
 	"github.com/rotaloom/rotaloom/services/platform/internal/limit"
 	rates "github.com/rotaloom/rotaloom/services/platform/internal/ratelimit"
@@ -56,6 +57,8 @@ type Service struct {
 	keys   *idempotency.Handler
 	data   *dataaccess.Handler
 	trails *auditevent.Handler
+
+	notifications *genericnotification.Handler
 }
 
 // Migrations returns the schema that the service needs.
@@ -84,6 +87,7 @@ func New(_ context.Context, cfg Config, deps Deps) (*Service, error) {
 			{Name: "auth", Conn: deps.Auth}, {Name: "commons", Conn: deps.Commons},
 			{Name: "timekeeping", Conn: deps.Timekeeping}, {Name: "scheduling", Conn: deps.Scheduling},
 		}),
+		notifications: genericnotification.New(deps.Pool),
 	}, nil
 }
 
@@ -95,6 +99,7 @@ func (s *Service) Register(server grpc.ServiceRegistrar) {
 	platformv1.RegisterAuditEventServiceServer(server, s.trails)
 	platformv1.RegisterDataServiceServer(server, s.data)
 	platformv1.RegisterDataDictionaryServiceServer(server, s.data.Dictionary())
+	platformv1.RegisterGenericNotificationServiceServer(server, s.notifications)
 }
 
 // Run does the work that no request asks for, until ctx ends.

@@ -9,9 +9,12 @@
 package platformv1
 
 import (
+	v1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/common/v1"
 	_ "github.com/rotaloom/rotaloom/proto/gen/rotaloom/options/v1"
+	_ "google.golang.org/genproto/googleapis/api/annotations"
 	protoreflect "google.golang.org/protobuf/reflect/protoreflect"
 	protoimpl "google.golang.org/protobuf/runtime/protoimpl"
+	emptypb "google.golang.org/protobuf/types/known/emptypb"
 	reflect "reflect"
 	sync "sync"
 	unsafe "unsafe"
@@ -23,6 +26,516 @@ const (
 	// Verify that runtime/protoimpl is sufficiently up-to-date.
 	_ = protoimpl.EnforceVersion(protoimpl.MaxVersion - 20)
 )
+
+type ListGenericNotificationsRequest struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ListGenericNotificationsRequest) Reset() {
+	*x = ListGenericNotificationsRequest{}
+	mi := &file_rotaloom_platform_v1_generic_notification_proto_msgTypes[0]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ListGenericNotificationsRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ListGenericNotificationsRequest) ProtoMessage() {}
+
+func (x *ListGenericNotificationsRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_rotaloom_platform_v1_generic_notification_proto_msgTypes[0]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ListGenericNotificationsRequest.ProtoReflect.Descriptor instead.
+func (*ListGenericNotificationsRequest) Descriptor() ([]byte, []int) {
+	return file_rotaloom_platform_v1_generic_notification_proto_rawDescGZIP(), []int{0}
+}
+
+type GetGenericNotificationRequest struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Id            int64                  `protobuf:"varint,1,opt,name=id,proto3" json:"id,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *GetGenericNotificationRequest) Reset() {
+	*x = GetGenericNotificationRequest{}
+	mi := &file_rotaloom_platform_v1_generic_notification_proto_msgTypes[1]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *GetGenericNotificationRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*GetGenericNotificationRequest) ProtoMessage() {}
+
+func (x *GetGenericNotificationRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_rotaloom_platform_v1_generic_notification_proto_msgTypes[1]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use GetGenericNotificationRequest.ProtoReflect.Descriptor instead.
+func (*GetGenericNotificationRequest) Descriptor() ([]byte, []int) {
+	return file_rotaloom_platform_v1_generic_notification_proto_rawDescGZIP(), []int{1}
+}
+
+func (x *GetGenericNotificationRequest) GetId() int64 {
+	if x != nil {
+		return x.Id
+	}
+	return 0
+}
+
+type UpdateGenericNotificationRequest struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Id            int64                  `protobuf:"varint,1,opt,name=id,proto3" json:"id,omitempty"`
+	Body          *GenericNotification   `protobuf:"bytes,2,opt,name=body,proto3" json:"body,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *UpdateGenericNotificationRequest) Reset() {
+	*x = UpdateGenericNotificationRequest{}
+	mi := &file_rotaloom_platform_v1_generic_notification_proto_msgTypes[2]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *UpdateGenericNotificationRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*UpdateGenericNotificationRequest) ProtoMessage() {}
+
+func (x *UpdateGenericNotificationRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_rotaloom_platform_v1_generic_notification_proto_msgTypes[2]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use UpdateGenericNotificationRequest.ProtoReflect.Descriptor instead.
+func (*UpdateGenericNotificationRequest) Descriptor() ([]byte, []int) {
+	return file_rotaloom_platform_v1_generic_notification_proto_rawDescGZIP(), []int{2}
+}
+
+func (x *UpdateGenericNotificationRequest) GetId() int64 {
+	if x != nil {
+		return x.Id
+	}
+	return 0
+}
+
+func (x *UpdateGenericNotificationRequest) GetBody() *GenericNotification {
+	if x != nil {
+		return x.Body
+	}
+	return nil
+}
+
+type DeleteGenericNotificationRequest struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	Id    int64                  `protobuf:"varint,1,opt,name=id,proto3" json:"id,omitempty"`
+	// When given, the generic notification must still have this version.
+	Version       *int64 `protobuf:"varint,2,opt,name=version,proto3,oneof" json:"version,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *DeleteGenericNotificationRequest) Reset() {
+	*x = DeleteGenericNotificationRequest{}
+	mi := &file_rotaloom_platform_v1_generic_notification_proto_msgTypes[3]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *DeleteGenericNotificationRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*DeleteGenericNotificationRequest) ProtoMessage() {}
+
+func (x *DeleteGenericNotificationRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_rotaloom_platform_v1_generic_notification_proto_msgTypes[3]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use DeleteGenericNotificationRequest.ProtoReflect.Descriptor instead.
+func (*DeleteGenericNotificationRequest) Descriptor() ([]byte, []int) {
+	return file_rotaloom_platform_v1_generic_notification_proto_rawDescGZIP(), []int{3}
+}
+
+func (x *DeleteGenericNotificationRequest) GetId() int64 {
+	if x != nil {
+		return x.Id
+	}
+	return 0
+}
+
+func (x *DeleteGenericNotificationRequest) GetVersion() int64 {
+	if x != nil && x.Version != nil {
+		return *x.Version
+	}
+	return 0
+}
+
+type MultiReadGenericNotificationsRequest struct {
+	state         protoimpl.MessageState    `protogen:"open.v1"`
+	Where         *GenericNotificationWhere `protobuf:"bytes,1,opt,name=where,proto3" json:"where,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *MultiReadGenericNotificationsRequest) Reset() {
+	*x = MultiReadGenericNotificationsRequest{}
+	mi := &file_rotaloom_platform_v1_generic_notification_proto_msgTypes[4]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *MultiReadGenericNotificationsRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*MultiReadGenericNotificationsRequest) ProtoMessage() {}
+
+func (x *MultiReadGenericNotificationsRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_rotaloom_platform_v1_generic_notification_proto_msgTypes[4]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use MultiReadGenericNotificationsRequest.ProtoReflect.Descriptor instead.
+func (*MultiReadGenericNotificationsRequest) Descriptor() ([]byte, []int) {
+	return file_rotaloom_platform_v1_generic_notification_proto_rawDescGZIP(), []int{4}
+}
+
+func (x *MultiReadGenericNotificationsRequest) GetWhere() *GenericNotificationWhere {
+	if x != nil {
+		return x.Where
+	}
+	return nil
+}
+
+type GenericNotificationWhere struct {
+	state                protoimpl.MessageState `protogen:"open.v1"`
+	GenericNotifications *v1.RefList            `protobuf:"bytes,1,opt,name=generic_notifications,json=genericNotifications,proto3" json:"generic_notifications,omitempty"`
+	unknownFields        protoimpl.UnknownFields
+	sizeCache            protoimpl.SizeCache
+}
+
+func (x *GenericNotificationWhere) Reset() {
+	*x = GenericNotificationWhere{}
+	mi := &file_rotaloom_platform_v1_generic_notification_proto_msgTypes[5]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *GenericNotificationWhere) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*GenericNotificationWhere) ProtoMessage() {}
+
+func (x *GenericNotificationWhere) ProtoReflect() protoreflect.Message {
+	mi := &file_rotaloom_platform_v1_generic_notification_proto_msgTypes[5]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use GenericNotificationWhere.ProtoReflect.Descriptor instead.
+func (*GenericNotificationWhere) Descriptor() ([]byte, []int) {
+	return file_rotaloom_platform_v1_generic_notification_proto_rawDescGZIP(), []int{5}
+}
+
+func (x *GenericNotificationWhere) GetGenericNotifications() *v1.RefList {
+	if x != nil {
+		return x.GenericNotifications
+	}
+	return nil
+}
+
+type MultiUpsertGenericNotificationsRequest struct {
+	state          protoimpl.MessageState    `protogen:"open.v1"`
+	Body           *GenericNotificationBatch `protobuf:"bytes,1,opt,name=body,proto3" json:"body,omitempty"`
+	PartialSuccess *bool                     `protobuf:"varint,2,opt,name=partial_success,json=partialSuccess,proto3,oneof" json:"partial_success,omitempty"`
+	unknownFields  protoimpl.UnknownFields
+	sizeCache      protoimpl.SizeCache
+}
+
+func (x *MultiUpsertGenericNotificationsRequest) Reset() {
+	*x = MultiUpsertGenericNotificationsRequest{}
+	mi := &file_rotaloom_platform_v1_generic_notification_proto_msgTypes[6]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *MultiUpsertGenericNotificationsRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*MultiUpsertGenericNotificationsRequest) ProtoMessage() {}
+
+func (x *MultiUpsertGenericNotificationsRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_rotaloom_platform_v1_generic_notification_proto_msgTypes[6]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use MultiUpsertGenericNotificationsRequest.ProtoReflect.Descriptor instead.
+func (*MultiUpsertGenericNotificationsRequest) Descriptor() ([]byte, []int) {
+	return file_rotaloom_platform_v1_generic_notification_proto_rawDescGZIP(), []int{6}
+}
+
+func (x *MultiUpsertGenericNotificationsRequest) GetBody() *GenericNotificationBatch {
+	if x != nil {
+		return x.Body
+	}
+	return nil
+}
+
+func (x *MultiUpsertGenericNotificationsRequest) GetPartialSuccess() bool {
+	if x != nil && x.PartialSuccess != nil {
+		return *x.PartialSuccess
+	}
+	return false
+}
+
+type GenericNotificationBatch struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Items         []*GenericNotification `protobuf:"bytes,1,rep,name=items,proto3" json:"items,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *GenericNotificationBatch) Reset() {
+	*x = GenericNotificationBatch{}
+	mi := &file_rotaloom_platform_v1_generic_notification_proto_msgTypes[7]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *GenericNotificationBatch) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*GenericNotificationBatch) ProtoMessage() {}
+
+func (x *GenericNotificationBatch) ProtoReflect() protoreflect.Message {
+	mi := &file_rotaloom_platform_v1_generic_notification_proto_msgTypes[7]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use GenericNotificationBatch.ProtoReflect.Descriptor instead.
+func (*GenericNotificationBatch) Descriptor() ([]byte, []int) {
+	return file_rotaloom_platform_v1_generic_notification_proto_rawDescGZIP(), []int{7}
+}
+
+func (x *GenericNotificationBatch) GetItems() []*GenericNotification {
+	if x != nil {
+		return x.Items
+	}
+	return nil
+}
+
+type MultiDeleteGenericNotificationsRequest struct {
+	state         protoimpl.MessageState            `protogen:"open.v1"`
+	Where         *GenericNotificationDeletionWhere `protobuf:"bytes,1,opt,name=where,proto3" json:"where,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *MultiDeleteGenericNotificationsRequest) Reset() {
+	*x = MultiDeleteGenericNotificationsRequest{}
+	mi := &file_rotaloom_platform_v1_generic_notification_proto_msgTypes[8]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *MultiDeleteGenericNotificationsRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*MultiDeleteGenericNotificationsRequest) ProtoMessage() {}
+
+func (x *MultiDeleteGenericNotificationsRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_rotaloom_platform_v1_generic_notification_proto_msgTypes[8]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use MultiDeleteGenericNotificationsRequest.ProtoReflect.Descriptor instead.
+func (*MultiDeleteGenericNotificationsRequest) Descriptor() ([]byte, []int) {
+	return file_rotaloom_platform_v1_generic_notification_proto_rawDescGZIP(), []int{8}
+}
+
+func (x *MultiDeleteGenericNotificationsRequest) GetWhere() *GenericNotificationDeletionWhere {
+	if x != nil {
+		return x.Where
+	}
+	return nil
+}
+
+type GenericNotificationDeletionWhere struct {
+	state                protoimpl.MessageState `protogen:"open.v1"`
+	GenericNotifications *v1.RefList            `protobuf:"bytes,1,opt,name=generic_notifications,json=genericNotifications,proto3" json:"generic_notifications,omitempty"`
+	unknownFields        protoimpl.UnknownFields
+	sizeCache            protoimpl.SizeCache
+}
+
+func (x *GenericNotificationDeletionWhere) Reset() {
+	*x = GenericNotificationDeletionWhere{}
+	mi := &file_rotaloom_platform_v1_generic_notification_proto_msgTypes[9]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *GenericNotificationDeletionWhere) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*GenericNotificationDeletionWhere) ProtoMessage() {}
+
+func (x *GenericNotificationDeletionWhere) ProtoReflect() protoreflect.Message {
+	mi := &file_rotaloom_platform_v1_generic_notification_proto_msgTypes[9]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use GenericNotificationDeletionWhere.ProtoReflect.Descriptor instead.
+func (*GenericNotificationDeletionWhere) Descriptor() ([]byte, []int) {
+	return file_rotaloom_platform_v1_generic_notification_proto_rawDescGZIP(), []int{9}
+}
+
+func (x *GenericNotificationDeletionWhere) GetGenericNotifications() *v1.RefList {
+	if x != nil {
+		return x.GenericNotifications
+	}
+	return nil
+}
+
+type GenericNotificationList struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	Items []*GenericNotification `protobuf:"bytes,1,rep,name=items,proto3" json:"items,omitempty"`
+	// Set when some items failed.
+	Failure       *v1.ErrorBody `protobuf:"bytes,2,opt,name=failure,proto3" json:"failure,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *GenericNotificationList) Reset() {
+	*x = GenericNotificationList{}
+	mi := &file_rotaloom_platform_v1_generic_notification_proto_msgTypes[10]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *GenericNotificationList) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*GenericNotificationList) ProtoMessage() {}
+
+func (x *GenericNotificationList) ProtoReflect() protoreflect.Message {
+	mi := &file_rotaloom_platform_v1_generic_notification_proto_msgTypes[10]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use GenericNotificationList.ProtoReflect.Descriptor instead.
+func (*GenericNotificationList) Descriptor() ([]byte, []int) {
+	return file_rotaloom_platform_v1_generic_notification_proto_rawDescGZIP(), []int{10}
+}
+
+func (x *GenericNotificationList) GetItems() []*GenericNotification {
+	if x != nil {
+		return x.Items
+	}
+	return nil
+}
+
+func (x *GenericNotificationList) GetFailure() *v1.ErrorBody {
+	if x != nil {
+		return x.Failure
+	}
+	return nil
+}
 
 // GenericNotification is what people are told, and who is. A text may have
 // placeholders, "{{name}}", for which each sending gives values.
@@ -81,7 +594,7 @@ type GenericNotification struct {
 
 func (x *GenericNotification) Reset() {
 	*x = GenericNotification{}
-	mi := &file_rotaloom_platform_v1_generic_notification_proto_msgTypes[0]
+	mi := &file_rotaloom_platform_v1_generic_notification_proto_msgTypes[11]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -93,7 +606,7 @@ func (x *GenericNotification) String() string {
 func (*GenericNotification) ProtoMessage() {}
 
 func (x *GenericNotification) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_platform_v1_generic_notification_proto_msgTypes[0]
+	mi := &file_rotaloom_platform_v1_generic_notification_proto_msgTypes[11]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -106,7 +619,7 @@ func (x *GenericNotification) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GenericNotification.ProtoReflect.Descriptor instead.
 func (*GenericNotification) Descriptor() ([]byte, []int) {
-	return file_rotaloom_platform_v1_generic_notification_proto_rawDescGZIP(), []int{0}
+	return file_rotaloom_platform_v1_generic_notification_proto_rawDescGZIP(), []int{11}
 }
 
 func (x *GenericNotification) GetId() int64 {
@@ -353,7 +866,7 @@ type GenericNotificationTranslation struct {
 
 func (x *GenericNotificationTranslation) Reset() {
 	*x = GenericNotificationTranslation{}
-	mi := &file_rotaloom_platform_v1_generic_notification_proto_msgTypes[1]
+	mi := &file_rotaloom_platform_v1_generic_notification_proto_msgTypes[12]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -365,7 +878,7 @@ func (x *GenericNotificationTranslation) String() string {
 func (*GenericNotificationTranslation) ProtoMessage() {}
 
 func (x *GenericNotificationTranslation) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_platform_v1_generic_notification_proto_msgTypes[1]
+	mi := &file_rotaloom_platform_v1_generic_notification_proto_msgTypes[12]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -378,7 +891,7 @@ func (x *GenericNotificationTranslation) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GenericNotificationTranslation.ProtoReflect.Descriptor instead.
 func (*GenericNotificationTranslation) Descriptor() ([]byte, []int) {
-	return file_rotaloom_platform_v1_generic_notification_proto_rawDescGZIP(), []int{1}
+	return file_rotaloom_platform_v1_generic_notification_proto_rawDescGZIP(), []int{12}
 }
 
 func (x *GenericNotificationTranslation) GetLanguage() string {
@@ -497,7 +1010,44 @@ var File_rotaloom_platform_v1_generic_notification_proto protoreflect.FileDescri
 
 const file_rotaloom_platform_v1_generic_notification_proto_rawDesc = "" +
 	"\n" +
-	"/rotaloom/platform/v1/generic_notification.proto\x12\x14rotaloom.platform.v1\x1a!rotaloom/options/v1/options.proto\"\xc9\r\n" +
+	"/rotaloom/platform/v1/generic_notification.proto\x12\x14rotaloom.platform.v1\x1a\x1cgoogle/api/annotations.proto\x1a\x1bgoogle/protobuf/empty.proto\x1a\x1erotaloom/common/v1/fault.proto\x1a\x1crotaloom/common/v1/ref.proto\x1a!rotaloom/options/v1/options.proto\"!\n" +
+	"\x1fListGenericNotificationsRequest\"/\n" +
+	"\x1dGetGenericNotificationRequest\x12\x0e\n" +
+	"\x02id\x18\x01 \x01(\x03R\x02id\"q\n" +
+	" UpdateGenericNotificationRequest\x12\x0e\n" +
+	"\x02id\x18\x01 \x01(\x03R\x02id\x12=\n" +
+	"\x04body\x18\x02 \x01(\v2).rotaloom.platform.v1.GenericNotificationR\x04body\"]\n" +
+	" DeleteGenericNotificationRequest\x12\x0e\n" +
+	"\x02id\x18\x01 \x01(\x03R\x02id\x12\x1d\n" +
+	"\aversion\x18\x02 \x01(\x03H\x00R\aversion\x88\x01\x01B\n" +
+	"\n" +
+	"\b_version\"l\n" +
+	"$MultiReadGenericNotificationsRequest\x12D\n" +
+	"\x05where\x18\x01 \x01(\v2..rotaloom.platform.v1.GenericNotificationWhereR\x05where\"\x9f\x01\n" +
+	"\x18GenericNotificationWhere\x12\x82\x01\n" +
+	"\x15generic_notifications\x18\x01 \x01(\v2\x1b.rotaloom.common.v1.RefListB0\xa2\xbb\x18,\n" +
+	"*\b\xe8\a\x12\tWFP-90003\x18\x9d\x03 \x01J\x15generic notificationsR\x14genericNotifications\"\xae\x01\n" +
+	"&MultiUpsertGenericNotificationsRequest\x12B\n" +
+	"\x04body\x18\x01 \x01(\v2..rotaloom.platform.v1.GenericNotificationBatchR\x04body\x12,\n" +
+	"\x0fpartial_success\x18\x02 \x01(\bH\x00R\x0epartialSuccess\x88\x01\x01B\x12\n" +
+	"\x10_partial_success\"\x9a\x01\n" +
+	"\x18GenericNotificationBatch\x12q\n" +
+	"\x05items\x18\x01 \x03(\v2).rotaloom.platform.v1.GenericNotificationB0\xa2\xbb\x18,\n" +
+	"*\b\n" +
+	"\x12\n" +
+	"WCO-104069\x18\x9d\x03 \x01J\x15generic notificationsR\x05items:\v\xa2\xbb\x18\a\n" +
+	"\x05items\"v\n" +
+	"&MultiDeleteGenericNotificationsRequest\x12L\n" +
+	"\x05where\x18\x01 \x01(\v26.rotaloom.platform.v1.GenericNotificationDeletionWhereR\x05where\"\xa7\x01\n" +
+	" GenericNotificationDeletionWhere\x12\x82\x01\n" +
+	"\x15generic_notifications\x18\x01 \x01(\v2\x1b.rotaloom.common.v1.RefListB0\xa2\xbb\x18,\n" +
+	"*\b\n" +
+	"\x12\n" +
+	"WCO-104069\x18\x9d\x03 \x01J\x15generic notificationsR\x14genericNotifications\"\xa9\x01\n" +
+	"\x17GenericNotificationList\x12?\n" +
+	"\x05items\x18\x01 \x03(\v2).rotaloom.platform.v1.GenericNotificationR\x05items\x127\n" +
+	"\afailure\x18\x02 \x01(\v2\x1d.rotaloom.common.v1.ErrorBodyR\afailure:\x14\xa2\xbb\x18\x10\n" +
+	"\x05items\x12\afailure\"\xc9\r\n" +
 	"\x13GenericNotification\x12\x1f\n" +
 	"\x02id\x18\x01 \x01(\x03H\x00R\x0enotificationId\x88\x01\x01\x12\x12\n" +
 	"\x04name\x18\x02 \x01(\tR\x04name\x12\x1d\n" +
@@ -559,7 +1109,32 @@ const file_rotaloom_platform_v1_generic_notification_proto_rawDesc = "" +
 	"\x0fvalue_template2\x18\r \x01(\tR\x0evalueTemplate2\x12'\n" +
 	"\x0fvalue_template3\x18\x0e \x01(\tR\x0evalueTemplate3\x12'\n" +
 	"\x0fvalue_template4\x18\x0f \x01(\tR\x0evalueTemplate4\x12'\n" +
-	"\x0fvalue_template5\x18\x10 \x01(\tR\x0evalueTemplate5B\xee\x01\n" +
+	"\x0fvalue_template5\x18\x10 \x01(\tR\x0evalueTemplate52\xf9\x0e\n" +
+	"\x1aGenericNotificationService\x12\xe1\x01\n" +
+	"\x18ListGenericNotifications\x125.rotaloom.platform.v1.ListGenericNotificationsRequest\x1a-.rotaloom.platform.v1.GenericNotificationList\"_\xa2\xbb\x182\n" +
+	"\"platform.generic_notification.read\x18\x01z\n" +
+	"WCO-104060\x82\xd3\xe4\x93\x02#\x12!/v1/commons/generic_notifications\x12\xe0\x01\n" +
+	"\x16GetGenericNotification\x123.rotaloom.platform.v1.GetGenericNotificationRequest\x1a).rotaloom.platform.v1.GenericNotification\"f\xa2\xbb\x184\n" +
+	"\"platform.generic_notification.read\x18\x01h\x01z\n" +
+	"WCO-104060\x82\xd3\xe4\x93\x02(\x12&/v1/commons/generic_notifications/{id}\x12\xf9\x01\n" +
+	"\x1dMultiReadGenericNotifications\x12:.rotaloom.platform.v1.MultiReadGenericNotificationsRequest\x1a-.rotaloom.platform.v1.GenericNotificationList\"m\xa2\xbb\x182\n" +
+	"\"platform.generic_notification.read\x18\x02z\n" +
+	"WCO-104060\x82\xd3\xe4\x93\x021:\x01*\",/v1/commons/generic_notifications/multi_read\x12\xd8\x01\n" +
+	"\x19CreateGenericNotification\x12).rotaloom.platform.v1.GenericNotification\x1a).rotaloom.platform.v1.GenericNotification\"e\xa2\xbb\x185\n" +
+	"#platform.generic_notification.write\x18\x03h\x01z\n" +
+	"WCO-104060\x82\xd3\xe4\x93\x02&:\x01*\"!/v1/commons/generic_notifications\x12\xed\x01\n" +
+	"\x19UpdateGenericNotification\x126.rotaloom.platform.v1.UpdateGenericNotificationRequest\x1a).rotaloom.platform.v1.GenericNotification\"m\xa2\xbb\x185\n" +
+	"#platform.generic_notification.write\x18\x03h\x01z\n" +
+	"WCO-104060\x82\xd3\xe4\x93\x02.:\x04body\x1a&/v1/commons/generic_notifications/{id}\x12\xd7\x01\n" +
+	"\x19DeleteGenericNotification\x126.rotaloom.platform.v1.DeleteGenericNotificationRequest\x1a\x16.google.protobuf.Empty\"j\xa2\xbb\x188\n" +
+	"#platform.generic_notification.write\x18\x03 \xcc\x01h\x01z\n" +
+	"WCO-104060\x82\xd3\xe4\x93\x02(*&/v1/commons/generic_notifications/{id}\x12\x83\x02\n" +
+	"\x1fMultiUpsertGenericNotifications\x12<.rotaloom.platform.v1.MultiUpsertGenericNotificationsRequest\x1a-.rotaloom.platform.v1.GenericNotificationList\"s\xa2\xbb\x183\n" +
+	"#platform.generic_notification.write\x18\x04z\n" +
+	"WCO-104060\x82\xd3\xe4\x93\x026:\x04body\"./v1/commons/generic_notifications/multi_upsert\x12\xec\x01\n" +
+	"\x1fMultiDeleteGenericNotifications\x12<.rotaloom.platform.v1.MultiDeleteGenericNotificationsRequest\x1a\x16.google.protobuf.Empty\"s\xa2\xbb\x186\n" +
+	"#platform.generic_notification.write\x18\x04 \xcc\x01z\n" +
+	"WCO-104060\x82\xd3\xe4\x93\x023:\x01*\"./v1/commons/generic_notifications/multi_deleteB\xee\x01\n" +
 	"\x18com.rotaloom.platform.v1B\x18GenericNotificationProtoP\x01ZFgithub.com/rotaloom/rotaloom/proto/gen/rotaloom/platform/v1;platformv1\xa2\x02\x03RPX\xaa\x02\x14Rotaloom.Platform.V1\xca\x02\x14Rotaloom\\Platform\\V1\xe2\x02 Rotaloom\\Platform\\V1\\GPBMetadata\xea\x02\x16Rotaloom::Platform::V1b\x06proto3"
 
 var (
@@ -574,19 +1149,58 @@ func file_rotaloom_platform_v1_generic_notification_proto_rawDescGZIP() []byte {
 	return file_rotaloom_platform_v1_generic_notification_proto_rawDescData
 }
 
-var file_rotaloom_platform_v1_generic_notification_proto_msgTypes = make([]protoimpl.MessageInfo, 2)
+var file_rotaloom_platform_v1_generic_notification_proto_msgTypes = make([]protoimpl.MessageInfo, 13)
 var file_rotaloom_platform_v1_generic_notification_proto_goTypes = []any{
-	(*GenericNotification)(nil),            // 0: rotaloom.platform.v1.GenericNotification
-	(*GenericNotificationTranslation)(nil), // 1: rotaloom.platform.v1.GenericNotificationTranslation
+	(*ListGenericNotificationsRequest)(nil),        // 0: rotaloom.platform.v1.ListGenericNotificationsRequest
+	(*GetGenericNotificationRequest)(nil),          // 1: rotaloom.platform.v1.GetGenericNotificationRequest
+	(*UpdateGenericNotificationRequest)(nil),       // 2: rotaloom.platform.v1.UpdateGenericNotificationRequest
+	(*DeleteGenericNotificationRequest)(nil),       // 3: rotaloom.platform.v1.DeleteGenericNotificationRequest
+	(*MultiReadGenericNotificationsRequest)(nil),   // 4: rotaloom.platform.v1.MultiReadGenericNotificationsRequest
+	(*GenericNotificationWhere)(nil),               // 5: rotaloom.platform.v1.GenericNotificationWhere
+	(*MultiUpsertGenericNotificationsRequest)(nil), // 6: rotaloom.platform.v1.MultiUpsertGenericNotificationsRequest
+	(*GenericNotificationBatch)(nil),               // 7: rotaloom.platform.v1.GenericNotificationBatch
+	(*MultiDeleteGenericNotificationsRequest)(nil), // 8: rotaloom.platform.v1.MultiDeleteGenericNotificationsRequest
+	(*GenericNotificationDeletionWhere)(nil),       // 9: rotaloom.platform.v1.GenericNotificationDeletionWhere
+	(*GenericNotificationList)(nil),                // 10: rotaloom.platform.v1.GenericNotificationList
+	(*GenericNotification)(nil),                    // 11: rotaloom.platform.v1.GenericNotification
+	(*GenericNotificationTranslation)(nil),         // 12: rotaloom.platform.v1.GenericNotificationTranslation
+	(*v1.RefList)(nil),                             // 13: rotaloom.common.v1.RefList
+	(*v1.ErrorBody)(nil),                           // 14: rotaloom.common.v1.ErrorBody
+	(*emptypb.Empty)(nil),                          // 15: google.protobuf.Empty
 }
 var file_rotaloom_platform_v1_generic_notification_proto_depIdxs = []int32{
-	1, // 0: rotaloom.platform.v1.GenericNotification.translations:type_name -> rotaloom.platform.v1.GenericNotificationTranslation
-	1, // 1: rotaloom.platform.v1.GenericNotification.localized:type_name -> rotaloom.platform.v1.GenericNotificationTranslation
-	2, // [2:2] is the sub-list for method output_type
-	2, // [2:2] is the sub-list for method input_type
-	2, // [2:2] is the sub-list for extension type_name
-	2, // [2:2] is the sub-list for extension extendee
-	0, // [0:2] is the sub-list for field type_name
+	11, // 0: rotaloom.platform.v1.UpdateGenericNotificationRequest.body:type_name -> rotaloom.platform.v1.GenericNotification
+	5,  // 1: rotaloom.platform.v1.MultiReadGenericNotificationsRequest.where:type_name -> rotaloom.platform.v1.GenericNotificationWhere
+	13, // 2: rotaloom.platform.v1.GenericNotificationWhere.generic_notifications:type_name -> rotaloom.common.v1.RefList
+	7,  // 3: rotaloom.platform.v1.MultiUpsertGenericNotificationsRequest.body:type_name -> rotaloom.platform.v1.GenericNotificationBatch
+	11, // 4: rotaloom.platform.v1.GenericNotificationBatch.items:type_name -> rotaloom.platform.v1.GenericNotification
+	9,  // 5: rotaloom.platform.v1.MultiDeleteGenericNotificationsRequest.where:type_name -> rotaloom.platform.v1.GenericNotificationDeletionWhere
+	13, // 6: rotaloom.platform.v1.GenericNotificationDeletionWhere.generic_notifications:type_name -> rotaloom.common.v1.RefList
+	11, // 7: rotaloom.platform.v1.GenericNotificationList.items:type_name -> rotaloom.platform.v1.GenericNotification
+	14, // 8: rotaloom.platform.v1.GenericNotificationList.failure:type_name -> rotaloom.common.v1.ErrorBody
+	12, // 9: rotaloom.platform.v1.GenericNotification.translations:type_name -> rotaloom.platform.v1.GenericNotificationTranslation
+	12, // 10: rotaloom.platform.v1.GenericNotification.localized:type_name -> rotaloom.platform.v1.GenericNotificationTranslation
+	0,  // 11: rotaloom.platform.v1.GenericNotificationService.ListGenericNotifications:input_type -> rotaloom.platform.v1.ListGenericNotificationsRequest
+	1,  // 12: rotaloom.platform.v1.GenericNotificationService.GetGenericNotification:input_type -> rotaloom.platform.v1.GetGenericNotificationRequest
+	4,  // 13: rotaloom.platform.v1.GenericNotificationService.MultiReadGenericNotifications:input_type -> rotaloom.platform.v1.MultiReadGenericNotificationsRequest
+	11, // 14: rotaloom.platform.v1.GenericNotificationService.CreateGenericNotification:input_type -> rotaloom.platform.v1.GenericNotification
+	2,  // 15: rotaloom.platform.v1.GenericNotificationService.UpdateGenericNotification:input_type -> rotaloom.platform.v1.UpdateGenericNotificationRequest
+	3,  // 16: rotaloom.platform.v1.GenericNotificationService.DeleteGenericNotification:input_type -> rotaloom.platform.v1.DeleteGenericNotificationRequest
+	6,  // 17: rotaloom.platform.v1.GenericNotificationService.MultiUpsertGenericNotifications:input_type -> rotaloom.platform.v1.MultiUpsertGenericNotificationsRequest
+	8,  // 18: rotaloom.platform.v1.GenericNotificationService.MultiDeleteGenericNotifications:input_type -> rotaloom.platform.v1.MultiDeleteGenericNotificationsRequest
+	10, // 19: rotaloom.platform.v1.GenericNotificationService.ListGenericNotifications:output_type -> rotaloom.platform.v1.GenericNotificationList
+	11, // 20: rotaloom.platform.v1.GenericNotificationService.GetGenericNotification:output_type -> rotaloom.platform.v1.GenericNotification
+	10, // 21: rotaloom.platform.v1.GenericNotificationService.MultiReadGenericNotifications:output_type -> rotaloom.platform.v1.GenericNotificationList
+	11, // 22: rotaloom.platform.v1.GenericNotificationService.CreateGenericNotification:output_type -> rotaloom.platform.v1.GenericNotification
+	11, // 23: rotaloom.platform.v1.GenericNotificationService.UpdateGenericNotification:output_type -> rotaloom.platform.v1.GenericNotification
+	15, // 24: rotaloom.platform.v1.GenericNotificationService.DeleteGenericNotification:output_type -> google.protobuf.Empty
+	10, // 25: rotaloom.platform.v1.GenericNotificationService.MultiUpsertGenericNotifications:output_type -> rotaloom.platform.v1.GenericNotificationList
+	15, // 26: rotaloom.platform.v1.GenericNotificationService.MultiDeleteGenericNotifications:output_type -> google.protobuf.Empty
+	19, // [19:27] is the sub-list for method output_type
+	11, // [11:19] is the sub-list for method input_type
+	11, // [11:11] is the sub-list for extension type_name
+	11, // [11:11] is the sub-list for extension extendee
+	0,  // [0:11] is the sub-list for field type_name
 }
 
 func init() { file_rotaloom_platform_v1_generic_notification_proto_init() }
@@ -594,16 +1208,18 @@ func file_rotaloom_platform_v1_generic_notification_proto_init() {
 	if File_rotaloom_platform_v1_generic_notification_proto != nil {
 		return
 	}
-	file_rotaloom_platform_v1_generic_notification_proto_msgTypes[0].OneofWrappers = []any{}
+	file_rotaloom_platform_v1_generic_notification_proto_msgTypes[3].OneofWrappers = []any{}
+	file_rotaloom_platform_v1_generic_notification_proto_msgTypes[6].OneofWrappers = []any{}
+	file_rotaloom_platform_v1_generic_notification_proto_msgTypes[11].OneofWrappers = []any{}
 	type x struct{}
 	out := protoimpl.TypeBuilder{
 		File: protoimpl.DescBuilder{
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_rotaloom_platform_v1_generic_notification_proto_rawDesc), len(file_rotaloom_platform_v1_generic_notification_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   2,
+			NumMessages:   13,
 			NumExtensions: 0,
-			NumServices:   0,
+			NumServices:   1,
 		},
 		GoTypes:           file_rotaloom_platform_v1_generic_notification_proto_goTypes,
 		DependencyIndexes: file_rotaloom_platform_v1_generic_notification_proto_depIdxs,

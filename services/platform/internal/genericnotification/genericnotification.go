@@ -1,0 +1,181 @@
+package genericnotification
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
+	"google.golang.org/protobuf/proto"
+	"google.golang.org/protobuf/types/known/emptypb"
+
+	"github.com/rotaloom/rotaloom/pkg/fault"
+	"github.com/rotaloom/rotaloom/pkg/fault/bulk"
+	"github.com/rotaloom/rotaloom/pkg/namedstore"
+	"github.com/rotaloom/rotaloom/pkg/pg"
+	"github.com/rotaloom/rotaloom/pkg/rpc"
+	"github.com/rotaloom/rotaloom/pkg/tenant"
+	commonv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/common/v1"
+	platformv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/platform/v1"
+)
+
+// Handler serves GenericNotificationService.
+type Handler struct {
+	platformv1.UnsafeGenericNotificationServiceServer
+	resource namedstore.Resource[*notification]
+}
+
+var _ platformv1.GenericNotificationServiceServer = (*Handler)(nil)
+
+// New returns a Handler that keeps generic notifications in the database of the
+// pool.
+func New(pool *pgxpool.Pool) *Handler {
+	return &Handler{resource: namedstore.Resource[*notification]{Store: NewStore(), Pool: pool, Prepare: prepare}}
+}
+
+// NewStore returns the store of generic notifications.
+func NewStore() *namedstore.Store[*notification] {
+	return namedstore.NewStore(namedstore.Kind[*notification]{
+		Codes: codes(),
+		What:  "generic notification",
+		Table: "generic_notification",
+		New:   func() *notification { return &notification{} },
+		Strip: func(n *notification) { n.Id, n.Version, n.Localized = nil, nil, nil },
+		Fill:  func(n *notification, id, version int64) { n.Id, n.Version = proto.Int64(id), proto.Int64(version) },
+	})
+}
+
+// ListGenericNotifications returns all generic notifications by name.
+func (h *Handler) ListGenericNotifications(ctx context.Context, _ *platformv1.ListGenericNotificationsRequest) (*platformv1.GenericNotificationList, error) {
+	list, err := h.resource.List(ctx, nil, nil)
+	if err != nil {
+		return nil, err
+	}
+	return &platformv1.GenericNotificationList{Items: list}, localize(ctx, list...)
+}
+
+// GetGenericNotification returns one generic notification, or 404.
+func (h *Handler) GetGenericNotification(ctx context.Context, req *platformv1.GetGenericNotificationRequest) (*notification, error) {
+	n, err := h.resource.Get(ctx, req.GetId())
+	if err != nil {
+		return nil, err
+	}
+	return n, localize(ctx, n)
+}
+
+// CreateGenericNotification stores a new generic notification.
+func (h *Handler) CreateGenericNotification(ctx context.Context, req *notification) (*notification, error) {
+	n, err := h.resource.Create(ctx, req)
+	if err != nil {
+		return nil, err
+	}
+	return n, localize(ctx, n)
+}
+
+// UpdateGenericNotification replaces a generic notification.
+func (h *Handler) UpdateGenericNotification(ctx context.Context, req *platformv1.UpdateGenericNotificationRequest) (*notification, error) {
+	n, err := h.resource.Update(ctx, req.GetId(), req.GetBody())
+	if err != nil {
+		return nil, err
+	}
+	return n, localize(ctx, n)
+}
+
+// DeleteGenericNotification deletes a generic notification, or returns 404.
+func (h *Handler) DeleteGenericNotification(ctx context.Context, req *platformv1.DeleteGenericNotificationRequest) (*emptypb.Empty, error) {
+	if err := h.resource.Delete(ctx, req.GetId(), req.Version); err != nil {
+		return nil, err
+	}
+	return &emptypb.Empty{}, nil
+}
+
+// MultiUpsertGenericNotifications replaces those that are known and creates the
+// others: all or none, or with partial_success each for itself.
+func (h *Handler) MultiUpsertGenericNotifications(ctx context.Context, req *platformv1.MultiUpsertGenericNotificationsRequest) (*platformv1.GenericNotificationList, error) {
+	outcome, err := h.resource.Upsert(ctx, req.GetBody().GetItems(), req.GetPartialSuccess())
+	if err != nil {
+		return nil, err
+	}
+	if err := localize(ctx, outcome.Successes()...); err != nil {
+		return nil, err
+	}
+	done, failure, err := rpc.Settled(ctx, outcome)
+	return &platformv1.GenericNotificationList{Items: done, Failure: failure}, err
+}
+
+// MultiReadGenericNotifications returns those that are named. When some are not
+// there, the answer says so for each of them; when all are not, it is 404.
+func (h *Handler) MultiReadGenericNotifications(ctx context.Context, req *platformv1.MultiReadGenericNotificationsRequest) (*platformv1.GenericNotificationList, error) {
+	refs, err := refsOf(req.GetWhere().GetGenericNotifications())
+	if err != nil {
+		return nil, err
+	}
+	tenantID, err := tenant.Of(ctx)
+	if err != nil {
+		return nil, err
+	}
+	outcome := &bulk.Outcome[*commonv1.Ref, *notification]{}
+	list, err := h.resource.Store.Find(ctx, h.resource.Pool, tenantID, idsOf(refs), namesOf(refs))
+	if err != nil {
+		return nil, err
+	}
+	for _, ref := range refs {
+		if n := pick(list, ref); n != nil {
+			outcome.Succeed(ref, n)
+		} else {
+			outcome.Fail(ref, unknown(ref))
+		}
+	}
+	if outcome.Failed() == len(refs) {
+		return nil, fault.NotFound(CodeUnknown, "None of the generic notifications that where.genericNotifications names is there.")
+	}
+	if err := localize(ctx, outcome.Successes()...); err != nil {
+		return nil, err
+	}
+	done, failure, err := rpc.SettledAs(ctx, outcome, CodeSomeUnknown)
+	return &platformv1.GenericNotificationList{Items: done, Failure: failure}, err
+}
+
+// MultiDeleteGenericNotifications deletes those that are named: all or none.
+func (h *Handler) MultiDeleteGenericNotifications(ctx context.Context, req *platformv1.MultiDeleteGenericNotificationsRequest) (*emptypb.Empty, error) {
+	refs, err := refsOf(req.GetWhere().GetGenericNotifications())
+	if err != nil {
+		return nil, err
+	}
+	tenantID, err := tenant.Of(ctx)
+	if err != nil {
+		return nil, err
+	}
+	err = pg.InTx(ctx, h.resource.Pool, func(ctx context.Context, tx pgx.Tx) error {
+		list, err := h.resource.Store.Find(ctx, tx, tenantID, idsOf(refs), namesOf(refs))
+		if err != nil {
+			return err
+		}
+		gone := map[int64]bool{}
+		for _, ref := range refs {
+			n := pick(list, ref)
+			if n == nil {
+				return unknown(ref)
+			}
+			if gone[n.GetId()] {
+				continue
+			}
+			if _, err := h.resource.Store.DeleteIn(ctx, tx, tenantID, n.GetId(), nil); err != nil {
+				return err
+			}
+			gone[n.GetId()] = true
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	return &emptypb.Empty{}, nil
+}
+
+func unknown(ref *commonv1.Ref) *fault.Error {
+	if ref.Id != nil {
+		return fault.NotFound(CodeUnknown, fmt.Sprintf("There is no generic notification with the id %d.", ref.GetId()))
+	}
+	return fault.NotFound(CodeUnknown, fmt.Sprintf("There is no generic notification with the name %.100q.", ref.GetQualifier()))
+}

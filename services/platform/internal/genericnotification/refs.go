@@ -1,0 +1,77 @@
+package genericnotification
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/rotaloom/rotaloom/pkg/acceptlanguage"
+	"github.com/rotaloom/rotaloom/pkg/fault"
+	commonv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/common/v1"
+)
+
+// refsOf returns what a list of refs names, by exactly one of its lists.
+func refsOf(list *commonv1.RefList) ([]*commonv1.Ref, error) {
+	const path = "where.genericNotifications"
+	refs, given := list.GetRefs(), 0
+	for _, n := range []int{len(list.GetIds()), len(list.GetQualifiers()), len(list.GetRefs())} {
+		if n > 0 {
+			given++
+		}
+	}
+	if given != 1 {
+		return nil, fault.Invalid(CodeMissing, path+" needs exactly one of ids, qualifiers and refs.")
+	}
+	for _, id := range list.GetIds() {
+		refs = append(refs, &commonv1.Ref{Id: &id})
+	}
+	for _, name := range list.GetQualifiers() {
+		refs = append(refs, &commonv1.Ref{Qualifier: &name})
+	}
+	for i, ref := range refs {
+		if ref.Id == nil && ref.GetQualifier() == "" {
+			return nil, fault.Invalid(CodeMissing, fmt.Sprintf("%s[%d] needs an id or a qualifier.", path, i))
+		}
+	}
+	return refs, nil
+}
+
+func idsOf(refs []*commonv1.Ref) (ids []int64) {
+	for _, ref := range refs {
+		if ref.Id != nil {
+			ids = append(ids, ref.GetId())
+		}
+	}
+	return ids
+}
+
+func namesOf(refs []*commonv1.Ref) (names []string) {
+	for _, ref := range refs {
+		if ref.Id == nil {
+			names = append(names, ref.GetQualifier())
+		}
+	}
+	return names
+}
+
+// pick returns the notification that a ref names, or nil. The id wins.
+func pick(list []*notification, ref *commonv1.Ref) *notification {
+	for _, n := range list {
+		if ref.Id != nil && n.GetId() == ref.GetId() || ref.Id == nil && strings.ToLower(n.GetName()) == strings.ToLower(ref.GetQualifier()) {
+			return n
+		}
+	}
+	return nil
+}
+
+// localize sets the texts that the caller reads, and says in which language they
+// are.
+func localize(ctx context.Context, list ...*notification) error {
+	preferences, answered := acceptlanguage.From(ctx), ""
+	for _, n := range list {
+		n.Localized = In(n, preferences)
+		answered = cmp.Or(answered, n.GetLocalized().GetLanguage())
+	}
+	return acceptlanguage.Answered(ctx, answered)
+}
