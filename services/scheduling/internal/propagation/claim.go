@@ -145,7 +145,7 @@ func (c *claim) finish(batch *pgx.Batch, tenantID int64, done *changes) {
 		}
 		failed := shared(done.failed, b.employees)
 		p.employees[at] += int32(len(b.employees) - len(failed))
-		p.spans[at] += int32(len(shared(done.added.employees, b.employees)))
+		p.spans[at] += int32(len(shared(done.gainers(), b.employees)))
 		p.locked[at] += int32(len(shared(done.locked, b.employees)))
 		p.cutLoose[at] += int32(len(shared(done.cutLoose, b.employees)))
 		if len(failed) > 0 {
@@ -158,7 +158,7 @@ func (c *claim) finish(batch *pgx.Batch, tenantID int64, done *changes) {
 	}
 	lockWindow.Queue(batch, tenantID)
 	batch.Queue(deleteBatches, tenantID, propagations, numbers)
-	batch.Queue(advancePropagations, tenantID, p.ids, p.employees, p.batches, p.spans, p.locked, p.cutLoose, p.failed, done.reason())
+	batch.Queue(advancePropagations, tenantID, p.ids, p.employees, p.batches, p.spans, p.locked, p.cutLoose, p.failed, reasonOf(done.failure))
 }
 
 func (p *progress) add(id int64) {

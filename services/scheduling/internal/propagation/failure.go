@@ -52,9 +52,9 @@ RETURNING batches_total - 1`
 // smallestPart is the least number of employees that a batch is divided into.
 const smallestPart = 16
 
-// reason is what is told of employees whose spans cannot be computed.
-func (c *changes) reason() string {
-	if errors.Is(c.failure, span.ErrTooManyLayers) {
+// reasonOf is what is told of employees whose spans cannot be computed.
+func reasonOf(failure error) string {
+	if errors.Is(failure, span.ErrTooManyLayers) {
 		return textLayers
 	}
 	return textFailed

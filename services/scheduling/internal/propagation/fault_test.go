@@ -298,3 +298,11 @@ func TestVerifyFindsDifferences(t *testing.T) {
 	assert.Len(t, report.Differences[0].Surplus, 1)
 	assert.Len(t, report.Differences[1].Missing, 1)
 }
+
+func TestTheRunningPropagatorPurgesWhatIsOld(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.exec(`INSERT INTO propagation (tenant_id, cause, state, finished_at, applied_by) VALUES (1, 'PATTERN', 'FINISHED', clock_timestamp() - interval '49 hours', 0)`)
+	w.run(natstest.New(t), Config{KeepHistory: 48 * time.Hour})
+	w.await("it is gone", func() bool { return w.count("SELECT count(*) FROM propagation") == 0 })
+}

@@ -13,7 +13,9 @@ import (
 	"google.golang.org/protobuf/proto"
 
 	"github.com/rotaloom/rotaloom/pkg/bus"
+	"github.com/rotaloom/rotaloom/pkg/clock"
 	schedulingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/scheduling/v1"
+	"github.com/rotaloom/rotaloom/services/scheduling/internal/propagation/retention"
 )
 
 // Config says how propagations are worked on.
@@ -27,9 +29,6 @@ type Config struct {
 	KeepHistory time.Duration `name:"keep-history" env:"KEEP_HISTORY" default:"26280h" help:"How long spans, entries, locks, memberships and leave that hold no longer, and finished propagations, are kept: the schedule as it was known at an earlier time can be told of that time. -1ns keeps them for ever."`
 }
 
-// KeepForEver as Config.KeepHistory forgets nothing.
-const KeepForEver time.Duration = -1
-
 // withDefaults makes the zero value work.
 func (c Config) withDefaults() Config {
 	return Config{
@@ -39,11 +38,11 @@ func (c Config) withDefaults() Config {
 		MaxDeliver:  cmp.Or(max(c.MaxDeliver, 0), 8),
 		SweepEvery:  cmp.Or(max(c.SweepEvery, 0), 15*time.Second),
 		SweepAfter:  cmp.Or(max(c.SweepAfter, 0), time.Minute),
-		KeepHistory: cmp.Or(max(c.KeepHistory, KeepForEver), 3*365*24*time.Hour),
+		KeepHistory: cmp.Or(max(c.KeepHistory, retention.ForEver), 3*365*24*time.Hour),
 	}
 }
 
-// Options is what a Propagator is made of. All fields are required but Config.
+// Options is what a Propagator is made of. All fields are required but Config and Clock.
 type Options struct {
 	Pool *pgxpool.Pool
 	Bus  *bus.Bus
@@ -52,6 +51,8 @@ type Options struct {
 	Log      *slog.Logger
 	Registry prometheus.Registerer
 	Config   Config
+	// Clock tells the present; that of the machine when it is nil.
+	Clock clock.Clock
 }
 
 // Propagator plans and works on propagations. Any number of processes may run
@@ -63,6 +64,8 @@ type Propagator struct {
 	log     *slog.Logger
 	cfg     Config
 	metrics *metrics
+	// retention deletes what is too old.
+	retention *retention.Retention
 	// scratches are those at which no worker is working.
 	scratches chan *scratch
 	// appointments are when to plan for tenants again.
@@ -80,8 +83,12 @@ func New(opts Options) (*Propagator, error) {
 		return nil, fmt.Errorf("propagation: register metrics: %w", err)
 	}
 	cfg := opts.Config.withDefaults()
+	if opts.Clock == nil {
+		opts.Clock = clock.System{}
+	}
 	return &Propagator{
 		pool: opts.Pool, bus: opts.Bus, wake: opts.Wake, log: opts.Log, cfg: cfg, metrics: m,
+		retention: retention.New(opts.Pool, opts.Log, opts.Clock, cfg.KeepHistory),
 		scratches: make(chan *scratch, 2*cfg.Concurrency), appointments: make(chan appointment, 64), patience: memberPatience,
 	}, nil
 }
@@ -91,7 +98,7 @@ func (p *Propagator) Run(ctx context.Context) error {
 	group, ctx := errgroup.WithContext(ctx)
 	group.Go(func() error { return p.bus.Run(ctx, p.Consumers()...) })
 	group.Go(func() error { return p.runSweep(ctx) })
-	group.Go(func() error { return p.runTidy(ctx) })
+	group.Go(func() error { return p.retention.Run(ctx) })
 	group.Go(func() error { return p.runAppointments(ctx) })
 	return group.Wait()
 }

@@ -24,6 +24,9 @@ SELECT employee_id FROM (
 
 	countUnfinished = `SELECT count(*) FROM propagation WHERE tenant_id = $1 AND state <> 'FINISHED'`
 
+	// verifiedAtOnce is how many employees are read in one view of the database.
+	verifiedAtOnce = 1000
+
 	// maxDifferences bounds the differences that a report spells out.
 	maxDifferences = 100
 )
@@ -57,26 +60,26 @@ func Verify(ctx context.Context, pool *pgxpool.Pool, tenantID int64) (Report, er
 	if err := pool.QueryRow(ctx, countUnfinished, tenantID).Scan(&report.Unfinished); err != nil {
 		return report, fmt.Errorf("propagation: verify: %w", err)
 	}
-	var d scratch
+	var s state
 	for after := int64(0); ; {
 		var employees []int64
 		err := pg.InSnapshot(ctx, pool, func(ctx context.Context, tx pgx.Tx) error {
-			rows, err := tx.Query(ctx, selectScheduled, tenantID, after, batchEmployees)
+			rows, err := tx.Query(ctx, selectScheduled, tenantID, after, verifiedAtOnce)
 			if err != nil {
 				return err
 			}
 			if employees, err = pgx.CollectRows(rows, pgx.RowTo[int64]); err != nil {
 				return err
 			}
-			return d.state.load(ctx, tx, tenantID, employees)
+			return s.load(ctx, tx, tenantID, employees)
 		})
 		if err == nil {
-			err = report.compare(&d.state, employees)
+			err = report.compare(&s, employees)
 		}
 		if err != nil {
 			return report, fmt.Errorf("propagation: verify: %w", err)
 		}
-		if len(employees) < batchEmployees {
+		if len(employees) < verifiedAtOnce {
 			return report, nil
 		}
 		after = employees[len(employees)-1]

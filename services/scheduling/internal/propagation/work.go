@@ -11,40 +11,12 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/outbox"
 	"github.com/rotaloom/rotaloom/pkg/pg"
 	"github.com/rotaloom/rotaloom/pkg/tenant"
-	schedulingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/scheduling/v1"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/employeelock"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/scheduleevent"
 )
 
-const (
-	readBatch = `
+const readBatch = `
 SELECT employee_ids FROM propagation_batch WHERE tenant_id = $1 AND propagation_id = $2 AND batch = $3`
-
-	// The range of employees keeps the search small whatever the plan is.
-	moveToPast = `
-WITH gone AS (
-    DELETE FROM span s
-    USING unnest($2::bigint[], $3::smallint[], $4::int[]) AS u (employee_id, lane, from_day)
-    WHERE s.tenant_id = $1 AND s.employee_id = u.employee_id AND s.lane = u.lane
-        AND s.from_date = '1970-01-01'::date + u.from_day AND s.employee_id BETWEEN $5 AND $6
-    RETURNING s.*
-)
-INSERT INTO span_past_block (tenant_id, first_employee_id, last_employee_id, believed_until, employee_ids, lanes, from_dates, to_dates,
-    pattern_ids, positions, day_counts, assignment_ids, inherited, propagation_ids, believed_from, series)
-SELECT $1, min(employee_id), max(employee_id), (SELECT change_time()), array_agg(employee_id), array_agg(lane), array_agg(from_date),
-    array_agg(to_date), array_agg(pattern_id), array_agg(position), array_agg(day_count), array_agg(assignment_id),
-    array_agg(inherited), array_agg(propagation_id), array_agg(believed_from), array_agg(series)
-FROM gone HAVING count(*) > 0`
-
-	// Lists that are unnested beside each other need no table in between. The time
-	// of the change is asked for once, and not for each row.
-	insertSpans = `
-INSERT INTO span (tenant_id, propagation_id, employee_id, lane, from_date, to_date, pattern_id, position, day_count,
-    assignment_id, inherited, series, believed_from)
-SELECT $1, $2, unnest($3::bigint[]), unnest($4::smallint[]), '1970-01-01'::date + unnest($5::int[]),
-    '1970-01-01'::date + unnest($6::int[]), unnest($7::bigint[]), unnest($8::int[]), unnest($9::int[]),
-    unnest($10::bigint[]), unnest($11::bool[]), unnest($12::bigint[]), (SELECT change_time())`
-)
 
 // scratch is the buffers that a worker uses for one batch after the other.
 type scratch struct {
@@ -104,7 +76,7 @@ func (p *Propagator) work(ctx context.Context, key batchKey) error {
 	}
 	p.wake()
 	p.metrics.batch.Observe(time.Since(began).Seconds())
-	p.metrics.spans.Add(float64(len(d.changes.added.employees)))
+	p.metrics.spans.Add(float64(len(d.changes.gainers())))
 	p.metrics.overtaken.Add(float64(len(d.claim.batches) - 1))
 	if d.changes.failure != nil {
 		p.metrics.failed.Inc()
@@ -149,18 +121,8 @@ func (d *scratch) begin(ctx context.Context, tx pgx.Tx, tenantID int64, key batc
 func (p *Propagator) write(ctx context.Context, tx pgx.Tx, tenantID int64, d *scratch, shifts *scheduleevent.Shifts) error {
 	c, batch := &d.changes, &pgx.Batch{}
 	newest := d.claim.newest()
-	if r := &c.removed; len(r.employees) > 0 {
-		first, last := r.employees[0], r.employees[len(r.employees)-1]
-		batch.Queue(moveToPast, tenantID, r.employees, r.lanes, r.from, first, last)
-	}
-	if a := &c.added; len(a.employees) > 0 {
-		batch.Queue(insertSpans, tenantID, newest, a.employees, a.lanes, a.from, a.to, a.patterns, a.positions, a.dayCounts,
-			a.assignments, a.inherited, a.series)
-	}
-	events := append(c.told.Events(d.state.revision), shifts.Events(d.state.revision)...)
-	if len(c.employees) > 0 {
-		events = append(events, c.event(newest))
-	}
+	c.queueSpans(batch, tenantID, newest)
+	events := append(c.events(newest, d.state.revision), shifts.Events(d.state.revision)...)
 	if err := outbox.Queue(ctx, batch, tenantID, events...); err != nil {
 		return fmt.Errorf("propagation: tell of changes: %w", err)
 	}
@@ -171,11 +133,4 @@ func (p *Propagator) write(ctx context.Context, tx pgx.Tx, tenantID int64, d *sc
 		return fmt.Errorf("propagation: write: %w", err)
 	}
 	return requestBatches(ctx, tx, tenantID, next)
-}
-
-func (c *changes) event(id int64) *schedulingv1.ScheduleChanged {
-	return &schedulingv1.ScheduleChanged{
-		EmployeeIds: c.employees, PropagationId: id,
-		From: c.days.From.String(), To: c.days.To.AddDays(-1).String(),
-	}
 }

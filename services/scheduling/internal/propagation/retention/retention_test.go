@@ -1,17 +1,64 @@
-package propagation
+package retention
 
 import (
-	"maps"
+	"context"
 	"testing"
 	"time"
 
 	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/rotaloom/rotaloom/pkg/clock"
+	"github.com/rotaloom/rotaloom/pkg/outbox"
+	"github.com/rotaloom/rotaloom/pkg/pg"
+	"github.com/rotaloom/rotaloom/pkg/replica"
 	"github.com/rotaloom/rotaloom/pkg/tenant"
-	"github.com/rotaloom/rotaloom/pkg/testkit/natstest"
+	"github.com/rotaloom/rotaloom/pkg/testkit/pgtest"
+	"github.com/rotaloom/rotaloom/services/scheduling/migrations"
 )
+
+func TestMain(m *testing.M) { pgtest.Main(m) }
+
+const (
+	testTenant = tenant.Default
+	finished   = "FINISHED"
+	failed     = "FAILED"
+)
+
+// world is the database of scheduling with what tests put into it.
+type world struct {
+	t    *testing.T
+	ctx  context.Context
+	pool *pgxpool.Pool
+}
+
+func newWorld(t *testing.T) *world {
+	events, err := outbox.Migrations()
+	require.NoError(t, err)
+	copies, err := replica.Migrations()
+	require.NoError(t, err)
+	w := &world{t: t, ctx: tenant.With(t.Context(), testTenant)}
+	cfg := pgtest.Config(t, events, copies, pg.Migrations{Table: "scheduling_version", FS: migrations.FS})
+	w.pool, err = pg.Open(w.ctx, cfg, pgtest.Log(t))
+	require.NoError(t, err)
+	t.Cleanup(w.pool.Close)
+	return w
+}
+
+func (w *world) count(sql string) int {
+	w.t.Helper()
+	var n int
+	require.NoError(w.t, w.pool.QueryRow(w.ctx, sql).Scan(&n))
+	return n
+}
+
+// apply applies a retention of a time at an instant.
+func (w *world) apply(keep time.Duration, now time.Time) {
+	w.t.Helper()
+	require.NoError(w.t, New(w.pool, pgtest.Log(w.t), clock.NewFake(now), keep).Apply(w.t.Context()))
+}
 
 // months returns the months of which a past has partitions.
 func (w *world) months(past string) []string {
@@ -98,7 +145,7 @@ func TestMonthsThatEndedBefore(t *testing.T) {
 	}
 }
 
-func TestTheRunningPropagatorForgetsWhatIsOld(t *testing.T) {
+func TestWhatIsOldGoes(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	now := time.Now().UTC()
@@ -106,20 +153,19 @@ func TestTheRunningPropagatorForgetsWhatIsOld(t *testing.T) {
 	for _, past := range pasts {
 		require.Equal(t, []string{now.Format("200601")}, w.months(past), past)
 		for _, month := range []int{2, 12} {
-			w.exec("SELECT make_past_month($1, 2019, $2)", past, month)
+			_, err := w.pool.Exec(w.ctx, "SELECT make_past_month($1, 2019, $2)", past, month)
+			require.NoError(t, err)
 		}
 	}
-	w.old(time.Date(2019, 2, 11, 0, 0, 0, 0, time.UTC), StateFinished)
-	w.old(time.Date(2018, 2, 11, 0, 0, 0, 0, time.UTC), StateFinished) // no month was made
-	w.old(time.Date(2018, 2, 11, 0, 0, 0, 0, time.UTC), StateFailed)   // it is not done yet
-	w.old(now.Add(-47*time.Hour), StateFinished)
-	w.old(now.Add(-49*time.Hour), StateFinished)
-	keep := Config{KeepHistory: 48 * time.Hour}
+	w.old(time.Date(2019, 2, 11, 0, 0, 0, 0, time.UTC), finished)
+	w.old(time.Date(2018, 2, 11, 0, 0, 0, 0, time.UTC), finished) // no month was made
+	w.old(time.Date(2018, 2, 11, 0, 0, 0, 0, time.UTC), failed)   // it is not done yet
+	w.old(now.Add(-47*time.Hour), finished)
+	w.old(now.Add(-49*time.Hour), finished)
+	w.apply(48*time.Hour, now)
 
-	w.run(natstest.New(t), keep)
-	w.await("only what is young is there", func() bool {
-		return maps.Equal(ofEach(1), w.left(testTenant)) && w.count("SELECT count(*) FROM propagation WHERE state = 'FINISHED'") == 1
-	})
+	assert.Equal(t, ofEach(1), w.left(testTenant), "only what is young is there")
+	assert.Equal(t, 1, w.count("SELECT count(*) FROM propagation WHERE state = 'FINISHED'"))
 	for _, past := range pasts {
 		assert.Equal(t, []string{now.Format("200601"), next.Format("200601")}, w.months(past), past)
 	}
@@ -131,23 +177,23 @@ func TestTheRunningPropagatorForgetsWhatIsOld(t *testing.T) {
 func TestAMonthWithoutAPartition(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	p := w.propagator(Config{})
+	const keep = 3 * 365 * 24 * time.Hour
 	later := time.Date(2040, 12, 31, 23, 0, 0, 0, time.UTC)
-	w.old(later, StateFinished)
-	require.NoError(t, p.Tidy(t.Context(), later))
+	w.old(later, finished)
+	w.apply(keep, later)
 	for _, past := range pasts {
 		assert.Equal(t, []string{"204101"}, w.months(past), past)
 	}
 	assert.Equal(t, ofEach(1), w.left(2))
-	require.NoError(t, p.Tidy(t.Context(), later.AddDate(3, 1, 0)))
+	w.apply(keep, later.AddDate(3, 1, 0))
 	assert.Equal(t, ofEach(0), w.left(2))
 }
 
 func TestHistoryIsKeptForEver(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	w.old(time.Date(2018, 2, 11, 0, 0, 0, 0, time.UTC), StateFinished)
-	require.NoError(t, w.propagator(Config{KeepHistory: KeepForEver}).Tidy(t.Context(), time.Now()))
+	w.old(time.Date(2018, 2, 11, 0, 0, 0, 0, time.UTC), finished)
+	w.apply(ForEver, time.Now())
 	assert.Equal(t, ofEach(1), w.left(testTenant))
 	assert.Equal(t, 1, w.count("SELECT count(*) FROM propagation"))
 }

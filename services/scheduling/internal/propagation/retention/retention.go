@@ -1,19 +1,24 @@
-package propagation
+// Package retention takes away what the history of schedules need not say any more,
+// and makes room for what it will say.
+package retention
 
 import (
 	"context"
 	"fmt"
+	"log/slog"
 	"time"
 
 	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
 
+	"github.com/rotaloom/rotaloom/pkg/clock"
 	"github.com/rotaloom/rotaloom/pkg/pg"
 	"github.com/rotaloom/rotaloom/pkg/tenant"
 )
 
 const (
-	// lockTidy has the process that tidies.
-	lockTidy pg.Lock = "propagation tidy"
+	// lockRetention has the process that applies it.
+	lockRetention pg.Lock = "propagation retention"
 
 	// Who reads the past must not wait long behind a partition that goes or comes.
 	lockTimeout = `SET LOCAL lock_timeout = '2s'`
@@ -30,18 +35,36 @@ WHERE i.inhparent = $1::text::regclass ORDER BY 1`
 DELETE FROM propagation WHERE (tenant_id, id) IN (
     SELECT tenant_id, id FROM propagation WHERE state = 'FINISHED' AND finished_at < $1 ORDER BY finished_at LIMIT $2)`
 
-	// maxForgotten bounds the propagations that one statement takes away.
-	maxForgotten = 10_000
+	// maxPurged bounds the propagations that one statement takes away.
+	maxPurged = 10_000
 )
 
 // pasts are the tables of what held before. They have partitions by the month in
 // which it ceased to hold.
 var pasts = []string{"span_past_block", "schedule_item_past", "day_lock_past", "membership_past", "leave_edit_past"}
 
-// tidyEvery is how often what is too old is looked for.
-const tidyEvery = time.Hour
+// every is how often what is too old is looked for.
+const every = time.Hour
 
-func (p *Propagator) runTidy(ctx context.Context) error {
+// ForEver, as the time that history is kept, deletes nothing.
+const ForEver time.Duration = -1
+
+// Retention keeps history for a time. Any number of processes may run one on the same
+// database.
+type Retention struct {
+	pool  *pgxpool.Pool
+	log   *slog.Logger
+	clock clock.Clock
+	keep  time.Duration
+}
+
+// New returns a retention that keeps history for a time, or [ForEver].
+func New(pool *pgxpool.Pool, log *slog.Logger, clk clock.Clock, keep time.Duration) *Retention {
+	return &Retention{pool: pool, log: log, clock: clk, keep: keep}
+}
+
+// Run applies it every hour until ctx ends.
+func (r *Retention) Run(ctx context.Context) error {
 	wait := time.NewTimer(0)
 	defer wait.Stop()
 	for {
@@ -50,37 +73,38 @@ func (p *Propagator) runTidy(ctx context.Context) error {
 			return nil
 		case <-wait.C:
 		}
-		if err := p.Tidy(ctx, time.Now()); err != nil && ctx.Err() == nil {
-			p.log.WarnContext(ctx, "tidying of propagations failed and will be repeated", "error", err)
+		if err := r.Apply(ctx); err != nil && ctx.Err() == nil {
+			r.log.WarnContext(ctx, "the retention of history failed and will be repeated", "error", err)
 		}
-		wait.Reset(tidyEvery)
+		wait.Reset(every)
 	}
 }
 
-// Tidy makes room for the past of this month and the next, and forgets
-// propagations, and what else ended, more than Config.KeepHistory before now. While
-// another process tidies, it does nothing.
-func (p *Propagator) Tidy(ctx context.Context, now time.Time) error {
-	if err := p.makeMonths(ctx, now.UTC()); err != nil {
+// Apply makes room for the past of this month and the next, and deletes propagations,
+// and what else ended, that are older than is kept. While another process applies it,
+// it does nothing.
+func (r *Retention) Apply(ctx context.Context) error {
+	now := r.clock.Now()
+	if err := r.makeMonths(ctx, now); err != nil {
 		return err
 	}
-	if p.cfg.KeepHistory == KeepForEver {
+	if r.keep == ForEver {
 		return nil
 	}
-	before := now.UTC().Add(-p.cfg.KeepHistory)
-	if err := p.dropMonths(ctx, before); err != nil {
+	before := now.Add(-r.keep)
+	if err := r.dropMonths(ctx, before); err != nil {
 		return err
 	}
-	return p.forget(ctx, before)
+	return r.purge(ctx, before)
 }
 
 // makeMonths makes the partitions of a time's month and of the next one.
-func (p *Propagator) makeMonths(ctx context.Context, now time.Time) error {
+func (r *Retention) makeMonths(ctx context.Context, now time.Time) error {
 	for ahead := range 2 {
 		// The first of a month, so that a month later is the next one.
 		month := time.Date(now.Year(), now.Month()+time.Month(ahead), 1, 0, 0, 0, 0, time.UTC)
 		for _, past := range pasts {
-			err := p.tidy(ctx, func(ctx context.Context, tx pgx.Tx) error {
+			err := r.alone(ctx, func(ctx context.Context, tx pgx.Tx) error {
 				_, err := tx.Exec(ctx, makeMonth, past, month.Year(), int(month.Month()))
 				return err
 			})
@@ -90,7 +114,7 @@ func (p *Propagator) makeMonths(ctx context.Context, now time.Time) error {
 				continue
 			}
 			if err != nil {
-				return fmt.Errorf("propagation: make room for the past: %w", err)
+				return fmt.Errorf("retention: make room for the past: %w", err)
 			}
 		}
 	}
@@ -98,9 +122,9 @@ func (p *Propagator) makeMonths(ctx context.Context, now time.Time) error {
 }
 
 // dropMonths drops the partitions of which everything ended before a time.
-func (p *Propagator) dropMonths(ctx context.Context, before time.Time) error {
+func (r *Retention) dropMonths(ctx context.Context, before time.Time) error {
 	for _, past := range pasts {
-		err := p.tidy(ctx, func(ctx context.Context, tx pgx.Tx) error {
+		err := r.alone(ctx, func(ctx context.Context, tx pgx.Tx) error {
 			rows, err := tx.Query(ctx, selectPartitions, past)
 			if err != nil {
 				return err
@@ -116,12 +140,12 @@ func (p *Propagator) dropMonths(ctx context.Context, before time.Time) error {
 				if _, err := tx.Exec(ctx, "DROP TABLE "+pgx.Identifier{name}.Sanitize()); err != nil {
 					return err
 				}
-				p.log.InfoContext(ctx, "a month of the past was dropped", "partition", name)
+				r.log.InfoContext(ctx, "a month of the past was dropped", "partition", name)
 			}
 			return nil
 		})
 		if err != nil {
-			return fmt.Errorf("propagation: drop old months: %w", err)
+			return fmt.Errorf("retention: drop old months: %w", err)
 		}
 	}
 	return nil
@@ -134,10 +158,10 @@ func endedBefore(past, partition string, before time.Time) bool {
 	return err == nil && !month.AddDate(0, 1, 0).After(before)
 }
 
-// forget deletes what ended before a time and lies in no month of its own, and
+// purge deletes what ended before a time and lies in no month of its own, and
 // the propagations that finished before it.
-func (p *Propagator) forget(ctx context.Context, before time.Time) error {
-	err := p.tidy(ctx, func(ctx context.Context, tx pgx.Tx) error {
+func (r *Retention) purge(ctx context.Context, before time.Time) error {
+	err := r.alone(ctx, func(ctx context.Context, tx pgx.Tx) error {
 		batch := &pgx.Batch{}
 		for _, past := range pasts {
 			// In the oldest month, and what no month was made for.
@@ -146,26 +170,26 @@ func (p *Propagator) forget(ctx context.Context, before time.Time) error {
 		return tx.SendBatch(ctx, batch).Close()
 	})
 	for err == nil {
-		forgotten := int64(0)
-		err = p.tidy(ctx, func(ctx context.Context, tx pgx.Tx) error {
-			tag, err := tx.Exec(ctx, deleteOldPropagations, before, maxForgotten)
-			forgotten = tag.RowsAffected()
+		purged := int64(0)
+		err = r.alone(ctx, func(ctx context.Context, tx pgx.Tx) error {
+			tag, err := tx.Exec(ctx, deleteOldPropagations, before, maxPurged)
+			purged = tag.RowsAffected()
 			return err
 		})
-		if forgotten < maxForgotten {
+		if purged < maxPurged {
 			break
 		}
 	}
 	if err != nil {
-		return fmt.Errorf("propagation: forget what is old: %w", err)
+		return fmt.Errorf("retention: purge what is old: %w", err)
 	}
 	return nil
 }
 
-// tidy runs fn in a transaction for all tenants, unless another process tidies.
-func (p *Propagator) tidy(ctx context.Context, fn func(context.Context, pgx.Tx) error) error {
-	return pg.InTx(tenant.All(ctx), p.pool, func(ctx context.Context, tx pgx.Tx) error {
-		if mine, err := lockTidy.Try(ctx, tx, pg.OfDatabase); err != nil || !mine {
+// alone runs fn in a transaction for all tenants, unless another process does so.
+func (r *Retention) alone(ctx context.Context, fn func(context.Context, pgx.Tx) error) error {
+	return pg.InTx(tenant.All(ctx), r.pool, func(ctx context.Context, tx pgx.Tx) error {
+		if mine, err := lockRetention.Try(ctx, tx, pg.OfDatabase); err != nil || !mine {
 			return err
 		}
 		if _, err := tx.Exec(ctx, lockTimeout); err != nil {
