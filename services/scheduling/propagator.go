@@ -7,14 +7,14 @@ import (
 
 	"github.com/rotaloom/rotaloom/pkg/bus"
 	"github.com/rotaloom/rotaloom/pkg/serve"
-	"github.com/rotaloom/rotaloom/services/scheduling/internal/propagation"
+	"github.com/rotaloom/rotaloom/services/scheduling/internal/propagation/propagator"
 )
 
 // Propagator applies changes of rotations to the schedules that they concern.
 // Any number of processes may run one. It needs no other service.
 type Propagator struct {
 	*serve.Core
-	worker *propagation.Propagator
+	worker *propagator.Propagator
 }
 
 // NewPropagator makes a propagator.
@@ -27,7 +27,7 @@ func NewPropagator(cfg Config, engines serve.Engines) (*Propagator, error) {
 	if err != nil {
 		return nil, err
 	}
-	worker, err := propagation.New(propagation.Options{
+	worker, err := propagator.New(propagator.Options{
 		Pool: engines.Pool, Bus: core.Events, Wake: core.Wake, Log: engines.Log, Registry: engines.Registry,
 		Config: cfg.Propagation,
 	})

@@ -25,6 +25,7 @@ import (
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/patterndefinition"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/projection"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/propagation"
+	"github.com/rotaloom/rotaloom/services/scheduling/internal/propagation/propagator"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/requestsubtype"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/schedule"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/schedule/reading"
@@ -43,7 +44,7 @@ type Config struct {
 	Patterns    patterndefinition.Settings             `embed:"" prefix:"pattern-" envprefix:"PATTERN_"`
 	Builder     employmenttermschedulepattern.Settings `embed:"" prefix:"builder-" envprefix:"BUILDER_"`
 	Items       scheduleitem.Settings                  `embed:"" prefix:"item-" envprefix:"ITEM_"`
-	Propagation propagation.Config                     `embed:"" prefix:"propagation-" envprefix:"PROPAGATION_"`
+	Propagation propagator.Config                      `embed:"" prefix:"propagation-" envprefix:"PROPAGATION_"`
 	Replica     replica.Config                         `embed:"" prefix:"replica-" envprefix:"REPLICA_"`
 }
 

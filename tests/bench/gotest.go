@@ -69,7 +69,7 @@ func collect(metrics map[string]sample, out []byte) error {
 // worker compares what the workers write with a COPY of the same rows.
 func worker(h *host, o Options) ([]figure, error) {
 	const name = "BenchmarkWorker/first-spans/2-workers"
-	m, err := goBench(h, o, "services/scheduling", "./internal/propagation", "^BenchmarkWorker$/^first-spans$/^2-workers$", "3x")
+	m, err := goBench(h, o, "services/scheduling", "./internal/propagation/propagator", "^BenchmarkWorker$/^first-spans$/^2-workers$", "3x")
 	if err != nil {
 		return nil, err
 	}

@@ -13,7 +13,8 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/pg"
 	"github.com/rotaloom/rotaloom/pkg/tenant"
 	"github.com/rotaloom/rotaloom/services/scheduling"
-	"github.com/rotaloom/rotaloom/services/scheduling/internal/propagation"
+	"github.com/rotaloom/rotaloom/services/scheduling/internal/propagation/propagator"
+	"github.com/rotaloom/rotaloom/services/scheduling/internal/propagation/reconcile"
 )
 
 // target says where the tasks of operators work.
@@ -41,7 +42,7 @@ func (v *verify) Do(ctx context.Context, log *slog.Logger, out io.Writer) error 
 		return err
 	}
 	defer pool.Close()
-	report, err := propagation.Verify(ctx, pool, v.Tenant)
+	report, err := reconcile.Verify(ctx, pool, v.Tenant)
 	if err != nil {
 		return err
 	}
@@ -95,7 +96,7 @@ func (r *replay) Do(ctx context.Context, log *slog.Logger, out io.Writer) error 
 		return err
 	}
 	defer pool.Close()
-	if err := propagation.Replay(tenant.With(ctx, r.Tenant), pool, r.ID); err != nil {
+	if err := propagator.Replay(tenant.With(ctx, r.Tenant), pool, r.ID); err != nil {
 		return err
 	}
 	fmt.Fprintf(out, "propagation %d goes on\n", r.ID)

@@ -28,6 +28,8 @@ import (
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/patterndefinition"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/projection"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/propagation"
+	"github.com/rotaloom/rotaloom/services/scheduling/internal/propagation/propagator"
+	"github.com/rotaloom/rotaloom/services/scheduling/internal/propagation/reconcile"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/schedtest"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/schedule"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/schedule/reading"
@@ -119,7 +121,7 @@ func (w *world) run() {
 	})
 	require.NoError(w.t, err)
 	w.wake = relay.Wake
-	p, err := propagation.New(propagation.Options{Pool: w.Pool, Bus: b, Wake: relay.Wake, Log: log, Registry: registry})
+	p, err := propagator.New(propagator.Options{Pool: w.Pool, Bus: b, Wake: relay.Wake, Log: log, Registry: registry})
 	require.NoError(w.t, err)
 	ctx, cancel := context.WithCancel(w.t.Context())
 	done := make(chan error, 2)
@@ -147,7 +149,7 @@ func (w *world) settle() {
 		err := w.Pool.QueryRow(w.Ctx, `SELECT count(*) FROM propagation WHERE state <> 'FINISHED'`).Scan(&open)
 		return err == nil && open == 0
 	}, patience, 5*time.Millisecond, "all propagations have finished")
-	report, err := propagation.Verify(w.Ctx, w.Pool, tenant.Default)
+	report, err := reconcile.Verify(w.Ctx, w.Pool, tenant.Default)
 	require.NoError(w.t, err)
 	require.Empty(w.t, report.Differences)
 }

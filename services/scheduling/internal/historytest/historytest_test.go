@@ -32,6 +32,7 @@ import (
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/patterndefinition"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/projection"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/propagation"
+	"github.com/rotaloom/rotaloom/services/scheduling/internal/propagation/propagator"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/schedtest"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/schedule"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/schedule/reading"
@@ -113,7 +114,7 @@ func (w *world) propagate() (wake func()) {
 		Pool: w.Pool, Bus: b, Log: pgtest.Log(w.t), Registry: prometheus.NewRegistry(), Poll: 5 * time.Millisecond, IdlePoll: 20 * time.Millisecond,
 	})
 	require.NoError(w.t, err)
-	p, err := propagation.New(propagation.Options{Pool: w.Pool, Bus: b, Wake: relay.Wake, Log: pgtest.Log(w.t), Registry: prometheus.NewRegistry()})
+	p, err := propagator.New(propagator.Options{Pool: w.Pool, Bus: b, Wake: relay.Wake, Log: pgtest.Log(w.t), Registry: prometheus.NewRegistry()})
 	require.NoError(w.t, err)
 	ctx, cancel := context.WithCancel(w.t.Context())
 	var running errgroup.Group

@@ -15,4 +15,8 @@
 // A change that is committed before a worker has taken the lock of its
 // employees is seen by this worker; one that is committed later starts a
 // propagation whose workers see it. Either way the last worker sees all.
+//
+// This package has what others start and see of it. Package propagator plans and works,
+// package reconcile computes what employees' spans should be, and package retention
+// takes away history that is too old.
 package propagation

@@ -1,4 +1,4 @@
-package propagation
+package propagator
 
 import (
 	"context"
@@ -11,6 +11,7 @@ import (
 
 	"github.com/rotaloom/rotaloom/pkg/pg"
 	"github.com/rotaloom/rotaloom/pkg/testkit/natstest"
+	"github.com/rotaloom/rotaloom/services/scheduling/internal/propagation"
 )
 
 // expecting starts a change of a term that has so many members, who may be on their
@@ -19,10 +20,10 @@ func (w *world) expecting(term, members int64) int64 {
 	w.t.Helper()
 	var id int64
 	require.NoError(w.t, pg.InTx(w.ctx, w.pool, func(ctx context.Context, tx pgx.Tx) (err error) {
-		if id, err = Start(ctx, tx, Request{Cause: CausePattern, TermIDs: []int64{term}}); err != nil {
+		if id, err = propagation.Start(ctx, tx, propagation.Request{Cause: propagation.CausePattern, TermIDs: []int64{term}}); err != nil {
 			return err
 		}
-		return Expect(ctx, tx, id, []Members{{term, members}})
+		return propagation.Expect(ctx, tx, id, []propagation.Members{{TermID: term, Count: members}})
 	}))
 	return id
 }
@@ -42,17 +43,17 @@ func TestThePlanWaitsForMembersOnTheirWay(t *testing.T) {
 	p.patience = time.Hour
 
 	waits := w.expecting(5, 2)
-	other := w.start(Request{Cause: CausePattern, TermIDs: []int64{6}})
-	same := w.start(Request{Cause: CausePattern, TermIDs: []int64{5}})
+	other := w.start(propagation.Request{Cause: propagation.CausePattern, TermIDs: []int64{6}})
+	same := w.start(propagation.Request{Cause: propagation.CausePattern, TermIDs: []int64{5}})
 	w.plan(p)
-	assert.Equal(t, StateAccepted, w.state(waits))
-	assert.Equal(t, StateRunning, w.state(other), "others need not wait")
-	assert.Equal(t, StateRunning, w.state(same), "nor those for whom nobody is missing")
+	assert.Equal(t, propagation.StateAccepted, w.state(waits))
+	assert.Equal(t, propagation.StateRunning, w.state(other), "others need not wait")
+	assert.Equal(t, propagation.StateRunning, w.state(same), "nor those for whom nobody is missing")
 	assert.Equal(t, 1, w.total(same))
 
 	w.members(5, "2026-01-01", "3000-01-01", 3)
 	w.plan(p)
-	assert.Equal(t, StateRunning, w.state(waits))
+	assert.Equal(t, propagation.StateRunning, w.state(waits))
 	assert.Equal(t, 2, w.total(waits))
 	assert.Zero(t, w.count("SELECT count(*) FROM membership_shortage"))
 	assert.Zero(t, w.count("SELECT count(*) FROM replica_gap"))
@@ -67,7 +68,7 @@ func TestMembersWhoDoNotComeAreWaitedForOnce(t *testing.T) {
 	p.patience = 0
 	first := w.expecting(5, 3)
 	w.plan(p)
-	assert.Equal(t, StateRunning, w.state(first))
+	assert.Equal(t, propagation.StateRunning, w.state(first))
 	assert.Equal(t, 1, w.total(first))
 	assert.Equal(t, 1, w.count("SELECT count(*) FROM replica_gap WHERE topic = 'memberships' AND key = 0"), "memberships are compared with timekeeping")
 
@@ -75,8 +76,8 @@ func TestMembersWhoDoNotComeAreWaitedForOnce(t *testing.T) {
 	second := w.expecting(5, 3)
 	third := w.expecting(5, 4)
 	w.plan(p)
-	assert.Equal(t, StateRunning, w.state(second), "they were waited for before")
-	assert.Equal(t, StateAccepted, w.state(third), "this one has another member")
+	assert.Equal(t, propagation.StateRunning, w.state(second), "they were waited for before")
+	assert.Equal(t, propagation.StateAccepted, w.state(third), "this one has another member")
 
 	w.members(5, "2026-01-01", "3000-01-01", 2, 3, 4)
 	w.plan(p)
@@ -95,7 +96,7 @@ func TestTheRunningPropagatorEndsTheWait(t *testing.T) {
 	proc := w.run(natstest.New(t), Config{SweepEvery: time.Hour})
 	id := w.expecting(5, 2)
 	proc.relay.Wake()
-	w.await("the change is applied to those who are there", func() bool { return w.state(id) == StateFinished })
+	w.await("the change is applied to those who are there", func() bool { return w.state(id) == propagation.StateFinished })
 	assert.Equal(t, 1, w.count("SELECT count(*) FROM span"))
 	assert.Equal(t, 1, w.count("SELECT members FROM membership_shortage WHERE employment_term_id = 5"))
 }

@@ -1,4 +1,4 @@
-package propagation
+package reconcile
 
 import (
 	"context"
@@ -60,7 +60,7 @@ func Verify(ctx context.Context, pool *pgxpool.Pool, tenantID int64) (Report, er
 	if err := pool.QueryRow(ctx, countUnfinished, tenantID).Scan(&report.Unfinished); err != nil {
 		return report, fmt.Errorf("propagation: verify: %w", err)
 	}
-	var s state
+	var s State
 	for after := int64(0); ; {
 		var employees []int64
 		err := pg.InSnapshot(ctx, pool, func(ctx context.Context, tx pgx.Tx) error {
@@ -71,7 +71,7 @@ func Verify(ctx context.Context, pool *pgxpool.Pool, tenantID int64) (Report, er
 			if employees, err = pgx.CollectRows(rows, pgx.RowTo[int64]); err != nil {
 				return err
 			}
-			return s.load(ctx, tx, tenantID, employees)
+			return s.Load(ctx, tx, tenantID, employees)
 		})
 		if err == nil {
 			err = report.compare(&s, employees)
@@ -86,7 +86,7 @@ func Verify(ctx context.Context, pool *pgxpool.Pool, tenantID int64) (Report, er
 	}
 }
 
-func (r *Report) compare(s *state, employees []int64) error {
+func (r *Report) compare(s *State, employees []int64) error {
 	var resolver span.Resolver
 	for _, employee := range employees {
 		in := s.next(employee)

@@ -1,4 +1,4 @@
-package propagation
+package propagator
 
 import (
 	"context"
@@ -16,13 +16,14 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/tenant"
 	"github.com/rotaloom/rotaloom/pkg/testkit/natstest"
 	"github.com/rotaloom/rotaloom/pkg/testkit/pgtest"
+	"github.com/rotaloom/rotaloom/services/scheduling/internal/propagation"
 )
 
 // startIn starts a propagation of another tenant.
-func (w *world) startIn(tenantID int64, req Request) (id int64) {
+func (w *world) startIn(tenantID int64, req propagation.Request) (id int64) {
 	w.t.Helper()
 	require.NoError(w.t, pg.InTx(tenant.With(w.t.Context(), tenantID), w.pool, func(ctx context.Context, tx pgx.Tx) (err error) {
-		id, err = Start(ctx, tx, req)
+		id, err = propagation.Start(ctx, tx, req)
 		return err
 	}))
 	return id
@@ -44,7 +45,7 @@ func (w *world) requested() []batchKey {
 func TestBatchesTakeTurns(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	large := w.start(Request{Cause: CauseMembership, EmployeeIDs: ids(0, 10*1024-1)})
+	large := w.start(propagation.Request{Cause: propagation.CauseMembership, EmployeeIDs: ids(0, 10*1024-1)})
 	p := w.propagator(Config{Window: 2})
 	w.plan(p)
 	assert.Equal(t, []batchKey{{large, 0}, {large, 1}}, w.requested())
@@ -53,8 +54,8 @@ func TestBatchesTakeTurns(t *testing.T) {
 	require.NoError(t, p.work(w.ctx, batchKey{large, 1}))
 	assert.Equal(t, []batchKey{{large, 0}, {large, 2}}, w.requested())
 
-	small := w.start(Request{Cause: CauseMembership, EmployeeIDs: []int64{50_000}})
-	second := w.start(Request{Cause: CauseMembership, EmployeeIDs: ids(60_000, 63_000)})
+	small := w.start(propagation.Request{Cause: propagation.CauseMembership, EmployeeIDs: []int64{50_000}})
+	second := w.start(propagation.Request{Cause: propagation.CauseMembership, EmployeeIDs: ids(60_000, 63_000)})
 	w.plan(p)
 	assert.Len(t, w.requested(), 2, "the window is full")
 	require.NoError(t, p.work(w.ctx, batchKey{large, 0}))
@@ -69,7 +70,7 @@ func TestBatchesTakeTurns(t *testing.T) {
 		assert.LessOrEqual(t, len(w.requested()), 2)
 	}
 	for _, id := range []int64{large, small, second} {
-		assert.Equal(t, StateFinished, w.state(id))
+		assert.Equal(t, propagation.StateFinished, w.state(id))
 		assert.Equal(t, w.get(id).GetEmployeesTotal(), w.get(id).GetEmployeesDone())
 	}
 }
@@ -79,7 +80,7 @@ func TestBatchesTakeTurns(t *testing.T) {
 func TestTenantsArePlannedBesideEachOther(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	first := w.start(Request{Cause: CauseMembership, EmployeeIDs: []int64{1}})
+	first := w.start(propagation.Request{Cause: propagation.CauseMembership, EmployeeIDs: []int64{1}})
 	busy, err := w.pool.Begin(w.ctx)
 	require.NoError(t, err)
 	_, err = busy.Exec(w.ctx, "SELECT FROM propagation WHERE id = $1 FOR UPDATE", first)
@@ -93,21 +94,21 @@ func TestTenantsArePlannedBesideEachOther(t *testing.T) {
 	w.await("the planner waits", func() bool {
 		return w.count(`SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`) == 1
 	})
-	later := w.start(Request{Cause: CauseMembership, EmployeeIDs: []int64{2}})
+	later := w.start(propagation.Request{Cause: propagation.CauseMembership, EmployeeIDs: []int64{2}})
 	w.plan(p) // returns at once, though the tenant is being planned for
-	assert.Equal(t, StateAccepted, w.state(later))
+	assert.Equal(t, propagation.StateAccepted, w.state(later))
 
-	other := w.startIn(2, Request{Cause: CauseMembership, EmployeeIDs: []int64{3}})
+	other := w.startIn(2, propagation.Request{Cause: propagation.CauseMembership, EmployeeIDs: []int64{3}})
 	_, err = p.plan(tenant.With(t.Context(), 2))
 	require.NoError(t, err)
 	var state string
 	require.NoError(t, w.pool.QueryRow(tenant.With(t.Context(), 2), "SELECT state FROM propagation WHERE id = $1", other).Scan(&state))
-	assert.Equal(t, StateRunning, state)
+	assert.Equal(t, propagation.StateRunning, state)
 
 	require.NoError(t, busy.Rollback(w.ctx))
 	require.NoError(t, <-done)
-	assert.Equal(t, StateRunning, w.state(first))
-	assert.Equal(t, StateRunning, w.state(later))
+	assert.Equal(t, propagation.StateRunning, w.state(first))
+	assert.Equal(t, propagation.StateRunning, w.state(later))
 }
 
 // Twenty changes of the same employees that wait are applied by writing each
@@ -120,19 +121,19 @@ func TestOvertakenChangesAreDoneTogether(t *testing.T) {
 	w.members(5, "2026-01-01", "3000-01-01", ids(1, 3000)...)
 	w.members(6, "2026-01-01", "3000-01-01", ids(3001, 3100)...)
 	w.assign(assignment{id: 1, term: 5, from: "2026-01-05"})
-	w.apply(w.start(Request{Cause: CausePattern, TermIDs: []int64{5}}))
+	w.apply(w.start(propagation.Request{Cause: propagation.CausePattern, TermIDs: []int64{5}}))
 	w.lock(7, "2026-02-01", "2026-02-08")
 
 	p := w.propagator(Config{})
 	var open []int64
 	for change := range int64(20) {
 		w.assign(assignment{id: 50 + change, term: 5, from: "2026-01-05", pattern: int(1 + change), override: true})
-		open = append(open, w.start(Request{Cause: CausePattern, TermIDs: []int64{5}}))
+		open = append(open, w.start(propagation.Request{Cause: propagation.CausePattern, TermIDs: []int64{5}}))
 		if change == 10 {
 			w.plan(p) // The others come when these are divided already.
 		}
 	}
-	beside := w.start(Request{Cause: CauseMembership, EmployeeIDs: []int64{1, 3050}})
+	beside := w.start(propagation.Request{Cause: propagation.CauseMembership, EmployeeIDs: []int64{1, 3050}})
 	w.plan(p)
 	for len(w.requested()) > 0 {
 		require.NoError(t, p.work(w.ctx, w.requested()[0]))
@@ -141,7 +142,7 @@ func TestOvertakenChangesAreDoneTogether(t *testing.T) {
 	assert.Equal(t, 3002, w.count("SELECT count(*) FROM span"), "of the locked days, and around them")
 	for _, id := range open {
 		got := w.get(id)
-		assert.Equal(t, StateFinished, got.GetState())
+		assert.Equal(t, propagation.StateFinished, got.GetState())
 		assert.Equal(t, []int64{3000, 3000, 3002}, []int64{got.GetEmployeesTotal(), got.GetEmployeesDone(), got.GetSpansWritten()})
 		require.Len(t, got.GetSkipped(), 1)
 		assert.Equal(t, int64(1), got.GetSkipped()[0].GetEmployees())
@@ -149,7 +150,7 @@ func TestOvertakenChangesAreDoneTogether(t *testing.T) {
 		assert.NotEmpty(t, got.GetFinishedAt())
 	}
 	assert.Equal(t, int64(2), w.get(beside).GetEmployeesDone())
-	assert.Equal(t, StateFinished, w.state(beside))
+	assert.Equal(t, propagation.StateFinished, w.state(beside))
 	assert.Equal(t, 0, w.count("SELECT count(*) FROM propagation_batch"))
 	w.requireVerified()
 }
@@ -163,23 +164,23 @@ func TestSlowBatchesAreDividedAndTriedAgain(t *testing.T) {
 	w.term(5)
 	w.members(5, "2026-01-01", "3000-01-01", ids(1, 1000)...)
 	w.assign(assignment{id: 50, term: 5, from: "2026-01-05"})
-	w.apply(w.start(Request{Cause: CausePattern, TermIDs: []int64{5}}))
+	w.apply(w.start(propagation.Request{Cause: propagation.CausePattern, TermIDs: []int64{5}}))
 	slow, err := w.pool.Begin(w.ctx)
 	require.NoError(t, err)
 	_, err = slow.Exec(w.ctx, "SELECT FROM span WHERE employee_id = 700 FOR UPDATE")
 	require.NoError(t, err)
 
 	w.assign(assignment{id: 51, term: 5, from: "2026-01-05", pattern: 9, override: true})
-	id := w.start(Request{Cause: CausePattern, TermIDs: []int64{5}})
+	id := w.start(propagation.Request{Cause: propagation.CausePattern, TermIDs: []int64{5}})
 	w.cfg.StatementTimeout = 200 * time.Millisecond
 	w.backoff = 250 * time.Millisecond // Those who wait for the same lock come in between.
 	w.run(server, Config{MaxDeliver: 7, SweepEvery: 50 * time.Millisecond, SweepAfter: time.Second})
 	w.await("only a small part is missing", func() bool { return w.get(id).GetEmployeesDone() >= 1000-2*smallestPart })
 	w.await("it shows", func() bool { return w.get(id).GetError() == textSlow })
-	w.awaitState(id, StateFailed)
+	w.awaitState(id, propagation.StateFailed)
 	assert.Equal(t, textFailed, w.get(id).GetError())
 	require.NoError(t, slow.Rollback(w.ctx))
-	w.awaitState(id, StateFinished)
+	w.awaitState(id, propagation.StateFinished)
 	assert.Equal(t, int64(1000), w.get(id).GetEmployeesDone())
 	assert.Empty(t, w.get(id).GetError())
 	w.requireVerified()
@@ -193,19 +194,19 @@ func TestBatchesOfADeadProcessAreTakenOver(t *testing.T) {
 	w.term(5)
 	w.members(5, "2026-01-01", "3000-01-01", ids(1, 3000)...)
 	w.assign(assignment{id: 50, term: 5, from: "2026-01-05"})
-	id := w.start(Request{Cause: CausePattern, TermIDs: []int64{5}})
+	id := w.start(propagation.Request{Cause: propagation.CausePattern, TermIDs: []int64{5}})
 	w.plan(w.propagator(Config{}))
 
 	// A process that takes batches and never answers.
 	proc := w.run(server, Config{SweepEvery: time.Hour})
-	w.awaitState(id, StateFinished)
+	w.awaitState(id, propagation.StateFinished)
 	proc.stop()
 	js, err := jetstream.New(server.Conn())
 	require.NoError(t, err)
 	dead, err := js.Consumer(t.Context(), "SCHEDULING_WORK", "propagator-propagation_batch-requested")
 	require.NoError(t, err)
 	w.assign(assignment{id: 51, term: 5, from: "2026-01-05", pattern: 9, override: true})
-	id = w.start(Request{Cause: CausePattern, TermIDs: []int64{5}})
+	id = w.start(propagation.Request{Cause: propagation.CausePattern, TermIDs: []int64{5}})
 	w.plan(w.propagator(Config{}))
 	relayed := w.relayOnce(server)
 	taken, err := dead.Fetch(3, jetstream.FetchMaxWait(5*time.Second))
@@ -220,7 +221,7 @@ func TestBatchesOfADeadProcessAreTakenOver(t *testing.T) {
 
 	died := time.Now()
 	w.run(server, Config{SweepEvery: time.Hour})
-	w.awaitState(id, StateFinished)
+	w.awaitState(id, propagation.StateFinished)
 	assert.Less(t, time.Since(died), 6*time.Second)
 	w.requireVerified()
 }
@@ -254,11 +255,11 @@ func TestNoStatementReadsAWholeTable(t *testing.T) {
 	p := w.propagator(Config{})
 	recorded, statements := pgtest.Recorded(t, w.pool)
 	p.pool = recorded
-	id := w.start(Request{Cause: CausePattern, TermIDs: []int64{5}})
+	id := w.start(propagation.Request{Cause: propagation.CausePattern, TermIDs: []int64{5}})
 	w.plan(p)
 	require.NoError(t, p.work(w.ctx, batchKey{id, 0}))
-	assert.Equal(t, StateFinished, w.state(id))
-	_, err := Pending(w.ctx, recorded, ids(1, 500))
+	assert.Equal(t, propagation.StateFinished, w.state(id))
+	_, err := propagation.Pending(w.ctx, recorded, ids(1, 500))
 	require.NoError(t, err)
 	const tables = `span|membership|schedule_item|day_lock|propagation|propagation_batch`
 	plans := statements.Plans(t, w.ctx, w.pool, "span", "membership", "schedule_item", "day_lock", "propagation", "propagation_batch")

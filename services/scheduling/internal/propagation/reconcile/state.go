@@ -1,4 +1,4 @@
-package propagation
+package reconcile
 
 import (
 	"context"
@@ -82,36 +82,36 @@ func ranges(ids []int64) (first, last []int64) {
 	return first, last
 }
 
-// state is everything that decides the spans of some employees, and the spans
+// State is everything that decides the spans of some employees, and the spans
 // that they have.
-type state struct {
+type State struct {
 	memberships list[span.Membership]
 	own         list[span.Assignment]
 	byTerm      list[span.Assignment] // by term, if it passes its patterns on
 	locks       list[civil.Range]
 	spans       list[span.Span]
 	hidden      list[hiddenentry.Hide] // what people changed or deleted of what was generated
-	// revision is that of the spans that follow from this.
-	revision int64
+	// Revision is that of the spans that follow from this.
+	Revision int64
 
 	terms    []int64
 	gathered []span.Assignment
 }
 
-// load reads the state of employees, whose ids ascend. They must be locked, or
+// Load reads the state of employees, whose ids ascend. They must be locked, or
 // db a transaction with one view of the database.
-func (s *state) load(ctx context.Context, db pg.Querier, tenantID int64, employeeIDs []int64) error {
+func (s *State) Load(ctx context.Context, db pg.Querier, tenantID int64, employeeIDs []int64) error {
 	batch := &pgx.Batch{}
-	s.queue(batch, tenantID, employeeIDs)
+	s.Queue(batch, tenantID, employeeIDs)
 	if err := db.SendBatch(ctx, batch).Close(); err != nil {
 		return fmt.Errorf("propagation: read state: %w", err)
 	}
-	return s.loadAssignments(ctx, db, tenantID)
+	return s.LoadAssignments(ctx, db, tenantID)
 }
 
-// queue asks for the state of employees but for the assignments of their terms,
-// which loadAssignments reads when it is there.
-func (s *state) queue(batch *pgx.Batch, tenantID int64, employeeIDs []int64) {
+// Queue asks for the state of employees but for the assignments of their terms,
+// which LoadAssignments reads when it is there.
+func (s *State) Queue(batch *pgx.Batch, tenantID int64, employeeIDs []int64) {
 	first, last := ranges(employeeIDs)
 	batch.Queue(readMemberships, tenantID, first, last).Query(s.scanMemberships)
 	batch.Queue(readOwnAssignments, tenantID, first, last).Query(scanAssignments(&s.own))
@@ -120,7 +120,9 @@ func (s *state) queue(batch *pgx.Batch, tenantID int64, employeeIDs []int64) {
 	batch.Queue(readHidden, tenantID, first, last).Query(s.scanHidden)
 }
 
-func (s *state) loadAssignments(ctx context.Context, db pg.Querier, tenantID int64) error {
+// LoadAssignments reads the assignments of the terms that employees are on, once the
+// rest of the state is there.
+func (s *State) LoadAssignments(ctx context.Context, db pg.Querier, tenantID int64) error {
 	s.collectTerms()
 	rows, err := db.Query(ctx, readTermAssignments, tenantID, s.terms)
 	if err == nil {
@@ -133,7 +135,7 @@ func (s *state) loadAssignments(ctx context.Context, db pg.Querier, tenantID int
 }
 
 // collectTerms lists the terms that employees are on.
-func (s *state) collectTerms() {
+func (s *State) collectTerms() {
 	s.terms = s.terms[:0]
 	for i := range s.memberships.values {
 		if id := s.memberships.values[i].TermID; len(s.terms) == 0 || s.terms[len(s.terms)-1] != id {
@@ -146,7 +148,7 @@ func (s *state) collectTerms() {
 
 // next returns what decides the spans of an employee, until the next call. The
 // employees that it is asked for must ascend.
-func (s *state) next(employeeID int64) span.Input {
+func (s *State) next(employeeID int64) span.Input {
 	in := span.Input{
 		Memberships: s.memberships.next(employeeID),
 		Assignments: s.own.next(employeeID),
@@ -168,7 +170,7 @@ func (s *state) next(employeeID int64) span.Input {
 	return in
 }
 
-func (s *state) scanMemberships(rows pgx.Rows) error {
+func (s *State) scanMemberships(rows pgx.Rows) error {
 	s.memberships.reset()
 	var employee, term int64
 	var from, to int32
@@ -199,7 +201,7 @@ func scanAssignments(into *list[span.Assignment]) func(pgx.Rows) error {
 	}
 }
 
-func (s *state) scanLocks(rows pgx.Rows) error {
+func (s *State) scanLocks(rows pgx.Rows) error {
 	s.locks.reset()
 	var employee int64
 	var from, to int32
@@ -210,7 +212,7 @@ func (s *state) scanLocks(rows pgx.Rows) error {
 	return err
 }
 
-func (s *state) scanSpans(rows pgx.Rows) error {
+func (s *State) scanSpans(rows pgx.Rows) error {
 	s.spans.reset()
 	var employee int64
 	var row span.Span
@@ -226,7 +228,7 @@ func (s *state) scanSpans(rows pgx.Rows) error {
 	return err
 }
 
-func (s *state) scanHidden(rows pgx.Rows) error {
+func (s *State) scanHidden(rows pgx.Rows) error {
 	s.hidden.reset()
 	var h hiddenentry.Hide
 	var ordinal int16

@@ -1,4 +1,4 @@
-package propagation
+package propagator
 
 import (
 	"slices"
@@ -6,6 +6,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/employeelock"
+	"github.com/rotaloom/rotaloom/services/scheduling/internal/propagation/reconcile"
 )
 
 const (
@@ -133,7 +134,7 @@ type progress struct {
 
 // finish ends the batches and counts the progress of their propagations. Each
 // counts what was done for its employees, also where others count it as well.
-func (c *claim) finish(batch *pgx.Batch, tenantID int64, done *changes) {
+func (c *claim) finish(batch *pgx.Batch, tenantID int64, done *reconcile.Changes) {
 	var p progress
 	var propagations []int64
 	var numbers []int32
@@ -143,11 +144,11 @@ func (c *claim) finish(batch *pgx.Batch, tenantID int64, done *changes) {
 			at = len(p.ids)
 			p.add(b.PropagationID)
 		}
-		failed := shared(done.failed, b.employees)
+		failed := shared(done.Failed, b.employees)
 		p.employees[at] += int32(len(b.employees) - len(failed))
-		p.spans[at] += int32(len(shared(done.gainers(), b.employees)))
-		p.locked[at] += int32(len(shared(done.locked, b.employees)))
-		p.cutLoose[at] += int32(len(shared(done.cutLoose, b.employees)))
+		p.spans[at] += int32(len(shared(done.Gainers(), b.employees)))
+		p.locked[at] += int32(len(shared(done.Locked, b.employees)))
+		p.cutLoose[at] += int32(len(shared(done.Detached, b.employees)))
 		if len(failed) > 0 {
 			p.failed[at] = true
 			batch.Queue(keepFailed, tenantID, b.PropagationID, b.Batch, failed, failed[0], employeelock.Buckets(failed))
@@ -158,7 +159,7 @@ func (c *claim) finish(batch *pgx.Batch, tenantID int64, done *changes) {
 	}
 	lockWindow.Queue(batch, tenantID)
 	batch.Queue(deleteBatches, tenantID, propagations, numbers)
-	batch.Queue(advancePropagations, tenantID, p.ids, p.employees, p.batches, p.spans, p.locked, p.cutLoose, p.failed, reasonOf(done.failure))
+	batch.Queue(advancePropagations, tenantID, p.ids, p.employees, p.batches, p.spans, p.locked, p.cutLoose, p.failed, reasonOf(done.Failure))
 }
 
 func (p *progress) add(id int64) {

@@ -1,4 +1,4 @@
-package propagation
+package propagator
 
 import (
 	"context"
@@ -12,6 +12,7 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/pg"
 	"github.com/rotaloom/rotaloom/pkg/tenant"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/employeelock"
+	"github.com/rotaloom/rotaloom/services/scheduling/internal/propagation"
 )
 
 const (
@@ -103,9 +104,9 @@ func (p *Propagator) planNext(ctx context.Context, tenantID, after int64) (id in
 		if err != nil {
 			return fmt.Errorf("propagation: claim: %w", err)
 		}
-		members := make([]Members, len(expectedTerms))
+		members := make([]propagation.Members, len(expectedTerms))
 		for i := range members {
-			members[i] = Members{expectedTerms[i], expectedCounts[i]}
+			members[i] = propagation.Members{TermID: expectedTerms[i], Count: expectedCounts[i]}
 		}
 		wait, err = p.expected(ctx, tx, id, members, time.Duration(seconds*float64(time.Second)))
 		if err != nil || wait > 0 {

@@ -1,4 +1,4 @@
-package propagation
+package propagator
 
 import (
 	"context"
@@ -9,6 +9,7 @@ import (
 
 	"github.com/rotaloom/rotaloom/pkg/replica"
 	"github.com/rotaloom/rotaloom/pkg/tenant"
+	"github.com/rotaloom/rotaloom/services/scheduling/internal/propagation"
 )
 
 // memberPatience is how long the plan of a propagation waits for members of its
@@ -25,12 +26,12 @@ ON CONFLICT (tenant_id, employment_term_id) DO UPDATE SET members = excluded.mem
 // expected returns for how long the plan of a propagation has to wait for members,
 // when it was accepted some time ago. When the patience has ended it notes how many
 // did not come, has memberships compared with their owner, and returns 0.
-func (p *Propagator) expected(ctx context.Context, tx pgx.Tx, id int64, list []Members, accepted time.Duration) (time.Duration, error) {
+func (p *Propagator) expected(ctx context.Context, tx pgx.Tx, id int64, list []propagation.Members, accepted time.Duration) (time.Duration, error) {
 	tenantID, err := tenant.Of(ctx)
 	if err != nil {
 		return 0, err
 	}
-	missing, err := Missing(ctx, tx, list)
+	missing, err := propagation.Missing(ctx, tx, list)
 	if err != nil || len(missing) == 0 {
 		return 0, err
 	}

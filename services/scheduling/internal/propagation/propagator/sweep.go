@@ -1,4 +1,4 @@
-package propagation
+package propagator
 
 import (
 	"context"
@@ -12,6 +12,7 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/pg"
 	"github.com/rotaloom/rotaloom/pkg/tenant"
 	schedulingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/scheduling/v1"
+	"github.com/rotaloom/rotaloom/services/scheduling/internal/propagation"
 )
 
 const (
@@ -112,7 +113,7 @@ func (p *Propagator) countOpen(ctx context.Context, tx pgx.Tx) error {
 	if err != nil {
 		return err
 	}
-	counts := map[string]int64{StateAccepted: 0, StateRunning: 0, StateFailed: 0}
+	counts := map[string]int64{propagation.StateAccepted: 0, propagation.StateRunning: 0, propagation.StateFailed: 0}
 	var state string
 	var count int64
 	_, err = pgx.ForEachRow(rows, []any{&state, &count}, func() error {

@@ -1,4 +1,4 @@
-package propagation
+package reconcile
 
 import (
 	"cmp"
@@ -12,9 +12,9 @@ import (
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/span"
 )
 
-// changes is what must be written to bring employees up to date, in columns as
+// Changes is what must be written to bring employees up to date, in columns as
 // the database takes them.
-type changes struct {
+type Changes struct {
 	removed struct {
 		employees []int64
 		lanes     []int16
@@ -30,10 +30,10 @@ type changes struct {
 	employees []int64     // whose schedule changes, ascending
 	days      civil.Range // from the first to the last changed day
 	// Employees for whom days were left alone.
-	locked, cutLoose []int64
+	Locked, Detached []int64
 	// Employees whose spans cannot be computed, and why the first of them not.
-	failed  []int64
-	failure error
+	Failed  []int64
+	Failure error
 	// told are all spans of those whose spans change.
 	told scheduleevent.Spans
 	// hiders are those for whom people changed entries.
@@ -51,9 +51,9 @@ type hider struct {
 	locks       []civil.Range
 }
 
-// compute fills c with the changes for employees, whose ids ascend. New spans get
+// Compute fills c with the changes for employees, whose ids ascend. New spans get
 // the series that take draws.
-func (c *changes) compute(s *state, employeeIDs []int64, take func(count int32) (int64, error)) error {
+func (c *Changes) Compute(s *State, employeeIDs []int64, take func(count int32) (int64, error)) error {
 	c.reset()
 	for _, employee := range employeeIDs {
 		in := s.next(employee)
@@ -61,8 +61,8 @@ func (c *changes) compute(s *state, employeeIDs []int64, take func(count int32) 
 		wanted, err := c.resolver.Resolve(in)
 		if err != nil {
 			// It keeps nobody else from what is new.
-			c.failed = append(c.failed, employee)
-			c.failure = cmp.Or(c.failure, fmt.Errorf("propagation: employee %d: %w", employee, err))
+			c.Failed = append(c.Failed, employee)
+			c.Failure = cmp.Or(c.Failure, fmt.Errorf("propagation: employee %d: %w", employee, err))
 			continue
 		}
 		if len(in.Locks) > 0 {
@@ -83,7 +83,7 @@ func (c *changes) compute(s *state, employeeIDs []int64, take func(count int32) 
 	return nil
 }
 
-func (c *changes) reset() {
+func (c *Changes) reset() {
 	c.told.Reset()
 	c.removed.employees, c.removed.lanes, c.removed.from = c.removed.employees[:0], c.removed.lanes[:0], c.removed.from[:0]
 	a := &c.added
@@ -91,20 +91,20 @@ func (c *changes) reset() {
 	a.lanes, a.inherited, a.series = a.lanes[:0], a.inherited[:0], a.series[:0]
 	c.hiders = c.hiders[:0]
 	a.from, a.to, a.positions, a.dayCounts = a.from[:0], a.to[:0], a.positions[:0], a.dayCounts[:0]
-	c.employees, c.days, c.locked, c.cutLoose = c.employees[:0], civil.Range{}, c.locked[:0], c.cutLoose[:0]
-	c.failed, c.failure = c.failed[:0], nil
+	c.employees, c.days, c.Locked, c.Detached = c.employees[:0], civil.Range{}, c.Locked[:0], c.Detached[:0]
+	c.Failed, c.Failure = c.Failed[:0], nil
 }
 
 // noteLocked notes an employee who would have got something else without the
 // locked days, or nothing that can be shown.
-func (c *changes) noteLocked(employee int64, in span.Input, wanted []span.Span) {
+func (c *Changes) noteLocked(employee int64, in span.Input, wanted []span.Span) {
 	in.Locks = nil
 	if free, err := c.unlocked.Resolve(in); err != nil || !slices.Equal(free, wanted) {
-		c.locked = append(c.locked, employee)
+		c.Locked = append(c.Locked, employee)
 	}
 }
 
-func (c *changes) add(employee int64, removed, added []span.Span, hidden []hiddenentry.Hide) {
+func (c *Changes) add(employee int64, removed, added []span.Span, hidden []hiddenentry.Hide) {
 	for i := range removed {
 		r := &c.removed
 		r.employees, r.lanes = append(r.employees, employee), append(r.lanes, int16(removed[i].Lane))
@@ -131,7 +131,7 @@ func (c *changes) add(employee int64, removed, added []span.Span, hidden []hidde
 	if slices.ContainsFunc(hidden, func(h hiddenentry.Hide) bool {
 		return slices.ContainsFunc(c.ranges, func(r civil.Range) bool { return r.Contains(h.Day) })
 	}) {
-		c.cutLoose = append(c.cutLoose, employee)
+		c.Detached = append(c.Detached, employee)
 	}
 }
 

@@ -1,4 +1,4 @@
-package propagation
+package reconcile
 
 import (
 	"github.com/jackc/pgx/v5"
@@ -34,8 +34,8 @@ SELECT $1, $2, unnest($3::bigint[]), unnest($4::smallint[]), '1970-01-01'::date 
     unnest($10::bigint[]), unnest($11::bool[]), unnest($12::bigint[]), (SELECT change_time())`
 )
 
-// queueSpans asks for the spans to be written, as those of a propagation.
-func (c *changes) queueSpans(batch *pgx.Batch, tenantID, propagationID int64) {
+// QueueSpans asks for the spans to be written, as those of a propagation.
+func (c *Changes) QueueSpans(batch *pgx.Batch, tenantID, propagationID int64) {
 	if r := &c.removed; len(r.employees) > 0 {
 		first, last := r.employees[0], r.employees[len(r.employees)-1]
 		batch.Queue(moveToPast, tenantID, r.employees, r.lanes, r.from, first, last)
@@ -46,12 +46,12 @@ func (c *changes) queueSpans(batch *pgx.Batch, tenantID, propagationID int64) {
 	}
 }
 
-// gainers are the employees of the spans that are added: one for each span, ascending.
-func (c *changes) gainers() []int64 { return c.added.employees }
+// Gainers are the employees of the spans that are added: one for each span, ascending.
+func (c *Changes) Gainers() []int64 { return c.added.employees }
 
-// events are what is published of the changes: the spans of a revision, and whose
+// Events are what is published of the changes: the spans of a revision, and whose
 // schedule a propagation changed.
-func (c *changes) events(propagationID, revision int64) []proto.Message {
+func (c *Changes) Events(propagationID, revision int64) []proto.Message {
 	events := c.told.Events(revision)
 	if len(c.employees) > 0 {
 		events = append(events, &schedulingv1.ScheduleChanged{

@@ -1,4 +1,4 @@
-package propagation
+package propagator
 
 import (
 	"slices"
@@ -12,6 +12,7 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/tenant"
 	schedulingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/scheduling/v1"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/employeelock"
+	"github.com/rotaloom/rotaloom/services/scheduling/internal/propagation"
 )
 
 func TestPropagationAppliesAnAssignment(t *testing.T) {
@@ -22,7 +23,7 @@ func TestPropagationAppliesAnAssignment(t *testing.T) {
 	w.members(5, "2026-02-01", "2026-03-01", 4)
 	w.members(6, "2026-01-01", "3000-01-01", 9)
 	w.assign(assignment{id: 50, term: 5, from: "2026-01-05"})
-	id := w.start(Request{Cause: CausePattern, TermIDs: []int64{5}})
+	id := w.start(propagation.Request{Cause: propagation.CausePattern, TermIDs: []int64{5}})
 
 	before := w.get(id)
 	assert.Equal(t, "ACCEPTED", before.GetState())
@@ -47,7 +48,7 @@ func TestPropagationAppliesAnAssignment(t *testing.T) {
 	assert.Equal(t, []string{"2026-01-05", "2999-12-31"}, []string{changed[0].GetFrom(), changed[0].GetTo()})
 	assert.Equal(t, id, changed[0].GetPropagationId())
 
-	w.apply(w.start(Request{Cause: CausePattern, TermIDs: []int64{5}}))
+	w.apply(w.start(propagation.Request{Cause: propagation.CausePattern, TermIDs: []int64{5}}))
 	assert.Len(t, w.changed(), 1, "nothing has changed since")
 	assert.Zero(t, w.count("SELECT count(*) FROM span_past"))
 }
@@ -74,9 +75,9 @@ func TestReplacedSpansArePast(t *testing.T) {
 	w.term(5)
 	w.members(5, "2026-01-01", "3000-01-01", 1)
 	w.assign(assignment{id: 50, term: 5, from: "2026-01-05"})
-	w.apply(w.start(Request{Cause: CausePattern, TermIDs: []int64{5}}))
+	w.apply(w.start(propagation.Request{Cause: propagation.CausePattern, TermIDs: []int64{5}}))
 	w.assign(assignment{id: 51, term: 5, from: "2026-06-01", pattern: 14, override: true})
-	id := w.start(Request{Cause: CausePattern, TermIDs: []int64{5}})
+	id := w.start(propagation.Request{Cause: propagation.CausePattern, TermIDs: []int64{5}})
 	w.apply(id)
 	assert.Equal(t, []string{
 		"2026-01-05..2026-06-01 pattern 7 at 0", "2026-06-01..3000-01-01 pattern 14 at 0",
@@ -95,12 +96,12 @@ func TestLockedDaysStay(t *testing.T) {
 	w.term(5)
 	w.members(5, "2026-01-01", "3000-01-01", 1, 2, 3)
 	w.assign(assignment{id: 50, term: 5, from: "2026-01-05", to: "2026-07-01"})
-	w.apply(w.start(Request{Cause: CausePattern, TermIDs: []int64{5}}))
+	w.apply(w.start(propagation.Request{Cause: propagation.CausePattern, TermIDs: []int64{5}}))
 	w.lock(1, "2026-02-01", "2026-02-08")
 	w.lock(2, "2027-01-01", "2027-02-01") // free days, locked as such
 	w.lock(3, "2030-01-01", "2030-02-01")
 	w.assign(assignment{id: 51, term: 5, from: "2026-01-05", to: "2028-01-01", pattern: 14, override: true})
-	id := w.start(Request{Cause: CausePattern, TermIDs: []int64{5}})
+	id := w.start(propagation.Request{Cause: propagation.CausePattern, TermIDs: []int64{5}})
 	w.apply(id)
 	assert.Equal(t, []string{
 		"2026-01-05..2026-02-01 pattern 14 at 0", "2026-02-01..2026-02-08 pattern 7 at 6",
@@ -122,13 +123,13 @@ func TestCutLooseEntriesAreCounted(t *testing.T) {
 	w.term(5)
 	w.members(5, "2026-01-01", "3000-01-01", 1, 2)
 	w.assign(assignment{id: 50, term: 5, from: "2026-01-05"})
-	w.apply(w.start(Request{Cause: CausePattern, TermIDs: []int64{5}}))
+	w.apply(w.start(propagation.Request{Cause: propagation.CausePattern, TermIDs: []int64{5}}))
 	for employee, day := range map[int64]string{1: "2026-03-02", 2: "2026-08-03"} {
 		w.exec(`INSERT INTO schedule_item (tenant_id, id, employee_id, kind, from_day, to_day, hides_day, hides_employee_id, body)
 			VALUES (1, $1, $1, 'SHIFT', $2, $2, $2, $1, '')`, employee, day)
 	}
 	w.assign(assignment{id: 51, term: 5, from: "2026-07-01", pattern: 14, override: true})
-	id := w.start(Request{Cause: CausePattern, TermIDs: []int64{5}})
+	id := w.start(propagation.Request{Cause: propagation.CausePattern, TermIDs: []int64{5}})
 	w.apply(id)
 	skipped := w.get(id).GetSkipped()
 	require.Len(t, skipped, 1)
@@ -145,17 +146,17 @@ func TestWhatIsNoLongerInheritedGoes(t *testing.T) {
 	w.members(5, "2026-01-01", "3000-01-01", 1, 2)
 	w.assign(assignment{id: 50, term: 5, from: "2026-01-05"})
 	w.assign(assignment{id: 60, employee: 2, from: "2026-01-05", pattern: 3, lane: 8})
-	w.apply(w.start(Request{Cause: CausePattern, TermIDs: []int64{5}}))
+	w.apply(w.start(propagation.Request{Cause: propagation.CausePattern, TermIDs: []int64{5}}))
 	assert.Len(t, w.spans(2), 2)
 
 	w.exec("DELETE FROM membership WHERE employee_id = 1")
-	w.apply(w.start(Request{Cause: CausePattern, TermIDs: []int64{5}}))
+	w.apply(w.start(propagation.Request{Cause: propagation.CausePattern, TermIDs: []int64{5}}))
 	assert.Len(t, w.spans(1), 1, "nobody is looked for by their spans")
-	w.apply(w.start(Request{Cause: CauseMembership, EmployeeIDs: []int64{1}}))
+	w.apply(w.start(propagation.Request{Cause: propagation.CauseMembership, EmployeeIDs: []int64{1}}))
 	assert.Empty(t, w.spans(1))
 
 	w.exec("UPDATE employment_term SET allows_inheritance = false")
-	w.apply(w.start(Request{Cause: CauseInheritance, TermIDs: []int64{5}}))
+	w.apply(w.start(propagation.Request{Cause: propagation.CauseInheritance, TermIDs: []int64{5}}))
 	assert.Equal(t, []string{"2026-01-05..3000-01-01 pattern 3 at 0"}, w.spans(2))
 	w.requireVerified()
 }
@@ -163,7 +164,7 @@ func TestWhatIsNoLongerInheritedGoes(t *testing.T) {
 func TestNobodyConcerned(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	id := w.start(Request{Cause: CausePattern, TermIDs: []int64{5}})
+	id := w.start(propagation.Request{Cause: propagation.CausePattern, TermIDs: []int64{5}})
 	w.apply(id)
 	assert.Equal(t, "FINISHED", w.get(id).GetState())
 	assert.Equal(t, int64(0), w.get(id).GetEmployeesTotal())
@@ -174,34 +175,34 @@ func TestPending(t *testing.T) {
 	w := newWorld(t)
 	w.term(5)
 	w.members(5, "2026-01-01", "3000-01-01", append(ids(1, 1000), ids(1500, 2000)...)...)
-	accepted := w.start(Request{Cause: CausePattern, TermIDs: []int64{5}})
-	other := w.start(Request{Cause: CauseMembership, EmployeeIDs: []int64{3}})
-	same := w.start(Request{Cause: CauseInheritance, TermIDs: []int64{5}})
-	pending := func() map[int64][]Open {
-		found, err := Pending(w.ctx, w.pool, []int64{1, 3, 1200, 2000})
+	accepted := w.start(propagation.Request{Cause: propagation.CausePattern, TermIDs: []int64{5}})
+	other := w.start(propagation.Request{Cause: propagation.CauseMembership, EmployeeIDs: []int64{3}})
+	same := w.start(propagation.Request{Cause: propagation.CauseInheritance, TermIDs: []int64{5}})
+	pending := func() map[int64][]propagation.Open {
+		found, err := propagation.Pending(w.ctx, w.pool, []int64{1, 3, 1200, 2000})
 		require.NoError(t, err)
 		return found
 	}
-	state := StateAccepted
-	wanted := func(ids ...int64) (list []Open) {
+	state := propagation.StateAccepted
+	wanted := func(ids ...int64) (list []propagation.Open) {
 		for _, id := range ids {
-			cause := map[int64]Cause{accepted: CausePattern, other: CauseMembership, same: CauseInheritance}[id]
-			list = append(list, Open{ID: id, Cause: cause, State: state})
+			cause := map[int64]propagation.Cause{accepted: propagation.CausePattern, other: propagation.CauseMembership, same: propagation.CauseInheritance}[id]
+			list = append(list, propagation.Open{ID: id, Cause: cause, State: state})
 		}
 		return list
 	}
-	all := func() map[int64][]Open {
-		return map[int64][]Open{1: wanted(accepted, same), 3: wanted(accepted, other, same), 2000: wanted(accepted, same)}
+	all := func() map[int64][]propagation.Open {
+		return map[int64][]propagation.Open{1: wanted(accepted, same), 3: wanted(accepted, other, same), 2000: wanted(accepted, same)}
 	}
 	assert.Equal(t, all(), pending())
 
 	p := w.propagator(Config{})
 	w.plan(p)
-	state = StateRunning
+	state = propagation.StateRunning
 	assert.Equal(t, all(), pending())
 	require.NoError(t, p.work(w.ctx, batchKey{accepted, 0}))
-	assert.Equal(t, map[int64][]Open{2000: wanted(accepted, same)}, pending(), "the others are done, all changes at once")
-	assert.Equal(t, StateFinished, w.state(other))
+	assert.Equal(t, map[int64][]propagation.Open{2000: wanted(accepted, same)}, pending(), "the others are done, all changes at once")
+	assert.Equal(t, propagation.StateFinished, w.state(other))
 	require.NoError(t, p.work(w.ctx, batchKey{accepted, 1}))
 	assert.Empty(t, pending())
 }
@@ -209,13 +210,13 @@ func TestPending(t *testing.T) {
 func TestPropagationsOfOthersAreUnknown(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	id := w.start(Request{Cause: CausePattern, TermIDs: []int64{5}})
+	id := w.start(propagation.Request{Cause: propagation.CausePattern, TermIDs: []int64{5}})
 	for _, ctx := range []int64{testTenant, 2} {
 		unknown := id
 		if ctx == testTenant {
 			unknown++
 		}
-		_, err := NewHandler(w.pool).GetPropagation(tenant.With(t.Context(), ctx), &schedulingv1.GetPropagationRequest{Id: unknown})
+		_, err := propagation.NewHandler(w.pool).GetPropagation(tenant.With(t.Context(), ctx), &schedulingv1.GetPropagationRequest{Id: unknown})
 		assert.True(t, fault.HasStatus(err, 404) && fault.HasCode(err, fault.CodeNotFound), "%v", err)
 	}
 }

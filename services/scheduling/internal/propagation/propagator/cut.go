@@ -1,4 +1,4 @@
-package propagation
+package propagator
 
 import "github.com/rotaloom/rotaloom/services/scheduling/internal/employeelock"
 

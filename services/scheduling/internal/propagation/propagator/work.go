@@ -1,4 +1,4 @@
-package propagation
+package propagator
 
 import (
 	"context"
@@ -12,6 +12,7 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/pg"
 	"github.com/rotaloom/rotaloom/pkg/tenant"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/employeelock"
+	"github.com/rotaloom/rotaloom/services/scheduling/internal/propagation/reconcile"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/scheduleevent"
 )
 
@@ -20,9 +21,9 @@ SELECT employee_ids FROM propagation_batch WHERE tenant_id = $1 AND propagation_
 
 // scratch is the buffers that a worker uses for one batch after the other.
 type scratch struct {
-	state   state
-	changes changes
-	series  seriesBlock
+	state   reconcile.State
+	changes reconcile.Changes
+	series  reconcile.SeriesBlock
 	claim   claim
 }
 
@@ -61,11 +62,11 @@ func (p *Propagator) work(ctx context.Context, key batchKey) error {
 		if err != nil || !done {
 			return err
 		}
-		take := func(count int32) (int64, error) { return d.series.take(ctx, tx, count) }
-		if err := d.changes.compute(&d.state, d.claim.employees, take); err != nil {
+		take := func(count int32) (int64, error) { return d.series.Take(ctx, tx, count) }
+		if err := d.changes.Compute(&d.state, d.claim.employees, take); err != nil {
 			return err
 		}
-		shifts, err := d.changes.rehide(ctx, tx, tenantID)
+		shifts, err := d.changes.Rehide(ctx, tx, tenantID)
 		if err != nil {
 			return err
 		}
@@ -76,12 +77,12 @@ func (p *Propagator) work(ctx context.Context, key batchKey) error {
 	}
 	p.wake()
 	p.metrics.batch.Observe(time.Since(began).Seconds())
-	p.metrics.spans.Add(float64(len(d.changes.gainers())))
+	p.metrics.spans.Add(float64(len(d.changes.Gainers())))
 	p.metrics.overtaken.Add(float64(len(d.claim.batches) - 1))
-	if d.changes.failure != nil {
+	if d.changes.Failure != nil {
 		p.metrics.failed.Inc()
 		p.log.ErrorContext(ctx, "a propagation could not be applied to employees", "propagation", key.PropagationID,
-			"employees", len(d.changes.failed), "first", d.changes.failed[0], "error", d.changes.failure)
+			"employees", len(d.changes.Failed), "first", d.changes.Failed[0], "error", d.changes.Failure)
 	}
 	return nil
 }
@@ -100,9 +101,9 @@ func (d *scratch) begin(ctx context.Context, tx pgx.Tx, tenantID int64, key batc
 	}
 	batch := &pgx.Batch{}
 	employeelock.Queue(batch, tenantID, employees)
-	batch.Queue(scheduleevent.NextRevision).QueryRow(func(row pgx.Row) error { return row.Scan(&d.state.revision) })
+	batch.Queue(scheduleevent.NextRevision).QueryRow(func(row pgx.Row) error { return row.Scan(&d.state.Revision) })
 	d.claim.queue(batch, tenantID, key, employees)
-	d.state.queue(batch, tenantID, employees)
+	d.state.Queue(batch, tenantID, employees)
 	if err := tx.SendBatch(ctx, batch).Close(); err != nil {
 		return false, fmt.Errorf("propagation: read state: %w", err)
 	}
@@ -111,9 +112,9 @@ func (d *scratch) begin(ctx context.Context, tx pgx.Tx, tenantID int64, key batc
 	}
 	if len(d.claim.employees) > len(employees) {
 		// Their locks are those that are held.
-		return true, d.state.load(ctx, tx, tenantID, d.claim.employees)
+		return true, d.state.Load(ctx, tx, tenantID, d.claim.employees)
 	}
-	return true, d.state.loadAssignments(ctx, tx, tenantID)
+	return true, d.state.LoadAssignments(ctx, tx, tenantID)
 }
 
 // write stores the changes and the progress of the claimed batches, and asks for
@@ -121,8 +122,8 @@ func (d *scratch) begin(ctx context.Context, tx pgx.Tx, tenantID int64, key batc
 func (p *Propagator) write(ctx context.Context, tx pgx.Tx, tenantID int64, d *scratch, shifts *scheduleevent.Shifts) error {
 	c, batch := &d.changes, &pgx.Batch{}
 	newest := d.claim.newest()
-	c.queueSpans(batch, tenantID, newest)
-	events := append(c.events(newest, d.state.revision), shifts.Events(d.state.revision)...)
+	c.QueueSpans(batch, tenantID, newest)
+	events := append(c.Events(newest, d.state.Revision), shifts.Events(d.state.Revision)...)
 	if err := outbox.Queue(ctx, batch, tenantID, events...); err != nil {
 		return fmt.Errorf("propagation: tell of changes: %w", err)
 	}

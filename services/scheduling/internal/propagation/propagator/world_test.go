@@ -1,4 +1,4 @@
-package propagation
+package propagator
 
 import (
 	"cmp"
@@ -21,6 +21,8 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/testkit/natstest"
 	"github.com/rotaloom/rotaloom/pkg/testkit/pgtest"
 	schedulingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/scheduling/v1"
+	"github.com/rotaloom/rotaloom/services/scheduling/internal/propagation"
+	"github.com/rotaloom/rotaloom/services/scheduling/internal/propagation/reconcile"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/span"
 	"github.com/rotaloom/rotaloom/services/scheduling/migrations"
 )
@@ -128,11 +130,11 @@ func (w *world) lock(employee int64, from, to string) {
 }
 
 // start starts a propagation.
-func (w *world) start(req Request) int64 {
+func (w *world) start(req propagation.Request) int64 {
 	w.t.Helper()
 	var id int64
 	require.NoError(w.t, pg.InTx(w.ctx, w.pool, func(ctx context.Context, tx pgx.Tx) (err error) {
-		id, err = Start(ctx, tx, req)
+		id, err = propagation.Start(ctx, tx, req)
 		return err
 	}))
 	return id
@@ -146,7 +148,7 @@ func (w *world) state(id int64) string {
 
 func (w *world) get(id int64) *schedulingv1.Propagation {
 	w.t.Helper()
-	answer, err := NewHandler(w.pool).GetPropagation(w.ctx, &schedulingv1.GetPropagationRequest{Id: id})
+	answer, err := propagation.NewHandler(w.pool).GetPropagation(w.ctx, &schedulingv1.GetPropagationRequest{Id: id})
 	require.NoError(w.t, err)
 	return answer
 }
@@ -255,7 +257,7 @@ func (w *world) newBus(server *natstest.Server) *bus.Bus {
 // it reads in its own way.
 func (w *world) requireVerified() {
 	w.t.Helper()
-	report, err := Verify(w.ctx, w.pool, testTenant)
+	report, err := reconcile.Verify(w.ctx, w.pool, testTenant)
 	require.NoError(w.t, err)
 	require.Zero(w.t, report.Unfinished)
 	require.Empty(w.t, report.Differences)

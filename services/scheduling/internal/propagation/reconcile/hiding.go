@@ -1,4 +1,4 @@
-package propagation
+package reconcile
 
 import (
 	"context"
@@ -27,10 +27,10 @@ WHERE i.tenant_id = $1 AND i.id = u.id
 RETURNING i.id, i.kind = 'SHIFT', CASE WHEN i.deleted OR i.withdrawn THEN 0 ELSE coalesce(i.employee_id, 0) END, i.from_day - '1970-01-01'::date, i.body, i.version`
 )
 
-// rehide finds where the entries stand that people changed or deleted, and whether
+// Rehide finds where the entries stand that people changed or deleted, and whether
 // what they made of them is shown, and stores what is different. It returns the
 // shifts that must be told. The employees are locked.
-func (c *changes) rehide(ctx context.Context, tx pgx.Tx, tenantID int64) (*scheduleevent.Shifts, error) {
+func (c *Changes) Rehide(ctx context.Context, tx pgx.Tx, tenantID int64) (*scheduleevent.Shifts, error) {
 	told := &scheduleevent.Shifts{}
 	if len(c.hiders) == 0 {
 		return told, nil
@@ -137,17 +137,17 @@ func distinct(ids []int64) []int64 {
 	return slices.Compact(ids)
 }
 
-// seriesBlock is a block of series that a worker has drawn and not used up. The
+// SeriesBlock is a block of series that a worker has drawn and not used up. The
 // rest of one is lost with the process; there are millions of blocks.
-type seriesBlock struct{ next, end int64 }
+type SeriesBlock struct{ next, end int64 }
 
 // seriesPerBlock is the increment of the sequence.
 const seriesPerBlock = 1024
 
 const drawSeries = `SELECT nextval('entry_series')`
 
-// take returns the first of as many numbers as are asked for, at most a block.
-func (b *seriesBlock) take(ctx context.Context, db pg.Querier, count int32) (int64, error) {
+// Take returns the first of as many numbers as are asked for, at most a block.
+func (b *SeriesBlock) Take(ctx context.Context, db pg.Querier, count int32) (int64, error) {
 	if b.end-b.next < int64(count) {
 		if err := db.QueryRow(ctx, drawSeries).Scan(&b.next); err != nil {
 			b.end = b.next

@@ -1,4 +1,4 @@
-package propagation
+package propagator
 
 import (
 	"fmt"
@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/rotaloom/rotaloom/pkg/testkit/natstest"
+	"github.com/rotaloom/rotaloom/services/scheduling/internal/propagation"
 )
 
 const benchEmployees = 10_000
@@ -65,7 +66,7 @@ func (w *world) clear(replace bool) {
 }
 
 func (w *world) timeWorkers(p *Propagator, workers int) time.Duration {
-	id := w.start(Request{Cause: CausePattern, TermIDs: []int64{5}})
+	id := w.start(propagation.Request{Cause: propagation.CausePattern, TermIDs: []int64{5}})
 	w.plan(p)
 	batches := make(chan int32, 100)
 	for n := range w.count("SELECT batches_total FROM propagation WHERE id = $1", id) {
@@ -83,7 +84,7 @@ func (w *world) timeWorkers(p *Propagator, workers int) time.Duration {
 	}
 	all.Wait()
 	took := time.Since(began)
-	require.Equal(w.t, StateFinished, w.state(id))
+	require.Equal(w.t, propagation.StateFinished, w.state(id))
 	return took
 }
 
@@ -150,9 +151,9 @@ func BenchmarkEndToEnd(b *testing.B) {
 				w.exec("UPDATE pattern_assignment SET believed_until = now() WHERE believed_until = 'infinity'")
 				w.assign(assignment{id: next, term: 5, from: "2026-01-05", pattern: int(next%20 + 1), override: true})
 				b.StartTimer()
-				id := w.start(Request{Cause: CausePattern, TermIDs: []int64{5}})
+				id := w.start(propagation.Request{Cause: propagation.CausePattern, TermIDs: []int64{5}})
 				proc.relay.Wake()
-				for w.state(id) != StateFinished {
+				for w.state(id) != propagation.StateFinished {
 					time.Sleep(time.Millisecond)
 				}
 			}

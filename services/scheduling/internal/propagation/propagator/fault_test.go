@@ -1,4 +1,4 @@
-package propagation
+package propagator
 
 import (
 	"math/rand/v2"
@@ -13,6 +13,8 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/pg"
 	"github.com/rotaloom/rotaloom/pkg/tenant"
 	"github.com/rotaloom/rotaloom/pkg/testkit/natstest"
+	"github.com/rotaloom/rotaloom/services/scheduling/internal/propagation"
+	"github.com/rotaloom/rotaloom/services/scheduling/internal/propagation/reconcile"
 )
 
 // Any number of changes, whose hints come in any order, more than once and to
@@ -36,23 +38,23 @@ func TestHintsInAnyOrderEndInTheSame(t *testing.T) {
 		term, employee := 1+random.Int64N(3), staff[random.IntN(len(staff))]
 		first := random.IntN(3)
 		from, to := dates[first], dates[first+1+random.IntN(3)]
-		req := Request{Cause: CausePattern, TermIDs: []int64{term}}
+		req := propagation.Request{Cause: propagation.CausePattern, TermIDs: []int64{term}}
 		switch random.IntN(7) {
 		case 0, 1, 2:
 			w.assign(assignment{id: 100 + round, term: term, from: from, to: to, pattern: 1 + random.IntN(20), override: random.IntN(3) > 0})
 		case 3:
 			w.assign(assignment{id: 100 + round, employee: employee, from: from, to: to, override: random.IntN(2) > 0, lane: 8})
-			req = Request{Cause: CausePattern, EmployeeIDs: []int64{employee}}
+			req = propagation.Request{Cause: propagation.CausePattern, EmployeeIDs: []int64{employee}}
 		case 4:
 			w.exec("UPDATE pattern_assignment SET believed_until = now() WHERE id = $1 AND employment_term_id IS NOT NULL", 100+random.Int64N(round+1))
 			req.TermIDs = ids(1, 3)
 		case 5:
 			w.exec("UPDATE employment_term SET allows_inheritance = NOT allows_inheritance WHERE id = $1", term)
-			req.Cause = CauseInheritance
+			req.Cause = propagation.CauseInheritance
 		case 6:
 			w.exec("UPDATE membership SET employment_term_id = $1 WHERE employee_id = $2 AND from_date = '2026-09-01'", term, employee)
 			w.lock(employee, from, to)
-			req = Request{Cause: CauseMembership, EmployeeIDs: []int64{employee}}
+			req = propagation.Request{Cause: propagation.CauseMembership, EmployeeIDs: []int64{employee}}
 		}
 		open = append(open, w.start(req))
 		if random.IntN(3) == 0 {
@@ -62,7 +64,7 @@ func TestHintsInAnyOrderEndInTheSame(t *testing.T) {
 	w.hint(p, random, open)
 	w.hint(p, random, open)
 	for _, id := range open {
-		assert.Equal(t, StateFinished, w.state(id))
+		assert.Equal(t, propagation.StateFinished, w.state(id))
 		assert.Equal(t, w.get(id).GetEmployeesTotal(), w.get(id).GetEmployeesDone(), "each batch counts once")
 	}
 	require.Positive(t, w.count("SELECT count(*) FROM span"))
@@ -111,7 +113,7 @@ func TestLaterChangeWinsUnderConcurrentWorkers(t *testing.T) {
 	var last int64
 	for change := range int64(6) {
 		w.assign(assignment{id: 50 + change, term: 5, from: "2026-01-05", pattern: int(7 + change), override: true})
-		last = w.start(Request{Cause: CausePattern, TermIDs: []int64{5}})
+		last = w.start(propagation.Request{Cause: propagation.CausePattern, TermIDs: []int64{5}})
 		first.relay.Wake()
 		second.relay.Wake()
 	}
@@ -130,7 +132,7 @@ func TestKilledWorkerLeavesNothingHalfDone(t *testing.T) {
 	w.term(5)
 	w.members(5, "2026-01-01", "3000-01-01", ids(1, 500)...)
 	w.assign(assignment{id: 50, term: 5, from: "2026-01-05"})
-	id := w.start(Request{Cause: CausePattern, TermIDs: []int64{5}})
+	id := w.start(propagation.Request{Cause: propagation.CausePattern, TermIDs: []int64{5}})
 	w.plan(w.propagator(Config{}))
 
 	// The worker has written its spans when it comes to this row.
@@ -149,7 +151,7 @@ func TestKilledWorkerLeavesNothingHalfDone(t *testing.T) {
 		assert.Zero(t, w.count("SELECT count(*) FROM span"))
 	}
 	require.NoError(t, blocker.Rollback(w.ctx))
-	w.awaitState(id, StateFinished)
+	w.awaitState(id, propagation.StateFinished)
 	assert.Equal(t, int64(500), w.get(id).GetSpansWritten())
 	w.requireVerified()
 }
@@ -163,9 +165,9 @@ func TestSweepAsksForWhatTheBrokerLost(t *testing.T) {
 	w.term(5)
 	w.members(5, "2026-01-01", "3000-01-01", ids(1, 3000)...)
 	w.assign(assignment{id: 50, term: 5, from: "2026-01-05"})
-	planned := w.start(Request{Cause: CausePattern, TermIDs: []int64{5}})
+	planned := w.start(propagation.Request{Cause: propagation.CausePattern, TermIDs: []int64{5}})
 	w.plan(w.propagator(Config{}))
-	accepted := w.start(Request{Cause: CausePattern, TermIDs: []int64{5}})
+	accepted := w.start(propagation.Request{Cause: propagation.CausePattern, TermIDs: []int64{5}})
 	w.exec("DELETE FROM outbox")
 	server.Stop()
 	server.Wipe()
@@ -189,15 +191,15 @@ func TestSweepAsksForWhatTheBrokerLost(t *testing.T) {
 	reminded, err = proc.Sweep(t.Context())
 	require.NoError(t, err)
 	assert.Equal(t, 2, reminded)
-	w.awaitState(planned, StateFinished)
-	w.awaitState(accepted, StateFinished)
+	w.awaitState(planned, propagation.StateFinished)
+	w.awaitState(accepted, propagation.StateFinished)
 	w.requireVerified()
 }
 
 func TestRemindersGetRarer(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	w.start(Request{Cause: CauseMembership, EmployeeIDs: []int64{1}})
+	w.start(propagation.Request{Cause: propagation.CauseMembership, EmployeeIDs: []int64{1}})
 	p := w.propagator(Config{SweepAfter: time.Minute})
 	for wait, want := range []int{0: 1, 1: 0, 2: 1, 3: 0} {
 		w.exec("UPDATE propagation SET moved_at = now() - interval '90 seconds' * $1::int", 1+wait/2)
@@ -218,11 +220,11 @@ func TestWhoCannotBeResolvedFailsAlone(t *testing.T) {
 	w.members(5, "2026-01-01", "3000-01-01", 1, 2, 3, 5000)
 	w.assign(assignment{id: 50, term: 5, from: "2026-01-05"})
 	w.assign(assignment{id: 60, employee: 2, from: "2026-01-05", lane: 99}) // there is no such lane
-	id := w.start(Request{Cause: CausePattern, TermIDs: []int64{5}})
-	same := w.start(Request{Cause: CausePattern, TermIDs: []int64{5}})
+	id := w.start(propagation.Request{Cause: propagation.CausePattern, TermIDs: []int64{5}})
+	same := w.start(propagation.Request{Cause: propagation.CausePattern, TermIDs: []int64{5}})
 	proc := w.run(server, Config{MaxDeliver: 2})
-	w.awaitState(id, StateFailed)
-	w.awaitState(same, StateFailed)
+	w.awaitState(id, propagation.StateFailed)
+	w.awaitState(same, propagation.StateFailed)
 	for _, employee := range []int64{1, 3, 5000} {
 		assert.Len(t, w.spans(employee), 1, employee)
 	}
@@ -230,20 +232,23 @@ func TestWhoCannotBeResolvedFailsAlone(t *testing.T) {
 	assert.Equal(t, textFailed, failed.GetError(), "the cause stays inside")
 	assert.Equal(t, int64(3), failed.GetEmployeesDone())
 	assert.Zero(t, w.count("SELECT count(*) FROM dead_letter"), "the propagation itself tells what is left")
-	pending, err := Pending(w.ctx, w.pool, []int64{1, 2, 3, 5000})
+	pending, err := propagation.Pending(w.ctx, w.pool, []int64{1, 2, 3, 5000})
 	require.NoError(t, err)
-	assert.Equal(t, map[int64][]Open{2: {{id, CausePattern, StateFailed}, {same, CausePattern, StateFailed}}}, pending)
+	assert.Equal(t, map[int64][]propagation.Open{2: {
+		{ID: id, Cause: propagation.CausePattern, State: propagation.StateFailed},
+		{ID: same, Cause: propagation.CausePattern, State: propagation.StateFailed},
+	}}, pending)
 
 	// Another change goes past it.
-	other := w.start(Request{Cause: CauseMembership, EmployeeIDs: []int64{1, 3}})
+	other := w.start(propagation.Request{Cause: propagation.CauseMembership, EmployeeIDs: []int64{1, 3}})
 	proc.relay.Wake()
-	w.awaitState(other, StateFinished)
+	w.awaitState(other, propagation.StateFinished)
 
 	assert.Error(t, Replay(tenant.With(t.Context(), 2), w.pool, id), "nobody else's")
 	w.exec("UPDATE pattern_assignment SET lane = 8 WHERE id = 60")
 	require.NoError(t, Replay(w.ctx, w.pool, same))
 	for _, one := range []int64{id, same} {
-		w.awaitState(one, StateFinished)
+		w.awaitState(one, propagation.StateFinished)
 		assert.Empty(t, w.get(one).GetError())
 		assert.Equal(t, int64(4), w.get(one).GetEmployeesDone())
 	}
@@ -260,19 +265,19 @@ func TestFailedPropagationsAreTriedAgain(t *testing.T) {
 	server := natstest.New(t)
 	w.assign(assignment{id: 60, employee: 7, from: "2026-01-05", lane: 99})
 	w.assign(assignment{id: 61, employee: 9, from: "2026-01-05", lane: 99})
-	swept := w.start(Request{Cause: CausePattern, EmployeeIDs: []int64{7}})
-	overtaken := w.start(Request{Cause: CausePattern, EmployeeIDs: []int64{9}})
+	swept := w.start(propagation.Request{Cause: propagation.CausePattern, EmployeeIDs: []int64{7}})
+	overtaken := w.start(propagation.Request{Cause: propagation.CausePattern, EmployeeIDs: []int64{9}})
 	proc := w.run(server, Config{SweepEvery: 20 * time.Millisecond, SweepAfter: 50 * time.Millisecond})
-	w.awaitState(swept, StateFailed)
-	w.awaitState(overtaken, StateFailed)
+	w.awaitState(swept, propagation.StateFailed)
+	w.awaitState(overtaken, propagation.StateFailed)
 	w.exec("UPDATE pattern_assignment SET lane = 8 WHERE id = 60")
-	w.awaitState(swept, StateFinished)
-	assert.Equal(t, StateFailed, w.state(overtaken))
+	w.awaitState(swept, propagation.StateFinished)
+	assert.Equal(t, propagation.StateFailed, w.state(overtaken))
 	proc.stop()
 
 	w.exec("UPDATE pattern_assignment SET lane = 8 WHERE id = 61")
-	w.apply(w.start(Request{Cause: CauseMembership, EmployeeIDs: []int64{9, 10}}))
-	assert.Equal(t, StateFinished, w.state(overtaken))
+	w.apply(w.start(propagation.Request{Cause: propagation.CauseMembership, EmployeeIDs: []int64{9, 10}}))
+	assert.Equal(t, propagation.StateFinished, w.state(overtaken))
 	w.requireVerified()
 }
 
@@ -283,14 +288,14 @@ func TestVerifyFindsDifferences(t *testing.T) {
 	w.term(5)
 	w.members(5, "2026-01-01", "3000-01-01", ids(1, 2500)...)
 	w.assign(assignment{id: 50, term: 5, from: "2026-01-05"})
-	w.apply(w.start(Request{Cause: CausePattern, TermIDs: []int64{5}}))
+	w.apply(w.start(propagation.Request{Cause: propagation.CausePattern, TermIDs: []int64{5}}))
 	w.requireVerified()
 	w.exec("DELETE FROM span WHERE employee_id = 2400")
 	w.exec("UPDATE span SET position = 3 WHERE employee_id = 1200")
-	w.start(Request{Cause: CausePattern, TermIDs: []int64{5}})
-	report, err := Verify(t.Context(), w.pool, testTenant)
+	w.start(propagation.Request{Cause: propagation.CausePattern, TermIDs: []int64{5}})
+	report, err := reconcile.Verify(t.Context(), w.pool, testTenant)
 	require.NoError(t, err)
-	assert.Equal(t, Report{
+	assert.Equal(t, reconcile.Report{
 		Employees: 2500, Spans: 2499, Unfinished: 1, Different: 2, Differences: report.Differences,
 	}, report)
 	require.Len(t, report.Differences, 2)
