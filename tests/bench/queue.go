@@ -30,7 +30,7 @@ type crowd struct {
 }
 
 func newCrowd(h *host, o Options) (*crowd, error) {
-	c := &crowd{server: launch.Standalone(h, "--log-level", "warn", "--admin-address", o.Profiles)}
+	c := &crowd{server: launch.Standalone(h, "--log-level", "warn", "--admin-profiles", "--admin-address", o.Profiles)}
 	var err error
 	if c.admin, err = pgx.Connect(h.ctx, privatePostgres(c.server.StateDir)(schedulingDatabase)); err != nil {
 		return nil, err

@@ -36,7 +36,7 @@ type small struct {
 // database take for a GET of one object, against that of a bare handler with one
 // prepared statement that selects the same bytes by a key.
 func smallReads(h *host, o Options) ([]figure, error) {
-	server := launch.Standalone(h, "--log-level", "warn", "--admin-address", o.Profiles)
+	server := launch.Standalone(h, "--log-level", "warn", "--admin-profiles", "--admin-address", o.Profiles)
 	api := scenario.API{Target: server.Target(h)}
 	objects, err := smallObjects(h.ctx, api)
 	if err != nil {
