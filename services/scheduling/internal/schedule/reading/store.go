@@ -7,8 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strconv"
-	"strings"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgtype"
@@ -30,100 +28,6 @@ const (
 	kindLockedLeave
 	kindHoliday
 )
-
-// The parts of the statement that reads everything, which sees one moment. Rows have
-// a column for whatever one of the tables has; kinds use them as they need. {asked}
-// is a table of the employees, e (employee): each is a search of its own in the index.
-// OFFSET 0 keeps it so before there are statistics, with which = ANY reads the whole tenant.
-// The lower bound of from_day keeps searches short: no item is longer.
-const (
-	readSpans = `
-SELECT 1::smallint AS kind, s.employee_id, s.pattern_id, s.assignment_id, s.propagation_id, s.series, s.from_date, s.to_date,
-    s.position, s.lane, s.inherited, NULL::bytea, NULL::text, NULL::text
-FROM {asked} CROSS JOIN LATERAL (
-    SELECT * FROM span WHERE tenant_id = $1 AND employee_id = e.employee AND from_date < $4 AND to_date > $3 OFFSET 0
-) AS s`
-
-	readItems = `
-SELECT 2::smallint, i.employee_id, i.id, i.version, NULL, NULL, i.from_day, NULL, NULL, NULL, i.kind = 'SHIFT', i.body, NULL, NULL
-FROM {asked} CROSS JOIN LATERAL (
-    SELECT * FROM schedule_item WHERE tenant_id = $1 AND employee_id = e.employee
-    AND from_day < $4 AND from_day > $5::date - $6::int AND to_day >= $5 AND NOT deleted AND NOT withdrawn OFFSET 0
-) AS i`
-
-	// What items hide of the employees, wherever these were moved to.
-	readHidden = `
-SELECT 3::smallint, i.hides_employee_id, NULL, NULL, NULL, NULL, i.hides_day, NULL, i.hidden_ordinal::int, i.hidden_lane, NULL, NULL, NULL, NULL
-FROM {asked} CROSS JOIN LATERAL (
-    SELECT * FROM schedule_item WHERE tenant_id = $1 AND hides_employee_id = e.employee
-    AND hides_day IS NOT NULL AND hides_day < $4 AND hides_day >= $3 AND hidden_lane IS NOT NULL OFFSET 0
-) AS i`
-
-	// Whether an entry is locked is said by its day, also of one that began long before.
-	readLocks = `
-SELECT 4::smallint, l.employee_id, l.id, NULL, NULL, NULL, l.from_date, l.to_date, NULL, NULL, NULL, NULL, NULL, NULL
-FROM {asked} CROSS JOIN LATERAL (
-    SELECT * FROM day_lock WHERE tenant_id = $1 AND employee_id = e.employee AND from_date < $4 AND to_date > $5::date - $6::int OFFSET 0
-) AS l`
-
-	readKnown = `
-SELECT 0::smallint, k.id, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, k.person_number, k.time_zone
-FROM {asked} CROSS JOIN LATERAL (SELECT * FROM employee WHERE tenant_id = $1 AND id = e.employee OFFSET 0) AS k`
-
-	// From the lookback on, and as far behind the window: leave may cover the
-	// beginning of a shift that reaches into the window, and the end of one that
-	// reaches out of it.
-	readLeave = `
-SELECT 5::smallint, l.employee_id, l.id, l.version, NULL, NULL, l.from_day, l.to_day, NULL, NULL, NULL, l.body, NULL, NULL
-FROM {asked} CROSS JOIN LATERAL (
-    SELECT * FROM leave_edit WHERE tenant_id = $1 AND employee_id = e.employee
-    AND from_day < $4::date + {lookback} AND from_day > $3::date - $6::int AND to_day >= $3 OFFSET 0
-) AS l`
-
-	// The days that were locked are numbers of days since 1970-01-01.
-	readLockedLeave = `
-SELECT 7::smallint, l.employee_id, l.id, l.version, (l.lock_from - '1970-01-01'::date)::bigint, (l.lock_to - '1970-01-01'::date)::bigint,
-    l.from_day, l.to_day, NULL, NULL, NULL, l.body, NULL, NULL
-FROM {asked} CROSS JOIN LATERAL (
-    SELECT * FROM locked_leave WHERE tenant_id = $1 AND employee_id = e.employee AND lock_from < $4 AND lock_to > $3 OFFSET 0
-) AS l`
-
-	readHolidays = `
-SELECT 8::smallint, 0, h.holiday_id, NULL, NULL, NULL, h.from_date, h.to_date, NULL, NULL, NULL, h.body, NULL, NULL
-FROM holiday_date AS h WHERE h.tenant_id = $1 AND h.from_date < $4 AND h.from_date > $5::date - $6::int AND h.to_date > $5`
-
-	readOpenShifts = `
-(SELECT 6::smallint, 0, id, version, NULL, NULL, from_day, NULL, NULL, NULL, true, body, NULL, NULL
-FROM schedule_item WHERE tenant_id = $1 AND employee_id IS NULL AND kind = 'SHIFT'
-AND from_day < $4 AND from_day > $5::date - $6::int AND to_day >= $5 AND NOT deleted
-ORDER BY from_day, id LIMIT {open})`
-)
-
-// statement returns the text that reads what is wanted. The texts are few, and the
-// database keeps the plan of that for one employee, which costs what a plan costs that
-// knows the parameters. The length of a list it can only guess.
-func (w *filter) statement() (sql string, asked any) {
-	parts := []string{readSpans, readItems, readHidden, readLocks}
-	if w.known {
-		parts = append(parts, readKnown)
-	}
-	if w.leave {
-		parts = append(parts, readLeave, readLockedLeave)
-	}
-	if w.holidays {
-		parts = append(parts, readHolidays)
-	}
-	if w.open {
-		parts = append(parts, readOpenShifts)
-	}
-	from := "unnest($2::bigint[]) AS e (employee)"
-	asked = w.employees
-	if len(w.employees) == 1 {
-		from, asked = "(VALUES ($2::bigint)) AS e (employee)", w.employees[0]
-	}
-	return strings.NewReplacer("{asked}", from, "{lookback}", strconv.Itoa(encoding.Lookback), "{open}", strconv.Itoa(maxOpenShifts+1)).
-		Replace(strings.Join(parts, "\nUNION ALL")), asked
-}
 
 // MaxItemDays is how many days a stored item may touch at most.
 const MaxItemDays = 366

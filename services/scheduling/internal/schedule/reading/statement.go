@@ -1,0 +1,129 @@
+package reading
+
+import (
+	"strconv"
+	"strings"
+
+	"github.com/rotaloom/rotaloom/services/scheduling/internal/schedule/encoding"
+)
+
+// The parts of the statement that reads everything, which sees one moment. Rows have
+// a column for whatever one of the tables has; kinds use them as they need.
+// {asked}, {employee} and {apart} read a table for one employee or for many; see text.
+// The lower bound of from_day keeps searches short: no item is longer.
+const (
+	readSpans = `
+SELECT 1::smallint AS kind, s.employee_id, s.pattern_id, s.assignment_id, s.propagation_id, s.series, s.from_date, s.to_date,
+    s.position, s.lane, s.inherited, NULL::bytea, NULL::text, NULL::text
+FROM {asked}(
+    SELECT * FROM span WHERE tenant_id = $1 AND employee_id = {employee} AND from_date < $4 AND to_date > $3{apart}
+) AS s`
+
+	readItems = `
+SELECT 2::smallint, i.employee_id, i.id, i.version, NULL, NULL, i.from_day, NULL, NULL, NULL, i.kind = 'SHIFT', i.body, NULL, NULL
+FROM {asked}(
+    SELECT * FROM schedule_item WHERE tenant_id = $1 AND employee_id = {employee}
+    AND from_day < $4 AND from_day > $5::date - $6::int AND to_day >= $5 AND NOT deleted AND NOT withdrawn{apart}
+) AS i`
+
+	// What items hide of the employees, wherever these were moved to.
+	readHidden = `
+SELECT 3::smallint, i.hides_employee_id, NULL, NULL, NULL, NULL, i.hides_day, NULL, i.hidden_ordinal::int, i.hidden_lane, NULL, NULL, NULL, NULL
+FROM {asked}(
+    SELECT * FROM schedule_item WHERE tenant_id = $1 AND hides_employee_id = {employee}
+    AND hides_day IS NOT NULL AND hides_day < $4 AND hides_day >= $3 AND hidden_lane IS NOT NULL{apart}
+) AS i`
+
+	// Whether an entry is locked is said by its day, also of one that began long before.
+	readLocks = `
+SELECT 4::smallint, l.employee_id, l.id, NULL, NULL, NULL, l.from_date, l.to_date, NULL, NULL, NULL, NULL, NULL, NULL
+FROM {asked}(
+    SELECT * FROM day_lock WHERE tenant_id = $1 AND employee_id = {employee} AND from_date < $4 AND to_date > $5::date - $6::int{apart}
+) AS l`
+
+	readKnown = `
+SELECT 0::smallint, k.id, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, k.person_number, k.time_zone
+FROM {asked}(
+    SELECT * FROM employee WHERE tenant_id = $1 AND id = {employee}{apart}
+) AS k`
+
+	// From the lookback on, and as far behind the window: leave may cover the
+	// beginning of a shift that reaches into the window, and the end of one that
+	// reaches out of it.
+	readLeave = `
+SELECT 5::smallint, l.employee_id, l.id, l.version, NULL, NULL, l.from_day, l.to_day, NULL, NULL, NULL, l.body, NULL, NULL
+FROM {asked}(
+    SELECT * FROM leave_edit WHERE tenant_id = $1 AND employee_id = {employee}
+    AND from_day < $4::date + {lookback} AND from_day > $3::date - $6::int AND to_day >= $3{apart}
+) AS l`
+
+	// The days that were locked are numbers of days since 1970-01-01.
+	readLockedLeave = `
+SELECT 7::smallint, l.employee_id, l.id, l.version, (l.lock_from - '1970-01-01'::date)::bigint, (l.lock_to - '1970-01-01'::date)::bigint,
+    l.from_day, l.to_day, NULL, NULL, NULL, l.body, NULL, NULL
+FROM {asked}(
+    SELECT * FROM locked_leave WHERE tenant_id = $1 AND employee_id = {employee} AND lock_from < $4 AND lock_to > $3{apart}
+) AS l`
+
+	readHolidays = `
+SELECT 8::smallint, 0, h.holiday_id, NULL, NULL, NULL, h.from_date, h.to_date, NULL, NULL, NULL, h.body, NULL, NULL
+FROM holiday_date AS h WHERE h.tenant_id = $1 AND h.from_date < $4 AND h.from_date > $5::date - $6::int AND h.to_date > $5`
+
+	readOpenShifts = `
+(SELECT 6::smallint, 0, id, version, NULL, NULL, from_day, NULL, NULL, NULL, true, body, NULL, NULL
+FROM schedule_item WHERE tenant_id = $1 AND employee_id IS NULL AND kind = 'SHIFT'
+AND from_day < $4 AND from_day > $5::date - $6::int AND to_day >= $5 AND NOT deleted
+ORDER BY from_day, id LIMIT {open})`
+)
+
+// variant says which parts a statement has, and whether it is for one employee.
+type variant struct{ one, leave, open, holidays, known bool }
+
+// texts are all statements, made once.
+var texts = func() map[variant]string {
+	all := map[variant]string{}
+	for bits := range 1 << 5 {
+		has := func(bit int) bool { return bits&(1<<bit) != 0 }
+		s := variant{one: has(0), leave: has(1), open: has(2), holidays: has(3), known: has(4)}
+		all[s] = s.text()
+	}
+	return all
+}()
+
+// text returns the text of the statement. Many employees are a table, and each of them is
+// a search of its own in the index: OFFSET 0 keeps it so before there are statistics, with
+// which = ANY reads the whole tenant. A single employee is a parameter, which costs the
+// database fewer nodes of its plan.
+func (s variant) text() string {
+	list := []string{readSpans, readItems, readHidden, readLocks}
+	if s.known {
+		list = append(list, readKnown)
+	}
+	if s.leave {
+		list = append(list, readLeave, readLockedLeave)
+	}
+	if s.holidays {
+		list = append(list, readHolidays)
+	}
+	if s.open {
+		list = append(list, readOpenShifts)
+	}
+	asked, employee, apart := "unnest($2::bigint[]) AS e (employee) CROSS JOIN LATERAL ", "e.employee", " OFFSET 0"
+	if s.one {
+		asked, employee, apart = "", "$2::bigint", ""
+	}
+	return strings.NewReplacer("{asked}", asked, "{employee}", employee, "{apart}", apart,
+		"{lookback}", strconv.Itoa(encoding.Lookback), "{open}", strconv.Itoa(maxOpenShifts+1)).
+		Replace(strings.Join(list, "\nUNION ALL"))
+}
+
+// statement returns the text that reads what is wanted, and whom it is about. The texts
+// are few, and the database keeps the plan of that for one employee, which costs what a
+// plan costs that knows the parameters. The length of a list it can only guess.
+func (w *filter) statement() (sql string, asked any) {
+	s := variant{one: len(w.employees) == 1, leave: w.leave, open: w.open, holidays: w.holidays, known: w.known}
+	if s.one {
+		return texts[s], w.employees[0]
+	}
+	return texts[s], w.employees
+}
