@@ -177,9 +177,8 @@ func (w *writer) refEntry(dst []byte, name string, id []byte, qualifier string) 
 	return appendTree(dst, name, w.ref)
 }
 
-// newHead returns how the attributes of a column begin: with its key and its
-// alias.
-func (c *column) newHead() []byte {
+// headOf returns how the attributes of a column begin: with its key and its alias.
+func headOf(c *column) []byte {
 	head := appendBytes(nil, attributeKey, c.key)
 	if c.alias != nil {
 		head = appendBytes(head, attributeAlias, *c.alias)
@@ -222,92 +221,4 @@ func (w *writer) shownTotals() []*platformv1.DataSummary {
 		return w.table.totals(w.table.columns)
 	}
 	return w.table.totals(w.table.columns[:w.shown])
-}
-
-// totals says of each column how many values it has, and what they add up to.
-func (t *table) totals(columns []*column) []*platformv1.DataSummary {
-	var out []*platformv1.DataSummary
-	for _, c := range columns {
-		if c.failed != "" {
-			continue
-		}
-		var count int64
-		var sum, least, most float64
-		for _, node := range t.nodes {
-			cell := t.cell(c, node)
-			if !c.there[cell] {
-				continue
-			}
-			if count++; c.numeric() {
-				v := c.number(cell)
-				if count == 1 {
-					least, most = v, v
-				}
-				sum, least, most = sum+v, min(least, v), max(most, v)
-			}
-		}
-		s := &platformv1.DataSummary{Key: c.key, Count: strconv.FormatInt(count, 10)}
-		if c.numeric() && count > 0 {
-			text := func(f float64) *string { return proto.String(string(appendNumber(nil, f))) }
-			s.Min, s.Max, s.Sum, s.Avg = text(least), text(most), text(sum), text(sum/float64(count))
-		}
-		out = append(out, s)
-	}
-	return out
-}
-
-// nothing reports whether no element that is shown could be read.
-func (r *result) nothing() bool {
-	shown := r.table.columns
-	if r.table.groups == nil {
-		shown = shown[:r.shown]
-	}
-	for _, c := range shown {
-		if c.failed == "" {
-			return false
-		}
-	}
-	return true
-}
-
-// errorsOf names the elements that could not be read, with the reason of each.
-func (r *result) errorsOf() []*platformv1.DataError {
-	var detail []*platformv1.DataErrorDetail
-	seen := map[string]bool{}
-	for _, c := range r.read {
-		if c.failed != "" && !seen[c.key] {
-			seen[c.key] = true
-			detail = append(detail, &platformv1.DataErrorDetail{DataElement: &platformv1.DataElementName{Key: c.key}, Message: c.failed})
-		}
-	}
-	if detail == nil {
-		return nil
-	}
-	return []*platformv1.DataError{{
-		Code: CodeProvider, Message: "Some data could not be retrieved. The details name the data elements and the reasons.", Detail: detail,
-	}}
-}
-
-// size estimates how many bytes the result takes in memory.
-func (r *result) size() int {
-	n := 1024 + 64*len(r.rows)
-	tables := []*table{r.table}
-	if r.table.rows != nil {
-		tables = append(tables, r.table.rows)
-	}
-	for _, t := range tables {
-		n += 4 * len(t.nodes)
-		for _, g := range t.groups {
-			n += 32 + 4*len(g.members)
-		}
-		for _, c := range t.columns {
-			n += len(c.there) + 16*len(c.texts) + 8*len(c.numbers) + 8*len(c.integers)
-			if c.kind == dataelement.String {
-				for _, text := range c.texts {
-					n += len(text)
-				}
-			}
-		}
-	}
-	return n
 }

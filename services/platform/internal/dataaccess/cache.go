@@ -2,31 +2,10 @@ package dataaccess
 
 import (
 	"math"
-	"time"
 
 	"github.com/rotaloom/rotaloom/pkg/cache"
 	"github.com/rotaloom/rotaloom/pkg/clock"
-	datav1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/data/v1"
 )
-
-// result is what a request found, ready for any page of it. It is never changed
-// after it was made.
-type result struct {
-	view   view
-	label  labelForm
-	rows   []*datav1.DataRow
-	bounds []int32
-	table  *table
-	// read are all columns that were read; the first of them are shown.
-	read  []*column
-	shown int
-
-	digest      [32]byte
-	metadataKey string
-	readAt      time.Time
-	expires     time.Time
-	bytes       int
-}
 
 // cacheKey is a tag of a caller. What the caller may do, and whom they see, is
 // part of it: a result is not shown to the same user with fewer rights.

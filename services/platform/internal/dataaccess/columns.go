@@ -1,6 +1,8 @@
 package dataaccess
 
 import (
+	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -66,6 +68,20 @@ func spread[V any](there []bool, from *datav1.DataColumn, values []V) []V {
 		}
 	}
 	return out
+}
+
+// name tells what the column asks for: the same element with the same
+// properties is read once.
+func (c *column) name() string {
+	if len(c.properties) == 0 {
+		return c.key
+	}
+	var out strings.Builder
+	out.WriteString(c.key)
+	for _, key := range slices.Sorted(maps.Keys(c.properties)) {
+		fmt.Fprintf(&out, "\x00%s\x00%s", key, c.properties[key])
+	}
+	return out.String()
 }
 
 // compare orders two cells that have values.

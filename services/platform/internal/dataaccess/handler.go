@@ -127,7 +127,7 @@ func (h *Handler) MultiReadData(ctx context.Context, req *platformv1.MultiReadDa
 		}
 		r.digest = digest
 		// What is incomplete is read anew the next time.
-		kept = r.errorsOf() == nil && r.fits(visible) && h.results.put(key, r)
+		kept = r.errorsOf() == nil && fits(r, visible) && h.results.put(key, r)
 	}
 	return h.answer(ctx, q, r, tag, kept)
 }
@@ -135,7 +135,7 @@ func (h *Handler) MultiReadData(ctx context.Context, req *platformv1.MultiReadDa
 // fits reports whether a result shows nothing but what a caller sees. Each service
 // knows by itself whom that is, some seconds late, so what they found may be of an
 // older set. Of sums over locations nobody can tell afterwards whom they count.
-func (r *result) fits(visible rowvisibility.Set) bool {
+func fits(r *result, visible rowvisibility.Set) bool {
 	if visible.All() {
 		return true
 	}
@@ -171,15 +171,12 @@ func (h *Handler) read(ctx context.Context, q *query) (*result, error) {
 	if err != nil {
 		return nil, err
 	}
-	for _, c := range slices.Concat(p.columns, table.columns) {
-		c.head = c.newHead()
-	}
 	now := h.clock.Now()
 	r := &result{
 		view: q.view, label: q.label, rows: rows, bounds: bounds, table: table, read: p.columns, shown: p.shown,
 		metadataKey: uuid.NewString(), readAt: now, expires: now.Add(h.cacheFor),
 	}
-	r.bytes = r.size()
+	r.prepare()
 	return r, nil
 }
 

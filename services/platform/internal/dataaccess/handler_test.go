@@ -340,8 +340,8 @@ func TestResultsAreKeptForWhomTheCallerSees(t *testing.T) {
 		assert.Equal(t, !c.kept, answer.GetMetadata().GetNotCached(), name)
 	}
 	over := &result{view: views()[1], rows: []*datav1.DataRow{{Id: 2}}}
-	assert.False(t, over.fits(rowvisibility.Persons(2)), "nobody can tell whom a sum over a location counts")
-	assert.True(t, over.fits(rowvisibility.Everybody()))
+	assert.False(t, fits(over, rowvisibility.Persons(2)), "nobody can tell whom a sum over a location counts")
+	assert.True(t, fits(over, rowvisibility.Everybody()))
 }
 
 func TestSortAndPages(t *testing.T) {

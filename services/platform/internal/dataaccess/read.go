@@ -5,9 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"maps"
-	"slices"
-	"strings"
 	"sync"
 	"time"
 
@@ -76,20 +73,6 @@ func (r reader) ask(ctx context.Context, p *provider, columns []*column, ids []i
 		c.fill(answer.GetColumns()[places[i]], cells)
 	}
 	return nil
-}
-
-// name tells what the column asks for: the same element with the same
-// properties is read once.
-func (c *column) name() string {
-	if len(c.properties) == 0 {
-		return c.key
-	}
-	var out strings.Builder
-	out.WriteString(c.key)
-	for _, key := range slices.Sorted(maps.Keys(c.properties)) {
-		fmt.Fprintf(&out, "\x00%s\x00%s", key, c.properties[key])
-	}
-	return out.String()
 }
 
 // permitted refuses callers who may not read what the provider has, by its own

@@ -169,26 +169,6 @@ func (f finder) rollUp(ctx context.Context, q *query, rows []*datav1.DataRow) ([
 	return found.GetRows(), q.checkCount(len(found.GetRows()))
 }
 
-// plainIDs returns the ids of a request that names its rows by nothing else,
-// each once; nil when it names them in another way.
-func (q *query) plainIDs() []int64 {
-	if q.hyperfind != nil || len(q.rollup) > 0 || len(q.refs) > maxEmployees || !q.view.ofEmployees() && len(q.refs) > maxLocations {
-		return nil
-	}
-	seen := make(map[int64]bool, len(q.refs))
-	ids := make([]int64, 0, len(q.refs))
-	for _, r := range q.refs {
-		if r.GetId() <= 0 {
-			return nil
-		}
-		if !seen[r.GetId()] {
-			seen[r.GetId()] = true
-			ids = append(ids, r.GetId())
-		}
-	}
-	return ids
-}
-
 // row is what tells rows apart.
 type row struct {
 	id        int64
@@ -205,28 +185,6 @@ func distinct(list []*datav1.DataRow, key func(*datav1.DataRow) row) []*datav1.D
 		}
 	}
 	return out
-}
-
-func (q *query) checkCount(n int) error {
-	switch {
-	case q.view.ofEmployees() && n > maxEmployees:
-		return tooManyEmployees(n)
-	case !q.view.ofEmployees() && n > maxLocations:
-		return tooManyLocations(n)
-	}
-	return nil
-}
-
-func (q *query) unknown(asked *datav1.DataRow) error {
-	switch {
-	case q.view.ofEmployees() && asked.GetId() != 0:
-		return invalid(CodeUnreadable, "There is no employee with the id %d.", max(0, asked.GetId()))
-	case q.view.ofEmployees():
-		return invalid(CodeNoEmployee, "There is no employee with the person number %q.", shortened(asked.GetQualifier()))
-	case asked.GetId() != 0:
-		return invalid(CodeNoStructure, "There is no location with the id %d.", max(0, asked.GetId()))
-	}
-	return invalid(CodeNoLocation, "There is no location with the path %q on the last day.", shortened(asked.GetQualifier()))
 }
 
 // execute returns the persons of a hyperfind, whom the caller may see.

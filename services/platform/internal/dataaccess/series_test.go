@@ -1,14 +1,11 @@
 package dataaccess
 
 import (
-	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
-	"google.golang.org/protobuf/proto"
 
-	"github.com/rotaloom/rotaloom/pkg/tenant"
 	platformv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/platform/v1"
 )
 
@@ -33,22 +30,4 @@ func TestTimeSeries(t *testing.T) {
 	require.Len(t, nodes, 4)
 	assert.Equal(t, []string{"2026-03-09", "0.5"}, raws(nodes[0]))
 	assert.Equal(t, []string{"2026-03-10", "0.5"}, raws(nodes[1]))
-}
-
-// TestNoNodeIsLongerThanEstimated holds the estimate that spares writing twice to
-// be no less than what is written.
-func TestNoNodeIsLongerThanEstimated(t *testing.T) {
-	t.Parallel()
-	b := newBench(t)
-	req := request(upTo(143)[:142], "A_NUMBER", "A_TEXT", "A_DAY")
-	req.From.View = "2"
-	req.Select[1].Alias = proto.String(strings.Repeat("a", 300))
-	q, err := parse(req)
-	require.NoError(t, err)
-	r, err := b.handler.read(tenant.With(t.Context(), 1), q)
-	require.NoError(t, err)
-	w := &writer{result: r}
-	for _, node := range r.table.nodes {
-		assert.LessOrEqual(t, int64(len(w.child(nil, r.table, node))), w.maxNode())
-	}
 }

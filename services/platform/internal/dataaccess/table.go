@@ -2,10 +2,12 @@ package dataaccess
 
 import (
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/rotaloom/rotaloom/pkg/domain/dataelement"
 	platformv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/platform/v1"
+	"google.golang.org/protobuf/proto"
 )
 
 // table is a result before it is written: columns, and nodes in their order. A
@@ -279,4 +281,36 @@ func newShape(q *query, p *plan, known *elements) (*shape, error) {
 		}
 	}
 	return s, nil
+}
+
+// totals says of each column how many values it has, and what they add up to.
+func (t *table) totals(columns []*column) []*platformv1.DataSummary {
+	var out []*platformv1.DataSummary
+	for _, c := range columns {
+		if c.failed != "" {
+			continue
+		}
+		var count int64
+		var sum, least, most float64
+		for _, node := range t.nodes {
+			cell := t.cell(c, node)
+			if !c.there[cell] {
+				continue
+			}
+			if count++; c.numeric() {
+				v := c.number(cell)
+				if count == 1 {
+					least, most = v, v
+				}
+				sum, least, most = sum+v, min(least, v), max(most, v)
+			}
+		}
+		s := &platformv1.DataSummary{Key: c.key, Count: strconv.FormatInt(count, 10)}
+		if c.numeric() && count > 0 {
+			text := func(f float64) *string { return proto.String(string(appendNumber(nil, f))) }
+			s.Min, s.Max, s.Sum, s.Avg = text(least), text(most), text(sum), text(sum/float64(count))
+		}
+		out = append(out, s)
+	}
+	return out
 }
