@@ -21,6 +21,11 @@ import (
 	commonsv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/commons/v1"
 	datav1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/data/v1"
 	platformv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/platform/v1"
+	"github.com/rotaloom/rotaloom/services/platform/internal/dataaccess/catalogue"
+	"github.com/rotaloom/rotaloom/services/platform/internal/dataaccess/encoding"
+	"github.com/rotaloom/rotaloom/services/platform/internal/dataaccess/errcode"
+	"github.com/rotaloom/rotaloom/services/platform/internal/dataaccess/query"
+	"github.com/rotaloom/rotaloom/services/platform/internal/dataaccess/table"
 )
 
 // Config is what can be set. Every field works at its zero value.
@@ -57,7 +62,7 @@ type Deps struct {
 type Handler struct {
 	platformv1.UnsafeDataServiceServer
 
-	catalogue *catalogue
+	catalogue *catalogue.Catalogue
 	types     commonsv1.LocationTypeServiceClient
 	finder    finder
 	reader    reader
@@ -73,7 +78,7 @@ var _ platformv1.DataServiceServer = (*Handler)(nil)
 func New(cfg Config, deps Deps) *Handler {
 	cfg = cfg.withDefaults()
 	return &Handler{
-		catalogue: newCatalogue(deps.Clock, datav1.NewDataProviderServiceClient(deps.Commons),
+		catalogue: catalogue.New(deps.Clock, datav1.NewDataProviderServiceClient(deps.Commons),
 			datav1.NewDataProviderServiceClient(deps.Timekeeping), datav1.NewDataProviderServiceClient(deps.Scheduling)),
 		types: commonsv1.NewLocationTypeServiceClient(deps.Commons),
 		finder: finder{
@@ -88,17 +93,17 @@ func New(cfg Config, deps Deps) *Handler {
 }
 
 // Dictionary makes the service that describes the elements.
-func (h *Handler) Dictionary() *Dictionary {
-	return &Dictionary{catalogue: h.catalogue, types: h.types}
+func (h *Handler) Dictionary() *catalogue.Dictionary {
+	return &catalogue.Dictionary{Catalogue: h.catalogue, Types: h.types}
 }
 
 // MultiReadData reads data elements. The answer carries its nodes as bytes.
 func (h *Handler) MultiReadData(ctx context.Context, req *platformv1.MultiReadDataRequest) (*platformv1.DataAnswer, error) {
-	q, err := parse(req)
+	q, err := query.Parse(req)
 	if err != nil {
 		return nil, err
 	}
-	digest, err := digestOf(q.digestible())
+	digest, err := digestOf(q.Digestible())
 	if err != nil {
 		return nil, err
 	}
@@ -116,7 +121,7 @@ func (h *Handler) MultiReadData(ctx context.Context, req *platformv1.MultiReadDa
 	if err != nil {
 		return nil, err
 	}
-	var r *result
+	var r *encoding.Result
 	kept := true
 	if tagged && !options.GetRefresh() {
 		r = h.results.get(key, digest)
@@ -125,9 +130,9 @@ func (h *Handler) MultiReadData(ctx context.Context, req *platformv1.MultiReadDa
 		if r, err = h.read(ctx, q); err != nil {
 			return nil, err
 		}
-		r.digest = digest
+		r.Digest = digest
 		// What is incomplete is read anew the next time.
-		kept = r.errorsOf() == nil && fits(r, visible) && h.results.put(key, r)
+		kept = r.ErrorsOf() == nil && fits(r, visible) && h.results.put(key, r)
 	}
 	return h.answer(ctx, q, r, tag, kept)
 }
@@ -135,56 +140,56 @@ func (h *Handler) MultiReadData(ctx context.Context, req *platformv1.MultiReadDa
 // fits reports whether a result shows nothing but what a caller sees. Each service
 // knows by itself whom that is, some seconds late, so what they found may be of an
 // older set. Of sums over locations nobody can tell afterwards whom they count.
-func fits(r *result, visible rowvisibility.Set) bool {
+func fits(r *encoding.Result, visible rowvisibility.Set) bool {
 	if visible.All() {
 		return true
 	}
 	hidden := func(row *datav1.DataRow) bool { return !visible.Has(row.GetId()) }
-	return r.view.ofEmployees() && !slices.ContainsFunc(r.rows, hidden)
+	return r.View.OfEmployees() && !slices.ContainsFunc(r.Rows, hidden)
 }
 
 // read does what a request asks for.
-func (h *Handler) read(ctx context.Context, q *query) (*result, error) {
+func (h *Handler) read(ctx context.Context, q *query.Query) (*encoding.Result, error) {
 	if err := h.finder.resolve(ctx, q); err != nil {
 		return nil, err
 	}
-	known := h.catalogue.elements(ctx)
-	p, planErr := newPlan(q, known)
-	var shape *shape
+	known := h.catalogue.Elements(ctx)
+	p, planErr := table.NewPlan(q, known)
+	var shape *table.Shape
 	if planErr == nil {
-		shape, planErr = newShape(q, p, known)
+		shape, planErr = table.NewShape(q, p, known)
 	}
-	bounds := []int32{int32(q.days.From), int32(q.days.To)}
-	if q.view.series {
-		bounds = q.periods.bounds(q.days)
+	bounds := []int32{int32(q.Days.From), int32(q.Days.To)}
+	if q.View.Series {
+		bounds = q.Periods.Bounds(q.Days)
 	}
 	rows, err := h.rows(ctx, q, func(ctx context.Context, ids []int64) error {
 		if planErr != nil {
 			return planErr
 		}
-		return h.reader.read(ctx, p.columns, ids, bounds)
+		return h.reader.read(ctx, p.Columns, ids, bounds)
 	})
 	if err != nil {
 		return nil, err
 	}
-	table, err := shape.apply(newTable(p.columns, len(rows), len(bounds)-1))
+	table, err := shape.Apply(table.New(p.Columns, len(rows), len(bounds)-1))
 	if err != nil {
 		return nil, err
 	}
 	now := h.clock.Now()
-	r := &result{
-		view: q.view, label: q.label, rows: rows, bounds: bounds, table: table, read: p.columns, shown: p.shown,
-		metadataKey: uuid.NewString(), readAt: now, expires: now.Add(h.cacheFor),
+	r := &encoding.Result{
+		View: q.View, Label: q.Label, Rows: rows, Bounds: bounds, Table: table, Read: p.Columns, Shown: p.Shown,
+		MetadataKey: uuid.NewString(), ReadAt: now, Expires: now.Add(h.cacheFor),
 	}
-	r.prepare()
+	r.Prepare()
 	return r, nil
 }
 
 // rows finds the rows of a request and reads them. Rows that are named by their
 // ids are read while they are still looked for: what was read is of use only
 // when each of them is there for the caller, and otherwise dropped.
-func (h *Handler) rows(ctx context.Context, q *query, read func(ctx context.Context, ids []int64) error) ([]*datav1.DataRow, error) {
-	ids := q.plainIDs()
+func (h *Handler) rows(ctx context.Context, q *query.Query, read func(ctx context.Context, ids []int64) error) ([]*datav1.DataRow, error) {
+	ids := q.PlainIDs()
 	if ids == nil {
 		rows, err := h.finder.find(ctx, q)
 		if err != nil {
@@ -209,38 +214,38 @@ func (h *Handler) rows(ctx context.Context, q *query, read func(ctx context.Cont
 }
 
 // answer writes a page of a result, or sends most of it ahead.
-func (h *Handler) answer(ctx context.Context, q *query, r *result, tag string, kept bool) (*platformv1.DataAnswer, error) {
-	page, err := pageOf(r.table.nodes, q)
+func (h *Handler) answer(ctx context.Context, q *query.Query, r *encoding.Result, tag string, kept bool) (*platformv1.DataAnswer, error) {
+	page, err := pageOf(r.Table.Nodes, q)
 	if err != nil {
 		return nil, err
 	}
-	total := strconv.Itoa(len(r.table.nodes))
+	total := strconv.Itoa(len(r.Table.Nodes))
 	out := &platformv1.DataAnswer{Metadata: &platformv1.DataMetadata{
-		LastRefreshed: timeText(r.readAt), NumNodes: strconv.Itoa(len(page)), MetadataKey: r.metadataKey, CacheKey: tag,
-		TotalNodes: total, TotalElements: total, Errors: r.errorsOf(),
+		LastRefreshed: timeText(r.ReadAt), NumNodes: strconv.Itoa(len(page)), MetadataKey: r.MetadataKey, CacheKey: tag,
+		TotalNodes: total, TotalElements: total, Errors: r.ErrorsOf(),
 	}}
 	if kept {
-		out.Metadata.CacheExpirationTime = timeText(r.expires)
+		out.Metadata.CacheExpirationTime = timeText(r.Expires)
 	} else {
 		out.Metadata.NotCached = proto.Bool(true)
 	}
-	w := &writer{result: r, grid: strings.EqualFold(q.GetOptions().GetResponseType(), "GRID")}
-	if r.nothing() {
+	w := &encoding.Writer{Result: r, Grid: strings.EqualFold(q.GetOptions().GetResponseType(), "GRID")}
+	if r.Nothing() {
 		out.Metadata.NumNodes, out.Metadata.TotalNodes, out.Metadata.TotalElements = "0", "0", "0"
 	}
-	if err := w.checkSize(page); err != nil {
+	if err := w.CheckSize(page); err != nil {
 		return nil, err
 	}
 	var fields []byte
 	if rpc.TakesParts(ctx) {
-		w.send = func(fields []byte) ([]byte, error) { return rpc.SendPart(ctx, fields) }
+		w.Send = func(fields []byte) ([]byte, error) { return rpc.SendPart(ctx, fields) }
 		// What comes first is sent first.
 		if fields, err = proto.Marshal(out); err != nil {
 			return nil, err
 		}
 		out = &platformv1.DataAnswer{}
 	}
-	if fields, err = w.root(fields, page, q.GetOptions().GetIncludeColumnTotals()); err != nil {
+	if fields, err = w.Root(fields, page, q.GetOptions().GetIncludeColumnTotals()); err != nil {
 		return nil, err
 	}
 	out.ProtoReflect().SetUnknown(fields)
@@ -249,17 +254,17 @@ func (h *Handler) answer(ctx context.Context, q *query, r *result, tag string, k
 
 // pageOf returns the nodes of the page that is asked for. The first page is
 // there even when it is empty.
-func pageOf(nodes []int32, q *query) ([]int32, error) {
+func pageOf(nodes []int32, q *query.Query) ([]int32, error) {
 	if q.Count == nil {
 		if q.GetIndex() > 0 {
-			return nil, invalid(CodePage, "index: there is one page, because count is missing.")
+			return nil, errcode.Invalid(errcode.CodePage, "index: there is one page, because count is missing.")
 		}
 		return nodes, nil
 	}
 	count, total := q.GetCount(), int64(len(nodes))
 	pages := max(1, (total-1)/count+1)
 	if q.GetIndex() >= pages {
-		return nil, invalid(CodePage, "index: %d is too high. Pages are 0 to %d.", q.GetIndex(), pages-1)
+		return nil, errcode.Invalid(errcode.CodePage, "index: %d is too high. Pages are 0 to %d.", q.GetIndex(), pages-1)
 	}
 	first := q.GetIndex() * count
 	return nodes[first : first+min(count, total-first)], nil

@@ -26,6 +26,9 @@ import (
 	commonsv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/commons/v1"
 	datav1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/data/v1"
 	platformv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/platform/v1"
+	"github.com/rotaloom/rotaloom/services/platform/internal/dataaccess/encoding"
+	"github.com/rotaloom/rotaloom/services/platform/internal/dataaccess/errcode"
+	"github.com/rotaloom/rotaloom/services/platform/internal/dataaccess/query"
 )
 
 // commons stands for the service that knows rows: everybody up to the id 1000
@@ -230,7 +233,7 @@ func TestAProviderThatFailsTakesItsElementsAlone(t *testing.T) {
 			answer := b.mustAsk(t, request([]int64{1, 2}, "A_TEXT", "B_TEXT", "B_NUMBER", "C_NUMBER"))
 			require.Len(t, answer.GetMetadata().GetErrors(), 1)
 			failure := answer.GetMetadata().GetErrors()[0]
-			assert.Equal(t, CodeProvider, failure.GetCode())
+			assert.Equal(t, errcode.CodeProvider, failure.GetCode())
 			require.Len(t, failure.GetDetail(), 2)
 			assert.Equal(t, "B_TEXT", failure.GetDetail()[0].GetDataElement().GetKey())
 			assert.Equal(t, "B_NUMBER", failure.GetDetail()[1].GetDataElement().GetKey())
@@ -284,7 +287,7 @@ func TestHyperfindsAndPeriodsHaveTheSameLimits(t *testing.T) {
 			continue
 		}
 		refused := fault.FromError(err)
-		assert.Equal(t, CodeEmployees, refused.Code)
+		assert.Equal(t, errcode.CodeEmployees, refused.Code)
 		assert.Equal(t, status, refused.Status)
 		assert.Contains(t, refused.Message, strconv.FormatInt(count, 10))
 		assert.EqualValues(t, count, refused.Details.GetLimits()[0].GetActual())
@@ -292,23 +295,23 @@ func TestHyperfindsAndPeriodsHaveTheSameLimits(t *testing.T) {
 	}
 	req.From.EmployeeSet.Hyperfind = &commonv1.Ref{Qualifier: proto.String("other")}
 	_, err := b.ask(t, req)
-	assert.True(t, fault.HasCode(err, CodeHyperfind), err)
+	assert.True(t, fault.HasCode(err, errcode.CodeHyperfind), err)
 
 	long := request([]int64{1}, "A_DAY")
 	long.From.EmployeeSet.DateRange = &platformv1.DataDateRange{SymbolicPeriod: &commonv1.Ref{Id: proto.Int64(7)}}
 	_, err = b.ask(t, long)
-	assert.True(t, fault.HasCode(err, CodeDays) && fault.HasStatus(err, http.StatusBadRequest), err)
+	assert.True(t, fault.HasCode(err, errcode.CodeDays) && fault.HasStatus(err, http.StatusBadRequest), err)
 }
 
 func TestWhoIsNotSeenIsUnknown(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
 	_, err := b.ask(t, request([]int64{1, 13}, "A_TEXT"))
-	assert.True(t, fault.HasCode(err, CodeUnreadable), err)
+	assert.True(t, fault.HasCode(err, errcode.CodeUnreadable), err)
 	req := request(nil, "A_TEXT")
 	req.From.EmployeeSet.Employees = &commonv1.RefList{Qualifiers: []string{"13"}}
 	_, err = b.ask(t, req)
-	assert.True(t, fault.HasCode(err, CodeNoEmployee), err)
+	assert.True(t, fault.HasCode(err, errcode.CodeNoEmployee), err)
 	req.From.EmployeeSet.Employees = &commonv1.RefList{Refs: []*commonv1.Ref{{Id: proto.Int64(2)}, {Qualifier: proto.String("2")}, {Id: proto.Int64(1)}}}
 	assert.Equal(t, []string{"2", "1"}, idsOf(b.mustAsk(t, req)), "each is there once, in the order asked for")
 }
@@ -339,7 +342,7 @@ func TestResultsAreKeptForWhomTheCallerSees(t *testing.T) {
 		require.NoError(t, err, name)
 		assert.Equal(t, !c.kept, answer.GetMetadata().GetNotCached(), name)
 	}
-	over := &result{view: views()[1], rows: []*datav1.DataRow{{Id: 2}}}
+	over := &encoding.Result{View: query.Views()[1], Rows: []*datav1.DataRow{{Id: 2}}}
 	assert.False(t, fits(over, rowvisibility.Persons(2)), "nobody can tell whom a sum over a location counts")
 	assert.True(t, fits(over, rowvisibility.Everybody()))
 }
@@ -360,7 +363,7 @@ func TestSortAndPages(t *testing.T) {
 	assert.Equal(t, "6", page.GetMetadata().GetTotalNodes())
 	req.Index = proto.Int64(2)
 	_, err := b.ask(t, req)
-	assert.True(t, fault.HasCode(err, CodePage), err)
+	assert.True(t, fault.HasCode(err, errcode.CodePage), err)
 }
 
 func TestGroups(t *testing.T) {
@@ -382,7 +385,7 @@ func TestGroups(t *testing.T) {
 	assert.Empty(t, b.mustAsk(t, req).GetData().GetChildren().GetNodes()[1].GetChildren().GetNodes())
 	req.GroupBy[1] = &platformv1.DataGroup{Key: "A_TEXT", Operation: "SUM"}
 	_, err := b.ask(t, req)
-	assert.True(t, fault.HasCode(err, CodeBadRequest), err)
+	assert.True(t, fault.HasCode(err, errcode.CodeBadRequest), err)
 }
 
 func TestCache(t *testing.T) {
@@ -436,7 +439,7 @@ func TestTheCacheIsBounded(t *testing.T) {
 	c := newResults(clk, 100)
 	kept := func(tag string) bool { return c.get(cacheKey{tag: tag}, [32]byte{}) != nil }
 	put := func(tag string, bytes int) bool {
-		return c.put(cacheKey{tag: tag}, &result{bytes: bytes, expires: clk.Now().Add(time.Minute)})
+		return c.put(cacheKey{tag: tag}, &encoding.Result{Bytes: bytes, Expires: clk.Now().Add(time.Minute)})
 	}
 	for _, tag := range []string{"a", "b", "c", "d"} {
 		assert.True(t, put(tag, 25))

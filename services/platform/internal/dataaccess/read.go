@@ -12,6 +12,8 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/fault"
 	"github.com/rotaloom/rotaloom/pkg/panics"
 	datav1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/data/v1"
+	"github.com/rotaloom/rotaloom/services/platform/internal/dataaccess/catalogue"
+	"github.com/rotaloom/rotaloom/services/platform/internal/dataaccess/table"
 )
 
 // reader asks providers.
@@ -23,10 +25,10 @@ type reader struct {
 
 // read fills columns for rows and periods. All providers are asked at the same
 // time; the columns of one that fails say why.
-func (r reader) read(ctx context.Context, columns []*column, ids []int64, bounds []int32) error {
-	asked := map[*provider][]*column{}
+func (r reader) read(ctx context.Context, columns []*table.Column, ids []int64, bounds []int32) error {
+	asked := map[*catalogue.Provider][]*table.Column{}
 	for _, c := range columns {
-		asked[c.element.provider] = append(asked[c.element.provider], c)
+		asked[c.Element.Provider] = append(asked[c.Element.Provider], c)
 	}
 	var running sync.WaitGroup
 	for p, own := range asked {
@@ -41,7 +43,7 @@ func (r reader) read(ctx context.Context, columns []*column, ids []int64, bounds
 	return ctx.Err()
 }
 
-func (r reader) ask(ctx context.Context, p *provider, columns []*column, ids []int64, bounds []int32) (err error) {
+func (r reader) ask(ctx context.Context, p *catalogue.Provider, columns []*table.Column, ids []int64, bounds []int32) (err error) {
 	defer panics.ToError(&err)
 	if err := permitted(ctx, p); err != nil {
 		return err
@@ -51,14 +53,14 @@ func (r reader) ask(ctx context.Context, p *provider, columns []*column, ids []i
 	req := &datav1.ReadDataElementsRequest{Provider: p.GetName(), RowKind: p.GetRowKind(), RowIds: ids, Bounds: bounds}
 	places, at := make([]int, len(columns)), map[string]int{}
 	for i, c := range columns {
-		name := c.name()
+		name := c.Name()
 		if _, there := at[name]; !there {
 			at[name] = len(req.Elements)
-			req.Elements = append(req.Elements, &datav1.DataSelection{Key: c.key, Properties: c.properties})
+			req.Elements = append(req.Elements, &datav1.DataSelection{Key: c.Key, Properties: c.Properties})
 		}
 		places[i] = at[name]
 	}
-	answer, err := p.client.ReadDataElements(ctx, req)
+	answer, err := p.Client.ReadDataElements(ctx, req)
 	if err != nil {
 		return err
 	}
@@ -67,17 +69,17 @@ func (r reader) ask(ctx context.Context, p *provider, columns []*column, ids []i
 	}
 	for i, c := range columns {
 		cells := len(ids)
-		if c.series {
+		if c.Series {
 			cells *= len(bounds) - 1
 		}
-		c.fill(answer.GetColumns()[places[i]], cells)
+		c.Fill(answer.GetColumns()[places[i]], cells)
 	}
 	return nil
 }
 
 // permitted refuses callers who may not read what the provider has, by its own
 // domain's permission.
-func permitted(ctx context.Context, p *provider) error {
+func permitted(ctx context.Context, p *catalogue.Provider) error {
 	caller, ok := authn.From(ctx)
 	if !ok || caller.IsService() || p.GetPermission() == "" || caller.Has(p.GetPermission()) {
 		return nil
@@ -87,7 +89,7 @@ func permitted(ctx context.Context, p *provider) error {
 }
 
 // fail makes columns say why they have no values.
-func (r reader) fail(ctx context.Context, p *provider, columns []*column, err error) {
+func (r reader) fail(ctx context.Context, p *catalogue.Provider, columns []*table.Column, err error) {
 	f := fault.FromError(err)
 	reason := f.Message
 	switch {
@@ -100,6 +102,6 @@ func (r reader) fail(ctx context.Context, p *provider, columns []*column, err er
 		}
 	}
 	for _, c := range columns {
-		c.failed = reason
+		c.Failed = reason
 	}
 }

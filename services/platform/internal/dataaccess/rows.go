@@ -11,6 +11,8 @@ import (
 	commonv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/common/v1"
 	commonsv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/commons/v1"
 	datav1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/data/v1"
+	"github.com/rotaloom/rotaloom/services/platform/internal/dataaccess/errcode"
+	"github.com/rotaloom/rotaloom/services/platform/internal/dataaccess/query"
 )
 
 // maxHyperfind is the most persons that an execution of a hyperfind may find:
@@ -27,7 +29,7 @@ type finder struct {
 
 // resolve finds what the words of a request stand for: the days of a symbolic
 // period, the first days of periods, and the locations of a set.
-func (f finder) resolve(ctx context.Context, q *query) error {
+func (f finder) resolve(ctx context.Context, q *query.Query) error {
 	if err := f.resolveDays(ctx, q); err != nil {
 		return err
 	}
@@ -39,59 +41,59 @@ func (f finder) resolve(ctx context.Context, q *query) error {
 
 // resolvePeriods learns where weeks and pay periods begin: as the symbolic ones
 // do.
-func (f finder) resolvePeriods(ctx context.Context, q *query) error {
-	name := q.periods.symbolic()
-	if name == "" || !q.view.series {
+func (f finder) resolvePeriods(ctx context.Context, q *query.Query) error {
+	name := q.Periods.Symbolic()
+	if name == "" || !q.View.Series {
 		return nil
 	}
 	first, last, err := f.span(ctx, name)
 	if err != nil {
 		return err
 	}
-	q.periods.one = civil.Through(first, last)
+	q.Periods.One = civil.Through(first, last)
 	return nil
 }
 
 // resolveSet finds the locations of a set, on the last day.
-func (f finder) resolveSet(ctx context.Context, q *query) error {
-	if q.savedLocations == nil {
+func (f finder) resolveSet(ctx context.Context, q *query.Query) error {
+	if q.SavedLocations == nil {
 		return nil
 	}
-	sets := &commonsv1.LocationSetRefs{Refs: []*commonv1.Ref{q.savedLocations}}
+	sets := &commonsv1.LocationSetRefs{Refs: []*commonv1.Ref{q.SavedLocations}}
 	answer, err := f.sets.MultiReadLocationSets(ctx, &commonsv1.MultiReadLocationSetsRequest{Where: &commonsv1.LocationSetWhere{
-		AllDetails: proto.Bool(true), Context: "ORG", Date: (q.days.To - 1).String(), LocationSets: sets,
+		AllDetails: proto.Bool(true), Context: "ORG", Date: (q.Days.To - 1).String(), LocationSets: sets,
 	}})
 	if err != nil {
-		return refused(err, CodeBadSet, "The saved locations cannot be used: ")
+		return refused(err, errcode.CodeBadSet, "The saved locations cannot be used: ")
 	}
 	if failure := answer.GetFailure(); failure != nil {
-		return invalid(CodeBadSet, "The saved locations cannot be used: %s", failure.GetMessage())
+		return errcode.Invalid(errcode.CodeBadSet, "The saved locations cannot be used: %s", failure.GetMessage())
 	}
 	if len(answer.GetLocationSets()) == 0 {
-		return invalid(CodeBadSet, "The saved locations cannot be used: there is no such location set.")
+		return errcode.Invalid(errcode.CodeBadSet, "The saved locations cannot be used: there is no such location set.")
 	}
 	for _, set := range answer.GetLocationSets() {
 		for _, ref := range set.GetNodeRefs() {
-			q.refs = append(q.refs, &datav1.DataRow{Id: ref.GetId()})
+			q.Refs = append(q.Refs, &datav1.DataRow{Id: ref.GetId()})
 		}
 	}
 	return nil
 }
 
 // resolveDays finds the days of a symbolic period.
-func (f finder) resolveDays(ctx context.Context, q *query) error {
-	if q.period == nil {
+func (f finder) resolveDays(ctx context.Context, q *query.Query) error {
+	if q.Period == nil {
 		return nil
 	}
-	name := q.period.GetQualifier()
-	if q.period.Id != nil {
-		name = strconv.FormatInt(q.period.GetId(), 10)
+	name := q.Period.GetQualifier()
+	if q.Period.Id != nil {
+		name = strconv.FormatInt(q.Period.GetId(), 10)
 	}
 	first, last, err := f.span(ctx, name)
 	if err != nil {
-		return refused(err, CodeNoPeriod, "The symbolic period cannot be used: ")
+		return refused(err, errcode.CodeNoPeriod, "The symbolic period cannot be used: ")
 	}
-	q.days, err = checkedDays(first, last)
+	q.Days, err = query.CheckedDays(first, last)
 	return err
 }
 
@@ -111,29 +113,29 @@ func (f finder) span(ctx context.Context, name string) (first, last civil.Date, 
 }
 
 // find returns the rows of a request, each once, in the order asked for.
-func (f finder) find(ctx context.Context, q *query) ([]*datav1.DataRow, error) {
-	if q.hyperfind != nil {
+func (f finder) find(ctx context.Context, q *query.Query) ([]*datav1.DataRow, error) {
+	if q.Hyperfind != nil {
 		rows, err := f.execute(ctx, q)
-		if err != nil || q.view.ofEmployees() {
+		if err != nil || q.View.OfEmployees() {
 			return rows, err
 		}
 		return f.workplaces(ctx, q, rows)
 	}
-	refs := distinct(q.refs, func(r *datav1.DataRow) row { return row{r.GetId(), r.GetQualifier()} })
-	if err := q.checkCount(len(refs)); err != nil {
+	refs := distinct(q.Refs, func(r *datav1.DataRow) row { return row{r.GetId(), r.GetQualifier()} })
+	if err := q.CheckCount(len(refs)); err != nil {
 		return nil, err
 	}
-	found, err := f.rows.FindDataRows(ctx, &datav1.FindDataRowsRequest{RowKind: q.view.kind, Rows: refs, Day: (q.days.To - 1).String()})
+	found, err := f.rows.FindDataRows(ctx, &datav1.FindDataRowsRequest{RowKind: q.View.Kind, Rows: refs, Day: (q.Days.To - 1).String()})
 	if err != nil {
 		return nil, err
 	}
 	for i, r := range found.GetRows() {
 		if r.GetId() == 0 {
-			return nil, q.unknown(refs[i])
+			return nil, q.Unknown(refs[i])
 		}
 	}
 	rows := distinct(found.GetRows(), func(r *datav1.DataRow) row { return row{id: r.GetId()} })
-	if len(q.rollup) == 0 {
+	if len(q.Rollup) == 0 {
 		return rows, nil
 	}
 	return f.rollUp(ctx, q, rows)
@@ -141,15 +143,15 @@ func (f finder) find(ctx context.Context, q *query) ([]*datav1.DataRow, error) {
 
 // workplaces returns the locations at which employees have their primary jobs on the
 // last day, rolled up when that is asked for.
-func (f finder) workplaces(ctx context.Context, q *query, employees []*datav1.DataRow) ([]*datav1.DataRow, error) {
-	found, err := f.rows.FindEmployeeLocations(ctx, &datav1.FindEmployeeLocationsRequest{EmployeeIds: rowIDs(employees), Day: (q.days.To - 1).String()})
+func (f finder) workplaces(ctx context.Context, q *query.Query, employees []*datav1.DataRow) ([]*datav1.DataRow, error) {
+	found, err := f.rows.FindEmployeeLocations(ctx, &datav1.FindEmployeeLocationsRequest{EmployeeIds: rowIDs(employees), Day: (q.Days.To - 1).String()})
 	switch {
 	case err != nil:
 		return nil, err
-	case len(q.rollup) > 0:
+	case len(q.Rollup) > 0:
 		return f.rollUp(ctx, q, found.GetRows())
 	}
-	return found.GetRows(), q.checkCount(len(found.GetRows()))
+	return found.GetRows(), q.CheckCount(len(found.GetRows()))
 }
 
 func rowIDs(rows []*datav1.DataRow) []int64 {
@@ -161,12 +163,12 @@ func rowIDs(rows []*datav1.DataRow) []int64 {
 }
 
 // rollUp returns the locations of the types that locations stand for.
-func (f finder) rollUp(ctx context.Context, q *query, rows []*datav1.DataRow) ([]*datav1.DataRow, error) {
-	found, err := f.rows.RollUpDataRows(ctx, &datav1.RollUpDataRowsRequest{LocationIds: rowIDs(rows), Types: q.rollup, Day: (q.days.To - 1).String()})
+func (f finder) rollUp(ctx context.Context, q *query.Query, rows []*datav1.DataRow) ([]*datav1.DataRow, error) {
+	found, err := f.rows.RollUpDataRows(ctx, &datav1.RollUpDataRowsRequest{LocationIds: rowIDs(rows), Types: q.Rollup, Day: (q.Days.To - 1).String()})
 	if err != nil {
-		return nil, refused(err, CodeBadRequest, "from.locationSet.rollupBy: ")
+		return nil, refused(err, errcode.CodeBadRequest, "from.locationSet.rollupBy: ")
 	}
-	return found.GetRows(), q.checkCount(len(found.GetRows()))
+	return found.GetRows(), q.CheckCount(len(found.GetRows()))
 }
 
 // row is what tells rows apart.
@@ -188,26 +190,26 @@ func distinct(list []*datav1.DataRow, key func(*datav1.DataRow) row) []*datav1.D
 }
 
 // execute returns the persons of a hyperfind, whom the caller may see.
-func (f finder) execute(ctx context.Context, q *query) ([]*datav1.DataRow, error) {
+func (f finder) execute(ctx context.Context, q *query.Query) ([]*datav1.DataRow, error) {
 	answer, err := f.hyperfinds.ExecuteHyperfind(ctx, &commonsv1.ExecuteHyperfindRequest{
-		Hyperfind: q.hyperfind, Threshold: proto.Int64(maxHyperfind),
-		DateRange: &commonv1.DateRange{StartDate: q.days.From.String(), EndDate: (q.days.To - 1).String()},
+		Hyperfind: q.Hyperfind, Threshold: proto.Int64(maxHyperfind),
+		DateRange: &commonv1.DateRange{StartDate: q.Days.From.String(), EndDate: (q.Days.To - 1).String()},
 	})
 	if err != nil {
 		f := fault.FromError(err)
-		if limits := f.Details.GetLimits(); f.Code == codeHyperfindMost && len(limits) > 0 && q.view.ofEmployees() {
+		if limits := f.Details.GetLimits(); f.Code == errcode.CodeHyperfindMost && len(limits) > 0 && q.View.OfEmployees() {
 			// What the request passes is the limit of information access.
-			return nil, tooManyEmployees(int(limits[0].GetActual()))
+			return nil, errcode.TooManyEmployees(int(limits[0].GetActual()))
 		}
-		code := CodeHyperfind
-		if q.hyperfind.Id != nil {
-			code = CodeBadSet
+		code := errcode.CodeHyperfind
+		if q.Hyperfind.Id != nil {
+			code = errcode.CodeBadSet
 		}
 		return nil, refused(err, code, "The hyperfind cannot be used: ")
 	}
 	refs := answer.GetResult().GetRefs().GetRefs()
-	if q.view.ofEmployees() {
-		if err := q.checkCount(len(refs)); err != nil {
+	if q.View.OfEmployees() {
+		if err := q.CheckCount(len(refs)); err != nil {
 			return nil, err
 		}
 	}
@@ -225,5 +227,5 @@ func refused(err error, code, text string) error {
 	if f.Status != 400 && f.Status != 404 {
 		return err
 	}
-	return invalid(code, "%s%s", text, f.Message).WithCause(err)
+	return errcode.Invalid(code, "%s%s", text, f.Message).WithCause(err)
 }

@@ -46,7 +46,7 @@ var pasts = []string{"span_past_block", "schedule_item_past", "day_lock_past", "
 // every is how often what is too old is looked for.
 const every = time.Hour
 
-// ForEver, as the time that history is kept, deletes nothing.
+// ForEver is the time for which history is kept that is never deleted.
 const ForEver time.Duration = -1
 
 // Retention keeps history for a time. Any number of processes may run one on the same

@@ -1,4 +1,4 @@
-package dataaccess
+package query
 
 import (
 	"cmp"
@@ -12,20 +12,20 @@ import (
 func TestIncrements(t *testing.T) {
 	t.Parallel()
 	days := civil.Through(civil.Of(2025, 12, 30), civil.Of(2026, 4, 2))
-	for increment, want := range map[increment][]civil.Date{
+	for increment, want := range map[Increment][]civil.Date{
 		byMonth:   {civil.Of(2025, 12, 30), civil.Of(2026, 1, 1), civil.Of(2026, 2, 1), civil.Of(2026, 3, 1), civil.Of(2026, 4, 1), civil.Of(2026, 4, 3)},
 		byQuarter: {civil.Of(2025, 12, 30), civil.Of(2026, 1, 1), civil.Of(2026, 4, 1), civil.Of(2026, 4, 3)},
 	} {
-		t.Run(incrementNames[increment], func(t *testing.T) {
+		t.Run(IncrementNames[increment], func(t *testing.T) {
 			t.Parallel()
 			var got []civil.Date
-			for _, bound := range (periods{increment: increment}).bounds(days) {
+			for _, bound := range (periods{Increment: increment}).Bounds(days) {
 				got = append(got, civil.Date(bound))
 			}
 			assert.Equal(t, want, got)
 		})
 	}
-	assert.Len(t, periods{increment: byDay}.bounds(days), days.Days()+1)
+	assert.Len(t, periods{Increment: byDay}.Bounds(days), days.Days()+1)
 }
 
 func TestPayPeriodsAreCountedFromOne(t *testing.T) {
@@ -37,7 +37,7 @@ func TestPayPeriodsAreCountedFromOne(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			made := periods{increment: byPayPeriod, one: one}.bounds(days)
+			made := periods{Increment: byPayPeriod, One: one}.Bounds(days)
 			assert.Equal(t, civil.Of(2026, 1, 4), civil.Date(made[1]))
 			assert.Equal(t, civil.Of(2026, 1, 18), civil.Date(made[2]))
 		})
@@ -47,14 +47,14 @@ func TestPayPeriodsAreCountedFromOne(t *testing.T) {
 func TestLabels(t *testing.T) {
 	t.Parallel()
 	days := civil.Through(civil.Of(2025, 12, 30), civil.Of(2026, 4, 2))
-	for form, want := range map[labelForm]string{
+	for form, want := range map[LabelForm]string{
 		"": "12/30/2025", "DAY_OF_WEEK": "Tuesday", "DAY_OF_WEEK_LONGDATE": "Tuesday 12/30/2025", "WEEK_NUMBER": "Week 1",
 		"WEEK_NUMBER_LONG_DATERANGE": "Week 1 12/30/2025 - 4/02/2026", "LONG_DATERANGE": "12/30/2025 - 4/02/2026", "LONG_DATE": "12/30/2025",
 		"MONTH_NAME": "December", "MONTH_SHORTNAME": "Dec", "MONTH_LONG_DATERANGE": "December 12/30/2025 - 4/02/2026", "QUARTER_NAME": "Q4 2025",
 	} {
 		t.Run(cmp.Or(string(form), "none"), func(t *testing.T) {
 			t.Parallel()
-			assert.Equal(t, want, form.label(days))
+			assert.Equal(t, want, form.Label(days))
 		})
 	}
 }

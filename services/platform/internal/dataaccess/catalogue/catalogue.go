@@ -1,4 +1,6 @@
-package dataaccess
+// Package catalogue knows which data elements there are, and serves the dictionary that
+// describes them.
+package catalogue
 
 import (
 	"context"
@@ -11,6 +13,7 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/clock"
 	"github.com/rotaloom/rotaloom/pkg/fault"
 	datav1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/data/v1"
+	"github.com/rotaloom/rotaloom/services/platform/internal/dataaccess/errcode"
 )
 
 const (
@@ -23,27 +26,27 @@ const (
 	describeAgain = 2 * time.Second
 )
 
-// provider is a provider with the service that has it.
-type provider struct {
+// Provider is a provider with the service that has it.
+type Provider struct {
 	*datav1.DataProvider
-	client datav1.DataProviderServiceClient
+	Client datav1.DataProviderServiceClient
 }
 
-// element is a data element with its provider.
-type element struct {
+// Element is a data element with its provider.
+type Element struct {
 	*datav1.DataElement
-	provider *provider
+	Provider *Provider
 }
 
-// catalogue knows the elements of all services. It asks each of them now and
+// Catalogue knows the elements of all services. It asks each of them now and
 // then; a service that does not answer keeps the elements it had.
-type catalogue struct {
+type Catalogue struct {
 	clients []datav1.DataProviderServiceClient
 	clock   clock.Clock
 
 	mu     sync.Mutex
 	known  []described // of each client
-	merged *elements
+	merged *Elements
 }
 
 type described struct {
@@ -52,32 +55,33 @@ type described struct {
 }
 
 // byKind is an element, as the provider of each kind of rows has it.
-type byKind []*element
+type byKind []*Element
 
-// of returns the element of a kind of rows; nil when there is none.
-func (b byKind) of(kind datav1.RowKind) *element {
-	i := slices.IndexFunc(b, func(e *element) bool { return e.provider.GetRowKind() == kind })
+// Of returns the element of a kind of rows; nil when there is none.
+func (b byKind) Of(kind datav1.RowKind) *Element {
+	i := slices.IndexFunc(b, func(e *Element) bool { return e.Provider.GetRowKind() == kind })
 	if i < 0 {
 		return nil
 	}
 	return b[i]
 }
 
-// elements are all that are known. It is never changed.
-type elements struct {
+// Elements are all that are known. It is never changed.
+type Elements struct {
 	// byKey has the element of each kind of rows that has one.
 	byKey     map[string]byKind
-	providers []*provider
+	providers []*Provider
 	// missing says that a service has never said what it has.
 	missing bool
 }
 
-func newCatalogue(clk clock.Clock, clients ...datav1.DataProviderServiceClient) *catalogue {
-	return &catalogue{clients: clients, clock: clk, known: make([]described, len(clients))}
+// New returns the catalogue of the elements that services have. It asks none of them yet.
+func New(clk clock.Clock, clients ...datav1.DataProviderServiceClient) *Catalogue {
+	return &Catalogue{clients: clients, clock: clk, known: make([]described, len(clients))}
 }
 
-// elements returns what is known now.
-func (c *catalogue) elements(ctx context.Context) *elements {
+// Elements returns what is known now.
+func (c *Catalogue) Elements(ctx context.Context) *Elements {
 	c.mu.Lock()
 	now, stale := c.clock.Now(), []int(nil)
 	for i := range c.known {
@@ -94,7 +98,7 @@ func (c *catalogue) elements(ctx context.Context) *elements {
 }
 
 // refresh asks the services again, side by side.
-func (c *catalogue) refresh(ctx context.Context, stale []int) *elements {
+func (c *Catalogue) refresh(ctx context.Context, stale []int) *Elements {
 	ctx, cancel := context.WithTimeout(ctx, describeWithin)
 	defer cancel()
 	answers := make([][]*datav1.DataProvider, len(stale))
@@ -120,16 +124,16 @@ func (c *catalogue) refresh(ctx context.Context, stale []int) *elements {
 	return c.merged
 }
 
-func (c *catalogue) merge() *elements {
-	out := &elements{byKey: map[string]byKind{}}
+func (c *Catalogue) merge() *Elements {
+	out := &Elements{byKey: map[string]byKind{}}
 	for i, d := range c.known {
 		out.missing = out.missing || d.providers == nil
 		for _, p := range d.providers {
-			of := &provider{DataProvider: p, client: c.clients[i]}
+			of := &Provider{DataProvider: p, Client: c.clients[i]}
 			out.providers = append(out.providers, of)
 			for _, e := range p.GetElements() {
-				if out.byKey[e.GetKey()].of(p.GetRowKind()) == nil {
-					out.byKey[e.GetKey()] = append(out.byKey[e.GetKey()], &element{DataElement: e, provider: of})
+				if out.byKey[e.GetKey()].Of(p.GetRowKind()) == nil {
+					out.byKey[e.GetKey()] = append(out.byKey[e.GetKey()], &Element{DataElement: e, Provider: of})
 				}
 			}
 		}
@@ -137,18 +141,18 @@ func (c *catalogue) merge() *elements {
 	return out
 }
 
-// find returns the element with a key.
-func (e *elements) find(key string) (byKind, error) {
+// Find returns the element with a key.
+func (e *Elements) Find(key string) (byKind, error) {
 	if found := e.byKey[key]; found != nil {
 		return found, nil
 	}
 	if e.missing {
 		return nil, fault.Unavailable("Not all data providers can be reached at the moment, so that it cannot be told which data elements there are.", 5*time.Second)
 	}
-	return nil, invalid(CodeBadRequest, "There is no data element %q. GET /v1/commons/data_dictionary/data_elements lists them.", shortened(key))
+	return nil, errcode.Invalid(errcode.CodeBadRequest, "There is no data element %q. GET /v1/commons/data_dictionary/data_elements lists them.", errcode.Shortened(key))
 }
 
 // all returns the elements by key.
-func (e *elements) all() []byKind {
+func (e *Elements) all() []byKind {
 	return slices.SortedFunc(maps.Values(e.byKey), func(a, b byKind) int { return strings.Compare(a[0].GetKey(), b[0].GetKey()) })
 }

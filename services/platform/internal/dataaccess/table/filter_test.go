@@ -1,4 +1,4 @@
-package dataaccess
+package table
 
 import (
 	"fmt"
@@ -13,27 +13,27 @@ import (
 )
 
 // The columns of the tests; the last cell of each has no value.
-func numbers() *column {
-	return &column{key: "N", kind: dataelement.Number, there: []bool{true, true, true, false}, numbers: []float64{1, 2.5, -3, 0}}
+func numbers() *Column {
+	return &Column{Key: "N", Kind: dataelement.Number, There: []bool{true, true, true, false}, Numbers: []float64{1, 2.5, -3, 0}}
 }
 
-func texts() *column {
-	return &column{key: "T", kind: dataelement.String, there: []bool{true, true, true, false}, texts: []string{"Alpha", "beta", "Gamma", ""}}
+func texts() *Column {
+	return &Column{Key: "T", Kind: dataelement.String, There: []bool{true, true, true, false}, Texts: []string{"Alpha", "beta", "Gamma", ""}}
 }
 
-func flags() *column {
-	return &column{key: "B", kind: dataelement.Boolean, there: []bool{true, true, false}, integers: []int64{1, 0, 0}}
+func flags() *Column {
+	return &Column{Key: "B", Kind: dataelement.Boolean, There: []bool{true, true, false}, Integers: []int64{1, 0, 0}}
 }
 
-func dates() *column {
+func dates() *Column {
 	day := int64(civil.Of(2026, 3, 2))
-	return &column{key: "D", kind: dataelement.Date, there: []bool{true, true, false}, integers: []int64{day, day + 1, 0}}
+	return &Column{Key: "D", Kind: dataelement.Date, There: []bool{true, true, false}, Integers: []int64{day, day + 1, 0}}
 }
 
 func TestEveryOperator(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
-		column   *column
+		column   *Column
 		operator string
 		values   []string
 		want     []int32
@@ -67,18 +67,18 @@ func TestEveryOperator(t *testing.T) {
 		{texts(), "BETWEEN", []string{"b", "c"}, []int32{1}},
 		{texts(), "NOT_BETWEEN", []string{"b", "c"}, []int32{0, 2}},
 	} {
-		made, err := newFilter("where", &platformv1.DataFilter{Key: c.column.key, Operator: c.operator, RawValues: c.values}, c.column)
+		made, err := newFilter("where", &platformv1.DataFilter{Key: c.column.Key, Operator: c.operator, RawValues: c.values}, c.column)
 		require.NoError(t, err, c.operator)
-		table := newTable([]*column{c.column}, len(c.column.there), 1)
+		table := New([]*Column{c.column}, len(c.column.There), 1)
 		table.keep([]*filter{made})
-		assert.Equal(t, c.want, table.nodes, "%s %v", c.operator, c.values)
+		assert.Equal(t, c.want, table.Nodes, "%s %v", c.operator, c.values)
 	}
 }
 
 func TestFiltersThatAreRefused(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
-		column   *column
+		column   *Column
 		operator string
 		values   []string
 	}{
@@ -99,7 +99,7 @@ func TestFiltersThatAreRefused(t *testing.T) {
 		{texts(), "IN", make([]string, manyValues+1)},
 		{texts(), "", []string{"a"}},
 	} {
-		t.Run(fmt.Sprintf("%s %s of %d values", c.column.key, c.operator, len(c.values)), func(t *testing.T) {
+		t.Run(fmt.Sprintf("%s %s of %d values", c.column.Key, c.operator, len(c.values)), func(t *testing.T) {
 			t.Parallel()
 			_, err := newFilter("where", &platformv1.DataFilter{Operator: c.operator, Values: c.values}, c.column)
 			assert.Error(t, err)
@@ -111,22 +111,22 @@ func TestForms(t *testing.T) {
 	t.Parallel()
 	day := int64(civil.Of(2021, 5, 3))
 	for _, c := range []struct {
-		column     column
+		column     Column
 		raw, value string
 	}{
-		{column{kind: dataelement.String, texts: []string{"Ä b"}}, "Ä b", "Ä b"},
-		{column{kind: dataelement.Number, numbers: []float64{7.256}}, "7.256", "7.26"},
-		{column{kind: dataelement.Long, integers: []int64{-4}}, "-4", "-4"},
-		{column{kind: dataelement.Boolean, integers: []int64{1}}, "true", "true"},
-		{column{kind: dataelement.Date, integers: []int64{day}}, "2021-05-03", "5/03/2021"},
-		{column{kind: dataelement.DateTime, integers: []int64{day*civil.SecondsPerDay + 13*3600 + 300}}, "2021-05-03T13:05:00", "5/03/2021 1:05 PM"},
-		{column{kind: dataelement.DateTime, integers: []int64{-1}}, "1969-12-31T23:59:59", "12/31/1969 11:59 PM"},
-		{column{kind: dataelement.Time, integers: []int64{1800}}, "00:30:00", "12:30 AM"},
+		{Column{Kind: dataelement.String, Texts: []string{"Ä b"}}, "Ä b", "Ä b"},
+		{Column{Kind: dataelement.Number, Numbers: []float64{7.256}}, "7.256", "7.26"},
+		{Column{Kind: dataelement.Long, Integers: []int64{-4}}, "-4", "-4"},
+		{Column{Kind: dataelement.Boolean, Integers: []int64{1}}, "true", "true"},
+		{Column{Kind: dataelement.Date, Integers: []int64{day}}, "2021-05-03", "5/03/2021"},
+		{Column{Kind: dataelement.DateTime, Integers: []int64{day*civil.SecondsPerDay + 13*3600 + 300}}, "2021-05-03T13:05:00", "5/03/2021 1:05 PM"},
+		{Column{Kind: dataelement.DateTime, Integers: []int64{-1}}, "1969-12-31T23:59:59", "12/31/1969 11:59 PM"},
+		{Column{Kind: dataelement.Time, Integers: []int64{1800}}, "00:30:00", "12:30 AM"},
 	} {
 		t.Run(c.value, func(t *testing.T) {
 			t.Parallel()
-			assert.Equal(t, c.raw, string(c.column.appendRaw(nil, 0)))
-			assert.Equal(t, c.value, string(c.column.appendValue(nil, 0)))
+			assert.Equal(t, c.raw, string(c.column.AppendRaw(nil, 0)))
+			assert.Equal(t, c.value, string(c.column.AppendValue(nil, 0)))
 		})
 	}
 }

@@ -1,4 +1,6 @@
-package dataaccess
+// Package errcode has the errors of information access: their codes, and those of its
+// limits.
+package errcode
 
 import (
 	"fmt"
@@ -54,31 +56,35 @@ const (
 	CodeProvider = "WFM-COMMON-1234"
 )
 
-// codeHyperfindMost is that of hyperfinds that find more than they may.
-const codeHyperfindMost = "WCO-112013"
+// CodeHyperfindMost is that of hyperfinds that find more than they may.
+const CodeHyperfindMost = "WCO-112013"
 
 // The limits of one request.
 const (
-	maxDays      = 365
-	maxEmployees = 500
-	maxLocations = 300
+	MaxDays      = 365
+	MaxEmployees = 500
+	MaxLocations = 300
 )
 
-func invalid(code, format string, args ...any) *fault.Error {
+// Invalid is an error with a code and the status 400.
+func Invalid(code, format string, args ...any) *fault.Error {
 	return fault.Newf(code, http.StatusBadRequest, format, args...)
 }
 
-func tooManyDays(days int) *fault.Error {
-	return invalid(CodeDays, "Service limits are exceeded: days in the request: %d, allowed: %d. Split the range.", days, maxDays).
-		WithLimits(int64(days), maxDays)
+// TooManyDays is the error of a range that is too long.
+func TooManyDays(days int) *fault.Error {
+	return Invalid(CodeDays, "Service limits are exceeded: days in the request: %d, allowed: %d. Split the range.", days, MaxDays).
+		WithLimits(int64(days), MaxDays)
 }
 
-func tooManyEmployees(n int) *fault.Error {
-	return tooMany(CodeEmployees, "employees", n, maxEmployees)
+// TooManyEmployees is the error of a request for too many employees.
+func TooManyEmployees(n int) *fault.Error {
+	return tooMany(CodeEmployees, "employees", n, MaxEmployees)
 }
 
-func tooManyLocations(n int) *fault.Error {
-	return tooMany(CodeLocations, "locations", n, maxLocations)
+// TooManyLocations is the error of a request for too many locations.
+func TooManyLocations(n int) *fault.Error {
+	return tooMany(CodeLocations, "locations", n, MaxLocations)
 }
 
 func tooMany(code, what string, actual, most int) *fault.Error {
@@ -86,8 +92,8 @@ func tooMany(code, what string, actual, most int) *fault.Error {
 		what, actual, most)).WithLimits(int64(actual), int64(most))
 }
 
-// shortened keeps an error from repeating a long text.
-func shortened(text string) string {
+// Shortened keeps an error from repeating a long text.
+func Shortened(text string) string {
 	const longest = 100
 	if runes := []rune(text); len(runes) > longest {
 		return string(runes[:longest])

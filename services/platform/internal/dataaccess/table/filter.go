@@ -1,4 +1,4 @@
-package dataaccess
+package table
 
 import (
 	"fmt"
@@ -10,18 +10,19 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/civil"
 	"github.com/rotaloom/rotaloom/pkg/domain/dataelement"
 	platformv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/platform/v1"
+	"github.com/rotaloom/rotaloom/services/platform/internal/dataaccess/errcode"
 )
 
 // filter keeps the cells of a column that fit.
 type filter struct {
-	column *column
+	column *Column
 	// fits decides about a value; absent about a cell without one.
 	fits   func(cell int32) bool
 	absent bool
 }
 
 func (f *filter) keeps(cell int32) bool {
-	if !f.column.there[cell] {
+	if !f.column.There[cell] {
 		return f.absent
 	}
 	return f.fits(cell)
@@ -34,7 +35,7 @@ const manyValues = 1000
 
 // newFilter reads a filter. Whether there is a value, IS_NULL, IS_NOT_NULL and
 // ALL tell; a cell without one fits no other operator.
-func newFilter(path string, f *platformv1.DataFilter, c *column) (*filter, error) {
+func newFilter(path string, f *platformv1.DataFilter, c *Column) (*filter, error) {
 	values := f.GetValues()
 	if len(f.GetRawValues()) > 0 {
 		values = f.GetRawValues()
@@ -43,15 +44,15 @@ func newFilter(path string, f *platformv1.DataFilter, c *column) (*filter, error
 	out := &filter{column: c, absent: operator == "IS_NULL" || operator == "ALL"}
 	takes, make := out.operator(operator)
 	if make == nil {
-		return nil, invalid(CodeBadRequest, "%s: the operator %q is not one of the type of %s.", path, shortened(f.GetOperator()), c.key)
+		return nil, errcode.Invalid(errcode.CodeBadRequest, "%s: the operator %q is not one of the type of %s.", path, errcode.Shortened(f.GetOperator()), c.Key)
 	}
 	if len(values) < takes.least || len(values) > takes.most {
-		return nil, invalid(CodeBadRequest, "%s: %s does not take %d values.", path, operator, len(values))
+		return nil, errcode.Invalid(errcode.CodeBadRequest, "%s: %s does not take %d values.", path, operator, len(values))
 	}
 	var err error
 	out.fits, err = make(values)
 	if err != nil {
-		return nil, invalid(CodeBadRequest, "%s: %s takes no such value: %s.", path, operator, err)
+		return nil, errcode.Invalid(errcode.CodeBadRequest, "%s: %s takes no such value: %s.", path, operator, err)
 	}
 	return out, nil
 }
@@ -65,14 +66,14 @@ func (f *filter) operator(name string) (arity, making) {
 	}
 	// The schema of the reference product gives the tests for null a value.
 	switch {
-	case f.column.kind == dataelement.Boolean:
+	case f.column.Kind == dataelement.Boolean:
 		return arity{0, 0}, f.boolean(name)
 	case name == "IS_NULL":
 		return arity{0, 1}, always(false)
 	case name == "IS_NOT_NULL":
 		return arity{0, 1}, always(true)
 	}
-	switch f.column.kind {
+	switch f.column.Kind {
 	case dataelement.String:
 		return f.text(name)
 	default:
@@ -89,9 +90,9 @@ func (f *filter) boolean(name string) making {
 	case "ALL":
 		return test(func(int32) bool { return true })
 	case "YES":
-		return test(func(cell int32) bool { return c.integers[cell] != 0 })
+		return test(func(cell int32) bool { return c.Integers[cell] != 0 })
 	case "NO":
-		return test(func(cell int32) bool { return c.integers[cell] == 0 })
+		return test(func(cell int32) bool { return c.Integers[cell] == 0 })
 	}
 	return nil
 }
@@ -102,7 +103,7 @@ func (f *filter) text(name string) (arity, making) {
 	one := func(fits func(text, value string) bool) (arity, making) {
 		return arity{1, 1}, func(values []string) (func(int32) bool, error) {
 			value := strings.ToLower(values[0])
-			return func(cell int32) bool { return fits(strings.ToLower(c.texts[cell]), value) }, nil
+			return func(cell int32) bool { return fits(strings.ToLower(c.Texts[cell]), value) }, nil
 		}
 	}
 	several := func(takes arity, fits func(text string, values []string) bool) (arity, making) {
@@ -111,7 +112,7 @@ func (f *filter) text(name string) (arity, making) {
 			for i, v := range values {
 				lower[i] = strings.ToLower(v)
 			}
-			return func(cell int32) bool { return fits(strings.ToLower(c.texts[cell]), lower) }, nil
+			return func(cell int32) bool { return fits(strings.ToLower(c.Texts[cell]), lower) }, nil
 		}
 	}
 	between := func(text string, v []string) bool { return v[0] <= text && text <= v[1] }
@@ -177,7 +178,7 @@ func (f *filter) ordered(name string) (arity, making) {
 	return arity{test.takes, test.takes}, func(values []string) (func(int32) bool, error) {
 		bounds := make([]float64, len(values))
 		for i, text := range values {
-			v, err := parseOrdered(c.kind, text)
+			v, err := parseOrdered(c.Kind, text)
 			if err != nil {
 				return nil, err
 			}
@@ -202,7 +203,7 @@ func parseOrdered(kind dataelement.Type, text string) (float64, error) {
 	}
 	v, err := strconv.ParseFloat(text, 64)
 	if err != nil || math.IsNaN(v) || math.IsInf(v, 0) {
-		return 0, fmt.Errorf("%q is no number", shortened(text))
+		return 0, fmt.Errorf("%q is no number", errcode.Shortened(text))
 	}
 	return v, nil
 }

@@ -1,4 +1,4 @@
-package dataaccess
+package encoding
 
 import (
 	"google.golang.org/protobuf/encoding/protowire"
@@ -57,21 +57,21 @@ const (
 )
 
 // maxNode is how many bytes the nodes of rows do not pass.
-func (w *writer) maxNode() int64 {
+func (w *Writer) maxNode() int64 {
 	size := int64(maxKeys)
 	var qualifier int64
-	for _, row := range w.rows {
+	for _, row := range w.Rows {
 		qualifier = max(qualifier, int64(len(row.GetQualifier())))
 	}
-	for _, c := range w.table.columns[:w.shown] {
+	for _, c := range w.Table.Columns[:w.Shown] {
 		longest := maxNumber
-		if c.kind == dataelement.String {
+		if c.Kind == dataelement.String {
 			longest = 0
-			for _, text := range c.texts {
+			for _, text := range c.Texts {
 				longest = max(longest, len(text))
 			}
 		}
-		size += int64(sizeOf(len(c.head) + 2*sizeOf(longest)))
+		size += int64(sizeOf(len(c.Head) + 2*sizeOf(longest)))
 	}
 	return size + qualifier
 }

@@ -1,4 +1,5 @@
-package dataaccess
+// Package query reads requests for data, and checks what can be told of them alone.
+package query
 
 import (
 	"fmt"
@@ -6,24 +7,26 @@ import (
 	"time"
 
 	"github.com/rotaloom/rotaloom/pkg/civil"
+	"github.com/rotaloom/rotaloom/services/platform/internal/dataaccess/errcode"
 )
 
-// increment is the length of the periods of a time series.
-type increment uint8
+// Increment is the length of the periods of a time series.
+type Increment uint8
 
 const (
-	byDay increment = iota
+	byDay Increment = iota
 	byWeek
 	byMonth
 	byQuarter
 	byPayPeriod
 )
 
-var incrementNames = [...]string{byDay: "DAY", byWeek: "WEEK", byMonth: "MONTH", byQuarter: "QUARTER", byPayPeriod: "PAYPERIOD"}
+// IncrementNames are what requests call the increments.
+var IncrementNames = [...]string{byDay: "DAY", byWeek: "WEEK", byMonth: "MONTH", byQuarter: "QUARTER", byPayPeriod: "PAYPERIOD"}
 
-// symbolic names the symbolic period that says where periods of the increment
+// Symbolic names the symbolic period that says where periods of the increment
 // begin, and how long they are; "" for one that the calendar decides.
-func (i increment) symbolic() string {
+func (i Increment) Symbolic() string {
 	switch i {
 	case byWeek:
 		return "Current_Week"
@@ -35,26 +38,26 @@ func (i increment) symbolic() string {
 
 // periods are what days are cut into.
 type periods struct {
-	increment
-	// one is a week or a pay period: all have its length, before and after it.
-	one civil.Range
+	Increment
+	// One is a week or a pay period: all have its length, before and after it.
+	One civil.Range
 }
 
-func parseIncrement(text string) (increment, error) {
+func parseIncrement(text string) (Increment, error) {
 	if text == "" {
 		return byDay, nil
 	}
-	for i, name := range incrementNames {
+	for i, name := range IncrementNames {
 		if strings.EqualFold(text, name) {
-			return increment(i), nil
+			return Increment(i), nil
 		}
 	}
-	return 0, invalid(CodeIncrement, "timeIncrement: %q is none of %s.", shortened(text), strings.Join(incrementNames[:], ", "))
+	return 0, errcode.Invalid(errcode.CodeIncrement, "timeIncrement: %q is none of %s.", errcode.Shortened(text), strings.Join(IncrementNames[:], ", "))
 }
 
-// bounds cuts days into periods: the first days of all, and the day after the
+// Bounds cuts days into periods: the first days of all, and the day after the
 // last.
-func (p periods) bounds(days civil.Range) []int32 {
+func (p periods) Bounds(days civil.Range) []int32 {
 	out := []int32{int32(days.From)}
 	for at := p.next(days.From); at < days.To; at = p.next(at) {
 		out = append(out, int32(at))
@@ -65,10 +68,10 @@ func (p periods) bounds(days civil.Range) []int32 {
 // next returns the first day of the period after that of a day.
 func (p periods) next(d civil.Date) civil.Date {
 	year, month, _ := d.Civil()
-	switch p.increment {
+	switch p.Increment {
 	case byWeek, byPayPeriod:
-		length := p.one.Days()
-		into := (int(d-p.one.From)%length + length) % length
+		length := p.One.Days()
+		into := (int(d-p.One.From)%length + length) % length
 		return d.AddDays(length - into)
 	case byMonth:
 		return civil.FromTime(time.Date(year, month+1, 1, 0, 0, 0, 0, time.UTC))
@@ -79,29 +82,29 @@ func (p periods) next(d civil.Date) civil.Date {
 	}
 }
 
-// labelForm is how a period is written for people.
-type labelForm string
+// LabelForm is how a period is written for people.
+type LabelForm string
 
-// labelForms are all forms, with the increments that they fit best.
-func labelForms() map[labelForm][]increment {
-	all := []increment{byDay, byWeek, byMonth, byQuarter, byPayPeriod}
-	return map[labelForm][]increment{
+// LabelForms are all forms, with the increments that they fit best.
+func LabelForms() map[LabelForm][]Increment {
+	all := []Increment{byDay, byWeek, byMonth, byQuarter, byPayPeriod}
+	return map[LabelForm][]Increment{
 		"DAY_OF_WEEK": {byDay}, "LONG_DATE": {byDay}, "DAY_OF_WEEK_LONGDATE": {byDay},
 		"WEEK_NUMBER": {byWeek}, "WEEK_NUMBER_LONG_DATERANGE": {byWeek}, "LONG_DATERANGE": all,
 		"MONTH_NAME": {byMonth}, "MONTH_SHORTNAME": {byMonth}, "MONTH_LONG_DATERANGE": {byMonth}, "QUARTER_NAME": {byQuarter},
 	}
 }
 
-func parseLabelForm(text string) (labelForm, error) {
-	form := labelForm(strings.ToUpper(text))
-	if _, known := labelForms()[form]; form != "" && !known {
-		return "", invalid(CodeBadRequest, "options.timeIncrementFormat: %q is not known.", shortened(text))
+func parseLabelForm(text string) (LabelForm, error) {
+	form := LabelForm(strings.ToUpper(text))
+	if _, known := LabelForms()[form]; form != "" && !known {
+		return "", errcode.Invalid(errcode.CodeBadRequest, "options.timeIncrementFormat: %q is not known.", errcode.Shortened(text))
 	}
 	return form, nil
 }
 
-// label writes a period.
-func (f labelForm) label(days civil.Range) string {
+// Label writes a period.
+func (f LabelForm) Label(days civil.Range) string {
 	first, last := days.From.Time(), (days.To - 1).Time()
 	_, week := first.ISOWeek()
 	span := longDate(first) + " - " + longDate(last)

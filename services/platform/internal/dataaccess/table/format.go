@@ -1,4 +1,4 @@
-package dataaccess
+package table
 
 import (
 	"math"
@@ -8,40 +8,40 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/domain/dataelement"
 )
 
-// appendRaw appends the neutral form of a value.
-func (c *column) appendRaw(dst []byte, cell int32) []byte {
-	switch c.kind {
+// AppendRaw appends the neutral form of a value.
+func (c *Column) AppendRaw(dst []byte, cell int32) []byte {
+	switch c.Kind {
 	case dataelement.String:
-		return append(dst, c.texts[cell]...)
+		return append(dst, c.Texts[cell]...)
 	case dataelement.Number:
-		return appendNumber(dst, c.numbers[cell])
+		return appendNumber(dst, c.Numbers[cell])
 	case dataelement.Boolean:
-		return strconv.AppendBool(dst, c.integers[cell] != 0)
+		return strconv.AppendBool(dst, c.Integers[cell] != 0)
 	case dataelement.Date:
-		return civil.Date(c.integers[cell]).Append(dst)
+		return civil.Date(c.Integers[cell]).Append(dst)
 	case dataelement.DateTime:
-		return momentOf(c.integers[cell]).Append(dst)
+		return momentOf(c.Integers[cell]).Append(dst)
 	case dataelement.Time:
-		return civil.TimeOfDay(c.integers[cell]).Append(dst)
+		return civil.TimeOfDay(c.Integers[cell]).Append(dst)
 	}
-	return strconv.AppendInt(dst, c.integers[cell], 10)
+	return strconv.AppendInt(dst, c.Integers[cell], 10)
 }
 
-// appendValue appends the form for people: that of the reference product's first
+// AppendValue appends the form for people: that of the reference product's first
 // locale.
-func (c *column) appendValue(dst []byte, cell int32) []byte {
-	switch c.kind {
+func (c *Column) AppendValue(dst []byte, cell int32) []byte {
+	switch c.Kind {
 	case dataelement.Number:
-		return appendNumber(dst, math.Round(c.numbers[cell]*100)/100)
+		return appendNumber(dst, math.Round(c.Numbers[cell]*100)/100)
 	case dataelement.Date:
-		return civil.Date(c.integers[cell]).Time().AppendFormat(dst, "1/02/2006")
+		return civil.Date(c.Integers[cell]).Time().AppendFormat(dst, "1/02/2006")
 	case dataelement.DateTime:
-		at := momentOf(c.integers[cell])
+		at := momentOf(c.Integers[cell])
 		return appendClock(append(at.Date.Time().AppendFormat(dst, "1/02/2006"), ' '), int64(at.Seconds))
 	case dataelement.Time:
-		return appendClock(dst, c.integers[cell])
+		return appendClock(dst, c.Integers[cell])
 	}
-	return c.appendRaw(dst, cell)
+	return c.AppendRaw(dst, cell)
 }
 
 func appendNumber(dst []byte, f float64) []byte { return strconv.AppendFloat(dst, f, 'f', -1, 64) }

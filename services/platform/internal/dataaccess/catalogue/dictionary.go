@@ -1,4 +1,4 @@
-package dataaccess
+package catalogue
 
 import (
 	"context"
@@ -12,14 +12,16 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/domain/dataelement"
 	commonsv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/commons/v1"
 	platformv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/platform/v1"
+	"github.com/rotaloom/rotaloom/services/platform/internal/dataaccess/errcode"
+	"github.com/rotaloom/rotaloom/services/platform/internal/dataaccess/query"
 )
 
 // Dictionary serves DataDictionaryService.
 type Dictionary struct {
 	platformv1.UnsafeDataDictionaryServiceServer
 
-	catalogue *catalogue
-	types     commonsv1.LocationTypeServiceClient
+	Catalogue *Catalogue
+	Types     commonsv1.LocationTypeServiceClient
 }
 
 var _ platformv1.DataDictionaryServiceServer = (*Dictionary)(nil)
@@ -27,7 +29,7 @@ var _ platformv1.DataDictionaryServiceServer = (*Dictionary)(nil)
 // ListDataElements returns all elements, by key.
 func (d *Dictionary) ListDataElements(ctx context.Context, _ *platformv1.ListDataElementsRequest) (*platformv1.DataElementDefinitionList, error) {
 	out := &platformv1.DataElementDefinitionList{}
-	for _, e := range d.catalogue.elements(ctx).all() {
+	for _, e := range d.Catalogue.Elements(ctx).all() {
 		out.Elements = append(out.Elements, e.definition())
 	}
 	return out, nil
@@ -35,10 +37,10 @@ func (d *Dictionary) ListDataElements(ctx context.Context, _ *platformv1.ListDat
 
 // MultiReadDataElements returns elements by their keys.
 func (d *Dictionary) MultiReadDataElements(ctx context.Context, req *platformv1.MultiReadDataElementsRequest) (*platformv1.DataElementDefinitionList, error) {
-	known := d.catalogue.elements(ctx)
+	known := d.Catalogue.Elements(ctx)
 	out := &platformv1.DataElementDefinitionList{}
 	for _, key := range req.GetKeys() {
-		e, err := known.find(key)
+		e, err := known.Find(key)
 		if err != nil {
 			return nil, err
 		}
@@ -50,10 +52,10 @@ func (d *Dictionary) MultiReadDataElements(ctx context.Context, req *platformv1.
 // MultiUpsertDataElements confirms definitions, and refuses those that are not
 // what is known.
 func (d *Dictionary) MultiUpsertDataElements(ctx context.Context, req *platformv1.DataElementDefinitionList) (*platformv1.DataElementDefinitionList, error) {
-	known := d.catalogue.elements(ctx)
+	known := d.Catalogue.Elements(ctx)
 	out := &platformv1.DataElementDefinitionList{}
 	for _, asked := range req.GetElements() {
-		e, err := known.find(asked.GetKey())
+		e, err := known.Find(asked.GetKey())
 		if err != nil {
 			return nil, err
 		}
@@ -61,7 +63,7 @@ func (d *Dictionary) MultiUpsertDataElements(ctx context.Context, req *platformv
 		// What is not sent stays.
 		same := proto.CloneOf(definition)
 		if proto.Merge(same, withoutLists(asked)); !proto.Equal(same, definition) || !sameLists(asked, definition) {
-			return nil, invalid(CodeBadRequest, "The definition of %s is part of the product and cannot be changed.", asked.GetKey())
+			return nil, errcode.Invalid(errcode.CodeBadRequest, "The definition of %s is part of the product and cannot be changed.", asked.GetKey())
 		}
 		out.Elements = append(out.Elements, definition)
 	}
@@ -94,7 +96,7 @@ func sameLists(asked, known *platformv1.DataElementDefinition) bool {
 // ListDataLocationTypes returns the types of locations, as rollupBy takes them:
 // the id, the name and the persistent id of each.
 func (d *Dictionary) ListDataLocationTypes(ctx context.Context, _ *platformv1.ListDataLocationTypesRequest) (*platformv1.DataLocationTypeList, error) {
-	known, err := d.types.ListLocationTypes(ctx, &commonsv1.ListLocationTypesRequest{})
+	known, err := d.Types.ListLocationTypes(ctx, &commonsv1.ListLocationTypesRequest{})
 	if err != nil {
 		return nil, err
 	}
@@ -110,11 +112,11 @@ func (d *Dictionary) ListDataLocationTypes(ctx context.Context, _ *platformv1.Li
 // ListDataTimeIncrements returns the increments of time series.
 func (d *Dictionary) ListDataTimeIncrements(context.Context, *platformv1.ListDataTimeIncrementsRequest) (*platformv1.DataTimeIncrementList, error) {
 	out := &platformv1.DataTimeIncrementList{}
-	for i, name := range incrementNames {
+	for i, name := range query.IncrementNames {
 		made := &platformv1.DataTimeIncrement{TimeIncrement: name}
-		forms := labelForms()
+		forms := query.LabelForms()
 		for _, form := range slices.Sorted(maps.Keys(forms)) {
-			if slices.Contains(forms[form], increment(i)) {
+			if slices.Contains(forms[form], query.Increment(i)) {
 				made.Formatters = append(made.Formatters, string(form))
 			}
 		}
@@ -126,14 +128,14 @@ func (d *Dictionary) ListDataTimeIncrements(context.Context, *platformv1.ListDat
 // GetDataDictionaryMetadata returns what elements are made of.
 func (d *Dictionary) GetDataDictionaryMetadata(ctx context.Context, req *platformv1.GetDataDictionaryMetadataRequest) (*platformv1.DataDictionaryMetadata, error) {
 	if req.GetSelect() == "" {
-		return nil, invalid(CodeBadRequest, "select is missing.")
+		return nil, errcode.Invalid(errcode.CodeBadRequest, "select is missing.")
 	}
-	known := d.catalogue.elements(ctx)
+	known := d.Catalogue.Elements(ctx)
 	out := &platformv1.DataDictionaryMetadata{}
 	for name := range strings.SplitSeq(req.GetSelect(), ",") {
 		if !known.describe(out, strings.ToLower(strings.TrimSpace(name))) {
-			return nil, invalid(CodeBadRequest, "select: %q is none of dataTypes, views, sortingPolicies, roundingpolicies, "+
-				"formattingPolicies, categories, dataProviders, entityDefinitions.", shortened(name))
+			return nil, errcode.Invalid(errcode.CodeBadRequest, "select: %q is none of dataTypes, views, sortingPolicies, roundingpolicies, "+
+				"formattingPolicies, categories, dataProviders, entityDefinitions.", errcode.Shortened(name))
 		}
 	}
 	return out, nil
@@ -141,7 +143,7 @@ func (d *Dictionary) GetDataDictionaryMetadata(ctx context.Context, req *platfor
 
 // describe adds a part to the answer, and reports whether there is one of the
 // name.
-func (e *elements) describe(out *platformv1.DataDictionaryMetadata, name string) bool {
+func (e *Elements) describe(out *platformv1.DataDictionaryMetadata, name string) bool {
 	collect := func(of func(*platformv1.DataElementDefinition) []string) *platformv1.DataNames {
 		names := map[string]bool{}
 		for _, one := range e.byKey {
@@ -156,8 +158,8 @@ func (e *elements) describe(out *platformv1.DataDictionaryMetadata, name string)
 		out.DataTypes = collect(func(d *platformv1.DataElementDefinition) []string { return []string{d.GetMetadata().GetDataType()} })
 	case "views":
 		out.Views = &platformv1.DataViews{}
-		for _, v := range views() {
-			out.Views.Views = append(out.Views.Views, &platformv1.DataView{Id: proto.Int32(v.number), Name: v.name})
+		for _, v := range query.Views() {
+			out.Views.Views = append(out.Views.Views, &platformv1.DataView{Id: proto.Int32(v.Number), Name: v.Name})
 		}
 	case "sortingpolicies":
 		out.SortingPolicies = collect(func(d *platformv1.DataElementDefinition) []string {
@@ -192,11 +194,11 @@ func (b byKind) definition() *platformv1.DataElementDefinition {
 	kind := strings.TrimPrefix(of.String(), "DATA_TYPE_")
 	entity := "LOCATION"
 	var numbers []int32
-	for _, v := range views() {
-		if b.of(v.kind) != nil {
-			numbers = append(numbers, v.number)
+	for _, v := range query.Views() {
+		if b.Of(v.Kind) != nil {
+			numbers = append(numbers, v.Number)
 		}
-		if v.ofEmployees() && b.of(v.kind) != nil {
+		if v.OfEmployees() && b.Of(v.Kind) != nil {
 			entity = "PEOPLE"
 		}
 	}
@@ -212,7 +214,7 @@ func (b byKind) definition() *platformv1.DataElementDefinition {
 	}
 	out := &platformv1.DataElementDefinition{
 		Key: e.GetKey(), Label: e.GetLabel(), Description: e.GetDescription(), Active: proto.Bool(true), Deprecated: proto.Bool(false),
-		Categories: e.GetCategories(), DataProvider: e.provider.GetName(), Metadata: meta,
+		Categories: e.GetCategories(), DataProvider: e.Provider.GetName(), Metadata: meta,
 	}
 	for _, p := range e.GetProperties() {
 		meta.Parameterized = proto.Bool(true)

@@ -1,4 +1,4 @@
-package dataaccess
+package catalogue
 
 import (
 	"context"
@@ -13,6 +13,7 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/clock"
 	"github.com/rotaloom/rotaloom/pkg/fault"
 	datav1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/data/v1"
+	"github.com/rotaloom/rotaloom/services/platform/internal/dataaccess/errcode"
 )
 
 // describer is a service that may be away.
@@ -35,9 +36,9 @@ func TestElementsAreThoseOfTheServicesThatAnswered(t *testing.T) {
 	t.Parallel()
 	clk := clock.NewFake(time.Now())
 	one, other := &describer{key: "A"}, &describer{key: "B", away: true}
-	c := newCatalogue(clk, one, other)
+	c := New(clk, one, other)
 	find := func(key string) error {
-		_, err := c.elements(t.Context()).find(key)
+		_, err := c.Elements(t.Context()).Find(key)
 		return err
 	}
 	require.NoError(t, find("A"))
@@ -46,7 +47,7 @@ func TestElementsAreThoseOfTheServicesThatAnswered(t *testing.T) {
 	other.away = false
 	clk.Advance(describeAgain)
 	require.NoError(t, find("B"))
-	assert.True(t, fault.HasCode(find("C"), CodeBadRequest))
+	assert.True(t, fault.HasCode(find("C"), errcode.CodeBadRequest))
 	assert.Equal(t, 1, one.asked)
 
 	one.away = true

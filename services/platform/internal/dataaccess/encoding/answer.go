@@ -1,4 +1,5 @@
-package dataaccess
+// Package encoding writes results of information access as the bytes of their messages.
+package encoding
 
 import (
 	"fmt"
@@ -11,6 +12,7 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/domain/dataelement"
 	"github.com/rotaloom/rotaloom/pkg/fault"
 	platformv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/platform/v1"
+	"github.com/rotaloom/rotaloom/services/platform/internal/dataaccess/table"
 )
 
 // Numbers of the fields that are written as bytes: a large answer is as many
@@ -30,12 +32,12 @@ const (
 // for what else is in an answer.
 const maxAnswerBytes = 64<<20 - 1<<20
 
-// writer appends nodes as bytes.
-type writer struct {
-	*result
-	grid bool
-	// send sends a part ahead; nil when the caller takes no parts.
-	send func(fields []byte) (next []byte, err error)
+// Writer appends nodes as bytes.
+type Writer struct {
+	*Result
+	Grid bool
+	// Send sends a part ahead; nil when the caller takes no parts.
+	Send func(fields []byte) (next []byte, err error)
 	// Where parts are made before their lengths are known: a node, its
 	// attributes, its keys, and a value in its two forms.
 	scratch, list, key, core, ref, id, raw, value []byte
@@ -44,10 +46,10 @@ type writer struct {
 // pieceBytes is how much is written before a part is sent, about.
 const pieceBytes = 64 << 10
 
-// root appends the field data of the answer: the nodes of a page, and what is
+// Root appends the field data of the answer: the nodes of a page, and what is
 // said of all. Whoever takes parts gets a few nodes at a time; all parts merge.
-func (w *writer) root(dst []byte, page []int32, totals bool) ([]byte, error) {
-	if w.nothing() {
+func (w *Writer) Root(dst []byte, page []int32, totals bool) ([]byte, error) {
+	if w.Nothing() {
 		return appendLength(dst, answerData, 0), nil
 	}
 	key, err := proto.Marshal(&structpb.Struct{Fields: map[string]*structpb.Value{"ROOT": structpb.NewStringValue("-1")}})
@@ -74,37 +76,37 @@ func (w *writer) root(dst []byte, page []int32, totals bool) ([]byte, error) {
 }
 
 // children appends the nodes of a page, and sends them when they are many.
-func (w *writer) children(dst []byte, page []int32) ([]byte, error) {
+func (w *Writer) children(dst []byte, page []int32) ([]byte, error) {
 	var nodes []byte
 	for i, node := range page {
-		nodes = w.child(nodes, w.table, node)
+		nodes = w.child(nodes, w.Table, node)
 		if len(nodes) < pieceBytes && i < len(page)-1 {
 			continue
 		}
 		dst = appendBytes(appendLength(dst, answerData, sizeOf(len(nodes))), nodeChildren, nodes)
 		nodes = nodes[:0]
-		if w.send == nil {
+		if w.Send == nil {
 			continue
 		}
 		var err error
-		if dst, err = w.send(dst); err != nil {
+		if dst, err = w.Send(dst); err != nil {
 			return nil, err
 		}
 	}
 	return dst, nil
 }
 
-// checkSize refuses an answer that the edge would not take. Whether it does is
+// CheckSize refuses an answer that the edge would not take. Whether it does is
 // found out before anything is sent: from the longest values of the columns,
 // and only when these leave it open by writing the nodes to nowhere.
-func (w *writer) checkSize(page []int32) error {
-	if w.table.groups == nil && int64(len(page))*w.maxNode() <= maxAnswerBytes {
+func (w *Writer) CheckSize(page []int32) error {
+	if w.Table.Groups == nil && int64(len(page))*w.maxNode() <= maxAnswerBytes {
 		return nil
 	}
 	var node []byte
 	size := 0
 	for _, n := range page {
-		node = w.child(node[:0], w.table, n)
+		node = w.child(node[:0], w.Table, n)
 		size += len(node)
 	}
 	if size <= maxAnswerBytes {
@@ -115,16 +117,16 @@ func (w *writer) checkSize(page []int32) error {
 }
 
 // child appends a node to a list of children.
-func (w *writer) child(dst []byte, t *table, node int32) []byte {
+func (w *Writer) child(dst []byte, t *table.Table, node int32) []byte {
 	var members []byte
-	if t.groups != nil && !w.grid {
-		for _, member := range t.groups[node].members {
-			members = w.child(members, t.rows, member)
+	if t.Groups != nil && !w.Grid {
+		for _, member := range t.Groups[node].Members {
+			members = w.child(members, t.Rows, member)
 		}
 	}
 	body := w.scratch[:0]
 	var entity string
-	if t.groups != nil {
+	if t.Groups != nil {
 		body, entity = w.groupKey(body, node), "GROUP"
 	} else {
 		body, entity = w.rowKey(body, node)
@@ -139,37 +141,37 @@ func (w *writer) child(dst []byte, t *table, node int32) []byte {
 }
 
 // rowKey appends which row and which period a node is.
-func (w *writer) rowKey(dst []byte, node int32) ([]byte, string) {
-	periods := int32(len(w.bounds) - 1)
-	if !w.view.series {
+func (w *Writer) rowKey(dst []byte, node int32) ([]byte, string) {
+	periods := int32(len(w.Bounds) - 1)
+	if !w.View.Series {
 		periods = 1
 	}
-	row := w.rows[node/periods]
+	row := w.Rows[node/periods]
 	w.id = strconv.AppendInt(w.id[:0], row.GetId(), 10)
 	entity, core := "PEOPLE", "EMP"
-	if !w.view.ofEmployees() {
+	if !w.View.OfEmployees() {
 		entity, core = "LOCATION", "ORG"
 	}
 	w.key = appendTextEntry(w.key[:0], entity, w.id)
 	w.core = w.refEntry(w.core[:0], core, w.id, row.GetQualifier())
-	if w.view.series {
+	if w.View.Series {
 		at := node % periods
-		days := civil.Range{From: civil.Date(w.bounds[at]), To: civil.Date(w.bounds[at+1])}
+		days := civil.Range{From: civil.Date(w.Bounds[at]), To: civil.Date(w.Bounds[at+1])}
 		w.id = days.From.Append(w.id[:0])
 		w.key = appendTextEntry(w.key, "DAY", w.id)
-		w.core = w.refEntry(w.core, "DAY", w.id, w.label.label(days))
+		w.core = w.refEntry(w.core, "DAY", w.id, w.Label.Label(days))
 	}
 	return appendBytes(appendBytes(dst, nodeKey, w.key), nodeCoreKey, w.core), entity
 }
 
 // groupKey appends what tells a group from others: its number.
-func (w *writer) groupKey(dst []byte, node int32) []byte {
+func (w *Writer) groupKey(dst []byte, node int32) []byte {
 	w.key = appendTextEntry(w.key[:0], "GROUP", strconv.Itoa(int(node)))
 	return appendLength(appendBytes(dst, nodeKey, w.key), nodeCoreKey, 0)
 }
 
 // refEntry appends an entry of a Struct that is {id, qualifier}.
-func (w *writer) refEntry(dst []byte, name string, id []byte, qualifier string) []byte {
+func (w *Writer) refEntry(dst []byte, name string, id []byte, qualifier string) []byte {
 	w.ref = appendTextEntry(w.ref[:0], "id", id)
 	if qualifier != "" {
 		w.ref = appendTextEntry(w.ref, "qualifier", qualifier)
@@ -178,35 +180,35 @@ func (w *writer) refEntry(dst []byte, name string, id []byte, qualifier string) 
 }
 
 // headOf returns how the attributes of a column begin: with its key and its alias.
-func headOf(c *column) []byte {
-	head := appendBytes(nil, attributeKey, c.key)
-	if c.alias != nil {
-		head = appendBytes(head, attributeAlias, *c.alias)
+func headOf(c *table.Column) []byte {
+	head := appendBytes(nil, attributeKey, c.Key)
+	if c.Alias != nil {
+		head = appendBytes(head, attributeAlias, *c.Alias)
 	}
 	return head
 }
 
 // attributes appends the values of a node.
-func (w *writer) attributes(dst []byte, t *table, node int32) []byte {
-	columns := t.columns
-	if t.groups == nil {
-		columns = columns[:w.shown]
+func (w *Writer) attributes(dst []byte, t *table.Table, node int32) []byte {
+	columns := t.Columns
+	if t.Groups == nil {
+		columns = columns[:w.Shown]
 	}
 	list := w.list[:0]
 	for _, c := range columns {
-		size, cell := len(c.head), t.cell(c, node)
-		there := c.failed == "" && c.there[cell]
-		if there && c.kind == dataelement.String {
-			text := c.texts[cell] // The same in both forms.
-			list = append(appendLength(list, listItems, size+2*sizeOf(len(text))), c.head...)
+		size, cell := len(c.Head), t.Cell(c, node)
+		there := c.Failed == "" && c.There[cell]
+		if there && c.Kind == dataelement.String {
+			text := c.Texts[cell] // The same in both forms.
+			list = append(appendLength(list, listItems, size+2*sizeOf(len(text))), c.Head...)
 			list = appendBytes(appendBytes(list, attributeRaw, text), attributeValue, text)
 			continue
 		}
 		if there {
-			w.raw, w.value = c.appendRaw(w.raw[:0], cell), c.appendValue(w.value[:0], cell)
+			w.raw, w.value = c.AppendRaw(w.raw[:0], cell), c.AppendValue(w.value[:0], cell)
 			size += sizeOf(len(w.raw)) + sizeOf(len(w.value))
 		}
-		list = append(appendLength(list, listItems, size), c.head...)
+		list = append(appendLength(list, listItems, size), c.Head...)
 		if there {
 			list = appendBytes(appendBytes(list, attributeRaw, w.raw), attributeValue, w.value)
 		}
@@ -216,9 +218,9 @@ func (w *writer) attributes(dst []byte, t *table, node int32) []byte {
 }
 
 // shownTotals are the totals of what is shown.
-func (w *writer) shownTotals() []*platformv1.DataSummary {
-	if w.table.groups != nil {
-		return w.table.totals(w.table.columns)
+func (w *Writer) shownTotals() []*platformv1.DataSummary {
+	if w.Table.Groups != nil {
+		return w.Table.Totals(w.Table.Columns)
 	}
-	return w.table.totals(w.table.columns[:w.shown])
+	return w.Table.Totals(w.Table.Columns[:w.Shown])
 }

@@ -1,0 +1,43 @@
+package encoding
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"google.golang.org/protobuf/proto"
+
+	"github.com/rotaloom/rotaloom/pkg/domain/dataelement"
+	datav1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/data/v1"
+	"github.com/rotaloom/rotaloom/services/platform/internal/dataaccess/query"
+	"github.com/rotaloom/rotaloom/services/platform/internal/dataaccess/table"
+)
+
+// TestNoNodeIsLongerThanEstimated holds the estimate that spares writing twice to
+// be no less than what is written.
+func TestNoNodeIsLongerThanEstimated(t *testing.T) {
+	t.Parallel()
+	const rows, periods = 20, 7
+	number := &table.Column{Key: "NUMBER", Kind: dataelement.Number}
+	text := &table.Column{Key: "TEXT", Kind: dataelement.String, Alias: proto.String(strings.Repeat("a", 300))}
+	day := &table.Column{Key: "DAY", Kind: dataelement.Date, Series: true}
+	r := &Result{View: query.Views()[2], Shown: 3, Read: []*table.Column{number, text, day}}
+	for i := range rows {
+		r.Rows = append(r.Rows, &datav1.DataRow{Id: int64(i) << 50, Qualifier: strings.Repeat("q", 10*i)})
+		number.There, number.Numbers = append(number.There, i%3 != 0), append(number.Numbers, -1/float64(i+1))
+		text.There, text.Texts = append(text.There, true), append(text.Texts, strings.Repeat("t", 200*i))
+		for p := range periods {
+			day.There, day.Integers = append(day.There, true), append(day.Integers, int64(i*p))
+		}
+	}
+	for p := range periods + 1 {
+		r.Bounds = append(r.Bounds, int32(20_000+p))
+	}
+	r.Table = table.New(r.Read, rows, periods)
+	r.Prepare()
+	w := &Writer{Result: r}
+	for _, node := range r.Table.Nodes {
+		assert.LessOrEqual(t, int64(len(w.child(nil, r.Table, node))), w.maxNode())
+	}
+	assert.Len(t, r.Table.Nodes, rows*periods)
+}
