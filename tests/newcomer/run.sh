@@ -4,8 +4,8 @@
 # run as they stand there. NEWCOMER_TEST=all runs all of `make test` as well, which takes
 # long; otherwise one package's tests stand for it.
 #
-# Needs root (for the chroot) and debootstrap. Everything is in one folder, which is
-# removed at the end, and only processes that run in it are ended.
+# Needs root (for mounts) and debootstrap. Everything is in one folder, which is removed at
+# the end, and only processes that were started in it are ended.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 
@@ -24,16 +24,11 @@ root=$work/root
 home=/home/newcomer
 checkout="$home/my checkout"
 
-# end_inside sends a signal to all processes whose root is the folder.
-end_inside() {
-  for dir in /proc/[0-9]*; do
-    [ "$(readlink "$dir/root" 2>/dev/null)" = "$root" ] && kill "-$1" "${dir#/proc/}" 2>/dev/null
-  done
-  return 0
-}
+# The bare system has namespaces of its own for mounts and processes, entered by pivot_root:
+# in a chroot the kernel refuses user namespaces, which tests of full disks and the browser
+# need. When its first process ends, all others and all mounts go with it.
 clean() {
-  end_inside TERM; sleep 2; end_inside KILL
-  for mount in proc usr/local/go; do mountpoint -q "$root/$mount" && umount -l "$root/$mount"; done
+  if [ -n "${inside:-}" ]; then kill -KILL "$inside" 2>/dev/null || true; wait "${outside:-}" 2>/dev/null || true; fi
   rm -rf --one-file-system "$work"
 }
 trap clean EXIT
@@ -45,21 +40,43 @@ cp /etc/resolv.conf "$root/etc/resolv.conf"
 echo "127.0.0.1 localhost $(hostname)" >"$root/etc/hosts"
 # Whatever authorities this machine trusts for its package registries.
 cp /etc/ssl/certs/ca-certificates.crt "$root/etc/ssl/certs/ca-certificates.crt"
-mkdir -p "$root/usr/local/go"
-mount --bind -o ro "$(go env GOROOT)" "$root/usr/local/go"
-mount -t proc proc "$root/proc"
 chroot "$root" mknod -m 666 /dev/null c 1 3 2>/dev/null || true
 chroot "$root" useradd --create-home --shell /bin/bash newcomer
-mkdir -p "$root$checkout"
-git ls-files -z | tar --null --files-from=- -cf - | tar -C "$root$checkout" -xf -
+mkdir -p "$root/usr/local/go" "$root/before"
+# A clone, with what is changed here and not committed yet.
+git clone -q "file://$PWD" "$root$checkout"
+git diff --binary HEAD | git -C "$root$checkout" apply --allow-empty
 chroot "$root" chown -R newcomer: "$home"
 
 cat >"$root$home/.profile" <<END
 export PATH=/usr/local/go/bin:\$PATH GOPROXY=$(go env GOPROXY) GOSUMDB='$(go env GOSUMDB)'
 END
 
+cat >"$work/first" <<END
+set -eu
+mount --bind '$root' '$root'
+mount --bind -o ro '$(go env GOROOT)' '$root/usr/local/go'
+mount -t proc proc '$root/proc'
+mount --rbind /sys '$root/sys'
+mount -t devpts devpts '$root/dev/pts'
+cd '$root'
+pivot_root . before
+umount -l /before
+exec </dev/null >/dev/null 2>&1
+touch /entered
+# Whoever loses its parent becomes a child of this shell, which waits for it.
+while :; do sleep 60 & wait; done
+END
+unshare --mount --pid --fork --kill-child --propagation private bash "$work/first" 2>"$work/first.log" &
+outside=$!
+until [ -e "$root/entered" ]; do
+  kill -0 "$outside" 2>/dev/null || { cat "$work/first.log"; fail 'the bare system does not start'; }
+  sleep 0.1
+done
+inside=$(pgrep -P "$outside")
+
 # as runs commands as the newcomer, in the checkout.
-as() { chroot "$root" su - newcomer -c "cd '$checkout' && $1"; }
+as() { nsenter --target "$inside" --mount --pid --root --wd su - newcomer -c "cd '$checkout' && $1"; }
 
 step 'make run without PostgreSQL and without sudo says what to do, before it builds'
 began=$SECONDS
@@ -93,10 +110,7 @@ done
 
 step 'Ctrl-C ends it quietly'
 before=$(wc -l <"$work/run.log")
-pkill_server=$(pgrep -f '^bin/rotaloom serve --demo --listen 127.0.0.1:8443' | while read -r pid; do
-  [ "$(readlink "/proc/$pid/root")" = "$root" ] && echo "$pid"; done)
-[ -n "$pkill_server" ] || fail 'the server is not there'
-kill -INT $pkill_server
+as "pkill -INT -f '^bin/rotaloom serve --demo --listen 127.0.0.1:8443'" || fail 'the server is not there'
 wait "$make_run" || { tail "$work/run.log"; fail 'make run ended badly'; }
 [ "$(wc -l <"$work/run.log")" -eq "$before" ] || { tail "$work/run.log"; fail 'it said something at its end'; }
 
