@@ -151,6 +151,11 @@ images-reproducible: ## Build an image twice, the second time in a clone elsewhe
 deploy-test: ## Hold the chart, the overlays and compose.yaml to what the programs are.
 	GOWORK=off go -C deploy/tests test ./...
 
+.PHONY: kube-validate
+kube-validate: ## Hold the chart and the overlays to a real API server of Kubernetes, which is built once, for minutes.
+	@tools/kubernetes/build.sh >/dev/null
+	@set -o pipefail; GOWORK=off go -C deploy/tests test -count=1 -tags kube -run '^TestServer$$' -v . 2>&1 | { grep -vE '^ *(=== (RUN|PAUSE|CONT|NAME))' || true; }
+
 .PHONY: kustomize
 kustomize: ## Render the base of deploy/kustomize from the chart, and write the broker's users for the chart.
 	GOWORK=off go -C deploy/tests test -count=1 -run 'TestTheBaseIsTheChart' . -update
