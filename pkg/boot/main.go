@@ -27,6 +27,7 @@ import (
 type Common struct {
 	obs.LogConfig
 
+	ConfigFile   ConfigFile    `name:"config" env:"ROTALOOM_CONFIG" help:"YAML file of settings, name: value. Flags and variables win over it."`
 	AdminAddress string        `default:"127.0.0.1:0" help:"Address of the listener for probes and metrics; port 0 takes a free one, empty means none."`
 	Admin        AdminConfig   `embed:""`
 	DrainDelay   time.Duration `default:"0s" help:"Time between not being ready and no longer taking requests."`
@@ -78,6 +79,7 @@ type program struct {
 	exit              func(code int)
 	memory            error // of setting the memory limit
 	lookup            func(variable string) (string, bool)
+	config            *configValues // of the last parse
 }
 
 func (p *program) run(settings Settings, start Start) int {
@@ -86,6 +88,9 @@ func (p *program) run(settings Settings, start Start) int {
 		return code
 	}
 	var err error
+	if config, asked := chosen[*ConfigCommand](parsed); asked {
+		return p.printConfig(settings, config)
+	}
 	if task := taskOf(parsed); task != nil {
 		err = p.do(*settings.common(), task)
 	} else {
@@ -112,8 +117,9 @@ func oneLine(err error) string {
 // help was asked for or a setting is wrong.
 func (p *program) parse(settings Settings) (parsed *kong.Context, code int) {
 	asked := false
+	p.config = &configValues{lookup: p.lookup}
 	parser, err := kong.New(settings,
-		kong.Name(p.name), kong.Description(p.description), kong.DefaultEnvars("ROTALOOM"), grouped(), kong.Resolvers(fileSettings(p.lookup)),
+		kong.Name(p.name), kong.Description(p.description), kong.DefaultEnvars("ROTALOOM"), grouped(), kong.Resolvers(fileSettings(p.lookup)), kong.Bind(p.config),
 		kong.Writers(p.out, p.errs), kong.Exit(func(int) { asked = true }))
 	if err != nil {
 		fmt.Fprintf(p.errs, "%s: %v\n", p.name, err)
@@ -128,6 +134,20 @@ func (p *program) parse(settings Settings) (parsed *kong.Context, code int) {
 		return nil, exitUsage
 	}
 	return parsed, exitOK
+}
+
+// printConfig prints the settings that the command would have which follows config.
+func (p *program) printConfig(settings Settings, config *ConfigCommand) int {
+	p.args = config.withoutConfig(p.args)
+	parsed, code := p.parse(settings)
+	if parsed == nil {
+		return code
+	}
+	if err := writeEffective(p.out, parsed, p.config); err != nil {
+		fmt.Fprintf(p.errs, "%s: %s\n", p.name, oneLine(err))
+		return exitFailed
+	}
+	return exitOK
 }
 
 func (p *program) serve(cfg Common, start Start) (err error) {

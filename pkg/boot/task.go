@@ -18,12 +18,18 @@ type Task interface {
 
 // taskOf returns the task that the arguments chose, or nil.
 func taskOf(parsed *kong.Context) Task {
-	chosen := parsed.Selected()
-	if chosen == nil {
-		return nil
-	}
-	task, _ := chosen.Target.Addr().Interface().(Task)
+	task, _ := chosen[Task](parsed)
 	return task
+}
+
+// chosen returns the command that the arguments chose, when it is a T.
+func chosen[T any](parsed *kong.Context) (command T, is bool) {
+	node := parsed.Selected()
+	if node == nil {
+		return command, false
+	}
+	command, is = node.Target.Addr().Interface().(T)
+	return command, is
 }
 
 func (p *program) do(cfg Common, task Task) error {

@@ -22,7 +22,10 @@ const settingsHead = `# Settings
 
 Made from the programs by ` + "`make reference`" + `; each prints its own part with ` + "`<program> settings`" + `. A setting is a flag, or the
 variable behind it when the flag is not given, or what stands in the file that this variable with ` + "`_FILE`" + ` at its end names
-(` + "`ROTALOOM_DATABASE_URL_FILE=/run/secrets/database`" + `): best for secrets. Settings under the name of a program count for all its commands.
+(` + "`ROTALOOM_DATABASE_URL_FILE=/run/secrets/database`" + `): best for secrets. Behind these stands
+a YAML file that ` + "`--config`" + ` names, with the names of flags as keys (` + "`listen: \":8443\"`" + `, ` + "`trusted-proxies: [10.0.0.0/8]`" + `); a name that the program does not have is refused.
+Settings under the name of a program count for all its commands. ` + "`<program> config [command] [flags]`" + ` checks the settings and prints those that count, as such a
+file, each with where it comes from; secrets are hidden.
 `
 
 // Every flag is on the page, has a variable, and a line that says what it does.
@@ -63,9 +66,12 @@ func TestEveryProgramHasTheSameCommands(t *testing.T) {
 			binary := launch.Build(t, command)
 			help, errs, code := launch.Run(t, binary, nil, "--help")
 			require.Zero(t, code, errs)
-			for _, name := range []string{"serve", "migrate", "version", "settings"} {
+			for _, name := range []string{"serve", "migrate", "version", "settings", "config"} {
 				assert.Regexp(t, "(?m)^  "+name+" ", help)
 			}
+			config, errs, code := launch.Run(t, binary, []string{"ROTALOOM_LOG_LEVEL=warn"}, "config")
+			require.Zero(t, code, errs)
+			assert.Contains(t, config, "log-level: warn # ROTALOOM_LOG_LEVEL\n")
 			version, _, code := launch.Run(t, binary, nil, "version")
 			require.Zero(t, code)
 			flag, _, code := launch.Run(t, binary, []string{"ROTALOOM_VERSION=7"}, "--version")
