@@ -26,7 +26,7 @@ type Config struct {
 	MaxDeliver  int           `name:"max-deliver" env:"MAX_DELIVER" default:"8" help:"How often a batch is tried in a row before its propagation shows as failed."`
 	SweepEvery  time.Duration `name:"sweep-every" env:"SWEEP_EVERY" default:"15s" help:"How often unfinished propagations are looked for."`
 	SweepAfter  time.Duration `name:"sweep-after" env:"SWEEP_AFTER" default:"1m" help:"How long a propagation may stand still before it is asked for again, twice as long each time, up to 64 times."`
-	KeepHistory time.Duration `name:"keep-history" env:"KEEP_HISTORY" default:"26280h" help:"How long spans, entries, locks, memberships and leave that hold no longer, and finished propagations, are kept: the schedule as it was known at an earlier time can be told of that time. -1ns keeps them for ever."`
+	KeepHistory time.Duration `name:"keep-history" env:"KEEP_HISTORY" default:"26280h" help:"How long spans, entries, locks, memberships, leave and versions of assignments that hold no longer, and finished propagations, are kept: the schedule as it was known at an earlier time can be told of that time. -1ns keeps them for ever."`
 }
 
 // withDefaults makes the zero value work.

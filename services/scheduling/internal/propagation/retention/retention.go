@@ -35,7 +35,16 @@ WHERE i.inhparent = $1::text::regclass ORDER BY 1`
 DELETE FROM propagation WHERE (tenant_id, id) IN (
     SELECT tenant_id, id FROM propagation WHERE state = 'FINISHED' AND finished_at < $1 ORDER BY finished_at LIMIT $2)`
 
-	// maxPurged bounds the propagations that one statement takes away.
+	// The last version of an assignment stays, also when the assignment is gone: spans of
+	// locked days may name it, and it says of which lineage they are.
+	deleteOldAssignmentVersions = `
+DELETE FROM pattern_assignment WHERE (tenant_id, id, version) IN (
+    SELECT tenant_id, id, version FROM pattern_assignment a
+    WHERE believed_until < $1 AND EXISTS (
+        SELECT FROM pattern_assignment n WHERE n.tenant_id = a.tenant_id AND n.id = a.id AND n.version > a.version)
+    ORDER BY believed_until LIMIT $2)`
+
+	// maxPurged bounds the rows that one statement takes away.
 	maxPurged = 10_000
 )
 
@@ -159,7 +168,7 @@ func endedBefore(past, partition string, before time.Time) bool {
 }
 
 // purge deletes what ended before a time and lies in no month of its own, and
-// the propagations that finished before it.
+// the propagations that finished before it, and versions of assignments.
 func (r *Retention) purge(ctx context.Context, before time.Time) error {
 	err := r.alone(ctx, func(ctx context.Context, tx pgx.Tx) error {
 		batch := &pgx.Batch{}
@@ -169,15 +178,14 @@ func (r *Retention) purge(ctx context.Context, before time.Time) error {
 		}
 		return tx.SendBatch(ctx, batch).Close()
 	})
-	for err == nil {
-		purged := int64(0)
-		err = r.alone(ctx, func(ctx context.Context, tx pgx.Tx) error {
-			tag, err := tx.Exec(ctx, deleteOldPropagations, before, maxPurged)
-			purged = tag.RowsAffected()
-			return err
-		})
-		if purged < maxPurged {
-			break
+	for _, statement := range []string{deleteOldPropagations, deleteOldAssignmentVersions} {
+		for more := true; err == nil && more; {
+			more = false // unless it is ours to do
+			err = r.alone(ctx, func(ctx context.Context, tx pgx.Tx) error {
+				tag, err := tx.Exec(ctx, statement, before, maxPurged)
+				more = tag.RowsAffected() == maxPurged
+				return err
+			})
 		}
 	}
 	if err != nil {

@@ -173,6 +173,73 @@ func TestWhatIsOldGoes(t *testing.T) {
 	assert.Equal(t, ofEach(1), w.left(2))
 }
 
+// assignment stores a version of an assignment that was believed until a time, or is.
+func (w *world) assignment(tenantID, id int64, version int, until string) {
+	w.t.Helper()
+	ctx := tenant.With(w.t.Context(), tenantID)
+	_, err := w.pool.Exec(ctx, `INSERT INTO schedule_pattern (tenant_id, id, digest, day_count, body) OVERRIDING SYSTEM VALUE VALUES ($1, 1, '', 1, '') ON CONFLICT DO NOTHING`, tenantID)
+	require.NoError(w.t, err)
+	_, err = w.pool.Exec(ctx, `INSERT INTO pattern_assignment (tenant_id, id, version, employment_term_id, from_date, to_date, pattern_id, day_count,
+		anchor, start_date_offset, override, lane, seq, propagation_id, believed_from, believed_until)
+		VALUES ($1, $2, $3, 1, '2000-01-01', '2001-01-01', 1, 1, '2000-01-01', 0, false, 0, 1, 1, '2000-01-01', $4::text::timestamptz)`, tenantID, id, version, until)
+	require.NoError(w.t, err)
+}
+
+// assignments returns the versions of assignments that a tenant has.
+func (w *world) assignments(tenantID int64) []string {
+	w.t.Helper()
+	rows, err := w.pool.Query(tenant.With(w.t.Context(), tenantID), "SELECT id || '.' || version FROM pattern_assignment ORDER BY id, version")
+	require.NoError(w.t, err)
+	list, err := pgx.CollectRows(rows, pgx.RowTo[string])
+	require.NoError(w.t, err)
+	return list
+}
+
+func TestOldVersionsOfAssignmentsGo(t *testing.T) {
+	t.Parallel()
+	now := time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)
+	const old, young = "2026-11-18T11:59:59Z", "2026-11-18T12:00:00Z"
+	for name, keep := range map[string]time.Duration{"kept for two days": 48 * time.Hour, "kept for ever": ForEver} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t)
+			want := []string{"1.1", "1.2", "1.3", "2.1", "2.2", "3.1"}
+			for _, id := range []int64{testTenant, 2} {
+				w.assignment(id, 1, 1, old)
+				w.assignment(id, 1, 2, young)
+				w.assignment(id, 1, 3, "infinity")
+				w.assignment(id, 2, 1, old)
+				w.assignment(id, 2, 2, old) // gone, but spans of locked days may name it
+				w.assignment(id, 3, 1, "infinity")
+			}
+			require.Equal(t, want, w.assignments(2))
+			w.apply(keep, now)
+			if keep != ForEver {
+				want = []string{"1.2", "1.3", "2.2", "3.1"}
+			}
+			assert.Equal(t, want, w.assignments(testTenant))
+			assert.Equal(t, want, w.assignments(2))
+		})
+	}
+}
+
+// While another process applies it, nothing happens, and nobody waits.
+func TestOneProcessAppliesTheRetention(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.assignment(testTenant, 1, 1, "2000-01-01T00:00:00Z")
+	w.assignment(testTenant, 1, 2, "infinity")
+	require.NoError(t, pg.InTx(tenant.All(w.ctx), w.pool, func(ctx context.Context, tx pgx.Tx) error {
+		mine, err := lockRetention.Try(ctx, tx, pg.OfDatabase)
+		require.True(t, mine)
+		w.apply(48*time.Hour, time.Now())
+		return err
+	}))
+	assert.Equal(t, []string{"1.1", "1.2"}, w.assignments(testTenant))
+	w.apply(48*time.Hour, time.Now())
+	assert.Equal(t, []string{"1.2"}, w.assignments(testTenant))
+}
+
 // A month that has begun without a partition stays in the default one.
 func TestAMonthWithoutAPartition(t *testing.T) {
 	t.Parallel()
