@@ -63,6 +63,20 @@ func TestFailedEventComesAgainAndDoesNotHoldOthersBack(t *testing.T) {
 	assert.Empty(t, b.deadLetters.list())
 }
 
+// Alerts look for growth, which a counter that begins at 1 does not show.
+func TestDeadLettersAreCountedFromTheBeginning(t *testing.T) {
+	t.Parallel()
+	b := newBundle(t, nil)
+	b.publish(7, "good")
+	b.run(consumer(func(context.Context, bus.Message) error { return nil }))
+	b.settled("reader")
+	assert.NoError(t, testutil.GatherAndCompare(b.reg, strings.NewReader(`
+		# HELP rotaloom_bus_dead_letters_total Events that were given up. Each needs somebody to look at it and replay it.
+		# TYPE rotaloom_bus_dead_letters_total counter
+		rotaloom_bus_dead_letters_total{consumer="reader"} 0
+	`), "rotaloom_bus_dead_letters_total"))
+}
+
 func TestPoisonGoesToTheDeadLettersAndCanBeReplayed(t *testing.T) {
 	t.Parallel()
 	b := newBundle(t, nil)

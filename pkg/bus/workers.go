@@ -30,6 +30,8 @@ func newWorkers(ctx context.Context, b *Bus, c Consumer) *workers {
 		incoming: make(chan jetstream.Msg, c.BatchSize),
 		stopping: make(chan struct{}),
 	}
+	// From the beginning, since a counter that first shows as 1 has not grown.
+	b.metrics.dead.WithLabelValues(c.Durable)
 	w.ctx, w.cancel = context.WithCancel(context.WithoutCancel(ctx))
 	for range c.Concurrency {
 		w.wg.Go(w.work)

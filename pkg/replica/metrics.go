@@ -13,17 +13,16 @@ type metrics struct {
 }
 
 func newMetrics(registry prometheus.Registerer) (*metrics, error) {
-	labels := []string{"topic"}
 	m := &metrics{
 		gaps: prometheus.NewGaugeVec(prometheus.GaugeOpts{
 			Name: "rotaloom_replica_gaps", Help: "Keys of which a copy lacks something at the moment.",
-		}, labels),
+		}, []string{"topic"}),
 		compared: prometheus.NewGaugeVec(prometheus.GaugeOpts{
 			Name: "rotaloom_replica_compared_timestamp_seconds", Help: "When this process last compared a copy with its owner.",
-		}, labels),
+		}, []string{"topic"}),
 		lacking: prometheus.NewCounterVec(prometheus.CounterOpts{
 			Name: "rotaloom_replica_lacking_total", Help: "Keys of which comparisons found that a copy lacks something.",
-		}, labels),
+		}, []string{"topic"}),
 	}
 	var errs []error
 	for _, c := range []prometheus.Collector{m.gaps, m.compared, m.lacking} {

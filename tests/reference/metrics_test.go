@@ -23,6 +23,7 @@ import (
 type metric struct {
 	name, kind, help string
 	labels           []string
+	vector           bool // made with labels
 }
 
 const metricsHead = `# Metrics
@@ -69,6 +70,7 @@ func metricsOf(t *testing.T) []metric {
 					if m, made := metricOf(call); made {
 						require.NotEmpty(t, m.name, "%s makes a metric whose name is no literal", path)
 						require.True(t, strings.HasSuffix(m.help, "."), "%s: %s says nothing", path, m.name)
+						require.False(t, m.vector && len(m.labels) == 0, "%s: the labels of %s are no literal", path, m.name)
 						metrics = append(metrics, m)
 					}
 				}
@@ -123,7 +125,8 @@ func metricOf(call *ast.CallExpr) (m metric, made bool) {
 			m.labels = keys(pair.Value)
 		}
 	}
-	if len(call.Args) > 1 && kind[2] == "Vec" {
+	m.vector = kind[2] == "Vec"
+	if len(call.Args) > 1 && m.vector {
 		m.labels = texts(call.Args[1])
 	}
 	return m, true
