@@ -43,7 +43,7 @@ propagator: {keda: {enabled: true}}
 gateway:
   autoscaling: {enabled: true}
   gatewayAPI: {enabled: true, parentRefs: [{name: edge}]}
-monitoring: {podMonitor: true}
+monitoring: {podMonitor: true, rules: true, dashboard: true}
 networkPolicy: {metricsFrom: [{namespaceSelector: {matchLabels: {kubernetes.io/metadata.name: monitoring}}}]}`,
 	"with servers of their own": `
 secrets: {create: false}
