@@ -61,18 +61,25 @@ type Event struct {
 	RequestID string
 	// Outcome is OK, or why it was refused.
 	Outcome string
+	// OnBehalfOf are persons whose running delegation showed the user what was
+	// written or looked at.
+	OnBehalfOf []int64
 }
 
 const insert = `INSERT INTO audit_event (tenant_id, occurred_at, user_name, person_id, client_id, service, operation,
-	objects, request_id, outcome) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)`
+	objects, request_id, outcome, on_behalf_of) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)`
 
 func (e *Event) args() []any {
 	objects := e.Objects
 	if objects == nil {
 		objects = []string{}
 	}
+	behalf := e.OnBehalfOf
+	if behalf == nil {
+		behalf = []int64{}
+	}
 	return []any{
-		e.Tenant, e.At, short(e.User), e.PersonID, short(e.Client), e.Service, e.Operation, objects, e.RequestID, e.Outcome,
+		e.Tenant, e.At, short(e.User), e.PersonID, short(e.Client), e.Service, e.Operation, objects, e.RequestID, e.Outcome, behalf,
 	}
 }
 
@@ -189,6 +196,20 @@ func Object(ctx context.Context, id int64) {
 	// A transaction that is repeated notes its objects again.
 	if text := strconv.FormatInt(id, 10); len(r.event.Objects) < maxObjects && !slices.Contains(r.event.Objects, text) {
 		r.event.Objects = append(r.event.Objects, text)
+	}
+}
+
+// OnBehalfOf notes that a delegation of a person shows the caller whom the call
+// concerns, for the transaction that has not been committed yet.
+func OnBehalfOf(ctx context.Context, delegator int64) {
+	r, ok := ctx.Value(recordKey{}).(*record)
+	if !ok {
+		return
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if len(r.event.OnBehalfOf) < maxObjects && !slices.Contains(r.event.OnBehalfOf, delegator) {
+		r.event.OnBehalfOf = append(r.event.OnBehalfOf, delegator)
 	}
 }
 

@@ -49,7 +49,7 @@ func newPool(t *testing.T) *pgxpool.Pool {
 func events(t *testing.T, pool *pgxpool.Pool) []Event {
 	t.Helper()
 	rows, err := pool.Query(tenant.With(t.Context(), 1), `SELECT tenant_id, occurred_at, user_name, person_id, client_id, service,
-		operation, objects, request_id, outcome FROM audit_event WHERE tenant_id = 1 ORDER BY id`)
+		operation, objects, request_id, outcome, on_behalf_of FROM audit_event WHERE tenant_id = 1 ORDER BY id`)
 	require.NoError(t, err)
 	found, err := pgx.CollectRows(rows, pgx.RowToStructByPos[Event])
 	require.NoError(t, err)
@@ -60,6 +60,8 @@ func events(t *testing.T, pool *pgxpool.Pool) []Event {
 func write(ctx context.Context, pool *pgxpool.Pool, err error) error {
 	return pg.InTx(ctx, pool, func(ctx context.Context, tx pgx.Tx) error {
 		Object(ctx, 43)
+		OnBehalfOf(ctx, 7)
+		OnBehalfOf(ctx, 7)
 		if _, execErr := tx.Exec(ctx, `SELECT 1`); execErr != nil {
 			return execErr
 		}
@@ -89,7 +91,7 @@ func TestAWriteIsCommittedWithItsRow(t *testing.T) {
 	found[0].At = time.Time{}
 	assert.Equal(t, Event{
 		Tenant: 1, User: "ada", PersonID: 11, Client: "web", Operation: writes[1:],
-		Objects: []string{"42", "43"}, RequestID: "request-1", Outcome: OK,
+		Objects: []string{"42", "43"}, RequestID: "request-1", Outcome: OK, OnBehalfOf: []int64{7},
 	}, found[0])
 }
 

@@ -26,7 +26,7 @@ func NewTrail(pool *pgxpool.Pool) *Trail { return &Trail{pool: pool} }
 
 // The bounds of time stand in the key too, so that a page costs what it shows
 // where nothing else narrows it.
-const readTrail = `SELECT id, occurred_at, user_name, client_id, service, operation, objects, request_id, outcome, times, last_at
+const readTrail = `SELECT id, occurred_at, user_name, client_id, service, operation, objects, request_id, outcome, times, last_at, on_behalf_of
 	FROM audit_event
 	WHERE tenant_id = $1 AND occurred_at >= $2 AND occurred_at < $3 AND (occurred_at, id) < ($4, $5)
 	  AND ($6 = '' OR lower(user_name) = lower($6)) AND ($7 IN ('', operation, split_part(operation, '/', 2))) AND ($8 = '' OR outcome = $8)
@@ -48,7 +48,7 @@ func (t *Trail) ReadAuditTrail(ctx context.Context, req *auditv1.ReadAuditTrailR
 		e := &auditv1.AuditTrailEvent{}
 		var at time.Time
 		var last *time.Time
-		err := row.Scan(&e.Id, &at, &e.UserName, &e.ClientId, &e.CalledBy, &e.Operation, &e.Objects, &e.RequestId, &e.Outcome, &e.Times, &last)
+		err := row.Scan(&e.Id, &at, &e.UserName, &e.ClientId, &e.CalledBy, &e.Operation, &e.Objects, &e.RequestId, &e.Outcome, &e.Times, &last, &e.OnBehalfOf)
 		if e.At = at.UnixMicro(); last == nil {
 			last = &at
 		}

@@ -129,6 +129,7 @@ func shown(service string, e *auditv1.AuditTrailEvent) *platformv1.AuditEvent {
 	out := &platformv1.AuditEvent{
 		DateTime: moment(e.GetAt()), UserName: e.GetUserName(), ClientId: e.GetClientId(), Service: service, CalledBy: e.GetCalledBy(),
 		Operation: e.GetOperation(), Objects: e.GetObjects(), RequestId: e.GetRequestId(), Outcome: e.GetOutcome(),
+		OnBehalfOf: e.GetOnBehalfOf(),
 	}
 	if e.GetTimes() > 1 {
 		out.Times, out.LastDateTime = e.GetTimes(), moment(e.GetLastAt())

@@ -193,8 +193,10 @@ type AuditTrailEvent struct {
 	Outcome   string   `protobuf:"bytes,9,opt,name=outcome,proto3" json:"outcome,omitempty"`
 	// How often it happened, and when for the last time: refusals of one kind
 	// share a row.
-	Times         int64 `protobuf:"varint,10,opt,name=times,proto3" json:"times,omitempty"`
-	LastAt        int64 `protobuf:"varint,11,opt,name=last_at,json=lastAt,proto3" json:"last_at,omitempty"`
+	Times  int64 `protobuf:"varint,10,opt,name=times,proto3" json:"times,omitempty"`
+	LastAt int64 `protobuf:"varint,11,opt,name=last_at,json=lastAt,proto3" json:"last_at,omitempty"`
+	// Ids of the persons whose delegations showed the user whom it concerned.
+	OnBehalfOf    []int64 `protobuf:"varint,12,rep,packed,name=on_behalf_of,json=onBehalfOf,proto3" json:"on_behalf_of,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -306,6 +308,13 @@ func (x *AuditTrailEvent) GetLastAt() int64 {
 	return 0
 }
 
+func (x *AuditTrailEvent) GetOnBehalfOf() []int64 {
+	if x != nil {
+		return x.OnBehalfOf
+	}
+	return nil
+}
+
 var File_rotaloom_audit_v1_audit_trail_proto protoreflect.FileDescriptor
 
 const file_rotaloom_audit_v1_audit_trail_proto_rawDesc = "" +
@@ -322,7 +331,7 @@ const file_rotaloom_audit_v1_audit_trail_proto_rawDesc = "" +
 	"\toperation\x18\a \x01(\tR\toperation\x12\x18\n" +
 	"\aoutcome\x18\b \x01(\tR\aoutcome\"T\n" +
 	"\x16ReadAuditTrailResponse\x12:\n" +
-	"\x06events\x18\x01 \x03(\v2\".rotaloom.audit.v1.AuditTrailEventR\x06events\"\xa8\x02\n" +
+	"\x06events\x18\x01 \x03(\v2\".rotaloom.audit.v1.AuditTrailEventR\x06events\"\xca\x02\n" +
 	"\x0fAuditTrailEvent\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\x03R\x02id\x12\x0e\n" +
 	"\x02at\x18\x02 \x01(\x03R\x02at\x12\x1b\n" +
@@ -336,7 +345,9 @@ const file_rotaloom_audit_v1_audit_trail_proto_rawDesc = "" +
 	"\aoutcome\x18\t \x01(\tR\aoutcome\x12\x14\n" +
 	"\x05times\x18\n" +
 	" \x01(\x03R\x05times\x12\x17\n" +
-	"\alast_at\x18\v \x01(\x03R\x06lastAt2\x8e\x01\n" +
+	"\alast_at\x18\v \x01(\x03R\x06lastAt\x12 \n" +
+	"\fon_behalf_of\x18\f \x03(\x03R\n" +
+	"onBehalfOf2\x8e\x01\n" +
 	"\x11AuditTrailService\x12y\n" +
 	"\x0eReadAuditTrail\x12(.rotaloom.audit.v1.ReadAuditTrailRequest\x1a).rotaloom.audit.v1.ReadAuditTrailResponse\"\x12\xa2\xbb\x18\x0e\x18\x020\x01Z\bplatformB\xd0\x01\n" +
 	"\x15com.rotaloom.audit.v1B\x0fAuditTrailProtoP\x01Z@github.com/rotaloom/rotaloom/proto/gen/rotaloom/audit/v1;auditv1\xa2\x02\x03RAX\xaa\x02\x11Rotaloom.Audit.V1\xca\x02\x11Rotaloom\\Audit\\V1\xe2\x02\x1dRotaloom\\Audit\\V1\\GPBMetadata\xea\x02\x13Rotaloom::Audit::V1b\x06proto3"

@@ -301,7 +301,10 @@ type AuditEvent struct {
 	// How often it was refused within a few seconds; absent for a single event.
 	Times int64 `protobuf:"varint,10,opt,name=times,proto3" json:"times,omitempty"`
 	// UTC, when for the last time; absent for a single event.
-	LastDateTime  string `protobuf:"bytes,11,opt,name=last_date_time,json=lastDateTime,proto3" json:"last_date_time,omitempty"`
+	LastDateTime string `protobuf:"bytes,11,opt,name=last_date_time,json=lastDateTime,proto3" json:"last_date_time,omitempty"`
+	// Ids of the persons on whose behalf it was done: whose running delegations
+	// showed the user whom it concerned.
+	OnBehalfOf    []int64 `protobuf:"varint,12,rep,packed,name=on_behalf_of,json=onBehalfOf,proto3" json:"on_behalf_of,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -411,6 +414,13 @@ func (x *AuditEvent) GetLastDateTime() string {
 		return x.LastDateTime
 	}
 	return ""
+}
+
+func (x *AuditEvent) GetOnBehalfOf() []int64 {
+	if x != nil {
+		return x.OnBehalfOf
+	}
+	return nil
 }
 
 type KeepRefusalsRequest struct {
@@ -593,7 +603,7 @@ const file_rotaloom_platform_v1_audit_event_proto_rawDesc = "" +
 	"\x04next\x18\x02 \x01(\tR\x04next\"X\n" +
 	"\x0eAuditEventList\x128\n" +
 	"\x06events\x18\x01 \x03(\v2 .rotaloom.platform.v1.AuditEventR\x06events:\f\xa2\xbb\x18\b\n" +
-	"\x06events\"\xc7\x02\n" +
+	"\x06events\"\xe9\x02\n" +
 	"\n" +
 	"AuditEvent\x12\x1b\n" +
 	"\tdate_time\x18\x01 \x01(\tR\bdateTime\x12\x1b\n" +
@@ -608,7 +618,9 @@ const file_rotaloom_platform_v1_audit_event_proto_rawDesc = "" +
 	"\aoutcome\x18\t \x01(\tR\aoutcome\x12\x14\n" +
 	"\x05times\x18\n" +
 	" \x01(\x03R\x05times\x12$\n" +
-	"\x0elast_date_time\x18\v \x01(\tR\flastDateTime\"]\n" +
+	"\x0elast_date_time\x18\v \x01(\tR\flastDateTime\x12 \n" +
+	"\fon_behalf_of\x18\f \x03(\x03R\n" +
+	"onBehalfOf\"]\n" +
 	"\x13KeepRefusalsRequest\x12F\n" +
 	"\brefusals\x18\x01 \x03(\v2\x1d.rotaloom.platform.v1.RefusalB\v\xbaH\b\x92\x01\x05\b\x01\x10\xe8\aR\brefusals\"\xbe\x02\n" +
 	"\aRefusal\x12%\n" +
