@@ -534,6 +534,238 @@ func (x *UnlockUserRequest) GetUserName() string {
 	return ""
 }
 
+type ListUserRightsRequest struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Queries       []*UserRightsQuery     `protobuf:"bytes,1,rep,name=queries,proto3" json:"queries,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ListUserRightsRequest) Reset() {
+	*x = ListUserRightsRequest{}
+	mi := &file_rotaloom_auth_v1_user_proto_msgTypes[9]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ListUserRightsRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ListUserRightsRequest) ProtoMessage() {}
+
+func (x *ListUserRightsRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_rotaloom_auth_v1_user_proto_msgTypes[9]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ListUserRightsRequest.ProtoReflect.Descriptor instead.
+func (*ListUserRightsRequest) Descriptor() ([]byte, []int) {
+	return file_rotaloom_auth_v1_user_proto_rawDescGZIP(), []int{9}
+}
+
+func (x *ListUserRightsRequest) GetQueries() []*UserRightsQuery {
+	if x != nil {
+		return x.Queries
+	}
+	return nil
+}
+
+// UserRightsQuery asks for the rights of a person, or for what these have in
+// common with another profile.
+type UserRightsQuery struct {
+	state    protoimpl.MessageState `protogen:"open.v1"`
+	PersonId int64                  `protobuf:"varint,1,opt,name=person_id,json=personId,proto3" json:"person_id,omitempty"`
+	// Name of a function access profile; empty for all that the person may.
+	AccessProfile string `protobuf:"bytes,2,opt,name=access_profile,json=accessProfile,proto3" json:"access_profile,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *UserRightsQuery) Reset() {
+	*x = UserRightsQuery{}
+	mi := &file_rotaloom_auth_v1_user_proto_msgTypes[10]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *UserRightsQuery) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*UserRightsQuery) ProtoMessage() {}
+
+func (x *UserRightsQuery) ProtoReflect() protoreflect.Message {
+	mi := &file_rotaloom_auth_v1_user_proto_msgTypes[10]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use UserRightsQuery.ProtoReflect.Descriptor instead.
+func (*UserRightsQuery) Descriptor() ([]byte, []int) {
+	return file_rotaloom_auth_v1_user_proto_rawDescGZIP(), []int{10}
+}
+
+func (x *UserRightsQuery) GetPersonId() int64 {
+	if x != nil {
+		return x.PersonId
+	}
+	return 0
+}
+
+func (x *UserRightsQuery) GetAccessProfile() string {
+	if x != nil {
+		return x.AccessProfile
+	}
+	return ""
+}
+
+type ListUserRightsResponse struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Rights        []*UserRights          `protobuf:"bytes,1,rep,name=rights,proto3" json:"rights,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ListUserRightsResponse) Reset() {
+	*x = ListUserRightsResponse{}
+	mi := &file_rotaloom_auth_v1_user_proto_msgTypes[11]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ListUserRightsResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ListUserRightsResponse) ProtoMessage() {}
+
+func (x *ListUserRightsResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_rotaloom_auth_v1_user_proto_msgTypes[11]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ListUserRightsResponse.ProtoReflect.Descriptor instead.
+func (*ListUserRightsResponse) Descriptor() ([]byte, []int) {
+	return file_rotaloom_auth_v1_user_proto_rawDescGZIP(), []int{11}
+}
+
+func (x *ListUserRightsResponse) GetRights() []*UserRights {
+	if x != nil {
+		return x.Rights
+	}
+	return nil
+}
+
+type UserRights struct {
+	state    protoimpl.MessageState `protogen:"open.v1"`
+	PersonId int64                  `protobuf:"varint,1,opt,name=person_id,json=personId,proto3" json:"person_id,omitempty"`
+	// The profile that was asked for, or empty.
+	AccessProfile string `protobuf:"bytes,2,opt,name=access_profile,json=accessProfile,proto3" json:"access_profile,omitempty"`
+	// Whether there is such a profile, and whether it permits nothing that the
+	// person's own does not.
+	Known  bool `protobuf:"varint,3,opt,name=known,proto3" json:"known,omitempty"`
+	Within bool `protobuf:"varint,4,opt,name=within,proto3" json:"within,omitempty"`
+	// How far the person sees: "own", "group" or "all".
+	RowScope string `protobuf:"bytes,5,opt,name=row_scope,json=rowScope,proto3" json:"row_scope,omitempty"`
+	// Permissions in full, none of them a pattern.
+	Permissions   []string `protobuf:"bytes,6,rep,name=permissions,proto3" json:"permissions,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *UserRights) Reset() {
+	*x = UserRights{}
+	mi := &file_rotaloom_auth_v1_user_proto_msgTypes[12]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *UserRights) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*UserRights) ProtoMessage() {}
+
+func (x *UserRights) ProtoReflect() protoreflect.Message {
+	mi := &file_rotaloom_auth_v1_user_proto_msgTypes[12]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use UserRights.ProtoReflect.Descriptor instead.
+func (*UserRights) Descriptor() ([]byte, []int) {
+	return file_rotaloom_auth_v1_user_proto_rawDescGZIP(), []int{12}
+}
+
+func (x *UserRights) GetPersonId() int64 {
+	if x != nil {
+		return x.PersonId
+	}
+	return 0
+}
+
+func (x *UserRights) GetAccessProfile() string {
+	if x != nil {
+		return x.AccessProfile
+	}
+	return ""
+}
+
+func (x *UserRights) GetKnown() bool {
+	if x != nil {
+		return x.Known
+	}
+	return false
+}
+
+func (x *UserRights) GetWithin() bool {
+	if x != nil {
+		return x.Within
+	}
+	return false
+}
+
+func (x *UserRights) GetRowScope() string {
+	if x != nil {
+		return x.RowScope
+	}
+	return ""
+}
+
+func (x *UserRights) GetPermissions() []string {
+	if x != nil {
+		return x.Permissions
+	}
+	return nil
+}
+
 type DeleteUsersRequest struct {
 	state     protoimpl.MessageState `protogen:"open.v1"`
 	PersonIds []int64                `protobuf:"varint,1,rep,packed,name=person_ids,json=personIds,proto3" json:"person_ids,omitempty"`
@@ -545,7 +777,7 @@ type DeleteUsersRequest struct {
 
 func (x *DeleteUsersRequest) Reset() {
 	*x = DeleteUsersRequest{}
-	mi := &file_rotaloom_auth_v1_user_proto_msgTypes[9]
+	mi := &file_rotaloom_auth_v1_user_proto_msgTypes[13]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -557,7 +789,7 @@ func (x *DeleteUsersRequest) String() string {
 func (*DeleteUsersRequest) ProtoMessage() {}
 
 func (x *DeleteUsersRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_auth_v1_user_proto_msgTypes[9]
+	mi := &file_rotaloom_auth_v1_user_proto_msgTypes[13]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -570,7 +802,7 @@ func (x *DeleteUsersRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use DeleteUsersRequest.ProtoReflect.Descriptor instead.
 func (*DeleteUsersRequest) Descriptor() ([]byte, []int) {
-	return file_rotaloom_auth_v1_user_proto_rawDescGZIP(), []int{9}
+	return file_rotaloom_auth_v1_user_proto_rawDescGZIP(), []int{13}
 }
 
 func (x *DeleteUsersRequest) GetPersonIds() []int64 {
@@ -624,18 +856,34 @@ const file_rotaloom_auth_v1_user_proto_rawDesc = "" +
 	"\x0eaccess_profile\x18\x04 \x01(\tR\raccessProfile\x12#\n" +
 	"\rperson_number\x18\x05 \x01(\tR\fpersonNumber\"0\n" +
 	"\x11UnlockUserRequest\x12\x1b\n" +
-	"\tuser_name\x18\x01 \x01(\tR\buserName\"n\n" +
+	"\tuser_name\x18\x01 \x01(\tR\buserName\"T\n" +
+	"\x15ListUserRightsRequest\x12;\n" +
+	"\aqueries\x18\x01 \x03(\v2!.rotaloom.auth.v1.UserRightsQueryR\aqueries\"U\n" +
+	"\x0fUserRightsQuery\x12\x1b\n" +
+	"\tperson_id\x18\x01 \x01(\x03R\bpersonId\x12%\n" +
+	"\x0eaccess_profile\x18\x02 \x01(\tR\raccessProfile\"N\n" +
+	"\x16ListUserRightsResponse\x124\n" +
+	"\x06rights\x18\x01 \x03(\v2\x1c.rotaloom.auth.v1.UserRightsR\x06rights\"\xbd\x01\n" +
+	"\n" +
+	"UserRights\x12\x1b\n" +
+	"\tperson_id\x18\x01 \x01(\x03R\bpersonId\x12%\n" +
+	"\x0eaccess_profile\x18\x02 \x01(\tR\raccessProfile\x12\x14\n" +
+	"\x05known\x18\x03 \x01(\bR\x05known\x12\x16\n" +
+	"\x06within\x18\x04 \x01(\bR\x06within\x12\x1b\n" +
+	"\trow_scope\x18\x05 \x01(\tR\browScope\x12 \n" +
+	"\vpermissions\x18\x06 \x03(\tR\vpermissions\"n\n" +
 	"\x12DeleteUsersRequest\x12\x1d\n" +
 	"\n" +
 	"person_ids\x18\x01 \x03(\x03R\tpersonIds\x129\n" +
-	"\tinitiator\x18\x02 \x01(\v2\x1b.rotaloom.auth.v1.InitiatorR\tinitiator2\x9b\x04\n" +
+	"\tinitiator\x18\x02 \x01(\v2\x1b.rotaloom.auth.v1.InitiatorR\tinitiator2\x93\x05\n" +
 	"\vUserService\x12X\n" +
 	"\bPutUsers\x12!.rotaloom.auth.v1.PutUsersRequest\x1a\x16.google.protobuf.Empty\"\x11\xa2\xbb\x18\r\x18\x030\x01Z\acommons\x12h\n" +
 	"\x10CheckUserChanges\x12).rotaloom.auth.v1.CheckUserChangesRequest\x1a\x16.google.protobuf.Empty\"\x11\xa2\xbb\x18\r\x18\x010\x01Z\acommons\x12`\n" +
 	"\fLockOutUsers\x12%.rotaloom.auth.v1.LockOutUsersRequest\x1a\x16.google.protobuf.Empty\"\x11\xa2\xbb\x18\r\x18\x030\x01Z\acommons\x12\x85\x01\n" +
 	"\n" +
 	"UnlockUser\x12#.rotaloom.auth.v1.UnlockUserRequest\x1a\x16.google.protobuf.Empty\":\xa2\xbb\x18\x16\n" +
-	"\x0fauth.user.write\x18\x03 \xcc\x01\x82\xd3\xe4\x93\x02\x1a:\x01*\"\x15/v1/auth/users/unlock\x12^\n" +
+	"\x0fauth.user.write\x18\x03 \xcc\x01\x82\xd3\xe4\x93\x02\x1a:\x01*\"\x15/v1/auth/users/unlock\x12v\n" +
+	"\x0eListUserRights\x12'.rotaloom.auth.v1.ListUserRightsRequest\x1a(.rotaloom.auth.v1.ListUserRightsResponse\"\x11\xa2\xbb\x18\r\x18\x010\x01Z\acommons\x12^\n" +
 	"\vDeleteUsers\x12$.rotaloom.auth.v1.DeleteUsersRequest\x1a\x16.google.protobuf.Empty\"\x11\xa2\xbb\x18\r\x18\x030\x01Z\acommonsB\xc3\x01\n" +
 	"\x14com.rotaloom.auth.v1B\tUserProtoP\x01Z>github.com/rotaloom/rotaloom/proto/gen/rotaloom/auth/v1;authv1\xa2\x02\x03RAX\xaa\x02\x10Rotaloom.Auth.V1\xca\x02\x10Rotaloom\\Auth\\V1\xe2\x02\x1cRotaloom\\Auth\\V1\\GPBMetadata\xea\x02\x12Rotaloom::Auth::V1b\x06proto3"
 
@@ -651,7 +899,7 @@ func file_rotaloom_auth_v1_user_proto_rawDescGZIP() []byte {
 	return file_rotaloom_auth_v1_user_proto_rawDescData
 }
 
-var file_rotaloom_auth_v1_user_proto_msgTypes = make([]protoimpl.MessageInfo, 10)
+var file_rotaloom_auth_v1_user_proto_msgTypes = make([]protoimpl.MessageInfo, 14)
 var file_rotaloom_auth_v1_user_proto_goTypes = []any{
 	(*CheckUserChangesRequest)(nil), // 0: rotaloom.auth.v1.CheckUserChangesRequest
 	(*UserChange)(nil),              // 1: rotaloom.auth.v1.UserChange
@@ -662,8 +910,12 @@ var file_rotaloom_auth_v1_user_proto_goTypes = []any{
 	(*PutUsersRequest)(nil),         // 6: rotaloom.auth.v1.PutUsersRequest
 	(*User)(nil),                    // 7: rotaloom.auth.v1.User
 	(*UnlockUserRequest)(nil),       // 8: rotaloom.auth.v1.UnlockUserRequest
-	(*DeleteUsersRequest)(nil),      // 9: rotaloom.auth.v1.DeleteUsersRequest
-	(*emptypb.Empty)(nil),           // 10: google.protobuf.Empty
+	(*ListUserRightsRequest)(nil),   // 9: rotaloom.auth.v1.ListUserRightsRequest
+	(*UserRightsQuery)(nil),         // 10: rotaloom.auth.v1.UserRightsQuery
+	(*ListUserRightsResponse)(nil),  // 11: rotaloom.auth.v1.ListUserRightsResponse
+	(*UserRights)(nil),              // 12: rotaloom.auth.v1.UserRights
+	(*DeleteUsersRequest)(nil),      // 13: rotaloom.auth.v1.DeleteUsersRequest
+	(*emptypb.Empty)(nil),           // 14: google.protobuf.Empty
 }
 var file_rotaloom_auth_v1_user_proto_depIdxs = []int32{
 	1,  // 0: rotaloom.auth.v1.CheckUserChangesRequest.changes:type_name -> rotaloom.auth.v1.UserChange
@@ -671,22 +923,26 @@ var file_rotaloom_auth_v1_user_proto_depIdxs = []int32{
 	2,  // 2: rotaloom.auth.v1.LockOutUsersRequest.initiator:type_name -> rotaloom.auth.v1.Initiator
 	5,  // 3: rotaloom.auth.v1.UserLockout.periods:type_name -> rotaloom.auth.v1.LockoutPeriod
 	7,  // 4: rotaloom.auth.v1.PutUsersRequest.users:type_name -> rotaloom.auth.v1.User
-	2,  // 5: rotaloom.auth.v1.DeleteUsersRequest.initiator:type_name -> rotaloom.auth.v1.Initiator
-	6,  // 6: rotaloom.auth.v1.UserService.PutUsers:input_type -> rotaloom.auth.v1.PutUsersRequest
-	0,  // 7: rotaloom.auth.v1.UserService.CheckUserChanges:input_type -> rotaloom.auth.v1.CheckUserChangesRequest
-	3,  // 8: rotaloom.auth.v1.UserService.LockOutUsers:input_type -> rotaloom.auth.v1.LockOutUsersRequest
-	8,  // 9: rotaloom.auth.v1.UserService.UnlockUser:input_type -> rotaloom.auth.v1.UnlockUserRequest
-	9,  // 10: rotaloom.auth.v1.UserService.DeleteUsers:input_type -> rotaloom.auth.v1.DeleteUsersRequest
-	10, // 11: rotaloom.auth.v1.UserService.PutUsers:output_type -> google.protobuf.Empty
-	10, // 12: rotaloom.auth.v1.UserService.CheckUserChanges:output_type -> google.protobuf.Empty
-	10, // 13: rotaloom.auth.v1.UserService.LockOutUsers:output_type -> google.protobuf.Empty
-	10, // 14: rotaloom.auth.v1.UserService.UnlockUser:output_type -> google.protobuf.Empty
-	10, // 15: rotaloom.auth.v1.UserService.DeleteUsers:output_type -> google.protobuf.Empty
-	11, // [11:16] is the sub-list for method output_type
-	6,  // [6:11] is the sub-list for method input_type
-	6,  // [6:6] is the sub-list for extension type_name
-	6,  // [6:6] is the sub-list for extension extendee
-	0,  // [0:6] is the sub-list for field type_name
+	10, // 5: rotaloom.auth.v1.ListUserRightsRequest.queries:type_name -> rotaloom.auth.v1.UserRightsQuery
+	12, // 6: rotaloom.auth.v1.ListUserRightsResponse.rights:type_name -> rotaloom.auth.v1.UserRights
+	2,  // 7: rotaloom.auth.v1.DeleteUsersRequest.initiator:type_name -> rotaloom.auth.v1.Initiator
+	6,  // 8: rotaloom.auth.v1.UserService.PutUsers:input_type -> rotaloom.auth.v1.PutUsersRequest
+	0,  // 9: rotaloom.auth.v1.UserService.CheckUserChanges:input_type -> rotaloom.auth.v1.CheckUserChangesRequest
+	3,  // 10: rotaloom.auth.v1.UserService.LockOutUsers:input_type -> rotaloom.auth.v1.LockOutUsersRequest
+	8,  // 11: rotaloom.auth.v1.UserService.UnlockUser:input_type -> rotaloom.auth.v1.UnlockUserRequest
+	9,  // 12: rotaloom.auth.v1.UserService.ListUserRights:input_type -> rotaloom.auth.v1.ListUserRightsRequest
+	13, // 13: rotaloom.auth.v1.UserService.DeleteUsers:input_type -> rotaloom.auth.v1.DeleteUsersRequest
+	14, // 14: rotaloom.auth.v1.UserService.PutUsers:output_type -> google.protobuf.Empty
+	14, // 15: rotaloom.auth.v1.UserService.CheckUserChanges:output_type -> google.protobuf.Empty
+	14, // 16: rotaloom.auth.v1.UserService.LockOutUsers:output_type -> google.protobuf.Empty
+	14, // 17: rotaloom.auth.v1.UserService.UnlockUser:output_type -> google.protobuf.Empty
+	11, // 18: rotaloom.auth.v1.UserService.ListUserRights:output_type -> rotaloom.auth.v1.ListUserRightsResponse
+	14, // 19: rotaloom.auth.v1.UserService.DeleteUsers:output_type -> google.protobuf.Empty
+	14, // [14:20] is the sub-list for method output_type
+	8,  // [8:14] is the sub-list for method input_type
+	8,  // [8:8] is the sub-list for extension type_name
+	8,  // [8:8] is the sub-list for extension extendee
+	0,  // [0:8] is the sub-list for field type_name
 }
 
 func init() { file_rotaloom_auth_v1_user_proto_init() }
@@ -700,7 +956,7 @@ func file_rotaloom_auth_v1_user_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_rotaloom_auth_v1_user_proto_rawDesc), len(file_rotaloom_auth_v1_user_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   10,
+			NumMessages:   14,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

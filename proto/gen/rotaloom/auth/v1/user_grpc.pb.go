@@ -26,6 +26,7 @@ const (
 	UserService_CheckUserChanges_FullMethodName = "/rotaloom.auth.v1.UserService/CheckUserChanges"
 	UserService_LockOutUsers_FullMethodName     = "/rotaloom.auth.v1.UserService/LockOutUsers"
 	UserService_UnlockUser_FullMethodName       = "/rotaloom.auth.v1.UserService/UnlockUser"
+	UserService_ListUserRights_FullMethodName   = "/rotaloom.auth.v1.UserService/ListUserRights"
 	UserService_DeleteUsers_FullMethodName      = "/rotaloom.auth.v1.UserService/DeleteUsers"
 )
 
@@ -51,6 +52,10 @@ type UserServiceClient interface {
 	// Lets a user name log in again that was locked because of too many wrong
 	// passwords. Nobody unlocks a user who may do more than they.
 	UnlockUser(ctx context.Context, in *UnlockUserRequest, opts ...grpc.CallOption) (*emptypb.Empty, error)
+	// Lists what persons may do and how far they see, by their function access
+	// profiles as these are now. Persons without a user account, and those who may
+	// not log in now, are missing from the answer.
+	ListUserRights(ctx context.Context, in *ListUserRightsRequest, opts ...grpc.CallOption) (*ListUserRightsResponse, error)
 	// Removes the user accounts of persons; unknown ones are ignored.
 	DeleteUsers(ctx context.Context, in *DeleteUsersRequest, opts ...grpc.CallOption) (*emptypb.Empty, error)
 }
@@ -103,6 +108,16 @@ func (c *userServiceClient) UnlockUser(ctx context.Context, in *UnlockUserReques
 	return out, nil
 }
 
+func (c *userServiceClient) ListUserRights(ctx context.Context, in *ListUserRightsRequest, opts ...grpc.CallOption) (*ListUserRightsResponse, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(ListUserRightsResponse)
+	err := c.cc.Invoke(ctx, UserService_ListUserRights_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
 func (c *userServiceClient) DeleteUsers(ctx context.Context, in *DeleteUsersRequest, opts ...grpc.CallOption) (*emptypb.Empty, error) {
 	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
 	out := new(emptypb.Empty)
@@ -135,6 +150,10 @@ type UserServiceServer interface {
 	// Lets a user name log in again that was locked because of too many wrong
 	// passwords. Nobody unlocks a user who may do more than they.
 	UnlockUser(context.Context, *UnlockUserRequest) (*emptypb.Empty, error)
+	// Lists what persons may do and how far they see, by their function access
+	// profiles as these are now. Persons without a user account, and those who may
+	// not log in now, are missing from the answer.
+	ListUserRights(context.Context, *ListUserRightsRequest) (*ListUserRightsResponse, error)
 	// Removes the user accounts of persons; unknown ones are ignored.
 	DeleteUsers(context.Context, *DeleteUsersRequest) (*emptypb.Empty, error)
 	mustEmbedUnimplementedUserServiceServer()
@@ -158,6 +177,9 @@ func (UnimplementedUserServiceServer) LockOutUsers(context.Context, *LockOutUser
 }
 func (UnimplementedUserServiceServer) UnlockUser(context.Context, *UnlockUserRequest) (*emptypb.Empty, error) {
 	return nil, status.Error(codes.Unimplemented, "method UnlockUser not implemented")
+}
+func (UnimplementedUserServiceServer) ListUserRights(context.Context, *ListUserRightsRequest) (*ListUserRightsResponse, error) {
+	return nil, status.Error(codes.Unimplemented, "method ListUserRights not implemented")
 }
 func (UnimplementedUserServiceServer) DeleteUsers(context.Context, *DeleteUsersRequest) (*emptypb.Empty, error) {
 	return nil, status.Error(codes.Unimplemented, "method DeleteUsers not implemented")
@@ -255,6 +277,24 @@ func _UserService_UnlockUser_Handler(srv interface{}, ctx context.Context, dec f
 	return interceptor(ctx, in, info, handler)
 }
 
+func _UserService_ListUserRights_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(ListUserRightsRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(UserServiceServer).ListUserRights(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: UserService_ListUserRights_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(UserServiceServer).ListUserRights(ctx, req.(*ListUserRightsRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
 func _UserService_DeleteUsers_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
 	in := new(DeleteUsersRequest)
 	if err := dec(in); err != nil {
@@ -295,6 +335,10 @@ var UserService_ServiceDesc = grpc.ServiceDesc{
 		{
 			MethodName: "UnlockUser",
 			Handler:    _UserService_UnlockUser_Handler,
+		},
+		{
+			MethodName: "ListUserRights",
+			Handler:    _UserService_ListUserRights_Handler,
 		},
 		{
 			MethodName: "DeleteUsers",
