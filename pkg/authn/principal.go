@@ -54,6 +54,21 @@ func (p *Principal) through(service string) *Principal {
 	return &c
 }
 
+type permissionKey struct{}
+
+// WithPermission returns a context for the work of an operation that needs a
+// permission: of the one that the user called, whichever service works for it.
+func WithPermission(ctx context.Context, permission string) context.Context {
+	return context.WithValue(ctx, permissionKey{}, permission)
+}
+
+// Permission returns the permission that the operation of the user needs for which
+// a context works, or "" when it needs none or is not known.
+func Permission(ctx context.Context) string {
+	permission, _ := ctx.Value(permissionKey{}).(string)
+	return permission
+}
+
 type principalKey struct{}
 
 // caller is what the context holds: the principal, and the token with which

@@ -111,6 +111,7 @@ func outgoing(ctx context.Context) metadata.MD {
 	if token := authn.Token(ctx); token != "" {
 		add(HeaderAuthorization, "Bearer "+token)
 	}
+	add(HeaderPermission, authn.Permission(ctx))
 	if id, ok := tenant.From(ctx); ok {
 		add(HeaderTenant, strconv.FormatInt(id, 10))
 	}

@@ -22,6 +22,9 @@ const (
 	// HeaderTenant carries the tenant for which a service works. It is
 	// believed only from trusted services, and only without a token.
 	HeaderTenant = "rotaloom-tenant"
+	// HeaderPermission carries the permission that the operation of the user
+	// needs for which a service works. It is believed only from trusted services.
+	HeaderPermission = "rotaloom-permission"
 )
 
 // Names of metadata that travel with answers, for the edge.

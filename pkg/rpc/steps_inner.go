@@ -76,8 +76,20 @@ func (ch *Chain) authorize(next handler) handler {
 		if need := c.policy.Permission; need != "" && c.principal.Service == "" && !c.principal.Has(need) {
 			return nil, authn.NeedsPermission(need, c.policy.AccessPoint, c.policy.ForbiddenCode)
 		}
+		if permission := operationPermission(ctx, c); permission != "" {
+			ctx = authn.WithPermission(ctx, permission)
+		}
 		return next(ctx, c, req)
 	}
+}
+
+// operationPermission returns the permission that the operation of the user needs:
+// that of the method which the user called, of which a trusted service tells.
+func operationPermission(ctx context.Context, c *call) string {
+	if c.outside || c.policy.Edge {
+		return c.policy.Permission
+	}
+	return incoming(ctx, HeaderPermission)
 }
 
 // readRequest reads the request, of which the steps before it know nothing.

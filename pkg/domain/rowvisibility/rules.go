@@ -3,6 +3,7 @@ package rowvisibility
 import (
 	"context"
 	"fmt"
+	"log/slog"
 	"time"
 
 	"github.com/rotaloom/rotaloom/pkg/authn"
@@ -21,9 +22,8 @@ const (
 	maxIDs     = 4 << 20
 )
 
-// Source adds persons to what a caller sees. This is where a grant that is not
-// in the token widens it: a running delegation is one more Source, which
-// answers the group of whoever delegated to the caller.
+// Source adds persons to what a caller sees beside what the token says. See
+// [Rules.WithDelegations] for what others have delegated.
 type Source interface {
 	// Persons returns whom the source shows to a principal beside themselves,
 	// in any order. It is asked only for principals with a person who do not
@@ -34,8 +34,10 @@ type Source interface {
 // Rules tell whom callers may see. The zero Rules, and nil, know no source:
 // then everybody but those with the scope All sees only themselves.
 type Rules struct {
-	sources []Source
-	visible *cache.Loader[key, Set]
+	sources     []Source
+	delegations Delegations
+	log         *slog.Logger
+	sights      *cache.Loader[key, sight]
 }
 
 // key names a caller. A token of an older scope may still be good, so the
@@ -51,9 +53,9 @@ func (k key) String() string { return fmt.Sprintf("%d/%d/%s", k.tenant, k.person
 // New makes Rules that ask sources, and remember what they answer for a few
 // seconds.
 func New(clk clock.Clock, sources ...Source) *Rules {
-	return &Rules{sources: sources, visible: cache.NewLoader[key](clk, cache.LoaderConfig[Set]{
-		TTL: func(Set) time.Duration { return freshness }, Timeout: askTimeout,
-		Config: cache.Config[Set]{Entries: maxCallers, Weight: maxIDs, WeightOf: func(s Set) int { return len(s.ids) }},
+	return &Rules{sources: sources, sights: cache.NewLoader[key](clk, cache.LoaderConfig[sight]{
+		TTL: func(sight) time.Duration { return freshness }, Timeout: askTimeout,
+		Config: cache.Config[sight]{Entries: maxCallers, Weight: maxIDs, WeightOf: sight.weight},
 	})}
 }
 
@@ -67,18 +69,31 @@ func (r *Rules) Visible(ctx context.Context) (Set, error) {
 		return Everybody(), nil
 	case p.PersonID <= 0:
 		return Set{}, nil
-	case r == nil || len(r.sources) == 0:
+	case r == nil || len(r.sources) == 0 && r.delegations == nil:
 		return Persons(p.PersonID), nil
 	}
-	set, err := r.visible.Get(ctx, key{tenant: p.Tenant, person: p.PersonID, scope: p.Rows},
-		func(ctx context.Context) (Set, error) { return r.ask(ctx, p) })
+	found, err := r.sights.Get(ctx, key{tenant: p.Tenant, person: p.PersonID, scope: p.Rows},
+		func(ctx context.Context) (sight, error) { return r.ask(ctx, p) })
 	if err != nil {
 		return Set{}, fmt.Errorf("find out whom the caller may see: %w", err)
 	}
-	return set, nil
+	return found.of(ctx), nil
 }
 
-func (r *Rules) ask(ctx context.Context, p *authn.Principal) (Set, error) {
+func (r *Rules) ask(ctx context.Context, p *authn.Principal) (sight, error) {
+	own, err := r.seenBy(ctx, p)
+	if err != nil {
+		return sight{}, err
+	}
+	delegated, err := r.askDelegations(ctx, p)
+	return sight{own: own, delegated: delegated}, err
+}
+
+// seenBy returns whom a principal sees without delegations.
+func (r *Rules) seenBy(ctx context.Context, p *authn.Principal) (Set, error) {
+	if Scope(p.Rows) == All {
+		return Everybody(), nil
+	}
 	ids := []int64{p.PersonID}
 	for _, source := range r.sources {
 		more, err := source.Persons(ctx, p)

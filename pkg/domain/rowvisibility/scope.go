@@ -46,6 +46,10 @@ func (s Scope) Within(other Scope) bool {
 type Set struct {
 	all bool
 	ids []int64
+	// delegated is whom others see who delegated to the caller. note is told who
+	// they are, when they show somebody whom the caller does not see anyway.
+	delegated []delegated
+	note      func(delegator int64)
 }
 
 // Everybody is the Set of all persons.
@@ -61,21 +65,32 @@ func Persons(ids ...int64) Set {
 // Digest is the same for sets with the same persons in them, and for no others:
 // what was made for one set is not shown to who sees another.
 func (s Set) Digest() [sha256.Size]byte {
-	if s.all {
+	s.note = nil
+	if s.All() {
 		return sha256.Sum256([]byte("everybody"))
 	}
-	text := make([]byte, 0, 8*len(s.ids))
-	for _, id := range s.ids {
+	ids := s.IDs()
+	text := make([]byte, 0, 8*len(ids))
+	for _, id := range ids {
 		text = binary.BigEndian.AppendUint64(text, uint64(id))
 	}
 	return sha256.Sum256(text)
 }
 
 // All reports whether the set has everybody in it.
-func (s Set) All() bool { return s.all }
+func (s Set) All() bool {
+	return s.all || s.byDelegation(func(d Set) bool { return d.all })
+}
+
+// Own returns the set without whom only delegations show.
+func (s Set) Own() Set { return Set{all: s.all, ids: s.ids} }
 
 // Has reports whether a person is in the set.
 func (s Set) Has(id int64) bool {
+	return s.has(id) || s.byDelegation(func(d Set) bool { return d.has(id) })
+}
+
+func (s Set) has(id int64) bool {
 	if s.all {
 		return true
 	}
@@ -85,4 +100,30 @@ func (s Set) Has(id int64) bool {
 
 // IDs returns the persons in the set by ascending id. It has no meaning when
 // All is true. The caller must not change it.
-func (s Set) IDs() []int64 { return s.ids }
+func (s Set) IDs() []int64 {
+	if len(s.delegated) == 0 {
+		return s.ids
+	}
+	ids := slices.Clone(s.ids)
+	s.byDelegation(func(d Set) bool {
+		ids = append(ids, d.ids...)
+		return len(d.ids) > 0
+	})
+	slices.Sort(ids)
+	return slices.Compact(ids)
+}
+
+// byDelegation reports whether what any of the delegators sees shows what is asked
+// for, and notes whose delegations do.
+func (s Set) byDelegation(shows func(Set) bool) bool {
+	found := false
+	for _, d := range s.delegated {
+		if shows(d.set) {
+			found = true
+			if s.note != nil {
+				s.note(d.Delegator)
+			}
+		}
+	}
+	return found
+}

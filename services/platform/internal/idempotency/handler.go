@@ -85,7 +85,12 @@ func (h *Handler) ClaimIdempotencyKey(ctx context.Context, req *platformv1.Claim
 	if err != nil {
 		return nil, err
 	}
-	visible, err := h.rules.Visible(ctx)
+	m, err := h.policies.Method(req.GetOperation())
+	if err != nil {
+		return nil, fmt.Errorf("claim a key: %w", err)
+	}
+	// Whom the caller sees in the operation, which what is delegated to them widens.
+	visible, err := h.rules.Visible(authn.WithPermission(ctx, m.Permission))
 	if err != nil {
 		return nil, err
 	}
@@ -107,7 +112,7 @@ func (h *Handler) ClaimIdempotencyKey(ctx context.Context, req *platformv1.Claim
 	case found.answer == nil:
 		return nil, fault.Conflict(fault.CodeKeyRunning, "The first request with this Idempotency-Key still runs. Try again in a moment.")
 	}
-	if err := h.permitted(ctx, req.GetOperation()); err != nil {
+	if err := permitted(ctx, m); err != nil {
 		return nil, err
 	}
 	if !found.sameSight {
@@ -119,11 +124,7 @@ func (h *Handler) ClaimIdempotencyKey(ctx context.Context, req *platformv1.Claim
 
 // permitted refuses callers who may not call the operation by now. Who does not
 // get a kept answer is refused by the service itself.
-func (h *Handler) permitted(ctx context.Context, operation string) error {
-	m, err := h.policies.Method(operation)
-	if err != nil {
-		return fmt.Errorf("replay an answer: %w", err)
-	}
+func permitted(ctx context.Context, m *policy.Method) error {
 	if p, ok := authn.From(ctx); m.Permission != "" && (!ok || !p.Has(m.Permission)) {
 		return authn.NeedsPermission(m.Permission, m.AccessPoint, m.ForbiddenCode)
 	}
