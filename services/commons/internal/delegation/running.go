@@ -1,0 +1,74 @@
+// Package delegation keeps who sees for a time what somebody else may see.
+package delegation
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/jackc/pgx/v5/pgxpool"
+
+	"github.com/rotaloom/rotaloom/pkg/authn"
+	"github.com/rotaloom/rotaloom/pkg/civil"
+	"github.com/rotaloom/rotaloom/pkg/clock"
+	"github.com/rotaloom/rotaloom/pkg/domain/rowvisibility"
+	authv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/auth/v1"
+)
+
+// Running knows which delegations run. What the delegators may do is asked of auth
+// each time: it is what they may now, and who may not log in delegates nothing.
+type Running struct {
+	pool  *pgxpool.Pool
+	users authv1.UserServiceClient
+	clock clock.Clock
+	zone  *time.Location
+}
+
+var _ rowvisibility.Delegations = (*Running)(nil)
+
+// NewRunning makes a Running over the pool's database. Delegations start and end at
+// the midnights of the zone.
+func NewRunning(pool *pgxpool.Pool, users authv1.UserServiceClient, clk clock.Clock, zone *time.Location) *Running {
+	return &Running{pool: pool, users: users, clock: clk, zone: zone}
+}
+
+func (r *Running) today() civil.Date { return civil.FromTime(r.clock.Now().In(r.zone)) }
+
+// Running returns the delegations to a principal that run now.
+func (r *Running) Running(ctx context.Context, p *authn.Principal) ([]rowvisibility.Delegation, error) {
+	return r.to(ctx, p.Tenant, p.PersonID)
+}
+
+func (r *Running) to(ctx context.Context, tenantID, personID int64) ([]rowvisibility.Delegation, error) {
+	found, err := running(ctx, r.pool, tenantID, personID, r.today())
+	if err != nil || len(found) == 0 {
+		return nil, err
+	}
+	rights, err := r.rights(ctx, found)
+	if err != nil {
+		return nil, err
+	}
+	out := make([]rowvisibility.Delegation, 0, len(rights))
+	for _, rights := range rights {
+		rows, known := rowvisibility.ParseScope(rights.GetRowScope())
+		if !known || !rights.GetKnown() {
+			continue
+		}
+		out = append(out, rowvisibility.Delegation{Delegator: rights.GetPersonId(), Rows: rows, Permissions: rights.GetPermissions()})
+	}
+	return out, nil
+}
+
+// rights returns what the delegators of some delegations can give now, without those
+// who may not log in.
+func (r *Running) rights(ctx context.Context, given []delegation) ([]*authv1.UserRights, error) {
+	req := &authv1.ListUserRightsRequest{}
+	for _, d := range given {
+		req.Queries = append(req.Queries, &authv1.UserRightsQuery{PersonId: d.Delegator, AccessProfile: d.Role})
+	}
+	answer, err := r.users.ListUserRights(ctx, req)
+	if err != nil {
+		return nil, fmt.Errorf("ask what delegators may do: %w", err)
+	}
+	return answer.GetRights(), nil
+}

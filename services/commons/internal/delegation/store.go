@@ -1,0 +1,110 @@
+package delegation
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/rotaloom/rotaloom/pkg/civil"
+	"github.com/rotaloom/rotaloom/pkg/pg"
+	commonv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/common/v1"
+	commonsv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/commons/v1"
+)
+
+// delegation is a row, with how its persons are called.
+type delegation struct {
+	ID                             int64
+	Delegator, Delegate            int64
+	Role                           string
+	Start, End                     civil.Date
+	DelegatorNumber, DelegatorName string
+	DelegateNumber, DelegateName   string
+}
+
+const columns = `SELECT d.id, d.delegator_id, d.delegate_id, d.role, d.start_date, d.end_date,
+		a.person_number, a.full_name, b.person_number, b.full_name
+	FROM delegation d
+	JOIN person a ON a.tenant_id = d.tenant_id AND a.id = d.delegator_id
+	JOIN person b ON b.tenant_id = d.tenant_id AND b.id = d.delegate_id
+	WHERE d.tenant_id = $1 `
+
+// running returns the delegations to a person that run on a day.
+func running(ctx context.Context, db pg.Querier, tenantID, delegate int64, today civil.Date) ([]delegation, error) {
+	return query(ctx, db, `AND d.delegate_id = $2 AND d.start_date <= $3 AND d.end_date >= $3 ORDER BY d.id`, tenantID, delegate, today)
+}
+
+// concerning returns the delegations from and to a person that end on a day or
+// later, by their start.
+func concerning(ctx context.Context, db pg.Querier, tenantID, person int64, today civil.Date) ([]delegation, error) {
+	return query(ctx, db, `AND (d.delegate_id = $2 OR d.delegator_id = $2) AND d.end_date >= $3 ORDER BY d.start_date, d.id`, tenantID, person, today)
+}
+
+func query(ctx context.Context, db pg.Querier, where string, args ...any) ([]delegation, error) {
+	rows, err := db.Query(ctx, columns+where, args...)
+	if err != nil {
+		return nil, fmt.Errorf("read delegations: %w", err)
+	}
+	found, err := pgx.CollectRows(rows, pgx.RowToStructByPos[delegation])
+	if err != nil {
+		return nil, fmt.Errorf("read delegations: %w", err)
+	}
+	return found, nil
+}
+
+// lockPersons makes changes of delegations of the same persons wait for each other.
+func lockPersons(ctx context.Context, tx pgx.Tx, tenantID int64, persons ...int64) error {
+	if _, err := tx.Exec(ctx, `SELECT FROM person WHERE tenant_id = $1 AND id = ANY($2) ORDER BY id FOR NO KEY UPDATE`, tenantID, persons); err != nil {
+		return fmt.Errorf("lock persons: %w", err)
+	}
+	return nil
+}
+
+// insert stores a delegation and returns its id. It removes those of the delegator
+// that ended before a day.
+func insert(ctx context.Context, tx pgx.Tx, tenantID int64, d delegation, before civil.Date) (id int64, err error) {
+	if _, err := tx.Exec(ctx, `DELETE FROM delegation WHERE tenant_id = $1 AND delegator_id = $2 AND end_date < $3`,
+		tenantID, d.Delegator, before); err != nil {
+		return 0, fmt.Errorf("remove delegations that ended: %w", err)
+	}
+	err = tx.QueryRow(ctx, `INSERT INTO delegation (tenant_id, delegator_id, delegate_id, role, start_date, end_date)
+		VALUES ($1, $2, $3, $4, $5, $6) RETURNING id`, tenantID, d.Delegator, d.Delegate, d.Role, d.Start, d.End).Scan(&id)
+	if err != nil {
+		return 0, fmt.Errorf("store delegation: %w", err)
+	}
+	return id, nil
+}
+
+// remove deletes a delegation of which person is one of the two, or any when
+// anybodys, and reports whether there was such a one.
+func remove(ctx context.Context, tx pgx.Tx, tenantID, id, person int64, anybodys bool) (bool, error) {
+	var gone int64
+	err := tx.QueryRow(ctx, `DELETE FROM delegation WHERE tenant_id = $1 AND id = $2 AND ($4 OR $3 IN (delegator_id, delegate_id)) RETURNING id`,
+		tenantID, id, person, anybodys).Scan(&gone)
+	if errors.Is(err, pgx.ErrNoRows) {
+		return false, nil
+	}
+	if err != nil {
+		return false, fmt.Errorf("end delegation: %w", err)
+	}
+	return true, nil
+}
+
+// message is a delegation as callers read it on a day.
+func (d delegation) message(today civil.Date) *commonsv1.Delegation {
+	person := func(id int64, number, name string) *commonsv1.DelegationPerson {
+		return &commonsv1.DelegationPerson{Id: &id, Qualifier: &number, FullName: name}
+	}
+	out := &commonsv1.Delegation{
+		Id: &d.ID, Delegator: person(d.Delegator, d.DelegatorNumber, d.DelegatorName), Delegate: person(d.Delegate, d.DelegateNumber, d.DelegateName),
+		StartDate: d.Start.String(), EndDate: d.End.String(), Status: "ACTIVE",
+	}
+	if d.Start > today {
+		out.Status = "PENDING"
+	}
+	if d.Role != "" {
+		out.Role = &commonv1.Ref{Qualifier: &d.Role}
+	}
+	return out
+}

@@ -1,0 +1,25 @@
+-- +goose Up
+-- Who sees for a time what somebody else may see.
+
+CREATE TABLE delegation (
+    tenant_id    bigint      NOT NULL,
+    id           bigint      NOT NULL GENERATED ALWAYS AS IDENTITY,
+    delegator_id bigint      NOT NULL,
+    delegate_id  bigint      NOT NULL,
+    -- Name of a function access profile, or '' for all that the delegator may.
+    role         text        NOT NULL,
+    -- The last day is included.
+    start_date   date        NOT NULL,
+    end_date     date        NOT NULL,
+    created_at   timestamptz NOT NULL DEFAULT now(),
+    PRIMARY KEY (tenant_id, id),
+    CONSTRAINT delegation_delegator FOREIGN KEY (tenant_id, delegator_id) REFERENCES person (tenant_id, id) ON DELETE CASCADE,
+    CONSTRAINT delegation_delegate FOREIGN KEY (tenant_id, delegate_id) REFERENCES person (tenant_id, id) ON DELETE CASCADE
+);
+CREATE INDEX delegation_delegate ON delegation (tenant_id, delegate_id, end_date);
+CREATE INDEX delegation_delegator ON delegation (tenant_id, delegator_id, end_date);
+
+ALTER TABLE delegation ENABLE ROW LEVEL SECURITY;
+ALTER TABLE delegation FORCE ROW LEVEL SECURITY;
+CREATE POLICY tenant ON delegation USING
+    (tenant_id::text = current_setting('rotaloom.tenant_id', true));
