@@ -62,6 +62,7 @@ func domains(c Conns) []domain {
 			generated(&commonsv1.HyperfindService_ServiceDesc, commonsv1.NewHyperfindServiceClient, commonsv1.RegisterHyperfindServiceHandlerClient),
 			generated(&commonsv1.HyperfindProfileService_ServiceDesc, commonsv1.NewHyperfindProfileServiceClient, commonsv1.RegisterHyperfindProfileServiceHandlerClient),
 			generated(&commonsv1.HolidayService_ServiceDesc, commonsv1.NewHolidayServiceClient, commonsv1.RegisterHolidayServiceHandlerClient),
+			generated(&commonsv1.DelegationService_ServiceDesc, commonsv1.NewDelegationServiceClient, commonsv1.RegisterDelegationServiceHandlerClient),
 			generated(&commonsv1.SymbolicPeriodService_ServiceDesc, commonsv1.NewSymbolicPeriodServiceClient, commonsv1.RegisterSymbolicPeriodServiceHandlerClient),
 		}},
 		{"timekeeping", c.Timekeeping, []service{

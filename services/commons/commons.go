@@ -21,6 +21,7 @@ import (
 	commonsv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/commons/v1"
 	datav1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/data/v1"
 	"github.com/rotaloom/rotaloom/services/commons/internal/dataprovider"
+	"github.com/rotaloom/rotaloom/services/commons/internal/delegation"
 	"github.com/rotaloom/rotaloom/services/commons/internal/holiday"
 	"github.com/rotaloom/rotaloom/services/commons/internal/job"
 	"github.com/rotaloom/rotaloom/services/commons/internal/location"
@@ -66,6 +67,7 @@ type Service struct {
 	search          *search.Search
 	symbolicPeriods *symbolicperiod.Handler
 	holidays        *holiday.Handler
+	delegations     *delegation.Handler
 
 	// Replicator keeps what queries need of other domains, and tells others what
 	// they keep of persons.
@@ -95,7 +97,9 @@ func New(_ context.Context, cfg Config, deps Deps) (*Service, error) {
 		return nil, fmt.Errorf("default time zone: %w", err)
 	}
 	groups := search.NewGroups(deps.Pool, deps.Clock, zone)
-	rules := rowvisibility.New(deps.Clock, groups)
+	users := authv1.NewUserServiceClient(deps.Auth)
+	delegations := delegation.NewRunning(deps.Pool, users, deps.Clock, zone)
+	rules := rowvisibility.New(deps.Clock, groups).WithDelegations(delegations, deps.Log)
 	cfg.PayPeriod.Zone = cfg.DefaultTimeZone
 	periods, err := symbolicperiod.New(cfg.PayPeriod, deps.Pool, rules, deps.Clock)
 	if err != nil {
@@ -105,7 +109,7 @@ func New(_ context.Context, cfg Config, deps Deps) (*Service, error) {
 	persons, err := person.New(
 		person.Config{DefaultTimeZone: cmp.Or(cfg.DefaultTimeZone, "UTC")},
 		person.Deps{
-			Pool: deps.Pool, Users: authv1.NewUserServiceClient(deps.Auth),
+			Pool: deps.Pool, Users: users,
 			Rows: rules, Groups: groups, Hyperfinds: queries,
 			Log: deps.Log, Clock: deps.Clock, Wake: core.Wake,
 		})
@@ -127,6 +131,7 @@ func New(_ context.Context, cfg Config, deps Deps) (*Service, error) {
 		search:          queries,
 		symbolicPeriods: periods,
 		holidays:        holiday.New(deps.Pool, core.Wake),
+		delegations:     delegation.New(deps.Pool, delegations, rules),
 
 		data: dataprovider.NewServer(deps.Pool, rules), dataRows: dataprovider.NewFinder(deps.Pool, rules),
 	}, nil
@@ -145,6 +150,7 @@ func (s *Service) Register(server grpc.ServiceRegistrar) {
 	s.search.Register(server)
 	commonsv1.RegisterSymbolicPeriodServiceServer(server, s.symbolicPeriods)
 	commonsv1.RegisterHolidayServiceServer(server, s.holidays)
+	commonsv1.RegisterDelegationServiceServer(server, s.delegations)
 	datav1.RegisterDataProviderServiceServer(server, s.data)
 	datav1.RegisterDataRowServiceServer(server, s.dataRows)
 }

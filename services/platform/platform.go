@@ -16,7 +16,6 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/pg"
 	"github.com/rotaloom/rotaloom/pkg/policy"
 	"github.com/rotaloom/rotaloom/pkg/ratelimit"
-	commonsv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/commons/v1"
 	platformv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/platform/v1"
 	"github.com/rotaloom/rotaloom/services/platform/internal/auditevent"
 	"github.com/rotaloom/rotaloom/services/platform/internal/dataaccess"
@@ -73,7 +72,7 @@ func New(_ context.Context, cfg Config, deps Deps) (*Service, error) {
 	if err != nil {
 		return nil, err
 	}
-	rules := rowvisibility.New(clock.System{}, rowvisibility.NewGroups(commonsv1.NewEmployeeGroupServiceClient(deps.Commons)))
+	rules := rowvisibility.FromCommons(clock.System{}, deps.Commons, deps.Log)
 	return &Service{
 		pool: deps.Pool, rates: rates.New(store, deps.Log), limits: limits,
 		keys: idempotency.New(cfg.Idempotency, idempotency.Deps{

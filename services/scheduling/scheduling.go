@@ -94,7 +94,7 @@ func New(_ context.Context, cfg Config, deps Deps) (*Service, error) {
 	core := propagator.Core
 	resolver := projection.NewResolver(deps.Pool,
 		commonsv1.NewPersonServiceClient(deps.Commons), timekeepingv1.NewEmploymentTermServiceClient(deps.Timekeeping),
-		rowvisibility.New(clock.System{}, rowvisibility.NewGroups(commonsv1.NewEmployeeGroupServiceClient(deps.Commons))))
+		rowvisibility.FromCommons(clock.System{}, deps.Commons, deps.Log))
 	members := projection.NewMembers(deps.Pool, timekeepingv1.NewEmploymentTermAssignmentServiceClient(deps.Timekeeping))
 	replicator, err := core.Replicator(cfg.Replica, projection.NewCopies(deps.Pool, core.Wake).All(), scheduleevent.Topics())
 	if err != nil {

@@ -90,7 +90,7 @@ func New(_ context.Context, cfg Config, deps Deps) (*Service, error) {
 	if err != nil {
 		return nil, err
 	}
-	rules := rowvisibility.New(clock.System{}, rowvisibility.NewGroups(commonsv1.NewEmployeeGroupServiceClient(deps.Commons)))
+	rules := rowvisibility.FromCommons(clock.System{}, deps.Commons, deps.Log)
 	persons := person.NewDirectory(deps.Pool, commonsv1.NewPersonServiceClient(deps.Commons), rules)
 	assignments := membership.New(deps.Pool, persons, core.Wake)
 	replicator, err := core.Replicator(cfg.Replica, []*replica.Replica{person.NewCopy(deps.Pool, assignments.Terminate)},

@@ -83,10 +83,21 @@ func (w *Writer) refuseOutOfScope(ctx context.Context, items []*store.Item) erro
 	if err != nil {
 		return err
 	}
+	visible, err := w.reader.Visible(ctx)
+	if err != nil {
+		return err
+	}
+	own := visible.Own()
 	for _, it := range store.Valid(items) {
 		var before *commonsv1.Person
 		if it.Old != nil {
 			before = it.Old.Message
+			// The record holds the password and whom the person sees: who could change
+			// the delegator's would keep what was given for a time.
+			if !own.Has(it.ID) {
+				it.Err = notAuthorised("You see this person by a delegation only. Their record is changed by who sees them without one.")
+				continue
+			}
 		}
 		it.Err = reach.checkChange(it.Message, before)
 	}

@@ -1,0 +1,158 @@
+package delegation
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
+	"google.golang.org/protobuf/types/known/emptypb"
+
+	"github.com/rotaloom/rotaloom/pkg/audit"
+	"github.com/rotaloom/rotaloom/pkg/authn"
+	"github.com/rotaloom/rotaloom/pkg/domain/rowvisibility"
+	"github.com/rotaloom/rotaloom/pkg/fault"
+	"github.com/rotaloom/rotaloom/pkg/pg"
+	"github.com/rotaloom/rotaloom/pkg/tenant"
+	commonsv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/commons/v1"
+)
+
+// Handler serves DelegationService.
+type Handler struct {
+	commonsv1.UnsafeDelegationServiceServer
+
+	pool    *pgxpool.Pool
+	running *Running
+	rules   *rowvisibility.Rules
+}
+
+var _ commonsv1.DelegationServiceServer = (*Handler)(nil)
+
+// New makes a Handler. The rules say whom callers may delegate to.
+func New(pool *pgxpool.Pool, running *Running, rules *rowvisibility.Rules) *Handler {
+	return &Handler{pool: pool, running: running, rules: rules}
+}
+
+// ListCurrentUserDelegations returns the delegations from and to the caller that
+// have not ended; none for a user who is no person.
+func (h *Handler) ListCurrentUserDelegations(ctx context.Context, _ *commonsv1.ListCurrentUserDelegationsRequest) (*commonsv1.DelegationList, error) {
+	tenantID, err := tenant.Of(ctx)
+	if err != nil {
+		return nil, err
+	}
+	today := h.running.today()
+	found, err := concerning(ctx, h.pool, tenantID, callerOf(ctx).PersonID, today)
+	if err != nil {
+		return nil, err
+	}
+	out := &commonsv1.DelegationList{}
+	for _, d := range found {
+		out.Delegations = append(out.Delegations, d.message(today))
+	}
+	return out, nil
+}
+
+// ListRunningDelegations returns the delegations to a person that run now.
+func (h *Handler) ListRunningDelegations(ctx context.Context, req *commonsv1.ListRunningDelegationsRequest) (*commonsv1.ListRunningDelegationsResponse, error) {
+	tenantID, err := tenant.Of(ctx)
+	if err != nil {
+		return nil, err
+	}
+	found, err := h.running.to(ctx, tenantID, req.GetPersonId())
+	if err != nil {
+		return nil, err
+	}
+	out := &commonsv1.ListRunningDelegationsResponse{}
+	for _, d := range found {
+		out.Delegations = append(out.Delegations, &commonsv1.RunningDelegation{
+			DelegatorId: d.Delegator, RowScope: string(d.Rows), Permissions: d.Permissions,
+		})
+	}
+	return out, nil
+}
+
+// CreateDelegation delegates what somebody may see: the caller, or whom a caller
+// names who sees everybody.
+func (h *Handler) CreateDelegation(ctx context.Context, req *commonsv1.Delegation) (*commonsv1.Delegation, error) {
+	tenantID, err := tenant.Of(ctx)
+	if err != nil {
+		return nil, err
+	}
+	today := h.running.today()
+	d, err := parse(req, today)
+	if err != nil {
+		return nil, err
+	}
+	if err := h.resolve(ctx, tenantID, &d, req); err != nil {
+		return nil, err
+	}
+	if err := h.checkRights(ctx, d); err != nil {
+		return nil, err
+	}
+	err = pg.InTx(ctx, h.pool, func(ctx context.Context, tx pgx.Tx) error {
+		if err := lockPersons(ctx, tx, tenantID, d.Delegator, d.Delegate); err != nil {
+			return err
+		}
+		if err := checkOthers(ctx, tx, tenantID, d, today); err != nil {
+			return err
+		}
+		if d.ID, err = insert(ctx, tx, tenantID, d, today.AddDays(-keptDays)); err != nil {
+			return err
+		}
+		audit.Object(ctx, d.ID)
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	return d.message(today), nil
+}
+
+// checkRights refuses what the delegator cannot give: nothing while they may not log
+// in, and no role that permits more than they may. What runs is narrowed again to
+// what they may at that time.
+func (h *Handler) checkRights(ctx context.Context, d delegation) error {
+	rights, err := h.running.rights(ctx, []delegation{d})
+	switch {
+	case err != nil:
+		return err
+	case len(rights) == 0:
+		return fault.Invalid(CodeNotActive, "The delegator has no user account that may log in now. Only who may log in can delegate.")
+	case !rights[0].GetKnown():
+		return fault.Invalid(CodeRole, fmt.Sprintf("role: there is no function access profile %q.", d.Role))
+	case !rights[0].GetWithin():
+		return fault.New(CodeExceeds, http.StatusForbidden,
+			fmt.Sprintf("role: the function access profile %q permits more than the delegator may. Name one that does not, or none.", d.Role))
+	}
+	return nil
+}
+
+// DeleteDelegation ends a delegation, or returns 404 when there is none that the
+// caller may end.
+func (h *Handler) DeleteDelegation(ctx context.Context, req *commonsv1.DeleteDelegationRequest) (*emptypb.Empty, error) {
+	tenantID, err := tenant.Of(ctx)
+	if err != nil {
+		return nil, err
+	}
+	caller := callerOf(ctx)
+	anybodys := administers(caller) && caller.Has(writePermission)
+	err = pg.InTx(ctx, h.pool, func(ctx context.Context, tx pgx.Tx) error {
+		gone, err := remove(ctx, tx, tenantID, req.GetId(), caller.PersonID, anybodys)
+		if err == nil && !gone {
+			err = fault.NotFound(CodeUnknown, fmt.Sprintf("There is no delegation with the id %d that you may end.", req.GetId()))
+		}
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	return &emptypb.Empty{}, nil
+}
+
+func callerOf(ctx context.Context) *authn.Principal {
+	if p, ok := authn.From(ctx); ok {
+		return p
+	}
+	return &authn.Principal{}
+}

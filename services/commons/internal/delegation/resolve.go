@@ -1,0 +1,65 @@
+package delegation
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/rotaloom/rotaloom/pkg/authn"
+	"github.com/rotaloom/rotaloom/pkg/domain/rowvisibility"
+	"github.com/rotaloom/rotaloom/pkg/fault"
+	commonsv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/commons/v1"
+)
+
+// resolve finds the two persons.
+func (h *Handler) resolve(ctx context.Context, tenantID int64, d *delegation, req *commonsv1.Delegation) error {
+	caller := callerOf(ctx)
+	visible, err := h.rules.Visible(ctx)
+	if err != nil {
+		return err
+	}
+	delegator := req.GetDelegator()
+	if delegator == nil {
+		if caller.PersonID <= 0 {
+			return fault.Invalid(CodeInvalid, "delegator: you are no person. Name the person who delegates.")
+		}
+		delegator = &commonsv1.DelegationPerson{Id: &caller.PersonID}
+	}
+	if d.Delegator, d.DelegatorNumber, d.DelegatorName, err = h.find(ctx, tenantID, "delegator", delegator, visible); err != nil {
+		return err
+	}
+	if d.Delegator != caller.PersonID && !administers(caller) {
+		return fault.Forbidden(CodeExceeds, "delegator: you can delegate what you may see yourself. Others are named by who sees everybody.")
+	}
+	if d.Delegate, d.DelegateNumber, d.DelegateName, err = h.find(ctx, tenantID, "delegate", req.GetDelegate(), visible); err != nil {
+		return err
+	}
+	if d.Delegate == d.Delegator {
+		return fault.Invalid(CodeInvalid, "delegate: a person cannot delegate to themselves.")
+	}
+	return nil
+}
+
+// find returns a person by id, or by person number without one.
+func (h *Handler) find(ctx context.Context, tenantID int64, name string, who *commonsv1.DelegationPerson, visible rowvisibility.Set) (id int64, number, fullName string, err error) {
+	if who.GetId() == 0 && who.GetQualifier() == "" {
+		return 0, "", "", fault.Invalid(CodeInvalid, name+" needs an id, or a qualifier, which is the person number.")
+	}
+	err = h.pool.QueryRow(ctx, `SELECT id, person_number, full_name FROM person
+		WHERE tenant_id = $1 AND CASE WHEN $2::bigint <> 0 THEN id = $2 ELSE person_number = $3 END`,
+		tenantID, who.GetId(), who.GetQualifier()).Scan(&id, &number, &fullName)
+	switch {
+	case err != nil && !errors.Is(err, pgx.ErrNoRows):
+		return 0, "", "", fmt.Errorf("find person: %w", err)
+	case err == nil && visible.Has(id):
+		return id, number, fullName, nil
+	case err == nil:
+		authn.NoteNotVisible(ctx)
+	}
+	if who.GetId() != 0 {
+		return 0, "", "", fault.Invalid(CodePerson, fmt.Sprintf("%s: there is no person with the id %d.", name, who.GetId()))
+	}
+	return 0, "", "", fault.Invalid(CodePerson, fmt.Sprintf("%s: there is no person with the person number %q.", name, who.GetQualifier()))
+}
