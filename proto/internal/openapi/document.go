@@ -152,6 +152,7 @@ type Flow struct {
 // Schema is a JSON Schema 2020-12, as far as the contracts need it.
 type Schema struct {
 	Ref                  string        `json:"$ref,omitempty"`
+	AnyOf                []*Schema     `json:"anyOf,omitempty"`
 	Type                 any           `json:"type,omitempty"`
 	Format               string        `json:"format,omitempty"`
 	Description          string        `json:"description,omitempty"`

@@ -120,6 +120,14 @@ func (g *generator) fill(r *route, status, success int, response *Response) *Res
 		return response
 	}
 	schema := g.errorSchema(r)
+	if slices.Contains(r.policy.GetOutcomeStatuses(), int32(status)) {
+		schema = g.schemas.message(r.method.Output)
+		if status >= http.StatusBadRequest {
+			schema = &Schema{AnyOf: []*Schema{schema, g.errorSchema(r)}}
+		}
+		response.Content = map[string]Body{jsonType: {Schema: schema, Examples: g.cases.responses(r, status)}}
+		return response
+	}
 	if status == success || status < http.StatusMultipleChoices && status != http.StatusMultiStatus {
 		schema = g.schemas.message(r.method.Output)
 	}

@@ -193,8 +193,11 @@ type Method struct {
 	// The error code for a caller without the permission, where the reference
 	// product has one of the resource's own; WFP-90012 when it is empty.
 	ForbiddenCode string `protobuf:"bytes,15,opt,name=forbidden_code,json=forbiddenCode,proto3" json:"forbidden_code,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
+	// HTTP statuses, beside that of the success, with which the answer itself comes:
+	// those of an operation whose answer says what became of each item.
+	OutcomeStatuses []int32 `protobuf:"varint,17,rep,packed,name=outcome_statuses,json=outcomeStatuses,proto3" json:"outcome_statuses,omitempty"`
+	unknownFields   protoimpl.UnknownFields
+	sizeCache       protoimpl.SizeCache
 }
 
 func (x *Method) Reset() {
@@ -330,6 +333,13 @@ func (x *Method) GetForbiddenCode() string {
 		return x.ForbiddenCode
 	}
 	return ""
+}
+
+func (x *Method) GetOutcomeStatuses() []int32 {
+	if x != nil {
+		return x.OutcomeStatuses
+	}
+	return nil
 }
 
 // Limit bounds what one request may ask for. The measured quantity is the
@@ -852,7 +862,7 @@ var File_rotaloom_options_v1_options_proto protoreflect.FileDescriptor
 
 const file_rotaloom_options_v1_options_proto_rawDesc = "" +
 	"\n" +
-	"!rotaloom/options/v1/options.proto\x12\x13rotaloom.options.v1\x1a google/protobuf/descriptor.proto\"\xe9\x03\n" +
+	"!rotaloom/options/v1/options.proto\x12\x13rotaloom.options.v1\x1a google/protobuf/descriptor.proto\"\x94\x04\n" +
 	"\x06Method\x12\x1e\n" +
 	"\n" +
 	"permission\x18\x01 \x01(\tR\n" +
@@ -871,7 +881,8 @@ const file_rotaloom_options_v1_options_proto_rawDesc = "" +
 	"\x03own\x18\f \x01(\bR\x03own\x12\x1c\n" +
 	"\tversioned\x18\r \x01(\bR\tversioned\x12!\n" +
 	"\faccess_point\x18\x0e \x01(\tR\vaccessPoint\x12%\n" +
-	"\x0eforbidden_code\x18\x0f \x01(\tR\rforbiddenCode\"\xec\x01\n" +
+	"\x0eforbidden_code\x18\x0f \x01(\tR\rforbiddenCode\x12)\n" +
+	"\x10outcome_statuses\x18\x11 \x03(\x05R\x0foutcomeStatuses\"\xec\x01\n" +
 	"\x05Limit\x12\x10\n" +
 	"\x03max\x18\x01 \x01(\x03R\x03max\x12\x12\n" +
 	"\x04code\x18\x02 \x01(\tR\x04code\x12\x16\n" +
