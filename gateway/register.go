@@ -75,6 +75,7 @@ func domains(c Conns) []domain {
 			generated(&timekeepingv1.LeaveSetupService_ServiceDesc, timekeepingv1.NewLeaveSetupServiceClient, timekeepingv1.RegisterLeaveSetupServiceHandlerClient),
 			generated(&timekeepingv1.PayCodeService_ServiceDesc, timekeepingv1.NewPayCodeServiceClient, timekeepingv1.RegisterPayCodeServiceHandlerClient),
 			generated(&timekeepingv1.WorkRuleService_ServiceDesc, timekeepingv1.NewWorkRuleServiceClient, timekeepingv1.RegisterWorkRuleServiceHandlerClient),
+			generated(&timekeepingv1.PayrollEarningService_ServiceDesc, timekeepingv1.NewPayrollEarningServiceClient, timekeepingv1.RegisterPayrollEarningServiceHandlerClient),
 			generated(&timekeepingv1.BrazilDeviceService_ServiceDesc, timekeepingv1.NewBrazilDeviceServiceClient, timekeepingv1.RegisterBrazilDeviceServiceHandlerClient),
 			generated(&timekeepingv1.BrazilDeviceGroupService_ServiceDesc, timekeepingv1.NewBrazilDeviceGroupServiceClient, timekeepingv1.RegisterBrazilDeviceGroupServiceHandlerClient),
 			generated(&timekeepingv1.BrazilCompanyService_ServiceDesc, timekeepingv1.NewBrazilCompanyServiceClient, timekeepingv1.RegisterBrazilCompanyServiceHandlerClient),

@@ -28,6 +28,7 @@ import (
 	"github.com/rotaloom/rotaloom/services/timekeeping/internal/leavesetup"
 	"github.com/rotaloom/rotaloom/services/timekeeping/internal/membership"
 	"github.com/rotaloom/rotaloom/services/timekeeping/internal/paycode"
+	"github.com/rotaloom/rotaloom/services/timekeeping/internal/payrollearning"
 	"github.com/rotaloom/rotaloom/services/timekeeping/internal/person"
 	"github.com/rotaloom/rotaloom/services/timekeeping/internal/workrule"
 	"github.com/rotaloom/rotaloom/services/timekeeping/migrations"
@@ -67,6 +68,8 @@ type Service struct {
 
 	payCodes  *paycode.Handler
 	workRules *workrule.Handler
+
+	payrollEarnings *payrollearning.Handler
 
 	brazilDevices   *brazil.Devices
 	brazilGroups    *brazil.Groups
@@ -113,6 +116,8 @@ func New(_ context.Context, cfg Config, deps Deps) (*Service, error) {
 		payCodes:  paycode.New(deps.Pool, workrule.Using),
 		workRules: workrule.New(deps.Pool),
 
+		payrollEarnings: payrollearning.New(deps.Pool, persons, clock.System{}),
+
 		brazilDevices:   brazil.NewDevices(deps.Pool),
 		brazilGroups:    brazil.NewGroups(deps.Pool),
 		brazilCompanies: brazil.NewCompanies(deps.Pool),
@@ -132,6 +137,7 @@ func (s *Service) Register(server grpc.ServiceRegistrar) {
 	timekeepingv1.RegisterLeaveSetupServiceServer(server, s.leaveSetup)
 	timekeepingv1.RegisterPayCodeServiceServer(server, s.payCodes)
 	timekeepingv1.RegisterWorkRuleServiceServer(server, s.workRules)
+	timekeepingv1.RegisterPayrollEarningServiceServer(server, s.payrollEarnings)
 	timekeepingv1.RegisterBrazilDeviceServiceServer(server, s.brazilDevices)
 	timekeepingv1.RegisterBrazilDeviceGroupServiceServer(server, s.brazilGroups)
 	timekeepingv1.RegisterBrazilCompanyServiceServer(server, s.brazilCompanies)

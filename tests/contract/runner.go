@@ -13,6 +13,8 @@ import (
 	"strings"
 	"sync/atomic"
 	"time"
+
+	"github.com/google/uuid"
 )
 
 // Target is a running server.
@@ -33,7 +35,11 @@ var counter atomic.Int64
 
 // Run runs a case and answers the first difference.
 func Run(ctx context.Context, target Target, c Case) error {
-	values := map[string]string{"unique": fmt.Sprintf("%x-%d", time.Now().UnixNano(), counter.Add(1))}
+	values := map[string]string{
+		"unique": fmt.Sprintf("%x-%d", time.Now().UnixNano(), counter.Add(1)),
+		// A UUID without its last twelve digits, which the case appends.
+		"uuid": uuid.NewString()[:24],
+	}
 	for name, value := range target.Values {
 		values[name] = value
 	}

@@ -1,0 +1,257 @@
+package payrollearning
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+
+	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
+	"google.golang.org/protobuf/proto"
+	"google.golang.org/protobuf/types/known/emptypb"
+
+	"github.com/rotaloom/rotaloom/pkg/authn"
+	"github.com/rotaloom/rotaloom/pkg/civil"
+	"github.com/rotaloom/rotaloom/pkg/clock"
+	"github.com/rotaloom/rotaloom/pkg/fault"
+	"github.com/rotaloom/rotaloom/pkg/pg"
+	"github.com/rotaloom/rotaloom/pkg/rpc"
+	"github.com/rotaloom/rotaloom/pkg/tenant"
+	timekeepingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/timekeeping/v1"
+	"github.com/rotaloom/rotaloom/services/timekeeping/internal/person"
+)
+
+// Handler serves PayrollEarningService.
+type Handler struct {
+	timekeepingv1.UnsafePayrollEarningServiceServer
+
+	pool    *pgxpool.Pool
+	persons *person.Directory
+	clock   clock.Clock
+}
+
+var _ timekeepingv1.PayrollEarningServiceServer = (*Handler)(nil)
+
+// New makes a Handler over the pool's database.
+func New(pool *pgxpool.Pool, persons *person.Directory, clk clock.Clock) *Handler {
+	return &Handler{pool: pool, persons: persons, clock: clk}
+}
+
+// outcome is what became of the earnings of a request; a nil error is a success.
+type outcome struct {
+	earnings []earning
+	errs     []error
+}
+
+func (o *outcome) failed() (n int) {
+	for _, err := range o.errs {
+		if err != nil {
+			n++
+		}
+	}
+	return n
+}
+
+// errKeptBack ends a transaction of which nothing is to stay.
+var errKeptBack = errors.New("an earning keeps the others back")
+
+// ImportPayrollEarnings stores earnings. See PayrollEarningService for the statuses.
+func (h *Handler) ImportPayrollEarnings(ctx context.Context, req *timekeepingv1.ImportPayrollEarningsRequest) (*timekeepingv1.PayrollEarningImport, error) {
+	tenantID, err := tenant.Of(ctx)
+	if err != nil {
+		return nil, err
+	}
+	given := req.GetBody().GetEarnings()
+	if len(given) == 0 {
+		return nil, invalid("earnings needs at least one earning.")
+	}
+	o, err := h.prepare(ctx, tenantID, given)
+	if err != nil {
+		return nil, err
+	}
+	if o.failed() < len(given) && !(req.GetFailAllOnRequest() && o.failed() > 0) {
+		if err := h.store(ctx, tenantID, o, req.GetFailAllOnRequest()); err != nil {
+			return nil, err
+		}
+	}
+	return o.answer(ctx, req.GetFailAllOnRequest())
+}
+
+// prepare checks each earning by itself, and finds the employees.
+func (h *Handler) prepare(ctx context.Context, tenantID int64, given []*timekeepingv1.PayrollEarning) (*outcome, error) {
+	o := &outcome{earnings: make([]earning, len(given)), errs: make([]error, len(given))}
+	today := civil.FromTime(h.clock.Now().UTC())
+	var keys []person.Key
+	seen := map[uuid.UUID]bool{}
+	for i, g := range given {
+		e := &o.earnings[i]
+		e.Message, _ = proto.Clone(g).(*timekeepingv1.PayrollEarning)
+		e.Message.IsImportedIntoPayroll = nil
+		if e.ID, e.Charged, o.errs[i] = check(g, today); o.errs[i] != nil {
+			continue
+		}
+		e.Message.RefId = e.ID.String()
+		if seen[e.ID] {
+			o.errs[i] = used(e.ID)
+			continue
+		}
+		seen[e.ID] = true
+		keys = append(keys, person.Key{Number: g.GetEmpNo()})
+	}
+	found, err := h.persons.Find(ctx, tenantID, keys)
+	if err != nil {
+		return nil, err
+	}
+	for i, g := range given {
+		key := person.Key{Number: g.GetEmpNo()}
+		if p, known := found[key]; known {
+			o.earnings[i].Employee = p.ID
+		} else if o.errs[i] == nil {
+			o.errs[i] = key.Unknown()
+		}
+	}
+	return o, nil
+}
+
+func used(id uuid.UUID) error {
+	return fault.Conflict(CodeUsed, fmt.Sprintf("refId: %s is that of another earning. Choose a new one.", id))
+}
+
+// store stores the earnings that are good, or none when one of them keeps the others
+// back because its id is used.
+func (h *Handler) store(ctx context.Context, tenantID int64, o *outcome, together bool) error {
+	var good []earning
+	for i, e := range o.earnings {
+		if o.errs[i] == nil {
+			good = append(good, e)
+		}
+	}
+	var stored map[uuid.UUID]bool
+	err := pg.InTx(ctx, h.pool, func(ctx context.Context, tx pgx.Tx) (err error) {
+		if stored, err = insert(ctx, tx, tenantID, good); err == nil && together && len(stored) < len(good) {
+			err = errKeptBack
+		}
+		return err
+	})
+	if err != nil && !errors.Is(err, errKeptBack) {
+		return err
+	}
+	for i, e := range o.earnings {
+		if o.errs[i] == nil && !stored[e.ID] {
+			o.errs[i] = used(e.ID)
+		}
+	}
+	return nil
+}
+
+// answer is what the caller gets.
+func (o *outcome) answer(ctx context.Context, together bool) (*timekeepingv1.PayrollEarningImport, error) {
+	failed := int32(o.failed())
+	stored := int32(len(o.errs)) - failed
+	if together && failed > 0 {
+		stored = 0
+	}
+	out := &timekeepingv1.PayrollEarningImport{}
+	if stored > 0 {
+		out.SuccessCount = &stored
+	}
+	if failed == 0 {
+		return out, nil
+	}
+	out.ErrorCount = &failed
+	conflicts := int32(0)
+	for i, err := range o.errs {
+		if err == nil {
+			continue
+		}
+		f := fault.FromError(err)
+		e := &timekeepingv1.PayrollEarningError{
+			Title: "Invalid earning", RefId: o.earnings[i].Message.GetRefId(), Type: "validation", Detail: f.Message, ErrorCode: f.Code, Message: f.Message,
+		}
+		if f.Status == http.StatusConflict {
+			e.Title, e.Type = "Earning exists", "conflict"
+			conflicts++
+		}
+		out.Errors = append(out.Errors, e)
+	}
+	status := http.StatusMultiStatus
+	if stored == 0 {
+		status = http.StatusBadRequest
+		if conflicts == failed {
+			status = http.StatusConflict
+		}
+		out.ErrorCode, out.Message = CodeNone, "None of the earnings was stored. The errors say why."
+	}
+	return out, rpc.SetHTTPStatus(ctx, status)
+}
+
+// GetPayrollEarning returns an earning, or 404.
+func (h *Handler) GetPayrollEarning(ctx context.Context, req *timekeepingv1.GetPayrollEarningRequest) (*timekeepingv1.PayrollEarning, error) {
+	e, err := h.find(ctx, req.GetRefId())
+	if err != nil {
+		return nil, err
+	}
+	e.Message.IsImportedIntoPayroll = &e.Taken
+	return e.Message, nil
+}
+
+// find returns an earning of an employee whom the caller sees.
+func (h *Handler) find(ctx context.Context, ref string) (*earning, error) {
+	tenantID, err := tenant.Of(ctx)
+	if err != nil {
+		return nil, err
+	}
+	visible, err := h.persons.Visible(ctx)
+	if err != nil {
+		return nil, err
+	}
+	id, err := ParseRef(ref)
+	if err != nil {
+		return nil, unknown(ref)
+	}
+	e, err := read(ctx, h.pool, tenantID, id, "")
+	if err != nil {
+		return nil, err
+	}
+	if e != nil && visible.Has(e.Employee) {
+		return e, nil
+	}
+	if e != nil {
+		authn.NoteNotVisible(ctx)
+	}
+	return nil, unknown(ref)
+}
+
+func unknown(ref string) error {
+	return fault.NotFound(CodeUnknown, fmt.Sprintf("There is no earning with the refId %q.", shortened(ref)))
+}
+
+// DeletePayrollEarning deletes an earning that was not taken into payroll.
+func (h *Handler) DeletePayrollEarning(ctx context.Context, req *timekeepingv1.DeletePayrollEarningRequest) (*emptypb.Empty, error) {
+	found, err := h.find(ctx, req.GetRefId())
+	if err != nil {
+		return nil, err
+	}
+	tenantID, err := tenant.Of(ctx)
+	if err != nil {
+		return nil, err
+	}
+	err = pg.InTx(ctx, h.pool, func(ctx context.Context, tx pgx.Tx) error {
+		e, err := read(ctx, tx, tenantID, found.ID, "FOR UPDATE")
+		switch {
+		case err != nil:
+			return err
+		case e == nil:
+			return unknown(req.GetRefId())
+		case e.Taken:
+			return fault.New(CodeTaken, http.StatusMethodNotAllowed, "The earning was taken into payroll and cannot be deleted. Import one that evens it out.")
+		}
+		return remove(ctx, tx, tenantID, e.ID)
+	})
+	if err != nil {
+		return nil, err
+	}
+	return &emptypb.Empty{}, nil
+}
