@@ -178,10 +178,6 @@ func (e *entries) hold(kind Kind, r *Denial) {
 // clean returns a text that can be stored: valid, without control characters,
 // and not longer than one may be.
 func clean(text string) string {
-	odd := func(r rune) bool { return r < ' ' || r > '~' }
-	if len(text) <= maxText && !strings.ContainsFunc(text, odd) {
-		return text
-	}
 	text = strings.Map(func(r rune) rune {
 		if unicode.IsControl(r) {
 			return unicode.ReplacementChar

@@ -25,6 +25,22 @@ type store struct {
 	err   error
 	kept  []Denial
 	calls int
+	log   strings.Builder
+}
+
+// Write takes lines of the log.
+func (s *store) Write(line []byte) (int, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.log.Write(line)
+}
+
+// logged returns what was logged since it was last called.
+func (s *store) logged() string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	defer s.log.Reset()
+	return s.log.String()
 }
 
 func (s *store) keep(ctx context.Context, denials []*Denial) error {
@@ -55,7 +71,7 @@ func (s *store) fail(err error) {
 // run starts a Aggregator. Ending it waits until it has stopped.
 func run(t *testing.T, s *store) (g *Aggregator, end func()) {
 	t.Helper()
-	g, err := New(s.keep, slog.New(slog.DiscardHandler), prometheus.NewRegistry())
+	g, err := New(s.keep, slog.New(slog.NewTextHandler(s, nil)), prometheus.NewRegistry())
 	require.NoError(t, err)
 	ctx, cancel := context.WithCancel(t.Context())
 	ended := make(chan error, 1)
@@ -182,12 +198,14 @@ func TestWhatCannotBeKeptIsTriedAgain(t *testing.T) {
 		first := time.Now()
 		g.Add(ada, 11, "request-1", first)
 		time.Sleep(window + time.Second)
+		assert.Contains(t, s.logged(), "error=away")
 		second := time.Now()
 		g.Add(ada, 11, "request-2", second)
 		s.fail(nil)
 		time.Sleep(window)
 		synctest.Wait()
 		assert.Equal(t, []Denial{{ada, 11, "request-1", first, second, 2}}, s.kept)
+		assert.Empty(t, s.logged())
 
 		s.fail(errors.New("away"))
 		g.Add(ada, 11, "request-3", time.Now())
