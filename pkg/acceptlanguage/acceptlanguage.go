@@ -45,7 +45,7 @@ func Parse(text string) (string, bool) {
 // Choose returns which of the available languages, as tags, serves the caller
 // best, and -1 when none does: then the text without a language is shown.
 func (p Preferences) Choose(available []string) int {
-	if len(p) == 0 || len(available) == 0 {
+	if len(p) == 0 {
 		return -1
 	}
 	tags := make([]language.Tag, len(available))

@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/assert"
+	"golang.org/x/text/language"
 	"google.golang.org/grpc/metadata"
 )
 
@@ -14,7 +15,7 @@ func TestChoose(t *testing.T) {
 		name, header string
 		want         int
 	}{
-		{"no header", "", -1},
+		{"an empty header", "", -1},
 		{"the language itself", "de", 0},
 		{"a region of it", "de-CH", 0},
 		{"a language of a region", "fr-CA", 1},
@@ -32,8 +33,25 @@ func TestChoose(t *testing.T) {
 			assert.Equal(t, test.want, From(ctx).Choose(available))
 		})
 	}
-	assert.Equal(t, -1, From(t.Context()).Choose(available))
-	assert.Equal(t, -1, Preferences(nil).Choose(nil))
+	t.Run("no header", func(t *testing.T) {
+		t.Parallel()
+		assert.Equal(t, -1, From(t.Context()).Choose(available))
+	})
+	t.Run("nothing to choose from", func(t *testing.T) {
+		t.Parallel()
+		assert.Equal(t, -1, Preferences{language.German}.Choose(nil))
+	})
+}
+
+func TestTheFirstHeaderThatCanBeReadCounts(t *testing.T) {
+	t.Parallel()
+	for _, first := range []string{"", "\x00;;;q=x", "de"} {
+		t.Run(first, func(t *testing.T) {
+			t.Parallel()
+			md := metadata.Pairs("accept-language", first, "accept-language", "de", "accept-language", "fr")
+			assert.Equal(t, Preferences{language.German}, From(metadata.NewIncomingContext(t.Context(), md)))
+		})
+	}
 }
 
 func TestParse(t *testing.T) {
