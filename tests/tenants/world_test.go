@@ -177,8 +177,12 @@ const restless = "rate_bucket"
 // later than they happen, with the time at which they did.
 const late = "audit_event"
 
+// purged is the table of events, from which those go by themselves that were sent some
+// minutes ago.
+const purged = "outbox"
+
 // rows answers a fingerprint of what a tenant has in each table but the restless one,
-// and of the refusals only those since then.
+// and of refusals and events only those since then.
 func (w *world) rows(t *testing.T, tenant string, then time.Time) map[string]string {
 	t.Helper()
 	all := map[string]string{}
@@ -188,8 +192,11 @@ func (w *world) rows(t *testing.T, tenant string, then time.Time) map[string]str
 				continue
 			}
 			where, args := "tenant_id = $1::text::bigint", []any{tenant}
-			if table == late {
+			switch table {
+			case late:
 				where, args = where+" AND (outcome = 'ok' OR occurred_at >= $2)", append(args, then)
+			case purged:
+				where, args = where+" AND created_at >= $2", append(args, then)
 			}
 			var print string
 			name := pgx.Identifier{table}.Sanitize()
