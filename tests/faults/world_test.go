@@ -50,11 +50,19 @@ type world struct {
 
 func newWorld(t *testing.T, settings ...string) *world {
 	t.Helper()
+	return newWorldOf(t, launch.Deployed(t, withSettings(settings...)...))
+}
+
+// withSettings are the settings of all programs in these tests, and those of one test.
+func withSettings(own ...string) []string {
 	// Whoever waits for a sweep waits for seconds, not for minutes.
-	settings = append([]string{
+	return append([]string{
 		"ROTALOOM_LOG_LEVEL=warn", "ROTALOOM_PROPAGATION_SWEEP_EVERY=250ms", "ROTALOOM_PROPAGATION_SWEEP_AFTER=1s",
-	}, settings...)
-	d := launch.Deployed(t, settings...)
+	}, own...)
+}
+
+func newWorldOf(t *testing.T, d *launch.Deployment) *world {
+	t.Helper()
 	return &world{Deployment: d, t: t, ctx: t.Context(), api: scenario.API{Target: launch.Login(t, d.Client, d.Ready)}}
 }
 

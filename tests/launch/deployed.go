@@ -61,11 +61,23 @@ type Deployment struct {
 // those of all programs.
 func Deployed(t testing.TB, settings ...string) *Deployment {
 	t.Helper()
+	return deployed(t, true, settings)
+}
+
+// DeployedDurably is Deployed with a database server that keeps its log, as servers do of
+// which backups are made.
+func DeployedDurably(t testing.TB, settings ...string) *Deployment {
+	t.Helper()
+	return deployed(t, false, settings)
+}
+
+func deployed(t testing.TB, disposable bool, settings []string) *Deployment {
+	t.Helper()
 	d := &Deployment{
 		Services: map[string]*Process{}, starts: map[string]func() *Process{}, args: map[string][]string{},
 		natsDir: t.TempDir(), natsPort: freePort(t),
 	}
-	d.createDatabases(t)
+	d.createDatabases(t, disposable)
 	d.createNATSUsers(t)
 	d.StartNATS(t)
 	t.Cleanup(func() { d.StopNATS() })
@@ -147,9 +159,9 @@ func (d *Deployment) certificates(t testing.TB) {
 	}
 }
 
-func (d *Deployment) createDatabases(t testing.TB) {
+func (d *Deployment) createDatabases(t testing.TB, disposable bool) {
 	t.Helper()
-	d.pg = localpg.Config{Dir: filepath.Join(t.TempDir(), "pg"), Disposable: true}
+	d.pg = localpg.Config{Dir: filepath.Join(t.TempDir(), "pg"), Disposable: disposable}
 	d.StartPostgres(t)
 	t.Cleanup(func() { d.StopPostgres(t) })
 	for _, p := range programs {
@@ -165,6 +177,9 @@ func (d *Deployment) StartPostgres(t testing.TB) {
 	require.NoError(t, err)
 	d.Postgres = server
 }
+
+// PostgresData is the data folder of the database server.
+func (d *Deployment) PostgresData() string { return filepath.Join(d.pg.Dir, "data") }
 
 // StopPostgres takes the database server away, in the orderly way that ends
 // all sessions at once.

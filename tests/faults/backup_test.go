@@ -1,0 +1,177 @@
+package faults
+
+import (
+	"context"
+	"fmt"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/stretchr/testify/require"
+
+	"github.com/rotaloom/rotaloom/tests/launch"
+)
+
+// The drill of docs/operations/backup.md: a base backup and the log since then bring back
+// the moment that is asked for, on an empty server and an empty broker.
+func TestRestoredToAMoment(t *testing.T) {
+	w := newWorldOf(t, launch.DeployedDurably(t, withSettings()...))
+	w.archiveLog()
+	crew, assigned := w.working(200, first)
+	backup := filepath.Join(t.TempDir(), "backup")
+	command(t, "pg_basebackup", "--dbname="+w.Postgres.AdminURL("postgres"), "--pgdata="+backup, "--wal-method=none", "--checkpoint=fast")
+	w.finish(w.recreate(crew, assigned.ID, second).Propagation, 200)
+	var moment string
+	w.query(`SELECT clock_timestamp()::text`, &moment)
+	w.finish(w.recreate(crew, assigned.ID, third).Propagation, 200)
+	w.awaitArchived()
+
+	w.stopServices()
+	w.StopPostgres(t)
+	w.StopNATS()
+	require.NoError(t, os.RemoveAll(w.PostgresData()))
+	w.WipeNATS(t)
+
+	config := fmt.Sprintf("restore_command = 'cp \"%s/%%f\" \"%%p\"'\nrecovery_target_time = '%s'\nrecovery_target_action = 'promote'\n", archive, moment)
+	require.NoError(t, os.WriteFile(filepath.Join(backup, "recovery.signal"), nil, 0o600))
+	appendTo(t, filepath.Join(backup, "postgresql.auto.conf"), config)
+	command(t, "cp", "-a", backup, w.PostgresData())
+	w.giveToServer(w.PostgresData())
+	w.StartPostgres(t)
+	w.StartNATS(t)
+	w.startServices()
+
+	w.awaitShifts(second, crew.Persons)
+	w.verify()
+	require.True(t, launch.LoginWorks(t, w.Client, w.Ready))
+	require.NoError(t, w.call("GET", builder, nil), "a token of before still holds: its key was restored")
+	w.recreate(crew, assigned.ID, first)
+	w.awaitShifts(first, crew.Persons)
+	w.verify()
+}
+
+// One database that is restored to an earlier moment than those beside it becomes whole by
+// itself: it asks their owners for what it lacks, and what it tells is believed again.
+func TestOneDatabaseIsRestoredToBeforeItsNeighbours(t *testing.T) {
+	w := newWorld(t, "ROTALOOM_REPLICA_COMPARE_EVERY=2s", "ROTALOOM_REPLICA_SETTLE=1s")
+	crew, assigned := w.working(200, first)
+	late := w.crew(50)
+	dump := filepath.Join(t.TempDir(), "scheduling.dump")
+	command(t, "pg_dump", "--format=custom", "--file="+dump, "--dbname="+w.Postgres.AdminURL("scheduling"))
+
+	w.put(crew.TermID, late.Persons)
+	w.awaitShifts(first, late.Persons)
+	w.finishAny(w.recreate(crew, assigned.ID, second).Propagation)
+
+	for _, name := range []string{"scheduling", "propagator"} {
+		w.Services[name].Stop(t)
+	}
+	command(t, "pg_restore", "--clean", "--create", "--exit-on-error", "--dbname="+w.Postgres.AdminURL("postgres"), dump)
+	for _, name := range []string{"scheduling", "propagator"} {
+		w.Start(name)
+	}
+
+	// What timekeeping says of late is there again; scheduling's own change is not.
+	w.awaitShifts(first, append(sample(crew.Persons, 50), late.Persons...))
+	w.verify()
+	w.recreate(crew, assigned.ID, third)
+	w.awaitShifts(third, append(sample(crew.Persons, 50), late.Persons...))
+	w.verify()
+}
+
+// archive is beside the server's data, in which the server runs: its user may not enter the
+// folders of tests.
+const archive = "../archive"
+
+// archiveLog has the server copy what it logs to the archive, as soon as a piece is full.
+func (w *world) archiveLog() {
+	w.t.Helper()
+	folder := filepath.Join(w.PostgresData(), archive)
+	require.NoError(w.t, os.Mkdir(folder, 0o700))
+	w.giveToServer(folder)
+	w.query(`ALTER SYSTEM SET archive_mode = 'on'`)
+	w.query(`ALTER SYSTEM SET archive_command = 'cp "%p" "` + archive + `/%f"'`)
+	w.StopPostgres(w.t)
+	w.StartPostgres(w.t)
+	launch.Await(w.t, patience, "it works again", func() bool { return launch.LoginWorks(w.t, w.Client, w.Ready) })
+}
+
+// awaitArchived waits until all that was logged is in the archive.
+func (w *world) awaitArchived() {
+	w.t.Helper()
+	var last string
+	w.query(`SELECT pg_walfile_name(pg_switch_wal())`, &last)
+	launch.Await(w.t, patience, last+" is archived", func() bool {
+		var done bool
+		w.query(fmt.Sprintf(`SELECT coalesce(last_archived_wal >= '%s', false) FROM pg_stat_archiver`, last), &done)
+		return done
+	})
+}
+
+// query asks the server, as its administrator.
+func (w *world) query(sql string, into ...any) {
+	w.t.Helper()
+	conn, err := pgx.Connect(w.ctx, w.Postgres.AdminURL("postgres"))
+	require.NoError(w.t, err)
+	defer conn.Close(context.WithoutCancel(w.ctx))
+	if len(into) == 0 {
+		_, err = conn.Exec(w.ctx, sql)
+	} else {
+		err = conn.QueryRow(w.ctx, sql).Scan(into...)
+	}
+	require.NoError(w.t, err, sql)
+}
+
+func (w *world) stopServices() {
+	w.t.Helper()
+	for _, name := range []string{"gateway", "platform", "propagator", "scheduling", "timekeeping", "commons", "auth"} {
+		w.Services[name].Stop(w.t)
+	}
+}
+
+func (w *world) startServices() {
+	w.t.Helper()
+	for _, name := range []string{"auth", "commons", "timekeeping", "scheduling", "propagator", "platform", "gateway"} {
+		w.Start(name)
+	}
+	launch.Await(w.t, patience, "it works again", func() bool { return launch.LoginWorks(w.t, w.Client, w.Ready) })
+}
+
+// giveToServer gives a folder to the user of the database server, which for root is
+// another one: that of the folder around its data.
+func (w *world) giveToServer(dir string) {
+	w.t.Helper()
+	info, err := os.Stat(filepath.Dir(w.PostgresData()))
+	require.NoError(w.t, err)
+	owner, ok := info.Sys().(*syscall.Stat_t)
+	require.True(w.t, ok)
+	require.NoError(w.t, filepath.WalkDir(dir, func(path string, _ fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		return os.Lchown(path, int(owner.Uid), int(owner.Gid))
+	}))
+}
+
+// command runs one of PostgreSQL's programs as an operator does.
+func command(t *testing.T, name string, args ...string) {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
+	defer cancel()
+	out, err := exec.CommandContext(ctx, name, args...).CombinedOutput()
+	require.NoError(t, err, "%s: %s", name, out)
+}
+
+func appendTo(t *testing.T, path, text string) {
+	t.Helper()
+	file, err := os.OpenFile(path, os.O_APPEND|os.O_WRONLY, 0)
+	require.NoError(t, err)
+	_, err = file.WriteString(text)
+	require.NoError(t, err)
+	require.NoError(t, file.Close())
+}
