@@ -19,9 +19,12 @@ const readLeave = `
 SELECT employee_id, from_day - '1970-01-01'::date, body FROM leave_edit
 WHERE tenant_id = $1 AND employee_id = ANY($2) ORDER BY employee_id, from_day, id`
 
-// How far the histories are from which leave follows.
+// How far the histories are from which leave follows: leave edits, and time off.
 const leaveVersions = `
-SELECT key, version FROM replica_head WHERE tenant_id = $1 AND topic = 'leave_edits' AND key = ANY($2) AND NOT deleted`
+SELECT key, sum(version)::bigint FROM (
+    SELECT key, version FROM replica_head WHERE tenant_id = $1 AND topic = 'leave_edits' AND key = ANY($2) AND NOT deleted
+    UNION ALL SELECT employee_id, version FROM time_off_head WHERE tenant_id = $1 AND employee_id = ANY($2)
+) AS heads GROUP BY key`
 
 // PublishLeave tells all leave of employees, in the transaction that locked
 // their leave and changed it. The ids may come in any order, and repeatedly.
@@ -64,11 +67,16 @@ func leaveEvents(ctx context.Context, tx pgx.Tx, tenantID int64, employeeIDs []i
 	if err != nil {
 		return nil, err
 	}
+	off, err := timeOff(ctx, tx, tenantID, employeeIDs)
+	if err != nil {
+		return nil, err
+	}
 	var events []proto.Message
 	event, size := &schedulingv1.LeaveTaken{Revision: revision}, 0
 	for _, id := range slices.Sorted(maps.Keys(taken)) {
 		version, known := versions[id]
-		employee := &schedulingv1.EmployeeLeave{EmployeeId: id, Stretches: frozen[id].merge(taken[id].intervals()), Version: version, Deleted: !known}
+		stretches := append(frozen[id].merge(taken[id].intervals()), off[id]...)
+		employee := &schedulingv1.EmployeeLeave{EmployeeId: id, Stretches: stretches, Version: version, Deleted: !known}
 		if size > 0 && size+sizeOf(employee) > eventBytes {
 			events = append(events, event)
 			event, size = &schedulingv1.LeaveTaken{Revision: revision}, 0

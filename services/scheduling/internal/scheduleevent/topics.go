@@ -62,9 +62,12 @@ SELECT id, version, CASE WHEN deleted OR withdrawn THEN 0 ELSE employee_id END, 
     hides_employee_id, hides_day - '1970-01-01'::date, hidden_lane, hidden_ordinal
 FROM schedule_item WHERE tenant_id = $1 AND id = ANY($2) AND kind = 'SHIFT' AND employee_id IS NOT NULL`
 
+	// As leaveVersions.
 	leaveMarks = `
-SELECT key, version AS mark FROM replica_head
-WHERE tenant_id = $1 AND topic = 'leave_edits' AND key > $2 AND key <= $3 AND NOT deleted`
+SELECT key, sum(version)::bigint AS mark FROM (
+    SELECT key, version FROM replica_head WHERE tenant_id = $1 AND topic = 'leave_edits' AND key > $2 AND key <= $3 AND NOT deleted
+    UNION ALL SELECT employee_id, version FROM time_off_head WHERE tenant_id = $1 AND employee_id > $2 AND employee_id <= $3
+) AS heads GROUP BY key`
 )
 
 // Digest is what owner and copies compare of a pattern.

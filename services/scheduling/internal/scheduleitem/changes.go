@@ -18,6 +18,16 @@ type changes struct {
 	employees []int64
 	from, to  civil.Date
 	shifts    scheduleevent.Shifts
+	// covered are the employees whose covering edits have changed.
+	covered []int64
+}
+
+// cover notes that an edit of an employee has come, changed or gone, if it covers
+// shifts.
+func (c *changes) cover(covers bool, employeeID int64) {
+	if covers && employeeID != 0 {
+		c.covered = append(c.covered, employeeID)
+	}
 }
 
 // put notes an entry as it is now. Only shifts are told; and not open ones, which
@@ -56,6 +66,10 @@ func (c *changes) add(employeeID int64, from, to civil.Date) {
 // publish appends the event of the changes.
 func (c *changes) publish(ctx context.Context, tx pgx.Tx, tenantID int64) error {
 	if err := c.shifts.Publish(ctx, tx, tenantID); err != nil {
+		return err
+	}
+	slices.Sort(c.covered)
+	if err := scheduleevent.PublishTimeOff(ctx, tx, tenantID, slices.Compact(c.covered)); err != nil {
 		return err
 	}
 	if len(c.employees) == 0 {

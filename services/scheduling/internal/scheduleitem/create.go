@@ -87,9 +87,10 @@ func (f *family[M]) insert(ctx context.Context, tx pgx.Tx, tenantID int64, draft
 		if failed[i] != nil {
 			continue
 		}
-		rows[i] = row{id: ids[i], employeeID: d.employeeID(), from: d.from, to: d.to, version: 1, body: d.body}
+		rows[i] = row{id: ids[i], employeeID: d.employeeID(), from: d.from, to: d.to, version: 1, body: d.body, covers: d.covers}
 		stored = append(stored, rows[i])
 		news.add(d.employeeID(), d.from, d.to)
+		news.cover(d.covers, d.employeeID())
 		if err := news.put(f.kind, &rows[i]); err != nil {
 			return nil, err
 		}

@@ -22,6 +22,8 @@ type draft struct {
 	// occupies are the days that must not be locked.
 	occupies civil.Range
 	body     []byte
+	// covers says that it takes the shifts of its days.
+	covers bool
 }
 
 func (d *draft) employeeID() int64 {

@@ -37,6 +37,9 @@ func (k known) hides() *hides {
 	return hidesOf(k.generated)
 }
 
+// covers tells whether it takes the shifts of its days.
+func (k known) covers() bool { return k.row != nil && k.row.covers }
+
 func (k known) version() int64 {
 	if k.row != nil {
 		return k.row.version

@@ -57,6 +57,7 @@ func (f *family[M]) delete(ctx context.Context, tx pgx.Tx, tenantID int64, ids [
 		p := f.employeeDaysOf(k)
 		days = append(days, p)
 		news.add(p.employeeID, p.days.From, p.days.To-1)
+		news.cover(k.covers(), p.employeeID)
 		hides := k.hides()
 		if hides == nil {
 			gone = append(gone, id)

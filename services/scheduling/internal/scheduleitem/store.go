@@ -26,6 +26,7 @@ type row struct {
 	version        int64
 	body           []byte
 	locked         bool // its first day is; read only
+	covers         bool // it takes the shifts of its days; stays as it is when the row is replaced
 }
 
 const (
@@ -34,20 +35,20 @@ SELECT i.id, coalesce(i.employee_id, 0), i.kind, i.from_day - '1970-01-01'::date
        i.hides_employee_id, i.hides_day - '1970-01-01'::date, i.hides_lineage_id, i.hides_pattern_id, i.hides_cycle_day, i.hides_ordinal,
        i.hidden_lane, i.hidden_ordinal, i.deleted OR i.withdrawn, i.version, i.body,
        EXISTS (SELECT FROM day_lock l WHERE l.tenant_id = $1 AND l.employee_id = i.employee_id
-               AND l.from_date <= i.from_day AND l.to_date > i.from_day)
+               AND l.from_date <= i.from_day AND l.to_date > i.from_day), i.covers
 FROM schedule_item i WHERE i.tenant_id = $1 AND i.id = ANY($2)`
 
 	nextIDs = `SELECT nextval('schedule_item_id') FROM generate_series(1, $1)`
 
 	insertRows = `
 INSERT INTO schedule_item (tenant_id, id, employee_id, kind, from_day, to_day, deleted, version, body,
-    hides_employee_id, hides_day, hides_lineage_id, hides_pattern_id, hides_cycle_day, hides_ordinal, hidden_lane, hidden_ordinal)
+    hides_employee_id, hides_day, hides_lineage_id, hides_pattern_id, hides_cycle_day, hides_ordinal, hidden_lane, hidden_ordinal, covers)
 SELECT $1, u.id, nullif(u.employee_id, 0), $9, u.from_day, u.to_day, u.deleted, u.version, u.body,
-    u.hides_employee_id, u.hides_day, u.hides_lineage_id, u.hides_pattern_id, u.hides_cycle_day, u.hides_ordinal, u.hidden_lane, u.hidden_ordinal
+    u.hides_employee_id, u.hides_day, u.hides_lineage_id, u.hides_pattern_id, u.hides_cycle_day, u.hides_ordinal, u.hidden_lane, u.hidden_ordinal, u.covers
 FROM unnest($2::bigint[], $3::bigint[], $4::date[], $5::date[], $6::boolean[], $7::bigint[], $8::bytea[],
-            $10::bigint[], $11::date[], $12::bigint[], $13::bigint[], $14::int[], $15::smallint[], $16::smallint[], $17::smallint[])
+            $10::bigint[], $11::date[], $12::bigint[], $13::bigint[], $14::int[], $15::smallint[], $16::smallint[], $17::smallint[], $18::boolean[])
      AS u (id, employee_id, from_day, to_day, deleted, version, body,
-           hides_employee_id, hides_day, hides_lineage_id, hides_pattern_id, hides_cycle_day, hides_ordinal, hidden_lane, hidden_ordinal)
+           hides_employee_id, hides_day, hides_lineage_id, hides_pattern_id, hides_cycle_day, hides_ordinal, hidden_lane, hidden_ordinal, covers)
 ON CONFLICT (tenant_id, id) DO UPDATE SET
     employee_id = excluded.employee_id, from_day = excluded.from_day, to_day = excluded.to_day,
     deleted = excluded.deleted, version = excluded.version, body = excluded.body, updated_at = now()`
@@ -72,7 +73,7 @@ func find(ctx context.Context, db pg.Querier, tenantID int64, ids []int64) (map[
 	var h hidesColumns
 	_, err = pgx.ForEachRow(found, []any{
 		&r.id, &r.employeeID, &r.kind, (*int32)(&r.from), (*int32)(&r.to), &h.employee, &h.day, &h.lineage, &h.pattern, &h.cycleDay, &h.ordinal,
-		&h.lane, &h.slot, &r.deleted, &r.version, &r.body, &r.locked,
+		&h.lane, &h.slot, &r.deleted, &r.version, &r.body, &r.locked, &r.covers,
 	}, func() error {
 		kept := r
 		kept.hides = h.read()
@@ -108,18 +109,18 @@ func put(ctx context.Context, tx pgx.Tx, tenantID int64, kind string, rows []row
 	ids, employees, versions := make([]int64, n), make([]int64, n), make([]int64, n)
 	from, to := make([]civil.Date, n), make([]civil.Date, n)
 	hidden := make([]hidesColumns, n)
-	deleted, bodies := make([]bool, n), make([][]byte, n)
+	deleted, covers, bodies := make([]bool, n), make([]bool, n), make([][]byte, n)
 	for i := range rows {
 		r := &rows[i]
 		ids[i], employees[i], versions[i], deleted[i] = r.id, r.employeeID, r.version, r.deleted
-		from[i], to[i], bodies[i] = r.from, r.to, append([]byte{}, r.body...)
+		from[i], to[i], bodies[i], covers[i] = r.from, r.to, append([]byte{}, r.body...), r.covers
 		hidden[i] = r.hides.columns()
 	}
 	_, err := tx.Exec(ctx, insertRows, tenantID, ids, employees, from, to, deleted, versions, bodies, kind,
 		column(hidden, func(h hidesColumns) *int64 { return h.employee }), column(hidden, hidesColumns.date),
 		column(hidden, func(h hidesColumns) *int64 { return h.lineage }), column(hidden, func(h hidesColumns) *int64 { return h.pattern }),
 		column(hidden, func(h hidesColumns) *int32 { return h.cycleDay }), column(hidden, func(h hidesColumns) *int16 { return h.ordinal }),
-		column(hidden, func(h hidesColumns) *int16 { return h.lane }), column(hidden, func(h hidesColumns) *int16 { return h.slot }))
+		column(hidden, func(h hidesColumns) *int16 { return h.lane }), column(hidden, func(h hidesColumns) *int16 { return h.slot }), covers)
 	if err != nil {
 		return fmt.Errorf("scheduleitem: store: %w", err)
 	}

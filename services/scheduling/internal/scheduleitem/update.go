@@ -119,9 +119,11 @@ func (f *family[M]) replace(ctx context.Context, tx pgx.Tx, tenantID int64, list
 	for i, r := range list {
 		rows[i] = row{
 			id: r.id, employeeID: r.draft.employeeID(), from: r.draft.from, to: r.draft.to,
-			hides: r.was.hides(), version: r.was.version() + 1, body: r.draft.body,
+			hides: r.was.hides(), version: r.was.version() + 1, body: r.draft.body, covers: r.was.covers(),
 		}
 		before := f.employeeDaysOf(r.was)
+		news.cover(r.was.covers(), before.employeeID)
+		news.cover(r.was.covers(), r.draft.employeeID())
 		news.add(before.employeeID, before.days.From, before.days.To-1)
 		news.add(r.draft.employeeID(), r.draft.from, r.draft.to)
 		if err := news.put(f.kind, &rows[i]); err != nil {

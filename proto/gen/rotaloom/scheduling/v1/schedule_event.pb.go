@@ -678,8 +678,8 @@ func (x *HiddenShift) GetOrdinal() int32 {
 	return 0
 }
 
-// LeaveTaken tells all the leave of employees that takes shifts from their
-// schedules. Leave of an amount, which takes a part of a day, is not told.
+// LeaveTaken tells all the leave, and the time off, of employees that takes shifts
+// from their schedules. Leave of an amount, which takes a part of a day, is not told.
 type LeaveTaken struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	Revision      int64                  `protobuf:"varint,1,opt,name=revision,proto3" json:"revision,omitempty"`
@@ -737,7 +737,7 @@ type EmployeeLeave struct {
 	state      protoimpl.MessageState `protogen:"open.v1"`
 	EmployeeId int64                  `protobuf:"varint,1,opt,name=employee_id,json=employeeId,proto3" json:"employee_id,omitempty"`
 	Stretches  []*LeaveStretch        `protobuf:"bytes,2,rep,name=stretches,proto3" json:"stretches,omitempty"`
-	// That of the leave edits from which it follows.
+	// That of the leave edits and of the time off from which it follows, added up.
 	Version int64 `protobuf:"varint,3,opt,name=version,proto3" json:"version,omitempty"`
 	// Whether nothing is known of the employee's leave.
 	Deleted       bool `protobuf:"varint,4,opt,name=deleted,proto3" json:"deleted,omitempty"`

@@ -51,6 +51,9 @@ func expand(q *request.Query, persons []encoding.Person, rows Rows, patterns []*
 		if err := e.leave(leave, lockedLeave, first, int32(i), locks); err != nil {
 			return nil, err
 		}
+		if err := e.timeOff(items, first); err != nil {
+			return nil, err
+		}
 	}
 	e.Locks = rows.locks
 	return e.Window, e.openShifts(rows.open)

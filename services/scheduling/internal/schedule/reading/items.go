@@ -16,6 +16,9 @@ func (e *expansion) items(rows []itemRow, employee int32, locks []encoding.Lock)
 		if row.shift {
 			k = encoding.KindShift
 		}
+		if row.last < e.Days.From {
+			continue // It is here for the shifts that it covers.
+		}
 		if !e.needed[k] || k == encoding.KindShift && e.query.ExcludeOvernight && row.day < e.Days.From {
 			continue
 		}

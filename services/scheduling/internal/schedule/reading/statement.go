@@ -19,11 +19,13 @@ FROM {asked}(
     SELECT * FROM span WHERE tenant_id = $1 AND employee_id = {employee} AND from_date < $4 AND to_date > $3{apart}
 ) AS s`
 
+	// Edits that cover shifts are read from the lookback on: they may take a shift that
+	// reaches into the window.
 	readItems = `
-SELECT 2::smallint, i.employee_id, i.id, i.version, NULL, NULL, i.from_day, NULL, NULL, NULL, i.kind = 'SHIFT', i.body, NULL, NULL
+SELECT 2::smallint, i.employee_id, i.id, i.version, NULL, NULL, i.from_day, i.to_day, i.covers::int, NULL, i.kind = 'SHIFT', i.body, NULL, NULL
 FROM {asked}(
     SELECT * FROM schedule_item WHERE tenant_id = $1 AND employee_id = {employee}
-    AND from_day < $4 AND from_day > $5::date - $6::int AND to_day >= $5 AND NOT deleted AND NOT withdrawn{apart}
+    AND from_day < $4 AND from_day > $5::date - $6::int AND (to_day >= $5 OR covers AND to_day >= $3) AND NOT deleted AND NOT withdrawn{apart}
 ) AS i`
 
 	// What items hide of the employees, wherever these were moved to.

@@ -48,12 +48,14 @@ type itemRow struct {
 	shift                   bool
 	day                     civil.Date
 	body                    []byte
+	// covers says that it takes shifts of its days, of which last is the last one.
+	covers bool
+	last   civil.Date
 }
 
 // leaveRow is a row of leave_edit. Its body lacks what the body of an item lacks.
 type leaveRow struct {
 	itemRow
-	last civil.Date
 }
 
 // lockedLeaveRow is a row of locked_leave.
@@ -143,7 +145,9 @@ func (r *Rows) scan(found pgx.Rows) error {
 				lane: uint8(binary.BigEndian.Uint16(v[9])), inherited: v[10][0] != 0,
 			})
 		case kindItem:
-			r.items = append(r.items, itemAt(v))
+			item := itemAt(v)
+			item.last, item.covers = dateAt(v[7]), int4At(v[8]) != 0
+			r.items = append(r.items, item)
 		case kindHidden:
 			r.hidden = append(r.hidden, hiddenRow{
 				employeeID: employee, day: day, lane: uint8(binary.BigEndian.Uint16(v[9])), ordinal: uint8(int4At(v[8])),
@@ -151,10 +155,10 @@ func (r *Rows) scan(found pgx.Rows) error {
 		case kindLock:
 			r.locks = append(r.locks, encoding.Lock{EmployeeID: employee, ID: int8At(v[2]), Days: civil.Range{From: day, To: dateAt(v[7])}})
 		case kindLeaveRow:
-			r.leave = append(r.leave, leaveRow{last: dateAt(v[7]), itemRow: itemAt(v)})
+			r.leave = append(r.leave, leaveAt(v))
 		case kindLockedLeave:
 			r.lockedLeave = append(r.lockedLeave, lockedLeaveRow{
-				leaveRow: leaveRow{last: dateAt(v[7]), itemRow: itemAt(v)},
+				leaveRow: leaveAt(v),
 				locked:   civil.Range{From: civil.Date(int8At(v[4])), To: civil.Date(int8At(v[5]))},
 			})
 		case kindHoliday:
@@ -166,6 +170,13 @@ func (r *Rows) scan(found pgx.Rows) error {
 		}
 	}
 	return found.Err()
+}
+
+// leaveAt returns the leave that a row is.
+func leaveAt(v [][]byte) leaveRow {
+	item := itemAt(v)
+	item.last = dateAt(v[7])
+	return leaveRow{item}
 }
 
 // itemAt returns the item, or the leave, that a row is.

@@ -1,0 +1,84 @@
+package scheduleevent
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/jackc/pgx/v5"
+	"google.golang.org/protobuf/proto"
+
+	"github.com/rotaloom/rotaloom/pkg/civil"
+	schedulingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/scheduling/v1"
+	"github.com/rotaloom/rotaloom/services/scheduling/internal/coveringedit"
+)
+
+const (
+	countTimeOff = `
+INSERT INTO time_off_head (tenant_id, employee_id, version)
+SELECT $1, employee_id, 1 FROM unnest($2::bigint[]) AS u (employee_id) ORDER BY employee_id
+ON CONFLICT (tenant_id, employee_id) DO UPDATE SET version = time_off_head.version + 1`
+
+	readCovers = `
+SELECT employee_id, from_day - '1970-01-01'::date, to_day - '1970-01-01'::date, body FROM schedule_item
+WHERE tenant_id = $1 AND employee_id = ANY($2) AND covers AND NOT deleted AND NOT withdrawn ORDER BY employee_id, from_day, id`
+)
+
+// PublishTimeOff tells that the edits which cover shifts of employees have changed,
+// in the transaction that locked their schedules and changed them. Each employee
+// comes once.
+func PublishTimeOff(ctx context.Context, tx pgx.Tx, tenantID int64, employeeIDs []int64) error {
+	if len(employeeIDs) == 0 {
+		return nil
+	}
+	if _, err := tx.Exec(ctx, countTimeOff, tenantID, employeeIDs); err != nil {
+		return fmt.Errorf("scheduleevent: count changes of time off: %w", err)
+	}
+	return PublishLeave(ctx, tx, tenantID, employeeIDs)
+}
+
+// timeOff returns what the covering edits of employees take. Days stay as they are
+// once they are locked, and so does what is taken of them.
+func timeOff(ctx context.Context, tx pgx.Tx, tenantID int64, employeeIDs []int64) (map[int64][]*schedulingv1.LeaveStretch, error) {
+	rows, err := tx.Query(ctx, readCovers, tenantID, employeeIDs)
+	if err != nil {
+		return nil, fmt.Errorf("scheduleevent: read time off: %w", err)
+	}
+	halves := map[int64]map[civil.Date]int{}
+	out := map[int64][]*schedulingv1.LeaveStretch{}
+	var id int64
+	var first, last civil.Date
+	var body []byte
+	_, err = pgx.ForEachRow(rows, []any{&id, (*int32)(&first), (*int32)(&last), &body}, func() error {
+		edit := &schedulingv1.PayCodeEdit{}
+		if err := proto.Unmarshal(body, edit); err != nil {
+			return err
+		}
+		taken, err := coveringedit.Of(edit)
+		if err != nil {
+			return err
+		}
+		for day := first; day <= last; day++ {
+			switch {
+			case taken.Half:
+				if halves[id] == nil {
+					halves[id] = map[civil.Date]int{}
+				}
+				if halves[id][day]++; halves[id][day] == 2 {
+					out[id] = append(out[id], &schedulingv1.LeaveStretch{Day: int32(day)})
+				}
+			case taken.Full:
+				out[id] = append(out[id], &schedulingv1.LeaveStretch{Day: int32(day)})
+			case taken.End > 0:
+				out[id] = append(out[id], &schedulingv1.LeaveStretch{
+					Day: int32(day), StartSecond: taken.Start, EndSecond: taken.End,
+					ShiftsFrom: proto.Int32(int32(day)), ShiftsTo: proto.Int32(int32(day + 1)),
+				})
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, fmt.Errorf("scheduleevent: read time off: %w", err)
+	}
+	return out, nil
+}
