@@ -1,0 +1,202 @@
+package timeoff
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"strings"
+
+	"google.golang.org/protobuf/proto"
+
+	"github.com/rotaloom/rotaloom/pkg/civil"
+	"github.com/rotaloom/rotaloom/pkg/fault"
+	commonv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/common/v1"
+	schedulingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/scheduling/v1"
+	"github.com/rotaloom/rotaloom/services/scheduling/internal/coveringedit"
+	"github.com/rotaloom/rotaloom/services/scheduling/internal/patterndefinition"
+)
+
+// Codes of the specified API.
+const (
+	// CodeChange (400): the status cannot be changed to this one. See nextValidStatuses.
+	CodeChange = "WFS-101902"
+	// CodeInconsistent (400): the employee has a request for one of the days already. Retract or cancel that one first.
+	CodeInconsistent = "WFS-101921"
+	// CodeNotAllowed (400): the caller may not make, or decide on, requests of this employee.
+	CodeNotAllowed = "WFS-101923"
+	// CodeStatus (400): there is no such status.
+	CodeStatus = "WFS-101926"
+)
+
+const (
+	// maxDays bounds the days of a request.
+	maxDays = 366
+	// maxHours bounds the duration on a day.
+	maxHours = 24
+	// maxBytes bounds a request with all that is in it: reads hold many.
+	maxBytes = 16 << 10
+)
+
+// symbolicAmounts are what a period may take of its days instead of a duration, by
+// their ids.
+var symbolicAmounts = map[int64]string{-1: coveringedit.FullDay, -2: coveringedit.HalfDay}
+
+func missing(path string) error {
+	return fault.Invalid(patterndefinition.CodeMissing, path+" is missing.")
+}
+
+func invalid(path, format string, args ...any) error {
+	return fault.Invalid(fault.CodeInput, path+" "+fmt.Sprintf(format, args...)+".")
+}
+
+// prepare checks what is taken from a request for time off, and returns it as it is
+// stored, with the days of each period.
+func prepare(given *schedulingv1.TimeOffRequest, subtype *schedulingv1.TimeOffRequestSubtype) (*schedulingv1.TimeOffRequest, []civil.Range, error) {
+	out := &schedulingv1.TimeOffRequest{
+		RequestSubType: &schedulingv1.TimeOffSubtype{
+			Id: subtype.Id, Name: subtype.GetName(), Description: subtype.GetDescription(),
+			Symbol: subtype.GetSymbol(), RequestType: subtype.GetRequestType(),
+		},
+		CommentNotes: given.GetCommentNotes(), Position: given.GetPosition(),
+		CreateOpenShiftsExcludedOn: given.GetCreateOpenShiftsExcludedOn(),
+	}
+	if len(given.GetPeriods()) == 0 {
+		return nil, nil, missing("periods")
+	}
+	days := make([]civil.Range, len(given.GetPeriods()))
+	count := 0
+	for i, p := range given.GetPeriods() {
+		period, of, err := preparePeriod(fmt.Sprintf("periods[%d]", i), p, subtype)
+		if err != nil {
+			return nil, nil, err
+		}
+		for k, other := range days[:i] {
+			if other.Overlaps(of) && (whole(period) || whole(out.Periods[k])) {
+				return nil, nil, invalid(fmt.Sprintf("periods[%d]", i), "must not have a day that periods[%d] has", k)
+			}
+		}
+		period.Id = proto.Int64(int64(i + 1))
+		out.Periods, days[i] = append(out.Periods, period), of
+		if count += of.Days(); count > maxDays {
+			return nil, nil, invalid("periods", "must have at most %d days together", maxDays)
+		}
+	}
+	if size := proto.Size(out); size > maxBytes {
+		return nil, nil, invalid("The request", "must have at most %d bytes; it has %d", maxBytes, size)
+	}
+	return out, days, nil
+}
+
+// preparePeriod checks a period and completes what it leaves out.
+func preparePeriod(path string, given *schedulingv1.TimeOffPeriod, subtype *schedulingv1.TimeOffRequestSubtype) (*schedulingv1.TimeOffPeriod, civil.Range, error) {
+	p := proto.CloneOf(given)
+	days, err := daysOf(path, p.GetStartDate(), cmp.Or(p.GetEndDate(), p.GetStartDate()))
+	if err != nil {
+		return nil, civil.Range{}, err
+	}
+	if days.Days() > maxDays {
+		return nil, civil.Range{}, invalid(path+".endDate", "must be less than %d days after startDate", maxDays)
+	}
+	p.EndDate = (days.To - 1).String()
+	if p.PayCode = cmp.Or(p.GetPayCode(), subtype.GetDefaultPayCode()); !patterndefinition.Named(p.GetPayCode()) {
+		return nil, civil.Range{}, missing(path + ".payCode")
+	}
+	if p.GetStartTime() != "" {
+		at, err := civil.ParseTimeOfDay(p.GetStartTime())
+		if err != nil {
+			return nil, civil.Range{}, fault.Invalid(fault.CodeTime, path+".startTime: "+err.Error()+".")
+		}
+		p.StartTime = at.String()
+	}
+	return p, days, prepareAmount(path, p)
+}
+
+// prepareAmount checks that a period says what it takes of its days.
+func prepareAmount(path string, p *schedulingv1.TimeOffPeriod) error {
+	hours := p.GetDuration()
+	if math.IsNaN(hours) || hours < 0 || hours > maxHours {
+		return invalid(path+".duration", "must be from 0 to %d hours", maxHours)
+	}
+	symbolic := patterndefinition.Named(p.GetSymbolicAmount())
+	switch {
+	case hours > 0 && symbolic:
+		return invalid(path, "takes only one of symbolicAmount and duration")
+	case hours > 0:
+		p.SymbolicAmount = nil
+		return nil
+	case !symbolic:
+		return missing(path + ".symbolicAmount")
+	}
+	p.Duration = nil
+	given := strings.ReplaceAll(p.GetSymbolicAmount().GetQualifier(), " ", "_")
+	for id, name := range symbolicAmounts {
+		if p.SymbolicAmount.Id != nil && p.GetSymbolicAmount().GetId() == id || p.SymbolicAmount.Id == nil && strings.EqualFold(given, name) {
+			p.SymbolicAmount = &commonv1.Ref{Id: proto.Int64(id), Qualifier: proto.String(name)}
+			return nil
+		}
+	}
+	return invalid(path+".symbolicAmount", "must be -1 %s or -2 %s", coveringedit.FullDay, coveringedit.HalfDay)
+}
+
+// whole tells whether a period takes all of its days.
+func whole(p *schedulingv1.TimeOffPeriod) bool {
+	return p.GetSymbolicAmount().GetQualifier() == coveringedit.FullDay
+}
+
+// daysOf reads the first and the last of some days.
+func daysOf(path, first, last string) (civil.Range, error) {
+	if first == "" {
+		return civil.Range{}, missing(path + ".startDate")
+	}
+	if last == "" {
+		return civil.Range{}, missing(path + ".endDate")
+	}
+	var ends [2]civil.Date
+	for i, text := range []string{first, last} {
+		at := path + [...]string{".startDate", ".endDate"}[i]
+		var err error
+		if ends[i], err = civil.ParseDate(text); err != nil {
+			return civil.Range{}, fault.Invalid(fault.CodeDate, at+": "+err.Error()+".")
+		}
+		if ends[i] < civil.Beginning || ends[i] >= civil.Forever {
+			return civil.Range{}, invalid(at, "must be from %s and before %s", civil.Beginning, civil.Forever)
+		}
+	}
+	days := civil.Through(ends[0], ends[1])
+	if days.Empty() {
+		return civil.Range{}, invalid(path+".endDate", "must not be before startDate")
+	}
+	return days, nil
+}
+
+// edits are the pay code edits by which a request stands on the schedule: one for
+// each day.
+func edits(r *schedulingv1.TimeOffRequest) ([]*schedulingv1.PayCodeEdit, error) {
+	var out []*schedulingv1.PayCodeEdit
+	for _, p := range r.GetPeriods() {
+		days, err := daysOf("periods", p.GetStartDate(), p.GetEndDate())
+		if err != nil {
+			return nil, err
+		}
+		for day := days.From; day < days.To; day++ {
+			edit := &schedulingv1.PayCodeEdit{
+				PayCodeRef: p.GetPayCode(), StartDate: day.String(), EndDate: day.String(), StartTime: p.GetStartTime(),
+				SymbolicValueRef: p.GetSymbolicAmount(), Position: r.GetPosition(),
+			}
+			if p.GetDuration() > 0 {
+				edit.DurationInTime = proto.Int64(int64(math.Round(p.GetDuration() * 3600)))
+			}
+			out = append(out, edit)
+		}
+	}
+	return out, nil
+}
+
+// extent returns the first and the last day of periods.
+func extent(days []civil.Range) (first, last civil.Date) {
+	first, last = days[0].From, days[0].To-1
+	for _, d := range days[1:] {
+		first, last = min(first, d.From), max(last, d.To-1)
+	}
+	return first, last
+}
