@@ -69,24 +69,34 @@ func (h *Handler) resolve(ctx context.Context, q *request.Query) error {
 	if q.Hyperfind == nil && len(q.Locations) == 0 {
 		return nil
 	}
-	answer, err := h.commons.ExecuteHyperfind(ctx, &commonsv1.ExecuteHyperfindRequest{
-		Hyperfind: q.Hyperfind, Locations: q.Locations, Threshold: proto.Int64(maxFound),
+	found, err := FindEmployees(ctx, h.commons, q.Hyperfind, q.Locations, q.Days)
+	if err != nil {
+		return err
+	}
+	q.Employees, q.Nobody = found, len(found.GetIds()) == 0
+	return nil
+}
+
+// FindEmployees returns the employees, by id, whom a hyperfind query or locations
+// stand for on some days. Nobody is found whom the caller may not see.
+func FindEmployees(ctx context.Context, commons Commons, hyperfind *commonv1.Ref, locations []*commonv1.Ref, days civil.Range) (*commonv1.RefList, error) {
+	answer, err := commons.ExecuteHyperfind(ctx, &commonsv1.ExecuteHyperfindRequest{
+		Hyperfind: hyperfind, Locations: locations, Threshold: proto.Int64(maxFound),
 		// Who leaves inside of the range has a schedule until then.
-		IncludeTerminatedInRangeForLocations: proto.Bool(len(q.Locations) > 0),
-		DateRange:                            &commonv1.DateRange{StartDate: q.Days.From.String(), EndDate: (q.Days.To - 1).String()},
+		IncludeTerminatedInRangeForLocations: proto.Bool(len(locations) > 0),
+		DateRange:                            &commonv1.DateRange{StartDate: days.From.String(), EndDate: (days.To - 1).String()},
 	})
 	switch {
-	case err != nil && q.Hyperfind != nil:
-		return unknown(err, codeBadReference, "Hyperfind query not found: "+request.Describe(q.Hyperfind)+".")
+	case err != nil && hyperfind != nil:
+		return nil, unknown(err, codeBadReference, "Hyperfind query not found: "+request.Describe(hyperfind)+".")
 	case err != nil:
-		return unknown(err, codeUnknownOrgNode, "Location not found. "+fault.FromError(err).Message)
+		return nil, unknown(err, codeUnknownOrgNode, "Location not found. "+fault.FromError(err).Message)
 	}
-	refs := answer.GetResult().GetRefs().GetRefs()
-	q.Employees, q.Nobody = &commonv1.RefList{}, len(refs) == 0
-	for _, ref := range refs {
-		q.Employees.Ids = append(q.Employees.Ids, ref.GetId())
+	out := &commonv1.RefList{}
+	for _, ref := range answer.GetResult().GetRefs().GetRefs() {
+		out.Ids = append(out.Ids, ref.GetId())
 	}
-	return nil
+	return out, nil
 }
 
 // daysOf returns the days of a symbolic period: today is that of the tenant.

@@ -1,0 +1,156 @@
+package timeoff
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/jackc/pgx/v5"
+	"google.golang.org/protobuf/proto"
+
+	"github.com/rotaloom/rotaloom/pkg/civil"
+	"github.com/rotaloom/rotaloom/pkg/pg"
+	schedulingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/scheduling/v1"
+)
+
+// row is a row of time_off_request.
+type row struct {
+	id, employeeID int64
+	status         status
+	first, last    civil.Date
+	subtypeID      int64
+	items          []int64
+	request        *schedulingv1.TimeOffRequest
+}
+
+// mostRead bounds the requests of one answer.
+const mostRead = 10_000
+
+const (
+	columns = `
+SELECT id, employee_id, status, from_day - '1970-01-01'::date, to_day - '1970-01-01'::date, subtype_id, item_ids, body FROM time_off_request
+WHERE tenant_id = $1 AND `
+
+	readByID = columns + `id = ANY($2) ORDER BY id`
+
+	lockByID = columns + `id = $2 FOR UPDATE`
+
+	readByEmployee = columns + `employee_id = ANY($2) AND status = ANY($3) AND from_day <= $5 AND to_day >= $4 ORDER BY from_day, id LIMIT $6`
+
+	insertRow = `
+INSERT INTO time_off_request (tenant_id, employee_id, status, from_day, to_day, subtype_id, item_ids, body)
+VALUES ($1, $2, $3, $4, $5, $6, $7, $8) RETURNING id`
+
+	updateRow = `
+UPDATE time_off_request SET status = $3, item_ids = $4, body = $5, version = version + 1, updated_at = now()
+WHERE tenant_id = $1 AND id = $2`
+)
+
+// byID returns the requests with the ids, by id.
+func byID(ctx context.Context, db pg.Querier, tenantID int64, ids []int64) (map[int64]*row, error) {
+	found, err := db.Query(ctx, readByID, tenantID, ids)
+	list, err := collect(found, err)
+	out := make(map[int64]*row, len(list))
+	for _, r := range list {
+		out[r.id] = r
+	}
+	return out, err
+}
+
+// forUpdate returns a request, or nil, and keeps others from changing it until the
+// transaction ends.
+func forUpdate(ctx context.Context, tx pgx.Tx, tenantID, id int64) (*row, error) {
+	found, err := tx.Query(ctx, lockByID, tenantID, id)
+	list, err := collect(found, err)
+	if err != nil || len(list) == 0 {
+		return nil, err
+	}
+	return list[0], nil
+}
+
+// byEmployee returns the requests of employees that have one of the statuses, and
+// whose first and last day touch some days: one more than mostRead at most.
+func byEmployee(ctx context.Context, db pg.Querier, tenantID int64, employees []int64, statuses []status, days civil.Range) ([]*row, error) {
+	found, err := db.Query(ctx, readByEmployee, tenantID, employees, statuses, days.From, days.To-1, mostRead+1)
+	list, err := collect(found, err)
+	if err != nil {
+		return nil, err
+	}
+	kept := list[:0]
+	for _, r := range list {
+		touches, err := r.touches(days)
+		if err != nil {
+			return nil, err
+		}
+		if touches {
+			kept = append(kept, r)
+		}
+	}
+	return kept, nil
+}
+
+// touches tells whether a period has one of the days.
+func (r *row) touches(days civil.Range) (bool, error) {
+	for _, p := range r.request.GetPeriods() {
+		of, err := daysOf("periods", p.GetStartDate(), p.GetEndDate())
+		if err != nil {
+			return false, fmt.Errorf("timeoff: request %d: %w", r.id, err)
+		}
+		if of.Overlaps(days) {
+			return true, nil
+		}
+	}
+	return false, nil
+}
+
+func collect(rows pgx.Rows, err error) ([]*row, error) {
+	if err != nil {
+		return nil, fmt.Errorf("timeoff: read: %w", err)
+	}
+	var out []*row
+	var r row
+	var body []byte
+	_, err = pgx.ForEachRow(rows, []any{&r.id, &r.employeeID, &r.status, (*int32)(&r.first), (*int32)(&r.last), &r.subtypeID, &r.items, &body}, func() error {
+		kept := r
+		kept.request = &schedulingv1.TimeOffRequest{}
+		r.items = nil
+		out = append(out, &kept)
+		return proto.Unmarshal(body, kept.request)
+	})
+	if err != nil {
+		return nil, fmt.Errorf("timeoff: read: %w", err)
+	}
+	return out, nil
+}
+
+// insert stores a new request and gives it its id.
+func insert(ctx context.Context, tx pgx.Tx, tenantID int64, r *row) error {
+	body, err := proto.Marshal(r.request)
+	if err != nil {
+		return fmt.Errorf("timeoff: encode: %w", err)
+	}
+	items := append([]int64{}, r.items...)
+	err = tx.QueryRow(ctx, insertRow, tenantID, r.employeeID, r.status, r.first, r.last, r.subtypeID, items, body).Scan(&r.id)
+	if err != nil {
+		return fmt.Errorf("timeoff: insert: %w", err)
+	}
+	return nil
+}
+
+var errGone = errors.New("timeoff: the request is gone")
+
+// update stores what has become of a request.
+func update(ctx context.Context, tx pgx.Tx, tenantID int64, r *row) error {
+	body, err := proto.Marshal(r.request)
+	if err != nil {
+		return fmt.Errorf("timeoff: encode: %w", err)
+	}
+	tag, err := tx.Exec(ctx, updateRow, tenantID, r.id, r.status, append([]int64{}, r.items...), body)
+	if err == nil && tag.RowsAffected() != 1 {
+		err = errGone
+	}
+	if err != nil {
+		return fmt.Errorf("timeoff: update: %w", err)
+	}
+	return nil
+}
