@@ -82,6 +82,7 @@ func domains(c Conns) []domain {
 		}},
 		{"scheduling", c.Scheduling, []service{
 			generated(&schedulingv1.DayLockService_ServiceDesc, schedulingv1.NewDayLockServiceClient, schedulingv1.RegisterDayLockServiceHandlerClient),
+			generated(&schedulingv1.EmployeeTimeOffService_ServiceDesc, schedulingv1.NewEmployeeTimeOffServiceClient, schedulingv1.RegisterEmployeeTimeOffServiceHandlerClient),
 			generated(&schedulingv1.EmploymentTermSchedulePatternService_ServiceDesc, schedulingv1.NewEmploymentTermSchedulePatternServiceClient, schedulingv1.RegisterEmploymentTermSchedulePatternServiceHandlerClient),
 			generated(&schedulingv1.PayCodeEditService_ServiceDesc, schedulingv1.NewPayCodeEditServiceClient, schedulingv1.RegisterPayCodeEditServiceHandlerClient),
 			generated(&schedulingv1.PropagationService_ServiceDesc, schedulingv1.NewPropagationServiceClient, schedulingv1.RegisterPropagationServiceHandlerClient),
@@ -91,6 +92,7 @@ func domains(c Conns) []domain {
 			generated(&schedulingv1.ScheduleService_ServiceDesc, schedulingv1.NewScheduleServiceClient, schedulingv1.RegisterScheduleServiceHandlerClient),
 			generated(&schedulingv1.ShiftService_ServiceDesc, schedulingv1.NewShiftServiceClient, schedulingv1.RegisterShiftServiceHandlerClient),
 			generated(&schedulingv1.ShiftTemplateService_ServiceDesc, schedulingv1.NewShiftTemplateServiceClient, schedulingv1.RegisterShiftTemplateServiceHandlerClient),
+			generated(&schedulingv1.TimeOffService_ServiceDesc, schedulingv1.NewTimeOffServiceClient, schedulingv1.RegisterTimeOffServiceHandlerClient),
 		}},
 		{"platform", c.Platform, []service{
 			generated(&platformv1.AuditEventService_ServiceDesc, platformv1.NewAuditEventServiceClient, platformv1.RegisterAuditEventServiceHandlerClient),

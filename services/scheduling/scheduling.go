@@ -34,6 +34,7 @@ import (
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/scheduleitem"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/schedulepatterntemplate"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/shifttemplate"
+	"github.com/rotaloom/rotaloom/services/scheduling/internal/timeoff"
 	"github.com/rotaloom/rotaloom/services/scheduling/migrations"
 )
 
@@ -77,6 +78,8 @@ type Service struct {
 	propagations     *propagation.Handler
 	requestSubtypes  *requestsubtype.Handler
 	scheduleGroups   *schedulegroup.Handler
+	timeOff          *timeoff.Manager
+	employeeTimeOff  *timeoff.Employee
 	data             *dataelement.Server
 }
 
@@ -104,6 +107,12 @@ func New(_ context.Context, cfg Config, deps Deps) (*Service, error) {
 	definitions := patterndefinition.New(cfg.Patterns, shiftTemplates, patternTemplates)
 	reader := reading.NewReader(deps.Pool, definitions)
 	items := scheduleitem.Deps{Pool: deps.Pool, Directory: resolver, Reader: reader, Templates: shiftTemplates, Wake: core.Wake, Settings: cfg.Items}
+	commons := schedule.NewCommons(deps.Commons)
+	payCodeEdits, subtypes := scheduleitem.NewPayCodeEdits(items), requestsubtype.New(deps.Pool)
+	requests := timeoff.Deps{
+		Pool: deps.Pool, Directory: resolver, Schedules: payCodeEdits, Subtypes: subtypes, Commons: commons,
+		Clock: clock.System{}, Wake: core.Wake,
+	}
 	return &Service{
 		Core: core, Propagator: propagator, Replicator: replicator,
 		shiftTemplates:   shifttemplate.New(deps.Pool, shiftTemplates, patterndefinition.NewRules(cfg.Patterns), resolver),
@@ -111,13 +120,15 @@ func New(_ context.Context, cfg Config, deps Deps) (*Service, error) {
 		termPatterns: employmenttermschedulepattern.New(cfg.Builder, employmenttermschedulepattern.Deps{
 			Pool: deps.Pool, Definitions: definitions, Terms: resolver, Members: members, Wake: core.Wake,
 		}),
-		schedules:       schedule.New(deps.Pool, reader, resolver, schedule.NewCommons(deps.Commons)),
+		schedules:       schedule.New(deps.Pool, reader, resolver, commons),
 		shifts:          scheduleitem.NewShifts(items),
-		payCodeEdits:    scheduleitem.NewPayCodeEdits(items),
+		payCodeEdits:    payCodeEdits,
 		dayLocks:        daylock.New(deps.Pool, resolver, core.Wake),
 		propagations:    propagation.NewHandler(deps.Pool),
-		requestSubtypes: requestsubtype.New(deps.Pool),
+		requestSubtypes: subtypes,
 		scheduleGroups:  schedulegroup.New(deps.Pool),
+		timeOff:         timeoff.NewManager(requests),
+		employeeTimeOff: timeoff.NewEmployee(requests),
 		data:            dataprovider.NewServer(reader, datav1.NewDataRowServiceClient(deps.Commons)),
 	}, nil
 }
@@ -134,6 +145,8 @@ func (s *Service) Register(server grpc.ServiceRegistrar) {
 	schedulingv1.RegisterPropagationServiceServer(server, s.propagations)
 	schedulingv1.RegisterRequestSubtypeServiceServer(server, s.requestSubtypes)
 	schedulingv1.RegisterScheduleGroupServiceServer(server, s.scheduleGroups)
+	schedulingv1.RegisterTimeOffServiceServer(server, s.timeOff)
+	schedulingv1.RegisterEmployeeTimeOffServiceServer(server, s.employeeTimeOff)
 	datav1.RegisterDataProviderServiceServer(server, s.data)
 }
 

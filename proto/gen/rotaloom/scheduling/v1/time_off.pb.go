@@ -11,6 +11,7 @@ package schedulingv1
 import (
 	v1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/common/v1"
 	_ "github.com/rotaloom/rotaloom/proto/gen/rotaloom/options/v1"
+	_ "google.golang.org/genproto/googleapis/api/annotations"
 	protoreflect "google.golang.org/protobuf/reflect/protoreflect"
 	protoimpl "google.golang.org/protobuf/runtime/protoimpl"
 	reflect "reflect"
@@ -2016,7 +2017,7 @@ var File_rotaloom_scheduling_v1_time_off_proto protoreflect.FileDescriptor
 
 const file_rotaloom_scheduling_v1_time_off_proto_rawDesc = "" +
 	"\n" +
-	"%rotaloom/scheduling/v1/time_off.proto\x12\x16rotaloom.scheduling.v1\x1a\x1crotaloom/common/v1/ref.proto\x1a!rotaloom/options/v1/options.proto\x1a\"rotaloom/scheduling/v1/labor.proto\x1a,rotaloom/scheduling/v1/request_subtype.proto\"#\n" +
+	"%rotaloom/scheduling/v1/time_off.proto\x12\x16rotaloom.scheduling.v1\x1a\x1cgoogle/api/annotations.proto\x1a\x1crotaloom/common/v1/ref.proto\x1a!rotaloom/options/v1/options.proto\x1a\"rotaloom/scheduling/v1/labor.proto\x1a,rotaloom/scheduling/v1/request_subtype.proto\"#\n" +
 	"\x11GetTimeOffRequest\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\x03R\x02id\"\x8c\t\n" +
 	"\x0eTimeOffRequest\x12\x13\n" +
@@ -2212,7 +2213,35 @@ const file_rotaloom_scheduling_v1_time_off_proto_rawDesc = "" +
 	"\x1cavailable_balance_in_seconds\x18\x04 \x01(\x03H\x02R\x19availableBalanceInSeconds\x88\x01\x01B\x1c\n" +
 	"\x1a_available_balance_in_daysB\x1d\n" +
 	"\x1b_available_balance_in_moneyB\x1f\n" +
-	"\x1d_available_balance_in_secondsB\xf0\x01\n" +
+	"\x1d_available_balance_in_seconds2\xea\b\n" +
+	"\x0eTimeOffService\x12\xa3\x01\n" +
+	"\rCreateTimeOff\x12&.rotaloom.scheduling.v1.TimeOffRequest\x1a&.rotaloom.scheduling.v1.TimeOffRequest\"B\xa2\xbb\x18\x1d\n" +
+	"\x19scheduling.time_off.write\x18\x03\x82\xd3\xe4\x93\x02\x1b:\x01*\"\x16/v1/scheduling/timeoff\x12\xa4\x01\n" +
+	"\n" +
+	"GetTimeOff\x12).rotaloom.scheduling.v1.GetTimeOffRequest\x1a&.rotaloom.scheduling.v1.TimeOffRequest\"C\xa2\xbb\x18\x1c\n" +
+	"\x18scheduling.time_off.read\x18\x01\x82\xd3\xe4\x93\x02\x1d\x12\x1b/v1/scheduling/timeoff/{id}\x12\xbd\x01\n" +
+	"\x10MultiReadTimeOff\x12/.rotaloom.scheduling.v1.MultiReadTimeOffRequest\x1a*.rotaloom.scheduling.v1.TimeOffRequestList\"L\xa2\xbb\x18\x1c\n" +
+	"\x18scheduling.time_off.read\x18\x02\x82\xd3\xe4\x93\x02&:\x01*\"!/v1/scheduling/timeoff/multi_read\x12\xc0\x01\n" +
+	"\x12ApplyUpdateTimeOff\x121.rotaloom.scheduling.v1.ApplyUpdateTimeOffRequest\x1a&.rotaloom.scheduling.v1.TimeOffRequest\"O\xa2\xbb\x18\x1d\n" +
+	"\x19scheduling.time_off.write\x18\x03\x82\xd3\xe4\x93\x02(:\x01*\"#/v1/scheduling/timeoff/apply_update\x12\xc6\x01\n" +
+	"\x13ListTimeOffSubtypes\x122.rotaloom.scheduling.v1.ListTimeOffSubtypesRequest\x1a*.rotaloom.scheduling.v1.TimeOffSubtypeList\"O\xa2\xbb\x18\x1c\n" +
+	"\x18scheduling.time_off.read\x18\x01\x82\xd3\xe4\x93\x02)\x12'/v1/scheduling/timeoff/request_subtypes\x12\xbe\x01\n" +
+	"\x13ReadTimeOffAccruals\x122.rotaloom.scheduling.v1.ReadTimeOffAccrualsRequest\x1a*.rotaloom.scheduling.v1.TimeOffAccrualList\"G\xa2\xbb\x18\x1c\n" +
+	"\x18scheduling.time_off.read\x18\x01\x82\xd3\xe4\x93\x02!\x12\x1f/v1/scheduling/timeoff/accruals2\xad\n" +
+	"\n" +
+	"\x16EmployeeTimeOffService\x12\xbd\x01\n" +
+	"\x15CreateEmployeeTimeOff\x12&.rotaloom.scheduling.v1.TimeOffRequest\x1a&.rotaloom.scheduling.v1.TimeOffRequest\"T\xa2\xbb\x18&\n" +
+	"\"scheduling.employee_time_off.write\x18\x03\x82\xd3\xe4\x93\x02$:\x01*\"\x1f/v1/scheduling/employee_timeoff\x12\xbe\x01\n" +
+	"\x12GetEmployeeTimeOff\x12).rotaloom.scheduling.v1.GetTimeOffRequest\x1a&.rotaloom.scheduling.v1.TimeOffRequest\"U\xa2\xbb\x18%\n" +
+	"!scheduling.employee_time_off.read\x18\x01\x82\xd3\xe4\x93\x02&\x12$/v1/scheduling/employee_timeoff/{id}\x12\xdf\x01\n" +
+	"\x18MultiReadEmployeeTimeOff\x127.rotaloom.scheduling.v1.MultiReadEmployeeTimeOffRequest\x1a*.rotaloom.scheduling.v1.TimeOffRequestList\"^\xa2\xbb\x18%\n" +
+	"!scheduling.employee_time_off.read\x18\x02\x82\xd3\xe4\x93\x02/:\x01*\"*/v1/scheduling/employee_timeoff/multi_read\x12\xe1\x01\n" +
+	"\x1aApplyUpdateEmployeeTimeOff\x121.rotaloom.scheduling.v1.ApplyUpdateTimeOffRequest\x1a-.rotaloom.scheduling.v1.EmployeeTimeOffUpdate\"a\xa2\xbb\x18&\n" +
+	"\"scheduling.employee_time_off.write\x18\x03\x82\xd3\xe4\x93\x021:\x01*\",/v1/scheduling/employee_timeoff/apply_update\x12\xe8\x01\n" +
+	"\x1bListEmployeeTimeOffSubtypes\x12:.rotaloom.scheduling.v1.ListEmployeeTimeOffSubtypesRequest\x1a*.rotaloom.scheduling.v1.TimeOffSubtypeList\"a\xa2\xbb\x18%\n" +
+	"!scheduling.employee_time_off.read\x18\x01\x82\xd3\xe4\x93\x022\x120/v1/scheduling/employee_timeoff/request_subtypes\x12\xe0\x01\n" +
+	"\x1bReadEmployeeTimeOffAccruals\x12:.rotaloom.scheduling.v1.ReadEmployeeTimeOffAccrualsRequest\x1a*.rotaloom.scheduling.v1.TimeOffAccrualList\"Y\xa2\xbb\x18%\n" +
+	"!scheduling.employee_time_off.read\x18\x01\x82\xd3\xe4\x93\x02*\x12(/v1/scheduling/employee_timeoff/accrualsB\xf0\x01\n" +
 	"\x1acom.rotaloom.scheduling.v1B\fTimeOffProtoP\x01ZJgithub.com/rotaloom/rotaloom/proto/gen/rotaloom/scheduling/v1;schedulingv1\xa2\x02\x03RSX\xaa\x02\x16Rotaloom.Scheduling.V1\xca\x02\x16Rotaloom\\Scheduling\\V1\xe2\x02\"Rotaloom\\Scheduling\\V1\\GPBMetadata\xea\x02\x18Rotaloom::Scheduling::V1b\x06proto3"
 
 var (
@@ -2309,8 +2338,32 @@ var file_rotaloom_scheduling_v1_time_off_proto_depIdxs = []int32{
 	29, // 40: rotaloom.scheduling.v1.AccrualBalanceList.balances:type_name -> rotaloom.scheduling.v1.AccrualBalance
 	31, // 41: rotaloom.scheduling.v1.AccrualBalance.accrual_code:type_name -> rotaloom.common.v1.Ref
 	30, // 42: rotaloom.scheduling.v1.AccrualBalance.day_balances:type_name -> rotaloom.scheduling.v1.DayBalance
-	43, // [43:43] is the sub-list for method output_type
-	43, // [43:43] is the sub-list for method input_type
+	1,  // 43: rotaloom.scheduling.v1.TimeOffService.CreateTimeOff:input_type -> rotaloom.scheduling.v1.TimeOffRequest
+	0,  // 44: rotaloom.scheduling.v1.TimeOffService.GetTimeOff:input_type -> rotaloom.scheduling.v1.GetTimeOffRequest
+	8,  // 45: rotaloom.scheduling.v1.TimeOffService.MultiReadTimeOff:input_type -> rotaloom.scheduling.v1.MultiReadTimeOffRequest
+	17, // 46: rotaloom.scheduling.v1.TimeOffService.ApplyUpdateTimeOff:input_type -> rotaloom.scheduling.v1.ApplyUpdateTimeOffRequest
+	22, // 47: rotaloom.scheduling.v1.TimeOffService.ListTimeOffSubtypes:input_type -> rotaloom.scheduling.v1.ListTimeOffSubtypesRequest
+	24, // 48: rotaloom.scheduling.v1.TimeOffService.ReadTimeOffAccruals:input_type -> rotaloom.scheduling.v1.ReadTimeOffAccrualsRequest
+	1,  // 49: rotaloom.scheduling.v1.EmployeeTimeOffService.CreateEmployeeTimeOff:input_type -> rotaloom.scheduling.v1.TimeOffRequest
+	0,  // 50: rotaloom.scheduling.v1.EmployeeTimeOffService.GetEmployeeTimeOff:input_type -> rotaloom.scheduling.v1.GetTimeOffRequest
+	14, // 51: rotaloom.scheduling.v1.EmployeeTimeOffService.MultiReadEmployeeTimeOff:input_type -> rotaloom.scheduling.v1.MultiReadEmployeeTimeOffRequest
+	17, // 52: rotaloom.scheduling.v1.EmployeeTimeOffService.ApplyUpdateEmployeeTimeOff:input_type -> rotaloom.scheduling.v1.ApplyUpdateTimeOffRequest
+	23, // 53: rotaloom.scheduling.v1.EmployeeTimeOffService.ListEmployeeTimeOffSubtypes:input_type -> rotaloom.scheduling.v1.ListEmployeeTimeOffSubtypesRequest
+	25, // 54: rotaloom.scheduling.v1.EmployeeTimeOffService.ReadEmployeeTimeOffAccruals:input_type -> rotaloom.scheduling.v1.ReadEmployeeTimeOffAccrualsRequest
+	1,  // 55: rotaloom.scheduling.v1.TimeOffService.CreateTimeOff:output_type -> rotaloom.scheduling.v1.TimeOffRequest
+	1,  // 56: rotaloom.scheduling.v1.TimeOffService.GetTimeOff:output_type -> rotaloom.scheduling.v1.TimeOffRequest
+	7,  // 57: rotaloom.scheduling.v1.TimeOffService.MultiReadTimeOff:output_type -> rotaloom.scheduling.v1.TimeOffRequestList
+	1,  // 58: rotaloom.scheduling.v1.TimeOffService.ApplyUpdateTimeOff:output_type -> rotaloom.scheduling.v1.TimeOffRequest
+	6,  // 59: rotaloom.scheduling.v1.TimeOffService.ListTimeOffSubtypes:output_type -> rotaloom.scheduling.v1.TimeOffSubtypeList
+	26, // 60: rotaloom.scheduling.v1.TimeOffService.ReadTimeOffAccruals:output_type -> rotaloom.scheduling.v1.TimeOffAccrualList
+	1,  // 61: rotaloom.scheduling.v1.EmployeeTimeOffService.CreateEmployeeTimeOff:output_type -> rotaloom.scheduling.v1.TimeOffRequest
+	1,  // 62: rotaloom.scheduling.v1.EmployeeTimeOffService.GetEmployeeTimeOff:output_type -> rotaloom.scheduling.v1.TimeOffRequest
+	7,  // 63: rotaloom.scheduling.v1.EmployeeTimeOffService.MultiReadEmployeeTimeOff:output_type -> rotaloom.scheduling.v1.TimeOffRequestList
+	21, // 64: rotaloom.scheduling.v1.EmployeeTimeOffService.ApplyUpdateEmployeeTimeOff:output_type -> rotaloom.scheduling.v1.EmployeeTimeOffUpdate
+	6,  // 65: rotaloom.scheduling.v1.EmployeeTimeOffService.ListEmployeeTimeOffSubtypes:output_type -> rotaloom.scheduling.v1.TimeOffSubtypeList
+	26, // 66: rotaloom.scheduling.v1.EmployeeTimeOffService.ReadEmployeeTimeOffAccruals:output_type -> rotaloom.scheduling.v1.TimeOffAccrualList
+	55, // [55:67] is the sub-list for method output_type
+	43, // [43:55] is the sub-list for method input_type
 	43, // [43:43] is the sub-list for extension type_name
 	43, // [43:43] is the sub-list for extension extendee
 	0,  // [0:43] is the sub-list for field type_name
@@ -2342,7 +2395,7 @@ func file_rotaloom_scheduling_v1_time_off_proto_init() {
 			NumEnums:      0,
 			NumMessages:   31,
 			NumExtensions: 0,
-			NumServices:   0,
+			NumServices:   2,
 		},
 		GoTypes:           file_rotaloom_scheduling_v1_time_off_proto_goTypes,
 		DependencyIndexes: file_rotaloom_scheduling_v1_time_off_proto_depIdxs,

@@ -1,0 +1,117 @@
+package timeoff
+
+import (
+	"context"
+
+	"google.golang.org/protobuf/proto"
+
+	"github.com/rotaloom/rotaloom/pkg/authn"
+	"github.com/rotaloom/rotaloom/pkg/fault"
+	commonv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/common/v1"
+	schedulingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/scheduling/v1"
+	"github.com/rotaloom/rotaloom/services/scheduling/internal/patterndefinition"
+	"github.com/rotaloom/rotaloom/services/scheduling/internal/projection"
+)
+
+// Employee serves EmployeeTimeOffService.
+type Employee struct {
+	schedulingv1.UnsafeEmployeeTimeOffServiceServer
+	requests requests
+}
+
+var _ schedulingv1.EmployeeTimeOffServiceServer = (*Employee)(nil)
+
+// NewEmployee returns the handler of EmployeeTimeOffService.
+func NewEmployee(deps Deps) *Employee { return &Employee{requests: requests{deps, employeeSide}} }
+
+// CreateEmployeeTimeOff submits a request of the caller. A subtype with automatic
+// approval approves it.
+func (h *Employee) CreateEmployeeTimeOff(ctx context.Context, req *schedulingv1.TimeOffRequest) (*schedulingv1.TimeOffRequest, error) {
+	self, err := h.self(ctx, req.GetEmployee())
+	if err != nil {
+		return nil, err
+	}
+	subtype, err := h.requests.subtype(ctx, req.GetRequestSubType())
+	if err != nil {
+		return nil, err
+	}
+	as := submitted
+	if subtype.GetAutomaticApproval() {
+		as = approved
+	}
+	return h.requests.create(ctx, self, req, subtype, as)
+}
+
+// GetEmployeeTimeOff returns one request of the caller, or 404.
+func (h *Employee) GetEmployeeTimeOff(ctx context.Context, req *schedulingv1.GetTimeOffRequest) (*schedulingv1.TimeOffRequest, error) {
+	return h.requests.get(ctx, req.GetId())
+}
+
+// MultiReadEmployeeTimeOff returns requests of the caller by their ids, or by the
+// first day.
+func (h *Employee) MultiReadEmployeeTimeOff(ctx context.Context, req *schedulingv1.MultiReadEmployeeTimeOffRequest) (*schedulingv1.TimeOffRequestList, error) {
+	where := req.GetWhere()
+	if (where.GetEmployee() == nil) == (where.GetIds() == nil) {
+		return nil, fault.Invalid(patterndefinition.CodeOnlyOne, "where needs exactly one of employee and ids.")
+	}
+	if where.GetIds() != nil {
+		return h.requests.withIDs(ctx, where.GetIds().GetTimeOffRequestIds())
+	}
+	self, err := h.self(ctx, where.GetEmployee().GetEmployeeRef())
+	if err != nil {
+		return nil, err
+	}
+	days, err := daysOf("where.employee", where.GetEmployee().GetStartDate(), where.GetEmployee().GetEndDate())
+	if err != nil {
+		return nil, err
+	}
+	return h.requests.of(ctx, []projection.Employee{*self}, days, nil)
+}
+
+// ApplyUpdateEmployeeTimeOff changes the status of a request of the caller.
+func (h *Employee) ApplyUpdateEmployeeTimeOff(ctx context.Context, req *schedulingv1.ApplyUpdateTimeOffRequest) (*schedulingv1.EmployeeTimeOffUpdate, error) {
+	changed, err := h.requests.change(ctx, req)
+	if err != nil {
+		return nil, err
+	}
+	return &schedulingv1.EmployeeTimeOffUpdate{
+		StateCode: "STATE_SUCCESS", StatusMessage: changed.GetCurrentStatus().GetName(), TimeOff: changed,
+	}, nil
+}
+
+// ListEmployeeTimeOffSubtypes returns the request subtypes of time off.
+func (h *Employee) ListEmployeeTimeOffSubtypes(ctx context.Context, _ *schedulingv1.ListEmployeeTimeOffSubtypesRequest) (*schedulingv1.TimeOffSubtypeList, error) {
+	return h.requests.subtypes(ctx)
+}
+
+// ReadEmployeeTimeOffAccruals returns what the caller has accrued.
+func (h *Employee) ReadEmployeeTimeOffAccruals(ctx context.Context, req *schedulingv1.ReadEmployeeTimeOffAccrualsRequest) (*schedulingv1.TimeOffAccrualList, error) {
+	if _, err := h.self(ctx, nil); err != nil {
+		return nil, err
+	}
+	return h.requests.accruals(ctx, req.SubtypeId, req.GetSubtypeName())
+}
+
+// self returns the caller as an employee. Whoever is named must be the caller.
+func (h *Employee) self(ctx context.Context, named *commonv1.Ref) (*projection.Employee, error) {
+	p, ok := authn.From(ctx)
+	if !ok || p.PersonID <= 0 {
+		return nil, fault.Invalid(CodeNotAllowed, "The user is no employee, and has no time off of their own.")
+	}
+	refs := []*commonv1.Ref{{Id: proto.Int64(p.PersonID)}}
+	employees, err := h.requests.Directory.Employees(ctx, refs)
+	if err != nil {
+		return nil, err
+	}
+	self := &employees[0]
+	if patterndefinition.Named(named) {
+		other := named.GetId() != self.ID
+		if named.Id == nil {
+			other = named.GetQualifier() != self.PersonNumber
+		}
+		if other {
+			return nil, fault.Invalid(CodeNotAllowed, "These operations are for requests of one's own. Use those of timeoff for others.")
+		}
+	}
+	return self, nil
+}

@@ -1,0 +1,150 @@
+package timeoff
+
+import (
+	"context"
+
+	"github.com/rotaloom/rotaloom/pkg/civil"
+	"github.com/rotaloom/rotaloom/pkg/fault"
+	commonv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/common/v1"
+	schedulingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/scheduling/v1"
+	"github.com/rotaloom/rotaloom/services/scheduling/internal/patterndefinition"
+	"github.com/rotaloom/rotaloom/services/scheduling/internal/schedule"
+	"github.com/rotaloom/rotaloom/services/scheduling/internal/schedule/reading"
+)
+
+// Manager serves TimeOffService.
+type Manager struct {
+	schedulingv1.UnsafeTimeOffServiceServer
+	requests requests
+}
+
+var _ schedulingv1.TimeOffServiceServer = (*Manager)(nil)
+
+// NewManager returns the handler of TimeOffService.
+func NewManager(deps Deps) *Manager { return &Manager{requests: requests{deps, managerSide}} }
+
+// CreateTimeOff grants an employee time off.
+func (h *Manager) CreateTimeOff(ctx context.Context, req *schedulingv1.TimeOffRequest) (*schedulingv1.TimeOffRequest, error) {
+	if req.GetEmployee() == nil {
+		return nil, missing("employee")
+	}
+	employees, err := h.requests.Directory.Employees(ctx, []*commonv1.Ref{req.GetEmployee()})
+	if err != nil {
+		return nil, err
+	}
+	if isCaller(ctx, employees[0].ID) {
+		return nil, fault.Invalid(CodeNotAllowed, "Nobody grants time off to themselves. Use the operations of employee_timeoff.")
+	}
+	subtype, err := h.requests.subtype(ctx, req.GetRequestSubType())
+	if err != nil {
+		return nil, err
+	}
+	return h.requests.create(ctx, &employees[0], req, subtype, approved)
+}
+
+// GetTimeOff returns one request, or 404.
+func (h *Manager) GetTimeOff(ctx context.Context, req *schedulingv1.GetTimeOffRequest) (*schedulingv1.TimeOffRequest, error) {
+	return h.requests.get(ctx, req.GetId())
+}
+
+// MultiReadTimeOff returns requests by their ids, or those of employees by the first
+// day.
+func (h *Manager) MultiReadTimeOff(ctx context.Context, req *schedulingv1.MultiReadTimeOffRequest) (*schedulingv1.TimeOffRequestList, error) {
+	where := req.GetWhere()
+	given := 0
+	for _, is := range []bool{where.GetEmployees() != nil, where.GetHyperfind() != nil, where.GetIds() != nil, where.GetStates() != nil} {
+		if is {
+			given++
+		}
+	}
+	if given != 1 {
+		return nil, fault.Invalid(patterndefinition.CodeOnlyOne, "where needs exactly one of employees, hyperfind, ids and states.")
+	}
+	switch {
+	case where.GetIds() != nil:
+		return h.requests.withIDs(ctx, where.GetIds().GetTimeOffRequestIds())
+	case where.GetHyperfind() != nil:
+		return h.ofHyperfind(ctx, where.GetHyperfind())
+	case where.GetStates() != nil:
+		statuses, err := completion(where.GetStates().GetCompletionState())
+		if err != nil {
+			return nil, err
+		}
+		return h.ofEmployees(ctx, "where.states", where.GetStates(), statuses)
+	}
+	if where.GetEmployees().GetCompletionState() != "" {
+		return nil, invalid("where.employees.completionState", "stands in where.states")
+	}
+	return h.ofEmployees(ctx, "where.employees", where.GetEmployees(), nil)
+}
+
+func (h *Manager) ofEmployees(ctx context.Context, path string, named *schedulingv1.TimeOffOfEmployees, statuses []status) (*schedulingv1.TimeOffRequestList, error) {
+	days, err := daysOf(path, named.GetStartDate(), named.GetEndDate())
+	if err != nil {
+		return nil, err
+	}
+	return h.ofList(ctx, named.GetEmployeeRefs(), days, statuses)
+}
+
+// ofList returns the requests of the employees in a list; of everybody whom the
+// caller may see when it names nobody.
+func (h *Manager) ofList(ctx context.Context, list *commonv1.RefList, days civil.Range, statuses []status) (*schedulingv1.TimeOffRequestList, error) {
+	count := len(list.GetIds()) + len(list.GetQualifiers()) + len(list.GetRefs())
+	if count == 0 {
+		var err error
+		if count, err = h.requests.Directory.CountEmployees(ctx); err != nil {
+			return nil, err
+		}
+	}
+	if err := reading.CheckEmployeeDays(count, days.Days()); err != nil {
+		return nil, err
+	}
+	employees, err := h.requests.Directory.EmployeesByList(ctx, list)
+	if err != nil {
+		return nil, err
+	}
+	return h.requests.of(ctx, employees, days, statuses)
+}
+
+func (h *Manager) ofHyperfind(ctx context.Context, named *schedulingv1.TimeOffOfHyperfind) (*schedulingv1.TimeOffRequestList, error) {
+	const path = "where.hyperfind"
+	days, err := daysOf(path, named.GetStartDate(), named.GetEndDate())
+	if err != nil {
+		return nil, err
+	}
+	if !patterndefinition.Named(named.GetHyperfindRef()) {
+		return nil, missing(path + ".hyperfindRef")
+	}
+	list, err := schedule.FindEmployees(ctx, h.requests.Commons, named.GetHyperfindRef(), nil, days)
+	if err != nil {
+		return nil, err
+	}
+	if len(list.GetIds()) == 0 {
+		return &schedulingv1.TimeOffRequestList{}, nil
+	}
+	return h.ofList(ctx, list, days, nil)
+}
+
+// ApplyUpdateTimeOff changes the status of a request.
+func (h *Manager) ApplyUpdateTimeOff(ctx context.Context, req *schedulingv1.ApplyUpdateTimeOffRequest) (*schedulingv1.TimeOffRequest, error) {
+	return h.requests.change(ctx, req)
+}
+
+// ListTimeOffSubtypes returns the request subtypes of time off. They are the same for
+// all employees; one that is named must be known.
+func (h *Manager) ListTimeOffSubtypes(ctx context.Context, req *schedulingv1.ListTimeOffSubtypesRequest) (*schedulingv1.TimeOffSubtypeList, error) {
+	if req.EmployeeId != nil || req.PersonNumber != nil {
+		if _, err := h.requests.Directory.Employees(ctx, []*commonv1.Ref{{Id: req.EmployeeId, Qualifier: req.PersonNumber}}); err != nil {
+			return nil, err
+		}
+	}
+	return h.requests.subtypes(ctx)
+}
+
+// ReadTimeOffAccruals returns what an employee has accrued.
+func (h *Manager) ReadTimeOffAccruals(ctx context.Context, req *schedulingv1.ReadTimeOffAccrualsRequest) (*schedulingv1.TimeOffAccrualList, error) {
+	if _, err := h.requests.Directory.Employees(ctx, []*commonv1.Ref{{Id: req.EmployeeId, Qualifier: req.PersonNumber}}); err != nil {
+		return nil, err
+	}
+	return h.requests.accruals(ctx, req.SubtypeId, req.GetSubtypeName())
+}
