@@ -112,6 +112,21 @@ var backgrounds = append([]background{
 		todo:    `SELECT count(*) FROM propagation WHERE cause = 'OLD'`,
 	},
 	{
+		does: "an accepted change is applied when nobody tells of it, though members of its term do not come", program: "propagator", service: "scheduling",
+		prepare: `INSERT INTO propagation (tenant_id, cause, employment_term_ids, expected_term_ids, expected_members, moved_at)
+			VALUES (1, 'PATTERN', '{990003}', '{990003}', '{5}', now() - interval '1 day')`,
+		todo: `SELECT count(*) FROM propagation WHERE employment_term_ids = '{990003}' AND state <> 'FINISHED'`,
+	},
+	{
+		does: "versions of assignments of long ago are forgotten", program: "propagator", service: "scheduling",
+		prepare: `WITH p AS (INSERT INTO schedule_pattern (tenant_id, digest, day_count, body) VALUES (1, 'old', 1, '') RETURNING id)
+			INSERT INTO pattern_assignment (tenant_id, id, version, employment_term_id, from_date, to_date, pattern_id, day_count, anchor,
+				start_date_offset, override, lane, seq, propagation_id, believed_from, believed_until)
+			SELECT 1, 990004, version, 990004, '2000-01-01', '2001-01-01', p.id, 1, '2000-01-01', 0, false, 0, 1, 0, '2000-01-01', '2010-01-01'
+			FROM p, generate_series(1, 2) AS version`,
+		todo: `SELECT count(*) FROM pattern_assignment WHERE id = 990004 AND version = 1`,
+	},
+	{
 		does: "there is room for the past of the next month", program: "propagator", service: "scheduling",
 		prepare: "DROP TABLE " + nextMonth(), todo: "SELECT count(*) WHERE to_regclass('" + nextMonth() + "') IS NULL",
 	},
