@@ -1,0 +1,122 @@
+package worktime
+
+import (
+	"sort"
+
+	"github.com/rotaloom/rotaloom/pkg/civil"
+)
+
+// matchWithin is how far the first punch of a shift may be from the start of the
+// scheduled one.
+const matchWithin = 6 * 3600
+
+// match finds the scheduled shift of each shift: the nearest by start, the earlier of
+// two. It looks at each shift by itself, so that what else is read does not matter.
+func (c *calculation) match() {
+	schedule := c.in.Schedule
+	for i := range c.out.Shifts {
+		shift := &c.out.Shifts[i]
+		at := shift.Spans[0].RawStart
+		next := sort.Search(len(schedule), func(i int) bool { return schedule[i].Start >= at })
+		best := int64(matchWithin) + 1
+		if next > 0 && at-schedule[next-1].Start < best {
+			shift.Scheduled, best = next-1, at-schedule[next-1].Start
+		}
+		if next < len(schedule) && schedule[next].Start-at < best {
+			shift.Scheduled = next
+		}
+		// Of shifts that begin together the first one counts.
+		for shift.Scheduled > 0 && schedule[shift.Scheduled-1].Start == schedule[shift.Scheduled].Start {
+			shift.Scheduled--
+		}
+	}
+}
+
+// punchOf returns the first punch of a shift.
+func (c *calculation) punchOf(shift *Shift) *Punch {
+	first := shift.Spans[0]
+	if first.In < 0 {
+		return &c.in.Punches[first.Out]
+	}
+	return &c.in.Punches[first.In]
+}
+
+// round sets the times and the day of a shift. Times never go back: what rounding
+// turns round has no length.
+func (c *calculation) round(shift *Shift) {
+	first := c.punchOf(shift)
+	raw := first.Local(first.At).Date
+	rule := c.in.Rule(raw)
+	var after int64
+	for i := range shift.Spans {
+		span := &shift.Spans[i]
+		start, end := span.RawStart, span.RawEnd
+		if span.In >= 0 {
+			start = rule.In.apply(&c.in.Punches[span.In])
+		}
+		if span.Out >= 0 {
+			rounding := rule.Out
+			if c.transferred(shift, i) {
+				rounding = rule.In
+			}
+			end = rounding.apply(&c.in.Punches[span.Out])
+		}
+		if shift.Scheduled >= 0 {
+			planned := c.in.Schedule[shift.Scheduled]
+			if i == 0 && span.In >= 0 && near(span.RawStart, planned.Start, rule.Snap.EarlyIn, rule.Snap.LateIn) {
+				start = planned.Start
+			}
+			if i == len(shift.Spans)-1 && span.Out >= 0 && near(span.RawEnd, planned.End, rule.Snap.EarlyOut, rule.Snap.LateOut) {
+				end = planned.End
+			}
+		}
+		if i > 0 {
+			start = max(start, after)
+		}
+		if span.In < 0 {
+			start = end
+		}
+		if span.Out < 0 {
+			end = start
+		}
+		span.Start, span.End = start, max(start, end)
+		after = span.End
+		span.PayCode = rule.Regular
+		if span.In >= 0 && c.in.Punches[span.In].PayCode != nil {
+			span.PayCode = *c.in.Punches[span.In].PayCode
+		}
+	}
+	shift.Day = first.Local(shift.Spans[0].Start).Date
+}
+
+// transferred says whether a span ends with the punch that begins the next one.
+func (c *calculation) transferred(shift *Shift, i int) bool {
+	return i+1 < len(shift.Spans) && shift.Spans[i].Out == shift.Spans[i+1].In
+}
+
+// near says whether a time is at most early before and at most late after another. It
+// never is when neither is allowed.
+func near(at, planned, early, late int64) bool {
+	return early+late > 0 && planned-at <= early && at-planned <= late
+}
+
+// apply rounds the time of a punch by the clock where it was made. What the clock is
+// moved by is real time: 01:55 can become 01:00 when the clock goes back at two.
+func (r Rounding) apply(p *Punch) int64 {
+	if r.Interval <= 0 {
+		return p.At
+	}
+	local := p.Local(p.At)
+	past := (int64(local.Date)*civil.SecondsPerDay + int64(local.Seconds)) % r.Interval
+	if past < 0 {
+		past += r.Interval
+	}
+	switch {
+	case past == 0:
+		return p.At
+	case past <= r.Grace:
+		return p.At - past
+	default:
+		return p.At + r.Interval - past
+	}
+}

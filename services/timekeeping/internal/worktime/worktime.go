@@ -1,0 +1,220 @@
+// Package worktime calculates what employees worked: it pairs punches to shifts, rounds
+// them, takes out breaks and divides what is left by pay code. It has no input or
+// output, and keeps nothing.
+//
+// All instants and lengths are in seconds; instants count from 1970-01-01T00:00:00Z.
+// Lengths are real elapsed time, also across clock changes.
+package worktime
+
+import (
+	"time"
+
+	"github.com/rotaloom/rotaloom/pkg/civil"
+)
+
+// PayCode names what time is paid as. The id is 0 when only the name is known.
+type PayCode struct {
+	ID   int64
+	Name string
+}
+
+// Direction says whether a punch begins or ends work.
+type Direction int8
+
+// Directions of punches. Any means the one that the punches before it ask for.
+const (
+	Any Direction = iota
+	In
+	Out
+)
+
+// Punch is one registration at a time clock.
+type Punch struct {
+	ID int64
+	At int64
+	// Zone is where the punch was made; it says what the clock showed.
+	Zone      *civil.Zone
+	Direction Direction
+	// Transfer says that who is at work goes on with another job or pay code.
+	Transfer bool
+	// Job is the path of the job from here on, "" for the primary job.
+	Job string
+	// PayCode is what the work rule of the punch books under; nil for that of the
+	// pay rule.
+	PayCode *PayCode
+	// NoDeduction keeps the shift from having breaks taken out.
+	NoDeduction bool
+}
+
+// Local returns what the clock showed at an instant where the punch was made.
+func (p *Punch) Local(at int64) civil.DateTime { return p.Zone.At(time.Unix(at, 0)) }
+
+// Scheduled is a shift of the schedule.
+type Scheduled struct {
+	Day        civil.Date
+	Start, End int64
+}
+
+// Rounding moves times to the beginning of an interval of the clock, counted from
+// midnight: back by up to Grace, and otherwise forward to the next. An Interval of 0
+// leaves times as they are.
+type Rounding struct{ Interval, Grace int64 }
+
+// Snap says how far from the start or end of the scheduled shift a punch may be to
+// count as made then.
+type Snap struct{ EarlyIn, LateIn, EarlyOut, LateOut int64 }
+
+// Break is taken out of a shift of which more than After is paid, as far as the
+// employee did not punch out for that long.
+type Break struct{ After, Length int64 }
+
+// Tier is what time is paid as once After is worked.
+type Tier struct {
+	After   int64
+	PayCode PayCode
+}
+
+// Tolerance says from which difference to the schedule on there is an exception; nil
+// means never.
+type Tolerance struct{ EarlyIn, LateIn, EarlyOut, LateOut *int64 }
+
+// Rule is a pay rule, as it holds on a day.
+type Rule struct {
+	// Regular is what time is paid as that nothing else is said of.
+	Regular PayCode
+	// LongestShift is how long after the first punch of a shift another one may belong
+	// to it.
+	LongestShift int64
+	// ShiftGap is the longest break: who punches in later begins another shift.
+	ShiftGap int64
+	In, Out  Rounding
+	Snap     Snap
+	// Breaks, Daily and Weekly ascend by After.
+	Breaks        []Break
+	Daily, Weekly []Tier
+	WeekStart     time.Weekday
+	Tolerance     Tolerance
+	// FlagUnscheduled makes an exception of shifts that are not scheduled, and
+	// FlagAbsence of scheduled ones that nobody worked.
+	FlagUnscheduled, FlagAbsence bool
+}
+
+// Worked is how much of a day was worked, and how much of that counts towards the
+// week: all but what is paid as overtime of the day.
+type Worked struct{ All, Week int64 }
+
+// Input is what is known of one employee.
+type Input struct {
+	// Punches ascend. The first one is not the middle of a shift.
+	Punches []Punch
+	// Schedule ascends by start.
+	Schedule []Scheduled
+	// Before is what was worked on days of the week whose shifts are not to be
+	// calculated.
+	Before map[civil.Date]Worked
+	// Rule returns the pay rule of a day.
+	Rule func(civil.Date) *Rule
+	// Excused says that an absence on a day is no exception.
+	Excused func(civil.Date) bool
+	// Now bounds what can be missing.
+	Now int64
+}
+
+// Span is a part of a shift in one job, between two punches.
+type Span struct {
+	// Start and End are rounded; the others are the times of the punches.
+	Start, End, RawStart, RawEnd int64
+	// In and Out are positions in Input.Punches; -1 when there is none.
+	In, Out int
+	Job     string
+	PayCode PayCode
+}
+
+// Item is worked time that is paid as one.
+type Item struct {
+	Start, End int64
+	Job        string
+	PayCode    PayCode
+}
+
+// Shift is what is worked from a punch in to the last punch out that belongs to it.
+type Shift struct {
+	// Day is the day on which the shift begins, where it begins.
+	Day   civil.Date
+	Spans []Span
+	// Items are what is paid, without breaks; ascending.
+	Items []Item
+	// Deducted is how much was taken out for breaks.
+	Deducted int64
+	// Scheduled is the position of the shift in Input.Schedule, -1 without one.
+	Scheduled int
+	// Running says that the employee is still at work.
+	Running bool
+}
+
+// Fault is a kind of exception.
+type Fault string
+
+// Exceptions: what a supervisor looks at before time is paid.
+const (
+	MissedIn    Fault = "MISSED_IN_PUNCH"
+	MissedOut   Fault = "MISSED_OUT_PUNCH"
+	EarlyIn     Fault = "EARLY_IN"
+	LateIn      Fault = "LATE_IN"
+	EarlyOut    Fault = "EARLY_OUT"
+	LateOut     Fault = "LATE_OUT"
+	Unscheduled Fault = "UNSCHEDULED"
+	Absent      Fault = "UNEXCUSED_ABSENCE"
+)
+
+// Exception is something that a supervisor looks at.
+type Exception struct {
+	Day   civil.Date
+	Fault Fault
+	// Punch is a position in Input.Punches, -1 when no punch is concerned.
+	Punch int
+	// Amount is by how much a punch differs from the schedule.
+	Amount int64
+}
+
+// Result is what follows from an Input.
+type Result struct {
+	// Shifts ascend by start.
+	Shifts     []Shift
+	Exceptions []Exception
+	Days       map[civil.Date]Worked
+}
+
+// Calculate calculates what an employee worked. It changes nothing of the input.
+func Calculate(in *Input) *Result {
+	c := &calculation{in: in, out: &Result{Days: map[civil.Date]Worked{}}}
+	c.pair()
+	c.match()
+	for i := range c.out.Shifts {
+		c.round(&c.out.Shifts[i])
+	}
+	return c.out
+}
+
+type calculation struct {
+	in  *Input
+	out *Result
+}
+
+// Key is what totals are added up by.
+type Key struct {
+	Day     civil.Date
+	PayCode PayCode
+	Job     string
+}
+
+// Totals adds up what is paid.
+func (r *Result) Totals() map[Key]int64 {
+	out := make(map[Key]int64, len(r.Shifts))
+	for i := range r.Shifts {
+		for _, item := range r.Shifts[i].Items {
+			out[Key{r.Shifts[i].Day, item.PayCode, item.Job}] += item.End - item.Start
+		}
+	}
+	return out
+}
