@@ -193,6 +193,8 @@ func Calculate(in *Input) *Result {
 	for i := range c.out.Shifts {
 		c.round(&c.out.Shifts[i])
 	}
+	c.pay()
+	c.except()
 	return c.out
 }
 

@@ -1,0 +1,148 @@
+package worktime
+
+import "github.com/rotaloom/rotaloom/pkg/civil"
+
+// pay takes breaks out of the shifts, and divides the rest by pay code. Days and
+// weeks add up over shifts, in the order in which they were worked.
+func (c *calculation) pay() {
+	for i := range c.out.Shifts {
+		shift := &c.out.Shifts[i]
+		rule := c.in.Rule(shift.Day)
+		tally := tally{day: c.worked(shift.Day), week: c.ofWeek(shift.Day, rule), rule: rule}
+		for _, piece := range c.withoutBreaks(shift, rule) {
+			shift.Items = tally.divide(shift.Items, piece)
+		}
+		c.out.Days[shift.Day] = tally.day
+	}
+}
+
+// ofWeek returns what was worked so far in the week of a day.
+func (c *calculation) ofWeek(day civil.Date, rule *Rule) int64 {
+	var done int64
+	first := day - civil.Date((day.Weekday()-rule.WeekStart+7)%7)
+	for d := first; d < first+7; d++ {
+		done += c.worked(d).Week
+	}
+	return done
+}
+
+// worked returns what was worked on a day so far.
+func (c *calculation) worked(day civil.Date) Worked {
+	if done, ok := c.out.Days[day]; ok {
+		return done
+	}
+	return c.in.Before[day]
+}
+
+// withoutBreaks returns the pieces of a shift that are paid.
+func (c *calculation) withoutBreaks(shift *Shift, rule *Rule) []Item {
+	breaks := c.owed(shift, rule)
+	var out []Item
+	var paid int64
+	for _, span := range shift.Spans {
+		piece := Item{Start: span.Start, End: span.End, Job: span.Job, PayCode: span.PayCode}
+		for len(breaks) > 0 && paid+piece.End-piece.Start > breaks[0].After {
+			cut := piece.Start + max(0, breaks[0].After-paid)
+			if cut > piece.Start {
+				out = append(out, Item{piece.Start, cut, piece.Job, piece.PayCode})
+				paid += cut - piece.Start
+			}
+			taken := min(breaks[0].Length, piece.End-cut)
+			shift.Deducted += taken
+			piece.Start = cut + taken
+			breaks[0].Length -= taken
+			if breaks[0].Length > 0 {
+				break
+			}
+			breaks = breaks[1:]
+		}
+		if piece.End > piece.Start {
+			out = append(out, piece)
+			paid += piece.End - piece.Start
+		}
+	}
+	return out
+}
+
+// owed returns the breaks that are still to be taken out: those of the rule without
+// the time for which the employee punched out.
+func (c *calculation) owed(shift *Shift, rule *Rule) []Break {
+	var away int64
+	for i, span := range shift.Spans {
+		for _, punch := range []int{span.In, span.Out} {
+			if punch >= 0 && c.in.Punches[punch].NoDeduction {
+				return nil
+			}
+		}
+		if i > 0 {
+			away += span.Start - shift.Spans[i-1].End
+		}
+	}
+	var out []Break
+	for _, b := range rule.Breaks {
+		credit := min(away, b.Length)
+		away -= credit
+		if b.Length > credit {
+			out = append(out, Break{After: b.After, Length: b.Length - credit})
+		}
+	}
+	return out
+}
+
+// tally is how much was worked so far.
+type tally struct {
+	day  Worked
+	week int64
+	rule *Rule
+}
+
+// divide appends the parts of a piece of work that are paid differently.
+func (t *tally) divide(out []Item, piece Item) []Item {
+	for piece.Start < piece.End {
+		length := piece.End - piece.Start
+		daily, untilDaily := tier(t.rule.Daily, t.day.All)
+		weekly, untilWeekly := tier(t.rule.Weekly, t.week)
+		part := piece
+		switch {
+		case daily != nil:
+			part.PayCode, length = daily.PayCode, min(length, untilDaily)
+		case weekly != nil:
+			part.PayCode, length = weekly.PayCode, min(length, untilDaily, untilWeekly)
+		default:
+			length = min(length, untilDaily, untilWeekly)
+		}
+		if daily == nil {
+			t.week += length
+			t.day.Week += length
+		}
+		part.End = piece.Start + length
+		t.day.All += length
+		piece.Start = part.End
+		out = join(out, part)
+	}
+	return out
+}
+
+// forever is longer than anything is worked.
+const forever = int64(1) << 62
+
+// tier returns the last tier that is reached, and how long it is until the next.
+func tier(tiers []Tier, worked int64) (*Tier, int64) {
+	var reached *Tier
+	for i := range tiers {
+		if tiers[i].After > worked {
+			return reached, tiers[i].After - worked
+		}
+		reached = &tiers[i]
+	}
+	return reached, forever
+}
+
+// join appends a part, or makes the last one longer when nothing lies between them.
+func join(out []Item, part Item) []Item {
+	if last := len(out) - 1; last >= 0 && out[last].End == part.Start && out[last].PayCode == part.PayCode && out[last].Job == part.Job {
+		out[last].End = part.End
+		return out
+	}
+	return append(out, part)
+}
