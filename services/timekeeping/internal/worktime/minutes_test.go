@@ -1,0 +1,235 @@
+package worktime_test
+
+import (
+	"time"
+
+	"github.com/rotaloom/rotaloom/pkg/civil"
+	"github.com/rotaloom/rotaloom/services/timekeeping/internal/worktime"
+)
+
+// workedMinute is a minute of somebody's work.
+type workedMinute struct {
+	job  string
+	code worktime.PayCode
+}
+
+// byMinutes adds up a timecard minute by minute, without the product's pairing,
+// rounding, intervals or zones.
+func byMinutes(c *timecard) map[worktime.Key]int64 {
+	clock := newTimeClock(c)
+	for i := range c.Punches {
+		clock.punch(i)
+	}
+	clock.close()
+	return clock.add()
+}
+
+type stretch struct {
+	shift, in, out int
+}
+
+type timeClock struct {
+	c      *timecard
+	spans  []stretch
+	shift  int
+	first  int // the punch that began the shift, -1 without one
+	atWork int // the punch since which somebody is at work, -1 when nobody is
+	left   int64
+}
+
+func newTimeClock(c *timecard) *timeClock { return &timeClock{c: c, first: -1, atWork: -1} }
+
+func (k *timeClock) rule(punch int) *worktime.Rule {
+	return k.c.Rule(dateOf(time.Unix(k.c.Punches[punch].At, 0).In(k.c.place.location)))
+}
+
+func dateOf(t time.Time) civil.Date { return civil.Of(t.Year(), t.Month(), t.Day()) }
+
+func (k *timeClock) nobody() { k.shift, k.first, k.atWork = k.shift+1, -1, -1 }
+
+func (k *timeClock) punch(i int) {
+	p := k.c.Punches[i]
+	if k.first >= 0 && p.At > k.c.Punches[k.first].At+k.rule(k.first).LongestShift {
+		if k.atWork >= 0 {
+			k.spans = append(k.spans, stretch{k.shift, k.atWork, -1})
+		}
+		k.nobody()
+	}
+	if k.atWork < 0 {
+		if p.Direction == worktime.Out {
+			k.nobody()
+			return
+		}
+		if k.first >= 0 && p.At > k.left+k.rule(k.first).ShiftGap {
+			k.nobody()
+		}
+		if k.first < 0 {
+			k.first = i
+		}
+		k.atWork = i
+		return
+	}
+	if p.Direction == worktime.In {
+		k.spans = append(k.spans, stretch{k.shift, k.atWork, -1})
+		k.nobody()
+		k.first, k.atWork = i, i
+		return
+	}
+	k.spans = append(k.spans, stretch{k.shift, k.atWork, i})
+	k.atWork, k.left = -1, p.At
+	if p.Direction == worktime.Any && p.Transfer {
+		k.atWork = i
+	}
+}
+
+func (k *timeClock) close() {
+	if k.atWork >= 0 {
+		k.spans = append(k.spans, stretch{k.shift, k.atWork, -1})
+	}
+}
+
+// moved returns when a punch counts, by looking for the next interval minute by minute.
+func (k *timeClock) moved(i int, r worktime.Rounding) int64 {
+	at := k.c.Punches[i].At
+	if r.Interval == 0 {
+		return at
+	}
+	local := time.Unix(at, 0).In(k.c.place.location)
+	ofDay, back := int64(local.Hour()*3600+local.Minute()*60), int64(0)
+	for (ofDay-back)%r.Interval != 0 {
+		back += minute
+	}
+	if back <= r.Grace {
+		return at - back
+	}
+	for ofDay%r.Interval != 0 {
+		ofDay, at = ofDay+minute, at+minute
+	}
+	return at
+}
+
+// planned returns the scheduled shift that begins nearest, nil when all are far away.
+func (k *timeClock) planned(at int64) *worktime.Scheduled {
+	for away := int64(0); away <= 6*3600; away += minute {
+		for _, start := range []int64{at - away, at + away} {
+			for i := range k.c.Schedule {
+				if k.c.Schedule[i].Start == start {
+					return &k.c.Schedule[i]
+				}
+			}
+		}
+	}
+	return nil
+}
+
+func within(at, from, to int64) bool { return from < to && from <= at && at <= to }
+
+// add goes through all minutes of all shifts.
+func (k *timeClock) add() map[worktime.Key]int64 {
+	out := map[worktime.Key]int64{}
+	days, weeks := map[civil.Date]int64{}, map[civil.Date]int64{}
+	for shift := 0; shift <= k.shift; shift++ {
+		minutes, day, away, deduct := k.minutesOf(shift)
+		if minutes == nil {
+			continue
+		}
+		rule := k.c.Rule(day)
+		var breaks []worktime.Break
+		if deduct {
+			for _, b := range rule.Breaks {
+				for b.Length > 0 && away > 0 {
+					b.Length, away = b.Length-minute, away-minute
+				}
+				breaks = append(breaks, b)
+			}
+		}
+		week := day
+		for week.Weekday() != rule.WeekStart {
+			week--
+		}
+		var paid, ofWeek int64
+		for d := week; d < week+7; d++ {
+			ofWeek += weeks[d]
+		}
+	next:
+		for _, m := range minutes {
+			for i := range breaks {
+				if breaks[i].Length > 0 && paid >= breaks[i].After {
+					breaks[i].Length -= minute
+					continue next
+				}
+			}
+			paid += minute
+			payCode, daily := m.code, false
+			for _, tier := range rule.Weekly {
+				if ofWeek >= tier.After {
+					payCode = tier.PayCode
+				}
+			}
+			for _, tier := range rule.Daily {
+				if days[day] >= tier.After {
+					payCode, daily = tier.PayCode, true
+				}
+			}
+			days[day] += minute
+			if !daily {
+				weeks[day], ofWeek = weeks[day]+minute, ofWeek+minute
+			}
+			out[worktime.Key{Day: day, PayCode: payCode, Job: m.job}] += minute
+		}
+	}
+	return out
+}
+
+// minutesOf returns the minutes of a shift in their order, its day, how long its
+// employee was away in between, and whether breaks may be taken out.
+func (k *timeClock) minutesOf(shift int) (out []workedMinute, day civil.Date, away int64, deduct bool) {
+	var spans []stretch
+	for _, s := range k.spans {
+		if s.shift == shift {
+			spans = append(spans, s)
+		}
+	}
+	if len(spans) == 0 {
+		return nil, 0, 0, false
+	}
+	deduct = true
+	rule := k.rule(spans[0].in)
+	plan := k.planned(k.c.Punches[spans[0].in].At)
+	at := int64(0)
+	for n, s := range spans {
+		in := k.c.Punches[s.in]
+		deduct = deduct && !in.NoDeduction
+		start := k.moved(s.in, rule.In)
+		if n == 0 && plan != nil && within(in.At, plan.Start-rule.Snap.EarlyIn, plan.Start+rule.Snap.LateIn) {
+			start = plan.Start
+		}
+		if n == 0 {
+			day, at = dateOf(time.Unix(start, 0).In(k.c.place.location)), start
+		}
+		for ; at < start; at += minute {
+			away += minute
+		}
+		if s.out < 0 {
+			continue
+		}
+		last := k.c.Punches[s.out]
+		deduct = deduct && !last.NoDeduction
+		rounding := rule.Out
+		if n+1 < len(spans) && spans[n+1].in == s.out {
+			rounding = rule.In
+		}
+		end := k.moved(s.out, rounding)
+		if n == len(spans)-1 && plan != nil && within(last.At, plan.End-rule.Snap.EarlyOut, plan.End+rule.Snap.LateOut) {
+			end = plan.End
+		}
+		m := workedMinute{job: in.Job, code: rule.Regular}
+		if in.PayCode != nil {
+			m.code = *in.PayCode
+		}
+		for ; at < end; at += minute {
+			out = append(out, m)
+		}
+	}
+	return out, day, away, deduct
+}
