@@ -22,6 +22,7 @@ import (
 	datav1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/data/v1"
 	"github.com/rotaloom/rotaloom/services/commons/internal/dataprovider"
 	"github.com/rotaloom/rotaloom/services/commons/internal/delegation"
+	"github.com/rotaloom/rotaloom/services/commons/internal/employeeday"
 	"github.com/rotaloom/rotaloom/services/commons/internal/holiday"
 	"github.com/rotaloom/rotaloom/services/commons/internal/job"
 	"github.com/rotaloom/rotaloom/services/commons/internal/location"
@@ -68,6 +69,7 @@ type Service struct {
 	symbolicPeriods *symbolicperiod.Handler
 	holidays        *holiday.Handler
 	delegations     *delegation.Handler
+	employeeDays    *employeeday.Handler
 
 	// Replicator keeps what queries need of other domains, and tells others what
 	// they keep of persons.
@@ -132,6 +134,7 @@ func New(_ context.Context, cfg Config, deps Deps) (*Service, error) {
 		symbolicPeriods: periods,
 		holidays:        holiday.New(deps.Pool, core.Wake),
 		delegations:     delegation.New(deps.Pool, delegations, rules),
+		employeeDays:    employeeday.New(deps.Pool),
 
 		data: dataprovider.NewServer(deps.Pool, rules), dataRows: dataprovider.NewFinder(deps.Pool, rules),
 	}, nil
@@ -151,6 +154,7 @@ func (s *Service) Register(server grpc.ServiceRegistrar) {
 	commonsv1.RegisterSymbolicPeriodServiceServer(server, s.symbolicPeriods)
 	commonsv1.RegisterHolidayServiceServer(server, s.holidays)
 	commonsv1.RegisterDelegationServiceServer(server, s.delegations)
+	commonsv1.RegisterEmployeeDayServiceServer(server, s.employeeDays)
 	datav1.RegisterDataProviderServiceServer(server, s.data)
 	datav1.RegisterDataRowServiceServer(server, s.dataRows)
 }

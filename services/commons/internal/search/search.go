@@ -50,6 +50,9 @@ func Replicas(pool *pgxpool.Pool, observe func(context.Context, pgx.Tx, int64, [
 	return projection.Copies(pool, observe)
 }
 
+// ShiftsSQL is SQL for the shifts of persons on some days; see [query.ReadShifts].
+func ShiftsSQL() string { return query.ReadShifts }
+
 // Search serves queries and employee groups.
 type Search struct {
 	groups   *employeegroup.Handler

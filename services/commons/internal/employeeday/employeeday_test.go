@@ -1,0 +1,76 @@
+package employeeday_test
+
+import (
+	"testing"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	"google.golang.org/protobuf/proto"
+
+	"github.com/rotaloom/rotaloom/pkg/civil"
+	"github.com/rotaloom/rotaloom/pkg/serve"
+	"github.com/rotaloom/rotaloom/pkg/tenant"
+	"github.com/rotaloom/rotaloom/pkg/testkit/pgtest"
+	commonsv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/commons/v1"
+	"github.com/rotaloom/rotaloom/services/commons/internal/employeeday"
+	"github.com/rotaloom/rotaloom/services/commons/migrations"
+)
+
+func TestMain(m *testing.M) { pgtest.Main(m) }
+
+const hour = 3600
+
+// One employee of two tenants follows a rotation of two days, of which one shift is
+// hidden, another taken by leave and one entered by hand.
+func TestReadEmployeeDays(t *testing.T) {
+	t.Parallel()
+	sets, err := serve.Migrations("commons_version", migrations.FS)
+	require.NoError(t, err)
+	pool := pgtest.New(t, sets...)
+	monday := civil.Date(20_000)
+	for tenantID := int64(1); tenantID <= 2; tenantID++ {
+		ctx := tenant.With(t.Context(), tenantID)
+		batch := &pgx.Batch{}
+		batch.Queue(`INSERT INTO person (tenant_id, id, person_number, full_name, time_zone, body) VALUES ($1, 7, '7', 'Seven', 'UTC', '')`, tenantID)
+		batch.Queue(`INSERT INTO primary_labor_account VALUES ($1, 7, $2, $3, 'A/B', '')`, tenantID, monday-10, monday+2)
+		batch.Queue(`INSERT INTO primary_labor_account VALUES ($1, 7, $2, $3, 'A/C', '')`, tenantID, monday+2, civil.Forever)
+		batch.Queue(`INSERT INTO pay_rule_assignment (tenant_id, person_id, from_date, to_date, pay_rule_name) VALUES ($1, 7, $2, $3, 'Full time')`,
+			tenantID, monday-10, civil.Forever)
+		for segment, place := range []string{"", "A/D"} {
+			batch.Queue(`INSERT INTO pattern_segment VALUES ($1, 3, 1, 0, $2, $3, $4, $5)`, tenantID, segment, place, (22+segment)*hour, (23+segment)*hour)
+		}
+		batch.Queue(`INSERT INTO schedule_span VALUES ($1, 7, 0, $2, $3, 3, 1, 2)`, tenantID, monday, monday+20)
+		batch.Queue(`INSERT INTO entered_shift (tenant_id, id, version, hides_person, hides_day, hides_lane, hides_ordinal) VALUES ($1, 1, 1, 7, $2, 0, 0)`, tenantID, monday+2)
+		batch.Queue(`INSERT INTO entered_shift (tenant_id, id, version, person_id) VALUES ($1, 2, 1, 7)`, tenantID)
+		batch.Queue(`INSERT INTO entered_shift_segment VALUES ($1, 2, 0, 7, $2, 'A/E', $3, $4)`, tenantID, monday+3, 6*hour, 14*hour)
+		batch.Queue(`INSERT INTO leave_stretch (tenant_id, person_id, from_day, to_day, start_second, end_second) VALUES ($1, 7, $2, $2, 0, 0)`, tenantID, monday+4)
+		require.NoError(t, pool.SendBatch(ctx, batch).Close())
+	}
+	day := func(d civil.Date) int32 { return int32(d) }
+	text := func(from, to civil.Date, text string) *commonsv1.EmployeeDayText {
+		return &commonsv1.EmployeeDayText{From: day(from), To: day(to), Text: text}
+	}
+	night := func(d civil.Date) *commonsv1.EmployeeShift {
+		return &commonsv1.EmployeeShift{Day: day(d), Segments: []*commonsv1.EmployeeShiftSegment{
+			{StartSecond: 22 * hour, EndSecond: 23 * hour}, {StartSecond: 23 * hour, EndSecond: 24 * hour, Job: "A/D"},
+		}}
+	}
+	got, err := employeeday.New(pool).ReadEmployeeDays(tenant.With(t.Context(), 1), &commonsv1.ReadEmployeeDaysRequest{
+		EmployeeIds: []int64{8, 7}, From: day(monday), To: day(monday + 8),
+	})
+	require.NoError(t, err)
+	want := &commonsv1.ReadEmployeeDaysResponse{Employees: []*commonsv1.EmployeeDays{{
+		EmployeeId:  7,
+		PrimaryJobs: []*commonsv1.EmployeeDayText{text(monday-10, monday+2, "A/B"), text(monday+2, civil.Forever, "A/C")},
+		PayRules:    []*commonsv1.EmployeeDayText{text(monday-10, civil.Forever, "Full time")},
+		Shifts: []*commonsv1.EmployeeShift{night(monday),
+			{Day: day(monday + 3), Segments: []*commonsv1.EmployeeShiftSegment{{StartSecond: 6 * hour, EndSecond: 14 * hour, Job: "A/E"}}}, night(monday + 6)},
+	}}}
+	assert.True(t, proto.Equal(want, got), "%v\n%v", want, got)
+
+	_, err = employeeday.New(pool).ReadEmployeeDays(tenant.With(t.Context(), 1), &commonsv1.ReadEmployeeDaysRequest{
+		EmployeeIds: []int64{7}, From: day(monday), To: day(monday + 401),
+	})
+	require.ErrorContains(t, err, "400")
+}
