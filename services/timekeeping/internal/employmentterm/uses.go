@@ -18,6 +18,7 @@ type Property string
 const (
 	PayCode  Property = "pay_code"
 	WorkRule Property = "work_rule"
+	PayRule  Property = "pay_rule"
 )
 
 // Using returns the name of a term that refers to what has an id and a name, or

@@ -40,9 +40,13 @@ type Handler struct {
 
 var _ timekeepingv1.PayCodeServiceServer = (*Handler)(nil)
 
-// New returns a Handler that keeps pay codes in the database of the pool. What
-// else refers to a pay code says used; it returns how a message calls that, or "".
-func New(pool *pgxpool.Pool, used func(ctx context.Context, tx pgx.Tx, tenantID int64, p *timekeepingv1.PayCode) (string, error)) *Handler {
+// Using returns how a message calls something that refers to a pay code, or "" when
+// nothing of its kind does.
+type Using func(ctx context.Context, tx pgx.Tx, tenantID int64, p *timekeepingv1.PayCode) (string, error)
+
+// New returns a Handler that keeps pay codes in the database of the pool. The last
+// arguments know what else refers to a pay code.
+func New(pool *pgxpool.Pool, used ...Using) *Handler {
 	return &Handler{resource: namedstore.Resource[*timekeepingv1.PayCode]{
 		Store: NewStore(), Pool: pool, Prepare: prepare,
 		Unused: func(ctx context.Context, tx pgx.Tx, tenantID int64, p *timekeepingv1.PayCode) error {
@@ -53,11 +57,16 @@ func New(pool *pgxpool.Pool, used func(ctx context.Context, tx pgx.Tx, tenantID 
 			if term != "" {
 				return fault.Invalid(CodeInUse, fmt.Sprintf("The employment term %q refers to the pay code %q.", term, p.GetName()))
 			}
-			by, err := used(ctx, tx, tenantID, p)
-			if err == nil && by != "" {
-				err = fault.Invalid(CodeInUse, fmt.Sprintf("%s refers to the pay code %q.", by, p.GetName()))
+			for _, using := range used {
+				by, err := using(ctx, tx, tenantID, p)
+				if err != nil {
+					return err
+				}
+				if by != "" {
+					return fault.Invalid(CodeInUse, fmt.Sprintf("%s refers to the pay code %q.", by, p.GetName()))
+				}
 			}
-			return err
+			return nil
 		},
 	}}
 }

@@ -14,7 +14,7 @@ import (
 	timekeepingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/timekeeping/v1"
 )
 
-// Codes of ours for pay codes and work rules.
+// Codes of ours for pay codes, work rules and pay rules.
 const (
 	// CodeInvalid (400): a value is not one that its property may have.
 	CodeInvalid = "WRL-20501"
@@ -26,7 +26,7 @@ const (
 	CodeUnknown = "WRL-20504"
 	// CodeOtherID (400): the id in the body is not the one in the path.
 	CodeOtherID = "WRL-20505"
-	// CodeInUse (400): an employment term or a work rule refers to it.
+	// CodeInUse (400): an employment term, a work rule or a pay rule refers to it.
 	CodeInUse = "WRL-20506"
 )
 
@@ -38,7 +38,7 @@ const (
 	unitMoney = "MONEY"
 )
 
-// Codes are those of pay codes and work rules.
+// Codes are those of pay codes, work rules and pay rules.
 func Codes() namedstore.Codes {
 	return namedstore.Codes{Missing: CodeMissing, Invalid: CodeInvalid, Taken: CodeTaken, Unknown: CodeUnknown, OtherID: CodeOtherID}
 }

@@ -14,6 +14,7 @@ import (
 
 	"github.com/rotaloom/rotaloom/pkg/fault"
 	"github.com/rotaloom/rotaloom/pkg/namedstore"
+	"github.com/rotaloom/rotaloom/pkg/pg"
 	"github.com/rotaloom/rotaloom/pkg/tenant"
 	commonv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/common/v1"
 	timekeepingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/timekeeping/v1"
@@ -178,4 +179,9 @@ func (h *Handler) DeleteWorkRule(ctx context.Context, req *timekeepingv1.DeleteW
 		return nil, err
 	}
 	return &emptypb.Empty{}, nil
+}
+
+// All returns the work rules of a tenant.
+func All(ctx context.Context, db pg.Querier, tenantID int64) ([]*timekeepingv1.WorkRule, error) {
+	return newStore().All(ctx, db, tenantID)
 }

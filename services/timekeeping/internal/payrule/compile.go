@@ -1,0 +1,120 @@
+package payrule
+
+import (
+	"strings"
+
+	"github.com/rotaloom/rotaloom/pkg/civil"
+	commonv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/common/v1"
+	timekeepingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/timekeeping/v1"
+	"github.com/rotaloom/rotaloom/services/timekeeping/internal/worktime"
+)
+
+// regular is what time is paid as that no rule says anything of.
+const regular = "Regular"
+
+// Rules are the pay rules of a tenant, ready to calculate with.
+type Rules struct {
+	byID   map[int64]*compiled
+	byName map[string]*compiled
+	// none is how employees without a pay rule are paid.
+	none    *worktime.Rule
+	longest int64
+}
+
+type compiled struct {
+	name string
+	days []version
+}
+
+type version struct {
+	from civil.Date
+	rule worktime.Rule
+}
+
+// Compile makes Rules of what is stored. PayCode returns the pay code with an id or,
+// without one, with a name; it may not exist.
+func Compile(list []*timekeepingv1.PayRule, payCode func(*commonv1.Ref) worktime.PayCode) (*Rules, error) {
+	named := regular
+	paid := payCode(&commonv1.Ref{Qualifier: &named})
+	out := &Rules{byID: map[int64]*compiled{}, byName: map[string]*compiled{}}
+	out.none = &worktime.Rule{Regular: paid, LongestShift: defaultLongestShift * minute, ShiftGap: defaultLongestBreak * minute, WeekStart: 1, FlagAbsence: true}
+	out.longest = out.none.LongestShift
+	for _, r := range list {
+		c := &compiled{name: r.GetName()}
+		for _, v := range r.GetEffectiveVersions() {
+			from, err := civil.ParseDate(v.GetEffectiveDate())
+			if err != nil {
+				return nil, err
+			}
+			rule := compile(v, payCode, paid)
+			out.longest = max(out.longest, rule.LongestShift)
+			c.days = append(c.days, version{from, rule})
+		}
+		out.byID[r.GetId()], out.byName[strings.ToLower(r.GetName())] = c, c
+	}
+	return out, nil
+}
+
+const minute = 60
+
+func compile(v *timekeepingv1.PayRuleVersion, payCode func(*commonv1.Ref) worktime.PayCode, paid worktime.PayCode) worktime.Rule {
+	if v.GetRegularPayCode() != nil {
+		paid = payCode(v.GetRegularPayCode())
+	}
+	seconds := func(n int32) int64 { return int64(n) * minute }
+	tolerated := func(n *int32) *int64 {
+		if n == nil {
+			return nil
+		}
+		limit := seconds(*n)
+		return &limit
+	}
+	snap, limits := v.GetScheduleRounding(), v.GetExceptions()
+	if limits == nil {
+		limits = &timekeepingv1.PayRuleWindow{}
+	}
+	rule := worktime.Rule{
+		Regular: paid, LongestShift: seconds(v.GetLongestShift()), ShiftGap: seconds(v.GetLongestBreak()),
+		In:        worktime.Rounding{Interval: seconds(v.GetInRounding().GetInterval()), Grace: seconds(v.GetInRounding().GetGrace())},
+		Out:       worktime.Rounding{Interval: seconds(v.GetOutRounding().GetInterval()), Grace: seconds(v.GetOutRounding().GetGrace())},
+		Snap:      worktime.Snap{EarlyIn: seconds(snap.GetEarlyIn()), LateIn: seconds(snap.GetLateIn()), EarlyOut: seconds(snap.GetEarlyOut()), LateOut: seconds(snap.GetLateOut())},
+		WeekStart: weekday(v.GetWeekStart()),
+		Tolerance: worktime.Tolerance{EarlyIn: tolerated(limits.EarlyIn), LateIn: tolerated(limits.LateIn), EarlyOut: tolerated(limits.EarlyOut), LateOut: tolerated(limits.LateOut)},
+
+		FlagUnscheduled: v.GetFlagUnscheduled(), FlagAbsence: v.GetFlagAbsence(),
+	}
+	for _, b := range v.GetBreaks() {
+		rule.Breaks = append(rule.Breaks, worktime.Break{After: seconds(b.GetAfter()), Length: seconds(b.GetLength())})
+	}
+	for i, t := range tiersOf(v) {
+		for _, tier := range t.list {
+			to := []*[]worktime.Tier{&rule.Daily, &rule.Weekly}[i]
+			*to = append(*to, worktime.Tier{After: seconds(tier.GetAfter()), PayCode: payCode(tier.GetPayCode())})
+		}
+	}
+	return rule
+}
+
+// Longest returns the longest that any shift may be, in seconds.
+func (r *Rules) Longest() int64 { return r.longest }
+
+// None returns how employees without a pay rule are paid.
+func (r *Rules) None() *worktime.Rule { return r.none }
+
+// On returns the name of the pay rule that a ref names and how it is on a day; none
+// when there is no such one. The id of a ref wins.
+func (r *Rules) On(ref *commonv1.Ref, day civil.Date) (string, *worktime.Rule) {
+	found := r.byName[strings.ToLower(ref.GetQualifier())]
+	if ref != nil && ref.Id != nil {
+		found = r.byID[ref.GetId()]
+	}
+	if found == nil {
+		return "", r.none
+	}
+	for i := len(found.days) - 1; i >= 0; i-- {
+		if found.days[i].from <= day {
+			return found.name, &found.days[i].rule
+		}
+	}
+	return found.name, r.none
+}

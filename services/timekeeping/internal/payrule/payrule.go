@@ -1,0 +1,187 @@
+// Package payrule keeps pay rules: how punches become paid time.
+package payrule
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
+	"google.golang.org/protobuf/proto"
+	"google.golang.org/protobuf/types/known/emptypb"
+
+	"github.com/rotaloom/rotaloom/pkg/fault"
+	"github.com/rotaloom/rotaloom/pkg/namedstore"
+	"github.com/rotaloom/rotaloom/pkg/tenant"
+	commonv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/common/v1"
+	timekeepingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/timekeeping/v1"
+	"github.com/rotaloom/rotaloom/services/timekeeping/internal/employmentterm"
+	"github.com/rotaloom/rotaloom/services/timekeeping/internal/paycode"
+)
+
+// Store keeps pay rules.
+type Store = namedstore.Store[*timekeepingv1.PayRule]
+
+// NewStore returns the store of pay rules.
+func NewStore() *Store {
+	return namedstore.NewStore(namedstore.Kind[*timekeepingv1.PayRule]{
+		Codes: paycode.Codes(),
+		What:  "pay rule",
+		Table: "pay_rule",
+		New:   func() *timekeepingv1.PayRule { return &timekeepingv1.PayRule{} },
+		Strip: func(r *timekeepingv1.PayRule) { r.Id, r.Version = nil, nil },
+		Fill: func(r *timekeepingv1.PayRule, id, version int64) {
+			r.Id, r.Version = proto.Int64(id), proto.Int64(version)
+		},
+	})
+}
+
+// Handler serves PayRuleService.
+type Handler struct {
+	timekeepingv1.UnsafePayRuleServiceServer
+	resource namedstore.Resource[*timekeepingv1.PayRule]
+	payCodes *paycode.Store
+}
+
+var _ timekeepingv1.PayRuleServiceServer = (*Handler)(nil)
+
+// New returns a Handler that keeps pay rules in the database of the pool.
+func New(pool *pgxpool.Pool) *Handler {
+	h := &Handler{payCodes: paycode.NewStore()}
+	h.resource = namedstore.Resource[*timekeepingv1.PayRule]{Store: NewStore(), Pool: pool, Prepare: prepare, Within: h.bookIt, Unused: unused}
+	return h
+}
+
+// payCodesOf returns the refs to pay codes of a rule, and where they stand.
+func payCodesOf(r *timekeepingv1.PayRule) (refs []*commonv1.Ref, paths []string) {
+	for i, v := range r.GetEffectiveVersions() {
+		if v.GetRegularPayCode() != nil {
+			refs, paths = append(refs, v.GetRegularPayCode()), append(paths, fmt.Sprintf("effectiveVersions[%d].regularPayCode", i))
+		}
+		for _, t := range tiersOf(v) {
+			for n, tier := range t.list {
+				refs, paths = append(refs, tier.GetPayCode()), append(paths, fmt.Sprintf("effectiveVersions[%d].%s[%d].payCode", i, t.name, n))
+			}
+		}
+	}
+	return refs, paths
+}
+
+// bookIt writes the pay codes of a pay rule by id and name. It keeps them from being
+// deleted until the transaction ends.
+func (h *Handler) bookIt(ctx context.Context, tx pgx.Tx, tenantID, _ int64, r *timekeepingv1.PayRule) error {
+	refs, paths := payCodesOf(r)
+	for i, ref := range refs {
+		found, err := h.payCodes.Read(ctx, tx, tenantID, paths[i], []*commonv1.Ref{ref})
+		if err != nil {
+			return err
+		}
+		id := found[0].GetId()
+		if found[0].GetUnit() != "HOUR" {
+			return invalid("%s must be a pay code of the unit HOUR, not %s", paths[i], found[0].GetUnit())
+		}
+		if err := tx.QueryRow(ctx, `SELECT id FROM pay_code WHERE tenant_id = $1 AND id = $2 FOR KEY SHARE`, tenantID, id).Scan(&id); err != nil {
+			if errors.Is(err, pgx.ErrNoRows) {
+				return fault.Invalid(paycode.CodeUnknown, fmt.Sprintf("The pay code (%s) does not exist any more.", paths[i]))
+			}
+			return err
+		}
+		ref.Id, ref.Qualifier, ref.Name = &id, proto.String(found[0].GetName()), nil
+	}
+	return nil
+}
+
+func unused(ctx context.Context, tx pgx.Tx, tenantID int64, r *timekeepingv1.PayRule) error {
+	term, err := employmentterm.Using(ctx, tx, tenantID, employmentterm.PayRule, r.GetId(), r.GetName())
+	if err == nil && term != "" {
+		err = fault.Invalid(paycode.CodeInUse, fmt.Sprintf("The employment term %q refers to the pay rule %q.", term, r.GetName()))
+	}
+	return err
+}
+
+// Using returns how a message calls a pay rule that pays as a pay code, or "" when
+// none does.
+func Using(ctx context.Context, tx pgx.Tx, tenantID int64, p *timekeepingv1.PayCode) (string, error) {
+	rules, err := NewStore().All(ctx, tx, tenantID)
+	if err != nil {
+		return "", err
+	}
+	for _, r := range rules {
+		refs, _ := payCodesOf(r)
+		for _, ref := range refs {
+			if ref.GetId() == p.GetId() {
+				return fmt.Sprintf("The pay rule %q", r.GetName()), nil
+			}
+		}
+	}
+	return "", nil
+}
+
+// nameThem writes the names that pay codes have now.
+func (h *Handler) nameThem(ctx context.Context, list ...*timekeepingv1.PayRule) error {
+	var refs []*commonv1.Ref
+	var ids []int64
+	for _, r := range list {
+		of, _ := payCodesOf(r)
+		refs = append(refs, of...)
+	}
+	for _, ref := range refs {
+		ids = append(ids, ref.GetId())
+	}
+	if len(ids) == 0 {
+		return nil
+	}
+	tenantID, err := tenant.Of(ctx)
+	if err != nil {
+		return err
+	}
+	found, err := h.payCodes.Find(ctx, h.resource.Pool, tenantID, ids, nil)
+	if err != nil {
+		return err
+	}
+	for _, p := range found {
+		for _, ref := range refs {
+			if ref.GetId() == p.GetId() {
+				ref.Qualifier = proto.String(p.GetName())
+			}
+		}
+	}
+	return nil
+}
+
+// ListPayRules returns all pay rules by name, or the one that is asked for.
+func (h *Handler) ListPayRules(ctx context.Context, req *timekeepingv1.ListPayRulesRequest) (*timekeepingv1.PayRuleList, error) {
+	list, err := h.resource.List(ctx, req.Id, req.Qualifier)
+	if err != nil {
+		return nil, err
+	}
+	return &timekeepingv1.PayRuleList{Items: list}, h.nameThem(ctx, list...)
+}
+
+// GetPayRule returns one pay rule, or 404.
+func (h *Handler) GetPayRule(ctx context.Context, req *timekeepingv1.GetPayRuleRequest) (*timekeepingv1.PayRule, error) {
+	r, err := h.resource.Get(ctx, req.GetId())
+	if err != nil {
+		return nil, err
+	}
+	return r, h.nameThem(ctx, r)
+}
+
+// CreatePayRule stores a new pay rule.
+func (h *Handler) CreatePayRule(ctx context.Context, req *timekeepingv1.PayRule) (*timekeepingv1.PayRule, error) {
+	return h.resource.Create(ctx, req)
+}
+
+// UpdatePayRule replaces a pay rule.
+func (h *Handler) UpdatePayRule(ctx context.Context, req *timekeepingv1.UpdatePayRuleRequest) (*timekeepingv1.PayRule, error) {
+	return h.resource.Update(ctx, req.GetId(), req.GetBody())
+}
+
+// DeletePayRule deletes a pay rule that nothing refers to.
+func (h *Handler) DeletePayRule(ctx context.Context, req *timekeepingv1.DeletePayRuleRequest) (*emptypb.Empty, error) {
+	if err := h.resource.Delete(ctx, req.GetId(), req.Version); err != nil {
+		return nil, err
+	}
+	return &emptypb.Empty{}, nil
+}

@@ -1,0 +1,158 @@
+package payrule
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"google.golang.org/protobuf/proto"
+
+	"github.com/rotaloom/rotaloom/pkg/civil"
+	"github.com/rotaloom/rotaloom/pkg/fault"
+	timekeepingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/timekeeping/v1"
+	"github.com/rotaloom/rotaloom/services/timekeeping/internal/paycode"
+)
+
+const (
+	maxDescription = 1000
+	maxList        = 10
+
+	defaultLongestShift = 960
+	defaultLongestBreak = 240
+)
+
+func invalid(format string, args ...any) error {
+	return fault.Invalid(paycode.CodeInvalid, fmt.Sprintf(format, args...)+".")
+}
+
+// prepare checks a pay rule, and completes what it leaves out. Its versions are in
+// the order of their dates.
+func prepare(given *timekeepingv1.PayRule) (*timekeepingv1.PayRule, error) {
+	r := &timekeepingv1.PayRule{}
+	if given != nil {
+		r = proto.CloneOf(given)
+	}
+	if err := paycode.Codes().CheckName("payRule", r.GetName()); err != nil {
+		return nil, err
+	}
+	if utf8.RuneCountInString(r.GetDescription()) > maxDescription {
+		return nil, invalid("description must have at most %d characters", maxDescription)
+	}
+	for i, v := range r.GetEffectiveVersions() {
+		if err := check(fmt.Sprintf("effectiveVersions[%d]", i), v); err != nil {
+			return nil, err
+		}
+	}
+	slices.SortStableFunc(r.EffectiveVersions, func(a, b *timekeepingv1.PayRuleVersion) int {
+		return cmp.Compare(a.GetEffectiveDate(), b.GetEffectiveDate())
+	})
+	for i, v := range r.GetEffectiveVersions()[min(1, len(r.GetEffectiveVersions())):] {
+		if v.GetEffectiveDate() == r.GetEffectiveVersions()[i].GetEffectiveDate() {
+			return nil, invalid("effectiveVersions must not have the effectiveDate %s twice", v.GetEffectiveDate())
+		}
+	}
+	return r, nil
+}
+
+func check(path string, v *timekeepingv1.PayRuleVersion) error {
+	if _, err := civil.ParseDate(v.GetEffectiveDate()); err != nil {
+		return fault.Invalid(paycode.CodeMissing, path+".effectiveDate is missing.")
+	}
+	if v.LongestShift == nil {
+		v.LongestShift = proto.Int32(defaultLongestShift)
+	}
+	if v.LongestBreak == nil {
+		v.LongestBreak = proto.Int32(defaultLongestBreak)
+	}
+	if v.FlagAbsence == nil {
+		v.FlagAbsence = proto.Bool(true)
+	}
+	if v.WeekStart = strings.ToUpper(cmp.Or(v.GetWeekStart(), "MONDAY")); weekday(v.GetWeekStart()) < 0 {
+		return invalid("%s.weekStart must be one of MONDAY to SUNDAY", path)
+	}
+	checks := []bound{{"longestShift", v.LongestShift, 60, 1440}, {"longestBreak", v.LongestBreak, 0, 1440}}
+	for _, r := range []struct {
+		name string
+		of   *timekeepingv1.PayRuleRounding
+	}{{"inRounding", v.GetInRounding()}, {"outRounding", v.GetOutRounding()}} {
+		if r.of == nil {
+			continue
+		}
+		if n := r.of.GetInterval(); n <= 0 || 60%n != 0 {
+			return invalid("%s.%s.interval must be a divisor of 60", path, r.name)
+		}
+		checks = append(checks, bound{r.name + ".grace", r.of.Grace, 0, r.of.GetInterval()})
+	}
+	for _, w := range []struct {
+		name string
+		of   *timekeepingv1.PayRuleWindow
+	}{{"scheduleRounding", v.GetScheduleRounding()}, {"exceptions", v.GetExceptions()}} {
+		if w.of != nil {
+			checks = append(checks, bound{w.name + ".earlyIn", w.of.EarlyIn, 0, longestWindow}, bound{w.name + ".lateIn", w.of.LateIn, 0, longestWindow},
+				bound{w.name + ".earlyOut", w.of.EarlyOut, 0, longestWindow}, bound{w.name + ".lateOut", w.of.LateOut, 0, longestWindow})
+		}
+	}
+	if len(v.GetBreaks()) > maxList || len(v.GetDailyOvertime()) > maxList || len(v.GetWeeklyOvertime()) > maxList {
+		return invalid("%s must have at most %d breaks and tiers of each kind", path, maxList)
+	}
+	slices.SortStableFunc(v.Breaks, func(a, b *timekeepingv1.PayRuleBreak) int { return cmp.Compare(a.GetAfter(), b.GetAfter()) })
+	for i, b := range v.GetBreaks() {
+		at := fmt.Sprintf("breaks[%d].", i)
+		checks = append(checks, bound{at + "after", needed(b.After), 0, 1440}, bound{at + "length", needed(b.Length), 1, 240})
+	}
+	for _, t := range tiersOf(v) {
+		slices.SortStableFunc(t.list, func(a, b *timekeepingv1.PayRuleTier) int { return cmp.Compare(a.GetAfter(), b.GetAfter()) })
+		for i, tier := range t.list {
+			at := fmt.Sprintf("%s[%d].", t.name, i)
+			checks = append(checks, bound{at + "after", needed(tier.After), 0, 10_080})
+			if tier.GetPayCode() == nil {
+				return fault.Invalid(paycode.CodeMissing, fmt.Sprintf("%s.%spayCode is missing.", path, at))
+			}
+		}
+	}
+	for _, c := range checks {
+		if c.value != nil && (*c.value < c.least || *c.value > c.most) {
+			return invalid("%s.%s must be from %d to %d", path, c.name, c.least, c.most)
+		}
+	}
+	return nil
+}
+
+const longestWindow = 720
+
+// bound is what a number may be; nil was not given.
+type bound struct {
+	name        string
+	value       *int32
+	least, most int32
+}
+
+// needed makes a number that was not given one that no bound allows.
+func needed(n *int32) *int32 {
+	if n == nil {
+		return proto.Int32(-1)
+	}
+	return n
+}
+
+type tiers struct {
+	name string
+	list []*timekeepingv1.PayRuleTier
+}
+
+func tiersOf(v *timekeepingv1.PayRuleVersion) []tiers {
+	return []tiers{{"dailyOvertime", v.GetDailyOvertime()}, {"weeklyOvertime", v.GetWeeklyOvertime()}}
+}
+
+// weekday returns the day with a name in capitals, -1 when there is none.
+func weekday(name string) time.Weekday {
+	for day := time.Sunday; day <= time.Saturday; day++ {
+		if strings.ToUpper(day.String()) == name {
+			return day
+		}
+	}
+	return -1
+}

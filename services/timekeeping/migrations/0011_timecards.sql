@@ -1,0 +1,81 @@
+-- +goose Up
+-- What employees punched, and what follows from it once it is signed off. What is not
+-- signed off is calculated when it is read.
+
+-- Pay rules; bodies are rotaloom.timekeeping.v1.PayRule without id and version.
+CREATE TABLE pay_rule (
+    tenant_id  bigint      NOT NULL,
+    id         bigint      NOT NULL GENERATED ALWAYS AS IDENTITY,
+    name       text        NOT NULL,
+    version    bigint      NOT NULL DEFAULT 1,
+    body       bytea       NOT NULL,
+    created_at timestamptz NOT NULL DEFAULT now(),
+    updated_at timestamptz NOT NULL DEFAULT now(),
+    PRIMARY KEY (tenant_id, id)
+);
+CREATE UNIQUE INDEX pay_rule_name ON pay_rule (tenant_id, lower(name));
+
+-- Who changes the timecard of an employee locks this row first.
+CREATE TABLE timecard_head (
+    tenant_id          bigint NOT NULL,
+    employee_id        bigint NOT NULL,
+    -- The last day that is signed off.
+    signed_off_through date,
+    -- Punches from here on belong to days that are open.
+    open_from          timestamptz,
+    signed_off_at      timestamptz,
+    signed_off_by      text   NOT NULL DEFAULT '',
+    PRIMARY KEY (tenant_id, employee_id)
+);
+
+CREATE TABLE punch (
+    tenant_id    bigint      NOT NULL,
+    id           bigint      NOT NULL GENERATED ALWAYS AS IDENTITY,
+    employee_id  bigint      NOT NULL,
+    at           timestamptz NOT NULL,
+    -- IANA name of where it was made.
+    time_zone    text        NOT NULL,
+    -- 0 as the punches before it ask for, 1 in, 2 out.
+    direction    smallint    NOT NULL,
+    is_transfer  boolean     NOT NULL,
+    -- A path, '' for the primary job, U+0001 with an id for a job of which only that is
+    -- known.
+    job          text        NOT NULL,
+    work_rule_id bigint,
+    work_rule    text        NOT NULL,
+    no_deduction boolean     NOT NULL,
+    -- rotaloom.timekeeping.v1.Punch without what columns hold.
+    body         bytea       NOT NULL,
+    created_at   timestamptz NOT NULL DEFAULT now(),
+    updated_at   timestamptz NOT NULL DEFAULT now(),
+    PRIMARY KEY (tenant_id, id),
+    -- A punch that is sent again is the same one.
+    CONSTRAINT punch_once UNIQUE (tenant_id, employee_id, at)
+);
+
+-- Amounts that people entered on timecards.
+CREATE TABLE timecard_edit (
+    tenant_id   bigint      NOT NULL,
+    id          bigint      NOT NULL GENERATED ALWAYS AS IDENTITY,
+    employee_id bigint      NOT NULL,
+    apply_date  date        NOT NULL,
+    -- rotaloom.timekeeping.v1.TimecardPayCodeEdit without what columns hold.
+    body        bytea       NOT NULL,
+    created_at  timestamptz NOT NULL DEFAULT now(),
+    updated_at  timestamptz NOT NULL DEFAULT now(),
+    PRIMARY KEY (tenant_id, id)
+);
+CREATE INDEX timecard_edit_day ON timecard_edit (tenant_id, employee_id, apply_date);
+
+-- +goose StatementBegin
+DO $$
+DECLARE name text;
+BEGIN
+    FOREACH name IN ARRAY ARRAY['pay_rule', 'timecard_head', 'punch', 'timecard_edit'] LOOP
+        EXECUTE format('ALTER TABLE %I ENABLE ROW LEVEL SECURITY', name);
+        EXECUTE format('ALTER TABLE %I FORCE ROW LEVEL SECURITY', name);
+        EXECUTE format($p$CREATE POLICY tenant ON %I USING
+            (tenant_id = (SELECT nullif(current_setting('rotaloom.tenant_id', true), '')::bigint))$p$, name);
+    END LOOP;
+END $$;
+-- +goose StatementEnd
