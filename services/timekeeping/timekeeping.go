@@ -29,7 +29,9 @@ import (
 	"github.com/rotaloom/rotaloom/services/timekeeping/internal/membership"
 	"github.com/rotaloom/rotaloom/services/timekeeping/internal/paycode"
 	"github.com/rotaloom/rotaloom/services/timekeeping/internal/payrollearning"
+	"github.com/rotaloom/rotaloom/services/timekeeping/internal/payrule"
 	"github.com/rotaloom/rotaloom/services/timekeeping/internal/person"
+	"github.com/rotaloom/rotaloom/services/timekeeping/internal/timecard"
 	"github.com/rotaloom/rotaloom/services/timekeeping/internal/workrule"
 	"github.com/rotaloom/rotaloom/services/timekeeping/migrations"
 )
@@ -68,6 +70,10 @@ type Service struct {
 
 	payCodes  *paycode.Handler
 	workRules *workrule.Handler
+	payRules  *payrule.Handler
+
+	punches    *timecard.Punches
+	workedTime *timecard.WorkedTime
 
 	payrollEarnings *payrollearning.Handler
 
@@ -101,6 +107,7 @@ func New(_ context.Context, cfg Config, deps Deps) (*Service, error) {
 	if err != nil {
 		return nil, err
 	}
+	cards := timecard.NewReader(deps.Pool, commonsv1.NewEmployeeDayServiceClient(deps.Commons), clock.System{}.Now)
 	return &Service{
 		Core: core, Replicator: replicator,
 		requests:    commonsv1.NewTermRequestServiceClient(deps.Commons),
@@ -113,8 +120,12 @@ func New(_ context.Context, cfg Config, deps Deps) (*Service, error) {
 
 		leaveCertifications: leavecertification.New(deps.Pool, persons),
 
-		payCodes:  paycode.New(deps.Pool, workrule.Using),
+		payCodes:  paycode.New(deps.Pool, workrule.Using, payrule.Using),
 		workRules: workrule.New(deps.Pool),
+		payRules:  payrule.New(deps.Pool),
+
+		punches:    timecard.NewPunches(cards, persons),
+		workedTime: timecard.NewWorkedTime(cards),
 
 		payrollEarnings: payrollearning.New(deps.Pool, persons, clock.System{}),
 
@@ -138,6 +149,9 @@ func (s *Service) Register(server grpc.ServiceRegistrar) {
 	timekeepingv1.RegisterPayCodeServiceServer(server, s.payCodes)
 	timekeepingv1.RegisterWorkRuleServiceServer(server, s.workRules)
 	timekeepingv1.RegisterPayrollEarningServiceServer(server, s.payrollEarnings)
+	timekeepingv1.RegisterPayRuleServiceServer(server, s.payRules)
+	timekeepingv1.RegisterPunchServiceServer(server, s.punches)
+	timekeepingv1.RegisterWorkedTimeServiceServer(server, s.workedTime)
 	timekeepingv1.RegisterBrazilDeviceServiceServer(server, s.brazilDevices)
 	timekeepingv1.RegisterBrazilDeviceGroupServiceServer(server, s.brazilGroups)
 	timekeepingv1.RegisterBrazilCompanyServiceServer(server, s.brazilCompanies)

@@ -887,7 +887,7 @@ const file_rotaloom_commons_v1_symbolic_period_proto_rawDesc = "" +
 	"start_date\x18\x01 \x01(\tR\tstartDate\x12\x19\n" +
 	"\bend_date\x18\x02 \x01(\tR\aendDate\x12\x14\n" +
 	"\x05begin\x18\x03 \x01(\tR\x05begin\x12\x10\n" +
-	"\x03end\x18\x04 \x01(\tR\x03end2\xd4\t\n" +
+	"\x03end\x18\x04 \x01(\tR\x03end2\xe1\t\n" +
 	"\x15SymbolicPeriodService\x12\xb7\x01\n" +
 	"\x13ListSymbolicPeriods\x12/.rotaloom.commons.v1.ListSymbolicPeriodsRequest\x1a'.rotaloom.commons.v1.SymbolicPeriodList\"F\xa2\xbb\x18 \n" +
 	"\x1ccommons.symbolic_period.read\x18\x01\x82\xd3\xe4\x93\x02\x1c\x12\x1a/v1/commons/symbolicperiod\x12\xd4\x01\n" +
@@ -896,9 +896,9 @@ const file_rotaloom_commons_v1_symbolic_period_proto_rawDesc = "" +
 	"\x17ListSymbolicPeriodTypes\x123.rotaloom.commons.v1.ListSymbolicPeriodTypesRequest\x1a+.rotaloom.commons.v1.SymbolicPeriodTypeList\"S\xa2\xbb\x18 \n" +
 	"\x1ccommons.symbolic_period.read\x18\x01\x82\xd3\xe4\x93\x02)\x12'/v1/commons/symbolicperiod/period_types\x12\xbe\x01\n" +
 	"\x1aReadSymbolicPeriodsOfTypes\x126.rotaloom.commons.v1.ReadSymbolicPeriodsOfTypesRequest\x1a\x17.google.protobuf.Struct\"O\xa2\xbb\x18 \n" +
-	"\x1ccommons.symbolic_period.read\x18\x01\x82\xd3\xe4\x93\x02%:\x01*\" /v1/commons/symbolicperiod/types\x12\xd3\x01\n" +
-	"\x12ReadSymbolicPeriod\x12..rotaloom.commons.v1.ReadSymbolicPeriodRequest\x1a'.rotaloom.commons.v1.SymbolicPeriodSpan\"d\xa2\xbb\x186\n" +
-	"\x1ccommons.symbolic_period.read\x18\x01Z\n" +
+	"\x1ccommons.symbolic_period.read\x18\x01\x82\xd3\xe4\x93\x02%:\x01*\" /v1/commons/symbolicperiod/types\x12\xe0\x01\n" +
+	"\x12ReadSymbolicPeriod\x12..rotaloom.commons.v1.ReadSymbolicPeriodRequest\x1a'.rotaloom.commons.v1.SymbolicPeriodSpan\"q\xa2\xbb\x18C\n" +
+	"\x1ccommons.symbolic_period.read\x18\x01Z\vtimekeepingZ\n" +
 	"schedulingZ\bplatform\x82\xd3\xe4\x93\x02$:\x01*\"\x1f/v1/commons/symbolicperiod/read\x12\xbf\x01\n" +
 	"\x18MultiReadSymbolicPeriods\x124.rotaloom.commons.v1.MultiReadSymbolicPeriodsRequest\x1a\x17.google.protobuf.Struct\"T\xa2\xbb\x18 \n" +
 	"\x1ccommons.symbolic_period.read\x18\x01\x82\xd3\xe4\x93\x02*:\x01*\"%/v1/commons/symbolicperiod/multi_readB\xe2\x01\n" +

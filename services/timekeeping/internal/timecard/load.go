@@ -1,0 +1,171 @@
+package timecard
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"google.golang.org/protobuf/proto"
+
+	"github.com/rotaloom/rotaloom/pkg/civil"
+	"github.com/rotaloom/rotaloom/pkg/pg"
+	commonsv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/commons/v1"
+	timekeepingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/timekeeping/v1"
+)
+
+// Days around those that are read: a week before them counts towards overtime, and a
+// shift can begin before a day and end after it.
+const (
+	daysBefore = 8
+	daysAfter  = 3
+	// daysBack is how far back the beginning of a shift is looked for: who never in
+	// this time made a pause longer than the longest shift begins one with the first
+	// punch in it.
+	daysBack = 35
+)
+
+// employee is what is stored of one employee on some days.
+type employee struct {
+	id           int64
+	number, name string
+	zone         *civil.Zone
+	// through is the last day that is signed off, nil when none is.
+	through *civil.Date
+	terms   []termSpan
+	punches []punch
+	// of is what commons knows.
+	of *commonsv1.EmployeeDays
+}
+
+type termSpan struct {
+	days civil.Range
+	term *timekeepingv1.EmploymentTerm
+}
+
+// window is what is read, and how.
+type window struct {
+	days civil.Range
+	// bodies says that punches are to be shown.
+	bodies bool
+	// signed says that days which are signed off are calculated as well.
+	signed bool
+}
+
+const (
+	readEmployees = `
+SELECT e.id, coalesce(p.person_number, ''), coalesce(p.full_name, ''), coalesce(p.time_zone, 'UTC'), h.signed_off_through
+FROM unnest($2::bigint[]) AS e (id)
+LEFT JOIN person p ON p.tenant_id = $1 AND p.id = e.id
+LEFT JOIN timecard_head h ON h.tenant_id = $1 AND h.employee_id = e.id`
+
+	readTerms = `
+SELECT m.person_id, m.from_date - '1970-01-01'::date, m.to_date - '1970-01-01'::date, m.employment_term_id
+FROM membership m WHERE m.tenant_id = $1 AND m.person_id = ANY($2) AND m.from_date < $4 AND m.to_date > $3 ORDER BY 1, 2`
+
+	readTermBodies = `
+SELECT t.id, t.body FROM employment_term t WHERE t.tenant_id = $1 AND EXISTS (
+    SELECT FROM membership m WHERE m.tenant_id = $1 AND m.employment_term_id = t.id AND m.person_id = ANY($2) AND m.from_date < $4 AND m.to_date > $3)`
+
+	// A shift begins after a pause that is longer than any shift.
+	readPunches = `
+SELECT e.id, p.id, p.at, p.time_zone, p.direction, p.is_transfer, p.job, p.work_rule_id, p.work_rule, p.no_deduction,
+       CASE WHEN $7 THEN p.body END, p.created_at, p.updated_at
+FROM unnest($2::bigint[]) AS e (id)
+LEFT JOIN timecard_head h ON h.tenant_id = $1 AND h.employee_id = e.id
+CROSS JOIN LATERAL (
+    SELECT max(q.at) AS at FROM (
+        SELECT at, at - lag(at) OVER (ORDER BY at) AS pause FROM punch
+        WHERE tenant_id = $1 AND employee_id = e.id AND at >= $3::timestamptz - make_interval(days => $6) AND at < $3
+    ) AS q WHERE q.pause IS NULL OR q.pause > make_interval(secs => $5)
+) AS first
+CROSS JOIN LATERAL (
+    SELECT * FROM punch
+    WHERE tenant_id = $1 AND employee_id = e.id AND at < $4
+      AND at >= greatest(coalesce(first.at, $3), CASE WHEN NOT $8 THEN h.open_from END)
+    OFFSET 0
+) AS p
+ORDER BY e.id, p.at`
+)
+
+// load reads what is stored of employees.
+func (r *Reader) load(ctx context.Context, tx pgx.Tx, tenantID int64, ids []int64, w window, longest int64) (map[int64]*employee, error) {
+	found := make(map[int64]*employee, len(ids))
+	terms := map[int64]*timekeepingv1.EmploymentTerm{}
+	from, to := w.days.From-daysBefore, w.days.To+daysAfter
+	var snapshot pg.Snapshot
+	snapshot.Queue(func(rows pgx.Rows) error { return r.scanEmployees(rows, found) }, readEmployees, tenantID, ids)
+	snapshot.Queue(func(rows pgx.Rows) error { return scanTermBodies(rows, terms) }, readTermBodies, tenantID, ids, from, to)
+	snapshot.Queue(func(rows pgx.Rows) error { return scanTerms(rows, found, terms) }, readTerms, tenantID, ids, from, to)
+	snapshot.Queue(func(rows pgx.Rows) error { return r.scanPunches(rows, found) }, readPunches,
+		tenantID, ids, from.Time(), to.Time(), float64(longest), daysBack, w.bodies, w.signed)
+	if err := snapshot.Read(ctx, tx); err != nil {
+		return nil, fmt.Errorf("read timecards: %w", err)
+	}
+	return found, nil
+}
+
+func (r *Reader) scanEmployees(rows pgx.Rows, found map[int64]*employee) error {
+	for rows.Next() {
+		e := &employee{}
+		var zone string
+		if err := rows.Scan(&e.id, &e.number, &e.name, &zone, &e.through); err != nil {
+			return err
+		}
+		var err error
+		if e.zone, err = r.zones.Get(zone); err != nil {
+			return err
+		}
+		found[e.id] = e
+	}
+	return rows.Err()
+}
+
+func scanTermBodies(rows pgx.Rows, terms map[int64]*timekeepingv1.EmploymentTerm) error {
+	for rows.Next() {
+		var id int64
+		var body []byte
+		if err := rows.Scan(&id, &body); err != nil {
+			return err
+		}
+		term := &timekeepingv1.EmploymentTerm{}
+		if err := proto.Unmarshal(body, term); err != nil {
+			return err
+		}
+		terms[id] = term
+	}
+	return rows.Err()
+}
+
+func scanTerms(rows pgx.Rows, found map[int64]*employee, terms map[int64]*timekeepingv1.EmploymentTerm) error {
+	for rows.Next() {
+		var id, term int64
+		var span termSpan
+		if err := rows.Scan(&id, (*int32)(&span.days.From), (*int32)(&span.days.To), &term); err != nil {
+			return err
+		}
+		span.term = terms[term]
+		found[id].terms = append(found[id].terms, span)
+	}
+	return rows.Err()
+}
+
+func (r *Reader) scanPunches(rows pgx.Rows, found map[int64]*employee) error {
+	for rows.Next() {
+		var id int64
+		var at time.Time
+		var zone string
+		var p punch
+		err := rows.Scan(&id, &p.ID, &at, &zone, (*int8)(&p.Direction), &p.Transfer, &p.Job, &p.workRuleID, &p.workRule, &p.NoDeduction,
+			&p.body, &p.entered, &p.updatedAt)
+		if err != nil {
+			return err
+		}
+		p.At = at.Unix()
+		if p.Zone, err = r.zones.Get(zone); err != nil {
+			return err
+		}
+		found[id].punches = append(found[id].punches, p)
+	}
+	return rows.Err()
+}

@@ -1,0 +1,80 @@
+package timecard
+
+import (
+	"context"
+	"strings"
+
+	"github.com/jackc/pgx/v5"
+
+	commonv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/common/v1"
+	timekeepingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/timekeeping/v1"
+	"github.com/rotaloom/rotaloom/services/timekeeping/internal/paycode"
+	"github.com/rotaloom/rotaloom/services/timekeeping/internal/payrule"
+	"github.com/rotaloom/rotaloom/services/timekeeping/internal/workrule"
+	"github.com/rotaloom/rotaloom/services/timekeeping/internal/worktime"
+)
+
+// setup is the setup of a tenant that timecards follow from.
+type setup struct {
+	codesByID   map[int64]*timekeepingv1.PayCode
+	codesByName map[string]*timekeepingv1.PayCode
+	// booked are the pay codes of work rules.
+	bookedByID   map[int64]*worktime.PayCode
+	bookedByName map[string]*worktime.PayCode
+	rules        *payrule.Rules
+}
+
+func loadSetup(ctx context.Context, tx pgx.Tx, tenantID int64) (*setup, error) {
+	codes, err := paycode.NewStore().All(ctx, tx, tenantID)
+	if err != nil {
+		return nil, err
+	}
+	s := &setup{
+		codesByID: make(map[int64]*timekeepingv1.PayCode, len(codes)), codesByName: make(map[string]*timekeepingv1.PayCode, len(codes)),
+		bookedByID: map[int64]*worktime.PayCode{}, bookedByName: map[string]*worktime.PayCode{},
+	}
+	for _, code := range codes {
+		s.codesByID[code.GetId()], s.codesByName[strings.ToLower(code.GetName())] = code, code
+	}
+	workRules, err := workrule.All(ctx, tx, tenantID)
+	if err != nil {
+		return nil, err
+	}
+	for _, r := range workRules {
+		if r.GetDefaultPayCode() != nil {
+			paid := s.payCode(r.GetDefaultPayCode())
+			s.bookedByID[r.GetId()], s.bookedByName[strings.ToLower(r.GetName())] = &paid, &paid
+		}
+	}
+	list, err := payrule.NewStore().All(ctx, tx, tenantID)
+	if err != nil {
+		return nil, err
+	}
+	s.rules, err = payrule.Compile(list, s.payCode)
+	return s, err
+}
+
+// find returns the pay code that a ref names, nil when there is none. The id wins.
+func (s *setup) find(ref *commonv1.Ref) *timekeepingv1.PayCode {
+	if ref != nil && ref.Id != nil {
+		return s.codesByID[ref.GetId()]
+	}
+	return s.codesByName[strings.ToLower(ref.GetQualifier())]
+}
+
+// payCode returns a pay code as it is now, or what the ref says when there is none.
+func (s *setup) payCode(ref *commonv1.Ref) worktime.PayCode {
+	if found := s.find(ref); found != nil {
+		return worktime.PayCode{ID: found.GetId(), Name: found.GetName()}
+	}
+	return worktime.PayCode{ID: ref.GetId(), Name: ref.GetQualifier()}
+}
+
+// booked returns the pay code that a work rule books under, nil for that of the pay
+// rule.
+func (s *setup) booked(id *int64, name string) *worktime.PayCode {
+	if id != nil {
+		return s.bookedByID[*id]
+	}
+	return s.bookedByName[strings.ToLower(name)]
+}

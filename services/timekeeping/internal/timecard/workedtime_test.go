@@ -1,0 +1,179 @@
+package timecard
+
+import (
+	"context"
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	"google.golang.org/grpc"
+	"google.golang.org/protobuf/proto"
+
+	"github.com/jackc/pgx/v5/pgxpool"
+
+	"github.com/rotaloom/rotaloom/pkg/civil"
+	"github.com/rotaloom/rotaloom/pkg/serve"
+	"github.com/rotaloom/rotaloom/pkg/tenant"
+	"github.com/rotaloom/rotaloom/pkg/testkit/pgtest"
+	commonv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/common/v1"
+	commonsv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/commons/v1"
+	timekeepingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/timekeeping/v1"
+	"github.com/rotaloom/rotaloom/services/timekeeping/internal/paycode"
+	"github.com/rotaloom/rotaloom/services/timekeeping/internal/payrule"
+	"github.com/rotaloom/rotaloom/services/timekeeping/internal/person"
+	"github.com/rotaloom/rotaloom/services/timekeeping/internal/worktime"
+	"github.com/rotaloom/rotaloom/services/timekeeping/migrations"
+)
+
+func TestMain(m *testing.M) { pgtest.Main(m) }
+
+// knownDays is what commons knows, by employee.
+type knownDays map[int64]*commonsv1.EmployeeDays
+
+func (k knownDays) ReadEmployeeDays(_ context.Context, req *commonsv1.ReadEmployeeDaysRequest, _ ...grpc.CallOption) (*commonsv1.ReadEmployeeDaysResponse, error) {
+	out := &commonsv1.ReadEmployeeDaysResponse{}
+	for _, id := range req.GetEmployeeIds() {
+		if k[id] != nil {
+			out.Employees = append(out.Employees, k[id])
+		}
+	}
+	return out, nil
+}
+
+func newPool(t testing.TB) *pgxpool.Pool {
+	t.Helper()
+	sets, err := serve.Migrations("timekeeping_version", migrations.FS)
+	require.NoError(t, err)
+	return pgtest.New(t, sets...)
+}
+
+// punched stores the punches of an employee in Berlin.
+func punched(t testing.TB, ctx context.Context, r *Reader, tenantID, employee int64, local ...string) {
+	t.Helper()
+	zone, err := r.zones.Get("Europe/Berlin")
+	require.NoError(t, err)
+	rows := make([]*punchRow, len(local))
+	for i, text := range local {
+		at, err := civil.ParseDateTime(text + ":00")
+		require.NoError(t, err)
+		rows[i] = &punchRow{employee: person.Person{ID: employee}, punch: punch{body: []byte{}, Punch: worktime.Punch{At: zone.Unix(at), Zone: zone}}}
+	}
+	require.NoError(t, r.store(ctx, tenantID, rows))
+}
+
+func totalsOf(t *testing.T, ctx context.Context, r *Reader, from, to string, ids ...int64) []*timekeepingv1.EmployeeWorkedTime {
+	t.Helper()
+	out, err := NewWorkedTime(r).ReadWorkedTime(ctx, &timekeepingv1.ReadWorkedTimeRequest{EmployeeIds: ids, StartDate: from, EndDate: to})
+	require.NoError(t, err)
+	return out.GetEmployees()
+}
+
+// describe writes totals in a line each.
+func describe(list []*timekeepingv1.WorkedTimeTotal) []string {
+	var out []string
+	for _, w := range list {
+		out = append(out, fmt.Sprintf("%s %s %s %s %d%s%s", w.GetDate(), w.GetKind().String()[11:], w.GetPayCode().GetQualifier(), w.GetOrgJob().GetQualifier(), w.GetSeconds(), w.GetDays(), w.GetMoney()))
+	}
+	return out
+}
+
+func noon(day string) func() time.Time {
+	at, err := time.Parse(time.DateOnly, day)
+	return func() time.Time {
+		if err != nil {
+			panic(err)
+		}
+		return at.Add(12 * time.Hour)
+	}
+}
+
+func TestReadWorkedTime(t *testing.T) {
+	t.Parallel()
+	pool := newPool(t)
+	ctx := tenant.With(t.Context(), 1)
+	day := func(text string) int32 {
+		d, err := civil.ParseDate(text)
+		require.NoError(t, err)
+		return int32(d)
+	}
+	reader := NewReader(pool, knownDays{7: {
+		EmployeeId: 7,
+		PrimaryJobs: []*commonsv1.EmployeeDayText{
+			{From: day("2026-01-01"), To: day("2026-03-04"), Text: "A/Clerk"}, {From: day("2026-03-04"), To: day("3000-01-01"), Text: "A/Cook"},
+		},
+		PayRules: []*commonsv1.EmployeeDayText{{From: day("2026-01-01"), To: day("3000-01-01"), Text: "hourly"}},
+	}}, noon("2026-04-01"))
+	codes, rules := paycode.New(pool), payrule.New(pool)
+	overtime, err := codes.CreatePayCode(ctx, &timekeepingv1.PayCode{Name: "Overtime"})
+	require.NoError(t, err)
+	_, err = rules.CreatePayRule(ctx, &timekeepingv1.PayRule{Name: "Hourly", EffectiveVersions: []*timekeepingv1.PayRuleVersion{{
+		EffectiveDate: "2026-03-03", DailyOvertime: []*timekeepingv1.PayRuleTier{{After: proto.Int32(480), PayCode: &commonv1.Ref{Id: overtime.Id}}},
+	}}})
+	require.NoError(t, err)
+	punched(t, ctx, reader, 1, 7, "2026-03-02T08:00", "2026-03-02T18:00", "2026-03-03T22:00", "2026-03-04T08:00", "2026-03-04T20:00", "2026-03-05T01:00",
+		"2026-03-28T22:00", "2026-03-29T06:00", "2026-03-31T08:00")
+	punched(t, tenant.With(t.Context(), 2), reader, 2, 7, "2026-03-02T01:00", "2026-03-02T23:00")
+
+	got := totalsOf(t, ctx, reader, "2026-03-01", "2026-03-31", 8, 7)
+	require.Len(t, got, 2)
+	assert.Empty(t, got[0].GetTotals())
+	assert.Equal(t, []string{
+		"2026-03-02 WORKED Regular A/Clerk 36000", // The rule does not hold yet.
+		"2026-03-03 WORKED Overtime A/Clerk 7200",
+		"2026-03-03 WORKED Regular A/Clerk 28800",
+		"2026-03-04 WORKED Regular A/Cook 18000",
+		"2026-03-28 WORKED Regular A/Cook 25200", // The night on which the clock goes forward.
+	}, describe(got[1].GetTotals()))
+	assert.Equal(t, "Hourly", got[1].GetPayRule())
+	assert.Equal(t, int32(1), got[1].GetMissedPunches())
+	assert.Equal(t, overtime.GetId(), got[1].GetTotals()[1].GetPayCode().GetId())
+
+	// A part of the range is the same as the whole.
+	got = totalsOf(t, ctx, reader, "2026-03-04", "2026-03-04", 7)
+	assert.Equal(t, []string{"2026-03-04 WORKED Regular A/Cook 18000"}, describe(got[0].GetTotals()))
+}
+
+// The totals of each day are the same, whether it is read alone or with others.
+func TestADayAloneIsTheSameAsWithOthers(t *testing.T) {
+	t.Parallel()
+	pool := newPool(t)
+	ctx := tenant.With(t.Context(), 1)
+	reader := NewReader(pool, knownDays{}, noon("2026-04-01"))
+	at := time.Date(2026, 3, 1, 7, 0, 0, 0, time.UTC)
+	var local []string
+	for i := range 60 {
+		// Pauses of less than the longest shift, a missing punch now and then.
+		local = append(local, at.Format("2006-01-02T15:04"))
+		at = at.Add(time.Duration(3+(i*7)%13) * time.Hour)
+	}
+	punched(t, ctx, reader, 1, 7, local...)
+	var each []string
+	for day := time.Date(2026, 3, 1, 0, 0, 0, 0, time.UTC); day.Before(time.Date(2026, 3, 31, 0, 0, 0, 0, time.UTC)); day = day.AddDate(0, 0, 1) {
+		each = append(each, describe(totalsOf(t, ctx, reader, day.Format(time.DateOnly), day.Format(time.DateOnly), 7)[0].GetTotals())...)
+	}
+	assert.Equal(t, describe(totalsOf(t, ctx, reader, "2026-03-01", "2026-03-30", 7)[0].GetTotals()), each)
+	assert.NotEmpty(t, each)
+}
+
+func BenchmarkReadWorkedTime(b *testing.B) {
+	pool := newPool(b)
+	ctx := tenant.With(b.Context(), 1)
+	reader := NewReader(pool, knownDays{}, noon("2026-04-01"))
+	ids := make([]int64, maxEmployees)
+	for i := range ids {
+		ids[i] = int64(i + 1)
+		var local []string
+		for day := 1; day <= 31; day++ {
+			for _, hour := range []string{"08:00", "12:00", "12:30", "17:00"} {
+				local = append(local, fmt.Sprintf("2026-03-%02dT%s", day, hour))
+			}
+		}
+		punched(b, ctx, reader, 1, ids[i], local...)
+	}
+	for b.Loop() {
+		_, err := NewWorkedTime(reader).ReadWorkedTime(ctx, &timekeepingv1.ReadWorkedTimeRequest{EmployeeIds: ids, StartDate: "2026-03-01", EndDate: "2026-03-31"})
+		require.NoError(b, err)
+	}
+}
