@@ -1,0 +1,75 @@
+package schedulerule
+
+import (
+	"context"
+	"fmt"
+
+	schedulingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/scheduling/v1"
+
+	"github.com/rotaloom/rotaloom/pkg/fault"
+)
+
+// CodeUnknown (400): there is no such rule.
+const CodeUnknown = "WRL-31601"
+
+// Handler serves ScheduleRuleService.
+type Handler struct {
+	schedulingv1.UnsafeScheduleRuleServiceServer
+}
+
+var _ schedulingv1.ScheduleRuleServiceServer = (*Handler)(nil)
+
+// ListScheduleRules returns all rules by id, or the one with a name.
+func (h *Handler) ListScheduleRules(_ context.Context, req *schedulingv1.ListScheduleRulesRequest) (*schedulingv1.ScheduleRuleList, error) {
+	if req.Name == nil {
+		return listed(Rules(), req.GetOnlyOverrideable()), nil
+	}
+	rule, known := Find(0, req.GetName())
+	if !known {
+		return nil, fault.Invalid(CodeUnknown, fmt.Sprintf("There is no schedule rule with the name %.100q.", req.GetName()))
+	}
+	return listed([]Rule{rule}, req.GetOnlyOverrideable()), nil
+}
+
+// listed returns the messages of rules. No value of any is overridden on days of
+// the week.
+func listed(rules []Rule, onlyOverrideable bool) *schedulingv1.ScheduleRuleList {
+	out := &schedulingv1.ScheduleRuleList{}
+	if onlyOverrideable {
+		return out
+	}
+	for i := range rules {
+		out.Items = append(out.Items, rules[i].Message())
+	}
+	return out
+}
+
+// GetScheduleRule returns one rule. One that is not there is a 400, as in the
+// reference product.
+func (h *Handler) GetScheduleRule(_ context.Context, req *schedulingv1.GetScheduleRuleRequest) (*schedulingv1.ScheduleRule, error) {
+	rule, known := Find(req.GetId(), "")
+	if !known {
+		return nil, fault.Invalid(CodeUnknown, fmt.Sprintf("There is no schedule rule with the id %d.", req.GetId()))
+	}
+	return rule.Message(), nil
+}
+
+// MultiReadScheduleRules returns the rules that are named, in that order; all when
+// none are.
+func (h *Handler) MultiReadScheduleRules(_ context.Context, req *schedulingv1.MultiReadScheduleRulesRequest) (*schedulingv1.ScheduleRuleList, error) {
+	where := req.GetWhere()
+	refs := where.GetRules().GetRules()
+	if len(refs) == 0 {
+		return listed(Rules(), where.GetOnlyOverrideable()), nil
+	}
+	rules := make([]Rule, len(refs))
+	for i, ref := range refs {
+		rule, known := Find(ref.GetId(), ref.GetQualifier())
+		if !known {
+			return nil, fault.Invalid(CodeUnknown, fmt.Sprintf("There is no schedule rule with the id %d or the name %.100q (where.rules.rules[%d]).",
+				ref.GetId(), ref.GetQualifier(), i))
+		}
+		rules[i] = rule
+	}
+	return listed(rules, where.GetOnlyOverrideable()), nil
+}
