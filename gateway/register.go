@@ -91,6 +91,8 @@ func domains(c Conns) []domain {
 			generated(&schedulingv1.RequestSubtypeService_ServiceDesc, schedulingv1.NewRequestSubtypeServiceClient, schedulingv1.RegisterRequestSubtypeServiceHandlerClient),
 			generated(&schedulingv1.ScheduleGroupService_ServiceDesc, schedulingv1.NewScheduleGroupServiceClient, schedulingv1.RegisterScheduleGroupServiceHandlerClient),
 			generated(&schedulingv1.SchedulePatternTemplateService_ServiceDesc, schedulingv1.NewSchedulePatternTemplateServiceClient, schedulingv1.RegisterSchedulePatternTemplateServiceHandlerClient),
+			generated(&schedulingv1.ScheduleRuleService_ServiceDesc, schedulingv1.NewScheduleRuleServiceClient, schedulingv1.RegisterScheduleRuleServiceHandlerClient),
+			generated(&schedulingv1.ScheduleRuleSetService_ServiceDesc, schedulingv1.NewScheduleRuleSetServiceClient, schedulingv1.RegisterScheduleRuleSetServiceHandlerClient),
 			generated(&schedulingv1.ScheduleService_ServiceDesc, schedulingv1.NewScheduleServiceClient, schedulingv1.RegisterScheduleServiceHandlerClient),
 			generated(&schedulingv1.ShiftService_ServiceDesc, schedulingv1.NewShiftServiceClient, schedulingv1.RegisterShiftServiceHandlerClient),
 			generated(&schedulingv1.ShiftTemplateService_ServiceDesc, schedulingv1.NewShiftTemplateServiceClient, schedulingv1.RegisterShiftTemplateServiceHandlerClient),

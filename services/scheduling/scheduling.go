@@ -33,6 +33,8 @@ import (
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/schedulegroup"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/scheduleitem"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/schedulepatterntemplate"
+	"github.com/rotaloom/rotaloom/services/scheduling/internal/schedulerule"
+	"github.com/rotaloom/rotaloom/services/scheduling/internal/scheduleruleset"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/shifttemplate"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/timeoff"
 	"github.com/rotaloom/rotaloom/services/scheduling/migrations"
@@ -80,6 +82,8 @@ type Service struct {
 	scheduleGroups   *schedulegroup.Handler
 	timeOff          *timeoff.Manager
 	employeeTimeOff  *timeoff.Employee
+	rules            *schedulerule.Handler
+	ruleSets         *scheduleruleset.Handler
 	data             *dataelement.Server
 }
 
@@ -129,6 +133,8 @@ func New(_ context.Context, cfg Config, deps Deps) (*Service, error) {
 		scheduleGroups:  schedulegroup.New(deps.Pool),
 		timeOff:         timeoff.NewManager(requests),
 		employeeTimeOff: timeoff.NewEmployee(requests),
+		rules:           &schedulerule.Handler{},
+		ruleSets:        scheduleruleset.New(deps.Pool, scheduleruleset.NewStore()),
 		data:            dataprovider.NewServer(reader, datav1.NewDataRowServiceClient(deps.Commons)),
 	}, nil
 }
@@ -147,6 +153,8 @@ func (s *Service) Register(server grpc.ServiceRegistrar) {
 	schedulingv1.RegisterScheduleGroupServiceServer(server, s.scheduleGroups)
 	schedulingv1.RegisterTimeOffServiceServer(server, s.timeOff)
 	schedulingv1.RegisterEmployeeTimeOffServiceServer(server, s.employeeTimeOff)
+	schedulingv1.RegisterScheduleRuleServiceServer(server, s.rules)
+	schedulingv1.RegisterScheduleRuleSetServiceServer(server, s.ruleSets)
 	datav1.RegisterDataProviderServiceServer(server, s.data)
 }
 

@@ -1,0 +1,231 @@
+package scheduleruleset
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"strings"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
+	"google.golang.org/protobuf/proto"
+	"google.golang.org/protobuf/types/known/emptypb"
+
+	commonv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/common/v1"
+	schedulingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/scheduling/v1"
+
+	"github.com/rotaloom/rotaloom/pkg/fault"
+	"github.com/rotaloom/rotaloom/pkg/fault/bulk"
+	"github.com/rotaloom/rotaloom/pkg/namedstore"
+	"github.com/rotaloom/rotaloom/pkg/pg"
+	"github.com/rotaloom/rotaloom/pkg/rpc"
+	"github.com/rotaloom/rotaloom/pkg/tenant"
+)
+
+// Handler serves ScheduleRuleSetService.
+type Handler struct {
+	schedulingv1.UnsafeScheduleRuleSetServiceServer
+	resource namedstore.Resource[*ruleSet]
+}
+
+var _ schedulingv1.ScheduleRuleSetServiceServer = (*Handler)(nil)
+
+// New returns a Handler that keeps rule sets in the database of the pool.
+func New(pool *pgxpool.Pool, store *namedstore.Store[*ruleSet]) *Handler {
+	h := &Handler{}
+	h.resource = namedstore.Resource[*ruleSet]{Store: store, Pool: pool, Prepare: prepare, Within: h.within}
+	return h
+}
+
+// lock has those who give rule sets of a tenant persistent ids take turns.
+const lock pg.Lock = "persistent ids of schedule rule sets"
+
+// within refuses a persistent id that another rule set has, and another type.
+func (h *Handler) within(ctx context.Context, tx pgx.Tx, tenantID, id int64, s *ruleSet) error {
+	if id != 0 {
+		was, err := h.resource.Store.GetForUpdate(ctx, tx, tenantID, id)
+		if err != nil {
+			return err
+		}
+		if was.GetRuleType().GetId() != s.GetRuleType().GetId() {
+			return fault.Invalid(CodeRuleType, fmt.Sprintf("The schedule rule set %d has the type %s, and keeps it.", id, was.GetRuleType().GetName()))
+		}
+	}
+	if s.GetPersistentId() == "" {
+		return nil
+	}
+	if err := lock.Wait(ctx, tx, tenantID); err != nil {
+		return err
+	}
+	all, err := h.resource.Store.All(ctx, tx, tenantID)
+	if err != nil {
+		return err
+	}
+	for _, other := range all {
+		if other.GetPersistentId() == s.GetPersistentId() && other.GetId() != id {
+			return fault.Invalid(CodeTaken, fmt.Sprintf("The schedule rule set %q has the persistentId %q already.", other.GetName(), s.GetPersistentId()))
+		}
+	}
+	return nil
+}
+
+// ListScheduleRuleSets returns the rule sets by name, all or those of a type, or the
+// one with a name.
+func (h *Handler) ListScheduleRuleSets(ctx context.Context, req *schedulingv1.ListScheduleRuleSetsRequest) (*schedulingv1.ScheduleRuleSetList, error) {
+	kind, err := wantedType(req.RuletypeId, req.RuletypeName)
+	if err != nil {
+		return nil, err
+	}
+	list, err := h.resource.List(ctx, nil, req.Name)
+	if err != nil {
+		return nil, err
+	}
+	list = ofType(list, kind)
+	if req.Name != nil && len(list) == 0 {
+		return nil, fault.NotFound(CodeUnknown, fmt.Sprintf("There is no schedule rule set with the name %.100q.", req.GetName()))
+	}
+	return detailed(list, req.AllDetails), nil
+}
+
+// wantedType returns the id of the type that a list is to have, or 0.
+func wantedType(id *int64, name *string) (int64, error) {
+	if id == nil && name == nil {
+		return 0, nil
+	}
+	given := &schedulingv1.ScheduleRuleProperty{Id: id}
+	if name != nil {
+		given.Name = *name
+	}
+	return typeOf("ruletype", given)
+}
+
+// detailed leaves the ids and names of rule sets when only they are wanted.
+func detailed(list []*ruleSet, all *bool) *schedulingv1.ScheduleRuleSetList {
+	if all != nil && !*all {
+		for i, s := range list {
+			list[i] = &ruleSet{Id: s.Id, Name: s.GetName()}
+		}
+	}
+	return &schedulingv1.ScheduleRuleSetList{Items: list}
+}
+
+// GetScheduleRuleSet returns one rule set, or 404.
+func (h *Handler) GetScheduleRuleSet(ctx context.Context, req *schedulingv1.GetScheduleRuleSetRequest) (*ruleSet, error) {
+	return h.resource.Get(ctx, req.GetId())
+}
+
+// CreateScheduleRuleSet stores a new rule set.
+func (h *Handler) CreateScheduleRuleSet(ctx context.Context, req *ruleSet) (*ruleSet, error) {
+	return h.resource.Create(ctx, req)
+}
+
+// UpdateScheduleRuleSet replaces a rule set. One that is not there is a 400, as in
+// the reference product.
+func (h *Handler) UpdateScheduleRuleSet(ctx context.Context, req *schedulingv1.UpdateScheduleRuleSetRequest) (*ruleSet, error) {
+	out, err := h.resource.Update(ctx, req.GetRuleSetId(), req.GetBody())
+	return out, asInvalid(err)
+}
+
+// DeleteScheduleRuleSet deletes a rule set. One that is not there is a 400, as in
+// the reference product.
+func (h *Handler) DeleteScheduleRuleSet(ctx context.Context, req *schedulingv1.DeleteScheduleRuleSetRequest) (*emptypb.Empty, error) {
+	if err := h.resource.Delete(ctx, req.GetRuleSetId(), req.Version); err != nil {
+		return nil, asInvalid(err)
+	}
+	return &emptypb.Empty{}, nil
+}
+
+func asInvalid(err error) error {
+	if err != nil && fault.HasStatus(err, http.StatusNotFound) {
+		return fault.Invalid(CodeUnknown, fault.FromError(err).Message)
+	}
+	return err
+}
+
+// MultiReadScheduleRuleSets returns the rule sets that are named, in that order; all,
+// or those of a type, when none are.
+func (h *Handler) MultiReadScheduleRuleSets(ctx context.Context, req *schedulingv1.MultiReadScheduleRuleSetsRequest) (*schedulingv1.ScheduleRuleSetList, error) {
+	where := req.GetBody().GetWhere()
+	criteria := where.GetForRuleSet()
+	kind := int64(0)
+	if t := criteria.GetRuleType(); t != nil {
+		var err error
+		if kind, err = typeOf("where.forRuleSet.ruleType", t); err != nil {
+			return nil, err
+		}
+	}
+	wanted, err := refsOf(criteria)
+	if err != nil {
+		return nil, err
+	}
+	tenantID, err := tenant.Of(ctx)
+	if err != nil {
+		return nil, err
+	}
+	all, err := h.resource.Store.All(ctx, h.resource.Pool, tenantID)
+	if err != nil {
+		return nil, err
+	}
+	list := ofType(all, kind)
+	var allDetails *bool
+	if where != nil {
+		allDetails = where.AllDetails
+	}
+	if len(wanted) == 0 {
+		return detailed(list, allDetails), nil
+	}
+	byPersistentID := len(criteria.GetPersistentIds()) > 0
+	outcome, err := bulk.Run(wanted, req.GetPartialSuccess(), func(_ int, ref *commonv1.Ref) (*ruleSet, error) {
+		return pick(list, ref, byPersistentID)
+	})
+	if err != nil {
+		return nil, err
+	}
+	failure, err := outcome.Failure()
+	switch {
+	case err != nil:
+		return nil, err
+	case failure != nil:
+		return &schedulingv1.ScheduleRuleSetList{Failure: failure}, rpc.PartialSuccess(ctx)
+	}
+	return detailed(outcome.Successes(), allDetails), nil
+}
+
+// refsOf returns what names rule sets, each with an id, a name or, as qualifier, a
+// persistent id.
+func refsOf(criteria *schedulingv1.ScheduleRuleSetCriteria) ([]*commonv1.Ref, error) {
+	named, given := criteria.GetRuleSets(), 0
+	for _, n := range []int{len(named.GetIds()), len(named.GetQualifiers()), len(named.GetRefs()), len(criteria.GetPersistentIds())} {
+		if n > 0 {
+			given++
+		}
+	}
+	if given > 1 {
+		return nil, fault.Invalid(CodeSeveral, "where.forRuleSet takes only one of ruleSets.ids, ruleSets.qualifiers, ruleSets.refs and persistentIds.")
+	}
+	refs := named.GetRefs()
+	for i, ref := range refs {
+		if ref.Id == nil && ref.GetQualifier() == "" {
+			return nil, fault.Invalid(CodeMissing, fmt.Sprintf("where.forRuleSet.ruleSets.refs[%d].id is missing.", i))
+		}
+	}
+	for _, id := range named.GetIds() {
+		refs = append(refs, &commonv1.Ref{Id: proto.Int64(id)})
+	}
+	for _, name := range append(named.GetQualifiers(), criteria.GetPersistentIds()...) {
+		refs = append(refs, &commonv1.Ref{Qualifier: proto.String(name)})
+	}
+	return refs, nil
+}
+
+// pick returns the rule set that a ref names, or 404.
+func pick(list []*ruleSet, ref *commonv1.Ref, byPersistentID bool) (*ruleSet, error) {
+	for _, s := range list {
+		if ref.Id != nil && s.GetId() == ref.GetId() ||
+			ref.Id == nil && byPersistentID && s.GetPersistentId() == ref.GetQualifier() ||
+			ref.Id == nil && !byPersistentID && strings.EqualFold(s.GetName(), ref.GetQualifier()) {
+			return s, nil
+		}
+	}
+	return nil, fault.NotFound(CodeUnknown, fmt.Sprintf("There is no schedule rule set %s.", nameOf(ref.GetId(), ref.GetQualifier())))
+}

@@ -1,0 +1,84 @@
+// Package scheduleruleset keeps schedule rule sets: which rules hold, how strict
+// they are, and with which values.
+package scheduleruleset
+
+import (
+	"google.golang.org/protobuf/proto"
+
+	commonv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/common/v1"
+	schedulingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/scheduling/v1"
+
+	"github.com/rotaloom/rotaloom/pkg/namedstore"
+	"github.com/rotaloom/rotaloom/services/scheduling/internal/schedulerule"
+)
+
+// Codes of ours.
+const (
+	// CodeInvalid (400): a value is not one that its property may have.
+	CodeInvalid = "WRL-31501"
+	// CodeMissing (400): something that is needed was not given.
+	CodeMissing = "WRL-31502"
+	// CodeTaken (400): another rule set has the name, or the persistent id.
+	CodeTaken = "WRL-31503"
+	// CodeOtherID (400): the id in the body is not the one in the path.
+	CodeOtherID = "WRL-31504"
+	// CodeUnknown (400, 404): there is no such rule set.
+	CodeUnknown = "WRL-31505"
+	// CodeUnknownRule (400): there is no such rule, or it has no such parameter.
+	CodeUnknownRule = "WRL-31506"
+	// CodeRuleType (400): there is no such type of rule sets, or the rule set is of
+	// another one.
+	CodeRuleType = "WRL-31507"
+	// CodeSeveral (400): rule sets are named in more than one way.
+	CodeSeveral = "WRL-31508"
+)
+
+type ruleSet = schedulingv1.ScheduleRuleSet
+
+func codes() namedstore.Codes {
+	return namedstore.Codes{Missing: CodeMissing, Invalid: CodeInvalid, Taken: CodeTaken, Unknown: CodeUnknown, OtherID: CodeOtherID}
+}
+
+// NewStore returns the store of rule sets. What it returns has the texts that the
+// catalogue has now.
+func NewStore() *namedstore.Store[*ruleSet] {
+	return namedstore.NewStore(namedstore.Kind[*ruleSet]{
+		Codes: codes(),
+		What:  "schedule rule set",
+		Table: "schedule_rule_set",
+		New:   func() *ruleSet { return &ruleSet{} },
+		Strip: strip,
+		Fill:  fill,
+	})
+}
+
+// strip leaves the ids of what the catalogue knows.
+func strip(s *ruleSet) {
+	s.Id, s.Version, s.LocalizedName, s.RuleSetItems = nil, nil, "", nil
+	s.RuleType = &schedulingv1.ScheduleRuleProperty{Id: s.GetRuleType().Id}
+	for _, r := range s.GetRules() {
+		r.Rule = &schedulingv1.ScheduleRule{Id: r.GetRule().Id}
+		r.Severity = &schedulingv1.ScheduleRuleProperty{Id: r.GetSeverity().Id}
+		for _, p := range r.GetRuleParameters() {
+			p.RuleParameterType = &schedulingv1.ScheduleRuleParameterType{Id: p.GetRuleParameterType().Id}
+		}
+	}
+}
+
+func fill(s *ruleSet, id, version int64) {
+	s.Id, s.Version, s.LocalizedName = proto.Int64(id), proto.Int64(version), s.GetName()
+	s.RuleType = schedulerule.RuleType(s.GetRuleType().GetId())
+	for i, r := range s.GetRules() {
+		rule, known := schedulerule.Find(r.GetRule().GetId(), "")
+		if known {
+			r.Rule = rule.Message()
+		}
+		r.Severity = schedulerule.Severity(r.GetSeverity().GetId())
+		for _, p := range r.GetRuleParameters() {
+			p.RuleParameterType = schedulerule.ParameterType(p.GetRuleParameterType().GetId())
+		}
+		s.RuleSetItems = append(s.RuleSetItems, &schedulingv1.ScheduleRuleSetItem{
+			OrderNumber: proto.Int32(int32(i + 1)), Rule: &commonv1.Ref{Id: proto.Int64(rule.ID), Qualifier: proto.String(rule.Name)},
+		})
+	}
+}

@@ -1,0 +1,18 @@
+-- +goose Up
+CREATE TABLE schedule_rule_set (
+    tenant_id  bigint      NOT NULL,
+    id         bigint      NOT NULL GENERATED ALWAYS AS IDENTITY,
+    name       text        NOT NULL,
+    version    bigint      NOT NULL DEFAULT 1,
+    -- rotaloom.scheduling.v1.ScheduleRuleSet without id and version, and with the
+    -- ids only of rules, severities and types of parameters.
+    body       bytea       NOT NULL,
+    created_at timestamptz NOT NULL DEFAULT now(),
+    updated_at timestamptz NOT NULL DEFAULT now(),
+    PRIMARY KEY (tenant_id, id)
+);
+CREATE UNIQUE INDEX schedule_rule_set_name ON schedule_rule_set (tenant_id, lower(name));
+
+ALTER TABLE schedule_rule_set ENABLE ROW LEVEL SECURITY;
+ALTER TABLE schedule_rule_set FORCE ROW LEVEL SECURITY;
+CREATE POLICY tenant ON schedule_rule_set USING (tenant_id = nullif(current_setting('rotaloom.tenant_id', true), '')::bigint);
