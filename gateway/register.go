@@ -89,6 +89,7 @@ func domains(c Conns) []domain {
 			generated(&schedulingv1.PayCodeEditService_ServiceDesc, schedulingv1.NewPayCodeEditServiceClient, schedulingv1.RegisterPayCodeEditServiceHandlerClient),
 			generated(&schedulingv1.PropagationService_ServiceDesc, schedulingv1.NewPropagationServiceClient, schedulingv1.RegisterPropagationServiceHandlerClient),
 			generated(&schedulingv1.RequestSubtypeService_ServiceDesc, schedulingv1.NewRequestSubtypeServiceClient, schedulingv1.RegisterRequestSubtypeServiceHandlerClient),
+			generated(&schedulingv1.ScheduleEditService_ServiceDesc, schedulingv1.NewScheduleEditServiceClient, schedulingv1.RegisterScheduleEditServiceHandlerClient),
 			generated(&schedulingv1.ScheduleGroupService_ServiceDesc, schedulingv1.NewScheduleGroupServiceClient, schedulingv1.RegisterScheduleGroupServiceHandlerClient),
 			generated(&schedulingv1.SchedulePatternTemplateService_ServiceDesc, schedulingv1.NewSchedulePatternTemplateServiceClient, schedulingv1.RegisterSchedulePatternTemplateServiceHandlerClient),
 			generated(&schedulingv1.ScheduleRuleService_ServiceDesc, schedulingv1.NewScheduleRuleServiceClient, schedulingv1.RegisterScheduleRuleServiceHandlerClient),

@@ -76,6 +76,7 @@ type Service struct {
 	schedules        *schedule.Handler
 	shifts           *scheduleitem.Shifts
 	payCodeEdits     *scheduleitem.PayCodeEdits
+	scheduleEdits    *scheduleitem.ScheduleEdits
 	dayLocks         *daylock.Handler
 	propagations     *propagation.Handler
 	requestSubtypes  *requestsubtype.Handler
@@ -127,6 +128,7 @@ func New(_ context.Context, cfg Config, deps Deps) (*Service, error) {
 		schedules:       schedule.New(deps.Pool, reader, resolver, commons),
 		shifts:          scheduleitem.NewShifts(items),
 		payCodeEdits:    payCodeEdits,
+		scheduleEdits:   scheduleitem.NewScheduleEdits(items),
 		dayLocks:        daylock.New(deps.Pool, resolver, core.Wake),
 		propagations:    propagation.NewHandler(deps.Pool),
 		requestSubtypes: subtypes,
@@ -147,6 +149,7 @@ func (s *Service) Register(server grpc.ServiceRegistrar) {
 	schedulingv1.RegisterScheduleServiceServer(server, s.schedules)
 	schedulingv1.RegisterShiftServiceServer(server, s.shifts)
 	schedulingv1.RegisterPayCodeEditServiceServer(server, s.payCodeEdits)
+	schedulingv1.RegisterScheduleEditServiceServer(server, s.scheduleEdits)
 	schedulingv1.RegisterDayLockServiceServer(server, s.dayLocks)
 	schedulingv1.RegisterPropagationServiceServer(server, s.propagations)
 	schedulingv1.RegisterRequestSubtypeServiceServer(server, s.requestSubtypes)

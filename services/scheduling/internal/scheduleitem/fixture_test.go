@@ -33,6 +33,7 @@ type fixture struct {
 	t        *testing.T
 	shifts   schedulingv1.ShiftServiceClient
 	edits    schedulingv1.PayCodeEditServiceClient
+	together schedulingv1.ScheduleEditServiceClient
 	schedule schedulingv1.ScheduleServiceClient
 	woken    *atomic.Int32
 	patterns int64 // that employee 1 has had
@@ -48,6 +49,7 @@ func newFixture(t *testing.T) *fixture {
 		Env: env, t: t, woken: &atomic.Int32{},
 		shifts:   schedulingv1.NewShiftServiceClient(env.Conn()),
 		edits:    schedulingv1.NewPayCodeEditServiceClient(env.Conn()),
+		together: schedulingv1.NewScheduleEditServiceClient(env.Conn()),
 		schedule: schedulingv1.NewScheduleServiceClient(env.Conn()),
 	}
 	directory := projection.NewResolver(env.Pool, nobody{}, nil, nil)
@@ -55,6 +57,7 @@ func newFixture(t *testing.T) *fixture {
 	deps := scheduleitem.Deps{Pool: env.Pool, Directory: directory, Reader: reader, Wake: func() { f.woken.Add(1) }}
 	schedulingv1.RegisterShiftServiceServer(env.Local, scheduleitem.NewShifts(deps))
 	schedulingv1.RegisterPayCodeEditServiceServer(env.Local, scheduleitem.NewPayCodeEdits(deps))
+	schedulingv1.RegisterScheduleEditServiceServer(env.Local, scheduleitem.NewScheduleEdits(deps))
 	schedulingv1.RegisterScheduleServiceServer(env.Local, schedule.New(env.Pool, reader, directory, nil))
 
 	f.exec("INSERT INTO employee VALUES (1, 1, 'P1', 'One', 'Europe/Zurich', 1), (1, 2, 'P2', 'Two', 'UTC', 1)")

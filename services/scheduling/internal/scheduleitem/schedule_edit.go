@@ -1,0 +1,268 @@
+package scheduleitem
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"slices"
+
+	"github.com/jackc/pgx/v5"
+	"google.golang.org/protobuf/proto"
+
+	"github.com/rotaloom/rotaloom/pkg/domain/rowvisibility"
+	"github.com/rotaloom/rotaloom/pkg/fault"
+	"github.com/rotaloom/rotaloom/pkg/fault/bulk"
+	"github.com/rotaloom/rotaloom/pkg/rpc"
+	"github.com/rotaloom/rotaloom/pkg/tenant"
+	schedulingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/scheduling/v1"
+	"github.com/rotaloom/rotaloom/services/scheduling/internal/employeelock"
+)
+
+// maxEdited bounds the entries that one request creates, changes and deletes.
+const maxEdited = 1000
+
+// ScheduleEdits serves ScheduleEditService.
+type ScheduleEdits struct {
+	schedulingv1.UnsafeScheduleEditServiceServer
+
+	Deps
+	shifts *family[*schedulingv1.Shift]
+	edits  *family[*schedulingv1.PayCodeEdit]
+}
+
+var _ schedulingv1.ScheduleEditServiceServer = (*ScheduleEdits)(nil)
+
+// NewScheduleEdits returns the handler of ScheduleEditService.
+func NewScheduleEdits(deps Deps) *ScheduleEdits {
+	return &ScheduleEdits{Deps: deps, shifts: NewShifts(deps).shifts, edits: NewPayCodeEdits(deps).edits}
+}
+
+// EditSchedule makes one edit, all of it or nothing.
+func (h *ScheduleEdits) EditSchedule(ctx context.Context, req *schedulingv1.ScheduleEdit) (*schedulingv1.ScheduleEditResultList, error) {
+	return h.edit(ctx, []*schedulingv1.ScheduleEdit{req}, false)
+}
+
+// MultiUpdateSchedule makes several edits: all or none, or, with partial success,
+// each as a whole or not at all.
+func (h *ScheduleEdits) MultiUpdateSchedule(ctx context.Context, req *schedulingv1.MultiUpdateScheduleRequest) (*schedulingv1.ScheduleEditResultList, error) {
+	if len(req.GetBody().GetEdits()) == 0 {
+		return nil, fault.Invalid(CodeMissing, "No edit was sent.")
+	}
+	return h.edit(ctx, req.GetBody().GetEdits(), req.GetPartialSuccess())
+}
+
+func (h *ScheduleEdits) edit(ctx context.Context, list []*schedulingv1.ScheduleEdit, partial bool) (*schedulingv1.ScheduleEditResultList, error) {
+	entries := 0
+	for i, e := range list {
+		s, p := e.GetShifts(), e.GetPayCodeEdits()
+		n := len(s.GetCreate()) + len(s.GetUpdate()) + len(s.GetDelete()) + len(p.GetCreate()) + len(p.GetUpdate()) + len(p.GetDelete())
+		if n == 0 {
+			return nil, fault.Invalid(CodeMissing, fmt.Sprintf("The edit [%d] changes nothing. Give it shifts or payCodeEdits with create, update or delete.", i))
+		}
+		entries += n
+	}
+	if entries > maxEdited {
+		return nil, fault.Newf(fault.CodeItemLimit, http.StatusRequestEntityTooLarge,
+			"Service limits are exceeded: entries in the request: %d, allowed: %d. Split the request into several.",
+			entries, maxEdited).WithLimits(int64(entries), maxEdited)
+	}
+	// Mostly all can be made, and then at once. Only otherwise each is tried by itself.
+	results, err := h.apply(ctx, list)
+	switch {
+	case err == nil:
+		h.Wake()
+		return &schedulingv1.ScheduleEditResultList{Results: results}, nil
+	case !partial || !concernsItem(err):
+		return nil, err
+	}
+	outcome, err := bulk.Run(list, true, func(_ int, e *schedulingv1.ScheduleEdit) (*schedulingv1.ScheduleEditResult, error) {
+		results, err := h.apply(ctx, []*schedulingv1.ScheduleEdit{e})
+		if err != nil {
+			return nil, err
+		}
+		return results[0], nil
+	})
+	h.Wake() // Edits before one at which the run ended were made.
+	if err != nil {
+		return nil, err
+	}
+	done, failure, err := rpc.Settled(ctx, outcome)
+	return &schedulingv1.ScheduleEditResultList{Results: done, Failure: failure}, err
+}
+
+// apply makes edits in one transaction.
+func (h *ScheduleEdits) apply(ctx context.Context, list []*schedulingv1.ScheduleEdit) ([]*schedulingv1.ScheduleEditResult, error) {
+	tenantID, err := tenant.Of(ctx)
+	if err != nil {
+		return nil, err
+	}
+	visible, err := h.Directory.Visible(ctx)
+	if err != nil {
+		return nil, err
+	}
+	shifts, edits := &work[*schedulingv1.Shift]{family: h.shifts}, &work[*schedulingv1.PayCodeEdit]{family: h.edits}
+	for i, e := range list {
+		s, p := e.GetShifts(), e.GetPayCodeEdits()
+		shifts.add(i, s.GetCreate(), s.GetUpdate(), s.GetDelete())
+		edits.add(i, p.GetCreate(), p.GetUpdate(), p.GetDelete())
+		for _, m := range shifts.create[len(shifts.create)-len(s.GetCreate()):] {
+			if m.GetEmployee() == nil {
+				m.Employee = e.GetEmployeeRef()
+			}
+		}
+		for _, m := range edits.create[len(edits.create)-len(p.GetCreate()):] {
+			if m.GetEmployee() == nil {
+				m.Employee = e.GetEmployeeRef()
+			}
+		}
+	}
+	if err := shifts.prepare(ctx, tenantID, visible); err != nil {
+		return nil, err
+	}
+	if err := edits.prepare(ctx, tenantID, visible); err != nil {
+		return nil, err
+	}
+	err = h.shifts.inTx(ctx, func(ctx context.Context, tx pgx.Tx) error {
+		if err := employeelock.Lock(ctx, tx, tenantID, slices.Concat(shifts.employees(), edits.employees())); err != nil {
+			return err
+		}
+		if err := shifts.apply(ctx, tx, tenantID, visible); err != nil {
+			return err
+		}
+		return edits.apply(ctx, tx, tenantID, visible)
+	})
+	if err != nil {
+		return nil, err
+	}
+	out := make([]*schedulingv1.ScheduleEditResult, len(list))
+	for i, e := range list {
+		out[i] = &schedulingv1.ScheduleEditResult{
+			EmployeeRef: e.GetEmployeeRef(), Shifts: &schedulingv1.ShiftList{}, PayCodeEdits: &schedulingv1.PayCodeEditList{},
+		}
+	}
+	err = shifts.results(func(i int, s *schedulingv1.Shift) { out[i].Shifts.Shifts = append(out[i].Shifts.Shifts, s) })
+	if err == nil {
+		err = edits.results(func(i int, e *schedulingv1.PayCodeEdit) {
+			out[i].PayCodeEdits.PayCodeEdits = append(out[i].PayCodeEdits.PayCodeEdits, e)
+		})
+	}
+	return out, err
+}
+
+// work is what edits do to the entries of one kind.
+type work[M entry] struct {
+	family *family[M]
+	// The entries, and to which edit each belongs.
+	create, update     []M
+	createdBy, updates []int
+	remove             []int64
+
+	drafts, updated    []*draft
+	created, replacing []row
+}
+
+func (w *work[M]) add(edit int, create, update []M, remove []int64) {
+	for _, m := range create {
+		w.create, w.createdBy = append(w.create, proto.CloneOf(m)), append(w.createdBy, edit)
+	}
+	for _, m := range update {
+		w.update, w.updates = append(w.update, m), append(w.updates, edit)
+	}
+	w.remove = append(w.remove, remove...)
+}
+
+// prepare checks what can be checked before the transaction.
+func (w *work[M]) prepare(ctx context.Context, tenantID int64, visible rowvisibility.Set) error {
+	f := w.family
+	slices.Sort(w.remove)
+	w.remove = slices.Compact(w.remove)
+	for _, m := range w.update {
+		if _, both := slices.BinarySearch(w.remove, m.GetId()); both {
+			return fault.Invalid(fault.CodeInput, fmt.Sprintf("The %s %d cannot be both changed and deleted.", f.what, m.GetId()))
+		}
+	}
+	failed := make([]error, len(w.create))
+	employees := f.employeesNamed(ctx, w.create, failed)
+	w.drafts = make([]*draft, len(w.create))
+	for i, m := range w.create {
+		if failed[i] == nil {
+			w.drafts[i], failed[i] = f.draft(m, employees[i])
+		}
+		if failed[i] != nil {
+			return failed[i]
+		}
+	}
+	failed = f.distinctIDs(w.update)
+	employees, err := f.employeesAfter(ctx, tenantID, visible, w.update, failed)
+	if err != nil {
+		return err
+	}
+	w.updated = make([]*draft, len(w.update))
+	for i, m := range w.update {
+		if failed[i] == nil {
+			w.updated[i], failed[i] = f.draft(m, employees[i])
+		}
+		if failed[i] != nil {
+			return failed[i]
+		}
+	}
+	return nil
+}
+
+// employees are those whose schedules get entries.
+func (w *work[M]) employees() []int64 {
+	var ids []int64
+	for _, d := range slices.Concat(w.drafts, w.updated) {
+		if id := d.employeeID(); id != 0 {
+			ids = append(ids, id)
+		}
+	}
+	return ids
+}
+
+// apply deletes, changes and creates, in this order.
+func (w *work[M]) apply(ctx context.Context, tx pgx.Tx, tenantID int64, visible rowvisibility.Set) error {
+	f := w.family
+	if len(w.remove) > 0 {
+		found, err := f.lockEntries(ctx, tx, tenantID, visible, w.remove, nil)
+		if err != nil {
+			return err
+		}
+		for _, id := range w.remove {
+			if _, ok := found[id]; !ok {
+				return notFound(unknownInBody, f.what, id)
+			}
+		}
+		if err := f.delete(ctx, tx, tenantID, w.remove, found); err != nil {
+			return err
+		}
+	}
+	var err error
+	if len(w.update) > 0 {
+		if w.replacing, err = f.replaceMany(ctx, tx, tenantID, visible, w.update, w.updated, make([]error, len(w.update)), false); err != nil {
+			return err
+		}
+	}
+	if len(w.create) > 0 {
+		w.created, err = f.insert(ctx, tx, tenantID, w.drafts, make([]error, len(w.drafts)), false)
+	}
+	return err
+}
+
+// results hands on the entries that were created and changed, with their edits.
+func (w *work[M]) results(add func(edit int, m M)) error {
+	for _, part := range []struct {
+		rows   []row
+		drafts []*draft
+		of     []int
+	}{{w.created, w.drafts, w.createdBy}, {w.replacing, w.updated, w.updates}} {
+		for i := range part.rows {
+			m, err := w.family.decode(&part.rows[i], part.drafts[i].employee)
+			if err != nil {
+				return err
+			}
+			add(part.of[i], m)
+		}
+	}
+	return nil
+}
