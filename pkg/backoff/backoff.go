@@ -19,11 +19,21 @@ type Backoff struct {
 
 // Next returns the wait after one more attempt has failed.
 func (b *Backoff) Next() time.Duration {
-	wait := b.Max
-	if b.attempts < 30 { // The wait would pass any Max long before.
-		wait = min(b.First<<b.attempts, b.Max)
-	}
 	b.attempts++
+	return b.After(b.attempts)
+}
+
+// After returns a wait after so many attempts, from 1 on, have failed: for counts that
+// are kept elsewhere, as in a table.
+func (b *Backoff) After(failed int) time.Duration {
+	wait := min(b.First, b.Max)
+	for range failed - 1 {
+		if wait > b.Max/2 { // Twice as much would pass Max, or overflow.
+			wait = b.Max
+			break
+		}
+		wait *= 2
+	}
 	return wait/2 + rand.N(wait/2+1)
 }
 

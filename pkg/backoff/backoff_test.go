@@ -29,6 +29,19 @@ func TestBackoffDoublesUpToTheMost(t *testing.T) {
 	assert.LessOrEqual(t, b.Next(), b.First)
 }
 
+func TestAfterSoManyFailures(t *testing.T) {
+	t.Parallel()
+	b := backoff.Backoff{First: 30 * time.Second, Max: 6 * time.Hour}
+	for failed, most := range map[int]time.Duration{
+		0: 30 * time.Second, 1: 30 * time.Second, 2: time.Minute, 5: 8 * time.Minute, 10: 256 * time.Minute, 11: 6 * time.Hour, 1 << 30: 6 * time.Hour,
+	} {
+		got := b.After(failed)
+		assert.GreaterOrEqual(t, got, most/2, failed)
+		assert.LessOrEqual(t, got, most, failed)
+	}
+	assert.Zero(t, b.Attempts())
+}
+
 func TestWaitEndsWithTheContext(t *testing.T) {
 	t.Parallel()
 	b := backoff.Backoff{First: time.Hour, Max: time.Hour}
