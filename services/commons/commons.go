@@ -20,6 +20,7 @@ import (
 	authv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/auth/v1"
 	commonsv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/commons/v1"
 	datav1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/data/v1"
+	"github.com/rotaloom/rotaloom/services/commons/internal/contact"
 	"github.com/rotaloom/rotaloom/services/commons/internal/dataprovider"
 	"github.com/rotaloom/rotaloom/services/commons/internal/delegation"
 	"github.com/rotaloom/rotaloom/services/commons/internal/employeeday"
@@ -60,6 +61,7 @@ type Service struct {
 	*serve.Core
 
 	persons       *person.Handler
+	contacts      *contact.Handler
 	jobs          *job.Handler
 	locations     *location.Handler
 	locationTypes *locationtype.Handler
@@ -125,6 +127,7 @@ func New(_ context.Context, cfg Config, deps Deps) (*Service, error) {
 	}
 	return &Service{
 		Core: core, Replicator: replicator, persons: persons,
+		contacts:      contact.New(deps.Pool, rules),
 		jobs:          job.New(deps.Pool, deps.Clock, location.Job),
 		locations:     location.New(deps.Pool, deps.Clock),
 		locationTypes: locationtype.New(deps.Pool),
@@ -143,6 +146,7 @@ func New(_ context.Context, cfg Config, deps Deps) (*Service, error) {
 // Register adds the service's operations to a server.
 func (s *Service) Register(server grpc.ServiceRegistrar) {
 	commonsv1.RegisterPersonServiceServer(server, s.persons)
+	commonsv1.RegisterContactServiceServer(server, s.contacts)
 	commonsv1.RegisterNewHireServiceServer(server, s.persons.NewHires())
 	commonsv1.RegisterTermRequestServiceServer(server, s.persons.TermRequests())
 	commonsv1.RegisterWageWorkRuleServiceServer(server, s.persons.WageWorkRules())

@@ -1,0 +1,94 @@
+// Package contact tells other services where persons, and their managers, are
+// reached.
+package contact
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
+
+	"github.com/rotaloom/rotaloom/pkg/domain/rowvisibility"
+	"github.com/rotaloom/rotaloom/pkg/fault"
+	"github.com/rotaloom/rotaloom/pkg/tenant"
+	commonsv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/commons/v1"
+)
+
+// maxResolved bounds ids and numbers of one call between services.
+const maxResolved = 10_000
+
+// Handler serves ContactService.
+type Handler struct {
+	commonsv1.UnsafeContactServiceServer
+	pool  *pgxpool.Pool
+	rules *rowvisibility.Rules
+}
+
+var _ commonsv1.ContactServiceServer = (*Handler)(nil)
+
+// New returns a Handler that finds those whom the rules show.
+func New(pool *pgxpool.Pool, rules *rowvisibility.Rules) *Handler {
+	return &Handler{pool: pool, rules: rules}
+}
+
+// read finds contacts. An address that has no word on notifications gets them.
+const read = `
+SELECT p.id, p.person_number, p.full_name, p.locale_policy_name, coalesce(m.id, 0),
+    ARRAY(SELECT e.address FROM email_address e
+        WHERE e.tenant_id = p.tenant_id AND e.person_id = p.id AND e.address <> '' AND e.notification IS DISTINCT FROM false
+        ORDER BY e.contact_type_name)
+FROM person p
+LEFT JOIN person m ON m.tenant_id = p.tenant_id AND m.person_number = p.supervisor_person_number AND p.supervisor_person_number <> ''
+WHERE p.tenant_id = $1 AND (p.id = ANY($2) OR p.person_number = ANY($3))
+ORDER BY p.id`
+
+// ResolveContacts returns where persons whom the caller sees are reached, and their
+// managers, whom the caller need not see.
+func (h *Handler) ResolveContacts(ctx context.Context, req *commonsv1.ResolveContactsRequest) (*commonsv1.ResolveContactsResponse, error) {
+	tenantID, err := tenant.Of(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if n := len(req.GetIds()) + len(req.GetPersonNumbers()); n > maxResolved {
+		return nil, fault.Invalid(fault.CodeBadRequest, fmt.Sprintf("%d persons are more than the allowed %d.", n, maxResolved))
+	}
+	visible, err := h.rules.Visible(ctx)
+	if err != nil {
+		return nil, err
+	}
+	found, err := h.find(ctx, tenantID, req.GetIds(), req.GetPersonNumbers())
+	if err != nil {
+		return nil, err
+	}
+	out := &commonsv1.ResolveContactsResponse{}
+	var managers []int64
+	for _, c := range found {
+		if !visible.Has(c.GetPersonId()) {
+			continue
+		}
+		out.Persons = append(out.Persons, c)
+		if c.GetManagerId() != 0 {
+			managers = append(managers, c.GetManagerId())
+		}
+	}
+	if req.GetManagers() && len(managers) > 0 {
+		out.Managers, err = h.find(ctx, tenantID, managers, nil)
+	}
+	return out, err
+}
+
+func (h *Handler) find(ctx context.Context, tenantID int64, ids []int64, numbers []string) ([]*commonsv1.Contact, error) {
+	rows, err := h.pool.Query(ctx, read, tenantID, ids, numbers)
+	if err != nil {
+		return nil, fmt.Errorf("find contacts: %w", err)
+	}
+	found, err := pgx.CollectRows(rows, func(row pgx.CollectableRow) (*commonsv1.Contact, error) {
+		c := &commonsv1.Contact{}
+		return c, row.Scan(&c.PersonId, &c.PersonNumber, &c.FullName, &c.Locale, &c.ManagerId, &c.Addresses)
+	})
+	if err != nil {
+		return nil, fmt.Errorf("find contacts: %w", err)
+	}
+	return found, nil
+}
