@@ -23,7 +23,7 @@ import (
 
 // Codes of the reference product.
 const (
-	// CodeUnknown (404): there is no such generic notification.
+	// CodeUnknown (400, 404): there is no such generic notification.
 	CodeUnknown = "WCO-104058"
 	// CodeSomeUnknown (207): some of the generic notifications that were named are not there.
 	CodeSomeUnknown = "WCO-104059"

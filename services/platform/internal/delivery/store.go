@@ -1,0 +1,199 @@
+package delivery
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
+	"google.golang.org/protobuf/proto"
+
+	"github.com/rotaloom/rotaloom/pkg/fault"
+	"github.com/rotaloom/rotaloom/pkg/pg"
+	platformv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/platform/v1"
+)
+
+// attempts are what a process does by itself.
+const attempts pg.Unaudited = "that a message was sent is in the log of deliveries; who asked for it, in the audit trail"
+
+const (
+	// maxPending bounds what waits for one tenant.
+	maxPending = 100_000
+	// busy is when a tenant with so much waiting should ask again.
+	busy = time.Minute
+	// maxError bounds what is kept of what another side said, in bytes.
+	maxError = 500
+)
+
+// Append stores deliveries within a transaction, and sets their ids and states: those
+// that would tell somebody the same thing again are suppressed. What waits of a
+// tenant is bounded: 429.
+func Append(ctx context.Context, tx pgx.Tx, tenantID int64, now time.Time, list []*Delivery) error {
+	var pending int
+	if err := tx.QueryRow(ctx, `SELECT count(*) FROM (SELECT FROM notification_delivery
+		WHERE tenant_id = $1 AND state = 'PENDING' LIMIT $2) AS waiting`, tenantID, maxPending).Scan(&pending); err != nil {
+		return fmt.Errorf("count deliveries: %w", err)
+	}
+	if pending+len(list) > maxPending {
+		return fault.TooMany(fmt.Sprintf("%d deliveries wait already, and at most %d may. Try again later.", pending, maxPending), busy)
+	}
+	if err := suppress(ctx, tx, tenantID, now, list); err != nil {
+		return err
+	}
+	batch := &pgx.Batch{}
+	for _, d := range list {
+		content, err := proto.Marshal(d.Content)
+		if err != nil {
+			return fmt.Errorf("encode a delivery: %w", err)
+		}
+		if d.State != Pending {
+			d.SettledAt = &now
+		}
+		if d.Fingerprint == nil {
+			d.Fingerprint = []byte{}
+		}
+		d.Tenant, d.CreatedAt = tenantID, now
+		batch.Queue(`INSERT INTO notification_delivery (tenant_id, delivery_id, message_id, notification_id, notification_name, channel, state,
+				person_id, person_number, webhook_id, address, content, fingerprint, next_attempt_at, give_up_at, error, created_at, settled_at)
+			VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $14, $17) RETURNING id`,
+			tenantID, d.UID, d.Message, d.NotificationID, d.NotificationName, d.Channel, d.State,
+			d.PersonID, d.PersonNumber, d.WebhookID, d.Address, content, d.Fingerprint, now, d.GiveUpAt, d.Error, d.SettledAt).
+			QueryRow(func(row pgx.Row) error { return row.Scan(&d.ID) })
+	}
+	if err := tx.SendBatch(ctx, batch).Close(); err != nil {
+		return fmt.Errorf("store deliveries: %w", err)
+	}
+	return nil
+}
+
+// suppress marks the deliveries that repeat one of late. Two messages that are sent
+// at the same time meet at the row: one of them is the repetition.
+func suppress(ctx context.Context, tx pgx.Tx, tenantID int64, now time.Time, list []*Delivery) error {
+	// In one order, so that two messages cannot wait for each other in a circle.
+	for _, d := range slices.SortedFunc(slices.Values(list), func(a, b *Delivery) int { return bytes.Compare(a.Fingerprint, b.Fingerprint) }) {
+		if d.State != Pending || d.Until.IsZero() {
+			continue
+		}
+		done, err := tx.Exec(ctx, `
+			INSERT INTO notification_repetition AS r (tenant_id, fingerprint, delivery_id, until) VALUES ($1, $2, $3, $4)
+			ON CONFLICT (tenant_id, fingerprint) DO UPDATE SET delivery_id = excluded.delivery_id, until = excluded.until
+			WHERE r.until <= $5`, tenantID, d.Fingerprint, d.UID, d.Until, now)
+		if err != nil {
+			return fmt.Errorf("note a message: %w", err)
+		}
+		if done.RowsAffected() == 0 {
+			d.State, d.Error = Suppressed, "The recipient was told the same not long ago."
+		}
+	}
+	return nil
+}
+
+const columns = `tenant_id, id, delivery_id, message_id, notification_id, notification_name, channel, state, person_id, person_number,
+	webhook_id, address, content, fingerprint, attempts, next_attempt_at, give_up_at, error, created_at, settled_at`
+
+func scan(row pgx.CollectableRow) (*Delivery, error) {
+	d, content := &Delivery{Content: &platformv1.DeliveryContent{}}, []byte(nil)
+	err := row.Scan(&d.Tenant, &d.ID, &d.UID, &d.Message, &d.NotificationID, &d.NotificationName, &d.Channel, &d.State, &d.PersonID, &d.PersonNumber,
+		&d.WebhookID, &d.Address, &content, &d.Fingerprint, &d.Attempts, &d.NextAttemptAt, &d.GiveUpAt, &d.Error, &d.CreatedAt, &d.SettledAt)
+	if err != nil {
+		return nil, err
+	}
+	return d, proto.Unmarshal(content, d.Content)
+}
+
+// claim begins attempts of at most limit deliveries that are due, of each tenant at
+// most share, and of tenants in full none. Whoever else claims gets others. An
+// attempt that is not settled by the end of its lease is followed by another.
+const claim = `
+WITH RECURSIVE waiting AS (
+    (SELECT tenant_id FROM notification_delivery WHERE state = 'PENDING' ORDER BY tenant_id LIMIT 1)
+    UNION ALL
+    SELECT (SELECT d.tenant_id FROM notification_delivery d WHERE d.state = 'PENDING' AND d.tenant_id > w.tenant_id ORDER BY d.tenant_id LIMIT 1)
+    FROM waiting w WHERE w.tenant_id IS NOT NULL
+), due AS MATERIALIZED (
+    SELECT d.tenant_id, d.id FROM waiting w CROSS JOIN LATERAL (
+        SELECT tenant_id, id FROM notification_delivery
+        WHERE tenant_id = w.tenant_id AND state = 'PENDING' AND next_attempt_at <= $1
+        ORDER BY next_attempt_at LIMIT $3 FOR UPDATE SKIP LOCKED
+    ) AS d
+    WHERE w.tenant_id <> ALL ($4) ORDER BY random() LIMIT $2
+)
+UPDATE notification_delivery n SET attempts = n.attempts + 1, next_attempt_at = $5
+FROM due WHERE n.tenant_id = due.tenant_id AND n.id = due.id
+RETURNING n.tenant_id, n.id, n.delivery_id, n.message_id, n.notification_id, n.notification_name, n.channel, n.state, n.person_id, n.person_number,
+    n.webhook_id, n.address, n.content, n.fingerprint, n.attempts, n.next_attempt_at, n.give_up_at, n.error, n.created_at, n.settled_at`
+
+func claimDue(ctx context.Context, pool *pgxpool.Pool, now time.Time, lease time.Duration, limit, share int, full []int64) ([]*Delivery, error) {
+	if full == nil {
+		full = []int64{}
+	}
+	rows, err := attempts.Query(ctx, pool, claim, now, limit, share, full, now.Add(lease))
+	if err != nil {
+		return nil, fmt.Errorf("claim deliveries: %w", err)
+	}
+	list, err := pgx.CollectRows(rows, scan)
+	if err != nil {
+		return nil, fmt.Errorf("claim deliveries: %w", err)
+	}
+	return list, nil
+}
+
+// outcome is what became of an attempt.
+type outcome struct {
+	started, ended time.Time
+	state, result  string
+	// next is when the next attempt is due, of a delivery that stays pending.
+	next time.Time
+}
+
+// settle stores what became of an attempt, unless another one was begun since.
+func settle(ctx context.Context, pool *pgxpool.Pool, d *Delivery, o outcome) error {
+	problem, settled := o.result, &o.ended
+	if o.state == Delivered {
+		problem = ""
+	}
+	if o.state == Pending {
+		settled = nil
+	}
+	return attempts.InTx(ctx, pool, func(ctx context.Context, tx pgx.Tx) error {
+		done, err := tx.Exec(ctx, `UPDATE notification_delivery SET state = $4, next_attempt_at = $5, error = $6, settled_at = $7
+			WHERE tenant_id = $1 AND id = $2 AND attempts = $3 AND state = 'PENDING'`,
+			d.Tenant, d.ID, d.Attempts, o.state, o.next, problem, settled)
+		if err != nil || done.RowsAffected() == 0 {
+			return err
+		}
+		batch := &pgx.Batch{}
+		batch.Queue(`INSERT INTO notification_attempt (tenant_id, delivery_id, number, started_at, ended_at, delivered, result)
+			VALUES ($1, $2, $3, $4, $5, $6, $7)`, d.Tenant, d.ID, d.Attempts, o.started, o.ended, o.state == Delivered, o.result)
+		batch.Queue(`DELETE FROM notification_attempt WHERE tenant_id = $1 AND delivery_id = $2 AND started_at < (
+			SELECT started_at FROM notification_attempt WHERE tenant_id = $1 AND delivery_id = $2 ORDER BY started_at DESC OFFSET 99 LIMIT 1)`, d.Tenant, d.ID)
+		if o.state == Failed {
+			// Nobody was told anything, so the next message is no repetition.
+			batch.Queue(`DELETE FROM notification_repetition WHERE tenant_id = $1 AND fingerprint = $2 AND delivery_id = $3`, d.Tenant, d.Fingerprint, d.UID)
+		}
+		return tx.SendBatch(ctx, batch).Close()
+	})
+}
+
+// sweep forgets at most limit deliveries that were settled before a time, and returns
+// how many.
+func sweep(ctx context.Context, pool *pgxpool.Pool, before, now time.Time, limit int) (int64, error) {
+	done, err := attempts.Exec(ctx, pool, `DELETE FROM notification_delivery WHERE (tenant_id, id) IN (
+		SELECT tenant_id, id FROM notification_delivery WHERE settled_at < $1 LIMIT $2)`, before, limit)
+	if err != nil {
+		return 0, fmt.Errorf("forget deliveries: %w", err)
+	}
+	ended, err := attempts.Exec(ctx, pool, `DELETE FROM notification_repetition WHERE (tenant_id, fingerprint) IN (
+		SELECT tenant_id, fingerprint FROM notification_repetition WHERE until <= $1 LIMIT $2)`, now, limit)
+	if err != nil {
+		return 0, fmt.Errorf("forget repetitions: %w", err)
+	}
+	return max(done.RowsAffected(), ended.RowsAffected()), nil
+}
+
+// NewUID makes the name of a message or a delivery. Later ones sort behind.
+func NewUID() (uuid.UUID, error) { return uuid.NewV7() }
