@@ -1,0 +1,223 @@
+// Package webhook keeps the programs that tenants have told what their people are,
+// and brings them messages that are signed as the Standard Webhooks specification says.
+package webhook
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/base64"
+	"fmt"
+	"net/netip"
+	"net/url"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
+	"google.golang.org/protobuf/proto"
+	"google.golang.org/protobuf/types/known/emptypb"
+
+	"github.com/rotaloom/rotaloom/pkg/clock"
+	"github.com/rotaloom/rotaloom/pkg/fault"
+	"github.com/rotaloom/rotaloom/pkg/namedstore"
+	"github.com/rotaloom/rotaloom/pkg/pg"
+	"github.com/rotaloom/rotaloom/pkg/tenant"
+	commonv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/common/v1"
+	platformv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/platform/v1"
+	"github.com/rotaloom/rotaloom/services/platform/internal/genericnotification"
+)
+
+// Codes of ours.
+const (
+	// CodeInvalid (400): a value is not one that its property may have.
+	CodeInvalid = "WRL-60701"
+	// CodeMissing (400): something that is needed was not given.
+	CodeMissing = "WRL-60702"
+	// CodeTaken (409): another webhook has the name.
+	CodeTaken = "WRL-60703"
+	// CodeUnknown (404): there is no such webhook.
+	CodeUnknown = "WRL-60704"
+	// CodeOtherID (400): the id in the body is not the one in the path.
+	CodeOtherID = "WRL-60705"
+	// CodeTooMany (409): the tenant has 50 webhooks already.
+	CodeTooMany = "WRL-60706"
+)
+
+const (
+	maxWebhooks = 50
+	maxURL      = 2000
+	secretBytes = 32
+	// formerFor is how long requests are signed with the former secret as well.
+	formerFor = 24 * time.Hour
+)
+
+// Handler serves WebhookService.
+type Handler struct {
+	platformv1.UnsafeWebhookServiceServer
+	resource      namedstore.Resource[*platformv1.Webhook]
+	notifications *namedstore.Store[*platformv1.GenericNotification]
+	guard         guard
+	clock         clock.Clock
+}
+
+var _ platformv1.WebhookServiceServer = (*Handler)(nil)
+
+// Config says where webhooks may be.
+type Config struct {
+	Networks []string `help:"Networks beside the public internet in which webhooks may be, as CIDR: 10.1.0.0/16."`
+	CAFile   string   `name:"ca-file" type:"path" help:"Certificate authorities of webhooks beside those of the web, as PEM."`
+}
+
+// New returns a Handler. Networks that are none are an error.
+func New(cfg Config, pool *pgxpool.Pool, clk clock.Clock) (*Handler, error) {
+	guard, err := newGuard(cfg.Networks)
+	if err != nil {
+		return nil, err
+	}
+	h := &Handler{guard: guard, clock: clk, notifications: genericnotification.NewStore()}
+	h.resource = namedstore.Resource[*platformv1.Webhook]{Store: store(), Pool: pool, Prepare: h.prepare, Within: h.within, Stored: h.stored}
+	return h, nil
+}
+
+func store() *namedstore.Store[*platformv1.Webhook] {
+	return namedstore.NewStore(namedstore.Kind[*platformv1.Webhook]{
+		Codes: codes(),
+		What:  "webhook",
+		Table: "webhook",
+		New:   func() *platformv1.Webhook { return &platformv1.Webhook{} },
+		Strip: func(w *platformv1.Webhook) { w.Id, w.Version, w.Secret = nil, nil, "" },
+		Fill: func(w *platformv1.Webhook, id, version int64) {
+			w.Id, w.Version = proto.Int64(id), proto.Int64(version)
+		},
+	})
+}
+
+func codes() namedstore.Codes {
+	return namedstore.Codes{Missing: CodeMissing, Invalid: CodeInvalid, Taken: CodeTaken, TakenConflicts: true, Unknown: CodeUnknown, OtherID: CodeOtherID}
+}
+
+// prepare checks a webhook, and completes what it leaves out. What a name points to is
+// checked when it is connected to.
+func (h *Handler) prepare(given *platformv1.Webhook) (*platformv1.Webhook, error) {
+	w := &platformv1.Webhook{}
+	if given != nil {
+		w = proto.CloneOf(given)
+	}
+	if err := codes().CheckName("webhook", w.GetName()); err != nil {
+		return nil, err
+	}
+	to, err := url.Parse(w.GetUrl())
+	switch {
+	case w.GetUrl() == "":
+		return nil, fault.Invalid(CodeMissing, "url is missing.")
+	case err != nil || to.Scheme != "https" || to.Hostname() == "" || to.User != nil || to.Fragment != "" || len(w.GetUrl()) > maxURL:
+		return nil, fault.Invalid(CodeInvalid, fmt.Sprintf("url must be https://, with a host, without a user or a fragment, and have at most %d characters.", maxURL))
+	}
+	if ip, err := netip.ParseAddr(to.Hostname()); err == nil {
+		if err := h.guard.check(ip); err != nil {
+			return nil, fault.Invalid(CodeInvalid, "url: "+err.Error()+".")
+		}
+	}
+	if w.Active == nil {
+		w.Active = proto.Bool(true)
+	}
+	return w, nil
+}
+
+const webhooks pg.Lock = "number of webhooks"
+
+// within bounds the webhooks of a tenant, and finds the notifications that one names.
+func (h *Handler) within(ctx context.Context, tx pgx.Tx, tenantID, id int64, w *platformv1.Webhook) error {
+	if id == 0 {
+		if err := webhooks.Wait(ctx, tx, tenantID); err != nil {
+			return err
+		}
+		all, err := h.resource.Store.All(ctx, tx, tenantID)
+		if err != nil {
+			return err
+		}
+		if len(all) >= maxWebhooks {
+			return fault.Conflict(CodeTooMany, fmt.Sprintf("There may be at most %d webhooks. Delete one first.", maxWebhooks))
+		}
+	}
+	if len(w.GetNotifications()) == 0 {
+		return nil
+	}
+	found, err := h.notifications.Read(ctx, tx, tenantID, "notifications", w.GetNotifications())
+	if err != nil {
+		return err
+	}
+	w.Notifications = nil
+	for _, n := range found {
+		w.Notifications = append(w.Notifications, &commonv1.Ref{Id: n.Id, Qualifier: &n.Name})
+	}
+	return nil
+}
+
+// stored gives a new webhook its secret.
+func (h *Handler) stored(ctx context.Context, tx pgx.Tx, tenantID int64, _, stored *platformv1.Webhook) error {
+	if stored.GetVersion() != 1 {
+		return nil
+	}
+	stored.Secret = newSecret()
+	_, err := tx.Exec(ctx, `UPDATE webhook SET secret = $3 WHERE tenant_id = $1 AND id = $2`, tenantID, stored.GetId(), stored.GetSecret())
+	return err
+}
+
+func newSecret() string {
+	key := make([]byte, secretBytes)
+	_, _ = rand.Read(key) // It never fails.
+	return "whsec_" + base64.StdEncoding.EncodeToString(key)
+}
+
+// ListWebhooks returns all webhooks by name.
+func (h *Handler) ListWebhooks(ctx context.Context, _ *platformv1.ListWebhooksRequest) (*platformv1.WebhookList, error) {
+	list, err := h.resource.List(ctx, nil, nil)
+	return &platformv1.WebhookList{Items: list}, err
+}
+
+// GetWebhook returns one webhook, or 404.
+func (h *Handler) GetWebhook(ctx context.Context, req *platformv1.GetWebhookRequest) (*platformv1.Webhook, error) {
+	return h.resource.Get(ctx, req.GetId())
+}
+
+// CreateWebhook stores a new webhook, and returns its secret.
+func (h *Handler) CreateWebhook(ctx context.Context, req *platformv1.Webhook) (*platformv1.Webhook, error) {
+	return h.resource.Create(ctx, req)
+}
+
+// UpdateWebhook replaces a webhook.
+func (h *Handler) UpdateWebhook(ctx context.Context, req *platformv1.UpdateWebhookRequest) (*platformv1.Webhook, error) {
+	return h.resource.Update(ctx, req.GetId(), req.GetBody())
+}
+
+// DeleteWebhook deletes a webhook, or returns 404.
+func (h *Handler) DeleteWebhook(ctx context.Context, req *platformv1.DeleteWebhookRequest) (*emptypb.Empty, error) {
+	if err := h.resource.Delete(ctx, req.GetId(), req.Version); err != nil {
+		return nil, err
+	}
+	return &emptypb.Empty{}, nil
+}
+
+// RotateWebhookSecret gives a webhook another secret, beside which the one before
+// holds for a day.
+func (h *Handler) RotateWebhookSecret(ctx context.Context, req *platformv1.RotateWebhookSecretRequest) (*platformv1.Webhook, error) {
+	tenantID, err := tenant.Of(ctx)
+	if err != nil {
+		return nil, err
+	}
+	secret := newSecret()
+	var w *platformv1.Webhook
+	err = pg.InTx(ctx, h.resource.Pool, func(ctx context.Context, tx pgx.Tx) error {
+		if w, err = h.resource.Store.GetForUpdate(ctx, tx, tenantID, req.GetId()); err != nil {
+			return err
+		}
+		_, err := tx.Exec(ctx, `UPDATE webhook SET former_secret = secret, former_until = $4, secret = $3 WHERE tenant_id = $1 AND id = $2`,
+			tenantID, req.GetId(), secret, h.clock.Now().Add(formerFor))
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	w.Secret = secret
+	return w, nil
+}
