@@ -3,10 +3,13 @@
 package platform
 
 import (
+	"cmp"
 	"context"
+	"fmt"
 	"log/slog"
 
 	"github.com/jackc/pgx/v5/pgxpool"
+	"github.com/prometheus/client_golang/prometheus"
 	"golang.org/x/sync/errgroup"
 	"google.golang.org/grpc"
 
@@ -16,13 +19,19 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/pg"
 	"github.com/rotaloom/rotaloom/pkg/policy"
 	"github.com/rotaloom/rotaloom/pkg/ratelimit"
+	"github.com/rotaloom/rotaloom/pkg/tzdb"
+	commonsv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/commons/v1"
 	platformv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/platform/v1"
 	"github.com/rotaloom/rotaloom/services/platform/internal/auditevent"
 	"github.com/rotaloom/rotaloom/services/platform/internal/dataaccess"
+	"github.com/rotaloom/rotaloom/services/platform/internal/delivery"
 	"github.com/rotaloom/rotaloom/services/platform/internal/genericnotification"
 	"github.com/rotaloom/rotaloom/services/platform/internal/idempotency"
 	"github.com/rotaloom/rotaloom/services/platform/internal/limit"
+	"github.com/rotaloom/rotaloom/services/platform/internal/mailer"
+	"github.com/rotaloom/rotaloom/services/platform/internal/messaging"
 	rates "github.com/rotaloom/rotaloom/services/platform/internal/ratelimit"
+	"github.com/rotaloom/rotaloom/services/platform/internal/webhook"
 	"github.com/rotaloom/rotaloom/services/platform/migrations"
 )
 
@@ -32,6 +41,13 @@ type Config struct {
 	Rates       ratelimit.Defaults `embed:""`
 	Idempotency idempotency.Config `embed:""`
 	Data        dataaccess.Config  `embed:"" prefix:"data-" envprefix:"DATA_"`
+	// Delivery says how messages are brought to people and programs: by SMTP, and to
+	// Webhook.
+	Delivery delivery.Config `embed:"" prefix:"delivery-" envprefix:"DELIVERY_"`
+	SMTP     mailer.Config   `embed:"" prefix:"smtp-" envprefix:"SMTP_"`
+	Webhook  webhook.Config  `embed:"" prefix:"webhook-" envprefix:"WEBHOOK_"`
+	// DefaultTimeZone is where the day of tenants begins.
+	DefaultTimeZone string `name:"default-time-zone" default:"UTC" help:"Time zone, as IANA calls it, by whose days repetitions of messages are told."`
 	// BodyBytes is the largest request body that the edge accepts; it is shown
 	// to callers.
 	BodyBytes int64 `kong:"-"`
@@ -41,8 +57,9 @@ type Config struct {
 type Deps struct {
 	// Pool is on the service's own database, whose schema is that of
 	// Migrations.
-	Pool *pgxpool.Pool
-	Log  *slog.Logger
+	Pool     *pgxpool.Pool
+	Log      *slog.Logger
+	Registry prometheus.Registerer
 	// Auth, Commons, Timekeeping and Scheduling lead to those services, which
 	// trust this one.
 	Auth, Commons, Timekeeping, Scheduling grpc.ClientConnInterface
@@ -58,6 +75,9 @@ type Service struct {
 	trails *auditevent.Handler
 
 	notifications *genericnotification.Handler
+	webhooks      *webhook.Handler
+	messages      *messaging.Handler
+	sender        *delivery.Sender
 }
 
 // Migrations returns the schema that the service needs.
@@ -73,6 +93,18 @@ func New(_ context.Context, cfg Config, deps Deps) (*Service, error) {
 		return nil, err
 	}
 	rules := rowvisibility.FromCommons(clock.System{}, deps.Commons, deps.Log)
+	sender, err := newSender(cfg, deps)
+	if err != nil {
+		return nil, err
+	}
+	webhooks, err := webhook.New(cfg.Webhook, deps.Pool, clock.System{})
+	if err != nil {
+		return nil, err
+	}
+	zone, err := tzdb.Load(cmp.Or(cfg.DefaultTimeZone, "UTC"))
+	if err != nil {
+		return nil, fmt.Errorf("default time zone: %w", err)
+	}
 	return &Service{
 		pool: deps.Pool, rates: rates.New(store, deps.Log), limits: limits,
 		keys: idempotency.New(cfg.Idempotency, idempotency.Deps{
@@ -86,8 +118,27 @@ func New(_ context.Context, cfg Config, deps Deps) (*Service, error) {
 			{Name: "auth", Conn: deps.Auth}, {Name: "commons", Conn: deps.Commons},
 			{Name: "timekeeping", Conn: deps.Timekeeping}, {Name: "scheduling", Conn: deps.Scheduling},
 		}),
-		notifications: genericnotification.New(deps.Pool),
+		notifications: genericnotification.New(deps.Pool), webhooks: webhooks, sender: sender,
+		messages: messaging.New(messaging.Deps{
+			Pool: deps.Pool, Contacts: commonsv1.NewContactServiceClient(deps.Commons), Rules: rules, Sender: sender, Clock: clock.System{}, Zone: zone,
+		}),
 	}, nil
+}
+
+// newSender makes what brings messages to people and programs.
+func newSender(cfg Config, deps Deps) (*delivery.Sender, error) {
+	mails, err := mailer.New(cfg.SMTP)
+	if err != nil {
+		return nil, err
+	}
+	hooks, err := webhook.NewTransport(cfg.Webhook, deps.Pool, clock.System{})
+	if err != nil {
+		return nil, err
+	}
+	return delivery.NewSender(cfg.Delivery, delivery.Deps{
+		Pool: deps.Pool, Transports: map[string]delivery.Transport{delivery.Email: mails, delivery.Webhook: hooks},
+		Clock: clock.System{}, Log: deps.Log, Registry: deps.Registry,
+	})
 }
 
 // Register adds the service's operations to a server.
@@ -99,6 +150,8 @@ func (s *Service) Register(server grpc.ServiceRegistrar) {
 	platformv1.RegisterDataServiceServer(server, s.data)
 	platformv1.RegisterDataDictionaryServiceServer(server, s.data.Dictionary())
 	platformv1.RegisterGenericNotificationServiceServer(server, s.notifications)
+	platformv1.RegisterMessagingServiceServer(server, s.messages)
+	platformv1.RegisterWebhookServiceServer(server, s.webhooks)
 }
 
 // Run does the work that no request asks for, until ctx ends.
@@ -106,6 +159,7 @@ func (s *Service) Run(ctx context.Context) error {
 	group, ctx := errgroup.WithContext(ctx)
 	group.Go(func() error { return s.rates.Run(ctx) })
 	group.Go(func() error { return s.keys.Run(ctx) })
+	group.Go(func() error { return s.sender.Run(ctx) })
 	return group.Wait()
 }
 

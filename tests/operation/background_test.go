@@ -96,6 +96,13 @@ var backgrounds = append([]background{
 		todo: `SELECT count(*) FROM idempotency_key WHERE client_id = 'old'`,
 	},
 	{
+		does: "deliveries that were settled long ago are forgotten", program: "platform", service: "platform",
+		prepare: `INSERT INTO notification_delivery (tenant_id, delivery_id, message_id, notification_id, notification_name, channel, state, person_id,
+				person_number, webhook_id, address, content, fingerprint, next_attempt_at, give_up_at, created_at, settled_at)
+			SELECT 1, gen_random_uuid(), gen_random_uuid(), 1, 'old', 'EMAIL', 'DELIVERED', 0, '', 0, '', '', '', at, at, at, at FROM (SELECT now() - interval '1 year' AS at) AS old`,
+		todo: `SELECT count(*) FROM notification_delivery WHERE notification_name = 'old'`,
+	},
+	{
 		does: "allowances that nobody uses are forgotten", program: "platform", service: "platform",
 		prepare: `INSERT INTO rate_bucket (tenant_id, caller, throttle, tokens, granted, updated_at) VALUES (1, 'old', 1, 1, 1, now() - interval '1 day')`,
 		todo:    `SELECT count(*) FROM rate_bucket WHERE caller = 'old'`,

@@ -48,6 +48,9 @@
 - {name: ROTALOOM_BOOTSTRAP_{{ . | upper | replace "-" "_" }}_FILE, value: /etc/rotaloom/administrator/{{ . }}}
 {{- end }}
 {{- end }}
+{{- if and (eq $name "platform") $own.smtp.secretName }}
+- {name: ROTALOOM_SMTP_PASSWORD, valueFrom: {secretKeyRef: {name: {{ $own.smtp.secretName }}, key: password}}}
+{{- end }}
 {{- if eq $name "scheduling" }}
 # Its worker runs as processes of its own.
 - {name: ROTALOOM_PROPAGATE, value: "false"}

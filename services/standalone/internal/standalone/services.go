@@ -229,7 +229,7 @@ func (h *house) startPlatform(ctx context.Context, authService, commonsService, 
 	cfg := h.cfg.Platform
 	cfg.BodyBytes = h.cfg.Edge.BodyLimit
 	service, err := platform.New(ctx, cfg, platform.Deps{
-		Pool: e.Pool, Log: e.Log, Auth: authService.Conn("platform", nil), Commons: commonsService.Conn("platform", nil),
+		Pool: e.Pool, Log: e.Log, Registry: e.Registry, Auth: authService.Conn("platform", nil), Commons: commonsService.Conn("platform", nil),
 		Timekeeping: timekeepingService.Conn("platform", nil), Scheduling: schedulingService.Conn("platform", nil),
 	})
 	if err != nil {

@@ -1,0 +1,125 @@
+// Package messaging tells people something: it finds out who is meant, writes what
+// they are told, and leaves the rest to package delivery.
+package messaging
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/jackc/pgx/v5/pgxpool"
+
+	"github.com/rotaloom/rotaloom/pkg/acceptlanguage"
+	"github.com/rotaloom/rotaloom/pkg/clock"
+	"github.com/rotaloom/rotaloom/pkg/domain/rowvisibility"
+	"github.com/rotaloom/rotaloom/pkg/fault"
+	"github.com/rotaloom/rotaloom/pkg/namedstore"
+	"github.com/rotaloom/rotaloom/pkg/tenant"
+	commonsv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/commons/v1"
+	platformv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/platform/v1"
+	"github.com/rotaloom/rotaloom/services/platform/internal/delivery"
+	"github.com/rotaloom/rotaloom/services/platform/internal/genericnotification"
+)
+
+// Codes of the reference product, which does not say what the last two mean.
+const (
+	// CodeUnknown (400): there is no such generic notification, or none of the event.
+	CodeUnknown = "CONTROL_CENTER-10001"
+	// CodeNoRecipients (400): nobody is named, and nobody gets it anyway.
+	CodeNoRecipients = "CONTROL_CENTER-10005"
+	// CodeUnknownRecipient (400): there is no such person, or the caller may not see them, or an address is none.
+	CodeUnknownRecipient = "CONTROL_CENTER-10006"
+)
+
+// Codes of ours.
+const (
+	// CodeInvalid (400): a value is not one that its property may have.
+	CodeInvalid = "WRL-60601"
+	// CodeMissing (400): a placeholder has no value, or something else that is needed was not given.
+	CodeMissing = "WRL-60602"
+	// CodeUnknownDelivery (400, 404): there is no such delivery, or the caller may not see it.
+	CodeUnknownDelivery = "WRL-60603"
+)
+
+// Deps are what messaging works with.
+type Deps struct {
+	Pool *pgxpool.Pool
+	// Contacts say where persons are reached.
+	Contacts commonsv1.ContactServiceClient
+	// Rules say whom callers see.
+	Rules  *rowvisibility.Rules
+	Sender *delivery.Sender
+	Clock  clock.Clock
+	// Zone is where the day of tenants begins.
+	Zone *time.Location
+}
+
+// Handler serves MessagingService.
+type Handler struct {
+	platformv1.UnsafeMessagingServiceServer
+	deps          Deps
+	notifications *namedstore.Store[*platformv1.GenericNotification]
+}
+
+var _ platformv1.MessagingServiceServer = (*Handler)(nil)
+
+// New returns a Handler.
+func New(deps Deps) *Handler {
+	return &Handler{deps: deps, notifications: genericnotification.NewStore()}
+}
+
+// ListMessagingNotifications returns all generic notifications by name, or the one
+// with a name, if there is such a one.
+func (h *Handler) ListMessagingNotifications(ctx context.Context, req *platformv1.ListMessagingNotificationsRequest) (*platformv1.MessagingNotificationList, error) {
+	tenantID, err := tenant.Of(ctx)
+	if err != nil {
+		return nil, err
+	}
+	list, err := h.notifications.List(ctx, h.deps.Pool, tenantID, req.Name)
+	if err != nil {
+		return nil, err
+	}
+	out := &platformv1.MessagingNotificationList{}
+	preferences, answered := acceptlanguage.From(ctx), ""
+	for _, n := range list {
+		shown, tag := show(n, preferences)
+		out.Items, answered = append(out.Items, shown), cmp.Or(answered, tag)
+	}
+	return out, acceptlanguage.Answered(ctx, answered)
+}
+
+// GetMessagingNotification returns one generic notification, or 400.
+func (h *Handler) GetMessagingNotification(ctx context.Context, req *platformv1.GetMessagingNotificationRequest) (*platformv1.MessagingNotification, error) {
+	n, err := h.notification(ctx, req.GetId())
+	if err != nil {
+		return nil, err
+	}
+	out, tag := show(n, acceptlanguage.From(ctx))
+	return out, acceptlanguage.Answered(ctx, tag)
+}
+
+func (h *Handler) notification(ctx context.Context, id int64) (*platformv1.GenericNotification, error) {
+	tenantID, err := tenant.Of(ctx)
+	if err != nil {
+		return nil, err
+	}
+	n, err := h.notifications.Get(ctx, h.deps.Pool, tenantID, id)
+	if fault.HasCode(err, genericnotification.CodeUnknown) {
+		return nil, fault.Invalid(CodeUnknown, fmt.Sprintf("There is no generic notification with the id %d.", id))
+	}
+	return n, err
+}
+
+// show returns a notification as messaging shows it, and the language of its texts.
+func show(n *platformv1.GenericNotification, preferences acceptlanguage.Preferences) (*platformv1.MessagingNotification, string) {
+	texts := genericnotification.In(n, preferences)
+	return &platformv1.MessagingNotification{
+		Id: n.GetId(), Name: texts.GetName(), Description: texts.GetDescription(),
+		SubjectTemplate: texts.GetSubject(), MessageTemplate: texts.GetLongMessage(), SmsMessageTemplate: texts.GetShortMessage(),
+		RecipientListWillBeSuppliedAtRuntime: n.RecipientListWillBeSuppliedAtRuntime,
+		SendToEmployee:                       n.SendToEmployee, SendToEmployeesManager: n.SendToEmployeesManager,
+		SendToEmployeesAttendanceAdministrator: n.SendToEmployeesAttendanceAdministrator,
+		SendToEmployeesLeaveAdministrator:      n.SendToEmployeesLeaveAdministrator,
+	}, texts.GetLanguage()
+}

@@ -1,0 +1,116 @@
+package messaging
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"unicode"
+
+	"github.com/jackc/pgx/v5"
+	"google.golang.org/protobuf/proto"
+
+	"github.com/rotaloom/rotaloom/pkg/fault"
+	commonsv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/commons/v1"
+	platformv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/platform/v1"
+	"github.com/rotaloom/rotaloom/services/platform/internal/genericnotification"
+)
+
+// recipients are what requests say of who is told.
+type recipients interface {
+	GetRecipients() []string
+	GetRecipientsByPersonNumber() bool
+	GetRecipientPersonNums() []string
+	GetAdditionalRecipients() []string
+}
+
+// resolved are the persons whom a message is about, and the addresses that were named.
+type resolved struct {
+	employees []*commonsv1.Contact
+	managers  map[int64]*commonsv1.Contact
+	addresses []string
+}
+
+// resolve finds whom a request names. Whoever is not there, or not seen, is an error.
+func (h *Handler) resolve(ctx context.Context, to recipients, list []*platformv1.GenericNotification) (*resolved, error) {
+	req := &commonsv1.ResolveContactsRequest{PersonNumbers: slices.Clone(to.GetRecipientPersonNums())}
+	if to.GetRecipientsByPersonNumber() {
+		req.PersonNumbers = append(req.PersonNumbers, to.GetRecipients()...)
+	} else {
+		for i, text := range to.GetRecipients() {
+			id, err := strconv.ParseInt(text, 10, 64)
+			if err != nil {
+				return nil, fault.Invalid(CodeInvalid, fmt.Sprintf("recipients[%d] is %.100q, and must be the id of a person; person numbers need recipientsByPersonNumber.", i, text))
+			}
+			req.Ids = append(req.Ids, id)
+		}
+	}
+	for _, number := range req.GetPersonNumbers() {
+		if number == "" || strings.ContainsFunc(number, unicode.IsControl) {
+			return nil, fault.Invalid(CodeUnknownRecipient, fmt.Sprintf("There is no person with the number %.100q.", number))
+		}
+	}
+	out := &resolved{managers: map[int64]*commonsv1.Contact{}}
+	for i, address := range to.GetAdditionalRecipients() {
+		if address = strings.TrimSpace(address); !genericnotification.IsAddress(address) {
+			return nil, fault.Invalid(CodeUnknownRecipient, fmt.Sprintf("additionalRecipients[%d] is %.100q, which is no e-mail address.", i, address))
+		}
+		out.addresses = append(out.addresses, address)
+	}
+	if len(req.GetIds())+len(req.GetPersonNumbers()) == 0 {
+		return out, nil
+	}
+	req.Managers = slices.ContainsFunc(list, (*platformv1.GenericNotification).GetSendToEmployeesManager)
+	found, err := h.deps.Contacts.ResolveContacts(ctx, req)
+	if err != nil {
+		return nil, fmt.Errorf("find recipients: %w", err)
+	}
+	out.employees = found.GetPersons()
+	for _, m := range found.GetManagers() {
+		out.managers[m.GetPersonId()] = m
+	}
+	return out, complete(req, out.employees)
+}
+
+// complete refuses persons who were not found.
+func complete(req *commonsv1.ResolveContactsRequest, found []*commonsv1.Contact) error {
+	ids, numbers := map[int64]bool{}, map[string]bool{}
+	for _, c := range found {
+		ids[c.GetPersonId()], numbers[c.GetPersonNumber()] = true, true
+	}
+	for _, id := range req.GetIds() {
+		if !ids[id] {
+			return fault.Invalid(CodeUnknownRecipient, fmt.Sprintf("There is no person with the id %d.", id))
+		}
+	}
+	for _, number := range req.GetPersonNumbers() {
+		if !numbers[number] {
+			return fault.Invalid(CodeUnknownRecipient, fmt.Sprintf("There is no person with the number %.100q.", number))
+		}
+	}
+	return nil
+}
+
+// hooks returns the webhooks that are active.
+func (h *Handler) hooks(ctx context.Context, tenantID int64) ([]*platformv1.Webhook, error) {
+	rows, err := h.deps.Pool.Query(ctx, `SELECT id, body FROM webhook WHERE tenant_id = $1 ORDER BY id`, tenantID)
+	if err != nil {
+		return nil, fmt.Errorf("read webhooks: %w", err)
+	}
+	all, err := pgx.CollectRows(rows, func(row pgx.CollectableRow) (*platformv1.Webhook, error) {
+		var id int64
+		var body []byte
+		if err := row.Scan(&id, &body); err != nil {
+			return nil, err
+		}
+		w := &platformv1.Webhook{}
+		err := proto.Unmarshal(body, w)
+		w.Id = &id
+		return w, err
+	})
+	if err != nil {
+		return nil, fmt.Errorf("read webhooks: %w", err)
+	}
+	return slices.DeleteFunc(all, func(w *platformv1.Webhook) bool { return !w.GetActive() }), nil
+}

@@ -1,0 +1,121 @@
+package messaging
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"strings"
+
+	"github.com/rotaloom/rotaloom/pkg/acceptlanguage"
+	"github.com/rotaloom/rotaloom/pkg/fault"
+	commonsv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/commons/v1"
+	"github.com/rotaloom/rotaloom/services/platform/internal/genericnotification"
+)
+
+// event is what a webhook gets.
+type event struct {
+	Type string `json:"type"`
+	// Timestamp is when it was asked for, not when it is sent.
+	Timestamp string `json:"timestamp"`
+	Data      *told  `json:"data"`
+}
+
+// told is a message as a webhook gets it.
+type told struct {
+	MessageID      string   `json:"messageId,omitempty"`
+	NotificationID int64    `json:"notificationId"`
+	Name           string   `json:"name"`
+	Priority       string   `json:"priority"`
+	Domain         string   `json:"domain,omitempty"`
+	Event          string   `json:"event,omitempty"`
+	Subject        string   `json:"subject"`
+	ShortMessage   string   `json:"shortMessage,omitempty"`
+	LongMessage    string   `json:"longMessage,omitempty"`
+	Lines          []line   `json:"lines,omitempty"`
+	PersonNumbers  []string `json:"personNumbers,omitempty"`
+}
+
+// line is a label with its value.
+type line struct {
+	Label string `json:"label,omitempty"`
+	Value string `json:"value"`
+}
+
+// maxText bounds what one recipient is told, in bytes: values may come many times.
+const maxText = 32 << 10
+
+// texts are those of a message in one language, with their values.
+type texts struct {
+	title, short, long string
+	lines              []line
+}
+
+// render writes the texts in the language that serves the preferences best. A request
+// cannot give values by the names of extra.
+func (m *message) render(preferences acceptlanguage.Preferences, extra map[string]string) (*texts, error) {
+	in := genericnotification.In(m.notification, preferences)
+	values := maps.Clone(m.values)
+	maps.Copy(values, extra)
+	out, labels, amounts := &texts{}, [5]string{}, [5]string{}
+	parts := []struct {
+		at   *string
+		text string
+	}{
+		{&out.title, in.GetSubject()}, {&out.short, in.GetShortMessage()}, {&out.long, in.GetLongMessage()},
+		{&labels[0], in.GetLabelTemplate1()}, {&labels[1], in.GetLabelTemplate2()}, {&labels[2], in.GetLabelTemplate3()},
+		{&labels[3], in.GetLabelTemplate4()}, {&labels[4], in.GetLabelTemplate5()},
+		{&amounts[0], in.GetValueTemplate1()}, {&amounts[1], in.GetValueTemplate2()}, {&amounts[2], in.GetValueTemplate3()},
+		{&amounts[3], in.GetValueTemplate4()}, {&amounts[4], in.GetValueTemplate5()},
+	}
+	length := 0
+	for _, part := range parts {
+		text, err := genericnotification.Render(part.text, values)
+		if err != nil {
+			return nil, fault.Invalid(CodeMissing, "The generic notification "+m.notification.GetName()+" needs more values: there is "+err.Error()+".")
+		}
+		*part.at = text
+		length += len(text)
+	}
+	if length > maxText {
+		return nil, fault.Invalid(CodeInvalid, fmt.Sprintf("The texts of %.100q have %d bytes with their values, and may have %d.", m.notification.GetName(), length, maxText))
+	}
+	for i := range labels {
+		if labels[i] != "" || amounts[i] != "" {
+			out.lines = append(out.lines, line{labels[i], amounts[i]})
+		}
+	}
+	out.title = cmp.Or(out.title, in.GetName())
+	return out, nil
+}
+
+// subject is one line.
+func (t *texts) subject() string { return strings.Join(strings.Fields(t.title), " ") }
+
+// text is what an e-mail says.
+func (t *texts) text() string {
+	var out strings.Builder
+	out.WriteString(cmp.Or(t.long, t.short, t.title))
+	out.WriteString("\n")
+	for i, l := range t.lines {
+		if i == 0 {
+			out.WriteString("\n")
+		}
+		if l.Label != "" {
+			out.WriteString(l.Label + ": ")
+		}
+		out.WriteString(l.Value + "\n")
+	}
+	return out.String()
+}
+
+func (m *message) event(t *texts, persons []*commonsv1.Contact) *told {
+	n := m.notification
+	out := &told{
+		NotificationID: n.GetId(), Name: n.GetName(), Priority: n.GetPriority(), Domain: n.GetDomain(), Event: n.GetEvent(),
+		Subject: t.subject(), ShortMessage: t.short, LongMessage: t.long, Lines: t.lines,
+	}
+	for _, p := range persons {
+		out.PersonNumbers = append(out.PersonNumbers, p.GetPersonNumber())
+	}
+	return out
+}
