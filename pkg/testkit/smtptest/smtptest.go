@@ -12,6 +12,7 @@ import (
 	"crypto/x509/pkix"
 	"encoding/pem"
 	"io"
+	"log"
 	"math/big"
 	"net"
 	"net/mail"
@@ -75,6 +76,7 @@ func Start(t testing.TB, implicit bool, username, password string) *Server {
 	server := smtp.NewServer(smtp.BackendFunc(func(*smtp.Conn) (smtp.Session, error) { return &session{server: s}, nil }))
 	server.Domain, server.ReadTimeout, server.WriteTimeout = "localhost", 30*time.Second, 30*time.Second
 	server.TLSConfig = &tls.Config{Certificates: []tls.Certificate{certificate}, MinVersion: tls.VersionTLS12}
+	server.ErrorLog = log.New(io.Discard, "", 0) // Clients that are killed are no news.
 	if implicit {
 		listener = tls.NewListener(listener, server.TLSConfig)
 	}
