@@ -436,7 +436,7 @@ func TestMultiReadBasePersons(t *testing.T) {
 		"empty value": {"personnumber", []string{""}, "WCO-101202"},
 		"no id":       {"personid", []string{"x"}, "WCO-101202"},
 		"all unknown": {"personnumber", []string{"y"}, "WCO-101271"},
-		"too many":    {"personnumber", slices.Repeat([]string{"x"}, 101), "WCO-101207"},
+		"too many":    {"personnumber", slices.Repeat([]string{"x"}, 1001), "WCO-101207"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			_, err := read(c.key, nil, c.values...)

@@ -32,7 +32,7 @@ const (
 //
 // WageWorkRuleService keeps wages and work rules of persons by job.
 type WageWorkRuleServiceClient interface {
-	// Retrieves the wage and work rules of up to 100 persons, in the order asked
+	// Retrieves the wage and work rules of up to 1,000 persons, in the order asked
 	// for. Unknown persons fail by themselves: 207 when some did.
 	MultiReadWageWorkRules(ctx context.Context, in *MultiReadPersonsRequest, opts ...grpc.CallOption) (*PersonWageWorkRulesList, error)
 	// Creates or changes wage and work rules of up to 100 persons: what is sent
@@ -75,7 +75,7 @@ func (c *wageWorkRuleServiceClient) MultiUpsertWageWorkRules(ctx context.Context
 //
 // WageWorkRuleService keeps wages and work rules of persons by job.
 type WageWorkRuleServiceServer interface {
-	// Retrieves the wage and work rules of up to 100 persons, in the order asked
+	// Retrieves the wage and work rules of up to 1,000 persons, in the order asked
 	// for. Unknown persons fail by themselves: 207 when some did.
 	MultiReadWageWorkRules(context.Context, *MultiReadPersonsRequest) (*PersonWageWorkRulesList, error)
 	// Creates or changes wage and work rules of up to 100 persons: what is sent

@@ -1021,11 +1021,11 @@ const file_rotaloom_timekeeping_v1_employment_term_assignment_proto_rawDesc = ""
 	")MultiReadEmploymentTermAssignmentsRequest\x12L\n" +
 	"\x05where\x18\x01 \x01(\v26.rotaloom.timekeeping.v1.EmploymentTermAssignmentWhereR\x05where:\x13\xa2\xbb\x18\x0f\"\raccountLocked\"~\n" +
 	"\x1dEmploymentTermAssignmentWhere\x12H\n" +
-	"\temployees\x18\x01 \x01(\v2*.rotaloom.timekeeping.v1.EmployeeCriterionR\temployees:\x13\xa2\xbb\x18\x0f\"\raccountLocked\"x\n" +
+	"\temployees\x18\x01 \x01(\v2*.rotaloom.timekeeping.v1.EmployeeCriterionR\temployees:\x13\xa2\xbb\x18\x0f\"\raccountLocked\"y\n" +
 	"\x11EmployeeCriterion\x12\x10\n" +
-	"\x03key\x18\x01 \x01(\tR\x03key\x12<\n" +
-	"\x06values\x18\x02 \x03(\tB$\xa2\xbb\x18 \n" +
-	"\x1e\bd\x12\n" +
+	"\x03key\x18\x01 \x01(\tR\x03key\x12=\n" +
+	"\x06values\x18\x02 \x03(\tB%\xa2\xbb\x18!\n" +
+	"\x1f\b\xe8\a\x12\n" +
 	"WCO-101207\x18\x9d\x03 \x01J\temployeesR\x06values:\x13\xa2\xbb\x18\x0f\"\raccountLocked\"\xdc\x01\n" +
 	"\x19PersonEmploymentTermsList\x12n\n" +
 	"\apersons\x18\x01 \x03(\v2..rotaloom.timekeeping.v1.PersonEmploymentTermsB$\xa2\xbb\x18 \n" +

@@ -40,7 +40,7 @@ type EmploymentTermAssignmentServiceClient interface {
 	GetEmploymentTermAssignments(ctx context.Context, in *GetEmploymentTermAssignmentsRequest, opts ...grpc.CallOption) (*PersonEmploymentTerms, error)
 	// Retrieves the assignments of a person by person number.
 	FindEmploymentTermAssignments(ctx context.Context, in *FindEmploymentTermAssignmentsRequest, opts ...grpc.CallOption) (*PersonEmploymentTerms, error)
-	// Retrieves the assignments of up to 100 persons.
+	// Retrieves the assignments of up to 1,000 persons.
 	MultiReadEmploymentTermAssignments(ctx context.Context, in *MultiReadEmploymentTermAssignmentsRequest, opts ...grpc.CallOption) (*PersonEmploymentTermsList, error)
 	// Rewrites the assignments of up to 100 persons inside the span that each
 	// item names. Each item succeeds or fails by itself: 207 when some failed.
@@ -132,7 +132,7 @@ type EmploymentTermAssignmentServiceServer interface {
 	GetEmploymentTermAssignments(context.Context, *GetEmploymentTermAssignmentsRequest) (*PersonEmploymentTerms, error)
 	// Retrieves the assignments of a person by person number.
 	FindEmploymentTermAssignments(context.Context, *FindEmploymentTermAssignmentsRequest) (*PersonEmploymentTerms, error)
-	// Retrieves the assignments of up to 100 persons.
+	// Retrieves the assignments of up to 1,000 persons.
 	MultiReadEmploymentTermAssignments(context.Context, *MultiReadEmploymentTermAssignmentsRequest) (*PersonEmploymentTermsList, error)
 	// Rewrites the assignments of up to 100 persons inside the span that each
 	// item names. Each item succeeds or fails by itself: 207 when some failed.
