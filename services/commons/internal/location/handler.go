@@ -5,6 +5,7 @@
 package location
 
 import (
+	"cmp"
 	"context"
 
 	"github.com/jackc/pgx/v5"
@@ -146,14 +147,12 @@ func (h *Handler) write(ctx context.Context, given []*commonsv1.Location, partia
 // MoveLocations puts locations below another parent on the days from a date on.
 // What lies below them goes with them, and the days before stay as they were.
 func (h *Handler) MoveLocations(ctx context.Context, req *commonsv1.MoveLocationsRequest) (*commonsv1.LocationList, error) {
-	refs, err := structure.Refs("locationRefs", req.GetLocationRefs())
+	where, do := req.GetMove().GetWhere(), req.GetMove().GetDo()
+	refs, err := structure.OneOrMore("move.where.source", where.GetSourceRef(), where.GetSourceRefs())
 	if err != nil {
 		return nil, err
 	}
-	if req.GetEffectiveDate() == "" {
-		return nil, structure.Missing("effectiveDate")
-	}
-	days, err := structure.Days(req.GetEffectiveDate(), req.GetExpirationDate())
+	days, err := structure.Span("move.do", do.GetStartDate(), cmp.Or(do.GetEndDate(), civil.Forever.String()))
 	if err != nil {
 		return nil, err
 	}
@@ -167,7 +166,7 @@ func (h *Handler) MoveLocations(ctx context.Context, req *commonsv1.MoveLocation
 		if err := lock(ctx, tx, tenantID); err != nil {
 			return err
 		}
-		parent, err := optional(ctx, tx, tenantID, "parentNodeRef", req.GetParentNodeRef(), days.From)
+		parent, err := optional(ctx, tx, tenantID, "move.do.destinationRef", do.GetDestinationRef(), days.From)
 		if err != nil {
 			return err
 		}
@@ -194,16 +193,16 @@ func (h *Handler) MoveLocations(ctx context.Context, req *commonsv1.MoveLocation
 // days: all or none. What lies deepest goes first, so that a request may name a
 // location and what lies below it.
 func (h *Handler) MultiDeleteLocations(ctx context.Context, req *commonsv1.MultiDeleteLocationsRequest) (*emptypb.Empty, error) {
-	refs, err := structure.Refs("where.locations", req.GetWhere().GetLocations())
+	refs, err := structure.Refs("where.nodes", req.GetWhere().GetNodes())
 	if err != nil {
 		return nil, err
 	}
-	day, err := structure.DayOr("where.effectiveDate", req.GetWhere().GetEffectiveDate(), civil.Beginning)
+	day, err := structure.DayOr("where.forDate", req.GetWhere().GetForDate(), civil.Beginning)
 	if err != nil {
 		return nil, err
 	}
 	names := day
-	if req.GetWhere().GetEffectiveDate() == "" {
+	if req.GetWhere().GetForDate() == "" {
 		names = h.today()
 	}
 	return &emptypb.Empty{}, pg.InTx(ctx, h.pool, func(ctx context.Context, tx pgx.Tx) error {

@@ -125,9 +125,10 @@ func TestALargeTree(t *testing.T) {
 		})
 		require.NoError(t, err)
 		began := time.Now()
-		_, err = h.MoveLocations(ctx, &commonsv1.MoveLocationsRequest{
-			LocationRefs: &commonv1.RefList{Ids: []int64{5}}, ParentNodeRef: &commonv1.Ref{Id: new(int64(4))}, EffectiveDate: "2026-03-01",
-		})
+		_, err = h.MoveLocations(ctx, &commonsv1.MoveLocationsRequest{Move: &commonsv1.LocationMove{
+			Where: &commonsv1.MovedLocations{SourceRef: &commonv1.Ref{Id: new(int64(5))}},
+			Do:    &commonsv1.LocationDestination{DestinationRef: &commonv1.Ref{Id: new(int64(4))}, StartDate: "2026-03-01"},
+		}})
 		require.NoError(t, err)
 		var rows, depth int
 		took := time.Since(began)

@@ -173,18 +173,18 @@ func (r *run) step() {
 		}
 		r.apply(next, true, func() error {
 			_, err := r.MultiDeleteLocations(r.ctx, &commonsv1.MultiDeleteLocationsRequest{Where: &commonsv1.LocationDeletion{
-				Locations: &commonv1.RefList{Ids: []int64{id}}, EffectiveDate: dayOf(from).String(),
+				Nodes: &commonv1.RefList{Ids: []int64{id}}, ForDate: dayOf(from).String(),
 			}})
 			return err
 		})
 	default:
 		set(id, func(s *state) { s.parent = parent })
 		r.apply(next, r.model[id][from].there, func() error {
-			move := dates(&commonsv1.Location{})
-			_, err := r.MoveLocations(r.ctx, &commonsv1.MoveLocationsRequest{
-				LocationRefs: &commonv1.RefList{Ids: []int64{id}}, ParentNodeRef: ref,
-				EffectiveDate: move.EffectiveDate, ExpirationDate: move.ExpirationDate,
-			})
+			do := &commonsv1.LocationDestination{DestinationRef: ref, StartDate: dayOf(from).String()}
+			if to < span {
+				do.EndDate = dayOf(to - 1).String()
+			}
+			_, err := r.MoveLocations(r.ctx, moveTo(id, do))
 			return err
 		})
 	}

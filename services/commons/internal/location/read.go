@@ -12,15 +12,11 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
-	"github.com/rotaloom/rotaloom/pkg/civil"
 	"github.com/rotaloom/rotaloom/pkg/fault"
-	"github.com/rotaloom/rotaloom/pkg/fault/bulk"
 	"github.com/rotaloom/rotaloom/pkg/pg"
-	"github.com/rotaloom/rotaloom/pkg/rpc"
 	"github.com/rotaloom/rotaloom/pkg/tenant"
 	commonv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/common/v1"
 	commonsv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/commons/v1"
-	"github.com/rotaloom/rotaloom/services/commons/internal/locationpath"
 	"github.com/rotaloom/rotaloom/services/commons/internal/structure"
 )
 
@@ -275,61 +271,4 @@ func setID(ctx context.Context, db pg.Querier, tenantID int64, ref *commonv1.Ref
 		err = fault.Invalid(structure.CodeUnknown, fmt.Sprintf("There is no location set with %s.", structure.Text(ref)))
 	}
 	return id, err
-}
-
-// MultiReadLocationExternalIds returns the locations that have external ids on a
-// date, in the order asked for.
-func (h *Handler) MultiReadLocationExternalIds(ctx context.Context, req *commonsv1.MultiReadLocationExternalIdsRequest) (*commonsv1.LocationExternalIdMappings, error) {
-	tenantID, err := tenant.Of(ctx)
-	if err != nil {
-		return nil, err
-	}
-	day, err := structure.Day("where.date", req.GetWhere().GetDate())
-	if err != nil {
-		return nil, err
-	}
-	asked := req.GetWhere().GetExternalIds()
-	if len(asked) == 0 {
-		return nil, structure.Missing("where.externalIds")
-	}
-	refs, err := byExternalID(ctx, h.pool, tenantID, asked, day)
-	if err != nil {
-		return nil, err
-	}
-	out := &bulk.Outcome[*commonsv1.LocationExternalIdMapping, *commonsv1.LocationExternalIdMapping]{}
-	for _, externalID := range asked {
-		mapping := &commonsv1.LocationExternalIdMapping{ExternalId: externalID, LocationRef: refs[externalID]}
-		if mapping.LocationRef == nil {
-			out.Fail(mapping, fault.Invalid(structure.CodeUnknown, fmt.Sprintf("There is no location with the externalId %q on %s.", externalID, day)))
-		} else {
-			out.Succeed(mapping, mapping)
-		}
-	}
-	done, failure, err := rpc.Settled(ctx, out)
-	return &commonsv1.LocationExternalIdMappings{Mappings: done, Failure: failure}, err
-}
-
-// byExternalID returns locations by their external ids. When several have one,
-// the oldest is meant.
-func byExternalID(ctx context.Context, db pg.Querier, tenantID int64, externalIDs []string, day civil.Date) (map[string]*commonv1.Ref, error) {
-	rows, err := db.Query(ctx, `SELECT v.external_id, v.location_id, `+locationpath.PathSQL("$1", "v.location_id", "$3")+`
-		FROM location_version v WHERE v.tenant_id = $1 AND v.external_id = ANY($2) AND v.external_id IS NOT NULL
-		  AND v.from_date <= $3 AND v.to_date > $3 ORDER BY v.location_id DESC`, tenantID, externalIDs, day)
-	if err != nil {
-		return nil, err
-	}
-	out := map[string]*commonv1.Ref{}
-	var id int64
-	var externalID, path string
-	_, err = pgx.ForEachRow(rows, []any{&externalID, &id, &path}, func() error {
-		out[externalID] = &commonv1.Ref{Id: new(id), Qualifier: new(path)}
-		return nil
-	})
-	return out, err
-}
-
-// MultiReadLocationPersistentIds returns the ids of locations by their
-// persistent ids.
-func (h *Handler) MultiReadLocationPersistentIds(ctx context.Context, req *commonsv1.MultiReadPersistentIdsRequest) (*commonsv1.PersistentIdMappings, error) {
-	return structure.PersistentIDs(ctx, h.pool, "location", req.GetWhere().GetPersistentIds(), structure.CodeUnknown)
 }

@@ -20,10 +20,10 @@ func TestMovesKeepHistory(t *testing.T) {
 	b.has(t, "Acme", "West")
 	store := b.has(t, "Acme/East", "Store 12")
 	b.has(t, "Acme/East/Store 12", "Clerk")
-	moved, err := b.MoveLocations(ctx, &commonsv1.MoveLocationsRequest{
-		LocationRefs:  &commonv1.RefList{Qualifiers: []string{"Acme/East/Store 12"}},
-		ParentNodeRef: byPath("Acme/West"), EffectiveDate: "2026-02-01",
-	})
+	moved, err := b.MoveLocations(ctx, &commonsv1.MoveLocationsRequest{Move: &commonsv1.LocationMove{
+		Where: &commonsv1.MovedLocations{SourceRefs: &commonv1.RefList{Qualifiers: []string{"Acme/East/Store 12"}}},
+		Do:    &commonsv1.LocationDestination{DestinationRef: byPath("Acme/West"), StartDate: "2026-02-01"},
+	}})
 	require.NoError(t, err)
 	assert.Equal(t, []string{"Acme/West/Store 12"}, paths(moved))
 	assert.Equal(t, "2026-02-01", moved.GetLocations()[0].GetEffectiveDate())
@@ -49,17 +49,13 @@ func TestMovesKeepHistory(t *testing.T) {
 	})
 	t.Run("a move into its own subtree is refused, on whatever day", func(t *testing.T) {
 		for _, parent := range []string{"Acme/West/Store 12", "Acme/West/Store 12/Clerk"} {
-			_, err := b.MoveLocations(ctx, &commonsv1.MoveLocationsRequest{
-				LocationRefs: &commonv1.RefList{Ids: []int64{store}}, ParentNodeRef: byPath(parent), EffectiveDate: "2026-04-01",
-			})
+			_, err := b.MoveLocations(ctx, moveTo(store, &commonsv1.LocationDestination{DestinationRef: byPath(parent), StartDate: "2026-04-01"}))
 			refused(t, err, "WRL-10206")
 		}
 		assert.Equal(t, []string{"Acme/West/Store 12/Clerk"}, b.below(t, &commonv1.Ref{Id: &store}, "2026-04-01"), "nothing changed")
 	})
 	t.Run("a move for a while ends where it began", func(t *testing.T) {
-		_, err := b.MoveLocations(ctx, &commonsv1.MoveLocationsRequest{
-			LocationRefs: &commonv1.RefList{Ids: []int64{store}}, EffectiveDate: "2026-05-01", ExpirationDate: "2026-06-01",
-		})
+		_, err := b.MoveLocations(ctx, moveTo(store, &commonsv1.LocationDestination{StartDate: "2026-05-01", EndDate: "2026-05-31"}))
 		require.NoError(t, err)
 		for day, want := range map[string]string{"2026-04-30": "Acme/West/Store 12", "2026-05-31": "Store 12", "2026-06-01": "Acme/West/Store 12"} {
 			got, err := b.GetLocation(ctx, &commonsv1.GetLocationRequest{Id: store, Date: day})
@@ -109,7 +105,7 @@ func TestWhatATreeRefuses(t *testing.T) {
 		refused(t, err, "WRL-10208")
 	})
 	t.Run("a parent that is used", func(t *testing.T) {
-		_, err := b.MultiDeleteLocations(ctx, &commonsv1.MultiDeleteLocationsRequest{Where: &commonsv1.LocationDeletion{Locations: &commonv1.RefList{Ids: []int64{top}}}})
+		_, err := b.MultiDeleteLocations(ctx, &commonsv1.MultiDeleteLocationsRequest{Where: &commonsv1.LocationDeletion{Nodes: &commonv1.RefList{Ids: []int64{top}}}})
 		refused(t, err, "WRL-10205")
 	})
 	t.Run("a path that gets too long", func(t *testing.T) {
@@ -143,7 +139,7 @@ func TestLocationsInUseStay(t *testing.T) {
 	require.NoError(t, err)
 	remove := func(day string, refs ...string) error {
 		_, err := b.MultiDeleteLocations(ctx, &commonsv1.MultiDeleteLocationsRequest{Where: &commonsv1.LocationDeletion{
-			Locations: &commonv1.RefList{Qualifiers: refs}, EffectiveDate: day,
+			Nodes: &commonv1.RefList{Qualifiers: refs}, ForDate: day,
 		}})
 		return err
 	}
@@ -156,4 +152,11 @@ func TestLocationsInUseStay(t *testing.T) {
 	require.NoError(t, err)
 	require.NoError(t, remove("", "Acme", "Acme/Clerk"), "a location with what lies below it")
 	assert.Empty(t, b.reads(t, &commonsv1.LocationWhere{Query: &commonsv1.LocationQuery{Context: "ORG", Date: "2025-01-01", Q: "/"}}))
+}
+
+// moveTo is the request that moves a location.
+func moveTo(id int64, do *commonsv1.LocationDestination) *commonsv1.MoveLocationsRequest {
+	return &commonsv1.MoveLocationsRequest{Move: &commonsv1.LocationMove{
+		Where: &commonsv1.MovedLocations{SourceRef: &commonv1.Ref{Id: &id}}, Do: do,
+	}}
 }

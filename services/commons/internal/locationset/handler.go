@@ -50,17 +50,22 @@ func checkType(id int32) error {
 	return nil
 }
 
-// CreateLocationSet stores a new set. The paths of its locations are read
-// today.
-func (h *Handler) CreateLocationSet(ctx context.Context, given *commonsv1.LocationSet) (*commonsv1.LocationSet, error) {
+// CreateLocationSet stores a new set. The paths of its locations are read on a
+// date.
+func (h *Handler) CreateLocationSet(ctx context.Context, req *commonsv1.CreateLocationSetRequest) (*commonsv1.LocationSet, error) {
+	given := req.GetLocationSet()
 	if given.Id != nil {
 		return nil, fault.Invalid(structure.CodeIDGiven, "id must not be sent with a new location set.")
 	}
 	if given.TypeId == nil {
 		return nil, structure.Missing("typeId")
 	}
+	day, err := structure.DayOr("date", req.GetDate(), h.today())
+	if err != nil {
+		return nil, err
+	}
 	var created *commonsv1.LocationSet
-	err := pg.InTx(ctx, h.pool, func(ctx context.Context, tx pgx.Tx) error {
+	err = pg.InTx(ctx, h.pool, func(ctx context.Context, tx pgx.Tx) error {
 		tenantID, err := tenant.Of(ctx)
 		if err != nil {
 			return err
@@ -71,10 +76,10 @@ func (h *Handler) CreateLocationSet(ctx context.Context, given *commonsv1.Locati
 		if err != nil {
 			return err
 		}
-		if err := h.change(ctx, tx, id, given.GetNodeRefs(), nil, h.today()); err != nil {
+		if err := h.change(ctx, tx, id, given.GetNodeRefs(), nil, day); err != nil {
 			return err
 		}
-		created, err = get(ctx, tx, tenantID, id, h.today())
+		created, err = get(ctx, tx, tenantID, id, day)
 		return err
 	})
 	return created, err
@@ -131,7 +136,7 @@ func (h *Handler) DeleteLocationSet(ctx context.Context, req *commonsv1.DeleteLo
 
 // MultiDeleteLocationSets deletes sets, all or none.
 func (h *Handler) MultiDeleteLocationSets(ctx context.Context, req *commonsv1.MultiDeleteLocationSetsRequest) (*emptypb.Empty, error) {
-	refs, err := structure.Refs("where", req.GetWhere())
+	refs, err := structure.Refs("where.locationSets", req.GetWhere().GetLocationSets())
 	if err != nil {
 		return nil, err
 	}

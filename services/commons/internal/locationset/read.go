@@ -18,7 +18,14 @@ import (
 // ListLocationSets returns all sets by name, with their locations when all
 // details are asked for.
 func (h *Handler) ListLocationSets(ctx context.Context, req *commonsv1.ListLocationSetsRequest) (*commonsv1.LocationSetList, error) {
-	q := question{details: req.GetAllDetails()}
+	// No set came with the product.
+	if req.GetSystem() {
+		return &commonsv1.LocationSetList{}, nil
+	}
+	q := question{details: req.GetAllDetails(), tree: req.GetOnlyNodeRefsTree()}
+	if req.GetName() != "" {
+		q.some, q.names = true, []string{req.GetName()}
+	}
 	err := checkContext(req.GetContext())
 	if err != nil {
 		return nil, err
@@ -48,6 +55,9 @@ func (h *Handler) GetLocationSet(ctx context.Context, req *commonsv1.GetLocation
 		set, err = get(ctx, tx, tenantID, req.GetId(), day)
 		return err
 	})
+	if err == nil && req.GetOnlyNodeRefsTree() {
+		set.NodeRefsTree, set.NodeRefs = tree(set), nil
+	}
 	return set, err
 }
 

@@ -13,9 +13,7 @@ import (
 	"google.golang.org/protobuf/types/known/emptypb"
 
 	"github.com/rotaloom/rotaloom/pkg/fault"
-	"github.com/rotaloom/rotaloom/pkg/fault/bulk"
 	"github.com/rotaloom/rotaloom/pkg/pg"
-	"github.com/rotaloom/rotaloom/pkg/rpc"
 	"github.com/rotaloom/rotaloom/pkg/tenant"
 	commonv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/common/v1"
 	commonsv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/commons/v1"
@@ -57,8 +55,8 @@ func (h *Handler) ListLocationTypes(ctx context.Context, req *commonsv1.ListLoca
 	default:
 		return nil, structure.Invalid("context", "must be ORG or FORECAST")
 	}
-	rows, err := h.pool.Query(ctx, `SELECT `+columns+` FROM location_type WHERE tenant_id = $1 ORDER BY display_order, name LIMIT $2`,
-		tenantID, most)
+	rows, err := h.pool.Query(ctx, `SELECT `+columns+` FROM location_type WHERE tenant_id = $1 AND ($3 = '' OR name = $3)
+		ORDER BY display_order, name LIMIT $2`, tenantID, most, req.GetName())
 	if err != nil {
 		return nil, err
 	}
@@ -90,33 +88,6 @@ func exactlyOne(rows pgx.Rows, id int64) (*commonsv1.LocationType, error) {
 
 func notFound(id int64) *fault.Error {
 	return fault.NotFound(structure.CodeUnknown, fmt.Sprintf("There is no location type with the id %d.", id))
-}
-
-// MultiReadLocationTypes returns types in the order asked for: with 207 when
-// some are unknown.
-func (h *Handler) MultiReadLocationTypes(ctx context.Context, req *commonsv1.MultiReadLocationTypesRequest) (*commonsv1.LocationTypeList, error) {
-	tenantID, err := tenant.Of(ctx)
-	if err != nil {
-		return nil, err
-	}
-	refs, err := structure.Refs("where", req.GetWhere())
-	if err != nil {
-		return nil, err
-	}
-	find, err := look(ctx, h.pool, tenantID, refs)
-	if err != nil {
-		return nil, err
-	}
-	out := &bulk.Outcome[*commonv1.Ref, *commonsv1.LocationType]{}
-	for _, ref := range refs {
-		if t := find(ref); t != nil {
-			out.Succeed(ref, t)
-		} else {
-			out.Fail(ref, unknown(ref))
-		}
-	}
-	done, failure, err := rpc.Settled(ctx, out)
-	return &commonsv1.LocationTypeList{LocationTypes: done, Failure: failure}, err
 }
 
 // CreateLocationType stores a new type.

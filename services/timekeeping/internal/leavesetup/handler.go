@@ -20,11 +20,16 @@ type Handler struct {
 // New makes a Handler.
 func New() *Handler { return &Handler{} }
 
-// ListLeaveCategories answers all categories.
-func (*Handler) ListLeaveCategories(context.Context, *timekeepingv1.ListLeaveCategoriesRequest) (*timekeepingv1.LeaveCategoryList, error) {
+// named reports whether an entry has a name, in any case; all have "".
+func (e Entry) named(name string) bool { return name == "" || strings.EqualFold(e.Name, name) }
+
+// ListLeaveCategories answers all categories, or the one with a name.
+func (*Handler) ListLeaveCategories(_ context.Context, req *timekeepingv1.ListLeaveCategoriesRequest) (*timekeepingv1.LeaveCategoryList, error) {
 	out := &timekeepingv1.LeaveCategoryList{}
 	for _, e := range Categories() {
-		out.LeaveCategories = append(out.LeaveCategories, e.category())
+		if e.named(req.GetName()) {
+			out.LeaveCategories = append(out.LeaveCategories, e.category())
+		}
 	}
 	return out, nil
 }
@@ -38,11 +43,13 @@ func (*Handler) GetLeaveCategory(_ context.Context, req *timekeepingv1.GetLeaveC
 	return e.category(), nil
 }
 
-// ListLeaveReasons answers all reasons.
-func (*Handler) ListLeaveReasons(context.Context, *timekeepingv1.ListLeaveReasonsRequest) (*timekeepingv1.LeaveReasonList, error) {
+// ListLeaveReasons answers all reasons, or the one with a name.
+func (*Handler) ListLeaveReasons(_ context.Context, req *timekeepingv1.ListLeaveReasonsRequest) (*timekeepingv1.LeaveReasonList, error) {
 	out := &timekeepingv1.LeaveReasonList{}
 	for _, e := range Reasons() {
-		out.LeaveReasons = append(out.LeaveReasons, e.reason())
+		if e.named(req.GetName()) {
+			out.LeaveReasons = append(out.LeaveReasons, e.reason())
+		}
 	}
 	return out, nil
 }

@@ -24,7 +24,7 @@ const (
 // MultiReadLeaveCategories answers categories in the order asked for: with 207
 // when some are unknown.
 func (*Handler) MultiReadLeaveCategories(ctx context.Context, req *timekeepingv1.MultiReadLeaveCategoriesRequest) (*timekeepingv1.LeaveCategoryList, error) {
-	found, err := several(Categories(), req.GetWhere(), Entry.category, CodeCategoryUnknown, "category")
+	found, err := several(Categories(), req, Entry.category, CodeCategoryUnknown, "category")
 	if err != nil {
 		return nil, err
 	}
@@ -35,7 +35,7 @@ func (*Handler) MultiReadLeaveCategories(ctx context.Context, req *timekeepingv1
 // MultiReadLeaveReasons answers reasons in the order asked for: with 207 when
 // some are unknown.
 func (*Handler) MultiReadLeaveReasons(ctx context.Context, req *timekeepingv1.MultiReadLeaveReasonsRequest) (*timekeepingv1.LeaveReasonList, error) {
-	found, err := several(Reasons(), req.GetWhere(), Entry.reason, CodeReasonUnknown, "reason")
+	found, err := several(Reasons(), req, Entry.reason, CodeReasonUnknown, "reason")
 	if err != nil {
 		return nil, err
 	}
@@ -43,9 +43,16 @@ func (*Handler) MultiReadLeaveReasons(ctx context.Context, req *timekeepingv1.Mu
 	return &timekeepingv1.LeaveReasonList{LeaveReasons: done, Failure: failure}, err
 }
 
-// several finds the entries that a list of refs names.
-func several[M proto.Message](list List, where *commonv1.RefList, show func(Entry) M, code, what string) (*bulk.Outcome[*commonv1.Ref, M], error) {
-	refs, err := refsOf(where)
+// refLists are lists of refs, of which one is used.
+type refLists interface {
+	GetIds() []int64
+	GetQualifiers() []string
+	GetRefs() []*commonv1.Ref
+}
+
+// several finds the entries that one of the lists names.
+func several[M proto.Message](list List, lists refLists, show func(Entry) M, code, what string) (*bulk.Outcome[*commonv1.Ref, M], error) {
+	refs, err := refsOf(lists)
 	if err != nil {
 		return nil, err
 	}
@@ -65,7 +72,7 @@ func several[M proto.Message](list List, where *commonv1.RefList, show func(Entr
 }
 
 // refsOf answers the refs of the one list that is given.
-func refsOf(list *commonv1.RefList) ([]*commonv1.Ref, error) {
+func refsOf(list refLists) ([]*commonv1.Ref, error) {
 	kinds := 0
 	for _, n := range []int{len(list.GetIds()), len(list.GetQualifiers()), len(list.GetRefs())} {
 		if n > 0 {
@@ -73,12 +80,12 @@ func refsOf(list *commonv1.RefList) ([]*commonv1.Ref, error) {
 		}
 	}
 	if kinds != 1 {
-		return nil, fault.Invalid(fault.CodeBadRequest, "where needs exactly one of ids, qualifiers and refs.")
+		return nil, fault.Invalid(fault.CodeBadRequest, "The body needs exactly one of ids, qualifiers and refs.")
 	}
 	refs := list.GetRefs()
 	for i, ref := range refs {
 		if ref.Id == nil && ref.GetQualifier() == "" {
-			return nil, fault.Invalid(fault.CodeBadRequest, fmt.Sprintf("where.refs[%d] needs an id or a qualifier.", i))
+			return nil, fault.Invalid(fault.CodeBadRequest, fmt.Sprintf("refs[%d] needs an id or a qualifier.", i))
 		}
 	}
 	for _, id := range list.GetIds() {

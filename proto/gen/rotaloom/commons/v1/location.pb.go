@@ -493,15 +493,10 @@ func (x *Location) GetOrgPathHierarchy() []*v1.Ref {
 }
 
 type MoveLocationsRequest struct {
-	state        protoimpl.MessageState `protogen:"open.v1"`
-	LocationRefs *v1.RefList            `protobuf:"bytes,1,opt,name=location_refs,json=locationRefs,proto3" json:"location_refs,omitempty"`
-	// The new parent; the top of the tree without one.
-	ParentNodeRef *v1.Ref `protobuf:"bytes,2,opt,name=parent_node_ref,json=parentNodeRef,proto3" json:"parent_node_ref,omitempty"`
-	EffectiveDate string  `protobuf:"bytes,3,opt,name=effective_date,json=effectiveDate,proto3" json:"effective_date,omitempty"`
-	// Forever without one; the locations are back where they were after it.
-	ExpirationDate string `protobuf:"bytes,4,opt,name=expiration_date,json=expirationDate,proto3" json:"expiration_date,omitempty"`
-	unknownFields  protoimpl.UnknownFields
-	sizeCache      protoimpl.SizeCache
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Move          *LocationMove          `protobuf:"bytes,1,opt,name=move,proto3" json:"move,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
 }
 
 func (x *MoveLocationsRequest) Reset() {
@@ -534,30 +529,179 @@ func (*MoveLocationsRequest) Descriptor() ([]byte, []int) {
 	return file_rotaloom_commons_v1_location_proto_rawDescGZIP(), []int{5}
 }
 
-func (x *MoveLocationsRequest) GetLocationRefs() *v1.RefList {
+func (x *MoveLocationsRequest) GetMove() *LocationMove {
 	if x != nil {
-		return x.LocationRefs
+		return x.Move
 	}
 	return nil
 }
 
-func (x *MoveLocationsRequest) GetParentNodeRef() *v1.Ref {
+// LocationMove says which locations go where.
+type LocationMove struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Where         *MovedLocations        `protobuf:"bytes,1,opt,name=where,proto3" json:"where,omitempty"`
+	Do            *LocationDestination   `protobuf:"bytes,2,opt,name=do,proto3" json:"do,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *LocationMove) Reset() {
+	*x = LocationMove{}
+	mi := &file_rotaloom_commons_v1_location_proto_msgTypes[6]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *LocationMove) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*LocationMove) ProtoMessage() {}
+
+func (x *LocationMove) ProtoReflect() protoreflect.Message {
+	mi := &file_rotaloom_commons_v1_location_proto_msgTypes[6]
 	if x != nil {
-		return x.ParentNodeRef
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use LocationMove.ProtoReflect.Descriptor instead.
+func (*LocationMove) Descriptor() ([]byte, []int) {
+	return file_rotaloom_commons_v1_location_proto_rawDescGZIP(), []int{6}
+}
+
+func (x *LocationMove) GetWhere() *MovedLocations {
+	if x != nil {
+		return x.Where
 	}
 	return nil
 }
 
-func (x *MoveLocationsRequest) GetEffectiveDate() string {
+func (x *LocationMove) GetDo() *LocationDestination {
 	if x != nil {
-		return x.EffectiveDate
+		return x.Do
+	}
+	return nil
+}
+
+// MovedLocations names the locations that move, by one of its properties. Their
+// paths are read on the start date of the move.
+type MovedLocations struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	SourceRef     *v1.Ref                `protobuf:"bytes,1,opt,name=source_ref,json=sourceRef,proto3" json:"source_ref,omitempty"`
+	SourceRefs    *v1.RefList            `protobuf:"bytes,2,opt,name=source_refs,json=sourceRefs,proto3" json:"source_refs,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *MovedLocations) Reset() {
+	*x = MovedLocations{}
+	mi := &file_rotaloom_commons_v1_location_proto_msgTypes[7]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *MovedLocations) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*MovedLocations) ProtoMessage() {}
+
+func (x *MovedLocations) ProtoReflect() protoreflect.Message {
+	mi := &file_rotaloom_commons_v1_location_proto_msgTypes[7]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use MovedLocations.ProtoReflect.Descriptor instead.
+func (*MovedLocations) Descriptor() ([]byte, []int) {
+	return file_rotaloom_commons_v1_location_proto_rawDescGZIP(), []int{7}
+}
+
+func (x *MovedLocations) GetSourceRef() *v1.Ref {
+	if x != nil {
+		return x.SourceRef
+	}
+	return nil
+}
+
+func (x *MovedLocations) GetSourceRefs() *v1.RefList {
+	if x != nil {
+		return x.SourceRefs
+	}
+	return nil
+}
+
+type LocationDestination struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The new parent; the top of the tree without one.
+	DestinationRef *v1.Ref `protobuf:"bytes,1,opt,name=destination_ref,json=destinationRef,proto3" json:"destination_ref,omitempty"`
+	StartDate      string  `protobuf:"bytes,2,opt,name=start_date,json=startDate,proto3" json:"start_date,omitempty"`
+	// The last day; forever without one. The locations are back where they were
+	// after it.
+	EndDate       string `protobuf:"bytes,3,opt,name=end_date,json=endDate,proto3" json:"end_date,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *LocationDestination) Reset() {
+	*x = LocationDestination{}
+	mi := &file_rotaloom_commons_v1_location_proto_msgTypes[8]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *LocationDestination) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*LocationDestination) ProtoMessage() {}
+
+func (x *LocationDestination) ProtoReflect() protoreflect.Message {
+	mi := &file_rotaloom_commons_v1_location_proto_msgTypes[8]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use LocationDestination.ProtoReflect.Descriptor instead.
+func (*LocationDestination) Descriptor() ([]byte, []int) {
+	return file_rotaloom_commons_v1_location_proto_rawDescGZIP(), []int{8}
+}
+
+func (x *LocationDestination) GetDestinationRef() *v1.Ref {
+	if x != nil {
+		return x.DestinationRef
+	}
+	return nil
+}
+
+func (x *LocationDestination) GetStartDate() string {
+	if x != nil {
+		return x.StartDate
 	}
 	return ""
 }
 
-func (x *MoveLocationsRequest) GetExpirationDate() string {
+func (x *LocationDestination) GetEndDate() string {
 	if x != nil {
-		return x.ExpirationDate
+		return x.EndDate
 	}
 	return ""
 }
@@ -571,7 +715,7 @@ type MultiDeleteLocationsRequest struct {
 
 func (x *MultiDeleteLocationsRequest) Reset() {
 	*x = MultiDeleteLocationsRequest{}
-	mi := &file_rotaloom_commons_v1_location_proto_msgTypes[6]
+	mi := &file_rotaloom_commons_v1_location_proto_msgTypes[9]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -583,7 +727,7 @@ func (x *MultiDeleteLocationsRequest) String() string {
 func (*MultiDeleteLocationsRequest) ProtoMessage() {}
 
 func (x *MultiDeleteLocationsRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_commons_v1_location_proto_msgTypes[6]
+	mi := &file_rotaloom_commons_v1_location_proto_msgTypes[9]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -596,7 +740,7 @@ func (x *MultiDeleteLocationsRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use MultiDeleteLocationsRequest.ProtoReflect.Descriptor instead.
 func (*MultiDeleteLocationsRequest) Descriptor() ([]byte, []int) {
-	return file_rotaloom_commons_v1_location_proto_rawDescGZIP(), []int{6}
+	return file_rotaloom_commons_v1_location_proto_rawDescGZIP(), []int{9}
 }
 
 func (x *MultiDeleteLocationsRequest) GetWhere() *LocationDeletion {
@@ -607,17 +751,17 @@ func (x *MultiDeleteLocationsRequest) GetWhere() *LocationDeletion {
 }
 
 type LocationDeletion struct {
-	state     protoimpl.MessageState `protogen:"open.v1"`
-	Locations *v1.RefList            `protobuf:"bytes,1,opt,name=locations,proto3" json:"locations,omitempty"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	Nodes *v1.RefList            `protobuf:"bytes,1,opt,name=nodes,proto3" json:"nodes,omitempty"`
 	// The first day without them.
-	EffectiveDate string `protobuf:"bytes,2,opt,name=effective_date,json=effectiveDate,proto3" json:"effective_date,omitempty"`
+	ForDate       string `protobuf:"bytes,2,opt,name=for_date,json=forDate,proto3" json:"for_date,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
 func (x *LocationDeletion) Reset() {
 	*x = LocationDeletion{}
-	mi := &file_rotaloom_commons_v1_location_proto_msgTypes[7]
+	mi := &file_rotaloom_commons_v1_location_proto_msgTypes[10]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -629,7 +773,7 @@ func (x *LocationDeletion) String() string {
 func (*LocationDeletion) ProtoMessage() {}
 
 func (x *LocationDeletion) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_commons_v1_location_proto_msgTypes[7]
+	mi := &file_rotaloom_commons_v1_location_proto_msgTypes[10]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -642,19 +786,19 @@ func (x *LocationDeletion) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use LocationDeletion.ProtoReflect.Descriptor instead.
 func (*LocationDeletion) Descriptor() ([]byte, []int) {
-	return file_rotaloom_commons_v1_location_proto_rawDescGZIP(), []int{7}
+	return file_rotaloom_commons_v1_location_proto_rawDescGZIP(), []int{10}
 }
 
-func (x *LocationDeletion) GetLocations() *v1.RefList {
+func (x *LocationDeletion) GetNodes() *v1.RefList {
 	if x != nil {
-		return x.Locations
+		return x.Nodes
 	}
 	return nil
 }
 
-func (x *LocationDeletion) GetEffectiveDate() string {
+func (x *LocationDeletion) GetForDate() string {
 	if x != nil {
-		return x.EffectiveDate
+		return x.ForDate
 	}
 	return ""
 }
@@ -675,7 +819,7 @@ type MultiReadLocationsRequest struct {
 
 func (x *MultiReadLocationsRequest) Reset() {
 	*x = MultiReadLocationsRequest{}
-	mi := &file_rotaloom_commons_v1_location_proto_msgTypes[8]
+	mi := &file_rotaloom_commons_v1_location_proto_msgTypes[11]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -687,7 +831,7 @@ func (x *MultiReadLocationsRequest) String() string {
 func (*MultiReadLocationsRequest) ProtoMessage() {}
 
 func (x *MultiReadLocationsRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_commons_v1_location_proto_msgTypes[8]
+	mi := &file_rotaloom_commons_v1_location_proto_msgTypes[11]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -700,7 +844,7 @@ func (x *MultiReadLocationsRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use MultiReadLocationsRequest.ProtoReflect.Descriptor instead.
 func (*MultiReadLocationsRequest) Descriptor() ([]byte, []int) {
-	return file_rotaloom_commons_v1_location_proto_rawDescGZIP(), []int{8}
+	return file_rotaloom_commons_v1_location_proto_rawDescGZIP(), []int{11}
 }
 
 func (x *MultiReadLocationsRequest) GetWhere() *LocationWhere {
@@ -749,7 +893,7 @@ type LocationWhere struct {
 
 func (x *LocationWhere) Reset() {
 	*x = LocationWhere{}
-	mi := &file_rotaloom_commons_v1_location_proto_msgTypes[9]
+	mi := &file_rotaloom_commons_v1_location_proto_msgTypes[12]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -761,7 +905,7 @@ func (x *LocationWhere) String() string {
 func (*LocationWhere) ProtoMessage() {}
 
 func (x *LocationWhere) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_commons_v1_location_proto_msgTypes[9]
+	mi := &file_rotaloom_commons_v1_location_proto_msgTypes[12]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -774,7 +918,7 @@ func (x *LocationWhere) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use LocationWhere.ProtoReflect.Descriptor instead.
 func (*LocationWhere) Descriptor() ([]byte, []int) {
-	return file_rotaloom_commons_v1_location_proto_rawDescGZIP(), []int{9}
+	return file_rotaloom_commons_v1_location_proto_rawDescGZIP(), []int{12}
 }
 
 func (x *LocationWhere) GetQuery() *LocationQuery {
@@ -855,7 +999,7 @@ type LocationQuery struct {
 
 func (x *LocationQuery) Reset() {
 	*x = LocationQuery{}
-	mi := &file_rotaloom_commons_v1_location_proto_msgTypes[10]
+	mi := &file_rotaloom_commons_v1_location_proto_msgTypes[13]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -867,7 +1011,7 @@ func (x *LocationQuery) String() string {
 func (*LocationQuery) ProtoMessage() {}
 
 func (x *LocationQuery) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_commons_v1_location_proto_msgTypes[10]
+	mi := &file_rotaloom_commons_v1_location_proto_msgTypes[13]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -880,7 +1024,7 @@ func (x *LocationQuery) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use LocationQuery.ProtoReflect.Descriptor instead.
 func (*LocationQuery) Descriptor() ([]byte, []int) {
-	return file_rotaloom_commons_v1_location_proto_rawDescGZIP(), []int{10}
+	return file_rotaloom_commons_v1_location_proto_rawDescGZIP(), []int{13}
 }
 
 func (x *LocationQuery) GetContext() string {
@@ -927,7 +1071,7 @@ type LocationsOf struct {
 
 func (x *LocationsOf) Reset() {
 	*x = LocationsOf{}
-	mi := &file_rotaloom_commons_v1_location_proto_msgTypes[11]
+	mi := &file_rotaloom_commons_v1_location_proto_msgTypes[14]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -939,7 +1083,7 @@ func (x *LocationsOf) String() string {
 func (*LocationsOf) ProtoMessage() {}
 
 func (x *LocationsOf) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_commons_v1_location_proto_msgTypes[11]
+	mi := &file_rotaloom_commons_v1_location_proto_msgTypes[14]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -952,7 +1096,7 @@ func (x *LocationsOf) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use LocationsOf.ProtoReflect.Descriptor instead.
 func (*LocationsOf) Descriptor() ([]byte, []int) {
-	return file_rotaloom_commons_v1_location_proto_rawDescGZIP(), []int{11}
+	return file_rotaloom_commons_v1_location_proto_rawDescGZIP(), []int{14}
 }
 
 func (x *LocationsOf) GetContext() string {
@@ -1008,7 +1152,7 @@ type LocationsOfDuring struct {
 
 func (x *LocationsOfDuring) Reset() {
 	*x = LocationsOfDuring{}
-	mi := &file_rotaloom_commons_v1_location_proto_msgTypes[12]
+	mi := &file_rotaloom_commons_v1_location_proto_msgTypes[15]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1020,7 +1164,7 @@ func (x *LocationsOfDuring) String() string {
 func (*LocationsOfDuring) ProtoMessage() {}
 
 func (x *LocationsOfDuring) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_commons_v1_location_proto_msgTypes[12]
+	mi := &file_rotaloom_commons_v1_location_proto_msgTypes[15]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1033,7 +1177,7 @@ func (x *LocationsOfDuring) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use LocationsOfDuring.ProtoReflect.Descriptor instead.
 func (*LocationsOfDuring) Descriptor() ([]byte, []int) {
-	return file_rotaloom_commons_v1_location_proto_rawDescGZIP(), []int{12}
+	return file_rotaloom_commons_v1_location_proto_rawDescGZIP(), []int{15}
 }
 
 func (x *LocationsOfDuring) GetContext() string {
@@ -1099,7 +1243,7 @@ type LocationsOfSet struct {
 
 func (x *LocationsOfSet) Reset() {
 	*x = LocationsOfSet{}
-	mi := &file_rotaloom_commons_v1_location_proto_msgTypes[13]
+	mi := &file_rotaloom_commons_v1_location_proto_msgTypes[16]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1111,7 +1255,7 @@ func (x *LocationsOfSet) String() string {
 func (*LocationsOfSet) ProtoMessage() {}
 
 func (x *LocationsOfSet) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_commons_v1_location_proto_msgTypes[13]
+	mi := &file_rotaloom_commons_v1_location_proto_msgTypes[16]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1124,7 +1268,7 @@ func (x *LocationsOfSet) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use LocationsOfSet.ProtoReflect.Descriptor instead.
 func (*LocationsOfSet) Descriptor() ([]byte, []int) {
-	return file_rotaloom_commons_v1_location_proto_rawDescGZIP(), []int{13}
+	return file_rotaloom_commons_v1_location_proto_rawDescGZIP(), []int{16}
 }
 
 func (x *LocationsOfSet) GetContext() string {
@@ -1173,7 +1317,7 @@ type LocationSpan struct {
 
 func (x *LocationSpan) Reset() {
 	*x = LocationSpan{}
-	mi := &file_rotaloom_commons_v1_location_proto_msgTypes[14]
+	mi := &file_rotaloom_commons_v1_location_proto_msgTypes[17]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1185,7 +1329,7 @@ func (x *LocationSpan) String() string {
 func (*LocationSpan) ProtoMessage() {}
 
 func (x *LocationSpan) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_commons_v1_location_proto_msgTypes[14]
+	mi := &file_rotaloom_commons_v1_location_proto_msgTypes[17]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1198,7 +1342,7 @@ func (x *LocationSpan) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use LocationSpan.ProtoReflect.Descriptor instead.
 func (*LocationSpan) Descriptor() ([]byte, []int) {
-	return file_rotaloom_commons_v1_location_proto_rawDescGZIP(), []int{14}
+	return file_rotaloom_commons_v1_location_proto_rawDescGZIP(), []int{17}
 }
 
 func (x *LocationSpan) GetStart() string {
@@ -1230,7 +1374,7 @@ type LocationsSpan struct {
 
 func (x *LocationsSpan) Reset() {
 	*x = LocationsSpan{}
-	mi := &file_rotaloom_commons_v1_location_proto_msgTypes[15]
+	mi := &file_rotaloom_commons_v1_location_proto_msgTypes[18]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1242,7 +1386,7 @@ func (x *LocationsSpan) String() string {
 func (*LocationsSpan) ProtoMessage() {}
 
 func (x *LocationsSpan) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_commons_v1_location_proto_msgTypes[15]
+	mi := &file_rotaloom_commons_v1_location_proto_msgTypes[18]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1255,7 +1399,7 @@ func (x *LocationsSpan) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use LocationsSpan.ProtoReflect.Descriptor instead.
 func (*LocationsSpan) Descriptor() ([]byte, []int) {
-	return file_rotaloom_commons_v1_location_proto_rawDescGZIP(), []int{15}
+	return file_rotaloom_commons_v1_location_proto_rawDescGZIP(), []int{18}
 }
 
 func (x *LocationsSpan) GetContext() string {
@@ -1301,15 +1445,15 @@ func (x *LocationsSpan) GetRevisionDate() string {
 }
 
 type MultiReadLocationExternalIdsRequest struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Where         *ExternalIdsWhere      `protobuf:"bytes,1,opt,name=where,proto3" json:"where,omitempty"`
+	state         protoimpl.MessageState    `protogen:"open.v1"`
+	Where         *LocationExternalIdsWhere `protobuf:"bytes,1,opt,name=where,proto3" json:"where,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
 func (x *MultiReadLocationExternalIdsRequest) Reset() {
 	*x = MultiReadLocationExternalIdsRequest{}
-	mi := &file_rotaloom_commons_v1_location_proto_msgTypes[16]
+	mi := &file_rotaloom_commons_v1_location_proto_msgTypes[19]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1321,7 +1465,7 @@ func (x *MultiReadLocationExternalIdsRequest) String() string {
 func (*MultiReadLocationExternalIdsRequest) ProtoMessage() {}
 
 func (x *MultiReadLocationExternalIdsRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_commons_v1_location_proto_msgTypes[16]
+	mi := &file_rotaloom_commons_v1_location_proto_msgTypes[19]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1334,12 +1478,172 @@ func (x *MultiReadLocationExternalIdsRequest) ProtoReflect() protoreflect.Messag
 
 // Deprecated: Use MultiReadLocationExternalIdsRequest.ProtoReflect.Descriptor instead.
 func (*MultiReadLocationExternalIdsRequest) Descriptor() ([]byte, []int) {
-	return file_rotaloom_commons_v1_location_proto_rawDescGZIP(), []int{16}
+	return file_rotaloom_commons_v1_location_proto_rawDescGZIP(), []int{19}
 }
 
-func (x *MultiReadLocationExternalIdsRequest) GetWhere() *ExternalIdsWhere {
+func (x *MultiReadLocationExternalIdsRequest) GetWhere() *LocationExternalIdsWhere {
 	if x != nil {
 		return x.Where
+	}
+	return nil
+}
+
+type LocationExternalIdsWhere struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// ORG or FORECAST: one tree serves both.
+	Context string `protobuf:"bytes,1,opt,name=context,proto3" json:"context,omitempty"`
+	Date    string `protobuf:"bytes,2,opt,name=date,proto3" json:"date,omitempty"`
+	// The external id of a location, or the external ids from a location above it
+	// down to it, "E-1/E-12": those of locations without one are left out.
+	ExternalPaths []string `protobuf:"bytes,3,rep,name=external_paths,json=externalPaths,proto3" json:"external_paths,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *LocationExternalIdsWhere) Reset() {
+	*x = LocationExternalIdsWhere{}
+	mi := &file_rotaloom_commons_v1_location_proto_msgTypes[20]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *LocationExternalIdsWhere) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*LocationExternalIdsWhere) ProtoMessage() {}
+
+func (x *LocationExternalIdsWhere) ProtoReflect() protoreflect.Message {
+	mi := &file_rotaloom_commons_v1_location_proto_msgTypes[20]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use LocationExternalIdsWhere.ProtoReflect.Descriptor instead.
+func (*LocationExternalIdsWhere) Descriptor() ([]byte, []int) {
+	return file_rotaloom_commons_v1_location_proto_rawDescGZIP(), []int{20}
+}
+
+func (x *LocationExternalIdsWhere) GetContext() string {
+	if x != nil {
+		return x.Context
+	}
+	return ""
+}
+
+func (x *LocationExternalIdsWhere) GetDate() string {
+	if x != nil {
+		return x.Date
+	}
+	return ""
+}
+
+func (x *LocationExternalIdsWhere) GetExternalPaths() []string {
+	if x != nil {
+		return x.ExternalPaths
+	}
+	return nil
+}
+
+type MultiReadLocationPersistentIdsRequest struct {
+	state         protoimpl.MessageState      `protogen:"open.v1"`
+	Where         *LocationPersistentIdsWhere `protobuf:"bytes,1,opt,name=where,proto3" json:"where,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *MultiReadLocationPersistentIdsRequest) Reset() {
+	*x = MultiReadLocationPersistentIdsRequest{}
+	mi := &file_rotaloom_commons_v1_location_proto_msgTypes[21]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *MultiReadLocationPersistentIdsRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*MultiReadLocationPersistentIdsRequest) ProtoMessage() {}
+
+func (x *MultiReadLocationPersistentIdsRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_rotaloom_commons_v1_location_proto_msgTypes[21]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use MultiReadLocationPersistentIdsRequest.ProtoReflect.Descriptor instead.
+func (*MultiReadLocationPersistentIdsRequest) Descriptor() ([]byte, []int) {
+	return file_rotaloom_commons_v1_location_proto_rawDescGZIP(), []int{21}
+}
+
+func (x *MultiReadLocationPersistentIdsRequest) GetWhere() *LocationPersistentIdsWhere {
+	if x != nil {
+		return x.Where
+	}
+	return nil
+}
+
+type LocationPersistentIdsWhere struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// ORG or FORECAST: one tree serves both.
+	Context       string   `protobuf:"bytes,1,opt,name=context,proto3" json:"context,omitempty"`
+	PersistentIds []string `protobuf:"bytes,2,rep,name=persistent_ids,json=persistentIds,proto3" json:"persistent_ids,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *LocationPersistentIdsWhere) Reset() {
+	*x = LocationPersistentIdsWhere{}
+	mi := &file_rotaloom_commons_v1_location_proto_msgTypes[22]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *LocationPersistentIdsWhere) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*LocationPersistentIdsWhere) ProtoMessage() {}
+
+func (x *LocationPersistentIdsWhere) ProtoReflect() protoreflect.Message {
+	mi := &file_rotaloom_commons_v1_location_proto_msgTypes[22]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use LocationPersistentIdsWhere.ProtoReflect.Descriptor instead.
+func (*LocationPersistentIdsWhere) Descriptor() ([]byte, []int) {
+	return file_rotaloom_commons_v1_location_proto_rawDescGZIP(), []int{22}
+}
+
+func (x *LocationPersistentIdsWhere) GetContext() string {
+	if x != nil {
+		return x.Context
+	}
+	return ""
+}
+
+func (x *LocationPersistentIdsWhere) GetPersistentIds() []string {
+	if x != nil {
+		return x.PersistentIds
 	}
 	return nil
 }
@@ -1354,7 +1658,7 @@ type LocationExternalIdMappings struct {
 
 func (x *LocationExternalIdMappings) Reset() {
 	*x = LocationExternalIdMappings{}
-	mi := &file_rotaloom_commons_v1_location_proto_msgTypes[17]
+	mi := &file_rotaloom_commons_v1_location_proto_msgTypes[23]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1366,7 +1670,7 @@ func (x *LocationExternalIdMappings) String() string {
 func (*LocationExternalIdMappings) ProtoMessage() {}
 
 func (x *LocationExternalIdMappings) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_commons_v1_location_proto_msgTypes[17]
+	mi := &file_rotaloom_commons_v1_location_proto_msgTypes[23]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1379,7 +1683,7 @@ func (x *LocationExternalIdMappings) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use LocationExternalIdMappings.ProtoReflect.Descriptor instead.
 func (*LocationExternalIdMappings) Descriptor() ([]byte, []int) {
-	return file_rotaloom_commons_v1_location_proto_rawDescGZIP(), []int{17}
+	return file_rotaloom_commons_v1_location_proto_rawDescGZIP(), []int{23}
 }
 
 func (x *LocationExternalIdMappings) GetMappings() []*LocationExternalIdMapping {
@@ -1397,16 +1701,17 @@ func (x *LocationExternalIdMappings) GetFailure() *v1.ErrorBody {
 }
 
 type LocationExternalIdMapping struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	ExternalId    string                 `protobuf:"bytes,1,opt,name=external_id,json=externalId,proto3" json:"external_id,omitempty"`
-	LocationRef   *v1.Ref                `protobuf:"bytes,2,opt,name=location_ref,json=locationRef,proto3" json:"location_ref,omitempty"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// As it was asked for.
+	ExternalPath  string  `protobuf:"bytes,1,opt,name=external_path,json=externalPath,proto3" json:"external_path,omitempty"`
+	LocationRef   *v1.Ref `protobuf:"bytes,2,opt,name=location_ref,json=locationRef,proto3" json:"location_ref,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
 func (x *LocationExternalIdMapping) Reset() {
 	*x = LocationExternalIdMapping{}
-	mi := &file_rotaloom_commons_v1_location_proto_msgTypes[18]
+	mi := &file_rotaloom_commons_v1_location_proto_msgTypes[24]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1418,7 +1723,7 @@ func (x *LocationExternalIdMapping) String() string {
 func (*LocationExternalIdMapping) ProtoMessage() {}
 
 func (x *LocationExternalIdMapping) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_commons_v1_location_proto_msgTypes[18]
+	mi := &file_rotaloom_commons_v1_location_proto_msgTypes[24]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1431,12 +1736,12 @@ func (x *LocationExternalIdMapping) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use LocationExternalIdMapping.ProtoReflect.Descriptor instead.
 func (*LocationExternalIdMapping) Descriptor() ([]byte, []int) {
-	return file_rotaloom_commons_v1_location_proto_rawDescGZIP(), []int{18}
+	return file_rotaloom_commons_v1_location_proto_rawDescGZIP(), []int{24}
 }
 
-func (x *LocationExternalIdMapping) GetExternalId() string {
+func (x *LocationExternalIdMapping) GetExternalPath() string {
 	if x != nil {
-		return x.ExternalId
+		return x.ExternalPath
 	}
 	return ""
 }
@@ -1515,21 +1820,31 @@ const file_rotaloom_commons_v1_location_proto_rawDesc = "" +
 	"\x0e_last_revisionB\x0f\n" +
 	"\r_transferableB\x16\n" +
 	"\x14_direct_work_percentB\x18\n" +
-	"\x16_indirect_work_percent\"\xa0\x02\n" +
-	"\x14MoveLocationsRequest\x12g\n" +
-	"\rlocation_refs\x18\x01 \x01(\v2\x1b.rotaloom.common.v1.RefListB%\xa2\xbb\x18!\n" +
+	"\x16_indirect_work_percent\"M\n" +
+	"\x14MoveLocationsRequest\x125\n" +
+	"\x04move\x18\x01 \x01(\v2!.rotaloom.commons.v1.LocationMoveR\x04move\"\x83\x01\n" +
+	"\fLocationMove\x129\n" +
+	"\x05where\x18\x01 \x01(\v2#.rotaloom.commons.v1.MovedLocationsR\x05where\x128\n" +
+	"\x02do\x18\x02 \x01(\v2(.rotaloom.commons.v1.LocationDestinationR\x02do\"\xad\x01\n" +
+	"\x0eMovedLocations\x126\n" +
+	"\n" +
+	"source_ref\x18\x01 \x01(\v2\x17.rotaloom.common.v1.RefR\tsourceRef\x12c\n" +
+	"\vsource_refs\x18\x02 \x01(\v2\x1b.rotaloom.common.v1.RefListB%\xa2\xbb\x18!\n" +
 	"\x1f\b\xe8\a\x12\n" +
-	"WCO-103295\x18\x9d\x03 \x01J\tlocationsR\flocationRefs\x12?\n" +
-	"\x0fparent_node_ref\x18\x02 \x01(\v2\x17.rotaloom.common.v1.RefR\rparentNodeRef\x12-\n" +
-	"\x0eeffective_date\x18\x03 \x01(\tB\x06\xa2\xbb\x18\x02\x10\x01R\reffectiveDate\x12/\n" +
-	"\x0fexpiration_date\x18\x04 \x01(\tB\x06\xa2\xbb\x18\x02\x10\x01R\x0eexpirationDate\"Z\n" +
+	"WCO-103295\x18\x9d\x03 \x01J\tlocationsR\n" +
+	"sourceRefs\"\xa1\x01\n" +
+	"\x13LocationDestination\x12@\n" +
+	"\x0fdestination_ref\x18\x01 \x01(\v2\x17.rotaloom.common.v1.RefR\x0edestinationRef\x12%\n" +
+	"\n" +
+	"start_date\x18\x02 \x01(\tB\x06\xa2\xbb\x18\x02\x10\x01R\tstartDate\x12!\n" +
+	"\bend_date\x18\x03 \x01(\tB\x06\xa2\xbb\x18\x02\x10\x01R\aendDate\"Z\n" +
 	"\x1bMultiDeleteLocationsRequest\x12;\n" +
-	"\x05where\x18\x01 \x01(\v2%.rotaloom.commons.v1.LocationDeletionR\x05where\"\xa3\x01\n" +
-	"\x10LocationDeletion\x12`\n" +
-	"\tlocations\x18\x01 \x01(\v2\x1b.rotaloom.common.v1.RefListB%\xa2\xbb\x18!\n" +
+	"\x05where\x18\x01 \x01(\v2%.rotaloom.commons.v1.LocationDeletionR\x05where\"\x8f\x01\n" +
+	"\x10LocationDeletion\x12X\n" +
+	"\x05nodes\x18\x01 \x01(\v2\x1b.rotaloom.common.v1.RefListB%\xa2\xbb\x18!\n" +
 	"\x1f\b\xe8\a\x12\n" +
-	"WCO-103295\x18\x9d\x03 \x01J\tlocationsR\tlocations\x12-\n" +
-	"\x0eeffective_date\x18\x02 \x01(\tB\x06\xa2\xbb\x18\x02\x10\x01R\reffectiveDate\"\xf4\x01\n" +
+	"WCO-103295\x18\x9d\x03 \x01J\tlocationsR\x05nodes\x12!\n" +
+	"\bfor_date\x18\x02 \x01(\tB\x06\xa2\xbb\x18\x02\x10\x01R\aforDate\"\xf4\x01\n" +
 	"\x19MultiReadLocationsRequest\x128\n" +
 	"\x05where\x18\x01 \x01(\v2\".rotaloom.commons.v1.LocationWhereR\x05where\x12S\n" +
 	"\x12multi_read_options\x18\x02 \x01(\v2%.rotaloom.commons.v1.MultiReadOptionsR\x10multiReadOptions\x12\x19\n" +
@@ -1598,16 +1913,28 @@ const file_rotaloom_commons_v1_location_proto_rawDesc = "" +
 	"\rlocation_refs\x18\x05 \x01(\v2\x1b.rotaloom.common.v1.RefListB%\xa2\xbb\x18!\n" +
 	"\x1f\b\x90N\x12\n" +
 	"WCO-103295\x18\x9d\x03 \x01J\tlocationsR\flocationRefs\x12+\n" +
-	"\rrevision_date\x18\x06 \x01(\tB\x06\xa2\xbb\x18\x02\x10\x01R\frevisionDate\"b\n" +
-	"#MultiReadLocationExternalIdsRequest\x12;\n" +
-	"\x05where\x18\x01 \x01(\v2%.rotaloom.commons.v1.ExternalIdsWhereR\x05where\"\xb0\x01\n" +
+	"\rrevision_date\x18\x06 \x01(\tB\x06\xa2\xbb\x18\x02\x10\x01R\frevisionDate\"j\n" +
+	"#MultiReadLocationExternalIdsRequest\x12C\n" +
+	"\x05where\x18\x01 \x01(\v2-.rotaloom.commons.v1.LocationExternalIdsWhereR\x05where\"\xa1\x01\n" +
+	"\x18LocationExternalIdsWhere\x12\x18\n" +
+	"\acontext\x18\x01 \x01(\tR\acontext\x12\x1a\n" +
+	"\x04date\x18\x02 \x01(\tB\x06\xa2\xbb\x18\x02\x10\x01R\x04date\x12O\n" +
+	"\x0eexternal_paths\x18\x03 \x03(\tB(\xa2\xbb\x18$\n" +
+	"\"\b\x88'\x12\n" +
+	"WCO-103295\x18\x9d\x03 \x01J\fexternal idsR\rexternalPaths\"n\n" +
+	"%MultiReadLocationPersistentIdsRequest\x12E\n" +
+	"\x05where\x18\x01 \x01(\v2/.rotaloom.commons.v1.LocationPersistentIdsWhereR\x05where\"\x89\x01\n" +
+	"\x1aLocationPersistentIdsWhere\x12\x18\n" +
+	"\acontext\x18\x01 \x01(\tR\acontext\x12Q\n" +
+	"\x0epersistent_ids\x18\x02 \x03(\tB*\xa2\xbb\x18&\n" +
+	"$\b\x88'\x12\n" +
+	"WCO-103295\x18\x9d\x03 \x01J\x0epersistent idsR\rpersistentIds\"\xb0\x01\n" +
 	"\x1aLocationExternalIdMappings\x12J\n" +
 	"\bmappings\x18\x01 \x03(\v2..rotaloom.commons.v1.LocationExternalIdMappingR\bmappings\x127\n" +
-	"\afailure\x18\x02 \x01(\v2\x1d.rotaloom.common.v1.ErrorBodyR\afailure:\r\xa2\xbb\x18\t\x12\afailure\"x\n" +
-	"\x19LocationExternalIdMapping\x12\x1f\n" +
-	"\vexternal_id\x18\x01 \x01(\tR\n" +
-	"externalId\x12:\n" +
-	"\flocation_ref\x18\x02 \x01(\v2\x17.rotaloom.common.v1.RefR\vlocationRef2\x93\x0e\n" +
+	"\afailure\x18\x02 \x01(\v2\x1d.rotaloom.common.v1.ErrorBodyR\afailure:\r\xa2\xbb\x18\t\x12\afailure\"|\n" +
+	"\x19LocationExternalIdMapping\x12#\n" +
+	"\rexternal_path\x18\x01 \x01(\tR\fexternalPath\x12:\n" +
+	"\flocation_ref\x18\x02 \x01(\v2\x17.rotaloom.common.v1.RefR\vlocationRef2\x9b\x0e\n" +
 	"\x0fLocationService\x12\x93\x01\n" +
 	"\fFindLocation\x12(.rotaloom.commons.v1.FindLocationRequest\x1a\x1d.rotaloom.commons.v1.Location\":\xa2\xbb\x18\x19\n" +
 	"\x15commons.location.read\x18\x01\x82\xd3\xe4\x93\x02\x17\x12\x15/v1/commons/locations\x12\x96\x01\n" +
@@ -1626,8 +1953,8 @@ const file_rotaloom_commons_v1_location_proto_rawDesc = "" +
 	"\x12MultiReadLocations\x12..rotaloom.commons.v1.MultiReadLocationsRequest\x1a!.rotaloom.commons.v1.LocationList\"H\xa2\xbb\x18\x19\n" +
 	"\x15commons.location.read\x18\x02\x82\xd3\xe4\x93\x02%:\x01*\" /v1/commons/locations/multi_read\x12\xe0\x01\n" +
 	"\x1cMultiReadLocationExternalIds\x128.rotaloom.commons.v1.MultiReadLocationExternalIdsRequest\x1a/.rotaloom.commons.v1.LocationExternalIdMappings\"U\xa2\xbb\x18\x19\n" +
-	"\x15commons.location.read\x18\x02\x82\xd3\xe4\x93\x022:\x01*\"-/v1/commons/locations/external_ids/multi_read\x12\xd8\x01\n" +
-	"\x1eMultiReadLocationPersistentIds\x122.rotaloom.commons.v1.MultiReadPersistentIdsRequest\x1a).rotaloom.commons.v1.PersistentIdMappings\"W\xa2\xbb\x18\x19\n" +
+	"\x15commons.location.read\x18\x02\x82\xd3\xe4\x93\x022:\x01*\"-/v1/commons/locations/external_ids/multi_read\x12\xe0\x01\n" +
+	"\x1eMultiReadLocationPersistentIds\x12:.rotaloom.commons.v1.MultiReadLocationPersistentIdsRequest\x1a).rotaloom.commons.v1.PersistentIdMappings\"W\xa2\xbb\x18\x19\n" +
 	"\x15commons.location.read\x18\x02\x82\xd3\xe4\x93\x024:\x01*\"//v1/commons/locations/persistent_ids/multi_readB\xdc\x01\n" +
 	"\x17com.rotaloom.commons.v1B\rLocationProtoP\x01ZDgithub.com/rotaloom/rotaloom/proto/gen/rotaloom/commons/v1;commonsv1\xa2\x02\x03RCX\xaa\x02\x13Rotaloom.Commons.V1\xca\x02\x13Rotaloom\\Commons\\V1\xe2\x02\x1fRotaloom\\Commons\\V1\\GPBMetadata\xea\x02\x15Rotaloom::Commons::V1b\x06proto3"
 
@@ -1643,104 +1970,113 @@ func file_rotaloom_commons_v1_location_proto_rawDescGZIP() []byte {
 	return file_rotaloom_commons_v1_location_proto_rawDescData
 }
 
-var file_rotaloom_commons_v1_location_proto_msgTypes = make([]protoimpl.MessageInfo, 19)
+var file_rotaloom_commons_v1_location_proto_msgTypes = make([]protoimpl.MessageInfo, 25)
 var file_rotaloom_commons_v1_location_proto_goTypes = []any{
-	(*FindLocationRequest)(nil),                 // 0: rotaloom.commons.v1.FindLocationRequest
-	(*GetLocationRequest)(nil),                  // 1: rotaloom.commons.v1.GetLocationRequest
-	(*WriteLocationsRequest)(nil),               // 2: rotaloom.commons.v1.WriteLocationsRequest
-	(*LocationList)(nil),                        // 3: rotaloom.commons.v1.LocationList
-	(*Location)(nil),                            // 4: rotaloom.commons.v1.Location
-	(*MoveLocationsRequest)(nil),                // 5: rotaloom.commons.v1.MoveLocationsRequest
-	(*MultiDeleteLocationsRequest)(nil),         // 6: rotaloom.commons.v1.MultiDeleteLocationsRequest
-	(*LocationDeletion)(nil),                    // 7: rotaloom.commons.v1.LocationDeletion
-	(*MultiReadLocationsRequest)(nil),           // 8: rotaloom.commons.v1.MultiReadLocationsRequest
-	(*LocationWhere)(nil),                       // 9: rotaloom.commons.v1.LocationWhere
-	(*LocationQuery)(nil),                       // 10: rotaloom.commons.v1.LocationQuery
-	(*LocationsOf)(nil),                         // 11: rotaloom.commons.v1.LocationsOf
-	(*LocationsOfDuring)(nil),                   // 12: rotaloom.commons.v1.LocationsOfDuring
-	(*LocationsOfSet)(nil),                      // 13: rotaloom.commons.v1.LocationsOfSet
-	(*LocationSpan)(nil),                        // 14: rotaloom.commons.v1.LocationSpan
-	(*LocationsSpan)(nil),                       // 15: rotaloom.commons.v1.LocationsSpan
-	(*MultiReadLocationExternalIdsRequest)(nil), // 16: rotaloom.commons.v1.MultiReadLocationExternalIdsRequest
-	(*LocationExternalIdMappings)(nil),          // 17: rotaloom.commons.v1.LocationExternalIdMappings
-	(*LocationExternalIdMapping)(nil),           // 18: rotaloom.commons.v1.LocationExternalIdMapping
-	(*v1.ErrorBody)(nil),                        // 19: rotaloom.common.v1.ErrorBody
-	(*v1.Ref)(nil),                              // 20: rotaloom.common.v1.Ref
-	(*v1.RefList)(nil),                          // 21: rotaloom.common.v1.RefList
-	(*MultiReadOptions)(nil),                    // 22: rotaloom.commons.v1.MultiReadOptions
-	(*ExternalIdsWhere)(nil),                    // 23: rotaloom.commons.v1.ExternalIdsWhere
-	(*MultiReadPersistentIdsRequest)(nil),       // 24: rotaloom.commons.v1.MultiReadPersistentIdsRequest
-	(*emptypb.Empty)(nil),                       // 25: google.protobuf.Empty
-	(*PersistentIdMappings)(nil),                // 26: rotaloom.commons.v1.PersistentIdMappings
+	(*FindLocationRequest)(nil),                   // 0: rotaloom.commons.v1.FindLocationRequest
+	(*GetLocationRequest)(nil),                    // 1: rotaloom.commons.v1.GetLocationRequest
+	(*WriteLocationsRequest)(nil),                 // 2: rotaloom.commons.v1.WriteLocationsRequest
+	(*LocationList)(nil),                          // 3: rotaloom.commons.v1.LocationList
+	(*Location)(nil),                              // 4: rotaloom.commons.v1.Location
+	(*MoveLocationsRequest)(nil),                  // 5: rotaloom.commons.v1.MoveLocationsRequest
+	(*LocationMove)(nil),                          // 6: rotaloom.commons.v1.LocationMove
+	(*MovedLocations)(nil),                        // 7: rotaloom.commons.v1.MovedLocations
+	(*LocationDestination)(nil),                   // 8: rotaloom.commons.v1.LocationDestination
+	(*MultiDeleteLocationsRequest)(nil),           // 9: rotaloom.commons.v1.MultiDeleteLocationsRequest
+	(*LocationDeletion)(nil),                      // 10: rotaloom.commons.v1.LocationDeletion
+	(*MultiReadLocationsRequest)(nil),             // 11: rotaloom.commons.v1.MultiReadLocationsRequest
+	(*LocationWhere)(nil),                         // 12: rotaloom.commons.v1.LocationWhere
+	(*LocationQuery)(nil),                         // 13: rotaloom.commons.v1.LocationQuery
+	(*LocationsOf)(nil),                           // 14: rotaloom.commons.v1.LocationsOf
+	(*LocationsOfDuring)(nil),                     // 15: rotaloom.commons.v1.LocationsOfDuring
+	(*LocationsOfSet)(nil),                        // 16: rotaloom.commons.v1.LocationsOfSet
+	(*LocationSpan)(nil),                          // 17: rotaloom.commons.v1.LocationSpan
+	(*LocationsSpan)(nil),                         // 18: rotaloom.commons.v1.LocationsSpan
+	(*MultiReadLocationExternalIdsRequest)(nil),   // 19: rotaloom.commons.v1.MultiReadLocationExternalIdsRequest
+	(*LocationExternalIdsWhere)(nil),              // 20: rotaloom.commons.v1.LocationExternalIdsWhere
+	(*MultiReadLocationPersistentIdsRequest)(nil), // 21: rotaloom.commons.v1.MultiReadLocationPersistentIdsRequest
+	(*LocationPersistentIdsWhere)(nil),            // 22: rotaloom.commons.v1.LocationPersistentIdsWhere
+	(*LocationExternalIdMappings)(nil),            // 23: rotaloom.commons.v1.LocationExternalIdMappings
+	(*LocationExternalIdMapping)(nil),             // 24: rotaloom.commons.v1.LocationExternalIdMapping
+	(*v1.ErrorBody)(nil),                          // 25: rotaloom.common.v1.ErrorBody
+	(*v1.Ref)(nil),                                // 26: rotaloom.common.v1.Ref
+	(*v1.RefList)(nil),                            // 27: rotaloom.common.v1.RefList
+	(*MultiReadOptions)(nil),                      // 28: rotaloom.commons.v1.MultiReadOptions
+	(*emptypb.Empty)(nil),                         // 29: google.protobuf.Empty
+	(*PersistentIdMappings)(nil),                  // 30: rotaloom.commons.v1.PersistentIdMappings
 }
 var file_rotaloom_commons_v1_location_proto_depIdxs = []int32{
 	3,  // 0: rotaloom.commons.v1.WriteLocationsRequest.body:type_name -> rotaloom.commons.v1.LocationList
 	4,  // 1: rotaloom.commons.v1.LocationList.locations:type_name -> rotaloom.commons.v1.Location
-	19, // 2: rotaloom.commons.v1.LocationList.failure:type_name -> rotaloom.common.v1.ErrorBody
-	20, // 3: rotaloom.commons.v1.Location.parent_node_ref:type_name -> rotaloom.common.v1.Ref
-	20, // 4: rotaloom.commons.v1.Location.org_node_type_ref:type_name -> rotaloom.common.v1.Ref
-	20, // 5: rotaloom.commons.v1.Location.context_ref:type_name -> rotaloom.common.v1.Ref
-	20, // 6: rotaloom.commons.v1.Location.cost_center_ref:type_name -> rotaloom.common.v1.Ref
-	20, // 7: rotaloom.commons.v1.Location.currency_ref:type_name -> rotaloom.common.v1.Ref
-	20, // 8: rotaloom.commons.v1.Location.generic_job_ref:type_name -> rotaloom.common.v1.Ref
-	20, // 9: rotaloom.commons.v1.Location.timezone_ref:type_name -> rotaloom.common.v1.Ref
-	20, // 10: rotaloom.commons.v1.Location.org_path_hierarchy:type_name -> rotaloom.common.v1.Ref
-	21, // 11: rotaloom.commons.v1.MoveLocationsRequest.location_refs:type_name -> rotaloom.common.v1.RefList
-	20, // 12: rotaloom.commons.v1.MoveLocationsRequest.parent_node_ref:type_name -> rotaloom.common.v1.Ref
-	7,  // 13: rotaloom.commons.v1.MultiDeleteLocationsRequest.where:type_name -> rotaloom.commons.v1.LocationDeletion
-	21, // 14: rotaloom.commons.v1.LocationDeletion.locations:type_name -> rotaloom.common.v1.RefList
-	9,  // 15: rotaloom.commons.v1.MultiReadLocationsRequest.where:type_name -> rotaloom.commons.v1.LocationWhere
-	22, // 16: rotaloom.commons.v1.MultiReadLocationsRequest.multi_read_options:type_name -> rotaloom.commons.v1.MultiReadOptions
-	10, // 17: rotaloom.commons.v1.LocationWhere.query:type_name -> rotaloom.commons.v1.LocationQuery
-	11, // 18: rotaloom.commons.v1.LocationWhere.descendants_of:type_name -> rotaloom.commons.v1.LocationsOf
-	12, // 19: rotaloom.commons.v1.LocationWhere.descendants_of_during:type_name -> rotaloom.commons.v1.LocationsOfDuring
-	11, // 20: rotaloom.commons.v1.LocationWhere.children_of:type_name -> rotaloom.commons.v1.LocationsOf
-	12, // 21: rotaloom.commons.v1.LocationWhere.children_of_during:type_name -> rotaloom.commons.v1.LocationsOfDuring
-	11, // 22: rotaloom.commons.v1.LocationWhere.ancestors_of:type_name -> rotaloom.commons.v1.LocationsOf
-	11, // 23: rotaloom.commons.v1.LocationWhere.parent_of:type_name -> rotaloom.commons.v1.LocationsOf
-	13, // 24: rotaloom.commons.v1.LocationWhere.location_set:type_name -> rotaloom.commons.v1.LocationsOfSet
-	15, // 25: rotaloom.commons.v1.LocationWhere.locations_span:type_name -> rotaloom.commons.v1.LocationsSpan
-	20, // 26: rotaloom.commons.v1.LocationsOf.location_ref:type_name -> rotaloom.common.v1.Ref
-	21, // 27: rotaloom.commons.v1.LocationsOf.location_refs:type_name -> rotaloom.common.v1.RefList
-	21, // 28: rotaloom.commons.v1.LocationsOf.include_location_types:type_name -> rotaloom.common.v1.RefList
-	20, // 29: rotaloom.commons.v1.LocationsOfDuring.location_ref:type_name -> rotaloom.common.v1.Ref
-	21, // 30: rotaloom.commons.v1.LocationsOfDuring.location_refs:type_name -> rotaloom.common.v1.RefList
-	21, // 31: rotaloom.commons.v1.LocationsOfDuring.include_location_types:type_name -> rotaloom.common.v1.RefList
-	21, // 32: rotaloom.commons.v1.LocationsOfDuring.stop_traversal:type_name -> rotaloom.common.v1.RefList
-	20, // 33: rotaloom.commons.v1.LocationsOfSet.location_set_ref:type_name -> rotaloom.common.v1.Ref
-	21, // 34: rotaloom.commons.v1.LocationsOfSet.expand_to_location_types:type_name -> rotaloom.common.v1.RefList
-	14, // 35: rotaloom.commons.v1.LocationsOfSet.span:type_name -> rotaloom.commons.v1.LocationSpan
-	20, // 36: rotaloom.commons.v1.LocationsSpan.location_ref:type_name -> rotaloom.common.v1.Ref
-	21, // 37: rotaloom.commons.v1.LocationsSpan.location_refs:type_name -> rotaloom.common.v1.RefList
-	23, // 38: rotaloom.commons.v1.MultiReadLocationExternalIdsRequest.where:type_name -> rotaloom.commons.v1.ExternalIdsWhere
-	18, // 39: rotaloom.commons.v1.LocationExternalIdMappings.mappings:type_name -> rotaloom.commons.v1.LocationExternalIdMapping
-	19, // 40: rotaloom.commons.v1.LocationExternalIdMappings.failure:type_name -> rotaloom.common.v1.ErrorBody
-	20, // 41: rotaloom.commons.v1.LocationExternalIdMapping.location_ref:type_name -> rotaloom.common.v1.Ref
-	0,  // 42: rotaloom.commons.v1.LocationService.FindLocation:input_type -> rotaloom.commons.v1.FindLocationRequest
-	1,  // 43: rotaloom.commons.v1.LocationService.GetLocation:input_type -> rotaloom.commons.v1.GetLocationRequest
-	4,  // 44: rotaloom.commons.v1.LocationService.CreateLocation:input_type -> rotaloom.commons.v1.Location
-	2,  // 45: rotaloom.commons.v1.LocationService.MultiCreateLocations:input_type -> rotaloom.commons.v1.WriteLocationsRequest
-	2,  // 46: rotaloom.commons.v1.LocationService.MultiUpdateLocations:input_type -> rotaloom.commons.v1.WriteLocationsRequest
-	5,  // 47: rotaloom.commons.v1.LocationService.MoveLocations:input_type -> rotaloom.commons.v1.MoveLocationsRequest
-	6,  // 48: rotaloom.commons.v1.LocationService.MultiDeleteLocations:input_type -> rotaloom.commons.v1.MultiDeleteLocationsRequest
-	8,  // 49: rotaloom.commons.v1.LocationService.MultiReadLocations:input_type -> rotaloom.commons.v1.MultiReadLocationsRequest
-	16, // 50: rotaloom.commons.v1.LocationService.MultiReadLocationExternalIds:input_type -> rotaloom.commons.v1.MultiReadLocationExternalIdsRequest
-	24, // 51: rotaloom.commons.v1.LocationService.MultiReadLocationPersistentIds:input_type -> rotaloom.commons.v1.MultiReadPersistentIdsRequest
-	4,  // 52: rotaloom.commons.v1.LocationService.FindLocation:output_type -> rotaloom.commons.v1.Location
-	4,  // 53: rotaloom.commons.v1.LocationService.GetLocation:output_type -> rotaloom.commons.v1.Location
-	4,  // 54: rotaloom.commons.v1.LocationService.CreateLocation:output_type -> rotaloom.commons.v1.Location
-	3,  // 55: rotaloom.commons.v1.LocationService.MultiCreateLocations:output_type -> rotaloom.commons.v1.LocationList
-	3,  // 56: rotaloom.commons.v1.LocationService.MultiUpdateLocations:output_type -> rotaloom.commons.v1.LocationList
-	3,  // 57: rotaloom.commons.v1.LocationService.MoveLocations:output_type -> rotaloom.commons.v1.LocationList
-	25, // 58: rotaloom.commons.v1.LocationService.MultiDeleteLocations:output_type -> google.protobuf.Empty
-	3,  // 59: rotaloom.commons.v1.LocationService.MultiReadLocations:output_type -> rotaloom.commons.v1.LocationList
-	17, // 60: rotaloom.commons.v1.LocationService.MultiReadLocationExternalIds:output_type -> rotaloom.commons.v1.LocationExternalIdMappings
-	26, // 61: rotaloom.commons.v1.LocationService.MultiReadLocationPersistentIds:output_type -> rotaloom.commons.v1.PersistentIdMappings
-	52, // [52:62] is the sub-list for method output_type
-	42, // [42:52] is the sub-list for method input_type
-	42, // [42:42] is the sub-list for extension type_name
-	42, // [42:42] is the sub-list for extension extendee
-	0,  // [0:42] is the sub-list for field type_name
+	25, // 2: rotaloom.commons.v1.LocationList.failure:type_name -> rotaloom.common.v1.ErrorBody
+	26, // 3: rotaloom.commons.v1.Location.parent_node_ref:type_name -> rotaloom.common.v1.Ref
+	26, // 4: rotaloom.commons.v1.Location.org_node_type_ref:type_name -> rotaloom.common.v1.Ref
+	26, // 5: rotaloom.commons.v1.Location.context_ref:type_name -> rotaloom.common.v1.Ref
+	26, // 6: rotaloom.commons.v1.Location.cost_center_ref:type_name -> rotaloom.common.v1.Ref
+	26, // 7: rotaloom.commons.v1.Location.currency_ref:type_name -> rotaloom.common.v1.Ref
+	26, // 8: rotaloom.commons.v1.Location.generic_job_ref:type_name -> rotaloom.common.v1.Ref
+	26, // 9: rotaloom.commons.v1.Location.timezone_ref:type_name -> rotaloom.common.v1.Ref
+	26, // 10: rotaloom.commons.v1.Location.org_path_hierarchy:type_name -> rotaloom.common.v1.Ref
+	6,  // 11: rotaloom.commons.v1.MoveLocationsRequest.move:type_name -> rotaloom.commons.v1.LocationMove
+	7,  // 12: rotaloom.commons.v1.LocationMove.where:type_name -> rotaloom.commons.v1.MovedLocations
+	8,  // 13: rotaloom.commons.v1.LocationMove.do:type_name -> rotaloom.commons.v1.LocationDestination
+	26, // 14: rotaloom.commons.v1.MovedLocations.source_ref:type_name -> rotaloom.common.v1.Ref
+	27, // 15: rotaloom.commons.v1.MovedLocations.source_refs:type_name -> rotaloom.common.v1.RefList
+	26, // 16: rotaloom.commons.v1.LocationDestination.destination_ref:type_name -> rotaloom.common.v1.Ref
+	10, // 17: rotaloom.commons.v1.MultiDeleteLocationsRequest.where:type_name -> rotaloom.commons.v1.LocationDeletion
+	27, // 18: rotaloom.commons.v1.LocationDeletion.nodes:type_name -> rotaloom.common.v1.RefList
+	12, // 19: rotaloom.commons.v1.MultiReadLocationsRequest.where:type_name -> rotaloom.commons.v1.LocationWhere
+	28, // 20: rotaloom.commons.v1.MultiReadLocationsRequest.multi_read_options:type_name -> rotaloom.commons.v1.MultiReadOptions
+	13, // 21: rotaloom.commons.v1.LocationWhere.query:type_name -> rotaloom.commons.v1.LocationQuery
+	14, // 22: rotaloom.commons.v1.LocationWhere.descendants_of:type_name -> rotaloom.commons.v1.LocationsOf
+	15, // 23: rotaloom.commons.v1.LocationWhere.descendants_of_during:type_name -> rotaloom.commons.v1.LocationsOfDuring
+	14, // 24: rotaloom.commons.v1.LocationWhere.children_of:type_name -> rotaloom.commons.v1.LocationsOf
+	15, // 25: rotaloom.commons.v1.LocationWhere.children_of_during:type_name -> rotaloom.commons.v1.LocationsOfDuring
+	14, // 26: rotaloom.commons.v1.LocationWhere.ancestors_of:type_name -> rotaloom.commons.v1.LocationsOf
+	14, // 27: rotaloom.commons.v1.LocationWhere.parent_of:type_name -> rotaloom.commons.v1.LocationsOf
+	16, // 28: rotaloom.commons.v1.LocationWhere.location_set:type_name -> rotaloom.commons.v1.LocationsOfSet
+	18, // 29: rotaloom.commons.v1.LocationWhere.locations_span:type_name -> rotaloom.commons.v1.LocationsSpan
+	26, // 30: rotaloom.commons.v1.LocationsOf.location_ref:type_name -> rotaloom.common.v1.Ref
+	27, // 31: rotaloom.commons.v1.LocationsOf.location_refs:type_name -> rotaloom.common.v1.RefList
+	27, // 32: rotaloom.commons.v1.LocationsOf.include_location_types:type_name -> rotaloom.common.v1.RefList
+	26, // 33: rotaloom.commons.v1.LocationsOfDuring.location_ref:type_name -> rotaloom.common.v1.Ref
+	27, // 34: rotaloom.commons.v1.LocationsOfDuring.location_refs:type_name -> rotaloom.common.v1.RefList
+	27, // 35: rotaloom.commons.v1.LocationsOfDuring.include_location_types:type_name -> rotaloom.common.v1.RefList
+	27, // 36: rotaloom.commons.v1.LocationsOfDuring.stop_traversal:type_name -> rotaloom.common.v1.RefList
+	26, // 37: rotaloom.commons.v1.LocationsOfSet.location_set_ref:type_name -> rotaloom.common.v1.Ref
+	27, // 38: rotaloom.commons.v1.LocationsOfSet.expand_to_location_types:type_name -> rotaloom.common.v1.RefList
+	17, // 39: rotaloom.commons.v1.LocationsOfSet.span:type_name -> rotaloom.commons.v1.LocationSpan
+	26, // 40: rotaloom.commons.v1.LocationsSpan.location_ref:type_name -> rotaloom.common.v1.Ref
+	27, // 41: rotaloom.commons.v1.LocationsSpan.location_refs:type_name -> rotaloom.common.v1.RefList
+	20, // 42: rotaloom.commons.v1.MultiReadLocationExternalIdsRequest.where:type_name -> rotaloom.commons.v1.LocationExternalIdsWhere
+	22, // 43: rotaloom.commons.v1.MultiReadLocationPersistentIdsRequest.where:type_name -> rotaloom.commons.v1.LocationPersistentIdsWhere
+	24, // 44: rotaloom.commons.v1.LocationExternalIdMappings.mappings:type_name -> rotaloom.commons.v1.LocationExternalIdMapping
+	25, // 45: rotaloom.commons.v1.LocationExternalIdMappings.failure:type_name -> rotaloom.common.v1.ErrorBody
+	26, // 46: rotaloom.commons.v1.LocationExternalIdMapping.location_ref:type_name -> rotaloom.common.v1.Ref
+	0,  // 47: rotaloom.commons.v1.LocationService.FindLocation:input_type -> rotaloom.commons.v1.FindLocationRequest
+	1,  // 48: rotaloom.commons.v1.LocationService.GetLocation:input_type -> rotaloom.commons.v1.GetLocationRequest
+	4,  // 49: rotaloom.commons.v1.LocationService.CreateLocation:input_type -> rotaloom.commons.v1.Location
+	2,  // 50: rotaloom.commons.v1.LocationService.MultiCreateLocations:input_type -> rotaloom.commons.v1.WriteLocationsRequest
+	2,  // 51: rotaloom.commons.v1.LocationService.MultiUpdateLocations:input_type -> rotaloom.commons.v1.WriteLocationsRequest
+	5,  // 52: rotaloom.commons.v1.LocationService.MoveLocations:input_type -> rotaloom.commons.v1.MoveLocationsRequest
+	9,  // 53: rotaloom.commons.v1.LocationService.MultiDeleteLocations:input_type -> rotaloom.commons.v1.MultiDeleteLocationsRequest
+	11, // 54: rotaloom.commons.v1.LocationService.MultiReadLocations:input_type -> rotaloom.commons.v1.MultiReadLocationsRequest
+	19, // 55: rotaloom.commons.v1.LocationService.MultiReadLocationExternalIds:input_type -> rotaloom.commons.v1.MultiReadLocationExternalIdsRequest
+	21, // 56: rotaloom.commons.v1.LocationService.MultiReadLocationPersistentIds:input_type -> rotaloom.commons.v1.MultiReadLocationPersistentIdsRequest
+	4,  // 57: rotaloom.commons.v1.LocationService.FindLocation:output_type -> rotaloom.commons.v1.Location
+	4,  // 58: rotaloom.commons.v1.LocationService.GetLocation:output_type -> rotaloom.commons.v1.Location
+	4,  // 59: rotaloom.commons.v1.LocationService.CreateLocation:output_type -> rotaloom.commons.v1.Location
+	3,  // 60: rotaloom.commons.v1.LocationService.MultiCreateLocations:output_type -> rotaloom.commons.v1.LocationList
+	3,  // 61: rotaloom.commons.v1.LocationService.MultiUpdateLocations:output_type -> rotaloom.commons.v1.LocationList
+	3,  // 62: rotaloom.commons.v1.LocationService.MoveLocations:output_type -> rotaloom.commons.v1.LocationList
+	29, // 63: rotaloom.commons.v1.LocationService.MultiDeleteLocations:output_type -> google.protobuf.Empty
+	3,  // 64: rotaloom.commons.v1.LocationService.MultiReadLocations:output_type -> rotaloom.commons.v1.LocationList
+	23, // 65: rotaloom.commons.v1.LocationService.MultiReadLocationExternalIds:output_type -> rotaloom.commons.v1.LocationExternalIdMappings
+	30, // 66: rotaloom.commons.v1.LocationService.MultiReadLocationPersistentIds:output_type -> rotaloom.commons.v1.PersistentIdMappings
+	57, // [57:67] is the sub-list for method output_type
+	47, // [47:57] is the sub-list for method input_type
+	47, // [47:47] is the sub-list for extension type_name
+	47, // [47:47] is the sub-list for extension extendee
+	0,  // [0:47] is the sub-list for field type_name
 }
 
 func init() { file_rotaloom_commons_v1_location_proto_init() }
@@ -1751,14 +2087,14 @@ func file_rotaloom_commons_v1_location_proto_init() {
 	file_rotaloom_commons_v1_job_proto_init()
 	file_rotaloom_commons_v1_location_proto_msgTypes[2].OneofWrappers = []any{}
 	file_rotaloom_commons_v1_location_proto_msgTypes[4].OneofWrappers = []any{}
-	file_rotaloom_commons_v1_location_proto_msgTypes[8].OneofWrappers = []any{}
+	file_rotaloom_commons_v1_location_proto_msgTypes[11].OneofWrappers = []any{}
 	type x struct{}
 	out := protoimpl.TypeBuilder{
 		File: protoimpl.DescBuilder{
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_rotaloom_commons_v1_location_proto_rawDesc), len(file_rotaloom_commons_v1_location_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   19,
+			NumMessages:   25,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

@@ -342,7 +342,7 @@ func local_request_LocationService_MultiReadLocationExternalIds_0(ctx context.Co
 
 func request_LocationService_MultiReadLocationPersistentIds_0(ctx context.Context, marshaler runtime.Marshaler, client LocationServiceClient, req *http.Request, pathParams map[string]string) (proto.Message, runtime.ServerMetadata, error) {
 	var (
-		protoReq MultiReadPersistentIdsRequest
+		protoReq MultiReadLocationPersistentIdsRequest
 		metadata runtime.ServerMetadata
 	)
 	if err := marshaler.NewDecoder(req.Body).Decode(&protoReq); err != nil && !errors.Is(err, io.EOF) {
@@ -357,7 +357,7 @@ func request_LocationService_MultiReadLocationPersistentIds_0(ctx context.Contex
 
 func local_request_LocationService_MultiReadLocationPersistentIds_0(ctx context.Context, marshaler runtime.Marshaler, server LocationServiceServer, req *http.Request, pathParams map[string]string) (proto.Message, runtime.ServerMetadata, error) {
 	var (
-		protoReq MultiReadPersistentIdsRequest
+		protoReq MultiReadLocationPersistentIdsRequest
 		metadata runtime.ServerMetadata
 	)
 	if err := marshaler.NewDecoder(req.Body).Decode(&protoReq); err != nil && !errors.Is(err, io.EOF) {

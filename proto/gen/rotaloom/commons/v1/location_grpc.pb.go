@@ -64,7 +64,7 @@ type LocationServiceClient interface {
 	// Finds locations by their external ids on a date: 207 when some are unknown.
 	MultiReadLocationExternalIds(ctx context.Context, in *MultiReadLocationExternalIdsRequest, opts ...grpc.CallOption) (*LocationExternalIdMappings, error)
 	// Finds locations by their persistent ids: 207 when some are unknown.
-	MultiReadLocationPersistentIds(ctx context.Context, in *MultiReadPersistentIdsRequest, opts ...grpc.CallOption) (*PersistentIdMappings, error)
+	MultiReadLocationPersistentIds(ctx context.Context, in *MultiReadLocationPersistentIdsRequest, opts ...grpc.CallOption) (*PersistentIdMappings, error)
 }
 
 type locationServiceClient struct {
@@ -165,7 +165,7 @@ func (c *locationServiceClient) MultiReadLocationExternalIds(ctx context.Context
 	return out, nil
 }
 
-func (c *locationServiceClient) MultiReadLocationPersistentIds(ctx context.Context, in *MultiReadPersistentIdsRequest, opts ...grpc.CallOption) (*PersistentIdMappings, error) {
+func (c *locationServiceClient) MultiReadLocationPersistentIds(ctx context.Context, in *MultiReadLocationPersistentIdsRequest, opts ...grpc.CallOption) (*PersistentIdMappings, error) {
 	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
 	out := new(PersistentIdMappings)
 	err := c.cc.Invoke(ctx, LocationService_MultiReadLocationPersistentIds_FullMethodName, in, out, cOpts...)
@@ -205,7 +205,7 @@ type LocationServiceServer interface {
 	// Finds locations by their external ids on a date: 207 when some are unknown.
 	MultiReadLocationExternalIds(context.Context, *MultiReadLocationExternalIdsRequest) (*LocationExternalIdMappings, error)
 	// Finds locations by their persistent ids: 207 when some are unknown.
-	MultiReadLocationPersistentIds(context.Context, *MultiReadPersistentIdsRequest) (*PersistentIdMappings, error)
+	MultiReadLocationPersistentIds(context.Context, *MultiReadLocationPersistentIdsRequest) (*PersistentIdMappings, error)
 	mustEmbedUnimplementedLocationServiceServer()
 }
 
@@ -243,7 +243,7 @@ func (UnimplementedLocationServiceServer) MultiReadLocations(context.Context, *M
 func (UnimplementedLocationServiceServer) MultiReadLocationExternalIds(context.Context, *MultiReadLocationExternalIdsRequest) (*LocationExternalIdMappings, error) {
 	return nil, status.Error(codes.Unimplemented, "method MultiReadLocationExternalIds not implemented")
 }
-func (UnimplementedLocationServiceServer) MultiReadLocationPersistentIds(context.Context, *MultiReadPersistentIdsRequest) (*PersistentIdMappings, error) {
+func (UnimplementedLocationServiceServer) MultiReadLocationPersistentIds(context.Context, *MultiReadLocationPersistentIdsRequest) (*PersistentIdMappings, error) {
 	return nil, status.Error(codes.Unimplemented, "method MultiReadLocationPersistentIds not implemented")
 }
 func (UnimplementedLocationServiceServer) mustEmbedUnimplementedLocationServiceServer() {}
@@ -430,7 +430,7 @@ func _LocationService_MultiReadLocationExternalIds_Handler(srv interface{}, ctx 
 }
 
 func _LocationService_MultiReadLocationPersistentIds_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
-	in := new(MultiReadPersistentIdsRequest)
+	in := new(MultiReadLocationPersistentIdsRequest)
 	if err := dec(in); err != nil {
 		return nil, err
 	}
@@ -442,7 +442,7 @@ func _LocationService_MultiReadLocationPersistentIds_Handler(srv interface{}, ct
 		FullMethod: LocationService_MultiReadLocationPersistentIds_FullMethodName,
 	}
 	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
-		return srv.(LocationServiceServer).MultiReadLocationPersistentIds(ctx, req.(*MultiReadPersistentIdsRequest))
+		return srv.(LocationServiceServer).MultiReadLocationPersistentIds(ctx, req.(*MultiReadLocationPersistentIdsRequest))
 	}
 	return interceptor(ctx, in, info, handler)
 }

@@ -31,10 +31,16 @@ type ListLocationSetsRequest struct {
 	state   protoimpl.MessageState `protogen:"open.v1"`
 	Context string                 `protobuf:"bytes,1,opt,name=context,proto3" json:"context,omitempty"`
 	// The day whose paths the answer shows; today without one.
-	Date          string `protobuf:"bytes,2,opt,name=date,proto3" json:"date,omitempty"`
-	AllDetails    *bool  `protobuf:"varint,3,opt,name=all_details,json=allDetails,proto3,oneof" json:"all_details,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
+	Date       string `protobuf:"bytes,2,opt,name=date,proto3" json:"date,omitempty"`
+	AllDetails *bool  `protobuf:"varint,3,opt,name=all_details,json=allDetails,proto3,oneof" json:"all_details,omitempty"`
+	// Only sets with this name.
+	Name string `protobuf:"bytes,4,opt,name=name,proto3" json:"name,omitempty"`
+	// Only sets that came with the product, or only others.
+	System *bool `protobuf:"varint,5,opt,name=system,proto3,oneof" json:"system,omitempty"`
+	// Shows the locations as a tree instead of as a list.
+	OnlyNodeRefsTree *bool `protobuf:"varint,6,opt,name=only_node_refs_tree,json=onlyNodeRefsTree,proto3,oneof" json:"only_node_refs_tree,omitempty"`
+	unknownFields    protoimpl.UnknownFields
+	sizeCache        protoimpl.SizeCache
 }
 
 func (x *ListLocationSetsRequest) Reset() {
@@ -88,13 +94,36 @@ func (x *ListLocationSetsRequest) GetAllDetails() bool {
 	return false
 }
 
+func (x *ListLocationSetsRequest) GetName() string {
+	if x != nil {
+		return x.Name
+	}
+	return ""
+}
+
+func (x *ListLocationSetsRequest) GetSystem() bool {
+	if x != nil && x.System != nil {
+		return *x.System
+	}
+	return false
+}
+
+func (x *ListLocationSetsRequest) GetOnlyNodeRefsTree() bool {
+	if x != nil && x.OnlyNodeRefsTree != nil {
+		return *x.OnlyNodeRefsTree
+	}
+	return false
+}
+
 type GetLocationSetRequest struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Id            int64                  `protobuf:"varint,1,opt,name=id,proto3" json:"id,omitempty"`
-	Context       string                 `protobuf:"bytes,2,opt,name=context,proto3" json:"context,omitempty"`
-	Date          string                 `protobuf:"bytes,3,opt,name=date,proto3" json:"date,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
+	state   protoimpl.MessageState `protogen:"open.v1"`
+	Id      int64                  `protobuf:"varint,1,opt,name=id,proto3" json:"id,omitempty"`
+	Context string                 `protobuf:"bytes,2,opt,name=context,proto3" json:"context,omitempty"`
+	Date    string                 `protobuf:"bytes,3,opt,name=date,proto3" json:"date,omitempty"`
+	// Shows the locations as a tree instead of as a list.
+	OnlyNodeRefsTree *bool `protobuf:"varint,4,opt,name=only_node_refs_tree,json=onlyNodeRefsTree,proto3,oneof" json:"only_node_refs_tree,omitempty"`
+	unknownFields    protoimpl.UnknownFields
+	sizeCache        protoimpl.SizeCache
 }
 
 func (x *GetLocationSetRequest) Reset() {
@@ -148,6 +177,66 @@ func (x *GetLocationSetRequest) GetDate() string {
 	return ""
 }
 
+func (x *GetLocationSetRequest) GetOnlyNodeRefsTree() bool {
+	if x != nil && x.OnlyNodeRefsTree != nil {
+		return *x.OnlyNodeRefsTree
+	}
+	return false
+}
+
+type CreateLocationSetRequest struct {
+	state       protoimpl.MessageState `protogen:"open.v1"`
+	LocationSet *LocationSet           `protobuf:"bytes,1,opt,name=location_set,json=locationSet,proto3" json:"location_set,omitempty"`
+	// The day on which paths are read; today without one.
+	Date          string `protobuf:"bytes,2,opt,name=date,proto3" json:"date,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *CreateLocationSetRequest) Reset() {
+	*x = CreateLocationSetRequest{}
+	mi := &file_rotaloom_commons_v1_location_set_proto_msgTypes[2]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *CreateLocationSetRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*CreateLocationSetRequest) ProtoMessage() {}
+
+func (x *CreateLocationSetRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_rotaloom_commons_v1_location_set_proto_msgTypes[2]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use CreateLocationSetRequest.ProtoReflect.Descriptor instead.
+func (*CreateLocationSetRequest) Descriptor() ([]byte, []int) {
+	return file_rotaloom_commons_v1_location_set_proto_rawDescGZIP(), []int{2}
+}
+
+func (x *CreateLocationSetRequest) GetLocationSet() *LocationSet {
+	if x != nil {
+		return x.LocationSet
+	}
+	return nil
+}
+
+func (x *CreateLocationSetRequest) GetDate() string {
+	if x != nil {
+		return x.Date
+	}
+	return ""
+}
+
 type DeleteLocationSetRequest struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	Id            int64                  `protobuf:"varint,1,opt,name=id,proto3" json:"id,omitempty"`
@@ -157,7 +246,7 @@ type DeleteLocationSetRequest struct {
 
 func (x *DeleteLocationSetRequest) Reset() {
 	*x = DeleteLocationSetRequest{}
-	mi := &file_rotaloom_commons_v1_location_set_proto_msgTypes[2]
+	mi := &file_rotaloom_commons_v1_location_set_proto_msgTypes[3]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -169,7 +258,7 @@ func (x *DeleteLocationSetRequest) String() string {
 func (*DeleteLocationSetRequest) ProtoMessage() {}
 
 func (x *DeleteLocationSetRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_commons_v1_location_set_proto_msgTypes[2]
+	mi := &file_rotaloom_commons_v1_location_set_proto_msgTypes[3]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -182,7 +271,7 @@ func (x *DeleteLocationSetRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use DeleteLocationSetRequest.ProtoReflect.Descriptor instead.
 func (*DeleteLocationSetRequest) Descriptor() ([]byte, []int) {
-	return file_rotaloom_commons_v1_location_set_proto_rawDescGZIP(), []int{2}
+	return file_rotaloom_commons_v1_location_set_proto_rawDescGZIP(), []int{3}
 }
 
 func (x *DeleteLocationSetRequest) GetId() int64 {
@@ -194,14 +283,14 @@ func (x *DeleteLocationSetRequest) GetId() int64 {
 
 type MultiDeleteLocationSetsRequest struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
-	Where         *v1.RefList            `protobuf:"bytes,1,opt,name=where,proto3" json:"where,omitempty"`
+	Where         *LocationSetDeletion   `protobuf:"bytes,1,opt,name=where,proto3" json:"where,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
 func (x *MultiDeleteLocationSetsRequest) Reset() {
 	*x = MultiDeleteLocationSetsRequest{}
-	mi := &file_rotaloom_commons_v1_location_set_proto_msgTypes[3]
+	mi := &file_rotaloom_commons_v1_location_set_proto_msgTypes[4]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -213,7 +302,7 @@ func (x *MultiDeleteLocationSetsRequest) String() string {
 func (*MultiDeleteLocationSetsRequest) ProtoMessage() {}
 
 func (x *MultiDeleteLocationSetsRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_commons_v1_location_set_proto_msgTypes[3]
+	mi := &file_rotaloom_commons_v1_location_set_proto_msgTypes[4]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -226,12 +315,56 @@ func (x *MultiDeleteLocationSetsRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use MultiDeleteLocationSetsRequest.ProtoReflect.Descriptor instead.
 func (*MultiDeleteLocationSetsRequest) Descriptor() ([]byte, []int) {
-	return file_rotaloom_commons_v1_location_set_proto_rawDescGZIP(), []int{3}
+	return file_rotaloom_commons_v1_location_set_proto_rawDescGZIP(), []int{4}
 }
 
-func (x *MultiDeleteLocationSetsRequest) GetWhere() *v1.RefList {
+func (x *MultiDeleteLocationSetsRequest) GetWhere() *LocationSetDeletion {
 	if x != nil {
 		return x.Where
+	}
+	return nil
+}
+
+type LocationSetDeletion struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	LocationSets  *v1.RefList            `protobuf:"bytes,1,opt,name=location_sets,json=locationSets,proto3" json:"location_sets,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *LocationSetDeletion) Reset() {
+	*x = LocationSetDeletion{}
+	mi := &file_rotaloom_commons_v1_location_set_proto_msgTypes[5]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *LocationSetDeletion) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*LocationSetDeletion) ProtoMessage() {}
+
+func (x *LocationSetDeletion) ProtoReflect() protoreflect.Message {
+	mi := &file_rotaloom_commons_v1_location_set_proto_msgTypes[5]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use LocationSetDeletion.ProtoReflect.Descriptor instead.
+func (*LocationSetDeletion) Descriptor() ([]byte, []int) {
+	return file_rotaloom_commons_v1_location_set_proto_rawDescGZIP(), []int{5}
+}
+
+func (x *LocationSetDeletion) GetLocationSets() *v1.RefList {
+	if x != nil {
+		return x.LocationSets
 	}
 	return nil
 }
@@ -249,7 +382,7 @@ type MultiReadLocationSetsRequest struct {
 
 func (x *MultiReadLocationSetsRequest) Reset() {
 	*x = MultiReadLocationSetsRequest{}
-	mi := &file_rotaloom_commons_v1_location_set_proto_msgTypes[4]
+	mi := &file_rotaloom_commons_v1_location_set_proto_msgTypes[6]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -261,7 +394,7 @@ func (x *MultiReadLocationSetsRequest) String() string {
 func (*MultiReadLocationSetsRequest) ProtoMessage() {}
 
 func (x *MultiReadLocationSetsRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_commons_v1_location_set_proto_msgTypes[4]
+	mi := &file_rotaloom_commons_v1_location_set_proto_msgTypes[6]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -274,7 +407,7 @@ func (x *MultiReadLocationSetsRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use MultiReadLocationSetsRequest.ProtoReflect.Descriptor instead.
 func (*MultiReadLocationSetsRequest) Descriptor() ([]byte, []int) {
-	return file_rotaloom_commons_v1_location_set_proto_rawDescGZIP(), []int{4}
+	return file_rotaloom_commons_v1_location_set_proto_rawDescGZIP(), []int{6}
 }
 
 func (x *MultiReadLocationSetsRequest) GetWhere() *LocationSetWhere {
@@ -319,7 +452,7 @@ type LocationSetWhere struct {
 
 func (x *LocationSetWhere) Reset() {
 	*x = LocationSetWhere{}
-	mi := &file_rotaloom_commons_v1_location_set_proto_msgTypes[5]
+	mi := &file_rotaloom_commons_v1_location_set_proto_msgTypes[7]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -331,7 +464,7 @@ func (x *LocationSetWhere) String() string {
 func (*LocationSetWhere) ProtoMessage() {}
 
 func (x *LocationSetWhere) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_commons_v1_location_set_proto_msgTypes[5]
+	mi := &file_rotaloom_commons_v1_location_set_proto_msgTypes[7]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -344,7 +477,7 @@ func (x *LocationSetWhere) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use LocationSetWhere.ProtoReflect.Descriptor instead.
 func (*LocationSetWhere) Descriptor() ([]byte, []int) {
-	return file_rotaloom_commons_v1_location_set_proto_rawDescGZIP(), []int{5}
+	return file_rotaloom_commons_v1_location_set_proto_rawDescGZIP(), []int{7}
 }
 
 func (x *LocationSetWhere) GetAllDetails() bool {
@@ -416,7 +549,7 @@ type LocationSetRefs struct {
 
 func (x *LocationSetRefs) Reset() {
 	*x = LocationSetRefs{}
-	mi := &file_rotaloom_commons_v1_location_set_proto_msgTypes[6]
+	mi := &file_rotaloom_commons_v1_location_set_proto_msgTypes[8]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -428,7 +561,7 @@ func (x *LocationSetRefs) String() string {
 func (*LocationSetRefs) ProtoMessage() {}
 
 func (x *LocationSetRefs) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_commons_v1_location_set_proto_msgTypes[6]
+	mi := &file_rotaloom_commons_v1_location_set_proto_msgTypes[8]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -441,7 +574,7 @@ func (x *LocationSetRefs) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use LocationSetRefs.ProtoReflect.Descriptor instead.
 func (*LocationSetRefs) Descriptor() ([]byte, []int) {
-	return file_rotaloom_commons_v1_location_set_proto_rawDescGZIP(), []int{6}
+	return file_rotaloom_commons_v1_location_set_proto_rawDescGZIP(), []int{8}
 }
 
 func (x *LocationSetRefs) GetIds() []int64 {
@@ -483,7 +616,7 @@ type LocationSetTypes struct {
 
 func (x *LocationSetTypes) Reset() {
 	*x = LocationSetTypes{}
-	mi := &file_rotaloom_commons_v1_location_set_proto_msgTypes[7]
+	mi := &file_rotaloom_commons_v1_location_set_proto_msgTypes[9]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -495,7 +628,7 @@ func (x *LocationSetTypes) String() string {
 func (*LocationSetTypes) ProtoMessage() {}
 
 func (x *LocationSetTypes) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_commons_v1_location_set_proto_msgTypes[7]
+	mi := &file_rotaloom_commons_v1_location_set_proto_msgTypes[9]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -508,7 +641,7 @@ func (x *LocationSetTypes) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use LocationSetTypes.ProtoReflect.Descriptor instead.
 func (*LocationSetTypes) Descriptor() ([]byte, []int) {
-	return file_rotaloom_commons_v1_location_set_proto_rawDescGZIP(), []int{7}
+	return file_rotaloom_commons_v1_location_set_proto_rawDescGZIP(), []int{9}
 }
 
 func (x *LocationSetTypes) GetIds() []int64 {
@@ -535,7 +668,7 @@ type LocationSetList struct {
 
 func (x *LocationSetList) Reset() {
 	*x = LocationSetList{}
-	mi := &file_rotaloom_commons_v1_location_set_proto_msgTypes[8]
+	mi := &file_rotaloom_commons_v1_location_set_proto_msgTypes[10]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -547,7 +680,7 @@ func (x *LocationSetList) String() string {
 func (*LocationSetList) ProtoMessage() {}
 
 func (x *LocationSetList) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_commons_v1_location_set_proto_msgTypes[8]
+	mi := &file_rotaloom_commons_v1_location_set_proto_msgTypes[10]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -560,7 +693,7 @@ func (x *LocationSetList) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use LocationSetList.ProtoReflect.Descriptor instead.
 func (*LocationSetList) Descriptor() ([]byte, []int) {
-	return file_rotaloom_commons_v1_location_set_proto_rawDescGZIP(), []int{8}
+	return file_rotaloom_commons_v1_location_set_proto_rawDescGZIP(), []int{10}
 }
 
 func (x *LocationSetList) GetLocationSets() []*LocationSet {
@@ -588,7 +721,7 @@ type LocationSetPage struct {
 
 func (x *LocationSetPage) Reset() {
 	*x = LocationSetPage{}
-	mi := &file_rotaloom_commons_v1_location_set_proto_msgTypes[9]
+	mi := &file_rotaloom_commons_v1_location_set_proto_msgTypes[11]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -600,7 +733,7 @@ func (x *LocationSetPage) String() string {
 func (*LocationSetPage) ProtoMessage() {}
 
 func (x *LocationSetPage) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_commons_v1_location_set_proto_msgTypes[9]
+	mi := &file_rotaloom_commons_v1_location_set_proto_msgTypes[11]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -613,7 +746,7 @@ func (x *LocationSetPage) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use LocationSetPage.ProtoReflect.Descriptor instead.
 func (*LocationSetPage) Descriptor() ([]byte, []int) {
-	return file_rotaloom_commons_v1_location_set_proto_rawDescGZIP(), []int{9}
+	return file_rotaloom_commons_v1_location_set_proto_rawDescGZIP(), []int{11}
 }
 
 func (x *LocationSetPage) GetTotalElements() int32 {
@@ -639,7 +772,7 @@ type LocationSetRecords struct {
 
 func (x *LocationSetRecords) Reset() {
 	*x = LocationSetRecords{}
-	mi := &file_rotaloom_commons_v1_location_set_proto_msgTypes[10]
+	mi := &file_rotaloom_commons_v1_location_set_proto_msgTypes[12]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -651,7 +784,7 @@ func (x *LocationSetRecords) String() string {
 func (*LocationSetRecords) ProtoMessage() {}
 
 func (x *LocationSetRecords) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_commons_v1_location_set_proto_msgTypes[10]
+	mi := &file_rotaloom_commons_v1_location_set_proto_msgTypes[12]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -664,7 +797,7 @@ func (x *LocationSetRecords) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use LocationSetRecords.ProtoReflect.Descriptor instead.
 func (*LocationSetRecords) Descriptor() ([]byte, []int) {
-	return file_rotaloom_commons_v1_location_set_proto_rawDescGZIP(), []int{10}
+	return file_rotaloom_commons_v1_location_set_proto_rawDescGZIP(), []int{12}
 }
 
 func (x *LocationSetRecords) GetLocationSets() []*LocationSet {
@@ -704,7 +837,7 @@ type LocationSet struct {
 
 func (x *LocationSet) Reset() {
 	*x = LocationSet{}
-	mi := &file_rotaloom_commons_v1_location_set_proto_msgTypes[11]
+	mi := &file_rotaloom_commons_v1_location_set_proto_msgTypes[13]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -716,7 +849,7 @@ func (x *LocationSet) String() string {
 func (*LocationSet) ProtoMessage() {}
 
 func (x *LocationSet) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_commons_v1_location_set_proto_msgTypes[11]
+	mi := &file_rotaloom_commons_v1_location_set_proto_msgTypes[13]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -729,7 +862,7 @@ func (x *LocationSet) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use LocationSet.ProtoReflect.Descriptor instead.
 func (*LocationSet) Descriptor() ([]byte, []int) {
-	return file_rotaloom_commons_v1_location_set_proto_rawDescGZIP(), []int{11}
+	return file_rotaloom_commons_v1_location_set_proto_rawDescGZIP(), []int{13}
 }
 
 func (x *LocationSet) GetId() int64 {
@@ -826,7 +959,7 @@ type LocationSetJobs struct {
 
 func (x *LocationSetJobs) Reset() {
 	*x = LocationSetJobs{}
-	mi := &file_rotaloom_commons_v1_location_set_proto_msgTypes[12]
+	mi := &file_rotaloom_commons_v1_location_set_proto_msgTypes[14]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -838,7 +971,7 @@ func (x *LocationSetJobs) String() string {
 func (*LocationSetJobs) ProtoMessage() {}
 
 func (x *LocationSetJobs) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_commons_v1_location_set_proto_msgTypes[12]
+	mi := &file_rotaloom_commons_v1_location_set_proto_msgTypes[14]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -851,7 +984,7 @@ func (x *LocationSetJobs) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use LocationSetJobs.ProtoReflect.Descriptor instead.
 func (*LocationSetJobs) Descriptor() ([]byte, []int) {
-	return file_rotaloom_commons_v1_location_set_proto_rawDescGZIP(), []int{12}
+	return file_rotaloom_commons_v1_location_set_proto_rawDescGZIP(), []int{14}
 }
 
 func (x *LocationSetJobs) GetNode() *v1.Ref {
@@ -881,7 +1014,7 @@ type LocationSetNode struct {
 
 func (x *LocationSetNode) Reset() {
 	*x = LocationSetNode{}
-	mi := &file_rotaloom_commons_v1_location_set_proto_msgTypes[13]
+	mi := &file_rotaloom_commons_v1_location_set_proto_msgTypes[15]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -893,7 +1026,7 @@ func (x *LocationSetNode) String() string {
 func (*LocationSetNode) ProtoMessage() {}
 
 func (x *LocationSetNode) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_commons_v1_location_set_proto_msgTypes[13]
+	mi := &file_rotaloom_commons_v1_location_set_proto_msgTypes[15]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -906,7 +1039,7 @@ func (x *LocationSetNode) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use LocationSetNode.ProtoReflect.Descriptor instead.
 func (*LocationSetNode) Descriptor() ([]byte, []int) {
-	return file_rotaloom_commons_v1_location_set_proto_rawDescGZIP(), []int{13}
+	return file_rotaloom_commons_v1_location_set_proto_rawDescGZIP(), []int{15}
 }
 
 func (x *LocationSetNode) GetId() int64 {
@@ -946,7 +1079,7 @@ type LocationSetChangeList struct {
 
 func (x *LocationSetChangeList) Reset() {
 	*x = LocationSetChangeList{}
-	mi := &file_rotaloom_commons_v1_location_set_proto_msgTypes[14]
+	mi := &file_rotaloom_commons_v1_location_set_proto_msgTypes[16]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -958,7 +1091,7 @@ func (x *LocationSetChangeList) String() string {
 func (*LocationSetChangeList) ProtoMessage() {}
 
 func (x *LocationSetChangeList) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_commons_v1_location_set_proto_msgTypes[14]
+	mi := &file_rotaloom_commons_v1_location_set_proto_msgTypes[16]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -971,7 +1104,7 @@ func (x *LocationSetChangeList) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use LocationSetChangeList.ProtoReflect.Descriptor instead.
 func (*LocationSetChangeList) Descriptor() ([]byte, []int) {
-	return file_rotaloom_commons_v1_location_set_proto_rawDescGZIP(), []int{14}
+	return file_rotaloom_commons_v1_location_set_proto_rawDescGZIP(), []int{16}
 }
 
 func (x *LocationSetChangeList) GetChanges() []*LocationSetChange {
@@ -1002,7 +1135,7 @@ type LocationSetChange struct {
 
 func (x *LocationSetChange) Reset() {
 	*x = LocationSetChange{}
-	mi := &file_rotaloom_commons_v1_location_set_proto_msgTypes[15]
+	mi := &file_rotaloom_commons_v1_location_set_proto_msgTypes[17]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1014,7 +1147,7 @@ func (x *LocationSetChange) String() string {
 func (*LocationSetChange) ProtoMessage() {}
 
 func (x *LocationSetChange) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_commons_v1_location_set_proto_msgTypes[15]
+	mi := &file_rotaloom_commons_v1_location_set_proto_msgTypes[17]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1027,7 +1160,7 @@ func (x *LocationSetChange) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use LocationSetChange.ProtoReflect.Descriptor instead.
 func (*LocationSetChange) Descriptor() ([]byte, []int) {
-	return file_rotaloom_commons_v1_location_set_proto_rawDescGZIP(), []int{15}
+	return file_rotaloom_commons_v1_location_set_proto_rawDescGZIP(), []int{17}
 }
 
 func (x *LocationSetChange) GetId() int64 {
@@ -1097,23 +1230,35 @@ var File_rotaloom_commons_v1_location_set_proto protoreflect.FileDescriptor
 
 const file_rotaloom_commons_v1_location_set_proto_rawDesc = "" +
 	"\n" +
-	"&rotaloom/commons/v1/location_set.proto\x12\x13rotaloom.commons.v1\x1a\x1cgoogle/api/annotations.proto\x1a\x1bgoogle/protobuf/empty.proto\x1a\x1erotaloom/common/v1/fault.proto\x1a\x1crotaloom/common/v1/ref.proto\x1a!rotaloom/options/v1/options.proto\"\x85\x01\n" +
+	"&rotaloom/commons/v1/location_set.proto\x12\x13rotaloom.commons.v1\x1a\x1cgoogle/api/annotations.proto\x1a\x1bgoogle/protobuf/empty.proto\x1a\x1erotaloom/common/v1/fault.proto\x1a\x1crotaloom/common/v1/ref.proto\x1a!rotaloom/options/v1/options.proto\"\x8d\x02\n" +
 	"\x17ListLocationSetsRequest\x12\x18\n" +
 	"\acontext\x18\x01 \x01(\tR\acontext\x12\x1a\n" +
 	"\x04date\x18\x02 \x01(\tB\x06\xa2\xbb\x18\x02\x10\x01R\x04date\x12$\n" +
 	"\vall_details\x18\x03 \x01(\bH\x00R\n" +
-	"allDetails\x88\x01\x01B\x0e\n" +
-	"\f_all_details\"]\n" +
+	"allDetails\x88\x01\x01\x12\x12\n" +
+	"\x04name\x18\x04 \x01(\tR\x04name\x12\x1b\n" +
+	"\x06system\x18\x05 \x01(\bH\x01R\x06system\x88\x01\x01\x122\n" +
+	"\x13only_node_refs_tree\x18\x06 \x01(\bH\x02R\x10onlyNodeRefsTree\x88\x01\x01B\x0e\n" +
+	"\f_all_detailsB\t\n" +
+	"\a_systemB\x16\n" +
+	"\x14_only_node_refs_tree\"\xa9\x01\n" +
 	"\x15GetLocationSetRequest\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\x03R\x02id\x12\x18\n" +
 	"\acontext\x18\x02 \x01(\tR\acontext\x12\x1a\n" +
-	"\x04date\x18\x03 \x01(\tB\x06\xa2\xbb\x18\x02\x10\x01R\x04date\"*\n" +
+	"\x04date\x18\x03 \x01(\tB\x06\xa2\xbb\x18\x02\x10\x01R\x04date\x122\n" +
+	"\x13only_node_refs_tree\x18\x04 \x01(\bH\x00R\x10onlyNodeRefsTree\x88\x01\x01B\x16\n" +
+	"\x14_only_node_refs_tree\"{\n" +
+	"\x18CreateLocationSetRequest\x12C\n" +
+	"\flocation_set\x18\x01 \x01(\v2 .rotaloom.commons.v1.LocationSetR\vlocationSet\x12\x1a\n" +
+	"\x04date\x18\x02 \x01(\tB\x06\xa2\xbb\x18\x02\x10\x01R\x04date\"*\n" +
 	"\x18DeleteLocationSetRequest\x12\x0e\n" +
-	"\x02id\x18\x01 \x01(\x03R\x02id\"~\n" +
-	"\x1eMultiDeleteLocationSetsRequest\x12\\\n" +
-	"\x05where\x18\x01 \x01(\v2\x1b.rotaloom.common.v1.RefListB)\xa2\xbb\x18%\n" +
+	"\x02id\x18\x01 \x01(\x03R\x02id\"`\n" +
+	"\x1eMultiDeleteLocationSetsRequest\x12>\n" +
+	"\x05where\x18\x01 \x01(\v2(.rotaloom.commons.v1.LocationSetDeletionR\x05where\"\x82\x01\n" +
+	"\x13LocationSetDeletion\x12k\n" +
+	"\rlocation_sets\x18\x01 \x01(\v2\x1b.rotaloom.common.v1.RefListB)\xa2\xbb\x18%\n" +
 	"#\b\xe8\a\x12\n" +
-	"WCO-103295\x18\x9d\x03 \x01J\rlocation setsR\x05where\"\xa5\x01\n" +
+	"WCO-103295\x18\x9d\x03 \x01J\rlocation setsR\flocationSets\"\xa5\x01\n" +
 	"\x1cMultiReadLocationSetsRequest\x12;\n" +
 	"\x05where\x18\x01 \x01(\v2%.rotaloom.commons.v1.LocationSetWhereR\x05where\x12\x19\n" +
 	"\x05index\x18\x02 \x01(\x05H\x00R\x05index\x88\x01\x01\x12\x19\n" +
@@ -1225,14 +1370,14 @@ const file_rotaloom_commons_v1_location_set_proto_rawDesc = "" +
 	"\b_type_idB\x0e\n" +
 	"\f_descriptionB\x16\n" +
 	"\x14_include_all_enabledB\x10\n" +
-	"\x0e_version_count2\xc5\v\n" +
+	"\x0e_version_count2\xdd\v\n" +
 	"\x12LocationSetService\x12\xaa\x01\n" +
 	"\x10ListLocationSets\x12,.rotaloom.commons.v1.ListLocationSetsRequest\x1a$.rotaloom.commons.v1.LocationSetList\"B\xa2\xbb\x18\x1d\n" +
 	"\x19commons.location_set.read\x18\x01\x82\xd3\xe4\x93\x02\x1b\x12\x19/v1/commons/location_sets\x12\xa7\x01\n" +
 	"\x0eGetLocationSet\x12*.rotaloom.commons.v1.GetLocationSetRequest\x1a .rotaloom.commons.v1.LocationSet\"G\xa2\xbb\x18\x1d\n" +
-	"\x19commons.location_set.read\x18\x01\x82\xd3\xe4\x93\x02 \x12\x1e/v1/commons/location_sets/{id}\x12\x9f\x01\n" +
-	"\x11CreateLocationSet\x12 .rotaloom.commons.v1.LocationSet\x1a .rotaloom.commons.v1.LocationSet\"F\xa2\xbb\x18\x1e\n" +
-	"\x1acommons.location_set.write\x18\x03\x82\xd3\xe4\x93\x02\x1e:\x01*\"\x19/v1/commons/location_sets\x12\xa7\x01\n" +
+	"\x19commons.location_set.read\x18\x01\x82\xd3\xe4\x93\x02 \x12\x1e/v1/commons/location_sets/{id}\x12\xb7\x01\n" +
+	"\x11CreateLocationSet\x12-.rotaloom.commons.v1.CreateLocationSetRequest\x1a .rotaloom.commons.v1.LocationSet\"Q\xa2\xbb\x18\x1e\n" +
+	"\x1acommons.location_set.write\x18\x03\x82\xd3\xe4\x93\x02):\flocation_set\"\x19/v1/commons/location_sets\x12\xa7\x01\n" +
 	"\x11DeleteLocationSet\x12-.rotaloom.commons.v1.DeleteLocationSetRequest\x1a\x16.google.protobuf.Empty\"K\xa2\xbb\x18!\n" +
 	"\x1acommons.location_set.write\x18\x03 \xcc\x01\x82\xd3\xe4\x93\x02 *\x1e/v1/commons/location_sets/{id}\x12\xbb\x01\n" +
 	"\x12UpsertLocationSets\x12*.rotaloom.commons.v1.LocationSetChangeList\x1a$.rotaloom.commons.v1.LocationSetList\"S\xa2\xbb\x18\x1e\n" +
@@ -1257,69 +1402,73 @@ func file_rotaloom_commons_v1_location_set_proto_rawDescGZIP() []byte {
 	return file_rotaloom_commons_v1_location_set_proto_rawDescData
 }
 
-var file_rotaloom_commons_v1_location_set_proto_msgTypes = make([]protoimpl.MessageInfo, 16)
+var file_rotaloom_commons_v1_location_set_proto_msgTypes = make([]protoimpl.MessageInfo, 18)
 var file_rotaloom_commons_v1_location_set_proto_goTypes = []any{
 	(*ListLocationSetsRequest)(nil),        // 0: rotaloom.commons.v1.ListLocationSetsRequest
 	(*GetLocationSetRequest)(nil),          // 1: rotaloom.commons.v1.GetLocationSetRequest
-	(*DeleteLocationSetRequest)(nil),       // 2: rotaloom.commons.v1.DeleteLocationSetRequest
-	(*MultiDeleteLocationSetsRequest)(nil), // 3: rotaloom.commons.v1.MultiDeleteLocationSetsRequest
-	(*MultiReadLocationSetsRequest)(nil),   // 4: rotaloom.commons.v1.MultiReadLocationSetsRequest
-	(*LocationSetWhere)(nil),               // 5: rotaloom.commons.v1.LocationSetWhere
-	(*LocationSetRefs)(nil),                // 6: rotaloom.commons.v1.LocationSetRefs
-	(*LocationSetTypes)(nil),               // 7: rotaloom.commons.v1.LocationSetTypes
-	(*LocationSetList)(nil),                // 8: rotaloom.commons.v1.LocationSetList
-	(*LocationSetPage)(nil),                // 9: rotaloom.commons.v1.LocationSetPage
-	(*LocationSetRecords)(nil),             // 10: rotaloom.commons.v1.LocationSetRecords
-	(*LocationSet)(nil),                    // 11: rotaloom.commons.v1.LocationSet
-	(*LocationSetJobs)(nil),                // 12: rotaloom.commons.v1.LocationSetJobs
-	(*LocationSetNode)(nil),                // 13: rotaloom.commons.v1.LocationSetNode
-	(*LocationSetChangeList)(nil),          // 14: rotaloom.commons.v1.LocationSetChangeList
-	(*LocationSetChange)(nil),              // 15: rotaloom.commons.v1.LocationSetChange
-	(*v1.RefList)(nil),                     // 16: rotaloom.common.v1.RefList
-	(*v1.Ref)(nil),                         // 17: rotaloom.common.v1.Ref
-	(*v1.ErrorBody)(nil),                   // 18: rotaloom.common.v1.ErrorBody
-	(*emptypb.Empty)(nil),                  // 19: google.protobuf.Empty
+	(*CreateLocationSetRequest)(nil),       // 2: rotaloom.commons.v1.CreateLocationSetRequest
+	(*DeleteLocationSetRequest)(nil),       // 3: rotaloom.commons.v1.DeleteLocationSetRequest
+	(*MultiDeleteLocationSetsRequest)(nil), // 4: rotaloom.commons.v1.MultiDeleteLocationSetsRequest
+	(*LocationSetDeletion)(nil),            // 5: rotaloom.commons.v1.LocationSetDeletion
+	(*MultiReadLocationSetsRequest)(nil),   // 6: rotaloom.commons.v1.MultiReadLocationSetsRequest
+	(*LocationSetWhere)(nil),               // 7: rotaloom.commons.v1.LocationSetWhere
+	(*LocationSetRefs)(nil),                // 8: rotaloom.commons.v1.LocationSetRefs
+	(*LocationSetTypes)(nil),               // 9: rotaloom.commons.v1.LocationSetTypes
+	(*LocationSetList)(nil),                // 10: rotaloom.commons.v1.LocationSetList
+	(*LocationSetPage)(nil),                // 11: rotaloom.commons.v1.LocationSetPage
+	(*LocationSetRecords)(nil),             // 12: rotaloom.commons.v1.LocationSetRecords
+	(*LocationSet)(nil),                    // 13: rotaloom.commons.v1.LocationSet
+	(*LocationSetJobs)(nil),                // 14: rotaloom.commons.v1.LocationSetJobs
+	(*LocationSetNode)(nil),                // 15: rotaloom.commons.v1.LocationSetNode
+	(*LocationSetChangeList)(nil),          // 16: rotaloom.commons.v1.LocationSetChangeList
+	(*LocationSetChange)(nil),              // 17: rotaloom.commons.v1.LocationSetChange
+	(*v1.RefList)(nil),                     // 18: rotaloom.common.v1.RefList
+	(*v1.Ref)(nil),                         // 19: rotaloom.common.v1.Ref
+	(*v1.ErrorBody)(nil),                   // 20: rotaloom.common.v1.ErrorBody
+	(*emptypb.Empty)(nil),                  // 21: google.protobuf.Empty
 }
 var file_rotaloom_commons_v1_location_set_proto_depIdxs = []int32{
-	16, // 0: rotaloom.commons.v1.MultiDeleteLocationSetsRequest.where:type_name -> rotaloom.common.v1.RefList
-	5,  // 1: rotaloom.commons.v1.MultiReadLocationSetsRequest.where:type_name -> rotaloom.commons.v1.LocationSetWhere
-	6,  // 2: rotaloom.commons.v1.LocationSetWhere.location_sets:type_name -> rotaloom.commons.v1.LocationSetRefs
-	7,  // 3: rotaloom.commons.v1.LocationSetWhere.types:type_name -> rotaloom.commons.v1.LocationSetTypes
-	17, // 4: rotaloom.commons.v1.LocationSetRefs.refs:type_name -> rotaloom.common.v1.Ref
-	11, // 5: rotaloom.commons.v1.LocationSetList.location_sets:type_name -> rotaloom.commons.v1.LocationSet
-	18, // 6: rotaloom.commons.v1.LocationSetList.failure:type_name -> rotaloom.common.v1.ErrorBody
-	10, // 7: rotaloom.commons.v1.LocationSetPage.records:type_name -> rotaloom.commons.v1.LocationSetRecords
-	11, // 8: rotaloom.commons.v1.LocationSetRecords.location_sets:type_name -> rotaloom.commons.v1.LocationSet
-	17, // 9: rotaloom.commons.v1.LocationSet.node_refs:type_name -> rotaloom.common.v1.Ref
-	12, // 10: rotaloom.commons.v1.LocationSet.node_jobs:type_name -> rotaloom.commons.v1.LocationSetJobs
-	13, // 11: rotaloom.commons.v1.LocationSet.node_refs_tree:type_name -> rotaloom.commons.v1.LocationSetNode
-	17, // 12: rotaloom.commons.v1.LocationSetJobs.node:type_name -> rotaloom.common.v1.Ref
-	17, // 13: rotaloom.commons.v1.LocationSetJobs.jobs:type_name -> rotaloom.common.v1.Ref
-	13, // 14: rotaloom.commons.v1.LocationSetNode.children:type_name -> rotaloom.commons.v1.LocationSetNode
-	15, // 15: rotaloom.commons.v1.LocationSetChangeList.changes:type_name -> rotaloom.commons.v1.LocationSetChange
-	17, // 16: rotaloom.commons.v1.LocationSetChange.add_node_refs:type_name -> rotaloom.common.v1.Ref
-	17, // 17: rotaloom.commons.v1.LocationSetChange.remove_node_refs:type_name -> rotaloom.common.v1.Ref
-	0,  // 18: rotaloom.commons.v1.LocationSetService.ListLocationSets:input_type -> rotaloom.commons.v1.ListLocationSetsRequest
-	1,  // 19: rotaloom.commons.v1.LocationSetService.GetLocationSet:input_type -> rotaloom.commons.v1.GetLocationSetRequest
-	11, // 20: rotaloom.commons.v1.LocationSetService.CreateLocationSet:input_type -> rotaloom.commons.v1.LocationSet
-	2,  // 21: rotaloom.commons.v1.LocationSetService.DeleteLocationSet:input_type -> rotaloom.commons.v1.DeleteLocationSetRequest
-	14, // 22: rotaloom.commons.v1.LocationSetService.UpsertLocationSets:input_type -> rotaloom.commons.v1.LocationSetChangeList
-	3,  // 23: rotaloom.commons.v1.LocationSetService.MultiDeleteLocationSets:input_type -> rotaloom.commons.v1.MultiDeleteLocationSetsRequest
-	4,  // 24: rotaloom.commons.v1.LocationSetService.MultiReadLocationSets:input_type -> rotaloom.commons.v1.MultiReadLocationSetsRequest
-	4,  // 25: rotaloom.commons.v1.LocationSetService.PageLocationSets:input_type -> rotaloom.commons.v1.MultiReadLocationSetsRequest
-	8,  // 26: rotaloom.commons.v1.LocationSetService.ListLocationSets:output_type -> rotaloom.commons.v1.LocationSetList
-	11, // 27: rotaloom.commons.v1.LocationSetService.GetLocationSet:output_type -> rotaloom.commons.v1.LocationSet
-	11, // 28: rotaloom.commons.v1.LocationSetService.CreateLocationSet:output_type -> rotaloom.commons.v1.LocationSet
-	19, // 29: rotaloom.commons.v1.LocationSetService.DeleteLocationSet:output_type -> google.protobuf.Empty
-	8,  // 30: rotaloom.commons.v1.LocationSetService.UpsertLocationSets:output_type -> rotaloom.commons.v1.LocationSetList
-	19, // 31: rotaloom.commons.v1.LocationSetService.MultiDeleteLocationSets:output_type -> google.protobuf.Empty
-	8,  // 32: rotaloom.commons.v1.LocationSetService.MultiReadLocationSets:output_type -> rotaloom.commons.v1.LocationSetList
-	9,  // 33: rotaloom.commons.v1.LocationSetService.PageLocationSets:output_type -> rotaloom.commons.v1.LocationSetPage
-	26, // [26:34] is the sub-list for method output_type
-	18, // [18:26] is the sub-list for method input_type
-	18, // [18:18] is the sub-list for extension type_name
-	18, // [18:18] is the sub-list for extension extendee
-	0,  // [0:18] is the sub-list for field type_name
+	13, // 0: rotaloom.commons.v1.CreateLocationSetRequest.location_set:type_name -> rotaloom.commons.v1.LocationSet
+	5,  // 1: rotaloom.commons.v1.MultiDeleteLocationSetsRequest.where:type_name -> rotaloom.commons.v1.LocationSetDeletion
+	18, // 2: rotaloom.commons.v1.LocationSetDeletion.location_sets:type_name -> rotaloom.common.v1.RefList
+	7,  // 3: rotaloom.commons.v1.MultiReadLocationSetsRequest.where:type_name -> rotaloom.commons.v1.LocationSetWhere
+	8,  // 4: rotaloom.commons.v1.LocationSetWhere.location_sets:type_name -> rotaloom.commons.v1.LocationSetRefs
+	9,  // 5: rotaloom.commons.v1.LocationSetWhere.types:type_name -> rotaloom.commons.v1.LocationSetTypes
+	19, // 6: rotaloom.commons.v1.LocationSetRefs.refs:type_name -> rotaloom.common.v1.Ref
+	13, // 7: rotaloom.commons.v1.LocationSetList.location_sets:type_name -> rotaloom.commons.v1.LocationSet
+	20, // 8: rotaloom.commons.v1.LocationSetList.failure:type_name -> rotaloom.common.v1.ErrorBody
+	12, // 9: rotaloom.commons.v1.LocationSetPage.records:type_name -> rotaloom.commons.v1.LocationSetRecords
+	13, // 10: rotaloom.commons.v1.LocationSetRecords.location_sets:type_name -> rotaloom.commons.v1.LocationSet
+	19, // 11: rotaloom.commons.v1.LocationSet.node_refs:type_name -> rotaloom.common.v1.Ref
+	14, // 12: rotaloom.commons.v1.LocationSet.node_jobs:type_name -> rotaloom.commons.v1.LocationSetJobs
+	15, // 13: rotaloom.commons.v1.LocationSet.node_refs_tree:type_name -> rotaloom.commons.v1.LocationSetNode
+	19, // 14: rotaloom.commons.v1.LocationSetJobs.node:type_name -> rotaloom.common.v1.Ref
+	19, // 15: rotaloom.commons.v1.LocationSetJobs.jobs:type_name -> rotaloom.common.v1.Ref
+	15, // 16: rotaloom.commons.v1.LocationSetNode.children:type_name -> rotaloom.commons.v1.LocationSetNode
+	17, // 17: rotaloom.commons.v1.LocationSetChangeList.changes:type_name -> rotaloom.commons.v1.LocationSetChange
+	19, // 18: rotaloom.commons.v1.LocationSetChange.add_node_refs:type_name -> rotaloom.common.v1.Ref
+	19, // 19: rotaloom.commons.v1.LocationSetChange.remove_node_refs:type_name -> rotaloom.common.v1.Ref
+	0,  // 20: rotaloom.commons.v1.LocationSetService.ListLocationSets:input_type -> rotaloom.commons.v1.ListLocationSetsRequest
+	1,  // 21: rotaloom.commons.v1.LocationSetService.GetLocationSet:input_type -> rotaloom.commons.v1.GetLocationSetRequest
+	2,  // 22: rotaloom.commons.v1.LocationSetService.CreateLocationSet:input_type -> rotaloom.commons.v1.CreateLocationSetRequest
+	3,  // 23: rotaloom.commons.v1.LocationSetService.DeleteLocationSet:input_type -> rotaloom.commons.v1.DeleteLocationSetRequest
+	16, // 24: rotaloom.commons.v1.LocationSetService.UpsertLocationSets:input_type -> rotaloom.commons.v1.LocationSetChangeList
+	4,  // 25: rotaloom.commons.v1.LocationSetService.MultiDeleteLocationSets:input_type -> rotaloom.commons.v1.MultiDeleteLocationSetsRequest
+	6,  // 26: rotaloom.commons.v1.LocationSetService.MultiReadLocationSets:input_type -> rotaloom.commons.v1.MultiReadLocationSetsRequest
+	6,  // 27: rotaloom.commons.v1.LocationSetService.PageLocationSets:input_type -> rotaloom.commons.v1.MultiReadLocationSetsRequest
+	10, // 28: rotaloom.commons.v1.LocationSetService.ListLocationSets:output_type -> rotaloom.commons.v1.LocationSetList
+	13, // 29: rotaloom.commons.v1.LocationSetService.GetLocationSet:output_type -> rotaloom.commons.v1.LocationSet
+	13, // 30: rotaloom.commons.v1.LocationSetService.CreateLocationSet:output_type -> rotaloom.commons.v1.LocationSet
+	21, // 31: rotaloom.commons.v1.LocationSetService.DeleteLocationSet:output_type -> google.protobuf.Empty
+	10, // 32: rotaloom.commons.v1.LocationSetService.UpsertLocationSets:output_type -> rotaloom.commons.v1.LocationSetList
+	21, // 33: rotaloom.commons.v1.LocationSetService.MultiDeleteLocationSets:output_type -> google.protobuf.Empty
+	10, // 34: rotaloom.commons.v1.LocationSetService.MultiReadLocationSets:output_type -> rotaloom.commons.v1.LocationSetList
+	11, // 35: rotaloom.commons.v1.LocationSetService.PageLocationSets:output_type -> rotaloom.commons.v1.LocationSetPage
+	28, // [28:36] is the sub-list for method output_type
+	20, // [20:28] is the sub-list for method input_type
+	20, // [20:20] is the sub-list for extension type_name
+	20, // [20:20] is the sub-list for extension extendee
+	0,  // [0:20] is the sub-list for field type_name
 }
 
 func init() { file_rotaloom_commons_v1_location_set_proto_init() }
@@ -1328,19 +1477,20 @@ func file_rotaloom_commons_v1_location_set_proto_init() {
 		return
 	}
 	file_rotaloom_commons_v1_location_set_proto_msgTypes[0].OneofWrappers = []any{}
-	file_rotaloom_commons_v1_location_set_proto_msgTypes[4].OneofWrappers = []any{}
-	file_rotaloom_commons_v1_location_set_proto_msgTypes[5].OneofWrappers = []any{}
-	file_rotaloom_commons_v1_location_set_proto_msgTypes[9].OneofWrappers = []any{}
+	file_rotaloom_commons_v1_location_set_proto_msgTypes[1].OneofWrappers = []any{}
+	file_rotaloom_commons_v1_location_set_proto_msgTypes[6].OneofWrappers = []any{}
+	file_rotaloom_commons_v1_location_set_proto_msgTypes[7].OneofWrappers = []any{}
 	file_rotaloom_commons_v1_location_set_proto_msgTypes[11].OneofWrappers = []any{}
 	file_rotaloom_commons_v1_location_set_proto_msgTypes[13].OneofWrappers = []any{}
 	file_rotaloom_commons_v1_location_set_proto_msgTypes[15].OneofWrappers = []any{}
+	file_rotaloom_commons_v1_location_set_proto_msgTypes[17].OneofWrappers = []any{}
 	type x struct{}
 	out := protoimpl.TypeBuilder{
 		File: protoimpl.DescBuilder{
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_rotaloom_commons_v1_location_set_proto_rawDesc), len(file_rotaloom_commons_v1_location_set_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   16,
+			NumMessages:   18,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

@@ -123,12 +123,20 @@ func local_request_LocationSetService_GetLocationSet_0(ctx context.Context, mars
 	return msg, metadata, err
 }
 
+var filter_LocationSetService_CreateLocationSet_0 = &utilities.DoubleArray{Encoding: map[string]int{"location_set": 0}, Base: []int{1, 1, 0}, Check: []int{0, 1, 2}}
+
 func request_LocationSetService_CreateLocationSet_0(ctx context.Context, marshaler runtime.Marshaler, client LocationSetServiceClient, req *http.Request, pathParams map[string]string) (proto.Message, runtime.ServerMetadata, error) {
 	var (
-		protoReq LocationSet
+		protoReq CreateLocationSetRequest
 		metadata runtime.ServerMetadata
 	)
-	if err := marshaler.NewDecoder(req.Body).Decode(&protoReq); err != nil && !errors.Is(err, io.EOF) {
+	if err := marshaler.NewDecoder(req.Body).Decode(&protoReq.LocationSet); err != nil && !errors.Is(err, io.EOF) {
+		return nil, metadata, status.Errorf(codes.InvalidArgument, "%v", err)
+	}
+	if err := req.ParseForm(); err != nil {
+		return nil, metadata, status.Errorf(codes.InvalidArgument, "%v", err)
+	}
+	if err := runtime.PopulateQueryParameters(&protoReq, req.Form, filter_LocationSetService_CreateLocationSet_0); err != nil {
 		return nil, metadata, status.Errorf(codes.InvalidArgument, "%v", err)
 	}
 	if req.Body != nil {
@@ -140,10 +148,16 @@ func request_LocationSetService_CreateLocationSet_0(ctx context.Context, marshal
 
 func local_request_LocationSetService_CreateLocationSet_0(ctx context.Context, marshaler runtime.Marshaler, server LocationSetServiceServer, req *http.Request, pathParams map[string]string) (proto.Message, runtime.ServerMetadata, error) {
 	var (
-		protoReq LocationSet
+		protoReq CreateLocationSetRequest
 		metadata runtime.ServerMetadata
 	)
-	if err := marshaler.NewDecoder(req.Body).Decode(&protoReq); err != nil && !errors.Is(err, io.EOF) {
+	if err := marshaler.NewDecoder(req.Body).Decode(&protoReq.LocationSet); err != nil && !errors.Is(err, io.EOF) {
+		return nil, metadata, status.Errorf(codes.InvalidArgument, "%v", err)
+	}
+	if err := req.ParseForm(); err != nil {
+		return nil, metadata, status.Errorf(codes.InvalidArgument, "%v", err)
+	}
+	if err := runtime.PopulateQueryParameters(&protoReq, req.Form, filter_LocationSetService_CreateLocationSet_0); err != nil {
 		return nil, metadata, status.Errorf(codes.InvalidArgument, "%v", err)
 	}
 	msg, err := server.CreateLocationSet(ctx, &protoReq)

@@ -44,7 +44,7 @@ type LocationSetServiceClient interface {
 	// Retrieves one set.
 	GetLocationSet(ctx context.Context, in *GetLocationSetRequest, opts ...grpc.CallOption) (*LocationSet, error)
 	// Creates a set.
-	CreateLocationSet(ctx context.Context, in *LocationSet, opts ...grpc.CallOption) (*LocationSet, error)
+	CreateLocationSet(ctx context.Context, in *CreateLocationSetRequest, opts ...grpc.CallOption) (*LocationSet, error)
 	// Deletes a set. Its locations stay.
 	DeleteLocationSet(ctx context.Context, in *DeleteLocationSetRequest, opts ...grpc.CallOption) (*emptypb.Empty, error)
 	// Creates sets, or adds and removes locations of those that are there. Each
@@ -86,7 +86,7 @@ func (c *locationSetServiceClient) GetLocationSet(ctx context.Context, in *GetLo
 	return out, nil
 }
 
-func (c *locationSetServiceClient) CreateLocationSet(ctx context.Context, in *LocationSet, opts ...grpc.CallOption) (*LocationSet, error) {
+func (c *locationSetServiceClient) CreateLocationSet(ctx context.Context, in *CreateLocationSetRequest, opts ...grpc.CallOption) (*LocationSet, error) {
 	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
 	out := new(LocationSet)
 	err := c.cc.Invoke(ctx, LocationSetService_CreateLocationSet_FullMethodName, in, out, cOpts...)
@@ -158,7 +158,7 @@ type LocationSetServiceServer interface {
 	// Retrieves one set.
 	GetLocationSet(context.Context, *GetLocationSetRequest) (*LocationSet, error)
 	// Creates a set.
-	CreateLocationSet(context.Context, *LocationSet) (*LocationSet, error)
+	CreateLocationSet(context.Context, *CreateLocationSetRequest) (*LocationSet, error)
 	// Deletes a set. Its locations stay.
 	DeleteLocationSet(context.Context, *DeleteLocationSetRequest) (*emptypb.Empty, error)
 	// Creates sets, or adds and removes locations of those that are there. Each
@@ -186,7 +186,7 @@ func (UnimplementedLocationSetServiceServer) ListLocationSets(context.Context, *
 func (UnimplementedLocationSetServiceServer) GetLocationSet(context.Context, *GetLocationSetRequest) (*LocationSet, error) {
 	return nil, status.Error(codes.Unimplemented, "method GetLocationSet not implemented")
 }
-func (UnimplementedLocationSetServiceServer) CreateLocationSet(context.Context, *LocationSet) (*LocationSet, error) {
+func (UnimplementedLocationSetServiceServer) CreateLocationSet(context.Context, *CreateLocationSetRequest) (*LocationSet, error) {
 	return nil, status.Error(codes.Unimplemented, "method CreateLocationSet not implemented")
 }
 func (UnimplementedLocationSetServiceServer) DeleteLocationSet(context.Context, *DeleteLocationSetRequest) (*emptypb.Empty, error) {
@@ -262,7 +262,7 @@ func _LocationSetService_GetLocationSet_Handler(srv interface{}, ctx context.Con
 }
 
 func _LocationSetService_CreateLocationSet_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
-	in := new(LocationSet)
+	in := new(CreateLocationSetRequest)
 	if err := dec(in); err != nil {
 		return nil, err
 	}
@@ -274,7 +274,7 @@ func _LocationSetService_CreateLocationSet_Handler(srv interface{}, ctx context.
 		FullMethod: LocationSetService_CreateLocationSet_FullMethodName,
 	}
 	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
-		return srv.(LocationSetServiceServer).CreateLocationSet(ctx, req.(*LocationSet))
+		return srv.(LocationSetServiceServer).CreateLocationSet(ctx, req.(*CreateLocationSetRequest))
 	}
 	return interceptor(ctx, in, info, handler)
 }

@@ -30,7 +30,9 @@ const (
 type ListLocationTypesRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// ORG or FORECAST: the same types serve both.
-	Context       string `protobuf:"bytes,1,opt,name=context,proto3" json:"context,omitempty"`
+	Context string `protobuf:"bytes,1,opt,name=context,proto3" json:"context,omitempty"`
+	// Only the type with this name.
+	Name          string `protobuf:"bytes,2,opt,name=name,proto3" json:"name,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -68,6 +70,13 @@ func (*ListLocationTypesRequest) Descriptor() ([]byte, []int) {
 func (x *ListLocationTypesRequest) GetContext() string {
 	if x != nil {
 		return x.Context
+	}
+	return ""
+}
+
+func (x *ListLocationTypesRequest) GetName() string {
+	if x != nil {
+		return x.Name
 	}
 	return ""
 }
@@ -117,10 +126,11 @@ func (x *GetLocationTypeRequest) GetId() int64 {
 }
 
 type MultiReadLocationTypesRequest struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Where         *v1.RefList            `protobuf:"bytes,1,opt,name=where,proto3" json:"where,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
+	state            protoimpl.MessageState `protogen:"open.v1"`
+	Where            *LocationTypeWhere     `protobuf:"bytes,1,opt,name=where,proto3" json:"where,omitempty"`
+	MultiReadOptions *MultiReadOptions      `protobuf:"bytes,2,opt,name=multi_read_options,json=multiReadOptions,proto3" json:"multi_read_options,omitempty"`
+	unknownFields    protoimpl.UnknownFields
+	sizeCache        protoimpl.SizeCache
 }
 
 func (x *MultiReadLocationTypesRequest) Reset() {
@@ -153,9 +163,158 @@ func (*MultiReadLocationTypesRequest) Descriptor() ([]byte, []int) {
 	return file_rotaloom_commons_v1_location_type_proto_rawDescGZIP(), []int{2}
 }
 
-func (x *MultiReadLocationTypesRequest) GetWhere() *v1.RefList {
+func (x *MultiReadLocationTypesRequest) GetWhere() *LocationTypeWhere {
 	if x != nil {
 		return x.Where
+	}
+	return nil
+}
+
+func (x *MultiReadLocationTypesRequest) GetMultiReadOptions() *MultiReadOptions {
+	if x != nil {
+		return x.MultiReadOptions
+	}
+	return nil
+}
+
+// LocationTypeWhere holds exactly one criterion. Types are the same on all days,
+// so a span leaves none out.
+type LocationTypeWhere struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// All types.
+	Span                *LocationSpan      `protobuf:"bytes,1,opt,name=span,proto3" json:"span,omitempty"`
+	LocationTypeRefSpan *LocationTypesSpan `protobuf:"bytes,2,opt,name=location_type_ref_span,json=locationTypeRefSpan,proto3" json:"location_type_ref_span,omitempty"`
+	// Without a span, types are named by one of these lists.
+	Ids           []int64   `protobuf:"varint,3,rep,packed,name=ids,proto3" json:"ids,omitempty"`
+	Qualifiers    []string  `protobuf:"bytes,4,rep,name=qualifiers,proto3" json:"qualifiers,omitempty"`
+	Refs          []*v1.Ref `protobuf:"bytes,5,rep,name=refs,proto3" json:"refs,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *LocationTypeWhere) Reset() {
+	*x = LocationTypeWhere{}
+	mi := &file_rotaloom_commons_v1_location_type_proto_msgTypes[3]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *LocationTypeWhere) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*LocationTypeWhere) ProtoMessage() {}
+
+func (x *LocationTypeWhere) ProtoReflect() protoreflect.Message {
+	mi := &file_rotaloom_commons_v1_location_type_proto_msgTypes[3]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use LocationTypeWhere.ProtoReflect.Descriptor instead.
+func (*LocationTypeWhere) Descriptor() ([]byte, []int) {
+	return file_rotaloom_commons_v1_location_type_proto_rawDescGZIP(), []int{3}
+}
+
+func (x *LocationTypeWhere) GetSpan() *LocationSpan {
+	if x != nil {
+		return x.Span
+	}
+	return nil
+}
+
+func (x *LocationTypeWhere) GetLocationTypeRefSpan() *LocationTypesSpan {
+	if x != nil {
+		return x.LocationTypeRefSpan
+	}
+	return nil
+}
+
+func (x *LocationTypeWhere) GetIds() []int64 {
+	if x != nil {
+		return x.Ids
+	}
+	return nil
+}
+
+func (x *LocationTypeWhere) GetQualifiers() []string {
+	if x != nil {
+		return x.Qualifiers
+	}
+	return nil
+}
+
+func (x *LocationTypeWhere) GetRefs() []*v1.Ref {
+	if x != nil {
+		return x.Refs
+	}
+	return nil
+}
+
+// LocationTypesSpan names types, by one of its first two properties, with the
+// days of a range.
+type LocationTypesSpan struct {
+	state            protoimpl.MessageState `protogen:"open.v1"`
+	LocationTypeRef  *v1.Ref                `protobuf:"bytes,1,opt,name=location_type_ref,json=locationTypeRef,proto3" json:"location_type_ref,omitempty"`
+	LocationTypeRefs *v1.RefList            `protobuf:"bytes,2,opt,name=location_type_refs,json=locationTypeRefs,proto3" json:"location_type_refs,omitempty"`
+	Span             *LocationSpan          `protobuf:"bytes,3,opt,name=span,proto3" json:"span,omitempty"`
+	unknownFields    protoimpl.UnknownFields
+	sizeCache        protoimpl.SizeCache
+}
+
+func (x *LocationTypesSpan) Reset() {
+	*x = LocationTypesSpan{}
+	mi := &file_rotaloom_commons_v1_location_type_proto_msgTypes[4]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *LocationTypesSpan) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*LocationTypesSpan) ProtoMessage() {}
+
+func (x *LocationTypesSpan) ProtoReflect() protoreflect.Message {
+	mi := &file_rotaloom_commons_v1_location_type_proto_msgTypes[4]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use LocationTypesSpan.ProtoReflect.Descriptor instead.
+func (*LocationTypesSpan) Descriptor() ([]byte, []int) {
+	return file_rotaloom_commons_v1_location_type_proto_rawDescGZIP(), []int{4}
+}
+
+func (x *LocationTypesSpan) GetLocationTypeRef() *v1.Ref {
+	if x != nil {
+		return x.LocationTypeRef
+	}
+	return nil
+}
+
+func (x *LocationTypesSpan) GetLocationTypeRefs() *v1.RefList {
+	if x != nil {
+		return x.LocationTypeRefs
+	}
+	return nil
+}
+
+func (x *LocationTypesSpan) GetSpan() *LocationSpan {
+	if x != nil {
+		return x.Span
 	}
 	return nil
 }
@@ -170,7 +329,7 @@ type UpdateLocationTypeRequest struct {
 
 func (x *UpdateLocationTypeRequest) Reset() {
 	*x = UpdateLocationTypeRequest{}
-	mi := &file_rotaloom_commons_v1_location_type_proto_msgTypes[3]
+	mi := &file_rotaloom_commons_v1_location_type_proto_msgTypes[5]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -182,7 +341,7 @@ func (x *UpdateLocationTypeRequest) String() string {
 func (*UpdateLocationTypeRequest) ProtoMessage() {}
 
 func (x *UpdateLocationTypeRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_commons_v1_location_type_proto_msgTypes[3]
+	mi := &file_rotaloom_commons_v1_location_type_proto_msgTypes[5]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -195,7 +354,7 @@ func (x *UpdateLocationTypeRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use UpdateLocationTypeRequest.ProtoReflect.Descriptor instead.
 func (*UpdateLocationTypeRequest) Descriptor() ([]byte, []int) {
-	return file_rotaloom_commons_v1_location_type_proto_rawDescGZIP(), []int{3}
+	return file_rotaloom_commons_v1_location_type_proto_rawDescGZIP(), []int{5}
 }
 
 func (x *UpdateLocationTypeRequest) GetId() int64 {
@@ -221,7 +380,7 @@ type DeleteLocationTypeRequest struct {
 
 func (x *DeleteLocationTypeRequest) Reset() {
 	*x = DeleteLocationTypeRequest{}
-	mi := &file_rotaloom_commons_v1_location_type_proto_msgTypes[4]
+	mi := &file_rotaloom_commons_v1_location_type_proto_msgTypes[6]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -233,7 +392,7 @@ func (x *DeleteLocationTypeRequest) String() string {
 func (*DeleteLocationTypeRequest) ProtoMessage() {}
 
 func (x *DeleteLocationTypeRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_commons_v1_location_type_proto_msgTypes[4]
+	mi := &file_rotaloom_commons_v1_location_type_proto_msgTypes[6]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -246,7 +405,7 @@ func (x *DeleteLocationTypeRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use DeleteLocationTypeRequest.ProtoReflect.Descriptor instead.
 func (*DeleteLocationTypeRequest) Descriptor() ([]byte, []int) {
-	return file_rotaloom_commons_v1_location_type_proto_rawDescGZIP(), []int{4}
+	return file_rotaloom_commons_v1_location_type_proto_rawDescGZIP(), []int{6}
 }
 
 func (x *DeleteLocationTypeRequest) GetId() int64 {
@@ -266,7 +425,7 @@ type LocationTypeList struct {
 
 func (x *LocationTypeList) Reset() {
 	*x = LocationTypeList{}
-	mi := &file_rotaloom_commons_v1_location_type_proto_msgTypes[5]
+	mi := &file_rotaloom_commons_v1_location_type_proto_msgTypes[7]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -278,7 +437,7 @@ func (x *LocationTypeList) String() string {
 func (*LocationTypeList) ProtoMessage() {}
 
 func (x *LocationTypeList) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_commons_v1_location_type_proto_msgTypes[5]
+	mi := &file_rotaloom_commons_v1_location_type_proto_msgTypes[7]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -291,7 +450,7 @@ func (x *LocationTypeList) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use LocationTypeList.ProtoReflect.Descriptor instead.
 func (*LocationTypeList) Descriptor() ([]byte, []int) {
-	return file_rotaloom_commons_v1_location_type_proto_rawDescGZIP(), []int{5}
+	return file_rotaloom_commons_v1_location_type_proto_rawDescGZIP(), []int{7}
 }
 
 func (x *LocationTypeList) GetLocationTypes() []*LocationType {
@@ -323,7 +482,7 @@ type LocationType struct {
 
 func (x *LocationType) Reset() {
 	*x = LocationType{}
-	mi := &file_rotaloom_commons_v1_location_type_proto_msgTypes[6]
+	mi := &file_rotaloom_commons_v1_location_type_proto_msgTypes[8]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -335,7 +494,7 @@ func (x *LocationType) String() string {
 func (*LocationType) ProtoMessage() {}
 
 func (x *LocationType) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_commons_v1_location_type_proto_msgTypes[6]
+	mi := &file_rotaloom_commons_v1_location_type_proto_msgTypes[8]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -348,7 +507,7 @@ func (x *LocationType) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use LocationType.ProtoReflect.Descriptor instead.
 func (*LocationType) Descriptor() ([]byte, []int) {
-	return file_rotaloom_commons_v1_location_type_proto_rawDescGZIP(), []int{6}
+	return file_rotaloom_commons_v1_location_type_proto_rawDescGZIP(), []int{8}
 }
 
 func (x *LocationType) GetId() int64 {
@@ -390,15 +549,35 @@ var File_rotaloom_commons_v1_location_type_proto protoreflect.FileDescriptor
 
 const file_rotaloom_commons_v1_location_type_proto_rawDesc = "" +
 	"\n" +
-	"'rotaloom/commons/v1/location_type.proto\x12\x13rotaloom.commons.v1\x1a\x1cgoogle/api/annotations.proto\x1a\x1bgoogle/protobuf/empty.proto\x1a\x1erotaloom/common/v1/fault.proto\x1a\x1crotaloom/common/v1/ref.proto\x1a!rotaloom/options/v1/options.proto\"4\n" +
+	"'rotaloom/commons/v1/location_type.proto\x12\x13rotaloom.commons.v1\x1a\x1cgoogle/api/annotations.proto\x1a\x1bgoogle/protobuf/empty.proto\x1a\x1erotaloom/common/v1/fault.proto\x1a\x1crotaloom/common/v1/ref.proto\x1a\x1drotaloom/commons/v1/job.proto\x1a\"rotaloom/commons/v1/location.proto\x1a!rotaloom/options/v1/options.proto\"H\n" +
 	"\x18ListLocationTypesRequest\x12\x18\n" +
-	"\acontext\x18\x01 \x01(\tR\acontext\"(\n" +
+	"\acontext\x18\x01 \x01(\tR\acontext\x12\x12\n" +
+	"\x04name\x18\x02 \x01(\tR\x04name\"(\n" +
 	"\x16GetLocationTypeRequest\x12\x0e\n" +
-	"\x02id\x18\x01 \x01(\x03R\x02id\"~\n" +
-	"\x1dMultiReadLocationTypesRequest\x12]\n" +
-	"\x05where\x18\x01 \x01(\v2\x1b.rotaloom.common.v1.RefListB*\xa2\xbb\x18&\n" +
+	"\x02id\x18\x01 \x01(\x03R\x02id\"\xb2\x01\n" +
+	"\x1dMultiReadLocationTypesRequest\x12<\n" +
+	"\x05where\x18\x01 \x01(\v2&.rotaloom.commons.v1.LocationTypeWhereR\x05where\x12S\n" +
+	"\x12multi_read_options\x18\x02 \x01(\v2%.rotaloom.commons.v1.MultiReadOptionsR\x10multiReadOptions\"\x8a\x03\n" +
+	"\x11LocationTypeWhere\x125\n" +
+	"\x04span\x18\x01 \x01(\v2!.rotaloom.commons.v1.LocationSpanR\x04span\x12[\n" +
+	"\x16location_type_ref_span\x18\x02 \x01(\v2&.rotaloom.commons.v1.LocationTypesSpanR\x13locationTypeRefSpan\x12<\n" +
+	"\x03ids\x18\x03 \x03(\x03B*\xa2\xbb\x18&\n" +
 	"$\b\xe8\a\x12\n" +
-	"WCO-103295\x18\x9d\x03 \x01J\x0elocation typesR\x05where\"s\n" +
+	"WCO-103295\x18\x9d\x03 \x01J\x0elocation typesR\x03ids\x12J\n" +
+	"\n" +
+	"qualifiers\x18\x04 \x03(\tB*\xa2\xbb\x18&\n" +
+	"$\b\xe8\a\x12\n" +
+	"WCO-103295\x18\x9d\x03 \x01J\x0elocation typesR\n" +
+	"qualifiers\x12W\n" +
+	"\x04refs\x18\x05 \x03(\v2\x17.rotaloom.common.v1.RefB*\xa2\xbb\x18&\n" +
+	"$\b\xe8\a\x12\n" +
+	"WCO-103295\x18\x9d\x03 \x01J\x0elocation typesR\x04refs\"\x86\x02\n" +
+	"\x11LocationTypesSpan\x12C\n" +
+	"\x11location_type_ref\x18\x01 \x01(\v2\x17.rotaloom.common.v1.RefR\x0flocationTypeRef\x12u\n" +
+	"\x12location_type_refs\x18\x02 \x01(\v2\x1b.rotaloom.common.v1.RefListB*\xa2\xbb\x18&\n" +
+	"$\b\xe8\a\x12\n" +
+	"WCO-103295\x18\x9d\x03 \x01J\x0elocation typesR\x10locationTypeRefs\x125\n" +
+	"\x04span\x18\x03 \x01(\v2!.rotaloom.commons.v1.LocationSpanR\x04span\"s\n" +
 	"\x19UpdateLocationTypeRequest\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\x03R\x02id\x12F\n" +
 	"\rlocation_type\x18\x02 \x01(\v2!.rotaloom.commons.v1.LocationTypeR\flocationType\"+\n" +
@@ -445,41 +624,53 @@ func file_rotaloom_commons_v1_location_type_proto_rawDescGZIP() []byte {
 	return file_rotaloom_commons_v1_location_type_proto_rawDescData
 }
 
-var file_rotaloom_commons_v1_location_type_proto_msgTypes = make([]protoimpl.MessageInfo, 7)
+var file_rotaloom_commons_v1_location_type_proto_msgTypes = make([]protoimpl.MessageInfo, 9)
 var file_rotaloom_commons_v1_location_type_proto_goTypes = []any{
 	(*ListLocationTypesRequest)(nil),      // 0: rotaloom.commons.v1.ListLocationTypesRequest
 	(*GetLocationTypeRequest)(nil),        // 1: rotaloom.commons.v1.GetLocationTypeRequest
 	(*MultiReadLocationTypesRequest)(nil), // 2: rotaloom.commons.v1.MultiReadLocationTypesRequest
-	(*UpdateLocationTypeRequest)(nil),     // 3: rotaloom.commons.v1.UpdateLocationTypeRequest
-	(*DeleteLocationTypeRequest)(nil),     // 4: rotaloom.commons.v1.DeleteLocationTypeRequest
-	(*LocationTypeList)(nil),              // 5: rotaloom.commons.v1.LocationTypeList
-	(*LocationType)(nil),                  // 6: rotaloom.commons.v1.LocationType
-	(*v1.RefList)(nil),                    // 7: rotaloom.common.v1.RefList
-	(*v1.ErrorBody)(nil),                  // 8: rotaloom.common.v1.ErrorBody
-	(*emptypb.Empty)(nil),                 // 9: google.protobuf.Empty
+	(*LocationTypeWhere)(nil),             // 3: rotaloom.commons.v1.LocationTypeWhere
+	(*LocationTypesSpan)(nil),             // 4: rotaloom.commons.v1.LocationTypesSpan
+	(*UpdateLocationTypeRequest)(nil),     // 5: rotaloom.commons.v1.UpdateLocationTypeRequest
+	(*DeleteLocationTypeRequest)(nil),     // 6: rotaloom.commons.v1.DeleteLocationTypeRequest
+	(*LocationTypeList)(nil),              // 7: rotaloom.commons.v1.LocationTypeList
+	(*LocationType)(nil),                  // 8: rotaloom.commons.v1.LocationType
+	(*MultiReadOptions)(nil),              // 9: rotaloom.commons.v1.MultiReadOptions
+	(*LocationSpan)(nil),                  // 10: rotaloom.commons.v1.LocationSpan
+	(*v1.Ref)(nil),                        // 11: rotaloom.common.v1.Ref
+	(*v1.RefList)(nil),                    // 12: rotaloom.common.v1.RefList
+	(*v1.ErrorBody)(nil),                  // 13: rotaloom.common.v1.ErrorBody
+	(*emptypb.Empty)(nil),                 // 14: google.protobuf.Empty
 }
 var file_rotaloom_commons_v1_location_type_proto_depIdxs = []int32{
-	7,  // 0: rotaloom.commons.v1.MultiReadLocationTypesRequest.where:type_name -> rotaloom.common.v1.RefList
-	6,  // 1: rotaloom.commons.v1.UpdateLocationTypeRequest.location_type:type_name -> rotaloom.commons.v1.LocationType
-	6,  // 2: rotaloom.commons.v1.LocationTypeList.location_types:type_name -> rotaloom.commons.v1.LocationType
-	8,  // 3: rotaloom.commons.v1.LocationTypeList.failure:type_name -> rotaloom.common.v1.ErrorBody
-	0,  // 4: rotaloom.commons.v1.LocationTypeService.ListLocationTypes:input_type -> rotaloom.commons.v1.ListLocationTypesRequest
-	1,  // 5: rotaloom.commons.v1.LocationTypeService.GetLocationType:input_type -> rotaloom.commons.v1.GetLocationTypeRequest
-	2,  // 6: rotaloom.commons.v1.LocationTypeService.MultiReadLocationTypes:input_type -> rotaloom.commons.v1.MultiReadLocationTypesRequest
-	6,  // 7: rotaloom.commons.v1.LocationTypeService.CreateLocationType:input_type -> rotaloom.commons.v1.LocationType
-	3,  // 8: rotaloom.commons.v1.LocationTypeService.UpdateLocationType:input_type -> rotaloom.commons.v1.UpdateLocationTypeRequest
-	4,  // 9: rotaloom.commons.v1.LocationTypeService.DeleteLocationType:input_type -> rotaloom.commons.v1.DeleteLocationTypeRequest
-	5,  // 10: rotaloom.commons.v1.LocationTypeService.ListLocationTypes:output_type -> rotaloom.commons.v1.LocationTypeList
-	6,  // 11: rotaloom.commons.v1.LocationTypeService.GetLocationType:output_type -> rotaloom.commons.v1.LocationType
-	5,  // 12: rotaloom.commons.v1.LocationTypeService.MultiReadLocationTypes:output_type -> rotaloom.commons.v1.LocationTypeList
-	6,  // 13: rotaloom.commons.v1.LocationTypeService.CreateLocationType:output_type -> rotaloom.commons.v1.LocationType
-	6,  // 14: rotaloom.commons.v1.LocationTypeService.UpdateLocationType:output_type -> rotaloom.commons.v1.LocationType
-	9,  // 15: rotaloom.commons.v1.LocationTypeService.DeleteLocationType:output_type -> google.protobuf.Empty
-	10, // [10:16] is the sub-list for method output_type
-	4,  // [4:10] is the sub-list for method input_type
-	4,  // [4:4] is the sub-list for extension type_name
-	4,  // [4:4] is the sub-list for extension extendee
-	0,  // [0:4] is the sub-list for field type_name
+	3,  // 0: rotaloom.commons.v1.MultiReadLocationTypesRequest.where:type_name -> rotaloom.commons.v1.LocationTypeWhere
+	9,  // 1: rotaloom.commons.v1.MultiReadLocationTypesRequest.multi_read_options:type_name -> rotaloom.commons.v1.MultiReadOptions
+	10, // 2: rotaloom.commons.v1.LocationTypeWhere.span:type_name -> rotaloom.commons.v1.LocationSpan
+	4,  // 3: rotaloom.commons.v1.LocationTypeWhere.location_type_ref_span:type_name -> rotaloom.commons.v1.LocationTypesSpan
+	11, // 4: rotaloom.commons.v1.LocationTypeWhere.refs:type_name -> rotaloom.common.v1.Ref
+	11, // 5: rotaloom.commons.v1.LocationTypesSpan.location_type_ref:type_name -> rotaloom.common.v1.Ref
+	12, // 6: rotaloom.commons.v1.LocationTypesSpan.location_type_refs:type_name -> rotaloom.common.v1.RefList
+	10, // 7: rotaloom.commons.v1.LocationTypesSpan.span:type_name -> rotaloom.commons.v1.LocationSpan
+	8,  // 8: rotaloom.commons.v1.UpdateLocationTypeRequest.location_type:type_name -> rotaloom.commons.v1.LocationType
+	8,  // 9: rotaloom.commons.v1.LocationTypeList.location_types:type_name -> rotaloom.commons.v1.LocationType
+	13, // 10: rotaloom.commons.v1.LocationTypeList.failure:type_name -> rotaloom.common.v1.ErrorBody
+	0,  // 11: rotaloom.commons.v1.LocationTypeService.ListLocationTypes:input_type -> rotaloom.commons.v1.ListLocationTypesRequest
+	1,  // 12: rotaloom.commons.v1.LocationTypeService.GetLocationType:input_type -> rotaloom.commons.v1.GetLocationTypeRequest
+	2,  // 13: rotaloom.commons.v1.LocationTypeService.MultiReadLocationTypes:input_type -> rotaloom.commons.v1.MultiReadLocationTypesRequest
+	8,  // 14: rotaloom.commons.v1.LocationTypeService.CreateLocationType:input_type -> rotaloom.commons.v1.LocationType
+	5,  // 15: rotaloom.commons.v1.LocationTypeService.UpdateLocationType:input_type -> rotaloom.commons.v1.UpdateLocationTypeRequest
+	6,  // 16: rotaloom.commons.v1.LocationTypeService.DeleteLocationType:input_type -> rotaloom.commons.v1.DeleteLocationTypeRequest
+	7,  // 17: rotaloom.commons.v1.LocationTypeService.ListLocationTypes:output_type -> rotaloom.commons.v1.LocationTypeList
+	8,  // 18: rotaloom.commons.v1.LocationTypeService.GetLocationType:output_type -> rotaloom.commons.v1.LocationType
+	7,  // 19: rotaloom.commons.v1.LocationTypeService.MultiReadLocationTypes:output_type -> rotaloom.commons.v1.LocationTypeList
+	8,  // 20: rotaloom.commons.v1.LocationTypeService.CreateLocationType:output_type -> rotaloom.commons.v1.LocationType
+	8,  // 21: rotaloom.commons.v1.LocationTypeService.UpdateLocationType:output_type -> rotaloom.commons.v1.LocationType
+	14, // 22: rotaloom.commons.v1.LocationTypeService.DeleteLocationType:output_type -> google.protobuf.Empty
+	17, // [17:23] is the sub-list for method output_type
+	11, // [11:17] is the sub-list for method input_type
+	11, // [11:11] is the sub-list for extension type_name
+	11, // [11:11] is the sub-list for extension extendee
+	0,  // [0:11] is the sub-list for field type_name
 }
 
 func init() { file_rotaloom_commons_v1_location_type_proto_init() }
@@ -487,14 +678,16 @@ func file_rotaloom_commons_v1_location_type_proto_init() {
 	if File_rotaloom_commons_v1_location_type_proto != nil {
 		return
 	}
-	file_rotaloom_commons_v1_location_type_proto_msgTypes[6].OneofWrappers = []any{}
+	file_rotaloom_commons_v1_job_proto_init()
+	file_rotaloom_commons_v1_location_proto_init()
+	file_rotaloom_commons_v1_location_type_proto_msgTypes[8].OneofWrappers = []any{}
 	type x struct{}
 	out := protoimpl.TypeBuilder{
 		File: protoimpl.DescBuilder{
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_rotaloom_commons_v1_location_type_proto_rawDesc), len(file_rotaloom_commons_v1_location_type_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   7,
+			NumMessages:   9,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

@@ -27,7 +27,9 @@ const (
 )
 
 type ListLeaveCategoriesRequest struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Only the one with this name, in any case.
+	Name          string `protobuf:"bytes,1,opt,name=name,proto3" json:"name,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -60,6 +62,13 @@ func (x *ListLeaveCategoriesRequest) ProtoReflect() protoreflect.Message {
 // Deprecated: Use ListLeaveCategoriesRequest.ProtoReflect.Descriptor instead.
 func (*ListLeaveCategoriesRequest) Descriptor() ([]byte, []int) {
 	return file_rotaloom_timekeeping_v1_leave_setup_proto_rawDescGZIP(), []int{0}
+}
+
+func (x *ListLeaveCategoriesRequest) GetName() string {
+	if x != nil {
+		return x.Name
+	}
+	return ""
 }
 
 type GetLeaveCategoryRequest struct {
@@ -106,9 +115,12 @@ func (x *GetLeaveCategoryRequest) GetId() int64 {
 	return 0
 }
 
+// Exactly one of the lists is used.
 type MultiReadLeaveCategoriesRequest struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
-	Where         *v1.RefList            `protobuf:"bytes,1,opt,name=where,proto3" json:"where,omitempty"`
+	Ids           []int64                `protobuf:"varint,1,rep,packed,name=ids,proto3" json:"ids,omitempty"`
+	Qualifiers    []string               `protobuf:"bytes,2,rep,name=qualifiers,proto3" json:"qualifiers,omitempty"`
+	Refs          []*v1.Ref              `protobuf:"bytes,3,rep,name=refs,proto3" json:"refs,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -143,9 +155,23 @@ func (*MultiReadLeaveCategoriesRequest) Descriptor() ([]byte, []int) {
 	return file_rotaloom_timekeeping_v1_leave_setup_proto_rawDescGZIP(), []int{2}
 }
 
-func (x *MultiReadLeaveCategoriesRequest) GetWhere() *v1.RefList {
+func (x *MultiReadLeaveCategoriesRequest) GetIds() []int64 {
 	if x != nil {
-		return x.Where
+		return x.Ids
+	}
+	return nil
+}
+
+func (x *MultiReadLeaveCategoriesRequest) GetQualifiers() []string {
+	if x != nil {
+		return x.Qualifiers
+	}
+	return nil
+}
+
+func (x *MultiReadLeaveCategoriesRequest) GetRefs() []*v1.Ref {
+	if x != nil {
+		return x.Refs
 	}
 	return nil
 }
@@ -279,7 +305,9 @@ func (x *LeaveCategory) GetOrder() int32 {
 }
 
 type ListLeaveReasonsRequest struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Only the one with this name, in any case.
+	Name          string `protobuf:"bytes,1,opt,name=name,proto3" json:"name,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -312,6 +340,13 @@ func (x *ListLeaveReasonsRequest) ProtoReflect() protoreflect.Message {
 // Deprecated: Use ListLeaveReasonsRequest.ProtoReflect.Descriptor instead.
 func (*ListLeaveReasonsRequest) Descriptor() ([]byte, []int) {
 	return file_rotaloom_timekeeping_v1_leave_setup_proto_rawDescGZIP(), []int{5}
+}
+
+func (x *ListLeaveReasonsRequest) GetName() string {
+	if x != nil {
+		return x.Name
+	}
+	return ""
 }
 
 type GetLeaveReasonRequest struct {
@@ -358,9 +393,12 @@ func (x *GetLeaveReasonRequest) GetId() int64 {
 	return 0
 }
 
+// Exactly one of the lists is used.
 type MultiReadLeaveReasonsRequest struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
-	Where         *v1.RefList            `protobuf:"bytes,1,opt,name=where,proto3" json:"where,omitempty"`
+	Ids           []int64                `protobuf:"varint,1,rep,packed,name=ids,proto3" json:"ids,omitempty"`
+	Qualifiers    []string               `protobuf:"bytes,2,rep,name=qualifiers,proto3" json:"qualifiers,omitempty"`
+	Refs          []*v1.Ref              `protobuf:"bytes,3,rep,name=refs,proto3" json:"refs,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -395,9 +433,23 @@ func (*MultiReadLeaveReasonsRequest) Descriptor() ([]byte, []int) {
 	return file_rotaloom_timekeeping_v1_leave_setup_proto_rawDescGZIP(), []int{7}
 }
 
-func (x *MultiReadLeaveReasonsRequest) GetWhere() *v1.RefList {
+func (x *MultiReadLeaveReasonsRequest) GetIds() []int64 {
 	if x != nil {
-		return x.Where
+		return x.Ids
+	}
+	return nil
+}
+
+func (x *MultiReadLeaveReasonsRequest) GetQualifiers() []string {
+	if x != nil {
+		return x.Qualifiers
+	}
+	return nil
+}
+
+func (x *MultiReadLeaveReasonsRequest) GetRefs() []*v1.Ref {
+	if x != nil {
+		return x.Refs
 	}
 	return nil
 }
@@ -675,13 +727,20 @@ var File_rotaloom_timekeeping_v1_leave_setup_proto protoreflect.FileDescriptor
 
 const file_rotaloom_timekeeping_v1_leave_setup_proto_rawDesc = "" +
 	"\n" +
-	")rotaloom/timekeeping/v1/leave_setup.proto\x12\x17rotaloom.timekeeping.v1\x1a\x1cgoogle/api/annotations.proto\x1a\x1erotaloom/common/v1/fault.proto\x1a\x1crotaloom/common/v1/ref.proto\x1a!rotaloom/options/v1/options.proto\"\x1c\n" +
-	"\x1aListLeaveCategoriesRequest\")\n" +
+	")rotaloom/timekeeping/v1/leave_setup.proto\x12\x17rotaloom.timekeeping.v1\x1a\x1cgoogle/api/annotations.proto\x1a\x1erotaloom/common/v1/fault.proto\x1a\x1crotaloom/common/v1/ref.proto\x1a!rotaloom/options/v1/options.proto\"0\n" +
+	"\x1aListLeaveCategoriesRequest\x12\x12\n" +
+	"\x04name\x18\x01 \x01(\tR\x04name\")\n" +
 	"\x17GetLeaveCategoryRequest\x12\x0e\n" +
-	"\x02id\x18\x01 \x01(\x03R\x02id\"\x7f\n" +
-	"\x1fMultiReadLeaveCategoriesRequest\x12\\\n" +
-	"\x05where\x18\x01 \x01(\v2\x1b.rotaloom.common.v1.RefListB)\xa2\xbb\x18%\n" +
-	"#\b\xe8\a\x12\tWFP-90003\x18\x9d\x03J\x10leave categoriesR\x05where\"\xc0\x01\n" +
+	"\x02id\x18\x01 \x01(\x03R\x02id\"\x81\x02\n" +
+	"\x1fMultiReadLeaveCategoriesRequest\x12;\n" +
+	"\x03ids\x18\x01 \x03(\x03B)\xa2\xbb\x18%\n" +
+	"#\b\xe8\a\x12\tWFP-90003\x18\x9d\x03J\x10leave categoriesR\x03ids\x12I\n" +
+	"\n" +
+	"qualifiers\x18\x02 \x03(\tB)\xa2\xbb\x18%\n" +
+	"#\b\xe8\a\x12\tWFP-90003\x18\x9d\x03J\x10leave categoriesR\n" +
+	"qualifiers\x12V\n" +
+	"\x04refs\x18\x03 \x03(\v2\x17.rotaloom.common.v1.RefB)\xa2\xbb\x18%\n" +
+	"#\b\xe8\a\x12\tWFP-90003\x18\x9d\x03J\x10leave categoriesR\x04refs\"\xc0\x01\n" +
 	"\x11LeaveCategoryList\x12Q\n" +
 	"\x10leave_categories\x18\x01 \x03(\v2&.rotaloom.timekeeping.v1.LeaveCategoryR\x0fleaveCategories\x127\n" +
 	"\afailure\x18\x02 \x01(\v2\x1d.rotaloom.common.v1.ErrorBodyR\afailure:\x1f\xa2\xbb\x18\x1b\n" +
@@ -695,13 +754,20 @@ const file_rotaloom_timekeeping_v1_leave_setup_proto_rawDesc = "" +
 	"\x05order\x18\x05 \x01(\x05H\x01R\x05order\x88\x01\x01B\f\n" +
 	"\n" +
 	"_is_activeB\b\n" +
-	"\x06_order\"\x19\n" +
-	"\x17ListLeaveReasonsRequest\"'\n" +
+	"\x06_order\"-\n" +
+	"\x17ListLeaveReasonsRequest\x12\x12\n" +
+	"\x04name\x18\x01 \x01(\tR\x04name\"'\n" +
 	"\x15GetLeaveReasonRequest\x12\x0e\n" +
-	"\x02id\x18\x01 \x01(\x03R\x02id\"y\n" +
-	"\x1cMultiReadLeaveReasonsRequest\x12Y\n" +
-	"\x05where\x18\x01 \x01(\v2\x1b.rotaloom.common.v1.RefListB&\xa2\xbb\x18\"\n" +
-	" \b\xe8\a\x12\tWFP-90003\x18\x9d\x03J\rleave reasonsR\x05where\"\xb3\x01\n" +
+	"\x02id\x18\x01 \x01(\x03R\x02id\"\xf5\x01\n" +
+	"\x1cMultiReadLeaveReasonsRequest\x128\n" +
+	"\x03ids\x18\x01 \x03(\x03B&\xa2\xbb\x18\"\n" +
+	" \b\xe8\a\x12\tWFP-90003\x18\x9d\x03J\rleave reasonsR\x03ids\x12F\n" +
+	"\n" +
+	"qualifiers\x18\x02 \x03(\tB&\xa2\xbb\x18\"\n" +
+	" \b\xe8\a\x12\tWFP-90003\x18\x9d\x03J\rleave reasonsR\n" +
+	"qualifiers\x12S\n" +
+	"\x04refs\x18\x03 \x03(\v2\x17.rotaloom.common.v1.RefB&\xa2\xbb\x18\"\n" +
+	" \b\xe8\a\x12\tWFP-90003\x18\x9d\x03J\rleave reasonsR\x04refs\"\xb3\x01\n" +
 	"\x0fLeaveReasonList\x12I\n" +
 	"\rleave_reasons\x18\x01 \x03(\v2$.rotaloom.timekeeping.v1.LeaveReasonR\fleaveReasons\x127\n" +
 	"\afailure\x18\x02 \x01(\v2\x1d.rotaloom.common.v1.ErrorBodyR\afailure:\x1c\xa2\xbb\x18\x18\n" +
@@ -766,14 +832,14 @@ var file_rotaloom_timekeeping_v1_leave_setup_proto_goTypes = []any{
 	(*ListLeaveCaseStatusesRequest)(nil),    // 10: rotaloom.timekeeping.v1.ListLeaveCaseStatusesRequest
 	(*LeaveCaseStatusList)(nil),             // 11: rotaloom.timekeeping.v1.LeaveCaseStatusList
 	(*LeaveCaseStatus)(nil),                 // 12: rotaloom.timekeeping.v1.LeaveCaseStatus
-	(*v1.RefList)(nil),                      // 13: rotaloom.common.v1.RefList
+	(*v1.Ref)(nil),                          // 13: rotaloom.common.v1.Ref
 	(*v1.ErrorBody)(nil),                    // 14: rotaloom.common.v1.ErrorBody
 }
 var file_rotaloom_timekeeping_v1_leave_setup_proto_depIdxs = []int32{
-	13, // 0: rotaloom.timekeeping.v1.MultiReadLeaveCategoriesRequest.where:type_name -> rotaloom.common.v1.RefList
+	13, // 0: rotaloom.timekeeping.v1.MultiReadLeaveCategoriesRequest.refs:type_name -> rotaloom.common.v1.Ref
 	4,  // 1: rotaloom.timekeeping.v1.LeaveCategoryList.leave_categories:type_name -> rotaloom.timekeeping.v1.LeaveCategory
 	14, // 2: rotaloom.timekeeping.v1.LeaveCategoryList.failure:type_name -> rotaloom.common.v1.ErrorBody
-	13, // 3: rotaloom.timekeeping.v1.MultiReadLeaveReasonsRequest.where:type_name -> rotaloom.common.v1.RefList
+	13, // 3: rotaloom.timekeeping.v1.MultiReadLeaveReasonsRequest.refs:type_name -> rotaloom.common.v1.Ref
 	9,  // 4: rotaloom.timekeeping.v1.LeaveReasonList.leave_reasons:type_name -> rotaloom.timekeeping.v1.LeaveReason
 	14, // 5: rotaloom.timekeeping.v1.LeaveReasonList.failure:type_name -> rotaloom.common.v1.ErrorBody
 	4,  // 6: rotaloom.timekeeping.v1.LeaveReason.leave_setup_category:type_name -> rotaloom.timekeeping.v1.LeaveCategory

@@ -35,11 +35,19 @@ var (
 	_ = metadata.Join
 )
 
+var filter_LeaveSetupService_ListLeaveCategories_0 = &utilities.DoubleArray{Encoding: map[string]int{}, Base: []int(nil), Check: []int(nil)}
+
 func request_LeaveSetupService_ListLeaveCategories_0(ctx context.Context, marshaler runtime.Marshaler, client LeaveSetupServiceClient, req *http.Request, pathParams map[string]string) (proto.Message, runtime.ServerMetadata, error) {
 	var (
 		protoReq ListLeaveCategoriesRequest
 		metadata runtime.ServerMetadata
 	)
+	if err := req.ParseForm(); err != nil {
+		return nil, metadata, status.Errorf(codes.InvalidArgument, "%v", err)
+	}
+	if err := runtime.PopulateQueryParameters(&protoReq, req.Form, filter_LeaveSetupService_ListLeaveCategories_0); err != nil {
+		return nil, metadata, status.Errorf(codes.InvalidArgument, "%v", err)
+	}
 	if req.Body != nil {
 		_, _ = io.Copy(io.Discard, req.Body)
 	}
@@ -52,6 +60,12 @@ func local_request_LeaveSetupService_ListLeaveCategories_0(ctx context.Context, 
 		protoReq ListLeaveCategoriesRequest
 		metadata runtime.ServerMetadata
 	)
+	if err := req.ParseForm(); err != nil {
+		return nil, metadata, status.Errorf(codes.InvalidArgument, "%v", err)
+	}
+	if err := runtime.PopulateQueryParameters(&protoReq, req.Form, filter_LeaveSetupService_ListLeaveCategories_0); err != nil {
+		return nil, metadata, status.Errorf(codes.InvalidArgument, "%v", err)
+	}
 	msg, err := server.ListLeaveCategories(ctx, &protoReq)
 	return msg, metadata, err
 }
@@ -122,11 +136,19 @@ func local_request_LeaveSetupService_MultiReadLeaveCategories_0(ctx context.Cont
 	return msg, metadata, err
 }
 
+var filter_LeaveSetupService_ListLeaveReasons_0 = &utilities.DoubleArray{Encoding: map[string]int{}, Base: []int(nil), Check: []int(nil)}
+
 func request_LeaveSetupService_ListLeaveReasons_0(ctx context.Context, marshaler runtime.Marshaler, client LeaveSetupServiceClient, req *http.Request, pathParams map[string]string) (proto.Message, runtime.ServerMetadata, error) {
 	var (
 		protoReq ListLeaveReasonsRequest
 		metadata runtime.ServerMetadata
 	)
+	if err := req.ParseForm(); err != nil {
+		return nil, metadata, status.Errorf(codes.InvalidArgument, "%v", err)
+	}
+	if err := runtime.PopulateQueryParameters(&protoReq, req.Form, filter_LeaveSetupService_ListLeaveReasons_0); err != nil {
+		return nil, metadata, status.Errorf(codes.InvalidArgument, "%v", err)
+	}
 	if req.Body != nil {
 		_, _ = io.Copy(io.Discard, req.Body)
 	}
@@ -139,6 +161,12 @@ func local_request_LeaveSetupService_ListLeaveReasons_0(ctx context.Context, mar
 		protoReq ListLeaveReasonsRequest
 		metadata runtime.ServerMetadata
 	)
+	if err := req.ParseForm(); err != nil {
+		return nil, metadata, status.Errorf(codes.InvalidArgument, "%v", err)
+	}
+	if err := runtime.PopulateQueryParameters(&protoReq, req.Form, filter_LeaveSetupService_ListLeaveReasons_0); err != nil {
+		return nil, metadata, status.Errorf(codes.InvalidArgument, "%v", err)
+	}
 	msg, err := server.ListLeaveReasons(ctx, &protoReq)
 	return msg, metadata, err
 }

@@ -1,0 +1,88 @@
+package locationtype
+
+import (
+	"context"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/rotaloom/rotaloom/pkg/fault"
+	"github.com/rotaloom/rotaloom/pkg/fault/bulk"
+	"github.com/rotaloom/rotaloom/pkg/rpc"
+	"github.com/rotaloom/rotaloom/pkg/tenant"
+	commonv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/common/v1"
+	commonsv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/commons/v1"
+	"github.com/rotaloom/rotaloom/services/commons/internal/structure"
+)
+
+// MultiReadLocationTypes returns types by exactly one criterion: those that are
+// named in the order asked for, with 207 when some are unknown, or all of them in
+// their display order. With a time since, those that were not changed since are
+// left out.
+func (h *Handler) MultiReadLocationTypes(ctx context.Context, req *commonsv1.MultiReadLocationTypesRequest) (*commonsv1.LocationTypeList, error) {
+	tenantID, err := tenant.Of(ctx)
+	if err != nil {
+		return nil, err
+	}
+	refs, all, err := criterion(req.GetWhere())
+	if err != nil {
+		return nil, err
+	}
+	since, err := structure.Since(req.GetMultiReadOptions())
+	if err != nil {
+		return nil, err
+	}
+	rows, err := h.pool.Query(ctx, `SELECT `+columns+` FROM location_type WHERE tenant_id = $1 AND ($2::timestamptz IS NULL OR updated_at >= $2)
+		ORDER BY display_order, name LIMIT $3`, tenantID, since, most)
+	if err != nil {
+		return nil, err
+	}
+	changed, err := pgx.CollectRows(rows, scan)
+	if err != nil || all {
+		return &commonsv1.LocationTypeList{LocationTypes: changed}, err
+	}
+	isChanged := make(map[int64]bool, len(changed))
+	for _, t := range changed {
+		isChanged[t.GetId()] = true
+	}
+	find, err := look(ctx, h.pool, tenantID, refs)
+	if err != nil {
+		return nil, err
+	}
+	out := &bulk.Outcome[*commonv1.Ref, *commonsv1.LocationType]{}
+	for _, ref := range refs {
+		switch t := find(ref); {
+		case t == nil:
+			out.Fail(ref, unknown(ref))
+		case isChanged[t.GetId()]:
+			out.Succeed(ref, t)
+		}
+	}
+	done, failure, err := rpc.Settled(ctx, out)
+	return &commonsv1.LocationTypeList{LocationTypes: done, Failure: failure}, err
+}
+
+// criterion returns the types that a criterion names, or that it means all.
+func criterion(where *commonsv1.LocationTypeWhere) (refs []*commonv1.Ref, all bool, err error) {
+	lists := &commonv1.RefList{Ids: where.GetIds(), Qualifiers: where.GetQualifiers(), Refs: where.GetRefs()}
+	listed := len(lists.GetIds())+len(lists.GetQualifiers())+len(lists.GetRefs()) > 0
+	named := where.GetLocationTypeRefSpan()
+	switch {
+	case listed && (where.GetSpan() != nil || named != nil), where.GetSpan() != nil && named != nil:
+		return nil, false, fault.Invalid(structure.CodeOneCriterion, "where needs exactly one of span, locationTypeRefSpan and a list of types.")
+	case where.GetSpan() != nil:
+		return nil, true, checkSpan("where.span", where.GetSpan())
+	case named != nil:
+		if err := checkSpan("where.locationTypeRefSpan.span", named.GetSpan()); err != nil {
+			return nil, false, err
+		}
+		refs, err = structure.OneOrMore("where.locationTypeRefSpan.locationType", named.GetLocationTypeRef(), named.GetLocationTypeRefs())
+		return refs, false, err
+	}
+	refs, err = structure.Refs("where", lists)
+	return refs, false, err
+}
+
+func checkSpan(path string, span *commonsv1.LocationSpan) error {
+	_, err := structure.Span(path, span.GetStart(), span.GetEnd())
+	return err
+}
