@@ -40,6 +40,7 @@ import (
 // value.
 type Config struct {
 	DefaultTimeZone string     `name:"default-time-zone" default:"UTC" help:"Time zone, as IANA calls it, of persons who have none of their own."`
+	DefaultCurrency string     `name:"default-currency" default:"USD" help:"Currency, as ISO 4217 calls it, of persons who have none of their own."`
 	Streams         bus.Limits `embed:"" prefix:"stream-" envprefix:"STREAM_"`
 	// Replica says how copies of other services' data are kept whole.
 	Replica replica.Config `embed:"" prefix:"replica-" envprefix:"REPLICA_"`
@@ -111,7 +112,7 @@ func New(_ context.Context, cfg Config, deps Deps) (*Service, error) {
 	}
 	queries := search.New(cfg.Hyperfind, deps.Pool, groups, rules, periods)
 	persons, err := person.New(
-		person.Config{DefaultTimeZone: cmp.Or(cfg.DefaultTimeZone, "UTC")},
+		person.Config{DefaultTimeZone: cmp.Or(cfg.DefaultTimeZone, "UTC"), DefaultCurrency: cfg.DefaultCurrency},
 		person.Deps{
 			Pool: deps.Pool, Users: users,
 			Rows: rules, Groups: groups, Hyperfinds: queries,

@@ -17,7 +17,10 @@ require (
 	pgregory.net/rapid v1.3.0
 )
 
-require github.com/rickar/cal/v2 v2.1.13
+require (
+	github.com/rickar/cal/v2 v2.1.13
+	golang.org/x/text v0.43.0
+)
 
 require (
 	github.com/google/uuid v1.6.0 // indirect
@@ -63,7 +66,6 @@ require (
 	golang.org/x/exp v0.0.0-20260908205506-85c1c2202aba // indirect
 	golang.org/x/net v0.60.0 // indirect
 	golang.org/x/sys v0.49.0 // indirect
-	golang.org/x/text v0.43.0 // indirect
 	golang.org/x/time v0.16.0 // indirect
 	google.golang.org/genproto/googleapis/api v0.0.0-20260928230214-8a89bd6388cc // indirect
 	google.golang.org/genproto/googleapis/rpc v0.0.0-20260928230214-8a89bd6388cc // indirect

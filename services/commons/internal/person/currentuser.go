@@ -3,10 +3,13 @@ package person
 import (
 	"context"
 
+	"google.golang.org/protobuf/proto"
+
 	"github.com/rotaloom/rotaloom/pkg/authn"
 	"github.com/rotaloom/rotaloom/pkg/tenant"
 	"github.com/rotaloom/rotaloom/pkg/tzdb"
 	commonsv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/commons/v1"
+	"github.com/rotaloom/rotaloom/services/commons/internal/person/extension"
 	"github.com/rotaloom/rotaloom/services/commons/internal/person/record"
 	"github.com/rotaloom/rotaloom/services/commons/internal/person/store"
 )
@@ -16,7 +19,7 @@ const dateFormat = "yyyy-MM-dd"
 
 // GetCurrentUserInfo returns who is calling. A user who is no person has a name
 // only.
-func (h *Handler) GetCurrentUserInfo(ctx context.Context, _ *commonsv1.GetCurrentUserInfoRequest) (*commonsv1.CurrentUserInfo, error) {
+func (h *Handler) GetCurrentUserInfo(ctx context.Context, req *commonsv1.GetCurrentUserInfoRequest) (*commonsv1.CurrentUserInfo, error) {
 	tenantID, err := tenant.Of(ctx)
 	if err != nil {
 		return nil, err
@@ -35,6 +38,9 @@ func (h *Handler) GetCurrentUserInfo(ctx context.Context, _ *commonsv1.GetCurren
 		out.EmployeeId, out.PersonNumber = p.ID, p.Number()
 		out.FirstName, out.LastName, out.MiddleInitial = p.Details().GetFirstName(), p.Details().GetLastName(), p.Details().GetMiddleInitial()
 		out.UserLocale = record.AccessOrEmpty(p.Record).GetLocalePolicyName()
+		if req.GetIncludeContactInformation() {
+			out.EmailContacts, out.TelephoneContacts, out.PostalAddresses = extension.Contacts(p.Message.GetPersonInformation())
+		}
 		zone = p.Zone
 	}
 	out.TimeZone = h.timeZone(zone)
@@ -45,7 +51,8 @@ func (h *Handler) timeZone(name string) *commonsv1.CurrentUserTimeZone {
 	out := &commonsv1.CurrentUserTimeZone{DisplayName: name, DateFormat: dateFormat}
 	if location, err := tzdb.Load(name); err == nil {
 		now := h.clock.Now().In(location)
-		out.ShortName, out.GmtOffset = now.Format("MST"), now.Format("-07:00")
+		_, seconds := now.Zone()
+		out.ShortName, out.GmtOffset = now.Format("MST"), proto.Int32(int32(seconds/60))
 	}
 	return out
 }

@@ -4,10 +4,13 @@
 package person
 
 import (
+	"cmp"
 	"context"
+	"fmt"
 	"log/slog"
 
 	"github.com/jackc/pgx/v5/pgxpool"
+	"golang.org/x/text/currency"
 
 	"github.com/rotaloom/rotaloom/pkg/cache"
 	"github.com/rotaloom/rotaloom/pkg/civil"
@@ -27,6 +30,9 @@ import (
 type Config struct {
 	// DefaultTimeZone is the IANA name for persons without a time zone.
 	DefaultTimeZone string
+	// DefaultCurrency is the ISO 4217 code for persons without a currency; USD
+	// when empty.
+	DefaultCurrency string
 }
 
 // Deps are what persons need of others.
@@ -59,15 +65,19 @@ type Handler struct {
 	cache *cache.Cache[cacheKey, cached]
 }
 
-// New makes a Handler. An unknown default time zone is an error.
+// New makes a Handler. An unknown default time zone or currency is an error.
 func New(cfg Config, deps Deps) (*Handler, error) {
 	zones := &civil.Zones{}
 	if _, err := zones.Get(cfg.DefaultTimeZone); err != nil {
 		return nil, err
 	}
+	code, err := currency.ParseISO(cmp.Or(cfg.DefaultCurrency, "USD"))
+	if err != nil {
+		return nil, fmt.Errorf("default currency: %w", err)
+	}
 	reader := reader.New(deps.Pool, deps.Rows, deps.Hyperfinds, deps.Clock)
 	return &Handler{
-		pool: deps.Pool, reader: reader, clock: deps.Clock, defaultZone: cfg.DefaultTimeZone, cache: cache.New[cacheKey](deps.Clock, cache.Config[cached]{Entries: maxCached}), extensions: extension.Extensions{Reader: reader},
+		pool: deps.Pool, reader: reader, clock: deps.Clock, defaultZone: cfg.DefaultTimeZone, cache: cache.New[cacheKey](deps.Clock, cache.Config[cached]{Entries: maxCached}), extensions: extension.Extensions{Reader: reader, DefaultCurrency: code.String()},
 		writer: writer.New(writer.Deps{
 			Pool: deps.Pool, Users: deps.Users, Groups: deps.Groups, Log: deps.Log, Wake: deps.Wake,
 			Rules: rules.New(zones, cfg.DefaultTimeZone), Zones: zones,

@@ -249,9 +249,11 @@ func (x *GetPersonExtensionRequest) GetIncludeAccrualPolicyDetails() bool {
 }
 
 type GetCurrentUserInfoRequest struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Whether the answer says how the person is reached.
+	IncludeContactInformation *bool `protobuf:"varint,1,opt,name=include_contact_information,json=includeContactInformation,proto3,oneof" json:"include_contact_information,omitempty"`
+	unknownFields             protoimpl.UnknownFields
+	sizeCache                 protoimpl.SizeCache
 }
 
 func (x *GetCurrentUserInfoRequest) Reset() {
@@ -282,6 +284,13 @@ func (x *GetCurrentUserInfoRequest) ProtoReflect() protoreflect.Message {
 // Deprecated: Use GetCurrentUserInfoRequest.ProtoReflect.Descriptor instead.
 func (*GetCurrentUserInfoRequest) Descriptor() ([]byte, []int) {
 	return file_rotaloom_commons_v1_person_proto_rawDescGZIP(), []int{4}
+}
+
+func (x *GetCurrentUserInfoRequest) GetIncludeContactInformation() bool {
+	if x != nil && x.IncludeContactInformation != nil {
+		return *x.IncludeContactInformation
+	}
+	return false
 }
 
 type PersonDeletionList struct {
@@ -1177,16 +1186,19 @@ func (x *PersonRecord) GetUserAccountStatus() string {
 type CurrentUserInfo struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Absent for users who are no persons.
-	EmployeeId    int64                `protobuf:"varint,1,opt,name=employee_id,json=employeeId,proto3" json:"employee_id,omitempty"`
-	PersonNumber  string               `protobuf:"bytes,2,opt,name=person_number,json=personNumber,proto3" json:"person_number,omitempty"`
-	FirstName     string               `protobuf:"bytes,3,opt,name=first_name,json=firstName,proto3" json:"first_name,omitempty"`
-	LastName      string               `protobuf:"bytes,4,opt,name=last_name,json=lastName,proto3" json:"last_name,omitempty"`
-	MiddleInitial string               `protobuf:"bytes,5,opt,name=middle_initial,json=middleInitial,proto3" json:"middle_initial,omitempty"`
-	UserName      string               `protobuf:"bytes,6,opt,name=user_name,json=userName,proto3" json:"user_name,omitempty"`
-	UserLocale    string               `protobuf:"bytes,7,opt,name=user_locale,json=userLocale,proto3" json:"user_locale,omitempty"`
-	TimeZone      *CurrentUserTimeZone `protobuf:"bytes,8,opt,name=time_zone,json=timeZone,proto3" json:"time_zone,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
+	EmployeeId        int64                     `protobuf:"varint,1,opt,name=employee_id,json=employeeId,proto3" json:"employee_id,omitempty"`
+	PersonNumber      string                    `protobuf:"bytes,2,opt,name=person_number,json=personNumber,proto3" json:"person_number,omitempty"`
+	FirstName         string                    `protobuf:"bytes,3,opt,name=first_name,json=firstName,proto3" json:"first_name,omitempty"`
+	LastName          string                    `protobuf:"bytes,4,opt,name=last_name,json=lastName,proto3" json:"last_name,omitempty"`
+	MiddleInitial     string                    `protobuf:"bytes,5,opt,name=middle_initial,json=middleInitial,proto3" json:"middle_initial,omitempty"`
+	UserName          string                    `protobuf:"bytes,6,opt,name=user_name,json=userName,proto3" json:"user_name,omitempty"`
+	UserLocale        string                    `protobuf:"bytes,7,opt,name=user_locale,json=userLocale,proto3" json:"user_locale,omitempty"`
+	TimeZone          *CurrentUserTimeZone      `protobuf:"bytes,8,opt,name=time_zone,json=timeZone,proto3" json:"time_zone,omitempty"`
+	EmailContacts     []*ExtensionEmail         `protobuf:"bytes,9,rep,name=email_contacts,json=emailContacts,proto3" json:"email_contacts,omitempty"`
+	TelephoneContacts []*ExtensionTelephone     `protobuf:"bytes,10,rep,name=telephone_contacts,json=telephoneContacts,proto3" json:"telephone_contacts,omitempty"`
+	PostalAddresses   []*ExtensionPostalAddress `protobuf:"bytes,11,rep,name=postal_addresses,json=postalAddresses,proto3" json:"postal_addresses,omitempty"`
+	unknownFields     protoimpl.UnknownFields
+	sizeCache         protoimpl.SizeCache
 }
 
 func (x *CurrentUserInfo) Reset() {
@@ -1275,6 +1287,27 @@ func (x *CurrentUserInfo) GetTimeZone() *CurrentUserTimeZone {
 	return nil
 }
 
+func (x *CurrentUserInfo) GetEmailContacts() []*ExtensionEmail {
+	if x != nil {
+		return x.EmailContacts
+	}
+	return nil
+}
+
+func (x *CurrentUserInfo) GetTelephoneContacts() []*ExtensionTelephone {
+	if x != nil {
+		return x.TelephoneContacts
+	}
+	return nil
+}
+
+func (x *CurrentUserInfo) GetPostalAddresses() []*ExtensionPostalAddress {
+	if x != nil {
+		return x.PostalAddresses
+	}
+	return nil
+}
+
 type CurrentUserTimeZone struct {
 	state      protoimpl.MessageState `protogen:"open.v1"`
 	TimeZoneId *int64                 `protobuf:"varint,1,opt,name=time_zone_id,json=timeZoneId,proto3,oneof" json:"time_zone_id,omitempty"`
@@ -1282,8 +1315,8 @@ type CurrentUserTimeZone struct {
 	DisplayName string `protobuf:"bytes,2,opt,name=display_name,json=displayName,proto3" json:"display_name,omitempty"`
 	// Abbreviation that holds now, "CET".
 	ShortName string `protobuf:"bytes,3,opt,name=short_name,json=shortName,proto3" json:"short_name,omitempty"`
-	// Difference to UTC that holds now, "+01:00".
-	GmtOffset     string `protobuf:"bytes,4,opt,name=gmt_offset,json=gmtOffset,proto3" json:"gmt_offset,omitempty"`
+	// Difference to UTC that holds now, in minutes: -300 in New York in winter.
+	GmtOffset     *int32 `protobuf:"varint,4,opt,name=gmt_offset,json=gmtOffset,proto3,oneof" json:"gmt_offset,omitempty"`
 	DateFormat    string `protobuf:"bytes,5,opt,name=date_format,json=dateFormat,proto3" json:"date_format,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -1340,11 +1373,11 @@ func (x *CurrentUserTimeZone) GetShortName() string {
 	return ""
 }
 
-func (x *CurrentUserTimeZone) GetGmtOffset() string {
-	if x != nil {
-		return x.GmtOffset
+func (x *CurrentUserTimeZone) GetGmtOffset() int32 {
+	if x != nil && x.GmtOffset != nil {
+		return *x.GmtOffset
 	}
-	return ""
+	return 0
 }
 
 func (x *CurrentUserTimeZone) GetDateFormat() string {
@@ -1807,8 +1840,10 @@ const file_rotaloom_commons_v1_person_proto_rawDesc = "" +
 	"\x04aoid\x18\x03 \x01(\tR\x04aoid\x12\x12\n" +
 	"\x04coid\x18\x04 \x01(\tR\x04coid\x12H\n" +
 	"\x1einclude_accrual_policy_details\x18\x05 \x01(\bH\x00R\x1bincludeAccrualPolicyDetails\x88\x01\x01B!\n" +
-	"\x1f_include_accrual_policy_details\"\x1b\n" +
-	"\x19GetCurrentUserInfoRequest\"\xca\x01\n" +
+	"\x1f_include_accrual_policy_details\"\x80\x01\n" +
+	"\x19GetCurrentUserInfoRequest\x12C\n" +
+	"\x1binclude_contact_information\x18\x01 \x01(\bH\x00R\x19includeContactInformation\x88\x01\x01B\x1e\n" +
+	"\x1c_include_contact_information\"\xca\x01\n" +
 	"\x12PersonDeletionList\x12c\n" +
 	"\apersons\x18\x01 \x03(\v2#.rotaloom.commons.v1.PersonDeletionB$\xa2\xbb\x18 \n" +
 	"\x1e\bd\x12\n" +
@@ -1893,7 +1928,7 @@ const file_rotaloom_commons_v1_person_proto_rawDesc = "" +
 	"first_name\x18\x03 \x01(\tR\tfirstName\x12\x1b\n" +
 	"\tlast_name\x18\x04 \x01(\tR\blastName\x12+\n" +
 	"\x11employment_status\x18\x05 \x01(\tR\x10employmentStatus\x12.\n" +
-	"\x13user_account_status\x18\x06 \x01(\tR\x11userAccountStatus\"\xbf\x02\n" +
+	"\x13user_account_status\x18\x06 \x01(\tR\x11userAccountStatus\"\xbb\x04\n" +
 	"\x0fCurrentUserInfo\x12\x1f\n" +
 	"\vemployee_id\x18\x01 \x01(\x03R\n" +
 	"employeeId\x12#\n" +
@@ -1905,18 +1940,23 @@ const file_rotaloom_commons_v1_person_proto_rawDesc = "" +
 	"\tuser_name\x18\x06 \x01(\tR\buserName\x12\x1f\n" +
 	"\vuser_locale\x18\a \x01(\tR\n" +
 	"userLocale\x12E\n" +
-	"\ttime_zone\x18\b \x01(\v2(.rotaloom.commons.v1.CurrentUserTimeZoneR\btimeZone\"\xcf\x01\n" +
+	"\ttime_zone\x18\b \x01(\v2(.rotaloom.commons.v1.CurrentUserTimeZoneR\btimeZone\x12J\n" +
+	"\x0eemail_contacts\x18\t \x03(\v2#.rotaloom.commons.v1.ExtensionEmailR\remailContacts\x12V\n" +
+	"\x12telephone_contacts\x18\n" +
+	" \x03(\v2'.rotaloom.commons.v1.ExtensionTelephoneR\x11telephoneContacts\x12V\n" +
+	"\x10postal_addresses\x18\v \x03(\v2+.rotaloom.commons.v1.ExtensionPostalAddressR\x0fpostalAddresses\"\xe3\x01\n" +
 	"\x13CurrentUserTimeZone\x12%\n" +
 	"\ftime_zone_id\x18\x01 \x01(\x03H\x00R\n" +
 	"timeZoneId\x88\x01\x01\x12!\n" +
 	"\fdisplay_name\x18\x02 \x01(\tR\vdisplayName\x12\x1d\n" +
 	"\n" +
-	"short_name\x18\x03 \x01(\tR\tshortName\x12\x1d\n" +
+	"short_name\x18\x03 \x01(\tR\tshortName\x12\"\n" +
 	"\n" +
-	"gmt_offset\x18\x04 \x01(\tR\tgmtOffset\x12\x1f\n" +
+	"gmt_offset\x18\x04 \x01(\x05H\x01R\tgmtOffset\x88\x01\x01\x12\x1f\n" +
 	"\vdate_format\x18\x05 \x01(\tR\n" +
 	"dateFormatB\x0f\n" +
-	"\r_time_zone_id\"\x9c\x01\n" +
+	"\r_time_zone_idB\r\n" +
+	"\v_gmt_offset\"\x9c\x01\n" +
 	"\x0eBasePersonList\x129\n" +
 	"\apersons\x18\x01 \x03(\v2\x1f.rotaloom.commons.v1.BasePersonR\apersons\x127\n" +
 	"\afailure\x18\x02 \x01(\v2\x1d.rotaloom.common.v1.ErrorBodyR\afailure:\x16\xa2\xbb\x18\x12\n" +
@@ -2037,10 +2077,13 @@ var file_rotaloom_commons_v1_person_proto_goTypes = []any{
 	(*v1.Ref)(nil),                           // 32: rotaloom.common.v1.Ref
 	(*structpb.Value)(nil),                   // 33: google.protobuf.Value
 	(*structpb.ListValue)(nil),               // 34: google.protobuf.ListValue
-	(*emptypb.Empty)(nil),                    // 35: google.protobuf.Empty
-	(*v1.RefList)(nil),                       // 36: rotaloom.common.v1.RefList
-	(*PersonExtensionList)(nil),              // 37: rotaloom.commons.v1.PersonExtensionList
-	(*PersonExtension)(nil),                  // 38: rotaloom.commons.v1.PersonExtension
+	(*ExtensionEmail)(nil),                   // 35: rotaloom.commons.v1.ExtensionEmail
+	(*ExtensionTelephone)(nil),               // 36: rotaloom.commons.v1.ExtensionTelephone
+	(*ExtensionPostalAddress)(nil),           // 37: rotaloom.commons.v1.ExtensionPostalAddress
+	(*emptypb.Empty)(nil),                    // 38: google.protobuf.Empty
+	(*v1.RefList)(nil),                       // 39: rotaloom.common.v1.RefList
+	(*PersonExtensionList)(nil),              // 40: rotaloom.commons.v1.PersonExtensionList
+	(*PersonExtension)(nil),                  // 41: rotaloom.commons.v1.PersonExtension
 }
 var file_rotaloom_commons_v1_person_proto_depIdxs = []int32{
 	28, // 0: rotaloom.commons.v1.UpdatePersonRequest.person:type_name -> rotaloom.commons.v1.Person
@@ -2062,49 +2105,52 @@ var file_rotaloom_commons_v1_person_proto_depIdxs = []int32{
 	17, // 16: rotaloom.commons.v1.PersonPage.records:type_name -> rotaloom.commons.v1.PersonRecordList
 	18, // 17: rotaloom.commons.v1.PersonRecordList.records:type_name -> rotaloom.commons.v1.PersonRecord
 	20, // 18: rotaloom.commons.v1.CurrentUserInfo.time_zone:type_name -> rotaloom.commons.v1.CurrentUserTimeZone
-	22, // 19: rotaloom.commons.v1.BasePersonList.persons:type_name -> rotaloom.commons.v1.BasePerson
-	29, // 20: rotaloom.commons.v1.BasePersonList.failure:type_name -> rotaloom.common.v1.ErrorBody
-	25, // 21: rotaloom.commons.v1.ResolvePersonsResponse.persons:type_name -> rotaloom.commons.v1.PersonState
-	26, // 22: rotaloom.commons.v1.PersonState.terminated:type_name -> rotaloom.commons.v1.PersonDays
-	26, // 23: rotaloom.commons.v1.PersonState.locked_out:type_name -> rotaloom.commons.v1.PersonDays
-	25, // 24: rotaloom.commons.v1.PersonsChanged.persons:type_name -> rotaloom.commons.v1.PersonState
-	0,  // 25: rotaloom.commons.v1.PersonService.GetPerson:input_type -> rotaloom.commons.v1.GetPersonRequest
-	28, // 26: rotaloom.commons.v1.PersonService.CreatePerson:input_type -> rotaloom.commons.v1.Person
-	7,  // 27: rotaloom.commons.v1.PersonService.MultiCreatePersons:input_type -> rotaloom.commons.v1.PersonList
-	1,  // 28: rotaloom.commons.v1.PersonService.UpdatePerson:input_type -> rotaloom.commons.v1.UpdatePersonRequest
-	2,  // 29: rotaloom.commons.v1.PersonService.DeletePerson:input_type -> rotaloom.commons.v1.DeletePersonRequest
-	7,  // 30: rotaloom.commons.v1.PersonService.MultiUpdatePersons:input_type -> rotaloom.commons.v1.PersonList
-	7,  // 31: rotaloom.commons.v1.PersonService.MultiUpsertPersons:input_type -> rotaloom.commons.v1.PersonList
-	5,  // 32: rotaloom.commons.v1.PersonService.MultiDeletePersons:input_type -> rotaloom.commons.v1.PersonDeletionList
-	8,  // 33: rotaloom.commons.v1.PersonService.MultiReadPersons:input_type -> rotaloom.commons.v1.MultiReadPersonsRequest
-	8,  // 34: rotaloom.commons.v1.PersonService.MultiReadPersonRefs:input_type -> rotaloom.commons.v1.MultiReadPersonsRequest
-	12, // 35: rotaloom.commons.v1.PersonService.MultiReadPersonExtensions:input_type -> rotaloom.commons.v1.MultiReadPersonExtensionsRequest
-	3,  // 36: rotaloom.commons.v1.PersonService.GetPersonExtension:input_type -> rotaloom.commons.v1.GetPersonExtensionRequest
-	13, // 37: rotaloom.commons.v1.PersonService.ApplyReadPersons:input_type -> rotaloom.commons.v1.ApplyReadPersonsRequest
-	4,  // 38: rotaloom.commons.v1.PersonService.GetCurrentUserInfo:input_type -> rotaloom.commons.v1.GetCurrentUserInfoRequest
-	8,  // 39: rotaloom.commons.v1.PersonService.MultiReadBasePersons:input_type -> rotaloom.commons.v1.MultiReadPersonsRequest
-	23, // 40: rotaloom.commons.v1.PersonService.ResolvePersons:input_type -> rotaloom.commons.v1.ResolvePersonsRequest
-	28, // 41: rotaloom.commons.v1.PersonService.GetPerson:output_type -> rotaloom.commons.v1.Person
-	28, // 42: rotaloom.commons.v1.PersonService.CreatePerson:output_type -> rotaloom.commons.v1.Person
-	7,  // 43: rotaloom.commons.v1.PersonService.MultiCreatePersons:output_type -> rotaloom.commons.v1.PersonList
-	28, // 44: rotaloom.commons.v1.PersonService.UpdatePerson:output_type -> rotaloom.commons.v1.Person
-	35, // 45: rotaloom.commons.v1.PersonService.DeletePerson:output_type -> google.protobuf.Empty
-	7,  // 46: rotaloom.commons.v1.PersonService.MultiUpdatePersons:output_type -> rotaloom.commons.v1.PersonList
-	7,  // 47: rotaloom.commons.v1.PersonService.MultiUpsertPersons:output_type -> rotaloom.commons.v1.PersonList
-	5,  // 48: rotaloom.commons.v1.PersonService.MultiDeletePersons:output_type -> rotaloom.commons.v1.PersonDeletionList
-	7,  // 49: rotaloom.commons.v1.PersonService.MultiReadPersons:output_type -> rotaloom.commons.v1.PersonList
-	36, // 50: rotaloom.commons.v1.PersonService.MultiReadPersonRefs:output_type -> rotaloom.common.v1.RefList
-	37, // 51: rotaloom.commons.v1.PersonService.MultiReadPersonExtensions:output_type -> rotaloom.commons.v1.PersonExtensionList
-	38, // 52: rotaloom.commons.v1.PersonService.GetPersonExtension:output_type -> rotaloom.commons.v1.PersonExtension
-	16, // 53: rotaloom.commons.v1.PersonService.ApplyReadPersons:output_type -> rotaloom.commons.v1.PersonPage
-	19, // 54: rotaloom.commons.v1.PersonService.GetCurrentUserInfo:output_type -> rotaloom.commons.v1.CurrentUserInfo
-	21, // 55: rotaloom.commons.v1.PersonService.MultiReadBasePersons:output_type -> rotaloom.commons.v1.BasePersonList
-	24, // 56: rotaloom.commons.v1.PersonService.ResolvePersons:output_type -> rotaloom.commons.v1.ResolvePersonsResponse
-	41, // [41:57] is the sub-list for method output_type
-	25, // [25:41] is the sub-list for method input_type
-	25, // [25:25] is the sub-list for extension type_name
-	25, // [25:25] is the sub-list for extension extendee
-	0,  // [0:25] is the sub-list for field type_name
+	35, // 19: rotaloom.commons.v1.CurrentUserInfo.email_contacts:type_name -> rotaloom.commons.v1.ExtensionEmail
+	36, // 20: rotaloom.commons.v1.CurrentUserInfo.telephone_contacts:type_name -> rotaloom.commons.v1.ExtensionTelephone
+	37, // 21: rotaloom.commons.v1.CurrentUserInfo.postal_addresses:type_name -> rotaloom.commons.v1.ExtensionPostalAddress
+	22, // 22: rotaloom.commons.v1.BasePersonList.persons:type_name -> rotaloom.commons.v1.BasePerson
+	29, // 23: rotaloom.commons.v1.BasePersonList.failure:type_name -> rotaloom.common.v1.ErrorBody
+	25, // 24: rotaloom.commons.v1.ResolvePersonsResponse.persons:type_name -> rotaloom.commons.v1.PersonState
+	26, // 25: rotaloom.commons.v1.PersonState.terminated:type_name -> rotaloom.commons.v1.PersonDays
+	26, // 26: rotaloom.commons.v1.PersonState.locked_out:type_name -> rotaloom.commons.v1.PersonDays
+	25, // 27: rotaloom.commons.v1.PersonsChanged.persons:type_name -> rotaloom.commons.v1.PersonState
+	0,  // 28: rotaloom.commons.v1.PersonService.GetPerson:input_type -> rotaloom.commons.v1.GetPersonRequest
+	28, // 29: rotaloom.commons.v1.PersonService.CreatePerson:input_type -> rotaloom.commons.v1.Person
+	7,  // 30: rotaloom.commons.v1.PersonService.MultiCreatePersons:input_type -> rotaloom.commons.v1.PersonList
+	1,  // 31: rotaloom.commons.v1.PersonService.UpdatePerson:input_type -> rotaloom.commons.v1.UpdatePersonRequest
+	2,  // 32: rotaloom.commons.v1.PersonService.DeletePerson:input_type -> rotaloom.commons.v1.DeletePersonRequest
+	7,  // 33: rotaloom.commons.v1.PersonService.MultiUpdatePersons:input_type -> rotaloom.commons.v1.PersonList
+	7,  // 34: rotaloom.commons.v1.PersonService.MultiUpsertPersons:input_type -> rotaloom.commons.v1.PersonList
+	5,  // 35: rotaloom.commons.v1.PersonService.MultiDeletePersons:input_type -> rotaloom.commons.v1.PersonDeletionList
+	8,  // 36: rotaloom.commons.v1.PersonService.MultiReadPersons:input_type -> rotaloom.commons.v1.MultiReadPersonsRequest
+	8,  // 37: rotaloom.commons.v1.PersonService.MultiReadPersonRefs:input_type -> rotaloom.commons.v1.MultiReadPersonsRequest
+	12, // 38: rotaloom.commons.v1.PersonService.MultiReadPersonExtensions:input_type -> rotaloom.commons.v1.MultiReadPersonExtensionsRequest
+	3,  // 39: rotaloom.commons.v1.PersonService.GetPersonExtension:input_type -> rotaloom.commons.v1.GetPersonExtensionRequest
+	13, // 40: rotaloom.commons.v1.PersonService.ApplyReadPersons:input_type -> rotaloom.commons.v1.ApplyReadPersonsRequest
+	4,  // 41: rotaloom.commons.v1.PersonService.GetCurrentUserInfo:input_type -> rotaloom.commons.v1.GetCurrentUserInfoRequest
+	8,  // 42: rotaloom.commons.v1.PersonService.MultiReadBasePersons:input_type -> rotaloom.commons.v1.MultiReadPersonsRequest
+	23, // 43: rotaloom.commons.v1.PersonService.ResolvePersons:input_type -> rotaloom.commons.v1.ResolvePersonsRequest
+	28, // 44: rotaloom.commons.v1.PersonService.GetPerson:output_type -> rotaloom.commons.v1.Person
+	28, // 45: rotaloom.commons.v1.PersonService.CreatePerson:output_type -> rotaloom.commons.v1.Person
+	7,  // 46: rotaloom.commons.v1.PersonService.MultiCreatePersons:output_type -> rotaloom.commons.v1.PersonList
+	28, // 47: rotaloom.commons.v1.PersonService.UpdatePerson:output_type -> rotaloom.commons.v1.Person
+	38, // 48: rotaloom.commons.v1.PersonService.DeletePerson:output_type -> google.protobuf.Empty
+	7,  // 49: rotaloom.commons.v1.PersonService.MultiUpdatePersons:output_type -> rotaloom.commons.v1.PersonList
+	7,  // 50: rotaloom.commons.v1.PersonService.MultiUpsertPersons:output_type -> rotaloom.commons.v1.PersonList
+	5,  // 51: rotaloom.commons.v1.PersonService.MultiDeletePersons:output_type -> rotaloom.commons.v1.PersonDeletionList
+	7,  // 52: rotaloom.commons.v1.PersonService.MultiReadPersons:output_type -> rotaloom.commons.v1.PersonList
+	39, // 53: rotaloom.commons.v1.PersonService.MultiReadPersonRefs:output_type -> rotaloom.common.v1.RefList
+	40, // 54: rotaloom.commons.v1.PersonService.MultiReadPersonExtensions:output_type -> rotaloom.commons.v1.PersonExtensionList
+	41, // 55: rotaloom.commons.v1.PersonService.GetPersonExtension:output_type -> rotaloom.commons.v1.PersonExtension
+	16, // 56: rotaloom.commons.v1.PersonService.ApplyReadPersons:output_type -> rotaloom.commons.v1.PersonPage
+	19, // 57: rotaloom.commons.v1.PersonService.GetCurrentUserInfo:output_type -> rotaloom.commons.v1.CurrentUserInfo
+	21, // 58: rotaloom.commons.v1.PersonService.MultiReadBasePersons:output_type -> rotaloom.commons.v1.BasePersonList
+	24, // 59: rotaloom.commons.v1.PersonService.ResolvePersons:output_type -> rotaloom.commons.v1.ResolvePersonsResponse
+	44, // [44:60] is the sub-list for method output_type
+	28, // [28:44] is the sub-list for method input_type
+	28, // [28:28] is the sub-list for extension type_name
+	28, // [28:28] is the sub-list for extension extendee
+	0,  // [0:28] is the sub-list for field type_name
 }
 
 func init() { file_rotaloom_commons_v1_person_proto_init() }
@@ -2115,6 +2161,7 @@ func file_rotaloom_commons_v1_person_proto_init() {
 	file_rotaloom_commons_v1_person_extension_proto_init()
 	file_rotaloom_commons_v1_person_record_proto_init()
 	file_rotaloom_commons_v1_person_proto_msgTypes[3].OneofWrappers = []any{}
+	file_rotaloom_commons_v1_person_proto_msgTypes[4].OneofWrappers = []any{}
 	file_rotaloom_commons_v1_person_proto_msgTypes[9].OneofWrappers = []any{}
 	file_rotaloom_commons_v1_person_proto_msgTypes[12].OneofWrappers = []any{}
 	file_rotaloom_commons_v1_person_proto_msgTypes[13].OneofWrappers = []any{}

@@ -285,36 +285,39 @@ type EmployeeExtension struct {
 	// Whether the user account is not active on the snapshot date.
 	AccountLocked *bool `protobuf:"varint,18,opt,name=account_locked,json=accountLocked,proto3,oneof" json:"account_locked,omitempty"`
 	// Whether the person has a pay rule on the snapshot date.
-	IsEmployee                                               *bool                        `protobuf:"varint,19,opt,name=is_employee,json=isEmployee,proto3,oneof" json:"is_employee,omitempty"`
-	IsManager                                                *bool                        `protobuf:"varint,20,opt,name=is_manager,json=isManager,proto3,oneof" json:"is_manager,omitempty"`
-	JobAssignmentId                                          int64                        `protobuf:"varint,21,opt,name=job_assignment_id,json=jobAssignmentId,proto3" json:"job_assignment_id,omitempty"`
-	AccessProfile                                            string                       `protobuf:"bytes,22,opt,name=access_profile,json=accessProfile,proto3" json:"access_profile,omitempty"`
-	PreferenceProfile                                        string                       `protobuf:"bytes,23,opt,name=preference_profile,json=preferenceProfile,proto3" json:"preference_profile,omitempty"`
-	LogonProfile                                             string                       `protobuf:"bytes,24,opt,name=logon_profile,json=logonProfile,proto3" json:"logon_profile,omitempty"`
-	LocaleProfile                                            string                       `protobuf:"bytes,25,opt,name=locale_profile,json=localeProfile,proto3" json:"locale_profile,omitempty"`
-	NotificationProfile                                      string                       `protobuf:"bytes,26,opt,name=notification_profile,json=notificationProfile,proto3" json:"notification_profile,omitempty"`
-	DelegateProfile                                          string                       `protobuf:"bytes,27,opt,name=delegate_profile,json=delegateProfile,proto3" json:"delegate_profile,omitempty"`
-	AuthenticationType                                       string                       `protobuf:"bytes,28,opt,name=authentication_type,json=authenticationType,proto3" json:"authentication_type,omitempty"`
-	TimeZone                                                 string                       `protobuf:"bytes,29,opt,name=time_zone,json=timeZone,proto3" json:"time_zone,omitempty"`
-	SupervisorFullName                                       string                       `protobuf:"bytes,30,opt,name=supervisor_full_name,json=supervisorFullName,proto3" json:"supervisor_full_name,omitempty"`
-	SupervisorPersonId                                       int64                        `protobuf:"varint,31,opt,name=supervisor_person_id,json=supervisorPersonId,proto3" json:"supervisor_person_id,omitempty"`
-	SupervisorPersonNumber                                   string                       `protobuf:"bytes,32,opt,name=supervisor_person_number,json=supervisorPersonNumber,proto3" json:"supervisor_person_number,omitempty"`
-	EffDatedAccountStatuses                                  []*ExtensionAccountStatus    `protobuf:"bytes,33,rep,name=eff_dated_account_statuses,json=effDatedAccountStatuses,proto3" json:"eff_dated_account_statuses,omitempty"`
-	EmploymentStatuses                                       []*ExtensionEmploymentStatus `protobuf:"bytes,34,rep,name=employment_statuses,json=employmentStatuses,proto3" json:"employment_statuses,omitempty"`
-	EffDatedPrimaryJobAccountEntries                         []*ExtensionPrimaryJob       `protobuf:"bytes,35,rep,name=eff_dated_primary_job_account_entries,json=effDatedPrimaryJobAccountEntries,proto3" json:"eff_dated_primary_job_account_entries,omitempty"`
-	EmailContactDataEntries                                  []*ExtensionEmail            `protobuf:"bytes,36,rep,name=email_contact_data_entries,json=emailContactDataEntries,proto3" json:"email_contact_data_entries,omitempty"`
-	TelContactDataEntries                                    []*ExtensionTelephone        `protobuf:"bytes,37,rep,name=tel_contact_data_entries,json=telContactDataEntries,proto3" json:"tel_contact_data_entries,omitempty"`
-	PostalAddressDataEntries                                 []*ExtensionPostalAddress    `protobuf:"bytes,38,rep,name=postal_address_data_entries,json=postalAddressDataEntries,proto3" json:"postal_address_data_entries,omitempty"`
-	LicenseTypeList                                          []*ExtensionLicense          `protobuf:"bytes,39,rep,name=license_type_list,json=licenseTypeList,proto3" json:"license_type_list,omitempty"`
-	PersonCustomDataEntries                                  []*ExtensionCustomData       `protobuf:"bytes,40,rep,name=person_custom_data_entries,json=personCustomDataEntries,proto3" json:"person_custom_data_entries,omitempty"`
-	PersonDatesEntries                                       []*ExtensionPersonDate       `protobuf:"bytes,41,rep,name=person_dates_entries,json=personDatesEntries,proto3" json:"person_dates_entries,omitempty"`
-	DataAccessExtensionGroups                                []*ExtensionDataAccess       `protobuf:"bytes,42,rep,name=data_access_extension_groups,json=dataAccessExtensionGroups,proto3" json:"data_access_extension_groups,omitempty"`
-	ExternalIdentifiers                                      []*ExtensionIdentifier       `protobuf:"bytes,43,rep,name=external_identifiers,json=externalIdentifiers,proto3" json:"external_identifiers,omitempty"`
-	EffDatedAccountStatusesForExtensionSnapshotDate          []*ExtensionAccountStatus    `protobuf:"bytes,44,rep,name=eff_dated_account_statuses_for_extension_snapshot_date,json=effDatedAccountStatusesForExtensionSnapshotDate,proto3" json:"eff_dated_account_statuses_for_extension_snapshot_date,omitempty"`
-	EmploymentStatusesForExtensionSnapshotDate               []*ExtensionEmploymentStatus `protobuf:"bytes,45,rep,name=employment_statuses_for_extension_snapshot_date,json=employmentStatusesForExtensionSnapshotDate,proto3" json:"employment_statuses_for_extension_snapshot_date,omitempty"`
-	EffDatedPrimaryJobAccountEntriesForExtensionSnapshotDate []*ExtensionPrimaryJob       `protobuf:"bytes,46,rep,name=eff_dated_primary_job_account_entries_for_extension_snapshot_date,json=effDatedPrimaryJobAccountEntriesForExtensionSnapshotDate,proto3" json:"eff_dated_primary_job_account_entries_for_extension_snapshot_date,omitempty"`
-	unknownFields                                            protoimpl.UnknownFields
-	sizeCache                                                protoimpl.SizeCache
+	IsEmployee                                      *bool                        `protobuf:"varint,19,opt,name=is_employee,json=isEmployee,proto3,oneof" json:"is_employee,omitempty"`
+	IsManager                                       *bool                        `protobuf:"varint,20,opt,name=is_manager,json=isManager,proto3,oneof" json:"is_manager,omitempty"`
+	JobAssignmentId                                 int64                        `protobuf:"varint,21,opt,name=job_assignment_id,json=jobAssignmentId,proto3" json:"job_assignment_id,omitempty"`
+	AccessProfile                                   string                       `protobuf:"bytes,22,opt,name=access_profile,json=accessProfile,proto3" json:"access_profile,omitempty"`
+	PreferenceProfile                               string                       `protobuf:"bytes,23,opt,name=preference_profile,json=preferenceProfile,proto3" json:"preference_profile,omitempty"`
+	LogonProfile                                    string                       `protobuf:"bytes,24,opt,name=logon_profile,json=logonProfile,proto3" json:"logon_profile,omitempty"`
+	LocaleProfile                                   string                       `protobuf:"bytes,25,opt,name=locale_profile,json=localeProfile,proto3" json:"locale_profile,omitempty"`
+	NotificationProfile                             string                       `protobuf:"bytes,26,opt,name=notification_profile,json=notificationProfile,proto3" json:"notification_profile,omitempty"`
+	DelegateProfile                                 string                       `protobuf:"bytes,27,opt,name=delegate_profile,json=delegateProfile,proto3" json:"delegate_profile,omitempty"`
+	AuthenticationType                              string                       `protobuf:"bytes,28,opt,name=authentication_type,json=authenticationType,proto3" json:"authentication_type,omitempty"`
+	TimeZone                                        string                       `protobuf:"bytes,29,opt,name=time_zone,json=timeZone,proto3" json:"time_zone,omitempty"`
+	SupervisorFullName                              string                       `protobuf:"bytes,30,opt,name=supervisor_full_name,json=supervisorFullName,proto3" json:"supervisor_full_name,omitempty"`
+	SupervisorPersonId                              int64                        `protobuf:"varint,31,opt,name=supervisor_person_id,json=supervisorPersonId,proto3" json:"supervisor_person_id,omitempty"`
+	SupervisorPersonNumber                          string                       `protobuf:"bytes,32,opt,name=supervisor_person_number,json=supervisorPersonNumber,proto3" json:"supervisor_person_number,omitempty"`
+	EffDatedAccountStatuses                         []*ExtensionAccountStatus    `protobuf:"bytes,33,rep,name=eff_dated_account_statuses,json=effDatedAccountStatuses,proto3" json:"eff_dated_account_statuses,omitempty"`
+	EmploymentStatuses                              []*ExtensionEmploymentStatus `protobuf:"bytes,34,rep,name=employment_statuses,json=employmentStatuses,proto3" json:"employment_statuses,omitempty"`
+	EffDatedPrimaryJobAccountEntries                []*ExtensionPrimaryJob       `protobuf:"bytes,35,rep,name=eff_dated_primary_job_account_entries,json=effDatedPrimaryJobAccountEntries,proto3" json:"eff_dated_primary_job_account_entries,omitempty"`
+	EmailContactDataEntries                         []*ExtensionEmail            `protobuf:"bytes,36,rep,name=email_contact_data_entries,json=emailContactDataEntries,proto3" json:"email_contact_data_entries,omitempty"`
+	TelContactDataEntries                           []*ExtensionTelephone        `protobuf:"bytes,37,rep,name=tel_contact_data_entries,json=telContactDataEntries,proto3" json:"tel_contact_data_entries,omitempty"`
+	PostalAddressDataEntries                        []*ExtensionPostalAddress    `protobuf:"bytes,38,rep,name=postal_address_data_entries,json=postalAddressDataEntries,proto3" json:"postal_address_data_entries,omitempty"`
+	LicenseTypeList                                 []*ExtensionLicense          `protobuf:"bytes,39,rep,name=license_type_list,json=licenseTypeList,proto3" json:"license_type_list,omitempty"`
+	PersonCustomDataEntries                         []*ExtensionCustomData       `protobuf:"bytes,40,rep,name=person_custom_data_entries,json=personCustomDataEntries,proto3" json:"person_custom_data_entries,omitempty"`
+	PersonDatesEntries                              []*ExtensionPersonDate       `protobuf:"bytes,41,rep,name=person_dates_entries,json=personDatesEntries,proto3" json:"person_dates_entries,omitempty"`
+	DataAccessExtensionGroups                       []*ExtensionDataAccess       `protobuf:"bytes,42,rep,name=data_access_extension_groups,json=dataAccessExtensionGroups,proto3" json:"data_access_extension_groups,omitempty"`
+	ExternalIdentifiers                             []*ExtensionIdentifier       `protobuf:"bytes,43,rep,name=external_identifiers,json=externalIdentifiers,proto3" json:"external_identifiers,omitempty"`
+	EffDatedAccountStatusesForExtensionSnapshotDate []*ExtensionAccountStatus    `protobuf:"bytes,44,rep,name=eff_dated_account_statuses_for_extension_snapshot_date,json=effDatedAccountStatusesForExtensionSnapshotDate,proto3" json:"eff_dated_account_statuses_for_extension_snapshot_date,omitempty"`
+	EmploymentStatusesForExtensionSnapshotDate      []*ExtensionEmploymentStatus `protobuf:"bytes,45,rep,name=employment_statuses_for_extension_snapshot_date,json=employmentStatusesForExtensionSnapshotDate,proto3" json:"employment_statuses_for_extension_snapshot_date,omitempty"`
+	// There, and empty, without a primary job.
+	EffDatedPrimaryJobAccountForSnapshotDate *ExtensionPrimaryJobs       `protobuf:"bytes,46,opt,name=eff_dated_primary_job_account_for_snapshot_date,json=effDatedPrimaryJobAccountForSnapshotDate,proto3" json:"eff_dated_primary_job_account_for_snapshot_date,omitempty"`
+	DataAccessGroupsForSnapshotDate          []*ExtensionDataAccess      `protobuf:"bytes,47,rep,name=data_access_groups_for_snapshot_date,json=dataAccessGroupsForSnapshotDate,proto3" json:"data_access_groups_for_snapshot_date,omitempty"`
+	PreferenceProfileDataEntry               *ExtensionPreferenceProfile `protobuf:"bytes,48,opt,name=preference_profile_data_entry,json=preferenceProfileDataEntry,proto3" json:"preference_profile_data_entry,omitempty"`
+	unknownFields                            protoimpl.UnknownFields
+	sizeCache                                protoimpl.SizeCache
 }
 
 func (x *EmployeeExtension) Reset() {
@@ -662,9 +665,23 @@ func (x *EmployeeExtension) GetEmploymentStatusesForExtensionSnapshotDate() []*E
 	return nil
 }
 
-func (x *EmployeeExtension) GetEffDatedPrimaryJobAccountEntriesForExtensionSnapshotDate() []*ExtensionPrimaryJob {
+func (x *EmployeeExtension) GetEffDatedPrimaryJobAccountForSnapshotDate() *ExtensionPrimaryJobs {
 	if x != nil {
-		return x.EffDatedPrimaryJobAccountEntriesForExtensionSnapshotDate
+		return x.EffDatedPrimaryJobAccountForSnapshotDate
+	}
+	return nil
+}
+
+func (x *EmployeeExtension) GetDataAccessGroupsForSnapshotDate() []*ExtensionDataAccess {
+	if x != nil {
+		return x.DataAccessGroupsForSnapshotDate
+	}
+	return nil
+}
+
+func (x *EmployeeExtension) GetPreferenceProfileDataEntry() *ExtensionPreferenceProfile {
+	if x != nil {
+		return x.PreferenceProfileDataEntry
 	}
 	return nil
 }
@@ -677,23 +694,24 @@ type TimekeepingExtension struct {
 	SnapShotDate string                 `protobuf:"bytes,4,opt,name=snap_shot_date,json=snapShotDate,proto3" json:"snap_shot_date,omitempty"`
 	Badges       []*ExtensionBadge      `protobuf:"bytes,5,rep,name=badges,proto3" json:"badges,omitempty"`
 	// On the snapshot date.
-	PayRuleName                                         string                       `protobuf:"bytes,6,opt,name=pay_rule_name,json=payRuleName,proto3" json:"pay_rule_name,omitempty"`
-	PayRuleEntries                                      []*ExtensionPayRule          `protobuf:"bytes,7,rep,name=pay_rule_entries,json=payRuleEntries,proto3" json:"pay_rule_entries,omitempty"`
-	BaseWages                                           []*ExtensionBaseWage         `protobuf:"bytes,8,rep,name=base_wages,json=baseWages,proto3" json:"base_wages,omitempty"`
-	WorkerType                                          string                       `protobuf:"bytes,9,opt,name=worker_type,json=workerType,proto3" json:"worker_type,omitempty"`
-	ExpectedHours                                       []*ExtensionExpectedHours    `protobuf:"bytes,10,rep,name=expected_hours,json=expectedHours,proto3" json:"expected_hours,omitempty"`
-	ManagerSignoffThruDate                              string                       `protobuf:"bytes,11,opt,name=manager_signoff_thru_date,json=managerSignoffThruDate,proto3" json:"manager_signoff_thru_date,omitempty"`
-	PayrollLockoutThruDate                              string                       `protobuf:"bytes,12,opt,name=payroll_lockout_thru_date,json=payrollLockoutThruDate,proto3" json:"payroll_lockout_thru_date,omitempty"`
-	AccessAssignmentDataEntries                         []*ExtensionAccessAssignment `protobuf:"bytes,13,rep,name=access_assignment_data_entries,json=accessAssignmentDataEntries,proto3" json:"access_assignment_data_entries,omitempty"`
-	EmployeeCurrency                                    string                       `protobuf:"bytes,14,opt,name=employee_currency,json=employeeCurrency,proto3" json:"employee_currency,omitempty"`
-	UserCurrency                                        string                       `protobuf:"bytes,15,opt,name=user_currency,json=userCurrency,proto3" json:"user_currency,omitempty"`
-	PayRuleEntriesForExtensionSnapshotDate              []*ExtensionPayRule          `protobuf:"bytes,16,rep,name=pay_rule_entries_for_extension_snapshot_date,json=payRuleEntriesForExtensionSnapshotDate,proto3" json:"pay_rule_entries_for_extension_snapshot_date,omitempty"`
-	BaseWagesForExtensionSnapshotDate                   []*ExtensionBaseWage         `protobuf:"bytes,17,rep,name=base_wages_for_extension_snapshot_date,json=baseWagesForExtensionSnapshotDate,proto3" json:"base_wages_for_extension_snapshot_date,omitempty"`
-	AccessAssignmentDataEntriesForExtensionSnapshotDate []*ExtensionAccessAssignment `protobuf:"bytes,18,rep,name=access_assignment_data_entries_for_extension_snapshot_date,json=accessAssignmentDataEntriesForExtensionSnapshotDate,proto3" json:"access_assignment_data_entries_for_extension_snapshot_date,omitempty"`
+	PayRuleName                            string                     `protobuf:"bytes,6,opt,name=pay_rule_name,json=payRuleName,proto3" json:"pay_rule_name,omitempty"`
+	PayRuleEntries                         []*ExtensionPayRule        `protobuf:"bytes,7,rep,name=pay_rule_entries,json=payRuleEntries,proto3" json:"pay_rule_entries,omitempty"`
+	BaseWages                              []*ExtensionBaseWage       `protobuf:"bytes,8,rep,name=base_wages,json=baseWages,proto3" json:"base_wages,omitempty"`
+	WorkerType                             string                     `protobuf:"bytes,9,opt,name=worker_type,json=workerType,proto3" json:"worker_type,omitempty"`
+	ExpectedHours                          []*ExtensionExpectedHours  `protobuf:"bytes,10,rep,name=expected_hours,json=expectedHours,proto3" json:"expected_hours,omitempty"`
+	ManagerSignoffThruDate                 string                     `protobuf:"bytes,11,opt,name=manager_signoff_thru_date,json=managerSignoffThruDate,proto3" json:"manager_signoff_thru_date,omitempty"`
+	PayrollLockoutThruDate                 string                     `protobuf:"bytes,12,opt,name=payroll_lockout_thru_date,json=payrollLockoutThruDate,proto3" json:"payroll_lockout_thru_date,omitempty"`
+	AccessAssignmentDataEntries            []*ExtensionTimeEntry      `protobuf:"bytes,13,rep,name=access_assignment_data_entries,json=accessAssignmentDataEntries,proto3" json:"access_assignment_data_entries,omitempty"`
+	EmployeeCurrency                       *ExtensionEmployeeCurrency `protobuf:"bytes,14,opt,name=employee_currency,json=employeeCurrency,proto3" json:"employee_currency,omitempty"`
+	UserCurrency                           *ExtensionUserCurrency     `protobuf:"bytes,15,opt,name=user_currency,json=userCurrency,proto3" json:"user_currency,omitempty"`
+	PayRulesForSnapshotDate                []*ExtensionPayRule        `protobuf:"bytes,16,rep,name=pay_rules_for_snapshot_date,json=payRulesForSnapshotDate,proto3" json:"pay_rules_for_snapshot_date,omitempty"`
+	BaseWagesForExtensionSnapshotDate      []*ExtensionBaseWage       `protobuf:"bytes,17,rep,name=base_wages_for_extension_snapshot_date,json=baseWagesForExtensionSnapshotDate,proto3" json:"base_wages_for_extension_snapshot_date,omitempty"`
+	AccessAssignmentEntriesForSnapshotDate []*ExtensionTimeEntry      `protobuf:"bytes,18,rep,name=access_assignment_entries_for_snapshot_date,json=accessAssignmentEntriesForSnapshotDate,proto3" json:"access_assignment_entries_for_snapshot_date,omitempty"`
 	// The pay rules again: all of them are the person's own.
 	DirectPayRuleEntries                  []*ExtensionPayRule      `protobuf:"bytes,19,rep,name=direct_pay_rule_entries,json=directPayRuleEntries,proto3" json:"direct_pay_rule_entries,omitempty"`
 	EmployeeTerms                         []*ExtensionEmployeeTerm `protobuf:"bytes,20,rep,name=employee_terms,json=employeeTerms,proto3" json:"employee_terms,omitempty"`
 	EmployeeTermsForExtensionSnapshotDate []*ExtensionEmployeeTerm `protobuf:"bytes,21,rep,name=employee_terms_for_extension_snapshot_date,json=employeeTermsForExtensionSnapshotDate,proto3" json:"employee_terms_for_extension_snapshot_date,omitempty"`
+	AccessAssignmentDetailsDataEntries    *ExtensionAccessDetails  `protobuf:"bytes,22,opt,name=access_assignment_details_data_entries,json=accessAssignmentDetailsDataEntries,proto3" json:"access_assignment_details_data_entries,omitempty"`
 	unknownFields                         protoimpl.UnknownFields
 	sizeCache                             protoimpl.SizeCache
 }
@@ -812,30 +830,30 @@ func (x *TimekeepingExtension) GetPayrollLockoutThruDate() string {
 	return ""
 }
 
-func (x *TimekeepingExtension) GetAccessAssignmentDataEntries() []*ExtensionAccessAssignment {
+func (x *TimekeepingExtension) GetAccessAssignmentDataEntries() []*ExtensionTimeEntry {
 	if x != nil {
 		return x.AccessAssignmentDataEntries
 	}
 	return nil
 }
 
-func (x *TimekeepingExtension) GetEmployeeCurrency() string {
+func (x *TimekeepingExtension) GetEmployeeCurrency() *ExtensionEmployeeCurrency {
 	if x != nil {
 		return x.EmployeeCurrency
 	}
-	return ""
+	return nil
 }
 
-func (x *TimekeepingExtension) GetUserCurrency() string {
+func (x *TimekeepingExtension) GetUserCurrency() *ExtensionUserCurrency {
 	if x != nil {
 		return x.UserCurrency
 	}
-	return ""
+	return nil
 }
 
-func (x *TimekeepingExtension) GetPayRuleEntriesForExtensionSnapshotDate() []*ExtensionPayRule {
+func (x *TimekeepingExtension) GetPayRulesForSnapshotDate() []*ExtensionPayRule {
 	if x != nil {
-		return x.PayRuleEntriesForExtensionSnapshotDate
+		return x.PayRulesForSnapshotDate
 	}
 	return nil
 }
@@ -847,9 +865,9 @@ func (x *TimekeepingExtension) GetBaseWagesForExtensionSnapshotDate() []*Extensi
 	return nil
 }
 
-func (x *TimekeepingExtension) GetAccessAssignmentDataEntriesForExtensionSnapshotDate() []*ExtensionAccessAssignment {
+func (x *TimekeepingExtension) GetAccessAssignmentEntriesForSnapshotDate() []*ExtensionTimeEntry {
 	if x != nil {
-		return x.AccessAssignmentDataEntriesForExtensionSnapshotDate
+		return x.AccessAssignmentEntriesForSnapshotDate
 	}
 	return nil
 }
@@ -875,27 +893,38 @@ func (x *TimekeepingExtension) GetEmployeeTermsForExtensionSnapshotDate() []*Ext
 	return nil
 }
 
+func (x *TimekeepingExtension) GetAccessAssignmentDetailsDataEntries() *ExtensionAccessDetails {
+	if x != nil {
+		return x.AccessAssignmentDetailsDataEntries
+	}
+	return nil
+}
+
 type SchedulingExtension struct {
-	state               protoimpl.MessageState `protogen:"open.v1"`
-	PersonId            int64                  `protobuf:"varint,1,opt,name=person_id,json=personId,proto3" json:"person_id,omitempty"`
-	PersonNumber        string                 `protobuf:"bytes,2,opt,name=person_number,json=personNumber,proto3" json:"person_number,omitempty"`
-	Active              *bool                  `protobuf:"varint,3,opt,name=active,proto3,oneof" json:"active,omitempty"`
-	SnapShotDate        string                 `protobuf:"bytes,4,opt,name=snap_shot_date,json=snapShotDate,proto3" json:"snap_shot_date,omitempty"`
-	Badges              []*ExtensionBadge      `protobuf:"bytes,5,rep,name=badges,proto3" json:"badges,omitempty"`
-	ScheduleGroup       string                 `protobuf:"bytes,6,opt,name=schedule_group,json=scheduleGroup,proto3" json:"schedule_group,omitempty"`
-	GroupSchedule       string                 `protobuf:"bytes,7,opt,name=group_schedule,json=groupSchedule,proto3" json:"group_schedule,omitempty"`
-	SchedulePattern     string                 `protobuf:"bytes,8,opt,name=schedule_pattern,json=schedulePattern,proto3" json:"schedule_pattern,omitempty"`
-	ShiftCode           string                 `protobuf:"bytes,9,opt,name=shift_code,json=shiftCode,proto3" json:"shift_code,omitempty"`
-	AvailabilityPattern string                 `protobuf:"bytes,10,opt,name=availability_pattern,json=availabilityPattern,proto3" json:"availability_pattern,omitempty"`
-	// Hours, as text.
-	ExpectedDailyHours         string `protobuf:"bytes,11,opt,name=expected_daily_hours,json=expectedDailyHours,proto3" json:"expected_daily_hours,omitempty"`
-	ExpectedWeeklyHours        string `protobuf:"bytes,12,opt,name=expected_weekly_hours,json=expectedWeeklyHours,proto3" json:"expected_weekly_hours,omitempty"`
-	ExpectedByPayPeriodHours   string `protobuf:"bytes,13,opt,name=expected_by_pay_period_hours,json=expectedByPayPeriodHours,proto3" json:"expected_by_pay_period_hours,omitempty"`
-	HyperfindProfile           string `protobuf:"bytes,14,opt,name=hyperfind_profile,json=hyperfindProfile,proto3" json:"hyperfind_profile,omitempty"`
-	WorkerType                 string `protobuf:"bytes,15,opt,name=worker_type,json=workerType,proto3" json:"worker_type,omitempty"`
-	UseMultipleAssignmentsFlag *bool  `protobuf:"varint,16,opt,name=use_multiple_assignments_flag,json=useMultipleAssignmentsFlag,proto3,oneof" json:"use_multiple_assignments_flag,omitempty"`
-	unknownFields              protoimpl.UnknownFields
-	sizeCache                  protoimpl.SizeCache
+	state                      protoimpl.MessageState `protogen:"open.v1"`
+	PersonId                   int64                  `protobuf:"varint,1,opt,name=person_id,json=personId,proto3" json:"person_id,omitempty"`
+	PersonNumber               string                 `protobuf:"bytes,2,opt,name=person_number,json=personNumber,proto3" json:"person_number,omitempty"`
+	Active                     *bool                  `protobuf:"varint,3,opt,name=active,proto3,oneof" json:"active,omitempty"`
+	SnapShotDate               string                 `protobuf:"bytes,4,opt,name=snap_shot_date,json=snapShotDate,proto3" json:"snap_shot_date,omitempty"`
+	Badges                     []*ExtensionBadge      `protobuf:"bytes,5,rep,name=badges,proto3" json:"badges,omitempty"`
+	ScheduleGroup              string                 `protobuf:"bytes,6,opt,name=schedule_group,json=scheduleGroup,proto3" json:"schedule_group,omitempty"`
+	GroupSchedule              string                 `protobuf:"bytes,7,opt,name=group_schedule,json=groupSchedule,proto3" json:"group_schedule,omitempty"`
+	SchedulePattern            string                 `protobuf:"bytes,8,opt,name=schedule_pattern,json=schedulePattern,proto3" json:"schedule_pattern,omitempty"`
+	ShiftCode                  string                 `protobuf:"bytes,9,opt,name=shift_code,json=shiftCode,proto3" json:"shift_code,omitempty"`
+	AvailabilityPattern        string                 `protobuf:"bytes,10,opt,name=availability_pattern,json=availabilityPattern,proto3" json:"availability_pattern,omitempty"`
+	ExpectedDailyHours         *float64               `protobuf:"fixed64,11,opt,name=expected_daily_hours,json=expectedDailyHours,proto3,oneof" json:"expected_daily_hours,omitempty"`
+	ExpectedWeeklyHours        *float64               `protobuf:"fixed64,12,opt,name=expected_weekly_hours,json=expectedWeeklyHours,proto3,oneof" json:"expected_weekly_hours,omitempty"`
+	ExpectedByPayPeriodHours   *float64               `protobuf:"fixed64,13,opt,name=expected_by_pay_period_hours,json=expectedByPayPeriodHours,proto3,oneof" json:"expected_by_pay_period_hours,omitempty"`
+	HyperfindProfile           string                 `protobuf:"bytes,14,opt,name=hyperfind_profile,json=hyperfindProfile,proto3" json:"hyperfind_profile,omitempty"`
+	WorkerType                 string                 `protobuf:"bytes,15,opt,name=worker_type,json=workerType,proto3" json:"worker_type,omitempty"`
+	UseMultipleAssignmentsFlag *bool                  `protobuf:"varint,16,opt,name=use_multiple_assignments_flag,json=useMultipleAssignmentsFlag,proto3,oneof" json:"use_multiple_assignments_flag,omitempty"`
+	// The group that the person is in now: it has no dates.
+	GroupAssignments                         []*ExtensionGroupAssignment `protobuf:"bytes,17,rep,name=group_assignments,json=groupAssignments,proto3" json:"group_assignments,omitempty"`
+	GroupAssignmentsForExtensionSnapshotDate []*ExtensionGroupAssignment `protobuf:"bytes,18,rep,name=group_assignments_for_extension_snapshot_date,json=groupAssignmentsForExtensionSnapshotDate,proto3" json:"group_assignments_for_extension_snapshot_date,omitempty"`
+	JobTransferEntries                       []*ExtensionJobTransfer     `protobuf:"bytes,19,rep,name=job_transfer_entries,json=jobTransferEntries,proto3" json:"job_transfer_entries,omitempty"`
+	JobTransferForSnapshotDate               []*ExtensionJobTransfer     `protobuf:"bytes,20,rep,name=job_transfer_for_snapshot_date,json=jobTransferForSnapshotDate,proto3" json:"job_transfer_for_snapshot_date,omitempty"`
+	unknownFields                            protoimpl.UnknownFields
+	sizeCache                                protoimpl.SizeCache
 }
 
 func (x *SchedulingExtension) Reset() {
@@ -998,25 +1027,25 @@ func (x *SchedulingExtension) GetAvailabilityPattern() string {
 	return ""
 }
 
-func (x *SchedulingExtension) GetExpectedDailyHours() string {
-	if x != nil {
-		return x.ExpectedDailyHours
+func (x *SchedulingExtension) GetExpectedDailyHours() float64 {
+	if x != nil && x.ExpectedDailyHours != nil {
+		return *x.ExpectedDailyHours
 	}
-	return ""
+	return 0
 }
 
-func (x *SchedulingExtension) GetExpectedWeeklyHours() string {
-	if x != nil {
-		return x.ExpectedWeeklyHours
+func (x *SchedulingExtension) GetExpectedWeeklyHours() float64 {
+	if x != nil && x.ExpectedWeeklyHours != nil {
+		return *x.ExpectedWeeklyHours
 	}
-	return ""
+	return 0
 }
 
-func (x *SchedulingExtension) GetExpectedByPayPeriodHours() string {
-	if x != nil {
-		return x.ExpectedByPayPeriodHours
+func (x *SchedulingExtension) GetExpectedByPayPeriodHours() float64 {
+	if x != nil && x.ExpectedByPayPeriodHours != nil {
+		return *x.ExpectedByPayPeriodHours
 	}
-	return ""
+	return 0
 }
 
 func (x *SchedulingExtension) GetHyperfindProfile() string {
@@ -1040,17 +1069,47 @@ func (x *SchedulingExtension) GetUseMultipleAssignmentsFlag() bool {
 	return false
 }
 
+func (x *SchedulingExtension) GetGroupAssignments() []*ExtensionGroupAssignment {
+	if x != nil {
+		return x.GroupAssignments
+	}
+	return nil
+}
+
+func (x *SchedulingExtension) GetGroupAssignmentsForExtensionSnapshotDate() []*ExtensionGroupAssignment {
+	if x != nil {
+		return x.GroupAssignmentsForExtensionSnapshotDate
+	}
+	return nil
+}
+
+func (x *SchedulingExtension) GetJobTransferEntries() []*ExtensionJobTransfer {
+	if x != nil {
+		return x.JobTransferEntries
+	}
+	return nil
+}
+
+func (x *SchedulingExtension) GetJobTransferForSnapshotDate() []*ExtensionJobTransfer {
+	if x != nil {
+		return x.JobTransferForSnapshotDate
+	}
+	return nil
+}
+
 type AccrualExtension struct {
-	state                  protoimpl.MessageState          `protogen:"open.v1"`
-	PersonId               int64                           `protobuf:"varint,1,opt,name=person_id,json=personId,proto3" json:"person_id,omitempty"`
-	PersonNumber           string                          `protobuf:"bytes,2,opt,name=person_number,json=personNumber,proto3" json:"person_number,omitempty"`
-	Active                 *bool                           `protobuf:"varint,3,opt,name=active,proto3,oneof" json:"active,omitempty"`
-	SnapShotDate           string                          `protobuf:"bytes,4,opt,name=snap_shot_date,json=snapShotDate,proto3" json:"snap_shot_date,omitempty"`
-	Badges                 []*ExtensionBadge               `protobuf:"bytes,5,rep,name=badges,proto3" json:"badges,omitempty"`
-	AccrualProfilesEntries []*ExtensionAccrualProfile      `protobuf:"bytes,6,rep,name=accrual_profiles_entries,json=accrualProfilesEntries,proto3" json:"accrual_profiles_entries,omitempty"`
-	FullTimeEquivalency    []*ExtensionFullTimeEquivalency `protobuf:"bytes,7,rep,name=full_time_equivalency,json=fullTimeEquivalency,proto3" json:"full_time_equivalency,omitempty"`
-	unknownFields          protoimpl.UnknownFields
-	sizeCache              protoimpl.SizeCache
+	state                                       protoimpl.MessageState          `protogen:"open.v1"`
+	PersonId                                    int64                           `protobuf:"varint,1,opt,name=person_id,json=personId,proto3" json:"person_id,omitempty"`
+	PersonNumber                                string                          `protobuf:"bytes,2,opt,name=person_number,json=personNumber,proto3" json:"person_number,omitempty"`
+	Active                                      *bool                           `protobuf:"varint,3,opt,name=active,proto3,oneof" json:"active,omitempty"`
+	SnapShotDate                                string                          `protobuf:"bytes,4,opt,name=snap_shot_date,json=snapShotDate,proto3" json:"snap_shot_date,omitempty"`
+	Badges                                      []*ExtensionBadge               `protobuf:"bytes,5,rep,name=badges,proto3" json:"badges,omitempty"`
+	AccrualProfilesEntries                      []*ExtensionAccrualProfile      `protobuf:"bytes,6,rep,name=accrual_profiles_entries,json=accrualProfilesEntries,proto3" json:"accrual_profiles_entries,omitempty"`
+	FullTimeEquivalency                         []*ExtensionFullTimeEquivalency `protobuf:"bytes,7,rep,name=full_time_equivalency,json=fullTimeEquivalency,proto3" json:"full_time_equivalency,omitempty"`
+	AccrualProfilesEntriesForSnapshotDate       []*ExtensionAccrualProfile      `protobuf:"bytes,8,rep,name=accrual_profiles_entries_for_snapshot_date,json=accrualProfilesEntriesForSnapshotDate,proto3" json:"accrual_profiles_entries_for_snapshot_date,omitempty"`
+	FullTimeEquivalencyForExtensionSnapshotDate []*ExtensionFullTimeEquivalency `protobuf:"bytes,9,rep,name=full_time_equivalency_for_extension_snapshot_date,json=fullTimeEquivalencyForExtensionSnapshotDate,proto3" json:"full_time_equivalency_for_extension_snapshot_date,omitempty"`
+	unknownFields                               protoimpl.UnknownFields
+	sizeCache                                   protoimpl.SizeCache
 }
 
 func (x *AccrualExtension) Reset() {
@@ -1132,20 +1191,35 @@ func (x *AccrualExtension) GetFullTimeEquivalency() []*ExtensionFullTimeEquivale
 	return nil
 }
 
+func (x *AccrualExtension) GetAccrualProfilesEntriesForSnapshotDate() []*ExtensionAccrualProfile {
+	if x != nil {
+		return x.AccrualProfilesEntriesForSnapshotDate
+	}
+	return nil
+}
+
+func (x *AccrualExtension) GetFullTimeEquivalencyForExtensionSnapshotDate() []*ExtensionFullTimeEquivalency {
+	if x != nil {
+		return x.FullTimeEquivalencyForExtensionSnapshotDate
+	}
+	return nil
+}
+
 type DeviceExtension struct {
-	state          protoimpl.MessageState `protogen:"open.v1"`
-	PersonId       int64                  `protobuf:"varint,1,opt,name=person_id,json=personId,proto3" json:"person_id,omitempty"`
-	PersonNumber   string                 `protobuf:"bytes,2,opt,name=person_number,json=personNumber,proto3" json:"person_number,omitempty"`
-	Active         *bool                  `protobuf:"varint,3,opt,name=active,proto3,oneof" json:"active,omitempty"`
-	SnapShotDate   string                 `protobuf:"bytes,4,opt,name=snap_shot_date,json=snapShotDate,proto3" json:"snap_shot_date,omitempty"`
-	Badges         []*ExtensionBadge      `protobuf:"bytes,5,rep,name=badges,proto3" json:"badges,omitempty"`
-	DeviceGroup    string                 `protobuf:"bytes,6,opt,name=device_group,json=deviceGroup,proto3" json:"device_group,omitempty"`
-	DeviceProfile  string                 `protobuf:"bytes,7,opt,name=device_profile,json=deviceProfile,proto3" json:"device_profile,omitempty"`
-	BadgeDetails   []*ExtensionBadge      `protobuf:"bytes,8,rep,name=badge_details,json=badgeDetails,proto3" json:"badge_details,omitempty"`
-	FingerRequired *bool                  `protobuf:"varint,9,opt,name=finger_required,json=fingerRequired,proto3,oneof" json:"finger_required,omitempty"`
-	FaceRequired   *bool                  `protobuf:"varint,10,opt,name=face_required,json=faceRequired,proto3,oneof" json:"face_required,omitempty"`
-	unknownFields  protoimpl.UnknownFields
-	sizeCache      protoimpl.SizeCache
+	state                                protoimpl.MessageState `protogen:"open.v1"`
+	PersonId                             int64                  `protobuf:"varint,1,opt,name=person_id,json=personId,proto3" json:"person_id,omitempty"`
+	PersonNumber                         string                 `protobuf:"bytes,2,opt,name=person_number,json=personNumber,proto3" json:"person_number,omitempty"`
+	Active                               *bool                  `protobuf:"varint,3,opt,name=active,proto3,oneof" json:"active,omitempty"`
+	SnapShotDate                         string                 `protobuf:"bytes,4,opt,name=snap_shot_date,json=snapShotDate,proto3" json:"snap_shot_date,omitempty"`
+	Badges                               []*ExtensionBadge      `protobuf:"bytes,5,rep,name=badges,proto3" json:"badges,omitempty"`
+	DeviceGroup                          string                 `protobuf:"bytes,6,opt,name=device_group,json=deviceGroup,proto3" json:"device_group,omitempty"`
+	DeviceProfile                        string                 `protobuf:"bytes,7,opt,name=device_profile,json=deviceProfile,proto3" json:"device_profile,omitempty"`
+	BadgeDetails                         []*ExtensionBadge      `protobuf:"bytes,8,rep,name=badge_details,json=badgeDetails,proto3" json:"badge_details,omitempty"`
+	FingerRequired                       *bool                  `protobuf:"varint,9,opt,name=finger_required,json=fingerRequired,proto3,oneof" json:"finger_required,omitempty"`
+	FaceRequired                         *bool                  `protobuf:"varint,10,opt,name=face_required,json=faceRequired,proto3,oneof" json:"face_required,omitempty"`
+	BadgeDetailsForExtensionSnapshotDate []*ExtensionBadge      `protobuf:"bytes,11,rep,name=badge_details_for_extension_snapshot_date,json=badgeDetailsForExtensionSnapshotDate,proto3" json:"badge_details_for_extension_snapshot_date,omitempty"`
+	unknownFields                        protoimpl.UnknownFields
+	sizeCache                            protoimpl.SizeCache
 }
 
 func (x *DeviceExtension) Reset() {
@@ -1246,6 +1320,13 @@ func (x *DeviceExtension) GetFaceRequired() bool {
 		return *x.FaceRequired
 	}
 	return false
+}
+
+func (x *DeviceExtension) GetBadgeDetailsForExtensionSnapshotDate() []*ExtensionBadge {
+	if x != nil {
+		return x.BadgeDetailsForExtensionSnapshotDate
+	}
+	return nil
 }
 
 type ExtensionBadge struct {
@@ -1514,6 +1595,94 @@ func (x *ExtensionPrimaryJob) GetExpirationDate() string {
 	return ""
 }
 
+type ExtensionPrimaryJobs struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Jobs          []*ExtensionPrimaryJob `protobuf:"bytes,1,rep,name=jobs,proto3" json:"jobs,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ExtensionPrimaryJobs) Reset() {
+	*x = ExtensionPrimaryJobs{}
+	mi := &file_rotaloom_commons_v1_person_extension_proto_msgTypes[12]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ExtensionPrimaryJobs) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ExtensionPrimaryJobs) ProtoMessage() {}
+
+func (x *ExtensionPrimaryJobs) ProtoReflect() protoreflect.Message {
+	mi := &file_rotaloom_commons_v1_person_extension_proto_msgTypes[12]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ExtensionPrimaryJobs.ProtoReflect.Descriptor instead.
+func (*ExtensionPrimaryJobs) Descriptor() ([]byte, []int) {
+	return file_rotaloom_commons_v1_person_extension_proto_rawDescGZIP(), []int{12}
+}
+
+func (x *ExtensionPrimaryJobs) GetJobs() []*ExtensionPrimaryJob {
+	if x != nil {
+		return x.Jobs
+	}
+	return nil
+}
+
+type ExtensionPreferenceProfile struct {
+	state             protoimpl.MessageState `protogen:"open.v1"`
+	PreferenceProfile string                 `protobuf:"bytes,1,opt,name=preference_profile,json=preferenceProfile,proto3" json:"preference_profile,omitempty"`
+	unknownFields     protoimpl.UnknownFields
+	sizeCache         protoimpl.SizeCache
+}
+
+func (x *ExtensionPreferenceProfile) Reset() {
+	*x = ExtensionPreferenceProfile{}
+	mi := &file_rotaloom_commons_v1_person_extension_proto_msgTypes[13]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ExtensionPreferenceProfile) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ExtensionPreferenceProfile) ProtoMessage() {}
+
+func (x *ExtensionPreferenceProfile) ProtoReflect() protoreflect.Message {
+	mi := &file_rotaloom_commons_v1_person_extension_proto_msgTypes[13]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ExtensionPreferenceProfile.ProtoReflect.Descriptor instead.
+func (*ExtensionPreferenceProfile) Descriptor() ([]byte, []int) {
+	return file_rotaloom_commons_v1_person_extension_proto_rawDescGZIP(), []int{13}
+}
+
+func (x *ExtensionPreferenceProfile) GetPreferenceProfile() string {
+	if x != nil {
+		return x.PreferenceProfile
+	}
+	return ""
+}
+
 type ExtensionEmail struct {
 	state                        protoimpl.MessageState `protogen:"open.v1"`
 	ContactType                  string                 `protobuf:"bytes,1,opt,name=contact_type,json=contactType,proto3" json:"contact_type,omitempty"`
@@ -1525,7 +1694,7 @@ type ExtensionEmail struct {
 
 func (x *ExtensionEmail) Reset() {
 	*x = ExtensionEmail{}
-	mi := &file_rotaloom_commons_v1_person_extension_proto_msgTypes[12]
+	mi := &file_rotaloom_commons_v1_person_extension_proto_msgTypes[14]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1537,7 +1706,7 @@ func (x *ExtensionEmail) String() string {
 func (*ExtensionEmail) ProtoMessage() {}
 
 func (x *ExtensionEmail) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_commons_v1_person_extension_proto_msgTypes[12]
+	mi := &file_rotaloom_commons_v1_person_extension_proto_msgTypes[14]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1550,7 +1719,7 @@ func (x *ExtensionEmail) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ExtensionEmail.ProtoReflect.Descriptor instead.
 func (*ExtensionEmail) Descriptor() ([]byte, []int) {
-	return file_rotaloom_commons_v1_person_extension_proto_rawDescGZIP(), []int{12}
+	return file_rotaloom_commons_v1_person_extension_proto_rawDescGZIP(), []int{14}
 }
 
 func (x *ExtensionEmail) GetContactType() string {
@@ -1585,7 +1754,7 @@ type ExtensionTelephone struct {
 
 func (x *ExtensionTelephone) Reset() {
 	*x = ExtensionTelephone{}
-	mi := &file_rotaloom_commons_v1_person_extension_proto_msgTypes[13]
+	mi := &file_rotaloom_commons_v1_person_extension_proto_msgTypes[15]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1597,7 +1766,7 @@ func (x *ExtensionTelephone) String() string {
 func (*ExtensionTelephone) ProtoMessage() {}
 
 func (x *ExtensionTelephone) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_commons_v1_person_extension_proto_msgTypes[13]
+	mi := &file_rotaloom_commons_v1_person_extension_proto_msgTypes[15]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1610,7 +1779,7 @@ func (x *ExtensionTelephone) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ExtensionTelephone.ProtoReflect.Descriptor instead.
 func (*ExtensionTelephone) Descriptor() ([]byte, []int) {
-	return file_rotaloom_commons_v1_person_extension_proto_rawDescGZIP(), []int{13}
+	return file_rotaloom_commons_v1_person_extension_proto_rawDescGZIP(), []int{15}
 }
 
 func (x *ExtensionTelephone) GetContactType() string {
@@ -1648,7 +1817,7 @@ type ExtensionPostalAddress struct {
 
 func (x *ExtensionPostalAddress) Reset() {
 	*x = ExtensionPostalAddress{}
-	mi := &file_rotaloom_commons_v1_person_extension_proto_msgTypes[14]
+	mi := &file_rotaloom_commons_v1_person_extension_proto_msgTypes[16]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1660,7 +1829,7 @@ func (x *ExtensionPostalAddress) String() string {
 func (*ExtensionPostalAddress) ProtoMessage() {}
 
 func (x *ExtensionPostalAddress) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_commons_v1_person_extension_proto_msgTypes[14]
+	mi := &file_rotaloom_commons_v1_person_extension_proto_msgTypes[16]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1673,7 +1842,7 @@ func (x *ExtensionPostalAddress) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ExtensionPostalAddress.ProtoReflect.Descriptor instead.
 func (*ExtensionPostalAddress) Descriptor() ([]byte, []int) {
-	return file_rotaloom_commons_v1_person_extension_proto_rawDescGZIP(), []int{14}
+	return file_rotaloom_commons_v1_person_extension_proto_rawDescGZIP(), []int{16}
 }
 
 func (x *ExtensionPostalAddress) GetContactType() string {
@@ -1719,16 +1888,18 @@ func (x *ExtensionPostalAddress) GetCountry() string {
 }
 
 type ExtensionLicense struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	LicenseType   string                 `protobuf:"bytes,1,opt,name=license_type,json=licenseType,proto3" json:"license_type,omitempty"`
-	ActiveFlag    *bool                  `protobuf:"varint,2,opt,name=active_flag,json=activeFlag,proto3,oneof" json:"active_flag,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
+	state       protoimpl.MessageState `protogen:"open.v1"`
+	LicenseType string                 `protobuf:"bytes,1,opt,name=license_type,json=licenseType,proto3" json:"license_type,omitempty"`
+	Active      *bool                  `protobuf:"varint,2,opt,name=active,proto3,oneof" json:"active,omitempty"`
+	// The same name.
+	LicenseTypeName string `protobuf:"bytes,3,opt,name=license_type_name,json=licenseTypeName,proto3" json:"license_type_name,omitempty"`
+	unknownFields   protoimpl.UnknownFields
+	sizeCache       protoimpl.SizeCache
 }
 
 func (x *ExtensionLicense) Reset() {
 	*x = ExtensionLicense{}
-	mi := &file_rotaloom_commons_v1_person_extension_proto_msgTypes[15]
+	mi := &file_rotaloom_commons_v1_person_extension_proto_msgTypes[17]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1740,7 +1911,7 @@ func (x *ExtensionLicense) String() string {
 func (*ExtensionLicense) ProtoMessage() {}
 
 func (x *ExtensionLicense) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_commons_v1_person_extension_proto_msgTypes[15]
+	mi := &file_rotaloom_commons_v1_person_extension_proto_msgTypes[17]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1753,7 +1924,7 @@ func (x *ExtensionLicense) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ExtensionLicense.ProtoReflect.Descriptor instead.
 func (*ExtensionLicense) Descriptor() ([]byte, []int) {
-	return file_rotaloom_commons_v1_person_extension_proto_rawDescGZIP(), []int{15}
+	return file_rotaloom_commons_v1_person_extension_proto_rawDescGZIP(), []int{17}
 }
 
 func (x *ExtensionLicense) GetLicenseType() string {
@@ -1763,11 +1934,18 @@ func (x *ExtensionLicense) GetLicenseType() string {
 	return ""
 }
 
-func (x *ExtensionLicense) GetActiveFlag() bool {
-	if x != nil && x.ActiveFlag != nil {
-		return *x.ActiveFlag
+func (x *ExtensionLicense) GetActive() bool {
+	if x != nil && x.Active != nil {
+		return *x.Active
 	}
 	return false
+}
+
+func (x *ExtensionLicense) GetLicenseTypeName() string {
+	if x != nil {
+		return x.LicenseTypeName
+	}
+	return ""
 }
 
 type ExtensionCustomData struct {
@@ -1780,7 +1958,7 @@ type ExtensionCustomData struct {
 
 func (x *ExtensionCustomData) Reset() {
 	*x = ExtensionCustomData{}
-	mi := &file_rotaloom_commons_v1_person_extension_proto_msgTypes[16]
+	mi := &file_rotaloom_commons_v1_person_extension_proto_msgTypes[18]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1792,7 +1970,7 @@ func (x *ExtensionCustomData) String() string {
 func (*ExtensionCustomData) ProtoMessage() {}
 
 func (x *ExtensionCustomData) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_commons_v1_person_extension_proto_msgTypes[16]
+	mi := &file_rotaloom_commons_v1_person_extension_proto_msgTypes[18]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1805,7 +1983,7 @@ func (x *ExtensionCustomData) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ExtensionCustomData.ProtoReflect.Descriptor instead.
 func (*ExtensionCustomData) Descriptor() ([]byte, []int) {
-	return file_rotaloom_commons_v1_person_extension_proto_rawDescGZIP(), []int{16}
+	return file_rotaloom_commons_v1_person_extension_proto_rawDescGZIP(), []int{18}
 }
 
 func (x *ExtensionCustomData) GetCustomDataType() string {
@@ -1823,16 +2001,16 @@ func (x *ExtensionCustomData) GetCustomText() string {
 }
 
 type ExtensionPersonDate struct {
-	state          protoimpl.MessageState `protogen:"open.v1"`
-	PersonDateType string                 `protobuf:"bytes,1,opt,name=person_date_type,json=personDateType,proto3" json:"person_date_type,omitempty"`
-	Date           string                 `protobuf:"bytes,2,opt,name=date,proto3" json:"date,omitempty"`
-	unknownFields  protoimpl.UnknownFields
-	sizeCache      protoimpl.SizeCache
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	DateName      string                 `protobuf:"bytes,1,opt,name=date_name,json=dateName,proto3" json:"date_name,omitempty"`
+	OverrideDate  string                 `protobuf:"bytes,2,opt,name=override_date,json=overrideDate,proto3" json:"override_date,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
 }
 
 func (x *ExtensionPersonDate) Reset() {
 	*x = ExtensionPersonDate{}
-	mi := &file_rotaloom_commons_v1_person_extension_proto_msgTypes[17]
+	mi := &file_rotaloom_commons_v1_person_extension_proto_msgTypes[19]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1844,7 +2022,7 @@ func (x *ExtensionPersonDate) String() string {
 func (*ExtensionPersonDate) ProtoMessage() {}
 
 func (x *ExtensionPersonDate) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_commons_v1_person_extension_proto_msgTypes[17]
+	mi := &file_rotaloom_commons_v1_person_extension_proto_msgTypes[19]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1857,37 +2035,37 @@ func (x *ExtensionPersonDate) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ExtensionPersonDate.ProtoReflect.Descriptor instead.
 func (*ExtensionPersonDate) Descriptor() ([]byte, []int) {
-	return file_rotaloom_commons_v1_person_extension_proto_rawDescGZIP(), []int{17}
+	return file_rotaloom_commons_v1_person_extension_proto_rawDescGZIP(), []int{19}
 }
 
-func (x *ExtensionPersonDate) GetPersonDateType() string {
+func (x *ExtensionPersonDate) GetDateName() string {
 	if x != nil {
-		return x.PersonDateType
+		return x.DateName
 	}
 	return ""
 }
 
-func (x *ExtensionPersonDate) GetDate() string {
+func (x *ExtensionPersonDate) GetOverrideDate() string {
 	if x != nil {
-		return x.Date
+		return x.OverrideDate
 	}
 	return ""
 }
 
 type ExtensionDataAccess struct {
-	state          protoimpl.MessageState `protogen:"open.v1"`
-	GdapName       string                 `protobuf:"bytes,1,opt,name=gdap_name,json=gdapName,proto3" json:"gdap_name,omitempty"`
-	Role           string                 `protobuf:"bytes,2,opt,name=role,proto3" json:"role,omitempty"`
-	DefaultSwitch  *bool                  `protobuf:"varint,3,opt,name=default_switch,json=defaultSwitch,proto3,oneof" json:"default_switch,omitempty"`
-	EffectiveDate  string                 `protobuf:"bytes,4,opt,name=effective_date,json=effectiveDate,proto3" json:"effective_date,omitempty"`
-	ExpirationDate string                 `protobuf:"bytes,5,opt,name=expiration_date,json=expirationDate,proto3" json:"expiration_date,omitempty"`
-	unknownFields  protoimpl.UnknownFields
-	sizeCache      protoimpl.SizeCache
+	state               protoimpl.MessageState `protogen:"open.v1"`
+	DataAccessGroup     string                 `protobuf:"bytes,1,opt,name=data_access_group,json=dataAccessGroup,proto3" json:"data_access_group,omitempty"`
+	DataAccessGroupRole string                 `protobuf:"bytes,2,opt,name=data_access_group_role,json=dataAccessGroupRole,proto3" json:"data_access_group_role,omitempty"`
+	DefaultSwitch       *bool                  `protobuf:"varint,3,opt,name=default_switch,json=defaultSwitch,proto3,oneof" json:"default_switch,omitempty"`
+	EffectiveDate       string                 `protobuf:"bytes,4,opt,name=effective_date,json=effectiveDate,proto3" json:"effective_date,omitempty"`
+	ExpirationDate      string                 `protobuf:"bytes,5,opt,name=expiration_date,json=expirationDate,proto3" json:"expiration_date,omitempty"`
+	unknownFields       protoimpl.UnknownFields
+	sizeCache           protoimpl.SizeCache
 }
 
 func (x *ExtensionDataAccess) Reset() {
 	*x = ExtensionDataAccess{}
-	mi := &file_rotaloom_commons_v1_person_extension_proto_msgTypes[18]
+	mi := &file_rotaloom_commons_v1_person_extension_proto_msgTypes[20]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1899,7 +2077,7 @@ func (x *ExtensionDataAccess) String() string {
 func (*ExtensionDataAccess) ProtoMessage() {}
 
 func (x *ExtensionDataAccess) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_commons_v1_person_extension_proto_msgTypes[18]
+	mi := &file_rotaloom_commons_v1_person_extension_proto_msgTypes[20]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1912,19 +2090,19 @@ func (x *ExtensionDataAccess) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ExtensionDataAccess.ProtoReflect.Descriptor instead.
 func (*ExtensionDataAccess) Descriptor() ([]byte, []int) {
-	return file_rotaloom_commons_v1_person_extension_proto_rawDescGZIP(), []int{18}
+	return file_rotaloom_commons_v1_person_extension_proto_rawDescGZIP(), []int{20}
 }
 
-func (x *ExtensionDataAccess) GetGdapName() string {
+func (x *ExtensionDataAccess) GetDataAccessGroup() string {
 	if x != nil {
-		return x.GdapName
+		return x.DataAccessGroup
 	}
 	return ""
 }
 
-func (x *ExtensionDataAccess) GetRole() string {
+func (x *ExtensionDataAccess) GetDataAccessGroupRole() string {
 	if x != nil {
-		return x.Role
+		return x.DataAccessGroupRole
 	}
 	return ""
 }
@@ -1961,7 +2139,7 @@ type ExtensionIdentifier struct {
 
 func (x *ExtensionIdentifier) Reset() {
 	*x = ExtensionIdentifier{}
-	mi := &file_rotaloom_commons_v1_person_extension_proto_msgTypes[19]
+	mi := &file_rotaloom_commons_v1_person_extension_proto_msgTypes[21]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1973,7 +2151,7 @@ func (x *ExtensionIdentifier) String() string {
 func (*ExtensionIdentifier) ProtoMessage() {}
 
 func (x *ExtensionIdentifier) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_commons_v1_person_extension_proto_msgTypes[19]
+	mi := &file_rotaloom_commons_v1_person_extension_proto_msgTypes[21]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1986,7 +2164,7 @@ func (x *ExtensionIdentifier) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ExtensionIdentifier.ProtoReflect.Descriptor instead.
 func (*ExtensionIdentifier) Descriptor() ([]byte, []int) {
-	return file_rotaloom_commons_v1_person_extension_proto_rawDescGZIP(), []int{19}
+	return file_rotaloom_commons_v1_person_extension_proto_rawDescGZIP(), []int{21}
 }
 
 func (x *ExtensionIdentifier) GetIdentifierType() string {
@@ -2014,7 +2192,7 @@ type ExtensionPayRule struct {
 
 func (x *ExtensionPayRule) Reset() {
 	*x = ExtensionPayRule{}
-	mi := &file_rotaloom_commons_v1_person_extension_proto_msgTypes[20]
+	mi := &file_rotaloom_commons_v1_person_extension_proto_msgTypes[22]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2026,7 +2204,7 @@ func (x *ExtensionPayRule) String() string {
 func (*ExtensionPayRule) ProtoMessage() {}
 
 func (x *ExtensionPayRule) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_commons_v1_person_extension_proto_msgTypes[20]
+	mi := &file_rotaloom_commons_v1_person_extension_proto_msgTypes[22]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2039,7 +2217,7 @@ func (x *ExtensionPayRule) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ExtensionPayRule.ProtoReflect.Descriptor instead.
 func (*ExtensionPayRule) Descriptor() ([]byte, []int) {
-	return file_rotaloom_commons_v1_person_extension_proto_rawDescGZIP(), []int{20}
+	return file_rotaloom_commons_v1_person_extension_proto_rawDescGZIP(), []int{22}
 }
 
 func (x *ExtensionPayRule) GetPayRuleName() string {
@@ -2075,7 +2253,7 @@ type ExtensionEmployeeTerm struct {
 
 func (x *ExtensionEmployeeTerm) Reset() {
 	*x = ExtensionEmployeeTerm{}
-	mi := &file_rotaloom_commons_v1_person_extension_proto_msgTypes[21]
+	mi := &file_rotaloom_commons_v1_person_extension_proto_msgTypes[23]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2087,7 +2265,7 @@ func (x *ExtensionEmployeeTerm) String() string {
 func (*ExtensionEmployeeTerm) ProtoMessage() {}
 
 func (x *ExtensionEmployeeTerm) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_commons_v1_person_extension_proto_msgTypes[21]
+	mi := &file_rotaloom_commons_v1_person_extension_proto_msgTypes[23]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2100,7 +2278,7 @@ func (x *ExtensionEmployeeTerm) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ExtensionEmployeeTerm.ProtoReflect.Descriptor instead.
 func (*ExtensionEmployeeTerm) Descriptor() ([]byte, []int) {
-	return file_rotaloom_commons_v1_person_extension_proto_rawDescGZIP(), []int{21}
+	return file_rotaloom_commons_v1_person_extension_proto_rawDescGZIP(), []int{23}
 }
 
 func (x *ExtensionEmployeeTerm) GetEmploymentTerm() string {
@@ -2142,7 +2320,7 @@ type ExtensionBaseWage struct {
 
 func (x *ExtensionBaseWage) Reset() {
 	*x = ExtensionBaseWage{}
-	mi := &file_rotaloom_commons_v1_person_extension_proto_msgTypes[22]
+	mi := &file_rotaloom_commons_v1_person_extension_proto_msgTypes[24]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2154,7 +2332,7 @@ func (x *ExtensionBaseWage) String() string {
 func (*ExtensionBaseWage) ProtoMessage() {}
 
 func (x *ExtensionBaseWage) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_commons_v1_person_extension_proto_msgTypes[22]
+	mi := &file_rotaloom_commons_v1_person_extension_proto_msgTypes[24]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2167,7 +2345,7 @@ func (x *ExtensionBaseWage) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ExtensionBaseWage.ProtoReflect.Descriptor instead.
 func (*ExtensionBaseWage) Descriptor() ([]byte, []int) {
-	return file_rotaloom_commons_v1_person_extension_proto_rawDescGZIP(), []int{22}
+	return file_rotaloom_commons_v1_person_extension_proto_rawDescGZIP(), []int{24}
 }
 
 func (x *ExtensionBaseWage) GetHourlyRate() float64 {
@@ -2201,7 +2379,7 @@ type ExtensionExpectedHours struct {
 
 func (x *ExtensionExpectedHours) Reset() {
 	*x = ExtensionExpectedHours{}
-	mi := &file_rotaloom_commons_v1_person_extension_proto_msgTypes[23]
+	mi := &file_rotaloom_commons_v1_person_extension_proto_msgTypes[25]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2213,7 +2391,7 @@ func (x *ExtensionExpectedHours) String() string {
 func (*ExtensionExpectedHours) ProtoMessage() {}
 
 func (x *ExtensionExpectedHours) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_commons_v1_person_extension_proto_msgTypes[23]
+	mi := &file_rotaloom_commons_v1_person_extension_proto_msgTypes[25]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2226,7 +2404,7 @@ func (x *ExtensionExpectedHours) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ExtensionExpectedHours.ProtoReflect.Descriptor instead.
 func (*ExtensionExpectedHours) Descriptor() ([]byte, []int) {
-	return file_rotaloom_commons_v1_person_extension_proto_rawDescGZIP(), []int{23}
+	return file_rotaloom_commons_v1_person_extension_proto_rawDescGZIP(), []int{25}
 }
 
 func (x *ExtensionExpectedHours) GetTimePeriodType() string {
@@ -2243,34 +2421,31 @@ func (x *ExtensionExpectedHours) GetQuantity() string {
 	return ""
 }
 
-type ExtensionAccessAssignment struct {
-	state                                   protoimpl.MessageState `protogen:"open.v1"`
-	HomeHyperFindQueryName                  string                 `protobuf:"bytes,1,opt,name=home_hyper_find_query_name,json=homeHyperFindQueryName,proto3" json:"home_hyper_find_query_name,omitempty"`
-	ManagerEmployeeGroupName                string                 `protobuf:"bytes,2,opt,name=manager_employee_group_name,json=managerEmployeeGroupName,proto3" json:"manager_employee_group_name,omitempty"`
-	ManagerTransferOrganizationSetName      string                 `protobuf:"bytes,3,opt,name=manager_transfer_organization_set_name,json=managerTransferOrganizationSetName,proto3" json:"manager_transfer_organization_set_name,omitempty"`
-	ProfessionalTransferOrganizationSetName string                 `protobuf:"bytes,4,opt,name=professional_transfer_organization_set_name,json=professionalTransferOrganizationSetName,proto3" json:"professional_transfer_organization_set_name,omitempty"`
-	EmpMgrTransferOrganizationSetName       string                 `protobuf:"bytes,5,opt,name=emp_mgr_transfer_organization_set_name,json=empMgrTransferOrganizationSetName,proto3" json:"emp_mgr_transfer_organization_set_name,omitempty"`
-	EffectiveDate                           string                 `protobuf:"bytes,6,opt,name=effective_date,json=effectiveDate,proto3" json:"effective_date,omitempty"`
-	ExpirationDate                          string                 `protobuf:"bytes,7,opt,name=expiration_date,json=expirationDate,proto3" json:"expiration_date,omitempty"`
-	unknownFields                           protoimpl.UnknownFields
-	sizeCache                               protoimpl.SizeCache
+// ExtensionTimeEntry says how a person enters their time.
+type ExtensionTimeEntry struct {
+	state          protoimpl.MessageState `protogen:"open.v1"`
+	TimeEntryType  string                 `protobuf:"bytes,1,opt,name=time_entry_type,json=timeEntryType,proto3" json:"time_entry_type,omitempty"`
+	EffectiveDate  string                 `protobuf:"bytes,2,opt,name=effective_date,json=effectiveDate,proto3" json:"effective_date,omitempty"`
+	ExpirationDate string                 `protobuf:"bytes,3,opt,name=expiration_date,json=expirationDate,proto3" json:"expiration_date,omitempty"`
+	unknownFields  protoimpl.UnknownFields
+	sizeCache      protoimpl.SizeCache
 }
 
-func (x *ExtensionAccessAssignment) Reset() {
-	*x = ExtensionAccessAssignment{}
-	mi := &file_rotaloom_commons_v1_person_extension_proto_msgTypes[24]
+func (x *ExtensionTimeEntry) Reset() {
+	*x = ExtensionTimeEntry{}
+	mi := &file_rotaloom_commons_v1_person_extension_proto_msgTypes[26]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
 
-func (x *ExtensionAccessAssignment) String() string {
+func (x *ExtensionTimeEntry) String() string {
 	return protoimpl.X.MessageStringOf(x)
 }
 
-func (*ExtensionAccessAssignment) ProtoMessage() {}
+func (*ExtensionTimeEntry) ProtoMessage() {}
 
-func (x *ExtensionAccessAssignment) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_commons_v1_person_extension_proto_msgTypes[24]
+func (x *ExtensionTimeEntry) ProtoReflect() protoreflect.Message {
+	mi := &file_rotaloom_commons_v1_person_extension_proto_msgTypes[26]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2281,54 +2456,340 @@ func (x *ExtensionAccessAssignment) ProtoReflect() protoreflect.Message {
 	return mi.MessageOf(x)
 }
 
-// Deprecated: Use ExtensionAccessAssignment.ProtoReflect.Descriptor instead.
-func (*ExtensionAccessAssignment) Descriptor() ([]byte, []int) {
-	return file_rotaloom_commons_v1_person_extension_proto_rawDescGZIP(), []int{24}
+// Deprecated: Use ExtensionTimeEntry.ProtoReflect.Descriptor instead.
+func (*ExtensionTimeEntry) Descriptor() ([]byte, []int) {
+	return file_rotaloom_commons_v1_person_extension_proto_rawDescGZIP(), []int{26}
 }
 
-func (x *ExtensionAccessAssignment) GetHomeHyperFindQueryName() string {
+func (x *ExtensionTimeEntry) GetTimeEntryType() string {
 	if x != nil {
-		return x.HomeHyperFindQueryName
+		return x.TimeEntryType
 	}
 	return ""
 }
 
-func (x *ExtensionAccessAssignment) GetManagerEmployeeGroupName() string {
-	if x != nil {
-		return x.ManagerEmployeeGroupName
-	}
-	return ""
-}
-
-func (x *ExtensionAccessAssignment) GetManagerTransferOrganizationSetName() string {
-	if x != nil {
-		return x.ManagerTransferOrganizationSetName
-	}
-	return ""
-}
-
-func (x *ExtensionAccessAssignment) GetProfessionalTransferOrganizationSetName() string {
-	if x != nil {
-		return x.ProfessionalTransferOrganizationSetName
-	}
-	return ""
-}
-
-func (x *ExtensionAccessAssignment) GetEmpMgrTransferOrganizationSetName() string {
-	if x != nil {
-		return x.EmpMgrTransferOrganizationSetName
-	}
-	return ""
-}
-
-func (x *ExtensionAccessAssignment) GetEffectiveDate() string {
+func (x *ExtensionTimeEntry) GetEffectiveDate() string {
 	if x != nil {
 		return x.EffectiveDate
 	}
 	return ""
 }
 
-func (x *ExtensionAccessAssignment) GetExpirationDate() string {
+func (x *ExtensionTimeEntry) GetExpirationDate() string {
+	if x != nil {
+		return x.ExpirationDate
+	}
+	return ""
+}
+
+// ExtensionAccessDetails names the profiles by which a person may use pay codes
+// and work rules: those of a manager, and those for their own time.
+type ExtensionAccessDetails struct {
+	state              protoimpl.MessageState `protogen:"open.v1"`
+	PayCodeProfile     string                 `protobuf:"bytes,1,opt,name=pay_code_profile,json=payCodeProfile,proto3" json:"pay_code_profile,omitempty"`
+	PayCodeViewProfile string                 `protobuf:"bytes,2,opt,name=pay_code_view_profile,json=payCodeViewProfile,proto3" json:"pay_code_view_profile,omitempty"`
+	WorkRuleProfile    string                 `protobuf:"bytes,3,opt,name=work_rule_profile,json=workRuleProfile,proto3" json:"work_rule_profile,omitempty"`
+	SsePayCode         string                 `protobuf:"bytes,4,opt,name=sse_pay_code,json=ssePayCode,proto3" json:"sse_pay_code,omitempty"`
+	SseWorkRuleProfile string                 `protobuf:"bytes,5,opt,name=sse_work_rule_profile,json=sseWorkRuleProfile,proto3" json:"sse_work_rule_profile,omitempty"`
+	unknownFields      protoimpl.UnknownFields
+	sizeCache          protoimpl.SizeCache
+}
+
+func (x *ExtensionAccessDetails) Reset() {
+	*x = ExtensionAccessDetails{}
+	mi := &file_rotaloom_commons_v1_person_extension_proto_msgTypes[27]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ExtensionAccessDetails) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ExtensionAccessDetails) ProtoMessage() {}
+
+func (x *ExtensionAccessDetails) ProtoReflect() protoreflect.Message {
+	mi := &file_rotaloom_commons_v1_person_extension_proto_msgTypes[27]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ExtensionAccessDetails.ProtoReflect.Descriptor instead.
+func (*ExtensionAccessDetails) Descriptor() ([]byte, []int) {
+	return file_rotaloom_commons_v1_person_extension_proto_rawDescGZIP(), []int{27}
+}
+
+func (x *ExtensionAccessDetails) GetPayCodeProfile() string {
+	if x != nil {
+		return x.PayCodeProfile
+	}
+	return ""
+}
+
+func (x *ExtensionAccessDetails) GetPayCodeViewProfile() string {
+	if x != nil {
+		return x.PayCodeViewProfile
+	}
+	return ""
+}
+
+func (x *ExtensionAccessDetails) GetWorkRuleProfile() string {
+	if x != nil {
+		return x.WorkRuleProfile
+	}
+	return ""
+}
+
+func (x *ExtensionAccessDetails) GetSsePayCode() string {
+	if x != nil {
+		return x.SsePayCode
+	}
+	return ""
+}
+
+func (x *ExtensionAccessDetails) GetSseWorkRuleProfile() string {
+	if x != nil {
+		return x.SseWorkRuleProfile
+	}
+	return ""
+}
+
+type ExtensionEmployeeCurrency struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// ISO 4217; the default of the server for who has none.
+	CurrencyCode string `protobuf:"bytes,1,opt,name=currency_code,json=currencyCode,proto3" json:"currency_code,omitempty"`
+	// The language tag by which amounts are written.
+	CurrencyLocale string `protobuf:"bytes,2,opt,name=currency_locale,json=currencyLocale,proto3" json:"currency_locale,omitempty"`
+	unknownFields  protoimpl.UnknownFields
+	sizeCache      protoimpl.SizeCache
+}
+
+func (x *ExtensionEmployeeCurrency) Reset() {
+	*x = ExtensionEmployeeCurrency{}
+	mi := &file_rotaloom_commons_v1_person_extension_proto_msgTypes[28]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ExtensionEmployeeCurrency) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ExtensionEmployeeCurrency) ProtoMessage() {}
+
+func (x *ExtensionEmployeeCurrency) ProtoReflect() protoreflect.Message {
+	mi := &file_rotaloom_commons_v1_person_extension_proto_msgTypes[28]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ExtensionEmployeeCurrency.ProtoReflect.Descriptor instead.
+func (*ExtensionEmployeeCurrency) Descriptor() ([]byte, []int) {
+	return file_rotaloom_commons_v1_person_extension_proto_rawDescGZIP(), []int{28}
+}
+
+func (x *ExtensionEmployeeCurrency) GetCurrencyCode() string {
+	if x != nil {
+		return x.CurrencyCode
+	}
+	return ""
+}
+
+func (x *ExtensionEmployeeCurrency) GetCurrencyLocale() string {
+	if x != nil {
+		return x.CurrencyLocale
+	}
+	return ""
+}
+
+type ExtensionUserCurrency struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	CurrencyCode  string                 `protobuf:"bytes,1,opt,name=currency_code,json=currencyCode,proto3" json:"currency_code,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ExtensionUserCurrency) Reset() {
+	*x = ExtensionUserCurrency{}
+	mi := &file_rotaloom_commons_v1_person_extension_proto_msgTypes[29]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ExtensionUserCurrency) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ExtensionUserCurrency) ProtoMessage() {}
+
+func (x *ExtensionUserCurrency) ProtoReflect() protoreflect.Message {
+	mi := &file_rotaloom_commons_v1_person_extension_proto_msgTypes[29]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ExtensionUserCurrency.ProtoReflect.Descriptor instead.
+func (*ExtensionUserCurrency) Descriptor() ([]byte, []int) {
+	return file_rotaloom_commons_v1_person_extension_proto_rawDescGZIP(), []int{29}
+}
+
+func (x *ExtensionUserCurrency) GetCurrencyCode() string {
+	if x != nil {
+		return x.CurrencyCode
+	}
+	return ""
+}
+
+type ExtensionGroupAssignment struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Group         string                 `protobuf:"bytes,1,opt,name=group,proto3" json:"group,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ExtensionGroupAssignment) Reset() {
+	*x = ExtensionGroupAssignment{}
+	mi := &file_rotaloom_commons_v1_person_extension_proto_msgTypes[30]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ExtensionGroupAssignment) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ExtensionGroupAssignment) ProtoMessage() {}
+
+func (x *ExtensionGroupAssignment) ProtoReflect() protoreflect.Message {
+	mi := &file_rotaloom_commons_v1_person_extension_proto_msgTypes[30]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ExtensionGroupAssignment.ProtoReflect.Descriptor instead.
+func (*ExtensionGroupAssignment) Descriptor() ([]byte, []int) {
+	return file_rotaloom_commons_v1_person_extension_proto_rawDescGZIP(), []int{30}
+}
+
+func (x *ExtensionGroupAssignment) GetGroup() string {
+	if x != nil {
+		return x.Group
+	}
+	return ""
+}
+
+// ExtensionJobTransfer says whom a person may see and where they may be
+// transferred to.
+type ExtensionJobTransfer struct {
+	state                               protoimpl.MessageState `protogen:"open.v1"`
+	HomeHyperFindQueryName              string                 `protobuf:"bytes,1,opt,name=home_hyper_find_query_name,json=homeHyperFindQueryName,proto3" json:"home_hyper_find_query_name,omitempty"`
+	ManagerAccessEmployeeGroup          string                 `protobuf:"bytes,2,opt,name=manager_access_employee_group,json=managerAccessEmployeeGroup,proto3" json:"manager_access_employee_group,omitempty"`
+	ManagerTransferOrganizationSet      string                 `protobuf:"bytes,3,opt,name=manager_transfer_organization_set,json=managerTransferOrganizationSet,proto3" json:"manager_transfer_organization_set,omitempty"`
+	ProfessionalTransferOrganizationSet string                 `protobuf:"bytes,4,opt,name=professional_transfer_organization_set,json=professionalTransferOrganizationSet,proto3" json:"professional_transfer_organization_set,omitempty"`
+	EmpMgrTransferOrganizationSet       string                 `protobuf:"bytes,5,opt,name=emp_mgr_transfer_organization_set,json=empMgrTransferOrganizationSet,proto3" json:"emp_mgr_transfer_organization_set,omitempty"`
+	EffectiveDate                       string                 `protobuf:"bytes,6,opt,name=effective_date,json=effectiveDate,proto3" json:"effective_date,omitempty"`
+	ExpirationDate                      string                 `protobuf:"bytes,7,opt,name=expiration_date,json=expirationDate,proto3" json:"expiration_date,omitempty"`
+	unknownFields                       protoimpl.UnknownFields
+	sizeCache                           protoimpl.SizeCache
+}
+
+func (x *ExtensionJobTransfer) Reset() {
+	*x = ExtensionJobTransfer{}
+	mi := &file_rotaloom_commons_v1_person_extension_proto_msgTypes[31]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ExtensionJobTransfer) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ExtensionJobTransfer) ProtoMessage() {}
+
+func (x *ExtensionJobTransfer) ProtoReflect() protoreflect.Message {
+	mi := &file_rotaloom_commons_v1_person_extension_proto_msgTypes[31]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ExtensionJobTransfer.ProtoReflect.Descriptor instead.
+func (*ExtensionJobTransfer) Descriptor() ([]byte, []int) {
+	return file_rotaloom_commons_v1_person_extension_proto_rawDescGZIP(), []int{31}
+}
+
+func (x *ExtensionJobTransfer) GetHomeHyperFindQueryName() string {
+	if x != nil {
+		return x.HomeHyperFindQueryName
+	}
+	return ""
+}
+
+func (x *ExtensionJobTransfer) GetManagerAccessEmployeeGroup() string {
+	if x != nil {
+		return x.ManagerAccessEmployeeGroup
+	}
+	return ""
+}
+
+func (x *ExtensionJobTransfer) GetManagerTransferOrganizationSet() string {
+	if x != nil {
+		return x.ManagerTransferOrganizationSet
+	}
+	return ""
+}
+
+func (x *ExtensionJobTransfer) GetProfessionalTransferOrganizationSet() string {
+	if x != nil {
+		return x.ProfessionalTransferOrganizationSet
+	}
+	return ""
+}
+
+func (x *ExtensionJobTransfer) GetEmpMgrTransferOrganizationSet() string {
+	if x != nil {
+		return x.EmpMgrTransferOrganizationSet
+	}
+	return ""
+}
+
+func (x *ExtensionJobTransfer) GetEffectiveDate() string {
+	if x != nil {
+		return x.EffectiveDate
+	}
+	return ""
+}
+
+func (x *ExtensionJobTransfer) GetExpirationDate() string {
 	if x != nil {
 		return x.ExpirationDate
 	}
@@ -2346,7 +2807,7 @@ type ExtensionAccrualProfile struct {
 
 func (x *ExtensionAccrualProfile) Reset() {
 	*x = ExtensionAccrualProfile{}
-	mi := &file_rotaloom_commons_v1_person_extension_proto_msgTypes[25]
+	mi := &file_rotaloom_commons_v1_person_extension_proto_msgTypes[32]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2358,7 +2819,7 @@ func (x *ExtensionAccrualProfile) String() string {
 func (*ExtensionAccrualProfile) ProtoMessage() {}
 
 func (x *ExtensionAccrualProfile) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_commons_v1_person_extension_proto_msgTypes[25]
+	mi := &file_rotaloom_commons_v1_person_extension_proto_msgTypes[32]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2371,7 +2832,7 @@ func (x *ExtensionAccrualProfile) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ExtensionAccrualProfile.ProtoReflect.Descriptor instead.
 func (*ExtensionAccrualProfile) Descriptor() ([]byte, []int) {
-	return file_rotaloom_commons_v1_person_extension_proto_rawDescGZIP(), []int{25}
+	return file_rotaloom_commons_v1_person_extension_proto_rawDescGZIP(), []int{32}
 }
 
 func (x *ExtensionAccrualProfile) GetAccrualProfileName() string {
@@ -2396,19 +2857,19 @@ func (x *ExtensionAccrualProfile) GetExpirationDate() string {
 }
 
 type ExtensionFullTimeEquivalency struct {
-	state                 protoimpl.MessageState `protogen:"open.v1"`
-	EmployeeStandardHours *float64               `protobuf:"fixed64,1,opt,name=employee_standard_hours,json=employeeStandardHours,proto3,oneof" json:"employee_standard_hours,omitempty"`
-	FullTimeStandardHours *float64               `protobuf:"fixed64,2,opt,name=full_time_standard_hours,json=fullTimeStandardHours,proto3,oneof" json:"full_time_standard_hours,omitempty"`
-	FullTimePercentage    *float64               `protobuf:"fixed64,3,opt,name=full_time_percentage,json=fullTimePercentage,proto3,oneof" json:"full_time_percentage,omitempty"`
-	EffectiveDate         string                 `protobuf:"bytes,4,opt,name=effective_date,json=effectiveDate,proto3" json:"effective_date,omitempty"`
-	ExpirationDate        string                 `protobuf:"bytes,5,opt,name=expiration_date,json=expirationDate,proto3" json:"expiration_date,omitempty"`
-	unknownFields         protoimpl.UnknownFields
-	sizeCache             protoimpl.SizeCache
+	state                         protoimpl.MessageState `protogen:"open.v1"`
+	EmployeeStandardHoursQuantity *float64               `protobuf:"fixed64,1,opt,name=employee_standard_hours_quantity,json=employeeStandardHoursQuantity,proto3,oneof" json:"employee_standard_hours_quantity,omitempty"`
+	FullTimeStandardHoursQuantity *float64               `protobuf:"fixed64,2,opt,name=full_time_standard_hours_quantity,json=fullTimeStandardHoursQuantity,proto3,oneof" json:"full_time_standard_hours_quantity,omitempty"`
+	FullTimeEquivalencyPercent    *float64               `protobuf:"fixed64,3,opt,name=full_time_equivalency_percent,json=fullTimeEquivalencyPercent,proto3,oneof" json:"full_time_equivalency_percent,omitempty"`
+	EffectiveDate                 string                 `protobuf:"bytes,4,opt,name=effective_date,json=effectiveDate,proto3" json:"effective_date,omitempty"`
+	ExpirationDate                string                 `protobuf:"bytes,5,opt,name=expiration_date,json=expirationDate,proto3" json:"expiration_date,omitempty"`
+	unknownFields                 protoimpl.UnknownFields
+	sizeCache                     protoimpl.SizeCache
 }
 
 func (x *ExtensionFullTimeEquivalency) Reset() {
 	*x = ExtensionFullTimeEquivalency{}
-	mi := &file_rotaloom_commons_v1_person_extension_proto_msgTypes[26]
+	mi := &file_rotaloom_commons_v1_person_extension_proto_msgTypes[33]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2420,7 +2881,7 @@ func (x *ExtensionFullTimeEquivalency) String() string {
 func (*ExtensionFullTimeEquivalency) ProtoMessage() {}
 
 func (x *ExtensionFullTimeEquivalency) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_commons_v1_person_extension_proto_msgTypes[26]
+	mi := &file_rotaloom_commons_v1_person_extension_proto_msgTypes[33]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2433,26 +2894,26 @@ func (x *ExtensionFullTimeEquivalency) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ExtensionFullTimeEquivalency.ProtoReflect.Descriptor instead.
 func (*ExtensionFullTimeEquivalency) Descriptor() ([]byte, []int) {
-	return file_rotaloom_commons_v1_person_extension_proto_rawDescGZIP(), []int{26}
+	return file_rotaloom_commons_v1_person_extension_proto_rawDescGZIP(), []int{33}
 }
 
-func (x *ExtensionFullTimeEquivalency) GetEmployeeStandardHours() float64 {
-	if x != nil && x.EmployeeStandardHours != nil {
-		return *x.EmployeeStandardHours
+func (x *ExtensionFullTimeEquivalency) GetEmployeeStandardHoursQuantity() float64 {
+	if x != nil && x.EmployeeStandardHoursQuantity != nil {
+		return *x.EmployeeStandardHoursQuantity
 	}
 	return 0
 }
 
-func (x *ExtensionFullTimeEquivalency) GetFullTimeStandardHours() float64 {
-	if x != nil && x.FullTimeStandardHours != nil {
-		return *x.FullTimeStandardHours
+func (x *ExtensionFullTimeEquivalency) GetFullTimeStandardHoursQuantity() float64 {
+	if x != nil && x.FullTimeStandardHoursQuantity != nil {
+		return *x.FullTimeStandardHoursQuantity
 	}
 	return 0
 }
 
-func (x *ExtensionFullTimeEquivalency) GetFullTimePercentage() float64 {
-	if x != nil && x.FullTimePercentage != nil {
-		return *x.FullTimePercentage
+func (x *ExtensionFullTimeEquivalency) GetFullTimeEquivalencyPercent() float64 {
+	if x != nil && x.FullTimeEquivalencyPercent != nil {
+		return *x.FullTimeEquivalencyPercent
 	}
 	return 0
 }
@@ -2498,7 +2959,7 @@ const file_rotaloom_commons_v1_person_extension_proto_rawDesc = "" +
 	"\x15timekeeping_extension\x18\x05 \x01(\v2).rotaloom.commons.v1.TimekeepingExtensionR\x14timekeepingExtension\x12[\n" +
 	"\x14scheduling_extension\x18\x06 \x01(\v2(.rotaloom.commons.v1.SchedulingExtensionR\x13schedulingExtension\x12R\n" +
 	"\x11accrual_extension\x18\a \x01(\v2%.rotaloom.commons.v1.AccrualExtensionR\x10accrualExtension\x12O\n" +
-	"\x10device_extension\x18\b \x01(\v2$.rotaloom.commons.v1.DeviceExtensionR\x0fdeviceExtension\"\xf8\x16\n" +
+	"\x10device_extension\x18\b \x01(\v2$.rotaloom.commons.v1.DeviceExtensionR\x0fdeviceExtension\"\xc4\x18\n" +
 	"\x11EmployeeExtension\x12\x1b\n" +
 	"\tperson_id\x18\x01 \x01(\x03R\bpersonId\x12#\n" +
 	"\rperson_number\x18\x02 \x01(\tR\fpersonNumber\x12\x1b\n" +
@@ -2551,12 +3012,14 @@ const file_rotaloom_commons_v1_person_extension_proto_rawDesc = "" +
 	"\x1cdata_access_extension_groups\x18* \x03(\v2(.rotaloom.commons.v1.ExtensionDataAccessR\x19dataAccessExtensionGroups\x12[\n" +
 	"\x14external_identifiers\x18+ \x03(\v2(.rotaloom.commons.v1.ExtensionIdentifierR\x13externalIdentifiers\x12\x9c\x01\n" +
 	"6eff_dated_account_statuses_for_extension_snapshot_date\x18, \x03(\v2+.rotaloom.commons.v1.ExtensionAccountStatusR/effDatedAccountStatusesForExtensionSnapshotDate\x12\x93\x01\n" +
-	"/employment_statuses_for_extension_snapshot_date\x18- \x03(\v2..rotaloom.commons.v1.ExtensionEmploymentStatusR*employmentStatusesForExtensionSnapshotDate\x12\xad\x01\n" +
-	"Aeff_dated_primary_job_account_entries_for_extension_snapshot_date\x18. \x03(\v2(.rotaloom.commons.v1.ExtensionPrimaryJobR8effDatedPrimaryJobAccountEntriesForExtensionSnapshotDateB\t\n" +
+	"/employment_statuses_for_extension_snapshot_date\x18- \x03(\v2..rotaloom.commons.v1.ExtensionEmploymentStatusR*employmentStatusesForExtensionSnapshotDate\x12\x8c\x01\n" +
+	"/eff_dated_primary_job_account_for_snapshot_date\x18. \x01(\v2).rotaloom.commons.v1.ExtensionPrimaryJobsR(effDatedPrimaryJobAccountForSnapshotDate\x12w\n" +
+	"$data_access_groups_for_snapshot_date\x18/ \x03(\v2(.rotaloom.commons.v1.ExtensionDataAccessR\x1fdataAccessGroupsForSnapshotDate\x12r\n" +
+	"\x1dpreference_profile_data_entry\x180 \x01(\v2/.rotaloom.commons.v1.ExtensionPreferenceProfileR\x1apreferenceProfileDataEntryB\t\n" +
 	"\a_activeB\x11\n" +
 	"\x0f_account_lockedB\x0e\n" +
 	"\f_is_employeeB\r\n" +
-	"\v_is_manager\"\xb5\f\n" +
+	"\v_is_manager\"\xc7\r\n" +
 	"\x14TimekeepingExtension\x12\x1b\n" +
 	"\tperson_id\x18\x01 \x01(\x03R\bpersonId\x12#\n" +
 	"\rperson_number\x18\x02 \x01(\tR\fpersonNumber\x12\x1b\n" +
@@ -2572,17 +3035,19 @@ const file_rotaloom_commons_v1_person_extension_proto_rawDesc = "" +
 	"\x0eexpected_hours\x18\n" +
 	" \x03(\v2+.rotaloom.commons.v1.ExtensionExpectedHoursR\rexpectedHours\x129\n" +
 	"\x19manager_signoff_thru_date\x18\v \x01(\tR\x16managerSignoffThruDate\x129\n" +
-	"\x19payroll_lockout_thru_date\x18\f \x01(\tR\x16payrollLockoutThruDate\x12s\n" +
-	"\x1eaccess_assignment_data_entries\x18\r \x03(\v2..rotaloom.commons.v1.ExtensionAccessAssignmentR\x1baccessAssignmentDataEntries\x12+\n" +
-	"\x11employee_currency\x18\x0e \x01(\tR\x10employeeCurrency\x12#\n" +
-	"\ruser_currency\x18\x0f \x01(\tR\fuserCurrency\x12\x83\x01\n" +
-	",pay_rule_entries_for_extension_snapshot_date\x18\x10 \x03(\v2%.rotaloom.commons.v1.ExtensionPayRuleR&payRuleEntriesForExtensionSnapshotDate\x12y\n" +
-	"&base_wages_for_extension_snapshot_date\x18\x11 \x03(\v2&.rotaloom.commons.v1.ExtensionBaseWageR!baseWagesForExtensionSnapshotDate\x12\xa7\x01\n" +
-	":access_assignment_data_entries_for_extension_snapshot_date\x18\x12 \x03(\v2..rotaloom.commons.v1.ExtensionAccessAssignmentR3accessAssignmentDataEntriesForExtensionSnapshotDate\x12\\\n" +
+	"\x19payroll_lockout_thru_date\x18\f \x01(\tR\x16payrollLockoutThruDate\x12l\n" +
+	"\x1eaccess_assignment_data_entries\x18\r \x03(\v2'.rotaloom.commons.v1.ExtensionTimeEntryR\x1baccessAssignmentDataEntries\x12[\n" +
+	"\x11employee_currency\x18\x0e \x01(\v2..rotaloom.commons.v1.ExtensionEmployeeCurrencyR\x10employeeCurrency\x12O\n" +
+	"\ruser_currency\x18\x0f \x01(\v2*.rotaloom.commons.v1.ExtensionUserCurrencyR\fuserCurrency\x12c\n" +
+	"\x1bpay_rules_for_snapshot_date\x18\x10 \x03(\v2%.rotaloom.commons.v1.ExtensionPayRuleR\x17payRulesForSnapshotDate\x12y\n" +
+	"&base_wages_for_extension_snapshot_date\x18\x11 \x03(\v2&.rotaloom.commons.v1.ExtensionBaseWageR!baseWagesForExtensionSnapshotDate\x12\x84\x01\n" +
+	"+access_assignment_entries_for_snapshot_date\x18\x12 \x03(\v2'.rotaloom.commons.v1.ExtensionTimeEntryR&accessAssignmentEntriesForSnapshotDate\x12\\\n" +
 	"\x17direct_pay_rule_entries\x18\x13 \x03(\v2%.rotaloom.commons.v1.ExtensionPayRuleR\x14directPayRuleEntries\x12Q\n" +
 	"\x0eemployee_terms\x18\x14 \x03(\v2*.rotaloom.commons.v1.ExtensionEmployeeTermR\remployeeTerms\x12\x85\x01\n" +
-	"*employee_terms_for_extension_snapshot_date\x18\x15 \x03(\v2*.rotaloom.commons.v1.ExtensionEmployeeTermR%employeeTermsForExtensionSnapshotDateB\t\n" +
-	"\a_active\"\x8b\x06\n" +
+	"*employee_terms_for_extension_snapshot_date\x18\x15 \x03(\v2*.rotaloom.commons.v1.ExtensionEmployeeTermR%employeeTermsForExtensionSnapshotDate\x12\x7f\n" +
+	"&access_assignment_details_data_entries\x18\x16 \x01(\v2+.rotaloom.commons.v1.ExtensionAccessDetailsR\"accessAssignmentDetailsDataEntriesB\t\n" +
+	"\a_active\"\xa7\n" +
+	"\n" +
 	"\x13SchedulingExtension\x12\x1b\n" +
 	"\tperson_id\x18\x01 \x01(\x03R\bpersonId\x12#\n" +
 	"\rperson_number\x18\x02 \x01(\tR\fpersonNumber\x12\x1b\n" +
@@ -2595,16 +3060,23 @@ const file_rotaloom_commons_v1_person_extension_proto_rawDesc = "" +
 	"\n" +
 	"shift_code\x18\t \x01(\tR\tshiftCode\x121\n" +
 	"\x14availability_pattern\x18\n" +
-	" \x01(\tR\x13availabilityPattern\x120\n" +
-	"\x14expected_daily_hours\x18\v \x01(\tR\x12expectedDailyHours\x122\n" +
-	"\x15expected_weekly_hours\x18\f \x01(\tR\x13expectedWeeklyHours\x12>\n" +
-	"\x1cexpected_by_pay_period_hours\x18\r \x01(\tR\x18expectedByPayPeriodHours\x12+\n" +
+	" \x01(\tR\x13availabilityPattern\x125\n" +
+	"\x14expected_daily_hours\x18\v \x01(\x01H\x01R\x12expectedDailyHours\x88\x01\x01\x127\n" +
+	"\x15expected_weekly_hours\x18\f \x01(\x01H\x02R\x13expectedWeeklyHours\x88\x01\x01\x12C\n" +
+	"\x1cexpected_by_pay_period_hours\x18\r \x01(\x01H\x03R\x18expectedByPayPeriodHours\x88\x01\x01\x12+\n" +
 	"\x11hyperfind_profile\x18\x0e \x01(\tR\x10hyperfindProfile\x12\x1f\n" +
 	"\vworker_type\x18\x0f \x01(\tR\n" +
 	"workerType\x12F\n" +
-	"\x1duse_multiple_assignments_flag\x18\x10 \x01(\bH\x01R\x1auseMultipleAssignmentsFlag\x88\x01\x01B\t\n" +
-	"\a_activeB \n" +
-	"\x1e_use_multiple_assignments_flag\"\xae\x03\n" +
+	"\x1duse_multiple_assignments_flag\x18\x10 \x01(\bH\x04R\x1auseMultipleAssignmentsFlag\x88\x01\x01\x12Z\n" +
+	"\x11group_assignments\x18\x11 \x03(\v2-.rotaloom.commons.v1.ExtensionGroupAssignmentR\x10groupAssignments\x12\x8e\x01\n" +
+	"-group_assignments_for_extension_snapshot_date\x18\x12 \x03(\v2-.rotaloom.commons.v1.ExtensionGroupAssignmentR(groupAssignmentsForExtensionSnapshotDate\x12[\n" +
+	"\x14job_transfer_entries\x18\x13 \x03(\v2).rotaloom.commons.v1.ExtensionJobTransferR\x12jobTransferEntries\x12m\n" +
+	"\x1ejob_transfer_for_snapshot_date\x18\x14 \x03(\v2).rotaloom.commons.v1.ExtensionJobTransferR\x1ajobTransferForSnapshotDateB\t\n" +
+	"\a_activeB\x17\n" +
+	"\x15_expected_daily_hoursB\x18\n" +
+	"\x16_expected_weekly_hoursB\x1f\n" +
+	"\x1d_expected_by_pay_period_hoursB \n" +
+	"\x1e_use_multiple_assignments_flag\"\xd4\x05\n" +
 	"\x10AccrualExtension\x12\x1b\n" +
 	"\tperson_id\x18\x01 \x01(\x03R\bpersonId\x12#\n" +
 	"\rperson_number\x18\x02 \x01(\tR\fpersonNumber\x12\x1b\n" +
@@ -2612,8 +3084,10 @@ const file_rotaloom_commons_v1_person_extension_proto_rawDesc = "" +
 	"\x0esnap_shot_date\x18\x04 \x01(\tR\fsnapShotDate\x12;\n" +
 	"\x06badges\x18\x05 \x03(\v2#.rotaloom.commons.v1.ExtensionBadgeR\x06badges\x12f\n" +
 	"\x18accrual_profiles_entries\x18\x06 \x03(\v2,.rotaloom.commons.v1.ExtensionAccrualProfileR\x16accrualProfilesEntries\x12e\n" +
-	"\x15full_time_equivalency\x18\a \x03(\v21.rotaloom.commons.v1.ExtensionFullTimeEquivalencyR\x13fullTimeEquivalencyB\t\n" +
-	"\a_active\"\xf0\x03\n" +
+	"\x15full_time_equivalency\x18\a \x03(\v21.rotaloom.commons.v1.ExtensionFullTimeEquivalencyR\x13fullTimeEquivalency\x12\x87\x01\n" +
+	"*accrual_profiles_entries_for_snapshot_date\x18\b \x03(\v2,.rotaloom.commons.v1.ExtensionAccrualProfileR%accrualProfilesEntriesForSnapshotDate\x12\x99\x01\n" +
+	"1full_time_equivalency_for_extension_snapshot_date\x18\t \x03(\v21.rotaloom.commons.v1.ExtensionFullTimeEquivalencyR+fullTimeEquivalencyForExtensionSnapshotDateB\t\n" +
+	"\a_active\"\xee\x04\n" +
 	"\x0fDeviceExtension\x12\x1b\n" +
 	"\tperson_id\x18\x01 \x01(\x03R\bpersonId\x12#\n" +
 	"\rperson_number\x18\x02 \x01(\tR\fpersonNumber\x12\x1b\n" +
@@ -2625,7 +3099,8 @@ const file_rotaloom_commons_v1_person_extension_proto_rawDesc = "" +
 	"\rbadge_details\x18\b \x03(\v2#.rotaloom.commons.v1.ExtensionBadgeR\fbadgeDetails\x12,\n" +
 	"\x0ffinger_required\x18\t \x01(\bH\x01R\x0efingerRequired\x88\x01\x01\x12(\n" +
 	"\rface_required\x18\n" +
-	" \x01(\bH\x02R\ffaceRequired\x88\x01\x01B\t\n" +
+	" \x01(\bH\x02R\ffaceRequired\x88\x01\x01\x12|\n" +
+	")badge_details_for_extension_snapshot_date\x18\v \x03(\v2#.rotaloom.commons.v1.ExtensionBadgeR$badgeDetailsForExtensionSnapshotDateB\t\n" +
 	"\a_activeB\x12\n" +
 	"\x10_finger_requiredB\x10\n" +
 	"\x0e_face_required\"\x83\x01\n" +
@@ -2648,7 +3123,13 @@ const file_rotaloom_commons_v1_person_extension_proto_rawDesc = "" +
 	"primaryJob\x124\n" +
 	"\x16primary_labor_category\x18\x02 \x01(\tR\x14primaryLaborCategory\x12%\n" +
 	"\x0eeffective_date\x18\x03 \x01(\tR\reffectiveDate\x12'\n" +
-	"\x0fexpiration_date\x18\x04 \x01(\tR\x0eexpirationDate\"\xc6\x01\n" +
+	"\x0fexpiration_date\x18\x04 \x01(\tR\x0eexpirationDate\"`\n" +
+	"\x14ExtensionPrimaryJobs\x12<\n" +
+	"\x04jobs\x18\x01 \x03(\v2(.rotaloom.commons.v1.ExtensionPrimaryJobR\x04jobs:\n" +
+	"\xa2\xbb\x18\x06\n" +
+	"\x04jobs\"K\n" +
+	"\x1aExtensionPreferenceProfile\x12-\n" +
+	"\x12preference_profile\x18\x01 \x01(\tR\x11preferenceProfile\"\xc6\x01\n" +
 	"\x0eExtensionEmail\x12!\n" +
 	"\fcontact_type\x18\x01 \x01(\tR\vcontactType\x12!\n" +
 	"\fcontact_data\x18\x02 \x01(\tR\vcontactData\x12J\n" +
@@ -2666,22 +3147,22 @@ const file_rotaloom_commons_v1_person_extension_proto_rawDesc = "" +
 	"\x04city\x18\x03 \x01(\tR\x04city\x12\x14\n" +
 	"\x05state\x18\x04 \x01(\tR\x05state\x12\x19\n" +
 	"\bzip_code\x18\x05 \x01(\tR\azipCode\x12\x18\n" +
-	"\acountry\x18\x06 \x01(\tR\acountry\"k\n" +
+	"\acountry\x18\x06 \x01(\tR\acountry\"\x89\x01\n" +
 	"\x10ExtensionLicense\x12!\n" +
-	"\flicense_type\x18\x01 \x01(\tR\vlicenseType\x12$\n" +
-	"\vactive_flag\x18\x02 \x01(\bH\x00R\n" +
-	"activeFlag\x88\x01\x01B\x0e\n" +
-	"\f_active_flag\"`\n" +
+	"\flicense_type\x18\x01 \x01(\tR\vlicenseType\x12\x1b\n" +
+	"\x06active\x18\x02 \x01(\bH\x00R\x06active\x88\x01\x01\x12*\n" +
+	"\x11license_type_name\x18\x03 \x01(\tR\x0flicenseTypeNameB\t\n" +
+	"\a_active\"`\n" +
 	"\x13ExtensionCustomData\x12(\n" +
 	"\x10custom_data_type\x18\x01 \x01(\tR\x0ecustomDataType\x12\x1f\n" +
 	"\vcustom_text\x18\x02 \x01(\tR\n" +
-	"customText\"S\n" +
-	"\x13ExtensionPersonDate\x12(\n" +
-	"\x10person_date_type\x18\x01 \x01(\tR\x0epersonDateType\x12\x12\n" +
-	"\x04date\x18\x02 \x01(\tR\x04date\"\xd5\x01\n" +
-	"\x13ExtensionDataAccess\x12\x1b\n" +
-	"\tgdap_name\x18\x01 \x01(\tR\bgdapName\x12\x12\n" +
-	"\x04role\x18\x02 \x01(\tR\x04role\x12*\n" +
+	"customText\"W\n" +
+	"\x13ExtensionPersonDate\x12\x1b\n" +
+	"\tdate_name\x18\x01 \x01(\tR\bdateName\x12#\n" +
+	"\roverride_date\x18\x02 \x01(\tR\foverrideDate\"\x85\x02\n" +
+	"\x13ExtensionDataAccess\x12*\n" +
+	"\x11data_access_group\x18\x01 \x01(\tR\x0fdataAccessGroup\x123\n" +
+	"\x16data_access_group_role\x18\x02 \x01(\tR\x13dataAccessGroupRole\x12*\n" +
 	"\x0edefault_switch\x18\x03 \x01(\bH\x00R\rdefaultSwitch\x88\x01\x01\x12%\n" +
 	"\x0eeffective_date\x18\x04 \x01(\tR\reffectiveDate\x12'\n" +
 	"\x0fexpiration_date\x18\x05 \x01(\tR\x0eexpirationDateB\x11\n" +
@@ -2706,28 +3187,46 @@ const file_rotaloom_commons_v1_person_extension_proto_rawDesc = "" +
 	"\f_hourly_rate\"^\n" +
 	"\x16ExtensionExpectedHours\x12(\n" +
 	"\x10time_period_type\x18\x01 \x01(\tR\x0etimePeriodType\x12\x1a\n" +
-	"\bquantity\x18\x02 \x01(\tR\bquantity\"\xeb\x03\n" +
-	"\x19ExtensionAccessAssignment\x12:\n" +
-	"\x1ahome_hyper_find_query_name\x18\x01 \x01(\tR\x16homeHyperFindQueryName\x12=\n" +
-	"\x1bmanager_employee_group_name\x18\x02 \x01(\tR\x18managerEmployeeGroupName\x12R\n" +
-	"&manager_transfer_organization_set_name\x18\x03 \x01(\tR\"managerTransferOrganizationSetName\x12\\\n" +
-	"+professional_transfer_organization_set_name\x18\x04 \x01(\tR'professionalTransferOrganizationSetName\x12Q\n" +
-	"&emp_mgr_transfer_organization_set_name\x18\x05 \x01(\tR!empMgrTransferOrganizationSetName\x12%\n" +
+	"\bquantity\x18\x02 \x01(\tR\bquantity\"\x8c\x01\n" +
+	"\x12ExtensionTimeEntry\x12&\n" +
+	"\x0ftime_entry_type\x18\x01 \x01(\tR\rtimeEntryType\x12%\n" +
+	"\x0eeffective_date\x18\x02 \x01(\tR\reffectiveDate\x12'\n" +
+	"\x0fexpiration_date\x18\x03 \x01(\tR\x0eexpirationDate\"\xf6\x01\n" +
+	"\x16ExtensionAccessDetails\x12(\n" +
+	"\x10pay_code_profile\x18\x01 \x01(\tR\x0epayCodeProfile\x121\n" +
+	"\x15pay_code_view_profile\x18\x02 \x01(\tR\x12payCodeViewProfile\x12*\n" +
+	"\x11work_rule_profile\x18\x03 \x01(\tR\x0fworkRuleProfile\x12 \n" +
+	"\fsse_pay_code\x18\x04 \x01(\tR\n" +
+	"ssePayCode\x121\n" +
+	"\x15sse_work_rule_profile\x18\x05 \x01(\tR\x12sseWorkRuleProfile\"i\n" +
+	"\x19ExtensionEmployeeCurrency\x12#\n" +
+	"\rcurrency_code\x18\x01 \x01(\tR\fcurrencyCode\x12'\n" +
+	"\x0fcurrency_locale\x18\x02 \x01(\tR\x0ecurrencyLocale\"<\n" +
+	"\x15ExtensionUserCurrency\x12#\n" +
+	"\rcurrency_code\x18\x01 \x01(\tR\fcurrencyCode\"0\n" +
+	"\x18ExtensionGroupAssignment\x12\x14\n" +
+	"\x05group\x18\x01 \x01(\tR\x05group\"\xcf\x03\n" +
+	"\x14ExtensionJobTransfer\x12:\n" +
+	"\x1ahome_hyper_find_query_name\x18\x01 \x01(\tR\x16homeHyperFindQueryName\x12A\n" +
+	"\x1dmanager_access_employee_group\x18\x02 \x01(\tR\x1amanagerAccessEmployeeGroup\x12I\n" +
+	"!manager_transfer_organization_set\x18\x03 \x01(\tR\x1emanagerTransferOrganizationSet\x12S\n" +
+	"&professional_transfer_organization_set\x18\x04 \x01(\tR#professionalTransferOrganizationSet\x12H\n" +
+	"!emp_mgr_transfer_organization_set\x18\x05 \x01(\tR\x1dempMgrTransferOrganizationSet\x12%\n" +
 	"\x0eeffective_date\x18\x06 \x01(\tR\reffectiveDate\x12'\n" +
 	"\x0fexpiration_date\x18\a \x01(\tR\x0eexpirationDate\"\x9b\x01\n" +
 	"\x17ExtensionAccrualProfile\x120\n" +
 	"\x14accrual_profile_name\x18\x01 \x01(\tR\x12accrualProfileName\x12%\n" +
 	"\x0eeffective_date\x18\x02 \x01(\tR\reffectiveDate\x12'\n" +
-	"\x0fexpiration_date\x18\x03 \x01(\tR\x0eexpirationDate\"\xf2\x02\n" +
-	"\x1cExtensionFullTimeEquivalency\x12;\n" +
-	"\x17employee_standard_hours\x18\x01 \x01(\x01H\x00R\x15employeeStandardHours\x88\x01\x01\x12<\n" +
-	"\x18full_time_standard_hours\x18\x02 \x01(\x01H\x01R\x15fullTimeStandardHours\x88\x01\x01\x125\n" +
-	"\x14full_time_percentage\x18\x03 \x01(\x01H\x02R\x12fullTimePercentage\x88\x01\x01\x12%\n" +
+	"\x0fexpiration_date\x18\x03 \x01(\tR\x0eexpirationDate\"\xc0\x03\n" +
+	"\x1cExtensionFullTimeEquivalency\x12L\n" +
+	" employee_standard_hours_quantity\x18\x01 \x01(\x01H\x00R\x1demployeeStandardHoursQuantity\x88\x01\x01\x12M\n" +
+	"!full_time_standard_hours_quantity\x18\x02 \x01(\x01H\x01R\x1dfullTimeStandardHoursQuantity\x88\x01\x01\x12F\n" +
+	"\x1dfull_time_equivalency_percent\x18\x03 \x01(\x01H\x02R\x1afullTimeEquivalencyPercent\x88\x01\x01\x12%\n" +
 	"\x0eeffective_date\x18\x04 \x01(\tR\reffectiveDate\x12'\n" +
-	"\x0fexpiration_date\x18\x05 \x01(\tR\x0eexpirationDateB\x1a\n" +
-	"\x18_employee_standard_hoursB\x1b\n" +
-	"\x19_full_time_standard_hoursB\x17\n" +
-	"\x15_full_time_percentageB\xe3\x01\n" +
+	"\x0fexpiration_date\x18\x05 \x01(\tR\x0eexpirationDateB#\n" +
+	"!_employee_standard_hours_quantityB$\n" +
+	"\"_full_time_standard_hours_quantityB \n" +
+	"\x1e_full_time_equivalency_percentB\xe3\x01\n" +
 	"\x17com.rotaloom.commons.v1B\x14PersonExtensionProtoP\x01ZDgithub.com/rotaloom/rotaloom/proto/gen/rotaloom/commons/v1;commonsv1\xa2\x02\x03RCX\xaa\x02\x13Rotaloom.Commons.V1\xca\x02\x13Rotaloom\\Commons\\V1\xe2\x02\x1fRotaloom\\Commons\\V1\\GPBMetadata\xea\x02\x15Rotaloom::Commons::V1b\x06proto3"
 
 var (
@@ -2742,7 +3241,7 @@ func file_rotaloom_commons_v1_person_extension_proto_rawDescGZIP() []byte {
 	return file_rotaloom_commons_v1_person_extension_proto_rawDescData
 }
 
-var file_rotaloom_commons_v1_person_extension_proto_msgTypes = make([]protoimpl.MessageInfo, 27)
+var file_rotaloom_commons_v1_person_extension_proto_msgTypes = make([]protoimpl.MessageInfo, 34)
 var file_rotaloom_commons_v1_person_extension_proto_goTypes = []any{
 	(*PersonExtensionList)(nil),          // 0: rotaloom.commons.v1.PersonExtensionList
 	(*PersonExtension)(nil),              // 1: rotaloom.commons.v1.PersonExtension
@@ -2756,26 +3255,33 @@ var file_rotaloom_commons_v1_person_extension_proto_goTypes = []any{
 	(*ExtensionAccountStatus)(nil),       // 9: rotaloom.commons.v1.ExtensionAccountStatus
 	(*ExtensionEmploymentStatus)(nil),    // 10: rotaloom.commons.v1.ExtensionEmploymentStatus
 	(*ExtensionPrimaryJob)(nil),          // 11: rotaloom.commons.v1.ExtensionPrimaryJob
-	(*ExtensionEmail)(nil),               // 12: rotaloom.commons.v1.ExtensionEmail
-	(*ExtensionTelephone)(nil),           // 13: rotaloom.commons.v1.ExtensionTelephone
-	(*ExtensionPostalAddress)(nil),       // 14: rotaloom.commons.v1.ExtensionPostalAddress
-	(*ExtensionLicense)(nil),             // 15: rotaloom.commons.v1.ExtensionLicense
-	(*ExtensionCustomData)(nil),          // 16: rotaloom.commons.v1.ExtensionCustomData
-	(*ExtensionPersonDate)(nil),          // 17: rotaloom.commons.v1.ExtensionPersonDate
-	(*ExtensionDataAccess)(nil),          // 18: rotaloom.commons.v1.ExtensionDataAccess
-	(*ExtensionIdentifier)(nil),          // 19: rotaloom.commons.v1.ExtensionIdentifier
-	(*ExtensionPayRule)(nil),             // 20: rotaloom.commons.v1.ExtensionPayRule
-	(*ExtensionEmployeeTerm)(nil),        // 21: rotaloom.commons.v1.ExtensionEmployeeTerm
-	(*ExtensionBaseWage)(nil),            // 22: rotaloom.commons.v1.ExtensionBaseWage
-	(*ExtensionExpectedHours)(nil),       // 23: rotaloom.commons.v1.ExtensionExpectedHours
-	(*ExtensionAccessAssignment)(nil),    // 24: rotaloom.commons.v1.ExtensionAccessAssignment
-	(*ExtensionAccrualProfile)(nil),      // 25: rotaloom.commons.v1.ExtensionAccrualProfile
-	(*ExtensionFullTimeEquivalency)(nil), // 26: rotaloom.commons.v1.ExtensionFullTimeEquivalency
-	(*v1.ErrorBody)(nil),                 // 27: rotaloom.common.v1.ErrorBody
+	(*ExtensionPrimaryJobs)(nil),         // 12: rotaloom.commons.v1.ExtensionPrimaryJobs
+	(*ExtensionPreferenceProfile)(nil),   // 13: rotaloom.commons.v1.ExtensionPreferenceProfile
+	(*ExtensionEmail)(nil),               // 14: rotaloom.commons.v1.ExtensionEmail
+	(*ExtensionTelephone)(nil),           // 15: rotaloom.commons.v1.ExtensionTelephone
+	(*ExtensionPostalAddress)(nil),       // 16: rotaloom.commons.v1.ExtensionPostalAddress
+	(*ExtensionLicense)(nil),             // 17: rotaloom.commons.v1.ExtensionLicense
+	(*ExtensionCustomData)(nil),          // 18: rotaloom.commons.v1.ExtensionCustomData
+	(*ExtensionPersonDate)(nil),          // 19: rotaloom.commons.v1.ExtensionPersonDate
+	(*ExtensionDataAccess)(nil),          // 20: rotaloom.commons.v1.ExtensionDataAccess
+	(*ExtensionIdentifier)(nil),          // 21: rotaloom.commons.v1.ExtensionIdentifier
+	(*ExtensionPayRule)(nil),             // 22: rotaloom.commons.v1.ExtensionPayRule
+	(*ExtensionEmployeeTerm)(nil),        // 23: rotaloom.commons.v1.ExtensionEmployeeTerm
+	(*ExtensionBaseWage)(nil),            // 24: rotaloom.commons.v1.ExtensionBaseWage
+	(*ExtensionExpectedHours)(nil),       // 25: rotaloom.commons.v1.ExtensionExpectedHours
+	(*ExtensionTimeEntry)(nil),           // 26: rotaloom.commons.v1.ExtensionTimeEntry
+	(*ExtensionAccessDetails)(nil),       // 27: rotaloom.commons.v1.ExtensionAccessDetails
+	(*ExtensionEmployeeCurrency)(nil),    // 28: rotaloom.commons.v1.ExtensionEmployeeCurrency
+	(*ExtensionUserCurrency)(nil),        // 29: rotaloom.commons.v1.ExtensionUserCurrency
+	(*ExtensionGroupAssignment)(nil),     // 30: rotaloom.commons.v1.ExtensionGroupAssignment
+	(*ExtensionJobTransfer)(nil),         // 31: rotaloom.commons.v1.ExtensionJobTransfer
+	(*ExtensionAccrualProfile)(nil),      // 32: rotaloom.commons.v1.ExtensionAccrualProfile
+	(*ExtensionFullTimeEquivalency)(nil), // 33: rotaloom.commons.v1.ExtensionFullTimeEquivalency
+	(*v1.ErrorBody)(nil),                 // 34: rotaloom.common.v1.ErrorBody
 }
 var file_rotaloom_commons_v1_person_extension_proto_depIdxs = []int32{
 	1,  // 0: rotaloom.commons.v1.PersonExtensionList.extensions:type_name -> rotaloom.commons.v1.PersonExtension
-	27, // 1: rotaloom.commons.v1.PersonExtensionList.failure:type_name -> rotaloom.common.v1.ErrorBody
+	34, // 1: rotaloom.commons.v1.PersonExtensionList.failure:type_name -> rotaloom.common.v1.ErrorBody
 	2,  // 2: rotaloom.commons.v1.PersonExtension.all_extension:type_name -> rotaloom.commons.v1.AllExtension
 	3,  // 3: rotaloom.commons.v1.PersonExtension.employee_extension:type_name -> rotaloom.commons.v1.EmployeeExtension
 	4,  // 4: rotaloom.commons.v1.PersonExtension.timekeeping_extension:type_name -> rotaloom.commons.v1.TimekeepingExtension
@@ -2791,39 +3297,52 @@ var file_rotaloom_commons_v1_person_extension_proto_depIdxs = []int32{
 	9,  // 14: rotaloom.commons.v1.EmployeeExtension.eff_dated_account_statuses:type_name -> rotaloom.commons.v1.ExtensionAccountStatus
 	10, // 15: rotaloom.commons.v1.EmployeeExtension.employment_statuses:type_name -> rotaloom.commons.v1.ExtensionEmploymentStatus
 	11, // 16: rotaloom.commons.v1.EmployeeExtension.eff_dated_primary_job_account_entries:type_name -> rotaloom.commons.v1.ExtensionPrimaryJob
-	12, // 17: rotaloom.commons.v1.EmployeeExtension.email_contact_data_entries:type_name -> rotaloom.commons.v1.ExtensionEmail
-	13, // 18: rotaloom.commons.v1.EmployeeExtension.tel_contact_data_entries:type_name -> rotaloom.commons.v1.ExtensionTelephone
-	14, // 19: rotaloom.commons.v1.EmployeeExtension.postal_address_data_entries:type_name -> rotaloom.commons.v1.ExtensionPostalAddress
-	15, // 20: rotaloom.commons.v1.EmployeeExtension.license_type_list:type_name -> rotaloom.commons.v1.ExtensionLicense
-	16, // 21: rotaloom.commons.v1.EmployeeExtension.person_custom_data_entries:type_name -> rotaloom.commons.v1.ExtensionCustomData
-	17, // 22: rotaloom.commons.v1.EmployeeExtension.person_dates_entries:type_name -> rotaloom.commons.v1.ExtensionPersonDate
-	18, // 23: rotaloom.commons.v1.EmployeeExtension.data_access_extension_groups:type_name -> rotaloom.commons.v1.ExtensionDataAccess
-	19, // 24: rotaloom.commons.v1.EmployeeExtension.external_identifiers:type_name -> rotaloom.commons.v1.ExtensionIdentifier
+	14, // 17: rotaloom.commons.v1.EmployeeExtension.email_contact_data_entries:type_name -> rotaloom.commons.v1.ExtensionEmail
+	15, // 18: rotaloom.commons.v1.EmployeeExtension.tel_contact_data_entries:type_name -> rotaloom.commons.v1.ExtensionTelephone
+	16, // 19: rotaloom.commons.v1.EmployeeExtension.postal_address_data_entries:type_name -> rotaloom.commons.v1.ExtensionPostalAddress
+	17, // 20: rotaloom.commons.v1.EmployeeExtension.license_type_list:type_name -> rotaloom.commons.v1.ExtensionLicense
+	18, // 21: rotaloom.commons.v1.EmployeeExtension.person_custom_data_entries:type_name -> rotaloom.commons.v1.ExtensionCustomData
+	19, // 22: rotaloom.commons.v1.EmployeeExtension.person_dates_entries:type_name -> rotaloom.commons.v1.ExtensionPersonDate
+	20, // 23: rotaloom.commons.v1.EmployeeExtension.data_access_extension_groups:type_name -> rotaloom.commons.v1.ExtensionDataAccess
+	21, // 24: rotaloom.commons.v1.EmployeeExtension.external_identifiers:type_name -> rotaloom.commons.v1.ExtensionIdentifier
 	9,  // 25: rotaloom.commons.v1.EmployeeExtension.eff_dated_account_statuses_for_extension_snapshot_date:type_name -> rotaloom.commons.v1.ExtensionAccountStatus
 	10, // 26: rotaloom.commons.v1.EmployeeExtension.employment_statuses_for_extension_snapshot_date:type_name -> rotaloom.commons.v1.ExtensionEmploymentStatus
-	11, // 27: rotaloom.commons.v1.EmployeeExtension.eff_dated_primary_job_account_entries_for_extension_snapshot_date:type_name -> rotaloom.commons.v1.ExtensionPrimaryJob
-	8,  // 28: rotaloom.commons.v1.TimekeepingExtension.badges:type_name -> rotaloom.commons.v1.ExtensionBadge
-	20, // 29: rotaloom.commons.v1.TimekeepingExtension.pay_rule_entries:type_name -> rotaloom.commons.v1.ExtensionPayRule
-	22, // 30: rotaloom.commons.v1.TimekeepingExtension.base_wages:type_name -> rotaloom.commons.v1.ExtensionBaseWage
-	23, // 31: rotaloom.commons.v1.TimekeepingExtension.expected_hours:type_name -> rotaloom.commons.v1.ExtensionExpectedHours
-	24, // 32: rotaloom.commons.v1.TimekeepingExtension.access_assignment_data_entries:type_name -> rotaloom.commons.v1.ExtensionAccessAssignment
-	20, // 33: rotaloom.commons.v1.TimekeepingExtension.pay_rule_entries_for_extension_snapshot_date:type_name -> rotaloom.commons.v1.ExtensionPayRule
-	22, // 34: rotaloom.commons.v1.TimekeepingExtension.base_wages_for_extension_snapshot_date:type_name -> rotaloom.commons.v1.ExtensionBaseWage
-	24, // 35: rotaloom.commons.v1.TimekeepingExtension.access_assignment_data_entries_for_extension_snapshot_date:type_name -> rotaloom.commons.v1.ExtensionAccessAssignment
-	20, // 36: rotaloom.commons.v1.TimekeepingExtension.direct_pay_rule_entries:type_name -> rotaloom.commons.v1.ExtensionPayRule
-	21, // 37: rotaloom.commons.v1.TimekeepingExtension.employee_terms:type_name -> rotaloom.commons.v1.ExtensionEmployeeTerm
-	21, // 38: rotaloom.commons.v1.TimekeepingExtension.employee_terms_for_extension_snapshot_date:type_name -> rotaloom.commons.v1.ExtensionEmployeeTerm
-	8,  // 39: rotaloom.commons.v1.SchedulingExtension.badges:type_name -> rotaloom.commons.v1.ExtensionBadge
-	8,  // 40: rotaloom.commons.v1.AccrualExtension.badges:type_name -> rotaloom.commons.v1.ExtensionBadge
-	25, // 41: rotaloom.commons.v1.AccrualExtension.accrual_profiles_entries:type_name -> rotaloom.commons.v1.ExtensionAccrualProfile
-	26, // 42: rotaloom.commons.v1.AccrualExtension.full_time_equivalency:type_name -> rotaloom.commons.v1.ExtensionFullTimeEquivalency
-	8,  // 43: rotaloom.commons.v1.DeviceExtension.badges:type_name -> rotaloom.commons.v1.ExtensionBadge
-	8,  // 44: rotaloom.commons.v1.DeviceExtension.badge_details:type_name -> rotaloom.commons.v1.ExtensionBadge
-	45, // [45:45] is the sub-list for method output_type
-	45, // [45:45] is the sub-list for method input_type
-	45, // [45:45] is the sub-list for extension type_name
-	45, // [45:45] is the sub-list for extension extendee
-	0,  // [0:45] is the sub-list for field type_name
+	12, // 27: rotaloom.commons.v1.EmployeeExtension.eff_dated_primary_job_account_for_snapshot_date:type_name -> rotaloom.commons.v1.ExtensionPrimaryJobs
+	20, // 28: rotaloom.commons.v1.EmployeeExtension.data_access_groups_for_snapshot_date:type_name -> rotaloom.commons.v1.ExtensionDataAccess
+	13, // 29: rotaloom.commons.v1.EmployeeExtension.preference_profile_data_entry:type_name -> rotaloom.commons.v1.ExtensionPreferenceProfile
+	8,  // 30: rotaloom.commons.v1.TimekeepingExtension.badges:type_name -> rotaloom.commons.v1.ExtensionBadge
+	22, // 31: rotaloom.commons.v1.TimekeepingExtension.pay_rule_entries:type_name -> rotaloom.commons.v1.ExtensionPayRule
+	24, // 32: rotaloom.commons.v1.TimekeepingExtension.base_wages:type_name -> rotaloom.commons.v1.ExtensionBaseWage
+	25, // 33: rotaloom.commons.v1.TimekeepingExtension.expected_hours:type_name -> rotaloom.commons.v1.ExtensionExpectedHours
+	26, // 34: rotaloom.commons.v1.TimekeepingExtension.access_assignment_data_entries:type_name -> rotaloom.commons.v1.ExtensionTimeEntry
+	28, // 35: rotaloom.commons.v1.TimekeepingExtension.employee_currency:type_name -> rotaloom.commons.v1.ExtensionEmployeeCurrency
+	29, // 36: rotaloom.commons.v1.TimekeepingExtension.user_currency:type_name -> rotaloom.commons.v1.ExtensionUserCurrency
+	22, // 37: rotaloom.commons.v1.TimekeepingExtension.pay_rules_for_snapshot_date:type_name -> rotaloom.commons.v1.ExtensionPayRule
+	24, // 38: rotaloom.commons.v1.TimekeepingExtension.base_wages_for_extension_snapshot_date:type_name -> rotaloom.commons.v1.ExtensionBaseWage
+	26, // 39: rotaloom.commons.v1.TimekeepingExtension.access_assignment_entries_for_snapshot_date:type_name -> rotaloom.commons.v1.ExtensionTimeEntry
+	22, // 40: rotaloom.commons.v1.TimekeepingExtension.direct_pay_rule_entries:type_name -> rotaloom.commons.v1.ExtensionPayRule
+	23, // 41: rotaloom.commons.v1.TimekeepingExtension.employee_terms:type_name -> rotaloom.commons.v1.ExtensionEmployeeTerm
+	23, // 42: rotaloom.commons.v1.TimekeepingExtension.employee_terms_for_extension_snapshot_date:type_name -> rotaloom.commons.v1.ExtensionEmployeeTerm
+	27, // 43: rotaloom.commons.v1.TimekeepingExtension.access_assignment_details_data_entries:type_name -> rotaloom.commons.v1.ExtensionAccessDetails
+	8,  // 44: rotaloom.commons.v1.SchedulingExtension.badges:type_name -> rotaloom.commons.v1.ExtensionBadge
+	30, // 45: rotaloom.commons.v1.SchedulingExtension.group_assignments:type_name -> rotaloom.commons.v1.ExtensionGroupAssignment
+	30, // 46: rotaloom.commons.v1.SchedulingExtension.group_assignments_for_extension_snapshot_date:type_name -> rotaloom.commons.v1.ExtensionGroupAssignment
+	31, // 47: rotaloom.commons.v1.SchedulingExtension.job_transfer_entries:type_name -> rotaloom.commons.v1.ExtensionJobTransfer
+	31, // 48: rotaloom.commons.v1.SchedulingExtension.job_transfer_for_snapshot_date:type_name -> rotaloom.commons.v1.ExtensionJobTransfer
+	8,  // 49: rotaloom.commons.v1.AccrualExtension.badges:type_name -> rotaloom.commons.v1.ExtensionBadge
+	32, // 50: rotaloom.commons.v1.AccrualExtension.accrual_profiles_entries:type_name -> rotaloom.commons.v1.ExtensionAccrualProfile
+	33, // 51: rotaloom.commons.v1.AccrualExtension.full_time_equivalency:type_name -> rotaloom.commons.v1.ExtensionFullTimeEquivalency
+	32, // 52: rotaloom.commons.v1.AccrualExtension.accrual_profiles_entries_for_snapshot_date:type_name -> rotaloom.commons.v1.ExtensionAccrualProfile
+	33, // 53: rotaloom.commons.v1.AccrualExtension.full_time_equivalency_for_extension_snapshot_date:type_name -> rotaloom.commons.v1.ExtensionFullTimeEquivalency
+	8,  // 54: rotaloom.commons.v1.DeviceExtension.badges:type_name -> rotaloom.commons.v1.ExtensionBadge
+	8,  // 55: rotaloom.commons.v1.DeviceExtension.badge_details:type_name -> rotaloom.commons.v1.ExtensionBadge
+	8,  // 56: rotaloom.commons.v1.DeviceExtension.badge_details_for_extension_snapshot_date:type_name -> rotaloom.commons.v1.ExtensionBadge
+	11, // 57: rotaloom.commons.v1.ExtensionPrimaryJobs.jobs:type_name -> rotaloom.commons.v1.ExtensionPrimaryJob
+	58, // [58:58] is the sub-list for method output_type
+	58, // [58:58] is the sub-list for method input_type
+	58, // [58:58] is the sub-list for extension type_name
+	58, // [58:58] is the sub-list for extension extendee
+	0,  // [0:58] is the sub-list for field type_name
 }
 
 func init() { file_rotaloom_commons_v1_person_extension_proto_init() }
@@ -2836,19 +3355,19 @@ func file_rotaloom_commons_v1_person_extension_proto_init() {
 	file_rotaloom_commons_v1_person_extension_proto_msgTypes[5].OneofWrappers = []any{}
 	file_rotaloom_commons_v1_person_extension_proto_msgTypes[6].OneofWrappers = []any{}
 	file_rotaloom_commons_v1_person_extension_proto_msgTypes[7].OneofWrappers = []any{}
-	file_rotaloom_commons_v1_person_extension_proto_msgTypes[12].OneofWrappers = []any{}
-	file_rotaloom_commons_v1_person_extension_proto_msgTypes[13].OneofWrappers = []any{}
+	file_rotaloom_commons_v1_person_extension_proto_msgTypes[14].OneofWrappers = []any{}
 	file_rotaloom_commons_v1_person_extension_proto_msgTypes[15].OneofWrappers = []any{}
-	file_rotaloom_commons_v1_person_extension_proto_msgTypes[18].OneofWrappers = []any{}
-	file_rotaloom_commons_v1_person_extension_proto_msgTypes[22].OneofWrappers = []any{}
-	file_rotaloom_commons_v1_person_extension_proto_msgTypes[26].OneofWrappers = []any{}
+	file_rotaloom_commons_v1_person_extension_proto_msgTypes[17].OneofWrappers = []any{}
+	file_rotaloom_commons_v1_person_extension_proto_msgTypes[20].OneofWrappers = []any{}
+	file_rotaloom_commons_v1_person_extension_proto_msgTypes[24].OneofWrappers = []any{}
+	file_rotaloom_commons_v1_person_extension_proto_msgTypes[33].OneofWrappers = []any{}
 	type x struct{}
 	out := protoimpl.TypeBuilder{
 		File: protoimpl.DescBuilder{
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_rotaloom_commons_v1_person_extension_proto_rawDesc), len(file_rotaloom_commons_v1_person_extension_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   27,
+			NumMessages:   34,
 			NumExtensions: 0,
 			NumServices:   0,
 		},

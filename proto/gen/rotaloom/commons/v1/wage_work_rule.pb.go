@@ -27,6 +27,157 @@ const (
 	_ = protoimpl.EnforceVersion(protoimpl.MaxVersion - 20)
 )
 
+type MultiReadWageWorkRulesRequest struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	Where *WageWorkRuleWhere     `protobuf:"bytes,1,opt,name=where,proto3" json:"where,omitempty"`
+	// Page of the persons, from 0 on; needs count.
+	Index *int64 `protobuf:"varint,2,opt,name=index,proto3,oneof" json:"index,omitempty"`
+	// Persons in a page, from 1 on. All of them when absent.
+	Count         *int64 `protobuf:"varint,3,opt,name=count,proto3,oneof" json:"count,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *MultiReadWageWorkRulesRequest) Reset() {
+	*x = MultiReadWageWorkRulesRequest{}
+	mi := &file_rotaloom_commons_v1_wage_work_rule_proto_msgTypes[0]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *MultiReadWageWorkRulesRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*MultiReadWageWorkRulesRequest) ProtoMessage() {}
+
+func (x *MultiReadWageWorkRulesRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_rotaloom_commons_v1_wage_work_rule_proto_msgTypes[0]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use MultiReadWageWorkRulesRequest.ProtoReflect.Descriptor instead.
+func (*MultiReadWageWorkRulesRequest) Descriptor() ([]byte, []int) {
+	return file_rotaloom_commons_v1_wage_work_rule_proto_rawDescGZIP(), []int{0}
+}
+
+func (x *MultiReadWageWorkRulesRequest) GetWhere() *WageWorkRuleWhere {
+	if x != nil {
+		return x.Where
+	}
+	return nil
+}
+
+func (x *MultiReadWageWorkRulesRequest) GetIndex() int64 {
+	if x != nil && x.Index != nil {
+		return *x.Index
+	}
+	return 0
+}
+
+func (x *MultiReadWageWorkRulesRequest) GetCount() int64 {
+	if x != nil && x.Count != nil {
+		return *x.Count
+	}
+	return 0
+}
+
+type WageWorkRuleWhere struct {
+	state     protoimpl.MessageState `protogen:"open.v1"`
+	Employees *PersonCriterion       `protobuf:"bytes,1,opt,name=employees,proto3" json:"employees,omitempty"`
+	// YYYY-MM-DD: the day on which badges are read. The method checks it, since it
+	// has a code of its own.
+	SnapshotDate     string `protobuf:"bytes,2,opt,name=snapshot_date,json=snapshotDate,proto3" json:"snapshot_date,omitempty"`
+	OnlyActivePerson *bool  `protobuf:"varint,3,opt,name=only_active_person,json=onlyActivePerson,proto3,oneof" json:"only_active_person,omitempty"`
+	// Leaves out the persons whom a hyperfind does not find.
+	HyperFindFilter *HyperFindFilter `protobuf:"bytes,4,opt,name=hyper_find_filter,json=hyperFindFilter,proto3" json:"hyper_find_filter,omitempty"`
+	// Only rules that hold on a day of the range, both ends included. Without an
+	// end the range is open there.
+	StartDate     string `protobuf:"bytes,5,opt,name=start_date,json=startDate,proto3" json:"start_date,omitempty"`
+	EndDate       string `protobuf:"bytes,6,opt,name=end_date,json=endDate,proto3" json:"end_date,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *WageWorkRuleWhere) Reset() {
+	*x = WageWorkRuleWhere{}
+	mi := &file_rotaloom_commons_v1_wage_work_rule_proto_msgTypes[1]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *WageWorkRuleWhere) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*WageWorkRuleWhere) ProtoMessage() {}
+
+func (x *WageWorkRuleWhere) ProtoReflect() protoreflect.Message {
+	mi := &file_rotaloom_commons_v1_wage_work_rule_proto_msgTypes[1]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use WageWorkRuleWhere.ProtoReflect.Descriptor instead.
+func (*WageWorkRuleWhere) Descriptor() ([]byte, []int) {
+	return file_rotaloom_commons_v1_wage_work_rule_proto_rawDescGZIP(), []int{1}
+}
+
+func (x *WageWorkRuleWhere) GetEmployees() *PersonCriterion {
+	if x != nil {
+		return x.Employees
+	}
+	return nil
+}
+
+func (x *WageWorkRuleWhere) GetSnapshotDate() string {
+	if x != nil {
+		return x.SnapshotDate
+	}
+	return ""
+}
+
+func (x *WageWorkRuleWhere) GetOnlyActivePerson() bool {
+	if x != nil && x.OnlyActivePerson != nil {
+		return *x.OnlyActivePerson
+	}
+	return false
+}
+
+func (x *WageWorkRuleWhere) GetHyperFindFilter() *HyperFindFilter {
+	if x != nil {
+		return x.HyperFindFilter
+	}
+	return nil
+}
+
+func (x *WageWorkRuleWhere) GetStartDate() string {
+	if x != nil {
+		return x.StartDate
+	}
+	return ""
+}
+
+func (x *WageWorkRuleWhere) GetEndDate() string {
+	if x != nil {
+		return x.EndDate
+	}
+	return ""
+}
+
 type PersonWageWorkRulesList struct {
 	state   protoimpl.MessageState `protogen:"open.v1"`
 	Persons []*PersonWageWorkRules `protobuf:"bytes,1,rep,name=persons,proto3" json:"persons,omitempty"`
@@ -38,7 +189,7 @@ type PersonWageWorkRulesList struct {
 
 func (x *PersonWageWorkRulesList) Reset() {
 	*x = PersonWageWorkRulesList{}
-	mi := &file_rotaloom_commons_v1_wage_work_rule_proto_msgTypes[0]
+	mi := &file_rotaloom_commons_v1_wage_work_rule_proto_msgTypes[2]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -50,7 +201,7 @@ func (x *PersonWageWorkRulesList) String() string {
 func (*PersonWageWorkRulesList) ProtoMessage() {}
 
 func (x *PersonWageWorkRulesList) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_commons_v1_wage_work_rule_proto_msgTypes[0]
+	mi := &file_rotaloom_commons_v1_wage_work_rule_proto_msgTypes[2]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -63,7 +214,7 @@ func (x *PersonWageWorkRulesList) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PersonWageWorkRulesList.ProtoReflect.Descriptor instead.
 func (*PersonWageWorkRulesList) Descriptor() ([]byte, []int) {
-	return file_rotaloom_commons_v1_wage_work_rule_proto_rawDescGZIP(), []int{0}
+	return file_rotaloom_commons_v1_wage_work_rule_proto_rawDescGZIP(), []int{2}
 }
 
 func (x *PersonWageWorkRulesList) GetPersons() []*PersonWageWorkRules {
@@ -82,16 +233,19 @@ func (x *PersonWageWorkRulesList) GetFailure() *v1.ErrorBody {
 
 // PersonWageWorkRules holds the rules of one person.
 type PersonWageWorkRules struct {
-	state          protoimpl.MessageState `protogen:"open.v1"`
-	PersonIdentity *PersonIdentity        `protobuf:"bytes,1,opt,name=person_identity,json=personIdentity,proto3" json:"person_identity,omitempty"`
-	WageWorkRules  []*WageWorkRule        `protobuf:"bytes,2,rep,name=wage_work_rules,json=wageWorkRules,proto3" json:"wage_work_rules,omitempty"`
-	unknownFields  protoimpl.UnknownFields
-	sizeCache      protoimpl.SizeCache
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// By id, or by person number, the qualifier.
+	Employee *v1.Ref `protobuf:"bytes,1,opt,name=employee,proto3" json:"employee,omitempty"`
+	// Accepted and shown on failures: every person has their one position.
+	Position                    *v1.Ref         `protobuf:"bytes,2,opt,name=position,proto3" json:"position,omitempty"`
+	EffectiveDatedWageWorkRules []*WageWorkRule `protobuf:"bytes,3,rep,name=effective_dated_wage_work_rules,json=effectiveDatedWageWorkRules,proto3" json:"effective_dated_wage_work_rules,omitempty"`
+	unknownFields               protoimpl.UnknownFields
+	sizeCache                   protoimpl.SizeCache
 }
 
 func (x *PersonWageWorkRules) Reset() {
 	*x = PersonWageWorkRules{}
-	mi := &file_rotaloom_commons_v1_wage_work_rule_proto_msgTypes[1]
+	mi := &file_rotaloom_commons_v1_wage_work_rule_proto_msgTypes[3]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -103,7 +257,7 @@ func (x *PersonWageWorkRules) String() string {
 func (*PersonWageWorkRules) ProtoMessage() {}
 
 func (x *PersonWageWorkRules) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_commons_v1_wage_work_rule_proto_msgTypes[1]
+	mi := &file_rotaloom_commons_v1_wage_work_rule_proto_msgTypes[3]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -116,19 +270,26 @@ func (x *PersonWageWorkRules) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PersonWageWorkRules.ProtoReflect.Descriptor instead.
 func (*PersonWageWorkRules) Descriptor() ([]byte, []int) {
-	return file_rotaloom_commons_v1_wage_work_rule_proto_rawDescGZIP(), []int{1}
+	return file_rotaloom_commons_v1_wage_work_rule_proto_rawDescGZIP(), []int{3}
 }
 
-func (x *PersonWageWorkRules) GetPersonIdentity() *PersonIdentity {
+func (x *PersonWageWorkRules) GetEmployee() *v1.Ref {
 	if x != nil {
-		return x.PersonIdentity
+		return x.Employee
 	}
 	return nil
 }
 
-func (x *PersonWageWorkRules) GetWageWorkRules() []*WageWorkRule {
+func (x *PersonWageWorkRules) GetPosition() *v1.Ref {
 	if x != nil {
-		return x.WageWorkRules
+		return x.Position
+	}
+	return nil
+}
+
+func (x *PersonWageWorkRules) GetEffectiveDatedWageWorkRules() []*WageWorkRule {
+	if x != nil {
+		return x.EffectiveDatedWageWorkRules
 	}
 	return nil
 }
@@ -153,7 +314,7 @@ type WageWorkRule struct {
 
 func (x *WageWorkRule) Reset() {
 	*x = WageWorkRule{}
-	mi := &file_rotaloom_commons_v1_wage_work_rule_proto_msgTypes[2]
+	mi := &file_rotaloom_commons_v1_wage_work_rule_proto_msgTypes[4]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -165,7 +326,7 @@ func (x *WageWorkRule) String() string {
 func (*WageWorkRule) ProtoMessage() {}
 
 func (x *WageWorkRule) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_commons_v1_wage_work_rule_proto_msgTypes[2]
+	mi := &file_rotaloom_commons_v1_wage_work_rule_proto_msgTypes[4]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -178,7 +339,7 @@ func (x *WageWorkRule) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use WageWorkRule.ProtoReflect.Descriptor instead.
 func (*WageWorkRule) Descriptor() ([]byte, []int) {
-	return file_rotaloom_commons_v1_wage_work_rule_proto_rawDescGZIP(), []int{2}
+	return file_rotaloom_commons_v1_wage_work_rule_proto_rawDescGZIP(), []int{4}
 }
 
 func (x *WageWorkRule) GetJob() *v1.Ref {
@@ -220,16 +381,32 @@ var File_rotaloom_commons_v1_wage_work_rule_proto protoreflect.FileDescriptor
 
 const file_rotaloom_commons_v1_wage_work_rule_proto_rawDesc = "" +
 	"\n" +
-	"(rotaloom/commons/v1/wage_work_rule.proto\x12\x13rotaloom.commons.v1\x1a\x1cgoogle/api/annotations.proto\x1a\x1erotaloom/common/v1/fault.proto\x1a\x1crotaloom/common/v1/ref.proto\x1a rotaloom/commons/v1/person.proto\x1a'rotaloom/commons/v1/person_record.proto\x1a!rotaloom/options/v1/options.proto\"\xd4\x01\n" +
+	"(rotaloom/commons/v1/wage_work_rule.proto\x12\x13rotaloom.commons.v1\x1a\x1cgoogle/api/annotations.proto\x1a\x1erotaloom/common/v1/fault.proto\x1a\x1crotaloom/common/v1/ref.proto\x1a rotaloom/commons/v1/person.proto\x1a!rotaloom/options/v1/options.proto\"\xbc\x01\n" +
+	"\x1dMultiReadWageWorkRulesRequest\x12<\n" +
+	"\x05where\x18\x01 \x01(\v2&.rotaloom.commons.v1.WageWorkRuleWhereR\x05where\x12\x19\n" +
+	"\x05index\x18\x02 \x01(\x03H\x00R\x05index\x88\x01\x01\x12\x19\n" +
+	"\x05count\x18\x03 \x01(\x03H\x01R\x05count\x88\x01\x01:\x13\xa2\xbb\x18\x0f\"\raccountLockedB\b\n" +
+	"\x06_indexB\b\n" +
+	"\x06_count\"\xf7\x02\n" +
+	"\x11WageWorkRuleWhere\x12B\n" +
+	"\temployees\x18\x01 \x01(\v2$.rotaloom.commons.v1.PersonCriterionR\temployees\x12#\n" +
+	"\rsnapshot_date\x18\x02 \x01(\tR\fsnapshotDate\x121\n" +
+	"\x12only_active_person\x18\x03 \x01(\bH\x00R\x10onlyActivePerson\x88\x01\x01\x12P\n" +
+	"\x11hyper_find_filter\x18\x04 \x01(\v2$.rotaloom.commons.v1.HyperFindFilterR\x0fhyperFindFilter\x12%\n" +
+	"\n" +
+	"start_date\x18\x05 \x01(\tB\x06\xa2\xbb\x18\x02\x10\x01R\tstartDate\x12!\n" +
+	"\bend_date\x18\x06 \x01(\tB\x06\xa2\xbb\x18\x02\x10\x01R\aendDate:\x13\xa2\xbb\x18\x0f\"\raccountLockedB\x15\n" +
+	"\x13_only_active_person\"\xd4\x01\n" +
 	"\x17PersonWageWorkRulesList\x12h\n" +
 	"\apersons\x18\x01 \x03(\v2(.rotaloom.commons.v1.PersonWageWorkRulesB$\xa2\xbb\x18 \n" +
 	"\x1e\bd\x12\n" +
 	"WCO-101207\x18\x9d\x03 \x01J\temployeesR\apersons\x127\n" +
 	"\afailure\x18\x02 \x01(\v2\x1d.rotaloom.common.v1.ErrorBodyR\afailure:\x16\xa2\xbb\x18\x12\n" +
-	"\apersons\x12\afailure\"\xc3\x01\n" +
-	"\x13PersonWageWorkRules\x12L\n" +
-	"\x0fperson_identity\x18\x01 \x01(\v2#.rotaloom.commons.v1.PersonIdentityR\x0epersonIdentity\x12I\n" +
-	"\x0fwage_work_rules\x18\x02 \x03(\v2!.rotaloom.commons.v1.WageWorkRuleR\rwageWorkRules:\x13\xa2\xbb\x18\x0f\"\raccountLocked\"\x85\x02\n" +
+	"\apersons\x12\afailure\"\xfd\x01\n" +
+	"\x13PersonWageWorkRules\x123\n" +
+	"\bemployee\x18\x01 \x01(\v2\x17.rotaloom.common.v1.RefR\bemployee\x123\n" +
+	"\bposition\x18\x02 \x01(\v2\x17.rotaloom.common.v1.RefR\bposition\x12g\n" +
+	"\x1feffective_dated_wage_work_rules\x18\x03 \x03(\v2!.rotaloom.commons.v1.WageWorkRuleR\x1beffectiveDatedWageWorkRules:\x13\xa2\xbb\x18\x0f\"\raccountLocked\"\x85\x02\n" +
 	"\fWageWorkRule\x12)\n" +
 	"\x03job\x18\x01 \x01(\v2\x17.rotaloom.common.v1.RefR\x03job\x12$\n" +
 	"\vhourly_rate\x18\x02 \x01(\x01H\x00R\n" +
@@ -237,9 +414,9 @@ const file_rotaloom_commons_v1_wage_work_rule_proto_rawDesc = "" +
 	"\twork_rule\x18\x03 \x01(\v2\x17.rotaloom.common.v1.RefR\bworkRule\x12-\n" +
 	"\x0eeffective_date\x18\x04 \x01(\tB\x06\xa2\xbb\x18\x02\x10\x01R\reffectiveDate\x12/\n" +
 	"\x0fexpiration_date\x18\x05 \x01(\tB\x06\xa2\xbb\x18\x02\x10\x01R\x0eexpirationDateB\x0e\n" +
-	"\f_hourly_rate2\xc4\x03\n" +
-	"\x13WageWorkRuleService\x12\xd2\x01\n" +
-	"\x16MultiReadWageWorkRules\x12,.rotaloom.commons.v1.MultiReadPersonsRequest\x1a,.rotaloom.commons.v1.PersonWageWorkRulesList\"\\\xa2\xbb\x18\x1f\n" +
+	"\f_hourly_rate2\xca\x03\n" +
+	"\x13WageWorkRuleService\x12\xd8\x01\n" +
+	"\x16MultiReadWageWorkRules\x122.rotaloom.commons.v1.MultiReadWageWorkRulesRequest\x1a,.rotaloom.commons.v1.PersonWageWorkRulesList\"\\\xa2\xbb\x18\x1f\n" +
 	"\x1bcommons.wage_work_rule.read\x18\x02\x82\xd3\xe4\x93\x023:\x01*\"./v1/commons/persons/wage_work_rules/multi_read\x12\xd7\x01\n" +
 	"\x18MultiUpsertWageWorkRules\x12,.rotaloom.commons.v1.PersonWageWorkRulesList\x1a,.rotaloom.commons.v1.PersonWageWorkRulesList\"_\xa2\xbb\x18 \n" +
 	"\x1ccommons.wage_work_rule.write\x18\x04\x82\xd3\xe4\x93\x025:\x01*\"0/v1/commons/persons/wage_work_rules/multi_upsertB\xe0\x01\n" +
@@ -257,32 +434,38 @@ func file_rotaloom_commons_v1_wage_work_rule_proto_rawDescGZIP() []byte {
 	return file_rotaloom_commons_v1_wage_work_rule_proto_rawDescData
 }
 
-var file_rotaloom_commons_v1_wage_work_rule_proto_msgTypes = make([]protoimpl.MessageInfo, 3)
+var file_rotaloom_commons_v1_wage_work_rule_proto_msgTypes = make([]protoimpl.MessageInfo, 5)
 var file_rotaloom_commons_v1_wage_work_rule_proto_goTypes = []any{
-	(*PersonWageWorkRulesList)(nil), // 0: rotaloom.commons.v1.PersonWageWorkRulesList
-	(*PersonWageWorkRules)(nil),     // 1: rotaloom.commons.v1.PersonWageWorkRules
-	(*WageWorkRule)(nil),            // 2: rotaloom.commons.v1.WageWorkRule
-	(*v1.ErrorBody)(nil),            // 3: rotaloom.common.v1.ErrorBody
-	(*PersonIdentity)(nil),          // 4: rotaloom.commons.v1.PersonIdentity
-	(*v1.Ref)(nil),                  // 5: rotaloom.common.v1.Ref
-	(*MultiReadPersonsRequest)(nil), // 6: rotaloom.commons.v1.MultiReadPersonsRequest
+	(*MultiReadWageWorkRulesRequest)(nil), // 0: rotaloom.commons.v1.MultiReadWageWorkRulesRequest
+	(*WageWorkRuleWhere)(nil),             // 1: rotaloom.commons.v1.WageWorkRuleWhere
+	(*PersonWageWorkRulesList)(nil),       // 2: rotaloom.commons.v1.PersonWageWorkRulesList
+	(*PersonWageWorkRules)(nil),           // 3: rotaloom.commons.v1.PersonWageWorkRules
+	(*WageWorkRule)(nil),                  // 4: rotaloom.commons.v1.WageWorkRule
+	(*PersonCriterion)(nil),               // 5: rotaloom.commons.v1.PersonCriterion
+	(*HyperFindFilter)(nil),               // 6: rotaloom.commons.v1.HyperFindFilter
+	(*v1.ErrorBody)(nil),                  // 7: rotaloom.common.v1.ErrorBody
+	(*v1.Ref)(nil),                        // 8: rotaloom.common.v1.Ref
 }
 var file_rotaloom_commons_v1_wage_work_rule_proto_depIdxs = []int32{
-	1, // 0: rotaloom.commons.v1.PersonWageWorkRulesList.persons:type_name -> rotaloom.commons.v1.PersonWageWorkRules
-	3, // 1: rotaloom.commons.v1.PersonWageWorkRulesList.failure:type_name -> rotaloom.common.v1.ErrorBody
-	4, // 2: rotaloom.commons.v1.PersonWageWorkRules.person_identity:type_name -> rotaloom.commons.v1.PersonIdentity
-	2, // 3: rotaloom.commons.v1.PersonWageWorkRules.wage_work_rules:type_name -> rotaloom.commons.v1.WageWorkRule
-	5, // 4: rotaloom.commons.v1.WageWorkRule.job:type_name -> rotaloom.common.v1.Ref
-	5, // 5: rotaloom.commons.v1.WageWorkRule.work_rule:type_name -> rotaloom.common.v1.Ref
-	6, // 6: rotaloom.commons.v1.WageWorkRuleService.MultiReadWageWorkRules:input_type -> rotaloom.commons.v1.MultiReadPersonsRequest
-	0, // 7: rotaloom.commons.v1.WageWorkRuleService.MultiUpsertWageWorkRules:input_type -> rotaloom.commons.v1.PersonWageWorkRulesList
-	0, // 8: rotaloom.commons.v1.WageWorkRuleService.MultiReadWageWorkRules:output_type -> rotaloom.commons.v1.PersonWageWorkRulesList
-	0, // 9: rotaloom.commons.v1.WageWorkRuleService.MultiUpsertWageWorkRules:output_type -> rotaloom.commons.v1.PersonWageWorkRulesList
-	8, // [8:10] is the sub-list for method output_type
-	6, // [6:8] is the sub-list for method input_type
-	6, // [6:6] is the sub-list for extension type_name
-	6, // [6:6] is the sub-list for extension extendee
-	0, // [0:6] is the sub-list for field type_name
+	1,  // 0: rotaloom.commons.v1.MultiReadWageWorkRulesRequest.where:type_name -> rotaloom.commons.v1.WageWorkRuleWhere
+	5,  // 1: rotaloom.commons.v1.WageWorkRuleWhere.employees:type_name -> rotaloom.commons.v1.PersonCriterion
+	6,  // 2: rotaloom.commons.v1.WageWorkRuleWhere.hyper_find_filter:type_name -> rotaloom.commons.v1.HyperFindFilter
+	3,  // 3: rotaloom.commons.v1.PersonWageWorkRulesList.persons:type_name -> rotaloom.commons.v1.PersonWageWorkRules
+	7,  // 4: rotaloom.commons.v1.PersonWageWorkRulesList.failure:type_name -> rotaloom.common.v1.ErrorBody
+	8,  // 5: rotaloom.commons.v1.PersonWageWorkRules.employee:type_name -> rotaloom.common.v1.Ref
+	8,  // 6: rotaloom.commons.v1.PersonWageWorkRules.position:type_name -> rotaloom.common.v1.Ref
+	4,  // 7: rotaloom.commons.v1.PersonWageWorkRules.effective_dated_wage_work_rules:type_name -> rotaloom.commons.v1.WageWorkRule
+	8,  // 8: rotaloom.commons.v1.WageWorkRule.job:type_name -> rotaloom.common.v1.Ref
+	8,  // 9: rotaloom.commons.v1.WageWorkRule.work_rule:type_name -> rotaloom.common.v1.Ref
+	0,  // 10: rotaloom.commons.v1.WageWorkRuleService.MultiReadWageWorkRules:input_type -> rotaloom.commons.v1.MultiReadWageWorkRulesRequest
+	2,  // 11: rotaloom.commons.v1.WageWorkRuleService.MultiUpsertWageWorkRules:input_type -> rotaloom.commons.v1.PersonWageWorkRulesList
+	2,  // 12: rotaloom.commons.v1.WageWorkRuleService.MultiReadWageWorkRules:output_type -> rotaloom.commons.v1.PersonWageWorkRulesList
+	2,  // 13: rotaloom.commons.v1.WageWorkRuleService.MultiUpsertWageWorkRules:output_type -> rotaloom.commons.v1.PersonWageWorkRulesList
+	12, // [12:14] is the sub-list for method output_type
+	10, // [10:12] is the sub-list for method input_type
+	10, // [10:10] is the sub-list for extension type_name
+	10, // [10:10] is the sub-list for extension extendee
+	0,  // [0:10] is the sub-list for field type_name
 }
 
 func init() { file_rotaloom_commons_v1_wage_work_rule_proto_init() }
@@ -291,15 +474,16 @@ func file_rotaloom_commons_v1_wage_work_rule_proto_init() {
 		return
 	}
 	file_rotaloom_commons_v1_person_proto_init()
-	file_rotaloom_commons_v1_person_record_proto_init()
-	file_rotaloom_commons_v1_wage_work_rule_proto_msgTypes[2].OneofWrappers = []any{}
+	file_rotaloom_commons_v1_wage_work_rule_proto_msgTypes[0].OneofWrappers = []any{}
+	file_rotaloom_commons_v1_wage_work_rule_proto_msgTypes[1].OneofWrappers = []any{}
+	file_rotaloom_commons_v1_wage_work_rule_proto_msgTypes[4].OneofWrappers = []any{}
 	type x struct{}
 	out := protoimpl.TypeBuilder{
 		File: protoimpl.DescBuilder{
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_rotaloom_commons_v1_wage_work_rule_proto_rawDesc), len(file_rotaloom_commons_v1_wage_work_rule_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   3,
+			NumMessages:   5,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

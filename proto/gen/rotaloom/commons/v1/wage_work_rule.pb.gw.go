@@ -37,7 +37,7 @@ var (
 
 func request_WageWorkRuleService_MultiReadWageWorkRules_0(ctx context.Context, marshaler runtime.Marshaler, client WageWorkRuleServiceClient, req *http.Request, pathParams map[string]string) (proto.Message, runtime.ServerMetadata, error) {
 	var (
-		protoReq MultiReadPersonsRequest
+		protoReq MultiReadWageWorkRulesRequest
 		metadata runtime.ServerMetadata
 	)
 	if err := marshaler.NewDecoder(req.Body).Decode(&protoReq); err != nil && !errors.Is(err, io.EOF) {
@@ -52,7 +52,7 @@ func request_WageWorkRuleService_MultiReadWageWorkRules_0(ctx context.Context, m
 
 func local_request_WageWorkRuleService_MultiReadWageWorkRules_0(ctx context.Context, marshaler runtime.Marshaler, server WageWorkRuleServiceServer, req *http.Request, pathParams map[string]string) (proto.Message, runtime.ServerMetadata, error) {
 	var (
-		protoReq MultiReadPersonsRequest
+		protoReq MultiReadWageWorkRulesRequest
 		metadata runtime.ServerMetadata
 	)
 	if err := marshaler.NewDecoder(req.Body).Decode(&protoReq); err != nil && !errors.Is(err, io.EOF) {

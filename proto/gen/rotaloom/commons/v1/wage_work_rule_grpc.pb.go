@@ -34,7 +34,7 @@ const (
 type WageWorkRuleServiceClient interface {
 	// Retrieves the wage and work rules of up to 1,000 persons, in the order asked
 	// for. Unknown persons fail by themselves: 207 when some did.
-	MultiReadWageWorkRules(ctx context.Context, in *MultiReadPersonsRequest, opts ...grpc.CallOption) (*PersonWageWorkRulesList, error)
+	MultiReadWageWorkRules(ctx context.Context, in *MultiReadWageWorkRulesRequest, opts ...grpc.CallOption) (*PersonWageWorkRulesList, error)
 	// Creates or changes wage and work rules of up to 100 persons: what is sent
 	// replaces what the person has for the job on its days. Each person succeeds
 	// or fails by themselves: 207 when some failed.
@@ -49,7 +49,7 @@ func NewWageWorkRuleServiceClient(cc grpc.ClientConnInterface) WageWorkRuleServi
 	return &wageWorkRuleServiceClient{cc}
 }
 
-func (c *wageWorkRuleServiceClient) MultiReadWageWorkRules(ctx context.Context, in *MultiReadPersonsRequest, opts ...grpc.CallOption) (*PersonWageWorkRulesList, error) {
+func (c *wageWorkRuleServiceClient) MultiReadWageWorkRules(ctx context.Context, in *MultiReadWageWorkRulesRequest, opts ...grpc.CallOption) (*PersonWageWorkRulesList, error) {
 	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
 	out := new(PersonWageWorkRulesList)
 	err := c.cc.Invoke(ctx, WageWorkRuleService_MultiReadWageWorkRules_FullMethodName, in, out, cOpts...)
@@ -77,7 +77,7 @@ func (c *wageWorkRuleServiceClient) MultiUpsertWageWorkRules(ctx context.Context
 type WageWorkRuleServiceServer interface {
 	// Retrieves the wage and work rules of up to 1,000 persons, in the order asked
 	// for. Unknown persons fail by themselves: 207 when some did.
-	MultiReadWageWorkRules(context.Context, *MultiReadPersonsRequest) (*PersonWageWorkRulesList, error)
+	MultiReadWageWorkRules(context.Context, *MultiReadWageWorkRulesRequest) (*PersonWageWorkRulesList, error)
 	// Creates or changes wage and work rules of up to 100 persons: what is sent
 	// replaces what the person has for the job on its days. Each person succeeds
 	// or fails by themselves: 207 when some failed.
@@ -92,7 +92,7 @@ type WageWorkRuleServiceServer interface {
 // pointer dereference when methods are called.
 type UnimplementedWageWorkRuleServiceServer struct{}
 
-func (UnimplementedWageWorkRuleServiceServer) MultiReadWageWorkRules(context.Context, *MultiReadPersonsRequest) (*PersonWageWorkRulesList, error) {
+func (UnimplementedWageWorkRuleServiceServer) MultiReadWageWorkRules(context.Context, *MultiReadWageWorkRulesRequest) (*PersonWageWorkRulesList, error) {
 	return nil, status.Error(codes.Unimplemented, "method MultiReadWageWorkRules not implemented")
 }
 func (UnimplementedWageWorkRuleServiceServer) MultiUpsertWageWorkRules(context.Context, *PersonWageWorkRulesList) (*PersonWageWorkRulesList, error) {
@@ -120,7 +120,7 @@ func RegisterWageWorkRuleServiceServer(s grpc.ServiceRegistrar, srv WageWorkRule
 }
 
 func _WageWorkRuleService_MultiReadWageWorkRules_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
-	in := new(MultiReadPersonsRequest)
+	in := new(MultiReadWageWorkRulesRequest)
 	if err := dec(in); err != nil {
 		return nil, err
 	}
@@ -132,7 +132,7 @@ func _WageWorkRuleService_MultiReadWageWorkRules_Handler(srv interface{}, ctx co
 		FullMethod: WageWorkRuleService_MultiReadWageWorkRules_FullMethodName,
 	}
 	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
-		return srv.(WageWorkRuleServiceServer).MultiReadWageWorkRules(ctx, req.(*MultiReadPersonsRequest))
+		return srv.(WageWorkRuleServiceServer).MultiReadWageWorkRules(ctx, req.(*MultiReadWageWorkRulesRequest))
 	}
 	return interceptor(ctx, in, info, handler)
 }

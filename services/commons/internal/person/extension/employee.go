@@ -26,6 +26,9 @@ func (v *view) employee() *commonsv1.EmployeeExtension {
 		TimeZone: v.Zone, SupervisorPersonNumber: job.GetSupervisorPersonNumber(), SupervisorFullName: job.GetSupervisorName(),
 		AccountLocked: proto.Bool(v.lockedOn()),
 	}
+	if profile := rights.GetPreferenceProfileName(); profile != "" {
+		out.PreferenceProfileDataEntry = &commonsv1.ExtensionPreferenceProfile{PreferenceProfile: profile}
+	}
 	if user.GetUserName() != "" {
 		out.UserAccountId = v.ID
 	}
@@ -70,40 +73,30 @@ func (v *view) employeeDates(out *commonsv1.EmployeeExtension) {
 	out.EmploymentStatusesForExtensionSnapshotDate = each(onDay(info.GetEmploymentStatusList(), v.day), employmentStatus)
 	accounts := v.Message.GetJobAssignment().GetPrimaryLaborAccounts()
 	out.EffDatedPrimaryJobAccountEntries = each(accounts, primaryJob)
-	out.EffDatedPrimaryJobAccountEntriesForExtensionSnapshotDate = each(onDay(accounts, v.day), primaryJob)
-	out.DataAccessExtensionGroups = each(v.Message.GetGdapAssignments(), func(g *commonsv1.GroupDataAccess) *commonsv1.ExtensionDataAccess {
-		return &commonsv1.ExtensionDataAccess{
-			GdapName: g.GetGdapName(), Role: g.GetRole(), DefaultSwitch: g.DefaultSwitch,
-			EffectiveDate: g.GetEffectiveDate(), ExpirationDate: g.GetExpirationDate(),
-		}
-	})
+	out.EffDatedPrimaryJobAccountForSnapshotDate = &commonsv1.ExtensionPrimaryJobs{Jobs: each(onDay(accounts, v.day), primaryJob)}
+	out.DataAccessExtensionGroups = each(v.Message.GetGdapAssignments(), dataAccess)
+	out.DataAccessGroupsForSnapshotDate = each(onDay(v.Message.GetGdapAssignments(), v.day), dataAccess)
+}
+
+func dataAccess(g *commonsv1.GroupDataAccess) *commonsv1.ExtensionDataAccess {
+	return &commonsv1.ExtensionDataAccess{
+		DataAccessGroup: g.GetGdapName(), DataAccessGroupRole: g.GetRole(), DefaultSwitch: g.DefaultSwitch,
+		EffectiveDate: g.GetEffectiveDate(), ExpirationDate: g.GetExpirationDate(),
+	}
 }
 
 // employeeContacts fills in how to reach the person, and what a tenant adds.
 func (v *view) employeeContacts(out *commonsv1.EmployeeExtension) {
 	info := v.Message.GetPersonInformation()
-	out.EmailContactDataEntries = each(info.GetEmailAddresses(), func(e *commonsv1.EmailAddress) *commonsv1.ExtensionEmail {
-		return &commonsv1.ExtensionEmail{
-			ContactType: e.GetContactTypeName(), ContactData: e.GetAddress(), HasEmailNotificationDelivery: e.HasEmailNotificationDelivery,
-		}
-	})
-	out.TelContactDataEntries = each(info.GetTelephoneNumbers(), func(t *commonsv1.TelephoneNumber) *commonsv1.ExtensionTelephone {
-		return &commonsv1.ExtensionTelephone{ContactType: t.GetContactTypeName(), ContactData: t.GetPhoneNumber(), Smsswitch: t.IsSmsSwitch}
-	})
-	out.PostalAddressDataEntries = each(info.GetPostalAddresses(), func(a *commonsv1.PostalAddress) *commonsv1.ExtensionPostalAddress {
-		return &commonsv1.ExtensionPostalAddress{
-			ContactType: a.GetContactTypeName(), Street: a.GetStreet(), City: a.GetCity(), State: a.GetState(),
-			ZipCode: a.GetPostalCode(), Country: a.GetCountry(),
-		}
-	})
+	out.EmailContactDataEntries, out.TelContactDataEntries, out.PostalAddressDataEntries = Contacts(info)
 	out.LicenseTypeList = each(info.GetPersonLicenseTypes(), func(l *commonsv1.PersonLicenseType) *commonsv1.ExtensionLicense {
-		return &commonsv1.ExtensionLicense{LicenseType: l.GetLicenseTypeName(), ActiveFlag: l.ActiveFlag}
+		return &commonsv1.ExtensionLicense{LicenseType: l.GetLicenseTypeName(), LicenseTypeName: l.GetLicenseTypeName(), Active: l.ActiveFlag}
 	})
 	out.PersonCustomDataEntries = each(info.GetCustomDataList(), func(c *commonsv1.CustomData) *commonsv1.ExtensionCustomData {
 		return &commonsv1.ExtensionCustomData{CustomDataType: c.GetCustomDataTypeName(), CustomText: c.GetText()}
 	})
 	out.PersonDatesEntries = each(info.GetCustomDateList(), func(c *commonsv1.CustomDate) *commonsv1.ExtensionPersonDate {
-		return &commonsv1.ExtensionPersonDate{PersonDateType: c.GetCustomDateTypeName(), Date: c.GetDate()}
+		return &commonsv1.ExtensionPersonDate{DateName: c.GetCustomDateTypeName(), OverrideDate: c.GetDate()}
 	})
 	for _, id := range [][2]string{{"aoid", v.Message.GetPersonIdentity().GetAoid()}, {"coid", v.Message.GetPersonIdentity().GetCoid()}} {
 		if id[1] != "" {

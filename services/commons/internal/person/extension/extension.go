@@ -30,10 +30,16 @@ type view struct {
 	wages bool
 	// manager is the person's, or nil when nobody has that number.
 	manager *reader.Base
+	// currency is that of persons who have none of their own.
+	currency string
 }
 
 // Extensions reads extensions of persons.
-type Extensions struct{ Reader *reader.Reader }
+type Extensions struct {
+	Reader *reader.Reader
+	// DefaultCurrency is the ISO 4217 code for persons who have none of their own.
+	DefaultCurrency string
+}
 
 // MultiRead returns an extension of each person, or all of them,
 // in the order asked for. Unknown persons fail by themselves.
@@ -50,7 +56,7 @@ func (e Extensions) MultiRead(ctx context.Context, req *commonsv1.MultiReadPerso
 			out.Fail(k.Identity(), k.NotFound())
 			return
 		}
-		views = append(views, newView(p, day, where.IncludeBaseWages == nil || where.GetIncludeBaseWages()))
+		views = append(views, e.newView(p, day, where.IncludeBaseWages == nil || where.GetIncludeBaseWages()))
 		out.Succeed(nil, &commonsv1.PersonExtension{})
 	})
 	if err != nil {

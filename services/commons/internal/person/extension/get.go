@@ -36,7 +36,7 @@ func (e Extensions) Get(ctx context.Context, req *commonsv1.GetPersonExtensionRe
 	if p == nil {
 		return nil, k.NotFound()
 	}
-	v := newView(p, e.Reader.Today(), true)
+	v := e.newView(p, e.Reader.Today(), true)
 	if err := e.findManagers(ctx, []*view{v}); err != nil {
 		return nil, err
 	}
@@ -70,7 +70,7 @@ func readExtension(path, given string) (string, error) {
 	return kind, nil
 }
 
-func newView(p *store.Person, day civil.Date, wages bool) *view {
+func (e Extensions) newView(p *store.Person, day civil.Date, wages bool) *view {
 	p.FillCurrent(day)
-	return &view{Person: p, day: day, wages: wages}
+	return &view{Person: p, day: day, wages: wages, currency: e.DefaultCurrency}
 }

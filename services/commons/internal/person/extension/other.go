@@ -1,29 +1,43 @@
 package extension
 
 import (
+	"cmp"
+	"strconv"
 	"strings"
+
+	"google.golang.org/protobuf/proto"
 
 	commonsv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/commons/v1"
 	"github.com/rotaloom/rotaloom/services/commons/internal/person/record"
 )
 
+// defaultLocale is the language tag by which the amounts of a person without a
+// locale policy are written.
+const defaultLocale = "en-US"
+
 func (v *view) timekeeping() *commonsv1.TimekeepingExtension {
 	info, details := v.Message.GetPersonInformation(), v.Details()
-	job := record.JobDetailsOrEmpty(v.Record)
+	rights, job := record.AccessOrEmpty(v.Record), record.JobDetailsOrEmpty(v.Record)
 	out := &commonsv1.TimekeepingExtension{
 		PersonId: v.ID, PersonNumber: v.Number(), Active: v.active(), SnapShotDate: v.day.String(), Badges: v.badges(),
 		DirectPayRuleEntries: v.PayRules,
-		PayRuleEntries:       v.PayRules, PayRuleEntriesForExtensionSnapshotDate: v.payRuleOn(),
+		PayRuleEntries:       v.PayRules, PayRulesForSnapshotDate: v.payRuleOn(),
 		WorkerType:             job.GetWorkerTypeName(),
 		ManagerSignoffThruDate: dayPart(details.GetManagerSignoffThruDateTime()),
 		PayrollLockoutThruDate: dayPart(details.GetPayrollLockoutThruDateTime()),
-		EmployeeCurrency:       info.GetEmployeeCurrencyAssignment().GetCurrencyCode(),
-		UserCurrency:           v.Message.GetUser().GetUserCurrency().GetCurrencyCode(),
+		EmployeeCurrency: &commonsv1.ExtensionEmployeeCurrency{
+			CurrencyCode:   cmp.Or(info.GetEmployeeCurrencyAssignment().GetCurrencyCode(), v.currency),
+			CurrencyLocale: cmp.Or(rights.GetLocalePolicyName(), defaultLocale),
+		},
 		ExpectedHours: each(info.GetExpectedHoursList(), func(e *commonsv1.ExpectedHours) *commonsv1.ExtensionExpectedHours {
 			return &commonsv1.ExtensionExpectedHours{TimePeriodType: e.GetTimePeriodTypeName(), Quantity: e.GetQuantity()}
 		}),
-		AccessAssignmentDataEntries:                         each(info.GetPersonAccessAssignments(), accessEntry),
-		AccessAssignmentDataEntriesForExtensionSnapshotDate: each(onDay(info.GetPersonAccessAssignments(), v.day), accessEntry),
+		AccessAssignmentDataEntries:            each(rights.GetEffectiveDatedTimeEntryMethods(), timeEntry),
+		AccessAssignmentEntriesForSnapshotDate: each(onDay(rights.GetEffectiveDatedTimeEntryMethods(), v.day), timeEntry),
+		AccessAssignmentDetailsDataEntries:     accessDetails(rights),
+	}
+	if code := v.Message.GetUser().GetUserCurrency().GetCurrencyCode(); code != "" {
+		out.UserCurrency = &commonsv1.ExtensionUserCurrency{CurrencyCode: code}
 	}
 	for _, rule := range v.payRuleOn() {
 		out.PayRuleName = rule.GetPayRuleName()
@@ -59,13 +73,32 @@ func baseWage(w *commonsv1.BaseWageRate) *commonsv1.ExtensionBaseWage {
 	return &commonsv1.ExtensionBaseWage{HourlyRate: w.HourlyRate, EffectiveDate: w.GetEffectiveDate(), ExpirationDate: w.GetExpirationDate()}
 }
 
-func accessEntry(a *commonsv1.PersonAccessAssignment) *commonsv1.ExtensionAccessAssignment {
-	return &commonsv1.ExtensionAccessAssignment{
-		HomeHyperFindQueryName: a.GetHomeHyperFindQueryName(), ManagerEmployeeGroupName: a.GetManagerEmployeeGroupName(),
-		ManagerTransferOrganizationSetName:      a.GetManagerTransferOrganizationSetName(),
-		ProfessionalTransferOrganizationSetName: a.GetProfessionalTransferOrganizationSetName(),
-		EmpMgrTransferOrganizationSetName:       a.GetEmpMgrTransferOrganizationSetName(),
-		EffectiveDate:                           a.GetEffectiveDate(), ExpirationDate: a.GetExpirationDate(),
+func timeEntry(m *commonsv1.TimeEntryMethod) *commonsv1.ExtensionTimeEntry {
+	return &commonsv1.ExtensionTimeEntry{
+		TimeEntryType: m.GetTimeEntryTypeName(), EffectiveDate: m.GetEffectiveDate(), ExpirationDate: m.GetExpirationDate(),
+	}
+}
+
+// accessDetails returns the profiles of a person's rights; nil without any.
+func accessDetails(rights *commonsv1.AccessAssignment) *commonsv1.ExtensionAccessDetails {
+	out := &commonsv1.ExtensionAccessDetails{
+		PayCodeProfile: rights.GetManagerPayCodeName(), PayCodeViewProfile: rights.GetManagerViewPayCodeName(),
+		WorkRuleProfile: rights.GetManagerWorkRuleName(),
+		SsePayCode:      rights.GetProfessionalPayCodeName(), SseWorkRuleProfile: rights.GetProfessionalWorkRuleName(),
+	}
+	if proto.Equal(out, &commonsv1.ExtensionAccessDetails{}) {
+		return nil
+	}
+	return out
+}
+
+func jobTransfer(a *commonsv1.PersonAccessAssignment) *commonsv1.ExtensionJobTransfer {
+	return &commonsv1.ExtensionJobTransfer{
+		HomeHyperFindQueryName: a.GetHomeHyperFindQueryName(), ManagerAccessEmployeeGroup: a.GetManagerEmployeeGroupName(),
+		ManagerTransferOrganizationSet:      a.GetManagerTransferOrganizationSetName(),
+		ProfessionalTransferOrganizationSet: a.GetProfessionalTransferOrganizationSetName(),
+		EmpMgrTransferOrganizationSet:       a.GetEmpMgrTransferOrganizationSetName(),
+		EffectiveDate:                       a.GetEffectiveDate(), ExpirationDate: a.GetExpirationDate(),
 	}
 }
 
@@ -84,14 +117,24 @@ func (v *view) scheduling() *commonsv1.SchedulingExtension {
 		AvailabilityPattern: rights.GetAvailabilityPatternName(), HyperfindProfile: rights.GetHyperFindScheduleVisibilityName(),
 		WorkerType: record.JobDetailsOrEmpty(v.Record).GetWorkerTypeName(), UseMultipleAssignmentsFlag: job.UseMultipleAssignmentsFlag,
 	}
+	if group := job.GetScheduleGroupName(); group != "" {
+		out.GroupAssignments = []*commonsv1.ExtensionGroupAssignment{{Group: group}}
+		out.GroupAssignmentsForExtensionSnapshotDate = out.GroupAssignments
+	}
+	transfers := v.Message.GetPersonInformation().GetPersonAccessAssignments()
+	out.JobTransferEntries, out.JobTransferForSnapshotDate = each(transfers, jobTransfer), each(onDay(transfers, v.day), jobTransfer)
 	for _, e := range v.Message.GetPersonInformation().GetExpectedHoursList() {
+		quantity, err := strconv.ParseFloat(e.GetQuantity(), 64)
+		if err != nil {
+			continue // Kept without a quantity.
+		}
 		switch strings.ToLower(e.GetTimePeriodTypeName()) {
 		case "daily":
-			out.ExpectedDailyHours = e.GetQuantity()
+			out.ExpectedDailyHours = &quantity
 		case "weekly":
-			out.ExpectedWeeklyHours = e.GetQuantity()
+			out.ExpectedWeeklyHours = &quantity
 		case "pay period":
-			out.ExpectedByPayPeriodHours = e.GetQuantity()
+			out.ExpectedByPayPeriodHours = &quantity
 		}
 	}
 	return out
@@ -101,20 +144,24 @@ func (v *view) accrual() *commonsv1.AccrualExtension {
 	details := v.Details()
 	out := &commonsv1.AccrualExtension{
 		PersonId: v.ID, PersonNumber: v.Number(), Active: v.active(), SnapShotDate: v.day.String(), Badges: v.badges(),
-		FullTimeEquivalency: each(details.GetFullTimeEquivalencies(), func(f *commonsv1.FullTimeEquivalency) *commonsv1.ExtensionFullTimeEquivalency {
-			return &commonsv1.ExtensionFullTimeEquivalency{
-				EmployeeStandardHours: f.EmployeeStandardHours, FullTimeStandardHours: f.FullTimeStandardHours,
-				FullTimePercentage: f.FullTimePercentage, EffectiveDate: f.GetEffectiveDate(), ExpirationDate: f.GetExpirationDate(),
-			}
-		}),
+		FullTimeEquivalency:                         each(details.GetFullTimeEquivalencies(), fullTime),
+		FullTimeEquivalencyForExtensionSnapshotDate: each(onDay(details.GetFullTimeEquivalencies(), v.day), fullTime),
 	}
 	if details.GetAccrualProfileName() != "" {
 		out.AccrualProfilesEntries = []*commonsv1.ExtensionAccrualProfile{{
 			AccrualProfileName: details.GetAccrualProfileName(), EffectiveDate: details.GetAccrualProfileEffectiveDate(),
 			ExpirationDate: details.GetAccrualProfileEndDate(),
 		}}
+		out.AccrualProfilesEntriesForSnapshotDate = onDay(out.AccrualProfilesEntries, v.day)
 	}
 	return out
+}
+
+func fullTime(f *commonsv1.FullTimeEquivalency) *commonsv1.ExtensionFullTimeEquivalency {
+	return &commonsv1.ExtensionFullTimeEquivalency{
+		EmployeeStandardHoursQuantity: f.EmployeeStandardHours, FullTimeStandardHoursQuantity: f.FullTimeStandardHours,
+		FullTimeEquivalencyPercent: f.FullTimePercentage, EffectiveDate: f.GetEffectiveDate(), ExpirationDate: f.GetExpirationDate(),
+	}
 }
 
 func (v *view) device() *commonsv1.DeviceExtension {
@@ -122,6 +169,7 @@ func (v *view) device() *commonsv1.DeviceExtension {
 	return &commonsv1.DeviceExtension{
 		PersonId: v.ID, PersonNumber: v.Number(), Active: v.active(), SnapShotDate: v.day.String(), Badges: v.badges(),
 		DeviceGroup: job.GetDeviceGroupName(), DeviceProfile: job.GetDeviceProfileName(), BadgeDetails: v.badges(),
-		FingerRequired: details.FingerRequiredFlag, FaceRequired: details.FaceRequiredFlag,
+		BadgeDetailsForExtensionSnapshotDate: onDay(v.badges(), v.day),
+		FingerRequired:                       details.FingerRequiredFlag, FaceRequired: details.FaceRequiredFlag,
 	}
 }

@@ -32,7 +32,7 @@ func (w *Handler) findJobs(ctx context.Context, given []*commonsv1.PersonWageWor
 	var days []civil.Date
 	for i, list := range wages {
 		for k, rule := range list {
-			job := given[i].GetWageWorkRules()[k].GetJob()
+			job := given[i].GetEffectiveDatedWageWorkRules()[k].GetJob()
 			owners, found = append(owners, i), append(found, rule)
 			ids, paths = append(ids, job.GetId()), append(paths, job.GetQualifier())
 			day, err := civil.ParseDate(cmp.Or(rule.GetEffectiveDate(), w.reader.Today().String()))
@@ -60,9 +60,9 @@ func (w *Handler) findJobs(ctx context.Context, given []*commonsv1.PersonWageWor
 		switch {
 		case failed[owners[at]] != nil:
 		case path == "":
-			failed[owners[at]] = fault.Invalid(rules.CodeBadValue, fmt.Sprintf("wageWorkRules: there is no job with the id %d on %s.", ids[at], days[at]))
+			failed[owners[at]] = fault.Invalid(rules.CodeBadValue, fmt.Sprintf("effectiveDatedWageWorkRules: there is no job with the id %d on %s.", ids[at], days[at]))
 		case noJob:
-			failed[owners[at]] = fault.Invalid(rules.CodeBadValue, fmt.Sprintf("wageWorkRules: the location %.100q is not a job.", path))
+			failed[owners[at]] = fault.Invalid(rules.CodeBadValue, fmt.Sprintf("effectiveDatedWageWorkRules: the location %.100q is not a job.", path))
 		}
 		return nil
 	})
@@ -77,7 +77,7 @@ func (w *Handler) fillJobs(ctx context.Context, persons []*commonsv1.PersonWageW
 	}
 	var paths []string
 	for _, p := range persons {
-		for _, rule := range p.GetWageWorkRules() {
+		for _, rule := range p.GetEffectiveDatedWageWorkRules() {
 			paths = append(paths, rule.GetJob().GetQualifier())
 		}
 	}
@@ -99,7 +99,7 @@ func (w *Handler) fillJobs(ctx context.Context, persons []*commonsv1.PersonWageW
 		return fmt.Errorf("look for jobs: %w", err)
 	}
 	for _, p := range persons {
-		for _, rule := range p.GetWageWorkRules() {
+		for _, rule := range p.GetEffectiveDatedWageWorkRules() {
 			rule.Job.Id = ids[rule.GetJob().GetQualifier()]
 		}
 	}
