@@ -78,6 +78,8 @@ func domains(c Conns) []domain {
 			generated(&timekeepingv1.PayrollEarningService_ServiceDesc, timekeepingv1.NewPayrollEarningServiceClient, timekeepingv1.RegisterPayrollEarningServiceHandlerClient),
 			generated(&timekeepingv1.PayRuleService_ServiceDesc, timekeepingv1.NewPayRuleServiceClient, timekeepingv1.RegisterPayRuleServiceHandlerClient),
 			generated(&timekeepingv1.PunchService_ServiceDesc, timekeepingv1.NewPunchServiceClient, timekeepingv1.RegisterPunchServiceHandlerClient),
+			generated(&timekeepingv1.TimecardService_ServiceDesc, timekeepingv1.NewTimecardServiceClient, timekeepingv1.RegisterTimecardServiceHandlerClient),
+			generated(&timekeepingv1.TimecardSignoffService_ServiceDesc, timekeepingv1.NewTimecardSignoffServiceClient, timekeepingv1.RegisterTimecardSignoffServiceHandlerClient),
 			generated(&timekeepingv1.BrazilDeviceService_ServiceDesc, timekeepingv1.NewBrazilDeviceServiceClient, timekeepingv1.RegisterBrazilDeviceServiceHandlerClient),
 			generated(&timekeepingv1.BrazilDeviceGroupService_ServiceDesc, timekeepingv1.NewBrazilDeviceGroupServiceClient, timekeepingv1.RegisterBrazilDeviceGroupServiceHandlerClient),
 			generated(&timekeepingv1.BrazilCompanyService_ServiceDesc, timekeepingv1.NewBrazilCompanyServiceClient, timekeepingv1.RegisterBrazilCompanyServiceHandlerClient),

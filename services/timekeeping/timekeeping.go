@@ -73,6 +73,8 @@ type Service struct {
 	payRules  *payrule.Handler
 
 	punches    *timecard.Punches
+	timecards  *timecard.Timecards
+	signoffs   *timecard.Signoffs
 	workedTime *timecard.WorkedTime
 
 	payrollEarnings *payrollearning.Handler
@@ -108,6 +110,7 @@ func New(_ context.Context, cfg Config, deps Deps) (*Service, error) {
 		return nil, err
 	}
 	cards := timecard.NewReader(deps.Pool, commonsv1.NewEmployeeDayServiceClient(deps.Commons), clock.System{}.Now)
+	timecards := timecard.NewTimecards(cards, persons, commonsv1.NewSymbolicPeriodServiceClient(deps.Commons))
 	return &Service{
 		Core: core, Replicator: replicator,
 		requests:    commonsv1.NewTermRequestServiceClient(deps.Commons),
@@ -125,6 +128,8 @@ func New(_ context.Context, cfg Config, deps Deps) (*Service, error) {
 		payRules:  payrule.New(deps.Pool),
 
 		punches:    timecard.NewPunches(cards, persons),
+		timecards:  timecards,
+		signoffs:   timecard.NewSignoffs(timecards),
 		workedTime: timecard.NewWorkedTime(cards),
 
 		payrollEarnings: payrollearning.New(deps.Pool, persons, clock.System{}),
@@ -151,6 +156,8 @@ func (s *Service) Register(server grpc.ServiceRegistrar) {
 	timekeepingv1.RegisterPayrollEarningServiceServer(server, s.payrollEarnings)
 	timekeepingv1.RegisterPayRuleServiceServer(server, s.payRules)
 	timekeepingv1.RegisterPunchServiceServer(server, s.punches)
+	timekeepingv1.RegisterTimecardServiceServer(server, s.timecards)
+	timekeepingv1.RegisterTimecardSignoffServiceServer(server, s.signoffs)
 	timekeepingv1.RegisterWorkedTimeServiceServer(server, s.workedTime)
 	timekeepingv1.RegisterBrazilDeviceServiceServer(server, s.brazilDevices)
 	timekeepingv1.RegisterBrazilDeviceGroupServiceServer(server, s.brazilGroups)

@@ -16,8 +16,11 @@ import (
 // card is the timecard of an employee on some days.
 type card struct {
 	*employee
-	days   civil.Range
-	setup  *setup
+	days  civil.Range
+	setup *setup
+	// historical says that days which are signed off are calculated all the same.
+	historical bool
+
 	input  *worktime.Input
 	result *worktime.Result
 }
@@ -74,7 +77,8 @@ func (r *Reader) readIn(ctx context.Context, tx pgx.Tx, tenantID int64, ids []in
 
 // calculate calculates the timecard of an employee.
 func (e *employee) calculate(w window, s *setup, now int64) *card {
-	c := &card{employee: e, days: w.days, setup: s, input: &worktime.Input{Now: now, Before: map[civil.Date]worktime.Worked{}}}
+	c := &card{employee: e, days: w.days, setup: s, historical: w.signed, input: &worktime.Input{Now: now, Before: e.before}}
+	c.input.Excused = c.excuses
 	rules := map[civil.Date]*worktime.Rule{}
 	c.input.Rule = func(day civil.Date) *worktime.Rule {
 		rule, ok := rules[day]
@@ -145,5 +149,5 @@ func (e *employee) job(job string, day civil.Date) string {
 
 // shows says whether a day is one that was asked for, and is calculated.
 func (c *card) shows(day civil.Date) bool {
-	return c.days.Contains(day) && (c.through == nil || day > *c.through)
+	return c.days.Contains(day) && (c.historical || c.through == nil || day > *c.through)
 }

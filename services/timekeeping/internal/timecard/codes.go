@@ -18,12 +18,30 @@ const (
 	CodePunchPage = "WTK-124921"
 )
 
+const (
+	// CodeNoRange (400): the days are missing, or end before they start.
+	CodeNoRange = "WTK-145007"
+	// CodeLimit (413): there are too many employees or days. Ask for less.
+	CodeLimit = "WTK-145051"
+	// CodePeriod (400): there is no such symbolic period. Name it by its id or its
+	// symbolic id.
+	CodePeriod = "WTK-147500"
+	// CodeSigned (400): the timecard is signed off already.
+	CodeSigned = "WTK-165000"
+)
+
 // Codes of ours.
 const (
 	// CodeMissing (400): something that is needed was not given.
 	CodeMissing = "WRL-20701"
 	// CodeInvalid (400): a value is not one that its property may have.
 	CodeInvalid = "WRL-20702"
+	// CodeNotOver (400): a day that is not over cannot be signed off.
+	CodeNotOver = "WRL-20703"
+	// CodeNotSigned (400): the timecard is not signed off on these days.
+	CodeNotSigned = "WRL-20704"
+	// CodeUnknown (400): the timecard has no such punch or pay code edit.
+	CodeUnknown = "WRL-20705"
 )
 
 func missing(what string) *fault.Error { return fault.Invalid(CodeMissing, what+" is missing.") }

@@ -12,6 +12,7 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/pg"
 	commonsv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/commons/v1"
 	timekeepingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/timekeeping/v1"
+	"github.com/rotaloom/rotaloom/services/timekeeping/internal/worktime"
 )
 
 // Days around those that are read: a week before them counts towards overtime, and a
@@ -31,9 +32,15 @@ type employee struct {
 	number, name string
 	zone         *civil.Zone
 	// through is the last day that is signed off, nil when none is.
-	through *civil.Date
-	terms   []termSpan
-	punches []punch
+	through     *civil.Date
+	terms       []termSpan
+	punches     []punch
+	edits       []*edit
+	corrections []*correction
+	// signed are the days that were asked for and are signed off, and before is what was
+	// worked on these and on the days before.
+	signed map[civil.Date]*timekeepingv1.TimecardDay
+	before map[civil.Date]worktime.Worked
 	// of is what commons knows.
 	of *commonsv1.EmployeeDays
 }
@@ -48,16 +55,17 @@ type window struct {
 	days civil.Range
 	// bodies says that punches are to be shown.
 	bodies bool
-	// signed says that days which are signed off are calculated as well.
+	// signed says that only days which are signed off are meant, and that they are
+	// calculated all the same.
 	signed bool
 }
 
 const (
 	readEmployees = `
-SELECT e.id, coalesce(p.person_number, ''), coalesce(p.full_name, ''), coalesce(p.time_zone, 'UTC'), h.signed_off_through
+SELECT e.id, coalesce(p.person_number, ''), coalesce(p.full_name, ''), coalesce(p.time_zone, 'UTC'),
+       (SELECT max(through) FROM timecard_signoff WHERE tenant_id = $1 AND employee_id = e.id)
 FROM unnest($2::bigint[]) AS e (id)
-LEFT JOIN person p ON p.tenant_id = $1 AND p.id = e.id
-LEFT JOIN timecard_head h ON h.tenant_id = $1 AND h.employee_id = e.id`
+LEFT JOIN person p ON p.tenant_id = $1 AND p.id = e.id`
 
 	readTerms = `
 SELECT m.person_id, m.from_date - '1970-01-01'::date, m.to_date - '1970-01-01'::date, m.employment_term_id
@@ -72,7 +80,7 @@ SELECT t.id, t.body FROM employment_term t WHERE t.tenant_id = $1 AND EXISTS (
 SELECT e.id, p.id, p.at, p.time_zone, p.direction, p.is_transfer, p.job, p.work_rule_id, p.work_rule, p.no_deduction,
        CASE WHEN $7 THEN p.body END, p.created_at, p.updated_at
 FROM unnest($2::bigint[]) AS e (id)
-LEFT JOIN timecard_head h ON h.tenant_id = $1 AND h.employee_id = e.id
+CROSS JOIN LATERAL (SELECT max(open_from) AS open_from FROM timecard_signoff WHERE tenant_id = $1 AND employee_id = e.id) AS h
 CROSS JOIN LATERAL (
     SELECT max(q.at) AS at FROM (
         SELECT at, at - lag(at) OVER (ORDER BY at) AS pause FROM punch
@@ -83,6 +91,7 @@ CROSS JOIN LATERAL (
     SELECT * FROM punch
     WHERE tenant_id = $1 AND employee_id = e.id AND at < $4
       AND at >= greatest(coalesce(first.at, $3), CASE WHEN NOT $8 THEN h.open_from END)
+      AND (NOT $8 OR at < h.open_from)
     OFFSET 0
 ) AS p
 ORDER BY e.id, p.at`
@@ -99,6 +108,11 @@ func (r *Reader) load(ctx context.Context, tx pgx.Tx, tenantID int64, ids []int6
 	snapshot.Queue(func(rows pgx.Rows) error { return scanTerms(rows, found, terms) }, readTerms, tenantID, ids, from, to)
 	snapshot.Queue(func(rows pgx.Rows) error { return r.scanPunches(rows, found) }, readPunches,
 		tenantID, ids, from.Time(), to.Time(), float64(longest), daysBack, w.bodies, w.signed)
+	snapshot.Queue(func(rows pgx.Rows) error { return scanEdits(rows, found) }, readEdits, tenantID, ids, w.days.From, w.days.To)
+	if !w.signed {
+		snapshot.Queue(func(rows pgx.Rows) error { return scanSigned(rows, found) }, readSigned, tenantID, ids, from, w.days.To, w.days.From)
+		snapshot.Queue(func(rows pgx.Rows) error { return scanCorrections(rows, found) }, readCorrections, tenantID, ids, w.days.From, w.days.To)
+	}
 	if err := snapshot.Read(ctx, tx); err != nil {
 		return nil, fmt.Errorf("read timecards: %w", err)
 	}

@@ -3,7 +3,6 @@ package timecard
 import (
 	"context"
 	"fmt"
-	"slices"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -40,9 +39,28 @@ func lock(ctx context.Context, tx pgx.Tx, tenantID int64, ids []int64) error {
 	return nil
 }
 
-// store stores punches. One that an employee made at the same moment is the same one,
-// and stays as it is.
+// inLock runs a change in a transaction in which the timecards of employees are locked.
+func (r *Reader) inLock(ctx context.Context, tenantID int64, ids []int64, fn func(context.Context, pgx.Tx) error) error {
+	return pg.InTx(ctx, r.pool, func(ctx context.Context, tx pgx.Tx) error {
+		if err := lock(ctx, tx, tenantID, ids); err != nil {
+			return err
+		}
+		return fn(ctx, tx)
+	})
+}
+
+// store stores punches.
 func (r *Reader) store(ctx context.Context, tenantID int64, rows []*punchRow) error {
+	days := touched{}
+	for _, row := range rows {
+		days.add(row.employee.ID, row.Local(row.At).Date)
+	}
+	return r.change(ctx, tenantID, days, func(ctx context.Context, tx pgx.Tx) error { return r.insert(ctx, tx, tenantID, rows) })
+}
+
+// insert writes punches. One that an employee made at the same moment is the same one,
+// and stays as it is.
+func (r *Reader) insert(ctx context.Context, tx pgx.Tx, tenantID int64, rows []*punchRow) error {
 	if len(rows) == 0 {
 		return nil
 	}
@@ -55,28 +73,22 @@ func (r *Reader) store(ctx context.Context, tenantID int64, rows []*punchRow) er
 		at[i], zones[i], directions[i], transfers[i] = time.Unix(row.At, 0), row.Zone.Name(), int16(row.Direction), row.Transfer
 		jobs[i], rules[i], ruleIDs[i], noDeductions[i], bodies[i] = row.Job, row.workRule, row.workRuleID, row.NoDeduction, row.body
 	}
-	ids := slices.Compact(slices.Sorted(slices.Values(employees)))
-	return pg.InTx(ctx, r.pool, func(ctx context.Context, tx pgx.Tx) error {
-		if err := lock(ctx, tx, tenantID, ids); err != nil {
-			return err
-		}
-		if _, err := tx.Exec(ctx, insertPunches, tenantID, employees, at, zones, directions, transfers, jobs, ruleIDs, rules, noDeductions, bodies); err != nil {
-			return fmt.Errorf("store punches: %w", err)
-		}
-		stored, err := tx.Query(ctx, readStored, tenantID, employees, at)
-		if err != nil {
-			return fmt.Errorf("read stored punches: %w", err)
-		}
-		var number int64
-		var p punch
-		var zone string
-		_, err = pgx.ForEachRow(stored, []any{&number, &p.ID, (*int8)(&p.Direction), &p.NoDeduction, &zone, &p.body, &p.entered, &p.updatedAt}, func() error {
-			row := rows[number-1]
-			row.ID, row.Direction, row.NoDeduction, row.body, row.entered, row.updatedAt = p.ID, p.Direction, p.NoDeduction, p.body, p.entered, p.updatedAt
-			p.body = nil
-			row.Zone, err = r.zones.Get(zone)
-			return err
-		})
+	if _, err := tx.Exec(ctx, insertPunches, tenantID, employees, at, zones, directions, transfers, jobs, ruleIDs, rules, noDeductions, bodies); err != nil {
+		return fmt.Errorf("store punches: %w", err)
+	}
+	stored, err := tx.Query(ctx, readStored, tenantID, employees, at)
+	if err != nil {
+		return fmt.Errorf("read stored punches: %w", err)
+	}
+	var number int64
+	var p punch
+	var zone string
+	_, err = pgx.ForEachRow(stored, []any{&number, &p.ID, (*int8)(&p.Direction), &p.NoDeduction, &zone, &p.body, &p.entered, &p.updatedAt}, func() error {
+		row := rows[number-1]
+		row.ID, row.Direction, row.NoDeduction, row.body, row.entered, row.updatedAt = p.ID, p.Direction, p.NoDeduction, p.body, p.entered, p.updatedAt
+		p.body = nil
+		row.Zone, err = r.zones.Get(zone)
 		return err
 	})
+	return err
 }

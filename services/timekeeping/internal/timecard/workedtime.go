@@ -1,10 +1,8 @@
 package timecard
 
 import (
-	"cmp"
 	"context"
 	"fmt"
-	"slices"
 	"strconv"
 	"strings"
 
@@ -49,57 +47,42 @@ func (h *WorkedTime) ReadWorkedTime(ctx context.Context, req *timekeepingv1.Read
 	if err != nil {
 		return nil, fault.Invalid(fault.CodeDate, "endDate: "+err.Error()+".")
 	}
-	days := civil.Through(from, last)
-	if n := len(req.GetEmployeeIds()); n > maxEmployees || days.Empty() || days.Days() > maxDays {
+	list, err := h.reader.WorkedTime(ctx, tenantID, req.GetEmployeeIds(), civil.Through(from, last))
+	return &timekeepingv1.ReadWorkedTimeResponse{Employees: list}, err
+}
+
+// WorkedTime returns what the timecards of up to 500 employees add up to on up to 366
+// days, in the order of the ids, as it is at one moment. It narrows nothing to whom a
+// caller may see. It calls commons, so that it has no place in a transaction.
+func (r *Reader) WorkedTime(ctx context.Context, tenantID int64, ids []int64, days civil.Range) ([]*timekeepingv1.EmployeeWorkedTime, error) {
+	if n := len(ids); n > maxEmployees || days.Empty() || days.Days() > maxDays {
 		return nil, fault.Invalid(fault.CodeBadRequest, fmt.Sprintf("%d employees on %d days are more than the allowed %d on %d, or none.", n, days.Days(), maxEmployees, maxDays))
 	}
-	cards, err := h.reader.read(ctx, tenantID, req.GetEmployeeIds(), window{days: days})
+	cards, err := r.read(ctx, tenantID, ids, window{days: days})
 	if err != nil {
 		return nil, err
 	}
-	out := &timekeepingv1.ReadWorkedTimeResponse{Employees: make([]*timekeepingv1.EmployeeWorkedTime, len(cards))}
+	out := make([]*timekeepingv1.EmployeeWorkedTime, len(cards))
 	for i, c := range cards {
-		out.Employees[i] = c.workedTime()
+		out[i] = c.workedTime()
 	}
 	return out, nil
 }
 
 func (c *card) workedTime() *timekeepingv1.EmployeeWorkedTime {
-	out := &timekeepingv1.EmployeeWorkedTime{EmployeeId: c.id, Totals: c.totals()}
+	out := &timekeepingv1.EmployeeWorkedTime{EmployeeId: c.id}
+	for _, d := range c.sheet() {
+		out.Totals = append(out.Totals, d.GetTotals()...)
+		for _, e := range d.GetExceptions() {
+			if name := e.GetExceptionType().GetName(); name == string(worktime.MissedIn) || name == string(worktime.MissedOut) {
+				out.MissedPunches++
+			}
+		}
+	}
 	if c.through != nil {
 		out.SignedOffThrough = c.through.String()
 	}
 	out.PayRule, _ = c.setup.rules.On(c.payRule(c.days.To-1), c.days.To-1)
-	for _, e := range c.result.Exceptions {
-		if c.shows(e.Day) && (e.Fault == worktime.MissedIn || e.Fault == worktime.MissedOut) {
-			out.MissedPunches++
-		}
-	}
-	return out
-}
-
-// totals adds up a timecard by day, pay code and job.
-func (c *card) totals() []*timekeepingv1.WorkedTimeTotal {
-	var out []*timekeepingv1.WorkedTimeTotal
-	sums := map[worktime.Key]int64{}
-	for key, seconds := range c.result.Totals() {
-		if c.shows(key.Day) && seconds != 0 {
-			key.Job = c.job(key.Job, key.Day)
-			sums[key] += seconds
-		}
-	}
-	for key, seconds := range sums {
-		out = append(out, &timekeepingv1.WorkedTimeTotal{
-			Date: key.Day.String(), PayCode: payCodeRef(key.PayCode), OrgJob: jobRef(key.Job),
-			Kind: timekeepingv1.TotalKind_TOTAL_KIND_WORKED, Seconds: seconds,
-		})
-	}
-	slices.SortFunc(out, func(a, b *timekeepingv1.WorkedTimeTotal) int {
-		return cmp.Or(cmp.Compare(a.GetDate(), b.GetDate()), cmp.Compare(a.GetKind(), b.GetKind()),
-			strings.Compare(a.GetPayCode().GetQualifier(), b.GetPayCode().GetQualifier()), cmp.Compare(a.GetPayCode().GetId(), b.GetPayCode().GetId()),
-			cmp.Compare(a.GetOrgJob().GetId(), b.GetOrgJob().GetId()), strings.Compare(a.GetOrgJob().GetQualifier(), b.GetOrgJob().GetQualifier()),
-			cmp.Compare(a.GetHistoricalDate(), b.GetHistoricalDate()))
-	})
 	return out
 }
 

@@ -1,0 +1,207 @@
+package timecard
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/jackc/pgx/v5"
+	"google.golang.org/protobuf/proto"
+
+	"github.com/rotaloom/rotaloom/pkg/civil"
+	"github.com/rotaloom/rotaloom/pkg/fault"
+	timekeepingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/timekeeping/v1"
+	"github.com/rotaloom/rotaloom/services/timekeeping/internal/worktime"
+)
+
+// Units of pay codes, and of what is entered under them.
+const (
+	unitHour  = "HOUR"
+	unitDay   = "DAY"
+	unitMoney = "MONEY"
+)
+
+// edit is a pay code edit as it is stored.
+type edit struct {
+	id   int64
+	day  civil.Date
+	body *timekeepingv1.TimecardPayCodeEdit
+	// seconds, or else days or money, are what it is worth.
+	seconds     int64
+	days, money amount
+}
+
+// newEdit checks a pay code edit.
+func newEdit(path string, p *timekeepingv1.TimecardPayCodeEdit, s *setup) (*edit, error) {
+	e := &edit{id: p.GetId(), body: proto.CloneOf(p)}
+	day, err := civil.ParseDate(p.GetApplyDate())
+	if err != nil {
+		return nil, missing(path + ".applyDate")
+	}
+	e.day = day
+	ref := p.GetPaycode()
+	if ref.GetQualifier() == "" && ref != nil && ref.Name != nil {
+		// The reference product's own examples name pay codes so.
+		ref = proto.CloneOf(ref)
+		ref.Qualifier = ref.Name
+	}
+	code := s.find(ref)
+	switch {
+	case ref == nil:
+		return nil, missing(path + ".paycode")
+	case code == nil:
+		return nil, fault.Invalid(CodeReference, fmt.Sprintf("There is no such pay code (%s.paycode).", path))
+	case code.GetCombined():
+		return nil, invalid("%s.paycode is a combined pay code, which nobody can enter", path)
+	case p.GetAmountType() != "" && !strings.EqualFold(p.GetAmountType(), code.GetUnit()):
+		return nil, invalid("%s.amountType must be %s, the unit of the pay code", path, code.GetUnit())
+	}
+	given := 0
+	for _, v := range []bool{p.GetDurationInHours() != nil, p.GetDurationInDays() != nil, p.GetMoneyAmount() != nil} {
+		if v {
+			given++
+		}
+	}
+	if given > 1 {
+		return nil, invalid("%s must have one of durationInHours, durationInDays and moneyAmount", path)
+	}
+	if err := e.amount(path, code.GetUnit()); err != nil {
+		return nil, err
+	}
+	body := e.body
+	body.Id, body.Employee, body.ApplyDate, body.AmountType = nil, nil, "", code.GetUnit()
+	paid := s.payCode(ref)
+	body.Paycode = payCodeRef(paid)
+	if job := body.GetOrgJob(); job != nil {
+		name := job.GetQualifier()
+		if job.Id != nil && name == "" {
+			name = fmt.Sprintf("%s%d", byID, job.GetId())
+		}
+		body.OrgJob = jobRef(name)
+	}
+	if proto.Size(body) > maxPunch {
+		return nil, invalid("%s must have at most %d bytes", path, maxPunch)
+	}
+	return e, nil
+}
+
+// amount reads what an edit is worth in the unit of its pay code.
+func (e *edit) amount(path, unit string) (err error) {
+	b := e.body
+	switch {
+	case unit == unitHour && b.GetDurationInHours() != nil:
+		e.seconds, err = parseHours(path+".durationInHours", b.GetDurationInHours())
+	case unit == unitDay && b.GetDurationInDays() != nil:
+		e.days, err = parseAmount(path+".durationInDays", b.GetDurationInDays())
+	case unit == unitMoney && b.GetMoneyAmount() != nil:
+		e.money, err = parseAmount(path+".moneyAmount", b.GetMoneyAmount())
+	default:
+		name := map[string]string{unitHour: "durationInHours", unitDay: "durationInDays", unitMoney: "moneyAmount"}[unit]
+		return missing(path + "." + name)
+	}
+	return err
+}
+
+// wire returns a stored edit as callers see it.
+func (e *edit) wire(c *card) *timekeepingv1.TimecardPayCodeEdit {
+	out := proto.CloneOf(e.body)
+	out.Id, out.ApplyDate, out.Paycode = proto.Int64(e.id), e.day.String(), payCodeRef(c.setup.payCode(e.body.GetPaycode()))
+	out.DurationInHours, out.DurationInDays, out.MoneyAmount = nil, nil, nil
+	switch out.GetAmountType() {
+	case unitDay:
+		out.DurationInDays = numberValue(e.days.String())
+	case unitMoney:
+		out.MoneyAmount = numberValue(e.money.String())
+	default:
+		out.DurationInHours = hoursValue(e.seconds)
+	}
+	return out
+}
+
+// jobOf returns the job of an edit: the primary job of its day when it names none.
+func (e *edit) jobOf(c *card) string {
+	job := e.body.GetOrgJob()
+	if job != nil && job.Id != nil && job.GetQualifier() == "" {
+		return fmt.Sprintf("%s%d", byID, job.GetId())
+	}
+	return c.job(job.GetQualifier(), e.day)
+}
+
+// excuses says whether somebody whose timecard has an edit on a day may be absent.
+func (c *card) excuses(day civil.Date) bool {
+	for _, e := range c.edits {
+		if e.day == day && c.setup.find(e.body.GetPaycode()).GetExcusedAbsence() {
+			return true
+		}
+	}
+	return false
+}
+
+// totalKey is what totals are told apart by.
+type totalKey struct {
+	worktime.Key
+	kind       timekeepingv1.TotalKind
+	historical civil.Date
+}
+
+// worth is what a total adds up.
+type worth struct {
+	seconds     int64
+	days, money amount
+}
+
+func (w worth) add(o worth) worth {
+	return worth{w.seconds + o.seconds, w.days + o.days, w.money + o.money}
+}
+
+const (
+	readEdits = `
+SELECT employee_id, id, apply_date - '1970-01-01'::date, seconds, days, money, body FROM timecard_edit
+WHERE tenant_id = $1 AND employee_id = ANY($2) AND apply_date >= $3 AND apply_date < $4 ORDER BY employee_id, apply_date, id`
+
+	insertEdit = `
+INSERT INTO timecard_edit (tenant_id, employee_id, apply_date, seconds, days, money, body) VALUES ($1, $2, $3, $4, $5, $6, $7)`
+
+	updateEdit = `
+UPDATE timecard_edit SET apply_date = $4, seconds = $5, days = $6, money = $7, body = $8, updated_at = now()
+WHERE tenant_id = $1 AND employee_id = $2 AND id = $3`
+
+	deleteEdit = `DELETE FROM timecard_edit WHERE tenant_id = $1 AND employee_id = $2 AND id = $3`
+)
+
+func scanEdits(rows pgx.Rows, found map[int64]*employee) error {
+	for rows.Next() {
+		var id int64
+		var body []byte
+		e := &edit{body: &timekeepingv1.TimecardPayCodeEdit{}}
+		if err := rows.Scan(&id, &e.id, (*int32)(&e.day), &e.seconds, (*int64)(&e.days), (*int64)(&e.money), &body); err != nil {
+			return err
+		}
+		if err := proto.Unmarshal(body, e.body); err != nil {
+			return err
+		}
+		found[id].edits = append(found[id].edits, e)
+	}
+	return rows.Err()
+}
+
+// storeEdit writes an edit: a new one, or one that has an id.
+func storeEdit(ctx context.Context, tx pgx.Tx, tenantID, employeeID int64, e *edit) error {
+	body, err := proto.Marshal(e.body)
+	if err != nil {
+		return err
+	}
+	if e.id == 0 {
+		_, err = tx.Exec(ctx, insertEdit, tenantID, employeeID, e.day, e.seconds, int64(e.days), int64(e.money), body)
+		return err
+	}
+	return one(unknownEdit(e.id))(tx.Exec(ctx, updateEdit, tenantID, employeeID, e.id, e.day, e.seconds, int64(e.days), int64(e.money), body))
+}
+
+func unknownEdit(id int64) *fault.Error {
+	return fault.Invalid(CodeUnknown, fmt.Sprintf("The timecard has no pay code edit with the id %d.", id))
+}
+
+func unknownPunch(id int64) *fault.Error {
+	return fault.Invalid(CodeUnknown, fmt.Sprintf("The timecard has no punch with the id %d.", id))
+}

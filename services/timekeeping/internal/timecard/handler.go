@@ -1,0 +1,287 @@
+package timecard
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/jackc/pgx/v5"
+	"google.golang.org/protobuf/proto"
+
+	"github.com/rotaloom/rotaloom/pkg/civil"
+	"github.com/rotaloom/rotaloom/pkg/fault"
+	"github.com/rotaloom/rotaloom/pkg/tenant"
+	commonv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/common/v1"
+	commonsv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/commons/v1"
+	timekeepingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/timekeeping/v1"
+	"github.com/rotaloom/rotaloom/services/timekeeping/internal/person"
+)
+
+// Timecards serves TimecardService.
+type Timecards struct {
+	timekeepingv1.UnsafeTimecardServiceServer
+	reader  *Reader
+	persons *person.Directory
+	periods commonsv1.SymbolicPeriodServiceClient
+}
+
+var _ timekeepingv1.TimecardServiceServer = (*Timecards)(nil)
+
+// NewTimecards returns a Timecards of the timecards of a reader.
+func NewTimecards(reader *Reader, persons *person.Directory, periods commonsv1.SymbolicPeriodServiceClient) *Timecards {
+	return &Timecards{reader: reader, persons: persons, periods: periods}
+}
+
+// MultiReadTimecards returns the timecards of employees on some days.
+func (h *Timecards) MultiReadTimecards(ctx context.Context, req *timekeepingv1.MultiReadTimecardsRequest) (*timekeepingv1.TimecardList, error) {
+	list, days, path := req.GetWhere().GetEmployees(), req.GetWhere().GetDateRange(), "where"
+	if set := req.GetWhere().GetEmployeeSet(); set != nil {
+		if list != nil || days != nil {
+			return nil, invalid("where must have employees and dateRange, or employeeSet with both")
+		}
+		list, days, path = set.GetEmployees(), set.GetDateRange(), "where.employeeSet"
+	}
+	cards, err := h.cards(ctx, path, list, days, true)
+	if err != nil {
+		return nil, err
+	}
+	wanted := selection(req.GetSelect())
+	out := &timekeepingv1.TimecardList{Timecards: make([]*timekeepingv1.Timecard, len(cards))}
+	for i, c := range cards {
+		out.Timecards[i] = c.show(wanted)
+	}
+	return out, nil
+}
+
+// cards reads the timecards that a request names.
+func (h *Timecards) cards(ctx context.Context, path string, list *commonv1.RefList, dates *commonv1.DateRange, bodies bool) ([]*card, error) {
+	tenantID, err := tenant.Of(ctx)
+	if err != nil {
+		return nil, err
+	}
+	days, err := h.daysOf(ctx, path, dates)
+	if err != nil {
+		return nil, err
+	}
+	keys, err := keysOf(path+".employees", list)
+	if err != nil {
+		return nil, err
+	}
+	found, err := h.persons.Find(ctx, tenantID, keys)
+	if err != nil {
+		return nil, err
+	}
+	var ids []int64
+	for _, key := range keys {
+		who, ok := found[key]
+		if !ok {
+			return nil, unknownEmployee(key)
+		}
+		if !slices.Contains(ids, who.ID) {
+			ids = append(ids, who.ID)
+		}
+	}
+	return h.reader.read(ctx, tenantID, ids, window{days: days, bodies: bodies})
+}
+
+// maxRange bounds the days of a request.
+const maxRange = 366
+
+// daysOf returns the days of a range.
+func (h *Timecards) daysOf(ctx context.Context, path string, r *commonv1.DateRange) (civil.Range, error) {
+	start, end := r.GetStartDate(), r.GetEndDate()
+	switch {
+	case r.GetSymbolicPeriod() != nil && (start != "" || end != ""):
+		return civil.Range{}, invalid("%s.dateRange must have dates or a symbolicPeriod, not both", path)
+	case r.GetSymbolicPeriod() != nil:
+		span, err := h.symbolic(ctx, r.GetSymbolicPeriod())
+		if err != nil {
+			return civil.Range{}, err
+		}
+		start, end = span.GetStartDate(), span.GetEndDate()
+	case start == "" || end == "":
+		return civil.Range{}, fault.Invalid(CodeNoRange, path+".dateRange needs startDate and endDate, or a symbolicPeriod.")
+	}
+	first, err := civil.ParseDate(start)
+	if err != nil {
+		return civil.Range{}, fault.Invalid(fault.CodeDate, path+".dateRange.startDate: "+err.Error()+".")
+	}
+	last, err := civil.ParseDate(end)
+	if err != nil {
+		return civil.Range{}, fault.Invalid(fault.CodeDate, path+".dateRange.endDate: "+err.Error()+".")
+	}
+	days := civil.Through(first, last)
+	switch {
+	case days.Empty():
+		return days, fault.Invalid(CodeNoRange, path+".dateRange.endDate is before startDate.")
+	case first < civil.Beginning+daysBack+daysBefore || last > civil.Forever-daysAfter:
+		return days, invalid("%s.dateRange must be from %s to %s", path, civil.Beginning+daysBack+daysBefore, civil.Forever-daysAfter)
+	case days.Days() > maxRange:
+		return days, fault.New(CodeLimit, http.StatusRequestEntityTooLarge, fmt.Sprintf("%s.dateRange has %d days; at most %d are allowed.", path, days.Days(), maxRange))
+	}
+	return days, nil
+}
+
+// symbolic returns the days of a symbolic period.
+func (h *Timecards) symbolic(ctx context.Context, period *commonv1.Ref) (*commonsv1.SymbolicPeriodSpan, error) {
+	name := period.GetQualifier()
+	if period.Id != nil {
+		name = strconv.FormatInt(period.GetId(), 10)
+	}
+	span, err := h.periods.ReadSymbolicPeriod(ctx, &commonsv1.ReadSymbolicPeriodRequest{
+		Where: &commonsv1.SymbolicPeriodWhere{CurrentTenant: proto.Bool(true), SymbolicPeriodId: &name},
+	})
+	if err != nil {
+		if f := fault.FromError(err); f.Status == http.StatusBadRequest || f.Status == http.StatusNotFound {
+			return nil, fault.New(CodePeriod, http.StatusBadRequest, fmt.Sprintf("There is no symbolic period %.100q.", name)).WithCause(err)
+		}
+		return nil, err
+	}
+	return span, nil
+}
+
+// selection says whether a word is selected: all are when none is named.
+func selection(list []string) func(string) bool {
+	return func(word string) bool {
+		return len(list) == 0 || slices.ContainsFunc(list, func(s string) bool { return strings.EqualFold(s, word) })
+	}
+}
+
+// show makes a timecard of what is wanted.
+func (c *card) show(wanted func(string) bool) *timekeepingv1.Timecard {
+	out := &timekeepingv1.Timecard{Employee: c.ref(), StartDate: c.days.From.String(), EndDate: (c.days.To - 1).String()}
+	if c.through != nil {
+		out.SignedOffThroughDate = c.through.String()
+	}
+	var totals []*timekeepingv1.WorkedTimeTotal
+	for _, d := range c.sheet() {
+		if wanted("PUNCHES") {
+			out.Punches = append(out.Punches, d.GetPunches()...)
+		}
+		if wanted("WORKED_SHIFTS") {
+			out.WorkedShifts = append(out.WorkedShifts, d.GetWorkedShifts()...)
+		}
+		if wanted("PAYCODE_EDITS") {
+			out.PayCodeEdits = append(out.PayCodeEdits, d.GetPayCodeEdits()...)
+		}
+		if wanted("EXCEPTIONS") {
+			out.Exceptions = append(out.Exceptions, d.GetExceptions()...)
+		}
+		if wanted("SCHEDULE_SHIFT") {
+			out.ScheduleShifts = append(out.ScheduleShifts, d.GetScheduleShifts()...)
+		}
+		totals = append(totals, d.GetTotals()...)
+	}
+	for _, w := range totals {
+		if wanted("TOTALS") {
+			out.Totals = append(out.Totals, total(w))
+		}
+	}
+	if wanted("TOTAL_SUMMARY") {
+		out.TotalSummary = summary(totals, false, true)
+	}
+	if wanted("DAILY_TOTAL_SUMMARY") {
+		out.DailyTotalSummary = summary(totals, true, false)
+	}
+	if wanted("HISTORICAL_CORRECTIONS") {
+		for _, k := range c.corrections {
+			if c.days.Contains(k.apply) {
+				out.HistoricalCorrections = append(out.HistoricalCorrections, k.wire(c))
+			}
+		}
+	}
+	ref := c.ref()
+	for _, p := range out.GetPunches() {
+		p.Employee = ref
+	}
+	for _, s := range out.GetWorkedShifts() {
+		s.Employee = ref
+	}
+	for _, e := range out.GetPayCodeEdits() {
+		e.Employee = ref
+	}
+	for _, e := range out.GetExceptions() {
+		e.Employee = ref
+	}
+	for _, s := range out.GetScheduleShifts() {
+		s.Employee = ref
+	}
+	return out
+}
+
+// summary adds totals up by pay code, and by day or job.
+func summary(list []*timekeepingv1.WorkedTimeTotal, byDay, byJob bool) []*timekeepingv1.TimecardTotal {
+	var sums rollup
+	for _, w := range list {
+		sums.add(w, byDay, true, byJob)
+	}
+	out := make([]*timekeepingv1.TimecardTotal, len(sums.list))
+	for i, w := range sums.list {
+		out[i] = total(w)
+		out[i].IsCorrection, out[i].SignedOff = nil, nil
+	}
+	return out
+}
+
+// UpdateTimecard changes the timecard of one employee.
+func (h *Timecards) UpdateTimecard(ctx context.Context, req *timekeepingv1.UpdateTimecardRequest) (*timekeepingv1.Timecard, error) {
+	tenantID, err := tenant.Of(ctx)
+	if err != nil {
+		return nil, err
+	}
+	key, err := keyOf(req.GetWhere().GetEmployee())
+	if err != nil {
+		return nil, err
+	}
+	found, err := h.persons.Find(ctx, tenantID, []person.Key{key})
+	if err != nil {
+		return nil, err
+	}
+	who, ok := found[key]
+	if !ok {
+		return nil, unknownEmployee(key)
+	}
+	dates := req.GetWhere().GetDateRange()
+	days, err := h.daysOf(ctx, "where", &commonv1.DateRange{StartDate: dateOnly(dates.GetStartDate()), EndDate: dateOnly(dates.GetEndDate()), SymbolicPeriod: dates.GetSymbolicPeriod()})
+	if err != nil {
+		return nil, err
+	}
+	if err := h.update(ctx, tenantID, who, req.GetDo()); err != nil && !errors.Is(err, errOnlyValidated) {
+		return nil, err
+	}
+	cards, err := h.reader.read(ctx, tenantID, []int64{who.ID}, window{days: days, bodies: true})
+	if err != nil {
+		return nil, err
+	}
+	return cards[0].show(selection(nil)), nil
+}
+
+// dateOnly cuts the time of a date-time.
+func dateOnly(text string) string {
+	date, _, _ := strings.Cut(text, "T")
+	return date
+}
+
+// errOnlyValidated rolls a change back that was only to be checked.
+var errOnlyValidated = errors.New("only validated")
+
+// update applies the changes of a timecard in one transaction.
+func (h *Timecards) update(ctx context.Context, tenantID int64, who person.Person, do *timekeepingv1.TimecardChanges) error {
+	plan := &plan{reader: h.reader, tenantID: tenantID, who: who, days: touched{}}
+	if err := plan.read(ctx, do); err != nil {
+		return err
+	}
+	return h.reader.change(ctx, tenantID, plan.days, func(ctx context.Context, tx pgx.Tx) error {
+		if err := plan.apply(ctx, tx); err != nil {
+			return err
+		}
+		if do.GetOnlyValidate() {
+			return errOnlyValidated
+		}
+		return nil
+	})
+}

@@ -1,0 +1,133 @@
+package timecard
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"google.golang.org/protobuf/proto"
+
+	commonv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/common/v1"
+	timekeepingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/timekeeping/v1"
+)
+
+// MultiReadTimecardMetrics returns the sums of timecards.
+func (h *Timecards) MultiReadTimecardMetrics(ctx context.Context, req *timekeepingv1.MultiReadTimecardMetricsRequest) (*timekeepingv1.TimecardMetricsList, error) {
+	set := req.GetWhere().GetEmployeeSet()
+	cards, err := h.cards(ctx, "where.employeeSet", set.GetEmployees(), set.GetDateRange(), true)
+	if err != nil {
+		return nil, err
+	}
+	wanted := selection(req.GetSelect())
+	out := &timekeepingv1.TimecardMetricsList{Metrics: make([]*timekeepingv1.TimecardMetrics, len(cards))}
+	for i, c := range cards {
+		out.Metrics[i] = c.metrics(wanted, req.GetPaycodes(), req.GetRollupContext())
+	}
+	return out, nil
+}
+
+// among says whether a pay code is one of a list; all are of an empty one.
+func among(list *commonv1.RefList, code *commonv1.Ref) bool {
+	if list == nil || len(list.GetIds())+len(list.GetQualifiers())+len(list.GetRefs()) == 0 {
+		return true
+	}
+	for _, id := range list.GetIds() {
+		if code.Id != nil && code.GetId() == id {
+			return true
+		}
+	}
+	for _, name := range list.GetQualifiers() {
+		if strings.EqualFold(name, code.GetQualifier()) {
+			return true
+		}
+	}
+	for _, ref := range list.GetRefs() {
+		if ref.Id != nil && code.Id != nil && ref.GetId() == code.GetId() || ref.Id == nil && strings.EqualFold(ref.GetQualifier(), code.GetQualifier()) {
+			return true
+		}
+	}
+	return false
+}
+
+func (c *card) metrics(wanted func(string) bool, codes *commonv1.RefList, by *timekeepingv1.RollupContext) *timekeepingv1.TimecardMetrics {
+	out := &timekeepingv1.TimecardMetrics{EmployeeId: c.ref()}
+	days := c.sheet()
+	totals := func(keep func(correction bool) bool, byDay, byCode, byJob bool) []*timekeepingv1.ActualTotal {
+		var sums rollup
+		for _, d := range days {
+			for _, w := range d.GetTotals() {
+				if among(codes, w.GetPayCode()) && keep(w.GetKind() == timekeepingv1.TotalKind_TOTAL_KIND_HISTORICAL_CORRECTION) {
+					sums.add(w, byDay, byCode, byJob)
+				}
+			}
+		}
+		return c.actual(sums.list)
+	}
+	all := func(bool) bool { return true }
+	byDay, byCode, byJob := true, true, true
+	if by != nil {
+		byDay, byCode, byJob = by.GetByDate(), by.GetByPaycode(), by.GetByOrg()
+	}
+	if wanted("ACTUAL_TOTALS") {
+		out.ActualTotals = totals(all, byDay, byCode, byJob)
+	}
+	if wanted("ACTUAL_TOTALS_ONLY_CORRECTIONS") {
+		out.ActualTotalsOnlyCorrections = totals(func(is bool) bool { return is }, byDay, byCode, byJob)
+	}
+	if wanted("ACTUAL_TOTALS_EXCLUDE_CORRECTIONS") {
+		out.ActualTotalsExcludeCorrections = totals(func(is bool) bool { return !is }, byDay, byCode, byJob)
+	}
+	if wanted("DAILY_ACTUAL_TOTAL_SUMMARY") {
+		out.DailyActualTotalSummary = totals(all, true, false, false)
+	}
+	for _, d := range days {
+		c.addDay(out, d, wanted)
+	}
+	return out
+}
+
+// addDay adds what is counted by shift and by exception.
+func (c *card) addDay(out *timekeepingv1.TimecardMetrics, d *timekeepingv1.TimecardDay, wanted func(string) bool) {
+	if wanted("SHIFT_ACTUAL_TOTAL_SUMMARY") {
+		for _, s := range d.GetWorkedShifts() {
+			out.ShiftActualTotalSummary = append(out.ShiftActualTotalSummary, &timekeepingv1.ActualTotal{
+				UniqueId: fmt.Sprintf("%d-shift-%d", c.id, len(out.GetShiftActualTotalSummary())), Employee: c.ref(), ApplyDate: d.GetDate(),
+				StartDate: s.GetStartDateTime(), EndDate: s.GetEndDateTime(), HoursAmount: s.HoursWorked,
+			})
+		}
+	}
+	if wanted("SCHEDULED_TOTALS") {
+		for _, s := range d.GetScheduleShifts() {
+			out.ScheduledTotals = append(out.ScheduledTotals, &timekeepingv1.ActualTotal{
+				UniqueId: fmt.Sprintf("%d-scheduled-%d", c.id, len(out.GetScheduledTotals())), Employee: c.ref(), ApplyDate: d.GetDate(),
+				StartDate: s.GetStartDateTime(), EndDate: s.GetEndDateTime(), HoursAmount: s.Hours,
+			})
+		}
+	}
+	if !wanted("EXCEPTION_TOTAL") {
+		return
+	}
+next:
+	for _, e := range d.GetExceptions() {
+		for _, counted := range out.GetExceptionCounts() {
+			if counted.GetExceptionType().GetName() == e.GetExceptionType().GetName() {
+				counted.Count = proto.Int64(counted.GetCount() + 1)
+				continue next
+			}
+		}
+		out.ExceptionCounts = append(out.ExceptionCounts, &timekeepingv1.ExceptionCount{ExceptionType: e.GetExceptionType(), Count: proto.Int64(1)})
+	}
+}
+
+// actual shows totals as metrics do.
+func (c *card) actual(list []*timekeepingv1.WorkedTimeTotal) []*timekeepingv1.ActualTotal {
+	out := make([]*timekeepingv1.ActualTotal, len(list))
+	for i, w := range list {
+		out[i] = &timekeepingv1.ActualTotal{
+			UniqueId: fmt.Sprintf("%d-%s-%d-%d", c.id, w.GetDate(), w.GetPayCode().GetId(), i), Employee: c.ref(), Paycode: w.GetPayCode(), OrgJob: w.GetOrgJob(),
+			ApplyDate: w.GetDate(), StartDate: c.days.From.String(), EndDate: (c.days.To - 1).String(),
+			HoursAmount: hoursOf(w.GetSeconds()), DaysAmount: numberOf(w.GetDays()), MoneyAmount: numberOf(w.GetMoney()), SignedOff: proto.Bool(w.GetSignedOff()),
+		}
+	}
+	return out
+}

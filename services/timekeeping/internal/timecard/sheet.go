@@ -1,0 +1,202 @@
+package timecard
+
+import (
+	"maps"
+	"math/big"
+	"slices"
+	"strconv"
+
+	"google.golang.org/protobuf/proto"
+	"google.golang.org/protobuf/types/known/structpb"
+
+	"github.com/rotaloom/rotaloom/pkg/civil"
+	commonv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/common/v1"
+	commonsv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/commons/v1"
+	timekeepingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/timekeeping/v1"
+	"github.com/rotaloom/rotaloom/services/timekeeping/internal/worktime"
+)
+
+// ref names the employee of a timecard.
+func (e *employee) ref() *commonv1.Ref {
+	return &commonv1.Ref{Id: proto.Int64(e.id), Qualifier: proto.String(e.number), Name: proto.String(e.number)}
+}
+
+// sheet returns the days of a timecard that there is something on: those that are signed
+// off as they were, the others as they are calculated.
+func (c *card) sheet() []*timekeepingv1.TimecardDay {
+	days := map[civil.Date]*timekeepingv1.TimecardDay{}
+	of := func(day civil.Date) *timekeepingv1.TimecardDay {
+		if days[day] == nil {
+			days[day] = &timekeepingv1.TimecardDay{Date: day.String(), WorkedSeconds: c.result.Days[day].All, WeekSeconds: c.result.Days[day].Week}
+		}
+		return days[day]
+	}
+	for i := range c.result.Shifts {
+		if shift := &c.result.Shifts[i]; c.shows(shift.Day) {
+			d := of(shift.Day)
+			d.WorkedShifts = append(d.WorkedShifts, c.workedShift(shift))
+			d.Punches = append(d.Punches, c.punchesOf(shift)...)
+		}
+	}
+	for _, e := range c.edits {
+		if c.shows(e.day) {
+			of(e.day).PayCodeEdits = append(of(e.day).PayCodeEdits, e.wire(c))
+		}
+	}
+	for _, e := range c.result.Exceptions {
+		if c.shows(e.Day) {
+			of(e.Day).Exceptions = append(of(e.Day).Exceptions, c.exception(e))
+		}
+	}
+	for i, planned := range c.input.Schedule {
+		if c.shows(planned.Day) {
+			of(planned.Day).ScheduleShifts = append(of(planned.Day).ScheduleShifts, c.scheduleShift(c.of.GetShifts()[i], planned))
+		}
+	}
+	for key, total := range c.totals() {
+		d := of(key.Day)
+		d.Totals = append(d.Totals, total)
+	}
+	for _, d := range days {
+		slices.SortFunc(d.Totals, compareTotals)
+	}
+	for day, d := range c.signed {
+		if c.days.Contains(day) {
+			days[day] = d
+		}
+	}
+	out := make([]*timekeepingv1.TimecardDay, 0, len(days))
+	for _, day := range slices.Sorted(maps.Keys(days)) {
+		out = append(out, days[day])
+	}
+	return out
+}
+
+func hoursOf(seconds int64) *float64 {
+	h, _ := big.NewRat(seconds, 3600).Float64()
+	return &h
+}
+
+func (c *card) local(punch int, at int64) string {
+	return c.punches[punch].Local(at).String()
+}
+
+// workedShift shows a shift on the clocks where its punches were made.
+func (c *card) workedShift(shift *worktime.Shift) *timekeepingv1.WorkedShift {
+	out := &timekeepingv1.WorkedShift{
+		ApplyDate: shift.Day.String(), BreakHours: hoursOf(shift.Deducted),
+		IsScheduled: proto.Bool(shift.Scheduled >= 0), IsOpen: proto.Bool(shift.Running),
+	}
+	var paid int64
+	for _, item := range shift.Items {
+		paid += item.End - item.Start
+	}
+	out.HoursWorked = hoursOf(paid)
+	for _, span := range shift.Spans {
+		s := &timekeepingv1.WorkedSpan{OrgJob: jobRef(c.job(span.Job, shift.Day)), Paycode: payCodeRef(span.PayCode)}
+		if span.In >= 0 {
+			s.StartDateTime, s.StartPunchId = c.local(span.In, span.Start), proto.Int64(c.punches[span.In].ID)
+		}
+		if span.Out >= 0 {
+			s.EndDateTime, s.EndPunchId = c.local(span.Out, span.End), proto.Int64(c.punches[span.Out].ID)
+		}
+		out.WorkedSpans = append(out.WorkedSpans, s)
+	}
+	out.StartDateTime, out.EndDateTime = out.WorkedSpans[0].GetStartDateTime(), out.WorkedSpans[len(out.WorkedSpans)-1].GetEndDateTime()
+	return out
+}
+
+// punchesOf shows the punches of a shift, each once.
+func (c *card) punchesOf(shift *worktime.Shift) []*timekeepingv1.Punch {
+	var out []*timekeepingv1.Punch
+	last := -1
+	add := func(punch int, rounded int64) {
+		if punch < 0 || punch == last {
+			return
+		}
+		last = punch
+		p := c.punches[punch].wire(nil)
+		p.RoundedPunchDtm, p.IsScheduled = c.local(punch, rounded), proto.Bool(shift.Scheduled >= 0)
+		out = append(out, p)
+	}
+	for _, span := range shift.Spans {
+		add(span.In, span.Start)
+		add(span.Out, span.End)
+	}
+	return out
+}
+
+// faults are the exceptions in the order of their ids, from 1, and what people call
+// them.
+var faults = []struct {
+	fault worktime.Fault
+	name  string
+}{
+	{worktime.MissedIn, "Missed In-Punch"}, {worktime.MissedOut, "Missed Out-Punch"}, {worktime.EarlyIn, "Early In"}, {worktime.LateIn, "Late In"},
+	{worktime.EarlyOut, "Early Out"}, {worktime.LateOut, "Late Out"}, {worktime.Unscheduled, "Unscheduled"}, {worktime.Absent, "Unexcused Absence"},
+}
+
+func exceptionType(fault worktime.Fault) *timekeepingv1.TimecardExceptionType {
+	for i, known := range faults {
+		if known.fault == fault {
+			return &timekeepingv1.TimecardExceptionType{Id: proto.Int64(int64(i + 1)), Name: string(fault), DisplayName: known.name}
+		}
+	}
+	return &timekeepingv1.TimecardExceptionType{Name: string(fault)}
+}
+
+func (c *card) exception(e worktime.Exception) *timekeepingv1.TimecardException {
+	out := &timekeepingv1.TimecardException{ApplyDate: e.Day.String(), ExceptionType: exceptionType(e.Fault)}
+	if e.Punch >= 0 {
+		out.PunchId = proto.Int64(c.punches[e.Punch].ID)
+	}
+	if e.Amount != 0 {
+		out.DifferenceInHours = hoursOf(e.Amount)
+	}
+	return out
+}
+
+// total shows what a total adds up.
+func total(w *timekeepingv1.WorkedTimeTotal) *timekeepingv1.TimecardTotal {
+	out := &timekeepingv1.TimecardTotal{ApplyDate: w.GetDate(), Paycode: w.GetPayCode(), OrgJob: w.GetOrgJob(), SignedOff: proto.Bool(w.GetSignedOff()),
+		IsCorrection: proto.Bool(w.GetKind() == timekeepingv1.TotalKind_TOTAL_KIND_HISTORICAL_CORRECTION)}
+	switch {
+	case w.GetDays() != "":
+		out.AmountType, out.DaysAmount = unitDay, numberOf(w.GetDays())
+	case w.GetMoney() != "":
+		out.AmountType, out.MoneyAmount = unitMoney, numberOf(w.GetMoney())
+	default:
+		out.AmountType, out.HoursAmount = unitHour, hoursOf(w.GetSeconds())
+	}
+	return out
+}
+
+func numberOf(text string) *float64 {
+	n, err := strconv.ParseFloat(text, 64)
+	if err != nil {
+		return nil
+	}
+	return &n
+}
+
+func numberValue(text string) *structpb.Value {
+	if n := numberOf(text); n != nil {
+		return structpb.NewNumberValue(*n)
+	}
+	return nil
+}
+
+func hoursValue(seconds int64) *structpb.Value { return structpb.NewNumberValue(*hoursOf(seconds)) }
+
+func (c *card) scheduleShift(shift *commonsv1.EmployeeShift, planned worktime.Scheduled) *timekeepingv1.TimecardScheduleShift {
+	out := &timekeepingv1.TimecardScheduleShift{}
+	day := civil.Date(shift.GetDay())
+	for _, s := range shift.GetSegments() {
+		out.Segments = append(out.Segments, &timekeepingv1.TimecardScheduleSegment{
+			StartDateTime: day.At(s.GetStartSecond()).Normal().String(), EndDateTime: day.At(s.GetEndSecond()).Normal().String(), OrgJob: jobRef(c.job(s.GetJob(), day)),
+		})
+	}
+	out.StartDateTime, out.EndDateTime = out.Segments[0].GetStartDateTime(), out.Segments[len(out.Segments)-1].GetEndDateTime()
+	out.Hours = hoursOf(planned.End - planned.Start)
+	return out
+}

@@ -1,0 +1,259 @@
+package timecard
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"google.golang.org/protobuf/proto"
+
+	"github.com/rotaloom/rotaloom/pkg/civil"
+	"github.com/rotaloom/rotaloom/pkg/fault"
+	"github.com/rotaloom/rotaloom/pkg/pg"
+	commonsv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/commons/v1"
+	timekeepingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/timekeeping/v1"
+	"github.com/rotaloom/rotaloom/services/timekeeping/internal/worktime"
+)
+
+// correction is what a change of a day that is signed off adds to a later one.
+type correction struct {
+	id         int64
+	historical civil.Date
+	apply      civil.Date
+	payCode    worktime.PayCode
+	job        string
+	worth
+}
+
+const (
+	// Days before those that are read count towards the week.
+	readSigned = `
+SELECT employee_id, day - '1970-01-01'::date, worked, week, CASE WHEN day >= $5 THEN body END FROM signed_day
+WHERE tenant_id = $1 AND employee_id = ANY($2) AND day >= $3 AND day < $4`
+
+	readCorrections = `
+SELECT employee_id, id, historical_date - '1970-01-01'::date, apply_date - '1970-01-01'::date, pay_code_id, pay_code, job, seconds, days, money
+FROM historical_correction WHERE tenant_id = $1 AND employee_id = ANY($2) AND apply_date >= $3 AND apply_date < $4 ORDER BY employee_id, id`
+
+	insertCorrections = `
+INSERT INTO historical_correction (tenant_id, employee_id, historical_date, apply_date, pay_code_id, pay_code, job, seconds, days, money)
+SELECT $1, $2, '1970-01-01'::date + q.day, $3, q.code_id, q.code, q.job, q.seconds, q.days, q.money
+FROM unnest($4::int[], $5::bigint[], $6::text[], $7::text[], $8::bigint[], $9::bigint[], $10::bigint[]) AS q (day, code_id, code, job, seconds, days, money)`
+)
+
+func scanSigned(rows pgx.Rows, found map[int64]*employee) error {
+	for rows.Next() {
+		var id int64
+		var day civil.Date
+		var worked worktime.Worked
+		var body []byte
+		if err := rows.Scan(&id, (*int32)(&day), &worked.All, &worked.Week, &body); err != nil {
+			return err
+		}
+		e := found[id]
+		if e.before == nil {
+			e.before, e.signed = map[civil.Date]worktime.Worked{}, map[civil.Date]*timekeepingv1.TimecardDay{}
+		}
+		e.before[day] = worked
+		if body == nil {
+			continue
+		}
+		e.signed[day] = &timekeepingv1.TimecardDay{}
+		if err := proto.Unmarshal(body, e.signed[day]); err != nil {
+			return err
+		}
+	}
+	return rows.Err()
+}
+
+func scanCorrections(rows pgx.Rows, found map[int64]*employee) error {
+	for rows.Next() {
+		var id int64
+		c := &correction{}
+		err := rows.Scan(&id, &c.id, (*int32)(&c.historical), (*int32)(&c.apply), &c.payCode.ID, &c.payCode.Name, &c.job, &c.seconds, (*int64)(&c.days), (*int64)(&c.money))
+		if err != nil {
+			return err
+		}
+		found[id].corrections = append(found[id].corrections, c)
+	}
+	return rows.Err()
+}
+
+// signoff is up to where the timecard of an employee is signed off.
+type signoff struct {
+	through  civil.Date
+	openFrom time.Time
+}
+
+func (s signoff) equal(o signoff) bool { return s.through == o.through && s.openFrom.Equal(o.openFrom) }
+
+const readSignoffs = `
+SELECT DISTINCT ON (employee_id) employee_id, through - '1970-01-01'::date, open_from FROM timecard_signoff
+WHERE tenant_id = $1 AND employee_id = ANY($2) ORDER BY employee_id, through DESC`
+
+func signoffs(ctx context.Context, db pg.Querier, tenantID int64, ids []int64) (map[int64]signoff, error) {
+	rows, err := db.Query(ctx, readSignoffs, tenantID, ids)
+	if err != nil {
+		return nil, fmt.Errorf("read sign-offs: %w", err)
+	}
+	out := map[int64]signoff{}
+	var id int64
+	var s signoff
+	_, err = pgx.ForEachRow(rows, []any{&id, (*int32)(&s.through), &s.openFrom}, func() error {
+		out[id] = s
+		return nil
+	})
+	return out, err
+}
+
+// touched are the days of an employee that a change may concern.
+type touched map[int64]civil.Range
+
+func (t touched) add(employeeID int64, day civil.Date) {
+	r, ok := t[employeeID]
+	if !ok {
+		r = civil.Range{From: day, To: day + 1}
+	}
+	t[employeeID] = civil.Range{From: min(r.From, day), To: max(r.To, day+1)}
+}
+
+// inSigned returns what a change may concern of the days that are signed off: a shift
+// from the day before, and the overtime of the week.
+func (t touched) inSigned(signed map[int64]signoff) touched {
+	out := touched{}
+	for id, days := range t {
+		s, ok := signed[id]
+		if !ok || days.From-1 > s.through {
+			continue
+		}
+		out[id] = civil.Range{From: days.From - 1, To: min(days.To+7, s.through+1)}
+	}
+	return out
+}
+
+// errSignedMeanwhile says that a timecard was signed off, or opened, while a change of it
+// was prepared.
+var errSignedMeanwhile = fault.Conflict(fault.CodeStale, "The timecard was signed off or opened meanwhile. Try again.")
+
+// tries is how often a change is prepared anew when a timecard is signed off meanwhile.
+const tries = 3
+
+// change runs a change of timecards, which is handed a transaction in which they are
+// locked. What it changes on days that are signed off is written down as corrections
+// of the first day that is not.
+func (r *Reader) change(ctx context.Context, tenantID int64, days touched, fn func(context.Context, pgx.Tx) error) error {
+	var err error
+	for range tries {
+		if err = r.tryChange(ctx, tenantID, days, fn); !errors.Is(err, errSignedMeanwhile) {
+			return err
+		}
+	}
+	return err
+}
+
+func (r *Reader) tryChange(ctx context.Context, tenantID int64, days touched, fn func(context.Context, pgx.Tx) error) error {
+	ids := slices.Sorted(maps.Keys(days))
+	before, err := signoffs(ctx, r.pool, tenantID, ids)
+	if err != nil {
+		return err
+	}
+	concerned := days.inSigned(before)
+	all := make(map[int64]*known, len(concerned))
+	for id, days := range concerned {
+		if all[id], err = r.known(ctx, id, days); err != nil {
+			return err
+		}
+	}
+	return r.inLock(ctx, tenantID, ids, func(ctx context.Context, tx pgx.Tx) error {
+		now, err := signoffs(ctx, tx, tenantID, ids)
+		if err != nil {
+			return err
+		}
+		if !maps.EqualFunc(before, now, signoff.equal) {
+			return errSignedMeanwhile
+		}
+		old := make(map[int64]map[totalKey]worth, len(all))
+		for id, k := range all {
+			if old[id], err = r.historical(ctx, tx, tenantID, k); err != nil {
+				return err
+			}
+		}
+		if err := fn(ctx, tx); err != nil {
+			return err
+		}
+		for id, k := range all {
+			changed, err := r.historical(ctx, tx, tenantID, k)
+			if err != nil {
+				return err
+			}
+			if err := correct(ctx, tx, tenantID, id, now[id].through+1, old[id], changed); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+// historical calculates what signed days would add up to.
+func (r *Reader) historical(ctx context.Context, tx pgx.Tx, tenantID int64, k *known) (map[totalKey]worth, error) {
+	cards, err := r.readIn(ctx, tx, tenantID, []int64{k.id}, window{days: k.days, signed: true}, k.of)
+	if err != nil {
+		return nil, err
+	}
+	return cards[0].worths(), nil
+}
+
+// known is what commons said of an employee on some days.
+type known struct {
+	id   int64
+	days civil.Range
+	of   map[int64]*commonsv1.EmployeeDays
+}
+
+// correct writes down by how much the totals of days changed.
+func correct(ctx context.Context, tx pgx.Tx, tenantID, employeeID int64, apply civil.Date, before, after map[totalKey]worth) error {
+	diff := map[worktime.Key]worth{}
+	for key, w := range after {
+		diff[key.Key] = diff[key.Key].add(w)
+	}
+	for key, w := range before {
+		diff[key.Key] = diff[key.Key].add(worth{-w.seconds, -w.days, -w.money})
+	}
+	var days []int32
+	var codes, seconds, inDays, money []int64
+	var names, jobs []string
+	for key, w := range diff {
+		if w == (worth{}) {
+			continue
+		}
+		days, codes, names, jobs = append(days, int32(key.Day)), append(codes, key.PayCode.ID), append(names, key.PayCode.Name), append(jobs, key.Job)
+		seconds, inDays, money = append(seconds, w.seconds), append(inDays, int64(w.days)), append(money, int64(w.money))
+	}
+	if len(days) == 0 {
+		return nil
+	}
+	if _, err := tx.Exec(ctx, insertCorrections, tenantID, employeeID, apply, days, codes, names, jobs, seconds, inDays, money); err != nil {
+		return fmt.Errorf("store historical corrections: %w", err)
+	}
+	return nil
+}
+
+// wire returns a correction as callers see it.
+func (k *correction) wire(c *card) *timekeepingv1.HistoricalCorrection {
+	out := &timekeepingv1.HistoricalCorrection{
+		Id: &k.id, Employee: c.ref(), Paycode: payCodeRef(k.payCode), OrgJob: jobRef(k.job), HistoricalDate: k.historical.String(), ApplyDate: k.apply.String(),
+	}
+	switch {
+	case k.days != 0:
+		out.AmountType, out.DurationInDays = unitDay, numberOf(k.days.String())
+	case k.money != 0:
+		out.AmountType, out.MoneyAmount = unitMoney, numberOf(k.money.String())
+	default:
+		out.AmountType, out.DurationInHours = unitHour, hoursOf(k.seconds)
+	}
+	return out
+}

@@ -1,0 +1,66 @@
+-- +goose Up
+-- Timecards that are signed off: what they were, up to which day, and what came later.
+
+ALTER TABLE timecard_edit
+    ADD COLUMN seconds bigint NOT NULL DEFAULT 0,
+    -- In ten-thousandths.
+    ADD COLUMN days    bigint NOT NULL DEFAULT 0,
+    ADD COLUMN money   bigint NOT NULL DEFAULT 0;
+
+ALTER TABLE timecard_head
+    DROP COLUMN signed_off_through, DROP COLUMN open_from, DROP COLUMN signed_off_at, DROP COLUMN signed_off_by;
+
+-- All days from the one after the sign-off before to this one.
+CREATE TABLE timecard_signoff (
+    tenant_id   bigint      NOT NULL,
+    employee_id bigint      NOT NULL,
+    through     date        NOT NULL,
+    -- Punches from here on belong to days after it.
+    open_from   timestamptz NOT NULL,
+    signed_by   text        NOT NULL,
+    created_at  timestamptz NOT NULL DEFAULT now(),
+    PRIMARY KEY (tenant_id, employee_id, through)
+);
+
+CREATE TABLE signed_day (
+    tenant_id    bigint NOT NULL,
+    employee_id  bigint NOT NULL,
+    day          date   NOT NULL,
+    -- What counts towards overtime.
+    worked       bigint NOT NULL,
+    week         bigint NOT NULL,
+    -- rotaloom.timekeeping.v1.TimecardDay.
+    body         bytea  NOT NULL,
+    PRIMARY KEY (tenant_id, employee_id, day)
+);
+
+CREATE TABLE historical_correction (
+    tenant_id       bigint      NOT NULL,
+    id              bigint      NOT NULL GENERATED ALWAYS AS IDENTITY,
+    employee_id     bigint      NOT NULL,
+    historical_date date        NOT NULL,
+    apply_date      date        NOT NULL,
+    pay_code_id     bigint      NOT NULL,
+    pay_code        text        NOT NULL,
+    job             text        NOT NULL,
+    seconds         bigint      NOT NULL,
+    days            bigint      NOT NULL,
+    money           bigint      NOT NULL,
+    created_at      timestamptz NOT NULL DEFAULT now(),
+    PRIMARY KEY (tenant_id, id)
+);
+CREATE INDEX historical_correction_apply ON historical_correction (tenant_id, employee_id, apply_date);
+CREATE INDEX historical_correction_day ON historical_correction (tenant_id, employee_id, historical_date);
+
+-- +goose StatementBegin
+DO $$
+DECLARE name text;
+BEGIN
+    FOREACH name IN ARRAY ARRAY['timecard_signoff', 'signed_day', 'historical_correction'] LOOP
+        EXECUTE format('ALTER TABLE %I ENABLE ROW LEVEL SECURITY', name);
+        EXECUTE format('ALTER TABLE %I FORCE ROW LEVEL SECURITY', name);
+        EXECUTE format($p$CREATE POLICY tenant ON %I USING
+            (tenant_id = (SELECT nullif(current_setting('rotaloom.tenant_id', true), '')::bigint))$p$, name);
+    END LOOP;
+END $$;
+-- +goose StatementEnd
