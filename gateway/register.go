@@ -108,6 +108,7 @@ func domains(c Conns) []domain {
 			generated(&platformv1.GenericNotificationService_ServiceDesc, platformv1.NewGenericNotificationServiceClient, platformv1.RegisterGenericNotificationServiceHandlerClient),
 			generated(&platformv1.LimitService_ServiceDesc, platformv1.NewLimitServiceClient, platformv1.RegisterLimitServiceHandlerClient),
 			generated(&platformv1.MessagingService_ServiceDesc, platformv1.NewMessagingServiceClient, platformv1.RegisterMessagingServiceHandlerClient),
+			generated(&platformv1.TargetThresholdService_ServiceDesc, platformv1.NewTargetThresholdServiceClient, platformv1.RegisterTargetThresholdServiceHandlerClient),
 			generated(&platformv1.WebhookService_ServiceDesc, platformv1.NewWebhookServiceClient, platformv1.RegisterWebhookServiceHandlerClient),
 			generated(&platformv1.RateLimitService_ServiceDesc, platformv1.NewRateLimitServiceClient, platformv1.RegisterRateLimitServiceHandlerClient),
 		}},

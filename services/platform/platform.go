@@ -31,6 +31,7 @@ import (
 	"github.com/rotaloom/rotaloom/services/platform/internal/mailer"
 	"github.com/rotaloom/rotaloom/services/platform/internal/messaging"
 	rates "github.com/rotaloom/rotaloom/services/platform/internal/ratelimit"
+	"github.com/rotaloom/rotaloom/services/platform/internal/targetthreshold"
 	"github.com/rotaloom/rotaloom/services/platform/internal/webhook"
 	"github.com/rotaloom/rotaloom/services/platform/migrations"
 )
@@ -47,7 +48,7 @@ type Config struct {
 	SMTP     mailer.Config   `embed:"" prefix:"smtp-" envprefix:"SMTP_"`
 	Webhook  webhook.Config  `embed:"" prefix:"webhook-" envprefix:"WEBHOOK_"`
 	// DefaultTimeZone is where the day of tenants begins.
-	DefaultTimeZone string `name:"default-time-zone" default:"UTC" help:"Time zone, as IANA calls it, by whose days repetitions of messages are told."`
+	DefaultTimeZone string `name:"default-time-zone" default:"UTC" help:"Time zone, as IANA calls it, by whose days target thresholds expire and repetitions of messages are told."`
 	// BodyBytes is the largest request body that the edge accepts; it is shown
 	// to callers.
 	BodyBytes int64 `kong:"-"`
@@ -78,6 +79,7 @@ type Service struct {
 	webhooks      *webhook.Handler
 	messages      *messaging.Handler
 	sender        *delivery.Sender
+	thresholds    *targetthreshold.Handler
 }
 
 // Migrations returns the schema that the service needs.
@@ -119,6 +121,7 @@ func New(_ context.Context, cfg Config, deps Deps) (*Service, error) {
 			{Name: "timekeeping", Conn: deps.Timekeeping}, {Name: "scheduling", Conn: deps.Scheduling},
 		}),
 		notifications: genericnotification.New(deps.Pool), webhooks: webhooks, sender: sender,
+		thresholds: targetthreshold.New(deps.Pool, clock.System{}, zone),
 		messages: messaging.New(messaging.Deps{
 			Pool: deps.Pool, Contacts: commonsv1.NewContactServiceClient(deps.Commons), Rules: rules, Sender: sender, Clock: clock.System{}, Zone: zone,
 		}),
@@ -152,6 +155,7 @@ func (s *Service) Register(server grpc.ServiceRegistrar) {
 	platformv1.RegisterGenericNotificationServiceServer(server, s.notifications)
 	platformv1.RegisterMessagingServiceServer(server, s.messages)
 	platformv1.RegisterWebhookServiceServer(server, s.webhooks)
+	platformv1.RegisterTargetThresholdServiceServer(server, s.thresholds)
 }
 
 // Run does the work that no request asks for, until ctx ends.

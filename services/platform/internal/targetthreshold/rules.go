@@ -1,0 +1,223 @@
+package targetthreshold
+
+import (
+	"fmt"
+	"strings"
+	"unicode/utf8"
+
+	"google.golang.org/protobuf/proto"
+
+	"github.com/rotaloom/rotaloom/pkg/fault"
+	"github.com/rotaloom/rotaloom/pkg/namedstore"
+	commonv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/common/v1"
+	platformv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/platform/v1"
+)
+
+// Codes of ours.
+const (
+	// CodeInvalid (400): a value is not one that its property may have.
+	CodeInvalid = "WRL-60801"
+	// CodeMissing (400): something that is needed was not given.
+	CodeMissing = "WRL-60802"
+	// CodeTaken (400): another target threshold has the name.
+	CodeTaken = "WRL-60803"
+	// CodeUnknown (404): there is no such target threshold.
+	CodeUnknown = "WRL-60804"
+	// CodeOtherID (400): the id in the body is not the one in the path.
+	CodeOtherID = "WRL-60805"
+	// CodeNotExpired (400): the target threshold still holds. Delete it when its expiration date is past.
+	CodeNotExpired = "WRL-60806"
+)
+
+const (
+	maxText = 1000
+	// maxSize bounds what is kept of one, in bytes.
+	maxSize = 256 << 10
+	// maxNamed bounds what a function or a location names.
+	maxNamed = 1000
+)
+
+func codes() namedstore.Codes {
+	return namedstore.Codes{Missing: CodeMissing, Invalid: CodeInvalid, Taken: CodeTaken, Unknown: CodeUnknown, OtherID: CodeOtherID}
+}
+
+func evaluationPeriods() []*platformv1.EvaluationPeriod {
+	return []*platformv1.EvaluationPeriod{
+		{Id: 1, Name: "DAILY", ShortName: "D"}, {Id: 2, Name: "WEEKLY", ShortName: "W"}, {Id: 3, Name: "PAYPERIOD", ShortName: "P"},
+	}
+}
+
+func operators() []*platformv1.ThresholdOperator {
+	return []*platformv1.ThresholdOperator{
+		{Id: 1, ThresholdOperator: "=", Description: "Equal to the value"},
+		{Id: 2, ThresholdOperator: "<", Description: "Less than the value"},
+		{Id: 3, ThresholdOperator: "<=", Description: "Not more than the value"},
+		{Id: 4, ThresholdOperator: ">", Description: "More than the value"},
+		{Id: 5, ThresholdOperator: ">=", Description: "Not less than the value"},
+		{Id: 6, ThresholdOperator: "BETWEEN", Description: "From the value to the maximum, both included"},
+	}
+}
+
+func indicatorTexts() []*platformv1.IndicatorText {
+	return []*platformv1.IndicatorText{
+		{Id: 1, ThresholdIndicatorText: "On target", Description: "As it should be"},
+		{Id: 2, ThresholdIndicatorText: "Below target", Description: "Less than it should be"},
+		{Id: 3, ThresholdIndicatorText: "Above target", Description: "More than it should be"},
+	}
+}
+
+// prepare checks a target threshold, and writes its words as the lists do.
+func prepare(given *platformv1.TargetThreshold) (*platformv1.TargetThreshold, error) {
+	t := &platformv1.TargetThreshold{}
+	if given != nil {
+		t = proto.CloneOf(given)
+	}
+	if err := codes().CheckName("targetThreshold", t.GetName()); err != nil {
+		return nil, err
+	}
+	for _, text := range []struct{ path, value string }{
+		{"description", t.GetDescription()}, {"shortName", t.GetShortName()}, {"targetConfigBatchId", t.GetTargetConfigBatchId()},
+	} {
+		if utf8.RuneCountInString(text.value) > maxText {
+			return nil, invalid(text.path, fmt.Sprintf("must have at most %d characters", maxText))
+		}
+	}
+	if t.GetDescription() == "" {
+		return nil, missing("description")
+	}
+	var err error
+	if t.TargetType, err = oneOf("targetType", t.GetTargetType(), types()); err != nil {
+		return nil, err
+	}
+	if t.EvaluationPeriod, err = oneOf("evaluationPeriod", t.GetEvaluationPeriod(), periodNames()); err != nil {
+		return nil, err
+	}
+	if t.GetExpirationDate() == "" {
+		return nil, missing("expirationDate")
+	}
+	if ref := t.GetCurrencyRef(); ref.GetId() == 0 && ref.GetQualifier() == "" {
+		return nil, missing("currencyRef, by id or qualifier,")
+	}
+	if err := checkFunction(t.GetTargetFunction()); err != nil {
+		return nil, err
+	}
+	if err := checkLocation(t.GetTargetLocation()); err != nil {
+		return nil, err
+	}
+	if err := checkThresholds(t.GetThresholds()); err != nil {
+		return nil, err
+	}
+	if n := proto.Size(t); n > maxSize {
+		return nil, fault.TooLarge(fault.CodeItemLimit, fmt.Sprintf("The target threshold has %d bytes, and may have %d.", n, maxSize))
+	}
+	return t, nil
+}
+
+func missing(path string) error       { return fault.Invalid(CodeMissing, path+" is missing.") }
+func invalid(path, what string) error { return fault.Invalid(CodeInvalid, path+" "+what+".") }
+
+func types() []string { return []string{"STANDARD", "HCA"} }
+
+func periodNames() (names []string) {
+	for _, p := range evaluationPeriods() {
+		names = append(names, p.GetName())
+	}
+	return names
+}
+
+// oneOf returns the one of some words that a text is, compared without case.
+func oneOf(path, text string, words []string) (string, error) {
+	if text == "" {
+		return "", missing(path)
+	}
+	for _, word := range words {
+		if strings.EqualFold(word, text) {
+			return word, nil
+		}
+	}
+	return "", invalid(path, fmt.Sprintf("%.100q is none of %q", text, words))
+}
+
+// function returns what is measured, and how it is called; nil unless it is one.
+func function(f *platformv1.TargetFunction) (kind string, refs *platformv1.TargetFunctionRefs) {
+	for _, part := range []struct {
+		kind string
+		refs *platformv1.TargetFunctionRefs
+	}{{"metrics", f.GetMetrics()}, {"kpis", f.GetKpis()}, {"metricsets", f.GetMetricsets()}} {
+		if part.refs == nil {
+			continue
+		}
+		if refs != nil {
+			return "", nil
+		}
+		kind, refs = part.kind, part.refs
+	}
+	return kind, refs
+}
+
+func checkFunction(f *platformv1.TargetFunction) error {
+	_, refs := function(f)
+	n := len(refs.GetIds()) + len(refs.GetQualifiers()) + len(refs.GetRefs()) + len(refs.GetFunctionDefs())
+	switch {
+	case refs == nil:
+		return fault.Invalid(CodeMissing, "targetFunction needs exactly one of metrics, kpis and metricsets.")
+	case n == 0:
+		return fault.Invalid(CodeMissing, "targetFunction names nothing.")
+	case n > maxNamed:
+		return invalid("targetFunction", fmt.Sprintf("may name at most %d", maxNamed))
+	}
+	return nil
+}
+
+// location returns where it is measured, and how it is called; nil unless it is one.
+func location(l *platformv1.TargetLocation) (string, *commonv1.RefList) {
+	switch {
+	case (l.GetOrgs() == nil) == (l.GetWorkunits() == nil):
+		return "", nil
+	case l.GetOrgs() != nil:
+		return "orgs", l.GetOrgs()
+	}
+	return "workunits", l.GetWorkunits()
+}
+
+func checkLocation(l *platformv1.TargetLocation) error {
+	_, refs := location(l)
+	n := len(refs.GetIds()) + len(refs.GetQualifiers()) + len(refs.GetRefs())
+	switch {
+	case refs == nil:
+		return fault.Invalid(CodeMissing, "targetLocation needs exactly one of orgs and workunits.")
+	case n == 0:
+		return fault.Invalid(CodeMissing, "targetLocation names nothing.")
+	case n > maxNamed:
+		return invalid("targetLocation", fmt.Sprintf("may name at most %d", maxNamed))
+	}
+	return nil
+}
+
+func checkThresholds(list []*platformv1.Threshold) error {
+	if len(list) == 0 {
+		return missing("thresholds")
+	}
+	for i, t := range list {
+		path := fmt.Sprintf("thresholds[%d].", i)
+		switch {
+		case t.Id == nil:
+			return missing(path + "id")
+		case t.OperatorId == nil:
+			return missing(path + "operatorId")
+		case t.GetOperatorId() < 1 || t.GetOperatorId() > int64(len(operators())):
+			return invalid(path+"operatorId", fmt.Sprintf("must be from 1 to %d", len(operators())))
+		case t.Value == nil:
+			return missing(path + "value")
+		case t.MaxValue == nil:
+			return missing(path + "maxValue")
+		case t.GetMaxValue() < t.GetValue():
+			return invalid(path+"maxValue", "must not be less than value")
+		case t.GetIndicatorText() == "":
+			return missing(path + "indicatorText")
+		case utf8.RuneCountInString(t.GetIndicatorText()) > maxText || utf8.RuneCountInString(t.GetName()) > maxText:
+			return invalid(path+"indicatorText", fmt.Sprintf("and name must have at most %d characters", maxText))
+		}
+	}
+	return nil
+}

@@ -1,0 +1,188 @@
+// Package targetthreshold keeps what metrics should be, and from where on they are
+// off target.
+package targetthreshold
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
+	"google.golang.org/protobuf/proto"
+	"google.golang.org/protobuf/types/known/emptypb"
+
+	"github.com/rotaloom/rotaloom/pkg/civil"
+	"github.com/rotaloom/rotaloom/pkg/clock"
+	"github.com/rotaloom/rotaloom/pkg/fault"
+	"github.com/rotaloom/rotaloom/pkg/namedstore"
+	"github.com/rotaloom/rotaloom/pkg/rpc"
+	platformv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/platform/v1"
+)
+
+// Handler serves TargetThresholdService.
+type Handler struct {
+	platformv1.UnsafeTargetThresholdServiceServer
+	resource namedstore.Resource[*platformv1.TargetThreshold]
+	clock    clock.Clock
+	// zone is where the day of tenants begins.
+	zone *time.Location
+}
+
+var _ platformv1.TargetThresholdServiceServer = (*Handler)(nil)
+
+// New returns a Handler that keeps target thresholds in the database of the pool.
+func New(pool *pgxpool.Pool, clk clock.Clock, zone *time.Location) *Handler {
+	store := namedstore.NewStore(namedstore.Kind[*platformv1.TargetThreshold]{
+		Codes: codes(),
+		What:  "target threshold",
+		Table: "target_threshold",
+		New:   func() *platformv1.TargetThreshold { return &platformv1.TargetThreshold{} },
+		Strip: func(t *platformv1.TargetThreshold) { t.Id, t.Version = nil, nil },
+		Fill: func(t *platformv1.TargetThreshold, id, version int64) {
+			t.Id, t.Version = proto.Int64(id), proto.Int64(version)
+		},
+	})
+	h := &Handler{clock: clk, zone: zone}
+	h.resource = namedstore.Resource[*platformv1.TargetThreshold]{Store: store, Pool: pool, Prepare: prepare, Unused: h.expired}
+	return h
+}
+
+// expired refuses to delete what still holds on the tenant's day.
+func (h *Handler) expired(_ context.Context, _ pgx.Tx, _ int64, t *platformv1.TargetThreshold) error {
+	today := civil.FromTime(h.clock.Now().In(h.zone))
+	if t.GetExpirationDate() >= today.String() {
+		return fault.Invalid(CodeNotExpired, fmt.Sprintf("The target threshold %d holds up to %s, and today is %s. It may be deleted behind that day.", t.GetId(), t.GetExpirationDate(), today))
+	}
+	return nil
+}
+
+// ListTargetThresholds returns a page of the target thresholds in short, by name.
+func (h *Handler) ListTargetThresholds(ctx context.Context, req *platformv1.ListTargetThresholdsRequest) (*platformv1.TargetThresholdSummaryList, error) {
+	if req.GetRecordstartindex() < 0 || req.Recordendindex != nil && req.GetRecordendindex() < req.GetRecordstartindex() {
+		return nil, fault.Invalid(CodeInvalid, "recordstartindex must not be less than 0, nor recordendindex less than that.")
+	}
+	list, err := h.resource.List(ctx, nil, req.Name)
+	if err != nil {
+		return nil, err
+	}
+	if list, err = ofType(list, "type", req.GetType()); err != nil {
+		return nil, err
+	}
+	if req.Recordendindex != nil {
+		list = list[:min(int(req.GetRecordendindex())+1, len(list))]
+	}
+	out := &platformv1.TargetThresholdSummaryList{}
+	for _, t := range list[min(int(req.GetRecordstartindex()), len(list)):] {
+		out.Items = append(out.Items, summary(t))
+	}
+	return out, nil
+}
+
+// ofType leaves the target thresholds of a type, of all without one.
+func ofType(list []*platformv1.TargetThreshold, path, text string) ([]*platformv1.TargetThreshold, error) {
+	if text == "" {
+		return list, nil
+	}
+	wanted, err := oneOf(path, text, types())
+	if err != nil {
+		return nil, err
+	}
+	return slices.DeleteFunc(list, func(t *platformv1.TargetThreshold) bool { return t.GetTargetType() != wanted }), nil
+}
+
+func summary(t *platformv1.TargetThreshold) *platformv1.TargetThresholdSummary {
+	out := &platformv1.TargetThresholdSummary{
+		Id: t.GetId(), Name: t.GetName(), Description: t.GetDescription(), ExpirationDate: t.GetExpirationDate(),
+		TargetType: t.GetTargetType(), TargetTypeDisplayText: map[string]string{"STANDARD": "Standard", "HCA": "HCA"}[t.GetTargetType()],
+	}
+	out.TargetFunctionType, _ = function(t.GetTargetFunction())
+	kind, refs := location(t.GetTargetLocation())
+	out.TargetLocationType = kind
+	switch {
+	case len(refs.GetIds()) > 0:
+		out.TargetLocationId = proto.Int64(refs.GetIds()[0])
+	case len(refs.GetQualifiers()) > 0:
+		out.TargetLocationName = refs.GetQualifiers()[0]
+	case len(refs.GetRefs()) > 0:
+		out.TargetLocationId, out.TargetLocationName = refs.GetRefs()[0].Id, refs.GetRefs()[0].GetQualifier()
+	}
+	return out
+}
+
+// GetTargetThreshold returns one target threshold, or 404.
+func (h *Handler) GetTargetThreshold(ctx context.Context, req *platformv1.GetTargetThresholdRequest) (*platformv1.TargetThreshold, error) {
+	return h.resource.Get(ctx, req.GetId())
+}
+
+// CreateTargetThreshold stores a new target threshold.
+func (h *Handler) CreateTargetThreshold(ctx context.Context, req *platformv1.TargetThreshold) (*platformv1.TargetThreshold, error) {
+	return h.resource.Create(ctx, req)
+}
+
+// UpdateTargetThreshold replaces a target threshold.
+func (h *Handler) UpdateTargetThreshold(ctx context.Context, req *platformv1.UpdateTargetThresholdRequest) (*platformv1.TargetThreshold, error) {
+	return h.resource.Update(ctx, req.GetId(), req.GetBody())
+}
+
+// DeleteTargetThreshold deletes a target threshold that has expired, or returns 404.
+func (h *Handler) DeleteTargetThreshold(ctx context.Context, req *platformv1.DeleteTargetThresholdRequest) (*emptypb.Empty, error) {
+	if err := h.resource.Delete(ctx, req.GetId(), req.Version); err != nil {
+		return nil, err
+	}
+	return &emptypb.Empty{}, nil
+}
+
+// MultiReadTargetThresholds returns the target thresholds that fit, by name.
+func (h *Handler) MultiReadTargetThresholds(ctx context.Context, req *platformv1.MultiReadTargetThresholdsRequest) (*platformv1.TargetThresholdAnswer, error) {
+	where := req.GetWhere()
+	if where == nil {
+		return nil, missing("where")
+	}
+	list, err := h.resource.List(ctx, nil, nil)
+	if err != nil {
+		return nil, err
+	}
+	if list, err = ofType(list, "where.targetType", where.GetTargetType()); err != nil {
+		return nil, err
+	}
+	if len(where.GetIds())+len(where.GetQualifiers()) > 0 {
+		list = slices.DeleteFunc(list, func(t *platformv1.TargetThreshold) bool {
+			return !slices.Contains(where.GetIds(), t.GetId()) &&
+				!slices.ContainsFunc(where.GetQualifiers(), func(name string) bool { return strings.EqualFold(name, t.GetName()) })
+		})
+	}
+	slices.SortStableFunc(list, func(a, b *platformv1.TargetThreshold) int {
+		return cmp.Compare(strings.ToLower(a.GetName()), strings.ToLower(b.GetName()))
+	})
+	return &platformv1.TargetThresholdAnswer{RequestPayload: where, TargetResponse: list}, nil
+}
+
+// MultiUpsertTargetThresholds replaces those that are known and creates the others:
+// all or none, or with partial_success each for itself.
+func (h *Handler) MultiUpsertTargetThresholds(ctx context.Context, req *platformv1.MultiUpsertTargetThresholdsRequest) (*platformv1.TargetThresholdList, error) {
+	outcome, err := h.resource.Upsert(ctx, req.GetBody().GetItems(), req.GetPartialSuccess())
+	if err != nil {
+		return nil, err
+	}
+	done, failure, err := rpc.Settled(ctx, outcome)
+	return &platformv1.TargetThresholdList{Items: done, Failure: failure}, err
+}
+
+// ListEvaluationPeriods returns the evaluation periods.
+func (h *Handler) ListEvaluationPeriods(context.Context, *platformv1.ListEvaluationPeriodsRequest) (*platformv1.EvaluationPeriodList, error) {
+	return &platformv1.EvaluationPeriodList{Items: evaluationPeriods()}, nil
+}
+
+// ListThresholdOperators returns the operators of thresholds.
+func (h *Handler) ListThresholdOperators(context.Context, *platformv1.ListThresholdOperatorsRequest) (*platformv1.ThresholdOperatorList, error) {
+	return &platformv1.ThresholdOperatorList{Items: operators()}, nil
+}
+
+// ListIndicatorTexts returns the texts that thresholds usually show.
+func (h *Handler) ListIndicatorTexts(context.Context, *platformv1.ListIndicatorTextsRequest) (*platformv1.IndicatorTextList, error) {
+	return &platformv1.IndicatorTextList{Items: indicatorTexts()}, nil
+}
