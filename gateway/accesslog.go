@@ -8,9 +8,12 @@ import (
 	"runtime/debug"
 	"time"
 
+	"go.opentelemetry.io/otel/attribute"
+
 	"github.com/rotaloom/rotaloom/gateway/listener"
 	"github.com/rotaloom/rotaloom/pkg/fault"
 	"github.com/rotaloom/rotaloom/pkg/obs"
+	"github.com/rotaloom/rotaloom/pkg/tracing"
 )
 
 // accessLog begins and ends each request: it writes its line of the log, counts it,
@@ -31,6 +34,10 @@ func (h *accessLog) ServeHTTP(rw http.ResponseWriter, hr *http.Request) {
 	w := &response{ResponseWriter: rw, paced: listener.NewPacedWriter(rw, pace), success: http.StatusOK}
 	w.begin(r.id.ID)
 	ctx := obs.WithRequest(r.Context(), r.id)
+	if tracing.Enabled() {
+		ctx, r.span = tracing.BeginRequest(ctx, r.Method)
+		r.id = obs.RequestFrom(ctx) // Services get to know that of the span.
+	}
 	defer h.finish(ctx, w, r)
 	h.next(ctx, w, r)
 }
@@ -43,6 +50,7 @@ func (h *accessLog) finish(ctx context.Context, w *response, r *request) {
 		w.recording.end()
 	}
 	h.metrics.answered(r.class(), w.status)
+	endSpan(w, r)
 	level := slog.LevelInfo
 	// What the caller left is no failure of ours.
 	if w.status >= http.StatusInternalServerError && !fault.HasCode(w.cause, fault.CodeCanceled) || w.cut && ctx.Err() == nil {
@@ -54,6 +62,23 @@ func (h *accessLog) finish(ctx context.Context, w *response, r *request) {
 	if w.cut {
 		panic(http.ErrAbortHandler)
 	}
+}
+
+// endSpan ends the span of a request.
+func endSpan(w *response, r *request) {
+	failure := ""
+	if w.status >= http.StatusInternalServerError {
+		failure = http.StatusText(w.status)
+	}
+	if r.span.Seen() {
+		name := r.Method
+		if r.route != nil {
+			name += " " + r.route.path
+			r.span.Set(name, attribute.String("http.route", r.route.path))
+		}
+		r.span.Set(name, attribute.String("http.request.method", r.Method), attribute.Int("http.response.status_code", w.status))
+	}
+	r.span.End(failure)
 }
 
 func attrs(w *response, r *request) []slog.Attr {

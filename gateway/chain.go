@@ -11,6 +11,7 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/authn"
 	"github.com/rotaloom/rotaloom/pkg/fault"
 	"github.com/rotaloom/rotaloom/pkg/obs"
+	"github.com/rotaloom/rotaloom/pkg/tracing"
 )
 
 // handler serves a request, or a part of its way: it does one thing, and lets the
@@ -35,6 +36,7 @@ func inOrder(last handler, steps ...step) handler {
 type request struct {
 	*http.Request
 	id    obs.Request
+	span  tracing.Span
 	began time.Time
 	path  string // escaped, without the prefix /api
 

@@ -19,6 +19,7 @@ import (
 	_ "golang.org/x/crypto/x509roots/fallback"
 
 	"github.com/rotaloom/rotaloom/pkg/obs"
+	"github.com/rotaloom/rotaloom/pkg/tracing"
 )
 
 // Common are the settings of every program. A program embeds them in its own.
@@ -27,11 +28,12 @@ import (
 type Common struct {
 	obs.LogConfig
 
-	ConfigFile   ConfigFile    `name:"config" env:"ROTALOOM_CONFIG" help:"YAML file of settings, name: value. Flags and variables win over it."`
-	AdminAddress string        `default:"127.0.0.1:0" help:"Address of the listener for probes and metrics; port 0 takes a free one, empty means none."`
-	Admin        AdminConfig   `embed:""`
-	DrainDelay   time.Duration `default:"0s" help:"Time between not being ready and no longer taking requests."`
-	StopTimeout  time.Duration `default:"20s" help:"Time that the parts of a stage have to stop."`
+	ConfigFile   ConfigFile     `name:"config" env:"ROTALOOM_CONFIG" help:"YAML file of settings, name: value. Flags and variables win over it."`
+	AdminAddress string         `default:"127.0.0.1:0" help:"Address of the listener for probes and metrics; port 0 takes a free one, empty means none."`
+	Admin        AdminConfig    `embed:""`
+	Tracing      tracing.Config `embed:""`
+	DrainDelay   time.Duration  `default:"0s" help:"Time between not being ready and no longer taking requests."`
+	StopTimeout  time.Duration  `default:"20s" help:"Time that the parts of a stage have to stop."`
 
 	// It has no variable: deployments keep a version of their own in ROTALOOM_VERSION.
 	PrintVersion VersionFlag `name:"version" env:"-" help:"Print the version and end."`
@@ -162,6 +164,11 @@ func (p *program) serve(cfg Common, start Start) (err error) {
 
 	app := NewApp(cfg, log, obs.NewRegistry())
 	app.Out = p.out
+	traced, err := tracing.Start(ctx, cfg.Tracing, p.name, log)
+	if err != nil {
+		return err
+	}
+	app.OnClose("tracing", traced)
 	if err := app.Registry.Register(buildInfo()); err != nil {
 		return err
 	}

@@ -7,11 +7,13 @@ import (
 	"time"
 
 	"github.com/nats-io/nats.go/jetstream"
+	"go.opentelemetry.io/otel/trace"
 
 	"github.com/rotaloom/rotaloom/pkg/backoff"
 	"github.com/rotaloom/rotaloom/pkg/obs"
 	"github.com/rotaloom/rotaloom/pkg/panics"
 	"github.com/rotaloom/rotaloom/pkg/tenant"
+	"github.com/rotaloom/rotaloom/pkg/tracing"
 )
 
 // delivery is a message with what it is answered by.
@@ -174,7 +176,19 @@ func call(ctx context.Context, c Consumer, messages []Message) (err error) {
 	ctx = tenant.With(ctx, messages[0].Tenant)
 	ctx = obs.WithRequest(ctx, messages[0].Request)
 	ctx = context.WithValue(ctx, causesKey{}, messages)
-	return c.HandleBatch(ctx, messages)
+	if !tracing.Enabled() {
+		return c.HandleBatch(ctx, messages)
+	}
+	ctx, span := tracing.Begin(ctx, "process "+c.Durable, trace.SpanKindConsumer)
+	for _, other := range messages[1:] {
+		span.LinkTo(other.Request.Traceparent)
+	}
+	failure := "failed" // Also when it panics.
+	defer func() { span.End(failure) }()
+	if err = c.HandleBatch(ctx, messages); err == nil {
+		failure = ""
+	}
+	return err
 }
 
 type causesKey struct{}

@@ -12,6 +12,7 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"github.com/rotaloom/rotaloom/pkg/obs"
+	"github.com/rotaloom/rotaloom/pkg/tracing"
 )
 
 // Config says which database a service uses and how hard it may lean on it.
@@ -54,6 +55,9 @@ func (c Config) poolConfig() (*pgxpool.Config, error) {
 	pc.PingTimeout = cmp.Or(c.ConnectTimeout, 5*time.Second)
 	pc.PrepareConn = setTenant
 	c.connSettings(pc.ConnConfig)
+	if tracing.Enabled() {
+		pc.ConnConfig.Tracer = tracing.Queries()
+	}
 	return pc, nil
 }
 

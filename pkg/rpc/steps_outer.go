@@ -6,8 +6,10 @@ import (
 	"fmt"
 	"log/slog"
 	"net/http"
+	"strings"
 	"time"
 
+	"go.opentelemetry.io/otel/trace"
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/metadata"
@@ -16,9 +18,10 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/fault"
 	"github.com/rotaloom/rotaloom/pkg/obs"
 	"github.com/rotaloom/rotaloom/pkg/panics"
+	"github.com/rotaloom/rotaloom/pkg/tracing"
 )
 
-// requestID takes over the id and the trace of the caller's request. Without
+// requestID takes over the id and the trace of the caller's request, of which the call is a span. Without
 // one it makes an id, and tells the caller.
 func (ch *Chain) requestID(next handler) handler {
 	return func(ctx context.Context, c *call, req any) (any, error) {
@@ -32,7 +35,24 @@ func (ch *Chain) requestID(next handler) handler {
 				ch.log.WarnContext(ctx, "the request id cannot be answered", "error", err)
 			}
 		}
-		return next(obs.WithRequest(ctx, r), c, req)
+		ctx = obs.WithRequest(ctx, r)
+		if c.health || !tracing.Enabled() {
+			return next(ctx, c, req)
+		}
+		ctx, span := tracing.Begin(ctx, strings.TrimPrefix(c.name, "/"), trace.SpanKindServer)
+		resp, err := next(ctx, c, req)
+		span.End(failureOf(err))
+		return resp, err
+	}
+}
+
+// failureOf names the code of an error that is not the caller's, or returns "".
+func failureOf(err error) string {
+	switch code := status.Code(err); code {
+	case codes.Unknown, codes.DeadlineExceeded, codes.Unimplemented, codes.Internal, codes.Unavailable, codes.DataLoss:
+		return code.String()
+	default:
+		return ""
 	}
 }
 
