@@ -43,6 +43,7 @@ propagator: {keda: {enabled: true}}
 gateway:
   autoscaling: {enabled: true}
   gatewayAPI: {enabled: true, parentRefs: [{name: edge}]}
+tracing: {endpoint: "http://collector.monitoring:4317", ratio: 0.01, peers: [{namespaceSelector: {matchLabels: {kubernetes.io/metadata.name: monitoring}}}]}
 monitoring: {podMonitor: true, rules: true, dashboard: true}
 networkPolicy: {metricsFrom: [{namespaceSelector: {matchLabels: {kubernetes.io/metadata.name: monitoring}}}]}`,
 	"with servers of their own": `
@@ -164,6 +165,7 @@ func TestWrongValuesAreRefused(t *testing.T) {
 		"a setting in small letters":    `{settings: {log_level: debug}}`,
 		"what another value says":       `{settings: {TLS_CERT: elsewhere}}`,
 		"no replica":                    `{auth: {replicas: 0}}`,
+		"a receiver that is no URL":     `{tracing: {endpoint: "collector:4317"}}`,
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

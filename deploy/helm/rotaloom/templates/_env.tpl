@@ -6,6 +6,12 @@
 - {name: ROTALOOM_ADMIN_ADDRESS, value: ":9090"}
 - {name: ROTALOOM_DRAIN_DELAY, value: {{ $own.drainSeconds }}s}
 - {name: ROTALOOM_STOP_TIMEOUT, value: {{ $own.stopSeconds }}s}
+{{- with $root.Values.tracing }}
+{{- if .endpoint }}
+- {name: ROTALOOM_TRACING_ENDPOINT, value: {{ .endpoint | quote }}}
+- {name: ROTALOOM_TRACING_RATIO, value: {{ .ratio | quote }}}
+{{- end }}
+{{- end }}
 {{- if $program.serves }}
 - {name: ROTALOOM_LISTEN, value: ":8443"}
 - {name: ROTALOOM_TLS_CERT, value: /etc/rotaloom/tls/tls.crt}
