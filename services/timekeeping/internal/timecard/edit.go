@@ -156,8 +156,10 @@ func (w worth) add(o worth) worth {
 
 const (
 	readEdits = `
-SELECT employee_id, id, apply_date - '1970-01-01'::date, seconds, days, money, body FROM timecard_edit
-WHERE tenant_id = $1 AND employee_id = ANY($2) AND apply_date >= $3 AND apply_date < $4 ORDER BY employee_id, apply_date, id`
+SELECT t.employee_id, t.id, t.apply_date - '1970-01-01'::date, t.seconds, t.days, t.money, t.body
+FROM unnest($2::bigint[]) AS e (id) CROSS JOIN LATERAL (
+    SELECT * FROM timecard_edit WHERE tenant_id = $1 AND employee_id = e.id AND apply_date >= $3 AND apply_date < $4 OFFSET 0
+) AS t ORDER BY t.employee_id, t.apply_date, t.id`
 
 	insertEdit = `
 INSERT INTO timecard_edit (tenant_id, employee_id, apply_date, seconds, days, money, body) VALUES ($1, $2, $3, $4, $5, $6, $7)`

@@ -67,13 +67,19 @@ SELECT e.id, coalesce(p.person_number, ''), coalesce(p.full_name, ''), coalesce(
 FROM unnest($2::bigint[]) AS e (id)
 LEFT JOIN person p ON p.tenant_id = $1 AND p.id = e.id`
 
+	// OFFSET makes the planner look at the rows of each employee, rather than at all.
+	membershipsOf = `
+FROM unnest($2::bigint[]) AS e (id) CROSS JOIN LATERAL (
+    SELECT * FROM membership WHERE tenant_id = $1 AND person_id = e.id AND from_date < $4 AND to_date > $3 OFFSET 0
+) AS m`
+
 	readTerms = `
-SELECT m.person_id, m.from_date - '1970-01-01'::date, m.to_date - '1970-01-01'::date, m.employment_term_id
-FROM membership m WHERE m.tenant_id = $1 AND m.person_id = ANY($2) AND m.from_date < $4 AND m.to_date > $3 ORDER BY 1, 2`
+SELECT m.person_id, m.from_date - '1970-01-01'::date, m.to_date - '1970-01-01'::date, m.employment_term_id` + membershipsOf + ` ORDER BY 1, 2`
 
 	readTermBodies = `
-SELECT t.id, t.body FROM employment_term t WHERE t.tenant_id = $1 AND EXISTS (
-    SELECT FROM membership m WHERE m.tenant_id = $1 AND m.employment_term_id = t.id AND m.person_id = ANY($2) AND m.from_date < $4 AND m.to_date > $3)`
+SELECT t.id, t.body FROM (SELECT DISTINCT m.employment_term_id AS id` + membershipsOf + `) AS q CROSS JOIN LATERAL (
+    SELECT id, body FROM employment_term WHERE tenant_id = $1 AND id = q.id OFFSET 0
+) AS t`
 
 	// A shift begins after a pause that is longer than any shift.
 	readPunches = `

@@ -32,12 +32,16 @@ type correction struct {
 const (
 	// Days before those that are read count towards the week.
 	readSigned = `
-SELECT employee_id, day - '1970-01-01'::date, worked, week, CASE WHEN day >= $5 THEN body END FROM signed_day
-WHERE tenant_id = $1 AND employee_id = ANY($2) AND day >= $3 AND day < $4`
+SELECT s.employee_id, s.day - '1970-01-01'::date, s.worked, s.week, CASE WHEN s.day >= $5 THEN s.body END
+FROM unnest($2::bigint[]) AS e (id) CROSS JOIN LATERAL (
+    SELECT * FROM signed_day WHERE tenant_id = $1 AND employee_id = e.id AND day >= $3 AND day < $4 OFFSET 0
+) AS s`
 
 	readCorrections = `
-SELECT employee_id, id, historical_date - '1970-01-01'::date, apply_date - '1970-01-01'::date, pay_code_id, pay_code, job, seconds, days, money
-FROM historical_correction WHERE tenant_id = $1 AND employee_id = ANY($2) AND apply_date >= $3 AND apply_date < $4 ORDER BY employee_id, id`
+SELECT c.employee_id, c.id, c.historical_date - '1970-01-01'::date, c.apply_date - '1970-01-01'::date, c.pay_code_id, c.pay_code, c.job, c.seconds, c.days, c.money
+FROM unnest($2::bigint[]) AS e (id) CROSS JOIN LATERAL (
+    SELECT * FROM historical_correction WHERE tenant_id = $1 AND employee_id = e.id AND apply_date >= $3 AND apply_date < $4 OFFSET 0
+) AS c ORDER BY c.employee_id, c.id`
 
 	insertCorrections = `
 INSERT INTO historical_correction (tenant_id, employee_id, historical_date, apply_date, pay_code_id, pay_code, job, seconds, days, money)
