@@ -1,5 +1,5 @@
-// Package dataprovider serves the data elements of employment terms and of leave
-// to information access: the providers TK and LEAVE.
+// Package dataprovider serves the data elements of employment terms, of leave and of
+// timecards to information access: the providers TK, LEAVE and TIMECARD.
 package dataprovider
 
 import (
@@ -7,10 +7,10 @@ import (
 
 	"github.com/rotaloom/rotaloom/pkg/civil"
 	"github.com/rotaloom/rotaloom/pkg/domain/dataelement"
+	"github.com/rotaloom/rotaloom/services/timekeeping/internal/timecard"
 )
 
-// mostEmployeeDays is the service limit of both providers, that of reading
-// leave.
+// mostEmployeeDays is the service limit of all providers, that of reading leave.
 const mostEmployeeDays = 84_000
 
 type (
@@ -19,8 +19,8 @@ type (
 )
 
 // NewServer makes the service of the providers.
-func NewServer(pool *pgxpool.Pool) *dataelement.Server {
-	return dataelement.NewServer(newTerms(pool), newLeave(pool))
+func NewServer(pool *pgxpool.Pool, cards *timecard.Reader) *dataelement.Server {
+	return dataelement.NewServer(newTerms(pool), newLeave(pool), newTimecards(cards))
 }
 
 // lastDay answers the last day that belongs to a range, forever for one without

@@ -16,6 +16,8 @@ import (
 	commonv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/common/v1"
 	timekeepingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/timekeeping/v1"
 	"github.com/rotaloom/rotaloom/services/timekeeping/internal/leavesetup"
+	"github.com/rotaloom/rotaloom/services/timekeeping/internal/timecard"
+	"github.com/rotaloom/rotaloom/services/timekeeping/internal/worktime"
 	"github.com/rotaloom/rotaloom/services/timekeeping/migrations"
 )
 
@@ -92,5 +94,39 @@ func TestEveryElement(t *testing.T) {
 		"LEAVE_CASE_APPROVAL_STATUS": text("Approved"), "LEAVE_CASE_START_DATE": day(3, 1), "LEAVE_CASE_END_DATE": day(3, 5), "LEAVE_PAID_HOURS": number(12),
 		"LEAVE_TRACKING_HOURS": number(1.5), "LEAVE_EDIT_COUNT": whole(3), "LEAVE_DAYS": whole(2), "LEAVE_FIRST_DATE": day(3, 2), "LEAVE_LAST_DATE": day(3, 5),
 		"LEAVE_IS_ON_LEAVE": dataelement.Truth(true),
+	})
+}
+
+// A week of a timecard: a shift, an amount of each kind, a correction and what is wrong.
+func TestEveryElementOfTimecards(t *testing.T) {
+	t.Parallel()
+	monday := civil.Of(2026, 3, 2)
+	through := monday + 6
+	total := func(kind timekeepingv1.TotalKind, seconds int64, days, money string) *timekeepingv1.WorkedTimeTotal {
+		return &timekeepingv1.WorkedTimeTotal{Kind: kind, Seconds: seconds, Days: days, Money: money}
+	}
+	sheet := &timecard.Sheet{Through: &through, Dates: []civil.Date{monday - 1, monday, monday + 1}, Days: []*timekeepingv1.TimecardDay{
+		{Totals: []*timekeepingv1.WorkedTimeTotal{total(timekeepingv1.TotalKind_TOTAL_KIND_WORKED, 7200, "1", "1")}},
+		{
+			WorkedShifts: []*timekeepingv1.WorkedShift{{StartDateTime: "2026-03-02T08:00:00", EndDateTime: "2026-03-02T16:00:00"}},
+			Totals: []*timekeepingv1.WorkedTimeTotal{
+				total(timekeepingv1.TotalKind_TOTAL_KIND_WORKED, 8*3600, "", ""), total(timekeepingv1.TotalKind_TOTAL_KIND_PAY_CODE_EDIT, 1800, "0.5", "12.25"),
+				total(timekeepingv1.TotalKind_TOTAL_KIND_HISTORICAL_CORRECTION, -3600, "", ""),
+			},
+			Exceptions: []*timekeepingv1.TimecardException{{ExceptionType: &timekeepingv1.TimecardExceptionType{Name: string(worktime.LateIn)}}},
+		},
+		{
+			WorkedShifts: []*timekeepingv1.WorkedShift{{StartDateTime: "2026-03-03T08:00:00", IsOpen: proto.Bool(true)}},
+			Exceptions:   []*timekeepingv1.TimecardException{{ExceptionType: &timekeepingv1.TimecardExceptionType{Name: string(worktime.MissedOut)}}},
+		},
+	}}
+	number, whole := dataelement.Decimal, dataelement.Whole
+	moment := func(hour int64) value { return dataelement.Moment(int64(monday)*86_400 + hour*3600) }
+	every(t, newTimecards(nil), func(uint64) []*timecard.Sheet { return []*timecard.Sheet{sheet, {}} }, map[string]value{
+		"TIMECARD_TRANS_ACTUAL_HOURS": number(7.5), "TK_DAILY_ACTUAL_DURATION_IN_HOURS": number(7.5), "TK_SHIFT_ACTUAL_DURATION_IN_HOURS": number(8),
+		"TK_GENIE_ACTUAL_TOTAL_HOURS_EXCLUDE_CORRECTIONS": number(8.5), "TIMECARD_TRANS_CORRECTION_HOURS": number(-1),
+		"TIMECARD_TRANS_ACTUAL_DAYS": number(0.5), "TK_DAILY_ACTUAL_TOTAL_DAYS": number(0.5), "TIMECARD_TRANS_MONEY_AMOUNT": number(12.25),
+		"TIMECARD_TRANS_START_DATETIME": moment(8), "TIMECARD_TRANS_END_DATETIME": moment(16), "TK_ACTUAL_SIGNED_OFF": dataelement.Truth(true),
+		"TK_MANAGER_SIGNOFF_THRU_DATE": dataelement.Day(through), "TK_ON_PREMISE": dataelement.Truth(true), "TK_EXCEPTION_COUNT": whole(2), "TK_MISSED_PUNCH_COUNT": whole(1),
 	})
 }

@@ -1,19 +1,31 @@
 package dataprovider
 
 import (
+	"context"
 	"regexp"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+	"google.golang.org/grpc"
 
 	"github.com/rotaloom/rotaloom/pkg/serve"
 	"github.com/rotaloom/rotaloom/pkg/tenant"
 	"github.com/rotaloom/rotaloom/pkg/testkit/pgtest"
+	commonsv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/commons/v1"
 	datav1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/data/v1"
+	"github.com/rotaloom/rotaloom/services/timekeeping/internal/timecard"
 	"github.com/rotaloom/rotaloom/services/timekeeping/migrations"
 )
+
+// nothingKnown is commons without anything to tell.
+type nothingKnown struct{}
+
+func (nothingKnown) ReadEmployeeDays(context.Context, *commonsv1.ReadEmployeeDaysRequest, ...grpc.CallOption) (*commonsv1.ReadEmployeeDaysResponse, error) {
+	return &commonsv1.ReadEmployeeDaysResponse{}, nil
+}
 
 // TestNoElementReadsAWholeTable reads all elements of the most employees of a
 // request and asks for the plans of what that ran. There are as many employment
@@ -34,13 +46,20 @@ func TestNoElementReadsAWholeTable(t *testing.T) {
 			SELECT 1, g, g, 'c' || g, 1, '2020-01-01', '3000-01-01', '' FROM generate_series(1, 50000) g`,
 		`INSERT INTO leave_edit (tenant_id, id, leave_case_id, employee_id, from_day, to_day, version, body)
 			SELECT 1, g, g, g, '2026-02-20', '2026-02-20', 1, '' FROM generate_series(1, 50000) g`,
-		`ANALYZE employment_term, membership, termination, leave_case, leave_edit`,
+		`INSERT INTO punch (tenant_id, employee_id, at, time_zone, direction, is_transfer, job, work_rule, no_deduction, body)
+			SELECT 1, g, '2026-02-20T08:00:00Z', 'UTC', 0, false, '', '', false, '' FROM generate_series(1, 50000) g`,
+		`INSERT INTO timecard_edit (tenant_id, employee_id, apply_date, body) SELECT 1, g, '2026-02-20', '' FROM generate_series(1, 50000) g`,
+		`INSERT INTO timecard_signoff (tenant_id, employee_id, through, open_from, signed_by) SELECT 1, g, '2026-01-20', '2026-01-21', '' FROM generate_series(1, 50000) g`,
+		`INSERT INTO signed_day (tenant_id, employee_id, day, worked, week, body) SELECT 1, g, '2026-01-20', 0, 0, '' FROM generate_series(1, 50000) g`,
+		`INSERT INTO historical_correction (tenant_id, employee_id, historical_date, apply_date, pay_code_id, pay_code, job, seconds, days, money)
+			SELECT 1, g, '2026-01-20', '2026-01-21', 0, '', '', 0, 0, 0 FROM generate_series(1, 50000) g`,
+		`ANALYZE employment_term, membership, termination, leave_case, leave_edit, punch, timecard_edit, timecard_signoff, signed_day, historical_correction`,
 	} {
 		_, err := pool.Exec(ctx, sql)
 		require.NoError(t, err, sql)
 	}
 	recorded, statements := pgtest.Recorded(t, pool)
-	server := NewServer(recorded)
+	server := NewServer(recorded, timecard.NewReader(recorded, nothingKnown{}, time.Now))
 	ids := make([]int64, 500)
 	for i := range ids {
 		ids[i] = int64(100*i + 1)
@@ -55,9 +74,9 @@ func TestNoElementReadsAWholeTable(t *testing.T) {
 		_, err := server.ReadDataElements(ctx, req)
 		require.NoError(t, err, p.GetName())
 	}
-	tables := []string{"employment_term", "membership", "termination", "leave_case", "leave_edit"}
+	tables := []string{"employment_term", "membership", "termination", "leave_case", "leave_edit", "punch", "timecard_edit", "timecard_signoff", "signed_day", "historical_correction"}
 	plans := statements.Plans(t, ctx, pool, tables...)
-	assert.Len(t, plans, 4)
+	assert.Len(t, plans, 11)
 	scan := regexp.MustCompile(`Seq Scan on (` + strings.Join(tables, "|") + `)\b`)
 	for sql, plan := range plans {
 		assert.NotRegexp(t, scan, plan, sql)

@@ -1,0 +1,165 @@
+package dataprovider
+
+import (
+	"context"
+	"maps"
+	"slices"
+
+	"github.com/rotaloom/rotaloom/pkg/civil"
+	"github.com/rotaloom/rotaloom/pkg/domain/dataelement"
+	"github.com/rotaloom/rotaloom/pkg/tenant"
+	datav1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/data/v1"
+	timekeepingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/timekeeping/v1"
+	"github.com/rotaloom/rotaloom/services/timekeeping/internal/timecard"
+	"github.com/rotaloom/rotaloom/services/timekeeping/internal/worktime"
+)
+
+func newTimecards(reader *timecard.Reader) *dataelement.Table[timecard.Sheet] {
+	return &dataelement.Table[timecard.Sheet]{
+		Name: "TIMECARD", Permission: "timekeeping.timecard.read", Kind: datav1.RowKind_ROW_KIND_EMPLOYEE,
+		MostRowDays: mostEmployeeDays, Entries: timecardElements(),
+		Load: func(ctx context.Context, ids []int64, days civil.Range, _ uint64) ([]*timecard.Sheet, error) {
+			return loadTimecards(ctx, reader, ids, days)
+		},
+	}
+}
+
+// loadTimecards reads timecards, each once, in the order of the ids.
+func loadTimecards(ctx context.Context, reader *timecard.Reader, ids []int64, days civil.Range) ([]*timecard.Sheet, error) {
+	tenantID, err := tenant.Of(ctx)
+	if err != nil {
+		return nil, err
+	}
+	found := make(map[int64]*timecard.Sheet, len(ids))
+	for _, id := range ids {
+		found[id] = nil
+	}
+	for part := range slices.Chunk(slices.Sorted(maps.Keys(found)), timecard.MostEmployees) {
+		sheets, err := reader.Sheets(ctx, tenantID, part, days)
+		if err != nil {
+			return nil, err
+		}
+		for i, id := range part {
+			found[id] = sheets[i]
+		}
+	}
+	out := make([]*timecard.Sheet, len(ids))
+	for i, id := range ids {
+		out[i] = found[id]
+	}
+	return out, nil
+}
+
+// each calls fn with the days of a sheet that lie in a period.
+func each(s *timecard.Sheet, days civil.Range, fn func(*timekeepingv1.TimecardDay)) {
+	for i, d := range s.Days {
+		if days.Contains(s.Dates[i]) {
+			fn(d)
+		}
+	}
+}
+
+func timecardElements() []dataelement.Entry[timecard.Sheet] {
+	entry := func(key, label, doc string, kind dataelement.Type, of func(*timecard.Sheet, at) value) dataelement.Entry[timecard.Sheet] {
+		return dataelement.Entry[timecard.Sheet]{Key: key, Label: label, Doc: doc, Type: kind, Categories: []string{"EMPLOYEE", "TIMECARD"}, Series: true, Value: of}
+	}
+	const correction = timekeepingv1.TotalKind_TOTAL_KIND_HISTORICAL_CORRECTION
+	hours := func(key, label, doc string, counts func(timekeepingv1.TotalKind) bool) dataelement.Entry[timecard.Sheet] {
+		return entry(key, label, doc, dataelement.Number, func(s *timecard.Sheet, at at) value {
+			var seconds int64
+			each(s, at.Days, func(d *timekeepingv1.TimecardDay) {
+				for _, t := range d.GetTotals() {
+					if counts(t.GetKind()) {
+						seconds += t.GetSeconds()
+					}
+				}
+			})
+			return dataelement.Decimal(float64(seconds) / 3600)
+		})
+	}
+	amounts := func(key, label, doc string, of func(*timekeepingv1.WorkedTimeTotal) string) dataelement.Entry[timecard.Sheet] {
+		return entry(key, label, doc, dataelement.Number, func(s *timecard.Sheet, at at) value {
+			var texts []string
+			each(s, at.Days, func(d *timekeepingv1.TimecardDay) {
+				for _, t := range d.GetTotals() {
+					texts = append(texts, of(t))
+				}
+			})
+			return dataelement.Decimal(timecard.Sum(texts))
+		})
+	}
+	exceptions := func(key, label, doc string, counts func(worktime.Fault) bool) dataelement.Entry[timecard.Sheet] {
+		return entry(key, label, doc, dataelement.Long, func(s *timecard.Sheet, at at) value {
+			var n int64
+			each(s, at.Days, func(d *timekeepingv1.TimecardDay) {
+				for _, e := range d.GetExceptions() {
+					if counts(worktime.Fault(e.GetExceptionType().GetName())) {
+						n++
+					}
+				}
+			})
+			return dataelement.Whole(n)
+		})
+	}
+	moment := func(key, label, doc string, of func(found *string, s *timekeepingv1.WorkedShift)) dataelement.Entry[timecard.Sheet] {
+		return entry(key, label, doc, dataelement.DateTime, func(s *timecard.Sheet, at at) value {
+			var found string
+			each(s, at.Days, func(d *timekeepingv1.TimecardDay) {
+				for _, shift := range d.GetWorkedShifts() {
+					of(&found, shift)
+				}
+			})
+			local, err := civil.ParseDateTime(found)
+			if err != nil {
+				return value{}
+			}
+			return dataelement.Moment(int64(local.Date)*civil.SecondsPerDay + int64(local.Seconds))
+		})
+	}
+	any := func(timekeepingv1.TotalKind) bool { return true }
+	withoutCorrections := func(kind timekeepingv1.TotalKind) bool { return kind != correction }
+	shifts := func(kind timekeepingv1.TotalKind) bool { return kind == timekeepingv1.TotalKind_TOTAL_KIND_WORKED }
+	days := func(t *timekeepingv1.WorkedTimeTotal) string { return t.GetDays() }
+	return []dataelement.Entry[timecard.Sheet]{
+		hours("TIMECARD_TRANS_ACTUAL_HOURS", "Actual hours", "The hours of all totals.", any),
+		hours("TK_DAILY_ACTUAL_DURATION_IN_HOURS", "Daily duration in hours", "The hours of all totals of the days.", any),
+		hours("TK_SHIFT_ACTUAL_DURATION_IN_HOURS", "Shift duration in hours", "The hours between punches, without breaks.", shifts),
+		hours("TK_GENIE_ACTUAL_TOTAL_HOURS_EXCLUDE_CORRECTIONS", "Actual hours without corrections", "The hours of all totals but historical corrections.", withoutCorrections),
+		hours("TIMECARD_TRANS_CORRECTION_HOURS", "Correction hours", "The hours of historical corrections.", func(kind timekeepingv1.TotalKind) bool { return kind == correction }),
+		amounts("TIMECARD_TRANS_ACTUAL_DAYS", "Actual days", "The days that were entered.", days),
+		amounts("TK_DAILY_ACTUAL_TOTAL_DAYS", "Daily total days", "The days that were entered for the days.", days),
+		amounts("TIMECARD_TRANS_MONEY_AMOUNT", "Money amount", "The money that was entered.", func(t *timekeepingv1.WorkedTimeTotal) string { return t.GetMoney() }),
+		moment("TIMECARD_TRANS_START_DATETIME", "First start", "When the first shift begins, on the clock where it does.", func(found *string, s *timekeepingv1.WorkedShift) {
+			if *found == "" {
+				*found = s.GetStartDateTime()
+			}
+		}),
+		moment("TIMECARD_TRANS_END_DATETIME", "Last end", "When the last shift ends, on the clock where it does.", func(found *string, s *timekeepingv1.WorkedShift) {
+			if s.GetEndDateTime() != "" {
+				*found = s.GetEndDateTime()
+			}
+		}),
+		entry("TK_ACTUAL_SIGNED_OFF", "Signed off", "Whether all days are signed off.", dataelement.Boolean, func(s *timecard.Sheet, at at) value {
+			return dataelement.Truth(s.Through != nil && at.Last() <= *s.Through)
+		}),
+		entry("TK_MANAGER_SIGNOFF_THRU_DATE", "Signed off through date", "The last day that is signed off.", dataelement.Date, func(s *timecard.Sheet, _ at) value {
+			if s.Through == nil {
+				return value{}
+			}
+			return dataelement.Day(*s.Through)
+		}),
+		entry("TK_ON_PREMISE", "On premises", "Whether the employee is at work now.", dataelement.Boolean, func(s *timecard.Sheet, at at) value {
+			running := false
+			each(s, at.Days, func(d *timekeepingv1.TimecardDay) {
+				for _, shift := range d.GetWorkedShifts() {
+					running = running || shift.GetIsOpen()
+				}
+			})
+			return dataelement.Truth(running)
+		}),
+		exceptions("TK_EXCEPTION_COUNT", "Exceptions", "How many exceptions there are.", func(worktime.Fault) bool { return true }),
+		exceptions("TK_MISSED_PUNCH_COUNT", "Missed punches", "How many punches are missing.", func(f worktime.Fault) bool {
+			return f == worktime.MissedIn || f == worktime.MissedOut
+		}),
+	}
+}
