@@ -152,6 +152,9 @@ func refuseTerminated(ctx context.Context, tx pgx.Tx, tenantID int64, items []*i
 	var persons []int64
 	var from, to []civil.Date
 	for i, it := range items {
+		if it.does == remove {
+			continue // Nothing is put on a term.
+		}
 		for _, m := range it.fresh {
 			at, persons = append(at, int64(i)), append(persons, it.who.ID)
 			from, to = append(from, m.days.From), append(to, m.days.To)

@@ -23,6 +23,7 @@ import (
 // error is what the caller gets for it.
 type item struct {
 	change
+	does  effect
 	who   person.Person
 	fresh []membership
 	err   error
@@ -33,14 +34,22 @@ type item struct {
 // items for one person count in their order. The answer holds everything that
 // a person then has, inside the span and outside.
 func (h *Handler) MultiUpsertEmploymentTermAssignments(ctx context.Context, req *timekeepingv1.PersonEmploymentTermsList) (*timekeepingv1.PersonEmploymentTermsList, error) {
+	return h.write(ctx, req.GetPersons(), replaceSpan)
+}
+
+// write does with the assignments of each item what the effect says.
+func (h *Handler) write(ctx context.Context, persons []*timekeepingv1.PersonEmploymentTerms, does effect) (*timekeepingv1.PersonEmploymentTermsList, error) {
 	tenantID, err := tenant.Of(ctx)
 	if err != nil {
 		return nil, err
 	}
-	items := make([]*item, len(req.GetPersons()))
-	for i, in := range req.GetPersons() {
-		items[i] = &item{}
+	items := make([]*item, len(persons))
+	for i, in := range persons {
+		items[i] = &item{does: does}
 		items[i].change, items[i].err = readChange(in)
+		if items[i].err == nil && does != replaceSpan && len(items[i].terms) == 0 {
+			items[i].err = fault.Invalid(fault.CodeInput, "assignments must not be empty.")
+		}
 	}
 	if err := h.findPersons(ctx, tenantID, items); err != nil {
 		return nil, err
@@ -55,7 +64,7 @@ func (h *Handler) MultiUpsertEmploymentTermAssignments(ctx context.Context, req 
 			return nil, err
 		}
 	}
-	return h.upserted(ctx, tenantID, req.GetPersons(), items)
+	return h.upserted(ctx, tenantID, persons, items)
 }
 
 func (h *Handler) findPersons(ctx context.Context, tenantID int64, items []*item) error {
@@ -183,7 +192,7 @@ func rewriteAll(now map[int64]*held, items []*item) map[int64]*held {
 	}
 	for _, it := range items {
 		if it.err == nil {
-			after[it.who.ID] = rewrite(after[it.who.ID], it.span, it.fresh)
+			after[it.who.ID] = it.on(after[it.who.ID])
 		}
 	}
 	changed := make(map[int64]*held, len(now))

@@ -14,6 +14,7 @@ import (
 	_ "google.golang.org/genproto/googleapis/api/annotations"
 	protoreflect "google.golang.org/protobuf/reflect/protoreflect"
 	protoimpl "google.golang.org/protobuf/runtime/protoimpl"
+	emptypb "google.golang.org/protobuf/types/known/emptypb"
 	reflect "reflect"
 	sync "sync"
 	unsafe "unsafe"
@@ -1013,7 +1014,7 @@ var File_rotaloom_timekeeping_v1_employment_term_assignment_proto protoreflect.F
 
 const file_rotaloom_timekeeping_v1_employment_term_assignment_proto_rawDesc = "" +
 	"\n" +
-	"8rotaloom/timekeeping/v1/employment_term_assignment.proto\x12\x17rotaloom.timekeeping.v1\x1a\x1cgoogle/api/annotations.proto\x1a\x1erotaloom/common/v1/fault.proto\x1a\x1crotaloom/common/v1/ref.proto\x1a!rotaloom/options/v1/options.proto\"B\n" +
+	"8rotaloom/timekeeping/v1/employment_term_assignment.proto\x12\x17rotaloom.timekeeping.v1\x1a\x1cgoogle/api/annotations.proto\x1a\x1bgoogle/protobuf/empty.proto\x1a\x1erotaloom/common/v1/fault.proto\x1a\x1crotaloom/common/v1/ref.proto\x1a!rotaloom/options/v1/options.proto\"B\n" +
 	"#GetEmploymentTermAssignmentsRequest\x12\x1b\n" +
 	"\tperson_id\x18\x01 \x01(\x03R\bpersonId\"K\n" +
 	"$FindEmploymentTermAssignmentsRequest\x12#\n" +
@@ -1085,8 +1086,7 @@ const file_rotaloom_timekeeping_v1_employment_term_assignment_proto_rawDesc = ""
 	"\apersons\x18\x01 \x03(\v2*.rotaloom.timekeeping.v1.PersonMembershipsR\apersons:\x85\x01\xaa\xbb\x18\x80\x01\n" +
 	"'rotaloom.timekeeping.membership.changed\x12\acommons\x12\n" +
 	"scheduling\x1a@\n" +
-	"\vtimekeeping\x12\vmemberships\x1a\apersons\"\tperson_id*\aversion2\adeleted2\xb1\n" +
-	"\n" +
+	"\vtimekeeping\x12\vmemberships\x1a\apersons\"\tperson_id*\aversion2\adeleted2\xa0\x10\n" +
 	"\x1fEmploymentTermAssignmentService\x12\xf9\x01\n" +
 	"\x1cGetEmploymentTermAssignments\x12<.rotaloom.timekeeping.v1.GetEmploymentTermAssignmentsRequest\x1a..rotaloom.timekeeping.v1.PersonEmploymentTerms\"k\xa2\xbb\x18/\n" +
 	"+timekeeping.employment_term_assignment.read\x18\x01\x82\xd3\xe4\x93\x022\x120/v1/commons/persons/employment_terms/{person_id}\x12\xef\x01\n" +
@@ -1095,7 +1095,13 @@ const file_rotaloom_timekeeping_v1_employment_term_assignment_proto_rawDesc = ""
 	"\"MultiReadEmploymentTermAssignments\x12B.rotaloom.timekeeping.v1.MultiReadEmploymentTermAssignmentsRequest\x1a2.rotaloom.timekeeping.v1.PersonEmploymentTermsList\"m\xa2\xbb\x18/\n" +
 	"+timekeeping.employment_term_assignment.read\x18\x02\x82\xd3\xe4\x93\x024:\x01*\"//v1/commons/persons/employment_terms/multi_read\x12\x80\x02\n" +
 	"$MultiUpsertEmploymentTermAssignments\x122.rotaloom.timekeeping.v1.PersonEmploymentTermsList\x1a2.rotaloom.timekeeping.v1.PersonEmploymentTermsList\"p\xa2\xbb\x180\n" +
-	",timekeeping.employment_term_assignment.write\x18\x04\x82\xd3\xe4\x93\x026:\x01*\"1/v1/commons/persons/employment_terms/multi_upsert\x12\x8a\x01\n" +
+	",timekeeping.employment_term_assignment.write\x18\x04\x82\xd3\xe4\x93\x026:\x01*\"1/v1/commons/persons/employment_terms/multi_upsert\x12\x80\x02\n" +
+	"$MultiCreateEmploymentTermAssignments\x122.rotaloom.timekeeping.v1.PersonEmploymentTermsList\x1a2.rotaloom.timekeeping.v1.PersonEmploymentTermsList\"p\xa2\xbb\x180\n" +
+	",timekeeping.employment_term_assignment.write\x18\x04\x82\xd3\xe4\x93\x026:\x01*\"1/v1/commons/persons/employment_terms/multi_create\x12\x83\x02\n" +
+	"$MultiDeleteEmploymentTermAssignments\x122.rotaloom.timekeeping.v1.PersonEmploymentTermsList\x1a2.rotaloom.timekeeping.v1.PersonEmploymentTermsList\"s\xa2\xbb\x183\n" +
+	",timekeeping.employment_term_assignment.write\x18\x04 \xcc\x01\x82\xd3\xe4\x93\x026:\x01*\"1/v1/commons/persons/employment_terms/multi_delete\x12\xe3\x01\n" +
+	"$ApplyDeleteEmploymentTermAssignments\x12..rotaloom.timekeeping.v1.PersonEmploymentTerms\x1a\x16.google.protobuf.Empty\"s\xa2\xbb\x183\n" +
+	",timekeeping.employment_term_assignment.write\x18\x03 \xcc\x01\x82\xd3\xe4\x93\x026:\x01*\"1/v1/commons/persons/employment_terms/apply_delete\x12\x8a\x01\n" +
 	"\x0fListMemberships\x12/.rotaloom.timekeeping.v1.ListMembershipsRequest\x1a0.rotaloom.timekeeping.v1.ListMembershipsResponse\"\x14\xa2\xbb\x18\x10\x18\x020\x01Z\n" +
 	"scheduling\x12\x81\x01\n" +
 	"\fCountMembers\x12,.rotaloom.timekeeping.v1.CountMembersRequest\x1a-.rotaloom.timekeeping.v1.CountMembersResponse\"\x14\xa2\xbb\x18\x10\x18\x010\x01Z\n" +
@@ -1136,6 +1142,7 @@ var file_rotaloom_timekeeping_v1_employment_term_assignment_proto_goTypes = []an
 	(*MembershipsChanged)(nil),                        // 17: rotaloom.timekeeping.v1.MembershipsChanged
 	(*v1.ErrorBody)(nil),                              // 18: rotaloom.common.v1.ErrorBody
 	(*v1.Ref)(nil),                                    // 19: rotaloom.common.v1.Ref
+	(*emptypb.Empty)(nil),                             // 20: google.protobuf.Empty
 }
 var file_rotaloom_timekeeping_v1_employment_term_assignment_proto_depIdxs = []int32{
 	3,  // 0: rotaloom.timekeeping.v1.MultiReadEmploymentTermAssignmentsRequest.where:type_name -> rotaloom.timekeeping.v1.EmploymentTermAssignmentWhere
@@ -1154,16 +1161,22 @@ var file_rotaloom_timekeeping_v1_employment_term_assignment_proto_depIdxs = []in
 	1,  // 13: rotaloom.timekeeping.v1.EmploymentTermAssignmentService.FindEmploymentTermAssignments:input_type -> rotaloom.timekeeping.v1.FindEmploymentTermAssignmentsRequest
 	2,  // 14: rotaloom.timekeeping.v1.EmploymentTermAssignmentService.MultiReadEmploymentTermAssignments:input_type -> rotaloom.timekeeping.v1.MultiReadEmploymentTermAssignmentsRequest
 	5,  // 15: rotaloom.timekeeping.v1.EmploymentTermAssignmentService.MultiUpsertEmploymentTermAssignments:input_type -> rotaloom.timekeeping.v1.PersonEmploymentTermsList
-	10, // 16: rotaloom.timekeeping.v1.EmploymentTermAssignmentService.ListMemberships:input_type -> rotaloom.timekeeping.v1.ListMembershipsRequest
-	13, // 17: rotaloom.timekeeping.v1.EmploymentTermAssignmentService.CountMembers:input_type -> rotaloom.timekeeping.v1.CountMembersRequest
-	6,  // 18: rotaloom.timekeeping.v1.EmploymentTermAssignmentService.GetEmploymentTermAssignments:output_type -> rotaloom.timekeeping.v1.PersonEmploymentTerms
-	6,  // 19: rotaloom.timekeeping.v1.EmploymentTermAssignmentService.FindEmploymentTermAssignments:output_type -> rotaloom.timekeeping.v1.PersonEmploymentTerms
-	5,  // 20: rotaloom.timekeeping.v1.EmploymentTermAssignmentService.MultiReadEmploymentTermAssignments:output_type -> rotaloom.timekeeping.v1.PersonEmploymentTermsList
-	5,  // 21: rotaloom.timekeeping.v1.EmploymentTermAssignmentService.MultiUpsertEmploymentTermAssignments:output_type -> rotaloom.timekeeping.v1.PersonEmploymentTermsList
-	11, // 22: rotaloom.timekeeping.v1.EmploymentTermAssignmentService.ListMemberships:output_type -> rotaloom.timekeeping.v1.ListMembershipsResponse
-	14, // 23: rotaloom.timekeeping.v1.EmploymentTermAssignmentService.CountMembers:output_type -> rotaloom.timekeeping.v1.CountMembersResponse
-	18, // [18:24] is the sub-list for method output_type
-	12, // [12:18] is the sub-list for method input_type
+	5,  // 16: rotaloom.timekeeping.v1.EmploymentTermAssignmentService.MultiCreateEmploymentTermAssignments:input_type -> rotaloom.timekeeping.v1.PersonEmploymentTermsList
+	5,  // 17: rotaloom.timekeeping.v1.EmploymentTermAssignmentService.MultiDeleteEmploymentTermAssignments:input_type -> rotaloom.timekeeping.v1.PersonEmploymentTermsList
+	6,  // 18: rotaloom.timekeeping.v1.EmploymentTermAssignmentService.ApplyDeleteEmploymentTermAssignments:input_type -> rotaloom.timekeeping.v1.PersonEmploymentTerms
+	10, // 19: rotaloom.timekeeping.v1.EmploymentTermAssignmentService.ListMemberships:input_type -> rotaloom.timekeeping.v1.ListMembershipsRequest
+	13, // 20: rotaloom.timekeeping.v1.EmploymentTermAssignmentService.CountMembers:input_type -> rotaloom.timekeeping.v1.CountMembersRequest
+	6,  // 21: rotaloom.timekeeping.v1.EmploymentTermAssignmentService.GetEmploymentTermAssignments:output_type -> rotaloom.timekeeping.v1.PersonEmploymentTerms
+	6,  // 22: rotaloom.timekeeping.v1.EmploymentTermAssignmentService.FindEmploymentTermAssignments:output_type -> rotaloom.timekeeping.v1.PersonEmploymentTerms
+	5,  // 23: rotaloom.timekeeping.v1.EmploymentTermAssignmentService.MultiReadEmploymentTermAssignments:output_type -> rotaloom.timekeeping.v1.PersonEmploymentTermsList
+	5,  // 24: rotaloom.timekeeping.v1.EmploymentTermAssignmentService.MultiUpsertEmploymentTermAssignments:output_type -> rotaloom.timekeeping.v1.PersonEmploymentTermsList
+	5,  // 25: rotaloom.timekeeping.v1.EmploymentTermAssignmentService.MultiCreateEmploymentTermAssignments:output_type -> rotaloom.timekeeping.v1.PersonEmploymentTermsList
+	5,  // 26: rotaloom.timekeeping.v1.EmploymentTermAssignmentService.MultiDeleteEmploymentTermAssignments:output_type -> rotaloom.timekeeping.v1.PersonEmploymentTermsList
+	20, // 27: rotaloom.timekeeping.v1.EmploymentTermAssignmentService.ApplyDeleteEmploymentTermAssignments:output_type -> google.protobuf.Empty
+	11, // 28: rotaloom.timekeeping.v1.EmploymentTermAssignmentService.ListMemberships:output_type -> rotaloom.timekeeping.v1.ListMembershipsResponse
+	14, // 29: rotaloom.timekeeping.v1.EmploymentTermAssignmentService.CountMembers:output_type -> rotaloom.timekeeping.v1.CountMembersResponse
+	21, // [21:30] is the sub-list for method output_type
+	12, // [12:21] is the sub-list for method input_type
 	12, // [12:12] is the sub-list for extension type_name
 	12, // [12:12] is the sub-list for extension extendee
 	0,  // [0:12] is the sub-list for field type_name

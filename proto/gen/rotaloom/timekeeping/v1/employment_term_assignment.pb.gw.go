@@ -163,6 +163,87 @@ func local_request_EmploymentTermAssignmentService_MultiUpsertEmploymentTermAssi
 	return msg, metadata, err
 }
 
+func request_EmploymentTermAssignmentService_MultiCreateEmploymentTermAssignments_0(ctx context.Context, marshaler runtime.Marshaler, client EmploymentTermAssignmentServiceClient, req *http.Request, pathParams map[string]string) (proto.Message, runtime.ServerMetadata, error) {
+	var (
+		protoReq PersonEmploymentTermsList
+		metadata runtime.ServerMetadata
+	)
+	if err := marshaler.NewDecoder(req.Body).Decode(&protoReq); err != nil && !errors.Is(err, io.EOF) {
+		return nil, metadata, status.Errorf(codes.InvalidArgument, "%v", err)
+	}
+	if req.Body != nil {
+		_, _ = io.Copy(io.Discard, req.Body)
+	}
+	msg, err := client.MultiCreateEmploymentTermAssignments(ctx, &protoReq, grpc.Header(&metadata.HeaderMD), grpc.Trailer(&metadata.TrailerMD))
+	return msg, metadata, err
+}
+
+func local_request_EmploymentTermAssignmentService_MultiCreateEmploymentTermAssignments_0(ctx context.Context, marshaler runtime.Marshaler, server EmploymentTermAssignmentServiceServer, req *http.Request, pathParams map[string]string) (proto.Message, runtime.ServerMetadata, error) {
+	var (
+		protoReq PersonEmploymentTermsList
+		metadata runtime.ServerMetadata
+	)
+	if err := marshaler.NewDecoder(req.Body).Decode(&protoReq); err != nil && !errors.Is(err, io.EOF) {
+		return nil, metadata, status.Errorf(codes.InvalidArgument, "%v", err)
+	}
+	msg, err := server.MultiCreateEmploymentTermAssignments(ctx, &protoReq)
+	return msg, metadata, err
+}
+
+func request_EmploymentTermAssignmentService_MultiDeleteEmploymentTermAssignments_0(ctx context.Context, marshaler runtime.Marshaler, client EmploymentTermAssignmentServiceClient, req *http.Request, pathParams map[string]string) (proto.Message, runtime.ServerMetadata, error) {
+	var (
+		protoReq PersonEmploymentTermsList
+		metadata runtime.ServerMetadata
+	)
+	if err := marshaler.NewDecoder(req.Body).Decode(&protoReq); err != nil && !errors.Is(err, io.EOF) {
+		return nil, metadata, status.Errorf(codes.InvalidArgument, "%v", err)
+	}
+	if req.Body != nil {
+		_, _ = io.Copy(io.Discard, req.Body)
+	}
+	msg, err := client.MultiDeleteEmploymentTermAssignments(ctx, &protoReq, grpc.Header(&metadata.HeaderMD), grpc.Trailer(&metadata.TrailerMD))
+	return msg, metadata, err
+}
+
+func local_request_EmploymentTermAssignmentService_MultiDeleteEmploymentTermAssignments_0(ctx context.Context, marshaler runtime.Marshaler, server EmploymentTermAssignmentServiceServer, req *http.Request, pathParams map[string]string) (proto.Message, runtime.ServerMetadata, error) {
+	var (
+		protoReq PersonEmploymentTermsList
+		metadata runtime.ServerMetadata
+	)
+	if err := marshaler.NewDecoder(req.Body).Decode(&protoReq); err != nil && !errors.Is(err, io.EOF) {
+		return nil, metadata, status.Errorf(codes.InvalidArgument, "%v", err)
+	}
+	msg, err := server.MultiDeleteEmploymentTermAssignments(ctx, &protoReq)
+	return msg, metadata, err
+}
+
+func request_EmploymentTermAssignmentService_ApplyDeleteEmploymentTermAssignments_0(ctx context.Context, marshaler runtime.Marshaler, client EmploymentTermAssignmentServiceClient, req *http.Request, pathParams map[string]string) (proto.Message, runtime.ServerMetadata, error) {
+	var (
+		protoReq PersonEmploymentTerms
+		metadata runtime.ServerMetadata
+	)
+	if err := marshaler.NewDecoder(req.Body).Decode(&protoReq); err != nil && !errors.Is(err, io.EOF) {
+		return nil, metadata, status.Errorf(codes.InvalidArgument, "%v", err)
+	}
+	if req.Body != nil {
+		_, _ = io.Copy(io.Discard, req.Body)
+	}
+	msg, err := client.ApplyDeleteEmploymentTermAssignments(ctx, &protoReq, grpc.Header(&metadata.HeaderMD), grpc.Trailer(&metadata.TrailerMD))
+	return msg, metadata, err
+}
+
+func local_request_EmploymentTermAssignmentService_ApplyDeleteEmploymentTermAssignments_0(ctx context.Context, marshaler runtime.Marshaler, server EmploymentTermAssignmentServiceServer, req *http.Request, pathParams map[string]string) (proto.Message, runtime.ServerMetadata, error) {
+	var (
+		protoReq PersonEmploymentTerms
+		metadata runtime.ServerMetadata
+	)
+	if err := marshaler.NewDecoder(req.Body).Decode(&protoReq); err != nil && !errors.Is(err, io.EOF) {
+		return nil, metadata, status.Errorf(codes.InvalidArgument, "%v", err)
+	}
+	msg, err := server.ApplyDeleteEmploymentTermAssignments(ctx, &protoReq)
+	return msg, metadata, err
+}
+
 // RegisterEmploymentTermAssignmentServiceHandlerServer registers the http handlers for service EmploymentTermAssignmentService to "mux".
 // UnaryRPC     :call EmploymentTermAssignmentServiceServer directly.
 // StreamingRPC :currently unsupported pending https://github.com/grpc/grpc-go/issues/906.
@@ -248,6 +329,66 @@ func RegisterEmploymentTermAssignmentServiceHandlerServer(ctx context.Context, m
 			return
 		}
 		forward_EmploymentTermAssignmentService_MultiUpsertEmploymentTermAssignments_0(annotatedContext, mux, outboundMarshaler, w, req, resp, mux.GetForwardResponseOptions()...)
+	})
+	mux.Handle(http.MethodPost, pattern_EmploymentTermAssignmentService_MultiCreateEmploymentTermAssignments_0, func(w http.ResponseWriter, req *http.Request, pathParams map[string]string) {
+		ctx, cancel := context.WithCancel(req.Context())
+		defer cancel()
+		var stream runtime.ServerTransportStream
+		ctx = grpc.NewContextWithServerTransportStream(ctx, &stream)
+		inboundMarshaler, outboundMarshaler := runtime.MarshalerForRequest(mux, req)
+		annotatedContext, err := runtime.AnnotateIncomingContext(ctx, mux, req, "/rotaloom.timekeeping.v1.EmploymentTermAssignmentService/MultiCreateEmploymentTermAssignments", runtime.WithHTTPPathPattern("/v1/commons/persons/employment_terms/multi_create"))
+		if err != nil {
+			runtime.HTTPError(ctx, mux, outboundMarshaler, w, req, err)
+			return
+		}
+		resp, md, err := local_request_EmploymentTermAssignmentService_MultiCreateEmploymentTermAssignments_0(annotatedContext, inboundMarshaler, server, req, pathParams)
+		md.HeaderMD, md.TrailerMD = metadata.Join(md.HeaderMD, stream.Header()), metadata.Join(md.TrailerMD, stream.Trailer())
+		annotatedContext = runtime.NewServerMetadataContext(annotatedContext, md)
+		if err != nil {
+			runtime.HTTPError(annotatedContext, mux, outboundMarshaler, w, req, err)
+			return
+		}
+		forward_EmploymentTermAssignmentService_MultiCreateEmploymentTermAssignments_0(annotatedContext, mux, outboundMarshaler, w, req, resp, mux.GetForwardResponseOptions()...)
+	})
+	mux.Handle(http.MethodPost, pattern_EmploymentTermAssignmentService_MultiDeleteEmploymentTermAssignments_0, func(w http.ResponseWriter, req *http.Request, pathParams map[string]string) {
+		ctx, cancel := context.WithCancel(req.Context())
+		defer cancel()
+		var stream runtime.ServerTransportStream
+		ctx = grpc.NewContextWithServerTransportStream(ctx, &stream)
+		inboundMarshaler, outboundMarshaler := runtime.MarshalerForRequest(mux, req)
+		annotatedContext, err := runtime.AnnotateIncomingContext(ctx, mux, req, "/rotaloom.timekeeping.v1.EmploymentTermAssignmentService/MultiDeleteEmploymentTermAssignments", runtime.WithHTTPPathPattern("/v1/commons/persons/employment_terms/multi_delete"))
+		if err != nil {
+			runtime.HTTPError(ctx, mux, outboundMarshaler, w, req, err)
+			return
+		}
+		resp, md, err := local_request_EmploymentTermAssignmentService_MultiDeleteEmploymentTermAssignments_0(annotatedContext, inboundMarshaler, server, req, pathParams)
+		md.HeaderMD, md.TrailerMD = metadata.Join(md.HeaderMD, stream.Header()), metadata.Join(md.TrailerMD, stream.Trailer())
+		annotatedContext = runtime.NewServerMetadataContext(annotatedContext, md)
+		if err != nil {
+			runtime.HTTPError(annotatedContext, mux, outboundMarshaler, w, req, err)
+			return
+		}
+		forward_EmploymentTermAssignmentService_MultiDeleteEmploymentTermAssignments_0(annotatedContext, mux, outboundMarshaler, w, req, resp, mux.GetForwardResponseOptions()...)
+	})
+	mux.Handle(http.MethodPost, pattern_EmploymentTermAssignmentService_ApplyDeleteEmploymentTermAssignments_0, func(w http.ResponseWriter, req *http.Request, pathParams map[string]string) {
+		ctx, cancel := context.WithCancel(req.Context())
+		defer cancel()
+		var stream runtime.ServerTransportStream
+		ctx = grpc.NewContextWithServerTransportStream(ctx, &stream)
+		inboundMarshaler, outboundMarshaler := runtime.MarshalerForRequest(mux, req)
+		annotatedContext, err := runtime.AnnotateIncomingContext(ctx, mux, req, "/rotaloom.timekeeping.v1.EmploymentTermAssignmentService/ApplyDeleteEmploymentTermAssignments", runtime.WithHTTPPathPattern("/v1/commons/persons/employment_terms/apply_delete"))
+		if err != nil {
+			runtime.HTTPError(ctx, mux, outboundMarshaler, w, req, err)
+			return
+		}
+		resp, md, err := local_request_EmploymentTermAssignmentService_ApplyDeleteEmploymentTermAssignments_0(annotatedContext, inboundMarshaler, server, req, pathParams)
+		md.HeaderMD, md.TrailerMD = metadata.Join(md.HeaderMD, stream.Header()), metadata.Join(md.TrailerMD, stream.Trailer())
+		annotatedContext = runtime.NewServerMetadataContext(annotatedContext, md)
+		if err != nil {
+			runtime.HTTPError(annotatedContext, mux, outboundMarshaler, w, req, err)
+			return
+		}
+		forward_EmploymentTermAssignmentService_ApplyDeleteEmploymentTermAssignments_0(annotatedContext, mux, outboundMarshaler, w, req, resp, mux.GetForwardResponseOptions()...)
 	})
 
 	return nil
@@ -357,6 +498,57 @@ func RegisterEmploymentTermAssignmentServiceHandlerClient(ctx context.Context, m
 		}
 		forward_EmploymentTermAssignmentService_MultiUpsertEmploymentTermAssignments_0(annotatedContext, mux, outboundMarshaler, w, req, resp, mux.GetForwardResponseOptions()...)
 	})
+	mux.Handle(http.MethodPost, pattern_EmploymentTermAssignmentService_MultiCreateEmploymentTermAssignments_0, func(w http.ResponseWriter, req *http.Request, pathParams map[string]string) {
+		ctx, cancel := context.WithCancel(req.Context())
+		defer cancel()
+		inboundMarshaler, outboundMarshaler := runtime.MarshalerForRequest(mux, req)
+		annotatedContext, err := runtime.AnnotateContext(ctx, mux, req, "/rotaloom.timekeeping.v1.EmploymentTermAssignmentService/MultiCreateEmploymentTermAssignments", runtime.WithHTTPPathPattern("/v1/commons/persons/employment_terms/multi_create"))
+		if err != nil {
+			runtime.HTTPError(ctx, mux, outboundMarshaler, w, req, err)
+			return
+		}
+		resp, md, err := request_EmploymentTermAssignmentService_MultiCreateEmploymentTermAssignments_0(annotatedContext, inboundMarshaler, client, req, pathParams)
+		annotatedContext = runtime.NewServerMetadataContext(annotatedContext, md)
+		if err != nil {
+			runtime.HTTPError(annotatedContext, mux, outboundMarshaler, w, req, err)
+			return
+		}
+		forward_EmploymentTermAssignmentService_MultiCreateEmploymentTermAssignments_0(annotatedContext, mux, outboundMarshaler, w, req, resp, mux.GetForwardResponseOptions()...)
+	})
+	mux.Handle(http.MethodPost, pattern_EmploymentTermAssignmentService_MultiDeleteEmploymentTermAssignments_0, func(w http.ResponseWriter, req *http.Request, pathParams map[string]string) {
+		ctx, cancel := context.WithCancel(req.Context())
+		defer cancel()
+		inboundMarshaler, outboundMarshaler := runtime.MarshalerForRequest(mux, req)
+		annotatedContext, err := runtime.AnnotateContext(ctx, mux, req, "/rotaloom.timekeeping.v1.EmploymentTermAssignmentService/MultiDeleteEmploymentTermAssignments", runtime.WithHTTPPathPattern("/v1/commons/persons/employment_terms/multi_delete"))
+		if err != nil {
+			runtime.HTTPError(ctx, mux, outboundMarshaler, w, req, err)
+			return
+		}
+		resp, md, err := request_EmploymentTermAssignmentService_MultiDeleteEmploymentTermAssignments_0(annotatedContext, inboundMarshaler, client, req, pathParams)
+		annotatedContext = runtime.NewServerMetadataContext(annotatedContext, md)
+		if err != nil {
+			runtime.HTTPError(annotatedContext, mux, outboundMarshaler, w, req, err)
+			return
+		}
+		forward_EmploymentTermAssignmentService_MultiDeleteEmploymentTermAssignments_0(annotatedContext, mux, outboundMarshaler, w, req, resp, mux.GetForwardResponseOptions()...)
+	})
+	mux.Handle(http.MethodPost, pattern_EmploymentTermAssignmentService_ApplyDeleteEmploymentTermAssignments_0, func(w http.ResponseWriter, req *http.Request, pathParams map[string]string) {
+		ctx, cancel := context.WithCancel(req.Context())
+		defer cancel()
+		inboundMarshaler, outboundMarshaler := runtime.MarshalerForRequest(mux, req)
+		annotatedContext, err := runtime.AnnotateContext(ctx, mux, req, "/rotaloom.timekeeping.v1.EmploymentTermAssignmentService/ApplyDeleteEmploymentTermAssignments", runtime.WithHTTPPathPattern("/v1/commons/persons/employment_terms/apply_delete"))
+		if err != nil {
+			runtime.HTTPError(ctx, mux, outboundMarshaler, w, req, err)
+			return
+		}
+		resp, md, err := request_EmploymentTermAssignmentService_ApplyDeleteEmploymentTermAssignments_0(annotatedContext, inboundMarshaler, client, req, pathParams)
+		annotatedContext = runtime.NewServerMetadataContext(annotatedContext, md)
+		if err != nil {
+			runtime.HTTPError(annotatedContext, mux, outboundMarshaler, w, req, err)
+			return
+		}
+		forward_EmploymentTermAssignmentService_ApplyDeleteEmploymentTermAssignments_0(annotatedContext, mux, outboundMarshaler, w, req, resp, mux.GetForwardResponseOptions()...)
+	})
 	return nil
 }
 
@@ -365,6 +557,9 @@ var (
 	pattern_EmploymentTermAssignmentService_FindEmploymentTermAssignments_0        = runtime.MustPattern(runtime.NewPattern(1, []int{2, 0, 2, 1, 2, 2, 2, 3}, []string{"v1", "commons", "persons", "employment_terms"}, ""))
 	pattern_EmploymentTermAssignmentService_MultiReadEmploymentTermAssignments_0   = runtime.MustPattern(runtime.NewPattern(1, []int{2, 0, 2, 1, 2, 2, 2, 3, 2, 4}, []string{"v1", "commons", "persons", "employment_terms", "multi_read"}, ""))
 	pattern_EmploymentTermAssignmentService_MultiUpsertEmploymentTermAssignments_0 = runtime.MustPattern(runtime.NewPattern(1, []int{2, 0, 2, 1, 2, 2, 2, 3, 2, 4}, []string{"v1", "commons", "persons", "employment_terms", "multi_upsert"}, ""))
+	pattern_EmploymentTermAssignmentService_MultiCreateEmploymentTermAssignments_0 = runtime.MustPattern(runtime.NewPattern(1, []int{2, 0, 2, 1, 2, 2, 2, 3, 2, 4}, []string{"v1", "commons", "persons", "employment_terms", "multi_create"}, ""))
+	pattern_EmploymentTermAssignmentService_MultiDeleteEmploymentTermAssignments_0 = runtime.MustPattern(runtime.NewPattern(1, []int{2, 0, 2, 1, 2, 2, 2, 3, 2, 4}, []string{"v1", "commons", "persons", "employment_terms", "multi_delete"}, ""))
+	pattern_EmploymentTermAssignmentService_ApplyDeleteEmploymentTermAssignments_0 = runtime.MustPattern(runtime.NewPattern(1, []int{2, 0, 2, 1, 2, 2, 2, 3, 2, 4}, []string{"v1", "commons", "persons", "employment_terms", "apply_delete"}, ""))
 )
 
 var (
@@ -372,4 +567,7 @@ var (
 	forward_EmploymentTermAssignmentService_FindEmploymentTermAssignments_0        = runtime.ForwardResponseMessage
 	forward_EmploymentTermAssignmentService_MultiReadEmploymentTermAssignments_0   = runtime.ForwardResponseMessage
 	forward_EmploymentTermAssignmentService_MultiUpsertEmploymentTermAssignments_0 = runtime.ForwardResponseMessage
+	forward_EmploymentTermAssignmentService_MultiCreateEmploymentTermAssignments_0 = runtime.ForwardResponseMessage
+	forward_EmploymentTermAssignmentService_MultiDeleteEmploymentTermAssignments_0 = runtime.ForwardResponseMessage
+	forward_EmploymentTermAssignmentService_ApplyDeleteEmploymentTermAssignments_0 = runtime.ForwardResponseMessage
 )

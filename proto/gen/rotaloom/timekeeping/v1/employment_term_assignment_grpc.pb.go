@@ -13,6 +13,7 @@ import (
 	grpc "google.golang.org/grpc"
 	codes "google.golang.org/grpc/codes"
 	status "google.golang.org/grpc/status"
+	emptypb "google.golang.org/protobuf/types/known/emptypb"
 )
 
 // This is a compile-time assertion to ensure that this generated file
@@ -25,6 +26,9 @@ const (
 	EmploymentTermAssignmentService_FindEmploymentTermAssignments_FullMethodName        = "/rotaloom.timekeeping.v1.EmploymentTermAssignmentService/FindEmploymentTermAssignments"
 	EmploymentTermAssignmentService_MultiReadEmploymentTermAssignments_FullMethodName   = "/rotaloom.timekeeping.v1.EmploymentTermAssignmentService/MultiReadEmploymentTermAssignments"
 	EmploymentTermAssignmentService_MultiUpsertEmploymentTermAssignments_FullMethodName = "/rotaloom.timekeeping.v1.EmploymentTermAssignmentService/MultiUpsertEmploymentTermAssignments"
+	EmploymentTermAssignmentService_MultiCreateEmploymentTermAssignments_FullMethodName = "/rotaloom.timekeeping.v1.EmploymentTermAssignmentService/MultiCreateEmploymentTermAssignments"
+	EmploymentTermAssignmentService_MultiDeleteEmploymentTermAssignments_FullMethodName = "/rotaloom.timekeeping.v1.EmploymentTermAssignmentService/MultiDeleteEmploymentTermAssignments"
+	EmploymentTermAssignmentService_ApplyDeleteEmploymentTermAssignments_FullMethodName = "/rotaloom.timekeeping.v1.EmploymentTermAssignmentService/ApplyDeleteEmploymentTermAssignments"
 	EmploymentTermAssignmentService_ListMemberships_FullMethodName                      = "/rotaloom.timekeeping.v1.EmploymentTermAssignmentService/ListMemberships"
 	EmploymentTermAssignmentService_CountMembers_FullMethodName                         = "/rotaloom.timekeeping.v1.EmploymentTermAssignmentService/CountMembers"
 )
@@ -46,6 +50,14 @@ type EmploymentTermAssignmentServiceClient interface {
 	// item names. Each item succeeds or fails by itself: 207 when some failed.
 	// Changed assignments start a propagation.
 	MultiUpsertEmploymentTermAssignments(ctx context.Context, in *PersonEmploymentTermsList, opts ...grpc.CallOption) (*PersonEmploymentTermsList, error)
+	// Adds assignments of up to 100 persons, which take their days from those that
+	// there are. Each item succeeds or fails by itself: 207 when some failed.
+	MultiCreateEmploymentTermAssignments(ctx context.Context, in *PersonEmploymentTermsList, opts ...grpc.CallOption) (*PersonEmploymentTermsList, error)
+	// Takes up to 100 persons off terms: off those of the assignments on their days.
+	// Each item succeeds or fails by itself: 207 when some failed.
+	MultiDeleteEmploymentTermAssignments(ctx context.Context, in *PersonEmploymentTermsList, opts ...grpc.CallOption) (*PersonEmploymentTermsList, error)
+	// Takes a person off terms: off those of the assignments on their days.
+	ApplyDeleteEmploymentTermAssignments(ctx context.Context, in *PersonEmploymentTerms, opts ...grpc.CallOption) (*emptypb.Empty, error)
 	// Lists assignments for another service, by term or by person, in order of
 	// person id. An answer that is full is followed by further pages.
 	ListMemberships(ctx context.Context, in *ListMembershipsRequest, opts ...grpc.CallOption) (*ListMembershipsResponse, error)
@@ -101,6 +113,36 @@ func (c *employmentTermAssignmentServiceClient) MultiUpsertEmploymentTermAssignm
 	return out, nil
 }
 
+func (c *employmentTermAssignmentServiceClient) MultiCreateEmploymentTermAssignments(ctx context.Context, in *PersonEmploymentTermsList, opts ...grpc.CallOption) (*PersonEmploymentTermsList, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(PersonEmploymentTermsList)
+	err := c.cc.Invoke(ctx, EmploymentTermAssignmentService_MultiCreateEmploymentTermAssignments_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
+func (c *employmentTermAssignmentServiceClient) MultiDeleteEmploymentTermAssignments(ctx context.Context, in *PersonEmploymentTermsList, opts ...grpc.CallOption) (*PersonEmploymentTermsList, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(PersonEmploymentTermsList)
+	err := c.cc.Invoke(ctx, EmploymentTermAssignmentService_MultiDeleteEmploymentTermAssignments_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
+func (c *employmentTermAssignmentServiceClient) ApplyDeleteEmploymentTermAssignments(ctx context.Context, in *PersonEmploymentTerms, opts ...grpc.CallOption) (*emptypb.Empty, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(emptypb.Empty)
+	err := c.cc.Invoke(ctx, EmploymentTermAssignmentService_ApplyDeleteEmploymentTermAssignments_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
 func (c *employmentTermAssignmentServiceClient) ListMemberships(ctx context.Context, in *ListMembershipsRequest, opts ...grpc.CallOption) (*ListMembershipsResponse, error) {
 	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
 	out := new(ListMembershipsResponse)
@@ -138,6 +180,14 @@ type EmploymentTermAssignmentServiceServer interface {
 	// item names. Each item succeeds or fails by itself: 207 when some failed.
 	// Changed assignments start a propagation.
 	MultiUpsertEmploymentTermAssignments(context.Context, *PersonEmploymentTermsList) (*PersonEmploymentTermsList, error)
+	// Adds assignments of up to 100 persons, which take their days from those that
+	// there are. Each item succeeds or fails by itself: 207 when some failed.
+	MultiCreateEmploymentTermAssignments(context.Context, *PersonEmploymentTermsList) (*PersonEmploymentTermsList, error)
+	// Takes up to 100 persons off terms: off those of the assignments on their days.
+	// Each item succeeds or fails by itself: 207 when some failed.
+	MultiDeleteEmploymentTermAssignments(context.Context, *PersonEmploymentTermsList) (*PersonEmploymentTermsList, error)
+	// Takes a person off terms: off those of the assignments on their days.
+	ApplyDeleteEmploymentTermAssignments(context.Context, *PersonEmploymentTerms) (*emptypb.Empty, error)
 	// Lists assignments for another service, by term or by person, in order of
 	// person id. An answer that is full is followed by further pages.
 	ListMemberships(context.Context, *ListMembershipsRequest) (*ListMembershipsResponse, error)
@@ -164,6 +214,15 @@ func (UnimplementedEmploymentTermAssignmentServiceServer) MultiReadEmploymentTer
 }
 func (UnimplementedEmploymentTermAssignmentServiceServer) MultiUpsertEmploymentTermAssignments(context.Context, *PersonEmploymentTermsList) (*PersonEmploymentTermsList, error) {
 	return nil, status.Error(codes.Unimplemented, "method MultiUpsertEmploymentTermAssignments not implemented")
+}
+func (UnimplementedEmploymentTermAssignmentServiceServer) MultiCreateEmploymentTermAssignments(context.Context, *PersonEmploymentTermsList) (*PersonEmploymentTermsList, error) {
+	return nil, status.Error(codes.Unimplemented, "method MultiCreateEmploymentTermAssignments not implemented")
+}
+func (UnimplementedEmploymentTermAssignmentServiceServer) MultiDeleteEmploymentTermAssignments(context.Context, *PersonEmploymentTermsList) (*PersonEmploymentTermsList, error) {
+	return nil, status.Error(codes.Unimplemented, "method MultiDeleteEmploymentTermAssignments not implemented")
+}
+func (UnimplementedEmploymentTermAssignmentServiceServer) ApplyDeleteEmploymentTermAssignments(context.Context, *PersonEmploymentTerms) (*emptypb.Empty, error) {
+	return nil, status.Error(codes.Unimplemented, "method ApplyDeleteEmploymentTermAssignments not implemented")
 }
 func (UnimplementedEmploymentTermAssignmentServiceServer) ListMemberships(context.Context, *ListMembershipsRequest) (*ListMembershipsResponse, error) {
 	return nil, status.Error(codes.Unimplemented, "method ListMemberships not implemented")
@@ -265,6 +324,60 @@ func _EmploymentTermAssignmentService_MultiUpsertEmploymentTermAssignments_Handl
 	return interceptor(ctx, in, info, handler)
 }
 
+func _EmploymentTermAssignmentService_MultiCreateEmploymentTermAssignments_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(PersonEmploymentTermsList)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(EmploymentTermAssignmentServiceServer).MultiCreateEmploymentTermAssignments(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: EmploymentTermAssignmentService_MultiCreateEmploymentTermAssignments_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(EmploymentTermAssignmentServiceServer).MultiCreateEmploymentTermAssignments(ctx, req.(*PersonEmploymentTermsList))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
+func _EmploymentTermAssignmentService_MultiDeleteEmploymentTermAssignments_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(PersonEmploymentTermsList)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(EmploymentTermAssignmentServiceServer).MultiDeleteEmploymentTermAssignments(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: EmploymentTermAssignmentService_MultiDeleteEmploymentTermAssignments_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(EmploymentTermAssignmentServiceServer).MultiDeleteEmploymentTermAssignments(ctx, req.(*PersonEmploymentTermsList))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
+func _EmploymentTermAssignmentService_ApplyDeleteEmploymentTermAssignments_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(PersonEmploymentTerms)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(EmploymentTermAssignmentServiceServer).ApplyDeleteEmploymentTermAssignments(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: EmploymentTermAssignmentService_ApplyDeleteEmploymentTermAssignments_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(EmploymentTermAssignmentServiceServer).ApplyDeleteEmploymentTermAssignments(ctx, req.(*PersonEmploymentTerms))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
 func _EmploymentTermAssignmentService_ListMemberships_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
 	in := new(ListMembershipsRequest)
 	if err := dec(in); err != nil {
@@ -323,6 +436,18 @@ var EmploymentTermAssignmentService_ServiceDesc = grpc.ServiceDesc{
 		{
 			MethodName: "MultiUpsertEmploymentTermAssignments",
 			Handler:    _EmploymentTermAssignmentService_MultiUpsertEmploymentTermAssignments_Handler,
+		},
+		{
+			MethodName: "MultiCreateEmploymentTermAssignments",
+			Handler:    _EmploymentTermAssignmentService_MultiCreateEmploymentTermAssignments_Handler,
+		},
+		{
+			MethodName: "MultiDeleteEmploymentTermAssignments",
+			Handler:    _EmploymentTermAssignmentService_MultiDeleteEmploymentTermAssignments_Handler,
+		},
+		{
+			MethodName: "ApplyDeleteEmploymentTermAssignments",
+			Handler:    _EmploymentTermAssignmentService_ApplyDeleteEmploymentTermAssignments_Handler,
 		},
 		{
 			MethodName: "ListMemberships",
