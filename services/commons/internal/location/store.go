@@ -13,6 +13,7 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/civil"
 	"github.com/rotaloom/rotaloom/pkg/fault"
 	"github.com/rotaloom/rotaloom/pkg/pg"
+	commonv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/common/v1"
 	commonsv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/commons/v1"
 	"github.com/rotaloom/rotaloom/services/commons/internal/structure"
 	"github.com/rotaloom/rotaloom/services/commons/internal/timeline"
@@ -120,6 +121,13 @@ func scan(row pgx.CollectableRow) (found, error) {
 	f.FirstRevision, f.LastRevision, f.ExternalId = &first, &last, externalID
 	f.ParentNodeRef = named(parent, parentPath(path, name))
 	f.OrgNodeTypeRef, f.GenericJobRef = named(typeID, typeName), named(jobID, jobName)
+	f.ContextRef = &commonv1.Ref{Id: new(int64(1)), Qualifier: new("ORG")}
+	if f.FullName == nil {
+		f.FullName = &name
+	}
+	if f.Transferable == nil {
+		f.Transferable = new(false)
+	}
 	return f, nil
 }
 

@@ -168,6 +168,8 @@ func person(i int, start time.Time) object {
 				"hireDate": hired,
 			},
 			"employmentStatusList": []object{{"employmentStatusName": "Active", "effectiveDate": hired}},
+			// Clients list the persons with an active account.
+			"userAccountStatusList": []object{{"userAccountStatusName": "Active", "effectiveDate": hired}},
 		},
 		"jobAssignment": object{
 			"jobAssignmentDetails": object{"timeZoneName": at.timeZone},

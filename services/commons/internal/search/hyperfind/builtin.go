@@ -29,6 +29,8 @@ func builtIn() []*storedQuery {
 		standard(1, "All Home", "all-home", "Who is employed and has a primary job.", active, located),
 		standard(2, "All Home and Transferred-in", "all-home-and-transferred-in",
 			"Who is employed, whether or not they have a primary job.", active),
+		// The id by which clients of the reference product ask for everybody.
+		standard(-9, "All People", "all-people", "Everybody whose employment is not terminated."),
 	}
 }
 
