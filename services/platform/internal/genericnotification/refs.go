@@ -58,7 +58,7 @@ func namesOf(refs []*commonv1.Ref) (names []string) {
 // pick returns the notification that a ref names, or nil. The id wins.
 func pick(list []*notification, ref *commonv1.Ref) *notification {
 	for _, n := range list {
-		if ref.Id != nil && n.GetId() == ref.GetId() || ref.Id == nil && strings.ToLower(n.GetName()) == strings.ToLower(ref.GetQualifier()) {
+		if ref.Id != nil && n.GetId() == ref.GetId() || ref.Id == nil && strings.EqualFold(n.GetName(), ref.GetQualifier()) {
 			return n
 		}
 	}
