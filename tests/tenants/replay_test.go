@@ -237,6 +237,7 @@ const (
 var notFound400 = map[string]bool{
 	"rotaloom.scheduling.v1.ShiftService.GetShift": true, "rotaloom.commons.v1.PersonService.GetPerson": true,
 	"rotaloom.commons.v1.PersonService.DeletePerson": true, "rotaloom.commons.v1.NewHireService.GetNewHire": true,
+	"rotaloom.platform.v1.MessagingService.GetMessagingNotification": true,
 }
 
 // reads tells the steps that can be repeated.
