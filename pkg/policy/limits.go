@@ -34,6 +34,8 @@ type limit struct {
 	counted []protoreflect.FieldDescriptor
 	items   measure
 	days    measure
+	// byMethod says that the method enforces the limit.
+	byMethod bool
 }
 
 // limitChecks returns one check for each limit of a message type and of its
@@ -45,7 +47,9 @@ func limitChecks(desc protoreflect.MessageDescriptor) ([]check, error) {
 	}
 	var checks []check
 	for _, l := range limits {
-		checks = append(checks, l.check)
+		if !l.byMethod {
+			checks = append(checks, l.check)
+		}
 	}
 	return checks, nil
 }
@@ -105,6 +109,9 @@ func fieldLimit(field protoreflect.FieldDescriptor, opts *optionsv1.Limit) (*lim
 	if len(opts.GetItems()) > 0 || opts.GetDays() != "" || opts.GetFrom() != "" || opts.GetTo() != "" {
 		return nil, fmt.Errorf("a field's limit names other fields; it belongs to the message")
 	}
+	if opts.GetByMethod() {
+		return nil, fmt.Errorf("a limit that the method enforces belongs to the message")
+	}
 	l, err := newLimit(opts)
 	if err != nil {
 		return nil, err
@@ -123,6 +130,9 @@ func messageLimit(desc protoreflect.MessageDescriptor, opts *optionsv1.Limit) (*
 	if err != nil {
 		return nil, err
 	}
+	if opts.GetByMethod() {
+		return byMethod(l, opts)
+	}
 	if l.items, l.counted, err = itemsOf(desc, opts.GetItems()); err != nil {
 		return nil, err
 	}
@@ -140,6 +150,18 @@ func messageLimit(desc protoreflect.MessageDescriptor, opts *optionsv1.Limit) (*
 	default:
 		return nil, fmt.Errorf("a limit counts nothing")
 	}
+	return l, nil
+}
+
+// byMethod completes a limit that the method enforces.
+func byMethod(l *limit, opts *optionsv1.Limit) (*limit, error) {
+	if len(opts.GetItems()) > 0 || opts.GetDays() != "" || opts.GetFrom() != "" || opts.GetTo() != "" || opts.GetShowDetails() || opts.GetMessage() != "" {
+		return nil, fmt.Errorf("the method enforces the limit, so that the contract says only how much of what may pass")
+	}
+	if l.quantity == "" || l.code == "" {
+		return nil, fmt.Errorf("a limit that the method enforces needs a quantity and a code")
+	}
+	l.byMethod = true
 	return l, nil
 }
 

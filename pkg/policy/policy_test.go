@@ -254,6 +254,10 @@ func TestAuditNamesEveryProblem(t *testing.T) {
 		{`options { [rotaloom.options.v1.message] { limits { max: 1 from: "text" } } }`, "", good, `no field ""`},
 		{`options { [rotaloom.options.v1.message] { limits { items: "text" } } }`, "", good, "max above 0"},
 		{`options { [rotaloom.options.v1.message] { limits { max: 1 } } }`, "", good, "counts nothing"},
+		{`options { [rotaloom.options.v1.message] { limits { max: 1 code: "WRL-1" quantity: "texts" by_method: true } } }`, "", good, ""},
+		{`options { [rotaloom.options.v1.message] { limits { max: 1 code: "WRL-1" by_method: true } } }`, "", good, "needs a quantity"},
+		{`options { [rotaloom.options.v1.message] { limits { max: 1 items: "text" by_method: true } } }`, "", good, "the method enforces"},
+		{"", `options { [rotaloom.options.v1.field] { limit { max: 1 by_method: true } } }`, good, "belongs to the message"},
 		{`options { [rotaloom.options.v1.message] { bare_array: "text" } }`, "", good, "bare_array"},
 		{`options { [rotaloom.options.v1.message] { failure: "nope" } }`, "", good, "failure"},
 	}

@@ -370,7 +370,11 @@ type Limit struct {
 	Quantity string `protobuf:"bytes,9,opt,name=quantity,proto3" json:"quantity,omitempty"`
 	// The whole message, where clients know its words: {items}, {days}, {actual}
 	// and {max} stand for the numbers.
-	Message       string `protobuf:"bytes,10,opt,name=message,proto3" json:"message,omitempty"`
+	Message string `protobuf:"bytes,10,opt,name=message,proto3" json:"message,omitempty"`
+	// Message limits only: whether the method itself enforces it, because only the
+	// method knows how much is counted. It names no fields, and needs a quantity,
+	// by which the method asks for max.
+	ByMethod      bool `protobuf:"varint,11,opt,name=by_method,json=byMethod,proto3" json:"by_method,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -473,6 +477,13 @@ func (x *Limit) GetMessage() string {
 		return x.Message
 	}
 	return ""
+}
+
+func (x *Limit) GetByMethod() bool {
+	if x != nil {
+		return x.ByMethod
+	}
+	return false
 }
 
 // Message describes how a message looks in JSON, and what bounds it.
@@ -882,7 +893,7 @@ const file_rotaloom_options_v1_options_proto_rawDesc = "" +
 	"\tversioned\x18\r \x01(\bR\tversioned\x12!\n" +
 	"\faccess_point\x18\x0e \x01(\tR\vaccessPoint\x12%\n" +
 	"\x0eforbidden_code\x18\x0f \x01(\tR\rforbiddenCode\x12)\n" +
-	"\x10outcome_statuses\x18\x11 \x03(\x05R\x0foutcomeStatuses\"\xec\x01\n" +
+	"\x10outcome_statuses\x18\x11 \x03(\x05R\x0foutcomeStatuses\"\x89\x02\n" +
 	"\x05Limit\x12\x10\n" +
 	"\x03max\x18\x01 \x01(\x03R\x03max\x12\x12\n" +
 	"\x04code\x18\x02 \x01(\tR\x04code\x12\x16\n" +
@@ -894,7 +905,8 @@ const file_rotaloom_options_v1_options_proto_rawDesc = "" +
 	"\x02to\x18\b \x01(\tR\x02to\x12\x1a\n" +
 	"\bquantity\x18\t \x01(\tR\bquantity\x12\x18\n" +
 	"\amessage\x18\n" +
-	" \x01(\tR\amessage\"\x90\x01\n" +
+	" \x01(\tR\amessage\x12\x1b\n" +
+	"\tby_method\x18\v \x01(\bR\bbyMethod\"\x90\x01\n" +
 	"\aMessage\x12\x1d\n" +
 	"\n" +
 	"bare_array\x18\x01 \x01(\tR\tbareArray\x12\x18\n" +
