@@ -13,9 +13,11 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/domain/dataelement"
 	"github.com/rotaloom/rotaloom/pkg/domain/rowvisibility"
 	"github.com/rotaloom/rotaloom/pkg/pg"
+	"github.com/rotaloom/rotaloom/pkg/policy"
 	"github.com/rotaloom/rotaloom/pkg/tenant"
 	commonsv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/commons/v1"
 	datav1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/data/v1"
+	platformv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/platform/v1"
 	"github.com/rotaloom/rotaloom/services/commons/internal/locationpath"
 )
 
@@ -27,7 +29,7 @@ const (
 
 // maxLocationDays is the service limit of LOCATION: that of information access
 // itself.
-const maxLocationDays = 300 * 365
+var maxLocationDays = int64(policy.Max[*platformv1.DataFrom]("locations") * policy.Max[*platformv1.DataFrom]("days"))
 
 // location is what is loaded of a location.
 type location struct {

@@ -7,8 +7,10 @@ import (
 
 	"github.com/rotaloom/rotaloom/pkg/civil"
 	"github.com/rotaloom/rotaloom/pkg/domain/dataelement"
+	"github.com/rotaloom/rotaloom/pkg/policy"
 	commonsv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/commons/v1"
 	datav1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/data/v1"
+	platformv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/platform/v1"
 )
 
 // What elements of PEOPLE may need. Each dated list is a bit; its number is its
@@ -34,7 +36,7 @@ const (
 
 // maxPeopleDays is the service limit of PEOPLE: that of information access
 // itself.
-const maxPeopleDays = 500 * 365
+var maxPeopleDays = int64(policy.Max[*platformv1.DataFrom]("employees") * policy.Max[*platformv1.DataFrom]("days"))
 
 // person is what is loaded of a person.
 type person struct {

@@ -14,6 +14,7 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/acceptlanguage"
 	"github.com/rotaloom/rotaloom/pkg/fault"
 	"github.com/rotaloom/rotaloom/pkg/namedstore"
+	"github.com/rotaloom/rotaloom/pkg/policy"
 	commonsv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/commons/v1"
 )
 
@@ -41,8 +42,10 @@ const (
 	firstYear      = 1900
 	lastYear       = 2999
 	maxHoliday     = 31 * 24 * time.Hour
-	maxYears       = 200
 )
+
+// maxYears bounds the years that a holiday has, given and kept ones together.
+var maxYears = policy.Max[*commonsv1.Holiday]("dates")
 
 func codes() namedstore.Codes {
 	return namedstore.Codes{Missing: CodeMissing, Invalid: CodeInvalid, Taken: CodeTaken, Unknown: CodeUnknown, OtherID: CodeInvalid}

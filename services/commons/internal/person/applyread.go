@@ -12,6 +12,7 @@ import (
 
 	"github.com/rotaloom/rotaloom/pkg/civil"
 	"github.com/rotaloom/rotaloom/pkg/fault"
+	"github.com/rotaloom/rotaloom/pkg/policy"
 	"github.com/rotaloom/rotaloom/pkg/tenant"
 	commonsv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/commons/v1"
 	"github.com/rotaloom/rotaloom/services/commons/internal/person/record"
@@ -19,7 +20,7 @@ import (
 )
 
 // maxPage is the most persons of a page.
-const maxPage = 10000
+var maxPage = int64(policy.Max[*commonsv1.ApplyReadPersonsRequest]("persons of a page"))
 
 // notApplicable is the status of who has none.
 const notApplicable = "Not Applicable"

@@ -8,6 +8,7 @@ import (
 
 	"github.com/rotaloom/rotaloom/pkg/civil"
 	"github.com/rotaloom/rotaloom/pkg/fault"
+	"github.com/rotaloom/rotaloom/pkg/policy"
 	commonv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/common/v1"
 	commonsv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/commons/v1"
 	datav1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/data/v1"
@@ -17,7 +18,7 @@ import (
 
 // maxHyperfind is the most persons that an execution of a hyperfind may find:
 // enough to say how many too many they are.
-const maxHyperfind = 50_000
+var maxHyperfind = int64(policy.Max[*commonsv1.ExecuteHyperfindRequest]("employees in the response"))
 
 // finder finds the rows of a request in commons.
 type finder struct {

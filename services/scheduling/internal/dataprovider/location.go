@@ -9,8 +9,10 @@ import (
 
 	"github.com/rotaloom/rotaloom/pkg/civil"
 	"github.com/rotaloom/rotaloom/pkg/domain/dataelement"
+	"github.com/rotaloom/rotaloom/pkg/policy"
 	"github.com/rotaloom/rotaloom/pkg/tenant"
 	datav1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/data/v1"
+	platformv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/platform/v1"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/schedule/reading"
 )
 
@@ -21,7 +23,7 @@ type Locations interface {
 
 // maxLocationDays is what information access allows at all. What counts for
 // locations is how many employees they have, times the days.
-const maxLocationDays = 300 * 365
+var maxLocationDays = int64(policy.Max[*platformv1.DataFrom]("locations") * policy.Max[*platformv1.DataFrom]("days"))
 
 // ofEmployeesOnly are the elements that say nothing of several employees.
 var ofEmployeesOnly = []string{"SCH_LOCKED_DAYS"}

@@ -14,7 +14,7 @@ import (
 )
 
 // maxEmployeeDays is the service limit of SCH, that of reading schedules.
-const maxEmployeeDays = 56_000
+var maxEmployeeDays = int64(reading.MaxEmployeeDays)
 
 // plan is what is loaded of an employee.
 type plan struct {

@@ -11,6 +11,7 @@ import (
 
 	"github.com/rotaloom/rotaloom/pkg/civil"
 	"github.com/rotaloom/rotaloom/pkg/fault"
+	"github.com/rotaloom/rotaloom/pkg/policy"
 	commonv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/common/v1"
 	commonsv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/commons/v1"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/schedule/request"
@@ -18,7 +19,7 @@ import (
 
 // maxFound is the most employees that commons finds at once: enough to say how
 // many too many they are.
-const maxFound = 50_000
+var maxFound = int64(policy.Max[*commonsv1.ExecuteHyperfindRequest]("employees in the response"))
 
 // Codes of the specified API for what commons does not know.
 const (

@@ -11,14 +11,15 @@ import (
 
 	"github.com/rotaloom/rotaloom/pkg/civil"
 	"github.com/rotaloom/rotaloom/pkg/fault"
+	"github.com/rotaloom/rotaloom/pkg/policy"
 	"github.com/rotaloom/rotaloom/pkg/tenant"
 	commonv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/common/v1"
 	schedulingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/scheduling/v1"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/patterndefinition"
 )
 
-// mostCreated bounds the shifts that one request makes of one shift.
-const mostCreated = 1000
+// maxCreated bounds the shifts that one request makes of one shift.
+var maxCreated = policy.Max[*schedulingv1.ApplyCreateShiftsRequest]("employees * days")
 
 // ApplyCreateShifts makes the shifts of several employees, jobs or days from one
 // shift, a shift template or a span of hours: all or none.
@@ -77,7 +78,7 @@ func each(path string, list *commonv1.RefList, shift *schedulingv1.Shift, of fun
 	if err != nil {
 		return nil, err
 	}
-	if len(refs) > mostCreated {
+	if len(refs) > maxCreated {
 		return nil, tooManyShifts(len(refs))
 	}
 	out := make([]*schedulingv1.Shift, len(refs))
@@ -91,7 +92,7 @@ func each(path string, list *commonv1.RefList, shift *schedulingv1.Shift, of fun
 func tooManyShifts(actual int) error {
 	return fault.Newf(fault.CodeProductLimit, http.StatusRequestEntityTooLarge,
 		"Service limits are exceeded: employees * days in the request: %d, allowed: %d. Split the request into several.",
-		actual, mostCreated).WithLimits(int64(actual), mostCreated)
+		actual, maxCreated).WithLimits(int64(actual), int64(maxCreated))
 }
 
 // copied returns the copies of a shift that are asked for, by employee and day.
@@ -112,7 +113,7 @@ func copied(req *schedulingv1.CreateShiftsForEmployees) ([]*schedulingv1.Shift, 
 	if err != nil {
 		return nil, err
 	}
-	if actual := int64(len(refs)) * int64(days); actual > mostCreated {
+	if actual := int64(len(refs)) * int64(days); actual > int64(maxCreated) {
 		return nil, tooManyShifts(int(actual))
 	}
 	out := make([]*schedulingv1.Shift, 0, len(refs)*int(days))

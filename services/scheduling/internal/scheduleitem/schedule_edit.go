@@ -12,6 +12,7 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/domain/rowvisibility"
 	"github.com/rotaloom/rotaloom/pkg/fault"
 	"github.com/rotaloom/rotaloom/pkg/fault/bulk"
+	"github.com/rotaloom/rotaloom/pkg/policy"
 	"github.com/rotaloom/rotaloom/pkg/rpc"
 	"github.com/rotaloom/rotaloom/pkg/tenant"
 	schedulingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/scheduling/v1"
@@ -19,7 +20,7 @@ import (
 )
 
 // maxEdited bounds the entries that one request creates, changes and deletes.
-const maxEdited = 1000
+var maxEdited = policy.Max[*schedulingv1.ScheduleEdit]("entries")
 
 // ScheduleEdits serves ScheduleEditService.
 type ScheduleEdits struct {
@@ -64,7 +65,7 @@ func (h *ScheduleEdits) edit(ctx context.Context, list []*schedulingv1.ScheduleE
 	if entries > maxEdited {
 		return nil, fault.Newf(fault.CodeItemLimit, http.StatusRequestEntityTooLarge,
 			"Service limits are exceeded: entries in the request: %d, allowed: %d. Split the request into several.",
-			entries, maxEdited).WithLimits(int64(entries), maxEdited)
+			entries, maxEdited).WithLimits(int64(entries), int64(maxEdited))
 	}
 	// Mostly all can be made, and then at once. Only otherwise each is tried by itself.
 	results, err := h.apply(ctx, list)

@@ -7,11 +7,12 @@ import (
 
 	"github.com/rotaloom/rotaloom/pkg/civil"
 	"github.com/rotaloom/rotaloom/pkg/domain/dataelement"
+	"github.com/rotaloom/rotaloom/services/timekeeping/internal/leavecase"
 	"github.com/rotaloom/rotaloom/services/timekeeping/internal/timecard"
 )
 
-// mostEmployeeDays is the service limit of all providers, that of reading leave.
-const mostEmployeeDays = 84_000
+// maxEmployeeDays is the service limit of all providers, that of reading leave.
+var maxEmployeeDays = int64(leavecase.MaxRead)
 
 type (
 	at    = dataelement.At

@@ -45,7 +45,7 @@ type leaveEdit struct {
 func newLeave(pool *pgxpool.Pool) *dataelement.Table[leave] {
 	return &dataelement.Table[leave]{
 		Name: "LEAVE", Permission: "timekeeping.leave_case.read", Kind: datav1.RowKind_ROW_KIND_EMPLOYEE,
-		MostRowDays: mostEmployeeDays, Entries: leaveElements(),
+		MostRowDays: maxEmployeeDays, Entries: leaveElements(),
 		Load: func(ctx context.Context, ids []int64, days civil.Range, needs uint64) ([]*leave, error) {
 			return loadLeave(ctx, pool, ids, days, needs)
 		},

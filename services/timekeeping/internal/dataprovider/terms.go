@@ -52,7 +52,7 @@ func (t *terms) next(day civil.Date) *membership {
 func newTerms(pool *pgxpool.Pool) *dataelement.Table[terms] {
 	return &dataelement.Table[terms]{
 		Name: "TK", Permission: "timekeeping.employment_term_assignment.read", Kind: datav1.RowKind_ROW_KIND_EMPLOYEE,
-		MostRowDays: mostEmployeeDays, Entries: termElements(),
+		MostRowDays: maxEmployeeDays, Entries: termElements(),
 		Load: func(ctx context.Context, ids []int64, _ civil.Range, _ uint64) ([]*terms, error) {
 			return loadTerms(ctx, pool, ids)
 		},

@@ -17,7 +17,7 @@ import (
 func newTimecards(reader *timecard.Reader) *dataelement.Table[timecard.Sheet] {
 	return &dataelement.Table[timecard.Sheet]{
 		Name: "TIMECARD", Permission: "timekeeping.timecard.read", Kind: datav1.RowKind_ROW_KIND_EMPLOYEE,
-		MostRowDays: mostEmployeeDays, Entries: timecardElements(),
+		MostRowDays: maxEmployeeDays, Entries: timecardElements(),
 		Load: func(ctx context.Context, ids []int64, days civil.Range, _ uint64) ([]*timecard.Sheet, error) {
 			return loadTimecards(ctx, reader, ids, days)
 		},

@@ -11,6 +11,7 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/fault"
 	"github.com/rotaloom/rotaloom/pkg/fault/bulk"
 	"github.com/rotaloom/rotaloom/pkg/pg"
+	"github.com/rotaloom/rotaloom/pkg/policy"
 	"github.com/rotaloom/rotaloom/pkg/rpc"
 	"github.com/rotaloom/rotaloom/pkg/tenant"
 	commonv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/common/v1"
@@ -18,7 +19,7 @@ import (
 )
 
 // maxRead bounds how many terms one request names.
-const maxRead = 1000
+var maxRead = policy.Max[*timekeepingv1.EmploymentTermRefList]("employment terms")
 
 // wanted is one term that a request names.
 type wanted struct {
@@ -96,7 +97,7 @@ func wantedTerms(list *timekeepingv1.EmploymentTermRefList) ([]wanted, error) {
 		}
 		if n > maxRead {
 			return nil, fault.New(fault.CodeItemLimit, http.StatusRequestEntityTooLarge,
-				fmt.Sprintf("Number of employment terms %d is more than the allowed %d.", n, maxRead)).WithLimits(int64(n), maxRead)
+				fmt.Sprintf("Number of employment terms %d is more than the allowed %d.", n, maxRead)).WithLimits(int64(n), int64(maxRead))
 		}
 	}
 	switch {

@@ -10,6 +10,7 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/fault"
 	"github.com/rotaloom/rotaloom/pkg/fault/bulk"
 	"github.com/rotaloom/rotaloom/pkg/pg"
+	"github.com/rotaloom/rotaloom/pkg/policy"
 	"github.com/rotaloom/rotaloom/pkg/rpc"
 	"github.com/rotaloom/rotaloom/pkg/tenant"
 	commonv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/common/v1"
@@ -18,9 +19,9 @@ import (
 	"github.com/rotaloom/rotaloom/services/timekeeping/internal/person"
 )
 
-// MostRead bounds the cases or edits of one answer. As many employee days may be
+// MaxRead bounds the cases or edits of one answer. As many employee days may be
 // asked for.
-const MostRead = 84_000
+var MaxRead = policy.Max[*timekeepingv1.MultiReadLeaveCasesRequest]("Leave Cases, employees * days")
 
 // MultiCreateLeaveCases stores new cases: all or none, or those that are good.
 func (h *Handler) MultiCreateLeaveCases(ctx context.Context, req *timekeepingv1.MultiCreateLeaveCasesRequest) (*timekeepingv1.LeaveCaseList, error) {
@@ -117,9 +118,9 @@ func (h *Handler) criteria(ctx context.Context, tenantID int64, req *timekeeping
 	if err != nil {
 		return nil, err
 	}
-	found, err := OfEmployees(ctx, h.pool, tenantID, employees, days, MostRead+1)
-	if err == nil && len(found) > MostRead {
-		return nil, tooMany("leave cases", MostRead)
+	found, err := OfEmployees(ctx, h.pool, tenantID, employees, days, MaxRead+1)
+	if err == nil && len(found) > MaxRead {
+		return nil, tooMany("leave cases", MaxRead)
 	}
 	return found, err
 }

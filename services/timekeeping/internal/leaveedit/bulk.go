@@ -130,14 +130,14 @@ func search(ctx context.Context, db pg.Querier, tenantID int64, req *timekeeping
 	var rows []row
 	var err error
 	if !all || req.GetLeaveCaseSearchType() == byRetrievalDates {
-		if rows, err = ofEmployees(ctx, db, tenantID, employees, days, leavecase.MostRead+1); err != nil {
+		if rows, err = ofEmployees(ctx, db, tenantID, employees, days, leavecase.MaxRead+1); err != nil {
 			return nil, err
 		}
 	}
 	if all {
 		ids := casesOf(rows)
 		if req.GetLeaveCaseSearchType() != byRetrievalDates {
-			cases, err := leavecase.OfEmployees(ctx, db, tenantID, employees, days, leavecase.MostRead+1)
+			cases, err := leavecase.OfEmployees(ctx, db, tenantID, employees, days, leavecase.MaxRead+1)
 			if err != nil {
 				return nil, err
 			}
@@ -145,13 +145,13 @@ func search(ctx context.Context, db pg.Querier, tenantID int64, req *timekeeping
 				ids = append(ids, c.ID)
 			}
 		}
-		if rows, err = ofCases(ctx, db, tenantID, ids, leavecase.MostRead+1); err != nil {
+		if rows, err = ofCases(ctx, db, tenantID, ids, leavecase.MaxRead+1); err != nil {
 			return nil, err
 		}
 	}
-	if len(rows) > leavecase.MostRead {
+	if len(rows) > leavecase.MaxRead {
 		return nil, fault.New(fault.CodeItemLimit, http.StatusRequestEntityTooLarge,
-			fmt.Sprintf("There are more than %d leave edits. Ask for fewer employees or days.", leavecase.MostRead))
+			fmt.Sprintf("There are more than %d leave edits. Ask for fewer employees or days.", leavecase.MaxRead))
 	}
 	return rows, nil
 }

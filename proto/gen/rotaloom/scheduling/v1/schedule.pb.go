@@ -215,9 +215,7 @@ func (x *ScheduleWhere) GetExcludeBreaks() bool {
 }
 
 // EmployeeSchedules holds one of the dialects: employees with dateRange, or
-// employeeRefs with startDate and endDate. The limit of 56,000 employee days
-// (413, WFP-90001) is the handler's: it does not hold when only open shifts are
-// selected, and it counts everybody when nobody is named.
+// employeeRefs with startDate and endDate.
 type EmployeeSchedules struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Left out: everybody whom the caller may see, who count against the limit.
@@ -2598,13 +2596,13 @@ const file_rotaloom_scheduling_v1_schedule_proto_rawDesc = "" +
 	"\x05where\x18\x04 \x01(\v2%.rotaloom.scheduling.v1.ScheduleWhereR\x05where\"\x95\x01\n" +
 	"\x10MultiReadOptions\x12V\n" +
 	"&exclude_overnight_shifts_on_start_date\x18\x01 \x01(\bH\x00R!excludeOvernightShiftsOnStartDate\x88\x01\x01B)\n" +
-	"'_exclude_overnight_shifts_on_start_date\"\xab\x02\n" +
+	"'_exclude_overnight_shifts_on_start_date\"\xfc\x02\n" +
 	"\rScheduleWhere\x12G\n" +
 	"\temployees\x18\x01 \x01(\v2).rotaloom.scheduling.v1.EmployeeSchedulesR\temployees\x12I\n" +
 	"\n" +
 	"hyper_find\x18\x02 \x01(\v2*.rotaloom.scheduling.v1.HyperFindSchedulesR\thyperFind\x12G\n" +
 	"\tlocations\x18\x03 \x01(\v2).rotaloom.scheduling.v1.LocationSchedulesR\tlocations\x12*\n" +
-	"\x0eexclude_breaks\x18\x04 \x01(\bH\x00R\rexcludeBreaks\x88\x01\x01B\x11\n" +
+	"\x0eexclude_breaks\x18\x04 \x01(\bH\x00R\rexcludeBreaks\x88\x01\x01:O\xa2\xbb\x18K\x1a&\b\xc0\xb5\x03\x12\tWFP-90001\x18\x9d\x03J\x10employees * daysX\x01\x1a!\b\xc0\xb5\x03\x12\tWFP-90001\x18\x9d\x03J\vopen shiftsX\x01B\x11\n" +
 	"\x0f_exclude_breaks\"\x98\x02\n" +
 	"\x11EmployeeSchedules\x129\n" +
 	"\temployees\x18\x01 \x01(\v2\x1b.rotaloom.common.v1.RefListR\temployees\x12<\n" +

@@ -434,11 +434,11 @@ const file_rotaloom_scheduling_v1_schedule_edit_proto_rawDesc = "" +
 	"\x10ScheduleEditList\x12e\n" +
 	"\x05edits\x18\x01 \x03(\v2$.rotaloom.scheduling.v1.ScheduleEditB)\xa2\xbb\x18%\n" +
 	"#\b\xe8\a\x12\tWFP-90003\x18\x9d\x03 \x01J\x0eschedule editsR\x05edits:\v\xa2\xbb\x18\a\n" +
-	"\x05edits\"\xda\x01\n" +
+	"\x05edits\"\xfe\x01\n" +
 	"\fScheduleEdit\x12:\n" +
 	"\femployee_ref\x18\x01 \x01(\v2\x17.rotaloom.common.v1.RefR\vemployeeRef\x12<\n" +
 	"\x06shifts\x18\x02 \x01(\v2$.rotaloom.scheduling.v1.ShiftChangesR\x06shifts\x12P\n" +
-	"\x0epay_code_edits\x18\x03 \x01(\v2*.rotaloom.scheduling.v1.PayCodeEditChangesR\fpayCodeEdits\"\xad\x01\n" +
+	"\x0epay_code_edits\x18\x03 \x01(\v2*.rotaloom.scheduling.v1.PayCodeEditChangesR\fpayCodeEdits:\"\xa2\xbb\x18\x1e\x1a\x1c\b\xe8\a\x12\tWFP-90003\x18\x9d\x03J\aentriesX\x01\"\xad\x01\n" +
 	"\fShiftChanges\x125\n" +
 	"\x06create\x18\x01 \x03(\v2\x1d.rotaloom.scheduling.v1.ShiftR\x06create\x125\n" +
 	"\x06update\x18\x02 \x03(\v2\x1d.rotaloom.scheduling.v1.ShiftR\x06update\x12\x16\n" +

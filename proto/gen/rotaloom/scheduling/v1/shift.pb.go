@@ -1719,11 +1719,11 @@ const file_rotaloom_scheduling_v1_shift_proto_rawDesc = "" +
 	"\x18MultiUpdateShiftsRequest\x125\n" +
 	"\x04body\x18\x01 \x01(\v2!.rotaloom.scheduling.v1.NewShiftsR\x04body\x12,\n" +
 	"\x0fpartial_success\x18\x02 \x01(\bH\x00R\x0epartialSuccess\x88\x01\x01B\x12\n" +
-	"\x10_partial_success\"\xc5\x02\n" +
+	"\x10_partial_success\"\xf2\x02\n" +
 	"\x18ApplyCreateShiftsRequest\x12U\n" +
 	"\rfor_employees\x18\x01 \x01(\v20.rotaloom.scheduling.v1.CreateShiftsForEmployeesR\fforEmployees\x12j\n" +
 	"\x19from_pattern_for_employee\x18\x02 \x01(\v2/.rotaloom.scheduling.v1.CreateShiftsFromPatternR\x16fromPatternForEmployee\x12f\n" +
-	"\x14from_pattern_for_job\x18\x03 \x01(\v25.rotaloom.scheduling.v1.CreateShiftsFromPatternForJobR\x11fromPatternForJob\"\x93\x01\n" +
+	"\x14from_pattern_for_job\x18\x03 \x01(\v25.rotaloom.scheduling.v1.CreateShiftsFromPatternForJobR\x11fromPatternForJob:+\xa2\xbb\x18'\x1a%\b\xe8\a\x12\tWFP-90001\x18\x9d\x03J\x10employees * daysX\x01\"\x93\x01\n" +
 	"\x18CreateShiftsForEmployees\x126\n" +
 	"\x02do\x18\x01 \x01(\v2&.rotaloom.scheduling.v1.CreateShiftsDoR\x02do\x12?\n" +
 	"\x05where\x18\x02 \x01(\v2).rotaloom.scheduling.v1.CreateShiftsWhereR\x05where\"E\n" +

@@ -1518,14 +1518,14 @@ const file_rotaloom_timekeeping_v1_employment_term_proto_rawDesc = "" +
 	"\bend_date\x18\x03 \x01(\tB\x06\xa2\xbb\x18\x02\x10\x01R\aendDate\x12$\n" +
 	"\vall_details\x18\x04 \x01(\bH\x00R\n" +
 	"allDetails\x88\x01\x01B\x0e\n" +
-	"\f_all_details\"\x9d\x01\n" +
+	"\f_all_details\"\xca\x01\n" +
 	"\x15EmploymentTermRefList\x12\x10\n" +
 	"\x03ids\x18\x01 \x03(\x03R\x03ids\x12\x1e\n" +
 	"\n" +
 	"qualifiers\x18\x02 \x03(\tR\n" +
 	"qualifiers\x12%\n" +
 	"\x0epersistent_ids\x18\x03 \x03(\tR\rpersistentIds\x12+\n" +
-	"\x04refs\x18\x04 \x03(\v2\x17.rotaloom.common.v1.RefR\x04refs\"\xc2\x01\n" +
+	"\x04refs\x18\x04 \x03(\v2\x17.rotaloom.common.v1.RefR\x04refs:+\xa2\xbb\x18'\x1a%\b\xe8\a\x12\tWFP-90003\x18\x9d\x03J\x10employment termsX\x01\"\xc2\x01\n" +
 	"\x12EmploymentTermList\x12R\n" +
 	"\x10employment_terms\x18\x01 \x03(\v2'.rotaloom.timekeeping.v1.EmploymentTermR\x0femploymentTerms\x127\n" +
 	"\afailure\x18\x02 \x01(\v2\x1d.rotaloom.common.v1.ErrorBodyR\afailure:\x1f\xa2\xbb\x18\x1b\n" +

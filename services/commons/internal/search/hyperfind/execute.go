@@ -10,6 +10,7 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/civil"
 	"github.com/rotaloom/rotaloom/pkg/domain/rowvisibility"
 	"github.com/rotaloom/rotaloom/pkg/fault"
+	"github.com/rotaloom/rotaloom/pkg/policy"
 	"github.com/rotaloom/rotaloom/pkg/tenant"
 	commonv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/common/v1"
 	commonsv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/commons/v1"
@@ -18,11 +19,12 @@ import (
 	"github.com/rotaloom/rotaloom/services/commons/internal/structure"
 )
 
-// How many persons an answer holds when the request does not say, and at most.
-const (
-	defaultThreshold = 3500
-	maxThreshold     = 50_000
-)
+// defaultThreshold is how many persons a response holds at most when the request does
+// not say.
+const defaultThreshold = 3500
+
+// maxThreshold is how many persons a response holds at most.
+var maxThreshold = policy.Max[*commonsv1.ExecuteHyperfindRequest]("employees in the response")
 
 // ExecuteHyperfind finds the persons of a stored query, of locations or of a
 // list whom the caller may see. The answer carries its fields as bytes.
@@ -88,7 +90,7 @@ func (h *Handler) answer(ctx context.Context, root *query.Node, days civil.Range
 		return a.message(ctx)
 	case a.count > maxThreshold:
 		return nil, fault.TooLarge(CodeMost, fmt.Sprintf("Service limits are exceeded: employees in the response: %d, allowed: %d. "+
-			"Ask for fewer.", a.count, maxThreshold)).WithLimits(int64(a.count), maxThreshold)
+			"Ask for fewer.", a.count, maxThreshold)).WithLimits(int64(a.count), int64(maxThreshold))
 	}
 	return nil, fault.Invalid(CodeTooMany, fmt.Sprintf("%d employees are found, more than the threshold of %d. "+
 		"Ask for fewer, or with a higher threshold, up to %d.", a.count, limit, maxThreshold)).WithLimits(int64(a.count), int64(limit))
@@ -100,9 +102,9 @@ func threshold(given *int64) (int, error) {
 		return defaultThreshold, nil
 	case *given < 1:
 		return 0, fault.Invalid(fault.CodeValue, "threshold must be at least 1.")
-	case *given > maxThreshold:
+	case *given > int64(maxThreshold):
 		return 0, fault.TooLarge(CodeMost, fmt.Sprintf("Service limits are exceeded: threshold in the request: %d, allowed: %d.",
-			*given, maxThreshold)).WithLimits(*given, maxThreshold)
+			*given, maxThreshold)).WithLimits(*given, int64(maxThreshold))
 	}
 	return int(*given), nil
 }

@@ -7,6 +7,8 @@ import (
 	"net/http"
 
 	"github.com/rotaloom/rotaloom/pkg/fault"
+	"github.com/rotaloom/rotaloom/pkg/policy"
+	platformv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/platform/v1"
 )
 
 // Codes of the specified API, with status 400 where nothing else is said.
@@ -60,10 +62,13 @@ const (
 const CodeHyperfindMost = "WCO-112013"
 
 // The limits of one request.
-const (
-	MaxDays      = 365
-	MaxEmployees = 500
-	MaxLocations = 300
+var (
+	// MaxDays is the length of the longest range, in days.
+	MaxDays = policy.Max[*platformv1.DataFrom]("days")
+	// MaxEmployees is how many employees may be named or found.
+	MaxEmployees = policy.Max[*platformv1.DataFrom]("employees")
+	// MaxLocations is how many locations may be named or found.
+	MaxLocations = policy.Max[*platformv1.DataFrom]("locations")
 )
 
 // Invalid is an error with a code and the status 400.
@@ -74,7 +79,7 @@ func Invalid(code, format string, args ...any) *fault.Error {
 // TooManyDays is the error of a range that is too long.
 func TooManyDays(days int) *fault.Error {
 	return Invalid(CodeDays, "Service limits are exceeded: days in the request: %d, allowed: %d. Split the range.", days, MaxDays).
-		WithLimits(int64(days), MaxDays)
+		WithLimits(int64(days), int64(MaxDays))
 }
 
 // TooManyEmployees is the error of a request for too many employees.

@@ -9,15 +9,17 @@ import (
 
 	"github.com/rotaloom/rotaloom/pkg/civil"
 	"github.com/rotaloom/rotaloom/pkg/fault"
+	"github.com/rotaloom/rotaloom/pkg/policy"
+	schedulingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/scheduling/v1"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/schedule/encoding"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/schedule/request"
 )
 
-const (
-	// maxEmployeeDays bounds one reading: employees multiplied by days.
-	maxEmployeeDays = 56_000
+var (
+	// MaxEmployeeDays bounds one reading: employees multiplied by days.
+	MaxEmployeeDays = policy.Max[*schedulingv1.ScheduleWhere]("employees * days")
 	// maxOpenShifts bounds the open shifts of one reading.
-	maxOpenShifts = 56_000
+	maxOpenShifts = policy.Max[*schedulingv1.ScheduleWhere]("open shifts")
 )
 
 // Reader puts schedules together. It may be used from several goroutines.
@@ -49,7 +51,7 @@ func (r *Reader) Rows(ctx context.Context, tenantID int64, q *request.Query, ids
 // rows are theirs.
 func (r *Reader) Fields(ctx context.Context, tenantID int64, q *request.Query, persons []encoding.Person, rows Rows) ([]byte, error) {
 	if len(rows.open) > maxOpenShifts {
-		return nil, tooMany("open shifts", int64(len(rows.open)), maxOpenShifts)
+		return nil, tooMany("open shifts", len(rows.open), maxOpenShifts)
 	}
 	patterns, err := r.patternsOf(ctx, tenantID, rows.spans, q.ExcludeBreaks)
 	if err != nil {
@@ -102,15 +104,15 @@ func (r *Reader) patternsOf(ctx context.Context, tenantID int64, spans []spanRow
 
 // CheckEmployeeDays refuses what is more than one reading may be.
 func CheckEmployeeDays(employees, days int) error {
-	if actual := int64(employees) * int64(days); actual > maxEmployeeDays {
-		return tooMany("employees * days", actual, maxEmployeeDays)
+	if actual := employees * days; actual > MaxEmployeeDays {
+		return tooMany("employees * days", actual, MaxEmployeeDays)
 	}
 	return nil
 }
 
 // tooMany is the error that the contract's limits give.
-func tooMany(quantity string, actual, allowed int64) error {
+func tooMany(quantity string, actual, allowed int) error {
 	return fault.Newf(fault.CodeProductLimit, http.StatusRequestEntityTooLarge,
 		"Service limits are exceeded: %s in the request: %d, allowed: %d. Split the request into several.",
-		quantity, actual, allowed).WithLimits(actual, allowed)
+		quantity, actual, allowed).WithLimits(int64(actual), int64(allowed))
 }

@@ -1,0 +1,17 @@
+package policy_test
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+
+	"github.com/rotaloom/rotaloom/pkg/policy"
+	schedulingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/scheduling/v1"
+)
+
+func TestMaxIsThatOfTheContract(t *testing.T) {
+	t.Parallel()
+	assert.Equal(t, 56_000, policy.Max[*schedulingv1.ScheduleWhere]("employees * days"), "a limit that the method enforces")
+	assert.Equal(t, 500, policy.Max[*schedulingv1.ReadShiftsWhere]("shifts"), "a limit that the interceptor enforces")
+	assert.Panics(t, func() { policy.Max[*schedulingv1.ScheduleWhere]("shifts") }, "there is none")
+}

@@ -1,0 +1,117 @@
+package architecture
+
+import (
+	"fmt"
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"path"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/rotaloom/rotaloom/pkg/policy"
+	_ "github.com/rotaloom/rotaloom/proto/contracts"
+)
+
+// notLimits are the files in which the number of a limit is something else.
+var notLimits = map[string]string{
+	"pkg/boot/localca.go 365": "days of a year",
+	"pkg/civil/date.go 365":   "days of a year",
+	"services/scheduling/internal/propagation/propagator/propagator.go 365": "days of a year",
+	"services/commons/internal/symbolicperiod/handler.go 365":               "how long a pay period of the settings may be",
+}
+
+// ownBounds are constants that callers are told as limits although no contract has
+// them: they bound what is stored, or what a program can do at once.
+var ownBounds = map[string]string{
+	"services/commons/internal/search/hyperfind maxProfiles":   "profiles of a tenant",
+	"services/commons/internal/location most":                  "locations of a response",
+	"services/commons/internal/locationset maxLocations":       "locations of the sets of a response",
+	"services/timekeeping/internal/employmentterm maxVersions": "versions of a stored term",
+}
+
+// A limit of the contracts stands in the contracts only: whoever enforces it, or what
+// follows from it, asks policy.Max. Round numbers mean many things; so this looks for the
+// others anywhere, and for constants that callers are told as limits.
+func TestLimitsStandInTheContracts(t *testing.T) {
+	t.Parallel()
+	limits := telling(t)
+	seen := map[string]bool{}
+	constants := map[string]string{}
+	told := map[string]string{}
+	eachFile(t, func(name, file string) {
+		parsed, err := parser.ParseFile(token.NewFileSet(), file, nil, parser.SkipObjectResolution)
+		require.NoError(t, err)
+		folder := path.Dir(name)
+		ast.Inspect(parsed, func(n ast.Node) bool {
+			switch x := n.(type) {
+			case *ast.BasicLit:
+				number := strings.ReplaceAll(x.Value, "_", "")
+				if x.Kind == token.INT && limits[number] {
+					at := name + " " + number
+					seen[at] = true
+					assert.NotEmpty(t, notLimits[at], "%s: use policy.Max, or say here what the number is", at)
+				}
+			case *ast.ValueSpec:
+				for i := range x.Names {
+					if i < len(x.Values) {
+						if literal, ok := x.Values[i].(*ast.BasicLit); ok && literal.Kind == token.INT {
+							constants[folder+" "+x.Names[i].Name] = literal.Value
+						}
+					}
+				}
+			case *ast.CallExpr:
+				if method, ok := x.Fun.(*ast.SelectorExpr); ok && method.Sel.Name == "WithLimits" && len(x.Args) == 2 {
+					if allowed := unconverted(x.Args[1]); nameOf(allowed) != "" {
+						told[folder+" "+nameOf(allowed)] = name
+					} else if _, ok := allowed.(*ast.BasicLit); ok {
+						assert.Fail(t, "a limit that is no limit of the contract", "%s: use policy.Max", name)
+					}
+				}
+			}
+			return true
+		})
+	})
+	for at, name := range told {
+		if constants[at] != "" {
+			seen[at] = true
+			assert.NotEmpty(t, ownBounds[at], "%s: callers are told %s = %s as a limit: put it into the contract and use policy.Max, or say here what it is",
+				name, at, constants[at])
+		}
+	}
+	for _, list := range []map[string]string{notLimits, ownBounds} {
+		for at := range list {
+			assert.True(t, seen[at], "%s is not there any more", at)
+		}
+	}
+	assert.Greater(t, len(told), 5)
+}
+
+// telling are the limits of the contracts that are no round numbers.
+func telling(t *testing.T) map[string]bool {
+	t.Helper()
+	operations, err := policy.NewTable(nil).Operations()
+	require.NoError(t, err)
+	limits := map[string]bool{}
+	for _, o := range operations {
+		for _, l := range o.Limits {
+			if number := strconv.FormatInt(l.Max, 10); len(strings.TrimRight(number, "0")) > 1 {
+				limits[number] = true
+			}
+		}
+	}
+	require.Contains(t, limits, "56000", fmt.Sprint(limits))
+	return limits
+}
+
+// unconverted takes the conversion off an expression: int64(x) is x.
+func unconverted(x ast.Expr) ast.Expr {
+	if call, ok := x.(*ast.CallExpr); ok && len(call.Args) == 1 && isName(call.Fun, "int64") {
+		return call.Args[0]
+	}
+	return x
+}
