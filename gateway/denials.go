@@ -3,11 +3,11 @@ package gateway
 import (
 	"context"
 	"fmt"
-	"time"
 
 	"google.golang.org/grpc"
 
 	"github.com/rotaloom/rotaloom/pkg/authn"
+	"github.com/rotaloom/rotaloom/pkg/clock"
 	"github.com/rotaloom/rotaloom/pkg/denial"
 	"github.com/rotaloom/rotaloom/pkg/fault"
 	platformv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/platform/v1"
@@ -33,7 +33,10 @@ func keepRefusals(platform grpc.ClientConnInterface) denial.Keep {
 }
 
 // denials keep for the audit trail who was refused.
-type denials struct{ *denial.Aggregator } // nil keeps nothing
+type denials struct {
+	*denial.Aggregator // nil keeps nothing
+	clock              clock.Clock
+}
 
 // note keeps that somebody known was refused.
 func (d denials) note(r *request, p *authn.Principal, f *fault.Error) {
@@ -46,7 +49,7 @@ func (d denials) note(r *request, p *authn.Principal, f *fault.Error) {
 	}
 	d.Add(denial.Kind{
 		Tenant: p.Tenant, User: p.Subject, Client: p.Client, Operation: operation, Outcome: f.Code,
-	}, p.PersonID, r.id.ID, time.Now())
+	}, p.PersonID, r.id.ID, d.clock.Now())
 }
 
 // gather keeps refusals in the background, until end is called, which

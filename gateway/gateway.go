@@ -23,6 +23,7 @@ import (
 	"github.com/rotaloom/rotaloom/gateway/listener"
 	"github.com/rotaloom/rotaloom/gateway/throttle"
 	"github.com/rotaloom/rotaloom/pkg/authn"
+	"github.com/rotaloom/rotaloom/pkg/clock"
 	"github.com/rotaloom/rotaloom/pkg/denial"
 	"github.com/rotaloom/rotaloom/pkg/policy"
 	platformv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/platform/v1"
@@ -182,6 +183,7 @@ func newEdge(cfg Config, conns Conns, verifier *authn.Verifier, throttler *throt
 	if err := e.register(domains(conns)); err != nil {
 		return nil, err
 	}
+	e.denials.clock = clock.System{}
 	var keys platformv1.IdempotencyServiceClient
 	if conns.Own != nil {
 		keys = platformv1.NewIdempotencyServiceClient(conns.Own)

@@ -8,6 +8,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/rotaloom/rotaloom/pkg/clock"
 	"github.com/rotaloom/rotaloom/pkg/ratelimit"
 	"github.com/rotaloom/rotaloom/pkg/tenant"
 	platformv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/platform/v1"
@@ -19,12 +20,12 @@ const shards = 32
 
 // Throttler decides about requests. It is safe for concurrent use.
 type Throttler struct {
-	cfg    Config
-	client platformv1.RateLimitServiceClient
-	log    *slog.Logger
-	began  time.Time
-	seed   maphash.Seed
-	shards [shards]shard
+	cfg     Config
+	client  platformv1.RateLimitServiceClient
+	log     *slog.Logger
+	running clock.Stopwatch
+	seed    maphash.Seed
+	shards  [shards]shard
 
 	flights  chan struct{} // holds one for each question that runs
 	failing  atomic.Bool   // whether the last question failed
@@ -41,7 +42,7 @@ type shard struct {
 func New(cfg Config, client platformv1.RateLimitServiceClient, log *slog.Logger) *Throttler {
 	cfg = cfg.withDefaults()
 	t := &Throttler{
-		cfg: cfg, client: client, log: log, began: time.Now(), seed: maphash.MakeSeed(),
+		cfg: cfg, client: client, log: log, running: clock.Start(), seed: maphash.MakeSeed(),
 		flights: make(chan struct{}, maxFlights),
 	}
 	for i := range t.shards {
@@ -51,7 +52,7 @@ func New(cfg Config, client platformv1.RateLimitServiceClient, log *slog.Logger)
 }
 
 // now is the time since the start: one that never goes back.
-func (t *Throttler) now() time.Duration { return time.Since(t.began) }
+func (t *Throttler) now() time.Duration { return t.running.Elapsed() }
 
 // Take decides about one request. It waits only for a caller who uses leases
 // up faster than new ones come, and never longer than a second.

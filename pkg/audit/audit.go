@@ -21,6 +21,7 @@ import (
 
 	"github.com/rotaloom/rotaloom/pkg/audit/migrations"
 	"github.com/rotaloom/rotaloom/pkg/authn"
+	"github.com/rotaloom/rotaloom/pkg/clock"
 	"github.com/rotaloom/rotaloom/pkg/obs"
 	"github.com/rotaloom/rotaloom/pkg/pg"
 	"github.com/rotaloom/rotaloom/pkg/policy"
@@ -148,14 +149,21 @@ func (r *record) Committed() {
 
 type recordKey struct{}
 
-// Begin returns the context of a call that writes: the first transaction that it
-// commits stores who called what. Calls that only read keep their context.
-func Begin(ctx context.Context, method *policy.Method, p *authn.Principal, req proto.Message) context.Context {
+// Begin returns how a chain of interceptors begins calls, and notes when. The context
+// of a call that writes has the first transaction that it commits store who called what.
+// Calls that only read keep their context.
+func Begin(clk clock.Clock) func(context.Context, *policy.Method, *authn.Principal, proto.Message) context.Context {
+	return func(ctx context.Context, method *policy.Method, p *authn.Principal, req proto.Message) context.Context {
+		return beginAt(ctx, clk.Now, method, p, req)
+	}
+}
+
+func beginAt(ctx context.Context, now func() time.Time, method *policy.Method, p *authn.Principal, req proto.Message) context.Context {
 	if !method.Writes() || p == nil || p.Tenant < 1 {
 		return ctx
 	}
 	r := &record{event: Event{
-		Tenant: p.Tenant, At: time.Now(), User: p.Subject, PersonID: p.PersonID, Client: p.Client, Service: p.Service,
+		Tenant: p.Tenant, At: now(), User: p.Subject, PersonID: p.PersonID, Client: p.Client, Service: p.Service,
 		Operation: method.Name[1:], Objects: named(req), RequestID: obs.RequestFrom(ctx).ID, Outcome: OK,
 	}}
 	return pg.WithTxHook(context.WithValue(ctx, recordKey{}, r), r)

@@ -37,7 +37,7 @@ func begin(t *testing.T, method string) context.Context {
 	m, err := policy.NewTable(nil).Method(method)
 	require.NoError(t, err)
 	ctx := obs.WithRequest(tenant.With(t.Context(), 1), obs.Request{ID: "request-1"})
-	return Begin(ctx, m, &authn.Principal{Tenant: 1, Subject: "ada", PersonID: 11, Client: "web"},
+	return Begin(clock.System{})(ctx, m, &authn.Principal{Tenant: 1, Subject: "ada", PersonID: 11, Client: "web"},
 		&authv1.DeleteIdentityProviderRequest{Id: 42})
 }
 

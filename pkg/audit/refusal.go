@@ -4,12 +4,12 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"time"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"github.com/rotaloom/rotaloom/pkg/authn"
+	"github.com/rotaloom/rotaloom/pkg/clock"
 	"github.com/rotaloom/rotaloom/pkg/denial"
 	"github.com/rotaloom/rotaloom/pkg/fault"
 	"github.com/rotaloom/rotaloom/pkg/obs"
@@ -37,11 +37,11 @@ func KeepRefusals(pool *pgxpool.Pool) denial.Keep {
 	}
 }
 
-// Refusals returns how a chain of interceptors notes what it refused.
-func Refusals(g *denial.Aggregator) func(context.Context, *policy.Method, *authn.Principal, *fault.Error) {
+// Refusals returns how a chain of interceptors notes what it refused, and when.
+func Refusals(g *denial.Aggregator, clk clock.Clock) func(context.Context, *policy.Method, *authn.Principal, *fault.Error) {
 	return func(ctx context.Context, method *policy.Method, p *authn.Principal, f *fault.Error) {
 		g.Add(denial.Kind{
 			Tenant: p.Tenant, User: p.Subject, Client: p.Client, Operation: method.Name[1:], Outcome: cmp.Or(f.OAuth, f.Code),
-		}, p.PersonID, obs.RequestFrom(ctx).ID, time.Now())
+		}, p.PersonID, obs.RequestFrom(ctx).ID, clk.Now())
 	}
 }

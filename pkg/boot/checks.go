@@ -4,6 +4,8 @@ import (
 	"context"
 	"sync"
 	"time"
+
+	"github.com/rotaloom/rotaloom/pkg/clock"
 )
 
 // State is where a program is in its life.
@@ -32,7 +34,7 @@ type Checks struct {
 	state   State
 	checks  []namedCheck
 	failing map[string]string
-	checked time.Time
+	checked clock.Stopwatch
 }
 
 type namedCheck struct {
@@ -49,7 +51,7 @@ func (c *Checks) Add(name string, check func(ctx context.Context) error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.checks = append(c.checks, namedCheck{name, check})
-	c.checked = time.Time{}
+	c.checked = clock.Stopwatch{}
 }
 
 // SetState sets where the program is in its life.
@@ -64,9 +66,9 @@ func (c *Checks) SetState(state State) {
 func (c *Checks) Failing(ctx context.Context) (State, map[string]string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if time.Since(c.checked) >= checkLife {
+	if c.checked.Elapsed() >= checkLife {
 		c.failing = c.run(ctx)
-		c.checked = time.Now()
+		c.checked = clock.Start()
 	}
 	if c.state == StateReady && len(c.failing) > 0 {
 		return StateFailing, c.failing

@@ -10,6 +10,7 @@ import (
 	"go.opentelemetry.io/otel/trace"
 
 	"github.com/rotaloom/rotaloom/pkg/backoff"
+	"github.com/rotaloom/rotaloom/pkg/clock"
 	"github.com/rotaloom/rotaloom/pkg/obs"
 	"github.com/rotaloom/rotaloom/pkg/panics"
 	"github.com/rotaloom/rotaloom/pkg/tenant"
@@ -162,9 +163,9 @@ func (w *workers) attempt(batch []delivery) error {
 	for i, d := range batch {
 		messages[i] = d.Message
 	}
-	began := time.Now()
+	took := clock.Start()
 	defer func() {
-		w.bus.metrics.duration.WithLabelValues(w.consumer.Durable).Observe(time.Since(began).Seconds())
+		w.bus.metrics.duration.WithLabelValues(w.consumer.Durable).Observe(took.Elapsed().Seconds())
 	}()
 	return call(w.ctx, w.consumer, messages)
 }

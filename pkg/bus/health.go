@@ -11,6 +11,7 @@ import (
 	"github.com/nats-io/nats.go"
 
 	"github.com/rotaloom/rotaloom/pkg/backoff"
+	"github.com/rotaloom/rotaloom/pkg/clock"
 )
 
 // interruption is how long a consumer that has worked may be away before that counts:
@@ -20,7 +21,7 @@ const interruption = 10 * time.Second
 // health is how a consumer of this process is.
 type health struct {
 	err    error
-	since  time.Time
+	since  clock.Stopwatch
 	worked bool
 }
 
@@ -35,7 +36,7 @@ func (b *Bus) setHealth(durable string, err error) {
 		h.worked = true
 	}
 	if h.err == nil || err == nil {
-		h.since = time.Now()
+		h.since = clock.Start()
 	}
 	h.err = err
 	b.consumers[durable] = h
@@ -52,7 +53,7 @@ func (b *Bus) Check() error {
 	var errs []error
 	for _, durable := range slices.Sorted(maps.Keys(b.consumers)) {
 		h := b.consumers[durable]
-		if h.err != nil && (!h.worked || time.Since(h.since) > interruption) {
+		if h.err != nil && (!h.worked || h.since.Elapsed() > interruption) {
 			errs = append(errs, fmt.Errorf("consumer %s: %w", durable, h.err))
 		}
 	}

@@ -12,6 +12,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/rotaloom/rotaloom/pkg/backoff"
+	"github.com/rotaloom/rotaloom/pkg/clock"
 )
 
 // Run runs the consumers until the context ends, then lets their handlers
@@ -44,7 +45,7 @@ func (b *Bus) consume(ctx context.Context, c Consumer) error {
 	log := b.log.With("consumer", c.Durable)
 	wait := backoff.Backoff{First: firstRestartWait, Max: maxRestartWait}
 	for ctx.Err() == nil {
-		began := time.Now()
+		session := clock.Start()
 		err := b.session(ctx, c)
 		if ctx.Err() != nil {
 			break
@@ -56,7 +57,7 @@ func (b *Bus) consume(ctx context.Context, c Consumer) error {
 			continue
 		}
 		log.WarnContext(ctx, "consumer is interrupted, starting again", "error", err)
-		if time.Since(began) > maxRestartWait {
+		if session.Elapsed() > maxRestartWait {
 			wait.Reset()
 		}
 		_ = wait.Wait(ctx) // The loop looks whether it has ended.

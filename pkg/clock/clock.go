@@ -19,6 +19,17 @@ type System struct{}
 // Now returns the machine's time in UTC.
 func (System) Now() time.Time { return time.Now().UTC() }
 
+// Stopwatch measures how long something takes. It goes by the monotonic clock of the
+// machine: changes of the time of day do not show. The zero Stopwatch has run for longer
+// than anything takes.
+type Stopwatch struct{ began time.Time }
+
+// Start returns a stopwatch that runs.
+func Start() Stopwatch { return Stopwatch{time.Now()} }
+
+// Elapsed returns for how long it has run.
+func (s Stopwatch) Elapsed() time.Duration { return time.Since(s.began) }
+
 // Fake is a clock that stands still until a test moves it. It may be used from
 // several goroutines. The zero Fake stands at the zero time.
 type Fake struct {

@@ -31,3 +31,12 @@ func TestFakeMovesOnlyWhenTold(t *testing.T) {
 	fake.Set(start.AddDate(-1, 0, 0))
 	assert.Equal(t, start.AddDate(-1, 0, 0), fake.Now())
 }
+
+func TestAStopwatchRuns(t *testing.T) {
+	t.Parallel()
+	watch := clock.Start()
+	first := watch.Elapsed()
+	assert.GreaterOrEqual(t, first, time.Duration(0))
+	assert.GreaterOrEqual(t, watch.Elapsed(), first)
+	assert.Greater(t, clock.Stopwatch{}.Elapsed(), 24*time.Hour, "the zero stopwatch has always run")
+}

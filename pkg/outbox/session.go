@@ -13,6 +13,7 @@ import (
 
 	"github.com/rotaloom/rotaloom/pkg/backoff"
 	"github.com/rotaloom/rotaloom/pkg/bus"
+	"github.com/rotaloom/rotaloom/pkg/clock"
 )
 
 // leaderSession is the work of one relay while it holds the lock.
@@ -27,8 +28,8 @@ type leaderSession struct {
 	// is empty while nothing was compared since the broker came (back).
 	highest map[string]uint64
 	// compared tells whether the broker was compared with the table since then.
-	compared         bool
-	lastHousekeeping time.Time
+	compared          bool
+	sinceHousekeeping clock.Stopwatch
 }
 
 func (s *leaderSession) end() {
@@ -94,12 +95,12 @@ func (s *leaderSession) step(ctx context.Context) (int, error) {
 		s.compared = false
 	default:
 	}
-	due := time.Since(s.lastHousekeeping) >= s.opts.Housekeeping
+	due := s.sinceHousekeeping.Elapsed() >= s.opts.Housekeeping
 	if due {
 		if err := s.measure(ctx); err != nil {
 			return 0, err
 		}
-		s.lastHousekeeping = time.Now()
+		s.sinceHousekeeping = clock.Start()
 	}
 	if !s.compared {
 		if err := s.opts.Bus.EnsureStreams(ctx); err != nil {

@@ -15,6 +15,7 @@ import (
 	"google.golang.org/grpc/metadata"
 	"google.golang.org/grpc/status"
 
+	"github.com/rotaloom/rotaloom/pkg/clock"
 	"github.com/rotaloom/rotaloom/pkg/fault"
 	"github.com/rotaloom/rotaloom/pkg/obs"
 	"github.com/rotaloom/rotaloom/pkg/panics"
@@ -101,11 +102,11 @@ func (c *call) attrs(err error, f *fault.Error) []slog.Attr {
 // measure counts calls and their time.
 func (ch *Chain) measure(next handler) handler {
 	return func(ctx context.Context, c *call, req any) (any, error) {
-		began := time.Now()
+		took := clock.Start()
 		ch.metrics.inFlight.Inc()
 		resp, err := next(ctx, c, req)
 		ch.metrics.inFlight.Dec()
-		c.took = time.Since(began)
+		c.took = took.Elapsed()
 		c.seconds.Observe(c.took.Seconds())
 		ch.metrics.count(c.method, status.Code(err))
 		return resp, err

@@ -124,6 +124,6 @@ func Chain(cfg rpc.Config, tokens authn.Config, keys authn.KeySource, revocation
 	}
 	return rpc.NewChain(cfg, rpc.Deps{
 		Log: log, Metrics: registry, Verifier: verifier, Clock: clock.System{}, Explain: pg.Fault,
-		Audit: audit.Begin, Refused: audit.Refusals(refusals),
+		Audit: audit.Begin(clock.System{}), Refused: audit.Refusals(refusals, clock.System{}),
 	})
 }

@@ -38,7 +38,7 @@ func BenchmarkRefreshGrant(b *testing.B) {
 	verifier, err := authn.NewVerifier(tokens, service, service, clock.System{})
 	require.NoError(b, err)
 	chain, err := rpc.NewChain(rpc.Config{}, rpc.Deps{
-		Log: log, Metrics: prometheus.NewRegistry(), Verifier: verifier, Clock: clock.System{}, Audit: audit.Begin,
+		Log: log, Metrics: prometheus.NewRegistry(), Verifier: verifier, Clock: clock.System{}, Audit: audit.Begin(clock.System{}),
 	})
 	require.NoError(b, err)
 	local := rpc.NewLocal(chain)

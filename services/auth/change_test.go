@@ -142,7 +142,7 @@ func TestTheTrailNamesTheInitiator(t *testing.T) {
 	b := newBench(t)
 	withClerk(t, b)
 	chain, err := rpc.NewChain(rpc.Config{}, rpc.Deps{
-		Log: pgtest.Log(t), Metrics: prometheus.NewRegistry(), Verifier: b.verifier, Clock: b.clock, Audit: audit.Begin,
+		Log: pgtest.Log(t), Metrics: prometheus.NewRegistry(), Verifier: b.verifier, Clock: b.clock, Audit: audit.Begin(b.clock),
 	})
 	require.NoError(t, err)
 	local := rpc.NewLocal(chain)

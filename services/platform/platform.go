@@ -89,7 +89,7 @@ func Migrations() []pg.Migrations {
 
 // New makes the service. It does not touch the database.
 func New(_ context.Context, cfg Config, deps Deps) (*Service, error) {
-	store := rates.NewStore(deps.Pool, cfg.Rates)
+	store := rates.NewStore(deps.Pool, cfg.Rates, clock.System{})
 	limits, err := limit.New(store, cfg.BodyBytes)
 	if err != nil {
 		return nil, err

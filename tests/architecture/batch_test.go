@@ -38,20 +38,34 @@ func TestBatchesOfReadsAreSnapshots(t *testing.T) {
 func eachFile(t *testing.T, do func(name, path string)) {
 	t.Helper()
 	for _, module := range workspace(t) {
-		if !strings.HasPrefix(module.path, "services/") && module.path != "pkg" {
-			continue
+		if strings.HasPrefix(module.path, "services/") || module.path == "pkg" {
+			eachFileIn(t, module, do)
 		}
-		require.NoError(t, filepath.WalkDir(module.dir, func(path string, _ fs.DirEntry, err error) error {
-			if err != nil || !strings.HasSuffix(path, ".go") || strings.HasSuffix(path, "_test.go") {
-				return err
-			}
-			within, err := filepath.Rel(module.dir, path)
-			if err == nil {
-				do(module.path+"/"+filepath.ToSlash(within), path)
-			}
-			return err
-		}))
 	}
+}
+
+// eachFileOf does so for the files of one module.
+func eachFileOf(t *testing.T, path string, do func(name, path string)) {
+	t.Helper()
+	for _, module := range workspace(t) {
+		if module.path == path {
+			eachFileIn(t, module, do)
+		}
+	}
+}
+
+func eachFileIn(t *testing.T, of module, do func(name, path string)) {
+	t.Helper()
+	require.NoError(t, filepath.WalkDir(of.dir, func(path string, _ fs.DirEntry, err error) error {
+		if err != nil || !strings.HasSuffix(path, ".go") || strings.HasSuffix(path, "_test.go") {
+			return err
+		}
+		within, err := filepath.Rel(of.dir, path)
+		if err == nil {
+			do(of.path+"/"+filepath.ToSlash(within), path)
+		}
+		return err
+	}))
 }
 
 func sendsBatchToPool(file *ast.File) (found bool) {

@@ -10,6 +10,7 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
 
+	"github.com/rotaloom/rotaloom/pkg/clock"
 	"github.com/rotaloom/rotaloom/pkg/pg"
 	"github.com/rotaloom/rotaloom/pkg/ratelimit"
 	"github.com/rotaloom/rotaloom/pkg/tenant"
@@ -38,6 +39,7 @@ const (
 type Store struct {
 	pool     *pgxpool.Pool
 	defaults ratelimit.Defaults
+	clock    clock.Clock
 
 	mu         sync.Mutex
 	remembered map[int64]remembered
@@ -63,8 +65,8 @@ type setRate struct {
 }
 
 // NewStore makes a Store.
-func NewStore(pool *pgxpool.Pool, defaults ratelimit.Defaults) *Store {
-	return &Store{pool: pool, defaults: defaults, remembered: map[int64]remembered{}}
+func NewStore(pool *pgxpool.Pool, defaults ratelimit.Defaults, clk clock.Clock) *Store {
+	return &Store{pool: pool, clock: clk, defaults: defaults, remembered: map[int64]remembered{}}
 }
 
 // Rate returns the rate of a client, and who it was set for. Without a tenant
@@ -93,10 +95,10 @@ func (s *Store) ratesOf(ctx context.Context, tenantID int64) (map[key]ratelimit.
 	known, ok := s.remembered[tenantID]
 	changes := s.changes
 	s.mu.Unlock()
-	if ok && time.Since(known.at) < rememberFor {
+	if ok && s.clock.Now().Sub(known.at) < rememberFor {
 		return known.rates, nil
 	}
-	known = remembered{at: time.Now(), rates: map[key]ratelimit.Policy{}}
+	known = remembered{at: s.clock.Now(), rates: map[key]ratelimit.Policy{}}
 	rows, err := s.list(ctx, tenantID)
 	if err != nil {
 		return nil, err

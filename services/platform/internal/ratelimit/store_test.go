@@ -6,6 +6,7 @@ import (
 
 	"github.com/stretchr/testify/assert"
 
+	"github.com/rotaloom/rotaloom/pkg/clock"
 	"github.com/rotaloom/rotaloom/pkg/ratelimit"
 	optionsv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/options/v1"
 )
@@ -13,7 +14,7 @@ import (
 // Rates that were read before a change, and arrive after it, are not used for a second.
 func TestRatesThatAChangeHasReplacedAreNotRemembered(t *testing.T) {
 	t.Parallel()
-	s := NewStore(nil, ratelimit.Defaults{})
+	s := NewStore(nil, ratelimit.Defaults{}, clock.System{})
 	read := remembered{at: time.Now(), rates: map[key]ratelimit.Policy{{optionsv1.Throttle_THROTTLE_READ, ""}: {Rate: 1}}}
 
 	s.remember(7, read, s.changes)

@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"time"
 
+	"github.com/rotaloom/rotaloom/pkg/clock"
 	"github.com/rotaloom/rotaloom/pkg/localpg"
 )
 
@@ -47,6 +48,7 @@ func (d *Databases) Watch(ctx context.Context, log *slog.Logger) error {
 			return fmt.Errorf("the private PostgreSQL in %s ended %d times within %s", d.cfg.Dir, maxRestarts+1, restartWindow)
 		}
 		restarts = append(restarts, now)
+		took := clock.Start()
 		log.Error("the private PostgreSQL has ended by itself and is started again", "exit", server.Exit(), "folder", d.cfg.Dir)
 		if err := d.restart(ctx, log, server); err != nil {
 			if ctx.Err() != nil {
@@ -54,7 +56,7 @@ func (d *Databases) Watch(ctx context.Context, log *slog.Logger) error {
 			}
 			return fmt.Errorf("the private PostgreSQL has ended and does not start again: %w", err)
 		}
-		log.Warn("the private PostgreSQL runs again", "took", time.Since(now))
+		log.Warn("the private PostgreSQL runs again", "took", took.Elapsed())
 	}
 }
 

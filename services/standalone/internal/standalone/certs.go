@@ -8,9 +8,9 @@ import (
 	"path/filepath"
 	"strings"
 	"text/tabwriter"
-	"time"
 
 	"github.com/rotaloom/rotaloom/pkg/boot"
+	"github.com/rotaloom/rotaloom/pkg/clock"
 )
 
 // Certs is the command that makes the certificates of a test installation of separate
@@ -35,7 +35,7 @@ var callers = []struct {
 
 // Do makes the certificates, and prints the flags that go with them.
 func (c *Certs) Do(_ context.Context, _ *slog.Logger, out io.Writer) error {
-	ca, err := boot.OpenLocalCA(c.Dir, time.Now())
+	ca, err := boot.OpenLocalCA(c.Dir, clock.System{}.Now())
 	if err != nil {
 		return err
 	}

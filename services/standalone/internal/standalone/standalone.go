@@ -99,7 +99,7 @@ func closeListener(l net.Listener) error {
 // serveEdge makes the edge part of the process, and what follows when it
 // answers.
 func serveEdge(cfg Config, app *boot.App, conns gateway.Conns, listener net.Listener, folder *state.Folder, credentials state.Credentials) error {
-	ca, err := boot.OpenLocalCA(folder.Path("tls"), time.Now())
+	ca, err := boot.OpenLocalCA(folder.Path("tls"), clock.System{}.Now())
 	if err != nil {
 		return err
 	}
@@ -183,7 +183,7 @@ func createDemo(ctx context.Context, out io.Writer, folder *state.Folder, ready 
 		return err
 	}
 	progress := func(step string) { fmt.Fprintf(out, "  %s\n", step) }
-	if err := seed.Demo(ctx, client, time.Now(), progress); err != nil {
+	if err := seed.Demo(ctx, client, clock.System{}.Now(), progress); err != nil {
 		return err
 	}
 	return folder.MarkSeeded()

@@ -4,10 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"time"
 
 	"github.com/jackc/pgx/v5"
 
+	"github.com/rotaloom/rotaloom/pkg/clock"
 	"github.com/rotaloom/rotaloom/pkg/outbox"
 	"github.com/rotaloom/rotaloom/pkg/pg"
 	"github.com/rotaloom/rotaloom/pkg/tenant"
@@ -53,7 +53,7 @@ func (p *Propagator) work(ctx context.Context, key batchKey) error {
 	}
 	d := p.takeScratch()
 	defer p.giveScratch(d)
-	began, done := time.Now(), false
+	took, done := clock.Start(), false
 	// Whatever the database's default is: each statement must see what was
 	// committed while the lock was waited for.
 	fresh := pgx.TxOptions{IsoLevel: pgx.ReadCommitted}
@@ -76,7 +76,7 @@ func (p *Propagator) work(ctx context.Context, key batchKey) error {
 		return err
 	}
 	p.wake()
-	p.metrics.batch.Observe(time.Since(began).Seconds())
+	p.metrics.batch.Observe(took.Elapsed().Seconds())
 	p.metrics.spans.Add(float64(len(d.changes.Gainers())))
 	p.metrics.overtaken.Add(float64(len(d.claim.batches) - 1))
 	if d.changes.Failure != nil {

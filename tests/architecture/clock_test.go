@@ -1,0 +1,60 @@
+package architecture
+
+import (
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+// machineTime are the files that ask the machine for the time, with what for.
+var machineTime = map[string]string{
+	"pkg/clock/clock.go":        "the one place",
+	"pkg/pg/fault.go":           "the server had no room some seconds ago, for all who use it in the process",
+	"pkg/pg/migrate.go":         "the same",
+	"pkg/rpc/steps_outer.go":    "deadlines of contexts are the machine's",
+	"pkg/replica/replicator.go": "waits by timers, which are the machine's",
+	"pkg/replica/compare.go":    "the same",
+	"pkg/replica/copy.go":       "the same",
+	"services/scheduling/internal/propagation/propagator/expected.go": "the same",
+	"services/standalone/internal/privatepg/watch.go":                 "how often a process has ended in a while",
+	"gateway/listener/drain.go":                                       "deadlines of connections are the machine's",
+	"gateway/listener/pace.go":                                        "the same",
+	"gateway/chain.go":                                                "the same: a request's deadline is its connection's",
+	"gateway/accesslog.go":                                            "the same",
+}
+
+// The present is asked of the clock that is passed in, so that tests choose it, and how
+// long something takes of a stopwatch.
+func TestThePresentIsAskedOfAClock(t *testing.T) {
+	t.Parallel()
+	seen := map[string]bool{}
+	look := func(name, path string) {
+		if strings.HasPrefix(name, "pkg/testkit/") {
+			return
+		}
+		file, err := parser.ParseFile(token.NewFileSet(), path, nil, parser.SkipObjectResolution)
+		require.NoError(t, err)
+		ast.Inspect(file, func(n ast.Node) bool {
+			x, ok := n.(*ast.SelectorExpr)
+			if !ok || !isName(x.X, "time") {
+				return true
+			}
+			switch x.Sel.Name {
+			case "Now", "Since", "Until":
+				seen[name] = true
+				assert.NotEmpty(t, machineTime[name], "%s: time.%s: take a clock.Clock, or a clock.Stopwatch for how long something takes", name, x.Sel.Name)
+			}
+			return true
+		})
+	}
+	eachFile(t, look)
+	eachFileOf(t, "gateway", look)
+	for name := range machineTime {
+		assert.True(t, seen[name], "%s asks no machine for the time", name)
+	}
+}
