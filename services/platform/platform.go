@@ -116,7 +116,7 @@ func New(_ context.Context, cfg Config, deps Deps) (*Service, error) {
 			Commons: deps.Commons, Timekeeping: deps.Timekeeping, Scheduling: deps.Scheduling,
 			Rules: rules, Log: deps.Log, Clock: clock.System{},
 		}),
-		trails: auditevent.New(deps.Pool, []auditevent.Neighbour{
+		trails: auditevent.New(deps.Pool, []auditevent.Source{
 			{Name: "auth", Conn: deps.Auth}, {Name: "commons", Conn: deps.Commons},
 			{Name: "timekeeping", Conn: deps.Timekeeping}, {Name: "scheduling", Conn: deps.Scheduling},
 		}),

@@ -90,7 +90,7 @@ func (h *Handler) CreateClient(ctx context.Context, req *authv1.Client) (*authv1
 	if err := profile.RefuseUnknown(ctx, h.Pool, tenantID, s.Profile); err != nil {
 		return nil, err
 	}
-	if err := h.refuseBeyond(ctx, tenantID, s); err != nil {
+	if err := h.refuseExceeding(ctx, tenantID, s); err != nil {
 		return nil, err
 	}
 	secret, hash := newSecret()
@@ -192,7 +192,7 @@ func (h *Handler) change(ctx context.Context, id string, becomes *settings, do f
 			}
 		}
 	}
-	if err := h.refuseBeyond(ctx, tenantID, concerned...); err != nil {
+	if err := h.refuseExceeding(ctx, tenantID, concerned...); err != nil {
 		return err
 	}
 	err = pg.InTx(ctx, h.Pool, func(ctx context.Context, tx pgx.Tx) error {
@@ -211,9 +211,9 @@ func (h *Handler) change(ctx context.Context, id string, becomes *settings, do f
 	return err
 }
 
-// refuseBeyond refuses clients that permit more than the caller may do, by their
+// refuseExceeding refuses clients that permit more than the caller may do, by their
 // profile or their scopes.
-func (h *Handler) refuseBeyond(ctx context.Context, tenantID int64, clients ...settings) error {
+func (h *Handler) refuseExceeding(ctx context.Context, tenantID int64, clients ...settings) error {
 	bounds, err := profile.BoundsOf(ctx, h.Pool, h.Permissions)
 	if err != nil {
 		return err

@@ -67,7 +67,7 @@ func orTrue(value, absent bool) bool { return value || absent }
 // something that the settings after do not let tokens do.
 func loses(before, after settings, catalog *scopes.Catalog) bool {
 	return before.Enabled && !after.Enabled || before.RefreshGrant && !after.RefreshGrant ||
-		before.PasswordGrant && !after.PasswordGrant || catalog.Narrower(before.Scopes, after.Scopes)
+		before.PasswordGrant && !after.PasswordGrant || catalog.Narrows(before.Scopes, after.Scopes)
 }
 
 // answer is a client as answers show it; secret is "" but in the answer that

@@ -38,9 +38,9 @@ func (b Bounds) Refuse(p Profile) *fault.Error {
 	if b.free {
 		return nil
 	}
-	beyond := Beyond(p.Grants, b.held.Grants)
+	beyond := FirstExceeding(p.Grants, b.held.Grants)
 	if beyond == "" {
-		beyond = Beyond(Expand(p.Grants, b.all), b.caller.Permissions)
+		beyond = FirstExceeding(Expand(p.Grants, b.all), b.caller.Permissions)
 	}
 	if beyond != "" {
 		return fault.Forbidden(fault.CodeNoAccess, fmt.Sprintf(
@@ -62,9 +62,9 @@ func (b Bounds) RefuseScopes(patterns []string) *fault.Error {
 	if b.free {
 		return nil
 	}
-	beyond := Beyond(patterns, b.held.Grants)
+	beyond := FirstExceeding(patterns, b.held.Grants)
 	if beyond == "" {
-		beyond = Beyond(Expand(patterns, b.all), b.caller.Permissions)
+		beyond = FirstExceeding(Expand(patterns, b.all), b.caller.Permissions)
 	}
 	if beyond == "" {
 		return nil
@@ -88,10 +88,10 @@ type Given struct {
 	Profile  string
 }
 
-// RefuseGiven returns for each what Refuse answers for the profile, and for the
+// CheckAssigned returns for each what Refuse answers for the profile, and for the
 // one that the person's user has now: nobody takes the account over of somebody
 // who may do more.
-func RefuseGiven(ctx context.Context, db pg.Querier, tenantID int64, all []string, given []Given) ([]*fault.Error, error) {
+func CheckAssigned(ctx context.Context, db pg.Querier, tenantID int64, all []string, given []Given) ([]*fault.Error, error) {
 	refused := make([]*fault.Error, len(given))
 	bounds, err := BoundsOf(ctx, db, all)
 	if err != nil || bounds.free || len(given) == 0 {

@@ -26,7 +26,7 @@ func TestExpand(t *testing.T) {
 	}
 }
 
-func TestBeyond(t *testing.T) {
+func TestFirstExceeding(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
 		grants, held []string
@@ -43,7 +43,7 @@ func TestBeyond(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			assert.Equal(t, c.want, Beyond(c.grants, c.held))
+			assert.Equal(t, c.want, FirstExceeding(c.grants, c.held))
 		})
 	}
 }

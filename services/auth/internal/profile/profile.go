@@ -74,7 +74,7 @@ func ByName(ctx context.Context, db pg.Querier, tenantID int64, names []string) 
 // does not know has what its token says.
 func heldBy(ctx context.Context, db pg.Querier, p *authn.Principal) (Profile, error) {
 	source, name := `SELECT access_profile FROM app_user WHERE tenant_id = $1 AND username_key = $2`, username.KeyOf(p.Subject)
-	if revoked.OwnWork(p.SID) {
+	if revoked.IsClientCredentials(p.SID) {
 		name = p.Subject
 		source = `SELECT access_profile FROM client WHERE tenant_id = $1 AND client_id = $2`
 	}
@@ -96,10 +96,10 @@ func (p Profile) Privileged(all []string) bool {
 	})
 }
 
-// Beyond returns the first of some grants that goes beyond those that somebody
+// FirstExceeding returns the first of some grants that goes beyond those that somebody
 // holds, or "". A pattern is within another only when everything is that it
 // will ever match.
-func Beyond(grants, held []string) string {
+func FirstExceeding(grants, held []string) string {
 	for _, grant := range grants {
 		if !slices.ContainsFunc(held, func(h string) bool { return pattern(h).MatchString(grant) }) {
 			return grant

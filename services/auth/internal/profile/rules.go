@@ -58,7 +58,7 @@ func read(name string, sent *authv1.AccessProfile, all []string) (Profile, error
 // loses reports whether somebody loses something when one profile takes the
 // place of another.
 func loses(before, after Profile) bool {
-	return Beyond(before.Grants, after.Grants) != "" || !before.Rows.Within(after.Rows)
+	return FirstExceeding(before.Grants, after.Grants) != "" || !before.Rows.Within(after.Rows)
 }
 
 // answer is a profile as answers show it.

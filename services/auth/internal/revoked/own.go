@@ -17,9 +17,9 @@ const ownPrefix = "c-"
 // as tokens can live at most, whatever the setting was when they were issued.
 const ownFor = 46 * 24 * time.Hour
 
-// OwnWork reports whether tokens of a family are of a client's own work. Those that
+// IsClientCredentials reports whether tokens of a family are of a client's own work. Those that
 // an older version issued have no family.
-func OwnWork(sid string) bool { return sid == "" || strings.HasPrefix(sid, ownPrefix) }
+func IsClientCredentials(sid string) bool { return sid == "" || strings.HasPrefix(sid, ownPrefix) }
 
 // ClientWork revokes the tokens of a client's own work, in the transaction that
 // takes something away from it. The caller calls Published when it has committed.

@@ -20,10 +20,10 @@ func (c *Catalog) Of(allowed []string) Granted {
 	return Granted{catalog: c, identity: identity, permissions: orEverything(allowed)}
 }
 
-// Asked returns what of the scope is granted to a request, which names what it
+// Restrict returns what of the scope is granted to a request, which names what it
 // wants, separated by spaces. A request that names no permissions gets all that
 // there are. It returns false when nothing is left of those that it names.
-func (g Granted) Asked(request string) (Granted, bool) {
+func (g Granted) Restrict(request string) (Granted, bool) {
 	asked := strings.Fields(request)
 	if len(asked) == 0 {
 		return g, true

@@ -82,13 +82,13 @@ func (c *Catalog) Patterns(scopes []string) []string { return c.patterns(orEvery
 // within reports whether a scope permits nothing beyond others.
 func (c *Catalog) within(scope string, others []string) bool {
 	patterns := c.patterns([]string{scope})
-	return len(patterns) > 0 && profile.Beyond(patterns, c.patterns(others)) == ""
+	return len(patterns) > 0 && profile.FirstExceeding(patterns, c.patterns(others)) == ""
 }
 
-// Narrower reports whether some of what one list of scopes of a client permits
+// Narrows reports whether some of what one list of scopes of a client permits
 // is not permitted by another one.
-func (c *Catalog) Narrower(before, after []string) bool {
-	return profile.Beyond(c.patterns(orEverything(before)), c.patterns(orEverything(after))) != ""
+func (c *Catalog) Narrows(before, after []string) bool {
+	return profile.FirstExceeding(c.patterns(orEverything(before)), c.patterns(orEverything(after))) != ""
 }
 
 // meet returns the scopes that permit what both a and b do. Where two patterns

@@ -39,7 +39,7 @@ func TestGranted(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			granted, ok := NewCatalog(all).Of(c.client).Asked(c.asked)
+			granted, ok := NewCatalog(all).Of(c.client).Restrict(c.asked)
 			assert.Equal(t, c.text != "", ok)
 			if ok {
 				assert.Equal(t, c.text, granted.Text())
@@ -68,7 +68,7 @@ func TestPermissionsAreRemembered(t *testing.T) {
 
 func TestAskedAgain(t *testing.T) {
 	t.Parallel()
-	first, ok := NewCatalog(all).Of(nil).Asked("openid read")
+	first, ok := NewCatalog(all).Of(nil).Restrict("openid read")
 	assert.True(t, ok)
 	for asked, text := range map[string]string{
 		"":                         "openid read",
@@ -76,7 +76,7 @@ func TestAskedAgain(t *testing.T) {
 		"commons":                  "commons.person.read",
 		"write":                    "",
 	} {
-		again, ok := first.Asked(asked)
+		again, ok := first.Restrict(asked)
 		assert.Equal(t, text != "", ok, asked)
 		if ok {
 			assert.Equal(t, text, again.Text())
@@ -84,14 +84,14 @@ func TestAskedAgain(t *testing.T) {
 	}
 }
 
-func TestNarrower(t *testing.T) {
+func TestNarrows(t *testing.T) {
 	t.Parallel()
 	c := NewCatalog(all)
-	assert.False(t, c.Narrower(nil, nil))
-	assert.False(t, c.Narrower([]string{"scheduling.schedule.read"}, []string{"read"}))
-	assert.False(t, c.Narrower([]string{"read"}, nil))
-	assert.True(t, c.Narrower(nil, []string{"read"}))
-	assert.True(t, c.Narrower([]string{"read", "write"}, []string{"read"}))
+	assert.False(t, c.Narrows(nil, nil))
+	assert.False(t, c.Narrows([]string{"scheduling.schedule.read"}, []string{"read"}))
+	assert.False(t, c.Narrows([]string{"read"}, nil))
+	assert.True(t, c.Narrows(nil, []string{"read"}))
+	assert.True(t, c.Narrows([]string{"read", "write"}, []string{"read"}))
 }
 
 func TestKnown(t *testing.T) {

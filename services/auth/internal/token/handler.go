@@ -150,7 +150,7 @@ func (h *Handler) byGrant(ctx context.Context, req *authv1.IssueTokenRequest) (*
 }
 
 func (h *Handler) byPassword(ctx context.Context, c *client, req *authv1.IssueTokenRequest) (*authv1.IssueTokenResponse, error) {
-	granted, ok := h.Scopes.Of(c.scopes).Asked(req.GetScope())
+	granted, ok := h.Scopes.Of(c.scopes).Restrict(req.GetScope())
 	if !ok {
 		return nil, invalidScope()
 	}
@@ -175,7 +175,7 @@ func (h *Handler) byPassword(ctx context.Context, c *client, req *authv1.IssueTo
 // byClient returns an access token for a client's own work: no refresh token,
 // since the client can ask again, and no id token, since there is no user.
 func (h *Handler) byClient(ctx context.Context, c *client, req *authv1.IssueTokenRequest) (*authv1.IssueTokenResponse, error) {
-	granted, ok := h.Scopes.Of(c.scopes).Asked(req.GetScope())
+	granted, ok := h.Scopes.Of(c.scopes).Restrict(req.GetScope())
 	if !ok {
 		return nil, invalidScope()
 	}

@@ -37,9 +37,9 @@ func (h *Handler) refresh(ctx context.Context, req *authv1.IssueTokenRequest) (*
 	if err != nil || u == nil || u.lockedOut {
 		return nil, err
 	}
-	granted, ok := h.Scopes.Of(u.scopes).Asked(u.family.scope)
+	granted, ok := h.Scopes.Of(u.scopes).Restrict(u.family.scope)
 	if ok {
-		granted, ok = granted.Asked(req.GetScope())
+		granted, ok = granted.Restrict(req.GetScope())
 	}
 	if !ok {
 		return nil, invalidScope()

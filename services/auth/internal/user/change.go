@@ -46,7 +46,7 @@ func (h *Handler) CheckUserChanges(ctx context.Context, req *authv1.CheckUserCha
 			ended = append(ended, c.GetPersonId())
 		}
 	}
-	refused, err := profile.RefuseGiven(ctx, h.pool, tenantID, h.permissions, given)
+	refused, err := profile.CheckAssigned(ctx, h.pool, tenantID, h.permissions, given)
 	if err != nil {
 		return nil, err
 	}

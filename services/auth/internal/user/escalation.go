@@ -21,7 +21,7 @@ func (h *Handler) refuseEscalation(ctx context.Context, tenantID int64, users []
 	for i, u := range users {
 		given[i] = profile.Given{PersonID: u.GetPersonId(), Profile: u.GetAccessProfile()}
 	}
-	refused, err := profile.RefuseGiven(ctx, h.pool, tenantID, h.permissions, given)
+	refused, err := profile.CheckAssigned(ctx, h.pool, tenantID, h.permissions, given)
 	if err != nil {
 		return err
 	}

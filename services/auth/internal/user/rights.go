@@ -60,7 +60,7 @@ func rightsOf(held, other profile.Profile, all []string) *authv1.UserRights {
 	}
 	theirs := profile.Expand(other.Grants, all)
 	return &authv1.UserRights{
-		Within:      profile.Beyond(other.Grants, held.Grants) == "" && other.Rows.Within(held.Rows),
+		Within:      profile.FirstExceeding(other.Grants, held.Grants) == "" && other.Rows.Within(held.Rows),
 		RowScope:    string(rows),
 		Permissions: slices.DeleteFunc(mine, func(permission string) bool { return !slices.Contains(theirs, permission) }),
 	}

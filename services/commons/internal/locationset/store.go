@@ -56,8 +56,8 @@ func insert(ctx context.Context, tx pgx.Tx, tenantID int64, c *commonsv1.Locatio
 	if err := check(c); err != nil {
 		return 0, err
 	}
-	if utf8.RuneCountInString(persistentID) > structure.LongestName {
-		return 0, structure.Invalid("persistentId", "must have at most %d characters", structure.LongestName)
+	if utf8.RuneCountInString(persistentID) > structure.MaxName {
+		return 0, structure.Invalid("persistentId", "must have at most %d characters", structure.MaxName)
 	}
 	err = tx.QueryRow(ctx, `INSERT INTO location_set (tenant_id, name, description, type_id, include_all_enabled, persistent_id)
 		VALUES ($1, $2, $3, $4, $5, $6) RETURNING id`, tenantID, c.GetName(), c.GetDescription(), c.GetTypeId(),

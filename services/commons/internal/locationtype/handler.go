@@ -167,8 +167,8 @@ func check(given *commonsv1.LocationType) error {
 	if utf8.RuneCountInString(given.GetDescription()) > maxText {
 		return structure.Invalid("description", "must have at most %d characters", maxText)
 	}
-	if utf8.RuneCountInString(given.GetPersistentId()) > structure.LongestName {
-		return structure.Invalid("persistentId", "must have at most %d characters", structure.LongestName)
+	if utf8.RuneCountInString(given.GetPersistentId()) > structure.MaxName {
+		return structure.Invalid("persistentId", "must have at most %d characters", structure.MaxName)
 	}
 	return nil
 }

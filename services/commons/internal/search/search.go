@@ -35,8 +35,8 @@ type (
 	Periods = hyperfind.Periods
 )
 
-// NamedGroup returns the group that a managerEmployeeGroupName names.
-func NamedGroup(name string) Group { return employeegroup.Named(name) }
+// ParseGroup returns the group that a managerEmployeeGroupName names.
+func ParseGroup(name string) Group { return employeegroup.Parse(name) }
 
 // NewGroups makes the employee groups of the persons in the pool's database. The
 // zone says which day it is.

@@ -71,8 +71,8 @@ const (
 	CodeParentNotThen = "WRL-10208"
 )
 
-// LongestName bounds names, in characters.
-const LongestName = 200
+// MaxName bounds names, in characters.
+const MaxName = 200
 
 // Invalid is the error for a property with a value that it cannot have.
 func Invalid(path, format string, args ...any) *fault.Error {
@@ -98,8 +98,8 @@ func CheckName(path, name string) error {
 		return Missing(path)
 	case strings.TrimSpace(name) != name:
 		return Invalid(path, "must not begin or end with a space")
-	case utf8.RuneCountInString(name) > LongestName:
-		return Invalid(path, "must have at most %d characters", LongestName)
+	case utf8.RuneCountInString(name) > MaxName:
+		return Invalid(path, "must have at most %d characters", MaxName)
 	case strings.ContainsFunc(name, unicode.IsControl):
 		return Invalid(path, "must not have control characters")
 	}

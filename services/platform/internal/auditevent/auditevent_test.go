@@ -23,7 +23,7 @@ import (
 
 var noon = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 
-// bench is the handler between two neighbours, auth and commons.
+// bench is the handler between two sources, auth and commons.
 type bench struct {
 	handler *Handler
 	pools   map[string]*pgxpool.Pool
@@ -36,13 +36,13 @@ func newBench(t *testing.T) *bench {
 	for _, name := range []string{"auth", "commons", "platform"} {
 		b.pools[name] = pgtest.New(t, audit.Migrations())
 	}
-	var neighbours []Neighbour
+	var sources []Source
 	for _, name := range []string{"auth", "commons"} {
 		local := rpctest.Local(t)
 		auditv1.RegisterAuditTrailServiceServer(local, audit.NewTrail(b.pools[name]))
-		neighbours = append(neighbours, Neighbour{name, local.Conn("platform", nil)})
+		sources = append(sources, Source{name, local.Conn("platform", nil)})
 	}
-	b.handler = New(b.pools["platform"], neighbours)
+	b.handler = New(b.pools["platform"], sources)
 	local := rpctest.Local(t)
 	platformv1.RegisterAuditEventServiceServer(local, b.handler)
 	b.client = platformv1.NewAuditEventServiceClient(local.Conn("test", nil))

@@ -24,8 +24,8 @@ import (
 	platformv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/platform/v1"
 )
 
-// Neighbour is a service with a trail.
-type Neighbour struct {
+// Source is a service with a trail.
+type Source struct {
 	Name string
 	Conn grpc.ClientConnInterface
 }
@@ -46,11 +46,11 @@ type Handler struct {
 
 var _ platformv1.AuditEventServiceServer = (*Handler)(nil)
 
-// New makes a Handler that reads the trails of the neighbours, and the one of
+// New makes a Handler that reads the trails of the sources, and the one of
 // this service in pool.
-func New(pool *pgxpool.Pool, neighbours []Neighbour) *Handler {
+func New(pool *pgxpool.Pool, sources []Source) *Handler {
 	h := &Handler{keep: audit.KeepRefusals(pool)}
-	for _, n := range neighbours {
+	for _, n := range sources {
 		client := auditv1.NewAuditTrailServiceClient(n.Conn)
 		h.trails = append(h.trails, trail{n.Name, func(ctx context.Context, req *auditv1.ReadAuditTrailRequest) (*auditv1.ReadAuditTrailResponse, error) {
 			return client.ReadAuditTrail(ctx, req)

@@ -59,7 +59,7 @@ func (r scope) checkChange(p, before *commonsv1.Person) error {
 		}
 	}
 	for _, a := range changed(p.GetPersonInformation().GetPersonAccessAssignments(), before.GetPersonInformation().GetPersonAccessAssignments()) {
-		if name := a.GetManagerEmployeeGroupName(); !search.NamedGroup(name).Within(r.group) {
+		if name := a.GetManagerEmployeeGroupName(); !search.ParseGroup(name).Within(r.group) {
 			return notAuthorised(fmt.Sprintf("The managerEmployeeGroupName %q goes beyond your employee group.", name))
 		}
 	}

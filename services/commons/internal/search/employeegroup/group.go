@@ -9,12 +9,12 @@ type Group struct {
 	path, query string
 }
 
-// Named returns the group that a managerEmployeeGroupName names. A name with a
+// Parse returns the group that a managerEmployeeGroupName names. A name with a
 // slash is a path, to which all belong whose primary labor account of today is
 // at that path or below it; the path of a root ends with one ("Acme/"). A name
 // without is that of a public hyperfind. It is never the other one as well: who
 // deletes a hyperfind, or makes one, turns no group into another.
-func Named(name string) Group {
+func Parse(name string) Group {
 	name = strings.TrimSpace(name)
 	if strings.Contains(name, "/") {
 		return Group{path: strings.TrimRight(name, "/")}

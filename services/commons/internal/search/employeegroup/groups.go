@@ -19,7 +19,7 @@ import (
 
 // Groups finds employee groups. A person's group is named by the
 // managerEmployeeGroupName of their personAccessAssignments that holds today,
-// in the tenants' time zone. See [Named] for what names there are. Who has no
+// in the tenants' time zone. See [Parse] for what names there are. Who has no
 // such name has no group.
 type Groups struct {
 	pool    *pgxpool.Pool
@@ -48,7 +48,7 @@ func (g *Groups) Of(ctx context.Context, tenantID, personID int64) (Group, error
 	if err != nil {
 		return Group{}, fmt.Errorf("read employee group: %w", err)
 	}
-	return Named(name), nil
+	return Parse(name), nil
 }
 
 func (g *Groups) today() civil.Date { return civil.FromTime(g.clock.Now().In(g.zone)) }

@@ -76,12 +76,12 @@ func TestMembers(t *testing.T) {
 
 func TestGroupContains(t *testing.T) {
 	t.Parallel()
-	root, north, query := Named(" Acme/ "), Named("Acme/North"), Named("Acme")
+	root, north, query := Parse(" Acme/ "), Parse("Acme/North"), Parse("Acme")
 	assert.True(t, root.Contains("Acme") && root.Contains("Acme/North") && north.Within(root) && Group{}.Within(query))
 	for _, path := range []string{"Acme2", "acme", "Other/Acme", ""} {
 		assert.False(t, root.Contains(path), path)
 	}
-	for _, none := range []Group{{}, query, Named("/")} {
+	for _, none := range []Group{{}, query, Parse("/")} {
 		assert.False(t, none.Contains("Acme") || none.Contains("") || north.Within(none), none)
 	}
 	assert.False(t, root.Within(north) || query.Within(root) || query.Within(query), "whom a query finds may change")

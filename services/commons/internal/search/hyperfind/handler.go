@@ -166,18 +166,18 @@ func validate(given *commonsv1.HyperfindQuery) (*storedQuery, []byte, error) {
 	switch {
 	case given == nil || strings.TrimSpace(name) == "":
 		return nil, nil, query.Invalid("name", "is missing")
-	case strings.TrimSpace(name) != name || strings.ContainsRune(name, 0) || utf8.RuneCountInString(name) > structure.LongestName:
-		return nil, nil, query.Invalid("name", "must have at most %d characters, and no space at its ends", structure.LongestName)
+	case strings.TrimSpace(name) != name || strings.ContainsRune(name, 0) || utf8.RuneCountInString(name) > structure.MaxName:
+		return nil, nil, query.Invalid("name", "must have at most %d characters, and no space at its ends", structure.MaxName)
 	case isBuiltIn(name):
 		return nil, nil, fault.Invalid(CodeTaken, fmt.Sprintf("%q is the name of a built-in query. Choose another.", name))
 	case isBuiltInID(given.GetPersistentId()):
 		return nil, nil, fault.Invalid(CodeTaken, fmt.Sprintf("%q is the persistentId of a built-in query. Choose another.", given.GetPersistentId()))
 	case utf8.RuneCountInString(given.GetDescription()) > maxDescription || strings.ContainsRune(given.GetDescription(), 0):
 		return nil, nil, query.Invalid("description", "must have at most %d characters", maxDescription)
-	case len(given.GetPersistentId()) > structure.LongestName || strings.ContainsRune(given.GetPersistentId(), 0):
-		return nil, nil, query.Invalid("persistentId", "must have at most %d characters", structure.LongestName)
-	case len(given.GetInclusiveExclusivefilterType()) > structure.LongestName || strings.ContainsRune(given.GetInclusiveExclusivefilterType(), 0):
-		return nil, nil, query.Invalid("inclusiveExclusivefilterType", "must have at most %d characters", structure.LongestName)
+	case len(given.GetPersistentId()) > structure.MaxName || strings.ContainsRune(given.GetPersistentId(), 0):
+		return nil, nil, query.Invalid("persistentId", "must have at most %d characters", structure.MaxName)
+	case len(given.GetInclusiveExclusivefilterType()) > structure.MaxName || strings.ContainsRune(given.GetInclusiveExclusivefilterType(), 0):
+		return nil, nil, query.Invalid("inclusiveExclusivefilterType", "must have at most %d characters", structure.MaxName)
 	}
 	var err error
 	if q.public, err = isPublic(given.GetVisibility()); err != nil {
