@@ -97,6 +97,9 @@ func prepareResponse(ctx context.Context, rw http.ResponseWriter, m proto.Messag
 	}
 	if c := callOf(ctx); c != nil {
 		c.tagVersion(m)
+		if raw := c.r.route.raw; raw != nil {
+			w.Header().Set("Content-Type", raw.contentType)
+		}
 	}
 	md, _ := runtime.ServerMetadataFromContext(ctx)
 	if location := md.HeaderMD.Get(rpc.HeaderContentLocation); len(location) > 0 {

@@ -44,6 +44,13 @@ func (b boundReply) marshal() ([]byte, error) {
 	if b.c.w.success == http.StatusNoContent {
 		return nil, nil
 	}
+	if raw := b.c.r.route.raw; raw != nil {
+		wire, err := wireOf(b.m)
+		if err == nil {
+			err = raw.write(b.c.w, wire)
+		}
+		return nil, err
+	}
 	if b.c.joined != nil {
 		return b.c.lastPart(), nil
 	}

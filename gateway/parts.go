@@ -17,6 +17,9 @@ func (c *serviceCall) withParts(ctx context.Context) context.Context {
 	if !c.r.route.policy.Parts {
 		return ctx
 	}
+	if c.r.route.raw != nil {
+		return rpc.WithParts(ctx, c.takeRawPart)
+	}
 	return rpc.WithParts(ctx, c.takePart)
 }
 
@@ -42,7 +45,10 @@ func (c *serviceCall) lastPart() []byte {
 
 // checkParts refuses a contract that gives parts to a method whose answers
 // cannot be joined.
-func (r *route) checkParts() error {
+func (r *route) checkParts() (err error) {
+	if r.raw, err = rawOf(r.policy.Output); err != nil || r.raw != nil {
+		return err
+	}
 	if r.policy.Parts && !transcode.For(r.policy.Output).Joins() {
 		return fmt.Errorf("answers of type %s cannot come in parts", r.policy.Output.FullName())
 	}

@@ -30,6 +30,7 @@ type route struct {
 	body   bool                           // whether there is one
 	// bodiless says that the body has nothing that a caller could say.
 	bodiless bool
+	raw      *raw // of an answer that is no JSON, or nil
 }
 
 // addService adds the routes of a service. The generated code hands over its

@@ -8,7 +8,6 @@ import (
 	"net/http"
 	"regexp"
 	"strings"
-	"time"
 )
 
 // Asked is a step with the values that were at hand for it.
@@ -21,7 +20,7 @@ type Asked struct {
 // Record runs a case as Run does, and answers its steps with their values. Steps
 // that last tells, and those behind them, are not run.
 func Record(ctx context.Context, target Target, c Case, last func(Step) bool) ([]Asked, error) {
-	values := map[string]string{"unique": fmt.Sprintf("%x-%d", time.Now().UnixNano(), counter.Add(1))}
+	values := fresh()
 	maps.Copy(values, target.Values)
 	var asked []Asked
 	stopped := false

@@ -33,13 +33,18 @@ const interval = 20 * time.Millisecond
 
 var counter atomic.Int64
 
-// Run runs a case and answers the first difference.
-func Run(ctx context.Context, target Target, c Case) error {
-	values := map[string]string{
+// fresh are the values by which one run of a case differs from all others.
+func fresh() map[string]string {
+	return map[string]string{
 		"unique": fmt.Sprintf("%x-%d", time.Now().UnixNano(), counter.Add(1)),
 		// A UUID without its last twelve digits, which the case appends.
 		"uuid": uuid.NewString()[:24],
 	}
+}
+
+// Run runs a case and answers the first difference.
+func Run(ctx context.Context, target Target, c Case) error {
+	values := fresh()
 	for name, value := range target.Values {
 		values[name] = value
 	}

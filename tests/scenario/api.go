@@ -62,7 +62,9 @@ func (a API) Bytes(ctx context.Context, method, path string, body any) (http.Hea
 	if err != nil {
 		return nil, nil, err
 	}
-	if response.StatusCode != http.StatusOK && response.StatusCode != http.StatusNoContent {
+	switch response.StatusCode {
+	case http.StatusOK, http.StatusCreated, http.StatusAccepted, http.StatusNoContent:
+	default:
 		return response.Header, nil, fmt.Errorf("%s %s: %w", method, path,
 			&Refused{Status: response.StatusCode, Header: response.Header, Body: data})
 	}

@@ -131,6 +131,11 @@ func (g *generator) fill(r *route, status, success int, response *Response) *Res
 	if status == success || status < http.StatusMultipleChoices && status != http.StatusMultiStatus {
 		schema = g.schemas.message(r.method.Output)
 	}
+	if kind := messageOptions(r.method.Output.Desc).GetContentType(); kind != "" && status == success {
+		kind, _, _ = strings.Cut(kind, ";")
+		response.Content = map[string]Body{kind: {Schema: &Schema{Type: "string"}}}
+		return response
+	}
 	response.Content = map[string]Body{jsonType: {Schema: schema, Examples: g.cases.responses(r, status)}}
 	return response
 }
