@@ -39,6 +39,7 @@ const (
 	PersonService_GetCurrentUserInfo_FullMethodName        = "/rotaloom.commons.v1.PersonService/GetCurrentUserInfo"
 	PersonService_MultiReadBasePersons_FullMethodName      = "/rotaloom.commons.v1.PersonService/MultiReadBasePersons"
 	PersonService_ResolvePersons_FullMethodName            = "/rotaloom.commons.v1.PersonService/ResolvePersons"
+	PersonService_ReadCustomFields_FullMethodName          = "/rotaloom.commons.v1.PersonService/ReadCustomFields"
 )
 
 // PersonServiceClient is the client API for PersonService service.
@@ -87,6 +88,9 @@ type PersonServiceClient interface {
 	// Finds persons for another service by ids or person numbers. Unknown ones
 	// are left out of the answer.
 	ResolvePersons(ctx context.Context, in *ResolvePersonsRequest, opts ...grpc.CallOption) (*ResolvePersonsResponse, error)
+	// Reads custom fields of persons for another service. A field that no person of
+	// the tenant has is not known.
+	ReadCustomFields(ctx context.Context, in *ReadCustomFieldsRequest, opts ...grpc.CallOption) (*ReadCustomFieldsResponse, error)
 }
 
 type personServiceClient struct {
@@ -257,6 +261,16 @@ func (c *personServiceClient) ResolvePersons(ctx context.Context, in *ResolvePer
 	return out, nil
 }
 
+func (c *personServiceClient) ReadCustomFields(ctx context.Context, in *ReadCustomFieldsRequest, opts ...grpc.CallOption) (*ReadCustomFieldsResponse, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(ReadCustomFieldsResponse)
+	err := c.cc.Invoke(ctx, PersonService_ReadCustomFields_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
 // PersonServiceServer is the server API for PersonService service.
 // All implementations must embed UnimplementedPersonServiceServer
 // for forward compatibility.
@@ -303,6 +317,9 @@ type PersonServiceServer interface {
 	// Finds persons for another service by ids or person numbers. Unknown ones
 	// are left out of the answer.
 	ResolvePersons(context.Context, *ResolvePersonsRequest) (*ResolvePersonsResponse, error)
+	// Reads custom fields of persons for another service. A field that no person of
+	// the tenant has is not known.
+	ReadCustomFields(context.Context, *ReadCustomFieldsRequest) (*ReadCustomFieldsResponse, error)
 	mustEmbedUnimplementedPersonServiceServer()
 }
 
@@ -360,6 +377,9 @@ func (UnimplementedPersonServiceServer) MultiReadBasePersons(context.Context, *M
 }
 func (UnimplementedPersonServiceServer) ResolvePersons(context.Context, *ResolvePersonsRequest) (*ResolvePersonsResponse, error) {
 	return nil, status.Error(codes.Unimplemented, "method ResolvePersons not implemented")
+}
+func (UnimplementedPersonServiceServer) ReadCustomFields(context.Context, *ReadCustomFieldsRequest) (*ReadCustomFieldsResponse, error) {
+	return nil, status.Error(codes.Unimplemented, "method ReadCustomFields not implemented")
 }
 func (UnimplementedPersonServiceServer) mustEmbedUnimplementedPersonServiceServer() {}
 func (UnimplementedPersonServiceServer) testEmbeddedByValue()                       {}
@@ -670,6 +690,24 @@ func _PersonService_ResolvePersons_Handler(srv interface{}, ctx context.Context,
 	return interceptor(ctx, in, info, handler)
 }
 
+func _PersonService_ReadCustomFields_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(ReadCustomFieldsRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(PersonServiceServer).ReadCustomFields(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: PersonService_ReadCustomFields_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(PersonServiceServer).ReadCustomFields(ctx, req.(*ReadCustomFieldsRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
 // PersonService_ServiceDesc is the grpc.ServiceDesc for PersonService service.
 // It's only intended for direct use with grpc.RegisterService,
 // and not to be introspected or modified (even as a copy)
@@ -740,6 +778,10 @@ var PersonService_ServiceDesc = grpc.ServiceDesc{
 		{
 			MethodName: "ResolvePersons",
 			Handler:    _PersonService_ResolvePersons_Handler,
+		},
+		{
+			MethodName: "ReadCustomFields",
+			Handler:    _PersonService_ReadCustomFields_Handler,
 		},
 	},
 	Streams:  []grpc.StreamDesc{},
