@@ -1,0 +1,190 @@
+package payrollstaging
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"google.golang.org/protobuf/proto"
+
+	"github.com/rotaloom/rotaloom/pkg/civil"
+	"github.com/rotaloom/rotaloom/pkg/fault"
+	commonv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/common/v1"
+	timekeepingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/timekeeping/v1"
+)
+
+const (
+	// CodeInvalid (400): the request lacks something, or a property of it is not one
+	// that it may have. The message says which.
+	CodeInvalid = "WRL-20911"
+	// CodeTooMany (413): as many runs go on as may at a time. Try again when one has
+	// ended.
+	CodeTooMany = "WRL-20912"
+	// CodeUsed (409): a run has the executionId. Ask for the status of that run.
+	CodeUsed = "WRL-20913"
+	// CodeUnknown (404): there is no run or export with the id, or it is too old.
+	CodeUnknown = "WRL-20914"
+	// CodeCustomField (400): no person has a custom field of that name.
+	CodeCustomField = "WRL-20915"
+	// CodeEmployees (413): a run is to stage more employees than one may.
+	CodeEmployees = "WFP-90002"
+	// CodeNotStaged (200): in the details of a run: the employee could not be staged. Stage them again
+	// under another executionId.
+	CodeNotStaged = "WRL-20916"
+)
+
+const (
+	// maxDays and maxEmployees bound a run.
+	maxDays, maxEmployees = 366, 50_000
+	maxText               = 200
+	// maxRuns is how many runs of a tenant go on at a time.
+	maxRuns = 3
+)
+
+func invalid(format string, args ...any) *fault.Error {
+	return fault.Invalid(CodeInvalid, fmt.Sprintf(format, args...))
+}
+
+// rules say what a run stages.
+type rules struct {
+	days             civil.Range
+	kinds            []Kind
+	include, exclude []*commonv1.Ref
+	payRules         []string
+	onlySignedOff    bool
+	onlyTerminated   bool
+	customFields     []string
+	message          *timekeepingv1.PayrollStagingRequest
+}
+
+// parse reads a request.
+func parse(req *timekeepingv1.PayrollStagingRequest) (r rules, err error) {
+	kept, _ := proto.Clone(req).(*timekeepingv1.PayrollStagingRequest)
+	kept.Employees = nil
+	r = rules{message: kept, include: req.GetIncludePayCodes(), exclude: req.GetExcludePayCodes(),
+		onlySignedOff: req.IgnoreSignOff != nil && !req.GetIgnoreSignOff(), onlyTerminated: req.GetProcessTerminatedEmployeesOnly()}
+	if err := checkTexts(req); err != nil {
+		return r, err
+	}
+	if r.days, err = daysOf(req.GetDateRange()); err != nil {
+		return r, err
+	}
+	switch t := strings.ToLower(req.GetExportType()); t {
+	case "", "payroll", "both":
+	case "accrual":
+		return r, invalid("exportType: accrual balances are not staged. Choose Payroll, or Both for the time alone.")
+	default:
+		return r, invalid("exportType: %q is none of Payroll, Accrual and Both.", req.GetExportType())
+	}
+	switch t := strings.ToLower(req.GetHistoricalCorrections()); t {
+	case "", "included in totals":
+		r.kinds = []Kind{Worked, PayCodeEdit, Correction, Earning}
+	case "excluded in totals":
+		r.kinds = []Kind{Worked, PayCodeEdit, Earning}
+	case "correction only":
+		r.kinds = []Kind{Correction}
+	default:
+		return r, invalid(`historicalCorrections: %q is none of "Included in totals", "Excluded in totals" and "Correction only".`, req.GetHistoricalCorrections())
+	}
+	if err := r.groups(req.GetWhere()); err != nil {
+		return r, err
+	}
+	r.customFields, err = customFields(req)
+	return r, err
+}
+
+func checkTexts(req *timekeepingv1.PayrollStagingRequest) error {
+	if strings.TrimSpace(req.GetExecutionId()) == "" || len(req.GetExecutionId()) > maxText {
+		return invalid("executionId needs a text of at most %d characters.", maxText)
+	}
+	for name, text := range map[string]string{"customParameter1": req.GetCustomParameter1(), "customParameter2": req.GetCustomParameter2()} {
+		if len(text) > maxText {
+			return invalid("%s has more than %d characters.", name, maxText)
+		}
+	}
+	based := req.GetProcessBasedOn()
+	if t := based.GetType(); t != "" && !slices.Contains([]string{"PRIMARY", "WORKED", "POSITION_ASSIGNMENT"}, t) {
+		return invalid("processBasedOn.type: %q is none of PRIMARY, WORKED and POSITION_ASSIGNMENT.", t)
+	}
+	if t := based.GetFilterBy(); t != "" && t != "JOB" {
+		return invalid("processBasedOn.filterBy: time is rolled up by JOB only.")
+	}
+	for name, list := range map[string][]*commonv1.Ref{"includePayCodes": req.GetIncludePayCodes(), "excludePayCodes": req.GetExcludePayCodes()} {
+		for i, ref := range list {
+			if ref.GetId() == 0 && ref.GetQualifier() == "" {
+				return invalid("%s[%d] needs an id or a qualifier.", name, i)
+			}
+		}
+	}
+	return nil
+}
+
+// daysOf returns whole days, both ends included.
+func daysOf(r *timekeepingv1.PayrollDateRange) (days civil.Range, err error) {
+	if r.GetStartDateTime() == "" || r.GetEndDateTime() == "" {
+		return days, invalid("dateRange needs startDateTime and endDateTime.")
+	}
+	if days.From, err = civil.ParseDate(r.GetStartDateTime()[:10]); err == nil {
+		days.To, err = civil.ParseDate(r.GetEndDateTime()[:10])
+	}
+	switch {
+	case err != nil:
+		return days, fault.Invalid(fault.CodeDate, "dateRange: "+err.Error()+".")
+	case days.To < days.From:
+		return days, invalid("dateRange: the end is before the start.")
+	case days.From.AddDays(maxDays) <= days.To:
+		return days, invalid("dateRange: a run stages at most %d days.", maxDays)
+	}
+	return days, nil
+}
+
+func (r *rules) groups(where *timekeepingv1.PayrollStagingWhere) error {
+	for i, in := range where.GetEmployeeIn() {
+		if len(in.GetPayGroup().GetPayRule()) == 0 {
+			return invalid("where.employeeIn[%d].payGroup needs payRule.", i)
+		}
+		for j, ref := range in.GetPayGroup().GetPayRule() {
+			if ref.GetQualifier() == "" {
+				return invalid("where.employeeIn[%d].payGroup.payRule[%d] needs a qualifier, the name of a pay rule.", i, j)
+			}
+			r.payRules = append(r.payRules, strings.ToLower(ref.GetQualifier()))
+		}
+	}
+	return nil
+}
+
+// customFields returns the names, each a text or the qualifier of a ref.
+func customFields(req *timekeepingv1.PayrollStagingRequest) (names []string, err error) {
+	for i, v := range req.GetCustomFields() {
+		name := v.GetStringValue()
+		if name == "" {
+			name = v.GetStructValue().GetFields()["qualifier"].GetStringValue()
+		}
+		if name == "" || len(name) > maxText || strings.ContainsRune(name, 0) {
+			return nil, invalid("customFields[%d] needs the name of a custom field of persons, or a reference with it as qualifier.", i)
+		}
+		if !slices.Contains(names, name) {
+			names = append(names, name)
+		}
+	}
+	return names, nil
+}
+
+// chooses reports whether a run stages the employees of a pay rule.
+func (r *rules) chooses(payRule string) bool {
+	return len(r.payRules) == 0 || slices.Contains(r.payRules, strings.ToLower(payRule))
+}
+
+// stages reports whether a run stages a total.
+func (r *rules) stages(t Total) bool {
+	if !slices.Contains(r.kinds, t.Kind) || r.onlySignedOff && !t.SignedOff && t.Kind != Earning {
+		return false
+	}
+	is := func(ref *commonv1.Ref) bool {
+		if ref.GetId() != 0 {
+			return ref.GetId() == t.PayCodeID
+		}
+		return strings.EqualFold(ref.GetQualifier(), t.PayCode)
+	}
+	return (len(r.include) == 0 || slices.ContainsFunc(r.include, is)) && !slices.ContainsFunc(r.exclude, is)
+}

@@ -1,0 +1,127 @@
+package payrollstaging
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5"
+	"google.golang.org/protobuf/proto"
+
+	"github.com/rotaloom/rotaloom/pkg/civil"
+	"github.com/rotaloom/rotaloom/pkg/domain/rowvisibility"
+	"github.com/rotaloom/rotaloom/pkg/fault"
+	"github.com/rotaloom/rotaloom/pkg/outbox"
+	"github.com/rotaloom/rotaloom/pkg/pg"
+	timekeepingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/timekeeping/v1"
+)
+
+// maxBatch is how many employees a worker stages in one transaction.
+const maxBatch = 200
+
+// lockRuns has who begins a run of a tenant.
+const lockRuns pg.Lock = "payroll staging"
+
+// run is a row.
+type run struct {
+	ID            uuid.UUID
+	State         string
+	Batches, Left int
+	Body          []byte
+}
+
+// start stores a run with its batches, and asks for them.
+func start(ctx context.Context, tx pgx.Tx, tenantID int64, id uuid.UUID, r rules, employees []int64) error {
+	if err := lockRuns.Wait(ctx, tx, tenantID); err != nil {
+		return err
+	}
+	var open int
+	var used *uuid.UUID
+	if err := tx.QueryRow(ctx, `SELECT (SELECT count(*) FROM payroll_staging WHERE tenant_id = $1 AND finished_at IS NULL),
+			(SELECT id FROM payroll_staging WHERE tenant_id = $1 AND execution_id = $2)`,
+		tenantID, r.message.GetExecutionId()).Scan(&open, &used); err != nil {
+		return fmt.Errorf("count runs: %w", err)
+	}
+	switch {
+	case used != nil:
+		return fault.Conflict(CodeUsed, fmt.Sprintf("executionId: the run %s has it. Ask for its status, or choose another executionId.", used))
+	case open >= maxRuns:
+		return tooMany()
+	}
+	body, err := proto.Marshal(r.message)
+	if err != nil {
+		return fmt.Errorf("store run: %w", err)
+	}
+	batches := slices.Collect(slices.Chunk(employees, maxBatch))
+	if _, err := tx.Exec(ctx, `INSERT INTO payroll_staging (tenant_id, id, execution_id, start_date, end_date, body, batches, batches_left, state, finished_at)
+		VALUES ($1, $2, $3, $4, $5, $6, $7::int, $7, CASE WHEN $7 = 0 THEN 'success' ELSE 'pending' END, CASE WHEN $7 = 0 THEN now() END)`,
+		tenantID, id, r.message.GetExecutionId(), r.days.From, r.days.To, body, len(batches)); err != nil {
+		return fmt.Errorf("store run: %w", err)
+	}
+	rows := &pgx.Batch{}
+	var events []proto.Message
+	for i, ids := range batches {
+		rows.Queue(`INSERT INTO payroll_staging_batch (tenant_id, staging_id, batch, employee_ids) VALUES ($1, $2, $3, $4)`, tenantID, id, i, ids)
+		events = append(events, &timekeepingv1.PayrollStagingBatchRequested{RequestId: id.String(), Batch: int32(i)})
+	}
+	if rows.Len() > 0 {
+		if err := tx.SendBatch(ctx, rows).Close(); err != nil {
+			return fmt.Errorf("store batches: %w", err)
+		}
+	}
+	return outbox.Append(ctx, tx, tenantID, events...)
+}
+
+func readRun(ctx context.Context, db pg.Querier, tenantID int64, id uuid.UUID) (*run, error) {
+	r := &run{ID: id}
+	err := db.QueryRow(ctx, `SELECT state, batches, batches_left, body FROM payroll_staging WHERE tenant_id = $1 AND id = $2`,
+		tenantID, id).Scan(&r.State, &r.Batches, &r.Left, &r.Body)
+	if errors.Is(err, pgx.ErrNoRows) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("read run: %w", err)
+	}
+	return r, nil
+}
+
+// everybody returns whom a caller sees, at most one more than a run may stage.
+func everybody(ctx context.Context, db pg.Querier, tenantID int64, visible rowvisibility.Set) ([]int64, error) {
+	if !visible.All() {
+		return visible.IDs(), nil
+	}
+	rows, err := db.Query(ctx, `SELECT id FROM person WHERE tenant_id = $1 ORDER BY id LIMIT $2`, tenantID, maxEmployees+1)
+	if err != nil {
+		return nil, fmt.Errorf("read persons: %w", err)
+	}
+	return pgx.CollectRows(rows, pgx.RowTo[int64])
+}
+
+// terminated returns those whose employment is terminated on one of the days, both
+// ends included.
+func terminated(ctx context.Context, db pg.Querier, tenantID int64, ids []int64, days civil.Range) ([]int64, error) {
+	rows, err := db.Query(ctx, `SELECT person_id FROM termination WHERE tenant_id = $1 AND person_id = ANY($2)
+		AND days && daterange($3, $4, '[]') ORDER BY person_id`, tenantID, ids, days.From, days.To)
+	if err != nil {
+		return nil, fmt.Errorf("read terminations: %w", err)
+	}
+	return pgx.CollectRows(rows, pgx.RowTo[int64])
+}
+
+// stagedEmployee is a row.
+type stagedEmployee struct {
+	ID                int64
+	Number, ErrorCode string
+	Message           string
+}
+
+func stagedEmployees(ctx context.Context, db pg.Querier, tenantID int64, id uuid.UUID) ([]stagedEmployee, error) {
+	rows, err := db.Query(ctx, `SELECT employee_id, person_number, error_code, message FROM payroll_staged_employee
+		WHERE tenant_id = $1 AND staging_id = $2 ORDER BY employee_id`, tenantID, id)
+	if err != nil {
+		return nil, fmt.Errorf("read staged employees: %w", err)
+	}
+	return pgx.CollectRows(rows, pgx.RowToStructByPos[stagedEmployee])
+}

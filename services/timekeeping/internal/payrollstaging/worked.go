@@ -1,0 +1,85 @@
+package payrollstaging
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+
+	"github.com/rotaloom/rotaloom/pkg/civil"
+	timekeepingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/timekeeping/v1"
+)
+
+// WorkedTime reads totals of timecards. Its WorkedTimeService does.
+type WorkedTime interface {
+	ReadWorkedTime(ctx context.Context, req *timekeepingv1.ReadWorkedTimeRequest) (*timekeepingv1.ReadWorkedTimeResponse, error)
+}
+
+// FromTimecards is the Source of the totals of timecards.
+func FromTimecards(worked WorkedTime) Source { return timecards{worked} }
+
+type timecards struct{ worked WorkedTime }
+
+// Totals returns the totals of the timecards of employees, in a fixed order. The
+// last day is included.
+func (t timecards) Totals(ctx context.Context, _ int64, employees []int64, days civil.Range) ([]Employee, error) {
+	answer, err := t.worked.ReadWorkedTime(ctx, &timekeepingv1.ReadWorkedTimeRequest{
+		EmployeeIds: employees, StartDate: days.From.String(), EndDate: days.To.String(),
+	})
+	if err != nil {
+		return nil, err
+	}
+	out := make([]Employee, 0, len(answer.GetEmployees()))
+	for _, e := range answer.GetEmployees() {
+		employee := Employee{ID: e.GetEmployeeId(), PayRule: e.GetPayRule()}
+		for _, total := range e.GetTotals() {
+			made, err := totalOf(total)
+			if err != nil {
+				return nil, err
+			}
+			employee.Totals = append(employee.Totals, made)
+		}
+		slices.SortFunc(employee.Totals, func(a, b Total) int {
+			return cmp.Or(cmp.Compare(a.Date, b.Date), cmp.Compare(a.PayCode, b.PayCode), cmp.Compare(a.Job, b.Job), cmp.Compare(a.Kind, b.Kind),
+				cmp.Compare(dayOr(a.Historical), dayOr(b.Historical)))
+		})
+		out = append(out, employee)
+	}
+	return out, nil
+}
+
+func dayOr(d *civil.Date) civil.Date {
+	if d == nil {
+		return 0
+	}
+	return *d
+}
+
+func totalOf(t *timekeepingv1.WorkedTimeTotal) (Total, error) {
+	day, err := civil.ParseDate(t.GetDate())
+	if err != nil {
+		return Total{}, fmt.Errorf("a total of %q: %w", t.GetDate(), err)
+	}
+	out := Total{
+		Date: day, PayCodeID: t.GetPayCode().GetId(), PayCode: t.GetPayCode().GetQualifier(), Job: t.GetOrgJob().GetQualifier(),
+		Seconds: t.GetSeconds(), Days: t.GetDays(), Money: t.GetMoney(), SignedOff: t.GetSignedOff(),
+	}
+	switch t.GetKind() {
+	case timekeepingv1.TotalKind_TOTAL_KIND_WORKED:
+		out.Kind = Worked
+	case timekeepingv1.TotalKind_TOTAL_KIND_PAY_CODE_EDIT:
+		out.Kind = PayCodeEdit
+	case timekeepingv1.TotalKind_TOTAL_KIND_HISTORICAL_CORRECTION:
+		out.Kind = Correction
+	default:
+		return out, fmt.Errorf("a total of the kind %s", t.GetKind())
+	}
+	if text := t.GetHistoricalDate(); text != "" {
+		corrected, err := civil.ParseDate(text)
+		if err != nil {
+			return out, fmt.Errorf("a correction of %q: %w", text, err)
+		}
+		out.Historical = &corrected
+	}
+	return out, nil
+}

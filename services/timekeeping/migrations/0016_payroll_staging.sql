@@ -1,0 +1,101 @@
+-- +goose Up
+-- Staging of payroll: runs, the batches of employees that workers share, and rows.
+
+CREATE TABLE payroll_staging (
+    tenant_id    bigint      NOT NULL,
+    id           uuid        NOT NULL,
+    -- The caller's name for the run.
+    execution_id text        NOT NULL,
+    -- Whole days, the last one included.
+    start_date   date        NOT NULL,
+    end_date     date        NOT NULL,
+    -- rotaloom.timekeeping.v1.PayrollStagingRequest without employees.
+    body         bytea       NOT NULL,
+    state        text        NOT NULL DEFAULT 'pending',
+    batches      int         NOT NULL,
+    batches_left int         NOT NULL,
+    created_at   timestamptz NOT NULL DEFAULT now(),
+    -- When a batch was staged or asked for again, and when the run ended.
+    moved_at     timestamptz NOT NULL DEFAULT now(),
+    finished_at  timestamptz,
+    PRIMARY KEY (tenant_id, id),
+    CONSTRAINT payroll_staging_execution UNIQUE (tenant_id, execution_id)
+);
+CREATE INDEX payroll_staging_open ON payroll_staging (moved_at) WHERE finished_at IS NULL;
+CREATE INDEX payroll_staging_finished ON payroll_staging (finished_at) WHERE finished_at IS NOT NULL;
+
+CREATE TABLE payroll_staging_batch (
+    tenant_id    bigint   NOT NULL,
+    staging_id   uuid     NOT NULL,
+    batch        int      NOT NULL,
+    employee_ids bigint[] NOT NULL,
+    -- How often a worker has begun.
+    attempts     int      NOT NULL DEFAULT 0,
+    staged       boolean  NOT NULL DEFAULT false,
+    PRIMARY KEY (tenant_id, staging_id, batch),
+    FOREIGN KEY (tenant_id, staging_id) REFERENCES payroll_staging (tenant_id, id) ON DELETE CASCADE
+);
+
+CREATE TABLE payroll_staged_employee (
+    tenant_id     bigint NOT NULL,
+    staging_id    uuid   NOT NULL,
+    employee_id   bigint NOT NULL,
+    person_number text   NOT NULL,
+    full_name     text   NOT NULL,
+    -- '' for who was staged.
+    error_code    text   NOT NULL,
+    message       text   NOT NULL,
+    -- Values of the custom fields, in the order of the request.
+    custom_fields text[] NOT NULL,
+    PRIMARY KEY (tenant_id, staging_id, employee_id),
+    FOREIGN KEY (tenant_id, staging_id) REFERENCES payroll_staging (tenant_id, id) ON DELETE CASCADE
+);
+
+CREATE TABLE payroll_staged_row (
+    tenant_id       bigint  NOT NULL,
+    staging_id      uuid    NOT NULL,
+    employee_id     bigint  NOT NULL,
+    row_number      int     NOT NULL,
+    apply_date      date    NOT NULL,
+    pay_code        text    NOT NULL,
+    job             text    NOT NULL,
+    -- WORKED, PAY_CODE_EDIT, HISTORICAL_CORRECTION or EARNING.
+    kind            text    NOT NULL,
+    -- The signed-off day that a correction corrects.
+    historical_date date,
+    -- Time as seconds, or as hours of an earning that need not be whole seconds.
+    seconds         bigint  NOT NULL,
+    hours           numeric,
+    days            numeric,
+    money           numeric,
+    PRIMARY KEY (tenant_id, staging_id, employee_id, row_number),
+    FOREIGN KEY (tenant_id, staging_id) REFERENCES payroll_staging (tenant_id, id) ON DELETE CASCADE
+);
+
+CREATE TABLE payroll_export (
+    tenant_id  bigint      NOT NULL,
+    id         uuid        NOT NULL,
+    staging_id uuid        NOT NULL,
+    -- rotaloom.timekeeping.v1.PayrollExportRequest.
+    body       bytea       NOT NULL,
+    created_at timestamptz NOT NULL DEFAULT now(),
+    expires_at timestamptz NOT NULL,
+    PRIMARY KEY (tenant_id, id),
+    FOREIGN KEY (tenant_id, staging_id) REFERENCES payroll_staging (tenant_id, id) ON DELETE CASCADE
+);
+
+-- +goose StatementBegin
+DO $$
+DECLARE name text;
+BEGIN
+    FOREACH name IN ARRAY ARRAY['payroll_staging', 'payroll_staging_batch', 'payroll_staged_employee', 'payroll_staged_row', 'payroll_export'] LOOP
+        EXECUTE format('ALTER TABLE %I ENABLE ROW LEVEL SECURITY', name);
+        EXECUTE format('ALTER TABLE %I FORCE ROW LEVEL SECURITY', name);
+        EXECUTE format($p$CREATE POLICY tenant ON %I USING
+            (tenant_id = (SELECT nullif(nullif(current_setting('rotaloom.tenant_id', true), ''), '*')::bigint))$p$, name);
+    END LOOP;
+END $$;
+-- +goose StatementEnd
+-- The sweep looks for runs of all tenants that stand still or are too old.
+CREATE POLICY sweep ON payroll_staging FOR SELECT USING
+    (current_setting('rotaloom.tenant_id', true) = '*');
