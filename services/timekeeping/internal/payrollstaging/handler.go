@@ -1,0 +1,235 @@
+package payrollstaging
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"slices"
+
+	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5"
+
+	"github.com/rotaloom/rotaloom/pkg/authn"
+	"github.com/rotaloom/rotaloom/pkg/domain/rowvisibility"
+	"github.com/rotaloom/rotaloom/pkg/fault"
+	"github.com/rotaloom/rotaloom/pkg/pg"
+	"github.com/rotaloom/rotaloom/pkg/tenant"
+	commonv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/common/v1"
+	commonsv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/commons/v1"
+	timekeepingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/timekeeping/v1"
+	"github.com/rotaloom/rotaloom/services/timekeeping/internal/person"
+)
+
+// pingSeconds is after how many seconds a caller is to ask again.
+const pingSeconds = 5
+
+// Handler serves PayrollStagingService.
+type Handler struct {
+	timekeepingv1.UnsafePayrollStagingServiceServer
+	deps Deps
+}
+
+var _ timekeepingv1.PayrollStagingServiceServer = (*Handler)(nil)
+
+// New makes a Handler.
+func New(deps Deps) *Handler { return &Handler{deps: deps} }
+
+// StagePayroll begins a run: it finds the employees now, by whom the caller may see,
+// and leaves their time to workers.
+func (h *Handler) StagePayroll(ctx context.Context, req *timekeepingv1.PayrollStagingRequest) (*timekeepingv1.PayrollStagingStatus, error) {
+	tenantID, err := tenant.Of(ctx)
+	if err != nil {
+		return nil, err
+	}
+	r, err := parse(req)
+	if err != nil {
+		return nil, err
+	}
+	if err := h.checkCustomFields(ctx, r.customFields); err != nil {
+		return nil, err
+	}
+	employees, err := h.employees(ctx, tenantID, req, r)
+	if err != nil {
+		return nil, err
+	}
+	id, err := uuid.NewV7()
+	if err != nil {
+		return nil, fmt.Errorf("name a run: %w", err)
+	}
+	err = pg.InTx(ctx, h.deps.Pool, func(ctx context.Context, tx pgx.Tx) error { return start(ctx, tx, tenantID, id, r, employees) })
+	if err != nil {
+		return nil, err
+	}
+	h.deps.Wake()
+	return status(run{ID: id, State: "pending"}), nil
+}
+
+func (h *Handler) checkCustomFields(ctx context.Context, names []string) error {
+	if len(names) == 0 {
+		return nil
+	}
+	answer, err := h.deps.Commons.ReadCustomFields(ctx, &commonsv1.ReadCustomFieldsRequest{Names: names})
+	if err != nil {
+		return fmt.Errorf("find custom fields: %w", err)
+	}
+	if unknown := answer.GetUnknown(); len(unknown) > 0 {
+		return fault.Invalid(CodeCustomField, fmt.Sprintf("customFields: no person has a custom field %q.", unknown[0]))
+	}
+	return nil
+}
+
+// employees returns those whom a request chooses, by ascending id.
+func (h *Handler) employees(ctx context.Context, tenantID int64, req *timekeepingv1.PayrollStagingRequest, r rules) ([]int64, error) {
+	visible, err := h.deps.Persons.Visible(ctx)
+	if err != nil {
+		return nil, err
+	}
+	var ids []int64
+	if req.Employees == nil {
+		ids, err = everybody(ctx, h.deps.Pool, tenantID, visible)
+	} else {
+		ids, err = h.named(ctx, tenantID, req.GetEmployees())
+	}
+	if err != nil {
+		return nil, err
+	}
+	if r.onlyTerminated {
+		if ids, err = terminated(ctx, h.deps.Pool, tenantID, ids, r.days); err != nil {
+			return nil, err
+		}
+	}
+	if len(ids) > maxEmployees {
+		return nil, fault.TooLarge(CodeEmployees, fmt.Sprintf("A run stages at most %d employees, and %d were chosen.", maxEmployees, len(ids)))
+	}
+	return ids, nil
+}
+
+// named returns the employees that a request names; an unknown one is an error.
+func (h *Handler) named(ctx context.Context, tenantID int64, list *commonv1.RefList) ([]int64, error) {
+	if lists := min(1, len(list.GetIds())) + min(1, len(list.GetQualifiers())) + min(1, len(list.GetRefs())); lists != 1 {
+		return nil, invalid("employees needs one of ids, qualifiers and refs.")
+	}
+	var keys []person.Key
+	for _, id := range list.GetIds() {
+		keys = append(keys, person.Key{ID: id})
+	}
+	for _, number := range list.GetQualifiers() {
+		keys = append(keys, person.Key{Number: number})
+	}
+	for i, ref := range list.GetRefs() {
+		key := person.Key{ID: ref.GetId()}
+		if key.ID == 0 {
+			key.Number = ref.GetQualifier()
+		}
+		if key == (person.Key{}) {
+			return nil, invalid("employees.refs[%d] needs an id or a qualifier.", i)
+		}
+		keys = append(keys, key)
+	}
+	found, err := h.deps.Persons.Find(ctx, tenantID, keys)
+	if err != nil {
+		return nil, err
+	}
+	var ids []int64
+	for _, key := range keys {
+		p, known := found[key]
+		if !known {
+			return nil, key.Unknown()
+		}
+		ids = append(ids, p.ID)
+	}
+	slices.Sort(ids)
+	return slices.Compact(ids), nil
+}
+
+// GetPayrollStagingStatus returns how far a run has come.
+func (h *Handler) GetPayrollStagingStatus(ctx context.Context, req *timekeepingv1.GetPayrollStagingRequest) (*timekeepingv1.PayrollStagingStatus, error) {
+	_, r, err := h.find(ctx, req.GetRequestId())
+	if err != nil {
+		return nil, err
+	}
+	return status(*r), nil
+}
+
+func (h *Handler) find(ctx context.Context, text string) (int64, *run, error) {
+	tenantID, err := tenant.Of(ctx)
+	if err != nil {
+		return 0, nil, err
+	}
+	id, err := uuid.Parse(text)
+	if err != nil {
+		return 0, nil, unknown(text)
+	}
+	r, err := readRun(ctx, h.deps.Pool, tenantID, id)
+	if err == nil && r == nil {
+		err = unknown(text)
+	}
+	return tenantID, r, err
+}
+
+func unknown(text string) error {
+	if len(text) > 40 {
+		text = text[:40]
+	}
+	return fault.NotFound(CodeUnknown, fmt.Sprintf("There is no run with the requestId %q.", text))
+}
+
+func status(r run) *timekeepingv1.PayrollStagingStatus {
+	out := &timekeepingv1.PayrollStagingStatus{RequestId: r.ID.String(), Status: r.State, Message: "Request accepted"}
+	ping := int32(pingSeconds)
+	switch r.State {
+	case "in_progress":
+		out.Message = fmt.Sprintf("%d of %d batches are staged", r.Batches-r.Left, r.Batches)
+	case "success":
+		out.Message, ping = "The time of the employees is staged", 0
+	case "failed":
+		out.Message, ping = "No employee could be staged: see the details", 0
+	}
+	out.NextPing = &ping
+	return out
+}
+
+// GetPayrollStagingDetails returns which employees a run has staged. Whom the caller
+// may not see is not in it.
+func (h *Handler) GetPayrollStagingDetails(ctx context.Context, req *timekeepingv1.GetPayrollStagingRequest) (*timekeepingv1.PayrollStagingDetails, error) {
+	tenantID, r, err := h.find(ctx, req.GetRequestId())
+	if err != nil {
+		return nil, err
+	}
+	visible, err := h.deps.Persons.Visible(ctx)
+	if err != nil {
+		return nil, err
+	}
+	list, err := stagedEmployees(ctx, h.deps.Pool, tenantID, r.ID)
+	if err != nil {
+		return nil, err
+	}
+	return details(ctx, list, visible), nil
+}
+
+func details(ctx context.Context, list []stagedEmployee, visible rowvisibility.Set) *timekeepingv1.PayrollStagingDetails {
+	out := &timekeepingv1.PayrollStagingDetails{Results: &timekeepingv1.PayrollStagingResults{}}
+	at := int32(0)
+	for _, e := range list {
+		if !visible.Has(e.ID) {
+			authn.NoteNotVisible(ctx)
+			continue
+		}
+		into := &out.Results.Success
+		if e.ErrorCode != "" {
+			into = &out.Results.Error
+			out.ErrorOffsets = append(out.ErrorOffsets, at)
+		}
+		if *into == nil {
+			*into = &timekeepingv1.PayrollStagingEmployees{ErrorCode: e.ErrorCode, Message: e.Message}
+		}
+		(*into).EmployeeIds = append((*into).EmployeeIds, e.ID)
+		(*into).EmployeeQualifiers = append((*into).EmployeeQualifiers, e.Number)
+		at++
+	}
+	return out
+}
+
+func tooMany() error {
+	return fault.New(CodeTooMany, http.StatusRequestEntityTooLarge, fmt.Sprintf("%d runs go on, and no more may at a time. Try again when one has ended.", maxRuns))
+}

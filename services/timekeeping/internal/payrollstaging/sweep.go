@@ -1,0 +1,103 @@
+package payrollstaging
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5"
+	"google.golang.org/protobuf/proto"
+
+	"github.com/rotaloom/rotaloom/pkg/outbox"
+	"github.com/rotaloom/rotaloom/pkg/tenant"
+	timekeepingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/timekeeping/v1"
+)
+
+const (
+	sweepEvery = 15 * time.Second
+	// stillFor is how long a run stands still before its batches are asked for again.
+	stillFor = 30 * time.Second
+	// keptFor is how long a run is kept after its end.
+	keptFor = 30 * 24 * time.Hour
+	// sweepRuns bounds the runs of one sweep. The next one goes on.
+	sweepRuns = 100
+)
+
+// Run asks again for batches that the broker lost, and removes old runs, until ctx
+// ends. Any number of processes may do so.
+func (w *Worker) Run(ctx context.Context, log *slog.Logger) error {
+	ticker := time.NewTicker(sweepEvery)
+	defer ticker.Stop()
+	for {
+		if err := w.sweep(ctx); err != nil && ctx.Err() == nil {
+			log.WarnContext(ctx, "sweep of payroll staging failed and will be repeated", "error", err)
+		}
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-ticker.C:
+		}
+	}
+}
+
+type sweepRun struct {
+	Tenant int64
+	ID     uuid.UUID
+	Ended  bool
+}
+
+func (w *Worker) sweep(ctx context.Context) error {
+	rows, err := w.deps.Pool.Query(tenant.All(ctx), `(SELECT tenant_id, id, false FROM payroll_staging
+			WHERE finished_at IS NULL AND moved_at < clock_timestamp() - make_interval(secs => $1) ORDER BY moved_at LIMIT $3)
+		UNION ALL (SELECT tenant_id, id, true FROM payroll_staging
+			WHERE finished_at < clock_timestamp() - make_interval(secs => $2) ORDER BY finished_at LIMIT $3)`,
+		stillFor.Seconds(), keptFor.Seconds(), sweepRuns)
+	if err != nil {
+		return fmt.Errorf("find runs: %w", err)
+	}
+	found, err := pgx.CollectRows(rows, pgx.RowToStructByPos[sweepRun])
+	if err != nil {
+		return fmt.Errorf("find runs: %w", err)
+	}
+	for _, r := range found {
+		err := work.InTx(tenant.With(ctx, r.Tenant), w.deps.Pool, func(ctx context.Context, tx pgx.Tx) error {
+			if r.Ended {
+				_, err := tx.Exec(ctx, `DELETE FROM payroll_staging WHERE tenant_id = $1 AND id = $2`, r.Tenant, r.ID)
+				return err
+			}
+			return askAgain(ctx, tx, r)
+		})
+		if err != nil {
+			return err
+		}
+	}
+	if len(found) > 0 {
+		w.deps.Wake()
+	}
+	return nil
+}
+
+// askAgain asks for the batches of a run that are not staged, unless another process
+// did so in the meantime.
+func askAgain(ctx context.Context, tx pgx.Tx, r sweepRun) error {
+	done, err := tx.Exec(ctx, `UPDATE payroll_staging SET moved_at = clock_timestamp() WHERE tenant_id = $1 AND id = $2
+		AND finished_at IS NULL AND moved_at < clock_timestamp() - make_interval(secs => $3)`, r.Tenant, r.ID, stillFor.Seconds())
+	if err != nil || done.RowsAffected() == 0 {
+		return err
+	}
+	rows, err := tx.Query(ctx, `SELECT batch FROM payroll_staging_batch WHERE tenant_id = $1 AND staging_id = $2 AND NOT staged ORDER BY batch`, r.Tenant, r.ID)
+	if err != nil {
+		return err
+	}
+	batches, err := pgx.CollectRows(rows, pgx.RowTo[int32])
+	if err != nil {
+		return err
+	}
+	var events []proto.Message
+	for _, b := range batches {
+		events = append(events, &timekeepingv1.PayrollStagingBatchRequested{RequestId: r.ID.String(), Batch: b})
+	}
+	return outbox.Append(ctx, tx, r.Tenant, events...)
+}
