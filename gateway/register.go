@@ -75,6 +75,8 @@ func domains(c Conns) []domain {
 			generated(&timekeepingv1.LeaveSetupService_ServiceDesc, timekeepingv1.NewLeaveSetupServiceClient, timekeepingv1.RegisterLeaveSetupServiceHandlerClient),
 			generated(&timekeepingv1.PayCodeService_ServiceDesc, timekeepingv1.NewPayCodeServiceClient, timekeepingv1.RegisterPayCodeServiceHandlerClient),
 			generated(&timekeepingv1.WorkRuleService_ServiceDesc, timekeepingv1.NewWorkRuleServiceClient, timekeepingv1.RegisterWorkRuleServiceHandlerClient),
+			generated(&timekeepingv1.PayrollStagingService_ServiceDesc, timekeepingv1.NewPayrollStagingServiceClient, timekeepingv1.RegisterPayrollStagingServiceHandlerClient),
+			generated(&timekeepingv1.PayrollExportService_ServiceDesc, timekeepingv1.NewPayrollExportServiceClient, timekeepingv1.RegisterPayrollExportServiceHandlerClient),
 			generated(&timekeepingv1.PayrollEarningService_ServiceDesc, timekeepingv1.NewPayrollEarningServiceClient, timekeepingv1.RegisterPayrollEarningServiceHandlerClient),
 			generated(&timekeepingv1.PayRuleService_ServiceDesc, timekeepingv1.NewPayRuleServiceClient, timekeepingv1.RegisterPayRuleServiceHandlerClient),
 			generated(&timekeepingv1.PunchService_ServiceDesc, timekeepingv1.NewPunchServiceClient, timekeepingv1.RegisterPunchServiceHandlerClient),

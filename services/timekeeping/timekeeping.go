@@ -4,6 +4,7 @@ package timekeeping
 
 import (
 	"context"
+	"log/slog"
 
 	"golang.org/x/sync/errgroup"
 	"google.golang.org/grpc"
@@ -29,6 +30,7 @@ import (
 	"github.com/rotaloom/rotaloom/services/timekeeping/internal/membership"
 	"github.com/rotaloom/rotaloom/services/timekeeping/internal/paycode"
 	"github.com/rotaloom/rotaloom/services/timekeeping/internal/payrollearning"
+	"github.com/rotaloom/rotaloom/services/timekeeping/internal/payrollstaging"
 	"github.com/rotaloom/rotaloom/services/timekeeping/internal/payrule"
 	"github.com/rotaloom/rotaloom/services/timekeeping/internal/person"
 	"github.com/rotaloom/rotaloom/services/timekeeping/internal/timecard"
@@ -78,6 +80,10 @@ type Service struct {
 	workedTime *timecard.WorkedTime
 
 	payrollEarnings *payrollearning.Handler
+	payrollStaging  *payrollstaging.Handler
+	payrollExports  *payrollstaging.Exports
+	payrollWorker   *payrollstaging.Worker
+	log             *slog.Logger
 
 	brazilDevices   *brazil.Devices
 	brazilGroups    *brazil.Groups
@@ -111,6 +117,11 @@ func New(_ context.Context, cfg Config, deps Deps) (*Service, error) {
 	}
 	cards := timecard.NewReader(deps.Pool, commonsv1.NewEmployeeDayServiceClient(deps.Commons), clock.System{}.Now)
 	timecards := timecard.NewTimecards(cards, persons, commonsv1.NewSymbolicPeriodServiceClient(deps.Commons))
+	workedTime := timecard.NewWorkedTime(cards)
+	payroll := payrollstaging.Deps{
+		Pool: deps.Pool, Persons: persons, Commons: commonsv1.NewPersonServiceClient(deps.Commons),
+		Source: payrollstaging.FromTimecards(workedTime), Wake: core.Wake,
+	}
 	return &Service{
 		Core: core, Replicator: replicator,
 		requests:    commonsv1.NewTermRequestServiceClient(deps.Commons),
@@ -130,9 +141,13 @@ func New(_ context.Context, cfg Config, deps Deps) (*Service, error) {
 		punches:    timecard.NewPunches(cards, persons),
 		timecards:  timecards,
 		signoffs:   timecard.NewSignoffs(timecards),
-		workedTime: timecard.NewWorkedTime(cards),
+		workedTime: workedTime,
 
 		payrollEarnings: payrollearning.New(deps.Pool, persons, clock.System{}),
+		payrollStaging:  payrollstaging.New(payroll),
+		payrollExports:  payrollstaging.NewExports(payroll),
+		payrollWorker:   payrollstaging.NewWorker(payroll),
+		log:             deps.Log,
 
 		brazilDevices:   brazil.NewDevices(deps.Pool),
 		brazilGroups:    brazil.NewGroups(deps.Pool),
@@ -154,6 +169,8 @@ func (s *Service) Register(server grpc.ServiceRegistrar) {
 	timekeepingv1.RegisterPayCodeServiceServer(server, s.payCodes)
 	timekeepingv1.RegisterWorkRuleServiceServer(server, s.workRules)
 	timekeepingv1.RegisterPayrollEarningServiceServer(server, s.payrollEarnings)
+	timekeepingv1.RegisterPayrollStagingServiceServer(server, s.payrollStaging)
+	timekeepingv1.RegisterPayrollExportServiceServer(server, s.payrollExports)
 	timekeepingv1.RegisterPayRuleServiceServer(server, s.payRules)
 	timekeepingv1.RegisterPunchServiceServer(server, s.punches)
 	timekeepingv1.RegisterTimecardServiceServer(server, s.timecards)
@@ -167,7 +184,7 @@ func (s *Service) Register(server grpc.ServiceRegistrar) {
 
 // Consumers are what the service consumes.
 func (s *Service) Consumers() []bus.Consumer {
-	return append(s.Replicator.Consumers(), s.assignments.RequestConsumer(s.requests))
+	return append(s.Replicator.Consumers(), s.assignments.RequestConsumer(s.requests), s.payrollWorker.Consumer())
 }
 
 // Run consumes the events of other domains, and answers for what they keep copies
@@ -175,6 +192,7 @@ func (s *Service) Consumers() []bus.Consumer {
 func (s *Service) Run(ctx context.Context) error {
 	group, ctx := errgroup.WithContext(ctx)
 	group.Go(func() error { return s.Replicator.Run(ctx) })
+	group.Go(func() error { return s.payrollWorker.Run(ctx, s.log) })
 	group.Go(func() error { return s.Events.Run(ctx, s.Consumers()...) })
 	return group.Wait()
 }

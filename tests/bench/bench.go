@@ -54,6 +54,7 @@ var groups = []group{
 	{[]string{memory}, population},
 	{[]string{hyperfind, data, persons}, companyFigures},
 	{[]string{largeAnswer}, largeAnswers},
+	{[]string{stagedMonth}, stagingFigures},
 	{[]string{walBytes, overtaken, otherTenant, amongMany}, queueFigures},
 	{[]string{millionChange}, millionFigures},
 }
@@ -80,6 +81,7 @@ const (
 	data           = "data"
 	persons        = "persons"
 	largeAnswer    = "large-answers"
+	stagedMonth    = "staging"
 	walBytes       = "wal"
 	overtaken      = "overtaken"
 	otherTenant    = "other-tenant"

@@ -28,6 +28,171 @@ const (
 	_ = protoimpl.EnforceVersion(protoimpl.MaxVersion - 20)
 )
 
+type ReadCustomFieldsRequest struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	PersonIds     []int64                `protobuf:"varint,1,rep,packed,name=person_ids,json=personIds,proto3" json:"person_ids,omitempty"`
+	Names         []string               `protobuf:"bytes,2,rep,name=names,proto3" json:"names,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ReadCustomFieldsRequest) Reset() {
+	*x = ReadCustomFieldsRequest{}
+	mi := &file_rotaloom_commons_v1_person_proto_msgTypes[0]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ReadCustomFieldsRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ReadCustomFieldsRequest) ProtoMessage() {}
+
+func (x *ReadCustomFieldsRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_rotaloom_commons_v1_person_proto_msgTypes[0]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ReadCustomFieldsRequest.ProtoReflect.Descriptor instead.
+func (*ReadCustomFieldsRequest) Descriptor() ([]byte, []int) {
+	return file_rotaloom_commons_v1_person_proto_rawDescGZIP(), []int{0}
+}
+
+func (x *ReadCustomFieldsRequest) GetPersonIds() []int64 {
+	if x != nil {
+		return x.PersonIds
+	}
+	return nil
+}
+
+func (x *ReadCustomFieldsRequest) GetNames() []string {
+	if x != nil {
+		return x.Names
+	}
+	return nil
+}
+
+type ReadCustomFieldsResponse struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Unknown       []string               `protobuf:"bytes,1,rep,name=unknown,proto3" json:"unknown,omitempty"`
+	Fields        []*PersonCustomField   `protobuf:"bytes,2,rep,name=fields,proto3" json:"fields,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ReadCustomFieldsResponse) Reset() {
+	*x = ReadCustomFieldsResponse{}
+	mi := &file_rotaloom_commons_v1_person_proto_msgTypes[1]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ReadCustomFieldsResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ReadCustomFieldsResponse) ProtoMessage() {}
+
+func (x *ReadCustomFieldsResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_rotaloom_commons_v1_person_proto_msgTypes[1]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ReadCustomFieldsResponse.ProtoReflect.Descriptor instead.
+func (*ReadCustomFieldsResponse) Descriptor() ([]byte, []int) {
+	return file_rotaloom_commons_v1_person_proto_rawDescGZIP(), []int{1}
+}
+
+func (x *ReadCustomFieldsResponse) GetUnknown() []string {
+	if x != nil {
+		return x.Unknown
+	}
+	return nil
+}
+
+func (x *ReadCustomFieldsResponse) GetFields() []*PersonCustomField {
+	if x != nil {
+		return x.Fields
+	}
+	return nil
+}
+
+// PersonCustomField is the value that a person has of a field, a text or a date.
+type PersonCustomField struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	PersonId      int64                  `protobuf:"varint,1,opt,name=person_id,json=personId,proto3" json:"person_id,omitempty"`
+	Name          string                 `protobuf:"bytes,2,opt,name=name,proto3" json:"name,omitempty"`
+	Value         string                 `protobuf:"bytes,3,opt,name=value,proto3" json:"value,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *PersonCustomField) Reset() {
+	*x = PersonCustomField{}
+	mi := &file_rotaloom_commons_v1_person_proto_msgTypes[2]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *PersonCustomField) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*PersonCustomField) ProtoMessage() {}
+
+func (x *PersonCustomField) ProtoReflect() protoreflect.Message {
+	mi := &file_rotaloom_commons_v1_person_proto_msgTypes[2]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use PersonCustomField.ProtoReflect.Descriptor instead.
+func (*PersonCustomField) Descriptor() ([]byte, []int) {
+	return file_rotaloom_commons_v1_person_proto_rawDescGZIP(), []int{2}
+}
+
+func (x *PersonCustomField) GetPersonId() int64 {
+	if x != nil {
+		return x.PersonId
+	}
+	return 0
+}
+
+func (x *PersonCustomField) GetName() string {
+	if x != nil {
+		return x.Name
+	}
+	return ""
+}
+
+func (x *PersonCustomField) GetValue() string {
+	if x != nil {
+		return x.Value
+	}
+	return ""
+}
+
 type GetPersonRequest struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	PersonId      int64                  `protobuf:"varint,1,opt,name=person_id,json=personId,proto3" json:"person_id,omitempty"`
@@ -37,7 +202,7 @@ type GetPersonRequest struct {
 
 func (x *GetPersonRequest) Reset() {
 	*x = GetPersonRequest{}
-	mi := &file_rotaloom_commons_v1_person_proto_msgTypes[0]
+	mi := &file_rotaloom_commons_v1_person_proto_msgTypes[3]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -49,7 +214,7 @@ func (x *GetPersonRequest) String() string {
 func (*GetPersonRequest) ProtoMessage() {}
 
 func (x *GetPersonRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_commons_v1_person_proto_msgTypes[0]
+	mi := &file_rotaloom_commons_v1_person_proto_msgTypes[3]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -62,7 +227,7 @@ func (x *GetPersonRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetPersonRequest.ProtoReflect.Descriptor instead.
 func (*GetPersonRequest) Descriptor() ([]byte, []int) {
-	return file_rotaloom_commons_v1_person_proto_rawDescGZIP(), []int{0}
+	return file_rotaloom_commons_v1_person_proto_rawDescGZIP(), []int{3}
 }
 
 func (x *GetPersonRequest) GetPersonId() int64 {
@@ -82,7 +247,7 @@ type UpdatePersonRequest struct {
 
 func (x *UpdatePersonRequest) Reset() {
 	*x = UpdatePersonRequest{}
-	mi := &file_rotaloom_commons_v1_person_proto_msgTypes[1]
+	mi := &file_rotaloom_commons_v1_person_proto_msgTypes[4]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -94,7 +259,7 @@ func (x *UpdatePersonRequest) String() string {
 func (*UpdatePersonRequest) ProtoMessage() {}
 
 func (x *UpdatePersonRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_commons_v1_person_proto_msgTypes[1]
+	mi := &file_rotaloom_commons_v1_person_proto_msgTypes[4]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -107,7 +272,7 @@ func (x *UpdatePersonRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use UpdatePersonRequest.ProtoReflect.Descriptor instead.
 func (*UpdatePersonRequest) Descriptor() ([]byte, []int) {
-	return file_rotaloom_commons_v1_person_proto_rawDescGZIP(), []int{1}
+	return file_rotaloom_commons_v1_person_proto_rawDescGZIP(), []int{4}
 }
 
 func (x *UpdatePersonRequest) GetPersonId() int64 {
@@ -133,7 +298,7 @@ type DeletePersonRequest struct {
 
 func (x *DeletePersonRequest) Reset() {
 	*x = DeletePersonRequest{}
-	mi := &file_rotaloom_commons_v1_person_proto_msgTypes[2]
+	mi := &file_rotaloom_commons_v1_person_proto_msgTypes[5]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -145,7 +310,7 @@ func (x *DeletePersonRequest) String() string {
 func (*DeletePersonRequest) ProtoMessage() {}
 
 func (x *DeletePersonRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_commons_v1_person_proto_msgTypes[2]
+	mi := &file_rotaloom_commons_v1_person_proto_msgTypes[5]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -158,7 +323,7 @@ func (x *DeletePersonRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use DeletePersonRequest.ProtoReflect.Descriptor instead.
 func (*DeletePersonRequest) Descriptor() ([]byte, []int) {
-	return file_rotaloom_commons_v1_person_proto_rawDescGZIP(), []int{2}
+	return file_rotaloom_commons_v1_person_proto_rawDescGZIP(), []int{5}
 }
 
 func (x *DeletePersonRequest) GetPersonId() int64 {
@@ -185,7 +350,7 @@ type GetPersonExtensionRequest struct {
 
 func (x *GetPersonExtensionRequest) Reset() {
 	*x = GetPersonExtensionRequest{}
-	mi := &file_rotaloom_commons_v1_person_proto_msgTypes[3]
+	mi := &file_rotaloom_commons_v1_person_proto_msgTypes[6]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -197,7 +362,7 @@ func (x *GetPersonExtensionRequest) String() string {
 func (*GetPersonExtensionRequest) ProtoMessage() {}
 
 func (x *GetPersonExtensionRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_commons_v1_person_proto_msgTypes[3]
+	mi := &file_rotaloom_commons_v1_person_proto_msgTypes[6]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -210,7 +375,7 @@ func (x *GetPersonExtensionRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetPersonExtensionRequest.ProtoReflect.Descriptor instead.
 func (*GetPersonExtensionRequest) Descriptor() ([]byte, []int) {
-	return file_rotaloom_commons_v1_person_proto_rawDescGZIP(), []int{3}
+	return file_rotaloom_commons_v1_person_proto_rawDescGZIP(), []int{6}
 }
 
 func (x *GetPersonExtensionRequest) GetExtensionType() string {
@@ -258,7 +423,7 @@ type GetCurrentUserInfoRequest struct {
 
 func (x *GetCurrentUserInfoRequest) Reset() {
 	*x = GetCurrentUserInfoRequest{}
-	mi := &file_rotaloom_commons_v1_person_proto_msgTypes[4]
+	mi := &file_rotaloom_commons_v1_person_proto_msgTypes[7]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -270,7 +435,7 @@ func (x *GetCurrentUserInfoRequest) String() string {
 func (*GetCurrentUserInfoRequest) ProtoMessage() {}
 
 func (x *GetCurrentUserInfoRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_commons_v1_person_proto_msgTypes[4]
+	mi := &file_rotaloom_commons_v1_person_proto_msgTypes[7]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -283,7 +448,7 @@ func (x *GetCurrentUserInfoRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetCurrentUserInfoRequest.ProtoReflect.Descriptor instead.
 func (*GetCurrentUserInfoRequest) Descriptor() ([]byte, []int) {
-	return file_rotaloom_commons_v1_person_proto_rawDescGZIP(), []int{4}
+	return file_rotaloom_commons_v1_person_proto_rawDescGZIP(), []int{7}
 }
 
 func (x *GetCurrentUserInfoRequest) GetIncludeContactInformation() bool {
@@ -304,7 +469,7 @@ type PersonDeletionList struct {
 
 func (x *PersonDeletionList) Reset() {
 	*x = PersonDeletionList{}
-	mi := &file_rotaloom_commons_v1_person_proto_msgTypes[5]
+	mi := &file_rotaloom_commons_v1_person_proto_msgTypes[8]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -316,7 +481,7 @@ func (x *PersonDeletionList) String() string {
 func (*PersonDeletionList) ProtoMessage() {}
 
 func (x *PersonDeletionList) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_commons_v1_person_proto_msgTypes[5]
+	mi := &file_rotaloom_commons_v1_person_proto_msgTypes[8]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -329,7 +494,7 @@ func (x *PersonDeletionList) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PersonDeletionList.ProtoReflect.Descriptor instead.
 func (*PersonDeletionList) Descriptor() ([]byte, []int) {
-	return file_rotaloom_commons_v1_person_proto_rawDescGZIP(), []int{5}
+	return file_rotaloom_commons_v1_person_proto_rawDescGZIP(), []int{8}
 }
 
 func (x *PersonDeletionList) GetPersons() []*PersonDeletion {
@@ -355,7 +520,7 @@ type PersonDeletion struct {
 
 func (x *PersonDeletion) Reset() {
 	*x = PersonDeletion{}
-	mi := &file_rotaloom_commons_v1_person_proto_msgTypes[6]
+	mi := &file_rotaloom_commons_v1_person_proto_msgTypes[9]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -367,7 +532,7 @@ func (x *PersonDeletion) String() string {
 func (*PersonDeletion) ProtoMessage() {}
 
 func (x *PersonDeletion) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_commons_v1_person_proto_msgTypes[6]
+	mi := &file_rotaloom_commons_v1_person_proto_msgTypes[9]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -380,7 +545,7 @@ func (x *PersonDeletion) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PersonDeletion.ProtoReflect.Descriptor instead.
 func (*PersonDeletion) Descriptor() ([]byte, []int) {
-	return file_rotaloom_commons_v1_person_proto_rawDescGZIP(), []int{6}
+	return file_rotaloom_commons_v1_person_proto_rawDescGZIP(), []int{9}
 }
 
 func (x *PersonDeletion) GetPersonIdentity() *PersonIdentity {
@@ -401,7 +566,7 @@ type PersonList struct {
 
 func (x *PersonList) Reset() {
 	*x = PersonList{}
-	mi := &file_rotaloom_commons_v1_person_proto_msgTypes[7]
+	mi := &file_rotaloom_commons_v1_person_proto_msgTypes[10]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -413,7 +578,7 @@ func (x *PersonList) String() string {
 func (*PersonList) ProtoMessage() {}
 
 func (x *PersonList) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_commons_v1_person_proto_msgTypes[7]
+	mi := &file_rotaloom_commons_v1_person_proto_msgTypes[10]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -426,7 +591,7 @@ func (x *PersonList) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PersonList.ProtoReflect.Descriptor instead.
 func (*PersonList) Descriptor() ([]byte, []int) {
-	return file_rotaloom_commons_v1_person_proto_rawDescGZIP(), []int{7}
+	return file_rotaloom_commons_v1_person_proto_rawDescGZIP(), []int{10}
 }
 
 func (x *PersonList) GetPersons() []*Person {
@@ -452,7 +617,7 @@ type MultiReadPersonsRequest struct {
 
 func (x *MultiReadPersonsRequest) Reset() {
 	*x = MultiReadPersonsRequest{}
-	mi := &file_rotaloom_commons_v1_person_proto_msgTypes[8]
+	mi := &file_rotaloom_commons_v1_person_proto_msgTypes[11]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -464,7 +629,7 @@ func (x *MultiReadPersonsRequest) String() string {
 func (*MultiReadPersonsRequest) ProtoMessage() {}
 
 func (x *MultiReadPersonsRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_commons_v1_person_proto_msgTypes[8]
+	mi := &file_rotaloom_commons_v1_person_proto_msgTypes[11]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -477,7 +642,7 @@ func (x *MultiReadPersonsRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use MultiReadPersonsRequest.ProtoReflect.Descriptor instead.
 func (*MultiReadPersonsRequest) Descriptor() ([]byte, []int) {
-	return file_rotaloom_commons_v1_person_proto_rawDescGZIP(), []int{8}
+	return file_rotaloom_commons_v1_person_proto_rawDescGZIP(), []int{11}
 }
 
 func (x *MultiReadPersonsRequest) GetWhere() *PersonWhere {
@@ -512,7 +677,7 @@ type PersonWhere struct {
 
 func (x *PersonWhere) Reset() {
 	*x = PersonWhere{}
-	mi := &file_rotaloom_commons_v1_person_proto_msgTypes[9]
+	mi := &file_rotaloom_commons_v1_person_proto_msgTypes[12]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -524,7 +689,7 @@ func (x *PersonWhere) String() string {
 func (*PersonWhere) ProtoMessage() {}
 
 func (x *PersonWhere) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_commons_v1_person_proto_msgTypes[9]
+	mi := &file_rotaloom_commons_v1_person_proto_msgTypes[12]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -537,7 +702,7 @@ func (x *PersonWhere) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PersonWhere.ProtoReflect.Descriptor instead.
 func (*PersonWhere) Descriptor() ([]byte, []int) {
-	return file_rotaloom_commons_v1_person_proto_rawDescGZIP(), []int{9}
+	return file_rotaloom_commons_v1_person_proto_rawDescGZIP(), []int{12}
 }
 
 func (x *PersonWhere) GetEmployees() *PersonCriterion {
@@ -617,7 +782,7 @@ type HyperFindFilter struct {
 
 func (x *HyperFindFilter) Reset() {
 	*x = HyperFindFilter{}
-	mi := &file_rotaloom_commons_v1_person_proto_msgTypes[10]
+	mi := &file_rotaloom_commons_v1_person_proto_msgTypes[13]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -629,7 +794,7 @@ func (x *HyperFindFilter) String() string {
 func (*HyperFindFilter) ProtoMessage() {}
 
 func (x *HyperFindFilter) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_commons_v1_person_proto_msgTypes[10]
+	mi := &file_rotaloom_commons_v1_person_proto_msgTypes[13]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -642,7 +807,7 @@ func (x *HyperFindFilter) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use HyperFindFilter.ProtoReflect.Descriptor instead.
 func (*HyperFindFilter) Descriptor() ([]byte, []int) {
-	return file_rotaloom_commons_v1_person_proto_rawDescGZIP(), []int{10}
+	return file_rotaloom_commons_v1_person_proto_rawDescGZIP(), []int{13}
 }
 
 func (x *HyperFindFilter) GetDateRange() *v1.DateRange {
@@ -681,7 +846,7 @@ type PersonCriterion struct {
 
 func (x *PersonCriterion) Reset() {
 	*x = PersonCriterion{}
-	mi := &file_rotaloom_commons_v1_person_proto_msgTypes[11]
+	mi := &file_rotaloom_commons_v1_person_proto_msgTypes[14]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -693,7 +858,7 @@ func (x *PersonCriterion) String() string {
 func (*PersonCriterion) ProtoMessage() {}
 
 func (x *PersonCriterion) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_commons_v1_person_proto_msgTypes[11]
+	mi := &file_rotaloom_commons_v1_person_proto_msgTypes[14]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -706,7 +871,7 @@ func (x *PersonCriterion) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PersonCriterion.ProtoReflect.Descriptor instead.
 func (*PersonCriterion) Descriptor() ([]byte, []int) {
-	return file_rotaloom_commons_v1_person_proto_rawDescGZIP(), []int{11}
+	return file_rotaloom_commons_v1_person_proto_rawDescGZIP(), []int{14}
 }
 
 func (x *PersonCriterion) GetKey() string {
@@ -749,7 +914,7 @@ type MultiReadPersonExtensionsRequest struct {
 
 func (x *MultiReadPersonExtensionsRequest) Reset() {
 	*x = MultiReadPersonExtensionsRequest{}
-	mi := &file_rotaloom_commons_v1_person_proto_msgTypes[12]
+	mi := &file_rotaloom_commons_v1_person_proto_msgTypes[15]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -761,7 +926,7 @@ func (x *MultiReadPersonExtensionsRequest) String() string {
 func (*MultiReadPersonExtensionsRequest) ProtoMessage() {}
 
 func (x *MultiReadPersonExtensionsRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_commons_v1_person_proto_msgTypes[12]
+	mi := &file_rotaloom_commons_v1_person_proto_msgTypes[15]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -774,7 +939,7 @@ func (x *MultiReadPersonExtensionsRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use MultiReadPersonExtensionsRequest.ProtoReflect.Descriptor instead.
 func (*MultiReadPersonExtensionsRequest) Descriptor() ([]byte, []int) {
-	return file_rotaloom_commons_v1_person_proto_rawDescGZIP(), []int{12}
+	return file_rotaloom_commons_v1_person_proto_rawDescGZIP(), []int{15}
 }
 
 func (x *MultiReadPersonExtensionsRequest) GetWhere() *PersonWhere {
@@ -811,7 +976,7 @@ type ApplyReadPersonsRequest struct {
 
 func (x *ApplyReadPersonsRequest) Reset() {
 	*x = ApplyReadPersonsRequest{}
-	mi := &file_rotaloom_commons_v1_person_proto_msgTypes[13]
+	mi := &file_rotaloom_commons_v1_person_proto_msgTypes[16]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -823,7 +988,7 @@ func (x *ApplyReadPersonsRequest) String() string {
 func (*ApplyReadPersonsRequest) ProtoMessage() {}
 
 func (x *ApplyReadPersonsRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_commons_v1_person_proto_msgTypes[13]
+	mi := &file_rotaloom_commons_v1_person_proto_msgTypes[16]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -836,7 +1001,7 @@ func (x *ApplyReadPersonsRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ApplyReadPersonsRequest.ProtoReflect.Descriptor instead.
 func (*ApplyReadPersonsRequest) Descriptor() ([]byte, []int) {
-	return file_rotaloom_commons_v1_person_proto_rawDescGZIP(), []int{13}
+	return file_rotaloom_commons_v1_person_proto_rawDescGZIP(), []int{16}
 }
 
 func (x *ApplyReadPersonsRequest) GetWhere() *ApplyReadPersonsWhere {
@@ -879,7 +1044,7 @@ type ApplyReadPersonsWhere struct {
 
 func (x *ApplyReadPersonsWhere) Reset() {
 	*x = ApplyReadPersonsWhere{}
-	mi := &file_rotaloom_commons_v1_person_proto_msgTypes[14]
+	mi := &file_rotaloom_commons_v1_person_proto_msgTypes[17]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -891,7 +1056,7 @@ func (x *ApplyReadPersonsWhere) String() string {
 func (*ApplyReadPersonsWhere) ProtoMessage() {}
 
 func (x *ApplyReadPersonsWhere) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_commons_v1_person_proto_msgTypes[14]
+	mi := &file_rotaloom_commons_v1_person_proto_msgTypes[17]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -904,7 +1069,7 @@ func (x *ApplyReadPersonsWhere) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ApplyReadPersonsWhere.ProtoReflect.Descriptor instead.
 func (*ApplyReadPersonsWhere) Descriptor() ([]byte, []int) {
-	return file_rotaloom_commons_v1_person_proto_rawDescGZIP(), []int{14}
+	return file_rotaloom_commons_v1_person_proto_rawDescGZIP(), []int{17}
 }
 
 func (x *ApplyReadPersonsWhere) GetEmploymentStatus() string {
@@ -959,7 +1124,7 @@ type DateTimeRange struct {
 
 func (x *DateTimeRange) Reset() {
 	*x = DateTimeRange{}
-	mi := &file_rotaloom_commons_v1_person_proto_msgTypes[15]
+	mi := &file_rotaloom_commons_v1_person_proto_msgTypes[18]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -971,7 +1136,7 @@ func (x *DateTimeRange) String() string {
 func (*DateTimeRange) ProtoMessage() {}
 
 func (x *DateTimeRange) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_commons_v1_person_proto_msgTypes[15]
+	mi := &file_rotaloom_commons_v1_person_proto_msgTypes[18]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -984,7 +1149,7 @@ func (x *DateTimeRange) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use DateTimeRange.ProtoReflect.Descriptor instead.
 func (*DateTimeRange) Descriptor() ([]byte, []int) {
-	return file_rotaloom_commons_v1_person_proto_rawDescGZIP(), []int{15}
+	return file_rotaloom_commons_v1_person_proto_rawDescGZIP(), []int{18}
 }
 
 func (x *DateTimeRange) GetStartDateTime() string {
@@ -1013,7 +1178,7 @@ type PersonPage struct {
 
 func (x *PersonPage) Reset() {
 	*x = PersonPage{}
-	mi := &file_rotaloom_commons_v1_person_proto_msgTypes[16]
+	mi := &file_rotaloom_commons_v1_person_proto_msgTypes[19]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1025,7 +1190,7 @@ func (x *PersonPage) String() string {
 func (*PersonPage) ProtoMessage() {}
 
 func (x *PersonPage) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_commons_v1_person_proto_msgTypes[16]
+	mi := &file_rotaloom_commons_v1_person_proto_msgTypes[19]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1038,7 +1203,7 @@ func (x *PersonPage) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PersonPage.ProtoReflect.Descriptor instead.
 func (*PersonPage) Descriptor() ([]byte, []int) {
-	return file_rotaloom_commons_v1_person_proto_rawDescGZIP(), []int{16}
+	return file_rotaloom_commons_v1_person_proto_rawDescGZIP(), []int{19}
 }
 
 func (x *PersonPage) GetTotalElements() string {
@@ -1064,7 +1229,7 @@ type PersonRecordList struct {
 
 func (x *PersonRecordList) Reset() {
 	*x = PersonRecordList{}
-	mi := &file_rotaloom_commons_v1_person_proto_msgTypes[17]
+	mi := &file_rotaloom_commons_v1_person_proto_msgTypes[20]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1076,7 +1241,7 @@ func (x *PersonRecordList) String() string {
 func (*PersonRecordList) ProtoMessage() {}
 
 func (x *PersonRecordList) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_commons_v1_person_proto_msgTypes[17]
+	mi := &file_rotaloom_commons_v1_person_proto_msgTypes[20]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1089,7 +1254,7 @@ func (x *PersonRecordList) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PersonRecordList.ProtoReflect.Descriptor instead.
 func (*PersonRecordList) Descriptor() ([]byte, []int) {
-	return file_rotaloom_commons_v1_person_proto_rawDescGZIP(), []int{17}
+	return file_rotaloom_commons_v1_person_proto_rawDescGZIP(), []int{20}
 }
 
 func (x *PersonRecordList) GetRecords() []*PersonRecord {
@@ -1113,7 +1278,7 @@ type PersonRecord struct {
 
 func (x *PersonRecord) Reset() {
 	*x = PersonRecord{}
-	mi := &file_rotaloom_commons_v1_person_proto_msgTypes[18]
+	mi := &file_rotaloom_commons_v1_person_proto_msgTypes[21]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1125,7 +1290,7 @@ func (x *PersonRecord) String() string {
 func (*PersonRecord) ProtoMessage() {}
 
 func (x *PersonRecord) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_commons_v1_person_proto_msgTypes[18]
+	mi := &file_rotaloom_commons_v1_person_proto_msgTypes[21]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1138,7 +1303,7 @@ func (x *PersonRecord) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PersonRecord.ProtoReflect.Descriptor instead.
 func (*PersonRecord) Descriptor() ([]byte, []int) {
-	return file_rotaloom_commons_v1_person_proto_rawDescGZIP(), []int{18}
+	return file_rotaloom_commons_v1_person_proto_rawDescGZIP(), []int{21}
 }
 
 func (x *PersonRecord) GetPersonId() int64 {
@@ -1203,7 +1368,7 @@ type CurrentUserInfo struct {
 
 func (x *CurrentUserInfo) Reset() {
 	*x = CurrentUserInfo{}
-	mi := &file_rotaloom_commons_v1_person_proto_msgTypes[19]
+	mi := &file_rotaloom_commons_v1_person_proto_msgTypes[22]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1215,7 +1380,7 @@ func (x *CurrentUserInfo) String() string {
 func (*CurrentUserInfo) ProtoMessage() {}
 
 func (x *CurrentUserInfo) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_commons_v1_person_proto_msgTypes[19]
+	mi := &file_rotaloom_commons_v1_person_proto_msgTypes[22]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1228,7 +1393,7 @@ func (x *CurrentUserInfo) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CurrentUserInfo.ProtoReflect.Descriptor instead.
 func (*CurrentUserInfo) Descriptor() ([]byte, []int) {
-	return file_rotaloom_commons_v1_person_proto_rawDescGZIP(), []int{19}
+	return file_rotaloom_commons_v1_person_proto_rawDescGZIP(), []int{22}
 }
 
 func (x *CurrentUserInfo) GetEmployeeId() int64 {
@@ -1324,7 +1489,7 @@ type CurrentUserTimeZone struct {
 
 func (x *CurrentUserTimeZone) Reset() {
 	*x = CurrentUserTimeZone{}
-	mi := &file_rotaloom_commons_v1_person_proto_msgTypes[20]
+	mi := &file_rotaloom_commons_v1_person_proto_msgTypes[23]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1336,7 +1501,7 @@ func (x *CurrentUserTimeZone) String() string {
 func (*CurrentUserTimeZone) ProtoMessage() {}
 
 func (x *CurrentUserTimeZone) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_commons_v1_person_proto_msgTypes[20]
+	mi := &file_rotaloom_commons_v1_person_proto_msgTypes[23]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1349,7 +1514,7 @@ func (x *CurrentUserTimeZone) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CurrentUserTimeZone.ProtoReflect.Descriptor instead.
 func (*CurrentUserTimeZone) Descriptor() ([]byte, []int) {
-	return file_rotaloom_commons_v1_person_proto_rawDescGZIP(), []int{20}
+	return file_rotaloom_commons_v1_person_proto_rawDescGZIP(), []int{23}
 }
 
 func (x *CurrentUserTimeZone) GetTimeZoneId() int64 {
@@ -1397,7 +1562,7 @@ type BasePersonList struct {
 
 func (x *BasePersonList) Reset() {
 	*x = BasePersonList{}
-	mi := &file_rotaloom_commons_v1_person_proto_msgTypes[21]
+	mi := &file_rotaloom_commons_v1_person_proto_msgTypes[24]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1409,7 +1574,7 @@ func (x *BasePersonList) String() string {
 func (*BasePersonList) ProtoMessage() {}
 
 func (x *BasePersonList) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_commons_v1_person_proto_msgTypes[21]
+	mi := &file_rotaloom_commons_v1_person_proto_msgTypes[24]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1422,7 +1587,7 @@ func (x *BasePersonList) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use BasePersonList.ProtoReflect.Descriptor instead.
 func (*BasePersonList) Descriptor() ([]byte, []int) {
-	return file_rotaloom_commons_v1_person_proto_rawDescGZIP(), []int{21}
+	return file_rotaloom_commons_v1_person_proto_rawDescGZIP(), []int{24}
 }
 
 func (x *BasePersonList) GetPersons() []*BasePerson {
@@ -1452,7 +1617,7 @@ type BasePerson struct {
 
 func (x *BasePerson) Reset() {
 	*x = BasePerson{}
-	mi := &file_rotaloom_commons_v1_person_proto_msgTypes[22]
+	mi := &file_rotaloom_commons_v1_person_proto_msgTypes[25]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1464,7 +1629,7 @@ func (x *BasePerson) String() string {
 func (*BasePerson) ProtoMessage() {}
 
 func (x *BasePerson) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_commons_v1_person_proto_msgTypes[22]
+	mi := &file_rotaloom_commons_v1_person_proto_msgTypes[25]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1477,7 +1642,7 @@ func (x *BasePerson) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use BasePerson.ProtoReflect.Descriptor instead.
 func (*BasePerson) Descriptor() ([]byte, []int) {
-	return file_rotaloom_commons_v1_person_proto_rawDescGZIP(), []int{22}
+	return file_rotaloom_commons_v1_person_proto_rawDescGZIP(), []int{25}
 }
 
 func (x *BasePerson) GetPersonId() int64 {
@@ -1518,7 +1683,7 @@ type ResolvePersonsRequest struct {
 
 func (x *ResolvePersonsRequest) Reset() {
 	*x = ResolvePersonsRequest{}
-	mi := &file_rotaloom_commons_v1_person_proto_msgTypes[23]
+	mi := &file_rotaloom_commons_v1_person_proto_msgTypes[26]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1530,7 +1695,7 @@ func (x *ResolvePersonsRequest) String() string {
 func (*ResolvePersonsRequest) ProtoMessage() {}
 
 func (x *ResolvePersonsRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_commons_v1_person_proto_msgTypes[23]
+	mi := &file_rotaloom_commons_v1_person_proto_msgTypes[26]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1543,7 +1708,7 @@ func (x *ResolvePersonsRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ResolvePersonsRequest.ProtoReflect.Descriptor instead.
 func (*ResolvePersonsRequest) Descriptor() ([]byte, []int) {
-	return file_rotaloom_commons_v1_person_proto_rawDescGZIP(), []int{23}
+	return file_rotaloom_commons_v1_person_proto_rawDescGZIP(), []int{26}
 }
 
 func (x *ResolvePersonsRequest) GetIds() []int64 {
@@ -1569,7 +1734,7 @@ type ResolvePersonsResponse struct {
 
 func (x *ResolvePersonsResponse) Reset() {
 	*x = ResolvePersonsResponse{}
-	mi := &file_rotaloom_commons_v1_person_proto_msgTypes[24]
+	mi := &file_rotaloom_commons_v1_person_proto_msgTypes[27]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1581,7 +1746,7 @@ func (x *ResolvePersonsResponse) String() string {
 func (*ResolvePersonsResponse) ProtoMessage() {}
 
 func (x *ResolvePersonsResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_commons_v1_person_proto_msgTypes[24]
+	mi := &file_rotaloom_commons_v1_person_proto_msgTypes[27]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1594,7 +1759,7 @@ func (x *ResolvePersonsResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ResolvePersonsResponse.ProtoReflect.Descriptor instead.
 func (*ResolvePersonsResponse) Descriptor() ([]byte, []int) {
-	return file_rotaloom_commons_v1_person_proto_rawDescGZIP(), []int{24}
+	return file_rotaloom_commons_v1_person_proto_rawDescGZIP(), []int{27}
 }
 
 func (x *ResolvePersonsResponse) GetPersons() []*PersonState {
@@ -1630,7 +1795,7 @@ type PersonState struct {
 
 func (x *PersonState) Reset() {
 	*x = PersonState{}
-	mi := &file_rotaloom_commons_v1_person_proto_msgTypes[25]
+	mi := &file_rotaloom_commons_v1_person_proto_msgTypes[28]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1642,7 +1807,7 @@ func (x *PersonState) String() string {
 func (*PersonState) ProtoMessage() {}
 
 func (x *PersonState) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_commons_v1_person_proto_msgTypes[25]
+	mi := &file_rotaloom_commons_v1_person_proto_msgTypes[28]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1655,7 +1820,7 @@ func (x *PersonState) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PersonState.ProtoReflect.Descriptor instead.
 func (*PersonState) Descriptor() ([]byte, []int) {
-	return file_rotaloom_commons_v1_person_proto_rawDescGZIP(), []int{25}
+	return file_rotaloom_commons_v1_person_proto_rawDescGZIP(), []int{28}
 }
 
 func (x *PersonState) GetPersonId() int64 {
@@ -1734,7 +1899,7 @@ type PersonDays struct {
 
 func (x *PersonDays) Reset() {
 	*x = PersonDays{}
-	mi := &file_rotaloom_commons_v1_person_proto_msgTypes[26]
+	mi := &file_rotaloom_commons_v1_person_proto_msgTypes[29]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1746,7 +1911,7 @@ func (x *PersonDays) String() string {
 func (*PersonDays) ProtoMessage() {}
 
 func (x *PersonDays) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_commons_v1_person_proto_msgTypes[26]
+	mi := &file_rotaloom_commons_v1_person_proto_msgTypes[29]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1759,7 +1924,7 @@ func (x *PersonDays) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PersonDays.ProtoReflect.Descriptor instead.
 func (*PersonDays) Descriptor() ([]byte, []int) {
-	return file_rotaloom_commons_v1_person_proto_rawDescGZIP(), []int{26}
+	return file_rotaloom_commons_v1_person_proto_rawDescGZIP(), []int{29}
 }
 
 func (x *PersonDays) GetFrom() string {
@@ -1787,7 +1952,7 @@ type PersonsChanged struct {
 
 func (x *PersonsChanged) Reset() {
 	*x = PersonsChanged{}
-	mi := &file_rotaloom_commons_v1_person_proto_msgTypes[27]
+	mi := &file_rotaloom_commons_v1_person_proto_msgTypes[30]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1799,7 +1964,7 @@ func (x *PersonsChanged) String() string {
 func (*PersonsChanged) ProtoMessage() {}
 
 func (x *PersonsChanged) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_commons_v1_person_proto_msgTypes[27]
+	mi := &file_rotaloom_commons_v1_person_proto_msgTypes[30]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1812,7 +1977,7 @@ func (x *PersonsChanged) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PersonsChanged.ProtoReflect.Descriptor instead.
 func (*PersonsChanged) Descriptor() ([]byte, []int) {
-	return file_rotaloom_commons_v1_person_proto_rawDescGZIP(), []int{27}
+	return file_rotaloom_commons_v1_person_proto_rawDescGZIP(), []int{30}
 }
 
 func (x *PersonsChanged) GetPersons() []*PersonState {
@@ -1826,7 +1991,18 @@ var File_rotaloom_commons_v1_person_proto protoreflect.FileDescriptor
 
 const file_rotaloom_commons_v1_person_proto_rawDesc = "" +
 	"\n" +
-	" rotaloom/commons/v1/person.proto\x12\x13rotaloom.commons.v1\x1a\x1cgoogle/api/annotations.proto\x1a\x1bgoogle/protobuf/empty.proto\x1a\x1cgoogle/protobuf/struct.proto\x1a\x1erotaloom/common/v1/fault.proto\x1a\x1crotaloom/common/v1/ref.proto\x1a*rotaloom/commons/v1/person_extension.proto\x1a'rotaloom/commons/v1/person_record.proto\x1a!rotaloom/options/v1/options.proto\"/\n" +
+	" rotaloom/commons/v1/person.proto\x12\x13rotaloom.commons.v1\x1a\x1cgoogle/api/annotations.proto\x1a\x1bgoogle/protobuf/empty.proto\x1a\x1cgoogle/protobuf/struct.proto\x1a\x1erotaloom/common/v1/fault.proto\x1a\x1crotaloom/common/v1/ref.proto\x1a*rotaloom/commons/v1/person_extension.proto\x1a'rotaloom/commons/v1/person_record.proto\x1a!rotaloom/options/v1/options.proto\"N\n" +
+	"\x17ReadCustomFieldsRequest\x12\x1d\n" +
+	"\n" +
+	"person_ids\x18\x01 \x03(\x03R\tpersonIds\x12\x14\n" +
+	"\x05names\x18\x02 \x03(\tR\x05names\"t\n" +
+	"\x18ReadCustomFieldsResponse\x12\x18\n" +
+	"\aunknown\x18\x01 \x03(\tR\aunknown\x12>\n" +
+	"\x06fields\x18\x02 \x03(\v2&.rotaloom.commons.v1.PersonCustomFieldR\x06fields\"Z\n" +
+	"\x11PersonCustomField\x12\x1b\n" +
+	"\tperson_id\x18\x01 \x01(\x03R\bpersonId\x12\x12\n" +
+	"\x04name\x18\x02 \x01(\tR\x04name\x12\x14\n" +
+	"\x05value\x18\x03 \x01(\tR\x05value\"/\n" +
 	"\x10GetPersonRequest\x12\x1b\n" +
 	"\tperson_id\x18\x01 \x01(\x03R\bpersonId\"g\n" +
 	"\x13UpdatePersonRequest\x12\x1b\n" +
@@ -1994,7 +2170,7 @@ const file_rotaloom_commons_v1_person_proto_rawDesc = "" +
 	"\apersons\x18\x01 \x03(\v2 .rotaloom.commons.v1.PersonStateR\apersons:x\xaa\xbb\x18t\n" +
 	"\x1frotaloom.commons.person.changed\x12\vtimekeeping\x12\n" +
 	"scheduling\x1a8\n" +
-	"\acommons\x12\apersons\x1a\apersons\"\tperson_id*\aversion2\adeleted2\xf4\x16\n" +
+	"\acommons\x12\apersons\x1a\apersons\"\tperson_id*\aversion2\adeleted2\xfd\x17\n" +
 	"\rPersonService\x12\x93\x01\n" +
 	"\tGetPerson\x12%.rotaloom.commons.v1.GetPersonRequest\x1a\x1b.rotaloom.commons.v1.Person\"B\xa2\xbb\x18\x17\n" +
 	"\x13commons.person.read\x18\x01\x82\xd3\xe4\x93\x02!\x12\x1f/v1/commons/persons/{person_id}\x12\x84\x01\n" +
@@ -2026,7 +2202,8 @@ const file_rotaloom_commons_v1_person_proto_rawDesc = "" +
 	"\x14MultiReadBasePersons\x12,.rotaloom.commons.v1.MultiReadPersonsRequest\x1a#.rotaloom.commons.v1.BasePersonList\"Q\xa2\xbb\x18\x17\n" +
 	"\x13commons.person.read\x18\x02\x82\xd3\xe4\x93\x020:\x01*\"+/v1/commons/persons/base_persons/multi_read\x12\x8c\x01\n" +
 	"\x0eResolvePersons\x12*.rotaloom.commons.v1.ResolvePersonsRequest\x1a+.rotaloom.commons.v1.ResolvePersonsResponse\"!\xa2\xbb\x18\x1d\x18\x010\x01Z\vtimekeepingZ\n" +
-	"schedulingB\xda\x01\n" +
+	"scheduling\x12\x86\x01\n" +
+	"\x10ReadCustomFields\x12,.rotaloom.commons.v1.ReadCustomFieldsRequest\x1a-.rotaloom.commons.v1.ReadCustomFieldsResponse\"\x15\xa2\xbb\x18\x11\x18\x010\x01Z\vtimekeepingB\xda\x01\n" +
 	"\x17com.rotaloom.commons.v1B\vPersonProtoP\x01ZDgithub.com/rotaloom/rotaloom/proto/gen/rotaloom/commons/v1;commonsv1\xa2\x02\x03RCX\xaa\x02\x13Rotaloom.Commons.V1\xca\x02\x13Rotaloom\\Commons\\V1\xe2\x02\x1fRotaloom\\Commons\\V1\\GPBMetadata\xea\x02\x15Rotaloom::Commons::V1b\x06proto3"
 
 var (
@@ -2041,117 +2218,123 @@ func file_rotaloom_commons_v1_person_proto_rawDescGZIP() []byte {
 	return file_rotaloom_commons_v1_person_proto_rawDescData
 }
 
-var file_rotaloom_commons_v1_person_proto_msgTypes = make([]protoimpl.MessageInfo, 28)
+var file_rotaloom_commons_v1_person_proto_msgTypes = make([]protoimpl.MessageInfo, 31)
 var file_rotaloom_commons_v1_person_proto_goTypes = []any{
-	(*GetPersonRequest)(nil),                 // 0: rotaloom.commons.v1.GetPersonRequest
-	(*UpdatePersonRequest)(nil),              // 1: rotaloom.commons.v1.UpdatePersonRequest
-	(*DeletePersonRequest)(nil),              // 2: rotaloom.commons.v1.DeletePersonRequest
-	(*GetPersonExtensionRequest)(nil),        // 3: rotaloom.commons.v1.GetPersonExtensionRequest
-	(*GetCurrentUserInfoRequest)(nil),        // 4: rotaloom.commons.v1.GetCurrentUserInfoRequest
-	(*PersonDeletionList)(nil),               // 5: rotaloom.commons.v1.PersonDeletionList
-	(*PersonDeletion)(nil),                   // 6: rotaloom.commons.v1.PersonDeletion
-	(*PersonList)(nil),                       // 7: rotaloom.commons.v1.PersonList
-	(*MultiReadPersonsRequest)(nil),          // 8: rotaloom.commons.v1.MultiReadPersonsRequest
-	(*PersonWhere)(nil),                      // 9: rotaloom.commons.v1.PersonWhere
-	(*HyperFindFilter)(nil),                  // 10: rotaloom.commons.v1.HyperFindFilter
-	(*PersonCriterion)(nil),                  // 11: rotaloom.commons.v1.PersonCriterion
-	(*MultiReadPersonExtensionsRequest)(nil), // 12: rotaloom.commons.v1.MultiReadPersonExtensionsRequest
-	(*ApplyReadPersonsRequest)(nil),          // 13: rotaloom.commons.v1.ApplyReadPersonsRequest
-	(*ApplyReadPersonsWhere)(nil),            // 14: rotaloom.commons.v1.ApplyReadPersonsWhere
-	(*DateTimeRange)(nil),                    // 15: rotaloom.commons.v1.DateTimeRange
-	(*PersonPage)(nil),                       // 16: rotaloom.commons.v1.PersonPage
-	(*PersonRecordList)(nil),                 // 17: rotaloom.commons.v1.PersonRecordList
-	(*PersonRecord)(nil),                     // 18: rotaloom.commons.v1.PersonRecord
-	(*CurrentUserInfo)(nil),                  // 19: rotaloom.commons.v1.CurrentUserInfo
-	(*CurrentUserTimeZone)(nil),              // 20: rotaloom.commons.v1.CurrentUserTimeZone
-	(*BasePersonList)(nil),                   // 21: rotaloom.commons.v1.BasePersonList
-	(*BasePerson)(nil),                       // 22: rotaloom.commons.v1.BasePerson
-	(*ResolvePersonsRequest)(nil),            // 23: rotaloom.commons.v1.ResolvePersonsRequest
-	(*ResolvePersonsResponse)(nil),           // 24: rotaloom.commons.v1.ResolvePersonsResponse
-	(*PersonState)(nil),                      // 25: rotaloom.commons.v1.PersonState
-	(*PersonDays)(nil),                       // 26: rotaloom.commons.v1.PersonDays
-	(*PersonsChanged)(nil),                   // 27: rotaloom.commons.v1.PersonsChanged
-	(*Person)(nil),                           // 28: rotaloom.commons.v1.Person
-	(*v1.ErrorBody)(nil),                     // 29: rotaloom.common.v1.ErrorBody
-	(*PersonIdentity)(nil),                   // 30: rotaloom.commons.v1.PersonIdentity
-	(*v1.DateRange)(nil),                     // 31: rotaloom.common.v1.DateRange
-	(*v1.Ref)(nil),                           // 32: rotaloom.common.v1.Ref
-	(*structpb.Value)(nil),                   // 33: google.protobuf.Value
-	(*structpb.ListValue)(nil),               // 34: google.protobuf.ListValue
-	(*ExtensionEmail)(nil),                   // 35: rotaloom.commons.v1.ExtensionEmail
-	(*ExtensionTelephone)(nil),               // 36: rotaloom.commons.v1.ExtensionTelephone
-	(*ExtensionPostalAddress)(nil),           // 37: rotaloom.commons.v1.ExtensionPostalAddress
-	(*emptypb.Empty)(nil),                    // 38: google.protobuf.Empty
-	(*v1.RefList)(nil),                       // 39: rotaloom.common.v1.RefList
-	(*PersonExtensionList)(nil),              // 40: rotaloom.commons.v1.PersonExtensionList
-	(*PersonExtension)(nil),                  // 41: rotaloom.commons.v1.PersonExtension
+	(*ReadCustomFieldsRequest)(nil),          // 0: rotaloom.commons.v1.ReadCustomFieldsRequest
+	(*ReadCustomFieldsResponse)(nil),         // 1: rotaloom.commons.v1.ReadCustomFieldsResponse
+	(*PersonCustomField)(nil),                // 2: rotaloom.commons.v1.PersonCustomField
+	(*GetPersonRequest)(nil),                 // 3: rotaloom.commons.v1.GetPersonRequest
+	(*UpdatePersonRequest)(nil),              // 4: rotaloom.commons.v1.UpdatePersonRequest
+	(*DeletePersonRequest)(nil),              // 5: rotaloom.commons.v1.DeletePersonRequest
+	(*GetPersonExtensionRequest)(nil),        // 6: rotaloom.commons.v1.GetPersonExtensionRequest
+	(*GetCurrentUserInfoRequest)(nil),        // 7: rotaloom.commons.v1.GetCurrentUserInfoRequest
+	(*PersonDeletionList)(nil),               // 8: rotaloom.commons.v1.PersonDeletionList
+	(*PersonDeletion)(nil),                   // 9: rotaloom.commons.v1.PersonDeletion
+	(*PersonList)(nil),                       // 10: rotaloom.commons.v1.PersonList
+	(*MultiReadPersonsRequest)(nil),          // 11: rotaloom.commons.v1.MultiReadPersonsRequest
+	(*PersonWhere)(nil),                      // 12: rotaloom.commons.v1.PersonWhere
+	(*HyperFindFilter)(nil),                  // 13: rotaloom.commons.v1.HyperFindFilter
+	(*PersonCriterion)(nil),                  // 14: rotaloom.commons.v1.PersonCriterion
+	(*MultiReadPersonExtensionsRequest)(nil), // 15: rotaloom.commons.v1.MultiReadPersonExtensionsRequest
+	(*ApplyReadPersonsRequest)(nil),          // 16: rotaloom.commons.v1.ApplyReadPersonsRequest
+	(*ApplyReadPersonsWhere)(nil),            // 17: rotaloom.commons.v1.ApplyReadPersonsWhere
+	(*DateTimeRange)(nil),                    // 18: rotaloom.commons.v1.DateTimeRange
+	(*PersonPage)(nil),                       // 19: rotaloom.commons.v1.PersonPage
+	(*PersonRecordList)(nil),                 // 20: rotaloom.commons.v1.PersonRecordList
+	(*PersonRecord)(nil),                     // 21: rotaloom.commons.v1.PersonRecord
+	(*CurrentUserInfo)(nil),                  // 22: rotaloom.commons.v1.CurrentUserInfo
+	(*CurrentUserTimeZone)(nil),              // 23: rotaloom.commons.v1.CurrentUserTimeZone
+	(*BasePersonList)(nil),                   // 24: rotaloom.commons.v1.BasePersonList
+	(*BasePerson)(nil),                       // 25: rotaloom.commons.v1.BasePerson
+	(*ResolvePersonsRequest)(nil),            // 26: rotaloom.commons.v1.ResolvePersonsRequest
+	(*ResolvePersonsResponse)(nil),           // 27: rotaloom.commons.v1.ResolvePersonsResponse
+	(*PersonState)(nil),                      // 28: rotaloom.commons.v1.PersonState
+	(*PersonDays)(nil),                       // 29: rotaloom.commons.v1.PersonDays
+	(*PersonsChanged)(nil),                   // 30: rotaloom.commons.v1.PersonsChanged
+	(*Person)(nil),                           // 31: rotaloom.commons.v1.Person
+	(*v1.ErrorBody)(nil),                     // 32: rotaloom.common.v1.ErrorBody
+	(*PersonIdentity)(nil),                   // 33: rotaloom.commons.v1.PersonIdentity
+	(*v1.DateRange)(nil),                     // 34: rotaloom.common.v1.DateRange
+	(*v1.Ref)(nil),                           // 35: rotaloom.common.v1.Ref
+	(*structpb.Value)(nil),                   // 36: google.protobuf.Value
+	(*structpb.ListValue)(nil),               // 37: google.protobuf.ListValue
+	(*ExtensionEmail)(nil),                   // 38: rotaloom.commons.v1.ExtensionEmail
+	(*ExtensionTelephone)(nil),               // 39: rotaloom.commons.v1.ExtensionTelephone
+	(*ExtensionPostalAddress)(nil),           // 40: rotaloom.commons.v1.ExtensionPostalAddress
+	(*emptypb.Empty)(nil),                    // 41: google.protobuf.Empty
+	(*v1.RefList)(nil),                       // 42: rotaloom.common.v1.RefList
+	(*PersonExtensionList)(nil),              // 43: rotaloom.commons.v1.PersonExtensionList
+	(*PersonExtension)(nil),                  // 44: rotaloom.commons.v1.PersonExtension
 }
 var file_rotaloom_commons_v1_person_proto_depIdxs = []int32{
-	28, // 0: rotaloom.commons.v1.UpdatePersonRequest.person:type_name -> rotaloom.commons.v1.Person
-	6,  // 1: rotaloom.commons.v1.PersonDeletionList.persons:type_name -> rotaloom.commons.v1.PersonDeletion
-	29, // 2: rotaloom.commons.v1.PersonDeletionList.failure:type_name -> rotaloom.common.v1.ErrorBody
-	30, // 3: rotaloom.commons.v1.PersonDeletion.person_identity:type_name -> rotaloom.commons.v1.PersonIdentity
-	28, // 4: rotaloom.commons.v1.PersonList.persons:type_name -> rotaloom.commons.v1.Person
-	29, // 5: rotaloom.commons.v1.PersonList.failure:type_name -> rotaloom.common.v1.ErrorBody
-	9,  // 6: rotaloom.commons.v1.MultiReadPersonsRequest.where:type_name -> rotaloom.commons.v1.PersonWhere
-	11, // 7: rotaloom.commons.v1.PersonWhere.employees:type_name -> rotaloom.commons.v1.PersonCriterion
-	10, // 8: rotaloom.commons.v1.PersonWhere.hyper_find_filter:type_name -> rotaloom.commons.v1.HyperFindFilter
-	31, // 9: rotaloom.commons.v1.HyperFindFilter.date_range:type_name -> rotaloom.common.v1.DateRange
-	32, // 10: rotaloom.commons.v1.HyperFindFilter.hyperfind:type_name -> rotaloom.common.v1.Ref
-	33, // 11: rotaloom.commons.v1.HyperFindFilter.visibility_code:type_name -> google.protobuf.Value
-	34, // 12: rotaloom.commons.v1.PersonCriterion.multi_key_values:type_name -> google.protobuf.ListValue
-	9,  // 13: rotaloom.commons.v1.MultiReadPersonExtensionsRequest.where:type_name -> rotaloom.commons.v1.PersonWhere
-	14, // 14: rotaloom.commons.v1.ApplyReadPersonsRequest.where:type_name -> rotaloom.commons.v1.ApplyReadPersonsWhere
-	15, // 15: rotaloom.commons.v1.ApplyReadPersonsWhere.date_range:type_name -> rotaloom.commons.v1.DateTimeRange
-	17, // 16: rotaloom.commons.v1.PersonPage.records:type_name -> rotaloom.commons.v1.PersonRecordList
-	18, // 17: rotaloom.commons.v1.PersonRecordList.records:type_name -> rotaloom.commons.v1.PersonRecord
-	20, // 18: rotaloom.commons.v1.CurrentUserInfo.time_zone:type_name -> rotaloom.commons.v1.CurrentUserTimeZone
-	35, // 19: rotaloom.commons.v1.CurrentUserInfo.email_contacts:type_name -> rotaloom.commons.v1.ExtensionEmail
-	36, // 20: rotaloom.commons.v1.CurrentUserInfo.telephone_contacts:type_name -> rotaloom.commons.v1.ExtensionTelephone
-	37, // 21: rotaloom.commons.v1.CurrentUserInfo.postal_addresses:type_name -> rotaloom.commons.v1.ExtensionPostalAddress
-	22, // 22: rotaloom.commons.v1.BasePersonList.persons:type_name -> rotaloom.commons.v1.BasePerson
-	29, // 23: rotaloom.commons.v1.BasePersonList.failure:type_name -> rotaloom.common.v1.ErrorBody
-	25, // 24: rotaloom.commons.v1.ResolvePersonsResponse.persons:type_name -> rotaloom.commons.v1.PersonState
-	26, // 25: rotaloom.commons.v1.PersonState.terminated:type_name -> rotaloom.commons.v1.PersonDays
-	26, // 26: rotaloom.commons.v1.PersonState.locked_out:type_name -> rotaloom.commons.v1.PersonDays
-	25, // 27: rotaloom.commons.v1.PersonsChanged.persons:type_name -> rotaloom.commons.v1.PersonState
-	0,  // 28: rotaloom.commons.v1.PersonService.GetPerson:input_type -> rotaloom.commons.v1.GetPersonRequest
-	28, // 29: rotaloom.commons.v1.PersonService.CreatePerson:input_type -> rotaloom.commons.v1.Person
-	7,  // 30: rotaloom.commons.v1.PersonService.MultiCreatePersons:input_type -> rotaloom.commons.v1.PersonList
-	1,  // 31: rotaloom.commons.v1.PersonService.UpdatePerson:input_type -> rotaloom.commons.v1.UpdatePersonRequest
-	2,  // 32: rotaloom.commons.v1.PersonService.DeletePerson:input_type -> rotaloom.commons.v1.DeletePersonRequest
-	7,  // 33: rotaloom.commons.v1.PersonService.MultiUpdatePersons:input_type -> rotaloom.commons.v1.PersonList
-	7,  // 34: rotaloom.commons.v1.PersonService.MultiUpsertPersons:input_type -> rotaloom.commons.v1.PersonList
-	5,  // 35: rotaloom.commons.v1.PersonService.MultiDeletePersons:input_type -> rotaloom.commons.v1.PersonDeletionList
-	8,  // 36: rotaloom.commons.v1.PersonService.MultiReadPersons:input_type -> rotaloom.commons.v1.MultiReadPersonsRequest
-	8,  // 37: rotaloom.commons.v1.PersonService.MultiReadPersonRefs:input_type -> rotaloom.commons.v1.MultiReadPersonsRequest
-	12, // 38: rotaloom.commons.v1.PersonService.MultiReadPersonExtensions:input_type -> rotaloom.commons.v1.MultiReadPersonExtensionsRequest
-	3,  // 39: rotaloom.commons.v1.PersonService.GetPersonExtension:input_type -> rotaloom.commons.v1.GetPersonExtensionRequest
-	13, // 40: rotaloom.commons.v1.PersonService.ApplyReadPersons:input_type -> rotaloom.commons.v1.ApplyReadPersonsRequest
-	4,  // 41: rotaloom.commons.v1.PersonService.GetCurrentUserInfo:input_type -> rotaloom.commons.v1.GetCurrentUserInfoRequest
-	8,  // 42: rotaloom.commons.v1.PersonService.MultiReadBasePersons:input_type -> rotaloom.commons.v1.MultiReadPersonsRequest
-	23, // 43: rotaloom.commons.v1.PersonService.ResolvePersons:input_type -> rotaloom.commons.v1.ResolvePersonsRequest
-	28, // 44: rotaloom.commons.v1.PersonService.GetPerson:output_type -> rotaloom.commons.v1.Person
-	28, // 45: rotaloom.commons.v1.PersonService.CreatePerson:output_type -> rotaloom.commons.v1.Person
-	7,  // 46: rotaloom.commons.v1.PersonService.MultiCreatePersons:output_type -> rotaloom.commons.v1.PersonList
-	28, // 47: rotaloom.commons.v1.PersonService.UpdatePerson:output_type -> rotaloom.commons.v1.Person
-	38, // 48: rotaloom.commons.v1.PersonService.DeletePerson:output_type -> google.protobuf.Empty
-	7,  // 49: rotaloom.commons.v1.PersonService.MultiUpdatePersons:output_type -> rotaloom.commons.v1.PersonList
-	7,  // 50: rotaloom.commons.v1.PersonService.MultiUpsertPersons:output_type -> rotaloom.commons.v1.PersonList
-	5,  // 51: rotaloom.commons.v1.PersonService.MultiDeletePersons:output_type -> rotaloom.commons.v1.PersonDeletionList
-	7,  // 52: rotaloom.commons.v1.PersonService.MultiReadPersons:output_type -> rotaloom.commons.v1.PersonList
-	39, // 53: rotaloom.commons.v1.PersonService.MultiReadPersonRefs:output_type -> rotaloom.common.v1.RefList
-	40, // 54: rotaloom.commons.v1.PersonService.MultiReadPersonExtensions:output_type -> rotaloom.commons.v1.PersonExtensionList
-	41, // 55: rotaloom.commons.v1.PersonService.GetPersonExtension:output_type -> rotaloom.commons.v1.PersonExtension
-	16, // 56: rotaloom.commons.v1.PersonService.ApplyReadPersons:output_type -> rotaloom.commons.v1.PersonPage
-	19, // 57: rotaloom.commons.v1.PersonService.GetCurrentUserInfo:output_type -> rotaloom.commons.v1.CurrentUserInfo
-	21, // 58: rotaloom.commons.v1.PersonService.MultiReadBasePersons:output_type -> rotaloom.commons.v1.BasePersonList
-	24, // 59: rotaloom.commons.v1.PersonService.ResolvePersons:output_type -> rotaloom.commons.v1.ResolvePersonsResponse
-	44, // [44:60] is the sub-list for method output_type
-	28, // [28:44] is the sub-list for method input_type
-	28, // [28:28] is the sub-list for extension type_name
-	28, // [28:28] is the sub-list for extension extendee
-	0,  // [0:28] is the sub-list for field type_name
+	2,  // 0: rotaloom.commons.v1.ReadCustomFieldsResponse.fields:type_name -> rotaloom.commons.v1.PersonCustomField
+	31, // 1: rotaloom.commons.v1.UpdatePersonRequest.person:type_name -> rotaloom.commons.v1.Person
+	9,  // 2: rotaloom.commons.v1.PersonDeletionList.persons:type_name -> rotaloom.commons.v1.PersonDeletion
+	32, // 3: rotaloom.commons.v1.PersonDeletionList.failure:type_name -> rotaloom.common.v1.ErrorBody
+	33, // 4: rotaloom.commons.v1.PersonDeletion.person_identity:type_name -> rotaloom.commons.v1.PersonIdentity
+	31, // 5: rotaloom.commons.v1.PersonList.persons:type_name -> rotaloom.commons.v1.Person
+	32, // 6: rotaloom.commons.v1.PersonList.failure:type_name -> rotaloom.common.v1.ErrorBody
+	12, // 7: rotaloom.commons.v1.MultiReadPersonsRequest.where:type_name -> rotaloom.commons.v1.PersonWhere
+	14, // 8: rotaloom.commons.v1.PersonWhere.employees:type_name -> rotaloom.commons.v1.PersonCriterion
+	13, // 9: rotaloom.commons.v1.PersonWhere.hyper_find_filter:type_name -> rotaloom.commons.v1.HyperFindFilter
+	34, // 10: rotaloom.commons.v1.HyperFindFilter.date_range:type_name -> rotaloom.common.v1.DateRange
+	35, // 11: rotaloom.commons.v1.HyperFindFilter.hyperfind:type_name -> rotaloom.common.v1.Ref
+	36, // 12: rotaloom.commons.v1.HyperFindFilter.visibility_code:type_name -> google.protobuf.Value
+	37, // 13: rotaloom.commons.v1.PersonCriterion.multi_key_values:type_name -> google.protobuf.ListValue
+	12, // 14: rotaloom.commons.v1.MultiReadPersonExtensionsRequest.where:type_name -> rotaloom.commons.v1.PersonWhere
+	17, // 15: rotaloom.commons.v1.ApplyReadPersonsRequest.where:type_name -> rotaloom.commons.v1.ApplyReadPersonsWhere
+	18, // 16: rotaloom.commons.v1.ApplyReadPersonsWhere.date_range:type_name -> rotaloom.commons.v1.DateTimeRange
+	20, // 17: rotaloom.commons.v1.PersonPage.records:type_name -> rotaloom.commons.v1.PersonRecordList
+	21, // 18: rotaloom.commons.v1.PersonRecordList.records:type_name -> rotaloom.commons.v1.PersonRecord
+	23, // 19: rotaloom.commons.v1.CurrentUserInfo.time_zone:type_name -> rotaloom.commons.v1.CurrentUserTimeZone
+	38, // 20: rotaloom.commons.v1.CurrentUserInfo.email_contacts:type_name -> rotaloom.commons.v1.ExtensionEmail
+	39, // 21: rotaloom.commons.v1.CurrentUserInfo.telephone_contacts:type_name -> rotaloom.commons.v1.ExtensionTelephone
+	40, // 22: rotaloom.commons.v1.CurrentUserInfo.postal_addresses:type_name -> rotaloom.commons.v1.ExtensionPostalAddress
+	25, // 23: rotaloom.commons.v1.BasePersonList.persons:type_name -> rotaloom.commons.v1.BasePerson
+	32, // 24: rotaloom.commons.v1.BasePersonList.failure:type_name -> rotaloom.common.v1.ErrorBody
+	28, // 25: rotaloom.commons.v1.ResolvePersonsResponse.persons:type_name -> rotaloom.commons.v1.PersonState
+	29, // 26: rotaloom.commons.v1.PersonState.terminated:type_name -> rotaloom.commons.v1.PersonDays
+	29, // 27: rotaloom.commons.v1.PersonState.locked_out:type_name -> rotaloom.commons.v1.PersonDays
+	28, // 28: rotaloom.commons.v1.PersonsChanged.persons:type_name -> rotaloom.commons.v1.PersonState
+	3,  // 29: rotaloom.commons.v1.PersonService.GetPerson:input_type -> rotaloom.commons.v1.GetPersonRequest
+	31, // 30: rotaloom.commons.v1.PersonService.CreatePerson:input_type -> rotaloom.commons.v1.Person
+	10, // 31: rotaloom.commons.v1.PersonService.MultiCreatePersons:input_type -> rotaloom.commons.v1.PersonList
+	4,  // 32: rotaloom.commons.v1.PersonService.UpdatePerson:input_type -> rotaloom.commons.v1.UpdatePersonRequest
+	5,  // 33: rotaloom.commons.v1.PersonService.DeletePerson:input_type -> rotaloom.commons.v1.DeletePersonRequest
+	10, // 34: rotaloom.commons.v1.PersonService.MultiUpdatePersons:input_type -> rotaloom.commons.v1.PersonList
+	10, // 35: rotaloom.commons.v1.PersonService.MultiUpsertPersons:input_type -> rotaloom.commons.v1.PersonList
+	8,  // 36: rotaloom.commons.v1.PersonService.MultiDeletePersons:input_type -> rotaloom.commons.v1.PersonDeletionList
+	11, // 37: rotaloom.commons.v1.PersonService.MultiReadPersons:input_type -> rotaloom.commons.v1.MultiReadPersonsRequest
+	11, // 38: rotaloom.commons.v1.PersonService.MultiReadPersonRefs:input_type -> rotaloom.commons.v1.MultiReadPersonsRequest
+	15, // 39: rotaloom.commons.v1.PersonService.MultiReadPersonExtensions:input_type -> rotaloom.commons.v1.MultiReadPersonExtensionsRequest
+	6,  // 40: rotaloom.commons.v1.PersonService.GetPersonExtension:input_type -> rotaloom.commons.v1.GetPersonExtensionRequest
+	16, // 41: rotaloom.commons.v1.PersonService.ApplyReadPersons:input_type -> rotaloom.commons.v1.ApplyReadPersonsRequest
+	7,  // 42: rotaloom.commons.v1.PersonService.GetCurrentUserInfo:input_type -> rotaloom.commons.v1.GetCurrentUserInfoRequest
+	11, // 43: rotaloom.commons.v1.PersonService.MultiReadBasePersons:input_type -> rotaloom.commons.v1.MultiReadPersonsRequest
+	26, // 44: rotaloom.commons.v1.PersonService.ResolvePersons:input_type -> rotaloom.commons.v1.ResolvePersonsRequest
+	0,  // 45: rotaloom.commons.v1.PersonService.ReadCustomFields:input_type -> rotaloom.commons.v1.ReadCustomFieldsRequest
+	31, // 46: rotaloom.commons.v1.PersonService.GetPerson:output_type -> rotaloom.commons.v1.Person
+	31, // 47: rotaloom.commons.v1.PersonService.CreatePerson:output_type -> rotaloom.commons.v1.Person
+	10, // 48: rotaloom.commons.v1.PersonService.MultiCreatePersons:output_type -> rotaloom.commons.v1.PersonList
+	31, // 49: rotaloom.commons.v1.PersonService.UpdatePerson:output_type -> rotaloom.commons.v1.Person
+	41, // 50: rotaloom.commons.v1.PersonService.DeletePerson:output_type -> google.protobuf.Empty
+	10, // 51: rotaloom.commons.v1.PersonService.MultiUpdatePersons:output_type -> rotaloom.commons.v1.PersonList
+	10, // 52: rotaloom.commons.v1.PersonService.MultiUpsertPersons:output_type -> rotaloom.commons.v1.PersonList
+	8,  // 53: rotaloom.commons.v1.PersonService.MultiDeletePersons:output_type -> rotaloom.commons.v1.PersonDeletionList
+	10, // 54: rotaloom.commons.v1.PersonService.MultiReadPersons:output_type -> rotaloom.commons.v1.PersonList
+	42, // 55: rotaloom.commons.v1.PersonService.MultiReadPersonRefs:output_type -> rotaloom.common.v1.RefList
+	43, // 56: rotaloom.commons.v1.PersonService.MultiReadPersonExtensions:output_type -> rotaloom.commons.v1.PersonExtensionList
+	44, // 57: rotaloom.commons.v1.PersonService.GetPersonExtension:output_type -> rotaloom.commons.v1.PersonExtension
+	19, // 58: rotaloom.commons.v1.PersonService.ApplyReadPersons:output_type -> rotaloom.commons.v1.PersonPage
+	22, // 59: rotaloom.commons.v1.PersonService.GetCurrentUserInfo:output_type -> rotaloom.commons.v1.CurrentUserInfo
+	24, // 60: rotaloom.commons.v1.PersonService.MultiReadBasePersons:output_type -> rotaloom.commons.v1.BasePersonList
+	27, // 61: rotaloom.commons.v1.PersonService.ResolvePersons:output_type -> rotaloom.commons.v1.ResolvePersonsResponse
+	1,  // 62: rotaloom.commons.v1.PersonService.ReadCustomFields:output_type -> rotaloom.commons.v1.ReadCustomFieldsResponse
+	46, // [46:63] is the sub-list for method output_type
+	29, // [29:46] is the sub-list for method input_type
+	29, // [29:29] is the sub-list for extension type_name
+	29, // [29:29] is the sub-list for extension extendee
+	0,  // [0:29] is the sub-list for field type_name
 }
 
 func init() { file_rotaloom_commons_v1_person_proto_init() }
@@ -2161,21 +2344,21 @@ func file_rotaloom_commons_v1_person_proto_init() {
 	}
 	file_rotaloom_commons_v1_person_extension_proto_init()
 	file_rotaloom_commons_v1_person_record_proto_init()
-	file_rotaloom_commons_v1_person_proto_msgTypes[3].OneofWrappers = []any{}
-	file_rotaloom_commons_v1_person_proto_msgTypes[4].OneofWrappers = []any{}
-	file_rotaloom_commons_v1_person_proto_msgTypes[9].OneofWrappers = []any{}
+	file_rotaloom_commons_v1_person_proto_msgTypes[6].OneofWrappers = []any{}
+	file_rotaloom_commons_v1_person_proto_msgTypes[7].OneofWrappers = []any{}
 	file_rotaloom_commons_v1_person_proto_msgTypes[12].OneofWrappers = []any{}
-	file_rotaloom_commons_v1_person_proto_msgTypes[13].OneofWrappers = []any{}
-	file_rotaloom_commons_v1_person_proto_msgTypes[14].OneofWrappers = []any{}
+	file_rotaloom_commons_v1_person_proto_msgTypes[15].OneofWrappers = []any{}
 	file_rotaloom_commons_v1_person_proto_msgTypes[16].OneofWrappers = []any{}
-	file_rotaloom_commons_v1_person_proto_msgTypes[20].OneofWrappers = []any{}
+	file_rotaloom_commons_v1_person_proto_msgTypes[17].OneofWrappers = []any{}
+	file_rotaloom_commons_v1_person_proto_msgTypes[19].OneofWrappers = []any{}
+	file_rotaloom_commons_v1_person_proto_msgTypes[23].OneofWrappers = []any{}
 	type x struct{}
 	out := protoimpl.TypeBuilder{
 		File: protoimpl.DescBuilder{
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_rotaloom_commons_v1_person_proto_rawDesc), len(file_rotaloom_commons_v1_person_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   28,
+			NumMessages:   31,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

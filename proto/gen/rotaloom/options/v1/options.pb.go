@@ -498,7 +498,11 @@ type Message struct {
 	Limits  []*Limit `protobuf:"bytes,3,rep,name=limits,proto3" json:"limits,omitempty"`
 	// JSON names of properties that requests may carry in this message with any
 	// value, and that are skipped unread.
-	Ignored       []string `protobuf:"bytes,4,rep,name=ignored,proto3" json:"ignored,omitempty"`
+	Ignored []string `protobuf:"bytes,4,rep,name=ignored,proto3" json:"ignored,omitempty"`
+	// Of an answer that is no JSON: the name of the repeated bytes field whose items,
+	// one after another, are the body, and the type of that body.
+	RawField      string `protobuf:"bytes,5,opt,name=raw_field,json=rawField,proto3" json:"raw_field,omitempty"`
+	ContentType   string `protobuf:"bytes,6,opt,name=content_type,json=contentType,proto3" json:"content_type,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -559,6 +563,20 @@ func (x *Message) GetIgnored() []string {
 		return x.Ignored
 	}
 	return nil
+}
+
+func (x *Message) GetRawField() string {
+	if x != nil {
+		return x.RawField
+	}
+	return ""
+}
+
+func (x *Message) GetContentType() string {
+	if x != nil {
+		return x.ContentType
+	}
+	return ""
 }
 
 // Field is the policy of one field.
@@ -906,13 +924,15 @@ const file_rotaloom_options_v1_options_proto_rawDesc = "" +
 	"\bquantity\x18\t \x01(\tR\bquantity\x12\x18\n" +
 	"\amessage\x18\n" +
 	" \x01(\tR\amessage\x12\x1b\n" +
-	"\tby_method\x18\v \x01(\bR\bbyMethod\"\x90\x01\n" +
+	"\tby_method\x18\v \x01(\bR\bbyMethod\"\xd0\x01\n" +
 	"\aMessage\x12\x1d\n" +
 	"\n" +
 	"bare_array\x18\x01 \x01(\tR\tbareArray\x12\x18\n" +
 	"\afailure\x18\x02 \x01(\tR\afailure\x122\n" +
 	"\x06limits\x18\x03 \x03(\v2\x1a.rotaloom.options.v1.LimitR\x06limits\x12\x18\n" +
-	"\aignored\x18\x04 \x03(\tR\aignored\"\xa7\x01\n" +
+	"\aignored\x18\x04 \x03(\tR\aignored\x12\x1b\n" +
+	"\traw_field\x18\x05 \x01(\tR\brawField\x12!\n" +
+	"\fcontent_type\x18\x06 \x01(\tR\vcontentType\"\xa7\x01\n" +
 	"\x05Field\x120\n" +
 	"\x05limit\x18\x01 \x01(\v2\x1a.rotaloom.options.v1.LimitR\x05limit\x123\n" +
 	"\x06format\x18\x02 \x01(\x0e2\x1b.rotaloom.options.v1.FormatR\x06format\x12!\n" +

@@ -1,0 +1,211 @@
+package payrollstaging
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5"
+	"google.golang.org/protobuf/proto"
+
+	"github.com/rotaloom/rotaloom/pkg/fault"
+	"github.com/rotaloom/rotaloom/pkg/pg"
+	"github.com/rotaloom/rotaloom/pkg/rpc"
+	"github.com/rotaloom/rotaloom/pkg/tenant"
+	timekeepingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/timekeeping/v1"
+)
+
+const (
+	// exportLife is for how long an export can be read.
+	exportLife = 7 * 24 * time.Hour
+	// maxExports bounds the exports of a run, and those that a list shows.
+	maxExports, maxListed = 100, 1000
+	// CodeNotReady (409): the run of the export goes on. Ask for the status first.
+	CodeNotReady = "WRL-20917"
+	// CodeFull (409): the run has as many exports as one may have.
+	CodeFull = "WRL-20918"
+)
+
+// Exports serves PayrollExportService.
+type Exports struct {
+	timekeepingv1.UnsafePayrollExportServiceServer
+	deps Deps
+}
+
+var _ timekeepingv1.PayrollExportServiceServer = (*Exports)(nil)
+
+// NewExports makes an Exports.
+func NewExports(deps Deps) *Exports { return &Exports{deps: deps} }
+
+// export is a row with the state of its run.
+type export struct {
+	ID, Staging uuid.UUID
+	Body        []byte
+	Expires     time.Time
+	State       string
+}
+
+const readExport = `SELECT x.id, x.staging_id, x.body, x.expires_at, s.state FROM payroll_export x
+	JOIN payroll_staging s ON s.tenant_id = x.tenant_id AND s.id = x.staging_id
+	WHERE x.tenant_id = $1 AND x.expires_at > now() `
+
+// ExportPayroll stores what is to be exported. The text is written from the staged
+// rows when it is read.
+func (h *Exports) ExportPayroll(ctx context.Context, req *timekeepingv1.PayrollExportRequest) (*timekeepingv1.PayrollExport, error) {
+	handler := Handler{deps: h.deps}
+	tenantID, r, err := handler.find(ctx, req.GetRequestId())
+	if err != nil {
+		return nil, err
+	}
+	staging := &timekeepingv1.PayrollStagingRequest{}
+	if err := proto.Unmarshal(r.Body, staging); err != nil {
+		return nil, fmt.Errorf("read run: %w", err)
+	}
+	if err := checkExport(req, staging); err != nil {
+		return nil, err
+	}
+	body, err := proto.Marshal(req)
+	if err != nil {
+		return nil, fmt.Errorf("store export: %w", err)
+	}
+	e := export{Staging: r.ID, State: r.State}
+	if e.ID, err = uuid.NewV7(); err != nil {
+		return nil, fmt.Errorf("name an export: %w", err)
+	}
+	err = pg.InTx(ctx, h.deps.Pool, func(ctx context.Context, tx pgx.Tx) error {
+		var count int
+		err := tx.QueryRow(ctx, `SELECT count(x.id) FROM (SELECT id FROM payroll_staging WHERE tenant_id = $1 AND id = $2 FOR UPDATE) s
+			LEFT JOIN payroll_export x ON x.tenant_id = $1 AND x.staging_id = s.id`, tenantID, r.ID).Scan(&count)
+		if err == nil && count >= maxExports {
+			return fault.Conflict(CodeFull, fmt.Sprintf("The run has %d exports, and may have no more.", count))
+		}
+		if err != nil {
+			return fmt.Errorf("count exports: %w", err)
+		}
+		return tx.QueryRow(ctx, `INSERT INTO payroll_export (tenant_id, id, staging_id, body, expires_at)
+			VALUES ($1, $2, $3, $4, now() + make_interval(secs => $5)) RETURNING expires_at`,
+			tenantID, e.ID, r.ID, body, exportLife.Seconds()).Scan(&e.Expires)
+	})
+	if err != nil {
+		return nil, err
+	}
+	if err := rpc.SetContentLocation(ctx, "/v1/commons/payroll/export/async/"+e.ID.String()+"/status"); err != nil {
+		return nil, err
+	}
+	return e.message(), nil
+}
+
+func checkExport(req *timekeepingv1.PayrollExportRequest, staging *timekeepingv1.PayrollStagingRequest) error {
+	config := req.GetExportConfig()
+	if t := config.GetFormat(); t != "" && !strings.EqualFold(t, "CSV") {
+		return invalid("exportConfig.format: %q is not written here. Choose CSV.", t)
+	}
+	if _, err := delimiterOf(config); err != nil {
+		return err
+	}
+	if len(config.GetFileName()) > maxText {
+		return invalid("exportConfig.fileName has more than %d characters.", maxText)
+	}
+	for name, lines := range map[string][]string{"headers": req.GetHeaders(), "footers": req.GetFooters()} {
+		for i, line := range lines {
+			if len(line) > 10_000 || strings.ContainsAny(line, "\r\n") {
+				return invalid("%s[%d] needs one line of at most 10000 characters.", name, i)
+			}
+		}
+	}
+	names, err := customFields(staging)
+	if err != nil {
+		return err
+	}
+	_, err = columnsOf(req.GetQuery(), names)
+	return err
+}
+
+func delimiterOf(config *timekeepingv1.PayrollExportConfig) (rune, error) {
+	switch config.GetDelimiter() {
+	case "", ",":
+		return ',', nil
+	case ";", "|", "\t":
+		return rune(config.GetDelimiter()[0]), nil
+	}
+	return 0, invalid("exportConfig.delimiter: %q is none of comma, semicolon, bar and tab.", config.GetDelimiter())
+}
+
+func (e export) message() *timekeepingv1.PayrollExport {
+	out := &timekeepingv1.PayrollExport{
+		ExecutionKey: e.ID.String(), State: "PENDING", Message: "Execution accepted", ExpiresAt: e.Expires.UTC().Format("2006-01-02T15:04:05.000"),
+	}
+	ping := int32(pingSeconds)
+	switch e.State {
+	case "success":
+		out.State, out.Message, ping = "SUCCESSFUL", "The export can be read", 0
+	case "failed":
+		out.State, out.Message, ping = "FAILED", "No employee of the run could be staged", 0
+	}
+	out.NextPing = &ping
+	return out
+}
+
+// ListPayrollExports returns the exports of the tenant that have not expired.
+func (h *Exports) ListPayrollExports(ctx context.Context, _ *timekeepingv1.ListPayrollExportsRequest) (*timekeepingv1.PayrollExportList, error) {
+	tenantID, err := tenant.Of(ctx)
+	if err != nil {
+		return nil, err
+	}
+	rows, err := h.deps.Pool.Query(ctx, readExport+`ORDER BY x.id DESC LIMIT $2`, tenantID, maxListed)
+	if err != nil {
+		return nil, fmt.Errorf("read exports: %w", err)
+	}
+	found, err := pgx.CollectRows(rows, pgx.RowToStructByPos[export])
+	if err != nil {
+		return nil, fmt.Errorf("read exports: %w", err)
+	}
+	total := int64(len(found))
+	out := &timekeepingv1.PayrollExportList{TotalElements: &total}
+	for _, e := range found {
+		out.Records = append(out.Records, e.message())
+	}
+	return out, nil
+}
+
+// GetPayrollExportStatus returns whether an export can be read.
+func (h *Exports) GetPayrollExportStatus(ctx context.Context, req *timekeepingv1.GetPayrollExportRequest) (*timekeepingv1.PayrollExport, error) {
+	_, e, err := h.find(ctx, req.GetExecutionKey())
+	if err != nil {
+		return nil, err
+	}
+	return e.message(), nil
+}
+
+func (h *Exports) find(ctx context.Context, text string) (int64, *export, error) {
+	tenantID, err := tenant.Of(ctx)
+	if err != nil {
+		return 0, nil, err
+	}
+	id, err := uuid.Parse(text)
+	if err != nil {
+		return 0, nil, unknownExport(text)
+	}
+	rows, err := h.deps.Pool.Query(ctx, readExport+`AND x.id = $2`, tenantID, id)
+	if err != nil {
+		return 0, nil, fmt.Errorf("read export: %w", err)
+	}
+	e, err := pgx.CollectExactlyOneRow(rows, pgx.RowToStructByPos[export])
+	if errors.Is(err, pgx.ErrNoRows) {
+		return 0, nil, unknownExport(text)
+	}
+	if err != nil {
+		return 0, nil, fmt.Errorf("read export: %w", err)
+	}
+	return tenantID, &e, nil
+}
+
+func unknownExport(text string) error {
+	if len(text) > 40 {
+		text = text[:40]
+	}
+	return fault.NotFound(CodeUnknown, fmt.Sprintf("There is no export with the executionKey %q, or it has expired.", text))
+}

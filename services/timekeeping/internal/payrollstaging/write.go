@@ -1,0 +1,163 @@
+package payrollstaging
+
+import (
+	"bytes"
+	"context"
+	"encoding/csv"
+	"fmt"
+	"strings"
+
+	"github.com/jackc/pgx/v5"
+	"google.golang.org/protobuf/encoding/protowire"
+	"google.golang.org/protobuf/proto"
+
+	"github.com/rotaloom/rotaloom/pkg/fault"
+	"github.com/rotaloom/rotaloom/pkg/rpc"
+	timekeepingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/timekeeping/v1"
+)
+
+// pieceSize is about how large a part of a text is, in bytes.
+const pieceSize = 256 << 10
+
+// GetPayrollExportResponse writes the text of an export, in parts to callers who take
+// them.
+func (h *Exports) GetPayrollExportResponse(ctx context.Context, req *timekeepingv1.GetPayrollExportRequest) (*timekeepingv1.PayrollExportText, error) {
+	tenantID, e, err := h.find(ctx, req.GetExecutionKey())
+	if err != nil {
+		return nil, err
+	}
+	if e.State != "success" {
+		return nil, fault.Conflict(CodeNotReady, "The run of the export has not ended well: "+e.State+". Ask for the status first.")
+	}
+	w, err := h.writer(ctx, tenantID, e)
+	if err != nil {
+		return nil, err
+	}
+	visible, err := h.deps.Persons.Visible(ctx)
+	if err != nil {
+		return nil, err
+	}
+	var only []int64
+	if !visible.All() {
+		only = append([]int64{}, visible.IDs()...)
+	}
+	if err := h.rows(ctx, tenantID, e, w, only); err != nil {
+		return nil, err
+	}
+	return w.end()
+}
+
+// textWriter writes a text in pieces.
+type textWriter struct {
+	ctx     context.Context
+	columns []column
+	footers []string
+	buf     bytes.Buffer
+	csv     *csv.Writer
+	// out has the pieces for a caller who takes no parts.
+	out *timekeepingv1.PayrollExportText
+}
+
+func (h *Exports) writer(ctx context.Context, tenantID int64, e *export) (*textWriter, error) {
+	req, staging := &timekeepingv1.PayrollExportRequest{}, &timekeepingv1.PayrollStagingRequest{}
+	r, err := readRun(ctx, h.deps.Pool, tenantID, e.Staging)
+	if err != nil {
+		return nil, err
+	}
+	if r == nil {
+		return nil, unknownExport(e.ID.String())
+	}
+	if err := proto.Unmarshal(e.Body, req); err != nil {
+		return nil, fmt.Errorf("read export: %w", err)
+	}
+	if err := proto.Unmarshal(r.Body, staging); err != nil {
+		return nil, fmt.Errorf("read run: %w", err)
+	}
+	fields, err := customFields(staging)
+	if err != nil {
+		return nil, err
+	}
+	w := &textWriter{ctx: ctx, footers: req.GetFooters(), out: &timekeepingv1.PayrollExportText{}}
+	if w.columns, err = columnsOf(req.GetQuery(), fields); err != nil {
+		return nil, err
+	}
+	w.csv = csv.NewWriter(&w.buf)
+	if w.csv.Comma, err = delimiterOf(req.GetExportConfig()); err != nil {
+		return nil, err
+	}
+	for _, line := range req.GetHeaders() {
+		w.buf.WriteString(line + "\n")
+	}
+	names := make([]string, len(w.columns))
+	for i, c := range w.columns {
+		names[i] = c.name
+	}
+	return w, w.row(names)
+}
+
+func (w *textWriter) row(values []string) error {
+	if err := w.csv.Write(values); err != nil {
+		return fmt.Errorf("write CSV: %w", err)
+	}
+	if w.buf.Len() < pieceSize {
+		return nil
+	}
+	return w.piece()
+}
+
+// piece sends what was written, or keeps it for the answer.
+func (w *textWriter) piece() error {
+	w.csv.Flush()
+	if w.buf.Len() == 0 {
+		return nil
+	}
+	piece := bytes.Clone(w.buf.Bytes())
+	w.buf.Reset()
+	if !rpc.TakesParts(w.ctx) {
+		w.out.Pieces = append(w.out.Pieces, piece)
+		return nil
+	}
+	fields := protowire.AppendBytes(protowire.AppendTag(nil, 1, protowire.BytesType), piece)
+	_, err := rpc.SendPart(w.ctx, fields)
+	return err
+}
+
+func (w *textWriter) end() (*timekeepingv1.PayrollExportText, error) {
+	w.csv.Flush()
+	for _, line := range w.footers {
+		w.buf.WriteString(line + "\n")
+	}
+	if w.buf.Len() > 0 {
+		w.out.Pieces = append(w.out.Pieces, bytes.Clone(w.buf.Bytes()))
+	}
+	return w.out, nil
+}
+
+// rows writes the rows of the employees in only, or of all when it is nil, while they
+// come from the database.
+func (h *Exports) rows(ctx context.Context, tenantID int64, e *export, w *textWriter, only []int64) error {
+	shown := make([]string, len(w.columns))
+	for i, c := range w.columns {
+		if shown[i] = c.sql; c.field > 0 {
+			shown[i] = fmt.Sprintf("coalesce(e.custom_fields[%d], '')", c.field)
+		}
+	}
+	rows, err := h.deps.Pool.Query(ctx, `SELECT `+strings.Join(shown, ", ")+`
+		FROM payroll_staged_row r
+		JOIN payroll_staged_employee e ON e.tenant_id = r.tenant_id AND e.staging_id = r.staging_id AND e.employee_id = r.employee_id
+		JOIN payroll_staging s ON s.tenant_id = r.tenant_id AND s.id = r.staging_id
+		WHERE r.tenant_id = $1 AND r.staging_id = $2 AND ($3::bigint[] IS NULL OR r.employee_id = ANY($3))
+		ORDER BY r.employee_id, r.row_number`, tenantID, e.Staging, only)
+	if err != nil {
+		return fmt.Errorf("read staged rows: %w", err)
+	}
+	values, places := make([]string, len(w.columns)), make([]any, len(w.columns))
+	for i := range values {
+		places[i] = &values[i]
+	}
+	_, err = pgx.ForEachRow(rows, places, func() error { return w.row(values) })
+	if err != nil {
+		return fmt.Errorf("write staged rows: %w", err)
+	}
+	return nil
+}

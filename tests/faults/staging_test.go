@@ -1,0 +1,152 @@
+package faults
+
+import (
+	"encoding/csv"
+	"fmt"
+	"math/rand/v2"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/rotaloom/rotaloom/tests/scenario"
+)
+
+const staging = "/v1/commons/payroll/staging/"
+
+// The process that stages payroll is killed while it does, again and again. Each run
+// has the time of every employee once, and takes each earning that is there for it.
+func TestStagingWorkerIsKilled(t *testing.T) {
+	w := newWorld(t)
+	crew := w.crew(byForm(1000, 2000, 5000))
+	w.punchDay(crew.Persons)
+	began := time.Now()
+	numbers := w.staged(w.stage(crew.Persons), len(crew.Persons))
+	undisturbed := time.Since(began)
+	seed := uint64(time.Now().UnixNano())
+	t.Logf("%d employees, an undisturbed run takes %s, seed %d", len(numbers), undisturbed, seed)
+	random := rand.New(rand.NewPCG(seed, 0))
+
+	hits, kills := 0, byForm(5, 20, 20)
+	for round := 1; hits < kills; round++ {
+		require.LessOrEqual(t, round, 4*kills, "the moments are never while work is going on")
+		w.earn(numbers, round)
+		run := w.stage(crew.Persons)
+		time.Sleep(time.Duration(random.Int64N(int64(undisturbed)))) // Until the crash.
+		w.Services["timekeeping"].Kill(t)
+		w.Start("timekeeping")
+		if w.stagingStatus(run) != "success" {
+			hits++
+		}
+		w.staged(run, len(crew.Persons))
+		w.requireRows(run, numbers, round)
+	}
+}
+
+// punchDay has every employee work eight hours of a day.
+func (w *world) punchDay(persons []int64) {
+	w.t.Helper()
+	for part := range slicesOf(persons, 500) {
+		var punches []scenario.Object
+		for _, id := range part {
+			for _, at := range []string{"08:00:00", "16:00:00"} {
+				punches = append(punches, scenario.Object{"employee": scenario.Object{"id": id}, "punchDtm": "2026-03-02T" + at})
+			}
+		}
+		_, err := w.api.Call(w.ctx, http.MethodPost, "/v1/timekeeping/punches/import", scenario.Object{"punches": punches}, nil)
+		require.NoError(w.t, err)
+	}
+}
+
+func slicesOf[T any](list []T, size int) func(yield func([]T) bool) {
+	return func(yield func([]T) bool) {
+		for len(list) > 0 {
+			n := min(size, len(list))
+			if !yield(list[:n]) {
+				return
+			}
+			list = list[n:]
+		}
+	}
+}
+
+// earn imports an earning of an amount for each employee, for the same day.
+func (w *world) earn(numbers []string, amount int) {
+	w.t.Helper()
+	for part := range slicesOf(numbers, 1000) {
+		var earnings []scenario.Object
+		for _, number := range part {
+			earnings = append(earnings, scenario.Object{
+				"refId": uuid.NewString(), "companyCode": "A", "empNo": number, "code": "BONUS", "source": "faults",
+				"chargeDate": "2026-03-02", "amount": fmt.Sprint(amount),
+			})
+		}
+		_, err := w.api.Call(w.ctx, http.MethodPost, "/v1/payroll/earnings_import", scenario.Object{"earnings": earnings}, nil)
+		require.NoError(w.t, err)
+	}
+}
+
+// stage begins a run over the day.
+func (w *world) stage(persons []int64) string {
+	w.t.Helper()
+	var run struct{ RequestID string }
+	_, err := w.api.Call(w.ctx, http.MethodPost, staging+"async", scenario.Object{
+		"executionId": scenario.Unique("run"), "employees": scenario.Object{"ids": persons},
+		"dateRange": scenario.Object{"startDateTime": "2026-03-02T00:00:00", "endDateTime": "2026-03-02T23:59:59"},
+	}, &run)
+	require.NoError(w.t, err)
+	return run.RequestID
+}
+
+func (w *world) stagingStatus(run string) string {
+	var status struct{ Status string }
+	if _, err := w.api.Call(w.ctx, http.MethodGet, staging+run+"/status", nil, &status); err != nil {
+		return err.Error()
+	}
+	return status.Status
+}
+
+// staged waits for the end of a run, and returns the person numbers of its employees.
+func (w *world) staged(run string, employees int) []string {
+	w.t.Helper()
+	require.Eventually(w.t, func() bool { return w.stagingStatus(run) == "success" }, patience, 50*time.Millisecond)
+	var details struct {
+		ErrorOffsets []int
+		Results      struct {
+			Success struct{ EmployeeQualifiers []string }
+		}
+	}
+	_, err := w.api.Call(w.ctx, http.MethodGet, staging+run+"/details", nil, &details)
+	require.NoError(w.t, err)
+	require.Empty(w.t, details.ErrorOffsets)
+	require.Len(w.t, details.Results.Success.EmployeeQualifiers, employees)
+	return details.Results.Success.EmployeeQualifiers
+}
+
+// requireRows reads the export of a run: one row of time and one earning of each
+// employee.
+func (w *world) requireRows(run string, numbers []string, amount int) {
+	w.t.Helper()
+	var export struct{ ExecutionKey string }
+	_, err := w.api.Call(w.ctx, http.MethodPost, "/v1/commons/payroll/export/async", scenario.Object{
+		"requestId": run, "query": "SELECT person_num, source, seconds_amount, money_amount FROM $Payroll",
+	}, &export)
+	require.NoError(w.t, err)
+	_, text, err := w.api.Bytes(w.ctx, http.MethodGet, "/v1/commons/payroll/export/async/"+export.ExecutionKey+"/response", nil)
+	require.NoError(w.t, err)
+	rows, err := csv.NewReader(strings.NewReader(string(text))).ReadAll()
+	require.NoError(w.t, err)
+	found := map[string]int{}
+	for _, row := range rows[1:] {
+		found[strings.Join(row, "|")]++
+	}
+	assert.Len(w.t, rows, 1+2*len(numbers))
+	for _, number := range numbers {
+		assert.Equal(w.t, 1, found[number+"|WORKED|28800|"], number)
+		assert.Equal(w.t, 1, found[fmt.Sprintf("%s|EARNING|0|%d", number, amount)], number)
+	}
+}
