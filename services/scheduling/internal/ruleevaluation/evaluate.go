@@ -1,0 +1,182 @@
+package ruleevaluation
+
+import (
+	"cmp"
+	"math"
+	"slices"
+
+	"github.com/rotaloom/rotaloom/pkg/civil"
+	"github.com/rotaloom/rotaloom/services/scheduling/internal/schedule/segment"
+	"github.com/rotaloom/rotaloom/services/scheduling/internal/schedulerule"
+)
+
+// Interval is the time from Start up to End, here in Unix seconds.
+type Interval = segment.Interval
+
+// Shift is a shift of the employee.
+type Shift struct {
+	ID int64
+	// Interval is the shift with its breaks, which are no rest.
+	Interval
+	// Work is what counts as hours: the shift without its breaks, ascending.
+	Work []Interval
+}
+
+// Violation says where a schedule breaks a rule.
+type Violation struct {
+	// Rule is the index of the rule.
+	Rule int
+	// Days are those that were measured: a day, a week, a row of days.
+	Days civil.Range
+	// Measured is what the schedule has, in what the limit is counted in.
+	Measured float64
+	// Shifts are the indexes of those that count, ascending.
+	Shifts []int
+}
+
+// Evaluator measures the schedules of employees of one time zone. It belongs to one
+// goroutine.
+type Evaluator struct {
+	rules  []Rule
+	days   civil.Range
+	window civil.Range
+	grid   grid
+
+	// What is known of the employee, of one evaluation.
+	birth          *civil.Date
+	shifts         []Shift
+	work, presence []Interval // joined
+	worked         []bool     // by day of the window: whether a shift begins
+	found          []Violation
+}
+
+// New returns an evaluator that says where schedules break the rules on days.
+func New(zone *civil.Zone, calendar Calendar, rules []Rule, days civil.Range) *Evaluator {
+	window := calendar.Window(days, rules)
+	return &Evaluator{rules: rules, days: days, window: window, grid: newGrid(zone, calendar, window, days)}
+}
+
+// Evaluate returns the violations of an employee, by rule and day. The shifts are
+// those of the calendar's Window, by start; rules for minors hold for nobody whose
+// birth is not known.
+func (e *Evaluator) Evaluate(shifts []Shift, birth *civil.Date) []Violation {
+	e.prepare(shifts, birth)
+	for i, r := range e.rules {
+		switch r.ID {
+		case schedulerule.MaxHoursDay, schedulerule.MinorMaxHoursDay:
+			e.hoursOfDays(i, r)
+		case schedulerule.MaxHoursWeek, schedulerule.MinorMaxHoursWeek:
+			e.hoursOfWeeks(i, r)
+		case schedulerule.MaxHoursNight, schedulerule.MinorNoNightWork:
+			e.hoursOfNights(i, r)
+		case schedulerule.MaxDaysInRow:
+			e.rows(i, r, func(day int) bool { return e.worked[day] }, e.begin)
+		case schedulerule.MaxNightsInRow:
+			e.rows(i, r, func(night int) bool { return e.hours(e.grid.nights[night]) > 0 }, func(days civil.Range) []int {
+				return e.during(Interval{Start: e.grid.nights[days.From-e.window.From].Start, End: e.grid.nights[days.To-1-e.window.From].End})
+			})
+		case schedulerule.MaxDaysWeek:
+			e.daysOfWeeks(i, r)
+		case schedulerule.MinRestBetweenShifts:
+			e.restBetween(i, r)
+		case schedulerule.MinRestWeek:
+			e.restOfWeeks(i, r)
+		}
+	}
+	return e.found
+}
+
+func (e *Evaluator) prepare(shifts []Shift, birth *civil.Date) {
+	e.birth, e.shifts, e.found = birth, shifts, nil
+	e.work, e.presence = e.work[:0], e.presence[:0]
+	e.worked = slices.Grow(e.worked[:0], e.window.Days())[:e.window.Days()]
+	clear(e.worked)
+	ascending, day := true, 0
+	for i := range shifts {
+		s := &shifts[i]
+		e.presence = append(e.presence, s.Interval)
+		for _, w := range s.Work {
+			ascending = ascending && (len(e.work) == 0 || e.work[len(e.work)-1].Start <= w.Start)
+			e.work = append(e.work, w)
+		}
+		if s.Start >= s.End {
+			continue
+		}
+		for day < len(e.worked) && e.grid.days[day+1] <= s.Start {
+			day++
+		}
+		if day < len(e.worked) && e.grid.days[day] <= s.Start {
+			e.worked[day] = true
+		}
+	}
+	if !ascending {
+		slices.SortFunc(e.work, func(a, b Interval) int { return cmp.Compare(a.Start, b.Start) })
+	}
+	e.work, e.presence = join(e.work), join(e.presence)
+}
+
+// join joins intervals, which ascend, where they touch, and drops empty ones.
+func join(list []Interval) []Interval {
+	out := list[:0]
+	for _, s := range list {
+		if s.Start >= s.End {
+			continue
+		}
+		if last := len(out) - 1; last >= 0 && s.Start <= out[last].End {
+			out[last].End = max(out[last].End, s.End)
+		} else {
+			out = append(out, s)
+		}
+	}
+	return out
+}
+
+// hours returns the seconds of work in an interval.
+func (e *Evaluator) hours(in Interval) int64 {
+	at, _ := slices.BinarySearchFunc(e.work, in.Start, func(w Interval, start int64) int {
+		if w.End <= start {
+			return -1
+		}
+		return 1
+	})
+	var sum int64
+	for ; at < len(e.work) && e.work[at].Start < in.End; at++ {
+		sum += min(e.work[at].End, in.End) - max(e.work[at].Start, in.Start)
+	}
+	return sum
+}
+
+// during returns the shifts that touch an interval.
+func (e *Evaluator) during(in Interval) []int {
+	var out []int
+	for i := range e.shifts {
+		if s := &e.shifts[i]; s.Start < in.End && s.End > in.Start && s.Start < s.End {
+			out = append(out, i)
+		}
+	}
+	return out
+}
+
+// begin returns the shifts that begin on days.
+func (e *Evaluator) begin(days civil.Range) []int {
+	in := e.grid.of(days)
+	var out []int
+	for i := range e.shifts {
+		if s := &e.shifts[i]; s.Start >= in.Start && s.Start < in.End && s.Start < s.End {
+			out = append(out, i)
+		}
+	}
+	return out
+}
+
+// seconds returns a limit of hours in seconds.
+func (r Rule) seconds() int64 { return int64(math.Round(r.Limit * 3600)) }
+
+// holds tells whether a rule holds for the employee on a day.
+func (e *Evaluator) holds(r Rule, day civil.Date) bool {
+	return r.Age == 0 || e.birth != nil && ageOn(*e.birth, day) < r.Age
+}
+
+func (e *Evaluator) report(rule int, days civil.Range, measured float64, shifts []int) {
+	e.found = append(e.found, Violation{Rule: rule, Days: days, Measured: measured, Shifts: shifts})
+}
