@@ -27,6 +27,7 @@ import (
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/propagation"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/propagation/propagator"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/requestsubtype"
+	"github.com/rotaloom/rotaloom/services/scheduling/internal/ruleviolation"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/schedule"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/schedule/reading"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/scheduleevent"
@@ -85,6 +86,7 @@ type Service struct {
 	employeeTimeOff  *timeoff.Employee
 	rules            *schedulerule.Handler
 	ruleSets         *scheduleruleset.Handler
+	ruleViolations   *ruleviolation.Handler
 	data             *dataelement.Server
 }
 
@@ -118,6 +120,7 @@ func New(_ context.Context, cfg Config, deps Deps) (*Service, error) {
 		Pool: deps.Pool, Directory: resolver, Schedules: payCodeEdits, Subtypes: subtypes, Commons: commons,
 		Clock: clock.System{}, Wake: core.Wake,
 	}
+	ruleSets := scheduleruleset.NewStore()
 	return &Service{
 		Core: core, Propagator: propagator, Replicator: replicator,
 		shiftTemplates:   shifttemplate.New(deps.Pool, shiftTemplates, patterndefinition.NewRules(cfg.Patterns), resolver),
@@ -136,8 +139,11 @@ func New(_ context.Context, cfg Config, deps Deps) (*Service, error) {
 		timeOff:         timeoff.NewManager(requests),
 		employeeTimeOff: timeoff.NewEmployee(requests),
 		rules:           &schedulerule.Handler{},
-		ruleSets:        scheduleruleset.New(deps.Pool, scheduleruleset.NewStore()),
-		data:            dataprovider.NewServer(reader, datav1.NewDataRowServiceClient(deps.Commons)),
+		ruleSets:        scheduleruleset.New(deps.Pool, ruleSets),
+		ruleViolations: ruleviolation.New(ruleviolation.Deps{
+			Pool: deps.Pool, RuleSets: ruleSets, Reader: reader, Directory: resolver, Persons: commonsv1.NewPersonServiceClient(deps.Commons),
+		}),
+		data: dataprovider.NewServer(reader, datav1.NewDataRowServiceClient(deps.Commons)),
 	}, nil
 }
 
@@ -158,6 +164,7 @@ func (s *Service) Register(server grpc.ServiceRegistrar) {
 	schedulingv1.RegisterEmployeeTimeOffServiceServer(server, s.employeeTimeOff)
 	schedulingv1.RegisterScheduleRuleServiceServer(server, s.rules)
 	schedulingv1.RegisterScheduleRuleSetServiceServer(server, s.ruleSets)
+	schedulingv1.RegisterScheduleRuleEvaluationServiceServer(server, s.ruleViolations)
 	datav1.RegisterDataProviderServiceServer(server, s.data)
 }
 

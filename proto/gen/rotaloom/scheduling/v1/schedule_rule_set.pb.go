@@ -310,7 +310,8 @@ type ScheduleRuleSet struct {
 	Description string `protobuf:"bytes,4,opt,name=description,proto3" json:"description,omitempty"`
 	// The name; ignored in requests.
 	LocalizedName string `protobuf:"bytes,5,opt,name=localized_name,json=localizedName,proto3" json:"localized_name,omitempty"`
-	// True unless it says otherwise. What is not active is not evaluated.
+	// True unless it says otherwise. A set that is not active holds for nobody; who
+	// names it can still evaluate it.
 	Active *bool `protobuf:"varint,6,opt,name=active,proto3,oneof" json:"active,omitempty"`
 	// 1 Organization holds for everybody, 2 Employee for those to whom the set is
 	// assigned. It does not change.

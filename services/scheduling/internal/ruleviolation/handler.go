@@ -1,0 +1,169 @@
+// Package ruleviolation evaluates the rules of rule sets on the schedules of
+// employees.
+package ruleviolation
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/jackc/pgx/v5/pgxpool"
+
+	commonv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/common/v1"
+	commonsv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/commons/v1"
+	schedulingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/scheduling/v1"
+
+	"github.com/rotaloom/rotaloom/pkg/civil"
+	"github.com/rotaloom/rotaloom/pkg/fault"
+	"github.com/rotaloom/rotaloom/pkg/namedstore"
+	"github.com/rotaloom/rotaloom/pkg/tenant"
+	"github.com/rotaloom/rotaloom/services/scheduling/internal/projection"
+	"github.com/rotaloom/rotaloom/services/scheduling/internal/schedule/reading"
+	"github.com/rotaloom/rotaloom/services/scheduling/internal/schedulerule"
+)
+
+// Codes of ours, with status 400.
+const (
+	// CodeInvalid: a value is not one that its property may have.
+	CodeInvalid = "WRL-31701"
+	// CodeMissing: something that is needed was not given.
+	CodeMissing = "WRL-31702"
+)
+
+// Directory finds the employees that requests name, of those whom the caller may see,
+// as [projection.Resolver] does.
+type Directory interface {
+	EmployeesByList(ctx context.Context, list *commonv1.RefList) ([]projection.Employee, error)
+}
+
+// Deps are what a Handler works with.
+type Deps struct {
+	Pool      *pgxpool.Pool
+	RuleSets  *namedstore.Store[*schedulingv1.ScheduleRuleSet]
+	Reader    *reading.Reader
+	Directory Directory
+	// Persons says when persons were born.
+	Persons commonsv1.PersonServiceClient
+}
+
+// Handler serves ScheduleRuleEvaluationService.
+type Handler struct {
+	schedulingv1.UnsafeScheduleRuleEvaluationServiceServer
+	Deps
+}
+
+var _ schedulingv1.ScheduleRuleEvaluationServiceServer = (*Handler)(nil)
+
+// New returns a Handler.
+func New(deps Deps) *Handler { return &Handler{Deps: deps} }
+
+// EvaluateScheduleRules says where the schedules of employees break rules.
+func (h *Handler) EvaluateScheduleRules(ctx context.Context, req *schedulingv1.EvaluateScheduleRulesRequest) (*schedulingv1.ScheduleRuleViolations, error) {
+	tenantID, err := tenant.Of(ctx)
+	if err != nil {
+		return nil, err
+	}
+	where := req.GetWhere()
+	days, err := daysOf(where.GetDateRange())
+	if err != nil {
+		return nil, err
+	}
+	named := where.GetEmployees()
+	if len(named.GetIds())+len(named.GetQualifiers())+len(named.GetRefs()) == 0 {
+		return nil, fault.Invalid(CodeMissing, "where.employees is missing.")
+	}
+	severity, err := severityOf(where.GetMinimumSeverity())
+	if err != nil {
+		return nil, err
+	}
+	sets, err := h.setsOf(ctx, tenantID, where.GetRuleSets(), severity)
+	if err != nil {
+		return nil, err
+	}
+	employees, err := h.Directory.EmployeesByList(ctx, named)
+	if err != nil {
+		return nil, err
+	}
+	births, err := h.birthsOf(ctx, sets, employees)
+	if err != nil {
+		return nil, err
+	}
+	window := days
+	for i := range sets {
+		need := sets[i].calendar.Window(days, sets[i].rules)
+		window = civil.Range{From: min(window.From, need.From), To: max(window.To, need.To)}
+	}
+	shifts, err := h.Reader.TimedShiftsOf(ctx, tenantID, employees, window)
+	if err != nil {
+		return nil, err
+	}
+	return evaluate(ctx, sets, days, employees, births, shifts)
+}
+
+func daysOf(r *commonv1.DateRange) (civil.Range, error) {
+	var dates [2]civil.Date
+	for i, given := range []struct{ path, text string }{{"startDate", r.GetStartDate()}, {"endDate", r.GetEndDate()}} {
+		path := "where.dateRange." + given.path
+		if given.text == "" {
+			return civil.Range{}, fault.Invalid(CodeMissing, path+" is missing.")
+		}
+		day, err := civil.ParseDate(given.text)
+		if err != nil {
+			return civil.Range{}, fault.Invalid(fault.CodeDate, path+": "+err.Error()+".")
+		}
+		dates[i] = day
+	}
+	if r.GetSymbolicPeriod() != nil {
+		return civil.Range{}, fault.Invalid(CodeInvalid, "where.dateRange takes startDate and endDate, not symbolicPeriod.")
+	}
+	if dates[1] < dates[0] {
+		return civil.Range{}, fault.Invalid(CodeInvalid, fmt.Sprintf("where.dateRange.endDate %s is before startDate %s.", dates[1], dates[0]))
+	}
+	// A row of days begins before, and a week ends after.
+	const around = 60
+	if dates[0] < civil.Beginning.AddDays(around) || dates[1] > civil.Forever.AddDays(-around) {
+		return civil.Range{}, fault.Invalid(CodeInvalid, fmt.Sprintf("where.dateRange must lie between %s and %s.",
+			civil.Beginning.AddDays(around), civil.Forever.AddDays(-around)))
+	}
+	return civil.Through(dates[0], dates[1]), nil
+}
+
+func severityOf(given *schedulingv1.ScheduleRuleProperty) (int64, error) {
+	if given == nil {
+		return schedulerule.Informational, nil
+	}
+	id, known := schedulerule.FindSeverity(given)
+	if !known {
+		return 0, fault.Invalid(CodeInvalid, "where.minimumSeverity is none of "+schedulerule.Severities()+".")
+	}
+	return id, nil
+}
+
+// birthsOf returns when employees were born, when a rule asks for it.
+func (h *Handler) birthsOf(ctx context.Context, sets []set, employees []projection.Employee) (map[int64]*civil.Date, error) {
+	asked := false
+	for i := range sets {
+		for _, r := range sets[i].rules {
+			asked = asked || r.Age > 0
+		}
+	}
+	if !asked || len(employees) == 0 {
+		return nil, nil
+	}
+	ids := make([]int64, len(employees))
+	for i := range employees {
+		ids[i] = employees[i].ID
+	}
+	answer, err := h.Persons.ReadBirthDates(ctx, &commonsv1.ReadBirthDatesRequest{PersonIds: ids})
+	if err != nil {
+		return nil, err
+	}
+	births := make(map[int64]*civil.Date, len(answer.GetBirthDates()))
+	for _, b := range answer.GetBirthDates() {
+		day, err := civil.ParseDate(b.GetBirthDate())
+		if err != nil {
+			return nil, fmt.Errorf("birth date of person %d: %w", b.GetPersonId(), err)
+		}
+		births[b.GetPersonId()] = &day
+	}
+	return births, nil
+}

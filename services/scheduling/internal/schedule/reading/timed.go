@@ -1,0 +1,105 @@
+package reading
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+
+	"github.com/rotaloom/rotaloom/pkg/civil"
+	"github.com/rotaloom/rotaloom/services/scheduling/internal/projection"
+	"github.com/rotaloom/rotaloom/services/scheduling/internal/schedule/encoding"
+	"github.com/rotaloom/rotaloom/services/scheduling/internal/schedule/request"
+	"github.com/rotaloom/rotaloom/services/scheduling/internal/schedule/segment"
+)
+
+// TimedShift is a shift, generated or entered, with its times as instants. Leave has
+// been taken from it.
+type TimedShift struct {
+	ID int64
+	// Interval is in Unix seconds.
+	segment.Interval
+	// Work is the shift without its breaks, in Unix seconds, ascending.
+	Work []segment.Interval
+}
+
+// TimedShiftsOf returns the shifts of employees that touch the days, by employee and
+// start. It does not ask who may see them.
+func (r *Reader) TimedShiftsOf(ctx context.Context, tenantID int64, employees []projection.Employee, days civil.Range) (map[int64][]TimedShift, error) {
+	window, err := r.shiftWindow(ctx, tenantID, employees, days)
+	if err != nil {
+		return nil, err
+	}
+	zones := make(map[int64]*civil.Zone, len(employees))
+	for i := range employees {
+		zones[employees[i].ID] = employees[i].Zone
+	}
+	return timed(window, zones)
+}
+
+// shiftWindow puts together the shifts of employees, and nothing else.
+func (r *Reader) shiftWindow(ctx context.Context, tenantID int64, employees []projection.Employee, days civil.Range) (*encoding.Window, error) {
+	q := &request.Query{Selected: request.SelectShifts, Days: days}
+	persons := encoding.NewPersons(employees, days)
+	stored, err := r.Rows(ctx, tenantID, q, encoding.IDsOf(persons), false)
+	if err != nil {
+		return nil, err
+	}
+	patterns, err := r.patternsOf(ctx, tenantID, stored.spans, false)
+	if err != nil {
+		return nil, err
+	}
+	return expand(q, persons, stored, patterns)
+}
+
+// timed gives the shifts of a window their instants.
+func timed(window *encoding.Window, zones map[int64]*civil.Zone) (map[int64][]TimedShift, error) {
+	o := &outliner{Window: window, shapes: map[*encoding.Template]*shape{}}
+	cursors := map[*civil.Zone]*civil.Cursor{}
+	byPerson := make([]*civil.Cursor, len(window.Persons))
+	for i, p := range window.Persons {
+		zone := zones[p.ID]
+		if cursors[zone] == nil {
+			cursor := zone.Cursor()
+			cursors[zone] = &cursor
+		}
+		byPerson[i] = cursors[zone]
+	}
+	out := make(map[int64][]TimedShift, len(window.Persons))
+	entries := window.Entries[encoding.KindShift]
+	all := make([]TimedShift, 0, len(entries))
+	for from := 0; from < len(entries); {
+		person, first := entries[from].Employee, len(all)
+		for ; from < len(entries) && entries[from].Employee == person; from++ {
+			s, err := o.timed(&entries[from], byPerson[person])
+			if err != nil {
+				return nil, fmt.Errorf("schedule: entry %d: %w", entries[from].ID, err)
+			}
+			all = append(all, s)
+		}
+		list := all[first:len(all):len(all)]
+		byStart := func(a, b TimedShift) int { return cmp.Or(cmp.Compare(a.Start, b.Start), cmp.Compare(a.ID, b.ID)) }
+		if !slices.IsSortedFunc(list, byStart) {
+			slices.SortFunc(list, byStart)
+		}
+		out[window.Persons[person].ID] = list
+	}
+	return out, nil
+}
+
+func (o *outliner) timed(e *encoding.Entry, cursor *civil.Cursor) (TimedShift, error) {
+	s, err := o.shapeOf(e)
+	if err != nil {
+		return TimedShift{}, err
+	}
+	instant := func(seconds int64) int64 { return cursor.Unix(e.Day.At(int32(seconds))) }
+	midnight := int64(e.Day) * civil.SecondsPerDay
+	out := TimedShift{ID: e.ID, Work: make([]segment.Interval, 0, len(s.pieces))}
+	out.Start, out.End = instant(e.Start-midnight), instant(e.End()-midnight)
+	for _, p := range s.pieces {
+		if p.Kind != segment.Break {
+			out.Work = append(out.Work, segment.Interval{Start: instant(p.Start), End: instant(p.End)})
+		}
+	}
+	return out, nil
+}
