@@ -11,6 +11,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/rotaloom/rotaloom/pkg/civil"
+	"github.com/rotaloom/rotaloom/pkg/tzdb"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/ruleevaluation"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/schedulerule"
 )
@@ -87,7 +88,7 @@ func TestEvaluateAgreesWithBruteForce(t *testing.T) {
 			t.Parallel()
 			zone, err := civil.LoadZone(name)
 			require.NoError(t, err)
-			location, err := time.LoadLocation(name)
+			location, err := tzdb.Load(name)
 			require.NoError(t, err)
 			near := changes(location)
 			rapid.Check(t, func(t *rapid.T) {
