@@ -193,6 +193,146 @@ func (x *PersonCustomField) GetValue() string {
 	return ""
 }
 
+type ReadBirthDatesRequest struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	PersonIds     []int64                `protobuf:"varint,1,rep,packed,name=person_ids,json=personIds,proto3" json:"person_ids,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ReadBirthDatesRequest) Reset() {
+	*x = ReadBirthDatesRequest{}
+	mi := &file_rotaloom_commons_v1_person_proto_msgTypes[3]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ReadBirthDatesRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ReadBirthDatesRequest) ProtoMessage() {}
+
+func (x *ReadBirthDatesRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_rotaloom_commons_v1_person_proto_msgTypes[3]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ReadBirthDatesRequest.ProtoReflect.Descriptor instead.
+func (*ReadBirthDatesRequest) Descriptor() ([]byte, []int) {
+	return file_rotaloom_commons_v1_person_proto_rawDescGZIP(), []int{3}
+}
+
+func (x *ReadBirthDatesRequest) GetPersonIds() []int64 {
+	if x != nil {
+		return x.PersonIds
+	}
+	return nil
+}
+
+type ReadBirthDatesResponse struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	BirthDates    []*BirthDate           `protobuf:"bytes,1,rep,name=birth_dates,json=birthDates,proto3" json:"birth_dates,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ReadBirthDatesResponse) Reset() {
+	*x = ReadBirthDatesResponse{}
+	mi := &file_rotaloom_commons_v1_person_proto_msgTypes[4]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ReadBirthDatesResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ReadBirthDatesResponse) ProtoMessage() {}
+
+func (x *ReadBirthDatesResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_rotaloom_commons_v1_person_proto_msgTypes[4]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ReadBirthDatesResponse.ProtoReflect.Descriptor instead.
+func (*ReadBirthDatesResponse) Descriptor() ([]byte, []int) {
+	return file_rotaloom_commons_v1_person_proto_rawDescGZIP(), []int{4}
+}
+
+func (x *ReadBirthDatesResponse) GetBirthDates() []*BirthDate {
+	if x != nil {
+		return x.BirthDates
+	}
+	return nil
+}
+
+type BirthDate struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	PersonId      int64                  `protobuf:"varint,1,opt,name=person_id,json=personId,proto3" json:"person_id,omitempty"`
+	BirthDate     string                 `protobuf:"bytes,2,opt,name=birth_date,json=birthDate,proto3" json:"birth_date,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *BirthDate) Reset() {
+	*x = BirthDate{}
+	mi := &file_rotaloom_commons_v1_person_proto_msgTypes[5]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *BirthDate) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*BirthDate) ProtoMessage() {}
+
+func (x *BirthDate) ProtoReflect() protoreflect.Message {
+	mi := &file_rotaloom_commons_v1_person_proto_msgTypes[5]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use BirthDate.ProtoReflect.Descriptor instead.
+func (*BirthDate) Descriptor() ([]byte, []int) {
+	return file_rotaloom_commons_v1_person_proto_rawDescGZIP(), []int{5}
+}
+
+func (x *BirthDate) GetPersonId() int64 {
+	if x != nil {
+		return x.PersonId
+	}
+	return 0
+}
+
+func (x *BirthDate) GetBirthDate() string {
+	if x != nil {
+		return x.BirthDate
+	}
+	return ""
+}
+
 type GetPersonRequest struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	PersonId      int64                  `protobuf:"varint,1,opt,name=person_id,json=personId,proto3" json:"person_id,omitempty"`
@@ -202,7 +342,7 @@ type GetPersonRequest struct {
 
 func (x *GetPersonRequest) Reset() {
 	*x = GetPersonRequest{}
-	mi := &file_rotaloom_commons_v1_person_proto_msgTypes[3]
+	mi := &file_rotaloom_commons_v1_person_proto_msgTypes[6]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -214,7 +354,7 @@ func (x *GetPersonRequest) String() string {
 func (*GetPersonRequest) ProtoMessage() {}
 
 func (x *GetPersonRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_commons_v1_person_proto_msgTypes[3]
+	mi := &file_rotaloom_commons_v1_person_proto_msgTypes[6]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -227,7 +367,7 @@ func (x *GetPersonRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetPersonRequest.ProtoReflect.Descriptor instead.
 func (*GetPersonRequest) Descriptor() ([]byte, []int) {
-	return file_rotaloom_commons_v1_person_proto_rawDescGZIP(), []int{3}
+	return file_rotaloom_commons_v1_person_proto_rawDescGZIP(), []int{6}
 }
 
 func (x *GetPersonRequest) GetPersonId() int64 {
@@ -247,7 +387,7 @@ type UpdatePersonRequest struct {
 
 func (x *UpdatePersonRequest) Reset() {
 	*x = UpdatePersonRequest{}
-	mi := &file_rotaloom_commons_v1_person_proto_msgTypes[4]
+	mi := &file_rotaloom_commons_v1_person_proto_msgTypes[7]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -259,7 +399,7 @@ func (x *UpdatePersonRequest) String() string {
 func (*UpdatePersonRequest) ProtoMessage() {}
 
 func (x *UpdatePersonRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_commons_v1_person_proto_msgTypes[4]
+	mi := &file_rotaloom_commons_v1_person_proto_msgTypes[7]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -272,7 +412,7 @@ func (x *UpdatePersonRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use UpdatePersonRequest.ProtoReflect.Descriptor instead.
 func (*UpdatePersonRequest) Descriptor() ([]byte, []int) {
-	return file_rotaloom_commons_v1_person_proto_rawDescGZIP(), []int{4}
+	return file_rotaloom_commons_v1_person_proto_rawDescGZIP(), []int{7}
 }
 
 func (x *UpdatePersonRequest) GetPersonId() int64 {
@@ -298,7 +438,7 @@ type DeletePersonRequest struct {
 
 func (x *DeletePersonRequest) Reset() {
 	*x = DeletePersonRequest{}
-	mi := &file_rotaloom_commons_v1_person_proto_msgTypes[5]
+	mi := &file_rotaloom_commons_v1_person_proto_msgTypes[8]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -310,7 +450,7 @@ func (x *DeletePersonRequest) String() string {
 func (*DeletePersonRequest) ProtoMessage() {}
 
 func (x *DeletePersonRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_commons_v1_person_proto_msgTypes[5]
+	mi := &file_rotaloom_commons_v1_person_proto_msgTypes[8]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -323,7 +463,7 @@ func (x *DeletePersonRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use DeletePersonRequest.ProtoReflect.Descriptor instead.
 func (*DeletePersonRequest) Descriptor() ([]byte, []int) {
-	return file_rotaloom_commons_v1_person_proto_rawDescGZIP(), []int{5}
+	return file_rotaloom_commons_v1_person_proto_rawDescGZIP(), []int{8}
 }
 
 func (x *DeletePersonRequest) GetPersonId() int64 {
@@ -350,7 +490,7 @@ type GetPersonExtensionRequest struct {
 
 func (x *GetPersonExtensionRequest) Reset() {
 	*x = GetPersonExtensionRequest{}
-	mi := &file_rotaloom_commons_v1_person_proto_msgTypes[6]
+	mi := &file_rotaloom_commons_v1_person_proto_msgTypes[9]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -362,7 +502,7 @@ func (x *GetPersonExtensionRequest) String() string {
 func (*GetPersonExtensionRequest) ProtoMessage() {}
 
 func (x *GetPersonExtensionRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_commons_v1_person_proto_msgTypes[6]
+	mi := &file_rotaloom_commons_v1_person_proto_msgTypes[9]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -375,7 +515,7 @@ func (x *GetPersonExtensionRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetPersonExtensionRequest.ProtoReflect.Descriptor instead.
 func (*GetPersonExtensionRequest) Descriptor() ([]byte, []int) {
-	return file_rotaloom_commons_v1_person_proto_rawDescGZIP(), []int{6}
+	return file_rotaloom_commons_v1_person_proto_rawDescGZIP(), []int{9}
 }
 
 func (x *GetPersonExtensionRequest) GetExtensionType() string {
@@ -423,7 +563,7 @@ type GetCurrentUserInfoRequest struct {
 
 func (x *GetCurrentUserInfoRequest) Reset() {
 	*x = GetCurrentUserInfoRequest{}
-	mi := &file_rotaloom_commons_v1_person_proto_msgTypes[7]
+	mi := &file_rotaloom_commons_v1_person_proto_msgTypes[10]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -435,7 +575,7 @@ func (x *GetCurrentUserInfoRequest) String() string {
 func (*GetCurrentUserInfoRequest) ProtoMessage() {}
 
 func (x *GetCurrentUserInfoRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_commons_v1_person_proto_msgTypes[7]
+	mi := &file_rotaloom_commons_v1_person_proto_msgTypes[10]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -448,7 +588,7 @@ func (x *GetCurrentUserInfoRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetCurrentUserInfoRequest.ProtoReflect.Descriptor instead.
 func (*GetCurrentUserInfoRequest) Descriptor() ([]byte, []int) {
-	return file_rotaloom_commons_v1_person_proto_rawDescGZIP(), []int{7}
+	return file_rotaloom_commons_v1_person_proto_rawDescGZIP(), []int{10}
 }
 
 func (x *GetCurrentUserInfoRequest) GetIncludeContactInformation() bool {
@@ -469,7 +609,7 @@ type PersonDeletionList struct {
 
 func (x *PersonDeletionList) Reset() {
 	*x = PersonDeletionList{}
-	mi := &file_rotaloom_commons_v1_person_proto_msgTypes[8]
+	mi := &file_rotaloom_commons_v1_person_proto_msgTypes[11]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -481,7 +621,7 @@ func (x *PersonDeletionList) String() string {
 func (*PersonDeletionList) ProtoMessage() {}
 
 func (x *PersonDeletionList) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_commons_v1_person_proto_msgTypes[8]
+	mi := &file_rotaloom_commons_v1_person_proto_msgTypes[11]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -494,7 +634,7 @@ func (x *PersonDeletionList) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PersonDeletionList.ProtoReflect.Descriptor instead.
 func (*PersonDeletionList) Descriptor() ([]byte, []int) {
-	return file_rotaloom_commons_v1_person_proto_rawDescGZIP(), []int{8}
+	return file_rotaloom_commons_v1_person_proto_rawDescGZIP(), []int{11}
 }
 
 func (x *PersonDeletionList) GetPersons() []*PersonDeletion {
@@ -520,7 +660,7 @@ type PersonDeletion struct {
 
 func (x *PersonDeletion) Reset() {
 	*x = PersonDeletion{}
-	mi := &file_rotaloom_commons_v1_person_proto_msgTypes[9]
+	mi := &file_rotaloom_commons_v1_person_proto_msgTypes[12]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -532,7 +672,7 @@ func (x *PersonDeletion) String() string {
 func (*PersonDeletion) ProtoMessage() {}
 
 func (x *PersonDeletion) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_commons_v1_person_proto_msgTypes[9]
+	mi := &file_rotaloom_commons_v1_person_proto_msgTypes[12]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -545,7 +685,7 @@ func (x *PersonDeletion) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PersonDeletion.ProtoReflect.Descriptor instead.
 func (*PersonDeletion) Descriptor() ([]byte, []int) {
-	return file_rotaloom_commons_v1_person_proto_rawDescGZIP(), []int{9}
+	return file_rotaloom_commons_v1_person_proto_rawDescGZIP(), []int{12}
 }
 
 func (x *PersonDeletion) GetPersonIdentity() *PersonIdentity {
@@ -566,7 +706,7 @@ type PersonList struct {
 
 func (x *PersonList) Reset() {
 	*x = PersonList{}
-	mi := &file_rotaloom_commons_v1_person_proto_msgTypes[10]
+	mi := &file_rotaloom_commons_v1_person_proto_msgTypes[13]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -578,7 +718,7 @@ func (x *PersonList) String() string {
 func (*PersonList) ProtoMessage() {}
 
 func (x *PersonList) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_commons_v1_person_proto_msgTypes[10]
+	mi := &file_rotaloom_commons_v1_person_proto_msgTypes[13]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -591,7 +731,7 @@ func (x *PersonList) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PersonList.ProtoReflect.Descriptor instead.
 func (*PersonList) Descriptor() ([]byte, []int) {
-	return file_rotaloom_commons_v1_person_proto_rawDescGZIP(), []int{10}
+	return file_rotaloom_commons_v1_person_proto_rawDescGZIP(), []int{13}
 }
 
 func (x *PersonList) GetPersons() []*Person {
@@ -617,7 +757,7 @@ type MultiReadPersonsRequest struct {
 
 func (x *MultiReadPersonsRequest) Reset() {
 	*x = MultiReadPersonsRequest{}
-	mi := &file_rotaloom_commons_v1_person_proto_msgTypes[11]
+	mi := &file_rotaloom_commons_v1_person_proto_msgTypes[14]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -629,7 +769,7 @@ func (x *MultiReadPersonsRequest) String() string {
 func (*MultiReadPersonsRequest) ProtoMessage() {}
 
 func (x *MultiReadPersonsRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_commons_v1_person_proto_msgTypes[11]
+	mi := &file_rotaloom_commons_v1_person_proto_msgTypes[14]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -642,7 +782,7 @@ func (x *MultiReadPersonsRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use MultiReadPersonsRequest.ProtoReflect.Descriptor instead.
 func (*MultiReadPersonsRequest) Descriptor() ([]byte, []int) {
-	return file_rotaloom_commons_v1_person_proto_rawDescGZIP(), []int{11}
+	return file_rotaloom_commons_v1_person_proto_rawDescGZIP(), []int{14}
 }
 
 func (x *MultiReadPersonsRequest) GetWhere() *PersonWhere {
@@ -677,7 +817,7 @@ type PersonWhere struct {
 
 func (x *PersonWhere) Reset() {
 	*x = PersonWhere{}
-	mi := &file_rotaloom_commons_v1_person_proto_msgTypes[12]
+	mi := &file_rotaloom_commons_v1_person_proto_msgTypes[15]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -689,7 +829,7 @@ func (x *PersonWhere) String() string {
 func (*PersonWhere) ProtoMessage() {}
 
 func (x *PersonWhere) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_commons_v1_person_proto_msgTypes[12]
+	mi := &file_rotaloom_commons_v1_person_proto_msgTypes[15]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -702,7 +842,7 @@ func (x *PersonWhere) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PersonWhere.ProtoReflect.Descriptor instead.
 func (*PersonWhere) Descriptor() ([]byte, []int) {
-	return file_rotaloom_commons_v1_person_proto_rawDescGZIP(), []int{12}
+	return file_rotaloom_commons_v1_person_proto_rawDescGZIP(), []int{15}
 }
 
 func (x *PersonWhere) GetEmployees() *PersonCriterion {
@@ -782,7 +922,7 @@ type HyperFindFilter struct {
 
 func (x *HyperFindFilter) Reset() {
 	*x = HyperFindFilter{}
-	mi := &file_rotaloom_commons_v1_person_proto_msgTypes[13]
+	mi := &file_rotaloom_commons_v1_person_proto_msgTypes[16]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -794,7 +934,7 @@ func (x *HyperFindFilter) String() string {
 func (*HyperFindFilter) ProtoMessage() {}
 
 func (x *HyperFindFilter) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_commons_v1_person_proto_msgTypes[13]
+	mi := &file_rotaloom_commons_v1_person_proto_msgTypes[16]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -807,7 +947,7 @@ func (x *HyperFindFilter) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use HyperFindFilter.ProtoReflect.Descriptor instead.
 func (*HyperFindFilter) Descriptor() ([]byte, []int) {
-	return file_rotaloom_commons_v1_person_proto_rawDescGZIP(), []int{13}
+	return file_rotaloom_commons_v1_person_proto_rawDescGZIP(), []int{16}
 }
 
 func (x *HyperFindFilter) GetDateRange() *v1.DateRange {
@@ -846,7 +986,7 @@ type PersonCriterion struct {
 
 func (x *PersonCriterion) Reset() {
 	*x = PersonCriterion{}
-	mi := &file_rotaloom_commons_v1_person_proto_msgTypes[14]
+	mi := &file_rotaloom_commons_v1_person_proto_msgTypes[17]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -858,7 +998,7 @@ func (x *PersonCriterion) String() string {
 func (*PersonCriterion) ProtoMessage() {}
 
 func (x *PersonCriterion) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_commons_v1_person_proto_msgTypes[14]
+	mi := &file_rotaloom_commons_v1_person_proto_msgTypes[17]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -871,7 +1011,7 @@ func (x *PersonCriterion) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PersonCriterion.ProtoReflect.Descriptor instead.
 func (*PersonCriterion) Descriptor() ([]byte, []int) {
-	return file_rotaloom_commons_v1_person_proto_rawDescGZIP(), []int{14}
+	return file_rotaloom_commons_v1_person_proto_rawDescGZIP(), []int{17}
 }
 
 func (x *PersonCriterion) GetKey() string {
@@ -914,7 +1054,7 @@ type MultiReadPersonExtensionsRequest struct {
 
 func (x *MultiReadPersonExtensionsRequest) Reset() {
 	*x = MultiReadPersonExtensionsRequest{}
-	mi := &file_rotaloom_commons_v1_person_proto_msgTypes[15]
+	mi := &file_rotaloom_commons_v1_person_proto_msgTypes[18]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -926,7 +1066,7 @@ func (x *MultiReadPersonExtensionsRequest) String() string {
 func (*MultiReadPersonExtensionsRequest) ProtoMessage() {}
 
 func (x *MultiReadPersonExtensionsRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_commons_v1_person_proto_msgTypes[15]
+	mi := &file_rotaloom_commons_v1_person_proto_msgTypes[18]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -939,7 +1079,7 @@ func (x *MultiReadPersonExtensionsRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use MultiReadPersonExtensionsRequest.ProtoReflect.Descriptor instead.
 func (*MultiReadPersonExtensionsRequest) Descriptor() ([]byte, []int) {
-	return file_rotaloom_commons_v1_person_proto_rawDescGZIP(), []int{15}
+	return file_rotaloom_commons_v1_person_proto_rawDescGZIP(), []int{18}
 }
 
 func (x *MultiReadPersonExtensionsRequest) GetWhere() *PersonWhere {
@@ -976,7 +1116,7 @@ type ApplyReadPersonsRequest struct {
 
 func (x *ApplyReadPersonsRequest) Reset() {
 	*x = ApplyReadPersonsRequest{}
-	mi := &file_rotaloom_commons_v1_person_proto_msgTypes[16]
+	mi := &file_rotaloom_commons_v1_person_proto_msgTypes[19]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -988,7 +1128,7 @@ func (x *ApplyReadPersonsRequest) String() string {
 func (*ApplyReadPersonsRequest) ProtoMessage() {}
 
 func (x *ApplyReadPersonsRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_commons_v1_person_proto_msgTypes[16]
+	mi := &file_rotaloom_commons_v1_person_proto_msgTypes[19]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1001,7 +1141,7 @@ func (x *ApplyReadPersonsRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ApplyReadPersonsRequest.ProtoReflect.Descriptor instead.
 func (*ApplyReadPersonsRequest) Descriptor() ([]byte, []int) {
-	return file_rotaloom_commons_v1_person_proto_rawDescGZIP(), []int{16}
+	return file_rotaloom_commons_v1_person_proto_rawDescGZIP(), []int{19}
 }
 
 func (x *ApplyReadPersonsRequest) GetWhere() *ApplyReadPersonsWhere {
@@ -1044,7 +1184,7 @@ type ApplyReadPersonsWhere struct {
 
 func (x *ApplyReadPersonsWhere) Reset() {
 	*x = ApplyReadPersonsWhere{}
-	mi := &file_rotaloom_commons_v1_person_proto_msgTypes[17]
+	mi := &file_rotaloom_commons_v1_person_proto_msgTypes[20]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1056,7 +1196,7 @@ func (x *ApplyReadPersonsWhere) String() string {
 func (*ApplyReadPersonsWhere) ProtoMessage() {}
 
 func (x *ApplyReadPersonsWhere) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_commons_v1_person_proto_msgTypes[17]
+	mi := &file_rotaloom_commons_v1_person_proto_msgTypes[20]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1069,7 +1209,7 @@ func (x *ApplyReadPersonsWhere) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ApplyReadPersonsWhere.ProtoReflect.Descriptor instead.
 func (*ApplyReadPersonsWhere) Descriptor() ([]byte, []int) {
-	return file_rotaloom_commons_v1_person_proto_rawDescGZIP(), []int{17}
+	return file_rotaloom_commons_v1_person_proto_rawDescGZIP(), []int{20}
 }
 
 func (x *ApplyReadPersonsWhere) GetEmploymentStatus() string {
@@ -1124,7 +1264,7 @@ type DateTimeRange struct {
 
 func (x *DateTimeRange) Reset() {
 	*x = DateTimeRange{}
-	mi := &file_rotaloom_commons_v1_person_proto_msgTypes[18]
+	mi := &file_rotaloom_commons_v1_person_proto_msgTypes[21]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1136,7 +1276,7 @@ func (x *DateTimeRange) String() string {
 func (*DateTimeRange) ProtoMessage() {}
 
 func (x *DateTimeRange) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_commons_v1_person_proto_msgTypes[18]
+	mi := &file_rotaloom_commons_v1_person_proto_msgTypes[21]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1149,7 +1289,7 @@ func (x *DateTimeRange) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use DateTimeRange.ProtoReflect.Descriptor instead.
 func (*DateTimeRange) Descriptor() ([]byte, []int) {
-	return file_rotaloom_commons_v1_person_proto_rawDescGZIP(), []int{18}
+	return file_rotaloom_commons_v1_person_proto_rawDescGZIP(), []int{21}
 }
 
 func (x *DateTimeRange) GetStartDateTime() string {
@@ -1178,7 +1318,7 @@ type PersonPage struct {
 
 func (x *PersonPage) Reset() {
 	*x = PersonPage{}
-	mi := &file_rotaloom_commons_v1_person_proto_msgTypes[19]
+	mi := &file_rotaloom_commons_v1_person_proto_msgTypes[22]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1190,7 +1330,7 @@ func (x *PersonPage) String() string {
 func (*PersonPage) ProtoMessage() {}
 
 func (x *PersonPage) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_commons_v1_person_proto_msgTypes[19]
+	mi := &file_rotaloom_commons_v1_person_proto_msgTypes[22]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1203,7 +1343,7 @@ func (x *PersonPage) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PersonPage.ProtoReflect.Descriptor instead.
 func (*PersonPage) Descriptor() ([]byte, []int) {
-	return file_rotaloom_commons_v1_person_proto_rawDescGZIP(), []int{19}
+	return file_rotaloom_commons_v1_person_proto_rawDescGZIP(), []int{22}
 }
 
 func (x *PersonPage) GetTotalElements() string {
@@ -1229,7 +1369,7 @@ type PersonRecordList struct {
 
 func (x *PersonRecordList) Reset() {
 	*x = PersonRecordList{}
-	mi := &file_rotaloom_commons_v1_person_proto_msgTypes[20]
+	mi := &file_rotaloom_commons_v1_person_proto_msgTypes[23]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1241,7 +1381,7 @@ func (x *PersonRecordList) String() string {
 func (*PersonRecordList) ProtoMessage() {}
 
 func (x *PersonRecordList) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_commons_v1_person_proto_msgTypes[20]
+	mi := &file_rotaloom_commons_v1_person_proto_msgTypes[23]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1254,7 +1394,7 @@ func (x *PersonRecordList) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PersonRecordList.ProtoReflect.Descriptor instead.
 func (*PersonRecordList) Descriptor() ([]byte, []int) {
-	return file_rotaloom_commons_v1_person_proto_rawDescGZIP(), []int{20}
+	return file_rotaloom_commons_v1_person_proto_rawDescGZIP(), []int{23}
 }
 
 func (x *PersonRecordList) GetRecords() []*PersonRecord {
@@ -1278,7 +1418,7 @@ type PersonRecord struct {
 
 func (x *PersonRecord) Reset() {
 	*x = PersonRecord{}
-	mi := &file_rotaloom_commons_v1_person_proto_msgTypes[21]
+	mi := &file_rotaloom_commons_v1_person_proto_msgTypes[24]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1290,7 +1430,7 @@ func (x *PersonRecord) String() string {
 func (*PersonRecord) ProtoMessage() {}
 
 func (x *PersonRecord) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_commons_v1_person_proto_msgTypes[21]
+	mi := &file_rotaloom_commons_v1_person_proto_msgTypes[24]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1303,7 +1443,7 @@ func (x *PersonRecord) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PersonRecord.ProtoReflect.Descriptor instead.
 func (*PersonRecord) Descriptor() ([]byte, []int) {
-	return file_rotaloom_commons_v1_person_proto_rawDescGZIP(), []int{21}
+	return file_rotaloom_commons_v1_person_proto_rawDescGZIP(), []int{24}
 }
 
 func (x *PersonRecord) GetPersonId() int64 {
@@ -1368,7 +1508,7 @@ type CurrentUserInfo struct {
 
 func (x *CurrentUserInfo) Reset() {
 	*x = CurrentUserInfo{}
-	mi := &file_rotaloom_commons_v1_person_proto_msgTypes[22]
+	mi := &file_rotaloom_commons_v1_person_proto_msgTypes[25]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1380,7 +1520,7 @@ func (x *CurrentUserInfo) String() string {
 func (*CurrentUserInfo) ProtoMessage() {}
 
 func (x *CurrentUserInfo) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_commons_v1_person_proto_msgTypes[22]
+	mi := &file_rotaloom_commons_v1_person_proto_msgTypes[25]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1393,7 +1533,7 @@ func (x *CurrentUserInfo) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CurrentUserInfo.ProtoReflect.Descriptor instead.
 func (*CurrentUserInfo) Descriptor() ([]byte, []int) {
-	return file_rotaloom_commons_v1_person_proto_rawDescGZIP(), []int{22}
+	return file_rotaloom_commons_v1_person_proto_rawDescGZIP(), []int{25}
 }
 
 func (x *CurrentUserInfo) GetEmployeeId() int64 {
@@ -1489,7 +1629,7 @@ type CurrentUserTimeZone struct {
 
 func (x *CurrentUserTimeZone) Reset() {
 	*x = CurrentUserTimeZone{}
-	mi := &file_rotaloom_commons_v1_person_proto_msgTypes[23]
+	mi := &file_rotaloom_commons_v1_person_proto_msgTypes[26]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1501,7 +1641,7 @@ func (x *CurrentUserTimeZone) String() string {
 func (*CurrentUserTimeZone) ProtoMessage() {}
 
 func (x *CurrentUserTimeZone) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_commons_v1_person_proto_msgTypes[23]
+	mi := &file_rotaloom_commons_v1_person_proto_msgTypes[26]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1514,7 +1654,7 @@ func (x *CurrentUserTimeZone) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CurrentUserTimeZone.ProtoReflect.Descriptor instead.
 func (*CurrentUserTimeZone) Descriptor() ([]byte, []int) {
-	return file_rotaloom_commons_v1_person_proto_rawDescGZIP(), []int{23}
+	return file_rotaloom_commons_v1_person_proto_rawDescGZIP(), []int{26}
 }
 
 func (x *CurrentUserTimeZone) GetTimeZoneId() int64 {
@@ -1562,7 +1702,7 @@ type BasePersonList struct {
 
 func (x *BasePersonList) Reset() {
 	*x = BasePersonList{}
-	mi := &file_rotaloom_commons_v1_person_proto_msgTypes[24]
+	mi := &file_rotaloom_commons_v1_person_proto_msgTypes[27]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1574,7 +1714,7 @@ func (x *BasePersonList) String() string {
 func (*BasePersonList) ProtoMessage() {}
 
 func (x *BasePersonList) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_commons_v1_person_proto_msgTypes[24]
+	mi := &file_rotaloom_commons_v1_person_proto_msgTypes[27]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1587,7 +1727,7 @@ func (x *BasePersonList) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use BasePersonList.ProtoReflect.Descriptor instead.
 func (*BasePersonList) Descriptor() ([]byte, []int) {
-	return file_rotaloom_commons_v1_person_proto_rawDescGZIP(), []int{24}
+	return file_rotaloom_commons_v1_person_proto_rawDescGZIP(), []int{27}
 }
 
 func (x *BasePersonList) GetPersons() []*BasePerson {
@@ -1617,7 +1757,7 @@ type BasePerson struct {
 
 func (x *BasePerson) Reset() {
 	*x = BasePerson{}
-	mi := &file_rotaloom_commons_v1_person_proto_msgTypes[25]
+	mi := &file_rotaloom_commons_v1_person_proto_msgTypes[28]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1629,7 +1769,7 @@ func (x *BasePerson) String() string {
 func (*BasePerson) ProtoMessage() {}
 
 func (x *BasePerson) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_commons_v1_person_proto_msgTypes[25]
+	mi := &file_rotaloom_commons_v1_person_proto_msgTypes[28]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1642,7 +1782,7 @@ func (x *BasePerson) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use BasePerson.ProtoReflect.Descriptor instead.
 func (*BasePerson) Descriptor() ([]byte, []int) {
-	return file_rotaloom_commons_v1_person_proto_rawDescGZIP(), []int{25}
+	return file_rotaloom_commons_v1_person_proto_rawDescGZIP(), []int{28}
 }
 
 func (x *BasePerson) GetPersonId() int64 {
@@ -1683,7 +1823,7 @@ type ResolvePersonsRequest struct {
 
 func (x *ResolvePersonsRequest) Reset() {
 	*x = ResolvePersonsRequest{}
-	mi := &file_rotaloom_commons_v1_person_proto_msgTypes[26]
+	mi := &file_rotaloom_commons_v1_person_proto_msgTypes[29]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1695,7 +1835,7 @@ func (x *ResolvePersonsRequest) String() string {
 func (*ResolvePersonsRequest) ProtoMessage() {}
 
 func (x *ResolvePersonsRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_commons_v1_person_proto_msgTypes[26]
+	mi := &file_rotaloom_commons_v1_person_proto_msgTypes[29]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1708,7 +1848,7 @@ func (x *ResolvePersonsRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ResolvePersonsRequest.ProtoReflect.Descriptor instead.
 func (*ResolvePersonsRequest) Descriptor() ([]byte, []int) {
-	return file_rotaloom_commons_v1_person_proto_rawDescGZIP(), []int{26}
+	return file_rotaloom_commons_v1_person_proto_rawDescGZIP(), []int{29}
 }
 
 func (x *ResolvePersonsRequest) GetIds() []int64 {
@@ -1734,7 +1874,7 @@ type ResolvePersonsResponse struct {
 
 func (x *ResolvePersonsResponse) Reset() {
 	*x = ResolvePersonsResponse{}
-	mi := &file_rotaloom_commons_v1_person_proto_msgTypes[27]
+	mi := &file_rotaloom_commons_v1_person_proto_msgTypes[30]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1746,7 +1886,7 @@ func (x *ResolvePersonsResponse) String() string {
 func (*ResolvePersonsResponse) ProtoMessage() {}
 
 func (x *ResolvePersonsResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_commons_v1_person_proto_msgTypes[27]
+	mi := &file_rotaloom_commons_v1_person_proto_msgTypes[30]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1759,7 +1899,7 @@ func (x *ResolvePersonsResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ResolvePersonsResponse.ProtoReflect.Descriptor instead.
 func (*ResolvePersonsResponse) Descriptor() ([]byte, []int) {
-	return file_rotaloom_commons_v1_person_proto_rawDescGZIP(), []int{27}
+	return file_rotaloom_commons_v1_person_proto_rawDescGZIP(), []int{30}
 }
 
 func (x *ResolvePersonsResponse) GetPersons() []*PersonState {
@@ -1795,7 +1935,7 @@ type PersonState struct {
 
 func (x *PersonState) Reset() {
 	*x = PersonState{}
-	mi := &file_rotaloom_commons_v1_person_proto_msgTypes[28]
+	mi := &file_rotaloom_commons_v1_person_proto_msgTypes[31]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1807,7 +1947,7 @@ func (x *PersonState) String() string {
 func (*PersonState) ProtoMessage() {}
 
 func (x *PersonState) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_commons_v1_person_proto_msgTypes[28]
+	mi := &file_rotaloom_commons_v1_person_proto_msgTypes[31]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1820,7 +1960,7 @@ func (x *PersonState) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PersonState.ProtoReflect.Descriptor instead.
 func (*PersonState) Descriptor() ([]byte, []int) {
-	return file_rotaloom_commons_v1_person_proto_rawDescGZIP(), []int{28}
+	return file_rotaloom_commons_v1_person_proto_rawDescGZIP(), []int{31}
 }
 
 func (x *PersonState) GetPersonId() int64 {
@@ -1899,7 +2039,7 @@ type PersonDays struct {
 
 func (x *PersonDays) Reset() {
 	*x = PersonDays{}
-	mi := &file_rotaloom_commons_v1_person_proto_msgTypes[29]
+	mi := &file_rotaloom_commons_v1_person_proto_msgTypes[32]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1911,7 +2051,7 @@ func (x *PersonDays) String() string {
 func (*PersonDays) ProtoMessage() {}
 
 func (x *PersonDays) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_commons_v1_person_proto_msgTypes[29]
+	mi := &file_rotaloom_commons_v1_person_proto_msgTypes[32]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1924,7 +2064,7 @@ func (x *PersonDays) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PersonDays.ProtoReflect.Descriptor instead.
 func (*PersonDays) Descriptor() ([]byte, []int) {
-	return file_rotaloom_commons_v1_person_proto_rawDescGZIP(), []int{29}
+	return file_rotaloom_commons_v1_person_proto_rawDescGZIP(), []int{32}
 }
 
 func (x *PersonDays) GetFrom() string {
@@ -1952,7 +2092,7 @@ type PersonsChanged struct {
 
 func (x *PersonsChanged) Reset() {
 	*x = PersonsChanged{}
-	mi := &file_rotaloom_commons_v1_person_proto_msgTypes[30]
+	mi := &file_rotaloom_commons_v1_person_proto_msgTypes[33]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1964,7 +2104,7 @@ func (x *PersonsChanged) String() string {
 func (*PersonsChanged) ProtoMessage() {}
 
 func (x *PersonsChanged) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_commons_v1_person_proto_msgTypes[30]
+	mi := &file_rotaloom_commons_v1_person_proto_msgTypes[33]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1977,7 +2117,7 @@ func (x *PersonsChanged) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PersonsChanged.ProtoReflect.Descriptor instead.
 func (*PersonsChanged) Descriptor() ([]byte, []int) {
-	return file_rotaloom_commons_v1_person_proto_rawDescGZIP(), []int{30}
+	return file_rotaloom_commons_v1_person_proto_rawDescGZIP(), []int{33}
 }
 
 func (x *PersonsChanged) GetPersons() []*PersonState {
@@ -2002,7 +2142,17 @@ const file_rotaloom_commons_v1_person_proto_rawDesc = "" +
 	"\x11PersonCustomField\x12\x1b\n" +
 	"\tperson_id\x18\x01 \x01(\x03R\bpersonId\x12\x12\n" +
 	"\x04name\x18\x02 \x01(\tR\x04name\x12\x14\n" +
-	"\x05value\x18\x03 \x01(\tR\x05value\"/\n" +
+	"\x05value\x18\x03 \x01(\tR\x05value\"6\n" +
+	"\x15ReadBirthDatesRequest\x12\x1d\n" +
+	"\n" +
+	"person_ids\x18\x01 \x03(\x03R\tpersonIds\"Y\n" +
+	"\x16ReadBirthDatesResponse\x12?\n" +
+	"\vbirth_dates\x18\x01 \x03(\v2\x1e.rotaloom.commons.v1.BirthDateR\n" +
+	"birthDates\"G\n" +
+	"\tBirthDate\x12\x1b\n" +
+	"\tperson_id\x18\x01 \x01(\x03R\bpersonId\x12\x1d\n" +
+	"\n" +
+	"birth_date\x18\x02 \x01(\tR\tbirthDate\"/\n" +
 	"\x10GetPersonRequest\x12\x1b\n" +
 	"\tperson_id\x18\x01 \x01(\x03R\bpersonId\"g\n" +
 	"\x13UpdatePersonRequest\x12\x1b\n" +
@@ -2170,7 +2320,7 @@ const file_rotaloom_commons_v1_person_proto_rawDesc = "" +
 	"\apersons\x18\x01 \x03(\v2 .rotaloom.commons.v1.PersonStateR\apersons:x\xaa\xbb\x18t\n" +
 	"\x1frotaloom.commons.person.changed\x12\vtimekeeping\x12\n" +
 	"scheduling\x1a8\n" +
-	"\acommons\x12\apersons\x1a\apersons\"\tperson_id*\aversion2\adeleted2\xfd\x17\n" +
+	"\acommons\x12\apersons\x1a\apersons\"\tperson_id*\aversion2\adeleted2\xfe\x18\n" +
 	"\rPersonService\x12\x93\x01\n" +
 	"\tGetPerson\x12%.rotaloom.commons.v1.GetPersonRequest\x1a\x1b.rotaloom.commons.v1.Person\"B\xa2\xbb\x18\x17\n" +
 	"\x13commons.person.read\x18\x01\x82\xd3\xe4\x93\x02!\x12\x1f/v1/commons/persons/{person_id}\x12\x84\x01\n" +
@@ -2203,7 +2353,9 @@ const file_rotaloom_commons_v1_person_proto_rawDesc = "" +
 	"\x13commons.person.read\x18\x02\x82\xd3\xe4\x93\x020:\x01*\"+/v1/commons/persons/base_persons/multi_read\x12\x8c\x01\n" +
 	"\x0eResolvePersons\x12*.rotaloom.commons.v1.ResolvePersonsRequest\x1a+.rotaloom.commons.v1.ResolvePersonsResponse\"!\xa2\xbb\x18\x1d\x18\x010\x01Z\vtimekeepingZ\n" +
 	"scheduling\x12\x86\x01\n" +
-	"\x10ReadCustomFields\x12,.rotaloom.commons.v1.ReadCustomFieldsRequest\x1a-.rotaloom.commons.v1.ReadCustomFieldsResponse\"\x15\xa2\xbb\x18\x11\x18\x010\x01Z\vtimekeepingB\xda\x01\n" +
+	"\x10ReadCustomFields\x12,.rotaloom.commons.v1.ReadCustomFieldsRequest\x1a-.rotaloom.commons.v1.ReadCustomFieldsResponse\"\x15\xa2\xbb\x18\x11\x18\x010\x01Z\vtimekeeping\x12\x7f\n" +
+	"\x0eReadBirthDates\x12*.rotaloom.commons.v1.ReadBirthDatesRequest\x1a+.rotaloom.commons.v1.ReadBirthDatesResponse\"\x14\xa2\xbb\x18\x10\x18\x010\x01Z\n" +
+	"schedulingB\xda\x01\n" +
 	"\x17com.rotaloom.commons.v1B\vPersonProtoP\x01ZDgithub.com/rotaloom/rotaloom/proto/gen/rotaloom/commons/v1;commonsv1\xa2\x02\x03RCX\xaa\x02\x13Rotaloom.Commons.V1\xca\x02\x13Rotaloom\\Commons\\V1\xe2\x02\x1fRotaloom\\Commons\\V1\\GPBMetadata\xea\x02\x15Rotaloom::Commons::V1b\x06proto3"
 
 var (
@@ -2218,123 +2370,129 @@ func file_rotaloom_commons_v1_person_proto_rawDescGZIP() []byte {
 	return file_rotaloom_commons_v1_person_proto_rawDescData
 }
 
-var file_rotaloom_commons_v1_person_proto_msgTypes = make([]protoimpl.MessageInfo, 31)
+var file_rotaloom_commons_v1_person_proto_msgTypes = make([]protoimpl.MessageInfo, 34)
 var file_rotaloom_commons_v1_person_proto_goTypes = []any{
 	(*ReadCustomFieldsRequest)(nil),          // 0: rotaloom.commons.v1.ReadCustomFieldsRequest
 	(*ReadCustomFieldsResponse)(nil),         // 1: rotaloom.commons.v1.ReadCustomFieldsResponse
 	(*PersonCustomField)(nil),                // 2: rotaloom.commons.v1.PersonCustomField
-	(*GetPersonRequest)(nil),                 // 3: rotaloom.commons.v1.GetPersonRequest
-	(*UpdatePersonRequest)(nil),              // 4: rotaloom.commons.v1.UpdatePersonRequest
-	(*DeletePersonRequest)(nil),              // 5: rotaloom.commons.v1.DeletePersonRequest
-	(*GetPersonExtensionRequest)(nil),        // 6: rotaloom.commons.v1.GetPersonExtensionRequest
-	(*GetCurrentUserInfoRequest)(nil),        // 7: rotaloom.commons.v1.GetCurrentUserInfoRequest
-	(*PersonDeletionList)(nil),               // 8: rotaloom.commons.v1.PersonDeletionList
-	(*PersonDeletion)(nil),                   // 9: rotaloom.commons.v1.PersonDeletion
-	(*PersonList)(nil),                       // 10: rotaloom.commons.v1.PersonList
-	(*MultiReadPersonsRequest)(nil),          // 11: rotaloom.commons.v1.MultiReadPersonsRequest
-	(*PersonWhere)(nil),                      // 12: rotaloom.commons.v1.PersonWhere
-	(*HyperFindFilter)(nil),                  // 13: rotaloom.commons.v1.HyperFindFilter
-	(*PersonCriterion)(nil),                  // 14: rotaloom.commons.v1.PersonCriterion
-	(*MultiReadPersonExtensionsRequest)(nil), // 15: rotaloom.commons.v1.MultiReadPersonExtensionsRequest
-	(*ApplyReadPersonsRequest)(nil),          // 16: rotaloom.commons.v1.ApplyReadPersonsRequest
-	(*ApplyReadPersonsWhere)(nil),            // 17: rotaloom.commons.v1.ApplyReadPersonsWhere
-	(*DateTimeRange)(nil),                    // 18: rotaloom.commons.v1.DateTimeRange
-	(*PersonPage)(nil),                       // 19: rotaloom.commons.v1.PersonPage
-	(*PersonRecordList)(nil),                 // 20: rotaloom.commons.v1.PersonRecordList
-	(*PersonRecord)(nil),                     // 21: rotaloom.commons.v1.PersonRecord
-	(*CurrentUserInfo)(nil),                  // 22: rotaloom.commons.v1.CurrentUserInfo
-	(*CurrentUserTimeZone)(nil),              // 23: rotaloom.commons.v1.CurrentUserTimeZone
-	(*BasePersonList)(nil),                   // 24: rotaloom.commons.v1.BasePersonList
-	(*BasePerson)(nil),                       // 25: rotaloom.commons.v1.BasePerson
-	(*ResolvePersonsRequest)(nil),            // 26: rotaloom.commons.v1.ResolvePersonsRequest
-	(*ResolvePersonsResponse)(nil),           // 27: rotaloom.commons.v1.ResolvePersonsResponse
-	(*PersonState)(nil),                      // 28: rotaloom.commons.v1.PersonState
-	(*PersonDays)(nil),                       // 29: rotaloom.commons.v1.PersonDays
-	(*PersonsChanged)(nil),                   // 30: rotaloom.commons.v1.PersonsChanged
-	(*Person)(nil),                           // 31: rotaloom.commons.v1.Person
-	(*v1.ErrorBody)(nil),                     // 32: rotaloom.common.v1.ErrorBody
-	(*PersonIdentity)(nil),                   // 33: rotaloom.commons.v1.PersonIdentity
-	(*v1.DateRange)(nil),                     // 34: rotaloom.common.v1.DateRange
-	(*v1.Ref)(nil),                           // 35: rotaloom.common.v1.Ref
-	(*structpb.Value)(nil),                   // 36: google.protobuf.Value
-	(*structpb.ListValue)(nil),               // 37: google.protobuf.ListValue
-	(*ExtensionEmail)(nil),                   // 38: rotaloom.commons.v1.ExtensionEmail
-	(*ExtensionTelephone)(nil),               // 39: rotaloom.commons.v1.ExtensionTelephone
-	(*ExtensionPostalAddress)(nil),           // 40: rotaloom.commons.v1.ExtensionPostalAddress
-	(*emptypb.Empty)(nil),                    // 41: google.protobuf.Empty
-	(*v1.RefList)(nil),                       // 42: rotaloom.common.v1.RefList
-	(*PersonExtensionList)(nil),              // 43: rotaloom.commons.v1.PersonExtensionList
-	(*PersonExtension)(nil),                  // 44: rotaloom.commons.v1.PersonExtension
+	(*ReadBirthDatesRequest)(nil),            // 3: rotaloom.commons.v1.ReadBirthDatesRequest
+	(*ReadBirthDatesResponse)(nil),           // 4: rotaloom.commons.v1.ReadBirthDatesResponse
+	(*BirthDate)(nil),                        // 5: rotaloom.commons.v1.BirthDate
+	(*GetPersonRequest)(nil),                 // 6: rotaloom.commons.v1.GetPersonRequest
+	(*UpdatePersonRequest)(nil),              // 7: rotaloom.commons.v1.UpdatePersonRequest
+	(*DeletePersonRequest)(nil),              // 8: rotaloom.commons.v1.DeletePersonRequest
+	(*GetPersonExtensionRequest)(nil),        // 9: rotaloom.commons.v1.GetPersonExtensionRequest
+	(*GetCurrentUserInfoRequest)(nil),        // 10: rotaloom.commons.v1.GetCurrentUserInfoRequest
+	(*PersonDeletionList)(nil),               // 11: rotaloom.commons.v1.PersonDeletionList
+	(*PersonDeletion)(nil),                   // 12: rotaloom.commons.v1.PersonDeletion
+	(*PersonList)(nil),                       // 13: rotaloom.commons.v1.PersonList
+	(*MultiReadPersonsRequest)(nil),          // 14: rotaloom.commons.v1.MultiReadPersonsRequest
+	(*PersonWhere)(nil),                      // 15: rotaloom.commons.v1.PersonWhere
+	(*HyperFindFilter)(nil),                  // 16: rotaloom.commons.v1.HyperFindFilter
+	(*PersonCriterion)(nil),                  // 17: rotaloom.commons.v1.PersonCriterion
+	(*MultiReadPersonExtensionsRequest)(nil), // 18: rotaloom.commons.v1.MultiReadPersonExtensionsRequest
+	(*ApplyReadPersonsRequest)(nil),          // 19: rotaloom.commons.v1.ApplyReadPersonsRequest
+	(*ApplyReadPersonsWhere)(nil),            // 20: rotaloom.commons.v1.ApplyReadPersonsWhere
+	(*DateTimeRange)(nil),                    // 21: rotaloom.commons.v1.DateTimeRange
+	(*PersonPage)(nil),                       // 22: rotaloom.commons.v1.PersonPage
+	(*PersonRecordList)(nil),                 // 23: rotaloom.commons.v1.PersonRecordList
+	(*PersonRecord)(nil),                     // 24: rotaloom.commons.v1.PersonRecord
+	(*CurrentUserInfo)(nil),                  // 25: rotaloom.commons.v1.CurrentUserInfo
+	(*CurrentUserTimeZone)(nil),              // 26: rotaloom.commons.v1.CurrentUserTimeZone
+	(*BasePersonList)(nil),                   // 27: rotaloom.commons.v1.BasePersonList
+	(*BasePerson)(nil),                       // 28: rotaloom.commons.v1.BasePerson
+	(*ResolvePersonsRequest)(nil),            // 29: rotaloom.commons.v1.ResolvePersonsRequest
+	(*ResolvePersonsResponse)(nil),           // 30: rotaloom.commons.v1.ResolvePersonsResponse
+	(*PersonState)(nil),                      // 31: rotaloom.commons.v1.PersonState
+	(*PersonDays)(nil),                       // 32: rotaloom.commons.v1.PersonDays
+	(*PersonsChanged)(nil),                   // 33: rotaloom.commons.v1.PersonsChanged
+	(*Person)(nil),                           // 34: rotaloom.commons.v1.Person
+	(*v1.ErrorBody)(nil),                     // 35: rotaloom.common.v1.ErrorBody
+	(*PersonIdentity)(nil),                   // 36: rotaloom.commons.v1.PersonIdentity
+	(*v1.DateRange)(nil),                     // 37: rotaloom.common.v1.DateRange
+	(*v1.Ref)(nil),                           // 38: rotaloom.common.v1.Ref
+	(*structpb.Value)(nil),                   // 39: google.protobuf.Value
+	(*structpb.ListValue)(nil),               // 40: google.protobuf.ListValue
+	(*ExtensionEmail)(nil),                   // 41: rotaloom.commons.v1.ExtensionEmail
+	(*ExtensionTelephone)(nil),               // 42: rotaloom.commons.v1.ExtensionTelephone
+	(*ExtensionPostalAddress)(nil),           // 43: rotaloom.commons.v1.ExtensionPostalAddress
+	(*emptypb.Empty)(nil),                    // 44: google.protobuf.Empty
+	(*v1.RefList)(nil),                       // 45: rotaloom.common.v1.RefList
+	(*PersonExtensionList)(nil),              // 46: rotaloom.commons.v1.PersonExtensionList
+	(*PersonExtension)(nil),                  // 47: rotaloom.commons.v1.PersonExtension
 }
 var file_rotaloom_commons_v1_person_proto_depIdxs = []int32{
 	2,  // 0: rotaloom.commons.v1.ReadCustomFieldsResponse.fields:type_name -> rotaloom.commons.v1.PersonCustomField
-	31, // 1: rotaloom.commons.v1.UpdatePersonRequest.person:type_name -> rotaloom.commons.v1.Person
-	9,  // 2: rotaloom.commons.v1.PersonDeletionList.persons:type_name -> rotaloom.commons.v1.PersonDeletion
-	32, // 3: rotaloom.commons.v1.PersonDeletionList.failure:type_name -> rotaloom.common.v1.ErrorBody
-	33, // 4: rotaloom.commons.v1.PersonDeletion.person_identity:type_name -> rotaloom.commons.v1.PersonIdentity
-	31, // 5: rotaloom.commons.v1.PersonList.persons:type_name -> rotaloom.commons.v1.Person
-	32, // 6: rotaloom.commons.v1.PersonList.failure:type_name -> rotaloom.common.v1.ErrorBody
-	12, // 7: rotaloom.commons.v1.MultiReadPersonsRequest.where:type_name -> rotaloom.commons.v1.PersonWhere
-	14, // 8: rotaloom.commons.v1.PersonWhere.employees:type_name -> rotaloom.commons.v1.PersonCriterion
-	13, // 9: rotaloom.commons.v1.PersonWhere.hyper_find_filter:type_name -> rotaloom.commons.v1.HyperFindFilter
-	34, // 10: rotaloom.commons.v1.HyperFindFilter.date_range:type_name -> rotaloom.common.v1.DateRange
-	35, // 11: rotaloom.commons.v1.HyperFindFilter.hyperfind:type_name -> rotaloom.common.v1.Ref
-	36, // 12: rotaloom.commons.v1.HyperFindFilter.visibility_code:type_name -> google.protobuf.Value
-	37, // 13: rotaloom.commons.v1.PersonCriterion.multi_key_values:type_name -> google.protobuf.ListValue
-	12, // 14: rotaloom.commons.v1.MultiReadPersonExtensionsRequest.where:type_name -> rotaloom.commons.v1.PersonWhere
-	17, // 15: rotaloom.commons.v1.ApplyReadPersonsRequest.where:type_name -> rotaloom.commons.v1.ApplyReadPersonsWhere
-	18, // 16: rotaloom.commons.v1.ApplyReadPersonsWhere.date_range:type_name -> rotaloom.commons.v1.DateTimeRange
-	20, // 17: rotaloom.commons.v1.PersonPage.records:type_name -> rotaloom.commons.v1.PersonRecordList
-	21, // 18: rotaloom.commons.v1.PersonRecordList.records:type_name -> rotaloom.commons.v1.PersonRecord
-	23, // 19: rotaloom.commons.v1.CurrentUserInfo.time_zone:type_name -> rotaloom.commons.v1.CurrentUserTimeZone
-	38, // 20: rotaloom.commons.v1.CurrentUserInfo.email_contacts:type_name -> rotaloom.commons.v1.ExtensionEmail
-	39, // 21: rotaloom.commons.v1.CurrentUserInfo.telephone_contacts:type_name -> rotaloom.commons.v1.ExtensionTelephone
-	40, // 22: rotaloom.commons.v1.CurrentUserInfo.postal_addresses:type_name -> rotaloom.commons.v1.ExtensionPostalAddress
-	25, // 23: rotaloom.commons.v1.BasePersonList.persons:type_name -> rotaloom.commons.v1.BasePerson
-	32, // 24: rotaloom.commons.v1.BasePersonList.failure:type_name -> rotaloom.common.v1.ErrorBody
-	28, // 25: rotaloom.commons.v1.ResolvePersonsResponse.persons:type_name -> rotaloom.commons.v1.PersonState
-	29, // 26: rotaloom.commons.v1.PersonState.terminated:type_name -> rotaloom.commons.v1.PersonDays
-	29, // 27: rotaloom.commons.v1.PersonState.locked_out:type_name -> rotaloom.commons.v1.PersonDays
-	28, // 28: rotaloom.commons.v1.PersonsChanged.persons:type_name -> rotaloom.commons.v1.PersonState
-	3,  // 29: rotaloom.commons.v1.PersonService.GetPerson:input_type -> rotaloom.commons.v1.GetPersonRequest
-	31, // 30: rotaloom.commons.v1.PersonService.CreatePerson:input_type -> rotaloom.commons.v1.Person
-	10, // 31: rotaloom.commons.v1.PersonService.MultiCreatePersons:input_type -> rotaloom.commons.v1.PersonList
-	4,  // 32: rotaloom.commons.v1.PersonService.UpdatePerson:input_type -> rotaloom.commons.v1.UpdatePersonRequest
-	5,  // 33: rotaloom.commons.v1.PersonService.DeletePerson:input_type -> rotaloom.commons.v1.DeletePersonRequest
-	10, // 34: rotaloom.commons.v1.PersonService.MultiUpdatePersons:input_type -> rotaloom.commons.v1.PersonList
-	10, // 35: rotaloom.commons.v1.PersonService.MultiUpsertPersons:input_type -> rotaloom.commons.v1.PersonList
-	8,  // 36: rotaloom.commons.v1.PersonService.MultiDeletePersons:input_type -> rotaloom.commons.v1.PersonDeletionList
-	11, // 37: rotaloom.commons.v1.PersonService.MultiReadPersons:input_type -> rotaloom.commons.v1.MultiReadPersonsRequest
-	11, // 38: rotaloom.commons.v1.PersonService.MultiReadPersonRefs:input_type -> rotaloom.commons.v1.MultiReadPersonsRequest
-	15, // 39: rotaloom.commons.v1.PersonService.MultiReadPersonExtensions:input_type -> rotaloom.commons.v1.MultiReadPersonExtensionsRequest
-	6,  // 40: rotaloom.commons.v1.PersonService.GetPersonExtension:input_type -> rotaloom.commons.v1.GetPersonExtensionRequest
-	16, // 41: rotaloom.commons.v1.PersonService.ApplyReadPersons:input_type -> rotaloom.commons.v1.ApplyReadPersonsRequest
-	7,  // 42: rotaloom.commons.v1.PersonService.GetCurrentUserInfo:input_type -> rotaloom.commons.v1.GetCurrentUserInfoRequest
-	11, // 43: rotaloom.commons.v1.PersonService.MultiReadBasePersons:input_type -> rotaloom.commons.v1.MultiReadPersonsRequest
-	26, // 44: rotaloom.commons.v1.PersonService.ResolvePersons:input_type -> rotaloom.commons.v1.ResolvePersonsRequest
-	0,  // 45: rotaloom.commons.v1.PersonService.ReadCustomFields:input_type -> rotaloom.commons.v1.ReadCustomFieldsRequest
-	31, // 46: rotaloom.commons.v1.PersonService.GetPerson:output_type -> rotaloom.commons.v1.Person
-	31, // 47: rotaloom.commons.v1.PersonService.CreatePerson:output_type -> rotaloom.commons.v1.Person
-	10, // 48: rotaloom.commons.v1.PersonService.MultiCreatePersons:output_type -> rotaloom.commons.v1.PersonList
-	31, // 49: rotaloom.commons.v1.PersonService.UpdatePerson:output_type -> rotaloom.commons.v1.Person
-	41, // 50: rotaloom.commons.v1.PersonService.DeletePerson:output_type -> google.protobuf.Empty
-	10, // 51: rotaloom.commons.v1.PersonService.MultiUpdatePersons:output_type -> rotaloom.commons.v1.PersonList
-	10, // 52: rotaloom.commons.v1.PersonService.MultiUpsertPersons:output_type -> rotaloom.commons.v1.PersonList
-	8,  // 53: rotaloom.commons.v1.PersonService.MultiDeletePersons:output_type -> rotaloom.commons.v1.PersonDeletionList
-	10, // 54: rotaloom.commons.v1.PersonService.MultiReadPersons:output_type -> rotaloom.commons.v1.PersonList
-	42, // 55: rotaloom.commons.v1.PersonService.MultiReadPersonRefs:output_type -> rotaloom.common.v1.RefList
-	43, // 56: rotaloom.commons.v1.PersonService.MultiReadPersonExtensions:output_type -> rotaloom.commons.v1.PersonExtensionList
-	44, // 57: rotaloom.commons.v1.PersonService.GetPersonExtension:output_type -> rotaloom.commons.v1.PersonExtension
-	19, // 58: rotaloom.commons.v1.PersonService.ApplyReadPersons:output_type -> rotaloom.commons.v1.PersonPage
-	22, // 59: rotaloom.commons.v1.PersonService.GetCurrentUserInfo:output_type -> rotaloom.commons.v1.CurrentUserInfo
-	24, // 60: rotaloom.commons.v1.PersonService.MultiReadBasePersons:output_type -> rotaloom.commons.v1.BasePersonList
-	27, // 61: rotaloom.commons.v1.PersonService.ResolvePersons:output_type -> rotaloom.commons.v1.ResolvePersonsResponse
-	1,  // 62: rotaloom.commons.v1.PersonService.ReadCustomFields:output_type -> rotaloom.commons.v1.ReadCustomFieldsResponse
-	46, // [46:63] is the sub-list for method output_type
-	29, // [29:46] is the sub-list for method input_type
-	29, // [29:29] is the sub-list for extension type_name
-	29, // [29:29] is the sub-list for extension extendee
-	0,  // [0:29] is the sub-list for field type_name
+	5,  // 1: rotaloom.commons.v1.ReadBirthDatesResponse.birth_dates:type_name -> rotaloom.commons.v1.BirthDate
+	34, // 2: rotaloom.commons.v1.UpdatePersonRequest.person:type_name -> rotaloom.commons.v1.Person
+	12, // 3: rotaloom.commons.v1.PersonDeletionList.persons:type_name -> rotaloom.commons.v1.PersonDeletion
+	35, // 4: rotaloom.commons.v1.PersonDeletionList.failure:type_name -> rotaloom.common.v1.ErrorBody
+	36, // 5: rotaloom.commons.v1.PersonDeletion.person_identity:type_name -> rotaloom.commons.v1.PersonIdentity
+	34, // 6: rotaloom.commons.v1.PersonList.persons:type_name -> rotaloom.commons.v1.Person
+	35, // 7: rotaloom.commons.v1.PersonList.failure:type_name -> rotaloom.common.v1.ErrorBody
+	15, // 8: rotaloom.commons.v1.MultiReadPersonsRequest.where:type_name -> rotaloom.commons.v1.PersonWhere
+	17, // 9: rotaloom.commons.v1.PersonWhere.employees:type_name -> rotaloom.commons.v1.PersonCriterion
+	16, // 10: rotaloom.commons.v1.PersonWhere.hyper_find_filter:type_name -> rotaloom.commons.v1.HyperFindFilter
+	37, // 11: rotaloom.commons.v1.HyperFindFilter.date_range:type_name -> rotaloom.common.v1.DateRange
+	38, // 12: rotaloom.commons.v1.HyperFindFilter.hyperfind:type_name -> rotaloom.common.v1.Ref
+	39, // 13: rotaloom.commons.v1.HyperFindFilter.visibility_code:type_name -> google.protobuf.Value
+	40, // 14: rotaloom.commons.v1.PersonCriterion.multi_key_values:type_name -> google.protobuf.ListValue
+	15, // 15: rotaloom.commons.v1.MultiReadPersonExtensionsRequest.where:type_name -> rotaloom.commons.v1.PersonWhere
+	20, // 16: rotaloom.commons.v1.ApplyReadPersonsRequest.where:type_name -> rotaloom.commons.v1.ApplyReadPersonsWhere
+	21, // 17: rotaloom.commons.v1.ApplyReadPersonsWhere.date_range:type_name -> rotaloom.commons.v1.DateTimeRange
+	23, // 18: rotaloom.commons.v1.PersonPage.records:type_name -> rotaloom.commons.v1.PersonRecordList
+	24, // 19: rotaloom.commons.v1.PersonRecordList.records:type_name -> rotaloom.commons.v1.PersonRecord
+	26, // 20: rotaloom.commons.v1.CurrentUserInfo.time_zone:type_name -> rotaloom.commons.v1.CurrentUserTimeZone
+	41, // 21: rotaloom.commons.v1.CurrentUserInfo.email_contacts:type_name -> rotaloom.commons.v1.ExtensionEmail
+	42, // 22: rotaloom.commons.v1.CurrentUserInfo.telephone_contacts:type_name -> rotaloom.commons.v1.ExtensionTelephone
+	43, // 23: rotaloom.commons.v1.CurrentUserInfo.postal_addresses:type_name -> rotaloom.commons.v1.ExtensionPostalAddress
+	28, // 24: rotaloom.commons.v1.BasePersonList.persons:type_name -> rotaloom.commons.v1.BasePerson
+	35, // 25: rotaloom.commons.v1.BasePersonList.failure:type_name -> rotaloom.common.v1.ErrorBody
+	31, // 26: rotaloom.commons.v1.ResolvePersonsResponse.persons:type_name -> rotaloom.commons.v1.PersonState
+	32, // 27: rotaloom.commons.v1.PersonState.terminated:type_name -> rotaloom.commons.v1.PersonDays
+	32, // 28: rotaloom.commons.v1.PersonState.locked_out:type_name -> rotaloom.commons.v1.PersonDays
+	31, // 29: rotaloom.commons.v1.PersonsChanged.persons:type_name -> rotaloom.commons.v1.PersonState
+	6,  // 30: rotaloom.commons.v1.PersonService.GetPerson:input_type -> rotaloom.commons.v1.GetPersonRequest
+	34, // 31: rotaloom.commons.v1.PersonService.CreatePerson:input_type -> rotaloom.commons.v1.Person
+	13, // 32: rotaloom.commons.v1.PersonService.MultiCreatePersons:input_type -> rotaloom.commons.v1.PersonList
+	7,  // 33: rotaloom.commons.v1.PersonService.UpdatePerson:input_type -> rotaloom.commons.v1.UpdatePersonRequest
+	8,  // 34: rotaloom.commons.v1.PersonService.DeletePerson:input_type -> rotaloom.commons.v1.DeletePersonRequest
+	13, // 35: rotaloom.commons.v1.PersonService.MultiUpdatePersons:input_type -> rotaloom.commons.v1.PersonList
+	13, // 36: rotaloom.commons.v1.PersonService.MultiUpsertPersons:input_type -> rotaloom.commons.v1.PersonList
+	11, // 37: rotaloom.commons.v1.PersonService.MultiDeletePersons:input_type -> rotaloom.commons.v1.PersonDeletionList
+	14, // 38: rotaloom.commons.v1.PersonService.MultiReadPersons:input_type -> rotaloom.commons.v1.MultiReadPersonsRequest
+	14, // 39: rotaloom.commons.v1.PersonService.MultiReadPersonRefs:input_type -> rotaloom.commons.v1.MultiReadPersonsRequest
+	18, // 40: rotaloom.commons.v1.PersonService.MultiReadPersonExtensions:input_type -> rotaloom.commons.v1.MultiReadPersonExtensionsRequest
+	9,  // 41: rotaloom.commons.v1.PersonService.GetPersonExtension:input_type -> rotaloom.commons.v1.GetPersonExtensionRequest
+	19, // 42: rotaloom.commons.v1.PersonService.ApplyReadPersons:input_type -> rotaloom.commons.v1.ApplyReadPersonsRequest
+	10, // 43: rotaloom.commons.v1.PersonService.GetCurrentUserInfo:input_type -> rotaloom.commons.v1.GetCurrentUserInfoRequest
+	14, // 44: rotaloom.commons.v1.PersonService.MultiReadBasePersons:input_type -> rotaloom.commons.v1.MultiReadPersonsRequest
+	29, // 45: rotaloom.commons.v1.PersonService.ResolvePersons:input_type -> rotaloom.commons.v1.ResolvePersonsRequest
+	0,  // 46: rotaloom.commons.v1.PersonService.ReadCustomFields:input_type -> rotaloom.commons.v1.ReadCustomFieldsRequest
+	3,  // 47: rotaloom.commons.v1.PersonService.ReadBirthDates:input_type -> rotaloom.commons.v1.ReadBirthDatesRequest
+	34, // 48: rotaloom.commons.v1.PersonService.GetPerson:output_type -> rotaloom.commons.v1.Person
+	34, // 49: rotaloom.commons.v1.PersonService.CreatePerson:output_type -> rotaloom.commons.v1.Person
+	13, // 50: rotaloom.commons.v1.PersonService.MultiCreatePersons:output_type -> rotaloom.commons.v1.PersonList
+	34, // 51: rotaloom.commons.v1.PersonService.UpdatePerson:output_type -> rotaloom.commons.v1.Person
+	44, // 52: rotaloom.commons.v1.PersonService.DeletePerson:output_type -> google.protobuf.Empty
+	13, // 53: rotaloom.commons.v1.PersonService.MultiUpdatePersons:output_type -> rotaloom.commons.v1.PersonList
+	13, // 54: rotaloom.commons.v1.PersonService.MultiUpsertPersons:output_type -> rotaloom.commons.v1.PersonList
+	11, // 55: rotaloom.commons.v1.PersonService.MultiDeletePersons:output_type -> rotaloom.commons.v1.PersonDeletionList
+	13, // 56: rotaloom.commons.v1.PersonService.MultiReadPersons:output_type -> rotaloom.commons.v1.PersonList
+	45, // 57: rotaloom.commons.v1.PersonService.MultiReadPersonRefs:output_type -> rotaloom.common.v1.RefList
+	46, // 58: rotaloom.commons.v1.PersonService.MultiReadPersonExtensions:output_type -> rotaloom.commons.v1.PersonExtensionList
+	47, // 59: rotaloom.commons.v1.PersonService.GetPersonExtension:output_type -> rotaloom.commons.v1.PersonExtension
+	22, // 60: rotaloom.commons.v1.PersonService.ApplyReadPersons:output_type -> rotaloom.commons.v1.PersonPage
+	25, // 61: rotaloom.commons.v1.PersonService.GetCurrentUserInfo:output_type -> rotaloom.commons.v1.CurrentUserInfo
+	27, // 62: rotaloom.commons.v1.PersonService.MultiReadBasePersons:output_type -> rotaloom.commons.v1.BasePersonList
+	30, // 63: rotaloom.commons.v1.PersonService.ResolvePersons:output_type -> rotaloom.commons.v1.ResolvePersonsResponse
+	1,  // 64: rotaloom.commons.v1.PersonService.ReadCustomFields:output_type -> rotaloom.commons.v1.ReadCustomFieldsResponse
+	4,  // 65: rotaloom.commons.v1.PersonService.ReadBirthDates:output_type -> rotaloom.commons.v1.ReadBirthDatesResponse
+	48, // [48:66] is the sub-list for method output_type
+	30, // [30:48] is the sub-list for method input_type
+	30, // [30:30] is the sub-list for extension type_name
+	30, // [30:30] is the sub-list for extension extendee
+	0,  // [0:30] is the sub-list for field type_name
 }
 
 func init() { file_rotaloom_commons_v1_person_proto_init() }
@@ -2344,21 +2502,21 @@ func file_rotaloom_commons_v1_person_proto_init() {
 	}
 	file_rotaloom_commons_v1_person_extension_proto_init()
 	file_rotaloom_commons_v1_person_record_proto_init()
-	file_rotaloom_commons_v1_person_proto_msgTypes[6].OneofWrappers = []any{}
-	file_rotaloom_commons_v1_person_proto_msgTypes[7].OneofWrappers = []any{}
-	file_rotaloom_commons_v1_person_proto_msgTypes[12].OneofWrappers = []any{}
+	file_rotaloom_commons_v1_person_proto_msgTypes[9].OneofWrappers = []any{}
+	file_rotaloom_commons_v1_person_proto_msgTypes[10].OneofWrappers = []any{}
 	file_rotaloom_commons_v1_person_proto_msgTypes[15].OneofWrappers = []any{}
-	file_rotaloom_commons_v1_person_proto_msgTypes[16].OneofWrappers = []any{}
-	file_rotaloom_commons_v1_person_proto_msgTypes[17].OneofWrappers = []any{}
+	file_rotaloom_commons_v1_person_proto_msgTypes[18].OneofWrappers = []any{}
 	file_rotaloom_commons_v1_person_proto_msgTypes[19].OneofWrappers = []any{}
-	file_rotaloom_commons_v1_person_proto_msgTypes[23].OneofWrappers = []any{}
+	file_rotaloom_commons_v1_person_proto_msgTypes[20].OneofWrappers = []any{}
+	file_rotaloom_commons_v1_person_proto_msgTypes[22].OneofWrappers = []any{}
+	file_rotaloom_commons_v1_person_proto_msgTypes[26].OneofWrappers = []any{}
 	type x struct{}
 	out := protoimpl.TypeBuilder{
 		File: protoimpl.DescBuilder{
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_rotaloom_commons_v1_person_proto_rawDesc), len(file_rotaloom_commons_v1_person_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   31,
+			NumMessages:   34,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

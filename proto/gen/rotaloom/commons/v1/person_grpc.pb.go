@@ -40,6 +40,7 @@ const (
 	PersonService_MultiReadBasePersons_FullMethodName      = "/rotaloom.commons.v1.PersonService/MultiReadBasePersons"
 	PersonService_ResolvePersons_FullMethodName            = "/rotaloom.commons.v1.PersonService/ResolvePersons"
 	PersonService_ReadCustomFields_FullMethodName          = "/rotaloom.commons.v1.PersonService/ReadCustomFields"
+	PersonService_ReadBirthDates_FullMethodName            = "/rotaloom.commons.v1.PersonService/ReadBirthDates"
 )
 
 // PersonServiceClient is the client API for PersonService service.
@@ -91,6 +92,9 @@ type PersonServiceClient interface {
 	// Reads custom fields of persons for another service. A field that no person of
 	// the tenant has is not known.
 	ReadCustomFields(ctx context.Context, in *ReadCustomFieldsRequest, opts ...grpc.CallOption) (*ReadCustomFieldsResponse, error)
+	// Reads for another service when persons were born. Those of whom it is not
+	// known, and unknown persons, are left out of the answer.
+	ReadBirthDates(ctx context.Context, in *ReadBirthDatesRequest, opts ...grpc.CallOption) (*ReadBirthDatesResponse, error)
 }
 
 type personServiceClient struct {
@@ -271,6 +275,16 @@ func (c *personServiceClient) ReadCustomFields(ctx context.Context, in *ReadCust
 	return out, nil
 }
 
+func (c *personServiceClient) ReadBirthDates(ctx context.Context, in *ReadBirthDatesRequest, opts ...grpc.CallOption) (*ReadBirthDatesResponse, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(ReadBirthDatesResponse)
+	err := c.cc.Invoke(ctx, PersonService_ReadBirthDates_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
 // PersonServiceServer is the server API for PersonService service.
 // All implementations must embed UnimplementedPersonServiceServer
 // for forward compatibility.
@@ -320,6 +334,9 @@ type PersonServiceServer interface {
 	// Reads custom fields of persons for another service. A field that no person of
 	// the tenant has is not known.
 	ReadCustomFields(context.Context, *ReadCustomFieldsRequest) (*ReadCustomFieldsResponse, error)
+	// Reads for another service when persons were born. Those of whom it is not
+	// known, and unknown persons, are left out of the answer.
+	ReadBirthDates(context.Context, *ReadBirthDatesRequest) (*ReadBirthDatesResponse, error)
 	mustEmbedUnimplementedPersonServiceServer()
 }
 
@@ -380,6 +397,9 @@ func (UnimplementedPersonServiceServer) ResolvePersons(context.Context, *Resolve
 }
 func (UnimplementedPersonServiceServer) ReadCustomFields(context.Context, *ReadCustomFieldsRequest) (*ReadCustomFieldsResponse, error) {
 	return nil, status.Error(codes.Unimplemented, "method ReadCustomFields not implemented")
+}
+func (UnimplementedPersonServiceServer) ReadBirthDates(context.Context, *ReadBirthDatesRequest) (*ReadBirthDatesResponse, error) {
+	return nil, status.Error(codes.Unimplemented, "method ReadBirthDates not implemented")
 }
 func (UnimplementedPersonServiceServer) mustEmbedUnimplementedPersonServiceServer() {}
 func (UnimplementedPersonServiceServer) testEmbeddedByValue()                       {}
@@ -708,6 +728,24 @@ func _PersonService_ReadCustomFields_Handler(srv interface{}, ctx context.Contex
 	return interceptor(ctx, in, info, handler)
 }
 
+func _PersonService_ReadBirthDates_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(ReadBirthDatesRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(PersonServiceServer).ReadBirthDates(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: PersonService_ReadBirthDates_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(PersonServiceServer).ReadBirthDates(ctx, req.(*ReadBirthDatesRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
 // PersonService_ServiceDesc is the grpc.ServiceDesc for PersonService service.
 // It's only intended for direct use with grpc.RegisterService,
 // and not to be introspected or modified (even as a copy)
@@ -782,6 +820,10 @@ var PersonService_ServiceDesc = grpc.ServiceDesc{
 		{
 			MethodName: "ReadCustomFields",
 			Handler:    _PersonService_ReadCustomFields_Handler,
+		},
+		{
+			MethodName: "ReadBirthDates",
+			Handler:    _PersonService_ReadBirthDates_Handler,
 		},
 	},
 	Streams:  []grpc.StreamDesc{},
