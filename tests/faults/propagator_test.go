@@ -51,6 +51,10 @@ func (w *world) killAtRandomMoments(crew *scenario.Crew, id int64, random *rand.
 	w.t.Logf("%d of %d kills came while work was going on", hits, change)
 	w.verify()
 	w.requireShifts(rotations[(change-1)%2], sample(crew.Persons, 50))
+	if change%2 == 0 {
+		// The last was second, to which the next change would be none.
+		w.finish(w.recreate(crew, id, first).Propagation, size)
+	}
 }
 
 // killWhileChangesPileUp waits for nothing: in the end the last change holds.
