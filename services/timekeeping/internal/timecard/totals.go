@@ -75,7 +75,6 @@ type rollup struct {
 type rollupKey struct {
 	day, code, job string
 	codeID, jobID  int64
-	unit           int
 }
 
 func (r *rollup) add(w *timekeepingv1.WorkedTimeTotal, byDay, byCode, byJob bool) {
