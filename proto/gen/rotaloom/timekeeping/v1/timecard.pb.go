@@ -2224,16 +2224,14 @@ const file_rotaloom_timekeeping_v1_timecard_proto_rawDesc = "" +
 	"\x06select\x18\x01 \x03(\tB \xa2\xbb\x18\x1c\n" +
 	"\x1a\bd\x12\tWFP-90003\x18\x9d\x03 \x01J\x06selectR\x06select\x12=\n" +
 	"\x05where\x18\x02 \x01(\v2'.rotaloom.timekeeping.v1.TimecardsWhereR\x05where\x12E\n" +
-	"\x12multi_read_options\x18\x03 \x01(\v2\x17.google.protobuf.StructR\x10multiReadOptions\"\xaf\x02\n" +
+	"\x12multi_read_options\x18\x03 \x01(\v2\x17.google.protobuf.StructR\x10multiReadOptions\"\x81\x02\n" +
 	"\x0eTimecardsWhere\x12`\n" +
 	"\temployees\x18\x01 \x01(\v2\x1b.rotaloom.common.v1.RefListB%\xa2\xbb\x18!\n" +
 	"\x1f\b\xf4\x03\x12\n" +
 	"WTK-145051\x18\x9d\x03 \x01J\temployeesR\temployees\x12<\n" +
 	"\n" +
 	"date_range\x18\x02 \x01(\v2\x1d.rotaloom.common.v1.DateRangeR\tdateRange\x12O\n" +
-	"\femployee_set\x18\x03 \x01(\v2,.rotaloom.timekeeping.v1.TimecardEmployeeSetR\vemployeeSet:,\xa2\xbb\x18(\x1a&\b\xee\x02\x12\n" +
-	"WTK-145051\x18\x9d\x03 \x012\n" +
-	"date_rangeJ\x04days\"\xb5\x01\n" +
+	"\femployee_set\x18\x03 \x01(\v2,.rotaloom.timekeeping.v1.TimecardEmployeeSetR\vemployeeSet\"\xb5\x01\n" +
 	"\x13TimecardEmployeeSet\x12`\n" +
 	"\temployees\x18\x01 \x01(\v2\x1b.rotaloom.common.v1.RefListB%\xa2\xbb\x18!\n" +
 	"\x1f\b\xf4\x03\x12\n" +
