@@ -29,7 +29,9 @@ type nowhere struct {
 var (
 	digits  = regexp.MustCompile(`^\d+$`)
 	uniques = regexp.MustCompile(`[0-9a-f]{16}-\d+`)
-	aPath   = regexp.MustCompile(`^/v\d/.*/(\d+)$`)
+	// aUUID is one, or all of one but its last twelve digits.
+	aUUID = regexp.MustCompile(`^[0-9a-f]{8}(-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-([0-9a-f]{12})?)$`)
+	aPath = regexp.MustCompile(`^/v\d/.*/(\d+)$`)
 	// aQuery is the path of a list of what one request has led to.
 	aQuery = regexp.MustCompile(`^(/v\d/.*\?request_id=)(.+)$`)
 )
@@ -64,6 +66,9 @@ func (n *nowhere) of(value string) string {
 	case aQuery.MatchString(value):
 		parts := aQuery.FindStringSubmatch(value)
 		other = parts[1] + n.of(parts[2])
+	case aUUID.MatchString(value):
+		n.next++
+		other = fmt.Sprintf("%08x", n.next) + aUUID.FindStringSubmatch(value)[1]
 	case uniques.MatchString(value):
 		other = uniques.ReplaceAllStringFunc(value, func(u string) string { return "f" + u[1:] })
 	case len(value) > 20: // A secret or a token.
@@ -237,7 +242,8 @@ const (
 var notFound400 = map[string]bool{
 	"rotaloom.scheduling.v1.ShiftService.GetShift": true, "rotaloom.commons.v1.PersonService.GetPerson": true,
 	"rotaloom.commons.v1.PersonService.DeletePerson": true, "rotaloom.commons.v1.NewHireService.GetNewHire": true,
-	"rotaloom.platform.v1.MessagingService.GetMessagingNotification": true,
+	"rotaloom.platform.v1.MessagingService.GetMessagingNotification":      true,
+	"rotaloom.scheduling.v1.ScheduleRuleSetService.DeleteScheduleRuleSet": true,
 }
 
 // reads tells the steps that can be repeated.

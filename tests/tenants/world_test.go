@@ -181,18 +181,24 @@ const late = "audit_event"
 // minutes ago.
 const purged = "outbox"
 
-// rows answers a fingerprint of what a tenant has in each table but the restless one,
+// What is sent to people by itself goes on meanwhile: deliveries have another state, and
+// further attempts. Of them only which there are is compared.
+const delivery, attempt = "notification_delivery", "notification_attempt"
+
+// rows answers a fingerprint of what a tenant has in each table but the restless ones,
 // and of refusals and events only those since then.
 func (w *world) rows(t *testing.T, tenant string, then time.Time) map[string]string {
 	t.Helper()
 	all := map[string]string{}
 	for _, service := range services {
 		for _, table := range w.tables(t, service) {
-			if table == restless {
+			if table == restless || table == attempt {
 				continue
 			}
-			where, args := "tenant_id = $1::text::bigint", []any{tenant}
+			row, where, args := "r::text", "tenant_id = $1::text::bigint", []any{tenant}
 			switch table {
+			case delivery:
+				row = "r.id::text"
 			case late:
 				where, args = where+" AND (outcome = 'ok' OR occurred_at >= $2)", append(args, then)
 			case purged:
@@ -201,7 +207,7 @@ func (w *world) rows(t *testing.T, tenant string, then time.Time) map[string]str
 			var print string
 			name := pgx.Identifier{table}.Sanitize()
 			err := w.admin[service].QueryRow(t.Context(), fmt.Sprintf(
-				`SELECT count(*) || ' ' || coalesce(md5(string_agg(r::text, '|' ORDER BY r::text)), '') FROM %s r WHERE %s`, name, where), args...).Scan(&print)
+				`SELECT count(*) || ' ' || coalesce(md5(string_agg(%[1]s, '|' ORDER BY %[1]s)), '') FROM %[2]s r WHERE %[3]s`, row, name, where), args...).Scan(&print)
 			require.NoError(t, err)
 			all[service+"."+table] = print
 		}
