@@ -122,14 +122,14 @@ func (h *Handler) CreateScheduleRuleSet(ctx context.Context, req *ruleSet) (*rul
 // UpdateScheduleRuleSet replaces a rule set. One that is not there is a 400, as in
 // the reference product.
 func (h *Handler) UpdateScheduleRuleSet(ctx context.Context, req *schedulingv1.UpdateScheduleRuleSetRequest) (*ruleSet, error) {
-	out, err := h.resource.Update(ctx, req.GetRuleSetId(), req.GetBody())
+	out, err := h.resource.Update(ctx, req.GetId(), req.GetBody())
 	return out, asInvalid(err)
 }
 
 // DeleteScheduleRuleSet deletes a rule set. One that is not there is a 400, as in
 // the reference product.
 func (h *Handler) DeleteScheduleRuleSet(ctx context.Context, req *schedulingv1.DeleteScheduleRuleSetRequest) (*emptypb.Empty, error) {
-	if err := h.resource.Delete(ctx, req.GetRuleSetId(), req.Version); err != nil {
+	if err := h.resource.Delete(ctx, req.GetId(), req.Version); err != nil {
 		return nil, asInvalid(err)
 	}
 	return &emptypb.Empty{}, nil

@@ -145,7 +145,7 @@ func (x *GetScheduleRuleSetRequest) GetId() int64 {
 
 type UpdateScheduleRuleSetRequest struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
-	RuleSetId     int64                  `protobuf:"varint,1,opt,name=rule_set_id,json=ruleSetId,proto3" json:"rule_set_id,omitempty"`
+	Id            int64                  `protobuf:"varint,1,opt,name=id,proto3" json:"id,omitempty"`
 	Body          *ScheduleRuleSet       `protobuf:"bytes,2,opt,name=body,proto3" json:"body,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -181,9 +181,9 @@ func (*UpdateScheduleRuleSetRequest) Descriptor() ([]byte, []int) {
 	return file_rotaloom_scheduling_v1_schedule_rule_set_proto_rawDescGZIP(), []int{2}
 }
 
-func (x *UpdateScheduleRuleSetRequest) GetRuleSetId() int64 {
+func (x *UpdateScheduleRuleSetRequest) GetId() int64 {
 	if x != nil {
-		return x.RuleSetId
+		return x.Id
 	}
 	return 0
 }
@@ -196,8 +196,8 @@ func (x *UpdateScheduleRuleSetRequest) GetBody() *ScheduleRuleSet {
 }
 
 type DeleteScheduleRuleSetRequest struct {
-	state     protoimpl.MessageState `protogen:"open.v1"`
-	RuleSetId int64                  `protobuf:"varint,1,opt,name=rule_set_id,json=ruleSetId,proto3" json:"rule_set_id,omitempty"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	Id    int64                  `protobuf:"varint,1,opt,name=id,proto3" json:"id,omitempty"`
 	// When given, the rule set must still have this version.
 	Version       *int64 `protobuf:"varint,2,opt,name=version,proto3,oneof" json:"version,omitempty"`
 	unknownFields protoimpl.UnknownFields
@@ -234,9 +234,9 @@ func (*DeleteScheduleRuleSetRequest) Descriptor() ([]byte, []int) {
 	return file_rotaloom_scheduling_v1_schedule_rule_set_proto_rawDescGZIP(), []int{3}
 }
 
-func (x *DeleteScheduleRuleSetRequest) GetRuleSetId() int64 {
+func (x *DeleteScheduleRuleSetRequest) GetId() int64 {
 	if x != nil {
-		return x.RuleSetId
+		return x.Id
 	}
 	return 0
 }
@@ -869,12 +869,12 @@ const file_rotaloom_scheduling_v1_schedule_rule_set_proto_rawDesc = "" +
 	"\x0e_ruletype_nameB\x0e\n" +
 	"\f_all_details\"+\n" +
 	"\x19GetScheduleRuleSetRequest\x12\x0e\n" +
-	"\x02id\x18\x01 \x01(\x03R\x02id\"{\n" +
-	"\x1cUpdateScheduleRuleSetRequest\x12\x1e\n" +
-	"\vrule_set_id\x18\x01 \x01(\x03R\truleSetId\x12;\n" +
-	"\x04body\x18\x02 \x01(\v2'.rotaloom.scheduling.v1.ScheduleRuleSetR\x04body\"i\n" +
-	"\x1cDeleteScheduleRuleSetRequest\x12\x1e\n" +
-	"\vrule_set_id\x18\x01 \x01(\x03R\truleSetId\x12\x1d\n" +
+	"\x02id\x18\x01 \x01(\x03R\x02id\"k\n" +
+	"\x1cUpdateScheduleRuleSetRequest\x12\x0e\n" +
+	"\x02id\x18\x01 \x01(\x03R\x02id\x12;\n" +
+	"\x04body\x18\x02 \x01(\v2'.rotaloom.scheduling.v1.ScheduleRuleSetR\x04body\"Y\n" +
+	"\x1cDeleteScheduleRuleSetRequest\x12\x0e\n" +
+	"\x02id\x18\x01 \x01(\x03R\x02id\x12\x1d\n" +
 	"\aversion\x18\x02 \x01(\x03H\x00R\aversion\x88\x01\x01B\n" +
 	"\n" +
 	"\b_version\"\xa3\x01\n" +
@@ -934,7 +934,7 @@ const file_rotaloom_scheduling_v1_schedule_rule_set_proto_rawDesc = "" +
 	"\x17ScheduleRuleSetCriteria\x128\n" +
 	"\trule_sets\x18\x01 \x01(\v2\x1b.rotaloom.common.v1.RefListR\bruleSets\x12I\n" +
 	"\trule_type\x18\x02 \x01(\v2,.rotaloom.scheduling.v1.ScheduleRulePropertyR\bruleType\x12%\n" +
-	"\x0epersistent_ids\x18\x03 \x03(\tR\rpersistentIds:?\xa2\xbb\x18;\x1a9\b\xe8\a\x12\tWFP-90003\x18\x9d\x03 \x01*\trule_sets*\x0epersistent_idsJ\trule sets2\x99\n" +
+	"\x0epersistent_ids\x18\x03 \x03(\tR\rpersistentIds:?\xa2\xbb\x18;\x1a9\b\xe8\a\x12\tWFP-90003\x18\x9d\x03 \x01*\trule_sets*\x0epersistent_idsJ\trule sets2\x87\n" +
 	"\n" +
 	"\x16ScheduleRuleSetService\x12\xcc\x01\n" +
 	"\x14ListScheduleRuleSets\x123.rotaloom.scheduling.v1.ListScheduleRuleSetsRequest\x1a+.rotaloom.scheduling.v1.ScheduleRuleSetList\"R\xa2\xbb\x18%\n" +
@@ -942,11 +942,11 @@ const file_rotaloom_scheduling_v1_schedule_rule_set_proto_rawDesc = "" +
 	"\x15CreateScheduleRuleSet\x12'.rotaloom.scheduling.v1.ScheduleRuleSet\x1a'.rotaloom.scheduling.v1.ScheduleRuleSet\"X\xa2\xbb\x18(\n" +
 	"\"scheduling.schedule_rule_set.write\x18\x03h\x01\x82\xd3\xe4\x93\x02&:\x01*\"!/v1/scheduling/schedule_rule_sets\x12\xcb\x01\n" +
 	"\x12GetScheduleRuleSet\x121.rotaloom.scheduling.v1.GetScheduleRuleSetRequest\x1a'.rotaloom.scheduling.v1.ScheduleRuleSet\"Y\xa2\xbb\x18'\n" +
-	"!scheduling.schedule_rule_set.read\x18\x01h\x01\x82\xd3\xe4\x93\x02(\x12&/v1/scheduling/schedule_rule_sets/{id}\x12\xe1\x01\n" +
-	"\x15UpdateScheduleRuleSet\x124.rotaloom.scheduling.v1.UpdateScheduleRuleSetRequest\x1a'.rotaloom.scheduling.v1.ScheduleRuleSet\"i\xa2\xbb\x18(\n" +
-	"\"scheduling.schedule_rule_set.write\x18\x03h\x01\x82\xd3\xe4\x93\x027:\x04body\x1a//v1/scheduling/schedule_rule_sets/{rule_set_id}\x12\xcd\x01\n" +
-	"\x15DeleteScheduleRuleSet\x124.rotaloom.scheduling.v1.DeleteScheduleRuleSetRequest\x1a\x16.google.protobuf.Empty\"f\xa2\xbb\x18+\n" +
-	"\"scheduling.schedule_rule_set.write\x18\x03 \xcc\x01h\x01\x82\xd3\xe4\x93\x021*//v1/scheduling/schedule_rule_sets/{rule_set_id}\x12\xe7\x01\n" +
+	"!scheduling.schedule_rule_set.read\x18\x01h\x01\x82\xd3\xe4\x93\x02(\x12&/v1/scheduling/schedule_rule_sets/{id}\x12\xd8\x01\n" +
+	"\x15UpdateScheduleRuleSet\x124.rotaloom.scheduling.v1.UpdateScheduleRuleSetRequest\x1a'.rotaloom.scheduling.v1.ScheduleRuleSet\"`\xa2\xbb\x18(\n" +
+	"\"scheduling.schedule_rule_set.write\x18\x03h\x01\x82\xd3\xe4\x93\x02.:\x04body\x1a&/v1/scheduling/schedule_rule_sets/{id}\x12\xc4\x01\n" +
+	"\x15DeleteScheduleRuleSet\x124.rotaloom.scheduling.v1.DeleteScheduleRuleSetRequest\x1a\x16.google.protobuf.Empty\"]\xa2\xbb\x18+\n" +
+	"\"scheduling.schedule_rule_set.write\x18\x03 \xcc\x01h\x01\x82\xd3\xe4\x93\x02(*&/v1/scheduling/schedule_rule_sets/{id}\x12\xe7\x01\n" +
 	"\x19MultiReadScheduleRuleSets\x128.rotaloom.scheduling.v1.MultiReadScheduleRuleSetsRequest\x1a+.rotaloom.scheduling.v1.ScheduleRuleSetList\"c\xa2\xbb\x18%\n" +
 	"!scheduling.schedule_rule_set.read\x18\x02\x82\xd3\xe4\x93\x024:\x04body\",/v1/scheduling/schedule_rule_sets/multi_readB\xf8\x01\n" +
 	"\x1acom.rotaloom.scheduling.v1B\x14ScheduleRuleSetProtoP\x01ZJgithub.com/rotaloom/rotaloom/proto/gen/rotaloom/scheduling/v1;schedulingv1\xa2\x02\x03RSX\xaa\x02\x16Rotaloom.Scheduling.V1\xca\x02\x16Rotaloom\\Scheduling\\V1\xe2\x02\"Rotaloom\\Scheduling\\V1\\GPBMetadata\xea\x02\x18Rotaloom::Scheduling::V1b\x06proto3"

@@ -145,13 +145,13 @@ func request_ScheduleRuleSetService_UpdateScheduleRuleSet_0(ctx context.Context,
 	if err := marshaler.NewDecoder(req.Body).Decode(&protoReq.Body); err != nil && !errors.Is(err, io.EOF) {
 		return nil, metadata, status.Errorf(codes.InvalidArgument, "%v", err)
 	}
-	val, ok := pathParams["rule_set_id"]
+	val, ok := pathParams["id"]
 	if !ok {
-		return nil, metadata, status.Errorf(codes.InvalidArgument, "missing parameter %s", "rule_set_id")
+		return nil, metadata, status.Errorf(codes.InvalidArgument, "missing parameter %s", "id")
 	}
-	protoReq.RuleSetId, err = runtime.Int64(val)
+	protoReq.Id, err = runtime.Int64(val)
 	if err != nil {
-		return nil, metadata, status.Errorf(codes.InvalidArgument, "type mismatch, parameter: %s, error: %v", "rule_set_id", err)
+		return nil, metadata, status.Errorf(codes.InvalidArgument, "type mismatch, parameter: %s, error: %v", "id", err)
 	}
 	if req.Body != nil {
 		_, _ = io.Copy(io.Discard, req.Body)
@@ -169,19 +169,19 @@ func local_request_ScheduleRuleSetService_UpdateScheduleRuleSet_0(ctx context.Co
 	if err := marshaler.NewDecoder(req.Body).Decode(&protoReq.Body); err != nil && !errors.Is(err, io.EOF) {
 		return nil, metadata, status.Errorf(codes.InvalidArgument, "%v", err)
 	}
-	val, ok := pathParams["rule_set_id"]
+	val, ok := pathParams["id"]
 	if !ok {
-		return nil, metadata, status.Errorf(codes.InvalidArgument, "missing parameter %s", "rule_set_id")
+		return nil, metadata, status.Errorf(codes.InvalidArgument, "missing parameter %s", "id")
 	}
-	protoReq.RuleSetId, err = runtime.Int64(val)
+	protoReq.Id, err = runtime.Int64(val)
 	if err != nil {
-		return nil, metadata, status.Errorf(codes.InvalidArgument, "type mismatch, parameter: %s, error: %v", "rule_set_id", err)
+		return nil, metadata, status.Errorf(codes.InvalidArgument, "type mismatch, parameter: %s, error: %v", "id", err)
 	}
 	msg, err := server.UpdateScheduleRuleSet(ctx, &protoReq)
 	return msg, metadata, err
 }
 
-var filter_ScheduleRuleSetService_DeleteScheduleRuleSet_0 = &utilities.DoubleArray{Encoding: map[string]int{"rule_set_id": 0}, Base: []int{1, 1, 0}, Check: []int{0, 1, 2}}
+var filter_ScheduleRuleSetService_DeleteScheduleRuleSet_0 = &utilities.DoubleArray{Encoding: map[string]int{"id": 0}, Base: []int{1, 1, 0}, Check: []int{0, 1, 2}}
 
 func request_ScheduleRuleSetService_DeleteScheduleRuleSet_0(ctx context.Context, marshaler runtime.Marshaler, client ScheduleRuleSetServiceClient, req *http.Request, pathParams map[string]string) (proto.Message, runtime.ServerMetadata, error) {
 	var (
@@ -189,13 +189,13 @@ func request_ScheduleRuleSetService_DeleteScheduleRuleSet_0(ctx context.Context,
 		metadata runtime.ServerMetadata
 		err      error
 	)
-	val, ok := pathParams["rule_set_id"]
+	val, ok := pathParams["id"]
 	if !ok {
-		return nil, metadata, status.Errorf(codes.InvalidArgument, "missing parameter %s", "rule_set_id")
+		return nil, metadata, status.Errorf(codes.InvalidArgument, "missing parameter %s", "id")
 	}
-	protoReq.RuleSetId, err = runtime.Int64(val)
+	protoReq.Id, err = runtime.Int64(val)
 	if err != nil {
-		return nil, metadata, status.Errorf(codes.InvalidArgument, "type mismatch, parameter: %s, error: %v", "rule_set_id", err)
+		return nil, metadata, status.Errorf(codes.InvalidArgument, "type mismatch, parameter: %s, error: %v", "id", err)
 	}
 	if err := req.ParseForm(); err != nil {
 		return nil, metadata, status.Errorf(codes.InvalidArgument, "%v", err)
@@ -216,13 +216,13 @@ func local_request_ScheduleRuleSetService_DeleteScheduleRuleSet_0(ctx context.Co
 		metadata runtime.ServerMetadata
 		err      error
 	)
-	val, ok := pathParams["rule_set_id"]
+	val, ok := pathParams["id"]
 	if !ok {
-		return nil, metadata, status.Errorf(codes.InvalidArgument, "missing parameter %s", "rule_set_id")
+		return nil, metadata, status.Errorf(codes.InvalidArgument, "missing parameter %s", "id")
 	}
-	protoReq.RuleSetId, err = runtime.Int64(val)
+	protoReq.Id, err = runtime.Int64(val)
 	if err != nil {
-		return nil, metadata, status.Errorf(codes.InvalidArgument, "type mismatch, parameter: %s, error: %v", "rule_set_id", err)
+		return nil, metadata, status.Errorf(codes.InvalidArgument, "type mismatch, parameter: %s, error: %v", "id", err)
 	}
 	if err := req.ParseForm(); err != nil {
 		return nil, metadata, status.Errorf(codes.InvalidArgument, "%v", err)
@@ -347,7 +347,7 @@ func RegisterScheduleRuleSetServiceHandlerServer(ctx context.Context, mux *runti
 		var stream runtime.ServerTransportStream
 		ctx = grpc.NewContextWithServerTransportStream(ctx, &stream)
 		inboundMarshaler, outboundMarshaler := runtime.MarshalerForRequest(mux, req)
-		annotatedContext, err := runtime.AnnotateIncomingContext(ctx, mux, req, "/rotaloom.scheduling.v1.ScheduleRuleSetService/UpdateScheduleRuleSet", runtime.WithHTTPPathPattern("/v1/scheduling/schedule_rule_sets/{rule_set_id}"))
+		annotatedContext, err := runtime.AnnotateIncomingContext(ctx, mux, req, "/rotaloom.scheduling.v1.ScheduleRuleSetService/UpdateScheduleRuleSet", runtime.WithHTTPPathPattern("/v1/scheduling/schedule_rule_sets/{id}"))
 		if err != nil {
 			runtime.HTTPError(ctx, mux, outboundMarshaler, w, req, err)
 			return
@@ -367,7 +367,7 @@ func RegisterScheduleRuleSetServiceHandlerServer(ctx context.Context, mux *runti
 		var stream runtime.ServerTransportStream
 		ctx = grpc.NewContextWithServerTransportStream(ctx, &stream)
 		inboundMarshaler, outboundMarshaler := runtime.MarshalerForRequest(mux, req)
-		annotatedContext, err := runtime.AnnotateIncomingContext(ctx, mux, req, "/rotaloom.scheduling.v1.ScheduleRuleSetService/DeleteScheduleRuleSet", runtime.WithHTTPPathPattern("/v1/scheduling/schedule_rule_sets/{rule_set_id}"))
+		annotatedContext, err := runtime.AnnotateIncomingContext(ctx, mux, req, "/rotaloom.scheduling.v1.ScheduleRuleSetService/DeleteScheduleRuleSet", runtime.WithHTTPPathPattern("/v1/scheduling/schedule_rule_sets/{id}"))
 		if err != nil {
 			runtime.HTTPError(ctx, mux, outboundMarshaler, w, req, err)
 			return
@@ -496,7 +496,7 @@ func RegisterScheduleRuleSetServiceHandlerClient(ctx context.Context, mux *runti
 		ctx, cancel := context.WithCancel(req.Context())
 		defer cancel()
 		inboundMarshaler, outboundMarshaler := runtime.MarshalerForRequest(mux, req)
-		annotatedContext, err := runtime.AnnotateContext(ctx, mux, req, "/rotaloom.scheduling.v1.ScheduleRuleSetService/UpdateScheduleRuleSet", runtime.WithHTTPPathPattern("/v1/scheduling/schedule_rule_sets/{rule_set_id}"))
+		annotatedContext, err := runtime.AnnotateContext(ctx, mux, req, "/rotaloom.scheduling.v1.ScheduleRuleSetService/UpdateScheduleRuleSet", runtime.WithHTTPPathPattern("/v1/scheduling/schedule_rule_sets/{id}"))
 		if err != nil {
 			runtime.HTTPError(ctx, mux, outboundMarshaler, w, req, err)
 			return
@@ -513,7 +513,7 @@ func RegisterScheduleRuleSetServiceHandlerClient(ctx context.Context, mux *runti
 		ctx, cancel := context.WithCancel(req.Context())
 		defer cancel()
 		inboundMarshaler, outboundMarshaler := runtime.MarshalerForRequest(mux, req)
-		annotatedContext, err := runtime.AnnotateContext(ctx, mux, req, "/rotaloom.scheduling.v1.ScheduleRuleSetService/DeleteScheduleRuleSet", runtime.WithHTTPPathPattern("/v1/scheduling/schedule_rule_sets/{rule_set_id}"))
+		annotatedContext, err := runtime.AnnotateContext(ctx, mux, req, "/rotaloom.scheduling.v1.ScheduleRuleSetService/DeleteScheduleRuleSet", runtime.WithHTTPPathPattern("/v1/scheduling/schedule_rule_sets/{id}"))
 		if err != nil {
 			runtime.HTTPError(ctx, mux, outboundMarshaler, w, req, err)
 			return
@@ -550,8 +550,8 @@ var (
 	pattern_ScheduleRuleSetService_ListScheduleRuleSets_0      = runtime.MustPattern(runtime.NewPattern(1, []int{2, 0, 2, 1, 2, 2}, []string{"v1", "scheduling", "schedule_rule_sets"}, ""))
 	pattern_ScheduleRuleSetService_CreateScheduleRuleSet_0     = runtime.MustPattern(runtime.NewPattern(1, []int{2, 0, 2, 1, 2, 2}, []string{"v1", "scheduling", "schedule_rule_sets"}, ""))
 	pattern_ScheduleRuleSetService_GetScheduleRuleSet_0        = runtime.MustPattern(runtime.NewPattern(1, []int{2, 0, 2, 1, 2, 2, 1, 0, 4, 1, 5, 3}, []string{"v1", "scheduling", "schedule_rule_sets", "id"}, ""))
-	pattern_ScheduleRuleSetService_UpdateScheduleRuleSet_0     = runtime.MustPattern(runtime.NewPattern(1, []int{2, 0, 2, 1, 2, 2, 1, 0, 4, 1, 5, 3}, []string{"v1", "scheduling", "schedule_rule_sets", "rule_set_id"}, ""))
-	pattern_ScheduleRuleSetService_DeleteScheduleRuleSet_0     = runtime.MustPattern(runtime.NewPattern(1, []int{2, 0, 2, 1, 2, 2, 1, 0, 4, 1, 5, 3}, []string{"v1", "scheduling", "schedule_rule_sets", "rule_set_id"}, ""))
+	pattern_ScheduleRuleSetService_UpdateScheduleRuleSet_0     = runtime.MustPattern(runtime.NewPattern(1, []int{2, 0, 2, 1, 2, 2, 1, 0, 4, 1, 5, 3}, []string{"v1", "scheduling", "schedule_rule_sets", "id"}, ""))
+	pattern_ScheduleRuleSetService_DeleteScheduleRuleSet_0     = runtime.MustPattern(runtime.NewPattern(1, []int{2, 0, 2, 1, 2, 2, 1, 0, 4, 1, 5, 3}, []string{"v1", "scheduling", "schedule_rule_sets", "id"}, ""))
 	pattern_ScheduleRuleSetService_MultiReadScheduleRuleSets_0 = runtime.MustPattern(runtime.NewPattern(1, []int{2, 0, 2, 1, 2, 2, 2, 3}, []string{"v1", "scheduling", "schedule_rule_sets", "multi_read"}, ""))
 )
 
