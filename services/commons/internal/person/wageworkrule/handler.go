@@ -43,6 +43,9 @@ func New(pool *pgxpool.Pool, reader *reader.Reader, writer *writer.Writer) *Hand
 // Unknown persons fail by themselves.
 func (w *Handler) MultiReadWageWorkRules(ctx context.Context, req *commonsv1.MultiReadWageWorkRulesRequest) (*commonsv1.PersonWageWorkRulesList, error) {
 	where := req.GetWhere()
+	if where == nil {
+		where = &commonsv1.WageWorkRuleWhere{}
+	}
 	days, err := daysOf(where.GetStartDate(), where.GetEndDate())
 	if err != nil {
 		return nil, err
