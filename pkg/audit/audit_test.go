@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5"
-	"github.com/jackc/pgx/v5/pgxpool"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
@@ -41,12 +40,12 @@ func begin(t *testing.T, method string) context.Context {
 		&authv1.DeleteIdentityProviderRequest{Id: 42})
 }
 
-func newPool(t *testing.T) *pgxpool.Pool {
+func newPool(t *testing.T) *pg.Pool {
 	t.Helper()
 	return pgtest.New(t, Migrations())
 }
 
-func events(t *testing.T, pool *pgxpool.Pool) []Event {
+func events(t *testing.T, pool *pg.Pool) []Event {
 	t.Helper()
 	rows, err := pool.Query(tenant.With(t.Context(), 1), `SELECT tenant_id, occurred_at, user_name, person_id, client_id, service,
 		operation, objects, request_id, outcome, on_behalf_of FROM audit_event WHERE tenant_id = 1 ORDER BY id`)
@@ -57,7 +56,7 @@ func events(t *testing.T, pool *pgxpool.Pool) []Event {
 }
 
 // write is a transaction that would write something.
-func write(ctx context.Context, pool *pgxpool.Pool, err error) error {
+func write(ctx context.Context, pool *pg.Pool, err error) error {
 	return pg.InTx(ctx, pool, func(ctx context.Context, tx pgx.Tx) error {
 		Object(ctx, 43)
 		OnBehalfOf(ctx, 7)

@@ -6,7 +6,6 @@ import (
 	"fmt"
 
 	"github.com/jackc/pgx/v5"
-	"github.com/jackc/pgx/v5/pgxpool"
 
 	"github.com/rotaloom/rotaloom/pkg/authn"
 	"github.com/rotaloom/rotaloom/pkg/clock"
@@ -23,7 +22,7 @@ const insertRefusal = `INSERT INTO audit_event (tenant_id, occurred_at, user_nam
 const trail pg.Unaudited = "these are rows of the trail"
 
 // KeepRefusals returns how refusals become rows of a trail.
-func KeepRefusals(pool *pgxpool.Pool) denial.Keep {
+func KeepRefusals(pool *pg.Pool) denial.Keep {
 	return func(ctx context.Context, refusals []*denial.Denial) error {
 		batch := &pgx.Batch{}
 		for _, r := range refusals {

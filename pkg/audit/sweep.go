@@ -7,8 +7,6 @@ import (
 	"log/slog"
 	"time"
 
-	"github.com/jackc/pgx/v5/pgxpool"
-
 	"github.com/rotaloom/rotaloom/pkg/clock"
 	"github.com/rotaloom/rotaloom/pkg/pg"
 	"github.com/rotaloom/rotaloom/pkg/tenant"
@@ -28,13 +26,13 @@ type Config struct {
 // Sweeper removes events that are too old.
 type Sweeper struct {
 	retention time.Duration
-	pool      *pgxpool.Pool
+	pool      *pg.Pool
 	clock     clock.Clock
 	log       *slog.Logger
 }
 
 // NewSweeper makes a Sweeper.
-func NewSweeper(cfg Config, pool *pgxpool.Pool, clk clock.Clock, log *slog.Logger) *Sweeper {
+func NewSweeper(cfg Config, pool *pg.Pool, clk clock.Clock, log *slog.Logger) *Sweeper {
 	return &Sweeper{retention: cmp.Or(cfg.Retention, defaultRetention), pool: pool, clock: clk, log: log}
 }
 

@@ -6,8 +6,8 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5"
-	"github.com/jackc/pgx/v5/pgxpool"
 
+	"github.com/rotaloom/rotaloom/pkg/pg"
 	"github.com/rotaloom/rotaloom/pkg/tenant"
 	auditv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/audit/v1"
 )
@@ -16,13 +16,13 @@ import (
 // together. It serves AuditTrailService.
 type Trail struct {
 	auditv1.UnsafeAuditTrailServiceServer
-	pool *pgxpool.Pool
+	pool *pg.Pool
 }
 
 var _ auditv1.AuditTrailServiceServer = (*Trail)(nil)
 
 // NewTrail makes a Trail.
-func NewTrail(pool *pgxpool.Pool) *Trail { return &Trail{pool: pool} }
+func NewTrail(pool *pg.Pool) *Trail { return &Trail{pool: pool} }
 
 // The bounds of time stand in the key too, so that a page costs what it shows
 // where nothing else narrows it.

@@ -4,7 +4,6 @@ import (
 	"context"
 
 	"github.com/jackc/pgx/v5"
-	"github.com/jackc/pgx/v5/pgxpool"
 
 	"github.com/rotaloom/rotaloom/pkg/fault"
 	"github.com/rotaloom/rotaloom/pkg/fault/bulk"
@@ -23,7 +22,7 @@ type New[T Thing] struct {
 
 // Create stores new things and returns the outcome of each. Without partial
 // either all are stored or none, and the first error is returned.
-func (s *Store[T]) Create(ctx context.Context, pool *pgxpool.Pool, tenantID int64, list []New[T], partial bool) (*bulk.Outcome[T, T], error) {
+func (s *Store[T]) Create(ctx context.Context, pool *pg.Pool, tenantID int64, list []New[T], partial bool) (*bulk.Outcome[T, T], error) {
 	if err := firstError(list); err != nil && !partial {
 		return nil, err
 	}
@@ -61,7 +60,7 @@ func (s *Store[T]) Create(ctx context.Context, pool *pgxpool.Pool, tenantID int6
 }
 
 // CreateOne stores one new thing.
-func (s *Store[T]) CreateOne(ctx context.Context, pool *pgxpool.Pool, tenantID int64, thing T) (T, error) {
+func (s *Store[T]) CreateOne(ctx context.Context, pool *pg.Pool, tenantID int64, thing T) (T, error) {
 	outcome, err := s.Create(ctx, pool, tenantID, []New[T]{{Input: thing, Thing: thing}}, false)
 	if err != nil {
 		var none T

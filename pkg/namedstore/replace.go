@@ -6,7 +6,6 @@ import (
 	"strings"
 
 	"github.com/jackc/pgx/v5"
-	"github.com/jackc/pgx/v5/pgxpool"
 	"google.golang.org/protobuf/proto"
 
 	commonv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/common/v1"
@@ -34,7 +33,7 @@ type held struct {
 // id, with their names, and returns the outcome of each. Without partial either
 // all are stored or none, and the first error is returned. A name must be free
 // before the change: things do not swap their names.
-func (s *Store[T]) ReplaceMany(ctx context.Context, pool *pgxpool.Pool, tenantID int64, list []Change[T], partial bool) (*bulk.Outcome[T, T], error) {
+func (s *Store[T]) ReplaceMany(ctx context.Context, pool *pg.Pool, tenantID int64, list []Change[T], partial bool) (*bulk.Outcome[T, T], error) {
 	for i := range list {
 		if list[i].Err != nil && !partial {
 			return nil, list[i].Err
@@ -173,7 +172,7 @@ func refTo[T Thing](thing T) *commonv1.Ref {
 
 // DeleteMany removes the things that refs point to, all or none. Path is where
 // the refs stand in the request; without any nothing is removed.
-func (s *Store[T]) DeleteMany(ctx context.Context, pool *pgxpool.Pool, tenantID int64, path string, refs []*commonv1.Ref) error {
+func (s *Store[T]) DeleteMany(ctx context.Context, pool *pg.Pool, tenantID int64, path string, refs []*commonv1.Ref) error {
 	if len(refs) == 0 {
 		return nil
 	}

@@ -4,7 +4,6 @@ import (
 	"context"
 
 	"github.com/jackc/pgx/v5"
-	"github.com/jackc/pgx/v5/pgxpool"
 
 	"github.com/rotaloom/rotaloom/pkg/pg"
 	"github.com/rotaloom/rotaloom/pkg/tenant"
@@ -20,7 +19,7 @@ type Versioned interface {
 // create, replace and delete. The tenant is the one of the context.
 type Resource[T Versioned] struct {
 	Store *Store[T]
-	Pool  *pgxpool.Pool
+	Pool  *pg.Pool
 	// Prepare checks a thing, and returns it as it is stored.
 	Prepare func(given T) (T, error)
 	// Within checks a thing against others, in the transaction that stores it; id

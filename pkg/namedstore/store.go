@@ -7,7 +7,6 @@ import (
 	"strings"
 
 	"github.com/jackc/pgx/v5"
-	"github.com/jackc/pgx/v5/pgxpool"
 	"google.golang.org/protobuf/proto"
 
 	"github.com/rotaloom/rotaloom/pkg/fault"
@@ -169,7 +168,7 @@ func (s *Store[T]) AllForUpdate(ctx context.Context, tx pgx.Tx, tenantID int64) 
 
 // Replace stores a thing in the place of the one with the id. With a version,
 // the one that is replaced must still have it; without, it may have any.
-func (s *Store[T]) Replace(ctx context.Context, pool *pgxpool.Pool, tenantID, id int64, thing T, version *int64) (T, error) {
+func (s *Store[T]) Replace(ctx context.Context, pool *pg.Pool, tenantID, id int64, thing T, version *int64) (T, error) {
 	var out T
 	err := pg.InTx(ctx, pool, func(ctx context.Context, tx pgx.Tx) (err error) {
 		out, err = s.ReplaceIn(ctx, tx, tenantID, id, thing, version)
@@ -209,7 +208,7 @@ func (s *Store[T]) gone(ctx context.Context, db pg.Querier, tenantID, id int64) 
 
 // Delete removes the thing with the id, or returns 404. With a version, the
 // thing must still have it.
-func (s *Store[T]) Delete(ctx context.Context, pool *pgxpool.Pool, tenantID, id int64, version *int64) error {
+func (s *Store[T]) Delete(ctx context.Context, pool *pg.Pool, tenantID, id int64, version *int64) error {
 	return pg.InTx(ctx, pool, func(ctx context.Context, tx pgx.Tx) error {
 		_, err := s.DeleteIn(ctx, tx, tenantID, id, version)
 		return err

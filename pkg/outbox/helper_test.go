@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5"
-	"github.com/jackc/pgx/v5/pgxpool"
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
 	"github.com/prometheus/client_golang/prometheus"
@@ -34,7 +33,7 @@ const patience = 20 * time.Second
 type bundle struct {
 	t      testing.TB
 	events *protoregistry.Files
-	pool   *pgxpool.Pool
+	pool   *pg.Pool
 	server *natstest.Server
 	conn   *nats.Conn
 }

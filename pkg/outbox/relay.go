@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5"
-	"github.com/jackc/pgx/v5/pgxpool"
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
 	"github.com/prometheus/client_golang/prometheus"
@@ -23,7 +22,7 @@ import (
 // Options is what a relay is made of. The first four are required; the rest
 // works at its zero value.
 type Options struct {
-	Pool     *pgxpool.Pool
+	Pool     *pg.Pool
 	Bus      *bus.Bus
 	Log      *slog.Logger
 	Registry prometheus.Registerer

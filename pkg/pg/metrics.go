@@ -1,12 +1,11 @@
 package pg
 
 import (
-	"github.com/jackc/pgx/v5/pgxpool"
 	"github.com/prometheus/client_golang/prometheus"
 )
 
 // Collector reports how busy a pool is. Register one for each pool.
-func Collector(pool *pgxpool.Pool) prometheus.Collector {
+func Collector(pool *Pool) prometheus.Collector {
 	return &poolCollector{
 		pool: pool,
 		connections: prometheus.NewDesc("rotaloom_pg_pool_connections",
@@ -19,7 +18,7 @@ func Collector(pool *pgxpool.Pool) prometheus.Collector {
 }
 
 type poolCollector struct {
-	pool                       *pgxpool.Pool
+	pool                       *Pool
 	connections, waits, waited *prometheus.Desc
 }
 

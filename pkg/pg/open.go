@@ -31,7 +31,7 @@ type Querier interface {
 //
 // Each connection that the pool hands out sees the rows of the tenant in the
 // context it was acquired with, or begun with in the case of a transaction.
-func Open(ctx context.Context, cfg Config, log *slog.Logger) (*pgxpool.Pool, error) {
+func Open(ctx context.Context, cfg Config, log *slog.Logger) (*Pool, error) {
 	pc, err := cfg.poolConfig()
 	if err != nil {
 		return nil, err

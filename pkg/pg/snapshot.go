@@ -22,7 +22,7 @@ var SnapshotOptions = pgx.TxOptions{IsoLevel: pgx.RepeatableRead, AccessMode: pg
 
 // InSnapshot runs fn in a transaction with [SnapshotOptions]. Like that of InTx,
 // fn must be safe to run more than once.
-func InSnapshot(ctx context.Context, pool *pgxpool.Pool, fn func(ctx context.Context, tx pgx.Tx) error) error {
+func InSnapshot(ctx context.Context, pool *Pool, fn func(ctx context.Context, tx pgx.Tx) error) error {
 	return InTxWith(ctx, pool, SnapshotOptions, fn)
 }
 
@@ -56,7 +56,7 @@ func (s *Snapshot) Len() int { return len(s.statements) }
 // db is a transaction, what its statements see is a matter of that: of what it has
 // locked, or of [SnapshotOptions].
 func (s *Snapshot) Read(ctx context.Context, db Querier) error {
-	pool, ok := db.(*pgxpool.Pool)
+	pool, ok := db.(*Pool)
 	// One statement sees one moment by itself.
 	if !ok || len(s.statements) < 2 {
 		return s.read(ctx, db, "", "")

@@ -18,7 +18,7 @@ const secondConn = 5 * time.Millisecond
 // ReadPair reads two snapshots at the same time, over a connection each. Both see
 // the same moment. It is for reads of so much that what this costs, two round
 // trips, does not matter. With no second connection to be had, one reads both.
-func ReadPair(ctx context.Context, pool *pgxpool.Pool, first, second *Snapshot) error {
+func ReadPair(ctx context.Context, pool *Pool, first, second *Snapshot) error {
 	if first.Len() == 0 || second.Len() == 0 {
 		return first.and(second).Read(ctx, pool)
 	}
@@ -58,7 +58,7 @@ func (s *Snapshot) and(other *Snapshot) *Snapshot {
 	return &Snapshot{statements: append(s.statements[:len(s.statements):len(s.statements)], other.statements...)}
 }
 
-func acquireSoon(ctx context.Context, pool *pgxpool.Pool) *pgxpool.Conn {
+func acquireSoon(ctx context.Context, pool *Pool) *pgxpool.Conn {
 	ctx, cancel := context.WithTimeout(ctx, secondConn)
 	defer cancel()
 	conn, err := pool.Acquire(ctx)

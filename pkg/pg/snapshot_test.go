@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5"
-	"github.com/jackc/pgx/v5/pgxpool"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
@@ -33,7 +32,7 @@ const gate = "SELECT pg_advisory_xact_lock(7)"
 
 // behindGate calls read while the gate is closed, changes the counter once the
 // read stands there, and opens the gate.
-func behindGate(t *testing.T, pool *pgxpool.Pool, read func() error) {
+func behindGate(t *testing.T, pool *pg.Pool, read func() error) {
 	t.Helper()
 	ctx := t.Context()
 	closed, err := pool.Begin(ctx)
@@ -106,7 +105,7 @@ func TestPairSeesOneMoment(t *testing.T) {
 
 // givesBack waits until no connection is in use: the pool takes them back in the
 // background.
-func givesBack(t *testing.T, pool *pgxpool.Pool) {
+func givesBack(t *testing.T, pool *pg.Pool) {
 	t.Helper()
 	assert.Eventually(t, func() bool { return pool.Stat().AcquiredConns() == 0 }, 10*time.Second, time.Millisecond)
 }
@@ -180,5 +179,5 @@ func TestSnapshotThatFailsKeepsItsConnection(t *testing.T) {
 
 func TestEmptySnapshotAsksNobody(t *testing.T) {
 	t.Parallel()
-	assert.NoError(t, (&pg.Snapshot{}).Read(t.Context(), (*pgxpool.Pool)(nil)))
+	assert.NoError(t, (&pg.Snapshot{}).Read(t.Context(), (*pg.Pool)(nil)))
 }

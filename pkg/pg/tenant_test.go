@@ -6,7 +6,6 @@ import (
 	"testing"
 
 	"github.com/jackc/pgx/v5"
-	"github.com/jackc/pgx/v5/pgxpool"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
@@ -23,7 +22,7 @@ func visible(ctx context.Context, db pg.Querier) (n int, err error) {
 }
 
 // fill gives tenant 1 one note and tenant 2 two notes.
-func fill(t *testing.T, pool *pgxpool.Pool) {
+func fill(t *testing.T, pool *pg.Pool) {
 	t.Helper()
 	for _, row := range [][2]int64{{1, 1}, {2, 1}, {2, 2}} {
 		_, err := pool.Exec(tenant.With(t.Context(), row[0]), "INSERT INTO note VALUES ($1, $2, 'x')", row[0], row[1])
@@ -33,7 +32,7 @@ func fill(t *testing.T, pool *pgxpool.Pool) {
 
 // oneConn is a pool whose connection every query shares, so that what one
 // leaves behind the next would meet.
-func oneConn(t *testing.T) *pgxpool.Pool {
+func oneConn(t *testing.T) *pg.Pool {
 	t.Helper()
 	cfg := pgtest.Config(t, notes())
 	cfg.MaxConns = 1

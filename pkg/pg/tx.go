@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5"
-	"github.com/jackc/pgx/v5/pgxpool"
 
 	"github.com/rotaloom/rotaloom/pkg/backoff"
 )
@@ -24,12 +23,12 @@ const txAttempts = 5
 // captured, and does nothing that a rollback would not undo. It makes no calls
 // to other services, publishes nothing and does not sleep. A TxHook in the context
 // is taken along.
-func InTx(ctx context.Context, pool *pgxpool.Pool, fn func(ctx context.Context, tx pgx.Tx) error) error {
+func InTx(ctx context.Context, pool *Pool, fn func(ctx context.Context, tx pgx.Tx) error) error {
 	return InTxWith(ctx, pool, pgx.TxOptions{}, fn)
 }
 
 // InTxWith is InTx with a chosen isolation level or access mode.
-func InTxWith(ctx context.Context, pool *pgxpool.Pool, opts pgx.TxOptions, fn func(ctx context.Context, tx pgx.Tx) error) error {
+func InTxWith(ctx context.Context, pool *Pool, opts pgx.TxOptions, fn func(ctx context.Context, tx pgx.Tx) error) error {
 	conflicts := backoff.Backoff{First: 5 * time.Millisecond, Max: 200 * time.Millisecond}
 	for attempt := 1; ; attempt++ {
 		err := once(ctx, pool, opts, func(tx pgx.Tx) error { return fn(ctx, tx) })

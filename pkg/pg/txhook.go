@@ -6,7 +6,6 @@ import (
 	"fmt"
 
 	"github.com/jackc/pgx/v5"
-	"github.com/jackc/pgx/v5/pgxpool"
 )
 
 // TxHook is a statement that goes along with what a request writes: the first
@@ -40,7 +39,7 @@ func txHookOf(ctx context.Context, opts pgx.TxOptions) TxHook {
 }
 
 // once runs fn in one transaction.
-func once(ctx context.Context, pool *pgxpool.Pool, opts pgx.TxOptions, fn func(pgx.Tx) error) error {
+func once(ctx context.Context, pool *Pool, opts pgx.TxOptions, fn func(pgx.Tx) error) error {
 	hook := txHookOf(ctx, opts)
 	if hook == nil {
 		return pgx.BeginTxFunc(ctx, pool, opts, fn)

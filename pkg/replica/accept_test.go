@@ -14,8 +14,8 @@ import (
 	"google.golang.org/protobuf/types/dynamicpb"
 
 	"github.com/jackc/pgx/v5"
-	"github.com/jackc/pgx/v5/pgxpool"
 
+	"github.com/rotaloom/rotaloom/pkg/pg"
 	"github.com/rotaloom/rotaloom/pkg/replica"
 	"github.com/rotaloom/rotaloom/pkg/tenant"
 )
@@ -177,17 +177,17 @@ func values(of map[int64]thing) map[int64]int64 {
 	return out
 }
 
-func stored(t *testing.T, pool *pgxpool.Pool, tenantID int64) map[int64]int64 {
+func stored(t *testing.T, pool *pg.Pool, tenantID int64) map[int64]int64 {
 	t.Helper()
 	return pairs(t, pool, tenantID, `SELECT id, value FROM copy WHERE tenant_id = $1`)
 }
 
-func headsOf(t *testing.T, pool *pgxpool.Pool, tenantID int64, topic string) map[int64]int64 {
+func headsOf(t *testing.T, pool *pg.Pool, tenantID int64, topic string) map[int64]int64 {
 	t.Helper()
 	return pairs(t, pool, tenantID, `SELECT key, version FROM replica_head WHERE tenant_id = $1 AND topic = '`+topic+`'`)
 }
 
-func gapsOf(t *testing.T, pool *pgxpool.Pool, tenantID int64) []int64 {
+func gapsOf(t *testing.T, pool *pg.Pool, tenantID int64) []int64 {
 	t.Helper()
 	var keys []int64
 	for key := range pairs(t, pool, tenantID, `SELECT key, key FROM replica_gap WHERE tenant_id = $1`) {
@@ -196,7 +196,7 @@ func gapsOf(t *testing.T, pool *pgxpool.Pool, tenantID int64) []int64 {
 	return keys
 }
 
-func pairs(t *testing.T, pool *pgxpool.Pool, tenantID int64, sql string) map[int64]int64 {
+func pairs(t *testing.T, pool *pg.Pool, tenantID int64, sql string) map[int64]int64 {
 	t.Helper()
 	out := map[int64]int64{}
 	rows, err := pool.Query(tenant.With(t.Context(), tenantID), sql, tenantID)

@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5"
-	"github.com/jackc/pgx/v5/pgxpool"
 	"google.golang.org/protobuf/proto"
 	"google.golang.org/protobuf/reflect/protoreflect"
 
@@ -72,7 +71,7 @@ type Replica struct {
 	service  string
 	marks    string
 	consumer bus.Consumer
-	pool     *pgxpool.Pool
+	pool     *pg.Pool
 	put      func(ctx context.Context, tx pgx.Tx, tenantID int64, states []state) error
 	// lacking is told of gaps that were found while events were applied.
 	lacking chan struct{}
@@ -80,7 +79,7 @@ type Replica struct {
 
 // New makes a replica of a declared copy in the database of the pool. That the
 // declaration does not fit the contract is a fault of the program: New panics.
-func New[S proto.Message](pool *pgxpool.Pool, c Copy[S]) *Replica {
+func New[S proto.Message](pool *pg.Pool, c Copy[S]) *Replica {
 	contract, err := ContractOf(c.Event.ProtoReflect().Descriptor())
 	if err != nil {
 		panic(err)

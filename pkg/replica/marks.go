@@ -6,9 +6,10 @@ import (
 	"strings"
 
 	"github.com/jackc/pgx/v5"
-	"github.com/jackc/pgx/v5/pgxpool"
 
 	replicationv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/replication/v1"
+
+	"github.com/rotaloom/rotaloom/pkg/pg"
 )
 
 // Tenants is a statement for [Topic.Tenants]: the tenants of whom anything is
@@ -43,7 +44,7 @@ FROM (SELECT key, mark FROM (%s) AS marks%s) AS page`
 
 // digestOf returns the digest of the keys above after, up to through; of the
 // first limit ones unless limit is 0.
-func digestOf(ctx context.Context, pool *pgxpool.Pool, marks string, tenantID, after, through int64, limit int) (d digest, err error) {
+func digestOf(ctx context.Context, pool *pg.Pool, marks string, tenantID, after, through int64, limit int) (d digest, err error) {
 	first := ""
 	if limit > 0 {
 		first = fmt.Sprintf(firstKeys, limit)
@@ -56,12 +57,12 @@ func digestOf(ctx context.Context, pool *pgxpool.Pool, marks string, tenantID, a
 }
 
 // headsOf returns the first keys above after, up to through, with their marks.
-func headsOf(ctx context.Context, pool *pgxpool.Pool, marks string, tenantID, after, through int64, limit int) ([]*replicationv1.Head, error) {
+func headsOf(ctx context.Context, pool *pg.Pool, marks string, tenantID, after, through int64, limit int) ([]*replicationv1.Head, error) {
 	return readHeads(pool.Query(ctx, fmt.Sprintf(listKeys, marks), tenantID, after, through, limit))
 }
 
 // marksOf returns the marks of those of the keys that are there.
-func marksOf(ctx context.Context, pool *pgxpool.Pool, marks string, tenantID int64, keys []int64) (map[int64]int64, error) {
+func marksOf(ctx context.Context, pool *pg.Pool, marks string, tenantID int64, keys []int64) (map[int64]int64, error) {
 	heads, err := readHeads(pool.Query(ctx, fmt.Sprintf(someKeys, marks), tenantID, keys[0]-1, keys[len(keys)-1], keys))
 	out := make(map[int64]int64, len(heads))
 	for _, h := range heads {
@@ -84,7 +85,7 @@ func readHeads(rows pgx.Rows, err error) ([]*replicationv1.Head, error) {
 	return heads, nil
 }
 
-func collectInt64(ctx context.Context, pool *pgxpool.Pool, sql string, args ...any) ([]int64, error) {
+func collectInt64(ctx context.Context, pool *pg.Pool, sql string, args ...any) ([]int64, error) {
 	rows, err := pool.Query(ctx, sql, args...)
 	if err != nil {
 		return nil, fmt.Errorf("replica: read: %w", err)

@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5"
-	"github.com/jackc/pgx/v5/pgxpool"
 	"github.com/nats-io/nats.go"
 	"google.golang.org/protobuf/proto"
 
@@ -90,7 +89,7 @@ func announceSubject(owner string) string { return subjectPrefix + owner + ".ann
 type owner struct {
 	Topic
 	contract *Contract
-	pool     *pgxpool.Pool
+	pool     *pg.Pool
 	wake     func()
 	log      *slog.Logger
 }

@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5"
-	"github.com/jackc/pgx/v5/pgxpool"
 	"github.com/nats-io/nats.go"
 
 	replicationv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/replication/v1"
@@ -63,7 +62,7 @@ func Check(ctx context.Context, db pg.Querier, tenantID int64, topic string) err
 
 // Backfill has everything that a copy has of a topic of a tenant published once
 // more, and what it lacks beside, by whoever serves.
-func Backfill(ctx context.Context, pool *pgxpool.Pool, tenantID int64, topic string) error {
+func Backfill(ctx context.Context, pool *pg.Pool, tenantID int64, topic string) error {
 	return pg.InTx(tenant.With(ctx, tenantID), pool, func(ctx context.Context, tx pgx.Tx) error {
 		if _, err := tx.Exec(ctx, distrustHeads, tenantID, topic); err != nil {
 			return fmt.Errorf("replica: ask for a backfill of %s: %w", topic, err)

@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5"
-	"github.com/jackc/pgx/v5/pgxpool"
 	"github.com/nats-io/nats.go"
 	"github.com/prometheus/client_golang/prometheus"
 	"golang.org/x/sync/errgroup"
@@ -30,7 +29,7 @@ type Config struct {
 
 // Options is what a Replicator is made of. All fields are required but Config.
 type Options struct {
-	Pool *pgxpool.Pool
+	Pool *pg.Pool
 	Bus  *bus.Bus
 	// Wake tells the outbox relay that there are events.
 	Wake     func()

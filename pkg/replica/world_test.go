@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5"
-	"github.com/jackc/pgx/v5/pgxpool"
 	"github.com/nats-io/nats.go"
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/stretchr/testify/assert"
@@ -144,7 +143,7 @@ CREATE TABLE copy (tenant_id bigint, id bigint, value bigint, PRIMARY KEY (tenan
 // world is an owner and a copy, on a database and a broker.
 type world struct {
 	t      *testing.T
-	pool   *pgxpool.Pool
+	pool   *pg.Pool
 	server *natstest.Server
 	conn   *nats.Conn
 	bus    *bus.Bus
@@ -153,7 +152,7 @@ type world struct {
 	reg    *prometheus.Registry
 }
 
-func newPool(t *testing.T) *pgxpool.Pool {
+func newPool(t *testing.T) *pg.Pool {
 	t.Helper()
 	tables, err := replica.Migrations()
 	require.NoError(t, err)
@@ -166,12 +165,12 @@ func newPool(t *testing.T) *pgxpool.Pool {
 }
 
 // copyOf keeps the values of things, and, of steps, what they add up to.
-func copyOf(pool *pgxpool.Pool, of protoreflect.MessageDescriptor) *replica.Replica {
+func copyOf(pool *pg.Pool, of protoreflect.MessageDescriptor) *replica.Replica {
 	return makeCopy(pool, of, func(err error) error { return err })
 }
 
 // refusing is a copy of things; failed says what an error of its tables is.
-func refusing(pool *pgxpool.Pool, failed func(error) error) *replica.Replica {
+func refusing(pool *pg.Pool, failed func(error) error) *replica.Replica {
 	return makeCopy(pool, things, func(err error) error {
 		if err == nil {
 			return nil
@@ -180,7 +179,7 @@ func refusing(pool *pgxpool.Pool, failed func(error) error) *replica.Replica {
 	})
 }
 
-func makeCopy(pool *pgxpool.Pool, of protoreflect.MessageDescriptor, failed func(error) error) *replica.Replica {
+func makeCopy(pool *pg.Pool, of protoreflect.MessageDescriptor, failed func(error) error) *replica.Replica {
 	return replica.New(pool, replica.Copy[*dynamicpb.Message]{
 		Service: "reader", Event: dynamicpb.NewMessage(of),
 		Apply: func(ctx context.Context, tx pgx.Tx, tenantID int64, changes []replica.Change[*dynamicpb.Message]) error {

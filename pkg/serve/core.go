@@ -7,7 +7,6 @@ import (
 	"log/slog"
 	"net/http"
 
-	"github.com/jackc/pgx/v5/pgxpool"
 	"github.com/nats-io/nats.go"
 	"github.com/prometheus/client_golang/prometheus"
 
@@ -22,7 +21,7 @@ import (
 // Engines are what every service that has events works with.
 type Engines struct {
 	// Pool is on the service's own database.
-	Pool     *pgxpool.Pool
+	Pool     *pg.Pool
 	NATS     *nats.Conn
 	Log      *slog.Logger
 	Registry prometheus.Registerer

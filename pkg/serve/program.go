@@ -7,7 +7,6 @@ import (
 	"net"
 	"time"
 
-	"github.com/jackc/pgx/v5/pgxpool"
 	"github.com/nats-io/nats.go"
 	"github.com/prometheus/client_golang/prometheus"
 	"google.golang.org/grpc"
@@ -62,7 +61,7 @@ type Program struct {
 	settings     *Settings
 	certificates *boot.Certificates
 	// pool and refusals are of the database, once that is open.
-	pool     *pgxpool.Pool
+	pool     *pg.Pool
 	refusals *denial.Aggregator
 }
 
@@ -79,7 +78,7 @@ func NewProgram(app *boot.App, settings *Settings, name string) (*Program, error
 }
 
 // Database brings the service's database up to date and opens it.
-func (p *Program) Database(ctx context.Context, sets ...pg.Migrations) (*pgxpool.Pool, error) {
+func (p *Program) Database(ctx context.Context, sets ...pg.Migrations) (*pg.Pool, error) {
 	pool, err := Database(ctx, p.App, p.settings.Database, p.Registry, p.Log, sets...)
 	if err != nil {
 		return nil, err

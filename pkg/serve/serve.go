@@ -9,7 +9,6 @@ import (
 	"fmt"
 	"log/slog"
 
-	"github.com/jackc/pgx/v5/pgxpool"
 	"github.com/nats-io/nats.go"
 	"github.com/prometheus/client_golang/prometheus"
 	"google.golang.org/grpc"
@@ -54,7 +53,7 @@ func Add(app *boot.App, name string, s Service) {
 
 // Database brings a service's database up to date and opens it. It is closed
 // with the program.
-func Database(ctx context.Context, app *boot.App, cfg pg.Config, registry prometheus.Registerer, log *slog.Logger, sets ...pg.Migrations) (*pgxpool.Pool, error) {
+func Database(ctx context.Context, app *boot.App, cfg pg.Config, registry prometheus.Registerer, log *slog.Logger, sets ...pg.Migrations) (*pg.Pool, error) {
 	if err := pg.Migrate(ctx, cfg, log, sets...); err != nil {
 		return nil, fmt.Errorf("database: %w", err)
 	}
@@ -68,7 +67,7 @@ func Database(ctx context.Context, app *boot.App, cfg pg.Config, registry promet
 
 // Trail removes the audit events of a service that are too old. It returns what
 // keeps there what callers are refused.
-func Trail(app *boot.App, cfg audit.Config, pool *pgxpool.Pool, registry prometheus.Registerer, log *slog.Logger) (*denial.Aggregator, error) {
+func Trail(app *boot.App, cfg audit.Config, pool *pg.Pool, registry prometheus.Registerer, log *slog.Logger) (*denial.Aggregator, error) {
 	app.Go(boot.StageConsumers, "audit trail", audit.NewSweeper(cfg, pool, clock.System{}, log).Run)
 	refusals, err := denial.New(audit.KeepRefusals(pool), log, registry)
 	if err == nil {
@@ -79,7 +78,7 @@ func Trail(app *boot.App, cfg audit.Config, pool *pgxpool.Pool, registry prometh
 
 // Register adds the operations of a service to a server, and those that every
 // service has.
-func Register(server grpc.ServiceRegistrar, s Service, pool *pgxpool.Pool) {
+func Register(server grpc.ServiceRegistrar, s Service, pool *pg.Pool) {
 	s.Register(server)
 	auditv1.RegisterAuditTrailServiceServer(server, audit.NewTrail(pool))
 }

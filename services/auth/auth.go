@@ -12,7 +12,6 @@ import (
 	"time"
 
 	"github.com/go-jose/go-jose/v4"
-	"github.com/jackc/pgx/v5/pgxpool"
 	"github.com/nats-io/nats.go"
 	"golang.org/x/sync/errgroup"
 	"google.golang.org/grpc"
@@ -73,7 +72,7 @@ type Config struct {
 type Deps struct {
 	// Pool is on the service's own database, whose schema is that of
 	// Migrations.
-	Pool *pgxpool.Pool
+	Pool *pg.Pool
 	// NATS is where other processes learn of revocations at once; without it
 	// they learn of them by asking.
 	NATS  *nats.Conn
@@ -86,7 +85,7 @@ type Deps struct {
 
 // Service is the auth service.
 type Service struct {
-	pool        *pgxpool.Pool
+	pool        *pg.Pool
 	log         *slog.Logger
 	clock       clock.Clock
 	keys        *signing.Keys

@@ -5,8 +5,6 @@ import (
 	"io"
 	"log/slog"
 
-	"github.com/jackc/pgx/v5/pgxpool"
-
 	"github.com/rotaloom/rotaloom/pkg/pg"
 	"github.com/rotaloom/rotaloom/pkg/replica"
 	"github.com/rotaloom/rotaloom/services/commons/internal/person/store"
@@ -14,7 +12,7 @@ import (
 )
 
 // copies are what commons keeps of other domains.
-func copies(pool *pgxpool.Pool) []*replica.Replica {
+func copies(pool *pg.Pool) []*replica.Replica {
 	return search.Replicas(pool, store.DeleteTermRequests)
 }
 

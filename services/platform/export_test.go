@@ -3,14 +3,13 @@ package platform
 import (
 	"context"
 
-	"github.com/jackc/pgx/v5/pgxpool"
-
 	"github.com/rotaloom/rotaloom/pkg/clock"
+	"github.com/rotaloom/rotaloom/pkg/pg"
 	"github.com/rotaloom/rotaloom/pkg/ratelimit"
 	rates "github.com/rotaloom/rotaloom/services/platform/internal/ratelimit"
 )
 
 // Sweep removes allowances that nobody has used for long.
-func Sweep(ctx context.Context, pool *pgxpool.Pool) error {
+func Sweep(ctx context.Context, pool *pg.Pool) error {
 	return rates.NewStore(pool, ratelimit.Defaults{}, clock.System{}).Sweep(ctx)
 }

@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"log/slog"
 
-	"github.com/jackc/pgx/v5/pgxpool"
 	"github.com/prometheus/client_golang/prometheus"
 	"golang.org/x/sync/errgroup"
 	"google.golang.org/grpc"
@@ -58,7 +57,7 @@ type Config struct {
 type Deps struct {
 	// Pool is on the service's own database, whose schema is that of
 	// Migrations.
-	Pool     *pgxpool.Pool
+	Pool     *pg.Pool
 	Log      *slog.Logger
 	Registry prometheus.Registerer
 	// Auth, Commons, Timekeeping and Scheduling lead to those services, which
@@ -68,7 +67,7 @@ type Deps struct {
 
 // Service is the platform service.
 type Service struct {
-	pool   *pgxpool.Pool
+	pool   *pg.Pool
 	rates  *rates.Handler
 	limits *limit.Handler
 	keys   *idempotency.Handler

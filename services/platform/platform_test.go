@@ -7,13 +7,13 @@ import (
 	"testing"
 	"time"
 
-	"github.com/jackc/pgx/v5/pgxpool"
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 	"google.golang.org/protobuf/proto"
 
 	"github.com/rotaloom/rotaloom/pkg/fault"
+	"github.com/rotaloom/rotaloom/pkg/pg"
 	"github.com/rotaloom/rotaloom/pkg/ratelimit"
 	"github.com/rotaloom/rotaloom/pkg/tenant"
 	"github.com/rotaloom/rotaloom/pkg/testkit/pgtest"
@@ -28,7 +28,7 @@ const write = optionsv1.Throttle_THROTTLE_WRITE
 
 // bench is the service with everything around it but a network.
 type bench struct {
-	pool   *pgxpool.Pool
+	pool   *pg.Pool
 	rates  platformv1.RateLimitServiceClient
 	limits platformv1.LimitServiceClient
 }

@@ -5,12 +5,12 @@ import (
 	"log/slog"
 	"time"
 
-	"github.com/jackc/pgx/v5/pgxpool"
 	"github.com/nats-io/nats.go"
 	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/rotaloom/rotaloom/pkg/bus"
 	"github.com/rotaloom/rotaloom/pkg/outbox"
+	"github.com/rotaloom/rotaloom/pkg/pg"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/projection"
 )
 
@@ -23,7 +23,7 @@ type Lack struct {
 // Lacking compares what scheduling keeps of other services for a tenant with what
 // they have. What is on its way may come for settle before it counts. It is an
 // error when they do not answer.
-func Lacking(ctx context.Context, pool *pgxpool.Pool, conn *nats.Conn, log *slog.Logger, tenantID int64, settle time.Duration) ([]Lack, error) {
+func Lacking(ctx context.Context, pool *pg.Pool, conn *nats.Conn, log *slog.Logger, tenantID int64, settle time.Duration) ([]Lack, error) {
 	events, err := bus.New(bus.Options{Conn: conn, DeadLetters: outbox.NewDeadLetters(pool), Log: log, Registry: prometheus.NewRegistry()})
 	if err != nil {
 		return nil, err

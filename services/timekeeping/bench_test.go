@@ -6,13 +6,13 @@ import (
 	"testing"
 
 	"github.com/jackc/pgx/v5"
-	"github.com/jackc/pgx/v5/pgxpool"
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 	"google.golang.org/protobuf/proto"
 
 	"github.com/rotaloom/rotaloom/pkg/fault"
+	"github.com/rotaloom/rotaloom/pkg/pg"
 	"github.com/rotaloom/rotaloom/pkg/serve"
 	"github.com/rotaloom/rotaloom/pkg/tenant"
 	"github.com/rotaloom/rotaloom/pkg/testkit/natstest"
@@ -54,7 +54,7 @@ func (p *persons) ResolvePersons(_ context.Context, req *commonsv1.ResolvePerson
 
 // bench is the service with everything around it but a network.
 type bench struct {
-	pool        *pgxpool.Pool
+	pool        *pg.Pool
 	nats        *natstest.Server
 	commons     *persons
 	requests    *termRequests

@@ -12,7 +12,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/jackc/pgx/v5/pgxpool"
 	"github.com/stretchr/testify/require"
 
 	"github.com/rotaloom/rotaloom/pkg/pg"
@@ -24,7 +23,7 @@ const maxConns = 8
 // New returns a pool on a fresh database with the migrations applied, as the
 // role that services have: subject to row-level security. The database is
 // dropped when the test ends. Tests may call it in parallel.
-func New(t testing.TB, sets ...pg.Migrations) *pgxpool.Pool {
+func New(t testing.TB, sets ...pg.Migrations) *pg.Pool {
 	t.Helper()
 	pool, err := pg.Open(t.Context(), Config(t, sets...), Log(t))
 	require.NoError(t, err)

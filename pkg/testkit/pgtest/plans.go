@@ -9,6 +9,8 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
 	"github.com/stretchr/testify/require"
+
+	"github.com/rotaloom/rotaloom/pkg/pg"
 )
 
 // Statements are the different ones that ran on a pool, with the arguments of
@@ -20,7 +22,7 @@ type Statements struct {
 
 // Recorded returns another pool on the same database, and the statements that
 // run on it. So a test learns the plans of what really runs.
-func Recorded(t testing.TB, pool *pgxpool.Pool) (*pgxpool.Pool, *Statements) {
+func Recorded(t testing.TB, pool *pg.Pool) (*pg.Pool, *Statements) {
 	t.Helper()
 	s := &Statements{args: map[string][]any{}}
 	cfg := pool.Config()
@@ -70,7 +72,7 @@ func (s *Statements) add(sql string, args []any) {
 
 // Plans returns the plan of each statement so far that reads or writes one of
 // the tables, as the pool makes it for the tenant of ctx.
-func (s *Statements) Plans(t testing.TB, ctx context.Context, pool *pgxpool.Pool, tables ...string) map[string]string {
+func (s *Statements) Plans(t testing.TB, ctx context.Context, pool *pg.Pool, tables ...string) map[string]string {
 	t.Helper()
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -8,7 +8,6 @@ import (
 	"slices"
 
 	"github.com/jackc/pgx/v5"
-	"github.com/jackc/pgx/v5/pgxpool"
 	"google.golang.org/protobuf/types/known/emptypb"
 
 	"github.com/rotaloom/rotaloom/pkg/authn"
@@ -24,7 +23,7 @@ import (
 
 // Deps are what clients need of others.
 type Deps struct {
-	Pool    *pgxpool.Pool
+	Pool    *pg.Pool
 	Clock   clock.Clock
 	Revoked *revoked.Store
 	Scopes  *scopes.Catalog

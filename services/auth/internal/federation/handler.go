@@ -7,7 +7,6 @@ import (
 	"slices"
 
 	"github.com/jackc/pgx/v5"
-	"github.com/jackc/pgx/v5/pgxpool"
 	"google.golang.org/protobuf/types/known/emptypb"
 
 	"github.com/rotaloom/rotaloom/pkg/audit"
@@ -25,7 +24,7 @@ const lockIssuer pg.Lock = "issuer"
 
 // Deps are what federation needs of others.
 type Deps struct {
-	Pool  *pgxpool.Pool
+	Pool  *pg.Pool
 	Clock clock.Clock
 	Log   *slog.Logger
 	// Issuer of our own tokens, which no provider may have.

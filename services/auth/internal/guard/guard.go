@@ -14,7 +14,6 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5"
-	"github.com/jackc/pgx/v5/pgxpool"
 
 	"github.com/rotaloom/rotaloom/pkg/clock"
 	"github.com/rotaloom/rotaloom/pkg/fault"
@@ -51,13 +50,13 @@ const (
 // for concurrent use.
 type Guard struct {
 	cfg   Config
-	pool  *pgxpool.Pool
+	pool  *pg.Pool
 	clock clock.Clock
 	log   *slog.Logger
 }
 
 // New makes a Guard.
-func New(cfg Config, pool *pgxpool.Pool, clk clock.Clock, log *slog.Logger) *Guard {
+func New(cfg Config, pool *pg.Pool, clk clock.Clock, log *slog.Logger) *Guard {
 	return &Guard{cfg: cfg.withDefaults(), pool: pool, clock: clk, log: log}
 }
 

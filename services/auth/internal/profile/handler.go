@@ -6,7 +6,6 @@ import (
 	"slices"
 
 	"github.com/jackc/pgx/v5"
-	"github.com/jackc/pgx/v5/pgxpool"
 	"google.golang.org/protobuf/types/known/emptypb"
 
 	"github.com/rotaloom/rotaloom/pkg/clock"
@@ -21,7 +20,7 @@ import (
 // it that the context has a tenant.
 type Handler struct {
 	authv1.UnsafeAccessProfileServiceServer
-	pool    *pgxpool.Pool
+	pool    *pg.Pool
 	clock   clock.Clock
 	revoked *revoked.Store
 	// permissions are all that the contracts name.
@@ -29,7 +28,7 @@ type Handler struct {
 }
 
 // NewHandler makes a Handler.
-func NewHandler(pool *pgxpool.Pool, clk clock.Clock, store *revoked.Store, permissions []string) *Handler {
+func NewHandler(pool *pg.Pool, clk clock.Clock, store *revoked.Store, permissions []string) *Handler {
 	return &Handler{pool: pool, clock: clk, revoked: store, permissions: permissions}
 }
 

@@ -5,7 +5,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/jackc/pgx/v5/pgxpool"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
@@ -20,7 +19,7 @@ import (
 
 func TestMain(m *testing.M) { pgtest.Main(m) }
 
-func newHandler(t *testing.T, page int) (*Handler, *pgxpool.Pool) {
+func newHandler(t *testing.T, page int) (*Handler, *pg.Pool) {
 	t.Helper()
 	pool := pgtest.New(t, audit.Migrations(), pg.Migrations{Table: "auth_version", FS: migrations.FS})
 	for _, id := range []int64{1, 2} {

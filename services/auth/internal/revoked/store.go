@@ -10,7 +10,6 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5"
-	"github.com/jackc/pgx/v5/pgxpool"
 
 	"github.com/rotaloom/rotaloom/pkg/audit"
 	"github.com/rotaloom/rotaloom/pkg/authn"
@@ -23,7 +22,7 @@ import (
 // Store keeps revocations in the database. It is the authn.Revocations of the
 // auth service itself, where the rows decide.
 type Store struct {
-	pool  *pgxpool.Pool
+	pool  *pg.Pool
 	clock clock.Clock
 	log   *slog.Logger
 	wake  chan struct{}
@@ -35,7 +34,7 @@ const (
 )
 
 // NewStore makes a Store.
-func NewStore(pool *pgxpool.Pool, clk clock.Clock, log *slog.Logger) *Store {
+func NewStore(pool *pg.Pool, clk clock.Clock, log *slog.Logger) *Store {
 	return &Store{pool: pool, clock: clk, log: log, wake: make(chan struct{}, 1)}
 }
 

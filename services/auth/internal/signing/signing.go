@@ -14,7 +14,6 @@ import (
 
 	"github.com/go-jose/go-jose/v4"
 	"github.com/jackc/pgx/v5"
-	"github.com/jackc/pgx/v5/pgxpool"
 
 	"github.com/rotaloom/rotaloom/pkg/authn"
 	"github.com/rotaloom/rotaloom/pkg/clock"
@@ -46,7 +45,7 @@ type Config struct {
 // Keys are the signing keys of the installation. All replicas share them
 // through the database. It is safe for concurrent use.
 type Keys struct {
-	pool  *pgxpool.Pool
+	pool  *pg.Pool
 	clock clock.Clock
 	// tokenLife is how long a token that is signed now stays valid.
 	tokenLife time.Duration
@@ -83,7 +82,7 @@ type key struct {
 }
 
 // New makes Keys. Without a wrapper private keys are stored as they are.
-func New(pool *pgxpool.Pool, clk clock.Clock, cfg Config, wrapper Wrapper) (*Keys, error) {
+func New(pool *pg.Pool, clk clock.Clock, cfg Config, wrapper Wrapper) (*Keys, error) {
 	life := cmp.Or(cfg.Life, DefaultLife)
 	ahead := 2 * cmp.Or(cfg.KeySetLife, authn.DefaultKeySetLife)
 	if cfg.TokenLife <= 0 || cfg.TokenLife > life/2 || ahead <= 0 || life < 4*ahead {

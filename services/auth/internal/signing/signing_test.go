@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"github.com/go-jose/go-jose/v4"
-	"github.com/jackc/pgx/v5/pgxpool"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
@@ -182,14 +181,14 @@ func TestKeysRetire(t *testing.T) {
 	const tokenLife, step = 30 * time.Minute, time.Minute
 	for name, c := range map[string]struct {
 		before signing.Wrapper
-		retire func(t *testing.T, pool *pgxpool.Pool, now time.Time)
+		retire func(t *testing.T, pool *pg.Pool, now time.Time)
 	}{
-		"by an operator": {wrapperOf(t, wrapKey), func(t *testing.T, pool *pgxpool.Pool, now time.Time) {
+		"by an operator": {wrapperOf(t, wrapKey), func(t *testing.T, pool *pg.Pool, now time.Time) {
 			n, err := signing.Retire(t.Context(), pool, now)
 			require.NoError(t, err)
 			assert.EqualValues(t, 1, n)
 		}},
-		"after it was stored in the clear": {nil, func(*testing.T, *pgxpool.Pool, time.Time) {}},
+		"after it was stored in the clear": {nil, func(*testing.T, *pg.Pool, time.Time) {}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

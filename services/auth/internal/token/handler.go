@@ -14,13 +14,13 @@ import (
 
 	"github.com/go-jose/go-jose/v4"
 	"github.com/go-jose/go-jose/v4/jwt"
-	"github.com/jackc/pgx/v5/pgxpool"
 	"google.golang.org/grpc/metadata"
 
 	"github.com/rotaloom/rotaloom/pkg/authn"
 	"github.com/rotaloom/rotaloom/pkg/cache"
 	"github.com/rotaloom/rotaloom/pkg/clock"
 	"github.com/rotaloom/rotaloom/pkg/fault"
+	"github.com/rotaloom/rotaloom/pkg/pg"
 	authv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/auth/v1"
 	"github.com/rotaloom/rotaloom/services/auth/internal/directory"
 	"github.com/rotaloom/rotaloom/services/auth/internal/federation"
@@ -67,7 +67,7 @@ func (c Config) grants() []string {
 
 // Deps are what tokens need of others.
 type Deps struct {
-	Pool   *pgxpool.Pool
+	Pool   *pg.Pool
 	Keys   *signing.Keys
 	Hasher *password.Hasher
 	Log    *slog.Logger

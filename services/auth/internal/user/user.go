@@ -9,7 +9,6 @@ import (
 	"strings"
 
 	"github.com/jackc/pgx/v5"
-	"github.com/jackc/pgx/v5/pgxpool"
 	"golang.org/x/sync/errgroup"
 	"google.golang.org/protobuf/types/known/emptypb"
 
@@ -35,7 +34,7 @@ const (
 // Handler serves UserService.
 type Handler struct {
 	authv1.UnsafeUserServiceServer
-	pool   *pgxpool.Pool
+	pool   *pg.Pool
 	hasher *password.Hasher
 	clock  clock.Clock
 	// revoked is told of the tokens that end with their users.
@@ -48,7 +47,7 @@ type Handler struct {
 
 // Deps are what users need of others.
 type Deps struct {
-	Pool    *pgxpool.Pool
+	Pool    *pg.Pool
 	Hasher  *password.Hasher
 	Clock   clock.Clock
 	Revoked *revoked.Store

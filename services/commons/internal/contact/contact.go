@@ -7,10 +7,10 @@ import (
 	"fmt"
 
 	"github.com/jackc/pgx/v5"
-	"github.com/jackc/pgx/v5/pgxpool"
 
 	"github.com/rotaloom/rotaloom/pkg/domain/rowvisibility"
 	"github.com/rotaloom/rotaloom/pkg/fault"
+	"github.com/rotaloom/rotaloom/pkg/pg"
 	"github.com/rotaloom/rotaloom/pkg/tenant"
 	commonsv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/commons/v1"
 )
@@ -21,14 +21,14 @@ const maxResolved = 10_000
 // Handler serves ContactService.
 type Handler struct {
 	commonsv1.UnsafeContactServiceServer
-	pool  *pgxpool.Pool
+	pool  *pg.Pool
 	rules *rowvisibility.Rules
 }
 
 var _ commonsv1.ContactServiceServer = (*Handler)(nil)
 
 // New returns a Handler that finds those whom the rules show.
-func New(pool *pgxpool.Pool, rules *rowvisibility.Rules) *Handler {
+func New(pool *pg.Pool, rules *rowvisibility.Rules) *Handler {
 	return &Handler{pool: pool, rules: rules}
 }
 

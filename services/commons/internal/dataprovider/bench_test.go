@@ -6,7 +6,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/jackc/pgx/v5/pgxpool"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 	"google.golang.org/protobuf/proto"
@@ -33,7 +32,7 @@ func ref(qualifier string) *commonv1.Ref { return &commonv1.Ref{Qualifier: &qual
 
 // bench is a database of commons.
 type bench struct {
-	pool *pgxpool.Pool
+	pool *pg.Pool
 	ctx  context.Context
 }
 

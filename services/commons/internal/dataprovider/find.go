@@ -5,12 +5,12 @@ import (
 	"fmt"
 
 	"github.com/jackc/pgx/v5"
-	"github.com/jackc/pgx/v5/pgxpool"
 
 	"github.com/rotaloom/rotaloom/pkg/civil"
 	"github.com/rotaloom/rotaloom/pkg/domain/dataelement"
 	"github.com/rotaloom/rotaloom/pkg/domain/rowvisibility"
 	"github.com/rotaloom/rotaloom/pkg/fault"
+	"github.com/rotaloom/rotaloom/pkg/pg"
 	"github.com/rotaloom/rotaloom/pkg/tenant"
 	datav1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/data/v1"
 	"github.com/rotaloom/rotaloom/services/commons/internal/locationpath"
@@ -21,7 +21,7 @@ const maxFound = 10_000
 
 // NewServer makes the service of the providers of commons. The rules say who is
 // counted for a caller.
-func NewServer(pool *pgxpool.Pool, rules *rowvisibility.Rules) *dataelement.Server {
+func NewServer(pool *pg.Pool, rules *rowvisibility.Rules) *dataelement.Server {
 	return dataelement.NewServer(newPeople(pool), newLocations(pool, rules))
 }
 
@@ -29,14 +29,14 @@ func NewServer(pool *pgxpool.Pool, rules *rowvisibility.Rules) *dataelement.Serv
 type Finder struct {
 	datav1.UnsafeDataRowServiceServer
 
-	pool  *pgxpool.Pool
+	pool  *pg.Pool
 	rules *rowvisibility.Rules
 }
 
 var _ datav1.DataRowServiceServer = (*Finder)(nil)
 
 // NewFinder makes the service that knows rows. The rules say whom callers see.
-func NewFinder(pool *pgxpool.Pool, rules *rowvisibility.Rules) *Finder {
+func NewFinder(pool *pg.Pool, rules *rowvisibility.Rules) *Finder {
 	return &Finder{pool: pool, rules: rules}
 }
 

@@ -6,7 +6,6 @@ import (
 	"slices"
 
 	"github.com/jackc/pgx/v5"
-	"github.com/jackc/pgx/v5/pgxpool"
 	"google.golang.org/protobuf/proto"
 
 	"github.com/rotaloom/rotaloom/pkg/civil"
@@ -59,7 +58,7 @@ func (l *location) on(day civil.Date) *version {
 	return &l.versions[i]
 }
 
-func newLocations(pool *pgxpool.Pool, rules *rowvisibility.Rules) *dataelement.Table[location] {
+func newLocations(pool *pg.Pool, rules *rowvisibility.Rules) *dataelement.Table[location] {
 	return &dataelement.Table[location]{
 		Name: "LOCATION", Permission: "commons.location.read", Kind: datav1.RowKind_ROW_KIND_LOCATION,
 		MostRowDays: maxLocationDays, Load: locationLoader{pool, rules}.load, Entries: locationElements(),
@@ -101,7 +100,7 @@ func countHeads() string {
 // locationLoader reads locations, whatever their number, as they were at one moment, in one
 // round trip.
 type locationLoader struct {
-	pool  *pgxpool.Pool
+	pool  *pg.Pool
 	rules *rowvisibility.Rules
 }
 

@@ -3,10 +3,9 @@ package dataprovider
 import (
 	"slices"
 
-	"github.com/jackc/pgx/v5/pgxpool"
-
 	"github.com/rotaloom/rotaloom/pkg/civil"
 	"github.com/rotaloom/rotaloom/pkg/domain/dataelement"
+	"github.com/rotaloom/rotaloom/pkg/pg"
 	"github.com/rotaloom/rotaloom/pkg/policy"
 	commonsv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/commons/v1"
 	datav1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/data/v1"
@@ -102,7 +101,7 @@ func named(list []dated, name string) *dated {
 	return &list[i]
 }
 
-func newPeople(pool *pgxpool.Pool) *dataelement.Table[person] {
+func newPeople(pool *pg.Pool) *dataelement.Table[person] {
 	return &dataelement.Table[person]{
 		Name: "PEOPLE", Permission: "commons.person.read", Kind: datav1.RowKind_ROW_KIND_EMPLOYEE,
 		MostRowDays: maxPeopleDays, Load: peopleLoader{pool}.load,

@@ -6,7 +6,6 @@ import (
 	"strings"
 
 	"github.com/jackc/pgx/v5"
-	"github.com/jackc/pgx/v5/pgxpool"
 	"google.golang.org/protobuf/proto"
 
 	"github.com/rotaloom/rotaloom/pkg/civil"
@@ -110,7 +109,7 @@ func personSQL(needs uint64) string {
 const manyPeople = 100
 
 // peopleLoader reads persons, whatever their number, as they were at one moment.
-type peopleLoader struct{ pool *pgxpool.Pool }
+type peopleLoader struct{ pool *pg.Pool }
 
 func (l peopleLoader) load(ctx context.Context, ids []int64, days civil.Range, needs uint64) ([]*person, error) {
 	tenantID, err := tenant.Of(ctx)

@@ -6,7 +6,6 @@ import (
 	"net/http"
 
 	"github.com/jackc/pgx/v5"
-	"github.com/jackc/pgx/v5/pgxpool"
 	"google.golang.org/protobuf/types/known/emptypb"
 
 	"github.com/rotaloom/rotaloom/pkg/audit"
@@ -22,7 +21,7 @@ import (
 type Handler struct {
 	commonsv1.UnsafeDelegationServiceServer
 
-	pool    *pgxpool.Pool
+	pool    *pg.Pool
 	running *Running
 	rules   *rowvisibility.Rules
 }
@@ -30,7 +29,7 @@ type Handler struct {
 var _ commonsv1.DelegationServiceServer = (*Handler)(nil)
 
 // New makes a Handler. The rules say whom callers may delegate to.
-func New(pool *pgxpool.Pool, running *Running, rules *rowvisibility.Rules) *Handler {
+func New(pool *pg.Pool, running *Running, rules *rowvisibility.Rules) *Handler {
 	return &Handler{pool: pool, running: running, rules: rules}
 }
 

@@ -6,19 +6,18 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/jackc/pgx/v5/pgxpool"
-
 	"github.com/rotaloom/rotaloom/pkg/authn"
 	"github.com/rotaloom/rotaloom/pkg/civil"
 	"github.com/rotaloom/rotaloom/pkg/clock"
 	"github.com/rotaloom/rotaloom/pkg/domain/rowvisibility"
+	"github.com/rotaloom/rotaloom/pkg/pg"
 	authv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/auth/v1"
 )
 
 // Running knows which delegations run. What the delegators may do is asked of auth
 // each time: it is what they may now, and who may not log in delegates nothing.
 type Running struct {
-	pool  *pgxpool.Pool
+	pool  *pg.Pool
 	users authv1.UserServiceClient
 	clock clock.Clock
 	zone  *time.Location
@@ -28,7 +27,7 @@ var _ rowvisibility.Delegations = (*Running)(nil)
 
 // NewRunning makes a Running over the pool's database. Delegations start and end at
 // the midnights of the zone.
-func NewRunning(pool *pgxpool.Pool, users authv1.UserServiceClient, clk clock.Clock, zone *time.Location) *Running {
+func NewRunning(pool *pg.Pool, users authv1.UserServiceClient, clk clock.Clock, zone *time.Location) *Running {
 	return &Running{pool: pool, users: users, clock: clk, zone: zone}
 }
 

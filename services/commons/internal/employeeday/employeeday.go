@@ -9,7 +9,6 @@ import (
 	"slices"
 
 	"github.com/jackc/pgx/v5"
-	"github.com/jackc/pgx/v5/pgxpool"
 
 	"github.com/rotaloom/rotaloom/pkg/civil"
 	"github.com/rotaloom/rotaloom/pkg/fault"
@@ -28,13 +27,13 @@ const (
 // Handler serves EmployeeDayService.
 type Handler struct {
 	commonsv1.UnsafeEmployeeDayServiceServer
-	pool *pgxpool.Pool
+	pool *pg.Pool
 }
 
 var _ commonsv1.EmployeeDayServiceServer = (*Handler)(nil)
 
 // New returns a Handler that reads the database of the pool.
-func New(pool *pgxpool.Pool) *Handler { return &Handler{pool: pool} }
+func New(pool *pg.Pool) *Handler { return &Handler{pool: pool} }
 
 const readPrimaryJobs = `
 SELECT person_id, from_date - '1970-01-01'::date, to_date - '1970-01-01'::date, organization_path FROM primary_labor_account

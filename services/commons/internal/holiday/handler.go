@@ -7,7 +7,6 @@ import (
 	"strings"
 
 	"github.com/jackc/pgx/v5"
-	"github.com/jackc/pgx/v5/pgxpool"
 	"google.golang.org/protobuf/types/known/emptypb"
 
 	"github.com/rotaloom/rotaloom/pkg/acceptlanguage"
@@ -22,7 +21,7 @@ import (
 type Handler struct {
 	commonsv1.UnsafeHolidayServiceServer
 
-	pool  *pgxpool.Pool
+	pool  *pg.Pool
 	store *namedstore.Store[*commonsv1.Holiday]
 	// wake tells the relay that there are events to publish.
 	wake func()
@@ -32,7 +31,7 @@ var _ commonsv1.HolidayServiceServer = (*Handler)(nil)
 
 // New returns a Handler that keeps holidays in the database of the pool; wake is
 // called after a commit that left events in the outbox.
-func New(pool *pgxpool.Pool, wake func()) *Handler {
+func New(pool *pg.Pool, wake func()) *Handler {
 	return &Handler{pool: pool, store: newStore(), wake: wake}
 }
 

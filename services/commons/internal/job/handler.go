@@ -5,7 +5,6 @@ import (
 	"context"
 
 	"github.com/jackc/pgx/v5"
-	"github.com/jackc/pgx/v5/pgxpool"
 	"google.golang.org/protobuf/types/known/emptypb"
 
 	"github.com/rotaloom/rotaloom/pkg/civil"
@@ -27,13 +26,13 @@ type Locations func(ctx context.Context, db pg.Querier, tenantID int64, ref *com
 type Handler struct {
 	commonsv1.UnsafeJobServiceServer
 
-	pool      *pgxpool.Pool
+	pool      *pg.Pool
 	clock     clock.Clock
 	locations Locations
 }
 
 // New makes a Handler.
-func New(pool *pgxpool.Pool, clk clock.Clock, locations Locations) *Handler {
+func New(pool *pg.Pool, clk clock.Clock, locations Locations) *Handler {
 	return &Handler{pool: pool, clock: clk, locations: locations}
 }
 

@@ -8,7 +8,6 @@ import (
 	"net/http"
 
 	"github.com/jackc/pgx/v5"
-	"github.com/jackc/pgx/v5/pgxpool"
 	"google.golang.org/protobuf/proto"
 
 	"github.com/rotaloom/rotaloom/pkg/civil"
@@ -155,7 +154,7 @@ func replace(ctx context.Context, db pg.Querier, tenantID, id int64, versions []
 }
 
 // remove deletes a job, or returns 404; 400 when a location has it.
-func remove(ctx context.Context, pool *pgxpool.Pool, tenantID, id int64) error {
+func remove(ctx context.Context, pool *pg.Pool, tenantID, id int64) error {
 	err := pg.ExecOne(ctx, pool, `DELETE FROM job WHERE tenant_id = $1 AND id = $2`, tenantID, id)
 	switch {
 	case pg.IsForeignKey(err, ""):

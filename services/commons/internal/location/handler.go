@@ -9,7 +9,6 @@ import (
 	"context"
 
 	"github.com/jackc/pgx/v5"
-	"github.com/jackc/pgx/v5/pgxpool"
 	"google.golang.org/protobuf/types/known/emptypb"
 
 	"github.com/rotaloom/rotaloom/pkg/civil"
@@ -29,12 +28,12 @@ import (
 type Handler struct {
 	commonsv1.UnsafeLocationServiceServer
 
-	pool  *pgxpool.Pool
+	pool  *pg.Pool
 	clock clock.Clock
 }
 
 // New makes a Handler.
-func New(pool *pgxpool.Pool, clk clock.Clock) *Handler { return &Handler{pool: pool, clock: clk} }
+func New(pool *pg.Pool, clk clock.Clock) *Handler { return &Handler{pool: pool, clock: clk} }
 
 // today is the day on which questions without a date are answered, in UTC.
 func (h *Handler) today() civil.Date { return civil.FromTime(h.clock.Now()) }

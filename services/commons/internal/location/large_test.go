@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5"
-	"github.com/jackc/pgx/v5/pgxpool"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 	"google.golang.org/protobuf/proto"
@@ -16,6 +15,7 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/civil"
 	"github.com/rotaloom/rotaloom/pkg/clock"
 	"github.com/rotaloom/rotaloom/pkg/fault"
+	"github.com/rotaloom/rotaloom/pkg/pg"
 	"github.com/rotaloom/rotaloom/pkg/serve"
 	"github.com/rotaloom/rotaloom/pkg/tenant"
 	"github.com/rotaloom/rotaloom/pkg/testkit/pgtest"
@@ -28,7 +28,7 @@ import (
 // large is a database with a tree of 100,000 locations on twelve levels, three
 // below each: location n lies below (n+1)/3, and its name is its number. Every
 // tenth is somebody's primary job.
-func large(t *testing.T) *pgxpool.Pool {
+func large(t *testing.T) *pg.Pool {
 	t.Helper()
 	sets, err := serve.Migrations("commons_version", migrations.FS)
 	require.NoError(t, err)

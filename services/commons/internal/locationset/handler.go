@@ -8,7 +8,6 @@ import (
 	"net/http"
 
 	"github.com/jackc/pgx/v5"
-	"github.com/jackc/pgx/v5/pgxpool"
 	"google.golang.org/protobuf/types/known/emptypb"
 
 	"github.com/rotaloom/rotaloom/pkg/civil"
@@ -28,12 +27,12 @@ import (
 type Handler struct {
 	commonsv1.UnsafeLocationSetServiceServer
 
-	pool  *pgxpool.Pool
+	pool  *pg.Pool
 	clock clock.Clock
 }
 
 // New makes a Handler.
-func New(pool *pgxpool.Pool, clk clock.Clock) *Handler { return &Handler{pool: pool, clock: clk} }
+func New(pool *pg.Pool, clk clock.Clock) *Handler { return &Handler{pool: pool, clock: clk} }
 
 // today is the day on which questions without a date are answered, in UTC.
 func (h *Handler) today() civil.Date { return civil.FromTime(h.clock.Now()) }

@@ -9,7 +9,6 @@ import (
 	"unicode/utf8"
 
 	"github.com/jackc/pgx/v5"
-	"github.com/jackc/pgx/v5/pgxpool"
 	"google.golang.org/protobuf/types/known/emptypb"
 
 	"github.com/rotaloom/rotaloom/pkg/fault"
@@ -31,11 +30,11 @@ const (
 type Handler struct {
 	commonsv1.UnsafeLocationTypeServiceServer
 
-	pool *pgxpool.Pool
+	pool *pg.Pool
 }
 
 // New makes a Handler.
-func New(pool *pgxpool.Pool) *Handler { return &Handler{pool: pool} }
+func New(pool *pg.Pool) *Handler { return &Handler{pool: pool} }
 
 const columns = `id, name, nullif(description, ''), display_order, persistent_id`
 

@@ -9,13 +9,13 @@ import (
 	"fmt"
 	"log/slog"
 
-	"github.com/jackc/pgx/v5/pgxpool"
 	"golang.org/x/text/currency"
 
 	"github.com/rotaloom/rotaloom/pkg/cache"
 	"github.com/rotaloom/rotaloom/pkg/civil"
 	"github.com/rotaloom/rotaloom/pkg/clock"
 	"github.com/rotaloom/rotaloom/pkg/domain/rowvisibility"
+	"github.com/rotaloom/rotaloom/pkg/pg"
 	"github.com/rotaloom/rotaloom/pkg/tenant"
 	authv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/auth/v1"
 	commonsv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/commons/v1"
@@ -37,7 +37,7 @@ type Config struct {
 
 // Deps are what persons need of others.
 type Deps struct {
-	Pool  *pgxpool.Pool
+	Pool  *pg.Pool
 	Users authv1.UserServiceClient
 	// Rows say whom callers may see, and Groups whose employee group is which.
 	Rows   *rowvisibility.Rules
@@ -54,7 +54,7 @@ type Deps struct {
 // the context has a tenant.
 type Handler struct {
 	commonsv1.UnsafePersonServiceServer
-	pool       *pgxpool.Pool
+	pool       *pg.Pool
 	reader     *reader.Reader
 	writer     *writer.Writer
 	extensions extension.Extensions

@@ -4,9 +4,8 @@ import (
 	"context"
 	"fmt"
 
-	"github.com/jackc/pgx/v5/pgxpool"
-
 	"github.com/rotaloom/rotaloom/pkg/fault"
+	"github.com/rotaloom/rotaloom/pkg/pg"
 	"github.com/rotaloom/rotaloom/pkg/tenant"
 	commonsv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/commons/v1"
 	"github.com/rotaloom/rotaloom/services/commons/internal/person/record"
@@ -16,7 +15,7 @@ import (
 // TermRequests serves TermRequestService.
 type TermRequests struct {
 	commonsv1.UnsafeTermRequestServiceServer
-	pool *pgxpool.Pool
+	pool *pg.Pool
 }
 
 // TermRequests returns the server of TermRequestService over the same persons.

@@ -9,11 +9,11 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5"
-	"github.com/jackc/pgx/v5/pgxpool"
 	"google.golang.org/grpc"
 
 	"github.com/rotaloom/rotaloom/pkg/clock"
 	"github.com/rotaloom/rotaloom/pkg/domain/rowvisibility"
+	"github.com/rotaloom/rotaloom/pkg/pg"
 	"github.com/rotaloom/rotaloom/pkg/replica"
 	commonv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/common/v1"
 	commonsv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/commons/v1"
@@ -40,13 +40,13 @@ func ParseGroup(name string) Group { return employeegroup.Parse(name) }
 
 // NewGroups makes the employee groups of the persons in the pool's database. The
 // zone says which day it is.
-func NewGroups(pool *pgxpool.Pool, clk clock.Clock, zone *time.Location) *Groups {
+func NewGroups(pool *pg.Pool, clk clock.Clock, zone *time.Location) *Groups {
 	return employeegroup.New(pool, hyperfind.NewFinder(employeegroup.FinderConfig(), pool), clk, zone)
 }
 
 // Replicas are the copies of other services' state. Every list of memberships that
 // arrives is shown to observe, in the same transaction.
-func Replicas(pool *pgxpool.Pool, observe func(context.Context, pgx.Tx, int64, []*timekeepingv1.PersonMemberships) error) []*replica.Replica {
+func Replicas(pool *pg.Pool, observe func(context.Context, pgx.Tx, int64, []*timekeepingv1.PersonMemberships) error) []*replica.Replica {
 	return projection.Copies(pool, observe)
 }
 
@@ -62,7 +62,7 @@ type Search struct {
 
 // New makes a Search over the persons in the pool's database. The rules say whom
 // callers may see.
-func New(cfg Config, pool *pgxpool.Pool, groups *Groups, rules *rowvisibility.Rules, periods Periods) *Search {
+func New(cfg Config, pool *pg.Pool, groups *Groups, rules *rowvisibility.Rules, periods Periods) *Search {
 	return &Search{
 		groups:   employeegroup.NewHandler(groups),
 		queries:  hyperfind.New(pool, hyperfind.NewFinder(cfg, pool), rules, periods),

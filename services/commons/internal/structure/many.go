@@ -6,11 +6,11 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5"
-	"github.com/jackc/pgx/v5/pgxpool"
 	"google.golang.org/protobuf/types/known/anypb"
 
 	"github.com/rotaloom/rotaloom/pkg/fault"
 	"github.com/rotaloom/rotaloom/pkg/fault/bulk"
+	"github.com/rotaloom/rotaloom/pkg/pg"
 	"github.com/rotaloom/rotaloom/pkg/rpc"
 	"github.com/rotaloom/rotaloom/pkg/tenant"
 	commonv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/common/v1"
@@ -48,7 +48,7 @@ func OneOrMore(path string, one *commonv1.Ref, several *commonv1.RefList) ([]*co
 // PersistentIDs returns the ids of rows of a table by their persistent ids, in
 // the order asked for: with 207 when some are unknown, and an error with the
 // code when all are. The table is a name of ours, never of a caller.
-func PersistentIDs(ctx context.Context, pool *pgxpool.Pool, table string, asked []string, code string) (*commonsv1.PersistentIdMappings, error) {
+func PersistentIDs(ctx context.Context, pool *pg.Pool, table string, asked []string, code string) (*commonsv1.PersistentIdMappings, error) {
 	tenantID, err := tenant.Of(ctx)
 	if err != nil {
 		return nil, err

@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5"
-	"github.com/jackc/pgx/v5/pgxpool"
 	"google.golang.org/protobuf/types/known/structpb"
 
 	"github.com/rotaloom/rotaloom/pkg/authn"
@@ -17,6 +16,7 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/clock"
 	"github.com/rotaloom/rotaloom/pkg/domain/rowvisibility"
 	"github.com/rotaloom/rotaloom/pkg/fault"
+	"github.com/rotaloom/rotaloom/pkg/pg"
 	"github.com/rotaloom/rotaloom/pkg/tenant"
 	"github.com/rotaloom/rotaloom/pkg/tzdb"
 	commonv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/common/v1"
@@ -49,7 +49,7 @@ type Config struct {
 type Handler struct {
 	commonsv1.UnsafeSymbolicPeriodServiceServer
 
-	pool     *pgxpool.Pool
+	pool     *pg.Pool
 	rules    *rowvisibility.Rules
 	clock    clock.Clock
 	calendar Calendar
@@ -59,7 +59,7 @@ type Handler struct {
 var _ commonsv1.SymbolicPeriodServiceServer = (*Handler)(nil)
 
 // New makes a Handler. The rules say whose today callers may ask for.
-func New(cfg Config, pool *pgxpool.Pool, rules *rowvisibility.Rules, clk clock.Clock) (*Handler, error) {
+func New(cfg Config, pool *pg.Pool, rules *rowvisibility.Rules, clk clock.Clock) (*Handler, error) {
 	anchor, err := civil.ParseDate(cmp.Or(cfg.Anchor, "2025-02-02"))
 	if err != nil {
 		return nil, fmt.Errorf("pay period anchor: %w", err)

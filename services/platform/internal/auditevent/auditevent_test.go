@@ -7,13 +7,13 @@ import (
 	"testing"
 	"time"
 
-	"github.com/jackc/pgx/v5/pgxpool"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 	"google.golang.org/protobuf/proto"
 
 	"github.com/rotaloom/rotaloom/pkg/audit"
 	"github.com/rotaloom/rotaloom/pkg/fault"
+	"github.com/rotaloom/rotaloom/pkg/pg"
 	"github.com/rotaloom/rotaloom/pkg/tenant"
 	"github.com/rotaloom/rotaloom/pkg/testkit/pgtest"
 	"github.com/rotaloom/rotaloom/pkg/testkit/rpctest"
@@ -26,13 +26,13 @@ var noon = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 // bench is the handler between two sources, auth and commons.
 type bench struct {
 	handler *Handler
-	pools   map[string]*pgxpool.Pool
+	pools   map[string]*pg.Pool
 	client  platformv1.AuditEventServiceClient
 }
 
 func newBench(t *testing.T) *bench {
 	t.Helper()
-	b := &bench{pools: map[string]*pgxpool.Pool{}}
+	b := &bench{pools: map[string]*pg.Pool{}}
 	for _, name := range []string{"auth", "commons", "platform"} {
 		b.pools[name] = pgtest.New(t, audit.Migrations())
 	}

@@ -9,7 +9,6 @@ import (
 	"slices"
 	"time"
 
-	"github.com/jackc/pgx/v5/pgxpool"
 	"golang.org/x/sync/errgroup"
 	"google.golang.org/grpc"
 	"google.golang.org/protobuf/types/known/emptypb"
@@ -19,6 +18,7 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/denial"
 	"github.com/rotaloom/rotaloom/pkg/domain/rowvisibility"
 	"github.com/rotaloom/rotaloom/pkg/fault"
+	"github.com/rotaloom/rotaloom/pkg/pg"
 	"github.com/rotaloom/rotaloom/pkg/tenant"
 	auditv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/audit/v1"
 	platformv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/platform/v1"
@@ -48,7 +48,7 @@ var _ platformv1.AuditEventServiceServer = (*Handler)(nil)
 
 // New makes a Handler that reads the trails of the sources, and the one of
 // this service in pool.
-func New(pool *pgxpool.Pool, sources []Source) *Handler {
+func New(pool *pg.Pool, sources []Source) *Handler {
 	h := &Handler{keep: audit.KeepRefusals(pool)}
 	for _, n := range sources {
 		client := auditv1.NewAuditTrailServiceClient(n.Conn)

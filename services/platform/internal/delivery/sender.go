@@ -9,11 +9,11 @@ import (
 	"sync"
 	"time"
 
-	"github.com/jackc/pgx/v5/pgxpool"
 	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/rotaloom/rotaloom/pkg/backoff"
 	"github.com/rotaloom/rotaloom/pkg/clock"
+	"github.com/rotaloom/rotaloom/pkg/pg"
 	"github.com/rotaloom/rotaloom/pkg/tenant"
 )
 
@@ -28,7 +28,7 @@ const (
 
 // Deps are what a Sender works with.
 type Deps struct {
-	Pool *pgxpool.Pool
+	Pool *pg.Pool
 	// Transports are by channel.
 	Transports map[string]Transport
 	Clock      clock.Clock

@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5"
-	"github.com/jackc/pgx/v5/pgxpool"
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -57,7 +56,7 @@ func (r *recipient) count() (n int) {
 
 type bench struct {
 	*Sender
-	pool  *pgxpool.Pool
+	pool  *pg.Pool
 	world *recipient
 	clock *clock.Fake
 }

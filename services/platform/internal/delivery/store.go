@@ -9,7 +9,6 @@ import (
 
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
-	"github.com/jackc/pgx/v5/pgxpool"
 	"google.golang.org/protobuf/proto"
 
 	"github.com/rotaloom/rotaloom/pkg/fault"
@@ -127,7 +126,7 @@ FROM due WHERE n.tenant_id = due.tenant_id AND n.id = due.id
 RETURNING n.tenant_id, n.id, n.delivery_id, n.message_id, n.notification_id, n.notification_name, n.channel, n.state, n.person_id, n.person_number,
     n.webhook_id, n.address, n.content, n.fingerprint, n.attempts, n.next_attempt_at, n.give_up_at, n.error, n.created_at, n.settled_at`
 
-func claimDue(ctx context.Context, pool *pgxpool.Pool, now time.Time, lease time.Duration, limit, share int, full []int64) ([]*Delivery, error) {
+func claimDue(ctx context.Context, pool *pg.Pool, now time.Time, lease time.Duration, limit, share int, full []int64) ([]*Delivery, error) {
 	if full == nil {
 		full = []int64{}
 	}
@@ -151,7 +150,7 @@ type outcome struct {
 }
 
 // settle stores what became of an attempt, unless another one was begun since.
-func settle(ctx context.Context, pool *pgxpool.Pool, d *Delivery, o outcome) error {
+func settle(ctx context.Context, pool *pg.Pool, d *Delivery, o outcome) error {
 	problem, settled := o.result, &o.ended
 	if o.state == Delivered {
 		problem = ""
@@ -181,7 +180,7 @@ func settle(ctx context.Context, pool *pgxpool.Pool, d *Delivery, o outcome) err
 
 // sweep forgets at most limit deliveries that were settled before a time, and returns
 // how many.
-func sweep(ctx context.Context, pool *pgxpool.Pool, before, now time.Time, limit int) (int64, error) {
+func sweep(ctx context.Context, pool *pg.Pool, before, now time.Time, limit int) (int64, error) {
 	done, err := attempts.Exec(ctx, pool, `DELETE FROM notification_delivery WHERE (tenant_id, id) IN (
 		SELECT tenant_id, id FROM notification_delivery WHERE settled_at < $1 LIMIT $2)`, before, limit)
 	if err != nil {

@@ -5,7 +5,6 @@ import (
 	"fmt"
 
 	"github.com/jackc/pgx/v5"
-	"github.com/jackc/pgx/v5/pgxpool"
 	"google.golang.org/protobuf/proto"
 	"google.golang.org/protobuf/types/known/emptypb"
 
@@ -29,7 +28,7 @@ var _ platformv1.GenericNotificationServiceServer = (*Handler)(nil)
 
 // New returns a Handler that keeps generic notifications in the database of the
 // pool.
-func New(pool *pgxpool.Pool) *Handler {
+func New(pool *pg.Pool) *Handler {
 	return &Handler{resource: namedstore.Resource[*notification]{Store: NewStore(), Pool: pool, Prepare: prepare}}
 }
 

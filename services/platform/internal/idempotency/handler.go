@@ -15,12 +15,11 @@ import (
 
 	"google.golang.org/protobuf/types/known/emptypb"
 
-	"github.com/jackc/pgx/v5/pgxpool"
-
 	"github.com/rotaloom/rotaloom/pkg/authn"
 	"github.com/rotaloom/rotaloom/pkg/clock"
 	"github.com/rotaloom/rotaloom/pkg/domain/rowvisibility"
 	"github.com/rotaloom/rotaloom/pkg/fault"
+	"github.com/rotaloom/rotaloom/pkg/pg"
 	"github.com/rotaloom/rotaloom/pkg/policy"
 	"github.com/rotaloom/rotaloom/pkg/tenant"
 	platformv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/platform/v1"
@@ -59,7 +58,7 @@ type Handler struct {
 
 // Deps are what a Handler works with.
 type Deps struct {
-	Pool *pgxpool.Pool
+	Pool *pg.Pool
 	// Rules say whom callers see; Policies say what operations need.
 	Rules    *rowvisibility.Rules
 	Policies *policy.Table

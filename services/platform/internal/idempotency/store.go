@@ -8,13 +8,12 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5"
-	"github.com/jackc/pgx/v5/pgxpool"
 
 	"github.com/rotaloom/rotaloom/pkg/pg"
 	platformv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/platform/v1"
 )
 
-type store struct{ pool *pgxpool.Pool }
+type store struct{ pool *pg.Pool }
 
 // claim is a request that wants a key.
 type claim struct {

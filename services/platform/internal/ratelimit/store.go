@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5"
-	"github.com/jackc/pgx/v5/pgxpool"
 
 	"github.com/rotaloom/rotaloom/pkg/clock"
 	"github.com/rotaloom/rotaloom/pkg/pg"
@@ -37,7 +36,7 @@ const (
 
 // Store keeps rates and allowances. It is safe for concurrent use.
 type Store struct {
-	pool     *pgxpool.Pool
+	pool     *pg.Pool
 	defaults ratelimit.Defaults
 	clock    clock.Clock
 
@@ -65,7 +64,7 @@ type setRate struct {
 }
 
 // NewStore makes a Store.
-func NewStore(pool *pgxpool.Pool, defaults ratelimit.Defaults, clk clock.Clock) *Store {
+func NewStore(pool *pg.Pool, defaults ratelimit.Defaults, clk clock.Clock) *Store {
 	return &Store{pool: pool, clock: clk, defaults: defaults, remembered: map[int64]remembered{}}
 }
 

@@ -11,7 +11,6 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5"
-	"github.com/jackc/pgx/v5/pgxpool"
 	"google.golang.org/protobuf/proto"
 	"google.golang.org/protobuf/types/known/emptypb"
 
@@ -19,6 +18,7 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/clock"
 	"github.com/rotaloom/rotaloom/pkg/fault"
 	"github.com/rotaloom/rotaloom/pkg/namedstore"
+	"github.com/rotaloom/rotaloom/pkg/pg"
 	"github.com/rotaloom/rotaloom/pkg/rpc"
 	platformv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/platform/v1"
 )
@@ -35,7 +35,7 @@ type Handler struct {
 var _ platformv1.TargetThresholdServiceServer = (*Handler)(nil)
 
 // New returns a Handler that keeps target thresholds in the database of the pool.
-func New(pool *pgxpool.Pool, clk clock.Clock, zone *time.Location) *Handler {
+func New(pool *pg.Pool, clk clock.Clock, zone *time.Location) *Handler {
 	store := namedstore.NewStore(namedstore.Kind[*platformv1.TargetThreshold]{
 		Codes: codes(),
 		What:  "target threshold",

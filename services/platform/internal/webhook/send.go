@@ -15,7 +15,6 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5"
-	"github.com/jackc/pgx/v5/pgxpool"
 	"google.golang.org/protobuf/proto"
 
 	standardwebhooks "github.com/standard-webhooks/standard-webhooks/libraries/go"
@@ -36,14 +35,14 @@ const (
 
 // Transport brings messages to webhooks.
 type Transport struct {
-	pool   *pgxpool.Pool
+	pool   *pg.Pool
 	client *http.Client
 	clock  clock.Clock
 }
 
 // NewTransport makes a Transport. It follows no redirects, and takes no proxy from its
 // environment: both would lead around the check of addresses.
-func NewTransport(cfg Config, pool *pgxpool.Pool, clk clock.Clock) (*Transport, error) {
+func NewTransport(cfg Config, pool *pg.Pool, clk clock.Clock) (*Transport, error) {
 	guard, err := newGuard(cfg.Networks)
 	if err != nil {
 		return nil, err

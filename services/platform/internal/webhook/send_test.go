@@ -16,7 +16,6 @@ import (
 	"time"
 
 	"github.com/google/uuid"
-	"github.com/jackc/pgx/v5/pgxpool"
 	standardwebhooks "github.com/standard-webhooks/standard-webhooks/libraries/go"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -71,7 +70,7 @@ func (r *receiver) answer(status int, header http.Header) {
 // bench is a webhook at a receiver.
 type bench struct {
 	ctx       context.Context
-	pool      *pgxpool.Pool
+	pool      *pg.Pool
 	handler   *Handler
 	transport *Transport
 	webhook   *platformv1.Webhook

@@ -12,7 +12,6 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5"
-	"github.com/jackc/pgx/v5/pgxpool"
 	"google.golang.org/protobuf/proto"
 	"google.golang.org/protobuf/types/known/emptypb"
 
@@ -68,7 +67,7 @@ type Config struct {
 }
 
 // New returns a Handler. Networks that are none are an error.
-func New(cfg Config, pool *pgxpool.Pool, clk clock.Clock) (*Handler, error) {
+func New(cfg Config, pool *pg.Pool, clk clock.Clock) (*Handler, error) {
 	guard, err := newGuard(cfg.Networks)
 	if err != nil {
 		return nil, err

@@ -7,8 +7,6 @@ import (
 	"log/slog"
 	"time"
 
-	"github.com/jackc/pgx/v5/pgxpool"
-
 	"github.com/rotaloom/rotaloom/pkg/bus"
 	"github.com/rotaloom/rotaloom/pkg/pg"
 	"github.com/rotaloom/rotaloom/pkg/tenant"
@@ -62,7 +60,7 @@ func (v *verify) Do(ctx context.Context, log *slog.Logger, out io.Writer) error 
 }
 
 // compare compares the copies with their owners.
-func (v *verify) compare(ctx context.Context, pool *pgxpool.Pool, log *slog.Logger, out io.Writer) error {
+func (v *verify) compare(ctx context.Context, pool *pg.Pool, log *slog.Logger, out io.Writer) error {
 	conn, err := bus.Connect(*v.broker, "verify", log)
 	if err != nil {
 		return err

@@ -4,7 +4,6 @@ import (
 	"context"
 
 	"github.com/jackc/pgx/v5"
-	"github.com/jackc/pgx/v5/pgxpool"
 	"google.golang.org/protobuf/proto"
 
 	commonv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/common/v1"
@@ -29,7 +28,7 @@ type Directory interface {
 type Handler struct {
 	schedulingv1.UnsafeDayLockServiceServer
 
-	pool      *pgxpool.Pool
+	pool      *pg.Pool
 	directory Directory
 	wake      func()
 }
@@ -38,7 +37,7 @@ var _ schedulingv1.DayLockServiceServer = (*Handler)(nil)
 
 // New returns the handler of DayLockService. It calls wake after a change was
 // committed.
-func New(pool *pgxpool.Pool, directory Directory, wake func()) *Handler {
+func New(pool *pg.Pool, directory Directory, wake func()) *Handler {
 	return &Handler{pool: pool, directory: directory, wake: wake}
 }
 

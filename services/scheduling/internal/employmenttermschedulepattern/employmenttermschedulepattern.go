@@ -10,11 +10,10 @@ package employmenttermschedulepattern
 import (
 	"context"
 
-	"github.com/jackc/pgx/v5/pgxpool"
-
 	commonv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/common/v1"
 	schedulingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/scheduling/v1"
 
+	"github.com/rotaloom/rotaloom/pkg/pg"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/patterndefinition"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/projection"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/propagation"
@@ -44,7 +43,7 @@ type Members interface {
 
 // Deps are what a Handler works with.
 type Deps struct {
-	Pool        *pgxpool.Pool
+	Pool        *pg.Pool
 	Definitions *patterndefinition.Definitions
 	Terms       Resolver
 	// Members is asked before a change starts a propagation, whose plan waits for

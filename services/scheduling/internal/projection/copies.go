@@ -1,8 +1,7 @@
 package projection
 
 import (
-	"github.com/jackc/pgx/v5/pgxpool"
-
+	"github.com/rotaloom/rotaloom/pkg/pg"
 	"github.com/rotaloom/rotaloom/pkg/replica"
 	commonsv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/commons/v1"
 	timekeepingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/timekeeping/v1"
@@ -21,7 +20,7 @@ type Copies struct {
 // employee has one order, whatever changes: so memberships and leave are changed
 // under the lock of the employees. What they change starts
 // propagations in the same transaction; wake tells the outbox relay of those.
-func NewCopies(pool *pgxpool.Pool, wake func()) *Copies {
+func NewCopies(pool *pg.Pool, wake func()) *Copies {
 	return &Copies{
 		persons: replica.New(pool, replica.Copy[*commonsv1.PersonState]{
 			Service: service, Event: &commonsv1.PersonsChanged{}, Apply: applyPersons,

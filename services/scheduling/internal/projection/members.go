@@ -5,8 +5,7 @@ import (
 	"slices"
 	"time"
 
-	"github.com/jackc/pgx/v5/pgxpool"
-
+	"github.com/rotaloom/rotaloom/pkg/pg"
 	timekeepingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/timekeeping/v1"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/propagation"
 )
@@ -16,13 +15,13 @@ const countTimeout = 500 * time.Millisecond
 
 // Members knows how many employees timekeeping has on terms.
 type Members struct {
-	pool        *pgxpool.Pool
+	pool        *pg.Pool
 	assignments timekeepingv1.EmploymentTermAssignmentServiceClient
 }
 
 // NewMembers returns a Members. The client calls timekeeping; the connection under
 // it hands on the tenant of the context.
-func NewMembers(pool *pgxpool.Pool, assignments timekeepingv1.EmploymentTermAssignmentServiceClient) *Members {
+func NewMembers(pool *pg.Pool, assignments timekeepingv1.EmploymentTermAssignmentServiceClient) *Members {
 	return &Members{pool: pool, assignments: assignments}
 }
 

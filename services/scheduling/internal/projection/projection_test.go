@@ -8,7 +8,6 @@ import (
 	"testing"
 
 	"github.com/jackc/pgx/v5"
-	"github.com/jackc/pgx/v5/pgxpool"
 	"github.com/stretchr/testify/require"
 	"google.golang.org/grpc"
 
@@ -28,7 +27,7 @@ func TestMain(m *testing.M) { pgtest.Main(m) }
 type world struct {
 	t    *testing.T
 	ctx  context.Context
-	pool *pgxpool.Pool
+	pool *pg.Pool
 	*Resolver
 	copies      *Copies
 	commons     *fakeCommons

@@ -7,7 +7,6 @@ import (
 	"slices"
 
 	"github.com/jackc/pgx/v5"
-	"github.com/jackc/pgx/v5/pgxpool"
 
 	"github.com/rotaloom/rotaloom/pkg/civil"
 	"github.com/rotaloom/rotaloom/pkg/domain/rowvisibility"
@@ -56,7 +55,7 @@ type Employee struct {
 //
 // It must not be used inside a transaction.
 type Resolver struct {
-	pool    *pgxpool.Pool
+	pool    *pg.Pool
 	persons commonsv1.PersonServiceClient
 	terms   timekeepingv1.EmploymentTermServiceClient
 	rules   *rowvisibility.Rules
@@ -67,7 +66,7 @@ type Resolver struct {
 // NewResolver returns a resolver. The clients call the owning services; the
 // connection under them hands on the tenant of the context. The rules say which
 // employees callers may see; the others are as good as unknown.
-func NewResolver(pool *pgxpool.Pool, persons commonsv1.PersonServiceClient, terms timekeepingv1.EmploymentTermServiceClient, rules *rowvisibility.Rules) *Resolver {
+func NewResolver(pool *pg.Pool, persons commonsv1.PersonServiceClient, terms timekeepingv1.EmploymentTermServiceClient, rules *rowvisibility.Rules) *Resolver {
 	return &Resolver{pool: pool, persons: persons, terms: terms, rules: rules, copies: NewCopies(pool, func() {})}
 }
 
@@ -135,7 +134,7 @@ const copies pg.Unaudited = "a copy of what its owner has written already"
 
 // fetch asks another service for what is missing, by parts that are small enough
 // for one call, and keeps what it returns.
-func fetch[S any](ctx context.Context, pool *pgxpool.Pool, missing wanted,
+func fetch[S any](ctx context.Context, pool *pg.Pool, missing wanted,
 	ask func(ids []int64, keys []string) ([]S, error), keep func(ctx context.Context, tx pgx.Tx, states []S) error,
 ) error {
 	var states []S

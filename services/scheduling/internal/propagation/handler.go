@@ -7,9 +7,9 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5"
-	"github.com/jackc/pgx/v5/pgxpool"
 
 	"github.com/rotaloom/rotaloom/pkg/fault"
+	"github.com/rotaloom/rotaloom/pkg/pg"
 	"github.com/rotaloom/rotaloom/pkg/tenant"
 	schedulingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/scheduling/v1"
 )
@@ -23,13 +23,13 @@ const (
 // Handler is the PropagationService.
 type Handler struct {
 	schedulingv1.UnsafePropagationServiceServer
-	pool *pgxpool.Pool
+	pool *pg.Pool
 }
 
 var _ schedulingv1.PropagationServiceServer = (*Handler)(nil)
 
 // NewHandler returns the PropagationService on a database.
-func NewHandler(pool *pgxpool.Pool) *Handler { return &Handler{pool: pool} }
+func NewHandler(pool *pg.Pool) *Handler { return &Handler{pool: pool} }
 
 const columns = `id, cause, state, employees_total, employees_done, spans_written, skipped_locked, skipped_cut_loose,
     accepted_at, started_at, finished_at, error, request_ids`

@@ -6,7 +6,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/jackc/pgx/v5/pgxpool"
 	"google.golang.org/protobuf/types/known/emptypb"
 
 	schedulingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/scheduling/v1"
@@ -14,6 +13,7 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/acceptlanguage"
 	"github.com/rotaloom/rotaloom/pkg/fault"
 	"github.com/rotaloom/rotaloom/pkg/namedstore"
+	"github.com/rotaloom/rotaloom/pkg/pg"
 	"github.com/rotaloom/rotaloom/pkg/tenant"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/patterndefinition"
 )
@@ -22,14 +22,14 @@ import (
 type Handler struct {
 	schedulingv1.UnsafeRequestSubtypeServiceServer
 
-	pool  *pgxpool.Pool
+	pool  *pg.Pool
 	store *namedstore.Store[*stored]
 }
 
 var _ schedulingv1.RequestSubtypeServiceServer = (*Handler)(nil)
 
 // New returns a Handler that keeps subtypes in the database of the pool.
-func New(pool *pgxpool.Pool) *Handler { return &Handler{pool: pool, store: newStore()} }
+func New(pool *pg.Pool) *Handler { return &Handler{pool: pool, store: newStore()} }
 
 // ready returns the tenant of a call, which has what tenants begin with.
 func (h *Handler) ready(ctx context.Context) (int64, error) {

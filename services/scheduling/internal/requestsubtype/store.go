@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"strconv"
 
-	"github.com/jackc/pgx/v5/pgxpool"
 	"google.golang.org/protobuf/proto"
 	"google.golang.org/protobuf/reflect/protoreflect"
 
@@ -61,7 +60,7 @@ const seeded = `SELECT EXISTS (SELECT FROM request_subtype_seed WHERE tenant_id 
 const seeds pg.Unaudited = "what every tenant begins with is there before anybody acts"
 
 // ensureSeeded makes sure that the tenant has got what it begins with.
-func ensureSeeded(ctx context.Context, pool *pgxpool.Pool, tenantID int64) error {
+func ensureSeeded(ctx context.Context, pool *pg.Pool, tenantID int64) error {
 	var done bool
 	if err := pool.QueryRow(ctx, seeded, tenantID).Scan(&done); err != nil || done {
 		return err

@@ -6,10 +6,10 @@ import (
 	"context"
 	"testing"
 
-	"github.com/jackc/pgx/v5/pgxpool"
 	"github.com/stretchr/testify/require"
 	"google.golang.org/grpc"
 
+	"github.com/rotaloom/rotaloom/pkg/pg"
 	"github.com/rotaloom/rotaloom/pkg/rpc"
 	"github.com/rotaloom/rotaloom/pkg/serve"
 	"github.com/rotaloom/rotaloom/pkg/tenant"
@@ -24,7 +24,7 @@ const caller = "test"
 // Env is where handlers are tested.
 type Env struct {
 	// Pool is the database, with the schema of the service.
-	Pool *pgxpool.Pool
+	Pool *pg.Pool
 	// Ctx is for work of the default tenant.
 	Ctx context.Context
 	// Local takes the handlers.

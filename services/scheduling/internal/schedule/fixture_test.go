@@ -5,12 +5,12 @@ import (
 	"fmt"
 	"testing"
 
-	"github.com/jackc/pgx/v5/pgxpool"
 	"github.com/stretchr/testify/require"
 	"google.golang.org/grpc"
 	"google.golang.org/protobuf/proto"
 
 	"github.com/rotaloom/rotaloom/pkg/civil"
+	"github.com/rotaloom/rotaloom/pkg/pg"
 	commonv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/common/v1"
 	commonsv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/commons/v1"
 	schedulingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/scheduling/v1"
@@ -28,7 +28,7 @@ const tenantID = 1
 type fixture struct {
 	t       testing.TB
 	ctx     context.Context
-	pool    *pgxpool.Pool
+	pool    *pg.Pool
 	handler *schedule.Handler
 	client  schedulingv1.ScheduleServiceClient // calls handler through the chain
 	reader  *reading.Reader

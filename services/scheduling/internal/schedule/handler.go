@@ -4,9 +4,8 @@ import (
 	"context"
 	"slices"
 
-	"github.com/jackc/pgx/v5/pgxpool"
-
 	caller "github.com/rotaloom/rotaloom/pkg/domain/rowvisibility"
+	"github.com/rotaloom/rotaloom/pkg/pg"
 	"github.com/rotaloom/rotaloom/pkg/tenant"
 	commonv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/common/v1"
 	schedulingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/scheduling/v1"
@@ -30,7 +29,7 @@ type Directory interface {
 type Handler struct {
 	schedulingv1.UnsafeScheduleServiceServer
 
-	pool      *pgxpool.Pool
+	pool      *pg.Pool
 	reader    *reading.Reader
 	directory Directory
 	commons   Commons
@@ -39,7 +38,7 @@ type Handler struct {
 var _ schedulingv1.ScheduleServiceServer = (*Handler)(nil)
 
 // New returns the handler of ScheduleService.
-func New(pool *pgxpool.Pool, reader *reading.Reader, directory Directory, commons Commons) *Handler {
+func New(pool *pg.Pool, reader *reading.Reader, directory Directory, commons Commons) *Handler {
 	return &Handler{pool: pool, reader: reader, directory: directory, commons: commons}
 }
 

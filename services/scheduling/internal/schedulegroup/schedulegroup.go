@@ -7,7 +7,6 @@ import (
 	"unicode/utf8"
 
 	"github.com/jackc/pgx/v5"
-	"github.com/jackc/pgx/v5/pgxpool"
 	"google.golang.org/protobuf/proto"
 	"google.golang.org/protobuf/types/known/emptypb"
 
@@ -59,7 +58,7 @@ type Handler struct {
 var _ schedulingv1.ScheduleGroupServiceServer = (*Handler)(nil)
 
 // New returns a Handler that keeps schedule groups in the database of the pool.
-func New(pool *pgxpool.Pool) *Handler {
+func New(pool *pg.Pool) *Handler {
 	store := namedstore.NewStore(namedstore.Kind[*schedulingv1.ScheduleGroup]{
 		Codes: codes(),
 		What:  "schedule group",

@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 
-	"github.com/jackc/pgx/v5/pgxpool"
 	"google.golang.org/protobuf/types/known/emptypb"
 
 	commonv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/common/v1"
@@ -12,6 +11,7 @@ import (
 
 	"github.com/rotaloom/rotaloom/pkg/fault"
 	"github.com/rotaloom/rotaloom/pkg/namedstore"
+	"github.com/rotaloom/rotaloom/pkg/pg"
 	"github.com/rotaloom/rotaloom/pkg/rpc"
 	"github.com/rotaloom/rotaloom/pkg/tenant"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/patterndefinition"
@@ -24,7 +24,7 @@ const path = "schedulePattern"
 type Handler struct {
 	schedulingv1.UnsafeSchedulePatternTemplateServiceServer
 
-	pool        *pgxpool.Pool
+	pool        *pg.Pool
 	store       *Store
 	definitions *patterndefinition.Definitions
 }
@@ -32,7 +32,7 @@ type Handler struct {
 var _ schedulingv1.SchedulePatternTemplateServiceServer = (*Handler)(nil)
 
 // New returns a Handler that keeps templates in the database of the pool.
-func New(pool *pgxpool.Pool, store *Store, definitions *patterndefinition.Definitions) *Handler {
+func New(pool *pg.Pool, store *Store, definitions *patterndefinition.Definitions) *Handler {
 	return &Handler{pool: pool, store: store, definitions: definitions}
 }
 

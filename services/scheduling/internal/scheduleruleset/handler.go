@@ -7,7 +7,6 @@ import (
 	"strings"
 
 	"github.com/jackc/pgx/v5"
-	"github.com/jackc/pgx/v5/pgxpool"
 	"google.golang.org/protobuf/proto"
 	"google.golang.org/protobuf/types/known/emptypb"
 
@@ -31,7 +30,7 @@ type Handler struct {
 var _ schedulingv1.ScheduleRuleSetServiceServer = (*Handler)(nil)
 
 // New returns a Handler that keeps rule sets in the database of the pool.
-func New(pool *pgxpool.Pool, store *namedstore.Store[*ruleSet]) *Handler {
+func New(pool *pg.Pool, store *namedstore.Store[*ruleSet]) *Handler {
 	h := &Handler{}
 	h.resource = namedstore.Resource[*ruleSet]{Store: store, Pool: pool, Prepare: prepare, Within: h.within}
 	return h

@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 
-	"github.com/jackc/pgx/v5/pgxpool"
 	"google.golang.org/protobuf/types/known/emptypb"
 
 	commonv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/common/v1"
@@ -12,6 +11,7 @@ import (
 
 	"github.com/rotaloom/rotaloom/pkg/fault"
 	"github.com/rotaloom/rotaloom/pkg/namedstore"
+	"github.com/rotaloom/rotaloom/pkg/pg"
 	"github.com/rotaloom/rotaloom/pkg/rpc"
 	"github.com/rotaloom/rotaloom/pkg/tenant"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/patterndefinition"
@@ -29,7 +29,7 @@ const (
 type Handler struct {
 	schedulingv1.UnsafeShiftTemplateServiceServer
 
-	pool      *pgxpool.Pool
+	pool      *pg.Pool
 	store     *Store
 	rules     patterndefinition.Rules
 	directory Directory
@@ -47,7 +47,7 @@ type Directory interface {
 var _ schedulingv1.ShiftTemplateServiceServer = (*Handler)(nil)
 
 // New returns a Handler that keeps templates in the database of the pool.
-func New(pool *pgxpool.Pool, store *Store, rules patterndefinition.Rules, directory Directory) *Handler {
+func New(pool *pg.Pool, store *Store, rules patterndefinition.Rules, directory Directory) *Handler {
 	return &Handler{pool: pool, store: store, rules: rules, directory: directory}
 }
 

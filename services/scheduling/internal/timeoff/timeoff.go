@@ -9,7 +9,6 @@ import (
 	"net/http"
 
 	"github.com/jackc/pgx/v5"
-	"github.com/jackc/pgx/v5/pgxpool"
 	"google.golang.org/protobuf/proto"
 
 	"github.com/rotaloom/rotaloom/pkg/authn"
@@ -52,7 +51,7 @@ type Subtypes interface {
 
 // Deps is what the handlers work with.
 type Deps struct {
-	Pool      *pgxpool.Pool
+	Pool      *pg.Pool
 	Directory Directory
 	Schedules Schedules
 	Subtypes  Subtypes

@@ -6,7 +6,6 @@ import (
 	"strings"
 
 	"github.com/jackc/pgx/v5"
-	"github.com/jackc/pgx/v5/pgxpool"
 	"google.golang.org/protobuf/proto"
 	"google.golang.org/protobuf/types/known/emptypb"
 
@@ -28,7 +27,7 @@ type Companies struct {
 var _ timekeepingv1.BrazilCompanyServiceServer = (*Companies)(nil)
 
 // NewCompanies returns Companies in the database of the pool.
-func NewCompanies(pool *pgxpool.Pool) *Companies {
+func NewCompanies(pool *pg.Pool) *Companies {
 	h := &Companies{groups: newGroupStore()}
 	h.resource = namedstore.Resource[*timekeepingv1.BrazilCompany]{
 		Store: namedstore.NewStore(namedstore.Kind[*timekeepingv1.BrazilCompany]{

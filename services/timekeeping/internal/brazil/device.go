@@ -7,7 +7,6 @@ import (
 	"strings"
 
 	"github.com/jackc/pgx/v5"
-	"github.com/jackc/pgx/v5/pgxpool"
 	"google.golang.org/protobuf/proto"
 	"google.golang.org/protobuf/types/known/emptypb"
 
@@ -43,7 +42,7 @@ type Devices struct {
 var _ timekeepingv1.BrazilDeviceServiceServer = (*Devices)(nil)
 
 // NewDevices returns Devices in the database of the pool.
-func NewDevices(pool *pgxpool.Pool) *Devices {
+func NewDevices(pool *pg.Pool) *Devices {
 	return &Devices{resource: namedstore.Resource[*timekeepingv1.BrazilDevice]{
 		Store: newDeviceStore(), Pool: pool, Prepare: prepareDevice, Stored: numberDevice, Unused: unusedDevice,
 	}}

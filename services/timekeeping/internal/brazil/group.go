@@ -5,7 +5,6 @@ import (
 	"fmt"
 
 	"github.com/jackc/pgx/v5"
-	"github.com/jackc/pgx/v5/pgxpool"
 	"google.golang.org/protobuf/proto"
 	"google.golang.org/protobuf/types/known/emptypb"
 
@@ -41,7 +40,7 @@ type Groups struct {
 var _ timekeepingv1.BrazilDeviceGroupServiceServer = (*Groups)(nil)
 
 // NewGroups returns Groups in the database of the pool.
-func NewGroups(pool *pgxpool.Pool) *Groups {
+func NewGroups(pool *pg.Pool) *Groups {
 	h := &Groups{devices: newDeviceStore()}
 	h.resource = namedstore.Resource[*timekeepingv1.BrazilDeviceGroup]{
 		Store: newGroupStore(), Pool: pool, Prepare: prepareGroup, Stored: h.fill, Unused: unusedGroup,

@@ -3,10 +3,9 @@
 package dataprovider
 
 import (
-	"github.com/jackc/pgx/v5/pgxpool"
-
 	"github.com/rotaloom/rotaloom/pkg/civil"
 	"github.com/rotaloom/rotaloom/pkg/domain/dataelement"
+	"github.com/rotaloom/rotaloom/pkg/pg"
 	"github.com/rotaloom/rotaloom/services/timekeeping/internal/leavecase"
 	"github.com/rotaloom/rotaloom/services/timekeeping/internal/timecard"
 )
@@ -20,7 +19,7 @@ type (
 )
 
 // NewServer makes the service of the providers.
-func NewServer(pool *pgxpool.Pool, cards *timecard.Reader) *dataelement.Server {
+func NewServer(pool *pg.Pool, cards *timecard.Reader) *dataelement.Server {
 	return dataelement.NewServer(newTerms(pool), newLeave(pool), newTimecards(cards))
 }
 

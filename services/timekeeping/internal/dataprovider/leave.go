@@ -7,7 +7,6 @@ import (
 	"slices"
 
 	"github.com/jackc/pgx/v5"
-	"github.com/jackc/pgx/v5/pgxpool"
 	"google.golang.org/protobuf/proto"
 
 	"github.com/rotaloom/rotaloom/pkg/civil"
@@ -42,7 +41,7 @@ type leaveEdit struct {
 	body *timekeepingv1.LeaveEdit
 }
 
-func newLeave(pool *pgxpool.Pool) *dataelement.Table[leave] {
+func newLeave(pool *pg.Pool) *dataelement.Table[leave] {
 	return &dataelement.Table[leave]{
 		Name: "LEAVE", Permission: "timekeeping.leave_case.read", Kind: datav1.RowKind_ROW_KIND_EMPLOYEE,
 		MostRowDays: maxEmployeeDays, Entries: leaveElements(),
@@ -64,7 +63,7 @@ FROM unnest($2::bigint[]) AS e (employee) CROSS JOIN LATERAL (
     SELECT * FROM leave_edit WHERE tenant_id = $1 AND employee_id = e.employee AND from_day < $4 AND from_day >= $3 OFFSET 0
 ) AS l ORDER BY employee_id, from_day, id`
 
-func loadLeave(ctx context.Context, pool *pgxpool.Pool, ids []int64, days civil.Range, needs uint64) ([]*leave, error) {
+func loadLeave(ctx context.Context, pool *pg.Pool, ids []int64, days civil.Range, needs uint64) ([]*leave, error) {
 	tenantID, err := tenant.Of(ctx)
 	if err != nil {
 		return nil, err

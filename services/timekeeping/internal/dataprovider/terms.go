@@ -7,7 +7,6 @@ import (
 	"slices"
 
 	"github.com/jackc/pgx/v5"
-	"github.com/jackc/pgx/v5/pgxpool"
 
 	"github.com/rotaloom/rotaloom/pkg/civil"
 	"github.com/rotaloom/rotaloom/pkg/domain/dataelement"
@@ -49,7 +48,7 @@ func (t *terms) next(day civil.Date) *membership {
 	return nil
 }
 
-func newTerms(pool *pgxpool.Pool) *dataelement.Table[terms] {
+func newTerms(pool *pg.Pool) *dataelement.Table[terms] {
 	return &dataelement.Table[terms]{
 		Name: "TK", Permission: "timekeeping.employment_term_assignment.read", Kind: datav1.RowKind_ROW_KIND_EMPLOYEE,
 		MostRowDays: maxEmployeeDays, Entries: termElements(),
@@ -75,7 +74,7 @@ FROM unnest($2::bigint[]) AS e (employee)
 CROSS JOIN LATERAL (SELECT * FROM termination WHERE tenant_id = $1 AND person_id = e.employee OFFSET 0) AS t
 CROSS JOIN LATERAL unnest(t.days) AS r ORDER BY t.person_id, 2`
 
-func loadTerms(ctx context.Context, pool *pgxpool.Pool, ids []int64) ([]*terms, error) {
+func loadTerms(ctx context.Context, pool *pg.Pool, ids []int64) ([]*terms, error) {
 	tenantID, err := tenant.Of(ctx)
 	if err != nil {
 		return nil, err

@@ -6,7 +6,6 @@ import (
 	"net/http"
 
 	"github.com/jackc/pgx/v5"
-	"github.com/jackc/pgx/v5/pgxpool"
 	"google.golang.org/protobuf/types/known/emptypb"
 
 	"github.com/rotaloom/rotaloom/pkg/fault"
@@ -24,14 +23,14 @@ const maxListed = 5000
 // it that the context has a tenant.
 type Handler struct {
 	timekeepingv1.UnsafeEmploymentTermServiceServer
-	pool *pgxpool.Pool
+	pool *pg.Pool
 	// wake tells the relay that there are events to publish.
 	wake func()
 }
 
 // New makes a Handler; wake is called after a commit that left events in the
 // outbox.
-func New(pool *pgxpool.Pool, wake func()) *Handler {
+func New(pool *pg.Pool, wake func()) *Handler {
 	return &Handler{pool: pool, wake: wake}
 }
 

@@ -6,7 +6,6 @@ import (
 	"net/http"
 
 	"github.com/jackc/pgx/v5"
-	"github.com/jackc/pgx/v5/pgxpool"
 	"google.golang.org/protobuf/proto"
 	"google.golang.org/protobuf/types/known/emptypb"
 
@@ -35,7 +34,7 @@ type Edits interface {
 // that the context has a tenant.
 type Handler struct {
 	timekeepingv1.UnsafeLeaveCaseServiceServer
-	pool    *pgxpool.Pool
+	pool    *pg.Pool
 	persons *person.Directory
 	edits   Edits
 	// wake tells the relay that there are events to publish.
@@ -44,7 +43,7 @@ type Handler struct {
 
 // New makes a Handler; wake is called after a commit that may have left events
 // in the outbox.
-func New(pool *pgxpool.Pool, persons *person.Directory, edits Edits, wake func()) *Handler {
+func New(pool *pg.Pool, persons *person.Directory, edits Edits, wake func()) *Handler {
 	return &Handler{pool: pool, persons: persons, edits: edits, wake: wake}
 }
 

@@ -10,7 +10,6 @@ import (
 	"unicode/utf8"
 
 	"github.com/jackc/pgx/v5"
-	"github.com/jackc/pgx/v5/pgxpool"
 	"google.golang.org/protobuf/proto"
 
 	"github.com/rotaloom/rotaloom/pkg/authn"
@@ -35,12 +34,12 @@ const (
 // to it that the context has a tenant.
 type Handler struct {
 	timekeepingv1.UnsafeLeaveCertificationServiceServer
-	pool    *pgxpool.Pool
+	pool    *pg.Pool
 	persons *person.Directory
 }
 
 // New makes a Handler.
-func New(pool *pgxpool.Pool, persons *person.Directory) *Handler {
+func New(pool *pg.Pool, persons *person.Directory) *Handler {
 	return &Handler{pool: pool, persons: persons}
 }
 

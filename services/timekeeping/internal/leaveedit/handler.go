@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5"
-	"github.com/jackc/pgx/v5/pgxpool"
 	"google.golang.org/protobuf/types/known/emptypb"
 
 	"github.com/rotaloom/rotaloom/pkg/authn"
@@ -25,7 +24,7 @@ import (
 // that the context has a tenant.
 type Handler struct {
 	timekeepingv1.UnsafeLeaveEditServiceServer
-	pool    *pgxpool.Pool
+	pool    *pg.Pool
 	persons *person.Directory
 	zones   civil.Zones
 	// wake tells the relay that there are events to publish.
@@ -34,7 +33,7 @@ type Handler struct {
 
 // New makes a Handler; wake is called after a commit that left events in the
 // outbox.
-func New(pool *pgxpool.Pool, persons *person.Directory, wake func()) *Handler {
+func New(pool *pg.Pool, persons *person.Directory, wake func()) *Handler {
 	return &Handler{pool: pool, persons: persons, wake: wake}
 }
 

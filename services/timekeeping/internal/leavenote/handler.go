@@ -11,7 +11,6 @@ import (
 	"unicode/utf8"
 
 	"github.com/jackc/pgx/v5"
-	"github.com/jackc/pgx/v5/pgxpool"
 	"google.golang.org/protobuf/types/known/emptypb"
 
 	"github.com/rotaloom/rotaloom/pkg/authn"
@@ -35,13 +34,13 @@ const (
 // that the context has a tenant.
 type Handler struct {
 	timekeepingv1.UnsafeLeaveNoteServiceServer
-	pool    *pgxpool.Pool
+	pool    *pg.Pool
 	persons *person.Directory
 	now     func() time.Time
 }
 
 // New makes a Handler; now answers the time at which notes are written.
-func New(pool *pgxpool.Pool, persons *person.Directory, now func() time.Time) *Handler {
+func New(pool *pg.Pool, persons *person.Directory, now func() time.Time) *Handler {
 	return &Handler{pool: pool, persons: persons, now: now}
 }
 

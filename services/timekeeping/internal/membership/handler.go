@@ -6,11 +6,11 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/jackc/pgx/v5/pgxpool"
 	"google.golang.org/protobuf/proto"
 
 	"github.com/rotaloom/rotaloom/pkg/fault"
 	"github.com/rotaloom/rotaloom/pkg/fault/bulk"
+	"github.com/rotaloom/rotaloom/pkg/pg"
 	"github.com/rotaloom/rotaloom/pkg/rpc"
 	"github.com/rotaloom/rotaloom/pkg/tenant"
 	timekeepingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/timekeeping/v1"
@@ -21,7 +21,7 @@ import (
 // it see to it that the context has a tenant.
 type Handler struct {
 	timekeepingv1.UnsafeEmploymentTermAssignmentServiceServer
-	pool    *pgxpool.Pool
+	pool    *pg.Pool
 	persons *person.Directory
 	// wake tells the relay that there are events to publish.
 	wake func()
@@ -29,7 +29,7 @@ type Handler struct {
 
 // New makes a Handler; wake is called after a commit that may have left events
 // in the outbox.
-func New(pool *pgxpool.Pool, persons *person.Directory, wake func()) *Handler {
+func New(pool *pg.Pool, persons *person.Directory, wake func()) *Handler {
 	return &Handler{pool: pool, persons: persons, wake: wake}
 }
 

@@ -5,12 +5,12 @@ import (
 	"fmt"
 
 	"github.com/jackc/pgx/v5"
-	"github.com/jackc/pgx/v5/pgxpool"
 	"google.golang.org/protobuf/proto"
 	"google.golang.org/protobuf/types/known/emptypb"
 
 	"github.com/rotaloom/rotaloom/pkg/fault"
 	"github.com/rotaloom/rotaloom/pkg/namedstore"
+	"github.com/rotaloom/rotaloom/pkg/pg"
 	timekeepingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/timekeeping/v1"
 	"github.com/rotaloom/rotaloom/services/timekeeping/internal/employmentterm"
 )
@@ -46,7 +46,7 @@ type Using func(ctx context.Context, tx pgx.Tx, tenantID int64, p *timekeepingv1
 
 // New returns a Handler that keeps pay codes in the database of the pool. The last
 // arguments know what else refers to a pay code.
-func New(pool *pgxpool.Pool, used ...Using) *Handler {
+func New(pool *pg.Pool, used ...Using) *Handler {
 	return &Handler{resource: namedstore.Resource[*timekeepingv1.PayCode]{
 		Store: NewStore(), Pool: pool, Prepare: prepare,
 		Unused: func(ctx context.Context, tx pgx.Tx, tenantID int64, p *timekeepingv1.PayCode) error {

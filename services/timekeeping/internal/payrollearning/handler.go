@@ -8,7 +8,6 @@ import (
 
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
-	"github.com/jackc/pgx/v5/pgxpool"
 	"google.golang.org/protobuf/proto"
 	"google.golang.org/protobuf/types/known/emptypb"
 
@@ -27,7 +26,7 @@ import (
 type Handler struct {
 	timekeepingv1.UnsafePayrollEarningServiceServer
 
-	pool    *pgxpool.Pool
+	pool    *pg.Pool
 	persons *person.Directory
 	clock   clock.Clock
 }
@@ -35,7 +34,7 @@ type Handler struct {
 var _ timekeepingv1.PayrollEarningServiceServer = (*Handler)(nil)
 
 // New makes a Handler over the pool's database.
-func New(pool *pgxpool.Pool, persons *person.Directory, clk clock.Clock) *Handler {
+func New(pool *pg.Pool, persons *person.Directory, clk clock.Clock) *Handler {
 	return &Handler{pool: pool, persons: persons, clock: clk}
 }
 

@@ -12,9 +12,8 @@ package payrollstaging
 import (
 	"context"
 
-	"github.com/jackc/pgx/v5/pgxpool"
-
 	"github.com/rotaloom/rotaloom/pkg/civil"
+	"github.com/rotaloom/rotaloom/pkg/pg"
 	commonsv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/commons/v1"
 	"github.com/rotaloom/rotaloom/services/timekeeping/internal/person"
 )
@@ -64,7 +63,7 @@ const (
 
 // Deps are what staging works with.
 type Deps struct {
-	Pool    *pgxpool.Pool
+	Pool    *pg.Pool
 	Persons *person.Directory
 	Commons commonsv1.PersonServiceClient
 	Source  Source

@@ -7,12 +7,12 @@ import (
 	"fmt"
 
 	"github.com/jackc/pgx/v5"
-	"github.com/jackc/pgx/v5/pgxpool"
 	"google.golang.org/protobuf/proto"
 	"google.golang.org/protobuf/types/known/emptypb"
 
 	"github.com/rotaloom/rotaloom/pkg/fault"
 	"github.com/rotaloom/rotaloom/pkg/namedstore"
+	"github.com/rotaloom/rotaloom/pkg/pg"
 	"github.com/rotaloom/rotaloom/pkg/tenant"
 	commonv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/common/v1"
 	timekeepingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/timekeeping/v1"
@@ -47,7 +47,7 @@ type Handler struct {
 var _ timekeepingv1.PayRuleServiceServer = (*Handler)(nil)
 
 // New returns a Handler that keeps pay rules in the database of the pool.
-func New(pool *pgxpool.Pool) *Handler {
+func New(pool *pg.Pool) *Handler {
 	h := &Handler{payCodes: paycode.NewStore()}
 	h.resource = namedstore.Resource[*timekeepingv1.PayRule]{Store: NewStore(), Pool: pool, Prepare: prepare, Within: h.bookIt, Unused: unused}
 	return h

@@ -10,7 +10,6 @@ import (
 	"slices"
 
 	"github.com/jackc/pgx/v5"
-	"github.com/jackc/pgx/v5/pgxpool"
 
 	"github.com/rotaloom/rotaloom/pkg/authn"
 	"github.com/rotaloom/rotaloom/pkg/civil"
@@ -52,7 +51,7 @@ func (k Key) Unknown() *fault.Error {
 
 // Directory finds persons.
 type Directory struct {
-	pool    *pgxpool.Pool
+	pool    *pg.Pool
 	commons commonsv1.PersonServiceClient
 	rows    *rowvisibility.Rules
 	copy    *replica.Replica
@@ -60,7 +59,7 @@ type Directory struct {
 
 // NewDirectory makes a Directory over the projection in the pool's database.
 // The rules say whom callers may see.
-func NewDirectory(pool *pgxpool.Pool, commons commonsv1.PersonServiceClient, rules *rowvisibility.Rules) *Directory {
+func NewDirectory(pool *pg.Pool, commons commonsv1.PersonServiceClient, rules *rowvisibility.Rules) *Directory {
 	return &Directory{pool: pool, commons: commons, rows: rules, copy: NewCopy(pool, nil)}
 }
 
@@ -187,7 +186,7 @@ func add(found map[Key]Person, p Person) {
 
 // NewCopy makes the copy of persons in the database of the pool. Every state that
 // comes is handed to after, when it is stored.
-func NewCopy(pool *pgxpool.Pool, after func(ctx context.Context, tenantID int64, states []*commonsv1.PersonState) error) *replica.Replica {
+func NewCopy(pool *pg.Pool, after func(ctx context.Context, tenantID int64, states []*commonsv1.PersonState) error) *replica.Replica {
 	return replica.New(pool, replica.Copy[*commonsv1.PersonState]{
 		Service: "timekeeping", Event: &commonsv1.PersonsChanged{}, Apply: apply, After: after,
 	})

@@ -5,16 +5,15 @@ package timecard
 import (
 	"time"
 
-	"github.com/jackc/pgx/v5/pgxpool"
-
 	"github.com/rotaloom/rotaloom/pkg/civil"
+	"github.com/rotaloom/rotaloom/pkg/pg"
 	commonsv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/commons/v1"
 	"github.com/rotaloom/rotaloom/services/timekeeping/internal/worktime"
 )
 
 // Reader calculates timecards.
 type Reader struct {
-	pool  *pgxpool.Pool
+	pool  *pg.Pool
 	days  commonsv1.EmployeeDayServiceClient
 	zones civil.Zones
 	now   func() time.Time
@@ -22,7 +21,7 @@ type Reader struct {
 
 // NewReader returns a Reader of the database of the pool. It asks commons for the
 // schedule.
-func NewReader(pool *pgxpool.Pool, days commonsv1.EmployeeDayServiceClient, now func() time.Time) *Reader {
+func NewReader(pool *pg.Pool, days commonsv1.EmployeeDayServiceClient, now func() time.Time) *Reader {
 	return &Reader{pool: pool, days: days, now: now}
 }
 

@@ -11,9 +11,8 @@ import (
 	"google.golang.org/grpc"
 	"google.golang.org/protobuf/proto"
 
-	"github.com/jackc/pgx/v5/pgxpool"
-
 	"github.com/rotaloom/rotaloom/pkg/civil"
+	"github.com/rotaloom/rotaloom/pkg/pg"
 	"github.com/rotaloom/rotaloom/pkg/serve"
 	"github.com/rotaloom/rotaloom/pkg/tenant"
 	"github.com/rotaloom/rotaloom/pkg/testkit/pgtest"
@@ -42,7 +41,7 @@ func (k knownDays) ReadEmployeeDays(_ context.Context, req *commonsv1.ReadEmploy
 	return out, nil
 }
 
-func newPool(t testing.TB) *pgxpool.Pool {
+func newPool(t testing.TB) *pg.Pool {
 	t.Helper()
 	sets, err := serve.Migrations("timekeeping_version", migrations.FS)
 	require.NoError(t, err)

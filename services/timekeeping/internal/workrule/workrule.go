@@ -8,7 +8,6 @@ import (
 	"unicode/utf8"
 
 	"github.com/jackc/pgx/v5"
-	"github.com/jackc/pgx/v5/pgxpool"
 	"google.golang.org/protobuf/proto"
 	"google.golang.org/protobuf/types/known/emptypb"
 
@@ -47,7 +46,7 @@ type Handler struct {
 var _ timekeepingv1.WorkRuleServiceServer = (*Handler)(nil)
 
 // New returns a Handler that keeps work rules in the database of the pool.
-func New(pool *pgxpool.Pool) *Handler {
+func New(pool *pg.Pool) *Handler {
 	h := &Handler{payCodes: paycode.NewStore()}
 	h.resource = namedstore.Resource[*timekeepingv1.WorkRule]{Store: newStore(), Pool: pool, Prepare: prepare, Within: h.bookIt, Unused: unused}
 	return h

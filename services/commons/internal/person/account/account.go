@@ -10,7 +10,6 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5"
-	"github.com/jackc/pgx/v5/pgxpool"
 
 	"github.com/rotaloom/rotaloom/pkg/fault"
 	"github.com/rotaloom/rotaloom/pkg/pg"
@@ -38,12 +37,12 @@ const settles pg.Unaudited = "an intent is the other half of a change, whose tra
 // intention: whatever happens, either the person is there, or the account is
 // taken back, at once or by the sweep.
 type Accounts struct {
-	pool  *pgxpool.Pool
+	pool  *pg.Pool
 	users authv1.UserServiceClient
 	log   *slog.Logger
 }
 
-func New(pool *pgxpool.Pool, users authv1.UserServiceClient, log *slog.Logger) *Accounts {
+func New(pool *pg.Pool, users authv1.UserServiceClient, log *slog.Logger) *Accounts {
 	return &Accounts{pool: pool, users: users, log: log}
 }
 

@@ -9,10 +9,10 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5"
-	"github.com/jackc/pgx/v5/pgxpool"
 
 	"github.com/rotaloom/rotaloom/pkg/civil"
 	"github.com/rotaloom/rotaloom/pkg/fault"
+	"github.com/rotaloom/rotaloom/pkg/pg"
 	"github.com/rotaloom/rotaloom/pkg/tenant"
 	authv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/auth/v1"
 	"github.com/rotaloom/rotaloom/services/commons/internal/person/store"
@@ -34,14 +34,14 @@ const (
 // told is read from the persons themselves at that moment, never from an event:
 // whoever can publish events must not decide who logs in.
 type Lockouts struct {
-	pool    *pgxpool.Pool
+	pool    *pg.Pool
 	users   authv1.UserServiceClient
 	zones   *civil.Zones
 	log     *slog.Logger
 	pending chan struct{}
 }
 
-func NewLockouts(pool *pgxpool.Pool, users authv1.UserServiceClient, zones *civil.Zones, log *slog.Logger) *Lockouts {
+func NewLockouts(pool *pg.Pool, users authv1.UserServiceClient, zones *civil.Zones, log *slog.Logger) *Lockouts {
 	return &Lockouts{pool: pool, users: users, zones: zones, log: log, pending: make(chan struct{}, 1)}
 }
 

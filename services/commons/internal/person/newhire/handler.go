@@ -8,12 +8,12 @@ import (
 	"fmt"
 
 	"github.com/jackc/pgx/v5"
-	"github.com/jackc/pgx/v5/pgxpool"
 	"google.golang.org/protobuf/proto"
 	"google.golang.org/protobuf/types/known/structpb"
 
 	"github.com/rotaloom/rotaloom/pkg/fault"
 	"github.com/rotaloom/rotaloom/pkg/fault/bulk"
+	"github.com/rotaloom/rotaloom/pkg/pg"
 	"github.com/rotaloom/rotaloom/pkg/rpc"
 	"github.com/rotaloom/rotaloom/pkg/tenant"
 	commonsv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/commons/v1"
@@ -25,12 +25,12 @@ import (
 // Handler serves NewHireService.
 type Handler struct {
 	commonsv1.UnsafeNewHireServiceServer
-	pool   *pgxpool.Pool
+	pool   *pg.Pool
 	reader *reader.Reader
 	writer *writer.Writer
 }
 
-func New(pool *pgxpool.Pool, reader *reader.Reader, writer *writer.Writer) *Handler {
+func New(pool *pg.Pool, reader *reader.Reader, writer *writer.Writer) *Handler {
 	return &Handler{pool: pool, reader: reader, writer: writer}
 }
 

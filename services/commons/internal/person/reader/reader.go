@@ -8,13 +8,12 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/jackc/pgx/v5/pgxpool"
-
 	"github.com/rotaloom/rotaloom/pkg/authn"
 	"github.com/rotaloom/rotaloom/pkg/civil"
 	"github.com/rotaloom/rotaloom/pkg/clock"
 	"github.com/rotaloom/rotaloom/pkg/domain/rowvisibility"
 	"github.com/rotaloom/rotaloom/pkg/fault"
+	"github.com/rotaloom/rotaloom/pkg/pg"
 	"github.com/rotaloom/rotaloom/pkg/tenant"
 	commonv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/common/v1"
 	commonsv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/commons/v1"
@@ -24,7 +23,7 @@ import (
 
 // Reader reads persons for callers: what they may not see is not there.
 type Reader struct {
-	pool *pgxpool.Pool
+	pool *pg.Pool
 	// rows say whom callers may see.
 	rows *rowvisibility.Rules
 	// hyperfinds says whom the queries find by which callers filter.
@@ -32,7 +31,7 @@ type Reader struct {
 	clock      clock.Clock
 }
 
-func New(pool *pgxpool.Pool, rules *rowvisibility.Rules, hyperfinds Hyperfinds, clk clock.Clock) *Reader {
+func New(pool *pg.Pool, rules *rowvisibility.Rules, hyperfinds Hyperfinds, clk clock.Clock) *Reader {
 	return &Reader{pool: pool, rows: rules, hyperfinds: hyperfinds, clock: clk}
 }
 

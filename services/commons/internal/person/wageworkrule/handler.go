@@ -8,12 +8,12 @@ import (
 	"fmt"
 	"math"
 
-	"github.com/jackc/pgx/v5/pgxpool"
 	"google.golang.org/protobuf/proto"
 
 	"github.com/rotaloom/rotaloom/pkg/civil"
 	"github.com/rotaloom/rotaloom/pkg/fault"
 	"github.com/rotaloom/rotaloom/pkg/fault/bulk"
+	"github.com/rotaloom/rotaloom/pkg/pg"
 	"github.com/rotaloom/rotaloom/pkg/rpc"
 	commonv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/common/v1"
 	commonsv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/commons/v1"
@@ -30,12 +30,12 @@ const maxPage = 1000
 // Handler serves WageWorkRuleService.
 type Handler struct {
 	commonsv1.UnsafeWageWorkRuleServiceServer
-	pool   *pgxpool.Pool
+	pool   *pg.Pool
 	reader *reader.Reader
 	writer *writer.Writer
 }
 
-func New(pool *pgxpool.Pool, reader *reader.Reader, writer *writer.Writer) *Handler {
+func New(pool *pg.Pool, reader *reader.Reader, writer *writer.Writer) *Handler {
 	return &Handler{pool: pool, reader: reader, writer: writer}
 }
 

@@ -10,7 +10,6 @@ import (
 	"slices"
 
 	"github.com/jackc/pgx/v5"
-	"github.com/jackc/pgx/v5/pgxpool"
 	"golang.org/x/sync/errgroup"
 
 	"github.com/rotaloom/rotaloom/pkg/civil"
@@ -33,7 +32,7 @@ const writeAttempts = 4
 
 // Writer creates, changes and deletes persons.
 type Writer struct {
-	pool     *pgxpool.Pool
+	pool     *pg.Pool
 	reader   *reader.Reader
 	rules    *rules.Rules
 	accounts *account.Accounts
@@ -45,7 +44,7 @@ type Writer struct {
 
 // Deps are what a writer works with.
 type Deps struct {
-	Pool   *pgxpool.Pool
+	Pool   *pg.Pool
 	Users  authv1.UserServiceClient
 	Groups *search.Groups
 	Rules  *rules.Rules

@@ -9,12 +9,12 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5"
-	"github.com/jackc/pgx/v5/pgxpool"
 
 	"github.com/rotaloom/rotaloom/pkg/authn"
 	"github.com/rotaloom/rotaloom/pkg/civil"
 	"github.com/rotaloom/rotaloom/pkg/clock"
 	"github.com/rotaloom/rotaloom/pkg/domain/rowvisibility"
+	"github.com/rotaloom/rotaloom/pkg/pg"
 )
 
 // Groups finds employee groups. A person's group is named by the
@@ -22,7 +22,7 @@ import (
 // in the tenants' time zone. See [Parse] for what names there are. Who has no
 // such name has no group.
 type Groups struct {
-	pool    *pgxpool.Pool
+	pool    *pg.Pool
 	queries *queries
 	clock   clock.Clock
 	zone    *time.Location
@@ -32,7 +32,7 @@ var _ rowvisibility.Source = (*Groups)(nil)
 
 // New makes Groups over the persons in the pool's database. The finder returns
 // the groups that are hyperfinds. The zone says which day it is.
-func New(pool *pgxpool.Pool, finder Finder, clk clock.Clock, zone *time.Location) *Groups {
+func New(pool *pg.Pool, finder Finder, clk clock.Clock, zone *time.Location) *Groups {
 	return &Groups{pool: pool, queries: newQueries(finder, clk), clock: clk, zone: zone}
 }
 

@@ -4,10 +4,9 @@ import (
 	"context"
 	"fmt"
 
-	"github.com/jackc/pgx/v5/pgxpool"
-
 	"github.com/rotaloom/rotaloom/pkg/civil"
 	"github.com/rotaloom/rotaloom/pkg/fault"
+	"github.com/rotaloom/rotaloom/pkg/pg"
 	"github.com/rotaloom/rotaloom/pkg/tenant"
 	commonv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/common/v1"
 	"github.com/rotaloom/rotaloom/services/commons/internal/search/query"
@@ -15,12 +14,12 @@ import (
 
 // Finder finds the persons of stored queries.
 type Finder struct {
-	pool     *pgxpool.Pool
+	pool     *pg.Pool
 	executor *query.Executor
 }
 
 // NewFinder makes a Finder over the persons in the pool's database.
-func NewFinder(cfg query.Config, pool *pgxpool.Pool) *Finder {
+func NewFinder(cfg query.Config, pool *pg.Pool) *Finder {
 	return &Finder{pool: pool, executor: query.NewExecutor(cfg, pool)}
 }
 

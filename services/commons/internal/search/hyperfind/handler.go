@@ -7,7 +7,6 @@ import (
 	"unicode/utf8"
 
 	"github.com/jackc/pgx/v5"
-	"github.com/jackc/pgx/v5/pgxpool"
 	"google.golang.org/protobuf/proto"
 	"google.golang.org/protobuf/types/known/emptypb"
 
@@ -37,7 +36,7 @@ type Periods interface {
 type Handler struct {
 	commonsv1.UnsafeHyperfindServiceServer
 
-	pool    *pgxpool.Pool
+	pool    *pg.Pool
 	finder  *Finder
 	rules   *rowvisibility.Rules
 	periods Periods
@@ -46,7 +45,7 @@ type Handler struct {
 var _ commonsv1.HyperfindServiceServer = (*Handler)(nil)
 
 // New makes a Handler. The rules say whom callers may see.
-func New(pool *pgxpool.Pool, finder *Finder, rules *rowvisibility.Rules, periods Periods) *Handler {
+func New(pool *pg.Pool, finder *Finder, rules *rowvisibility.Rules, periods Periods) *Handler {
 	return &Handler{pool: pool, finder: finder, rules: rules, periods: periods}
 }
 

@@ -11,7 +11,6 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5"
-	"github.com/jackc/pgx/v5/pgxpool"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 	"google.golang.org/protobuf/proto"
@@ -21,6 +20,7 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/clock"
 	"github.com/rotaloom/rotaloom/pkg/domain/rowvisibility"
 	"github.com/rotaloom/rotaloom/pkg/fault"
+	"github.com/rotaloom/rotaloom/pkg/pg"
 	"github.com/rotaloom/rotaloom/pkg/tenant"
 	"github.com/rotaloom/rotaloom/pkg/testkit/rpctest"
 	commonv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/common/v1"
@@ -32,7 +32,7 @@ import (
 // large is a database with 100,000 persons at 10,000 locations, three levels
 // deep: person n works at location n % 10,000 + 1. Those up to 50,000 are
 // active, the others inactive.
-func large(t *testing.T) (context.Context, *pgxpool.Pool) {
+func large(t *testing.T) (context.Context, *pg.Pool) {
 	t.Helper()
 	pool := newPool(t)
 	ctx := tenant.With(t.Context(), 1)
@@ -128,7 +128,7 @@ func TestOneHundredThousandPersons(t *testing.T) {
 	t.Run("limits", func(t *testing.T) { limits(t, ctx, pool) })
 }
 
-func plans(t *testing.T, ctx context.Context, pool *pgxpool.Pool) {
+func plans(t *testing.T, ctx context.Context, pool *pg.Pool) {
 	t.Helper()
 	days := civil.Through(civil.Of(2026, time.March, 1), civil.Of(2026, time.March, 31))
 	active := &commonsv1.HyperfindFilter{Key: "EMPLOYMENT_STATUS", Operator: "EQUAL_TO", Values: []string{"Active"}}
@@ -173,7 +173,7 @@ func plans(t *testing.T, ctx context.Context, pool *pgxpool.Pool) {
 }
 
 // limits asks for as many persons as may be answered, one less and one more.
-func limits(t *testing.T, ctx context.Context, pool *pgxpool.Pool) {
+func limits(t *testing.T, ctx context.Context, pool *pg.Pool) {
 	t.Helper()
 	clk := clock.NewFake(time.Date(2026, time.March, 15, 12, 0, 0, 0, time.UTC))
 	rules := rowvisibility.New(clk)

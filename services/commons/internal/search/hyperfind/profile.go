@@ -8,7 +8,6 @@ import (
 	"unicode/utf8"
 
 	"github.com/jackc/pgx/v5"
-	"github.com/jackc/pgx/v5/pgxpool"
 	"google.golang.org/protobuf/types/known/emptypb"
 
 	"github.com/rotaloom/rotaloom/pkg/audit"
@@ -30,13 +29,13 @@ const maxProfiles = 1000
 type Profiles struct {
 	commonsv1.UnsafeHyperfindProfileServiceServer
 
-	pool *pgxpool.Pool
+	pool *pg.Pool
 }
 
 var _ commonsv1.HyperfindProfileServiceServer = (*Profiles)(nil)
 
 // NewProfiles makes the handler of profiles.
-func NewProfiles(pool *pgxpool.Pool) *Profiles { return &Profiles{pool: pool} }
+func NewProfiles(pool *pg.Pool) *Profiles { return &Profiles{pool: pool} }
 
 // profiles returns the profiles with the ids, or all for nil, by name. Queries
 // show under the names that they have now; one that became personal is not in any.

@@ -10,9 +10,9 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5"
-	"github.com/jackc/pgx/v5/pgxpool"
 
 	"github.com/rotaloom/rotaloom/pkg/bus"
+	"github.com/rotaloom/rotaloom/pkg/pg"
 	"github.com/rotaloom/rotaloom/pkg/replica"
 	schedulingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/scheduling/v1"
 	timekeepingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/timekeeping/v1"
@@ -35,7 +35,7 @@ const service = "commons"
 
 // Copies are the copies that queries need. Every list of memberships that arrives
 // is shown to observe, in the same transaction.
-func Copies(pool *pgxpool.Pool, observe func(context.Context, pgx.Tx, int64, []*timekeepingv1.PersonMemberships) error) []*replica.Replica {
+func Copies(pool *pg.Pool, observe func(context.Context, pgx.Tx, int64, []*timekeepingv1.PersonMemberships) error) []*replica.Replica {
 	return []*replica.Replica{
 		replica.New(pool, replica.Copy[*timekeepingv1.EmploymentTermChanged]{
 			Service: service, Event: &timekeepingv1.EmploymentTermChanged{}, Apply: applyTerms,

@@ -8,7 +8,6 @@ import (
 	"testing"
 
 	"github.com/jackc/pgx/v5"
-	"github.com/jackc/pgx/v5/pgxpool"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 	"google.golang.org/protobuf/proto"
@@ -16,6 +15,7 @@ import (
 
 	"github.com/rotaloom/rotaloom/pkg/bus"
 	"github.com/rotaloom/rotaloom/pkg/civil"
+	"github.com/rotaloom/rotaloom/pkg/pg"
 	"github.com/rotaloom/rotaloom/pkg/serve"
 	"github.com/rotaloom/rotaloom/pkg/tenant"
 	"github.com/rotaloom/rotaloom/pkg/testkit/pgtest"
@@ -25,7 +25,7 @@ import (
 
 func TestMain(m *testing.M) { pgtest.Main(m) }
 
-func newPool(t *testing.T) *pgxpool.Pool {
+func newPool(t *testing.T) *pg.Pool {
 	t.Helper()
 	sets, err := serve.Migrations("commons_version", migrations.FS)
 	require.NoError(t, err)
@@ -33,7 +33,7 @@ func newPool(t *testing.T) *pgxpool.Pool {
 }
 
 // deliver hands events of one kind to the consumer of their subject.
-func deliver(ctx context.Context, t require.TestingT, pool *pgxpool.Pool, events ...proto.Message) {
+func deliver(ctx context.Context, t require.TestingT, pool *pg.Pool, events ...proto.Message) {
 	subject, err := bus.SubjectOf(events[0].ProtoReflect().Descriptor())
 	require.NoError(t, err)
 	messages := make([]bus.Message, len(events))
@@ -53,7 +53,7 @@ func deliver(ctx context.Context, t require.TestingT, pool *pgxpool.Pool, events
 
 // dump is everything that is known of schedules, but for what only keeps older
 // states away.
-func dump(ctx context.Context, t require.TestingT, pool *pgxpool.Pool) []string {
+func dump(ctx context.Context, t require.TestingT, pool *pg.Pool) []string {
 	rows, err := pool.Query(ctx, `
 		SELECT format('span %s %s %s', person_id, from_date, pattern_id) FROM schedule_span
 		UNION ALL SELECT format('leave %s %s %s', person_id, from_day, to_day) FROM leave_stretch

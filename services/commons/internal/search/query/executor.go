@@ -16,7 +16,6 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5"
-	"github.com/jackc/pgx/v5/pgxpool"
 
 	"github.com/rotaloom/rotaloom/pkg/civil"
 	"github.com/rotaloom/rotaloom/pkg/fault"
@@ -41,7 +40,7 @@ type Config struct {
 
 // Executor executes queries.
 type Executor struct {
-	pool    *pgxpool.Pool
+	pool    *pg.Pool
 	timeout time.Duration
 	// limiter bounds the queries that run, so that many slow ones leave connections
 	// to others, and lets no caller keep others waiting.
@@ -49,7 +48,7 @@ type Executor struct {
 }
 
 // NewExecutor makes an Executor over the persons in the pool's database.
-func NewExecutor(cfg Config, pool *pgxpool.Pool) *Executor {
+func NewExecutor(cfg Config, pool *pg.Pool) *Executor {
 	return &Executor{
 		pool: pool, timeout: cmp.Or(cfg.Timeout, 10*time.Second),
 		limiter: fairlimit.New(max(1, cmp.Or(cfg.Concurrent, 4))),

@@ -9,13 +9,13 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5"
-	"github.com/jackc/pgx/v5/pgxpool"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 	"google.golang.org/protobuf/proto"
 	"pgregory.net/rapid"
 
 	"github.com/rotaloom/rotaloom/pkg/civil"
+	"github.com/rotaloom/rotaloom/pkg/pg"
 	"github.com/rotaloom/rotaloom/pkg/tenant"
 	commonv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/common/v1"
 	commonsv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/commons/v1"
@@ -143,7 +143,7 @@ func drawValue(t *rapid.T, m *model, k *key, operator string) string {
 }
 
 // store writes the model into the database.
-func (m *model) store(ctx context.Context, pool *pgxpool.Pool, tenantID int64) error {
+func (m *model) store(ctx context.Context, pool *pg.Pool, tenantID int64) error {
 	batch := &pgx.Batch{}
 	at := func(day int) time.Time { return (first + civil.Date(day)).Time() }
 	runs := func(days perDay, each func(from, to time.Time, value string)) {

@@ -7,13 +7,13 @@ import (
 	"log/slog"
 	"time"
 
-	"github.com/jackc/pgx/v5/pgxpool"
 	"github.com/prometheus/client_golang/prometheus"
 	"golang.org/x/sync/errgroup"
 	"google.golang.org/protobuf/proto"
 
 	"github.com/rotaloom/rotaloom/pkg/bus"
 	"github.com/rotaloom/rotaloom/pkg/clock"
+	"github.com/rotaloom/rotaloom/pkg/pg"
 	schedulingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/scheduling/v1"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/propagation/retention"
 )
@@ -44,7 +44,7 @@ func (c Config) withDefaults() Config {
 
 // Options is what a Propagator is made of. All fields are required but Config and Clock.
 type Options struct {
-	Pool *pgxpool.Pool
+	Pool *pg.Pool
 	Bus  *bus.Bus
 	// Wake tells the outbox relay that there are events.
 	Wake     func()
@@ -58,7 +58,7 @@ type Options struct {
 // Propagator plans and works on propagations. Any number of processes may run
 // one on the same database and broker.
 type Propagator struct {
-	pool    *pgxpool.Pool
+	pool    *pg.Pool
 	bus     *bus.Bus
 	wake    func()
 	log     *slog.Logger

@@ -5,7 +5,6 @@ import (
 	"fmt"
 
 	"github.com/jackc/pgx/v5"
-	"github.com/jackc/pgx/v5/pgxpool"
 
 	"github.com/rotaloom/rotaloom/pkg/fault"
 	"github.com/rotaloom/rotaloom/pkg/outbox"
@@ -29,7 +28,7 @@ UPDATE propagation_batch SET state = 'WAITING' WHERE tenant_id = $1 AND propagat
 
 // Replay sets a failed propagation of the tenant in ctx going again, with what
 // it has not done. One that has not failed is an error.
-func Replay(ctx context.Context, pool *pgxpool.Pool, id int64) error {
+func Replay(ctx context.Context, pool *pg.Pool, id int64) error {
 	tenantID, err := tenant.Of(ctx)
 	if err != nil {
 		return err

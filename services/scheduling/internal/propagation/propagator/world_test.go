@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5"
-	"github.com/jackc/pgx/v5/pgxpool"
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/stretchr/testify/require"
 
@@ -40,7 +39,7 @@ type world struct {
 	t    testing.TB
 	ctx  context.Context
 	cfg  pg.Config
-	pool *pgxpool.Pool
+	pool *pg.Pool
 	// backoff is how long messages wait that were not handled.
 	backoff time.Duration
 	// memberPatience replaces that of a propagator, unless it is 0.
@@ -61,7 +60,7 @@ func newWorld(t testing.TB) *world {
 }
 
 // open returns another pool, such as another process has.
-func (w *world) open() *pgxpool.Pool {
+func (w *world) open() *pg.Pool {
 	w.t.Helper()
 	pool, err := pg.Open(w.ctx, w.cfg, pgtest.Log(w.t))
 	require.NoError(w.t, err)

@@ -6,7 +6,6 @@ import (
 	"slices"
 
 	"github.com/jackc/pgx/v5"
-	"github.com/jackc/pgx/v5/pgxpool"
 
 	"github.com/rotaloom/rotaloom/pkg/pg"
 	"github.com/rotaloom/rotaloom/pkg/tenant"
@@ -54,7 +53,7 @@ type Report struct {
 // memberships and locks, and compares them with those that are stored. It reads
 // a thousand employees at a time, each thousand in one view of the database, and
 // changes nothing.
-func Verify(ctx context.Context, pool *pgxpool.Pool, tenantID int64) (Report, error) {
+func Verify(ctx context.Context, pool *pg.Pool, tenantID int64) (Report, error) {
 	ctx = tenant.With(ctx, tenantID)
 	var report Report
 	if err := pool.QueryRow(ctx, countUnfinished, tenantID).Scan(&report.Unfinished); err != nil {

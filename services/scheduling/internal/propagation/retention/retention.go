@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5"
-	"github.com/jackc/pgx/v5/pgxpool"
 
 	"github.com/rotaloom/rotaloom/pkg/clock"
 	"github.com/rotaloom/rotaloom/pkg/pg"
@@ -61,14 +60,14 @@ const ForEver time.Duration = -1
 // Retention keeps history for a time. Any number of processes may run one on the same
 // database.
 type Retention struct {
-	pool  *pgxpool.Pool
+	pool  *pg.Pool
 	log   *slog.Logger
 	clock clock.Clock
 	keep  time.Duration
 }
 
 // New returns a retention that keeps history for a time, or [ForEver].
-func New(pool *pgxpool.Pool, log *slog.Logger, clk clock.Clock, keep time.Duration) *Retention {
+func New(pool *pg.Pool, log *slog.Logger, clk clock.Clock, keep time.Duration) *Retention {
 	return &Retention{pool: pool, log: log, clock: clk, keep: keep}
 }
 

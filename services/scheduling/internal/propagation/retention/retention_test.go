@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5"
-	"github.com/jackc/pgx/v5/pgxpool"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
@@ -31,7 +30,7 @@ const (
 type world struct {
 	t    *testing.T
 	ctx  context.Context
-	pool *pgxpool.Pool
+	pool *pg.Pool
 }
 
 func newWorld(t *testing.T) *world {

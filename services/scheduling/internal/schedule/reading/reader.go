@@ -5,10 +5,9 @@ import (
 	"net/http"
 	"slices"
 
-	"github.com/jackc/pgx/v5/pgxpool"
-
 	"github.com/rotaloom/rotaloom/pkg/civil"
 	"github.com/rotaloom/rotaloom/pkg/fault"
+	"github.com/rotaloom/rotaloom/pkg/pg"
 	"github.com/rotaloom/rotaloom/pkg/policy"
 	schedulingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/scheduling/v1"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/schedule/encoding"
@@ -24,13 +23,13 @@ var (
 
 // Reader puts schedules together. It may be used from several goroutines.
 type Reader struct {
-	pool     *pgxpool.Pool
+	pool     *pg.Pool
 	patterns *patternCache
 	Zones    civil.Zones
 }
 
 // NewReader returns a reader of the schedules in a database.
-func NewReader(pool *pgxpool.Pool, source PatternSource) *Reader {
+func NewReader(pool *pg.Pool, source PatternSource) *Reader {
 	return &Reader{pool: pool, patterns: newPatternCache(source)}
 }
 

@@ -10,9 +10,9 @@ import (
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgtype"
-	"github.com/jackc/pgx/v5/pgxpool"
 
 	"github.com/rotaloom/rotaloom/pkg/civil"
+	"github.com/rotaloom/rotaloom/pkg/pg"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/schedule/encoding"
 )
 
@@ -106,7 +106,7 @@ var errNotBinary = errors.New("schedule: the database connection does not answer
 
 // read reads everything as it was at one moment, in one statement: an entry that is
 // detached meanwhile is found among the spans or among the items.
-func read(ctx context.Context, pool *pgxpool.Pool, w filter) (Rows, error) {
+func read(ctx context.Context, pool *pg.Pool, w filter) (Rows, error) {
 	if len(w.employees) == 0 && !w.open {
 		return Rows{}, nil
 	}
