@@ -8,7 +8,7 @@ import (
 	"google.golang.org/grpc/metadata"
 
 	"github.com/rotaloom/rotaloom/pkg/obs"
-	"github.com/rotaloom/rotaloom/pkg/rpc"
+	"github.com/rotaloom/rotaloom/pkg/rpc/client"
 )
 
 const (
@@ -73,9 +73,9 @@ func metadataOf(ctx context.Context, r *http.Request) metadata.MD {
 	if c == nil {
 		return nil
 	}
-	md := metadata.MD{rpc.HeaderRequestID: {c.r.id.ID}}
+	md := metadata.MD{client.HeaderRequestID: {c.r.id.ID}}
 	if c.r.id.Traceparent != "" {
-		md[rpc.HeaderTraceparent] = []string{c.r.id.Traceparent}
+		md[client.HeaderTraceparent] = []string{c.r.id.Traceparent}
 	}
 	if language := r.Header.Get("Accept-Language"); language != "" && printable(language) {
 		md["accept-language"] = []string{language}

@@ -11,7 +11,7 @@ import (
 
 	"github.com/rotaloom/rotaloom/pkg/authn"
 	"github.com/rotaloom/rotaloom/pkg/fault"
-	"github.com/rotaloom/rotaloom/pkg/rpc"
+	"github.com/rotaloom/rotaloom/pkg/rpc/client"
 	platformv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/platform/v1"
 )
 
@@ -115,9 +115,9 @@ func (i *idempotency) claim(ctx context.Context, w *response, r *request, key st
 // asUser is a context for calls of the edge that are made with the token of the
 // user.
 func asUser(ctx context.Context, r *request) context.Context {
-	md := metadata.Pairs(rpc.HeaderRequestID, r.id.ID)
+	md := metadata.Pairs(client.HeaderRequestID, r.id.ID)
 	if token := token(r.Header); token != "" {
-		md.Set(rpc.HeaderAuthorization, "Bearer "+token)
+		md.Set(client.HeaderAuthorization, "Bearer "+token)
 	}
 	return metadata.NewOutgoingContext(ctx, md)
 }

@@ -8,7 +8,7 @@ import (
 	"google.golang.org/grpc/status"
 
 	"github.com/rotaloom/rotaloom/gateway/transcode"
-	"github.com/rotaloom/rotaloom/pkg/rpc"
+	"github.com/rotaloom/rotaloom/pkg/rpc/parts"
 )
 
 // withParts lets the response of a call come in parts where the contract has it:
@@ -18,9 +18,9 @@ func (c *serviceCall) withParts(ctx context.Context) context.Context {
 		return ctx
 	}
 	if c.r.route.raw != nil {
-		return rpc.WithParts(ctx, c.takeRawPart)
+		return parts.WithReceiver(ctx, c.takeRawPart)
 	}
-	return rpc.WithParts(ctx, c.takePart)
+	return parts.WithReceiver(ctx, c.takePart)
 }
 
 // takePart writes what a part of the response gives.

@@ -27,6 +27,8 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/clock"
 	"github.com/rotaloom/rotaloom/pkg/fault"
 	"github.com/rotaloom/rotaloom/pkg/rpc"
+	"github.com/rotaloom/rotaloom/pkg/rpc/client"
+	"github.com/rotaloom/rotaloom/pkg/rpc/parts"
 	schedulingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/scheduling/v1"
 )
 
@@ -41,7 +43,7 @@ type schedules struct {
 }
 
 func (s *schedules) MultiReadSchedule(ctx context.Context, _ *schedulingv1.MultiReadScheduleRequest) (*schedulingv1.Schedule, error) {
-	if !rpc.TakesParts(ctx) {
+	if !parts.Requested(ctx) {
 		return nil, errors.New("the edge takes no parts")
 	}
 	last := len(s.parts) - 1
@@ -50,7 +52,7 @@ func (s *schedules) MultiReadSchedule(ctx context.Context, _ *schedulingv1.Multi
 		if err != nil {
 			return nil, err
 		}
-		if _, err := rpc.SendPart(ctx, wire); err != nil {
+		if _, err := parts.Send(ctx, wire); err != nil {
 			return nil, err
 		}
 	}
@@ -122,7 +124,7 @@ func dialChain(t *testing.T, chain *rpc.Chain, s *schedules) *grpc.ClientConn {
 	ctx, stop := context.WithCancel(context.Background())
 	served := make(chan error, 1)
 	go func() { served <- server.Run(ctx, listener, time.Second) }()
-	conn, err := rpc.Dial(rpc.DialConfig{Target: listener.Addr().String(), Insecure: true})
+	conn, err := client.Dial(client.Config{Target: listener.Addr().String(), Insecure: true})
 	require.NoError(t, err)
 	t.Cleanup(func() {
 		assert.NoError(t, conn.Close())

@@ -21,6 +21,7 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/clock"
 	"github.com/rotaloom/rotaloom/pkg/fault"
 	"github.com/rotaloom/rotaloom/pkg/policy"
+	"github.com/rotaloom/rotaloom/pkg/rpc/client"
 )
 
 // Config bounds the calls of one service. Zero values mean the defaults.
@@ -50,16 +51,10 @@ func (c Config) withDefaults() Config {
 	c.Deadline = orDefault(c.Deadline, time.Minute)
 	c.MaxDeadline = orDefault(c.MaxDeadline, 5*time.Minute)
 	c.MaxInFlight = orDefault(c.MaxInFlight, 1024)
-	c.MaxRequest = orDefault(c.MaxRequest, DefaultMaxRequest)
-	c.MaxResponse = orDefault(c.MaxResponse, DefaultMaxResponse)
+	c.MaxRequest = orDefault(c.MaxRequest, client.DefaultMaxRequest)
+	c.MaxResponse = orDefault(c.MaxResponse, client.DefaultMaxResponse)
 	return c
 }
-
-// Sizes of messages in bytes unless a Config says otherwise.
-const (
-	DefaultMaxRequest  = 8 << 20
-	DefaultMaxResponse = 64 << 20
-)
 
 func orDefault[T int | time.Duration](value, otherwise T) T {
 	if value <= 0 {

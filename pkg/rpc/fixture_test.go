@@ -35,6 +35,7 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/policy"
 	"github.com/rotaloom/rotaloom/pkg/policy/policytest"
 	"github.com/rotaloom/rotaloom/pkg/rpc"
+	"github.com/rotaloom/rotaloom/pkg/rpc/client"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -161,7 +162,7 @@ func certificates(tb testing.TB, ca *boot.LocalCA, name string) *boot.Certificat
 
 func dial(tb testing.TB, listener net.Listener, cfg func() *tls.Config) *grpc.ClientConn {
 	tb.Helper()
-	conn, err := rpc.Dial(rpc.DialConfig{Target: listener.Addr().String(), TLS: cfg})
+	conn, err := client.Dial(client.Config{Target: listener.Addr().String(), TLS: cfg})
 	require.NoError(tb, err)
 	tb.Cleanup(func() { assert.NoError(tb, conn.Close()) })
 	return conn

@@ -15,6 +15,9 @@ import (
 	"google.golang.org/grpc/peer"
 	"google.golang.org/grpc/status"
 	"google.golang.org/protobuf/proto"
+
+	"github.com/rotaloom/rotaloom/pkg/rpc/client"
+	"github.com/rotaloom/rotaloom/pkg/rpc/parts"
 )
 
 // Local serves a chain inside the process. Services register with it as with
@@ -91,20 +94,20 @@ func (l *Local) RegisterService(desc *grpc.ServiceDesc, impl any) {
 // Invoke calls a method. Its errors are *fault.Error, as those of Dial's
 // connections.
 func (c *LocalConn) Invoke(ctx context.Context, method string, args, reply any, opts ...grpc.CallOption) error {
-	o := callOptions{codec: c.codec, maxResponse: DefaultMaxResponse}
+	o := callOptions{codec: c.codec, maxResponse: client.DefaultMaxResponse}
 	if err := o.read(opts); err != nil {
-		return clientError(err)
+		return client.Error(err)
 	}
 	err := c.invoke(ctx, method, args, reply, &o)
 	for _, finish := range o.onFinish {
 		finish(err)
 	}
-	return clientError(err)
+	return client.Error(err)
 }
 
 // NewStream refuses: our contracts have no streams.
 func (c *LocalConn) NewStream(_ context.Context, _ *grpc.StreamDesc, method string, _ ...grpc.CallOption) (grpc.ClientStream, error) {
-	return nil, clientError(status.Error(codes.Unimplemented, "streams are not served: "+method))
+	return nil, client.Error(status.Error(codes.Unimplemented, "streams are not served: "+method))
 }
 
 func (c *LocalConn) invoke(ctx context.Context, method string, args, reply any, o *callOptions) error {
@@ -125,8 +128,8 @@ func (c *LocalConn) invoke(ctx context.Context, method string, args, reply any, 
 
 	stream := &localStream{method: method}
 	var answer any
-	if take := takerOf(ctx); take != nil {
-		err = c.invokeParts(ctx, take, m, request, stream, o)
+	if receive := parts.ReceiverOf(ctx); receive != nil {
+		err = c.invokeParts(ctx, receive, m, request, stream, o)
 	} else {
 		answer, err = m.handle(m.impl, c.serverContext(ctx, stream), c.decoder(request), nil)
 	}
@@ -147,7 +150,7 @@ func (c *LocalConn) invoke(ctx context.Context, method string, args, reply any, 
 // serverContext is what the other side sees of a call: its end and its
 // metadata, and nothing else of the caller's context.
 func (c *LocalConn) serverContext(ctx context.Context, stream *localStream) context.Context {
-	md := outgoing(ctx)
+	md := client.Metadata(ctx)
 	var server context.Context = detached{ctx}
 	server = peer.NewContext(server, c.peer)
 	server = metadata.NewIncomingContext(server, md)
@@ -192,7 +195,7 @@ func (c *LocalConn) fields(answer any, o *callOptions) ([]byte, error) {
 	if !ok {
 		return nil, status.Errorf(codes.Internal, "%T is no message", answer)
 	}
-	data := carriedBytes(msg)
+	data := parts.Carried(msg)
 	if data == nil {
 		var err error
 		if data, err = proto.Marshal(msg); err != nil {

@@ -24,6 +24,7 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/policy"
 	"github.com/rotaloom/rotaloom/pkg/policy/policytest"
 	"github.com/rotaloom/rotaloom/pkg/rpc"
+	"github.com/rotaloom/rotaloom/pkg/rpc/client"
 )
 
 // rawCodec carries bytes, parsed by nobody, in the unknown fields of an empty
@@ -128,7 +129,7 @@ func benchmarkLocal(b *testing.B, level slog.Level) (*rpc.Local, context.Context
 	service := newEcho(b, files)
 	local.RegisterService(service.describe(), service)
 	ctx := metadata.NewOutgoingContext(context.Background(), metadata.Pairs(
-		rpc.HeaderAuthorization, "Bearer "+token, rpc.HeaderRequestID, "4f9a0d2e-request"))
+		client.HeaderAuthorization, "Bearer "+token, client.HeaderRequestID, "4f9a0d2e-request"))
 	return local, ctx
 }
 

@@ -4,13 +4,11 @@ import (
 	"strings"
 	"sync/atomic"
 
-	"buf.build/gen/go/bufbuild/protovalidate/protocolbuffers/go/buf/validate"
 	"github.com/prometheus/client_golang/prometheus"
 	"google.golang.org/grpc/codes"
-	"google.golang.org/protobuf/proto"
-	"google.golang.org/protobuf/reflect/protoreflect"
 
 	"github.com/rotaloom/rotaloom/pkg/policy"
+	"github.com/rotaloom/rotaloom/pkg/rpc/validation"
 )
 
 // healthService is the one service without a contract of ours.
@@ -39,7 +37,7 @@ func (ch *Chain) method(name string) *method {
 	if m.health {
 		m.policy, m.broken = &policy.Method{Name: name, Public: true}, nil
 	} else if m.broken == nil {
-		m.rules = hasRules(m.policy.Input, map[protoreflect.FullName]bool{})
+		m.rules = validation.HasRules(m.policy.Input)
 	}
 	m.seconds = ch.metrics.seconds.WithLabelValues(name)
 	// gRPC hands on names of registered methods only, so this cannot grow.
@@ -54,31 +52,4 @@ func (ch *Chain) known(name string) *method {
 		return m.(*method)
 	}
 	return nil
-}
-
-// hasRules reports whether a message type, or one below it, carries rules of
-// protovalidate.
-func hasRules(desc protoreflect.MessageDescriptor, seen map[protoreflect.FullName]bool) bool {
-	if seen[desc.FullName()] {
-		return false
-	}
-	seen[desc.FullName()] = true
-	if proto.HasExtension(desc.Options(), validate.E_Message) {
-		return true
-	}
-	for i := range desc.Oneofs().Len() {
-		if proto.HasExtension(desc.Oneofs().Get(i).Options(), validate.E_Oneof) {
-			return true
-		}
-	}
-	for i := range desc.Fields().Len() {
-		field := desc.Fields().Get(i)
-		if proto.HasExtension(field.Options(), validate.E_Field) {
-			return true
-		}
-		if below := valueMessage(field); below != nil && hasRules(below, seen) {
-			return true
-		}
-	}
-	return false
 }

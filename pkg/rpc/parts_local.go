@@ -4,6 +4,8 @@ import (
 	"context"
 
 	"google.golang.org/grpc/mem"
+
+	"github.com/rotaloom/rotaloom/pkg/rpc/parts"
 )
 
 // waitingParts is how many parts wait for a reader in the same process.
@@ -11,7 +13,7 @@ const waitingParts = 4
 
 // invokeParts calls a method in a goroutine of its own, and hands its answer on
 // while it is being made.
-func (c *LocalConn) invokeParts(ctx context.Context, take TakePart, m localMethod, request mem.BufferSlice, stream *localStream, o *callOptions) error {
+func (c *LocalConn) invokeParts(ctx context.Context, receive parts.Receiver, m localMethod, request mem.BufferSlice, stream *localStream, o *callOptions) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	waiting := make(chan []byte, waitingParts)
@@ -32,7 +34,7 @@ func (c *LocalConn) invokeParts(ctx context.Context, take TakePart, m localMetho
 	var failed error
 	go func() {
 		defer close(waiting)
-		server := context.WithValue(c.serverContext(ctx, stream), senderKey{}, sendPart(send))
+		server := parts.WithSender(c.serverContext(ctx, stream), send)
 		answer, err := m.handle(m.impl, server, c.decoder(request), nil)
 		if err == nil {
 			var rest []byte
@@ -47,7 +49,7 @@ func (c *LocalConn) invokeParts(ctx context.Context, take TakePart, m localMetho
 		if refused != nil {
 			continue
 		}
-		if refused = take(fields); refused != nil {
+		if refused = receive(fields); refused != nil {
 			cancel()
 		}
 		select {

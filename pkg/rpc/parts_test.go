@@ -15,6 +15,7 @@ import (
 
 	"github.com/rotaloom/rotaloom/pkg/fault"
 	"github.com/rotaloom/rotaloom/pkg/rpc"
+	"github.com/rotaloom/rotaloom/pkg/rpc/parts"
 )
 
 // long is a word that makes a part large enough to be worth packing.
@@ -31,14 +32,14 @@ func (e *echo) tell(ctx context.Context, req any) (any, error) {
 			return nil, fault.Conflict("WFP-90004", "It was changed.")
 		}
 		e.say(answer, fmt.Sprint(i, " ", long))
-		if i == 9 || !rpc.TakesParts(ctx) {
+		if i == 9 || !parts.Requested(ctx) {
 			continue
 		}
 		fields, err := proto.MarshalOptions{}.MarshalAppend(buf, answer)
 		if err != nil {
 			return nil, err
 		}
-		if buf, err = rpc.SendPart(ctx, fields); err != nil {
+		if buf, err = parts.Send(ctx, fields); err != nil {
 			return nil, err
 		}
 		answer = dynamicpb.NewMessage(e.desc)
@@ -71,7 +72,7 @@ func TestAnswersComeInParts(t *testing.T) {
 	eachTransport(t, rpc.Config{}, func(t *testing.T, f *fixture) {
 		var joined []byte
 		parts := 0
-		ctx := rpc.WithParts(f.user(t.Context()), func(fields []byte) error {
+		ctx := parts.WithReceiver(f.user(t.Context()), func(fields []byte) error {
 			parts++
 			joined = append(joined, fields...)
 			return nil
@@ -101,7 +102,7 @@ func TestAMethodWithoutPartsAnswersInOne(t *testing.T) {
 	t.Parallel()
 	eachTransport(t, rpc.Config{}, func(t *testing.T, f *fixture) {
 		var answers [][]byte
-		ctx := rpc.WithParts(f.user(t.Context()), func(fields []byte) error {
+		ctx := parts.WithReceiver(f.user(t.Context()), func(fields []byte) error {
 			answers = append(answers, append([]byte(nil), fields...))
 			return nil
 		})
@@ -117,12 +118,12 @@ func TestAnswersInPartsThatFail(t *testing.T) {
 	eachTransport(t, rpc.Config{}, func(t *testing.T, f *fixture) {
 		for mode, want := range map[string]int{"fail at 0": 0, "fail at 5": 5} {
 			parts := 0
-			ctx := rpc.WithParts(f.user(t.Context()), func([]byte) error { parts++; return nil })
+			ctx := parts.WithReceiver(f.user(t.Context()), func([]byte) error { parts++; return nil })
 			_, err := f.ask(t, ctx, f.edge, tellMethod, `mode: "`+mode+`"`)
 			assert.True(t, fault.HasCode(err, "WFP-90004"), "%v", err)
 			assert.Equal(t, want, parts)
 		}
-		_, err := f.ask(t, rpc.WithParts(t.Context(), func([]byte) error { return nil }), f.edge, tellMethod, "")
+		_, err := f.ask(t, parts.WithReceiver(t.Context(), func([]byte) error { return nil }), f.edge, tellMethod, "")
 		assert.True(t, fault.HasCode(err, fault.CodeUnauthenticated), "%v", err)
 	})
 }
@@ -133,7 +134,7 @@ func TestATakerThatFailsEndsTheCall(t *testing.T) {
 	eachTransport(t, rpc.Config{}, func(t *testing.T, f *fixture) {
 		enough := errors.New("enough")
 		taken := 0
-		ctx := rpc.WithParts(f.user(t.Context()), func([]byte) error { taken++; return enough })
+		ctx := parts.WithReceiver(f.user(t.Context()), func([]byte) error { taken++; return enough })
 		_, err := f.ask(t, ctx, f.edge, tellMethod, "")
 		require.Error(t, err)
 		assert.Equal(t, 1, taken)
@@ -142,7 +143,7 @@ func TestATakerThatFailsEndsTheCall(t *testing.T) {
 
 func TestPartsNeedACallerThatTakesThem(t *testing.T) {
 	t.Parallel()
-	_, err := rpc.SendPart(t.Context(), nil)
+	_, err := parts.Send(t.Context(), nil)
 	require.Error(t, err)
-	assert.False(t, rpc.TakesParts(t.Context()))
+	assert.False(t, parts.Requested(t.Context()))
 }

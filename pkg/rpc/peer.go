@@ -10,6 +10,7 @@ import (
 
 	"github.com/rotaloom/rotaloom/pkg/fault"
 	"github.com/rotaloom/rotaloom/pkg/policy"
+	"github.com/rotaloom/rotaloom/pkg/rpc/client"
 )
 
 // peerService returns the name of the service at the other end of the connection
@@ -67,13 +68,10 @@ func (ch *Chain) certificateService(info credentials.TLSInfo) (service string, e
 	}
 	if !known {
 		return "", false, fault.Forbidden(fault.CodeForbidden, fmt.Sprintf("%s none of the names of the certificate (%s) is in "+
-			"--rpc-clients, --rpc-services or --rpc-edges of the service.", refusedClient, strings.Join(names, ", ")))
+			"--rpc-clients, --rpc-services or --rpc-edges of the service.", client.NotPermitted, strings.Join(names, ", ")))
 	}
 	return "", false, nil
 }
-
-// refusedClient begins the message to a client that is on no list.
-const refusedClient = "This client may not call the service:"
 
 // servicesOf returns the names of services by those of their certificates. An entry
 // is "service", which is then both, or "service=certificate".

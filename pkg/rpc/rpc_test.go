@@ -18,6 +18,7 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/fault"
 	"github.com/rotaloom/rotaloom/pkg/obs"
 	"github.com/rotaloom/rotaloom/pkg/rpc"
+	"github.com/rotaloom/rotaloom/pkg/rpc/client"
 	"github.com/rotaloom/rotaloom/pkg/tenant"
 )
 
@@ -126,8 +127,8 @@ func TestHeadersCross(t *testing.T) {
 		assert.Equal(t, []string{"all"}, trailer.Get("after"))
 		assert.NotNil(t, from.Addr)
 		assert.Equal(t, []string{"de", "en"}, f.echo.metadata().Get("accept-language"))
-		require.Len(t, header.Get(rpc.HeaderRequestID), 1, "the service made an id, and says so")
-		assert.True(t, obs.ValidRequestID(header.Get(rpc.HeaderRequestID)[0]))
+		require.Len(t, header.Get(client.HeaderRequestID), 1, "the service made an id, and says so")
+		assert.True(t, obs.ValidRequestID(header.Get(client.HeaderRequestID)[0]))
 
 		_, err = f.ask(t, ctx, f.edge, askMethod, `mode: "late headers"`, grpc.Header(&header))
 		require.NoError(t, err)
@@ -168,7 +169,7 @@ func TestIdentityTravels(t *testing.T) {
 			assert.Equal(t, c.want, words(reply), c.name)
 		}
 		// What the caller set itself is kept, and an odd id is not believed.
-		ctx := metadata.AppendToOutgoingContext(work, rpc.HeaderAuthorization, f.token, rpc.HeaderRequestID, "odd id")
+		ctx := metadata.AppendToOutgoingContext(work, client.HeaderAuthorization, f.token, client.HeaderRequestID, "odd id")
 		reply, err := f.ask(t, ctx, f.edge, askMethod, `mode: "who"`)
 		require.NoError(t, err)
 		assert.Equal(t, "ada", words(reply)[0])

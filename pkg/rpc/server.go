@@ -18,6 +18,9 @@ import (
 	"google.golang.org/grpc/tap"
 
 	"github.com/rotaloom/rotaloom/pkg/fault"
+	"github.com/rotaloom/rotaloom/pkg/rpc/client"
+	"github.com/rotaloom/rotaloom/pkg/rpc/compression"
+	"github.com/rotaloom/rotaloom/pkg/rpc/parts"
 )
 
 const (
@@ -26,9 +29,6 @@ const (
 	maxAge      = 30 * time.Minute
 	maxAgeGrace = 5 * time.Minute
 	maxIdle     = 15 * time.Minute
-
-	pingEvery   = 30 * time.Second
-	pingTimeout = 10 * time.Second
 
 	maxStreams = 1024
 	// maxHeaderList bounds the metadata of a call in bytes: a token has 16 KiB at most.
@@ -49,26 +49,26 @@ type Server struct {
 // must ask for client certificates; without one the server refuses to be made
 // unless insecure is set, which is for tests on the loopback.
 func NewServer(chain *Chain, tlsConfig *tls.Config, insecure bool) (*Server, error) {
-	registerCompressor()
-	parts := map[string]bool{}
+	compression.Register()
+	inParts := map[string]bool{}
 	opts := []grpc.ServerOption{
 		grpc.InTapHandle(chain.tap),
-		grpc.StreamInterceptor(onlyParts(parts)),
+		grpc.StreamInterceptor(onlyParts(inParts)),
 		grpc.MaxRecvMsgSize(chain.cfg.MaxRequest),
 		grpc.MaxSendMsgSize(chain.cfg.MaxResponse),
 		grpc.MaxConcurrentStreams(maxStreams),
 		grpc.MaxHeaderListSize(maxHeaderList),
-		grpc.WriteBufferSize(bufferSize),
-		grpc.ForceServerCodecV2(newCarrying()),
+		grpc.WriteBufferSize(client.BufferSize),
+		grpc.ForceServerCodecV2(parts.NewCodec()),
 		grpc.KeepaliveParams(keepalive.ServerParameters{
 			MaxConnectionIdle:     maxIdle,
 			MaxConnectionAge:      maxAge,
 			MaxConnectionAgeGrace: maxAgeGrace,
-			Time:                  pingEvery,
-			Timeout:               pingTimeout,
+			Time:                  client.PingInterval,
+			Timeout:               client.PingTimeout,
 		}),
 		grpc.KeepaliveEnforcementPolicy(keepalive.EnforcementPolicy{
-			MinTime:             pingEvery / 2,
+			MinTime:             client.PingInterval / 2,
 			PermitWithoutStream: true,
 		}),
 	}
@@ -81,7 +81,7 @@ func NewServer(chain *Chain, tlsConfig *tls.Config, insecure bool) (*Server, err
 	case !insecure:
 		return nil, errors.New("a server needs a TLS configuration")
 	}
-	s := &Server{Server: grpc.NewServer(opts...), Health: health.NewServer(), chain: chain, parts: parts}
+	s := &Server{Server: grpc.NewServer(opts...), Health: health.NewServer(), chain: chain, parts: inParts}
 	healthv1.RegisterHealthServer(s, s.Health)
 	return s, nil
 }
@@ -135,9 +135,9 @@ func (s *Server) RegisterService(desc *grpc.ServiceDesc, impl any) {
 
 // onlyParts is the chain of streams: our contracts have none but answers in
 // parts, which pass the chain of calls.
-func onlyParts(parts map[string]bool) grpc.StreamServerInterceptor {
+func onlyParts(inParts map[string]bool) grpc.StreamServerInterceptor {
 	return func(impl any, stream grpc.ServerStream, info *grpc.StreamServerInfo, handle grpc.StreamHandler) error {
-		if !parts[info.FullMethod] {
+		if !inParts[info.FullMethod] {
 			return status.Error(codes.Unimplemented, "streams are not served: "+info.FullMethod)
 		}
 		return handle(impl, stream)

@@ -18,6 +18,7 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/boot"
 	"github.com/rotaloom/rotaloom/pkg/fault"
 	"github.com/rotaloom/rotaloom/pkg/rpc"
+	"github.com/rotaloom/rotaloom/pkg/rpc/client"
 )
 
 func TestHealthNeedsNoToken(t *testing.T) {
@@ -101,9 +102,9 @@ func TestClientsMustBeOnTheList(t *testing.T) {
 	assert.Contains(t, said, "stranger")
 	assert.Contains(t, said, "--rpc-clients")
 	var log bytes.Buffer
-	callee := rpc.NewPeer("dns:///echo:8443", slog.New(slog.NewTextHandler(&log, nil)))
+	callee := client.NewPeer("dns:///echo:8443", slog.New(slog.NewTextHandler(&log, nil)))
 	require.NoError(t, callee.Check(t.Context()), "nothing was called")
-	dialed, err := rpc.Dial(rpc.DialConfig{Target: listener.Addr().String(), TLS: certificates(t, ca, "stranger").ClientConfig, Peer: callee})
+	dialed, err := client.Dial(client.Config{Target: listener.Addr().String(), TLS: certificates(t, ca, "stranger").ClientConfig, Peer: callee})
 	require.NoError(t, err)
 	defer dialed.Close()
 	for range 2 {
@@ -136,7 +137,7 @@ func TestNothingIsServedWithoutTLSByAccident(t *testing.T) {
 	f := newFixture(t, "in process", rpc.Config{})
 	_, err := rpc.NewServer(f.chain, nil, false)
 	require.Error(t, err)
-	_, err = rpc.Dial(rpc.DialConfig{Target: "localhost:1"})
+	_, err = client.Dial(client.Config{Target: "localhost:1"})
 	require.Error(t, err)
 	ca, err := boot.OpenLocalCA(t.TempDir(), time.Now())
 	require.NoError(t, err)

@@ -10,6 +10,8 @@ import (
 
 	"github.com/rotaloom/rotaloom/pkg/authn"
 	"github.com/rotaloom/rotaloom/pkg/fault"
+	"github.com/rotaloom/rotaloom/pkg/rpc/client"
+	"github.com/rotaloom/rotaloom/pkg/rpc/validation"
 	"github.com/rotaloom/rotaloom/pkg/tenant"
 )
 
@@ -36,7 +38,7 @@ func (ch *Chain) authenticate(next handler) handler {
 			}
 			return next(ctx, c, req)
 		}
-		ask.Authorization = incoming(ctx, HeaderAuthorization)
+		ask.Authorization = incoming(ctx, client.HeaderAuthorization)
 		p, token, err := authn.Authenticate(ctx, ch.verifier, ask)
 		if err != nil {
 			return nil, err
@@ -54,7 +56,7 @@ func (ch *Chain) authenticate(next handler) handler {
 }
 
 func incomingTenant(ctx context.Context) int64 {
-	id, err := strconv.ParseInt(incoming(ctx, HeaderTenant), 10, 64)
+	id, err := strconv.ParseInt(incoming(ctx, client.HeaderTenant), 10, 64)
 	if err != nil || id < 1 {
 		return 0
 	}
@@ -89,7 +91,7 @@ func operationPermission(ctx context.Context, c *call) string {
 	if c.outside || c.policy.Edge {
 		return c.policy.Permission
 	}
-	return incoming(ctx, HeaderPermission)
+	return incoming(ctx, client.HeaderPermission)
 }
 
 // readRequest reads the request, of which the steps before it know nothing.
@@ -126,7 +128,7 @@ func (ch *Chain) validate(next handler) handler {
 	return func(ctx context.Context, c *call, req any) (any, error) {
 		if c.rules {
 			if err := ch.validator.Validate(req.(proto.Message)); err != nil {
-				return nil, violationFault(c.policy.Input, err)
+				return nil, validation.Fault(c.policy.Input, err)
 			}
 		}
 		return next(ctx, c, req)

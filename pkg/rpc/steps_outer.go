@@ -19,6 +19,7 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/fault"
 	"github.com/rotaloom/rotaloom/pkg/obs"
 	"github.com/rotaloom/rotaloom/pkg/panics"
+	"github.com/rotaloom/rotaloom/pkg/rpc/client"
 	"github.com/rotaloom/rotaloom/pkg/tracing"
 )
 
@@ -26,13 +27,13 @@ import (
 // one it makes an id, and tells the caller.
 func (ch *Chain) requestID(next handler) handler {
 	return func(ctx context.Context, c *call, req any) (any, error) {
-		r := obs.Request{ID: incoming(ctx, HeaderRequestID)}
-		if trace := incoming(ctx, HeaderTraceparent); obs.ValidTraceparent(trace) {
+		r := obs.Request{ID: incoming(ctx, client.HeaderRequestID)}
+		if trace := incoming(ctx, client.HeaderTraceparent); obs.ValidTraceparent(trace) {
 			r.Traceparent = trace
 		}
 		if !obs.ValidRequestID(r.ID) {
 			r.ID = obs.NewRequestID()
-			if err := grpc.SetHeader(ctx, metadata.Pairs(HeaderRequestID, r.ID)); err != nil {
+			if err := grpc.SetHeader(ctx, metadata.Pairs(client.HeaderRequestID, r.ID)); err != nil {
 				ch.log.WarnContext(ctx, "the request id cannot be answered", "error", err)
 			}
 		}

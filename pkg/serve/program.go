@@ -22,6 +22,7 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/pg"
 	"github.com/rotaloom/rotaloom/pkg/revocation"
 	"github.com/rotaloom/rotaloom/pkg/rpc"
+	"github.com/rotaloom/rotaloom/pkg/rpc/client"
 )
 
 // grace is how long calls that run may take when the program stops.
@@ -104,8 +105,8 @@ func (p *Program) Engines(ctx context.Context, sets ...pg.Migrations) (Engines, 
 
 // Dial connects to another service, which sees this one by its certificate.
 func (p *Program) Dial(target string) (grpc.ClientConnInterface, error) {
-	callee := rpc.NewPeer(target, p.Log)
-	conn, err := rpc.Dial(rpc.DialConfig{Target: target, TLS: p.certificates.ClientConfig, Peer: callee})
+	callee := client.NewPeer(target, p.Log)
+	conn, err := client.Dial(client.Config{Target: target, TLS: p.certificates.ClientConfig, Peer: callee})
 	if err != nil {
 		return nil, err
 	}

@@ -14,7 +14,7 @@ import (
 // without one as well.
 var withoutTenant = map[string]string{
 	"pkg/pg/open.go":    "a connection without a tenant sees no rows",
-	"pkg/rpc/client.go": "a call without a tenant goes out without one",
+	"pkg/rpc/client/client.go": "a call without a tenant goes out without one",
 	"pkg/obs/log.go":    "a line without a tenant is written without one",
 	"services/platform/internal/ratelimit/handler.go": "callers who are not known yet have a rate, too",
 	"services/platform/internal/ratelimit/store.go":   "without a tenant it is that of the installation",

@@ -16,7 +16,7 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/boot"
 	"github.com/rotaloom/rotaloom/pkg/clock"
 	"github.com/rotaloom/rotaloom/pkg/obs"
-	"github.com/rotaloom/rotaloom/pkg/rpc"
+	"github.com/rotaloom/rotaloom/pkg/rpc/client"
 )
 
 // settings are those of the program.
@@ -110,8 +110,8 @@ func (s *settings) connect(app *boot.App) (gateway.Conns, error) {
 		{s.SchedulingTarget, &conns.Scheduling},
 		{s.PlatformTarget, &conns.Platform},
 	} {
-		callee := rpc.NewPeer(d.target, app.Log)
-		conn, err := rpc.Dial(rpc.DialConfig{Target: d.target, TLS: certificates.ClientConfig, Peer: callee})
+		callee := client.NewPeer(d.target, app.Log)
+		conn, err := client.Dial(client.Config{Target: d.target, TLS: certificates.ClientConfig, Peer: callee})
 		if err != nil {
 			return gateway.Conns{}, err
 		}

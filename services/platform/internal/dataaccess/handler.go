@@ -16,7 +16,7 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/authn"
 	"github.com/rotaloom/rotaloom/pkg/clock"
 	"github.com/rotaloom/rotaloom/pkg/domain/rowvisibility"
-	"github.com/rotaloom/rotaloom/pkg/rpc"
+	"github.com/rotaloom/rotaloom/pkg/rpc/parts"
 	"github.com/rotaloom/rotaloom/pkg/tenant"
 	commonsv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/commons/v1"
 	datav1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/data/v1"
@@ -237,8 +237,8 @@ func (h *Handler) answer(ctx context.Context, q *query.Query, r *encoding.Result
 		return nil, err
 	}
 	var fields []byte
-	if rpc.TakesParts(ctx) {
-		w.Send = func(fields []byte) ([]byte, error) { return rpc.SendPart(ctx, fields) }
+	if parts.Requested(ctx) {
+		w.Send = func(fields []byte) ([]byte, error) { return parts.Send(ctx, fields) }
 		// What comes first is sent first.
 		if fields, err = proto.Marshal(out); err != nil {
 			return nil, err

@@ -12,7 +12,7 @@ import (
 	"google.golang.org/protobuf/proto"
 
 	"github.com/rotaloom/rotaloom/pkg/fault"
-	"github.com/rotaloom/rotaloom/pkg/rpc"
+	"github.com/rotaloom/rotaloom/pkg/rpc/parts"
 	timekeepingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/timekeeping/v1"
 )
 
@@ -113,12 +113,12 @@ func (w *textWriter) piece() error {
 	}
 	piece := bytes.Clone(w.buf.Bytes())
 	w.buf.Reset()
-	if !rpc.TakesParts(w.ctx) {
+	if !parts.Requested(w.ctx) {
 		w.out.Pieces = append(w.out.Pieces, piece)
 		return nil
 	}
 	fields := protowire.AppendBytes(protowire.AppendTag(nil, 1, protowire.BytesType), piece)
-	_, err := rpc.SendPart(w.ctx, fields)
+	_, err := parts.Send(w.ctx, fields)
 	return err
 }
 

@@ -5,7 +5,7 @@ import (
 
 	"google.golang.org/protobuf/encoding/protowire"
 
-	"github.com/rotaloom/rotaloom/pkg/rpc"
+	"github.com/rotaloom/rotaloom/pkg/rpc/parts"
 	commonsv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/commons/v1"
 )
 
@@ -70,11 +70,11 @@ func (a *answer) message(ctx context.Context) (*commonsv1.HyperfindAnswer, error
 			size := 1 + protowire.SizeBytes(len(piece))
 			fields = appendLength(fields, 2, size)
 			fields = append(appendLength(fields, protowire.Number(i+1), len(piece)), piece...)
-			if len(fields) < pieceBytes || !rpc.TakesParts(ctx) {
+			if len(fields) < pieceBytes || !parts.Requested(ctx) {
 				continue
 			}
 			var err error
-			if fields, err = rpc.SendPart(ctx, fields); err != nil {
+			if fields, err = parts.Send(ctx, fields); err != nil {
 				return nil, err
 			}
 		}

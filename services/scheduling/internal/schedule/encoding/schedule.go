@@ -11,7 +11,7 @@ import (
 
 	"github.com/rotaloom/rotaloom/pkg/civil"
 	"github.com/rotaloom/rotaloom/pkg/fault"
-	"github.com/rotaloom/rotaloom/pkg/rpc"
+	"github.com/rotaloom/rotaloom/pkg/rpc/parts"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/schedule/request"
 )
 
@@ -87,8 +87,8 @@ func Encode(ctx context.Context, q *request.Query, b *Window) ([]byte, error) {
 	if total > maxAnswerBytes {
 		return nil, tooLarge(total)
 	}
-	if rpc.TakesParts(ctx) {
-		w.send = func(fields []byte) ([]byte, error) { return rpc.SendPart(ctx, fields) }
+	if parts.Requested(ctx) {
+		w.send = func(fields []byte) ([]byte, error) { return parts.Send(ctx, fields) }
 	} else {
 		w.out = make([]byte, 0, total)
 	}

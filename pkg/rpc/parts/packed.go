@@ -1,4 +1,4 @@
-package rpc
+package parts
 
 import (
 	"bytes"
@@ -29,14 +29,23 @@ const (
 // packed is a part on its way: one block of S2.
 type packed []byte
 
-// packer sends the parts of one answer.
-type packer struct {
+// Packer sends the parts of one answer.
+type Packer struct {
 	stream  grpc.ServerStream
 	sent    bool
 	scratch []byte
 }
 
-func (p *packer) send(fields []byte) ([]byte, error) {
+// NewPacker makes the Packer of a response.
+func NewPacker(stream grpc.ServerStream) *Packer { return &Packer{stream: stream} }
+
+// Asked reports whether the caller of a method asks for packed parts.
+func Asked(ctx context.Context) bool {
+	return slices.Equal(metadata.ValueFromIncomingContext(ctx, headerParts), []string{packing})
+}
+
+// Send sends a part and returns an empty buffer for the next one.
+func (p *Packer) Send(fields []byte) ([]byte, error) {
 	if !p.sent {
 		p.sent = true
 		if err := p.stream.SetHeader(metadata.Pairs(headerParts, packing)); err != nil {
@@ -51,29 +60,30 @@ func (p *packer) send(fields []byte) ([]byte, error) {
 	return fields[:0], p.stream.SendMsg(packed(bytes.Clone(block)))
 }
 
-// sendLast sends what the method returned.
-func (p *packer) sendLast(answer any) error {
+// SendLast sends what the method returned.
+func (p *Packer) SendLast(answer any) error {
 	msg, ok := answer.(proto.Message)
 	if !ok {
 		return status.Errorf(codes.Internal, "%T is no message", answer)
 	}
-	fields := carriedBytes(msg)
+	fields := Carried(msg)
 	if fields == nil {
 		var err error
 		if fields, err = proto.Marshal(msg); err != nil {
 			return status.Errorf(codes.Internal, "encoding the answer: %v", err)
 		}
 	}
-	_, err := p.send(fields)
+	_, err := p.Send(fields)
 	return err
 }
 
-// outgoingParts calls a method and hands its answer on as it arrives.
-func outgoingParts(ctx context.Context, take TakePart, method string, args any, conn *grpc.ClientConn, opts []grpc.CallOption) error {
+// Call calls a method and hands its response on as it arrives. max bounds a part, in
+// bytes.
+func Call(ctx context.Context, receive Receiver, method string, args any, conn *grpc.ClientConn, max int, opts []grpc.CallOption) error {
 	// What is left of a call that ends here is given up.
 	ctx, cancel := context.WithCancel(metadata.AppendToOutgoingContext(ctx, headerParts, packing))
 	defer cancel()
-	opts, metadataOf := partsOptions(opts)
+	opts, metadataOf := partsOptions(opts, max)
 	stream, err := conn.NewStream(ctx, &grpc.StreamDesc{ServerStreams: true}, method, opts...)
 	if err != nil {
 		return err
@@ -98,7 +108,7 @@ func outgoingParts(ctx context.Context, take TakePart, method string, args any, 
 		case err != nil:
 			return err
 		}
-		if err := take(part.fields); err != nil {
+		if err := receive(part.fields); err != nil {
 			return err
 		}
 	}
@@ -111,13 +121,16 @@ type received struct {
 }
 
 // partsCodec is a codec that knows received parts.
-type partsCodec struct{ encoding.CodecV2 }
+type partsCodec struct {
+	encoding.CodecV2
+	max int
+}
 
 // partsOptions returns the options of a call with a partsCodec around the call's
 // codec, and a function that hands out the metadata of the answer: gRPC would
 // do so in a goroutine of its own, perhaps after a call that was given up.
-func partsOptions(opts []grpc.CallOption) (kept []grpc.CallOption, handOut func(header, trailer metadata.MD)) {
-	var codec encoding.CodecV2 = newCarrying()
+func partsOptions(opts []grpc.CallOption, max int) (kept []grpc.CallOption, handOut func(header, trailer metadata.MD)) {
+	var codec encoding.CodecV2 = NewCodec()
 	var headers, trailers []*metadata.MD
 	for _, opt := range opts {
 		switch opt := opt.(type) {
@@ -131,7 +144,7 @@ func partsOptions(opts []grpc.CallOption) (kept []grpc.CallOption, handOut func(
 			kept = append(kept, opt)
 		}
 	}
-	return append(kept, grpc.ForceCodecV2(partsCodec{codec})), func(header, trailer metadata.MD) {
+	return append(kept, grpc.ForceCodecV2(partsCodec{codec, max})), func(header, trailer metadata.MD) {
 		for _, at := range headers {
 			*at = header
 		}
@@ -157,8 +170,8 @@ func (c partsCodec) Unmarshal(data mem.BufferSlice, v any) error {
 	if err != nil {
 		return fmt.Errorf("unpacking a part: %w", err)
 	}
-	if size > DefaultMaxResponse {
-		return fmt.Errorf("a part of %d bytes, at most %d are read", size, DefaultMaxResponse)
+	if size > c.max {
+		return fmt.Errorf("a part of %d bytes, at most %d are read", size, c.max)
 	}
 	part.fields, err = s2.Decode(part.fields[:cap(part.fields)], buf.ReadOnlyData())
 	return err

@@ -1,6 +1,9 @@
-package rpc
+// Package client is how our services are called over the network: connections, and
+// the metadata that travels with requests.
+package client
 
 import (
+	"cmp"
 	"context"
 	"crypto/tls"
 	"errors"
@@ -17,11 +20,13 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/authn"
 	"github.com/rotaloom/rotaloom/pkg/fault"
 	"github.com/rotaloom/rotaloom/pkg/obs"
+	"github.com/rotaloom/rotaloom/pkg/rpc/compression"
+	"github.com/rotaloom/rotaloom/pkg/rpc/parts"
 	"github.com/rotaloom/rotaloom/pkg/tenant"
 )
 
-// DialConfig says how to reach a service. Zero values mean the defaults.
-type DialConfig struct {
+// Config says how to reach a service. Zero values mean the defaults.
+type Config struct {
 	// Target is a name as gRPC resolves it, "dns:///commons:8443".
 	Target string
 	// TLS returns the client's certificate and the authorities it trusts. It
@@ -41,15 +46,29 @@ type DialConfig struct {
 const (
 	streamWindow = 4 << 20
 	connWindow   = 16 << 20
-	// bufferSize is what one read or write of the operating system moves.
-	bufferSize = 128 << 10
+)
+
+// What both ends of a connection agree on.
+const (
+	// BufferSize is how many bytes one read or write of the operating system moves.
+	BufferSize = 128 << 10
+	// PingInterval is how often an idle connection is tried, and PingTimeout how long
+	// the other end may take to reply.
+	PingInterval = 30 * time.Second
+	PingTimeout  = 10 * time.Second
+)
+
+// Sizes of messages in bytes unless a configuration says otherwise.
+const (
+	DefaultMaxRequest  = 8 << 20
+	DefaultMaxResponse = 64 << 20
 )
 
 // Dial makes a connection to a service; it connects with the first call.
 // Calls carry the request id, tenant and token of their context, and their
 // errors are *fault.Error.
-func Dial(cfg DialConfig, opts ...grpc.DialOption) (*grpc.ClientConn, error) {
-	registerCompressor()
+func Dial(cfg Config, opts ...grpc.DialOption) (*grpc.ClientConn, error) {
+	compression.Register()
 	creds := insecure.NewCredentials()
 	switch {
 	case cfg.TLS != nil:
@@ -65,13 +84,13 @@ func Dial(cfg DialConfig, opts ...grpc.DialOption) (*grpc.ClientConn, error) {
 		grpc.WithUnaryInterceptor(outgoingUnary),
 		grpc.WithDefaultServiceConfig(`{"loadBalancingConfig":[{"round_robin":{}}]}`),
 		grpc.WithDefaultCallOptions(
-			grpc.MaxCallSendMsgSize(orDefault(cfg.MaxRequest, DefaultMaxRequest)),
-			grpc.MaxCallRecvMsgSize(orDefault(cfg.MaxResponse, DefaultMaxResponse)),
+			grpc.MaxCallSendMsgSize(cmp.Or(cfg.MaxRequest, DefaultMaxRequest)),
+			grpc.MaxCallRecvMsgSize(cmp.Or(cfg.MaxResponse, DefaultMaxResponse)),
 		),
 		grpc.WithInitialWindowSize(streamWindow),
 		grpc.WithInitialConnWindowSize(connWindow),
-		grpc.WithReadBufferSize(bufferSize),
-		grpc.WithKeepaliveParams(keepalive.ClientParameters{Time: pingEvery, Timeout: pingTimeout}),
+		grpc.WithReadBufferSize(BufferSize),
+		grpc.WithKeepaliveParams(keepalive.ClientParameters{Time: PingInterval, Timeout: PingTimeout}),
 		grpc.WithConnectParams(grpc.ConnectParams{
 			Backoff:           backoff.Config{BaseDelay: 100 * time.Millisecond, Multiplier: 1.6, Jitter: 0.2, MaxDelay: 5 * time.Second},
 			MinConnectTimeout: 5 * time.Second,
@@ -85,17 +104,17 @@ func Dial(cfg DialConfig, opts ...grpc.DialOption) (*grpc.ClientConn, error) {
 }
 
 func outgoingUnary(ctx context.Context, method string, req, reply any, conn *grpc.ClientConn, invoke grpc.UnaryInvoker, opts ...grpc.CallOption) error {
-	take := takerOf(ctx)
-	ctx = metadata.NewOutgoingContext(ctx, outgoing(ctx))
-	if take != nil {
-		return clientError(outgoingParts(ctx, take, method, req, conn, opts))
+	receive := parts.ReceiverOf(ctx)
+	ctx = metadata.NewOutgoingContext(ctx, Metadata(ctx))
+	if receive != nil {
+		return Error(parts.Call(ctx, receive, method, req, conn, DefaultMaxResponse, opts))
 	}
-	return clientError(invoke(ctx, method, req, reply, conn, opts...))
+	return Error(invoke(ctx, method, req, reply, conn, opts...))
 }
 
-// outgoing returns the metadata of a call: what its context holds already,
+// Metadata returns the metadata of a call: what its context holds already,
 // and what the work of the context hands on.
-func outgoing(ctx context.Context) metadata.MD {
+func Metadata(ctx context.Context) metadata.MD {
 	md, ok := metadata.FromOutgoingContext(ctx)
 	if !ok {
 		md = make(metadata.MD, 4)
@@ -118,8 +137,8 @@ func outgoing(ctx context.Context) metadata.MD {
 	return md
 }
 
-// clientError makes an error of the other side ours again.
-func clientError(err error) error {
+// Error makes an error of the other side ours again.
+func Error(err error) error {
 	if err == nil {
 		return nil
 	}

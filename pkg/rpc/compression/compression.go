@@ -1,4 +1,5 @@
-package rpc
+// Package compression compresses large responses between services.
+package compression
 
 import (
 	"context"
@@ -15,13 +16,13 @@ import (
 // Schedules repeat themselves, and S2 makes a tenth of them in less time than
 // their bytes would take through TLS and HTTP/2.
 const (
-	compressorName = "s2"
-	// compressFrom is the size in bytes from which on an answer is compressed.
-	compressFrom = 64 << 10
+	name = "s2"
+	// threshold is the size in bytes from which on an answer is compressed.
+	threshold = 64 << 10
 )
 
-// registerCompressor makes the compressor known to gRPC, once.
-var registerCompressor = sync.OnceFunc(func() {
+// Register makes the compressor known to gRPC, once.
+var Register = sync.OnceFunc(func() {
 	encoding.RegisterCompressor(&compressor{
 		writers: sync.Pool{New: func() any { return s2.NewWriter(nil, s2.WriterConcurrency(1)) }},
 		readers: sync.Pool{New: func() any { return s2.NewReader(nil) }},
@@ -32,7 +33,7 @@ var registerCompressor = sync.OnceFunc(func() {
 type compressor struct{ writers, readers sync.Pool }
 
 // Name is that on the wire.
-func (c *compressor) Name() string { return compressorName }
+func (c *compressor) Name() string { return name }
 
 // Compress returns a writer of the compressed form.
 func (c *compressor) Compress(w io.Writer) (io.WriteCloser, error) {
@@ -77,23 +78,23 @@ func (r *decompressing) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// compressLarge has large answers of a method compressed when the client can read
+// Large has large answers of a method compressed when the client can read
 // them.
-func compressLarge(handle grpc.MethodHandler) grpc.MethodHandler {
+func Large(handle grpc.MethodHandler) grpc.MethodHandler {
 	return func(impl any, ctx context.Context, decode func(any) error, chained grpc.UnaryServerInterceptor) (any, error) {
 		resp, err := handle(impl, ctx, decode, chained)
 		if err == nil {
-			compressIfLarge(ctx, resp)
+			IfLarge(ctx, resp)
 		}
 		return resp, err
 	}
 }
 
-// compressIfLarge has what is sent compressed, of which the answer is the first.
-func compressIfLarge(ctx context.Context, answer any) {
-	if m, ok := answer.(proto.Message); ok && proto.Size(m) >= compressFrom {
+// IfLarge has what is sent compressed, of which the answer is the first.
+func IfLarge(ctx context.Context, answer any) {
+	if m, ok := answer.(proto.Message); ok && proto.Size(m) >= threshold {
 		// Its only error is that the client cannot, or that a part was sent
 		// before.
-		_ = grpc.SetSendCompressor(ctx, compressorName)
+		_ = grpc.SetSendCompressor(ctx, name)
 	}
 }

@@ -1,4 +1,4 @@
-package rpc
+package parts
 
 import (
 	"google.golang.org/grpc/encoding"
@@ -7,28 +7,29 @@ import (
 	"google.golang.org/protobuf/proto"
 )
 
-// carrying is the ordinary codec, but sends the bytes of a message that holds
+// Codec is the ordinary codec, but sends the bytes of a message that holds
 // nothing but unknown fields as they are. Handlers write large answers so.
-type carrying struct{ encoding.CodecV2 }
+type Codec struct{ encoding.CodecV2 }
 
-func newCarrying() carrying { return carrying{encoding.GetCodecV2(protocodec.Name)} }
+// NewCodec makes a Codec.
+func NewCodec() Codec { return Codec{encoding.GetCodecV2(protocodec.Name)} }
 
 // Marshal encodes a message.
-func (c carrying) Marshal(v any) (mem.BufferSlice, error) {
+func (c Codec) Marshal(v any) (mem.BufferSlice, error) {
 	if part, ok := v.(packed); ok {
 		return mem.BufferSlice{mem.SliceBuffer(part)}, nil
 	}
 	if m, ok := v.(proto.Message); ok {
-		if carried := carriedBytes(m); carried != nil {
+		if carried := Carried(m); carried != nil {
 			return mem.BufferSlice{mem.SliceBuffer(carried)}, nil
 		}
 	}
 	return c.CodecV2.Marshal(v)
 }
 
-// carriedBytes returns the unknown fields of a message that has no others, or
+// Carried returns the unknown fields of a message that has no others, or
 // nil. They need no copy: a handler lets go of its answer.
-func carriedBytes(m proto.Message) []byte {
+func Carried(m proto.Message) []byte {
 	carried := m.ProtoReflect().GetUnknown()
 	if len(carried) == 0 || proto.Size(m) != len(carried) {
 		return nil

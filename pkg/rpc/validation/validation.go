@@ -1,4 +1,6 @@
-package rpc
+// Package validation knows which requests carry value rules of protovalidate, and says
+// what is wrong with those that break them.
+package validation
 
 import (
 	"errors"
@@ -8,6 +10,7 @@ import (
 
 	"buf.build/gen/go/bufbuild/protovalidate/protocolbuffers/go/buf/validate"
 	"buf.build/go/protovalidate"
+	"google.golang.org/protobuf/proto"
 	"google.golang.org/protobuf/reflect/protoreflect"
 
 	commonv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/common/v1"
@@ -18,9 +21,9 @@ import (
 // maxViolations bounds how many broken rules an answer names.
 const maxViolations = 20
 
-// violationFault says which rules a request breaks, without showing the rules
+// Fault says which rules a request breaks, without showing the rules
 // themselves. The first one is the error, further ones are its details.
-func violationFault(input protoreflect.MessageDescriptor, err error) error {
+func Fault(input protoreflect.MessageDescriptor, err error) error {
 	var broken *protovalidate.ValidationError
 	if !errors.As(err, &broken) || len(broken.Violations) == 0 {
 		return fmt.Errorf("validating the request: %w", err)
@@ -94,4 +97,35 @@ func valueMessage(field protoreflect.FieldDescriptor) protoreflect.MessageDescri
 		return field.MapValue().Message()
 	}
 	return field.Message()
+}
+
+// HasRules reports whether a message type, or one below it, carries rules of
+// protovalidate.
+func HasRules(desc protoreflect.MessageDescriptor) bool {
+	return hasRules(desc, map[protoreflect.FullName]bool{})
+}
+
+func hasRules(desc protoreflect.MessageDescriptor, seen map[protoreflect.FullName]bool) bool {
+	if seen[desc.FullName()] {
+		return false
+	}
+	seen[desc.FullName()] = true
+	if proto.HasExtension(desc.Options(), validate.E_Message) {
+		return true
+	}
+	for i := range desc.Oneofs().Len() {
+		if proto.HasExtension(desc.Oneofs().Get(i).Options(), validate.E_Oneof) {
+			return true
+		}
+	}
+	for i := range desc.Fields().Len() {
+		field := desc.Fields().Get(i)
+		if proto.HasExtension(field.Options(), validate.E_Field) {
+			return true
+		}
+		if below := valueMessage(field); below != nil && hasRules(below, seen) {
+			return true
+		}
+	}
+	return false
 }
