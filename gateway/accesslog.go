@@ -73,8 +73,8 @@ func endSpan(w *response, r *request) {
 	if r.span.Seen() {
 		name := r.Method
 		if r.route != nil {
-			name += " " + r.route.path
-			r.span.Set(name, attribute.String("http.route", r.route.path))
+			name += " " + r.route.Path
+			r.span.Set(name, attribute.String("http.route", r.route.Path))
 		}
 		r.span.Set(name, attribute.String("http.request.method", r.Method), attribute.Int("http.response.status_code", w.status))
 	}
@@ -85,7 +85,7 @@ func attrs(w *response, r *request) []slog.Attr {
 	// The path itself is not logged: it may hold names of people.
 	path := ""
 	if r.route != nil {
-		path = r.route.path
+		path = r.route.Path
 	}
 	attrs := []slog.Attr{
 		slog.String("method", r.Method), slog.String("route", path), slog.Int("status", w.status),

@@ -8,6 +8,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/rotaloom/rotaloom/gateway/idempotencykey"
 	"github.com/rotaloom/rotaloom/pkg/fault"
 	optionsv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/options/v1"
 )
@@ -44,7 +45,7 @@ func newAdmission(cfg Config, m *metrics) *admission {
 func (a *admission) admit(next handler) handler {
 	return func(ctx context.Context, w *response, r *request) {
 		queue := a.work
-		if r.route.policy.Throttle == optionsv1.Throttle_THROTTLE_LOGIN {
+		if r.route.Policy.Throttle == optionsv1.Throttle_THROTTLE_LOGIN {
 			queue = a.login
 		}
 		reason, bad := queue.enter(ctx)
@@ -109,7 +110,7 @@ func overloaded() *fault.Error {
 func deadline(timeout time.Duration) step {
 	return func(next handler) handler {
 		return func(ctx context.Context, w *response, r *request) {
-			if len(r.Header[headerKey]) > 0 && r.route.takesKey() {
+			if len(r.Header[idempotencykey.Header]) > 0 && r.route.TakesKey() {
 				ctx = context.WithoutCancel(ctx)
 			}
 			ctx, cancel := context.WithDeadline(ctx, r.began.Add(timeout))

@@ -11,6 +11,7 @@ import (
 	"github.com/grpc-ecosystem/grpc-gateway/v2/runtime"
 	"google.golang.org/protobuf/proto"
 
+	"github.com/rotaloom/rotaloom/gateway/headers"
 	"github.com/rotaloom/rotaloom/gateway/transcode"
 	"github.com/rotaloom/rotaloom/pkg/authn"
 	"github.com/rotaloom/rotaloom/pkg/fault"
@@ -21,7 +22,7 @@ import (
 type calls struct {
 	bufs        buffers
 	answerLimit int
-	proxies     proxies
+	proxies     headers.Proxies
 	verifier    *authn.Verifier // nil when the services alone say who is let in
 }
 
@@ -50,7 +51,7 @@ func callOf(ctx context.Context) *serviceCall {
 func (cs *calls) serve(ctx context.Context, w *response, r *request) {
 	c := &serviceCall{calls: cs, w: w, r: r}
 	defer c.end()
-	r.route.handle(w, c.forwarded(context.WithValue(ctx, callKey{}, c)), r.params)
+	r.route.Handle(w, c.forwarded(context.WithValue(ctx, callKey{}, c)), r.params)
 }
 
 func (c *serviceCall) end() {
@@ -67,7 +68,7 @@ func (c *serviceCall) end() {
 // services may see, and with the query's values already read.
 func (c *serviceCall) forwarded(ctx context.Context) *http.Request {
 	f := c.r.WithContext(ctx)
-	f.Header = passedHeaders(c.r.Request, c.proxies.trust(c.r.Request))
+	f.Header = headers.Passed(c.r.Request, c.proxies.Trust(c.r.Request))
 	f.Body = &callBody{c}
 	f.Form, f.PostForm = c.r.query, url.Values{}
 	if f.Form == nil {
@@ -97,8 +98,8 @@ func prepareResponse(ctx context.Context, rw http.ResponseWriter, m proto.Messag
 	}
 	if c := callOf(ctx); c != nil {
 		c.tagVersion(m)
-		if raw := c.r.route.raw; raw != nil {
-			w.Header().Set("Content-Type", raw.contentType)
+		if raw := c.r.route.Raw; raw != nil {
+			w.Header().Set("Content-Type", raw.ContentType)
 		}
 	}
 	md, _ := runtime.ServerMetadataFromContext(ctx)

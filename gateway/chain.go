@@ -7,7 +7,9 @@ import (
 	"strings"
 	"time"
 
+	"github.com/rotaloom/rotaloom/gateway/headers"
 	"github.com/rotaloom/rotaloom/gateway/listener"
+	"github.com/rotaloom/rotaloom/gateway/routing"
 	"github.com/rotaloom/rotaloom/pkg/authn"
 	"github.com/rotaloom/rotaloom/pkg/fault"
 	"github.com/rotaloom/rotaloom/pkg/obs"
@@ -40,9 +42,9 @@ type request struct {
 	began time.Time
 	path  string // escaped, without the prefix /api
 
-	route   *route   // nil when there is none,
-	missing *noRoute // which this says
-	values  []string // of the path's parameters, in the order of the path
+	route   *routing.Route   // nil when there is none,
+	missing *routing.NoRoute // which this says
+	values  []string         // of the path's parameters, in the order of the path
 	params  map[string]string
 	query   url.Values
 	version int64 // that If-Match names, or 0
@@ -55,15 +57,15 @@ type request struct {
 }
 
 func newRequest(r *http.Request) *request {
-	return &request{Request: r, id: requestOf(r), began: time.Now(), path: trimAPI(r.URL.EscapedPath())}
+	return &request{Request: r, id: headers.Request(r), began: time.Now(), path: trimAPI(r.URL.EscapedPath())}
 }
 
 // class is the throttling class of the operation, 0 when it has none.
 func (r *request) class() int {
-	if r.route == nil || int(r.route.policy.Throttle) >= classes {
+	if r.route == nil || int(r.route.Policy.Throttle) >= classes {
 		return 0
 	}
-	return int(r.route.policy.Throttle)
+	return int(r.route.Policy.Throttle)
 }
 
 // refusals refuse the requests that a check finds fault with.
@@ -103,10 +105,10 @@ func trimAPI(path string) string {
 
 // lookup finds the operation that is asked for. That there is none is said when the
 // request was taken from the rate of its caller.
-func (rt *router) lookup(_ context.Context, w *response, r *request) *fault.Error {
-	r.route, r.values, r.missing = rt.find(r.Method, r.path)
+func (e *Edge) lookup(_ context.Context, w *response, r *request) *fault.Error {
+	r.route, r.values, r.missing = e.routes.Find(r.Method, r.path)
 	if r.route != nil {
-		w.oauth, w.success = r.route.policy.OAuthErrors, r.route.policy.SuccessStatus
+		w.oauth, w.success = r.route.Policy.OAuthErrors, r.route.Policy.SuccessStatus
 	}
 	return nil
 }
@@ -116,20 +118,35 @@ func routed(_ context.Context, w *response, r *request) *fault.Error {
 	if r.missing == nil {
 		return nil
 	}
-	if r.missing.allow != "" {
-		w.Header().Set("Allow", r.missing.allow)
+	if r.missing.Allow != "" {
+		w.Header().Set("Allow", r.missing.Allow)
 	}
-	return r.missing.fault
+	return r.missing.Fault
 }
 
 // bindPath reads the parameters of the path.
 func bindPath(_ context.Context, _ *response, r *request) (bad *fault.Error) {
-	r.params, bad = r.route.pathValues(r.values)
+	r.params, bad = r.route.PathValues(r.values)
 	return bad
 }
 
 // bindQuery reads the parameters of the query.
 func bindQuery(_ context.Context, _ *response, r *request) (bad *fault.Error) {
-	r.query, bad = r.route.queryValues(r.URL.RawQuery)
+	r.query, bad = r.route.QueryValues(r.URL.RawQuery)
 	return bad
+}
+
+// requireTLS refuses what did not come over TLS, to us or to a proxy that we
+// trust.
+func requireTLS(trusted headers.Proxies) check {
+	return func(_ context.Context, _ *response, r *request) *fault.Error {
+		if trusted.HTTPS(r.Request) {
+			return nil
+		}
+		return httpsOnly()
+	}
+}
+
+func httpsOnly() *fault.Error {
+	return fault.Forbidden(fault.CodeHTTPSOnly, "This service is only available over HTTPS.")
 }

@@ -45,7 +45,7 @@ func (d denials) note(r *request, p *authn.Principal, f *fault.Error) {
 	}
 	operation := ""
 	if r.route != nil {
-		operation = r.route.policy.Name[1:]
+		operation = r.route.Policy.Name[1:]
 	}
 	d.Add(denial.Kind{
 		Tenant: p.Tenant, User: p.Subject, Client: p.Client, Operation: operation, Outcome: f.Code,

@@ -5,6 +5,7 @@ import (
 	"net/http"
 
 	"github.com/rotaloom/rotaloom/gateway/apidocs"
+	"github.com/rotaloom/rotaloom/gateway/headers"
 	"github.com/rotaloom/rotaloom/gateway/throttle"
 	"github.com/rotaloom/rotaloom/pkg/fault"
 	optionsv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/options/v1"
@@ -14,7 +15,7 @@ import (
 // caller's address.
 type docs struct {
 	refusals refusals
-	proxies  proxies
+	proxies  headers.Proxies
 	callers  *identification
 }
 
@@ -35,7 +36,7 @@ func (d *docs) serve(next handler) handler {
 }
 
 func (d *docs) check(ctx context.Context, w *response, r *request) *fault.Error {
-	if bad := d.proxies.requireTLS(ctx, w, r); bad != nil {
+	if bad := requireTLS(d.proxies)(ctx, w, r); bad != nil {
 		return bad
 	}
 	if r.Method != http.MethodGet && r.Method != http.MethodHead {

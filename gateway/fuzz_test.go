@@ -17,6 +17,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/stretchr/testify/require"
 
+	"github.com/rotaloom/rotaloom/gateway/headers"
 	"github.com/rotaloom/rotaloom/pkg/authn"
 	"github.com/rotaloom/rotaloom/pkg/clock"
 	"github.com/rotaloom/rotaloom/pkg/fault"
@@ -148,27 +149,8 @@ func FuzzAuthorization(f *testing.F) {
 		require.Equal(t, fault.CodeUnauthenticated, answer.ErrorCode)
 		require.NotContains(t, w.Body.String(), secret)
 		require.NotContains(t, w.Body.String(), good)
-		if sent := token(r.Header); sent != "" {
+		if sent := headers.Token(r.Header); sent != "" {
 			require.Equal(t, sent, authn.TokenOf("Bearer "+sent), "edge and services see one token")
-		}
-	})
-}
-
-// FuzzIdempotencyKey reads any key: what is taken for one is short and can be
-// sent on.
-func FuzzIdempotencyKey(f *testing.F) {
-	for _, value := range []string{"a", `"a"`, `"a\"b\\"`, `"`, `"a";x=1`, "", " a ", "ä", `"ä"`} {
-		f.Add(value)
-	}
-	f.Fuzz(func(t *testing.T, value string) {
-		key, bad := idempotencyKey(http.Header{headerKey: {value}})
-		require.Equal(t, key == "", bad != nil)
-		require.LessOrEqual(t, len(key), maxKey)
-		require.True(t, printable(key))
-		if bad == nil {
-			again, worse := idempotencyKey(http.Header{headerKey: {`"` + strings.NewReplacer(`\`, `\\`, `"`, `\"`).Replace(key) + `"`}})
-			require.Nil(t, worse)
-			require.Equal(t, key, again)
 		}
 	})
 }

@@ -20,7 +20,10 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 	"google.golang.org/grpc"
 
+	"github.com/rotaloom/rotaloom/gateway/bodymemory"
+	"github.com/rotaloom/rotaloom/gateway/headers"
 	"github.com/rotaloom/rotaloom/gateway/listener"
+	"github.com/rotaloom/rotaloom/gateway/routing"
 	"github.com/rotaloom/rotaloom/gateway/throttle"
 	"github.com/rotaloom/rotaloom/pkg/authn"
 	"github.com/rotaloom/rotaloom/pkg/clock"
@@ -147,9 +150,9 @@ type Edge struct {
 	cfg       Config
 	log       *slog.Logger
 	metrics   *metrics
-	routes    router
+	routes    routing.Router
 	admission *admission
-	bodies    *bodies
+	bodies    *bodymemory.Memory
 	denials   denials
 	handler   http.Handler
 }
@@ -179,7 +182,7 @@ func newEdge(cfg Config, conns Conns, verifier *authn.Verifier, throttler *throt
 	if e.metrics, err = newMetrics(e.cfg.Metrics); err != nil {
 		return nil, err
 	}
-	e.admission, e.bodies = newAdmission(e.cfg, e.metrics), newBodies(e.cfg)
+	e.admission, e.bodies = newAdmission(e.cfg, e.metrics), bodymemory.New(e.cfg.BodyMemory, max(e.cfg.LargeBodies, e.cfg.BodyLimit))
 	if err := e.register(domains(conns)); err != nil {
 		return nil, err
 	}
@@ -198,7 +201,7 @@ func newEdge(cfg Config, conns Conns, verifier *authn.Verifier, throttler *throt
 // chain is the way of a request, in order.
 func (e *Edge) chain(verifier *authn.Verifier, throttler *throttle.Throttler, keys platformv1.IdempotencyServiceClient) http.Handler {
 	cfg, refusals := e.cfg, refusals{&listener.Drainer{}}
-	trusted := proxies(cfg.TrustedProxies)
+	trusted := headers.Proxies(cfg.TrustedProxies)
 	callers := &identification{verifier: verifier, throttler: throttler, metrics: e.metrics, denials: e.denials, proxies: trusted}
 	body := &bodyReader{
 		limit: cfg.BodyLimit, stall: cfg.StallTimeout, timeout: cfg.Timeout,
@@ -213,19 +216,19 @@ func (e *Edge) chain(verifier *authn.Verifier, throttler *throttle.Throttler, ke
 		steps = append(steps, pages.serve) // the API description
 	}
 	steps = append(steps,
-		refusals.unless(trusted.requireTLS), // 403: plain HTTP
-		refusals.unless(e.routes.lookup),    // which operation is asked for?
-		refusals.unless(callers.check),      // 401, 429: who is calling, and is anything left of their rate?
-		refusals.unless(routed),             // 404, 405: there is no such operation
-		refusals.unless(bindPath),           // 404: the path names nothing
-		refusals.unless(body.check),         // 413, 415: what is known of the body before it is read
-		refusals.unless(bindQuery),          // 400: the parameters of the query
-		refusals.unless(bindVersion),        // 400, 412: the version that is meant
-		body.read,                           // 408, 413, 503: all of the body, before others have to wait for it
-		body.limitLarge,                     // 503: few large bodies at a time
-		e.admission.admit,                   // 503: so many requests at a time
-		deadline(cfg.Timeout),               // 504: for so long
-		idempotent.once,                     // 409: once for each Idempotency-Key
+		refusals.unless(requireTLS(trusted)), // 403: plain HTTP
+		refusals.unless(e.lookup),            // which operation is asked for?
+		refusals.unless(callers.check),       // 401, 429: who is calling, and is anything left of their rate?
+		refusals.unless(routed),              // 404, 405: there is no such operation
+		refusals.unless(bindPath),            // 404: the path names nothing
+		refusals.unless(body.check),          // 413, 415: what is known of the body before it is read
+		refusals.unless(bindQuery),           // 400: the parameters of the query
+		refusals.unless(bindVersion),         // 400, 412: the version that is meant
+		body.read,                            // 408, 413, 503: all of the body, before others have to wait for it
+		body.limitLarge,                      // 503: few large bodies at a time
+		e.admission.admit,                    // 503: so many requests at a time
+		deadline(cfg.Timeout),                // 504: for so long
+		idempotent.once,                      // 409: once for each Idempotency-Key
 	)
 	return &accessLog{
 		next: inOrder(service.serve, steps...), log: e.log, metrics: e.metrics, stall: cfg.StallTimeout, timeout: cfg.Timeout,
@@ -257,7 +260,7 @@ func (e *Edge) register(domains []domain) error {
 			if err := s.register(context.Background(), mux, conn); err != nil {
 				return err
 			}
-			if err := e.routes.addService(s.name, generated, policies); err != nil {
+			if err := e.routes.AddService(s.name, generated, policies); err != nil {
 				return err
 			}
 		}

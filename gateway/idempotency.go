@@ -9,6 +9,8 @@ import (
 
 	"google.golang.org/grpc/metadata"
 
+	"github.com/rotaloom/rotaloom/gateway/headers"
+	"github.com/rotaloom/rotaloom/gateway/idempotencykey"
 	"github.com/rotaloom/rotaloom/pkg/authn"
 	"github.com/rotaloom/rotaloom/pkg/fault"
 	"github.com/rotaloom/rotaloom/pkg/rpc/client"
@@ -72,14 +74,14 @@ func (i *idempotency) once(next handler) handler {
 
 // keyOf returns the key of a request, "" when it has none, or none that counts.
 func (i *idempotency) keyOf(r *request) (string, *fault.Error) {
-	if !r.route.takesKey() {
+	if !r.route.TakesKey() {
 		return "", nil
 	}
-	key, bad := idempotencyKey(r.Header)
+	key, bad := idempotencykey.Parse(r.Header)
 	switch {
 	case bad != nil || key == "":
 		return "", bad
-	case token(r.Header) == "":
+	case headers.Token(r.Header) == "":
 		// Without a user the edge would claim it for itself.
 		return "", authn.Missing()
 	case i.keys == nil:
@@ -91,9 +93,9 @@ func (i *idempotency) keyOf(r *request) (string, *fault.Error) {
 // claim claims the key of a request. It reports whether the request is to be carried
 // out; if not, it was answered.
 func (i *idempotency) claim(ctx context.Context, w *response, r *request, key string) bool {
-	c := &recording{idempotency: i, w: w, ctx: asUser(ctx, r), key: key, operation: r.route.policy.Name}
+	c := &recording{idempotency: i, w: w, ctx: asUser(ctx, r), key: key, operation: r.route.Policy.Name}
 	claim, err := i.keys.ClaimIdempotencyKey(c.ctx, &platformv1.ClaimIdempotencyKeyRequest{
-		Operation: c.operation, Key: key, Fingerprint: fingerprint(r, key), LeaseMs: i.lease.Milliseconds(),
+		Operation: c.operation, Key: key, Fingerprint: idempotencykey.Fingerprint(key, r.Method, r.path, r.URL.RawQuery, r.body.bytes()), LeaseMs: i.lease.Milliseconds(),
 	})
 	switch {
 	case err != nil:
@@ -116,7 +118,7 @@ func (i *idempotency) claim(ctx context.Context, w *response, r *request, key st
 // user.
 func asUser(ctx context.Context, r *request) context.Context {
 	md := metadata.Pairs(client.HeaderRequestID, r.id.ID)
-	if token := token(r.Header); token != "" {
+	if token := headers.Token(r.Header); token != "" {
 		md.Set(client.HeaderAuthorization, "Bearer "+token)
 	}
 	return metadata.NewOutgoingContext(ctx, md)

@@ -18,6 +18,7 @@ import (
 	"google.golang.org/protobuf/reflect/protoreflect"
 	"google.golang.org/protobuf/types/known/emptypb"
 
+	"github.com/rotaloom/rotaloom/gateway/idempotencykey"
 	"github.com/rotaloom/rotaloom/pkg/fault"
 	"github.com/rotaloom/rotaloom/pkg/rpc"
 	platformv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/platform/v1"
@@ -120,13 +121,13 @@ func TestARequestThatComesAgainGetsTheFirstAnswer(t *testing.T) {
 	t.Parallel()
 	f, calls := counting(nothingElse)
 	s, book := serveKeys(t, Config{}, f)
-	first := userCall(t, s, "POST", shiftsPath, `{"label":"a"}`, headerKey, `"k-1"`)
+	first := userCall(t, s, "POST", shiftsPath, `{"label":"a"}`, idempotencykey.Header, `"k-1"`)
 	require.Equal(t, 200, first.status, first.body)
 	assert.Equal(t, "/v1/things/1", first.header.Get("Content-Location"))
 	assert.Empty(t, first.header.Get(headerReplayed))
 	assert.Equal(t, "Bearer abc", book.user, "keys are claimed in the name of the user")
 
-	again := userCall(t, s, "POST", "/api"+shiftsPath, `{"label":"a"}`, headerKey, "k-1")
+	again := userCall(t, s, "POST", "/api"+shiftsPath, `{"label":"a"}`, idempotencykey.Header, "k-1")
 	assert.Equal(t, first.status, again.status)
 	assert.Equal(t, first.body, again.body)
 	for _, name := range []string{"Content-Location", "Content-Type", "Content-Length"} {
@@ -137,15 +138,15 @@ func TestARequestThatComesAgainGetsTheFirstAnswer(t *testing.T) {
 	assert.Equal(t, 1, calls())
 
 	for name, other := range map[string]reply{
-		"another body":  userCall(t, s, "POST", shiftsPath, `{"label":"b"}`, headerKey, "k-1"),
-		"another query": userCall(t, s, "POST", shiftsPath+"?", `{"label":"a" }`, headerKey, "k-1"),
+		"another body":  userCall(t, s, "POST", shiftsPath, `{"label":"b"}`, idempotencykey.Header, "k-1"),
+		"another query": userCall(t, s, "POST", shiftsPath+"?", `{"label":"a" }`, idempotencykey.Header, "k-1"),
 	} {
 		assert.Equal(t, 422, other.status, name)
 		assert.Contains(t, other.body, fault.CodeKeyReused)
 	}
-	assert.Equal(t, 401, call(t, s, "POST", shiftsPath, `{"label":"a"}`, headerKey, "k-1").status, "without a token")
+	assert.Equal(t, 401, call(t, s, "POST", shiftsPath, `{"label":"a"}`, idempotencykey.Header, "k-1").status, "without a token")
 	assert.Equal(t, 200, userCall(t, s, "POST", shiftsPath, `{"label":"a"}`).status, "without a key")
-	assert.Equal(t, 200, userCall(t, s, "POST", shiftsPath, `{"label":"a"}`, headerKey, "k-2").status)
+	assert.Equal(t, 200, userCall(t, s, "POST", shiftsPath, `{"label":"a"}`, idempotencykey.Header, "k-2").status)
 	assert.Equal(t, 3, calls())
 }
 
@@ -159,9 +160,9 @@ func TestARequestThatRunsIsNotCarriedOutTwice(t *testing.T) {
 	})
 	s, _ := serveKeys(t, Config{}, f)
 	first := make(chan reply, 1)
-	go func() { first <- userCall(t, s, "POST", shiftsPath, `{}`, headerKey, "k") }()
+	go func() { first <- userCall(t, s, "POST", shiftsPath, `{}`, idempotencykey.Header, "k") }()
 	<-entered
-	re := userCall(t, s, "POST", shiftsPath, `{}`, headerKey, "k")
+	re := userCall(t, s, "POST", shiftsPath, `{}`, idempotencykey.Header, "k")
 	assert.Equal(t, 409, re.status)
 	assert.Contains(t, re.body, fault.CodeKeyRunning)
 	assert.Equal(t, "1", re.header.Get("Retry-After"))
@@ -185,7 +186,7 @@ func TestARequestGoesOnWhenItsClientHasGone(t *testing.T) {
 	go func() {
 		r, err := http.NewRequestWithContext(ctx, "POST", s.URL+shiftsPath, strings.NewReader(`{"label":"a"}`))
 		if err == nil {
-			r.Header.Set(headerKey, "k")
+			r.Header.Set(idempotencykey.Header, "k")
 			r.Header.Set("Authorization", "abc")
 			_, err = s.Client().Do(r)
 		}
@@ -196,7 +197,7 @@ func TestARequestGoesOnWhenItsClientHasGone(t *testing.T) {
 	require.Error(t, <-lost)
 	close(goOn)
 	<-book.settled
-	re := userCall(t, s, "POST", shiftsPath, `{"label":"a"}`, headerKey, "k")
+	re := userCall(t, s, "POST", shiftsPath, `{"label":"a"}`, idempotencykey.Header, "k")
 	assert.Equal(t, 200, re.status)
 	assert.JSONEq(t, `[{"id":1,"label":"a"}]`, re.body)
 	assert.Equal(t, 1, calls())
@@ -222,8 +223,8 @@ func TestWhatIsRemembered(t *testing.T) {
 	} {
 		f, calls := counting(func(context.Context, *schedulingv1.Shift) error { return test.err.GRPCStatus().Err() })
 		s, _ := serveKeys(t, Config{}, f)
-		first := userCall(t, s, "POST", shiftsPath, `{}`, headerKey, "k")
-		again := userCall(t, s, "POST", shiftsPath, `{}`, headerKey, "k")
+		first := userCall(t, s, "POST", shiftsPath, `{}`, idempotencykey.Header, "k")
+		again := userCall(t, s, "POST", shiftsPath, `{}`, idempotencykey.Header, "k")
 		assert.Equal(t, test.err.Status, first.status)
 		assert.Equal(t, first.status, again.status)
 		assert.Equal(t, first.body, again.body)
@@ -240,10 +241,10 @@ func TestOnlySmallAnswersAreKept(t *testing.T) {
 		return manyShifts(), rpc.SetContentLocation(ctx, "/v1/here")
 	}}
 	s, _ := serveKeys(t, Config{KeptAnswer: 100}, f)
-	first := userCall(t, s, "POST", shiftsPath, `{}`, headerKey, "k")
+	first := userCall(t, s, "POST", shiftsPath, `{}`, idempotencykey.Header, "k")
 	require.Equal(t, 200, first.status)
 	assert.Greater(t, len(first.body), 100_000, "the answer is whole")
-	again := userCall(t, s, "POST", shiftsPath, `{}`, headerKey, "k")
+	again := userCall(t, s, "POST", shiftsPath, `{}`, idempotencykey.Header, "k")
 	assert.Equal(t, 409, again.status)
 	assert.Contains(t, again.body, fault.CodeAnswerNotKept)
 	assert.Contains(t, again.body, "status 200")
@@ -260,12 +261,12 @@ func TestAnswersWithoutABodyAreKept(t *testing.T) {
 	}}
 	s, _ := serveKeys(t, Config{}, f)
 	for range 2 {
-		re := userCall(t, s, "DELETE", shiftsPath+"/7", "", headerKey, "k")
+		re := userCall(t, s, "DELETE", shiftsPath+"/7", "", idempotencykey.Header, "k")
 		assert.Equal(t, 204, re.status)
 		assert.Empty(t, re.body)
 		assert.Empty(t, re.header.Get("Content-Type"))
 	}
-	assert.Equal(t, 422, userCall(t, s, "DELETE", shiftsPath+"/8", "", headerKey, "k").status, "another shift")
+	assert.Equal(t, 422, userCall(t, s, "DELETE", shiftsPath+"/8", "", idempotencykey.Header, "k").status, "another shift")
 	assert.Equal(t, 1, calls)
 }
 
@@ -274,8 +275,8 @@ func TestAnAnswerThatCannotBeKeptIsGiven(t *testing.T) {
 	f, calls := counting(nothingElse)
 	s, book := serveKeys(t, Config{}, f)
 	book.broken = true
-	assert.Equal(t, 200, userCall(t, s, "POST", shiftsPath, `{}`, headerKey, "k").status)
-	assert.Equal(t, 409, userCall(t, s, "POST", shiftsPath, `{}`, headerKey, "k").status)
+	assert.Equal(t, 200, userCall(t, s, "POST", shiftsPath, `{}`, idempotencykey.Header, "k").status)
+	assert.Equal(t, 409, userCall(t, s, "POST", shiftsPath, `{}`, idempotencykey.Header, "k").status)
 	assert.Equal(t, 1, calls())
 }
 
@@ -289,7 +290,7 @@ func TestARequestWithAKeyThatPanicsGivesItBack(t *testing.T) {
 	require.NoError(t, err)
 	w := httptest.NewRecorder()
 	r := newHTTPRequest("POST", shiftsPath, `{}`)
-	r.Header.Set(headerKey, "k")
+	r.Header.Set(idempotencykey.Header, "k")
 	r.Header.Set("Authorization", "abc")
 	edge.ServeHTTP(w, r)
 	assert.Equal(t, 500, w.Code)
@@ -340,16 +341,16 @@ func TestFormOfKeys(t *testing.T) {
 		"\"\x01\"":                               "",
 		strings.Repeat("x", 256):                 "",
 	} {
-		got, bad := idempotencyKey(http.Header{headerKey: {value}})
+		got, bad := idempotencykey.Parse(http.Header{idempotencykey.Header: {value}})
 		assert.Equal(t, want, got, "%q", value)
 		assert.Equal(t, want == "", bad != nil, "%q", value)
 	}
-	_, bad := idempotencyKey(http.Header{headerKey: {"a", "b"}})
+	_, bad := idempotencykey.Parse(http.Header{idempotencykey.Header: {"a", "b"}})
 	assert.NotNil(t, bad)
 
 	f, calls := counting(nothingElse)
 	s, _ := serveKeys(t, Config{}, f)
-	re := userCall(t, s, "POST", shiftsPath, `{}`, headerKey, "a b")
+	re := userCall(t, s, "POST", shiftsPath, `{}`, idempotencykey.Header, "a b")
 	assert.Equal(t, 400, re.status)
 	assert.Contains(t, re.body, fault.CodeKey)
 	assert.Zero(t, calls())
@@ -360,7 +361,7 @@ func TestReadsIgnoreKeys(t *testing.T) {
 	s, book := serveKeys(t, Config{}, &fakes{getShift: func(context.Context, *schedulingv1.GetShiftRequest) (*schedulingv1.Shift, error) {
 		return &schedulingv1.Shift{}, nil
 	}})
-	assert.Equal(t, 200, userCall(t, s, "GET", shiftsPath+"/7", "", headerKey, "a b").status)
+	assert.Equal(t, 200, userCall(t, s, "GET", shiftsPath+"/7", "", idempotencykey.Header, "a b").status)
 	assert.Empty(t, book.rows)
 }
 
@@ -371,27 +372,17 @@ func TestOperationsThatTakeKeys(t *testing.T) {
 	edge, err := newTrusting(Config{}, all(&recorder{}), discard())
 	require.NoError(t, err)
 	taken := 0
-	var look func(*node)
-	look = func(n *node) {
-		for _, r := range n.routes {
-			// What is the own of whoever is logged in needs no permission.
-			writes := strings.HasSuffix(r.policy.Permission, ".write") || r.policy.Permission == "" && r.method == http.MethodDelete
-			silent := strings.Contains(r.policy.Name, ".PersonService/") || strings.HasSuffix(r.policy.Name, "/UpdateClient") ||
-				strings.HasSuffix(r.policy.Name, "/UpdateWebhook")
-			assert.False(t, hasSecret(r.policy.Output, 3) && r.takesKey() && !silent, "%s answers a secret: it must be confidential", r.policy.Name)
-			assert.Equal(t, writes && !r.policy.Confidential, r.takesKey(), "%s %s", r.method, r.policy.Name)
-			if r.takesKey() {
-				taken++
-			}
-		}
-		for _, next := range n.literals {
-			look(next)
-		}
-		if n.param != nil {
-			look(n.param)
+	for r := range edge.routes.All() {
+		// What is the own of whoever is logged in needs no permission.
+		writes := strings.HasSuffix(r.Policy.Permission, ".write") || r.Policy.Permission == "" && r.Method == http.MethodDelete
+		silent := strings.Contains(r.Policy.Name, ".PersonService/") || strings.HasSuffix(r.Policy.Name, "/UpdateClient") ||
+			strings.HasSuffix(r.Policy.Name, "/UpdateWebhook")
+		assert.False(t, hasSecret(r.Policy.Output, 3) && r.TakesKey() && !silent, "%s answers a secret: it must be confidential", r.Policy.Name)
+		assert.Equal(t, writes && !r.Policy.Confidential, r.TakesKey(), "%s %s", r.Method, r.Policy.Name)
+		if r.TakesKey() {
+			taken++
 		}
 	}
-	look(&edge.routes.root)
 	assert.Greater(t, taken, 15)
 }
 

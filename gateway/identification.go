@@ -6,6 +6,7 @@ import (
 	"encoding/hex"
 	"log/slog"
 
+	"github.com/rotaloom/rotaloom/gateway/headers"
 	"github.com/rotaloom/rotaloom/gateway/throttle"
 	"github.com/rotaloom/rotaloom/pkg/authn"
 	"github.com/rotaloom/rotaloom/pkg/clock"
@@ -34,7 +35,7 @@ type identification struct {
 	throttler *throttle.Throttler // nil when nobody is throttled
 	metrics   *metrics
 	denials   denials
-	proxies   proxies
+	proxies   headers.Proxies
 }
 
 // check takes the request from the rate of its caller, and refuses callers whom
@@ -47,15 +48,15 @@ func (e *identification) check(ctx context.Context, w *response, r *request) *fa
 	key := throttle.Key{Class: optionsv1.Throttle_THROTTLE_READ}
 	public := false
 	if r.route != nil {
-		public = r.route.policy.Public
-		if class := r.route.policy.Throttle; class != optionsv1.Throttle_THROTTLE_UNSPECIFIED {
+		public = r.route.Policy.Public
+		if class := r.route.Policy.Throttle; class != optionsv1.Throttle_THROTTLE_UNSPECIFIED {
 			key.Class = class
 		}
 	}
 	if public || e.verifier == nil {
 		return e.take(ctx, w, r, key)
 	}
-	text := token(r.Header)
+	text := headers.Token(r.Header)
 	// What is remembered is looked up by its hash, and not taken apart again.
 	if !e.verifier.Known(text) && e.verifier.Foreign(text) {
 		if bad := e.take(ctx, w, r, key); bad != nil {
@@ -98,7 +99,7 @@ func (e *identification) take(ctx context.Context, w *response, r *request, key 
 	if p := r.caller; p != nil {
 		key.Tenant, key.Caller = p.Tenant, callerOf(p)
 	} else {
-		key.Caller = "address:" + e.proxies.address(r.Request)
+		key.Caller = "address:" + e.proxies.Address(r.Request)
 	}
 	decision := e.throttler.Take(ctx, key)
 	decision.Write(w.Header())

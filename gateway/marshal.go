@@ -12,6 +12,7 @@ import (
 	"google.golang.org/protobuf/proto"
 
 	"github.com/rotaloom/rotaloom/gateway/transcode"
+	"github.com/rotaloom/rotaloom/gateway/wire"
 	"github.com/rotaloom/rotaloom/pkg/fault"
 )
 
@@ -31,11 +32,11 @@ func (marshaler) Marshal(v any) ([]byte, error) {
 	case boundReply:
 		return v.marshal()
 	case proto.Message:
-		wire, err := wireOf(v)
+		fields, err := wire.Of(v)
 		if err != nil {
 			return nil, err
 		}
-		return planOf(v).AppendJSON(nil, wire)
+		return planOf(v).AppendJSON(nil, fields)
 	}
 	return nil, fmt.Errorf("%T is no message", v)
 }
@@ -44,36 +45,26 @@ func (b boundReply) marshal() ([]byte, error) {
 	if b.c.w.success == http.StatusNoContent {
 		return nil, nil
 	}
-	if raw := b.c.r.route.raw; raw != nil {
-		wire, err := wireOf(b.m)
+	if raw := b.c.r.route.Raw; raw != nil {
+		fields, err := wire.Of(b.m)
 		if err == nil {
-			err = raw.write(b.c.w, wire)
+			err = raw.Write(b.c.w, fields)
 		}
 		return nil, err
 	}
 	if b.c.joined != nil {
 		return b.c.lastPart(), nil
 	}
-	wire, err := wireOf(b.m)
+	fields, err := wire.Of(b.m)
 	if err != nil {
 		return nil, err
 	}
 	b.c.buf = b.c.bufs.get()
-	last, err := planOf(b.m).StreamJSON((*b.c.buf)[:0], wire, b.c.w)
+	last, err := planOf(b.m).StreamJSON((*b.c.buf)[:0], fields, b.c.w)
 	if err == nil {
 		*b.c.buf = last
 	}
 	return last, err
-}
-
-// wireOf returns the bytes of a message, which are in its unknown fields: it has
-// them instead of known ones or beside them.
-func wireOf(m proto.Message) ([]byte, error) {
-	wire := []byte(m.ProtoReflect().GetUnknown())
-	if proto.Size(m) == len(wire) {
-		return wire, nil
-	}
-	return proto.Marshal(m)
 }
 
 func planOf(m proto.Message) *transcode.Plan {
@@ -133,7 +124,7 @@ func (c *serviceCall) decode(v any) *fault.Error {
 	switch {
 	case c.r.body.form:
 		wire, err = plan.AppendForm(nil, c.r.body.text)
-	case len(c.r.body.text) == 0 && c.r.route.bodiless:
+	case len(c.r.body.text) == 0 && c.r.route.EmptyBody:
 	default:
 		// RFC 8259, section 8.1: who reads JSON may skip a byte order mark.
 		wire, err = plan.AppendWire(nil, bytes.TrimPrefix(c.r.body.text, []byte("\ufeff")))

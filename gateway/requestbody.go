@@ -9,9 +9,13 @@ import (
 	"mime"
 	"net/http"
 	"os"
+	"strconv"
 	"time"
 
+	"github.com/rotaloom/rotaloom/gateway/bodymemory"
+	"github.com/rotaloom/rotaloom/gateway/headers"
 	"github.com/rotaloom/rotaloom/gateway/listener"
+	"github.com/rotaloom/rotaloom/pkg/authn"
 	"github.com/rotaloom/rotaloom/pkg/fault"
 )
 
@@ -26,24 +30,42 @@ type requestBody struct {
 	announced int64
 }
 
+// bytes returns the text of a body, nil when there is none.
+func (b *requestBody) bytes() []byte {
+	if b == nil {
+		return nil
+	}
+	return b.text
+}
+
+const (
+	// maxPublicBody is the largest body in bytes of an operation that needs no token:
+	// log-ins, which are forms of a few hundred bytes.
+	maxPublicBody = 64 << 10
+	// firstBuffer is what a body is read into first, in bytes.
+	firstBuffer = 4 << 10
+)
+
+var errBodyMemory = errors.New("too many bodies at a time")
+
 // bodyReader reads the bodies of requests, as far as there is memory for them.
 type bodyReader struct {
 	limit          int64
 	stall, timeout time.Duration
-	bodies         *bodies
+	bodies         *bodymemory.Memory
 	metrics        *metrics
-	proxies        proxies
+	proxies        headers.Proxies
 	refusals       refusals
 }
 
 // check checks the type and the announced size of the body. A request to a
 // route without a body may have none.
 func (br *bodyReader) check(_ context.Context, w *response, r *request) *fault.Error {
-	if !r.route.body {
+	if !r.route.HasBody {
 		return nil
 	}
 	b := &requestBody{limit: br.limit, announced: max(r.ContentLength, 0)}
-	if r.route.policy.Public {
+	if r.route.Policy.Public {
 		b.limit = min(b.limit, maxPublicBody)
 	}
 	if r.ContentLength > b.limit {
@@ -58,7 +80,7 @@ func (br *bodyReader) check(_ context.Context, w *response, r *request) *fault.E
 		return mediaType("The body must not be encoded (Content-Encoding).")
 	}
 	kind := "application/json"
-	if b.form = r.route.policy.OAuthErrors; b.form { // OAuth knows forms only.
+	if b.form = r.route.Policy.OAuthErrors; b.form { // OAuth knows forms only.
 		kind = "application/x-www-form-urlencoded"
 	}
 	declared := r.Header.Get("Content-Type")
@@ -88,9 +110,9 @@ func (br *bodyReader) read(next handler) handler {
 			next(ctx, w, r)
 			return
 		}
-		h := &held{of: br.bodies.portions(r.caller, br.proxies.address(r.Request))}
-		defer br.bodies.release(h)
-		if bad := br.readAll(w, r, h); bad != nil {
+		held := bodymemory.HeldOf(br.bodies.Portions(userOf(r.caller), br.proxies.Address(r.Request)))
+		defer br.bodies.Release(held)
+		if bad := br.readAll(w, r, held); bad != nil {
 			br.refusals.refuse(w, r, bad)
 			return
 		}
@@ -99,14 +121,14 @@ func (br *bodyReader) read(next handler) handler {
 }
 
 // readAll reads the whole body, within its limit, as far as there is memory for it.
-func (br *bodyReader) readAll(w *response, r *request, h *held) *fault.Error {
+func (br *bodyReader) readAll(w *response, r *request, held *bodymemory.Held) *fault.Error {
 	pace := listener.Pace{Stall: br.stall, End: r.began.Add(br.timeout)}
 	from := listener.NewPacedReader(r.body.from, w.ResponseWriter, pace)
 	var b []byte
 	for {
 		if len(b) == cap(b) {
 			grown := r.body.grown(cap(b))
-			if !br.bodies.hold(h, int64(grown-cap(b))) {
+			if !br.bodies.Hold(held, int64(grown-cap(b))) {
 				return br.unread(w, r, errBodyMemory)
 			}
 			b = append(make([]byte, 0, grown), b...)
@@ -154,19 +176,31 @@ func (br *bodyReader) unread(w *response, r *request, err error) *fault.Error {
 // wait hold nothing else.
 func (br *bodyReader) limitLarge(next handler) handler {
 	return func(ctx context.Context, w *response, r *request) {
-		size := br.bodies.work(r.body)
+		size := br.bodies.Work(r.body.bytes())
 		if size == 0 {
 			next(ctx, w, r)
 			return
 		}
 		wait, cancel := context.WithTimeout(ctx, br.stall)
 		defer cancel()
-		if err := br.bodies.working.Acquire(wait, size); err != nil {
+		if err := br.bodies.Working.Acquire(wait, size); err != nil {
 			br.metrics.overload(r.class(), reasonBodies)
 			w.fail(overloaded())
 			return
 		}
-		defer br.bodies.working.Release(size)
+		defer br.bodies.Working.Release(size)
 		next(ctx, w, r)
 	}
+}
+
+// userOf tells a user apart from all others; it is "" for strangers.
+func userOf(p *authn.Principal) string {
+	if p == nil {
+		return ""
+	}
+	name := p.Subject
+	if name == "" {
+		name = callerOf(p)
+	}
+	return strconv.FormatInt(p.Tenant, 10) + " " + name
 }

@@ -20,6 +20,7 @@ import (
 	"google.golang.org/protobuf/reflect/protoreflect"
 	"google.golang.org/protobuf/reflect/protoregistry"
 
+	"github.com/rotaloom/rotaloom/gateway/routing"
 	"github.com/rotaloom/rotaloom/pkg/fault"
 	optionsv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/options/v1"
 )
@@ -77,7 +78,7 @@ func eachRule(f func(method protoreflect.MethodDescriptor, rule *annotations.Htt
 		for i := range file.Services().Len() {
 			methods := file.Services().Get(i).Methods()
 			for j := range methods.Len() {
-				for _, rule := range rules(methods.Get(j)) {
+				for _, rule := range routing.Rules(methods.Get(j)) {
 					f(methods.Get(j), rule)
 				}
 			}
@@ -106,7 +107,7 @@ func TestEveryRouteReachesItsOwnMethod(t *testing.T) {
 	require.NoError(t, err)
 	routes := 0
 	eachRule(func(method protoreflect.MethodDescriptor, rule *annotations.HttpRule) {
-		verb, path := methodAndPath(rule)
+		verb, path := routing.MethodAndPath(rule)
 		for segment := range strings.SplitSeq(path, "/") {
 			if strings.HasPrefix(segment, "{") {
 				_, word, _ := strings.Cut(strings.TrimSuffix(segment, "}"), "=")
@@ -200,15 +201,6 @@ func TestRouting(t *testing.T) {
 	}
 }
 
-func TestRouterRefusesTheSameRouteTwice(t *testing.T) {
-	t.Parallel()
-	edge, err := newTrusting(Config{}, all(&recorder{}), discard())
-	require.NoError(t, err)
-	for _, n := range edge.routes.root.literals["v1"].literals["scheduling"].literals["schedule"].routes {
-		require.Error(t, edge.routes.add([]string{"v1", "scheduling", "schedule"}, n))
-	}
-}
-
 func TestNewRefusesAMissingConnection(t *testing.T) {
 	t.Parallel()
 	conns := all(&recorder{})
@@ -223,12 +215,13 @@ func FuzzFind(f *testing.F) {
 	f.Add("GET", "/v1/scheduling/schedule/shifts/7")
 	f.Add("POST", "//%2f/%00/v1")
 	f.Fuzz(func(t *testing.T, method, path string) {
-		route, values, none := edge.routes.find(method, path)
+		route, values, none := edge.routes.Find(method, path)
 		if none == nil {
-			require.Equal(t, method, route.method)
-			require.Len(t, values, len(route.params))
+			require.Equal(t, method, route.Method)
+			_, bad := route.PathValues(values)
+			require.True(t, bad == nil || bad.Code == fault.CodeNotFound)
 			return
 		}
-		require.Contains(t, []string{fault.CodeNotFound, fault.CodeMethodNotAllowed}, none.fault.Code)
+		require.Contains(t, []string{fault.CodeNotFound, fault.CodeMethodNotAllowed}, none.Fault.Code)
 	})
 }

@@ -9,8 +9,8 @@ import (
 
 	"google.golang.org/protobuf/encoding/protowire"
 	"google.golang.org/protobuf/proto"
-	"google.golang.org/protobuf/reflect/protoreflect"
 
+	"github.com/rotaloom/rotaloom/gateway/wire"
 	"github.com/rotaloom/rotaloom/pkg/fault"
 )
 
@@ -23,7 +23,7 @@ const versionField = "version"
 // request itself may name.
 func bindVersion(_ context.Context, _ *response, r *request) *fault.Error {
 	tags := r.Header.Values("If-Match")
-	if len(tags) == 0 || !r.route.policy.Versioned || r.Method != http.MethodPut && r.Method != http.MethodDelete {
+	if len(tags) == 0 || !r.route.Policy.Versioned || r.Method != http.MethodPut && r.Method != http.MethodDelete {
 		return nil
 	}
 	tag := strings.TrimSpace(tags[0])
@@ -43,7 +43,7 @@ func bindVersion(_ context.Context, _ *response, r *request) *fault.Error {
 		return fault.New(fault.CodeStale, http.StatusPreconditionFailed, "If-Match is no entity tag of this object. Read it again.")
 	}
 	r.version = version
-	if r.route.body {
+	if r.route.HasBody {
 		return nil
 	}
 	if r.query == nil {
@@ -75,34 +75,15 @@ func (r *request) stale(f *fault.Error) *fault.Error {
 
 // tagVersion gives an answer its entity tag.
 func (c *serviceCall) tagVersion(answer proto.Message) {
-	if !c.r.route.policy.Versioned {
+	if !c.r.route.Policy.Versioned {
 		return
 	}
-	wire, err := wireOf(answer)
+	fields, err := wire.Of(answer)
 	if err != nil {
 		return // The marshaler meets it too, and fails.
 	}
 	field := answer.ProtoReflect().Descriptor().Fields().ByName(versionField)
-	if version := lastVarint(wire, field); version != 0 {
+	if version := wire.LastVarint(fields, field); version != 0 {
 		c.w.Header().Set("ETag", `"`+strconv.FormatUint(version, 10)+`"`)
 	}
-}
-
-// lastVarint returns the last value of a field in the bytes of a message, or 0.
-func lastVarint(wire []byte, field protoreflect.FieldDescriptor) (value uint64) {
-	for len(wire) > 0 && field != nil {
-		number, kind, n := protowire.ConsumeTag(wire)
-		if n < 0 {
-			return 0
-		}
-		wire = wire[n:]
-		if number == field.Number() && kind == protowire.VarintType {
-			value, _ = protowire.ConsumeVarint(wire)
-		}
-		if n = protowire.ConsumeFieldValue(number, kind, wire); n < 0 {
-			return 0
-		}
-		wire = wire[n:]
-	}
-	return value
 }

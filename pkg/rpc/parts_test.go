@@ -71,15 +71,15 @@ func TestAnswersComeInParts(t *testing.T) {
 	t.Parallel()
 	eachTransport(t, rpc.Config{}, func(t *testing.T, f *fixture) {
 		var joined []byte
-		parts := 0
+		count := 0
 		ctx := parts.WithReceiver(f.user(t.Context()), func(fields []byte) error {
-			parts++
+			count++
 			joined = append(joined, fields...)
 			return nil
 		})
 		reply, err := f.ask(t, ctx, f.edge, tellMethod, "")
 		require.NoError(t, err)
-		assert.Equal(t, 10, parts)
+		assert.Equal(t, 10, count)
 		assert.Equal(t, story(), f.said(t, joined))
 		assert.Zero(t, proto.Size(reply))
 	})
@@ -117,11 +117,11 @@ func TestAnswersInPartsThatFail(t *testing.T) {
 	t.Parallel()
 	eachTransport(t, rpc.Config{}, func(t *testing.T, f *fixture) {
 		for mode, want := range map[string]int{"fail at 0": 0, "fail at 5": 5} {
-			parts := 0
-			ctx := parts.WithReceiver(f.user(t.Context()), func([]byte) error { parts++; return nil })
+			count := 0
+			ctx := parts.WithReceiver(f.user(t.Context()), func([]byte) error { count++; return nil })
 			_, err := f.ask(t, ctx, f.edge, tellMethod, `mode: "`+mode+`"`)
 			assert.True(t, fault.HasCode(err, "WFP-90004"), "%v", err)
-			assert.Equal(t, want, parts)
+			assert.Equal(t, want, count)
 		}
 		_, err := f.ask(t, parts.WithReceiver(t.Context(), func([]byte) error { return nil }), f.edge, tellMethod, "")
 		assert.True(t, fault.HasCode(err, fault.CodeUnauthenticated), "%v", err)

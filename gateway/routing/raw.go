@@ -1,4 +1,4 @@
-package gateway
+package routing
 
 import (
 	"fmt"
@@ -8,18 +8,19 @@ import (
 	"google.golang.org/protobuf/proto"
 	"google.golang.org/protobuf/reflect/protoreflect"
 
+	"github.com/rotaloom/rotaloom/gateway/transcode"
 	optionsv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/options/v1"
 )
 
-// raw is how an answer is written that is no JSON: the items of a field, one after
+// Raw is how a response is written that is no JSON: the items of a field, one after
 // another, are its body.
-type raw struct {
+type Raw struct {
 	field       protowire.Number
-	contentType string
+	ContentType string
 }
 
 // rawOf returns how answers of a type are written that are no JSON, or nil.
-func rawOf(desc protoreflect.MessageDescriptor) (*raw, error) {
+func rawOf(desc protoreflect.MessageDescriptor) (*Raw, error) {
 	opts, _ := proto.GetExtension(desc.Options(), optionsv1.E_Message).(*optionsv1.Message)
 	if opts.GetRawField() == "" {
 		return nil, nil
@@ -28,11 +29,11 @@ func rawOf(desc protoreflect.MessageDescriptor) (*raw, error) {
 	if field == nil || !field.IsList() || field.Kind() != protoreflect.BytesKind || opts.GetContentType() == "" {
 		return nil, fmt.Errorf("%s: raw_field %q needs repeated bytes and a content_type", desc.FullName(), opts.GetRawField())
 	}
-	return &raw{field.Number(), opts.GetContentType()}, nil
+	return &Raw{field.Number(), opts.GetContentType()}, nil
 }
 
-// write writes what the fields of an answer, or of a part of it, say.
-func (r *raw) write(w io.Writer, fields []byte) error {
+// Write writes what the fields of an answer, or of a part of it, say.
+func (r *Raw) Write(w io.Writer, fields []byte) error {
 	for len(fields) > 0 {
 		number, kind, n := protowire.ConsumeTag(fields)
 		if n < 0 {
@@ -54,11 +55,14 @@ func (r *raw) write(w io.Writer, fields []byte) error {
 	return nil
 }
 
-// takeRawPart writes a part of an answer that is no JSON. Nothing of it is kept, so
-// the whole is not bounded as an answer is.
-func (c *serviceCall) takeRawPart(fields []byte) error {
-	if c.w.status == 0 {
-		c.w.Header().Set("Content-Type", c.r.route.raw.contentType)
+// checkParts refuses a contract that gives parts to a method whose answers
+// cannot be joined.
+func (r *Route) checkParts() (err error) {
+	if r.Raw, err = rawOf(r.Policy.Output); err != nil || r.Raw != nil {
+		return err
 	}
-	return c.r.route.raw.write(c.w, fields)
+	if r.Policy.Parts && !transcode.For(r.Policy.Output).Joins() {
+		return fmt.Errorf("answers of type %s cannot come in parts", r.Policy.Output.FullName())
+	}
+	return nil
 }

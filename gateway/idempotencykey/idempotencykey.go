@@ -1,4 +1,6 @@
-package gateway
+// Package idempotencykey reads the Idempotency-Key of requests, and tells apart the
+// requests that come with one.
+package idempotencykey
 
 import (
 	"crypto/hmac"
@@ -6,32 +8,21 @@ import (
 	"net/http"
 	"strings"
 
+	"github.com/rotaloom/rotaloom/gateway/headers"
 	"github.com/rotaloom/rotaloom/pkg/fault"
-	optionsv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/options/v1"
 )
 
-// headerKey is the Idempotency-Key of draft-ietf-httpapi-idempotency-key-header.
-const headerKey = "Idempotency-Key"
+// Header is the Idempotency-Key of draft-ietf-httpapi-idempotency-key-header.
+const Header = "Idempotency-Key"
 
 // maxKey bounds the characters of a key.
 const maxKey = 255
 
-// takesKey reports whether a key counts for the route: it does for whatever
-// writes and holds no secrets. Elsewhere a key is ignored.
-func (r *route) takesKey() bool {
-	switch r.policy.Throttle {
-	case optionsv1.Throttle_THROTTLE_WRITE, optionsv1.Throttle_THROTTLE_BULK_WRITE:
-	default:
-		return false
-	}
-	return !r.policy.Public && !r.policy.OAuthErrors && !r.policy.Confidential && r.method != http.MethodGet
-}
-
-// idempotencyKey returns the key of a request, or "" when there is none. The
+// Parse returns the key of a request, or "" when there is none. The
 // field is a string of RFC 9651, in quotation marks. Many clients leave these
 // out, so a bare text without spaces is the same key.
-func idempotencyKey(h http.Header) (string, *fault.Error) {
-	values := h[headerKey]
+func Parse(h http.Header) (string, *fault.Error) {
+	values := h[Header]
 	if len(values) == 0 {
 		return "", nil
 	}
@@ -48,10 +39,10 @@ func idempotencyKey(h http.Header) (string, *fault.Error) {
 func keyText(value string) (string, bool) {
 	inner, quoted := strings.CutPrefix(value, `"`)
 	if !quoted {
-		return value, printable(value) && !strings.ContainsAny(value, ` ",;\`)
+		return value, headers.Printable(value) && !strings.ContainsAny(value, ` ",;\`)
 	}
 	inner, quoted = strings.CutSuffix(inner, `"`)
-	if !quoted || !printable(inner) {
+	if !quoted || !headers.Printable(inner) {
 		return "", false
 	}
 	var b strings.Builder
@@ -72,17 +63,15 @@ func keyText(value string) (string, bool) {
 	return b.String(), true
 }
 
-// fingerprint tells requests with one key apart. It is made with the key, which
+// Fingerprint tells requests with one key apart. It is made with the key, which
 // is not kept, so that nobody who reads the fingerprint can find the request by
 // trying.
-func fingerprint(r *request, key string) []byte {
+func Fingerprint(key, method, path, query string, body []byte) []byte {
 	mac := hmac.New(sha256.New, []byte(key))
-	for _, part := range []string{r.Method, r.path, r.URL.RawQuery} {
+	for _, part := range []string{method, path, query} {
 		mac.Write([]byte(part))
 		mac.Write([]byte{0})
 	}
-	if r.body != nil {
-		mac.Write(r.body.text)
-	}
+	mac.Write(body)
 	return mac.Sum(nil)
 }

@@ -1,14 +1,12 @@
-package gateway
+// Package headers reads what the headers of HTTP requests say, and from whom they are
+// believed.
+package headers
 
 import (
-	"context"
 	"net/http"
 	"strings"
 
-	"google.golang.org/grpc/metadata"
-
 	"github.com/rotaloom/rotaloom/pkg/obs"
-	"github.com/rotaloom/rotaloom/pkg/rpc/client"
 )
 
 const (
@@ -16,8 +14,8 @@ const (
 	bearer            = "bearer"
 )
 
-// requestOf takes over a well-formed request id and trace, or makes an id.
-func requestOf(r *http.Request) obs.Request {
+// Request takes over a well-formed request id and trace, or makes an id.
+func Request(r *http.Request) obs.Request {
 	req := obs.Request{ID: r.Header.Get("X-Request-Id")}
 	if !obs.ValidRequestID(req.ID) {
 		req.ID = obs.NewRequestID()
@@ -28,11 +26,11 @@ func requestOf(r *http.Request) obs.Request {
 	return req
 }
 
-// passedHeaders returns the headers that the runtime may see. It passes on
+// Passed returns the headers that the runtime may see. It passes on
 // the token and the forwarding headers by itself, so those of strangers go.
-func passedHeaders(r *http.Request, trusted bool) http.Header {
+func Passed(r *http.Request, trusted bool) http.Header {
 	h := make(http.Header, 4)
-	if token := token(r.Header); token != "" {
+	if token := Token(r.Header); token != "" {
 		h["Authorization"] = []string{"Bearer " + token}
 	}
 	if trusted {
@@ -48,9 +46,9 @@ func passedHeaders(r *http.Request, trusted bool) http.Header {
 	return h
 }
 
-// token returns the access token of a request, with or without the scheme in
+// Token returns the access token of a request, with or without the scheme in
 // front of it, or "" when there is none or more than one.
-func token(h http.Header) string {
+func Token(h http.Header) string {
 	values := h["Authorization"]
 	if len(values) != 1 {
 		return ""
@@ -67,24 +65,8 @@ func token(h http.Header) string {
 	return value
 }
 
-// metadataOf is what a service gets to know beside the token.
-func metadataOf(ctx context.Context, r *http.Request) metadata.MD {
-	c := callOf(ctx)
-	if c == nil {
-		return nil
-	}
-	md := metadata.MD{client.HeaderRequestID: {c.r.id.ID}}
-	if c.r.id.Traceparent != "" {
-		md[client.HeaderTraceparent] = []string{c.r.id.Traceparent}
-	}
-	if language := r.Header.Get("Accept-Language"); language != "" && printable(language) {
-		md["accept-language"] = []string{language}
-	}
-	return md
-}
-
-// printable reports whether text may be a value of gRPC metadata.
-func printable(text string) bool {
+// Printable reports whether text may be a value of gRPC metadata.
+func Printable(text string) bool {
 	for i := range len(text) {
 		if text[i] < ' ' || text[i] > '~' {
 			return false

@@ -1,4 +1,4 @@
-package gateway
+package routing
 
 import (
 	"fmt"
@@ -44,11 +44,11 @@ func queryFields(input protoreflect.MessageDescriptor, taken map[protoreflect.Na
 	return fields
 }
 
-// queryValues reads the query and returns its values by the names that the
+// QueryValues reads the query and returns its values by the names that the
 // generated code takes. A list may come as several parameters or as one with
 // commas. An unknown parameter is ignored: existing clients send some that an
 // operation does not have.
-func (r *route) queryValues(raw string) (url.Values, *fault.Error) {
+func (r *Route) QueryValues(raw string) (url.Values, *fault.Error) {
 	if raw == "" {
 		return nil, nil
 	}

@@ -1,10 +1,10 @@
-package gateway
+// Package wire handles messages whose fields stay bytes: the edge puts them into the
+// unknown fields of an empty message.
+package wire
 
 import (
-	"context"
 	"fmt"
 
-	"google.golang.org/grpc"
 	"google.golang.org/grpc/encoding"
 	"google.golang.org/grpc/mem"
 	"google.golang.org/protobuf/proto"
@@ -25,7 +25,7 @@ func (Codec) Name() string { return "proto" }
 func (Codec) Marshal(v any) (mem.BufferSlice, error) {
 	m, ok := v.(proto.Message)
 	if !ok {
-		return nil, fmt.Errorf("gateway: %T is no message", v)
+		return nil, fmt.Errorf("wire: %T is no message", v)
 	}
 	r := m.ProtoReflect()
 	carried := r.GetUnknown()
@@ -47,7 +47,7 @@ func (Codec) Marshal(v any) (mem.BufferSlice, error) {
 func (Codec) Unmarshal(data mem.BufferSlice, v any) error {
 	m, ok := v.(proto.Message)
 	if !ok {
-		return fmt.Errorf("gateway: %T is no message", v)
+		return fmt.Errorf("wire: %T is no message", v)
 	}
 	if len(data) == 1 {
 		if own, ok := data[0].(mem.SliceBuffer); ok {
@@ -57,24 +57,4 @@ func (Codec) Unmarshal(data mem.BufferSlice, v any) error {
 	}
 	m.ProtoReflect().SetUnknown(data.Materialize())
 	return nil
-}
-
-// transcodingConn calls with the codec of the edge.
-type transcodingConn struct {
-	conn        grpc.ClientConnInterface
-	answerLimit int
-}
-
-// Invoke makes a call.
-func (t transcodingConn) Invoke(ctx context.Context, method string, args, reply any, opts ...grpc.CallOption) error {
-	if c := callOf(ctx); c != nil {
-		ctx = c.withParts(ctx)
-	}
-	opts = append(opts, grpc.ForceCodecV2(Codec{}), grpc.MaxCallRecvMsgSize(t.answerLimit))
-	return t.conn.Invoke(ctx, method, args, reply, opts...)
-}
-
-// NewStream is refused: no route leads to a stream.
-func (transcodingConn) NewStream(_ context.Context, _ *grpc.StreamDesc, method string, _ ...grpc.CallOption) (grpc.ClientStream, error) {
-	return nil, fmt.Errorf("gateway: %s is a stream", method)
 }

@@ -1,7 +1,8 @@
-package gateway
+package routing
 
 import (
 	"fmt"
+	"iter"
 	"net/http"
 	"net/url"
 	"slices"
@@ -13,19 +14,19 @@ import (
 // maxSegments bounds the segments of a path that is looked up.
 const maxSegments = 16
 
-// router finds the route of a request. A literal segment goes before a
+// Router finds the route of a request. A literal segment goes before a
 // parameter, wherever the contracts write them.
-type router struct{ root node }
+type Router struct{ root node }
 
 // node is what the paths have in common up to one segment.
 type node struct {
 	literals map[string]*node
 	param    *node
-	routes   map[string]*route // by HTTP method
+	routes   map[string]*Route // by HTTP method
 }
 
 // add adds a route under its segments, "" for a parameter.
-func (rt *router) add(segments []string, r *route) error {
+func (rt *Router) add(segments []string, r *Route) error {
 	n := &rt.root
 	for _, s := range segments {
 		if s == "" {
@@ -44,24 +45,24 @@ func (rt *router) add(segments []string, r *route) error {
 		n = n.literals[s]
 	}
 	if n.routes == nil {
-		n.routes = map[string]*route{}
+		n.routes = map[string]*Route{}
 	}
-	if other := n.routes[r.method]; other != nil {
-		return fmt.Errorf("%s %s is already served by %s", r.method, r.path, other.policy.Name)
+	if other := n.routes[r.Method]; other != nil {
+		return fmt.Errorf("%s %s is already served by %s", r.Method, r.Path, other.Policy.Name)
 	}
-	n.routes[r.method] = r
+	n.routes[r.Method] = r
 	return nil
 }
 
-// noRoute says why there is no route; allow lists the methods that there are.
-type noRoute struct {
-	fault *fault.Error
-	allow string
+// NoRoute says why there is no route; Allow lists the methods that there are.
+type NoRoute struct {
+	Fault *fault.Error
+	Allow string
 }
 
-// find returns the route of a request and the values of its path's
+// Find returns the route of a request and the values of its path's
 // parameters. The path is still escaped.
-func (rt *router) find(method, path string) (*route, []string, *noRoute) {
+func (rt *Router) Find(method, path string) (*Route, []string, *NoRoute) {
 	var segments []string
 	if strings.HasPrefix(path, "/") {
 		segments = strings.SplitN(path[1:], "/", maxSegments+1)
@@ -85,9 +86,9 @@ func (rt *router) find(method, path string) (*route, []string, *noRoute) {
 		allowed = append(allowed, m)
 	}
 	slices.Sort(allowed)
-	return nil, nil, &noRoute{
-		fault: fault.New(fault.CodeMethodNotAllowed, http.StatusMethodNotAllowed, "This path is only served for "+strings.Join(allowed, ", ")+"."),
-		allow: strings.Join(allowed, ", "),
+	return nil, nil, &NoRoute{
+		Fault: fault.New(fault.CodeMethodNotAllowed, http.StatusMethodNotAllowed, "This path is only served for "+strings.Join(allowed, ", ")+"."),
+		Allow: strings.Join(allowed, ", "),
 	}
 }
 
@@ -109,6 +110,25 @@ func (n *node) find(segments, values []string) (*node, []string) {
 	return n.param.find(segments[1:], append(values, segments[0]))
 }
 
-func notFound() *noRoute {
-	return &noRoute{fault: fault.NotFound(fault.CodeNotFound, "There is no operation with this path.")}
+func notFound() *NoRoute {
+	return &NoRoute{Fault: fault.NotFound(fault.CodeNotFound, "There is no operation with this path.")}
+}
+
+// All returns every route.
+func (rt *Router) All() iter.Seq[*Route] {
+	return func(yield func(*Route) bool) { rt.root.each(yield) }
+}
+
+func (n *node) each(yield func(*Route) bool) bool {
+	for _, r := range n.routes {
+		if !yield(r) {
+			return false
+		}
+	}
+	for _, next := range n.literals {
+		if !next.each(yield) {
+			return false
+		}
+	}
+	return n.param == nil || n.param.each(yield)
 }

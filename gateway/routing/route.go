@@ -1,4 +1,6 @@
-package gateway
+// Package routing finds the operation that an HTTP request asks for. What routes there
+// are follows from the google.api.http rules of the contracts.
+package routing
 
 import (
 	"fmt"
@@ -16,26 +18,29 @@ import (
 
 	"github.com/rotaloom/rotaloom/pkg/fault"
 	"github.com/rotaloom/rotaloom/pkg/policy"
+	optionsv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/options/v1"
 )
 
-// route is one HTTP rule of the contracts.
-type route struct {
-	method string // of HTTP
-	path   string // as the contract writes it, for the log
-	policy *policy.Method
-	handle runtime.HandlerFunc
+// Route is one HTTP rule of the contracts.
+type Route struct {
+	Method string // of HTTP
+	Path   string // as the contract writes it, for the log
+	Policy *policy.Method
+	// Handle is the generated code of the route.
+	Handle runtime.HandlerFunc
 	params []protoreflect.FieldDescriptor // of the path, from left to right
 	words  map[string]string              // parameters of the path that are one word, {name=word}
 	query  map[string]queryField          // by every name that a caller may use
-	body   bool                           // whether there is one
-	// bodiless says that the body has nothing that a caller could say.
-	bodiless bool
-	raw      *raw // of an answer that is no JSON, or nil
+	// HasBody is whether requests have a body, and EmptyBody that it has nothing that a
+	// caller could say.
+	HasBody, EmptyBody bool
+	// Raw writes responses that are no JSON; nil for all others.
+	Raw *Raw
 }
 
-// addService adds the routes of a service. The generated code hands over its
+// AddService adds the routes of a service. The generated code hands over its
 // handlers in the order of the methods and of the rules of each method.
-func (rt *router) addService(name string, handlers []runtime.HandlerFunc, policies *policy.Table) error {
+func (rt *Router) AddService(name string, handlers []runtime.HandlerFunc, policies *policy.Table) error {
 	desc, err := protoregistry.GlobalFiles.FindDescriptorByName(protoreflect.FullName(name))
 	if err != nil {
 		return fmt.Errorf("finding the contract of %s: %w", name, err)
@@ -46,7 +51,7 @@ func (rt *router) addService(name string, handlers []runtime.HandlerFunc, polici
 	}
 	for i := range service.Methods().Len() {
 		method := service.Methods().Get(i)
-		for _, rule := range rules(method) {
+		for _, rule := range Rules(method) {
 			if len(handlers) == 0 {
 				return fmt.Errorf("%s has more routes than generated handlers", name)
 			}
@@ -62,8 +67,8 @@ func (rt *router) addService(name string, handlers []runtime.HandlerFunc, polici
 	return nil
 }
 
-// rules returns the HTTP rules of a method, the main one first.
-func rules(method protoreflect.MethodDescriptor) []*annotations.HttpRule {
+// Rules returns the HTTP rules of a method, the main one first.
+func Rules(method protoreflect.MethodDescriptor) []*annotations.HttpRule {
 	if !proto.HasExtension(method.Options(), annotations.E_Http) {
 		return nil
 	}
@@ -71,7 +76,7 @@ func rules(method protoreflect.MethodDescriptor) []*annotations.HttpRule {
 	return append([]*annotations.HttpRule{main}, main.GetAdditionalBindings()...)
 }
 
-func (rt *router) addRule(method protoreflect.MethodDescriptor, rule *annotations.HttpRule, handle runtime.HandlerFunc, policies *policy.Table) error {
+func (rt *Router) addRule(method protoreflect.MethodDescriptor, rule *annotations.HttpRule, handle runtime.HandlerFunc, policies *policy.Table) error {
 	if method.IsStreamingClient() || method.IsStreamingServer() {
 		return fmt.Errorf("streams are not served over HTTP")
 	}
@@ -79,11 +84,11 @@ func (rt *router) addRule(method protoreflect.MethodDescriptor, rule *annotation
 	if err != nil {
 		return err
 	}
-	r := &route{policy: p, handle: handle}
+	r := &Route{Policy: p, Handle: handle}
 	if err := r.checkParts(); err != nil {
 		return err
 	}
-	r.method, r.path = methodAndPath(rule)
+	r.Method, r.Path = MethodAndPath(rule)
 	segments, err := r.parsePath(method.Input())
 	if err != nil {
 		return err
@@ -94,7 +99,8 @@ func (rt *router) addRule(method protoreflect.MethodDescriptor, rule *annotation
 	return rt.add(segments, r)
 }
 
-func methodAndPath(rule *annotations.HttpRule) (method, path string) {
+// MethodAndPath returns the HTTP method and the path of a rule.
+func MethodAndPath(rule *annotations.HttpRule) (method, path string) {
 	switch {
 	case rule.GetGet() != "":
 		return http.MethodGet, rule.GetGet()
@@ -113,11 +119,11 @@ func methodAndPath(rule *annotations.HttpRule) (method, path string) {
 // parsePath returns the segments of the path, "" for a parameter. It serves
 // parameters of one whole segment, which may be one word ({name=word}); the
 // contracts need no others.
-func (r *route) parsePath(input protoreflect.MessageDescriptor) ([]string, error) {
-	if !strings.HasPrefix(r.path, "/") || strings.ContainsAny(r.path, "*:") {
-		return nil, fmt.Errorf("the path %q is of a form that is not served", r.path)
+func (r *Route) parsePath(input protoreflect.MessageDescriptor) ([]string, error) {
+	if !strings.HasPrefix(r.Path, "/") || strings.ContainsAny(r.Path, "*:") {
+		return nil, fmt.Errorf("the path %q is of a form that is not served", r.Path)
 	}
-	segments := strings.Split(r.path[1:], "/")
+	segments := strings.Split(r.Path[1:], "/")
 	for i, s := range segments {
 		name, isParam := strings.CutPrefix(s, "{")
 		if !isParam {
@@ -126,7 +132,7 @@ func (r *route) parsePath(input protoreflect.MessageDescriptor) ([]string, error
 		name, word, isWord := strings.Cut(strings.TrimSuffix(name, "}"), "=")
 		fd := input.Fields().ByName(protoreflect.Name(name))
 		if fd == nil || fd.IsList() || fd.Message() != nil {
-			return nil, fmt.Errorf("the path %q has a parameter that is no single value of the request", r.path)
+			return nil, fmt.Errorf("the path %q has a parameter that is no single value of the request", r.Path)
 		}
 		if isWord {
 			if r.words == nil {
@@ -143,7 +149,7 @@ func (r *route) parsePath(input protoreflect.MessageDescriptor) ([]string, error
 
 // parseBody finds out what is in the body; the rest of the request's fields
 // come from the query.
-func (r *route) parseBody(input protoreflect.MessageDescriptor, body string) error {
+func (r *Route) parseBody(input protoreflect.MessageDescriptor, body string) error {
 	taken := map[protoreflect.Name]bool{}
 	for _, p := range r.params {
 		taken[p.Name()] = true
@@ -154,26 +160,26 @@ func (r *route) parseBody(input protoreflect.MessageDescriptor, body string) err
 	switch body {
 	case "":
 	case "*":
-		r.body = true
-		r.bodiless = input.Fields().Len() == len(r.params)+len(r.words)
+		r.HasBody = true
+		r.EmptyBody = input.Fields().Len() == len(r.params)+len(r.words)
 		return nil
 	default:
 		fd := input.Fields().ByName(protoreflect.Name(body))
 		if fd == nil || fd.IsList() || fd.Message() == nil {
 			return fmt.Errorf("the body %q is no message of the request", body)
 		}
-		r.body = true
-		r.bodiless = fd.Message().Fields().Len() == 0
+		r.HasBody = true
+		r.EmptyBody = fd.Message().Fields().Len() == 0
 		taken[fd.Name()] = true
 	}
 	r.query = queryFields(input, taken)
 	return nil
 }
 
-// pathValues returns the parameters of the path as the generated code takes
+// PathValues returns the parameters of the path as the generated code takes
 // them. A value that no object can have as its id names nothing, so it is a
 // 404.
-func (r *route) pathValues(values []string) (map[string]string, *fault.Error) {
+func (r *Route) PathValues(values []string) (map[string]string, *fault.Error) {
 	if len(r.params) == 0 && len(r.words) == 0 {
 		return nil, nil
 	}
@@ -235,4 +241,15 @@ func shorten(text string) string {
 		return text[:limit] + "..."
 	}
 	return text
+}
+
+// TakesKey reports whether an Idempotency-Key counts for the route: it does for whatever
+// writes and holds no secrets. Elsewhere a key is ignored.
+func (r *Route) TakesKey() bool {
+	switch r.Policy.Throttle {
+	case optionsv1.Throttle_THROTTLE_WRITE, optionsv1.Throttle_THROTTLE_BULK_WRITE:
+	default:
+		return false
+	}
+	return !r.Policy.Public && !r.Policy.OAuthErrors && !r.Policy.Confidential && r.Method != http.MethodGet
 }

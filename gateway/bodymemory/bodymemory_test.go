@@ -1,0 +1,42 @@
+package bodymemory
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+// Nobody gets more than a part of the memory: strangers, an address, a user.
+func TestMemoryOfBodiesIsShared(t *testing.T) {
+	t.Parallel()
+	const all = 64 << 10
+	b := New(all, all)
+	of := b.Portions
+	for name, test := range map[string]struct {
+		first []Portion
+		limit int64
+		other []Portion
+	}{
+		"a user, by any address":       {of("1 ada", "a"), all / userPart, of("1 eve", "a")},
+		"strangers of one address":     {of("", "a"), all / strangersPart / addressPart, of("", "b")},
+		"the client behind no user":    {of("1 c", "a"), all / userPart, of("1 d", "a")},
+		"users of different tenants":   {of("1 ada", "a"), all / userPart, of("2 ada", "a")},
+		"strangers, and those we know": {of("", "a"), all / strangersPart / addressPart, of("1 ada", "a")},
+	} {
+		t.Run(name, func(t *testing.T) {
+			require.True(t, b.take(test.first, test.limit))
+			assert.False(t, b.take(test.first, 1))
+			assert.True(t, b.take(test.other, all/16), "there is room for others")
+			b.give(test.other, all/16)
+			b.give(test.first, test.limit)
+			assert.True(t, b.Empty())
+		})
+	}
+	for i := range userPart / addressPart {
+		require.True(t, b.take(of(strings.Repeat("x", i+1), "a"), all/userPart))
+	}
+	assert.False(t, b.take(of("1 ada", "a"), 1), "an address with many users")
+	assert.True(t, b.take(of("1 ada", "b"), 1))
+}

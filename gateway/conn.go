@@ -1,0 +1,95 @@
+package gateway
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/metadata"
+	"google.golang.org/grpc/status"
+
+	"github.com/rotaloom/rotaloom/gateway/headers"
+	"github.com/rotaloom/rotaloom/gateway/transcode"
+	"github.com/rotaloom/rotaloom/gateway/wire"
+	"github.com/rotaloom/rotaloom/pkg/rpc/client"
+	"github.com/rotaloom/rotaloom/pkg/rpc/parts"
+)
+
+// transcodingConn calls with the codec of the edge.
+type transcodingConn struct {
+	conn        grpc.ClientConnInterface
+	answerLimit int
+}
+
+// Invoke makes a call.
+func (t transcodingConn) Invoke(ctx context.Context, method string, args, reply any, opts ...grpc.CallOption) error {
+	if c := callOf(ctx); c != nil {
+		ctx = c.withParts(ctx)
+	}
+	opts = append(opts, grpc.ForceCodecV2(wire.Codec{}), grpc.MaxCallRecvMsgSize(t.answerLimit))
+	return t.conn.Invoke(ctx, method, args, reply, opts...)
+}
+
+// NewStream is refused: no route leads to a stream.
+func (transcodingConn) NewStream(_ context.Context, _ *grpc.StreamDesc, method string, _ ...grpc.CallOption) (grpc.ClientStream, error) {
+	return nil, fmt.Errorf("gateway: %s is a stream", method)
+}
+
+// metadataOf is what a service gets to know beside the token.
+func metadataOf(ctx context.Context, r *http.Request) metadata.MD {
+	c := callOf(ctx)
+	if c == nil {
+		return nil
+	}
+	md := metadata.MD{client.HeaderRequestID: {c.r.id.ID}}
+	if c.r.id.Traceparent != "" {
+		md[client.HeaderTraceparent] = []string{c.r.id.Traceparent}
+	}
+	if language := r.Header.Get("Accept-Language"); language != "" && headers.Printable(language) {
+		md["accept-language"] = []string{language}
+	}
+	return md
+}
+
+// withParts lets the response of a call come in parts where the contract has it:
+// its JSON is written while the service still makes the rest.
+func (c *serviceCall) withParts(ctx context.Context) context.Context {
+	if !c.r.route.Policy.Parts {
+		return ctx
+	}
+	if c.r.route.Raw != nil {
+		return parts.WithReceiver(ctx, c.takeRawPart)
+	}
+	return parts.WithReceiver(ctx, c.takePart)
+}
+
+// takePart writes what a part of the response gives.
+func (c *serviceCall) takePart(fields []byte) error {
+	if c.joined == nil {
+		c.buf = c.bufs.get()
+		c.joined = transcode.For(c.r.route.Policy.Output).Join(*c.buf, c.w)
+		c.w.Header().Set("Content-Type", contentType)
+	}
+	if c.taken += len(fields); c.taken > c.answerLimit {
+		return status.Errorf(codes.ResourceExhausted, "answer of more than %d bytes", c.answerLimit)
+	}
+	return c.joined.Add(fields)
+}
+
+// lastPart returns the end of the JSON of a response that came in parts.
+func (c *serviceCall) lastPart() []byte {
+	last := c.joined.End()
+	*c.buf = last
+	return last
+}
+
+// takeRawPart writes a part of an answer that is no JSON. Nothing of it is kept, so
+// the whole is not bounded as an answer is.
+func (c *serviceCall) takeRawPart(fields []byte) error {
+	if c.w.status == 0 {
+		c.w.Header().Set("Content-Type", c.r.route.Raw.ContentType)
+	}
+	return c.r.route.Raw.Write(c.w, fields)
+}
