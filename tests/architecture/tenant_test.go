@@ -13,9 +13,9 @@ import (
 // withoutTenant are the files that ask whether there is a tenant, because they work
 // without one as well.
 var withoutTenant = map[string]string{
-	"pkg/pg/open.go":    "a connection without a tenant sees no rows",
+	"pkg/pg/open.go":           "a connection without a tenant sees no rows",
 	"pkg/rpc/client/client.go": "a call without a tenant goes out without one",
-	"pkg/obs/log.go":    "a line without a tenant is written without one",
+	"pkg/obs/log.go":           "a line without a tenant is written without one",
 	"services/platform/internal/ratelimit/handler.go": "callers who are not known yet have a rate, too",
 	"services/platform/internal/ratelimit/store.go":   "without a tenant it is that of the installation",
 }
