@@ -44,7 +44,7 @@ var described = sync.OnceValues(func() (*description, error) {
 })
 
 // checkDescribed holds a step's request and what was answered against the API
-// description. Steps that call no operation are left out, and requests that are
+// description, and against what is known of the reference product. Steps that call no operation are left out, and requests that are
 // meant to be refused.
 func checkDescribed(step Step, request []byte, status int, answer []byte) error {
 	d, err := described()
@@ -57,7 +57,8 @@ func checkDescribed(step Step, request []byte, status int, answer []byte) error 
 		return nil
 	}
 	at := []string{"paths", path, strings.ToLower(verb)}
-	if err := d.checkRequest(step, at, request); err != nil {
+	route := verb + " " + path
+	if err := d.checkRequest(step, route, at, request); err != nil {
 		return err
 	}
 	response, ok := d.follow(append(at, "responses", strconv.Itoa(status))...)
@@ -74,14 +75,18 @@ func checkDescribed(step Step, request []byte, status int, answer []byte) error 
 	if !ok {
 		return fmt.Errorf("the API description has no body of %d of %s", status, step.Do)
 	}
-	if err := d.validate(schema, answer); err != nil {
+	value, err := d.validate(schema, answer)
+	if err != nil {
 		return fmt.Errorf("the answer is not as the API description says: %w", err)
 	}
-	return nil
+	if status != http.StatusOK {
+		return nil
+	}
+	return checkReference("returns", route, value)
 }
 
 // checkRequest validates the JSON of a request that is taken, in its strict form.
-func (d *description) checkRequest(step Step, at []string, request []byte) error {
+func (d *description) checkRequest(step Step, route string, at []string, request []byte) error {
 	if step.JSON == nil || step.Status >= http.StatusBadRequest {
 		return nil
 	}
@@ -97,10 +102,11 @@ func (d *description) checkRequest(step Step, at []string, request []byte) error
 	if err != nil {
 		return fmt.Errorf("the request is no JSON: %w", err)
 	}
-	if err := schema.Validate(strict(schema, value)); err != nil {
+	value = strict(schema, value)
+	if err := schema.Validate(value); err != nil {
 		return fmt.Errorf("the request is not as the API description says: %w", err)
 	}
-	return nil
+	return checkReference("takes", route, value)
 }
 
 // pathOf finds the path of the description that a request goes to, or "". A word
@@ -154,16 +160,17 @@ func (d *description) follow(way ...string) ([]string, bool) {
 	return append([]string(nil), way...), true
 }
 
-func (d *description) validate(way []string, body []byte) error {
+// validate returns the JSON of a body that is as the schema says.
+func (d *description) validate(way []string, body []byte) (any, error) {
 	schema, err := d.schema(way)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	value, err := jsonschema.UnmarshalJSON(bytes.NewReader(body))
 	if err != nil {
-		return fmt.Errorf("no JSON: %w: %s", err, cut(body))
+		return nil, fmt.Errorf("no JSON: %w: %s", err, cut(body))
 	}
-	return schema.Validate(value)
+	return value, schema.Validate(value)
 }
 
 func (d *description) schema(way []string) (*jsonschema.Schema, error) {
