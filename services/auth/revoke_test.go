@@ -175,6 +175,22 @@ func TestTokensEndWithTheirUser(t *testing.T) {
 	assert.False(t, b.good(t, answer.GetAccessToken()))
 }
 
+// Who has only tokens that expired needs no revocation, which would stay until it
+// is swept.
+func TestExpiredTokensAreNotRevoked(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	ctx := tenant.With(t.Context(), tenant.Default)
+	require.NoError(t, b.put(ctx, &authv1.User{PersonId: 11, Username: "ada", Password: adaSecret}))
+	b.loginAs(t, "ada", adaSecret)
+	b.clock.Advance(24 * time.Hour)
+	_, err := b.users.DeleteUsers(ctx, &authv1.DeleteUsersRequest{PersonIds: []int64{11}})
+	require.NoError(t, err)
+	var n int
+	require.NoError(t, b.pool.QueryRow(ctx, `SELECT count(*) FROM revocation WHERE expires_at <= $1`, b.clock.Now()).Scan(&n))
+	assert.Zero(t, n)
+}
+
 // Two who refresh and revoke at the same time leave no token behind that works.
 func TestRevocationWinsOverRefresh(t *testing.T) {
 	t.Parallel()

@@ -90,11 +90,12 @@ func Persons(ctx context.Context, tx pg.Querier, tenantID int64, persons []int64
 	return nil
 }
 
+// A family whose access tokens are all over needs no revocation.
 const (
 	endFamilies = `WITH ended AS (DELETE FROM token_family`
 	endedRows   = ` RETURNING sid, access_until)
 		INSERT INTO revocation (tenant_id, key, created_at, expires_at)
-		SELECT $1, 's.' || sid, $2, access_until FROM ended ON CONFLICT DO NOTHING`
+		SELECT $1, 's.' || sid, $2, access_until FROM ended WHERE access_until > $2 ON CONFLICT DO NOTHING`
 )
 
 // Published hastens that others learn of what was committed.
