@@ -115,9 +115,12 @@ func (w *world) load() float64 {
 	return 0
 }
 
-// refuses looks at the answer to a request that is one too many.
+// refuses looks at the answer to a request that is one too many. One caller alone may
+// be too slow for the rate, so others ask meanwhile.
 func (w *world) refuses() {
 	w.t.Helper()
+	load := newLoad(w)
+	defer load.end()
 	launch.Await(w.t, time.Minute, "a refusal", func() bool {
 		response, data := w.get(w.BaseURL)
 		if response.StatusCode != http.StatusTooManyRequests {
