@@ -102,6 +102,28 @@ func TestVerifyAnswersThePrincipal(t *testing.T) {
 	assert.Equal(t, 1, keys.asked, "a verified token is remembered")
 }
 
+func TestHas(t *testing.T) {
+	t.Parallel()
+	for granted, want := range map[string]bool{
+		"scheduling.schedule.read":  true,
+		"scheduling.schedule.write": false,
+		"*":                         true,
+		"scheduling.*":              true,
+		"scheduling.schedule.*":     true,
+		"schedul*":                  false,
+		"schedul.*":                 false,
+		"commons.*":                 false,
+		"":                          false,
+		".*":                        false,
+	} {
+		t.Run(granted, func(t *testing.T) {
+			t.Parallel()
+			p := &authn.Principal{Permissions: []string{"auth.client.read", granted}}
+			assert.Equal(t, want, p.Has("scheduling.schedule.read"))
+		})
+	}
+}
+
 func TestVerifyRefuses(t *testing.T) {
 	t.Parallel()
 	keys, stranger := newIssuer(t), newIssuer(t)

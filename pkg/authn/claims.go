@@ -14,10 +14,11 @@ import (
 // the same type that verification reads.
 type Claims struct {
 	jwt.Claims
-	Tenant      int64    `json:"tenant"`
-	PersonID    int64    `json:"person_id,omitempty"`
-	Client      string   `json:"client_id"`
-	Scope       string   `json:"scope,omitempty"`
+	Tenant   int64  `json:"tenant"`
+	PersonID int64  `json:"person_id,omitempty"`
+	Client   string `json:"client_id"`
+	Scope    string `json:"scope,omitempty"`
+	// Permissions are as those of a Principal.
 	Permissions []string `json:"permissions,omitempty"`
 	// Rows says whose data the token shows, as pkg/domain/rowvisibility knows it.
 	Rows string `json:"rows,omitempty"`

@@ -5,6 +5,7 @@ package authn
 import (
 	"context"
 	"slices"
+	"strings"
 	"time"
 )
 
@@ -22,7 +23,8 @@ type Principal struct {
 	Client string
 	// Scope of the token, space-separated.
 	Scope string
-	// Permissions that the token grants.
+	// Permissions that the token grants: a name, "*" for all, or "domain.*" for all of
+	// a domain.
 	Permissions []string
 	// Rows says whose data the token shows: a rows.Scope. Nothing means the
 	// least, the caller's own.
@@ -41,7 +43,12 @@ func (p *Principal) IsService() bool { return p.Subject == "" && p.Service != ""
 
 // Has reports whether the token grants the permission.
 func (p *Principal) Has(permission string) bool {
-	return slices.Contains(p.Permissions, permission)
+	return slices.ContainsFunc(p.Permissions, func(granted string) bool {
+		if prefix, all := strings.CutSuffix(granted, "*"); all && (prefix == "" || strings.HasSuffix(prefix, ".")) {
+			return strings.HasPrefix(permission, prefix)
+		}
+		return granted == permission
+	})
 }
 
 // through returns the principal as called through a trusted service.

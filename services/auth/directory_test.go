@@ -165,7 +165,7 @@ func TestDirectory(t *testing.T) {
 				require.NoError(t, err)
 				assert.Equal(t, want.name, p.Subject, typed)
 				assert.Equal(t, want.rows, p.Rows, typed)
-				assert.Equal(t, []string{"commons.person.read", "scheduling.schedule.read"}, p.Permissions, typed)
+				assert.Equal(t, []string{"commons.person.read", "scheduling.schedule.read"}, b.permitted(p), typed)
 				b.refresh(t, answer.GetRefreshToken())
 			}
 			for name, c := range map[string]struct{ user, password string }{

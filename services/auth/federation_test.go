@@ -84,7 +84,7 @@ func TestAFederatedTokenIsAnAccessToken(t *testing.T) {
 	assert.Equal(t, "ada", p.Subject)
 	assert.Equal(t, tenant.Default, p.Tenant)
 	assert.EqualValues(t, 11, p.PersonID)
-	assert.Equal(t, []string{"commons.person.read", "scheduling.schedule.read"}, p.Permissions)
+	assert.Equal(t, []string{"commons.person.read", "scheduling.schedule.read"}, f.permitted(p))
 	assert.WithinDuration(t, f.clock.Now().Add(time.Minute), p.Expiry, time.Second, "others look again within a minute")
 
 	f.refuses(t, f.token("eve", "rotaloom"), "a user whom we do not have")
@@ -253,7 +253,7 @@ func TestClaimsAreMapped(t *testing.T) {
 	p, err := f.verifier.Verify(t.Context(), f.token("eve", "rotaloom", "person_number", "4711", "groups", "all"))
 	require.NoError(t, err)
 	assert.Equal(t, "ada", p.Subject, "the number says who it is")
-	assert.Equal(t, []string{"commons.person.read", "scheduling.schedule.read"}, p.Permissions)
+	assert.Equal(t, []string{"commons.person.read", "scheduling.schedule.read"}, f.permitted(p))
 	f.refuses(t, f.token("ada", "rotaloom", "groups", "all"), "no number")
 	f.refuses(t, f.token("ada", "rotaloom", "person_number", "4712", "groups", "all"), "nobody's number")
 	f.refuses(t, f.token("ada", "rotaloom", "person_number", "4711", "groups", "others"), "no group that has a profile")

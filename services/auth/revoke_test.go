@@ -316,7 +316,7 @@ func TestClientsWorkForThemselves(t *testing.T) {
 	require.NoError(t, err)
 	assert.Equal(t, clientID, p.Subject)
 	assert.Zero(t, p.PersonID)
-	assert.Equal(t, []string{"commons.person.read", "scheduling.schedule.read"}, p.Permissions)
+	assert.Equal(t, []string{"commons.person.read", "scheduling.schedule.read"}, b.permitted(p))
 	b.revoke(t, answer.GetAccessToken())
 	assert.False(t, b.good(t, answer.GetAccessToken()))
 

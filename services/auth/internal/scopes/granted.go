@@ -58,9 +58,10 @@ func (g Granted) Text() string {
 	return strings.Join(out, " ")
 }
 
-// Permissions returns the permissions that a profile grants within the scope.
+// Permissions returns the permissions that a profile grants within the scope, as a
+// token names them: short, for it travels with every request.
 func (g Granted) Permissions(grants []string) []string {
 	return g.catalog.memo.get(grants, g.permissions, func() []string {
-		return profile.Expand(g.catalog.patterns(g.permissions), profile.Expand(grants, g.catalog.permissions))
+		return g.catalog.shorten(profile.Expand(g.catalog.patterns(g.permissions), profile.Expand(grants, g.catalog.permissions)))
 	})
 }

@@ -37,7 +37,7 @@ type Catalog struct {
 func NewCatalog(permissions []string) *Catalog {
 	c := &Catalog{permissions: permissions, groups: map[string]string{"read": "*.read", "write": "*.write"}, memo: newMemo()}
 	for _, p := range permissions {
-		domain, _, _ := strings.Cut(p, ".")
+		domain := domainOf(p)
 		c.groups[domain] = domain + ".*"
 	}
 	return c
@@ -114,6 +114,38 @@ func (c *Catalog) meet(a, b []string) []string {
 	}
 	slices.Sort(out)
 	return slices.Compact(out)
+}
+
+// shorten names permissions by "*" when they are all that there are, and those of a
+// domain by "domain.*" when they are all of it. A permission that a later version adds
+// is granted with the others of its domain until the token ends.
+func (c *Catalog) shorten(permissions []string) []string {
+	if len(permissions) > 0 && len(permissions) == len(c.permissions) {
+		return []string{everything}
+	}
+	count := func(list []string) map[string]int {
+		n := map[string]int{}
+		for _, p := range list {
+			n[domainOf(p)]++
+		}
+		return n
+	}
+	granted, all := count(permissions), count(c.permissions)
+	var out []string
+	for _, p := range permissions {
+		if domain := domainOf(p); granted[domain] == all[domain] {
+			p = domain + ".*"
+		}
+		if !slices.Contains(out, p) {
+			out = append(out, p)
+		}
+	}
+	return out
+}
+
+func domainOf(permission string) string {
+	domain, _, _ := strings.Cut(permission, ".")
+	return domain
 }
 
 func orEverything(scopes []string) []string {

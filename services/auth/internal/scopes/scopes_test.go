@@ -5,6 +5,8 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/assert"
+
+	"github.com/rotaloom/rotaloom/pkg/authn"
 )
 
 const usual = "givenName mail nonce openid profile sn uid"
@@ -43,10 +45,36 @@ func TestGranted(t *testing.T) {
 			assert.Equal(t, c.text != "", ok)
 			if ok {
 				assert.Equal(t, c.text, granted.Text())
-				assert.Equal(t, c.permissions, granted.Permissions([]string{"*"}))
+				token := &authn.Principal{Permissions: granted.Permissions([]string{"*"})}
+				var permitted []string
+				for _, p := range all {
+					if token.Has(p) {
+						permitted = append(permitted, p)
+					}
+				}
+				assert.Equal(t, c.permissions, permitted)
 			}
 		})
 	}
+}
+
+func TestShorten(t *testing.T) {
+	t.Parallel()
+	c := NewCatalog(all)
+	for name, e := range map[string]struct{ permissions, short []string }{
+		"none":                    {nil, nil},
+		"all":                     {all, []string{"*"}},
+		"all of a domain":         {all[2:], []string{"scheduling.*"}},
+		"a domain and some":       {all[1:], []string{"commons.person.write", "scheduling.*"}},
+		"some":                    {all[3:4], all[3:4]},
+		"not quite all of either": {[]string{all[0], all[2], all[4]}, []string{all[0], all[2], all[4]}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			assert.Equal(t, e.short, c.shorten(e.permissions))
+		})
+	}
+	assert.Nil(t, NewCatalog(nil).shorten(nil), "nothing is not everything")
 }
 
 // Permissions are found once for the same question, until too many others were asked.
