@@ -13,6 +13,8 @@ import (
 	"strconv"
 	"strings"
 	"syscall"
+
+	"github.com/rotaloom/rotaloom/pkg/filelock"
 )
 
 // layout is where the files of one server are.
@@ -87,17 +89,13 @@ func (o owner) makeSharedDir(dir string) error {
 }
 
 // lock makes this process the only one that uses the folder, until the
-// returned file is closed or the process ends.
-func (l layout) lock() (*os.File, error) {
-	file, err := os.OpenFile(filepath.Join(l.root, "lock"), os.O_CREATE|os.O_RDWR, 0o600)
-	if err != nil {
-		return nil, err
-	}
-	if err := syscall.Flock(int(file.Fd()), syscall.LOCK_EX|syscall.LOCK_NB); err != nil {
-		_ = file.Close()
+// returned lock is closed or the process ends.
+func (l layout) lock() (*filelock.Lock, error) {
+	lock, err := filelock.Try(filepath.Join(l.root, "lock"))
+	if errors.Is(err, filelock.ErrLocked) {
 		return nil, fmt.Errorf("%s is in use by another process", l.root)
 	}
-	return file, nil
+	return lock, err
 }
 
 // major returns the PostgreSQL version that made the cluster, or 0 when there

@@ -18,6 +18,7 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
 
+	"github.com/rotaloom/rotaloom/pkg/filelock"
 	"github.com/rotaloom/rotaloom/pkg/pg"
 )
 
@@ -25,7 +26,7 @@ import (
 type Server struct {
 	layout layout
 	cmd    *exec.Cmd
-	lock   *os.File
+	lock   *filelock.Lock
 	output *output
 	stop   time.Duration
 	// done is closed when the server has ended; exit is valid from then on.

@@ -8,10 +8,11 @@ import (
 	"os"
 	"path/filepath"
 	"strconv"
-	"syscall"
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/rotaloom/rotaloom/pkg/filelock"
 )
 
 // Ports of tests lie below those that kernels hand out by themselves (from 32768 on
@@ -45,15 +46,14 @@ func freePort(t testing.TB) int {
 
 var errTaken = errors.New("the port is in use")
 
-// lockPort locks a port that nobody listens on. Closing the file lets go of it, and so
-// does the end of this process.
-func lockPort(dir string, port int) (*os.File, error) {
-	lock, err := os.OpenFile(filepath.Join(dir, strconv.Itoa(port)), os.O_CREATE|os.O_RDWR, 0o600)
+// lockPort locks a port that nobody listens on.
+func lockPort(dir string, port int) (*filelock.Lock, error) {
+	lock, err := filelock.Try(filepath.Join(dir, strconv.Itoa(port)))
+	if errors.Is(err, filelock.ErrLocked) {
+		return nil, errTaken
+	}
 	if err != nil {
 		return nil, err
-	}
-	if err := syscall.Flock(int(lock.Fd()), syscall.LOCK_EX|syscall.LOCK_NB); err != nil {
-		return nil, errors.Join(errTaken, lock.Close())
 	}
 	listener, err := net.Listen("tcp", fmt.Sprintf("127.0.0.1:%d", port))
 	if err != nil {

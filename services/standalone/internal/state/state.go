@@ -11,7 +11,8 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
-	"syscall"
+
+	"github.com/rotaloom/rotaloom/pkg/filelock"
 )
 
 // layout is the version of the folder's layout. A program reads the folder of
@@ -21,7 +22,7 @@ const layout = "rotaloom-state 1"
 // Folder is an open state folder. One process has it at a time.
 type Folder struct {
 	Dir  string
-	lock *os.File
+	lock *filelock.Lock
 }
 
 // Open makes the folder if it is not there and takes it for this process. The
@@ -37,12 +38,12 @@ func Open(dir string) (*Folder, error) {
 	if err := checkOurs(dir); err != nil {
 		return nil, err
 	}
-	lock, err := os.OpenFile(filepath.Join(dir, "lock"), os.O_CREATE|os.O_RDWR, 0o600)
+	lock, err := filelock.Try(filepath.Join(dir, "lock"))
+	if errors.Is(err, filelock.ErrLocked) {
+		return nil, fmt.Errorf("the state folder %s is in use by another process", dir)
+	}
 	if err != nil {
 		return nil, fmt.Errorf("state folder: %w", err)
-	}
-	if err := syscall.Flock(int(lock.Fd()), syscall.LOCK_EX|syscall.LOCK_NB); err != nil {
-		return nil, errors.Join(fmt.Errorf("the state folder %s is in use by another process", dir), lock.Close())
 	}
 	f := &Folder{Dir: dir, lock: lock}
 	if err := f.checkLayout(); err != nil {
