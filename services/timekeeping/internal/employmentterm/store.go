@@ -90,6 +90,21 @@ func byIDs(ctx context.Context, db pg.Querier, tenantID int64, ids []int64) (map
 	return out, nil
 }
 
+// lockByIDs returns terms by id, as byIDs does, and keeps others from changing them
+// until the transaction ends.
+func lockByIDs(ctx context.Context, tx pgx.Tx, tenantID int64, ids []int64) (map[int64]row, error) {
+	found, err := collect(ctx, tx, `SELECT id, version, body FROM employment_term
+		WHERE tenant_id = $1 AND id = ANY($2) ORDER BY id FOR NO KEY UPDATE`, tenantID, ids)
+	if err != nil {
+		return nil, err
+	}
+	out := make(map[int64]row, len(found))
+	for _, r := range found {
+		out[r.id] = r
+	}
+	return out, nil
+}
+
 // byNames answers the terms with the given names, compared without case, under
 // the names as they were asked for.
 func byNames(ctx context.Context, db pg.Querier, tenantID int64, names []string) (map[string]row, error) {

@@ -273,6 +273,169 @@ func (x *MultiReadEmploymentTermsRequest) GetWhere() *EmploymentTermWhere {
 	return nil
 }
 
+type UpsertEmploymentTermVersionsRequest struct {
+	state   protoimpl.MessageState        `protogen:"open.v1"`
+	Changes *EmploymentTermVersionChanges `protobuf:"bytes,1,opt,name=changes,proto3" json:"changes,omitempty"`
+	// Whether all versions of the terms are shown. false, the default, shows those
+	// that were added or changed.
+	ReturnAllVersions *bool `protobuf:"varint,2,opt,name=return_all_versions,json=returnAllVersions,proto3,oneof" json:"return_all_versions,omitempty"`
+	unknownFields     protoimpl.UnknownFields
+	sizeCache         protoimpl.SizeCache
+}
+
+func (x *UpsertEmploymentTermVersionsRequest) Reset() {
+	*x = UpsertEmploymentTermVersionsRequest{}
+	mi := &file_rotaloom_timekeeping_v1_employment_term_proto_msgTypes[5]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *UpsertEmploymentTermVersionsRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*UpsertEmploymentTermVersionsRequest) ProtoMessage() {}
+
+func (x *UpsertEmploymentTermVersionsRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_rotaloom_timekeeping_v1_employment_term_proto_msgTypes[5]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use UpsertEmploymentTermVersionsRequest.ProtoReflect.Descriptor instead.
+func (*UpsertEmploymentTermVersionsRequest) Descriptor() ([]byte, []int) {
+	return file_rotaloom_timekeeping_v1_employment_term_proto_rawDescGZIP(), []int{5}
+}
+
+func (x *UpsertEmploymentTermVersionsRequest) GetChanges() *EmploymentTermVersionChanges {
+	if x != nil {
+		return x.Changes
+	}
+	return nil
+}
+
+func (x *UpsertEmploymentTermVersionsRequest) GetReturnAllVersions() bool {
+	if x != nil && x.ReturnAllVersions != nil {
+		return *x.ReturnAllVersions
+	}
+	return false
+}
+
+type EmploymentTermVersionChanges struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// New versions. A version that is there ends on the day on which a new one
+	// starts, and goes on after it.
+	Add []*EmploymentTermVersionChange `protobuf:"bytes,1,rep,name=add,proto3" json:"add,omitempty"`
+	// Versions that are there, named by their startDate. They are changed before
+	// others are added.
+	Update        []*EmploymentTermVersionChange `protobuf:"bytes,2,rep,name=update,proto3" json:"update,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *EmploymentTermVersionChanges) Reset() {
+	*x = EmploymentTermVersionChanges{}
+	mi := &file_rotaloom_timekeeping_v1_employment_term_proto_msgTypes[6]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *EmploymentTermVersionChanges) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*EmploymentTermVersionChanges) ProtoMessage() {}
+
+func (x *EmploymentTermVersionChanges) ProtoReflect() protoreflect.Message {
+	mi := &file_rotaloom_timekeeping_v1_employment_term_proto_msgTypes[6]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use EmploymentTermVersionChanges.ProtoReflect.Descriptor instead.
+func (*EmploymentTermVersionChanges) Descriptor() ([]byte, []int) {
+	return file_rotaloom_timekeeping_v1_employment_term_proto_rawDescGZIP(), []int{6}
+}
+
+func (x *EmploymentTermVersionChanges) GetAdd() []*EmploymentTermVersionChange {
+	if x != nil {
+		return x.Add
+	}
+	return nil
+}
+
+func (x *EmploymentTermVersionChanges) GetUpdate() []*EmploymentTermVersionChange {
+	if x != nil {
+		return x.Update
+	}
+	return nil
+}
+
+type EmploymentTermVersionChange struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Of the term.
+	Id                    *int64                 `protobuf:"varint,1,opt,name=id,proto3,oneof" json:"id,omitempty"`
+	EmploymentTermVersion *EmploymentTermVersion `protobuf:"bytes,2,opt,name=employment_term_version,json=employmentTermVersion,proto3" json:"employment_term_version,omitempty"`
+	unknownFields         protoimpl.UnknownFields
+	sizeCache             protoimpl.SizeCache
+}
+
+func (x *EmploymentTermVersionChange) Reset() {
+	*x = EmploymentTermVersionChange{}
+	mi := &file_rotaloom_timekeeping_v1_employment_term_proto_msgTypes[7]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *EmploymentTermVersionChange) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*EmploymentTermVersionChange) ProtoMessage() {}
+
+func (x *EmploymentTermVersionChange) ProtoReflect() protoreflect.Message {
+	mi := &file_rotaloom_timekeeping_v1_employment_term_proto_msgTypes[7]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use EmploymentTermVersionChange.ProtoReflect.Descriptor instead.
+func (*EmploymentTermVersionChange) Descriptor() ([]byte, []int) {
+	return file_rotaloom_timekeeping_v1_employment_term_proto_rawDescGZIP(), []int{7}
+}
+
+func (x *EmploymentTermVersionChange) GetId() int64 {
+	if x != nil && x.Id != nil {
+		return *x.Id
+	}
+	return 0
+}
+
+func (x *EmploymentTermVersionChange) GetEmploymentTermVersion() *EmploymentTermVersion {
+	if x != nil {
+		return x.EmploymentTermVersion
+	}
+	return nil
+}
+
 type EmploymentTermWhere struct {
 	state           protoimpl.MessageState `protogen:"open.v1"`
 	EmploymentTerms *EmploymentTermRefList `protobuf:"bytes,1,opt,name=employment_terms,json=employmentTerms,proto3" json:"employment_terms,omitempty"`
@@ -287,7 +450,7 @@ type EmploymentTermWhere struct {
 
 func (x *EmploymentTermWhere) Reset() {
 	*x = EmploymentTermWhere{}
-	mi := &file_rotaloom_timekeeping_v1_employment_term_proto_msgTypes[5]
+	mi := &file_rotaloom_timekeeping_v1_employment_term_proto_msgTypes[8]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -299,7 +462,7 @@ func (x *EmploymentTermWhere) String() string {
 func (*EmploymentTermWhere) ProtoMessage() {}
 
 func (x *EmploymentTermWhere) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_timekeeping_v1_employment_term_proto_msgTypes[5]
+	mi := &file_rotaloom_timekeeping_v1_employment_term_proto_msgTypes[8]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -312,7 +475,7 @@ func (x *EmploymentTermWhere) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use EmploymentTermWhere.ProtoReflect.Descriptor instead.
 func (*EmploymentTermWhere) Descriptor() ([]byte, []int) {
-	return file_rotaloom_timekeeping_v1_employment_term_proto_rawDescGZIP(), []int{5}
+	return file_rotaloom_timekeeping_v1_employment_term_proto_rawDescGZIP(), []int{8}
 }
 
 func (x *EmploymentTermWhere) GetEmploymentTerms() *EmploymentTermRefList {
@@ -356,7 +519,7 @@ type EmploymentTermRefList struct {
 
 func (x *EmploymentTermRefList) Reset() {
 	*x = EmploymentTermRefList{}
-	mi := &file_rotaloom_timekeeping_v1_employment_term_proto_msgTypes[6]
+	mi := &file_rotaloom_timekeeping_v1_employment_term_proto_msgTypes[9]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -368,7 +531,7 @@ func (x *EmploymentTermRefList) String() string {
 func (*EmploymentTermRefList) ProtoMessage() {}
 
 func (x *EmploymentTermRefList) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_timekeeping_v1_employment_term_proto_msgTypes[6]
+	mi := &file_rotaloom_timekeeping_v1_employment_term_proto_msgTypes[9]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -381,7 +544,7 @@ func (x *EmploymentTermRefList) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use EmploymentTermRefList.ProtoReflect.Descriptor instead.
 func (*EmploymentTermRefList) Descriptor() ([]byte, []int) {
-	return file_rotaloom_timekeeping_v1_employment_term_proto_rawDescGZIP(), []int{6}
+	return file_rotaloom_timekeeping_v1_employment_term_proto_rawDescGZIP(), []int{9}
 }
 
 func (x *EmploymentTermRefList) GetIds() []int64 {
@@ -422,7 +585,7 @@ type EmploymentTermList struct {
 
 func (x *EmploymentTermList) Reset() {
 	*x = EmploymentTermList{}
-	mi := &file_rotaloom_timekeeping_v1_employment_term_proto_msgTypes[7]
+	mi := &file_rotaloom_timekeeping_v1_employment_term_proto_msgTypes[10]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -434,7 +597,7 @@ func (x *EmploymentTermList) String() string {
 func (*EmploymentTermList) ProtoMessage() {}
 
 func (x *EmploymentTermList) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_timekeeping_v1_employment_term_proto_msgTypes[7]
+	mi := &file_rotaloom_timekeeping_v1_employment_term_proto_msgTypes[10]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -447,7 +610,7 @@ func (x *EmploymentTermList) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use EmploymentTermList.ProtoReflect.Descriptor instead.
 func (*EmploymentTermList) Descriptor() ([]byte, []int) {
-	return file_rotaloom_timekeeping_v1_employment_term_proto_rawDescGZIP(), []int{7}
+	return file_rotaloom_timekeeping_v1_employment_term_proto_rawDescGZIP(), []int{10}
 }
 
 func (x *EmploymentTermList) GetEmploymentTerms() []*EmploymentTerm {
@@ -483,7 +646,7 @@ type EmploymentTerm struct {
 
 func (x *EmploymentTerm) Reset() {
 	*x = EmploymentTerm{}
-	mi := &file_rotaloom_timekeeping_v1_employment_term_proto_msgTypes[8]
+	mi := &file_rotaloom_timekeeping_v1_employment_term_proto_msgTypes[11]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -495,7 +658,7 @@ func (x *EmploymentTerm) String() string {
 func (*EmploymentTerm) ProtoMessage() {}
 
 func (x *EmploymentTerm) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_timekeeping_v1_employment_term_proto_msgTypes[8]
+	mi := &file_rotaloom_timekeeping_v1_employment_term_proto_msgTypes[11]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -508,7 +671,7 @@ func (x *EmploymentTerm) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use EmploymentTerm.ProtoReflect.Descriptor instead.
 func (*EmploymentTerm) Descriptor() ([]byte, []int) {
-	return file_rotaloom_timekeeping_v1_employment_term_proto_rawDescGZIP(), []int{8}
+	return file_rotaloom_timekeeping_v1_employment_term_proto_rawDescGZIP(), []int{11}
 }
 
 func (x *EmploymentTerm) GetId() int64 {
@@ -576,7 +739,7 @@ type EmploymentTermVersions struct {
 
 func (x *EmploymentTermVersions) Reset() {
 	*x = EmploymentTermVersions{}
-	mi := &file_rotaloom_timekeeping_v1_employment_term_proto_msgTypes[9]
+	mi := &file_rotaloom_timekeeping_v1_employment_term_proto_msgTypes[12]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -588,7 +751,7 @@ func (x *EmploymentTermVersions) String() string {
 func (*EmploymentTermVersions) ProtoMessage() {}
 
 func (x *EmploymentTermVersions) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_timekeeping_v1_employment_term_proto_msgTypes[9]
+	mi := &file_rotaloom_timekeeping_v1_employment_term_proto_msgTypes[12]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -601,7 +764,7 @@ func (x *EmploymentTermVersions) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use EmploymentTermVersions.ProtoReflect.Descriptor instead.
 func (*EmploymentTermVersions) Descriptor() ([]byte, []int) {
-	return file_rotaloom_timekeeping_v1_employment_term_proto_rawDescGZIP(), []int{9}
+	return file_rotaloom_timekeeping_v1_employment_term_proto_rawDescGZIP(), []int{12}
 }
 
 func (x *EmploymentTermVersions) GetEmploymentTermVersion() []*EmploymentTermVersion {
@@ -634,7 +797,7 @@ type EmploymentTermVersion struct {
 
 func (x *EmploymentTermVersion) Reset() {
 	*x = EmploymentTermVersion{}
-	mi := &file_rotaloom_timekeeping_v1_employment_term_proto_msgTypes[10]
+	mi := &file_rotaloom_timekeeping_v1_employment_term_proto_msgTypes[13]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -646,7 +809,7 @@ func (x *EmploymentTermVersion) String() string {
 func (*EmploymentTermVersion) ProtoMessage() {}
 
 func (x *EmploymentTermVersion) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_timekeeping_v1_employment_term_proto_msgTypes[10]
+	mi := &file_rotaloom_timekeeping_v1_employment_term_proto_msgTypes[13]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -659,7 +822,7 @@ func (x *EmploymentTermVersion) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use EmploymentTermVersion.ProtoReflect.Descriptor instead.
 func (*EmploymentTermVersion) Descriptor() ([]byte, []int) {
-	return file_rotaloom_timekeeping_v1_employment_term_proto_rawDescGZIP(), []int{10}
+	return file_rotaloom_timekeeping_v1_employment_term_proto_rawDescGZIP(), []int{13}
 }
 
 func (x *EmploymentTermVersion) GetStartDate() string {
@@ -764,7 +927,7 @@ type MinimumWage struct {
 
 func (x *MinimumWage) Reset() {
 	*x = MinimumWage{}
-	mi := &file_rotaloom_timekeeping_v1_employment_term_proto_msgTypes[11]
+	mi := &file_rotaloom_timekeeping_v1_employment_term_proto_msgTypes[14]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -776,7 +939,7 @@ func (x *MinimumWage) String() string {
 func (*MinimumWage) ProtoMessage() {}
 
 func (x *MinimumWage) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_timekeeping_v1_employment_term_proto_msgTypes[11]
+	mi := &file_rotaloom_timekeeping_v1_employment_term_proto_msgTypes[14]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -789,7 +952,7 @@ func (x *MinimumWage) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use MinimumWage.ProtoReflect.Descriptor instead.
 func (*MinimumWage) Descriptor() ([]byte, []int) {
-	return file_rotaloom_timekeeping_v1_employment_term_proto_rawDescGZIP(), []int{11}
+	return file_rotaloom_timekeeping_v1_employment_term_proto_rawDescGZIP(), []int{14}
 }
 
 func (x *MinimumWage) GetAdjustmentPayCode() *v1.Ref {
@@ -822,7 +985,7 @@ type TermDayPaycodes struct {
 
 func (x *TermDayPaycodes) Reset() {
 	*x = TermDayPaycodes{}
-	mi := &file_rotaloom_timekeeping_v1_employment_term_proto_msgTypes[12]
+	mi := &file_rotaloom_timekeeping_v1_employment_term_proto_msgTypes[15]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -834,7 +997,7 @@ func (x *TermDayPaycodes) String() string {
 func (*TermDayPaycodes) ProtoMessage() {}
 
 func (x *TermDayPaycodes) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_timekeeping_v1_employment_term_proto_msgTypes[12]
+	mi := &file_rotaloom_timekeeping_v1_employment_term_proto_msgTypes[15]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -847,7 +1010,7 @@ func (x *TermDayPaycodes) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use TermDayPaycodes.ProtoReflect.Descriptor instead.
 func (*TermDayPaycodes) Descriptor() ([]byte, []int) {
-	return file_rotaloom_timekeeping_v1_employment_term_proto_rawDescGZIP(), []int{12}
+	return file_rotaloom_timekeeping_v1_employment_term_proto_rawDescGZIP(), []int{15}
 }
 
 func (x *TermDayPaycodes) GetTermDayPaycode() []*TermDayPaycode {
@@ -869,7 +1032,7 @@ type TermDayPaycode struct {
 
 func (x *TermDayPaycode) Reset() {
 	*x = TermDayPaycode{}
-	mi := &file_rotaloom_timekeeping_v1_employment_term_proto_msgTypes[13]
+	mi := &file_rotaloom_timekeeping_v1_employment_term_proto_msgTypes[16]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -881,7 +1044,7 @@ func (x *TermDayPaycode) String() string {
 func (*TermDayPaycode) ProtoMessage() {}
 
 func (x *TermDayPaycode) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_timekeeping_v1_employment_term_proto_msgTypes[13]
+	mi := &file_rotaloom_timekeeping_v1_employment_term_proto_msgTypes[16]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -894,7 +1057,7 @@ func (x *TermDayPaycode) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use TermDayPaycode.ProtoReflect.Descriptor instead.
 func (*TermDayPaycode) Descriptor() ([]byte, []int) {
-	return file_rotaloom_timekeeping_v1_employment_term_proto_rawDescGZIP(), []int{13}
+	return file_rotaloom_timekeeping_v1_employment_term_proto_rawDescGZIP(), []int{16}
 }
 
 func (x *TermDayPaycode) GetPayCode() *v1.Ref {
@@ -934,7 +1097,7 @@ type TermDurationPaycodes struct {
 
 func (x *TermDurationPaycodes) Reset() {
 	*x = TermDurationPaycodes{}
-	mi := &file_rotaloom_timekeeping_v1_employment_term_proto_msgTypes[14]
+	mi := &file_rotaloom_timekeeping_v1_employment_term_proto_msgTypes[17]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -946,7 +1109,7 @@ func (x *TermDurationPaycodes) String() string {
 func (*TermDurationPaycodes) ProtoMessage() {}
 
 func (x *TermDurationPaycodes) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_timekeeping_v1_employment_term_proto_msgTypes[14]
+	mi := &file_rotaloom_timekeeping_v1_employment_term_proto_msgTypes[17]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -959,7 +1122,7 @@ func (x *TermDurationPaycodes) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use TermDurationPaycodes.ProtoReflect.Descriptor instead.
 func (*TermDurationPaycodes) Descriptor() ([]byte, []int) {
-	return file_rotaloom_timekeeping_v1_employment_term_proto_rawDescGZIP(), []int{14}
+	return file_rotaloom_timekeeping_v1_employment_term_proto_rawDescGZIP(), []int{17}
 }
 
 func (x *TermDurationPaycodes) GetTermDurationPaycode() []*TermDurationPaycode {
@@ -979,7 +1142,7 @@ type TermDurationPaycode struct {
 
 func (x *TermDurationPaycode) Reset() {
 	*x = TermDurationPaycode{}
-	mi := &file_rotaloom_timekeeping_v1_employment_term_proto_msgTypes[15]
+	mi := &file_rotaloom_timekeeping_v1_employment_term_proto_msgTypes[18]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -991,7 +1154,7 @@ func (x *TermDurationPaycode) String() string {
 func (*TermDurationPaycode) ProtoMessage() {}
 
 func (x *TermDurationPaycode) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_timekeeping_v1_employment_term_proto_msgTypes[15]
+	mi := &file_rotaloom_timekeeping_v1_employment_term_proto_msgTypes[18]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1004,7 +1167,7 @@ func (x *TermDurationPaycode) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use TermDurationPaycode.ProtoReflect.Descriptor instead.
 func (*TermDurationPaycode) Descriptor() ([]byte, []int) {
-	return file_rotaloom_timekeeping_v1_employment_term_proto_rawDescGZIP(), []int{15}
+	return file_rotaloom_timekeeping_v1_employment_term_proto_rawDescGZIP(), []int{18}
 }
 
 func (x *TermDurationPaycode) GetPayCode() *v1.Ref {
@@ -1030,7 +1193,7 @@ type WorkHours struct {
 
 func (x *WorkHours) Reset() {
 	*x = WorkHours{}
-	mi := &file_rotaloom_timekeeping_v1_employment_term_proto_msgTypes[16]
+	mi := &file_rotaloom_timekeeping_v1_employment_term_proto_msgTypes[19]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1042,7 +1205,7 @@ func (x *WorkHours) String() string {
 func (*WorkHours) ProtoMessage() {}
 
 func (x *WorkHours) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_timekeeping_v1_employment_term_proto_msgTypes[16]
+	mi := &file_rotaloom_timekeeping_v1_employment_term_proto_msgTypes[19]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1055,7 +1218,7 @@ func (x *WorkHours) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use WorkHours.ProtoReflect.Descriptor instead.
 func (*WorkHours) Descriptor() ([]byte, []int) {
-	return file_rotaloom_timekeeping_v1_employment_term_proto_rawDescGZIP(), []int{16}
+	return file_rotaloom_timekeeping_v1_employment_term_proto_rawDescGZIP(), []int{19}
 }
 
 func (x *WorkHours) GetWorkHourDef() []*WorkHourDefinition {
@@ -1080,7 +1243,7 @@ type WorkHourDefinition struct {
 
 func (x *WorkHourDefinition) Reset() {
 	*x = WorkHourDefinition{}
-	mi := &file_rotaloom_timekeeping_v1_employment_term_proto_msgTypes[17]
+	mi := &file_rotaloom_timekeeping_v1_employment_term_proto_msgTypes[20]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1092,7 +1255,7 @@ func (x *WorkHourDefinition) String() string {
 func (*WorkHourDefinition) ProtoMessage() {}
 
 func (x *WorkHourDefinition) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_timekeeping_v1_employment_term_proto_msgTypes[17]
+	mi := &file_rotaloom_timekeeping_v1_employment_term_proto_msgTypes[20]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1105,7 +1268,7 @@ func (x *WorkHourDefinition) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use WorkHourDefinition.ProtoReflect.Descriptor instead.
 func (*WorkHourDefinition) Descriptor() ([]byte, []int) {
-	return file_rotaloom_timekeeping_v1_employment_term_proto_rawDescGZIP(), []int{17}
+	return file_rotaloom_timekeeping_v1_employment_term_proto_rawDescGZIP(), []int{20}
 }
 
 func (x *WorkHourDefinition) GetAmount() string {
@@ -1174,7 +1337,7 @@ type ContractDefinition struct {
 
 func (x *ContractDefinition) Reset() {
 	*x = ContractDefinition{}
-	mi := &file_rotaloom_timekeeping_v1_employment_term_proto_msgTypes[18]
+	mi := &file_rotaloom_timekeeping_v1_employment_term_proto_msgTypes[21]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1186,7 +1349,7 @@ func (x *ContractDefinition) String() string {
 func (*ContractDefinition) ProtoMessage() {}
 
 func (x *ContractDefinition) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_timekeeping_v1_employment_term_proto_msgTypes[18]
+	mi := &file_rotaloom_timekeeping_v1_employment_term_proto_msgTypes[21]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1199,7 +1362,7 @@ func (x *ContractDefinition) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ContractDefinition.ProtoReflect.Descriptor instead.
 func (*ContractDefinition) Descriptor() ([]byte, []int) {
-	return file_rotaloom_timekeeping_v1_employment_term_proto_rawDescGZIP(), []int{18}
+	return file_rotaloom_timekeeping_v1_employment_term_proto_rawDescGZIP(), []int{21}
 }
 
 func (x *ContractDefinition) GetHoursPerDay() string {
@@ -1270,7 +1433,7 @@ type WorkingDayHours struct {
 
 func (x *WorkingDayHours) Reset() {
 	*x = WorkingDayHours{}
-	mi := &file_rotaloom_timekeeping_v1_employment_term_proto_msgTypes[19]
+	mi := &file_rotaloom_timekeeping_v1_employment_term_proto_msgTypes[22]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1282,7 +1445,7 @@ func (x *WorkingDayHours) String() string {
 func (*WorkingDayHours) ProtoMessage() {}
 
 func (x *WorkingDayHours) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_timekeeping_v1_employment_term_proto_msgTypes[19]
+	mi := &file_rotaloom_timekeeping_v1_employment_term_proto_msgTypes[22]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1295,7 +1458,7 @@ func (x *WorkingDayHours) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use WorkingDayHours.ProtoReflect.Descriptor instead.
 func (*WorkingDayHours) Descriptor() ([]byte, []int) {
-	return file_rotaloom_timekeeping_v1_employment_term_proto_rawDescGZIP(), []int{19}
+	return file_rotaloom_timekeeping_v1_employment_term_proto_rawDescGZIP(), []int{22}
 }
 
 func (x *WorkingDayHours) GetDay() int32 {
@@ -1323,7 +1486,7 @@ type ResolveEmploymentTermsRequest struct {
 
 func (x *ResolveEmploymentTermsRequest) Reset() {
 	*x = ResolveEmploymentTermsRequest{}
-	mi := &file_rotaloom_timekeeping_v1_employment_term_proto_msgTypes[20]
+	mi := &file_rotaloom_timekeeping_v1_employment_term_proto_msgTypes[23]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1335,7 +1498,7 @@ func (x *ResolveEmploymentTermsRequest) String() string {
 func (*ResolveEmploymentTermsRequest) ProtoMessage() {}
 
 func (x *ResolveEmploymentTermsRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_timekeeping_v1_employment_term_proto_msgTypes[20]
+	mi := &file_rotaloom_timekeeping_v1_employment_term_proto_msgTypes[23]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1348,7 +1511,7 @@ func (x *ResolveEmploymentTermsRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ResolveEmploymentTermsRequest.ProtoReflect.Descriptor instead.
 func (*ResolveEmploymentTermsRequest) Descriptor() ([]byte, []int) {
-	return file_rotaloom_timekeeping_v1_employment_term_proto_rawDescGZIP(), []int{20}
+	return file_rotaloom_timekeeping_v1_employment_term_proto_rawDescGZIP(), []int{23}
 }
 
 func (x *ResolveEmploymentTermsRequest) GetIds() []int64 {
@@ -1374,7 +1537,7 @@ type ResolveEmploymentTermsResponse struct {
 
 func (x *ResolveEmploymentTermsResponse) Reset() {
 	*x = ResolveEmploymentTermsResponse{}
-	mi := &file_rotaloom_timekeeping_v1_employment_term_proto_msgTypes[21]
+	mi := &file_rotaloom_timekeeping_v1_employment_term_proto_msgTypes[24]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1386,7 +1549,7 @@ func (x *ResolveEmploymentTermsResponse) String() string {
 func (*ResolveEmploymentTermsResponse) ProtoMessage() {}
 
 func (x *ResolveEmploymentTermsResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_timekeeping_v1_employment_term_proto_msgTypes[21]
+	mi := &file_rotaloom_timekeeping_v1_employment_term_proto_msgTypes[24]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1399,7 +1562,7 @@ func (x *ResolveEmploymentTermsResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ResolveEmploymentTermsResponse.ProtoReflect.Descriptor instead.
 func (*ResolveEmploymentTermsResponse) Descriptor() ([]byte, []int) {
-	return file_rotaloom_timekeeping_v1_employment_term_proto_rawDescGZIP(), []int{21}
+	return file_rotaloom_timekeeping_v1_employment_term_proto_rawDescGZIP(), []int{24}
 }
 
 func (x *ResolveEmploymentTermsResponse) GetEmploymentTerms() []*EmploymentTermChanged {
@@ -1425,7 +1588,7 @@ type EmploymentTermChanged struct {
 
 func (x *EmploymentTermChanged) Reset() {
 	*x = EmploymentTermChanged{}
-	mi := &file_rotaloom_timekeeping_v1_employment_term_proto_msgTypes[22]
+	mi := &file_rotaloom_timekeeping_v1_employment_term_proto_msgTypes[25]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1437,7 +1600,7 @@ func (x *EmploymentTermChanged) String() string {
 func (*EmploymentTermChanged) ProtoMessage() {}
 
 func (x *EmploymentTermChanged) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_timekeeping_v1_employment_term_proto_msgTypes[22]
+	mi := &file_rotaloom_timekeeping_v1_employment_term_proto_msgTypes[25]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1450,7 +1613,7 @@ func (x *EmploymentTermChanged) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use EmploymentTermChanged.ProtoReflect.Descriptor instead.
 func (*EmploymentTermChanged) Descriptor() ([]byte, []int) {
-	return file_rotaloom_timekeeping_v1_employment_term_proto_rawDescGZIP(), []int{22}
+	return file_rotaloom_timekeeping_v1_employment_term_proto_rawDescGZIP(), []int{25}
 }
 
 func (x *EmploymentTermChanged) GetId() int64 {
@@ -1510,7 +1673,18 @@ const file_rotaloom_timekeeping_v1_employment_term_proto_rawDesc = "" +
 	"_qualifierB\x0e\n" +
 	"\f_all_details\"e\n" +
 	"\x1fMultiReadEmploymentTermsRequest\x12B\n" +
-	"\x05where\x18\x01 \x01(\v2,.rotaloom.timekeeping.v1.EmploymentTermWhereR\x05where\"\xf0\x01\n" +
+	"\x05where\x18\x01 \x01(\v2,.rotaloom.timekeeping.v1.EmploymentTermWhereR\x05where\"\xc3\x01\n" +
+	"#UpsertEmploymentTermVersionsRequest\x12O\n" +
+	"\achanges\x18\x01 \x01(\v25.rotaloom.timekeeping.v1.EmploymentTermVersionChangesR\achanges\x123\n" +
+	"\x13return_all_versions\x18\x02 \x01(\bH\x00R\x11returnAllVersions\x88\x01\x01B\x16\n" +
+	"\x14_return_all_versions\"\xf6\x01\n" +
+	"\x1cEmploymentTermVersionChanges\x12F\n" +
+	"\x03add\x18\x01 \x03(\v24.rotaloom.timekeeping.v1.EmploymentTermVersionChangeR\x03add\x12L\n" +
+	"\x06update\x18\x02 \x03(\v24.rotaloom.timekeeping.v1.EmploymentTermVersionChangeR\x06update:@\xa2\xbb\x18<\x1a:\b\xc8\x01\x12\tWFP-90003\x18\x9d\x03 \x01*\x03add*\x06updateJ\x18employment term versions\"\xa1\x01\n" +
+	"\x1bEmploymentTermVersionChange\x12\x13\n" +
+	"\x02id\x18\x01 \x01(\x03H\x00R\x02id\x88\x01\x01\x12f\n" +
+	"\x17employment_term_version\x18\x02 \x01(\v2..rotaloom.timekeeping.v1.EmploymentTermVersionR\x15employmentTermVersionB\x05\n" +
+	"\x03_id\"\xf0\x01\n" +
 	"\x13EmploymentTermWhere\x12Y\n" +
 	"\x10employment_terms\x18\x01 \x01(\v2..rotaloom.timekeeping.v1.EmploymentTermRefListR\x0femploymentTerms\x12%\n" +
 	"\n" +
@@ -1622,7 +1796,7 @@ const file_rotaloom_timekeeping_v1_employment_term_proto_rawDesc = "" +
 	"\aversion\x18\x05 \x01(\x03R\aversion:~\xaa\xbb\x18z\n" +
 	",rotaloom.timekeeping.employment_term.changed\x12\acommons\x12\n" +
 	"scheduling\x1a5\n" +
-	"\vtimekeeping\x12\x10employment_terms\"\x02id*\aversion2\adeleted2\x95\f\n" +
+	"\vtimekeeping\x12\x10employment_terms\"\x02id*\aversion2\adeleted2\xb2\x0e\n" +
 	"\x15EmploymentTermService\x12\xfc\x01\n" +
 	"\x11GetEmploymentTerm\x121.rotaloom.timekeeping.v1.GetEmploymentTermRequest\x1a'.rotaloom.timekeeping.v1.EmploymentTerm\"\x8a\x01\xa2\xbb\x18$\n" +
 	" timekeeping.employment_term.read\x18\x01\x82\xd3\xe4\x93\x02\\Z-\x12+/v2/timekeeping/setup/employment_terms/{id}\x12+/v1/timekeeping/setup/employment_terms/{id}\x12\xe4\x01\n" +
@@ -1635,7 +1809,9 @@ const file_rotaloom_timekeeping_v1_employment_term_proto_rawDesc = "" +
 	"\x14CreateEmploymentTerm\x12'.rotaloom.timekeeping.v1.EmploymentTerm\x1a'.rotaloom.timekeeping.v1.EmploymentTerm\"Z\xa2\xbb\x18%\n" +
 	"!timekeeping.employment_term.write\x18\x03\x82\xd3\xe4\x93\x02+:\x01*\"&/v1/timekeeping/setup/employment_terms\x12\xe7\x01\n" +
 	"\x18MultiReadEmploymentTerms\x128.rotaloom.timekeeping.v1.MultiReadEmploymentTermsRequest\x1a+.rotaloom.timekeeping.v1.EmploymentTermList\"d\xa2\xbb\x18$\n" +
-	" timekeeping.employment_term.read\x18\x01\x82\xd3\xe4\x93\x026:\x01*\"1/v1/timekeeping/setup/employment_terms/multi_read\x12\x9f\x01\n" +
+	" timekeeping.employment_term.read\x18\x01\x82\xd3\xe4\x93\x026:\x01*\"1/v1/timekeeping/setup/employment_terms/multi_read\x12\x9a\x02\n" +
+	"\x1cUpsertEmploymentTermVersions\x12<.rotaloom.timekeeping.v1.UpsertEmploymentTermVersionsRequest\x1a+.rotaloom.timekeeping.v1.EmploymentTermList\"\x8e\x01\xa2\xbb\x18=\n" +
+	"!timekeeping.employment_term.write\x18\x04r\x16EMPLOYMENT_TERMS_SETUP\x82\xd3\xe4\x93\x02G:\achanges\"</v1/timekeeping/setup/employment_terms/versions/apply_upsert\x12\x9f\x01\n" +
 	"\x16ResolveEmploymentTerms\x126.rotaloom.timekeeping.v1.ResolveEmploymentTermsRequest\x1a7.rotaloom.timekeeping.v1.ResolveEmploymentTermsResponse\"\x14\xa2\xbb\x18\x10\x18\x010\x01Z\n" +
 	"schedulingB\xfe\x01\n" +
 	"\x1bcom.rotaloom.timekeeping.v1B\x13EmploymentTermProtoP\x01ZLgithub.com/rotaloom/rotaloom/proto/gen/rotaloom/timekeeping/v1;timekeepingv1\xa2\x02\x03RTX\xaa\x02\x17Rotaloom.Timekeeping.V1\xca\x02\x17Rotaloom\\Timekeeping\\V1\xe2\x02#Rotaloom\\Timekeeping\\V1\\GPBMetadata\xea\x02\x19Rotaloom::Timekeeping::V1b\x06proto3"
@@ -1652,85 +1828,94 @@ func file_rotaloom_timekeeping_v1_employment_term_proto_rawDescGZIP() []byte {
 	return file_rotaloom_timekeeping_v1_employment_term_proto_rawDescData
 }
 
-var file_rotaloom_timekeeping_v1_employment_term_proto_msgTypes = make([]protoimpl.MessageInfo, 23)
+var file_rotaloom_timekeeping_v1_employment_term_proto_msgTypes = make([]protoimpl.MessageInfo, 26)
 var file_rotaloom_timekeeping_v1_employment_term_proto_goTypes = []any{
-	(*GetEmploymentTermRequest)(nil),        // 0: rotaloom.timekeeping.v1.GetEmploymentTermRequest
-	(*UpdateEmploymentTermRequest)(nil),     // 1: rotaloom.timekeeping.v1.UpdateEmploymentTermRequest
-	(*DeleteEmploymentTermRequest)(nil),     // 2: rotaloom.timekeeping.v1.DeleteEmploymentTermRequest
-	(*ListEmploymentTermsRequest)(nil),      // 3: rotaloom.timekeeping.v1.ListEmploymentTermsRequest
-	(*MultiReadEmploymentTermsRequest)(nil), // 4: rotaloom.timekeeping.v1.MultiReadEmploymentTermsRequest
-	(*EmploymentTermWhere)(nil),             // 5: rotaloom.timekeeping.v1.EmploymentTermWhere
-	(*EmploymentTermRefList)(nil),           // 6: rotaloom.timekeeping.v1.EmploymentTermRefList
-	(*EmploymentTermList)(nil),              // 7: rotaloom.timekeeping.v1.EmploymentTermList
-	(*EmploymentTerm)(nil),                  // 8: rotaloom.timekeeping.v1.EmploymentTerm
-	(*EmploymentTermVersions)(nil),          // 9: rotaloom.timekeeping.v1.EmploymentTermVersions
-	(*EmploymentTermVersion)(nil),           // 10: rotaloom.timekeeping.v1.EmploymentTermVersion
-	(*MinimumWage)(nil),                     // 11: rotaloom.timekeeping.v1.MinimumWage
-	(*TermDayPaycodes)(nil),                 // 12: rotaloom.timekeeping.v1.TermDayPaycodes
-	(*TermDayPaycode)(nil),                  // 13: rotaloom.timekeeping.v1.TermDayPaycode
-	(*TermDurationPaycodes)(nil),            // 14: rotaloom.timekeeping.v1.TermDurationPaycodes
-	(*TermDurationPaycode)(nil),             // 15: rotaloom.timekeeping.v1.TermDurationPaycode
-	(*WorkHours)(nil),                       // 16: rotaloom.timekeeping.v1.WorkHours
-	(*WorkHourDefinition)(nil),              // 17: rotaloom.timekeeping.v1.WorkHourDefinition
-	(*ContractDefinition)(nil),              // 18: rotaloom.timekeeping.v1.ContractDefinition
-	(*WorkingDayHours)(nil),                 // 19: rotaloom.timekeeping.v1.WorkingDayHours
-	(*ResolveEmploymentTermsRequest)(nil),   // 20: rotaloom.timekeeping.v1.ResolveEmploymentTermsRequest
-	(*ResolveEmploymentTermsResponse)(nil),  // 21: rotaloom.timekeeping.v1.ResolveEmploymentTermsResponse
-	(*EmploymentTermChanged)(nil),           // 22: rotaloom.timekeeping.v1.EmploymentTermChanged
-	(*v1.Ref)(nil),                          // 23: rotaloom.common.v1.Ref
-	(*v1.ErrorBody)(nil),                    // 24: rotaloom.common.v1.ErrorBody
-	(*emptypb.Empty)(nil),                   // 25: google.protobuf.Empty
+	(*GetEmploymentTermRequest)(nil),            // 0: rotaloom.timekeeping.v1.GetEmploymentTermRequest
+	(*UpdateEmploymentTermRequest)(nil),         // 1: rotaloom.timekeeping.v1.UpdateEmploymentTermRequest
+	(*DeleteEmploymentTermRequest)(nil),         // 2: rotaloom.timekeeping.v1.DeleteEmploymentTermRequest
+	(*ListEmploymentTermsRequest)(nil),          // 3: rotaloom.timekeeping.v1.ListEmploymentTermsRequest
+	(*MultiReadEmploymentTermsRequest)(nil),     // 4: rotaloom.timekeeping.v1.MultiReadEmploymentTermsRequest
+	(*UpsertEmploymentTermVersionsRequest)(nil), // 5: rotaloom.timekeeping.v1.UpsertEmploymentTermVersionsRequest
+	(*EmploymentTermVersionChanges)(nil),        // 6: rotaloom.timekeeping.v1.EmploymentTermVersionChanges
+	(*EmploymentTermVersionChange)(nil),         // 7: rotaloom.timekeeping.v1.EmploymentTermVersionChange
+	(*EmploymentTermWhere)(nil),                 // 8: rotaloom.timekeeping.v1.EmploymentTermWhere
+	(*EmploymentTermRefList)(nil),               // 9: rotaloom.timekeeping.v1.EmploymentTermRefList
+	(*EmploymentTermList)(nil),                  // 10: rotaloom.timekeeping.v1.EmploymentTermList
+	(*EmploymentTerm)(nil),                      // 11: rotaloom.timekeeping.v1.EmploymentTerm
+	(*EmploymentTermVersions)(nil),              // 12: rotaloom.timekeeping.v1.EmploymentTermVersions
+	(*EmploymentTermVersion)(nil),               // 13: rotaloom.timekeeping.v1.EmploymentTermVersion
+	(*MinimumWage)(nil),                         // 14: rotaloom.timekeeping.v1.MinimumWage
+	(*TermDayPaycodes)(nil),                     // 15: rotaloom.timekeeping.v1.TermDayPaycodes
+	(*TermDayPaycode)(nil),                      // 16: rotaloom.timekeeping.v1.TermDayPaycode
+	(*TermDurationPaycodes)(nil),                // 17: rotaloom.timekeeping.v1.TermDurationPaycodes
+	(*TermDurationPaycode)(nil),                 // 18: rotaloom.timekeeping.v1.TermDurationPaycode
+	(*WorkHours)(nil),                           // 19: rotaloom.timekeeping.v1.WorkHours
+	(*WorkHourDefinition)(nil),                  // 20: rotaloom.timekeeping.v1.WorkHourDefinition
+	(*ContractDefinition)(nil),                  // 21: rotaloom.timekeeping.v1.ContractDefinition
+	(*WorkingDayHours)(nil),                     // 22: rotaloom.timekeeping.v1.WorkingDayHours
+	(*ResolveEmploymentTermsRequest)(nil),       // 23: rotaloom.timekeeping.v1.ResolveEmploymentTermsRequest
+	(*ResolveEmploymentTermsResponse)(nil),      // 24: rotaloom.timekeeping.v1.ResolveEmploymentTermsResponse
+	(*EmploymentTermChanged)(nil),               // 25: rotaloom.timekeeping.v1.EmploymentTermChanged
+	(*v1.Ref)(nil),                              // 26: rotaloom.common.v1.Ref
+	(*v1.ErrorBody)(nil),                        // 27: rotaloom.common.v1.ErrorBody
+	(*emptypb.Empty)(nil),                       // 28: google.protobuf.Empty
 }
 var file_rotaloom_timekeeping_v1_employment_term_proto_depIdxs = []int32{
-	8,  // 0: rotaloom.timekeeping.v1.UpdateEmploymentTermRequest.employment_term:type_name -> rotaloom.timekeeping.v1.EmploymentTerm
-	5,  // 1: rotaloom.timekeeping.v1.MultiReadEmploymentTermsRequest.where:type_name -> rotaloom.timekeeping.v1.EmploymentTermWhere
-	6,  // 2: rotaloom.timekeeping.v1.EmploymentTermWhere.employment_terms:type_name -> rotaloom.timekeeping.v1.EmploymentTermRefList
-	23, // 3: rotaloom.timekeeping.v1.EmploymentTermRefList.refs:type_name -> rotaloom.common.v1.Ref
-	8,  // 4: rotaloom.timekeeping.v1.EmploymentTermList.employment_terms:type_name -> rotaloom.timekeeping.v1.EmploymentTerm
-	24, // 5: rotaloom.timekeeping.v1.EmploymentTermList.failure:type_name -> rotaloom.common.v1.ErrorBody
-	9,  // 6: rotaloom.timekeeping.v1.EmploymentTerm.versions:type_name -> rotaloom.timekeeping.v1.EmploymentTermVersions
-	10, // 7: rotaloom.timekeeping.v1.EmploymentTermVersions.employment_term_version:type_name -> rotaloom.timekeeping.v1.EmploymentTermVersion
-	23, // 8: rotaloom.timekeeping.v1.EmploymentTermVersion.pay_rule:type_name -> rotaloom.common.v1.Ref
-	23, // 9: rotaloom.timekeeping.v1.EmploymentTermVersion.accrual_profile:type_name -> rotaloom.common.v1.Ref
-	23, // 10: rotaloom.timekeeping.v1.EmploymentTermVersion.holiday_profile:type_name -> rotaloom.common.v1.Ref
-	23, // 11: rotaloom.timekeeping.v1.EmploymentTermVersion.cascade_profile:type_name -> rotaloom.common.v1.Ref
-	23, // 12: rotaloom.timekeeping.v1.EmploymentTermVersion.time_off_rule:type_name -> rotaloom.common.v1.Ref
-	23, // 13: rotaloom.timekeeping.v1.EmploymentTermVersion.pay_code_values_profile:type_name -> rotaloom.common.v1.Ref
-	11, // 14: rotaloom.timekeeping.v1.EmploymentTermVersion.minimum_wage:type_name -> rotaloom.timekeeping.v1.MinimumWage
-	12, // 15: rotaloom.timekeeping.v1.EmploymentTermVersion.day_paycodes:type_name -> rotaloom.timekeeping.v1.TermDayPaycodes
-	14, // 16: rotaloom.timekeeping.v1.EmploymentTermVersion.duration_paycodes:type_name -> rotaloom.timekeeping.v1.TermDurationPaycodes
-	16, // 17: rotaloom.timekeeping.v1.EmploymentTermVersion.work_hours:type_name -> rotaloom.timekeeping.v1.WorkHours
-	18, // 18: rotaloom.timekeeping.v1.EmploymentTermVersion.contract_definition:type_name -> rotaloom.timekeeping.v1.ContractDefinition
-	23, // 19: rotaloom.timekeeping.v1.MinimumWage.adjustment_pay_code:type_name -> rotaloom.common.v1.Ref
-	23, // 20: rotaloom.timekeeping.v1.MinimumWage.contributing_pay_codes:type_name -> rotaloom.common.v1.Ref
-	13, // 21: rotaloom.timekeeping.v1.TermDayPaycodes.term_day_paycode:type_name -> rotaloom.timekeeping.v1.TermDayPaycode
-	23, // 22: rotaloom.timekeeping.v1.TermDayPaycode.pay_code:type_name -> rotaloom.common.v1.Ref
-	15, // 23: rotaloom.timekeeping.v1.TermDurationPaycodes.term_duration_paycode:type_name -> rotaloom.timekeeping.v1.TermDurationPaycode
-	23, // 24: rotaloom.timekeeping.v1.TermDurationPaycode.pay_code:type_name -> rotaloom.common.v1.Ref
-	23, // 25: rotaloom.timekeeping.v1.TermDurationPaycode.work_rule:type_name -> rotaloom.common.v1.Ref
-	17, // 26: rotaloom.timekeeping.v1.WorkHours.work_hour_def:type_name -> rotaloom.timekeeping.v1.WorkHourDefinition
-	23, // 27: rotaloom.timekeeping.v1.WorkHourDefinition.pay_code:type_name -> rotaloom.common.v1.Ref
-	19, // 28: rotaloom.timekeeping.v1.ContractDefinition.working_days_hours:type_name -> rotaloom.timekeeping.v1.WorkingDayHours
-	22, // 29: rotaloom.timekeeping.v1.ResolveEmploymentTermsResponse.employment_terms:type_name -> rotaloom.timekeeping.v1.EmploymentTermChanged
-	0,  // 30: rotaloom.timekeeping.v1.EmploymentTermService.GetEmploymentTerm:input_type -> rotaloom.timekeeping.v1.GetEmploymentTermRequest
-	1,  // 31: rotaloom.timekeeping.v1.EmploymentTermService.UpdateEmploymentTerm:input_type -> rotaloom.timekeeping.v1.UpdateEmploymentTermRequest
-	2,  // 32: rotaloom.timekeeping.v1.EmploymentTermService.DeleteEmploymentTerm:input_type -> rotaloom.timekeeping.v1.DeleteEmploymentTermRequest
-	3,  // 33: rotaloom.timekeeping.v1.EmploymentTermService.ListEmploymentTerms:input_type -> rotaloom.timekeeping.v1.ListEmploymentTermsRequest
-	8,  // 34: rotaloom.timekeeping.v1.EmploymentTermService.CreateEmploymentTerm:input_type -> rotaloom.timekeeping.v1.EmploymentTerm
-	4,  // 35: rotaloom.timekeeping.v1.EmploymentTermService.MultiReadEmploymentTerms:input_type -> rotaloom.timekeeping.v1.MultiReadEmploymentTermsRequest
-	20, // 36: rotaloom.timekeeping.v1.EmploymentTermService.ResolveEmploymentTerms:input_type -> rotaloom.timekeeping.v1.ResolveEmploymentTermsRequest
-	8,  // 37: rotaloom.timekeeping.v1.EmploymentTermService.GetEmploymentTerm:output_type -> rotaloom.timekeeping.v1.EmploymentTerm
-	8,  // 38: rotaloom.timekeeping.v1.EmploymentTermService.UpdateEmploymentTerm:output_type -> rotaloom.timekeeping.v1.EmploymentTerm
-	25, // 39: rotaloom.timekeeping.v1.EmploymentTermService.DeleteEmploymentTerm:output_type -> google.protobuf.Empty
-	7,  // 40: rotaloom.timekeeping.v1.EmploymentTermService.ListEmploymentTerms:output_type -> rotaloom.timekeeping.v1.EmploymentTermList
-	8,  // 41: rotaloom.timekeeping.v1.EmploymentTermService.CreateEmploymentTerm:output_type -> rotaloom.timekeeping.v1.EmploymentTerm
-	7,  // 42: rotaloom.timekeeping.v1.EmploymentTermService.MultiReadEmploymentTerms:output_type -> rotaloom.timekeeping.v1.EmploymentTermList
-	21, // 43: rotaloom.timekeeping.v1.EmploymentTermService.ResolveEmploymentTerms:output_type -> rotaloom.timekeeping.v1.ResolveEmploymentTermsResponse
-	37, // [37:44] is the sub-list for method output_type
-	30, // [30:37] is the sub-list for method input_type
-	30, // [30:30] is the sub-list for extension type_name
-	30, // [30:30] is the sub-list for extension extendee
-	0,  // [0:30] is the sub-list for field type_name
+	11, // 0: rotaloom.timekeeping.v1.UpdateEmploymentTermRequest.employment_term:type_name -> rotaloom.timekeeping.v1.EmploymentTerm
+	8,  // 1: rotaloom.timekeeping.v1.MultiReadEmploymentTermsRequest.where:type_name -> rotaloom.timekeeping.v1.EmploymentTermWhere
+	6,  // 2: rotaloom.timekeeping.v1.UpsertEmploymentTermVersionsRequest.changes:type_name -> rotaloom.timekeeping.v1.EmploymentTermVersionChanges
+	7,  // 3: rotaloom.timekeeping.v1.EmploymentTermVersionChanges.add:type_name -> rotaloom.timekeeping.v1.EmploymentTermVersionChange
+	7,  // 4: rotaloom.timekeeping.v1.EmploymentTermVersionChanges.update:type_name -> rotaloom.timekeeping.v1.EmploymentTermVersionChange
+	13, // 5: rotaloom.timekeeping.v1.EmploymentTermVersionChange.employment_term_version:type_name -> rotaloom.timekeeping.v1.EmploymentTermVersion
+	9,  // 6: rotaloom.timekeeping.v1.EmploymentTermWhere.employment_terms:type_name -> rotaloom.timekeeping.v1.EmploymentTermRefList
+	26, // 7: rotaloom.timekeeping.v1.EmploymentTermRefList.refs:type_name -> rotaloom.common.v1.Ref
+	11, // 8: rotaloom.timekeeping.v1.EmploymentTermList.employment_terms:type_name -> rotaloom.timekeeping.v1.EmploymentTerm
+	27, // 9: rotaloom.timekeeping.v1.EmploymentTermList.failure:type_name -> rotaloom.common.v1.ErrorBody
+	12, // 10: rotaloom.timekeeping.v1.EmploymentTerm.versions:type_name -> rotaloom.timekeeping.v1.EmploymentTermVersions
+	13, // 11: rotaloom.timekeeping.v1.EmploymentTermVersions.employment_term_version:type_name -> rotaloom.timekeeping.v1.EmploymentTermVersion
+	26, // 12: rotaloom.timekeeping.v1.EmploymentTermVersion.pay_rule:type_name -> rotaloom.common.v1.Ref
+	26, // 13: rotaloom.timekeeping.v1.EmploymentTermVersion.accrual_profile:type_name -> rotaloom.common.v1.Ref
+	26, // 14: rotaloom.timekeeping.v1.EmploymentTermVersion.holiday_profile:type_name -> rotaloom.common.v1.Ref
+	26, // 15: rotaloom.timekeeping.v1.EmploymentTermVersion.cascade_profile:type_name -> rotaloom.common.v1.Ref
+	26, // 16: rotaloom.timekeeping.v1.EmploymentTermVersion.time_off_rule:type_name -> rotaloom.common.v1.Ref
+	26, // 17: rotaloom.timekeeping.v1.EmploymentTermVersion.pay_code_values_profile:type_name -> rotaloom.common.v1.Ref
+	14, // 18: rotaloom.timekeeping.v1.EmploymentTermVersion.minimum_wage:type_name -> rotaloom.timekeeping.v1.MinimumWage
+	15, // 19: rotaloom.timekeeping.v1.EmploymentTermVersion.day_paycodes:type_name -> rotaloom.timekeeping.v1.TermDayPaycodes
+	17, // 20: rotaloom.timekeeping.v1.EmploymentTermVersion.duration_paycodes:type_name -> rotaloom.timekeeping.v1.TermDurationPaycodes
+	19, // 21: rotaloom.timekeeping.v1.EmploymentTermVersion.work_hours:type_name -> rotaloom.timekeeping.v1.WorkHours
+	21, // 22: rotaloom.timekeeping.v1.EmploymentTermVersion.contract_definition:type_name -> rotaloom.timekeeping.v1.ContractDefinition
+	26, // 23: rotaloom.timekeeping.v1.MinimumWage.adjustment_pay_code:type_name -> rotaloom.common.v1.Ref
+	26, // 24: rotaloom.timekeeping.v1.MinimumWage.contributing_pay_codes:type_name -> rotaloom.common.v1.Ref
+	16, // 25: rotaloom.timekeeping.v1.TermDayPaycodes.term_day_paycode:type_name -> rotaloom.timekeeping.v1.TermDayPaycode
+	26, // 26: rotaloom.timekeeping.v1.TermDayPaycode.pay_code:type_name -> rotaloom.common.v1.Ref
+	18, // 27: rotaloom.timekeeping.v1.TermDurationPaycodes.term_duration_paycode:type_name -> rotaloom.timekeeping.v1.TermDurationPaycode
+	26, // 28: rotaloom.timekeeping.v1.TermDurationPaycode.pay_code:type_name -> rotaloom.common.v1.Ref
+	26, // 29: rotaloom.timekeeping.v1.TermDurationPaycode.work_rule:type_name -> rotaloom.common.v1.Ref
+	20, // 30: rotaloom.timekeeping.v1.WorkHours.work_hour_def:type_name -> rotaloom.timekeeping.v1.WorkHourDefinition
+	26, // 31: rotaloom.timekeeping.v1.WorkHourDefinition.pay_code:type_name -> rotaloom.common.v1.Ref
+	22, // 32: rotaloom.timekeeping.v1.ContractDefinition.working_days_hours:type_name -> rotaloom.timekeeping.v1.WorkingDayHours
+	25, // 33: rotaloom.timekeeping.v1.ResolveEmploymentTermsResponse.employment_terms:type_name -> rotaloom.timekeeping.v1.EmploymentTermChanged
+	0,  // 34: rotaloom.timekeeping.v1.EmploymentTermService.GetEmploymentTerm:input_type -> rotaloom.timekeeping.v1.GetEmploymentTermRequest
+	1,  // 35: rotaloom.timekeeping.v1.EmploymentTermService.UpdateEmploymentTerm:input_type -> rotaloom.timekeeping.v1.UpdateEmploymentTermRequest
+	2,  // 36: rotaloom.timekeeping.v1.EmploymentTermService.DeleteEmploymentTerm:input_type -> rotaloom.timekeeping.v1.DeleteEmploymentTermRequest
+	3,  // 37: rotaloom.timekeeping.v1.EmploymentTermService.ListEmploymentTerms:input_type -> rotaloom.timekeeping.v1.ListEmploymentTermsRequest
+	11, // 38: rotaloom.timekeeping.v1.EmploymentTermService.CreateEmploymentTerm:input_type -> rotaloom.timekeeping.v1.EmploymentTerm
+	4,  // 39: rotaloom.timekeeping.v1.EmploymentTermService.MultiReadEmploymentTerms:input_type -> rotaloom.timekeeping.v1.MultiReadEmploymentTermsRequest
+	5,  // 40: rotaloom.timekeeping.v1.EmploymentTermService.UpsertEmploymentTermVersions:input_type -> rotaloom.timekeeping.v1.UpsertEmploymentTermVersionsRequest
+	23, // 41: rotaloom.timekeeping.v1.EmploymentTermService.ResolveEmploymentTerms:input_type -> rotaloom.timekeeping.v1.ResolveEmploymentTermsRequest
+	11, // 42: rotaloom.timekeeping.v1.EmploymentTermService.GetEmploymentTerm:output_type -> rotaloom.timekeeping.v1.EmploymentTerm
+	11, // 43: rotaloom.timekeeping.v1.EmploymentTermService.UpdateEmploymentTerm:output_type -> rotaloom.timekeeping.v1.EmploymentTerm
+	28, // 44: rotaloom.timekeeping.v1.EmploymentTermService.DeleteEmploymentTerm:output_type -> google.protobuf.Empty
+	10, // 45: rotaloom.timekeeping.v1.EmploymentTermService.ListEmploymentTerms:output_type -> rotaloom.timekeeping.v1.EmploymentTermList
+	11, // 46: rotaloom.timekeeping.v1.EmploymentTermService.CreateEmploymentTerm:output_type -> rotaloom.timekeeping.v1.EmploymentTerm
+	10, // 47: rotaloom.timekeeping.v1.EmploymentTermService.MultiReadEmploymentTerms:output_type -> rotaloom.timekeeping.v1.EmploymentTermList
+	10, // 48: rotaloom.timekeeping.v1.EmploymentTermService.UpsertEmploymentTermVersions:output_type -> rotaloom.timekeeping.v1.EmploymentTermList
+	24, // 49: rotaloom.timekeeping.v1.EmploymentTermService.ResolveEmploymentTerms:output_type -> rotaloom.timekeeping.v1.ResolveEmploymentTermsResponse
+	42, // [42:50] is the sub-list for method output_type
+	34, // [34:42] is the sub-list for method input_type
+	34, // [34:34] is the sub-list for extension type_name
+	34, // [34:34] is the sub-list for extension extendee
+	0,  // [0:34] is the sub-list for field type_name
 }
 
 func init() { file_rotaloom_timekeeping_v1_employment_term_proto_init() }
@@ -1740,17 +1925,19 @@ func file_rotaloom_timekeeping_v1_employment_term_proto_init() {
 	}
 	file_rotaloom_timekeeping_v1_employment_term_proto_msgTypes[3].OneofWrappers = []any{}
 	file_rotaloom_timekeeping_v1_employment_term_proto_msgTypes[5].OneofWrappers = []any{}
+	file_rotaloom_timekeeping_v1_employment_term_proto_msgTypes[7].OneofWrappers = []any{}
 	file_rotaloom_timekeeping_v1_employment_term_proto_msgTypes[8].OneofWrappers = []any{}
 	file_rotaloom_timekeeping_v1_employment_term_proto_msgTypes[11].OneofWrappers = []any{}
-	file_rotaloom_timekeeping_v1_employment_term_proto_msgTypes[17].OneofWrappers = []any{}
-	file_rotaloom_timekeeping_v1_employment_term_proto_msgTypes[18].OneofWrappers = []any{}
+	file_rotaloom_timekeeping_v1_employment_term_proto_msgTypes[14].OneofWrappers = []any{}
+	file_rotaloom_timekeeping_v1_employment_term_proto_msgTypes[20].OneofWrappers = []any{}
+	file_rotaloom_timekeeping_v1_employment_term_proto_msgTypes[21].OneofWrappers = []any{}
 	type x struct{}
 	out := protoimpl.TypeBuilder{
 		File: protoimpl.DescBuilder{
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_rotaloom_timekeeping_v1_employment_term_proto_rawDesc), len(file_rotaloom_timekeeping_v1_employment_term_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   23,
+			NumMessages:   26,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

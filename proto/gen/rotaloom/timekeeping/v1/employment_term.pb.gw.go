@@ -321,6 +321,47 @@ func local_request_EmploymentTermService_MultiReadEmploymentTerms_0(ctx context.
 	return msg, metadata, err
 }
 
+var filter_EmploymentTermService_UpsertEmploymentTermVersions_0 = &utilities.DoubleArray{Encoding: map[string]int{"changes": 0}, Base: []int{1, 1, 0}, Check: []int{0, 1, 2}}
+
+func request_EmploymentTermService_UpsertEmploymentTermVersions_0(ctx context.Context, marshaler runtime.Marshaler, client EmploymentTermServiceClient, req *http.Request, pathParams map[string]string) (proto.Message, runtime.ServerMetadata, error) {
+	var (
+		protoReq UpsertEmploymentTermVersionsRequest
+		metadata runtime.ServerMetadata
+	)
+	if err := marshaler.NewDecoder(req.Body).Decode(&protoReq.Changes); err != nil && !errors.Is(err, io.EOF) {
+		return nil, metadata, status.Errorf(codes.InvalidArgument, "%v", err)
+	}
+	if err := req.ParseForm(); err != nil {
+		return nil, metadata, status.Errorf(codes.InvalidArgument, "%v", err)
+	}
+	if err := runtime.PopulateQueryParameters(&protoReq, req.Form, filter_EmploymentTermService_UpsertEmploymentTermVersions_0); err != nil {
+		return nil, metadata, status.Errorf(codes.InvalidArgument, "%v", err)
+	}
+	if req.Body != nil {
+		_, _ = io.Copy(io.Discard, req.Body)
+	}
+	msg, err := client.UpsertEmploymentTermVersions(ctx, &protoReq, grpc.Header(&metadata.HeaderMD), grpc.Trailer(&metadata.TrailerMD))
+	return msg, metadata, err
+}
+
+func local_request_EmploymentTermService_UpsertEmploymentTermVersions_0(ctx context.Context, marshaler runtime.Marshaler, server EmploymentTermServiceServer, req *http.Request, pathParams map[string]string) (proto.Message, runtime.ServerMetadata, error) {
+	var (
+		protoReq UpsertEmploymentTermVersionsRequest
+		metadata runtime.ServerMetadata
+	)
+	if err := marshaler.NewDecoder(req.Body).Decode(&protoReq.Changes); err != nil && !errors.Is(err, io.EOF) {
+		return nil, metadata, status.Errorf(codes.InvalidArgument, "%v", err)
+	}
+	if err := req.ParseForm(); err != nil {
+		return nil, metadata, status.Errorf(codes.InvalidArgument, "%v", err)
+	}
+	if err := runtime.PopulateQueryParameters(&protoReq, req.Form, filter_EmploymentTermService_UpsertEmploymentTermVersions_0); err != nil {
+		return nil, metadata, status.Errorf(codes.InvalidArgument, "%v", err)
+	}
+	msg, err := server.UpsertEmploymentTermVersions(ctx, &protoReq)
+	return msg, metadata, err
+}
+
 // RegisterEmploymentTermServiceHandlerServer registers the http handlers for service EmploymentTermService to "mux".
 // UnaryRPC     :call EmploymentTermServiceServer directly.
 // StreamingRPC :currently unsupported pending https://github.com/grpc/grpc-go/issues/906.
@@ -486,6 +527,26 @@ func RegisterEmploymentTermServiceHandlerServer(ctx context.Context, mux *runtim
 			return
 		}
 		forward_EmploymentTermService_MultiReadEmploymentTerms_0(annotatedContext, mux, outboundMarshaler, w, req, resp, mux.GetForwardResponseOptions()...)
+	})
+	mux.Handle(http.MethodPost, pattern_EmploymentTermService_UpsertEmploymentTermVersions_0, func(w http.ResponseWriter, req *http.Request, pathParams map[string]string) {
+		ctx, cancel := context.WithCancel(req.Context())
+		defer cancel()
+		var stream runtime.ServerTransportStream
+		ctx = grpc.NewContextWithServerTransportStream(ctx, &stream)
+		inboundMarshaler, outboundMarshaler := runtime.MarshalerForRequest(mux, req)
+		annotatedContext, err := runtime.AnnotateIncomingContext(ctx, mux, req, "/rotaloom.timekeeping.v1.EmploymentTermService/UpsertEmploymentTermVersions", runtime.WithHTTPPathPattern("/v1/timekeeping/setup/employment_terms/versions/apply_upsert"))
+		if err != nil {
+			runtime.HTTPError(ctx, mux, outboundMarshaler, w, req, err)
+			return
+		}
+		resp, md, err := local_request_EmploymentTermService_UpsertEmploymentTermVersions_0(annotatedContext, inboundMarshaler, server, req, pathParams)
+		md.HeaderMD, md.TrailerMD = metadata.Join(md.HeaderMD, stream.Header()), metadata.Join(md.TrailerMD, stream.Trailer())
+		annotatedContext = runtime.NewServerMetadataContext(annotatedContext, md)
+		if err != nil {
+			runtime.HTTPError(annotatedContext, mux, outboundMarshaler, w, req, err)
+			return
+		}
+		forward_EmploymentTermService_UpsertEmploymentTermVersions_0(annotatedContext, mux, outboundMarshaler, w, req, resp, mux.GetForwardResponseOptions()...)
 	})
 
 	return nil
@@ -663,27 +724,46 @@ func RegisterEmploymentTermServiceHandlerClient(ctx context.Context, mux *runtim
 		}
 		forward_EmploymentTermService_MultiReadEmploymentTerms_0(annotatedContext, mux, outboundMarshaler, w, req, resp, mux.GetForwardResponseOptions()...)
 	})
+	mux.Handle(http.MethodPost, pattern_EmploymentTermService_UpsertEmploymentTermVersions_0, func(w http.ResponseWriter, req *http.Request, pathParams map[string]string) {
+		ctx, cancel := context.WithCancel(req.Context())
+		defer cancel()
+		inboundMarshaler, outboundMarshaler := runtime.MarshalerForRequest(mux, req)
+		annotatedContext, err := runtime.AnnotateContext(ctx, mux, req, "/rotaloom.timekeeping.v1.EmploymentTermService/UpsertEmploymentTermVersions", runtime.WithHTTPPathPattern("/v1/timekeeping/setup/employment_terms/versions/apply_upsert"))
+		if err != nil {
+			runtime.HTTPError(ctx, mux, outboundMarshaler, w, req, err)
+			return
+		}
+		resp, md, err := request_EmploymentTermService_UpsertEmploymentTermVersions_0(annotatedContext, inboundMarshaler, client, req, pathParams)
+		annotatedContext = runtime.NewServerMetadataContext(annotatedContext, md)
+		if err != nil {
+			runtime.HTTPError(annotatedContext, mux, outboundMarshaler, w, req, err)
+			return
+		}
+		forward_EmploymentTermService_UpsertEmploymentTermVersions_0(annotatedContext, mux, outboundMarshaler, w, req, resp, mux.GetForwardResponseOptions()...)
+	})
 	return nil
 }
 
 var (
-	pattern_EmploymentTermService_GetEmploymentTerm_0        = runtime.MustPattern(runtime.NewPattern(1, []int{2, 0, 2, 1, 2, 2, 2, 3, 1, 0, 4, 1, 5, 4}, []string{"v1", "timekeeping", "setup", "employment_terms", "id"}, ""))
-	pattern_EmploymentTermService_GetEmploymentTerm_1        = runtime.MustPattern(runtime.NewPattern(1, []int{2, 0, 2, 1, 2, 2, 2, 3, 1, 0, 4, 1, 5, 4}, []string{"v2", "timekeeping", "setup", "employment_terms", "id"}, ""))
-	pattern_EmploymentTermService_UpdateEmploymentTerm_0     = runtime.MustPattern(runtime.NewPattern(1, []int{2, 0, 2, 1, 2, 2, 2, 3, 1, 0, 4, 1, 5, 4}, []string{"v1", "timekeeping", "setup", "employment_terms", "id"}, ""))
-	pattern_EmploymentTermService_DeleteEmploymentTerm_0     = runtime.MustPattern(runtime.NewPattern(1, []int{2, 0, 2, 1, 2, 2, 2, 3, 1, 0, 4, 1, 5, 4}, []string{"v1", "timekeeping", "setup", "employment_terms", "id"}, ""))
-	pattern_EmploymentTermService_ListEmploymentTerms_0      = runtime.MustPattern(runtime.NewPattern(1, []int{2, 0, 2, 1, 2, 2, 2, 3}, []string{"v1", "timekeeping", "setup", "employment_terms"}, ""))
-	pattern_EmploymentTermService_ListEmploymentTerms_1      = runtime.MustPattern(runtime.NewPattern(1, []int{2, 0, 2, 1, 2, 2, 2, 3}, []string{"v2", "timekeeping", "setup", "employment_terms"}, ""))
-	pattern_EmploymentTermService_CreateEmploymentTerm_0     = runtime.MustPattern(runtime.NewPattern(1, []int{2, 0, 2, 1, 2, 2, 2, 3}, []string{"v1", "timekeeping", "setup", "employment_terms"}, ""))
-	pattern_EmploymentTermService_MultiReadEmploymentTerms_0 = runtime.MustPattern(runtime.NewPattern(1, []int{2, 0, 2, 1, 2, 2, 2, 3, 2, 4}, []string{"v1", "timekeeping", "setup", "employment_terms", "multi_read"}, ""))
+	pattern_EmploymentTermService_GetEmploymentTerm_0            = runtime.MustPattern(runtime.NewPattern(1, []int{2, 0, 2, 1, 2, 2, 2, 3, 1, 0, 4, 1, 5, 4}, []string{"v1", "timekeeping", "setup", "employment_terms", "id"}, ""))
+	pattern_EmploymentTermService_GetEmploymentTerm_1            = runtime.MustPattern(runtime.NewPattern(1, []int{2, 0, 2, 1, 2, 2, 2, 3, 1, 0, 4, 1, 5, 4}, []string{"v2", "timekeeping", "setup", "employment_terms", "id"}, ""))
+	pattern_EmploymentTermService_UpdateEmploymentTerm_0         = runtime.MustPattern(runtime.NewPattern(1, []int{2, 0, 2, 1, 2, 2, 2, 3, 1, 0, 4, 1, 5, 4}, []string{"v1", "timekeeping", "setup", "employment_terms", "id"}, ""))
+	pattern_EmploymentTermService_DeleteEmploymentTerm_0         = runtime.MustPattern(runtime.NewPattern(1, []int{2, 0, 2, 1, 2, 2, 2, 3, 1, 0, 4, 1, 5, 4}, []string{"v1", "timekeeping", "setup", "employment_terms", "id"}, ""))
+	pattern_EmploymentTermService_ListEmploymentTerms_0          = runtime.MustPattern(runtime.NewPattern(1, []int{2, 0, 2, 1, 2, 2, 2, 3}, []string{"v1", "timekeeping", "setup", "employment_terms"}, ""))
+	pattern_EmploymentTermService_ListEmploymentTerms_1          = runtime.MustPattern(runtime.NewPattern(1, []int{2, 0, 2, 1, 2, 2, 2, 3}, []string{"v2", "timekeeping", "setup", "employment_terms"}, ""))
+	pattern_EmploymentTermService_CreateEmploymentTerm_0         = runtime.MustPattern(runtime.NewPattern(1, []int{2, 0, 2, 1, 2, 2, 2, 3}, []string{"v1", "timekeeping", "setup", "employment_terms"}, ""))
+	pattern_EmploymentTermService_MultiReadEmploymentTerms_0     = runtime.MustPattern(runtime.NewPattern(1, []int{2, 0, 2, 1, 2, 2, 2, 3, 2, 4}, []string{"v1", "timekeeping", "setup", "employment_terms", "multi_read"}, ""))
+	pattern_EmploymentTermService_UpsertEmploymentTermVersions_0 = runtime.MustPattern(runtime.NewPattern(1, []int{2, 0, 2, 1, 2, 2, 2, 3, 2, 4, 2, 5}, []string{"v1", "timekeeping", "setup", "employment_terms", "versions", "apply_upsert"}, ""))
 )
 
 var (
-	forward_EmploymentTermService_GetEmploymentTerm_0        = runtime.ForwardResponseMessage
-	forward_EmploymentTermService_GetEmploymentTerm_1        = runtime.ForwardResponseMessage
-	forward_EmploymentTermService_UpdateEmploymentTerm_0     = runtime.ForwardResponseMessage
-	forward_EmploymentTermService_DeleteEmploymentTerm_0     = runtime.ForwardResponseMessage
-	forward_EmploymentTermService_ListEmploymentTerms_0      = runtime.ForwardResponseMessage
-	forward_EmploymentTermService_ListEmploymentTerms_1      = runtime.ForwardResponseMessage
-	forward_EmploymentTermService_CreateEmploymentTerm_0     = runtime.ForwardResponseMessage
-	forward_EmploymentTermService_MultiReadEmploymentTerms_0 = runtime.ForwardResponseMessage
+	forward_EmploymentTermService_GetEmploymentTerm_0            = runtime.ForwardResponseMessage
+	forward_EmploymentTermService_GetEmploymentTerm_1            = runtime.ForwardResponseMessage
+	forward_EmploymentTermService_UpdateEmploymentTerm_0         = runtime.ForwardResponseMessage
+	forward_EmploymentTermService_DeleteEmploymentTerm_0         = runtime.ForwardResponseMessage
+	forward_EmploymentTermService_ListEmploymentTerms_0          = runtime.ForwardResponseMessage
+	forward_EmploymentTermService_ListEmploymentTerms_1          = runtime.ForwardResponseMessage
+	forward_EmploymentTermService_CreateEmploymentTerm_0         = runtime.ForwardResponseMessage
+	forward_EmploymentTermService_MultiReadEmploymentTerms_0     = runtime.ForwardResponseMessage
+	forward_EmploymentTermService_UpsertEmploymentTermVersions_0 = runtime.ForwardResponseMessage
 )

@@ -22,13 +22,14 @@ import (
 const _ = grpc.SupportPackageIsVersion9
 
 const (
-	EmploymentTermService_GetEmploymentTerm_FullMethodName        = "/rotaloom.timekeeping.v1.EmploymentTermService/GetEmploymentTerm"
-	EmploymentTermService_UpdateEmploymentTerm_FullMethodName     = "/rotaloom.timekeeping.v1.EmploymentTermService/UpdateEmploymentTerm"
-	EmploymentTermService_DeleteEmploymentTerm_FullMethodName     = "/rotaloom.timekeeping.v1.EmploymentTermService/DeleteEmploymentTerm"
-	EmploymentTermService_ListEmploymentTerms_FullMethodName      = "/rotaloom.timekeeping.v1.EmploymentTermService/ListEmploymentTerms"
-	EmploymentTermService_CreateEmploymentTerm_FullMethodName     = "/rotaloom.timekeeping.v1.EmploymentTermService/CreateEmploymentTerm"
-	EmploymentTermService_MultiReadEmploymentTerms_FullMethodName = "/rotaloom.timekeeping.v1.EmploymentTermService/MultiReadEmploymentTerms"
-	EmploymentTermService_ResolveEmploymentTerms_FullMethodName   = "/rotaloom.timekeeping.v1.EmploymentTermService/ResolveEmploymentTerms"
+	EmploymentTermService_GetEmploymentTerm_FullMethodName            = "/rotaloom.timekeeping.v1.EmploymentTermService/GetEmploymentTerm"
+	EmploymentTermService_UpdateEmploymentTerm_FullMethodName         = "/rotaloom.timekeeping.v1.EmploymentTermService/UpdateEmploymentTerm"
+	EmploymentTermService_DeleteEmploymentTerm_FullMethodName         = "/rotaloom.timekeeping.v1.EmploymentTermService/DeleteEmploymentTerm"
+	EmploymentTermService_ListEmploymentTerms_FullMethodName          = "/rotaloom.timekeeping.v1.EmploymentTermService/ListEmploymentTerms"
+	EmploymentTermService_CreateEmploymentTerm_FullMethodName         = "/rotaloom.timekeeping.v1.EmploymentTermService/CreateEmploymentTerm"
+	EmploymentTermService_MultiReadEmploymentTerms_FullMethodName     = "/rotaloom.timekeeping.v1.EmploymentTermService/MultiReadEmploymentTerms"
+	EmploymentTermService_UpsertEmploymentTermVersions_FullMethodName = "/rotaloom.timekeeping.v1.EmploymentTermService/UpsertEmploymentTermVersions"
+	EmploymentTermService_ResolveEmploymentTerms_FullMethodName       = "/rotaloom.timekeeping.v1.EmploymentTermService/ResolveEmploymentTerms"
 )
 
 // EmploymentTermServiceClient is the client API for EmploymentTermService service.
@@ -50,6 +51,9 @@ type EmploymentTermServiceClient interface {
 	CreateEmploymentTerm(ctx context.Context, in *EmploymentTerm, opts ...grpc.CallOption) (*EmploymentTerm, error)
 	// Retrieves several employment terms.
 	MultiReadEmploymentTerms(ctx context.Context, in *MultiReadEmploymentTermsRequest, opts ...grpc.CallOption) (*EmploymentTermList, error)
+	// Adds versions to employment terms and changes versions of them, all or none.
+	// Of a change only what it holds is written.
+	UpsertEmploymentTermVersions(ctx context.Context, in *UpsertEmploymentTermVersionsRequest, opts ...grpc.CallOption) (*EmploymentTermList, error)
 	// Finds employment terms for another service, with who is assigned to them.
 	ResolveEmploymentTerms(ctx context.Context, in *ResolveEmploymentTermsRequest, opts ...grpc.CallOption) (*ResolveEmploymentTermsResponse, error)
 }
@@ -122,6 +126,16 @@ func (c *employmentTermServiceClient) MultiReadEmploymentTerms(ctx context.Conte
 	return out, nil
 }
 
+func (c *employmentTermServiceClient) UpsertEmploymentTermVersions(ctx context.Context, in *UpsertEmploymentTermVersionsRequest, opts ...grpc.CallOption) (*EmploymentTermList, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(EmploymentTermList)
+	err := c.cc.Invoke(ctx, EmploymentTermService_UpsertEmploymentTermVersions_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
 func (c *employmentTermServiceClient) ResolveEmploymentTerms(ctx context.Context, in *ResolveEmploymentTermsRequest, opts ...grpc.CallOption) (*ResolveEmploymentTermsResponse, error) {
 	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
 	out := new(ResolveEmploymentTermsResponse)
@@ -151,6 +165,9 @@ type EmploymentTermServiceServer interface {
 	CreateEmploymentTerm(context.Context, *EmploymentTerm) (*EmploymentTerm, error)
 	// Retrieves several employment terms.
 	MultiReadEmploymentTerms(context.Context, *MultiReadEmploymentTermsRequest) (*EmploymentTermList, error)
+	// Adds versions to employment terms and changes versions of them, all or none.
+	// Of a change only what it holds is written.
+	UpsertEmploymentTermVersions(context.Context, *UpsertEmploymentTermVersionsRequest) (*EmploymentTermList, error)
 	// Finds employment terms for another service, with who is assigned to them.
 	ResolveEmploymentTerms(context.Context, *ResolveEmploymentTermsRequest) (*ResolveEmploymentTermsResponse, error)
 	mustEmbedUnimplementedEmploymentTermServiceServer()
@@ -180,6 +197,9 @@ func (UnimplementedEmploymentTermServiceServer) CreateEmploymentTerm(context.Con
 }
 func (UnimplementedEmploymentTermServiceServer) MultiReadEmploymentTerms(context.Context, *MultiReadEmploymentTermsRequest) (*EmploymentTermList, error) {
 	return nil, status.Error(codes.Unimplemented, "method MultiReadEmploymentTerms not implemented")
+}
+func (UnimplementedEmploymentTermServiceServer) UpsertEmploymentTermVersions(context.Context, *UpsertEmploymentTermVersionsRequest) (*EmploymentTermList, error) {
+	return nil, status.Error(codes.Unimplemented, "method UpsertEmploymentTermVersions not implemented")
 }
 func (UnimplementedEmploymentTermServiceServer) ResolveEmploymentTerms(context.Context, *ResolveEmploymentTermsRequest) (*ResolveEmploymentTermsResponse, error) {
 	return nil, status.Error(codes.Unimplemented, "method ResolveEmploymentTerms not implemented")
@@ -313,6 +333,24 @@ func _EmploymentTermService_MultiReadEmploymentTerms_Handler(srv interface{}, ct
 	return interceptor(ctx, in, info, handler)
 }
 
+func _EmploymentTermService_UpsertEmploymentTermVersions_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(UpsertEmploymentTermVersionsRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(EmploymentTermServiceServer).UpsertEmploymentTermVersions(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: EmploymentTermService_UpsertEmploymentTermVersions_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(EmploymentTermServiceServer).UpsertEmploymentTermVersions(ctx, req.(*UpsertEmploymentTermVersionsRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
 func _EmploymentTermService_ResolveEmploymentTerms_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
 	in := new(ResolveEmploymentTermsRequest)
 	if err := dec(in); err != nil {
@@ -361,6 +399,10 @@ var EmploymentTermService_ServiceDesc = grpc.ServiceDesc{
 		{
 			MethodName: "MultiReadEmploymentTerms",
 			Handler:    _EmploymentTermService_MultiReadEmploymentTerms_Handler,
+		},
+		{
+			MethodName: "UpsertEmploymentTermVersions",
+			Handler:    _EmploymentTermService_UpsertEmploymentTermVersions_Handler,
 		},
 		{
 			MethodName: "ResolveEmploymentTerms",
