@@ -114,6 +114,9 @@ func (w *Handler) MultiUpsertWageWorkRules(ctx context.Context, req *commonsv1.P
 	failed := make([]error, len(wages))
 	for i, in := range req.GetPersons() {
 		wages[i], failed[i] = readWages(in.GetEffectiveDatedWageWorkRules())
+		if who := in.GetEmployee(); failed[i] == nil && who.GetId() == 0 && who.GetQualifier() == "" {
+			failed[i] = fault.Invalid(rules.CodeNoIdentity, "employee needs an id or a qualifier that names the person.")
+		}
 	}
 	if err := w.findJobs(ctx, req.GetPersons(), wages, failed); err != nil {
 		return nil, err
