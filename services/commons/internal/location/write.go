@@ -113,7 +113,8 @@ func sent(ctx context.Context, tx pgx.Tx, tenantID int64, given *commonsv1.Locat
 	var typeID, jobID *int64
 	if r := given.GetOrgNodeTypeRef(); r != nil {
 		if typeID, err = one(r, "orgNodeTypeRef", func(refs []*commonv1.Ref) ([]int64, error) {
-			return locationtype.Resolve(ctx, tx, tenantID, refs)
+			id, err := locationtype.ResolveOn(ctx, tx, tenantID, refs[0], day)
+			return []int64{id}, err
 		}); err != nil {
 			return nil, err
 		}

@@ -11,6 +11,7 @@ import (
 	"github.com/jackc/pgx/v5"
 	"google.golang.org/protobuf/types/known/emptypb"
 
+	"github.com/rotaloom/rotaloom/pkg/civil"
 	"github.com/rotaloom/rotaloom/pkg/fault"
 	"github.com/rotaloom/rotaloom/pkg/pg"
 	"github.com/rotaloom/rotaloom/pkg/tenant"
@@ -36,14 +37,30 @@ type Handler struct {
 // New makes a Handler.
 func New(pool *pg.Pool) *Handler { return &Handler{pool: pool} }
 
-const columns = `id, name, nullif(description, ''), display_order, persistent_id`
+const (
+	columns = `id, name, nullif(description, ''), display_order, persistent_id, from_date, to_date, map_context, hierarchy_order`
+	inOrder = ` ORDER BY hierarchy_order, display_order, name`
+)
 
 func scan(row pgx.CollectableRow) (*commonsv1.LocationType, error) {
-	t := &commonsv1.LocationType{Id: new(int64), Name: new(string), DisplayOrder: new(int32)}
-	return t, row.Scan(t.Id, t.Name, &t.Description, t.DisplayOrder, &t.PersistentId)
+	t := &commonsv1.LocationType{
+		Id: new(int64), Name: new(string), DisplayOrder: new(int32), MapContextType: new(string), HierarchyOrder: new(int32),
+	}
+	var from, to civil.Date
+	err := row.Scan(t.Id, t.Name, &t.Description, t.DisplayOrder, &t.PersistentId, &from, &to, t.MapContextType, t.HierarchyOrder)
+	t.EffectiveDate, t.ExpirationDate = from.String(), to.String()
+	return t, err
 }
 
-// ListLocationTypes returns all types in their display order.
+// isInEffect reports whether a type is, on one of the days.
+func isInEffect(t *commonsv1.LocationType, days civil.Range) bool {
+	// Dates of one form compare as text.
+	return t.GetEffectiveDate() < days.To.String() && t.GetExpirationDate() > days.From.String()
+}
+
+// ListLocationTypes returns the types that serve a context, that have a name and
+// that are in effect on a day, or all; in the order of their levels, then in their
+// display order.
 func (h *Handler) ListLocationTypes(ctx context.Context, req *commonsv1.ListLocationTypesRequest) (*commonsv1.LocationTypeList, error) {
 	tenantID, err := tenant.Of(ctx)
 	if err != nil {
@@ -54,8 +71,13 @@ func (h *Handler) ListLocationTypes(ctx context.Context, req *commonsv1.ListLoca
 	default:
 		return nil, structure.Invalid("context", "must be ORG or FORECAST")
 	}
+	days, err := onDay(req.GetDate())
+	if err != nil {
+		return nil, err
+	}
 	rows, err := h.pool.Query(ctx, `SELECT `+columns+` FROM location_type WHERE tenant_id = $1 AND ($3 = '' OR name = $3)
-		ORDER BY display_order, name LIMIT $2`, tenantID, most, req.GetName())
+		  AND ($4 = '' OR map_context IN ('', $4)) AND from_date < $6 AND to_date > $5`+inOrder+` LIMIT $2`,
+		tenantID, most, req.GetName(), req.GetContext(), days.From, days.To)
 	if err != nil {
 		return nil, err
 	}
@@ -63,7 +85,17 @@ func (h *Handler) ListLocationTypes(ctx context.Context, req *commonsv1.ListLoca
 	return &commonsv1.LocationTypeList{LocationTypes: list}, err
 }
 
-// GetLocationType returns one type, or 404.
+// onDay reads a day; all days without one.
+func onDay(text string) (civil.Range, error) {
+	if text == "" {
+		return civil.Range{From: civil.Beginning, To: civil.Forever}, nil
+	}
+	day, err := structure.Day("date", text)
+	return civil.Through(day, day), err
+}
+
+// GetLocationType returns one type, or 404; 400 when it is not in effect on the day
+// that is given.
 func (h *Handler) GetLocationType(ctx context.Context, req *commonsv1.GetLocationTypeRequest) (*commonsv1.LocationType, error) {
 	tenantID, err := tenant.Of(ctx)
 	if err != nil {
@@ -74,7 +106,15 @@ func (h *Handler) GetLocationType(ctx context.Context, req *commonsv1.GetLocatio
 	if err != nil {
 		return nil, err
 	}
-	return exactlyOne(rows, req.GetId())
+	t, err := exactlyOne(rows, req.GetId())
+	if err != nil {
+		return nil, err
+	}
+	days, err := onDay(req.GetDate())
+	if err == nil && !isInEffect(t, days) {
+		err = fault.Invalid(structure.CodeNotThen, fmt.Sprintf("The location type with the id %d is not in effect on %s.", req.GetId(), days.From))
+	}
+	return t, err
 }
 
 func exactlyOne(rows pgx.Rows, id int64) (*commonsv1.LocationType, error) {
@@ -104,10 +144,15 @@ func (h *Handler) CreateLocationType(ctx context.Context, given *commonsv1.Locat
 	if err := check(given); err != nil {
 		return nil, err
 	}
-	t, err := pg.WriteRow(ctx, h.pool, scan, `INSERT INTO location_type (tenant_id, name, description, display_order, persistent_id)
-		SELECT $1, $2, $3, $4, $5 WHERE (SELECT count(*) FROM location_type WHERE tenant_id = $1) < $6 RETURNING `+columns,
+	days, err := structure.Days(given.GetEffectiveDate(), given.GetExpirationDate())
+	if err != nil {
+		return nil, err
+	}
+	t, err := pg.WriteRow(ctx, h.pool, scan, `INSERT INTO location_type
+			(tenant_id, name, description, display_order, persistent_id, from_date, to_date, map_context, hierarchy_order)
+		SELECT $1, $2, $3, $4, $5, $7, $8, $9, $10 WHERE (SELECT count(*) FROM location_type WHERE tenant_id = $1) < $6 RETURNING `+columns,
 		tenantID, given.GetName(), given.GetDescription(), given.GetDisplayOrder(),
-		cmp.Or(given.GetPersistentId(), structure.NewPersistentID()), most)
+		cmp.Or(given.GetPersistentId(), structure.NewPersistentID()), most, days.From, days.To, given.GetMapContextType(), given.GetHierarchyOrder())
 	if errors.Is(err, pgx.ErrNoRows) {
 		return nil, fault.TooLarge(structure.CodeTooMany, fmt.Sprintf("There are %d location types already, and no more may be.", most))
 	}
@@ -130,14 +175,41 @@ func (h *Handler) UpdateLocationType(ctx context.Context, req *commonsv1.UpdateL
 	if err := check(given); err != nil {
 		return nil, err
 	}
+	from, to, err := daysSent(given)
+	if err != nil {
+		return nil, err
+	}
 	t, err := pg.WriteRow(ctx, h.pool, scan, `UPDATE location_type SET name = coalesce($3, name), description = coalesce($4, description),
-			display_order = coalesce($5, display_order), version = version + 1, updated_at = now()
+			display_order = coalesce($5, display_order), from_date = coalesce($6, from_date), to_date = coalesce($7, to_date),
+			map_context = coalesce($8, map_context), hierarchy_order = coalesce($9, hierarchy_order),
+			version = version + 1, updated_at = now()
 		WHERE tenant_id = $1 AND id = $2 RETURNING `+columns,
-		tenantID, req.GetId(), given.Name, given.Description, given.DisplayOrder)
-	if errors.Is(err, pgx.ErrNoRows) {
+		tenantID, req.GetId(), given.Name, given.Description, given.DisplayOrder, from, to, given.MapContextType, given.HierarchyOrder)
+	switch {
+	case errors.Is(err, pgx.ErrNoRows):
 		return nil, notFound(req.GetId())
+	case pg.IsCheck(err, "location_type_days"):
+		return nil, fault.Invalid(structure.CodeExpiry, "expirationDate must be after effectiveDate.")
 	}
 	return t, taken(err, given.GetName())
+}
+
+// daysSent are the dates that are sent; nil for those that are not.
+func daysSent(given *commonsv1.LocationType) (from, to *civil.Date, err error) {
+	for _, d := range []struct {
+		path, text string
+		into       **civil.Date
+	}{{"effectiveDate", given.GetEffectiveDate(), &from}, {"expirationDate", given.GetExpirationDate(), &to}} {
+		if d.text == "" {
+			continue
+		}
+		day, err := structure.Day(d.path, d.text)
+		if err != nil {
+			return nil, nil, err
+		}
+		*d.into = &day
+	}
+	return from, to, nil
 }
 
 // DeleteLocationType deletes a type, or returns 404; 400 when a location has it
@@ -169,6 +241,11 @@ func check(given *commonsv1.LocationType) error {
 	if utf8.RuneCountInString(given.GetPersistentId()) > structure.MaxName {
 		return structure.Invalid("persistentId", "must have at most %d characters", structure.MaxName)
 	}
+	switch given.GetMapContextType() {
+	case "", "ORG", "FORECAST":
+	default:
+		return structure.Invalid("mapContextType", "must be ORG or FORECAST")
+	}
 	return nil
 }
 
@@ -199,6 +276,23 @@ func Resolve(ctx context.Context, db pg.Querier, tenantID int64, refs []*commonv
 		ids[i] = t.GetId()
 	}
 	return ids, nil
+}
+
+// ResolveOn returns the id of the type that a reference names and that is in effect
+// on a day: otherwise a fault with the status 400.
+func ResolveOn(ctx context.Context, db pg.Querier, tenantID int64, ref *commonv1.Ref, day civil.Date) (int64, error) {
+	find, err := look(ctx, db, tenantID, []*commonv1.Ref{ref})
+	if err != nil {
+		return 0, err
+	}
+	t := find(ref)
+	switch {
+	case t == nil:
+		return 0, unknown(ref)
+	case !isInEffect(t, civil.Through(day, day)):
+		return 0, fault.Invalid(structure.CodeNotThen, fmt.Sprintf("The location type with %s is not in effect on %s.", structure.Text(ref), day))
+	}
+	return t.GetId(), nil
 }
 
 // look returns a function that finds the type that one of the references names;

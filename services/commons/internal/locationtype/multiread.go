@@ -5,6 +5,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
+	"github.com/rotaloom/rotaloom/pkg/civil"
 	"github.com/rotaloom/rotaloom/pkg/fault"
 	"github.com/rotaloom/rotaloom/pkg/fault/bulk"
 	"github.com/rotaloom/rotaloom/pkg/rpc"
@@ -16,14 +17,14 @@ import (
 
 // MultiReadLocationTypes returns types by exactly one criterion: those that are
 // named in the order asked for, with 207 when some are unknown, or all of them in
-// their display order. With a time since, those that were not changed since are
-// left out.
+// the order of lists. Types that are in effect on no day of the span are left out,
+// and with a time since, those that were not changed since.
 func (h *Handler) MultiReadLocationTypes(ctx context.Context, req *commonsv1.MultiReadLocationTypesRequest) (*commonsv1.LocationTypeList, error) {
 	tenantID, err := tenant.Of(ctx)
 	if err != nil {
 		return nil, err
 	}
-	refs, all, err := criterion(req.GetWhere())
+	refs, days, err := criterion(req.GetWhere())
 	if err != nil {
 		return nil, err
 	}
@@ -32,17 +33,17 @@ func (h *Handler) MultiReadLocationTypes(ctx context.Context, req *commonsv1.Mul
 		return nil, err
 	}
 	rows, err := h.pool.Query(ctx, `SELECT `+columns+` FROM location_type WHERE tenant_id = $1 AND ($2::timestamptz IS NULL OR updated_at >= $2)
-		ORDER BY display_order, name LIMIT $3`, tenantID, since, most)
+		AND from_date < $5 AND to_date > $4`+inOrder+` LIMIT $3`, tenantID, since, most, days.From, days.To)
 	if err != nil {
 		return nil, err
 	}
-	changed, err := pgx.CollectRows(rows, scan)
-	if err != nil || all {
-		return &commonsv1.LocationTypeList{LocationTypes: changed}, err
+	fitting, err := pgx.CollectRows(rows, scan)
+	if err != nil || refs == nil {
+		return &commonsv1.LocationTypeList{LocationTypes: fitting}, err
 	}
-	isChanged := make(map[int64]bool, len(changed))
-	for _, t := range changed {
-		isChanged[t.GetId()] = true
+	fits := make(map[int64]bool, len(fitting))
+	for _, t := range fitting {
+		fits[t.GetId()] = true
 	}
 	find, err := look(ctx, h.pool, tenantID, refs)
 	if err != nil {
@@ -53,7 +54,7 @@ func (h *Handler) MultiReadLocationTypes(ctx context.Context, req *commonsv1.Mul
 		switch t := find(ref); {
 		case t == nil:
 			out.Fail(ref, unknown(ref))
-		case isChanged[t.GetId()]:
+		case fits[t.GetId()]:
 			out.Succeed(ref, t)
 		}
 	}
@@ -61,28 +62,30 @@ func (h *Handler) MultiReadLocationTypes(ctx context.Context, req *commonsv1.Mul
 	return &commonsv1.LocationTypeList{LocationTypes: done, Failure: failure}, err
 }
 
-// criterion returns the types that a criterion names, or that it means all.
-func criterion(where *commonsv1.LocationTypeWhere) (refs []*commonv1.Ref, all bool, err error) {
+// criterion returns the types that a criterion names, nil when it means all, and
+// the days on which they are asked for.
+func criterion(where *commonsv1.LocationTypeWhere) (refs []*commonv1.Ref, days civil.Range, err error) {
+	days = civil.Range{From: civil.Beginning, To: civil.Forever}
 	lists := &commonv1.RefList{Ids: where.GetIds(), Qualifiers: where.GetQualifiers(), Refs: where.GetRefs()}
 	listed := len(lists.GetIds())+len(lists.GetQualifiers())+len(lists.GetRefs()) > 0
 	named := where.GetLocationTypeRefSpan()
 	switch {
 	case listed && (where.GetSpan() != nil || named != nil), where.GetSpan() != nil && named != nil:
-		return nil, false, fault.Invalid(structure.CodeOneCriterion, "where needs exactly one of span, locationTypeRefSpan and a list of types.")
+		return nil, days, fault.Invalid(structure.CodeOneCriterion, "where needs exactly one of span, locationTypeRefSpan and a list of types.")
 	case where.GetSpan() != nil:
-		return nil, true, checkSpan("where.span", where.GetSpan())
+		days, err = spanOf("where.span", where.GetSpan())
+		return nil, days, err
 	case named != nil:
-		if err := checkSpan("where.locationTypeRefSpan.span", named.GetSpan()); err != nil {
-			return nil, false, err
+		if days, err = spanOf("where.locationTypeRefSpan.span", named.GetSpan()); err != nil {
+			return nil, days, err
 		}
 		refs, err = structure.OneOrMore("where.locationTypeRefSpan.locationType", named.GetLocationTypeRef(), named.GetLocationTypeRefs())
-		return refs, false, err
+		return refs, days, err
 	}
 	refs, err = structure.Refs("where", lists)
-	return refs, false, err
+	return refs, days, err
 }
 
-func checkSpan(path string, span *commonsv1.LocationSpan) error {
-	_, err := structure.Span(path, span.GetStart(), span.GetEnd())
-	return err
+func spanOf(path string, span *commonsv1.LocationSpan) (civil.Range, error) {
+	return structure.Span(path, span.GetStart(), span.GetEnd())
 }

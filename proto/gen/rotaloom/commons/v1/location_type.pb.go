@@ -29,10 +29,12 @@ const (
 
 type ListLocationTypesRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// ORG or FORECAST: the same types serve both.
+	// ORG or FORECAST: only types that serve it.
 	Context string `protobuf:"bytes,1,opt,name=context,proto3" json:"context,omitempty"`
 	// Only the type with this name.
-	Name          string `protobuf:"bytes,2,opt,name=name,proto3" json:"name,omitempty"`
+	Name string `protobuf:"bytes,2,opt,name=name,proto3" json:"name,omitempty"`
+	// Only types that are in effect on this day.
+	Date          string `protobuf:"bytes,3,opt,name=date,proto3" json:"date,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -81,9 +83,18 @@ func (x *ListLocationTypesRequest) GetName() string {
 	return ""
 }
 
+func (x *ListLocationTypesRequest) GetDate() string {
+	if x != nil {
+		return x.Date
+	}
+	return ""
+}
+
 type GetLocationTypeRequest struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Id            int64                  `protobuf:"varint,1,opt,name=id,proto3" json:"id,omitempty"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	Id    int64                  `protobuf:"varint,1,opt,name=id,proto3" json:"id,omitempty"`
+	// The day on which the type must be in effect.
+	Date          string `protobuf:"bytes,2,opt,name=date,proto3" json:"date,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -125,6 +136,154 @@ func (x *GetLocationTypeRequest) GetId() int64 {
 	return 0
 }
 
+func (x *GetLocationTypeRequest) GetDate() string {
+	if x != nil {
+		return x.Date
+	}
+	return ""
+}
+
+type ReadTypeOfLocationRequest struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	ForLocation   *TypeOfLocation        `protobuf:"bytes,1,opt,name=for_location,json=forLocation,proto3" json:"for_location,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ReadTypeOfLocationRequest) Reset() {
+	*x = ReadTypeOfLocationRequest{}
+	mi := &file_rotaloom_commons_v1_location_type_proto_msgTypes[2]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ReadTypeOfLocationRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ReadTypeOfLocationRequest) ProtoMessage() {}
+
+func (x *ReadTypeOfLocationRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_rotaloom_commons_v1_location_type_proto_msgTypes[2]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ReadTypeOfLocationRequest.ProtoReflect.Descriptor instead.
+func (*ReadTypeOfLocationRequest) Descriptor() ([]byte, []int) {
+	return file_rotaloom_commons_v1_location_type_proto_rawDescGZIP(), []int{2}
+}
+
+func (x *ReadTypeOfLocationRequest) GetForLocation() *TypeOfLocation {
+	if x != nil {
+		return x.ForLocation
+	}
+	return nil
+}
+
+type TypeOfLocation struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Date          string                 `protobuf:"bytes,1,opt,name=date,proto3" json:"date,omitempty"`
+	LocationRef   *v1.Ref                `protobuf:"bytes,2,opt,name=location_ref,json=locationRef,proto3" json:"location_ref,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *TypeOfLocation) Reset() {
+	*x = TypeOfLocation{}
+	mi := &file_rotaloom_commons_v1_location_type_proto_msgTypes[3]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *TypeOfLocation) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*TypeOfLocation) ProtoMessage() {}
+
+func (x *TypeOfLocation) ProtoReflect() protoreflect.Message {
+	mi := &file_rotaloom_commons_v1_location_type_proto_msgTypes[3]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use TypeOfLocation.ProtoReflect.Descriptor instead.
+func (*TypeOfLocation) Descriptor() ([]byte, []int) {
+	return file_rotaloom_commons_v1_location_type_proto_rawDescGZIP(), []int{3}
+}
+
+func (x *TypeOfLocation) GetDate() string {
+	if x != nil {
+		return x.Date
+	}
+	return ""
+}
+
+func (x *TypeOfLocation) GetLocationRef() *v1.Ref {
+	if x != nil {
+		return x.LocationRef
+	}
+	return nil
+}
+
+type ReadTypeOfLocationResponse struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Absent when the location has no type.
+	LocationType  *LocationType `protobuf:"bytes,1,opt,name=location_type,json=locationType,proto3" json:"location_type,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ReadTypeOfLocationResponse) Reset() {
+	*x = ReadTypeOfLocationResponse{}
+	mi := &file_rotaloom_commons_v1_location_type_proto_msgTypes[4]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ReadTypeOfLocationResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ReadTypeOfLocationResponse) ProtoMessage() {}
+
+func (x *ReadTypeOfLocationResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_rotaloom_commons_v1_location_type_proto_msgTypes[4]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ReadTypeOfLocationResponse.ProtoReflect.Descriptor instead.
+func (*ReadTypeOfLocationResponse) Descriptor() ([]byte, []int) {
+	return file_rotaloom_commons_v1_location_type_proto_rawDescGZIP(), []int{4}
+}
+
+func (x *ReadTypeOfLocationResponse) GetLocationType() *LocationType {
+	if x != nil {
+		return x.LocationType
+	}
+	return nil
+}
+
 type MultiReadLocationTypesRequest struct {
 	state            protoimpl.MessageState `protogen:"open.v1"`
 	Where            *LocationTypeWhere     `protobuf:"bytes,1,opt,name=where,proto3" json:"where,omitempty"`
@@ -135,7 +294,7 @@ type MultiReadLocationTypesRequest struct {
 
 func (x *MultiReadLocationTypesRequest) Reset() {
 	*x = MultiReadLocationTypesRequest{}
-	mi := &file_rotaloom_commons_v1_location_type_proto_msgTypes[2]
+	mi := &file_rotaloom_commons_v1_location_type_proto_msgTypes[5]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -147,7 +306,7 @@ func (x *MultiReadLocationTypesRequest) String() string {
 func (*MultiReadLocationTypesRequest) ProtoMessage() {}
 
 func (x *MultiReadLocationTypesRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_commons_v1_location_type_proto_msgTypes[2]
+	mi := &file_rotaloom_commons_v1_location_type_proto_msgTypes[5]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -160,7 +319,7 @@ func (x *MultiReadLocationTypesRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use MultiReadLocationTypesRequest.ProtoReflect.Descriptor instead.
 func (*MultiReadLocationTypesRequest) Descriptor() ([]byte, []int) {
-	return file_rotaloom_commons_v1_location_type_proto_rawDescGZIP(), []int{2}
+	return file_rotaloom_commons_v1_location_type_proto_rawDescGZIP(), []int{5}
 }
 
 func (x *MultiReadLocationTypesRequest) GetWhere() *LocationTypeWhere {
@@ -177,11 +336,10 @@ func (x *MultiReadLocationTypesRequest) GetMultiReadOptions() *MultiReadOptions 
 	return nil
 }
 
-// LocationTypeWhere holds exactly one criterion. Types are the same on all days,
-// so a span leaves none out.
+// LocationTypeWhere holds exactly one criterion.
 type LocationTypeWhere struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// All types.
+	// All types that are in effect on a day of the span.
 	Span                *LocationSpan      `protobuf:"bytes,1,opt,name=span,proto3" json:"span,omitempty"`
 	LocationTypeRefSpan *LocationTypesSpan `protobuf:"bytes,2,opt,name=location_type_ref_span,json=locationTypeRefSpan,proto3" json:"location_type_ref_span,omitempty"`
 	// Without a span, types are named by one of these lists.
@@ -194,7 +352,7 @@ type LocationTypeWhere struct {
 
 func (x *LocationTypeWhere) Reset() {
 	*x = LocationTypeWhere{}
-	mi := &file_rotaloom_commons_v1_location_type_proto_msgTypes[3]
+	mi := &file_rotaloom_commons_v1_location_type_proto_msgTypes[6]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -206,7 +364,7 @@ func (x *LocationTypeWhere) String() string {
 func (*LocationTypeWhere) ProtoMessage() {}
 
 func (x *LocationTypeWhere) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_commons_v1_location_type_proto_msgTypes[3]
+	mi := &file_rotaloom_commons_v1_location_type_proto_msgTypes[6]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -219,7 +377,7 @@ func (x *LocationTypeWhere) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use LocationTypeWhere.ProtoReflect.Descriptor instead.
 func (*LocationTypeWhere) Descriptor() ([]byte, []int) {
-	return file_rotaloom_commons_v1_location_type_proto_rawDescGZIP(), []int{3}
+	return file_rotaloom_commons_v1_location_type_proto_rawDescGZIP(), []int{6}
 }
 
 func (x *LocationTypeWhere) GetSpan() *LocationSpan {
@@ -257,8 +415,8 @@ func (x *LocationTypeWhere) GetRefs() []*v1.Ref {
 	return nil
 }
 
-// LocationTypesSpan names types, by one of its first two properties, with the
-// days of a range.
+// LocationTypesSpan names types, by one of its first two properties, that are in
+// effect on a day of a range.
 type LocationTypesSpan struct {
 	state            protoimpl.MessageState `protogen:"open.v1"`
 	LocationTypeRef  *v1.Ref                `protobuf:"bytes,1,opt,name=location_type_ref,json=locationTypeRef,proto3" json:"location_type_ref,omitempty"`
@@ -270,7 +428,7 @@ type LocationTypesSpan struct {
 
 func (x *LocationTypesSpan) Reset() {
 	*x = LocationTypesSpan{}
-	mi := &file_rotaloom_commons_v1_location_type_proto_msgTypes[4]
+	mi := &file_rotaloom_commons_v1_location_type_proto_msgTypes[7]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -282,7 +440,7 @@ func (x *LocationTypesSpan) String() string {
 func (*LocationTypesSpan) ProtoMessage() {}
 
 func (x *LocationTypesSpan) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_commons_v1_location_type_proto_msgTypes[4]
+	mi := &file_rotaloom_commons_v1_location_type_proto_msgTypes[7]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -295,7 +453,7 @@ func (x *LocationTypesSpan) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use LocationTypesSpan.ProtoReflect.Descriptor instead.
 func (*LocationTypesSpan) Descriptor() ([]byte, []int) {
-	return file_rotaloom_commons_v1_location_type_proto_rawDescGZIP(), []int{4}
+	return file_rotaloom_commons_v1_location_type_proto_rawDescGZIP(), []int{7}
 }
 
 func (x *LocationTypesSpan) GetLocationTypeRef() *v1.Ref {
@@ -329,7 +487,7 @@ type UpdateLocationTypeRequest struct {
 
 func (x *UpdateLocationTypeRequest) Reset() {
 	*x = UpdateLocationTypeRequest{}
-	mi := &file_rotaloom_commons_v1_location_type_proto_msgTypes[5]
+	mi := &file_rotaloom_commons_v1_location_type_proto_msgTypes[8]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -341,7 +499,7 @@ func (x *UpdateLocationTypeRequest) String() string {
 func (*UpdateLocationTypeRequest) ProtoMessage() {}
 
 func (x *UpdateLocationTypeRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_commons_v1_location_type_proto_msgTypes[5]
+	mi := &file_rotaloom_commons_v1_location_type_proto_msgTypes[8]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -354,7 +512,7 @@ func (x *UpdateLocationTypeRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use UpdateLocationTypeRequest.ProtoReflect.Descriptor instead.
 func (*UpdateLocationTypeRequest) Descriptor() ([]byte, []int) {
-	return file_rotaloom_commons_v1_location_type_proto_rawDescGZIP(), []int{5}
+	return file_rotaloom_commons_v1_location_type_proto_rawDescGZIP(), []int{8}
 }
 
 func (x *UpdateLocationTypeRequest) GetId() int64 {
@@ -380,7 +538,7 @@ type DeleteLocationTypeRequest struct {
 
 func (x *DeleteLocationTypeRequest) Reset() {
 	*x = DeleteLocationTypeRequest{}
-	mi := &file_rotaloom_commons_v1_location_type_proto_msgTypes[6]
+	mi := &file_rotaloom_commons_v1_location_type_proto_msgTypes[9]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -392,7 +550,7 @@ func (x *DeleteLocationTypeRequest) String() string {
 func (*DeleteLocationTypeRequest) ProtoMessage() {}
 
 func (x *DeleteLocationTypeRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_commons_v1_location_type_proto_msgTypes[6]
+	mi := &file_rotaloom_commons_v1_location_type_proto_msgTypes[9]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -405,7 +563,7 @@ func (x *DeleteLocationTypeRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use DeleteLocationTypeRequest.ProtoReflect.Descriptor instead.
 func (*DeleteLocationTypeRequest) Descriptor() ([]byte, []int) {
-	return file_rotaloom_commons_v1_location_type_proto_rawDescGZIP(), []int{6}
+	return file_rotaloom_commons_v1_location_type_proto_rawDescGZIP(), []int{9}
 }
 
 func (x *DeleteLocationTypeRequest) GetId() int64 {
@@ -425,7 +583,7 @@ type LocationTypeList struct {
 
 func (x *LocationTypeList) Reset() {
 	*x = LocationTypeList{}
-	mi := &file_rotaloom_commons_v1_location_type_proto_msgTypes[7]
+	mi := &file_rotaloom_commons_v1_location_type_proto_msgTypes[10]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -437,7 +595,7 @@ func (x *LocationTypeList) String() string {
 func (*LocationTypeList) ProtoMessage() {}
 
 func (x *LocationTypeList) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_commons_v1_location_type_proto_msgTypes[7]
+	mi := &file_rotaloom_commons_v1_location_type_proto_msgTypes[10]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -450,7 +608,7 @@ func (x *LocationTypeList) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use LocationTypeList.ProtoReflect.Descriptor instead.
 func (*LocationTypeList) Descriptor() ([]byte, []int) {
-	return file_rotaloom_commons_v1_location_type_proto_rawDescGZIP(), []int{7}
+	return file_rotaloom_commons_v1_location_type_proto_rawDescGZIP(), []int{10}
 }
 
 func (x *LocationTypeList) GetLocationTypes() []*LocationType {
@@ -475,14 +633,24 @@ type LocationType struct {
 	Description  *string `protobuf:"bytes,3,opt,name=description,proto3,oneof" json:"description,omitempty"`
 	DisplayOrder *int32  `protobuf:"varint,4,opt,name=display_order,json=displayOrder,proto3,oneof" json:"display_order,omitempty"`
 	// Given on creation, or made up then; never changed.
-	PersistentId  string `protobuf:"bytes,5,opt,name=persistent_id,json=persistentId,proto3" json:"persistent_id,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
+	PersistentId string `protobuf:"bytes,5,opt,name=persistent_id,json=persistentId,proto3" json:"persistent_id,omitempty"`
+	// The first day on which locations may be given the type; 1900-01-01 without one.
+	EffectiveDate string `protobuf:"bytes,6,opt,name=effective_date,json=effectiveDate,proto3" json:"effective_date,omitempty"`
+	// The day after the last one; 3000-01-01 without one.
+	ExpirationDate string `protobuf:"bytes,7,opt,name=expiration_date,json=expirationDate,proto3" json:"expiration_date,omitempty"`
+	// ORG or FORECAST, for a type that serves one of them; "" for one that serves
+	// both.
+	MapContextType *string `protobuf:"bytes,8,opt,name=map_context_type,json=mapContextType,proto3,oneof" json:"map_context_type,omitempty"`
+	// Types with a lower number stand higher in the tree. Lists are in this order
+	// first.
+	HierarchyOrder *int32 `protobuf:"varint,9,opt,name=hierarchy_order,json=hierarchyOrder,proto3,oneof" json:"hierarchy_order,omitempty"`
+	unknownFields  protoimpl.UnknownFields
+	sizeCache      protoimpl.SizeCache
 }
 
 func (x *LocationType) Reset() {
 	*x = LocationType{}
-	mi := &file_rotaloom_commons_v1_location_type_proto_msgTypes[8]
+	mi := &file_rotaloom_commons_v1_location_type_proto_msgTypes[11]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -494,7 +662,7 @@ func (x *LocationType) String() string {
 func (*LocationType) ProtoMessage() {}
 
 func (x *LocationType) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_commons_v1_location_type_proto_msgTypes[8]
+	mi := &file_rotaloom_commons_v1_location_type_proto_msgTypes[11]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -507,7 +675,7 @@ func (x *LocationType) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use LocationType.ProtoReflect.Descriptor instead.
 func (*LocationType) Descriptor() ([]byte, []int) {
-	return file_rotaloom_commons_v1_location_type_proto_rawDescGZIP(), []int{8}
+	return file_rotaloom_commons_v1_location_type_proto_rawDescGZIP(), []int{11}
 }
 
 func (x *LocationType) GetId() int64 {
@@ -545,16 +713,53 @@ func (x *LocationType) GetPersistentId() string {
 	return ""
 }
 
+func (x *LocationType) GetEffectiveDate() string {
+	if x != nil {
+		return x.EffectiveDate
+	}
+	return ""
+}
+
+func (x *LocationType) GetExpirationDate() string {
+	if x != nil {
+		return x.ExpirationDate
+	}
+	return ""
+}
+
+func (x *LocationType) GetMapContextType() string {
+	if x != nil && x.MapContextType != nil {
+		return *x.MapContextType
+	}
+	return ""
+}
+
+func (x *LocationType) GetHierarchyOrder() int32 {
+	if x != nil && x.HierarchyOrder != nil {
+		return *x.HierarchyOrder
+	}
+	return 0
+}
+
 var File_rotaloom_commons_v1_location_type_proto protoreflect.FileDescriptor
 
 const file_rotaloom_commons_v1_location_type_proto_rawDesc = "" +
 	"\n" +
-	"'rotaloom/commons/v1/location_type.proto\x12\x13rotaloom.commons.v1\x1a\x1cgoogle/api/annotations.proto\x1a\x1bgoogle/protobuf/empty.proto\x1a\x1erotaloom/common/v1/fault.proto\x1a\x1crotaloom/common/v1/ref.proto\x1a\x1drotaloom/commons/v1/job.proto\x1a\"rotaloom/commons/v1/location.proto\x1a!rotaloom/options/v1/options.proto\"H\n" +
+	"'rotaloom/commons/v1/location_type.proto\x12\x13rotaloom.commons.v1\x1a\x1cgoogle/api/annotations.proto\x1a\x1bgoogle/protobuf/empty.proto\x1a\x1erotaloom/common/v1/fault.proto\x1a\x1crotaloom/common/v1/ref.proto\x1a\x1drotaloom/commons/v1/job.proto\x1a\"rotaloom/commons/v1/location.proto\x1a!rotaloom/options/v1/options.proto\"d\n" +
 	"\x18ListLocationTypesRequest\x12\x18\n" +
 	"\acontext\x18\x01 \x01(\tR\acontext\x12\x12\n" +
-	"\x04name\x18\x02 \x01(\tR\x04name\"(\n" +
+	"\x04name\x18\x02 \x01(\tR\x04name\x12\x1a\n" +
+	"\x04date\x18\x03 \x01(\tB\x06\xa2\xbb\x18\x02\x10\x01R\x04date\"D\n" +
 	"\x16GetLocationTypeRequest\x12\x0e\n" +
-	"\x02id\x18\x01 \x01(\x03R\x02id\"\xb2\x01\n" +
+	"\x02id\x18\x01 \x01(\x03R\x02id\x12\x1a\n" +
+	"\x04date\x18\x02 \x01(\tB\x06\xa2\xbb\x18\x02\x10\x01R\x04date\"c\n" +
+	"\x19ReadTypeOfLocationRequest\x12F\n" +
+	"\ffor_location\x18\x01 \x01(\v2#.rotaloom.commons.v1.TypeOfLocationR\vforLocation\"h\n" +
+	"\x0eTypeOfLocation\x12\x1a\n" +
+	"\x04date\x18\x01 \x01(\tB\x06\xa2\xbb\x18\x02\x10\x01R\x04date\x12:\n" +
+	"\flocation_ref\x18\x02 \x01(\v2\x17.rotaloom.common.v1.RefR\vlocationRef\"d\n" +
+	"\x1aReadTypeOfLocationResponse\x12F\n" +
+	"\rlocation_type\x18\x01 \x01(\v2!.rotaloom.commons.v1.LocationTypeR\flocationType\"\xb2\x01\n" +
 	"\x1dMultiReadLocationTypesRequest\x12<\n" +
 	"\x05where\x18\x01 \x01(\v2&.rotaloom.commons.v1.LocationTypeWhereR\x05where\x12S\n" +
 	"\x12multi_read_options\x18\x02 \x01(\v2%.rotaloom.commons.v1.MultiReadOptionsR\x10multiReadOptions\"\x8a\x03\n" +
@@ -586,24 +791,33 @@ const file_rotaloom_commons_v1_location_type_proto_rawDesc = "" +
 	"\x10LocationTypeList\x12H\n" +
 	"\x0elocation_types\x18\x01 \x03(\v2!.rotaloom.commons.v1.LocationTypeR\rlocationTypes\x127\n" +
 	"\afailure\x18\x02 \x01(\v2\x1d.rotaloom.common.v1.ErrorBodyR\afailure:\x1d\xa2\xbb\x18\x19\n" +
-	"\x0elocation_types\x12\afailure\"\xe4\x01\n" +
+	"\x0elocation_types\x12\afailure\"\xca\x03\n" +
 	"\fLocationType\x12\x13\n" +
 	"\x02id\x18\x01 \x01(\x03H\x00R\x02id\x88\x01\x01\x12\x17\n" +
 	"\x04name\x18\x02 \x01(\tH\x01R\x04name\x88\x01\x01\x12%\n" +
 	"\vdescription\x18\x03 \x01(\tH\x02R\vdescription\x88\x01\x01\x12(\n" +
 	"\rdisplay_order\x18\x04 \x01(\x05H\x03R\fdisplayOrder\x88\x01\x01\x12#\n" +
-	"\rpersistent_id\x18\x05 \x01(\tR\fpersistentIdB\x05\n" +
+	"\rpersistent_id\x18\x05 \x01(\tR\fpersistentId\x12-\n" +
+	"\x0eeffective_date\x18\x06 \x01(\tB\x06\xa2\xbb\x18\x02\x10\x01R\reffectiveDate\x12/\n" +
+	"\x0fexpiration_date\x18\a \x01(\tB\x06\xa2\xbb\x18\x02\x10\x01R\x0eexpirationDate\x12-\n" +
+	"\x10map_context_type\x18\b \x01(\tH\x04R\x0emapContextType\x88\x01\x01\x12,\n" +
+	"\x0fhierarchy_order\x18\t \x01(\x05H\x05R\x0ehierarchyOrder\x88\x01\x01B\x05\n" +
 	"\x03_idB\a\n" +
 	"\x05_nameB\x0e\n" +
 	"\f_descriptionB\x10\n" +
-	"\x0e_display_order2\xe4\b\n" +
+	"\x0e_display_orderB\x13\n" +
+	"\x11_map_context_typeB\x12\n" +
+	"\x10_hierarchy_order2\xb0\n" +
+	"\n" +
 	"\x13LocationTypeService\x12\xb9\x01\n" +
 	"\x11ListLocationTypes\x12-.rotaloom.commons.v1.ListLocationTypesRequest\x1a%.rotaloom.commons.v1.LocationTypeList\"N\xa2\xbb\x18(\n" +
 	"\x1acommons.location_type.read\x18\x01Z\bplatform\x82\xd3\xe4\x93\x02\x1c\x12\x1a/v1/commons/location_types\x12\xac\x01\n" +
 	"\x0fGetLocationType\x12+.rotaloom.commons.v1.GetLocationTypeRequest\x1a!.rotaloom.commons.v1.LocationType\"I\xa2\xbb\x18\x1e\n" +
 	"\x1acommons.location_type.read\x18\x01\x82\xd3\xe4\x93\x02!\x12\x1f/v1/commons/location_types/{id}\x12\xc7\x01\n" +
 	"\x16MultiReadLocationTypes\x122.rotaloom.commons.v1.MultiReadLocationTypesRequest\x1a%.rotaloom.commons.v1.LocationTypeList\"R\xa2\xbb\x18\x1e\n" +
-	"\x1acommons.location_type.read\x18\x02\x82\xd3\xe4\x93\x02*:\x01*\"%/v1/commons/location_types/multi_read\x12\xa4\x01\n" +
+	"\x1acommons.location_type.read\x18\x02\x82\xd3\xe4\x93\x02*:\x01*\"%/v1/commons/location_types/multi_read\x12\xc9\x01\n" +
+	"\x12ReadTypeOfLocation\x12..rotaloom.commons.v1.ReadTypeOfLocationRequest\x1a/.rotaloom.commons.v1.ReadTypeOfLocationResponse\"R\xa2\xbb\x18\x1e\n" +
+	"\x1acommons.location_type.read\x18\x01\x82\xd3\xe4\x93\x02*:\x01*\"%/v1/commons/location_types/apply_read\x12\xa4\x01\n" +
 	"\x12CreateLocationType\x12!.rotaloom.commons.v1.LocationType\x1a!.rotaloom.commons.v1.LocationType\"H\xa2\xbb\x18\x1f\n" +
 	"\x1bcommons.location_type.write\x18\x03\x82\xd3\xe4\x93\x02\x1f:\x01*\"\x1a/v1/commons/location_types\x12\xc2\x01\n" +
 	"\x12UpdateLocationType\x12..rotaloom.commons.v1.UpdateLocationTypeRequest\x1a!.rotaloom.commons.v1.LocationType\"Y\xa2\xbb\x18\x1f\n" +
@@ -624,53 +838,61 @@ func file_rotaloom_commons_v1_location_type_proto_rawDescGZIP() []byte {
 	return file_rotaloom_commons_v1_location_type_proto_rawDescData
 }
 
-var file_rotaloom_commons_v1_location_type_proto_msgTypes = make([]protoimpl.MessageInfo, 9)
+var file_rotaloom_commons_v1_location_type_proto_msgTypes = make([]protoimpl.MessageInfo, 12)
 var file_rotaloom_commons_v1_location_type_proto_goTypes = []any{
 	(*ListLocationTypesRequest)(nil),      // 0: rotaloom.commons.v1.ListLocationTypesRequest
 	(*GetLocationTypeRequest)(nil),        // 1: rotaloom.commons.v1.GetLocationTypeRequest
-	(*MultiReadLocationTypesRequest)(nil), // 2: rotaloom.commons.v1.MultiReadLocationTypesRequest
-	(*LocationTypeWhere)(nil),             // 3: rotaloom.commons.v1.LocationTypeWhere
-	(*LocationTypesSpan)(nil),             // 4: rotaloom.commons.v1.LocationTypesSpan
-	(*UpdateLocationTypeRequest)(nil),     // 5: rotaloom.commons.v1.UpdateLocationTypeRequest
-	(*DeleteLocationTypeRequest)(nil),     // 6: rotaloom.commons.v1.DeleteLocationTypeRequest
-	(*LocationTypeList)(nil),              // 7: rotaloom.commons.v1.LocationTypeList
-	(*LocationType)(nil),                  // 8: rotaloom.commons.v1.LocationType
-	(*MultiReadOptions)(nil),              // 9: rotaloom.commons.v1.MultiReadOptions
-	(*LocationSpan)(nil),                  // 10: rotaloom.commons.v1.LocationSpan
-	(*v1.Ref)(nil),                        // 11: rotaloom.common.v1.Ref
-	(*v1.RefList)(nil),                    // 12: rotaloom.common.v1.RefList
-	(*v1.ErrorBody)(nil),                  // 13: rotaloom.common.v1.ErrorBody
-	(*emptypb.Empty)(nil),                 // 14: google.protobuf.Empty
+	(*ReadTypeOfLocationRequest)(nil),     // 2: rotaloom.commons.v1.ReadTypeOfLocationRequest
+	(*TypeOfLocation)(nil),                // 3: rotaloom.commons.v1.TypeOfLocation
+	(*ReadTypeOfLocationResponse)(nil),    // 4: rotaloom.commons.v1.ReadTypeOfLocationResponse
+	(*MultiReadLocationTypesRequest)(nil), // 5: rotaloom.commons.v1.MultiReadLocationTypesRequest
+	(*LocationTypeWhere)(nil),             // 6: rotaloom.commons.v1.LocationTypeWhere
+	(*LocationTypesSpan)(nil),             // 7: rotaloom.commons.v1.LocationTypesSpan
+	(*UpdateLocationTypeRequest)(nil),     // 8: rotaloom.commons.v1.UpdateLocationTypeRequest
+	(*DeleteLocationTypeRequest)(nil),     // 9: rotaloom.commons.v1.DeleteLocationTypeRequest
+	(*LocationTypeList)(nil),              // 10: rotaloom.commons.v1.LocationTypeList
+	(*LocationType)(nil),                  // 11: rotaloom.commons.v1.LocationType
+	(*v1.Ref)(nil),                        // 12: rotaloom.common.v1.Ref
+	(*MultiReadOptions)(nil),              // 13: rotaloom.commons.v1.MultiReadOptions
+	(*LocationSpan)(nil),                  // 14: rotaloom.commons.v1.LocationSpan
+	(*v1.RefList)(nil),                    // 15: rotaloom.common.v1.RefList
+	(*v1.ErrorBody)(nil),                  // 16: rotaloom.common.v1.ErrorBody
+	(*emptypb.Empty)(nil),                 // 17: google.protobuf.Empty
 }
 var file_rotaloom_commons_v1_location_type_proto_depIdxs = []int32{
-	3,  // 0: rotaloom.commons.v1.MultiReadLocationTypesRequest.where:type_name -> rotaloom.commons.v1.LocationTypeWhere
-	9,  // 1: rotaloom.commons.v1.MultiReadLocationTypesRequest.multi_read_options:type_name -> rotaloom.commons.v1.MultiReadOptions
-	10, // 2: rotaloom.commons.v1.LocationTypeWhere.span:type_name -> rotaloom.commons.v1.LocationSpan
-	4,  // 3: rotaloom.commons.v1.LocationTypeWhere.location_type_ref_span:type_name -> rotaloom.commons.v1.LocationTypesSpan
-	11, // 4: rotaloom.commons.v1.LocationTypeWhere.refs:type_name -> rotaloom.common.v1.Ref
-	11, // 5: rotaloom.commons.v1.LocationTypesSpan.location_type_ref:type_name -> rotaloom.common.v1.Ref
-	12, // 6: rotaloom.commons.v1.LocationTypesSpan.location_type_refs:type_name -> rotaloom.common.v1.RefList
-	10, // 7: rotaloom.commons.v1.LocationTypesSpan.span:type_name -> rotaloom.commons.v1.LocationSpan
-	8,  // 8: rotaloom.commons.v1.UpdateLocationTypeRequest.location_type:type_name -> rotaloom.commons.v1.LocationType
-	8,  // 9: rotaloom.commons.v1.LocationTypeList.location_types:type_name -> rotaloom.commons.v1.LocationType
-	13, // 10: rotaloom.commons.v1.LocationTypeList.failure:type_name -> rotaloom.common.v1.ErrorBody
-	0,  // 11: rotaloom.commons.v1.LocationTypeService.ListLocationTypes:input_type -> rotaloom.commons.v1.ListLocationTypesRequest
-	1,  // 12: rotaloom.commons.v1.LocationTypeService.GetLocationType:input_type -> rotaloom.commons.v1.GetLocationTypeRequest
-	2,  // 13: rotaloom.commons.v1.LocationTypeService.MultiReadLocationTypes:input_type -> rotaloom.commons.v1.MultiReadLocationTypesRequest
-	8,  // 14: rotaloom.commons.v1.LocationTypeService.CreateLocationType:input_type -> rotaloom.commons.v1.LocationType
-	5,  // 15: rotaloom.commons.v1.LocationTypeService.UpdateLocationType:input_type -> rotaloom.commons.v1.UpdateLocationTypeRequest
-	6,  // 16: rotaloom.commons.v1.LocationTypeService.DeleteLocationType:input_type -> rotaloom.commons.v1.DeleteLocationTypeRequest
-	7,  // 17: rotaloom.commons.v1.LocationTypeService.ListLocationTypes:output_type -> rotaloom.commons.v1.LocationTypeList
-	8,  // 18: rotaloom.commons.v1.LocationTypeService.GetLocationType:output_type -> rotaloom.commons.v1.LocationType
-	7,  // 19: rotaloom.commons.v1.LocationTypeService.MultiReadLocationTypes:output_type -> rotaloom.commons.v1.LocationTypeList
-	8,  // 20: rotaloom.commons.v1.LocationTypeService.CreateLocationType:output_type -> rotaloom.commons.v1.LocationType
-	8,  // 21: rotaloom.commons.v1.LocationTypeService.UpdateLocationType:output_type -> rotaloom.commons.v1.LocationType
-	14, // 22: rotaloom.commons.v1.LocationTypeService.DeleteLocationType:output_type -> google.protobuf.Empty
-	17, // [17:23] is the sub-list for method output_type
-	11, // [11:17] is the sub-list for method input_type
-	11, // [11:11] is the sub-list for extension type_name
-	11, // [11:11] is the sub-list for extension extendee
-	0,  // [0:11] is the sub-list for field type_name
+	3,  // 0: rotaloom.commons.v1.ReadTypeOfLocationRequest.for_location:type_name -> rotaloom.commons.v1.TypeOfLocation
+	12, // 1: rotaloom.commons.v1.TypeOfLocation.location_ref:type_name -> rotaloom.common.v1.Ref
+	11, // 2: rotaloom.commons.v1.ReadTypeOfLocationResponse.location_type:type_name -> rotaloom.commons.v1.LocationType
+	6,  // 3: rotaloom.commons.v1.MultiReadLocationTypesRequest.where:type_name -> rotaloom.commons.v1.LocationTypeWhere
+	13, // 4: rotaloom.commons.v1.MultiReadLocationTypesRequest.multi_read_options:type_name -> rotaloom.commons.v1.MultiReadOptions
+	14, // 5: rotaloom.commons.v1.LocationTypeWhere.span:type_name -> rotaloom.commons.v1.LocationSpan
+	7,  // 6: rotaloom.commons.v1.LocationTypeWhere.location_type_ref_span:type_name -> rotaloom.commons.v1.LocationTypesSpan
+	12, // 7: rotaloom.commons.v1.LocationTypeWhere.refs:type_name -> rotaloom.common.v1.Ref
+	12, // 8: rotaloom.commons.v1.LocationTypesSpan.location_type_ref:type_name -> rotaloom.common.v1.Ref
+	15, // 9: rotaloom.commons.v1.LocationTypesSpan.location_type_refs:type_name -> rotaloom.common.v1.RefList
+	14, // 10: rotaloom.commons.v1.LocationTypesSpan.span:type_name -> rotaloom.commons.v1.LocationSpan
+	11, // 11: rotaloom.commons.v1.UpdateLocationTypeRequest.location_type:type_name -> rotaloom.commons.v1.LocationType
+	11, // 12: rotaloom.commons.v1.LocationTypeList.location_types:type_name -> rotaloom.commons.v1.LocationType
+	16, // 13: rotaloom.commons.v1.LocationTypeList.failure:type_name -> rotaloom.common.v1.ErrorBody
+	0,  // 14: rotaloom.commons.v1.LocationTypeService.ListLocationTypes:input_type -> rotaloom.commons.v1.ListLocationTypesRequest
+	1,  // 15: rotaloom.commons.v1.LocationTypeService.GetLocationType:input_type -> rotaloom.commons.v1.GetLocationTypeRequest
+	5,  // 16: rotaloom.commons.v1.LocationTypeService.MultiReadLocationTypes:input_type -> rotaloom.commons.v1.MultiReadLocationTypesRequest
+	2,  // 17: rotaloom.commons.v1.LocationTypeService.ReadTypeOfLocation:input_type -> rotaloom.commons.v1.ReadTypeOfLocationRequest
+	11, // 18: rotaloom.commons.v1.LocationTypeService.CreateLocationType:input_type -> rotaloom.commons.v1.LocationType
+	8,  // 19: rotaloom.commons.v1.LocationTypeService.UpdateLocationType:input_type -> rotaloom.commons.v1.UpdateLocationTypeRequest
+	9,  // 20: rotaloom.commons.v1.LocationTypeService.DeleteLocationType:input_type -> rotaloom.commons.v1.DeleteLocationTypeRequest
+	10, // 21: rotaloom.commons.v1.LocationTypeService.ListLocationTypes:output_type -> rotaloom.commons.v1.LocationTypeList
+	11, // 22: rotaloom.commons.v1.LocationTypeService.GetLocationType:output_type -> rotaloom.commons.v1.LocationType
+	10, // 23: rotaloom.commons.v1.LocationTypeService.MultiReadLocationTypes:output_type -> rotaloom.commons.v1.LocationTypeList
+	4,  // 24: rotaloom.commons.v1.LocationTypeService.ReadTypeOfLocation:output_type -> rotaloom.commons.v1.ReadTypeOfLocationResponse
+	11, // 25: rotaloom.commons.v1.LocationTypeService.CreateLocationType:output_type -> rotaloom.commons.v1.LocationType
+	11, // 26: rotaloom.commons.v1.LocationTypeService.UpdateLocationType:output_type -> rotaloom.commons.v1.LocationType
+	17, // 27: rotaloom.commons.v1.LocationTypeService.DeleteLocationType:output_type -> google.protobuf.Empty
+	21, // [21:28] is the sub-list for method output_type
+	14, // [14:21] is the sub-list for method input_type
+	14, // [14:14] is the sub-list for extension type_name
+	14, // [14:14] is the sub-list for extension extendee
+	0,  // [0:14] is the sub-list for field type_name
 }
 
 func init() { file_rotaloom_commons_v1_location_type_proto_init() }
@@ -680,14 +902,14 @@ func file_rotaloom_commons_v1_location_type_proto_init() {
 	}
 	file_rotaloom_commons_v1_job_proto_init()
 	file_rotaloom_commons_v1_location_proto_init()
-	file_rotaloom_commons_v1_location_type_proto_msgTypes[8].OneofWrappers = []any{}
+	file_rotaloom_commons_v1_location_type_proto_msgTypes[11].OneofWrappers = []any{}
 	type x struct{}
 	out := protoimpl.TypeBuilder{
 		File: protoimpl.DescBuilder{
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_rotaloom_commons_v1_location_type_proto_rawDesc), len(file_rotaloom_commons_v1_location_type_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   9,
+			NumMessages:   12,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

@@ -70,6 +70,8 @@ func local_request_LocationTypeService_ListLocationTypes_0(ctx context.Context, 
 	return msg, metadata, err
 }
 
+var filter_LocationTypeService_GetLocationType_0 = &utilities.DoubleArray{Encoding: map[string]int{"id": 0}, Base: []int{1, 1, 0}, Check: []int{0, 1, 2}}
+
 func request_LocationTypeService_GetLocationType_0(ctx context.Context, marshaler runtime.Marshaler, client LocationTypeServiceClient, req *http.Request, pathParams map[string]string) (proto.Message, runtime.ServerMetadata, error) {
 	var (
 		protoReq GetLocationTypeRequest
@@ -83,6 +85,12 @@ func request_LocationTypeService_GetLocationType_0(ctx context.Context, marshale
 	protoReq.Id, err = runtime.Int64(val)
 	if err != nil {
 		return nil, metadata, status.Errorf(codes.InvalidArgument, "type mismatch, parameter: %s, error: %v", "id", err)
+	}
+	if err := req.ParseForm(); err != nil {
+		return nil, metadata, status.Errorf(codes.InvalidArgument, "%v", err)
+	}
+	if err := runtime.PopulateQueryParameters(&protoReq, req.Form, filter_LocationTypeService_GetLocationType_0); err != nil {
+		return nil, metadata, status.Errorf(codes.InvalidArgument, "%v", err)
 	}
 	if req.Body != nil {
 		_, _ = io.Copy(io.Discard, req.Body)
@@ -104,6 +112,12 @@ func local_request_LocationTypeService_GetLocationType_0(ctx context.Context, ma
 	protoReq.Id, err = runtime.Int64(val)
 	if err != nil {
 		return nil, metadata, status.Errorf(codes.InvalidArgument, "type mismatch, parameter: %s, error: %v", "id", err)
+	}
+	if err := req.ParseForm(); err != nil {
+		return nil, metadata, status.Errorf(codes.InvalidArgument, "%v", err)
+	}
+	if err := runtime.PopulateQueryParameters(&protoReq, req.Form, filter_LocationTypeService_GetLocationType_0); err != nil {
+		return nil, metadata, status.Errorf(codes.InvalidArgument, "%v", err)
 	}
 	msg, err := server.GetLocationType(ctx, &protoReq)
 	return msg, metadata, err
@@ -133,6 +147,33 @@ func local_request_LocationTypeService_MultiReadLocationTypes_0(ctx context.Cont
 		return nil, metadata, status.Errorf(codes.InvalidArgument, "%v", err)
 	}
 	msg, err := server.MultiReadLocationTypes(ctx, &protoReq)
+	return msg, metadata, err
+}
+
+func request_LocationTypeService_ReadTypeOfLocation_0(ctx context.Context, marshaler runtime.Marshaler, client LocationTypeServiceClient, req *http.Request, pathParams map[string]string) (proto.Message, runtime.ServerMetadata, error) {
+	var (
+		protoReq ReadTypeOfLocationRequest
+		metadata runtime.ServerMetadata
+	)
+	if err := marshaler.NewDecoder(req.Body).Decode(&protoReq); err != nil && !errors.Is(err, io.EOF) {
+		return nil, metadata, status.Errorf(codes.InvalidArgument, "%v", err)
+	}
+	if req.Body != nil {
+		_, _ = io.Copy(io.Discard, req.Body)
+	}
+	msg, err := client.ReadTypeOfLocation(ctx, &protoReq, grpc.Header(&metadata.HeaderMD), grpc.Trailer(&metadata.TrailerMD))
+	return msg, metadata, err
+}
+
+func local_request_LocationTypeService_ReadTypeOfLocation_0(ctx context.Context, marshaler runtime.Marshaler, server LocationTypeServiceServer, req *http.Request, pathParams map[string]string) (proto.Message, runtime.ServerMetadata, error) {
+	var (
+		protoReq ReadTypeOfLocationRequest
+		metadata runtime.ServerMetadata
+	)
+	if err := marshaler.NewDecoder(req.Body).Decode(&protoReq); err != nil && !errors.Is(err, io.EOF) {
+		return nil, metadata, status.Errorf(codes.InvalidArgument, "%v", err)
+	}
+	msg, err := server.ReadTypeOfLocation(ctx, &protoReq)
 	return msg, metadata, err
 }
 
@@ -313,6 +354,26 @@ func RegisterLocationTypeServiceHandlerServer(ctx context.Context, mux *runtime.
 		}
 		forward_LocationTypeService_MultiReadLocationTypes_0(annotatedContext, mux, outboundMarshaler, w, req, resp, mux.GetForwardResponseOptions()...)
 	})
+	mux.Handle(http.MethodPost, pattern_LocationTypeService_ReadTypeOfLocation_0, func(w http.ResponseWriter, req *http.Request, pathParams map[string]string) {
+		ctx, cancel := context.WithCancel(req.Context())
+		defer cancel()
+		var stream runtime.ServerTransportStream
+		ctx = grpc.NewContextWithServerTransportStream(ctx, &stream)
+		inboundMarshaler, outboundMarshaler := runtime.MarshalerForRequest(mux, req)
+		annotatedContext, err := runtime.AnnotateIncomingContext(ctx, mux, req, "/rotaloom.commons.v1.LocationTypeService/ReadTypeOfLocation", runtime.WithHTTPPathPattern("/v1/commons/location_types/apply_read"))
+		if err != nil {
+			runtime.HTTPError(ctx, mux, outboundMarshaler, w, req, err)
+			return
+		}
+		resp, md, err := local_request_LocationTypeService_ReadTypeOfLocation_0(annotatedContext, inboundMarshaler, server, req, pathParams)
+		md.HeaderMD, md.TrailerMD = metadata.Join(md.HeaderMD, stream.Header()), metadata.Join(md.TrailerMD, stream.Trailer())
+		annotatedContext = runtime.NewServerMetadataContext(annotatedContext, md)
+		if err != nil {
+			runtime.HTTPError(annotatedContext, mux, outboundMarshaler, w, req, err)
+			return
+		}
+		forward_LocationTypeService_ReadTypeOfLocation_0(annotatedContext, mux, outboundMarshaler, w, req, resp, mux.GetForwardResponseOptions()...)
+	})
 	mux.Handle(http.MethodPost, pattern_LocationTypeService_CreateLocationType_0, func(w http.ResponseWriter, req *http.Request, pathParams map[string]string) {
 		ctx, cancel := context.WithCancel(req.Context())
 		defer cancel()
@@ -464,6 +525,23 @@ func RegisterLocationTypeServiceHandlerClient(ctx context.Context, mux *runtime.
 		}
 		forward_LocationTypeService_MultiReadLocationTypes_0(annotatedContext, mux, outboundMarshaler, w, req, resp, mux.GetForwardResponseOptions()...)
 	})
+	mux.Handle(http.MethodPost, pattern_LocationTypeService_ReadTypeOfLocation_0, func(w http.ResponseWriter, req *http.Request, pathParams map[string]string) {
+		ctx, cancel := context.WithCancel(req.Context())
+		defer cancel()
+		inboundMarshaler, outboundMarshaler := runtime.MarshalerForRequest(mux, req)
+		annotatedContext, err := runtime.AnnotateContext(ctx, mux, req, "/rotaloom.commons.v1.LocationTypeService/ReadTypeOfLocation", runtime.WithHTTPPathPattern("/v1/commons/location_types/apply_read"))
+		if err != nil {
+			runtime.HTTPError(ctx, mux, outboundMarshaler, w, req, err)
+			return
+		}
+		resp, md, err := request_LocationTypeService_ReadTypeOfLocation_0(annotatedContext, inboundMarshaler, client, req, pathParams)
+		annotatedContext = runtime.NewServerMetadataContext(annotatedContext, md)
+		if err != nil {
+			runtime.HTTPError(annotatedContext, mux, outboundMarshaler, w, req, err)
+			return
+		}
+		forward_LocationTypeService_ReadTypeOfLocation_0(annotatedContext, mux, outboundMarshaler, w, req, resp, mux.GetForwardResponseOptions()...)
+	})
 	mux.Handle(http.MethodPost, pattern_LocationTypeService_CreateLocationType_0, func(w http.ResponseWriter, req *http.Request, pathParams map[string]string) {
 		ctx, cancel := context.WithCancel(req.Context())
 		defer cancel()
@@ -522,6 +600,7 @@ var (
 	pattern_LocationTypeService_ListLocationTypes_0      = runtime.MustPattern(runtime.NewPattern(1, []int{2, 0, 2, 1, 2, 2}, []string{"v1", "commons", "location_types"}, ""))
 	pattern_LocationTypeService_GetLocationType_0        = runtime.MustPattern(runtime.NewPattern(1, []int{2, 0, 2, 1, 2, 2, 1, 0, 4, 1, 5, 3}, []string{"v1", "commons", "location_types", "id"}, ""))
 	pattern_LocationTypeService_MultiReadLocationTypes_0 = runtime.MustPattern(runtime.NewPattern(1, []int{2, 0, 2, 1, 2, 2, 2, 3}, []string{"v1", "commons", "location_types", "multi_read"}, ""))
+	pattern_LocationTypeService_ReadTypeOfLocation_0     = runtime.MustPattern(runtime.NewPattern(1, []int{2, 0, 2, 1, 2, 2, 2, 3}, []string{"v1", "commons", "location_types", "apply_read"}, ""))
 	pattern_LocationTypeService_CreateLocationType_0     = runtime.MustPattern(runtime.NewPattern(1, []int{2, 0, 2, 1, 2, 2}, []string{"v1", "commons", "location_types"}, ""))
 	pattern_LocationTypeService_UpdateLocationType_0     = runtime.MustPattern(runtime.NewPattern(1, []int{2, 0, 2, 1, 2, 2, 1, 0, 4, 1, 5, 3}, []string{"v1", "commons", "location_types", "id"}, ""))
 	pattern_LocationTypeService_DeleteLocationType_0     = runtime.MustPattern(runtime.NewPattern(1, []int{2, 0, 2, 1, 2, 2, 1, 0, 4, 1, 5, 3}, []string{"v1", "commons", "location_types", "id"}, ""))
@@ -531,6 +610,7 @@ var (
 	forward_LocationTypeService_ListLocationTypes_0      = runtime.ForwardResponseMessage
 	forward_LocationTypeService_GetLocationType_0        = runtime.ForwardResponseMessage
 	forward_LocationTypeService_MultiReadLocationTypes_0 = runtime.ForwardResponseMessage
+	forward_LocationTypeService_ReadTypeOfLocation_0     = runtime.ForwardResponseMessage
 	forward_LocationTypeService_CreateLocationType_0     = runtime.ForwardResponseMessage
 	forward_LocationTypeService_UpdateLocationType_0     = runtime.ForwardResponseMessage
 	forward_LocationTypeService_DeleteLocationType_0     = runtime.ForwardResponseMessage

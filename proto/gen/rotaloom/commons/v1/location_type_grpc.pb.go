@@ -25,6 +25,7 @@ const (
 	LocationTypeService_ListLocationTypes_FullMethodName      = "/rotaloom.commons.v1.LocationTypeService/ListLocationTypes"
 	LocationTypeService_GetLocationType_FullMethodName        = "/rotaloom.commons.v1.LocationTypeService/GetLocationType"
 	LocationTypeService_MultiReadLocationTypes_FullMethodName = "/rotaloom.commons.v1.LocationTypeService/MultiReadLocationTypes"
+	LocationTypeService_ReadTypeOfLocation_FullMethodName     = "/rotaloom.commons.v1.LocationTypeService/ReadTypeOfLocation"
 	LocationTypeService_CreateLocationType_FullMethodName     = "/rotaloom.commons.v1.LocationTypeService/CreateLocationType"
 	LocationTypeService_UpdateLocationType_FullMethodName     = "/rotaloom.commons.v1.LocationTypeService/UpdateLocationType"
 	LocationTypeService_DeleteLocationType_FullMethodName     = "/rotaloom.commons.v1.LocationTypeService/DeleteLocationType"
@@ -42,6 +43,8 @@ type LocationTypeServiceClient interface {
 	GetLocationType(ctx context.Context, in *GetLocationTypeRequest, opts ...grpc.CallOption) (*LocationType, error)
 	// Retrieves several location types, in the order asked for.
 	MultiReadLocationTypes(ctx context.Context, in *MultiReadLocationTypesRequest, opts ...grpc.CallOption) (*LocationTypeList, error)
+	// Retrieves the type that a location has on a date.
+	ReadTypeOfLocation(ctx context.Context, in *ReadTypeOfLocationRequest, opts ...grpc.CallOption) (*ReadTypeOfLocationResponse, error)
 	// Creates a location type.
 	CreateLocationType(ctx context.Context, in *LocationType, opts ...grpc.CallOption) (*LocationType, error)
 	// Changes what is sent of a location type.
@@ -82,6 +85,16 @@ func (c *locationTypeServiceClient) MultiReadLocationTypes(ctx context.Context, 
 	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
 	out := new(LocationTypeList)
 	err := c.cc.Invoke(ctx, LocationTypeService_MultiReadLocationTypes_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
+func (c *locationTypeServiceClient) ReadTypeOfLocation(ctx context.Context, in *ReadTypeOfLocationRequest, opts ...grpc.CallOption) (*ReadTypeOfLocationResponse, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(ReadTypeOfLocationResponse)
+	err := c.cc.Invoke(ctx, LocationTypeService_ReadTypeOfLocation_FullMethodName, in, out, cOpts...)
 	if err != nil {
 		return nil, err
 	}
@@ -130,6 +143,8 @@ type LocationTypeServiceServer interface {
 	GetLocationType(context.Context, *GetLocationTypeRequest) (*LocationType, error)
 	// Retrieves several location types, in the order asked for.
 	MultiReadLocationTypes(context.Context, *MultiReadLocationTypesRequest) (*LocationTypeList, error)
+	// Retrieves the type that a location has on a date.
+	ReadTypeOfLocation(context.Context, *ReadTypeOfLocationRequest) (*ReadTypeOfLocationResponse, error)
 	// Creates a location type.
 	CreateLocationType(context.Context, *LocationType) (*LocationType, error)
 	// Changes what is sent of a location type.
@@ -154,6 +169,9 @@ func (UnimplementedLocationTypeServiceServer) GetLocationType(context.Context, *
 }
 func (UnimplementedLocationTypeServiceServer) MultiReadLocationTypes(context.Context, *MultiReadLocationTypesRequest) (*LocationTypeList, error) {
 	return nil, status.Error(codes.Unimplemented, "method MultiReadLocationTypes not implemented")
+}
+func (UnimplementedLocationTypeServiceServer) ReadTypeOfLocation(context.Context, *ReadTypeOfLocationRequest) (*ReadTypeOfLocationResponse, error) {
+	return nil, status.Error(codes.Unimplemented, "method ReadTypeOfLocation not implemented")
 }
 func (UnimplementedLocationTypeServiceServer) CreateLocationType(context.Context, *LocationType) (*LocationType, error) {
 	return nil, status.Error(codes.Unimplemented, "method CreateLocationType not implemented")
@@ -239,6 +257,24 @@ func _LocationTypeService_MultiReadLocationTypes_Handler(srv interface{}, ctx co
 	return interceptor(ctx, in, info, handler)
 }
 
+func _LocationTypeService_ReadTypeOfLocation_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(ReadTypeOfLocationRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(LocationTypeServiceServer).ReadTypeOfLocation(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: LocationTypeService_ReadTypeOfLocation_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(LocationTypeServiceServer).ReadTypeOfLocation(ctx, req.(*ReadTypeOfLocationRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
 func _LocationTypeService_CreateLocationType_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
 	in := new(LocationType)
 	if err := dec(in); err != nil {
@@ -311,6 +347,10 @@ var LocationTypeService_ServiceDesc = grpc.ServiceDesc{
 		{
 			MethodName: "MultiReadLocationTypes",
 			Handler:    _LocationTypeService_MultiReadLocationTypes_Handler,
+		},
+		{
+			MethodName: "ReadTypeOfLocation",
+			Handler:    _LocationTypeService_ReadTypeOfLocation_Handler,
 		},
 		{
 			MethodName: "CreateLocationType",
