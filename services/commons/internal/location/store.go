@@ -119,16 +119,29 @@ func scan(row pgx.CollectableRow) (found, error) {
 	f.NodeId, f.Name, f.PersistentId, f.OrgPath = &id, &name, persistentID, path
 	f.EffectiveDate, f.ExpirationDate = from.String(), to.String()
 	f.FirstRevision, f.LastRevision, f.ExternalId = &first, &last, externalID
-	f.ParentNodeRef = named(parent, parentPath(path, name))
+	if f.ParentNodeRef = named(parent, parentPath(path, name)); parent == nil {
+		f.ParentNodeRef = &commonv1.Ref{Id: new(int64(0)), Qualifier: new(topPath)}
+	}
 	f.OrgNodeTypeRef, f.GenericJobRef = named(typeID, typeName), named(jobID, jobName)
 	f.ContextRef = &commonv1.Ref{Id: new(int64(1)), Qualifier: new("ORG")}
 	if f.FullName == nil {
 		f.FullName = &name
 	}
+	if f.Description == nil {
+		f.Description = new("")
+	}
 	if f.Transferable == nil {
 		f.Transferable = new(false)
 	}
 	return f, nil
+}
+
+// topPath is how requests and answers name what is above the top of the tree.
+const topPath = "/"
+
+// isTop reports whether a reference to a parent means that there is none.
+func isTop(ref *commonv1.Ref) bool {
+	return ref != nil && ref.GetId() == 0 && (ref.GetQualifier() == topPath || ref.Id != nil && ref.GetQualifier() == "")
 }
 
 // parentPath is a path without its last name; nil at the top.

@@ -128,6 +128,9 @@ func sent(ctx context.Context, tx pgx.Tx, tenantID int64, given *commonsv1.Locat
 	}
 	return func(v version) version {
 		v.updatedAt = nil
+		if isTop(given.GetParentNodeRef()) {
+			v.parentID = nil
+		}
 		if given.Name != nil {
 			v.name = given.GetName()
 		}
@@ -144,6 +147,9 @@ func sent(ctx context.Context, tx pgx.Tx, tenantID int64, given *commonsv1.Locat
 		}
 		body := proto.CloneOf(v.body)
 		proto.Merge(body, rest(given))
+		if given.FullName != nil && given.GetFullName() == v.name {
+			body.FullName = nil // It is that of an answer, and goes with the name.
+		}
 		v.body = body
 		return v
 	}, nil
@@ -159,9 +165,9 @@ func rest(given *commonsv1.Location) *commonsv1.Location {
 }
 
 // optional returns the location that a reference names on a day; nil without
-// one.
+// one, or for the top of the tree.
 func optional(ctx context.Context, tx pgx.Tx, tenantID int64, path string, ref *commonv1.Ref, day civil.Date) (*int64, error) {
-	if ref == nil {
+	if ref == nil || isTop(ref) {
 		return nil, nil
 	}
 	return one(ref, path, func(refs []*commonv1.Ref) ([]int64, error) {
