@@ -266,7 +266,7 @@ type Location struct {
 	// The names from the top down, on the day that was asked for. Ignored in
 	// requests.
 	OrgPath string `protobuf:"bytes,7,opt,name=org_path,json=orgPath,proto3" json:"org_path,omitempty"`
-	// Absent at the top.
+	// {"id": 0, "qualifier": "/"} at the top, also in requests.
 	ParentNodeRef  *v1.Ref `protobuf:"bytes,8,opt,name=parent_node_ref,json=parentNodeRef,proto3" json:"parent_node_ref,omitempty"`
 	OrgNodeTypeRef *v1.Ref `protobuf:"bytes,9,opt,name=org_node_type_ref,json=orgNodeTypeRef,proto3" json:"org_node_type_ref,omitempty"`
 	ContextRef     *v1.Ref `protobuf:"bytes,10,opt,name=context_ref,json=contextRef,proto3" json:"context_ref,omitempty"`
@@ -706,6 +706,229 @@ func (x *LocationDestination) GetEndDate() string {
 	return ""
 }
 
+type CopyLocationsRequest struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Copy          *LocationCopy          `protobuf:"bytes,1,opt,name=copy,proto3" json:"copy,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *CopyLocationsRequest) Reset() {
+	*x = CopyLocationsRequest{}
+	mi := &file_rotaloom_commons_v1_location_proto_msgTypes[9]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *CopyLocationsRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*CopyLocationsRequest) ProtoMessage() {}
+
+func (x *CopyLocationsRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_rotaloom_commons_v1_location_proto_msgTypes[9]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use CopyLocationsRequest.ProtoReflect.Descriptor instead.
+func (*CopyLocationsRequest) Descriptor() ([]byte, []int) {
+	return file_rotaloom_commons_v1_location_proto_rawDescGZIP(), []int{9}
+}
+
+func (x *CopyLocationsRequest) GetCopy() *LocationCopy {
+	if x != nil {
+		return x.Copy
+	}
+	return nil
+}
+
+// LocationCopy says which locations are copied where.
+type LocationCopy struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Where         *CopiedLocations       `protobuf:"bytes,1,opt,name=where,proto3" json:"where,omitempty"`
+	Do            *CopyDestination       `protobuf:"bytes,2,opt,name=do,proto3" json:"do,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *LocationCopy) Reset() {
+	*x = LocationCopy{}
+	mi := &file_rotaloom_commons_v1_location_proto_msgTypes[10]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *LocationCopy) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*LocationCopy) ProtoMessage() {}
+
+func (x *LocationCopy) ProtoReflect() protoreflect.Message {
+	mi := &file_rotaloom_commons_v1_location_proto_msgTypes[10]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use LocationCopy.ProtoReflect.Descriptor instead.
+func (*LocationCopy) Descriptor() ([]byte, []int) {
+	return file_rotaloom_commons_v1_location_proto_rawDescGZIP(), []int{10}
+}
+
+func (x *LocationCopy) GetWhere() *CopiedLocations {
+	if x != nil {
+		return x.Where
+	}
+	return nil
+}
+
+func (x *LocationCopy) GetDo() *CopyDestination {
+	if x != nil {
+		return x.Do
+	}
+	return nil
+}
+
+// CopiedLocations names the locations that are copied, by one of its properties.
+// Their paths are read on the start date.
+type CopiedLocations struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	SourceRef     *v1.Ref                `protobuf:"bytes,1,opt,name=source_ref,json=sourceRef,proto3" json:"source_ref,omitempty"`
+	SourceRefs    *v1.RefList            `protobuf:"bytes,2,opt,name=source_refs,json=sourceRefs,proto3" json:"source_refs,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *CopiedLocations) Reset() {
+	*x = CopiedLocations{}
+	mi := &file_rotaloom_commons_v1_location_proto_msgTypes[11]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *CopiedLocations) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*CopiedLocations) ProtoMessage() {}
+
+func (x *CopiedLocations) ProtoReflect() protoreflect.Message {
+	mi := &file_rotaloom_commons_v1_location_proto_msgTypes[11]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use CopiedLocations.ProtoReflect.Descriptor instead.
+func (*CopiedLocations) Descriptor() ([]byte, []int) {
+	return file_rotaloom_commons_v1_location_proto_rawDescGZIP(), []int{11}
+}
+
+func (x *CopiedLocations) GetSourceRef() *v1.Ref {
+	if x != nil {
+		return x.SourceRef
+	}
+	return nil
+}
+
+func (x *CopiedLocations) GetSourceRefs() *v1.RefList {
+	if x != nil {
+		return x.SourceRefs
+	}
+	return nil
+}
+
+type CopyDestination struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The parent of the copies; the top of the tree without one.
+	DestinationRef *v1.Ref `protobuf:"bytes,1,opt,name=destination_ref,json=destinationRef,proto3" json:"destination_ref,omitempty"`
+	// The first day of the copies.
+	StartDate string `protobuf:"bytes,2,opt,name=start_date,json=startDate,proto3" json:"start_date,omitempty"`
+	// Their last day; forever without one.
+	EndDate string `protobuf:"bytes,3,opt,name=end_date,json=endDate,proto3" json:"end_date,omitempty"`
+	// The name of the copy of one location; that of the original without one.
+	Name          *string `protobuf:"bytes,4,opt,name=name,proto3,oneof" json:"name,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *CopyDestination) Reset() {
+	*x = CopyDestination{}
+	mi := &file_rotaloom_commons_v1_location_proto_msgTypes[12]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *CopyDestination) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*CopyDestination) ProtoMessage() {}
+
+func (x *CopyDestination) ProtoReflect() protoreflect.Message {
+	mi := &file_rotaloom_commons_v1_location_proto_msgTypes[12]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use CopyDestination.ProtoReflect.Descriptor instead.
+func (*CopyDestination) Descriptor() ([]byte, []int) {
+	return file_rotaloom_commons_v1_location_proto_rawDescGZIP(), []int{12}
+}
+
+func (x *CopyDestination) GetDestinationRef() *v1.Ref {
+	if x != nil {
+		return x.DestinationRef
+	}
+	return nil
+}
+
+func (x *CopyDestination) GetStartDate() string {
+	if x != nil {
+		return x.StartDate
+	}
+	return ""
+}
+
+func (x *CopyDestination) GetEndDate() string {
+	if x != nil {
+		return x.EndDate
+	}
+	return ""
+}
+
+func (x *CopyDestination) GetName() string {
+	if x != nil && x.Name != nil {
+		return *x.Name
+	}
+	return ""
+}
+
 type MultiDeleteLocationsRequest struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	Where         *LocationDeletion      `protobuf:"bytes,1,opt,name=where,proto3" json:"where,omitempty"`
@@ -715,7 +938,7 @@ type MultiDeleteLocationsRequest struct {
 
 func (x *MultiDeleteLocationsRequest) Reset() {
 	*x = MultiDeleteLocationsRequest{}
-	mi := &file_rotaloom_commons_v1_location_proto_msgTypes[9]
+	mi := &file_rotaloom_commons_v1_location_proto_msgTypes[13]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -727,7 +950,7 @@ func (x *MultiDeleteLocationsRequest) String() string {
 func (*MultiDeleteLocationsRequest) ProtoMessage() {}
 
 func (x *MultiDeleteLocationsRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_commons_v1_location_proto_msgTypes[9]
+	mi := &file_rotaloom_commons_v1_location_proto_msgTypes[13]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -740,7 +963,7 @@ func (x *MultiDeleteLocationsRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use MultiDeleteLocationsRequest.ProtoReflect.Descriptor instead.
 func (*MultiDeleteLocationsRequest) Descriptor() ([]byte, []int) {
-	return file_rotaloom_commons_v1_location_proto_rawDescGZIP(), []int{9}
+	return file_rotaloom_commons_v1_location_proto_rawDescGZIP(), []int{13}
 }
 
 func (x *MultiDeleteLocationsRequest) GetWhere() *LocationDeletion {
@@ -761,7 +984,7 @@ type LocationDeletion struct {
 
 func (x *LocationDeletion) Reset() {
 	*x = LocationDeletion{}
-	mi := &file_rotaloom_commons_v1_location_proto_msgTypes[10]
+	mi := &file_rotaloom_commons_v1_location_proto_msgTypes[14]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -773,7 +996,7 @@ func (x *LocationDeletion) String() string {
 func (*LocationDeletion) ProtoMessage() {}
 
 func (x *LocationDeletion) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_commons_v1_location_proto_msgTypes[10]
+	mi := &file_rotaloom_commons_v1_location_proto_msgTypes[14]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -786,7 +1009,7 @@ func (x *LocationDeletion) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use LocationDeletion.ProtoReflect.Descriptor instead.
 func (*LocationDeletion) Descriptor() ([]byte, []int) {
-	return file_rotaloom_commons_v1_location_proto_rawDescGZIP(), []int{10}
+	return file_rotaloom_commons_v1_location_proto_rawDescGZIP(), []int{14}
 }
 
 func (x *LocationDeletion) GetNodes() *v1.RefList {
@@ -819,7 +1042,7 @@ type MultiReadLocationsRequest struct {
 
 func (x *MultiReadLocationsRequest) Reset() {
 	*x = MultiReadLocationsRequest{}
-	mi := &file_rotaloom_commons_v1_location_proto_msgTypes[11]
+	mi := &file_rotaloom_commons_v1_location_proto_msgTypes[15]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -831,7 +1054,7 @@ func (x *MultiReadLocationsRequest) String() string {
 func (*MultiReadLocationsRequest) ProtoMessage() {}
 
 func (x *MultiReadLocationsRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_commons_v1_location_proto_msgTypes[11]
+	mi := &file_rotaloom_commons_v1_location_proto_msgTypes[15]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -844,7 +1067,7 @@ func (x *MultiReadLocationsRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use MultiReadLocationsRequest.ProtoReflect.Descriptor instead.
 func (*MultiReadLocationsRequest) Descriptor() ([]byte, []int) {
-	return file_rotaloom_commons_v1_location_proto_rawDescGZIP(), []int{11}
+	return file_rotaloom_commons_v1_location_proto_rawDescGZIP(), []int{15}
 }
 
 func (x *MultiReadLocationsRequest) GetWhere() *LocationWhere {
@@ -893,7 +1116,7 @@ type LocationWhere struct {
 
 func (x *LocationWhere) Reset() {
 	*x = LocationWhere{}
-	mi := &file_rotaloom_commons_v1_location_proto_msgTypes[12]
+	mi := &file_rotaloom_commons_v1_location_proto_msgTypes[16]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -905,7 +1128,7 @@ func (x *LocationWhere) String() string {
 func (*LocationWhere) ProtoMessage() {}
 
 func (x *LocationWhere) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_commons_v1_location_proto_msgTypes[12]
+	mi := &file_rotaloom_commons_v1_location_proto_msgTypes[16]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -918,7 +1141,7 @@ func (x *LocationWhere) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use LocationWhere.ProtoReflect.Descriptor instead.
 func (*LocationWhere) Descriptor() ([]byte, []int) {
-	return file_rotaloom_commons_v1_location_proto_rawDescGZIP(), []int{12}
+	return file_rotaloom_commons_v1_location_proto_rawDescGZIP(), []int{16}
 }
 
 func (x *LocationWhere) GetQuery() *LocationQuery {
@@ -999,7 +1222,7 @@ type LocationQuery struct {
 
 func (x *LocationQuery) Reset() {
 	*x = LocationQuery{}
-	mi := &file_rotaloom_commons_v1_location_proto_msgTypes[13]
+	mi := &file_rotaloom_commons_v1_location_proto_msgTypes[17]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1011,7 +1234,7 @@ func (x *LocationQuery) String() string {
 func (*LocationQuery) ProtoMessage() {}
 
 func (x *LocationQuery) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_commons_v1_location_proto_msgTypes[13]
+	mi := &file_rotaloom_commons_v1_location_proto_msgTypes[17]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1024,7 +1247,7 @@ func (x *LocationQuery) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use LocationQuery.ProtoReflect.Descriptor instead.
 func (*LocationQuery) Descriptor() ([]byte, []int) {
-	return file_rotaloom_commons_v1_location_proto_rawDescGZIP(), []int{13}
+	return file_rotaloom_commons_v1_location_proto_rawDescGZIP(), []int{17}
 }
 
 func (x *LocationQuery) GetContext() string {
@@ -1071,7 +1294,7 @@ type LocationsOf struct {
 
 func (x *LocationsOf) Reset() {
 	*x = LocationsOf{}
-	mi := &file_rotaloom_commons_v1_location_proto_msgTypes[14]
+	mi := &file_rotaloom_commons_v1_location_proto_msgTypes[18]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1083,7 +1306,7 @@ func (x *LocationsOf) String() string {
 func (*LocationsOf) ProtoMessage() {}
 
 func (x *LocationsOf) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_commons_v1_location_proto_msgTypes[14]
+	mi := &file_rotaloom_commons_v1_location_proto_msgTypes[18]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1096,7 +1319,7 @@ func (x *LocationsOf) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use LocationsOf.ProtoReflect.Descriptor instead.
 func (*LocationsOf) Descriptor() ([]byte, []int) {
-	return file_rotaloom_commons_v1_location_proto_rawDescGZIP(), []int{14}
+	return file_rotaloom_commons_v1_location_proto_rawDescGZIP(), []int{18}
 }
 
 func (x *LocationsOf) GetContext() string {
@@ -1152,7 +1375,7 @@ type LocationsOfDuring struct {
 
 func (x *LocationsOfDuring) Reset() {
 	*x = LocationsOfDuring{}
-	mi := &file_rotaloom_commons_v1_location_proto_msgTypes[15]
+	mi := &file_rotaloom_commons_v1_location_proto_msgTypes[19]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1164,7 +1387,7 @@ func (x *LocationsOfDuring) String() string {
 func (*LocationsOfDuring) ProtoMessage() {}
 
 func (x *LocationsOfDuring) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_commons_v1_location_proto_msgTypes[15]
+	mi := &file_rotaloom_commons_v1_location_proto_msgTypes[19]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1177,7 +1400,7 @@ func (x *LocationsOfDuring) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use LocationsOfDuring.ProtoReflect.Descriptor instead.
 func (*LocationsOfDuring) Descriptor() ([]byte, []int) {
-	return file_rotaloom_commons_v1_location_proto_rawDescGZIP(), []int{15}
+	return file_rotaloom_commons_v1_location_proto_rawDescGZIP(), []int{19}
 }
 
 func (x *LocationsOfDuring) GetContext() string {
@@ -1243,7 +1466,7 @@ type LocationsOfSet struct {
 
 func (x *LocationsOfSet) Reset() {
 	*x = LocationsOfSet{}
-	mi := &file_rotaloom_commons_v1_location_proto_msgTypes[16]
+	mi := &file_rotaloom_commons_v1_location_proto_msgTypes[20]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1255,7 +1478,7 @@ func (x *LocationsOfSet) String() string {
 func (*LocationsOfSet) ProtoMessage() {}
 
 func (x *LocationsOfSet) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_commons_v1_location_proto_msgTypes[16]
+	mi := &file_rotaloom_commons_v1_location_proto_msgTypes[20]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1268,7 +1491,7 @@ func (x *LocationsOfSet) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use LocationsOfSet.ProtoReflect.Descriptor instead.
 func (*LocationsOfSet) Descriptor() ([]byte, []int) {
-	return file_rotaloom_commons_v1_location_proto_rawDescGZIP(), []int{16}
+	return file_rotaloom_commons_v1_location_proto_rawDescGZIP(), []int{20}
 }
 
 func (x *LocationsOfSet) GetContext() string {
@@ -1317,7 +1540,7 @@ type LocationSpan struct {
 
 func (x *LocationSpan) Reset() {
 	*x = LocationSpan{}
-	mi := &file_rotaloom_commons_v1_location_proto_msgTypes[17]
+	mi := &file_rotaloom_commons_v1_location_proto_msgTypes[21]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1329,7 +1552,7 @@ func (x *LocationSpan) String() string {
 func (*LocationSpan) ProtoMessage() {}
 
 func (x *LocationSpan) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_commons_v1_location_proto_msgTypes[17]
+	mi := &file_rotaloom_commons_v1_location_proto_msgTypes[21]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1342,7 +1565,7 @@ func (x *LocationSpan) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use LocationSpan.ProtoReflect.Descriptor instead.
 func (*LocationSpan) Descriptor() ([]byte, []int) {
-	return file_rotaloom_commons_v1_location_proto_rawDescGZIP(), []int{17}
+	return file_rotaloom_commons_v1_location_proto_rawDescGZIP(), []int{21}
 }
 
 func (x *LocationSpan) GetStart() string {
@@ -1374,7 +1597,7 @@ type LocationsSpan struct {
 
 func (x *LocationsSpan) Reset() {
 	*x = LocationsSpan{}
-	mi := &file_rotaloom_commons_v1_location_proto_msgTypes[18]
+	mi := &file_rotaloom_commons_v1_location_proto_msgTypes[22]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1386,7 +1609,7 @@ func (x *LocationsSpan) String() string {
 func (*LocationsSpan) ProtoMessage() {}
 
 func (x *LocationsSpan) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_commons_v1_location_proto_msgTypes[18]
+	mi := &file_rotaloom_commons_v1_location_proto_msgTypes[22]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1399,7 +1622,7 @@ func (x *LocationsSpan) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use LocationsSpan.ProtoReflect.Descriptor instead.
 func (*LocationsSpan) Descriptor() ([]byte, []int) {
-	return file_rotaloom_commons_v1_location_proto_rawDescGZIP(), []int{18}
+	return file_rotaloom_commons_v1_location_proto_rawDescGZIP(), []int{22}
 }
 
 func (x *LocationsSpan) GetContext() string {
@@ -1453,7 +1676,7 @@ type MultiReadLocationExternalIdsRequest struct {
 
 func (x *MultiReadLocationExternalIdsRequest) Reset() {
 	*x = MultiReadLocationExternalIdsRequest{}
-	mi := &file_rotaloom_commons_v1_location_proto_msgTypes[19]
+	mi := &file_rotaloom_commons_v1_location_proto_msgTypes[23]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1465,7 +1688,7 @@ func (x *MultiReadLocationExternalIdsRequest) String() string {
 func (*MultiReadLocationExternalIdsRequest) ProtoMessage() {}
 
 func (x *MultiReadLocationExternalIdsRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_commons_v1_location_proto_msgTypes[19]
+	mi := &file_rotaloom_commons_v1_location_proto_msgTypes[23]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1478,7 +1701,7 @@ func (x *MultiReadLocationExternalIdsRequest) ProtoReflect() protoreflect.Messag
 
 // Deprecated: Use MultiReadLocationExternalIdsRequest.ProtoReflect.Descriptor instead.
 func (*MultiReadLocationExternalIdsRequest) Descriptor() ([]byte, []int) {
-	return file_rotaloom_commons_v1_location_proto_rawDescGZIP(), []int{19}
+	return file_rotaloom_commons_v1_location_proto_rawDescGZIP(), []int{23}
 }
 
 func (x *MultiReadLocationExternalIdsRequest) GetWhere() *LocationExternalIdsWhere {
@@ -1502,7 +1725,7 @@ type LocationExternalIdsWhere struct {
 
 func (x *LocationExternalIdsWhere) Reset() {
 	*x = LocationExternalIdsWhere{}
-	mi := &file_rotaloom_commons_v1_location_proto_msgTypes[20]
+	mi := &file_rotaloom_commons_v1_location_proto_msgTypes[24]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1514,7 +1737,7 @@ func (x *LocationExternalIdsWhere) String() string {
 func (*LocationExternalIdsWhere) ProtoMessage() {}
 
 func (x *LocationExternalIdsWhere) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_commons_v1_location_proto_msgTypes[20]
+	mi := &file_rotaloom_commons_v1_location_proto_msgTypes[24]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1527,7 +1750,7 @@ func (x *LocationExternalIdsWhere) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use LocationExternalIdsWhere.ProtoReflect.Descriptor instead.
 func (*LocationExternalIdsWhere) Descriptor() ([]byte, []int) {
-	return file_rotaloom_commons_v1_location_proto_rawDescGZIP(), []int{20}
+	return file_rotaloom_commons_v1_location_proto_rawDescGZIP(), []int{24}
 }
 
 func (x *LocationExternalIdsWhere) GetContext() string {
@@ -1560,7 +1783,7 @@ type MultiReadLocationPersistentIdsRequest struct {
 
 func (x *MultiReadLocationPersistentIdsRequest) Reset() {
 	*x = MultiReadLocationPersistentIdsRequest{}
-	mi := &file_rotaloom_commons_v1_location_proto_msgTypes[21]
+	mi := &file_rotaloom_commons_v1_location_proto_msgTypes[25]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1572,7 +1795,7 @@ func (x *MultiReadLocationPersistentIdsRequest) String() string {
 func (*MultiReadLocationPersistentIdsRequest) ProtoMessage() {}
 
 func (x *MultiReadLocationPersistentIdsRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_commons_v1_location_proto_msgTypes[21]
+	mi := &file_rotaloom_commons_v1_location_proto_msgTypes[25]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1585,7 +1808,7 @@ func (x *MultiReadLocationPersistentIdsRequest) ProtoReflect() protoreflect.Mess
 
 // Deprecated: Use MultiReadLocationPersistentIdsRequest.ProtoReflect.Descriptor instead.
 func (*MultiReadLocationPersistentIdsRequest) Descriptor() ([]byte, []int) {
-	return file_rotaloom_commons_v1_location_proto_rawDescGZIP(), []int{21}
+	return file_rotaloom_commons_v1_location_proto_rawDescGZIP(), []int{25}
 }
 
 func (x *MultiReadLocationPersistentIdsRequest) GetWhere() *LocationPersistentIdsWhere {
@@ -1606,7 +1829,7 @@ type LocationPersistentIdsWhere struct {
 
 func (x *LocationPersistentIdsWhere) Reset() {
 	*x = LocationPersistentIdsWhere{}
-	mi := &file_rotaloom_commons_v1_location_proto_msgTypes[22]
+	mi := &file_rotaloom_commons_v1_location_proto_msgTypes[26]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1618,7 +1841,7 @@ func (x *LocationPersistentIdsWhere) String() string {
 func (*LocationPersistentIdsWhere) ProtoMessage() {}
 
 func (x *LocationPersistentIdsWhere) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_commons_v1_location_proto_msgTypes[22]
+	mi := &file_rotaloom_commons_v1_location_proto_msgTypes[26]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1631,7 +1854,7 @@ func (x *LocationPersistentIdsWhere) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use LocationPersistentIdsWhere.ProtoReflect.Descriptor instead.
 func (*LocationPersistentIdsWhere) Descriptor() ([]byte, []int) {
-	return file_rotaloom_commons_v1_location_proto_rawDescGZIP(), []int{22}
+	return file_rotaloom_commons_v1_location_proto_rawDescGZIP(), []int{26}
 }
 
 func (x *LocationPersistentIdsWhere) GetContext() string {
@@ -1658,7 +1881,7 @@ type LocationExternalIdMappings struct {
 
 func (x *LocationExternalIdMappings) Reset() {
 	*x = LocationExternalIdMappings{}
-	mi := &file_rotaloom_commons_v1_location_proto_msgTypes[23]
+	mi := &file_rotaloom_commons_v1_location_proto_msgTypes[27]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1670,7 +1893,7 @@ func (x *LocationExternalIdMappings) String() string {
 func (*LocationExternalIdMappings) ProtoMessage() {}
 
 func (x *LocationExternalIdMappings) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_commons_v1_location_proto_msgTypes[23]
+	mi := &file_rotaloom_commons_v1_location_proto_msgTypes[27]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1683,7 +1906,7 @@ func (x *LocationExternalIdMappings) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use LocationExternalIdMappings.ProtoReflect.Descriptor instead.
 func (*LocationExternalIdMappings) Descriptor() ([]byte, []int) {
-	return file_rotaloom_commons_v1_location_proto_rawDescGZIP(), []int{23}
+	return file_rotaloom_commons_v1_location_proto_rawDescGZIP(), []int{27}
 }
 
 func (x *LocationExternalIdMappings) GetMappings() []*LocationExternalIdMapping {
@@ -1711,7 +1934,7 @@ type LocationExternalIdMapping struct {
 
 func (x *LocationExternalIdMapping) Reset() {
 	*x = LocationExternalIdMapping{}
-	mi := &file_rotaloom_commons_v1_location_proto_msgTypes[24]
+	mi := &file_rotaloom_commons_v1_location_proto_msgTypes[28]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1723,7 +1946,7 @@ func (x *LocationExternalIdMapping) String() string {
 func (*LocationExternalIdMapping) ProtoMessage() {}
 
 func (x *LocationExternalIdMapping) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_commons_v1_location_proto_msgTypes[24]
+	mi := &file_rotaloom_commons_v1_location_proto_msgTypes[28]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1736,7 +1959,7 @@ func (x *LocationExternalIdMapping) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use LocationExternalIdMapping.ProtoReflect.Descriptor instead.
 func (*LocationExternalIdMapping) Descriptor() ([]byte, []int) {
-	return file_rotaloom_commons_v1_location_proto_rawDescGZIP(), []int{24}
+	return file_rotaloom_commons_v1_location_proto_rawDescGZIP(), []int{28}
 }
 
 func (x *LocationExternalIdMapping) GetExternalPath() string {
@@ -1837,7 +2060,27 @@ const file_rotaloom_commons_v1_location_proto_rawDesc = "" +
 	"\x0fdestination_ref\x18\x01 \x01(\v2\x17.rotaloom.common.v1.RefR\x0edestinationRef\x12%\n" +
 	"\n" +
 	"start_date\x18\x02 \x01(\tB\x06\xa2\xbb\x18\x02\x10\x01R\tstartDate\x12!\n" +
-	"\bend_date\x18\x03 \x01(\tB\x06\xa2\xbb\x18\x02\x10\x01R\aendDate\"Z\n" +
+	"\bend_date\x18\x03 \x01(\tB\x06\xa2\xbb\x18\x02\x10\x01R\aendDate\"M\n" +
+	"\x14CopyLocationsRequest\x125\n" +
+	"\x04copy\x18\x01 \x01(\v2!.rotaloom.commons.v1.LocationCopyR\x04copy\"\xbe\x01\n" +
+	"\fLocationCopy\x12:\n" +
+	"\x05where\x18\x01 \x01(\v2$.rotaloom.commons.v1.CopiedLocationsR\x05where\x124\n" +
+	"\x02do\x18\x02 \x01(\v2$.rotaloom.commons.v1.CopyDestinationR\x02do:<\xa2\xbb\x188\x1a6\b\xe8\a\x12\n" +
+	"WCO-103295\x18\x9d\x03J locations, with those below themX\x01\"\xae\x01\n" +
+	"\x0fCopiedLocations\x126\n" +
+	"\n" +
+	"source_ref\x18\x01 \x01(\v2\x17.rotaloom.common.v1.RefR\tsourceRef\x12c\n" +
+	"\vsource_refs\x18\x02 \x01(\v2\x1b.rotaloom.common.v1.RefListB%\xa2\xbb\x18!\n" +
+	"\x1f\b\xe8\a\x12\n" +
+	"WCO-103295\x18\x9d\x03 \x01J\tlocationsR\n" +
+	"sourceRefs\"\xbf\x01\n" +
+	"\x0fCopyDestination\x12@\n" +
+	"\x0fdestination_ref\x18\x01 \x01(\v2\x17.rotaloom.common.v1.RefR\x0edestinationRef\x12%\n" +
+	"\n" +
+	"start_date\x18\x02 \x01(\tB\x06\xa2\xbb\x18\x02\x10\x01R\tstartDate\x12!\n" +
+	"\bend_date\x18\x03 \x01(\tB\x06\xa2\xbb\x18\x02\x10\x01R\aendDate\x12\x17\n" +
+	"\x04name\x18\x04 \x01(\tH\x00R\x04name\x88\x01\x01B\a\n" +
+	"\x05_name\"Z\n" +
 	"\x1bMultiDeleteLocationsRequest\x12;\n" +
 	"\x05where\x18\x01 \x01(\v2%.rotaloom.commons.v1.LocationDeletionR\x05where\"\x8f\x01\n" +
 	"\x10LocationDeletion\x12X\n" +
@@ -1934,7 +2177,7 @@ const file_rotaloom_commons_v1_location_proto_rawDesc = "" +
 	"\afailure\x18\x02 \x01(\v2\x1d.rotaloom.common.v1.ErrorBodyR\afailure:\r\xa2\xbb\x18\t\x12\afailure\"|\n" +
 	"\x19LocationExternalIdMapping\x12#\n" +
 	"\rexternal_path\x18\x01 \x01(\tR\fexternalPath\x12:\n" +
-	"\flocation_ref\x18\x02 \x01(\v2\x17.rotaloom.common.v1.RefR\vlocationRef2\x9b\x0e\n" +
+	"\flocation_ref\x18\x02 \x01(\v2\x17.rotaloom.common.v1.RefR\vlocationRef2\xc8\x0f\n" +
 	"\x0fLocationService\x12\x93\x01\n" +
 	"\fFindLocation\x12(.rotaloom.commons.v1.FindLocationRequest\x1a\x1d.rotaloom.commons.v1.Location\":\xa2\xbb\x18\x19\n" +
 	"\x15commons.location.read\x18\x01\x82\xd3\xe4\x93\x02\x17\x12\x15/v1/commons/locations\x12\x96\x01\n" +
@@ -1947,7 +2190,9 @@ const file_rotaloom_commons_v1_location_proto_rawDesc = "" +
 	"\x14MultiUpdateLocations\x12*.rotaloom.commons.v1.WriteLocationsRequest\x1a!.rotaloom.commons.v1.LocationList\"N\xa2\xbb\x18\x1a\n" +
 	"\x16commons.location.write\x18\x04\x82\xd3\xe4\x93\x02*:\x04body\"\"/v1/commons/locations/multi_update\x12\xaa\x01\n" +
 	"\rMoveLocations\x12).rotaloom.commons.v1.MoveLocationsRequest\x1a!.rotaloom.commons.v1.LocationList\"K\xa2\xbb\x18\x1a\n" +
-	"\x16commons.location.write\x18\x04\x82\xd3\xe4\x93\x02':\x01*\"\"/v1/commons/locations/apply_update\x12\xb0\x01\n" +
+	"\x16commons.location.write\x18\x04\x82\xd3\xe4\x93\x02':\x01*\"\"/v1/commons/locations/apply_update\x12\xaa\x01\n" +
+	"\rCopyLocations\x12).rotaloom.commons.v1.CopyLocationsRequest\x1a!.rotaloom.commons.v1.LocationList\"K\xa2\xbb\x18\x1a\n" +
+	"\x16commons.location.write\x18\x04\x82\xd3\xe4\x93\x02':\x01*\"\"/v1/commons/locations/apply_create\x12\xb0\x01\n" +
 	"\x14MultiDeleteLocations\x120.rotaloom.commons.v1.MultiDeleteLocationsRequest\x1a\x16.google.protobuf.Empty\"N\xa2\xbb\x18\x1d\n" +
 	"\x16commons.location.write\x18\x04 \xcc\x01\x82\xd3\xe4\x93\x02':\x01*\"\"/v1/commons/locations/multi_delete\x12\xb1\x01\n" +
 	"\x12MultiReadLocations\x12..rotaloom.commons.v1.MultiReadLocationsRequest\x1a!.rotaloom.commons.v1.LocationList\"H\xa2\xbb\x18\x19\n" +
@@ -1970,7 +2215,7 @@ func file_rotaloom_commons_v1_location_proto_rawDescGZIP() []byte {
 	return file_rotaloom_commons_v1_location_proto_rawDescData
 }
 
-var file_rotaloom_commons_v1_location_proto_msgTypes = make([]protoimpl.MessageInfo, 25)
+var file_rotaloom_commons_v1_location_proto_msgTypes = make([]protoimpl.MessageInfo, 29)
 var file_rotaloom_commons_v1_location_proto_goTypes = []any{
 	(*FindLocationRequest)(nil),                   // 0: rotaloom.commons.v1.FindLocationRequest
 	(*GetLocationRequest)(nil),                    // 1: rotaloom.commons.v1.GetLocationRequest
@@ -1981,102 +2226,114 @@ var file_rotaloom_commons_v1_location_proto_goTypes = []any{
 	(*LocationMove)(nil),                          // 6: rotaloom.commons.v1.LocationMove
 	(*MovedLocations)(nil),                        // 7: rotaloom.commons.v1.MovedLocations
 	(*LocationDestination)(nil),                   // 8: rotaloom.commons.v1.LocationDestination
-	(*MultiDeleteLocationsRequest)(nil),           // 9: rotaloom.commons.v1.MultiDeleteLocationsRequest
-	(*LocationDeletion)(nil),                      // 10: rotaloom.commons.v1.LocationDeletion
-	(*MultiReadLocationsRequest)(nil),             // 11: rotaloom.commons.v1.MultiReadLocationsRequest
-	(*LocationWhere)(nil),                         // 12: rotaloom.commons.v1.LocationWhere
-	(*LocationQuery)(nil),                         // 13: rotaloom.commons.v1.LocationQuery
-	(*LocationsOf)(nil),                           // 14: rotaloom.commons.v1.LocationsOf
-	(*LocationsOfDuring)(nil),                     // 15: rotaloom.commons.v1.LocationsOfDuring
-	(*LocationsOfSet)(nil),                        // 16: rotaloom.commons.v1.LocationsOfSet
-	(*LocationSpan)(nil),                          // 17: rotaloom.commons.v1.LocationSpan
-	(*LocationsSpan)(nil),                         // 18: rotaloom.commons.v1.LocationsSpan
-	(*MultiReadLocationExternalIdsRequest)(nil),   // 19: rotaloom.commons.v1.MultiReadLocationExternalIdsRequest
-	(*LocationExternalIdsWhere)(nil),              // 20: rotaloom.commons.v1.LocationExternalIdsWhere
-	(*MultiReadLocationPersistentIdsRequest)(nil), // 21: rotaloom.commons.v1.MultiReadLocationPersistentIdsRequest
-	(*LocationPersistentIdsWhere)(nil),            // 22: rotaloom.commons.v1.LocationPersistentIdsWhere
-	(*LocationExternalIdMappings)(nil),            // 23: rotaloom.commons.v1.LocationExternalIdMappings
-	(*LocationExternalIdMapping)(nil),             // 24: rotaloom.commons.v1.LocationExternalIdMapping
-	(*v1.ErrorBody)(nil),                          // 25: rotaloom.common.v1.ErrorBody
-	(*v1.Ref)(nil),                                // 26: rotaloom.common.v1.Ref
-	(*v1.RefList)(nil),                            // 27: rotaloom.common.v1.RefList
-	(*MultiReadOptions)(nil),                      // 28: rotaloom.commons.v1.MultiReadOptions
-	(*emptypb.Empty)(nil),                         // 29: google.protobuf.Empty
-	(*PersistentIdMappings)(nil),                  // 30: rotaloom.commons.v1.PersistentIdMappings
+	(*CopyLocationsRequest)(nil),                  // 9: rotaloom.commons.v1.CopyLocationsRequest
+	(*LocationCopy)(nil),                          // 10: rotaloom.commons.v1.LocationCopy
+	(*CopiedLocations)(nil),                       // 11: rotaloom.commons.v1.CopiedLocations
+	(*CopyDestination)(nil),                       // 12: rotaloom.commons.v1.CopyDestination
+	(*MultiDeleteLocationsRequest)(nil),           // 13: rotaloom.commons.v1.MultiDeleteLocationsRequest
+	(*LocationDeletion)(nil),                      // 14: rotaloom.commons.v1.LocationDeletion
+	(*MultiReadLocationsRequest)(nil),             // 15: rotaloom.commons.v1.MultiReadLocationsRequest
+	(*LocationWhere)(nil),                         // 16: rotaloom.commons.v1.LocationWhere
+	(*LocationQuery)(nil),                         // 17: rotaloom.commons.v1.LocationQuery
+	(*LocationsOf)(nil),                           // 18: rotaloom.commons.v1.LocationsOf
+	(*LocationsOfDuring)(nil),                     // 19: rotaloom.commons.v1.LocationsOfDuring
+	(*LocationsOfSet)(nil),                        // 20: rotaloom.commons.v1.LocationsOfSet
+	(*LocationSpan)(nil),                          // 21: rotaloom.commons.v1.LocationSpan
+	(*LocationsSpan)(nil),                         // 22: rotaloom.commons.v1.LocationsSpan
+	(*MultiReadLocationExternalIdsRequest)(nil),   // 23: rotaloom.commons.v1.MultiReadLocationExternalIdsRequest
+	(*LocationExternalIdsWhere)(nil),              // 24: rotaloom.commons.v1.LocationExternalIdsWhere
+	(*MultiReadLocationPersistentIdsRequest)(nil), // 25: rotaloom.commons.v1.MultiReadLocationPersistentIdsRequest
+	(*LocationPersistentIdsWhere)(nil),            // 26: rotaloom.commons.v1.LocationPersistentIdsWhere
+	(*LocationExternalIdMappings)(nil),            // 27: rotaloom.commons.v1.LocationExternalIdMappings
+	(*LocationExternalIdMapping)(nil),             // 28: rotaloom.commons.v1.LocationExternalIdMapping
+	(*v1.ErrorBody)(nil),                          // 29: rotaloom.common.v1.ErrorBody
+	(*v1.Ref)(nil),                                // 30: rotaloom.common.v1.Ref
+	(*v1.RefList)(nil),                            // 31: rotaloom.common.v1.RefList
+	(*MultiReadOptions)(nil),                      // 32: rotaloom.commons.v1.MultiReadOptions
+	(*emptypb.Empty)(nil),                         // 33: google.protobuf.Empty
+	(*PersistentIdMappings)(nil),                  // 34: rotaloom.commons.v1.PersistentIdMappings
 }
 var file_rotaloom_commons_v1_location_proto_depIdxs = []int32{
 	3,  // 0: rotaloom.commons.v1.WriteLocationsRequest.body:type_name -> rotaloom.commons.v1.LocationList
 	4,  // 1: rotaloom.commons.v1.LocationList.locations:type_name -> rotaloom.commons.v1.Location
-	25, // 2: rotaloom.commons.v1.LocationList.failure:type_name -> rotaloom.common.v1.ErrorBody
-	26, // 3: rotaloom.commons.v1.Location.parent_node_ref:type_name -> rotaloom.common.v1.Ref
-	26, // 4: rotaloom.commons.v1.Location.org_node_type_ref:type_name -> rotaloom.common.v1.Ref
-	26, // 5: rotaloom.commons.v1.Location.context_ref:type_name -> rotaloom.common.v1.Ref
-	26, // 6: rotaloom.commons.v1.Location.cost_center_ref:type_name -> rotaloom.common.v1.Ref
-	26, // 7: rotaloom.commons.v1.Location.currency_ref:type_name -> rotaloom.common.v1.Ref
-	26, // 8: rotaloom.commons.v1.Location.generic_job_ref:type_name -> rotaloom.common.v1.Ref
-	26, // 9: rotaloom.commons.v1.Location.timezone_ref:type_name -> rotaloom.common.v1.Ref
-	26, // 10: rotaloom.commons.v1.Location.org_path_hierarchy:type_name -> rotaloom.common.v1.Ref
+	29, // 2: rotaloom.commons.v1.LocationList.failure:type_name -> rotaloom.common.v1.ErrorBody
+	30, // 3: rotaloom.commons.v1.Location.parent_node_ref:type_name -> rotaloom.common.v1.Ref
+	30, // 4: rotaloom.commons.v1.Location.org_node_type_ref:type_name -> rotaloom.common.v1.Ref
+	30, // 5: rotaloom.commons.v1.Location.context_ref:type_name -> rotaloom.common.v1.Ref
+	30, // 6: rotaloom.commons.v1.Location.cost_center_ref:type_name -> rotaloom.common.v1.Ref
+	30, // 7: rotaloom.commons.v1.Location.currency_ref:type_name -> rotaloom.common.v1.Ref
+	30, // 8: rotaloom.commons.v1.Location.generic_job_ref:type_name -> rotaloom.common.v1.Ref
+	30, // 9: rotaloom.commons.v1.Location.timezone_ref:type_name -> rotaloom.common.v1.Ref
+	30, // 10: rotaloom.commons.v1.Location.org_path_hierarchy:type_name -> rotaloom.common.v1.Ref
 	6,  // 11: rotaloom.commons.v1.MoveLocationsRequest.move:type_name -> rotaloom.commons.v1.LocationMove
 	7,  // 12: rotaloom.commons.v1.LocationMove.where:type_name -> rotaloom.commons.v1.MovedLocations
 	8,  // 13: rotaloom.commons.v1.LocationMove.do:type_name -> rotaloom.commons.v1.LocationDestination
-	26, // 14: rotaloom.commons.v1.MovedLocations.source_ref:type_name -> rotaloom.common.v1.Ref
-	27, // 15: rotaloom.commons.v1.MovedLocations.source_refs:type_name -> rotaloom.common.v1.RefList
-	26, // 16: rotaloom.commons.v1.LocationDestination.destination_ref:type_name -> rotaloom.common.v1.Ref
-	10, // 17: rotaloom.commons.v1.MultiDeleteLocationsRequest.where:type_name -> rotaloom.commons.v1.LocationDeletion
-	27, // 18: rotaloom.commons.v1.LocationDeletion.nodes:type_name -> rotaloom.common.v1.RefList
-	12, // 19: rotaloom.commons.v1.MultiReadLocationsRequest.where:type_name -> rotaloom.commons.v1.LocationWhere
-	28, // 20: rotaloom.commons.v1.MultiReadLocationsRequest.multi_read_options:type_name -> rotaloom.commons.v1.MultiReadOptions
-	13, // 21: rotaloom.commons.v1.LocationWhere.query:type_name -> rotaloom.commons.v1.LocationQuery
-	14, // 22: rotaloom.commons.v1.LocationWhere.descendants_of:type_name -> rotaloom.commons.v1.LocationsOf
-	15, // 23: rotaloom.commons.v1.LocationWhere.descendants_of_during:type_name -> rotaloom.commons.v1.LocationsOfDuring
-	14, // 24: rotaloom.commons.v1.LocationWhere.children_of:type_name -> rotaloom.commons.v1.LocationsOf
-	15, // 25: rotaloom.commons.v1.LocationWhere.children_of_during:type_name -> rotaloom.commons.v1.LocationsOfDuring
-	14, // 26: rotaloom.commons.v1.LocationWhere.ancestors_of:type_name -> rotaloom.commons.v1.LocationsOf
-	14, // 27: rotaloom.commons.v1.LocationWhere.parent_of:type_name -> rotaloom.commons.v1.LocationsOf
-	16, // 28: rotaloom.commons.v1.LocationWhere.location_set:type_name -> rotaloom.commons.v1.LocationsOfSet
-	18, // 29: rotaloom.commons.v1.LocationWhere.locations_span:type_name -> rotaloom.commons.v1.LocationsSpan
-	26, // 30: rotaloom.commons.v1.LocationsOf.location_ref:type_name -> rotaloom.common.v1.Ref
-	27, // 31: rotaloom.commons.v1.LocationsOf.location_refs:type_name -> rotaloom.common.v1.RefList
-	27, // 32: rotaloom.commons.v1.LocationsOf.include_location_types:type_name -> rotaloom.common.v1.RefList
-	26, // 33: rotaloom.commons.v1.LocationsOfDuring.location_ref:type_name -> rotaloom.common.v1.Ref
-	27, // 34: rotaloom.commons.v1.LocationsOfDuring.location_refs:type_name -> rotaloom.common.v1.RefList
-	27, // 35: rotaloom.commons.v1.LocationsOfDuring.include_location_types:type_name -> rotaloom.common.v1.RefList
-	27, // 36: rotaloom.commons.v1.LocationsOfDuring.stop_traversal:type_name -> rotaloom.common.v1.RefList
-	26, // 37: rotaloom.commons.v1.LocationsOfSet.location_set_ref:type_name -> rotaloom.common.v1.Ref
-	27, // 38: rotaloom.commons.v1.LocationsOfSet.expand_to_location_types:type_name -> rotaloom.common.v1.RefList
-	17, // 39: rotaloom.commons.v1.LocationsOfSet.span:type_name -> rotaloom.commons.v1.LocationSpan
-	26, // 40: rotaloom.commons.v1.LocationsSpan.location_ref:type_name -> rotaloom.common.v1.Ref
-	27, // 41: rotaloom.commons.v1.LocationsSpan.location_refs:type_name -> rotaloom.common.v1.RefList
-	20, // 42: rotaloom.commons.v1.MultiReadLocationExternalIdsRequest.where:type_name -> rotaloom.commons.v1.LocationExternalIdsWhere
-	22, // 43: rotaloom.commons.v1.MultiReadLocationPersistentIdsRequest.where:type_name -> rotaloom.commons.v1.LocationPersistentIdsWhere
-	24, // 44: rotaloom.commons.v1.LocationExternalIdMappings.mappings:type_name -> rotaloom.commons.v1.LocationExternalIdMapping
-	25, // 45: rotaloom.commons.v1.LocationExternalIdMappings.failure:type_name -> rotaloom.common.v1.ErrorBody
-	26, // 46: rotaloom.commons.v1.LocationExternalIdMapping.location_ref:type_name -> rotaloom.common.v1.Ref
-	0,  // 47: rotaloom.commons.v1.LocationService.FindLocation:input_type -> rotaloom.commons.v1.FindLocationRequest
-	1,  // 48: rotaloom.commons.v1.LocationService.GetLocation:input_type -> rotaloom.commons.v1.GetLocationRequest
-	4,  // 49: rotaloom.commons.v1.LocationService.CreateLocation:input_type -> rotaloom.commons.v1.Location
-	2,  // 50: rotaloom.commons.v1.LocationService.MultiCreateLocations:input_type -> rotaloom.commons.v1.WriteLocationsRequest
-	2,  // 51: rotaloom.commons.v1.LocationService.MultiUpdateLocations:input_type -> rotaloom.commons.v1.WriteLocationsRequest
-	5,  // 52: rotaloom.commons.v1.LocationService.MoveLocations:input_type -> rotaloom.commons.v1.MoveLocationsRequest
-	9,  // 53: rotaloom.commons.v1.LocationService.MultiDeleteLocations:input_type -> rotaloom.commons.v1.MultiDeleteLocationsRequest
-	11, // 54: rotaloom.commons.v1.LocationService.MultiReadLocations:input_type -> rotaloom.commons.v1.MultiReadLocationsRequest
-	19, // 55: rotaloom.commons.v1.LocationService.MultiReadLocationExternalIds:input_type -> rotaloom.commons.v1.MultiReadLocationExternalIdsRequest
-	21, // 56: rotaloom.commons.v1.LocationService.MultiReadLocationPersistentIds:input_type -> rotaloom.commons.v1.MultiReadLocationPersistentIdsRequest
-	4,  // 57: rotaloom.commons.v1.LocationService.FindLocation:output_type -> rotaloom.commons.v1.Location
-	4,  // 58: rotaloom.commons.v1.LocationService.GetLocation:output_type -> rotaloom.commons.v1.Location
-	4,  // 59: rotaloom.commons.v1.LocationService.CreateLocation:output_type -> rotaloom.commons.v1.Location
-	3,  // 60: rotaloom.commons.v1.LocationService.MultiCreateLocations:output_type -> rotaloom.commons.v1.LocationList
-	3,  // 61: rotaloom.commons.v1.LocationService.MultiUpdateLocations:output_type -> rotaloom.commons.v1.LocationList
-	3,  // 62: rotaloom.commons.v1.LocationService.MoveLocations:output_type -> rotaloom.commons.v1.LocationList
-	29, // 63: rotaloom.commons.v1.LocationService.MultiDeleteLocations:output_type -> google.protobuf.Empty
-	3,  // 64: rotaloom.commons.v1.LocationService.MultiReadLocations:output_type -> rotaloom.commons.v1.LocationList
-	23, // 65: rotaloom.commons.v1.LocationService.MultiReadLocationExternalIds:output_type -> rotaloom.commons.v1.LocationExternalIdMappings
-	30, // 66: rotaloom.commons.v1.LocationService.MultiReadLocationPersistentIds:output_type -> rotaloom.commons.v1.PersistentIdMappings
-	57, // [57:67] is the sub-list for method output_type
-	47, // [47:57] is the sub-list for method input_type
-	47, // [47:47] is the sub-list for extension type_name
-	47, // [47:47] is the sub-list for extension extendee
-	0,  // [0:47] is the sub-list for field type_name
+	30, // 14: rotaloom.commons.v1.MovedLocations.source_ref:type_name -> rotaloom.common.v1.Ref
+	31, // 15: rotaloom.commons.v1.MovedLocations.source_refs:type_name -> rotaloom.common.v1.RefList
+	30, // 16: rotaloom.commons.v1.LocationDestination.destination_ref:type_name -> rotaloom.common.v1.Ref
+	10, // 17: rotaloom.commons.v1.CopyLocationsRequest.copy:type_name -> rotaloom.commons.v1.LocationCopy
+	11, // 18: rotaloom.commons.v1.LocationCopy.where:type_name -> rotaloom.commons.v1.CopiedLocations
+	12, // 19: rotaloom.commons.v1.LocationCopy.do:type_name -> rotaloom.commons.v1.CopyDestination
+	30, // 20: rotaloom.commons.v1.CopiedLocations.source_ref:type_name -> rotaloom.common.v1.Ref
+	31, // 21: rotaloom.commons.v1.CopiedLocations.source_refs:type_name -> rotaloom.common.v1.RefList
+	30, // 22: rotaloom.commons.v1.CopyDestination.destination_ref:type_name -> rotaloom.common.v1.Ref
+	14, // 23: rotaloom.commons.v1.MultiDeleteLocationsRequest.where:type_name -> rotaloom.commons.v1.LocationDeletion
+	31, // 24: rotaloom.commons.v1.LocationDeletion.nodes:type_name -> rotaloom.common.v1.RefList
+	16, // 25: rotaloom.commons.v1.MultiReadLocationsRequest.where:type_name -> rotaloom.commons.v1.LocationWhere
+	32, // 26: rotaloom.commons.v1.MultiReadLocationsRequest.multi_read_options:type_name -> rotaloom.commons.v1.MultiReadOptions
+	17, // 27: rotaloom.commons.v1.LocationWhere.query:type_name -> rotaloom.commons.v1.LocationQuery
+	18, // 28: rotaloom.commons.v1.LocationWhere.descendants_of:type_name -> rotaloom.commons.v1.LocationsOf
+	19, // 29: rotaloom.commons.v1.LocationWhere.descendants_of_during:type_name -> rotaloom.commons.v1.LocationsOfDuring
+	18, // 30: rotaloom.commons.v1.LocationWhere.children_of:type_name -> rotaloom.commons.v1.LocationsOf
+	19, // 31: rotaloom.commons.v1.LocationWhere.children_of_during:type_name -> rotaloom.commons.v1.LocationsOfDuring
+	18, // 32: rotaloom.commons.v1.LocationWhere.ancestors_of:type_name -> rotaloom.commons.v1.LocationsOf
+	18, // 33: rotaloom.commons.v1.LocationWhere.parent_of:type_name -> rotaloom.commons.v1.LocationsOf
+	20, // 34: rotaloom.commons.v1.LocationWhere.location_set:type_name -> rotaloom.commons.v1.LocationsOfSet
+	22, // 35: rotaloom.commons.v1.LocationWhere.locations_span:type_name -> rotaloom.commons.v1.LocationsSpan
+	30, // 36: rotaloom.commons.v1.LocationsOf.location_ref:type_name -> rotaloom.common.v1.Ref
+	31, // 37: rotaloom.commons.v1.LocationsOf.location_refs:type_name -> rotaloom.common.v1.RefList
+	31, // 38: rotaloom.commons.v1.LocationsOf.include_location_types:type_name -> rotaloom.common.v1.RefList
+	30, // 39: rotaloom.commons.v1.LocationsOfDuring.location_ref:type_name -> rotaloom.common.v1.Ref
+	31, // 40: rotaloom.commons.v1.LocationsOfDuring.location_refs:type_name -> rotaloom.common.v1.RefList
+	31, // 41: rotaloom.commons.v1.LocationsOfDuring.include_location_types:type_name -> rotaloom.common.v1.RefList
+	31, // 42: rotaloom.commons.v1.LocationsOfDuring.stop_traversal:type_name -> rotaloom.common.v1.RefList
+	30, // 43: rotaloom.commons.v1.LocationsOfSet.location_set_ref:type_name -> rotaloom.common.v1.Ref
+	31, // 44: rotaloom.commons.v1.LocationsOfSet.expand_to_location_types:type_name -> rotaloom.common.v1.RefList
+	21, // 45: rotaloom.commons.v1.LocationsOfSet.span:type_name -> rotaloom.commons.v1.LocationSpan
+	30, // 46: rotaloom.commons.v1.LocationsSpan.location_ref:type_name -> rotaloom.common.v1.Ref
+	31, // 47: rotaloom.commons.v1.LocationsSpan.location_refs:type_name -> rotaloom.common.v1.RefList
+	24, // 48: rotaloom.commons.v1.MultiReadLocationExternalIdsRequest.where:type_name -> rotaloom.commons.v1.LocationExternalIdsWhere
+	26, // 49: rotaloom.commons.v1.MultiReadLocationPersistentIdsRequest.where:type_name -> rotaloom.commons.v1.LocationPersistentIdsWhere
+	28, // 50: rotaloom.commons.v1.LocationExternalIdMappings.mappings:type_name -> rotaloom.commons.v1.LocationExternalIdMapping
+	29, // 51: rotaloom.commons.v1.LocationExternalIdMappings.failure:type_name -> rotaloom.common.v1.ErrorBody
+	30, // 52: rotaloom.commons.v1.LocationExternalIdMapping.location_ref:type_name -> rotaloom.common.v1.Ref
+	0,  // 53: rotaloom.commons.v1.LocationService.FindLocation:input_type -> rotaloom.commons.v1.FindLocationRequest
+	1,  // 54: rotaloom.commons.v1.LocationService.GetLocation:input_type -> rotaloom.commons.v1.GetLocationRequest
+	4,  // 55: rotaloom.commons.v1.LocationService.CreateLocation:input_type -> rotaloom.commons.v1.Location
+	2,  // 56: rotaloom.commons.v1.LocationService.MultiCreateLocations:input_type -> rotaloom.commons.v1.WriteLocationsRequest
+	2,  // 57: rotaloom.commons.v1.LocationService.MultiUpdateLocations:input_type -> rotaloom.commons.v1.WriteLocationsRequest
+	5,  // 58: rotaloom.commons.v1.LocationService.MoveLocations:input_type -> rotaloom.commons.v1.MoveLocationsRequest
+	9,  // 59: rotaloom.commons.v1.LocationService.CopyLocations:input_type -> rotaloom.commons.v1.CopyLocationsRequest
+	13, // 60: rotaloom.commons.v1.LocationService.MultiDeleteLocations:input_type -> rotaloom.commons.v1.MultiDeleteLocationsRequest
+	15, // 61: rotaloom.commons.v1.LocationService.MultiReadLocations:input_type -> rotaloom.commons.v1.MultiReadLocationsRequest
+	23, // 62: rotaloom.commons.v1.LocationService.MultiReadLocationExternalIds:input_type -> rotaloom.commons.v1.MultiReadLocationExternalIdsRequest
+	25, // 63: rotaloom.commons.v1.LocationService.MultiReadLocationPersistentIds:input_type -> rotaloom.commons.v1.MultiReadLocationPersistentIdsRequest
+	4,  // 64: rotaloom.commons.v1.LocationService.FindLocation:output_type -> rotaloom.commons.v1.Location
+	4,  // 65: rotaloom.commons.v1.LocationService.GetLocation:output_type -> rotaloom.commons.v1.Location
+	4,  // 66: rotaloom.commons.v1.LocationService.CreateLocation:output_type -> rotaloom.commons.v1.Location
+	3,  // 67: rotaloom.commons.v1.LocationService.MultiCreateLocations:output_type -> rotaloom.commons.v1.LocationList
+	3,  // 68: rotaloom.commons.v1.LocationService.MultiUpdateLocations:output_type -> rotaloom.commons.v1.LocationList
+	3,  // 69: rotaloom.commons.v1.LocationService.MoveLocations:output_type -> rotaloom.commons.v1.LocationList
+	3,  // 70: rotaloom.commons.v1.LocationService.CopyLocations:output_type -> rotaloom.commons.v1.LocationList
+	33, // 71: rotaloom.commons.v1.LocationService.MultiDeleteLocations:output_type -> google.protobuf.Empty
+	3,  // 72: rotaloom.commons.v1.LocationService.MultiReadLocations:output_type -> rotaloom.commons.v1.LocationList
+	27, // 73: rotaloom.commons.v1.LocationService.MultiReadLocationExternalIds:output_type -> rotaloom.commons.v1.LocationExternalIdMappings
+	34, // 74: rotaloom.commons.v1.LocationService.MultiReadLocationPersistentIds:output_type -> rotaloom.commons.v1.PersistentIdMappings
+	64, // [64:75] is the sub-list for method output_type
+	53, // [53:64] is the sub-list for method input_type
+	53, // [53:53] is the sub-list for extension type_name
+	53, // [53:53] is the sub-list for extension extendee
+	0,  // [0:53] is the sub-list for field type_name
 }
 
 func init() { file_rotaloom_commons_v1_location_proto_init() }
@@ -2087,14 +2344,15 @@ func file_rotaloom_commons_v1_location_proto_init() {
 	file_rotaloom_commons_v1_job_proto_init()
 	file_rotaloom_commons_v1_location_proto_msgTypes[2].OneofWrappers = []any{}
 	file_rotaloom_commons_v1_location_proto_msgTypes[4].OneofWrappers = []any{}
-	file_rotaloom_commons_v1_location_proto_msgTypes[11].OneofWrappers = []any{}
+	file_rotaloom_commons_v1_location_proto_msgTypes[12].OneofWrappers = []any{}
+	file_rotaloom_commons_v1_location_proto_msgTypes[15].OneofWrappers = []any{}
 	type x struct{}
 	out := protoimpl.TypeBuilder{
 		File: protoimpl.DescBuilder{
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_rotaloom_commons_v1_location_proto_rawDesc), len(file_rotaloom_commons_v1_location_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   25,
+			NumMessages:   29,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

@@ -28,6 +28,7 @@ const (
 	LocationService_MultiCreateLocations_FullMethodName           = "/rotaloom.commons.v1.LocationService/MultiCreateLocations"
 	LocationService_MultiUpdateLocations_FullMethodName           = "/rotaloom.commons.v1.LocationService/MultiUpdateLocations"
 	LocationService_MoveLocations_FullMethodName                  = "/rotaloom.commons.v1.LocationService/MoveLocations"
+	LocationService_CopyLocations_FullMethodName                  = "/rotaloom.commons.v1.LocationService/CopyLocations"
 	LocationService_MultiDeleteLocations_FullMethodName           = "/rotaloom.commons.v1.LocationService/MultiDeleteLocations"
 	LocationService_MultiReadLocations_FullMethodName             = "/rotaloom.commons.v1.LocationService/MultiReadLocations"
 	LocationService_MultiReadLocationExternalIds_FullMethodName   = "/rotaloom.commons.v1.LocationService/MultiReadLocationExternalIds"
@@ -56,6 +57,10 @@ type LocationServiceClient interface {
 	// Moves locations, with everything below them, from a date on. The days
 	// before stay as they were.
 	MoveLocations(ctx context.Context, in *MoveLocationsRequest, opts ...grpc.CallOption) (*LocationList, error)
+	// Copies locations, with everything below them, to another parent. The copies
+	// are as the originals are on the start date, without their external ids. All or
+	// none; the copies of the locations that are named are returned.
+	CopyLocations(ctx context.Context, in *CopyLocationsRequest, opts ...grpc.CallOption) (*LocationList, error)
 	// Ends locations on a date, or deletes them with all their days without one.
 	// What is in use stays.
 	MultiDeleteLocations(ctx context.Context, in *MultiDeleteLocationsRequest, opts ...grpc.CallOption) (*emptypb.Empty, error)
@@ -135,6 +140,16 @@ func (c *locationServiceClient) MoveLocations(ctx context.Context, in *MoveLocat
 	return out, nil
 }
 
+func (c *locationServiceClient) CopyLocations(ctx context.Context, in *CopyLocationsRequest, opts ...grpc.CallOption) (*LocationList, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(LocationList)
+	err := c.cc.Invoke(ctx, LocationService_CopyLocations_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
 func (c *locationServiceClient) MultiDeleteLocations(ctx context.Context, in *MultiDeleteLocationsRequest, opts ...grpc.CallOption) (*emptypb.Empty, error) {
 	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
 	out := new(emptypb.Empty)
@@ -197,6 +212,10 @@ type LocationServiceServer interface {
 	// Moves locations, with everything below them, from a date on. The days
 	// before stay as they were.
 	MoveLocations(context.Context, *MoveLocationsRequest) (*LocationList, error)
+	// Copies locations, with everything below them, to another parent. The copies
+	// are as the originals are on the start date, without their external ids. All or
+	// none; the copies of the locations that are named are returned.
+	CopyLocations(context.Context, *CopyLocationsRequest) (*LocationList, error)
 	// Ends locations on a date, or deletes them with all their days without one.
 	// What is in use stays.
 	MultiDeleteLocations(context.Context, *MultiDeleteLocationsRequest) (*emptypb.Empty, error)
@@ -233,6 +252,9 @@ func (UnimplementedLocationServiceServer) MultiUpdateLocations(context.Context, 
 }
 func (UnimplementedLocationServiceServer) MoveLocations(context.Context, *MoveLocationsRequest) (*LocationList, error) {
 	return nil, status.Error(codes.Unimplemented, "method MoveLocations not implemented")
+}
+func (UnimplementedLocationServiceServer) CopyLocations(context.Context, *CopyLocationsRequest) (*LocationList, error) {
+	return nil, status.Error(codes.Unimplemented, "method CopyLocations not implemented")
 }
 func (UnimplementedLocationServiceServer) MultiDeleteLocations(context.Context, *MultiDeleteLocationsRequest) (*emptypb.Empty, error) {
 	return nil, status.Error(codes.Unimplemented, "method MultiDeleteLocations not implemented")
@@ -375,6 +397,24 @@ func _LocationService_MoveLocations_Handler(srv interface{}, ctx context.Context
 	return interceptor(ctx, in, info, handler)
 }
 
+func _LocationService_CopyLocations_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(CopyLocationsRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(LocationServiceServer).CopyLocations(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: LocationService_CopyLocations_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(LocationServiceServer).CopyLocations(ctx, req.(*CopyLocationsRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
 func _LocationService_MultiDeleteLocations_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
 	in := new(MultiDeleteLocationsRequest)
 	if err := dec(in); err != nil {
@@ -477,6 +517,10 @@ var LocationService_ServiceDesc = grpc.ServiceDesc{
 		{
 			MethodName: "MoveLocations",
 			Handler:    _LocationService_MoveLocations_Handler,
+		},
+		{
+			MethodName: "CopyLocations",
+			Handler:    _LocationService_CopyLocations_Handler,
 		},
 		{
 			MethodName: "MultiDeleteLocations",

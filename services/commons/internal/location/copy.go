@@ -1,0 +1,154 @@
+package location
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+
+	"github.com/jackc/pgx/v5"
+	"google.golang.org/protobuf/proto"
+
+	"github.com/rotaloom/rotaloom/pkg/civil"
+	"github.com/rotaloom/rotaloom/pkg/fault"
+	"github.com/rotaloom/rotaloom/pkg/pg"
+	"github.com/rotaloom/rotaloom/pkg/policy"
+	"github.com/rotaloom/rotaloom/pkg/tenant"
+	commonsv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/commons/v1"
+	"github.com/rotaloom/rotaloom/services/commons/internal/locationpath"
+	"github.com/rotaloom/rotaloom/services/commons/internal/structure"
+	"github.com/rotaloom/rotaloom/services/commons/internal/timeline"
+)
+
+// mostCopied bounds the locations that one request copies.
+var mostCopied = policy.Max[*commonsv1.LocationCopy]("locations, with those below them")
+
+// CopyLocations puts copies of locations, and of what lies below them, below
+// another parent: all or none. The copies are as the originals are on the start
+// date; they have ids of their own, and no external ids, by which other systems
+// know the originals.
+func (h *Handler) CopyLocations(ctx context.Context, req *commonsv1.CopyLocationsRequest) (*commonsv1.LocationList, error) {
+	where, do := req.GetCopy().GetWhere(), req.GetCopy().GetDo()
+	refs, err := structure.OneOrMore("copy.where.source", where.GetSourceRef(), where.GetSourceRefs())
+	if err != nil {
+		return nil, err
+	}
+	days, err := structure.Span("copy.do", do.GetStartDate(), cmp.Or(do.GetEndDate(), civil.Forever.String()))
+	if err != nil {
+		return nil, err
+	}
+	days = days.Clamp()
+	if do.Name != nil {
+		if len(refs) > 1 {
+			return nil, structure.Invalid("copy.do.name", "belongs to a copy of one location")
+		}
+		if err := check(&commonsv1.Location{Name: do.Name}); err != nil {
+			return nil, err
+		}
+	}
+	out := &commonsv1.LocationList{}
+	err = pg.InTx(ctx, h.pool, func(ctx context.Context, tx pgx.Tx) error {
+		out.Locations = nil
+		tenantID, err := tenant.Of(ctx)
+		if err != nil {
+			return err
+		}
+		if err := lock(ctx, tx, tenantID); err != nil {
+			return err
+		}
+		parent, err := optional(ctx, tx, tenantID, "copy.do.destinationRef", do.GetDestinationRef(), days.From)
+		if err != nil {
+			return err
+		}
+		ids, err := locationpath.Resolve(ctx, tx, tenantID, refs, days.From)
+		if err != nil {
+			return err
+		}
+		// All are read before the first is written: a copy may go below its original.
+		trees, err := subtrees(ctx, tx, tenantID, ids, days.From)
+		if err != nil {
+			return err
+		}
+		for _, tree := range trees {
+			copied, err := plant(ctx, tx, tenantID, tree, parent, do.Name, days)
+			if err != nil {
+				return err
+			}
+			out.Locations = append(out.Locations, copied)
+		}
+		return nil
+	})
+	return out, err
+}
+
+// original is a location that is copied, as it is on a day.
+type original struct {
+	id int64
+	version
+}
+
+// subtrees returns each location with all that lies below it on a day, parents
+// before what lies below them.
+func subtrees(ctx context.Context, tx pgx.Tx, tenantID int64, ids []int64, day civil.Date) ([][]original, error) {
+	var out [][]original
+	total := 0
+	for _, id := range ids {
+		rows, err := tx.Query(ctx, `SELECT p.location_id, v.parent_id, v.type_id, v.job_id, v.name, v.body
+			FROM location_path above
+			JOIN location_path p ON p.tenant_id = $1 AND p.lineage >= above.lineage AND p.lineage < above.lineage_end
+			  AND p.from_date <= $3 AND p.to_date > $3
+			JOIN location_version v ON v.tenant_id = $1 AND v.location_id = p.location_id AND v.from_date <= $3 AND v.to_date > $3
+			WHERE above.tenant_id = $1 AND above.location_id = $2 AND above.from_date <= $3 AND above.to_date > $3
+			ORDER BY p.depth, p.lineage LIMIT $4`, tenantID, id, day, mostCopied-total+1)
+		if err != nil {
+			return nil, err
+		}
+		tree, err := pgx.CollectRows(rows, func(row pgx.CollectableRow) (original, error) {
+			o := original{version: version{body: &commonsv1.Location{}}}
+			var body []byte
+			err := row.Scan(&o.id, &o.parentID, &o.typeID, &o.jobID, &o.name, &body)
+			if err == nil {
+				err = proto.Unmarshal(body, o.body)
+			}
+			return o, err
+		})
+		if err != nil {
+			return nil, fmt.Errorf("read locations to copy: %w", err)
+		}
+		if len(tree) == 0 {
+			return nil, notThen(id, day)
+		}
+		if total += len(tree); total > mostCopied {
+			return nil, fault.TooLarge(structure.CodeTooMany, fmt.Sprintf(
+				"Service limits are exceeded: the locations have more than the allowed %d with those below them. Copy them part by part.", mostCopied)).
+				WithLimits(int64(total), int64(mostCopied))
+		}
+		out = append(out, tree)
+	}
+	return out, nil
+}
+
+// plant stores copies of a subtree below a parent, for some days, and returns the
+// copy of its first location, which may get another name.
+func plant(ctx context.Context, tx pgx.Tx, tenantID int64, tree []original, parent *int64, name *string, days civil.Range) (*commonsv1.Location, error) {
+	copies := make(map[int64]*int64, len(tree))
+	for i, o := range tree {
+		id, err := insert(ctx, tx, tenantID, "")
+		if err != nil {
+			return nil, err
+		}
+		copies[o.id] = &id
+		if i > 0 {
+			parent = copies[*o.parentID]
+		} else if name != nil {
+			o.name = *name
+		}
+		o.parentID = parent
+		if err := replace(ctx, tx, tenantID, id, []timeline.Piece[version]{{Days: days, Value: o.version}}); err != nil {
+			return nil, err
+		}
+		if err := place(ctx, tx, tenantID, id, days); err != nil {
+			return nil, err
+		}
+	}
+	return on(ctx, tx, tenantID, *copies[tree[0].id], days.From)
+}
