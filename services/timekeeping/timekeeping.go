@@ -116,7 +116,9 @@ func New(_ context.Context, cfg Config, deps Deps) (*Service, error) {
 		return nil, err
 	}
 	cards := timecard.NewReader(deps.Pool, commonsv1.NewEmployeeDayServiceClient(deps.Commons), clock.System{}.Now)
-	timecards := timecard.NewTimecards(cards, persons, commonsv1.NewSymbolicPeriodServiceClient(deps.Commons))
+	periods := commonsv1.NewSymbolicPeriodServiceClient(deps.Commons)
+	timecards := timecard.NewTimecards(cards, persons, periods)
+	leaveDays := leavecase.Ranges{Periods: periods}
 	workedTime := timecard.NewWorkedTime(cards)
 	payroll := payrollstaging.Deps{
 		Pool: deps.Pool, Persons: persons, Commons: commonsv1.NewPersonServiceClient(deps.Commons),
@@ -127,8 +129,8 @@ func New(_ context.Context, cfg Config, deps Deps) (*Service, error) {
 		requests:    commonsv1.NewTermRequestServiceClient(deps.Commons),
 		terms:       employmentterm.New(deps.Pool, core.Wake),
 		assignments: assignments,
-		leaveCases:  leavecase.New(deps.Pool, persons, leaveedit.OfCases{}, core.Wake),
-		leaveEdits:  leaveedit.New(deps.Pool, persons, core.Wake),
+		leaveCases:  leavecase.New(deps.Pool, persons, leaveedit.OfCases{}, leaveDays, core.Wake),
+		leaveEdits:  leaveedit.New(deps.Pool, persons, leaveDays, core.Wake),
 		leaveNotes:  leavenote.New(deps.Pool, persons, clock.System{}.Now),
 		leaveSetup:  leavesetup.New(),
 

@@ -6,7 +6,6 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
-	"github.com/rotaloom/rotaloom/pkg/civil"
 	"github.com/rotaloom/rotaloom/pkg/fault"
 	"github.com/rotaloom/rotaloom/pkg/fault/bulk"
 	"github.com/rotaloom/rotaloom/pkg/pg"
@@ -114,7 +113,7 @@ func (h *Handler) criteria(ctx context.Context, tenantID int64, req *timekeeping
 	if err != nil {
 		return nil, err
 	}
-	days, err := Days(req.GetDateRange())
+	days, err := h.periods.Days(ctx, "Leave Cases", len(employees), req.GetDateRange())
 	if err != nil {
 		return nil, err
 	}
@@ -184,33 +183,6 @@ func Employees(ctx context.Context, persons *person.Directory, tenantID int64, l
 		}
 	}
 	return ids, nil
-}
-
-// Days answers the days of a range, of which both dates are included.
-func Days(r *commonv1.DateRange) (civil.Range, error) {
-	switch {
-	case r == nil:
-		return civil.Range{}, missing(CodeRangeMissing, "dateRange")
-	case r.GetSymbolicPeriod() != nil:
-		return civil.Range{}, fault.Invalid(fault.CodeInput, "Symbolic periods are not known here. Give startDate and endDate.")
-	case r.GetStartDate() == "":
-		return civil.Range{}, missing(CodeRangeStartMissing, "dateRange.startDate")
-	case r.GetEndDate() == "":
-		return civil.Range{}, missing(CodeRangeEndMissing, "dateRange.endDate")
-	}
-	first, err := civil.ParseDate(r.GetStartDate())
-	if err != nil {
-		return civil.Range{}, fault.Invalid(fault.CodeDate, "dateRange.startDate: "+err.Error()+".")
-	}
-	last, err := civil.ParseDate(r.GetEndDate())
-	if err != nil {
-		return civil.Range{}, fault.Invalid(fault.CodeDate, "dateRange.endDate: "+err.Error()+".")
-	}
-	days := civil.Through(first, last)
-	if days.Empty() {
-		return civil.Range{}, fault.Invalid(CodeStartAfterEnd, "dateRange.endDate is before startDate.")
-	}
-	return days.Clamp(), nil
 }
 
 // employeeRef names the employee of a case; it names nobody when there is none.

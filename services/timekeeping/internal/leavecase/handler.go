@@ -37,14 +37,15 @@ type Handler struct {
 	pool    *pg.Pool
 	persons *person.Directory
 	edits   Edits
+	periods Ranges
 	// wake tells the relay that there are events to publish.
 	wake func()
 }
 
 // New makes a Handler; wake is called after a commit that may have left events
 // in the outbox.
-func New(pool *pg.Pool, persons *person.Directory, edits Edits, wake func()) *Handler {
-	return &Handler{pool: pool, persons: persons, edits: edits, wake: wake}
+func New(pool *pg.Pool, persons *person.Directory, edits Edits, periods Ranges, wake func()) *Handler {
+	return &Handler{pool: pool, persons: persons, edits: edits, periods: periods, wake: wake}
 }
 
 // GetLeaveCase answers the case with the id in the path.

@@ -105,7 +105,7 @@ func (h *Handler) MultiReadLeaveEdits(ctx context.Context, req *timekeepingv1.Mu
 	if err != nil {
 		return nil, err
 	}
-	days, err := leavecase.Days(req.GetDateRange())
+	days, err := h.periods.Days(ctx, "Leave Edits", len(employees), req.GetDateRange())
 	if err != nil {
 		return nil, err
 	}

@@ -27,14 +27,15 @@ type Handler struct {
 	pool    *pg.Pool
 	persons *person.Directory
 	zones   civil.Zones
+	periods leavecase.Ranges
 	// wake tells the relay that there are events to publish.
 	wake func()
 }
 
 // New makes a Handler; wake is called after a commit that left events in the
 // outbox.
-func New(pool *pg.Pool, persons *person.Directory, wake func()) *Handler {
-	return &Handler{pool: pool, persons: persons, wake: wake}
+func New(pool *pg.Pool, persons *person.Directory, periods leavecase.Ranges, wake func()) *Handler {
+	return &Handler{pool: pool, persons: persons, periods: periods, wake: wake}
 }
 
 // CreateLeaveEdits stores edits of one case, all or none.
