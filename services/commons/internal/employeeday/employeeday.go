@@ -1,5 +1,5 @@
 // Package employeeday tells timekeeping what timecards follow from: primary jobs, pay
-// rules and scheduled shifts from day to day.
+// rules, scheduled shifts and pay code edits from day to day.
 package employeeday
 
 import (
@@ -9,12 +9,14 @@ import (
 	"slices"
 
 	"github.com/jackc/pgx/v5"
+	"google.golang.org/protobuf/proto"
 
 	"github.com/rotaloom/rotaloom/pkg/civil"
 	"github.com/rotaloom/rotaloom/pkg/fault"
 	"github.com/rotaloom/rotaloom/pkg/pg"
 	"github.com/rotaloom/rotaloom/pkg/tenant"
 	commonsv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/commons/v1"
+	schedulingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/scheduling/v1"
 	"github.com/rotaloom/rotaloom/services/commons/internal/search"
 )
 
@@ -79,6 +81,7 @@ func (h *Handler) ReadEmployeeDays(ctx context.Context, req *commonsv1.ReadEmplo
 	snapshot.Queue(texts(func(e *commonsv1.EmployeeDays) *[]*commonsv1.EmployeeDayText { return &e.PrimaryJobs }), readPrimaryJobs, args...)
 	snapshot.Queue(texts(func(e *commonsv1.EmployeeDays) *[]*commonsv1.EmployeeDayText { return &e.PayRules }), readPayRules, args...)
 	snapshot.Queue(func(rows pgx.Rows) error { return scanShifts(rows, of) }, search.ShiftsSQL(), args...)
+	snapshot.Queue(func(rows pgx.Rows) error { return scanEdits(rows, of) }, search.PayCodeEditsSQL(), args...)
 	if err := snapshot.Read(ctx, h.pool); err != nil {
 		return nil, fmt.Errorf("read days of employees: %w", err)
 	}
@@ -107,7 +110,7 @@ func scanShifts(rows pgx.Rows, of func(int64) *commonsv1.EmployeeDays) error {
 		var day int32
 		var number int16
 		segment := &commonsv1.EmployeeShiftSegment{}
-		if err := rows.Scan(&id, &day, &shift, &number, &segment.StartSecond, &segment.EndSecond, &segment.Job); err != nil {
+		if err := rows.Scan(&id, &day, &shift, &number, &segment.StartSecond, &segment.EndSecond, &segment.Job, &segment.Taken); err != nil {
 			return err
 		}
 		e := of(id)
@@ -117,6 +120,23 @@ func scanShifts(rows pgx.Rows, of func(int64) *commonsv1.EmployeeDays) error {
 		}
 		s := e.Shifts[len(e.Shifts)-1]
 		s.Segments = append(s.Segments, segment)
+	}
+	return rows.Err()
+}
+
+func scanEdits(rows pgx.Rows, of func(int64) *commonsv1.EmployeeDays) error {
+	for rows.Next() {
+		var id int64
+		var amount []byte
+		edit := &commonsv1.EmployeePayCodeEdit{Amount: &schedulingv1.PayCodeAmount{}}
+		if err := rows.Scan(&id, &edit.Day, &amount); err != nil {
+			return err
+		}
+		if err := proto.Unmarshal(amount, edit.GetAmount()); err != nil {
+			return err
+		}
+		e := of(id)
+		e.PayCodeEdits = append(e.PayCodeEdits, edit)
 	}
 	return rows.Err()
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/tenant"
 	"github.com/rotaloom/rotaloom/pkg/testkit/pgtest"
 	commonsv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/commons/v1"
+	schedulingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/scheduling/v1"
 	"github.com/rotaloom/rotaloom/services/commons/internal/employeeday"
 	"github.com/rotaloom/rotaloom/services/commons/migrations"
 )
@@ -22,13 +23,22 @@ func TestMain(m *testing.M) { pgtest.Main(m) }
 const hour = 3600
 
 // One employee of two tenants follows a rotation of two days, of which one shift is
-// hidden, another taken by leave and one entered by hand.
+// hidden, another taken by leave and one entered by hand. The rotation has a pay code
+// edit, which is hidden once, and another was entered for three days.
 func TestReadEmployeeDays(t *testing.T) {
 	t.Parallel()
 	sets, err := serve.Migrations("commons_version", migrations.FS)
 	require.NoError(t, err)
 	pool := pgtest.New(t, sets...)
 	monday := civil.Date(20_000)
+	amount := func(seconds int64) (*schedulingv1.PayCodeAmount, []byte) {
+		m := &schedulingv1.PayCodeAmount{PayCode: "Sick", Job: "A/B", Seconds: seconds}
+		body, err := proto.Marshal(m)
+		require.NoError(t, err)
+		return m, body
+	}
+	short, shortBody := amount(1)
+	long, longBody := amount(2)
 	for tenantID := int64(1); tenantID <= 2; tenantID++ {
 		ctx := tenant.With(t.Context(), tenantID)
 		batch := &pgx.Batch{}
@@ -44,6 +54,9 @@ func TestReadEmployeeDays(t *testing.T) {
 		batch.Queue(`INSERT INTO entered_shift (tenant_id, id, version, hides_person, hides_day, hides_lane, hides_ordinal) VALUES ($1, 1, 1, 7, $2, 0, 0)`, tenantID, monday+2)
 		batch.Queue(`INSERT INTO entered_shift (tenant_id, id, version, person_id) VALUES ($1, 2, 1, 7)`, tenantID)
 		batch.Queue(`INSERT INTO entered_shift_segment VALUES ($1, 2, 0, 7, $2, 'A/E', $3, $4)`, tenantID, monday+3, 6*hour, 14*hour)
+		batch.Queue(`INSERT INTO pattern_pay_code_edit VALUES ($1, 3, 0, 1, $2)`, tenantID, shortBody)
+		batch.Queue(`INSERT INTO entered_shift (tenant_id, id, version, hides_person, hides_day, hides_lane, hides_ordinal) VALUES ($1, 3, 1, 7, $2, 0, 1)`, tenantID, monday+3)
+		batch.Queue(`INSERT INTO entered_pay_code_edit VALUES ($1, 4, 7, $2, $3, $4)`, tenantID, monday+6, monday+9, longBody)
 		batch.Queue(`INSERT INTO leave_stretch (tenant_id, person_id, from_day, to_day, start_second, end_second) VALUES ($1, 7, $2, $2, 0, 0)`, tenantID, monday+4)
 		require.NoError(t, pool.SendBatch(ctx, batch).Close())
 	}
@@ -56,6 +69,13 @@ func TestReadEmployeeDays(t *testing.T) {
 			{StartSecond: 22 * hour, EndSecond: 23 * hour}, {StartSecond: 23 * hour, EndSecond: 24 * hour, Job: "A/D"},
 		}}
 	}
+	onLeave := night(monday + 4)
+	for _, s := range onLeave.GetSegments() {
+		s.Taken = true
+	}
+	edit := func(d civil.Date, amount *schedulingv1.PayCodeAmount) *commonsv1.EmployeePayCodeEdit {
+		return &commonsv1.EmployeePayCodeEdit{Day: day(d), Amount: amount}
+	}
 	got, err := employeeday.New(pool).ReadEmployeeDays(tenant.With(t.Context(), 1), &commonsv1.ReadEmployeeDaysRequest{
 		EmployeeIds: []int64{8, 7}, From: day(monday), To: day(monday + 8),
 	})
@@ -65,7 +85,10 @@ func TestReadEmployeeDays(t *testing.T) {
 		PrimaryJobs: []*commonsv1.EmployeeDayText{text(monday-10, monday+2, "A/B"), text(monday+2, civil.Forever, "A/C")},
 		PayRules:    []*commonsv1.EmployeeDayText{text(monday-10, civil.Forever, "Full time")},
 		Shifts: []*commonsv1.EmployeeShift{night(monday),
-			{Day: day(monday + 3), Segments: []*commonsv1.EmployeeShiftSegment{{StartSecond: 6 * hour, EndSecond: 14 * hour, Job: "A/E"}}}, night(monday + 6)},
+			{Day: day(monday + 3), Segments: []*commonsv1.EmployeeShiftSegment{{StartSecond: 6 * hour, EndSecond: 14 * hour, Job: "A/E"}}}, onLeave, night(monday + 6)},
+		PayCodeEdits: []*commonsv1.EmployeePayCodeEdit{
+			edit(monday+1, short), edit(monday+5, short), edit(monday+6, long), edit(monday+7, short), edit(monday+7, long),
+		},
 	}}}
 	assert.True(t, proto.Equal(want, got), "%v\n%v", want, got)
 

@@ -53,6 +53,10 @@ func Replicas(pool *pg.Pool, observe func(context.Context, pgx.Tx, int64, []*tim
 // ShiftsSQL is SQL for the shifts of persons on some days; see [query.ReadShifts].
 func ShiftsSQL() string { return query.ReadShifts }
 
+// PayCodeEditsSQL is SQL for the pay code edits of persons on some days; see
+// [query.ReadPayCodeEdits].
+func PayCodeEditsSQL() string { return query.ReadPayCodeEdits }
+
 // Search serves queries and employee groups.
 type Search struct {
 	groups   *employeegroup.Handler

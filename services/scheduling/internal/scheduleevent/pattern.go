@@ -9,7 +9,7 @@ import (
 	schedulingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/scheduling/v1"
 )
 
-// Pattern returns the events that tell a stored pattern's shifts, as the parts
+// Pattern returns the events that tell a stored pattern's shifts and pay code edits, as the parts
 // behind one that a copy has, or 0. Their ordinals are those of the entries that
 // the pattern generates.
 func Pattern(id, digest, after int64, p *schedulingv1.SchedulePattern) ([]proto.Message, error) {
@@ -24,18 +24,28 @@ func Pattern(id, digest, after int64, p *schedulingv1.SchedulePattern) ([]proto.
 	for _, item := range p.GetItems() {
 		ordinal := ordinals[item.GetDay()]
 		ordinals[item.GetDay()] += Entries(item)
-		if item.GetShiftTemplate() == nil {
-			continue
+		if item.GetShiftTemplate() != nil {
+			pieces, err := templatePieces(item.GetShiftTemplate())
+			if err != nil {
+				return nil, fmt.Errorf("scheduleevent: pattern %d, day %d: %w", id, item.GetDay(), err)
+			}
+			shift := &schedulingv1.CycleShift{
+				CycleDay: item.GetDay() - 1, Ordinal: ordinal, Segments: known.segments(pieces),
+			}
+			event.Shifts = append(event.Shifts, shift)
+			size += sizeOf(shift)
+			ordinal++
 		}
-		pieces, err := templatePieces(item.GetShiftTemplate())
-		if err != nil {
-			return nil, fmt.Errorf("scheduleevent: pattern %d, day %d: %w", id, item.GetDay(), err)
+		if item.GetPayCodeEditTemplate() != nil {
+			amount, err := templateAmount(item.GetPayCodeEditTemplate())
+			if err != nil {
+				return nil, fmt.Errorf("scheduleevent: pattern %d, day %d: %w", id, item.GetDay(), err)
+			}
+			edit := &schedulingv1.CyclePayCodeEdit{CycleDay: item.GetDay() - 1, Ordinal: ordinal, Amount: amount}
+			event.PayCodeEdits = append(event.PayCodeEdits, edit)
+			size += sizeOf(edit)
 		}
-		shift := &schedulingv1.CycleShift{
-			CycleDay: item.GetDay() - 1, Ordinal: ordinal, Segments: known.segments(pieces),
-		}
-		event.Shifts = append(event.Shifts, shift)
-		if size += sizeOf(shift); known.full(size) {
+		if known.full(size) {
 			flush()
 		}
 	}
@@ -44,7 +54,8 @@ func Pattern(id, digest, after int64, p *schedulingv1.SchedulePattern) ([]proto.
 	return events, nil
 }
 
-// Entries counts the entries of an item. A shift is the first of them.
+// Entries counts the entries of an item. A shift is the first of them, and a pay code
+// edit stands before the others.
 func Entries(item *schedulingv1.SchedulePatternItem) (n int32) {
 	for _, has := range []bool{
 		item.GetShiftTemplate() != nil, item.GetPayCodeEditTemplate() != nil,

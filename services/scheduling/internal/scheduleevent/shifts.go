@@ -12,8 +12,8 @@ import (
 	schedulingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/scheduling/v1"
 )
 
-// Shifts gathers the states of shifts that people entered. The zero value is
-// ready.
+// Shifts gathers the states of shifts and pay code edits that people entered. The zero
+// value is ready.
 type Shifts struct {
 	full  []proto.Message
 	event *schedulingv1.ShiftsEntered
@@ -21,16 +21,19 @@ type Shifts struct {
 	size  int
 }
 
-// Shift is a shift that people entered, as it is now.
+// Shift is a shift, or a pay code edit, that people entered, as it is now.
 type Shift struct {
 	ID, Version int64
+	// Edit says that it is a pay code edit.
+	Edit bool
 	// EmployeeID is 0 when it is on nobody's schedule, or gone.
 	EmployeeID int64
-	// Day is the day that it belongs to.
-	Day civil.Date
-	// Body is a rotaloom.scheduling.v1.Shift.
+	// Day is the day that it belongs to, or the first of a pay code edit; Last is its last
+	// one.
+	Day, Last civil.Date
+	// Body is a rotaloom.scheduling.v1.Shift or PayCodeEdit.
 	Body []byte
-	// Hides is where the generated shift stands that it hides, nil for none.
+	// Hides is where the generated entry stands that it hides, nil for none.
 	Hides *schedulingv1.HiddenShift
 }
 
@@ -43,7 +46,13 @@ func (s *Shifts) Add(in Shift) error {
 	if s.event == nil {
 		s.event = &schedulingv1.ShiftsEntered{}
 	}
-	if in.EmployeeID != 0 {
+	switch {
+	case in.EmployeeID == 0:
+	case in.Edit:
+		if err := addEdit(shift, in); err != nil {
+			return fmt.Errorf("scheduleevent: pay code edit %d: %w", in.ID, err)
+		}
+	default:
 		pieces, err := shiftPieces(in.Day, in.Body)
 		if err != nil {
 			return fmt.Errorf("scheduleevent: shift %d: %w", in.ID, err)

@@ -30,10 +30,10 @@ func (c *changes) cover(covers bool, employeeID int64) {
 	}
 }
 
-// put notes an entry as it is now. Only shifts are told; and not open ones, which
-// never were on anybody's schedule.
+// put notes an entry as it is now. Open shifts are not told, which never were on
+// anybody's schedule.
 func (c *changes) put(kind string, r *row) error {
-	if kind != kindShift || r.employeeID == 0 {
+	if r.employeeID == 0 {
 		return nil
 	}
 	employeeID := r.employeeID
@@ -41,7 +41,7 @@ func (c *changes) put(kind string, r *row) error {
 		employeeID = 0
 	}
 	return c.shifts.Add(scheduleevent.Shift{
-		ID: r.id, Version: r.version, EmployeeID: employeeID, Day: r.from, Body: r.body, Hides: r.hides.message(),
+		ID: r.id, Version: r.version, Edit: kind == kindPayCodeEdit, EmployeeID: employeeID, Day: r.from, Last: r.to, Body: r.body, Hides: r.hides.message(),
 	})
 }
 

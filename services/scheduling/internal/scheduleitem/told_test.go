@@ -11,8 +11,9 @@ import (
 	schedulingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/scheduling/v1"
 )
 
-// told returns the shifts that were told of, as "<owner> <segments> <whose it
-// hides>", oldest first, and forgets them. Revisions must grow.
+// told returns the shifts and pay code edits that were told of, as "<owner> <segments>
+// <whose it hides>", or "<owner> <days> <pay code>", oldest first, and forgets them.
+// Revisions must grow.
 func (f *fixture) told() []string {
 	f.t.Helper()
 	rows, err := f.Pool.Query(f.Ctx, `WITH gone AS (DELETE FROM outbox RETURNING id, event, payload)
@@ -28,6 +29,10 @@ func (f *fixture) told() []string {
 		assert.Greater(f.t, e.GetRevision(), revision)
 		revision = e.GetRevision()
 		for _, s := range e.GetShifts() {
+			if a := s.GetPayCodeEdit(); a != nil {
+				out = append(out, fmt.Sprint(s.GetEmployeeId(), " ", s.GetLastDay()-s.GetDay()+1, " ", a.GetPayCode()))
+				continue
+			}
 			out = append(out, fmt.Sprint(s.GetEmployeeId(), " ", len(s.GetSegments()), " ", s.GetHides().GetEmployeeId()))
 		}
 	}
@@ -35,7 +40,7 @@ func (f *fixture) told() []string {
 	return out
 }
 
-// Whoever keeps a copy hears of each state of a shift that is, or was, on
+// Whoever keeps a copy hears of each state of a shift or pay code edit that is, or was, on
 // somebody's schedule, and of nothing else.
 func TestShiftsAreTold(t *testing.T) {
 	t.Parallel()
@@ -48,9 +53,13 @@ func TestShiftsAreTold(t *testing.T) {
 	other, err := f.shifts.CreateShift(f.Ctx, newShift(0, "2025-03-03T08:00", "2025-03-03T16:00"))
 	require.NoError(t, err)
 	require.NoError(t, f.remove(other.GetShifts()[0].GetId()))
-	_, err = f.edits.CreatePayCodeEdit(f.Ctx, newEdit(1, "2025-03-01", "2025-03-03"))
-	require.NoError(t, err)
 	assert.Empty(t, f.told())
+
+	edited, err := f.edits.CreatePayCodeEdit(f.Ctx, newEdit(1, "2025-03-01", "2025-03-03"))
+	require.NoError(t, err)
+	_, err = f.edits.DeletePayCodeEdit(f.Ctx, &schedulingv1.DeletePayCodeEditRequest{Id: edited.GetPayCodeEdits()[0].GetId()})
+	require.NoError(t, err)
+	assert.Equal(t, []string{"1 3 " + edited.GetPayCodeEdits()[0].GetPayCodeRef().GetQualifier(), "0 0 0"}, f.told())
 
 	_, err = f.update(open, newShift(2, "2025-03-03T09:00", "2025-03-03T16:00"))
 	require.NoError(t, err)

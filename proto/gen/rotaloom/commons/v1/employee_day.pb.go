@@ -10,6 +10,7 @@ package commonsv1
 
 import (
 	_ "github.com/rotaloom/rotaloom/proto/gen/rotaloom/options/v1"
+	v1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/scheduling/v1"
 	protoreflect "google.golang.org/protobuf/reflect/protoreflect"
 	protoimpl "google.golang.org/protobuf/runtime/protoimpl"
 	reflect "reflect"
@@ -138,7 +139,9 @@ type EmployeeDays struct {
 	PrimaryJobs []*EmployeeDayText `protobuf:"bytes,2,rep,name=primary_jobs,json=primaryJobs,proto3" json:"primary_jobs,omitempty"`
 	PayRules    []*EmployeeDayText `protobuf:"bytes,3,rep,name=pay_rules,json=payRules,proto3" json:"pay_rules,omitempty"`
 	// Ascending by day and start.
-	Shifts        []*EmployeeShift `protobuf:"bytes,4,rep,name=shifts,proto3" json:"shifts,omitempty"`
+	Shifts []*EmployeeShift `protobuf:"bytes,4,rep,name=shifts,proto3" json:"shifts,omitempty"`
+	// Ascending by day.
+	PayCodeEdits  []*EmployeePayCodeEdit `protobuf:"bytes,5,rep,name=pay_code_edits,json=payCodeEdits,proto3" json:"pay_code_edits,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -197,6 +200,13 @@ func (x *EmployeeDays) GetPayRules() []*EmployeeDayText {
 func (x *EmployeeDays) GetShifts() []*EmployeeShift {
 	if x != nil {
 		return x.Shifts
+	}
+	return nil
+}
+
+func (x *EmployeeDays) GetPayCodeEdits() []*EmployeePayCodeEdit {
+	if x != nil {
+		return x.PayCodeEdits
 	}
 	return nil
 }
@@ -262,7 +272,60 @@ func (x *EmployeeDayText) GetText() string {
 	return ""
 }
 
-// EmployeeShift is a scheduled shift without what leave takes of it.
+// EmployeePayCodeEdit is a pay code edit of the schedule on one of its days.
+type EmployeePayCodeEdit struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Day           int32                  `protobuf:"varint,1,opt,name=day,proto3" json:"day,omitempty"`
+	Amount        *v1.PayCodeAmount      `protobuf:"bytes,2,opt,name=amount,proto3" json:"amount,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *EmployeePayCodeEdit) Reset() {
+	*x = EmployeePayCodeEdit{}
+	mi := &file_rotaloom_commons_v1_employee_day_proto_msgTypes[4]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *EmployeePayCodeEdit) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*EmployeePayCodeEdit) ProtoMessage() {}
+
+func (x *EmployeePayCodeEdit) ProtoReflect() protoreflect.Message {
+	mi := &file_rotaloom_commons_v1_employee_day_proto_msgTypes[4]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use EmployeePayCodeEdit.ProtoReflect.Descriptor instead.
+func (*EmployeePayCodeEdit) Descriptor() ([]byte, []int) {
+	return file_rotaloom_commons_v1_employee_day_proto_rawDescGZIP(), []int{4}
+}
+
+func (x *EmployeePayCodeEdit) GetDay() int32 {
+	if x != nil {
+		return x.Day
+	}
+	return 0
+}
+
+func (x *EmployeePayCodeEdit) GetAmount() *v1.PayCodeAmount {
+	if x != nil {
+		return x.Amount
+	}
+	return nil
+}
+
+// EmployeeShift is a scheduled shift.
 type EmployeeShift struct {
 	state         protoimpl.MessageState  `protogen:"open.v1"`
 	Day           int32                   `protobuf:"varint,1,opt,name=day,proto3" json:"day,omitempty"`
@@ -273,7 +336,7 @@ type EmployeeShift struct {
 
 func (x *EmployeeShift) Reset() {
 	*x = EmployeeShift{}
-	mi := &file_rotaloom_commons_v1_employee_day_proto_msgTypes[4]
+	mi := &file_rotaloom_commons_v1_employee_day_proto_msgTypes[5]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -285,7 +348,7 @@ func (x *EmployeeShift) String() string {
 func (*EmployeeShift) ProtoMessage() {}
 
 func (x *EmployeeShift) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_commons_v1_employee_day_proto_msgTypes[4]
+	mi := &file_rotaloom_commons_v1_employee_day_proto_msgTypes[5]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -298,7 +361,7 @@ func (x *EmployeeShift) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use EmployeeShift.ProtoReflect.Descriptor instead.
 func (*EmployeeShift) Descriptor() ([]byte, []int) {
-	return file_rotaloom_commons_v1_employee_day_proto_rawDescGZIP(), []int{4}
+	return file_rotaloom_commons_v1_employee_day_proto_rawDescGZIP(), []int{5}
 }
 
 func (x *EmployeeShift) GetDay() int32 {
@@ -321,14 +384,16 @@ type EmployeeShiftSegment struct {
 	StartSecond int32 `protobuf:"varint,1,opt,name=start_second,json=startSecond,proto3" json:"start_second,omitempty"`
 	EndSecond   int32 `protobuf:"varint,2,opt,name=end_second,json=endSecond,proto3" json:"end_second,omitempty"`
 	// The path of the job; empty for the primary job.
-	Job           string `protobuf:"bytes,3,opt,name=job,proto3" json:"job,omitempty"`
+	Job string `protobuf:"bytes,3,opt,name=job,proto3" json:"job,omitempty"`
+	// Whether leave or time off takes it.
+	Taken         bool `protobuf:"varint,4,opt,name=taken,proto3" json:"taken,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
 func (x *EmployeeShiftSegment) Reset() {
 	*x = EmployeeShiftSegment{}
-	mi := &file_rotaloom_commons_v1_employee_day_proto_msgTypes[5]
+	mi := &file_rotaloom_commons_v1_employee_day_proto_msgTypes[6]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -340,7 +405,7 @@ func (x *EmployeeShiftSegment) String() string {
 func (*EmployeeShiftSegment) ProtoMessage() {}
 
 func (x *EmployeeShiftSegment) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_commons_v1_employee_day_proto_msgTypes[5]
+	mi := &file_rotaloom_commons_v1_employee_day_proto_msgTypes[6]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -353,7 +418,7 @@ func (x *EmployeeShiftSegment) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use EmployeeShiftSegment.ProtoReflect.Descriptor instead.
 func (*EmployeeShiftSegment) Descriptor() ([]byte, []int) {
-	return file_rotaloom_commons_v1_employee_day_proto_rawDescGZIP(), []int{5}
+	return file_rotaloom_commons_v1_employee_day_proto_rawDescGZIP(), []int{6}
 }
 
 func (x *EmployeeShiftSegment) GetStartSecond() int32 {
@@ -377,35 +442,47 @@ func (x *EmployeeShiftSegment) GetJob() string {
 	return ""
 }
 
+func (x *EmployeeShiftSegment) GetTaken() bool {
+	if x != nil {
+		return x.Taken
+	}
+	return false
+}
+
 var File_rotaloom_commons_v1_employee_day_proto protoreflect.FileDescriptor
 
 const file_rotaloom_commons_v1_employee_day_proto_rawDesc = "" +
 	"\n" +
-	"&rotaloom/commons/v1/employee_day.proto\x12\x13rotaloom.commons.v1\x1a!rotaloom/options/v1/options.proto\"`\n" +
+	"&rotaloom/commons/v1/employee_day.proto\x12\x13rotaloom.commons.v1\x1a!rotaloom/options/v1/options.proto\x1a+rotaloom/scheduling/v1/schedule_event.proto\"`\n" +
 	"\x17ReadEmployeeDaysRequest\x12!\n" +
 	"\femployee_ids\x18\x01 \x03(\x03R\vemployeeIds\x12\x12\n" +
 	"\x04from\x18\x02 \x01(\x05R\x04from\x12\x0e\n" +
 	"\x02to\x18\x03 \x01(\x05R\x02to\"[\n" +
 	"\x18ReadEmployeeDaysResponse\x12?\n" +
-	"\temployees\x18\x01 \x03(\v2!.rotaloom.commons.v1.EmployeeDaysR\temployees\"\xf7\x01\n" +
+	"\temployees\x18\x01 \x03(\v2!.rotaloom.commons.v1.EmployeeDaysR\temployees\"\xc7\x02\n" +
 	"\fEmployeeDays\x12\x1f\n" +
 	"\vemployee_id\x18\x01 \x01(\x03R\n" +
 	"employeeId\x12G\n" +
 	"\fprimary_jobs\x18\x02 \x03(\v2$.rotaloom.commons.v1.EmployeeDayTextR\vprimaryJobs\x12A\n" +
 	"\tpay_rules\x18\x03 \x03(\v2$.rotaloom.commons.v1.EmployeeDayTextR\bpayRules\x12:\n" +
-	"\x06shifts\x18\x04 \x03(\v2\".rotaloom.commons.v1.EmployeeShiftR\x06shifts\"I\n" +
+	"\x06shifts\x18\x04 \x03(\v2\".rotaloom.commons.v1.EmployeeShiftR\x06shifts\x12N\n" +
+	"\x0epay_code_edits\x18\x05 \x03(\v2(.rotaloom.commons.v1.EmployeePayCodeEditR\fpayCodeEdits\"I\n" +
 	"\x0fEmployeeDayText\x12\x12\n" +
 	"\x04from\x18\x01 \x01(\x05R\x04from\x12\x0e\n" +
 	"\x02to\x18\x02 \x01(\x05R\x02to\x12\x12\n" +
-	"\x04text\x18\x03 \x01(\tR\x04text\"h\n" +
+	"\x04text\x18\x03 \x01(\tR\x04text\"f\n" +
+	"\x13EmployeePayCodeEdit\x12\x10\n" +
+	"\x03day\x18\x01 \x01(\x05R\x03day\x12=\n" +
+	"\x06amount\x18\x02 \x01(\v2%.rotaloom.scheduling.v1.PayCodeAmountR\x06amount\"h\n" +
 	"\rEmployeeShift\x12\x10\n" +
 	"\x03day\x18\x01 \x01(\x05R\x03day\x12E\n" +
-	"\bsegments\x18\x02 \x03(\v2).rotaloom.commons.v1.EmployeeShiftSegmentR\bsegments\"j\n" +
+	"\bsegments\x18\x02 \x03(\v2).rotaloom.commons.v1.EmployeeShiftSegmentR\bsegments\"\x80\x01\n" +
 	"\x14EmployeeShiftSegment\x12!\n" +
 	"\fstart_second\x18\x01 \x01(\x05R\vstartSecond\x12\x1d\n" +
 	"\n" +
 	"end_second\x18\x02 \x01(\x05R\tendSecond\x12\x10\n" +
-	"\x03job\x18\x03 \x01(\tR\x03job2\x9d\x01\n" +
+	"\x03job\x18\x03 \x01(\tR\x03job\x12\x14\n" +
+	"\x05taken\x18\x04 \x01(\bR\x05taken2\x9d\x01\n" +
 	"\x12EmployeeDayService\x12\x86\x01\n" +
 	"\x10ReadEmployeeDays\x12,.rotaloom.commons.v1.ReadEmployeeDaysRequest\x1a-.rotaloom.commons.v1.ReadEmployeeDaysResponse\"\x15\xa2\xbb\x18\x11\x18\x020\x01Z\vtimekeepingB\xdf\x01\n" +
 	"\x17com.rotaloom.commons.v1B\x10EmployeeDayProtoP\x01ZDgithub.com/rotaloom/rotaloom/proto/gen/rotaloom/commons/v1;commonsv1\xa2\x02\x03RCX\xaa\x02\x13Rotaloom.Commons.V1\xca\x02\x13Rotaloom\\Commons\\V1\xe2\x02\x1fRotaloom\\Commons\\V1\\GPBMetadata\xea\x02\x15Rotaloom::Commons::V1b\x06proto3"
@@ -422,28 +499,32 @@ func file_rotaloom_commons_v1_employee_day_proto_rawDescGZIP() []byte {
 	return file_rotaloom_commons_v1_employee_day_proto_rawDescData
 }
 
-var file_rotaloom_commons_v1_employee_day_proto_msgTypes = make([]protoimpl.MessageInfo, 6)
+var file_rotaloom_commons_v1_employee_day_proto_msgTypes = make([]protoimpl.MessageInfo, 7)
 var file_rotaloom_commons_v1_employee_day_proto_goTypes = []any{
 	(*ReadEmployeeDaysRequest)(nil),  // 0: rotaloom.commons.v1.ReadEmployeeDaysRequest
 	(*ReadEmployeeDaysResponse)(nil), // 1: rotaloom.commons.v1.ReadEmployeeDaysResponse
 	(*EmployeeDays)(nil),             // 2: rotaloom.commons.v1.EmployeeDays
 	(*EmployeeDayText)(nil),          // 3: rotaloom.commons.v1.EmployeeDayText
-	(*EmployeeShift)(nil),            // 4: rotaloom.commons.v1.EmployeeShift
-	(*EmployeeShiftSegment)(nil),     // 5: rotaloom.commons.v1.EmployeeShiftSegment
+	(*EmployeePayCodeEdit)(nil),      // 4: rotaloom.commons.v1.EmployeePayCodeEdit
+	(*EmployeeShift)(nil),            // 5: rotaloom.commons.v1.EmployeeShift
+	(*EmployeeShiftSegment)(nil),     // 6: rotaloom.commons.v1.EmployeeShiftSegment
+	(*v1.PayCodeAmount)(nil),         // 7: rotaloom.scheduling.v1.PayCodeAmount
 }
 var file_rotaloom_commons_v1_employee_day_proto_depIdxs = []int32{
 	2, // 0: rotaloom.commons.v1.ReadEmployeeDaysResponse.employees:type_name -> rotaloom.commons.v1.EmployeeDays
 	3, // 1: rotaloom.commons.v1.EmployeeDays.primary_jobs:type_name -> rotaloom.commons.v1.EmployeeDayText
 	3, // 2: rotaloom.commons.v1.EmployeeDays.pay_rules:type_name -> rotaloom.commons.v1.EmployeeDayText
-	4, // 3: rotaloom.commons.v1.EmployeeDays.shifts:type_name -> rotaloom.commons.v1.EmployeeShift
-	5, // 4: rotaloom.commons.v1.EmployeeShift.segments:type_name -> rotaloom.commons.v1.EmployeeShiftSegment
-	0, // 5: rotaloom.commons.v1.EmployeeDayService.ReadEmployeeDays:input_type -> rotaloom.commons.v1.ReadEmployeeDaysRequest
-	1, // 6: rotaloom.commons.v1.EmployeeDayService.ReadEmployeeDays:output_type -> rotaloom.commons.v1.ReadEmployeeDaysResponse
-	6, // [6:7] is the sub-list for method output_type
-	5, // [5:6] is the sub-list for method input_type
-	5, // [5:5] is the sub-list for extension type_name
-	5, // [5:5] is the sub-list for extension extendee
-	0, // [0:5] is the sub-list for field type_name
+	5, // 3: rotaloom.commons.v1.EmployeeDays.shifts:type_name -> rotaloom.commons.v1.EmployeeShift
+	4, // 4: rotaloom.commons.v1.EmployeeDays.pay_code_edits:type_name -> rotaloom.commons.v1.EmployeePayCodeEdit
+	7, // 5: rotaloom.commons.v1.EmployeePayCodeEdit.amount:type_name -> rotaloom.scheduling.v1.PayCodeAmount
+	6, // 6: rotaloom.commons.v1.EmployeeShift.segments:type_name -> rotaloom.commons.v1.EmployeeShiftSegment
+	0, // 7: rotaloom.commons.v1.EmployeeDayService.ReadEmployeeDays:input_type -> rotaloom.commons.v1.ReadEmployeeDaysRequest
+	1, // 8: rotaloom.commons.v1.EmployeeDayService.ReadEmployeeDays:output_type -> rotaloom.commons.v1.ReadEmployeeDaysResponse
+	8, // [8:9] is the sub-list for method output_type
+	7, // [7:8] is the sub-list for method input_type
+	7, // [7:7] is the sub-list for extension type_name
+	7, // [7:7] is the sub-list for extension extendee
+	0, // [0:7] is the sub-list for field type_name
 }
 
 func init() { file_rotaloom_commons_v1_employee_day_proto_init() }
@@ -457,7 +538,7 @@ func file_rotaloom_commons_v1_employee_day_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_rotaloom_commons_v1_employee_day_proto_rawDesc), len(file_rotaloom_commons_v1_employee_day_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   6,
+			NumMessages:   7,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

@@ -30,8 +30,8 @@ const (
 //
 // EmployeeDayService tells timekeeping what timecards follow from.
 type EmployeeDayServiceClient interface {
-	// Reads primary jobs, pay rules and scheduled shifts of employees on some days, as
-	// they are at one moment. Unknown employees are left out.
+	// Reads primary jobs, pay rules, scheduled shifts and pay code edits of the schedule
+	// of employees on some days, as they are at one moment. Unknown employees are left out.
 	ReadEmployeeDays(ctx context.Context, in *ReadEmployeeDaysRequest, opts ...grpc.CallOption) (*ReadEmployeeDaysResponse, error)
 }
 
@@ -59,8 +59,8 @@ func (c *employeeDayServiceClient) ReadEmployeeDays(ctx context.Context, in *Rea
 //
 // EmployeeDayService tells timekeeping what timecards follow from.
 type EmployeeDayServiceServer interface {
-	// Reads primary jobs, pay rules and scheduled shifts of employees on some days, as
-	// they are at one moment. Unknown employees are left out.
+	// Reads primary jobs, pay rules, scheduled shifts and pay code edits of the schedule
+	// of employees on some days, as they are at one moment. Unknown employees are left out.
 	ReadEmployeeDays(context.Context, *ReadEmployeeDaysRequest) (*ReadEmployeeDaysResponse, error)
 	mustEmbedUnimplementedEmployeeDayServiceServer()
 }

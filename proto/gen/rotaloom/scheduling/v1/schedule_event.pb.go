@@ -94,8 +94,124 @@ func (x *PlacedSegment) GetEndSecond() int32 {
 	return 0
 }
 
-// PatternStored tells the shifts of a pattern, which never change. A large
-// pattern comes in several events.
+// PayCodeAmount is what a pay code edit is worth on each of its days: time, which is
+// the first of seconds, a stretch of the clock and halves of the day's work that is
+// not 0, or else days or money.
+type PayCodeAmount struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The pay code as the edit names it; 0 without an id.
+	PayCodeId int64  `protobuf:"varint,1,opt,name=pay_code_id,json=payCodeId,proto3" json:"pay_code_id,omitempty"`
+	PayCode   string `protobuf:"bytes,2,opt,name=pay_code,json=payCode,proto3" json:"pay_code,omitempty"`
+	// As in PatternStored.places.
+	Job     string `protobuf:"bytes,3,opt,name=job,proto3" json:"job,omitempty"`
+	Seconds int64  `protobuf:"varint,4,opt,name=seconds,proto3" json:"seconds,omitempty"`
+	// On the clock. The end is 0 without times.
+	StartSecond int32 `protobuf:"varint,5,opt,name=start_second,json=startSecond,proto3" json:"start_second,omitempty"`
+	EndSecond   int32 `protobuf:"varint,6,opt,name=end_second,json=endSecond,proto3" json:"end_second,omitempty"`
+	// Halves of what is scheduled on the day, also of what leave takes: 2 for a full day.
+	Halves int32 `protobuf:"varint,7,opt,name=halves,proto3" json:"halves,omitempty"`
+	// Ten-thousandths.
+	Days          int64 `protobuf:"zigzag64,8,opt,name=days,proto3" json:"days,omitempty"`
+	Money         int64 `protobuf:"zigzag64,9,opt,name=money,proto3" json:"money,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *PayCodeAmount) Reset() {
+	*x = PayCodeAmount{}
+	mi := &file_rotaloom_scheduling_v1_schedule_event_proto_msgTypes[1]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *PayCodeAmount) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*PayCodeAmount) ProtoMessage() {}
+
+func (x *PayCodeAmount) ProtoReflect() protoreflect.Message {
+	mi := &file_rotaloom_scheduling_v1_schedule_event_proto_msgTypes[1]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use PayCodeAmount.ProtoReflect.Descriptor instead.
+func (*PayCodeAmount) Descriptor() ([]byte, []int) {
+	return file_rotaloom_scheduling_v1_schedule_event_proto_rawDescGZIP(), []int{1}
+}
+
+func (x *PayCodeAmount) GetPayCodeId() int64 {
+	if x != nil {
+		return x.PayCodeId
+	}
+	return 0
+}
+
+func (x *PayCodeAmount) GetPayCode() string {
+	if x != nil {
+		return x.PayCode
+	}
+	return ""
+}
+
+func (x *PayCodeAmount) GetJob() string {
+	if x != nil {
+		return x.Job
+	}
+	return ""
+}
+
+func (x *PayCodeAmount) GetSeconds() int64 {
+	if x != nil {
+		return x.Seconds
+	}
+	return 0
+}
+
+func (x *PayCodeAmount) GetStartSecond() int32 {
+	if x != nil {
+		return x.StartSecond
+	}
+	return 0
+}
+
+func (x *PayCodeAmount) GetEndSecond() int32 {
+	if x != nil {
+		return x.EndSecond
+	}
+	return 0
+}
+
+func (x *PayCodeAmount) GetHalves() int32 {
+	if x != nil {
+		return x.Halves
+	}
+	return 0
+}
+
+func (x *PayCodeAmount) GetDays() int64 {
+	if x != nil {
+		return x.Days
+	}
+	return 0
+}
+
+func (x *PayCodeAmount) GetMoney() int64 {
+	if x != nil {
+		return x.Money
+	}
+	return 0
+}
+
+// PatternStored tells the shifts and the pay code edits of a pattern, which never
+// change. A large pattern comes in several events.
 type PatternStored struct {
 	state     protoimpl.MessageState `protogen:"open.v1"`
 	PatternId int64                  `protobuf:"varint,1,opt,name=pattern_id,json=patternId,proto3" json:"pattern_id,omitempty"`
@@ -110,14 +226,15 @@ type PatternStored struct {
 	// Of the pattern, in its last part; 0 in the others.
 	Digest int64 `protobuf:"varint,6,opt,name=digest,proto3" json:"digest,omitempty"`
 	// Whether there is no such pattern.
-	Deleted       bool `protobuf:"varint,7,opt,name=deleted,proto3" json:"deleted,omitempty"`
+	Deleted       bool                `protobuf:"varint,7,opt,name=deleted,proto3" json:"deleted,omitempty"`
+	PayCodeEdits  []*CyclePayCodeEdit `protobuf:"bytes,8,rep,name=pay_code_edits,json=payCodeEdits,proto3" json:"pay_code_edits,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
 func (x *PatternStored) Reset() {
 	*x = PatternStored{}
-	mi := &file_rotaloom_scheduling_v1_schedule_event_proto_msgTypes[1]
+	mi := &file_rotaloom_scheduling_v1_schedule_event_proto_msgTypes[2]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -129,7 +246,7 @@ func (x *PatternStored) String() string {
 func (*PatternStored) ProtoMessage() {}
 
 func (x *PatternStored) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_scheduling_v1_schedule_event_proto_msgTypes[1]
+	mi := &file_rotaloom_scheduling_v1_schedule_event_proto_msgTypes[2]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -142,7 +259,7 @@ func (x *PatternStored) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PatternStored.ProtoReflect.Descriptor instead.
 func (*PatternStored) Descriptor() ([]byte, []int) {
-	return file_rotaloom_scheduling_v1_schedule_event_proto_rawDescGZIP(), []int{1}
+	return file_rotaloom_scheduling_v1_schedule_event_proto_rawDescGZIP(), []int{2}
 }
 
 func (x *PatternStored) GetPatternId() int64 {
@@ -194,6 +311,13 @@ func (x *PatternStored) GetDeleted() bool {
 	return false
 }
 
+func (x *PatternStored) GetPayCodeEdits() []*CyclePayCodeEdit {
+	if x != nil {
+		return x.PayCodeEdits
+	}
+	return nil
+}
+
 // CycleShift is a shift of a cycle day.
 type CycleShift struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -208,7 +332,7 @@ type CycleShift struct {
 
 func (x *CycleShift) Reset() {
 	*x = CycleShift{}
-	mi := &file_rotaloom_scheduling_v1_schedule_event_proto_msgTypes[2]
+	mi := &file_rotaloom_scheduling_v1_schedule_event_proto_msgTypes[3]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -220,7 +344,7 @@ func (x *CycleShift) String() string {
 func (*CycleShift) ProtoMessage() {}
 
 func (x *CycleShift) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_scheduling_v1_schedule_event_proto_msgTypes[2]
+	mi := &file_rotaloom_scheduling_v1_schedule_event_proto_msgTypes[3]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -233,7 +357,7 @@ func (x *CycleShift) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CycleShift.ProtoReflect.Descriptor instead.
 func (*CycleShift) Descriptor() ([]byte, []int) {
-	return file_rotaloom_scheduling_v1_schedule_event_proto_rawDescGZIP(), []int{2}
+	return file_rotaloom_scheduling_v1_schedule_event_proto_rawDescGZIP(), []int{3}
 }
 
 func (x *CycleShift) GetCycleDay() int32 {
@@ -257,6 +381,68 @@ func (x *CycleShift) GetSegments() []*PlacedSegment {
 	return nil
 }
 
+// CyclePayCodeEdit is a pay code edit of a cycle day.
+type CyclePayCodeEdit struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// As in CycleShift.
+	CycleDay      int32          `protobuf:"varint,1,opt,name=cycle_day,json=cycleDay,proto3" json:"cycle_day,omitempty"`
+	Ordinal       int32          `protobuf:"varint,2,opt,name=ordinal,proto3" json:"ordinal,omitempty"`
+	Amount        *PayCodeAmount `protobuf:"bytes,3,opt,name=amount,proto3" json:"amount,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *CyclePayCodeEdit) Reset() {
+	*x = CyclePayCodeEdit{}
+	mi := &file_rotaloom_scheduling_v1_schedule_event_proto_msgTypes[4]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *CyclePayCodeEdit) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*CyclePayCodeEdit) ProtoMessage() {}
+
+func (x *CyclePayCodeEdit) ProtoReflect() protoreflect.Message {
+	mi := &file_rotaloom_scheduling_v1_schedule_event_proto_msgTypes[4]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use CyclePayCodeEdit.ProtoReflect.Descriptor instead.
+func (*CyclePayCodeEdit) Descriptor() ([]byte, []int) {
+	return file_rotaloom_scheduling_v1_schedule_event_proto_rawDescGZIP(), []int{4}
+}
+
+func (x *CyclePayCodeEdit) GetCycleDay() int32 {
+	if x != nil {
+		return x.CycleDay
+	}
+	return 0
+}
+
+func (x *CyclePayCodeEdit) GetOrdinal() int32 {
+	if x != nil {
+		return x.Ordinal
+	}
+	return 0
+}
+
+func (x *CyclePayCodeEdit) GetAmount() *PayCodeAmount {
+	if x != nil {
+		return x.Amount
+	}
+	return nil
+}
+
 // SpansChanged tells all spans of employees, of whom some have changed.
 type SpansChanged struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
@@ -268,7 +454,7 @@ type SpansChanged struct {
 
 func (x *SpansChanged) Reset() {
 	*x = SpansChanged{}
-	mi := &file_rotaloom_scheduling_v1_schedule_event_proto_msgTypes[3]
+	mi := &file_rotaloom_scheduling_v1_schedule_event_proto_msgTypes[5]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -280,7 +466,7 @@ func (x *SpansChanged) String() string {
 func (*SpansChanged) ProtoMessage() {}
 
 func (x *SpansChanged) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_scheduling_v1_schedule_event_proto_msgTypes[3]
+	mi := &file_rotaloom_scheduling_v1_schedule_event_proto_msgTypes[5]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -293,7 +479,7 @@ func (x *SpansChanged) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SpansChanged.ProtoReflect.Descriptor instead.
 func (*SpansChanged) Descriptor() ([]byte, []int) {
-	return file_rotaloom_scheduling_v1_schedule_event_proto_rawDescGZIP(), []int{3}
+	return file_rotaloom_scheduling_v1_schedule_event_proto_rawDescGZIP(), []int{5}
 }
 
 func (x *SpansChanged) GetRevision() int64 {
@@ -321,7 +507,7 @@ type EqualSpans struct {
 
 func (x *EqualSpans) Reset() {
 	*x = EqualSpans{}
-	mi := &file_rotaloom_scheduling_v1_schedule_event_proto_msgTypes[4]
+	mi := &file_rotaloom_scheduling_v1_schedule_event_proto_msgTypes[6]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -333,7 +519,7 @@ func (x *EqualSpans) String() string {
 func (*EqualSpans) ProtoMessage() {}
 
 func (x *EqualSpans) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_scheduling_v1_schedule_event_proto_msgTypes[4]
+	mi := &file_rotaloom_scheduling_v1_schedule_event_proto_msgTypes[6]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -346,7 +532,7 @@ func (x *EqualSpans) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use EqualSpans.ProtoReflect.Descriptor instead.
 func (*EqualSpans) Descriptor() ([]byte, []int) {
-	return file_rotaloom_scheduling_v1_schedule_event_proto_rawDescGZIP(), []int{4}
+	return file_rotaloom_scheduling_v1_schedule_event_proto_rawDescGZIP(), []int{6}
 }
 
 func (x *EqualSpans) GetEmployeeIds() []int64 {
@@ -380,7 +566,7 @@ type SpanState struct {
 
 func (x *SpanState) Reset() {
 	*x = SpanState{}
-	mi := &file_rotaloom_scheduling_v1_schedule_event_proto_msgTypes[5]
+	mi := &file_rotaloom_scheduling_v1_schedule_event_proto_msgTypes[7]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -392,7 +578,7 @@ func (x *SpanState) String() string {
 func (*SpanState) ProtoMessage() {}
 
 func (x *SpanState) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_scheduling_v1_schedule_event_proto_msgTypes[5]
+	mi := &file_rotaloom_scheduling_v1_schedule_event_proto_msgTypes[7]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -405,7 +591,7 @@ func (x *SpanState) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SpanState.ProtoReflect.Descriptor instead.
 func (*SpanState) Descriptor() ([]byte, []int) {
-	return file_rotaloom_scheduling_v1_schedule_event_proto_rawDescGZIP(), []int{5}
+	return file_rotaloom_scheduling_v1_schedule_event_proto_rawDescGZIP(), []int{7}
 }
 
 func (x *SpanState) GetLane() int32 {
@@ -450,7 +636,8 @@ func (x *SpanState) GetDayCount() int32 {
 	return 0
 }
 
-// ShiftsEntered tells the state of shifts that people entered or took away.
+// ShiftsEntered tells the state of shifts and pay code edits that people entered or
+// took away.
 type ShiftsEntered struct {
 	state    protoimpl.MessageState `protogen:"open.v1"`
 	Revision int64                  `protobuf:"varint,1,opt,name=revision,proto3" json:"revision,omitempty"`
@@ -463,7 +650,7 @@ type ShiftsEntered struct {
 
 func (x *ShiftsEntered) Reset() {
 	*x = ShiftsEntered{}
-	mi := &file_rotaloom_scheduling_v1_schedule_event_proto_msgTypes[6]
+	mi := &file_rotaloom_scheduling_v1_schedule_event_proto_msgTypes[8]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -475,7 +662,7 @@ func (x *ShiftsEntered) String() string {
 func (*ShiftsEntered) ProtoMessage() {}
 
 func (x *ShiftsEntered) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_scheduling_v1_schedule_event_proto_msgTypes[6]
+	mi := &file_rotaloom_scheduling_v1_schedule_event_proto_msgTypes[8]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -488,7 +675,7 @@ func (x *ShiftsEntered) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ShiftsEntered.ProtoReflect.Descriptor instead.
 func (*ShiftsEntered) Descriptor() ([]byte, []int) {
-	return file_rotaloom_scheduling_v1_schedule_event_proto_rawDescGZIP(), []int{6}
+	return file_rotaloom_scheduling_v1_schedule_event_proto_rawDescGZIP(), []int{8}
 }
 
 func (x *ShiftsEntered) GetRevision() int64 {
@@ -512,7 +699,7 @@ func (x *ShiftsEntered) GetShifts() []*EnteredShift {
 	return nil
 }
 
-// EnteredShift is a shift with an id of its own.
+// EnteredShift is a shift, or a pay code edit, with an id of its own.
 type EnteredShift struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	Id    int64                  `protobuf:"varint,1,opt,name=id,proto3" json:"id,omitempty"`
@@ -520,19 +707,22 @@ type EnteredShift struct {
 	EmployeeId int64            `protobuf:"varint,2,opt,name=employee_id,json=employeeId,proto3" json:"employee_id,omitempty"`
 	Day        int32            `protobuf:"zigzag32,3,opt,name=day,proto3" json:"day,omitempty"`
 	Segments   []*PlacedSegment `protobuf:"bytes,4,rep,name=segments,proto3" json:"segments,omitempty"`
-	// The generated shift that is not there because of it.
+	// The generated entry that is not there because of it.
 	Hides *HiddenShift `protobuf:"bytes,5,opt,name=hides,proto3" json:"hides,omitempty"`
 	// That of the entry.
 	Version int64 `protobuf:"varint,6,opt,name=version,proto3" json:"version,omitempty"`
 	// Whether it is gone, and hides nothing.
-	Deleted       bool `protobuf:"varint,7,opt,name=deleted,proto3" json:"deleted,omitempty"`
+	Deleted bool `protobuf:"varint,7,opt,name=deleted,proto3" json:"deleted,omitempty"`
+	// Present for a pay code edit, which has no segments; and its last day.
+	PayCodeEdit   *PayCodeAmount `protobuf:"bytes,8,opt,name=pay_code_edit,json=payCodeEdit,proto3" json:"pay_code_edit,omitempty"`
+	LastDay       int32          `protobuf:"zigzag32,9,opt,name=last_day,json=lastDay,proto3" json:"last_day,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
 func (x *EnteredShift) Reset() {
 	*x = EnteredShift{}
-	mi := &file_rotaloom_scheduling_v1_schedule_event_proto_msgTypes[7]
+	mi := &file_rotaloom_scheduling_v1_schedule_event_proto_msgTypes[9]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -544,7 +734,7 @@ func (x *EnteredShift) String() string {
 func (*EnteredShift) ProtoMessage() {}
 
 func (x *EnteredShift) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_scheduling_v1_schedule_event_proto_msgTypes[7]
+	mi := &file_rotaloom_scheduling_v1_schedule_event_proto_msgTypes[9]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -557,7 +747,7 @@ func (x *EnteredShift) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use EnteredShift.ProtoReflect.Descriptor instead.
 func (*EnteredShift) Descriptor() ([]byte, []int) {
-	return file_rotaloom_scheduling_v1_schedule_event_proto_rawDescGZIP(), []int{7}
+	return file_rotaloom_scheduling_v1_schedule_event_proto_rawDescGZIP(), []int{9}
 }
 
 func (x *EnteredShift) GetId() int64 {
@@ -609,7 +799,21 @@ func (x *EnteredShift) GetDeleted() bool {
 	return false
 }
 
-// HiddenShift is where a generated shift would stand.
+func (x *EnteredShift) GetPayCodeEdit() *PayCodeAmount {
+	if x != nil {
+		return x.PayCodeEdit
+	}
+	return nil
+}
+
+func (x *EnteredShift) GetLastDay() int32 {
+	if x != nil {
+		return x.LastDay
+	}
+	return 0
+}
+
+// HiddenShift is where a generated entry would stand.
 type HiddenShift struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	EmployeeId    int64                  `protobuf:"varint,1,opt,name=employee_id,json=employeeId,proto3" json:"employee_id,omitempty"`
@@ -622,7 +826,7 @@ type HiddenShift struct {
 
 func (x *HiddenShift) Reset() {
 	*x = HiddenShift{}
-	mi := &file_rotaloom_scheduling_v1_schedule_event_proto_msgTypes[8]
+	mi := &file_rotaloom_scheduling_v1_schedule_event_proto_msgTypes[10]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -634,7 +838,7 @@ func (x *HiddenShift) String() string {
 func (*HiddenShift) ProtoMessage() {}
 
 func (x *HiddenShift) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_scheduling_v1_schedule_event_proto_msgTypes[8]
+	mi := &file_rotaloom_scheduling_v1_schedule_event_proto_msgTypes[10]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -647,7 +851,7 @@ func (x *HiddenShift) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use HiddenShift.ProtoReflect.Descriptor instead.
 func (*HiddenShift) Descriptor() ([]byte, []int) {
-	return file_rotaloom_scheduling_v1_schedule_event_proto_rawDescGZIP(), []int{8}
+	return file_rotaloom_scheduling_v1_schedule_event_proto_rawDescGZIP(), []int{10}
 }
 
 func (x *HiddenShift) GetEmployeeId() int64 {
@@ -690,7 +894,7 @@ type LeaveTaken struct {
 
 func (x *LeaveTaken) Reset() {
 	*x = LeaveTaken{}
-	mi := &file_rotaloom_scheduling_v1_schedule_event_proto_msgTypes[9]
+	mi := &file_rotaloom_scheduling_v1_schedule_event_proto_msgTypes[11]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -702,7 +906,7 @@ func (x *LeaveTaken) String() string {
 func (*LeaveTaken) ProtoMessage() {}
 
 func (x *LeaveTaken) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_scheduling_v1_schedule_event_proto_msgTypes[9]
+	mi := &file_rotaloom_scheduling_v1_schedule_event_proto_msgTypes[11]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -715,7 +919,7 @@ func (x *LeaveTaken) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use LeaveTaken.ProtoReflect.Descriptor instead.
 func (*LeaveTaken) Descriptor() ([]byte, []int) {
-	return file_rotaloom_scheduling_v1_schedule_event_proto_rawDescGZIP(), []int{9}
+	return file_rotaloom_scheduling_v1_schedule_event_proto_rawDescGZIP(), []int{11}
 }
 
 func (x *LeaveTaken) GetRevision() int64 {
@@ -747,7 +951,7 @@ type EmployeeLeave struct {
 
 func (x *EmployeeLeave) Reset() {
 	*x = EmployeeLeave{}
-	mi := &file_rotaloom_scheduling_v1_schedule_event_proto_msgTypes[10]
+	mi := &file_rotaloom_scheduling_v1_schedule_event_proto_msgTypes[12]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -759,7 +963,7 @@ func (x *EmployeeLeave) String() string {
 func (*EmployeeLeave) ProtoMessage() {}
 
 func (x *EmployeeLeave) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_scheduling_v1_schedule_event_proto_msgTypes[10]
+	mi := &file_rotaloom_scheduling_v1_schedule_event_proto_msgTypes[12]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -772,7 +976,7 @@ func (x *EmployeeLeave) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use EmployeeLeave.ProtoReflect.Descriptor instead.
 func (*EmployeeLeave) Descriptor() ([]byte, []int) {
-	return file_rotaloom_scheduling_v1_schedule_event_proto_rawDescGZIP(), []int{10}
+	return file_rotaloom_scheduling_v1_schedule_event_proto_rawDescGZIP(), []int{12}
 }
 
 func (x *EmployeeLeave) GetEmployeeId() int64 {
@@ -821,7 +1025,7 @@ type LeaveStretch struct {
 
 func (x *LeaveStretch) Reset() {
 	*x = LeaveStretch{}
-	mi := &file_rotaloom_scheduling_v1_schedule_event_proto_msgTypes[11]
+	mi := &file_rotaloom_scheduling_v1_schedule_event_proto_msgTypes[13]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -833,7 +1037,7 @@ func (x *LeaveStretch) String() string {
 func (*LeaveStretch) ProtoMessage() {}
 
 func (x *LeaveStretch) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_scheduling_v1_schedule_event_proto_msgTypes[11]
+	mi := &file_rotaloom_scheduling_v1_schedule_event_proto_msgTypes[13]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -846,7 +1050,7 @@ func (x *LeaveStretch) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use LeaveStretch.ProtoReflect.Descriptor instead.
 func (*LeaveStretch) Descriptor() ([]byte, []int) {
-	return file_rotaloom_scheduling_v1_schedule_event_proto_rawDescGZIP(), []int{11}
+	return file_rotaloom_scheduling_v1_schedule_event_proto_rawDescGZIP(), []int{13}
 }
 
 func (x *LeaveStretch) GetDay() int32 {
@@ -893,7 +1097,18 @@ const file_rotaloom_scheduling_v1_schedule_event_proto_rawDesc = "" +
 	"\x05place\x18\x01 \x01(\x05R\x05place\x12!\n" +
 	"\fstart_second\x18\x02 \x01(\x05R\vstartSecond\x12\x1d\n" +
 	"\n" +
-	"end_second\x18\x03 \x01(\x05R\tendSecond\"\xdc\x02\n" +
+	"end_second\x18\x03 \x01(\x05R\tendSecond\"\xfa\x01\n" +
+	"\rPayCodeAmount\x12\x1e\n" +
+	"\vpay_code_id\x18\x01 \x01(\x03R\tpayCodeId\x12\x19\n" +
+	"\bpay_code\x18\x02 \x01(\tR\apayCode\x12\x10\n" +
+	"\x03job\x18\x03 \x01(\tR\x03job\x12\x18\n" +
+	"\aseconds\x18\x04 \x01(\x03R\aseconds\x12!\n" +
+	"\fstart_second\x18\x05 \x01(\x05R\vstartSecond\x12\x1d\n" +
+	"\n" +
+	"end_second\x18\x06 \x01(\x05R\tendSecond\x12\x16\n" +
+	"\x06halves\x18\a \x01(\x05R\x06halves\x12\x12\n" +
+	"\x04days\x18\b \x01(\x12R\x04days\x12\x14\n" +
+	"\x05money\x18\t \x01(\x12R\x05money\"\xac\x03\n" +
 	"\rPatternStored\x12\x1d\n" +
 	"\n" +
 	"pattern_id\x18\x01 \x01(\x03R\tpatternId\x12\x16\n" +
@@ -902,7 +1117,8 @@ const file_rotaloom_scheduling_v1_schedule_event_proto_rawDesc = "" +
 	"\x04part\x18\x04 \x01(\x03R\x04part\x12\x14\n" +
 	"\x05first\x18\x05 \x01(\bR\x05first\x12\x16\n" +
 	"\x06digest\x18\x06 \x01(\x03R\x06digest\x12\x18\n" +
-	"\adeleted\x18\a \x01(\bR\adeleted:|\xaa\xbb\x18x\n" +
+	"\adeleted\x18\a \x01(\bR\adeleted\x12N\n" +
+	"\x0epay_code_edits\x18\b \x03(\v2(.rotaloom.scheduling.v1.CyclePayCodeEditR\fpayCodeEdits:|\xaa\xbb\x18x\n" +
 	"\"rotaloom.scheduling.pattern.stored\x12\acommons\x1aI\n" +
 	"\n" +
 	"scheduling\x12\x11schedule_patterns\"\n" +
@@ -911,7 +1127,11 @@ const file_rotaloom_scheduling_v1_schedule_event_proto_rawDesc = "" +
 	"CycleShift\x12\x1b\n" +
 	"\tcycle_day\x18\x01 \x01(\x05R\bcycleDay\x12\x18\n" +
 	"\aordinal\x18\x02 \x01(\x05R\aordinal\x12A\n" +
-	"\bsegments\x18\x03 \x03(\v2%.rotaloom.scheduling.v1.PlacedSegmentR\bsegments\"\xd6\x01\n" +
+	"\bsegments\x18\x03 \x03(\v2%.rotaloom.scheduling.v1.PlacedSegmentR\bsegments\"\x88\x01\n" +
+	"\x10CyclePayCodeEdit\x12\x1b\n" +
+	"\tcycle_day\x18\x01 \x01(\x05R\bcycleDay\x12\x18\n" +
+	"\aordinal\x18\x02 \x01(\x05R\aordinal\x12=\n" +
+	"\x06amount\x18\x03 \x01(\v2%.rotaloom.scheduling.v1.PayCodeAmountR\x06amount\"\xd6\x01\n" +
 	"\fSpansChanged\x12\x1a\n" +
 	"\brevision\x18\x01 \x01(\x03R\brevision\x12:\n" +
 	"\x06groups\x18\x02 \x03(\v2\".rotaloom.scheduling.v1.EqualSpansR\x06groups:n\xaa\xbb\x18j\n" +
@@ -936,7 +1156,7 @@ const file_rotaloom_scheduling_v1_schedule_event_proto_rawDesc = "" +
 	"\x06shifts\x18\x03 \x03(\v2$.rotaloom.scheduling.v1.EnteredShiftR\x06shifts:w\xaa\xbb\x18s\n" +
 	"\"rotaloom.scheduling.shifts.entered\x12\acommons\x1aD\n" +
 	"\n" +
-	"scheduling\x12\x0eentered_shifts\x1a\x06shifts\"\x02id*\brevision2\adeletedB\aversionJ\x04\b\x04\x10\x05\"\x83\x02\n" +
+	"scheduling\x12\x0eentered_shifts\x1a\x06shifts\"\x02id*\brevision2\adeletedB\aversionJ\x04\b\x04\x10\x05\"\xe9\x02\n" +
 	"\fEnteredShift\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\x03R\x02id\x12\x1f\n" +
 	"\vemployee_id\x18\x02 \x01(\x03R\n" +
@@ -945,7 +1165,9 @@ const file_rotaloom_scheduling_v1_schedule_event_proto_rawDesc = "" +
 	"\bsegments\x18\x04 \x03(\v2%.rotaloom.scheduling.v1.PlacedSegmentR\bsegments\x129\n" +
 	"\x05hides\x18\x05 \x01(\v2#.rotaloom.scheduling.v1.HiddenShiftR\x05hides\x12\x18\n" +
 	"\aversion\x18\x06 \x01(\x03R\aversion\x12\x18\n" +
-	"\adeleted\x18\a \x01(\bR\adeleted\"n\n" +
+	"\adeleted\x18\a \x01(\bR\adeleted\x12I\n" +
+	"\rpay_code_edit\x18\b \x01(\v2%.rotaloom.scheduling.v1.PayCodeAmountR\vpayCodeEdit\x12\x19\n" +
+	"\blast_day\x18\t \x01(\x11R\alastDay\"n\n" +
 	"\vHiddenShift\x12\x1f\n" +
 	"\vemployee_id\x18\x01 \x01(\x03R\n" +
 	"employeeId\x12\x10\n" +
@@ -990,36 +1212,41 @@ func file_rotaloom_scheduling_v1_schedule_event_proto_rawDescGZIP() []byte {
 	return file_rotaloom_scheduling_v1_schedule_event_proto_rawDescData
 }
 
-var file_rotaloom_scheduling_v1_schedule_event_proto_msgTypes = make([]protoimpl.MessageInfo, 12)
+var file_rotaloom_scheduling_v1_schedule_event_proto_msgTypes = make([]protoimpl.MessageInfo, 14)
 var file_rotaloom_scheduling_v1_schedule_event_proto_goTypes = []any{
-	(*PlacedSegment)(nil), // 0: rotaloom.scheduling.v1.PlacedSegment
-	(*PatternStored)(nil), // 1: rotaloom.scheduling.v1.PatternStored
-	(*CycleShift)(nil),    // 2: rotaloom.scheduling.v1.CycleShift
-	(*SpansChanged)(nil),  // 3: rotaloom.scheduling.v1.SpansChanged
-	(*EqualSpans)(nil),    // 4: rotaloom.scheduling.v1.EqualSpans
-	(*SpanState)(nil),     // 5: rotaloom.scheduling.v1.SpanState
-	(*ShiftsEntered)(nil), // 6: rotaloom.scheduling.v1.ShiftsEntered
-	(*EnteredShift)(nil),  // 7: rotaloom.scheduling.v1.EnteredShift
-	(*HiddenShift)(nil),   // 8: rotaloom.scheduling.v1.HiddenShift
-	(*LeaveTaken)(nil),    // 9: rotaloom.scheduling.v1.LeaveTaken
-	(*EmployeeLeave)(nil), // 10: rotaloom.scheduling.v1.EmployeeLeave
-	(*LeaveStretch)(nil),  // 11: rotaloom.scheduling.v1.LeaveStretch
+	(*PlacedSegment)(nil),    // 0: rotaloom.scheduling.v1.PlacedSegment
+	(*PayCodeAmount)(nil),    // 1: rotaloom.scheduling.v1.PayCodeAmount
+	(*PatternStored)(nil),    // 2: rotaloom.scheduling.v1.PatternStored
+	(*CycleShift)(nil),       // 3: rotaloom.scheduling.v1.CycleShift
+	(*CyclePayCodeEdit)(nil), // 4: rotaloom.scheduling.v1.CyclePayCodeEdit
+	(*SpansChanged)(nil),     // 5: rotaloom.scheduling.v1.SpansChanged
+	(*EqualSpans)(nil),       // 6: rotaloom.scheduling.v1.EqualSpans
+	(*SpanState)(nil),        // 7: rotaloom.scheduling.v1.SpanState
+	(*ShiftsEntered)(nil),    // 8: rotaloom.scheduling.v1.ShiftsEntered
+	(*EnteredShift)(nil),     // 9: rotaloom.scheduling.v1.EnteredShift
+	(*HiddenShift)(nil),      // 10: rotaloom.scheduling.v1.HiddenShift
+	(*LeaveTaken)(nil),       // 11: rotaloom.scheduling.v1.LeaveTaken
+	(*EmployeeLeave)(nil),    // 12: rotaloom.scheduling.v1.EmployeeLeave
+	(*LeaveStretch)(nil),     // 13: rotaloom.scheduling.v1.LeaveStretch
 }
 var file_rotaloom_scheduling_v1_schedule_event_proto_depIdxs = []int32{
-	2,  // 0: rotaloom.scheduling.v1.PatternStored.shifts:type_name -> rotaloom.scheduling.v1.CycleShift
-	0,  // 1: rotaloom.scheduling.v1.CycleShift.segments:type_name -> rotaloom.scheduling.v1.PlacedSegment
-	4,  // 2: rotaloom.scheduling.v1.SpansChanged.groups:type_name -> rotaloom.scheduling.v1.EqualSpans
-	5,  // 3: rotaloom.scheduling.v1.EqualSpans.spans:type_name -> rotaloom.scheduling.v1.SpanState
-	7,  // 4: rotaloom.scheduling.v1.ShiftsEntered.shifts:type_name -> rotaloom.scheduling.v1.EnteredShift
-	0,  // 5: rotaloom.scheduling.v1.EnteredShift.segments:type_name -> rotaloom.scheduling.v1.PlacedSegment
-	8,  // 6: rotaloom.scheduling.v1.EnteredShift.hides:type_name -> rotaloom.scheduling.v1.HiddenShift
-	10, // 7: rotaloom.scheduling.v1.LeaveTaken.employees:type_name -> rotaloom.scheduling.v1.EmployeeLeave
-	11, // 8: rotaloom.scheduling.v1.EmployeeLeave.stretches:type_name -> rotaloom.scheduling.v1.LeaveStretch
-	9,  // [9:9] is the sub-list for method output_type
-	9,  // [9:9] is the sub-list for method input_type
-	9,  // [9:9] is the sub-list for extension type_name
-	9,  // [9:9] is the sub-list for extension extendee
-	0,  // [0:9] is the sub-list for field type_name
+	3,  // 0: rotaloom.scheduling.v1.PatternStored.shifts:type_name -> rotaloom.scheduling.v1.CycleShift
+	4,  // 1: rotaloom.scheduling.v1.PatternStored.pay_code_edits:type_name -> rotaloom.scheduling.v1.CyclePayCodeEdit
+	0,  // 2: rotaloom.scheduling.v1.CycleShift.segments:type_name -> rotaloom.scheduling.v1.PlacedSegment
+	1,  // 3: rotaloom.scheduling.v1.CyclePayCodeEdit.amount:type_name -> rotaloom.scheduling.v1.PayCodeAmount
+	6,  // 4: rotaloom.scheduling.v1.SpansChanged.groups:type_name -> rotaloom.scheduling.v1.EqualSpans
+	7,  // 5: rotaloom.scheduling.v1.EqualSpans.spans:type_name -> rotaloom.scheduling.v1.SpanState
+	9,  // 6: rotaloom.scheduling.v1.ShiftsEntered.shifts:type_name -> rotaloom.scheduling.v1.EnteredShift
+	0,  // 7: rotaloom.scheduling.v1.EnteredShift.segments:type_name -> rotaloom.scheduling.v1.PlacedSegment
+	10, // 8: rotaloom.scheduling.v1.EnteredShift.hides:type_name -> rotaloom.scheduling.v1.HiddenShift
+	1,  // 9: rotaloom.scheduling.v1.EnteredShift.pay_code_edit:type_name -> rotaloom.scheduling.v1.PayCodeAmount
+	12, // 10: rotaloom.scheduling.v1.LeaveTaken.employees:type_name -> rotaloom.scheduling.v1.EmployeeLeave
+	13, // 11: rotaloom.scheduling.v1.EmployeeLeave.stretches:type_name -> rotaloom.scheduling.v1.LeaveStretch
+	12, // [12:12] is the sub-list for method output_type
+	12, // [12:12] is the sub-list for method input_type
+	12, // [12:12] is the sub-list for extension type_name
+	12, // [12:12] is the sub-list for extension extendee
+	0,  // [0:12] is the sub-list for field type_name
 }
 
 func init() { file_rotaloom_scheduling_v1_schedule_event_proto_init() }
@@ -1027,14 +1254,14 @@ func file_rotaloom_scheduling_v1_schedule_event_proto_init() {
 	if File_rotaloom_scheduling_v1_schedule_event_proto != nil {
 		return
 	}
-	file_rotaloom_scheduling_v1_schedule_event_proto_msgTypes[11].OneofWrappers = []any{}
+	file_rotaloom_scheduling_v1_schedule_event_proto_msgTypes[13].OneofWrappers = []any{}
 	type x struct{}
 	out := protoimpl.TypeBuilder{
 		File: protoimpl.DescBuilder{
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_rotaloom_scheduling_v1_schedule_event_proto_rawDesc), len(file_rotaloom_scheduling_v1_schedule_event_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   12,
+			NumMessages:   14,
 			NumExtensions: 0,
 			NumServices:   0,
 		},

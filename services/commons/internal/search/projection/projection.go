@@ -1,6 +1,6 @@
 // Package projection keeps copies of what other services know, for queries:
 // employment terms and who is on them, and what schedules follow from, which is the
-// shifts of patterns, who follows which pattern from when to when, what people
+// shifts and pay code edits of patterns, who follows which pattern from when to when, what people
 // entered, and leave.
 package projection
 

@@ -24,12 +24,13 @@ const (
 UPDATE schedule_item i SET hidden_lane = u.lane, hidden_ordinal = u.ordinal, withdrawn = u.withdrawn
 FROM unnest($2::bigint[], $3::smallint[], $4::smallint[], $5::boolean[]) AS u (id, lane, ordinal, withdrawn)
 WHERE i.tenant_id = $1 AND i.id = u.id
-RETURNING i.id, i.kind = 'SHIFT', CASE WHEN i.deleted OR i.withdrawn THEN 0 ELSE coalesce(i.employee_id, 0) END, i.from_day - '1970-01-01'::date, i.body, i.version`
+RETURNING i.id, i.kind = 'PAY_CODE_EDIT', CASE WHEN i.deleted OR i.withdrawn THEN 0 ELSE coalesce(i.employee_id, 0) END,
+    i.from_day - '1970-01-01'::date, i.to_day - '1970-01-01'::date, i.body, i.version`
 )
 
 // Rehide finds where the entries stand that people changed or deleted, and whether
 // what they made of them is shown, and stores what is different. It returns the
-// shifts that must be told. The employees are locked.
+// entries that must be told. The employees are locked.
 func (c *Changes) Rehide(ctx context.Context, tx pgx.Tx, tenantID int64) (*scheduleevent.Shifts, error) {
 	told := &scheduleevent.Shifts{}
 	if len(c.hiders) == 0 {
@@ -56,12 +57,8 @@ func (c *Changes) Rehide(ctx context.Context, tx pgx.Tx, tenantID int64) (*sched
 	if err != nil {
 		return nil, fmt.Errorf("propagation: store hidden entries: %w", err)
 	}
-	var shift bool
 	var s scheduleevent.Shift
-	_, err = pgx.ForEachRow(rows, []any{&s.ID, &shift, &s.EmployeeID, (*int32)(&s.Day), &s.Body, &s.Version}, func() error {
-		if !shift {
-			return nil
-		}
+	_, err = pgx.ForEachRow(rows, []any{&s.ID, &s.Edit, &s.EmployeeID, (*int32)(&s.Day), (*int32)(&s.Last), &s.Body, &s.Version}, func() error {
 		h := moved[s.ID]
 		s.Hides = h.Slot.Shift(h.EmployeeID, h.Day)
 		return told.Add(s)
