@@ -23,6 +23,9 @@ type card struct {
 
 	input  *worktime.Input
 	result *worktime.Result
+	// shifts are those of input.Schedule, and booked what stands beside them.
+	shifts []*commonsv1.EmployeeShift
+	booked []booked
 }
 
 // read calculates the timecards of employees, in the order of the ids. What is stored
@@ -93,21 +96,38 @@ func (e *employee) calculate(w window, s *setup, now int64) *card {
 		c.input.Punches[i] = e.punches[i].Punch
 		c.input.Punches[i].PayCode = s.booked(e.punches[i].workRuleID, e.punches[i].workRule)
 	}
-	cursor := e.zone.Cursor()
-	for _, shift := range e.of.GetShifts() {
+	c.schedule()
+	c.book()
+	c.result = worktime.Calculate(c.input)
+	c.measure()
+	return c
+}
+
+// schedule adds the shifts of the schedule, without what leave takes of them.
+func (c *card) schedule() {
+	cursor := c.zone.Cursor()
+	for _, shift := range c.of.GetShifts() {
 		day := civil.Date(shift.GetDay())
+		left := &commonsv1.EmployeeShift{Day: shift.GetDay()}
 		var start, end int32
-		for i, segment := range shift.GetSegments() {
-			if i == 0 {
+		for _, segment := range shift.GetSegments() {
+			c.input.Work = append(c.input.Work, worktime.Stretch{Day: day, Start: segment.GetStartSecond(), End: segment.GetEndSecond()})
+			if segment.GetTaken() {
+				continue
+			}
+			if len(left.GetSegments()) == 0 {
 				start = segment.GetStartSecond()
 			}
 			start, end = min(start, segment.GetStartSecond()), max(end, segment.GetEndSecond())
+			left.Segments = append(left.Segments, segment)
+		}
+		if len(left.GetSegments()) == 0 {
+			continue
 		}
 		from, to := cursor.Interval(day, start, end)
 		c.input.Schedule = append(c.input.Schedule, worktime.Scheduled{Day: day, Start: from, End: to})
+		c.shifts = append(c.shifts, left)
 	}
-	c.result = worktime.Calculate(c.input)
-	return c
 }
 
 // payRule returns the pay rule of an employee on a day: that of the employment term,

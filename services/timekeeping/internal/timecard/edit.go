@@ -134,6 +134,11 @@ func (c *card) excuses(day civil.Date) bool {
 			return true
 		}
 	}
+	for _, b := range c.booked {
+		if b.day == day && b.excused {
+			return true
+		}
+	}
 	return false
 }
 

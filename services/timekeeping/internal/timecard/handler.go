@@ -174,6 +174,9 @@ func (c *card) show(wanted func(string) bool) *timekeepingv1.Timecard {
 		if wanted("SCHEDULE_SHIFT") {
 			out.ScheduleShifts = append(out.ScheduleShifts, d.GetScheduleShifts()...)
 		}
+		if wanted("SCHEDULE_PAYCODE_EDITS") {
+			out.SchedulePayCodeEdits = append(out.SchedulePayCodeEdits, d.GetSchedulePayCodeEdits()...)
+		}
 		totals = append(totals, d.GetTotals()...)
 	}
 	for _, w := range totals {
@@ -209,6 +212,9 @@ func (c *card) show(wanted func(string) bool) *timekeepingv1.Timecard {
 	}
 	for _, s := range out.GetScheduleShifts() {
 		s.Employee = ref
+	}
+	for _, e := range out.GetSchedulePayCodeEdits() {
+		e.Employee = ref
 	}
 	return out
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/pg"
 	commonsv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/commons/v1"
 	timekeepingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/timekeeping/v1"
+	"github.com/rotaloom/rotaloom/services/timekeeping/internal/leaveedit"
 	"github.com/rotaloom/rotaloom/services/timekeeping/internal/worktime"
 )
 
@@ -36,6 +37,7 @@ type employee struct {
 	terms       []termSpan
 	punches     []punch
 	edits       []*edit
+	leave       []leaveedit.Paid
 	corrections []*correction
 	// signed are the days that were asked for and are signed off, and before is what was
 	// worked on these and on the days before.
@@ -115,6 +117,7 @@ func (r *Reader) load(ctx context.Context, tx pgx.Tx, tenantID int64, ids []int6
 	snapshot.Queue(func(rows pgx.Rows) error { return r.scanPunches(rows, found) }, readPunches,
 		tenantID, ids, from.Time(), to.Time(), float64(longest), daysBack, w.bodies, w.signed)
 	snapshot.Queue(func(rows pgx.Rows) error { return scanEdits(rows, found) }, readEdits, tenantID, ids, w.days.From, w.days.To)
+	snapshot.Queue(func(rows pgx.Rows) error { return scanLeave(rows, found) }, leaveedit.ReadPaid, tenantID, ids, w.days.From, w.days.To)
 	if !w.signed {
 		snapshot.Queue(func(rows pgx.Rows) error { return scanSigned(rows, found) }, readSigned, tenantID, ids, from, w.days.To, w.days.From)
 		snapshot.Queue(func(rows pgx.Rows) error { return scanCorrections(rows, found) }, readCorrections, tenantID, ids, w.days.From, w.days.To)

@@ -43,6 +43,11 @@ func (c *card) sheet() []*timekeepingv1.TimecardDay {
 			of(e.day).PayCodeEdits = append(of(e.day).PayCodeEdits, e.wire(c))
 		}
 	}
+	for i := range c.booked {
+		if b := &c.booked[i]; c.shows(b.day) {
+			of(b.day).SchedulePayCodeEdits = append(of(b.day).SchedulePayCodeEdits, b.wire())
+		}
+	}
 	for _, e := range c.result.Exceptions {
 		if c.shows(e.Day) {
 			of(e.Day).Exceptions = append(of(e.Day).Exceptions, c.exception(e))
@@ -50,7 +55,7 @@ func (c *card) sheet() []*timekeepingv1.TimecardDay {
 	}
 	for i, planned := range c.input.Schedule {
 		if c.shows(planned.Day) {
-			of(planned.Day).ScheduleShifts = append(of(planned.Day).ScheduleShifts, c.scheduleShift(c.of.GetShifts()[i], planned))
+			of(planned.Day).ScheduleShifts = append(of(planned.Day).ScheduleShifts, c.scheduleShift(c.shifts[i], planned))
 		}
 	}
 	for key, total := range c.totals() {

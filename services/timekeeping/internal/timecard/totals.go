@@ -24,6 +24,9 @@ func (c *card) worths() map[totalKey]worth {
 	for _, e := range c.edits {
 		add(e.day, c.setup.payCode(e.body.GetPaycode()), e.jobOf(c), timekeepingv1.TotalKind_TOTAL_KIND_PAY_CODE_EDIT, 0, worth{e.seconds, e.days, e.money})
 	}
+	for _, b := range c.booked {
+		add(b.day, b.payCode, b.job, timekeepingv1.TotalKind_TOTAL_KIND_PAY_CODE_EDIT, 0, b.worth)
+	}
 	if c.historical {
 		return out // Corrections are what this is compared for.
 	}

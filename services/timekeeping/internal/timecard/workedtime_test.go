@@ -18,6 +18,7 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/testkit/pgtest"
 	commonv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/common/v1"
 	commonsv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/commons/v1"
+	schedulingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/scheduling/v1"
 	timekeepingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/timekeeping/v1"
 	"github.com/rotaloom/rotaloom/services/timekeeping/internal/paycode"
 	"github.com/rotaloom/rotaloom/services/timekeeping/internal/payrule"
@@ -132,6 +133,57 @@ func TestReadWorkedTime(t *testing.T) {
 	// A part of the range is the same as the whole.
 	got = totalsOf(t, ctx, reader, "2026-03-04", "2026-03-04", 7)
 	assert.Equal(t, []string{"2026-03-04 WORKED Regular A/Cook 18000"}, describe(got[0].GetTotals()))
+}
+
+// What stands on the schedule beside shifts counts, excuses absences, and stays on days
+// that are signed off.
+func TestPayCodeEditsOfTheSchedule(t *testing.T) {
+	t.Parallel()
+	pool := newPool(t)
+	ctx := tenant.With(t.Context(), 1)
+	night := civil.Of(2026, time.March, 28) // On which the clock goes forward.
+	shift := func(day civil.Date, taken bool) *commonsv1.EmployeeShift {
+		return &commonsv1.EmployeeShift{Day: int32(day), Segments: []*commonsv1.EmployeeShiftSegment{{StartSecond: 22 * 3600, EndSecond: 30 * 3600, Taken: taken}}}
+	}
+	edit := func(day civil.Date, a *schedulingv1.PayCodeAmount) *commonsv1.EmployeePayCodeEdit {
+		return &commonsv1.EmployeePayCodeEdit{Day: int32(day), Amount: a}
+	}
+	known := knownDays{7: {
+		EmployeeId: 7, Shifts: []*commonsv1.EmployeeShift{shift(night, true), shift(night+1, false), shift(night+2, false)},
+		PayRules: []*commonsv1.EmployeeDayText{{From: int32(night - 100), To: int32(night + 100), Text: "Watched"}},
+		PayCodeEdits: []*commonsv1.EmployeePayCodeEdit{
+			edit(night-1, &schedulingv1.PayCodeAmount{PayCode: "Off", Seconds: 60}), edit(night, &schedulingv1.PayCodeAmount{PayCode: "off", Halves: 2, Job: "A/B"}),
+			edit(night+1, &schedulingv1.PayCodeAmount{PayCode: "Day", Halves: 1}), edit(night+2, &schedulingv1.PayCodeAmount{PayCode: "Gone", Money: 5, StartSecond: 1}),
+		},
+	}}
+	reader := NewReader(pool, known, noon("2026-04-02"))
+	for _, code := range []*timekeepingv1.PayCode{{Name: "Off"}, {Name: "Day", Unit: "DAY", ExcusedAbsence: proto.Bool(true)}} {
+		_, err := paycode.New(pool).CreatePayCode(ctx, code)
+		require.NoError(t, err)
+	}
+	_, err := payrule.New(pool).CreatePayRule(ctx, &timekeepingv1.PayRule{Name: "Watched", EffectiveVersions: []*timekeepingv1.PayRuleVersion{{
+		EffectiveDate: "1900-01-01", FlagAbsence: proto.Bool(true),
+	}}})
+	require.NoError(t, err)
+	_, err = pool.Exec(ctx, `INSERT INTO person (tenant_id, id, person_number, version, time_zone) VALUES (1, 7, '7', 1, 'Europe/Berlin')`)
+	require.NoError(t, err)
+	want := []string{
+		"2026-03-28 PAY_CODE_EDIT Off A/B 25200", "2026-03-29 PAY_CODE_EDIT Day  00.5", "2026-03-30 PAY_CODE_EDIT Gone  00.0005",
+	}
+	assert.Equal(t, want, describe(totalsOf(t, ctx, reader, "2026-03-28", "2026-03-31", 7)[0].GetTotals()))
+	sheets, err := reader.Sheets(ctx, 1, []int64{7}, civil.Through(night, night+3))
+	require.NoError(t, err)
+	var absent []string
+	for _, d := range sheets[0].Days {
+		for _, e := range d.GetExceptions() {
+			absent = append(absent, e.GetApplyDate())
+		}
+	}
+	assert.Equal(t, []string{"2026-03-30"}, absent, "time off takes one, and another is excused")
+
+	signOff(t, ctx, reader, 7, civil.Through(night, night+1))
+	known[7].PayCodeEdits = nil
+	assert.Equal(t, want[:2], describe(totalsOf(t, ctx, reader, "2026-03-28", "2026-03-31", 7)[0].GetTotals()))
 }
 
 // The totals of each day are the same, whether it is read alone or with others.

@@ -233,3 +233,50 @@ func (k *timeClock) minutesOf(shift int) (out []workedMinute, day civil.Date, aw
 	}
 	return out, day, away, deduct
 }
+
+// bookedByMinutes adds up what is booked without punches, by a clock on the wall.
+func bookedByMinutes(c *timecard) map[worktime.Key]int64 {
+	out := map[worktime.Key]int64{}
+	for _, e := range c.Edits {
+		key := worktime.Key{Day: e.Day, PayCode: e.PayCode, Job: e.Job}
+		out[key] += e.Seconds
+		switch {
+		case e.Seconds != 0:
+		case e.End != 0:
+			out[key] += onTheClock(c.place.location, e.Day, e.Start, e.End)
+		default:
+			for _, s := range c.Work {
+				if s.Day == e.Day {
+					out[key] += onTheClock(c.place.location, s.Day, s.Start, s.End) / 2 * e.Halves
+				}
+			}
+		}
+	}
+	return out
+}
+
+// onTheClock watches a clock on the wall, and returns how long it is from the moment on
+// which it shows a time to the one on which it shows another.
+func onTheClock(location *time.Location, day civil.Date, start, end int32) int64 {
+	return max(0, shownAt(location, day, end)-shownAt(location, day, start))
+}
+
+// shownAt returns how many seconds after some moment a clock shows a time for the first
+// time. What it skips it shows when it would have, had nobody moved it.
+func shownAt(location *time.Location, day civil.Date, second int32) (passed int64) {
+	midnight := time.Date(1970, 1, 1+int(day), 0, 0, 0, 0, time.UTC)
+	left := int64(0)
+	for at := midnight.Add(-26 * time.Hour); ; at = at.Add(time.Minute) {
+		local := at.In(location)
+		shown := time.Date(local.Year(), local.Month(), local.Day(), local.Hour(), local.Minute(), 0, 0, time.UTC).Sub(midnight)
+		switch before := int64(second) - int64(shown/time.Second); {
+		case before == 0:
+			return passed
+		case before < 0:
+			return passed - minute + left
+		default:
+			left = before
+		}
+		passed += minute
+	}
+}

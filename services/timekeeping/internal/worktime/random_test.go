@@ -115,7 +115,36 @@ func drawTimecard(t *rapid.T, at place) *timecard {
 		c.Punches = append(c.Punches, p)
 	}
 	c.Now = clock + minute*rapid.Int64Range(0, 2000).Draw(t, "now")
+	drawEdits(t, c)
 	return c
+}
+
+// drawEdits draws what is booked around a clock change, and the work that is scheduled.
+func drawEdits(t *rapid.T, c *timecard) {
+	c.Zone = c.place.zone
+	changes := rapid.SampledFrom(c.place.changes).Draw(t, "booked around")
+	day := func() civil.Date {
+		return c.Zone.At(time.Unix(changes, 0)).Date + civil.Date(rapid.IntRange(-1, 1).Draw(t, "booked day"))
+	}
+	clock := func(from, to int) int32 { return minute * int32(rapid.IntRange(from, to).Draw(t, "clock")) }
+	for range rapid.IntRange(0, 4).Draw(t, "stretches") {
+		s := worktime.Stretch{Day: day(), Start: clock(0, 24*60-1)}
+		s.End = s.Start + clock(1, 16*60)
+		c.Work = append(c.Work, s)
+	}
+	for i := range rapid.IntRange(0, 4).Draw(t, "edits") {
+		e := worktime.Edit{Day: day(), PayCode: code([]string{"Vacation", "Sick"}[i%2]), Job: rapid.SampledFrom([]string{"", "A"}).Draw(t, "edit job")}
+		switch rapid.IntRange(0, 2).Draw(t, "amount") {
+		case 0:
+			e.Seconds = minute * rapid.Int64Range(1, 600).Draw(t, "seconds")
+		case 1:
+			e.Start = clock(0, 24*60-1)
+			e.End = e.Start + clock(1, 24*60)
+		default:
+			e.Halves = rapid.Int64Range(1, 2).Draw(t, "halves")
+		}
+		c.Edits = append(c.Edits, e)
+	}
 }
 
 // The product's totals are those of a calculation that goes from minute to minute.
@@ -126,7 +155,13 @@ func TestTotalsComparedWithMinutes(t *testing.T) {
 			t.Parallel()
 			rapid.Check(t, func(t *rapid.T) {
 				c := drawTimecard(t, at)
-				require.Equal(t, byMinutes(c), worktime.Calculate(&c.Input).Totals())
+				got := worktime.Calculate(&c.Input)
+				require.Equal(t, byMinutes(c), got.Totals())
+				booked := map[worktime.Key]int64{}
+				for i, e := range c.Edits {
+					booked[worktime.Key{Day: e.Day, PayCode: e.PayCode, Job: e.Job}] += got.Booked[i]
+				}
+				require.Equal(t, bookedByMinutes(c), booked)
 			})
 		})
 	}

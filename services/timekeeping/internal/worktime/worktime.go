@@ -118,6 +118,11 @@ type Input struct {
 	Excused func(civil.Date) bool
 	// Now bounds what can be missing.
 	Now int64
+	// Edits are what is booked without punches; Work is all scheduled work of their days,
+	// also what leave takes, where Zone is.
+	Edits []Edit
+	Work  []Stretch
+	Zone  *civil.Zone
 }
 
 // Span is a part of a shift in one job, between two punches.
@@ -183,6 +188,8 @@ type Result struct {
 	Shifts     []Shift
 	Exceptions []Exception
 	Days       map[civil.Date]Worked
+	// Booked is the time of each of Input.Edits.
+	Booked []int64
 }
 
 // Calculate calculates what an employee worked. It changes nothing of the input.
@@ -195,6 +202,7 @@ func Calculate(in *Input) *Result {
 	}
 	c.pay()
 	c.except()
+	c.book()
 	return c.out
 }
 

@@ -30,8 +30,8 @@ const (
 type MultiReadTimecardsRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// PUNCHES, WORKED_SHIFTS, PAYCODE_EDITS, EXCEPTIONS, TOTALS, TOTAL_SUMMARY,
-	// DAILY_TOTAL_SUMMARY, SCHEDULE_SHIFT and HISTORICAL_CORRECTIONS, in any case; all
-	// of them when it is empty. Other words of the reference product select nothing.
+	// DAILY_TOTAL_SUMMARY, SCHEDULE_SHIFT, SCHEDULE_PAYCODE_EDITS and
+	// HISTORICAL_CORRECTIONS, in any case; all of them when it is empty. Other words of the reference product select nothing.
 	Select []string        `protobuf:"bytes,1,rep,name=select,proto3" json:"select,omitempty"`
 	Where  *TimecardsWhere `protobuf:"bytes,2,opt,name=where,proto3" json:"where,omitempty"`
 	// Accepted and without effect.
@@ -620,6 +620,9 @@ type Timecard struct {
 	HistoricalCorrections []*HistoricalCorrection  `protobuf:"bytes,12,rep,name=historical_corrections,json=historicalCorrections,proto3" json:"historical_corrections,omitempty"`
 	// The last day that is signed off.
 	SignedOffThroughDate string `protobuf:"bytes,13,opt,name=signed_off_through_date,json=signedOffThroughDate,proto3" json:"signed_off_through_date,omitempty"`
+	// Pay code edits of the schedule, approved time off among them, and what leave edits
+	// are paid as. They count in the totals, and are changed where they stand.
+	SchedulePayCodeEdits []*SchedulePayCodeEdit `protobuf:"bytes,14,rep,name=schedule_pay_code_edits,json=schedulePayCodeEdits,proto3" json:"schedule_pay_code_edits,omitempty"`
 	unknownFields        protoimpl.UnknownFields
 	sizeCache            protoimpl.SizeCache
 }
@@ -743,6 +746,13 @@ func (x *Timecard) GetSignedOffThroughDate() string {
 		return x.SignedOffThroughDate
 	}
 	return ""
+}
+
+func (x *Timecard) GetSchedulePayCodeEdits() []*SchedulePayCodeEdit {
+	if x != nil {
+		return x.SchedulePayCodeEdits
+	}
+	return nil
 }
 
 type WorkedShift struct {
@@ -1456,6 +1466,118 @@ func (x *TimecardScheduleSegment) GetOrgJob() *v1.Ref {
 	return nil
 }
 
+// SchedulePayCodeEdit is what stands on the schedule beside shifts, on one of its days.
+type SchedulePayCodeEdit struct {
+	state     protoimpl.MessageState `protogen:"open.v1"`
+	Employee  *v1.Ref                `protobuf:"bytes,1,opt,name=employee,proto3" json:"employee,omitempty"`
+	ApplyDate string                 `protobuf:"bytes,2,opt,name=apply_date,json=applyDate,proto3" json:"apply_date,omitempty"`
+	Paycode   *v1.Ref                `protobuf:"bytes,3,opt,name=paycode,proto3" json:"paycode,omitempty"`
+	OrgJob    *v1.Ref                `protobuf:"bytes,4,opt,name=org_job,json=orgJob,proto3" json:"org_job,omitempty"`
+	// HOUR, DAY or MONEY.
+	AmountType string `protobuf:"bytes,5,opt,name=amount_type,json=amountType,proto3" json:"amount_type,omitempty"`
+	// Real time; of what says a full day or half of it, that of the work that is scheduled.
+	DurationInHours *float64 `protobuf:"fixed64,6,opt,name=duration_in_hours,json=durationInHours,proto3,oneof" json:"duration_in_hours,omitempty"`
+	DurationInDays  *float64 `protobuf:"fixed64,7,opt,name=duration_in_days,json=durationInDays,proto3,oneof" json:"duration_in_days,omitempty"`
+	MoneyAmount     *float64 `protobuf:"fixed64,8,opt,name=money_amount,json=moneyAmount,proto3,oneof" json:"money_amount,omitempty"`
+	// Whether it is of a leave edit.
+	Leave         *bool `protobuf:"varint,9,opt,name=leave,proto3,oneof" json:"leave,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *SchedulePayCodeEdit) Reset() {
+	*x = SchedulePayCodeEdit{}
+	mi := &file_rotaloom_timekeeping_v1_timecard_proto_msgTypes[19]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *SchedulePayCodeEdit) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*SchedulePayCodeEdit) ProtoMessage() {}
+
+func (x *SchedulePayCodeEdit) ProtoReflect() protoreflect.Message {
+	mi := &file_rotaloom_timekeeping_v1_timecard_proto_msgTypes[19]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use SchedulePayCodeEdit.ProtoReflect.Descriptor instead.
+func (*SchedulePayCodeEdit) Descriptor() ([]byte, []int) {
+	return file_rotaloom_timekeeping_v1_timecard_proto_rawDescGZIP(), []int{19}
+}
+
+func (x *SchedulePayCodeEdit) GetEmployee() *v1.Ref {
+	if x != nil {
+		return x.Employee
+	}
+	return nil
+}
+
+func (x *SchedulePayCodeEdit) GetApplyDate() string {
+	if x != nil {
+		return x.ApplyDate
+	}
+	return ""
+}
+
+func (x *SchedulePayCodeEdit) GetPaycode() *v1.Ref {
+	if x != nil {
+		return x.Paycode
+	}
+	return nil
+}
+
+func (x *SchedulePayCodeEdit) GetOrgJob() *v1.Ref {
+	if x != nil {
+		return x.OrgJob
+	}
+	return nil
+}
+
+func (x *SchedulePayCodeEdit) GetAmountType() string {
+	if x != nil {
+		return x.AmountType
+	}
+	return ""
+}
+
+func (x *SchedulePayCodeEdit) GetDurationInHours() float64 {
+	if x != nil && x.DurationInHours != nil {
+		return *x.DurationInHours
+	}
+	return 0
+}
+
+func (x *SchedulePayCodeEdit) GetDurationInDays() float64 {
+	if x != nil && x.DurationInDays != nil {
+		return *x.DurationInDays
+	}
+	return 0
+}
+
+func (x *SchedulePayCodeEdit) GetMoneyAmount() float64 {
+	if x != nil && x.MoneyAmount != nil {
+		return *x.MoneyAmount
+	}
+	return 0
+}
+
+func (x *SchedulePayCodeEdit) GetLeave() bool {
+	if x != nil && x.Leave != nil {
+		return *x.Leave
+	}
+	return false
+}
+
 // HistoricalCorrection is what a change of a day that was signed off adds to a later
 // one.
 type HistoricalCorrection struct {
@@ -1478,7 +1600,7 @@ type HistoricalCorrection struct {
 
 func (x *HistoricalCorrection) Reset() {
 	*x = HistoricalCorrection{}
-	mi := &file_rotaloom_timekeeping_v1_timecard_proto_msgTypes[19]
+	mi := &file_rotaloom_timekeeping_v1_timecard_proto_msgTypes[20]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1490,7 +1612,7 @@ func (x *HistoricalCorrection) String() string {
 func (*HistoricalCorrection) ProtoMessage() {}
 
 func (x *HistoricalCorrection) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_timekeeping_v1_timecard_proto_msgTypes[19]
+	mi := &file_rotaloom_timekeeping_v1_timecard_proto_msgTypes[20]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1503,7 +1625,7 @@ func (x *HistoricalCorrection) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use HistoricalCorrection.ProtoReflect.Descriptor instead.
 func (*HistoricalCorrection) Descriptor() ([]byte, []int) {
-	return file_rotaloom_timekeeping_v1_timecard_proto_rawDescGZIP(), []int{19}
+	return file_rotaloom_timekeeping_v1_timecard_proto_rawDescGZIP(), []int{20}
 }
 
 func (x *HistoricalCorrection) GetId() int64 {
@@ -1593,7 +1715,7 @@ type MultiReadTimecardMetricsRequest struct {
 
 func (x *MultiReadTimecardMetricsRequest) Reset() {
 	*x = MultiReadTimecardMetricsRequest{}
-	mi := &file_rotaloom_timekeeping_v1_timecard_proto_msgTypes[20]
+	mi := &file_rotaloom_timekeeping_v1_timecard_proto_msgTypes[21]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1605,7 +1727,7 @@ func (x *MultiReadTimecardMetricsRequest) String() string {
 func (*MultiReadTimecardMetricsRequest) ProtoMessage() {}
 
 func (x *MultiReadTimecardMetricsRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_timekeeping_v1_timecard_proto_msgTypes[20]
+	mi := &file_rotaloom_timekeeping_v1_timecard_proto_msgTypes[21]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1618,7 +1740,7 @@ func (x *MultiReadTimecardMetricsRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use MultiReadTimecardMetricsRequest.ProtoReflect.Descriptor instead.
 func (*MultiReadTimecardMetricsRequest) Descriptor() ([]byte, []int) {
-	return file_rotaloom_timekeeping_v1_timecard_proto_rawDescGZIP(), []int{20}
+	return file_rotaloom_timekeeping_v1_timecard_proto_rawDescGZIP(), []int{21}
 }
 
 func (x *MultiReadTimecardMetricsRequest) GetSelect() []string {
@@ -1658,7 +1780,7 @@ type TimecardMetricsWhere struct {
 
 func (x *TimecardMetricsWhere) Reset() {
 	*x = TimecardMetricsWhere{}
-	mi := &file_rotaloom_timekeeping_v1_timecard_proto_msgTypes[21]
+	mi := &file_rotaloom_timekeeping_v1_timecard_proto_msgTypes[22]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1670,7 +1792,7 @@ func (x *TimecardMetricsWhere) String() string {
 func (*TimecardMetricsWhere) ProtoMessage() {}
 
 func (x *TimecardMetricsWhere) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_timekeeping_v1_timecard_proto_msgTypes[21]
+	mi := &file_rotaloom_timekeeping_v1_timecard_proto_msgTypes[22]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1683,7 +1805,7 @@ func (x *TimecardMetricsWhere) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use TimecardMetricsWhere.ProtoReflect.Descriptor instead.
 func (*TimecardMetricsWhere) Descriptor() ([]byte, []int) {
-	return file_rotaloom_timekeeping_v1_timecard_proto_rawDescGZIP(), []int{21}
+	return file_rotaloom_timekeeping_v1_timecard_proto_rawDescGZIP(), []int{22}
 }
 
 func (x *TimecardMetricsWhere) GetEmployeeSet() *TimecardEmployeeSet {
@@ -1710,7 +1832,7 @@ type RollupContext struct {
 
 func (x *RollupContext) Reset() {
 	*x = RollupContext{}
-	mi := &file_rotaloom_timekeeping_v1_timecard_proto_msgTypes[22]
+	mi := &file_rotaloom_timekeeping_v1_timecard_proto_msgTypes[23]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1722,7 +1844,7 @@ func (x *RollupContext) String() string {
 func (*RollupContext) ProtoMessage() {}
 
 func (x *RollupContext) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_timekeeping_v1_timecard_proto_msgTypes[22]
+	mi := &file_rotaloom_timekeeping_v1_timecard_proto_msgTypes[23]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1735,7 +1857,7 @@ func (x *RollupContext) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RollupContext.ProtoReflect.Descriptor instead.
 func (*RollupContext) Descriptor() ([]byte, []int) {
-	return file_rotaloom_timekeeping_v1_timecard_proto_rawDescGZIP(), []int{22}
+	return file_rotaloom_timekeeping_v1_timecard_proto_rawDescGZIP(), []int{23}
 }
 
 func (x *RollupContext) GetByEmployee() bool {
@@ -1789,7 +1911,7 @@ type TimecardMetricsList struct {
 
 func (x *TimecardMetricsList) Reset() {
 	*x = TimecardMetricsList{}
-	mi := &file_rotaloom_timekeeping_v1_timecard_proto_msgTypes[23]
+	mi := &file_rotaloom_timekeeping_v1_timecard_proto_msgTypes[24]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1801,7 +1923,7 @@ func (x *TimecardMetricsList) String() string {
 func (*TimecardMetricsList) ProtoMessage() {}
 
 func (x *TimecardMetricsList) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_timekeeping_v1_timecard_proto_msgTypes[23]
+	mi := &file_rotaloom_timekeeping_v1_timecard_proto_msgTypes[24]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1814,7 +1936,7 @@ func (x *TimecardMetricsList) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use TimecardMetricsList.ProtoReflect.Descriptor instead.
 func (*TimecardMetricsList) Descriptor() ([]byte, []int) {
-	return file_rotaloom_timekeeping_v1_timecard_proto_rawDescGZIP(), []int{23}
+	return file_rotaloom_timekeeping_v1_timecard_proto_rawDescGZIP(), []int{24}
 }
 
 func (x *TimecardMetricsList) GetMetrics() []*TimecardMetrics {
@@ -1843,7 +1965,7 @@ type TimecardMetrics struct {
 
 func (x *TimecardMetrics) Reset() {
 	*x = TimecardMetrics{}
-	mi := &file_rotaloom_timekeeping_v1_timecard_proto_msgTypes[24]
+	mi := &file_rotaloom_timekeeping_v1_timecard_proto_msgTypes[25]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1855,7 +1977,7 @@ func (x *TimecardMetrics) String() string {
 func (*TimecardMetrics) ProtoMessage() {}
 
 func (x *TimecardMetrics) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_timekeeping_v1_timecard_proto_msgTypes[24]
+	mi := &file_rotaloom_timekeeping_v1_timecard_proto_msgTypes[25]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1868,7 +1990,7 @@ func (x *TimecardMetrics) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use TimecardMetrics.ProtoReflect.Descriptor instead.
 func (*TimecardMetrics) Descriptor() ([]byte, []int) {
-	return file_rotaloom_timekeeping_v1_timecard_proto_rawDescGZIP(), []int{24}
+	return file_rotaloom_timekeeping_v1_timecard_proto_rawDescGZIP(), []int{25}
 }
 
 func (x *TimecardMetrics) GetEmployeeId() *v1.Ref {
@@ -1947,7 +2069,7 @@ type ActualTotal struct {
 
 func (x *ActualTotal) Reset() {
 	*x = ActualTotal{}
-	mi := &file_rotaloom_timekeeping_v1_timecard_proto_msgTypes[25]
+	mi := &file_rotaloom_timekeeping_v1_timecard_proto_msgTypes[26]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1959,7 +2081,7 @@ func (x *ActualTotal) String() string {
 func (*ActualTotal) ProtoMessage() {}
 
 func (x *ActualTotal) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_timekeeping_v1_timecard_proto_msgTypes[25]
+	mi := &file_rotaloom_timekeeping_v1_timecard_proto_msgTypes[26]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1972,7 +2094,7 @@ func (x *ActualTotal) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ActualTotal.ProtoReflect.Descriptor instead.
 func (*ActualTotal) Descriptor() ([]byte, []int) {
-	return file_rotaloom_timekeeping_v1_timecard_proto_rawDescGZIP(), []int{25}
+	return file_rotaloom_timekeeping_v1_timecard_proto_rawDescGZIP(), []int{26}
 }
 
 func (x *ActualTotal) GetUniqueId() string {
@@ -2062,7 +2184,7 @@ type ExceptionCount struct {
 
 func (x *ExceptionCount) Reset() {
 	*x = ExceptionCount{}
-	mi := &file_rotaloom_timekeeping_v1_timecard_proto_msgTypes[26]
+	mi := &file_rotaloom_timekeeping_v1_timecard_proto_msgTypes[27]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2074,7 +2196,7 @@ func (x *ExceptionCount) String() string {
 func (*ExceptionCount) ProtoMessage() {}
 
 func (x *ExceptionCount) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_timekeeping_v1_timecard_proto_msgTypes[26]
+	mi := &file_rotaloom_timekeeping_v1_timecard_proto_msgTypes[27]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2087,7 +2209,7 @@ func (x *ExceptionCount) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ExceptionCount.ProtoReflect.Descriptor instead.
 func (*ExceptionCount) Descriptor() ([]byte, []int) {
-	return file_rotaloom_timekeeping_v1_timecard_proto_rawDescGZIP(), []int{26}
+	return file_rotaloom_timekeeping_v1_timecard_proto_rawDescGZIP(), []int{27}
 }
 
 func (x *ExceptionCount) GetExceptionType() *TimecardExceptionType {
@@ -2116,15 +2238,16 @@ type TimecardDay struct {
 	Totals         []*WorkedTimeTotal       `protobuf:"bytes,6,rep,name=totals,proto3" json:"totals,omitempty"`
 	ScheduleShifts []*TimecardScheduleShift `protobuf:"bytes,7,rep,name=schedule_shifts,json=scheduleShifts,proto3" json:"schedule_shifts,omitempty"`
 	// What counts towards overtime of the day and of the week.
-	WorkedSeconds int64 `protobuf:"varint,8,opt,name=worked_seconds,json=workedSeconds,proto3" json:"worked_seconds,omitempty"`
-	WeekSeconds   int64 `protobuf:"varint,9,opt,name=week_seconds,json=weekSeconds,proto3" json:"week_seconds,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
+	WorkedSeconds        int64                  `protobuf:"varint,8,opt,name=worked_seconds,json=workedSeconds,proto3" json:"worked_seconds,omitempty"`
+	WeekSeconds          int64                  `protobuf:"varint,9,opt,name=week_seconds,json=weekSeconds,proto3" json:"week_seconds,omitempty"`
+	SchedulePayCodeEdits []*SchedulePayCodeEdit `protobuf:"bytes,10,rep,name=schedule_pay_code_edits,json=schedulePayCodeEdits,proto3" json:"schedule_pay_code_edits,omitempty"`
+	unknownFields        protoimpl.UnknownFields
+	sizeCache            protoimpl.SizeCache
 }
 
 func (x *TimecardDay) Reset() {
 	*x = TimecardDay{}
-	mi := &file_rotaloom_timekeeping_v1_timecard_proto_msgTypes[27]
+	mi := &file_rotaloom_timekeeping_v1_timecard_proto_msgTypes[28]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2136,7 +2259,7 @@ func (x *TimecardDay) String() string {
 func (*TimecardDay) ProtoMessage() {}
 
 func (x *TimecardDay) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_timekeeping_v1_timecard_proto_msgTypes[27]
+	mi := &file_rotaloom_timekeeping_v1_timecard_proto_msgTypes[28]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2149,7 +2272,7 @@ func (x *TimecardDay) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use TimecardDay.ProtoReflect.Descriptor instead.
 func (*TimecardDay) Descriptor() ([]byte, []int) {
-	return file_rotaloom_timekeeping_v1_timecard_proto_rawDescGZIP(), []int{27}
+	return file_rotaloom_timekeeping_v1_timecard_proto_rawDescGZIP(), []int{28}
 }
 
 func (x *TimecardDay) GetDate() string {
@@ -2215,6 +2338,13 @@ func (x *TimecardDay) GetWeekSeconds() int64 {
 	return 0
 }
 
+func (x *TimecardDay) GetSchedulePayCodeEdits() []*SchedulePayCodeEdit {
+	if x != nil {
+		return x.SchedulePayCodeEdits
+	}
+	return nil
+}
+
 var File_rotaloom_timekeeping_v1_timecard_proto protoreflect.FileDescriptor
 
 const file_rotaloom_timekeeping_v1_timecard_proto_rawDesc = "" +
@@ -2271,7 +2401,7 @@ const file_rotaloom_timekeeping_v1_timecard_proto_rawDesc = "" +
 	"#\b\xe8\a\x12\tWFP-90003\x18\x9d\x03 \x01J\x0epay code editsR\aremoved\"`\n" +
 	"\fTimecardList\x12?\n" +
 	"\ttimecards\x18\x01 \x03(\v2!.rotaloom.timekeeping.v1.TimecardR\ttimecards:\x0f\xa2\xbb\x18\v\n" +
-	"\ttimecards\"\xf9\x06\n" +
+	"\ttimecards\"\xde\a\n" +
 	"\bTimecard\x123\n" +
 	"\bemployee\x18\x01 \x01(\v2\x17.rotaloom.common.v1.RefR\bemployee\x12\x1d\n" +
 	"\n" +
@@ -2289,7 +2419,8 @@ const file_rotaloom_timekeeping_v1_timecard_proto_rawDesc = "" +
 	" \x03(\v2&.rotaloom.timekeeping.v1.TimecardTotalR\x11dailyTotalSummary\x12W\n" +
 	"\x0fschedule_shifts\x18\v \x03(\v2..rotaloom.timekeeping.v1.TimecardScheduleShiftR\x0escheduleShifts\x12d\n" +
 	"\x16historical_corrections\x18\f \x03(\v2-.rotaloom.timekeeping.v1.HistoricalCorrectionR\x15historicalCorrections\x125\n" +
-	"\x17signed_off_through_date\x18\r \x01(\tR\x14signedOffThroughDate\"\xc7\x03\n" +
+	"\x17signed_off_through_date\x18\r \x01(\tR\x14signedOffThroughDate\x12c\n" +
+	"\x17schedule_pay_code_edits\x18\x0e \x03(\v2,.rotaloom.timekeeping.v1.SchedulePayCodeEditR\x14schedulePayCodeEdits\"\xc7\x03\n" +
 	"\vWorkedShift\x123\n" +
 	"\bemployee\x18\x01 \x01(\v2\x17.rotaloom.common.v1.RefR\bemployee\x12\x1d\n" +
 	"\n" +
@@ -2377,7 +2508,23 @@ const file_rotaloom_timekeeping_v1_timecard_proto_rawDesc = "" +
 	"\x17TimecardScheduleSegment\x12&\n" +
 	"\x0fstart_date_time\x18\x01 \x01(\tR\rstartDateTime\x12\"\n" +
 	"\rend_date_time\x18\x02 \x01(\tR\vendDateTime\x120\n" +
-	"\aorg_job\x18\x03 \x01(\v2\x17.rotaloom.common.v1.RefR\x06orgJob\"\xf9\x03\n" +
+	"\aorg_job\x18\x03 \x01(\v2\x17.rotaloom.common.v1.RefR\x06orgJob\"\xd8\x03\n" +
+	"\x13SchedulePayCodeEdit\x123\n" +
+	"\bemployee\x18\x01 \x01(\v2\x17.rotaloom.common.v1.RefR\bemployee\x12\x1d\n" +
+	"\n" +
+	"apply_date\x18\x02 \x01(\tR\tapplyDate\x121\n" +
+	"\apaycode\x18\x03 \x01(\v2\x17.rotaloom.common.v1.RefR\apaycode\x120\n" +
+	"\aorg_job\x18\x04 \x01(\v2\x17.rotaloom.common.v1.RefR\x06orgJob\x12\x1f\n" +
+	"\vamount_type\x18\x05 \x01(\tR\n" +
+	"amountType\x12/\n" +
+	"\x11duration_in_hours\x18\x06 \x01(\x01H\x00R\x0fdurationInHours\x88\x01\x01\x12-\n" +
+	"\x10duration_in_days\x18\a \x01(\x01H\x01R\x0edurationInDays\x88\x01\x01\x12&\n" +
+	"\fmoney_amount\x18\b \x01(\x01H\x02R\vmoneyAmount\x88\x01\x01\x12\x19\n" +
+	"\x05leave\x18\t \x01(\bH\x03R\x05leave\x88\x01\x01B\x14\n" +
+	"\x12_duration_in_hoursB\x13\n" +
+	"\x11_duration_in_daysB\x0f\n" +
+	"\r_money_amountB\b\n" +
+	"\x06_leave\"\xf9\x03\n" +
 	"\x14HistoricalCorrection\x12\x13\n" +
 	"\x02id\x18\x01 \x01(\x03H\x00R\x02id\x88\x01\x01\x123\n" +
 	"\bemployee\x18\x02 \x01(\v2\x17.rotaloom.common.v1.RefR\bemployee\x121\n" +
@@ -2458,7 +2605,7 @@ const file_rotaloom_timekeeping_v1_timecard_proto_rawDesc = "" +
 	"\x0eExceptionCount\x12U\n" +
 	"\x0eexception_type\x18\x01 \x01(\v2..rotaloom.timekeeping.v1.TimecardExceptionTypeR\rexceptionType\x12\x19\n" +
 	"\x05count\x18\x02 \x01(\x03H\x00R\x05count\x88\x01\x01B\b\n" +
-	"\x06_count\"\xab\x04\n" +
+	"\x06_count\"\x90\x05\n" +
 	"\vTimecardDay\x12\x12\n" +
 	"\x04date\x18\x01 \x01(\tR\x04date\x128\n" +
 	"\apunches\x18\x02 \x03(\v2\x1e.rotaloom.timekeeping.v1.PunchR\apunches\x12I\n" +
@@ -2470,7 +2617,9 @@ const file_rotaloom_timekeeping_v1_timecard_proto_rawDesc = "" +
 	"\x06totals\x18\x06 \x03(\v2(.rotaloom.timekeeping.v1.WorkedTimeTotalR\x06totals\x12W\n" +
 	"\x0fschedule_shifts\x18\a \x03(\v2..rotaloom.timekeeping.v1.TimecardScheduleShiftR\x0escheduleShifts\x12%\n" +
 	"\x0eworked_seconds\x18\b \x01(\x03R\rworkedSeconds\x12!\n" +
-	"\fweek_seconds\x18\t \x01(\x03R\vweekSeconds2\xdf\x04\n" +
+	"\fweek_seconds\x18\t \x01(\x03R\vweekSeconds\x12c\n" +
+	"\x17schedule_pay_code_edits\x18\n" +
+	" \x03(\v2,.rotaloom.timekeeping.v1.SchedulePayCodeEditR\x14schedulePayCodeEdits2\xdf\x04\n" +
 	"\x0fTimecardService\x12\xc0\x01\n" +
 	"\x12MultiReadTimecards\x122.rotaloom.timekeeping.v1.MultiReadTimecardsRequest\x1a%.rotaloom.timekeeping.v1.TimecardList\"O\xa2\xbb\x18\x1d\n" +
 	"\x19timekeeping.timecard.read\x18\x02\x82\xd3\xe4\x93\x02(:\x01*\"#/v1/timekeeping/timecard/multi_read\x12\xaa\x01\n" +
@@ -2492,7 +2641,7 @@ func file_rotaloom_timekeeping_v1_timecard_proto_rawDescGZIP() []byte {
 	return file_rotaloom_timekeeping_v1_timecard_proto_rawDescData
 }
 
-var file_rotaloom_timekeeping_v1_timecard_proto_msgTypes = make([]protoimpl.MessageInfo, 28)
+var file_rotaloom_timekeeping_v1_timecard_proto_msgTypes = make([]protoimpl.MessageInfo, 29)
 var file_rotaloom_timekeeping_v1_timecard_proto_goTypes = []any{
 	(*MultiReadTimecardsRequest)(nil),       // 0: rotaloom.timekeeping.v1.MultiReadTimecardsRequest
 	(*TimecardsWhere)(nil),                  // 1: rotaloom.timekeeping.v1.TimecardsWhere
@@ -2513,47 +2662,48 @@ var file_rotaloom_timekeeping_v1_timecard_proto_goTypes = []any{
 	(*TimecardTotal)(nil),                   // 16: rotaloom.timekeeping.v1.TimecardTotal
 	(*TimecardScheduleShift)(nil),           // 17: rotaloom.timekeeping.v1.TimecardScheduleShift
 	(*TimecardScheduleSegment)(nil),         // 18: rotaloom.timekeeping.v1.TimecardScheduleSegment
-	(*HistoricalCorrection)(nil),            // 19: rotaloom.timekeeping.v1.HistoricalCorrection
-	(*MultiReadTimecardMetricsRequest)(nil), // 20: rotaloom.timekeeping.v1.MultiReadTimecardMetricsRequest
-	(*TimecardMetricsWhere)(nil),            // 21: rotaloom.timekeeping.v1.TimecardMetricsWhere
-	(*RollupContext)(nil),                   // 22: rotaloom.timekeeping.v1.RollupContext
-	(*TimecardMetricsList)(nil),             // 23: rotaloom.timekeeping.v1.TimecardMetricsList
-	(*TimecardMetrics)(nil),                 // 24: rotaloom.timekeeping.v1.TimecardMetrics
-	(*ActualTotal)(nil),                     // 25: rotaloom.timekeeping.v1.ActualTotal
-	(*ExceptionCount)(nil),                  // 26: rotaloom.timekeeping.v1.ExceptionCount
-	(*TimecardDay)(nil),                     // 27: rotaloom.timekeeping.v1.TimecardDay
-	(*structpb.Struct)(nil),                 // 28: google.protobuf.Struct
-	(*v1.RefList)(nil),                      // 29: rotaloom.common.v1.RefList
-	(*v1.DateRange)(nil),                    // 30: rotaloom.common.v1.DateRange
-	(*v1.Ref)(nil),                          // 31: rotaloom.common.v1.Ref
-	(*Punch)(nil),                           // 32: rotaloom.timekeeping.v1.Punch
-	(*structpb.Value)(nil),                  // 33: google.protobuf.Value
-	(*WorkedTimeTotal)(nil),                 // 34: rotaloom.timekeeping.v1.WorkedTimeTotal
+	(*SchedulePayCodeEdit)(nil),             // 19: rotaloom.timekeeping.v1.SchedulePayCodeEdit
+	(*HistoricalCorrection)(nil),            // 20: rotaloom.timekeeping.v1.HistoricalCorrection
+	(*MultiReadTimecardMetricsRequest)(nil), // 21: rotaloom.timekeeping.v1.MultiReadTimecardMetricsRequest
+	(*TimecardMetricsWhere)(nil),            // 22: rotaloom.timekeeping.v1.TimecardMetricsWhere
+	(*RollupContext)(nil),                   // 23: rotaloom.timekeeping.v1.RollupContext
+	(*TimecardMetricsList)(nil),             // 24: rotaloom.timekeeping.v1.TimecardMetricsList
+	(*TimecardMetrics)(nil),                 // 25: rotaloom.timekeeping.v1.TimecardMetrics
+	(*ActualTotal)(nil),                     // 26: rotaloom.timekeeping.v1.ActualTotal
+	(*ExceptionCount)(nil),                  // 27: rotaloom.timekeeping.v1.ExceptionCount
+	(*TimecardDay)(nil),                     // 28: rotaloom.timekeeping.v1.TimecardDay
+	(*structpb.Struct)(nil),                 // 29: google.protobuf.Struct
+	(*v1.RefList)(nil),                      // 30: rotaloom.common.v1.RefList
+	(*v1.DateRange)(nil),                    // 31: rotaloom.common.v1.DateRange
+	(*v1.Ref)(nil),                          // 32: rotaloom.common.v1.Ref
+	(*Punch)(nil),                           // 33: rotaloom.timekeeping.v1.Punch
+	(*structpb.Value)(nil),                  // 34: google.protobuf.Value
+	(*WorkedTimeTotal)(nil),                 // 35: rotaloom.timekeeping.v1.WorkedTimeTotal
 }
 var file_rotaloom_timekeeping_v1_timecard_proto_depIdxs = []int32{
 	1,  // 0: rotaloom.timekeeping.v1.MultiReadTimecardsRequest.where:type_name -> rotaloom.timekeeping.v1.TimecardsWhere
-	28, // 1: rotaloom.timekeeping.v1.MultiReadTimecardsRequest.multi_read_options:type_name -> google.protobuf.Struct
-	29, // 2: rotaloom.timekeeping.v1.TimecardsWhere.employees:type_name -> rotaloom.common.v1.RefList
-	30, // 3: rotaloom.timekeeping.v1.TimecardsWhere.date_range:type_name -> rotaloom.common.v1.DateRange
+	29, // 1: rotaloom.timekeeping.v1.MultiReadTimecardsRequest.multi_read_options:type_name -> google.protobuf.Struct
+	30, // 2: rotaloom.timekeeping.v1.TimecardsWhere.employees:type_name -> rotaloom.common.v1.RefList
+	31, // 3: rotaloom.timekeeping.v1.TimecardsWhere.date_range:type_name -> rotaloom.common.v1.DateRange
 	2,  // 4: rotaloom.timekeeping.v1.TimecardsWhere.employee_set:type_name -> rotaloom.timekeeping.v1.TimecardEmployeeSet
-	29, // 5: rotaloom.timekeeping.v1.TimecardEmployeeSet.employees:type_name -> rotaloom.common.v1.RefList
-	30, // 6: rotaloom.timekeeping.v1.TimecardEmployeeSet.date_range:type_name -> rotaloom.common.v1.DateRange
+	30, // 5: rotaloom.timekeeping.v1.TimecardEmployeeSet.employees:type_name -> rotaloom.common.v1.RefList
+	31, // 6: rotaloom.timekeeping.v1.TimecardEmployeeSet.date_range:type_name -> rotaloom.common.v1.DateRange
 	4,  // 7: rotaloom.timekeeping.v1.UpdateTimecardRequest.where:type_name -> rotaloom.timekeeping.v1.TimecardWhere
 	6,  // 8: rotaloom.timekeeping.v1.UpdateTimecardRequest.do:type_name -> rotaloom.timekeeping.v1.TimecardChanges
-	31, // 9: rotaloom.timekeeping.v1.TimecardWhere.employee:type_name -> rotaloom.common.v1.Ref
+	32, // 9: rotaloom.timekeeping.v1.TimecardWhere.employee:type_name -> rotaloom.common.v1.Ref
 	5,  // 10: rotaloom.timekeeping.v1.TimecardWhere.date_range:type_name -> rotaloom.timekeeping.v1.TimecardDates
-	31, // 11: rotaloom.timekeeping.v1.TimecardDates.symbolic_period:type_name -> rotaloom.common.v1.Ref
+	32, // 11: rotaloom.timekeeping.v1.TimecardDates.symbolic_period:type_name -> rotaloom.common.v1.Ref
 	7,  // 12: rotaloom.timekeeping.v1.TimecardChanges.punches:type_name -> rotaloom.timekeeping.v1.PunchChanges
 	8,  // 13: rotaloom.timekeeping.v1.TimecardChanges.pay_code_edits:type_name -> rotaloom.timekeeping.v1.PayCodeEditChanges
-	32, // 14: rotaloom.timekeeping.v1.PunchChanges.added:type_name -> rotaloom.timekeeping.v1.Punch
-	32, // 15: rotaloom.timekeeping.v1.PunchChanges.updated:type_name -> rotaloom.timekeeping.v1.Punch
-	32, // 16: rotaloom.timekeeping.v1.PunchChanges.removed:type_name -> rotaloom.timekeeping.v1.Punch
+	33, // 14: rotaloom.timekeeping.v1.PunchChanges.added:type_name -> rotaloom.timekeeping.v1.Punch
+	33, // 15: rotaloom.timekeeping.v1.PunchChanges.updated:type_name -> rotaloom.timekeeping.v1.Punch
+	33, // 16: rotaloom.timekeeping.v1.PunchChanges.removed:type_name -> rotaloom.timekeeping.v1.Punch
 	13, // 17: rotaloom.timekeeping.v1.PayCodeEditChanges.added:type_name -> rotaloom.timekeeping.v1.TimecardPayCodeEdit
 	13, // 18: rotaloom.timekeeping.v1.PayCodeEditChanges.updated:type_name -> rotaloom.timekeeping.v1.TimecardPayCodeEdit
 	13, // 19: rotaloom.timekeeping.v1.PayCodeEditChanges.removed:type_name -> rotaloom.timekeeping.v1.TimecardPayCodeEdit
 	10, // 20: rotaloom.timekeeping.v1.TimecardList.timecards:type_name -> rotaloom.timekeeping.v1.Timecard
-	31, // 21: rotaloom.timekeeping.v1.Timecard.employee:type_name -> rotaloom.common.v1.Ref
-	32, // 22: rotaloom.timekeeping.v1.Timecard.punches:type_name -> rotaloom.timekeeping.v1.Punch
+	32, // 21: rotaloom.timekeeping.v1.Timecard.employee:type_name -> rotaloom.common.v1.Ref
+	33, // 22: rotaloom.timekeeping.v1.Timecard.punches:type_name -> rotaloom.timekeeping.v1.Punch
 	11, // 23: rotaloom.timekeeping.v1.Timecard.worked_shifts:type_name -> rotaloom.timekeeping.v1.WorkedShift
 	13, // 24: rotaloom.timekeeping.v1.Timecard.pay_code_edits:type_name -> rotaloom.timekeeping.v1.TimecardPayCodeEdit
 	14, // 25: rotaloom.timekeeping.v1.Timecard.exceptions:type_name -> rotaloom.timekeeping.v1.TimecardException
@@ -2561,62 +2711,67 @@ var file_rotaloom_timekeeping_v1_timecard_proto_depIdxs = []int32{
 	16, // 27: rotaloom.timekeeping.v1.Timecard.total_summary:type_name -> rotaloom.timekeeping.v1.TimecardTotal
 	16, // 28: rotaloom.timekeeping.v1.Timecard.daily_total_summary:type_name -> rotaloom.timekeeping.v1.TimecardTotal
 	17, // 29: rotaloom.timekeeping.v1.Timecard.schedule_shifts:type_name -> rotaloom.timekeeping.v1.TimecardScheduleShift
-	19, // 30: rotaloom.timekeeping.v1.Timecard.historical_corrections:type_name -> rotaloom.timekeeping.v1.HistoricalCorrection
-	31, // 31: rotaloom.timekeeping.v1.WorkedShift.employee:type_name -> rotaloom.common.v1.Ref
-	12, // 32: rotaloom.timekeeping.v1.WorkedShift.worked_spans:type_name -> rotaloom.timekeeping.v1.WorkedSpan
-	31, // 33: rotaloom.timekeeping.v1.WorkedSpan.org_job:type_name -> rotaloom.common.v1.Ref
-	31, // 34: rotaloom.timekeeping.v1.WorkedSpan.paycode:type_name -> rotaloom.common.v1.Ref
-	31, // 35: rotaloom.timekeeping.v1.TimecardPayCodeEdit.employee:type_name -> rotaloom.common.v1.Ref
-	31, // 36: rotaloom.timekeeping.v1.TimecardPayCodeEdit.paycode:type_name -> rotaloom.common.v1.Ref
-	33, // 37: rotaloom.timekeeping.v1.TimecardPayCodeEdit.duration_in_hours:type_name -> google.protobuf.Value
-	33, // 38: rotaloom.timekeeping.v1.TimecardPayCodeEdit.duration_in_days:type_name -> google.protobuf.Value
-	33, // 39: rotaloom.timekeeping.v1.TimecardPayCodeEdit.money_amount:type_name -> google.protobuf.Value
-	31, // 40: rotaloom.timekeeping.v1.TimecardPayCodeEdit.org_job:type_name -> rotaloom.common.v1.Ref
-	28, // 41: rotaloom.timekeeping.v1.TimecardPayCodeEdit.comments_notes:type_name -> google.protobuf.Struct
-	31, // 42: rotaloom.timekeeping.v1.TimecardException.employee:type_name -> rotaloom.common.v1.Ref
-	15, // 43: rotaloom.timekeeping.v1.TimecardException.exception_type:type_name -> rotaloom.timekeeping.v1.TimecardExceptionType
-	31, // 44: rotaloom.timekeeping.v1.TimecardTotal.paycode:type_name -> rotaloom.common.v1.Ref
-	31, // 45: rotaloom.timekeeping.v1.TimecardTotal.org_job:type_name -> rotaloom.common.v1.Ref
-	31, // 46: rotaloom.timekeeping.v1.TimecardScheduleShift.employee:type_name -> rotaloom.common.v1.Ref
-	18, // 47: rotaloom.timekeeping.v1.TimecardScheduleShift.segments:type_name -> rotaloom.timekeeping.v1.TimecardScheduleSegment
-	31, // 48: rotaloom.timekeeping.v1.TimecardScheduleSegment.org_job:type_name -> rotaloom.common.v1.Ref
-	31, // 49: rotaloom.timekeeping.v1.HistoricalCorrection.employee:type_name -> rotaloom.common.v1.Ref
-	31, // 50: rotaloom.timekeeping.v1.HistoricalCorrection.paycode:type_name -> rotaloom.common.v1.Ref
-	31, // 51: rotaloom.timekeeping.v1.HistoricalCorrection.org_job:type_name -> rotaloom.common.v1.Ref
-	21, // 52: rotaloom.timekeeping.v1.MultiReadTimecardMetricsRequest.where:type_name -> rotaloom.timekeeping.v1.TimecardMetricsWhere
-	29, // 53: rotaloom.timekeeping.v1.MultiReadTimecardMetricsRequest.paycodes:type_name -> rotaloom.common.v1.RefList
-	22, // 54: rotaloom.timekeeping.v1.MultiReadTimecardMetricsRequest.rollup_context:type_name -> rotaloom.timekeeping.v1.RollupContext
-	2,  // 55: rotaloom.timekeeping.v1.TimecardMetricsWhere.employee_set:type_name -> rotaloom.timekeeping.v1.TimecardEmployeeSet
-	24, // 56: rotaloom.timekeeping.v1.TimecardMetricsList.metrics:type_name -> rotaloom.timekeeping.v1.TimecardMetrics
-	31, // 57: rotaloom.timekeeping.v1.TimecardMetrics.employee_id:type_name -> rotaloom.common.v1.Ref
-	25, // 58: rotaloom.timekeeping.v1.TimecardMetrics.actual_totals:type_name -> rotaloom.timekeeping.v1.ActualTotal
-	25, // 59: rotaloom.timekeeping.v1.TimecardMetrics.actual_totals_only_corrections:type_name -> rotaloom.timekeeping.v1.ActualTotal
-	25, // 60: rotaloom.timekeeping.v1.TimecardMetrics.actual_totals_exclude_corrections:type_name -> rotaloom.timekeeping.v1.ActualTotal
-	25, // 61: rotaloom.timekeeping.v1.TimecardMetrics.daily_actual_total_summary:type_name -> rotaloom.timekeeping.v1.ActualTotal
-	25, // 62: rotaloom.timekeeping.v1.TimecardMetrics.shift_actual_total_summary:type_name -> rotaloom.timekeeping.v1.ActualTotal
-	25, // 63: rotaloom.timekeeping.v1.TimecardMetrics.scheduled_totals:type_name -> rotaloom.timekeeping.v1.ActualTotal
-	26, // 64: rotaloom.timekeeping.v1.TimecardMetrics.exception_counts:type_name -> rotaloom.timekeeping.v1.ExceptionCount
-	31, // 65: rotaloom.timekeeping.v1.ActualTotal.employee:type_name -> rotaloom.common.v1.Ref
-	31, // 66: rotaloom.timekeeping.v1.ActualTotal.paycode:type_name -> rotaloom.common.v1.Ref
-	31, // 67: rotaloom.timekeeping.v1.ActualTotal.org_job:type_name -> rotaloom.common.v1.Ref
-	15, // 68: rotaloom.timekeeping.v1.ExceptionCount.exception_type:type_name -> rotaloom.timekeeping.v1.TimecardExceptionType
-	32, // 69: rotaloom.timekeeping.v1.TimecardDay.punches:type_name -> rotaloom.timekeeping.v1.Punch
-	11, // 70: rotaloom.timekeeping.v1.TimecardDay.worked_shifts:type_name -> rotaloom.timekeeping.v1.WorkedShift
-	13, // 71: rotaloom.timekeeping.v1.TimecardDay.pay_code_edits:type_name -> rotaloom.timekeeping.v1.TimecardPayCodeEdit
-	14, // 72: rotaloom.timekeeping.v1.TimecardDay.exceptions:type_name -> rotaloom.timekeeping.v1.TimecardException
-	34, // 73: rotaloom.timekeeping.v1.TimecardDay.totals:type_name -> rotaloom.timekeeping.v1.WorkedTimeTotal
-	17, // 74: rotaloom.timekeeping.v1.TimecardDay.schedule_shifts:type_name -> rotaloom.timekeeping.v1.TimecardScheduleShift
-	0,  // 75: rotaloom.timekeeping.v1.TimecardService.MultiReadTimecards:input_type -> rotaloom.timekeeping.v1.MultiReadTimecardsRequest
-	3,  // 76: rotaloom.timekeeping.v1.TimecardService.UpdateTimecard:input_type -> rotaloom.timekeeping.v1.UpdateTimecardRequest
-	20, // 77: rotaloom.timekeeping.v1.TimecardService.MultiReadTimecardMetrics:input_type -> rotaloom.timekeeping.v1.MultiReadTimecardMetricsRequest
-	9,  // 78: rotaloom.timekeeping.v1.TimecardService.MultiReadTimecards:output_type -> rotaloom.timekeeping.v1.TimecardList
-	10, // 79: rotaloom.timekeeping.v1.TimecardService.UpdateTimecard:output_type -> rotaloom.timekeeping.v1.Timecard
-	23, // 80: rotaloom.timekeeping.v1.TimecardService.MultiReadTimecardMetrics:output_type -> rotaloom.timekeeping.v1.TimecardMetricsList
-	78, // [78:81] is the sub-list for method output_type
-	75, // [75:78] is the sub-list for method input_type
-	75, // [75:75] is the sub-list for extension type_name
-	75, // [75:75] is the sub-list for extension extendee
-	0,  // [0:75] is the sub-list for field type_name
+	20, // 30: rotaloom.timekeeping.v1.Timecard.historical_corrections:type_name -> rotaloom.timekeeping.v1.HistoricalCorrection
+	19, // 31: rotaloom.timekeeping.v1.Timecard.schedule_pay_code_edits:type_name -> rotaloom.timekeeping.v1.SchedulePayCodeEdit
+	32, // 32: rotaloom.timekeeping.v1.WorkedShift.employee:type_name -> rotaloom.common.v1.Ref
+	12, // 33: rotaloom.timekeeping.v1.WorkedShift.worked_spans:type_name -> rotaloom.timekeeping.v1.WorkedSpan
+	32, // 34: rotaloom.timekeeping.v1.WorkedSpan.org_job:type_name -> rotaloom.common.v1.Ref
+	32, // 35: rotaloom.timekeeping.v1.WorkedSpan.paycode:type_name -> rotaloom.common.v1.Ref
+	32, // 36: rotaloom.timekeeping.v1.TimecardPayCodeEdit.employee:type_name -> rotaloom.common.v1.Ref
+	32, // 37: rotaloom.timekeeping.v1.TimecardPayCodeEdit.paycode:type_name -> rotaloom.common.v1.Ref
+	34, // 38: rotaloom.timekeeping.v1.TimecardPayCodeEdit.duration_in_hours:type_name -> google.protobuf.Value
+	34, // 39: rotaloom.timekeeping.v1.TimecardPayCodeEdit.duration_in_days:type_name -> google.protobuf.Value
+	34, // 40: rotaloom.timekeeping.v1.TimecardPayCodeEdit.money_amount:type_name -> google.protobuf.Value
+	32, // 41: rotaloom.timekeeping.v1.TimecardPayCodeEdit.org_job:type_name -> rotaloom.common.v1.Ref
+	29, // 42: rotaloom.timekeeping.v1.TimecardPayCodeEdit.comments_notes:type_name -> google.protobuf.Struct
+	32, // 43: rotaloom.timekeeping.v1.TimecardException.employee:type_name -> rotaloom.common.v1.Ref
+	15, // 44: rotaloom.timekeeping.v1.TimecardException.exception_type:type_name -> rotaloom.timekeeping.v1.TimecardExceptionType
+	32, // 45: rotaloom.timekeeping.v1.TimecardTotal.paycode:type_name -> rotaloom.common.v1.Ref
+	32, // 46: rotaloom.timekeeping.v1.TimecardTotal.org_job:type_name -> rotaloom.common.v1.Ref
+	32, // 47: rotaloom.timekeeping.v1.TimecardScheduleShift.employee:type_name -> rotaloom.common.v1.Ref
+	18, // 48: rotaloom.timekeeping.v1.TimecardScheduleShift.segments:type_name -> rotaloom.timekeeping.v1.TimecardScheduleSegment
+	32, // 49: rotaloom.timekeeping.v1.TimecardScheduleSegment.org_job:type_name -> rotaloom.common.v1.Ref
+	32, // 50: rotaloom.timekeeping.v1.SchedulePayCodeEdit.employee:type_name -> rotaloom.common.v1.Ref
+	32, // 51: rotaloom.timekeeping.v1.SchedulePayCodeEdit.paycode:type_name -> rotaloom.common.v1.Ref
+	32, // 52: rotaloom.timekeeping.v1.SchedulePayCodeEdit.org_job:type_name -> rotaloom.common.v1.Ref
+	32, // 53: rotaloom.timekeeping.v1.HistoricalCorrection.employee:type_name -> rotaloom.common.v1.Ref
+	32, // 54: rotaloom.timekeeping.v1.HistoricalCorrection.paycode:type_name -> rotaloom.common.v1.Ref
+	32, // 55: rotaloom.timekeeping.v1.HistoricalCorrection.org_job:type_name -> rotaloom.common.v1.Ref
+	22, // 56: rotaloom.timekeeping.v1.MultiReadTimecardMetricsRequest.where:type_name -> rotaloom.timekeeping.v1.TimecardMetricsWhere
+	30, // 57: rotaloom.timekeeping.v1.MultiReadTimecardMetricsRequest.paycodes:type_name -> rotaloom.common.v1.RefList
+	23, // 58: rotaloom.timekeeping.v1.MultiReadTimecardMetricsRequest.rollup_context:type_name -> rotaloom.timekeeping.v1.RollupContext
+	2,  // 59: rotaloom.timekeeping.v1.TimecardMetricsWhere.employee_set:type_name -> rotaloom.timekeeping.v1.TimecardEmployeeSet
+	25, // 60: rotaloom.timekeeping.v1.TimecardMetricsList.metrics:type_name -> rotaloom.timekeeping.v1.TimecardMetrics
+	32, // 61: rotaloom.timekeeping.v1.TimecardMetrics.employee_id:type_name -> rotaloom.common.v1.Ref
+	26, // 62: rotaloom.timekeeping.v1.TimecardMetrics.actual_totals:type_name -> rotaloom.timekeeping.v1.ActualTotal
+	26, // 63: rotaloom.timekeeping.v1.TimecardMetrics.actual_totals_only_corrections:type_name -> rotaloom.timekeeping.v1.ActualTotal
+	26, // 64: rotaloom.timekeeping.v1.TimecardMetrics.actual_totals_exclude_corrections:type_name -> rotaloom.timekeeping.v1.ActualTotal
+	26, // 65: rotaloom.timekeeping.v1.TimecardMetrics.daily_actual_total_summary:type_name -> rotaloom.timekeeping.v1.ActualTotal
+	26, // 66: rotaloom.timekeeping.v1.TimecardMetrics.shift_actual_total_summary:type_name -> rotaloom.timekeeping.v1.ActualTotal
+	26, // 67: rotaloom.timekeeping.v1.TimecardMetrics.scheduled_totals:type_name -> rotaloom.timekeeping.v1.ActualTotal
+	27, // 68: rotaloom.timekeeping.v1.TimecardMetrics.exception_counts:type_name -> rotaloom.timekeeping.v1.ExceptionCount
+	32, // 69: rotaloom.timekeeping.v1.ActualTotal.employee:type_name -> rotaloom.common.v1.Ref
+	32, // 70: rotaloom.timekeeping.v1.ActualTotal.paycode:type_name -> rotaloom.common.v1.Ref
+	32, // 71: rotaloom.timekeeping.v1.ActualTotal.org_job:type_name -> rotaloom.common.v1.Ref
+	15, // 72: rotaloom.timekeeping.v1.ExceptionCount.exception_type:type_name -> rotaloom.timekeeping.v1.TimecardExceptionType
+	33, // 73: rotaloom.timekeeping.v1.TimecardDay.punches:type_name -> rotaloom.timekeeping.v1.Punch
+	11, // 74: rotaloom.timekeeping.v1.TimecardDay.worked_shifts:type_name -> rotaloom.timekeeping.v1.WorkedShift
+	13, // 75: rotaloom.timekeeping.v1.TimecardDay.pay_code_edits:type_name -> rotaloom.timekeeping.v1.TimecardPayCodeEdit
+	14, // 76: rotaloom.timekeeping.v1.TimecardDay.exceptions:type_name -> rotaloom.timekeeping.v1.TimecardException
+	35, // 77: rotaloom.timekeeping.v1.TimecardDay.totals:type_name -> rotaloom.timekeeping.v1.WorkedTimeTotal
+	17, // 78: rotaloom.timekeeping.v1.TimecardDay.schedule_shifts:type_name -> rotaloom.timekeeping.v1.TimecardScheduleShift
+	19, // 79: rotaloom.timekeeping.v1.TimecardDay.schedule_pay_code_edits:type_name -> rotaloom.timekeeping.v1.SchedulePayCodeEdit
+	0,  // 80: rotaloom.timekeeping.v1.TimecardService.MultiReadTimecards:input_type -> rotaloom.timekeeping.v1.MultiReadTimecardsRequest
+	3,  // 81: rotaloom.timekeeping.v1.TimecardService.UpdateTimecard:input_type -> rotaloom.timekeeping.v1.UpdateTimecardRequest
+	21, // 82: rotaloom.timekeeping.v1.TimecardService.MultiReadTimecardMetrics:input_type -> rotaloom.timekeeping.v1.MultiReadTimecardMetricsRequest
+	9,  // 83: rotaloom.timekeeping.v1.TimecardService.MultiReadTimecards:output_type -> rotaloom.timekeeping.v1.TimecardList
+	10, // 84: rotaloom.timekeeping.v1.TimecardService.UpdateTimecard:output_type -> rotaloom.timekeeping.v1.Timecard
+	24, // 85: rotaloom.timekeeping.v1.TimecardService.MultiReadTimecardMetrics:output_type -> rotaloom.timekeeping.v1.TimecardMetricsList
+	83, // [83:86] is the sub-list for method output_type
+	80, // [80:83] is the sub-list for method input_type
+	80, // [80:80] is the sub-list for extension type_name
+	80, // [80:80] is the sub-list for extension extendee
+	0,  // [0:80] is the sub-list for field type_name
 }
 
 func init() { file_rotaloom_timekeeping_v1_timecard_proto_init() }
@@ -2635,16 +2790,17 @@ func file_rotaloom_timekeeping_v1_timecard_proto_init() {
 	file_rotaloom_timekeeping_v1_timecard_proto_msgTypes[16].OneofWrappers = []any{}
 	file_rotaloom_timekeeping_v1_timecard_proto_msgTypes[17].OneofWrappers = []any{}
 	file_rotaloom_timekeeping_v1_timecard_proto_msgTypes[19].OneofWrappers = []any{}
-	file_rotaloom_timekeeping_v1_timecard_proto_msgTypes[22].OneofWrappers = []any{}
-	file_rotaloom_timekeeping_v1_timecard_proto_msgTypes[25].OneofWrappers = []any{}
+	file_rotaloom_timekeeping_v1_timecard_proto_msgTypes[20].OneofWrappers = []any{}
+	file_rotaloom_timekeeping_v1_timecard_proto_msgTypes[23].OneofWrappers = []any{}
 	file_rotaloom_timekeeping_v1_timecard_proto_msgTypes[26].OneofWrappers = []any{}
+	file_rotaloom_timekeeping_v1_timecard_proto_msgTypes[27].OneofWrappers = []any{}
 	type x struct{}
 	out := protoimpl.TypeBuilder{
 		File: protoimpl.DescBuilder{
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_rotaloom_timekeeping_v1_timecard_proto_rawDesc), len(file_rotaloom_timekeeping_v1_timecard_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   28,
+			NumMessages:   29,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

@@ -32,7 +32,7 @@ const (
 	TotalKind_TOTAL_KIND_UNSPECIFIED TotalKind = 0
 	// Time between punches.
 	TotalKind_TOTAL_KIND_WORKED TotalKind = 1
-	// Amounts that people entered.
+	// Amounts that people entered on the timecard or the schedule, and paid leave.
 	TotalKind_TOTAL_KIND_PAY_CODE_EDIT TotalKind = 2
 	// What changed on days that were signed off already.
 	TotalKind_TOTAL_KIND_HISTORICAL_CORRECTION TotalKind = 3

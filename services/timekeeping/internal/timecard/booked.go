@@ -1,0 +1,86 @@
+package timecard
+
+import (
+	"github.com/jackc/pgx/v5"
+	"google.golang.org/protobuf/proto"
+
+	"github.com/rotaloom/rotaloom/pkg/civil"
+	commonv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/common/v1"
+	timekeepingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/timekeeping/v1"
+	"github.com/rotaloom/rotaloom/services/timekeeping/internal/leaveedit"
+	"github.com/rotaloom/rotaloom/services/timekeeping/internal/worktime"
+)
+
+// booked is what stands on the schedule beside shifts, on one of its days: a pay code
+// edit, or time of a leave edit.
+type booked struct {
+	day     civil.Date
+	payCode worktime.PayCode
+	job     string
+	worth
+	leave, excused bool
+	// halves of the day are its time; a pay code of days counts them as such.
+	halves int64
+	inDays bool
+}
+
+func scanLeave(rows pgx.Rows, found map[int64]*employee) error {
+	return leaveedit.ScanPaid(rows, func(p leaveedit.Paid) {
+		found[p.EmployeeID].leave = append(found[p.EmployeeID].leave, p)
+	})
+}
+
+// book adds what stands on the schedule beside shifts to the input, in the order of
+// c.booked.
+func (c *card) book() {
+	c.input.Zone = c.zone
+	add := func(day civil.Date, ref *commonv1.Ref, job string, b booked, e worktime.Edit) {
+		code := c.setup.find(ref)
+		b.day, b.payCode, b.job = day, c.setup.payCode(ref), c.job(job, day)
+		b.excused, b.inDays = code.GetExcusedAbsence(), code.GetUnit() == unitDay
+		e.Day, e.PayCode, e.Job = day, b.payCode, b.job
+		c.booked, c.input.Edits = append(c.booked, b), append(c.input.Edits, e)
+	}
+	for _, edit := range c.of.GetPayCodeEdits() {
+		a, day := edit.GetAmount(), civil.Date(edit.GetDay())
+		if !c.days.Contains(day) {
+			continue
+		}
+		ref := &commonv1.Ref{Qualifier: proto.String(a.GetPayCode())}
+		if a.GetPayCodeId() != 0 {
+			ref.Id = proto.Int64(a.GetPayCodeId())
+		}
+		b := booked{worth: worth{days: amount(a.GetDays()), money: amount(a.GetMoney())}, halves: int64(a.GetHalves())}
+		add(day, ref, a.GetJob(), b, worktime.Edit{Seconds: a.GetSeconds(), Start: a.GetStartSecond(), End: a.GetEndSecond(), Halves: int64(a.GetHalves())})
+	}
+	for _, p := range c.leave {
+		add(p.Day, p.PayCode, "", booked{leave: true}, worktime.Edit{Seconds: p.Seconds})
+	}
+}
+
+// measure takes over how long what was booked is.
+func (c *card) measure() {
+	for i := range c.booked {
+		b := &c.booked[i]
+		if b.halves != 0 && b.inDays {
+			b.days = amount(b.halves) * perUnit / 2
+			continue
+		}
+		b.seconds = c.result.Booked[i]
+	}
+}
+
+func (b *booked) wire() *timekeepingv1.SchedulePayCodeEdit {
+	out := &timekeepingv1.SchedulePayCodeEdit{
+		ApplyDate: b.day.String(), Paycode: payCodeRef(b.payCode), OrgJob: jobRef(b.job), Leave: proto.Bool(b.leave),
+	}
+	switch {
+	case b.days != 0:
+		out.AmountType, out.DurationInDays = unitDay, numberOf(b.days.String())
+	case b.money != 0:
+		out.AmountType, out.MoneyAmount = unitMoney, numberOf(b.money.String())
+	default:
+		out.AmountType, out.DurationInHours = unitHour, hoursOf(b.seconds)
+	}
+	return out
+}

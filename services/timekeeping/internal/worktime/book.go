@@ -1,0 +1,47 @@
+package worktime
+
+import "github.com/rotaloom/rotaloom/pkg/civil"
+
+// Stretch is time by the clock, in seconds after the midnight that begins its day.
+type Stretch struct {
+	Day        civil.Date
+	Start, End int32
+}
+
+// Edit books time on a day without punches. Its time is the first of Seconds, a stretch
+// of the clock (End is not 0) and Halves of the scheduled work of the day.
+type Edit struct {
+	Day        civil.Date
+	PayCode    PayCode
+	Job        string
+	Seconds    int64
+	Start, End int32
+	Halves     int64
+}
+
+// book calculates how long the edits are, in real time.
+func (c *calculation) book() {
+	if len(c.in.Edits) == 0 {
+		return
+	}
+	cursor := c.in.Zone.Cursor()
+	length := func(s Stretch) int64 {
+		from, to := cursor.Interval(s.Day, s.Start, s.End)
+		return max(0, to-from)
+	}
+	work := map[civil.Date]int64{}
+	for _, s := range c.in.Work {
+		work[s.Day] += length(s)
+	}
+	c.out.Booked = make([]int64, len(c.in.Edits))
+	for i, e := range c.in.Edits {
+		switch {
+		case e.Seconds != 0:
+			c.out.Booked[i] = e.Seconds
+		case e.End != 0:
+			c.out.Booked[i] = length(Stretch{e.Day, e.Start, e.End})
+		default:
+			c.out.Booked[i] = e.Halves * work[e.Day] / 2
+		}
+	}
+}
