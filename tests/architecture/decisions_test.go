@@ -2,6 +2,7 @@ package architecture
 
 import (
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
@@ -32,4 +33,22 @@ func TestDecisionsAreNumberedAndListed(t *testing.T) {
 		assert.Contains(t, string(index), fmt.Sprintf("| %d | [%s](%s) |", i+1, title, name), "docs/decisions/README.md lacks it")
 	}
 	assert.Equal(t, len(pages), strings.Count(string(index), "](0"), "the index lists a page that is not there")
+}
+
+// docs/README.md leads to every page but the decisions, which have an index of their own.
+func TestDocumentationIsListed(t *testing.T) {
+	t.Parallel()
+	const folder = "../../docs"
+	index, err := os.ReadFile(filepath.Join(folder, "README.md"))
+	require.NoError(t, err)
+	require.NoError(t, filepath.WalkDir(folder, func(path string, entry fs.DirEntry, err error) error {
+		name, _ := filepath.Rel(folder, path) // It lies below.
+		if entry.IsDir() && name == "decisions" {
+			return fs.SkipDir
+		}
+		if filepath.Ext(name) == ".md" && name != "README.md" {
+			assert.Contains(t, string(index), "]("+filepath.ToSlash(name)+")", "docs/README.md lacks it")
+		}
+		return err
+	}))
 }
