@@ -67,7 +67,7 @@ func TestAuthIsAskedBeforePersonsGo(t *testing.T) {
 	assert.Zero(t, b.intents(t))
 
 	t.Run("items fail by themselves", func(t *testing.T) {
-		out, err := b.persons.MultiDeletePersons(ctx, &commonsv1.PersonDeletionList{Persons: []*commonsv1.PersonDeletion{
+		out, err := b.persons.MultiDeletePersons(ctx, &commonsv1.PersonList{Persons: []*commonsv1.Person{
 			{PersonIdentity: &commonsv1.PersonIdentity{PersonKey: &boss}}, {PersonIdentity: &commonsv1.PersonIdentity{PersonKey: &clerk}},
 		}})
 		require.NoError(t, err)

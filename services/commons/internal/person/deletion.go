@@ -32,7 +32,7 @@ func (h *Handler) DeletePerson(ctx context.Context, req *commonsv1.DeletePersonR
 
 // MultiDeletePersons deletes persons, each of whom succeeds or fails by
 // themselves.
-func (h *Handler) MultiDeletePersons(ctx context.Context, req *commonsv1.PersonDeletionList) (*commonsv1.PersonDeletionList, error) {
+func (h *Handler) MultiDeletePersons(ctx context.Context, req *commonsv1.PersonList) (*commonsv1.PersonList, error) {
 	keys := make([]store.Key, len(req.GetPersons()))
 	wrong := make([]error, len(keys))
 	for i, in := range req.GetPersons() {
@@ -42,18 +42,19 @@ func (h *Handler) MultiDeletePersons(ctx context.Context, req *commonsv1.PersonD
 	if err != nil {
 		return nil, err
 	}
-	out := &bulk.Outcome[*commonsv1.PersonDeletion, *commonsv1.PersonDeletion]{}
+	out := &bulk.Outcome[*commonsv1.Person, *commonsv1.Person]{}
 	for i, in := range req.GetPersons() {
 		err := wrong[i]
 		if err == nil {
 			err = failed[keys[i]]
 		}
 		if err != nil {
-			out.Fail(in, fault.FromError(err))
+			// The caller gets back what failed, and must not get a password.
+			out.Fail(rules.WithoutPassword(in), fault.FromError(err))
 		} else {
-			out.Succeed(in, in)
+			out.Succeed(nil, &commonsv1.Person{PersonIdentity: in.GetPersonIdentity()})
 		}
 	}
 	_, failure, err := rpc.SettledAs(ctx, out, fault.CodeBulkFailed) // What operations on persons say.
-	return &commonsv1.PersonDeletionList{Failure: failure}, err
+	return &commonsv1.PersonList{Failure: failure}, err
 }

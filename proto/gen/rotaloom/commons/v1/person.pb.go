@@ -598,103 +598,6 @@ func (x *GetCurrentUserInfoRequest) GetIncludeContactInformation() bool {
 	return false
 }
 
-type PersonDeletionList struct {
-	state   protoimpl.MessageState `protogen:"open.v1"`
-	Persons []*PersonDeletion      `protobuf:"bytes,1,rep,name=persons,proto3" json:"persons,omitempty"`
-	// Set when some or all items failed.
-	Failure       *v1.ErrorBody `protobuf:"bytes,2,opt,name=failure,proto3" json:"failure,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
-}
-
-func (x *PersonDeletionList) Reset() {
-	*x = PersonDeletionList{}
-	mi := &file_rotaloom_commons_v1_person_proto_msgTypes[11]
-	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-	ms.StoreMessageInfo(mi)
-}
-
-func (x *PersonDeletionList) String() string {
-	return protoimpl.X.MessageStringOf(x)
-}
-
-func (*PersonDeletionList) ProtoMessage() {}
-
-func (x *PersonDeletionList) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_commons_v1_person_proto_msgTypes[11]
-	if x != nil {
-		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-		if ms.LoadMessageInfo() == nil {
-			ms.StoreMessageInfo(mi)
-		}
-		return ms
-	}
-	return mi.MessageOf(x)
-}
-
-// Deprecated: Use PersonDeletionList.ProtoReflect.Descriptor instead.
-func (*PersonDeletionList) Descriptor() ([]byte, []int) {
-	return file_rotaloom_commons_v1_person_proto_rawDescGZIP(), []int{11}
-}
-
-func (x *PersonDeletionList) GetPersons() []*PersonDeletion {
-	if x != nil {
-		return x.Persons
-	}
-	return nil
-}
-
-func (x *PersonDeletionList) GetFailure() *v1.ErrorBody {
-	if x != nil {
-		return x.Failure
-	}
-	return nil
-}
-
-type PersonDeletion struct {
-	state          protoimpl.MessageState `protogen:"open.v1"`
-	PersonIdentity *PersonIdentity        `protobuf:"bytes,1,opt,name=person_identity,json=personIdentity,proto3" json:"person_identity,omitempty"`
-	unknownFields  protoimpl.UnknownFields
-	sizeCache      protoimpl.SizeCache
-}
-
-func (x *PersonDeletion) Reset() {
-	*x = PersonDeletion{}
-	mi := &file_rotaloom_commons_v1_person_proto_msgTypes[12]
-	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-	ms.StoreMessageInfo(mi)
-}
-
-func (x *PersonDeletion) String() string {
-	return protoimpl.X.MessageStringOf(x)
-}
-
-func (*PersonDeletion) ProtoMessage() {}
-
-func (x *PersonDeletion) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_commons_v1_person_proto_msgTypes[12]
-	if x != nil {
-		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-		if ms.LoadMessageInfo() == nil {
-			ms.StoreMessageInfo(mi)
-		}
-		return ms
-	}
-	return mi.MessageOf(x)
-}
-
-// Deprecated: Use PersonDeletion.ProtoReflect.Descriptor instead.
-func (*PersonDeletion) Descriptor() ([]byte, []int) {
-	return file_rotaloom_commons_v1_person_proto_rawDescGZIP(), []int{12}
-}
-
-func (x *PersonDeletion) GetPersonIdentity() *PersonIdentity {
-	if x != nil {
-		return x.PersonIdentity
-	}
-	return nil
-}
-
 type PersonList struct {
 	state   protoimpl.MessageState `protogen:"open.v1"`
 	Persons []*Person              `protobuf:"bytes,1,rep,name=persons,proto3" json:"persons,omitempty"`
@@ -706,7 +609,7 @@ type PersonList struct {
 
 func (x *PersonList) Reset() {
 	*x = PersonList{}
-	mi := &file_rotaloom_commons_v1_person_proto_msgTypes[13]
+	mi := &file_rotaloom_commons_v1_person_proto_msgTypes[11]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -718,7 +621,7 @@ func (x *PersonList) String() string {
 func (*PersonList) ProtoMessage() {}
 
 func (x *PersonList) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_commons_v1_person_proto_msgTypes[13]
+	mi := &file_rotaloom_commons_v1_person_proto_msgTypes[11]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -731,7 +634,7 @@ func (x *PersonList) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PersonList.ProtoReflect.Descriptor instead.
 func (*PersonList) Descriptor() ([]byte, []int) {
-	return file_rotaloom_commons_v1_person_proto_rawDescGZIP(), []int{13}
+	return file_rotaloom_commons_v1_person_proto_rawDescGZIP(), []int{11}
 }
 
 func (x *PersonList) GetPersons() []*Person {
@@ -749,15 +652,18 @@ func (x *PersonList) GetFailure() *v1.ErrorBody {
 }
 
 type MultiReadPersonsRequest struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Where         *PersonWhere           `protobuf:"bytes,1,opt,name=where,proto3" json:"where,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
+	state protoimpl.MessageState `protogen:"open.v1"`
+	Where *PersonWhere           `protobuf:"bytes,1,opt,name=where,proto3" json:"where,omitempty"`
+	// Accepted and without effect: every person has their one assignment.
+	ReturnUnassignedEmployees *bool `protobuf:"varint,2,opt,name=return_unassigned_employees,json=returnUnassignedEmployees,proto3,oneof" json:"return_unassigned_employees,omitempty"`
+	FailOnNoAssignment        *bool `protobuf:"varint,3,opt,name=fail_on_no_assignment,json=failOnNoAssignment,proto3,oneof" json:"fail_on_no_assignment,omitempty"`
+	unknownFields             protoimpl.UnknownFields
+	sizeCache                 protoimpl.SizeCache
 }
 
 func (x *MultiReadPersonsRequest) Reset() {
 	*x = MultiReadPersonsRequest{}
-	mi := &file_rotaloom_commons_v1_person_proto_msgTypes[14]
+	mi := &file_rotaloom_commons_v1_person_proto_msgTypes[12]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -769,7 +675,7 @@ func (x *MultiReadPersonsRequest) String() string {
 func (*MultiReadPersonsRequest) ProtoMessage() {}
 
 func (x *MultiReadPersonsRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_commons_v1_person_proto_msgTypes[14]
+	mi := &file_rotaloom_commons_v1_person_proto_msgTypes[12]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -782,7 +688,7 @@ func (x *MultiReadPersonsRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use MultiReadPersonsRequest.ProtoReflect.Descriptor instead.
 func (*MultiReadPersonsRequest) Descriptor() ([]byte, []int) {
-	return file_rotaloom_commons_v1_person_proto_rawDescGZIP(), []int{14}
+	return file_rotaloom_commons_v1_person_proto_rawDescGZIP(), []int{12}
 }
 
 func (x *MultiReadPersonsRequest) GetWhere() *PersonWhere {
@@ -790,6 +696,20 @@ func (x *MultiReadPersonsRequest) GetWhere() *PersonWhere {
 		return x.Where
 	}
 	return nil
+}
+
+func (x *MultiReadPersonsRequest) GetReturnUnassignedEmployees() bool {
+	if x != nil && x.ReturnUnassignedEmployees != nil {
+		return *x.ReturnUnassignedEmployees
+	}
+	return false
+}
+
+func (x *MultiReadPersonsRequest) GetFailOnNoAssignment() bool {
+	if x != nil && x.FailOnNoAssignment != nil {
+		return *x.FailOnNoAssignment
+	}
+	return false
 }
 
 type PersonWhere struct {
@@ -817,7 +737,7 @@ type PersonWhere struct {
 
 func (x *PersonWhere) Reset() {
 	*x = PersonWhere{}
-	mi := &file_rotaloom_commons_v1_person_proto_msgTypes[15]
+	mi := &file_rotaloom_commons_v1_person_proto_msgTypes[13]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -829,7 +749,7 @@ func (x *PersonWhere) String() string {
 func (*PersonWhere) ProtoMessage() {}
 
 func (x *PersonWhere) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_commons_v1_person_proto_msgTypes[15]
+	mi := &file_rotaloom_commons_v1_person_proto_msgTypes[13]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -842,7 +762,7 @@ func (x *PersonWhere) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PersonWhere.ProtoReflect.Descriptor instead.
 func (*PersonWhere) Descriptor() ([]byte, []int) {
-	return file_rotaloom_commons_v1_person_proto_rawDescGZIP(), []int{15}
+	return file_rotaloom_commons_v1_person_proto_rawDescGZIP(), []int{13}
 }
 
 func (x *PersonWhere) GetEmployees() *PersonCriterion {
@@ -922,7 +842,7 @@ type HyperFindFilter struct {
 
 func (x *HyperFindFilter) Reset() {
 	*x = HyperFindFilter{}
-	mi := &file_rotaloom_commons_v1_person_proto_msgTypes[16]
+	mi := &file_rotaloom_commons_v1_person_proto_msgTypes[14]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -934,7 +854,7 @@ func (x *HyperFindFilter) String() string {
 func (*HyperFindFilter) ProtoMessage() {}
 
 func (x *HyperFindFilter) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_commons_v1_person_proto_msgTypes[16]
+	mi := &file_rotaloom_commons_v1_person_proto_msgTypes[14]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -947,7 +867,7 @@ func (x *HyperFindFilter) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use HyperFindFilter.ProtoReflect.Descriptor instead.
 func (*HyperFindFilter) Descriptor() ([]byte, []int) {
-	return file_rotaloom_commons_v1_person_proto_rawDescGZIP(), []int{16}
+	return file_rotaloom_commons_v1_person_proto_rawDescGZIP(), []int{14}
 }
 
 func (x *HyperFindFilter) GetDateRange() *v1.DateRange {
@@ -986,7 +906,7 @@ type PersonCriterion struct {
 
 func (x *PersonCriterion) Reset() {
 	*x = PersonCriterion{}
-	mi := &file_rotaloom_commons_v1_person_proto_msgTypes[17]
+	mi := &file_rotaloom_commons_v1_person_proto_msgTypes[15]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -998,7 +918,7 @@ func (x *PersonCriterion) String() string {
 func (*PersonCriterion) ProtoMessage() {}
 
 func (x *PersonCriterion) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_commons_v1_person_proto_msgTypes[17]
+	mi := &file_rotaloom_commons_v1_person_proto_msgTypes[15]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1011,7 +931,7 @@ func (x *PersonCriterion) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PersonCriterion.ProtoReflect.Descriptor instead.
 func (*PersonCriterion) Descriptor() ([]byte, []int) {
-	return file_rotaloom_commons_v1_person_proto_rawDescGZIP(), []int{17}
+	return file_rotaloom_commons_v1_person_proto_rawDescGZIP(), []int{15}
 }
 
 func (x *PersonCriterion) GetKey() string {
@@ -1054,7 +974,7 @@ type MultiReadPersonExtensionsRequest struct {
 
 func (x *MultiReadPersonExtensionsRequest) Reset() {
 	*x = MultiReadPersonExtensionsRequest{}
-	mi := &file_rotaloom_commons_v1_person_proto_msgTypes[18]
+	mi := &file_rotaloom_commons_v1_person_proto_msgTypes[16]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1066,7 +986,7 @@ func (x *MultiReadPersonExtensionsRequest) String() string {
 func (*MultiReadPersonExtensionsRequest) ProtoMessage() {}
 
 func (x *MultiReadPersonExtensionsRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_commons_v1_person_proto_msgTypes[18]
+	mi := &file_rotaloom_commons_v1_person_proto_msgTypes[16]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1079,7 +999,7 @@ func (x *MultiReadPersonExtensionsRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use MultiReadPersonExtensionsRequest.ProtoReflect.Descriptor instead.
 func (*MultiReadPersonExtensionsRequest) Descriptor() ([]byte, []int) {
-	return file_rotaloom_commons_v1_person_proto_rawDescGZIP(), []int{18}
+	return file_rotaloom_commons_v1_person_proto_rawDescGZIP(), []int{16}
 }
 
 func (x *MultiReadPersonExtensionsRequest) GetWhere() *PersonWhere {
@@ -1116,7 +1036,7 @@ type ApplyReadPersonsRequest struct {
 
 func (x *ApplyReadPersonsRequest) Reset() {
 	*x = ApplyReadPersonsRequest{}
-	mi := &file_rotaloom_commons_v1_person_proto_msgTypes[19]
+	mi := &file_rotaloom_commons_v1_person_proto_msgTypes[17]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1128,7 +1048,7 @@ func (x *ApplyReadPersonsRequest) String() string {
 func (*ApplyReadPersonsRequest) ProtoMessage() {}
 
 func (x *ApplyReadPersonsRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_commons_v1_person_proto_msgTypes[19]
+	mi := &file_rotaloom_commons_v1_person_proto_msgTypes[17]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1141,7 +1061,7 @@ func (x *ApplyReadPersonsRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ApplyReadPersonsRequest.ProtoReflect.Descriptor instead.
 func (*ApplyReadPersonsRequest) Descriptor() ([]byte, []int) {
-	return file_rotaloom_commons_v1_person_proto_rawDescGZIP(), []int{19}
+	return file_rotaloom_commons_v1_person_proto_rawDescGZIP(), []int{17}
 }
 
 func (x *ApplyReadPersonsRequest) GetWhere() *ApplyReadPersonsWhere {
@@ -1184,7 +1104,7 @@ type ApplyReadPersonsWhere struct {
 
 func (x *ApplyReadPersonsWhere) Reset() {
 	*x = ApplyReadPersonsWhere{}
-	mi := &file_rotaloom_commons_v1_person_proto_msgTypes[20]
+	mi := &file_rotaloom_commons_v1_person_proto_msgTypes[18]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1196,7 +1116,7 @@ func (x *ApplyReadPersonsWhere) String() string {
 func (*ApplyReadPersonsWhere) ProtoMessage() {}
 
 func (x *ApplyReadPersonsWhere) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_commons_v1_person_proto_msgTypes[20]
+	mi := &file_rotaloom_commons_v1_person_proto_msgTypes[18]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1209,7 +1129,7 @@ func (x *ApplyReadPersonsWhere) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ApplyReadPersonsWhere.ProtoReflect.Descriptor instead.
 func (*ApplyReadPersonsWhere) Descriptor() ([]byte, []int) {
-	return file_rotaloom_commons_v1_person_proto_rawDescGZIP(), []int{20}
+	return file_rotaloom_commons_v1_person_proto_rawDescGZIP(), []int{18}
 }
 
 func (x *ApplyReadPersonsWhere) GetEmploymentStatus() string {
@@ -1264,7 +1184,7 @@ type DateTimeRange struct {
 
 func (x *DateTimeRange) Reset() {
 	*x = DateTimeRange{}
-	mi := &file_rotaloom_commons_v1_person_proto_msgTypes[21]
+	mi := &file_rotaloom_commons_v1_person_proto_msgTypes[19]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1276,7 +1196,7 @@ func (x *DateTimeRange) String() string {
 func (*DateTimeRange) ProtoMessage() {}
 
 func (x *DateTimeRange) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_commons_v1_person_proto_msgTypes[21]
+	mi := &file_rotaloom_commons_v1_person_proto_msgTypes[19]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1289,7 +1209,7 @@ func (x *DateTimeRange) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use DateTimeRange.ProtoReflect.Descriptor instead.
 func (*DateTimeRange) Descriptor() ([]byte, []int) {
-	return file_rotaloom_commons_v1_person_proto_rawDescGZIP(), []int{21}
+	return file_rotaloom_commons_v1_person_proto_rawDescGZIP(), []int{19}
 }
 
 func (x *DateTimeRange) GetStartDateTime() string {
@@ -1318,7 +1238,7 @@ type PersonPage struct {
 
 func (x *PersonPage) Reset() {
 	*x = PersonPage{}
-	mi := &file_rotaloom_commons_v1_person_proto_msgTypes[22]
+	mi := &file_rotaloom_commons_v1_person_proto_msgTypes[20]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1330,7 +1250,7 @@ func (x *PersonPage) String() string {
 func (*PersonPage) ProtoMessage() {}
 
 func (x *PersonPage) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_commons_v1_person_proto_msgTypes[22]
+	mi := &file_rotaloom_commons_v1_person_proto_msgTypes[20]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1343,7 +1263,7 @@ func (x *PersonPage) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PersonPage.ProtoReflect.Descriptor instead.
 func (*PersonPage) Descriptor() ([]byte, []int) {
-	return file_rotaloom_commons_v1_person_proto_rawDescGZIP(), []int{22}
+	return file_rotaloom_commons_v1_person_proto_rawDescGZIP(), []int{20}
 }
 
 func (x *PersonPage) GetTotalElements() string {
@@ -1369,7 +1289,7 @@ type PersonRecordList struct {
 
 func (x *PersonRecordList) Reset() {
 	*x = PersonRecordList{}
-	mi := &file_rotaloom_commons_v1_person_proto_msgTypes[23]
+	mi := &file_rotaloom_commons_v1_person_proto_msgTypes[21]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1381,7 +1301,7 @@ func (x *PersonRecordList) String() string {
 func (*PersonRecordList) ProtoMessage() {}
 
 func (x *PersonRecordList) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_commons_v1_person_proto_msgTypes[23]
+	mi := &file_rotaloom_commons_v1_person_proto_msgTypes[21]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1394,7 +1314,7 @@ func (x *PersonRecordList) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PersonRecordList.ProtoReflect.Descriptor instead.
 func (*PersonRecordList) Descriptor() ([]byte, []int) {
-	return file_rotaloom_commons_v1_person_proto_rawDescGZIP(), []int{23}
+	return file_rotaloom_commons_v1_person_proto_rawDescGZIP(), []int{21}
 }
 
 func (x *PersonRecordList) GetRecords() []*PersonRecord {
@@ -1418,7 +1338,7 @@ type PersonRecord struct {
 
 func (x *PersonRecord) Reset() {
 	*x = PersonRecord{}
-	mi := &file_rotaloom_commons_v1_person_proto_msgTypes[24]
+	mi := &file_rotaloom_commons_v1_person_proto_msgTypes[22]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1430,7 +1350,7 @@ func (x *PersonRecord) String() string {
 func (*PersonRecord) ProtoMessage() {}
 
 func (x *PersonRecord) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_commons_v1_person_proto_msgTypes[24]
+	mi := &file_rotaloom_commons_v1_person_proto_msgTypes[22]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1443,7 +1363,7 @@ func (x *PersonRecord) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PersonRecord.ProtoReflect.Descriptor instead.
 func (*PersonRecord) Descriptor() ([]byte, []int) {
-	return file_rotaloom_commons_v1_person_proto_rawDescGZIP(), []int{24}
+	return file_rotaloom_commons_v1_person_proto_rawDescGZIP(), []int{22}
 }
 
 func (x *PersonRecord) GetPersonId() int64 {
@@ -1508,7 +1428,7 @@ type CurrentUserInfo struct {
 
 func (x *CurrentUserInfo) Reset() {
 	*x = CurrentUserInfo{}
-	mi := &file_rotaloom_commons_v1_person_proto_msgTypes[25]
+	mi := &file_rotaloom_commons_v1_person_proto_msgTypes[23]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1520,7 +1440,7 @@ func (x *CurrentUserInfo) String() string {
 func (*CurrentUserInfo) ProtoMessage() {}
 
 func (x *CurrentUserInfo) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_commons_v1_person_proto_msgTypes[25]
+	mi := &file_rotaloom_commons_v1_person_proto_msgTypes[23]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1533,7 +1453,7 @@ func (x *CurrentUserInfo) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CurrentUserInfo.ProtoReflect.Descriptor instead.
 func (*CurrentUserInfo) Descriptor() ([]byte, []int) {
-	return file_rotaloom_commons_v1_person_proto_rawDescGZIP(), []int{25}
+	return file_rotaloom_commons_v1_person_proto_rawDescGZIP(), []int{23}
 }
 
 func (x *CurrentUserInfo) GetEmployeeId() int64 {
@@ -1629,7 +1549,7 @@ type CurrentUserTimeZone struct {
 
 func (x *CurrentUserTimeZone) Reset() {
 	*x = CurrentUserTimeZone{}
-	mi := &file_rotaloom_commons_v1_person_proto_msgTypes[26]
+	mi := &file_rotaloom_commons_v1_person_proto_msgTypes[24]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1641,7 +1561,7 @@ func (x *CurrentUserTimeZone) String() string {
 func (*CurrentUserTimeZone) ProtoMessage() {}
 
 func (x *CurrentUserTimeZone) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_commons_v1_person_proto_msgTypes[26]
+	mi := &file_rotaloom_commons_v1_person_proto_msgTypes[24]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1654,7 +1574,7 @@ func (x *CurrentUserTimeZone) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CurrentUserTimeZone.ProtoReflect.Descriptor instead.
 func (*CurrentUserTimeZone) Descriptor() ([]byte, []int) {
-	return file_rotaloom_commons_v1_person_proto_rawDescGZIP(), []int{26}
+	return file_rotaloom_commons_v1_person_proto_rawDescGZIP(), []int{24}
 }
 
 func (x *CurrentUserTimeZone) GetTimeZoneId() int64 {
@@ -1702,7 +1622,7 @@ type BasePersonList struct {
 
 func (x *BasePersonList) Reset() {
 	*x = BasePersonList{}
-	mi := &file_rotaloom_commons_v1_person_proto_msgTypes[27]
+	mi := &file_rotaloom_commons_v1_person_proto_msgTypes[25]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1714,7 +1634,7 @@ func (x *BasePersonList) String() string {
 func (*BasePersonList) ProtoMessage() {}
 
 func (x *BasePersonList) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_commons_v1_person_proto_msgTypes[27]
+	mi := &file_rotaloom_commons_v1_person_proto_msgTypes[25]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1727,7 +1647,7 @@ func (x *BasePersonList) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use BasePersonList.ProtoReflect.Descriptor instead.
 func (*BasePersonList) Descriptor() ([]byte, []int) {
-	return file_rotaloom_commons_v1_person_proto_rawDescGZIP(), []int{27}
+	return file_rotaloom_commons_v1_person_proto_rawDescGZIP(), []int{25}
 }
 
 func (x *BasePersonList) GetPersons() []*BasePerson {
@@ -1757,7 +1677,7 @@ type BasePerson struct {
 
 func (x *BasePerson) Reset() {
 	*x = BasePerson{}
-	mi := &file_rotaloom_commons_v1_person_proto_msgTypes[28]
+	mi := &file_rotaloom_commons_v1_person_proto_msgTypes[26]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1769,7 +1689,7 @@ func (x *BasePerson) String() string {
 func (*BasePerson) ProtoMessage() {}
 
 func (x *BasePerson) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_commons_v1_person_proto_msgTypes[28]
+	mi := &file_rotaloom_commons_v1_person_proto_msgTypes[26]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1782,7 +1702,7 @@ func (x *BasePerson) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use BasePerson.ProtoReflect.Descriptor instead.
 func (*BasePerson) Descriptor() ([]byte, []int) {
-	return file_rotaloom_commons_v1_person_proto_rawDescGZIP(), []int{28}
+	return file_rotaloom_commons_v1_person_proto_rawDescGZIP(), []int{26}
 }
 
 func (x *BasePerson) GetPersonId() int64 {
@@ -1823,7 +1743,7 @@ type ResolvePersonsRequest struct {
 
 func (x *ResolvePersonsRequest) Reset() {
 	*x = ResolvePersonsRequest{}
-	mi := &file_rotaloom_commons_v1_person_proto_msgTypes[29]
+	mi := &file_rotaloom_commons_v1_person_proto_msgTypes[27]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1835,7 +1755,7 @@ func (x *ResolvePersonsRequest) String() string {
 func (*ResolvePersonsRequest) ProtoMessage() {}
 
 func (x *ResolvePersonsRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_commons_v1_person_proto_msgTypes[29]
+	mi := &file_rotaloom_commons_v1_person_proto_msgTypes[27]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1848,7 +1768,7 @@ func (x *ResolvePersonsRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ResolvePersonsRequest.ProtoReflect.Descriptor instead.
 func (*ResolvePersonsRequest) Descriptor() ([]byte, []int) {
-	return file_rotaloom_commons_v1_person_proto_rawDescGZIP(), []int{29}
+	return file_rotaloom_commons_v1_person_proto_rawDescGZIP(), []int{27}
 }
 
 func (x *ResolvePersonsRequest) GetIds() []int64 {
@@ -1874,7 +1794,7 @@ type ResolvePersonsResponse struct {
 
 func (x *ResolvePersonsResponse) Reset() {
 	*x = ResolvePersonsResponse{}
-	mi := &file_rotaloom_commons_v1_person_proto_msgTypes[30]
+	mi := &file_rotaloom_commons_v1_person_proto_msgTypes[28]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1886,7 +1806,7 @@ func (x *ResolvePersonsResponse) String() string {
 func (*ResolvePersonsResponse) ProtoMessage() {}
 
 func (x *ResolvePersonsResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_commons_v1_person_proto_msgTypes[30]
+	mi := &file_rotaloom_commons_v1_person_proto_msgTypes[28]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1899,7 +1819,7 @@ func (x *ResolvePersonsResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ResolvePersonsResponse.ProtoReflect.Descriptor instead.
 func (*ResolvePersonsResponse) Descriptor() ([]byte, []int) {
-	return file_rotaloom_commons_v1_person_proto_rawDescGZIP(), []int{30}
+	return file_rotaloom_commons_v1_person_proto_rawDescGZIP(), []int{28}
 }
 
 func (x *ResolvePersonsResponse) GetPersons() []*PersonState {
@@ -1935,7 +1855,7 @@ type PersonState struct {
 
 func (x *PersonState) Reset() {
 	*x = PersonState{}
-	mi := &file_rotaloom_commons_v1_person_proto_msgTypes[31]
+	mi := &file_rotaloom_commons_v1_person_proto_msgTypes[29]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1947,7 +1867,7 @@ func (x *PersonState) String() string {
 func (*PersonState) ProtoMessage() {}
 
 func (x *PersonState) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_commons_v1_person_proto_msgTypes[31]
+	mi := &file_rotaloom_commons_v1_person_proto_msgTypes[29]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1960,7 +1880,7 @@ func (x *PersonState) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PersonState.ProtoReflect.Descriptor instead.
 func (*PersonState) Descriptor() ([]byte, []int) {
-	return file_rotaloom_commons_v1_person_proto_rawDescGZIP(), []int{31}
+	return file_rotaloom_commons_v1_person_proto_rawDescGZIP(), []int{29}
 }
 
 func (x *PersonState) GetPersonId() int64 {
@@ -2039,7 +1959,7 @@ type PersonDays struct {
 
 func (x *PersonDays) Reset() {
 	*x = PersonDays{}
-	mi := &file_rotaloom_commons_v1_person_proto_msgTypes[32]
+	mi := &file_rotaloom_commons_v1_person_proto_msgTypes[30]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2051,7 +1971,7 @@ func (x *PersonDays) String() string {
 func (*PersonDays) ProtoMessage() {}
 
 func (x *PersonDays) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_commons_v1_person_proto_msgTypes[32]
+	mi := &file_rotaloom_commons_v1_person_proto_msgTypes[30]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2064,7 +1984,7 @@ func (x *PersonDays) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PersonDays.ProtoReflect.Descriptor instead.
 func (*PersonDays) Descriptor() ([]byte, []int) {
-	return file_rotaloom_commons_v1_person_proto_rawDescGZIP(), []int{32}
+	return file_rotaloom_commons_v1_person_proto_rawDescGZIP(), []int{30}
 }
 
 func (x *PersonDays) GetFrom() string {
@@ -2092,7 +2012,7 @@ type PersonsChanged struct {
 
 func (x *PersonsChanged) Reset() {
 	*x = PersonsChanged{}
-	mi := &file_rotaloom_commons_v1_person_proto_msgTypes[33]
+	mi := &file_rotaloom_commons_v1_person_proto_msgTypes[31]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2104,7 +2024,7 @@ func (x *PersonsChanged) String() string {
 func (*PersonsChanged) ProtoMessage() {}
 
 func (x *PersonsChanged) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_commons_v1_person_proto_msgTypes[33]
+	mi := &file_rotaloom_commons_v1_person_proto_msgTypes[31]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2117,7 +2037,7 @@ func (x *PersonsChanged) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PersonsChanged.ProtoReflect.Descriptor instead.
 func (*PersonsChanged) Descriptor() ([]byte, []int) {
-	return file_rotaloom_commons_v1_person_proto_rawDescGZIP(), []int{33}
+	return file_rotaloom_commons_v1_person_proto_rawDescGZIP(), []int{31}
 }
 
 func (x *PersonsChanged) GetPersons() []*PersonState {
@@ -2169,24 +2089,20 @@ const file_rotaloom_commons_v1_person_proto_rawDesc = "" +
 	"\x1f_include_accrual_policy_details\"\x80\x01\n" +
 	"\x19GetCurrentUserInfoRequest\x12C\n" +
 	"\x1binclude_contact_information\x18\x01 \x01(\bH\x00R\x19includeContactInformation\x88\x01\x01B\x1e\n" +
-	"\x1c_include_contact_information\"\xca\x01\n" +
-	"\x12PersonDeletionList\x12c\n" +
-	"\apersons\x18\x01 \x03(\v2#.rotaloom.commons.v1.PersonDeletionB$\xa2\xbb\x18 \n" +
-	"\x1e\bd\x12\n" +
-	"WCO-101207\x18\x9d\x03 \x01J\temployeesR\apersons\x127\n" +
-	"\afailure\x18\x02 \x01(\v2\x1d.rotaloom.common.v1.ErrorBodyR\afailure:\x16\xa2\xbb\x18\x12\n" +
-	"\apersons\x12\afailure\"s\n" +
-	"\x0ePersonDeletion\x12L\n" +
-	"\x0fperson_identity\x18\x01 \x01(\v2#.rotaloom.commons.v1.PersonIdentityR\x0epersonIdentity:\x13\xa2\xbb\x18\x0f\"\raccountLocked\"\xba\x01\n" +
+	"\x1c_include_contact_information\"\xba\x01\n" +
 	"\n" +
 	"PersonList\x12[\n" +
 	"\apersons\x18\x01 \x03(\v2\x1b.rotaloom.commons.v1.PersonB$\xa2\xbb\x18 \n" +
 	"\x1e\bd\x12\n" +
 	"WCO-101207\x18\x9d\x03 \x01J\temployeesR\apersons\x127\n" +
 	"\afailure\x18\x02 \x01(\v2\x1d.rotaloom.common.v1.ErrorBodyR\afailure:\x16\xa2\xbb\x18\x12\n" +
-	"\apersons\x12\afailure\"f\n" +
+	"\apersons\x12\afailure\"\x9d\x02\n" +
 	"\x17MultiReadPersonsRequest\x126\n" +
-	"\x05where\x18\x01 \x01(\v2 .rotaloom.commons.v1.PersonWhereR\x05where:\x13\xa2\xbb\x18\x0f\"\raccountLocked\"\x80\x05\n" +
+	"\x05where\x18\x01 \x01(\v2 .rotaloom.commons.v1.PersonWhereR\x05where\x12C\n" +
+	"\x1breturn_unassigned_employees\x18\x02 \x01(\bH\x00R\x19returnUnassignedEmployees\x88\x01\x01\x126\n" +
+	"\x15fail_on_no_assignment\x18\x03 \x01(\bH\x01R\x12failOnNoAssignment\x88\x01\x01:\x13\xa2\xbb\x18\x0f\"\raccountLockedB\x1e\n" +
+	"\x1c_return_unassigned_employeesB\x18\n" +
+	"\x16_fail_on_no_assignment\"\x80\x05\n" +
 	"\vPersonWhere\x12B\n" +
 	"\temployees\x18\x01 \x01(\v2$.rotaloom.commons.v1.PersonCriterionR\temployees\x12#\n" +
 	"\rsnapshot_date\x18\x02 \x01(\tR\fsnapshotDate\x121\n" +
@@ -2320,7 +2236,7 @@ const file_rotaloom_commons_v1_person_proto_rawDesc = "" +
 	"\apersons\x18\x01 \x03(\v2 .rotaloom.commons.v1.PersonStateR\apersons:x\xaa\xbb\x18t\n" +
 	"\x1frotaloom.commons.person.changed\x12\vtimekeeping\x12\n" +
 	"scheduling\x1a8\n" +
-	"\acommons\x12\apersons\x1a\apersons\"\tperson_id*\aversion2\adeleted2\xfe\x18\n" +
+	"\acommons\x12\apersons\x1a\apersons\"\tperson_id*\aversion2\adeleted2\xee\x18\n" +
 	"\rPersonService\x12\x93\x01\n" +
 	"\tGetPerson\x12%.rotaloom.commons.v1.GetPersonRequest\x1a\x1b.rotaloom.commons.v1.Person\"B\xa2\xbb\x18\x17\n" +
 	"\x13commons.person.read\x18\x01\x82\xd3\xe4\x93\x02!\x12\x1f/v1/commons/persons/{person_id}\x12\x84\x01\n" +
@@ -2335,8 +2251,8 @@ const file_rotaloom_commons_v1_person_proto_rawDesc = "" +
 	"\x12MultiUpdatePersons\x12\x1f.rotaloom.commons.v1.PersonList\x1a\x1f.rotaloom.commons.v1.PersonList\"G\xa2\xbb\x18\x18\n" +
 	"\x14commons.person.write\x18\x04\x82\xd3\xe4\x93\x02%:\x01*\" /v1/commons/persons/multi_update\x12\x9f\x01\n" +
 	"\x12MultiUpsertPersons\x12\x1f.rotaloom.commons.v1.PersonList\x1a\x1f.rotaloom.commons.v1.PersonList\"G\xa2\xbb\x18\x18\n" +
-	"\x14commons.person.write\x18\x04\x82\xd3\xe4\x93\x02%:\x01*\" /v1/commons/persons/multi_upsert\x12\xb2\x01\n" +
-	"\x12MultiDeletePersons\x12'.rotaloom.commons.v1.PersonDeletionList\x1a'.rotaloom.commons.v1.PersonDeletionList\"J\xa2\xbb\x18\x1b\n" +
+	"\x14commons.person.write\x18\x04\x82\xd3\xe4\x93\x02%:\x01*\" /v1/commons/persons/multi_upsert\x12\xa2\x01\n" +
+	"\x12MultiDeletePersons\x12\x1f.rotaloom.commons.v1.PersonList\x1a\x1f.rotaloom.commons.v1.PersonList\"J\xa2\xbb\x18\x1b\n" +
 	"\x14commons.person.write\x18\x04 \xcc\x01\x82\xd3\xe4\x93\x02%:\x01*\" /v1/commons/persons/multi_delete\x12\xa7\x01\n" +
 	"\x10MultiReadPersons\x12,.rotaloom.commons.v1.MultiReadPersonsRequest\x1a\x1f.rotaloom.commons.v1.PersonList\"D\xa2\xbb\x18\x17\n" +
 	"\x13commons.person.read\x18\x02\x82\xd3\xe4\x93\x02#:\x01*\"\x1e/v1/commons/persons/multi_read\x12\xab\x01\n" +
@@ -2370,7 +2286,7 @@ func file_rotaloom_commons_v1_person_proto_rawDescGZIP() []byte {
 	return file_rotaloom_commons_v1_person_proto_rawDescData
 }
 
-var file_rotaloom_commons_v1_person_proto_msgTypes = make([]protoimpl.MessageInfo, 34)
+var file_rotaloom_commons_v1_person_proto_msgTypes = make([]protoimpl.MessageInfo, 32)
 var file_rotaloom_commons_v1_person_proto_goTypes = []any{
 	(*ReadCustomFieldsRequest)(nil),          // 0: rotaloom.commons.v1.ReadCustomFieldsRequest
 	(*ReadCustomFieldsResponse)(nil),         // 1: rotaloom.commons.v1.ReadCustomFieldsResponse
@@ -2383,116 +2299,110 @@ var file_rotaloom_commons_v1_person_proto_goTypes = []any{
 	(*DeletePersonRequest)(nil),              // 8: rotaloom.commons.v1.DeletePersonRequest
 	(*GetPersonExtensionRequest)(nil),        // 9: rotaloom.commons.v1.GetPersonExtensionRequest
 	(*GetCurrentUserInfoRequest)(nil),        // 10: rotaloom.commons.v1.GetCurrentUserInfoRequest
-	(*PersonDeletionList)(nil),               // 11: rotaloom.commons.v1.PersonDeletionList
-	(*PersonDeletion)(nil),                   // 12: rotaloom.commons.v1.PersonDeletion
-	(*PersonList)(nil),                       // 13: rotaloom.commons.v1.PersonList
-	(*MultiReadPersonsRequest)(nil),          // 14: rotaloom.commons.v1.MultiReadPersonsRequest
-	(*PersonWhere)(nil),                      // 15: rotaloom.commons.v1.PersonWhere
-	(*HyperFindFilter)(nil),                  // 16: rotaloom.commons.v1.HyperFindFilter
-	(*PersonCriterion)(nil),                  // 17: rotaloom.commons.v1.PersonCriterion
-	(*MultiReadPersonExtensionsRequest)(nil), // 18: rotaloom.commons.v1.MultiReadPersonExtensionsRequest
-	(*ApplyReadPersonsRequest)(nil),          // 19: rotaloom.commons.v1.ApplyReadPersonsRequest
-	(*ApplyReadPersonsWhere)(nil),            // 20: rotaloom.commons.v1.ApplyReadPersonsWhere
-	(*DateTimeRange)(nil),                    // 21: rotaloom.commons.v1.DateTimeRange
-	(*PersonPage)(nil),                       // 22: rotaloom.commons.v1.PersonPage
-	(*PersonRecordList)(nil),                 // 23: rotaloom.commons.v1.PersonRecordList
-	(*PersonRecord)(nil),                     // 24: rotaloom.commons.v1.PersonRecord
-	(*CurrentUserInfo)(nil),                  // 25: rotaloom.commons.v1.CurrentUserInfo
-	(*CurrentUserTimeZone)(nil),              // 26: rotaloom.commons.v1.CurrentUserTimeZone
-	(*BasePersonList)(nil),                   // 27: rotaloom.commons.v1.BasePersonList
-	(*BasePerson)(nil),                       // 28: rotaloom.commons.v1.BasePerson
-	(*ResolvePersonsRequest)(nil),            // 29: rotaloom.commons.v1.ResolvePersonsRequest
-	(*ResolvePersonsResponse)(nil),           // 30: rotaloom.commons.v1.ResolvePersonsResponse
-	(*PersonState)(nil),                      // 31: rotaloom.commons.v1.PersonState
-	(*PersonDays)(nil),                       // 32: rotaloom.commons.v1.PersonDays
-	(*PersonsChanged)(nil),                   // 33: rotaloom.commons.v1.PersonsChanged
-	(*Person)(nil),                           // 34: rotaloom.commons.v1.Person
-	(*v1.ErrorBody)(nil),                     // 35: rotaloom.common.v1.ErrorBody
-	(*PersonIdentity)(nil),                   // 36: rotaloom.commons.v1.PersonIdentity
-	(*v1.DateRange)(nil),                     // 37: rotaloom.common.v1.DateRange
-	(*v1.Ref)(nil),                           // 38: rotaloom.common.v1.Ref
-	(*structpb.Value)(nil),                   // 39: google.protobuf.Value
-	(*structpb.ListValue)(nil),               // 40: google.protobuf.ListValue
-	(*ExtensionEmail)(nil),                   // 41: rotaloom.commons.v1.ExtensionEmail
-	(*ExtensionTelephone)(nil),               // 42: rotaloom.commons.v1.ExtensionTelephone
-	(*ExtensionPostalAddress)(nil),           // 43: rotaloom.commons.v1.ExtensionPostalAddress
-	(*emptypb.Empty)(nil),                    // 44: google.protobuf.Empty
-	(*v1.RefList)(nil),                       // 45: rotaloom.common.v1.RefList
-	(*PersonExtensionList)(nil),              // 46: rotaloom.commons.v1.PersonExtensionList
-	(*PersonExtension)(nil),                  // 47: rotaloom.commons.v1.PersonExtension
+	(*PersonList)(nil),                       // 11: rotaloom.commons.v1.PersonList
+	(*MultiReadPersonsRequest)(nil),          // 12: rotaloom.commons.v1.MultiReadPersonsRequest
+	(*PersonWhere)(nil),                      // 13: rotaloom.commons.v1.PersonWhere
+	(*HyperFindFilter)(nil),                  // 14: rotaloom.commons.v1.HyperFindFilter
+	(*PersonCriterion)(nil),                  // 15: rotaloom.commons.v1.PersonCriterion
+	(*MultiReadPersonExtensionsRequest)(nil), // 16: rotaloom.commons.v1.MultiReadPersonExtensionsRequest
+	(*ApplyReadPersonsRequest)(nil),          // 17: rotaloom.commons.v1.ApplyReadPersonsRequest
+	(*ApplyReadPersonsWhere)(nil),            // 18: rotaloom.commons.v1.ApplyReadPersonsWhere
+	(*DateTimeRange)(nil),                    // 19: rotaloom.commons.v1.DateTimeRange
+	(*PersonPage)(nil),                       // 20: rotaloom.commons.v1.PersonPage
+	(*PersonRecordList)(nil),                 // 21: rotaloom.commons.v1.PersonRecordList
+	(*PersonRecord)(nil),                     // 22: rotaloom.commons.v1.PersonRecord
+	(*CurrentUserInfo)(nil),                  // 23: rotaloom.commons.v1.CurrentUserInfo
+	(*CurrentUserTimeZone)(nil),              // 24: rotaloom.commons.v1.CurrentUserTimeZone
+	(*BasePersonList)(nil),                   // 25: rotaloom.commons.v1.BasePersonList
+	(*BasePerson)(nil),                       // 26: rotaloom.commons.v1.BasePerson
+	(*ResolvePersonsRequest)(nil),            // 27: rotaloom.commons.v1.ResolvePersonsRequest
+	(*ResolvePersonsResponse)(nil),           // 28: rotaloom.commons.v1.ResolvePersonsResponse
+	(*PersonState)(nil),                      // 29: rotaloom.commons.v1.PersonState
+	(*PersonDays)(nil),                       // 30: rotaloom.commons.v1.PersonDays
+	(*PersonsChanged)(nil),                   // 31: rotaloom.commons.v1.PersonsChanged
+	(*Person)(nil),                           // 32: rotaloom.commons.v1.Person
+	(*v1.ErrorBody)(nil),                     // 33: rotaloom.common.v1.ErrorBody
+	(*v1.DateRange)(nil),                     // 34: rotaloom.common.v1.DateRange
+	(*v1.Ref)(nil),                           // 35: rotaloom.common.v1.Ref
+	(*structpb.Value)(nil),                   // 36: google.protobuf.Value
+	(*structpb.ListValue)(nil),               // 37: google.protobuf.ListValue
+	(*ExtensionEmail)(nil),                   // 38: rotaloom.commons.v1.ExtensionEmail
+	(*ExtensionTelephone)(nil),               // 39: rotaloom.commons.v1.ExtensionTelephone
+	(*ExtensionPostalAddress)(nil),           // 40: rotaloom.commons.v1.ExtensionPostalAddress
+	(*emptypb.Empty)(nil),                    // 41: google.protobuf.Empty
+	(*v1.RefList)(nil),                       // 42: rotaloom.common.v1.RefList
+	(*PersonExtensionList)(nil),              // 43: rotaloom.commons.v1.PersonExtensionList
+	(*PersonExtension)(nil),                  // 44: rotaloom.commons.v1.PersonExtension
 }
 var file_rotaloom_commons_v1_person_proto_depIdxs = []int32{
 	2,  // 0: rotaloom.commons.v1.ReadCustomFieldsResponse.fields:type_name -> rotaloom.commons.v1.PersonCustomField
 	5,  // 1: rotaloom.commons.v1.ReadBirthDatesResponse.birth_dates:type_name -> rotaloom.commons.v1.BirthDate
-	34, // 2: rotaloom.commons.v1.UpdatePersonRequest.person:type_name -> rotaloom.commons.v1.Person
-	12, // 3: rotaloom.commons.v1.PersonDeletionList.persons:type_name -> rotaloom.commons.v1.PersonDeletion
-	35, // 4: rotaloom.commons.v1.PersonDeletionList.failure:type_name -> rotaloom.common.v1.ErrorBody
-	36, // 5: rotaloom.commons.v1.PersonDeletion.person_identity:type_name -> rotaloom.commons.v1.PersonIdentity
-	34, // 6: rotaloom.commons.v1.PersonList.persons:type_name -> rotaloom.commons.v1.Person
-	35, // 7: rotaloom.commons.v1.PersonList.failure:type_name -> rotaloom.common.v1.ErrorBody
-	15, // 8: rotaloom.commons.v1.MultiReadPersonsRequest.where:type_name -> rotaloom.commons.v1.PersonWhere
-	17, // 9: rotaloom.commons.v1.PersonWhere.employees:type_name -> rotaloom.commons.v1.PersonCriterion
-	16, // 10: rotaloom.commons.v1.PersonWhere.hyper_find_filter:type_name -> rotaloom.commons.v1.HyperFindFilter
-	37, // 11: rotaloom.commons.v1.HyperFindFilter.date_range:type_name -> rotaloom.common.v1.DateRange
-	38, // 12: rotaloom.commons.v1.HyperFindFilter.hyperfind:type_name -> rotaloom.common.v1.Ref
-	39, // 13: rotaloom.commons.v1.HyperFindFilter.visibility_code:type_name -> google.protobuf.Value
-	40, // 14: rotaloom.commons.v1.PersonCriterion.multi_key_values:type_name -> google.protobuf.ListValue
-	15, // 15: rotaloom.commons.v1.MultiReadPersonExtensionsRequest.where:type_name -> rotaloom.commons.v1.PersonWhere
-	20, // 16: rotaloom.commons.v1.ApplyReadPersonsRequest.where:type_name -> rotaloom.commons.v1.ApplyReadPersonsWhere
-	21, // 17: rotaloom.commons.v1.ApplyReadPersonsWhere.date_range:type_name -> rotaloom.commons.v1.DateTimeRange
-	23, // 18: rotaloom.commons.v1.PersonPage.records:type_name -> rotaloom.commons.v1.PersonRecordList
-	24, // 19: rotaloom.commons.v1.PersonRecordList.records:type_name -> rotaloom.commons.v1.PersonRecord
-	26, // 20: rotaloom.commons.v1.CurrentUserInfo.time_zone:type_name -> rotaloom.commons.v1.CurrentUserTimeZone
-	41, // 21: rotaloom.commons.v1.CurrentUserInfo.email_contacts:type_name -> rotaloom.commons.v1.ExtensionEmail
-	42, // 22: rotaloom.commons.v1.CurrentUserInfo.telephone_contacts:type_name -> rotaloom.commons.v1.ExtensionTelephone
-	43, // 23: rotaloom.commons.v1.CurrentUserInfo.postal_addresses:type_name -> rotaloom.commons.v1.ExtensionPostalAddress
-	28, // 24: rotaloom.commons.v1.BasePersonList.persons:type_name -> rotaloom.commons.v1.BasePerson
-	35, // 25: rotaloom.commons.v1.BasePersonList.failure:type_name -> rotaloom.common.v1.ErrorBody
-	31, // 26: rotaloom.commons.v1.ResolvePersonsResponse.persons:type_name -> rotaloom.commons.v1.PersonState
-	32, // 27: rotaloom.commons.v1.PersonState.terminated:type_name -> rotaloom.commons.v1.PersonDays
-	32, // 28: rotaloom.commons.v1.PersonState.locked_out:type_name -> rotaloom.commons.v1.PersonDays
-	31, // 29: rotaloom.commons.v1.PersonsChanged.persons:type_name -> rotaloom.commons.v1.PersonState
-	6,  // 30: rotaloom.commons.v1.PersonService.GetPerson:input_type -> rotaloom.commons.v1.GetPersonRequest
-	34, // 31: rotaloom.commons.v1.PersonService.CreatePerson:input_type -> rotaloom.commons.v1.Person
-	13, // 32: rotaloom.commons.v1.PersonService.MultiCreatePersons:input_type -> rotaloom.commons.v1.PersonList
-	7,  // 33: rotaloom.commons.v1.PersonService.UpdatePerson:input_type -> rotaloom.commons.v1.UpdatePersonRequest
-	8,  // 34: rotaloom.commons.v1.PersonService.DeletePerson:input_type -> rotaloom.commons.v1.DeletePersonRequest
-	13, // 35: rotaloom.commons.v1.PersonService.MultiUpdatePersons:input_type -> rotaloom.commons.v1.PersonList
-	13, // 36: rotaloom.commons.v1.PersonService.MultiUpsertPersons:input_type -> rotaloom.commons.v1.PersonList
-	11, // 37: rotaloom.commons.v1.PersonService.MultiDeletePersons:input_type -> rotaloom.commons.v1.PersonDeletionList
-	14, // 38: rotaloom.commons.v1.PersonService.MultiReadPersons:input_type -> rotaloom.commons.v1.MultiReadPersonsRequest
-	14, // 39: rotaloom.commons.v1.PersonService.MultiReadPersonRefs:input_type -> rotaloom.commons.v1.MultiReadPersonsRequest
-	18, // 40: rotaloom.commons.v1.PersonService.MultiReadPersonExtensions:input_type -> rotaloom.commons.v1.MultiReadPersonExtensionsRequest
-	9,  // 41: rotaloom.commons.v1.PersonService.GetPersonExtension:input_type -> rotaloom.commons.v1.GetPersonExtensionRequest
-	19, // 42: rotaloom.commons.v1.PersonService.ApplyReadPersons:input_type -> rotaloom.commons.v1.ApplyReadPersonsRequest
-	10, // 43: rotaloom.commons.v1.PersonService.GetCurrentUserInfo:input_type -> rotaloom.commons.v1.GetCurrentUserInfoRequest
-	14, // 44: rotaloom.commons.v1.PersonService.MultiReadBasePersons:input_type -> rotaloom.commons.v1.MultiReadPersonsRequest
-	29, // 45: rotaloom.commons.v1.PersonService.ResolvePersons:input_type -> rotaloom.commons.v1.ResolvePersonsRequest
-	0,  // 46: rotaloom.commons.v1.PersonService.ReadCustomFields:input_type -> rotaloom.commons.v1.ReadCustomFieldsRequest
-	3,  // 47: rotaloom.commons.v1.PersonService.ReadBirthDates:input_type -> rotaloom.commons.v1.ReadBirthDatesRequest
-	34, // 48: rotaloom.commons.v1.PersonService.GetPerson:output_type -> rotaloom.commons.v1.Person
-	34, // 49: rotaloom.commons.v1.PersonService.CreatePerson:output_type -> rotaloom.commons.v1.Person
-	13, // 50: rotaloom.commons.v1.PersonService.MultiCreatePersons:output_type -> rotaloom.commons.v1.PersonList
-	34, // 51: rotaloom.commons.v1.PersonService.UpdatePerson:output_type -> rotaloom.commons.v1.Person
-	44, // 52: rotaloom.commons.v1.PersonService.DeletePerson:output_type -> google.protobuf.Empty
-	13, // 53: rotaloom.commons.v1.PersonService.MultiUpdatePersons:output_type -> rotaloom.commons.v1.PersonList
-	13, // 54: rotaloom.commons.v1.PersonService.MultiUpsertPersons:output_type -> rotaloom.commons.v1.PersonList
-	11, // 55: rotaloom.commons.v1.PersonService.MultiDeletePersons:output_type -> rotaloom.commons.v1.PersonDeletionList
-	13, // 56: rotaloom.commons.v1.PersonService.MultiReadPersons:output_type -> rotaloom.commons.v1.PersonList
-	45, // 57: rotaloom.commons.v1.PersonService.MultiReadPersonRefs:output_type -> rotaloom.common.v1.RefList
-	46, // 58: rotaloom.commons.v1.PersonService.MultiReadPersonExtensions:output_type -> rotaloom.commons.v1.PersonExtensionList
-	47, // 59: rotaloom.commons.v1.PersonService.GetPersonExtension:output_type -> rotaloom.commons.v1.PersonExtension
-	22, // 60: rotaloom.commons.v1.PersonService.ApplyReadPersons:output_type -> rotaloom.commons.v1.PersonPage
-	25, // 61: rotaloom.commons.v1.PersonService.GetCurrentUserInfo:output_type -> rotaloom.commons.v1.CurrentUserInfo
-	27, // 62: rotaloom.commons.v1.PersonService.MultiReadBasePersons:output_type -> rotaloom.commons.v1.BasePersonList
-	30, // 63: rotaloom.commons.v1.PersonService.ResolvePersons:output_type -> rotaloom.commons.v1.ResolvePersonsResponse
-	1,  // 64: rotaloom.commons.v1.PersonService.ReadCustomFields:output_type -> rotaloom.commons.v1.ReadCustomFieldsResponse
-	4,  // 65: rotaloom.commons.v1.PersonService.ReadBirthDates:output_type -> rotaloom.commons.v1.ReadBirthDatesResponse
-	48, // [48:66] is the sub-list for method output_type
-	30, // [30:48] is the sub-list for method input_type
-	30, // [30:30] is the sub-list for extension type_name
-	30, // [30:30] is the sub-list for extension extendee
-	0,  // [0:30] is the sub-list for field type_name
+	32, // 2: rotaloom.commons.v1.UpdatePersonRequest.person:type_name -> rotaloom.commons.v1.Person
+	32, // 3: rotaloom.commons.v1.PersonList.persons:type_name -> rotaloom.commons.v1.Person
+	33, // 4: rotaloom.commons.v1.PersonList.failure:type_name -> rotaloom.common.v1.ErrorBody
+	13, // 5: rotaloom.commons.v1.MultiReadPersonsRequest.where:type_name -> rotaloom.commons.v1.PersonWhere
+	15, // 6: rotaloom.commons.v1.PersonWhere.employees:type_name -> rotaloom.commons.v1.PersonCriterion
+	14, // 7: rotaloom.commons.v1.PersonWhere.hyper_find_filter:type_name -> rotaloom.commons.v1.HyperFindFilter
+	34, // 8: rotaloom.commons.v1.HyperFindFilter.date_range:type_name -> rotaloom.common.v1.DateRange
+	35, // 9: rotaloom.commons.v1.HyperFindFilter.hyperfind:type_name -> rotaloom.common.v1.Ref
+	36, // 10: rotaloom.commons.v1.HyperFindFilter.visibility_code:type_name -> google.protobuf.Value
+	37, // 11: rotaloom.commons.v1.PersonCriterion.multi_key_values:type_name -> google.protobuf.ListValue
+	13, // 12: rotaloom.commons.v1.MultiReadPersonExtensionsRequest.where:type_name -> rotaloom.commons.v1.PersonWhere
+	18, // 13: rotaloom.commons.v1.ApplyReadPersonsRequest.where:type_name -> rotaloom.commons.v1.ApplyReadPersonsWhere
+	19, // 14: rotaloom.commons.v1.ApplyReadPersonsWhere.date_range:type_name -> rotaloom.commons.v1.DateTimeRange
+	21, // 15: rotaloom.commons.v1.PersonPage.records:type_name -> rotaloom.commons.v1.PersonRecordList
+	22, // 16: rotaloom.commons.v1.PersonRecordList.records:type_name -> rotaloom.commons.v1.PersonRecord
+	24, // 17: rotaloom.commons.v1.CurrentUserInfo.time_zone:type_name -> rotaloom.commons.v1.CurrentUserTimeZone
+	38, // 18: rotaloom.commons.v1.CurrentUserInfo.email_contacts:type_name -> rotaloom.commons.v1.ExtensionEmail
+	39, // 19: rotaloom.commons.v1.CurrentUserInfo.telephone_contacts:type_name -> rotaloom.commons.v1.ExtensionTelephone
+	40, // 20: rotaloom.commons.v1.CurrentUserInfo.postal_addresses:type_name -> rotaloom.commons.v1.ExtensionPostalAddress
+	26, // 21: rotaloom.commons.v1.BasePersonList.persons:type_name -> rotaloom.commons.v1.BasePerson
+	33, // 22: rotaloom.commons.v1.BasePersonList.failure:type_name -> rotaloom.common.v1.ErrorBody
+	29, // 23: rotaloom.commons.v1.ResolvePersonsResponse.persons:type_name -> rotaloom.commons.v1.PersonState
+	30, // 24: rotaloom.commons.v1.PersonState.terminated:type_name -> rotaloom.commons.v1.PersonDays
+	30, // 25: rotaloom.commons.v1.PersonState.locked_out:type_name -> rotaloom.commons.v1.PersonDays
+	29, // 26: rotaloom.commons.v1.PersonsChanged.persons:type_name -> rotaloom.commons.v1.PersonState
+	6,  // 27: rotaloom.commons.v1.PersonService.GetPerson:input_type -> rotaloom.commons.v1.GetPersonRequest
+	32, // 28: rotaloom.commons.v1.PersonService.CreatePerson:input_type -> rotaloom.commons.v1.Person
+	11, // 29: rotaloom.commons.v1.PersonService.MultiCreatePersons:input_type -> rotaloom.commons.v1.PersonList
+	7,  // 30: rotaloom.commons.v1.PersonService.UpdatePerson:input_type -> rotaloom.commons.v1.UpdatePersonRequest
+	8,  // 31: rotaloom.commons.v1.PersonService.DeletePerson:input_type -> rotaloom.commons.v1.DeletePersonRequest
+	11, // 32: rotaloom.commons.v1.PersonService.MultiUpdatePersons:input_type -> rotaloom.commons.v1.PersonList
+	11, // 33: rotaloom.commons.v1.PersonService.MultiUpsertPersons:input_type -> rotaloom.commons.v1.PersonList
+	11, // 34: rotaloom.commons.v1.PersonService.MultiDeletePersons:input_type -> rotaloom.commons.v1.PersonList
+	12, // 35: rotaloom.commons.v1.PersonService.MultiReadPersons:input_type -> rotaloom.commons.v1.MultiReadPersonsRequest
+	12, // 36: rotaloom.commons.v1.PersonService.MultiReadPersonRefs:input_type -> rotaloom.commons.v1.MultiReadPersonsRequest
+	16, // 37: rotaloom.commons.v1.PersonService.MultiReadPersonExtensions:input_type -> rotaloom.commons.v1.MultiReadPersonExtensionsRequest
+	9,  // 38: rotaloom.commons.v1.PersonService.GetPersonExtension:input_type -> rotaloom.commons.v1.GetPersonExtensionRequest
+	17, // 39: rotaloom.commons.v1.PersonService.ApplyReadPersons:input_type -> rotaloom.commons.v1.ApplyReadPersonsRequest
+	10, // 40: rotaloom.commons.v1.PersonService.GetCurrentUserInfo:input_type -> rotaloom.commons.v1.GetCurrentUserInfoRequest
+	12, // 41: rotaloom.commons.v1.PersonService.MultiReadBasePersons:input_type -> rotaloom.commons.v1.MultiReadPersonsRequest
+	27, // 42: rotaloom.commons.v1.PersonService.ResolvePersons:input_type -> rotaloom.commons.v1.ResolvePersonsRequest
+	0,  // 43: rotaloom.commons.v1.PersonService.ReadCustomFields:input_type -> rotaloom.commons.v1.ReadCustomFieldsRequest
+	3,  // 44: rotaloom.commons.v1.PersonService.ReadBirthDates:input_type -> rotaloom.commons.v1.ReadBirthDatesRequest
+	32, // 45: rotaloom.commons.v1.PersonService.GetPerson:output_type -> rotaloom.commons.v1.Person
+	32, // 46: rotaloom.commons.v1.PersonService.CreatePerson:output_type -> rotaloom.commons.v1.Person
+	11, // 47: rotaloom.commons.v1.PersonService.MultiCreatePersons:output_type -> rotaloom.commons.v1.PersonList
+	32, // 48: rotaloom.commons.v1.PersonService.UpdatePerson:output_type -> rotaloom.commons.v1.Person
+	41, // 49: rotaloom.commons.v1.PersonService.DeletePerson:output_type -> google.protobuf.Empty
+	11, // 50: rotaloom.commons.v1.PersonService.MultiUpdatePersons:output_type -> rotaloom.commons.v1.PersonList
+	11, // 51: rotaloom.commons.v1.PersonService.MultiUpsertPersons:output_type -> rotaloom.commons.v1.PersonList
+	11, // 52: rotaloom.commons.v1.PersonService.MultiDeletePersons:output_type -> rotaloom.commons.v1.PersonList
+	11, // 53: rotaloom.commons.v1.PersonService.MultiReadPersons:output_type -> rotaloom.commons.v1.PersonList
+	42, // 54: rotaloom.commons.v1.PersonService.MultiReadPersonRefs:output_type -> rotaloom.common.v1.RefList
+	43, // 55: rotaloom.commons.v1.PersonService.MultiReadPersonExtensions:output_type -> rotaloom.commons.v1.PersonExtensionList
+	44, // 56: rotaloom.commons.v1.PersonService.GetPersonExtension:output_type -> rotaloom.commons.v1.PersonExtension
+	20, // 57: rotaloom.commons.v1.PersonService.ApplyReadPersons:output_type -> rotaloom.commons.v1.PersonPage
+	23, // 58: rotaloom.commons.v1.PersonService.GetCurrentUserInfo:output_type -> rotaloom.commons.v1.CurrentUserInfo
+	25, // 59: rotaloom.commons.v1.PersonService.MultiReadBasePersons:output_type -> rotaloom.commons.v1.BasePersonList
+	28, // 60: rotaloom.commons.v1.PersonService.ResolvePersons:output_type -> rotaloom.commons.v1.ResolvePersonsResponse
+	1,  // 61: rotaloom.commons.v1.PersonService.ReadCustomFields:output_type -> rotaloom.commons.v1.ReadCustomFieldsResponse
+	4,  // 62: rotaloom.commons.v1.PersonService.ReadBirthDates:output_type -> rotaloom.commons.v1.ReadBirthDatesResponse
+	45, // [45:63] is the sub-list for method output_type
+	27, // [27:45] is the sub-list for method input_type
+	27, // [27:27] is the sub-list for extension type_name
+	27, // [27:27] is the sub-list for extension extendee
+	0,  // [0:27] is the sub-list for field type_name
 }
 
 func init() { file_rotaloom_commons_v1_person_proto_init() }
@@ -2504,19 +2414,20 @@ func file_rotaloom_commons_v1_person_proto_init() {
 	file_rotaloom_commons_v1_person_record_proto_init()
 	file_rotaloom_commons_v1_person_proto_msgTypes[9].OneofWrappers = []any{}
 	file_rotaloom_commons_v1_person_proto_msgTypes[10].OneofWrappers = []any{}
-	file_rotaloom_commons_v1_person_proto_msgTypes[15].OneofWrappers = []any{}
+	file_rotaloom_commons_v1_person_proto_msgTypes[12].OneofWrappers = []any{}
+	file_rotaloom_commons_v1_person_proto_msgTypes[13].OneofWrappers = []any{}
+	file_rotaloom_commons_v1_person_proto_msgTypes[16].OneofWrappers = []any{}
+	file_rotaloom_commons_v1_person_proto_msgTypes[17].OneofWrappers = []any{}
 	file_rotaloom_commons_v1_person_proto_msgTypes[18].OneofWrappers = []any{}
-	file_rotaloom_commons_v1_person_proto_msgTypes[19].OneofWrappers = []any{}
 	file_rotaloom_commons_v1_person_proto_msgTypes[20].OneofWrappers = []any{}
-	file_rotaloom_commons_v1_person_proto_msgTypes[22].OneofWrappers = []any{}
-	file_rotaloom_commons_v1_person_proto_msgTypes[26].OneofWrappers = []any{}
+	file_rotaloom_commons_v1_person_proto_msgTypes[24].OneofWrappers = []any{}
 	type x struct{}
 	out := protoimpl.TypeBuilder{
 		File: protoimpl.DescBuilder{
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_rotaloom_commons_v1_person_proto_rawDesc), len(file_rotaloom_commons_v1_person_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   34,
+			NumMessages:   32,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

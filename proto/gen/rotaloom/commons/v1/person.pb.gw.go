@@ -268,7 +268,7 @@ func local_request_PersonService_MultiUpsertPersons_0(ctx context.Context, marsh
 
 func request_PersonService_MultiDeletePersons_0(ctx context.Context, marshaler runtime.Marshaler, client PersonServiceClient, req *http.Request, pathParams map[string]string) (proto.Message, runtime.ServerMetadata, error) {
 	var (
-		protoReq PersonDeletionList
+		protoReq PersonList
 		metadata runtime.ServerMetadata
 	)
 	if err := marshaler.NewDecoder(req.Body).Decode(&protoReq); err != nil && !errors.Is(err, io.EOF) {
@@ -283,7 +283,7 @@ func request_PersonService_MultiDeletePersons_0(ctx context.Context, marshaler r
 
 func local_request_PersonService_MultiDeletePersons_0(ctx context.Context, marshaler runtime.Marshaler, server PersonServiceServer, req *http.Request, pathParams map[string]string) (proto.Message, runtime.ServerMetadata, error) {
 	var (
-		protoReq PersonDeletionList
+		protoReq PersonList
 		metadata runtime.ServerMetadata
 	)
 	if err := marshaler.NewDecoder(req.Body).Decode(&protoReq); err != nil && !errors.Is(err, io.EOF) {

@@ -919,10 +919,16 @@ type SchedulingExtension struct {
 	WorkerType                 string                 `protobuf:"bytes,15,opt,name=worker_type,json=workerType,proto3" json:"worker_type,omitempty"`
 	UseMultipleAssignmentsFlag *bool                  `protobuf:"varint,16,opt,name=use_multiple_assignments_flag,json=useMultipleAssignmentsFlag,proto3,oneof" json:"use_multiple_assignments_flag,omitempty"`
 	// The group that the person is in now: it has no dates.
-	GroupAssignments                         []*ExtensionGroupAssignment `protobuf:"bytes,17,rep,name=group_assignments,json=groupAssignments,proto3" json:"group_assignments,omitempty"`
-	GroupAssignmentsForExtensionSnapshotDate []*ExtensionGroupAssignment `protobuf:"bytes,18,rep,name=group_assignments_for_extension_snapshot_date,json=groupAssignmentsForExtensionSnapshotDate,proto3" json:"group_assignments_for_extension_snapshot_date,omitempty"`
-	JobTransferEntries                       []*ExtensionJobTransfer     `protobuf:"bytes,19,rep,name=job_transfer_entries,json=jobTransferEntries,proto3" json:"job_transfer_entries,omitempty"`
-	JobTransferForSnapshotDate               []*ExtensionJobTransfer     `protobuf:"bytes,20,rep,name=job_transfer_for_snapshot_date,json=jobTransferForSnapshotDate,proto3" json:"job_transfer_for_snapshot_date,omitempty"`
+	GroupAssignments                         []*ExtensionGroupAssignment         `protobuf:"bytes,17,rep,name=group_assignments,json=groupAssignments,proto3" json:"group_assignments,omitempty"`
+	GroupAssignmentsForExtensionSnapshotDate []*ExtensionGroupAssignment         `protobuf:"bytes,18,rep,name=group_assignments_for_extension_snapshot_date,json=groupAssignmentsForExtensionSnapshotDate,proto3" json:"group_assignments_for_extension_snapshot_date,omitempty"`
+	JobTransferEntries                       []*ExtensionJobTransfer             `protobuf:"bytes,19,rep,name=job_transfer_entries,json=jobTransferEntries,proto3" json:"job_transfer_entries,omitempty"`
+	JobTransferForSnapshotDate               []*ExtensionJobTransfer             `protobuf:"bytes,20,rep,name=job_transfer_for_snapshot_date,json=jobTransferForSnapshotDate,proto3" json:"job_transfer_for_snapshot_date,omitempty"`
+	ApproversEntries                         []*ExtensionApprover                `protobuf:"bytes,21,rep,name=approvers_entries,json=approversEntries,proto3" json:"approvers_entries,omitempty"`
+	SseShiftCode                             string                              `protobuf:"bytes,22,opt,name=sse_shift_code,json=sseShiftCode,proto3" json:"sse_shift_code,omitempty"`
+	ForecastingCategoryProfile               string                              `protobuf:"bytes,23,opt,name=forecasting_category_profile,json=forecastingCategoryProfile,proto3" json:"forecasting_category_profile,omitempty"`
+	HasPersonalOvertimeFlag                  *bool                               `protobuf:"varint,24,opt,name=has_personal_overtime_flag,json=hasPersonalOvertimeFlag,proto3,oneof" json:"has_personal_overtime_flag,omitempty"`
+	PredictiveSchedulingEligibilityEntries   []*PredictiveSchedulingEligibility  `protobuf:"bytes,25,rep,name=predictive_scheduling_eligibility_entries,json=predictiveSchedulingEligibilityEntries,proto3" json:"predictive_scheduling_eligibility_entries,omitempty"`
+	PredictiveSchedulingOverrideEntries      []*PredictiveSchedulingRuleOverride `protobuf:"bytes,26,rep,name=predictive_scheduling_override_entries,json=predictiveSchedulingOverrideEntries,proto3" json:"predictive_scheduling_override_entries,omitempty"`
 	unknownFields                            protoimpl.UnknownFields
 	sizeCache                                protoimpl.SizeCache
 }
@@ -1097,6 +1103,118 @@ func (x *SchedulingExtension) GetJobTransferForSnapshotDate() []*ExtensionJobTra
 	return nil
 }
 
+func (x *SchedulingExtension) GetApproversEntries() []*ExtensionApprover {
+	if x != nil {
+		return x.ApproversEntries
+	}
+	return nil
+}
+
+func (x *SchedulingExtension) GetSseShiftCode() string {
+	if x != nil {
+		return x.SseShiftCode
+	}
+	return ""
+}
+
+func (x *SchedulingExtension) GetForecastingCategoryProfile() string {
+	if x != nil {
+		return x.ForecastingCategoryProfile
+	}
+	return ""
+}
+
+func (x *SchedulingExtension) GetHasPersonalOvertimeFlag() bool {
+	if x != nil && x.HasPersonalOvertimeFlag != nil {
+		return *x.HasPersonalOvertimeFlag
+	}
+	return false
+}
+
+func (x *SchedulingExtension) GetPredictiveSchedulingEligibilityEntries() []*PredictiveSchedulingEligibility {
+	if x != nil {
+		return x.PredictiveSchedulingEligibilityEntries
+	}
+	return nil
+}
+
+func (x *SchedulingExtension) GetPredictiveSchedulingOverrideEntries() []*PredictiveSchedulingRuleOverride {
+	if x != nil {
+		return x.PredictiveSchedulingOverrideEntries
+	}
+	return nil
+}
+
+type ExtensionApprover struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The level, from 1 on.
+	OrderNumber  *int32 `protobuf:"varint,1,opt,name=order_number,json=orderNumber,proto3,oneof" json:"order_number,omitempty"`
+	FullName     string `protobuf:"bytes,2,opt,name=full_name,json=fullName,proto3" json:"full_name,omitempty"`
+	PersonNumber string `protobuf:"bytes,3,opt,name=person_number,json=personNumber,proto3" json:"person_number,omitempty"`
+	// Days.
+	DueDateAmt    *int32 `protobuf:"varint,4,opt,name=due_date_amt,json=dueDateAmt,proto3,oneof" json:"due_date_amt,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ExtensionApprover) Reset() {
+	*x = ExtensionApprover{}
+	mi := &file_rotaloom_commons_v1_person_extension_proto_msgTypes[6]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ExtensionApprover) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ExtensionApprover) ProtoMessage() {}
+
+func (x *ExtensionApprover) ProtoReflect() protoreflect.Message {
+	mi := &file_rotaloom_commons_v1_person_extension_proto_msgTypes[6]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ExtensionApprover.ProtoReflect.Descriptor instead.
+func (*ExtensionApprover) Descriptor() ([]byte, []int) {
+	return file_rotaloom_commons_v1_person_extension_proto_rawDescGZIP(), []int{6}
+}
+
+func (x *ExtensionApprover) GetOrderNumber() int32 {
+	if x != nil && x.OrderNumber != nil {
+		return *x.OrderNumber
+	}
+	return 0
+}
+
+func (x *ExtensionApprover) GetFullName() string {
+	if x != nil {
+		return x.FullName
+	}
+	return ""
+}
+
+func (x *ExtensionApprover) GetPersonNumber() string {
+	if x != nil {
+		return x.PersonNumber
+	}
+	return ""
+}
+
+func (x *ExtensionApprover) GetDueDateAmt() int32 {
+	if x != nil && x.DueDateAmt != nil {
+		return *x.DueDateAmt
+	}
+	return 0
+}
+
 type AccrualExtension struct {
 	state                                       protoimpl.MessageState          `protogen:"open.v1"`
 	PersonId                                    int64                           `protobuf:"varint,1,opt,name=person_id,json=personId,proto3" json:"person_id,omitempty"`
@@ -1114,7 +1232,7 @@ type AccrualExtension struct {
 
 func (x *AccrualExtension) Reset() {
 	*x = AccrualExtension{}
-	mi := &file_rotaloom_commons_v1_person_extension_proto_msgTypes[6]
+	mi := &file_rotaloom_commons_v1_person_extension_proto_msgTypes[7]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1126,7 +1244,7 @@ func (x *AccrualExtension) String() string {
 func (*AccrualExtension) ProtoMessage() {}
 
 func (x *AccrualExtension) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_commons_v1_person_extension_proto_msgTypes[6]
+	mi := &file_rotaloom_commons_v1_person_extension_proto_msgTypes[7]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1139,7 +1257,7 @@ func (x *AccrualExtension) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use AccrualExtension.ProtoReflect.Descriptor instead.
 func (*AccrualExtension) Descriptor() ([]byte, []int) {
-	return file_rotaloom_commons_v1_person_extension_proto_rawDescGZIP(), []int{6}
+	return file_rotaloom_commons_v1_person_extension_proto_rawDescGZIP(), []int{7}
 }
 
 func (x *AccrualExtension) GetPersonId() int64 {
@@ -1224,7 +1342,7 @@ type DeviceExtension struct {
 
 func (x *DeviceExtension) Reset() {
 	*x = DeviceExtension{}
-	mi := &file_rotaloom_commons_v1_person_extension_proto_msgTypes[7]
+	mi := &file_rotaloom_commons_v1_person_extension_proto_msgTypes[8]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1236,7 +1354,7 @@ func (x *DeviceExtension) String() string {
 func (*DeviceExtension) ProtoMessage() {}
 
 func (x *DeviceExtension) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_commons_v1_person_extension_proto_msgTypes[7]
+	mi := &file_rotaloom_commons_v1_person_extension_proto_msgTypes[8]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1249,7 +1367,7 @@ func (x *DeviceExtension) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use DeviceExtension.ProtoReflect.Descriptor instead.
 func (*DeviceExtension) Descriptor() ([]byte, []int) {
-	return file_rotaloom_commons_v1_person_extension_proto_rawDescGZIP(), []int{7}
+	return file_rotaloom_commons_v1_person_extension_proto_rawDescGZIP(), []int{8}
 }
 
 func (x *DeviceExtension) GetPersonId() int64 {
@@ -1340,7 +1458,7 @@ type ExtensionBadge struct {
 
 func (x *ExtensionBadge) Reset() {
 	*x = ExtensionBadge{}
-	mi := &file_rotaloom_commons_v1_person_extension_proto_msgTypes[8]
+	mi := &file_rotaloom_commons_v1_person_extension_proto_msgTypes[9]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1352,7 +1470,7 @@ func (x *ExtensionBadge) String() string {
 func (*ExtensionBadge) ProtoMessage() {}
 
 func (x *ExtensionBadge) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_commons_v1_person_extension_proto_msgTypes[8]
+	mi := &file_rotaloom_commons_v1_person_extension_proto_msgTypes[9]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1365,7 +1483,7 @@ func (x *ExtensionBadge) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ExtensionBadge.ProtoReflect.Descriptor instead.
 func (*ExtensionBadge) Descriptor() ([]byte, []int) {
-	return file_rotaloom_commons_v1_person_extension_proto_rawDescGZIP(), []int{8}
+	return file_rotaloom_commons_v1_person_extension_proto_rawDescGZIP(), []int{9}
 }
 
 func (x *ExtensionBadge) GetBadgeNumber() string {
@@ -1402,7 +1520,7 @@ type ExtensionAccountStatus struct {
 
 func (x *ExtensionAccountStatus) Reset() {
 	*x = ExtensionAccountStatus{}
-	mi := &file_rotaloom_commons_v1_person_extension_proto_msgTypes[9]
+	mi := &file_rotaloom_commons_v1_person_extension_proto_msgTypes[10]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1414,7 +1532,7 @@ func (x *ExtensionAccountStatus) String() string {
 func (*ExtensionAccountStatus) ProtoMessage() {}
 
 func (x *ExtensionAccountStatus) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_commons_v1_person_extension_proto_msgTypes[9]
+	mi := &file_rotaloom_commons_v1_person_extension_proto_msgTypes[10]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1427,7 +1545,7 @@ func (x *ExtensionAccountStatus) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ExtensionAccountStatus.ProtoReflect.Descriptor instead.
 func (*ExtensionAccountStatus) Descriptor() ([]byte, []int) {
-	return file_rotaloom_commons_v1_person_extension_proto_rawDescGZIP(), []int{9}
+	return file_rotaloom_commons_v1_person_extension_proto_rawDescGZIP(), []int{10}
 }
 
 func (x *ExtensionAccountStatus) GetAccountStatus() string {
@@ -1471,7 +1589,7 @@ type ExtensionEmploymentStatus struct {
 
 func (x *ExtensionEmploymentStatus) Reset() {
 	*x = ExtensionEmploymentStatus{}
-	mi := &file_rotaloom_commons_v1_person_extension_proto_msgTypes[10]
+	mi := &file_rotaloom_commons_v1_person_extension_proto_msgTypes[11]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1483,7 +1601,7 @@ func (x *ExtensionEmploymentStatus) String() string {
 func (*ExtensionEmploymentStatus) ProtoMessage() {}
 
 func (x *ExtensionEmploymentStatus) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_commons_v1_person_extension_proto_msgTypes[10]
+	mi := &file_rotaloom_commons_v1_person_extension_proto_msgTypes[11]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1496,7 +1614,7 @@ func (x *ExtensionEmploymentStatus) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ExtensionEmploymentStatus.ProtoReflect.Descriptor instead.
 func (*ExtensionEmploymentStatus) Descriptor() ([]byte, []int) {
-	return file_rotaloom_commons_v1_person_extension_proto_rawDescGZIP(), []int{10}
+	return file_rotaloom_commons_v1_person_extension_proto_rawDescGZIP(), []int{11}
 }
 
 func (x *ExtensionEmploymentStatus) GetEmploymentStatus() string {
@@ -1539,7 +1657,7 @@ type ExtensionPrimaryJob struct {
 
 func (x *ExtensionPrimaryJob) Reset() {
 	*x = ExtensionPrimaryJob{}
-	mi := &file_rotaloom_commons_v1_person_extension_proto_msgTypes[11]
+	mi := &file_rotaloom_commons_v1_person_extension_proto_msgTypes[12]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1551,7 +1669,7 @@ func (x *ExtensionPrimaryJob) String() string {
 func (*ExtensionPrimaryJob) ProtoMessage() {}
 
 func (x *ExtensionPrimaryJob) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_commons_v1_person_extension_proto_msgTypes[11]
+	mi := &file_rotaloom_commons_v1_person_extension_proto_msgTypes[12]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1564,7 +1682,7 @@ func (x *ExtensionPrimaryJob) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ExtensionPrimaryJob.ProtoReflect.Descriptor instead.
 func (*ExtensionPrimaryJob) Descriptor() ([]byte, []int) {
-	return file_rotaloom_commons_v1_person_extension_proto_rawDescGZIP(), []int{11}
+	return file_rotaloom_commons_v1_person_extension_proto_rawDescGZIP(), []int{12}
 }
 
 func (x *ExtensionPrimaryJob) GetPrimaryJob() string {
@@ -1604,7 +1722,7 @@ type ExtensionPrimaryJobs struct {
 
 func (x *ExtensionPrimaryJobs) Reset() {
 	*x = ExtensionPrimaryJobs{}
-	mi := &file_rotaloom_commons_v1_person_extension_proto_msgTypes[12]
+	mi := &file_rotaloom_commons_v1_person_extension_proto_msgTypes[13]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1616,7 +1734,7 @@ func (x *ExtensionPrimaryJobs) String() string {
 func (*ExtensionPrimaryJobs) ProtoMessage() {}
 
 func (x *ExtensionPrimaryJobs) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_commons_v1_person_extension_proto_msgTypes[12]
+	mi := &file_rotaloom_commons_v1_person_extension_proto_msgTypes[13]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1629,7 +1747,7 @@ func (x *ExtensionPrimaryJobs) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ExtensionPrimaryJobs.ProtoReflect.Descriptor instead.
 func (*ExtensionPrimaryJobs) Descriptor() ([]byte, []int) {
-	return file_rotaloom_commons_v1_person_extension_proto_rawDescGZIP(), []int{12}
+	return file_rotaloom_commons_v1_person_extension_proto_rawDescGZIP(), []int{13}
 }
 
 func (x *ExtensionPrimaryJobs) GetJobs() []*ExtensionPrimaryJob {
@@ -1648,7 +1766,7 @@ type ExtensionPreferenceProfile struct {
 
 func (x *ExtensionPreferenceProfile) Reset() {
 	*x = ExtensionPreferenceProfile{}
-	mi := &file_rotaloom_commons_v1_person_extension_proto_msgTypes[13]
+	mi := &file_rotaloom_commons_v1_person_extension_proto_msgTypes[14]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1660,7 +1778,7 @@ func (x *ExtensionPreferenceProfile) String() string {
 func (*ExtensionPreferenceProfile) ProtoMessage() {}
 
 func (x *ExtensionPreferenceProfile) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_commons_v1_person_extension_proto_msgTypes[13]
+	mi := &file_rotaloom_commons_v1_person_extension_proto_msgTypes[14]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1673,7 +1791,7 @@ func (x *ExtensionPreferenceProfile) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ExtensionPreferenceProfile.ProtoReflect.Descriptor instead.
 func (*ExtensionPreferenceProfile) Descriptor() ([]byte, []int) {
-	return file_rotaloom_commons_v1_person_extension_proto_rawDescGZIP(), []int{13}
+	return file_rotaloom_commons_v1_person_extension_proto_rawDescGZIP(), []int{14}
 }
 
 func (x *ExtensionPreferenceProfile) GetPreferenceProfile() string {
@@ -1694,7 +1812,7 @@ type ExtensionEmail struct {
 
 func (x *ExtensionEmail) Reset() {
 	*x = ExtensionEmail{}
-	mi := &file_rotaloom_commons_v1_person_extension_proto_msgTypes[14]
+	mi := &file_rotaloom_commons_v1_person_extension_proto_msgTypes[15]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1706,7 +1824,7 @@ func (x *ExtensionEmail) String() string {
 func (*ExtensionEmail) ProtoMessage() {}
 
 func (x *ExtensionEmail) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_commons_v1_person_extension_proto_msgTypes[14]
+	mi := &file_rotaloom_commons_v1_person_extension_proto_msgTypes[15]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1719,7 +1837,7 @@ func (x *ExtensionEmail) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ExtensionEmail.ProtoReflect.Descriptor instead.
 func (*ExtensionEmail) Descriptor() ([]byte, []int) {
-	return file_rotaloom_commons_v1_person_extension_proto_rawDescGZIP(), []int{14}
+	return file_rotaloom_commons_v1_person_extension_proto_rawDescGZIP(), []int{15}
 }
 
 func (x *ExtensionEmail) GetContactType() string {
@@ -1754,7 +1872,7 @@ type ExtensionTelephone struct {
 
 func (x *ExtensionTelephone) Reset() {
 	*x = ExtensionTelephone{}
-	mi := &file_rotaloom_commons_v1_person_extension_proto_msgTypes[15]
+	mi := &file_rotaloom_commons_v1_person_extension_proto_msgTypes[16]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1766,7 +1884,7 @@ func (x *ExtensionTelephone) String() string {
 func (*ExtensionTelephone) ProtoMessage() {}
 
 func (x *ExtensionTelephone) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_commons_v1_person_extension_proto_msgTypes[15]
+	mi := &file_rotaloom_commons_v1_person_extension_proto_msgTypes[16]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1779,7 +1897,7 @@ func (x *ExtensionTelephone) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ExtensionTelephone.ProtoReflect.Descriptor instead.
 func (*ExtensionTelephone) Descriptor() ([]byte, []int) {
-	return file_rotaloom_commons_v1_person_extension_proto_rawDescGZIP(), []int{15}
+	return file_rotaloom_commons_v1_person_extension_proto_rawDescGZIP(), []int{16}
 }
 
 func (x *ExtensionTelephone) GetContactType() string {
@@ -1817,7 +1935,7 @@ type ExtensionPostalAddress struct {
 
 func (x *ExtensionPostalAddress) Reset() {
 	*x = ExtensionPostalAddress{}
-	mi := &file_rotaloom_commons_v1_person_extension_proto_msgTypes[16]
+	mi := &file_rotaloom_commons_v1_person_extension_proto_msgTypes[17]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1829,7 +1947,7 @@ func (x *ExtensionPostalAddress) String() string {
 func (*ExtensionPostalAddress) ProtoMessage() {}
 
 func (x *ExtensionPostalAddress) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_commons_v1_person_extension_proto_msgTypes[16]
+	mi := &file_rotaloom_commons_v1_person_extension_proto_msgTypes[17]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1842,7 +1960,7 @@ func (x *ExtensionPostalAddress) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ExtensionPostalAddress.ProtoReflect.Descriptor instead.
 func (*ExtensionPostalAddress) Descriptor() ([]byte, []int) {
-	return file_rotaloom_commons_v1_person_extension_proto_rawDescGZIP(), []int{16}
+	return file_rotaloom_commons_v1_person_extension_proto_rawDescGZIP(), []int{17}
 }
 
 func (x *ExtensionPostalAddress) GetContactType() string {
@@ -1899,7 +2017,7 @@ type ExtensionLicense struct {
 
 func (x *ExtensionLicense) Reset() {
 	*x = ExtensionLicense{}
-	mi := &file_rotaloom_commons_v1_person_extension_proto_msgTypes[17]
+	mi := &file_rotaloom_commons_v1_person_extension_proto_msgTypes[18]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1911,7 +2029,7 @@ func (x *ExtensionLicense) String() string {
 func (*ExtensionLicense) ProtoMessage() {}
 
 func (x *ExtensionLicense) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_commons_v1_person_extension_proto_msgTypes[17]
+	mi := &file_rotaloom_commons_v1_person_extension_proto_msgTypes[18]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1924,7 +2042,7 @@ func (x *ExtensionLicense) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ExtensionLicense.ProtoReflect.Descriptor instead.
 func (*ExtensionLicense) Descriptor() ([]byte, []int) {
-	return file_rotaloom_commons_v1_person_extension_proto_rawDescGZIP(), []int{17}
+	return file_rotaloom_commons_v1_person_extension_proto_rawDescGZIP(), []int{18}
 }
 
 func (x *ExtensionLicense) GetLicenseType() string {
@@ -1958,7 +2076,7 @@ type ExtensionCustomData struct {
 
 func (x *ExtensionCustomData) Reset() {
 	*x = ExtensionCustomData{}
-	mi := &file_rotaloom_commons_v1_person_extension_proto_msgTypes[18]
+	mi := &file_rotaloom_commons_v1_person_extension_proto_msgTypes[19]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1970,7 +2088,7 @@ func (x *ExtensionCustomData) String() string {
 func (*ExtensionCustomData) ProtoMessage() {}
 
 func (x *ExtensionCustomData) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_commons_v1_person_extension_proto_msgTypes[18]
+	mi := &file_rotaloom_commons_v1_person_extension_proto_msgTypes[19]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1983,7 +2101,7 @@ func (x *ExtensionCustomData) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ExtensionCustomData.ProtoReflect.Descriptor instead.
 func (*ExtensionCustomData) Descriptor() ([]byte, []int) {
-	return file_rotaloom_commons_v1_person_extension_proto_rawDescGZIP(), []int{18}
+	return file_rotaloom_commons_v1_person_extension_proto_rawDescGZIP(), []int{19}
 }
 
 func (x *ExtensionCustomData) GetCustomDataType() string {
@@ -2010,7 +2128,7 @@ type ExtensionPersonDate struct {
 
 func (x *ExtensionPersonDate) Reset() {
 	*x = ExtensionPersonDate{}
-	mi := &file_rotaloom_commons_v1_person_extension_proto_msgTypes[19]
+	mi := &file_rotaloom_commons_v1_person_extension_proto_msgTypes[20]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2022,7 +2140,7 @@ func (x *ExtensionPersonDate) String() string {
 func (*ExtensionPersonDate) ProtoMessage() {}
 
 func (x *ExtensionPersonDate) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_commons_v1_person_extension_proto_msgTypes[19]
+	mi := &file_rotaloom_commons_v1_person_extension_proto_msgTypes[20]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2035,7 +2153,7 @@ func (x *ExtensionPersonDate) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ExtensionPersonDate.ProtoReflect.Descriptor instead.
 func (*ExtensionPersonDate) Descriptor() ([]byte, []int) {
-	return file_rotaloom_commons_v1_person_extension_proto_rawDescGZIP(), []int{19}
+	return file_rotaloom_commons_v1_person_extension_proto_rawDescGZIP(), []int{20}
 }
 
 func (x *ExtensionPersonDate) GetDateName() string {
@@ -2065,7 +2183,7 @@ type ExtensionDataAccess struct {
 
 func (x *ExtensionDataAccess) Reset() {
 	*x = ExtensionDataAccess{}
-	mi := &file_rotaloom_commons_v1_person_extension_proto_msgTypes[20]
+	mi := &file_rotaloom_commons_v1_person_extension_proto_msgTypes[21]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2077,7 +2195,7 @@ func (x *ExtensionDataAccess) String() string {
 func (*ExtensionDataAccess) ProtoMessage() {}
 
 func (x *ExtensionDataAccess) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_commons_v1_person_extension_proto_msgTypes[20]
+	mi := &file_rotaloom_commons_v1_person_extension_proto_msgTypes[21]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2090,7 +2208,7 @@ func (x *ExtensionDataAccess) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ExtensionDataAccess.ProtoReflect.Descriptor instead.
 func (*ExtensionDataAccess) Descriptor() ([]byte, []int) {
-	return file_rotaloom_commons_v1_person_extension_proto_rawDescGZIP(), []int{20}
+	return file_rotaloom_commons_v1_person_extension_proto_rawDescGZIP(), []int{21}
 }
 
 func (x *ExtensionDataAccess) GetDataAccessGroup() string {
@@ -2139,7 +2257,7 @@ type ExtensionIdentifier struct {
 
 func (x *ExtensionIdentifier) Reset() {
 	*x = ExtensionIdentifier{}
-	mi := &file_rotaloom_commons_v1_person_extension_proto_msgTypes[21]
+	mi := &file_rotaloom_commons_v1_person_extension_proto_msgTypes[22]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2151,7 +2269,7 @@ func (x *ExtensionIdentifier) String() string {
 func (*ExtensionIdentifier) ProtoMessage() {}
 
 func (x *ExtensionIdentifier) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_commons_v1_person_extension_proto_msgTypes[21]
+	mi := &file_rotaloom_commons_v1_person_extension_proto_msgTypes[22]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2164,7 +2282,7 @@ func (x *ExtensionIdentifier) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ExtensionIdentifier.ProtoReflect.Descriptor instead.
 func (*ExtensionIdentifier) Descriptor() ([]byte, []int) {
-	return file_rotaloom_commons_v1_person_extension_proto_rawDescGZIP(), []int{21}
+	return file_rotaloom_commons_v1_person_extension_proto_rawDescGZIP(), []int{22}
 }
 
 func (x *ExtensionIdentifier) GetIdentifierType() string {
@@ -2192,7 +2310,7 @@ type ExtensionPayRule struct {
 
 func (x *ExtensionPayRule) Reset() {
 	*x = ExtensionPayRule{}
-	mi := &file_rotaloom_commons_v1_person_extension_proto_msgTypes[22]
+	mi := &file_rotaloom_commons_v1_person_extension_proto_msgTypes[23]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2204,7 +2322,7 @@ func (x *ExtensionPayRule) String() string {
 func (*ExtensionPayRule) ProtoMessage() {}
 
 func (x *ExtensionPayRule) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_commons_v1_person_extension_proto_msgTypes[22]
+	mi := &file_rotaloom_commons_v1_person_extension_proto_msgTypes[23]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2217,7 +2335,7 @@ func (x *ExtensionPayRule) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ExtensionPayRule.ProtoReflect.Descriptor instead.
 func (*ExtensionPayRule) Descriptor() ([]byte, []int) {
-	return file_rotaloom_commons_v1_person_extension_proto_rawDescGZIP(), []int{22}
+	return file_rotaloom_commons_v1_person_extension_proto_rawDescGZIP(), []int{23}
 }
 
 func (x *ExtensionPayRule) GetPayRuleName() string {
@@ -2253,7 +2371,7 @@ type ExtensionEmployeeTerm struct {
 
 func (x *ExtensionEmployeeTerm) Reset() {
 	*x = ExtensionEmployeeTerm{}
-	mi := &file_rotaloom_commons_v1_person_extension_proto_msgTypes[23]
+	mi := &file_rotaloom_commons_v1_person_extension_proto_msgTypes[24]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2265,7 +2383,7 @@ func (x *ExtensionEmployeeTerm) String() string {
 func (*ExtensionEmployeeTerm) ProtoMessage() {}
 
 func (x *ExtensionEmployeeTerm) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_commons_v1_person_extension_proto_msgTypes[23]
+	mi := &file_rotaloom_commons_v1_person_extension_proto_msgTypes[24]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2278,7 +2396,7 @@ func (x *ExtensionEmployeeTerm) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ExtensionEmployeeTerm.ProtoReflect.Descriptor instead.
 func (*ExtensionEmployeeTerm) Descriptor() ([]byte, []int) {
-	return file_rotaloom_commons_v1_person_extension_proto_rawDescGZIP(), []int{23}
+	return file_rotaloom_commons_v1_person_extension_proto_rawDescGZIP(), []int{24}
 }
 
 func (x *ExtensionEmployeeTerm) GetEmploymentTerm() string {
@@ -2320,7 +2438,7 @@ type ExtensionBaseWage struct {
 
 func (x *ExtensionBaseWage) Reset() {
 	*x = ExtensionBaseWage{}
-	mi := &file_rotaloom_commons_v1_person_extension_proto_msgTypes[24]
+	mi := &file_rotaloom_commons_v1_person_extension_proto_msgTypes[25]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2332,7 +2450,7 @@ func (x *ExtensionBaseWage) String() string {
 func (*ExtensionBaseWage) ProtoMessage() {}
 
 func (x *ExtensionBaseWage) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_commons_v1_person_extension_proto_msgTypes[24]
+	mi := &file_rotaloom_commons_v1_person_extension_proto_msgTypes[25]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2345,7 +2463,7 @@ func (x *ExtensionBaseWage) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ExtensionBaseWage.ProtoReflect.Descriptor instead.
 func (*ExtensionBaseWage) Descriptor() ([]byte, []int) {
-	return file_rotaloom_commons_v1_person_extension_proto_rawDescGZIP(), []int{24}
+	return file_rotaloom_commons_v1_person_extension_proto_rawDescGZIP(), []int{25}
 }
 
 func (x *ExtensionBaseWage) GetHourlyRate() float64 {
@@ -2379,7 +2497,7 @@ type ExtensionExpectedHours struct {
 
 func (x *ExtensionExpectedHours) Reset() {
 	*x = ExtensionExpectedHours{}
-	mi := &file_rotaloom_commons_v1_person_extension_proto_msgTypes[25]
+	mi := &file_rotaloom_commons_v1_person_extension_proto_msgTypes[26]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2391,7 +2509,7 @@ func (x *ExtensionExpectedHours) String() string {
 func (*ExtensionExpectedHours) ProtoMessage() {}
 
 func (x *ExtensionExpectedHours) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_commons_v1_person_extension_proto_msgTypes[25]
+	mi := &file_rotaloom_commons_v1_person_extension_proto_msgTypes[26]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2404,7 +2522,7 @@ func (x *ExtensionExpectedHours) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ExtensionExpectedHours.ProtoReflect.Descriptor instead.
 func (*ExtensionExpectedHours) Descriptor() ([]byte, []int) {
-	return file_rotaloom_commons_v1_person_extension_proto_rawDescGZIP(), []int{25}
+	return file_rotaloom_commons_v1_person_extension_proto_rawDescGZIP(), []int{26}
 }
 
 func (x *ExtensionExpectedHours) GetTimePeriodType() string {
@@ -2423,17 +2541,18 @@ func (x *ExtensionExpectedHours) GetQuantity() string {
 
 // ExtensionTimeEntry says how a person enters their time.
 type ExtensionTimeEntry struct {
-	state          protoimpl.MessageState `protogen:"open.v1"`
-	TimeEntryType  string                 `protobuf:"bytes,1,opt,name=time_entry_type,json=timeEntryType,proto3" json:"time_entry_type,omitempty"`
-	EffectiveDate  string                 `protobuf:"bytes,2,opt,name=effective_date,json=effectiveDate,proto3" json:"effective_date,omitempty"`
-	ExpirationDate string                 `protobuf:"bytes,3,opt,name=expiration_date,json=expirationDate,proto3" json:"expiration_date,omitempty"`
-	unknownFields  protoimpl.UnknownFields
-	sizeCache      protoimpl.SizeCache
+	state                           protoimpl.MessageState `protogen:"open.v1"`
+	TimeEntryType                   string                 `protobuf:"bytes,1,opt,name=time_entry_type,json=timeEntryType,proto3" json:"time_entry_type,omitempty"`
+	EffectiveDate                   string                 `protobuf:"bytes,2,opt,name=effective_date,json=effectiveDate,proto3" json:"effective_date,omitempty"`
+	ExpirationDate                  string                 `protobuf:"bytes,3,opt,name=expiration_date,json=expirationDate,proto3" json:"expiration_date,omitempty"`
+	TimeEntryActivityTrackingStatus string                 `protobuf:"bytes,4,opt,name=time_entry_activity_tracking_status,json=timeEntryActivityTrackingStatus,proto3" json:"time_entry_activity_tracking_status,omitempty"`
+	unknownFields                   protoimpl.UnknownFields
+	sizeCache                       protoimpl.SizeCache
 }
 
 func (x *ExtensionTimeEntry) Reset() {
 	*x = ExtensionTimeEntry{}
-	mi := &file_rotaloom_commons_v1_person_extension_proto_msgTypes[26]
+	mi := &file_rotaloom_commons_v1_person_extension_proto_msgTypes[27]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2445,7 +2564,7 @@ func (x *ExtensionTimeEntry) String() string {
 func (*ExtensionTimeEntry) ProtoMessage() {}
 
 func (x *ExtensionTimeEntry) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_commons_v1_person_extension_proto_msgTypes[26]
+	mi := &file_rotaloom_commons_v1_person_extension_proto_msgTypes[27]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2458,7 +2577,7 @@ func (x *ExtensionTimeEntry) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ExtensionTimeEntry.ProtoReflect.Descriptor instead.
 func (*ExtensionTimeEntry) Descriptor() ([]byte, []int) {
-	return file_rotaloom_commons_v1_person_extension_proto_rawDescGZIP(), []int{26}
+	return file_rotaloom_commons_v1_person_extension_proto_rawDescGZIP(), []int{27}
 }
 
 func (x *ExtensionTimeEntry) GetTimeEntryType() string {
@@ -2482,22 +2601,36 @@ func (x *ExtensionTimeEntry) GetExpirationDate() string {
 	return ""
 }
 
-// ExtensionAccessDetails names the profiles by which a person may use pay codes
-// and work rules: those of a manager, and those for their own time.
+func (x *ExtensionTimeEntry) GetTimeEntryActivityTrackingStatus() string {
+	if x != nil {
+		return x.TimeEntryActivityTrackingStatus
+	}
+	return ""
+}
+
+// ExtensionAccessDetails names the profiles by which a person may use pay codes, work
+// rules and labor categories: those of a manager, and those for their own time.
 type ExtensionAccessDetails struct {
-	state              protoimpl.MessageState `protogen:"open.v1"`
-	PayCodeProfile     string                 `protobuf:"bytes,1,opt,name=pay_code_profile,json=payCodeProfile,proto3" json:"pay_code_profile,omitempty"`
-	PayCodeViewProfile string                 `protobuf:"bytes,2,opt,name=pay_code_view_profile,json=payCodeViewProfile,proto3" json:"pay_code_view_profile,omitempty"`
-	WorkRuleProfile    string                 `protobuf:"bytes,3,opt,name=work_rule_profile,json=workRuleProfile,proto3" json:"work_rule_profile,omitempty"`
-	SsePayCode         string                 `protobuf:"bytes,4,opt,name=sse_pay_code,json=ssePayCode,proto3" json:"sse_pay_code,omitempty"`
-	SseWorkRuleProfile string                 `protobuf:"bytes,5,opt,name=sse_work_rule_profile,json=sseWorkRuleProfile,proto3" json:"sse_work_rule_profile,omitempty"`
-	unknownFields      protoimpl.UnknownFields
-	sizeCache          protoimpl.SizeCache
+	state                      protoimpl.MessageState `protogen:"open.v1"`
+	PayCodeProfile             string                 `protobuf:"bytes,1,opt,name=pay_code_profile,json=payCodeProfile,proto3" json:"pay_code_profile,omitempty"`
+	PayCodeViewProfile         string                 `protobuf:"bytes,2,opt,name=pay_code_view_profile,json=payCodeViewProfile,proto3" json:"pay_code_view_profile,omitempty"`
+	WorkRuleProfile            string                 `protobuf:"bytes,3,opt,name=work_rule_profile,json=workRuleProfile,proto3" json:"work_rule_profile,omitempty"`
+	SsePayCode                 string                 `protobuf:"bytes,4,opt,name=sse_pay_code,json=ssePayCode,proto3" json:"sse_pay_code,omitempty"`
+	SseWorkRuleProfile         string                 `protobuf:"bytes,5,opt,name=sse_work_rule_profile,json=sseWorkRuleProfile,proto3" json:"sse_work_rule_profile,omitempty"`
+	LaborCategoryProfile       string                 `protobuf:"bytes,6,opt,name=labor_category_profile,json=laborCategoryProfile,proto3" json:"labor_category_profile,omitempty"`
+	SseLaborCategoryProfile    string                 `protobuf:"bytes,7,opt,name=sse_labor_category_profile,json=sseLaborCategoryProfile,proto3" json:"sse_labor_category_profile,omitempty"`
+	SseMgrLaborCategoryProfile string                 `protobuf:"bytes,8,opt,name=sse_mgr_labor_category_profile,json=sseMgrLaborCategoryProfile,proto3" json:"sse_mgr_labor_category_profile,omitempty"`
+	CanApproveOvertime         *bool                  `protobuf:"varint,9,opt,name=can_approve_overtime,json=canApproveOvertime,proto3,oneof" json:"can_approve_overtime,omitempty"`
+	CanTransfer                *bool                  `protobuf:"varint,10,opt,name=can_transfer,json=canTransfer,proto3,oneof" json:"can_transfer,omitempty"`
+	ReportName                 string                 `protobuf:"bytes,11,opt,name=report_name,json=reportName,proto3" json:"report_name,omitempty"`
+	ShiftCode                  string                 `protobuf:"bytes,12,opt,name=shift_code,json=shiftCode,proto3" json:"shift_code,omitempty"`
+	unknownFields              protoimpl.UnknownFields
+	sizeCache                  protoimpl.SizeCache
 }
 
 func (x *ExtensionAccessDetails) Reset() {
 	*x = ExtensionAccessDetails{}
-	mi := &file_rotaloom_commons_v1_person_extension_proto_msgTypes[27]
+	mi := &file_rotaloom_commons_v1_person_extension_proto_msgTypes[28]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2509,7 +2642,7 @@ func (x *ExtensionAccessDetails) String() string {
 func (*ExtensionAccessDetails) ProtoMessage() {}
 
 func (x *ExtensionAccessDetails) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_commons_v1_person_extension_proto_msgTypes[27]
+	mi := &file_rotaloom_commons_v1_person_extension_proto_msgTypes[28]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2522,7 +2655,7 @@ func (x *ExtensionAccessDetails) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ExtensionAccessDetails.ProtoReflect.Descriptor instead.
 func (*ExtensionAccessDetails) Descriptor() ([]byte, []int) {
-	return file_rotaloom_commons_v1_person_extension_proto_rawDescGZIP(), []int{27}
+	return file_rotaloom_commons_v1_person_extension_proto_rawDescGZIP(), []int{28}
 }
 
 func (x *ExtensionAccessDetails) GetPayCodeProfile() string {
@@ -2560,6 +2693,55 @@ func (x *ExtensionAccessDetails) GetSseWorkRuleProfile() string {
 	return ""
 }
 
+func (x *ExtensionAccessDetails) GetLaborCategoryProfile() string {
+	if x != nil {
+		return x.LaborCategoryProfile
+	}
+	return ""
+}
+
+func (x *ExtensionAccessDetails) GetSseLaborCategoryProfile() string {
+	if x != nil {
+		return x.SseLaborCategoryProfile
+	}
+	return ""
+}
+
+func (x *ExtensionAccessDetails) GetSseMgrLaborCategoryProfile() string {
+	if x != nil {
+		return x.SseMgrLaborCategoryProfile
+	}
+	return ""
+}
+
+func (x *ExtensionAccessDetails) GetCanApproveOvertime() bool {
+	if x != nil && x.CanApproveOvertime != nil {
+		return *x.CanApproveOvertime
+	}
+	return false
+}
+
+func (x *ExtensionAccessDetails) GetCanTransfer() bool {
+	if x != nil && x.CanTransfer != nil {
+		return *x.CanTransfer
+	}
+	return false
+}
+
+func (x *ExtensionAccessDetails) GetReportName() string {
+	if x != nil {
+		return x.ReportName
+	}
+	return ""
+}
+
+func (x *ExtensionAccessDetails) GetShiftCode() string {
+	if x != nil {
+		return x.ShiftCode
+	}
+	return ""
+}
+
 type ExtensionEmployeeCurrency struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// ISO 4217; the default of the server for who has none.
@@ -2572,7 +2754,7 @@ type ExtensionEmployeeCurrency struct {
 
 func (x *ExtensionEmployeeCurrency) Reset() {
 	*x = ExtensionEmployeeCurrency{}
-	mi := &file_rotaloom_commons_v1_person_extension_proto_msgTypes[28]
+	mi := &file_rotaloom_commons_v1_person_extension_proto_msgTypes[29]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2584,7 +2766,7 @@ func (x *ExtensionEmployeeCurrency) String() string {
 func (*ExtensionEmployeeCurrency) ProtoMessage() {}
 
 func (x *ExtensionEmployeeCurrency) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_commons_v1_person_extension_proto_msgTypes[28]
+	mi := &file_rotaloom_commons_v1_person_extension_proto_msgTypes[29]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2597,7 +2779,7 @@ func (x *ExtensionEmployeeCurrency) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ExtensionEmployeeCurrency.ProtoReflect.Descriptor instead.
 func (*ExtensionEmployeeCurrency) Descriptor() ([]byte, []int) {
-	return file_rotaloom_commons_v1_person_extension_proto_rawDescGZIP(), []int{28}
+	return file_rotaloom_commons_v1_person_extension_proto_rawDescGZIP(), []int{29}
 }
 
 func (x *ExtensionEmployeeCurrency) GetCurrencyCode() string {
@@ -2623,7 +2805,7 @@ type ExtensionUserCurrency struct {
 
 func (x *ExtensionUserCurrency) Reset() {
 	*x = ExtensionUserCurrency{}
-	mi := &file_rotaloom_commons_v1_person_extension_proto_msgTypes[29]
+	mi := &file_rotaloom_commons_v1_person_extension_proto_msgTypes[30]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2635,7 +2817,7 @@ func (x *ExtensionUserCurrency) String() string {
 func (*ExtensionUserCurrency) ProtoMessage() {}
 
 func (x *ExtensionUserCurrency) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_commons_v1_person_extension_proto_msgTypes[29]
+	mi := &file_rotaloom_commons_v1_person_extension_proto_msgTypes[30]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2648,7 +2830,7 @@ func (x *ExtensionUserCurrency) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ExtensionUserCurrency.ProtoReflect.Descriptor instead.
 func (*ExtensionUserCurrency) Descriptor() ([]byte, []int) {
-	return file_rotaloom_commons_v1_person_extension_proto_rawDescGZIP(), []int{29}
+	return file_rotaloom_commons_v1_person_extension_proto_rawDescGZIP(), []int{30}
 }
 
 func (x *ExtensionUserCurrency) GetCurrencyCode() string {
@@ -2667,7 +2849,7 @@ type ExtensionGroupAssignment struct {
 
 func (x *ExtensionGroupAssignment) Reset() {
 	*x = ExtensionGroupAssignment{}
-	mi := &file_rotaloom_commons_v1_person_extension_proto_msgTypes[30]
+	mi := &file_rotaloom_commons_v1_person_extension_proto_msgTypes[31]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2679,7 +2861,7 @@ func (x *ExtensionGroupAssignment) String() string {
 func (*ExtensionGroupAssignment) ProtoMessage() {}
 
 func (x *ExtensionGroupAssignment) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_commons_v1_person_extension_proto_msgTypes[30]
+	mi := &file_rotaloom_commons_v1_person_extension_proto_msgTypes[31]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2692,7 +2874,7 @@ func (x *ExtensionGroupAssignment) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ExtensionGroupAssignment.ProtoReflect.Descriptor instead.
 func (*ExtensionGroupAssignment) Descriptor() ([]byte, []int) {
-	return file_rotaloom_commons_v1_person_extension_proto_rawDescGZIP(), []int{30}
+	return file_rotaloom_commons_v1_person_extension_proto_rawDescGZIP(), []int{31}
 }
 
 func (x *ExtensionGroupAssignment) GetGroup() string {
@@ -2719,7 +2901,7 @@ type ExtensionJobTransfer struct {
 
 func (x *ExtensionJobTransfer) Reset() {
 	*x = ExtensionJobTransfer{}
-	mi := &file_rotaloom_commons_v1_person_extension_proto_msgTypes[31]
+	mi := &file_rotaloom_commons_v1_person_extension_proto_msgTypes[32]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2731,7 +2913,7 @@ func (x *ExtensionJobTransfer) String() string {
 func (*ExtensionJobTransfer) ProtoMessage() {}
 
 func (x *ExtensionJobTransfer) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_commons_v1_person_extension_proto_msgTypes[31]
+	mi := &file_rotaloom_commons_v1_person_extension_proto_msgTypes[32]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2744,7 +2926,7 @@ func (x *ExtensionJobTransfer) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ExtensionJobTransfer.ProtoReflect.Descriptor instead.
 func (*ExtensionJobTransfer) Descriptor() ([]byte, []int) {
-	return file_rotaloom_commons_v1_person_extension_proto_rawDescGZIP(), []int{31}
+	return file_rotaloom_commons_v1_person_extension_proto_rawDescGZIP(), []int{32}
 }
 
 func (x *ExtensionJobTransfer) GetHomeHyperFindQueryName() string {
@@ -2807,7 +2989,7 @@ type ExtensionAccrualProfile struct {
 
 func (x *ExtensionAccrualProfile) Reset() {
 	*x = ExtensionAccrualProfile{}
-	mi := &file_rotaloom_commons_v1_person_extension_proto_msgTypes[32]
+	mi := &file_rotaloom_commons_v1_person_extension_proto_msgTypes[33]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2819,7 +3001,7 @@ func (x *ExtensionAccrualProfile) String() string {
 func (*ExtensionAccrualProfile) ProtoMessage() {}
 
 func (x *ExtensionAccrualProfile) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_commons_v1_person_extension_proto_msgTypes[32]
+	mi := &file_rotaloom_commons_v1_person_extension_proto_msgTypes[33]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2832,7 +3014,7 @@ func (x *ExtensionAccrualProfile) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ExtensionAccrualProfile.ProtoReflect.Descriptor instead.
 func (*ExtensionAccrualProfile) Descriptor() ([]byte, []int) {
-	return file_rotaloom_commons_v1_person_extension_proto_rawDescGZIP(), []int{32}
+	return file_rotaloom_commons_v1_person_extension_proto_rawDescGZIP(), []int{33}
 }
 
 func (x *ExtensionAccrualProfile) GetAccrualProfileName() string {
@@ -2869,7 +3051,7 @@ type ExtensionFullTimeEquivalency struct {
 
 func (x *ExtensionFullTimeEquivalency) Reset() {
 	*x = ExtensionFullTimeEquivalency{}
-	mi := &file_rotaloom_commons_v1_person_extension_proto_msgTypes[33]
+	mi := &file_rotaloom_commons_v1_person_extension_proto_msgTypes[34]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2881,7 +3063,7 @@ func (x *ExtensionFullTimeEquivalency) String() string {
 func (*ExtensionFullTimeEquivalency) ProtoMessage() {}
 
 func (x *ExtensionFullTimeEquivalency) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_commons_v1_person_extension_proto_msgTypes[33]
+	mi := &file_rotaloom_commons_v1_person_extension_proto_msgTypes[34]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2894,7 +3076,7 @@ func (x *ExtensionFullTimeEquivalency) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ExtensionFullTimeEquivalency.ProtoReflect.Descriptor instead.
 func (*ExtensionFullTimeEquivalency) Descriptor() ([]byte, []int) {
-	return file_rotaloom_commons_v1_person_extension_proto_rawDescGZIP(), []int{33}
+	return file_rotaloom_commons_v1_person_extension_proto_rawDescGZIP(), []int{34}
 }
 
 func (x *ExtensionFullTimeEquivalency) GetEmployeeStandardHoursQuantity() float64 {
@@ -2936,7 +3118,7 @@ var File_rotaloom_commons_v1_person_extension_proto protoreflect.FileDescriptor
 
 const file_rotaloom_commons_v1_person_extension_proto_rawDesc = "" +
 	"\n" +
-	"*rotaloom/commons/v1/person_extension.proto\x12\x13rotaloom.commons.v1\x1a\x1erotaloom/common/v1/fault.proto\x1a!rotaloom/options/v1/options.proto\"\xaf\x01\n" +
+	"*rotaloom/commons/v1/person_extension.proto\x12\x13rotaloom.commons.v1\x1a\x1erotaloom/common/v1/fault.proto\x1a'rotaloom/commons/v1/person_record.proto\x1a!rotaloom/options/v1/options.proto\"\xaf\x01\n" +
 	"\x13PersonExtensionList\x12D\n" +
 	"\n" +
 	"extensions\x18\x01 \x03(\v2$.rotaloom.commons.v1.PersonExtensionR\n" +
@@ -3046,8 +3228,7 @@ const file_rotaloom_commons_v1_person_extension_proto_rawDesc = "" +
 	"\x0eemployee_terms\x18\x14 \x03(\v2*.rotaloom.commons.v1.ExtensionEmployeeTermR\remployeeTerms\x12\x85\x01\n" +
 	"*employee_terms_for_extension_snapshot_date\x18\x15 \x03(\v2*.rotaloom.commons.v1.ExtensionEmployeeTermR%employeeTermsForExtensionSnapshotDate\x12\x7f\n" +
 	"&access_assignment_details_data_entries\x18\x16 \x01(\v2+.rotaloom.commons.v1.ExtensionAccessDetailsR\"accessAssignmentDetailsDataEntriesB\t\n" +
-	"\a_active\"\xa7\n" +
-	"\n" +
+	"\a_active\"\xe4\x0e\n" +
 	"\x13SchedulingExtension\x12\x1b\n" +
 	"\tperson_id\x18\x01 \x01(\x03R\bpersonId\x12#\n" +
 	"\rperson_number\x18\x02 \x01(\tR\fpersonNumber\x12\x1b\n" +
@@ -3071,12 +3252,27 @@ const file_rotaloom_commons_v1_person_extension_proto_rawDesc = "" +
 	"\x11group_assignments\x18\x11 \x03(\v2-.rotaloom.commons.v1.ExtensionGroupAssignmentR\x10groupAssignments\x12\x8e\x01\n" +
 	"-group_assignments_for_extension_snapshot_date\x18\x12 \x03(\v2-.rotaloom.commons.v1.ExtensionGroupAssignmentR(groupAssignmentsForExtensionSnapshotDate\x12[\n" +
 	"\x14job_transfer_entries\x18\x13 \x03(\v2).rotaloom.commons.v1.ExtensionJobTransferR\x12jobTransferEntries\x12m\n" +
-	"\x1ejob_transfer_for_snapshot_date\x18\x14 \x03(\v2).rotaloom.commons.v1.ExtensionJobTransferR\x1ajobTransferForSnapshotDateB\t\n" +
+	"\x1ejob_transfer_for_snapshot_date\x18\x14 \x03(\v2).rotaloom.commons.v1.ExtensionJobTransferR\x1ajobTransferForSnapshotDate\x12S\n" +
+	"\x11approvers_entries\x18\x15 \x03(\v2&.rotaloom.commons.v1.ExtensionApproverR\x10approversEntries\x12$\n" +
+	"\x0esse_shift_code\x18\x16 \x01(\tR\fsseShiftCode\x12@\n" +
+	"\x1cforecasting_category_profile\x18\x17 \x01(\tR\x1aforecastingCategoryProfile\x12@\n" +
+	"\x1ahas_personal_overtime_flag\x18\x18 \x01(\bH\x05R\x17hasPersonalOvertimeFlag\x88\x01\x01\x12\x8f\x01\n" +
+	")predictive_scheduling_eligibility_entries\x18\x19 \x03(\v24.rotaloom.commons.v1.PredictiveSchedulingEligibilityR&predictiveSchedulingEligibilityEntries\x12\x8a\x01\n" +
+	"&predictive_scheduling_override_entries\x18\x1a \x03(\v25.rotaloom.commons.v1.PredictiveSchedulingRuleOverrideR#predictiveSchedulingOverrideEntriesB\t\n" +
 	"\a_activeB\x17\n" +
 	"\x15_expected_daily_hoursB\x18\n" +
 	"\x16_expected_weekly_hoursB\x1f\n" +
 	"\x1d_expected_by_pay_period_hoursB \n" +
-	"\x1e_use_multiple_assignments_flag\"\xd4\x05\n" +
+	"\x1e_use_multiple_assignments_flagB\x1d\n" +
+	"\x1b_has_personal_overtime_flag\"\xc6\x01\n" +
+	"\x11ExtensionApprover\x12&\n" +
+	"\forder_number\x18\x01 \x01(\x05H\x00R\vorderNumber\x88\x01\x01\x12\x1b\n" +
+	"\tfull_name\x18\x02 \x01(\tR\bfullName\x12#\n" +
+	"\rperson_number\x18\x03 \x01(\tR\fpersonNumber\x12%\n" +
+	"\fdue_date_amt\x18\x04 \x01(\x05H\x01R\n" +
+	"dueDateAmt\x88\x01\x01B\x0f\n" +
+	"\r_order_numberB\x0f\n" +
+	"\r_due_date_amt\"\xd4\x05\n" +
 	"\x10AccrualExtension\x12\x1b\n" +
 	"\tperson_id\x18\x01 \x01(\x03R\bpersonId\x12#\n" +
 	"\rperson_number\x18\x02 \x01(\tR\fpersonNumber\x12\x1b\n" +
@@ -3187,18 +3383,31 @@ const file_rotaloom_commons_v1_person_extension_proto_rawDesc = "" +
 	"\f_hourly_rate\"^\n" +
 	"\x16ExtensionExpectedHours\x12(\n" +
 	"\x10time_period_type\x18\x01 \x01(\tR\x0etimePeriodType\x12\x1a\n" +
-	"\bquantity\x18\x02 \x01(\tR\bquantity\"\x8c\x01\n" +
+	"\bquantity\x18\x02 \x01(\tR\bquantity\"\xda\x01\n" +
 	"\x12ExtensionTimeEntry\x12&\n" +
 	"\x0ftime_entry_type\x18\x01 \x01(\tR\rtimeEntryType\x12%\n" +
 	"\x0eeffective_date\x18\x02 \x01(\tR\reffectiveDate\x12'\n" +
-	"\x0fexpiration_date\x18\x03 \x01(\tR\x0eexpirationDate\"\xf6\x01\n" +
+	"\x0fexpiration_date\x18\x03 \x01(\tR\x0eexpirationDate\x12L\n" +
+	"#time_entry_activity_tracking_status\x18\x04 \x01(\tR\x1ftimeEntryActivityTrackingStatus\"\xf6\x04\n" +
 	"\x16ExtensionAccessDetails\x12(\n" +
 	"\x10pay_code_profile\x18\x01 \x01(\tR\x0epayCodeProfile\x121\n" +
 	"\x15pay_code_view_profile\x18\x02 \x01(\tR\x12payCodeViewProfile\x12*\n" +
 	"\x11work_rule_profile\x18\x03 \x01(\tR\x0fworkRuleProfile\x12 \n" +
 	"\fsse_pay_code\x18\x04 \x01(\tR\n" +
 	"ssePayCode\x121\n" +
-	"\x15sse_work_rule_profile\x18\x05 \x01(\tR\x12sseWorkRuleProfile\"i\n" +
+	"\x15sse_work_rule_profile\x18\x05 \x01(\tR\x12sseWorkRuleProfile\x124\n" +
+	"\x16labor_category_profile\x18\x06 \x01(\tR\x14laborCategoryProfile\x12;\n" +
+	"\x1asse_labor_category_profile\x18\a \x01(\tR\x17sseLaborCategoryProfile\x12B\n" +
+	"\x1esse_mgr_labor_category_profile\x18\b \x01(\tR\x1asseMgrLaborCategoryProfile\x125\n" +
+	"\x14can_approve_overtime\x18\t \x01(\bH\x00R\x12canApproveOvertime\x88\x01\x01\x12&\n" +
+	"\fcan_transfer\x18\n" +
+	" \x01(\bH\x01R\vcanTransfer\x88\x01\x01\x12\x1f\n" +
+	"\vreport_name\x18\v \x01(\tR\n" +
+	"reportName\x12\x1d\n" +
+	"\n" +
+	"shift_code\x18\f \x01(\tR\tshiftCodeB\x17\n" +
+	"\x15_can_approve_overtimeB\x0f\n" +
+	"\r_can_transfer\"i\n" +
 	"\x19ExtensionEmployeeCurrency\x12#\n" +
 	"\rcurrency_code\x18\x01 \x01(\tR\fcurrencyCode\x12'\n" +
 	"\x0fcurrency_locale\x18\x02 \x01(\tR\x0ecurrencyLocale\"<\n" +
@@ -3241,108 +3450,114 @@ func file_rotaloom_commons_v1_person_extension_proto_rawDescGZIP() []byte {
 	return file_rotaloom_commons_v1_person_extension_proto_rawDescData
 }
 
-var file_rotaloom_commons_v1_person_extension_proto_msgTypes = make([]protoimpl.MessageInfo, 34)
+var file_rotaloom_commons_v1_person_extension_proto_msgTypes = make([]protoimpl.MessageInfo, 35)
 var file_rotaloom_commons_v1_person_extension_proto_goTypes = []any{
-	(*PersonExtensionList)(nil),          // 0: rotaloom.commons.v1.PersonExtensionList
-	(*PersonExtension)(nil),              // 1: rotaloom.commons.v1.PersonExtension
-	(*AllExtension)(nil),                 // 2: rotaloom.commons.v1.AllExtension
-	(*EmployeeExtension)(nil),            // 3: rotaloom.commons.v1.EmployeeExtension
-	(*TimekeepingExtension)(nil),         // 4: rotaloom.commons.v1.TimekeepingExtension
-	(*SchedulingExtension)(nil),          // 5: rotaloom.commons.v1.SchedulingExtension
-	(*AccrualExtension)(nil),             // 6: rotaloom.commons.v1.AccrualExtension
-	(*DeviceExtension)(nil),              // 7: rotaloom.commons.v1.DeviceExtension
-	(*ExtensionBadge)(nil),               // 8: rotaloom.commons.v1.ExtensionBadge
-	(*ExtensionAccountStatus)(nil),       // 9: rotaloom.commons.v1.ExtensionAccountStatus
-	(*ExtensionEmploymentStatus)(nil),    // 10: rotaloom.commons.v1.ExtensionEmploymentStatus
-	(*ExtensionPrimaryJob)(nil),          // 11: rotaloom.commons.v1.ExtensionPrimaryJob
-	(*ExtensionPrimaryJobs)(nil),         // 12: rotaloom.commons.v1.ExtensionPrimaryJobs
-	(*ExtensionPreferenceProfile)(nil),   // 13: rotaloom.commons.v1.ExtensionPreferenceProfile
-	(*ExtensionEmail)(nil),               // 14: rotaloom.commons.v1.ExtensionEmail
-	(*ExtensionTelephone)(nil),           // 15: rotaloom.commons.v1.ExtensionTelephone
-	(*ExtensionPostalAddress)(nil),       // 16: rotaloom.commons.v1.ExtensionPostalAddress
-	(*ExtensionLicense)(nil),             // 17: rotaloom.commons.v1.ExtensionLicense
-	(*ExtensionCustomData)(nil),          // 18: rotaloom.commons.v1.ExtensionCustomData
-	(*ExtensionPersonDate)(nil),          // 19: rotaloom.commons.v1.ExtensionPersonDate
-	(*ExtensionDataAccess)(nil),          // 20: rotaloom.commons.v1.ExtensionDataAccess
-	(*ExtensionIdentifier)(nil),          // 21: rotaloom.commons.v1.ExtensionIdentifier
-	(*ExtensionPayRule)(nil),             // 22: rotaloom.commons.v1.ExtensionPayRule
-	(*ExtensionEmployeeTerm)(nil),        // 23: rotaloom.commons.v1.ExtensionEmployeeTerm
-	(*ExtensionBaseWage)(nil),            // 24: rotaloom.commons.v1.ExtensionBaseWage
-	(*ExtensionExpectedHours)(nil),       // 25: rotaloom.commons.v1.ExtensionExpectedHours
-	(*ExtensionTimeEntry)(nil),           // 26: rotaloom.commons.v1.ExtensionTimeEntry
-	(*ExtensionAccessDetails)(nil),       // 27: rotaloom.commons.v1.ExtensionAccessDetails
-	(*ExtensionEmployeeCurrency)(nil),    // 28: rotaloom.commons.v1.ExtensionEmployeeCurrency
-	(*ExtensionUserCurrency)(nil),        // 29: rotaloom.commons.v1.ExtensionUserCurrency
-	(*ExtensionGroupAssignment)(nil),     // 30: rotaloom.commons.v1.ExtensionGroupAssignment
-	(*ExtensionJobTransfer)(nil),         // 31: rotaloom.commons.v1.ExtensionJobTransfer
-	(*ExtensionAccrualProfile)(nil),      // 32: rotaloom.commons.v1.ExtensionAccrualProfile
-	(*ExtensionFullTimeEquivalency)(nil), // 33: rotaloom.commons.v1.ExtensionFullTimeEquivalency
-	(*v1.ErrorBody)(nil),                 // 34: rotaloom.common.v1.ErrorBody
+	(*PersonExtensionList)(nil),              // 0: rotaloom.commons.v1.PersonExtensionList
+	(*PersonExtension)(nil),                  // 1: rotaloom.commons.v1.PersonExtension
+	(*AllExtension)(nil),                     // 2: rotaloom.commons.v1.AllExtension
+	(*EmployeeExtension)(nil),                // 3: rotaloom.commons.v1.EmployeeExtension
+	(*TimekeepingExtension)(nil),             // 4: rotaloom.commons.v1.TimekeepingExtension
+	(*SchedulingExtension)(nil),              // 5: rotaloom.commons.v1.SchedulingExtension
+	(*ExtensionApprover)(nil),                // 6: rotaloom.commons.v1.ExtensionApprover
+	(*AccrualExtension)(nil),                 // 7: rotaloom.commons.v1.AccrualExtension
+	(*DeviceExtension)(nil),                  // 8: rotaloom.commons.v1.DeviceExtension
+	(*ExtensionBadge)(nil),                   // 9: rotaloom.commons.v1.ExtensionBadge
+	(*ExtensionAccountStatus)(nil),           // 10: rotaloom.commons.v1.ExtensionAccountStatus
+	(*ExtensionEmploymentStatus)(nil),        // 11: rotaloom.commons.v1.ExtensionEmploymentStatus
+	(*ExtensionPrimaryJob)(nil),              // 12: rotaloom.commons.v1.ExtensionPrimaryJob
+	(*ExtensionPrimaryJobs)(nil),             // 13: rotaloom.commons.v1.ExtensionPrimaryJobs
+	(*ExtensionPreferenceProfile)(nil),       // 14: rotaloom.commons.v1.ExtensionPreferenceProfile
+	(*ExtensionEmail)(nil),                   // 15: rotaloom.commons.v1.ExtensionEmail
+	(*ExtensionTelephone)(nil),               // 16: rotaloom.commons.v1.ExtensionTelephone
+	(*ExtensionPostalAddress)(nil),           // 17: rotaloom.commons.v1.ExtensionPostalAddress
+	(*ExtensionLicense)(nil),                 // 18: rotaloom.commons.v1.ExtensionLicense
+	(*ExtensionCustomData)(nil),              // 19: rotaloom.commons.v1.ExtensionCustomData
+	(*ExtensionPersonDate)(nil),              // 20: rotaloom.commons.v1.ExtensionPersonDate
+	(*ExtensionDataAccess)(nil),              // 21: rotaloom.commons.v1.ExtensionDataAccess
+	(*ExtensionIdentifier)(nil),              // 22: rotaloom.commons.v1.ExtensionIdentifier
+	(*ExtensionPayRule)(nil),                 // 23: rotaloom.commons.v1.ExtensionPayRule
+	(*ExtensionEmployeeTerm)(nil),            // 24: rotaloom.commons.v1.ExtensionEmployeeTerm
+	(*ExtensionBaseWage)(nil),                // 25: rotaloom.commons.v1.ExtensionBaseWage
+	(*ExtensionExpectedHours)(nil),           // 26: rotaloom.commons.v1.ExtensionExpectedHours
+	(*ExtensionTimeEntry)(nil),               // 27: rotaloom.commons.v1.ExtensionTimeEntry
+	(*ExtensionAccessDetails)(nil),           // 28: rotaloom.commons.v1.ExtensionAccessDetails
+	(*ExtensionEmployeeCurrency)(nil),        // 29: rotaloom.commons.v1.ExtensionEmployeeCurrency
+	(*ExtensionUserCurrency)(nil),            // 30: rotaloom.commons.v1.ExtensionUserCurrency
+	(*ExtensionGroupAssignment)(nil),         // 31: rotaloom.commons.v1.ExtensionGroupAssignment
+	(*ExtensionJobTransfer)(nil),             // 32: rotaloom.commons.v1.ExtensionJobTransfer
+	(*ExtensionAccrualProfile)(nil),          // 33: rotaloom.commons.v1.ExtensionAccrualProfile
+	(*ExtensionFullTimeEquivalency)(nil),     // 34: rotaloom.commons.v1.ExtensionFullTimeEquivalency
+	(*v1.ErrorBody)(nil),                     // 35: rotaloom.common.v1.ErrorBody
+	(*PredictiveSchedulingEligibility)(nil),  // 36: rotaloom.commons.v1.PredictiveSchedulingEligibility
+	(*PredictiveSchedulingRuleOverride)(nil), // 37: rotaloom.commons.v1.PredictiveSchedulingRuleOverride
 }
 var file_rotaloom_commons_v1_person_extension_proto_depIdxs = []int32{
 	1,  // 0: rotaloom.commons.v1.PersonExtensionList.extensions:type_name -> rotaloom.commons.v1.PersonExtension
-	34, // 1: rotaloom.commons.v1.PersonExtensionList.failure:type_name -> rotaloom.common.v1.ErrorBody
+	35, // 1: rotaloom.commons.v1.PersonExtensionList.failure:type_name -> rotaloom.common.v1.ErrorBody
 	2,  // 2: rotaloom.commons.v1.PersonExtension.all_extension:type_name -> rotaloom.commons.v1.AllExtension
 	3,  // 3: rotaloom.commons.v1.PersonExtension.employee_extension:type_name -> rotaloom.commons.v1.EmployeeExtension
 	4,  // 4: rotaloom.commons.v1.PersonExtension.timekeeping_extension:type_name -> rotaloom.commons.v1.TimekeepingExtension
 	5,  // 5: rotaloom.commons.v1.PersonExtension.scheduling_extension:type_name -> rotaloom.commons.v1.SchedulingExtension
-	6,  // 6: rotaloom.commons.v1.PersonExtension.accrual_extension:type_name -> rotaloom.commons.v1.AccrualExtension
-	7,  // 7: rotaloom.commons.v1.PersonExtension.device_extension:type_name -> rotaloom.commons.v1.DeviceExtension
+	7,  // 6: rotaloom.commons.v1.PersonExtension.accrual_extension:type_name -> rotaloom.commons.v1.AccrualExtension
+	8,  // 7: rotaloom.commons.v1.PersonExtension.device_extension:type_name -> rotaloom.commons.v1.DeviceExtension
 	3,  // 8: rotaloom.commons.v1.AllExtension.employee_extension:type_name -> rotaloom.commons.v1.EmployeeExtension
 	4,  // 9: rotaloom.commons.v1.AllExtension.timekeeping_extension:type_name -> rotaloom.commons.v1.TimekeepingExtension
 	5,  // 10: rotaloom.commons.v1.AllExtension.scheduling_extension:type_name -> rotaloom.commons.v1.SchedulingExtension
-	6,  // 11: rotaloom.commons.v1.AllExtension.accrual_extension:type_name -> rotaloom.commons.v1.AccrualExtension
-	7,  // 12: rotaloom.commons.v1.AllExtension.device_extension:type_name -> rotaloom.commons.v1.DeviceExtension
-	8,  // 13: rotaloom.commons.v1.EmployeeExtension.badges:type_name -> rotaloom.commons.v1.ExtensionBadge
-	9,  // 14: rotaloom.commons.v1.EmployeeExtension.eff_dated_account_statuses:type_name -> rotaloom.commons.v1.ExtensionAccountStatus
-	10, // 15: rotaloom.commons.v1.EmployeeExtension.employment_statuses:type_name -> rotaloom.commons.v1.ExtensionEmploymentStatus
-	11, // 16: rotaloom.commons.v1.EmployeeExtension.eff_dated_primary_job_account_entries:type_name -> rotaloom.commons.v1.ExtensionPrimaryJob
-	14, // 17: rotaloom.commons.v1.EmployeeExtension.email_contact_data_entries:type_name -> rotaloom.commons.v1.ExtensionEmail
-	15, // 18: rotaloom.commons.v1.EmployeeExtension.tel_contact_data_entries:type_name -> rotaloom.commons.v1.ExtensionTelephone
-	16, // 19: rotaloom.commons.v1.EmployeeExtension.postal_address_data_entries:type_name -> rotaloom.commons.v1.ExtensionPostalAddress
-	17, // 20: rotaloom.commons.v1.EmployeeExtension.license_type_list:type_name -> rotaloom.commons.v1.ExtensionLicense
-	18, // 21: rotaloom.commons.v1.EmployeeExtension.person_custom_data_entries:type_name -> rotaloom.commons.v1.ExtensionCustomData
-	19, // 22: rotaloom.commons.v1.EmployeeExtension.person_dates_entries:type_name -> rotaloom.commons.v1.ExtensionPersonDate
-	20, // 23: rotaloom.commons.v1.EmployeeExtension.data_access_extension_groups:type_name -> rotaloom.commons.v1.ExtensionDataAccess
-	21, // 24: rotaloom.commons.v1.EmployeeExtension.external_identifiers:type_name -> rotaloom.commons.v1.ExtensionIdentifier
-	9,  // 25: rotaloom.commons.v1.EmployeeExtension.eff_dated_account_statuses_for_extension_snapshot_date:type_name -> rotaloom.commons.v1.ExtensionAccountStatus
-	10, // 26: rotaloom.commons.v1.EmployeeExtension.employment_statuses_for_extension_snapshot_date:type_name -> rotaloom.commons.v1.ExtensionEmploymentStatus
-	12, // 27: rotaloom.commons.v1.EmployeeExtension.eff_dated_primary_job_account_for_snapshot_date:type_name -> rotaloom.commons.v1.ExtensionPrimaryJobs
-	20, // 28: rotaloom.commons.v1.EmployeeExtension.data_access_groups_for_snapshot_date:type_name -> rotaloom.commons.v1.ExtensionDataAccess
-	13, // 29: rotaloom.commons.v1.EmployeeExtension.preference_profile_data_entry:type_name -> rotaloom.commons.v1.ExtensionPreferenceProfile
-	8,  // 30: rotaloom.commons.v1.TimekeepingExtension.badges:type_name -> rotaloom.commons.v1.ExtensionBadge
-	22, // 31: rotaloom.commons.v1.TimekeepingExtension.pay_rule_entries:type_name -> rotaloom.commons.v1.ExtensionPayRule
-	24, // 32: rotaloom.commons.v1.TimekeepingExtension.base_wages:type_name -> rotaloom.commons.v1.ExtensionBaseWage
-	25, // 33: rotaloom.commons.v1.TimekeepingExtension.expected_hours:type_name -> rotaloom.commons.v1.ExtensionExpectedHours
-	26, // 34: rotaloom.commons.v1.TimekeepingExtension.access_assignment_data_entries:type_name -> rotaloom.commons.v1.ExtensionTimeEntry
-	28, // 35: rotaloom.commons.v1.TimekeepingExtension.employee_currency:type_name -> rotaloom.commons.v1.ExtensionEmployeeCurrency
-	29, // 36: rotaloom.commons.v1.TimekeepingExtension.user_currency:type_name -> rotaloom.commons.v1.ExtensionUserCurrency
-	22, // 37: rotaloom.commons.v1.TimekeepingExtension.pay_rules_for_snapshot_date:type_name -> rotaloom.commons.v1.ExtensionPayRule
-	24, // 38: rotaloom.commons.v1.TimekeepingExtension.base_wages_for_extension_snapshot_date:type_name -> rotaloom.commons.v1.ExtensionBaseWage
-	26, // 39: rotaloom.commons.v1.TimekeepingExtension.access_assignment_entries_for_snapshot_date:type_name -> rotaloom.commons.v1.ExtensionTimeEntry
-	22, // 40: rotaloom.commons.v1.TimekeepingExtension.direct_pay_rule_entries:type_name -> rotaloom.commons.v1.ExtensionPayRule
-	23, // 41: rotaloom.commons.v1.TimekeepingExtension.employee_terms:type_name -> rotaloom.commons.v1.ExtensionEmployeeTerm
-	23, // 42: rotaloom.commons.v1.TimekeepingExtension.employee_terms_for_extension_snapshot_date:type_name -> rotaloom.commons.v1.ExtensionEmployeeTerm
-	27, // 43: rotaloom.commons.v1.TimekeepingExtension.access_assignment_details_data_entries:type_name -> rotaloom.commons.v1.ExtensionAccessDetails
-	8,  // 44: rotaloom.commons.v1.SchedulingExtension.badges:type_name -> rotaloom.commons.v1.ExtensionBadge
-	30, // 45: rotaloom.commons.v1.SchedulingExtension.group_assignments:type_name -> rotaloom.commons.v1.ExtensionGroupAssignment
-	30, // 46: rotaloom.commons.v1.SchedulingExtension.group_assignments_for_extension_snapshot_date:type_name -> rotaloom.commons.v1.ExtensionGroupAssignment
-	31, // 47: rotaloom.commons.v1.SchedulingExtension.job_transfer_entries:type_name -> rotaloom.commons.v1.ExtensionJobTransfer
-	31, // 48: rotaloom.commons.v1.SchedulingExtension.job_transfer_for_snapshot_date:type_name -> rotaloom.commons.v1.ExtensionJobTransfer
-	8,  // 49: rotaloom.commons.v1.AccrualExtension.badges:type_name -> rotaloom.commons.v1.ExtensionBadge
-	32, // 50: rotaloom.commons.v1.AccrualExtension.accrual_profiles_entries:type_name -> rotaloom.commons.v1.ExtensionAccrualProfile
-	33, // 51: rotaloom.commons.v1.AccrualExtension.full_time_equivalency:type_name -> rotaloom.commons.v1.ExtensionFullTimeEquivalency
-	32, // 52: rotaloom.commons.v1.AccrualExtension.accrual_profiles_entries_for_snapshot_date:type_name -> rotaloom.commons.v1.ExtensionAccrualProfile
-	33, // 53: rotaloom.commons.v1.AccrualExtension.full_time_equivalency_for_extension_snapshot_date:type_name -> rotaloom.commons.v1.ExtensionFullTimeEquivalency
-	8,  // 54: rotaloom.commons.v1.DeviceExtension.badges:type_name -> rotaloom.commons.v1.ExtensionBadge
-	8,  // 55: rotaloom.commons.v1.DeviceExtension.badge_details:type_name -> rotaloom.commons.v1.ExtensionBadge
-	8,  // 56: rotaloom.commons.v1.DeviceExtension.badge_details_for_extension_snapshot_date:type_name -> rotaloom.commons.v1.ExtensionBadge
-	11, // 57: rotaloom.commons.v1.ExtensionPrimaryJobs.jobs:type_name -> rotaloom.commons.v1.ExtensionPrimaryJob
-	58, // [58:58] is the sub-list for method output_type
-	58, // [58:58] is the sub-list for method input_type
-	58, // [58:58] is the sub-list for extension type_name
-	58, // [58:58] is the sub-list for extension extendee
-	0,  // [0:58] is the sub-list for field type_name
+	7,  // 11: rotaloom.commons.v1.AllExtension.accrual_extension:type_name -> rotaloom.commons.v1.AccrualExtension
+	8,  // 12: rotaloom.commons.v1.AllExtension.device_extension:type_name -> rotaloom.commons.v1.DeviceExtension
+	9,  // 13: rotaloom.commons.v1.EmployeeExtension.badges:type_name -> rotaloom.commons.v1.ExtensionBadge
+	10, // 14: rotaloom.commons.v1.EmployeeExtension.eff_dated_account_statuses:type_name -> rotaloom.commons.v1.ExtensionAccountStatus
+	11, // 15: rotaloom.commons.v1.EmployeeExtension.employment_statuses:type_name -> rotaloom.commons.v1.ExtensionEmploymentStatus
+	12, // 16: rotaloom.commons.v1.EmployeeExtension.eff_dated_primary_job_account_entries:type_name -> rotaloom.commons.v1.ExtensionPrimaryJob
+	15, // 17: rotaloom.commons.v1.EmployeeExtension.email_contact_data_entries:type_name -> rotaloom.commons.v1.ExtensionEmail
+	16, // 18: rotaloom.commons.v1.EmployeeExtension.tel_contact_data_entries:type_name -> rotaloom.commons.v1.ExtensionTelephone
+	17, // 19: rotaloom.commons.v1.EmployeeExtension.postal_address_data_entries:type_name -> rotaloom.commons.v1.ExtensionPostalAddress
+	18, // 20: rotaloom.commons.v1.EmployeeExtension.license_type_list:type_name -> rotaloom.commons.v1.ExtensionLicense
+	19, // 21: rotaloom.commons.v1.EmployeeExtension.person_custom_data_entries:type_name -> rotaloom.commons.v1.ExtensionCustomData
+	20, // 22: rotaloom.commons.v1.EmployeeExtension.person_dates_entries:type_name -> rotaloom.commons.v1.ExtensionPersonDate
+	21, // 23: rotaloom.commons.v1.EmployeeExtension.data_access_extension_groups:type_name -> rotaloom.commons.v1.ExtensionDataAccess
+	22, // 24: rotaloom.commons.v1.EmployeeExtension.external_identifiers:type_name -> rotaloom.commons.v1.ExtensionIdentifier
+	10, // 25: rotaloom.commons.v1.EmployeeExtension.eff_dated_account_statuses_for_extension_snapshot_date:type_name -> rotaloom.commons.v1.ExtensionAccountStatus
+	11, // 26: rotaloom.commons.v1.EmployeeExtension.employment_statuses_for_extension_snapshot_date:type_name -> rotaloom.commons.v1.ExtensionEmploymentStatus
+	13, // 27: rotaloom.commons.v1.EmployeeExtension.eff_dated_primary_job_account_for_snapshot_date:type_name -> rotaloom.commons.v1.ExtensionPrimaryJobs
+	21, // 28: rotaloom.commons.v1.EmployeeExtension.data_access_groups_for_snapshot_date:type_name -> rotaloom.commons.v1.ExtensionDataAccess
+	14, // 29: rotaloom.commons.v1.EmployeeExtension.preference_profile_data_entry:type_name -> rotaloom.commons.v1.ExtensionPreferenceProfile
+	9,  // 30: rotaloom.commons.v1.TimekeepingExtension.badges:type_name -> rotaloom.commons.v1.ExtensionBadge
+	23, // 31: rotaloom.commons.v1.TimekeepingExtension.pay_rule_entries:type_name -> rotaloom.commons.v1.ExtensionPayRule
+	25, // 32: rotaloom.commons.v1.TimekeepingExtension.base_wages:type_name -> rotaloom.commons.v1.ExtensionBaseWage
+	26, // 33: rotaloom.commons.v1.TimekeepingExtension.expected_hours:type_name -> rotaloom.commons.v1.ExtensionExpectedHours
+	27, // 34: rotaloom.commons.v1.TimekeepingExtension.access_assignment_data_entries:type_name -> rotaloom.commons.v1.ExtensionTimeEntry
+	29, // 35: rotaloom.commons.v1.TimekeepingExtension.employee_currency:type_name -> rotaloom.commons.v1.ExtensionEmployeeCurrency
+	30, // 36: rotaloom.commons.v1.TimekeepingExtension.user_currency:type_name -> rotaloom.commons.v1.ExtensionUserCurrency
+	23, // 37: rotaloom.commons.v1.TimekeepingExtension.pay_rules_for_snapshot_date:type_name -> rotaloom.commons.v1.ExtensionPayRule
+	25, // 38: rotaloom.commons.v1.TimekeepingExtension.base_wages_for_extension_snapshot_date:type_name -> rotaloom.commons.v1.ExtensionBaseWage
+	27, // 39: rotaloom.commons.v1.TimekeepingExtension.access_assignment_entries_for_snapshot_date:type_name -> rotaloom.commons.v1.ExtensionTimeEntry
+	23, // 40: rotaloom.commons.v1.TimekeepingExtension.direct_pay_rule_entries:type_name -> rotaloom.commons.v1.ExtensionPayRule
+	24, // 41: rotaloom.commons.v1.TimekeepingExtension.employee_terms:type_name -> rotaloom.commons.v1.ExtensionEmployeeTerm
+	24, // 42: rotaloom.commons.v1.TimekeepingExtension.employee_terms_for_extension_snapshot_date:type_name -> rotaloom.commons.v1.ExtensionEmployeeTerm
+	28, // 43: rotaloom.commons.v1.TimekeepingExtension.access_assignment_details_data_entries:type_name -> rotaloom.commons.v1.ExtensionAccessDetails
+	9,  // 44: rotaloom.commons.v1.SchedulingExtension.badges:type_name -> rotaloom.commons.v1.ExtensionBadge
+	31, // 45: rotaloom.commons.v1.SchedulingExtension.group_assignments:type_name -> rotaloom.commons.v1.ExtensionGroupAssignment
+	31, // 46: rotaloom.commons.v1.SchedulingExtension.group_assignments_for_extension_snapshot_date:type_name -> rotaloom.commons.v1.ExtensionGroupAssignment
+	32, // 47: rotaloom.commons.v1.SchedulingExtension.job_transfer_entries:type_name -> rotaloom.commons.v1.ExtensionJobTransfer
+	32, // 48: rotaloom.commons.v1.SchedulingExtension.job_transfer_for_snapshot_date:type_name -> rotaloom.commons.v1.ExtensionJobTransfer
+	6,  // 49: rotaloom.commons.v1.SchedulingExtension.approvers_entries:type_name -> rotaloom.commons.v1.ExtensionApprover
+	36, // 50: rotaloom.commons.v1.SchedulingExtension.predictive_scheduling_eligibility_entries:type_name -> rotaloom.commons.v1.PredictiveSchedulingEligibility
+	37, // 51: rotaloom.commons.v1.SchedulingExtension.predictive_scheduling_override_entries:type_name -> rotaloom.commons.v1.PredictiveSchedulingRuleOverride
+	9,  // 52: rotaloom.commons.v1.AccrualExtension.badges:type_name -> rotaloom.commons.v1.ExtensionBadge
+	33, // 53: rotaloom.commons.v1.AccrualExtension.accrual_profiles_entries:type_name -> rotaloom.commons.v1.ExtensionAccrualProfile
+	34, // 54: rotaloom.commons.v1.AccrualExtension.full_time_equivalency:type_name -> rotaloom.commons.v1.ExtensionFullTimeEquivalency
+	33, // 55: rotaloom.commons.v1.AccrualExtension.accrual_profiles_entries_for_snapshot_date:type_name -> rotaloom.commons.v1.ExtensionAccrualProfile
+	34, // 56: rotaloom.commons.v1.AccrualExtension.full_time_equivalency_for_extension_snapshot_date:type_name -> rotaloom.commons.v1.ExtensionFullTimeEquivalency
+	9,  // 57: rotaloom.commons.v1.DeviceExtension.badges:type_name -> rotaloom.commons.v1.ExtensionBadge
+	9,  // 58: rotaloom.commons.v1.DeviceExtension.badge_details:type_name -> rotaloom.commons.v1.ExtensionBadge
+	9,  // 59: rotaloom.commons.v1.DeviceExtension.badge_details_for_extension_snapshot_date:type_name -> rotaloom.commons.v1.ExtensionBadge
+	12, // 60: rotaloom.commons.v1.ExtensionPrimaryJobs.jobs:type_name -> rotaloom.commons.v1.ExtensionPrimaryJob
+	61, // [61:61] is the sub-list for method output_type
+	61, // [61:61] is the sub-list for method input_type
+	61, // [61:61] is the sub-list for extension type_name
+	61, // [61:61] is the sub-list for extension extendee
+	0,  // [0:61] is the sub-list for field type_name
 }
 
 func init() { file_rotaloom_commons_v1_person_extension_proto_init() }
@@ -3350,24 +3565,27 @@ func file_rotaloom_commons_v1_person_extension_proto_init() {
 	if File_rotaloom_commons_v1_person_extension_proto != nil {
 		return
 	}
+	file_rotaloom_commons_v1_person_record_proto_init()
 	file_rotaloom_commons_v1_person_extension_proto_msgTypes[3].OneofWrappers = []any{}
 	file_rotaloom_commons_v1_person_extension_proto_msgTypes[4].OneofWrappers = []any{}
 	file_rotaloom_commons_v1_person_extension_proto_msgTypes[5].OneofWrappers = []any{}
 	file_rotaloom_commons_v1_person_extension_proto_msgTypes[6].OneofWrappers = []any{}
 	file_rotaloom_commons_v1_person_extension_proto_msgTypes[7].OneofWrappers = []any{}
-	file_rotaloom_commons_v1_person_extension_proto_msgTypes[14].OneofWrappers = []any{}
+	file_rotaloom_commons_v1_person_extension_proto_msgTypes[8].OneofWrappers = []any{}
 	file_rotaloom_commons_v1_person_extension_proto_msgTypes[15].OneofWrappers = []any{}
-	file_rotaloom_commons_v1_person_extension_proto_msgTypes[17].OneofWrappers = []any{}
-	file_rotaloom_commons_v1_person_extension_proto_msgTypes[20].OneofWrappers = []any{}
-	file_rotaloom_commons_v1_person_extension_proto_msgTypes[24].OneofWrappers = []any{}
-	file_rotaloom_commons_v1_person_extension_proto_msgTypes[33].OneofWrappers = []any{}
+	file_rotaloom_commons_v1_person_extension_proto_msgTypes[16].OneofWrappers = []any{}
+	file_rotaloom_commons_v1_person_extension_proto_msgTypes[18].OneofWrappers = []any{}
+	file_rotaloom_commons_v1_person_extension_proto_msgTypes[21].OneofWrappers = []any{}
+	file_rotaloom_commons_v1_person_extension_proto_msgTypes[25].OneofWrappers = []any{}
+	file_rotaloom_commons_v1_person_extension_proto_msgTypes[28].OneofWrappers = []any{}
+	file_rotaloom_commons_v1_person_extension_proto_msgTypes[34].OneofWrappers = []any{}
 	type x struct{}
 	out := protoimpl.TypeBuilder{
 		File: protoimpl.DescBuilder{
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_rotaloom_commons_v1_person_extension_proto_rawDesc), len(file_rotaloom_commons_v1_person_extension_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   34,
+			NumMessages:   35,
 			NumExtensions: 0,
 			NumServices:   0,
 		},

@@ -68,9 +68,9 @@ type PersonServiceClient interface {
 	// those without one, up to 100 together. Each succeeds or fails by itself:
 	// 207 when some failed.
 	MultiUpsertPersons(ctx context.Context, in *PersonList, opts ...grpc.CallOption) (*PersonList, error)
-	// Deletes up to 100 persons. Each succeeds or fails by itself: 207 when some
-	// failed.
-	MultiDeletePersons(ctx context.Context, in *PersonDeletionList, opts ...grpc.CallOption) (*PersonDeletionList, error)
+	// Deletes up to 100 persons, each named by its personIdentity. What else is sent of
+	// them has no effect. Each succeeds or fails by itself: 207 when some failed.
+	MultiDeletePersons(ctx context.Context, in *PersonList, opts ...grpc.CallOption) (*PersonList, error)
 	// Retrieves everything about up to 1,000 persons, in the order asked for.
 	MultiReadPersons(ctx context.Context, in *MultiReadPersonsRequest, opts ...grpc.CallOption) (*PersonList, error)
 	// Retrieves references to up to 1,000 persons, in the order asked for.
@@ -175,9 +175,9 @@ func (c *personServiceClient) MultiUpsertPersons(ctx context.Context, in *Person
 	return out, nil
 }
 
-func (c *personServiceClient) MultiDeletePersons(ctx context.Context, in *PersonDeletionList, opts ...grpc.CallOption) (*PersonDeletionList, error) {
+func (c *personServiceClient) MultiDeletePersons(ctx context.Context, in *PersonList, opts ...grpc.CallOption) (*PersonList, error) {
 	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
-	out := new(PersonDeletionList)
+	out := new(PersonList)
 	err := c.cc.Invoke(ctx, PersonService_MultiDeletePersons_FullMethodName, in, out, cOpts...)
 	if err != nil {
 		return nil, err
@@ -310,9 +310,9 @@ type PersonServiceServer interface {
 	// those without one, up to 100 together. Each succeeds or fails by itself:
 	// 207 when some failed.
 	MultiUpsertPersons(context.Context, *PersonList) (*PersonList, error)
-	// Deletes up to 100 persons. Each succeeds or fails by itself: 207 when some
-	// failed.
-	MultiDeletePersons(context.Context, *PersonDeletionList) (*PersonDeletionList, error)
+	// Deletes up to 100 persons, each named by its personIdentity. What else is sent of
+	// them has no effect. Each succeeds or fails by itself: 207 when some failed.
+	MultiDeletePersons(context.Context, *PersonList) (*PersonList, error)
 	// Retrieves everything about up to 1,000 persons, in the order asked for.
 	MultiReadPersons(context.Context, *MultiReadPersonsRequest) (*PersonList, error)
 	// Retrieves references to up to 1,000 persons, in the order asked for.
@@ -368,7 +368,7 @@ func (UnimplementedPersonServiceServer) MultiUpdatePersons(context.Context, *Per
 func (UnimplementedPersonServiceServer) MultiUpsertPersons(context.Context, *PersonList) (*PersonList, error) {
 	return nil, status.Error(codes.Unimplemented, "method MultiUpsertPersons not implemented")
 }
-func (UnimplementedPersonServiceServer) MultiDeletePersons(context.Context, *PersonDeletionList) (*PersonDeletionList, error) {
+func (UnimplementedPersonServiceServer) MultiDeletePersons(context.Context, *PersonList) (*PersonList, error) {
 	return nil, status.Error(codes.Unimplemented, "method MultiDeletePersons not implemented")
 }
 func (UnimplementedPersonServiceServer) MultiReadPersons(context.Context, *MultiReadPersonsRequest) (*PersonList, error) {
@@ -549,7 +549,7 @@ func _PersonService_MultiUpsertPersons_Handler(srv interface{}, ctx context.Cont
 }
 
 func _PersonService_MultiDeletePersons_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
-	in := new(PersonDeletionList)
+	in := new(PersonList)
 	if err := dec(in); err != nil {
 		return nil, err
 	}
@@ -561,7 +561,7 @@ func _PersonService_MultiDeletePersons_Handler(srv interface{}, ctx context.Cont
 		FullMethod: PersonService_MultiDeletePersons_FullMethodName,
 	}
 	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
-		return srv.(PersonServiceServer).MultiDeletePersons(ctx, req.(*PersonDeletionList))
+		return srv.(PersonServiceServer).MultiDeletePersons(ctx, req.(*PersonList))
 	}
 	return interceptor(ctx, in, info, handler)
 }

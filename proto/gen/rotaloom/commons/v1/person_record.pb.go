@@ -1294,8 +1294,12 @@ type PersonAccessAssignment struct {
 	EmpMgrTransferOrganizationSetName                 string                 `protobuf:"bytes,11,opt,name=emp_mgr_transfer_organization_set_name,json=empMgrTransferOrganizationSetName,proto3" json:"emp_mgr_transfer_organization_set_name,omitempty"`
 	EmpMgrTransferOrganizationSetEffectiveDate        string                 `protobuf:"bytes,12,opt,name=emp_mgr_transfer_organization_set_effective_date,json=empMgrTransferOrganizationSetEffectiveDate,proto3" json:"emp_mgr_transfer_organization_set_effective_date,omitempty"`
 	EmpMgrTransferOrganizationSetExpirationDate       string                 `protobuf:"bytes,13,opt,name=emp_mgr_transfer_organization_set_expiration_date,json=empMgrTransferOrganizationSetExpirationDate,proto3" json:"emp_mgr_transfer_organization_set_expiration_date,omitempty"`
-	unknownFields                                     protoimpl.UnknownFields
-	sizeCache                                         protoimpl.SizeCache
+	// The days of the employee group, within those of the assignment: on others nobody
+	// is seen by it. All of them when absent.
+	ManagerEmployeeGroupEffectiveDate  string `protobuf:"bytes,14,opt,name=manager_employee_group_effective_date,json=managerEmployeeGroupEffectiveDate,proto3" json:"manager_employee_group_effective_date,omitempty"`
+	ManagerEmployeeGroupExpirationDate string `protobuf:"bytes,15,opt,name=manager_employee_group_expiration_date,json=managerEmployeeGroupExpirationDate,proto3" json:"manager_employee_group_expiration_date,omitempty"`
+	unknownFields                      protoimpl.UnknownFields
+	sizeCache                          protoimpl.SizeCache
 }
 
 func (x *PersonAccessAssignment) Reset() {
@@ -1419,6 +1423,20 @@ func (x *PersonAccessAssignment) GetEmpMgrTransferOrganizationSetExpirationDate(
 	return ""
 }
 
+func (x *PersonAccessAssignment) GetManagerEmployeeGroupEffectiveDate() string {
+	if x != nil {
+		return x.ManagerEmployeeGroupEffectiveDate
+	}
+	return ""
+}
+
+func (x *PersonAccessAssignment) GetManagerEmployeeGroupExpirationDate() string {
+	if x != nil {
+		return x.ManagerEmployeeGroupExpirationDate
+	}
+	return ""
+}
+
 type AnalyticsLaborType struct {
 	state                  protoimpl.MessageState `protogen:"open.v1"`
 	AnalyticsLaborTypeName string                 `protobuf:"bytes,1,opt,name=analytics_labor_type_name,json=analyticsLaborTypeName,proto3" json:"analytics_labor_type_name,omitempty"`
@@ -1481,12 +1499,12 @@ func (x *AnalyticsLaborType) GetExpirationDate() string {
 
 type Approver struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// From 1 on, without a gap.
-	ApproveLevel *int32 `protobuf:"varint,1,opt,name=approve_level,json=approveLevel,proto3,oneof" json:"approve_level,omitempty"`
+	// A whole number from 1 on. Somebody has the first level.
+	ApproveLevel string `protobuf:"bytes,5,opt,name=approve_level,json=approveLevel,proto3" json:"approve_level,omitempty"`
 	FullName     string `protobuf:"bytes,2,opt,name=full_name,json=fullName,proto3" json:"full_name,omitempty"`
 	PersonNumber string `protobuf:"bytes,3,opt,name=person_number,json=personNumber,proto3" json:"person_number,omitempty"`
-	// Days.
-	DueDateAmount *int32 `protobuf:"varint,4,opt,name=due_date_amount,json=dueDateAmount,proto3,oneof" json:"due_date_amount,omitempty"`
+	// Days, a whole number.
+	DueDateAmount string `protobuf:"bytes,6,opt,name=due_date_amount,json=dueDateAmount,proto3" json:"due_date_amount,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1521,11 +1539,11 @@ func (*Approver) Descriptor() ([]byte, []int) {
 	return file_rotaloom_commons_v1_person_record_proto_rawDescGZIP(), []int{16}
 }
 
-func (x *Approver) GetApproveLevel() int32 {
-	if x != nil && x.ApproveLevel != nil {
-		return *x.ApproveLevel
+func (x *Approver) GetApproveLevel() string {
+	if x != nil {
+		return x.ApproveLevel
 	}
-	return 0
+	return ""
 }
 
 func (x *Approver) GetFullName() string {
@@ -1542,11 +1560,11 @@ func (x *Approver) GetPersonNumber() string {
 	return ""
 }
 
-func (x *Approver) GetDueDateAmount() int32 {
-	if x != nil && x.DueDateAmount != nil {
-		return *x.DueDateAmount
+func (x *Approver) GetDueDateAmount() string {
+	if x != nil {
+		return x.DueDateAmount
 	}
-	return 0
+	return ""
 }
 
 type PurposeAssignment struct {
@@ -1676,6 +1694,15 @@ type AccessAssignment struct {
 	EmployeeLaborCategoryProfileName     string             `protobuf:"bytes,26,opt,name=employee_labor_category_profile_name,json=employeeLaborCategoryProfileName,proto3" json:"employee_labor_category_profile_name,omitempty"`
 	MgrEmplLaborCategoryProfileName      string             `protobuf:"bytes,27,opt,name=mgr_empl_labor_category_profile_name,json=mgrEmplLaborCategoryProfileName,proto3" json:"mgr_empl_labor_category_profile_name,omitempty"`
 	ForecastingCategoryProfileName       string             `protobuf:"bytes,28,opt,name=forecasting_category_profile_name,json=forecastingCategoryProfileName,proto3" json:"forecasting_category_profile_name,omitempty"`
+	GuidedActionProfileName              string             `protobuf:"bytes,29,opt,name=guided_action_profile_name,json=guidedActionProfileName,proto3" json:"guided_action_profile_name,omitempty"`
+	ProfessionalShiftCodeName            string             `protobuf:"bytes,30,opt,name=professional_shift_code_name,json=professionalShiftCodeName,proto3" json:"professional_shift_code_name,omitempty"`
+	// Of the time entry type; needs its name.
+	TimeEntryActivityTrackingStatus string `protobuf:"bytes,31,opt,name=time_entry_activity_tracking_status,json=timeEntryActivityTrackingStatus,proto3" json:"time_entry_activity_tracking_status,omitempty"`
+	// True takes the profile away, which an absent name does not. Not with a name, and
+	// never shown.
+	UnassignEmployeeLaborCategoryProfile *bool `protobuf:"varint,32,opt,name=unassign_employee_labor_category_profile,json=unassignEmployeeLaborCategoryProfile,proto3,oneof" json:"unassign_employee_labor_category_profile,omitempty"`
+	UnassignManagerLaborCategoryProfile  *bool `protobuf:"varint,33,opt,name=unassign_manager_labor_category_profile,json=unassignManagerLaborCategoryProfile,proto3,oneof" json:"unassign_manager_labor_category_profile,omitempty"`
+	UnassignMgrEmplLaborCategoryProfile  *bool `protobuf:"varint,34,opt,name=unassign_mgr_empl_labor_category_profile,json=unassignMgrEmplLaborCategoryProfile,proto3,oneof" json:"unassign_mgr_empl_labor_category_profile,omitempty"`
 	unknownFields                        protoimpl.UnknownFields
 	sizeCache                            protoimpl.SizeCache
 }
@@ -1904,6 +1931,48 @@ func (x *AccessAssignment) GetForecastingCategoryProfileName() string {
 		return x.ForecastingCategoryProfileName
 	}
 	return ""
+}
+
+func (x *AccessAssignment) GetGuidedActionProfileName() string {
+	if x != nil {
+		return x.GuidedActionProfileName
+	}
+	return ""
+}
+
+func (x *AccessAssignment) GetProfessionalShiftCodeName() string {
+	if x != nil {
+		return x.ProfessionalShiftCodeName
+	}
+	return ""
+}
+
+func (x *AccessAssignment) GetTimeEntryActivityTrackingStatus() string {
+	if x != nil {
+		return x.TimeEntryActivityTrackingStatus
+	}
+	return ""
+}
+
+func (x *AccessAssignment) GetUnassignEmployeeLaborCategoryProfile() bool {
+	if x != nil && x.UnassignEmployeeLaborCategoryProfile != nil {
+		return *x.UnassignEmployeeLaborCategoryProfile
+	}
+	return false
+}
+
+func (x *AccessAssignment) GetUnassignManagerLaborCategoryProfile() bool {
+	if x != nil && x.UnassignManagerLaborCategoryProfile != nil {
+		return *x.UnassignManagerLaborCategoryProfile
+	}
+	return false
+}
+
+func (x *AccessAssignment) GetUnassignMgrEmplLaborCategoryProfile() bool {
+	if x != nil && x.UnassignMgrEmplLaborCategoryProfile != nil {
+		return *x.UnassignMgrEmplLaborCategoryProfile
+	}
+	return false
 }
 
 type TimeEntryMethod struct {
@@ -3393,7 +3462,8 @@ const file_rotaloom_commons_v1_person_record_proto_rawDesc = "" +
 	"\x04date\x18\x02 \x01(\tB\x06\xa2\xbb\x18\x02\x10\x01R\x04date\"^\n" +
 	"\rExpectedHours\x121\n" +
 	"\x15time_period_type_name\x18\x01 \x01(\tR\x12timePeriodTypeName\x12\x1a\n" +
-	"\bquantity\x18\x02 \x01(\tR\bquantity\"\xaa\t\n" +
+	"\bquantity\x18\x02 \x01(\tR\bquantity\"\xe0\n" +
+	"\n" +
 	"\x16PersonAccessAssignment\x12-\n" +
 	"\x0eeffective_date\x18\x01 \x01(\tB\x06\xa2\xbb\x18\x02\x10\x01R\reffectiveDate\x12/\n" +
 	"\x0fexpiration_date\x18\x02 \x01(\tB\x06\xa2\xbb\x18\x02\x10\x01R\x0eexpirationDate\x12:\n" +
@@ -3408,23 +3478,23 @@ const file_rotaloom_commons_v1_person_record_proto_rawDesc = "" +
 	" \x01(\tB\x06\xa2\xbb\x18\x02\x10\x01R1professionalTransferOrganizationSetExpirationDate\x12Q\n" +
 	"&emp_mgr_transfer_organization_set_name\x18\v \x01(\tR!empMgrTransferOrganizationSetName\x12l\n" +
 	"0emp_mgr_transfer_organization_set_effective_date\x18\f \x01(\tB\x06\xa2\xbb\x18\x02\x10\x01R*empMgrTransferOrganizationSetEffectiveDate\x12n\n" +
-	"1emp_mgr_transfer_organization_set_expiration_date\x18\r \x01(\tB\x06\xa2\xbb\x18\x02\x10\x01R+empMgrTransferOrganizationSetExpirationDate\"\xaf\x01\n" +
+	"1emp_mgr_transfer_organization_set_expiration_date\x18\r \x01(\tB\x06\xa2\xbb\x18\x02\x10\x01R+empMgrTransferOrganizationSetExpirationDate\x12X\n" +
+	"%manager_employee_group_effective_date\x18\x0e \x01(\tB\x06\xa2\xbb\x18\x02\x10\x01R!managerEmployeeGroupEffectiveDate\x12Z\n" +
+	"&manager_employee_group_expiration_date\x18\x0f \x01(\tB\x06\xa2\xbb\x18\x02\x10\x01R\"managerEmployeeGroupExpirationDate\"\xaf\x01\n" +
 	"\x12AnalyticsLaborType\x129\n" +
 	"\x19analytics_labor_type_name\x18\x01 \x01(\tR\x16analyticsLaborTypeName\x12-\n" +
 	"\x0eeffective_date\x18\x02 \x01(\tB\x06\xa2\xbb\x18\x02\x10\x01R\reffectiveDate\x12/\n" +
-	"\x0fexpiration_date\x18\x03 \x01(\tB\x06\xa2\xbb\x18\x02\x10\x01R\x0eexpirationDate\"\xc9\x01\n" +
-	"\bApprover\x12(\n" +
-	"\rapprove_level\x18\x01 \x01(\x05H\x00R\fapproveLevel\x88\x01\x01\x12\x1b\n" +
+	"\x0fexpiration_date\x18\x03 \x01(\tB\x06\xa2\xbb\x18\x02\x10\x01R\x0eexpirationDate\"\xa5\x01\n" +
+	"\bApprover\x12#\n" +
+	"\rapprove_level\x18\x05 \x01(\tR\fapproveLevel\x12\x1b\n" +
 	"\tfull_name\x18\x02 \x01(\tR\bfullName\x12#\n" +
-	"\rperson_number\x18\x03 \x01(\tR\fpersonNumber\x12+\n" +
-	"\x0fdue_date_amount\x18\x04 \x01(\x05H\x01R\rdueDateAmount\x88\x01\x01B\x10\n" +
-	"\x0e_approve_levelB\x12\n" +
-	"\x10_due_date_amount\"a\n" +
+	"\rperson_number\x18\x03 \x01(\tR\fpersonNumber\x12&\n" +
+	"\x0fdue_date_amount\x18\x06 \x01(\tR\rdueDateAmountJ\x04\b\x01\x10\x02J\x04\b\x04\x10\x05\"a\n" +
 	"\x11PurposeAssignment\x12\x18\n" +
 	"\apurpose\x18\x01 \x01(\tR\apurpose\x122\n" +
 	"\x15request_reviewer_list\x18\x02 \x01(\tR\x13requestReviewerList\"7\n" +
 	"\x10EmployeeCurrency\x12#\n" +
-	"\rcurrency_code\x18\x01 \x01(\tR\fcurrencyCode\"\x84\x0e\n" +
+	"\rcurrency_code\x18\x01 \x01(\tR\fcurrencyCode\"\xea\x12\n" +
 	"\x10AccessAssignment\x12.\n" +
 	"\x13access_profile_name\x18\x01 \x01(\tR\x11accessProfileName\x126\n" +
 	"\x17preference_profile_name\x18\x02 \x01(\tR\x15preferenceProfileName\x12:\n" +
@@ -3455,9 +3525,18 @@ const file_rotaloom_commons_v1_person_record_proto_rawDesc = "" +
 	"(professional_labor_category_profile_name\x18\x19 \x01(\tR$professionalLaborCategoryProfileName\x12N\n" +
 	"$employee_labor_category_profile_name\x18\x1a \x01(\tR employeeLaborCategoryProfileName\x12M\n" +
 	"$mgr_empl_labor_category_profile_name\x18\x1b \x01(\tR\x1fmgrEmplLaborCategoryProfileName\x12I\n" +
-	"!forecasting_category_profile_name\x18\x1c \x01(\tR\x1eforecastingCategoryProfileNameB\x17\n" +
+	"!forecasting_category_profile_name\x18\x1c \x01(\tR\x1eforecastingCategoryProfileName\x12;\n" +
+	"\x1aguided_action_profile_name\x18\x1d \x01(\tR\x17guidedActionProfileName\x12?\n" +
+	"\x1cprofessional_shift_code_name\x18\x1e \x01(\tR\x19professionalShiftCodeName\x12L\n" +
+	"#time_entry_activity_tracking_status\x18\x1f \x01(\tR\x1ftimeEntryActivityTrackingStatus\x12[\n" +
+	"(unassign_employee_labor_category_profile\x18  \x01(\bH\x02R$unassignEmployeeLaborCategoryProfile\x88\x01\x01\x12Y\n" +
+	"'unassign_manager_labor_category_profile\x18! \x01(\bH\x03R#unassignManagerLaborCategoryProfile\x88\x01\x01\x12Z\n" +
+	"(unassign_mgr_empl_labor_category_profile\x18\" \x01(\bH\x04R#unassignMgrEmplLaborCategoryProfile\x88\x01\x01B\x17\n" +
 	"\x15_approve_overtimeflagB\x19\n" +
-	"\x17_transfer_employee_flag\"\xf0\x01\n" +
+	"\x17_transfer_employee_flagB+\n" +
+	")_unassign_employee_labor_category_profileB*\n" +
+	"(_unassign_manager_labor_category_profileB+\n" +
+	")_unassign_mgr_empl_labor_category_profile\"\xf0\x01\n" +
 	"\x0fTimeEntryMethod\x12/\n" +
 	"\x14time_entry_type_name\x18\x01 \x01(\tR\x11timeEntryTypeName\x12L\n" +
 	"#time_entry_activity_tracking_status\x18\x02 \x01(\tR\x1ftimeEntryActivityTrackingStatus\x12-\n" +
@@ -3575,7 +3654,7 @@ const file_rotaloom_commons_v1_person_record_proto_rawDesc = "" +
 	"\r_mfa_requiredB\x19\n" +
 	"\x17_consecutive_bad_logonsJ\x04\b\x06\x10\a\"3\n" +
 	"\fUserCurrency\x12#\n" +
-	"\rcurrency_code\x18\x01 \x01(\tR\fcurrencyCode\"\xe3\x02\n" +
+	"\rcurrency_code\x18\x01 \x01(\tR\fcurrencyCode\"\xf9\x02\n" +
 	"\x0fGroupDataAccess\x12\x1b\n" +
 	"\tgdap_name\x18\x01 \x01(\tR\bgdapName\x12\x12\n" +
 	"\x04role\x18\x02 \x01(\tR\x04role\x12*\n" +
@@ -3583,7 +3662,7 @@ const file_rotaloom_commons_v1_person_record_proto_rawDesc = "" +
 	"\x0eeffective_date\x18\x04 \x01(\tB\x06\xa2\xbb\x18\x02\x10\x01R\reffectiveDate\x12/\n" +
 	"\x0fexpiration_date\x18\x05 \x01(\tB\x06\xa2\xbb\x18\x02\x10\x01R\x0eexpirationDate\x12>\n" +
 	"\x17original_effective_date\x18\x06 \x01(\tB\x06\xa2\xbb\x18\x02\x10\x01R\x15originalEffectiveDate\x12@\n" +
-	"\x18original_expiration_date\x18\a \x01(\tB\x06\xa2\xbb\x18\x02\x10\x01R\x16originalExpirationDateB\x11\n" +
+	"\x18original_expiration_date\x18\a \x01(\tB\x06\xa2\xbb\x18\x02\x10\x01R\x16originalExpirationDate:\x14\xa2\xbb\x18\x10\"\x0epersonIdentityB\x11\n" +
 	"\x0f_default_switchB\xe0\x01\n" +
 	"\x17com.rotaloom.commons.v1B\x11PersonRecordProtoP\x01ZDgithub.com/rotaloom/rotaloom/proto/gen/rotaloom/commons/v1;commonsv1\xa2\x02\x03RCX\xaa\x02\x13Rotaloom.Commons.V1\xca\x02\x13Rotaloom\\Commons\\V1\xe2\x02\x1fRotaloom\\Commons\\V1\\GPBMetadata\xea\x02\x15Rotaloom::Commons::V1b\x06proto3"
 
@@ -3704,7 +3783,6 @@ func file_rotaloom_commons_v1_person_record_proto_init() {
 	file_rotaloom_commons_v1_person_record_proto_msgTypes[4].OneofWrappers = []any{}
 	file_rotaloom_commons_v1_person_record_proto_msgTypes[8].OneofWrappers = []any{}
 	file_rotaloom_commons_v1_person_record_proto_msgTypes[9].OneofWrappers = []any{}
-	file_rotaloom_commons_v1_person_record_proto_msgTypes[16].OneofWrappers = []any{}
 	file_rotaloom_commons_v1_person_record_proto_msgTypes[19].OneofWrappers = []any{}
 	file_rotaloom_commons_v1_person_record_proto_msgTypes[21].OneofWrappers = []any{}
 	file_rotaloom_commons_v1_person_record_proto_msgTypes[22].OneofWrappers = []any{}

@@ -76,6 +76,7 @@ func baseWage(w *commonsv1.BaseWageRate) *commonsv1.ExtensionBaseWage {
 func timeEntry(m *commonsv1.TimeEntryMethod) *commonsv1.ExtensionTimeEntry {
 	return &commonsv1.ExtensionTimeEntry{
 		TimeEntryType: m.GetTimeEntryTypeName(), EffectiveDate: m.GetEffectiveDate(), ExpirationDate: m.GetExpirationDate(),
+		TimeEntryActivityTrackingStatus: m.GetTimeEntryActivityTrackingStatus(),
 	}
 }
 
@@ -85,6 +86,10 @@ func accessDetails(rights *commonsv1.AccessAssignment) *commonsv1.ExtensionAcces
 		PayCodeProfile: rights.GetManagerPayCodeName(), PayCodeViewProfile: rights.GetManagerViewPayCodeName(),
 		WorkRuleProfile: rights.GetManagerWorkRuleName(),
 		SsePayCode:      rights.GetProfessionalPayCodeName(), SseWorkRuleProfile: rights.GetProfessionalWorkRuleName(),
+		LaborCategoryProfile: rights.GetManagerLaborCategoryProfileName(), SseLaborCategoryProfile: rights.GetEmployeeLaborCategoryProfileName(),
+		SseMgrLaborCategoryProfile: rights.GetMgrEmplLaborCategoryProfileName(),
+		CanApproveOvertime:         rights.ApproveOvertimeflag, CanTransfer: rights.TransferEmployeeFlag,
+		ReportName: rights.GetReportName(), ShiftCode: rights.GetShiftCodeName(),
 	}
 	if proto.Equal(out, &commonsv1.ExtensionAccessDetails{}) {
 		return nil
@@ -102,6 +107,21 @@ func jobTransfer(a *commonsv1.PersonAccessAssignment) *commonsv1.ExtensionJobTra
 	}
 }
 
+func approver(a *commonsv1.Approver) *commonsv1.ExtensionApprover {
+	return &commonsv1.ExtensionApprover{
+		OrderNumber: number(a.GetApproveLevel()), FullName: a.GetFullName(), PersonNumber: a.GetPersonNumber(), DueDateAmt: number(a.GetDueDateAmount()),
+	}
+}
+
+// number returns a whole number in a text; nil when it has none.
+func number(text string) *int32 {
+	n, err := strconv.ParseInt(text, 10, 32)
+	if err != nil {
+		return nil
+	}
+	return proto.Int32(int32(n))
+}
+
 // dayPart returns the date of a date with a time.
 func dayPart(text string) string {
 	day, _, _ := strings.Cut(text, "T")
@@ -117,6 +137,11 @@ func (v *view) scheduling() *commonsv1.SchedulingExtension {
 		AvailabilityPattern: rights.GetAvailabilityPatternName(), HyperfindProfile: rights.GetHyperFindScheduleVisibilityName(),
 		WorkerType: record.JobDetailsOrEmpty(v.Record).GetWorkerTypeName(), UseMultipleAssignmentsFlag: job.UseMultipleAssignmentsFlag,
 	}
+	out.SseShiftCode, out.ForecastingCategoryProfile = rights.GetProfessionalShiftCodeName(), rights.GetForecastingCategoryProfileName()
+	out.HasPersonalOvertimeFlag = job.HasPersonalOvertimeFlag
+	out.ApproversEntries = each(v.Message.GetPersonInformation().GetApproverList(), approver)
+	out.PredictiveSchedulingEligibilityEntries = job.GetPredictiveSchedulingEligibilityList()
+	out.PredictiveSchedulingOverrideEntries = job.GetPredictiveSchedulingRuleOverrideList()
 	if group := job.GetScheduleGroupName(); group != "" {
 		out.GroupAssignments = []*commonsv1.ExtensionGroupAssignment{{Group: group}}
 		out.GroupAssignmentsForExtensionSnapshotDate = out.GroupAssignments

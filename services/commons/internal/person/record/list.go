@@ -62,7 +62,10 @@ var Lists = sync.OnceValue(func() []List {
 })
 
 func accessColumns() []string {
-	columns := []string{"home_hyper_find_query_name", "manager_employee_group_name"}
+	columns := []string{
+		"home_hyper_find_query_name", "manager_employee_group_name",
+		"manager_employee_group_from=manager_employee_group_effective_date", "manager_employee_group_to=manager_employee_group_expiration_date",
+	}
 	for _, set := range []string{"manager", "professional", "emp_mgr"} {
 		columns = append(columns, set+"_transfer_set_name="+set+"_transfer_organization_set_name",
 			set+"_transfer_set_from="+set+"_transfer_organization_set_effective_date",

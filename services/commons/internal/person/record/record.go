@@ -49,6 +49,7 @@ func (r *Record) ExpandCurrent() {
 		if methods := &access.EffectiveDatedTimeEntryMethods; len(*methods) == 0 {
 			*methods = append(*methods, &commonsv1.TimeEntryMethod{
 				TimeEntryTypeName: access.GetTimeEntryTypeName(), EffectiveDate: access.GetTimeEntryTypeEffectiveDate(),
+				TimeEntryActivityTrackingStatus: access.GetTimeEntryActivityTrackingStatus(),
 			})
 		}
 	}
@@ -62,8 +63,12 @@ func (r *Record) ClearCurrent() {
 		job.BaseWageHourly, job.BaseWageEffectiveDate = nil, ""
 	}
 	if access := r.Message.GetPersonInformation().GetAccessAssignment(); access != nil {
-		access.TimeEntryTypeName, access.TimeEntryTypeEffectiveDate = "", ""
+		clearTimeEntry(access)
 	}
+}
+
+func clearTimeEntry(access *commonsv1.AccessAssignment) {
+	access.TimeEntryTypeName, access.TimeEntryTypeEffectiveDate, access.TimeEntryActivityTrackingStatus = "", "", ""
 }
 
 // ClearUnchanged clears those of the values with one first day that a list of an
@@ -84,8 +89,10 @@ func (r *Record) ClearUnchanged(old *Record) {
 	}
 	if access := r.Message.GetPersonInformation().GetAccessAssignment(); access != nil {
 		for _, method := range old.Message.GetPersonInformation().GetAccessAssignment().GetEffectiveDatedTimeEntryMethods() {
-			if method.GetTimeEntryTypeName() == access.GetTimeEntryTypeName() && method.GetEffectiveDate() == access.GetTimeEntryTypeEffectiveDate() {
-				access.TimeEntryTypeName, access.TimeEntryTypeEffectiveDate = "", ""
+			status := access.GetTimeEntryActivityTrackingStatus()
+			if method.GetTimeEntryTypeName() == access.GetTimeEntryTypeName() && method.GetEffectiveDate() == access.GetTimeEntryTypeEffectiveDate() &&
+				(status == "" || status == method.GetTimeEntryActivityTrackingStatus()) {
+				clearTimeEntry(access)
 			}
 		}
 	}
@@ -119,6 +126,7 @@ func (r *Record) FillCurrent(day civil.Date) {
 	if access := r.Message.GetPersonInformation().GetAccessAssignment(); access != nil {
 		if method := current(access.EffectiveDatedTimeEntryMethods, day, DatesOf[*commonsv1.TimeEntryMethod]); method != nil {
 			access.TimeEntryTypeName, access.TimeEntryTypeEffectiveDate = method.TimeEntryTypeName, method.EffectiveDate
+			access.TimeEntryActivityTrackingStatus = method.TimeEntryActivityTrackingStatus
 		}
 	}
 }

@@ -3,6 +3,7 @@ package rules
 import (
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/rotaloom/rotaloom/pkg/civil"
@@ -38,6 +39,9 @@ func checkParts(p *commonsv1.Person) error {
 	if err := checkApprovers(info.GetApproverList()); err != nil {
 		return err
 	}
+	if err := checkUnassigned(info.GetAccessAssignment()); err != nil {
+		return err
+	}
 	for _, s := range spans(p) {
 		if err := s.check(); err != nil {
 			return err
@@ -55,8 +59,21 @@ func oneOf(path, given string, names []string) error {
 
 // checkApprovers refuses approvers that do not begin with level 1.
 func checkApprovers(list []*commonsv1.Approver) error {
-	first := func(a *commonsv1.Approver) bool { return a.GetApproveLevel() == 1 }
-	if len(list) > 0 && !slices.ContainsFunc(list, first) {
+	first := len(list) == 0
+	for i, a := range list {
+		at := fmt.Sprintf("personInformation.approverList[%d].", i)
+		level, err := strconv.ParseUint(a.GetApproveLevel(), 10, 16)
+		if err != nil || level == 0 {
+			return fault.Invalid(CodeBadValue, at+"approveLevel must be a whole number from 1 on.")
+		}
+		first = first || level == 1
+		if days := a.GetDueDateAmount(); days != "" {
+			if _, err := strconv.ParseUint(days, 10, 16); err != nil {
+				return fault.Invalid(CodeBadValue, at+"dueDateAmount must be a whole number of days.")
+			}
+		}
+	}
+	if !first {
 		return fault.Invalid(CodeNoApprover, "personInformation.approverList has no approver with the approveLevel 1.")
 	}
 	return nil
@@ -109,6 +126,10 @@ func spans(p *commonsv1.Person) []datedSpan {
 	info, job := p.GetPersonInformation(), p.GetJobAssignment()
 	out := spansOf("personInformation.person.fullTimeEquivalencies", info.GetPerson().GetFullTimeEquivalencies())
 	out = append(out, spansOf("personInformation.personAccessAssignments", info.GetPersonAccessAssignments())...)
+	for i, a := range info.GetPersonAccessAssignments() {
+		out = append(out, datedSpan{fmt.Sprintf("personInformation.personAccessAssignments[%d], the employee group", i),
+			a.GetManagerEmployeeGroupEffectiveDate(), a.GetManagerEmployeeGroupExpirationDate()})
+	}
 	out = append(out, spansOf("personInformation.analyticsLaborTypeList", info.GetAnalyticsLaborTypeList())...)
 	out = append(out, spansOf("personInformation.accessAssignment.effectiveDatedTimeEntryMethods",
 		info.GetAccessAssignment().GetEffectiveDatedTimeEntryMethods())...)

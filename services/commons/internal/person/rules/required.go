@@ -108,8 +108,11 @@ func requiredInformation(info *commonsv1.PersonInformation) []Property {
 		out = append(out, TextProperty(at("analyticsLaborTypeList", i, "analyticsLaborTypeName"), a.GetAnalyticsLaborTypeName()))
 	}
 	for i, a := range info.GetApproverList() {
-		out = append(out, Property{at("approverList", i, "approveLevel"), a.ApproveLevel != nil},
+		out = append(out, TextProperty(at("approverList", i, "approveLevel"), a.GetApproveLevel()),
 			TextProperty(at("approverList", i, "fullName"), a.GetFullName()))
+	}
+	if access := info.GetAccessAssignment(); access.GetTimeEntryActivityTrackingStatus() != "" {
+		out = append(out, TextProperty("personInformation.accessAssignment.timeEntryTypeName", access.GetTimeEntryTypeName()))
 	}
 	for i, e := range info.GetExpectedHoursList() {
 		out = append(out, TextProperty(at("expectedHoursList", i, "timePeriodTypeName"), e.GetTimePeriodTypeName()))

@@ -117,6 +117,7 @@ func (r *Rules) complete(d *Draft) error {
 	if err := checkLengths(d.Record); err != nil {
 		return err
 	}
+	unassign(d.Message.GetPersonInformation().GetAccessAssignment())
 	d.Zone = r.defaultZone
 	if name := record.JobDetailsOrEmpty(d.Record).GetTimeZoneName(); name != "" {
 		var ok bool

@@ -82,10 +82,10 @@ func TestPrepareRefuses(t *testing.T) {
 			p.Positions = []*structpb.Struct{position}
 		}, CodeCombination, "positions[0].employmentTermAssignments[0]"},
 		"approvers without level 1": {func(p *commonsv1.Person) {
-			p.PersonInformation.ApproverList = []*commonsv1.Approver{{ApproveLevel: proto.Int32(2), FullName: "Boss"}}
+			p.PersonInformation.ApproverList = []*commonsv1.Approver{{ApproveLevel: "2", FullName: "Boss"}}
 		}, CodeNoApprover, "approverList"},
 		"an approver without a name": {func(p *commonsv1.Person) {
-			p.PersonInformation.ApproverList = []*commonsv1.Approver{{ApproveLevel: proto.Int32(1)}}
+			p.PersonInformation.ApproverList = []*commonsv1.Approver{{ApproveLevel: "1"}}
 		}, CodeMissing, "approverList[0].fullName"},
 		"hours of no period": {func(p *commonsv1.Person) {
 			p.PersonInformation.ExpectedHoursList = []*commonsv1.ExpectedHours{{TimePeriodTypeName: "Yearly"}}

@@ -40,7 +40,8 @@ func New(pool *pg.Pool, finder Finder, clk clock.Clock, zone *time.Location) *Gr
 func (g *Groups) Of(ctx context.Context, tenantID, personID int64) (Group, error) {
 	var name string
 	err := g.pool.QueryRow(ctx, `SELECT manager_employee_group_name FROM person_access_assignment
-		WHERE tenant_id = $1 AND person_id = $2 AND from_date <= $3 AND to_date > $3`,
+		WHERE tenant_id = $1 AND person_id = $2 AND from_date <= $3 AND to_date > $3
+		  AND coalesce(manager_employee_group_from <= $3, true) AND coalesce(manager_employee_group_to > $3, true)`,
 		tenantID, personID, g.today()).Scan(&name)
 	if errors.Is(err, pgx.ErrNoRows) {
 		return Group{}, nil

@@ -45,15 +45,27 @@ func TestMembers(t *testing.T) {
 			manager_employee_group_name, manager_transfer_set_name, professional_transfer_set_name, emp_mgr_transfer_set_name) VALUES
 		(1, 1, '2020-01-01', '2026-03-01', '', 'Acme', '', '', ''), (1, 1, '2026-03-01', '3000-01-01', '', ' Acme/North/ ', '', '', ''),
 		(1, 9, '2020-01-01', '3000-01-01', '', ' / ', '', '', '')`)
+	// A group may have days of its own within those of the assignment.
+	exec(ctx, `INSERT INTO person_access_assignment (tenant_id, person_id, from_date, to_date, home_hyper_find_query_name,
+			manager_employee_group_name, manager_employee_group_from, manager_employee_group_to,
+			manager_transfer_set_name, professional_transfer_set_name, emp_mgr_transfer_set_name) VALUES
+		(1, 3, '2020-01-01', '3000-01-01', '', 'Acme/North', '2026-03-01', '2026-03-02', '', '', ''),
+		(1, 4, '2020-01-01', '3000-01-01', '', 'Acme/North', '2026-03-02', NULL, '', '', ''),
+		(1, 5, '2020-01-01', '3000-01-01', '', 'Acme/North', NULL, '2026-03-01', '', '', '')`)
 
 	// Elsewhere it is still the day before.
 	groups := New(pool, nil, clock.NewFake(time.Date(2026, 2, 28, 23, 0, 0, 0, time.UTC)), time.FixedZone("", 2*60*60))
 	ids, err := groups.Persons(ctx, &authn.Principal{Tenant: 1, PersonID: 1, Rows: "group"})
 	require.NoError(t, err)
 	assert.Equal(t, []int64{2, 3, 4}, ids, "who is at the path or below it today")
+	ids, err = groups.Persons(ctx, &authn.Principal{Tenant: 1, PersonID: 3, Rows: "group"})
+	require.NoError(t, err)
+	assert.Equal(t, []int64{2, 3, 4}, ids, "the only day of the group is today")
 	for name, p := range map[string]*authn.Principal{
 		"somebody whose group names nothing": {Tenant: 1, PersonID: 9, Rows: "group"},
 		"somebody without a group":           {Tenant: 1, PersonID: 2, Rows: "group"},
+		"somebody whose group is tomorrow's": {Tenant: 1, PersonID: 4, Rows: "group"},
+		"somebody whose group has ended":     {Tenant: 1, PersonID: 5, Rows: "group"},
 		"nobody":                             {Tenant: 1, PersonID: 99, Rows: "group"},
 		"somebody who sees themselves":       {Tenant: 1, PersonID: 1, Rows: "own"},
 	} {
