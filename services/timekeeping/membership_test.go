@@ -13,6 +13,7 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/fault"
 	"github.com/rotaloom/rotaloom/pkg/pg"
 	commonv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/common/v1"
+	commonsv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/commons/v1"
 	timekeepingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/timekeeping/v1"
 )
 
@@ -26,7 +27,7 @@ func on(term int64, from, to string) *timekeepingv1.EmploymentTermAssignment {
 // of is what an item says of a person; span is "" for all days, or two dates.
 func of(person int64, span []string, assignments ...*timekeepingv1.EmploymentTermAssignment) *timekeepingv1.PersonEmploymentTerms {
 	out := &timekeepingv1.PersonEmploymentTerms{
-		PersonIdentity: &timekeepingv1.EmployeeIdentity{PersonKey: &person}, Assignments: assignments,
+		PersonIdentity: &commonsv1.PersonIdentity{PersonKey: &person}, Assignments: assignments,
 	}
 	if span != nil {
 		out.AssignmentSpan = &timekeepingv1.AssignmentSpan{Start: span[0], End: span[1]}
@@ -65,7 +66,7 @@ func TestUpsertAndRead(t *testing.T) {
 	ctx := inTenant(t, 1)
 	first, second := b.createTerm(t, ctx, "First"), b.createTerm(t, ctx, "Second")
 	byName := &timekeepingv1.PersonEmploymentTerms{
-		PersonIdentity: &timekeepingv1.EmployeeIdentity{PersonNumber: proto.String("P2")},
+		PersonIdentity: &commonsv1.PersonIdentity{PersonNumber: proto.String("P2")},
 		Assignments: []*timekeepingv1.EmploymentTermAssignment{{
 			EmploymentTerm: &commonv1.Ref{Qualifier: proto.String("SECOND")}, EffectiveDate: "2024-01-01", ExpirationDate: "9999-12-31",
 		}},
@@ -74,7 +75,7 @@ func TestUpsertAndRead(t *testing.T) {
 	require.NoError(t, err)
 	require.Len(t, answer.GetPersons(), 2)
 	want := &timekeepingv1.PersonEmploymentTerms{
-		PersonIdentity: &timekeepingv1.EmployeeIdentity{PersonKey: proto.Int64(2), PersonNumber: proto.String("P2")},
+		PersonIdentity: &commonsv1.PersonIdentity{PersonKey: proto.Int64(2), PersonNumber: proto.String("P2")},
 		Assignments: []*timekeepingv1.EmploymentTermAssignment{{
 			EmploymentTerm: &commonv1.Ref{Id: &second, Qualifier: proto.String("Second")},
 			EffectiveDate:  "2024-01-01", ExpirationDate: "3000-01-01",
@@ -266,7 +267,7 @@ func TestReadErrors(t *testing.T) {
 
 	read := func(key string, values ...string) (*timekeepingv1.PersonEmploymentTermsList, error) {
 		return b.assignments.MultiReadEmploymentTermAssignments(ctx, &timekeepingv1.MultiReadEmploymentTermAssignmentsRequest{
-			Where: &timekeepingv1.EmploymentTermAssignmentWhere{Employees: &timekeepingv1.EmployeeCriterion{Key: key, Values: values}},
+			Where: &commonsv1.PersonWhere{Employees: &commonsv1.PersonCriterion{Key: key, Values: values}},
 		})
 	}
 	answer, err := read("PersonNumber", "P2", "P1", "P2")
@@ -277,7 +278,7 @@ func TestReadErrors(t *testing.T) {
 	require.NoError(t, err)
 	assert.Equal(t, []int32{1}, answer.GetFailure().GetDetails().GetErrorOffsets())
 	for code, ask := range map[string][]string{
-		"WCO-101203": {"badge", "1"}, "WCO-101202": {"personid"}, "WCO-101271": {"personid", "999"},
+		"WCO-101202": {"personid"}, "WCO-101271": {"personid", "999"},
 	} {
 		_, err := read(ask[0], ask[1:]...)
 		assertCode(t, err, 400, code)

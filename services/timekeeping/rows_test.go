@@ -54,7 +54,7 @@ func TestTermsOfOthersAreThoseOfNobody(t *testing.T) {
 	_, err = handler.FindEmploymentTermAssignments(own, &timekeepingv1.FindEmploymentTermAssignmentsRequest{PersonNumber: "P2"})
 	assert.True(t, fault.HasCode(err, person.CodeUnknown), err)
 	_, err = handler.MultiUpsertEmploymentTermAssignments(own, &timekeepingv1.PersonEmploymentTermsList{Persons: []*timekeepingv1.PersonEmploymentTerms{
-		{PersonIdentity: &timekeepingv1.EmployeeIdentity{PersonNumber: proto.String("P2")}},
+		{PersonIdentity: &commonsv1.PersonIdentity{PersonNumber: proto.String("P2")}},
 	}})
 	require.Error(t, err)
 	assert.Equal(t, person.CodeUnknown, fault.FromError(err).Details.GetResults()[0].GetError().GetErrorCode())

@@ -2,17 +2,13 @@ package membership
 
 import (
 	"context"
-	"fmt"
-	"strconv"
-	"strings"
-
-	"google.golang.org/protobuf/proto"
 
 	"github.com/rotaloom/rotaloom/pkg/fault"
 	"github.com/rotaloom/rotaloom/pkg/fault/bulk"
 	"github.com/rotaloom/rotaloom/pkg/pg"
 	"github.com/rotaloom/rotaloom/pkg/rpc"
 	"github.com/rotaloom/rotaloom/pkg/tenant"
+	commonsv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/commons/v1"
 	timekeepingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/timekeeping/v1"
 	"github.com/rotaloom/rotaloom/services/timekeeping/internal/person"
 )
@@ -79,9 +75,15 @@ func (h *Handler) MultiReadEmploymentTermAssignments(ctx context.Context, req *t
 	if err != nil {
 		return nil, err
 	}
-	keys, err := readCriterion(req.GetWhere().GetEmployees())
+	asked, err := h.criterion(ctx, req.GetWhere())
 	if err != nil {
 		return nil, err
+	}
+	keys := make([]person.Key, 0, len(asked))
+	for _, a := range asked {
+		if a.err == nil {
+			keys = append(keys, a.key)
+		}
 	}
 	found, err := h.persons.Find(ctx, tenantID, keys)
 	if err != nil {
@@ -96,40 +98,18 @@ func (h *Handler) MultiReadEmploymentTermAssignments(ctx context.Context, req *t
 		return nil, err
 	}
 	out := &bulk.Outcome[*timekeepingv1.PersonEmploymentTerms, *timekeepingv1.PersonEmploymentTerms]{}
-	for _, key := range keys {
-		if who, ok := found[key]; ok {
+	for _, a := range asked {
+		who, ok := found[a.key]
+		switch {
+		case a.err != nil:
+			out.Fail(&timekeepingv1.PersonEmploymentTerms{PersonIdentity: a.as}, a.err)
+		case !ok:
+			out.Fail(&timekeepingv1.PersonEmploymentTerms{PersonIdentity: a.as}, a.key.Unknown())
+		default:
 			out.Succeed(nil, wire(who, have[who.ID]))
-		} else {
-			out.Fail(&timekeepingv1.PersonEmploymentTerms{PersonIdentity: identity(key)}, key.Unknown())
 		}
 	}
 	return answer(ctx, out)
-}
-
-// readCriterion answers the persons that a criterion names.
-func readCriterion(c *timekeepingv1.EmployeeCriterion) ([]person.Key, error) {
-	if len(c.GetValues()) == 0 {
-		return nil, fault.Invalid(CodeValues, "where.employees.values is empty.")
-	}
-	keys := make([]person.Key, 0, len(c.GetValues()))
-	for _, value := range c.GetValues() {
-		switch strings.ToLower(c.GetKey()) {
-		case "personid":
-			id, err := strconv.ParseInt(value, 10, 64)
-			if err != nil || id <= 0 {
-				return nil, fault.Invalid(CodeValues, fmt.Sprintf("where.employees.values: %q is not the id of a person.", value))
-			}
-			keys = append(keys, person.Key{ID: id})
-		case "personnumber":
-			if value == "" {
-				return nil, fault.Invalid(CodeValues, "where.employees.values has an empty value.")
-			}
-			keys = append(keys, person.Key{Number: value})
-		default:
-			return nil, fault.Invalid(CodeKey, fmt.Sprintf("where.employees.key %q is neither personid nor personnumber.", c.GetKey()))
-		}
-	}
-	return keys, nil
 }
 
 // answer gives the outcome of an operation on several persons.
@@ -138,17 +118,10 @@ func answer(ctx context.Context, out *bulk.Outcome[*timekeepingv1.PersonEmployme
 	return &timekeepingv1.PersonEmploymentTermsList{Persons: done, Failure: failure}, err
 }
 
-func identity(key person.Key) *timekeepingv1.EmployeeIdentity {
-	if key.ID != 0 {
-		return &timekeepingv1.EmployeeIdentity{PersonKey: proto.Int64(key.ID)}
-	}
-	return &timekeepingv1.EmployeeIdentity{PersonNumber: proto.String(key.Number)}
-}
-
 // wire is the answer for one person.
 func wire(who person.Person, assignments []*timekeepingv1.EmploymentTermAssignment) *timekeepingv1.PersonEmploymentTerms {
 	return &timekeepingv1.PersonEmploymentTerms{
-		PersonIdentity: &timekeepingv1.EmployeeIdentity{PersonKey: &who.ID, PersonNumber: &who.Number},
+		PersonIdentity: &commonsv1.PersonIdentity{PersonKey: &who.ID, PersonNumber: &who.Number},
 		Assignments:    assignments,
 	}
 }

@@ -11,13 +11,10 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/fault"
 	commonv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/common/v1"
 	timekeepingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/timekeeping/v1"
-	"github.com/rotaloom/rotaloom/services/timekeeping/internal/person"
 )
 
 // Error codes of assignments.
 const (
-	// CodeKey (400): the key of a criterion is not one that is known here.
-	CodeKey = "WCO-101203"
 	// CodeValues (400): the values of a criterion are missing or no ids.
 	CodeValues = "WCO-101202"
 	// CodeManyIdentities (400): a person is named by several properties.
@@ -36,9 +33,8 @@ type membership struct {
 // change is what one item of a request asks for: inside the span nothing
 // stays but the new assignments.
 type change struct {
-	person person.Key
-	span   civil.Range
-	terms  []termDays
+	span  civil.Range
+	terms []termDays
 }
 
 // termDays is a new assignment whose term is not yet looked up.
@@ -50,15 +46,11 @@ type termDays struct {
 // always is the span of an item that names none.
 var always = civil.Range{From: civil.Beginning, To: civil.Forever}
 
-// readChange checks one item of a request.
+// readChange checks what one item of a request says of assignments.
 func readChange(in *timekeepingv1.PersonEmploymentTerms) (change, error) {
-	var c change
-	var err error
-	if c.person, err = readIdentity(in.GetPersonIdentity()); err != nil {
-		return c, err
-	}
-	c.span = always
+	c := change{span: always}
 	if s := in.GetAssignmentSpan(); s != nil {
+		var err error
 		if c.span, err = readDays("assignmentSpan", "start", s.GetStart(), "end", s.GetEnd()); err != nil {
 			return c, err
 		}
@@ -79,28 +71,6 @@ func readChange(in *timekeepingv1.PersonEmploymentTerms) (change, error) {
 		c.terms = append(c.terms, termDays{ref, days})
 	}
 	return c, checkOverlap(c.terms)
-}
-
-// readIdentity answers the one property by which a person is named. A person
-// and the employee are the same, so their keys are as well.
-func readIdentity(id *timekeepingv1.EmployeeIdentity) (person.Key, error) {
-	var keys []person.Key
-	if id != nil && id.PersonKey != nil {
-		keys = append(keys, person.Key{ID: id.GetPersonKey()})
-	}
-	if id != nil && id.EmployeeKey != nil {
-		keys = append(keys, person.Key{ID: id.GetEmployeeKey()})
-	}
-	if id != nil && id.PersonNumber != nil {
-		keys = append(keys, person.Key{Number: id.GetPersonNumber()})
-	}
-	switch {
-	case len(keys) == 0 || len(keys) == 1 && keys[0] == (person.Key{}):
-		return person.Key{}, fault.Invalid(CodeNoIdentity, "personIdentity needs one of personKey, personNumber and employeeKey.")
-	case len(keys) > 1:
-		return person.Key{}, fault.Invalid(CodeManyIdentities, "personIdentity has more than one of personKey, personNumber and employeeKey.")
-	}
-	return keys[0], nil
 }
 
 func readDays(at, fromName, from, toName, to string) (civil.Range, error) {

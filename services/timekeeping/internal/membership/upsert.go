@@ -23,10 +23,11 @@ import (
 // error is what the caller gets for it.
 type item struct {
 	change
-	does  effect
-	who   person.Person
-	fresh []membership
-	err   error
+	does   effect
+	person person.Key
+	who    person.Person
+	fresh  []membership
+	err    error
 }
 
 // MultiUpsertEmploymentTermAssignments rewrites the assignments of persons
@@ -50,6 +51,9 @@ func (h *Handler) write(ctx context.Context, persons []*timekeepingv1.PersonEmpl
 		if items[i].err == nil && does != replaceSpan && len(items[i].terms) == 0 {
 			items[i].err = fault.Invalid(fault.CodeInput, "assignments must not be empty.")
 		}
+	}
+	if err := h.identify(ctx, persons, items); err != nil {
+		return nil, err
 	}
 	if err := h.findPersons(ctx, tenantID, items); err != nil {
 		return nil, err

@@ -108,6 +108,16 @@ func (d *Directory) find(ctx context.Context, tenantID int64, keys []Key) (map[K
 	return found, nil
 }
 
+// Identify asks commons for persons whom the caller names by more than id or person
+// number. Whom the caller may not see is not found. It has no place in a transaction.
+func (d *Directory) Identify(ctx context.Context, req *commonsv1.IdentifyPersonsRequest) ([]*commonsv1.IdentifiedPerson, error) {
+	answer, err := d.commons.IdentifyPersons(ctx, req)
+	if err != nil {
+		return nil, fmt.Errorf("identify persons in commons: %w", err)
+	}
+	return answer.GetPersons(), nil
+}
+
 // mostAsked is how many persons one call asks for.
 const mostAsked = 1000
 

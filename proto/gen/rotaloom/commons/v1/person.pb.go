@@ -28,6 +28,167 @@ const (
 	_ = protoimpl.EnforceVersion(protoimpl.MaxVersion - 20)
 )
 
+// IdentifyPersonsRequest has exactly one of both.
+type IdentifyPersonsRequest struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	Where *PersonWhere           `protobuf:"bytes,1,opt,name=where,proto3" json:"where,omitempty"`
+	// At most 1,000.
+	Identities    []*PersonIdentity `protobuf:"bytes,2,rep,name=identities,proto3" json:"identities,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *IdentifyPersonsRequest) Reset() {
+	*x = IdentifyPersonsRequest{}
+	mi := &file_rotaloom_commons_v1_person_proto_msgTypes[0]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *IdentifyPersonsRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*IdentifyPersonsRequest) ProtoMessage() {}
+
+func (x *IdentifyPersonsRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_rotaloom_commons_v1_person_proto_msgTypes[0]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use IdentifyPersonsRequest.ProtoReflect.Descriptor instead.
+func (*IdentifyPersonsRequest) Descriptor() ([]byte, []int) {
+	return file_rotaloom_commons_v1_person_proto_rawDescGZIP(), []int{0}
+}
+
+func (x *IdentifyPersonsRequest) GetWhere() *PersonWhere {
+	if x != nil {
+		return x.Where
+	}
+	return nil
+}
+
+func (x *IdentifyPersonsRequest) GetIdentities() []*PersonIdentity {
+	if x != nil {
+		return x.Identities
+	}
+	return nil
+}
+
+type IdentifyPersonsResponse struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// One for each value of the criterion, or for each identity, in their order. Whom
+	// a criterion leaves out is missing.
+	Persons       []*IdentifiedPerson `protobuf:"bytes,1,rep,name=persons,proto3" json:"persons,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *IdentifyPersonsResponse) Reset() {
+	*x = IdentifyPersonsResponse{}
+	mi := &file_rotaloom_commons_v1_person_proto_msgTypes[1]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *IdentifyPersonsResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*IdentifyPersonsResponse) ProtoMessage() {}
+
+func (x *IdentifyPersonsResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_rotaloom_commons_v1_person_proto_msgTypes[1]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use IdentifyPersonsResponse.ProtoReflect.Descriptor instead.
+func (*IdentifyPersonsResponse) Descriptor() ([]byte, []int) {
+	return file_rotaloom_commons_v1_person_proto_rawDescGZIP(), []int{1}
+}
+
+func (x *IdentifyPersonsResponse) GetPersons() []*IdentifiedPerson {
+	if x != nil {
+		return x.Persons
+	}
+	return nil
+}
+
+type IdentifiedPerson struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// 0 when nobody was found, and then the rest says who was looked for and why not.
+	PersonId      int64           `protobuf:"varint,1,opt,name=person_id,json=personId,proto3" json:"person_id,omitempty"`
+	Identity      *PersonIdentity `protobuf:"bytes,2,opt,name=identity,proto3" json:"identity,omitempty"`
+	Error         *v1.ErrorBody   `protobuf:"bytes,3,opt,name=error,proto3" json:"error,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *IdentifiedPerson) Reset() {
+	*x = IdentifiedPerson{}
+	mi := &file_rotaloom_commons_v1_person_proto_msgTypes[2]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *IdentifiedPerson) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*IdentifiedPerson) ProtoMessage() {}
+
+func (x *IdentifiedPerson) ProtoReflect() protoreflect.Message {
+	mi := &file_rotaloom_commons_v1_person_proto_msgTypes[2]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use IdentifiedPerson.ProtoReflect.Descriptor instead.
+func (*IdentifiedPerson) Descriptor() ([]byte, []int) {
+	return file_rotaloom_commons_v1_person_proto_rawDescGZIP(), []int{2}
+}
+
+func (x *IdentifiedPerson) GetPersonId() int64 {
+	if x != nil {
+		return x.PersonId
+	}
+	return 0
+}
+
+func (x *IdentifiedPerson) GetIdentity() *PersonIdentity {
+	if x != nil {
+		return x.Identity
+	}
+	return nil
+}
+
+func (x *IdentifiedPerson) GetError() *v1.ErrorBody {
+	if x != nil {
+		return x.Error
+	}
+	return nil
+}
+
 type ReadCustomFieldsRequest struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	PersonIds     []int64                `protobuf:"varint,1,rep,packed,name=person_ids,json=personIds,proto3" json:"person_ids,omitempty"`
@@ -38,7 +199,7 @@ type ReadCustomFieldsRequest struct {
 
 func (x *ReadCustomFieldsRequest) Reset() {
 	*x = ReadCustomFieldsRequest{}
-	mi := &file_rotaloom_commons_v1_person_proto_msgTypes[0]
+	mi := &file_rotaloom_commons_v1_person_proto_msgTypes[3]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -50,7 +211,7 @@ func (x *ReadCustomFieldsRequest) String() string {
 func (*ReadCustomFieldsRequest) ProtoMessage() {}
 
 func (x *ReadCustomFieldsRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_commons_v1_person_proto_msgTypes[0]
+	mi := &file_rotaloom_commons_v1_person_proto_msgTypes[3]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -63,7 +224,7 @@ func (x *ReadCustomFieldsRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ReadCustomFieldsRequest.ProtoReflect.Descriptor instead.
 func (*ReadCustomFieldsRequest) Descriptor() ([]byte, []int) {
-	return file_rotaloom_commons_v1_person_proto_rawDescGZIP(), []int{0}
+	return file_rotaloom_commons_v1_person_proto_rawDescGZIP(), []int{3}
 }
 
 func (x *ReadCustomFieldsRequest) GetPersonIds() []int64 {
@@ -90,7 +251,7 @@ type ReadCustomFieldsResponse struct {
 
 func (x *ReadCustomFieldsResponse) Reset() {
 	*x = ReadCustomFieldsResponse{}
-	mi := &file_rotaloom_commons_v1_person_proto_msgTypes[1]
+	mi := &file_rotaloom_commons_v1_person_proto_msgTypes[4]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -102,7 +263,7 @@ func (x *ReadCustomFieldsResponse) String() string {
 func (*ReadCustomFieldsResponse) ProtoMessage() {}
 
 func (x *ReadCustomFieldsResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_commons_v1_person_proto_msgTypes[1]
+	mi := &file_rotaloom_commons_v1_person_proto_msgTypes[4]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -115,7 +276,7 @@ func (x *ReadCustomFieldsResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ReadCustomFieldsResponse.ProtoReflect.Descriptor instead.
 func (*ReadCustomFieldsResponse) Descriptor() ([]byte, []int) {
-	return file_rotaloom_commons_v1_person_proto_rawDescGZIP(), []int{1}
+	return file_rotaloom_commons_v1_person_proto_rawDescGZIP(), []int{4}
 }
 
 func (x *ReadCustomFieldsResponse) GetUnknown() []string {
@@ -144,7 +305,7 @@ type PersonCustomField struct {
 
 func (x *PersonCustomField) Reset() {
 	*x = PersonCustomField{}
-	mi := &file_rotaloom_commons_v1_person_proto_msgTypes[2]
+	mi := &file_rotaloom_commons_v1_person_proto_msgTypes[5]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -156,7 +317,7 @@ func (x *PersonCustomField) String() string {
 func (*PersonCustomField) ProtoMessage() {}
 
 func (x *PersonCustomField) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_commons_v1_person_proto_msgTypes[2]
+	mi := &file_rotaloom_commons_v1_person_proto_msgTypes[5]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -169,7 +330,7 @@ func (x *PersonCustomField) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PersonCustomField.ProtoReflect.Descriptor instead.
 func (*PersonCustomField) Descriptor() ([]byte, []int) {
-	return file_rotaloom_commons_v1_person_proto_rawDescGZIP(), []int{2}
+	return file_rotaloom_commons_v1_person_proto_rawDescGZIP(), []int{5}
 }
 
 func (x *PersonCustomField) GetPersonId() int64 {
@@ -202,7 +363,7 @@ type ReadBirthDatesRequest struct {
 
 func (x *ReadBirthDatesRequest) Reset() {
 	*x = ReadBirthDatesRequest{}
-	mi := &file_rotaloom_commons_v1_person_proto_msgTypes[3]
+	mi := &file_rotaloom_commons_v1_person_proto_msgTypes[6]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -214,7 +375,7 @@ func (x *ReadBirthDatesRequest) String() string {
 func (*ReadBirthDatesRequest) ProtoMessage() {}
 
 func (x *ReadBirthDatesRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_commons_v1_person_proto_msgTypes[3]
+	mi := &file_rotaloom_commons_v1_person_proto_msgTypes[6]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -227,7 +388,7 @@ func (x *ReadBirthDatesRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ReadBirthDatesRequest.ProtoReflect.Descriptor instead.
 func (*ReadBirthDatesRequest) Descriptor() ([]byte, []int) {
-	return file_rotaloom_commons_v1_person_proto_rawDescGZIP(), []int{3}
+	return file_rotaloom_commons_v1_person_proto_rawDescGZIP(), []int{6}
 }
 
 func (x *ReadBirthDatesRequest) GetPersonIds() []int64 {
@@ -246,7 +407,7 @@ type ReadBirthDatesResponse struct {
 
 func (x *ReadBirthDatesResponse) Reset() {
 	*x = ReadBirthDatesResponse{}
-	mi := &file_rotaloom_commons_v1_person_proto_msgTypes[4]
+	mi := &file_rotaloom_commons_v1_person_proto_msgTypes[7]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -258,7 +419,7 @@ func (x *ReadBirthDatesResponse) String() string {
 func (*ReadBirthDatesResponse) ProtoMessage() {}
 
 func (x *ReadBirthDatesResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_commons_v1_person_proto_msgTypes[4]
+	mi := &file_rotaloom_commons_v1_person_proto_msgTypes[7]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -271,7 +432,7 @@ func (x *ReadBirthDatesResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ReadBirthDatesResponse.ProtoReflect.Descriptor instead.
 func (*ReadBirthDatesResponse) Descriptor() ([]byte, []int) {
-	return file_rotaloom_commons_v1_person_proto_rawDescGZIP(), []int{4}
+	return file_rotaloom_commons_v1_person_proto_rawDescGZIP(), []int{7}
 }
 
 func (x *ReadBirthDatesResponse) GetBirthDates() []*BirthDate {
@@ -291,7 +452,7 @@ type BirthDate struct {
 
 func (x *BirthDate) Reset() {
 	*x = BirthDate{}
-	mi := &file_rotaloom_commons_v1_person_proto_msgTypes[5]
+	mi := &file_rotaloom_commons_v1_person_proto_msgTypes[8]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -303,7 +464,7 @@ func (x *BirthDate) String() string {
 func (*BirthDate) ProtoMessage() {}
 
 func (x *BirthDate) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_commons_v1_person_proto_msgTypes[5]
+	mi := &file_rotaloom_commons_v1_person_proto_msgTypes[8]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -316,7 +477,7 @@ func (x *BirthDate) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use BirthDate.ProtoReflect.Descriptor instead.
 func (*BirthDate) Descriptor() ([]byte, []int) {
-	return file_rotaloom_commons_v1_person_proto_rawDescGZIP(), []int{5}
+	return file_rotaloom_commons_v1_person_proto_rawDescGZIP(), []int{8}
 }
 
 func (x *BirthDate) GetPersonId() int64 {
@@ -342,7 +503,7 @@ type GetPersonRequest struct {
 
 func (x *GetPersonRequest) Reset() {
 	*x = GetPersonRequest{}
-	mi := &file_rotaloom_commons_v1_person_proto_msgTypes[6]
+	mi := &file_rotaloom_commons_v1_person_proto_msgTypes[9]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -354,7 +515,7 @@ func (x *GetPersonRequest) String() string {
 func (*GetPersonRequest) ProtoMessage() {}
 
 func (x *GetPersonRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_commons_v1_person_proto_msgTypes[6]
+	mi := &file_rotaloom_commons_v1_person_proto_msgTypes[9]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -367,7 +528,7 @@ func (x *GetPersonRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetPersonRequest.ProtoReflect.Descriptor instead.
 func (*GetPersonRequest) Descriptor() ([]byte, []int) {
-	return file_rotaloom_commons_v1_person_proto_rawDescGZIP(), []int{6}
+	return file_rotaloom_commons_v1_person_proto_rawDescGZIP(), []int{9}
 }
 
 func (x *GetPersonRequest) GetPersonId() int64 {
@@ -387,7 +548,7 @@ type UpdatePersonRequest struct {
 
 func (x *UpdatePersonRequest) Reset() {
 	*x = UpdatePersonRequest{}
-	mi := &file_rotaloom_commons_v1_person_proto_msgTypes[7]
+	mi := &file_rotaloom_commons_v1_person_proto_msgTypes[10]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -399,7 +560,7 @@ func (x *UpdatePersonRequest) String() string {
 func (*UpdatePersonRequest) ProtoMessage() {}
 
 func (x *UpdatePersonRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_commons_v1_person_proto_msgTypes[7]
+	mi := &file_rotaloom_commons_v1_person_proto_msgTypes[10]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -412,7 +573,7 @@ func (x *UpdatePersonRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use UpdatePersonRequest.ProtoReflect.Descriptor instead.
 func (*UpdatePersonRequest) Descriptor() ([]byte, []int) {
-	return file_rotaloom_commons_v1_person_proto_rawDescGZIP(), []int{7}
+	return file_rotaloom_commons_v1_person_proto_rawDescGZIP(), []int{10}
 }
 
 func (x *UpdatePersonRequest) GetPersonId() int64 {
@@ -438,7 +599,7 @@ type DeletePersonRequest struct {
 
 func (x *DeletePersonRequest) Reset() {
 	*x = DeletePersonRequest{}
-	mi := &file_rotaloom_commons_v1_person_proto_msgTypes[8]
+	mi := &file_rotaloom_commons_v1_person_proto_msgTypes[11]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -450,7 +611,7 @@ func (x *DeletePersonRequest) String() string {
 func (*DeletePersonRequest) ProtoMessage() {}
 
 func (x *DeletePersonRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_commons_v1_person_proto_msgTypes[8]
+	mi := &file_rotaloom_commons_v1_person_proto_msgTypes[11]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -463,7 +624,7 @@ func (x *DeletePersonRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use DeletePersonRequest.ProtoReflect.Descriptor instead.
 func (*DeletePersonRequest) Descriptor() ([]byte, []int) {
-	return file_rotaloom_commons_v1_person_proto_rawDescGZIP(), []int{8}
+	return file_rotaloom_commons_v1_person_proto_rawDescGZIP(), []int{11}
 }
 
 func (x *DeletePersonRequest) GetPersonId() int64 {
@@ -490,7 +651,7 @@ type GetPersonExtensionRequest struct {
 
 func (x *GetPersonExtensionRequest) Reset() {
 	*x = GetPersonExtensionRequest{}
-	mi := &file_rotaloom_commons_v1_person_proto_msgTypes[9]
+	mi := &file_rotaloom_commons_v1_person_proto_msgTypes[12]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -502,7 +663,7 @@ func (x *GetPersonExtensionRequest) String() string {
 func (*GetPersonExtensionRequest) ProtoMessage() {}
 
 func (x *GetPersonExtensionRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_commons_v1_person_proto_msgTypes[9]
+	mi := &file_rotaloom_commons_v1_person_proto_msgTypes[12]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -515,7 +676,7 @@ func (x *GetPersonExtensionRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetPersonExtensionRequest.ProtoReflect.Descriptor instead.
 func (*GetPersonExtensionRequest) Descriptor() ([]byte, []int) {
-	return file_rotaloom_commons_v1_person_proto_rawDescGZIP(), []int{9}
+	return file_rotaloom_commons_v1_person_proto_rawDescGZIP(), []int{12}
 }
 
 func (x *GetPersonExtensionRequest) GetExtensionType() string {
@@ -563,7 +724,7 @@ type GetCurrentUserInfoRequest struct {
 
 func (x *GetCurrentUserInfoRequest) Reset() {
 	*x = GetCurrentUserInfoRequest{}
-	mi := &file_rotaloom_commons_v1_person_proto_msgTypes[10]
+	mi := &file_rotaloom_commons_v1_person_proto_msgTypes[13]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -575,7 +736,7 @@ func (x *GetCurrentUserInfoRequest) String() string {
 func (*GetCurrentUserInfoRequest) ProtoMessage() {}
 
 func (x *GetCurrentUserInfoRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_commons_v1_person_proto_msgTypes[10]
+	mi := &file_rotaloom_commons_v1_person_proto_msgTypes[13]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -588,7 +749,7 @@ func (x *GetCurrentUserInfoRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetCurrentUserInfoRequest.ProtoReflect.Descriptor instead.
 func (*GetCurrentUserInfoRequest) Descriptor() ([]byte, []int) {
-	return file_rotaloom_commons_v1_person_proto_rawDescGZIP(), []int{10}
+	return file_rotaloom_commons_v1_person_proto_rawDescGZIP(), []int{13}
 }
 
 func (x *GetCurrentUserInfoRequest) GetIncludeContactInformation() bool {
@@ -609,7 +770,7 @@ type PersonList struct {
 
 func (x *PersonList) Reset() {
 	*x = PersonList{}
-	mi := &file_rotaloom_commons_v1_person_proto_msgTypes[11]
+	mi := &file_rotaloom_commons_v1_person_proto_msgTypes[14]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -621,7 +782,7 @@ func (x *PersonList) String() string {
 func (*PersonList) ProtoMessage() {}
 
 func (x *PersonList) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_commons_v1_person_proto_msgTypes[11]
+	mi := &file_rotaloom_commons_v1_person_proto_msgTypes[14]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -634,7 +795,7 @@ func (x *PersonList) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PersonList.ProtoReflect.Descriptor instead.
 func (*PersonList) Descriptor() ([]byte, []int) {
-	return file_rotaloom_commons_v1_person_proto_rawDescGZIP(), []int{11}
+	return file_rotaloom_commons_v1_person_proto_rawDescGZIP(), []int{14}
 }
 
 func (x *PersonList) GetPersons() []*Person {
@@ -663,7 +824,7 @@ type MultiReadPersonsRequest struct {
 
 func (x *MultiReadPersonsRequest) Reset() {
 	*x = MultiReadPersonsRequest{}
-	mi := &file_rotaloom_commons_v1_person_proto_msgTypes[12]
+	mi := &file_rotaloom_commons_v1_person_proto_msgTypes[15]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -675,7 +836,7 @@ func (x *MultiReadPersonsRequest) String() string {
 func (*MultiReadPersonsRequest) ProtoMessage() {}
 
 func (x *MultiReadPersonsRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_commons_v1_person_proto_msgTypes[12]
+	mi := &file_rotaloom_commons_v1_person_proto_msgTypes[15]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -688,7 +849,7 @@ func (x *MultiReadPersonsRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use MultiReadPersonsRequest.ProtoReflect.Descriptor instead.
 func (*MultiReadPersonsRequest) Descriptor() ([]byte, []int) {
-	return file_rotaloom_commons_v1_person_proto_rawDescGZIP(), []int{12}
+	return file_rotaloom_commons_v1_person_proto_rawDescGZIP(), []int{15}
 }
 
 func (x *MultiReadPersonsRequest) GetWhere() *PersonWhere {
@@ -737,7 +898,7 @@ type PersonWhere struct {
 
 func (x *PersonWhere) Reset() {
 	*x = PersonWhere{}
-	mi := &file_rotaloom_commons_v1_person_proto_msgTypes[13]
+	mi := &file_rotaloom_commons_v1_person_proto_msgTypes[16]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -749,7 +910,7 @@ func (x *PersonWhere) String() string {
 func (*PersonWhere) ProtoMessage() {}
 
 func (x *PersonWhere) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_commons_v1_person_proto_msgTypes[13]
+	mi := &file_rotaloom_commons_v1_person_proto_msgTypes[16]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -762,7 +923,7 @@ func (x *PersonWhere) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PersonWhere.ProtoReflect.Descriptor instead.
 func (*PersonWhere) Descriptor() ([]byte, []int) {
-	return file_rotaloom_commons_v1_person_proto_rawDescGZIP(), []int{13}
+	return file_rotaloom_commons_v1_person_proto_rawDescGZIP(), []int{16}
 }
 
 func (x *PersonWhere) GetEmployees() *PersonCriterion {
@@ -842,7 +1003,7 @@ type HyperFindFilter struct {
 
 func (x *HyperFindFilter) Reset() {
 	*x = HyperFindFilter{}
-	mi := &file_rotaloom_commons_v1_person_proto_msgTypes[14]
+	mi := &file_rotaloom_commons_v1_person_proto_msgTypes[17]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -854,7 +1015,7 @@ func (x *HyperFindFilter) String() string {
 func (*HyperFindFilter) ProtoMessage() {}
 
 func (x *HyperFindFilter) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_commons_v1_person_proto_msgTypes[14]
+	mi := &file_rotaloom_commons_v1_person_proto_msgTypes[17]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -867,7 +1028,7 @@ func (x *HyperFindFilter) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use HyperFindFilter.ProtoReflect.Descriptor instead.
 func (*HyperFindFilter) Descriptor() ([]byte, []int) {
-	return file_rotaloom_commons_v1_person_proto_rawDescGZIP(), []int{14}
+	return file_rotaloom_commons_v1_person_proto_rawDescGZIP(), []int{17}
 }
 
 func (x *HyperFindFilter) GetDateRange() *v1.DateRange {
@@ -906,7 +1067,7 @@ type PersonCriterion struct {
 
 func (x *PersonCriterion) Reset() {
 	*x = PersonCriterion{}
-	mi := &file_rotaloom_commons_v1_person_proto_msgTypes[15]
+	mi := &file_rotaloom_commons_v1_person_proto_msgTypes[18]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -918,7 +1079,7 @@ func (x *PersonCriterion) String() string {
 func (*PersonCriterion) ProtoMessage() {}
 
 func (x *PersonCriterion) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_commons_v1_person_proto_msgTypes[15]
+	mi := &file_rotaloom_commons_v1_person_proto_msgTypes[18]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -931,7 +1092,7 @@ func (x *PersonCriterion) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PersonCriterion.ProtoReflect.Descriptor instead.
 func (*PersonCriterion) Descriptor() ([]byte, []int) {
-	return file_rotaloom_commons_v1_person_proto_rawDescGZIP(), []int{15}
+	return file_rotaloom_commons_v1_person_proto_rawDescGZIP(), []int{18}
 }
 
 func (x *PersonCriterion) GetKey() string {
@@ -974,7 +1135,7 @@ type MultiReadPersonExtensionsRequest struct {
 
 func (x *MultiReadPersonExtensionsRequest) Reset() {
 	*x = MultiReadPersonExtensionsRequest{}
-	mi := &file_rotaloom_commons_v1_person_proto_msgTypes[16]
+	mi := &file_rotaloom_commons_v1_person_proto_msgTypes[19]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -986,7 +1147,7 @@ func (x *MultiReadPersonExtensionsRequest) String() string {
 func (*MultiReadPersonExtensionsRequest) ProtoMessage() {}
 
 func (x *MultiReadPersonExtensionsRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_commons_v1_person_proto_msgTypes[16]
+	mi := &file_rotaloom_commons_v1_person_proto_msgTypes[19]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -999,7 +1160,7 @@ func (x *MultiReadPersonExtensionsRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use MultiReadPersonExtensionsRequest.ProtoReflect.Descriptor instead.
 func (*MultiReadPersonExtensionsRequest) Descriptor() ([]byte, []int) {
-	return file_rotaloom_commons_v1_person_proto_rawDescGZIP(), []int{16}
+	return file_rotaloom_commons_v1_person_proto_rawDescGZIP(), []int{19}
 }
 
 func (x *MultiReadPersonExtensionsRequest) GetWhere() *PersonWhere {
@@ -1036,7 +1197,7 @@ type ApplyReadPersonsRequest struct {
 
 func (x *ApplyReadPersonsRequest) Reset() {
 	*x = ApplyReadPersonsRequest{}
-	mi := &file_rotaloom_commons_v1_person_proto_msgTypes[17]
+	mi := &file_rotaloom_commons_v1_person_proto_msgTypes[20]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1048,7 +1209,7 @@ func (x *ApplyReadPersonsRequest) String() string {
 func (*ApplyReadPersonsRequest) ProtoMessage() {}
 
 func (x *ApplyReadPersonsRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_commons_v1_person_proto_msgTypes[17]
+	mi := &file_rotaloom_commons_v1_person_proto_msgTypes[20]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1061,7 +1222,7 @@ func (x *ApplyReadPersonsRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ApplyReadPersonsRequest.ProtoReflect.Descriptor instead.
 func (*ApplyReadPersonsRequest) Descriptor() ([]byte, []int) {
-	return file_rotaloom_commons_v1_person_proto_rawDescGZIP(), []int{17}
+	return file_rotaloom_commons_v1_person_proto_rawDescGZIP(), []int{20}
 }
 
 func (x *ApplyReadPersonsRequest) GetWhere() *ApplyReadPersonsWhere {
@@ -1104,7 +1265,7 @@ type ApplyReadPersonsWhere struct {
 
 func (x *ApplyReadPersonsWhere) Reset() {
 	*x = ApplyReadPersonsWhere{}
-	mi := &file_rotaloom_commons_v1_person_proto_msgTypes[18]
+	mi := &file_rotaloom_commons_v1_person_proto_msgTypes[21]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1116,7 +1277,7 @@ func (x *ApplyReadPersonsWhere) String() string {
 func (*ApplyReadPersonsWhere) ProtoMessage() {}
 
 func (x *ApplyReadPersonsWhere) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_commons_v1_person_proto_msgTypes[18]
+	mi := &file_rotaloom_commons_v1_person_proto_msgTypes[21]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1129,7 +1290,7 @@ func (x *ApplyReadPersonsWhere) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ApplyReadPersonsWhere.ProtoReflect.Descriptor instead.
 func (*ApplyReadPersonsWhere) Descriptor() ([]byte, []int) {
-	return file_rotaloom_commons_v1_person_proto_rawDescGZIP(), []int{18}
+	return file_rotaloom_commons_v1_person_proto_rawDescGZIP(), []int{21}
 }
 
 func (x *ApplyReadPersonsWhere) GetEmploymentStatus() string {
@@ -1184,7 +1345,7 @@ type DateTimeRange struct {
 
 func (x *DateTimeRange) Reset() {
 	*x = DateTimeRange{}
-	mi := &file_rotaloom_commons_v1_person_proto_msgTypes[19]
+	mi := &file_rotaloom_commons_v1_person_proto_msgTypes[22]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1196,7 +1357,7 @@ func (x *DateTimeRange) String() string {
 func (*DateTimeRange) ProtoMessage() {}
 
 func (x *DateTimeRange) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_commons_v1_person_proto_msgTypes[19]
+	mi := &file_rotaloom_commons_v1_person_proto_msgTypes[22]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1209,7 +1370,7 @@ func (x *DateTimeRange) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use DateTimeRange.ProtoReflect.Descriptor instead.
 func (*DateTimeRange) Descriptor() ([]byte, []int) {
-	return file_rotaloom_commons_v1_person_proto_rawDescGZIP(), []int{19}
+	return file_rotaloom_commons_v1_person_proto_rawDescGZIP(), []int{22}
 }
 
 func (x *DateTimeRange) GetStartDateTime() string {
@@ -1238,7 +1399,7 @@ type PersonPage struct {
 
 func (x *PersonPage) Reset() {
 	*x = PersonPage{}
-	mi := &file_rotaloom_commons_v1_person_proto_msgTypes[20]
+	mi := &file_rotaloom_commons_v1_person_proto_msgTypes[23]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1250,7 +1411,7 @@ func (x *PersonPage) String() string {
 func (*PersonPage) ProtoMessage() {}
 
 func (x *PersonPage) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_commons_v1_person_proto_msgTypes[20]
+	mi := &file_rotaloom_commons_v1_person_proto_msgTypes[23]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1263,7 +1424,7 @@ func (x *PersonPage) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PersonPage.ProtoReflect.Descriptor instead.
 func (*PersonPage) Descriptor() ([]byte, []int) {
-	return file_rotaloom_commons_v1_person_proto_rawDescGZIP(), []int{20}
+	return file_rotaloom_commons_v1_person_proto_rawDescGZIP(), []int{23}
 }
 
 func (x *PersonPage) GetTotalElements() string {
@@ -1289,7 +1450,7 @@ type PersonRecordList struct {
 
 func (x *PersonRecordList) Reset() {
 	*x = PersonRecordList{}
-	mi := &file_rotaloom_commons_v1_person_proto_msgTypes[21]
+	mi := &file_rotaloom_commons_v1_person_proto_msgTypes[24]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1301,7 +1462,7 @@ func (x *PersonRecordList) String() string {
 func (*PersonRecordList) ProtoMessage() {}
 
 func (x *PersonRecordList) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_commons_v1_person_proto_msgTypes[21]
+	mi := &file_rotaloom_commons_v1_person_proto_msgTypes[24]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1314,7 +1475,7 @@ func (x *PersonRecordList) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PersonRecordList.ProtoReflect.Descriptor instead.
 func (*PersonRecordList) Descriptor() ([]byte, []int) {
-	return file_rotaloom_commons_v1_person_proto_rawDescGZIP(), []int{21}
+	return file_rotaloom_commons_v1_person_proto_rawDescGZIP(), []int{24}
 }
 
 func (x *PersonRecordList) GetRecords() []*PersonRecord {
@@ -1338,7 +1499,7 @@ type PersonRecord struct {
 
 func (x *PersonRecord) Reset() {
 	*x = PersonRecord{}
-	mi := &file_rotaloom_commons_v1_person_proto_msgTypes[22]
+	mi := &file_rotaloom_commons_v1_person_proto_msgTypes[25]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1350,7 +1511,7 @@ func (x *PersonRecord) String() string {
 func (*PersonRecord) ProtoMessage() {}
 
 func (x *PersonRecord) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_commons_v1_person_proto_msgTypes[22]
+	mi := &file_rotaloom_commons_v1_person_proto_msgTypes[25]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1363,7 +1524,7 @@ func (x *PersonRecord) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PersonRecord.ProtoReflect.Descriptor instead.
 func (*PersonRecord) Descriptor() ([]byte, []int) {
-	return file_rotaloom_commons_v1_person_proto_rawDescGZIP(), []int{22}
+	return file_rotaloom_commons_v1_person_proto_rawDescGZIP(), []int{25}
 }
 
 func (x *PersonRecord) GetPersonId() int64 {
@@ -1428,7 +1589,7 @@ type CurrentUserInfo struct {
 
 func (x *CurrentUserInfo) Reset() {
 	*x = CurrentUserInfo{}
-	mi := &file_rotaloom_commons_v1_person_proto_msgTypes[23]
+	mi := &file_rotaloom_commons_v1_person_proto_msgTypes[26]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1440,7 +1601,7 @@ func (x *CurrentUserInfo) String() string {
 func (*CurrentUserInfo) ProtoMessage() {}
 
 func (x *CurrentUserInfo) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_commons_v1_person_proto_msgTypes[23]
+	mi := &file_rotaloom_commons_v1_person_proto_msgTypes[26]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1453,7 +1614,7 @@ func (x *CurrentUserInfo) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CurrentUserInfo.ProtoReflect.Descriptor instead.
 func (*CurrentUserInfo) Descriptor() ([]byte, []int) {
-	return file_rotaloom_commons_v1_person_proto_rawDescGZIP(), []int{23}
+	return file_rotaloom_commons_v1_person_proto_rawDescGZIP(), []int{26}
 }
 
 func (x *CurrentUserInfo) GetEmployeeId() int64 {
@@ -1549,7 +1710,7 @@ type CurrentUserTimeZone struct {
 
 func (x *CurrentUserTimeZone) Reset() {
 	*x = CurrentUserTimeZone{}
-	mi := &file_rotaloom_commons_v1_person_proto_msgTypes[24]
+	mi := &file_rotaloom_commons_v1_person_proto_msgTypes[27]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1561,7 +1722,7 @@ func (x *CurrentUserTimeZone) String() string {
 func (*CurrentUserTimeZone) ProtoMessage() {}
 
 func (x *CurrentUserTimeZone) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_commons_v1_person_proto_msgTypes[24]
+	mi := &file_rotaloom_commons_v1_person_proto_msgTypes[27]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1574,7 +1735,7 @@ func (x *CurrentUserTimeZone) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CurrentUserTimeZone.ProtoReflect.Descriptor instead.
 func (*CurrentUserTimeZone) Descriptor() ([]byte, []int) {
-	return file_rotaloom_commons_v1_person_proto_rawDescGZIP(), []int{24}
+	return file_rotaloom_commons_v1_person_proto_rawDescGZIP(), []int{27}
 }
 
 func (x *CurrentUserTimeZone) GetTimeZoneId() int64 {
@@ -1622,7 +1783,7 @@ type BasePersonList struct {
 
 func (x *BasePersonList) Reset() {
 	*x = BasePersonList{}
-	mi := &file_rotaloom_commons_v1_person_proto_msgTypes[25]
+	mi := &file_rotaloom_commons_v1_person_proto_msgTypes[28]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1634,7 +1795,7 @@ func (x *BasePersonList) String() string {
 func (*BasePersonList) ProtoMessage() {}
 
 func (x *BasePersonList) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_commons_v1_person_proto_msgTypes[25]
+	mi := &file_rotaloom_commons_v1_person_proto_msgTypes[28]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1647,7 +1808,7 @@ func (x *BasePersonList) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use BasePersonList.ProtoReflect.Descriptor instead.
 func (*BasePersonList) Descriptor() ([]byte, []int) {
-	return file_rotaloom_commons_v1_person_proto_rawDescGZIP(), []int{25}
+	return file_rotaloom_commons_v1_person_proto_rawDescGZIP(), []int{28}
 }
 
 func (x *BasePersonList) GetPersons() []*BasePerson {
@@ -1677,7 +1838,7 @@ type BasePerson struct {
 
 func (x *BasePerson) Reset() {
 	*x = BasePerson{}
-	mi := &file_rotaloom_commons_v1_person_proto_msgTypes[26]
+	mi := &file_rotaloom_commons_v1_person_proto_msgTypes[29]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1689,7 +1850,7 @@ func (x *BasePerson) String() string {
 func (*BasePerson) ProtoMessage() {}
 
 func (x *BasePerson) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_commons_v1_person_proto_msgTypes[26]
+	mi := &file_rotaloom_commons_v1_person_proto_msgTypes[29]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1702,7 +1863,7 @@ func (x *BasePerson) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use BasePerson.ProtoReflect.Descriptor instead.
 func (*BasePerson) Descriptor() ([]byte, []int) {
-	return file_rotaloom_commons_v1_person_proto_rawDescGZIP(), []int{26}
+	return file_rotaloom_commons_v1_person_proto_rawDescGZIP(), []int{29}
 }
 
 func (x *BasePerson) GetPersonId() int64 {
@@ -1743,7 +1904,7 @@ type ResolvePersonsRequest struct {
 
 func (x *ResolvePersonsRequest) Reset() {
 	*x = ResolvePersonsRequest{}
-	mi := &file_rotaloom_commons_v1_person_proto_msgTypes[27]
+	mi := &file_rotaloom_commons_v1_person_proto_msgTypes[30]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1755,7 +1916,7 @@ func (x *ResolvePersonsRequest) String() string {
 func (*ResolvePersonsRequest) ProtoMessage() {}
 
 func (x *ResolvePersonsRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_commons_v1_person_proto_msgTypes[27]
+	mi := &file_rotaloom_commons_v1_person_proto_msgTypes[30]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1768,7 +1929,7 @@ func (x *ResolvePersonsRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ResolvePersonsRequest.ProtoReflect.Descriptor instead.
 func (*ResolvePersonsRequest) Descriptor() ([]byte, []int) {
-	return file_rotaloom_commons_v1_person_proto_rawDescGZIP(), []int{27}
+	return file_rotaloom_commons_v1_person_proto_rawDescGZIP(), []int{30}
 }
 
 func (x *ResolvePersonsRequest) GetIds() []int64 {
@@ -1794,7 +1955,7 @@ type ResolvePersonsResponse struct {
 
 func (x *ResolvePersonsResponse) Reset() {
 	*x = ResolvePersonsResponse{}
-	mi := &file_rotaloom_commons_v1_person_proto_msgTypes[28]
+	mi := &file_rotaloom_commons_v1_person_proto_msgTypes[31]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1806,7 +1967,7 @@ func (x *ResolvePersonsResponse) String() string {
 func (*ResolvePersonsResponse) ProtoMessage() {}
 
 func (x *ResolvePersonsResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_commons_v1_person_proto_msgTypes[28]
+	mi := &file_rotaloom_commons_v1_person_proto_msgTypes[31]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1819,7 +1980,7 @@ func (x *ResolvePersonsResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ResolvePersonsResponse.ProtoReflect.Descriptor instead.
 func (*ResolvePersonsResponse) Descriptor() ([]byte, []int) {
-	return file_rotaloom_commons_v1_person_proto_rawDescGZIP(), []int{28}
+	return file_rotaloom_commons_v1_person_proto_rawDescGZIP(), []int{31}
 }
 
 func (x *ResolvePersonsResponse) GetPersons() []*PersonState {
@@ -1855,7 +2016,7 @@ type PersonState struct {
 
 func (x *PersonState) Reset() {
 	*x = PersonState{}
-	mi := &file_rotaloom_commons_v1_person_proto_msgTypes[29]
+	mi := &file_rotaloom_commons_v1_person_proto_msgTypes[32]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1867,7 +2028,7 @@ func (x *PersonState) String() string {
 func (*PersonState) ProtoMessage() {}
 
 func (x *PersonState) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_commons_v1_person_proto_msgTypes[29]
+	mi := &file_rotaloom_commons_v1_person_proto_msgTypes[32]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1880,7 +2041,7 @@ func (x *PersonState) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PersonState.ProtoReflect.Descriptor instead.
 func (*PersonState) Descriptor() ([]byte, []int) {
-	return file_rotaloom_commons_v1_person_proto_rawDescGZIP(), []int{29}
+	return file_rotaloom_commons_v1_person_proto_rawDescGZIP(), []int{32}
 }
 
 func (x *PersonState) GetPersonId() int64 {
@@ -1959,7 +2120,7 @@ type PersonDays struct {
 
 func (x *PersonDays) Reset() {
 	*x = PersonDays{}
-	mi := &file_rotaloom_commons_v1_person_proto_msgTypes[30]
+	mi := &file_rotaloom_commons_v1_person_proto_msgTypes[33]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1971,7 +2132,7 @@ func (x *PersonDays) String() string {
 func (*PersonDays) ProtoMessage() {}
 
 func (x *PersonDays) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_commons_v1_person_proto_msgTypes[30]
+	mi := &file_rotaloom_commons_v1_person_proto_msgTypes[33]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1984,7 +2145,7 @@ func (x *PersonDays) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PersonDays.ProtoReflect.Descriptor instead.
 func (*PersonDays) Descriptor() ([]byte, []int) {
-	return file_rotaloom_commons_v1_person_proto_rawDescGZIP(), []int{30}
+	return file_rotaloom_commons_v1_person_proto_rawDescGZIP(), []int{33}
 }
 
 func (x *PersonDays) GetFrom() string {
@@ -2012,7 +2173,7 @@ type PersonsChanged struct {
 
 func (x *PersonsChanged) Reset() {
 	*x = PersonsChanged{}
-	mi := &file_rotaloom_commons_v1_person_proto_msgTypes[31]
+	mi := &file_rotaloom_commons_v1_person_proto_msgTypes[34]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2024,7 +2185,7 @@ func (x *PersonsChanged) String() string {
 func (*PersonsChanged) ProtoMessage() {}
 
 func (x *PersonsChanged) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_commons_v1_person_proto_msgTypes[31]
+	mi := &file_rotaloom_commons_v1_person_proto_msgTypes[34]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2037,7 +2198,7 @@ func (x *PersonsChanged) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PersonsChanged.ProtoReflect.Descriptor instead.
 func (*PersonsChanged) Descriptor() ([]byte, []int) {
-	return file_rotaloom_commons_v1_person_proto_rawDescGZIP(), []int{31}
+	return file_rotaloom_commons_v1_person_proto_rawDescGZIP(), []int{34}
 }
 
 func (x *PersonsChanged) GetPersons() []*PersonState {
@@ -2051,7 +2212,18 @@ var File_rotaloom_commons_v1_person_proto protoreflect.FileDescriptor
 
 const file_rotaloom_commons_v1_person_proto_rawDesc = "" +
 	"\n" +
-	" rotaloom/commons/v1/person.proto\x12\x13rotaloom.commons.v1\x1a\x1cgoogle/api/annotations.proto\x1a\x1bgoogle/protobuf/empty.proto\x1a\x1cgoogle/protobuf/struct.proto\x1a\x1erotaloom/common/v1/fault.proto\x1a\x1crotaloom/common/v1/ref.proto\x1a*rotaloom/commons/v1/person_extension.proto\x1a'rotaloom/commons/v1/person_record.proto\x1a!rotaloom/options/v1/options.proto\"N\n" +
+	" rotaloom/commons/v1/person.proto\x12\x13rotaloom.commons.v1\x1a\x1cgoogle/api/annotations.proto\x1a\x1bgoogle/protobuf/empty.proto\x1a\x1cgoogle/protobuf/struct.proto\x1a\x1erotaloom/common/v1/fault.proto\x1a\x1crotaloom/common/v1/ref.proto\x1a*rotaloom/commons/v1/person_extension.proto\x1a'rotaloom/commons/v1/person_record.proto\x1a!rotaloom/options/v1/options.proto\"\x95\x01\n" +
+	"\x16IdentifyPersonsRequest\x126\n" +
+	"\x05where\x18\x01 \x01(\v2 .rotaloom.commons.v1.PersonWhereR\x05where\x12C\n" +
+	"\n" +
+	"identities\x18\x02 \x03(\v2#.rotaloom.commons.v1.PersonIdentityR\n" +
+	"identities\"Z\n" +
+	"\x17IdentifyPersonsResponse\x12?\n" +
+	"\apersons\x18\x01 \x03(\v2%.rotaloom.commons.v1.IdentifiedPersonR\apersons\"\xa5\x01\n" +
+	"\x10IdentifiedPerson\x12\x1b\n" +
+	"\tperson_id\x18\x01 \x01(\x03R\bpersonId\x12?\n" +
+	"\bidentity\x18\x02 \x01(\v2#.rotaloom.commons.v1.PersonIdentityR\bidentity\x123\n" +
+	"\x05error\x18\x03 \x01(\v2\x1d.rotaloom.common.v1.ErrorBodyR\x05error\"N\n" +
 	"\x17ReadCustomFieldsRequest\x12\x1d\n" +
 	"\n" +
 	"person_ids\x18\x01 \x03(\x03R\tpersonIds\x12\x14\n" +
@@ -2236,7 +2408,7 @@ const file_rotaloom_commons_v1_person_proto_rawDesc = "" +
 	"\apersons\x18\x01 \x03(\v2 .rotaloom.commons.v1.PersonStateR\apersons:x\xaa\xbb\x18t\n" +
 	"\x1frotaloom.commons.person.changed\x12\vtimekeeping\x12\n" +
 	"scheduling\x1a8\n" +
-	"\acommons\x12\apersons\x1a\apersons\"\tperson_id*\aversion2\adeleted2\xee\x18\n" +
+	"\acommons\x12\apersons\x1a\apersons\"\tperson_id*\aversion2\adeleted2\xf4\x19\n" +
 	"\rPersonService\x12\x93\x01\n" +
 	"\tGetPerson\x12%.rotaloom.commons.v1.GetPersonRequest\x1a\x1b.rotaloom.commons.v1.Person\"B\xa2\xbb\x18\x17\n" +
 	"\x13commons.person.read\x18\x01\x82\xd3\xe4\x93\x02!\x12\x1f/v1/commons/persons/{person_id}\x12\x84\x01\n" +
@@ -2268,7 +2440,8 @@ const file_rotaloom_commons_v1_person_proto_rawDesc = "" +
 	"\x14MultiReadBasePersons\x12,.rotaloom.commons.v1.MultiReadPersonsRequest\x1a#.rotaloom.commons.v1.BasePersonList\"Q\xa2\xbb\x18\x17\n" +
 	"\x13commons.person.read\x18\x02\x82\xd3\xe4\x93\x020:\x01*\"+/v1/commons/persons/base_persons/multi_read\x12\x8c\x01\n" +
 	"\x0eResolvePersons\x12*.rotaloom.commons.v1.ResolvePersonsRequest\x1a+.rotaloom.commons.v1.ResolvePersonsResponse\"!\xa2\xbb\x18\x1d\x18\x010\x01Z\vtimekeepingZ\n" +
-	"scheduling\x12\x86\x01\n" +
+	"scheduling\x12\x83\x01\n" +
+	"\x0fIdentifyPersons\x12+.rotaloom.commons.v1.IdentifyPersonsRequest\x1a,.rotaloom.commons.v1.IdentifyPersonsResponse\"\x15\xa2\xbb\x18\x11\x18\x020\x01Z\vtimekeeping\x12\x86\x01\n" +
 	"\x10ReadCustomFields\x12,.rotaloom.commons.v1.ReadCustomFieldsRequest\x1a-.rotaloom.commons.v1.ReadCustomFieldsResponse\"\x15\xa2\xbb\x18\x11\x18\x010\x01Z\vtimekeeping\x12\x7f\n" +
 	"\x0eReadBirthDates\x12*.rotaloom.commons.v1.ReadBirthDatesRequest\x1a+.rotaloom.commons.v1.ReadBirthDatesResponse\"\x14\xa2\xbb\x18\x10\x18\x010\x01Z\n" +
 	"schedulingB\xda\x01\n" +
@@ -2286,123 +2459,134 @@ func file_rotaloom_commons_v1_person_proto_rawDescGZIP() []byte {
 	return file_rotaloom_commons_v1_person_proto_rawDescData
 }
 
-var file_rotaloom_commons_v1_person_proto_msgTypes = make([]protoimpl.MessageInfo, 32)
+var file_rotaloom_commons_v1_person_proto_msgTypes = make([]protoimpl.MessageInfo, 35)
 var file_rotaloom_commons_v1_person_proto_goTypes = []any{
-	(*ReadCustomFieldsRequest)(nil),          // 0: rotaloom.commons.v1.ReadCustomFieldsRequest
-	(*ReadCustomFieldsResponse)(nil),         // 1: rotaloom.commons.v1.ReadCustomFieldsResponse
-	(*PersonCustomField)(nil),                // 2: rotaloom.commons.v1.PersonCustomField
-	(*ReadBirthDatesRequest)(nil),            // 3: rotaloom.commons.v1.ReadBirthDatesRequest
-	(*ReadBirthDatesResponse)(nil),           // 4: rotaloom.commons.v1.ReadBirthDatesResponse
-	(*BirthDate)(nil),                        // 5: rotaloom.commons.v1.BirthDate
-	(*GetPersonRequest)(nil),                 // 6: rotaloom.commons.v1.GetPersonRequest
-	(*UpdatePersonRequest)(nil),              // 7: rotaloom.commons.v1.UpdatePersonRequest
-	(*DeletePersonRequest)(nil),              // 8: rotaloom.commons.v1.DeletePersonRequest
-	(*GetPersonExtensionRequest)(nil),        // 9: rotaloom.commons.v1.GetPersonExtensionRequest
-	(*GetCurrentUserInfoRequest)(nil),        // 10: rotaloom.commons.v1.GetCurrentUserInfoRequest
-	(*PersonList)(nil),                       // 11: rotaloom.commons.v1.PersonList
-	(*MultiReadPersonsRequest)(nil),          // 12: rotaloom.commons.v1.MultiReadPersonsRequest
-	(*PersonWhere)(nil),                      // 13: rotaloom.commons.v1.PersonWhere
-	(*HyperFindFilter)(nil),                  // 14: rotaloom.commons.v1.HyperFindFilter
-	(*PersonCriterion)(nil),                  // 15: rotaloom.commons.v1.PersonCriterion
-	(*MultiReadPersonExtensionsRequest)(nil), // 16: rotaloom.commons.v1.MultiReadPersonExtensionsRequest
-	(*ApplyReadPersonsRequest)(nil),          // 17: rotaloom.commons.v1.ApplyReadPersonsRequest
-	(*ApplyReadPersonsWhere)(nil),            // 18: rotaloom.commons.v1.ApplyReadPersonsWhere
-	(*DateTimeRange)(nil),                    // 19: rotaloom.commons.v1.DateTimeRange
-	(*PersonPage)(nil),                       // 20: rotaloom.commons.v1.PersonPage
-	(*PersonRecordList)(nil),                 // 21: rotaloom.commons.v1.PersonRecordList
-	(*PersonRecord)(nil),                     // 22: rotaloom.commons.v1.PersonRecord
-	(*CurrentUserInfo)(nil),                  // 23: rotaloom.commons.v1.CurrentUserInfo
-	(*CurrentUserTimeZone)(nil),              // 24: rotaloom.commons.v1.CurrentUserTimeZone
-	(*BasePersonList)(nil),                   // 25: rotaloom.commons.v1.BasePersonList
-	(*BasePerson)(nil),                       // 26: rotaloom.commons.v1.BasePerson
-	(*ResolvePersonsRequest)(nil),            // 27: rotaloom.commons.v1.ResolvePersonsRequest
-	(*ResolvePersonsResponse)(nil),           // 28: rotaloom.commons.v1.ResolvePersonsResponse
-	(*PersonState)(nil),                      // 29: rotaloom.commons.v1.PersonState
-	(*PersonDays)(nil),                       // 30: rotaloom.commons.v1.PersonDays
-	(*PersonsChanged)(nil),                   // 31: rotaloom.commons.v1.PersonsChanged
-	(*Person)(nil),                           // 32: rotaloom.commons.v1.Person
-	(*v1.ErrorBody)(nil),                     // 33: rotaloom.common.v1.ErrorBody
-	(*v1.DateRange)(nil),                     // 34: rotaloom.common.v1.DateRange
-	(*v1.Ref)(nil),                           // 35: rotaloom.common.v1.Ref
-	(*structpb.Value)(nil),                   // 36: google.protobuf.Value
-	(*structpb.ListValue)(nil),               // 37: google.protobuf.ListValue
-	(*ExtensionEmail)(nil),                   // 38: rotaloom.commons.v1.ExtensionEmail
-	(*ExtensionTelephone)(nil),               // 39: rotaloom.commons.v1.ExtensionTelephone
-	(*ExtensionPostalAddress)(nil),           // 40: rotaloom.commons.v1.ExtensionPostalAddress
-	(*emptypb.Empty)(nil),                    // 41: google.protobuf.Empty
-	(*v1.RefList)(nil),                       // 42: rotaloom.common.v1.RefList
-	(*PersonExtensionList)(nil),              // 43: rotaloom.commons.v1.PersonExtensionList
-	(*PersonExtension)(nil),                  // 44: rotaloom.commons.v1.PersonExtension
+	(*IdentifyPersonsRequest)(nil),           // 0: rotaloom.commons.v1.IdentifyPersonsRequest
+	(*IdentifyPersonsResponse)(nil),          // 1: rotaloom.commons.v1.IdentifyPersonsResponse
+	(*IdentifiedPerson)(nil),                 // 2: rotaloom.commons.v1.IdentifiedPerson
+	(*ReadCustomFieldsRequest)(nil),          // 3: rotaloom.commons.v1.ReadCustomFieldsRequest
+	(*ReadCustomFieldsResponse)(nil),         // 4: rotaloom.commons.v1.ReadCustomFieldsResponse
+	(*PersonCustomField)(nil),                // 5: rotaloom.commons.v1.PersonCustomField
+	(*ReadBirthDatesRequest)(nil),            // 6: rotaloom.commons.v1.ReadBirthDatesRequest
+	(*ReadBirthDatesResponse)(nil),           // 7: rotaloom.commons.v1.ReadBirthDatesResponse
+	(*BirthDate)(nil),                        // 8: rotaloom.commons.v1.BirthDate
+	(*GetPersonRequest)(nil),                 // 9: rotaloom.commons.v1.GetPersonRequest
+	(*UpdatePersonRequest)(nil),              // 10: rotaloom.commons.v1.UpdatePersonRequest
+	(*DeletePersonRequest)(nil),              // 11: rotaloom.commons.v1.DeletePersonRequest
+	(*GetPersonExtensionRequest)(nil),        // 12: rotaloom.commons.v1.GetPersonExtensionRequest
+	(*GetCurrentUserInfoRequest)(nil),        // 13: rotaloom.commons.v1.GetCurrentUserInfoRequest
+	(*PersonList)(nil),                       // 14: rotaloom.commons.v1.PersonList
+	(*MultiReadPersonsRequest)(nil),          // 15: rotaloom.commons.v1.MultiReadPersonsRequest
+	(*PersonWhere)(nil),                      // 16: rotaloom.commons.v1.PersonWhere
+	(*HyperFindFilter)(nil),                  // 17: rotaloom.commons.v1.HyperFindFilter
+	(*PersonCriterion)(nil),                  // 18: rotaloom.commons.v1.PersonCriterion
+	(*MultiReadPersonExtensionsRequest)(nil), // 19: rotaloom.commons.v1.MultiReadPersonExtensionsRequest
+	(*ApplyReadPersonsRequest)(nil),          // 20: rotaloom.commons.v1.ApplyReadPersonsRequest
+	(*ApplyReadPersonsWhere)(nil),            // 21: rotaloom.commons.v1.ApplyReadPersonsWhere
+	(*DateTimeRange)(nil),                    // 22: rotaloom.commons.v1.DateTimeRange
+	(*PersonPage)(nil),                       // 23: rotaloom.commons.v1.PersonPage
+	(*PersonRecordList)(nil),                 // 24: rotaloom.commons.v1.PersonRecordList
+	(*PersonRecord)(nil),                     // 25: rotaloom.commons.v1.PersonRecord
+	(*CurrentUserInfo)(nil),                  // 26: rotaloom.commons.v1.CurrentUserInfo
+	(*CurrentUserTimeZone)(nil),              // 27: rotaloom.commons.v1.CurrentUserTimeZone
+	(*BasePersonList)(nil),                   // 28: rotaloom.commons.v1.BasePersonList
+	(*BasePerson)(nil),                       // 29: rotaloom.commons.v1.BasePerson
+	(*ResolvePersonsRequest)(nil),            // 30: rotaloom.commons.v1.ResolvePersonsRequest
+	(*ResolvePersonsResponse)(nil),           // 31: rotaloom.commons.v1.ResolvePersonsResponse
+	(*PersonState)(nil),                      // 32: rotaloom.commons.v1.PersonState
+	(*PersonDays)(nil),                       // 33: rotaloom.commons.v1.PersonDays
+	(*PersonsChanged)(nil),                   // 34: rotaloom.commons.v1.PersonsChanged
+	(*PersonIdentity)(nil),                   // 35: rotaloom.commons.v1.PersonIdentity
+	(*v1.ErrorBody)(nil),                     // 36: rotaloom.common.v1.ErrorBody
+	(*Person)(nil),                           // 37: rotaloom.commons.v1.Person
+	(*v1.DateRange)(nil),                     // 38: rotaloom.common.v1.DateRange
+	(*v1.Ref)(nil),                           // 39: rotaloom.common.v1.Ref
+	(*structpb.Value)(nil),                   // 40: google.protobuf.Value
+	(*structpb.ListValue)(nil),               // 41: google.protobuf.ListValue
+	(*ExtensionEmail)(nil),                   // 42: rotaloom.commons.v1.ExtensionEmail
+	(*ExtensionTelephone)(nil),               // 43: rotaloom.commons.v1.ExtensionTelephone
+	(*ExtensionPostalAddress)(nil),           // 44: rotaloom.commons.v1.ExtensionPostalAddress
+	(*emptypb.Empty)(nil),                    // 45: google.protobuf.Empty
+	(*v1.RefList)(nil),                       // 46: rotaloom.common.v1.RefList
+	(*PersonExtensionList)(nil),              // 47: rotaloom.commons.v1.PersonExtensionList
+	(*PersonExtension)(nil),                  // 48: rotaloom.commons.v1.PersonExtension
 }
 var file_rotaloom_commons_v1_person_proto_depIdxs = []int32{
-	2,  // 0: rotaloom.commons.v1.ReadCustomFieldsResponse.fields:type_name -> rotaloom.commons.v1.PersonCustomField
-	5,  // 1: rotaloom.commons.v1.ReadBirthDatesResponse.birth_dates:type_name -> rotaloom.commons.v1.BirthDate
-	32, // 2: rotaloom.commons.v1.UpdatePersonRequest.person:type_name -> rotaloom.commons.v1.Person
-	32, // 3: rotaloom.commons.v1.PersonList.persons:type_name -> rotaloom.commons.v1.Person
-	33, // 4: rotaloom.commons.v1.PersonList.failure:type_name -> rotaloom.common.v1.ErrorBody
-	13, // 5: rotaloom.commons.v1.MultiReadPersonsRequest.where:type_name -> rotaloom.commons.v1.PersonWhere
-	15, // 6: rotaloom.commons.v1.PersonWhere.employees:type_name -> rotaloom.commons.v1.PersonCriterion
-	14, // 7: rotaloom.commons.v1.PersonWhere.hyper_find_filter:type_name -> rotaloom.commons.v1.HyperFindFilter
-	34, // 8: rotaloom.commons.v1.HyperFindFilter.date_range:type_name -> rotaloom.common.v1.DateRange
-	35, // 9: rotaloom.commons.v1.HyperFindFilter.hyperfind:type_name -> rotaloom.common.v1.Ref
-	36, // 10: rotaloom.commons.v1.HyperFindFilter.visibility_code:type_name -> google.protobuf.Value
-	37, // 11: rotaloom.commons.v1.PersonCriterion.multi_key_values:type_name -> google.protobuf.ListValue
-	13, // 12: rotaloom.commons.v1.MultiReadPersonExtensionsRequest.where:type_name -> rotaloom.commons.v1.PersonWhere
-	18, // 13: rotaloom.commons.v1.ApplyReadPersonsRequest.where:type_name -> rotaloom.commons.v1.ApplyReadPersonsWhere
-	19, // 14: rotaloom.commons.v1.ApplyReadPersonsWhere.date_range:type_name -> rotaloom.commons.v1.DateTimeRange
-	21, // 15: rotaloom.commons.v1.PersonPage.records:type_name -> rotaloom.commons.v1.PersonRecordList
-	22, // 16: rotaloom.commons.v1.PersonRecordList.records:type_name -> rotaloom.commons.v1.PersonRecord
-	24, // 17: rotaloom.commons.v1.CurrentUserInfo.time_zone:type_name -> rotaloom.commons.v1.CurrentUserTimeZone
-	38, // 18: rotaloom.commons.v1.CurrentUserInfo.email_contacts:type_name -> rotaloom.commons.v1.ExtensionEmail
-	39, // 19: rotaloom.commons.v1.CurrentUserInfo.telephone_contacts:type_name -> rotaloom.commons.v1.ExtensionTelephone
-	40, // 20: rotaloom.commons.v1.CurrentUserInfo.postal_addresses:type_name -> rotaloom.commons.v1.ExtensionPostalAddress
-	26, // 21: rotaloom.commons.v1.BasePersonList.persons:type_name -> rotaloom.commons.v1.BasePerson
-	33, // 22: rotaloom.commons.v1.BasePersonList.failure:type_name -> rotaloom.common.v1.ErrorBody
-	29, // 23: rotaloom.commons.v1.ResolvePersonsResponse.persons:type_name -> rotaloom.commons.v1.PersonState
-	30, // 24: rotaloom.commons.v1.PersonState.terminated:type_name -> rotaloom.commons.v1.PersonDays
-	30, // 25: rotaloom.commons.v1.PersonState.locked_out:type_name -> rotaloom.commons.v1.PersonDays
-	29, // 26: rotaloom.commons.v1.PersonsChanged.persons:type_name -> rotaloom.commons.v1.PersonState
-	6,  // 27: rotaloom.commons.v1.PersonService.GetPerson:input_type -> rotaloom.commons.v1.GetPersonRequest
-	32, // 28: rotaloom.commons.v1.PersonService.CreatePerson:input_type -> rotaloom.commons.v1.Person
-	11, // 29: rotaloom.commons.v1.PersonService.MultiCreatePersons:input_type -> rotaloom.commons.v1.PersonList
-	7,  // 30: rotaloom.commons.v1.PersonService.UpdatePerson:input_type -> rotaloom.commons.v1.UpdatePersonRequest
-	8,  // 31: rotaloom.commons.v1.PersonService.DeletePerson:input_type -> rotaloom.commons.v1.DeletePersonRequest
-	11, // 32: rotaloom.commons.v1.PersonService.MultiUpdatePersons:input_type -> rotaloom.commons.v1.PersonList
-	11, // 33: rotaloom.commons.v1.PersonService.MultiUpsertPersons:input_type -> rotaloom.commons.v1.PersonList
-	11, // 34: rotaloom.commons.v1.PersonService.MultiDeletePersons:input_type -> rotaloom.commons.v1.PersonList
-	12, // 35: rotaloom.commons.v1.PersonService.MultiReadPersons:input_type -> rotaloom.commons.v1.MultiReadPersonsRequest
-	12, // 36: rotaloom.commons.v1.PersonService.MultiReadPersonRefs:input_type -> rotaloom.commons.v1.MultiReadPersonsRequest
-	16, // 37: rotaloom.commons.v1.PersonService.MultiReadPersonExtensions:input_type -> rotaloom.commons.v1.MultiReadPersonExtensionsRequest
-	9,  // 38: rotaloom.commons.v1.PersonService.GetPersonExtension:input_type -> rotaloom.commons.v1.GetPersonExtensionRequest
-	17, // 39: rotaloom.commons.v1.PersonService.ApplyReadPersons:input_type -> rotaloom.commons.v1.ApplyReadPersonsRequest
-	10, // 40: rotaloom.commons.v1.PersonService.GetCurrentUserInfo:input_type -> rotaloom.commons.v1.GetCurrentUserInfoRequest
-	12, // 41: rotaloom.commons.v1.PersonService.MultiReadBasePersons:input_type -> rotaloom.commons.v1.MultiReadPersonsRequest
-	27, // 42: rotaloom.commons.v1.PersonService.ResolvePersons:input_type -> rotaloom.commons.v1.ResolvePersonsRequest
-	0,  // 43: rotaloom.commons.v1.PersonService.ReadCustomFields:input_type -> rotaloom.commons.v1.ReadCustomFieldsRequest
-	3,  // 44: rotaloom.commons.v1.PersonService.ReadBirthDates:input_type -> rotaloom.commons.v1.ReadBirthDatesRequest
-	32, // 45: rotaloom.commons.v1.PersonService.GetPerson:output_type -> rotaloom.commons.v1.Person
-	32, // 46: rotaloom.commons.v1.PersonService.CreatePerson:output_type -> rotaloom.commons.v1.Person
-	11, // 47: rotaloom.commons.v1.PersonService.MultiCreatePersons:output_type -> rotaloom.commons.v1.PersonList
-	32, // 48: rotaloom.commons.v1.PersonService.UpdatePerson:output_type -> rotaloom.commons.v1.Person
-	41, // 49: rotaloom.commons.v1.PersonService.DeletePerson:output_type -> google.protobuf.Empty
-	11, // 50: rotaloom.commons.v1.PersonService.MultiUpdatePersons:output_type -> rotaloom.commons.v1.PersonList
-	11, // 51: rotaloom.commons.v1.PersonService.MultiUpsertPersons:output_type -> rotaloom.commons.v1.PersonList
-	11, // 52: rotaloom.commons.v1.PersonService.MultiDeletePersons:output_type -> rotaloom.commons.v1.PersonList
-	11, // 53: rotaloom.commons.v1.PersonService.MultiReadPersons:output_type -> rotaloom.commons.v1.PersonList
-	42, // 54: rotaloom.commons.v1.PersonService.MultiReadPersonRefs:output_type -> rotaloom.common.v1.RefList
-	43, // 55: rotaloom.commons.v1.PersonService.MultiReadPersonExtensions:output_type -> rotaloom.commons.v1.PersonExtensionList
-	44, // 56: rotaloom.commons.v1.PersonService.GetPersonExtension:output_type -> rotaloom.commons.v1.PersonExtension
-	20, // 57: rotaloom.commons.v1.PersonService.ApplyReadPersons:output_type -> rotaloom.commons.v1.PersonPage
-	23, // 58: rotaloom.commons.v1.PersonService.GetCurrentUserInfo:output_type -> rotaloom.commons.v1.CurrentUserInfo
-	25, // 59: rotaloom.commons.v1.PersonService.MultiReadBasePersons:output_type -> rotaloom.commons.v1.BasePersonList
-	28, // 60: rotaloom.commons.v1.PersonService.ResolvePersons:output_type -> rotaloom.commons.v1.ResolvePersonsResponse
-	1,  // 61: rotaloom.commons.v1.PersonService.ReadCustomFields:output_type -> rotaloom.commons.v1.ReadCustomFieldsResponse
-	4,  // 62: rotaloom.commons.v1.PersonService.ReadBirthDates:output_type -> rotaloom.commons.v1.ReadBirthDatesResponse
-	45, // [45:63] is the sub-list for method output_type
-	27, // [27:45] is the sub-list for method input_type
-	27, // [27:27] is the sub-list for extension type_name
-	27, // [27:27] is the sub-list for extension extendee
-	0,  // [0:27] is the sub-list for field type_name
+	16, // 0: rotaloom.commons.v1.IdentifyPersonsRequest.where:type_name -> rotaloom.commons.v1.PersonWhere
+	35, // 1: rotaloom.commons.v1.IdentifyPersonsRequest.identities:type_name -> rotaloom.commons.v1.PersonIdentity
+	2,  // 2: rotaloom.commons.v1.IdentifyPersonsResponse.persons:type_name -> rotaloom.commons.v1.IdentifiedPerson
+	35, // 3: rotaloom.commons.v1.IdentifiedPerson.identity:type_name -> rotaloom.commons.v1.PersonIdentity
+	36, // 4: rotaloom.commons.v1.IdentifiedPerson.error:type_name -> rotaloom.common.v1.ErrorBody
+	5,  // 5: rotaloom.commons.v1.ReadCustomFieldsResponse.fields:type_name -> rotaloom.commons.v1.PersonCustomField
+	8,  // 6: rotaloom.commons.v1.ReadBirthDatesResponse.birth_dates:type_name -> rotaloom.commons.v1.BirthDate
+	37, // 7: rotaloom.commons.v1.UpdatePersonRequest.person:type_name -> rotaloom.commons.v1.Person
+	37, // 8: rotaloom.commons.v1.PersonList.persons:type_name -> rotaloom.commons.v1.Person
+	36, // 9: rotaloom.commons.v1.PersonList.failure:type_name -> rotaloom.common.v1.ErrorBody
+	16, // 10: rotaloom.commons.v1.MultiReadPersonsRequest.where:type_name -> rotaloom.commons.v1.PersonWhere
+	18, // 11: rotaloom.commons.v1.PersonWhere.employees:type_name -> rotaloom.commons.v1.PersonCriterion
+	17, // 12: rotaloom.commons.v1.PersonWhere.hyper_find_filter:type_name -> rotaloom.commons.v1.HyperFindFilter
+	38, // 13: rotaloom.commons.v1.HyperFindFilter.date_range:type_name -> rotaloom.common.v1.DateRange
+	39, // 14: rotaloom.commons.v1.HyperFindFilter.hyperfind:type_name -> rotaloom.common.v1.Ref
+	40, // 15: rotaloom.commons.v1.HyperFindFilter.visibility_code:type_name -> google.protobuf.Value
+	41, // 16: rotaloom.commons.v1.PersonCriterion.multi_key_values:type_name -> google.protobuf.ListValue
+	16, // 17: rotaloom.commons.v1.MultiReadPersonExtensionsRequest.where:type_name -> rotaloom.commons.v1.PersonWhere
+	21, // 18: rotaloom.commons.v1.ApplyReadPersonsRequest.where:type_name -> rotaloom.commons.v1.ApplyReadPersonsWhere
+	22, // 19: rotaloom.commons.v1.ApplyReadPersonsWhere.date_range:type_name -> rotaloom.commons.v1.DateTimeRange
+	24, // 20: rotaloom.commons.v1.PersonPage.records:type_name -> rotaloom.commons.v1.PersonRecordList
+	25, // 21: rotaloom.commons.v1.PersonRecordList.records:type_name -> rotaloom.commons.v1.PersonRecord
+	27, // 22: rotaloom.commons.v1.CurrentUserInfo.time_zone:type_name -> rotaloom.commons.v1.CurrentUserTimeZone
+	42, // 23: rotaloom.commons.v1.CurrentUserInfo.email_contacts:type_name -> rotaloom.commons.v1.ExtensionEmail
+	43, // 24: rotaloom.commons.v1.CurrentUserInfo.telephone_contacts:type_name -> rotaloom.commons.v1.ExtensionTelephone
+	44, // 25: rotaloom.commons.v1.CurrentUserInfo.postal_addresses:type_name -> rotaloom.commons.v1.ExtensionPostalAddress
+	29, // 26: rotaloom.commons.v1.BasePersonList.persons:type_name -> rotaloom.commons.v1.BasePerson
+	36, // 27: rotaloom.commons.v1.BasePersonList.failure:type_name -> rotaloom.common.v1.ErrorBody
+	32, // 28: rotaloom.commons.v1.ResolvePersonsResponse.persons:type_name -> rotaloom.commons.v1.PersonState
+	33, // 29: rotaloom.commons.v1.PersonState.terminated:type_name -> rotaloom.commons.v1.PersonDays
+	33, // 30: rotaloom.commons.v1.PersonState.locked_out:type_name -> rotaloom.commons.v1.PersonDays
+	32, // 31: rotaloom.commons.v1.PersonsChanged.persons:type_name -> rotaloom.commons.v1.PersonState
+	9,  // 32: rotaloom.commons.v1.PersonService.GetPerson:input_type -> rotaloom.commons.v1.GetPersonRequest
+	37, // 33: rotaloom.commons.v1.PersonService.CreatePerson:input_type -> rotaloom.commons.v1.Person
+	14, // 34: rotaloom.commons.v1.PersonService.MultiCreatePersons:input_type -> rotaloom.commons.v1.PersonList
+	10, // 35: rotaloom.commons.v1.PersonService.UpdatePerson:input_type -> rotaloom.commons.v1.UpdatePersonRequest
+	11, // 36: rotaloom.commons.v1.PersonService.DeletePerson:input_type -> rotaloom.commons.v1.DeletePersonRequest
+	14, // 37: rotaloom.commons.v1.PersonService.MultiUpdatePersons:input_type -> rotaloom.commons.v1.PersonList
+	14, // 38: rotaloom.commons.v1.PersonService.MultiUpsertPersons:input_type -> rotaloom.commons.v1.PersonList
+	14, // 39: rotaloom.commons.v1.PersonService.MultiDeletePersons:input_type -> rotaloom.commons.v1.PersonList
+	15, // 40: rotaloom.commons.v1.PersonService.MultiReadPersons:input_type -> rotaloom.commons.v1.MultiReadPersonsRequest
+	15, // 41: rotaloom.commons.v1.PersonService.MultiReadPersonRefs:input_type -> rotaloom.commons.v1.MultiReadPersonsRequest
+	19, // 42: rotaloom.commons.v1.PersonService.MultiReadPersonExtensions:input_type -> rotaloom.commons.v1.MultiReadPersonExtensionsRequest
+	12, // 43: rotaloom.commons.v1.PersonService.GetPersonExtension:input_type -> rotaloom.commons.v1.GetPersonExtensionRequest
+	20, // 44: rotaloom.commons.v1.PersonService.ApplyReadPersons:input_type -> rotaloom.commons.v1.ApplyReadPersonsRequest
+	13, // 45: rotaloom.commons.v1.PersonService.GetCurrentUserInfo:input_type -> rotaloom.commons.v1.GetCurrentUserInfoRequest
+	15, // 46: rotaloom.commons.v1.PersonService.MultiReadBasePersons:input_type -> rotaloom.commons.v1.MultiReadPersonsRequest
+	30, // 47: rotaloom.commons.v1.PersonService.ResolvePersons:input_type -> rotaloom.commons.v1.ResolvePersonsRequest
+	0,  // 48: rotaloom.commons.v1.PersonService.IdentifyPersons:input_type -> rotaloom.commons.v1.IdentifyPersonsRequest
+	3,  // 49: rotaloom.commons.v1.PersonService.ReadCustomFields:input_type -> rotaloom.commons.v1.ReadCustomFieldsRequest
+	6,  // 50: rotaloom.commons.v1.PersonService.ReadBirthDates:input_type -> rotaloom.commons.v1.ReadBirthDatesRequest
+	37, // 51: rotaloom.commons.v1.PersonService.GetPerson:output_type -> rotaloom.commons.v1.Person
+	37, // 52: rotaloom.commons.v1.PersonService.CreatePerson:output_type -> rotaloom.commons.v1.Person
+	14, // 53: rotaloom.commons.v1.PersonService.MultiCreatePersons:output_type -> rotaloom.commons.v1.PersonList
+	37, // 54: rotaloom.commons.v1.PersonService.UpdatePerson:output_type -> rotaloom.commons.v1.Person
+	45, // 55: rotaloom.commons.v1.PersonService.DeletePerson:output_type -> google.protobuf.Empty
+	14, // 56: rotaloom.commons.v1.PersonService.MultiUpdatePersons:output_type -> rotaloom.commons.v1.PersonList
+	14, // 57: rotaloom.commons.v1.PersonService.MultiUpsertPersons:output_type -> rotaloom.commons.v1.PersonList
+	14, // 58: rotaloom.commons.v1.PersonService.MultiDeletePersons:output_type -> rotaloom.commons.v1.PersonList
+	14, // 59: rotaloom.commons.v1.PersonService.MultiReadPersons:output_type -> rotaloom.commons.v1.PersonList
+	46, // 60: rotaloom.commons.v1.PersonService.MultiReadPersonRefs:output_type -> rotaloom.common.v1.RefList
+	47, // 61: rotaloom.commons.v1.PersonService.MultiReadPersonExtensions:output_type -> rotaloom.commons.v1.PersonExtensionList
+	48, // 62: rotaloom.commons.v1.PersonService.GetPersonExtension:output_type -> rotaloom.commons.v1.PersonExtension
+	23, // 63: rotaloom.commons.v1.PersonService.ApplyReadPersons:output_type -> rotaloom.commons.v1.PersonPage
+	26, // 64: rotaloom.commons.v1.PersonService.GetCurrentUserInfo:output_type -> rotaloom.commons.v1.CurrentUserInfo
+	28, // 65: rotaloom.commons.v1.PersonService.MultiReadBasePersons:output_type -> rotaloom.commons.v1.BasePersonList
+	31, // 66: rotaloom.commons.v1.PersonService.ResolvePersons:output_type -> rotaloom.commons.v1.ResolvePersonsResponse
+	1,  // 67: rotaloom.commons.v1.PersonService.IdentifyPersons:output_type -> rotaloom.commons.v1.IdentifyPersonsResponse
+	4,  // 68: rotaloom.commons.v1.PersonService.ReadCustomFields:output_type -> rotaloom.commons.v1.ReadCustomFieldsResponse
+	7,  // 69: rotaloom.commons.v1.PersonService.ReadBirthDates:output_type -> rotaloom.commons.v1.ReadBirthDatesResponse
+	51, // [51:70] is the sub-list for method output_type
+	32, // [32:51] is the sub-list for method input_type
+	32, // [32:32] is the sub-list for extension type_name
+	32, // [32:32] is the sub-list for extension extendee
+	0,  // [0:32] is the sub-list for field type_name
 }
 
 func init() { file_rotaloom_commons_v1_person_proto_init() }
@@ -2412,22 +2596,22 @@ func file_rotaloom_commons_v1_person_proto_init() {
 	}
 	file_rotaloom_commons_v1_person_extension_proto_init()
 	file_rotaloom_commons_v1_person_record_proto_init()
-	file_rotaloom_commons_v1_person_proto_msgTypes[9].OneofWrappers = []any{}
-	file_rotaloom_commons_v1_person_proto_msgTypes[10].OneofWrappers = []any{}
 	file_rotaloom_commons_v1_person_proto_msgTypes[12].OneofWrappers = []any{}
 	file_rotaloom_commons_v1_person_proto_msgTypes[13].OneofWrappers = []any{}
+	file_rotaloom_commons_v1_person_proto_msgTypes[15].OneofWrappers = []any{}
 	file_rotaloom_commons_v1_person_proto_msgTypes[16].OneofWrappers = []any{}
-	file_rotaloom_commons_v1_person_proto_msgTypes[17].OneofWrappers = []any{}
-	file_rotaloom_commons_v1_person_proto_msgTypes[18].OneofWrappers = []any{}
+	file_rotaloom_commons_v1_person_proto_msgTypes[19].OneofWrappers = []any{}
 	file_rotaloom_commons_v1_person_proto_msgTypes[20].OneofWrappers = []any{}
-	file_rotaloom_commons_v1_person_proto_msgTypes[24].OneofWrappers = []any{}
+	file_rotaloom_commons_v1_person_proto_msgTypes[21].OneofWrappers = []any{}
+	file_rotaloom_commons_v1_person_proto_msgTypes[23].OneofWrappers = []any{}
+	file_rotaloom_commons_v1_person_proto_msgTypes[27].OneofWrappers = []any{}
 	type x struct{}
 	out := protoimpl.TypeBuilder{
 		File: protoimpl.DescBuilder{
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_rotaloom_commons_v1_person_proto_rawDesc), len(file_rotaloom_commons_v1_person_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   32,
+			NumMessages:   35,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

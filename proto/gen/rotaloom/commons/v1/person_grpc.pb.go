@@ -39,6 +39,7 @@ const (
 	PersonService_GetCurrentUserInfo_FullMethodName        = "/rotaloom.commons.v1.PersonService/GetCurrentUserInfo"
 	PersonService_MultiReadBasePersons_FullMethodName      = "/rotaloom.commons.v1.PersonService/MultiReadBasePersons"
 	PersonService_ResolvePersons_FullMethodName            = "/rotaloom.commons.v1.PersonService/ResolvePersons"
+	PersonService_IdentifyPersons_FullMethodName           = "/rotaloom.commons.v1.PersonService/IdentifyPersons"
 	PersonService_ReadCustomFields_FullMethodName          = "/rotaloom.commons.v1.PersonService/ReadCustomFields"
 	PersonService_ReadBirthDates_FullMethodName            = "/rotaloom.commons.v1.PersonService/ReadBirthDates"
 )
@@ -89,6 +90,9 @@ type PersonServiceClient interface {
 	// Finds persons for another service by ids or person numbers. Unknown ones
 	// are left out of the answer.
 	ResolvePersons(ctx context.Context, in *ResolvePersonsRequest, opts ...grpc.CallOption) (*ResolvePersonsResponse, error)
+	// Finds persons for another service as callers name them: by a criterion, or by
+	// identities. Whom the caller may not see is not found.
+	IdentifyPersons(ctx context.Context, in *IdentifyPersonsRequest, opts ...grpc.CallOption) (*IdentifyPersonsResponse, error)
 	// Reads custom fields of persons for another service. A field that no person of
 	// the tenant has is not known.
 	ReadCustomFields(ctx context.Context, in *ReadCustomFieldsRequest, opts ...grpc.CallOption) (*ReadCustomFieldsResponse, error)
@@ -265,6 +269,16 @@ func (c *personServiceClient) ResolvePersons(ctx context.Context, in *ResolvePer
 	return out, nil
 }
 
+func (c *personServiceClient) IdentifyPersons(ctx context.Context, in *IdentifyPersonsRequest, opts ...grpc.CallOption) (*IdentifyPersonsResponse, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(IdentifyPersonsResponse)
+	err := c.cc.Invoke(ctx, PersonService_IdentifyPersons_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
 func (c *personServiceClient) ReadCustomFields(ctx context.Context, in *ReadCustomFieldsRequest, opts ...grpc.CallOption) (*ReadCustomFieldsResponse, error) {
 	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
 	out := new(ReadCustomFieldsResponse)
@@ -331,6 +345,9 @@ type PersonServiceServer interface {
 	// Finds persons for another service by ids or person numbers. Unknown ones
 	// are left out of the answer.
 	ResolvePersons(context.Context, *ResolvePersonsRequest) (*ResolvePersonsResponse, error)
+	// Finds persons for another service as callers name them: by a criterion, or by
+	// identities. Whom the caller may not see is not found.
+	IdentifyPersons(context.Context, *IdentifyPersonsRequest) (*IdentifyPersonsResponse, error)
 	// Reads custom fields of persons for another service. A field that no person of
 	// the tenant has is not known.
 	ReadCustomFields(context.Context, *ReadCustomFieldsRequest) (*ReadCustomFieldsResponse, error)
@@ -394,6 +411,9 @@ func (UnimplementedPersonServiceServer) MultiReadBasePersons(context.Context, *M
 }
 func (UnimplementedPersonServiceServer) ResolvePersons(context.Context, *ResolvePersonsRequest) (*ResolvePersonsResponse, error) {
 	return nil, status.Error(codes.Unimplemented, "method ResolvePersons not implemented")
+}
+func (UnimplementedPersonServiceServer) IdentifyPersons(context.Context, *IdentifyPersonsRequest) (*IdentifyPersonsResponse, error) {
+	return nil, status.Error(codes.Unimplemented, "method IdentifyPersons not implemented")
 }
 func (UnimplementedPersonServiceServer) ReadCustomFields(context.Context, *ReadCustomFieldsRequest) (*ReadCustomFieldsResponse, error) {
 	return nil, status.Error(codes.Unimplemented, "method ReadCustomFields not implemented")
@@ -710,6 +730,24 @@ func _PersonService_ResolvePersons_Handler(srv interface{}, ctx context.Context,
 	return interceptor(ctx, in, info, handler)
 }
 
+func _PersonService_IdentifyPersons_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(IdentifyPersonsRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(PersonServiceServer).IdentifyPersons(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: PersonService_IdentifyPersons_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(PersonServiceServer).IdentifyPersons(ctx, req.(*IdentifyPersonsRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
 func _PersonService_ReadCustomFields_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
 	in := new(ReadCustomFieldsRequest)
 	if err := dec(in); err != nil {
@@ -816,6 +854,10 @@ var PersonService_ServiceDesc = grpc.ServiceDesc{
 		{
 			MethodName: "ResolvePersons",
 			Handler:    _PersonService_ResolvePersons_Handler,
+		},
+		{
+			MethodName: "IdentifyPersons",
+			Handler:    _PersonService_IdentifyPersons_Handler,
 		},
 		{
 			MethodName: "ReadCustomFields",

@@ -9,7 +9,8 @@
 package timekeepingv1
 
 import (
-	v1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/common/v1"
+	v11 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/common/v1"
+	v1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/commons/v1"
 	_ "github.com/rotaloom/rotaloom/proto/gen/rotaloom/options/v1"
 	_ "google.golang.org/genproto/googleapis/api/annotations"
 	protoreflect "google.golang.org/protobuf/reflect/protoreflect"
@@ -116,8 +117,11 @@ func (x *FindEmploymentTermAssignmentsRequest) GetPersonNumber() string {
 }
 
 type MultiReadEmploymentTermAssignmentsRequest struct {
-	state         protoimpl.MessageState         `protogen:"open.v1"`
-	Where         *EmploymentTermAssignmentWhere `protobuf:"bytes,1,opt,name=where,proto3" json:"where,omitempty"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The persons. A snapshot date is the day on which badges are read and on which
+	// active persons are; assignments of all days are shown. An extension type is
+	// accepted and without effect.
+	Where         *v1.PersonWhere `protobuf:"bytes,1,opt,name=where,proto3" json:"where,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -152,106 +156,9 @@ func (*MultiReadEmploymentTermAssignmentsRequest) Descriptor() ([]byte, []int) {
 	return file_rotaloom_timekeeping_v1_employment_term_assignment_proto_rawDescGZIP(), []int{2}
 }
 
-func (x *MultiReadEmploymentTermAssignmentsRequest) GetWhere() *EmploymentTermAssignmentWhere {
+func (x *MultiReadEmploymentTermAssignmentsRequest) GetWhere() *v1.PersonWhere {
 	if x != nil {
 		return x.Where
-	}
-	return nil
-}
-
-type EmploymentTermAssignmentWhere struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Employees     *EmployeeCriterion     `protobuf:"bytes,1,opt,name=employees,proto3" json:"employees,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
-}
-
-func (x *EmploymentTermAssignmentWhere) Reset() {
-	*x = EmploymentTermAssignmentWhere{}
-	mi := &file_rotaloom_timekeeping_v1_employment_term_assignment_proto_msgTypes[3]
-	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-	ms.StoreMessageInfo(mi)
-}
-
-func (x *EmploymentTermAssignmentWhere) String() string {
-	return protoimpl.X.MessageStringOf(x)
-}
-
-func (*EmploymentTermAssignmentWhere) ProtoMessage() {}
-
-func (x *EmploymentTermAssignmentWhere) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_timekeeping_v1_employment_term_assignment_proto_msgTypes[3]
-	if x != nil {
-		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-		if ms.LoadMessageInfo() == nil {
-			ms.StoreMessageInfo(mi)
-		}
-		return ms
-	}
-	return mi.MessageOf(x)
-}
-
-// Deprecated: Use EmploymentTermAssignmentWhere.ProtoReflect.Descriptor instead.
-func (*EmploymentTermAssignmentWhere) Descriptor() ([]byte, []int) {
-	return file_rotaloom_timekeeping_v1_employment_term_assignment_proto_rawDescGZIP(), []int{3}
-}
-
-func (x *EmploymentTermAssignmentWhere) GetEmployees() *EmployeeCriterion {
-	if x != nil {
-		return x.Employees
-	}
-	return nil
-}
-
-type EmployeeCriterion struct {
-	state protoimpl.MessageState `protogen:"open.v1"`
-	// personid or personnumber, in any case.
-	Key           string   `protobuf:"bytes,1,opt,name=key,proto3" json:"key,omitempty"`
-	Values        []string `protobuf:"bytes,2,rep,name=values,proto3" json:"values,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
-}
-
-func (x *EmployeeCriterion) Reset() {
-	*x = EmployeeCriterion{}
-	mi := &file_rotaloom_timekeeping_v1_employment_term_assignment_proto_msgTypes[4]
-	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-	ms.StoreMessageInfo(mi)
-}
-
-func (x *EmployeeCriterion) String() string {
-	return protoimpl.X.MessageStringOf(x)
-}
-
-func (*EmployeeCriterion) ProtoMessage() {}
-
-func (x *EmployeeCriterion) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_timekeeping_v1_employment_term_assignment_proto_msgTypes[4]
-	if x != nil {
-		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-		if ms.LoadMessageInfo() == nil {
-			ms.StoreMessageInfo(mi)
-		}
-		return ms
-	}
-	return mi.MessageOf(x)
-}
-
-// Deprecated: Use EmployeeCriterion.ProtoReflect.Descriptor instead.
-func (*EmployeeCriterion) Descriptor() ([]byte, []int) {
-	return file_rotaloom_timekeeping_v1_employment_term_assignment_proto_rawDescGZIP(), []int{4}
-}
-
-func (x *EmployeeCriterion) GetKey() string {
-	if x != nil {
-		return x.Key
-	}
-	return ""
-}
-
-func (x *EmployeeCriterion) GetValues() []string {
-	if x != nil {
-		return x.Values
 	}
 	return nil
 }
@@ -259,14 +166,14 @@ func (x *EmployeeCriterion) GetValues() []string {
 type PersonEmploymentTermsList struct {
 	state         protoimpl.MessageState   `protogen:"open.v1"`
 	Persons       []*PersonEmploymentTerms `protobuf:"bytes,1,rep,name=persons,proto3" json:"persons,omitempty"`
-	Failure       *v1.ErrorBody            `protobuf:"bytes,2,opt,name=failure,proto3" json:"failure,omitempty"`
+	Failure       *v11.ErrorBody           `protobuf:"bytes,2,opt,name=failure,proto3" json:"failure,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
 func (x *PersonEmploymentTermsList) Reset() {
 	*x = PersonEmploymentTermsList{}
-	mi := &file_rotaloom_timekeeping_v1_employment_term_assignment_proto_msgTypes[5]
+	mi := &file_rotaloom_timekeeping_v1_employment_term_assignment_proto_msgTypes[3]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -278,7 +185,7 @@ func (x *PersonEmploymentTermsList) String() string {
 func (*PersonEmploymentTermsList) ProtoMessage() {}
 
 func (x *PersonEmploymentTermsList) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_timekeeping_v1_employment_term_assignment_proto_msgTypes[5]
+	mi := &file_rotaloom_timekeeping_v1_employment_term_assignment_proto_msgTypes[3]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -291,7 +198,7 @@ func (x *PersonEmploymentTermsList) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PersonEmploymentTermsList.ProtoReflect.Descriptor instead.
 func (*PersonEmploymentTermsList) Descriptor() ([]byte, []int) {
-	return file_rotaloom_timekeeping_v1_employment_term_assignment_proto_rawDescGZIP(), []int{5}
+	return file_rotaloom_timekeeping_v1_employment_term_assignment_proto_rawDescGZIP(), []int{3}
 }
 
 func (x *PersonEmploymentTermsList) GetPersons() []*PersonEmploymentTerms {
@@ -301,7 +208,7 @@ func (x *PersonEmploymentTermsList) GetPersons() []*PersonEmploymentTerms {
 	return nil
 }
 
-func (x *PersonEmploymentTermsList) GetFailure() *v1.ErrorBody {
+func (x *PersonEmploymentTermsList) GetFailure() *v11.ErrorBody {
 	if x != nil {
 		return x.Failure
 	}
@@ -310,8 +217,10 @@ func (x *PersonEmploymentTermsList) GetFailure() *v1.ErrorBody {
 
 // PersonEmploymentTerms holds the assignments of one person.
 type PersonEmploymentTerms struct {
-	state          protoimpl.MessageState `protogen:"open.v1"`
-	PersonIdentity *EmployeeIdentity      `protobuf:"bytes,1,opt,name=person_identity,json=personIdentity,proto3" json:"person_identity,omitempty"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Exactly one property in requests, or the pair aoid and coid. A hyperFindFilter
+	// is accepted and without effect.
+	PersonIdentity *v1.PersonIdentity `protobuf:"bytes,1,opt,name=person_identity,json=personIdentity,proto3" json:"person_identity,omitempty"`
 	// The days that are rewritten; all days when absent.
 	AssignmentSpan *AssignmentSpan             `protobuf:"bytes,2,opt,name=assignment_span,json=assignmentSpan,proto3" json:"assignment_span,omitempty"`
 	Assignments    []*EmploymentTermAssignment `protobuf:"bytes,3,rep,name=assignments,proto3" json:"assignments,omitempty"`
@@ -321,7 +230,7 @@ type PersonEmploymentTerms struct {
 
 func (x *PersonEmploymentTerms) Reset() {
 	*x = PersonEmploymentTerms{}
-	mi := &file_rotaloom_timekeeping_v1_employment_term_assignment_proto_msgTypes[6]
+	mi := &file_rotaloom_timekeeping_v1_employment_term_assignment_proto_msgTypes[4]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -333,7 +242,7 @@ func (x *PersonEmploymentTerms) String() string {
 func (*PersonEmploymentTerms) ProtoMessage() {}
 
 func (x *PersonEmploymentTerms) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_timekeeping_v1_employment_term_assignment_proto_msgTypes[6]
+	mi := &file_rotaloom_timekeeping_v1_employment_term_assignment_proto_msgTypes[4]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -346,10 +255,10 @@ func (x *PersonEmploymentTerms) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PersonEmploymentTerms.ProtoReflect.Descriptor instead.
 func (*PersonEmploymentTerms) Descriptor() ([]byte, []int) {
-	return file_rotaloom_timekeeping_v1_employment_term_assignment_proto_rawDescGZIP(), []int{6}
+	return file_rotaloom_timekeeping_v1_employment_term_assignment_proto_rawDescGZIP(), []int{4}
 }
 
-func (x *PersonEmploymentTerms) GetPersonIdentity() *EmployeeIdentity {
+func (x *PersonEmploymentTerms) GetPersonIdentity() *v1.PersonIdentity {
 	if x != nil {
 		return x.PersonIdentity
 	}
@@ -370,76 +279,6 @@ func (x *PersonEmploymentTerms) GetAssignments() []*EmploymentTermAssignment {
 	return nil
 }
 
-// EmployeeIdentity names a person by exactly one property in requests.
-type EmployeeIdentity struct {
-	state        protoimpl.MessageState `protogen:"open.v1"`
-	PersonKey    *int64                 `protobuf:"varint,1,opt,name=person_key,json=personKey,proto3,oneof" json:"person_key,omitempty"`
-	PersonNumber *string                `protobuf:"bytes,2,opt,name=person_number,json=personNumber,proto3,oneof" json:"person_number,omitempty"`
-	EmployeeKey  *int64                 `protobuf:"varint,3,opt,name=employee_key,json=employeeKey,proto3,oneof" json:"employee_key,omitempty"`
-	// The caller's marker for an item of a batch; the answer repeats it.
-	RequestItemId *int64 `protobuf:"varint,4,opt,name=request_item_id,json=requestItemId,proto3,oneof" json:"request_item_id,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
-}
-
-func (x *EmployeeIdentity) Reset() {
-	*x = EmployeeIdentity{}
-	mi := &file_rotaloom_timekeeping_v1_employment_term_assignment_proto_msgTypes[7]
-	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-	ms.StoreMessageInfo(mi)
-}
-
-func (x *EmployeeIdentity) String() string {
-	return protoimpl.X.MessageStringOf(x)
-}
-
-func (*EmployeeIdentity) ProtoMessage() {}
-
-func (x *EmployeeIdentity) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_timekeeping_v1_employment_term_assignment_proto_msgTypes[7]
-	if x != nil {
-		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-		if ms.LoadMessageInfo() == nil {
-			ms.StoreMessageInfo(mi)
-		}
-		return ms
-	}
-	return mi.MessageOf(x)
-}
-
-// Deprecated: Use EmployeeIdentity.ProtoReflect.Descriptor instead.
-func (*EmployeeIdentity) Descriptor() ([]byte, []int) {
-	return file_rotaloom_timekeeping_v1_employment_term_assignment_proto_rawDescGZIP(), []int{7}
-}
-
-func (x *EmployeeIdentity) GetPersonKey() int64 {
-	if x != nil && x.PersonKey != nil {
-		return *x.PersonKey
-	}
-	return 0
-}
-
-func (x *EmployeeIdentity) GetPersonNumber() string {
-	if x != nil && x.PersonNumber != nil {
-		return *x.PersonNumber
-	}
-	return ""
-}
-
-func (x *EmployeeIdentity) GetEmployeeKey() int64 {
-	if x != nil && x.EmployeeKey != nil {
-		return *x.EmployeeKey
-	}
-	return 0
-}
-
-func (x *EmployeeIdentity) GetRequestItemId() int64 {
-	if x != nil && x.RequestItemId != nil {
-		return *x.RequestItemId
-	}
-	return 0
-}
-
 // AssignmentSpan is a range of days, start included, end excluded.
 type AssignmentSpan struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
@@ -451,7 +290,7 @@ type AssignmentSpan struct {
 
 func (x *AssignmentSpan) Reset() {
 	*x = AssignmentSpan{}
-	mi := &file_rotaloom_timekeeping_v1_employment_term_assignment_proto_msgTypes[8]
+	mi := &file_rotaloom_timekeeping_v1_employment_term_assignment_proto_msgTypes[5]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -463,7 +302,7 @@ func (x *AssignmentSpan) String() string {
 func (*AssignmentSpan) ProtoMessage() {}
 
 func (x *AssignmentSpan) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_timekeeping_v1_employment_term_assignment_proto_msgTypes[8]
+	mi := &file_rotaloom_timekeeping_v1_employment_term_assignment_proto_msgTypes[5]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -476,7 +315,7 @@ func (x *AssignmentSpan) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use AssignmentSpan.ProtoReflect.Descriptor instead.
 func (*AssignmentSpan) Descriptor() ([]byte, []int) {
-	return file_rotaloom_timekeeping_v1_employment_term_assignment_proto_rawDescGZIP(), []int{8}
+	return file_rotaloom_timekeeping_v1_employment_term_assignment_proto_rawDescGZIP(), []int{5}
 }
 
 func (x *AssignmentSpan) GetStart() string {
@@ -495,7 +334,7 @@ func (x *AssignmentSpan) GetEnd() string {
 
 type EmploymentTermAssignment struct {
 	state          protoimpl.MessageState `protogen:"open.v1"`
-	EmploymentTerm *v1.Ref                `protobuf:"bytes,1,opt,name=employment_term,json=employmentTerm,proto3" json:"employment_term,omitempty"`
+	EmploymentTerm *v11.Ref               `protobuf:"bytes,1,opt,name=employment_term,json=employmentTerm,proto3" json:"employment_term,omitempty"`
 	// First day.
 	EffectiveDate string `protobuf:"bytes,2,opt,name=effective_date,json=effectiveDate,proto3" json:"effective_date,omitempty"`
 	// The day after the last; 3000-01-01 means open.
@@ -506,7 +345,7 @@ type EmploymentTermAssignment struct {
 
 func (x *EmploymentTermAssignment) Reset() {
 	*x = EmploymentTermAssignment{}
-	mi := &file_rotaloom_timekeeping_v1_employment_term_assignment_proto_msgTypes[9]
+	mi := &file_rotaloom_timekeeping_v1_employment_term_assignment_proto_msgTypes[6]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -518,7 +357,7 @@ func (x *EmploymentTermAssignment) String() string {
 func (*EmploymentTermAssignment) ProtoMessage() {}
 
 func (x *EmploymentTermAssignment) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_timekeeping_v1_employment_term_assignment_proto_msgTypes[9]
+	mi := &file_rotaloom_timekeeping_v1_employment_term_assignment_proto_msgTypes[6]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -531,10 +370,10 @@ func (x *EmploymentTermAssignment) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use EmploymentTermAssignment.ProtoReflect.Descriptor instead.
 func (*EmploymentTermAssignment) Descriptor() ([]byte, []int) {
-	return file_rotaloom_timekeeping_v1_employment_term_assignment_proto_rawDescGZIP(), []int{9}
+	return file_rotaloom_timekeeping_v1_employment_term_assignment_proto_rawDescGZIP(), []int{6}
 }
 
-func (x *EmploymentTermAssignment) GetEmploymentTerm() *v1.Ref {
+func (x *EmploymentTermAssignment) GetEmploymentTerm() *v11.Ref {
 	if x != nil {
 		return x.EmploymentTerm
 	}
@@ -570,7 +409,7 @@ type ListMembershipsRequest struct {
 
 func (x *ListMembershipsRequest) Reset() {
 	*x = ListMembershipsRequest{}
-	mi := &file_rotaloom_timekeeping_v1_employment_term_assignment_proto_msgTypes[10]
+	mi := &file_rotaloom_timekeeping_v1_employment_term_assignment_proto_msgTypes[7]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -582,7 +421,7 @@ func (x *ListMembershipsRequest) String() string {
 func (*ListMembershipsRequest) ProtoMessage() {}
 
 func (x *ListMembershipsRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_timekeeping_v1_employment_term_assignment_proto_msgTypes[10]
+	mi := &file_rotaloom_timekeeping_v1_employment_term_assignment_proto_msgTypes[7]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -595,7 +434,7 @@ func (x *ListMembershipsRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListMembershipsRequest.ProtoReflect.Descriptor instead.
 func (*ListMembershipsRequest) Descriptor() ([]byte, []int) {
-	return file_rotaloom_timekeeping_v1_employment_term_assignment_proto_rawDescGZIP(), []int{10}
+	return file_rotaloom_timekeeping_v1_employment_term_assignment_proto_rawDescGZIP(), []int{7}
 }
 
 func (x *ListMembershipsRequest) GetEmploymentTermId() int64 {
@@ -637,7 +476,7 @@ type ListMembershipsResponse struct {
 
 func (x *ListMembershipsResponse) Reset() {
 	*x = ListMembershipsResponse{}
-	mi := &file_rotaloom_timekeeping_v1_employment_term_assignment_proto_msgTypes[11]
+	mi := &file_rotaloom_timekeeping_v1_employment_term_assignment_proto_msgTypes[8]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -649,7 +488,7 @@ func (x *ListMembershipsResponse) String() string {
 func (*ListMembershipsResponse) ProtoMessage() {}
 
 func (x *ListMembershipsResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_timekeeping_v1_employment_term_assignment_proto_msgTypes[11]
+	mi := &file_rotaloom_timekeeping_v1_employment_term_assignment_proto_msgTypes[8]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -662,7 +501,7 @@ func (x *ListMembershipsResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListMembershipsResponse.ProtoReflect.Descriptor instead.
 func (*ListMembershipsResponse) Descriptor() ([]byte, []int) {
-	return file_rotaloom_timekeeping_v1_employment_term_assignment_proto_rawDescGZIP(), []int{11}
+	return file_rotaloom_timekeeping_v1_employment_term_assignment_proto_rawDescGZIP(), []int{8}
 }
 
 func (x *ListMembershipsResponse) GetPersons() []*PersonMemberships {
@@ -696,7 +535,7 @@ type PersonMemberships struct {
 
 func (x *PersonMemberships) Reset() {
 	*x = PersonMemberships{}
-	mi := &file_rotaloom_timekeeping_v1_employment_term_assignment_proto_msgTypes[12]
+	mi := &file_rotaloom_timekeeping_v1_employment_term_assignment_proto_msgTypes[9]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -708,7 +547,7 @@ func (x *PersonMemberships) String() string {
 func (*PersonMemberships) ProtoMessage() {}
 
 func (x *PersonMemberships) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_timekeeping_v1_employment_term_assignment_proto_msgTypes[12]
+	mi := &file_rotaloom_timekeeping_v1_employment_term_assignment_proto_msgTypes[9]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -721,7 +560,7 @@ func (x *PersonMemberships) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PersonMemberships.ProtoReflect.Descriptor instead.
 func (*PersonMemberships) Descriptor() ([]byte, []int) {
-	return file_rotaloom_timekeeping_v1_employment_term_assignment_proto_rawDescGZIP(), []int{12}
+	return file_rotaloom_timekeeping_v1_employment_term_assignment_proto_rawDescGZIP(), []int{9}
 }
 
 func (x *PersonMemberships) GetPersonId() int64 {
@@ -769,7 +608,7 @@ type CountMembersRequest struct {
 
 func (x *CountMembersRequest) Reset() {
 	*x = CountMembersRequest{}
-	mi := &file_rotaloom_timekeeping_v1_employment_term_assignment_proto_msgTypes[13]
+	mi := &file_rotaloom_timekeeping_v1_employment_term_assignment_proto_msgTypes[10]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -781,7 +620,7 @@ func (x *CountMembersRequest) String() string {
 func (*CountMembersRequest) ProtoMessage() {}
 
 func (x *CountMembersRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_timekeeping_v1_employment_term_assignment_proto_msgTypes[13]
+	mi := &file_rotaloom_timekeeping_v1_employment_term_assignment_proto_msgTypes[10]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -794,7 +633,7 @@ func (x *CountMembersRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CountMembersRequest.ProtoReflect.Descriptor instead.
 func (*CountMembersRequest) Descriptor() ([]byte, []int) {
-	return file_rotaloom_timekeeping_v1_employment_term_assignment_proto_rawDescGZIP(), []int{13}
+	return file_rotaloom_timekeeping_v1_employment_term_assignment_proto_rawDescGZIP(), []int{10}
 }
 
 func (x *CountMembersRequest) GetEmploymentTermIds() []int64 {
@@ -814,7 +653,7 @@ type CountMembersResponse struct {
 
 func (x *CountMembersResponse) Reset() {
 	*x = CountMembersResponse{}
-	mi := &file_rotaloom_timekeeping_v1_employment_term_assignment_proto_msgTypes[14]
+	mi := &file_rotaloom_timekeeping_v1_employment_term_assignment_proto_msgTypes[11]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -826,7 +665,7 @@ func (x *CountMembersResponse) String() string {
 func (*CountMembersResponse) ProtoMessage() {}
 
 func (x *CountMembersResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_timekeeping_v1_employment_term_assignment_proto_msgTypes[14]
+	mi := &file_rotaloom_timekeeping_v1_employment_term_assignment_proto_msgTypes[11]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -839,7 +678,7 @@ func (x *CountMembersResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CountMembersResponse.ProtoReflect.Descriptor instead.
 func (*CountMembersResponse) Descriptor() ([]byte, []int) {
-	return file_rotaloom_timekeeping_v1_employment_term_assignment_proto_rawDescGZIP(), []int{14}
+	return file_rotaloom_timekeeping_v1_employment_term_assignment_proto_rawDescGZIP(), []int{11}
 }
 
 func (x *CountMembersResponse) GetCounts() []*MemberCount {
@@ -860,7 +699,7 @@ type MemberCount struct {
 
 func (x *MemberCount) Reset() {
 	*x = MemberCount{}
-	mi := &file_rotaloom_timekeeping_v1_employment_term_assignment_proto_msgTypes[15]
+	mi := &file_rotaloom_timekeeping_v1_employment_term_assignment_proto_msgTypes[12]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -872,7 +711,7 @@ func (x *MemberCount) String() string {
 func (*MemberCount) ProtoMessage() {}
 
 func (x *MemberCount) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_timekeeping_v1_employment_term_assignment_proto_msgTypes[15]
+	mi := &file_rotaloom_timekeeping_v1_employment_term_assignment_proto_msgTypes[12]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -885,7 +724,7 @@ func (x *MemberCount) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use MemberCount.ProtoReflect.Descriptor instead.
 func (*MemberCount) Descriptor() ([]byte, []int) {
-	return file_rotaloom_timekeeping_v1_employment_term_assignment_proto_rawDescGZIP(), []int{15}
+	return file_rotaloom_timekeeping_v1_employment_term_assignment_proto_rawDescGZIP(), []int{12}
 }
 
 func (x *MemberCount) GetEmploymentTermId() int64 {
@@ -915,7 +754,7 @@ type Membership struct {
 
 func (x *Membership) Reset() {
 	*x = Membership{}
-	mi := &file_rotaloom_timekeeping_v1_employment_term_assignment_proto_msgTypes[16]
+	mi := &file_rotaloom_timekeeping_v1_employment_term_assignment_proto_msgTypes[13]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -927,7 +766,7 @@ func (x *Membership) String() string {
 func (*Membership) ProtoMessage() {}
 
 func (x *Membership) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_timekeeping_v1_employment_term_assignment_proto_msgTypes[16]
+	mi := &file_rotaloom_timekeeping_v1_employment_term_assignment_proto_msgTypes[13]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -940,7 +779,7 @@ func (x *Membership) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Membership.ProtoReflect.Descriptor instead.
 func (*Membership) Descriptor() ([]byte, []int) {
-	return file_rotaloom_timekeeping_v1_employment_term_assignment_proto_rawDescGZIP(), []int{16}
+	return file_rotaloom_timekeeping_v1_employment_term_assignment_proto_rawDescGZIP(), []int{13}
 }
 
 func (x *Membership) GetEmploymentTermId() int64 {
@@ -975,7 +814,7 @@ type MembershipsChanged struct {
 
 func (x *MembershipsChanged) Reset() {
 	*x = MembershipsChanged{}
-	mi := &file_rotaloom_timekeeping_v1_employment_term_assignment_proto_msgTypes[17]
+	mi := &file_rotaloom_timekeeping_v1_employment_term_assignment_proto_msgTypes[14]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -987,7 +826,7 @@ func (x *MembershipsChanged) String() string {
 func (*MembershipsChanged) ProtoMessage() {}
 
 func (x *MembershipsChanged) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_timekeeping_v1_employment_term_assignment_proto_msgTypes[17]
+	mi := &file_rotaloom_timekeeping_v1_employment_term_assignment_proto_msgTypes[14]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1000,7 +839,7 @@ func (x *MembershipsChanged) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use MembershipsChanged.ProtoReflect.Descriptor instead.
 func (*MembershipsChanged) Descriptor() ([]byte, []int) {
-	return file_rotaloom_timekeeping_v1_employment_term_assignment_proto_rawDescGZIP(), []int{17}
+	return file_rotaloom_timekeeping_v1_employment_term_assignment_proto_rawDescGZIP(), []int{14}
 }
 
 func (x *MembershipsChanged) GetPersons() []*PersonMemberships {
@@ -1014,40 +853,23 @@ var File_rotaloom_timekeeping_v1_employment_term_assignment_proto protoreflect.F
 
 const file_rotaloom_timekeeping_v1_employment_term_assignment_proto_rawDesc = "" +
 	"\n" +
-	"8rotaloom/timekeeping/v1/employment_term_assignment.proto\x12\x17rotaloom.timekeeping.v1\x1a\x1cgoogle/api/annotations.proto\x1a\x1bgoogle/protobuf/empty.proto\x1a\x1erotaloom/common/v1/fault.proto\x1a\x1crotaloom/common/v1/ref.proto\x1a!rotaloom/options/v1/options.proto\"B\n" +
+	"8rotaloom/timekeeping/v1/employment_term_assignment.proto\x12\x17rotaloom.timekeeping.v1\x1a\x1cgoogle/api/annotations.proto\x1a\x1bgoogle/protobuf/empty.proto\x1a\x1erotaloom/common/v1/fault.proto\x1a\x1crotaloom/common/v1/ref.proto\x1a rotaloom/commons/v1/person.proto\x1a'rotaloom/commons/v1/person_record.proto\x1a!rotaloom/options/v1/options.proto\"B\n" +
 	"#GetEmploymentTermAssignmentsRequest\x12\x1b\n" +
 	"\tperson_id\x18\x01 \x01(\x03R\bpersonId\"K\n" +
 	"$FindEmploymentTermAssignmentsRequest\x12#\n" +
-	"\rperson_number\x18\x01 \x01(\tR\fpersonNumber\"\x8e\x01\n" +
-	")MultiReadEmploymentTermAssignmentsRequest\x12L\n" +
-	"\x05where\x18\x01 \x01(\v26.rotaloom.timekeeping.v1.EmploymentTermAssignmentWhereR\x05where:\x13\xa2\xbb\x18\x0f\"\raccountLocked\"~\n" +
-	"\x1dEmploymentTermAssignmentWhere\x12H\n" +
-	"\temployees\x18\x01 \x01(\v2*.rotaloom.timekeeping.v1.EmployeeCriterionR\temployees:\x13\xa2\xbb\x18\x0f\"\raccountLocked\"y\n" +
-	"\x11EmployeeCriterion\x12\x10\n" +
-	"\x03key\x18\x01 \x01(\tR\x03key\x12=\n" +
-	"\x06values\x18\x02 \x03(\tB%\xa2\xbb\x18!\n" +
-	"\x1f\b\xe8\a\x12\n" +
-	"WCO-101207\x18\x9d\x03 \x01J\temployeesR\x06values:\x13\xa2\xbb\x18\x0f\"\raccountLocked\"\xdc\x01\n" +
+	"\rperson_number\x18\x01 \x01(\tR\fpersonNumber\"x\n" +
+	")MultiReadEmploymentTermAssignmentsRequest\x126\n" +
+	"\x05where\x18\x01 \x01(\v2 .rotaloom.commons.v1.PersonWhereR\x05where:\x13\xa2\xbb\x18\x0f\"\raccountLocked\"\xdc\x01\n" +
 	"\x19PersonEmploymentTermsList\x12n\n" +
 	"\apersons\x18\x01 \x03(\v2..rotaloom.timekeeping.v1.PersonEmploymentTermsB$\xa2\xbb\x18 \n" +
 	"\x1e\bd\x12\n" +
 	"WCO-101207\x18\x9d\x03 \x01J\temployeesR\apersons\x127\n" +
 	"\afailure\x18\x02 \x01(\v2\x1d.rotaloom.common.v1.ErrorBodyR\afailure:\x16\xa2\xbb\x18\x12\n" +
-	"\apersons\x12\afailure\"\xa7\x02\n" +
-	"\x15PersonEmploymentTerms\x12R\n" +
-	"\x0fperson_identity\x18\x01 \x01(\v2).rotaloom.timekeeping.v1.EmployeeIdentityR\x0epersonIdentity\x12P\n" +
+	"\apersons\x12\afailure\"\xa1\x02\n" +
+	"\x15PersonEmploymentTerms\x12L\n" +
+	"\x0fperson_identity\x18\x01 \x01(\v2#.rotaloom.commons.v1.PersonIdentityR\x0epersonIdentity\x12P\n" +
 	"\x0fassignment_span\x18\x02 \x01(\v2'.rotaloom.timekeeping.v1.AssignmentSpanR\x0eassignmentSpan\x12S\n" +
-	"\vassignments\x18\x03 \x03(\v21.rotaloom.timekeeping.v1.EmploymentTermAssignmentR\vassignments:\x13\xa2\xbb\x18\x0f\"\raccountLocked\"\x90\x02\n" +
-	"\x10EmployeeIdentity\x12\"\n" +
-	"\n" +
-	"person_key\x18\x01 \x01(\x03H\x00R\tpersonKey\x88\x01\x01\x12(\n" +
-	"\rperson_number\x18\x02 \x01(\tH\x01R\fpersonNumber\x88\x01\x01\x12&\n" +
-	"\femployee_key\x18\x03 \x01(\x03H\x02R\vemployeeKey\x88\x01\x01\x12+\n" +
-	"\x0frequest_item_id\x18\x04 \x01(\x03H\x03R\rrequestItemId\x88\x01\x01:\x13\xa2\xbb\x18\x0f\"\raccountLockedB\r\n" +
-	"\v_person_keyB\x10\n" +
-	"\x0e_person_numberB\x0f\n" +
-	"\r_employee_keyB\x12\n" +
-	"\x10_request_item_id\"H\n" +
+	"\vassignments\x18\x03 \x03(\v21.rotaloom.timekeeping.v1.EmploymentTermAssignmentR\vassignments:\x13\xa2\xbb\x18\x0f\"\raccountLocked\"H\n" +
 	"\x0eAssignmentSpan\x12\x1c\n" +
 	"\x05start\x18\x01 \x01(\tB\x06\xa2\xbb\x18\x02\x10\x01R\x05start\x12\x18\n" +
 	"\x03end\x18\x02 \x01(\tB\x06\xa2\xbb\x18\x02\x10\x01R\x03end\"\xbc\x01\n" +
@@ -1120,66 +942,64 @@ func file_rotaloom_timekeeping_v1_employment_term_assignment_proto_rawDescGZIP()
 	return file_rotaloom_timekeeping_v1_employment_term_assignment_proto_rawDescData
 }
 
-var file_rotaloom_timekeeping_v1_employment_term_assignment_proto_msgTypes = make([]protoimpl.MessageInfo, 18)
+var file_rotaloom_timekeeping_v1_employment_term_assignment_proto_msgTypes = make([]protoimpl.MessageInfo, 15)
 var file_rotaloom_timekeeping_v1_employment_term_assignment_proto_goTypes = []any{
 	(*GetEmploymentTermAssignmentsRequest)(nil),       // 0: rotaloom.timekeeping.v1.GetEmploymentTermAssignmentsRequest
 	(*FindEmploymentTermAssignmentsRequest)(nil),      // 1: rotaloom.timekeeping.v1.FindEmploymentTermAssignmentsRequest
 	(*MultiReadEmploymentTermAssignmentsRequest)(nil), // 2: rotaloom.timekeeping.v1.MultiReadEmploymentTermAssignmentsRequest
-	(*EmploymentTermAssignmentWhere)(nil),             // 3: rotaloom.timekeeping.v1.EmploymentTermAssignmentWhere
-	(*EmployeeCriterion)(nil),                         // 4: rotaloom.timekeeping.v1.EmployeeCriterion
-	(*PersonEmploymentTermsList)(nil),                 // 5: rotaloom.timekeeping.v1.PersonEmploymentTermsList
-	(*PersonEmploymentTerms)(nil),                     // 6: rotaloom.timekeeping.v1.PersonEmploymentTerms
-	(*EmployeeIdentity)(nil),                          // 7: rotaloom.timekeeping.v1.EmployeeIdentity
-	(*AssignmentSpan)(nil),                            // 8: rotaloom.timekeeping.v1.AssignmentSpan
-	(*EmploymentTermAssignment)(nil),                  // 9: rotaloom.timekeeping.v1.EmploymentTermAssignment
-	(*ListMembershipsRequest)(nil),                    // 10: rotaloom.timekeeping.v1.ListMembershipsRequest
-	(*ListMembershipsResponse)(nil),                   // 11: rotaloom.timekeeping.v1.ListMembershipsResponse
-	(*PersonMemberships)(nil),                         // 12: rotaloom.timekeeping.v1.PersonMemberships
-	(*CountMembersRequest)(nil),                       // 13: rotaloom.timekeeping.v1.CountMembersRequest
-	(*CountMembersResponse)(nil),                      // 14: rotaloom.timekeeping.v1.CountMembersResponse
-	(*MemberCount)(nil),                               // 15: rotaloom.timekeeping.v1.MemberCount
-	(*Membership)(nil),                                // 16: rotaloom.timekeeping.v1.Membership
-	(*MembershipsChanged)(nil),                        // 17: rotaloom.timekeeping.v1.MembershipsChanged
-	(*v1.ErrorBody)(nil),                              // 18: rotaloom.common.v1.ErrorBody
-	(*v1.Ref)(nil),                                    // 19: rotaloom.common.v1.Ref
-	(*emptypb.Empty)(nil),                             // 20: google.protobuf.Empty
+	(*PersonEmploymentTermsList)(nil),                 // 3: rotaloom.timekeeping.v1.PersonEmploymentTermsList
+	(*PersonEmploymentTerms)(nil),                     // 4: rotaloom.timekeeping.v1.PersonEmploymentTerms
+	(*AssignmentSpan)(nil),                            // 5: rotaloom.timekeeping.v1.AssignmentSpan
+	(*EmploymentTermAssignment)(nil),                  // 6: rotaloom.timekeeping.v1.EmploymentTermAssignment
+	(*ListMembershipsRequest)(nil),                    // 7: rotaloom.timekeeping.v1.ListMembershipsRequest
+	(*ListMembershipsResponse)(nil),                   // 8: rotaloom.timekeeping.v1.ListMembershipsResponse
+	(*PersonMemberships)(nil),                         // 9: rotaloom.timekeeping.v1.PersonMemberships
+	(*CountMembersRequest)(nil),                       // 10: rotaloom.timekeeping.v1.CountMembersRequest
+	(*CountMembersResponse)(nil),                      // 11: rotaloom.timekeeping.v1.CountMembersResponse
+	(*MemberCount)(nil),                               // 12: rotaloom.timekeeping.v1.MemberCount
+	(*Membership)(nil),                                // 13: rotaloom.timekeeping.v1.Membership
+	(*MembershipsChanged)(nil),                        // 14: rotaloom.timekeeping.v1.MembershipsChanged
+	(*v1.PersonWhere)(nil),                            // 15: rotaloom.commons.v1.PersonWhere
+	(*v11.ErrorBody)(nil),                             // 16: rotaloom.common.v1.ErrorBody
+	(*v1.PersonIdentity)(nil),                         // 17: rotaloom.commons.v1.PersonIdentity
+	(*v11.Ref)(nil),                                   // 18: rotaloom.common.v1.Ref
+	(*emptypb.Empty)(nil),                             // 19: google.protobuf.Empty
 }
 var file_rotaloom_timekeeping_v1_employment_term_assignment_proto_depIdxs = []int32{
-	3,  // 0: rotaloom.timekeeping.v1.MultiReadEmploymentTermAssignmentsRequest.where:type_name -> rotaloom.timekeeping.v1.EmploymentTermAssignmentWhere
-	4,  // 1: rotaloom.timekeeping.v1.EmploymentTermAssignmentWhere.employees:type_name -> rotaloom.timekeeping.v1.EmployeeCriterion
-	6,  // 2: rotaloom.timekeeping.v1.PersonEmploymentTermsList.persons:type_name -> rotaloom.timekeeping.v1.PersonEmploymentTerms
-	18, // 3: rotaloom.timekeeping.v1.PersonEmploymentTermsList.failure:type_name -> rotaloom.common.v1.ErrorBody
-	7,  // 4: rotaloom.timekeeping.v1.PersonEmploymentTerms.person_identity:type_name -> rotaloom.timekeeping.v1.EmployeeIdentity
-	8,  // 5: rotaloom.timekeeping.v1.PersonEmploymentTerms.assignment_span:type_name -> rotaloom.timekeeping.v1.AssignmentSpan
-	9,  // 6: rotaloom.timekeeping.v1.PersonEmploymentTerms.assignments:type_name -> rotaloom.timekeeping.v1.EmploymentTermAssignment
-	19, // 7: rotaloom.timekeeping.v1.EmploymentTermAssignment.employment_term:type_name -> rotaloom.common.v1.Ref
-	12, // 8: rotaloom.timekeeping.v1.ListMembershipsResponse.persons:type_name -> rotaloom.timekeeping.v1.PersonMemberships
-	16, // 9: rotaloom.timekeeping.v1.PersonMemberships.memberships:type_name -> rotaloom.timekeeping.v1.Membership
-	15, // 10: rotaloom.timekeeping.v1.CountMembersResponse.counts:type_name -> rotaloom.timekeeping.v1.MemberCount
-	12, // 11: rotaloom.timekeeping.v1.MembershipsChanged.persons:type_name -> rotaloom.timekeeping.v1.PersonMemberships
-	0,  // 12: rotaloom.timekeeping.v1.EmploymentTermAssignmentService.GetEmploymentTermAssignments:input_type -> rotaloom.timekeeping.v1.GetEmploymentTermAssignmentsRequest
-	1,  // 13: rotaloom.timekeeping.v1.EmploymentTermAssignmentService.FindEmploymentTermAssignments:input_type -> rotaloom.timekeeping.v1.FindEmploymentTermAssignmentsRequest
-	2,  // 14: rotaloom.timekeeping.v1.EmploymentTermAssignmentService.MultiReadEmploymentTermAssignments:input_type -> rotaloom.timekeeping.v1.MultiReadEmploymentTermAssignmentsRequest
-	5,  // 15: rotaloom.timekeeping.v1.EmploymentTermAssignmentService.MultiUpsertEmploymentTermAssignments:input_type -> rotaloom.timekeeping.v1.PersonEmploymentTermsList
-	5,  // 16: rotaloom.timekeeping.v1.EmploymentTermAssignmentService.MultiCreateEmploymentTermAssignments:input_type -> rotaloom.timekeeping.v1.PersonEmploymentTermsList
-	5,  // 17: rotaloom.timekeeping.v1.EmploymentTermAssignmentService.MultiDeleteEmploymentTermAssignments:input_type -> rotaloom.timekeeping.v1.PersonEmploymentTermsList
-	6,  // 18: rotaloom.timekeeping.v1.EmploymentTermAssignmentService.ApplyDeleteEmploymentTermAssignments:input_type -> rotaloom.timekeeping.v1.PersonEmploymentTerms
-	10, // 19: rotaloom.timekeeping.v1.EmploymentTermAssignmentService.ListMemberships:input_type -> rotaloom.timekeeping.v1.ListMembershipsRequest
-	13, // 20: rotaloom.timekeeping.v1.EmploymentTermAssignmentService.CountMembers:input_type -> rotaloom.timekeeping.v1.CountMembersRequest
-	6,  // 21: rotaloom.timekeeping.v1.EmploymentTermAssignmentService.GetEmploymentTermAssignments:output_type -> rotaloom.timekeeping.v1.PersonEmploymentTerms
-	6,  // 22: rotaloom.timekeeping.v1.EmploymentTermAssignmentService.FindEmploymentTermAssignments:output_type -> rotaloom.timekeeping.v1.PersonEmploymentTerms
-	5,  // 23: rotaloom.timekeeping.v1.EmploymentTermAssignmentService.MultiReadEmploymentTermAssignments:output_type -> rotaloom.timekeeping.v1.PersonEmploymentTermsList
-	5,  // 24: rotaloom.timekeeping.v1.EmploymentTermAssignmentService.MultiUpsertEmploymentTermAssignments:output_type -> rotaloom.timekeeping.v1.PersonEmploymentTermsList
-	5,  // 25: rotaloom.timekeeping.v1.EmploymentTermAssignmentService.MultiCreateEmploymentTermAssignments:output_type -> rotaloom.timekeeping.v1.PersonEmploymentTermsList
-	5,  // 26: rotaloom.timekeeping.v1.EmploymentTermAssignmentService.MultiDeleteEmploymentTermAssignments:output_type -> rotaloom.timekeeping.v1.PersonEmploymentTermsList
-	20, // 27: rotaloom.timekeeping.v1.EmploymentTermAssignmentService.ApplyDeleteEmploymentTermAssignments:output_type -> google.protobuf.Empty
-	11, // 28: rotaloom.timekeeping.v1.EmploymentTermAssignmentService.ListMemberships:output_type -> rotaloom.timekeeping.v1.ListMembershipsResponse
-	14, // 29: rotaloom.timekeeping.v1.EmploymentTermAssignmentService.CountMembers:output_type -> rotaloom.timekeeping.v1.CountMembersResponse
-	21, // [21:30] is the sub-list for method output_type
-	12, // [12:21] is the sub-list for method input_type
-	12, // [12:12] is the sub-list for extension type_name
-	12, // [12:12] is the sub-list for extension extendee
-	0,  // [0:12] is the sub-list for field type_name
+	15, // 0: rotaloom.timekeeping.v1.MultiReadEmploymentTermAssignmentsRequest.where:type_name -> rotaloom.commons.v1.PersonWhere
+	4,  // 1: rotaloom.timekeeping.v1.PersonEmploymentTermsList.persons:type_name -> rotaloom.timekeeping.v1.PersonEmploymentTerms
+	16, // 2: rotaloom.timekeeping.v1.PersonEmploymentTermsList.failure:type_name -> rotaloom.common.v1.ErrorBody
+	17, // 3: rotaloom.timekeeping.v1.PersonEmploymentTerms.person_identity:type_name -> rotaloom.commons.v1.PersonIdentity
+	5,  // 4: rotaloom.timekeeping.v1.PersonEmploymentTerms.assignment_span:type_name -> rotaloom.timekeeping.v1.AssignmentSpan
+	6,  // 5: rotaloom.timekeeping.v1.PersonEmploymentTerms.assignments:type_name -> rotaloom.timekeeping.v1.EmploymentTermAssignment
+	18, // 6: rotaloom.timekeeping.v1.EmploymentTermAssignment.employment_term:type_name -> rotaloom.common.v1.Ref
+	9,  // 7: rotaloom.timekeeping.v1.ListMembershipsResponse.persons:type_name -> rotaloom.timekeeping.v1.PersonMemberships
+	13, // 8: rotaloom.timekeeping.v1.PersonMemberships.memberships:type_name -> rotaloom.timekeeping.v1.Membership
+	12, // 9: rotaloom.timekeeping.v1.CountMembersResponse.counts:type_name -> rotaloom.timekeeping.v1.MemberCount
+	9,  // 10: rotaloom.timekeeping.v1.MembershipsChanged.persons:type_name -> rotaloom.timekeeping.v1.PersonMemberships
+	0,  // 11: rotaloom.timekeeping.v1.EmploymentTermAssignmentService.GetEmploymentTermAssignments:input_type -> rotaloom.timekeeping.v1.GetEmploymentTermAssignmentsRequest
+	1,  // 12: rotaloom.timekeeping.v1.EmploymentTermAssignmentService.FindEmploymentTermAssignments:input_type -> rotaloom.timekeeping.v1.FindEmploymentTermAssignmentsRequest
+	2,  // 13: rotaloom.timekeeping.v1.EmploymentTermAssignmentService.MultiReadEmploymentTermAssignments:input_type -> rotaloom.timekeeping.v1.MultiReadEmploymentTermAssignmentsRequest
+	3,  // 14: rotaloom.timekeeping.v1.EmploymentTermAssignmentService.MultiUpsertEmploymentTermAssignments:input_type -> rotaloom.timekeeping.v1.PersonEmploymentTermsList
+	3,  // 15: rotaloom.timekeeping.v1.EmploymentTermAssignmentService.MultiCreateEmploymentTermAssignments:input_type -> rotaloom.timekeeping.v1.PersonEmploymentTermsList
+	3,  // 16: rotaloom.timekeeping.v1.EmploymentTermAssignmentService.MultiDeleteEmploymentTermAssignments:input_type -> rotaloom.timekeeping.v1.PersonEmploymentTermsList
+	4,  // 17: rotaloom.timekeeping.v1.EmploymentTermAssignmentService.ApplyDeleteEmploymentTermAssignments:input_type -> rotaloom.timekeeping.v1.PersonEmploymentTerms
+	7,  // 18: rotaloom.timekeeping.v1.EmploymentTermAssignmentService.ListMemberships:input_type -> rotaloom.timekeeping.v1.ListMembershipsRequest
+	10, // 19: rotaloom.timekeeping.v1.EmploymentTermAssignmentService.CountMembers:input_type -> rotaloom.timekeeping.v1.CountMembersRequest
+	4,  // 20: rotaloom.timekeeping.v1.EmploymentTermAssignmentService.GetEmploymentTermAssignments:output_type -> rotaloom.timekeeping.v1.PersonEmploymentTerms
+	4,  // 21: rotaloom.timekeeping.v1.EmploymentTermAssignmentService.FindEmploymentTermAssignments:output_type -> rotaloom.timekeeping.v1.PersonEmploymentTerms
+	3,  // 22: rotaloom.timekeeping.v1.EmploymentTermAssignmentService.MultiReadEmploymentTermAssignments:output_type -> rotaloom.timekeeping.v1.PersonEmploymentTermsList
+	3,  // 23: rotaloom.timekeeping.v1.EmploymentTermAssignmentService.MultiUpsertEmploymentTermAssignments:output_type -> rotaloom.timekeeping.v1.PersonEmploymentTermsList
+	3,  // 24: rotaloom.timekeeping.v1.EmploymentTermAssignmentService.MultiCreateEmploymentTermAssignments:output_type -> rotaloom.timekeeping.v1.PersonEmploymentTermsList
+	3,  // 25: rotaloom.timekeeping.v1.EmploymentTermAssignmentService.MultiDeleteEmploymentTermAssignments:output_type -> rotaloom.timekeeping.v1.PersonEmploymentTermsList
+	19, // 26: rotaloom.timekeeping.v1.EmploymentTermAssignmentService.ApplyDeleteEmploymentTermAssignments:output_type -> google.protobuf.Empty
+	8,  // 27: rotaloom.timekeeping.v1.EmploymentTermAssignmentService.ListMemberships:output_type -> rotaloom.timekeeping.v1.ListMembershipsResponse
+	11, // 28: rotaloom.timekeeping.v1.EmploymentTermAssignmentService.CountMembers:output_type -> rotaloom.timekeeping.v1.CountMembersResponse
+	20, // [20:29] is the sub-list for method output_type
+	11, // [11:20] is the sub-list for method input_type
+	11, // [11:11] is the sub-list for extension type_name
+	11, // [11:11] is the sub-list for extension extendee
+	0,  // [0:11] is the sub-list for field type_name
 }
 
 func init() { file_rotaloom_timekeeping_v1_employment_term_assignment_proto_init() }
@@ -1187,14 +1007,13 @@ func file_rotaloom_timekeeping_v1_employment_term_assignment_proto_init() {
 	if File_rotaloom_timekeeping_v1_employment_term_assignment_proto != nil {
 		return
 	}
-	file_rotaloom_timekeeping_v1_employment_term_assignment_proto_msgTypes[7].OneofWrappers = []any{}
 	type x struct{}
 	out := protoimpl.TypeBuilder{
 		File: protoimpl.DescBuilder{
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_rotaloom_timekeeping_v1_employment_term_assignment_proto_rawDesc), len(file_rotaloom_timekeeping_v1_employment_term_assignment_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   18,
+			NumMessages:   15,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

@@ -40,11 +40,8 @@ func (r *Reader) ForEachBase(ctx context.Context, where *commonsv1.PersonWhere, 
 	if err != nil {
 		return err
 	}
-	found, err := r.Bases(ctx, tenantID, keys, day)
+	found, err := r.VisibleBases(ctx, tenantID, keys, day)
 	if err != nil {
-		return err
-	}
-	if err := r.deleteInvisible(ctx, found); err != nil {
 		return err
 	}
 	passes, err := r.hyperfindFilter(ctx, where.GetHyperFindFilter(), idsOf(found))
@@ -72,6 +69,16 @@ func idsOf(found map[store.Key]Base) []int64 {
 		ids = append(ids, b.ID)
 	}
 	return ids
+}
+
+// VisibleBases returns the short forms of the persons whom keys name and whom the
+// caller may see.
+func (r *Reader) VisibleBases(ctx context.Context, tenantID int64, keys []store.Key, day civil.Date) (map[store.Key]Base, error) {
+	found, err := r.Bases(ctx, tenantID, keys, day)
+	if err != nil {
+		return nil, err
+	}
+	return found, r.deleteInvisible(ctx, found)
 }
 
 // Bases returns the short forms of the persons that keys name.

@@ -1,0 +1,68 @@
+package person
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/rotaloom/rotaloom/pkg/fault"
+	"github.com/rotaloom/rotaloom/pkg/tenant"
+	commonsv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/commons/v1"
+	"github.com/rotaloom/rotaloom/services/commons/internal/person/reader"
+	"github.com/rotaloom/rotaloom/services/commons/internal/person/store"
+)
+
+// maxIdentified bounds the identities of one call between services.
+const maxIdentified = 1000
+
+// IdentifyPersons finds the persons of a criterion or of identities, as far as the
+// caller may see them.
+func (h *Handler) IdentifyPersons(ctx context.Context, req *commonsv1.IdentifyPersonsRequest) (*commonsv1.IdentifyPersonsResponse, error) {
+	if len(req.GetIdentities()) > 0 {
+		return h.identify(ctx, req.GetIdentities())
+	}
+	out := &commonsv1.IdentifyPersonsResponse{}
+	err := h.reader.ForEachBase(ctx, req.GetWhere(), func(k store.Key, b *reader.Base) error {
+		out.Persons = append(out.Persons, identified(k, b))
+		return nil
+	})
+	return out, err
+}
+
+func (h *Handler) identify(ctx context.Context, identities []*commonsv1.PersonIdentity) (*commonsv1.IdentifyPersonsResponse, error) {
+	tenantID, err := tenant.Of(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if n := len(identities); n > maxIdentified {
+		return nil, fault.Invalid(fault.CodeBadRequest, fmt.Sprintf("%d persons are more than the allowed %d.", n, maxIdentified))
+	}
+	today := h.reader.Today()
+	keys, wrong := make([]store.Key, len(identities)), make([]error, len(identities))
+	for i, id := range identities {
+		keys[i], wrong[i] = reader.ParseIdentity(id, today)
+	}
+	found, err := h.reader.VisibleBases(ctx, tenantID, keys, today)
+	if err != nil {
+		return nil, err
+	}
+	out := &commonsv1.IdentifyPersonsResponse{}
+	for i, id := range identities {
+		if wrong[i] != nil {
+			out.Persons = append(out.Persons, &commonsv1.IdentifiedPerson{Identity: id, Error: fault.FromError(wrong[i]).Body()})
+			continue
+		}
+		var base *reader.Base
+		if b, ok := found[keys[i]]; ok {
+			base = &b
+		}
+		out.Persons = append(out.Persons, identified(keys[i], base))
+	}
+	return out, nil
+}
+
+func identified(k store.Key, b *reader.Base) *commonsv1.IdentifiedPerson {
+	if b == nil {
+		return &commonsv1.IdentifiedPerson{Identity: k.Identity(), Error: k.NotFound().Body()}
+	}
+	return &commonsv1.IdentifiedPerson{PersonId: b.ID}
+}
