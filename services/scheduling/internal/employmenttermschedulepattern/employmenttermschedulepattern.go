@@ -1,19 +1,22 @@
-// Package employmenttermschedulepattern puts schedule patterns on employment terms. What it
-// stores are decisions: which pattern, on which term, from when to when. What
-// follows from them for the employees is the work of a propagation, which every
-// change starts in its own transaction.
-//
-// On the wire a term is called a group, and an assignment a group schedule
-// pattern.
+// Package employmenttermschedulepattern puts schedule patterns on employment terms,
+// which pass them on to the employees who are on them. On the wire a term is called a
+// group, and an assignment a group schedule pattern.
 package employmenttermschedulepattern
 
 import (
 	"context"
+	"net/http"
+
+	"github.com/rotaloom/rotaloom/pkg/pg"
+	"google.golang.org/protobuf/proto"
+	"google.golang.org/protobuf/types/known/emptypb"
 
 	commonv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/common/v1"
 	schedulingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/scheduling/v1"
 
-	"github.com/rotaloom/rotaloom/pkg/pg"
+	"github.com/rotaloom/rotaloom/pkg/domain/rowvisibility"
+	"github.com/rotaloom/rotaloom/pkg/fault"
+	"github.com/rotaloom/rotaloom/services/scheduling/internal/patternassignment"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/patterndefinition"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/projection"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/propagation"
@@ -25,6 +28,16 @@ type Settings struct {
 }
 
 const defaultGovernedDays = 60
+
+// Builder is the configuration that clients of the reference product ask for.
+// Schedules have no horizon here that could be reached.
+func (s Settings) Builder() *schedulingv1.PatternBuilder {
+	days := s.GovernedDays
+	if days <= 0 {
+		days = defaultGovernedDays
+	}
+	return &schedulingv1.PatternBuilder{GovernedDays: proto.Int32(days)}
+}
 
 // Resolver finds employment terms. What is not known here it asks of the
 // service that owns it, so it must not be used in a transaction.
@@ -58,17 +71,106 @@ type Deps struct {
 type Handler struct {
 	schedulingv1.UnsafeEmploymentTermSchedulePatternServiceServer
 
-	deps         Deps
-	governedDays int32
+	assignments *patternassignment.Assignments
+	settings    Settings
 }
 
 var _ schedulingv1.EmploymentTermSchedulePatternServiceServer = (*Handler)(nil)
 
 // New returns a Handler.
 func New(settings Settings, deps Deps) *Handler {
-	h := &Handler{deps: deps, governedDays: settings.GovernedDays}
-	if h.governedDays <= 0 {
-		h.governedDays = defaultGovernedDays
+	return &Handler{settings: settings, assignments: patternassignment.New(patternassignment.Terms(), patternassignment.Deps{
+		Pool: deps.Pool, Definitions: deps.Definitions, Expected: deps.Members.Expected, Wake: deps.Wake,
+		Owners: func(ctx context.Context, refs []*commonv1.Ref) ([]patternassignment.Owner, error) {
+			terms, err := deps.Terms.Terms(ctx, refs)
+			owners := make([]patternassignment.Owner, len(terms))
+			for i, t := range terms {
+				owners[i] = patternassignment.Owner{ID: t.ID, Name: t.Name, Inherits: t.AllowsInheritance}
+			}
+			return owners, err
+		},
+		// Terms are set-up, which everybody sees who may read it at all.
+		Visible: func(context.Context) (rowvisibility.Set, error) { return rowvisibility.Everybody(), nil },
+	})}
+}
+
+// GetEmploymentTermSchedulePattern returns one assignment, or 404.
+func (h *Handler) GetEmploymentTermSchedulePattern(ctx context.Context, req *schedulingv1.GetEmploymentTermSchedulePatternRequest) (*schedulingv1.GroupSchedulePattern, error) {
+	return h.assignments.Get(ctx, req.GetId())
+}
+
+// GetPatternBuilder returns the configuration of pattern propagation.
+func (h *Handler) GetPatternBuilder(context.Context, *schedulingv1.GetPatternBuilderRequest) (*schedulingv1.PatternBuilder, error) {
+	return h.settings.Builder(), nil
+}
+
+// ApplyCreateEmploymentTermSchedulePatterns assigns patterns to terms, all or,
+// with partial success, those that can be. It starts one propagation for all.
+func (h *Handler) ApplyCreateEmploymentTermSchedulePatterns(ctx context.Context, req *schedulingv1.ApplyCreateGroupSchedulePatternsRequest) (*schedulingv1.GroupSchedulePatternResults, error) {
+	body := req.GetBody()
+	inputs := body.GetGroupSchedulePatterns().GetDo().GetGroupSchedulePatternCreates()
+	if len(inputs) == 0 {
+		return nil, fault.Invalid(patterndefinition.CodeNothing, "groupSchedulePatterns.do.groupSchedulePatternCreates needs at least one element.")
 	}
-	return h
+	outcome, err := h.assignments.Create(ctx, inputs, req.GetPartialSuccess())
+	if err != nil {
+		return nil, err
+	}
+	withInput := body.GetOptions().GetDetailedPartialSuccess() || body.GetFormatForTransactionAssistant()
+	list, failure, err := patternassignment.Settle(ctx, outcome, withInput)
+	return &schedulingv1.GroupSchedulePatternResults{Results: list, Failure: failure}, err
+}
+
+// ApplyUpdateEmploymentTermSchedulePatterns changes or removes assignments, all
+// or, with partial success, those that can be. It starts one propagation.
+func (h *Handler) ApplyUpdateEmploymentTermSchedulePatterns(ctx context.Context, req *schedulingv1.ApplyUpdateGroupSchedulePatternsRequest) (*schedulingv1.GroupSchedulePatternResults, error) {
+	body := req.GetBody()
+	outcome, err := h.assignments.Update(ctx, body, req.GetPartialSuccess())
+	if err != nil {
+		return nil, err
+	}
+	withInput := body.GetOptions().GetDetailedPartialSuccess() || body.GetFormatForTransactionAssistant()
+	out := &schedulingv1.GroupSchedulePatternResults{}
+	if outcome.ByID != nil {
+		out.Results, out.Failure, err = patternassignment.Settle(ctx, outcome.ByID, withInput)
+		return out, err
+	}
+	lists, failure, err := patternassignment.Settle(ctx, outcome.ByOwner, withInput)
+	for _, list := range lists {
+		out.Results = append(out.Results, list.GetResults()...)
+	}
+	out.Failure = failure
+	return out, err
+}
+
+// DeleteEmploymentTermSchedulePattern removes an assignment, or returns 404.
+func (h *Handler) DeleteEmploymentTermSchedulePattern(ctx context.Context, req *schedulingv1.DeleteEmploymentTermSchedulePatternRequest) (*emptypb.Empty, error) {
+	return &emptypb.Empty{}, h.assignments.Delete(ctx, req.GetId())
+}
+
+// MultiReadEmploymentTermSchedulePatterns returns the assignments of terms,
+// what they were, or both.
+func (h *Handler) MultiReadEmploymentTermSchedulePatterns(ctx context.Context, req *schedulingv1.MultiReadGroupSchedulePatternsRequest) (*schedulingv1.MultiReadGroupSchedulePatternsResponse, error) {
+	selected, err := patternassignment.SelectionOf(req.GetBody().GetSelect(), "gsp", "history")
+	if err != nil {
+		return nil, err
+	}
+	groups := req.GetBody().GetWhere().GetGroups()
+	if len(groups.GetGroupRefs()) == 0 {
+		return nil, fault.New(patterndefinition.CodeNothing, http.StatusBadRequest, "where.groups.groupRefs needs at least one element.")
+	}
+	patterns, histories, err := h.assignments.Read(ctx, selected, patternassignment.Asked{
+		Path: "where.groups", Refs: groups.GetGroupRefs(), StartDate: groups.GetStartDate(), EndDate: groups.GetEndDate(),
+	})
+	if err != nil {
+		return nil, err
+	}
+	answer := &schedulingv1.MultiReadGroupSchedulePatternsResponse{}
+	if selected.Current {
+		answer.GroupSchedulePatterns = &schedulingv1.GroupSchedulePatternList{GroupSchedulePatterns: patterns}
+	}
+	if selected.History {
+		answer.GroupSchedulePatternHistories = &schedulingv1.GroupSchedulePatternHistoryList{Histories: histories}
+	}
+	return answer, nil
 }

@@ -1,4 +1,4 @@
-package employmenttermschedulepattern
+package patternassignment
 
 import (
 	"slices"
@@ -32,7 +32,7 @@ func (e *edit) hiddenDays(list []assignment) []*schedulingv1.HiddenPatternDays {
 	var out []*schedulingv1.HiddenPatternDays
 	add := func(below, above *assignment, known []civil.Range) {
 		shared := below.days.Intersect(above.days)
-		if below.termID != above.termID || !above.override || !above.above(below) || shared.Empty() {
+		if below.ownerID != above.ownerID || !above.override || !above.above(below) || shared.Empty() {
 			return
 		}
 		for _, days := range civil.AppendDifference(nil, []civil.Range{shared}, known) {

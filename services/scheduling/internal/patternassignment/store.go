@@ -1,103 +1,94 @@
-package employmenttermschedulepattern
+package patternassignment
 
 import (
 	"context"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/jackc/pgx/v5"
 
 	"github.com/rotaloom/rotaloom/pkg/civil"
+	"github.com/rotaloom/rotaloom/pkg/domain/rowvisibility"
 	"github.com/rotaloom/rotaloom/pkg/fault"
 	"github.com/rotaloom/rotaloom/pkg/pg"
 )
 
-// lockTerms makes changes of the same terms wait for each other, until the
-// transaction ends. What is read afterwards is then what the one before left.
-// Locking the rows themselves would not do: the version that it waited for is
-// gone, and the one that replaced it was not there when the statement began.
-const lockTerms pg.Lock = "patterns of employment terms"
-
-func lock(ctx context.Context, tx pgx.Tx, tenantID int64, termIDs []int64) error {
-	return lockTerms.WaitEach(ctx, tx, tenantID, termIDs)
-}
-
-// selectTerms finds the terms of assignments. An assignment never moves to
-// another term, and goes with it.
-const selectTerms = `
-SELECT DISTINCT a.employment_term_id FROM pattern_assignment a
-LEFT JOIN employment_term t ON t.tenant_id = a.tenant_id AND t.id = a.employment_term_id
-WHERE a.tenant_id = $1 AND a.id = ANY($2) AND a.employment_term_id IS NOT NULL AND a.believed_until = 'infinity'
+// selectOwners finds the owners of assignments. An assignment never moves to
+// another owner, and goes with it.
+const selectOwners = `
+SELECT DISTINCT a.%[1]s FROM pattern_assignment a
+LEFT JOIN %[2]s t ON t.tenant_id = a.tenant_id AND t.id = a.%[1]s
+WHERE a.tenant_id = $1 AND a.id = ANY($2) AND a.%[1]s IS NOT NULL AND a.believed_until = 'infinity'
   AND NOT coalesce(t.deleted, false)`
 
-func termsOf(ctx context.Context, db pg.Querier, tenantID int64, ids []int64) ([]int64, error) {
-	rows, err := db.Query(ctx, selectTerms, tenantID, ids)
+// ownersOf returns the owners of assignments, of those that the caller may see.
+func (k *Kind) ownersOf(ctx context.Context, db pg.Querier, tenantID int64, ids []int64, visible rowvisibility.Set) ([]int64, error) {
+	rows, err := db.Query(ctx, k.selectOwners, tenantID, ids)
 	if err != nil {
-		return nil, fmt.Errorf("employmenttermschedulepattern: find terms: %w", err)
+		return nil, fmt.Errorf("patternassignment: find owners: %w", err)
 	}
-	terms, err := pgx.CollectRows(rows, pgx.RowTo[int64])
+	owners, err := pgx.CollectRows(rows, pgx.RowTo[int64])
 	if err != nil {
-		return nil, fmt.Errorf("employmenttermschedulepattern: find terms: %w", err)
+		return nil, fmt.Errorf("patternassignment: find owners: %w", err)
 	}
-	return terms, nil
+	return slices.DeleteFunc(owners, func(id int64) bool { return !visible.Has(id) }), nil
 }
 
-// selectCurrent reads what holds now: one assignment, or those of terms that
-// overlap with a window. A term can be deleted while it has patterns, but not
-// while it has persons: its assignments concern nobody, and are gone with it.
-// A propagation that is forgotten has finished.
+// selectCurrent reads what holds now: one assignment, or those of owners that
+// overlap with a window. A propagation that is forgotten has finished.
 const selectCurrent = `
-SELECT a.id, a.version, a.employment_term_id, coalesce(t.name, ''),
+SELECT a.id, a.version, a.%[1]s, coalesce(t.name, ''),
        coalesce(t.allows_inheritance, true), a.from_date, a.to_date, a.pattern_id, a.day_count,
        a.anchor, a.start_date_offset, a.override, a.lane, a.seq, coalesce(a.lineage_id, a.id), a.entries_per_day, coalesce(p.state = 'FINISHED', true)
 FROM pattern_assignment a
-LEFT JOIN employment_term t ON t.tenant_id = a.tenant_id AND t.id = a.employment_term_id
+LEFT JOIN %[2]s t ON t.tenant_id = a.tenant_id AND t.id = a.%[1]s
 LEFT JOIN propagation p ON p.tenant_id = a.tenant_id AND p.id = a.propagation_id
 WHERE a.tenant_id = $1 AND a.believed_until = 'infinity' AND NOT coalesce(t.deleted, false) AND `
 
 const (
-	selectOne    = selectCurrent + `a.employment_term_id IS NOT NULL AND a.id = $2`
-	selectWindow = selectCurrent + `a.employment_term_id = ANY($2) AND a.from_date < $4 AND a.to_date > $3
-ORDER BY a.employment_term_id, a.from_date, a.id LIMIT $5`
+	selectOne    = selectCurrent + `a.%[1]s IS NOT NULL AND a.id = $2`
+	selectWindow = selectCurrent + `a.%[1]s = ANY($2) AND a.from_date < $4 AND a.to_date > $3
+ORDER BY a.%[1]s, a.from_date, a.id LIMIT $5`
 )
 
 // one reads an assignment by id; the list is empty when there is none.
-func one(ctx context.Context, db pg.Querier, tenantID, id int64) ([]assignment, error) {
-	rows, err := db.Query(ctx, selectOne, tenantID, id)
-	return collect(rows, err)
+func (k *Kind) one(ctx context.Context, db pg.Querier, tenantID, id int64) ([]assignment, error) {
+	rows, err := db.Query(ctx, k.selectOne, tenantID, id)
+	return k.collect(rows, err)
 }
 
 // maxRead bounds how many assignments, or versions of them, one request reads.
 const maxRead = 50_000
 
-// current reads the assignments of terms that have a day of the window, by term
+// current reads the assignments of owners that have a day of the window, by owner
 // and first day.
-func current(ctx context.Context, db pg.Querier, tenantID int64, termIDs []int64, window civil.Range) ([]assignment, error) {
-	rows, err := db.Query(ctx, selectWindow, tenantID, termIDs, window.From, window.To, maxRead+1)
-	list, err := collect(rows, err)
+func (k *Kind) current(ctx context.Context, db pg.Querier, tenantID int64, owners []int64, window civil.Range) ([]assignment, error) {
+	rows, err := db.Query(ctx, k.selectWindow, tenantID, owners, window.From, window.To, maxRead+1)
+	list, err := k.collect(rows, err)
 	if err == nil {
-		err = checkRead(len(list))
+		err = k.checkRead(len(list))
 	}
 	return list, err
 }
 
-func checkRead(n int) error {
+func (k *Kind) checkRead(n int) error {
 	if n <= maxRead {
 		return nil
 	}
 	return fault.TooLarge(fault.CodeItemLimit,
-		fmt.Sprintf("More than %d assignments are concerned. Name fewer employment terms.", maxRead))
+		fmt.Sprintf("More than %d assignments are concerned. Name fewer %s.", maxRead, k.owners))
 }
 
-func collect(rows pgx.Rows, err error) ([]assignment, error) {
+func (k *Kind) collect(rows pgx.Rows, err error) ([]assignment, error) {
 	if err != nil {
-		return nil, fmt.Errorf("employmenttermschedulepattern: read assignments: %w", err)
+		return nil, fmt.Errorf("patternassignment: read assignments: %w", err)
 	}
 	var list []assignment
-	var a assignment
+	a := assignment{ofEmployee: k.ofEmployees}
 	var from, to, anchor civil.Date
 	_, err = pgx.ForEachRow(rows, []any{
-		&a.id, &a.version, &a.termID, &a.termName, &a.inherits, &from, &to, &a.patternID, &a.dayCount,
+		&a.id, &a.version, &a.ownerID, &a.ownerName, &a.inherits, &from, &to, &a.patternID, &a.dayCount,
 		&anchor, &a.offset, &a.override, &a.lane, &a.seq, &a.lineage, &a.entriesPerDay, &a.applied,
 	}, func() error {
 		a.days = civil.Range{From: from, To: to}
@@ -106,13 +97,13 @@ func collect(rows pgx.Rows, err error) ([]assignment, error) {
 		return nil
 	})
 	if err != nil {
-		return nil, fmt.Errorf("employmenttermschedulepattern: read assignments: %w", err)
+		return nil, fmt.Errorf("patternassignment: read assignments: %w", err)
 	}
 	return list, nil
 }
 
 // drawNumbers returns the time of a change, and as many new ids and places in
-// the order of decisions as it needs. It is asked under the locks of the terms:
+// the order of decisions as it needs. It is asked under the locks of the owners:
 // the time at which the transaction began may lie before the change that it
 // waited for.
 const drawNumbers = `
@@ -144,7 +135,7 @@ func number(ctx context.Context, tx pgx.Tx, edits []edit) (time.Time, error) {
 	var at time.Time
 	var ids, seqs []int64
 	if err := tx.QueryRow(ctx, drawNumbers, len(newIDs), len(newSeqs)).Scan(&at, &ids, &seqs); err != nil {
-		return time.Time{}, fmt.Errorf("employmenttermschedulepattern: draw numbers: %w", err)
+		return time.Time{}, fmt.Errorf("patternassignment: draw numbers: %w", err)
 	}
 	for i, into := range newIDs {
 		*into = ids[i]
@@ -173,37 +164,37 @@ func end(ctx context.Context, tx pgx.Tx, tenantID int64, at time.Time, ids []int
 		err = fmt.Errorf("%d of %d versions were current", done.RowsAffected(), len(ids))
 	}
 	if err != nil {
-		return fmt.Errorf("employmenttermschedulepattern: end versions: %w", err)
+		return fmt.Errorf("patternassignment: end versions: %w", err)
 	}
 	return nil
 }
 
 const insertVersions = `
 INSERT INTO pattern_assignment (
-    tenant_id, propagation_id, believed_from, id, version, employment_term_id, from_date, to_date,
+    tenant_id, propagation_id, believed_from, id, version, %[1]s, from_date, to_date,
     pattern_id, day_count, anchor, start_date_offset, override, lane, seq, lineage_id, entries_per_day)
 SELECT $1, $2, $3, v.*
 FROM unnest($4::bigint[], $5::int[], $6::bigint[], $7::date[], $8::date[], $9::bigint[], $10::int[], $11::date[],
             $12::int[], $13::boolean[], $14::smallint[], $15::bigint[], $16::bigint[], $17::int[]) AS v`
 
 // insert stores versions of assignments.
-func insert(ctx context.Context, tx pgx.Tx, tenantID, propagationID int64, at time.Time, list []assignment) error {
+func (k *Kind) insert(ctx context.Context, tx pgx.Tx, tenantID, propagationID int64, at time.Time, list []assignment) error {
 	n := len(list)
-	ids, terms, patterns, seqs := make([]int64, n), make([]int64, n), make([]int64, n), make([]int64, n)
+	ids, owners, patterns, seqs := make([]int64, n), make([]int64, n), make([]int64, n), make([]int64, n)
 	versions, dayCounts, offsets := make([]int32, n), make([]int32, n), make([]int32, n)
 	from, to, anchors := make([]civil.Date, n), make([]civil.Date, n), make([]civil.Date, n)
 	overrides, lanes := make([]bool, n), make([]int16, n)
 	lineages, entries := make([]int64, n), make([]int32, n)
 	for i, a := range list {
-		ids[i], versions[i], terms[i], patterns[i], seqs[i] = a.id, a.version, a.termID, a.patternID, a.seq
+		ids[i], versions[i], owners[i], patterns[i], seqs[i] = a.id, a.version, a.ownerID, a.patternID, a.seq
 		from[i], to[i], anchors[i] = a.days.From, a.days.To, a.anchor
 		dayCounts[i], offsets[i], overrides[i], lanes[i] = a.dayCount, a.offset, a.override, int16(a.lane)
 		lineages[i], entries[i] = a.lineage, a.entriesPerDay
 	}
-	_, err := tx.Exec(ctx, insertVersions, tenantID, propagationID, at, ids, versions, terms, from, to,
+	_, err := tx.Exec(ctx, k.insertVersions, tenantID, propagationID, at, ids, versions, owners, from, to,
 		patterns, dayCounts, anchors, offsets, overrides, lanes, seqs, lineages, entries)
 	if err != nil {
-		return fmt.Errorf("employmenttermschedulepattern: insert versions: %w", err)
+		return fmt.Errorf("patternassignment: insert versions: %w", err)
 	}
 	return nil
 }

@@ -1,4 +1,4 @@
-package employmenttermschedulepattern
+package patternassignment
 
 import (
 	"fmt"
@@ -51,7 +51,7 @@ func (r *replacement) on(a assignment, days civil.Range) assignment {
 
 // recreate replaces an assignment over its whole range, or over the dates that
 // the replacement brings.
-func recreate(path string, a assignment, r *replacement) (edit, error) {
+func (k *Kind) recreate(path string, a assignment, r *replacement) (edit, error) {
 	days := a.days
 	if r.start != nil {
 		days.From = *r.start
@@ -60,7 +60,7 @@ func recreate(path string, a assignment, r *replacement) (edit, error) {
 		days.To = *r.to
 	}
 	if days != a.days {
-		if err := checkDays(path, days); err != nil {
+		if err := k.checkDays(path, days); err != nil {
 			return edit{}, err
 		}
 	}
@@ -69,14 +69,14 @@ func recreate(path string, a assignment, r *replacement) (edit, error) {
 
 // asOf ends an assignment the day before a date and lets the replacement begin
 // on it. On the first day that replaces the whole assignment.
-func asOf(path string, a assignment, date civil.Date, r *replacement) (edit, error) {
+func (k *Kind) asOf(path string, a assignment, date civil.Date, r *replacement) (edit, error) {
 	if !a.days.Contains(date) {
 		return edit{}, patterndefinition.Invalid(path+".date", "must be a day of the assignment %d, which has %s", a.id, daysText(a.days))
 	}
 	days := civil.Range{From: date, To: a.days.To}
 	if r.to != nil {
 		days.To = *r.to
-		if err := checkDays(path+".groupSchedulePattern", days); err != nil {
+		if err := k.checkDays(path+"."+k.pattern, days); err != nil {
 			return edit{}, err
 		}
 	}
@@ -90,9 +90,9 @@ func asOf(path string, a assignment, date civil.Date, r *replacement) (edit, err
 }
 
 // endOn sets the day after the last day.
-func endOn(path string, a assignment, to civil.Date) (edit, error) {
+func (k *Kind) endOn(path string, a assignment, to civil.Date) (edit, error) {
 	if to <= a.days.From {
-		return edit{}, fault.New(codeEnd, http.StatusBadRequest,
+		return edit{}, fault.New(k.codeEnd, http.StatusBadRequest,
 			fmt.Sprintf("%s.date must not be before %s, the startDate of %d.", path, a.days.From, a.id))
 	}
 	e := same(a)

@@ -1,18 +1,17 @@
-package employmenttermschedulepattern
+package patternassignment
 
 import (
 	"context"
-	"fmt"
 
 	"github.com/jackc/pgx/v5"
 	"google.golang.org/protobuf/proto"
-	"google.golang.org/protobuf/types/known/emptypb"
 	"google.golang.org/protobuf/types/known/wrapperspb"
 
 	commonv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/common/v1"
 	schedulingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/scheduling/v1"
 
 	"github.com/rotaloom/rotaloom/pkg/civil"
+	"github.com/rotaloom/rotaloom/pkg/domain/rowvisibility"
 	"github.com/rotaloom/rotaloom/pkg/fault"
 	"github.com/rotaloom/rotaloom/pkg/fault/bulk"
 	"github.com/rotaloom/rotaloom/pkg/pg"
@@ -26,70 +25,74 @@ const what = "schedule pattern assignment"
 // allDays is the calendar of the product.
 var allDays = civil.Range{From: civil.Beginning, To: civil.Forever}
 
-// ApplyUpdateEmploymentTermSchedulePatterns changes or removes assignments, all
-// or, with partial success, those that can be. It starts one propagation.
-func (h *Handler) ApplyUpdateEmploymentTermSchedulePatterns(ctx context.Context, req *schedulingv1.ApplyUpdateGroupSchedulePatternsRequest) (*schedulingv1.GroupSchedulePatternResults, error) {
-	body, partial := req.GetBody(), req.GetPartialSuccess()
-	u, err := readUpdate(body)
-	if err != nil {
-		return nil, err
-	}
-	withInput := body.GetOptions().GetDetailedPartialSuccess() || body.GetFormatForTransactionAssistant()
-	if u.refs != nil {
-		outcome, propagationID, err := h.removeByTerms(ctx, u, partial)
-		if err != nil {
-			return nil, err
-		}
-		if err := h.announce(ctx, propagationID); err != nil {
-			return nil, err
-		}
-		return answer(ctx, outcome, withInput, joined)
-	}
-	outcome, propagationID, err := h.update(ctx, u, partial)
-	if err != nil {
-		return nil, err
-	}
-	if err := h.announce(ctx, propagationID); err != nil {
-		return nil, err
-	}
-	return answer(ctx, outcome, withInput, asTheyAre)
+// UpdateOutcome is what became of a request that changes assignments: exactly one
+// of its members is there.
+type UpdateOutcome struct {
+	// ByID has a result for each assignment that was named by its id.
+	ByID *ByIDOutcome
+	// ByOwner has those of the assignments of each owner that was named.
+	ByOwner *ByOwnerOutcome
 }
 
-// DeleteEmploymentTermSchedulePattern removes an assignment, or returns 404.
-func (h *Handler) DeleteEmploymentTermSchedulePattern(ctx context.Context, req *schedulingv1.DeleteEmploymentTermSchedulePatternRequest) (*emptypb.Empty, error) {
+// Update changes or removes assignments, all or, with partial success, those that can
+// be. It starts one propagation, which the caller is told of.
+func (s *Assignments) Update(ctx context.Context, body *schedulingv1.ApplyUpdateGroupSchedulePatterns, partial bool) (UpdateOutcome, error) {
+	u, err := s.kind.readUpdate(body)
+	if err != nil {
+		return UpdateOutcome{}, err
+	}
+	var outcome UpdateOutcome
+	var propagationID int64
+	if u.refs != nil {
+		outcome.ByOwner, propagationID, err = s.removeByOwners(ctx, u, partial)
+	} else {
+		outcome.ByID, propagationID, err = s.update(ctx, u, partial)
+	}
+	if err != nil {
+		return UpdateOutcome{}, err
+	}
+	return outcome, s.announce(ctx, propagationID)
+}
+
+// Delete removes an assignment, or returns 404.
+func (s *Assignments) Delete(ctx context.Context, id int64) error {
 	u := &update{
-		ids:   []int64{req.GetId()},
+		ids:   []int64{id},
 		apply: func(a assignment, _ *replacement) (edit, error) { return without(a, a.days), nil },
 	}
-	_, propagationID, err := h.update(ctx, u, false)
+	_, propagationID, err := s.update(ctx, u, false)
 	if err != nil {
-		return nil, err
+		return err
 	}
-	return &emptypb.Empty{}, h.announce(ctx, propagationID)
+	return s.announce(ctx, propagationID)
 }
 
-// outcome is that of a request that names assignments by id.
-type outcome = bulk.Outcome[*wrapperspb.Int64Value, result]
+// ByIDOutcome is that of a request that names assignments by id.
+type ByIDOutcome = bulk.Outcome[*wrapperspb.Int64Value, *schedulingv1.GroupSchedulePatternResult]
 
 // update edits the assignments that u names.
-func (h *Handler) update(ctx context.Context, u *update, partial bool) (*outcome, int64, error) {
+func (s *Assignments) update(ctx context.Context, u *update, partial bool) (*ByIDOutcome, int64, error) {
 	tenantID, err := tenant.Of(ctx)
 	if err != nil {
 		return nil, 0, err
 	}
-	r, err := h.replacement(ctx, u)
+	r, err := s.replacement(ctx, u)
 	if err != nil {
 		return nil, 0, err
 	}
-	terms, err := termsOf(ctx, h.deps.Pool, tenantID, u.ids)
+	visible, err := s.deps.Visible(ctx)
 	if err != nil {
 		return nil, 0, err
 	}
-	expected := h.deps.Members.Expected(ctx, terms)
-	var out *outcome
+	owners, err := s.kind.ownersOf(ctx, s.deps.Pool, tenantID, u.ids, visible)
+	if err != nil {
+		return nil, 0, err
+	}
+	expected := s.deps.Expected(ctx, owners)
+	var out *ByIDOutcome
 	var propagationID int64
-	err = pg.InTx(ctx, h.deps.Pool, func(ctx context.Context, tx pgx.Tx) error {
-		now, edits, errs, err := h.edit(ctx, tx, tenantID, u, r)
+	err = pg.InTx(ctx, s.deps.Pool, func(ctx context.Context, tx pgx.Tx) error {
+		now, edits, errs, err := s.edit(ctx, tx, tenantID, u, r, visible)
 		if err != nil {
 			return err
 		}
@@ -100,11 +103,11 @@ func (h *Handler) update(ctx context.Context, u *update, partial bool) (*outcome
 				}
 			}
 		}
-		var described results
-		if described, propagationID, err = h.finish(ctx, tx, tenantID, now, edits, expected); err != nil {
+		var described []*schedulingv1.GroupSchedulePatternResult
+		if described, propagationID, err = s.finish(ctx, tx, tenantID, now, edits, expected); err != nil {
 			return err
 		}
-		out = &outcome{}
+		out = &ByIDOutcome{}
 		for i, id := range u.ids {
 			if errs[i] != nil {
 				out.Fail(wrapperspb.Int64(id), fault.FromError(errs[i]))
@@ -122,13 +125,13 @@ func (h *Handler) update(ctx context.Context, u *update, partial bool) (*outcome
 type bringing struct {
 	replacement
 	definition *patterndefinition.Definition
-	// termID is the term that the request names, or 0.
-	termID int64
+	// ownerID is the owner that the request names, or 0.
+	ownerID int64
 }
 
-// replacement finds the pattern and the term that u brings; nil when it brings
+// replacement finds the pattern and the owner that u brings; nil when it brings
 // none.
-func (h *Handler) replacement(ctx context.Context, u *update) (*bringing, error) {
+func (s *Assignments) replacement(ctx context.Context, u *update) (*bringing, error) {
 	tenantID, err := tenant.Of(ctx)
 	if err != nil {
 		return nil, err
@@ -141,14 +144,14 @@ func (h *Handler) replacement(ctx context.Context, u *update) (*bringing, error)
 		return nil, err
 	}
 	if ref := u.given.GetGroupRef(); patterndefinition.Named(ref) {
-		terms, _, err := h.findTerms(ctx, []*commonv1.Ref{ref}, false)
+		owners, _, err := s.findOwners(ctx, []*commonv1.Ref{ref}, false)
 		if err != nil {
 			return nil, err
 		}
-		b.termID = terms[0].ID
+		b.ownerID = owners[0].ID
 	}
 	asked := []patterndefinition.Asked{{Path: u.path + ".schedulePattern", Pattern: u.given.GetSchedulePattern()}}
-	found, err := h.deps.Definitions.Resolve(ctx, h.deps.Pool, tenantID, asked)
+	found, err := s.deps.Definitions.Resolve(ctx, s.deps.Pool, tenantID, asked)
 	if err != nil {
 		return nil, err
 	}
@@ -188,17 +191,17 @@ func (u *update) readDates(r *replacement) error {
 }
 
 // edit makes the edits of the assignments that u names, or errors at their
-// places, beside the assignments of their terms. It is a 404 when none of them
+// places, beside the assignments of their owners. It is a 404 when none of them
 // exists.
-func (h *Handler) edit(ctx context.Context, tx pgx.Tx, tenantID int64, u *update, b *bringing) ([]assignment, []edit, []error, error) {
-	terms, err := termsOf(ctx, tx, tenantID, u.ids)
+func (s *Assignments) edit(ctx context.Context, tx pgx.Tx, tenantID int64, u *update, b *bringing, visible rowvisibility.Set) ([]assignment, []edit, []error, error) {
+	owners, err := s.kind.ownersOf(ctx, tx, tenantID, u.ids, visible)
 	if err != nil {
 		return nil, nil, nil, err
 	}
-	if err := lock(ctx, tx, tenantID, terms); err != nil {
+	if err := s.kind.lock.WaitEach(ctx, tx, tenantID, owners); err != nil {
 		return nil, nil, nil, err
 	}
-	now, err := current(ctx, tx, tenantID, terms, allDays)
+	now, err := s.kind.current(ctx, tx, tenantID, owners, allDays)
 	if err != nil {
 		return nil, nil, nil, err
 	}
@@ -206,7 +209,7 @@ func (h *Handler) edit(ctx context.Context, tx pgx.Tx, tenantID int64, u *update
 	for _, a := range now {
 		byID[a.id] = a
 	}
-	layers := newLayers(now)
+	layers := s.kind.layers(now)
 	errs := make([]error, len(u.ids))
 	var edits []edit
 	known := false
@@ -215,7 +218,7 @@ func (h *Handler) edit(ctx context.Context, tx pgx.Tx, tenantID int64, u *update
 		known = known || ok
 		var e edit
 		if !ok {
-			errs[i] = patterndefinition.Unknown(fmt.Sprintf("where.groupSchedulePatternIds[%d]", i), what, &commonv1.Ref{Id: proto.Int64(id)})
+			errs[i] = patterndefinition.Unknown(s.kind.idsPath(i), what, &commonv1.Ref{Id: proto.Int64(id)})
 		} else if e, errs[i] = u.one(a, b, layers); errs[i] == nil {
 			edits = append(edits, e)
 		}
@@ -223,16 +226,16 @@ func (h *Handler) edit(ctx context.Context, tx pgx.Tx, tenantID int64, u *update
 	if !known {
 		errs[0] = patterndefinition.NotFound(what, u.ids[0])
 	}
-	return now, edits, errs, h.putPattern(ctx, tx, tenantID, edits, b)
+	return now, edits, errs, s.putPattern(ctx, tx, tenantID, edits, b)
 }
 
 // putPattern stores the pattern that a request brings and puts it into the
 // parts that have none. A request of which nothing is left stores none.
-func (h *Handler) putPattern(ctx context.Context, tx pgx.Tx, tenantID int64, edits []edit, b *bringing) error {
+func (s *Assignments) putPattern(ctx context.Context, tx pgx.Tx, tenantID int64, edits []edit, b *bringing) error {
 	if b == nil || len(edits) == 0 {
 		return nil
 	}
-	ids, err := h.deps.Definitions.Put(ctx, tx, tenantID, []*patterndefinition.Definition{b.definition})
+	ids, err := s.deps.Definitions.Put(ctx, tx, tenantID, []*patterndefinition.Definition{b.definition})
 	if err != nil {
 		return err
 	}
@@ -252,9 +255,9 @@ func (u *update) one(a assignment, b *bringing, layers *layers) (edit, error) {
 	if b != nil {
 		r = &b.replacement
 	}
-	if b != nil && b.termID != 0 && b.termID != a.termID {
-		return edit{}, patterndefinition.Invalid(u.path+".groupRef",
-			"must be the employment term of the assignment %d, which is %q", a.id, a.termName)
+	if b != nil && b.ownerID != 0 && b.ownerID != a.ownerID {
+		return edit{}, patterndefinition.Invalid(u.path+"."+layers.kind.ref,
+			"must be the %s of the assignment %d, which is %q", layers.kind.owner, a.id, a.ownerName)
 	}
 	e, err := u.apply(a, r)
 	if err != nil {
@@ -269,18 +272,18 @@ func (u *update) one(a assignment, b *bringing, layers *layers) (edit, error) {
 }
 
 // finish stores edits of what holds now, and describes them.
-func (h *Handler) finish(ctx context.Context, tx pgx.Tx, tenantID int64, now []assignment, edits []edit, expected []propagation.Members) (results, int64, error) {
+func (s *Assignments) finish(ctx context.Context, tx pgx.Tx, tenantID int64, now []assignment, edits []edit, expected []propagation.Members) ([]*schedulingv1.GroupSchedulePatternResult, int64, error) {
 	at, err := number(ctx, tx, edits)
 	if err != nil {
 		return nil, 0, err
 	}
-	propagationID, err := store(ctx, tx, tenantID, at, edits)
+	propagationID, err := s.kind.store(ctx, tx, tenantID, at, edits)
 	if err != nil {
 		return nil, 0, err
 	}
 	if err := propagation.Expect(ctx, tx, propagationID, expected); err != nil {
 		return nil, 0, err
 	}
-	described, err := h.describe(ctx, tx, tenantID, now, edits)
+	described, err := s.describe(ctx, tx, tenantID, now, edits)
 	return described, propagationID, err
 }

@@ -1,4 +1,4 @@
-package employmenttermschedulepattern
+package patternassignment
 
 import (
 	"context"
@@ -28,48 +28,44 @@ type creation struct {
 	err        error
 }
 
-// ApplyCreateEmploymentTermSchedulePatterns assigns patterns to terms, all or,
-// with partial success, those that can be. It starts one propagation for all.
-func (h *Handler) ApplyCreateEmploymentTermSchedulePatterns(ctx context.Context, req *schedulingv1.ApplyCreateGroupSchedulePatternsRequest) (*schedulingv1.GroupSchedulePatternResults, error) {
-	body, partial := req.GetBody(), req.GetPartialSuccess()
-	inputs := body.GetGroupSchedulePatterns().GetDo().GetGroupSchedulePatternCreates()
-	if len(inputs) == 0 {
-		return nil, fault.Invalid(patterndefinition.CodeNothing, "groupSchedulePatterns.do.groupSchedulePatternCreates needs at least one element.")
-	}
+// Create assigns patterns to owners, all or, with partial success, those that can be.
+// It starts one propagation for all, which the caller is told of.
+func (s *Assignments) Create(ctx context.Context, inputs []*schedulingv1.GroupSchedulePatternCreate, partial bool) (*CreateOutcome, error) {
 	list := make([]creation, len(inputs))
 	for i, input := range inputs {
-		list[i] = readCreation(i, input)
+		list[i] = s.kind.readCreation(i, input)
 	}
-	if err := h.complete(ctx, list, partial); err != nil {
+	if err := s.complete(ctx, list, partial); err != nil {
 		return nil, err
 	}
-	outcome, propagationID, err := h.create(ctx, list, partial, h.deps.Members.Expected(ctx, termsOfCreations(list)))
+	outcome, propagationID, err := s.create(ctx, list, partial, s.deps.Expected(ctx, ownersOfCreations(list)))
 	if err != nil {
 		return nil, err
 	}
-	if err := h.announce(ctx, propagationID); err != nil {
-		return nil, err
-	}
-	withInput := body.GetOptions().GetDetailedPartialSuccess() || body.GetFormatForTransactionAssistant()
-	return answer(ctx, outcome, withInput, asTheyAre)
+	return outcome, s.announce(ctx, propagationID)
 }
 
+// CreateOutcome has a result for each assignment that was to be made.
+type CreateOutcome = bulk.Outcome[*schedulingv1.GroupSchedulePatternCreate, *schedulingv1.GroupSchedulePatternResult]
+
 // readCreation reads what a create says by itself.
-func readCreation(i int, input *schedulingv1.GroupSchedulePatternCreate) creation {
-	c := creation{path: fmt.Sprintf("groupSchedulePatternCreates[%d].groupSchedulePattern", i), input: input}
-	c.made, c.err = readAssignment(c.path, input.GetGroupSchedulePattern())
+func (k *Kind) readCreation(i int, input *schedulingv1.GroupSchedulePatternCreate) creation {
+	c := creation{path: fmt.Sprintf("%[1]sCreates[%[2]d].%[1]s", k.pattern, i), input: input}
+	c.made, c.err = k.readAssignment(c.path, input.GetGroupSchedulePattern())
 	c.made.override = input.GetOverride()
 	return c
 }
 
-func readAssignment(path string, g *schedulingv1.GroupSchedulePattern) (assignment, error) {
+func (k *Kind) readAssignment(path string, g *schedulingv1.GroupSchedulePattern) (assignment, error) {
 	switch {
 	case g == nil:
 		return assignment{}, patterndefinition.Missing(path)
 	case !patterndefinition.Named(g.GetGroupRef()):
-		return assignment{}, patterndefinition.Missing(path + ".groupRef")
+		return assignment{}, patterndefinition.Missing(path + "." + k.ref)
+	case g.GetStartDate() == "":
+		return assignment{}, fault.Invalid(k.codeStart, path+".startDate is missing.")
 	}
-	from, err := neededDate(path+".startDate", g.GetStartDate())
+	from, err := parseDate(path+".startDate", g.GetStartDate())
 	if err != nil {
 		return assignment{}, err
 	}
@@ -77,8 +73,8 @@ func readAssignment(path string, g *schedulingv1.GroupSchedulePattern) (assignme
 	if err != nil {
 		return assignment{}, err
 	}
-	a := assignment{days: civil.Range{From: from, To: to}, offset: g.GetStartDateOffset()}
-	if err := checkDays(path, a.days); err != nil {
+	a := assignment{ofEmployee: k.ofEmployees, days: civil.Range{From: from, To: to}, offset: g.GetStartDateOffset()}
+	if err := k.checkDays(path, a.days); err != nil {
 		return assignment{}, err
 	}
 	if g.GetSchedulePattern() == nil {
@@ -87,9 +83,9 @@ func readAssignment(path string, g *schedulingv1.GroupSchedulePattern) (assignme
 	return a, nil
 }
 
-// complete finds the terms and the templates that the creates name. Without
+// complete finds the owners and the templates that the creates name. Without
 // partial the first error ends it.
-func (h *Handler) complete(ctx context.Context, list []creation, partial bool) error {
+func (s *Assignments) complete(ctx context.Context, list []creation, partial bool) error {
 	tenantID, err := tenant.Of(ctx)
 	if err != nil {
 		return err
@@ -108,11 +104,11 @@ func (h *Handler) complete(ctx context.Context, list []creation, partial bool) e
 			asked = append(asked, patterndefinition.Asked{Path: c.path + ".schedulePattern", Pattern: g.GetSchedulePattern()})
 		}
 	}
-	terms, errs, err := h.findTerms(ctx, refs, partial)
+	owners, errs, err := s.findOwners(ctx, refs, partial)
 	if err != nil {
 		return err
 	}
-	definitions, err := h.deps.Definitions.Resolve(ctx, h.deps.Pool, tenantID, asked)
+	definitions, err := s.deps.Definitions.Resolve(ctx, s.deps.Pool, tenantID, asked)
 	if err != nil {
 		return err
 	}
@@ -123,7 +119,7 @@ func (h *Handler) complete(ctx context.Context, list []creation, partial bool) e
 		if c.err != nil {
 			continue
 		}
-		c.made.termID, c.made.termName, c.made.inherits = terms[i].ID, terms[i].Name, terms[i].AllowsInheritance
+		c.made.ownerID, c.made.ownerName, c.made.inherits = owners[i].ID, owners[i].Name, owners[i].Inherits
 		c.definition = definitions[i].Definition
 		c.made.dayCount, c.made.entriesPerDay = c.definition.DayCount, c.definition.EntriesPerDay
 		if c.made.anchor, err = anchorOf(c.definition.Pattern, c.made.days.From); err != nil {
@@ -133,14 +129,14 @@ func (h *Handler) complete(ctx context.Context, list []creation, partial bool) e
 	return firstError(list, partial)
 }
 
-// termsOfCreations returns the terms that get a pattern.
-func termsOfCreations(list []creation) (terms []int64) {
+// ownersOfCreations returns the owners that get a pattern.
+func ownersOfCreations(list []creation) (owners []int64) {
 	for i := range list {
 		if list[i].err == nil {
-			terms = append(terms, list[i].made.termID)
+			owners = append(owners, list[i].made.ownerID)
 		}
 	}
-	return terms
+	return owners
 }
 
 // firstError is the error that ends a request without partial success.
@@ -154,20 +150,20 @@ func firstError(list []creation, partial bool) error {
 }
 
 // create stores those of the creates that have no error yet.
-func (h *Handler) create(ctx context.Context, list []creation, partial bool, expected []propagation.Members) (*bulk.Outcome[*schedulingv1.GroupSchedulePatternCreate, result], int64, error) {
-	var outcome *bulk.Outcome[*schedulingv1.GroupSchedulePatternCreate, result]
+func (s *Assignments) create(ctx context.Context, list []creation, partial bool, expected []propagation.Members) (*CreateOutcome, int64, error) {
+	var outcome *CreateOutcome
 	var propagationID int64
 	tenantID, err := tenant.Of(ctx)
 	if err != nil {
 		return nil, 0, err
 	}
-	err = pg.InTx(ctx, h.deps.Pool, func(ctx context.Context, tx pgx.Tx) error {
-		now, edits, errs, at, err := h.place(ctx, tx, tenantID, list)
+	err = pg.InTx(ctx, s.deps.Pool, func(ctx context.Context, tx pgx.Tx) error {
+		now, edits, errs, at, err := s.place(ctx, tx, tenantID, list)
 		if err != nil {
 			return err
 		}
-		outcome = &bulk.Outcome[*schedulingv1.GroupSchedulePatternCreate, result]{}
-		described, err := h.describe(ctx, tx, tenantID, now, edits)
+		outcome = &CreateOutcome{}
+		described, err := s.describe(ctx, tx, tenantID, now, edits)
 		if err != nil {
 			return err
 		}
@@ -182,7 +178,7 @@ func (h *Handler) create(ctx context.Context, list []creation, partial bool, exp
 				return errs[i]
 			}
 		}
-		if propagationID, err = store(ctx, tx, tenantID, at, edits); err != nil {
+		if propagationID, err = s.kind.store(ctx, tx, tenantID, at, edits); err != nil {
 			return err
 		}
 		return propagation.Expect(ctx, tx, propagationID, expected)
@@ -193,11 +189,11 @@ func (h *Handler) create(ctx context.Context, list []creation, partial bool, exp
 // place finds room for new assignments among those that hold now. It returns
 // these, what is to be stored, an error for each create that is not, and the time
 // of the change.
-func (h *Handler) place(ctx context.Context, tx pgx.Tx, tenantID int64, list []creation) ([]assignment, []edit, []error, time.Time, error) {
+func (s *Assignments) place(ctx context.Context, tx pgx.Tx, tenantID int64, list []creation) ([]assignment, []edit, []error, time.Time, error) {
 	errs := make([]error, len(list))
 	var positions []int
 	var edits []edit
-	var terms []int64
+	var owners []int64
 	var definitions []*patterndefinition.Definition
 	window := civil.Range{From: civil.Forever, To: civil.Beginning}
 	for i := range list {
@@ -207,14 +203,14 @@ func (h *Handler) place(ctx context.Context, tx pgx.Tx, tenantID int64, list []c
 		}
 		positions = append(positions, i)
 		edits = append(edits, edit{after: []assignment{c.made}})
-		terms = append(terms, c.made.termID)
+		owners = append(owners, c.made.ownerID)
 		definitions = append(definitions, c.definition)
 		window = civil.Range{From: min(window.From, c.made.days.From), To: max(window.To, c.made.days.To)}
 	}
-	if err := lock(ctx, tx, tenantID, terms); err != nil {
+	if err := s.kind.lock.WaitEach(ctx, tx, tenantID, owners); err != nil {
 		return nil, nil, nil, time.Time{}, err
 	}
-	now, err := current(ctx, tx, tenantID, terms, window)
+	now, err := s.kind.current(ctx, tx, tenantID, owners, window)
 	if err != nil {
 		return nil, nil, nil, time.Time{}, err
 	}
@@ -222,7 +218,7 @@ func (h *Handler) place(ctx context.Context, tx pgx.Tx, tenantID int64, list []c
 	if err != nil {
 		return nil, nil, nil, time.Time{}, err
 	}
-	layers := newLayers(now)
+	layers := s.kind.layers(now)
 	placed, used := edits[:0], definitions[:0]
 	for k, i := range positions {
 		made := &edits[k].after[0]
@@ -230,7 +226,7 @@ func (h *Handler) place(ctx context.Context, tx pgx.Tx, tenantID int64, list []c
 			placed, used = append(placed, edits[k]), append(used, definitions[k])
 		}
 	}
-	patternIDs, err := h.deps.Definitions.Put(ctx, tx, tenantID, used)
+	patternIDs, err := s.deps.Definitions.Put(ctx, tx, tenantID, used)
 	if err != nil {
 		return nil, nil, nil, time.Time{}, err
 	}

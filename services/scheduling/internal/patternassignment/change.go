@@ -1,4 +1,4 @@
-package employmenttermschedulepattern
+package patternassignment
 
 import (
 	"context"
@@ -24,14 +24,15 @@ import (
 // all others.
 const unnumbered = int64(1) << 62
 
-// layers are the assignments that hold now, by term.
+// layers are the assignments that hold now, by owner.
 type layers struct {
-	byTerm map[int64][]span.Assignment
-	next   int64
+	kind    *Kind
+	byOwner map[int64][]span.Assignment
+	next    int64
 }
 
-func newLayers(list []assignment) *layers {
-	l := &layers{byTerm: map[int64][]span.Assignment{}, next: unnumbered}
+func (k *Kind) layers(list []assignment) *layers {
+	l := &layers{kind: k, byOwner: map[int64][]span.Assignment{}, next: unnumbered}
 	for i := range list {
 		l.put(&list[i])
 	}
@@ -44,21 +45,21 @@ func (l *layers) put(a *assignment) {
 		l.next++
 		layer.Seq = l.next
 	}
-	l.byTerm[a.termID] = append(l.byTerm[a.termID], layer)
+	l.byOwner[a.ownerID] = append(l.byOwner[a.ownerID], layer)
 }
 
 // add chooses the lane of a new assignment and puts it in. It refuses one for
 // which there is no room: the ids of entries tell apart no more.
 func (l *layers) add(path string, a *assignment) error {
-	before := l.byTerm[a.termID]
+	before := l.byOwner[a.ownerID]
 	var err error
 	if a.lane, err = span.LaneFor(before, a.layer()); err == nil {
 		l.put(a)
-		err = span.CheckDepth(l.byTerm[a.termID], a.days)
+		err = span.CheckDepth(l.byOwner[a.ownerID], a.days)
 	}
 	if err != nil {
-		l.byTerm[a.termID] = before
-		return patterndefinition.Invalid(path, "lies on days for which the employment term has too many schedule patterns already").WithCause(err)
+		l.byOwner[a.ownerID] = before
+		return patterndefinition.Invalid(path, "lies on days for which the %s has too many schedule patterns already", l.kind.owner).WithCause(err)
 	}
 	return nil
 }
@@ -68,15 +69,15 @@ func (l *layers) add(path string, a *assignment) error {
 // lie on a day: because a part has more days, or because it hides others on
 // fewer.
 func (l *layers) change(e *edit) error {
-	before := l.byTerm[e.before.termID]
-	l.byTerm[e.before.termID] = slices.DeleteFunc(slices.Clone(before), func(a span.Assignment) bool { return a.ID == e.before.id })
+	before := l.byOwner[e.before.ownerID]
+	l.byOwner[e.before.ownerID] = slices.DeleteFunc(slices.Clone(before), func(a span.Assignment) bool { return a.ID == e.before.id })
 	for i := range e.after {
 		l.put(&e.after[i])
 	}
-	if err := span.CheckDepth(l.byTerm[e.before.termID], e.concern().days); err != nil {
-		l.byTerm[e.before.termID] = before
+	if err := span.CheckDepth(l.byOwner[e.before.ownerID], e.concern().days); err != nil {
+		l.byOwner[e.before.ownerID] = before
 		return patterndefinition.Invalid(fmt.Sprintf("The %s %d", what, e.before.id),
-			"cannot be changed like this: too many schedule patterns of the employment term would lie on one day. End or remove others first").WithCause(err)
+			"cannot be changed like this: too many schedule patterns of the %s would lie on one day. End or remove others first", l.kind.owner).WithCause(err)
 	}
 	return nil
 }
@@ -84,8 +85,8 @@ func (l *layers) change(e *edit) error {
 // store writes edits, whose parts are numbered, and starts their propagation.
 // It returns 0 when there is nothing to write. What was there stays readable as
 // it was: versions are ended, never changed.
-func store(ctx context.Context, tx pgx.Tx, tenantID int64, at time.Time, edits []edit) (int64, error) {
-	var terms, ended []int64
+func (k *Kind) store(ctx context.Context, tx pgx.Tx, tenantID int64, at time.Time, edits []edit) (int64, error) {
+	var owners, ended []int64
 	var parts []assignment
 	for i := range edits {
 		e := &edits[i]
@@ -94,40 +95,39 @@ func store(ctx context.Context, tx pgx.Tx, tenantID int64, at time.Time, edits [
 		}
 		if e.before.id != 0 {
 			ended = append(ended, e.before.id)
-			terms = append(terms, e.before.termID)
+			owners = append(owners, e.before.ownerID)
 		}
 		for _, a := range e.after {
 			parts = append(parts, a)
-			terms = append(terms, a.termID)
+			owners = append(owners, a.ownerID)
 		}
 	}
-	if len(terms) == 0 {
+	if len(owners) == 0 {
 		return 0, nil
 	}
-	slices.Sort(terms)
-	request := propagation.Request{Cause: propagation.CausePattern, TermIDs: slices.Compact(terms)}
-	propagationID, err := propagation.Start(ctx, tx, request)
+	slices.Sort(owners)
+	propagationID, err := propagation.Start(ctx, tx, k.concerned(slices.Compact(owners)))
 	if err != nil {
 		return 0, err
 	}
 	if err := end(ctx, tx, tenantID, at, ended); err != nil {
 		return 0, err
 	}
-	return propagationID, insert(ctx, tx, tenantID, propagationID, at, parts)
+	return propagationID, k.insert(ctx, tx, tenantID, propagationID, at, parts)
 }
 
 // announce tells the caller where to watch a propagation, and the relay that
 // there is something to publish. It is called after the commit.
-func (h *Handler) announce(ctx context.Context, propagationID int64) error {
+func (s *Assignments) announce(ctx context.Context, propagationID int64) error {
 	if propagationID == 0 {
 		return nil
 	}
-	h.deps.Wake()
+	s.deps.Wake()
 	return rpc.SetContentLocation(ctx, fmt.Sprintf("/v1/scheduling/propagations/%d", propagationID))
 }
 
 // describe returns the result of each edit of what holds now.
-func (h *Handler) describe(ctx context.Context, db pg.Querier, tenantID int64, now []assignment, edits []edit) ([]*schedulingv1.GroupSchedulePatternResult, error) {
+func (s *Assignments) describe(ctx context.Context, db pg.Querier, tenantID int64, now []assignment, edits []edit) ([]*schedulingv1.GroupSchedulePatternResult, error) {
 	var patternIDs []int64
 	concerns := make([]concern, len(edits))
 	for i := range edits {
@@ -136,11 +136,11 @@ func (h *Handler) describe(ctx context.Context, db pg.Querier, tenantID int64, n
 			patternIDs = append(patternIDs, edits[i].after[edits[i].shown].patternID)
 		}
 	}
-	patterns, err := h.deps.Definitions.Patterns(ctx, db, tenantID, patternIDs)
+	patterns, err := s.deps.Definitions.Patterns(ctx, db, tenantID, patternIDs)
 	if err != nil {
 		return nil, err
 	}
-	locked, err := lockedNotices(ctx, db, tenantID, concerns)
+	locked, err := s.kind.lockedNotices(ctx, db, tenantID, concerns)
 	if err != nil {
 		return nil, err
 	}
@@ -155,14 +155,14 @@ func (h *Handler) describe(ctx context.Context, db pg.Querier, tenantID int64, n
 
 // concern is the interval of days that an edit is about.
 func (e *edit) concern() concern {
-	days, termID := e.before.days, e.before.termID
+	days, ownerID := e.before.days, e.before.ownerID
 	for i, a := range e.after {
 		if e.before.id == 0 && i == 0 {
-			days, termID = a.days, a.termID
+			days, ownerID = a.days, a.ownerID
 		}
 		days = civil.Range{From: min(days.From, a.days.From), To: max(days.To, a.days.To)}
 	}
-	return concern{termID: termID, days: days}
+	return concern{ownerID: ownerID, days: days}
 }
 
 func (e *edit) result(patterns map[int64]*schedulingv1.SchedulePattern, locked string) *schedulingv1.GroupSchedulePatternResult {
@@ -172,7 +172,7 @@ func (e *edit) result(patterns map[int64]*schedulingv1.SchedulePattern, locked s
 	case len(e.after) == 0:
 		result.GroupSchedulePattern = &schedulingv1.GroupSchedulePattern{
 			Id:       proto.Int64(about.id),
-			GroupRef: &commonv1.Ref{Id: proto.Int64(about.termID), Qualifier: proto.String(about.termName)},
+			GroupRef: &commonv1.Ref{Id: proto.Int64(about.ownerID), Qualifier: proto.String(about.ownerName)},
 		}
 		result.Exceptions = append(result.Exceptions, "The schedule pattern was removed.")
 	default:

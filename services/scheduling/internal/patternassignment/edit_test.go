@@ -1,4 +1,4 @@
-package employmenttermschedulepattern
+package patternassignment
 
 import (
 	"testing"
@@ -11,6 +11,8 @@ import (
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/patterndefinition"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/rotation"
 )
+
+var terms = Terms()
 
 func day(t *testing.T, text string) civil.Date {
 	t.Helper()
@@ -27,7 +29,7 @@ func through(t *testing.T, first, last string) civil.Range {
 // march is an assignment of a pattern of seven days for March 2025.
 func march(t *testing.T) assignment {
 	return assignment{
-		id: 7, version: 3, termID: 1, days: through(t, "2025-03-01", "2025-03-31"),
+		id: 7, version: 3, ownerID: 1, days: through(t, "2025-03-01", "2025-03-31"),
 		patternID: 5, dayCount: 7, anchor: day(t, "2025-02-26"), offset: 2, lane: 4, seq: 9, applied: true,
 	}
 }
@@ -70,20 +72,20 @@ func TestWithoutDays(t *testing.T) {
 func TestRecreate(t *testing.T) {
 	t.Parallel()
 	a := march(t)
-	e, err := recreate("do", a, &replacement{dayCount: 14, offset: 1})
+	e, err := terms.recreate("do", a, &replacement{dayCount: 14, offset: 1})
 	require.NoError(t, err)
 	want := a
 	want.dayCount, want.offset, want.anchor, want.patternID = 14, 1, a.days.From, 0
 	assert.Equal(t, []assignment{want}, e.after, "another pattern in the same place")
 
 	start, to, anchor := day(t, "2025-02-01"), day(t, "2025-05-01"), day(t, "2025-01-06")
-	e, err = recreate("do", a, &replacement{dayCount: 14, start: &start, to: &to, anchor: &anchor})
+	e, err = terms.recreate("do", a, &replacement{dayCount: 14, start: &start, to: &to, anchor: &anchor})
 	require.NoError(t, err)
 	assert.Equal(t, civil.Range{From: start, To: to}, e.after[0].days)
 	assert.Equal(t, anchor, e.after[0].anchor)
 
 	early := day(t, "2025-03-02")
-	_, err = recreate("do", a, &replacement{dayCount: 14, to: &early})
+	_, err = terms.recreate("do", a, &replacement{dayCount: 14, to: &early})
 	assert.True(t, fault.HasCode(err, codeEnd))
 }
 
@@ -92,7 +94,7 @@ func TestAsOfDate(t *testing.T) {
 	a := march(t)
 	r := &replacement{dayCount: 14}
 
-	e, err := asOf("do", a, day(t, "2025-03-10"), r)
+	e, err := terms.asOf("do", a, day(t, "2025-03-10"), r)
 	require.NoError(t, err)
 	require.Len(t, e.after, 2)
 	old, changed := e.after[0], e.after[1]
@@ -106,37 +108,37 @@ func TestAsOfDate(t *testing.T) {
 	assert.Equal(t, a.seq, changed.seq, "where the old one lies")
 	assert.Equal(t, 1, e.shown)
 
-	e, err = asOf("do", a, a.days.From, r)
+	e, err = terms.asOf("do", a, a.days.From, r)
 	require.NoError(t, err)
 	require.Len(t, e.after, 1, "on the first day it replaces the whole")
 	assert.Equal(t, a.id, e.after[0].id)
 
 	to := civil.Forever
-	e, err = asOf("do", a, day(t, "2025-03-31"), &replacement{dayCount: 14, to: &to})
+	e, err = terms.asOf("do", a, day(t, "2025-03-31"), &replacement{dayCount: 14, to: &to})
 	require.NoError(t, err)
 	assert.Equal(t, civil.Forever, e.after[1].days.To)
 
 	for _, outside := range []string{"2025-02-28", "2025-04-01"} {
-		_, err = asOf("do", a, day(t, outside), r)
+		_, err = terms.asOf("do", a, day(t, outside), r)
 		assert.True(t, fault.HasCode(err, patterndefinition.CodeInvalid), outside)
 	}
-	_, err = asOf("do", a, day(t, "2025-03-10"), &replacement{dayCount: 14, to: new(day(t, "2025-03-11"))})
+	_, err = terms.asOf("do", a, day(t, "2025-03-10"), &replacement{dayCount: 14, to: new(day(t, "2025-03-11"))})
 	assert.True(t, fault.HasCode(err, codeEnd))
 }
 
 func TestEndOn(t *testing.T) {
 	t.Parallel()
 	a := march(t)
-	e, err := endOn("do", a, day(t, "2025-03-02"))
+	e, err := terms.endOn("do", a, day(t, "2025-03-02"))
 	require.NoError(t, err)
 	assert.Equal(t, 1, e.after[0].days.Days(), "one day is left")
 	assert.Equal(t, a.seq, e.after[0].seq, "it is the same decision")
-	e, err = endOn("do", a, civil.Forever)
+	e, err = terms.endOn("do", a, civil.Forever)
 	require.NoError(t, err)
-	e, err = endOn("do", a, a.days.To)
+	e, err = terms.endOn("do", a, a.days.To)
 	require.NoError(t, err)
 	assert.False(t, e.changes())
-	_, err = endOn("do", a, a.days.From)
+	_, err = terms.endOn("do", a, a.days.From)
 	assert.True(t, fault.HasCode(err, codeEnd))
 }
 

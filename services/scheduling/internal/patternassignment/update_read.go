@@ -1,4 +1,4 @@
-package employmenttermschedulepattern
+package patternassignment
 
 import (
 	"net/http"
@@ -16,7 +16,7 @@ import (
 type update struct {
 	// ids are the assignments that it names.
 	ids []int64
-	// refs are the terms that removeByGroups names instead, and window the days
+	// refs are the owners that a block names instead, and window the days
 	// that it takes away.
 	refs   []*commonv1.Ref
 	window civil.Range
@@ -29,7 +29,7 @@ type update struct {
 }
 
 // readUpdate reads the block of a request and checks what needs no database.
-func readUpdate(body *schedulingv1.ApplyUpdateGroupSchedulePatterns) (*update, error) {
+func (k *Kind) readUpdate(body *schedulingv1.ApplyUpdateGroupSchedulePatterns) (*update, error) {
 	blocks := 0
 	for _, given := range []bool{
 		body.GetRecreate() != nil, body.GetUpdateAsOfDate() != nil, body.GetUpdateEndDate() != nil,
@@ -39,64 +39,64 @@ func readUpdate(body *schedulingv1.ApplyUpdateGroupSchedulePatterns) (*update, e
 			blocks++
 		}
 	}
-	const names = "recreate, updateAsOfDate, updateEndDate, remove and removeByGroups"
+	names := "recreate, updateAsOfDate, updateEndDate, remove and " + k.removeByOwners
 	switch {
 	case blocks == 0:
 		return nil, fault.New(patterndefinition.CodeNothing, http.StatusBadRequest, "One of "+names+" is needed.")
 	case blocks > 1:
 		return nil, fault.New(patterndefinition.CodeOnlyOne, http.StatusBadRequest, "Only one of "+names+" can be given.")
 	case body.GetRecreate() != nil:
-		return readRecreate(body.GetRecreate())
+		return k.readRecreate(body.GetRecreate())
 	case body.GetUpdateAsOfDate() != nil:
-		return readAsOfDate(body.GetUpdateAsOfDate())
+		return k.readAsOfDate(body.GetUpdateAsOfDate())
 	case body.GetUpdateEndDate() != nil:
-		return readEndDate(body.GetUpdateEndDate())
+		return k.readEndDate(body.GetUpdateEndDate())
 	case body.GetRemove() != nil:
-		return readRemove(body.GetRemove())
+		return k.readRemove(body.GetRemove())
 	default:
-		return readRemoveByGroups(body.GetRemoveByGroups())
+		return k.readRemoveByOwners(body.GetRemoveByGroups())
 	}
 }
 
-func readRecreate(block *schedulingv1.RecreateGroupSchedulePatterns) (*update, error) {
-	const path = "recreate.do.groupSchedulePattern"
+func (k *Kind) readRecreate(block *schedulingv1.RecreateGroupSchedulePatterns) (*update, error) {
+	path := "recreate.do." + k.pattern
 	u := &update{given: block.GetDo().GetGroupSchedulePattern(), path: path}
-	u.apply = func(a assignment, r *replacement) (edit, error) { return recreate(path, a, r) }
-	return u, u.named("recreate", block.GetWhere())
+	u.apply = func(a assignment, r *replacement) (edit, error) { return k.recreate(path, a, r) }
+	return u, u.named(k, "recreate", block.GetWhere())
 }
 
-func readAsOfDate(block *schedulingv1.UpdateGroupSchedulePatternsAsOfDate) (*update, error) {
-	u := &update{given: block.GetDo().GetGroupSchedulePattern(), path: "updateAsOfDate.do.groupSchedulePattern"}
+func (k *Kind) readAsOfDate(block *schedulingv1.UpdateGroupSchedulePatternsAsOfDate) (*update, error) {
+	u := &update{given: block.GetDo().GetGroupSchedulePattern(), path: "updateAsOfDate.do." + k.pattern}
 	date, err := neededDate("updateAsOfDate.do.date", block.GetDo().GetDate())
 	if err != nil {
 		return nil, err
 	}
-	u.apply = func(a assignment, r *replacement) (edit, error) { return asOf("updateAsOfDate.do", a, date, r) }
-	return u, u.named("updateAsOfDate", block.GetWhere())
+	u.apply = func(a assignment, r *replacement) (edit, error) { return k.asOf("updateAsOfDate.do", a, date, r) }
+	return u, u.named(k, "updateAsOfDate", block.GetWhere())
 }
 
-func readEndDate(block *schedulingv1.UpdateGroupSchedulePatternsEndDate) (*update, error) {
+func (k *Kind) readEndDate(block *schedulingv1.UpdateGroupSchedulePatternsEndDate) (*update, error) {
 	const path = "updateEndDate.do"
 	to, err := parseEnd(path+".date", block.GetDo().GetDate())
 	if err != nil {
 		return nil, err
 	}
-	u := &update{apply: func(a assignment, _ *replacement) (edit, error) { return endOn(path, a, to) }}
-	return u, u.named("updateEndDate", block.GetWhere())
+	u := &update{apply: func(a assignment, _ *replacement) (edit, error) { return k.endOn(path, a, to) }}
+	return u, u.named(k, "updateEndDate", block.GetWhere())
 }
 
-func readRemove(block *schedulingv1.RemoveGroupSchedulePatterns) (*update, error) {
-	days, err := removedDays("remove.do", block.GetDo())
+func (k *Kind) readRemove(block *schedulingv1.RemoveGroupSchedulePatterns) (*update, error) {
+	days, err := k.removedDays("remove.do", block.GetDo())
 	if err != nil {
 		return nil, err
 	}
 	u := &update{apply: func(a assignment, _ *replacement) (edit, error) { return without(a, days), nil }}
-	return u, u.named("remove", block.GetWhere())
+	return u, u.named(k, "remove", block.GetWhere())
 }
 
-func readRemoveByGroups(block *schedulingv1.RemoveGroupSchedulePatternsByGroups) (*update, error) {
-	const path = "removeByGroups.where.groupRefs"
-	days, err := removedDays("removeByGroups.do", block.GetDo())
+func (k *Kind) readRemoveByOwners(block *schedulingv1.RemoveGroupSchedulePatternsByGroups) (*update, error) {
+	path := k.removeByOwners + ".where." + k.refs
+	days, err := k.removedDays(k.removeByOwners+".do", block.GetDo())
 	if err != nil {
 		return nil, err
 	}
@@ -109,8 +109,8 @@ func readRemoveByGroups(block *schedulingv1.RemoveGroupSchedulePatternsByGroups)
 
 // named notes the assignments that a block names, and checks that the pattern
 // that it brings is there.
-func (u *update) named(block string, where *schedulingv1.GroupSchedulePatternIds) error {
-	path := block + ".where.groupSchedulePatternIds"
+func (u *update) named(k *Kind, block string, where *schedulingv1.GroupSchedulePatternIds) error {
+	path := block + ".where." + k.pattern + "Ids"
 	u.ids = where.GetGroupSchedulePatternIds()
 	if len(u.ids) == 0 {
 		return patterndefinition.Missing(path)
@@ -132,7 +132,7 @@ func (u *update) named(block string, where *schedulingv1.GroupSchedulePatternIds
 
 // removedDays reads a range of days, both included. Without an end all days
 // from the start on are meant.
-func removedDays(path string, do *schedulingv1.RemovedDays) (civil.Range, error) {
+func (k *Kind) removedDays(path string, do *schedulingv1.RemovedDays) (civil.Range, error) {
 	from, err := neededDate(path+".startDate", do.GetStartDate())
 	if err != nil {
 		return civil.Range{}, err
@@ -142,7 +142,7 @@ func removedDays(path string, do *schedulingv1.RemovedDays) (civil.Range, error)
 		return civil.Range{}, err
 	}
 	if to <= from {
-		return civil.Range{}, fault.New(codeEnd, http.StatusBadRequest, path+".endDate must not be before startDate.")
+		return civil.Range{}, fault.New(k.codeEnd, http.StatusBadRequest, path+".endDate must not be before startDate.")
 	}
 	return civil.Range{From: from, To: to}, nil
 }

@@ -1,4 +1,4 @@
-package employmenttermschedulepattern
+package patternassignment
 
 import (
 	"fmt"
@@ -17,21 +17,25 @@ import (
 
 const (
 	// codeEnd (400): an end that is not after its start.
-	codeEnd = "WFS-100904"
+	codeEnd     = "WFS-100904"
+	codeMissing = patterndefinition.CodeMissing
 	// codeRange (400): a window whose end lies before its start.
 	codeRange = "WFS-111203"
 )
 
-// assignment is a version of the assignment of a pattern to a term.
+// assignment is a version of the assignment of a pattern to an owner.
 type assignment struct {
 	id int64 // 0 until it is stored
 	// lineage is the id of the first of the assignments that came from one another,
 	// 0 until that is stored. What people changed by hand stays with it.
-	lineage  int64
-	version  int32
-	termID   int64
-	termName string
-	// inherits tells whether the term passes its patterns on.
+	lineage int64
+	version int32
+	ownerID int64
+	// ofEmployee tells whether the owner is an employee, and not a term.
+	ofEmployee bool
+	ownerName  string
+	// inherits tells whether the owner is a term that passes its patterns on, or an
+	// employee.
 	inherits bool
 	// days end before civil.Forever, or with it: then there is no end.
 	days      civil.Range
@@ -55,10 +59,18 @@ type assignment struct {
 // layer is the assignment as the engine sees it.
 func (a *assignment) layer() span.Assignment {
 	return span.Assignment{
-		ID: a.id, Seq: a.seq, TermID: a.termID, From: a.days.From, To: a.days.To,
+		ID: a.id, Seq: a.seq, TermID: a.termID(), From: a.days.From, To: a.days.To,
 		PatternID: a.patternID, DayCount: a.dayCount, Anchor: a.anchor, Offset: a.offset,
 		Override: a.override, Lane: a.lane, Lineage: a.lineage, EntriesPerDay: a.entriesPerDay,
 	}
+}
+
+// termID is the owner as the engine knows it: 0 for an employee.
+func (a *assignment) termID() int64 {
+	if a.ofEmployee {
+		return 0
+	}
+	return a.ownerID
 }
 
 // message is the assignment as callers see it. An assignment without end has
@@ -66,7 +78,7 @@ func (a *assignment) layer() span.Assignment {
 func (a *assignment) message(pattern *schedulingv1.SchedulePattern) *schedulingv1.GroupSchedulePattern {
 	m := &schedulingv1.GroupSchedulePattern{
 		Id:              proto.Int64(a.id),
-		GroupRef:        &commonv1.Ref{Id: proto.Int64(a.termID), Qualifier: proto.String(a.termName)},
+		GroupRef:        &commonv1.Ref{Id: proto.Int64(a.ownerID), Qualifier: proto.String(a.ownerName)},
 		StartDate:       a.days.From.String(),
 		StartDateOffset: proto.Int32(a.offset),
 		SchedulePattern: pattern,
@@ -118,15 +130,15 @@ func anchorOf(pattern *schedulingv1.SchedulePattern, start civil.Date) (civil.Da
 	}
 	anchor, err := civil.ParseDate(pattern.GetStartDate())
 	if err != nil {
-		return 0, fmt.Errorf("employmenttermschedulepattern: start date of a checked pattern: %w", err)
+		return 0, fmt.Errorf("patternassignment: start date of a checked pattern: %w", err)
 	}
 	return anchor, nil
 }
 
 // checkDays refuses an assignment whose last day is not after its first.
-func checkDays(path string, days civil.Range) error {
+func (k *Kind) checkDays(path string, days civil.Range) error {
 	if days.Days() > 1 {
 		return nil
 	}
-	return fault.New(codeEnd, http.StatusBadRequest, path+".endDate must be after startDate.")
+	return fault.New(k.codeEnd, http.StatusBadRequest, path+".endDate must be after startDate.")
 }

@@ -1,4 +1,4 @@
-package employmenttermschedulepattern
+package patternassignment
 
 import (
 	"context"
@@ -16,11 +16,11 @@ import (
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/propagation"
 )
 
-// selectHistory reads every version of the assignments of terms that had a day
+// selectHistory reads every version of the assignments of owners, whose column is filled in, that had a day
 // of the window, with what became of its propagation. Rows are in the order in
 // which versions were believed.
 const selectHistory = `
-SELECT a.id, a.version, a.employment_term_id, a.from_date, a.to_date, a.pattern_id, a.override,
+SELECT a.id, a.version, a.%[1]s, a.from_date, a.to_date, a.pattern_id, a.override,
        a.believed_from, nullif(a.believed_until, 'infinity'),
        EXISTS (SELECT FROM pattern_assignment n
                WHERE n.tenant_id = a.tenant_id AND n.id = a.id AND n.version = a.version + 1),
@@ -28,15 +28,15 @@ SELECT a.id, a.version, a.employment_term_id, a.from_date, a.to_date, a.pattern_
        coalesce(p.skipped_locked, 0), coalesce(p.skipped_cut_loose, 0), p.finished_at
 FROM pattern_assignment a
 LEFT JOIN propagation p ON p.tenant_id = a.tenant_id AND p.id = a.propagation_id
-WHERE a.tenant_id = $1 AND a.employment_term_id = ANY($2) AND a.from_date < $4 AND a.to_date > $3
-ORDER BY a.employment_term_id, a.id, a.version LIMIT $5`
+WHERE a.tenant_id = $1 AND a.%[1]s = ANY($2) AND a.from_date < $4 AND a.to_date > $3
+ORDER BY a.%[1]s, a.id, a.version LIMIT $5`
 
 // version is a version of an assignment, and what became of it.
 type version struct {
-	id, termID, patternID int64
-	number                int32
-	days                  civil.Range
-	override              bool
+	id, ownerID, patternID int64
+	number                 int32
+	days                   civil.Range
+	override               bool
 	// The change that made it, and the one that ended it.
 	from  time.Time
 	until *time.Time
@@ -50,16 +50,16 @@ type version struct {
 	propagationFinish *time.Time
 }
 
-func history(ctx context.Context, db pg.Querier, tenantID int64, termIDs []int64, window civil.Range) ([]*schedulingv1.GroupSchedulePatternHistory, error) {
-	rows, err := db.Query(ctx, selectHistory, tenantID, termIDs, window.From, window.To, maxRead+1)
+func (k *Kind) history(ctx context.Context, db pg.Querier, tenantID int64, owners []int64, window civil.Range) ([]*schedulingv1.GroupSchedulePatternHistory, error) {
+	rows, err := db.Query(ctx, k.selectHistory, tenantID, owners, window.From, window.To, maxRead+1)
 	if err != nil {
-		return nil, fmt.Errorf("employmenttermschedulepattern: read history: %w", err)
+		return nil, fmt.Errorf("patternassignment: read history: %w", err)
 	}
 	var list []*schedulingv1.GroupSchedulePatternHistory
 	var v version
 	var from, to civil.Date
 	_, err = pgx.ForEachRow(rows, []any{
-		&v.id, &v.number, &v.termID, &from, &to, &v.patternID, &v.override, &v.from, &v.until, &v.continued,
+		&v.id, &v.number, &v.ownerID, &from, &to, &v.patternID, &v.override, &v.from, &v.until, &v.continued,
 		&v.propagationID, &v.state, &v.employees, &v.locked, &v.cutLoose, &v.propagationFinish,
 	}, func() error {
 		v.days = civil.Range{From: from, To: to}
@@ -68,9 +68,9 @@ func history(ctx context.Context, db pg.Querier, tenantID int64, termIDs []int64
 		return err
 	})
 	if err != nil {
-		return nil, fmt.Errorf("employmenttermschedulepattern: read history: %w", err)
+		return nil, fmt.Errorf("patternassignment: read history: %w", err)
 	}
-	return list, checkRead(len(list))
+	return list, k.checkRead(len(list))
 }
 
 // versionBits is how many bits of a history id hold the version. With 53 bits
@@ -88,7 +88,7 @@ func (v *version) message() (*schedulingv1.GroupSchedulePatternHistory, error) {
 	}
 	return &schedulingv1.GroupSchedulePatternHistory{
 		Id:                     proto.Int64(v.id<<versionBits | int64(v.number)),
-		GroupId:                proto.Int64(v.termID),
+		GroupId:                proto.Int64(v.ownerID),
 		GroupSchedulePatternId: proto.Int64(v.id),
 		Error:                  proto.Bool(v.state == propagation.StateFailed),
 		Report:                 string(report),

@@ -1,4 +1,4 @@
-package employmenttermschedulepattern
+package patternassignment
 
 import (
 	"context"
@@ -16,10 +16,10 @@ const maxExamined = 20_000
 
 const noticeInheritance = "The employment term does not allow inheritance: the pattern does not reach schedules until it does."
 
-// countLocked counts the employees of terms who have locked days in the range
+// countLockedOfTerms counts the employees of terms who have locked days in the range
 // that belongs to the term. The outermost EXISTS spares tenants without locks
 // the rest.
-const countLocked = `
+const countLockedOfTerms = `
 WITH change AS (
     SELECT * FROM unnest($2::bigint[], $3::date[], $4::date[]) WITH ORDINALITY AS c (term, from_date, to_date, n)
 ), member AS (
@@ -36,30 +36,30 @@ WHERE EXISTS (SELECT FROM day_lock WHERE tenant_id = $1)
                                        AND l.from_date < m.to_date AND l.to_date > m.from_date)
 GROUP BY m.n`
 
-// concern is a range of days of a term that a change is about.
+// concern is a range of days of an owner that a change is about.
 type concern struct {
-	termID int64
-	days   civil.Range
+	ownerID int64
+	days    civil.Range
 }
 
 // lockedNotices returns for each concern what to tell about locked days, or "".
-func lockedNotices(ctx context.Context, db pg.Querier, tenantID int64, concerns []concern) ([]string, error) {
-	terms, from, to := make([]int64, len(concerns)), make([]civil.Date, len(concerns)), make([]civil.Date, len(concerns))
+func (k *Kind) lockedNotices(ctx context.Context, db pg.Querier, tenantID int64, concerns []concern) ([]string, error) {
+	owners, from, to := make([]int64, len(concerns)), make([]civil.Date, len(concerns)), make([]civil.Date, len(concerns))
 	for i, c := range concerns {
-		terms[i], from[i], to[i] = c.termID, c.days.From, c.days.To
+		owners[i], from[i], to[i] = c.ownerID, c.days.From, c.days.To
 	}
-	rows, err := db.Query(ctx, countLocked, tenantID, terms, from, to, maxExamined)
+	rows, err := db.Query(ctx, k.countLocked, tenantID, owners, from, to, maxExamined)
 	if err != nil {
-		return nil, fmt.Errorf("employmenttermschedulepattern: count locked days: %w", err)
+		return nil, fmt.Errorf("patternassignment: count locked days: %w", err)
 	}
 	notices := make([]string, len(concerns))
 	var n, employees int64
 	_, err = pgx.ForEachRow(rows, []any{&n, &employees}, func() error {
-		notices[n-1] = fmt.Sprintf("Days are locked for at least %d of the term's employees and are left alone.", employees)
+		notices[n-1] = k.notice(employees)
 		return nil
 	})
 	if err != nil {
-		return nil, fmt.Errorf("employmenttermschedulepattern: count locked days: %w", err)
+		return nil, fmt.Errorf("patternassignment: count locked days: %w", err)
 	}
 	return notices, nil
 }

@@ -1,0 +1,61 @@
+package patternassignment
+
+import (
+	"fmt"
+
+	"github.com/rotaloom/rotaloom/pkg/pg"
+	"github.com/rotaloom/rotaloom/services/scheduling/internal/propagation"
+)
+
+// Kind is whom patterns are put on.
+type Kind struct {
+	// lock makes changes of the same owners wait for each other, until the
+	// transaction ends. What is read afterwards is then what the one before left.
+	// Locking the rows themselves would not do: the version that it waited for is
+	// gone, and the one that replaced it was not there when the statement began.
+	lock pg.Lock
+	// owner and owners are what messages call one and several of them.
+	owner, owners string
+	// What requests call an assignment, and the refs of its owners.
+	pattern, ref, refs, removeByOwners string
+	// codeEnd is for an end that is not after its start, codeStart for a start that
+	// is missing.
+	codeEnd, codeStart string
+	// ofEmployees tells whether the owners are employees.
+	ofEmployees bool
+	// concerned are those whom a change may concern.
+	concerned func(owners []int64) propagation.Request
+	// notice tells of a number of employees with locked days.
+	notice func(employees int64) string
+
+	selectOwners, selectOne, selectWindow, selectHistory, insertVersions, countLocked string
+}
+
+// The SQL of a kind differs in the column of the owner, and in the table that has
+// the owner's name.
+func (k *Kind) prepare(column, table string) *Kind {
+	k.selectOwners = fmt.Sprintf(selectOwners, column, table)
+	k.selectOne = fmt.Sprintf(selectOne, column, table)
+	k.selectWindow = fmt.Sprintf(selectWindow, column, table)
+	k.selectHistory = fmt.Sprintf(selectHistory, column)
+	k.insertVersions = fmt.Sprintf(insertVersions, column)
+	return k
+}
+
+// Terms are the employment terms, which pass their patterns on to the employees who
+// are on them. A term can be deleted while it has patterns, but not while it has
+// persons: its assignments concern nobody, and are gone with it.
+func Terms() *Kind {
+	k := &Kind{
+		lock: "patterns of employment terms", owner: "employment term", owners: "employment terms",
+		pattern: "groupSchedulePattern", ref: "groupRef", refs: "groupRefs", removeByOwners: "removeByGroups",
+		codeEnd: codeEnd, codeStart: codeMissing, countLocked: countLockedOfTerms,
+		concerned: func(owners []int64) propagation.Request {
+			return propagation.Request{Cause: propagation.CausePattern, TermIDs: owners}
+		},
+		notice: func(employees int64) string {
+			return fmt.Sprintf("Days are locked for at least %d of the term's employees and are left alone.", employees)
+		},
+	}
+	return k.prepare("employment_term_id", "employment_term")
+}

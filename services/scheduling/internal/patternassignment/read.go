@@ -1,0 +1,160 @@
+package patternassignment
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+
+	"github.com/jackc/pgx/v5"
+
+	commonv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/common/v1"
+	schedulingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/scheduling/v1"
+
+	"github.com/rotaloom/rotaloom/pkg/civil"
+	"github.com/rotaloom/rotaloom/pkg/fault"
+	"github.com/rotaloom/rotaloom/pkg/pg"
+	"github.com/rotaloom/rotaloom/pkg/tenant"
+	"github.com/rotaloom/rotaloom/services/scheduling/internal/patterndefinition"
+)
+
+// Get returns one assignment, or 404.
+func (s *Assignments) Get(ctx context.Context, id int64) (*schedulingv1.GroupSchedulePattern, error) {
+	tenantID, err := tenant.Of(ctx)
+	if err != nil {
+		return nil, err
+	}
+	visible, err := s.deps.Visible(ctx)
+	if err != nil {
+		return nil, err
+	}
+	list, err := s.kind.one(ctx, s.deps.Pool, tenantID, id)
+	if err != nil {
+		return nil, err
+	}
+	if len(list) == 0 || !visible.Has(list[0].ownerID) {
+		return nil, patterndefinition.NotFound(what, id)
+	}
+	messages, err := s.messages(ctx, list)
+	if err != nil {
+		return nil, err
+	}
+	return messages[0], nil
+}
+
+// Selection says what a caller wants to see: what holds, what was, or both.
+type Selection struct{ Current, History bool }
+
+// Asked names whose assignments are read, and of which days.
+type Asked struct {
+	// Path is where the request has this.
+	Path string
+	Refs []*commonv1.Ref
+	// StartDate and EndDate are the window, both included; either may be open.
+	StartDate, EndDate string
+}
+
+// Read returns what is selected of the assignments of owners.
+func (s *Assignments) Read(ctx context.Context, selected Selection, asked Asked) ([]*schedulingv1.GroupSchedulePattern, []*schedulingv1.GroupSchedulePatternHistory, error) {
+	window, err := readWindow(asked)
+	if err != nil {
+		return nil, nil, err
+	}
+	owners, _, err := s.findOwners(ctx, asked.Refs, false)
+	if err != nil {
+		return nil, nil, err
+	}
+	ids := make([]int64, len(owners))
+	for i, owner := range owners {
+		ids[i] = owner.ID
+	}
+	var list []assignment
+	var histories []*schedulingv1.GroupSchedulePatternHistory
+	err = pg.InSnapshot(ctx, s.deps.Pool, func(ctx context.Context, tx pgx.Tx) (err error) {
+		tenantID, err := tenant.Of(ctx)
+		if err != nil {
+			return err
+		}
+		if selected.Current {
+			if list, err = s.kind.current(ctx, tx, tenantID, ids, window); err != nil {
+				return err
+			}
+		}
+		if selected.History {
+			histories, err = s.kind.history(ctx, tx, tenantID, ids, window)
+		}
+		return err
+	})
+	if err != nil || !selected.Current {
+		return nil, histories, err
+	}
+	// What a pattern is never changes.
+	messages, err := s.messages(ctx, list)
+	return messages, histories, err
+}
+
+// messages are assignments as callers see them.
+func (s *Assignments) messages(ctx context.Context, list []assignment) ([]*schedulingv1.GroupSchedulePattern, error) {
+	tenantID, err := tenant.Of(ctx)
+	if err != nil {
+		return nil, err
+	}
+	ids := make([]int64, len(list))
+	for i := range list {
+		ids[i] = list[i].patternID
+	}
+	patterns, err := s.deps.Definitions.Patterns(ctx, s.deps.Pool, tenantID, ids)
+	if err != nil {
+		return nil, err
+	}
+	messages := make([]*schedulingv1.GroupSchedulePattern, len(list))
+	for i := range list {
+		messages[i] = list[i].message(patterns[list[i].patternID])
+	}
+	return messages, nil
+}
+
+// SelectionOf reads the select of a request, in which case counts. Without one
+// everything is selected.
+func SelectionOf(names []string, current, history string) (Selection, error) {
+	if len(names) == 0 {
+		return Selection{Current: true, History: true}, nil
+	}
+	var s Selection
+	for i, name := range names {
+		switch name {
+		case current:
+			s.Current = true
+		case history:
+			s.History = true
+		default:
+			return Selection{}, patterndefinition.Invalid(fmt.Sprintf("select[%d]", i), `must be %q or %q, or select is left out for both`, current, history)
+		}
+	}
+	return s, nil
+}
+
+// readWindow reads the days that a caller asks about, both ends included. An end
+// that is left out is open.
+func readWindow(asked Asked) (civil.Range, error) {
+	window := allDays
+	if text := asked.StartDate; text != "" {
+		from, err := parseDate(asked.Path+".startDate", text)
+		if err != nil {
+			return civil.Range{}, err
+		}
+		window.From = from
+	}
+	to, err := parseEnd(asked.Path+".endDate", asked.EndDate)
+	if err != nil {
+		return civil.Range{}, err
+	}
+	window.To = to
+	// The last day of the calendar is one that every open assignment has.
+	if window.From >= civil.Forever {
+		window.From = civil.Forever.AddDays(-1)
+	}
+	if window.Empty() {
+		return civil.Range{}, fault.New(codeRange, http.StatusBadRequest, asked.Path+".endDate must not be before startDate.")
+	}
+	return window, nil
+}

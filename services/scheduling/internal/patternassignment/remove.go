@@ -1,0 +1,80 @@
+package patternassignment
+
+import (
+	"context"
+
+	"github.com/jackc/pgx/v5"
+
+	commonv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/common/v1"
+	schedulingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/scheduling/v1"
+
+	"github.com/rotaloom/rotaloom/pkg/fault"
+	"github.com/rotaloom/rotaloom/pkg/fault/bulk"
+	"github.com/rotaloom/rotaloom/pkg/pg"
+	"github.com/rotaloom/rotaloom/pkg/tenant"
+)
+
+// ByOwnerOutcome is that of a request that names owners: each has as many results
+// as it has assignments that are concerned.
+type ByOwnerOutcome = bulk.Outcome[*commonv1.Ref, *schedulingv1.GroupSchedulePatternResults]
+
+// removeByOwners takes the days of u away from every assignment of the owners
+// that it names. One that is named twice has its results once.
+func (s *Assignments) removeByOwners(ctx context.Context, u *update, partial bool) (*ByOwnerOutcome, int64, error) {
+	tenantID, err := tenant.Of(ctx)
+	if err != nil {
+		return nil, 0, err
+	}
+	owners, errs, err := s.findOwners(ctx, u.refs, partial)
+	if err != nil {
+		return nil, 0, err
+	}
+	var ids []int64
+	for i, owner := range owners {
+		if errs[i] == nil {
+			ids = append(ids, owner.ID)
+		}
+	}
+	expected := s.deps.Expected(ctx, ids)
+	var propagationID int64
+	var byOwner map[int64]*schedulingv1.GroupSchedulePatternResults
+	err = pg.InTx(ctx, s.deps.Pool, func(ctx context.Context, tx pgx.Tx) error {
+		if err := s.kind.lock.WaitEach(ctx, tx, tenantID, ids); err != nil {
+			return err
+		}
+		now, err := s.kind.current(ctx, tx, tenantID, ids, u.window)
+		if err != nil {
+			return err
+		}
+		edits := make([]edit, len(now))
+		for i, a := range now {
+			edits[i] = without(a, u.window)
+		}
+		var described []*schedulingv1.GroupSchedulePatternResult
+		if described, propagationID, err = s.finish(ctx, tx, tenantID, now, edits, expected); err != nil {
+			return err
+		}
+		byOwner = map[int64]*schedulingv1.GroupSchedulePatternResults{}
+		for _, id := range ids {
+			byOwner[id] = &schedulingv1.GroupSchedulePatternResults{}
+		}
+		for i, e := range edits {
+			of := byOwner[e.before.ownerID]
+			of.Results = append(of.Results, described[i])
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, 0, err
+	}
+	out := &ByOwnerOutcome{}
+	for i, ref := range u.refs {
+		if errs[i] != nil {
+			out.Fail(ref, fault.FromError(errs[i]))
+			continue
+		}
+		out.Succeed(ref, byOwner[owners[i].ID])
+		byOwner[owners[i].ID] = &schedulingv1.GroupSchedulePatternResults{}
+	}
+	return out, propagationID, nil
+}
