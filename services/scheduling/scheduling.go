@@ -21,6 +21,7 @@ import (
 	timekeepingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/timekeeping/v1"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/dataprovider"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/daylock"
+	"github.com/rotaloom/rotaloom/services/scheduling/internal/employeeschedulepattern"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/employmenttermschedulepattern"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/patterndefinition"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/projection"
@@ -74,6 +75,7 @@ type Service struct {
 	shiftTemplates   *shifttemplate.Handler
 	patternTemplates *schedulepatterntemplate.Handler
 	termPatterns     *employmenttermschedulepattern.Handler
+	employeePatterns *employeeschedulepattern.Handler
 	schedules        *schedule.Handler
 	shifts           *scheduleitem.Shifts
 	payCodeEdits     *scheduleitem.PayCodeEdits
@@ -128,6 +130,9 @@ func New(_ context.Context, cfg Config, deps Deps) (*Service, error) {
 		termPatterns: employmenttermschedulepattern.New(cfg.Builder, employmenttermschedulepattern.Deps{
 			Pool: deps.Pool, Definitions: definitions, Terms: resolver, Members: members, Wake: core.Wake,
 		}),
+		employeePatterns: employeeschedulepattern.New(employeeschedulepattern.Deps{
+			Pool: deps.Pool, Definitions: definitions, Directory: resolver, Builder: cfg.Builder.Builder(), Wake: core.Wake,
+		}),
 		schedules:       schedule.New(deps.Pool, reader, resolver, commons),
 		shifts:          scheduleitem.NewShifts(items),
 		payCodeEdits:    payCodeEdits,
@@ -152,6 +157,7 @@ func (s *Service) Register(server grpc.ServiceRegistrar) {
 	schedulingv1.RegisterShiftTemplateServiceServer(server, s.shiftTemplates)
 	schedulingv1.RegisterSchedulePatternTemplateServiceServer(server, s.patternTemplates)
 	schedulingv1.RegisterEmploymentTermSchedulePatternServiceServer(server, s.termPatterns)
+	schedulingv1.RegisterEmployeeSchedulePatternServiceServer(server, s.employeePatterns)
 	schedulingv1.RegisterScheduleServiceServer(server, s.schedules)
 	schedulingv1.RegisterShiftServiceServer(server, s.shifts)
 	schedulingv1.RegisterPayCodeEditServiceServer(server, s.payCodeEdits)

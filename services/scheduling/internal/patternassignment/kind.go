@@ -59,3 +59,35 @@ func Terms() *Kind {
 	}
 	return k.prepare("employment_term_id", "employment_term")
 }
+
+// The codes that the reference product has for patterns of employees.
+const (
+	// codeEmployeeEnd (400): the end of an employee's pattern is not after its start. Send a later end, or none.
+	codeEmployeeEnd = "WFS-100604"
+	// codeEmployeeStart (400): an employee's pattern has no start. Send a startDate.
+	codeEmployeeStart = "WFS-100607"
+)
+
+// countLockedOfEmployees counts the employees who have locked days in the range that
+// belongs to them: one or none for each.
+const countLockedOfEmployees = `
+SELECT c.n, count(*)
+FROM unnest($2::bigint[], $3::date[], $4::date[]) WITH ORDINALITY AS c (employee_id, from_date, to_date, n)
+WHERE EXISTS (SELECT FROM day_lock l WHERE l.tenant_id = $1 AND l.employee_id = c.employee_id
+                                       AND l.from_date < c.to_date AND l.to_date > c.from_date)
+GROUP BY c.n LIMIT $5`
+
+// Employees are employees with patterns of their own, which lie above those that they
+// have from terms.
+func Employees() *Kind {
+	k := &Kind{
+		lock: "patterns of employees", owner: "employee", owners: "employees", ofEmployees: true,
+		pattern: "employeeSchedulePattern", ref: "employeeRef", refs: "employeeRefs", removeByOwners: "removeByEmployees",
+		codeEnd: codeEmployeeEnd, codeStart: codeEmployeeStart, countLocked: countLockedOfEmployees,
+		concerned: func(owners []int64) propagation.Request {
+			return propagation.Request{Cause: propagation.CausePattern, EmployeeIDs: owners}
+		},
+		notice: func(int64) string { return "Days of the employee are locked and are left alone." },
+	}
+	return k.prepare("employee_id", `(SELECT tenant_id, id, person_number AS name, true AS allows_inheritance, false AS deleted FROM employee)`)
+}
