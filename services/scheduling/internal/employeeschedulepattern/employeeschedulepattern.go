@@ -6,7 +6,7 @@ package employeeschedulepattern
 import (
 	"context"
 
-	"github.com/jackc/pgx/v5/pgxpool"
+	"github.com/rotaloom/rotaloom/pkg/pg"
 	"google.golang.org/protobuf/types/known/emptypb"
 
 	commonv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/common/v1"
@@ -32,7 +32,7 @@ type Directory interface {
 
 // Deps are what a Handler works with.
 type Deps struct {
-	Pool        *pgxpool.Pool
+	Pool        *pg.Pool
 	Definitions *patterndefinition.Definitions
 	Directory   Directory
 	// Builder is the configuration that is shown.

@@ -10,7 +10,6 @@ import (
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/metadata"
 	"google.golang.org/protobuf/proto"
-	"google.golang.org/protobuf/types/known/wrapperspb"
 
 	commonv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/common/v1"
 	schedulingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/scheduling/v1"
@@ -253,9 +252,9 @@ func TestApplyUpdateWithPartialSuccess(t *testing.T) {
 	w.requirePropagation(t, header, warehouse)
 	details := answer.GetFailure().GetDetails()
 	assert.Equal(t, []int32{0, 2}, details.GetErrorOffsets())
-	input := &wrapperspb.Int64Value{}
+	input := &commonv1.Ref{}
 	require.NoError(t, details.GetResults()[0].GetError().GetDetails().GetInput().UnmarshalTo(input))
-	assert.Equal(t, late.GetId(), input.GetValue())
+	assert.Equal(t, late.GetId(), input.GetId())
 	assert.Equal(t, []string{"2025-03-03..2025-12-31"}, ranges(w.held(t, warehouse)))
 	assert.Equal(t, []string{"2026-01-01.."}, ranges(w.held(t, office)))
 }

@@ -36,6 +36,9 @@ type Hide struct {
 	OwnDay  civil.Date
 	// Withdrawn tells whether the item is not shown; see Withdraw.
 	Withdrawn bool
+	// OfEmployee tells whether the entry came from a pattern of the employee, and not of
+	// a term, and Terminated whether the employment is terminated on OwnDay.
+	OfEmployee, Terminated bool
 }
 
 // Lookup gives what spans only name.
@@ -91,11 +94,15 @@ func (s *Slot) Equal(other *Slot) bool {
 }
 
 // Withdraw returns whether the item is not to be shown: it was made from an entry that the employee's employment
-// generated, which is gone, and the employee is on no employment term on its day. Locked days stay as they are.
+// generated, which is gone, and the employee is on no employment term on its day. What came from a pattern of the
+// employee goes only while the employment is terminated. Locked days stay as they are.
 func (h *Hide) Withdraw(slot *Slot, memberships []span.Membership, locks []civil.Range) bool {
 	on := func(days civil.Range) bool { return days.Contains(h.OwnDay) }
 	if slices.ContainsFunc(locks, on) {
 		return h.Withdrawn
+	}
+	if h.OfEmployee {
+		return h.OwnerID == h.EmployeeID && slot == nil && h.Terminated
 	}
 	return h.OwnerID == h.EmployeeID && slot == nil &&
 		!slices.ContainsFunc(memberships, func(m span.Membership) bool { return on(m.Days) })

@@ -3,6 +3,7 @@ package patternassignment
 import (
 	"context"
 	"fmt"
+	"net/http"
 	"slices"
 	"time"
 
@@ -13,6 +14,7 @@ import (
 	schedulingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/scheduling/v1"
 
 	"github.com/rotaloom/rotaloom/pkg/civil"
+	"github.com/rotaloom/rotaloom/pkg/fault"
 	"github.com/rotaloom/rotaloom/pkg/pg"
 	"github.com/rotaloom/rotaloom/pkg/rpc"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/patterndefinition"
@@ -28,11 +30,12 @@ const unnumbered = int64(1) << 62
 type layers struct {
 	kind    *Kind
 	byOwner map[int64][]span.Assignment
+	hired   map[int64]civil.Date
 	next    int64
 }
 
-func (k *Kind) layers(list []assignment) *layers {
-	l := &layers{kind: k, byOwner: map[int64][]span.Assignment{}, next: unnumbered}
+func (k *Kind) layers(list []assignment, hired map[int64]civil.Date) *layers {
+	l := &layers{kind: k, hired: hired, byOwner: map[int64][]span.Assignment{}, next: unnumbered}
 	for i := range list {
 		l.put(&list[i])
 	}
@@ -51,6 +54,9 @@ func (l *layers) put(a *assignment) {
 // add chooses the lane of a new assignment and puts it in. It refuses one for
 // which there is no room: the ids of entries tell apart no more.
 func (l *layers) add(path string, a *assignment) error {
+	if err := l.checkHired(path, a.ownerID, a.days.From); err != nil {
+		return err
+	}
 	before := l.byOwner[a.ownerID]
 	var err error
 	if a.lane, err = span.LaneFor(before, a.layer()); err == nil {
@@ -64,11 +70,26 @@ func (l *layers) add(path string, a *assignment) error {
 	return nil
 }
 
+// checkHired refuses days before the owner is hired.
+func (l *layers) checkHired(path string, ownerID int64, from civil.Date) error {
+	if hired, known := l.hired[ownerID]; known && from < hired {
+		return fault.Newf(codeHired, http.StatusBadRequest, "%s.startDate must not be before %s, the hire date of the employee.", path, hired)
+	}
+	return nil
+}
+
 // change puts the parts of an edit in the place of what was there. Their lanes
 // stay, so that entries keep their ids. It refuses an edit after which too many
 // lie on a day: because a part has more days, or because it hides others on
 // fewer.
 func (l *layers) change(e *edit) error {
+	for i := range e.after {
+		if from := e.after[i].days.From; from < e.before.days.From {
+			if err := l.checkHired(l.kind.pattern, e.before.ownerID, from); err != nil {
+				return err
+			}
+		}
+	}
 	before := l.byOwner[e.before.ownerID]
 	l.byOwner[e.before.ownerID] = slices.DeleteFunc(slices.Clone(before), func(a span.Assignment) bool { return a.ID == e.before.id })
 	for i := range e.after {

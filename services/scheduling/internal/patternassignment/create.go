@@ -218,7 +218,11 @@ func (s *Assignments) place(ctx context.Context, tx pgx.Tx, tenantID int64, list
 	if err != nil {
 		return nil, nil, nil, time.Time{}, err
 	}
-	layers := s.kind.layers(now)
+	hired, err := s.kind.hired(ctx, tx, tenantID, owners)
+	if err != nil {
+		return nil, nil, nil, time.Time{}, err
+	}
+	layers := s.kind.layers(now, hired)
 	placed, used := edits[:0], definitions[:0]
 	for k, i := range positions {
 		made := &edits[k].after[0]

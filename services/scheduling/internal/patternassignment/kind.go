@@ -29,6 +29,8 @@ type Kind struct {
 	notice func(employees int64) string
 
 	selectOwners, selectOne, selectWindow, selectHistory, insertVersions, countLocked string
+	// selectHired is empty for owners who are not hired.
+	selectHired string
 }
 
 // The SQL of a kind differs in the column of the owner, and in the table that has
@@ -66,6 +68,8 @@ const (
 	codeEmployeeEnd = "WFS-100604"
 	// codeEmployeeStart (400): an employee's pattern has no start. Send a startDate.
 	codeEmployeeStart = "WFS-100607"
+	// codeHired (400): an employee's pattern starts before the hire date. Send a later startDate.
+	codeHired = "WFS-100601"
 )
 
 // countLockedOfEmployees counts the employees who have locked days in the range that
@@ -77,6 +81,10 @@ WHERE EXISTS (SELECT FROM day_lock l WHERE l.tenant_id = $1 AND l.employee_id = 
                                        AND l.from_date < c.to_date AND l.to_date > c.from_date)
 GROUP BY c.n LIMIT $5`
 
+// selectHired finds from when on employees may have patterns.
+const selectHired = `
+SELECT id, hire_date - '1970-01-01'::date FROM employee WHERE tenant_id = $1 AND id = ANY($2) AND hire_date IS NOT NULL`
+
 // Employees are employees with patterns of their own, which lie above those that they
 // have from terms.
 func Employees() *Kind {
@@ -87,6 +95,7 @@ func Employees() *Kind {
 		concerned: func(owners []int64) propagation.Request {
 			return propagation.Request{Cause: propagation.CausePattern, EmployeeIDs: owners}
 		},
+		selectHired: selectHired,
 		notice: func(int64) string { return "Days of the employee are locked and are left alone." },
 	}
 	return k.prepare("employee_id", `(SELECT tenant_id, id, person_number AS name, true AS allows_inheritance, false AS deleted FROM employee)`)

@@ -58,6 +58,28 @@ func (k *Kind) one(ctx context.Context, db pg.Querier, tenantID, id int64) ([]as
 	return k.collect(rows, err)
 }
 
+// hired returns from when on owners may have patterns, of those for whom it is known.
+func (k *Kind) hired(ctx context.Context, db pg.Querier, tenantID int64, owners []int64) (map[int64]civil.Date, error) {
+	if k.selectHired == "" {
+		return nil, nil
+	}
+	rows, err := db.Query(ctx, k.selectHired, tenantID, owners)
+	if err != nil {
+		return nil, fmt.Errorf("patternassignment: read hire dates: %w", err)
+	}
+	hired := map[int64]civil.Date{}
+	var id int64
+	var date int32
+	_, err = pgx.ForEachRow(rows, []any{&id, &date}, func() error {
+		hired[id] = civil.Date(date)
+		return nil
+	})
+	if err != nil {
+		return nil, fmt.Errorf("patternassignment: read hire dates: %w", err)
+	}
+	return hired, nil
+}
+
 // maxRead bounds how many assignments, or versions of them, one request reads.
 const maxRead = 50_000
 

@@ -5,7 +5,6 @@ import (
 
 	"github.com/jackc/pgx/v5"
 	"google.golang.org/protobuf/proto"
-	"google.golang.org/protobuf/types/known/wrapperspb"
 
 	commonv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/common/v1"
 	schedulingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/scheduling/v1"
@@ -68,7 +67,7 @@ func (s *Assignments) Delete(ctx context.Context, id int64) error {
 }
 
 // ByIDOutcome is that of a request that names assignments by id.
-type ByIDOutcome = bulk.Outcome[*wrapperspb.Int64Value, *schedulingv1.GroupSchedulePatternResult]
+type ByIDOutcome = bulk.Outcome[*commonv1.Ref, *schedulingv1.GroupSchedulePatternResult]
 
 // update edits the assignments that u names.
 func (s *Assignments) update(ctx context.Context, u *update, partial bool) (*ByIDOutcome, int64, error) {
@@ -110,10 +109,10 @@ func (s *Assignments) update(ctx context.Context, u *update, partial bool) (*ByI
 		out = &ByIDOutcome{}
 		for i, id := range u.ids {
 			if errs[i] != nil {
-				out.Fail(wrapperspb.Int64(id), fault.FromError(errs[i]))
+				out.Fail(&commonv1.Ref{Id: proto.Int64(id)}, fault.FromError(errs[i]))
 				continue
 			}
-			out.Succeed(wrapperspb.Int64(id), described[0])
+			out.Succeed(&commonv1.Ref{Id: proto.Int64(id)}, described[0])
 			described = described[1:]
 		}
 		return nil
@@ -209,7 +208,11 @@ func (s *Assignments) edit(ctx context.Context, tx pgx.Tx, tenantID int64, u *up
 	for _, a := range now {
 		byID[a.id] = a
 	}
-	layers := s.kind.layers(now)
+	hired, err := s.kind.hired(ctx, tx, tenantID, owners)
+	if err != nil {
+		return nil, nil, nil, err
+	}
+	layers := s.kind.layers(now, hired)
 	errs := make([]error, len(u.ids))
 	var edits []edit
 	known := false

@@ -23,7 +23,7 @@ type Copies struct {
 func NewCopies(pool *pg.Pool, wake func()) *Copies {
 	return &Copies{
 		persons: replica.New(pool, replica.Copy[*commonsv1.PersonState]{
-			Service: service, Event: &commonsv1.PersonsChanged{}, Apply: applyPersons,
+			Service: service, Event: &commonsv1.PersonsChanged{}, Apply: applyPersons, Wake: wake,
 		}),
 		terms: replica.New(pool, replica.Copy[*timekeepingv1.EmploymentTermChanged]{
 			Service: service, Event: &timekeepingv1.EmploymentTermChanged{}, Apply: applyTerms, Wake: wake,

@@ -4,30 +4,141 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"slices"
 
 	"github.com/jackc/pgx/v5"
+
+	"github.com/rotaloom/rotaloom/pkg/bus"
+	"github.com/rotaloom/rotaloom/pkg/civil"
+	commonsv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/commons/v1"
+	"github.com/rotaloom/rotaloom/services/scheduling/internal/propagation"
 )
 
 // defaultZone is the zone of a person for whom commons knows none.
 const defaultZone = "UTC"
 
-const upsertEmployees = `
-INSERT INTO employee (tenant_id, id, person_number, full_name, time_zone)
-SELECT $1, u.* FROM unnest($2::bigint[], $3::text[], $4::text[], $5::text[]) AS u
+const (
+	upsertEmployees = `
+INSERT INTO employee (tenant_id, id, person_number, full_name, time_zone, hire_date, terminated_from, terminated_to)
+SELECT $1, u.id, u.number, u.name, u.zone, u.hired,
+    ARRAY(SELECT d.from_date FROM unnest($7::bigint[], $8::date[], $9::date[]) AS d (id, from_date, to_date) WHERE d.id = u.id ORDER BY 1),
+    ARRAY(SELECT d.to_date FROM unnest($7::bigint[], $8::date[], $9::date[]) AS d (id, from_date, to_date) WHERE d.id = u.id ORDER BY d.from_date)
+FROM unnest($2::bigint[], $3::text[], $4::text[], $5::text[], $6::date[]) AS u (id, number, name, zone, hired)
 ON CONFLICT (tenant_id, id) DO UPDATE SET
-    person_number = excluded.person_number, full_name = excluded.full_name, time_zone = excluded.time_zone`
+    person_number = excluded.person_number, full_name = excluded.full_name, time_zone = excluded.time_zone,
+    hire_date = excluded.hire_date, terminated_from = excluded.terminated_from, terminated_to = excluded.terminated_to`
+
+	// Who has patterns of their own follows them while employed.
+	withOwnPatterns = `
+SELECT DISTINCT employee_id FROM pattern_assignment
+WHERE tenant_id = $1 AND employee_id = ANY($2) AND believed_until = 'infinity' ORDER BY 1`
+
+	readTerminated = `
+SELECT e.id, d.from_date - '1970-01-01'::date, d.to_date - '1970-01-01'::date
+FROM employee e, unnest(e.terminated_from, e.terminated_to) AS d (from_date, to_date)
+WHERE e.tenant_id = $1 AND e.id = ANY($2) ORDER BY 1, 2`
+)
 
 // applyPersons stores persons. Who is no more stays, without number and name,
-// because schedules of the past are theirs.
+// because schedules of the past are theirs. It starts a propagation for those with
+// patterns of their own whose employment ends, or goes on.
 func applyPersons(ctx context.Context, tx pgx.Tx, tenantID int64, changes []personChange) error {
 	n := len(changes)
 	ids, numbers, names, zones := make([]int64, n), make([]string, n), make([]string, n), make([]string, n)
+	hired := make([]*civil.Date, n)
+	var terminated termination
 	for i, c := range changes {
 		ids[i], numbers[i], names[i] = c.Key, c.State.GetPersonNumber(), c.State.GetFullName()
 		zones[i] = cmp.Or(c.State.GetTimeZone(), defaultZone)
+		if text := c.State.GetHireDate(); text != "" {
+			date, err := civil.ParseDate(text)
+			if err != nil {
+				return bus.Permanent(fmt.Errorf("projection: hire date of person %d: %w", c.Key, err))
+			}
+			hired[i] = &date
+		}
+		if err := terminated.add(c.Key, c.State); err != nil {
+			return err
+		}
 	}
-	if _, err := tx.Exec(ctx, upsertEmployees, tenantID, ids, numbers, names, zones); err != nil {
+	concerned, err := withPatterns(ctx, tx, tenantID, ids)
+	if err != nil {
+		return err
+	}
+	before, err := terminations(ctx, tx, tenantID, concerned)
+	if err != nil {
+		return err
+	}
+	_, err = tx.Exec(ctx, upsertEmployees, tenantID, ids, numbers, names, zones, hired, terminated.ids, terminated.from, terminated.to)
+	if err != nil {
 		return fmt.Errorf("projection: store employees: %w", err)
 	}
+	after, err := terminations(ctx, tx, tenantID, concerned)
+	if err != nil {
+		return err
+	}
+	changed := slices.DeleteFunc(concerned, func(id int64) bool { return slices.Equal(before[id], after[id]) })
+	return start(ctx, tx, propagation.Request{Cause: propagation.CauseMembership, EmployeeIDs: changed})
+}
+
+// termination is a list of days of persons, as statements take it.
+type termination struct {
+	ids      []int64
+	from, to []civil.Date
+}
+
+// add adds the days on which a person is not employed: all, when the person is no more.
+func (t *termination) add(id int64, state *commonsv1.PersonState) error {
+	list := state.GetTerminated()
+	if state.GetDeleted() {
+		list = []*commonsv1.PersonDays{{From: civil.Beginning.String(), To: civil.Forever.String()}}
+	}
+	for _, days := range list {
+		from, err := civil.ParseDate(days.GetFrom())
+		if err != nil {
+			return bus.Permanent(fmt.Errorf("projection: termination of person %d: %w", id, err))
+		}
+		to, err := civil.ParseDate(days.GetTo())
+		if err != nil {
+			return bus.Permanent(fmt.Errorf("projection: termination of person %d: %w", id, err))
+		}
+		if r := (civil.Range{From: from, To: to}).Clamp(); !r.Empty() {
+			t.ids, t.from, t.to = append(t.ids, id), append(t.from, r.From), append(t.to, r.To)
+		}
+	}
 	return nil
+}
+
+func withPatterns(ctx context.Context, tx pgx.Tx, tenantID int64, ids []int64) ([]int64, error) {
+	rows, err := tx.Query(ctx, withOwnPatterns, tenantID, ids)
+	if err != nil {
+		return nil, fmt.Errorf("projection: find patterns of employees: %w", err)
+	}
+	found, err := pgx.CollectRows(rows, pgx.RowTo[int64])
+	if err != nil {
+		return nil, fmt.Errorf("projection: find patterns of employees: %w", err)
+	}
+	return found, nil
+}
+
+// terminations returns the days on which employees are not employed.
+func terminations(ctx context.Context, tx pgx.Tx, tenantID int64, ids []int64) (map[int64][]civil.Range, error) {
+	if len(ids) == 0 {
+		return nil, nil
+	}
+	rows, err := tx.Query(ctx, readTerminated, tenantID, ids)
+	if err != nil {
+		return nil, fmt.Errorf("projection: read terminations: %w", err)
+	}
+	found := map[int64][]civil.Range{}
+	var id int64
+	var days civil.Range
+	_, err = pgx.ForEachRow(rows, []any{&id, (*int32)(&days.From), (*int32)(&days.To)}, func() error {
+		found[id] = append(found[id], days)
+		return nil
+	})
+	if err != nil {
+		return nil, fmt.Errorf("projection: read terminations: %w", err)
+	}
+	return found, nil
 }

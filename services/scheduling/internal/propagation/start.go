@@ -21,7 +21,7 @@ const (
 	CausePattern Cause = "PATTERN"
 	// CauseInheritance is a term that begins or ceases to pass patterns on.
 	CauseInheritance Cause = "INHERITANCE"
-	// CauseMembership is a change of who is on which term.
+	// CauseMembership is a change of who is on which term, or employed at all.
 	CauseMembership Cause = "MEMBERSHIP"
 )
 

@@ -33,14 +33,18 @@ SELECT m.employee_id, m.employment_term_id, m.from_date - '1970-01-01'::date, m.
     a.pattern_id, a.day_count, a.anchor - '1970-01-01'::date, a.start_date_offset, a.override, a.lane,
     coalesce(a.lineage_id, a.id), a.entries_per_day`
 
+	// An employee's own pattern does not hold while the employment is terminated. From
+	// terms the memberships are taken away.
 	readOwnAssignments = `
-SELECT a.employee_id, ` + assignmentColumns + overRanges + `
+SELECT a.employee_id, ` + assignmentColumns + `,
+    ARRAY(SELECT d - '1970-01-01'::date FROM unnest(e.terminated_from) AS d), ARRAY(SELECT d - '1970-01-01'::date FROM unnest(e.terminated_to) AS d)` + overRanges + `
     SELECT * FROM pattern_assignment
     WHERE tenant_id = $1 AND employee_id BETWEEN r.first AND r.last AND believed_until = 'infinity' OFFSET 0
-) AS a ORDER BY a.employee_id`
+) AS a LEFT JOIN employee e ON e.tenant_id = $1 AND e.id = a.employee_id
+ORDER BY a.employee_id`
 
 	readTermAssignments = `
-SELECT a.employment_term_id, ` + assignmentColumns + `
+SELECT a.employment_term_id, ` + assignmentColumns + `, NULL::int[], NULL::int[]
 FROM employment_term t
 JOIN pattern_assignment a ON a.tenant_id = $1 AND a.employment_term_id = t.id AND a.believed_until = 'infinity'
 WHERE t.tenant_id = $1 AND t.id = ANY($2) AND t.allows_inheritance AND NOT t.deleted
@@ -60,7 +64,10 @@ SELECT s.employee_id, s.from_date - '1970-01-01'::date, s.to_date - '1970-01-01'
 	readHidden = `
 SELECT i.hides_employee_id, i.id, i.hides_day - '1970-01-01'::date, coalesce(i.hides_lineage_id, 0), coalesce(i.hides_pattern_id, 0),
     coalesce(i.hides_cycle_day, 0), coalesce(i.hides_ordinal, 0), i.hidden_lane, i.hidden_ordinal,
-    CASE WHEN i.deleted THEN 0 ELSE coalesce(i.employee_id, 0) END, i.from_day - '1970-01-01'::date, i.withdrawn` + overRanges + `
+    CASE WHEN i.deleted THEN 0 ELSE coalesce(i.employee_id, 0) END, i.from_day - '1970-01-01'::date, i.withdrawn,
+    EXISTS (SELECT FROM pattern_assignment a WHERE a.tenant_id = $1 AND a.id = i.hides_lineage_id AND a.employee_id IS NOT NULL),
+    EXISTS (SELECT FROM employee e, unnest(e.terminated_from, e.terminated_to) AS d (f, t)
+            WHERE e.tenant_id = $1 AND e.id = i.hides_employee_id AND d.f <= i.from_day AND d.t > i.from_day)` + overRanges + `
     SELECT * FROM schedule_item
     WHERE tenant_id = $1 AND hides_employee_id BETWEEN r.first AND r.last AND hides_day IS NOT NULL OFFSET 0
 ) AS i ORDER BY i.hides_employee_id, i.id`
@@ -189,12 +196,21 @@ func scanAssignments(into *list[span.Assignment]) func(pgx.Rows) error {
 		var a span.Assignment
 		var from, to, anchor int32
 		var lane int16
+		var goneFrom, goneTo []int32
 		_, err := pgx.ForEachRow(rows, []any{
 			&owner, &a.ID, &a.Seq, &a.TermID, &from, &to, &a.PatternID, &a.DayCount, &anchor, &a.Offset, &a.Override, &lane,
-			&a.Lineage, &a.EntriesPerDay,
+			&a.Lineage, &a.EntriesPerDay, &goneFrom, &goneTo,
 		}, func() error {
-			a.From, a.To, a.Anchor, a.Lane = civil.Date(from), civil.Date(to), civil.Date(anchor), uint8(lane)
-			into.add(owner, a)
+			a.Anchor, a.Lane = civil.Date(anchor), uint8(lane)
+			var gone []civil.Range
+			for i := range goneFrom {
+				gone = append(gone, days(goneFrom[i], goneTo[i]))
+			}
+			// What is left of an assignment may be several parts of the same.
+			for _, left := range civil.AppendDifference(nil, []civil.Range{days(from, to)}, civil.Normalise(gone)) {
+				a.From, a.To = left.From, left.To
+				into.add(owner, a)
+			}
 			return nil
 		})
 		return err
@@ -235,7 +251,7 @@ func (s *State) scanHidden(rows pgx.Rows) error {
 	var lane, slot *int16
 	_, err := pgx.ForEachRow(rows, []any{
 		&h.EmployeeID, &h.ItemID, (*int32)(&h.Day), &h.LineageID, &h.PatternID, &h.CycleDay, &ordinal, &lane, &slot,
-		&h.OwnerID, (*int32)(&h.OwnDay), &h.Withdrawn,
+		&h.OwnerID, (*int32)(&h.OwnDay), &h.Withdrawn, &h.OfEmployee, &h.Terminated,
 	}, func() error {
 		h.Ordinal, h.Series, h.Slot = uint8(ordinal), 0, nil
 		if at, err := entryid.Decode(h.ItemID); err == nil {
