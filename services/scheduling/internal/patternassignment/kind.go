@@ -96,7 +96,7 @@ func Employees() *Kind {
 			return propagation.Request{Cause: propagation.CausePattern, EmployeeIDs: owners}
 		},
 		selectHired: selectHired,
-		notice: func(int64) string { return "Days of the employee are locked and are left alone." },
+		notice:      func(int64) string { return "Days of the employee are locked and are left alone." },
 	}
 	return k.prepare("employee_id", `(SELECT tenant_id, id, person_number AS name, true AS allows_inheritance, false AS deleted FROM employee)`)
 }
