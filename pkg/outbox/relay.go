@@ -76,7 +76,7 @@ func NewRelay(opts Options) (*Relay, error) {
 	return &Relay{
 		opts: opts.withDefaults(), metrics: metrics,
 		wake:        make(chan struct{}, 1),
-		wakeSubject: "rotaloom_wake." + opts.Pool.Config().ConnConfig.Database,
+		wakeSubject: "rotaloom_wake." + opts.Pool.Database(),
 	}, nil
 }
 
@@ -179,11 +179,11 @@ func (r *Relay) lead(ctx context.Context) error {
 // and everything is done on it, so that a relay that lost its lock, with its
 // connection, can change nothing any more.
 func (r *Relay) connect(ctx context.Context) (*pgx.Conn, error) {
-	conn, err := r.opts.Pool.Acquire(tenant.All(ctx))
+	conn, err := r.opts.Pool.Session(tenant.All(ctx))
 	if err != nil {
 		return nil, fmt.Errorf("outbox: connect: %w", err)
 	}
-	return conn.Hijack(), nil
+	return conn, nil
 }
 
 // newSession prepares the work of a relay that has the lock.

@@ -18,11 +18,13 @@ import (
 // Config says which database a service uses and how hard it may lean on it.
 // Every field but the URL works at its zero value.
 //
-// The tenant of a connection is a setting of its session, so a proxy between
-// the service and PostgreSQL must keep sessions whole: PgBouncer in session
-// mode works, in transaction mode it would mix tenants.
+// The tenant of a connection is a setting of its session, so without DirectURL a proxy
+// between the service and PostgreSQL must keep sessions whole. With DirectURL, URL leads
+// to a pooler that gives each transaction any session, as PgBouncer in transaction mode
+// does; what needs a session for longer goes past it.
 type Config struct {
 	URL              obs.Secret    `name:"url" env:"URL" help:"PostgreSQL URL of the service's own database, postgres://user@host/name."`
+	DirectURL        obs.Secret    `name:"direct-url" env:"DIRECT_URL" help:"URL of the same database past a pooler. Says that the other URL leads to a pooler in transaction mode, such as PgBouncer; migrations and long locks go past it."`
 	MaxConns         int32         `name:"max-conns" env:"MAX_CONNS" default:"16" help:"Most connections of one process."`
 	MinConns         int32         `name:"min-conns" env:"MIN_CONNS" default:"0" help:"Connections kept open when idle."`
 	ConnLifetime     time.Duration `name:"conn-lifetime" env:"CONN_LIFETIME" default:"1h" help:"Age at which a connection is replaced."`
@@ -53,22 +55,38 @@ func (c Config) poolConfig() (*pgxpool.Config, error) {
 	// Without jitter, connections opened together are replaced together.
 	pc.MaxConnLifetimeJitter = pc.MaxConnLifetime / 10
 	pc.PingTimeout = cmp.Or(c.ConnectTimeout, 5*time.Second)
-	pc.PrepareConn = setTenant
 	c.connSettings(pc.ConnConfig)
-	if tracing.Enabled() {
-		pc.ConnConfig.Tracer = tracing.Queries()
+	if c.pooled() {
+		c.poolerSettings(pc.ConnConfig)
+	} else {
+		pc.PrepareConn = setTenant
 	}
 	return pc, nil
+}
+
+// pooled tells whether each transaction may get another session.
+func (c Config) pooled() bool { return c.DirectURL != "" }
+
+// sessionConfig is the configuration of a single connection outside any pool, which is
+// a session.
+func (c Config) sessionConfig() (*pgx.ConnConfig, error) {
+	if c.pooled() {
+		c.URL, c.DirectURL = c.DirectURL, ""
+	}
+	pc, err := c.poolConfig()
+	if err != nil {
+		return nil, err
+	}
+	return pc.ConnConfig, nil
 }
 
 // connConfig is the configuration of a single connection outside any pool,
 // whose statements may take as long as they need.
 func (c Config) connConfig() (*pgx.ConnConfig, error) {
-	pc, err := c.poolConfig()
+	cc, err := c.sessionConfig()
 	if err != nil {
 		return nil, err
 	}
-	cc := pc.ConnConfig
 	cc.RuntimeParams["statement_timeout"] = "0"
 	cc.RuntimeParams["idle_in_transaction_session_timeout"] = "0"
 	return cc, nil
@@ -80,9 +98,26 @@ func (c Config) connSettings(cc *pgx.ConnConfig) {
 	cc.ConnectTimeout = cmp.Or(c.ConnectTimeout, 5*time.Second)
 	params := cc.RuntimeParams
 	params["timezone"] = "UTC"
-	params["statement_timeout"] = milliseconds(cmp.Or(c.StatementTimeout, 30*time.Second))
+	params["statement_timeout"] = c.statementTimeout()
 	// A transaction left open would hold back vacuum for the whole database.
-	params["idle_in_transaction_session_timeout"] = milliseconds(cmp.Or(c.StatementTimeout, 30*time.Second))
+	params["idle_in_transaction_session_timeout"] = c.statementTimeout()
+	if tracing.Enabled() {
+		cc.Tracer = tracing.Queries()
+	}
+}
+
+// poolerSettings leaves out what belongs to a session: a pooler refuses to set it, and
+// a statement that was prepared in one session is not known to the next.
+func (c Config) poolerSettings(cc *pgx.ConnConfig) {
+	delete(cc.RuntimeParams, "statement_timeout")
+	delete(cc.RuntimeParams, "idle_in_transaction_session_timeout")
+	cc.DefaultQueryExecMode = pgx.QueryExecModeCacheDescribe
+	cc.StatementCacheCapacity = 0
+}
+
+// statementTimeout is what the setting of that name is set to.
+func (c Config) statementTimeout() string {
+	return milliseconds(cmp.Or(c.StatementTimeout, 30*time.Second))
 }
 
 func milliseconds(d time.Duration) string { return fmt.Sprint(d.Milliseconds()) }

@@ -1,6 +1,7 @@
 package pg_test
 
 import (
+	"context"
 	"testing"
 
 	"github.com/jackc/pgx/v5"
@@ -89,10 +90,10 @@ func TestLocksOfSessions(t *testing.T) {
 	t.Parallel()
 	pool := pgtest.New(t)
 	take := func(l pg.Lock, member string) bool {
-		conn, err := pool.Acquire(t.Context())
+		conn, err := pool.Session(t.Context())
 		require.NoError(t, err)
-		t.Cleanup(conn.Release)
-		got, err := l.TrySession(t.Context(), conn.Conn(), member)
+		t.Cleanup(func() { _ = conn.Close(context.Background()) })
+		got, err := l.TrySession(t.Context(), conn, member)
 		require.NoError(t, err)
 		return got
 	}

@@ -32,19 +32,15 @@ type Querier interface {
 // Each connection that the pool hands out sees the rows of the tenant in the
 // context it was acquired with, or begun with in the case of a transaction.
 func Open(ctx context.Context, cfg Config, log *slog.Logger) (*Pool, error) {
-	pc, err := cfg.poolConfig()
+	pool, err := NewPool(ctx, cfg)
 	if err != nil {
 		return nil, err
-	}
-	pool, err := pgxpool.NewWithConfig(ctx, pc)
-	if err != nil {
-		return nil, fmt.Errorf("pg: open pool: %w", err)
 	}
 	if err := await(ctx, cfg.startupWait(), log, pool.Ping); err != nil {
 		pool.Close()
 		return nil, fmt.Errorf("pg: connect: %w", err)
 	}
-	if err := pool.AcquireFunc(ctx, func(conn *pgxpool.Conn) error {
+	if err := pool.conns.AcquireFunc(ctx, func(conn *pgxpool.Conn) error {
 		return checkServer(conn.Conn().PgConn().ParameterStatus("server_version"))
 	}); err != nil {
 		pool.Close()

@@ -64,9 +64,9 @@ func TestConfigIsLoggedWithoutItsPassword(t *testing.T) {
 func TestCollectorReportsThePool(t *testing.T) {
 	t.Parallel()
 	pool := pgtest.New(t)
-	conn, err := pool.Acquire(t.Context())
+	tx, err := pool.Begin(t.Context())
 	require.NoError(t, err)
-	defer conn.Release()
+	defer func() { assert.NoError(t, tx.Rollback(t.Context())) }()
 
 	assert.NoError(t, testutil.CollectAndCompare(pg.Collector(pool), strings.NewReader(`
 		# HELP rotaloom_pg_pool_connections Connections of the pool by state; max is the configured bound.

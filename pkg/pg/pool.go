@@ -1,6 +1,147 @@
 package pg
 
-import "github.com/jackc/pgx/v5/pgxpool"
+import (
+	"context"
+	"fmt"
 
-// Pool is the connections of a process to one database.
-type Pool = pgxpool.Pool
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
+	"github.com/jackc/pgx/v5/pgxpool"
+)
+
+// Pool is the connections of a process to one database. Each statement and each
+// transaction on it sees the rows of the tenant in its context.
+//
+// A connection is a session, and remembers its tenant until it is handed out for
+// another one. With [Config.DirectURL] it leads to a pooler, and each transaction may
+// get another session: then the tenant goes with the transaction, in the same round
+// trip, and a statement by itself is a transaction with its tenant before it.
+type Pool struct {
+	conns *pgxpool.Pool
+	cfg   Config
+}
+
+// NewPool returns a pool that has not connected yet. It does so when it is used.
+func NewPool(ctx context.Context, cfg Config) (*Pool, error) {
+	return newPool(ctx, cfg, nil)
+}
+
+func newPool(ctx context.Context, cfg Config, tracer pgx.QueryTracer) (*Pool, error) {
+	pc, err := cfg.poolConfig()
+	if err != nil {
+		return nil, err
+	}
+	if tracer != nil {
+		pc.ConnConfig.Tracer = tracer
+	}
+	conns, err := pgxpool.NewWithConfig(ctx, pc)
+	if err != nil {
+		return nil, fmt.Errorf("pg: open pool: %w", err)
+	}
+	return &Pool{conns: conns, cfg: cfg}, nil
+}
+
+// Traced returns another pool on the same database, whose statements tracer sees.
+func (p *Pool) Traced(ctx context.Context, tracer pgx.QueryTracer) (*Pool, error) {
+	return newPool(ctx, p.cfg, tracer)
+}
+
+// Config returns what the pool was made of.
+func (p *Pool) Config() Config { return p.cfg }
+
+// Database returns the name of the database.
+func (p *Pool) Database() string { return p.conns.Config().ConnConfig.Database }
+
+// Stat says how busy the pool is.
+func (p *Pool) Stat() *pgxpool.Stat { return p.conns.Stat() }
+
+// Ping returns nil when the database answers.
+func (p *Pool) Ping(ctx context.Context) error { return p.conns.Ping(ctx) }
+
+// Close closes the connections, once those that are in use have been given back.
+func (p *Pool) Close() { p.conns.Close() }
+
+// Session takes a connection out of the pool for good. It is the caller's, who closes
+// it, and belongs to the tenant of ctx. It is for what lasts longer than a transaction,
+// such as a lock, and leads past a pooler.
+func (p *Pool) Session(ctx context.Context) (*pgx.Conn, error) {
+	if !p.cfg.pooled() {
+		conn, err := p.conns.Acquire(ctx)
+		if err != nil {
+			return nil, err
+		}
+		return conn.Hijack(), nil
+	}
+	cc, err := p.cfg.sessionConfig()
+	if err != nil {
+		return nil, err
+	}
+	conn, err := pgx.ConnectConfig(ctx, cc)
+	if err != nil {
+		return nil, err
+	}
+	if _, err := setTenant(ctx, conn); err != nil {
+		_ = conn.Close(ctx) // The error that matters is the first.
+		return nil, err
+	}
+	return conn, nil
+}
+
+// Begin begins a transaction of the default isolation level.
+func (p *Pool) Begin(ctx context.Context) (pgx.Tx, error) { return p.BeginTx(ctx, pgx.TxOptions{}) }
+
+// BeginTx begins a transaction.
+func (p *Pool) BeginTx(ctx context.Context, opts pgx.TxOptions) (pgx.Tx, error) {
+	return p.conns.BeginTx(ctx, p.withTenant(ctx, opts))
+}
+
+// Exec executes a statement in a transaction of its own.
+func (p *Pool) Exec(ctx context.Context, sql string, args ...any) (pgconn.CommandTag, error) {
+	if !p.cfg.pooled() {
+		return p.conns.Exec(ctx, sql, args...)
+	}
+	rows, err := p.alone(ctx, sql, args)
+	if err != nil {
+		return pgconn.CommandTag{}, err
+	}
+	rows.Close()
+	return rows.CommandTag(), rows.Err()
+}
+
+// Query executes a statement in a transaction of its own and returns its rows, which
+// the caller closes.
+func (p *Pool) Query(ctx context.Context, sql string, args ...any) (pgx.Rows, error) {
+	if !p.cfg.pooled() {
+		return p.conns.Query(ctx, sql, args...)
+	}
+	return p.alone(ctx, sql, args)
+}
+
+// QueryRow executes a statement in a transaction of its own and returns its first row.
+func (p *Pool) QueryRow(ctx context.Context, sql string, args ...any) pgx.Row {
+	if !p.cfg.pooled() {
+		return p.conns.QueryRow(ctx, sql, args...)
+	}
+	rows, _ := p.alone(ctx, sql, args) // The rows have the error, too.
+	return aloneRow{rows}
+}
+
+// SendBatch executes the statements of a batch, all or none, in one round trip.
+func (p *Pool) SendBatch(ctx context.Context, batch *pgx.Batch) pgx.BatchResults {
+	if !p.cfg.pooled() {
+		return p.conns.SendBatch(ctx, batch)
+	}
+	return p.aloneBatch(ctx, batch)
+}
+
+// CopyFrom copies rows into a table, all or none.
+func (p *Pool) CopyFrom(ctx context.Context, table pgx.Identifier, columns []string, rows pgx.CopyFromSource) (n int64, err error) {
+	if !p.cfg.pooled() {
+		return p.conns.CopyFrom(ctx, table, columns, rows)
+	}
+	err = pgx.BeginFunc(ctx, p, func(tx pgx.Tx) error {
+		n, err = tx.CopyFrom(ctx, table, columns, rows)
+		return err
+	})
+	return n, err
+}

@@ -59,32 +59,37 @@ func (s *Snapshot) Read(ctx context.Context, db Querier) error {
 	pool, ok := db.(*Pool)
 	// One statement sees one moment by itself.
 	if !ok || len(s.statements) < 2 {
-		return s.read(ctx, db, "", "")
+		return s.read(ctx, db, &pgx.Batch{}, "")
 	}
-	conn, err := pool.Acquire(ctx)
+	conn, err := pool.conns.Acquire(ctx)
 	if err != nil {
 		return fmt.Errorf("pg: read snapshot: %w", err)
 	}
 	defer conn.Release()
-	return s.readOn(ctx, conn)
+	return s.readOn(ctx, pool, conn)
 }
 
 // readOn reads the statements in a transaction of their own.
-func (s *Snapshot) readOn(ctx context.Context, conn *pgxpool.Conn) error {
-	if err := s.read(ctx, conn, beginSnapshot, endSnapshot); err != nil {
+func (s *Snapshot) readOn(ctx context.Context, pool *Pool, conn *pgxpool.Conn) error {
+	if err := s.read(ctx, conn, pool.snapshotBatch(ctx), endSnapshot); err != nil {
 		return errors.Join(err, rollback(ctx, conn))
 	}
 	return nil
 }
 
-// read executes the statements between two others, in one round trip.
-func (s *Snapshot) read(ctx context.Context, db Querier, before, after string) error {
+// snapshotBatch begins a snapshot.
+func (p *Pool) snapshotBatch(ctx context.Context) *pgx.Batch {
+	batch := &pgx.Batch{}
+	batch.Queue(beginSnapshot)
+	p.queueTenant(ctx, batch)
+	return batch
+}
+
+// read adds the statements to a batch, and another one after them, and executes it: all
+// in one round trip.
+func (s *Snapshot) read(ctx context.Context, db Querier, batch *pgx.Batch, after string) error {
 	if len(s.statements) == 0 {
 		return nil
-	}
-	batch := &pgx.Batch{}
-	if before != "" {
-		batch.Queue(before)
 	}
 	for i := range s.statements {
 		st := &s.statements[i]

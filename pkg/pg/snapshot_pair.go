@@ -19,17 +19,18 @@ const secondConn = 5 * time.Millisecond
 // the same moment. It is for reads of so much that what this costs, two round
 // trips, does not matter. With no second connection to be had, one reads both.
 func ReadPair(ctx context.Context, pool *Pool, first, second *Snapshot) error {
-	if first.Len() == 0 || second.Len() == 0 {
+	// Who holds one session of a pooler must not wait for another: all could do so.
+	if first.Len() == 0 || second.Len() == 0 || pool.cfg.pooled() {
 		return first.and(second).Read(ctx, pool)
 	}
-	one, err := pool.Acquire(ctx)
+	one, err := pool.conns.Acquire(ctx)
 	if err != nil {
 		return fmt.Errorf("pg: read snapshots: %w", err)
 	}
 	defer one.Release()
 	other := acquireSoon(ctx, pool)
 	if other == nil {
-		return first.and(second).readOn(ctx, one)
+		return first.and(second).readOn(ctx, pool, one)
 	}
 	defer other.Release()
 	// A transaction that is left open closes its connection on release.
@@ -38,12 +39,12 @@ func ReadPair(ctx context.Context, pool *Pool, first, second *Snapshot) error {
 		return fmt.Errorf("pg: export snapshot: %w", err)
 	}
 	var reading errgroup.Group
-	reading.Go(func() error { return first.read(ctx, one, "", "") })
+	reading.Go(func() error { return first.read(ctx, one, &pgx.Batch{}, "") })
 	reading.Go(func() error {
 		if _, err := other.Exec(ctx, beginSnapshot+"; SET TRANSACTION SNAPSHOT '"+name+"'"); err != nil {
 			return fmt.Errorf("pg: import snapshot: %w", err)
 		}
-		return second.read(ctx, other, "", endSnapshot)
+		return second.read(ctx, other, &pgx.Batch{}, endSnapshot)
 	})
 	err = reading.Wait()
 	if err != nil {
@@ -61,7 +62,7 @@ func (s *Snapshot) and(other *Snapshot) *Snapshot {
 func acquireSoon(ctx context.Context, pool *Pool) *pgxpool.Conn {
 	ctx, cancel := context.WithTimeout(ctx, secondConn)
 	defer cancel()
-	conn, err := pool.Acquire(ctx)
+	conn, err := pool.conns.Acquire(ctx)
 	if err != nil {
 		return nil // Whatever is wrong, the first connection will say so.
 	}

@@ -44,12 +44,12 @@ func once(ctx context.Context, pool *Pool, opts pgx.TxOptions, fn func(pgx.Tx) e
 	if hook == nil {
 		return pgx.BeginTxFunc(ctx, pool, opts, fn)
 	}
-	conn, err := pool.Acquire(ctx)
+	conn, err := pool.conns.Acquire(ctx)
 	if err != nil {
 		return err
 	}
 	defer conn.Release()
-	tx, err := conn.BeginTx(ctx, opts)
+	tx, err := conn.BeginTx(ctx, pool.withTenant(ctx, opts))
 	if err != nil {
 		return err
 	}

@@ -106,7 +106,7 @@ func contains(ascending []int64, key int64) bool {
 // storeHeads runs a statement that stores the heads of states, whose keys ascend,
 // and returns the keys of those that it stored, ascending.
 func (r *Replica) storeHeads(ctx context.Context, tx pgx.Tx, statement string, tenantID int64, states []state) ([]int64, error) {
-	rows, err := tx.Query(ctx, statement, append([]any{planFor(len(states))}, r.headArgs(tenantID, states)...)...)
+	rows, err := tx.Query(ctx, statement, append(planFor(len(states)), r.headArgs(tenantID, states)...)...)
 	if err != nil {
 		return nil, fmt.Errorf("replica: store versions of %s: %w", r.contract.Topic, err)
 	}
@@ -118,15 +118,15 @@ func (r *Replica) storeHeads(ctx context.Context, tx pgx.Tx, statement string, t
 	return keys, nil
 }
 
-// planFor returns how a statement with lists of so many keys is planned. A plan
-// that is kept takes lists to be short, and looks through all of a long one for each
-// head.
-func planFor(keys int) pgx.QueryExecMode {
+// planFor returns how a statement with lists of so many keys is planned, as the options
+// of a query; nothing when as others are. A plan that is kept takes lists to be short,
+// and looks through all of a long one for each head.
+func planFor(keys int) []any {
 	const few = 100
 	if keys <= few {
-		return pgx.QueryExecModeCacheStatement
+		return nil
 	}
-	return pgx.QueryExecModeCacheDescribe
+	return []any{pgx.QueryExecModeCacheDescribe}
 }
 
 func (r *Replica) headArgs(tenantID int64, states []state) []any {
@@ -193,7 +193,7 @@ func (r *Replica) acceptSteps(ctx context.Context, tx pgx.Tx, tenantID int64, st
 		}
 	}
 	if len(newest) > 0 {
-		if _, err := tx.Exec(ctx, updateHeads, append([]any{planFor(len(newest))}, r.headArgs(tenantID, newest)...)...); err != nil {
+		if _, err := tx.Exec(ctx, updateHeads, append(planFor(len(newest)), r.headArgs(tenantID, newest)...)...); err != nil {
 			return nil, fmt.Errorf("replica: store versions of %s: %w", r.contract.Topic, err)
 		}
 	}

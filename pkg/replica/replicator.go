@@ -217,11 +217,10 @@ func (r *Replicator) compareTenant(ctx context.Context, c *Replica, tenantID int
 // lock keeps other replicas of the service from comparing the same copy. The
 // lock belongs to a connection of its own.
 func (r *Replicator) lock(ctx context.Context, c *Replica) (unlock func(), got bool, err error) {
-	acquired, err := r.opts.Pool.Acquire(tenant.All(ctx))
+	conn, err := r.opts.Pool.Session(tenant.All(ctx))
 	if err != nil {
 		return nil, false, fmt.Errorf("replica: connect: %w", err)
 	}
-	conn := acquired.Hijack()
 	unlock = func() { closeConn(ctx, conn) }
 	if got, err = compareLock.TrySession(ctx, conn, c.contract.Topic); err != nil || !got {
 		unlock()

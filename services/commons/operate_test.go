@@ -7,8 +7,6 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/rotaloom/rotaloom/pkg/obs"
-	"github.com/rotaloom/rotaloom/pkg/pg"
 	"github.com/rotaloom/rotaloom/pkg/replica"
 	"github.com/rotaloom/rotaloom/pkg/tenant"
 	"github.com/rotaloom/rotaloom/pkg/testkit/pgtest"
@@ -23,7 +21,7 @@ func TestOperatorsAskForABackfill(t *testing.T) {
 	backfill := func(tenantID int64, topics ...string) (string, error) {
 		var out bytes.Buffer
 		command := commons.BackfillCommand{BackfillCommand: replica.BackfillCommand{Topics: topics, Tenant: tenantID}}
-		err := command.Do(t.Context(), pg.Config{URL: obs.Secret(pool.Config().ConnString())}, pgtest.Log(t), &out)
+		err := command.Do(t.Context(), pool.Config(), pgtest.Log(t), &out)
 		return out.String(), err
 	}
 	said, err := backfill(2, "schedule_spans")

@@ -7,7 +7,6 @@ import (
 	"testing"
 
 	"github.com/jackc/pgx/v5"
-	"github.com/jackc/pgx/v5/pgxpool"
 	"github.com/stretchr/testify/require"
 
 	"github.com/rotaloom/rotaloom/pkg/pg"
@@ -25,9 +24,7 @@ type Statements struct {
 func Recorded(t testing.TB, pool *pg.Pool) (*pg.Pool, *Statements) {
 	t.Helper()
 	s := &Statements{args: map[string][]any{}}
-	cfg := pool.Config()
-	cfg.ConnConfig.Tracer = s
-	recorded, err := pgxpool.NewWithConfig(t.Context(), cfg)
+	recorded, err := pool.Traced(t.Context(), s)
 	require.NoError(t, err)
 	t.Cleanup(recorded.Close)
 	return recorded, s

@@ -4,7 +4,6 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/jackc/pgx/v5/pgxpool"
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -18,6 +17,7 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/bus"
 	"github.com/rotaloom/rotaloom/pkg/clock"
 	"github.com/rotaloom/rotaloom/pkg/obs"
+	"github.com/rotaloom/rotaloom/pkg/pg"
 	"github.com/rotaloom/rotaloom/pkg/replica"
 	"github.com/rotaloom/rotaloom/pkg/serve"
 	"github.com/rotaloom/rotaloom/pkg/testkit/pgtest"
@@ -33,7 +33,7 @@ type consumes interface{ Consumers() []bus.Consumer }
 func parts(t *testing.T) (consumers map[string]consumes, replicators map[string]*replica.Replicator) {
 	t.Helper()
 	engines := func() serve.Engines {
-		pool, err := pgxpool.New(t.Context(), "postgres://nobody@127.0.0.1:1/nowhere")
+		pool, err := pg.NewPool(t.Context(), pg.Config{URL: "postgres://nobody@127.0.0.1:1/nowhere"})
 		require.NoError(t, err)
 		t.Cleanup(pool.Close)
 		conn, err := bus.Connect(bus.Config{URL: obs.Secret("nats://127.0.0.1:1")}, "test", pgtest.Log(t))
