@@ -38,12 +38,16 @@ chromium: ## Install a headless browser, for tests, when it is missing.
 slapd: ## Install OpenLDAP's server package, for tests, when it is missing.
 	@tools/need-slapd.sh
 
+.PHONY: pgbouncer
+pgbouncer: ## Install PgBouncer, for tests, when it is missing.
+	@tools/need-pgbouncer.sh
+
 .PHONY: clients
 clients: ## Install curl, Python and Node, for tests, when they are missing.
 	@tools/need-clients.sh
 
 .PHONY: test
-test: postgres slapd chromium clients ## Run all tests but the long fault runs.
+test: postgres slapd chromium clients pgbouncer ## Run all tests but the long fault runs.
 	@status=0; \
 	$(withpg) go test $(addsuffix /...,$(filter-out ./tests,$(modules))) || status=1; \
 	go test -count=1 ./tests/... || status=1; \
@@ -62,7 +66,7 @@ case: postgres ## Run one contract case, or those that match: CASE=scheduling/sh
 	@tools/case.sh "$(CASE)"
 
 .PHONY: contract
-contract: postgres ## Run the contract cases, in one process and in separate ones.
+contract: postgres pgbouncer ## Run the contract cases, in one process, in separate ones, and behind a pooler.
 	go test -count=1 ./tests/contract/... ./tests/rotation/...
 
 .PHONY: faults
@@ -86,7 +90,7 @@ mutate: postgres ## Change the code of rules in small ways, and see whether thei
 	$(withpg) tools/mutate/mutate.sh $(PKG)
 
 .PHONY: race
-race: postgres slapd ## Run the tests of the building blocks and services with the race detector.
+race: postgres slapd pgbouncer ## Run the tests of the building blocks and services with the race detector.
 	$(withpg) go test -race -short ./pkg/... ./gateway/... ./services/auth/... \
 		./services/commons/... ./services/timekeeping/... ./services/scheduling/... ./services/platform/... ./services/standalone/...
 
