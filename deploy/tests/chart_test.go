@@ -49,7 +49,7 @@ networkPolicy: {metricsFrom: [{namespaceSelector: {matchLabels: {kubernetes.io/m
 	"with servers of their own": `
 secrets: {create: false}
 tls: {mode: existing}
-database: {mode: secret, secretName: databases, port: 6432, peers: [{ipBlock: {cidr: 10.1.0.0/16}}]}
+database: {mode: secret, secretName: databases, port: 6432, directPort: 5432, peers: [{ipBlock: {cidr: 10.1.0.0/16}}]}
 nats: {mode: secret, secretName: brokers, peers: [{ipBlock: {cidr: 10.2.0.0/16}}]}
 auth: {keyEncryption: {secretName: key}, administrator: {secretName: first}}
 gateway: {https: {secretName: public}, ingress: {enabled: true, className: nginx, tlsSecretName: public}}
@@ -178,6 +178,18 @@ func TestWrongValuesAreRefused(t *testing.T) {
 			require.Error(t, chartutil.ValidateAgainstSchema(chart, merged))
 		})
 	}
+}
+
+// Behind a pooler, each program that has a database has the way past it, too.
+func TestProgramsKnowTheWayPastAPooler(t *testing.T) {
+	t.Parallel()
+	manifests := string(render(t, `{database: {mode: secret, secretName: databases, port: 6432, directPort: 5432}}`))
+	through := strings.Count(manifests, "ROTALOOM_DATABASE_URL_FILE")
+	require.NotZero(t, through)
+	assert.Equal(t, through, strings.Count(manifests, "ROTALOOM_DATABASE_DIRECT_URL_FILE"))
+	assert.Contains(t, manifests, "{key: scheduling-direct, path: direct-url}")
+	assert.Contains(t, manifests, "- ports: [{port: 6432}, {port: 5432}]")
+	assert.NotContains(t, string(render(t, `{database: {mode: secret, secretName: databases}}`)), "DIRECT")
 }
 
 // The broker's users are what the programs of this commit need.

@@ -30,6 +30,14 @@ func TestSeparateProcesses(t *testing.T) {
 	requireAudited(t, deployment, ran.cases)
 }
 
+// The programs work over fewer sessions of the database than they have connections, and
+// get another one for each transaction.
+func TestBehindPooler(t *testing.T) {
+	t.Parallel()
+	deployment := launch.DeployedBehindPooler(t)
+	runAll(t, launch.Login(t, deployment.Client, deployment.Ready), &passed{})
+}
+
 // passed are the cases that ran to their end.
 type passed struct {
 	mu    sync.Mutex

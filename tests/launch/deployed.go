@@ -17,6 +17,8 @@ import (
 
 	"github.com/rotaloom/rotaloom/pkg/localnats"
 	"github.com/rotaloom/rotaloom/pkg/localpg"
+	"github.com/rotaloom/rotaloom/pkg/obs"
+	"github.com/rotaloom/rotaloom/pkg/testkit/pgbouncer"
 )
 
 // program is a service's own.
@@ -39,6 +41,8 @@ type Deployment struct {
 	// Services are the processes by name; "propagator" and "gateway" too.
 	Services map[string]*Process
 	Postgres *localpg.Server
+	// pooler stands between the programs and Postgres, nil when nothing does.
+	pooler *pgbouncer.Pooler
 	// DatabaseURL is the URL of a service's database.
 	DatabaseURL func(service string) string
 
@@ -61,23 +65,45 @@ type Deployment struct {
 // those of all programs.
 func Deployed(t testing.TB, settings ...string) *Deployment {
 	t.Helper()
-	return deployed(t, true, settings)
+	return deployed(t, how{disposable: true}, settings)
+}
+
+// DeployedBehindPooler is Deployed with a PgBouncer in transaction mode before the
+// database server.
+func DeployedBehindPooler(t testing.TB, settings ...string) *Deployment {
+	t.Helper()
+	return deployed(t, how{disposable: true, pooled: true}, settings)
 }
 
 // DeployedDurably is Deployed with a database server that keeps its log, as servers do of
 // which backups are made.
 func DeployedDurably(t testing.TB, settings ...string) *Deployment {
 	t.Helper()
-	return deployed(t, false, settings)
+	return deployed(t, how{}, settings)
 }
 
-func deployed(t testing.TB, disposable bool, settings []string) *Deployment {
+// how is what differs between deployments.
+type how struct {
+	// disposable is a database server that keeps nothing when it crashes.
+	disposable bool
+	// pooled puts a PgBouncer in transaction mode before it.
+	pooled bool
+}
+
+func deployed(t testing.TB, how how, settings []string) *Deployment {
 	t.Helper()
 	d := &Deployment{
 		Services: map[string]*Process{}, starts: map[string]func() *Process{}, args: map[string][]string{},
 		natsDir: t.TempDir(), natsPort: freePort(t),
 	}
-	d.createDatabases(t, disposable)
+	d.pg = localpg.Config{Dir: filepath.Join(t.TempDir(), "pg"), Disposable: how.disposable}
+	if how.pooled {
+		d.pg.Dir = sharedDir(t)
+	}
+	d.createDatabases(t)
+	if how.pooled {
+		d.pooler = pgbouncer.Start(t, obs.Secret(d.Postgres.URL("postgres")))
+	}
 	d.createNATSUsers(t)
 	d.StartNATS(t)
 	t.Cleanup(func() { d.StopNATS() })
@@ -92,8 +118,8 @@ func deployed(t testing.TB, disposable bool, settings []string) *Deployment {
 	}
 	env := append(d.environment(targets), settings...)
 	for _, p := range programs {
-		args := append(slices.Clone(d.certs[p.name]),
-			"--database-url", d.DatabaseURL(p.name), "--nats-url", d.NATSURLOf(p.name))
+		args := append(slices.Clone(d.certs[p.name]), d.databaseArgs(p.name)...)
+		args = append(args, "--nats-url", d.NATSURLOf(p.name))
 		if p.name == "auth" {
 			args = append(args, "--key-encryption-file", keyEncryption(t))
 		}
@@ -104,10 +130,19 @@ func deployed(t testing.TB, disposable bool, settings []string) *Deployment {
 		d.program(t, p.name, p.command, env, append(slices.Clone(args), "--listen", targets[p.name])...)
 	}
 	d.program(t, "propagator", "services/scheduling/cmd/propagator", env,
-		"--database-url", d.DatabaseURL("scheduling"), "--nats-url", d.NATSURLOf("propagator"))
+		append(d.databaseArgs("scheduling"), "--nats-url", d.NATSURLOf("propagator"))...)
 	d.env = env
 	d.startGateway(t)
 	return d
+}
+
+// databaseArgs say where the database of a service is.
+func (d *Deployment) databaseArgs(service string) []string {
+	direct := d.DatabaseURL(service)
+	if d.pooler == nil {
+		return []string{"--database-url", direct}
+	}
+	return []string{"--database-url", d.pooler.URL(obs.Secret(direct)).Reveal(), "--database-direct-url", direct}
 }
 
 // keyEncryption makes the key that encrypts signing keys, as an operator does.
@@ -159,9 +194,18 @@ func (d *Deployment) certificates(t testing.TB) {
 	}
 }
 
-func (d *Deployment) createDatabases(t testing.TB, disposable bool) {
+// sharedDir is a folder to which the users of other servers find their way: only the
+// user of tests may enter what is in its temporary folders.
+func sharedDir(t testing.TB) string {
 	t.Helper()
-	d.pg = localpg.Config{Dir: filepath.Join(t.TempDir(), "pg"), Disposable: disposable}
+	dir, err := os.MkdirTemp("", "rotaloom-test-pg-*")
+	require.NoError(t, err)
+	t.Cleanup(func() { require.NoError(t, os.RemoveAll(dir)) })
+	return dir
+}
+
+func (d *Deployment) createDatabases(t testing.TB) {
+	t.Helper()
 	d.StartPostgres(t)
 	t.Cleanup(func() { d.StopPostgres(t) })
 	for _, p := range programs {

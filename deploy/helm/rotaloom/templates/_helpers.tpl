@@ -72,6 +72,11 @@ capabilities: {drop: [ALL]}
 {{- end }}
 {{- end -}}
 
+{{/* Something when a pooler stands before the databases. */}}
+{{- define "rotaloom.database.pooled" -}}
+{{- if and (eq .Values.database.mode "secret") .Values.database.directPort }}pooled{{- end }}
+{{- end -}}
+
 {{/* Variables and volumes of the database: (list . "commons" database). */}}
 {{- define "rotaloom.database.env" -}}
 {{- $root := index . 0 -}}{{- $database := index . 1 -}}
@@ -83,6 +88,9 @@ capabilities: {drop: [ALL]}
   value: postgres://$(DATABASE_USER):$(DATABASE_PASSWORD)@{{ $cluster }}-rw:5432/{{ $database }}?sslmode=verify-full&sslrootcert=/etc/rotaloom/database/ca.crt
 {{- else }}
 - {name: ROTALOOM_DATABASE_URL_FILE, value: /etc/rotaloom/database/url}
+{{- if include "rotaloom.database.pooled" $root }}
+- {name: ROTALOOM_DATABASE_DIRECT_URL_FILE, value: /etc/rotaloom/database/direct-url}
+{{- end }}
 {{- end }}
 {{- end -}}
 {{- define "rotaloom.database.volume" -}}
@@ -95,7 +103,7 @@ capabilities: {drop: [ALL]}
 {{- else }}
   projected:
     sources:
-      - secret: {name: {{ include "rotaloom.secret.database" $root }}, items: [{key: {{ $database }}, path: url}]}
+      - secret: {name: {{ include "rotaloom.secret.database" $root }}, items: [{key: {{ $database }}, path: url}{{ if include "rotaloom.database.pooled" $root }}, {key: {{ $database }}-direct, path: direct-url}{{ end }}]}
       {{- if eq $root.Values.database.mode "bundled" }}
       - secret: {name: {{ include "rotaloom.fullname" $root }}-database-tls, items: [{key: ca.crt, path: ca.crt}]}
       {{- else }}
