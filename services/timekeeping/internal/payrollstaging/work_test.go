@@ -1,0 +1,88 @@
+package payrollstaging
+
+import (
+	"context"
+	"testing"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/rotaloom/rotaloom/pkg/pg"
+	"github.com/rotaloom/rotaloom/pkg/serve"
+	"github.com/rotaloom/rotaloom/pkg/tenant"
+	"github.com/rotaloom/rotaloom/pkg/testkit/pgtest"
+	timekeepingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/timekeeping/v1"
+	"github.com/rotaloom/rotaloom/services/timekeeping/migrations"
+)
+
+func TestMain(m *testing.M) { pgtest.Main(m) }
+
+func newPool(t *testing.T) *pg.Pool {
+	t.Helper()
+	sets, err := serve.Migrations("timekeeping_version", migrations.FS)
+	require.NoError(t, err)
+	return pgtest.New(t, sets...)
+}
+
+// begun stores a run of March with a batch for each employee.
+func begun(t *testing.T, ctx context.Context, pool *pg.Pool, req *timekeepingv1.PayrollStagingRequest, employees ...int64) []*stagedBatch {
+	t.Helper()
+	id := uuid.New()
+	req.ExecutionId = id.String()
+	req.DateRange = &timekeepingv1.PayrollDateRange{StartDateTime: "2026-03-01T00:00:00", EndDateTime: "2026-03-31T00:00:00"}
+	r, err := parse(req)
+	require.NoError(t, err)
+	_, err = work.Exec(ctx, pool, `INSERT INTO payroll_staging (tenant_id, id, execution_id, start_date, end_date, body, batches, batches_left)
+		VALUES (1, $1, $2, '2026-03-01', '2026-03-31', '', $3, $3)`, id, id.String(), len(employees))
+	require.NoError(t, err)
+	out := make([]*stagedBatch, len(employees))
+	for i, employee := range employees {
+		out[i] = &stagedBatch{tenantID: 1, id: id, batch: int32(i), rules: r, employees: []int64{employee}}
+		_, err = work.Exec(ctx, pool, `INSERT INTO payroll_staging_batch (tenant_id, staging_id, batch, employee_ids) VALUES (1, $1, $2, $3)`, id, i, out[i].employees)
+		require.NoError(t, err)
+	}
+	return out
+}
+
+// A run of which one batch failed and another one did not has not failed, though both
+// end at the same time.
+func TestBatchesThatEndTogether(t *testing.T) {
+	t.Parallel()
+	pool, ctx := newPool(t), tenant.With(t.Context(), 1)
+	worker := NewWorker(Deps{Pool: pool})
+	batches := begun(t, ctx, pool, &timekeepingv1.PayrollStagingRequest{}, 7, 8)
+	stores := func(b *stagedBatch, code string) func(context.Context, pgx.Tx) error {
+		return func(ctx context.Context, tx pgx.Tx) error {
+			_, err := tx.Exec(ctx, `INSERT INTO payroll_staged_employee (tenant_id, staging_id, employee_id, person_number, full_name, error_code, message, custom_fields)
+				VALUES (1, $1, $2, '', '', $3, '', '{}')`, b.id, b.employees[0], code)
+			return err
+		}
+	}
+	failed := make(chan error, 1)
+	// The first batch ends in a transaction that is not committed before the second one
+	// waits for it.
+	require.NoError(t, work.InTx(ctx, pool, func(ctx context.Context, tx pgx.Tx) error {
+		if err := stores(batches[0], "")(ctx, tx); err != nil {
+			return err
+		}
+		if _, err := tx.Exec(ctx, `UPDATE payroll_staging SET batches_left = 1, state = 'in_progress' WHERE tenant_id = 1 AND id = $1`, batches[0].id); err != nil {
+			return err
+		}
+		go func() {
+			failed <- worker.finish(tenant.With(t.Context(), 1), batches[1], stores(batches[1], CodeNotStaged))
+		}()
+		require.Eventually(t, func() bool {
+			var waiting bool
+			err := tx.QueryRow(ctx, `SELECT EXISTS (SELECT FROM pg_locks WHERE NOT granted AND locktype = 'transactionid' AND transactionid = pg_current_xact_id()::xid)`).Scan(&waiting)
+			return err == nil && waiting
+		}, time.Minute, 10*time.Millisecond)
+		return nil
+	}))
+	require.NoError(t, <-failed)
+	r, err := readRun(ctx, pool, 1, batches[0].id)
+	require.NoError(t, err)
+	assert.Equal(t, "success", r.State)
+}
