@@ -286,9 +286,10 @@ type earned struct {
 
 // takeEarnings takes the open earnings of employees that the run stages into payroll.
 func takeEarnings(ctx context.Context, tx pgx.Tx, b *stagedBatch, ids []int64) (map[int64][]earned, error) {
-	rows, err := tx.Query(ctx, `SELECT ref_id, employee_id, charge_date, code, job, coalesce(hours::text, ''), coalesce(amount::text, '') FROM payroll_earning
-		WHERE tenant_id = $1 AND employee_id = ANY($2) AND charge_date BETWEEN $3 AND $4 AND staging_id IS NULL
-		ORDER BY employee_id, charge_date, ref_id FOR UPDATE`, b.tenantID, ids, b.rules.days.From, b.rules.days.To)
+	rows, err := tx.Query(ctx, `SELECT e.ref_id, e.employee_id, e.charge_date, coalesce(p.id, 0), e.code, e.job, coalesce(e.hours::text, ''), coalesce(e.amount::text, '')
+		FROM payroll_earning e LEFT JOIN pay_code p ON p.tenant_id = e.tenant_id AND lower(p.name) = lower(e.code)
+		WHERE e.tenant_id = $1 AND e.employee_id = ANY($2) AND e.charge_date BETWEEN $3 AND $4 AND e.staging_id IS NULL
+		ORDER BY e.employee_id, e.charge_date, e.ref_id FOR UPDATE OF e`, b.tenantID, ids, b.rules.days.From, b.rules.days.To)
 	if err != nil {
 		return nil, fmt.Errorf("read earnings: %w", err)
 	}
@@ -297,7 +298,7 @@ func takeEarnings(ctx context.Context, tx pgx.Tx, b *stagedBatch, ids []int64) (
 	var ref uuid.UUID
 	var employee int64
 	e := earned{Total: Total{Kind: Earning}}
-	_, err = pgx.ForEachRow(rows, []any{&ref, &employee, &e.Date, &e.PayCode, &e.Job, &e.hours, &e.Money}, func() error {
+	_, err = pgx.ForEachRow(rows, []any{&ref, &employee, &e.Date, &e.PayCodeID, &e.PayCode, &e.Job, &e.hours, &e.Money}, func() error {
 		if b.rules.stages(e.Total) {
 			out[employee] = append(out[employee], e)
 			taken = append(taken, ref)

@@ -10,10 +10,12 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/rotaloom/rotaloom/pkg/civil"
 	"github.com/rotaloom/rotaloom/pkg/pg"
 	"github.com/rotaloom/rotaloom/pkg/serve"
 	"github.com/rotaloom/rotaloom/pkg/tenant"
 	"github.com/rotaloom/rotaloom/pkg/testkit/pgtest"
+	commonv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/common/v1"
 	timekeepingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/timekeeping/v1"
 	"github.com/rotaloom/rotaloom/services/timekeeping/migrations"
 )
@@ -85,4 +87,45 @@ func TestBatchesThatEndTogether(t *testing.T) {
 	r, err := readRun(ctx, pool, 1, batches[0].id)
 	require.NoError(t, err)
 	assert.Equal(t, "success", r.State)
+}
+
+// Earnings are told apart by the pay codes of their names, as all other time is.
+func TestEarningsByPayCode(t *testing.T) {
+	t.Parallel()
+	pool, ctx := newPool(t), tenant.With(t.Context(), 1)
+	var bonus, tip int64
+	for name, id := range map[string]*int64{"Bonus": &bonus, "Tip": &tip} {
+		require.NoError(t, work.InTx(ctx, pool, func(ctx context.Context, tx pgx.Tx) error {
+			return tx.QueryRow(ctx, `INSERT INTO pay_code (tenant_id, name, body) VALUES (1, $1, '') RETURNING id`, name).Scan(id)
+		}))
+	}
+	named := func(id int64) []*commonv1.Ref { return []*commonv1.Ref{{Id: &id}} }
+	employee := int64(0)
+	for name, c := range map[string]struct {
+		req  *timekeepingv1.PayrollStagingRequest
+		want []string
+	}{
+		"all":      {&timekeepingv1.PayrollStagingRequest{}, []string{"BONUS", "Tip", "Unknown"}},
+		"excluded": {&timekeepingv1.PayrollStagingRequest{ExcludePayCodes: named(bonus)}, []string{"Tip", "Unknown"}},
+		"included": {&timekeepingv1.PayrollStagingRequest{IncludePayCodes: named(bonus)}, []string{"BONUS"}},
+	} {
+		employee++
+		t.Run(name, func(t *testing.T) {
+			b := begun(t, ctx, pool, c.req, employee)[0]
+			for day, code := range []string{"BONUS", "Tip", "Unknown"} {
+				_, err := work.Exec(ctx, pool, `INSERT INTO payroll_earning (tenant_id, ref_id, employee_id, charge_date, code, job, amount, body) VALUES (1, $1, $2, $3, $4, '', 5, '')`,
+					uuid.New(), employee, civil.Of(2026, time.March, 2+day), code)
+				require.NoError(t, err)
+			}
+			var got []string
+			require.NoError(t, work.InTx(ctx, pool, func(ctx context.Context, tx pgx.Tx) error {
+				taken, err := takeEarnings(ctx, tx, b, b.employees)
+				for _, e := range taken[employee] {
+					got = append(got, e.PayCode)
+				}
+				return err
+			}))
+			assert.Equal(t, c.want, got)
+		})
+	}
 }
