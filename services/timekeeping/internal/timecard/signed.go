@@ -114,27 +114,54 @@ func signoffs(ctx context.Context, db pg.Querier, tenantID int64, ids []int64) (
 	return out, err
 }
 
-// touched are the days of an employee that a change may concern.
-type touched map[int64]civil.Range
+// touched are the days of employees that a change may concern.
+type touched map[int64]map[civil.Date]bool
 
 func (t touched) add(employeeID int64, day civil.Date) {
-	r, ok := t[employeeID]
-	if !ok {
-		r = civil.Range{From: day, To: day + 1}
+	if t[employeeID] == nil {
+		t[employeeID] = map[civil.Date]bool{}
 	}
-	t[employeeID] = civil.Range{From: min(r.From, day), To: max(r.To, day+1)}
+	t[employeeID][day] = true
+}
+
+// holds says whether all days of another change are among these.
+func (t touched) holds(other touched) bool {
+	for id, days := range other {
+		for day := range days {
+			if !t[id][day] {
+				return false
+			}
+		}
+	}
+	return true
 }
 
 // inSigned returns what a change may concern of the days that are signed off: a shift
-// from the day before, and the overtime of the week.
-func (t touched) inSigned(signed map[int64]signoff) touched {
-	out := touched{}
-	for id, days := range t {
+// from the day before, and the overtime of the week. Days that lie close together are
+// one range, of at most maxRange days.
+func (t touched) inSigned(signed map[int64]signoff) []*known {
+	var out []*known
+	for _, id := range slices.Sorted(maps.Keys(t)) {
 		s, ok := signed[id]
-		if !ok || days.From-1 > s.through {
+		if !ok {
 			continue
 		}
-		out[id] = civil.Range{From: days.From - 1, To: min(days.To+7, s.through+1)}
+		next := s.through + 1
+		var last *known
+		for _, day := range slices.Sorted(maps.Keys(t[id])) {
+			days := civil.Range{From: day - 1, To: min(day+8, next)}
+			if last != nil {
+				days.From = max(days.From, last.days.To)
+			}
+			switch {
+			case days.Empty():
+			case last != nil && int(days.To-last.days.From) <= maxRange:
+				last.days.To = days.To
+			default:
+				last = &known{id: id, days: days}
+				out = append(out, last)
+			}
+		}
 	}
 	return out
 }
@@ -165,10 +192,9 @@ func (r *Reader) tryChange(ctx context.Context, tenantID int64, days touched, fn
 	if err != nil {
 		return err
 	}
-	concerned := days.inSigned(before)
-	all := make(map[int64]*known, len(concerned))
-	for id, days := range concerned {
-		if all[id], err = r.known(ctx, id, days); err != nil {
+	all := days.inSigned(before)
+	for _, k := range all {
+		if k.of, err = r.ask(ctx, []int64{k.id}, k.days); err != nil {
 			return err
 		}
 	}
@@ -180,21 +206,21 @@ func (r *Reader) tryChange(ctx context.Context, tenantID int64, days touched, fn
 		if !maps.EqualFunc(before, now, signoff.equal) {
 			return errSignedMeanwhile
 		}
-		old := make(map[int64]map[totalKey]worth, len(all))
-		for id, k := range all {
-			if old[id], err = r.historical(ctx, tx, tenantID, k); err != nil {
+		old := make([]map[totalKey]worth, len(all))
+		for i, k := range all {
+			if old[i], err = r.historical(ctx, tx, tenantID, k); err != nil {
 				return err
 			}
 		}
 		if err := fn(ctx, tx); err != nil {
 			return err
 		}
-		for id, k := range all {
+		for i, k := range all {
 			changed, err := r.historical(ctx, tx, tenantID, k)
 			if err != nil {
 				return err
 			}
-			if err := correct(ctx, tx, tenantID, id, now[id].through+1, old[id], changed); err != nil {
+			if err := correct(ctx, tx, tenantID, k.id, now[k.id].through+1, old[i], changed); err != nil {
 				return err
 			}
 		}

@@ -10,9 +10,11 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+	"google.golang.org/grpc"
 
 	"github.com/rotaloom/rotaloom/pkg/civil"
 	"github.com/rotaloom/rotaloom/pkg/tenant"
+	commonsv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/commons/v1"
 )
 
 // signOff signs a timecard off through the last of some days.
@@ -65,5 +67,67 @@ func TestCorrectionsAddUp(t *testing.T) {
 			}
 		}
 		assert.Equal(t, sums[1], sums[0], "seed %d: %v", seed, late)
+	}
+}
+
+// Punches of one change may lie years apart, with days between them that are not to be
+// calculated anew.
+func TestCorrectionsOfDaysThatLieFarApart(t *testing.T) {
+	t.Parallel()
+	ctx := tenant.With(t.Context(), 1)
+	asked := &rangesAsked{}
+	reader := NewReader(newPool(t), asked, noon("2026-05-01"))
+	signOff(t, ctx, reader, 7, civil.Range{From: civil.Of(2026, time.March, 2), To: civil.Of(2026, time.March, 9)})
+	asked.days = nil
+	punched(t, ctx, reader, 1, 7, "2016-03-01T08:00", "2016-03-01T10:00", "2016-03-05T08:00", "2016-03-05T09:00", "2026-03-06T08:00", "2026-03-06T12:00", "2026-03-10T08:00", "2026-03-10T09:00")
+	assert.Equal(t, []string{
+		"2026-03-09 HISTORICAL_CORRECTION Regular  7200", "2026-03-09 HISTORICAL_CORRECTION Regular  3600",
+		"2026-03-09 HISTORICAL_CORRECTION Regular  14400", "2026-03-10 WORKED Regular  3600",
+	}, describe(totalsOf(t, ctx, reader, "2026-03-09", "2026-03-10", 7)[0].GetTotals()))
+	for _, days := range asked.days {
+		assert.LessOrEqual(t, days, 400, "commons is asked for at most 400 days")
+	}
+	assert.Len(t, asked.days, 3, "one of each of the two ranges, and one of the read")
+}
+
+// rangesAsked notes for how many days commons is asked.
+type rangesAsked struct {
+	knownDays
+	days []int
+}
+
+func (r *rangesAsked) ReadEmployeeDays(ctx context.Context, req *commonsv1.ReadEmployeeDaysRequest, opts ...grpc.CallOption) (*commonsv1.ReadEmployeeDaysResponse, error) {
+	r.days = append(r.days, int(req.GetTo()-req.GetFrom()))
+	return r.knownDays.ReadEmployeeDays(ctx, req, opts...)
+}
+
+func TestTouchedDaysThatAreSigned(t *testing.T) {
+	t.Parallel()
+	through := civil.Of(2026, time.March, 8)
+	for name, c := range map[string]struct{ days, want []string }{
+		"one day":                      {[]string{"2026-03-02"}, []string{"2026-03-01 2026-03-08"}},
+		"a week of overtime":           {[]string{"2026-02-02"}, []string{"2026-02-01 2026-02-09"}},
+		"close together":               {[]string{"2026-01-02", "2026-03-07"}, []string{"2026-01-01 2026-03-08"}},
+		"a shift of the last day":      {[]string{"2026-03-09"}, []string{"2026-03-08 2026-03-08"}},
+		"open":                         {[]string{"2026-03-10"}, nil},
+		"far apart":                    {[]string{"2016-03-02", "2026-03-02"}, []string{"2016-03-01 2016-03-09", "2026-03-01 2026-03-08"}},
+		"next to what is long already": {[]string{"2025-01-02", "2025-12-25", "2026-01-01"}, []string{"2025-01-01 2026-01-01", "2026-01-02 2026-01-08"}},
+		"all in range already":         {[]string{"2026-03-07", "2026-03-08", "2026-03-09", "2026-03-12"}, []string{"2026-03-06 2026-03-08"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			days := touched{}
+			for _, text := range c.days {
+				day, err := civil.ParseDate(text)
+				require.NoError(t, err)
+				days.add(7, day)
+			}
+			var got []string
+			for _, k := range days.inSigned(map[int64]signoff{7: {through: through}}) {
+				assert.LessOrEqual(t, k.days.Days(), maxRange)
+				got = append(got, k.days.From.String()+" "+(k.days.To-1).String())
+			}
+			assert.Equal(t, c.want, got)
+		})
 	}
 }
