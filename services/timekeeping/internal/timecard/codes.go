@@ -36,7 +36,7 @@ const (
 	CodeMissing = "WRL-20701"
 	// CodeInvalid (400): a value is not one that its property may have.
 	CodeInvalid = "WRL-20702"
-	// CodeNotOver (400): a day that is not over cannot be signed off.
+	// CodeNotOver (400): a day that is not over, or a shift that goes on, cannot be signed off.
 	CodeNotOver = "WRL-20703"
 	// CodeNotSigned (400): the timecard is not signed off on these days.
 	CodeNotSigned = "WRL-20704"

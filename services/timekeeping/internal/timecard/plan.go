@@ -10,6 +10,7 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 
 	"github.com/rotaloom/rotaloom/pkg/civil"
+	"github.com/rotaloom/rotaloom/pkg/fault"
 	"github.com/rotaloom/rotaloom/pkg/pg"
 	commonv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/common/v1"
 	timekeepingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/timekeeping/v1"
@@ -59,7 +60,7 @@ func (p *plan) read(ctx context.Context, do *timekeepingv1.TimecardChanges) erro
 	if err := p.readEdits(ctx, do.GetPayCodeEdits()); err != nil {
 		return err
 	}
-	return p.readOld(ctx)
+	return p.readOld(ctx, p.reader.pool, p.days)
 }
 
 func (p *plan) readEdits(ctx context.Context, changes *timekeepingv1.PayCodeEditChanges) error {
@@ -107,7 +108,7 @@ UNION ALL
 SELECT NULL, NULL, apply_date FROM timecard_edit WHERE tenant_id = $1 AND employee_id = $2 AND id = ANY($4)`
 
 // readOld adds the days of what is there already, and goes or moves.
-func (p *plan) readOld(ctx context.Context) error {
+func (p *plan) readOld(ctx context.Context, db pg.Querier, days touched) error {
 	punches, edits := append([]int64(nil), p.removedPunches...), append([]int64(nil), p.removedEdits...)
 	for _, row := range p.updatedPunches {
 		punches = append(punches, row.ID)
@@ -115,7 +116,7 @@ func (p *plan) readOld(ctx context.Context) error {
 	for _, e := range p.edits {
 		edits = append(edits, e.id)
 	}
-	rows, err := p.reader.pool.Query(ctx, readOld, p.tenantID, p.who.ID, punches, edits)
+	rows, err := db.Query(ctx, readOld, p.tenantID, p.who.ID, punches, edits)
 	if err != nil {
 		return fmt.Errorf("read what changes: %w", err)
 	}
@@ -124,12 +125,12 @@ func (p *plan) readOld(ctx context.Context) error {
 	var day *civil.Date
 	_, err = pgx.ForEachRow(rows, []any{&at, &name, &day}, func() error {
 		if day != nil {
-			p.days.add(p.who.ID, *day)
+			days.add(p.who.ID, *day)
 			return nil
 		}
 		zone, err := p.reader.zones.Get(*name)
 		if err == nil {
-			p.days.add(p.who.ID, zone.At(*at).Date)
+			days.add(p.who.ID, zone.At(*at).Date)
 		}
 		return err
 	})
@@ -143,8 +144,19 @@ UPDATE punch SET at = $4, time_zone = $5, direction = $6, is_transfer = $7, job 
 WHERE tenant_id = $1 AND employee_id = $2 AND id = $3`
 )
 
+// errMovedMeanwhile says that what changes was moved to another day while the change was
+// prepared: what that day adds up to is not compared.
+var errMovedMeanwhile = fault.Conflict(fault.CodeStale, "Somebody moved a punch or a pay code edit to another day meanwhile. Read the timecard, and try again.")
+
 // apply writes the changes.
 func (p *plan) apply(ctx context.Context, tx pgx.Tx) error {
+	now := touched{}
+	if err := p.readOld(ctx, tx, now); err != nil {
+		return err
+	}
+	if !p.days.holds(now) {
+		return errMovedMeanwhile
+	}
 	for _, id := range p.removedPunches {
 		if err := one(unknownPunch(id))(tx.Exec(ctx, deletePunch, p.tenantID, p.who.ID, id)); err != nil {
 			return err

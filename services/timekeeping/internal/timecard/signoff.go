@@ -88,7 +88,7 @@ func (h *Signoffs) SignOffTimecard(ctx context.Context, req *timekeepingv1.SignO
 		return nil, err
 	}
 	through := days.To - 1
-	if today := zone.At(r.now()).Date; through > today {
+	if today := zone.At(r.now()).Date; through >= today {
 		return nil, fault.Invalid(CodeNotOver, fmt.Sprintf("%s is not over: today is %s.", through, today))
 	}
 	before, err := signoffs(ctx, r.pool, tenantID, []int64{who.ID})
@@ -128,8 +128,22 @@ func (h *Signoffs) SignOffTimecard(ctx context.Context, req *timekeepingv1.SignO
 		if err != nil {
 			return err
 		}
+		if err := cards[0].over(); err != nil {
+			return err
+		}
 		return cards[0].freeze(ctx, tx, tenantID, by)
 	})
+}
+
+// over refuses days with a shift that goes on: its punch out would belong to the days
+// after them, and the shift be worth nothing.
+func (c *card) over() error {
+	for i := range c.result.Shifts {
+		if shift := &c.result.Shifts[i]; shift.Running && shift.Day < c.days.To {
+			return fault.Invalid(CodeNotOver, fmt.Sprintf("%s is not over: the employee has not punched out of the shift that began then.", shift.Day))
+		}
+	}
+	return nil
 }
 
 // earliest returns the first day of a timecard, which is not after a day.
