@@ -31,8 +31,10 @@ func schedule(employees, days int) *schedulingv1.Schedule {
 
 func shift(employee int64, day int) *schedulingv1.Shift {
 	at := func(hour int) string { return fmt.Sprintf("2025-03-%02dT%02d:00:00", day, hour) }
+	longID := func(n int64) *int64 { return proto.Int64(1<<52 | employee<<20 | int64(day)<<4 | n) }
 	segment := func(kind string, from, to int) *schedulingv1.ShiftSegment {
 		return &schedulingv1.ShiftSegment{
+			Id:             longID(int64(from)),
 			StartDateTime:  at(from),
 			EndDateTime:    at(to),
 			SegmentTypeRef: &commonv1.Ref{Id: proto.Int64(2), Qualifier: proto.String(kind)},
@@ -41,7 +43,7 @@ func shift(employee int64, day int) *schedulingv1.Shift {
 		}
 	}
 	return &schedulingv1.Shift{
-		Id:            proto.Int64(employee<<20 | int64(day)),
+		Id:            longID(0),
 		Employee:      &commonv1.Ref{Id: proto.Int64(employee), Qualifier: proto.String(fmt.Sprintf("N-%06d", employee))},
 		StartDateTime: at(6),
 		EndDateTime:   at(14),
@@ -51,6 +53,7 @@ func shift(employee int64, day int) *schedulingv1.Shift {
 		Locked:        proto.Bool(false),
 		Posted:        proto.Bool(true),
 		Version:       proto.Int64(3),
+		Relations:     []*schedulingv1.Relation{{Type: "FROM_GROUPITEM_TO_ITEM", TargetRef: &commonv1.Ref{Id: longID(0)}}},
 		Segments: []*schedulingv1.ShiftSegment{
 			segment("REGULAR_SEGMENT", 6, 10), segment("BREAK_SEGMENT", 10, 11), segment("REGULAR_SEGMENT", 11, 14),
 		},

@@ -1,7 +1,6 @@
 package transcode
 
 import (
-	"bytes"
 	"hash/maphash"
 	"sync"
 
@@ -47,6 +46,7 @@ type piece struct {
 	rest bool   // whether it is the rest of an item
 	wire []byte // as the message has it
 	json []byte
+	ids  []longID // in which others may differ; only in rests
 }
 
 // tally counts the pieces of one kind.
@@ -86,14 +86,25 @@ func (m *memo) find(p *Plan, rest bool, wire []byte) (*piece, bool) {
 	if len(wire) < minPiece || len(wire) > maxPiece || t.useless() {
 		return nil, false
 	}
-	slot := &m.slots[maphash.Bytes(m.seed, wire)%memoSlots]
-	known := slot.plan == p && slot.rest == rest && bytes.Equal(slot.wire, wire)
+	slot := &m.slots[m.hash(rest, wire)%memoSlots]
+	known := slot.plan == p && slot.rest == rest && slot.same(wire)
 	if known {
 		t.known++
 	} else {
 		t.unknown++
 	}
 	return slot, known
+}
+
+// hashed is how much of the rest of an item is hashed. Ids come later in those that are
+// many: after the times, which tell them apart.
+const hashed = 64
+
+func (m *memo) hash(rest bool, wire []byte) uint64 {
+	if !rest || len(wire) <= hashed {
+		return maphash.Bytes(m.seed, wire)
+	}
+	return maphash.Bytes(m.seed, wire[:hashed]) + uint64(len(wire))
 }
 
 func (m *memo) tally(rest bool) *tally {
@@ -112,7 +123,10 @@ func (m *memo) keep(slot *piece, p *Plan, rest bool, wire, json []byte) {
 	}
 	copy(text, wire)
 	copy(text[len(wire):], json)
-	*slot = piece{p, rest, text[:len(wire)], text[len(wire):]}
+	*slot = piece{plan: p, rest: rest, wire: text[:len(wire)], json: text[len(wire):]}
+	if rest {
+		slot.ids = p.longIDs(slot.wire, slot.json)
+	}
 }
 
 // room returns memory of a length, or nil when there is none left.
@@ -168,7 +182,7 @@ func (m *memo) appendOuter(dst []byte, p *Plan, wire []byte, inside position) ([
 	}
 	slot, known := m.find(p, true, rest)
 	if known {
-		return append(dst[:end], slot.json...), nil
+		return slot.append(dst[:end], rest), nil
 	}
 	dst, err = p.appendOrdered(dst[:end], rest, inside)
 	if err != nil || len(dst) == end+len("{}") {

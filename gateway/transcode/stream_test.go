@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"math/rand/v2"
+	"strconv"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -11,6 +12,7 @@ import (
 	"google.golang.org/protobuf/proto"
 
 	"github.com/rotaloom/rotaloom/gateway/transcode"
+	commonv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/common/v1"
 	schedulingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/scheduling/v1"
 )
 
@@ -63,7 +65,7 @@ func TestStreamedJSONEqualsProtojson(t *testing.T) {
 // they differ in a single field.
 func TestRepeatedPiecesAreToldApart(t *testing.T) {
 	t.Parallel()
-	for seed := range uint64(6) {
+	for seed := range uint64(30) {
 		random := rand.New(rand.NewPCG(seed, 1))
 		m := schedule(30, 14).GetShifts()
 		for range random.IntN(200) {
@@ -79,7 +81,7 @@ func TestRepeatedPiecesAreToldApart(t *testing.T) {
 
 // distort changes one thing of a shift.
 func distort(random *rand.Rand, s *schedulingv1.Shift) {
-	switch random.IntN(9) {
+	switch random.IntN(13) {
 	case 0:
 		s.Id = nil
 	case 1:
@@ -101,6 +103,14 @@ func distort(random *rand.Rand, s *schedulingv1.Shift) {
 	case 8:
 		proto.Reset(s)
 		s.Label = "nobody's"
+	case 9: // a text that looks like an id
+		s.Label = strconv.FormatInt(1<<52+int64(random.IntN(2)), 10)
+	case 10:
+		s.Segments = append(s.Segments, &schedulingv1.ShiftSegment{Id: proto.Int64(1<<52 - 1 + int64(random.IntN(3)))})
+	case 11:
+		s.Relations = append(s.Relations, &schedulingv1.Relation{TargetRef: &commonv1.Ref{Id: proto.Int64(1<<53 - 1 + int64(random.IntN(2)))}})
+	case 12:
+		s.PositionId = proto.Int64(1<<52 + random.Int64N(1<<52))
 	}
 }
 
