@@ -94,24 +94,34 @@ func (w *writer) shift(v [][]byte) {
 	b = appendText(b, v[5])
 	b = append(b, `,"generated":true,"open":false,"locked":false,"posted":false,"version":`...)
 	b = strconv.AppendInt(b, int8At(v[6]), 10)
-	b = append(b, `,"relations":[{"type":"FROM_GROUPITEM_TO_ITEM","active":true,"from":{"id":`...)
+	b = append(b, `,"relations":[{"type":"FROM_GROUPITEM_TO_ITEM","relationType":"FROM_GROUPITEM_TO_ITEM","active":true,"from":{"id":`...)
 	b = strconv.AppendInt(b, int8At(v[7]), 10)
+	b = append(b, `},"targetRef":{"id":`...)
+	b = strconv.AppendInt(b, int8At(v[2]), 10)
 	b = append(b, `}}],"segments":[`...)
-	w.buf = append(w.segments(b, day, v[8]), "]}"...)
+	b = w.segments(b, day, int8At(v[2]), v[8])
+	w.buf = append(b, `],"onCall":false,"selfServiced":false,"postedNotified":false,"postedNotificationPending":false,"deleted":false}`...)
 }
+
+// seriesShift is how ids of the segments of a shift follow on its own.
+const seriesShift = 19
+
+// flags are those of a segment, after its type.
+const flags = `","transferOrgJob":false,"transferWorkrule":false,"transferCostCenter":false,"transferLaborCategories":false,` +
+	`"userEnteredOrgJob":false,"userEnteredWorkrule":false,"userEnteredCostCenter":false,"userEnteredLaborCategories":false}`
 
 // kinds are the names of segments by their number.
 var kinds = [...]string{1: "REGULAR_SEGMENT", 2: "BREAK_SEGMENT"}
 
 // segments are five bytes each: kind, first and last minute.
-func (w *writer) segments(b []byte, day int32, packed []byte) []byte {
+func (w *writer) segments(b []byte, day int32, shift int64, packed []byte) []byte {
 	for i := 0; i*5 < len(packed); i++ {
 		s := packed[i*5:]
 		if i > 0 {
 			b = append(b, ',')
 		}
 		b = append(b, `{"id":`...)
-		b = strconv.AppendInt(b, int64(i+1), 10)
+		b = strconv.AppendInt(b, shift+int64(i)<<seriesShift, 10)
 		b = append(b, `,"startDateTime":"`...)
 		b = w.dates.append(b, day, int2At(s[1:]))
 		b = append(b, `","endDateTime":"`...)
@@ -122,7 +132,7 @@ func (w *writer) segments(b []byte, day int32, packed []byte) []byte {
 		b = append(b, kinds[s[0]]...)
 		b = append(b, `"},"type":"`...)
 		b = append(b, kinds[s[0]]...)
-		b = append(b, `"}`...)
+		b = append(b, flags...)
 	}
 	return b
 }

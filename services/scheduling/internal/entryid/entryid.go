@@ -61,6 +61,10 @@ func Decode(id int64) (Entry, error) {
 // does not say that such an entry exists.
 func IsGenerated(id int64) bool { return id >= FirstGenerated && id < 2*FirstGenerated }
 
+// Later returns the id on the same day that is so many series after the one of a
+// generated id.
+func Later(id int64, series int32) int64 { return id + int64(series)<<dayBits }
+
 func (e Entry) fits() bool {
 	return e.Series >= 1 && e.Series <= MaxSeries && e.Day >= civil.Beginning && e.Day < civil.Forever
 }

@@ -66,8 +66,8 @@ type Definition struct {
 	Pattern *schedulingv1.SchedulePattern
 	// DayCount is the length of the cycle in days.
 	DayCount int32
-	// EntriesPerDay is the most entries, of all kinds together, on a day of the
-	// cycle.
+	// EntriesPerDay is how many series a span of the pattern draws: the most entries, of
+	// all kinds together, or the most segments on a day of the cycle, whichever are more.
 	EntriesPerDay int32
 
 	body   []byte
@@ -138,6 +138,10 @@ func seal(path string, pattern *schedulingv1.SchedulePattern) (*Definition, erro
 	if size := proto.Size(pattern); size > maxPatternBytes {
 		return nil, Invalid(path, "must not be larger than %d bytes with all its templates; it has %d", maxPatternBytes, size)
 	}
+	perDay := entriesPerDay(pattern)
+	if perDay > maxSegmentsPerDay {
+		return nil, Invalid(path+".items", "must not have more than %d segments on a day; there are %d", maxSegmentsPerDay, perDay)
+	}
 	body, err := proto.MarshalOptions{Deterministic: true}.Marshal(pattern)
 	if err != nil {
 		return nil, fmt.Errorf("patterndefinition: encode pattern: %w", err)
@@ -145,17 +149,27 @@ func seal(path string, pattern *schedulingv1.SchedulePattern) (*Definition, erro
 	return &Definition{
 		Pattern:       pattern,
 		DayCount:      pattern.GetDayCount(),
-		EntriesPerDay: entriesPerDay(pattern),
+		EntriesPerDay: perDay,
 		body:          body,
 		digest:        sha256.Sum256(body),
 	}, nil
 }
 
+// maxSegmentsPerDay bounds the segments on a day of a cycle, of all its entries. Each takes
+// an id of those that workers draw in blocks.
+const maxSegmentsPerDay = 1000
+
 func entriesPerDay(pattern *schedulingv1.SchedulePattern) (most int32) {
-	perDay := map[int32]int32{}
+	entries, segments := map[int32]int32{}, map[int32]int32{}
 	for _, item := range pattern.GetItems() {
-		perDay[item.GetDay()] += scheduleevent.Entries(item)
-		most = max(most, perDay[item.GetDay()])
+		entries[item.GetDay()] += scheduleevent.Entries(item)
+		segments[item.GetDay()] += segmentsOf(item)
+		most = max(most, entries[item.GetDay()], segments[item.GetDay()])
 	}
 	return most
+}
+
+func segmentsOf(item *schedulingv1.SchedulePatternItem) int32 {
+	return int32(len(item.GetShiftTemplate().GetSegments()) + len(item.GetAvailabilityTemplate().GetSegments()) +
+		len(item.GetScheduleTagTemplate().GetSegments()))
 }

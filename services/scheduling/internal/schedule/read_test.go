@@ -50,36 +50,45 @@ func TestGeneratedEntriesInFull(t *testing.T) {
 			ScheduleTagColor: "blue", OrgJob: job, WorkRule: ref(4, "Nights"),
 		}},
 	}
-	p := f.pattern(cycle(2, work))
+	rotation := cycle(2, work)
+	rotation.Name = "Rotation"
+	p := f.pattern(rotation)
 	f.span(span{employee: 54, from: "2025-03-01", to: "3000-01-01", pattern: p, lane: 3, assignment: 99, propagations: 12})
 	f.lock(54, "2025-03-03", "2025-03-04")
 
 	got := f.read(window("2025-03-03", "2025-03-04", nil, 54))
 
 	employee := ref(54, "P54")
-	relations := []*schedulingv1.Relation{{
-		Type: "FROM_GROUPITEM_TO_ITEM", Active: proto.Bool(true), From: &commonv1.Ref{Id: proto.Int64(99)},
-	}}
+	relations := func(target *int64) []*schedulingv1.Relation {
+		return []*schedulingv1.Relation{{
+			Type: "FROM_GROUPITEM_TO_ITEM", RelationType: "FROM_GROUPITEM_TO_ITEM", Active: proto.Bool(true),
+			From: &commonv1.Ref{Id: proto.Int64(99), Qualifier: proto.String("Rotation")}, TargetRef: &commonv1.Ref{Id: target},
+		}}
+	}
 	yes, no := proto.Bool(true), proto.Bool(false)
 	version := proto.Int64(12)
 	id := func(ordinal uint8) *int64 { return proto.Int64(entryID(t, 54, "2025-03-03", 3, ordinal)) }
 	want := &schedulingv1.Schedule{
 		Shifts: &schedulingv1.ShiftList{Shifts: []*schedulingv1.Shift{{
 			Id: id(0), Employee: employee, StartDateTime: "2025-03-03T22:00:00", EndDateTime: "2025-03-04T06:00:00",
-			Label: "Early", Generated: yes, Open: no, Locked: yes, Posted: no, Version: version, Relations: relations,
-			CommentNotes: notes,
+			Label: "Early", Generated: yes, Open: no, Locked: yes, Posted: no, Version: version, Relations: relations(id(0)),
+			CommentNotes: notes, OnCall: no, SelfServiced: no, PostedNotified: no, PostedNotificationPending: no, Deleted: no,
 			Segments: []*schedulingv1.ShiftSegment{
 				{
-					Id: proto.Int64(1), StartDateTime: "2025-03-03T22:00:00", EndDateTime: "2025-03-04T01:00:00",
+					Id: id(0), StartDateTime: "2025-03-03T22:00:00", EndDateTime: "2025-03-04T01:00:00",
 					SegmentTypeRef: regular(), Type: "REGULAR_SEGMENT", OrgJobRef: job, WorkruleRef: ref(4, "Nights"),
 					CostCenter:      &schedulingv1.CostCenterEntry{CostCenter: ref(5, "CC")},
 					LaborCategories: &schedulingv1.LaborCategories{LaborString: "a,b"},
 					TransferString:  "x;;;", SkillCertProfileRefs: []*commonv1.Ref{ref(6, "Forklift")},
-					SegmentTags: []*schedulingv1.SegmentTag{{Id: proto.Int64(8), Color: "red", TagDefinitionRef: ref(9, "T")}},
+					SegmentTags:    []*schedulingv1.SegmentTag{{Id: proto.Int64(8), Color: "red", TagDefinitionRef: ref(9, "T")}},
+					TransferOrgJob: no, TransferWorkrule: no, TransferCostCenter: no, TransferLaborCategories: no,
+					UserEnteredOrgJob: yes, UserEnteredWorkrule: yes, UserEnteredCostCenter: yes, UserEnteredLaborCategories: no,
 				},
 				{
-					Id: proto.Int64(2), StartDateTime: "2025-03-04T01:00:00", EndDateTime: "2025-03-04T06:00:00",
+					Id: id(1), StartDateTime: "2025-03-04T01:00:00", EndDateTime: "2025-03-04T06:00:00",
 					SegmentTypeRef: pause(), Type: "BREAK_SEGMENT",
+					TransferOrgJob: no, TransferWorkrule: no, TransferCostCenter: no, TransferLaborCategories: no,
+					UserEnteredOrgJob: no, UserEnteredWorkrule: no, UserEnteredCostCenter: no, UserEnteredLaborCategories: no,
 				},
 			},
 		}}},
@@ -90,13 +99,13 @@ func TestGeneratedEntriesInFull(t *testing.T) {
 			StartDate: "2025-03-03", EndDate: "2025-03-04", StartTime: "08:00:00", EndTime: "00:30:00",
 			DurationInTime: proto.Int64(59400), DurationInDays: proto.Float64(1), MoneyAmount: proto.Float64(2.5),
 			OverrideAccrual: yes, OverrideAccrualAmount: proto.Float64(3), OrgJobRef: job, TransferString: "t",
-			Locked: yes, Posted: no, Generated: yes, Deleted: no, Version: version, Relations: relations, CommentNotes: notes,
+			Locked: yes, Posted: no, Generated: yes, Deleted: no, Version: version, Relations: relations(id(1)), CommentNotes: notes,
 		}}},
 		LeaveEdits: &schedulingv1.LeaveEditList{},
 		Availabilities: &schedulingv1.AvailabilityList{Availabilities: []*schedulingv1.Availability{{
-			Id: id(2), Employee: employee, Date: "2025-03-03", Generated: yes, Deleted: no, Version: version, Relations: relations,
+			Id: id(2), Employee: employee, Date: "2025-03-03", Generated: yes, Deleted: no, Version: version, Relations: relations(id(2)),
 			Segments: []*schedulingv1.AvailabilitySegment{{
-				Id: proto.Int64(1), AvailabilityType: ref(1, "Available"), StartTime: "08:00:00", EndTime: "12:00:00",
+				Id: id(2), AvailabilityType: ref(1, "Available"), StartTime: "08:00:00", EndTime: "12:00:00",
 			}},
 		}}},
 		Holidays: &schedulingv1.HolidayList{},
@@ -106,9 +115,9 @@ func TestGeneratedEntriesInFull(t *testing.T) {
 		}}},
 		ScheduleTags: &schedulingv1.ScheduleTagList{ScheduleTags: []*schedulingv1.ScheduleTag{{
 			Id: id(3), Employee: employee, StartDateTime: "2025-03-03T10:00:00", EndDateTime: "2025-03-03T11:00:00",
-			Posted: no, Generated: yes, Deleted: no, OnCall: yes, Version: version, Relations: relations, CommentNotes: notes,
+			Posted: no, Generated: yes, Deleted: no, OnCall: yes, Version: version, Relations: relations(id(3)), CommentNotes: notes,
 			Segments: []*schedulingv1.ScheduleTagSegment{{
-				Id: proto.Int64(1), SegmentType: &commonv1.Ref{Qualifier: proto.String("ON_CALL_SHIFT")},
+				Id: id(3), SegmentType: &commonv1.Ref{Qualifier: proto.String("ON_CALL_SHIFT")},
 				TagDefinitionRef: ref(1, "Fire warden"), ScheduleTagColor: "blue", OrgJobRef: job, WorkruleRef: ref(4, "Nights"),
 			}},
 		}}},

@@ -80,6 +80,15 @@ func (f *family[M]) insert(ctx context.Context, tx pgx.Tx, tenantID int64, draft
 	if err != nil {
 		return nil, err
 	}
+	numbered := make([]replacement, 0, len(drafts))
+	for i, d := range drafts {
+		if failed[i] == nil {
+			numbered = append(numbered, replacement{draft: d})
+		}
+	}
+	if err := numberSegments(ctx, tx, numbered); err != nil {
+		return nil, err
+	}
 	rows := make([]row, len(drafts))
 	var stored []row
 	var news changes

@@ -21,7 +21,9 @@ type draft struct {
 	from, to civil.Date
 	// occupies are the days that must not be locked.
 	occupies civil.Range
-	body     []byte
+	// body is what is stored; of a shift, whose segments have no ids yet, once they have.
+	body  []byte
+	shift *schedulingv1.Shift // nil for what is no shift
 	// covers says that it takes the shifts of its days.
 	covers bool
 }

@@ -15,6 +15,7 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/civil"
 	"github.com/rotaloom/rotaloom/pkg/fault"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/projection"
+	"github.com/rotaloom/rotaloom/services/scheduling/internal/schedule/segment"
 )
 
 // segmentTypes are the kinds of segments, by id less one.
@@ -46,17 +47,15 @@ func draftShift(sent *schedulingv1.Shift, employee *projection.Employee, longest
 	shift.Id, shift.Employee, shift.Version, shift.Deleted, shift.OnCall = nil, nil, nil, nil, nil
 	shift.Generated = proto.Bool(false)
 	shift.Open = proto.Bool(employee == nil)
-	shift.Locked = proto.Bool(shift.GetLocked())
-	shift.Posted = proto.Bool(shift.GetPosted())
 	shift.Relations = ownRelations(shift.GetRelations())
-	body, err := encode(shift)
-	if err != nil {
+	segment.Complete(shift)
+	if _, err := encode(shift); err != nil {
 		return nil, err
 	}
 	from := whole.start.Date
 	last, _ := civil.DateTime{Date: whole.end.Date, Seconds: whole.end.Seconds - 1}.Clock()
 	return &draft{
-		employee: employee, from: from, to: last, body: body,
+		employee: employee, from: from, to: last, shift: shift,
 		occupies: civil.Range{From: from, To: from + 1}, // it belongs to the day it starts
 	}, nil
 }
@@ -70,39 +69,38 @@ func completeSegments(shift *schedulingv1.Shift, whole period, zone *civil.Zone)
 		}}
 	}
 	periods := make(map[*schedulingv1.ShiftSegment]period, len(shift.GetSegments()))
-	for i, segment := range shift.GetSegments() {
+	for i, piece := range shift.GetSegments() {
 		path := fmt.Sprintf("segments[%d].", i)
-		p, err := readPeriod(path, segment.GetStartDateTime(), segment.GetEndDateTime(), zone)
+		p, err := readPeriod(path, piece.GetStartDateTime(), piece.GetEndDateTime(), zone)
 		if err != nil {
 			return err
 		}
 		if p.start.Compare(whole.start) < 0 || p.end.Compare(whole.end) > 0 {
 			return invalidShift(path+"startDateTime, endDateTime", "must lie inside the shift")
 		}
-		if segment.SegmentTypeRef, err = segmentType(path, segment); err != nil {
+		if piece.SegmentTypeRef, err = segmentType(path, piece); err != nil {
 			return err
 		}
-		segment.Type = segment.GetSegmentTypeRef().GetQualifier()
-		segment.StartDateTime, segment.EndDateTime = p.start.String(), p.end.String()
-		periods[segment] = p
+		piece.Type = piece.GetSegmentTypeRef().GetQualifier()
+		piece.StartDateTime, piece.EndDateTime = p.start.String(), p.end.String()
+		periods[piece] = p
 	}
 	slices.SortStableFunc(shift.Segments, func(a, b *schedulingv1.ShiftSegment) int {
 		return periods[a].start.Compare(periods[b].start)
 	})
-	for i, segment := range shift.GetSegments() {
-		if i > 0 && periods[segment].start.Compare(periods[shift.Segments[i-1]].end) < 0 {
+	for i, piece := range shift.GetSegments() {
+		if i > 0 && periods[piece].start.Compare(periods[shift.Segments[i-1]].end) < 0 {
 			return invalidShift("segments", "must not overlap")
 		}
-		segment.Id = proto.Int64(int64(i + 1))
 	}
 	return nil
 }
 
 // segmentType completes the kind of a segment, which is named by a ref, whose
 // id wins, or by the flat type.
-func segmentType(path string, segment *schedulingv1.ShiftSegment) (*commonv1.Ref, error) {
-	id := segment.GetSegmentTypeRef().GetId()
-	name := cmp.Or(segment.GetSegmentTypeRef().GetQualifier(), segment.GetType(), segmentTypes[0])
+func segmentType(path string, piece *schedulingv1.ShiftSegment) (*commonv1.Ref, error) {
+	id := piece.GetSegmentTypeRef().GetId()
+	name := cmp.Or(piece.GetSegmentTypeRef().GetQualifier(), piece.GetType(), segmentTypes[0])
 	if id == 0 {
 		id = int64(slices.Index(segmentTypes[:], name)) + 1
 	}

@@ -13,6 +13,7 @@ import (
 	schedulingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/scheduling/v1"
 
 	"github.com/rotaloom/rotaloom/pkg/rpc"
+	"github.com/rotaloom/rotaloom/services/scheduling/internal/schedule/segment"
 )
 
 func TestCreateAndReadShift(t *testing.T) {
@@ -37,10 +38,18 @@ func TestCreateAndReadShift(t *testing.T) {
 		StartDateTime: "2025-02-03T22:00:00", EndDateTime: "2025-02-04T06:00:00", Label: "Extra",
 		Generated: proto.Bool(false), Open: proto.Bool(false), Locked: proto.Bool(false), Posted: proto.Bool(false), Version: proto.Int64(1),
 		Segments: []*schedulingv1.ShiftSegment{
-			{Id: proto.Int64(1), StartDateTime: "2025-02-03T22:00:00", EndDateTime: "2025-02-04T02:00:00", SegmentTypeRef: kind(3, "TRANSFER_SEGMENT"), Type: "TRANSFER_SEGMENT"},
-			{Id: proto.Int64(2), StartDateTime: "2025-02-04T02:00:00", EndDateTime: "2025-02-04T02:30:00", SegmentTypeRef: kind(2, "BREAK_SEGMENT"), Type: "BREAK_SEGMENT"},
+			{StartDateTime: "2025-02-03T22:00:00", EndDateTime: "2025-02-04T02:00:00", SegmentTypeRef: kind(3, "TRANSFER_SEGMENT"), Type: "TRANSFER_SEGMENT"},
+			{StartDateTime: "2025-02-04T02:00:00", EndDateTime: "2025-02-04T02:30:00", SegmentTypeRef: kind(2, "BREAK_SEGMENT"), Type: "BREAK_SEGMENT"},
 		},
 	}
+	segment.Complete(want)
+	seen := map[int64]bool{}
+	for i, s := range made.GetShifts()[0].GetSegments() {
+		seen[s.GetId()] = true
+		want.Segments[i].Id = s.Id
+	}
+	assert.Len(t, seen, 2, "each segment has an id of its own")
+	assert.NotContains(t, seen, int64(0))
 	assert.Equal(t, want.String(), made.GetShifts()[0].String())
 	read, err := f.shifts.GetShift(f.Ctx, &schedulingv1.GetShiftRequest{Id: want.GetId()})
 	require.NoError(t, err)
@@ -53,6 +62,40 @@ func TestCreateAndReadShift(t *testing.T) {
 	read, err = f.shifts.GetShift(f.Ctx, &schedulingv1.GetShiftRequest{Id: want.GetId()})
 	require.NoError(t, err)
 	assert.True(t, read.GetLocked())
+}
+
+// A segment that comes back with its id stays that segment; ids that the shift does not
+// have, and a second one of the same id, mean new segments.
+func TestSegmentsKeepTheirIDs(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t)
+	sent := newShift(1, "2025-02-03T08:00", "2025-02-03T16:00")
+	sent.Segments = []*schedulingv1.ShiftSegment{
+		{Id: proto.Int64(7), StartDateTime: "2025-02-03T08:00:00", EndDateTime: "2025-02-03T12:00:00"},
+		{Id: proto.Int64(7), StartDateTime: "2025-02-03T12:00:00", EndDateTime: "2025-02-03T16:00:00"},
+	}
+	made, err := f.shifts.CreateShift(f.Ctx, sent)
+	require.NoError(t, err)
+	shift := made.GetShifts()[0]
+	first, second := shift.GetSegments()[0].GetId(), shift.GetSegments()[1].GetId()
+	assert.NotEqual(t, first, second)
+	assert.NotContains(t, []int64{first, second}, int64(7), "clients do not choose ids")
+
+	change := proto.CloneOf(shift)
+	change.Segments = []*schedulingv1.ShiftSegment{
+		{Id: &second, StartDateTime: "2025-02-03T08:00:00", EndDateTime: "2025-02-03T10:00:00"},
+		{Id: &second, StartDateTime: "2025-02-03T10:00:00", EndDateTime: "2025-02-03T12:00:00"},
+		{Id: proto.Int64(first - 1_000), StartDateTime: "2025-02-03T12:00:00", EndDateTime: "2025-02-03T14:00:00"},
+		{StartDateTime: "2025-02-03T14:00:00", EndDateTime: "2025-02-03T16:00:00"},
+	}
+	changed, err := f.shifts.UpdateShift(f.Ctx, &schedulingv1.UpdateShiftRequest{Id: shift.GetId(), Shift: change})
+	require.NoError(t, err)
+	seen := map[int64]bool{first: true}
+	for i, s := range changed.GetSegments() {
+		assert.Equal(t, i == 0, s.GetId() == second)
+		assert.False(t, seen[s.GetId()], "segment %d", i)
+		seen[s.GetId()] = true
+	}
 }
 
 func TestOpenShift(t *testing.T) {

@@ -114,6 +114,9 @@ type replacement struct {
 // replace stores drafts in the place of entries, and returns the rows that they
 // are now.
 func (f *family[M]) replace(ctx context.Context, tx pgx.Tx, tenantID int64, list []replacement) ([]row, error) {
+	if err := numberSegments(ctx, tx, list); err != nil {
+		return nil, err
+	}
 	rows := make([]row, len(list))
 	var news changes
 	for i, r := range list {

@@ -92,7 +92,8 @@ type Assignment struct {
 	Lane      uint8 // the lane chosen when it was made; see LaneFor
 	// Lineage is the id of the first of the assignments that came from one another, or 0.
 	Lineage int64
-	// EntriesPerDay is the most entries on a day of the pattern; 0 when it is not known.
+	// EntriesPerDay is how many series a span draws: the most entries, or segments, on a day of
+	// the pattern; 0 when it is not known.
 	EntriesPerDay int32
 }
 

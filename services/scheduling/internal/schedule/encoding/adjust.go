@@ -15,7 +15,7 @@ func (w *writer) adjust(e *Entry, at [3]int) {
 	previous := start
 	for i := range t.sections {
 		for _, h := range t.sections[i].holes {
-			if h.form == formDate {
+			if h.form == formDate || h.form == formID {
 				continue
 			}
 			plain := e.Day.AddDays(int(h.day)).At(h.clock)
@@ -41,7 +41,7 @@ func skipsAny(zone *civil.Zone, e *Entry) bool {
 	for i := range e.Template.sections {
 		for _, h := range e.Template.sections[i].holes {
 			plain := e.Day.AddDays(int(h.day)).At(h.clock)
-			if h.form != formDate && zone.Adjust(plain) != plain {
+			if h.form != formDate && h.form != formID && zone.Adjust(plain) != plain {
 				return true
 			}
 		}

@@ -15,6 +15,7 @@ const anchor = civil.Beginning
 
 // Pattern is a pattern ready to be written out for any employee and day.
 type Pattern struct {
+	Name string
 	// Cycle knows the days; the template of its entries is an index of
 	// templates.
 	Cycle     *rotation.Pattern
@@ -25,10 +26,16 @@ type Pattern struct {
 // Compile makes the templates of a pattern's entries. Breaks are merged into
 // their neighbours when mergeBreaks is set.
 func Compile(id int64, p *schedulingv1.SchedulePattern, mergeBreaks bool) (*Pattern, error) {
-	c := &Pattern{}
+	c := &Pattern{Name: p.GetName()}
 	var items []rotation.Item
+	days := map[int32]*numbers{}
 	for _, item := range p.GetItems() {
-		made, err := templatesOf(item, mergeBreaks)
+		of := days[item.GetDay()]
+		if of == nil {
+			of = &numbers{}
+			days[item.GetDay()] = of
+		}
+		made, err := templatesOf(item, of, mergeBreaks)
 		if err != nil {
 			return nil, fmt.Errorf("item on day %d: %w", item.GetDay(), err)
 		}
@@ -47,31 +54,45 @@ func Compile(id int64, p *schedulingv1.SchedulePattern, mergeBreaks bool) (*Patt
 	return c, err
 }
 
+// numbers counts what was made of a day of the cycle. Entries and segments have ids of
+// the series that the span draws: the entry with the ordinal n that of the series after n
+// others, and so do the segments of all entries of the day, counted together.
+type numbers struct{ entries, segments int32 }
+
+// segment is how many series the id of a segment lies behind that of the entry that is
+// being made.
+func (n *numbers) segment(index int) int32 { return n.segments + int32(index) - n.entries }
+
 // templatesOf makes the templates of an item, in the order in which its entries
 // are counted.
-func templatesOf(item *schedulingv1.SchedulePatternItem, mergeBreaks bool) ([]Template, error) {
+func templatesOf(item *schedulingv1.SchedulePatternItem, of *numbers, mergeBreaks bool) ([]Template, error) {
 	var made []Template
-	add := func(t Template, err error) error {
+	add := func(t Template, segments int, err error) error {
 		made = append(made, t)
+		of.entries, of.segments = of.entries+1, of.segments+int32(segments)
 		return err
 	}
 	if t := item.GetShiftTemplate(); t != nil {
-		if err := add(shiftTemplate(t, mergeBreaks)); err != nil {
+		compiled, err := shiftTemplate(t, of, mergeBreaks)
+		if err := add(compiled, len(t.GetSegments()), err); err != nil {
 			return nil, err
 		}
 	}
 	if t := item.GetPayCodeEditTemplate(); t != nil {
-		if err := add(payCodeEditTemplate(t)); err != nil {
+		compiled, err := payCodeEditTemplate(t)
+		if err := add(compiled, 0, err); err != nil {
 			return nil, err
 		}
 	}
 	if t := item.GetAvailabilityTemplate(); t != nil {
-		if err := add(availabilityTemplate(t)); err != nil {
+		compiled, err := availabilityTemplate(t, of)
+		if err := add(compiled, len(t.GetSegments()), err); err != nil {
 			return nil, err
 		}
 	}
 	if t := item.GetScheduleTagTemplate(); t != nil {
-		if err := add(tagTemplate(t)); err != nil {
+		compiled, err := tagTemplate(t, of)
+		if err := add(compiled, len(t.GetSegments()), err); err != nil {
 			return nil, err
 		}
 	}

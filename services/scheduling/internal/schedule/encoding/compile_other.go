@@ -1,6 +1,7 @@
 package encoding
 
 import (
+	"google.golang.org/protobuf/encoding/protowire"
 	"google.golang.org/protobuf/proto"
 
 	"github.com/rotaloom/rotaloom/pkg/civil"
@@ -69,13 +70,12 @@ func payCodeEditBody(t *schedulingv1.PayCodeEditTemplate) *schedulingv1.PayCodeE
 	return body
 }
 
-func availabilityTemplate(t *schedulingv1.AvailabilityTemplate) (Template, error) {
+func availabilityTemplate(t *schedulingv1.AvailabilityTemplate, of *numbers) (Template, error) {
 	out := Template{Kind: KindAvailability, End: civil.SecondsPerDay, lockedAt: -1}
 	out.sections[0].hole(3, formDate, 0)
 	if err := out.sections[0].message(&schedulingv1.Availability{Generated: yes, Deleted: no}); err != nil {
 		return Template{}, err
 	}
-	var segments []*schedulingv1.AvailabilitySegment
 	for i, s := range t.GetSegments() {
 		start, err := civil.ParseTimeOfDay(s.GetStartTime())
 		if err != nil {
@@ -84,13 +84,24 @@ func availabilityTemplate(t *schedulingv1.AvailabilityTemplate) (Template, error
 		if i == 0 {
 			out.Start = int32(start)
 		}
-		segments = append(segments, &schedulingv1.AvailabilitySegment{
-			Id: proto.Int64(int64(i + 1)), AvailabilityType: s.GetAvailabilityType(),
-			StartTime: s.GetStartTime(), EndTime: s.GetEndTime(),
-		})
+		if err := out.sections[1].segment(7, of.segment(i), &schedulingv1.AvailabilitySegment{
+			AvailabilityType: s.GetAvailabilityType(), StartTime: s.GetStartTime(), EndTime: s.GetEndTime(),
+		}); err != nil {
+			return Template{}, err
+		}
 	}
-	err := out.sections[1].message(&schedulingv1.Availability{Segments: segments})
-	return out, err
+	return out, nil
+}
+
+// segment appends a field with a segment that has no times of its own day, and its id.
+func (s *section) segment(field protowire.Number, series int32, rest proto.Message) error {
+	var sub section
+	sub.id(1, series)
+	if err := sub.message(rest); err != nil {
+		return err
+	}
+	s.nested(field, &sub)
+	return nil
 }
 
 // onCallShift is the kind of a tag that puts somebody on call.
@@ -98,7 +109,7 @@ const onCallShift = "ON_CALL_SHIFT"
 
 // tagTemplate compiles a schedule tag. One without times stands for the whole
 // day.
-func tagTemplate(t *schedulingv1.ScheduleTagTemplate) (Template, error) {
+func tagTemplate(t *schedulingv1.ScheduleTagTemplate, of *numbers) (Template, error) {
 	out := Template{Kind: KindTag, End: civil.SecondsPerDay, lockedAt: -1}
 	if t.GetStartDateTime() != "" {
 		var err error
@@ -110,32 +121,29 @@ func tagTemplate(t *schedulingv1.ScheduleTagTemplate) (Template, error) {
 	head.hole(3, formDateTime, out.Start)
 	head.hole(4, formDateTime, out.End)
 	onCall := false
-	var segments []*schedulingv1.ScheduleTagSegment
 	for i, s := range t.GetSegments() {
 		if i == 0 {
 			out.location = s.GetOrgJob().GetQualifier()
 		}
 		onCall = onCall || s.GetSegmentType().GetQualifier() == onCallShift
-		segments = append(segments, tagSegment(int64(i+1), s))
+		if err := out.sections[1].segment(10, of.segment(i), tagSegment(s)); err != nil {
+			return Template{}, err
+		}
 	}
 	flags := &schedulingv1.ScheduleTag{Posted: no, Generated: yes, Deleted: no, OnCall: proto.Bool(onCall)}
 	if err := head.message(flags); err != nil {
-		return Template{}, err
-	}
-	if err := out.sections[1].message(&schedulingv1.ScheduleTag{Segments: segments}); err != nil {
 		return Template{}, err
 	}
 	err := out.sections[2].message(&schedulingv1.ScheduleTag{CommentNotes: t.GetCommentNotes()})
 	return out, err
 }
 
-func tagSegment(id int64, s *schedulingv1.ScheduleTagTemplateSegment) *schedulingv1.ScheduleTagSegment {
+func tagSegment(s *schedulingv1.ScheduleTagTemplateSegment) *schedulingv1.ScheduleTagSegment {
 	segmentType := s.GetSegmentType()
 	if segmentType == nil {
 		segmentType = &commonv1.Ref{Qualifier: proto.String("SCHEDULE_TAG")}
 	}
 	return &schedulingv1.ScheduleTagSegment{
-		Id:               proto.Int64(id),
 		SegmentType:      segmentType,
 		TagDefinitionRef: s.GetTagDefinition(),
 		ScheduleTagColor: s.GetScheduleTagColor(),

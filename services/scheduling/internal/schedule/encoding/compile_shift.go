@@ -9,7 +9,7 @@ import (
 
 // shiftTemplate compiles a shift. Its times, and those of its segments, are
 // holes.
-func shiftTemplate(t *schedulingv1.ShiftTemplate, mergeBreaks bool) (Template, error) {
+func shiftTemplate(t *schedulingv1.ShiftTemplate, of *numbers, mergeBreaks bool) (Template, error) {
 	start, end, err := period(t.GetStartDateTime(), t.GetEndDateTime())
 	if err != nil {
 		return Template{}, err
@@ -41,19 +41,20 @@ func shiftTemplate(t *schedulingv1.ShiftTemplate, mergeBreaks bool) (Template, e
 		if i == 0 {
 			out.location = from.GetOrgNode().GetQualifier()
 		}
-		if err := appendSegment(tail, int64(i+1), s, from); err != nil {
+		if err := appendSegment(tail, of.segment(s.Index), s, from); err != nil {
 			return Template{}, err
 		}
 	}
-	err = tail.message(&schedulingv1.Shift{CommentNotes: t.GetCommentNotes()})
+	rest := &schedulingv1.Shift{CommentNotes: t.GetCommentNotes()}
+	segment.Complete(rest)
+	rest.Generated, rest.Open, rest.Locked, rest.Posted = nil, nil, nil, nil // They stand before.
+	err = tail.message(rest)
 	return out, err
 }
 
-func appendSegment(tail *section, id int64, s segment.Segment, from *schedulingv1.ShiftTemplateSegment) error {
+func appendSegment(tail *section, series int32, s segment.Segment, from *schedulingv1.ShiftTemplateSegment) error {
 	var sub section
-	if err := sub.message(&schedulingv1.ShiftSegment{Id: proto.Int64(id)}); err != nil {
-		return err
-	}
+	sub.id(1, series)
 	sub.hole(2, formDateTime, int32(s.Start))
 	sub.hole(3, formDateTime, int32(s.End))
 	rest := &schedulingv1.ShiftSegment{
@@ -71,6 +72,7 @@ func appendSegment(tail *section, id int64, s segment.Segment, from *schedulingv
 			Id: t.Id, Color: t.GetColor(), TagDefinitionRef: t.GetTagDefinitionRef(),
 		})
 	}
+	segment.CompleteFlags(rest)
 	if err := sub.message(rest); err != nil {
 		return err
 	}

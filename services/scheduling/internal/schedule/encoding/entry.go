@@ -7,6 +7,7 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/civil"
 	commonv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/common/v1"
 	schedulingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/scheduling/v1"
+	"github.com/rotaloom/rotaloom/services/scheduling/internal/entryid"
 )
 
 // Entry is one entry of the answer before it is written.
@@ -47,17 +48,25 @@ type Lock struct {
 type Relation struct {
 	AssignmentID int64
 	Inherited    bool
+	// Pattern is the name of the pattern, if it has one.
+	Pattern string
 }
 
-// Field returns the relation as a message with its length before it.
+// Field returns the relation as a message with its length before it. It ends with the
+// id of the entry, which is still to be put there.
 func (r Relation) Field() ([]byte, error) {
 	out := &schedulingv1.Relation{
 		Type: "FROM_PATTERNITEM_TO_ITEM", Active: yes, From: &commonv1.Ref{Id: proto.Int64(r.AssignmentID)},
+		TargetRef: &commonv1.Ref{Id: proto.Int64(entryid.FirstGenerated)},
 	}
 	if r.Inherited {
 		out.Type = "FROM_GROUPITEM_TO_ITEM"
 	}
-	text, err := proto.Marshal(out)
+	out.RelationType = out.Type
+	if r.Pattern != "" {
+		out.From.Qualifier = proto.String(r.Pattern)
+	}
+	text, err := proto.MarshalOptions{Deterministic: true}.Marshal(out)
 	return protowire.AppendBytes(nil, text), err
 }
 

@@ -5,6 +5,7 @@ import (
 	"google.golang.org/protobuf/proto"
 
 	"github.com/rotaloom/rotaloom/pkg/civil"
+	"github.com/rotaloom/rotaloom/services/scheduling/internal/entryid"
 )
 
 // Kind is the kind of an entry of the schedule; those that patterns generate
@@ -50,6 +51,7 @@ const (
 	formDate     form = iota // YYYY-MM-DD
 	formDateTime             // YYYY-MM-DDTHH:MM:SS
 	formClock                // HH:MM:SS
+	formID                   // an id made of that of the entry, as a varint
 )
 
 // The lengths of the three forms, for the years that schedules know.
@@ -57,6 +59,8 @@ const (
 	dateLen     = len("2006-01-02")
 	dateTimeLen = len("2006-01-02T15:04:05")
 	clockLen    = len("15:04:05")
+	// A varint of 53 bits.
+	idLen = 8
 )
 
 // hole is a position in the bytes of an entry that depends on the day.
@@ -67,6 +71,8 @@ type hole struct {
 	// clock is the time of day in seconds. Its text stands in the bytes
 	// already: only a clock change can make it wrong.
 	clock int32
+	// series is how many series the id lies behind that of the entry.
+	series int32
 }
 
 // section is a part of an entry's message, in the order of its fields.
@@ -138,6 +144,13 @@ func (s *section) hole(field protowire.Number, f form, seconds int32) {
 	case formClock:
 		s.text = civil.TimeOfDay(at.Seconds).Append(s.text)
 	}
+}
+
+// id appends a field with the id that lies so many series behind that of the entry.
+func (s *section) id(field protowire.Number, series int32) {
+	s.text = protowire.AppendTag(s.text, field, protowire.VarintType)
+	s.holes = append(s.holes, hole{at: int32(len(s.text)), form: formID, series: series})
+	s.text = protowire.AppendVarint(s.text, uint64(entryid.FirstGenerated))
 }
 
 // nested appends a field that holds the message in sub.

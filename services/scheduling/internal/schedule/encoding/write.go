@@ -6,6 +6,7 @@ import (
 	"google.golang.org/protobuf/encoding/protowire"
 
 	"github.com/rotaloom/rotaloom/pkg/civil"
+	"github.com/rotaloom/rotaloom/services/scheduling/internal/entryid"
 )
 
 // writer appends the answer's bytes. Sizes are known before anything is
@@ -105,6 +106,7 @@ func (w *writer) entry(e *Entry) {
 	if e.Relations >= 0 {
 		w.out = append(w.out, relationTags[t.Kind]...)
 		w.out = append(w.out, w.Relations[e.Relations]...)
+		putID(w.out[len(w.out)-idLen:], e.ID) // the target
 	}
 	at[2] = w.section(e, &t.sections[2])
 	if e.Employee >= 0 && e.Relations >= 0 && w.Persons[e.Employee].Zone.Touches(e.Day, t.lastDay) {
@@ -117,12 +119,25 @@ func (w *writer) entry(e *Entry) {
 func (w *writer) section(e *Entry, s *section) int {
 	at := len(w.out)
 	w.out = append(w.out, s.text...)
-	for _, h := range s.holes {
-		if h.form != formClock {
+	for i := range s.holes {
+		switch h := &s.holes[i]; h.form {
+		case formClock:
+		case formID:
+			putID(w.out[at+int(h.at):], entryid.Later(e.ID, h.series))
+		default:
 			copy(w.out[at+int(h.at):], w.dates.of(e.Day+civil.Date(h.day)))
 		}
 	}
 	return at
+}
+
+// putID writes a generated id, whose varint has idLen bytes.
+func putID(dst []byte, id int64) {
+	_ = dst[idLen-1]
+	for i := range idLen - 1 {
+		dst[i] = byte(id>>(7*i)) | 0x80
+	}
+	dst[idLen-1] = byte(id >> (7 * (idLen - 1)))
 }
 
 // dateTexts holds the texts of the dates around a window.

@@ -91,7 +91,7 @@ func take[R any](list []R, at *int, employee func(*R) int64, id int64) []R {
 
 // span adds the entries of a span that touch the window.
 func (e *expansion) span(s *spanRow, pattern *encoding.Pattern, employee int32, hidden []hiddenRow, locks []encoding.Lock) error {
-	relations, err := e.related(s)
+	relations, err := e.related(s, pattern.Name)
 	if err != nil {
 		return err
 	}
@@ -140,8 +140,8 @@ func isLocked(locks []encoding.Lock, day civil.Date) bool {
 }
 
 // related returns the index of the relations of a span's entries.
-func (e *expansion) related(s *spanRow) (int32, error) {
-	key := encoding.Relation{AssignmentID: s.assignmentID, Inherited: s.inherited}
+func (e *expansion) related(s *spanRow, pattern string) (int32, error) {
+	key := encoding.Relation{AssignmentID: s.assignmentID, Inherited: s.inherited, Pattern: pattern}
 	if index, ok := e.relatedTo[key]; ok {
 		return index, nil
 	}

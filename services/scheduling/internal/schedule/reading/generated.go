@@ -138,7 +138,7 @@ func (s *slot) generate(pattern *encoding.Pattern) *Generated {
 			PatternID: s.span.patternID, CycleDay: position, Ordinal: uint8(ordinal),
 		},
 		Slot: hiddenentry.Slot{Lane: s.span.lane, Ordinal: uint8(ordinal)},
-		kind: t.Kind, template: t, relation: encoding.Relation{AssignmentID: s.span.assignmentID, Inherited: s.span.inherited},
+		kind: t.Kind, template: t, relation: encoding.Relation{AssignmentID: s.span.assignmentID, Inherited: s.span.inherited, Pattern: pattern.Name},
 	}
 }
 

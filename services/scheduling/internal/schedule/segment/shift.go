@@ -61,14 +61,25 @@ func Cut(shift *schedulingv1.Shift, gone []Interval) (bool, error) {
 		return true, nil
 	}
 	segments := make([]*schedulingv1.ShiftSegment, len(left))
+	before := int64(0) // pieces of the same segment
 	for i, p := range left {
 		segments[i] = proto.CloneOf(shift.GetSegments()[p.Index])
-		segments[i].Id = proto.Int64(int64(i + 1))
+		if before++; i == 0 || left[i-1].Index != p.Index {
+			before = 0
+		}
+		if before > 0 {
+			segments[i].Id = proto.Int64(pieceID(segments[i].GetId(), before))
+		}
 		segments[i].StartDateTime, segments[i].EndDateTime = Text(p.Start), Text(p.End)
 	}
 	shift.Segments = segments
 	return true, nil
 }
+
+// pieceID returns the id of what leave left of a segment after it took its middle: the
+// first piece keeps the segment's id, the second has it negated, and what comes after
+// still other takings lies a multiple of 2^53 below.
+func pieceID(segment, before int64) int64 { return -segment - (before-1)<<53 }
 
 // MergeBreaks merges the breaks of a shift into neighbouring segments.
 func MergeBreaks(shift *schedulingv1.Shift) error {
@@ -91,7 +102,7 @@ func MergeBreaks(shift *schedulingv1.Shift) error {
 	shift.Segments = make([]*schedulingv1.ShiftSegment, len(merged))
 	for i, s := range merged {
 		into := stored[s.Index]
-		into.Id, into.StartDateTime, into.EndDateTime = proto.Int64(int64(i+1)), Text(s.Start), Text(s.End)
+		into.StartDateTime, into.EndDateTime = Text(s.Start), Text(s.End)
 		shift.Segments[i] = into
 	}
 	return nil

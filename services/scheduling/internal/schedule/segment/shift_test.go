@@ -60,6 +60,13 @@ func TestCutLeavesTheDifference(t *testing.T) {
 		if err != nil || whole.Start != pieces[0].Start || whole.End != pieces[len(pieces)-1].End {
 			t.Fatalf("the shift %v has segments %v: %v", whole, pieces, err)
 		}
+		ids := map[int64]bool{}
+		for _, s := range shift.GetSegments() {
+			if ids[s.GetId()] || s.GetId() == 0 {
+				t.Fatalf("the id %d is there twice, or none", s.GetId())
+			}
+			ids[s.GetId()] = true
+		}
 		for i, p := range pieces {
 			if i > 0 && p.Start < pieces[i-1].End {
 				t.Fatalf("segments overlap: %v", pieces)
