@@ -27,8 +27,12 @@ func ignored(rows pgx.Rows) error {
 	return rows.Err()
 }
 
-// gate is an advisory lock that stops a statement in the middle of a read.
-const gate = "SELECT pg_advisory_xact_lock(7)"
+// gate is an advisory lock that stops a statement in the middle of a read. Those who
+// read pass it together: of a pair, neither waits for the other.
+const (
+	gate      = "SELECT pg_advisory_xact_lock_shared(7)"
+	closeGate = "SELECT pg_advisory_xact_lock(7)"
+)
 
 // behindGate calls read while the gate is closed, changes the counter once the
 // read stands there, and opens the gate.
@@ -37,7 +41,7 @@ func behindGate(t *testing.T, pool *pg.Pool, read func() error) {
 	ctx := t.Context()
 	closed, err := pool.Begin(ctx)
 	require.NoError(t, err)
-	_, err = closed.Exec(ctx, gate)
+	_, err = closed.Exec(ctx, closeGate)
 	require.NoError(t, err)
 	done := make(chan error, 1)
 	go func() { done <- read() }()
