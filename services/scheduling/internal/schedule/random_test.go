@@ -10,13 +10,16 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"google.golang.org/protobuf/proto"
+
 	schedulingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/scheduling/v1"
 
 	"github.com/rotaloom/rotaloom/pkg/civil"
 )
 
-// TestReadingEqualsTheNaiveReading makes random schedules and computes what they
-// show day by day, in the simplest way there is.
+// TestReadingEqualsTheNaiveReading makes random schedules, of patterns, shifts by hand,
+// edits and deletions, and computes what they show day by day, in the simplest way
+// there is.
 func TestReadingEqualsTheNaiveReading(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
@@ -31,17 +34,37 @@ func TestReadingEqualsTheNaiveReading(t *testing.T) {
 	}
 	var naive []line
 	hidden, locked := map[int64]bool{}, map[string]bool{}
+	// Ids of what is made by hand are below those of what is generated, and have as many digits.
+	byHand := int64(1e15)
+	var edits []func() line // made when all days have their locks
+	// enter stores a shift by hand, of ten hours as all others, and returns what it shows.
+	enter := func(id, employee int64, d civil.Date) line {
+		start := d.At(int32(random.IntN(24)) * 3600)
+		next, clock := (civil.DateTime{Date: d, Seconds: start.Seconds + 10*3600}).Clock()
+		last, _ := (civil.DateTime{Date: d, Seconds: start.Seconds + 10*3600 - 1}).Clock()
+		f.item(id, employee, "SHIFT", d.String(), last.String(), &schedulingv1.Shift{
+			StartDateTime: start.String(), EndDateTime: next.At(int32(clock)).String(), Locked: proto.Bool(false),
+		})
+		return line{employee, start, fmt.Sprint(employee, " ", start, " ", id, " ", 4, " ", locked[fmt.Sprint(employee, d)])}
+	}
 	for employee := range int64(people) {
 		f.employee(employee+1, "UTC")
 		for d := range civil.Date(days) {
 			if random.IntN(8) == 0 {
-				id := entryID(t, employee+1, (first + d).String(), uint8(random.IntN(2)), uint8(random.IntN(2)))
-				hidden[id] = true
-				f.tombstone(id, employee+1, (first + d).String())
-			}
-			if random.IntN(8) == 0 {
 				locked[fmt.Sprint(employee+1, first+d)] = true
 				f.lock(employee+1, (first + d).String(), (first + d + 1).String())
+			}
+			switch id := entryID(t, employee+1, (first + d).String(), uint8(random.IntN(2)), uint8(random.IntN(2))); random.IntN(12) {
+			case 0:
+				hidden[id] = true
+				f.tombstone(id, employee+1, (first + d).String())
+			case 1: // Edited, maybe into a shift of somebody else on another day.
+				hidden[id] = true
+				owner, at := random.Int64N(people)+1, first+civil.Date(random.IntN(days))
+				edits = append(edits, func() line { return enter(id, owner, at) })
+			case 2:
+				byHand++
+				naive = append(naive, enter(byHand, employee+1, first+d))
 			}
 		}
 		for lane := range 2 {
@@ -73,6 +96,9 @@ func TestReadingEqualsTheNaiveReading(t *testing.T) {
 				from = to + civil.Date(random.IntN(3))
 			}
 		}
+	}
+	for _, edit := range edits {
+		naive = append(naive, edit())
 	}
 	slices.SortStableFunc(naive, func(a, b line) int {
 		return cmp.Or(cmp.Compare(a.employee, b.employee), a.start.Compare(b.start))
