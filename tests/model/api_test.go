@@ -15,7 +15,6 @@ import (
 )
 
 const (
-	patterns = "/v1/scheduling/employment_term_schedule_patterns"
 	shifts   = "/v1/scheduling/schedule/shifts"
 	payCodes = "/v1/scheduling/schedule/pay_code_edits"
 	forever  = "3000-01-01"
@@ -110,28 +109,50 @@ func template(minutes int) string {
 	return fmt.Sprintf("1900-01-%02dT%02d:%02d:00", 1+minutes/1440, minutes/60%24, minutes%60)
 }
 
+// words are those in which requests speak of assignments.
+type words struct{ path, pattern, patterns, owner, owners, selected string }
+
+func (a *assignment) words() words {
+	if a.of != nil {
+		return words{"/v1/scheduling/employee_schedule_patterns", "employeeSchedulePattern", "employeeSchedulePatterns", "employeeRef", "employees", "ESP"}
+	}
+	return words{"/v1/scheduling/employment_term_schedule_patterns", "groupSchedulePattern", "groupSchedulePatterns", "groupRef", "groups", "gsp"}
+}
+
+func (w *world) ownerOf(a *assignment) scenario.Object {
+	if a.of != nil {
+		return scenario.Object{"id": a.of.id}
+	}
+	return scenario.Object{"id": w.terms[a.term]}
+}
+
 // patternAnswer is what changes of assignments answer.
 type patternAnswer []struct {
-	GroupSchedulePattern struct {
+	GroupSchedulePattern, EmployeeSchedulePattern struct {
 		ID                 int64
 		StartDate, EndDate string
 	}
 }
 
+// id is that of the one assignment that is told of.
+func (p patternAnswer) id() int64 {
+	return p[0].GroupSchedulePattern.ID + p[0].EmployeeSchedulePattern.ID
+}
+
 func (w *world) assign(a *assignment) {
 	w.t.Helper()
 	given := scenario.Object{
-		"groupRef": scenario.Object{"id": w.terms[a.term]}, "startDate": a.from.date(), "startDateOffset": a.offset,
+		a.words().owner: w.ownerOf(a), "startDate": a.from.date(), "startDateOffset": a.offset,
 		"schedulePattern": cycle(a.cycle).object(),
 	}
 	if a.to < never {
 		given["endDate"] = (a.to - 1).date()
 	}
 	var answer patternAnswer
-	w.must(http.MethodPost, patterns+"/apply_create", scenario.Object{"groupSchedulePatterns": scenario.Object{"do": scenario.Object{
-		"groupSchedulePatternCreates": []scenario.Object{{"override": a.override, "groupSchedulePattern": given}},
+	w.must(http.MethodPost, a.words().path+"/apply_create", scenario.Object{a.words().patterns: scenario.Object{"do": scenario.Object{
+		a.words().pattern + "Creates": []scenario.Object{{"override": a.override, a.words().pattern: given}},
 	}}}, &answer)
-	a.id = answer[0].GroupSchedulePattern.ID
+	a.id = answer.id()
 }
 
 // change applies one block of apply_update to an assignment, and returns the
@@ -139,23 +160,23 @@ func (w *world) assign(a *assignment) {
 func (w *world) change(a *assignment, block string, do scenario.Object) int64 {
 	w.t.Helper()
 	var answer patternAnswer
-	w.must(http.MethodPost, patterns+"/apply_update", scenario.Object{block: scenario.Object{
-		"where": scenario.Object{"groupSchedulePatternIds": []int64{a.id}}, "do": do,
+	w.must(http.MethodPost, a.words().path+"/apply_update", scenario.Object{block: scenario.Object{
+		"where": scenario.Object{a.words().pattern + "Ids": []int64{a.id}}, "do": do,
 	}}, &answer)
-	return answer[0].GroupSchedulePattern.ID
+	return answer.id()
 }
 
-// assignmentFrom returns the id of the assignment of a term that begins on a day
-// and is not known to the model.
-func (w *world) assignmentFrom(term int, from day) int64 {
+// assignmentFrom returns the id of the assignment of whom another one has that begins
+// on a day and is not known to the model.
+func (w *world) assignmentFrom(of *assignment, from day) int64 {
 	w.t.Helper()
 	var answer []struct {
 		ID        int64
 		StartDate string
 	}
-	w.must(http.MethodPost, patterns+"/multi_read", scenario.Object{"select": []string{"gsp"}, "where": scenario.Object{
-		"groups": scenario.Object{"groupRefs": []scenario.Object{{"id": w.terms[term]}}},
-	}}, &struct{ GroupSchedulePatterns any }{&answer})
+	w.must(http.MethodPost, of.words().path+"/multi_read", scenario.Object{"select": []string{of.words().selected}, "where": scenario.Object{
+		of.words().owners: scenario.Object{of.words().owner + "s": []scenario.Object{w.ownerOf(of)}},
+	}}, &struct{ GroupSchedulePatterns, EmployeeSchedulePatterns any }{&answer, &answer})
 	for _, found := range answer {
 		known := false
 		for _, a := range w.assignments {

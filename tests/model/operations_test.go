@@ -64,15 +64,17 @@ func (w *world) anyAssignment() *assignment {
 // planner does one thing to the assignments, and returns what.
 func (w *world) planner() string {
 	a := w.anyAssignment()
-	term := 1 + w.random.IntN(len(w.terms)-1)
-	full := len(slices.DeleteFunc(slices.Clone(w.assignments), func(a *assignment) bool { return a.term != term })) >= mostAssignments
-	if a == nil || w.chance(25) && !full {
-		return w.create(term)
+	made := &assignment{term: 1 + w.random.IntN(len(w.terms)-1)}
+	if w.chance(40) {
+		made = &assignment{of: w.employees[w.random.IntN(len(w.employees))]}
 	}
-	crowded := len(slices.DeleteFunc(slices.Clone(w.assignments), func(b *assignment) bool { return b.term != a.term })) >= mostAssignments
+	if a == nil || w.chance(25) && !w.crowded(made) {
+		return w.create(made)
+	}
+	crowded := w.crowded(a)
 	switch n := w.random.IntN(6); {
 	case n == 0 || crowded && n < 3:
-		w.must(http.MethodDelete, path(patterns, a.id), nil, nil)
+		w.must(http.MethodDelete, path(a.words().path, a.id), nil, nil)
 		w.assignments = slices.DeleteFunc(w.assignments, func(b *assignment) bool { return b == a })
 		return fmt.Sprintf("delete %d", a.id)
 	case n == 1:
@@ -88,12 +90,17 @@ func (w *world) planner() string {
 	}
 }
 
-func (w *world) create(term int) string {
+// crowded tells whether those who own an assignment have as many as they may.
+func (w *world) crowded(a *assignment) bool {
+	return len(slices.DeleteFunc(slices.Clone(w.assignments), func(b *assignment) bool { return b.term != a.term || b.of != a.of })) >= mostAssignments
+}
+
+func (w *world) create(owned *assignment) string {
 	from := earliest + 1 + day(w.random.IntN(int(window-earliest-1)))
 	w.orders++
 	w.lineages++
 	a := &assignment{
-		lineage: w.lineages, order: w.orders, term: term, from: from, to: from + 2 + day(w.random.IntN(40)), cycle: w.anyCycle(),
+		lineage: w.lineages, order: w.orders, term: owned.term, of: owned.of, from: from, to: from + 2 + day(w.random.IntN(40)), cycle: w.anyCycle(),
 		anchor: from, offset: w.random.IntN(9) - 4, override: w.chance(30),
 	}
 	if w.chance(40) {
@@ -101,13 +108,13 @@ func (w *world) create(term int) string {
 	}
 	w.assign(a)
 	w.assignments = append(w.assignments, a)
-	return fmt.Sprintf("create %d on term %d from %d to %d override %t: %v", a.id, term, a.from, a.to, a.override, a.cycle)
+	return fmt.Sprintf("create %d on term %d, own %t, from %d to %d override %t: %v", a.id, a.term, a.of != nil, a.from, a.to, a.override, a.cycle)
 }
 
 func (w *world) recreate(a *assignment) string {
 	changed := w.alike(a.cycle)
 	offset := w.random.IntN(3)
-	id := w.change(a, "recreate", scenario.Object{"groupSchedulePattern": scenario.Object{
+	id := w.change(a, "recreate", scenario.Object{a.words().pattern: scenario.Object{
 		"startDateOffset": offset, "schedulePattern": changed.object(),
 	}})
 	require.Equal(w.t, a.id, id)
@@ -122,7 +129,7 @@ func (w *world) asOf(a *assignment) string {
 	}
 	part := *a
 	part.cycle, part.from, part.anchor, part.offset = w.alike(a.cycle), date, date, 0
-	part.id = w.change(a, "updateAsOfDate", scenario.Object{"date": date.date(), "groupSchedulePattern": scenario.Object{
+	part.id = w.change(a, "updateAsOfDate", scenario.Object{"date": date.date(), a.words().pattern: scenario.Object{
 		"schedulePattern": cycle(part.cycle).object(),
 	}})
 	a.to = date
@@ -151,7 +158,7 @@ func (w *world) takeAway(a *assignment) string {
 	w.change(a, "remove", scenario.Object{"startDate": from.date(), "endDate": (to - 1).date()})
 	part := *a
 	part.from, a.to = to, from
-	part.id = w.assignmentFrom(a.term, to)
+	part.id = w.assignmentFrom(a, to)
 	w.assignments = append(w.assignments, &part)
 	return fmt.Sprintf("take %d to %d from %d; %d goes on", from, to, a.id, part.id)
 }
@@ -289,7 +296,7 @@ func (w *world) model(s shown, made *entered) {
 		for index, e := range l.entries {
 			if l.assignment == s.assignment && e == (entry{s.payCode, s.label, s.start, s.end}) {
 				w.touched = append(w.touched, &touched{
-					id: s.id, employee: s.employee, day: s.day, lineage: l.lineage, entries: slices.Clone(l.entries), index: index, made: made,
+					id: s.id, employee: s.employee, day: s.day, lineage: l.lineage, own: l.own, entries: slices.Clone(l.entries), index: index, made: made,
 				})
 				return
 			}

@@ -25,12 +25,14 @@ type entry struct {
 	start, end int
 }
 
-// assignment is a pattern on a term, from a day to another, which is excluded.
+// assignment is a pattern on a term, or on an employee, from a day to another, which
+// is excluded.
 type assignment struct {
 	id       int64
 	lineage  int
-	order    int // later ones lie above
-	term     int
+	order    int       // later ones lie above
+	term     int       // 0 when it is the own one of an employee
+	of       *employee // nil when it is that of a term
 	from, to day
 	cycle    [][]entry
 	anchor   day
@@ -62,6 +64,7 @@ func (a *assignment) entries(d day) []entry {
 type layer struct {
 	assignment int64
 	lineage    int
+	own        bool
 	entries    []entry
 }
 
@@ -71,6 +74,7 @@ type touched struct {
 	employee int
 	day      day
 	lineage  int
+	own      bool    // it came from a pattern of the employee
 	entries  []entry // of that day, when it was touched
 	index    int
 	made     *entered // nil when it is deleted
@@ -112,17 +116,26 @@ func (c *company) layers(e *employee, d day) []layer {
 	}
 	var here []*assignment
 	for _, a := range c.assignments {
-		if a.on(d) && a.term == e.terms[d] {
+		if a.on(d) && (a.of == e || a.of == nil && a.term == e.terms[d]) {
 			here = append(here, a)
 		}
 	}
-	slices.SortFunc(here, func(a, b *assignment) int { return cmp.Or(cmp.Compare(a.order, b.order), cmp.Compare(a.id, b.id)) })
+	// The own ones of an employee lie above those of the term.
+	above := func(a *assignment) int {
+		if a.of != nil {
+			return 1
+		}
+		return 0
+	}
+	slices.SortFunc(here, func(a, b *assignment) int {
+		return cmp.Or(cmp.Compare(above(a), above(b)), cmp.Compare(a.order, b.order), cmp.Compare(a.id, b.id))
+	})
 	var layers []layer
 	for _, a := range here {
 		if a.override {
 			layers = nil
 		}
-		layers = append(layers, layer{a.id, a.lineage, a.entries(d)})
+		layers = append(layers, layer{a.id, a.lineage, a.of != nil, a.entries(d)})
 	}
 	return layers
 }
@@ -155,7 +168,7 @@ func (c *company) withdraw() {
 		}
 		owner := c.employees[t.made.employee]
 		if !owner.locked(t.made.day) {
-			t.made.withdrawn = t.made.employee == t.employee && !c.generated(t) && owner.terms[t.made.day] == 0
+			t.made.withdrawn = !t.own && t.made.employee == t.employee && !c.generated(t) && owner.terms[t.made.day] == 0
 		}
 	}
 }
