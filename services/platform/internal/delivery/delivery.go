@@ -96,11 +96,17 @@ type Error struct {
 	Permanent bool
 	// RetryAfter is how long the other side asks to wait; 0 when it does not say.
 	RetryAfter time.Duration
-	Message    string
+	// Message is for the tenant, and Cause for the log of the process; nil when there is
+	// no more to say.
+	Message string
+	Cause   error
 }
 
 // Error returns the message.
 func (e *Error) Error() string { return e.Message }
+
+// Unwrap returns the cause.
+func (e *Error) Unwrap() error { return e.Cause }
 
 // Refused is an error that further attempts would have alike.
 func Refused(message string) error { return &Error{Permanent: true, Message: message} }

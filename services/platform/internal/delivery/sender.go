@@ -175,6 +175,9 @@ func (s *Sender) send(ctx context.Context, d *Delivery) (result, state string, n
 	var known *Error
 	if errors.As(err, &known) {
 		wait = max(wait, min(known.RetryAfter, s.cfg.RetryMax))
+		if known.Cause != nil {
+			s.deps.Log.InfoContext(ctx, "why a delivery failed", "delivery", d.UID, "cause", known.Cause)
+		}
 	}
 	switch next = now.Add(wait); {
 	case known != nil && known.Permanent:

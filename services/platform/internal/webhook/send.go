@@ -8,7 +8,9 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net"
 	"net/http"
+	"net/url"
 	"os"
 	"strconv"
 	"strings"
@@ -120,7 +122,7 @@ func (t *Transport) Send(ctx context.Context, d *delivery.Delivery) (string, err
 	}
 	response, err := t.client.Do(request)
 	if err != nil {
-		return "", err
+		return "", unreachable(err)
 	}
 	defer response.Body.Close()
 	// A connection is used again when the answer was read.
@@ -136,6 +138,24 @@ func (t *Transport) Send(ctx context.Context, d *delivery.Delivery) (string, err
 	default:
 		return "", &delivery.Error{Message: "The webhook returned " + response.Status + ".", RetryAfter: retryAfter(response.Header, t.clock.Now())}
 	}
+}
+
+// unreachable tells why a webhook could not be called. The URL is left out: that of many
+// a webhook is a secret. What names point to within the network of the operator, and
+// who resolves them there, is for the operator alone.
+func unreachable(err error) error {
+	var call *url.Error
+	if errors.As(err, &call) {
+		err = call.Err
+	}
+	var lookup *net.DNSError
+	switch {
+	case errors.Is(err, errNotPublic):
+		return &delivery.Error{Message: "The address of the webhook " + errNotPublic.Error() + ".", Cause: err}
+	case errors.As(err, &lookup):
+		return &delivery.Error{Message: "The host of the webhook has no address that can be found now.", Cause: err}
+	}
+	return err
 }
 
 // sign sets the headers of Standard Webhooks. The id is the same each time, the

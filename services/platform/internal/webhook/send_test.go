@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"net/netip"
+	"net/url"
 	"os"
 	"path/filepath"
 	"sync"
@@ -198,7 +199,27 @@ func TestNamesThatPointInsideAreRefused(t *testing.T) {
 	b := newBench(t, "https://localhost:"+port, r.caFile)
 	_, err = b.send(t)
 	require.ErrorIs(t, err, errNotPublic)
+	assert.NotRegexp(t, `127\.0\.0\.1|::1`, err.Error(), "what names point to inside is told to nobody")
 	assert.Empty(t, r.requests)
+}
+
+// What a tenant, and the log of the process, read of a webhook that cannot be called has
+// neither the URL, of which a part is often a secret, nor the network of the operator.
+func TestUnreachable(t *testing.T) {
+	t.Parallel()
+	r := newReceiver(t)
+	r.Close()
+	b := newBench(t, r.URL+"/hooks/confidential?token=confidential", r.caFile, "127.0.0.0/8")
+	_, err := b.send(t)
+	require.ErrorContains(t, err, "refused")
+	for ; err != nil; err = errors.Unwrap(err) {
+		assert.NotContains(t, err.Error(), "confidential")
+	}
+
+	lookup := &net.DNSError{Err: "no such host", Name: "db.internal", Server: "10.96.0.10:53", IsNotFound: true}
+	err = unreachable(&url.Error{Op: "Post", URL: "https://db.internal/confidential", Err: &net.OpError{Op: "dial", Net: "tcp", Err: lookup}})
+	assert.NotRegexp(t, `confidential|10\.96`, err.Error())
+	assert.ErrorIs(t, err, lookup, "the operator is told")
 }
 
 func TestGuard(t *testing.T) {
