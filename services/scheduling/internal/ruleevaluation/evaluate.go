@@ -37,6 +37,10 @@ type Violation struct {
 // Evaluator measures the schedules of employees of one time zone. It belongs to one
 // goroutine.
 type Evaluator struct {
+	// Most is how many violations are enough: once there are more, no further rule is
+	// measured. Zero means no bound.
+	Most int
+
 	rules  []Rule
 	days   civil.Range
 	window civil.Range
@@ -45,6 +49,7 @@ type Evaluator struct {
 	// What is known of the employee, of one evaluation.
 	birth          *civil.Date
 	shifts         []Shift
+	longest        int64      // of the shifts, in seconds
 	work, presence []Interval // joined
 	worked         []bool     // by day of the window: whether a shift begins
 	found          []Violation
@@ -62,6 +67,9 @@ func New(zone *civil.Zone, calendar Calendar, rules []Rule, days civil.Range) *E
 func (e *Evaluator) Evaluate(shifts []Shift, birth *civil.Date) []Violation {
 	e.prepare(shifts, birth)
 	for i, r := range e.rules {
+		if e.Most > 0 && len(e.found) > e.Most {
+			break
+		}
 		switch r.ID {
 		case schedulerule.MaxHoursDay, schedulerule.MinorMaxHoursDay:
 			e.hoursOfDays(i, r)
@@ -92,8 +100,10 @@ func (e *Evaluator) prepare(shifts []Shift, birth *civil.Date) {
 	e.worked = slices.Grow(e.worked[:0], e.window.Days())[:e.window.Days()]
 	clear(e.worked)
 	ascending, day := true, 0
+	e.longest = 0
 	for i := range shifts {
 		s := &shifts[i]
+		e.longest = max(e.longest, s.End-s.Start)
 		e.presence = append(e.presence, s.Interval)
 		for _, w := range s.Work {
 			ascending = ascending && (len(e.work) == 0 || e.work[len(e.work)-1].Start <= w.Start)
@@ -149,8 +159,8 @@ func (e *Evaluator) hours(in Interval) int64 {
 // during returns the shifts that touch an interval.
 func (e *Evaluator) during(in Interval) []int {
 	var out []int
-	for i := range e.shifts {
-		if s := &e.shifts[i]; s.Start < in.End && s.End > in.Start && s.Start < s.End {
+	for i := e.from(in.Start - e.longest); i < len(e.shifts) && e.shifts[i].Start < in.End; i++ {
+		if s := &e.shifts[i]; s.End > in.Start && s.Start < s.End {
 			out = append(out, i)
 		}
 	}
@@ -161,12 +171,23 @@ func (e *Evaluator) during(in Interval) []int {
 func (e *Evaluator) begin(days civil.Range) []int {
 	in := e.grid.of(days)
 	var out []int
-	for i := range e.shifts {
-		if s := &e.shifts[i]; s.Start >= in.Start && s.Start < in.End && s.Start < s.End {
+	for i := e.from(in.Start); i < len(e.shifts) && e.shifts[i].Start < in.End; i++ {
+		if s := &e.shifts[i]; s.Start < s.End {
 			out = append(out, i)
 		}
 	}
 	return out
+}
+
+// from returns the first shift that does not begin before an instant.
+func (e *Evaluator) from(at int64) int {
+	first, _ := slices.BinarySearchFunc(e.shifts, at, func(s Shift, at int64) int {
+		if s.Start < at {
+			return -1
+		}
+		return 1
+	})
+	return first
 }
 
 // seconds returns a limit of hours in seconds.

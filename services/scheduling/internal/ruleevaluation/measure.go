@@ -63,12 +63,12 @@ func (e *Evaluator) rows(rule int, r Rule, counts func(day int) bool, shifts fun
 // Shifts that touch or overlap are one stretch, and have no rest between them.
 func (e *Evaluator) restBetween(rule int, r Rule) {
 	asked := e.grid.of(e.days)
+	day := e.days.From
 	for i := 1; i < len(e.presence); i++ {
 		rest := Interval{Start: e.presence[i-1].End, End: e.presence[i].Start}
 		if rest.End < asked.Start || rest.End >= asked.End || rest.End-rest.Start >= r.seconds() {
 			continue
 		}
-		day := e.days.From
 		for e.grid.days[day+1-e.window.From] <= rest.End {
 			day++
 		}

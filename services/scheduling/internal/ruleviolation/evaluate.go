@@ -124,13 +124,16 @@ func evaluate(ctx context.Context, sets []set, days civil.Range, employees []pro
 				evaluator = ruleevaluation.New(e.Zone, sets[k].calendar, sets[k].rules, days)
 				evaluators[key{e.Zone, k}] = evaluator
 			}
-			for _, v := range evaluator.Evaluate(list, births[e.ID]) {
+			left := maxViolations - len(out.GetViolations())
+			evaluator.Most = max(left, 1)
+			found := evaluator.Evaluate(list, births[e.ID])
+			if len(found) > left {
+				return nil, fault.TooLarge(fault.CodeItemLimit,
+					fmt.Sprintf("There are more than %d violations. Name fewer employees, days or rule sets.", maxViolations))
+			}
+			for _, v := range found {
 				out.Violations = append(out.Violations, sets[k].message(e, &v, list))
 			}
-		}
-		if len(out.GetViolations()) > maxViolations {
-			return nil, fault.TooLarge(fault.CodeItemLimit,
-				fmt.Sprintf("There are more than %d violations. Name fewer employees, days or rule sets.", maxViolations))
 		}
 	}
 	return out, nil

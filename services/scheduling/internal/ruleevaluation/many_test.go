@@ -1,0 +1,64 @@
+package ruleevaluation_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/rotaloom/rotaloom/pkg/civil"
+	"github.com/rotaloom/rotaloom/services/scheduling/internal/ruleevaluation"
+	"github.com/rotaloom/rotaloom/services/scheduling/internal/schedulerule"
+)
+
+// everyDay returns days on each of which somebody works from 8 to 23 o'clock.
+func everyDay(zone *civil.Zone, days int) (civil.Range, []ruleevaluation.Shift) {
+	first := civil.Of(1950, time.January, 2)
+	shifts := make([]ruleevaluation.Shift, days)
+	for i := range shifts {
+		work := ruleevaluation.Interval{Start: zone.Unix(first.AddDays(i).At(8 * 3600)), End: zone.Unix(first.AddDays(i).At(23 * 3600))}
+		shifts[i] = ruleevaluation.Shift{ID: int64(i + 1), Interval: work, Work: []ruleevaluation.Interval{work}}
+	}
+	return civil.Range{From: first, To: first.AddDays(days)}, shifts
+}
+
+var broken = []ruleevaluation.Rule{
+	{ID: schedulerule.MaxHoursDay, Limit: 10}, {ID: schedulerule.MinRestBetweenShifts, Limit: 11}, {ID: schedulerule.MaxDaysWeek, Limit: 5},
+}
+
+// One request may ask for some 76 years of one employee. Ten times the days take about
+// ten times as long, not a hundred times.
+func TestTimeGrowsWithTheDays(t *testing.T) {
+	zone, err := civil.LoadZone("Europe/Berlin")
+	require.NoError(t, err)
+	shortest := func(days int) time.Duration {
+		asked, shifts := everyDay(zone, days)
+		evaluator := ruleevaluation.New(zone, ruleevaluation.Calendar{WeekStart: time.Monday, NightEnd: 6 * 3600}, broken, asked)
+		least := time.Hour
+		for range 5 {
+			began := time.Now()
+			found := evaluator.Evaluate(shifts, nil)
+			least = min(least, time.Since(began))
+			assert.Greater(t, len(found), 2*days)
+		}
+		return least
+	}
+	few, many := shortest(2_500), shortest(25_000)
+	assert.Less(t, many, 40*few)
+}
+
+// Who has found enough measures no further rule.
+func TestEnoughViolations(t *testing.T) {
+	t.Parallel()
+	zone, err := civil.LoadZone("Europe/Berlin")
+	require.NoError(t, err)
+	days, shifts := everyDay(zone, 100)
+	evaluator := ruleevaluation.New(zone, ruleevaluation.Calendar{WeekStart: time.Monday, NightEnd: 6 * 3600}, broken, days)
+	evaluator.Most = 50
+	assert.Len(t, evaluator.Evaluate(shifts, nil), 100, "those of the first rule")
+	evaluator.Most = 100
+	assert.Len(t, evaluator.Evaluate(shifts, nil), 199)
+	evaluator.Most = 0
+	assert.Len(t, evaluator.Evaluate(shifts, nil), 213)
+}
