@@ -88,8 +88,10 @@ func (h *Handler) notify(ctx context.Context, list []*platformv1.GenericNotifica
 	}
 	now, out := h.deps.Clock.Now(), &platformv1.NotifyResponse{}
 	var messages []*message
+	left := maxSent
 	for _, n := range list {
 		m := &message{
+			left:         &left,
 			notification: n, values: values, now: now, giveUpAt: h.deps.Sender.GiveUpAt(),
 			until: until(n, now, h.deps.Zone), preferences: acceptlanguage.From(ctx),
 		}

@@ -13,6 +13,7 @@ import (
 
 	"github.com/google/uuid"
 	"golang.org/x/text/language"
+	"google.golang.org/protobuf/proto"
 
 	"github.com/rotaloom/rotaloom/pkg/acceptlanguage"
 	"github.com/rotaloom/rotaloom/pkg/fault"
@@ -35,6 +36,8 @@ type message struct {
 	deliveries      []*delivery.Delivery
 	// told are the addresses that have a delivery.
 	told map[string]bool
+	// left is how many bytes the texts of the request may still have.
+	left *int
 }
 
 // write writes the deliveries of a message. Nobody gets it twice.
@@ -133,8 +136,7 @@ func (m *message) mail(person *commonsv1.Contact, address, employees string) err
 	if !genericnotification.IsAddress(address) {
 		d.State, d.Error = delivery.Failed, "The address of the person is no e-mail address."
 	}
-	m.add(d, key, d.Content.GetSubject(), d.Content.GetText())
-	return nil
+	return m.add(d, key, d.Content.GetSubject(), d.Content.GetText())
 }
 
 // call writes what webhooks get.
@@ -163,7 +165,9 @@ func (m *message) call(hooks []*platformv1.Webhook, persons []*commonsv1.Contact
 		}
 		d.WebhookID, d.Address = w.GetId(), w.GetUrl()
 		d.Content = &platformv1.DeliveryContent{Subject: texts.subject(), Payload: payload}
-		m.add(d, fmt.Sprint("webhook ", w.GetId()), string(said))
+		if err := m.add(d, fmt.Sprint("webhook ", w.GetId()), string(said)); err != nil {
+			return err
+		}
 	}
 	return nil
 }
@@ -192,8 +196,16 @@ func (m *message) delivery(channel string) (*delivery.Delivery, error) {
 	}, nil
 }
 
+// maxSent bounds all texts of a request, in bytes. A request of some lines could
+// otherwise have as many texts as there are recipients written, all at once.
+const maxSent = 32 << 20
+
 // add adds a delivery, with what tells whether another one says the same.
-func (m *message) add(d *delivery.Delivery, said ...string) {
+func (m *message) add(d *delivery.Delivery, said ...string) error {
+	if *m.left -= proto.Size(d.Content); *m.left < 0 {
+		return fault.TooLarge(fault.CodeItemLimit,
+			fmt.Sprintf("The messages to all recipients have more than %d bytes. Name fewer recipients, or give shorter values.", maxSent))
+	}
 	if !m.until.IsZero() {
 		hash := sha256.New()
 		for _, part := range append([]string{fmt.Sprint(m.notification.GetId())}, said...) {
@@ -203,4 +215,5 @@ func (m *message) add(d *delivery.Delivery, said ...string) {
 		d.Fingerprint, d.Until = hash.Sum(nil), m.until
 	}
 	m.deliveries = append(m.deliveries, d)
+	return nil
 }
