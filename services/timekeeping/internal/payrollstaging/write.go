@@ -12,6 +12,7 @@ import (
 	"google.golang.org/protobuf/proto"
 
 	"github.com/rotaloom/rotaloom/pkg/fault"
+	"github.com/rotaloom/rotaloom/pkg/protofield"
 	"github.com/rotaloom/rotaloom/pkg/rpc/parts"
 	timekeepingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/timekeeping/v1"
 )
@@ -105,6 +106,9 @@ func (w *textWriter) row(values []string) error {
 	return w.piece()
 }
 
+// textPieces is the field of a text that holds its pieces.
+var textPieces = protofield.MustNumber(&timekeepingv1.PayrollExportText{}, "pieces")
+
 // piece sends what was written, or keeps it for the answer.
 func (w *textWriter) piece() error {
 	w.csv.Flush()
@@ -117,7 +121,7 @@ func (w *textWriter) piece() error {
 		w.out.Pieces = append(w.out.Pieces, piece)
 		return nil
 	}
-	fields := protowire.AppendBytes(protowire.AppendTag(nil, 1, protowire.BytesType), piece)
+	fields := protowire.AppendBytes(protowire.AppendTag(nil, textPieces, protowire.BytesType), piece)
 	_, err := parts.Send(w.ctx, fields)
 	return err
 }

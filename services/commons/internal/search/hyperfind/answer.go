@@ -5,8 +5,26 @@ import (
 
 	"google.golang.org/protobuf/encoding/protowire"
 
+	"github.com/rotaloom/rotaloom/pkg/protofield"
 	"github.com/rotaloom/rotaloom/pkg/rpc/parts"
+	commonv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/common/v1"
 	commonsv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/commons/v1"
+)
+
+// Numbers of the fields that are written as bytes.
+var (
+	answerCount       = protofield.MustShort(&commonsv1.HyperfindAnswer{}, "count")
+	answerResult      = protofield.MustShort(&commonsv1.HyperfindAnswer{}, "result")
+	resultRefs        = protofield.MustShort(&commonsv1.HyperfindResult{}, "refs")
+	resultPersons     = protofield.MustShort(&commonsv1.HyperfindResult{}, "base_persons")
+	refItems          = protofield.MustShort(&commonsv1.HyperfindRefList{}, "refs")
+	refID             = protofield.MustShort(&commonv1.Ref{}, "id")
+	refQualifier      = protofield.MustShort(&commonv1.Ref{}, "qualifier")
+	personItems       = protofield.MustShort(&commonsv1.HyperfindPersonList{}, "persons")
+	personID          = protofield.MustShort(&commonsv1.HyperfindPerson{}, "person_id")
+	personNumber      = protofield.MustShort(&commonsv1.HyperfindPerson{}, "person_number")
+	personFullName    = protofield.MustShort(&commonsv1.HyperfindPerson{}, "full_name")
+	personDisplayName = protofield.MustShort(&commonsv1.HyperfindPerson{}, "display_name")
 )
 
 // pieceBytes is how large a piece of a list is, about: what one part of an
@@ -32,8 +50,7 @@ type answer struct {
 	refs, persons pieces
 }
 
-// add adds a person: a Ref, {id = 1, qualifier = 2}, and a HyperfindPerson,
-// {person_id = 1, person_number = 2, full_name = 3, display_name = 4}.
+// add adds a person: a Ref and a HyperfindPerson. Both begin with an id and a number.
 func (a *answer) add(id int64, number, name []byte) {
 	if a.count++; a.count > a.limit {
 		a.refs, a.persons = nil, nil
@@ -41,35 +58,39 @@ func (a *answer) add(id int64, number, name []byte) {
 	}
 	size := 1 + protowire.SizeVarint(uint64(id)) + 1 + protowire.SizeBytes(len(number))
 	ref := a.refs.next()
-	*ref = appendNamed(appendLength(*ref, 1, size), id, number)
+	*ref = appendNamed(appendLength(*ref, refItems, size), refID, refQualifier, id, number)
 	person := a.persons.next()
-	*person = appendNamed(appendLength(*person, 1, size+2*(1+protowire.SizeBytes(len(name)))), id, number)
-	*person = protowire.AppendBytes(protowire.AppendTag(*person, 3, protowire.BytesType), name)
-	*person = protowire.AppendBytes(protowire.AppendTag(*person, 4, protowire.BytesType), name)
+	*person = appendLength(*person, personItems, size+2*(1+protowire.SizeBytes(len(name))))
+	*person = appendNamed(*person, personID, personNumber, id, number)
+	*person = protowire.AppendBytes(protowire.AppendTag(*person, personFullName, protowire.BytesType), name)
+	*person = protowire.AppendBytes(protowire.AppendTag(*person, personDisplayName, protowire.BytesType), name)
 }
 
 func appendLength(dst []byte, field protowire.Number, size int) []byte {
 	return protowire.AppendVarint(protowire.AppendTag(dst, field, protowire.BytesType), uint64(size))
 }
 
-func appendNamed(dst []byte, id int64, number []byte) []byte {
-	dst = protowire.AppendVarint(protowire.AppendTag(dst, 1, protowire.VarintType), uint64(id))
-	return protowire.AppendBytes(protowire.AppendTag(dst, 2, protowire.BytesType), number)
+func appendNamed(dst []byte, idField, numberField protowire.Number, id int64, number []byte) []byte {
+	dst = protowire.AppendVarint(protowire.AppendTag(dst, idField, protowire.VarintType), uint64(id))
+	return protowire.AppendBytes(protowire.AppendTag(dst, numberField, protowire.BytesType), number)
 }
 
 // message returns the collected persons, or the last of them when the caller
 // takes the others in parts. It carries its fields as bytes.
 func (a *answer) message(ctx context.Context) (*commonsv1.HyperfindAnswer, error) {
-	fields := protowire.AppendVarint(protowire.AppendTag(nil, 1, protowire.VarintType), uint64(a.count))
-	for i, list := range []pieces{a.refs, a.persons} {
-		if len(list) == 0 {
-			list = pieces{nil} // Empty, and there all the same.
+	fields := protowire.AppendVarint(protowire.AppendTag(nil, answerCount, protowire.VarintType), uint64(a.count))
+	for _, list := range []struct {
+		field protowire.Number
+		pieces
+	}{{resultRefs, a.refs}, {resultPersons, a.persons}} {
+		if len(list.pieces) == 0 {
+			list.pieces = pieces{nil} // Empty, and there all the same.
 		}
-		for _, piece := range list {
+		for _, piece := range list.pieces {
 			// A HyperfindResult with some of a list: all of them merge.
 			size := 1 + protowire.SizeBytes(len(piece))
-			fields = appendLength(fields, 2, size)
-			fields = append(appendLength(fields, protowire.Number(i+1), len(piece)), piece...)
+			fields = appendLength(fields, answerResult, size)
+			fields = append(appendLength(fields, list.field, len(piece)), piece...)
 			if len(fields) < pieceBytes || !parts.Requested(ctx) {
 				continue
 			}

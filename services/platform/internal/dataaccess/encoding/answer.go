@@ -11,21 +11,31 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/civil"
 	"github.com/rotaloom/rotaloom/pkg/domain/dataelement"
 	"github.com/rotaloom/rotaloom/pkg/fault"
+	"github.com/rotaloom/rotaloom/pkg/protofield"
 	platformv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/platform/v1"
 	"github.com/rotaloom/rotaloom/services/platform/internal/dataaccess/table"
 )
 
 // Numbers of the fields that are written as bytes: a large answer is as many
 // attributes as a thousand rows have columns, and no message is built for one.
-const (
-	answerData = 2
+var (
+	answerData = protofield.MustShort(&platformv1.DataAnswer{}, "data")
 
-	nodeKey, nodeCoreKey, nodeAttributes, nodeChildren = 1, 2, 3, 4
-	nodeSummaries, nodeRootEntity, nodeCustom          = 5, 6, 7
+	nodeKey        = protofield.MustShort(&platformv1.DataNode{}, "key")
+	nodeCoreKey    = protofield.MustShort(&platformv1.DataNode{}, "core_entity_key")
+	nodeAttributes = protofield.MustShort(&platformv1.DataNode{}, "attributes")
+	nodeChildren   = protofield.MustShort(&platformv1.DataNode{}, "children")
+	nodeSummaries  = protofield.MustShort(&platformv1.DataNode{}, "summary_list_display")
+	nodeRootEntity = protofield.MustShort(&platformv1.DataNode{}, "root_entity")
+	nodeCustom     = protofield.MustShort(&platformv1.DataNode{}, "custom_properties")
 
-	listItems = 1 // of the messages that are bare lists
+	nodeItems      = protofield.MustShort(&platformv1.DataNodes{}, "nodes")
+	attributeItems = protofield.MustShort(&platformv1.DataAttributes{}, "attributes")
 
-	attributeKey, attributeAlias, attributeRaw, attributeValue = 1, 2, 3, 4
+	attributeKey   = protofield.MustShort(&platformv1.DataAttribute{}, "key")
+	attributeAlias = protofield.MustShort(&platformv1.DataAttribute{}, "alias")
+	attributeRaw   = protofield.MustShort(&platformv1.DataAttribute{}, "raw_value")
+	attributeValue = protofield.MustShort(&platformv1.DataAttribute{}, "value")
 )
 
 // maxAnswerBytes bounds the nodes of an answer. It is what the edge takes, but
@@ -137,7 +147,7 @@ func (w *Writer) child(dst []byte, t *table.Table, node int32) []byte {
 	body = appendBytes(body, nodeRootEntity, entity)
 	body = appendLength(body, nodeCustom, 0)
 	w.scratch = body
-	return appendBytes(dst, listItems, body)
+	return appendBytes(dst, nodeItems, body)
 }
 
 // rowKey appends which row and which period a node is.
@@ -200,7 +210,7 @@ func (w *Writer) attributes(dst []byte, t *table.Table, node int32) []byte {
 		there := c.Failed == "" && c.There[cell]
 		if there && c.Kind == dataelement.String {
 			text := c.Texts[cell] // The same in both forms.
-			list = append(appendLength(list, listItems, size+2*sizeOf(len(text))), c.Head...)
+			list = append(appendLength(list, attributeItems, size+2*sizeOf(len(text))), c.Head...)
 			list = appendBytes(appendBytes(list, attributeRaw, text), attributeValue, text)
 			continue
 		}
@@ -208,7 +218,7 @@ func (w *Writer) attributes(dst []byte, t *table.Table, node int32) []byte {
 			w.raw, w.value = c.AppendRaw(w.raw[:0], cell), c.AppendValue(w.value[:0], cell)
 			size += sizeOf(len(w.raw)) + sizeOf(len(w.value))
 		}
-		list = append(appendLength(list, listItems, size), c.Head...)
+		list = append(appendLength(list, attributeItems, size), c.Head...)
 		if there {
 			list = appendBytes(appendBytes(list, attributeRaw, w.raw), attributeValue, w.value)
 		}

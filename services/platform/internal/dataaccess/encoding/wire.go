@@ -2,15 +2,21 @@ package encoding
 
 import (
 	"google.golang.org/protobuf/encoding/protowire"
+	"google.golang.org/protobuf/types/known/structpb"
 
 	"github.com/rotaloom/rotaloom/pkg/domain/dataelement"
+	"github.com/rotaloom/rotaloom/pkg/protofield"
 )
 
-// Fields of google.protobuf.Struct and Value.
-const (
-	structFields         = 1
-	entryKey, entryValue = 1, 2
-	textValue, treeValue = 3, 5
+// Fields of google.protobuf.Struct and Value. An entry of a map has its key and its value
+// under the numbers that the format of protobuf gives them.
+var (
+	structFields = protofield.MustShort(&structpb.Struct{}, "fields")
+	entry        = (&structpb.Struct{}).ProtoReflect().Descriptor().Fields().ByNumber(structFields)
+	entryKey     = entry.MapKey().Number()
+	entryValue   = entry.MapValue().Number()
+	textValue    = protofield.MustShort(&structpb.Value{}, "string_value")
+	treeValue    = protofield.MustShort(&structpb.Value{}, "struct_value")
 )
 
 // appendLength appends how a field of some bytes begins. Numbers of fields are

@@ -31,13 +31,13 @@ func payCodeEditTemplate(t *schedulingv1.PayCodeEditTemplate) (Template, error) 
 	if err := head.message(&schedulingv1.PayCodeEdit{PayCodeRef: t.GetPayCode()}); err != nil {
 		return Template{}, err
 	}
-	head.hole(4, formDate, 0)
-	head.hole(5, formDate, lastDay*civil.SecondsPerDay)
+	head.hole(editStartDate, formDate, 0)
+	head.hole(editEndDate, formDate, lastDay*civil.SecondsPerDay)
 	if starts {
-		head.hole(6, formClock, out.Start)
+		head.hole(editStart, formClock, out.Start)
 	}
 	if ends {
-		head.hole(7, formClock, out.End)
+		head.hole(editEnd, formClock, out.End)
 	}
 	if err := head.message(payCodeEditBody(t)); err != nil {
 		return Template{}, err
@@ -72,7 +72,7 @@ func payCodeEditBody(t *schedulingv1.PayCodeEditTemplate) *schedulingv1.PayCodeE
 
 func availabilityTemplate(t *schedulingv1.AvailabilityTemplate, of *numbers) (Template, error) {
 	out := Template{Kind: KindAvailability, End: civil.SecondsPerDay, lockedAt: -1}
-	out.sections[0].hole(3, formDate, 0)
+	out.sections[0].hole(availabilityDate, formDate, 0)
 	if err := out.sections[0].message(&schedulingv1.Availability{Generated: yes, Deleted: no}); err != nil {
 		return Template{}, err
 	}
@@ -118,8 +118,8 @@ func tagTemplate(t *schedulingv1.ScheduleTagTemplate, of *numbers) (Template, er
 		}
 	}
 	head := &out.sections[0]
-	head.hole(3, formDateTime, out.Start)
-	head.hole(4, formDateTime, out.End)
+	head.hole(tagStart, formDateTime, out.Start)
+	head.hole(tagEnd, formDateTime, out.End)
 	onCall := false
 	for i, s := range t.GetSegments() {
 		if i == 0 {

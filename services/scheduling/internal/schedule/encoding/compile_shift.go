@@ -16,8 +16,8 @@ func shiftTemplate(t *schedulingv1.ShiftTemplate, of *numbers, mergeBreaks bool)
 	}
 	out := Template{Kind: KindShift, Start: start, End: end}
 	head := &out.sections[0]
-	head.hole(3, formDateTime, start)
-	head.hole(4, formDateTime, end)
+	head.hole(shiftStart, formDateTime, start)
+	head.hole(shiftEnd, formDateTime, end)
 	flags := &schedulingv1.Shift{
 		Label: t.GetLabel(), Generated: yes, Open: no, Locked: proto.Bool(t.GetLocked()),
 	}
@@ -54,9 +54,9 @@ func shiftTemplate(t *schedulingv1.ShiftTemplate, of *numbers, mergeBreaks bool)
 
 func appendSegment(tail *section, series int32, s segment.Segment, from *schedulingv1.ShiftTemplateSegment) error {
 	var sub section
-	sub.id(1, series)
-	sub.hole(2, formDateTime, int32(s.Start))
-	sub.hole(3, formDateTime, int32(s.End))
+	sub.id(segmentID, series)
+	sub.hole(segmentStart, formDateTime, int32(s.Start))
+	sub.hole(segmentEnd, formDateTime, int32(s.End))
 	rest := &schedulingv1.ShiftSegment{
 		SegmentTypeRef:       from.GetSegmentType(),
 		Type:                 from.GetSegmentType().GetQualifier(),
@@ -76,7 +76,7 @@ func appendSegment(tail *section, series int32, s segment.Segment, from *schedul
 	if err := sub.message(rest); err != nil {
 		return err
 	}
-	tail.nested(12, &sub)
+	tail.nested(shiftSegment, &sub)
 	return nil
 }
 

@@ -31,9 +31,9 @@ func (w *writer) scheduledHolidays() []byte {
 	for _, i := range asAsked(w.Persons) {
 		p := &w.Persons[i]
 		for _, h := range w.Holidays {
-			out = protowire.AppendTag(out, 1, protowire.BytesType)
+			out = protowire.AppendTag(out, holidayItems, protowire.BytesType)
 			out = protowire.AppendVarint(out, uint64(1+len(p.Ref)+len(h.Fields)))
-			out = protowire.AppendTag(out, 2, protowire.BytesType)
+			out = protowire.AppendTag(out, holidayEmployee, protowire.BytesType)
 			out = append(out, p.Ref...)
 			out = append(out, h.Fields...)
 		}

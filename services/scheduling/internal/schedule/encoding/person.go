@@ -68,9 +68,9 @@ func IDsOf(persons []Person) []int64 {
 // length before it.
 func appendRef(dst []byte, e *projection.Employee) []byte {
 	dst = protowire.AppendVarint(dst, uint64(refBody(e)))
-	dst = protowire.AppendTag(dst, 1, protowire.VarintType)
+	dst = protowire.AppendTag(dst, refID, protowire.VarintType)
 	dst = protowire.AppendVarint(dst, uint64(e.ID))
-	dst = protowire.AppendTag(dst, 2, protowire.BytesType)
+	dst = protowire.AppendTag(dst, refQualifier, protowire.BytesType)
 	return protowire.AppendString(dst, e.PersonNumber)
 }
 

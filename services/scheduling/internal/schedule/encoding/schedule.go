@@ -15,22 +15,6 @@ import (
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/schedule/request"
 )
 
-// Numbers of the fields of Schedule.
-const (
-	fieldShifts = iota + 1
-	fieldOpenShifts
-	fieldOpenSummary
-	fieldPayCodeEdits
-	fieldLeaveEdits
-	fieldAvailabilities
-	fieldHolidays
-	fieldDayLocks
-	fieldTags
-	fieldDays
-	fieldEmployees
-	fieldJobs
-)
-
 // maxAnswerBytes bounds an answer, which is refused before it is put
 // together. It is what the edge takes.
 const maxAnswerBytes = 64 << 20
@@ -131,14 +115,14 @@ func (w *writer) openSummary() []byte {
 		}
 		merged[len(merged)-1].shifts++
 	}
-	out := appendVarint(nil, 1, uint64(len(w.Open)))
+	out := appendVarint(nil, summaryTotal, uint64(len(w.Open)))
 	for _, c := range merged {
-		message := appendText(nil, 1, c.day.Append(nil))
-		message = appendVarint(message, 2, uint64(c.shifts))
+		message := appendText(nil, countDate, c.day.Append(nil))
+		message = appendVarint(message, countShifts, uint64(c.shifts))
 		if c.job != nil {
-			message = appendText(message, 3, c.job)
+			message = appendText(message, countJob, c.job)
 		}
-		out = appendText(out, 2, message)
+		out = appendText(out, summaryCounts, message)
 	}
 	return out
 }
@@ -154,16 +138,16 @@ func (w *writer) dayLocks() []byte {
 		for w.Persons[at].ID != lock.EmployeeID {
 			at++
 		}
-		message = appendVarint(message[:0], 1, uint64(lock.ID))
-		message = protowire.AppendTag(message, 2, protowire.BytesType)
+		message = appendVarint(message[:0], lockID, uint64(lock.ID))
+		message = protowire.AppendTag(message, lockEmployee, protowire.BytesType)
 		message = append(message, w.Persons[at].Ref...)
-		message = appendText(message, 3, lock.Days.From.At(0).Append(nil))
-		message = appendText(message, 4, lock.Days.To.At(0).Append(nil))
-		for _, flag := range []protowire.Number{5, 6, 7} {
+		message = appendText(message, lockStart, lock.Days.From.At(0).Append(nil))
+		message = appendText(message, lockEnd, lock.Days.To.At(0).Append(nil))
+		for _, flag := range lockFlags {
 			message = appendVarint(message, flag, 0)
 		}
-		message = appendVarint(message, 8, 1)
-		out = appendText(out, 1, message)
+		message = appendVarint(message, lockVersion, 1)
+		out = appendText(out, lockItems, message)
 	}
 	return out
 }
@@ -207,14 +191,14 @@ func (w *writer) scheduleDays() []byte {
 		for _, i := range order {
 			p := &w.Persons[i]
 			flags := has[int(i)*days+day]
-			out = protowire.AppendTag(out, 1, protowire.BytesType)
+			out = protowire.AppendTag(out, dayItems, protowire.BytesType)
 			out = protowire.AppendVarint(out, uint64(scheduleDaySize(p)))
-			out = protowire.AppendTag(out, 1, protowire.BytesType)
+			out = protowire.AppendTag(out, dayEmployee, protowire.BytesType)
 			out = append(out, p.Ref...)
-			out = appendText(out, 2, text)
-			out = appendVarint(out, 3, uint64(flags&hasShift))
-			out = appendVarint(out, 4, uint64(flags&hasPayCodeEdit)/hasPayCodeEdit)
-			out = appendVarint(out, 5, holiday)
+			out = appendText(out, dayDay, text)
+			out = appendVarint(out, dayHasShift, uint64(flags&hasShift))
+			out = appendVarint(out, dayHasPayCodeEdit, uint64(flags&hasPayCodeEdit)/hasPayCodeEdit)
+			out = appendVarint(out, dayHasHoliday, holiday)
 		}
 	}
 	return out
@@ -229,7 +213,7 @@ func (w *writer) employees() []byte {
 	}
 	out := make([]byte, 0, size)
 	for _, i := range asAsked(w.Persons) {
-		out = protowire.AppendTag(out, 1, protowire.BytesType)
+		out = protowire.AppendTag(out, employeeItems, protowire.BytesType)
 		out = append(out, w.Persons[i].Ref...)
 	}
 	return out

@@ -11,23 +11,6 @@ import (
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/schedule/segment"
 )
 
-// Numbers of the fields that are looked for in a stored item.
-const (
-	shiftStart, shiftEnd   = 3, 4
-	editEndDate, editStart = 5, 6
-	leaveEndDate           = 4
-	leaveStart             = 5
-)
-
-var (
-	versionFields  = [Kinds]protowire.Number{10, 27, 6, 9, 19}
-	relationFields = [Kinds]protowire.Number{11, 30, 8, 11, 20}
-	lockedFields   = [Kinds]protowire.Number{8, 23, 0, 0, 15}
-)
-
-// jobPaths lead to the job of a stored item: that of its first segment.
-var jobPaths = [Kinds][]protowire.Number{KindShift: {12, 6}, KindPayCodeEdit: {14}}
-
 var errMalformed = errors.New("the stored message is malformed")
 
 // StoredTemplate cuts a stored item into the sections of a template without
@@ -63,7 +46,7 @@ func StoredTemplate(body []byte, k Kind, day civil.Date) (*Template, error) {
 	}
 	t.sections = [3]section{{text: body[:cut[0]]}, {text: body[cut[0]:cut[1]]}, {text: body[cut[1]:]}}
 	t.size = int32(len(body))
-	t.location = string(nestedValue(nestedValue(body, jobPaths[k]...), 2))
+	t.location = string(nestedValue(nestedValue(body, jobPaths[k]...), refQualifier))
 	return t, nil
 }
 

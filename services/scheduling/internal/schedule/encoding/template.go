@@ -24,26 +24,6 @@ const (
 	Kinds
 )
 
-// Numbers of the fields that all kinds have in common.
-const (
-	fieldID       = 1
-	fieldEmployee = 2
-)
-
-// The tags of the fields in which the kinds differ.
-var (
-	versionTags = [Kinds][]byte{
-		tag(10, protowire.VarintType), tag(27, protowire.VarintType),
-		tag(6, protowire.VarintType), tag(9, protowire.VarintType), tag(19, protowire.VarintType),
-	}
-	relationTags = [Kinds][]byte{
-		tag(11, protowire.BytesType), tag(30, protowire.BytesType),
-		tag(8, protowire.BytesType), tag(11, protowire.BytesType), tag(20, protowire.BytesType),
-	}
-)
-
-func tag(field protowire.Number, t protowire.Type) []byte { return protowire.AppendTag(nil, field, t) }
-
 // form says what is written into a hole.
 type form uint8
 

@@ -40,7 +40,7 @@ func (w *writer) size(e *Entry) int {
 	return n
 }
 
-// listSize is the length of a list message with the entries as its field 1.
+// listSize is the length of a list message with the entries as its items.
 func (w *writer) listSize(entries []Entry) int {
 	total := 0
 	for i := range entries {
@@ -80,7 +80,7 @@ func (w *writer) piece(field protowire.Number, entries []Entry, other []byte) {
 // items appends the items of a list.
 func (w *writer) items(entries []Entry) {
 	for i := range entries {
-		w.out = append(w.out, byte(protowire.EncodeTag(1, protowire.BytesType)))
+		w.out = append(w.out, itemTag)
 		w.out = protowire.AppendVarint(w.out, uint64(w.size(&entries[i])))
 		w.entry(&entries[i])
 	}
@@ -89,10 +89,10 @@ func (w *writer) items(entries []Entry) {
 // entry appends the message of an entry.
 func (w *writer) entry(e *Entry) {
 	t := e.Template
-	w.out = append(w.out, byte(protowire.EncodeTag(fieldID, protowire.VarintType)))
+	w.out = append(w.out, idTag)
 	w.out = protowire.AppendVarint(w.out, uint64(e.ID))
 	if e.Employee >= 0 {
-		w.out = append(w.out, byte(protowire.EncodeTag(fieldEmployee, protowire.BytesType)))
+		w.out = append(w.out, employeeTag)
 		w.out = append(w.out, w.Persons[e.Employee].Ref...)
 	}
 	var at [len(t.sections)]int
