@@ -5,12 +5,14 @@ package pg
 
 import (
 	"cmp"
+	"context"
 	"fmt"
 	"time"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
 
+	"github.com/rotaloom/rotaloom/pkg/civil"
 	"github.com/rotaloom/rotaloom/pkg/obs"
 	"github.com/rotaloom/rotaloom/pkg/tracing"
 )
@@ -55,6 +57,10 @@ func (c Config) poolConfig() (*pgxpool.Config, error) {
 	// Without jitter, connections opened together are replaced together.
 	pc.MaxConnLifetimeJitter = pc.MaxConnLifetime / 10
 	pc.PingTimeout = cmp.Or(c.ConnectTimeout, 5*time.Second)
+	pc.AfterConnect = func(_ context.Context, conn *pgx.Conn) error {
+		civil.Register(conn.TypeMap())
+		return nil
+	}
 	c.connSettings(pc.ConnConfig)
 	if c.pooled() {
 		c.poolerSettings(pc.ConnConfig)

@@ -67,10 +67,10 @@ func newLocations(pool *pg.Pool, rules *rowvisibility.Rules) *dataelement.Table[
 
 // A version of a location, cut where its path changes.
 const readVersions = `
-SELECT v.location_id, l.persistent_id, greatest(v.from_date, p.from_date) - '1970-01-01'::date, least(v.to_date, p.to_date) - '1970-01-01'::date,
+SELECT v.location_id, l.persistent_id, greatest(v.from_date, p.from_date), least(v.to_date, p.to_date),
        v.name, coalesce(v.external_id, ''), coalesce(t.name, ''), coalesce(j.name, ''), p.path, coalesce(above.name, ''),
        left(p.path, greatest(0, length(p.path) - length(v.name) - 1)), v.parent_id, p.depth,
-       v.from_date - '1970-01-01'::date, v.to_date - '1970-01-01'::date, v.body
+       v.from_date, v.to_date, v.body
 FROM location_version v
 JOIN location l ON l.tenant_id = v.tenant_id AND l.id = v.location_id
 JOIN location_path p ON p.tenant_id = v.tenant_id AND p.location_id = v.location_id
@@ -159,9 +159,9 @@ func scanVersions(rows pgx.Rows, found map[int64]*location) error {
 		var persistentID string
 		var body []byte
 		v := version{body: &commonsv1.Location{}}
-		if err := rows.Scan(&id, &persistentID, (*int32)(&v.days.From), (*int32)(&v.days.To), &v.name, &v.externalID, &v.kind, &v.job,
+		if err := rows.Scan(&id, &persistentID, &v.days.From, &v.days.To, &v.name, &v.externalID, &v.kind, &v.job,
 			&v.path, &v.parentName, &v.parentPath, &v.parentID, &v.depth,
-			(*int32)(&v.since), (*int32)(&v.until), &body); err != nil {
+			&v.since, &v.until, &body); err != nil {
 			return err
 		}
 		if err := proto.Unmarshal(body, v.body); err != nil {

@@ -42,7 +42,7 @@ type person struct {
 	id                        int64
 	number, fullName          string
 	texts                     [personTexts]string
-	hired, born, senior       *int32
+	hired, born, senior       *civil.Date
 	managerName               *string
 	body                      *commonsv1.Person
 	status, account, labor    []dated
@@ -168,9 +168,9 @@ func lastDay(days civil.Range) civil.Date {
 	return days.To - 1
 }
 
-func dayOf(days *int32) value {
-	if days == nil {
+func dayOf(day *civil.Date) value {
+	if day == nil {
 		return value{}
 	}
-	return dataelement.Day(civil.Date(*days))
+	return dataelement.Day(*day)
 }

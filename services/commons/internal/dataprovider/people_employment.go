@@ -6,7 +6,6 @@ import (
 
 	"google.golang.org/protobuf/proto"
 
-	"github.com/rotaloom/rotaloom/pkg/civil"
 	"github.com/rotaloom/rotaloom/pkg/domain/dataelement"
 	commonsv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/commons/v1"
 )
@@ -70,10 +69,10 @@ func costCenter(p *person, at at) value {
 }
 
 func yearsOfService(p *person, at at) value {
-	if p.hired == nil || civil.Date(*p.hired) > at.Last() {
+	if p.hired == nil || *p.hired > at.Last() {
 		return value{}
 	}
-	year, month, day := civil.Date(*p.hired).Civil()
+	year, month, day := p.hired.Civil()
 	lastYear, lastMonth, last := at.Last().Civil()
 	years := lastYear - year
 	if lastMonth < month || lastMonth == month && last < day {

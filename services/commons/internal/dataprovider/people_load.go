@@ -85,7 +85,7 @@ func (l list) sql() string {
 	if l.from != "from_date" {
 		days = " AND $3::date IS NOT NULL AND $4::date IS NOT NULL"
 	}
-	columns := append([]string{"person_id", l.from + " - '1970-01-01'::date", l.to + " - '1970-01-01'::date", l.amount}, l.texts...)
+	columns := append([]string{"person_id", l.from, l.to, l.amount}, l.texts...)
 	return fmt.Sprintf(`SELECT %s FROM %s WHERE tenant_id = $1 AND person_id = ANY($2)%s ORDER BY person_id, 2, %d`,
 		strings.Join(columns, ", "), l.table, days, min(len(columns), 5))
 }
@@ -99,8 +99,8 @@ func personSQL(needs uint64) string {
 		manager = "m.full_name"
 		join = ` LEFT JOIN person m ON m.tenant_id = p.tenant_id AND m.person_number = p.supervisor_person_number AND p.supervisor_person_number <> ''`
 	}
-	return `SELECT p.id, p.person_number, p.full_name, p.hire_date - '1970-01-01'::date, p.birth_date - '1970-01-01'::date,
-		p.seniority_rank_date - '1970-01-01'::date, ` + body + `, ` + manager + `, ` + personColumns + `
+	return `SELECT p.id, p.person_number, p.full_name, p.hire_date, p.birth_date,
+		p.seniority_rank_date, ` + body + `, ` + manager + `, ` + personColumns + `
 		FROM person p` + join + ` WHERE p.tenant_id = $1 AND p.id = ANY($2)`
 }
 
@@ -199,7 +199,7 @@ func (c *crowd) scan(rows pgx.Rows) error {
 func (l list) scan(rows pgx.Rows, c *crowd) error {
 	var id int64
 	var d dated
-	places := []any{&id, (*int32)(&d.days.From), (*int32)(&d.days.To), &d.amount}
+	places := []any{&id, &d.days.From, &d.days.To, &d.amount}
 	for i := range l.texts {
 		places = append(places, &d.texts[i])
 	}

@@ -38,11 +38,11 @@ var _ commonsv1.EmployeeDayServiceServer = (*Handler)(nil)
 func New(pool *pg.Pool) *Handler { return &Handler{pool: pool} }
 
 const readPrimaryJobs = `
-SELECT person_id, from_date - '1970-01-01'::date, to_date - '1970-01-01'::date, organization_path FROM primary_labor_account
+SELECT person_id, from_date, to_date, organization_path FROM primary_labor_account
 WHERE tenant_id = $1 AND person_id = ANY($2) AND from_date < $4 AND to_date > $3 ORDER BY person_id, from_date`
 
 const readPayRules = `
-SELECT person_id, from_date - '1970-01-01'::date, to_date - '1970-01-01'::date, pay_rule_name FROM pay_rule_assignment
+SELECT person_id, from_date, to_date, pay_rule_name FROM pay_rule_assignment
 WHERE tenant_id = $1 AND person_id = ANY($2) AND from_date < $4 AND to_date > $3 ORDER BY person_id, from_date`
 
 // ReadEmployeeDays returns what holds of employees on some days.
@@ -67,7 +67,7 @@ func (h *Handler) ReadEmployeeDays(ctx context.Context, req *commonsv1.ReadEmplo
 			for rows.Next() {
 				var id int64
 				text := &commonsv1.EmployeeDayText{}
-				if err := rows.Scan(&id, &text.From, &text.To, &text.Text); err != nil {
+				if err := rows.Scan(&id, (*civil.Date)(&text.From), (*civil.Date)(&text.To), &text.Text); err != nil {
 					return err
 				}
 				to := list(of(id))
@@ -110,7 +110,7 @@ func scanShifts(rows pgx.Rows, of func(int64) *commonsv1.EmployeeDays) error {
 		var day int32
 		var number int16
 		segment := &commonsv1.EmployeeShiftSegment{}
-		if err := rows.Scan(&id, &day, &shift, &number, &segment.StartSecond, &segment.EndSecond, &segment.Job, &segment.Taken); err != nil {
+		if err := rows.Scan(&id, (*civil.Date)(&day), &shift, &number, &segment.StartSecond, &segment.EndSecond, &segment.Job, &segment.Taken); err != nil {
 			return err
 		}
 		e := of(id)
@@ -129,7 +129,7 @@ func scanEdits(rows pgx.Rows, of func(int64) *commonsv1.EmployeeDays) error {
 		var id int64
 		var amount []byte
 		edit := &commonsv1.EmployeePayCodeEdit{Amount: &schedulingv1.PayCodeAmount{}}
-		if err := rows.Scan(&id, &edit.Day, &amount); err != nil {
+		if err := rows.Scan(&id, (*civil.Date)(&edit.Day), &amount); err != nil {
 			return err
 		}
 		if err := proto.Unmarshal(amount, edit.GetAmount()); err != nil {

@@ -14,7 +14,7 @@ import (
 const (
 	// The bounds are one day wider on both sides: locks that touch are one.
 	readLocks = `
-SELECT id, employee_id, from_date - '1970-01-01'::date, to_date - '1970-01-01'::date
+SELECT id, employee_id, from_date, to_date
 FROM day_lock WHERE tenant_id = $1 AND employee_id = ANY($2) AND from_date <= $4 AND to_date >= $3`
 
 	insertLocks = `
@@ -50,7 +50,7 @@ func meeting(ctx context.Context, tx pgx.Tx, tenantID int64, employees []int64, 
 	}
 	found := map[int64][]lock{}
 	var l lock
-	_, err = pgx.ForEachRow(rows, []any{&l.id, &l.employeeID, (*int32)(&l.days.From), (*int32)(&l.days.To)}, func() error {
+	_, err = pgx.ForEachRow(rows, []any{&l.id, &l.employeeID, &l.days.From, &l.days.To}, func() error {
 		found[l.employeeID] = append(found[l.employeeID], l)
 		return nil
 	})

@@ -83,7 +83,7 @@ GROUP BY c.n LIMIT $5`
 
 // selectHired finds from when on employees may have patterns.
 const selectHired = `
-SELECT id, hire_date - '1970-01-01'::date FROM employee WHERE tenant_id = $1 AND id = ANY($2) AND hire_date IS NOT NULL`
+SELECT id, hire_date FROM employee WHERE tenant_id = $1 AND id = ANY($2) AND hire_date IS NOT NULL`
 
 // Employees are employees with patterns of their own, which lie above those that they
 // have from terms.

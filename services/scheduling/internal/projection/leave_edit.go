@@ -18,7 +18,7 @@ import (
 const (
 	// Where leave was that is about to change.
 	readLeaveDays = `
-SELECT employee_id, min(from_day) - '1970-01-01'::date, max(to_day) - '1970-01-01'::date
+SELECT employee_id, min(from_day), max(to_day)
 FROM leave_edit WHERE tenant_id = $1 AND (id = ANY($2) OR employee_id = ANY($3)) GROUP BY employee_id`
 
 	forgetLeaveEdits = `DELETE FROM leave_edit WHERE tenant_id = $1 AND employee_id = ANY($2)`
@@ -94,7 +94,7 @@ func (c *leaveChange) write(ctx context.Context, tx pgx.Tx, tenantID int64) erro
 	batch.Queue(readLeaveDays, tenantID, slices.Concat(ids, c.delete), c.forget).Query(func(rows pgx.Rows) error {
 		var id int64
 		var from, to civil.Date
-		_, err := pgx.ForEachRow(rows, []any{&id, (*int32)(&from), (*int32)(&to)}, func() error {
+		_, err := pgx.ForEachRow(rows, []any{&id, &from, &to}, func() error {
 			c.note(id, from, to)
 			return nil
 		})

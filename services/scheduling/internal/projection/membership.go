@@ -16,22 +16,22 @@ import (
 
 const (
 	readMemberships = `
-SELECT employee_id, employment_term_id, from_date - '1970-01-01'::date, to_date - '1970-01-01'::date
+SELECT employee_id, employment_term_id, from_date, to_date
 FROM membership WHERE tenant_id = $1 AND employee_id = ANY($2) ORDER BY employee_id, from_date`
 
 	deleteMemberships = `DELETE FROM membership WHERE tenant_id = $1 AND employee_id = ANY($2)`
 
 	insertMemberships = `
 INSERT INTO membership (tenant_id, employee_id, employment_term_id, from_date, to_date)
-SELECT $1, u.employee_id, u.term_id, '1970-01-01'::date + u.from_day, '1970-01-01'::date + u.to_day
-FROM unnest($2::bigint[], $3::bigint[], $4::int[], $5::int[]) AS u (employee_id, term_id, from_day, to_day)`
+SELECT $1, u.employee_id, u.term_id, u.from_day, u.to_day
+FROM unnest($2::bigint[], $3::bigint[], $4::date[], $5::date[]) AS u (employee_id, term_id, from_day, to_day)`
 )
 
 // membership is one row: an employee is on a term from a day up to, and not
-// including, another. Its days count from 1970-01-01.
+// including, another.
 type membership struct {
 	employeeID, termID int64
-	from, to           int32
+	from, to           civil.Date
 }
 
 // applyMemberships replaces the lists of employees, and starts a propagation for
@@ -78,7 +78,7 @@ func knownMemberships(ctx context.Context, tx pgx.Tx, tenantID int64, employeeID
 
 func replaceMemberships(ctx context.Context, tx pgx.Tx, tenantID int64, employeeIDs []int64, wanted map[int64][]membership) error {
 	var ids, terms []int64
-	var from, to []int32
+	var from, to []civil.Date
 	for _, id := range employeeIDs {
 		for _, m := range wanted[id] {
 			ids, terms = append(ids, id), append(terms, m.termID)
@@ -117,7 +117,7 @@ func parseMemberships(list *timekeepingv1.PersonMemberships) ([]membership, erro
 		}
 		rows = append(rows, membership{
 			employeeID: list.GetPersonId(), termID: m.GetEmploymentTermId(),
-			from: int32(days.From), to: int32(days.To),
+			from: days.From, to: days.To,
 		})
 	}
 	slices.SortFunc(rows, func(a, b membership) int { return cmp.Compare(a.from, b.from) })

@@ -34,7 +34,7 @@ SELECT DISTINCT employee_id FROM pattern_assignment
 WHERE tenant_id = $1 AND employee_id = ANY($2) AND believed_until = 'infinity' ORDER BY 1`
 
 	readTerminated = `
-SELECT e.id, d.from_date - '1970-01-01'::date, d.to_date - '1970-01-01'::date
+SELECT e.id, d.from_date, d.to_date
 FROM employee e, unnest(e.terminated_from, e.terminated_to) AS d (from_date, to_date)
 WHERE e.tenant_id = $1 AND e.id = ANY($2) ORDER BY 1, 2`
 )
@@ -133,7 +133,7 @@ func terminations(ctx context.Context, tx pgx.Tx, tenantID int64, ids []int64) (
 	found := map[int64][]civil.Range{}
 	var id int64
 	var days civil.Range
-	_, err = pgx.ForEachRow(rows, []any{&id, (*int32)(&days.From), (*int32)(&days.To)}, func() error {
+	_, err = pgx.ForEachRow(rows, []any{&id, &days.From, &days.To}, func() error {
 		found[id] = append(found[id], days)
 		return nil
 	})

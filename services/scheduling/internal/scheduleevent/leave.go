@@ -16,7 +16,7 @@ import (
 )
 
 const readLeave = `
-SELECT employee_id, from_day - '1970-01-01'::date, body FROM leave_edit
+SELECT employee_id, from_day, body FROM leave_edit
 WHERE tenant_id = $1 AND employee_id = ANY($2) ORDER BY employee_id, from_day, id`
 
 // How far the histories are from which leave follows: leave edits, and time off.
@@ -60,7 +60,7 @@ func leaveEvents(ctx context.Context, tx pgx.Tx, tenantID int64, employeeIDs []i
 	var id int64
 	var day civil.Date
 	var body []byte
-	if _, err := pgx.ForEachRow(rows, []any{&id, (*int32)(&day), &body}, func() error { return taken[id].add(day, body) }); err != nil {
+	if _, err := pgx.ForEachRow(rows, []any{&id, &day, &body}, func() error { return taken[id].add(day, body) }); err != nil {
 		return nil, fmt.Errorf("scheduleevent: read leave: %w", err)
 	}
 	frozen, err := lockedLeave(ctx, tx, tenantID, employeeIDs)

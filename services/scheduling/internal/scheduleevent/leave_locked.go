@@ -13,11 +13,11 @@ import (
 
 const (
 	readLocks = `
-SELECT employee_id, from_date - '1970-01-01'::date, to_date - '1970-01-01'::date FROM day_lock
+SELECT employee_id, from_date, to_date FROM day_lock
 WHERE tenant_id = $1 AND employee_id = ANY($2)`
 
 	readLockedLeave = `
-SELECT employee_id, lock_from - '1970-01-01'::date, lock_to - '1970-01-01'::date, from_day - '1970-01-01'::date, body FROM locked_leave
+SELECT employee_id, lock_from, lock_to, from_day, body FROM locked_leave
 WHERE tenant_id = $1 AND employee_id = ANY($2) ORDER BY employee_id, lock_from, from_day, id`
 
 	// maxShift is how many days before it a shift may belong to that leave takes.
@@ -52,14 +52,14 @@ func lockedLeave(ctx context.Context, tx pgx.Tx, tenantID int64, employeeIDs []i
 	var body []byte
 	batch := &pgx.Batch{}
 	batch.Queue(readLocks, tenantID, employeeIDs).Query(func(rows pgx.Rows) error {
-		_, err := pgx.ForEachRow(rows, []any{&id, (*int32)(&days.From), (*int32)(&days.To)}, func() error {
+		_, err := pgx.ForEachRow(rows, []any{&id, &days.From, &days.To}, func() error {
 			of(id).locks = append(of(id).locks, days)
 			return nil
 		})
 		return err
 	})
 	batch.Queue(readLockedLeave, tenantID, employeeIDs).Query(func(rows pgx.Rows) error {
-		_, err := pgx.ForEachRow(rows, []any{&id, (*int32)(&days.From), (*int32)(&days.To), (*int32)(&day), &body}, func() error {
+		_, err := pgx.ForEachRow(rows, []any{&id, &days.From, &days.To, &day, &body}, func() error {
 			f := of(id)
 			if last := len(f.kept) - 1; last < 0 || f.kept[last].days != days {
 				f.kept = append(f.kept, keptLeave{days, leave{whole: map[civil.Date]int{}}})

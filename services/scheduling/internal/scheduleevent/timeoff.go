@@ -19,7 +19,7 @@ SELECT $1, employee_id, 1 FROM unnest($2::bigint[]) AS u (employee_id) ORDER BY 
 ON CONFLICT (tenant_id, employee_id) DO UPDATE SET version = time_off_head.version + 1`
 
 	readCovers = `
-SELECT employee_id, from_day - '1970-01-01'::date, to_day - '1970-01-01'::date, body FROM schedule_item
+SELECT employee_id, from_day, to_day, body FROM schedule_item
 WHERE tenant_id = $1 AND employee_id = ANY($2) AND covers AND NOT deleted AND NOT withdrawn ORDER BY employee_id, from_day, id`
 )
 
@@ -48,7 +48,7 @@ func timeOff(ctx context.Context, tx pgx.Tx, tenantID int64, employeeIDs []int64
 	var id int64
 	var first, last civil.Date
 	var body []byte
-	_, err = pgx.ForEachRow(rows, []any{&id, (*int32)(&first), (*int32)(&last), &body}, func() error {
+	_, err = pgx.ForEachRow(rows, []any{&id, &first, &last, &body}, func() error {
 		edit := &schedulingv1.PayCodeEdit{}
 		if err := proto.Unmarshal(body, edit); err != nil {
 			return err

@@ -9,6 +9,7 @@ import (
 	"github.com/jackc/pgx/v5"
 	"google.golang.org/protobuf/proto"
 
+	"github.com/rotaloom/rotaloom/pkg/civil"
 	"github.com/rotaloom/rotaloom/pkg/replica"
 	schedulingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/scheduling/v1"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/employeelock"
@@ -36,19 +37,19 @@ FROM schedule_pattern WHERE tenant_id = $1 AND id > $2 AND id <= $3`
 	readPatterns = `SELECT id, digest, body FROM schedule_pattern WHERE tenant_id = $1 AND id = ANY($2) ORDER BY id`
 
 	spanMarks = `
-SELECT employee_id AS key, bit_xor(hashint8extended(pattern_id, hashint8extended((from_date - '1970-01-01'::date)::bigint << 32 | (to_date - '1970-01-01'::date)::bigint,
+SELECT employee_id AS key, bit_xor(hashint8extended(pattern_id, hashint8extended((from_date - ` + civil.EpochSQL + `)::bigint << 32 | (to_date - ` + civil.EpochSQL + `)::bigint,
     hashint8extended(position::bigint << 32 | day_count::bigint, lane::bigint)))) AS mark
 FROM span WHERE tenant_id = $1 AND employee_id > $2 AND employee_id <= $3 GROUP BY employee_id`
 
 	readSpans = `
-SELECT employee_id, lane, from_date - '1970-01-01'::date, to_date - '1970-01-01'::date, pattern_id, position, day_count
+SELECT employee_id, lane, from_date, to_date, pattern_id, position, day_count
 FROM span WHERE tenant_id = $1 AND employee_id = ANY($2) ORDER BY employee_id, from_date, lane`
 
 	// What nobody is told of is left out: open shifts, and deleted ones that hide
 	// nothing.
 	shiftMarks = `
 SELECT id AS key, hashint8extended(CASE WHEN deleted OR withdrawn THEN -version ELSE version END, CASE WHEN hidden_lane IS NULL THEN 0 ELSE
-    hashint8extended(hides_employee_id, (hides_day - '1970-01-01'::date)::bigint << 16 | hidden_lane::bigint << 8 | hidden_ordinal::bigint) END) AS mark
+    hashint8extended(hides_employee_id, (hides_day - ` + civil.EpochSQL + `)::bigint << 16 | hidden_lane::bigint << 8 | hidden_ordinal::bigint) END) AS mark
 FROM schedule_item WHERE tenant_id = $1 AND id > $2 AND id <= $3
   AND employee_id IS NOT NULL AND (NOT deleted AND NOT withdrawn OR hidden_lane IS NOT NULL)`
 
@@ -59,7 +60,7 @@ UNION SELECT hides_employee_id FROM schedule_item WHERE tenant_id = $1 AND id = 
 
 	readShifts = `
 SELECT id, version, kind = 'PAY_CODE_EDIT', CASE WHEN deleted OR withdrawn THEN 0 ELSE employee_id END,
-    from_day - '1970-01-01'::date, to_day - '1970-01-01'::date, body, hides_employee_id, hides_day - '1970-01-01'::date, hidden_lane, hidden_ordinal
+    from_day, to_day, body, hides_employee_id, hides_day, hidden_lane, hidden_ordinal
 FROM schedule_item WHERE tenant_id = $1 AND id = ANY($2) AND employee_id IS NOT NULL`
 
 	// As leaveVersions.
@@ -126,7 +127,7 @@ func spanStates(ctx context.Context, tx pgx.Tx, tenantID int64, wanted []replica
 	var id int64
 	var lane int16
 	var s span.Span
-	if _, err := pgx.ForEachRow(rows, []any{&id, &lane, (*int32)(&s.From), (*int32)(&s.To), &s.PatternID, &s.Position, &s.DayCount}, func() error {
+	if _, err := pgx.ForEachRow(rows, []any{&id, &lane, &s.From, &s.To, &s.PatternID, &s.Position, &s.DayCount}, func() error {
 		s.Lane = uint8(lane)
 		found[id] = append(found[id], s)
 		return nil
@@ -160,12 +161,12 @@ func shiftStates(ctx context.Context, tx pgx.Tx, tenantID int64, wanted []replic
 	told, known := &Shifts{}, map[int64]bool{}
 	var s Shift
 	var hidesEmployee *int64
-	var hidesDay *int32
+	var hidesDay *civil.Date
 	var lane, ordinal *int16
-	if _, err := pgx.ForEachRow(rows, []any{&s.ID, &s.Version, &s.Edit, &s.EmployeeID, (*int32)(&s.Day), (*int32)(&s.Last), &s.Body, &hidesEmployee, &hidesDay, &lane, &ordinal}, func() error {
+	if _, err := pgx.ForEachRow(rows, []any{&s.ID, &s.Version, &s.Edit, &s.EmployeeID, &s.Day, &s.Last, &s.Body, &hidesEmployee, &hidesDay, &lane, &ordinal}, func() error {
 		known[s.ID], s.Hides = true, nil
 		if hidesEmployee != nil && hidesDay != nil && lane != nil && ordinal != nil {
-			s.Hides = &schedulingv1.HiddenShift{EmployeeId: *hidesEmployee, Day: *hidesDay, Lane: int32(*lane), Ordinal: int32(*ordinal)}
+			s.Hides = &schedulingv1.HiddenShift{EmployeeId: *hidesEmployee, Day: int32(*hidesDay), Lane: int32(*lane), Ordinal: int32(*ordinal)}
 		}
 		return told.Add(s)
 	}); err != nil {

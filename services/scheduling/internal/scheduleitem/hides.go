@@ -28,10 +28,11 @@ func (h *hides) message() *schedulingv1.HiddenShift {
 	return h.slot.Shift(h.EmployeeID, h.Day)
 }
 
-// hidesColumns is hides as it is stored. Days count from 1970-01-01.
+// hidesColumns is hides as it is stored.
 type hidesColumns struct {
 	employee, lineage, pattern *int64
-	day, cycleDay              *int32
+	day                        *civil.Date
+	cycleDay                   *int32
 	ordinal, lane, slot        *int16
 }
 
@@ -39,7 +40,7 @@ func (h *hides) columns() hidesColumns {
 	if h == nil {
 		return hidesColumns{}
 	}
-	day, cycleDay, ordinal := int32(h.Day), h.CycleDay, int16(h.Ordinal)
+	day, cycleDay, ordinal := h.Day, h.CycleDay, int16(h.Ordinal)
 	c := hidesColumns{
 		employee: &h.EmployeeID, lineage: &h.LineageID, pattern: &h.PatternID, day: &day, cycleDay: &cycleDay, ordinal: &ordinal,
 	}
@@ -52,21 +53,13 @@ func (c hidesColumns) read() *hides {
 		return nil
 	}
 	h := &hides{Entered: hiddenentry.Entered{
-		EmployeeID: *c.employee, Day: civil.Date(*c.day), LineageID: value(c.lineage), PatternID: value(c.pattern),
+		EmployeeID: *c.employee, Day: *c.day, LineageID: value(c.lineage), PatternID: value(c.pattern),
 		CycleDay: value(c.cycleDay), Ordinal: uint8(value(c.ordinal)),
 	}}
 	if c.lane != nil && c.slot != nil {
 		h.slot = &hiddenentry.Slot{Lane: uint8(*c.lane), Ordinal: uint8(*c.slot)}
 	}
 	return h
-}
-
-func (c hidesColumns) date() *civil.Date {
-	if c.day == nil {
-		return nil
-	}
-	day := civil.Date(*c.day)
-	return &day
 }
 
 func column[T any](list []hidesColumns, of func(hidesColumns) *T) []*T {

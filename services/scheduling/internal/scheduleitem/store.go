@@ -16,7 +16,7 @@ const (
 	kindPayCodeEdit = "PAY_CODE_EDIT"
 )
 
-// row is a row of schedule_item. Dates count from 1970-01-01.
+// row is a row of schedule_item.
 type row struct {
 	id, employeeID int64 // 0 for an open shift
 	kind           string
@@ -31,8 +31,8 @@ type row struct {
 
 const (
 	readRows = `
-SELECT i.id, coalesce(i.employee_id, 0), i.kind, i.from_day - '1970-01-01'::date, i.to_day - '1970-01-01'::date,
-       i.hides_employee_id, i.hides_day - '1970-01-01'::date, i.hides_lineage_id, i.hides_pattern_id, i.hides_cycle_day, i.hides_ordinal,
+SELECT i.id, coalesce(i.employee_id, 0), i.kind, i.from_day, i.to_day,
+       i.hides_employee_id, i.hides_day, i.hides_lineage_id, i.hides_pattern_id, i.hides_cycle_day, i.hides_ordinal,
        i.hidden_lane, i.hidden_ordinal, i.deleted OR i.withdrawn, i.version, i.body,
        EXISTS (SELECT FROM day_lock l WHERE l.tenant_id = $1 AND l.employee_id = i.employee_id
                AND l.from_date <= i.from_day AND l.to_date > i.from_day), i.covers
@@ -56,7 +56,7 @@ ON CONFLICT (tenant_id, id) DO UPDATE SET
 	deleteRows = `DELETE FROM schedule_item WHERE tenant_id = $1 AND id = ANY($2)`
 
 	firstLocked = `
-SELECT u.ordinal, greatest(l.from_date, u.from_day) - '1970-01-01'::date
+SELECT u.ordinal, greatest(l.from_date, u.from_day)
 FROM unnest($2::bigint[], $3::date[], $4::date[]) WITH ORDINALITY AS u (employee_id, from_day, to_day, ordinal)
 JOIN day_lock l ON l.tenant_id = $1 AND l.employee_id = u.employee_id AND l.from_date < u.to_day AND l.to_date > u.from_day
 ORDER BY u.ordinal, 2`
@@ -72,7 +72,7 @@ func find(ctx context.Context, db pg.Querier, tenantID int64, ids []int64) (map[
 	var r row
 	var h hidesColumns
 	_, err = pgx.ForEachRow(found, []any{
-		&r.id, &r.employeeID, &r.kind, (*int32)(&r.from), (*int32)(&r.to), &h.employee, &h.day, &h.lineage, &h.pattern, &h.cycleDay, &h.ordinal,
+		&r.id, &r.employeeID, &r.kind, &r.from, &r.to, &h.employee, &h.day, &h.lineage, &h.pattern, &h.cycleDay, &h.ordinal,
 		&h.lane, &h.slot, &r.deleted, &r.version, &r.body, &r.locked, &r.covers,
 	}, func() error {
 		kept := r
@@ -117,7 +117,7 @@ func put(ctx context.Context, tx pgx.Tx, tenantID int64, kind string, rows []row
 		hidden[i] = r.hides.columns()
 	}
 	_, err := tx.Exec(ctx, insertRows, tenantID, ids, employees, from, to, deleted, versions, bodies, kind,
-		column(hidden, func(h hidesColumns) *int64 { return h.employee }), column(hidden, hidesColumns.date),
+		column(hidden, func(h hidesColumns) *int64 { return h.employee }), column(hidden, func(h hidesColumns) *civil.Date { return h.day }),
 		column(hidden, func(h hidesColumns) *int64 { return h.lineage }), column(hidden, func(h hidesColumns) *int64 { return h.pattern }),
 		column(hidden, func(h hidesColumns) *int32 { return h.cycleDay }), column(hidden, func(h hidesColumns) *int16 { return h.ordinal }),
 		column(hidden, func(h hidesColumns) *int16 { return h.lane }), column(hidden, func(h hidesColumns) *int16 { return h.slot }), covers)
@@ -142,7 +142,7 @@ func locks(ctx context.Context, db pg.Querier, tenantID int64, days []employeeDa
 	locked := map[int]civil.Date{}
 	var ordinal int
 	var day civil.Date
-	_, err = pgx.ForEachRow(rows, []any{&ordinal, (*int32)(&day)}, func() error {
+	_, err = pgx.ForEachRow(rows, []any{&ordinal, &day}, func() error {
 		if _, known := locked[ordinal-1]; !known {
 			locked[ordinal-1] = day
 		}

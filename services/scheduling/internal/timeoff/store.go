@@ -28,7 +28,7 @@ const mostRead = 10_000
 
 const (
 	columns = `
-SELECT id, employee_id, status, from_day - '1970-01-01'::date, to_day - '1970-01-01'::date, subtype_id, item_ids, body FROM time_off_request
+SELECT id, employee_id, status, from_day, to_day, subtype_id, item_ids, body FROM time_off_request
 WHERE tenant_id = $1 AND `
 
 	readByID = columns + `id = ANY($2) ORDER BY id`
@@ -110,7 +110,7 @@ func collect(rows pgx.Rows, err error) ([]*row, error) {
 	var out []*row
 	var r row
 	var body []byte
-	_, err = pgx.ForEachRow(rows, []any{&r.id, &r.employeeID, &r.status, (*int32)(&r.first), (*int32)(&r.last), &r.subtypeID, &r.items, &body}, func() error {
+	_, err = pgx.ForEachRow(rows, []any{&r.id, &r.employeeID, &r.status, &r.first, &r.last, &r.subtypeID, &r.items, &body}, func() error {
 		kept := r
 		kept.request = &schedulingv1.TimeOffRequest{}
 		r.items = nil

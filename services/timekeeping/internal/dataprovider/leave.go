@@ -52,13 +52,13 @@ func newLeave(pool *pg.Pool) *dataelement.Table[leave] {
 }
 
 const readCases = `
-SELECT employee_id, from_date - '1970-01-01'::date, to_date - '1970-01-01'::date, body
+SELECT employee_id, from_date, to_date, body
 FROM unnest($2::bigint[]) AS e (employee) CROSS JOIN LATERAL (
     SELECT * FROM leave_case WHERE tenant_id = $1 AND employee_id = e.employee AND from_date < $4 AND to_date > $3 OFFSET 0
 ) AS c ORDER BY employee_id, from_date, id`
 
 const readEdits = `
-SELECT employee_id, from_day - '1970-01-01'::date, body
+SELECT employee_id, from_day, body
 FROM unnest($2::bigint[]) AS e (employee) CROSS JOIN LATERAL (
     SELECT * FROM leave_edit WHERE tenant_id = $1 AND employee_id = e.employee AND from_day < $4 AND from_day >= $3 OFFSET 0
 ) AS l ORDER BY employee_id, from_day, id`
@@ -95,7 +95,7 @@ func scanCases(rows pgx.Rows, found map[int64]*leave) error {
 		var id int64
 		var body []byte
 		c := leaveCase{body: &timekeepingv1.LeaveCase{}}
-		if err := rows.Scan(&id, (*int32)(&c.days.From), (*int32)(&c.days.To), &body); err != nil {
+		if err := rows.Scan(&id, &c.days.From, &c.days.To, &body); err != nil {
 			return err
 		}
 		if err := proto.Unmarshal(body, c.body); err != nil {
@@ -111,7 +111,7 @@ func scanEdits(rows pgx.Rows, found map[int64]*leave) error {
 		var id int64
 		var body []byte
 		e := leaveEdit{body: &timekeepingv1.LeaveEdit{}}
-		if err := rows.Scan(&id, (*int32)(&e.day), &body); err != nil {
+		if err := rows.Scan(&id, &e.day, &body); err != nil {
 			return err
 		}
 		if err := proto.Unmarshal(body, e.body); err != nil {

@@ -62,14 +62,14 @@ func newTerms(pool *pg.Pool) *dataelement.Table[terms] {
 // = ANY many employees are looked for in the whole table. This is so of all
 // statements of the providers.
 const readMemberships = `
-SELECT m.person_id, m.from_date - '1970-01-01'::date, m.to_date - '1970-01-01'::date, t.id, t.name, t.allows_inheritance
+SELECT m.person_id, m.from_date, m.to_date, t.id, t.name, t.allows_inheritance
 FROM unnest($2::bigint[]) AS e (employee)
 CROSS JOIN LATERAL (SELECT * FROM membership WHERE tenant_id = $1 AND person_id = e.employee OFFSET 0) AS m
 CROSS JOIN LATERAL (SELECT * FROM employment_term WHERE tenant_id = $1 AND id = m.employment_term_id OFFSET 0) AS t
 ORDER BY m.person_id, m.from_date`
 
 const readTerminations = `
-SELECT t.person_id, lower(r) - '1970-01-01'::date, coalesce(upper(r), '3000-01-01') - '1970-01-01'::date
+SELECT t.person_id, lower(r), coalesce(upper(r), '3000-01-01')
 FROM unnest($2::bigint[]) AS e (employee)
 CROSS JOIN LATERAL (SELECT * FROM termination WHERE tenant_id = $1 AND person_id = e.employee OFFSET 0) AS t
 CROSS JOIN LATERAL unnest(t.days) AS r ORDER BY t.person_id, 2`
@@ -92,7 +92,7 @@ func loadTerms(ctx context.Context, pool *pg.Pool, ids []int64) ([]*terms, error
 	snapshot.Queue(func(rows pgx.Rows) error {
 		var id int64
 		var m membership
-		_, err := pgx.ForEachRow(rows, []any{&id, (*int32)(&m.days.From), (*int32)(&m.days.To), &m.id, &m.name, &m.inherits}, func() error {
+		_, err := pgx.ForEachRow(rows, []any{&id, &m.days.From, &m.days.To, &m.id, &m.name, &m.inherits}, func() error {
 			found[id].memberships = append(found[id].memberships, m)
 			return nil
 		})
@@ -101,7 +101,7 @@ func loadTerms(ctx context.Context, pool *pg.Pool, ids []int64) ([]*terms, error
 	snapshot.Queue(func(rows pgx.Rows) error {
 		var id int64
 		var days civil.Range
-		_, err := pgx.ForEachRow(rows, []any{&id, (*int32)(&days.From), (*int32)(&days.To)}, func() error {
+		_, err := pgx.ForEachRow(rows, []any{&id, &days.From, &days.To}, func() error {
 			found[id].terminated = append(found[id].terminated, days)
 			return nil
 		})

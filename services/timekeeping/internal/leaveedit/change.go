@@ -115,16 +115,18 @@ type OfCases struct{}
 
 var _ leavecase.Edits = OfCases{}
 
-// Days answers those that the edits of a case touch, empty without edits.
+// Days returns those that the edits of a case touch, empty without edits.
 func (OfCases) Days(ctx context.Context, db pg.Querier, tenantID, caseID int64) (civil.Range, error) {
-	var days civil.Range
+	var first, last *civil.Date
 	err := db.QueryRow(ctx, `
-SELECT coalesce(min(from_day) - '1970-01-01'::date, 0), coalesce(max(to_day) - '1970-01-01'::date + 1, 0)
-FROM leave_edit WHERE tenant_id = $1 AND leave_case_id = $2`, tenantID, caseID).Scan((*int32)(&days.From), (*int32)(&days.To))
+SELECT min(from_day), max(to_day) FROM leave_edit WHERE tenant_id = $1 AND leave_case_id = $2`, tenantID, caseID).Scan(&first, &last)
 	if err != nil {
 		return civil.Range{}, fmt.Errorf("read the days of leave edits: %w", err)
 	}
-	return days, nil
+	if first == nil || last == nil {
+		return civil.Range{}, nil
+	}
+	return civil.Range{From: *first, To: *last + 1}, nil
 }
 
 // PublishEdits publishes the edits of a case again.

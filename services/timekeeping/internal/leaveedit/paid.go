@@ -20,7 +20,7 @@ type Paid struct {
 // ReadPaid is SQL for the leave edits of employees ($2) of a tenant ($1) that belong to
 // days from one ($3) to before another ($4); see [ScanPaid].
 const ReadPaid = `
-SELECT l.employee_id, l.from_day - '1970-01-01'::date, l.body
+SELECT l.employee_id, l.from_day, l.body
 FROM unnest($2::bigint[]) AS e (id) CROSS JOIN LATERAL (
     SELECT id, employee_id, from_day, body FROM leave_edit WHERE tenant_id = $1 AND employee_id = e.id AND from_day >= $3 AND from_day < $4 OFFSET 0
 ) AS l ORDER BY l.employee_id, l.from_day, l.id`
@@ -31,7 +31,7 @@ func ScanPaid(rows pgx.Rows, add func(Paid)) error {
 	for rows.Next() {
 		var p Paid
 		var body []byte
-		if err := rows.Scan(&p.EmployeeID, (*int32)(&p.Day), &body); err != nil {
+		if err := rows.Scan(&p.EmployeeID, &p.Day, &body); err != nil {
 			return err
 		}
 		edit := &timekeepingv1.LeaveEdit{}

@@ -161,7 +161,7 @@ func (w worth) add(o worth) worth {
 
 const (
 	readEdits = `
-SELECT t.employee_id, t.id, t.apply_date - '1970-01-01'::date, t.seconds, t.days, t.money, t.body
+SELECT t.employee_id, t.id, t.apply_date, t.seconds, t.days, t.money, t.body
 FROM unnest($2::bigint[]) AS e (id) CROSS JOIN LATERAL (
     SELECT * FROM timecard_edit WHERE tenant_id = $1 AND employee_id = e.id AND apply_date >= $3 AND apply_date < $4 OFFSET 0
 ) AS t ORDER BY t.employee_id, t.apply_date, t.id`
@@ -181,7 +181,7 @@ func scanEdits(rows pgx.Rows, found map[int64]*employee) error {
 		var id int64
 		var body []byte
 		e := &edit{body: &timekeepingv1.TimecardPayCodeEdit{}}
-		if err := rows.Scan(&id, &e.id, (*int32)(&e.day), &e.seconds, (*int64)(&e.days), (*int64)(&e.money), &body); err != nil {
+		if err := rows.Scan(&id, &e.id, &e.day, &e.seconds, (*int64)(&e.days), (*int64)(&e.money), &body); err != nil {
 			return err
 		}
 		if err := proto.Unmarshal(body, e.body); err != nil {

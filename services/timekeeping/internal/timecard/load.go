@@ -76,7 +76,7 @@ FROM unnest($2::bigint[]) AS e (id) CROSS JOIN LATERAL (
 ) AS m`
 
 	readTerms = `
-SELECT m.person_id, m.from_date - '1970-01-01'::date, m.to_date - '1970-01-01'::date, m.employment_term_id` + membershipsOf + ` ORDER BY 1, 2`
+SELECT m.person_id, m.from_date, m.to_date, m.employment_term_id` + membershipsOf + ` ORDER BY 1, 2`
 
 	readTermBodies = `
 SELECT t.id, t.body FROM (SELECT DISTINCT m.employment_term_id AS id` + membershipsOf + `) AS q CROSS JOIN LATERAL (
@@ -164,7 +164,7 @@ func scanTerms(rows pgx.Rows, found map[int64]*employee, terms map[int64]*timeke
 	for rows.Next() {
 		var id, term int64
 		var span termSpan
-		if err := rows.Scan(&id, (*int32)(&span.days.From), (*int32)(&span.days.To), &term); err != nil {
+		if err := rows.Scan(&id, &span.days.From, &span.days.To, &term); err != nil {
 			return err
 		}
 		span.term = terms[term]

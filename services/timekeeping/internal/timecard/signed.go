@@ -32,21 +32,21 @@ type correction struct {
 const (
 	// Days before those that are read count towards the week.
 	readSigned = `
-SELECT s.employee_id, s.day - '1970-01-01'::date, s.worked, s.week, CASE WHEN s.day >= $5 THEN s.body END
+SELECT s.employee_id, s.day, s.worked, s.week, CASE WHEN s.day >= $5 THEN s.body END
 FROM unnest($2::bigint[]) AS e (id) CROSS JOIN LATERAL (
     SELECT * FROM signed_day WHERE tenant_id = $1 AND employee_id = e.id AND day >= $3 AND day < $4 OFFSET 0
 ) AS s`
 
 	readCorrections = `
-SELECT c.employee_id, c.id, c.historical_date - '1970-01-01'::date, c.apply_date - '1970-01-01'::date, c.pay_code_id, c.pay_code, c.job, c.seconds, c.days, c.money
+SELECT c.employee_id, c.id, c.historical_date, c.apply_date, c.pay_code_id, c.pay_code, c.job, c.seconds, c.days, c.money
 FROM unnest($2::bigint[]) AS e (id) CROSS JOIN LATERAL (
     SELECT * FROM historical_correction WHERE tenant_id = $1 AND employee_id = e.id AND apply_date >= $3 AND apply_date < $4 OFFSET 0
 ) AS c ORDER BY c.employee_id, c.id`
 
 	insertCorrections = `
 INSERT INTO historical_correction (tenant_id, employee_id, historical_date, apply_date, pay_code_id, pay_code, job, seconds, days, money)
-SELECT $1, $2, '1970-01-01'::date + q.day, $3, q.code_id, q.code, q.job, q.seconds, q.days, q.money
-FROM unnest($4::int[], $5::bigint[], $6::text[], $7::text[], $8::bigint[], $9::bigint[], $10::bigint[]) AS q (day, code_id, code, job, seconds, days, money)`
+SELECT $1, $2, q.day, $3, q.code_id, q.code, q.job, q.seconds, q.days, q.money
+FROM unnest($4::date[], $5::bigint[], $6::text[], $7::text[], $8::bigint[], $9::bigint[], $10::bigint[]) AS q (day, code_id, code, job, seconds, days, money)`
 )
 
 func scanSigned(rows pgx.Rows, found map[int64]*employee) error {
@@ -55,7 +55,7 @@ func scanSigned(rows pgx.Rows, found map[int64]*employee) error {
 		var day civil.Date
 		var worked worktime.Worked
 		var body []byte
-		if err := rows.Scan(&id, (*int32)(&day), &worked.All, &worked.Week, &body); err != nil {
+		if err := rows.Scan(&id, &day, &worked.All, &worked.Week, &body); err != nil {
 			return err
 		}
 		e := found[id]
@@ -78,7 +78,7 @@ func scanCorrections(rows pgx.Rows, found map[int64]*employee) error {
 	for rows.Next() {
 		var id int64
 		c := &correction{}
-		err := rows.Scan(&id, &c.id, (*int32)(&c.historical), (*int32)(&c.apply), &c.payCode.ID, &c.payCode.Name, &c.job, &c.seconds, (*int64)(&c.days), (*int64)(&c.money))
+		err := rows.Scan(&id, &c.id, &c.historical, &c.apply, &c.payCode.ID, &c.payCode.Name, &c.job, &c.seconds, (*int64)(&c.days), (*int64)(&c.money))
 		if err != nil {
 			return err
 		}
@@ -96,7 +96,7 @@ type signoff struct {
 func (s signoff) equal(o signoff) bool { return s.through == o.through && s.openFrom.Equal(o.openFrom) }
 
 const readSignoffs = `
-SELECT DISTINCT ON (employee_id) employee_id, through - '1970-01-01'::date, open_from FROM timecard_signoff
+SELECT DISTINCT ON (employee_id) employee_id, through, open_from FROM timecard_signoff
 WHERE tenant_id = $1 AND employee_id = ANY($2) ORDER BY employee_id, through DESC`
 
 func signoffs(ctx context.Context, db pg.Querier, tenantID int64, ids []int64) (map[int64]signoff, error) {
@@ -107,7 +107,7 @@ func signoffs(ctx context.Context, db pg.Querier, tenantID int64, ids []int64) (
 	out := map[int64]signoff{}
 	var id int64
 	var s signoff
-	_, err = pgx.ForEachRow(rows, []any{&id, (*int32)(&s.through), &s.openFrom}, func() error {
+	_, err = pgx.ForEachRow(rows, []any{&id, &s.through, &s.openFrom}, func() error {
 		out[id] = s
 		return nil
 	})
@@ -253,14 +253,14 @@ func correct(ctx context.Context, tx pgx.Tx, tenantID, employeeID int64, apply c
 	for key, w := range before {
 		diff[key.Key] = diff[key.Key].add(worth{-w.seconds, -w.days, -w.money})
 	}
-	var days []int32
+	var days []civil.Date
 	var codes, seconds, inDays, money []int64
 	var names, jobs []string
 	for key, w := range diff {
 		if w == (worth{}) {
 			continue
 		}
-		days, codes, names, jobs = append(days, int32(key.Day)), append(codes, key.PayCode.ID), append(names, key.PayCode.Name), append(jobs, key.Job)
+		days, codes, names, jobs = append(days, key.Day), append(codes, key.PayCode.ID), append(names, key.PayCode.Name), append(jobs, key.Job)
 		seconds, inDays, money = append(seconds, w.seconds), append(inDays, int64(w.days)), append(money, int64(w.money))
 	}
 	if len(days) == 0 {

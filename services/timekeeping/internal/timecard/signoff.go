@@ -70,7 +70,7 @@ SELECT least((SELECT min(at) FROM punch WHERE tenant_id = $1 AND employee_id = $
 
 	insertSigned = `
 INSERT INTO signed_day (tenant_id, employee_id, day, worked, week, body)
-SELECT $1, $2, '1970-01-01'::date + q.day, q.worked, q.week, q.body FROM unnest($3::int[], $4::bigint[], $5::bigint[], $6::bytea[]) AS q (day, worked, week, body)`
+SELECT $1, $2, q.day, q.worked, q.week, q.body FROM unnest($3::date[], $4::bigint[], $5::bigint[], $6::bytea[]) AS q (day, worked, week, body)`
 
 	insertSignoff = `
 INSERT INTO timecard_signoff (tenant_id, employee_id, through, open_from, signed_by) VALUES ($1, $2, $3, $4, $5)`
@@ -161,7 +161,7 @@ func (r *Reader) earliest(ctx context.Context, tenantID, employeeID int64, day c
 
 // freeze stores the days of a timecard as they are.
 func (c *card) freeze(ctx context.Context, tx pgx.Tx, tenantID int64, by string) error {
-	var days []int32
+	var days []civil.Date
 	var worked, week []int64
 	var bodies [][]byte
 	for _, d := range c.sheet() {
@@ -176,7 +176,7 @@ func (c *card) freeze(ctx context.Context, tx pgx.Tx, tenantID int64, by string)
 		if err != nil {
 			return err
 		}
-		days, bodies = append(days, int32(day)), append(bodies, body)
+		days, bodies = append(days, day), append(bodies, body)
 		worked, week = append(worked, d.GetWorkedSeconds()), append(week, d.GetWeekSeconds())
 	}
 	if _, err := tx.Exec(ctx, insertSigned, tenantID, c.id, days, worked, week, bodies); err != nil {

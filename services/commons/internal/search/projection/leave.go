@@ -16,22 +16,23 @@ const (
 
 	insertLeave = `
 INSERT INTO leave_stretch (tenant_id, person_id, from_day, to_day, start_second, end_second, shifts_from, shifts_to)
-SELECT $1, unnest($2::bigint[]), '1970-01-01'::date + unnest($3::int[]), '1970-01-01'::date + unnest($4::int[]),
-    unnest($5::int[]), unnest($6::int[]), '1970-01-01'::date + unnest($7::int[]), '1970-01-01'::date + unnest($8::int[])`
+SELECT $1, unnest($2::bigint[]), unnest($3::date[]), unnest($4::date[]),
+    unnest($5::int[]), unnest($6::int[]), unnest($7::date[]), unnest($8::date[])`
 )
 
 // applyLeave replaces the leave of persons.
 func applyLeave(ctx context.Context, tx pgx.Tx, tenantID int64, changes []replica.Change[*schedulingv1.EmployeeLeave]) error {
 	var ids, persons []int64
-	var from, to, starts, ends []int32
-	var shiftsFrom, shiftsTo []*int32
+	var from, to []civil.Date
+	var starts, ends []int32
+	var shiftsFrom, shiftsTo []*civil.Date
 	for _, c := range changes {
 		ids = append(ids, c.Key)
 		for _, s := range c.State.GetStretches() {
-			persons, from = append(persons, c.Key), append(from, s.GetDay())
-			to = append(to, s.GetDay()+max(0, s.GetEndSecond()-1)/civil.SecondsPerDay)
+			persons, from = append(persons, c.Key), append(from, civil.Date(s.GetDay()))
+			to = append(to, civil.Date(s.GetDay()+max(0, s.GetEndSecond()-1)/civil.SecondsPerDay))
 			starts, ends = append(starts, s.GetStartSecond()), append(ends, s.GetEndSecond())
-			shiftsFrom, shiftsTo = append(shiftsFrom, s.ShiftsFrom), append(shiftsTo, s.ShiftsTo)
+			shiftsFrom, shiftsTo = append(shiftsFrom, (*civil.Date)(s.ShiftsFrom)), append(shiftsTo, (*civil.Date)(s.ShiftsTo))
 		}
 	}
 	batch := &pgx.Batch{}

@@ -17,7 +17,7 @@ const (
 	// What is gone, and hides nothing, is no row here.
 	shiftMarks = `
 SELECT id AS key, hashint8extended(CASE WHEN person_id IS NULL THEN -version ELSE version END, CASE WHEN hides_lane IS NULL THEN 0 ELSE
-    hashint8extended(hides_person, (hides_day - '1970-01-01'::date)::bigint << 16 | hides_lane::bigint << 8 | hides_ordinal::bigint) END) AS mark
+    hashint8extended(hides_person, (hides_day - ` + civil.EpochSQL + `)::bigint << 16 | hides_lane::bigint << 8 | hides_ordinal::bigint) END) AS mark
 FROM entered_shift WHERE tenant_id = $1 AND id > $2 AND id <= $3`
 
 	upsertShifts = `
@@ -36,11 +36,11 @@ ON CONFLICT (tenant_id, id) DO UPDATE SET version = excluded.version, person_id 
 
 	insertEdits = `
 INSERT INTO entered_pay_code_edit (tenant_id, id, person_id, from_day, to_day, amount)
-SELECT $1, unnest($2::bigint[]), unnest($3::bigint[]), '1970-01-01'::date + unnest($4::int[]), '1970-01-01'::date + unnest($5::int[]), unnest($6::bytea[])`
+SELECT $1, unnest($2::bigint[]), unnest($3::bigint[]), unnest($4::date[]), unnest($5::date[]), unnest($6::bytea[])`
 
 	insertSegments = `
 INSERT INTO entered_shift_segment (tenant_id, shift_id, segment, person_id, day, place, start_second, end_second)
-SELECT $1, unnest($2::bigint[]), unnest($3::smallint[]), unnest($4::bigint[]), '1970-01-01'::date + unnest($5::int[]),
+SELECT $1, unnest($2::bigint[]), unnest($3::smallint[]), unnest($4::bigint[]), unnest($5::date[]),
     unnest($6::text[]), unnest($7::int[]), unnest($8::int[])`
 )
 
@@ -66,7 +66,7 @@ func (r *shifts) add(s *schedulingv1.EnteredShift) {
 // database takes them.
 type payCodeEdits struct {
 	ids, persons []int64
-	from, to     []int32
+	from, to     []civil.Date
 	amounts      [][]byte
 }
 
@@ -76,14 +76,14 @@ func (e *payCodeEdits) add(s *schedulingv1.EnteredShift) error {
 		return fmt.Errorf("projection: encode a pay code edit: %w", err)
 	}
 	e.ids, e.persons, e.amounts = append(e.ids, s.GetId()), append(e.persons, s.GetEmployeeId()), append(e.amounts, amount)
-	e.from, e.to = append(e.from, s.GetDay()), append(e.to, max(s.GetDay(), s.GetLastDay())+1)
+	e.from, e.to = append(e.from, civil.Date(s.GetDay())), append(e.to, civil.Date(max(s.GetDay(), s.GetLastDay())+1))
 	return nil
 }
 
 // applyShifts stores shifts and pay code edits, and removes those that are gone.
 func applyShifts(ctx context.Context, tx pgx.Tx, tenantID int64, changes []replica.Change[*schedulingv1.EnteredShift]) error {
 	var all, gone, owners, workers []int64
-	var days []int32
+	var days []civil.Date
 	var rows shifts
 	var placed segments
 	var edits payCodeEdits
@@ -107,7 +107,7 @@ func applyShifts(ctx context.Context, tx pgx.Tx, tenantID int64, changes []repli
 			return err
 		}
 		for range c.State.GetSegments() {
-			owners, workers, days = append(owners, c.Key), append(workers, c.State.GetEmployeeId()), append(days, c.State.GetDay())
+			owners, workers, days = append(owners, c.Key), append(workers, c.State.GetEmployeeId()), append(days, civil.Date(c.State.GetDay()))
 		}
 	}
 	batch := &pgx.Batch{}

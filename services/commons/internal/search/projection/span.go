@@ -7,6 +7,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
+	"github.com/rotaloom/rotaloom/pkg/civil"
 	"github.com/rotaloom/rotaloom/pkg/replica"
 	schedulingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/scheduling/v1"
 )
@@ -14,31 +15,31 @@ import (
 const (
 	// A digest of what is told of a person, the same expression as in scheduling.
 	spanMarks = `
-SELECT person_id AS key, bit_xor(hashint8extended(pattern_id, hashint8extended((from_date - '1970-01-01'::date)::bigint << 32 | (to_date - '1970-01-01'::date)::bigint,
+SELECT person_id AS key, bit_xor(hashint8extended(pattern_id, hashint8extended((from_date - ` + civil.EpochSQL + `)::bigint << 32 | (to_date - ` + civil.EpochSQL + `)::bigint,
     hashint8extended(position::bigint << 32 | day_count::bigint, lane::bigint)))) AS mark
 FROM schedule_span WHERE tenant_id = $1 AND person_id > $2 AND person_id <= $3 GROUP BY person_id`
 
 	// What begins on the same day stays the same row; the range of persons keeps the
 	// search small whatever the plan is.
 	updateSpans = `
-UPDATE schedule_span s SET to_date = '1970-01-01'::date + u.to_day, pattern_id = u.pattern_id, position = u.position, day_count = u.day_count
-FROM unnest($2::bigint[], $3::smallint[], $4::int[], $5::int[], $6::bigint[], $7::int[], $8::int[])
+UPDATE schedule_span s SET to_date = u.to_day, pattern_id = u.pattern_id, position = u.position, day_count = u.day_count
+FROM unnest($2::bigint[], $3::smallint[], $4::date[], $5::date[], $6::bigint[], $7::int[], $8::int[])
     AS u (person_id, lane, from_day, to_day, pattern_id, position, day_count)
-WHERE s.tenant_id = $1 AND s.person_id = u.person_id AND s.from_date = '1970-01-01'::date + u.from_day AND s.lane = u.lane
+WHERE s.tenant_id = $1 AND s.person_id = u.person_id AND s.from_date = u.from_day AND s.lane = u.lane
     AND s.person_id BETWEEN $9 AND $10`
 
 	deleteSpans = `
 DELETE FROM schedule_span s WHERE tenant_id = $1 AND person_id = ANY($5) AND NOT EXISTS (
-    SELECT FROM unnest($2::bigint[], $3::smallint[], $4::int[]) AS u (person_id, lane, from_day)
-    WHERE u.person_id = s.person_id AND u.lane = s.lane AND '1970-01-01'::date + u.from_day = s.from_date)`
+    SELECT FROM unnest($2::bigint[], $3::smallint[], $4::date[]) AS u (person_id, lane, from_day)
+    WHERE u.person_id = s.person_id AND u.lane = s.lane AND u.from_day = s.from_date)`
 
 	insertSpans = `
 INSERT INTO schedule_span (tenant_id, person_id, lane, from_date, to_date, pattern_id, position, day_count)
-SELECT $1, u.person_id, u.lane, '1970-01-01'::date + u.from_day, '1970-01-01'::date + u.to_day, u.pattern_id, u.position, u.day_count
-FROM unnest($2::bigint[], $3::smallint[], $4::int[], $5::int[], $6::bigint[], $7::int[], $8::int[])
+SELECT $1, u.person_id, u.lane, u.from_day, u.to_day, u.pattern_id, u.position, u.day_count
+FROM unnest($2::bigint[], $3::smallint[], $4::date[], $5::date[], $6::bigint[], $7::int[], $8::int[])
     AS u (person_id, lane, from_day, to_day, pattern_id, position, day_count)
 WHERE NOT EXISTS (SELECT FROM schedule_span s WHERE s.tenant_id = $1 AND s.person_id = u.person_id
-    AND s.from_date = '1970-01-01'::date + u.from_day AND s.lane = u.lane)`
+    AND s.from_date = u.from_day AND s.lane = u.lane)`
 )
 
 // applySpans replaces the spans of persons.
@@ -46,12 +47,13 @@ func applySpans(ctx context.Context, tx pgx.Tx, tenantID int64, changes []replic
 	ids := make([]int64, len(changes))
 	var persons, patterns []int64
 	var lanes []int16
-	var from, to, positions, dayCounts []int32
+	var from, to []civil.Date
+	var positions, dayCounts []int32
 	for i, c := range changes {
 		ids[i] = c.Key
 		for _, s := range c.State.GetSpans() {
 			persons, patterns, lanes = append(persons, c.Key), append(patterns, s.GetPatternId()), append(lanes, int16(s.GetLane()))
-			from, to = append(from, s.GetFrom()), append(to, s.GetTo())
+			from, to = append(from, civil.Date(s.GetFrom())), append(to, civil.Date(s.GetTo()))
 			positions, dayCounts = append(positions, s.GetPosition()), append(dayCounts, s.GetDayCount())
 		}
 	}

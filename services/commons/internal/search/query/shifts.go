@@ -4,11 +4,11 @@ import "strings"
 
 // ReadShifts is SQL for the segments of the shifts that persons ($2) of a tenant ($1) have
 // from a day ($3) to before another ($4): what patterns generate, as far as nobody hid it,
-// and what people entered. Its columns are the person, the day, counted from 1970-01-01, a
+// and what people entered. Its columns are the person, the day, a
 // number that tells the shifts of the day apart, the number of the segment, its start and
 // end in seconds after the day begins, the place, and whether leave takes the segment.
 var ReadShifts = strings.Join([]string{`
-SELECT s.person_id, d.day - '1970-01-01'::date AS day, s.lane::bigint << 16 | f.ordinal AS shift, f.segment, f.start_second, f.end_second, f.place,
+SELECT s.person_id, d.day, s.lane::bigint << 16 | f.ordinal AS shift, f.segment, f.start_second, f.end_second, f.place,
     NOT `, notOnLeave("s.person_id", "d.day", "f"), `
 FROM schedule_span s
 CROSS JOIN LATERAL (SELECT greatest($3::date, s.from_date) AS from_day, least($4::date, s.to_date) AS to_day) AS w
@@ -19,7 +19,7 @@ WHERE s.tenant_id = $1 AND s.person_id = ANY($2) AND s.from_date < $4 AND s.to_d
   AND NOT EXISTS (SELECT FROM entered_shift h WHERE h.tenant_id = $1 AND h.hides_person = s.person_id
                   AND h.hides_day = d.day AND h.hides_lane = s.lane AND h.hides_ordinal = f.ordinal)
 UNION ALL
-SELECT i.person_id, i.day - '1970-01-01'::date, -i.shift_id, i.segment, i.start_second, i.end_second, i.place,
+SELECT i.person_id, i.day, -i.shift_id, i.segment, i.start_second, i.end_second, i.place,
     NOT `, notOnLeave("i.person_id", "i.day", "i"), `
 FROM entered_shift_segment i
 WHERE i.tenant_id = $1 AND i.person_id = ANY($2) AND i.day >= $3 AND i.day < $4
@@ -27,9 +27,9 @@ ORDER BY 1, 2, 3, 4`}, "")
 
 // ReadPayCodeEdits is SQL for the pay code edits that persons ($2) of a tenant ($1) have
 // from a day ($3) to before another ($4), generated or entered, each on each of its days.
-// Its columns are the person, the day, counted from 1970-01-01, and what it is worth.
+// Its columns are the person, the day, and what it is worth.
 var ReadPayCodeEdits = strings.Join([]string{`
-SELECT s.person_id, d.day - '1970-01-01'::date AS day, f.amount
+SELECT s.person_id, d.day, f.amount
 FROM schedule_span s
 CROSS JOIN LATERAL (SELECT greatest($3::date, s.from_date) AS from_day, least($4::date, s.to_date) AS to_day) AS w
 JOIN pattern_pay_code_edit f ON f.tenant_id = $1 AND f.pattern_id = s.pattern_id`, onFirstDay, `
@@ -39,8 +39,9 @@ WHERE s.tenant_id = $1 AND s.person_id = ANY($2) AND s.from_date < $4 AND s.to_d
   AND NOT EXISTS (SELECT FROM entered_shift h WHERE h.tenant_id = $1 AND h.hides_person = s.person_id
                   AND h.hides_day = d.day AND h.hides_lane = s.lane AND h.hides_ordinal = f.ordinal)
 UNION ALL
-SELECT i.person_id, d.day, i.amount
+SELECT i.person_id, w.from_day + n, i.amount
 FROM entered_pay_code_edit i
-CROSS JOIN LATERAL generate_series(greatest($3::date, i.from_day) - '1970-01-01'::date, least($4::date, i.to_day) - '1970-01-01'::date - 1) AS d (day)
+CROSS JOIN LATERAL (SELECT greatest($3::date, i.from_day) AS from_day, least($4::date, i.to_day) AS to_day) AS w
+CROSS JOIN LATERAL generate_series(0, w.to_day - w.from_day - 1) AS n
 WHERE i.tenant_id = $1 AND i.person_id = ANY($2) AND i.from_day < $4 AND i.to_day > $3
 ORDER BY 1, 2, 3`}, "")

@@ -18,12 +18,13 @@ type Changes struct {
 	removed struct {
 		employees []int64
 		lanes     []int16
-		from      []int32
+		from      []civil.Date
 	}
 	added struct {
 		employees, patterns, assignments []int64
 		lanes                            []int16
-		from, to, positions, dayCounts   []int32
+		from, to                         []civil.Date
+		positions, dayCounts             []int32
 		inherited                        []bool
 		series                           []int64
 	}
@@ -108,13 +109,13 @@ func (c *Changes) add(employee int64, removed, added []span.Span, hidden []hidde
 	for i := range removed {
 		r := &c.removed
 		r.employees, r.lanes = append(r.employees, employee), append(r.lanes, int16(removed[i].Lane))
-		r.from = append(r.from, int32(removed[i].From))
+		r.from = append(r.from, removed[i].From)
 	}
 	for i := range added {
 		a, s := &c.added, &added[i]
 		a.employees, a.patterns = append(a.employees, employee), append(a.patterns, s.PatternID)
 		a.assignments, a.lanes = append(a.assignments, s.AssignmentID), append(a.lanes, int16(s.Lane))
-		a.from, a.to = append(a.from, int32(s.From)), append(a.to, int32(s.To))
+		a.from, a.to = append(a.from, s.From), append(a.to, s.To)
 		a.positions, a.dayCounts = append(a.positions, s.Position), append(a.dayCounts, s.DayCount)
 		a.inherited, a.series = append(a.inherited, s.Inherited), append(a.series, s.Series)
 	}

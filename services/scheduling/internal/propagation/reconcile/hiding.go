@@ -25,7 +25,7 @@ UPDATE schedule_item i SET hidden_lane = u.lane, hidden_ordinal = u.ordinal, wit
 FROM unnest($2::bigint[], $3::smallint[], $4::smallint[], $5::boolean[]) AS u (id, lane, ordinal, withdrawn)
 WHERE i.tenant_id = $1 AND i.id = u.id
 RETURNING i.id, i.kind = 'PAY_CODE_EDIT', CASE WHEN i.deleted OR i.withdrawn THEN 0 ELSE coalesce(i.employee_id, 0) END,
-    i.from_day - '1970-01-01'::date, i.to_day - '1970-01-01'::date, i.body, i.version`
+    i.from_day, i.to_day, i.body, i.version`
 )
 
 // Rehide finds where the entries stand that people changed or deleted, and whether
@@ -58,7 +58,7 @@ func (c *Changes) Rehide(ctx context.Context, tx pgx.Tx, tenantID int64) (*sched
 		return nil, fmt.Errorf("propagation: store hidden entries: %w", err)
 	}
 	var s scheduleevent.Shift
-	_, err = pgx.ForEachRow(rows, []any{&s.ID, &s.Edit, &s.EmployeeID, (*int32)(&s.Day), (*int32)(&s.Last), &s.Body, &s.Version}, func() error {
+	_, err = pgx.ForEachRow(rows, []any{&s.ID, &s.Edit, &s.EmployeeID, &s.Day, &s.Last, &s.Body, &s.Version}, func() error {
 		h := moved[s.ID]
 		s.Hides = h.Slot.Shift(h.EmployeeID, h.Day)
 		return told.Add(s)

@@ -12,9 +12,9 @@ const (
 	moveToPast = `
 WITH gone AS (
     DELETE FROM span s
-    USING unnest($2::bigint[], $3::smallint[], $4::int[]) AS u (employee_id, lane, from_day)
+    USING unnest($2::bigint[], $3::smallint[], $4::date[]) AS u (employee_id, lane, from_date)
     WHERE s.tenant_id = $1 AND s.employee_id = u.employee_id AND s.lane = u.lane
-        AND s.from_date = '1970-01-01'::date + u.from_day AND s.employee_id BETWEEN $5 AND $6
+        AND s.from_date = u.from_date AND s.employee_id BETWEEN $5 AND $6
     RETURNING s.*
 )
 INSERT INTO span_past_block (tenant_id, first_employee_id, last_employee_id, believed_until, employee_ids, lanes, from_dates, to_dates,
@@ -29,8 +29,8 @@ FROM gone HAVING count(*) > 0`
 	insertSpans = `
 INSERT INTO span (tenant_id, propagation_id, employee_id, lane, from_date, to_date, pattern_id, position, day_count,
     assignment_id, inherited, series, believed_from)
-SELECT $1, $2, unnest($3::bigint[]), unnest($4::smallint[]), '1970-01-01'::date + unnest($5::int[]),
-    '1970-01-01'::date + unnest($6::int[]), unnest($7::bigint[]), unnest($8::int[]), unnest($9::int[]),
+SELECT $1, $2, unnest($3::bigint[]), unnest($4::smallint[]), unnest($5::date[]),
+    unnest($6::date[]), unnest($7::bigint[]), unnest($8::int[]), unnest($9::int[]),
     unnest($10::bigint[]), unnest($11::bool[]), unnest($12::bigint[]), (SELECT change_time())`
 )
 

@@ -17,54 +17,53 @@ import (
 // The employees of a batch are mostly consecutive, and are read by ranges of
 // ids: a list of ids would be searched from its beginning for every row once
 // the plan of the statement is kept. OFFSET 0 keeps each range a search of its
-// own in the index, also while the database has no statistics yet. Days are read
-// as numbers of days since 1970-01-01, the form of civil.Date.
+// own in the index, also while the database has no statistics yet.
 const (
 	overRanges = `
 FROM unnest($2::bigint[], $3::bigint[]) AS r (first, last)
 CROSS JOIN LATERAL (`
 
 	readMemberships = `
-SELECT m.employee_id, m.employment_term_id, m.from_date - '1970-01-01'::date, m.to_date - '1970-01-01'::date` + overRanges + `
+SELECT m.employee_id, m.employment_term_id, m.from_date, m.to_date` + overRanges + `
     SELECT * FROM membership WHERE tenant_id = $1 AND employee_id BETWEEN r.first AND r.last OFFSET 0
 ) AS m ORDER BY m.employee_id`
 
-	assignmentColumns = `a.id, a.seq, coalesce(a.employment_term_id, 0), a.from_date - '1970-01-01'::date, a.to_date - '1970-01-01'::date,
-    a.pattern_id, a.day_count, a.anchor - '1970-01-01'::date, a.start_date_offset, a.override, a.lane,
+	assignmentColumns = `a.id, a.seq, coalesce(a.employment_term_id, 0), a.from_date, a.to_date,
+    a.pattern_id, a.day_count, a.anchor, a.start_date_offset, a.override, a.lane,
     coalesce(a.lineage_id, a.id), a.entries_per_day`
 
 	// An employee's own pattern does not hold while the employment is terminated. From
 	// terms the memberships are taken away.
 	readOwnAssignments = `
 SELECT a.employee_id, ` + assignmentColumns + `,
-    ARRAY(SELECT d - '1970-01-01'::date FROM unnest(e.terminated_from) AS d), ARRAY(SELECT d - '1970-01-01'::date FROM unnest(e.terminated_to) AS d)` + overRanges + `
+    e.terminated_from, e.terminated_to` + overRanges + `
     SELECT * FROM pattern_assignment
     WHERE tenant_id = $1 AND employee_id BETWEEN r.first AND r.last AND believed_until = 'infinity' OFFSET 0
 ) AS a LEFT JOIN employee e ON e.tenant_id = $1 AND e.id = a.employee_id
 ORDER BY a.employee_id`
 
 	readTermAssignments = `
-SELECT a.employment_term_id, ` + assignmentColumns + `, NULL::int[], NULL::int[]
+SELECT a.employment_term_id, ` + assignmentColumns + `, NULL::date[], NULL::date[]
 FROM employment_term t
 JOIN pattern_assignment a ON a.tenant_id = $1 AND a.employment_term_id = t.id AND a.believed_until = 'infinity'
 WHERE t.tenant_id = $1 AND t.id = ANY($2) AND t.allows_inheritance AND NOT t.deleted
 ORDER BY a.employment_term_id`
 
 	readLocks = `
-SELECT l.employee_id, l.from_date - '1970-01-01'::date, l.to_date - '1970-01-01'::date` + overRanges + `
+SELECT l.employee_id, l.from_date, l.to_date` + overRanges + `
     SELECT * FROM day_lock WHERE tenant_id = $1 AND employee_id BETWEEN r.first AND r.last OFFSET 0
 ) AS l ORDER BY l.employee_id`
 
 	readSpans = `
-SELECT s.employee_id, s.from_date - '1970-01-01'::date, s.to_date - '1970-01-01'::date, s.position, s.day_count, s.pattern_id,
+SELECT s.employee_id, s.from_date, s.to_date, s.position, s.day_count, s.pattern_id,
     s.assignment_id, s.lane, s.inherited, s.series` + overRanges + `
     SELECT * FROM span WHERE tenant_id = $1 AND employee_id BETWEEN r.first AND r.last OFFSET 0
 ) AS s ORDER BY s.employee_id`
 
 	readHidden = `
-SELECT i.hides_employee_id, i.id, i.hides_day - '1970-01-01'::date, coalesce(i.hides_lineage_id, 0), coalesce(i.hides_pattern_id, 0),
+SELECT i.hides_employee_id, i.id, i.hides_day, coalesce(i.hides_lineage_id, 0), coalesce(i.hides_pattern_id, 0),
     coalesce(i.hides_cycle_day, 0), coalesce(i.hides_ordinal, 0), i.hidden_lane, i.hidden_ordinal,
-    CASE WHEN i.deleted THEN 0 ELSE coalesce(i.employee_id, 0) END, i.from_day - '1970-01-01'::date, i.withdrawn,
+    CASE WHEN i.deleted THEN 0 ELSE coalesce(i.employee_id, 0) END, i.from_day, i.withdrawn,
     EXISTS (SELECT FROM pattern_assignment a WHERE a.tenant_id = $1 AND a.id = i.hides_lineage_id AND a.employee_id IS NOT NULL),
     EXISTS (SELECT FROM employee e, unnest(e.terminated_from, e.terminated_to) AS d (f, t)
             WHERE e.tenant_id = $1 AND e.id = i.hides_employee_id AND d.f <= i.from_day AND d.t > i.from_day)` + overRanges + `
@@ -180,10 +179,10 @@ func (s *State) next(employeeID int64) span.Input {
 func (s *State) scanMemberships(rows pgx.Rows) error {
 	s.memberships.reset()
 	var employee, term int64
-	var from, to int32
-	_, err := pgx.ForEachRow(rows, []any{&employee, &term, &from, &to}, func() error {
+	var days civil.Range
+	_, err := pgx.ForEachRow(rows, []any{&employee, &term, &days.From, &days.To}, func() error {
 		// Of a term that does not pass its patterns on, no assignments are read.
-		s.memberships.add(employee, span.Membership{TermID: term, Days: days(from, to), Inherits: true})
+		s.memberships.add(employee, span.Membership{TermID: term, Days: days, Inherits: true})
 		return nil
 	})
 	return err
@@ -194,20 +193,20 @@ func scanAssignments(into *list[span.Assignment]) func(pgx.Rows) error {
 		into.reset()
 		var owner int64
 		var a span.Assignment
-		var from, to, anchor int32
+		var days civil.Range
 		var lane int16
-		var goneFrom, goneTo []int32
+		var goneFrom, goneTo []civil.Date
 		_, err := pgx.ForEachRow(rows, []any{
-			&owner, &a.ID, &a.Seq, &a.TermID, &from, &to, &a.PatternID, &a.DayCount, &anchor, &a.Offset, &a.Override, &lane,
+			&owner, &a.ID, &a.Seq, &a.TermID, &days.From, &days.To, &a.PatternID, &a.DayCount, &a.Anchor, &a.Offset, &a.Override, &lane,
 			&a.Lineage, &a.EntriesPerDay, &goneFrom, &goneTo,
 		}, func() error {
-			a.Anchor, a.Lane = civil.Date(anchor), uint8(lane)
+			a.Lane = uint8(lane)
 			var gone []civil.Range
 			for i := range goneFrom {
-				gone = append(gone, days(goneFrom[i], goneTo[i]))
+				gone = append(gone, civil.Range{From: goneFrom[i], To: goneTo[i]})
 			}
 			// What is left of an assignment may be several parts of the same.
-			for _, left := range civil.AppendDifference(nil, []civil.Range{days(from, to)}, civil.Normalise(gone)) {
+			for _, left := range civil.AppendDifference(nil, []civil.Range{days}, civil.Normalise(gone)) {
 				a.From, a.To = left.From, left.To
 				into.add(owner, a)
 			}
@@ -220,9 +219,9 @@ func scanAssignments(into *list[span.Assignment]) func(pgx.Rows) error {
 func (s *State) scanLocks(rows pgx.Rows) error {
 	s.locks.reset()
 	var employee int64
-	var from, to int32
-	_, err := pgx.ForEachRow(rows, []any{&employee, &from, &to}, func() error {
-		s.locks.add(employee, days(from, to))
+	var days civil.Range
+	_, err := pgx.ForEachRow(rows, []any{&employee, &days.From, &days.To}, func() error {
+		s.locks.add(employee, days)
 		return nil
 	})
 	return err
@@ -232,12 +231,11 @@ func (s *State) scanSpans(rows pgx.Rows) error {
 	s.spans.reset()
 	var employee int64
 	var row span.Span
-	var from, to int32
 	var lane int16
 	_, err := pgx.ForEachRow(rows, []any{
-		&employee, &from, &to, &row.Position, &row.DayCount, &row.PatternID, &row.AssignmentID, &lane, &row.Inherited, &row.Series,
+		&employee, &row.From, &row.To, &row.Position, &row.DayCount, &row.PatternID, &row.AssignmentID, &lane, &row.Inherited, &row.Series,
 	}, func() error {
-		row.From, row.To, row.Lane = civil.Date(from), civil.Date(to), uint8(lane)
+		row.Lane = uint8(lane)
 		s.spans.add(employee, row)
 		return nil
 	})
@@ -250,8 +248,8 @@ func (s *State) scanHidden(rows pgx.Rows) error {
 	var ordinal int16
 	var lane, slot *int16
 	_, err := pgx.ForEachRow(rows, []any{
-		&h.EmployeeID, &h.ItemID, (*int32)(&h.Day), &h.LineageID, &h.PatternID, &h.CycleDay, &ordinal, &lane, &slot,
-		&h.OwnerID, (*int32)(&h.OwnDay), &h.Withdrawn, &h.OfEmployee, &h.Terminated,
+		&h.EmployeeID, &h.ItemID, &h.Day, &h.LineageID, &h.PatternID, &h.CycleDay, &ordinal, &lane, &slot,
+		&h.OwnerID, &h.OwnDay, &h.Withdrawn, &h.OfEmployee, &h.Terminated,
 	}, func() error {
 		h.Ordinal, h.Series, h.Slot = uint8(ordinal), 0, nil
 		if at, err := entryid.Decode(h.ItemID); err == nil {
@@ -264,8 +262,4 @@ func (s *State) scanHidden(rows pgx.Rows) error {
 		return nil
 	})
 	return err
-}
-
-func days(from, to int32) civil.Range {
-	return civil.Range{From: civil.Date(from), To: civil.Date(to)}
 }

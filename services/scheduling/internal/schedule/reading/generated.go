@@ -41,7 +41,7 @@ SELECT r.id, EXISTS (SELECT FROM day_lock l WHERE l.tenant_id = $1 AND l.employe
                      AND l.from_date <= r.day AND l.to_date > r.day),
        EXISTS (SELECT FROM schedule_item i WHERE i.tenant_id = $1 AND i.hides_employee_id = s.employee_id AND i.hides_day = r.day
                AND i.hidden_lane = s.lane AND i.hidden_ordinal = r.series - s.series),
-       s.pattern_id, s.from_date - '1970-01-01'::date, s.to_date - '1970-01-01'::date,
+       s.pattern_id, s.from_date, s.to_date,
        s.position, s.assignment_id, s.inherited, s.propagation_id, s.employee_id, s.lane, s.series,
        coalesce((SELECT a.lineage_id FROM pattern_assignment a WHERE a.tenant_id = $1 AND a.id = s.assignment_id LIMIT 1), s.assignment_id)
 FROM unnest($2::bigint[], $3::bigint[], $4::date[]) AS r (id, series, day)
@@ -105,7 +105,7 @@ func readSlotsOf(ctx context.Context, db pg.Querier, tenantID int64, ids []int64
 	var s slot
 	var lane int16
 	_, err = pgx.ForEachRow(rows, []any{
-		&s.id, &s.locked, &s.hidden, &s.span.patternID, (*int32)(&s.span.days.From), (*int32)(&s.span.days.To),
+		&s.id, &s.locked, &s.hidden, &s.span.patternID, &s.span.days.From, &s.span.days.To,
 		&s.span.position, &s.span.assignmentID, &s.span.inherited, &s.span.propagationID,
 		&s.span.employeeID, &lane, &s.span.series, &s.lineage,
 	}, func() error {

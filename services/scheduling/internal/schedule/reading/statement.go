@@ -4,6 +4,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/rotaloom/rotaloom/pkg/civil"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/schedule/encoding"
 )
 
@@ -61,7 +62,7 @@ FROM {asked}(
 
 	// The days that were locked are numbers of days since 1970-01-01.
 	readLockedLeave = `
-SELECT 7::smallint, l.employee_id, l.id, l.version, (l.lock_from - '1970-01-01'::date)::bigint, (l.lock_to - '1970-01-01'::date)::bigint,
+SELECT 7::smallint, l.employee_id, l.id, l.version, (l.lock_from - ` + civil.EpochSQL + `)::bigint, (l.lock_to - ` + civil.EpochSQL + `)::bigint,
     l.from_day, l.to_day, NULL, NULL, NULL, l.body, NULL, NULL
 FROM {asked}(
     SELECT * FROM locked_leave WHERE tenant_id = $1 AND employee_id = {employee} AND lock_from < $4 AND lock_to > $3{apart}
